@@ -3,17 +3,18 @@ package scan
 // Match reports whether all of s matches the glob pattern, as KEYS, SCAN MATCH,
 // PSUBSCRIBE, CONFIG GET and ACL patterns understand it:
 //
-//	*        any run of bytes, also none
-//	?        exactly one byte
-//	[abc]    one byte of the set; a-z is a range, whose ends may stand in either order
-//	[^abc]   one byte outside the set
-//	\x       the byte x itself, inside a set too
+//   - any run of bytes, also none
+//     ?        exactly one byte
+//     [abc]    one byte of the set; a-z is a range, whose ends may stand in either order
+//     [^abc]   one byte outside the set
+//     \x       the byte x itself, inside a set too
 //
 // The odd corners are Redis's: a set that is not closed ends with the pattern;
 // [] matches nothing and [^] any one byte; in [a-] the bracket is the range's
 // end; a lone \ at the end is a backslash; range ends compare as signed bytes;
 // nocase folds ASCII letters, but not a byte escaped inside a set; and the
-// empty string is matched by the empty pattern alone, not by "*".
+// empty string is matched by the empty pattern alone, not by "*" (the commands
+// that must list an empty key treat the pattern "*" apart, before they match).
 //
 // Each element except * takes exactly one byte, so when a later * has been
 // reached no other choice for the earlier ones can do better: going back to the last * is
