@@ -1,0 +1,284 @@
+// Package resp reads requests and writes replies in RESP2 and RESP3, the protocol of Redis.
+//
+// # Requests
+//
+// A request is a multibulk, an array of bulk strings, or an inline command, a line of words:
+//
+//	*3 CRLF $3 CRLF SET CRLF $3 CRLF key CRLF $5 CRLF value CRLF
+//	SET key "a value" LF
+//
+// Parser is resumable. A socket delivers a command in any number of pieces, and a parser that
+// starts over with each piece does work proportional to the square of the command's size: an
+// MSET of 80 000 arguments is then a denial of service. This one remembers, as offsets from the
+// start of the command, where every complete argument lies and how far it has looked for the end
+// of a line, so each byte is looked at once:
+//
+//	buf    *3..$3..SET..$3..key..$5..va
+//	       ^command     |      |   ^pos (the bulk's first byte)
+//	                spans[0], spans[1]         left = 1, bulk = 5, inBulk
+//
+// Offsets, not slices, because between two calls the caller moves or grows its buffer.
+//
+// Invariants: spans lie below pos, in order, without overlap; no line end lies in [pos, scan);
+// inBulk implies left > 0; len(spans)+left is the multibulk's announced length.
+//
+// Cost: O(bytes) time in total; 40 bytes of memory for each argument that has arrived (6 bytes of
+// input at least), and nothing for those merely announced.
+//
+// The protocol is described at https://redis.io/docs/latest/develop/reference/protocol-spec/.
+// What a broken request is answered with follows the observed behaviour of redis-server 7.0.15,
+// including what it does not check: the two bytes after a length or a bulk are skipped unseen.
+package resp
+
+// span is an argument's place, [start, end), relative to the start of the command, or of the
+// scratch buffer for inline commands.
+type span struct{ start, end int }
+
+const (
+	// keepArgs is how many arguments' bookkeeping a parser holds on to for ever (20 KiB).
+	keepArgs = 512
+	// keepScratch is the same for the decoded words of inline commands, in bytes.
+	keepScratch = 1 << 10
+	// shrinkAfter is how many small commands in a row make the bookkeeping of a large one
+	// garbage. Not 1: a client that alternates MSETs and GETs should not pay for growing anew.
+	shrinkAfter = 64
+)
+
+// Parser splits a byte stream into commands. One for each connection; the zero value is ready.
+type Parser struct {
+	spans   []span   // complete arguments of the current command
+	argv    [][]byte // what Next returned last; non-nil entries alias the caller's buffer
+	scratch []byte   // decoded words of an inline command
+	pos     int      // offset of the first byte not yet parsed
+	scan    int      // offset where the search for the line's end goes on
+	left    int      // arguments still to come; 0 at the start of a command
+	bulk    int      // bytes of the bulk being read, if inBulk
+	inBulk  bool     // the bulk's length is known, its bytes have not all arrived
+	small   uint8    // consecutive commands far smaller than the slices' capacity
+	steps   int      // bytes and arguments looked at, ever: tests prove linearity with it
+}
+
+// empty is what Next returns for a command without arguments: not nil, nothing to alias.
+var empty = [][]byte{}
+
+// Next parses one command from buf, which must start at the first byte of the current command:
+// after an incomplete call the same bytes again, possibly moved, with more behind them.
+//
+//   - Complete: argv is not nil and consumed > 0 bytes are done with. An empty argv (an empty
+//     line, *0 or *-1) is no command and gets no reply: just go on. argv and its elements alias
+//     buf and the parser's memory and are valid until the next call of Next or Reset.
+//   - Incomplete: nil, 0, nil. Read more; Need tells whether the size is known.
+//   - Broken: err is a *ProtocolError. The parser is of no more use until Reset.
+func (p *Parser) Next(buf []byte, lim *Limits) (argv [][]byte, consumed int, err error) {
+	if p.left == 0 {
+		if len(buf) == 0 {
+			return nil, 0, nil
+		}
+		if buf[0] != '*' {
+			return p.inline(buf, lim)
+		}
+		done, err := p.multibulk(buf, lim)
+		if err != nil {
+			return nil, 0, err
+		}
+		if done {
+			if p.left == 0 {
+				consumed = p.pos
+				p.finish(nil)
+				return empty, consumed, nil
+			}
+		} else {
+			return nil, 0, nil
+		}
+	}
+	if err := p.bulks(buf, lim); err != nil {
+		return nil, 0, err
+	}
+	if p.left > 0 {
+		return nil, 0, nil
+	}
+	consumed = p.pos
+	return p.finish(buf), consumed, nil
+}
+
+// Need returns how long buf must become for the bulk being read to be complete, line end
+// included, or 0 when no bulk's length is known. A caller that grows its buffer to it avoids
+// doubling and copying its way up to a large value. The number comes from the client and at most
+// Limits.MaxBulk backs it: grow towards it in bounded steps (say, to at most twice what has
+// arrived or 1 MiB, whichever is more), lest a few bytes from each of many clients reserve
+// gigabytes.
+func (p *Parser) Need() int {
+	if !p.inBulk {
+		return 0
+	}
+	return p.pos + p.bulk + 2
+}
+
+// Reset forgets the current command and lets go of all memory beyond the few KiB a parser keeps,
+// and of the buffer the last argv aliases. Call it when a connection goes idle after a large
+// command, when its buffer is replaced by a smaller one, and before reuse for another connection.
+func (p *Parser) Reset() {
+	steps := p.steps
+	argv, spans, scratch := p.argv, p.spans, p.scratch
+	*p = Parser{steps: steps}
+	if cap(spans) <= keepArgs && cap(argv) <= keepArgs {
+		clear(argv)
+		p.argv, p.spans = argv[:0], spans[:0]
+	}
+	if cap(scratch) <= keepScratch {
+		p.scratch = scratch[:0]
+	}
+}
+
+// multibulk parses the line "*<count>". done is false when it has not all arrived; a count that is
+// not positive leaves left at 0.
+func (p *Parser) multibulk(buf []byte, lim *Limits) (done bool, err error) {
+	end, err := p.line(buf, lim.maxInline(), errBigMultibulk)
+	if end < 0 || err != nil {
+		return false, err
+	}
+	n, ok := parseLen(buf[1:end])
+	if !ok || n > lim.maxMultibulk() {
+		return false, errMultibulkLength
+	}
+	if n > unauthMultibulk && !lim.Authenticated {
+		return false, errUnauthMultibulk
+	}
+	p.spans = p.spans[:0]
+	p.pos = end + 2
+	p.scan = p.pos
+	if n > 0 {
+		p.left = int(n)
+	}
+	return true, nil
+}
+
+// bulks parses arguments until none is left or the input ends.
+func (p *Parser) bulks(buf []byte, lim *Limits) error {
+	for p.left > 0 {
+		if !p.inBulk {
+			end, err := p.line(buf, lim.maxInline(), errBigBulk)
+			if end < 0 || err != nil {
+				return err
+			}
+			if buf[p.pos] != '$' {
+				return errExpectedDollar(buf[p.pos])
+			}
+			n, ok := parseLen(buf[p.pos+1 : end])
+			if !ok || n < 0 || n > lim.maxBulk() {
+				return errBulkLength
+			}
+			if n > unauthBulk && !lim.Authenticated {
+				return errUnauthBulk
+			}
+			p.bulk = int(n)
+			p.inBulk = true
+			p.pos = end + 2
+		}
+		p.steps++
+		if len(buf)-p.pos-2 < p.bulk {
+			return nil
+		}
+		p.spans = append(p.spans, span{p.pos, p.pos + p.bulk})
+		p.pos += p.bulk + 2
+		p.scan = p.pos
+		p.inBulk = false
+		p.left--
+	}
+	return nil
+}
+
+// line returns the offset of the CR that ends the length line at pos once the byte behind it has
+// arrived too, or -1. tooBig is the error when more than limit bytes hold no CR.
+//
+// A NUL hides everything behind it, as it does in Redis: such a line never ends, and is refused
+// when enough has arrived.
+func (p *Parser) line(buf []byte, limit int, tooBig *ProtocolError) (int, error) {
+	i := p.scan
+	stop := min(len(buf), p.pos+limit+1)
+	for i < stop && buf[i] != '\r' && buf[i] != 0 {
+		i++
+	}
+	p.steps += i - p.scan + 1
+	p.scan = i
+	if i == stop || buf[i] == 0 {
+		if len(buf)-p.pos > limit {
+			return -1, tooBig
+		}
+		return -1, nil
+	}
+	if i+2 > len(buf) {
+		return -1, nil
+	}
+	return i, nil
+}
+
+// finish ends a command: it turns the spans into slices of buf and sets the parser to the start
+// of the next command.
+func (p *Parser) finish(buf []byte) [][]byte {
+	n := len(p.spans)
+	p.trim(n)
+	if cap(p.argv) < n {
+		p.argv = make([][]byte, n, max(cap(p.spans), 8))
+	} else {
+		if n < len(p.argv) {
+			clear(p.argv[n:]) // they would keep an old buffer alive
+		}
+		p.argv = p.argv[:n]
+	}
+	for i, s := range p.spans {
+		p.argv[i] = buf[s.start:s.end:s.end]
+	}
+	p.steps += n
+	p.pos, p.scan, p.left, p.inBulk = 0, 0, 0, false
+	p.spans = p.spans[:0]
+	if n == 0 {
+		return empty
+	}
+	return p.argv
+}
+
+// trim drops the slices of a large command once enough small ones have followed it.
+func (p *Parser) trim(n int) {
+	if cap(p.spans) <= keepArgs || n > cap(p.spans)/8 {
+		p.small = 0
+		return
+	}
+	if p.small++; p.small < shrinkAfter {
+		return
+	}
+	p.small = 0
+	p.argv = nil
+	p.spans = append(make([]span, 0, max(n, 8)), p.spans...)
+}
+
+// parseLen reads a decimal integer as strictly as Redis reads lengths: an optional '-', no '+', no
+// spaces, no leading zeros, no overflow.
+func parseLen(b []byte) (int64, bool) {
+	if len(b) == 1 && b[0]-'0' <= 9 {
+		return int64(b[0] - '0'), true
+	}
+	neg := false
+	if len(b) > 0 && b[0] == '-' {
+		neg = true
+		b = b[1:]
+	}
+	if len(b) == 0 || len(b) > 19 || b[0] == '0' {
+		return 0, false
+	}
+	var n uint64 // 19 digits cannot overflow it
+	for _, c := range b {
+		d := c - '0'
+		if d > 9 {
+			return 0, false
+		}
+		n = n*10 + uint64(d)
+	}
+	switch {
+	case neg && n <= 1<<63:
+		return -int64(n), true
+	case !neg && n < 1<<63:
+		return int64(n), true
+	}
+	return 0, false
+}

@@ -1,0 +1,222 @@
+package resp
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/redcon"
+)
+
+// Writer appends replies to Buf in the protocol version the client chose with HELLO.
+//
+// Every method only appends, so a Writer whose Buf has room never allocates, and the owner may
+// flush, truncate or swap Buf between any two calls. Aggregates are written as a header with the
+// number of elements to follow; it is the caller's duty to write exactly that many.
+//
+// Types that RESP2 lacks fall back to what Redis sends to RESP2 clients:
+//
+//	call          RESP2                  RESP3
+//	Null          $-1                    _
+//	NullArray     *-1                    _
+//	Map(n)        *2n                    %n
+//	Set(n)        *n                     ~n
+//	Push(n)       *n                     >n
+//	Attr(n)       (nothing)              |n
+//	Double        bulk string            ,
+//	Bool          :1 or :0               #t or #f
+//	BigNumber     bulk string            (
+//	Verbatim      bulk string, no type   =
+type Writer struct {
+	// Buf holds the replies not yet flushed.
+	Buf []byte
+	// Proto is the RESP version, 2 or 3; the zero value behaves as 2.
+	Proto int
+}
+
+// OK appends the status reply of most commands that have nothing to return.
+func (w *Writer) OK() { w.Buf = redcon.AppendOK(w.Buf) }
+
+// Simple appends a status reply. CR and LF inside s become spaces: they would end the reply.
+func (w *Writer) Simple(s string) { w.Buf = redcon.AppendString(w.Buf, s) }
+
+// Error appends an error reply. msg starts with its code ("ERR syntax error", "WRONGTYPE ...") and
+// has no leading '-'. Errors often quote what the client sent, so CR and LF become spaces: no
+// client can forge a second reply. Line ends at the end of msg are dropped, as Redis does.
+func (w *Writer) Error(msg string) {
+	w.Buf = redcon.AppendError(w.Buf, strings.TrimRight(msg, "\r\n"))
+}
+
+// Int appends an integer reply.
+func (w *Writer) Int(n int64) { w.Buf = redcon.AppendInt(w.Buf, n) }
+
+// Bulk appends a bulk string; nil is sent as the empty string, use Null for null.
+func (w *Writer) Bulk(b []byte) { w.Buf = redcon.AppendBulk(w.Buf, b) }
+
+// BulkString is Bulk for a string.
+func (w *Writer) BulkString(s string) { w.Buf = redcon.AppendBulkString(w.Buf, s) }
+
+// BulkInt appends n as a bulk string of decimal digits (what GET answers for an integer value).
+func (w *Writer) BulkInt(n int64) {
+	var tmp [20]byte
+	w.Buf = redcon.AppendBulk(w.Buf, strconv.AppendInt(tmp[:0], n, 10))
+}
+
+// Null appends the null value.
+func (w *Writer) Null() {
+	if w.Proto == 3 {
+		w.Buf = append(w.Buf, "_\r\n"...)
+		return
+	}
+	w.Buf = redcon.AppendNull(w.Buf)
+}
+
+// NullArray appends the null of commands whose normal reply is an array (an aborted EXEC, BLPOP at
+// its timeout): RESP2 has two nulls and clients tell them apart.
+func (w *Writer) NullArray() {
+	if w.Proto == 3 {
+		w.Buf = append(w.Buf, "_\r\n"...)
+		return
+	}
+	w.Buf = append(w.Buf, "*-1\r\n"...)
+}
+
+// Array appends the header of an array of n elements.
+func (w *Writer) Array(n int) { w.Buf = redcon.AppendArray(w.Buf, n) }
+
+// Map appends the header of a map: the caller writes key, value, pairs times.
+func (w *Writer) Map(pairs int) {
+	if w.Proto == 3 {
+		w.Buf = appendHeader(w.Buf, '%', pairs)
+		return
+	}
+	w.Buf = redcon.AppendArray(w.Buf, 2*pairs)
+}
+
+// Set appends the header of a set of n elements.
+func (w *Writer) Set(n int) {
+	if w.Proto == 3 {
+		w.Buf = appendHeader(w.Buf, '~', n)
+		return
+	}
+	w.Buf = redcon.AppendArray(w.Buf, n)
+}
+
+// Push appends the header of an out-of-band message of n elements (pub/sub, invalidations).
+func (w *Writer) Push(n int) {
+	if w.Proto == 3 {
+		w.Buf = appendHeader(w.Buf, '>', n)
+		return
+	}
+	w.Buf = redcon.AppendArray(w.Buf, n)
+}
+
+// Attr appends the header of attributes that describe the reply written next, and reports whether
+// it did: RESP2 cannot carry them, and on false the caller must leave the pairs out.
+func (w *Writer) Attr(pairs int) bool {
+	if w.Proto != 3 {
+		return false
+	}
+	w.Buf = appendHeader(w.Buf, '|', pairs)
+	return true
+}
+
+// Double appends f with 17 significant digits (see AppendDouble17).
+func (w *Writer) Double(f float64) {
+	var tmp [32]byte
+	w.DoubleText(AppendDouble17(tmp[:0], f))
+}
+
+// DoubleText appends a number the caller has formatted (the long doubles of GEOPOS and
+// INCRBYFLOAT) as the protocol's double.
+func (w *Writer) DoubleText(num []byte) {
+	if w.Proto != 3 {
+		w.Buf = redcon.AppendBulk(w.Buf, num)
+		return
+	}
+	w.Buf = append(w.Buf, ',')
+	w.Buf = append(w.Buf, num...)
+	w.Buf = append(w.Buf, '\r', '\n')
+}
+
+// Bool appends a truth value.
+func (w *Writer) Bool(b bool) {
+	switch {
+	case w.Proto == 3 && b:
+		w.Buf = append(w.Buf, "#t\r\n"...)
+	case w.Proto == 3:
+		w.Buf = append(w.Buf, "#f\r\n"...)
+	case b:
+		w.Buf = append(w.Buf, ":1\r\n"...)
+	default:
+		w.Buf = append(w.Buf, ":0\r\n"...)
+	}
+}
+
+// BigNumber appends an integer of any size, given as decimal digits with an optional '-'.
+func (w *Writer) BigNumber(digits string) {
+	if w.Proto != 3 {
+		w.Buf = redcon.AppendBulkString(w.Buf, digits)
+		return
+	}
+	w.Buf = append(w.Buf, '(')
+	w.Buf = append(w.Buf, digits...)
+	w.Buf = append(w.Buf, '\r', '\n')
+}
+
+// Verbatim appends text with a type tag of three bytes ("txt", "mkd").
+func (w *Writer) Verbatim(ext, s string) {
+	if w.Proto != 3 {
+		w.Buf = redcon.AppendBulkString(w.Buf, s)
+		return
+	}
+	tag := [3]byte{' ', ' ', ' '}
+	copy(tag[:], ext)
+	w.Buf = appendHeader(w.Buf, '=', len(s)+4)
+	w.Buf = append(w.Buf, tag[0], tag[1], tag[2], ':')
+	w.Buf = append(w.Buf, s...)
+	w.Buf = append(w.Buf, '\r', '\n')
+}
+
+// Raw appends bytes that are already a reply.
+func (w *Writer) Raw(b []byte) { w.Buf = append(w.Buf, b...) }
+
+// AppendCommand appends args as a request, an array of bulk strings: the form of commands in the
+// append-only file and on the replication link.
+func AppendCommand(dst []byte, args ...[]byte) []byte {
+	dst = redcon.AppendArray(dst, len(args))
+	for _, a := range args {
+		dst = redcon.AppendBulk(dst, a)
+	}
+	return dst
+}
+
+// AppendDouble17 appends f as C's printf("%.17g") does, the form in which Redis 7.0 sends scores
+// and other doubles: enough digits to read back the same value, not the fewest (0.1 is sent as
+// 0.10000000000000001). Infinities are inf and -inf. A NaN is nan whatever its sign bit, because
+// no client reads "-nan".
+func AppendDouble17(dst []byte, f float64) []byte {
+	// Whole numbers are the usual scores. Below 1e17 %.17g writes them in full; zero is left to
+	// the slow path for the sake of -0.
+	if f > -1e17 && f < 1e17 && f != 0 {
+		if n := int64(f); float64(n) == f {
+			return strconv.AppendInt(dst, n, 10)
+		}
+	}
+	switch {
+	case math.IsNaN(f):
+		return append(dst, "nan"...)
+	case math.IsInf(f, 1):
+		return append(dst, "inf"...)
+	case math.IsInf(f, -1):
+		return append(dst, "-inf"...)
+	}
+	return strconv.AppendFloat(dst, f, 'g', 17, 64)
+}
+
+// appendHeader appends a type byte, a length and CRLF: redcon has no function for the RESP3 types.
+func appendHeader(dst []byte, kind byte, n int) []byte {
+	dst = append(dst, kind)
+	dst = strconv.AppendInt(dst, int64(n), 10)
+	return append(dst, '\r', '\n')
+}
