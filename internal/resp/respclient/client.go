@@ -1,0 +1,155 @@
+package respclient
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"godwit/internal/resp"
+)
+
+// Client is one connection. It is not safe for concurrent use, except that one goroutine may send
+// while another receives. Each method that waits for the peer gives up after Timeout.
+type Client struct {
+	// Timeout bounds each Send, Flush and Receive; 0 is no bound.
+	Timeout time.Duration
+
+	conn net.Conn
+	r    *bufio.Reader
+	out  []byte // commands queued and not yet flushed
+	todo int    // replies owed for queued commands
+}
+
+// DefaultTimeout is a new client's Timeout.
+const DefaultTimeout = 10 * time.Second
+
+// Dial connects to "tcp" host:port or "unix" path.
+func Dial(network, addr string) (*Client, error) {
+	conn, err := net.DialTimeout(network, addr, DefaultTimeout)
+	if err != nil {
+		return nil, fmt.Errorf("dial: %w", err)
+	}
+	return New(conn), nil
+}
+
+// New returns a client over a connection it takes ownership of.
+func New(conn net.Conn) *Client {
+	return &Client{Timeout: DefaultTimeout, conn: conn, r: bufio.NewReaderSize(conn, 64<<10)}
+}
+
+// Close closes the connection.
+func (c *Client) Close() error { return c.conn.Close() }
+
+// Conn returns the connection, for deadlines, half-closing and addresses.
+func (c *Client) Conn() net.Conn { return c.conn }
+
+// Buffered reports how many reply bytes have arrived and not been read.
+func (c *Client) Buffered() int { return c.r.Buffered() }
+
+// Do sends one command and returns its reply. An argument is a string, []byte, bool (1 or 0), any
+// integer or float, or something fmt can print. An error reply is a Value of kind Error, not err.
+// Push messages that come first are returned like any reply: a client that asked for them uses
+// Queue and Receive.
+func (c *Client) Do(args ...any) (Value, error) {
+	if c.todo != 0 {
+		return Value{}, fmt.Errorf("do: %d queued replies not received", c.todo)
+	}
+	c.Queue(args...)
+	if err := c.Flush(); err != nil {
+		return Value{}, err
+	}
+	return c.Receive()
+}
+
+// Queue appends one command to the pipeline without sending it.
+func (c *Client) Queue(args ...any) {
+	raw := make([][]byte, len(args))
+	for i, a := range args {
+		raw[i] = Arg(a)
+	}
+	c.out = resp.AppendCommand(c.out, raw...)
+	c.todo++
+}
+
+// Flush sends the queued commands.
+func (c *Client) Flush() error {
+	out := c.out
+	c.out = c.out[:0]
+	return c.Send(out)
+}
+
+// Receive reads the next reply or push message.
+func (c *Client) Receive() (Value, error) {
+	if err := c.conn.SetReadDeadline(c.deadline()); err != nil {
+		return Value{}, fmt.Errorf("set read deadline: %w", err)
+	}
+	v, err := ReadReply(c.r)
+	if err == nil && v.Kind != Push && c.todo > 0 {
+		c.todo--
+	}
+	return v, err
+}
+
+// Pipeline flushes the queue and reads a reply for each command queued since the last time. Push
+// messages among them are dropped.
+func (c *Client) Pipeline() ([]Value, error) {
+	if err := c.Flush(); err != nil {
+		return nil, err
+	}
+	out := make([]Value, 0, c.todo)
+	for c.todo > 0 {
+		v, err := c.Receive()
+		if err != nil {
+			return out, err
+		}
+		if v.Kind != Push {
+			out = append(out, v)
+		}
+	}
+	return out, nil
+}
+
+// Send writes bytes as they are, without a reply being expected: for protocol tests.
+func (c *Client) Send(raw []byte) error {
+	if err := c.conn.SetWriteDeadline(c.deadline()); err != nil {
+		return fmt.Errorf("set write deadline: %w", err)
+	}
+	if _, err := c.conn.Write(raw); err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+	return nil
+}
+
+func (c *Client) deadline() time.Time {
+	if c.Timeout == 0 {
+		return time.Time{}
+	}
+	return time.Now().Add(c.Timeout)
+}
+
+// Arg converts an argument of Do to the bytes that are sent. Floats are written with the fewest
+// digits that read back as the same value.
+func Arg(a any) []byte {
+	switch a := a.(type) {
+	case string:
+		return []byte(a)
+	case []byte:
+		return a
+	case int:
+		return strconv.AppendInt(nil, int64(a), 10)
+	case int64:
+		return strconv.AppendInt(nil, a, 10)
+	case uint64:
+		return strconv.AppendUint(nil, a, 10)
+	case float64:
+		return strconv.AppendFloat(nil, a, 'g', -1, 64)
+	case bool:
+		if a {
+			return []byte("1")
+		}
+		return []byte("0")
+	}
+	return fmt.Append(nil, a)
+}
