@@ -1,0 +1,223 @@
+package evloop
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Loop is one epoll instance with its handlers and timers. All methods except
+// Wake belong to the goroutine that calls Poll.
+type Loop struct {
+	epfd   int
+	wakefd int
+	closed bool
+
+	// Wake sets waking, then writes to wakefd if asleep. Poll sets asleep, then blocks unless
+	// waking. Whatever the order, one of the two sees the other's flag, so no wake-up is
+	// lost, and a loop that is busy costs its wakers no system call.
+	waking atomic.Bool
+	asleep atomic.Bool
+
+	slots  []slot // by descriptor
+	count  int
+	events []unix.EpollEvent
+
+	timers timers
+	start  time.Time
+
+	// Spin, when positive, makes a Poll that found nothing look again for that long before it
+	// blocks. See the package comment for when that pays.
+	Spin time.Duration
+}
+
+// slot is what the loop knows of a descriptor. gen counts the Adds of that number:
+// events carry it through the kernel, so an event of an earlier owner is recognised.
+type slot struct {
+	h   Handler
+	gen uint32
+}
+
+// New opens an epoll instance and an eventfd. Errors name the system call.
+func New() (*Loop, error) {
+	epfd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, os.NewSyscallError("epoll_create1", err)
+	}
+	wakefd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		unix.Close(epfd)
+		return nil, os.NewSyscallError("eventfd", err)
+	}
+	l := &Loop{epfd: epfd, wakefd: wakefd, events: make([]unix.EpollEvent, 128), start: time.Now()}
+	// Edge-triggered: each write makes one event, and the counter never has to be read.
+	ev := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(wakefd)}
+	if err := unix.EpollCtl(epfd, unix.EPOLL_CTL_ADD, wakefd, &ev); err != nil {
+		unix.Close(wakefd)
+		unix.Close(epfd)
+		return nil, os.NewSyscallError("epoll_ctl", err)
+	}
+	return l, nil
+}
+
+// Close closes the loop's own descriptors, not those added to it. Whoever might call
+// Wake must have stopped before.
+func (l *Loop) Close() error {
+	if l.closed {
+		return nil
+	}
+	l.closed = true
+	l.slots, l.count = nil, 0
+	return errors.Join(
+		os.NewSyscallError("close", unix.Close(l.epfd)),
+		os.NewSyscallError("close", unix.Close(l.wakefd)))
+}
+
+// Len returns the number of descriptors in the loop.
+func (l *Loop) Len() int { return l.count }
+
+// Add watches fd for events and has h told of them. Level-triggered unless EdgeTriggered is
+// among events. Hangup and Error are always reported. fd must not be in the loop.
+func (l *Loop) Add(fd int, h Handler, events uint32) error {
+	if fd < 0 || h == nil {
+		return os.NewSyscallError("epoll_ctl", unix.EBADF)
+	}
+	if fd >= len(l.slots) {
+		grown := make([]slot, max(fd+1, 2*len(l.slots), 64))
+		copy(grown, l.slots)
+		l.slots = grown
+	}
+	s := &l.slots[fd]
+	if s.h != nil {
+		return os.NewSyscallError("epoll_ctl", unix.EEXIST)
+	}
+	ev := unix.EpollEvent{Events: events, Fd: int32(fd), Pad: int32(s.gen + 1)}
+	if err := unix.EpollCtl(l.epfd, unix.EPOLL_CTL_ADD, fd, &ev); err != nil {
+		return os.NewSyscallError("epoll_ctl", err)
+	}
+	s.gen++
+	s.h = h
+	l.count++
+	return nil
+}
+
+// Mod changes what fd is watched for. 0 leaves only Hangup and Error.
+func (l *Loop) Mod(fd int, events uint32) error {
+	if !l.has(fd) {
+		return os.NewSyscallError("epoll_ctl", unix.ENOENT)
+	}
+	ev := unix.EpollEvent{Events: events, Fd: int32(fd), Pad: int32(l.slots[fd].gen)}
+	return os.NewSyscallError("epoll_ctl", ctl(l.epfd, unix.EPOLL_CTL_MOD, fd, &ev))
+}
+
+// Del stops watching fd: its handler hears nothing more, not even an event that
+// the running Poll has already fetched. Call it before closing fd.
+func (l *Loop) Del(fd int) error {
+	if !l.has(fd) {
+		return os.NewSyscallError("epoll_ctl", unix.ENOENT)
+	}
+	l.slots[fd].h = nil
+	l.count--
+	return os.NewSyscallError("epoll_ctl", ctl(l.epfd, unix.EPOLL_CTL_DEL, fd, &unix.EpollEvent{}))
+}
+
+func (l *Loop) has(fd int) bool { return fd >= 0 && fd < len(l.slots) && l.slots[fd].h != nil }
+
+// Wake makes the running or the next Poll return soon. Any goroutine may call it, as often
+// as it likes: until a Poll has seen the first, the others cost one atomic load. What was
+// written before Wake is seen by what runs after that Poll.
+func (l *Loop) Wake() {
+	if l.waking.Load() || l.waking.Swap(true) {
+		return
+	}
+	if l.asleep.Load() {
+		one := [8]byte{1}
+		// The only failure is EAGAIN, a counter near 2^64, and then an event is pending.
+		Write(l.wakefd, one[:])
+	}
+}
+
+// Poll waits until a descriptor is ready, a timer is due or Wake is called, at most timeoutMs (0: not
+// at all, negative: without limit), and tells handlers and timers. It returns how many handler
+// and timer calls it made; a wake-up alone makes 0. Interruption by a signal is not an error.
+func (l *Loop) Poll(timeoutMs int) (n int, err error) {
+	if wait, ok := l.timers.wait(l.elapsed()); ok && (timeoutMs < 0 || wait < timeoutMs) {
+		timeoutMs = wait
+	}
+	got, err := l.wait(timeoutMs)
+	if l.waking.Load() {
+		// Before any handler: what a later Wake announces may come too late for this turn.
+		l.waking.Store(false)
+	}
+	if err != nil {
+		return 0, err
+	}
+	for i := range got {
+		ev := &l.events[i]
+		fd := int(ev.Fd)
+		// A handler may have deleted fd, and even added another under its number. The
+		// eventfd has no handler: its event has done its work by ending the wait.
+		if fd < len(l.slots) {
+			if s := &l.slots[fd]; s.h != nil && s.gen == uint32(ev.Pad) {
+				n++
+				s.h.Ready(ev.Events)
+			}
+		}
+	}
+	if got == len(l.events) && got < maxEvents {
+		l.events = make([]unix.EpollEvent, 2*got)
+	}
+	return n + l.timers.run(l.elapsed), nil
+}
+
+// wait fetches ready events into l.events, blocking only when there are none.
+func (l *Loop) wait(timeoutMs int) (int, error) {
+	n, errno := epollWaitNow(l.epfd, l.events)
+	if n == 0 && timeoutMs != 0 && errno == 0 {
+		if l.Spin > 0 {
+			n, errno = l.spin()
+		}
+		if n == 0 && errno == 0 {
+			n, errno = l.block(timeoutMs)
+		}
+	}
+	if errno != 0 && errno != syscall.EINTR {
+		return 0, fmt.Errorf("epoll_wait: %w", errno)
+	}
+	return n, nil
+}
+
+func (l *Loop) block(timeoutMs int) (n int, errno syscall.Errno) {
+	l.asleep.Store(true)
+	if !l.waking.Load() {
+		n, errno = epollWaitBlock(l.epfd, l.events, timeoutMs)
+	}
+	l.asleep.Store(false)
+	return n, errno
+}
+
+func (l *Loop) spin() (n int, errno syscall.Errno) {
+	for end := time.Now().Add(l.Spin); n == 0 && errno == 0 && !l.waking.Load() && time.Now().Before(end); {
+		n, errno = epollWaitNow(l.epfd, l.events)
+	}
+	return n, errno
+}
+
+func (l *Loop) elapsed() time.Duration { return time.Since(l.start) }
+
+// After calls fn from a Poll, once, ms milliseconds from now.
+func (l *Loop) After(ms int, fn func()) *Timer {
+	return l.timers.add(l.elapsed(), time.Duration(ms)*time.Millisecond, 0, fn)
+}
+
+// Every calls fn from Polls, each ms milliseconds (at least 1). A loop that is late skips the
+// calls it missed instead of making them in a burst.
+func (l *Loop) Every(ms int, fn func()) *Timer {
+	d := time.Duration(max(ms, 1)) * time.Millisecond
+	return l.timers.add(l.elapsed(), d, d, fn)
+}

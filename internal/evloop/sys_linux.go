@@ -1,0 +1,103 @@
+package evloop
+
+import (
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Event bits, for Add, Mod and Ready.
+const (
+	Readable      uint32 = unix.EPOLLIN
+	Writable      uint32 = unix.EPOLLOUT
+	Hangup        uint32 = unix.EPOLLHUP
+	PeerClosed    uint32 = unix.EPOLLRDHUP
+	Error         uint32 = unix.EPOLLERR
+	EdgeTriggered uint32 = 1 << 31 // EPOLLET; unix declares it for 32 bits, signed
+)
+
+// The functions below go around entersyscall: for a call that cannot block, telling the
+// scheduler costs more than it can save. Their pointers are to memory that
+// the call itself keeps alive; the kernel keeps none.
+
+// Read reads from a non-blocking descriptor. errno is 0, or n is 0: EAGAIN when there is nothing yet;
+// n = 0 with errno 0 is the end of the stream (or an empty buf). EINTR is retried.
+// No allocation.
+func Read(fd int, buf []byte) (n int, errno syscall.Errno) {
+	return rw(unix.SYS_READ, fd, unsafe.Pointer(unsafe.SliceData(buf)), len(buf))
+}
+
+// Write writes to a non-blocking descriptor: as much as fits now, maybe less than buf; EAGAIN when
+// nothing does. EINTR is retried. No allocation. (A broken pipe raises no SIGPIPE that matters: the Go
+// runtime ignores it except on descriptors 1 and 2.)
+func Write(fd int, buf []byte) (n int, errno syscall.Errno) {
+	return rw(unix.SYS_WRITE, fd, unsafe.Pointer(unsafe.SliceData(buf)), len(buf))
+}
+
+func rw(trap uintptr, fd int, p unsafe.Pointer, size int) (int, syscall.Errno) {
+	for {
+		r, _, errno := syscall.RawSyscall(trap, uintptr(fd), uintptr(p), uintptr(size))
+		if errno == 0 {
+			return int(r), 0
+		}
+		if errno != syscall.EINTR {
+			return 0, errno
+		}
+	}
+}
+
+// maxIovecs bounds the buffers of one Writev, so that their vector fits a stack array.
+const maxIovecs = 64
+
+// Writev writes the buffers in order as Write would write their concatenation. Only the first 64
+// non-empty ones are tried. No allocation.
+func Writev(fd int, bufs [][]byte) (n int, errno syscall.Errno) {
+	var iov [maxIovecs]unix.Iovec
+	k := 0
+	for _, b := range bufs {
+		if len(b) == 0 {
+			continue
+		}
+		if k == maxIovecs {
+			break
+		}
+		iov[k].Base = &b[0]
+		iov[k].SetLen(len(b))
+		k++
+	}
+	if k == 0 {
+		return 0, 0
+	}
+	return rw(unix.SYS_WRITEV, fd, unsafe.Pointer(&iov[0]), k)
+}
+
+// epollWaitNow fetches what is ready, without waiting.
+func epollWaitNow(epfd int, events []unix.EpollEvent) (int, syscall.Errno) {
+	r, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(epfd),
+		uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), 0, 0, 0)
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(r), 0
+}
+
+// epollWaitBlock waits; the scheduler is told, so that other goroutines run meanwhile.
+func epollWaitBlock(epfd int, events []unix.EpollEvent, timeoutMs int) (int, syscall.Errno) {
+	r, _, errno := syscall.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(epfd),
+		uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), uintptr(timeoutMs), 0, 0)
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(r), 0
+}
+
+// ctl is epoll_ctl, which never blocks.
+func ctl(epfd, op, fd int, ev *unix.EpollEvent) error {
+	_, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_CTL, uintptr(epfd), uintptr(op), uintptr(fd),
+		uintptr(unsafe.Pointer(ev)), 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
