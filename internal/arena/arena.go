@@ -1,0 +1,303 @@
+// Package arena is the memory that keys, values and tables live in: mapped outside Go's heap, so
+// that the garbage collector neither scans it nor reserves headroom for it.
+//
+// A block is named by a Ref and has no header: whoever owns the Ref also knows the block's size and
+// gives it back with Free. The layout, from the outside in:
+//
+//	chunk   4 MiB mapping = 64 units of 64 KiB; one bitmap word says which units are free
+//	run     1..16 neighbouring units cut into blocks of one size class
+//	block   a multiple of 8 bytes; a free one holds, in its first 4 bytes, the offset of the next
+//
+//	unit   0        1        2..4               5                 63
+//	      ┌────────┬────────┬──────────────────┬────────┬─ ─ ─ ┬────────┐
+//	      │ 96 B   │ 104 B  │ 20 KiB (3 units) │ free   │      │ 96 B   │
+//	      └────────┴────────┴──────────────────┴────────┴─ ─ ─ ┴────────┘
+//	       run: free list head, bump offset, live count (all kept beside the chunk, not in it)
+//
+// Blocks above MaxSmall have a mapping of their own: they come zeroed by the kernel page by page as
+// they are touched, grow by mremap without being copied, and are returned by one munmap.
+//
+// What must stay true:
+//   - Ref 0 is nil; chunk number 0 is never used. Every Ref is a multiple of 8 below 1<<RefBits, so
+//     structures may keep up to 12 bits of their own above it.
+//   - A block never moves unless its owner calls Resize.
+//   - A block whose size is a multiple of 64 is aligned to 64 bytes if its class is that size exactly
+//     (all powers of two are); dict relies on it for cache lines.
+//   - A run with no live block goes back to its chunk, a chunk with no run goes back to the system,
+//     except one of each kept so that alternating Alloc and Free at the border stays cheap.
+//
+// Cost: Alloc and Free are a few ns and O(1) (a new run: one search of a bitmap), no Go allocation
+// except for the 2 KiB of bookkeeping beside each new 4 MiB chunk. Overhead in a full run is 0 bytes
+// a block; rounding up to a class costs under 8 bytes to 512 bytes, at most 1/8 above.
+//
+// Limits: not safe for concurrent use: one executor owns an arena. 1<<20 chunks and big blocks
+// together (4 TiB of small blocks). The kernel's vm.max_map_count (65530 as a rule) bounds the
+// number of mappings, of which each big block may need one.
+//
+// Running out of memory is fatal, as in Redis: Alloc panics when the system refuses a mapping.
+//
+// Sources: slab allocation after Bonwick (1994); size classes eight to a doubling as in jemalloc.
+package arena
+
+import (
+	"fmt"
+	"math/bits"
+	"unsafe"
+
+	"godwit/internal/invariant"
+)
+
+// Ref names a block: the number of its chunk in the bits from 32 up, the byte offset of the block in
+// the chunk in the lower 32. 0 is nil.
+type Ref uint64
+
+// RefBits is the number of low bits that a Ref may use; the bits above are always 0.
+const RefBits = 52
+
+// Purpose says what a block is for. It changes nothing but the accounting.
+type Purpose uint8
+
+// The purposes that memory is accounted by.
+const (
+	Keys    Purpose = iota // keys, and values stored together with them
+	Values                 // values in blocks of their own, elements of collections
+	Tables                 // hash tables and other indexes
+	Buffers                // everything else: backlogs, queues
+	NumPurposes
+)
+
+// Arena is one owner's off-heap memory. Make it with New.
+type Arena struct {
+	base []unsafe.Pointer // by chunk number: where the chunk is mapped, nil if the number is unused
+	used [8]int64         // by purpose: bytes of size classes handed out
+
+	class [numClasses]class
+	meta  []*chunk // by chunk number: bookkeeping of a chunk of runs, nil for a big block
+	size  []int64  // by chunk number: bytes mapped
+
+	freeIdx []uint32          // chunk numbers to use again
+	hint    [maxUnits]uint32  // by run length-1: no chunk below this number has room for such a run
+	spare   uint32            // the one empty chunk that is kept mapped, 0 if none
+	mapped  int64             // bytes mapped now
+	live    map[Ref]liveBlock // build tag invariants only: every block handed out
+	freed   map[Ref]bool      // build tag invariants only: every block on a free list
+}
+
+// New makes an empty arena. It maps nothing before the first Alloc.
+func New() *Arena {
+	a := &Arena{base: make([]unsafe.Pointer, 1), meta: make([]*chunk, 1), size: make([]int64, 1)}
+	for c := range a.class {
+		a.class[c].init(c)
+	}
+	for i := range a.hint {
+		a.hint[i] = 1
+	}
+	if invariant.Enabled {
+		a.live, a.freed = map[Ref]liveBlock{}, map[Ref]bool{}
+	}
+	return a
+}
+
+// Alloc hands out a block of n bytes (n ≥ 0) with undefined contents. It panics when the system has
+// no memory left.
+func (a *Arena) Alloc(n int, p Purpose) Ref {
+	if uint(padded(n)) > MaxSmall {
+		return a.allocBig(n, p)
+	}
+	a.used[p&7] += int64(ClassSize(n))
+	c := &a.class[classOf(padded(n))]
+	r := c.cur
+	if r == nil {
+		r = a.newRun(c)
+	}
+	off := r.free
+	if off != noBlock {
+		r.free = *(*uint32)(unsafe.Add(c.base, off))
+	} else {
+		off = r.bump
+		r.bump += c.size
+	}
+	r.live++
+	ref := c.chunk | Ref(off)
+	if r.live == r.cap {
+		a.popRun(c)
+	}
+	if invariant.Enabled {
+		a.debugAlloc(ref, n, p, false)
+	}
+	return ref
+}
+
+// AllocZero hands out a block of n zero bytes. Above MaxSmall that costs nothing: the kernel zeroes
+// each page when it is first touched.
+func (a *Arena) AllocZero(n int, p Purpose) Ref {
+	ref := a.Alloc(n, p)
+	if n <= MaxSmall || invariant.Enabled {
+		clear(a.Bytes(ref, n))
+	}
+	return ref
+}
+
+// Free takes back a block; n and p must be those that it was allocated (or last resized) with.
+func (a *Arena) Free(ref Ref, n int, p Purpose) {
+	if invariant.Enabled {
+		a.debugFree(ref, n, p)
+	}
+	if uint(padded(n)) > MaxSmall {
+		a.freeBig(ref, n, p)
+		return
+	}
+	a.used[p&7] -= int64(ClassSize(n))
+	chunkNo, off := uint32(ref>>32), uint32(ref)
+	k := a.meta[chunkNo]
+	r := &k.runs[k.first[off>>unitShift&(unitsPerChunk-1)]]
+	*(*uint32)(unsafe.Add(a.base[chunkNo], off)) = r.free
+	r.free = off
+	r.live--
+	if r.live+1 == r.cap || r.live == 0 {
+		a.runChanged(r)
+	}
+}
+
+// Resize gives the block of oldN bytes room for newN and returns where it is now. The first
+// min(oldN, newN) bytes are kept, bytes beyond are undefined. Within one size class the block stays
+// in place; big blocks are grown by mremap, which moves page tables and not bytes.
+func (a *Arena) Resize(ref Ref, oldN, newN int, p Purpose) Ref {
+	oldBig, newBig := padded(oldN) > MaxSmall, padded(newN) > MaxSmall
+	switch {
+	case oldBig && newBig:
+		return a.resizeBig(ref, oldN, newN, p)
+	case !oldBig && !newBig && classOf(padded(oldN)) == classOf(padded(newN)):
+		if invariant.Enabled {
+			a.debugResize(ref, oldN, newN, p)
+		}
+		a.used[p&7] += int64(ClassSize(newN) - ClassSize(oldN)) // differs only with padding
+		return ref
+	}
+	to := a.Alloc(newN, p)
+	copy(a.Bytes(to, min(oldN, newN)), a.Bytes(ref, min(oldN, newN)))
+	a.Free(ref, oldN, p)
+	return to
+}
+
+// Bytes is the block's first n bytes; n may not exceed the block's size. The slice has capacity n
+// and is good until the block is freed or resized.
+func (a *Arena) Bytes(ref Ref, n int) []byte {
+	if invariant.Enabled {
+		a.debugAccess(ref, n)
+	}
+	return unsafe.Slice((*byte)(unsafe.Add(a.base[ref>>32], uint32(ref))), n)
+}
+
+// From is the memory from the block's start to the end of its chunk, for reading a header that says
+// how long the block is. Nothing beyond the block may be looked at, let alone written.
+func (a *Arena) From(ref Ref) []byte {
+	if invariant.Enabled {
+		return a.Bytes(ref, a.debugSize(ref))
+	}
+	return unsafe.Slice((*byte)(unsafe.Add(a.base[ref>>32], uint32(ref))), a.size[ref>>32]-int64(uint32(ref)))
+}
+
+// Pointer is the block's address. It stays good as long as the block does. For the two packages that
+// may use unsafe; others use Bytes.
+func (a *Arena) Pointer(ref Ref) unsafe.Pointer {
+	return unsafe.Add(a.base[ref>>32], uint32(ref))
+}
+
+// Used is the number of bytes handed out, rounded up to size classes.
+func (a *Arena) Used() int64 {
+	var sum int64
+	for _, n := range a.used {
+		sum += n
+	}
+	return sum
+}
+
+// UsedBy is the part of Used allocated for one purpose.
+func (a *Arena) UsedBy(p Purpose) int64 { return a.used[p&7] }
+
+// Mapped is the number of bytes of address space mapped now: an upper bound of the memory that the
+// arena can occupy, since pages count only once they are touched.
+func (a *Arena) Mapped() int64 { return a.mapped }
+
+// Close unmaps everything. Under the build tag invariants it panics if a block was never freed.
+func (a *Arena) Close() {
+	if invariant.Enabled {
+		a.debugClose()
+	}
+	for i, b := range a.base {
+		if b != nil {
+			unmapMemory(b, a.size[i])
+		}
+	}
+	*a = Arena{}
+}
+
+// Check walks the arena's bookkeeping and reports the first thing that does not add up.
+func (a *Arena) Check() error {
+	var mapped int64
+	for i, b := range a.base {
+		if b == nil {
+			continue
+		}
+		mapped += a.size[i]
+		if a.meta[i] != nil {
+			if err := a.checkChunk(uint32(i)); err != nil {
+				return err
+			}
+		}
+	}
+	if mapped != a.mapped {
+		return fmt.Errorf("arena: %d bytes mapped, %d accounted", mapped, a.mapped)
+	}
+	return nil
+}
+
+// addChunk maps size bytes under a free chunk number. meta is nil for a big block.
+func (a *Arena) addChunk(size int64, meta *chunk) uint32 {
+	b := a.mustMap(size)
+	var i uint32
+	if n := len(a.freeIdx); n > 0 {
+		i, a.freeIdx = a.freeIdx[n-1], a.freeIdx[:n-1]
+	} else {
+		i = uint32(len(a.base))
+		if i >= 1<<(RefBits-32) {
+			panic("arena: out of chunk numbers")
+		}
+		a.base = append(a.base, nil)
+		a.meta = append(a.meta, nil)
+		a.size = append(a.size, 0)
+	}
+	a.base[i], a.meta[i], a.size[i] = b, meta, size
+	a.mapped += size
+	return i
+}
+
+func (a *Arena) dropChunk(i uint32) {
+	unmapMemory(a.base[i], a.size[i])
+	a.mapped -= a.size[i]
+	a.base[i], a.meta[i], a.size[i] = nil, nil, 0
+	a.freeIdx = append(a.freeIdx, i)
+}
+
+func (a *Arena) mustMap(size int64) unsafe.Pointer {
+	b, err := mapMemory(size)
+	if err != nil {
+		panic(fmt.Sprintf("out of memory: the system refused a mapping of %d bytes (%v) with %d bytes mapped", size, err, a.mapped))
+	}
+	return b
+}
+
+// ClassSize is the number of bytes that a block of n bytes really takes.
+func ClassSize(n int) int {
+	switch {
+	case n <= 8:
+		return 8
+	case n <= 512:
+		return (n + 7) &^ 7
+	case n <= MaxSmall:
+		s := bits.Len(uint(n-1)) - 4
+		return ((n-1)>>s + 1) << s
+	}
+	return (n + pageSize - 1) &^ (pageSize - 1)
+}

@@ -1,0 +1,289 @@
+package arena
+
+import (
+	"fmt"
+	"math/bits"
+	"unsafe"
+
+	"godwit/internal/invariant"
+)
+
+const (
+	// MaxSmall is the largest block, in bytes, that shares a chunk with others.
+	MaxSmall = 256 << 10
+
+	unitShift     = 16
+	unitsPerChunk = 64
+	chunkSize     = unitsPerChunk << unitShift
+	maxUnits      = 16      // longest run: 1 MiB
+	pageSize      = 4 << 10 // big blocks are accounted in these; the system may round up further
+
+	fineClasses = 64 // 8, 16 … 512 bytes
+	numClasses  = fineClasses + 9*8
+
+	noBlock = ^uint32(0)
+)
+
+// class is one size of block and the runs of it that have room.
+//
+// The runs with room form a list through next and prev; its head is open for allocation and what
+// Alloc needs of it is copied here. A full run is on no list: Free puts it back.
+type class struct {
+	cur   *run           // head of the list
+	base  unsafe.Pointer // where cur's chunk is mapped
+	chunk Ref            // number of cur's chunk, shifted to its place in a Ref
+	size  uint32         // bytes in a block
+	units uint32         // units in a run
+}
+
+// run is a stretch of one chunk cut into blocks of one class. Blocks from bump on were never used.
+type run struct {
+	free       uint32 // offset in the chunk of the first free block below bump, or noBlock
+	bump       uint32 // offset in the chunk of the first block that was never handed out
+	live       uint32 // blocks handed out
+	cap        uint32 // blocks in the run
+	class      uint8
+	unit       uint8 // index of the first unit
+	listed     bool
+	chunk      uint32
+	next, prev *run
+}
+
+// chunk is the bookkeeping of a mapping that holds runs.
+type chunk struct {
+	freeUnits uint64 // bit i: unit i belongs to no run
+	dirty     uint64 // bit i: unit i was used since the system last gave it zeroed
+	first     [unitsPerChunk]uint8
+	runs      [unitsPerChunk]run // by first unit
+}
+
+// classOf is the number of the smallest class that holds n bytes, n ≤ MaxSmall.
+func classOf(n int) int {
+	if n <= 512 {
+		if n < 1 {
+			n = 1
+		}
+		return (n - 1) >> 3
+	}
+	s := bits.Len(uint(n-1)) - 4
+	return fineClasses + (s-6)*8 + (n-1)>>s - 8
+}
+
+// init fills in the class numbered c. The run length is the shortest that wastes at most 1/32 of the
+// run at its end (memory which is never touched, so this saves address space more than memory).
+func (cl *class) init(c int) {
+	size := 8 * (c + 1)
+	if c >= fineClasses {
+		c -= fineClasses
+		size = (c%8 + 9) << (c/8 + 6)
+	}
+	cl.size = uint32(size)
+	best, bestWaste := 1, 2.0
+	for u := 1; u <= maxUnits; u++ {
+		bytes := u << unitShift
+		waste := float64(bytes%size) / float64(bytes)
+		if bytes < size || waste >= bestWaste {
+			continue
+		}
+		best, bestWaste = u, waste
+		if waste <= 1.0/32 {
+			break
+		}
+	}
+	cl.units = uint32(best)
+}
+
+// setCur makes r the head of the class's list in the copies that Alloc uses.
+func (a *Arena) setCur(c *class, r *run) {
+	c.cur = r
+	if r == nil {
+		c.base, c.chunk = nil, 0
+		return
+	}
+	c.base, c.chunk = a.base[r.chunk], Ref(r.chunk)<<32
+}
+
+// popRun takes the full head off the class's list.
+func (a *Arena) popRun(c *class) {
+	r := c.cur
+	next := r.next
+	r.next, r.listed = nil, false
+	if next != nil {
+		next.prev = nil
+	}
+	a.setCur(c, next)
+}
+
+// runChanged is called by Free when a full run has room again or a run is empty.
+func (a *Arena) runChanged(r *run) {
+	c := &a.class[r.class]
+	if !r.listed {
+		// Behind the head: the head is filled up first, so that thin runs have time to empty.
+		r.listed = true
+		if head := c.cur; head == nil {
+			a.setCur(c, r)
+		} else {
+			r.prev, r.next = head, head.next
+			if head.next != nil {
+				head.next.prev = r
+			}
+			head.next = r
+		}
+	}
+	if r.live == 0 && (c.cur != r || r.next != nil) {
+		a.dropRun(c, r)
+	}
+}
+
+// newRun opens a run for a class that has none with room.
+func (a *Arena) newRun(c *class) *run {
+	i, unit := a.findUnits(c.units)
+	k := a.meta[i]
+	m := unitMask(unit, c.units)
+	k.freeUnits &^= m
+	k.dirty |= m
+	for u := unit; u < unit+c.units; u++ {
+		k.first[u] = uint8(unit)
+	}
+	r := &k.runs[unit]
+	*r = run{free: noBlock, bump: unit << unitShift, cap: c.units << unitShift / c.size,
+		class: uint8(classOf(int(c.size))), unit: uint8(unit), listed: true, chunk: i}
+	a.setCur(c, r)
+	return r
+}
+
+// dropRun gives an empty run's units back to its chunk, and the chunk back to the system if that was
+// its last run and another empty chunk is already kept.
+func (a *Arena) dropRun(c *class, r *run) {
+	if r.next != nil {
+		r.next.prev = r.prev
+	}
+	if r.prev != nil {
+		r.prev.next = r.next
+	} else {
+		a.setCur(c, r.next)
+	}
+	i := r.chunk
+	k := a.meta[i]
+	k.freeUnits |= unitMask(uint32(r.unit), c.units)
+	if invariant.Enabled {
+		a.debugDropRun(r, c)
+	}
+	*r = run{}
+	for u := range a.hint {
+		a.hint[u] = min(a.hint[u], i)
+	}
+	if ^k.freeUnits != 0 {
+		return
+	}
+	switch {
+	case a.spare == 0:
+		a.spare = i
+	case a.spare != i:
+		a.dropChunk(i)
+	}
+}
+
+// findUnits is a chunk and the first of n neighbouring free units in it, in the lowest chunk that has
+// them: high chunks thin out and can be returned.
+func (a *Arena) findUnits(n uint32) (chunkNo, unit uint32) {
+	for i := a.hint[n-1]; int(i) < len(a.meta); i++ {
+		k := a.meta[i]
+		if k == nil {
+			continue
+		}
+		if m := starts(k.freeUnits, n); m != 0 {
+			a.hint[n-1] = i
+			if a.spare == i {
+				a.spare = 0
+			}
+			return i, uint32(bits.TrailingZeros64(m))
+		}
+	}
+	i := a.addChunk(chunkSize, &chunk{freeUnits: ^uint64(0)})
+	for u := range a.hint {
+		a.hint[u] = min(a.hint[u], i)
+	}
+	a.hint[n-1] = i
+	return i, 0
+}
+
+// starts is the set of bits from which n bits of free in a row are set.
+func starts(free uint64, n uint32) uint64 {
+	for have := uint32(1); have < n && free != 0; {
+		step := min(have, n-have)
+		free &= free >> step
+		have += step
+	}
+	return free
+}
+
+func unitMask(unit, n uint32) uint64 { return (1<<n - 1) << unit }
+
+// Trim returns to the system what is free in whole pieces: the runs and the chunk kept as a reserve,
+// and the memory of free units in chunks that are still in use.
+func (a *Arena) Trim() {
+	for i := range a.class {
+		c := &a.class[i]
+		if r := c.cur; r != nil && r.live == 0 {
+			a.dropRun(c, r)
+		}
+	}
+	if a.spare != 0 {
+		a.dropChunk(a.spare)
+		a.spare = 0
+	}
+	for i, k := range a.meta {
+		if k == nil {
+			continue
+		}
+		for idle := k.freeUnits & k.dirty; idle != 0; {
+			from := bits.TrailingZeros64(idle)
+			n := bits.TrailingZeros64(^(idle >> from))
+			m := unitMask(uint32(from), uint32(n))
+			discardMemory(unsafe.Add(a.base[i], from<<unitShift), int64(n)<<unitShift)
+			idle &^= m
+			k.dirty &^= m
+		}
+	}
+}
+
+// checkChunk verifies the runs of one chunk: counts, free lists, and the unit map.
+func (a *Arena) checkChunk(i uint32) error {
+	k := a.meta[i]
+	for u := uint32(0); u < unitsPerChunk; {
+		if k.freeUnits>>u&1 == 1 {
+			u++
+			continue
+		}
+		r := &k.runs[u]
+		c := &a.class[r.class]
+		if uint32(k.first[u]) != u || r.chunk != i || uint32(r.unit) != u {
+			return fmt.Errorf("arena: chunk %d unit %d starts no run", i, u)
+		}
+		if err := a.checkRun(r, c); err != nil {
+			return err
+		}
+		u += c.units
+	}
+	return nil
+}
+
+func (a *Arena) checkRun(r *run, c *class) error {
+	start := uint32(r.unit) << unitShift
+	carved := (r.bump - start) / c.size
+	n := r.live
+	for off := r.free; off != noBlock; n++ {
+		if off < start || off >= r.bump || (off-start)%c.size != 0 || n > carved {
+			return fmt.Errorf("arena: class %d: free list of the run at chunk %d unit %d is damaged at offset %d", c.size, r.chunk, r.unit, off)
+		}
+		off = *(*uint32)(unsafe.Add(a.base[r.chunk], off))
+	}
+	if n != carved || carved > r.cap {
+		return fmt.Errorf("arena: class %d: run at chunk %d unit %d: %d live and free of %d carved", c.size, r.chunk, r.unit, n, carved)
+	}
+	if r.listed == (r.live == r.cap) {
+		return fmt.Errorf("arena: class %d: run at chunk %d unit %d: %d of %d live, listed %v", c.size, r.chunk, r.unit, r.live, r.cap, r.listed)
+	}
+	return nil
+}

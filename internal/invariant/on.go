@@ -1,0 +1,6 @@
+//go:build invariants
+
+package invariant
+
+// Enabled tells whether this build carries the expensive checks.
+const Enabled = true
