@@ -1,0 +1,202 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"time"
+)
+
+// client is a connection for the occasional command; the measuring paths have their own writers.
+type client struct {
+	c net.Conn
+	r *bufio.Reader
+}
+
+func dial(addr string) (*client, error) {
+	c, err := net.DialTimeout("tcp", addr, 5*time.Second)
+	if err != nil {
+		return nil, err
+	}
+	return &client{c: c, r: bufio.NewReader(c)}, nil
+}
+
+func (c *client) close() { c.c.Close() }
+
+// do sends one command and returns its reply as text; an error reply is an error, a null bulk is "".
+func (c *client) do(args ...string) (string, error) {
+	if err := c.c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		return "", err
+	}
+	if _, err := c.c.Write(appendCommand(nil, args...)); err != nil {
+		return "", err
+	}
+	line, err := c.r.ReadString('\n')
+	if err != nil {
+		return "", err
+	}
+	if len(line) < 3 {
+		return "", fmt.Errorf("short reply %q", line)
+	}
+	text := line[1 : len(line)-2]
+	switch line[0] {
+	case '+', ':':
+		return text, nil
+	case '-':
+		return "", fmt.Errorf("%s: %s", args[0], text)
+	case '$':
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			return "", err
+		}
+		buf := make([]byte, n+2)
+		_, err = io.ReadFull(c.r, buf)
+		return string(buf[:n]), err
+	}
+	return "", fmt.Errorf("%s: unexpected reply %q", args[0], line)
+}
+
+func dbsize(c *client) (int, error) {
+	s, err := c.do("DBSIZE")
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(s)
+}
+
+func appendCommand(dst []byte, args ...string) []byte {
+	dst = append(dst, '*')
+	dst = strconv.AppendInt(dst, int64(len(args)), 10)
+	dst = append(dst, "\r\n"...)
+	for _, a := range args {
+		dst = append(dst, '$')
+		dst = strconv.AppendInt(dst, int64(len(a)), 10)
+		dst = append(dst, "\r\n"...)
+		dst = append(dst, a...)
+		dst = append(dst, "\r\n"...)
+	}
+	return dst
+}
+
+const keyLen = len("key:") + 12
+
+// appendKey appends key:%012d, the form of redis-benchmark's keys.
+func appendKey(dst []byte, i int) []byte {
+	dst = append(dst, "key:000000000000"...)
+	for p := len(dst) - 1; i > 0; p-- {
+		dst[p] = byte('0' + i%10)
+		i /= 10
+	}
+	return dst
+}
+
+// request generates the i-th command of a stream. Every reply of a stream must be the same bytes, so that
+// checking them costs next to nothing.
+type request struct {
+	append func(dst []byte, i int) []byte
+	reply  string
+}
+
+// setKeys sets key i to a value of size bytes that is not a number.
+func setKeys(size int) request {
+	value := bytes.Repeat([]byte{'x'}, size)
+	head := fmt.Appendf(nil, "*3\r\n$3\r\nSET\r\n$%d\r\n", keyLen)
+	tail := fmt.Appendf(nil, "\r\n$%d\r\n%s\r\n", size, value)
+	return request{reply: "+OK\r\n", append: func(dst []byte, i int) []byte {
+		return append(appendKey(append(dst, head...), i), tail...)
+	}}
+}
+
+// setExpiringKeys is setKeys with deadlines spread over the second that begins at fromMs, Unix time in ms.
+func setExpiringKeys(size int, fromMs int64) request {
+	value := bytes.Repeat([]byte{'x'}, size)
+	head := fmt.Appendf(nil, "*5\r\n$3\r\nSET\r\n$%d\r\n", keyLen)
+	return request{reply: "+OK\r\n", append: func(dst []byte, i int) []byte {
+		dst = appendKey(append(dst, head...), i)
+		return fmt.Appendf(dst, "\r\n$%d\r\n%s\r\n$4\r\nPXAT\r\n$13\r\n%013d\r\n", size, value, fromMs+int64(i%1000))
+	}}
+}
+
+// getMissing looks up keys that do not exist: it changes nothing, but moves a rehash on.
+func getMissing() request {
+	cmd := appendCommand(nil, "GET", "no such key")
+	return request{reply: "$-1\r\n", append: func(dst []byte, _ int) []byte { return append(dst, cmd...) }}
+}
+
+// pump sends requests from..to-1 through one connection as fast as the server takes them.
+func pump(ctx context.Context, addr string, req request, from, to int) error {
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	stop := context.AfterFunc(ctx, func() { c.Close() })
+	defer stop()
+	sent := make(chan error, 1)
+	go func() {
+		err := writeRequests(c, req, from, to)
+		if err != nil {
+			c.Close() // the reader would wait for replies that never come
+		}
+		sent <- err
+	}()
+	err = newReplyReader(req.reply, 8<<10).read(c, to-from)
+	if err != nil {
+		c.Close()
+	}
+	werr := <-sent
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return errors.Join(err, werr)
+}
+
+func writeRequests(w io.Writer, req request, from, to int) error {
+	const chunk = 64 << 10
+	buf := make([]byte, 0, chunk+4096)
+	for i := from; i < to; i++ {
+		buf = req.append(buf, i)
+		if len(buf) >= chunk || i == to-1 {
+			if _, err := w.Write(buf); err != nil {
+				return err
+			}
+			buf = buf[:0]
+		}
+	}
+	return nil
+}
+
+// replyReader reads runs of one and the same reply.
+type replyReader struct {
+	want         string
+	pattern, buf []byte
+}
+
+// newReplyReader reads up to about atOnce replies with one system call.
+func newReplyReader(want string, atOnce int) *replyReader {
+	return &replyReader{want: want, pattern: bytes.Repeat([]byte(want), atOnce+1), buf: make([]byte, atOnce*len(want))}
+}
+
+// read reads n replies and compares each of them.
+func (r *replyReader) read(c io.Reader, n int) error {
+	left, phase := n*len(r.want), 0
+	for left > 0 {
+		got, err := c.Read(r.buf[:min(left, len(r.buf))])
+		if got > 0 && !bytes.Equal(r.buf[:got], r.pattern[phase:phase+got]) {
+			return fmt.Errorf("a reply is not %q: %.120q", r.want, r.buf[:got])
+		}
+		left -= got
+		phase = (phase + got) % len(r.want)
+		if err != nil && left > 0 {
+			return fmt.Errorf("%d bytes of replies missing: %w", left, err)
+		}
+	}
+	return nil
+}

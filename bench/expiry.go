@@ -1,0 +1,109 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// dueWithin is how long the deadlines of the expiry part are spread; see setExpiringKeys.
+const dueWithin = time.Second
+
+// errLoadedTooLate says that the keys began to expire before all of them were loaded.
+var errLoadedTooLate = errors.New("the load was not done before the first deadline")
+
+// expiryResult is one round of the expiry part on one server.
+type expiryResult struct {
+	idle, during latencies
+	emptyAfter   float64 // ms from the last deadline to DBSIZE 0
+}
+
+func (b *bench) expiry(ctx context.Context) error {
+	if !b.plan.has("expiry") {
+		return nil
+	}
+	var idle, during, diff, empty series
+	err := b.eachRound(ctx, func(round, side int) error {
+		r, err := b.expiryOnce(ctx, side)
+		b.progress("expiry round %d %-6s  p99.9 idle %.3f, during %.3f ms; empty after %.0f ms", round+1, sideNames[side],
+			r.idle.p999, r.during.p999, r.emptyAfter)
+		idle.add(side, r.idle.p999)
+		during.add(side, r.during.p999)
+		diff.add(side, r.during.p999-r.idle.p999)
+		empty.add(side, r.emptyAfter)
+		return err
+	})
+	b.report.expiry(&idle, &during, &diff, &empty)
+	return err
+}
+
+// expiryOnce loads the keys with more and more time to spare until the load is done before the first deadline.
+func (b *bench) expiryOnce(ctx context.Context, side int) (r expiryResult, err error) {
+	lead := b.plan.expireLead
+	for range 3 {
+		r, err = b.expiryWithLead(ctx, side, lead)
+		if !errors.Is(err, errLoadedTooLate) {
+			return r, err
+		}
+		lead *= 2
+	}
+	return r, err
+}
+
+func (b *bench) expiryWithLead(ctx context.Context, side int, lead time.Duration) (r expiryResult, err error) {
+	s, err := b.start(ctx, side)
+	if err != nil {
+		return r, err
+	}
+	defer s.stop()
+	first := time.Now().Add(lead)
+	if err := pump(ctx, s.addr(), setExpiringKeys(b.plan.valueSize, first.UnixMilli()), 0, b.plan.expireKeys); err != nil {
+		return r, err
+	}
+	c, err := dial(s.addr())
+	if err != nil {
+		return r, err
+	}
+	defer c.close()
+	n, err := dbsize(c)
+	if err != nil {
+		return r, err
+	}
+	if n != b.plan.expireKeys || time.Until(first) < b.plan.expireIdle+100*time.Millisecond {
+		return r, errLoadedTooLate
+	}
+	if err := sleep(ctx, time.Until(first)-b.plan.expireIdle-50*time.Millisecond); err != nil {
+		return r, err
+	}
+	every := b.plan.eventProbeEvery
+	if r.idle, err = probeFor(ctx, s.addr(), every, b.plan.expireKeys, b.plan.expireIdle, nil); err != nil {
+		return r, err
+	}
+	if err := sleep(ctx, time.Until(first)); err != nil {
+		return r, err
+	}
+	r.during, err = probeFor(ctx, s.addr(), every, b.plan.expireKeys, dueWithin, func() error {
+		return waitEmpty(ctx, c, first.Add(dueWithin), b.plan.expireWait)
+	})
+	r.emptyAfter = max(0, time.Since(first.Add(dueWithin)).Seconds()*1e3)
+	return r, err
+}
+
+// waitEmpty polls DBSIZE until it is 0.
+func waitEmpty(ctx context.Context, c *client, last time.Time, patience time.Duration) error {
+	for {
+		n, err := dbsize(c)
+		if err != nil || n == 0 {
+			return err
+		}
+		if time.Since(last) > patience {
+			return fmt.Errorf("%d keys were left %v after the last deadline", n, patience)
+		}
+		if err := sleep(ctx, 5*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}

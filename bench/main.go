@@ -1,0 +1,302 @@
+//go:build linux
+
+// Command bench measures Godwit against a redis-server from PATH, side by side, and prints medians and ratios.
+//
+//	go run ./bench                                  everything, about twelve minutes
+//	go run ./bench -quick                           everything, small, under one minute
+//	go run ./bench -only throughput -tests get,set -pipelines 16
+//	go run ./bench -o bench/RESULTS.md -readme README.md
+//
+// # Method
+//
+// Both servers run on the same machine with the same arguments, on free loopback ports, without
+// persistence. Absolute figures say more about the machine than about the servers, so nothing here
+// judges one: each measurement is taken from both servers in the same round, the rounds alternate
+// (A B, then B A, …) so that a slow drift of the machine hits both, and what is reported is the median
+// of the rounds. A ratio is always Godwit ÷ Redis, and is the median of the ratios of each round, not the
+// ratio of the medians: two runs that are neighbours in time share the machine's mood.
+//
+// The parts (-only takes a comma-separated list of them):
+//
+//   - throughput: redis-benchmark with 50 connections over a loaded key space, for each command and pipeline
+//     depth. Operations per second as it reports them, and the CPU time of the server's threads (nanoseconds
+//     from schedstat, where the kernel has it) divided by the operations. An MSET of ten keys is one operation.
+//   - latency: a probe connection sends one GET at a fixed rate while eight other connections keep the
+//     server moderately busy, with the key space loaded.
+//   - rss: growth of resident memory since the idle start divided by the number of keys, after
+//     the rehash that the load began has been driven to its end by lookups of missing keys.
+//   - bulk: `redis-cli --pipe` fed from a file; CPU time of the server divided by the number of SETs.
+//   - expiry: keys whose deadlines all fall into one second; the probe's p99.9 from the first deadline until
+//     DBSIZE is 0 against its p99.9 just before, and how long after the last deadline the database was empty.
+//   - events: the probe's p99.9 while the key table doubles under a steady load of inserts, during FLUSHALL ASYNC and
+//     UNLINK of big strings, each against the same server's idle p99.9 of the same round. The row `overwrite`
+//     is a control: the same load as for growth, but on keys that exist.
+//
+// The probe is one thread with a blocking socket, so that no poller or scheduler of the client sits between
+// the reply and the clock. While a server stalls, the probe cannot send; the requests it should have sent are
+// counted as if they had waited (a reply that took L at interval I also counts L−I, L−2I, …), otherwise a stall
+// of a second would be a single sample. The load beside the probe runs at the lowest priority: on a machine with few
+// cores it would otherwise keep the server and the probe from a core, and be taken for a stall of the server.
+//
+// A target that is missed does not fail the run; only a measurement that could not be taken does. Each process is
+// ended by its own id, also after an error or an interrupt.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Sides of every comparison; index of pair and series.
+const (
+	sideRedis = iota
+	sideGodwit
+	sides
+)
+
+var sideNames = [sides]string{"Redis", "Godwit"}
+
+// partNames lists the measurements in the order in which they run.
+var partNames = []string{"latency", "throughput", "rss", "bulk", "expiry", "events"}
+
+// bench is one run: what to measure, the servers to start, and the report that is being filled.
+type bench struct {
+	plan   plan
+	paths  [sides]string
+	dir    string // scratch folder, removed at the end
+	procs  *procs
+	report *report
+	log    io.Writer
+}
+
+type options struct {
+	quick              bool
+	only               []string
+	rounds             int
+	keys               int
+	tests              []string
+	pipelines          []int
+	godwit, redis      string
+	output, readmePath string
+}
+
+func main() {
+	os.Exit(mainExit())
+}
+
+// mainExit keeps the deferred clean-up in front of os.Exit.
+func mainExit() int {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer cancel()
+	opts, err := parseFlags(os.Args[1:], os.Stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		return 2
+	}
+	// The probe must find a free scheduler slot the moment its system call returns.
+	runtime.GOMAXPROCS(max(8, runtime.GOMAXPROCS(0)))
+	if err := run(ctx, opts, os.Stdout, os.Stderr); err != nil {
+		if ctx.Err() != nil {
+			err = errors.New("interrupted")
+		}
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		return 1
+	}
+	return 0
+}
+
+func parseFlags(args []string, errw io.Writer) (options, error) {
+	var o options
+	var only, tests, pipelines string
+	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
+	fs.SetOutput(errw)
+	fs.BoolVar(&o.quick, "quick", false, "one small round of everything, under one minute")
+	fs.StringVar(&only, "only", "", "comma-separated parts to run: "+strings.Join(partNames, ","))
+	fs.IntVar(&o.rounds, "rounds", 0, "rounds of each measurement (0: 3, or 1 with -quick)")
+	fs.IntVar(&o.keys, "keys", 0, "size of the key space (0: 3000000, or 200000 with -quick)")
+	fs.StringVar(&tests, "tests", strings.Join(testNames, ","), "commands of the throughput part")
+	fs.StringVar(&pipelines, "pipelines", "1,16,100", "pipeline depths of the throughput part")
+	fs.StringVar(&o.godwit, "godwit", "", "server to measure as Godwit (default: build ./cmd/server into bin/godwit-server)")
+	fs.StringVar(&o.redis, "redis", "redis-server", "server to measure against")
+	fs.StringVar(&o.output, "o", "", "also write the report to this file")
+	fs.StringVar(&o.readmePath, "readme", "", "also put the report between the bench markers of this file")
+	if err := fs.Parse(args); err != nil {
+		return o, err
+	}
+	if fs.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q", fs.Arg(0))
+	}
+	var err error
+	if o.only, err = pick("-only", only, partNames); err != nil {
+		return o, err
+	}
+	if o.tests, err = pick("-tests", tests, testNames); err != nil {
+		return o, err
+	}
+	for _, s := range strings.Split(pipelines, ",") {
+		p, err := strconv.Atoi(strings.TrimSpace(s))
+		if err != nil || p < 1 {
+			return o, fmt.Errorf("-pipelines: %q is not a depth", s)
+		}
+		o.pipelines = append(o.pipelines, p)
+	}
+	if o.rounds < 0 || o.keys < 0 || (o.keys > 0 && o.keys < 1000) {
+		return o, errors.New("-rounds and -keys want a positive number (at least 1000 keys)")
+	}
+	return o, nil
+}
+
+// pick splits a comma-separated list and checks every word of it; an empty list is all of them.
+func pick(name, list string, allowed []string) ([]string, error) {
+	if list == "" {
+		return allowed, nil
+	}
+	var out []string
+	for _, s := range strings.Split(strings.ToLower(list), ",") {
+		s = strings.TrimSpace(s)
+		if !slices.Contains(allowed, s) {
+			return nil, fmt.Errorf("%s: unknown %q, known: %s", name, s, strings.Join(allowed, ","))
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func run(ctx context.Context, o options, stdout, stderr io.Writer) error {
+	p := fullPlan()
+	if o.quick {
+		p = quickPlan()
+	}
+	p.apply(o)
+	for _, tool := range []string{"redis-benchmark", "redis-cli"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			return fmt.Errorf("%w (it comes with the distribution's redis-tools package)", err)
+		}
+	}
+	if o.godwit == "" {
+		path, err := buildGodwit(ctx)
+		if err != nil {
+			return err
+		}
+		o.godwit = path
+	}
+	rep, err := measure(ctx, p, [sides]string{o.redis, o.godwit}, stderr)
+	if err != nil {
+		return err
+	}
+	text := rep.markdown()
+	if _, err := io.WriteString(stdout, text); err != nil {
+		return err
+	}
+	if o.output != "" {
+		if err := replaceFile(o.output, "# Godwit beside Redis\n\n"+text); err != nil {
+			return err
+		}
+	}
+	if o.readmePath != "" {
+		return putIntoReadme(o.readmePath, text)
+	}
+	return nil
+}
+
+// measure runs the parts of p and returns the filled report. No process it started outlives it.
+func measure(ctx context.Context, p plan, paths [sides]string, log io.Writer) (*report, error) {
+	for i, path := range paths {
+		full, err := exec.LookPath(path)
+		if err != nil {
+			return nil, err
+		}
+		if paths[i], err = filepath.Abs(full); err != nil {
+			return nil, err
+		}
+	}
+	dir, err := os.MkdirTemp("", "godwit-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	b := &bench{plan: p, paths: paths, dir: dir, procs: newProcs(), log: log}
+	defer b.procs.killAll()
+	// Killing the servers on an interrupt also fails every blocked socket read at once.
+	stop := context.AfterFunc(ctx, b.procs.killAll)
+	defer stop()
+
+	// The kernel ends a child with the thread that forked it (Pdeathsig), so all servers are forked by one that stays.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+
+	start := time.Now()
+	b.report = newReport(p, describeMachine(ctx, paths))
+	for _, part := range []struct {
+		name string
+		run  func(context.Context) error
+	}{
+		{"latency or throughput", b.loadedParts},
+		{"rss", b.rss},
+		{"bulk", b.bulk},
+		{"expiry", b.expiry},
+		{"events", b.events},
+	} {
+		if err := part.run(ctx); err != nil {
+			return nil, fmt.Errorf("%s: %w", part.name, err)
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	b.report.took = time.Since(start)
+	return b.report, nil
+}
+
+// eachRound calls f for both sides in every round; the side that goes first changes with the round.
+func (b *bench) eachRound(ctx context.Context, f func(round, side int) error) error {
+	for round := range b.plan.rounds {
+		for i := range sides {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			side := i ^ round&1
+			if err := f(round, side); err != nil {
+				return fmt.Errorf("%s, round %d: %w", sideNames[side], round+1, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (b *bench) progress(format string, args ...any) {
+	fmt.Fprintf(b.log, format+"\n", args...)
+}
+
+// buildGodwit builds the server of the module that contains the current folder and returns its path.
+func buildGodwit(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", fmt.Errorf("go env GOMOD: %w", err)
+	}
+	root := filepath.Dir(strings.TrimSpace(string(out)))
+	bin := filepath.Join(root, "bin", "godwit-server")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", bin, "./cmd/server")
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if msg, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build ./cmd/server: %w\n%s", err, msg)
+	}
+	return bin, nil
+}

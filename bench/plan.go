@@ -1,0 +1,104 @@
+//go:build linux
+
+package main
+
+import (
+	"slices"
+	"time"
+)
+
+// testNames are redis-benchmark's names of the throughput commands. The order matters: incr adds keys of its own to
+// the shared key space, so it comes last.
+var testNames = []string{"ping_inline", "ping_mbulk", "set", "get", "mset", "incr"}
+
+// plan is the size of a run.
+type plan struct {
+	quick     bool
+	parts     []string
+	rounds    int
+	keys      int // keys loaded for latency, throughput, bulk and the largest RSS step
+	valueSize int // bytes, except in the rss part
+
+	tests     []string
+	pipelines []int
+	ops       func(test string, pipeline int) int
+
+	probeEvery  time.Duration
+	latencyTime time.Duration
+
+	rssKeys   []int // ascending
+	rssValues []int // bytes
+
+	expireKeys int
+	expireLead time.Duration // from the start of the load to the first deadline
+	expireIdle time.Duration // idle window before the first deadline
+	expireWait time.Duration // give up waiting for DBSIZE 0
+
+	growFrom, growTo int // at least a doubling, so that any power-of-two table grows in between
+	growRate         int // inserts a second
+	eventProbeEvery  time.Duration
+	eventWindow      time.Duration
+	bigValues        int
+	bigValueSize     int // bytes
+}
+
+func fullPlan() plan {
+	return plan{
+		parts: partNames, rounds: 3, keys: 3_000_000, valueSize: 64,
+		tests: testNames, pipelines: []int{1, 16, 100},
+		ops:        scaledOps(1),
+		probeEvery: time.Millisecond, latencyTime: 8 * time.Second,
+		rssKeys: []int{1_000_000, 3_000_000}, rssValues: []int{8, 64, 512},
+		expireKeys: 1_000_000, expireLead: 10 * time.Second, expireIdle: 3 * time.Second, expireWait: time.Minute,
+		growFrom: 1_550_000, growTo: 3_150_000, growRate: 150_000,
+		eventProbeEvery: 250 * time.Microsecond, eventWindow: 3 * time.Second,
+		bigValues: 5, bigValueSize: 100 << 20,
+	}
+}
+
+func quickPlan() plan {
+	p := fullPlan()
+	p.quick, p.rounds, p.keys = true, 1, 200_000
+	p.ops = scaledOps(0.12)
+	p.latencyTime = 1500 * time.Millisecond
+	p.rssKeys = []int{200_000}
+	p.expireKeys, p.expireLead, p.expireIdle, p.expireWait = 200_000, 2500*time.Millisecond, time.Second, 10*time.Second
+	p.growFrom, p.growTo = 98_000, 200_000
+	p.eventWindow = time.Second
+	p.bigValues, p.bigValueSize = 4, 32<<20
+	return p
+}
+
+// apply overrides the plan with what the command line asks for.
+func (p *plan) apply(o options) {
+	p.parts, p.tests, p.pipelines = o.only, o.tests, o.pipelines
+	if o.rounds > 0 {
+		p.rounds = o.rounds
+	}
+	if o.keys > 0 {
+		p.keys = o.keys
+		p.rssKeys = []int{o.keys}
+		p.expireKeys = min(p.expireKeys, o.keys)
+		p.growFrom, p.growTo = o.keys*49/100, o.keys
+	}
+}
+
+func (p *plan) has(part string) bool { return slices.Contains(p.parts, part) }
+
+// scaledOps sizes a run of redis-benchmark so that each takes about two seconds at scale 1.
+func scaledOps(scale float64) func(string, int) int {
+	return func(test string, pipeline int) int {
+		n := 150_000.0
+		switch {
+		case test == "mset" && pipeline > 1:
+			n = 120_000
+		case test == "mset":
+			n = 90_000
+		case pipeline >= 64:
+			n = 1_500_000
+		case pipeline >= 8:
+			n = 1_000_000
+		}
+		return max(1000, int(n*scale))
+	}
+}

@@ -1,0 +1,157 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// clockTick is USER_HZ: the unit of the times in /proc/PID/stat, 100 on every Linux port of Go.
+const clockTick = 10 * time.Millisecond
+
+// cpuTime returns the CPU time that the process used so far: nanoseconds summed over its threads where the
+// kernel keeps schedstat, otherwise utime+stime in clock ticks. (A thread that has ended is missing in the sum;
+// neither server ends threads under load.)
+func cpuTime(pid int) (time.Duration, error) {
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	if err != nil {
+		return 0, err
+	}
+	var sum time.Duration
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) {
+			continue // the thread ended since the listing
+		}
+		if err != nil {
+			return 0, err
+		}
+		ns, err := parseSchedstat(string(text))
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", f, err)
+		}
+		sum += ns
+	}
+	if sum > 0 {
+		return sum, nil
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	return parseStat(string(text))
+}
+
+// parseSchedstat reads the first field of a schedstat line: nanoseconds on a CPU.
+func parseSchedstat(text string) (time.Duration, error) {
+	fields := strings.Fields(text)
+	if len(fields) != 3 {
+		return 0, fmt.Errorf("unexpected schedstat %q", text)
+	}
+	ns, err := strconv.ParseInt(fields[0], 10, 64)
+	return time.Duration(ns), err
+}
+
+// parseStat reads utime+stime, fields 14 and 15 of /proc/PID/stat. Field 2, the name in parentheses, may hold spaces.
+func parseStat(text string) (time.Duration, error) {
+	end := strings.LastIndexByte(text, ')')
+	fields := strings.Fields(text[end+1:])
+	if end < 0 || len(fields) < 13 {
+		return 0, fmt.Errorf("unexpected stat %q", text)
+	}
+	utime, err1 := strconv.ParseInt(fields[11], 10, 64)
+	stime, err2 := strconv.ParseInt(fields[12], 10, 64)
+	return time.Duration(utime+stime) * clockTick, errors.Join(err1, err2)
+}
+
+var vmRSS = regexp.MustCompile(`(?m)^VmRSS:\s+(\d+) kB$`)
+
+// residentBytes returns the resident set size of the process.
+func residentBytes(pid int) (int64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	m := vmRSS.FindSubmatch(text)
+	if m == nil {
+		return 0, errors.New("no VmRSS in /proc/PID/status")
+	}
+	kb, err := strconv.ParseInt(string(m[1]), 10, 64)
+	return kb << 10, err
+}
+
+// settledRSS waits until resident memory stands still, at most ten seconds, and returns it.
+func settledRSS(ctx context.Context, pid int) (int64, error) {
+	last, err := residentBytes(pid)
+	still := 0
+	for i := 0; i < 50 && still < 3 && err == nil; i++ {
+		if err := sleep(ctx, 200*time.Millisecond); err != nil {
+			return 0, err
+		}
+		var now int64
+		now, err = residentBytes(pid)
+		if diff := now - last; diff < 1<<17 && diff > -1<<17 {
+			still++
+		} else {
+			still = 0
+		}
+		last = now
+	}
+	return last, err
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+var (
+	cpuModel    = regexp.MustCompile(`(?m)^model name\s*:\s*(.+)$`)
+	versionWord = regexp.MustCompile(`v=(\S+)`)
+)
+
+// describeMachine is the line of the report that says where and with what the figures were taken.
+func describeMachine(ctx context.Context, paths [sides]string) string {
+	model := runtime.GOARCH
+	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		if m := cpuModel.FindSubmatch(text); m != nil {
+			model = string(m[1])
+		}
+	}
+	kernel := "Linux"
+	var u unix.Utsname
+	if unix.Uname(&u) == nil {
+		kernel += " " + unix.ByteSliceToString(u.Release[:])
+	}
+	return fmt.Sprintf("%d × %s, %s, %s, Redis %s, Godwit %s, %s", runtime.NumCPU(), model, kernel,
+		runtime.Version(), serverVersion(ctx, paths[sideRedis]), serverVersion(ctx, paths[sideGodwit]),
+		time.Now().UTC().Format("2006-01-02"))
+}
+
+func serverVersion(ctx context.Context, path string) string {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	if m := versionWord.FindSubmatch(out); err == nil && m != nil {
+		return string(m[1])
+	}
+	return "(unknown version)"
+}

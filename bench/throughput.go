@@ -1,0 +1,136 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// loadedParts runs the parts that want both servers loaded and otherwise leave them alone: latency, then throughput.
+func (b *bench) loadedParts(ctx context.Context) error {
+	if !b.plan.has("latency") && !b.plan.has("throughput") {
+		return nil
+	}
+	var pair [sides]*server
+	for side := range sides {
+		s, err := b.start(ctx, side)
+		if err != nil {
+			return err
+		}
+		defer s.stop()
+		pair[side] = s
+		b.progress("loading %d keys into %s", b.plan.keys, sideNames[side])
+		if err := b.loadAndSettle(ctx, s, 0, b.plan.keys, b.plan.valueSize); err != nil {
+			return err
+		}
+	}
+	if b.plan.has("latency") {
+		if err := b.latency(ctx, pair); err != nil {
+			return fmt.Errorf("latency: %w", err)
+		}
+	}
+	if b.plan.has("throughput") {
+		return b.throughput(ctx, pair)
+	}
+	return nil
+}
+
+// loadAndSettle sets the keys from..to-1 and drives the rehash that this began to its end.
+func (b *bench) loadAndSettle(ctx context.Context, s *server, from, to, valueSize int) error {
+	if err := pump(ctx, s.addr(), setKeys(valueSize), from, to); err != nil {
+		return fmt.Errorf("load: %w", err)
+	}
+	// Both servers move a rehash on by one bucket with each lookup; half of the keys is the most buckets left.
+	return pump(ctx, s.addr(), getMissing(), 0, to/2)
+}
+
+func (b *bench) throughput(ctx context.Context, pair [sides]*server) error {
+	b.report.throughputHeader()
+	for _, test := range testNames {
+		if !slices.Contains(b.plan.tests, test) {
+			continue
+		}
+		for _, pipeline := range b.plan.pipelines {
+			var rps, cpu series
+			err := b.eachRound(ctx, func(_, side int) error {
+				r, c, err := b.benchmark(ctx, pair[side], test, pipeline)
+				rps.add(side, r)
+				cpu.add(side, c)
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("throughput of %s at pipeline %d: %w", test, pipeline, err)
+			}
+			b.progress("%-11s P%-3d  ops/s %.2f×  CPU/op %.2f×", test, pipeline, rps.ratio(), cpu.ratio())
+			b.report.throughputRow(test, pipeline, &rps, &cpu)
+		}
+	}
+	return nil
+}
+
+// benchmark runs redis-benchmark once and returns operations a second and the server's CPU µs for each.
+func (b *bench) benchmark(ctx context.Context, s *server, test string, pipeline int) (rps, cpu float64, err error) {
+	ops := b.plan.ops(test, pipeline)
+	before, err := cpuTime(s.pid())
+	if err != nil {
+		return 0, 0, err
+	}
+	out, err := tool(ctx, nil, "redis-benchmark", "-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-c", "50",
+		"-n", strconv.Itoa(ops), "-P", strconv.Itoa(pipeline), "-r", strconv.Itoa(b.plan.keys),
+		"-d", strconv.Itoa(b.plan.valueSize), "-t", test, "--csv")
+	if err != nil {
+		return 0, 0, err
+	}
+	after, err := cpuTime(s.pid())
+	if err != nil {
+		return 0, 0, err
+	}
+	rps, err = parseBenchmark(out)
+	return rps, float64((after - before).Nanoseconds()) / 1e3 / float64(ops), err
+}
+
+// parseBenchmark finds the requests a second in the last line of redis-benchmark's CSV.
+func parseBenchmark(out []byte) (float64, error) {
+	// A warning line may precede the table.
+	if i := bytes.Index(out, []byte(`"test"`)); i >= 0 {
+		out = out[i:]
+	}
+	rows, err := csv.NewReader(bytes.NewReader(out)).ReadAll()
+	if err != nil {
+		return 0, fmt.Errorf("redis-benchmark's output: %w", err)
+	}
+	if len(rows) < 2 {
+		return 0, fmt.Errorf("redis-benchmark printed no result: %q", out)
+	}
+	col := slices.Index(rows[0], "rps")
+	if col < 0 {
+		return 0, fmt.Errorf("redis-benchmark printed no rps column: %q", rows[0])
+	}
+	return strconv.ParseFloat(rows[len(rows)-1][col], 64)
+}
+
+func (b *bench) latency(ctx context.Context, pair [sides]*server) error {
+	var p50, p99, p999, worst series
+	err := b.eachRound(ctx, func(round, side int) error {
+		addr := pair[side].addr()
+		stop := moderateLoad(ctx, addr, b.plan.keys, b.plan.valueSize)
+		l, err := probeFor(ctx, addr, b.plan.probeEvery, b.plan.keys, b.plan.latencyTime, nil)
+		if lerr := stop(); err == nil {
+			err = lerr
+		}
+		b.progress("latency round %d %-6s  p50 %.3f  p99 %.3f  p99.9 %.3f  max %.3f ms", round+1, sideNames[side],
+			l.p50, l.p99, l.p999, l.max)
+		p50.add(side, l.p50)
+		p99.add(side, l.p99)
+		p999.add(side, l.p999)
+		worst.add(side, l.max)
+		return err
+	})
+	b.report.latency(&p50, &p99, &p999, &worst)
+	return err
+}
