@@ -1,0 +1,270 @@
+// Package wheel is a hierarchical timing wheel for the deadlines of keys: the
+// exact, ordered alternative to looking at random keys in the hope that they
+// have expired.
+//
+// # Why
+//
+// Expiry needs three things: adding a deadline must cost almost nothing (it is
+// on the SET EX path), a deadline must take few bytes (there may be one for every
+// key), and a million deadlines in the same millisecond must be worked off in
+// slices. A heap costs O(log n) cache misses to add; a wheel costs O(1) and
+// stores plain packed records.
+//
+// # Shape
+//
+// Eight levels of 256 slots, one level for each byte of the deadline in
+// milliseconds, so that every int64 has a place. cur is the wheel's own time. A
+// record stands at the level of the highest byte in which its deadline differs
+// from cur, in the slot of that byte's value:
+//
+//	cur      00 00 01 98 A2 3C 10 05
+//	deadline 00 00 01 98 A2 3F 00 00
+//	                        ^^ level 2, slot 3F
+//
+// Hence, for all records in the wheel, bytes above their level equal cur's, and
+// their slot is greater than cur's byte at that level; all of a lower level is due
+// before any of a higher one, and the earliest slot is found in the bitmaps. When
+// time reaches a slot of level 0 its records are due together; when it reaches a slot
+// of a higher level they are moved to lower ones (each at most 7 times in
+// its life, and typically 2).
+//
+// A slot is a chain of blocks in the arena, filled at the tail and emptied at the head:
+//
+//	0        8     10    12    14 16       34       52
+//	+--------+-----+-----+-----+--+--------+--------+----
+//	| next   | n   | off | cls |  | record | record | ...    little endian
+//	+--------+-----+-----+-----+--+--------+--------+----
+//	record: deadline (8, ms) hash (8) db (2)
+//
+// off counts the records already taken, n those written, cls picks the size.
+// A chain's first block has room for 4 records and each next for twice as many, up to 224, so a
+// lone far deadline takes 88 bytes and a full slot 18.1 bytes a record.
+//
+// # Slices
+//
+// Reaching a slot takes its whole chain over in O(1): into the due chain (level 0)
+// or into the moving chain (higher levels). Both are worked off against Advance's
+// budget, and both keep what is left for the next call. So no call does more than budget
+// steps, whatever falls due at once.
+//
+// # Limits and invariants
+//
+// There is no removal: whoever deletes a key or changes its deadline lets the old record
+// fire and finds it stale. Not safe for concurrent use: the executor owns it.
+// Check verifies the placement rule, the bitmaps and the counts.
+//
+// Source of the idea: G. Varghese and T. Lauck, "Hashed and Hierarchical Timing
+// Wheels" (SOSP 1987), scheme 7.
+package wheel
+
+import (
+	"math/bits"
+
+	"godwit/internal/arena"
+	"godwit/internal/invariant"
+)
+
+const (
+	levels    = 8
+	slotBits  = 8
+	slots     = 1 << slotBits
+	slotMask  = slots - 1
+	backStep  = 64 // ms: a clock that goes back less than this is waited for
+	bitsWords = slots / 64
+)
+
+// Wheel holds records (deadline, key hash, database) until they are due. Use New.
+type Wheel struct {
+	a   *arena.Arena
+	cur uint64 // ordinal(time) that has been reached; see ordinal
+
+	due    chain // reached: waiting to be fired
+	moving chain // of a reached higher slot (or of a Reset clock): waiting to be placed again
+	trash  chain // thrown away by Reset: blocks waiting to be freed
+
+	count int   // records that will still fire
+	bytes int64 // arena bytes of all blocks
+
+	level [levels]level
+}
+
+// level is one ring; used has a bit for each slot with a non-empty chain.
+type level struct {
+	used [bitsWords]uint64
+	slot [slots]chain
+}
+
+// New returns an empty wheel whose time is nowMs (Unix time in milliseconds). The
+// rings themselves take 33 KiB of Go memory; blocks come from a as they are needed.
+func New(a *arena.Arena, nowMs int64) *Wheel {
+	return &Wheel{a: a, cur: ordinal(nowMs)}
+}
+
+// ordinal maps times to unsigned numbers in the same order, so that negative
+// times need no special case in the byte arithmetic.
+func ordinal(ms int64) uint64 { return uint64(ms) ^ 1<<63 }
+
+func instant(ord uint64) int64 { return int64(ord ^ 1<<63) }
+
+// Len returns the number of records that have not fired.
+func (w *Wheel) Len() int { return w.count }
+
+// MemoryBytes returns the arena bytes that the records' blocks take.
+func (w *Wheel) MemoryBytes() int64 { return w.bytes }
+
+// Add stores a record to be fired once deadlineMs is reached; one that is not in the
+// future fires at the next Advance. Records are not unique: adding one twice
+// fires it twice. Callable from a fire callback. O(1), no Go allocation.
+func (w *Wheel) Add(deadlineMs int64, hash uint64, db uint16) {
+	w.count++
+	w.place(record{deadlineMs, hash, db})
+}
+
+// place puts a counted record where the design comment says.
+func (w *Wheel) place(r record) {
+	ord := ordinal(r.deadline)
+	if ord <= w.cur {
+		w.append(&w.due, r)
+		return
+	}
+	l := (63 - bits.LeadingZeros64(ord^w.cur)) / slotBits
+	s := int(ord>>(l*slotBits)) & slotMask
+	lv := &w.level[l]
+	lv.used[s/64] |= 1 << (s % 64)
+	w.append(&lv.slot[s], r)
+}
+
+// earliest returns the level and slot that time reaches first, and when.
+func (w *Wheel) earliest() (l, s int, at uint64, ok bool) {
+	for l = range levels {
+		for i, word := range w.level[l].used {
+			if word != 0 {
+				s = i*64 + bits.TrailingZeros64(word)
+				shift := l * slotBits
+				// The shift count of the top level is 64, which gives 0 in Go: no byte is above it.
+				at = w.cur>>(shift+slotBits)<<(shift+slotBits) | uint64(s)<<shift
+				return l, s, at, true
+			}
+		}
+	}
+	return 0, 0, 0, false
+}
+
+// Next returns a lower bound of the time at which Advance next has something to
+// do: the wheel's own time when work is left over, the exact deadline when it is less than
+// about a quarter of a second away, else the start of the slot. ok is false for an empty wheel.
+func (w *Wheel) Next() (ms int64, ok bool) {
+	if w.due.head != 0 || w.moving.head != 0 {
+		return instant(w.cur), true
+	}
+	_, _, at, ok := w.earliest()
+	return instant(at), ok
+}
+
+// Advance moves the wheel's time towards nowMs and calls fire for records that
+// are due, at most budget of them. Moving a record to a lower level or freeing a thrown-away
+// block counts against the budget too, so a call may use it up and fire nothing. It reports
+// whether work that could be done now is left: call again, then or in the next turn.
+//
+// Records fire in the order of their deadlines, except that those added after their
+// deadline come when they come. A record is gone before fire sees it; fire may Add. No
+// record fires before its deadline as nowMs tells it, unless the clock went back by
+// less than 64 ms, when the wheel waits for the clock instead; a larger step back
+// makes it place all of its records again (in slices, like everything else).
+//
+// O(budget), no Go allocation.
+func (w *Wheel) Advance(nowMs int64, budget int, fire func(deadlineMs int64, hash uint64, db uint16)) (more bool) {
+	now := ordinal(nowMs)
+	if now < w.cur {
+		if w.cur-now <= backStep {
+			return false
+		}
+		w.turnBack(now)
+	}
+	for {
+		for ; w.due.head != 0; budget-- {
+			if budget <= 0 {
+				return true
+			}
+			r := w.take(&w.due)
+			w.count--
+			fire(r.deadline, r.hash, r.db)
+		}
+		for ; w.moving.head != 0 && w.due.head == 0; budget-- {
+			if budget <= 0 {
+				return true
+			}
+			w.place(w.take(&w.moving))
+		}
+		if w.due.head == 0 && !w.reach(now) {
+			break
+		}
+	}
+	for ; w.trash.head != 0; budget-- {
+		if budget <= 0 {
+			return true
+		}
+		w.freeHead(&w.trash)
+	}
+	return false
+}
+
+// reach moves time to the earliest slot, if it is not after now, and takes its
+// chain over; else to now. Needs empty due and moving chains. False: nothing was reached.
+func (w *Wheel) reach(now uint64) bool {
+	l, s, at, ok := w.earliest()
+	if !ok || at > now {
+		// No record lies between cur and now, so all keep their level and slot.
+		w.cur = max(w.cur, now)
+		return false
+	}
+	w.cur = at
+	lv := &w.level[l]
+	lv.used[s/64] &^= 1 << (s % 64)
+	if l == 0 {
+		w.due, lv.slot[s] = lv.slot[s], chain{}
+	} else {
+		w.moving, lv.slot[s] = lv.slot[s], chain{}
+	}
+	return true
+}
+
+// turnBack sets time to now, which is before cur, and has every record placed again.
+func (w *Wheel) turnBack(now uint64) {
+	w.gather(&w.moving)
+	w.cur = now
+}
+
+// gather moves all records of the rings and of the due chain to the end of dst,
+// in O(slots in use).
+func (w *Wheel) gather(dst *chain) {
+	w.concat(dst, &w.due)
+	for l := range w.level {
+		lv := &w.level[l]
+		for i, word := range lv.used {
+			for ; word != 0; word &= word - 1 {
+				w.concat(dst, &lv.slot[i*64+bits.TrailingZeros64(word)])
+			}
+			lv.used[i] = 0
+		}
+	}
+}
+
+// Reset forgets all records and sets the time. Their memory goes back in later calls of Add and
+// Advance, in slices; O(slots in use). Not to be called from a fire callback.
+func (w *Wheel) Reset(nowMs int64) {
+	w.gather(&w.trash)
+	w.concat(&w.trash, &w.moving)
+	w.count = 0
+	w.cur = ordinal(nowMs)
+}
+
+// Free forgets all records and gives all memory back at once. O(blocks).
+// The wheel may be used again.
+func (w *Wheel) Free() {
+	w.Reset(instant(w.cur))
+	for w.trash.head != 0 {
+		w.freeHead(&w.trash)
+	}
+	invariant.Check(w.bytes == 0, "wheel: %d bytes left after Free", w.bytes)
+}
