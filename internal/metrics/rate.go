@@ -1,0 +1,36 @@
+package metrics
+
+// rateSamples is how many samples a Rate averages, as in Redis: at one each 100 ms, 1.6 s.
+const rateSamples = 16
+
+// Rate derives "per second, right now" from a counter that only grows: instantaneous_ops_per_sec,
+// instantaneous_input_kbps (bytes; the caller divides by 1024) and their like in INFO.
+type Rate struct {
+	samples [rateSamples]int64
+	next    int
+	at      int64 // ms of the last sample
+	count   int64 // the counter then
+}
+
+// Start forgets all samples and takes count as the counter's value at nowMs.
+func (r *Rate) Start(nowMs, count int64) { *r = Rate{at: nowMs, count: count} }
+
+// Sample takes the counter's value at nowMs. Call it about ten times a second.
+func (r *Rate) Sample(nowMs, count int64) {
+	var perSecond int64
+	if ms := nowMs - r.at; ms > 0 {
+		perSecond = (count - r.count) * 1000 / ms
+	}
+	r.samples[r.next] = perSecond
+	r.next = (r.next + 1) % rateSamples
+	r.at, r.count = nowMs, count
+}
+
+// PerSecond returns the mean of the last 16 samples (of fewer after Start: the missing ones are 0).
+func (r *Rate) PerSecond() int64 {
+	var sum int64
+	for _, s := range r.samples {
+		sum += s
+	}
+	return sum / rateSamples
+}

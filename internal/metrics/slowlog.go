@@ -1,0 +1,97 @@
+package metrics
+
+import (
+	"fmt"
+)
+
+// The slow log keeps this much of a command.
+const (
+	slowMaxArgs = 32
+	slowMaxArg  = 128 // bytes
+)
+
+// Slowlog is the list of the newest slow commands. Its entries own their strings. The
+// zero value keeps none until SetMax.
+type Slowlog struct {
+	ring []SlowEntry // the newest is before next
+	next int
+	n    int
+	max  int
+	id   int64
+}
+
+// SlowEntry is one line of SLOWLOG GET.
+type SlowEntry struct {
+	ID         int64
+	Time       int64 // Unix time in s
+	Duration   int64 // µs
+	Args       []string
+	ClientAddr string
+	ClientName string
+}
+
+// SetMax sets how many entries are kept (slowlog-max-len) and drops the oldest beyond that.
+func (l *Slowlog) SetMax(n int) {
+	l.max = max(n, 0)
+	if l.n > l.max {
+		l.resize(l.max)
+	}
+}
+
+// Add records a command; the caller has compared durationUs with slowlog-log-slower-than. argv is
+// copied, cut as Redis cuts it: of more than 32 arguments the first 31 and a line that
+// counts the others; of an argument over 128 bytes the first 128 and a note of the rest.
+func (l *Slowlog) Add(timeSec, durationUs int64, argv [][]byte, addr, name string) {
+	if l.max == 0 {
+		return
+	}
+	// The ring grows towards max as it fills: slowlog-max-len may be set to anything.
+	if l.n == len(l.ring) && l.n < l.max {
+		l.resize(min(max(2*l.n, 16), l.max))
+	}
+	l.ring[l.next] = SlowEntry{l.id, timeSec, durationUs, slowArgs(argv), addr, name}
+	l.id++
+	l.next = (l.next + 1) % len(l.ring)
+	l.n = min(l.n+1, len(l.ring))
+}
+
+// resize moves the newest entries into a ring of the given size.
+func (l *Slowlog) resize(size int) {
+	keep := min(l.n, size)
+	ring := make([]SlowEntry, size)
+	for i := range keep {
+		ring[keep-1-i] = *l.At(i)
+	}
+	l.ring, l.n, l.next = ring, keep, 0
+	if size > 0 {
+		l.next = keep % size
+	}
+}
+
+// Len returns the number of entries.
+func (l *Slowlog) Len() int { return l.n }
+
+// At returns an entry, 0 being the newest. It is valid until the next Add, SetMax or Reset.
+func (l *Slowlog) At(i int) *SlowEntry {
+	return &l.ring[(l.next-1-i+2*len(l.ring))%len(l.ring)]
+}
+
+// Reset drops all entries; ids go on.
+func (l *Slowlog) Reset() { l.ring, l.n, l.next = nil, 0, 0 }
+
+func slowArgs(argv [][]byte) []string {
+	n := min(len(argv), slowMaxArgs)
+	args := make([]string, n)
+	for i := range args {
+		if i == slowMaxArgs-1 && len(argv) > slowMaxArgs {
+			args[i] = fmt.Sprintf("... (%d more arguments)", len(argv)-slowMaxArgs+1)
+			break
+		}
+		if rest := len(argv[i]) - slowMaxArg; rest > 0 {
+			args[i] = fmt.Sprintf("%s... (%d more bytes)", argv[i][:slowMaxArg], rest)
+		} else {
+			args[i] = string(argv[i])
+		}
+	}
+	return args
+}
