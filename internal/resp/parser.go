@@ -30,6 +30,8 @@
 // including what it does not check: the two bytes after a length or a bulk are skipped unseen.
 package resp
 
+import "math"
+
 // span is an argument's place, [start, end), relative to the start of the command, or of the
 // scratch buffer for inline commands.
 type span struct{ start, end int }
@@ -77,18 +79,8 @@ func (p *Parser) Next(buf []byte, lim *Limits) (argv [][]byte, consumed int, err
 		if buf[0] != '*' {
 			return p.inline(buf, lim)
 		}
-		done, err := p.multibulk(buf, lim)
-		if err != nil {
+		if done, err := p.multibulk(buf, lim); !done {
 			return nil, 0, err
-		}
-		if done {
-			if p.left == 0 {
-				consumed = p.pos
-				p.finish(nil)
-				return empty, consumed, nil
-			}
-		} else {
-			return nil, 0, nil
 		}
 	}
 	if err := p.bulks(buf, lim); err != nil {
@@ -110,6 +102,9 @@ func (p *Parser) Next(buf []byte, lim *Limits) (argv [][]byte, consumed int, err
 func (p *Parser) Need() int {
 	if !p.inBulk {
 		return 0
+	}
+	if p.bulk > math.MaxInt-2-p.pos {
+		return math.MaxInt // a primary's link has no MaxBulk to speak of
 	}
 	return p.pos + p.bulk + 2
 }

@@ -1,0 +1,232 @@
+package resp_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"godwit/internal/resp"
+	"godwit/internal/resp/respclient"
+)
+
+// startRedis runs a real redis-server on a unix socket and returns the socket's path. The test is
+// skipped where there is none.
+func startRedis(t *testing.T, args ...string) string {
+	t.Helper()
+	bin, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Skip("redis-server is not installed")
+	}
+	dir, err := os.MkdirTemp("", "resp") // t.TempDir's paths can exceed a unix socket's limit
+	if err != nil {
+		t.Fatal(err)
+	}
+	sock := filepath.Join(dir, "s")
+	cmd := exec.Command(bin, append([]string{"--port", "0", "--unixsocket", sock, "--save", "", "--appendonly", "no", "--dir", dir}, args...)...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		_ = os.RemoveAll(dir)
+	})
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		if c, err := net.Dial("unix", sock); err == nil {
+			_ = c.Close()
+			return sock
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("redis-server does not answer")
+		}
+	}
+}
+
+// ask sends raw bytes, closes the sending side and returns all that comes back.
+func ask(t *testing.T, sock string, raw []byte) string {
+	t.Helper()
+	conn, err := net.Dial("unix", sock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Write(raw); err != nil && !errors.Is(err, syscall.EPIPE) {
+		t.Fatal(err)
+	}
+	if err := conn.(*net.UnixConn).CloseWrite(); err != nil && !errors.Is(err, syscall.ENOTCONN) {
+		t.Fatal(err)
+	}
+	out, err := io.ReadAll(conn)
+	if err != nil && !errors.Is(err, syscall.ECONNRESET) {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// answer is what a server with this package's parser sends for raw, with commands as strangers to
+// it as they are to Redis: the error for an unknown command shows how the arguments were read.
+func answer(raw []byte, lim *resp.Limits) string {
+	var p resp.Parser
+	w := resp.Writer{Proto: 2}
+	for {
+		argv, n, err := p.Next(raw, lim)
+		switch {
+		case err != nil:
+			w.Error("ERR " + err.Error())
+			return string(w.Buf)
+		case argv == nil:
+			return string(w.Buf)
+		case len(argv) > 0:
+			w.Error(unknown(argv))
+		}
+		raw = raw[n:]
+	}
+}
+
+func unknown(argv [][]byte) string {
+	cut := func(b []byte, most int) []byte {
+		if i := bytes.IndexByte(b, 0); i >= 0 {
+			b = b[:i] // printed as C strings
+		}
+		return b[:min(len(b), max(most, 0))]
+	}
+	args := ""
+	for _, a := range argv[1:] {
+		if len(args) >= 128 {
+			break
+		}
+		args += fmt.Sprintf("'%s' ", cut(a, 128-len(args)))
+	}
+	return fmt.Sprintf("ERR unknown command '%s', with args beginning with: %s", cut(argv[0], 128), args)
+}
+
+func TestRequestsAgainstRedis(t *testing.T) {
+	sock := startRedis(t)
+	lim := &resp.Limits{Authenticated: true}
+	long := strings.Repeat("1", 64<<10)
+	inputs := []string{
+		"*x\r\n", "*\r\n", "*+1\r\n", "* 1\r\n", "*1 \r\n", "*01\r\n", "*-0\r\n", "*1\n$4\r\nXING\r\n", "*1\n",
+		"*2147483647\r\n", "*2147483648\r\n", "*1048577\r\n", "*9223372036854775807\r\n", "*9223372036854775808\r\n", "*-1\r\nx\n",
+		"*-9223372036854775808\r\nx\n", "*-9223372036854775809\r\n", "*0\r\nx\n", "*1\r\n:4\r\n", "*1\r\n\r\n", "*1\r\n\n\r\n", "*1\r\nX\r\n", "*1\r\n$\r\n",
+		"*1\r\n$-1\r\n", "*1\r\n$5x\r\n", "*1\r\n$+4\r\n", "*1\r\n$04\r\n", "*1\r\n$4\nXING\r\n", "*1\r\n$536870912\r\n", "*1\r\n$536870913\r\n",
+		"*1\r\n$00000000000000000000000001\r\nx\r\n", "*" + long, "*1\r\n$" + long, long + "1", long + "\n", "*" + long[:100] + "\r\n", "X\x00\nY\n", "*1\x00\r\n",
+		"*1\r\n$4\r\nXINGzz*1\r\n$1\r\nx\r\n", "*1\rX$4\rYXINGZZx\n", "*1\r\nX\r", "*1\r\nX", "$4\r\nXING\r\n", "\n\r\n \r\nx\n",
+		"x \"a\r\n", "x \"a\"b\n", "x 'a'b\n", "x 'a\\'\n", "x \"a\" 'b'\n", "x a\"b c\"\n", "x \"\\x41\\x7f\\xff\\x4\\xzz\\n\\q\"\n",
+		"x \"\\x\"\n", "x 'it\\'s' '\\n'\n", "x\ta\vb\fc\rd\n", "x \"\" ''\n", "\"\"\n", "*1\r\n$0\r\n\r\n", "*2\r\n$1\r\nx\r\n$0\r\n\r\n", "x \"\\x00\" y\n",
+	}
+	for _, in := range inputs {
+		if got, want := answer([]byte(in), lim), ask(t, sock, []byte(in)); got != want {
+			t.Errorf("%.60q: %q, Redis answers %q", in, got, want)
+		}
+	}
+	rnd, runs := seeded(t), 400
+	if s := os.Getenv("RUNS"); s != "" {
+		runs, _ = strconv.Atoi(s)
+	}
+	for range runs {
+		in := randomRequest(rnd)
+		if got, want := answer(in, lim), ask(t, sock, in); got != want {
+			t.Fatalf("%q: %q, Redis answers %q", in, got, want)
+		}
+	}
+}
+
+func TestStrangersAgainstRedis(t *testing.T) {
+	sock := startRedis(t, "--requirepass", "secret")
+	for _, in := range []string{"*10\r\n", "*11\r\n", "*11\r\n$1\r\nx\r\n", "*2147483648\r\n", "*1\r\n$16384\r\n", "*1\r\n$16385\r\n", "*1\r\n$536870913\r\n"} {
+		if got, want := answer([]byte(in), &resp.Limits{}), ask(t, sock, []byte(in)); got != want {
+			t.Errorf("%q: %q, Redis answers %q", in, got, want)
+		}
+	}
+}
+
+func TestMaxBulkAgainstRedis(t *testing.T) {
+	sock := startRedis(t, "--proto-max-bulk-len", "1mb")
+	lim := &resp.Limits{Authenticated: true, MaxBulk: 1 << 20}
+	for _, in := range []string{"*1\r\n$1048576\r\n", "*1\r\n$1048577\r\n"} {
+		if got, want := answer([]byte(in), lim), ask(t, sock, []byte(in)); got != want {
+			t.Errorf("%q: %q, Redis answers %q", in, got, want)
+		}
+	}
+}
+
+// randomRequest strings together pieces that mean something to the parser. No command it makes is
+// known to Redis: none is longer than a letter or two.
+func randomRequest(rnd *rand.Rand) []byte {
+	pieces := []string{"*", "*1\r\n", "*2\r\n", "*3\r\n", "$", "$1\r\nx\r\n", "$2\r\ny\n\r\n", "$0\r\n\r\n", "\r\n", "\n", "\r", " ", "\"", "'", "\\", "\\x4",
+		"\\'", "\\n", "x", "1", "0", "-", "+", "\x00", "\t", "\v", "x ", "\xff", "q \"", "\" "}
+	var b []byte
+	for range 1 + rnd.IntN(12) {
+		b = append(b, pieces[rnd.IntN(len(pieces))]...)
+	}
+	return append(b, "\r\n"...)
+}
+
+func seeded(t *testing.T) *rand.Rand {
+	seed := rand.Uint64()
+	if s := os.Getenv("SEED"); s != "" {
+		seed, _ = strconv.ParseUint(s, 10, 64)
+	}
+	t.Logf("SEED=%d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// TestDoublesAgainstRedis stores doubles as scores and compares the replies in both protocols. The
+// set is a skiplist: a listpack would keep -0 as the integer 0.
+func TestDoublesAgainstRedis(t *testing.T) {
+	sock := startRedis(t, "--zset-max-listpack-entries", "0")
+	c, err := respclient.Dial("unix", sock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	rnd := seeded(t)
+	for proto := 2; proto <= 3; proto++ {
+		if v, err := c.Do("HELLO", proto); err != nil || v.IsError() {
+			t.Fatal(v, err)
+		}
+		fs := []float64{0, math.Copysign(0, -1), 1, 1e16, 1e17, -1e17, 1e17 - 16, 1e15 + 0.5, 0.1, 0.0001, 0.00001, math.MaxFloat64, math.SmallestNonzeroFloat64, math.Inf(1), math.Inf(-1)}
+		for range 2000 {
+			f := math.Float64frombits(rnd.Uint64())
+			switch rnd.IntN(3) {
+			case 0:
+				f = float64(rnd.Int64()>>rnd.IntN(63)) / float64(int64(1)<<rnd.IntN(10))
+			case 1:
+				f = math.Round(rnd.NormFloat64()*1e6) / 1e3
+			}
+			if !math.IsNaN(f) {
+				fs = append(fs, f)
+			}
+		}
+		for _, f := range fs {
+			c.Queue("ZADD", "z", f, "m")
+			c.Queue("ZSCORE", "z", "m")
+		}
+		out, err := c.Pipeline()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, f := range fs {
+			w := resp.Writer{Proto: proto}
+			w.Double(f)
+			if want := out[2*i+1].Append(nil); !bytes.Equal(w.Buf, want) {
+				t.Fatalf("RESP%d, %v: %q, Redis answers %q", proto, f, w.Buf, want)
+			}
+		}
+	}
+}

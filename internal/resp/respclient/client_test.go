@@ -1,0 +1,105 @@
+package respclient
+
+import (
+	"io"
+	"net"
+	"path/filepath"
+	"testing"
+
+	"godwit/internal/resp"
+)
+
+// echo serves one connection: it answers every command with the array of its arguments, and PUSH
+// with a push message before that.
+func echo(l net.Listener) error {
+	conn, err := l.Accept()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	var p resp.Parser
+	w := resp.Writer{Proto: 3}
+	buf := make([]byte, 0, 1<<16)
+	for {
+		n, err := conn.Read(buf[len(buf):cap(buf)])
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		buf = buf[:len(buf)+n]
+		for {
+			argv, used, err := p.Next(buf, &resp.Limits{Authenticated: true})
+			if err != nil {
+				return err
+			}
+			if argv == nil {
+				break
+			}
+			if len(argv) > 0 && string(argv[0]) == "PUSH" {
+				w.Push(1)
+				w.BulkString("hello")
+			}
+			w.Array(len(argv))
+			for _, a := range argv {
+				w.Bulk(a)
+			}
+			buf = buf[:copy(buf, buf[used:])]
+		}
+		if _, err := conn.Write(w.Buf); err != nil {
+			return err
+		}
+		w.Buf = w.Buf[:0]
+	}
+}
+
+func TestClient(t *testing.T) {
+	for _, network := range []string{"tcp", "unix"} {
+		addr := "127.0.0.1:0"
+		if network == "unix" {
+			addr = filepath.Join(t.TempDir(), "s")
+		}
+		l, err := net.Listen(network, addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		served := make(chan error, 1)
+		go func() { served <- echo(l) }()
+		c, err := Dial(network, l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		exercise(t, c)
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+		l.Close()
+	}
+}
+
+func exercise(t *testing.T, c *Client) {
+	v, err := c.Do("a", []byte("b"), 1, int64(-2), uint64(3), 1.5, true, false, uint8(9))
+	if want := `array["a" "b" "1" "-2" "3" "1.5" "1" "0" "9"]`; err != nil || v.String() != want {
+		t.Fatalf("%v, %v; want %s", v, err, want)
+	}
+	for i := range 5 {
+		c.Queue("PUSH", i)
+	}
+	if _, err := c.Do("x"); err == nil {
+		t.Fatal("Do went ahead with replies outstanding")
+	}
+	all, err := c.Pipeline()
+	if err != nil || len(all) != 5 || all[4].Strings()[1] != "4" {
+		t.Fatalf("%v, %v", all, err)
+	}
+	if err := c.Send([]byte("raw 'in line'\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := c.Receive(); err != nil || v.String() != `array["raw" "in line"]` {
+		t.Fatalf("%v, %v", v, err)
+	}
+}
