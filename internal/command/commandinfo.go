@@ -1,0 +1,5 @@
+package command
+
+import "godwit/internal/engine"
+
+func commandInfoCommands() []*engine.Command { return nil }

@@ -1,0 +1,5 @@
+package command
+
+import "godwit/internal/engine"
+
+func memoryCommands() []*engine.Command { return nil }

@@ -1,0 +1,5 @@
+package command
+
+import "godwit/internal/engine"
+
+func scanCommands() []*engine.Command { return nil }

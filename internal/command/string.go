@@ -1,0 +1,5 @@
+package command
+
+import "godwit/internal/engine"
+
+func stringCommands() []*engine.Command { return nil }

@@ -1,0 +1,22 @@
+// Package command holds the command handlers, one file for each family, each entry of the command table beside its handler.
+//
+// A handler parses all its arguments, looks up, checks the type, acts, replies: nothing changes before the last possible error.
+// Replies and error texts are Redis's to the byte.
+package command
+
+import (
+	"slices"
+
+	"godwit/internal/engine"
+)
+
+// Table builds and seals the table of all commands.
+func Table() *engine.Table {
+	return engine.NewTable(slices.Concat(
+		stringCommands(), bitmapCommands(),
+		genericCommands(), expireCommands(), scanCommands(),
+		connectionCommands(), clientCommands(),
+		serverCommands(), configCommands(), commandInfoCommands(), infoCommands(), memoryCommands(),
+		observeCommands(), debugCommands(),
+	))
+}

@@ -1,0 +1,175 @@
+package engine
+
+import (
+	"godwit/internal/keyspace"
+	"godwit/internal/resp"
+)
+
+// Conn is the connection behind a Client, as the engine needs it. All methods are called with the executor held and must
+// neither block nor call back into the engine. A Client without a socket (AOF replay, scripts) has a nil Conn.
+type Conn interface {
+	// Flush schedules a write: reply bytes were appended to Client.W outside the client's own batch.
+	Flush()
+	// Resume schedules processing of input that was held back while the client was postponed or blocked.
+	Resume()
+	// Close ends the connection soon: after the replies so far are written when Client.CloseAfterReply is set, otherwise without.
+	Close()
+	// Buffers are the bytes of unprocessed input, the capacity of the input buffer, and the bytes of replies handed over but not
+	// yet written to the socket.
+	Buffers() (in, inCap, out int)
+}
+
+// Class is the class of a client for client-output-buffer-limit.
+type Class uint8
+
+// The classes.
+const (
+	ClassNormal Class = iota
+	ClassReplica
+	ClassPubSub
+)
+
+// ReplyMode is what CLIENT REPLY set.
+type ReplyMode uint8
+
+// The reply modes. ReplySkipNext becomes ReplySkip for the command that follows CLIENT REPLY SKIP.
+const (
+	ReplyOn ReplyMode = iota
+	ReplyOff
+	ReplySkipNext
+	ReplySkip
+)
+
+// Client is the logical client: what a command sees of who sent it. It belongs to the executor.
+type Client struct {
+	// W collects replies; the connection takes W.Buf when it flushes.
+	W    resp.Writer
+	Conn Conn
+
+	ID       uint64
+	Addr     string // "ip:port" or the socket's path followed by ":0"
+	LAddr    string
+	FD       int
+	Unix     bool // connected through the unix socket
+	Local    bool // from the loopback interface or the unix socket
+	TLS      bool
+	Created  int64 // unix ms
+	LastUsed int64 // unix ms of the last command or read
+	Class    Class
+
+	Name, LibName, LibVer string
+	User                  string
+	Authenticated         bool
+
+	Reply           ReplyMode
+	NoEvict         bool
+	NoTouch         bool
+	Monitor         bool
+	Internal        bool // not a connection: AOF replay, scripts
+	CloseAfterReply bool
+	CloseASAP       bool
+
+	LastCmd          *Command
+	NetIn, NetOut    int64 // bytes
+	Commands         int64
+	SoftLimitReached int64 // unix ms since when output is over the soft limit, 0 if it is not
+	MaxBuf           int   // peak of W.Buf, bytes
+
+	db        *keyspace.DB
+	postponed bool
+	prev      *Client
+	next      *Client
+	linked    bool
+}
+
+// DB is the selected database.
+func (c *Client) DB() *keyspace.DB { return c.db }
+
+// Postponed reports whether the client's input is held back (CLIENT PAUSE). The connection stops parsing until Resume.
+func (c *Client) Postponed() bool { return c.postponed }
+
+// NewClient makes a client and, unless it is internal, lists it. Authenticated follows from requirepass.
+func (e *Engine) NewClient(conn Conn) *Client {
+	e.nextClientID++
+	c := &Client{
+		W: resp.Writer{Proto: 2}, Conn: conn, ID: e.nextClientID, FD: -1, User: "default",
+		Created: e.now, LastUsed: e.now, db: e.KS.DB(0),
+		Authenticated: e.Cfg.RequirePass == "",
+	}
+	e.clients.push(c)
+	e.Stats.Connections++
+	return c
+}
+
+// Forget takes a client off the list; its connection is gone or going.
+func (e *Engine) Forget(c *Client) {
+	if !c.linked {
+		return
+	}
+	e.clients.remove(c)
+	e.leaveMonitor(c)
+	e.unpostpone(c)
+}
+
+// Kill ends a client's connection: at once, or after its reply when it is the one that is running.
+func (e *Engine) Kill(c *Client) {
+	if c == e.current {
+		c.CloseAfterReply = true
+		return
+	}
+	c.CloseASAP = true
+	if c.Conn != nil {
+		c.Conn.Close()
+	}
+}
+
+// SelectDB switches the client to database i, which must exist.
+func (e *Engine) SelectDB(c *Client, i int) { c.db = e.KS.DB(i) }
+
+// Clients calls fn for each client in the order they connected until fn returns false.
+func (e *Engine) Clients(fn func(c *Client) bool) {
+	for c := e.clients.head; c != nil; {
+		next := c.next
+		if !fn(c) {
+			return
+		}
+		c = next
+	}
+}
+
+// ClientCount is the number of connected clients.
+func (e *Engine) ClientCount() int { return e.clients.n }
+
+// clientList is an intrusive list in order of connection: CLIENT LIST walks it, and leaving is O(1).
+type clientList struct {
+	head, tail *Client
+	n          int
+}
+
+func (l *clientList) push(c *Client) {
+	c.linked = true
+	c.prev = l.tail
+	if l.tail == nil {
+		l.head = c
+	} else {
+		l.tail.next = c
+	}
+	l.tail = c
+	l.n++
+}
+
+func (l *clientList) remove(c *Client) {
+	c.linked = false
+	if c.prev == nil {
+		l.head = c.next
+	} else {
+		c.prev.next = c.next
+	}
+	if c.next == nil {
+		l.tail = c.prev
+	} else {
+		c.next.prev = c.prev
+	}
+	c.prev, c.next = nil, nil
+	l.n--
+}

@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"godwit/internal/keyspace"
+	"godwit/internal/resp"
+)
+
+// Ctx is what a handler sees of the running command. It lives as long as the handler runs; Args are
+// borrowed: what is to be kept must be copied.
+//
+// The reply methods of resp.Writer are promoted: c.OK(), c.Int(n), c.Bulk(b) …
+type Ctx struct {
+	*resp.Writer
+	E      *Engine
+	Client *Client
+	Cmd    *Command
+	DB     *keyspace.DB // the client's selected database
+	Args   [][]byte     // Args[0] is the command name
+	Now    int64        // unix time in ms, read once for the command
+
+	dirty     int64
+	prop      propMode
+	propCmds  [][][]byte
+	failed    bool
+	noSlowlog bool
+}
+
+type propMode uint8
+
+const (
+	propAuto propMode = iota // as received when the command was dirty
+	propNone
+	propAs // propCmds instead
+)
+
+// Err answers with an error reply (msg begins with its code: "ERR …", "WRONGTYPE …") and counts it.
+func (c *Ctx) Err(msg string) {
+	c.failed = true
+	c.E.countError(msg)
+	c.Writer.Error(msg)
+}
+
+// Dirty records n changes to the data set: the command is propagated as it came unless
+// PropagateAs or NoPropagate said otherwise.
+func (c *Ctx) Dirty(n int) { c.dirty += int64(n) }
+
+// PropagateAs propagates argv (copied) in place of the command as it came; several calls propagate several
+// commands, atomically. No call may follow NoPropagate.
+func (c *Ctx) PropagateAs(argv ...[]byte) {
+	c.prop = propAs
+	cp := make([][]byte, len(argv))
+	for i, a := range argv {
+		cp[i] = append([]byte(nil), a...)
+	}
+	c.propCmds = append(c.propCmds, cp)
+}
+
+// NoPropagate keeps the command out of AOF and replication although it was dirty.
+func (c *Ctx) NoPropagate() { c.prop = propNone }
+
+// NoSlowlog keeps this run of the command out of the slow log and the latency monitor.
+func (c *Ctx) NoSlowlog() { c.noSlowlog = true }
+
+// Notify announces a keyspace event (class as in notify-keyspace-events, event name as Redis's) of key in the client's database.
+func (c *Ctx) Notify(class keyspace.EventClass, event string, key []byte) {
+	c.E.KS.Notify(class, event, key, c.DB.ID())
+}

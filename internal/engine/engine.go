@@ -1,0 +1,160 @@
+// Package engine runs commands: the command table's types, the logical client, the gates that every command passes, statistics,
+// propagation and the cron.
+//
+// # The executor
+//
+// All state below the engine belongs to whoever holds the executor: a loop calls Enter, runs the commands it has parsed with
+// Exec, and calls Leave. With one I/O loop the lock is never contended. Nothing outside Enter … Leave may touch the engine,
+// the keyspace or a Client's fields.
+package engine
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"godwit/internal/arena"
+	"godwit/internal/config"
+	"godwit/internal/keyspace"
+	"godwit/internal/logging"
+	"godwit/internal/metrics"
+	"godwit/internal/resp"
+)
+
+// Engine is the server without its sockets.
+type Engine struct {
+	Cfg   *config.Config
+	Log   *logging.Logger
+	KS    *keyspace.Keyspace
+	Stats Stats
+
+	// Slowlog and Latency belong to SLOWLOG, LATENCY and INFO.
+	Slowlog metrics.Slowlog
+	Latency metrics.Events
+
+	// Shutdown is called by SHUTDOWN and by the life cycle; the server sets it.
+	Shutdown func(opts ShutdownOptions) error
+	// Reconfigure is called after CONFIG SET changed the named directives, for what the engine itself does not apply
+	// (listeners, log file, …); an error undoes the change. The server sets it.
+	Reconfigure func(names []string) error
+
+	table   *Table
+	mu      sync.Mutex
+	current *Client
+	ctx     Ctx
+	discard resp.Writer
+	running bool
+	sinks   []Sink
+
+	clients      clientList
+	nextClientID uint64
+	monitors     []*Client
+	pause        pauseState
+
+	base    time.Time // monotonic zero
+	baseMs  int64     // wall clock at base, unix ms
+	lastNs  int64     // monotonic ns of the last reading
+	now     int64     // unix ms
+	started int64     // unix ms
+	rng     *rand.Rand
+	runID   string
+	errs    map[string]int64
+	cmds    []CommandStats
+	mem     memoryState
+	cron    cronState
+}
+
+// ShutdownOptions are SHUTDOWN's arguments.
+type ShutdownOptions struct {
+	Save, NoSave, Now, Force bool
+	Signal                   string // name of the signal that asked for it, if any
+}
+
+// Options are what New needs beyond configuration and table.
+type Options struct {
+	Log  *logging.Logger
+	Seed uint64 // of the random source; 0 takes one from the system
+}
+
+// New makes an engine with empty databases. The configuration stays the caller's to read; only CONFIG SET changes it, under the executor.
+func New(cfg *config.Config, table *Table, o Options) *Engine {
+	e := &Engine{Cfg: cfg, Log: o.Log, table: table, base: time.Now(), errs: map[string]int64{}}
+	if o.Seed == 0 {
+		o.Seed = rand.Uint64()
+	}
+	e.rng = rand.New(rand.NewPCG(o.Seed, o.Seed>>1))
+	e.runID = e.hexID(40)
+	e.cmds = make([]CommandStats, table.Len())
+	e.Slowlog.SetMax(int(cfg.SlowlogMaxLen))
+	e.syncClock()
+	e.started = e.now
+	e.KS = keyspace.New(arena.New(), e.params(), e.rng, e.now, hooks{e})
+	return e
+}
+
+// Table is the sealed command table.
+func (e *Engine) Table() *Table { return e.table }
+
+// RunID is 40 hexadecimal characters that tell this run of the server from others.
+func (e *Engine) RunID() string { return e.runID }
+
+// StartedAt is the unix time in ms when the engine was made.
+func (e *Engine) StartedAt() int64 { return e.started }
+
+// Rand is the engine's random source.
+func (e *Engine) Rand() *rand.Rand { return e.rng }
+
+// Now is the clock of the running command or batch, unix ms.
+func (e *Engine) Now() int64 { return e.now }
+
+// Current is the client whose command is running, nil outside commands.
+func (e *Engine) Current() *Client { return e.current }
+
+// CommandStats are the counters of the command, by Command.ID.
+func (e *Engine) CommandStats(c *Command) *CommandStats { return &e.cmds[c.id] }
+
+func (e *Engine) hexID(n int) string {
+	const digits = "0123456789abcdef"
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = digits[e.rng.IntN(16)]
+	}
+	return string(b)
+}
+
+// Enter takes the executor and reads the clock.
+func (e *Engine) Enter() {
+	e.mu.Lock()
+	e.syncClock()
+}
+
+// Leave finishes the batch — what was propagated is handed to the sinks as a whole — and gives the executor back.
+func (e *Engine) Leave() {
+	for _, s := range e.sinks {
+		s.EndBatch()
+	}
+	e.mu.Unlock()
+}
+
+// syncClock reads the wall clock: within a batch only the monotonic clock is read, so this also follows clock changes.
+func (e *Engine) syncClock() {
+	t := time.Now()
+	e.lastNs = int64(t.Sub(e.base))
+	e.now = t.UnixMilli()
+	e.baseMs = e.now - e.lastNs/1e6
+	if e.KS != nil {
+		e.KS.SetNow(e.now)
+	}
+}
+
+// tick reads the monotonic clock and moves the wall clock along; it returns the nanoseconds since the last reading.
+func (e *Engine) tick() int64 {
+	ns := int64(time.Since(e.base))
+	d := ns - e.lastNs
+	e.lastNs = ns
+	if ms := e.baseMs + ns/1e6; ms > e.now {
+		e.now = ms
+		e.KS.SetNow(ms)
+	}
+	return d
+}

@@ -1,0 +1,64 @@
+package engine
+
+import "strings"
+
+// The error texts of the wire that more than one handler sends. Bytes are Redis's.
+const (
+	ErrWrongType       = "WRONGTYPE Operation against a key holding the wrong kind of value"
+	ErrSyntax          = "ERR syntax error"
+	ErrNotInteger      = "ERR value is not an integer or out of range"
+	ErrNotFloat        = "ERR value is not a valid float"
+	ErrNoSuchKey       = "ERR no such key"
+	ErrOutOfRange      = "ERR index out of range"
+	ErrDBIndex         = "ERR DB index is out of range"
+	ErrInvalidDBIndex  = "ERR invalid DB index"
+	ErrSameObject      = "ERR source and destination objects are the same"
+	ErrOverflow        = "ERR increment or decrement would overflow"
+	ErrNaNInfinity     = "ERR increment would produce NaN or Infinity"
+	ErrBitOffset       = "ERR bit offset is not an integer or out of range"
+	ErrBitValue        = "ERR bit is not an integer or out of range"
+	ErrStringTooLong   = "ERR string exceeds maximum allowed size (proto-max-bulk-len)"
+	ErrOffsetRange     = "ERR offset is out of range"
+	ErrInvalidCursor   = "ERR invalid cursor"
+	ErrInvalidExpire   = "ERR invalid expire time in '%s' command"
+	ErrNoAuth          = "NOAUTH Authentication required."
+	ErrWrongPass       = "WRONGPASS invalid username-password pair or user is disabled."
+	ErrNoProto         = "NOPROTO unsupported protocol version"
+	ErrOOM             = "OOM command not allowed when used memory > 'maxmemory'."
+	ErrNegativeCount   = "ERR value is out of range, must be positive"
+	ErrDebugNotAllowed = `ERR DEBUG command not allowed. If the enable-debug-command option is set to "local", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.`
+)
+
+// wrongArity is the error for a command with too few or too many arguments.
+func wrongArity(cmd *Command) string {
+	return "ERR wrong number of arguments for '" + cmd.fullName + "' command"
+}
+
+// unknownCommand is the error for argv[0] that is no command; it shows the beginning of the arguments.
+func unknownCommand(argv [][]byte) string {
+	var b strings.Builder
+	b.WriteString("ERR unknown command '")
+	b.WriteString(head(argv[0], 128))
+	b.WriteString("', with args beginning with: ")
+	used := 0
+	for _, a := range argv[1:] {
+		if used >= 128 {
+			break
+		}
+		s := "'" + head(a, 128-used) + "' "
+		used += len(s)
+		b.WriteString(s)
+	}
+	return b.String()
+}
+
+// unknownSubcommand is the error for a container command's unknown subcommand.
+func unknownSubcommand(container *Command, argv [][]byte) string {
+	return "ERR unknown subcommand '" + head(argv[1], 128) + "'. Try " + upper(container.Name) + " HELP."
+}
+
+// head is at most n bytes of b, up to the first NUL (the texts are C strings in the original).
+func head(b []byte, n int) string {
+	s, _, _ := strings.Cut(string(b[:min(len(b), n)]), "\x00")
+	return s
+}

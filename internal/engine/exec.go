@@ -1,0 +1,174 @@
+package engine
+
+import (
+	"strings"
+
+	"godwit/internal/resp"
+)
+
+// Exec runs one command of the client with the executor held: argv is what the parser gave, borrowed. It reports false when the
+// command was postponed (CLIENT PAUSE): the connection keeps the bytes and offers the same command again after Resume.
+func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
+	if len(argv) == 0 {
+		return true
+	}
+	if c.Reply == ReplySkipNext {
+		c.Reply = ReplySkip
+	}
+	ctx := &e.ctx
+	w := &c.W
+	if c.Reply != ReplyOn {
+		w = &e.discard
+		w.Proto = c.W.Proto
+	}
+	*ctx = Ctx{Writer: w, E: e, Client: c, DB: c.db, Args: argv, Now: e.now}
+	e.current = c
+	done = e.dispatch(ctx)
+	e.current = nil
+	if done {
+		c.Commands++
+		if c.Reply == ReplySkip {
+			c.Reply = ReplyOn
+		}
+	}
+	if w == &e.discard {
+		e.discard.Buf = e.discard.Buf[:0]
+	}
+	return done
+}
+
+// dispatch finds the command, passes it through the gates and calls it.
+func (e *Engine) dispatch(c *Ctx) bool {
+	cmd, msg := e.table.Find(c.Args)
+	if cmd == nil {
+		e.reject(c, nil, msg)
+		return true
+	}
+	c.Cmd = cmd
+	c.Client.LastCmd = cmd
+	if msg := e.gate(c); msg != "" {
+		e.reject(c, cmd, msg)
+		return true
+	}
+	if e.pause.active && e.postpone(c) {
+		return false
+	}
+	e.call(c)
+	return true
+}
+
+// gate holds a command against everything that may refuse it before it runs; the order is Redis's. It returns the error text.
+func (e *Engine) gate(c *Ctx) string {
+	cmd, cl := c.Cmd, c.Client
+	if cmd.Run == nil {
+		return wrongArity(cmd)
+	}
+	if n := len(c.Args); cmd.Arity >= 0 && n != cmd.Arity || cmd.Arity < 0 && n < -cmd.Arity {
+		return wrongArity(cmd)
+	}
+	if cl.Internal {
+		return ""
+	}
+	if msg := e.protected(cmd, cl); msg != "" {
+		return msg
+	}
+	if !cl.Authenticated && !cmd.Is(NoAuth) {
+		return ErrNoAuth
+	}
+	if e.KS.P.MaxMemory > 0 && !e.makeRoom() && cmd.Is(DenyOOM) {
+		return ErrOOM
+	}
+	return ""
+}
+
+// call runs the handler and accounts for it.
+func (e *Engine) call(c *Ctx) {
+	cmd, cl := c.Cmd, c.Client
+	if len(e.monitors) > 0 && !cmd.Is(SkipMonitor) {
+		e.feedMonitors(c)
+	}
+	e.KS.NoTouch = cl.NoTouch && cmd.Name != "touch"
+	cmd.Run(c)
+	if c.dirty > 0 {
+		e.afterWrite(c)
+	}
+	ns := e.tick()
+	st := &e.cmds[cmd.id]
+	st.Calls++
+	st.Nanos += ns
+	if c.failed {
+		st.Failed++
+	}
+	if e.Cfg.LatencyTracking {
+		st.Hist.Record(ns)
+	}
+	e.Stats.Commands++
+	us := ns / 1000
+	if t := e.Cfg.SlowlogLogSlowerThan; t >= 0 && us >= t && !c.noSlowlog && !cmd.Is(SkipSlowlog) {
+		e.Slowlog.Add(e.now/1000, us, c.Args, cl.Addr, cl.Name)
+	}
+	if t := e.Cfg.LatencyMonitorThreshold; t > 0 && us >= t*1000 && !c.noSlowlog {
+		event := "command"
+		if cmd.Is(Fast) {
+			event = "fast-command"
+		}
+		e.Latency.Add(event, e.now/1000, us/1000)
+	}
+}
+
+// afterWrite counts the changes of a command and propagates it.
+func (e *Engine) afterWrite(c *Ctx) {
+	e.Stats.Dirty += c.dirty
+	switch c.prop {
+	case propAuto:
+		e.propagate(c.DB.ID(), c.Args)
+	case propAs:
+		e.propagateAll(c.DB.ID(), c.propCmds)
+	}
+}
+
+// reject answers a command that does not run.
+func (e *Engine) reject(c *Ctx, cmd *Command, msg string) {
+	if cmd != nil {
+		e.cmds[cmd.id].Rejected++
+	}
+	e.countError(msg)
+	c.Error(msg)
+}
+
+// ProtocolError answers a client that broke the protocol; the connection is closed behind it.
+func (e *Engine) ProtocolError(c *Client, err *resp.ProtocolError) {
+	msg := "ERR " + err.Error()
+	e.countError(msg)
+	e.Log.Verbose("Protocol error (%s) from client: id=%d addr=%s laddr=%s", err.Error(), c.ID, c.Addr, c.LAddr)
+	c.W.Error(msg)
+	c.CloseAfterReply = true
+}
+
+// countError counts an error reply by its code: the first word, or ERR when there is none.
+func (e *Engine) countError(msg string) {
+	e.Stats.ErrorReplies++
+	code, _, _ := strings.Cut(msg, " ")
+	if _, ok := e.errs[code]; !ok && len(e.errs) >= maxErrorCodes {
+		return
+	}
+	e.errs[code]++
+}
+
+// maxErrorCodes bounds INFO errorstats: codes may come from scripts.
+const maxErrorCodes = 128
+
+// protected refuses DEBUG and MODULE unless the configuration opens them.
+func (e *Engine) protected(cmd *Command, cl *Client) string {
+	top := cmd
+	if top.parent != nil {
+		top = top.parent
+	}
+	if !top.Protected {
+		return ""
+	}
+	if e.Cfg.EnableDebugCommand.Allows(cl.Local) {
+		return ""
+	}
+	return ErrDebugNotAllowed
+}

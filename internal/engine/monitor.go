@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// StartMonitor makes the client a monitor: it receives every command that others run.
+func (e *Engine) StartMonitor(c *Client) {
+	if c.Monitor {
+		return
+	}
+	c.Monitor = true
+	e.monitors = append(e.monitors, c)
+}
+
+// leaveMonitor ends MONITOR for the client (RESET, disconnect).
+func (e *Engine) leaveMonitor(c *Client) {
+	if c.Monitor {
+		c.Monitor = false
+		e.monitors = slices.DeleteFunc(e.monitors, func(o *Client) bool { return o == c })
+	}
+}
+
+// feedMonitors shows the command to every monitor: time, database, address, arguments in quotes.
+func (e *Engine) feedMonitors(c *Ctx) {
+	us := e.baseMs*1000 + e.lastNs/1000
+	line := fmt.Appendf(nil, "%d.%06d [%d %s] ", us/1e6, us%1e6, c.DB.ID(), c.Client.Addr)
+	for i, a := range c.Args {
+		if i > 0 {
+			line = append(line, ' ')
+		}
+		line = AppendQuoted(line, a)
+	}
+	for _, m := range e.monitors {
+		m.W.Simple(string(line))
+		if m.Conn != nil && m != c.Client {
+			m.Conn.Flush()
+		}
+	}
+}
+
+// AppendQuoted appends b in double quotes with Redis's escapes: \n \r \t \a \b \\ \" and \xHH for what is not printable ASCII.
+func AppendQuoted(dst, b []byte) []byte {
+	dst = append(dst, '"')
+	for _, ch := range b {
+		switch ch {
+		case '\\', '"':
+			dst = append(dst, '\\', ch)
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		case '\a':
+			dst = append(dst, '\\', 'a')
+		case '\b':
+			dst = append(dst, '\\', 'b')
+		default:
+			if ch >= 0x20 && ch < 0x7f {
+				dst = append(dst, ch)
+				continue
+			}
+			dst = append(dst, '\\', 'x')
+			if ch < 16 {
+				dst = append(dst, '0')
+			}
+			dst = strconv.AppendUint(dst, uint64(ch), 16)
+		}
+	}
+	return append(dst, '"')
+}

@@ -1,0 +1,74 @@
+package engine
+
+// pauseState is CLIENT PAUSE.
+type pauseState struct {
+	active    bool
+	all       bool  // every command, not only those that may write
+	until     int64 // unix ms
+	postponed []*Client
+}
+
+// Pause holds commands back until the time: all of them, or those that may write. A pause never gets shorter or weaker by another one.
+func (e *Engine) Pause(until int64, all bool) {
+	p := &e.pause
+	if !p.active {
+		p.until, p.all = 0, false
+	}
+	p.active = true
+	p.until = max(p.until, until)
+	p.all = p.all || all
+}
+
+// Unpause lets held-back commands run.
+func (e *Engine) Unpause() {
+	p := &e.pause
+	p.active = false
+	held := p.postponed
+	p.postponed = nil
+	for _, c := range held {
+		c.postponed = false
+		if c.Conn != nil {
+			c.Conn.Resume()
+		}
+	}
+}
+
+// PausedUntil is until when commands are held back, 0 if they are not; all tells whether that goes for reads too.
+func (e *Engine) PausedUntil() (ms int64, all bool) {
+	if !e.pause.active {
+		return 0, false
+	}
+	return e.pause.until, e.pause.all
+}
+
+// postpone holds the command back if the pause is for it.
+func (e *Engine) postpone(c *Ctx) bool {
+	p := &e.pause
+	if e.now >= p.until {
+		e.Unpause()
+		return false
+	}
+	if c.Client.Internal || c.Client.Class == ClassReplica {
+		return false
+	}
+	if !p.all && c.Cmd.Flags&(Write|MayReplicate) == 0 {
+		return false
+	}
+	c.Client.postponed = true
+	p.postponed = append(p.postponed, c.Client)
+	return true
+}
+
+// unpostpone forgets a client that goes away while it is held back.
+func (e *Engine) unpostpone(c *Client) {
+	if !c.postponed {
+		return
+	}
+	c.postponed = false
+	for i, o := range e.pause.postponed {
+		if o == c {
+			e.pause.postponed = append(e.pause.postponed[:i], e.pause.postponed[i+1:]...)
+			return
+		}
+	}
+}

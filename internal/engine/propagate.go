@@ -1,0 +1,41 @@
+package engine
+
+import "godwit/internal/keyspace"
+
+// Sink receives what is propagated: the AOF and the replication stream are sinks. Commands arrive in the order of execution; those of
+// one call to Propagate are one atomic unit. argv is borrowed.
+type Sink interface {
+	Propagate(db int, cmds [][][]byte)
+	// EndBatch is called when the batch ends, before its replies are sent: an AOF writes, and syncs under appendfsync always.
+	EndBatch()
+}
+
+// AddSink adds a receiver of propagated commands.
+func (e *Engine) AddSink(s Sink) { e.sinks = append(e.sinks, s) }
+
+func (e *Engine) propagate(db int, argv [][]byte) {
+	if len(e.sinks) > 0 {
+		e.propagateAll(db, [][][]byte{argv})
+	}
+}
+
+func (e *Engine) propagateAll(db int, cmds [][][]byte) {
+	for _, s := range e.sinks {
+		s.Propagate(db, cmds)
+	}
+}
+
+// hooks is the engine as the keyspace sees it.
+type hooks struct{ e *Engine }
+
+// KeyEvent implements keyspace.Hooks. Nobody can listen before pub/sub exists.
+func (hooks) KeyEvent(keyspace.EventClass, string, []byte, int) {}
+
+// KeyChanged implements keyspace.Hooks. Nobody can watch before transactions exist.
+func (hooks) KeyChanged([]byte, int) {}
+
+// Removed implements keyspace.Hooks: an expired or evicted key is propagated as an explicit DEL, so that AOF and replicas never look at a clock.
+func (h hooks) Removed(key []byte, db int, _ bool) {
+	h.e.Stats.Dirty++
+	h.e.propagate(db, [][]byte{[]byte("DEL"), key})
+}

@@ -1,0 +1,48 @@
+package engine
+
+import (
+	"godwit/internal/keyspace"
+	"godwit/internal/metrics"
+)
+
+// Stats are the server-wide counters of INFO; CONFIG RESETSTAT zeroes them.
+type Stats struct {
+	Connections         int64
+	RejectedConnections int64
+	Commands            int64
+	ErrorReplies        int64
+	Dirty               int64 // changes since the last save
+	NetIn, NetOut       int64 // bytes
+	Reads, Writes       int64 // socket reads and writes
+	ClientQueryBufLimit int64 // clients closed for the input limit
+	ClientOutBufLimit   int64 // clients closed for the output limit
+	EvictedClients      int64
+	UnexpectedErrors    int64
+	PeakMemory          int64
+	PeakMemoryAt        int64 // unix ms
+}
+
+// CommandStats are the counters of one command.
+type CommandStats struct {
+	Calls, Nanos     int64
+	Rejected, Failed int64
+	Hist             metrics.Histogram
+}
+
+// ErrorStats calls fn with the count of each error code, in no order.
+func (e *Engine) ErrorStats(fn func(code string, count int64)) {
+	for code, n := range e.errs {
+		fn(code, n)
+	}
+}
+
+// ResetStats does what CONFIG RESETSTAT does.
+func (e *Engine) ResetStats() {
+	e.Stats = Stats{Dirty: e.Stats.Dirty}
+	e.KS.Stats = keyspace.Stats{}
+	clear(e.errs)
+	for i := range e.cmds {
+		e.cmds[i] = CommandStats{}
+	}
+	e.cron.reset(e)
+}

@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Table is the sealed command table. Looking up is case-insensitive.
+type Table struct {
+	byName map[string]*Command
+	list   []*Command // top level, sorted by name
+	all    []*Command // with subcommands, by ID
+}
+
+// maxName is longer than any command name, in bytes.
+const maxName = 64
+
+// NewTable seals a table: it links subcommands, numbers all, and panics on entries that contradict themselves — a duplicate, a
+// missing doc, Write with ReadOnly, a key argument without its spec. These are programming errors, found by any test.
+func NewTable(cmds []*Command) *Table {
+	t := &Table{byName: make(map[string]*Command, len(cmds))}
+	for _, c := range cmds {
+		if t.byName[c.Name] != nil {
+			panic("command table: duplicate " + c.Name)
+		}
+		t.byName[c.Name] = c
+		t.list = append(t.list, c)
+		t.seal(c, nil)
+		if len(c.Sub) > 0 {
+			c.subs = make(map[string]*Command, len(c.Sub))
+		}
+		for _, s := range c.Sub {
+			if c.subs[s.Name] != nil {
+				panic("command table: duplicate " + c.Name + "|" + s.Name)
+			}
+			c.subs[s.Name] = s
+			t.seal(s, c)
+		}
+	}
+	slices.SortFunc(t.list, func(a, b *Command) int { return strings.Compare(a.Name, b.Name) })
+	return t
+}
+
+// seal checks one command and gives it its number.
+func (t *Table) seal(c, parent *Command) {
+	c.parent, c.fullName = parent, c.Name
+	if parent != nil {
+		c.fullName = parent.Name + "|" + c.Name
+	}
+	bad := func(ok bool, what string) {
+		if !ok {
+			panic(fmt.Sprintf("command table: %s: %s", c.fullName, what))
+		}
+	}
+	bad(c.Name == strings.ToLower(c.Name) && c.Name != "" && len(c.Name) <= maxName, "name")
+	bad(c.Arity != 0, "no arity")
+	bad(c.Summary != "" && c.Since != "" && c.Group != "", "no documentation")
+	bad(c.Run != nil || len(c.Sub) > 0, "no handler")
+	bad(!c.Is(Write|ReadOnly), "both write and readonly")
+	checkArgs(c.Args, len(c.Keys), bad)
+	c.id = len(t.all)
+	t.all = append(t.all, c)
+	c.derive()
+}
+
+func checkArgs(args []Arg, specs int, bad func(bool, string)) {
+	for _, a := range args {
+		bad(a.Name != "" && a.Type != "", "argument without name or type")
+		bad(a.Type != ArgKey || a.KeySpec < specs, "argument "+a.Name+": key spec out of range")
+		checkArgs(a.Args, specs, bad)
+	}
+}
+
+// Len is the number of commands and subcommands.
+func (t *Table) Len() int { return len(t.all) }
+
+// List is the commands, sorted by name.
+func (t *Table) List() []*Command { return t.list }
+
+// All is the commands and subcommands, by ID.
+func (t *Table) All() []*Command { return t.all }
+
+// Count is the number of commands, subcommands not counted (COMMAND COUNT).
+func (t *Table) Count() int { return len(t.list) }
+
+// Get is the command of that name or "container|sub" name, nil if there is none.
+func (t *Table) Get(name string) *Command {
+	name, sub, has := strings.Cut(strings.ToLower(name), "|")
+	c := t.byName[name]
+	if c == nil || !has {
+		return c
+	}
+	return c.subs[sub]
+}
+
+// Find is the command that argv calls, or nil and the error text for the client.
+func (t *Table) Find(argv [][]byte) (*Command, string) {
+	c := lookup(t.byName, argv[0])
+	if c == nil {
+		return nil, unknownCommand(argv)
+	}
+	if c.subs == nil || len(argv) < 2 {
+		return c, ""
+	}
+	if s := lookup(c.subs, argv[1]); s != nil {
+		return s, ""
+	}
+	if c.Run != nil {
+		return c, ""
+	}
+	return nil, unknownSubcommand(c, argv)
+}
+
+// lookup finds a name whatever its case, without allocating.
+func lookup(m map[string]*Command, name []byte) *Command {
+	var buf [maxName]byte
+	if len(name) > maxName {
+		return nil
+	}
+	for i, ch := range name {
+		if 'A' <= ch && ch <= 'Z' {
+			ch += 32
+		}
+		buf[i] = ch
+	}
+	return m[string(buf[:len(name)])]
+}
+
+// Rename applies rename-command before the server starts: the command answers to another name, or to none with "". Unknown names and
+// names that are taken are errors.
+func (t *Table) Rename(from, to string) error {
+	from, to = strings.ToLower(from), strings.ToLower(to)
+	c := t.byName[from]
+	if c == nil {
+		return fmt.Errorf("No such command in rename-command")
+	}
+	delete(t.byName, from)
+	if to == "" {
+		return nil
+	}
+	if t.byName[to] != nil {
+		return fmt.Errorf("Target command name already exists")
+	}
+	t.byName[to] = c
+	return nil
+}
+
+// flagNames in the order in which COMMAND prints them.
+var flagNames = [...]struct {
+	f    Flag
+	name string
+}{
+	{Write, "write"}, {ReadOnly, "readonly"}, {DenyOOM, "denyoom"}, {Admin, "admin"}, {PubSub, "pubsub"},
+	{NoScript, "noscript"}, {Blocking, "blocking"}, {Loading, "loading"}, {Stale, "stale"},
+	{SkipMonitor, "skip_monitor"}, {SkipSlowlog, "skip_slowlog"}, {Asking, "asking"}, {Fast, "fast"},
+	{NoAuth, "no_auth"}, {MayReplicate, "may_replicate"}, {NoMandatoryKeys, "no_mandatory_keys"},
+	{AllowBusy, "allow_busy"}, {NoAsyncLoading, "no_async_loading"}, {NoMulti, "no_multi"}, {MovableKeys, "movablekeys"},
+}
+
+// FlagNames are the names of the command's flags as COMMAND INFO prints them.
+func (c *Command) FlagNames() []string {
+	var names []string
+	for _, f := range flagNames {
+		if c.Is(f.f) {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}

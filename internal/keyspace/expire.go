@@ -1,0 +1,170 @@
+package keyspace
+
+import (
+	"math"
+
+	"godwit/internal/arena"
+	"godwit/internal/object"
+	"godwit/internal/sds"
+)
+
+// expire deletes a key whose deadline has passed and tells the hooks.
+func (db *DB) expire(h uint64, e object.Entry) {
+	ks := db.ks
+	ks.Stats.Expired++
+	key := append(ks.keyBuf[:0], e.Key()...)
+	ks.keyBuf = key
+	db.drop(h, e, ks.P.LazyExpire)
+	ks.hooks.Removed(key, db.id, false)
+	ks.hooks.KeyEvent(EvExpired, "expired", key, db.id)
+	ks.hooks.KeyChanged(key, db.id)
+}
+
+// ExpireSlice deletes keys that are due, at most budget records' worth, and reports whether more are due now. It is exact: what
+// it does not reach is reached by the next slice, in order of deadline.
+func (ks *Keyspace) ExpireSlice(budget int) (more bool) {
+	if !ks.P.ActiveExpire {
+		return false
+	}
+	ks.due = ks.now
+	more = ks.wheel.Advance(ks.now, budget, ks.fire)
+	if more {
+		ks.Stats.ExpireCapReached++
+	}
+	return more
+}
+
+// maxTagged is how many databases leave room for a generation in a wheel record's 16-bit tag.
+const maxTagged = 1 << (16 - object.GenBits)
+
+// tag is what a wheel record says of its entry: which content it is in and the entry's generation.
+func (db *DB) tag(gen byte) uint16 {
+	if len(db.ks.dbs) > maxTagged {
+		return db.wheelID
+	}
+	return db.wheelID | uint16(gen)<<(16-object.GenBits)
+}
+
+// arm adds a wheel record for the entry. Its generation tells the record from older ones of the same key, which
+// are dropped when they fire: so a key has one live record, however often its deadline moves.
+func (db *DB) arm(h uint64, e object.Entry, deadline int64) {
+	gen := e.NextGen()
+	e.SetFlag(object.FlagWheel)
+	db.ks.wheel.Add(deadline+1, h, db.tag(gen))
+}
+
+// fire handles one record of the timing wheel: the key is deleted, or put back when its deadline has moved.
+func (ks *Keyspace) fire(_ int64, h uint64, tag uint16) {
+	wheelID := tag
+	if len(ks.dbs) <= maxTagged {
+		wheelID &= maxTagged - 1
+	}
+	db := ks.byWheel[wheelID]
+	if r := db.dict.Find(h, nil); r != 0 {
+		db.expire(h, object.View(ks.A, r))
+		return
+	}
+	// Not due any more: put it back if it is the record that the entry counts on.
+	ks.due = math.MaxInt64
+	if r := db.dict.Find(h, nil); r != 0 {
+		if e := object.View(ks.A, r); db.tag(e.Gen()) == tag {
+			ks.wheel.Add(e.Deadline()+1, h, tag)
+		}
+	}
+	ks.due = ks.now
+}
+
+// NextDeadline is a lower bound of the next time (unix ms) at which a key falls due.
+func (ks *Keyspace) NextDeadline() (int64, bool) { return ks.wheel.Next() }
+
+// resetWheel drops dead records when no key has a deadline.
+func (ks *Keyspace) resetWheel() {
+	for _, db := range ks.dbs {
+		if db.expires > 0 {
+			return
+		}
+	}
+	ks.wheel.Reset(ks.now)
+}
+
+// The sizes in bytes from which a value is freed in slices.
+const (
+	lazyFreeBytes = 64 << 10 // when the caller asked for lazy freeing
+	lazyFreeMax   = 4 << 20  // always
+)
+
+// lazyQueue holds what is out of the keyspace but not yet freed.
+type lazyQueue struct {
+	strs  []arenaBlock
+	dicts []drainer
+}
+
+type arenaBlock struct {
+	ref       arena.Ref
+	n         int
+	discarded int // bytes from the start whose pages are back with the kernel
+}
+
+type drainer interface {
+	Drain(n int, free func(r arena.Ref)) bool
+	Len() int
+}
+
+func (q *lazyQueue) pushDict(d drainer) { q.dicts = append(q.dicts, d) }
+
+// freeRef frees the entry at r.
+func (ks *Keyspace) freeRef(r arena.Ref) {
+	ks.freeEntry(object.View(ks.A, r), true)
+	ks.Stats.LazyFreed++
+}
+
+// LazyFreeSlice frees about n queued entries or about n × 256 bytes of queued strings and reports whether more is queued.
+func (ks *Keyspace) LazyFreeSlice(n int) (more bool) {
+	q := &ks.lazy
+	switch {
+	case len(q.strs) > 0:
+		b := &q.strs[len(q.strs)-1]
+		to := min(b.discarded+n*256, b.n)
+		ks.A.Discard(b.ref, b.n, b.discarded, to)
+		if b.discarded = to; to == b.n {
+			ks.A.Free(b.ref, b.n, arena.Values)
+			q.strs = q.strs[:len(q.strs)-1]
+			ks.Stats.LazyFreed++
+		}
+	case len(q.dicts) > 0:
+		if q.dicts[0].Drain(n, ks.freeRef) {
+			q.dicts[0] = nil
+			q.dicts = q.dicts[1:]
+		}
+	}
+	return len(q.strs) > 0 || len(q.dicts) > 0
+}
+
+// LazyFreePending is the number of objects that wait to be freed.
+func (ks *Keyspace) LazyFreePending() int {
+	n := len(ks.lazy.strs)
+	for _, d := range ks.lazy.dicts {
+		n += d.Len()
+	}
+	return n
+}
+
+// freeOwned frees a growing string: at once when it is small, else in slices. Freed memory of that size goes back to the kernel,
+// which takes long enough to be felt whether or not the caller asked for it (lazy lowers the bar further).
+func (ks *Keyspace) freeOwned(s sds.Str, lazy bool) {
+	if n := int(s.Cap); n > lazyFreeMax || lazy && n > lazyFreeBytes {
+		ks.lazy.strs = append(ks.lazy.strs, arenaBlock{ref: s.Ref, n: n})
+		return
+	}
+	s.Free(ks.A)
+}
+
+// RehashSlice moves about n buckets of the tables that are being resized and reports whether more are to be moved.
+func (ks *Keyspace) RehashSlice(n int) (more bool) {
+	for _, db := range ks.dbs {
+		if db.dict.Rehashing() && db.dict.RehashSlice(n) {
+			more = true
+		}
+	}
+	return more
+}

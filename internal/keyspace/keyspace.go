@@ -1,0 +1,291 @@
+// Package keyspace holds the numbered databases: lookups, writes, expiry and eviction.
+//
+// A DB is one dict of entries (package object). Everything runs on the executor, one call at a time; nothing here locks.
+//
+// # Time
+//
+// The engine sets the clock once for each command (SetNow): a key whose deadline is before that time is gone for the whole
+// command. Lookups delete such a key (lazy expiry); ExpireSlice deletes the rest from the timing wheel's records.
+//
+// # Ownership
+//
+// An entry that a lookup returns is valid until the next call that changes the keyspace. Bytes handed out alias off-heap
+// memory and must be copied (into a reply, usually) before that.
+//
+// # Big frees
+//
+// A value larger than lazyFreeBytes is not freed by the command that drops it: it is queued and freed in slices
+// (LazyFreeSlice), because returning hundreds of megabytes to the kernel takes milliseconds.
+package keyspace
+
+import (
+	"hash/maphash"
+	"math/rand/v2"
+	"slices"
+
+	"godwit/internal/arena"
+	"godwit/internal/dict"
+	"godwit/internal/object"
+	"godwit/internal/wheel"
+)
+
+// EventClass is a class of keyspace events, one bit for each letter of notify-keyspace-events.
+type EventClass uint32
+
+// The classes.
+const (
+	EvGeneric EventClass = 1 << iota // g
+	EvString                         // $
+	EvList                           // l
+	EvSet                            // s
+	EvHash                           // h
+	EvZSet                           // z
+	EvExpired                        // x
+	EvEvicted                        // e
+	EvStream                         // t
+	EvMiss                           // m
+	EvModule                         // d
+	EvNew                            // n
+)
+
+// Hooks is told of changes. The engine implements it.
+type Hooks interface {
+	// KeyEvent is a keyspace notification.
+	KeyEvent(class EventClass, event string, key []byte, db int)
+	// KeyChanged is called for every key whose value or existence changed: WATCH and client-side caching.
+	KeyChanged(key []byte, db int)
+	// Removed is called after a key was deleted by expiry or eviction, to propagate a DEL.
+	Removed(key []byte, db int, evicted bool)
+}
+
+// Params are the settings that the keyspace needs; the engine updates them when the configuration changes.
+type Params struct {
+	Databases        int
+	MaxMemory        int64
+	Policy           Policy
+	Samples          int
+	LFULogFactor     int
+	LFUDecayTime     int // minutes
+	ActiveExpire     bool
+	LazyExpire       bool // lazyfree-lazy-expire and its siblings: queue even medium-sized values
+	LazyEviction     bool
+	LazyServerDel    bool
+	LazyUserDel      bool
+	LazyUserFlush    bool
+	EvictionTenacity int
+}
+
+// Stats are the counters that INFO shows.
+type Stats struct {
+	Hits, Misses          int64
+	Expired, Evicted      int64
+	LazyFreed             int64
+	ExpireCapReached      int64 // slices that ended with keys still due
+	EvictionExceededNanos int64
+}
+
+// Keyspace is all databases over one arena.
+type Keyspace struct {
+	A     *arena.Arena
+	P     Params
+	Stats Stats
+
+	// NoTouch makes lookups leave access times alone (CLIENT NO-TOUCH); the engine sets it for each command.
+	NoTouch bool
+
+	dbs     []*DB
+	byWheel []*DB // where the content with a wheelID is now
+	wheel   *wheel.Wheel
+	seed    maphash.Seed
+	rng     *rand.Rand
+	now     int64
+	lru     uint32 // what lookups store under an LRU policy: seconds, 24 bits
+	epoch   byte
+	due     int64 // deadlines before it match a search by hash alone; see DB.match
+	hooks   Hooks
+	lazy    lazyQueue
+	pool    evictionPool
+	nextDB  int    // where eviction goes on
+	keyBuf  []byte // a key that must outlive its entry
+}
+
+// DB is one numbered database.
+type DB struct {
+	ks *Keyspace
+	id int
+	content
+}
+
+// content is what SWAPDB exchanges.
+type content struct {
+	dict    *dict.Dict
+	expires int    // keys with a deadline
+	ttlSum  int64  // sum of deadlines, for INFO's avg_ttl
+	wheelID uint16 // what timing-wheel records call this content
+}
+
+// New makes an empty keyspace. The random source drives RANDOMKEY, eviction sampling and LFU.
+func New(a *arena.Arena, p Params, rng *rand.Rand, nowMs int64, hooks Hooks) *Keyspace {
+	ks := &Keyspace{A: a, P: p, seed: maphash.MakeSeed(), rng: rng, hooks: hooks}
+	ks.wheel = wheel.New(a, nowMs)
+	ks.SetNow(nowMs)
+	ks.dbs = make([]*DB, p.Databases)
+	for i := range ks.dbs {
+		ks.dbs[i] = &DB{ks: ks, id: i, content: content{dict: ks.newDict(), wheelID: uint16(i)}}
+	}
+	ks.byWheel = slices.Clone(ks.dbs)
+	return ks
+}
+
+func (ks *Keyspace) newDict() *dict.Dict {
+	return dict.New(ks.A, dict.Funcs{
+		Hash:  func(r arena.Ref) uint64 { return maphash.Bytes(ks.seed, object.View(ks.A, r).Key()) },
+		Match: ks.match,
+	})
+}
+
+// match is the dict's key comparison. A nil key stands for "any key that is due": the timing wheel knows hashes only.
+func (ks *Keyspace) match(r arena.Ref, key []byte) bool {
+	e := object.View(ks.A, r)
+	if key == nil {
+		d := e.Deadline()
+		return d != 0 && d < ks.due
+	}
+	return string(e.Key()) == string(key)
+}
+
+// SetNow sets the clock, unix ms.
+func (ks *Keyspace) SetNow(ms int64) {
+	ks.now = ms
+	ks.lru = uint32(ms/1000) & 0xffffff
+}
+
+// Now is the clock, unix ms.
+func (ks *Keyspace) Now() int64 { return ks.now }
+
+// DB is database i.
+func (ks *Keyspace) DB(i int) *DB { return ks.dbs[i] }
+
+// Databases is how many there are.
+func (ks *Keyspace) Databases() int { return len(ks.dbs) }
+
+// Hash is the hash of a key under this keyspace's seed.
+func (ks *Keyspace) Hash(key []byte) uint64 { return maphash.Bytes(ks.seed, key) }
+
+// Prefetch starts to load what a lookup of key in the database will touch.
+func (db *DB) Prefetch(key []byte) { db.dict.Prefetch(db.ks.Hash(key)) }
+
+// Notify announces a keyspace event.
+func (ks *Keyspace) Notify(class EventClass, event string, key []byte, db int) {
+	ks.hooks.KeyEvent(class, event, key, db)
+}
+
+// ID is the database's number.
+func (db *DB) ID() int { return db.id }
+
+// Len is the number of keys, those that are due but not yet deleted included.
+func (db *DB) Len() int { return db.dict.Len() }
+
+// Expires is the number of keys with a deadline.
+func (db *DB) Expires() int { return db.expires }
+
+// AvgTTL is the mean time to live of keys that have one, in ms.
+func (db *DB) AvgTTL() int64 {
+	if db.expires == 0 {
+		return 0
+	}
+	return max(db.ttlSum/int64(db.expires)-db.ks.now, 0)
+}
+
+// TableBytes is the memory of the database's hash table.
+func (db *DB) TableBytes() int64 { return db.dict.TableBytes() }
+
+// Rehashing reports whether the table is being resized.
+func (db *DB) Rehashing() bool { return db.dict.Rehashing() }
+
+// find looks the key up without expiry, statistics or access times.
+func (db *DB) find(key []byte) (uint64, object.Entry) {
+	h := maphash.Bytes(db.ks.seed, key)
+	if key == nil {
+		key = []byte{}
+	}
+	r := db.dict.Find(h, key)
+	if r == 0 {
+		return h, object.Entry{}
+	}
+	return h, object.View(db.ks.A, r)
+}
+
+// live is find with lazy expiry.
+func (db *DB) live(key []byte) (uint64, object.Entry) {
+	h, e := db.find(key)
+	if e.Exists() {
+		if d := e.Deadline(); d != 0 && d < db.ks.now {
+			db.expire(h, e)
+			return h, object.Entry{}
+		}
+	}
+	return h, e
+}
+
+// Lookup finds a key that a write command is about to use: it expires lazily and touches the access time.
+func (db *DB) Lookup(key []byte) object.Entry {
+	_, e := db.live(key)
+	if e.Exists() {
+		db.ks.touch(e)
+	}
+	return e
+}
+
+// LookupRead is Lookup for reading commands: it counts a hit or a miss as well, and announces the miss.
+func (db *DB) LookupRead(key []byte) object.Entry {
+	_, e := db.live(key)
+	if !e.Exists() {
+		db.ks.Stats.Misses++
+		db.ks.hooks.KeyEvent(EvMiss, "keymiss", key, db.id)
+		return e
+	}
+	db.ks.Stats.Hits++
+	db.ks.touch(e)
+	return e
+}
+
+// Peek is Lookup without touching the access time or counting (OBJECT, TTL, TYPE, SCAN …).
+func (db *DB) Peek(key []byte) object.Entry {
+	_, e := db.live(key)
+	return e
+}
+
+// StringBytes is the string value of e; see object.Entry.StringBytes.
+func (db *DB) StringBytes(e object.Entry, scratch *[24]byte) []byte {
+	return e.StringBytes(db.ks.A, scratch)
+}
+
+// Scan walks the table from cursor: emit is called for every live entry of one bucket chain, the next cursor is returned, 0 at the
+// end. emit must not change the keyspace.
+func (db *DB) Scan(cursor uint64, emit func(e object.Entry)) uint64 {
+	now := db.ks.now
+	return db.dict.Scan(cursor, func(r arena.Ref) {
+		e := object.View(db.ks.A, r)
+		if d := e.Deadline(); d != 0 && d < now {
+			return
+		}
+		emit(e)
+	})
+}
+
+// Random is a live key's entry chosen at random, the zero Entry if there is none.
+func (db *DB) Random() object.Entry {
+	for range 100 {
+		r := db.dict.Random(db.ks.rng.Uint64)
+		if r == 0 {
+			return object.Entry{}
+		}
+		e := object.View(db.ks.A, r)
+		if d := e.Deadline(); d == 0 || d >= db.ks.now {
+			return e
+		}
+		db.expire(db.ks.Hash(e.Key()), e)
+	}
+	return object.Entry{}
+}

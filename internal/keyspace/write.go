@@ -1,0 +1,218 @@
+package keyspace
+
+import (
+	"godwit/internal/object"
+)
+
+// KeepTTL as a deadline makes Set keep the deadline that the key has.
+const KeepTTL int64 = -1
+
+// Set stores v under key, replacing whatever is there, with a deadline in unix ms, 0 for none or KeepTTL. v must not alias
+// the entry that is replaced.
+func (db *DB) Set(key []byte, v object.Value, deadline int64) object.Entry {
+	h, old := db.find(key)
+	return db.set(h, old, key, v, deadline)
+}
+
+func (db *DB) set(h uint64, old object.Entry, key []byte, v object.Value, deadline int64) object.Entry {
+	ks := db.ks
+	if !old.Exists() {
+		return db.insert(h, key, v, deadline)
+	}
+	was := old.Deadline()
+	if deadline == KeepTTL {
+		deadline = was
+	}
+	owned, owns := old.Owned()
+	ne := old
+	if !old.Overwrite(v, deadline) {
+		m := old.Meta()
+		m.Deadline = deadline
+		ne = object.Build(ks.A, key, v, m)
+		db.dict.Replace(h, old.Ref, ne.Ref)
+		old.FreeBlock(ks.A)
+	}
+	if owns {
+		ks.freeOwned(owned, ks.P.LazyServerDel)
+	}
+	ne.SetLRU(ks.freshLRU())
+	ne.SetEpoch(ks.epoch)
+	db.deadlineChanged(h, ne, was, deadline)
+	return ne
+}
+
+// insert adds a key that is known to be absent.
+func (db *DB) insert(h uint64, key []byte, v object.Value, deadline int64) object.Entry {
+	ks := db.ks
+	if deadline == KeepTTL {
+		deadline = 0
+	}
+	e := object.Build(ks.A, key, v, object.Meta{Deadline: deadline, LRU: ks.freshLRU(), Epoch: ks.epoch})
+	db.dict.Insert(h, e.Ref)
+	db.deadlineChanged(h, e, 0, deadline)
+	return e
+}
+
+// deadlineChanged keeps counts and the timing wheel in step with an entry whose deadline went from was to is (0: none).
+func (db *DB) deadlineChanged(h uint64, e object.Entry, was, is int64) {
+	if was == is {
+		return
+	}
+	if was != 0 {
+		db.expires--
+		db.ttlSum -= was
+	}
+	if is == 0 {
+		return
+	}
+	db.expires++
+	db.ttlSum += is
+	// A record that fires no later than the new deadline is put back when it fires. It is known to be that early only
+	// while the entry kept a deadline: a record never fires after the deadline it was last held against.
+	if e.Flags()&object.FlagWheel != 0 && was != 0 && was <= is {
+		return
+	}
+	db.arm(h, e, is)
+}
+
+// Overwritten tells the keyspace that the caller changed the value of e in place (object.Entry.SetInt).
+func (db *DB) Overwritten(e object.Entry) { e.SetEpoch(db.ks.epoch) }
+
+// SetDeadline gives the key of e a new deadline (unix ms) or, with 0, takes it away. It returns the entry, which may have moved.
+func (db *DB) SetDeadline(e object.Entry, deadline int64) object.Entry {
+	was := e.Deadline()
+	if was == deadline {
+		return e
+	}
+	h := db.ks.Hash(e.Key())
+	if !e.SetDeadline(deadline) {
+		m := e.Meta()
+		m.Deadline = deadline
+		e = db.move(h, e, m)
+	}
+	db.deadlineChanged(h, e, was, deadline)
+	return e
+}
+
+// move rebuilds the entry with other metadata in the same slot.
+func (db *DB) move(h uint64, e object.Entry, m object.Meta) object.Entry {
+	old := e.Ref
+	ne := object.Build(db.ks.A, e.Key(), e.Value(), m)
+	db.dict.Replace(h, old, ne.Ref)
+	e.FreeBlock(db.ks.A)
+	return ne
+}
+
+// Mutable makes the string value of e growable, at least n bytes long (new bytes are zero), and returns its bytes to write to;
+// they are valid until the next change of the keyspace. The encoding becomes raw, as Redis's does for APPEND, SETRANGE and SETBIT.
+func (db *DB) Mutable(e object.Entry, n int) []byte {
+	a := db.ks.A
+	if e.Encoding() != object.EncSDS {
+		h, old := db.ks.Hash(e.Key()), e.Ref
+		e = e.ToSDS(a, n)
+		db.dict.Replace(h, old, e.Ref)
+	}
+	e.SetEpoch(db.ks.epoch)
+	return e.Grow(a, n)
+}
+
+// NewMutable creates the key with a growable string of n zero bytes. The key must be absent (Lookup said so).
+func (db *DB) NewMutable(key []byte, n int) []byte {
+	e := db.insert(db.ks.Hash(key), key, object.RawValue(nil), 0)
+	return db.Mutable(e, n)
+}
+
+// Delete removes the key and reports whether it was there. Big values are freed in slices. A key that has expired counts as absent.
+func (db *DB) Delete(key []byte) bool { return db.remove(key, db.ks.P.LazyUserDel) }
+
+// Unlink is Delete that never frees more than a small value at once.
+func (db *DB) Unlink(key []byte) bool { return db.remove(key, true) }
+
+func (db *DB) remove(key []byte, lazy bool) bool {
+	h, e := db.live(key)
+	if !e.Exists() {
+		return false
+	}
+	db.drop(h, e, lazy)
+	return true
+}
+
+// drop takes the entry out of the table and frees it.
+func (db *DB) drop(h uint64, e object.Entry, lazy bool) {
+	db.dict.Delete(h, e.Ref)
+	db.forget(e)
+	db.ks.freeEntry(e, lazy)
+}
+
+// forget undoes the counts of an entry that leaves the database.
+func (db *DB) forget(e object.Entry) {
+	if d := e.Deadline(); d != 0 {
+		db.expires--
+		db.ttlSum -= d
+	}
+}
+
+func (ks *Keyspace) freeEntry(e object.Entry, lazy bool) {
+	if s, ok := e.Owned(); ok {
+		ks.freeOwned(s, lazy)
+	}
+	e.FreeBlock(ks.A)
+}
+
+// Rename moves the value of src to dst in the same database, replacing dst; the deadline goes along. Both must be different
+// and src must exist.
+func (db *DB) Rename(src, dst []byte) { db.transfer(src, db, dst) }
+
+// MoveTo moves the key to another database, where it must be absent.
+func (db *DB) MoveTo(key []byte, to *DB) { db.transfer(key, to, key) }
+
+func (db *DB) transfer(src []byte, to *DB, dst []byte) {
+	ks := db.ks
+	h, e := db.find(src)
+	m := e.Meta()
+	m.Flags &^= object.FlagWheel // the record stands for the old hash
+	v := e.Value()
+	to.remove(dst, ks.P.LazyServerDel)
+	h2 := ks.Hash(dst)
+	ne := object.Build(ks.A, dst, v, m)
+	to.dict.Insert(h2, ne.Ref)
+	to.deadlineChanged(h2, ne, 0, m.Deadline)
+	db.dict.Delete(h, e.Ref)
+	db.forget(e)
+	e.FreeBlock(ks.A)
+}
+
+// Copy makes a deep copy of the entry under dst in the database to, replacing what is there.
+func (db *DB) Copy(e object.Entry, to *DB, dst []byte) {
+	ks := db.ks
+	v := e.Value().Clone(ks.A)
+	deadline := e.Deadline()
+	to.remove(dst, ks.P.LazyServerDel)
+	to.insert(ks.Hash(dst), dst, v, deadline)
+}
+
+// Swap exchanges the contents of two databases.
+func (ks *Keyspace) Swap(i, j int) {
+	a, b := ks.dbs[i], ks.dbs[j]
+	a.content, b.content = b.content, a.content
+	ks.byWheel[a.wheelID], ks.byWheel[b.wheelID] = a, b
+}
+
+// Flush empties the database: async queues the old table to be freed in slices, else it is freed now. It returns the number of keys.
+func (db *DB) Flush(async bool) int {
+	n := db.dict.Len()
+	if n == 0 {
+		return 0
+	}
+	old := db.dict
+	db.dict = db.ks.newDict()
+	db.expires, db.ttlSum = 0, 0
+	if async {
+		db.ks.lazy.pushDict(old)
+	} else {
+		for !old.Drain(1<<20, db.ks.freeRef) {
+		}
+	}
+	db.ks.resetWheel()
+	return n
+}

@@ -1,0 +1,240 @@
+// Package object lays out a typed value as one off-heap entry and owns its encodings.
+//
+// # Entry
+//
+// A key and its value share one arena block, so that a lookup costs one cache miss after the bucket's:
+//
+//	 0      1      2      3..5   6..13            then
+//	+------+------+------+------+----------------+--------+-----+---------+
+//	| t|enc| flag | epoch| lru  | deadline (opt) | keylen | key | payload |
+//	+------+------+------+------+----------------+--------+-----+---------+
+//
+//	t       low 4 bits: Type; high 4 bits: Encoding
+//	flag    FlagDeadline: the 8-byte deadline is there; FlagWheel: the timing wheel holds a record; high 6 bits: its generation
+//	epoch   the snapshot epoch in which the entry was last saved or born
+//	lru     24 bits: LRU clock in seconds, or LFU (16 bits minutes, 8 bits logarithmic counter)
+//	keylen  unsigned varint, 1 to 5 bytes
+//
+// The payload depends on the encoding:
+//
+//	EncInt              8 bytes, little endian
+//	EncEmbstr, EncRaw   unsigned varint length, bytes
+//	EncSDS              16 bytes: an sds.Str that lives in a block of its own (OBJECT ENCODING: raw)
+//
+// Blocks are always allocated with arena.ClassSize of the bytes needed, so a value may be overwritten in
+// place by any other that falls into the same class.
+//
+// Invariants: the block's owner is exactly one dict slot; a payload of EncSDS has exactly one owner, the entry.
+package object
+
+import (
+	"encoding/binary"
+
+	"godwit/internal/arena"
+	"godwit/internal/sds"
+)
+
+// Type is the type of a value, numbered as TYPE and RDB order them.
+type Type uint8
+
+// The types.
+const (
+	String Type = iota
+	List
+	Set
+	ZSet
+	Hash
+	Module
+	Stream
+)
+
+var typeNames = [...]string{"string", "list", "set", "zset", "hash", "module", "stream"}
+
+// String is the name that TYPE replies.
+func (t Type) String() string { return typeNames[t] }
+
+// Encoding is how a payload is stored.
+type Encoding uint8
+
+// The encodings of strings; later types add theirs.
+const (
+	EncRaw    Encoding = iota // inline bytes, more than 44 or made raw by a change in place
+	EncInt                    // 64-bit signed integer
+	EncEmbstr                 // inline bytes, up to 44
+	EncSDS                    // bytes in a growing block of their own
+)
+
+var encodingNames = [...]string{"raw", "int", "embstr", "raw"}
+
+// String is the name that OBJECT ENCODING replies.
+func (e Encoding) String() string { return encodingNames[e] }
+
+// Entry flags.
+const (
+	FlagDeadline = 1 << iota // the entry has a deadline
+	FlagWheel                // a record in the timing wheel stands for the entry
+
+	// GenBits is how many bits at the top of the flag byte count the generation of that record.
+	GenBits  = 6
+	genShift = 8 - GenBits
+)
+
+const (
+	offFlags    = 1
+	offEpoch    = 2
+	offLRU      = 3
+	fixedHeader = 6
+	deadlineLen = 8
+
+	// EmbstrMax is the longest string that OBJECT ENCODING calls embstr, in bytes.
+	EmbstrMax = 44
+	// InlineMax is the longest value in bytes that shares the entry's block; a longer one gets an sds block.
+	InlineMax = 16 << 10
+)
+
+// Entry is a decoded view of an entry block. The zero Entry stands for a missing key. It is valid until the
+// next change of the keyspace.
+type Entry struct {
+	Ref arena.Ref
+	b   []byte // from the block's first byte to at least its last
+}
+
+// View decodes the entry at r.
+func View(a *arena.Arena, r arena.Ref) Entry { return Entry{Ref: r, b: a.From(r)} }
+
+// Exists reports whether the entry stands for a key.
+func (e Entry) Exists() bool { return e.Ref != 0 }
+
+// Type is the value's type.
+func (e Entry) Type() Type { return Type(e.b[0] & 15) }
+
+// Encoding is the value's encoding.
+func (e Entry) Encoding() Encoding { return Encoding(e.b[0] >> 4) }
+
+// Flags is the flag byte.
+func (e Entry) Flags() byte { return e.b[offFlags] }
+
+// SetFlag turns flags on.
+func (e Entry) SetFlag(f byte) { e.b[offFlags] |= f }
+
+// ClearFlag turns flags off.
+func (e Entry) ClearFlag(f byte) { e.b[offFlags] &^= f }
+
+// Gen is the generation of the timing-wheel record that the entry counts on.
+func (e Entry) Gen() byte { return e.b[offFlags] >> genShift }
+
+// NextGen counts the generation on, round the end, and returns it.
+func (e Entry) NextGen() byte {
+	e.b[offFlags] += 1 << genShift
+	return e.Gen()
+}
+
+// Epoch is the snapshot epoch that the entry was last saved or born in.
+func (e Entry) Epoch() byte { return e.b[offEpoch] }
+
+// SetEpoch marks the entry as saved or born in the epoch.
+func (e Entry) SetEpoch(v byte) { e.b[offEpoch] = v }
+
+// LRU is the 24-bit access field.
+func (e Entry) LRU() uint32 {
+	return uint32(e.b[3]) | uint32(e.b[4])<<8 | uint32(e.b[5])<<16
+}
+
+// SetLRU sets the 24-bit access field.
+func (e Entry) SetLRU(v uint32) {
+	e.b[3], e.b[4], e.b[5] = byte(v), byte(v>>8), byte(v>>16)
+}
+
+// Deadline is the expiry time in unix ms, 0 for none.
+func (e Entry) Deadline() int64 {
+	if e.b[offFlags]&FlagDeadline == 0 {
+		return 0
+	}
+	return int64(binary.LittleEndian.Uint64(e.b[fixedHeader:]))
+}
+
+// setDeadline overwrites the deadline of an entry that has room for one.
+func (e Entry) setDeadline(ms int64) {
+	binary.LittleEndian.PutUint64(e.b[fixedHeader:], uint64(ms))
+}
+
+// Key is the key's bytes.
+func (e Entry) Key() []byte {
+	off, n := e.keySpan()
+	return e.b[off : off+n : off+n]
+}
+
+// keySpan is where the key begins and how long it is.
+func (e Entry) keySpan() (off, n int) {
+	off = fixedHeader
+	if e.b[offFlags]&FlagDeadline != 0 {
+		off += deadlineLen
+	}
+	if c := e.b[off]; c < 0x80 {
+		return off + 1, int(c)
+	}
+	v, w := binary.Uvarint(e.b[off:])
+	return off + w, int(v)
+}
+
+// payload is the bytes behind the key, to the end of the view.
+func (e Entry) payload() []byte {
+	off, n := e.keySpan()
+	return e.b[off+n:]
+}
+
+// inline is the value of EncRaw and EncEmbstr.
+func (e Entry) inline() []byte {
+	p := e.payload()
+	if c := p[0]; c < 0x80 {
+		return p[1 : 1+int(c) : 1+int(c)]
+	}
+	v, w := binary.Uvarint(p)
+	return p[w : w+int(v) : w+int(v)]
+}
+
+// Int is the integer of EncInt.
+func (e Entry) Int() int64 { return int64(binary.LittleEndian.Uint64(e.payload())) }
+
+// SetInt overwrites the integer of an EncInt entry.
+func (e Entry) SetInt(v int64) { binary.LittleEndian.PutUint64(e.payload(), uint64(v)) }
+
+// SDS is the growing string of EncSDS.
+func (e Entry) SDS() sds.Str { return sds.Decode(e.payload()) }
+
+// setSDS stores the growing string's place of an EncSDS entry.
+func (e Entry) setSDS(s sds.Str) { s.Encode(e.payload()) }
+
+// blockSize is the number of bytes that the entry's own block was allocated with.
+func (e Entry) blockSize() int {
+	off, n := e.keySpan()
+	n += off
+	switch e.Encoding() {
+	case EncInt:
+		n += 8
+	case EncSDS:
+		n += sds.EncodedSize
+	default:
+		v := len(e.inline())
+		n += uvarintLen(uint64(v)) + v
+	}
+	return arena.ClassSize(n)
+}
+
+// Size is the memory in bytes that key and value take, allocation rounding included.
+func (e Entry) Size() int64 {
+	n := int64(e.blockSize())
+	if e.Encoding() == EncSDS {
+		n += int64(e.SDS().Cap)
+	}
+	return n
+}
+
+func uvarintLen(v uint64) int {
+	n := 1
+	for v >= 0x80 {
+		v >>= 7
+		n++
+	}
+	return n
+}

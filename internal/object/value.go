@@ -1,0 +1,228 @@
+package object
+
+import (
+	"encoding/binary"
+
+	"godwit/internal/arena"
+	"godwit/internal/sds"
+)
+
+// Value is a payload on its way into an entry, or a view of one that is there. Which field counts is told by
+// Enc: N for EncInt, B for EncRaw and EncEmbstr, S for EncSDS.
+type Value struct {
+	Type Type
+	Enc  Encoding
+	N    int64
+	B    []byte
+	S    sds.Str
+}
+
+// StringValue chooses the encoding that SET gives to b: int for what is a canonical 64-bit integer, embstr up
+// to EmbstrMax, raw above. The value aliases b.
+func StringValue(b []byte) Value {
+	if n, ok := ParseInt(b); ok {
+		return Value{Enc: EncInt, N: n}
+	}
+	if len(b) <= EmbstrMax {
+		return Value{Enc: EncEmbstr, B: b}
+	}
+	return Value{Enc: EncRaw, B: b}
+}
+
+// RawValue keeps b as bytes whatever they spell. The value aliases b.
+func RawValue(b []byte) Value { return Value{Enc: EncRaw, B: b} }
+
+// IntValue is a string value that holds n.
+func IntValue(n int64) Value { return Value{Enc: EncInt, N: n} }
+
+// SDSValue hands the growing string over to the entry that is built from the value.
+func SDSValue(s sds.Str) Value { return Value{Enc: EncSDS, S: s} }
+
+// Value is a view of the entry's payload.
+func (e Entry) Value() Value {
+	v := Value{Type: e.Type(), Enc: e.Encoding()}
+	switch v.Enc {
+	case EncInt:
+		v.N = e.Int()
+	case EncSDS:
+		v.S = e.SDS()
+	default:
+		v.B = e.inline()
+	}
+	return v
+}
+
+// payloadLen is the number of bytes that the payload takes in an entry.
+func (v *Value) payloadLen() int {
+	switch v.Enc {
+	case EncInt:
+		return 8
+	case EncSDS:
+		return sds.EncodedSize
+	default:
+		return uvarintLen(uint64(len(v.B))) + len(v.B)
+	}
+}
+
+// put writes the payload into b, which is exactly payloadLen long or longer.
+func (v *Value) put(b []byte) {
+	switch v.Enc {
+	case EncInt:
+		binary.LittleEndian.PutUint64(b, uint64(v.N))
+	case EncSDS:
+		v.S.Encode(b)
+	default:
+		copy(b[binary.PutUvarint(b, uint64(len(v.B))):], v.B)
+	}
+}
+
+// Clone makes a deep copy that owns what it refers to off the heap; inline bytes still alias the original.
+func (v Value) Clone(a *arena.Arena) Value {
+	if v.Enc == EncSDS {
+		v.S = sds.New(a, v.S.Bytes(a))
+	}
+	return v
+}
+
+// Meta is what an entry carries beside key and value.
+type Meta struct {
+	Deadline int64  // unix ms, 0 for none
+	LRU      uint32 // 24 bits
+	Epoch    byte
+	Flags    byte // FlagWheel or 0; FlagDeadline follows from Deadline
+}
+
+// Meta reads the entry's metadata.
+func (e Entry) Meta() Meta {
+	return Meta{e.Deadline(), e.LRU(), e.Epoch(), e.Flags() &^ FlagDeadline}
+}
+
+// Build allocates an entry for key and v. Inline bytes longer than InlineMax move to an sds block.
+func Build(a *arena.Arena, key []byte, v Value, m Meta) Entry {
+	if v.B != nil && len(v.B) > InlineMax {
+		v = SDSValue(sds.New(a, v.B))
+	}
+	head := fixedHeader
+	if m.Deadline != 0 {
+		head += deadlineLen
+	}
+	kn := uvarintLen(uint64(len(key)))
+	n := arena.ClassSize(head + kn + len(key) + v.payloadLen())
+	ref := a.Alloc(n, arena.Values)
+	b := a.Bytes(ref, n)
+	b[0] = byte(v.Type) | byte(v.Enc)<<4
+	e := Entry{ref, b}
+	b[offFlags] = m.Flags &^ FlagDeadline
+	if m.Deadline != 0 {
+		b[offFlags] |= FlagDeadline
+		e.setDeadline(m.Deadline)
+	}
+	e.SetEpoch(m.Epoch)
+	e.SetLRU(m.LRU)
+	binary.PutUvarint(b[head:], uint64(len(key)))
+	copy(b[head+kn:], key)
+	v.put(b[head+kn+len(key):])
+	return e
+}
+
+// Overwrite replaces value and deadline in place when the result has the same size class and the deadline does
+// not appear or vanish; it reports whether it did. An sds block that the entry owned is not freed here. v must not
+// alias the entry.
+func (e Entry) Overwrite(v Value, deadline int64) bool {
+	if (deadline != 0) != (e.b[offFlags]&FlagDeadline != 0) {
+		return false
+	}
+	if len(v.B) > InlineMax {
+		return false
+	}
+	off, n := e.keySpan()
+	if arena.ClassSize(off+n+v.payloadLen()) != e.blockSize() {
+		return false
+	}
+	e.b[0] = byte(v.Type) | byte(v.Enc)<<4
+	if deadline != 0 {
+		e.setDeadline(deadline)
+	}
+	v.put(e.b[off+n:])
+	return true
+}
+
+// Move rebuilds the entry under another key (nil keeps it) and metadata and frees the old block; the payload's
+// ownership goes to the new entry.
+func (e Entry) Move(a *arena.Arena, key []byte, m Meta) Entry {
+	if key == nil {
+		key = e.Key()
+	}
+	ne := Build(a, key, e.Value(), m)
+	e.FreeBlock(a)
+	return ne
+}
+
+// SetDeadline changes the deadline of an entry that has one, in place; it reports false when the entry has none.
+func (e Entry) SetDeadline(ms int64) bool {
+	if e.b[offFlags]&FlagDeadline == 0 || ms == 0 {
+		return false
+	}
+	e.setDeadline(ms)
+	return true
+}
+
+// FreeBlock frees the entry's own block, not what its payload owns.
+func (e Entry) FreeBlock(a *arena.Arena) {
+	a.Free(e.Ref, e.blockSize(), arena.Values)
+}
+
+// Owned is the growing string that the entry owns, if any: whoever frees or replaces the entry frees it too.
+func (e Entry) Owned() (sds.Str, bool) {
+	if e.Encoding() == EncSDS {
+		return e.SDS(), true
+	}
+	return sds.Str{}, false
+}
+
+// StringBytes is the value's bytes; an integer is printed into scratch. The result is valid until the next change of the
+// keyspace or use of scratch.
+func (e Entry) StringBytes(a *arena.Arena, scratch *[24]byte) []byte {
+	switch e.Encoding() {
+	case EncInt:
+		return appendInt(scratch[:0], e.Int())
+	case EncSDS:
+		s := e.SDS()
+		return s.Bytes(a)
+	default:
+		return e.inline()
+	}
+}
+
+// StringLen is the length in bytes of the value as a string.
+func (e Entry) StringLen() int {
+	switch e.Encoding() {
+	case EncInt:
+		return intLen(e.Int())
+	case EncSDS:
+		return int(e.SDS().Len)
+	default:
+		return len(e.inline())
+	}
+}
+
+// ToSDS rebuilds a string entry of another encoding as a growing string with room for n bytes and frees the old block.
+func (e Entry) ToSDS(a *arena.Arena, n int) Entry {
+	var scratch [24]byte
+	b := e.StringBytes(a, &scratch)
+	s := sds.New(a, b)
+	s.Grow(a, n)
+	ne := Build(a, e.Key(), SDSValue(s), e.Meta())
+	e.FreeBlock(a)
+	return ne
+}
+
+// Grow makes the growing string of an EncSDS entry at least n bytes long, new bytes zero, and returns all its bytes.
+func (e Entry) Grow(a *arena.Arena, n int) []byte {
+	s := e.SDS()
+	if n > int(s.Len) {
+		s.Grow(a, n)
+		e.setSDS(s)
+	}
+	return s.Bytes(a)
+}
