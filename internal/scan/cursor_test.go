@@ -1,0 +1,118 @@
+package scan
+
+import (
+	"math/rand"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestNextCursorOrder(t *testing.T) {
+	var got []uint64
+	for c := uint64(0); ; {
+		got = append(got, c)
+		if c = NextCursor(c, 7); c == 0 {
+			break
+		}
+	}
+	want := []uint64{0, 4, 2, 6, 1, 5, 3, 7}
+	for i := range want {
+		if len(got) != len(want) || got[i] != want[i] {
+			t.Fatalf("order %v, want %v", got, want)
+		}
+	}
+	if c := NextCursor(0, 0); c != 0 {
+		t.Errorf("one bucket: next %d, want 0", c)
+	}
+	if c := NextCursor(^uint64(0), ^uint64(0)); c != 0 {
+		t.Errorf("all ones: next %d, want 0", c)
+	}
+	if c := NextCursor(0xabc00, 7); c != 4 {
+		t.Errorf("bits above the mask: next %d, want 4", c)
+	}
+}
+
+// Whatever the table's size becomes between calls, an element that stays is seen.
+func TestNextCursorSurvivesResizing(t *testing.T) {
+	seed := time.Now().UnixNano()
+	rnd := rand.New(rand.NewSource(seed))
+	for range 500 {
+		hashes := make(map[uint64]bool)
+		for range 200 {
+			hashes[rnd.Uint64()] = true
+		}
+		seen := make(map[uint64]bool)
+		bitsOf := rnd.Intn(8)
+		for c, steps := uint64(0), 0; ; steps++ {
+			mask := uint64(1)<<bitsOf - 1
+			for h := range hashes {
+				if h&mask == c&mask {
+					seen[h] = true
+				}
+			}
+			if c = NextCursor(c, mask); c == 0 {
+				break
+			}
+			if c&^mask != 0 {
+				t.Fatalf("seed %d: cursor %x beyond mask %x", seed, c, mask)
+			}
+			if steps > 1<<12 {
+				t.Fatalf("seed %d: the walk does not end", seed)
+			}
+			if rnd.Intn(4) == 0 {
+				bitsOf = rnd.Intn(10)
+			}
+		}
+		if len(seen) != len(hashes) {
+			t.Fatalf("seed %d: %d of %d seen", seed, len(seen), len(hashes))
+		}
+	}
+}
+
+func TestParseCursor(t *testing.T) {
+	const bad = "bad"
+	// The verdicts are those of redis-server 7.0.15; see TestParseCursorRedis.
+	cases := map[string]string{
+		"": "0", "0": "0", "1": "1", "010": "10", "+1": "1", "-0": "0",
+		"-1": "18446744073709551615", "18446744073709551615": "18446744073709551615",
+		"-18446744073709551615": "1", "18446744073709551616": bad,
+		"-18446744073709551616": bad, "99999999999999999999999999": bad,
+		"184467440737095516150": bad,
+		" 1":                    bad, "1 ": bad, "1a": bad, "a": bad, "0x10": bad, "--1": bad, "+-1": bad,
+		"-": bad, "+": bad, "+ 1": bad, "\t1": bad, "\n1": bad, "\v1": bad, "1.0": bad,
+		"1\x002": "1", "\x001": "0", "\x00": "0", "-\x00": bad,
+	}
+	for in, want := range cases {
+		v, ok := ParseCursor([]byte(in))
+		got := strconv.FormatUint(v, 10)
+		if !ok {
+			got = bad
+		}
+		if got != want {
+			t.Errorf("ParseCursor(%q) = %s, want %s", in, got, want)
+		}
+	}
+}
+
+func FuzzParseCursor(f *testing.F) {
+	for _, s := range []string{"0", "-1", "+12", "18446744073709551616", "007"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		v, ok := ParseCursor([]byte(s))
+		digits, _, _ := strings.Cut(s, "\x00")
+		neg := strings.HasPrefix(digits, "-")
+		if neg || strings.HasPrefix(digits, "+") {
+			digits = digits[1:]
+		}
+		want, err := strconv.ParseUint(digits, 10, 64)
+		if neg {
+			want = -want
+		}
+		wantOK := err == nil || s == "" || s[0] == 0
+		if ok != wantOK || ok && v != want {
+			t.Fatalf("ParseCursor(%q) = %d %v, want %d %v", s, v, ok, want, wantOK)
+		}
+	})
+}
