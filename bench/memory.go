@@ -40,7 +40,7 @@ func (b *bench) rssOf(ctx context.Context, side, valueSize int, perKey []series)
 		return err
 	}
 	defer s.stop()
-	idle, err := settledRSS(ctx, s.pid())
+	idle, err := settledRSS(ctx, s.pid(), b.plan.rssPause)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (b *bench) rssOf(ctx context.Context, side, valueSize int, perKey []series)
 			return err
 		}
 		loaded = keys
-		now, err := settledRSS(ctx, s.pid())
+		now, err := settledRSS(ctx, s.pid(), b.plan.rssPause)
 		if err != nil {
 			return err
 		}

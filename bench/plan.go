@@ -26,8 +26,9 @@ type plan struct {
 	probeEvery  time.Duration
 	latencyTime time.Duration
 
-	rssKeys   []int // ascending
-	rssValues []int // bytes
+	rssKeys   []int         // ascending
+	rssValues []int         // bytes
+	rssPause  time.Duration // between the readings that must agree
 
 	expireKeys int
 	expireLead time.Duration // from the start of the load to the first deadline
@@ -48,7 +49,7 @@ func fullPlan() plan {
 		tests: testNames, pipelines: []int{1, 16, 100},
 		ops:        scaledOps(1),
 		probeEvery: time.Millisecond, latencyTime: 8 * time.Second,
-		rssKeys: []int{1_000_000, 3_000_000}, rssValues: []int{8, 64, 512},
+		rssKeys: []int{1_000_000, 3_000_000}, rssValues: []int{8, 64, 512}, rssPause: 200 * time.Millisecond,
 		expireKeys: 1_000_000, expireLead: 10 * time.Second, expireIdle: 3 * time.Second, expireWait: time.Minute,
 		growFrom: 1_550_000, growTo: 3_150_000, growRate: 150_000,
 		eventProbeEvery: 250 * time.Microsecond, eventWindow: 3 * time.Second,

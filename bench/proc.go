@@ -92,12 +92,12 @@ func residentBytes(pid int) (int64, error) {
 	return kb << 10, err
 }
 
-// settledRSS waits until resident memory stands still, at most ten seconds, and returns it.
-func settledRSS(ctx context.Context, pid int) (int64, error) {
+// settledRSS waits until resident memory stands still over three readings, at most fifty, and returns it.
+func settledRSS(ctx context.Context, pid int, pause time.Duration) (int64, error) {
 	last, err := residentBytes(pid)
 	still := 0
 	for i := 0; i < 50 && still < 3 && err == nil; i++ {
-		if err := sleep(ctx, 200*time.Millisecond); err != nil {
+		if err := sleep(ctx, pause); err != nil {
 			return 0, err
 		}
 		var now int64

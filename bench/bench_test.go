@@ -1,0 +1,295 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func equal[T any](t *testing.T, want, got T) {
+	t.Helper()
+	if !reflect.DeepEqual(want, got) {
+		t.Fatalf("want %v, got %v", want, got)
+	}
+}
+
+func succeeds(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fails wants an error whose text contains part.
+func fails(t *testing.T, err error, part string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), part) {
+		t.Fatalf("want an error with %q, got %v", part, err)
+	}
+}
+
+func TestMedianAndPairedRatio(t *testing.T) {
+	equal(t, 0.0, median(nil))
+	equal(t, 2.0, median([]float64{3, 1, 2}))
+	equal(t, 2.5, median([]float64{4, 1, 2, 3}))
+
+	// A slow round halves both sides: the ratio of each round does not notice.
+	var s series
+	for _, v := range []float64{100, 50, 100} {
+		s.add(sideRedis, v)
+		s.add(sideGodwit, 2*v)
+	}
+	equal(t, 2.0, s.ratio())
+	s.add(sideRedis, 0)
+	s.add(sideGodwit, 7)
+	equal(t, 2.0, s.ratio()) // a zero on Redis's side has no ratio
+}
+
+func TestSummarizeNearestRank(t *testing.T) {
+	var samples []time.Duration
+	for i := 1000; i >= 1; i-- {
+		samples = append(samples, time.Duration(i)*time.Millisecond)
+	}
+	equal(t, latencies{p50: 500, p99: 990, p999: 999, max: 1000, samples: 1000}, summarize(samples))
+	equal(t, latencies{p50: 1, p99: 1, p999: 1, max: 1, samples: 1}, summarize(samples[:1]))
+	equal(t, latencies{}, summarize(nil))
+}
+
+func TestRecordCountsUnsentRequests(t *testing.T) {
+	ms := time.Millisecond
+	equal(t, []time.Duration{ms / 2}, record(nil, ms/2, ms))
+	equal(t, []time.Duration{3*ms + 1, 2*ms + 1, ms + 1}, record(nil, 3*ms+1, ms))
+}
+
+func TestAppendKey(t *testing.T) {
+	for _, i := range []int{0, 7, 10, 2_999_999, 999_999_999_999} {
+		key := string(appendKey([]byte("x"), i))
+		equal(t, fmt.Sprintf("xkey:%012d", i), key)
+		equal(t, keyLen+1, len(key))
+	}
+}
+
+func TestRequests(t *testing.T) {
+	equal(t, string(appendCommand(nil, "SET", "key:000000000042", "xxx")), string(setKeys(3).append(nil, 42)))
+	equal(t, string(appendCommand(nil, "SET", "key:000000001042", "xxx", "PXAT", "1700000000142")),
+		string(setExpiringKeys(3, 1_700_000_000_100).append(nil, 1042)))
+	var out bytes.Buffer
+	succeeds(t, writeRequests(&out, setKeys(64), 5, 5000))
+	equal(t, 4995, bytes.Count(out.Bytes(), []byte("SET")))
+}
+
+func TestReplyReader(t *testing.T) {
+	stream := strings.Repeat("+OK\r\n", 100)
+	for name, wrap := range map[string]func(io.Reader) io.Reader{
+		"whole": func(r io.Reader) io.Reader { return r }, "half": iotest.HalfReader, "bytes": iotest.OneByteReader,
+		"eof with data": iotest.DataErrReader,
+	} {
+		r := newReplyReader("+OK\r\n", 16)
+		t.Log(name)
+		succeeds(t, r.read(wrap(strings.NewReader(stream)), 100))
+		fails(t, r.read(wrap(strings.NewReader(stream)), 101), "bytes of replies missing: EOF")
+		fails(t, r.read(wrap(strings.NewReader("+OK\r\n-OOM no\r\n+OK\r\n")), 3), "a reply is not")
+	}
+}
+
+func TestBulkComplete(t *testing.T) {
+	whole := "$3\r\na\nb\r\n"
+	for i := range whole {
+		done, err := bulkComplete([]byte(whole[:i]))
+		succeeds(t, err)
+		equal(t, false, done)
+	}
+	for _, s := range []string{whole, "$-1\r\n", "$0\r\n\r\n"} {
+		done, err := bulkComplete([]byte(s))
+		succeeds(t, err)
+		equal(t, true, done)
+	}
+	for _, s := range []string{"-ERR no\r\n", "$x\r\n", "\n", "$\n"} {
+		_, err := bulkComplete([]byte(s))
+		fails(t, err, "")
+	}
+}
+
+func TestParseBenchmark(t *testing.T) {
+	const table = "\"test\",\"rps\",\"avg_latency_ms\"\n\"MSET (10 keys)\",\"363636.38\",\"1.985\"\n"
+	for _, out := range []string{table, "WARNING: Could not fetch server CONFIG\n" + table} {
+		rps, err := parseBenchmark([]byte(out))
+		succeeds(t, err)
+		equal(t, 363636.38, rps)
+	}
+	for _, out := range []string{"", "nothing", "\"test\",\"rps\"\n", "\"test\",\"x\"\n\"a\",\"1\"\n", "\"test\",\"rps\"\n\"a\",\"b\"\n"} {
+		_, err := parseBenchmark([]byte(out))
+		fails(t, err, "")
+	}
+}
+
+func TestParseProc(t *testing.T) {
+	d, err := parseStat("42 (a ) b (x)) S 1 2 3 4 5 6 7 8 9 10 7 5 0 0 20 0 5 0\n")
+	succeeds(t, err)
+	equal(t, 120*time.Millisecond, d)
+	for _, s := range []string{"", "42 (x) S 1", "42 (x) S 1 2 3 4 5 6 7 8 9 10 a b 0 0"} {
+		_, err := parseStat(s)
+		fails(t, err, "")
+	}
+	d, err = parseSchedstat("541259289 18040666 3833\n")
+	succeeds(t, err)
+	equal(t, 541259289*time.Nanosecond, d)
+	_, err = parseSchedstat("1")
+	fails(t, err, "")
+
+	used, err := cpuTime(os.Getpid())
+	succeeds(t, err)
+	equal(t, true, used > 0)
+	rss, err := residentBytes(os.Getpid())
+	succeeds(t, err)
+	equal(t, true, rss > 0)
+}
+
+func TestBetweenMarkers(t *testing.T) {
+	doc := "# T\n" + markBegin + "\nold\n" + markEnd + "\nrest\n"
+	want := "# T\n" + markBegin + "\nnew\n" + markEnd + "\nrest\n"
+	for range 2 { // the second time must change nothing
+		got, err := betweenMarkers(doc, "new\n\n")
+		succeeds(t, err)
+		equal(t, want, got)
+		doc = got
+	}
+	for _, s := range []string{"", markBegin, markEnd + markBegin} {
+		_, err := betweenMarkers(s, "x")
+		fails(t, err, "")
+	}
+
+	path := filepath.Join(t.TempDir(), "README.md")
+	fails(t, putIntoReadme(path, "x"), "")
+	succeeds(t, os.WriteFile(path, []byte("no markers"), 0o600))
+	fails(t, putIntoReadme(path, "x"), "README.md")
+	succeeds(t, os.WriteFile(path, []byte(doc), 0o600))
+	succeeds(t, putIntoReadme(path, "newer"))
+	text, err := os.ReadFile(path)
+	succeeds(t, err)
+	equal(t, true, strings.Contains(string(text), "\nnewer\n"))
+}
+
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{3_000_000: "3 M", 1_550_000: "1.55 M", 10_000_000: "10 M", 150_000: "150 k", 999: "999"} {
+		equal(t, want, count(n))
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	r := newReport(fullPlan(), "")
+	equal(t, "≤ 2.0 ms met", r.atMost(2, 2, " ms"))
+	equal(t, "≤ 0.8 missed", r.atMost(0.81, 0.8, ""))
+	equal(t, "≥ 1.6 missed", r.atLeast(1.59, 1.6, ""))
+	r = newReport(quickPlan(), "")
+	equal(t, "≥ 1.6 (met)", r.atLeast(1.6, 1.6, ""))
+}
+
+func TestParseFlags(t *testing.T) {
+	o, err := parseFlags([]string{"-only", "rss, bulk", "-pipelines", "1,7", "-tests", "GET"}, io.Discard)
+	succeeds(t, err)
+	equal(t, []string{"rss", "bulk"}, o.only)
+	equal(t, []int{1, 7}, o.pipelines)
+	equal(t, []string{"get"}, o.tests)
+	for _, args := range [][]string{{"-only", "nope"}, {"-tests", "del"}, {"-pipelines", "0"}, {"-keys", "5"}, {"-rounds", "-1"}, {"x"}} {
+		_, err := parseFlags(args, io.Discard)
+		fails(t, err, "")
+	}
+}
+
+// tinyPlan runs every part in moments.
+func tinyPlan() plan {
+	p := quickPlan()
+	p.rounds, p.keys = 2, 2000
+	p.tests, p.pipelines = []string{"get", "mset"}, []int{16}
+	p.ops = func(string, int) int { return 2000 }
+	p.latencyTime = 30 * time.Millisecond
+	p.rssKeys, p.rssValues, p.rssPause = []int{1000, 2000}, []int{64}, 10*time.Millisecond
+	p.expireKeys, p.expireLead, p.expireIdle = 2000, 400*time.Millisecond, 50*time.Millisecond
+	p.growFrom, p.growTo, p.eventWindow = 2000, 4200, 30*time.Millisecond
+	p.bigValues, p.bigValueSize = 2, 1<<20
+	return p
+}
+
+func requireRedis(t *testing.T) {
+	t.Helper()
+	for _, tool := range []string{"redis-server", "redis-cli", "redis-benchmark"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			if os.Getenv("CI") != "" {
+				t.Fatal(err)
+			}
+			t.Skip(err)
+		}
+	}
+}
+
+// TestMeasureAgainstItself takes every measurement with redis-server on both sides.
+func TestMeasureAgainstItself(t *testing.T) {
+	requireRedis(t)
+	p := tinyPlan()
+	p.rounds = 1
+	rep, err := measure(t.Context(), p, [sides]string{"redis-server", "redis-server"}, t.Output())
+	succeeds(t, err)
+	text := rep.markdown()
+	t.Log("\n" + text)
+	equal(t, len(partNames), len(rep.sections))
+	for _, want := range []string{"| GET", "| MSET", "| p99.9", "| 2000 ", "| SET", "| Godwit", "| growth", "| unlink"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in the report", want)
+		}
+	}
+	for _, s := range rep.sections {
+		for _, row := range s.rows {
+			equal(t, len(s.header), len(row))
+		}
+	}
+}
+
+// TestNothingOutlivesAnInterrupt cancels a run while its servers are up and looks for their process ids.
+func TestNothingOutlivesAnInterrupt(t *testing.T) {
+	requireRedis(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	b := &bench{plan: tinyPlan(), paths: [sides]string{"redis-server", "redis-server"}, dir: t.TempDir(), procs: newProcs()}
+	stop := context.AfterFunc(ctx, b.procs.killAll)
+	defer stop()
+	var up []*server
+	for side := range sides {
+		s, err := b.start(ctx, side)
+		succeeds(t, err)
+		up = append(up, s)
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- pump(ctx, up[0].addr(), getMissing(), 0, 1<<30) }()
+	cancel()
+	fails(t, <-failed, "") // a blocked load must end with the interrupt
+	for _, s := range up {
+		<-s.done
+		equal[error](t, unix.ESRCH, unix.Kill(s.pid(), 0))
+		s.stop() // harmless when it is gone
+	}
+	_, err := b.start(ctx, sideRedis)
+	equal(t, true, errors.Is(err, context.Canceled)) // nothing starts after an interrupt
+}
+
+func TestStartReportsWhyAServerDied(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "server")
+	succeeds(t, os.WriteFile(script, []byte("#!/bin/sh\necho cannot open the shop\nexit 1\n"), 0o700))
+	b := &bench{paths: [sides]string{script, script}, dir: t.TempDir(), procs: newProcs()}
+	_, err := b.start(t.Context(), sideGodwit)
+	fails(t, err, "cannot open the shop")
+}
