@@ -18,9 +18,9 @@ const (
 	offClass = 12
 )
 
-// capacities has the record count of a block of each class. The last is chosen so that the
-// block is just under 4 KiB.
-var capacities = [classes]uint16{4, 8, 16, 32, 64, 128, 224}
+// capacities has the record count of a block of each class, chosen to fill the arena's size
+// classes from 88 bytes to 4 KiB.
+var capacities = [classes]uint16{4, 8, 16, 34, 70, 141, 226}
 
 func blockSize(class uint8) int { return headerSize + recordSize*int(capacities[class]) }
 
@@ -61,7 +61,7 @@ func (w *Wheel) newBlock(c *chain, class uint8) []byte {
 	}
 	size := blockSize(class)
 	ref := w.a.Alloc(size, arena.Tables)
-	w.bytes += int64(size)
+	w.bytes += int64(arena.ClassSize(size))
 	b := w.a.Bytes(ref, size)
 	clear(b[:headerSize])
 	b[offClass] = class
@@ -108,7 +108,7 @@ func (w *Wheel) freeHead(c *chain) {
 	size := blockSize(h[offClass])
 	next := arena.Ref(binary.LittleEndian.Uint64(h[offNext:]))
 	w.a.Free(c.head, size, arena.Tables)
-	w.bytes -= int64(size)
+	w.bytes -= int64(arena.ClassSize(size))
 	c.head = next
 	if next == 0 {
 		c.tail = 0

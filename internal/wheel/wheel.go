@@ -37,7 +37,7 @@
 //	record: deadline (8, ms) hash (8) db (2)
 //
 // off counts the records already taken, n those written, cls picks the size.
-// A chain's first block has room for 4 records and each next for twice as many, up to 224, so a
+// A chain's first block has room for 4 records and each next for twice as many, up to 226, so a
 // lone far deadline takes 88 bytes and a full slot 18.1 bytes a record.
 //
 // # Slices
@@ -79,7 +79,7 @@ type Wheel struct {
 	cur uint64 // ordinal(time) that has been reached; see ordinal
 
 	due    chain // reached: waiting to be fired
-	moving chain // of a reached higher slot (or of a Reset clock): waiting to be placed again
+	moving chain // of a reached higher slot, or of all after a step back: waiting to be placed again
 	trash  chain // thrown away by Reset: blocks waiting to be freed
 
 	count int   // records that will still fire
@@ -166,8 +166,8 @@ func (w *Wheel) Next() (ms int64, ok bool) {
 // block counts against the budget too, so a call may use it up and fire nothing. It reports
 // whether work that could be done now is left: call again, then or in the next turn.
 //
-// Records fire in the order of their deadlines, except that those added after their
-// deadline come when they come. A record is gone before fire sees it; fire may Add. No
+// Records fire in the order of their deadlines, except those added after their deadline, and
+// while records are placed again after a step back. A record is gone before fire sees it; fire may Add. No
 // record fires before its deadline as nowMs tells it, unless the clock went back by
 // less than 64 ms, when the wheel waits for the clock instead; a larger step back
 // makes it place all of its records again (in slices, like everything else).

@@ -1,0 +1,84 @@
+package wheel
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+
+	"godwit/internal/arena"
+)
+
+// Check walks all records and reports the first broken invariant of the design comment. O(n).
+func (w *Wheel) Check() error {
+	var n int
+	var bytes int64
+	walk := func(c *chain, visit func(r record) error) error {
+		k, b, err := w.checkChain(c, visit)
+		n, bytes = n+k, bytes+b
+		return err
+	}
+	for l := range w.level {
+		for s := range w.level[l].slot {
+			c := &w.level[l].slot[s]
+			if used := w.level[l].used[s/64]>>(s%64)&1 != 0; used != (c.head != 0) {
+				return fmt.Errorf("wheel: level %d slot %d: bitmap says %v", l, s, used)
+			}
+			err := walk(c, func(r record) error {
+				ord := ordinal(r.deadline)
+				if ord <= w.cur || (63-bits.LeadingZeros64(ord^w.cur))/slotBits != l || int(ord>>(l*slotBits))&slotMask != s {
+					return fmt.Errorf("wheel: deadline %d in level %d slot %d at time %d", r.deadline, l, s, instant(w.cur))
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if err := walk(&w.due, func(r record) error {
+		if ordinal(r.deadline) > w.cur {
+			return fmt.Errorf("wheel: deadline %d is due at time %d", r.deadline, instant(w.cur))
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	if err := walk(&w.moving, func(record) error { return nil }); err != nil {
+		return err
+	}
+	if n != w.count {
+		return fmt.Errorf("wheel: %d records, counted %d", n, w.count)
+	}
+	if err := walk(&w.trash, func(record) error { return nil }); err != nil {
+		return err
+	}
+	if bytes != w.bytes {
+		return fmt.Errorf("wheel: %d bytes of blocks, counted %d", bytes, w.bytes)
+	}
+	return nil
+}
+
+// checkChain visits the records of c and returns how many they are and the bytes of its blocks.
+func (w *Wheel) checkChain(c *chain, visit func(r record) error) (n int, bytes int64, err error) {
+	last := arena.Ref(0)
+	for ref := c.head; ref != 0; {
+		h := w.a.Bytes(ref, headerSize)
+		class, taken, filled := h[offClass], binary.LittleEndian.Uint16(h[offTaken:]), binary.LittleEndian.Uint16(h[offN:])
+		if class >= classes || taken >= filled || filled > capacities[class] {
+			return n, bytes, fmt.Errorf("wheel: block of class %d holds records %d to %d", class, taken, filled)
+		}
+		b := w.a.Bytes(ref, blockSize(class))
+		for i := int(taken); i < int(filled); i++ {
+			if err := visit(decode(b[headerSize+recordSize*i:])); err != nil {
+				return n, bytes, err
+			}
+		}
+		n += int(filled - taken)
+		bytes += int64(arena.ClassSize(blockSize(class)))
+		last, ref = ref, arena.Ref(binary.LittleEndian.Uint64(h[offNext:]))
+	}
+	if last != c.tail {
+		return n, bytes, fmt.Errorf("wheel: a chain ends at %x, its tail is %x", last, c.tail)
+	}
+	return n, bytes, nil
+}
