@@ -1,0 +1,245 @@
+// Package dict is the hash table behind databases and large collections: it maps a 64-bit hash and a
+// key to the Ref of the entry that holds the key. The table stores no keys; Funcs reads them.
+//
+// # Layout
+//
+// A table is a power of two of 64-byte buckets, one cache line each, chosen by the low bits of the
+// hash. A bucket is eight words:
+//
+//	word 0   byte 0: meta; bytes 1..7: fingerprints (the hash's top byte) of slots 1..7
+//	word 1…7 slots:  | 12 hash bits (16..27) | 52 bits of Ref |
+//
+//	meta     bits 0-2  entries in this bucket, in slots 1..count without a gap
+//	         bit 3     slot 7 is no entry but the Ref of the next bucket of the chain
+//	         bit 4     this is an overflow bucket with 3 slots (32 bytes) instead of 7
+//
+// A chain's entries are packed: each bucket before the last holds 6 entries and a link; the last of
+// several holds at least 2. So up to 7 entries take one line; the eighth takes 32 bytes more, the
+// tenth another 32. Fingerprints are compared seven at once in one word.
+//
+// The 12 hash bits kept above the Ref make a lookup fetch a wrong entry about once in a million
+// instead of once in 256 for each candidate, and, since they are the index bits 16 to 27, they let
+// tables of 2^16 to 2^27 buckets grow without looking at a single entry: one cache miss saved for
+// each. (Smaller tables ask Funcs.Hash; their entries are few. Larger ones do too, by necessity.)
+//
+// # Resizing
+//
+// Two tables while rehashing: buckets [0, moved) of tab[0] have been moved to tab[1] with their whole
+// chain, the others not. So an entry's place is known from its hash and `moved`: no operation looks
+// into both tables. Find, Insert and Delete move one bucket each; RehashSlice moves more. A moved part
+// of a large old table is returned to the system as it goes (arena.Discard), and a large new one is
+// zeroed by the kernel page by page, so a doubling neither stalls nor holds both tables whole.
+//
+// Shrinking goes by at most a factor of maxShrink at a time, so that a burst of inserts cannot
+// meet a table much too small for it before the rehash is through.
+//
+// # Invariants
+//
+//   - Keys are unique (the caller's duty), and so are Refs.
+//   - Every Ref is below 1<<52, which arena guarantees.
+//   - Funcs.Hash(r) is the hash that r was inserted with, as long as r is in the table.
+//   - used > 0 implies that tab[0] exists; tab[1] exists exactly while rehashing.
+//
+// # Cost
+//
+// Find: one line for the bucket (1.2 to 1.4 at the load limits), one for the entry. Insert, Delete:
+// the same. Memory: see docs/measurements/dict.md; 11 to 14 bytes an entry in a table that is not
+// being resized. An empty Dict has no table; up to 7 entries take 64 bytes.
+//
+// Limits: not safe for concurrent use. Hashes must be seeded against collision attacks by the caller.
+//
+// Sources: bucket layout after "cache-conscious" chained hashing as in MemC3 and Valkey 8's table;
+// reverse-binary cursor by Pieter Noordhuis (Redis, 2012); word-parallel byte compare from Lamport 1975.
+package dict
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"godwit/internal/arena"
+	"godwit/internal/invariant"
+)
+
+// Chosen by measurement: docs/measurements/dict.md.
+const (
+	maxLoad   = 10 // entries a bucket above which the table doubles
+	minLoad   = 1  // entries a bucket below which it shrinks
+	maxShrink = 8  // largest factor of one shrink
+)
+
+const (
+	refMask  = 1<<arena.RefBits - 1
+	tagShift = 16 // first hash bit kept above the Ref
+	tagBits  = 64 - arena.RefBits
+	tagIndex = (1<<tagBits - 1) << tagShift // the index bits that the kept hash bits give
+)
+
+// Funcs reads entries for the dict.
+type Funcs struct {
+	Hash  func(r arena.Ref) uint64           // hash of the entry's key
+	Match func(r arena.Ref, key []byte) bool // whether the entry's key is key
+}
+
+// Dict is a hash table. Make it with New.
+type Dict struct {
+	a     *arena.Arena
+	tab   [2]table
+	moved uint64 // buckets of tab[0] that are in tab[1] now; 0 unless rehashing
+	used  int
+	f     Funcs
+
+	// Pause, while above 0, keeps buckets where they are: no rehash step, no resize. Iterators that
+	// span operations count it up and down again.
+	Pause int
+
+	bytes int64  // size classes of all blocks owned
+	drain uint64 // buckets of tab[0] that Drain has emptied; used by Drain alone, while not rehashing
+}
+
+// table is one power-of-two array of buckets; base is nil if there is none.
+type table struct {
+	base unsafe.Pointer
+	mask uint64 // buckets - 1
+	ref  arena.Ref
+}
+
+// New makes an empty dict that allocates from a. It takes no memory before the first Insert.
+func New(a *arena.Arena, f Funcs) *Dict {
+	return &Dict{a: a, f: f}
+}
+
+// Len is the number of entries.
+func (d *Dict) Len() int { return d.used }
+
+// Rehashing tells whether two tables are in use.
+func (d *Dict) Rehashing() bool { return d.tab[1].base != nil }
+
+// TableBytes is the memory of the tables themselves, in bytes of size classes; entries not included.
+func (d *Dict) TableBytes() int64 { return d.bytes }
+
+// Find is the entry with this key, or 0. O(1).
+func (d *Dict) Find(h uint64, key []byte) arena.Ref {
+	if d.tab[1].base != nil && d.Pause == 0 {
+		d.step()
+	}
+	if d.used == 0 {
+		return 0
+	}
+	b := d.home(h)
+	lanes, tag := fpLanes(h), tagOf(h)
+	for {
+		w := b[0]
+		for m := matches(w, lanes); m != 0; m &= m - 1 {
+			s := b[bits.TrailingZeros64(m)>>3&7]
+			if (s^tag)&^refMask == 0 && d.f.Match(arena.Ref(s&refMask), key) {
+				return arena.Ref(s & refMask)
+			}
+		}
+		if w&hasLink == 0 {
+			return 0
+		}
+		b = d.next(b)
+	}
+}
+
+// Insert adds an entry whose key must not be in the table. O(1).
+func (d *Dict) Insert(h uint64, r arena.Ref) {
+	if d.tab[1].base != nil {
+		if d.Pause == 0 {
+			d.step()
+		}
+	} else if uint64(d.used) >= (d.tab[0].mask+1)*maxLoad || d.tab[0].base == nil {
+		d.grow()
+	}
+	if invariant.Enabled {
+		invariant.Check(r != 0 && r>>arena.RefBits == 0, "dict: insert of malformed Ref %#x", uint64(r))
+		b, _ := d.locate(h, r)
+		invariant.Check(b == nil, "dict: Ref %#x inserted twice", uint64(r))
+	}
+	d.put(d.home(h), h>>56, uint64(r)|tagOf(h))
+	d.used++
+}
+
+// Replace puts new in the place of old: the same key in another block. old must be present.
+func (d *Dict) Replace(h uint64, old, new arena.Ref) {
+	b, i := d.locate(h, old)
+	if b == nil {
+		panic("dict: Replace of an entry that is not in the table")
+	}
+	b[i] = uint64(new) | tagOf(h)
+}
+
+// Delete takes the entry r out and tells whether it was there. The caller owns its block. O(1).
+func (d *Dict) Delete(h uint64, r arena.Ref) bool {
+	if d.tab[1].base != nil && d.Pause == 0 {
+		d.step()
+	}
+	b, i := d.locate(h, r)
+	if b == nil {
+		return false
+	}
+	d.remove(d.home(h), b, i)
+	d.used--
+	d.shrinkIfSparse()
+	return true
+}
+
+// Prefetch asks for the bucket of h to be brought into the cache, without waiting for it.
+func (d *Dict) Prefetch(h uint64) {
+	if d.used != 0 {
+		prefetch(unsafe.Pointer(d.home(h)))
+	}
+}
+
+// PrefetchEntry asks for the entries that may be h's to be brought into the cache. It reads h's bucket
+// (not its overflow buckets), so it is for a second pass after Prefetch.
+func (d *Dict) PrefetchEntry(h uint64) {
+	if d.used == 0 {
+		return
+	}
+	b := d.home(h)
+	tag := tagOf(h)
+	for m := matches(b[0], fpLanes(h)); m != 0; m &= m - 1 {
+		s := b[bits.TrailingZeros64(m)>>3&7]
+		if (s^tag)&^refMask == 0 {
+			prefetch(d.a.Pointer(arena.Ref(s & refMask)))
+		}
+	}
+}
+
+// home is the first bucket of the chain where an entry with hash h is or would be put.
+func (d *Dict) home(h uint64) *bucket {
+	t := &d.tab[0]
+	if h&t.mask < d.moved {
+		t = &d.tab[1]
+	}
+	return t.at(h)
+}
+
+// locate is the bucket and slot of the entry r, or nil.
+func (d *Dict) locate(h uint64, r arena.Ref) (*bucket, int) {
+	if d.used == 0 {
+		return nil, 0
+	}
+	b := d.home(h)
+	want := uint64(r) | tagOf(h)
+	for {
+		for i := 1; i <= b.count(); i++ {
+			if b[i] == want {
+				return b, i
+			}
+		}
+		if b[0]&hasLink == 0 {
+			return nil, 0
+		}
+		b = d.next(b)
+	}
+}
+
+// at is the bucket that index bits i select; the bits above the mask are ignored.
+func (t *table) at(i uint64) *bucket {
+	return (*bucket)(unsafe.Add(t.base, (i&t.mask)<<bucketShift))
+}
+
+// tagOf is the part of h that is kept above the Ref, in its place.
+func tagOf(h uint64) uint64 { return h >> tagShift << arena.RefBits }

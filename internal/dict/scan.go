@@ -1,0 +1,173 @@
+package dict
+
+import (
+	"godwit/internal/arena"
+	"godwit/internal/scan"
+)
+
+// Scan calls emit for the entries of one bucket index and returns the next cursor; 0 begins and ends
+// a full scan. While rehashing, the index is one of the smaller table, and the buckets of the larger
+// one that correspond to it are included.
+//
+// An entry that is in the dict throughout a full scan is emitted at least once, whatever is
+// inserted, deleted or resized between the calls. Why: the cursor counts in reversed bit order, so
+// that the indexes which it has passed in a table of n buckets are, in one of 2n or n/2, again just
+// the ones that it has passed; an entry never changes its index except by the mask. An entry may be
+// emitted more than once.
+//
+// emit may look up, insert into and delete from the dict; an entry of the same bucket index that it
+// deletes before its turn is still emitted, so it should delete none but the one it was given.
+func (d *Dict) Scan(cursor uint64, emit func(r arena.Ref)) uint64 {
+	if d.used == 0 {
+		return 0
+	}
+	// Collected first: emit may delete, which moves entries about in their chain.
+	var buf [64]arena.Ref
+	refs, mask := d.collect(cursor, buf[:0])
+	d.Pause++ // a step between two emits could move entries of the index that the cursor has not reached
+	for _, r := range refs {
+		emit(r)
+	}
+	d.Pause--
+	d.shrinkIfSparse() // what emit deleted could not do it
+	return scan.NextCursor(cursor, mask)
+}
+
+// collect appends the entries of the cursor's index and returns the mask that the cursor counts by.
+func (d *Dict) collect(cursor uint64, refs []arena.Ref) ([]arena.Ref, uint64) {
+	t0, t1 := &d.tab[0], &d.tab[1]
+	switch {
+	case t1.base == nil:
+		return d.appendChain(refs, t0.at(cursor)), t0.mask
+	case t0.mask < t1.mask:
+		i := cursor & t0.mask
+		if i >= d.moved {
+			return d.appendChain(refs, t0.at(i)), t0.mask
+		}
+		for ; i <= t1.mask; i += t0.mask + 1 {
+			refs = d.appendChain(refs, t1.at(i))
+		}
+		return refs, t0.mask
+	}
+	i := cursor & t1.mask
+	refs = d.appendChain(refs, t1.at(i))
+	for ; i <= t0.mask; i += t1.mask + 1 {
+		if i >= d.moved {
+			refs = d.appendChain(refs, t0.at(i))
+		}
+	}
+	return refs, t1.mask
+}
+
+func (d *Dict) appendChain(refs []arena.Ref, b *bucket) []arena.Ref {
+	for {
+		for i := 1; i <= b.count(); i++ {
+			refs = append(refs, arena.Ref(b[i]&refMask))
+		}
+		if b[0]&hasLink == 0 {
+			return refs
+		}
+		b = d.next(b)
+	}
+}
+
+// buckets is the number of buckets in which entries may be, numbered for nthBucket.
+func (d *Dict) buckets() uint64 {
+	n := d.tab[0].mask + 1 - d.moved
+	if d.tab[1].base != nil {
+		n += d.tab[1].mask + 1
+	}
+	return n
+}
+
+// nthBucket is bucket i < buckets(): first what is left of tab[0], then tab[1].
+func (d *Dict) nthBucket(i uint64) *bucket {
+	if left := d.tab[0].mask + 1 - d.moved; i >= left {
+		return d.tab[1].at(i - left)
+	}
+	return d.tab[0].at(d.moved + i)
+}
+
+// Random is an entry chosen by the random numbers of rnd, 0 if there is none. As in Redis, a bucket
+// is chosen first, so entries in crowded buckets come up less often than others.
+func (d *Dict) Random(rnd func() uint64) arena.Ref {
+	if d.used == 0 {
+		return 0
+	}
+	n := d.buckets()
+	i := rnd() % n
+	for try := 0; ; try++ {
+		b := d.nthBucket(i)
+		if c := d.chainLen(b); c > 0 {
+			return d.nth(b, int(rnd()%uint64(c)))
+		}
+		if try < 64 {
+			i = rnd() % n
+		} else if i++; i == n { // almost empty: look on from here
+			i = 0
+		}
+	}
+}
+
+// Sample fills dst with entries from neighbouring buckets, beginning at a random one, and returns
+// how many it found: all different, fewer than len(dst) only in a small or very sparse dict. It is
+// for eviction, where cheapness counts more than independence.
+func (d *Dict) Sample(rnd func() uint64, dst []arena.Ref) int {
+	if d.used == 0 || len(dst) == 0 {
+		return 0
+	}
+	n := d.buckets()
+	i := rnd() % n
+	got := dst[:0]
+	for visits := min(n, uint64(len(dst))*4+64); visits > 0 && len(got) < len(dst); visits-- {
+		b := d.nthBucket(i)
+		for left := d.chainLen(b); left > 0 && len(got) < len(dst); left-- {
+			got = append(got, d.nth(b, left-1))
+		}
+		if i++; i == n {
+			i = 0
+		}
+	}
+	return len(got)
+}
+
+// Drain takes entries out bucket by bucket, giving each to free, until about n entries or empty
+// buckets have been passed; it reports true when the dict is empty and its tables are freed. Other
+// operations are allowed between the calls, but a drain ends only when deletes outrun inserts.
+func (d *Dict) Drain(n int, free func(r arena.Ref)) bool {
+	var buf [64]arena.Ref
+	for n > 0 && d.used > 0 {
+		b := d.drainNext()
+		refs := d.appendChain(buf[:0], b)
+		d.freeChain(b)
+		b[0] = 0
+		d.used -= len(refs)
+		n -= 1 + len(refs)
+		if d.Rehashing() {
+			d.advance() // an empty bucket counts as moved
+		} else {
+			d.drain++
+			d.giveBack(d.drain)
+		}
+		for _, r := range refs {
+			free(r)
+		}
+	}
+	if d.used > 0 {
+		return false
+	}
+	d.freeTables()
+	return true
+}
+
+// drainNext is the bucket that Drain empties next: the one whose turn to be moved it is, or else
+// that with the number d.drain.
+func (d *Dict) drainNext() *bucket {
+	if d.Rehashing() {
+		return d.tab[0].at(d.moved)
+	}
+	if d.drain > d.tab[0].mask {
+		d.drain = 0
+	}
+	return d.tab[0].at(d.drain)
+}
