@@ -150,37 +150,72 @@ func (p *Parser) multibulk(buf []byte, lim *Limits) (done bool, err error) {
 
 // bulks parses arguments until none is left or the input ends.
 func (p *Parser) bulks(buf []byte, lim *Limits) error {
+	maxBulk := lim.maxBulk()
 	for p.left > 0 {
 		if !p.inBulk {
-			end, err := p.line(buf, lim.maxInline(), errBigBulk)
-			if end < 0 || err != nil {
+			if n := shortLen(buf, p.pos); n >= 0 && int64(n) <= maxBulk {
+				p.bulk = n
+				p.pos += 4
+				if n > 9 {
+					p.pos++
+				}
+			} else if ok, err := p.bulkLen(buf, maxBulk, lim); !ok {
 				return err
 			}
-			if buf[p.pos] != '$' {
-				return errExpectedDollar(buf[p.pos])
-			}
-			n, ok := parseLen(buf[p.pos+1 : end])
-			if !ok || n < 0 || n > lim.maxBulk() {
-				return errBulkLength
-			}
-			if n > unauthBulk && !lim.Authenticated {
-				return errUnauthBulk
-			}
-			p.bulk = int(n)
-			p.inBulk = true
-			p.pos = end + 2
 		}
 		p.steps++
+		end := p.pos + p.bulk
 		if len(buf)-p.pos-2 < p.bulk {
+			p.inBulk = true
 			return nil
 		}
-		p.spans = append(p.spans, span{p.pos, p.pos + p.bulk})
-		p.pos += p.bulk + 2
+		p.spans = append(p.spans, span{p.pos, end})
+		p.pos = end + 2
 		p.scan = p.pos
 		p.inBulk = false
 		p.left--
 	}
 	return nil
+}
+
+// shortLen reads the line "$<n>" at pos for n below 100, nearly all there are, or returns -1: for
+// longer, broken and incomplete lines, which bulkLen takes up.
+func shortLen(buf []byte, pos int) int {
+	if len(buf)-pos < 5 {
+		return -1
+	}
+	b := buf[pos : pos+5]
+	d := int(b[1] - '0')
+	switch {
+	case b[0] != '$' || d > 9:
+		return -1
+	case b[2] == '\r':
+		return d
+	case b[3] == '\r' && d > 0 && b[2]-'0' <= 9:
+		return d*10 + int(b[2]-'0')
+	}
+	return -1
+}
+
+// bulkLen parses the line "$<length>"; ok is false when it has not all arrived.
+func (p *Parser) bulkLen(buf []byte, maxBulk int64, lim *Limits) (ok bool, err error) {
+	end, err := p.line(buf, lim.maxInline(), errBigBulk)
+	if end < 0 || err != nil {
+		return false, err
+	}
+	if buf[p.pos] != '$' {
+		return false, errExpectedDollar(buf[p.pos])
+	}
+	n, ok := parseLen(buf[p.pos+1 : end])
+	if !ok || n < 0 || n > maxBulk {
+		return false, errBulkLength
+	}
+	if n > unauthBulk && !lim.Authenticated {
+		return false, errUnauthBulk
+	}
+	p.bulk = int(n)
+	p.pos = end + 2
+	return true, nil
 }
 
 // line returns the offset of the CR that ends the length line at pos once the byte behind it has

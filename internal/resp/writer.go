@@ -127,8 +127,9 @@ func (w *Writer) Double(f float64) {
 	w.DoubleText(AppendDouble17(tmp[:0], f))
 }
 
-// DoubleText appends a number the caller has formatted (the long doubles of GEOPOS and
-// INCRBYFLOAT) as the protocol's double.
+// DoubleText appends a number the caller has formatted (the coordinates of GEOPOS) as the
+// protocol's double. Not all numbers are sent so: INCRBYFLOAT and GEODIST answer with bulk strings in
+// RESP3 too.
 func (w *Writer) DoubleText(num []byte) {
 	if w.Proto != 3 {
 		w.Buf = redcon.AppendBulk(w.Buf, num)
