@@ -1,0 +1,259 @@
+// Package config knows every directive of the server: one table holds its name, shape, bounds,
+// default and standing, and everything else derives from it: reading redis.conf syntax and the
+// command line, CONFIG GET, SET and REWRITE, and the test of conf/godwit.conf.
+//
+// The package is data only. It opens no socket and starts nothing: who acts on a directive reads
+// its field of Config, and hears of changes through the function given to Set.
+//
+// # Ownership
+//
+// A Config belongs to the executor once the server runs. Directives marked Immutable never
+// change after Load, so their fields may be read from anywhere; a goroutine that needs another
+// one outside the executor keeps its own copy, refreshed from the apply function of Set.
+package config
+
+import (
+	"os"
+
+	"godwit/internal/logging"
+)
+
+// Config holds the values of all directives. Sizes are in bytes. A Config comes from Default or
+// Load; fields are read directly.
+type Config struct {
+	// File is the absolute path of the configuration file; empty when the server has none.
+	File string
+
+	// Network.
+	Bind            []string // addresses as written, with their "-" (optional address) prefix; empty: no TCP
+	Port            int      // 0: no plain TCP
+	TCPBacklog      int
+	ProtectedMode   bool
+	UnixSocket      string
+	UnixSocketPerm  int // 0: leave as the umask made it
+	Timeout         int // seconds a client may idle; 0: for ever
+	TCPKeepalive    int // seconds; 0: off
+	MaxClients      int
+	BindSourceAddr  string
+	IOThreads       int
+	ProtoMaxBulkLen int64
+	QueryBufLimit   int64
+	OutputLimits    [3]OutputLimit // by ClientClass
+
+	// TLS.
+	TLSPort           int
+	TLSCertFile       string
+	TLSKeyFile        string
+	TLSCACertFile     string
+	TLSCACertDir      string
+	TLSAuthClients    TLSAuth
+	TLSProtocols      string // words of TLSv1.2, TLSv1.3 …; empty: the safe ones
+	TLSSessionCaching bool
+
+	// General.
+	Daemonize         bool
+	Supervised        Supervision
+	PidFile           string
+	LogLevel          logging.Level
+	LogFile           string
+	SyslogEnabled     bool
+	SyslogIdent       string
+	SyslogFacility    string
+	CrashLogEnabled   bool
+	Databases         int
+	AlwaysShowLogo    bool
+	SetProcTitle      bool
+	ProcTitleTemplate string
+	Hz                int
+	DynamicHz         bool
+	ShutdownTimeout   int // seconds
+	ShutdownOnSigterm ShutdownFlags
+	ShutdownOnSigint  ShutdownFlags
+
+	// Security.
+	RequirePass            string
+	Renames                []Rename
+	Users                  [][]string // words of each "user" line, for the access control lists to come
+	EnableDebugCommand     Guard
+	EnableModuleCommand    Guard
+	EnableProtectedConfigs Guard
+
+	// Files.
+	Dir                     string // absolute
+	DBFilename              string
+	Save                    []SavePoint
+	StopWritesOnBgsaveError bool
+
+	// Memory.
+	Maxmemory                 int64 // 0: no limit
+	MaxmemoryPolicy           Policy
+	MaxmemorySamples          int
+	MaxmemoryEvictionTenacity int
+	MaxmemoryClients          int64 // negative: percent of Maxmemory, see ClientsLimit
+	LFULogFactor              int
+	LFUDecayTime              int // minutes
+	LazyfreeEviction          bool
+	LazyfreeExpire            bool
+	LazyfreeServerDel         bool
+	LazyfreeUserDel           bool
+	LazyfreeUserFlush         bool
+	ActiveExpireEffort        int
+	ActiveRehashing           bool
+
+	// Observation.
+	SlowlogLogSlowerThan    int64 // µs; negative: off
+	SlowlogMaxLen           int64
+	LatencyMonitorThreshold int64 // ms; 0: off
+	LatencyTracking         bool
+	LatencyPercentiles      []float64
+	NotifyKeyspaceEvents    NotifyFlags
+
+	// Encodings.
+	HashMaxListpackEntries int64
+	HashMaxListpackValue   int64
+	ListMaxListpackSize    int
+	ListCompressDepth      int
+	SetMaxIntsetEntries    int64
+	SetMaxListpackEntries  int64
+	SetMaxListpackValue    int64
+	ZsetMaxListpackEntries int64
+	ZsetMaxListpackValue   int64
+	HLLSparseMaxBytes      int64
+	StreamNodeMaxBytes     int64
+	StreamNodeMaxEntries   int64
+
+	BusyReplyThreshold int64 // ms a script may run before others are answered BUSY
+
+	held     map[string]any  // values of directives without a field of their own, as pointers
+	given    map[string]bool // directives that the file or the command line named
+	warnings []string
+}
+
+// TLSAuth says whether a TLS client must show a certificate.
+type TLSAuth int
+
+// The values of tls-auth-clients.
+const (
+	TLSAuthNo TLSAuth = iota
+	TLSAuthYes
+	TLSAuthOptional
+)
+
+// Supervision names who started the server.
+type Supervision int
+
+// The values of supervised.
+const (
+	SupervisedUpstart Supervision = iota
+	SupervisedSystemd
+	SupervisedAuto
+	SupervisedNo
+)
+
+// Guard says which connections may use something dangerous.
+type Guard int
+
+// The values of enable-debug-command and its kin; GuardLocal admits loopback and unix sockets.
+const (
+	GuardNo Guard = iota
+	GuardYes
+	GuardLocal
+)
+
+// Allows reports whether a connection may pass; local tells that it comes from this machine.
+func (g Guard) Allows(local bool) bool { return g == GuardYes || g == GuardLocal && local }
+
+// Policy is what the server evicts when maxmemory is reached.
+type Policy int
+
+// The values of maxmemory-policy.
+const (
+	VolatileLRU Policy = iota
+	VolatileLFU
+	VolatileRandom
+	VolatileTTL
+	AllkeysLRU
+	AllkeysLFU
+	AllkeysRandom
+	NoEviction
+)
+
+// String is the policy's name in redis.conf.
+func (p Policy) String() string { return policyNames[p] }
+
+// LFU reports whether the policy keeps access counters instead of access times.
+func (p Policy) LFU() bool { return p == VolatileLFU || p == AllkeysLFU }
+
+// LRU reports whether the policy orders keys by their last access.
+func (p Policy) LRU() bool { return p == VolatileLRU || p == AllkeysLRU }
+
+// Allkeys reports whether keys without a deadline may be evicted.
+func (p Policy) Allkeys() bool { return p >= AllkeysLRU && p <= AllkeysRandom }
+
+// ShutdownFlags are options of a shutdown caused by a signal.
+type ShutdownFlags int
+
+// The values of shutdown-on-sigterm and shutdown-on-sigint; 0 is default.
+const (
+	ShutdownSave ShutdownFlags = 1 << iota
+	ShutdownNosave
+	ShutdownNow
+	ShutdownForce
+)
+
+// ClientClass indexes Config.OutputLimits.
+type ClientClass int
+
+// The classes of client-output-buffer-limit.
+const (
+	ClassNormal ClientClass = iota
+	ClassReplica
+	ClassPubsub
+)
+
+// OutputLimit bounds the replies that may wait for a client: above Hard at once, or above Soft
+// for SoftSeconds, it is disconnected. A bound of 0 is none.
+type OutputLimit struct{ Hard, Soft, SoftSeconds int64 }
+
+// SavePoint asks for a snapshot when Changes writes happened within Seconds.
+type SavePoint struct{ Seconds, Changes int64 }
+
+// Rename is one rename-command line. To is empty when the command is to disappear.
+type Rename struct {
+	From, To string
+	Source   string // where it stands, for LineError
+	Line     int
+	Text     string
+}
+
+// Default returns a Config with the defaults of the table.
+func Default() *Config {
+	c := &Config{held: make(map[string]any), given: make(map[string]bool)}
+	for _, d := range table {
+		if err := d.value.parse(c, d.defaultArgs(), false); err != nil {
+			panic("config: default of " + d.Name + ": " + err.Error()) // the table is wrong, see TestTable
+		}
+	}
+	if wd, err := os.Getwd(); err == nil {
+		c.Dir = wd
+	}
+	return c
+}
+
+// ClientsLimit returns the bytes that all clients together may use, 0 for no bound:
+// maxmemory-clients, with a percentage taken of maxmemory (no bound without maxmemory).
+func (c *Config) ClientsLimit() int64 {
+	if c.MaxmemoryClients >= 0 {
+		return c.MaxmemoryClients
+	}
+	pct := -c.MaxmemoryClients
+	return c.Maxmemory/100*pct + c.Maxmemory%100*pct/100
+}
+
+// Warnings returns the lines to log about directives that were accepted without an effect, and
+// forgets them, so that a caller can ask again after each Set.
+func (c *Config) Warnings() []string {
+	w := c.warnings
+	c.warnings = nil
+	return w
+}

@@ -1,0 +1,163 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"godwit/internal/scan"
+)
+
+// Get answers CONFIG GET: name and value of every directive that a pattern names, in the order
+// of the table, each once. A pattern without wildcards is shown as the caller spelled it.
+func (c *Config) Get(patterns ...[]byte) [][2]string {
+	var out [][2]string
+	for _, d := range table {
+		for _, name := range []string{d.Name, d.Alias} {
+			if name == "" {
+				continue
+			}
+			for _, p := range patterns {
+				if strings.ContainsAny(string(p), "[*?") {
+					if !scan.Match(p, []byte(name), true) {
+						continue
+					}
+					out = append(out, [2]string{name, d.value.text(c)})
+				} else {
+					if !strings.EqualFold(string(p), name) {
+						continue
+					}
+					out = append(out, [2]string{string(p), d.value.text(c)})
+				}
+				break
+			}
+		}
+	}
+	return out
+}
+
+// SetError is a refusal of CONFIG SET. Error gives the whole error line for the client.
+type SetError struct {
+	Name    string // the directive, as the table spells it; empty when it is not known which
+	Reason  string
+	unknown bool
+}
+
+func (e *SetError) Error() string {
+	switch {
+	case e.unknown:
+		return "ERR Unknown option or number of arguments for CONFIG SET - '" + e.Name + "'"
+	case e.Name == "":
+		return "ERR CONFIG SET failed - " + e.Reason
+	}
+	return fmt.Sprintf("ERR CONFIG SET failed (possibly related to argument '%s') - %s", e.Name, e.Reason)
+}
+
+// ApplyError is what the apply function of Set returns to say which directive failed and why.
+type ApplyError struct{ Name, Reason string }
+
+func (e *ApplyError) Error() string { return e.Name + ": " + e.Reason }
+
+// Set changes directives, all or none. Pairs are checked and stored in order; then apply is
+// called with the names of those whose value changed (or that must be read again though the same)
+// unless there are none. When apply fails, the old values are put back and apply is called
+// once more with the same names, to go back to them. The error is a *SetError.
+//
+// Protected directives need enable-protected-configs yes here; see SetFrom.
+func (c *Config) Set(pairs [][2]string, apply func(names []string) error) error {
+	return c.SetFrom(false, pairs, apply)
+}
+
+// SetFrom is Set for a client; local tells that it is connected from this machine, which
+// enable-protected-configs local admits.
+func (c *Config) SetFrom(local bool, pairs [][2]string, apply func(names []string) error) error {
+	ds, err := c.resolve(local, pairs)
+	if err != nil {
+		return err
+	}
+	var changed []string
+	undo := make([]func(), 0, len(ds))
+	back := func() {
+		for _, f := range undo {
+			f()
+		}
+	}
+	for i, d := range ds {
+		old := d.value.text(c)
+		undo = append(undo, d.value.keep(c))
+		if err := d.set(c, d.words(pairs[i][1]), false); err != nil {
+			back()
+			return &SetError{Name: d.Name, Reason: err.Error()}
+		}
+		if d.Flags&Volatile != 0 || d.value.text(c) != old {
+			changed = append(changed, d.Name)
+		}
+	}
+	if len(changed) > 0 && apply != nil {
+		if err := apply(changed); err != nil {
+			back()
+			_ = apply(changed) // the old values worked before; the first error is what matters
+			return applyFailure(changed, err)
+		}
+	}
+	for _, d := range ds {
+		c.warnIgnored(d)
+	}
+	return nil
+}
+
+func applyFailure(changed []string, err error) error {
+	if e := (*ApplyError)(nil); errors.As(err, &e) {
+		return &SetError{Name: e.Name, Reason: e.Reason}
+	}
+	e := &SetError{Reason: err.Error()}
+	if len(changed) == 1 {
+		e.Name = changed[0]
+	}
+	return e
+}
+
+// resolve finds the directives of pairs, and refuses the lot for the first that is unknown, or
+// else the first that must not be set. The unknown come first, as in Redis.
+func (c *Config) resolve(local bool, pairs [][2]string) ([]*Directive, error) {
+	ds := make([]*Directive, len(pairs))
+	var refused error
+	for i, p := range pairs {
+		d := Lookup(p[0])
+		if d == nil {
+			return nil, &SetError{Name: p[0], unknown: true}
+		}
+		ds[i] = d
+		if refused != nil {
+			continue
+		}
+		switch {
+		case d.Flags&Immutable != 0:
+			refused = &SetError{Name: p[0], Reason: "can't set immutable config"}
+		case d.Flags&Protected != 0 && !c.EnableProtectedConfigs.Allows(local):
+			refused = &SetError{Name: p[0], Reason: "can't set protected config"}
+		default:
+			for _, other := range ds[:i] {
+				if other == d {
+					refused = &SetError{Name: p[0], Reason: "duplicate parameter"}
+				}
+			}
+		}
+	}
+	return ds, refused
+}
+
+// set stores a value, unless it is one of a part to come.
+func (d *Directive) set(c *Config, args []string, more bool) error {
+	if err := d.refusal(args); err != nil {
+		return err
+	}
+	return d.value.parse(c, args, more)
+}
+
+// warnIgnored notes that d was given and does nothing.
+func (c *Config) warnIgnored(d *Directive) {
+	if d.Status == Ignored {
+		c.warnings = append(c.warnings, fmt.Sprintf("WARNING: the directive '%s' has no effect: %s", d.Name, d.Doc))
+	}
+}

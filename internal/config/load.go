@@ -1,0 +1,313 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"godwit/internal/logging"
+	"godwit/internal/resp"
+)
+
+// maxInclude bounds how deep files may include one another: a file that includes itself ends
+// here, with an error, and not with the stack.
+const maxInclude = 16
+
+// LineError is a line of the configuration that cannot be used.
+type LineError struct {
+	Source string // file name, "standard input" or "command line"
+	Line   int    // from 1
+	Text   string // the line, trimmed
+	Reason string
+}
+
+func (e *LineError) Error() string {
+	return fmt.Sprintf("%s:%d: %s: %s", e.Source, e.Line, e.Text, e.Reason)
+}
+
+// OpenError is a configuration file that cannot be read.
+type OpenError struct {
+	Path string
+	Err  error
+}
+
+func (e *OpenError) Error() string {
+	return fmt.Sprintf("Fatal error, can't open config file '%s': %s", e.Path, logging.OSError(e.Err))
+}
+
+// Unwrap gives the error of the system.
+func (e *OpenError) Unwrap() error { return e.Err }
+
+// Fatal renders an error of Load, or any other one about the configuration, for the standard error, in the shape
+// that operators know from Redis. program is name and version, "Godwit 0.1.0".
+func Fatal(err error, program string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n*** FATAL CONFIG FILE ERROR (%s) ***\n", program)
+	var e *LineError
+	if errors.As(err, &e) {
+		fmt.Fprintf(&b, "Reading the configuration file, at line %d (%s)\n>>> '%s'\n%s\n", e.Line, e.Source, e.Text, e.Reason)
+	} else {
+		fmt.Fprintf(&b, "%s\n", err)
+	}
+	return b.String()
+}
+
+// Load reads the configuration as redis-server does from its arguments (without the program's
+// name):
+//
+//	[FILE] [--directive value …]… [-]
+//
+// The file is read first, then standard input when the first or the last argument is "-", then the
+// directives of the command line; later ones win. A directive takes the words up to the next one
+// that starts with "--"; "--port 6380" in one argument works too, and so do --save without a value
+// for --save "", and one argument that holds all the words of a list. Errors are *LineError or
+// *OpenError.
+func Load(args []string, stdin io.Reader) (*Config, error) {
+	c := Default()
+	l := &loader{c: c, seen: make(map[string]bool)}
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		if args[0] != "" {
+			path, err := filepath.Abs(args[0])
+			if err != nil {
+				return nil, &OpenError{args[0], err}
+			}
+			c.File = path
+			if err := l.files(args[0]); err != nil {
+				return nil, err
+			}
+		}
+		args = args[1:]
+		if len(args) > 0 && args[0] == "-" && len(args) > 1 {
+			return nil, &LineError{"command line", 1, `"-"`, errBadLine.Error()}
+		}
+	}
+	lines, useStdin := commandLine(args)
+	if useStdin {
+		text, err := io.ReadAll(stdin)
+		if err != nil {
+			return nil, &OpenError{"standard input", err}
+		}
+		if err := l.text("standard input", string(text)); err != nil {
+			return nil, err
+		}
+	}
+	if err := l.text("command line", strings.Join(lines, "\n")); err != nil {
+		return nil, err
+	}
+	l.finish()
+	return c, nil
+}
+
+// Parse reads configuration text alone, on top of the defaults; source names it in errors.
+func Parse(source, text string) (*Config, error) {
+	l := &loader{c: Default(), seen: make(map[string]bool)}
+	if err := l.text(source, text); err != nil {
+		return nil, err
+	}
+	l.finish()
+	return l.c, nil
+}
+
+// commandLine turns arguments into lines of configuration.
+func commandLine(args []string) (lines []string, stdin bool) {
+	complete := true // the last directive has a value, so "--" may start another
+	var line strings.Builder
+	for i, a := range args {
+		last := i == len(args)-1
+		switch {
+		case a == "-" && (i == 0 || last):
+			stdin = true
+		case complete && strings.HasPrefix(a, "--"):
+			if line.Len() > 0 {
+				lines = append(lines, line.String())
+				line.Reset()
+			}
+			line.WriteString(a[2:] + " ")
+			words, ok := splitArgs(a)
+			complete = !ok || len(words) != 1
+			if strings.EqualFold(a, "--save") && (last || strings.HasPrefix(args[i+1], "--")) {
+				line.WriteString(`""`)
+				complete = true
+			}
+		default:
+			line.WriteString(quote(a) + " ")
+			complete = true
+		}
+	}
+	if line.Len() > 0 {
+		lines = append(lines, line.String())
+	}
+	return lines, stdin
+}
+
+// splitArgs cuts a line into words with the quoting of inline requests, which is the same.
+func splitArgs(line string) ([]string, bool) {
+	if i := strings.IndexByte(line, 0); i >= 0 {
+		line = line[:i] // where a C string ends
+	}
+	var p resp.Parser
+	// The space keeps a line that starts with * or $ from being taken for a binary request.
+	argv, _, err := p.Next([]byte(" "+line+"\n"), &resp.Limits{MaxInline: len(line) + 2})
+	if err != nil {
+		return nil, false
+	}
+	words := make([]string, len(argv))
+	for i, a := range argv {
+		words[i] = string(a)
+	}
+	return words, true
+}
+
+// loader carries what one Load knows beyond the Config.
+type loader struct {
+	c     *Config
+	seen  map[string]bool // directives set so far: lists add up over lines
+	depth int             // of includes
+}
+
+// files loads the file called path, or each file that it matches as a pattern, in their order.
+// A pattern that matches nothing is no error.
+func (l *loader) files(path string) error {
+	if !filepath.IsAbs(path) && l.seen["dir"] {
+		path = filepath.Join(l.c.Dir, path) // as if the process had changed into it
+	}
+	paths := []string{path}
+	if strings.ContainsAny(path, "*?[") {
+		found, err := filepath.Glob(path)
+		if err == nil {
+			paths = found
+			sort.Strings(paths)
+		}
+	}
+	for _, p := range paths {
+		text, err := os.ReadFile(p)
+		if err != nil {
+			return &OpenError{p, err}
+		}
+		if err := l.text(p, string(text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// text loads lines.
+func (l *loader) text(source, text string) error {
+	line := 0
+	for s := range strings.SplitSeq(text, "\n") {
+		line++
+		s = strings.Trim(s, " \t\r\n")
+		if s == "" || s[0] == '#' {
+			continue
+		}
+		if err := l.line(source, line, s); err != nil {
+			switch err.(type) {
+			case *LineError, *OpenError: // of an included file
+				return err
+			}
+			return &LineError{source, line, s, err.Error()}
+		}
+	}
+	return nil
+}
+
+func (l *loader) line(source string, no int, s string) error {
+	words, ok := splitArgs(s)
+	if !ok {
+		return errQuotes
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	name, args := strings.ToLower(words[0]), words[1:]
+	if d := index[name]; d != nil {
+		return l.directive(d, args)
+	}
+	switch {
+	case name == "include" && len(args) == 1:
+		if l.depth++; l.depth > maxInclude {
+			return fmt.Errorf("include is nested deeper than %d files", maxInclude)
+		}
+		defer func() { l.depth-- }()
+		return l.files(args[0])
+	case name == "rename-command" && len(args) == 2:
+		l.c.Renames = append(l.c.Renames, Rename{args[0], args[1], source, no, s})
+		return nil
+	case name == "user" && len(args) >= 1:
+		l.c.Users = append(l.c.Users, args)
+		return laterError("user")
+	case name == "loadmodule" && len(args) >= 1:
+		return laterError("loadmodule")
+	case name == "sentinel":
+		return reason("sentinel directive while not in sentinel mode")
+	}
+	if len(args) == 1 {
+		for _, o := range obsolete {
+			if o == name {
+				l.c.warnings = append(l.c.warnings, "WARNING: the directive '"+name+"' is obsolete and has no effect")
+				return nil
+			}
+		}
+	}
+	return errBadLine
+}
+
+func (l *loader) directive(d *Directive, args []string) error {
+	if d.Flags&Multi == 0 && len(args) != 1 {
+		return errArity
+	}
+	if d.Flags&Multi != 0 && len(args) == 1 && args[0] != "" {
+		words, ok := splitArgs(args[0])
+		if !ok {
+			return errQuotes
+		}
+		args = words
+	}
+	if d.Name == "dir" {
+		dir, err := l.folder(args[0])
+		if err != nil {
+			return reason(logging.OSError(err))
+		}
+		args = []string{dir}
+	}
+	if err := d.set(l.c, args, l.seen[d.Name]); err != nil {
+		return err
+	}
+	l.seen[d.Name] = true
+	return nil
+}
+
+// folder returns the absolute form of a dir directive, relative to an earlier one. A folder that
+// is not there stops the load, so that the line can be named.
+func (l *loader) folder(dir string) (string, error) {
+	if dir == "" {
+		return "", &os.PathError{Op: "chdir", Path: dir, Err: os.ErrNotExist}
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(l.c.Dir, dir)
+	}
+	dir = filepath.Clean(dir)
+	f, err := os.Open(dir + string(filepath.Separator))
+	if err != nil {
+		return "", err
+	}
+	return dir, f.Close()
+}
+
+// finish collects the warnings of a load, in the order of the table.
+func (l *loader) finish() {
+	for _, d := range table {
+		if l.seen[d.Name] {
+			l.c.given[d.Name] = true
+			l.c.warnIgnored(d)
+		}
+	}
+	if len(l.c.Save) > 0 {
+		l.c.warnings = append(l.c.warnings,
+			"WARNING: save points are set, but this version takes no snapshots: data is lost at exit")
+	}
+}

@@ -1,0 +1,87 @@
+package config
+
+import (
+	"strings"
+)
+
+// NotifyFlags say which keyspace events are published, and on which channels.
+type NotifyFlags int
+
+// The classes of events, by their letter in notify-keyspace-events.
+const (
+	NotifyKeyspace NotifyFlags = 1 << iota // K: __keyspace@<db>__:<key> channels
+	NotifyKeyevent                         // E: __keyevent@<db>__:<event> channels
+	NotifyGeneric                          // g
+	NotifyString                           // $
+	NotifyList                             // l
+	NotifySet                              // s
+	NotifyHash                             // h
+	NotifyZset                             // z
+	NotifyExpired                          // x
+	NotifyEvicted                          // e
+	NotifyStream                           // t
+	NotifyKeyMiss                          // m, not part of A
+	NotifyModule                           // d
+	NotifyNew                              // n, not part of A
+
+	// NotifyAll is A.
+	NotifyAll = NotifyGeneric | NotifyString | NotifyList | NotifySet | NotifyHash | NotifyZset |
+		NotifyExpired | NotifyEvicted | NotifyStream | NotifyModule
+)
+
+// notifyLetters stand in the order in which CONFIG GET shows them.
+var notifyLetters = []struct {
+	letter byte
+	flag   NotifyFlags
+}{
+	{'g', NotifyGeneric}, {'$', NotifyString}, {'l', NotifyList}, {'s', NotifySet},
+	{'h', NotifyHash}, {'z', NotifyZset}, {'x', NotifyExpired}, {'e', NotifyEvicted},
+	{'t', NotifyStream}, {'d', NotifyModule}, {'n', NotifyNew},
+	{'K', NotifyKeyspace}, {'E', NotifyKeyevent}, {'m', NotifyKeyMiss},
+}
+
+// String gives the letters of f. A hides n, as in Redis 7.
+func (f NotifyFlags) String() string {
+	var b strings.Builder
+	all := f&NotifyAll == NotifyAll
+	if all {
+		b.WriteByte('A')
+	}
+	for _, l := range notifyLetters {
+		if all && (l.flag&NotifyAll != 0 || l.flag == NotifyNew) {
+			continue
+		}
+		if f&l.flag != 0 {
+			b.WriteByte(l.letter)
+		}
+	}
+	return b.String()
+}
+
+func notifyFlags(at func(*Config) *NotifyFlags) value {
+	return field[NotifyFlags]{codec[NotifyFlags]{
+		kind: KindSpecial, syntax: "letters of Ag$lshzxeKEtmdn",
+		read:  one(parseNotify),
+		show:  NotifyFlags.String,
+		lines: func(name string, v NotifyFlags) []string { return []string{name + " " + quote(v.String())} },
+	}, at}
+}
+
+func parseNotify(s string) (NotifyFlags, error) {
+	var v NotifyFlags
+next:
+	for i := 0; i < len(s); i++ {
+		if s[i] == 'A' {
+			v |= NotifyAll
+			continue
+		}
+		for _, l := range notifyLetters {
+			if l.letter == s[i] {
+				v |= l.flag
+				continue next
+			}
+		}
+		return 0, reason("Invalid event class character. Use 'Ag$lshzxeKEtmdn'.")
+	}
+	return v, nil
+}

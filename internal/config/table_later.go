@@ -1,0 +1,185 @@
+package config
+
+// The rows below have no field in Config: nothing reads them. They are here so that files
+// written for Redis load, that CONFIG GET answers the tools that ask, and that nobody believes
+// in a setting that does nothing. A part that arrives moves its rows to table.go.
+
+func later(name, def string, flags Flags, doc string, v value) Directive {
+	return Directive{Name: name, Default: def, Flags: flags, Status: Later, Doc: doc, value: v}
+}
+
+func ignored(name, def string, flags Flags, doc string, v value) Directive {
+	return Directive{Name: name, Default: def, Flags: flags, Status: Ignored, Doc: doc, value: v}
+}
+
+func (d Directive) alias(name string) Directive {
+	d.Alias = name
+	return d
+}
+
+func aofTable() []Directive {
+	return []Directive{
+		later("appendonly", "no", 0, "Log every write to disk.", yesNo(held[bool]("appendonly"))),
+		later("appendfilename", "appendonly.aof", Immutable, "Base of the names of the log's files.",
+			str(held[string]("appendfilename"), fileName("appendfilename"))),
+		later("appenddirname", "appendonlydir", Immutable, "Folder of the log's files.",
+			str(held[string]("appenddirname"), fileName("appenddirname"))),
+		later("appendfsync", "everysec", 0, "When to sync the log to disk.",
+			choice([]string{"everysec", "always", "no"}, held[string]("appendfsync"))),
+		later("no-appendfsync-on-rewrite", "no", 0, "Do not sync while a rewrite is on.",
+			yesNo(held[bool]("no-appendfsync-on-rewrite"))),
+		later("auto-aof-rewrite-percentage", "100", 0, "Growth from which the log is rewritten.",
+			integer(0, maxInt, held[int64]("auto-aof-rewrite-percentage"))),
+		later("auto-aof-rewrite-min-size", "67108864", 0, "Size below which it never is.",
+			memory(1, maxLong, held[int64]("auto-aof-rewrite-min-size"))),
+		later("aof-load-truncated", "yes", 0, "Accept a log whose last write is torn.",
+			yesNo(held[bool]("aof-load-truncated"))),
+		later("aof-use-rdb-preamble", "yes", 0, "Write the log's base as a snapshot.",
+			yesNo(held[bool]("aof-use-rdb-preamble"))),
+		later("aof-timestamp-enabled", "no", 0, "Note the time in the log.",
+			yesNo(held[bool]("aof-timestamp-enabled"))),
+		later("aof-rewrite-incremental-fsync", "yes", 0, "Sync a rewrite to disk as it grows.",
+			yesNo(held[bool]("aof-rewrite-incremental-fsync"))),
+		later("aof-disable-auto-gc", "no", 0, "Keep the log's old files.", yesNo(held[bool]("aof-disable-auto-gc"))),
+	}
+}
+
+func replicationTable() []Directive {
+	return append(replicaTable(), []Directive{
+		later("repl-ping-replica-period", "10", 0, "Seconds between pings to replicas.",
+			integer(1, maxInt, held[int64]("repl-ping-replica-period"))).alias("repl-ping-slave-period"),
+		later("repl-timeout", "60", 0, "Seconds without data after which the link is given up.",
+			integer(1, maxInt, held[int64]("repl-timeout"))),
+		later("repl-disable-tcp-nodelay", "no", 0, "Let the kernel gather small writes to replicas.",
+			yesNo(held[bool]("repl-disable-tcp-nodelay"))),
+		later("repl-backlog-size", "1048576", 0, "Bytes of history kept for replicas that come back.",
+			memory(1, maxLong, held[int64]("repl-backlog-size"))),
+		later("repl-backlog-ttl", "3600", 0, "Seconds that history is kept without replicas.",
+			integer(0, maxLong, held[int64]("repl-backlog-ttl"))),
+		later("repl-diskless-sync", "yes", 0, "Send a full sync without a file.", yesNo(held[bool]("repl-diskless-sync"))),
+		later("repl-diskless-sync-delay", "5", 0, "Seconds to wait for more replicas before a full sync.",
+			integer(0, maxInt, held[int64]("repl-diskless-sync-delay"))),
+		later("repl-diskless-sync-max-replicas", "0", 0, "Replicas from which it waits no longer.",
+			integer(0, maxInt, held[int64]("repl-diskless-sync-max-replicas"))),
+		later("repl-diskless-load", "disabled", 0, "Load a full sync without a file.",
+			choice([]string{"disabled", "on-empty-db", "swapdb"}, held[string]("repl-diskless-load"))),
+		later("min-replicas-to-write", "0", 0, "Replicas without which writes are refused.",
+			integer(0, maxInt, held[int64]("min-replicas-to-write"))).alias("min-slaves-to-write"),
+		later("min-replicas-max-lag", "10", 0, "Seconds of lag up to which a replica counts.",
+			integer(0, maxInt, held[int64]("min-replicas-max-lag"))).alias("min-slaves-max-lag"),
+		later("propagation-error-behavior", "ignore", 0, "What to do when a replicated command fails.",
+			choice([]string{"ignore", "panic", "panic-on-replicas"}, held[string]("propagation-error-behavior"))),
+		later("bind-source-addr", "", 0, "Address to connect to other servers from.", str(held[string]("bind-source-addr"))),
+	}...)
+}
+
+func replicaTable() []Directive {
+	return []Directive{
+		later("replicaof", "", Immutable|Multi, "Primary to copy.", primary(held[string]("replicaof"))).alias("slaveof"),
+		later("masterauth", "", Sensitive, "Password for the primary.", str(held[string]("masterauth"))),
+		later("masteruser", "", 0, "User for the primary.", str(held[string]("masteruser"))),
+		later("replica-serve-stale-data", "yes", 0, "Answer from old data while the primary is away.",
+			yesNo(held[bool]("replica-serve-stale-data"))).alias("slave-serve-stale-data"),
+		later("replica-read-only", "yes", 0, "Refuse writes from clients of a replica.",
+			yesNo(held[bool]("replica-read-only"))).alias("slave-read-only"),
+		later("replica-priority", "100", 0, "Rank among replicas that Sentinel may promote.",
+			integer(0, maxInt, held[int64]("replica-priority"))).alias("slave-priority"),
+		later("replica-announced", "yes", 0, "Let Sentinel list this replica.", yesNo(held[bool]("replica-announced"))),
+		later("replica-announce-ip", "", 0, "Address that a replica gives of itself.",
+			str(held[string]("replica-announce-ip"))).alias("slave-announce-ip"),
+		later("replica-announce-port", "0", 0, "Port that a replica gives of itself.",
+			integer(0, 65535, held[int64]("replica-announce-port"))).alias("slave-announce-port"),
+		later("replica-ignore-maxmemory", "yes", 0, "Leave eviction to the primary.",
+			yesNo(held[bool]("replica-ignore-maxmemory"))).alias("slave-ignore-maxmemory"),
+		later("replica-ignore-disk-write-errors", "no", 0, "Go on as a replica when the disk fails.",
+			yesNo(held[bool]("replica-ignore-disk-write-errors"))),
+		later("replica-lazy-flush", "no", 0, "Free the old data in the background before a full sync.",
+			yesNo(held[bool]("replica-lazy-flush"))).alias("slave-lazy-flush"),
+	}
+}
+
+func clusterTable() []Directive {
+	return []Directive{
+		later("cluster-enabled", "no", Immutable, "Be a node of a cluster.", yesNo(held[bool]("cluster-enabled"))),
+		later("cluster-config-file", "nodes.conf", Immutable, "File in which a node keeps the cluster's state.",
+			str(held[string]("cluster-config-file"))),
+		later("cluster-node-timeout", "15000", 0, "Milliseconds after which a silent node counts as failing.",
+			integer(0, maxLong, held[int64]("cluster-node-timeout"))),
+		later("cluster-port", "0", Immutable, "Port of the cluster bus.", integer(0, 65535, held[int64]("cluster-port"))),
+		later("cluster-announce-ip", "", 0, "Address that a node gives of itself.", str(held[string]("cluster-announce-ip"))),
+		later("cluster-announce-hostname", "", 0, "Host name that a node gives of itself.",
+			str(held[string]("cluster-announce-hostname"))),
+		later("cluster-announce-port", "0", 0, "Port that a node gives of itself.",
+			integer(0, 65535, held[int64]("cluster-announce-port"))),
+		later("cluster-announce-tls-port", "0", 0, "TLS port that a node gives of itself.",
+			integer(0, 65535, held[int64]("cluster-announce-tls-port"))),
+		later("cluster-announce-bus-port", "0", 0, "Bus port that a node gives of itself.",
+			integer(0, 65535, held[int64]("cluster-announce-bus-port"))),
+		later("cluster-preferred-endpoint-type", "ip", 0, "How redirections name a node.",
+			choice([]string{"ip", "hostname", "unknown-endpoint"}, held[string]("cluster-preferred-endpoint-type"))),
+		later("cluster-replica-validity-factor", "10", 0, "Age of a replica's data up to which it may take over.",
+			integer(0, maxInt, held[int64]("cluster-replica-validity-factor"))).alias("cluster-slave-validity-factor"),
+		later("cluster-replica-no-failover", "no", 0, "Never take over by itself.",
+			yesNo(held[bool]("cluster-replica-no-failover"))).alias("cluster-slave-no-failover"),
+		later("cluster-migration-barrier", "1", 0, "Replicas that a primary keeps when one moves away.",
+			integer(0, maxInt, held[int64]("cluster-migration-barrier"))),
+		later("cluster-allow-replica-migration", "yes", 0, "Let replicas move to primaries without one.",
+			yesNo(held[bool]("cluster-allow-replica-migration"))),
+		later("cluster-require-full-coverage", "yes", 0, "Serve nothing while a slot has no node.",
+			yesNo(held[bool]("cluster-require-full-coverage"))),
+		later("cluster-allow-reads-when-down", "no", 0, "Serve reads while the cluster is down.",
+			yesNo(held[bool]("cluster-allow-reads-when-down"))),
+		later("cluster-allow-pubsubshard-when-down", "yes", 0, "Serve sharded channels while the cluster is down.",
+			yesNo(held[bool]("cluster-allow-pubsubshard-when-down"))),
+		later("cluster-link-sendbuf-limit", "0", 0, "Bytes that may wait for another node.",
+			memory(0, maxLong, held[int64]("cluster-link-sendbuf-limit"))),
+	}
+}
+
+// ignoredTable is the one list of directives that load with a warning and do nothing.
+func ignoredTable() []Directive {
+	const noCPU = "the Go runtime places its threads itself"
+	const noDefrag = "memory is laid out by Godwit's own allocator"
+	return []Directive{
+		ignored("io-threads-do-reads", "no", Immutable, "every event loop reads for its own clients",
+			yesNo(held[bool]("io-threads-do-reads"))),
+		ignored("set-proc-title", "yes", Immutable, "the process keeps its command line as its title",
+			yesNo(func(c *Config) *bool { return &c.SetProcTitle })),
+		ignored("proc-title-template", "{title} {listen-addr} {server-mode}", 0,
+			"the process keeps its command line as its title",
+			str(func(c *Config) *string { return &c.ProcTitleTemplate }, titleTemplate)),
+		ignored("tls-prefer-server-ciphers", "no", 0, "Go's TLS orders ciphers itself",
+			yesNo(held[bool]("tls-prefer-server-ciphers"))),
+		ignored("tls-session-cache-size", "20480", 0, "sessions are kept in tickets, not in a cache",
+			integer(0, maxInt, held[int64]("tls-session-cache-size"))),
+		ignored("tls-session-cache-timeout", "300", 0, "sessions are kept in tickets, not in a cache",
+			integer(0, maxInt, held[int64]("tls-session-cache-timeout"))),
+		ignored("tls-dh-params-file", "", 0, "Go's TLS has no finite-field key exchange",
+			str(held[string]("tls-dh-params-file"))),
+		ignored("activedefrag", "no", 0, noDefrag, yesNo(held[bool]("activedefrag"))),
+		ignored("active-defrag-ignore-bytes", "104857600", 0, noDefrag,
+			memory(1, maxLong, held[int64]("active-defrag-ignore-bytes"))),
+		ignored("active-defrag-threshold-lower", "10", 0, noDefrag,
+			integer(0, 1000, held[int64]("active-defrag-threshold-lower"))),
+		ignored("active-defrag-threshold-upper", "100", 0, noDefrag,
+			integer(0, 1000, held[int64]("active-defrag-threshold-upper"))),
+		ignored("active-defrag-cycle-min", "1", 0, noDefrag, integer(1, 99, held[int64]("active-defrag-cycle-min"))),
+		ignored("active-defrag-cycle-max", "25", 0, noDefrag, integer(1, 99, held[int64]("active-defrag-cycle-max"))),
+		ignored("active-defrag-max-scan-fields", "1000", 0, noDefrag,
+			integer(1, maxLong, held[int64]("active-defrag-max-scan-fields"))),
+		ignored("jemalloc-bg-thread", "yes", 0, noDefrag, yesNo(held[bool]("jemalloc-bg-thread"))),
+		ignored("disable-thp", "yes", Immutable, "Godwit never forks, so huge pages do no harm",
+			yesNo(held[bool]("disable-thp"))),
+		ignored("oom-score-adj", "no", 0, "Godwit has no child processes to rank",
+			choice([]string{"no", "yes", "relative", "absolute"}, held[string]("oom-score-adj"))),
+		ignored("oom-score-adj-values", "0 200 800", Multi, "Godwit has no child processes to rank",
+			oomScores(held[[3]int64]("oom-score-adj-values"))),
+		ignored("crash-memcheck-enabled", "yes", 0, "there is no memory test", yesNo(held[bool]("crash-memcheck-enabled"))),
+		ignored("ignore-warnings", "", 0, "there are no such warnings", str(held[string]("ignore-warnings"))),
+		ignored("socket-mark-id", "0", Immutable, "sockets are not marked", integer(0, maxUint, held[int64]("socket-mark-id"))),
+		ignored("server_cpulist", "", Immutable, noCPU, str(held[string]("server_cpulist"))),
+		ignored("bio_cpulist", "", Immutable, noCPU, str(held[string]("bio_cpulist"))),
+		ignored("aof_rewrite_cpulist", "", Immutable, noCPU, str(held[string]("aof_rewrite_cpulist"))),
+		ignored("bgsave_cpulist", "", Immutable, noCPU, str(held[string]("bgsave_cpulist"))),
+	}
+}

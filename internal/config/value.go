@@ -1,0 +1,408 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Kind is the shape of a directive's value.
+type Kind uint8
+
+// The kinds. KindSpecial values have a grammar of their own (save, client-output-buffer-limit …).
+const (
+	KindBool Kind = iota
+	KindInt
+	KindOctal
+	KindMemory
+	KindPercent // memory, or a percentage of maxmemory
+	KindEnum
+	KindString
+	KindStrings
+	KindSpecial
+)
+
+// reason is why a line or a value is refused, in Redis's words: they reach clients and the
+// terminal as they stand.
+type reason string
+
+func (r reason) Error() string { return string(r) }
+
+const (
+	errArity    reason = "wrong number of arguments"
+	errBool     reason = "argument must be 'yes' or 'no'"
+	errInt      reason = "argument couldn't be parsed into an integer"
+	errOctal    reason = "argument couldn't be parsed as an octal number"
+	errMemory   reason = "argument must be a memory value"
+	errPercent  reason = "argument must be a memory or percent value"
+	errMaxPct   reason = "percentage argument must be less or equal to 100"
+	errSave     reason = "Invalid save parameters"
+	errManyBind reason = "Too many bind addresses specified."
+	errBadLine  reason = "Bad directive or wrong number of arguments"
+	errQuotes   reason = "Unbalanced quotes in configuration line"
+)
+
+// value ties a field of Config to its syntax.
+type value interface {
+	kind() Kind
+	syntax() string // for documentation: "yes|no", "0..65535"
+	// parse sets the field from the words after the directive's name, or leaves it alone and
+	// says why. more means that an earlier line of the same load already set it, which some
+	// directives add to.
+	parse(c *Config, args []string, more bool) error
+	canon(args []string) (string, error) // what text would give after parse
+	text(c *Config) string               // CONFIG GET
+	lines(c *Config, name string) []string
+	keep(c *Config) (restore func())
+}
+
+// codec is the syntax of a T.
+type codec[T any] struct {
+	kind   Kind
+	syntax string
+	read   func(args []string, old T, more bool) (T, error)
+	show   func(T) string
+	lines  func(name string, v T) []string // CONFIG REWRITE; nil: one line with show's text
+}
+
+// field is a codec with its place in Config.
+type field[T any] struct {
+	codec codec[T]
+	at    func(*Config) *T
+}
+
+func (f field[T]) kind() Kind     { return f.codec.kind }
+func (f field[T]) syntax() string { return f.codec.syntax }
+
+func (f field[T]) parse(c *Config, args []string, more bool) error {
+	p := f.at(c)
+	v, err := f.codec.read(args, *p, more)
+	if err == nil {
+		*p = v
+	}
+	return err
+}
+
+func (f field[T]) canon(args []string) (string, error) {
+	var zero T
+	v, err := f.codec.read(args, zero, false)
+	return f.codec.show(v), err
+}
+
+func (f field[T]) text(c *Config) string { return f.codec.show(*f.at(c)) }
+
+func (f field[T]) lines(c *Config, name string) []string {
+	v := *f.at(c)
+	if f.codec.lines != nil {
+		return f.codec.lines(name, v)
+	}
+	return []string{name + " " + f.codec.show(v)}
+}
+
+func (f field[T]) keep(c *Config) func() {
+	p := f.at(c)
+	old := *p
+	return func() { *p = old }
+}
+
+// held is the place of a directive that nothing reads: its value is kept to be shown.
+func held[T any](name string) func(*Config) *T {
+	return func(c *Config) *T {
+		p, ok := c.held[name].(*T)
+		if !ok {
+			p = new(T)
+			c.held[name] = p
+		}
+		return p
+	}
+}
+
+// one makes a reader of exactly one word.
+func one[T any](read func(string) (T, error)) func([]string, T, bool) (T, error) {
+	return func(args []string, old T, _ bool) (T, error) {
+		if len(args) != 1 {
+			return old, errArity
+		}
+		return read(args[0])
+	}
+}
+
+func yesNo(at func(*Config) *bool) value {
+	return field[bool]{codec[bool]{
+		kind: KindBool, syntax: "yes|no",
+		read: one(func(s string) (bool, error) {
+			switch {
+			case strings.EqualFold(s, "yes"):
+				return true, nil
+			case strings.EqualFold(s, "no"):
+				return false, nil
+			}
+			return false, errBool
+		}),
+		show: func(v bool) string {
+			if v {
+				return "yes"
+			}
+			return "no"
+		},
+	}, at}
+}
+
+func errRange(lo, hi int64) error {
+	return fmt.Errorf("argument must be between %d and %d inclusive", lo, hi)
+}
+
+// parseInt reads a decimal number in its one canonical form: no sign but "-", no leading zero,
+// no space.
+func parseInt(s string) (int64, error) {
+	v, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || strconv.FormatInt(v, 10) != s {
+		return 0, errInt
+	}
+	return v, nil
+}
+
+func integer[T ~int | ~int64](lo, hi int64, at func(*Config) *T) value {
+	return clamped(lo, hi, lo, hi, at)
+}
+
+// clamped is integer for a directive that accepts lo to hi, and then uses the nearest value
+// from min to max.
+func clamped[T ~int | ~int64](lo, hi, minv, maxv int64, at func(*Config) *T) value {
+	return field[T]{codec[T]{
+		kind: KindInt, syntax: span(lo, hi),
+		read: one(func(s string) (T, error) {
+			v, err := parseInt(s)
+			if err != nil {
+				return 0, err
+			}
+			if v < lo || v > hi {
+				return 0, errRange(lo, hi)
+			}
+			return T(min(max(v, minv), maxv)), nil
+		}),
+		show: func(v T) string { return strconv.FormatInt(int64(v), 10) },
+	}, at}
+}
+
+func span(lo, hi int64) string {
+	if hi == math.MaxInt64 || hi == math.MaxInt32 {
+		return fmt.Sprintf("%d or more", lo)
+	}
+	return fmt.Sprintf("%d..%d", lo, hi)
+}
+
+func octal(hi int64, at func(*Config) *int) value {
+	return field[int]{codec[int]{
+		kind: KindOctal, syntax: fmt.Sprintf("0..%o (octal)", hi),
+		read: one(func(s string) (int, error) {
+			v, err := strconv.ParseUint(s, 8, 63)
+			if err != nil {
+				return 0, errOctal
+			}
+			if int64(v) > hi {
+				return 0, fmt.Errorf("argument must be between 0 and %o inclusive", hi)
+			}
+			return int(v), nil
+		}),
+		show: func(v int) string { return strconv.FormatInt(int64(v), 8) },
+	}, at}
+}
+
+// units are the factors of memory sizes: a lone letter counts in thousands, with b in 1024s.
+var units = []struct {
+	name   string
+	factor uint64
+}{
+	{"gb", 1 << 30}, {"mb", 1 << 20}, {"kb", 1 << 10},
+	{"g", 1e9}, {"m", 1e6}, {"k", 1e3}, {"b", 1},
+}
+
+// parseMemory reads digits and an optional unit. Missing digits count as 0, as in Redis.
+// A size over 2^63-1 bytes is refused where Redis wraps around.
+func parseMemory(s string) (int64, bool) {
+	digits := strings.TrimLeft(s, "0123456789")
+	unit := strings.ToLower(digits)
+	digits = s[:len(s)-len(digits)]
+	factor := uint64(1)
+	if unit != "" {
+		factor = 0
+		for _, u := range units {
+			if u.name == unit {
+				factor = u.factor
+			}
+		}
+		if factor == 0 {
+			return 0, false
+		}
+	}
+	if digits == "" {
+		return 0, true
+	}
+	v, err := strconv.ParseUint(digits, 10, 63)
+	if err != nil || v > math.MaxInt64/factor {
+		return 0, false
+	}
+	return int64(v * factor), true
+}
+
+// formatMemory is the shortest exact form with a unit of 1024s, for CONFIG REWRITE.
+func formatMemory(v int64) string {
+	if v > 0 {
+		for _, u := range units[:3] {
+			if uint64(v)%u.factor == 0 {
+				return strconv.FormatInt(v/int64(u.factor), 10) + u.name
+			}
+		}
+	}
+	return strconv.FormatInt(v, 10)
+}
+
+func memory(lo, hi int64, at func(*Config) *int64) value {
+	return field[int64]{codec[int64]{
+		kind: KindMemory, syntax: "bytes, with k, kb, m, mb, g or gb",
+		read: one(func(s string) (int64, error) {
+			v, ok := parseMemory(s)
+			if !ok {
+				return 0, errMemory
+			}
+			if v < lo || v > hi {
+				return 0, errRange(lo, hi)
+			}
+			return v, nil
+		}),
+		show:  func(v int64) string { return strconv.FormatInt(v, 10) },
+		lines: func(name string, v int64) []string { return []string{name + " " + formatMemory(v)} },
+	}, at}
+}
+
+// memoryOrPercent keeps a percentage as a negative number.
+func memoryOrPercent(at func(*Config) *int64) value {
+	show := func(v int64) string {
+		if v < 0 {
+			return strconv.FormatInt(-v, 10) + "%"
+		}
+		return strconv.FormatInt(v, 10)
+	}
+	return field[int64]{codec[int64]{
+		kind: KindPercent, syntax: "bytes, or 0%..100% of maxmemory",
+		read: one(readPercent),
+		show: show,
+		lines: func(name string, v int64) []string {
+			if v < 0 {
+				return []string{name + " " + show(v)}
+			}
+			return []string{name + " " + formatMemory(v)}
+		},
+	}, at}
+}
+
+func readPercent(s string) (int64, error) {
+	if digits, ok := strings.CutSuffix(s, "%"); ok {
+		v, err := strconv.ParseUint(digits, 10, 63)
+		if err != nil {
+			return 0, errPercent
+		}
+		if v > 100 {
+			return 0, errMaxPct
+		}
+		return -int64(v), nil
+	}
+	v, ok := parseMemory(s)
+	if !ok {
+		return 0, errPercent
+	}
+	return v, nil
+}
+
+func errEnum(names []string) error {
+	return reason("argument(s) must be one of the following: " + strings.Join(names, ", "))
+}
+
+// enum values count from 0 in the order of names.
+func enum[T ~int](names []string, at func(*Config) *T) value {
+	return field[T]{codec[T]{
+		kind: KindEnum, syntax: strings.Join(names, "|"),
+		read: func(args []string, old T, _ bool) (T, error) {
+			if len(args) == 1 {
+				if i := indexFold(names, args[0]); i >= 0 {
+					return T(i), nil
+				}
+			}
+			if len(args) > 1 {
+				return old, errArity
+			}
+			return old, errEnum(names)
+		},
+		show: func(v T) string { return names[v] },
+	}, at}
+}
+
+// choice is enum for a value that is wanted by its name.
+func choice(names []string, at func(*Config) *string) value {
+	return field[string]{codec[string]{
+		kind: KindEnum, syntax: strings.Join(names, "|"),
+		read: one(func(s string) (string, error) {
+			if i := indexFold(names, s); i >= 0 {
+				return names[i], nil
+			}
+			return "", errEnum(names)
+		}),
+		show: func(v string) string { return v },
+	}, at}
+}
+
+func indexFold(names []string, s string) int {
+	for i, n := range names {
+		if strings.EqualFold(n, s) {
+			return i
+		}
+	}
+	return -1
+}
+
+// str is one word; each check may refuse it.
+func str(at func(*Config) *string, checks ...func(string) error) value {
+	return field[string]{codec[string]{
+		kind: KindString, syntax: "string",
+		read: one(func(s string) (string, error) {
+			for _, check := range checks {
+				if err := check(s); err != nil {
+					return "", err
+				}
+			}
+			return s, nil
+		}),
+		show:  func(v string) string { return v },
+		lines: func(name string, v string) []string { return []string{name + " " + quote(v)} },
+	}, at}
+}
+
+// quote writes s so that the configuration reader gives s back.
+func quote(s string) string {
+	const hex = "0123456789abcdef"
+	b := make([]byte, 0, len(s)+2)
+	b = append(b, '"')
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c == '\n':
+			b = append(b, '\\', 'n')
+		case c == '\r':
+			b = append(b, '\\', 'r')
+		case c == '\t':
+			b = append(b, '\\', 't')
+		case c == '\a':
+			b = append(b, '\\', 'a')
+		case c == '\b':
+			b = append(b, '\\', 'b')
+		case c >= ' ' && c < 0x7f:
+			b = append(b, c)
+		default:
+			b = append(b, '\\', 'x', hex[c>>4], hex[c&15])
+		}
+	}
+	return string(append(b, '"'))
+}
