@@ -55,3 +55,47 @@ func isString(c *engine.Ctx, e object.Entry) bool {
 	}
 	return true
 }
+
+// keyAt is the key spec of one key at argument i.
+func keyAt(i int, access engine.Access) engine.KeySpec {
+	return engine.KeySpec{Begin: engine.At(i), Find: engine.Range(0, 1, 0), Access: access}
+}
+
+// keysFrom is the key spec of the keys from argument i to the last.
+func keysFrom(i int, access engine.Access) engine.KeySpec {
+	return engine.KeySpec{Begin: engine.At(i), Find: engine.Range(-1, 1, 0), Access: access}
+}
+
+// help answers HELP of a container command; lines are the ones between the usage line and HELP's own.
+func help(c *engine.Ctx, lines ...string) {
+	name := c.Cmd.Parent().Name
+	c.Array(len(lines) + 3)
+	c.Simple(strings.ToUpper(name) + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")
+	for _, l := range lines {
+		c.Simple(l)
+	}
+	c.Simple("HELP")
+	c.Simple("    Print this help.")
+}
+
+// helpSub is the table entry of a container's HELP.
+func helpSub(group engine.Group, since string, lines ...string) *engine.Command {
+	return &engine.Command{
+		Name: "help", Arity: 2, Flags: engine.Loading | engine.Stale, Group: group, Since: since,
+		Summary: "Lists the subcommands.", Complexity: "O(1)",
+		Run: func(c *engine.Ctx) { help(c, lines...) },
+	}
+}
+
+// dbArg reads a database number, answering with Redis's errors.
+func dbArg(c *engine.Ctx, arg []byte) (int, bool) {
+	n, ok := intArg(c, arg)
+	if !ok {
+		return 0, false
+	}
+	if n < 0 || n >= int64(c.E.KS.Databases()) {
+		c.Err(engine.ErrDBIndex)
+		return 0, false
+	}
+	return int(n), true
+}

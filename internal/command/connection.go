@@ -1,5 +1,210 @@
 package command
 
-import "godwit/internal/engine"
+import (
+	"crypto/subtle"
 
-func connectionCommands() []*engine.Command { return nil }
+	"godwit/internal/engine"
+	"godwit/internal/object"
+)
+
+// sessionFlags are the flags of commands that any client may send at any time.
+const sessionFlags = engine.NoScript | engine.Loading | engine.Stale | engine.Fast | engine.NoAuth | engine.AllowBusy
+
+func connectionCommands() []*engine.Command {
+	return []*engine.Command{
+		{
+			Name: "ping", Arity: -1, Flags: engine.Fast, Group: engine.GroupConnection, Since: "1.0.0",
+			Summary: "Answers PONG or the given message.", Complexity: "O(1)",
+			Tips: []string{"request_policy:all_shards", "response_policy:all_succeeded"},
+			Args: []engine.Arg{engine.Str("message").Opt()},
+			Run:  pingCmd,
+		},
+		{
+			Name: "echo", Arity: 2, Flags: engine.Fast | engine.Loading | engine.Stale, Group: engine.GroupConnection, Since: "1.0.0",
+			Summary: "Answers the given message.", Complexity: "O(1)",
+			Args: []engine.Arg{engine.Str("message")},
+			Run:  func(c *engine.Ctx) { c.Bulk(c.Args[1]) },
+		},
+		{
+			Name: "auth", Arity: -2, Flags: sessionFlags, Group: engine.GroupConnection, Since: "1.0.0",
+			Summary: "Authenticates the connection.", Complexity: "O(N) in the number of the user's passwords",
+			History: []engine.History{{Since: "6.0.0", Change: "Takes a user name as well."}},
+			Args:    []engine.Arg{engine.Str("username").Opt().From("6.0.0"), engine.Str("password")},
+			Run:     authCmd,
+		},
+		{
+			Name: "hello", Arity: -1, Flags: sessionFlags, Group: engine.GroupConnection, Since: "6.0.0",
+			Summary: "Greets the server: chooses the protocol, may authenticate and name the connection.", Complexity: "O(1)",
+			History: []engine.History{{Since: "6.2.0", Change: "The protocol version may be left out: only the connection's state is shown then."}},
+			Args: []engine.Arg{engine.Block("arguments",
+				engine.Int("protover"),
+				engine.Block("username_password", engine.Str("username"), engine.Str("password")).Tokened("AUTH").Opt(),
+				engine.Str("clientname").Tokened("SETNAME").Opt(),
+			).Opt()},
+			Run: helloCmd,
+		},
+		{
+			Name: "quit", Arity: -1, Flags: sessionFlags, Group: engine.GroupConnection, Since: "1.0.0",
+			Summary: "Closes the connection after the replies so far.", Complexity: "O(1)",
+			Run: func(c *engine.Ctx) {
+				c.OK()
+				c.Client.CloseAfterReply = true
+			},
+		},
+		{
+			Name: "reset", Arity: 1, Flags: sessionFlags, Group: engine.GroupConnection, Since: "6.2.0",
+			Summary: "Puts the connection back into the state of a new one.", Complexity: "O(1)",
+			Run: func(c *engine.Ctx) {
+				c.E.ResetClient(c.Client)
+				c.Writer.Proto = c.Client.W.Proto
+				c.Simple("RESET")
+			},
+		},
+		{
+			Name: "select", Arity: 2, Flags: engine.Fast | engine.Loading | engine.Stale, Group: engine.GroupConnection, Since: "1.0.0",
+			Summary: "Switches the connection to another database.", Complexity: "O(1)",
+			Args: []engine.Arg{engine.Int("index")},
+			Run:  selectCmd,
+		},
+	}
+}
+
+func pingCmd(c *engine.Ctx) {
+	switch len(c.Args) {
+	case 1:
+		c.Simple("PONG")
+	case 2:
+		c.Bulk(c.Args[1])
+	default:
+		c.Err("ERR wrong number of arguments for 'ping' command")
+	}
+}
+
+func authCmd(c *engine.Ctx) {
+	switch {
+	case len(c.Args) > 3:
+		c.Err(engine.ErrSyntax)
+	case len(c.Args) == 2 && c.E.Cfg.RequirePass == "":
+		c.Err("ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?")
+	case len(c.Args) == 2:
+		if login(c, []byte("default"), c.Args[1]) {
+			c.OK()
+		}
+	default:
+		if login(c, c.Args[1], c.Args[2]) {
+			c.OK()
+		}
+	}
+}
+
+// login authenticates the client or answers WRONGPASS. The only user is "default"; without requirepass any password is good.
+func login(c *engine.Ctx, user, pass []byte) bool {
+	want := c.E.Cfg.RequirePass
+	if string(user) != "default" || want != "" && subtle.ConstantTimeCompare([]byte(want), pass) != 1 {
+		c.Err(engine.ErrWrongPass)
+		return false
+	}
+	c.Client.User = "default"
+	c.Client.Authenticated = true
+	return true
+}
+
+func helloCmd(c *engine.Ctx) {
+	cl := c.Client
+	proto := 0
+	i := 1
+	if len(c.Args) >= 2 {
+		n, ok := object.ParseInt(c.Args[1])
+		if !ok {
+			c.Err("ERR Protocol version is not an integer or out of range")
+			return
+		}
+		if n < 2 || n > 3 {
+			c.Err(engine.ErrNoProto)
+			return
+		}
+		proto, i = int(n), 2
+	}
+	var user, pass, name []byte
+	for ; i < len(c.Args); i++ {
+		left := len(c.Args) - i - 1
+		switch {
+		case is(c.Args[i], "auth") && left >= 2:
+			user, pass = c.Args[i+1], c.Args[i+2]
+			i += 2
+		case is(c.Args[i], "setname") && left >= 1:
+			name = c.Args[i+1]
+			if !validName(name) {
+				c.Err(errClientName)
+				return
+			}
+			i++
+		default:
+			c.Err("ERR Syntax error in HELLO option '" + string(c.Args[i]) + "'")
+			return
+		}
+	}
+	if user != nil && !login(c, user, pass) {
+		return
+	}
+	if !cl.Authenticated {
+		c.Err("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time")
+		return
+	}
+	if name != nil {
+		cl.Name = string(name)
+	}
+	if proto != 0 {
+		cl.W.Proto = proto
+		c.Writer.Proto = proto
+	}
+	replyHello(c)
+}
+
+func replyHello(c *engine.Ctx) {
+	c.Map(7)
+	c.BulkString("server")
+	c.BulkString("redis")
+	c.BulkString("version")
+	c.BulkString(engine.RedisVersion)
+	c.BulkString("proto")
+	c.Int(int64(c.Client.W.Proto))
+	c.BulkString("id")
+	c.Int(int64(c.Client.ID))
+	c.BulkString("mode")
+	c.BulkString("standalone")
+	c.BulkString("role")
+	c.BulkString("master")
+	c.BulkString("modules")
+	c.Array(0)
+}
+
+const errClientName = "ERR Client names cannot contain spaces, newlines or special characters."
+
+// validName reports whether b may be a client's name, library name or version: printable ASCII without spaces.
+func validName(b []byte) bool {
+	for _, ch := range b {
+		if ch < '!' || ch > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+func selectCmd(c *engine.Ctx) {
+	n, ok := object.ParseInt(c.Args[1])
+	if !ok {
+		c.Err(engine.ErrNotInteger)
+		return
+	}
+	if n != int64(int32(n)) {
+		c.Err("ERR value is out of range, value must between -2147483648 and 2147483647")
+		return
+	}
+	if n < 0 || n >= int64(c.E.KS.Databases()) {
+		c.Err(engine.ErrDBIndex)
+		return
+	}
+	c.E.SelectDB(c.Client, int(n))
+	c.OK()
+}

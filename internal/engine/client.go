@@ -173,3 +173,15 @@ func (l *clientList) remove(c *Client) {
 	c.prev, c.next = nil, nil
 	l.n--
 }
+
+// ResetClient puts the client back into the state of a new connection (RESET).
+func (e *Engine) ResetClient(c *Client) {
+	e.leaveMonitor(c)
+	c.Name = ""
+	c.W.Proto = 2
+	c.Reply = ReplyOn
+	c.NoEvict, c.NoTouch = false, false
+	c.User = "default"
+	c.Authenticated = e.Cfg.RequirePass == ""
+	e.SelectDB(c, 0)
+}

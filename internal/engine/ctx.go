@@ -65,3 +65,9 @@ func (c *Ctx) NoSlowlog() { c.noSlowlog = true }
 func (c *Ctx) Notify(class keyspace.EventClass, event string, key []byte) {
 	c.E.KS.Notify(class, event, key, c.DB.ID())
 }
+
+// Changed announces that key of the client's database has another value now, or none: WATCH and client-side caching listen.
+func (c *Ctx) Changed(key []byte) { c.ChangedIn(c.DB, key) }
+
+// ChangedIn is Changed for a key of another database.
+func (c *Ctx) ChangedIn(db *keyspace.DB, key []byte) { hooks{c.E}.KeyChanged(key, db.ID()) }

@@ -250,7 +250,19 @@ func (db *DB) LookupRead(key []byte) object.Entry {
 	return e
 }
 
-// Peek is Lookup without touching the access time or counting (OBJECT, TTL, TYPE, SCAN …).
+// Query is LookupRead without touching the access time (EXISTS, TYPE, TTL, OBJECT).
+func (db *DB) Query(key []byte) object.Entry {
+	_, e := db.live(key)
+	if e.Exists() {
+		db.ks.Stats.Hits++
+	} else {
+		db.ks.Stats.Misses++
+		db.ks.hooks.KeyEvent(EvMiss, "keymiss", key, db.id)
+	}
+	return e
+}
+
+// Peek is Lookup without touching the access time or counting (DEBUG, internal checks).
 func (db *DB) Peek(key []byte) object.Entry {
 	_, e := db.live(key)
 	return e
