@@ -151,6 +151,14 @@ func TestParseProc(t *testing.T) {
 	_, err = parseSchedstat("1")
 	fails(t, err, "")
 
+	d, err = parseMachineBusy("cpu  1 2 4 1000 1000 8 16 32 64 64\ncpu0 9 9 9\n")
+	succeeds(t, err)
+	equal(t, 630*time.Millisecond, d)
+	for _, s := range []string{"", "cpu 1 2 3", "intr 1 2 3 4 5 6 7 8 9", "cpu x 2 4 8 8 8 8 8 8"} {
+		_, err := parseMachineBusy(s)
+		fails(t, err, "")
+	}
+
 	used, err := cpuTime(os.Getpid())
 	succeeds(t, err)
 	equal(t, true, used > 0)

@@ -38,6 +38,9 @@
 // of a second would be a single sample. The load beside the probe runs at the lowest priority: on a machine with few
 // cores it would otherwise keep the server and the probe from a core, and be taken for a stall of the server.
 //
+// The report says how much CPU time the rest of the machine used meanwhile. The medians bear some of it;
+// the last per mille of latencies does not.
+//
 // A target that is missed does not fail the run; only a measurement that could not be taken does. Each process is
 // ended by its own id, also after an error or an interrupt.
 package main
@@ -241,8 +244,11 @@ func measure(ctx context.Context, p plan, paths [sides]string, log io.Writer) (*
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
-	start := time.Now()
 	b.report = newReport(p, describeMachine(ctx, paths))
+	others, err := startOtherWork()
+	if err != nil {
+		return nil, err
+	}
 	for _, part := range []struct {
 		name string
 		run  func(context.Context) error
@@ -260,8 +266,10 @@ func measure(ctx context.Context, p plan, paths [sides]string, log io.Writer) (*
 			return nil, ctx.Err()
 		}
 	}
-	b.report.took = time.Since(start)
-	return b.report, nil
+	b.report.took = time.Since(others.start)
+	b.procs.killAll()
+	b.report.others, err = others.share()
+	return b.report, err
 }
 
 // eachRound calls f for both sides in every round; the side that goes first changes with the round.

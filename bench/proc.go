@@ -123,6 +123,64 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// otherWork measures how much of the machine's CPU time processes other than this one and its children take.
+type otherWork struct {
+	start      time.Time
+	busy, ours time.Duration
+}
+
+func startOtherWork() (otherWork, error) {
+	busy, err := machineBusy()
+	return otherWork{start: time.Now(), busy: busy, ours: ownCPU()}, err
+}
+
+// share returns the part of all CPU time since the start, 0 to 1. All children must have been reaped: the kernel counts
+// a child for its parent only then.
+func (o otherWork) share() (float64, error) {
+	busy, err := machineBusy()
+	others := (busy - o.busy) - (ownCPU() - o.ours)
+	return max(0, others.Seconds()/time.Since(o.start).Seconds()/float64(runtime.NumCPU())), err
+}
+
+// machineBusy is the time that all CPUs together were not idle since boot.
+func machineBusy() (time.Duration, error) {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0, err
+	}
+	return parseMachineBusy(string(text))
+}
+
+// parseMachineBusy sums user, nice, system, irq, softirq and steal of the first line of /proc/stat; the other columns
+// are idle, iowait (which is idle too) and guest times that user already holds.
+func parseMachineBusy(text string) (time.Duration, error) {
+	line, _, _ := strings.Cut(text, "\n")
+	fields := strings.Fields(line)
+	if len(fields) < 9 || fields[0] != "cpu" {
+		return 0, fmt.Errorf("unexpected /proc/stat %q", line)
+	}
+	var sum int64
+	for _, i := range []int{1, 2, 3, 6, 7, 8} {
+		n, err := strconv.ParseInt(fields[i], 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return time.Duration(sum) * clockTick, nil
+}
+
+func ownCPU() time.Duration {
+	var sum int64
+	for _, who := range []int{unix.RUSAGE_SELF, unix.RUSAGE_CHILDREN} {
+		var u unix.Rusage
+		if unix.Getrusage(who, &u) == nil {
+			sum += u.Utime.Nano() + u.Stime.Nano()
+		}
+	}
+	return time.Duration(sum)
+}
+
 var (
 	cpuModel    = regexp.MustCompile(`(?m)^model name\s*:\s*(.+)$`)
 	versionWord = regexp.MustCompile(`v=(\S+)`)

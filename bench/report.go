@@ -21,11 +21,15 @@ const (
 	targetStall      = 2.0 // ms at most, p99.9 of an event minus idle
 )
 
+// busyMachine is the share of CPU time used by others above which the report warns.
+const busyMachine = 0.05
+
 // report collects tables and renders them as Markdown.
 type report struct {
 	plan     plan
 	machine  string
 	took     time.Duration
+	others   float64 // share of the machine's CPU time that went to other processes
 	sections []*section
 }
 
@@ -175,8 +179,11 @@ func count(n int) string {
 // markdown renders the whole report.
 func (r *report) markdown() string {
 	var sb strings.Builder
-	fmt.Fprintf(&sb, "%s. Medians of %d round(s), servers alternating, %s in all.\n", r.machine, r.plan.rounds,
-		r.took.Round(time.Second))
+	fmt.Fprintf(&sb, "%s. Medians of %d round(s), servers alternating, %s in all. Other processes used %.0f %% of "+
+		"the machine's CPU time meanwhile.\n", r.machine, r.plan.rounds, r.took.Round(time.Second), r.others*100)
+	if r.others > busyMachine {
+		sb.WriteString("That is too much for p99.9 latencies to mean much: repeat on a quieter machine.\n")
+	}
 	if r.plan.quick {
 		sb.WriteString("A quick run: too small and too short to judge the targets, hence the brackets.\n")
 	}
