@@ -1,0 +1,333 @@
+package keyspace
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/arena"
+	"godwit/internal/object"
+)
+
+type record struct {
+	val      string
+	deadline int64
+}
+
+// recorder counts what the hooks are told.
+type recorder struct{ expired, evicted []string }
+
+func (r *recorder) KeyEvent(EventClass, string, []byte, int) {}
+func (r *recorder) KeyChanged([]byte, int)                   {}
+func (r *recorder) Removed(key []byte, _ int, evicted bool) {
+	if evicted {
+		r.evicted = append(r.evicted, string(key))
+	} else {
+		r.expired = append(r.expired, string(key))
+	}
+}
+
+func newKeyspace(t *testing.T, p Params) (*Keyspace, *recorder, *rand.Rand) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	r := &recorder{}
+	if p.Databases == 0 {
+		p.Databases = 4
+	}
+	if p.Samples == 0 {
+		p.Samples = 5
+	}
+	p.ActiveExpire = true
+	return New(arena.New(), p, rng, 1_000_000, r), r, rng
+}
+
+// drain frees everything and checks that the arena is empty but for what an empty keyspace needs.
+func drain(t *testing.T, ks *Keyspace) {
+	for i := range ks.dbs {
+		ks.dbs[i].Flush(i%2 == 0)
+	}
+	for ks.LazyFreeSlice(1000) {
+	}
+	require.Zero(t, ks.A.UsedBy(arena.Values))
+}
+
+func randomValue(rng *rand.Rand) string {
+	switch rng.IntN(6) {
+	case 0:
+		return fmt.Sprint(int64(rng.Uint64()))
+	case 1:
+		return string(make([]byte, rng.IntN(40000)))
+	case 2:
+		return fmt.Sprint(rng.IntN(100))
+	default:
+		b := make([]byte, rng.IntN(200))
+		for i := range b {
+			b[i] = byte(rng.IntN(256))
+		}
+		return string(b)
+	}
+}
+
+// TestModel drives every write against a Go map, with the clock moving and active expiry running.
+func TestModel(t *testing.T) {
+	ks, _, rng := newKeyspace(t, Params{})
+	models := make([]map[string]record, ks.Databases())
+	for i := range models {
+		models[i] = map[string]record{}
+	}
+	get := func(m map[string]record, k string) (record, bool) {
+		r, ok := m[k]
+		if ok && r.deadline != 0 && r.deadline < ks.Now() {
+			delete(m, k)
+			return record{}, false
+		}
+		return r, ok
+	}
+	for range 60000 {
+		d := rng.IntN(ks.Databases())
+		db, m := ks.DB(d), models[d]
+		key := fmt.Sprintf("k%d", rng.IntN(60))
+		k := []byte(key)
+		switch rng.IntN(16) {
+		case 0, 1, 2:
+			v, dl := randomValue(rng), int64(0)
+			switch rng.IntN(3) {
+			case 0:
+				dl = ks.Now() + int64(rng.IntN(3000))
+			case 1:
+				dl = KeepTTL
+			}
+			old, _ := get(m, key)
+			db.Lookup(k)
+			db.Set(k, object.StringValue([]byte(v)), dl)
+			if dl == KeepTTL {
+				dl = old.deadline
+			}
+			m[key] = record{v, dl}
+		case 3, 4:
+			_, ok := get(m, key)
+			delete(m, key)
+			if rng.IntN(2) == 0 {
+				require.Equal(t, ok, db.Delete(k))
+			} else {
+				require.Equal(t, ok, db.Unlink(k))
+			}
+		case 5, 6:
+			if r, ok := get(m, key); ok {
+				r.deadline = 0
+				if rng.IntN(3) > 0 {
+					r.deadline = ks.Now() + int64(rng.IntN(5000)) + 1
+				}
+				db.SetDeadline(db.Lookup(k), r.deadline)
+				m[key] = r
+			}
+		case 7:
+			dst := fmt.Sprintf("k%d", rng.IntN(60))
+			if r, ok := get(m, key); ok && dst != key {
+				db.Rename(k, []byte(dst))
+				delete(m, key)
+				m[dst] = r
+			}
+		case 8:
+			to := rng.IntN(ks.Databases())
+			if r, ok := get(m, key); ok {
+				if _, taken := get(models[to], key); !taken && to != d {
+					db.MoveTo(k, ks.DB(to))
+					delete(m, key)
+					models[to][key] = r
+				}
+			}
+		case 9:
+			to := rng.IntN(ks.Databases())
+			dst := fmt.Sprintf("k%d", rng.IntN(60))
+			if r, ok := get(m, key); ok && (to != d || dst != key) {
+				db.Copy(db.Peek(k), ks.DB(to), []byte(dst))
+				models[to][dst] = r
+			}
+		case 10:
+			if rng.IntN(50) == 0 {
+				j := rng.IntN(ks.Databases())
+				ks.Swap(d, j)
+				models[d], models[j] = models[j], models[d]
+			}
+		case 11:
+			if rng.IntN(300) == 0 {
+				db.Flush(rng.IntN(2) == 0)
+				clear(m)
+			}
+		case 12:
+			ks.SetNow(ks.Now() + int64(rng.IntN(40)))
+			ks.ExpireSlice(rng.IntN(20))
+			ks.LazyFreeSlice(10)
+		case 13:
+			r, ok := get(m, key)
+			n := rng.IntN(300)
+			var b []byte
+			if e := db.Lookup(k); e.Exists() {
+				require.True(t, ok)
+				b = db.Mutable(e, n)
+			} else {
+				require.False(t, ok)
+				b = db.NewMutable(k, n)
+			}
+			want := make([]byte, max(n, len(r.val)))
+			copy(want, r.val)
+			require.Equal(t, string(want), string(b))
+			if len(b) > 0 {
+				b[len(b)-1] ^= 7
+				want[len(want)-1] ^= 7
+			}
+			r.val = string(want)
+			m[key] = r
+		default:
+			r, ok := get(m, key)
+			e := db.LookupRead(k)
+			require.Equal(t, ok, e.Exists(), key)
+			if ok {
+				var scratch [24]byte
+				require.Equal(t, r.val, string(db.StringBytes(e, &scratch)))
+				require.Equal(t, len(r.val), e.StringLen())
+				require.Equal(t, r.deadline, e.Deadline())
+			}
+		}
+	}
+	for ks.ExpireSlice(100) {
+	}
+	for i, m := range models {
+		n, ttls := 0, 0
+		for k := range m {
+			if r, ok := get(m, k); ok {
+				n++
+				if r.deadline != 0 {
+					ttls++
+				}
+			}
+		}
+		require.Equal(t, n, ks.DB(i).Len())
+		require.Equal(t, ttls, ks.DB(i).Expires())
+		require.NoError(t, ks.DB(i).dict.Check())
+	}
+	drain(t, ks)
+}
+
+// TestExpiryIsExact holds that after a slice without more to do no key that is due is left, whatever way deadlines took.
+func TestExpiryIsExact(t *testing.T) {
+	ks, rec, rng := newKeyspace(t, Params{})
+	db := ks.DB(0)
+	for i := range 20000 {
+		k := fmt.Appendf(nil, "k%d", i)
+		db.Set(k, object.IntValue(1), ks.Now()+int64(rng.IntN(1000)))
+		for range rng.IntN(3) {
+			db.SetDeadline(db.Lookup(k), ks.Now()+1+int64(rng.IntN(1000)))
+		}
+	}
+	for range 110 {
+		ks.SetNow(ks.Now() + 10)
+		for ks.ExpireSlice(64) {
+		}
+		for cursor := uint64(0); ; {
+			cursor = db.dict.Scan(cursor, func(r arena.Ref) {
+				require.GreaterOrEqual(t, object.View(ks.A, r).Deadline(), ks.Now())
+			})
+			if cursor == 0 {
+				break
+			}
+		}
+	}
+	require.Zero(t, db.Len())
+	require.Len(t, rec.expired, 20000)
+	require.Zero(t, ks.wheel.Len())
+	drain(t, ks)
+}
+
+// TestOneWheelRecord holds that moving a deadline to and fro does not fill the wheel for longer than the deadlines last.
+func TestOneWheelRecord(t *testing.T) {
+	ks, _, _ := newKeyspace(t, Params{})
+	db := ks.DB(0)
+	k := []byte("k")
+	db.Set(k, object.IntValue(1), ks.Now()+1000)
+	for range 1000 {
+		db.SetDeadline(db.Lookup(k), ks.Now()+100000)
+		db.SetDeadline(db.Lookup(k), ks.Now()+1000)
+	}
+	db.SetDeadline(db.Lookup(k), ks.Now()+500000)
+	ks.SetNow(ks.Now() + 2000)
+	for ks.ExpireSlice(1000) {
+	}
+	require.LessOrEqual(t, ks.wheel.Len(), 1000/(1<<object.GenBits)+2)
+	require.True(t, db.Peek(k).Exists())
+	ks.SetNow(ks.Now() + 500000)
+	for ks.ExpireSlice(1000) {
+	}
+	require.Zero(t, db.Len())
+}
+
+func TestEviction(t *testing.T) {
+	for p := VolatileLRU; p <= AllKeysRandom; p++ {
+		t.Run(fmt.Sprint(p), func(t *testing.T) {
+			ks, rec, _ := newKeyspace(t, Params{Policy: p, LFULogFactor: 10, LFUDecayTime: 1})
+			db := ks.DB(1)
+			const n = 2000
+			for i := range n {
+				deadline := int64(0)
+				if i%2 == 0 {
+					deadline = ks.Now() + 1_000_000 + int64(i)
+				}
+				db.Set(fmt.Appendf(nil, "k%d", i), object.IntValue(1), deadline)
+				ks.SetNow(ks.Now() + 1000)
+			}
+			// Keys below 1000 are hot.
+			for range 20 {
+				for i := range n / 2 {
+					db.LookupRead(fmt.Appendf(nil, "k%d", i))
+				}
+			}
+			hot := 0
+			for range n / 4 {
+				require.True(t, ks.EvictOne())
+			}
+			for _, k := range rec.evicted {
+				var i int
+				fmt.Sscanf(k, "k%d", &i)
+				if i < n/2 {
+					hot++
+				}
+				if p.volatile() {
+					require.Zero(t, i%2, "%s has no deadline", k)
+				}
+			}
+			require.Len(t, rec.evicted, n/4)
+			switch {
+			case p.lru() || p.lfu():
+				require.Less(t, hot, n/40, "hot keys evicted")
+			case p == VolatileTTL:
+				require.Greater(t, hot, n/4*9/10, "those that expire first go first")
+			}
+			for p.volatile() && db.Expires() > 0 {
+				require.True(t, ks.EvictOne())
+			}
+			if p.volatile() {
+				require.False(t, ks.EvictOne())
+			}
+			drain(t, ks)
+		})
+	}
+}
+
+func TestBigValuesAreFreedInSlices(t *testing.T) {
+	ks, _, _ := newKeyspace(t, Params{})
+	db := ks.DB(0)
+	db.Set([]byte("big"), object.StringValue(make([]byte, 64<<20)), 0)
+	require.True(t, db.Delete([]byte("big")))
+	require.Equal(t, 1, ks.LazyFreePending())
+	slices := 0
+	for ks.LazyFreeSlice(1024) {
+		slices++
+	}
+	require.Greater(t, slices, 100)
+	require.Zero(t, ks.LazyFreePending())
+	drain(t, ks)
+}
