@@ -1,0 +1,230 @@
+package diff
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A comparator decides whether two replies to the same command count as equal.
+// Replies with the same bytes are equal before any comparator is asked.
+type comparator func(args [][]byte, a, b Reply) bool
+
+// Skip is the comparator name of commands that are never sent.
+const Skip = "skip"
+
+// comparators by the names that the known-differences file uses.
+func comparators() map[string]comparator {
+	return map[string]comparator{
+		"exact":    func(_ [][]byte, a, b Reply) bool { return same(a, b) },
+		"set":      func(_ [][]byte, a, b Reply) bool { return errsAgree(a, b) && canonical(a) == canonical(b) },
+		"pairs":    cmpPairs,
+		"subset":   cmpSubset,
+		"rounded":  func(_ [][]byte, a, b Reply) bool { return rounded(a, b) },
+		"ttl-s":    func(_ [][]byte, a, b Reply) bool { return near(a, b, 5) },
+		"ttl-ms":   func(_ [][]byte, a, b Reply) bool { return near(a, b, 5000) },
+		"errclass": cmpErrClass,
+		"kind":     cmpKind,
+		"fields":   cmpFields,
+		"scan":     cmpScan,
+		"ignore":   func([][]byte, Reply, Reply) bool { return true },
+		Skip:       func([][]byte, Reply, Reply) bool { return true },
+	}
+}
+
+func same(a, b Reply) bool {
+	return a.Kind == b.Kind && a.Str == b.Str && slices.EqualFunc(a.Elems, b.Elems, same)
+}
+
+// errsAgree lets comparators that loosen values stay exact about errors.
+func errsAgree(a, b Reply) bool {
+	if a.IsErr() || b.IsErr() {
+		return same(a, b)
+	}
+	return true
+}
+
+// canonical spells a reply with the elements of every aggregate sorted.
+func canonical(r Reply) string {
+	if r.Elems == nil {
+		return string(r.Kind) + strconv.Quote(r.Str)
+	}
+	if r.Kind == '%' { // a map's fields stay with their values
+		var pairs []string
+		for i := 0; i+1 < len(r.Elems); i += 2 {
+			pairs = append(pairs, canonical(r.Elems[i])+":"+canonical(r.Elems[i+1]))
+		}
+		slices.Sort(pairs)
+		return "%[" + strings.Join(pairs, ",") + "]"
+	}
+	parts := make([]string, len(r.Elems))
+	for i, e := range r.Elems {
+		parts[i] = canonical(e)
+	}
+	slices.Sort(parts)
+	return string(r.Kind) + "[" + strings.Join(parts, ",") + "]"
+}
+
+// asMap reads the RESP2 form of a map, a flat array, as a map.
+func asMap(r Reply) Reply {
+	if r.Kind == '*' && len(r.Elems)%2 == 0 {
+		r.Kind = '%'
+	}
+	return r
+}
+
+// cmpPairs compares maps, in whichever form, without regard to their order.
+func cmpPairs(_ [][]byte, a, b Reply) bool {
+	return errsAgree(a, b) && a.Kind == b.Kind && canonical(asMap(a)) == canonical(asMap(b))
+}
+
+// cmpSubset accepts a tested server that lists more than the reference: the
+// first reply's elements must all be in the second's.
+func cmpSubset(_ [][]byte, a, b Reply) bool {
+	if !errsAgree(a, b) || a.Kind != b.Kind {
+		return false
+	}
+	have := map[string]int{}
+	for _, e := range b.Elems {
+		have[canonical(e)]++
+	}
+	for _, e := range a.Elems {
+		if have[canonical(e)]--; have[canonical(e)] < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// rounded compares numbers to 12 digits: the last bits depend on the C library.
+func rounded(a, b Reply) bool {
+	if same(a, b) {
+		return true
+	}
+	if a.Kind != b.Kind {
+		return false
+	}
+	if a.Elems != nil {
+		return slices.EqualFunc(a.Elems, b.Elems, rounded)
+	}
+	x, okx := a.Float()
+	y, oky := b.Float()
+	return okx && oky && a.Kind != ':' && math.Abs(x-y) <= 1e-12*max(math.Abs(x), math.Abs(y))
+}
+
+// near compares integers that count down with time. Negative ones are codes.
+func near(a, b Reply, tolerance int64) bool {
+	x, okx := a.Int()
+	y, oky := b.Int()
+	if !okx || !oky || x < 0 || y < 0 {
+		return same(a, b)
+	}
+	return x-y <= tolerance && y-x <= tolerance
+}
+
+func cmpErrClass(_ [][]byte, a, b Reply) bool {
+	if a.IsErr() && b.IsErr() {
+		x, _, _ := strings.Cut(a.Str, " ")
+		y, _, _ := strings.Cut(b.Str, " ")
+		return x == y
+	}
+	return same(a, b)
+}
+
+// cmpKind compares the type only; errors stay exact.
+func cmpKind(_ [][]byte, a, b Reply) bool { return errsAgree(a, b) && a.Kind == b.Kind }
+
+// cmpFields is for replies that name their parts (HELLO): the same field names
+// in the same order with values of the same kind.
+func cmpFields(_ [][]byte, a, b Reply) bool {
+	if !errsAgree(a, b) || a.Kind != b.Kind || len(a.Elems) != len(b.Elems) {
+		return false
+	}
+	for i := range a.Elems {
+		if i%2 == 0 && !same(a.Elems[i], b.Elems[i]) || a.Elems[i].Kind != b.Elems[i].Kind {
+			return false
+		}
+	}
+	return true
+}
+
+// cmpScan compares one page of a SCAN family command. A page that started at
+// cursor 0 and ended at cursor 0 on both sides is a full iteration and must hold
+// the same elements; cursors and partial pages depend on the hash order.
+func cmpScan(args [][]byte, a, b Reply) bool {
+	if !errsAgree(a, b) || a.Kind != b.Kind || len(a.Elems) != len(b.Elems) {
+		return false
+	}
+	if len(a.Elems) != 2 {
+		return same(a, b)
+	}
+	full := slices.ContainsFunc(args[1:min(3, len(args))], func(p []byte) bool { return string(p) == "0" }) &&
+		a.Elems[0].Str == "0" && b.Elems[0].Str == "0"
+	return !full || canonical(a.Elems[1]) == canonical(b.Elems[1])
+}
+
+// Rule is one line of the known-differences file.
+type Rule struct {
+	Pattern    string // a glob over command names: "ttl", "client|*"
+	Comparator string
+	Reason     string
+}
+
+// Known assigns a comparator to every command; the last matching rule decides.
+type Known struct {
+	Rules []Rule
+	cmps  map[string]comparator
+}
+
+// ParseKnown reads rules: "pattern comparator reason…", one a line. A rule
+// without a reason, or with an unknown comparator, is an error.
+func ParseKnown(r io.Reader) (*Known, error) {
+	k := &Known{cmps: comparators()}
+	sc := bufio.NewScanner(r)
+	for n := 1; sc.Scan(); n++ {
+		line := strings.TrimSpace(sc.Text())
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		f := strings.Fields(line)
+		if len(f) < 3 {
+			return nil, fmt.Errorf("known differences, line %d: want: command comparator reason", n)
+		}
+		if k.cmps[f[1]] == nil {
+			return nil, fmt.Errorf("known differences, line %d: no comparator named %q", n, f[1])
+		}
+		if _, err := path.Match(f[0], ""); err != nil {
+			return nil, fmt.Errorf("known differences, line %d: %w", n, err)
+		}
+		k.Rules = append(k.Rules, Rule{f[0], f[1], strings.Join(f[2:], " ")})
+	}
+	return k, sc.Err()
+}
+
+// Rule finds the rule for a command name ("client|list"); without one, exact.
+func (k *Known) Rule(name string) Rule {
+	for i := len(k.Rules) - 1; i >= 0; i-- {
+		if ok, _ := path.Match(k.Rules[i].Pattern, name); ok {
+			return k.Rules[i]
+		}
+	}
+	return Rule{Pattern: name, Comparator: "exact"}
+}
+
+// equal compares two decoded replies to a command.
+func (k *Known) equal(c Cmd, a, b Reply) bool {
+	name := c.Name()
+	rule := k.Rule(name)
+	if len(c.Args) > 1 {
+		sub := name + "|" + strings.ToLower(string(c.Args[1]))
+		if r := k.Rule(sub); r.Comparator != "exact" {
+			rule = r
+		}
+	}
+	return k.cmps[rule.Comparator](c.Args, a, b)
+}

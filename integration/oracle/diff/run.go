@@ -1,0 +1,404 @@
+package diff
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// maxBatch is how many commands are in flight on one connection.
+const maxBatch = 100
+
+// Failure is one difference between the servers.
+type Failure struct {
+	At    int    // index in the stream, of the command that differs or after which the state did
+	Class string // what differs, in few words: equal classes count as the same finding
+	A, B  string // both sides, readable
+}
+
+func (f *Failure) String() string {
+	return fmt.Sprintf("%s\n  redis:  %s\n  tested: %s", f.Class, f.A, f.B)
+}
+
+// Runner executes streams on both servers. It is not safe for concurrent use.
+type Runner struct {
+	Ref, Tested *Server
+	Known       *Known
+	DBs         int
+	StateEvery  int // commands between state comparisons; 0: only at the end of a stream
+
+	conns      map[int]*[2]*Conn
+	admin      [2]*Conn
+	conf       []confParam
+	out        []byte
+	ends       [2][]int
+	StateReads int // keys whose state was compared
+	Errors     int // error replies: a stream of nothing but errors tests nothing
+}
+
+// NewRunner prepares execution on two live servers.
+func NewRunner(ref, tested *Server, known *Known, dbs int) *Runner {
+	return &Runner{Ref: ref, Tested: tested, Known: known, DBs: dbs, StateEvery: 1000, conns: map[int]*[2]*Conn{}, conf: confParams()}
+}
+
+func (r *Runner) sides() [2]*Server { return [2]*Server{r.Ref, r.Tested} }
+
+// Close drops all connections.
+func (r *Runner) Close() {
+	for _, p := range r.conns {
+		p[0].Close()
+		p[1].Close()
+	}
+	clear(r.conns)
+	r.admin[0].Close()
+	r.admin[1].Close()
+	r.admin = [2]*Conn{}
+}
+
+// reset brings both servers to the state in which every stream starts: alive, no
+// connections of earlier streams, no data, the default configuration.
+func (r *Runner) reset() error {
+	r.Close()
+	for i, s := range r.sides() {
+		if err := s.Revive(); err != nil {
+			return err
+		}
+		c, err := Dial(s.Addr)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.Name, err)
+		}
+		r.admin[i] = c
+		cmds := []Cmd{{Args: split("FLUSHALL")}, {Args: split("SCRIPT FLUSH")}}
+		for _, p := range r.conf {
+			cmds = append(cmds, Cmd{Args: [][]byte{[]byte("CONFIG"), []byte("SET"), []byte(p.name), []byte(p.def)}})
+		}
+		replies, err := c.DoAll(cmds)
+		if err != nil {
+			return fmt.Errorf("%s: reset: %w", s.Name, err)
+		}
+		if replies[0].IsErr() {
+			return fmt.Errorf("%s: FLUSHALL: %v", s.Name, replies[0])
+		}
+	}
+	return nil
+}
+
+// Exec runs a stream from the reset state and returns the first difference, and
+// how many commands ran. The error is about the tester or the reference server;
+// whatever the tested server does wrong is a Failure.
+func (r *Runner) Exec(stream []Cmd) (*Failure, int, error) {
+	if err := r.reset(); err != nil {
+		return nil, 0, err
+	}
+	nextState := r.StateEvery
+	for at := 0; at < len(stream); {
+		n := batchLen(stream[at:])
+		var f *Failure
+		var err error
+		if stream[at].Raw {
+			f, err = r.raw(stream[at], at)
+		} else {
+			f, err = r.batch(stream, at, n)
+		}
+		if err != nil {
+			return nil, at, err
+		}
+		if f != nil {
+			return f, at + n, nil
+		}
+		at += n
+		if nextState > 0 && at >= nextState && at < len(stream) {
+			nextState = at + r.StateEvery
+			if f, err := r.state(at); f != nil || err != nil {
+				return f, at, err
+			}
+		}
+	}
+	f, err := r.state(len(stream))
+	return f, len(stream), err
+}
+
+// batchLen is how many commands from the start of the stream go out together.
+func batchLen(stream []Cmd) int {
+	if stream[0].Raw {
+		return 1
+	}
+	n := 1
+	for n < len(stream) && n < maxBatch && stream[n].Client == stream[0].Client && !stream[n].Raw {
+		n++
+	}
+	return n
+}
+
+// pair returns the connections of a client number, opening them when needed.
+func (r *Runner) pair(client int) (*[2]*Conn, error) {
+	if p := r.conns[client]; p != nil {
+		return p, nil
+	}
+	p := &[2]*Conn{}
+	for i, s := range r.sides() {
+		c, err := Dial(s.Addr)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Name, err)
+		}
+		p[i] = c
+	}
+	r.conns[client] = p
+	return p, nil
+}
+
+// batch pipelines stream[at:at+n] to both servers and compares the replies.
+func (r *Runner) batch(stream []Cmd, at, n int) (*Failure, error) {
+	p, err := r.pair(stream[at].Client)
+	if err != nil {
+		return r.connFailure(at, err)
+	}
+	r.out = r.out[:0]
+	for _, c := range stream[at : at+n] {
+		r.out = c.Append(r.out)
+	}
+	for i := range p {
+		if err := p[i].Send(r.out); err != nil {
+			return nil, fmt.Errorf("%s: write: %w", r.sides()[i].Name, err)
+		}
+	}
+	var raw [2][]byte
+	var errs [2]error
+	for i := range p {
+		raw[i], r.ends[i], errs[i] = p[i].Batch(n, r.ends[i])
+	}
+	if errs[0] != nil {
+		i := at + min(len(r.ends[0]), n-1)
+		return nil, fmt.Errorf("redis: %w, to command %d: %v\nbefore it: %v", errs[0], i, stream[i], lastOf(stream[:i], stream[i].Client))
+	}
+	start := 0
+	for _, end := range r.ends[0] {
+		if raw[0][start] == '-' {
+			r.Errors++
+		}
+		start = end
+	}
+	if errs[1] != nil || !bytes.Equal(raw[0], raw[1]) {
+		if f := r.compare(stream, at, n, raw, errs[1]); f != nil {
+			return f, nil
+		}
+	}
+	if len(r.ends[0]) < n || len(r.ends[1]) < n {
+		p[0].Close()
+		p[1].Close()
+		delete(r.conns, stream[at].Client)
+		if err, dead := r.Ref.Dead(); dead {
+			return nil, err
+		}
+		if err, dead := r.Tested.Dead(); dead {
+			return &Failure{At: at + min(len(r.ends[1]), n-1), Class: "server died", A: "alive", B: err.Error() + "\n" + r.Tested.LogTail()}, nil
+		}
+	}
+	return nil, nil
+}
+
+// connFailure tells a tested server that refuses connections from a broken run.
+func (r *Runner) connFailure(at int, err error) (*Failure, error) {
+	if c, e := Dial(r.Ref.Addr); e == nil {
+		c.Close()
+		return &Failure{At: at, Class: "connection refused", A: "accepts", B: err.Error() + "\n" + r.Tested.LogTail()}, nil
+	}
+	return nil, err
+}
+
+// compare looks for the first reply of a batch that differs.
+func (r *Runner) compare(stream []Cmd, at, n int, raw [2][]byte, errB error) *Failure {
+	pos := [2]int{}
+	for i := range n {
+		var frame [2][]byte
+		for s := range frame {
+			if i < len(r.ends[s]) {
+				frame[s] = raw[s][pos[s]:r.ends[s][i]]
+				pos[s] = r.ends[s][i]
+			}
+		}
+		c := stream[at+i]
+		if bytes.Equal(frame[0], frame[1]) && (frame[0] == nil) == (frame[1] == nil) {
+			continue
+		}
+		if frame[0] != nil && frame[1] != nil {
+			a, _ := decode(frame[0], 0)
+			b, _ := decode(frame[1], 0)
+			if r.equal(stream, at+i, a, b) {
+				continue
+			}
+		}
+		f := &Failure{At: at + i, Class: class(c, frame), A: showFrame(frame[0], nil), B: showFrame(frame[1], errB)}
+		return f
+	}
+	return nil
+}
+
+func showFrame(frame []byte, err error) string {
+	switch {
+	case frame != nil:
+		return show(frame)
+	case err != nil:
+		return "no reply: " + err.Error()
+	}
+	return "connection closed"
+}
+
+// class names a finding: the command, and the kinds of the two replies.
+func class(c Cmd, frame [2][]byte) string {
+	kind := func(f []byte) string {
+		if f == nil {
+			return "nothing"
+		}
+		if f[0] == '-' {
+			line, _, _ := strings.Cut(string(f[1:]), "\r")
+			return "error " + strings.Join(strings.Fields(line)[:min(4, len(strings.Fields(line)))], " ")
+		}
+		return kindName(f)
+	}
+	name := c.Name()
+	if len(c.Args) > 1 && slices.Contains([]string{"client", "object", "config", "command", "memory", "latency", "slowlog", "debug", "xinfo", "xgroup", "function", "script", "acl", "cluster", "pubsub", "module"}, name) {
+		name += " " + strings.ToLower(string(c.Args[1]))
+	}
+	return fmt.Sprintf("reply of %s: %s against %s", clip(name, 40), kind(frame[0]), kind(frame[1]))
+}
+
+// kindName spells the type of a raw reply.
+func kindName(frame []byte) string {
+	switch frame[0] {
+	case '$', '*':
+		if frame[1] == '-' {
+			return "null"
+		}
+	}
+	return map[byte]string{'+': "status", ':': "integer", '$': "string", '*': "array", '_': "null", ',': "double", '#': "bool",
+		'(': "bignumber", '=': "verbatim", '~': "set", '%': "map", '>': "push", '|': "attribute", '!': "bulkerror"}[frame[0]]
+}
+
+// equal applies the command's comparator. The replies of a transaction are
+// compared one by one with the comparators of the commands that it queued.
+func (r *Runner) equal(stream []Cmd, at int, a, b Reply) bool {
+	c := stream[at]
+	if c.Name() != "exec" || a.Elems == nil || len(a.Elems) != len(b.Elems) {
+		return r.Known.equal(c, a, b)
+	}
+	queued := queuedBefore(stream, at)
+	for i := range a.Elems {
+		if same(a.Elems[i], b.Elems[i]) {
+			continue
+		}
+		// A command that failed to queue fails the EXEC, so queue and replies run in
+		// parallel. Where the lengths differ all the same (a MULTI with bad arguments),
+		// any loose comparator of the queue may excuse the element.
+		ok := slices.ContainsFunc(queued, func(q Cmd) bool {
+			return r.Known.Rule(q.Name()).Comparator != "exact" && r.Known.equal(q, a.Elems[i], b.Elems[i])
+		})
+		if len(queued) == len(a.Elems) {
+			ok = r.Known.equal(queued[i], a.Elems[i], b.Elems[i])
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// queuedBefore lists the commands of the client that the EXEC at the index runs:
+// those since the first MULTI after the end of the transaction before. (A nested
+// MULTI is an error that changes nothing.)
+func queuedBefore(stream []Cmd, at int) []Cmd {
+	var out []Cmd
+	first := 0 // length of out at the earliest MULTI seen
+walk:
+	for i := at - 1; i >= 0; i-- {
+		c := stream[i]
+		if c.Client != stream[at].Client || c.Raw {
+			continue
+		}
+		switch c.Name() {
+		case "exec", "discard", "reset", "quit":
+			break walk
+		case "multi":
+			first = len(out)
+		case "watch":
+		default:
+			out = append(out, c)
+		}
+	}
+	out = out[:first]
+	slices.Reverse(out)
+	return out
+}
+
+// raw sends bytes on a connection of its own, closes the sending side, and
+// compares everything that comes back.
+func (r *Runner) raw(c Cmd, at int) (*Failure, error) {
+	var got [2][]byte
+	for i, s := range r.sides() {
+		conn, err := Dial(s.Addr)
+		if err != nil {
+			return r.connFailure(at, err)
+		}
+		if err := conn.Send(c.Args[0]); err != nil {
+			conn.Close()
+			return nil, err
+		}
+		conn.closeWrite()
+		got[i], err = conn.ReadAll()
+		got[i] = bytes.Clone(got[i])
+		conn.Close()
+		if err != nil && i == 0 {
+			return nil, fmt.Errorf("redis: %w after %v", err, c)
+		}
+		if err != nil {
+			got[i] = append(got[i], err.Error()...)
+		}
+	}
+	if bytes.Equal(got[0], got[1]) {
+		return nil, nil
+	}
+	return &Failure{At: at, Class: "raw protocol", A: Quote(got[0]), B: Quote(got[1])}, nil
+}
+
+// closeWrite tells the peer that nothing more will come.
+func (c *Conn) closeWrite() {
+	if t, ok := c.nc.(interface{ CloseWrite() error }); ok {
+		t.CloseWrite()
+	}
+}
+
+var errTwoSided = errors.New("reference server")
+
+// both runs the same commands on both admin connections. When only the tested
+// server fails, that is a Failure.
+func (r *Runner) both(at int, cmds []Cmd) (a, b []Reply, f *Failure, err error) {
+	if a, err = r.admin[0].DoAll(cmds); err != nil {
+		return nil, nil, nil, fmt.Errorf("%w: %v", errTwoSided, err)
+	}
+	if b, err = r.admin[1].DoAll(cmds); err != nil {
+		text := err.Error()
+		if errors.Is(err, io.EOF) {
+			text = "connection closed"
+		}
+		if e, dead := r.Tested.Dead(); dead {
+			text = e.Error() + "\n" + r.Tested.LogTail()
+		}
+		return nil, nil, &Failure{At: at, Class: "state cannot be read", A: "readable", B: text}, nil
+	}
+	return a, b, nil, nil
+}
+
+// lastOf lists the last commands of a client, to explain where a run broke.
+func lastOf(stream []Cmd, client int) []Cmd {
+	var out []Cmd
+	for i := len(stream) - 1; i >= 0 && len(out) < 10; i-- {
+		if stream[i].Client == client && !stream[i].Raw {
+			out = append(out, stream[i])
+		}
+	}
+	slices.Reverse(out)
+	return out
+}

@@ -1,0 +1,79 @@
+package diff
+
+import "slices"
+
+// fails reports whether a stream still shows the difference that is being
+// shrunk. It returns how much of the stream is needed at most: the index after
+// the command that differs.
+type fails func([]Cmd) (need int, ok bool)
+
+// shrink returns a shorter stream for which the predicate still holds: delta
+// debugging over commands, from halves down to single ones, then the same over
+// each command's arguments. budget bounds the number of replays.
+func shrink(stream []Cmd, test fails, budget int) []Cmd {
+	try := func(s []Cmd) ([]Cmd, bool) {
+		if budget <= 0 || len(s) == 0 {
+			return nil, false
+		}
+		budget--
+		need, ok := test(s)
+		if !ok {
+			return nil, false
+		}
+		return s[:min(need, len(s))], true
+	}
+	for size := max(1, len(stream)/2); ; size /= 2 {
+		for removed := true; removed; {
+			removed = false
+			for end := len(stream); end > 0; end = min(end-size, len(stream)) {
+				from := max(0, end-size)
+				if s, ok := try(slices.Delete(slices.Clone(stream), from, end)); ok {
+					stream, removed = s, true
+				}
+			}
+			// Another pass pays only at the finest grain, where removals enable others.
+			removed = removed && size == 1
+		}
+		if size <= 1 {
+			break
+		}
+	}
+	return shrinkArgs(stream, try)
+}
+
+func shrinkArgs(stream []Cmd, try func([]Cmd) ([]Cmd, bool)) []Cmd {
+	for i := 0; i < len(stream); i++ {
+		for j := len(stream[min(i, len(stream)-1)].Args) - 1; j > 0; j-- {
+			s := slices.Clone(stream)
+			s[i].Args = slices.Delete(slices.Clone(s[i].Args), j, j+1)
+			if s, ok := try(s); ok && len(s) == len(stream) {
+				stream = s
+			}
+		}
+	}
+	return stream
+}
+
+// Shrink cuts a failing stream down on the runner's servers. The result fails in
+// the same class. ok is false when the difference does not show again at all:
+// then it depended on time, or on something that no stream starts from.
+func (r *Runner) Shrink(stream []Cmd, f *Failure, budget int) (small []Cmd, last *Failure, ok bool) {
+	stateEvery := r.StateEvery
+	r.StateEvery = 0
+	defer func() { r.StateEvery = stateEvery }()
+	test := func(s []Cmd) (int, bool) {
+		got, _, err := r.Exec(s)
+		if err != nil || got == nil || got.Class != f.Class {
+			return 0, false
+		}
+		last = got
+		return got.At + 1, true
+	}
+	whole := slices.Clone(stream[:min(len(stream), f.At+1)])
+	for range 3 {
+		if _, ok = test(whole); ok {
+			return shrink(whole, test, budget), last, true
+		}
+	}
+	return whole, f, false
+}

@@ -1,0 +1,172 @@
+// Command oracle compares a Godwit server with a real redis-server: it sends both
+// the same random commands, generated from the servers' own COMMAND DOCS, and
+// compares every reply and the data. It exits with 1 when they differ.
+//
+//	go run ./integration/oracle -n 1000000 -seed 7
+package main
+
+import (
+	_ "embed"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"godwit/integration/oracle/diff"
+)
+
+//go:embed known_differences.txt
+var knownDifferences string
+
+func main() {
+	code, err := run(os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "oracle:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// settings are the command line.
+type settings struct {
+	diff.Options
+	redis, godwit, godwitAddr string
+	replay                    string
+}
+
+func parseFlags(args []string) (settings, error) {
+	var s settings
+	var families, only, without string
+	fs := flag.NewFlagSet("oracle", flag.ContinueOnError)
+	fs.IntVar(&s.N, "n", 100_000, "commands to send")
+	fs.Uint64Var(&s.Seed, "seed", uint64(time.Now().UnixNano()%1e9), "seed of the streams")
+	fs.IntVar(&s.Round, "round", 5000, "commands between resets of both servers")
+	fs.IntVar(&s.First, "first", 0, "number of the first round: with the seed of a report, its failing round")
+	fs.IntVar(&s.Gen.Keys, "keys", 10, "shared keys")
+	fs.IntVar(&s.Gen.Clients, "clients", 4, "connections")
+	fs.IntVar(&s.Gen.DBs, "dbs", 3, "databases")
+	fs.IntVar(&s.Gen.Resp, "resp", 0, "protocol version of all connections; 0 mixes both")
+	fs.StringVar(&families, "families", "", "command groups, comma separated (connection,string,bitmap,generic,server,…); empty: all")
+	fs.StringVar(&only, "only", "", "commands, comma separated; empty: all")
+	fs.StringVar(&without, "without", "", "commands to leave out, comma separated")
+	fs.IntVar(&s.MaxFinds, "max", 20, "stop after that many classes of differences")
+	fs.IntVar(&s.Shrinks, "shrinks", 400, "replays that shrinking one stream may cost")
+	fs.StringVar(&s.Save, "save", "integration/oracle/testdata/regress", "folder for shrunk streams; empty: do not save")
+	fs.StringVar(&s.redis, "redis", "redis-server", "redis-server binary")
+	fs.StringVar(&s.godwit, "godwit", "", "Godwit server binary; empty: build ./cmd/server")
+	fs.StringVar(&s.godwitAddr, "godwit-addr", "", "address of a running Godwit server (its data will be deleted)")
+	fs.StringVar(&s.replay, "replay", "", "replay one case file instead of random streams")
+	fs.BoolVar(&s.Verbose, "v", false, "progress, skipped commands, counts for each command")
+	if err := fs.Parse(args); err != nil {
+		return s, err
+	}
+	s.Options.Families, s.Only, s.Without = list(families), list(only), list(without)
+	s.Log = os.Stderr
+	return s, nil
+}
+
+func list(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(strings.ToLower(strings.ReplaceAll(s, " ", "|")), ",")
+}
+
+func run(args []string) (int, error) {
+	s, err := parseFlags(args)
+	if err != nil {
+		return 2, err
+	}
+	if _, err := exec.LookPath(s.redis); err != nil {
+		if os.Getenv("CI") == "true" {
+			return 1, err
+		}
+		fmt.Println("skipped: no redis-server to compare with:", err)
+		return 0, nil
+	}
+	dir, err := os.MkdirTemp("", "oracle")
+	if err != nil {
+		return 1, err
+	}
+	defer os.RemoveAll(dir)
+	ref, tested, err := startBoth(s, dir)
+	defer ref.Stop()
+	defer tested.Stop()
+	if err != nil {
+		return 1, err
+	}
+	known, err := diff.ParseKnown(strings.NewReader(knownDifferences))
+	if err != nil {
+		return 1, err
+	}
+	if s.replay != "" {
+		return replay(s, ref, tested, known)
+	}
+	return session(s, ref, tested, known)
+}
+
+// startBoth starts the two servers; what it returns can be stopped in any case.
+func startBoth(s settings, dir string) (ref, tested *diff.Server, err error) {
+	ref, tested = &diff.Server{}, &diff.Server{}
+	if s.godwitAddr != "" {
+		tested = diff.AttachServer("godwit", s.godwitAddr)
+	} else {
+		if s.godwit == "" {
+			if s.godwit, err = build(dir); err != nil {
+				return ref, tested, err
+			}
+		}
+		if tested, err = diff.StartServer("godwit", s.godwit, dir); err != nil {
+			return ref, tested, err
+		}
+	}
+	ref, err = diff.StartServer("redis", s.redis, dir)
+	return ref, tested, err
+}
+
+// build compiles the server out of this module.
+func build(dir string) (string, error) {
+	bin := filepath.Join(dir, "godwit-server")
+	cmd := exec.Command("go", "build", "-o", bin, "godwit/cmd/server")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build godwit/cmd/server: %w\n%s", err, out)
+	}
+	return bin, nil
+}
+
+func session(s settings, ref, tested *diff.Server, known *diff.Known) (int, error) {
+	begin := time.Now()
+	ses, err := diff.NewSession(ref, tested, known, s.Options)
+	if err != nil {
+		return 1, err
+	}
+	err = ses.Run()
+	ses.Report(os.Stdout)
+	fmt.Printf("%.1f s\n", time.Since(begin).Seconds())
+	if err != nil || len(ses.Findings) > 0 {
+		return 1, err
+	}
+	return 0, nil
+}
+
+func replay(s settings, ref, tested *diff.Server, known *diff.Known) (int, error) {
+	stream, err := diff.ReadCase(s.replay)
+	if err != nil {
+		return 1, err
+	}
+	r := diff.NewRunner(ref, tested, known, s.Gen.DBs)
+	defer r.Close()
+	f, n, err := r.Exec(stream)
+	if err != nil {
+		return 1, err
+	}
+	fmt.Printf("%d commands of %s\n", n, s.replay)
+	if f != nil {
+		fmt.Println(f)
+		return 1, nil
+	}
+	return 0, nil
+}
