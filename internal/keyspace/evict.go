@@ -171,23 +171,43 @@ func (ks *Keyspace) fillPool() bool {
 			continue
 		}
 		found = true
-		refs := ks.pool.refs[:min(max(ks.P.Samples, 1), len(ks.pool.refs))]
-		for range db.sampleRounds() {
-			used := 0
-			for _, r := range refs[:db.dict.Sample(ks.rng.Uint64, refs)] {
-				e := object.View(ks.A, r)
-				if ks.P.Policy.volatile() && e.Deadline() == 0 {
-					continue
-				}
-				used++
-				ks.pool.add(ks.score(e), e.Key(), db.id)
-			}
-			if used > 0 {
-				break
-			}
+		if ks.sample(db) == 0 {
+			db.scanVolatile(func(e object.Entry) { ks.pool.add(ks.score(e), e.Key(), db.id) })
 		}
 	}
 	return found
+}
+
+// sample adds random candidates of the database to the pool and returns how many it saw.
+func (ks *Keyspace) sample(db *DB) (used int) {
+	refs := ks.pool.refs[:min(max(ks.P.Samples, 1), len(ks.pool.refs))]
+	for range db.sampleRounds() {
+		for _, r := range refs[:db.dict.Sample(ks.rng.Uint64, refs)] {
+			e := object.View(ks.A, r)
+			if ks.P.Policy.volatile() && e.Deadline() == 0 {
+				continue
+			}
+			used++
+			ks.pool.add(ks.score(e), e.Key(), db.id)
+		}
+		if used > 0 {
+			return used
+		}
+	}
+	return 0
+}
+
+// scanVolatile walks the table, from where the last walk ended, to a bucket with keys that have a deadline: when they are too rare for
+// samples to find one, each bucket is passed once for many evictions. There must be such a key.
+func (db *DB) scanVolatile(emit func(e object.Entry)) {
+	for found := false; !found; {
+		db.evictCursor = db.dict.Scan(db.evictCursor, func(r arena.Ref) {
+			if e := object.View(db.ks.A, r); e.Deadline() != 0 {
+				found = true
+				emit(e)
+			}
+		})
+	}
 }
 
 // sampleRounds bounds how often a database is sampled until a key with a deadline turns up: they share one table with the others.
@@ -195,7 +215,7 @@ func (db *DB) sampleRounds() int {
 	if !db.ks.P.Policy.volatile() {
 		return 1
 	}
-	return min(1+8*db.dict.Len()/(db.expires*max(db.ks.P.Samples, 1)), 4096)
+	return min(1+8*db.dict.Len()/(db.expires*max(db.ks.P.Samples, 1)), 64)
 }
 
 // evictRandom deletes a random key of the next database that has one to offer.
@@ -215,6 +235,8 @@ func (ks *Keyspace) evictRandom() bool {
 			ks.keyBuf = append(ks.keyBuf[:0], e.Key()...)
 			return ks.evictKey(db, ks.keyBuf)
 		}
+		db.scanVolatile(func(e object.Entry) { ks.keyBuf = append(ks.keyBuf[:0], e.Key()...) })
+		return ks.evictKey(db, ks.keyBuf)
 	}
 	return false
 }

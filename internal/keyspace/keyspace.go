@@ -111,8 +111,9 @@ type Keyspace struct {
 
 // DB is one numbered database.
 type DB struct {
-	ks *Keyspace
-	id int
+	ks          *Keyspace
+	id          int
+	evictCursor uint64 // where scanVolatile goes on
 	content
 }
 
