@@ -274,7 +274,7 @@ func TestEviction(t *testing.T) {
 			for i := range n {
 				deadline := int64(0)
 				if i%2 == 0 {
-					deadline = ks.Now() + 1_000_000 + int64(i)
+					deadline = 100_000_000 + int64(i)
 				}
 				db.Set(fmt.Appendf(nil, "k%d", i), object.IntValue(1), deadline)
 				ks.SetNow(ks.Now() + 1000)
