@@ -178,7 +178,8 @@ func (ks *Keyspace) fillPool() bool {
 	return found
 }
 
-// sample adds random candidates of the database to the pool and returns how many it saw.
+// sample adds random candidates of the database to the pool, as many as maxmemory-samples says if they turn up, and returns how many
+// it saw.
 func (ks *Keyspace) sample(db *DB) (used int) {
 	refs := ks.pool.refs[:min(max(ks.P.Samples, 1), len(ks.pool.refs))]
 	for range db.sampleRounds() {
@@ -190,11 +191,11 @@ func (ks *Keyspace) sample(db *DB) (used int) {
 			used++
 			ks.pool.add(ks.score(e), e.Key(), db.id)
 		}
-		if used > 0 {
-			return used
+		if used >= len(refs) {
+			break
 		}
 	}
-	return 0
+	return used
 }
 
 // scanVolatile walks the table, from where the last walk ended, to a bucket with keys that have a deadline: when they are too rare for

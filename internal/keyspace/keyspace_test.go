@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/arena"
+	"godwit/internal/invariant"
 	"godwit/internal/object"
 )
 
@@ -86,7 +87,11 @@ func TestModel(t *testing.T) {
 		}
 		return r, ok
 	}
-	for range 60000 {
+	steps := 40000
+	if invariant.Enabled {
+		steps = 10000
+	}
+	for range steps {
 		d := rng.IntN(ks.Databases())
 		db, m := ks.DB(d), models[d]
 		key := fmt.Sprintf("k%d", rng.IntN(60))
