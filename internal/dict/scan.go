@@ -71,21 +71,32 @@ func (d *Dict) appendChain(refs []arena.Ref, b *bucket) []arena.Ref {
 	}
 }
 
-// buckets is the number of buckets in which entries may be, numbered for nthBucket.
+// buckets is the number of buckets that can hold entries, numbered for nthBucket: those of tab[0]
+// that are not moved yet, and those of tab[1] that the moved ones correspond to. (Early in a rehash
+// the rest of tab[1] is a desert, in which nobody should look.)
 func (d *Dict) buckets() uint64 {
 	n := d.tab[0].mask + 1 - d.moved
-	if d.tab[1].base != nil {
-		n += d.tab[1].mask + 1
+	switch m0, m1 := d.tab[0].mask, d.tab[1].mask; {
+	case d.moved == 0:
+	case m0 < m1:
+		n += d.moved * ((m1 + 1) / (m0 + 1))
+	default:
+		n += min(d.moved, m1+1)
 	}
 	return n
 }
 
 // nthBucket is bucket i < buckets(): first what is left of tab[0], then tab[1].
 func (d *Dict) nthBucket(i uint64) *bucket {
-	if left := d.tab[0].mask + 1 - d.moved; i >= left {
-		return d.tab[1].at(i - left)
+	left := d.tab[0].mask + 1 - d.moved
+	if i < left {
+		return d.tab[0].at(d.moved + i)
 	}
-	return d.tab[0].at(d.moved + i)
+	i -= left
+	if d.tab[0].mask < d.tab[1].mask {
+		i = i%d.moved + i/d.moved*(d.tab[0].mask+1)
+	}
+	return d.tab[1].at(i)
 }
 
 // Random is an entry chosen by the random numbers of rnd, 0 if there is none. As in Redis, a bucket
@@ -120,9 +131,17 @@ func (d *Dict) Sample(rnd func() uint64, dst []arena.Ref) int {
 	i := rnd() % n
 	got := dst[:0]
 	for visits := min(n, uint64(len(dst))*4+64); visits > 0 && len(got) < len(dst); visits-- {
+		// Start anywhere in the chain: its order is that of insertion, and a sample that is full before the chain ends must not
+		// always miss the same end of it.
 		b := d.nthBucket(i)
-		for left := d.chainLen(b); left > 0 && len(got) < len(dst); left-- {
-			got = append(got, d.nth(b, left-1))
+		if size := d.chainLen(b); size > 0 {
+			at := int(rnd()>>32) % size
+			for k := 0; k < size && len(got) < len(dst); k++ {
+				got = append(got, d.nth(b, at))
+				if at++; at == size {
+					at = 0
+				}
+			}
 		}
 		if i++; i == n {
 			i = 0
