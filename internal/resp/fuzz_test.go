@@ -9,7 +9,7 @@ import (
 // larger than the input it came from.
 func FuzzParser(f *testing.F) {
 	for _, s := range []string{"*1\r\n$4\r\nPING\r\n", "*2\r\n$3\r\nGET\r\n$1\r\nk\r\nPING\r\n", "SET \"a b\" 'c'\r\n\n*0\r\n",
-		"*-1\r\n*1\r\n$-1\r\n", "*11\r\n", "*1\r\n$16385\r\n", "*1\r\nx\r\n", "*1\x00\r\n", "\"a\"b\n"} {
+		"*-1\r\n*1\r\n$-1\r\n", "*11\r\n", "*1\r\n$16385\r\n", "*1\r\nx\r\n", "*1\x00\r\n", "\"a\"b\n", "\x00000000000000000000000000000000000"} {
 		f.Add([]byte(s), uint8(3), true)
 		f.Add([]byte(s), uint8(1), false)
 	}

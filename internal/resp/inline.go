@@ -9,17 +9,9 @@ func (p *Parser) inline(buf []byte, lim *Limits) ([][]byte, int, error) {
 	limit := lim.maxInline()
 	stop := min(len(buf), limit+1)
 	from := min(p.scan, stop)
-	lf := bytes.IndexByte(buf[from:stop], '\n')
-	seen := buf[from:stop]
-	if lf >= 0 {
-		seen = seen[:lf]
-	}
-	p.steps += len(seen) + 1
-	if nul := bytes.IndexByte(seen, 0); nul >= 0 {
-		p.scan = from + nul // a NUL hides the rest of the line, see line
-		lf = -1
-	} else {
-		p.scan = from + len(seen)
+	lf := -1
+	if from == stop || buf[from] != 0 { // at a NUL the rest has been given up already
+		lf = p.lineFeed(buf[from:stop])
 	}
 	if lf < 0 {
 		if len(buf) > limit {
@@ -42,6 +34,22 @@ func (p *Parser) inline(buf []byte, lim *Limits) ([][]byte, int, error) {
 	}
 	p.steps += len(line)
 	return p.finish(p.scratch), end + 1, nil
+}
+
+// lineFeed returns the offset of the LF in b, or -1, and moves scan to it or behind what has been
+// searched. A NUL hides the rest of the line, see line: scan then stays on it.
+func (p *Parser) lineFeed(b []byte) int {
+	lf := bytes.IndexByte(b, '\n')
+	if lf >= 0 {
+		b = b[:lf]
+	}
+	p.steps += len(b) + 1
+	end := len(b)
+	if nul := bytes.IndexByte(b, 0); nul >= 0 {
+		end, lf = nul, -1
+	}
+	p.scan += end
+	return lf
 }
 
 // split cuts line into words, decoded into scratch, with spans over it. It reports whether every

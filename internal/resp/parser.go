@@ -128,6 +128,11 @@ func (p *Parser) Reset() {
 // multibulk parses the line "*<count>". done is false when it has not all arrived; a count that is
 // not positive leaves left at 0.
 func (p *Parser) multibulk(buf []byte, lim *Limits) (done bool, err error) {
+	// One digit, as in nearly every command, needs no search, and strangers may send it.
+	if len(buf) >= 4 && buf[2] == '\r' && buf[1]-'1' < 9 && lim.maxMultibulk() >= 9 {
+		p.begin(int(buf[1]-'0'), 4)
+		return true, nil
+	}
 	end, err := p.line(buf, lim.maxInline(), errBigMultibulk)
 	if end < 0 || err != nil {
 		return false, err
@@ -139,13 +144,16 @@ func (p *Parser) multibulk(buf []byte, lim *Limits) (done bool, err error) {
 	if n > unauthMultibulk && !lim.Authenticated {
 		return false, errUnauthMultibulk
 	}
-	p.spans = p.spans[:0]
-	p.pos = end + 2
-	p.scan = p.pos
-	if n > 0 {
-		p.left = int(n)
-	}
+	p.begin(int(max(n, 0)), end+2)
 	return true, nil
+}
+
+// begin starts a command of n arguments, the first of which is at pos.
+func (p *Parser) begin(n, pos int) {
+	p.spans = p.spans[:0]
+	p.left = n
+	p.pos = pos
+	p.scan = pos
 }
 
 // bulks parses arguments until none is left or the input ends.
@@ -251,8 +259,8 @@ func (p *Parser) finish(buf []byte) [][]byte {
 	if cap(p.argv) < n {
 		p.argv = make([][]byte, n, max(cap(p.spans), 8))
 	} else {
-		if n < len(p.argv) {
-			clear(p.argv[n:]) // they would keep an old buffer alive
+		for i := n; i < len(p.argv); i++ {
+			p.argv[i] = nil // it would keep an old buffer alive
 		}
 		p.argv = p.argv[:n]
 	}

@@ -231,3 +231,63 @@ func TestDoublesAgainstRedis(t *testing.T) {
 		}
 	}
 }
+
+// TestWriterAgainstRedis compares every type with what DEBUG PROTOCOL shows in both versions.
+func TestWriterAgainstRedis(t *testing.T) {
+	sock := startRedis(t, "--enable-debug-command", "yes")
+	types := map[string]func(w *resp.Writer){
+		"string":  func(w *resp.Writer) { w.BulkString("Hello World") },
+		"integer": func(w *resp.Writer) { w.Int(12345) },
+		"double":  func(w *resp.Writer) { w.Double(3.141) },
+		"null":    func(w *resp.Writer) { w.Null() },
+		"array":   func(w *resp.Writer) { w.Array(3); count(w) },
+		"set":     func(w *resp.Writer) { w.Set(3); count(w) },
+		"map": func(w *resp.Writer) {
+			w.Map(3)
+			for i := range 3 {
+				w.Int(int64(i))
+				w.Bool(i == 1)
+			}
+		},
+		"attrib": func(w *resp.Writer) {
+			if w.Attr(1) {
+				w.BulkString("key-popularity")
+				w.Array(2)
+				w.BulkString("key:123")
+				w.Int(90)
+			}
+			w.BulkString("Some real reply following the attribute")
+		},
+		"push": func(w *resp.Writer) {
+			if w.Proto != 3 {
+				w.Error("ERR RESP2 is not supported by this command")
+				return
+			}
+			w.Push(2)
+			w.BulkString("server-cpu-usage")
+			w.Int(42)
+			w.BulkString("Some real reply following the push reply")
+		},
+		"verbatim": func(w *resp.Writer) { w.Verbatim("txt", "This is a verbatim\nstring") },
+		"bignum":   func(w *resp.Writer) { w.BigNumber("1234567999999999999999999999999999999") },
+		"true":     func(w *resp.Writer) { w.Bool(true) },
+		"false":    func(w *resp.Writer) { w.Bool(false) },
+	}
+	for proto := 2; proto <= 3; proto++ {
+		for name, write := range types {
+			in := fmt.Sprintf("HELLO %d\r\nECHO mark\r\nDEBUG PROTOCOL %s\r\n", proto, name)
+			_, want, ok := strings.Cut(ask(t, sock, []byte(in)), "$4\r\nmark\r\n")
+			w := resp.Writer{Proto: proto}
+			write(&w)
+			if !ok || string(w.Buf) != want {
+				t.Errorf("%s in RESP%d: %q, Redis answers %q", name, proto, w.Buf, want)
+			}
+		}
+	}
+}
+
+func count(w *resp.Writer) {
+	for i := range 3 {
+		w.Int(int64(i))
+	}
+}
