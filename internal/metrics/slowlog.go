@@ -52,7 +52,7 @@ func (l *Slowlog) Add(timeSec, durationUs int64, argv [][]byte, addr, name strin
 	l.ring[l.next] = SlowEntry{l.id, timeSec, durationUs, slowArgs(argv), addr, name}
 	l.id++
 	l.next = (l.next + 1) % len(l.ring)
-	l.n = min(l.n+1, len(l.ring))
+	l.n = min(l.n+1, l.max) // the ring may be larger, from before a SetMax
 }
 
 // resize moves the newest entries into a ring of the given size.
