@@ -137,8 +137,8 @@ func (c *Config) resolve(local bool, pairs [][2]string) ([]*Directive, error) {
 		case d.Flags&Protected != 0 && !c.EnableProtectedConfigs.Allows(local):
 			refused = &SetError{Name: p[0], Reason: "can't set protected config"}
 		default:
-			for _, other := range ds[:i] {
-				if other == d {
+			for _, other := range pairs[:i] {
+				if strings.EqualFold(other[0], p[0]) { // an alias beside its name passes, as in Redis
 					refused = &SetError{Name: p[0], Reason: "duplicate parameter"}
 				}
 			}

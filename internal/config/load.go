@@ -68,7 +68,7 @@ func Fatal(err error, program string) string {
 // *OpenError.
 func Load(args []string, stdin io.Reader) (*Config, error) {
 	c := Default()
-	l := &loader{c: c, seen: make(map[string]bool)}
+	l := newLoader(c)
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		if args[0] != "" {
 			path, err := filepath.Abs(args[0])
@@ -104,7 +104,7 @@ func Load(args []string, stdin io.Reader) (*Config, error) {
 
 // Parse reads configuration text alone, on top of the defaults; source names it in errors.
 func Parse(source, text string) (*Config, error) {
-	l := &loader{c: Default(), seen: make(map[string]bool)}
+	l := newLoader(Default())
 	if err := l.text(source, text); err != nil {
 		return nil, err
 	}
@@ -167,6 +167,12 @@ type loader struct {
 	c     *Config
 	seen  map[string]bool // directives set so far: lists add up over lines
 	depth int             // of includes
+	read  func(path string) ([]byte, error)
+	glob  func(pattern string) ([]string, error)
+}
+
+func newLoader(c *Config) *loader {
+	return &loader{c: c, seen: make(map[string]bool), read: os.ReadFile, glob: filepath.Glob}
 }
 
 // files loads the file called path, or each file that it matches as a pattern, in their order.
@@ -177,14 +183,14 @@ func (l *loader) files(path string) error {
 	}
 	paths := []string{path}
 	if strings.ContainsAny(path, "*?[") {
-		found, err := filepath.Glob(path)
+		found, err := l.glob(path)
 		if err == nil {
 			paths = found
 			sort.Strings(paths)
 		}
 	}
 	for _, p := range paths {
-		text, err := os.ReadFile(p)
+		text, err := l.read(p)
 		if err != nil {
 			return &OpenError{p, err}
 		}

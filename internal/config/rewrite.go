@@ -115,7 +115,7 @@ func (c *Config) rewrite(old string) string {
 
 // says reports whether loading the lines at gives d the value that it has in c.
 func (f *draft) says(d *Directive, at []int, c *Config) bool {
-	l := &loader{c: Default(), seen: make(map[string]bool)}
+	l := newLoader(Default())
 	for _, i := range at {
 		if l.directive(d, f.words[i]) != nil {
 			return false

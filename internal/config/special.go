@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -25,6 +26,11 @@ func addresses(at func(*Config) *[]string) value {
 			if len(args) > maxBind {
 				return old, errManyBind
 			}
+			for _, a := range args {
+				if !plainWord(a) {
+					return old, errBindWord
+				}
+			}
 			return append([]string(nil), args...), nil
 		},
 		show: func(v []string) string { return strings.Join(v, " ") },
@@ -35,6 +41,16 @@ func addresses(at func(*Config) *[]string) value {
 			return []string{name + " " + strings.Join(v, " ")}
 		},
 	}, at}
+}
+
+// plainWord reports whether s can stand in a line without quotes.
+func plainWord(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] <= ' ' || s[i] >= 0x7f || strings.IndexByte(`"'\\`, s[i]) >= 0 {
+			return false
+		}
+	}
+	return s != ""
 }
 
 // savePoints adds up over the lines of one load; an empty line drops what came before.
@@ -262,6 +278,22 @@ func primary(at func(*Config) *string) value {
 		},
 		show: func(v string) string { return v },
 	}, at}
+}
+
+// folder keeps a path absolute: a relative one starts at the folder that it replaces, where the
+// process is. That it exists is for the one who changes into it to find out.
+func folder(at func(*Config) *string) value {
+	v := str(at).(field[string])
+	v.codec.read = func(args []string, old string, _ bool) (string, error) {
+		if len(args) != 1 {
+			return old, errArity
+		}
+		if s := args[0]; s == "" || filepath.IsAbs(s) || !filepath.IsAbs(old) {
+			return s, nil
+		}
+		return filepath.Join(old, args[0]), nil
+	}
+	return v
 }
 
 // fileName refuses a path where a file's bare name is wanted.

@@ -189,7 +189,7 @@ func fileTable() []Directive {
 	return []Directive{
 		{Name: "dir", Default: "./", Flags: Protected,
 			Doc:   "Folder of all data files.",
-			value: str(func(c *Config) *string { return &c.Dir })},
+			value: folder(func(c *Config) *string { return &c.Dir })},
 		{Name: "dbfilename", Default: "dump.rdb", Flags: Protected,
 			Doc:   "Name of the snapshot file.",
 			value: str(func(c *Config) *string { return &c.DBFilename }, fileName("dbfilename"))},

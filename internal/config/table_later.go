@@ -31,7 +31,7 @@ func aofTable() []Directive {
 		later("auto-aof-rewrite-percentage", "100", 0, "Growth from which the log is rewritten.",
 			integer(0, maxInt, held[int64]("auto-aof-rewrite-percentage"))),
 		later("auto-aof-rewrite-min-size", "67108864", 0, "Size below which it never is.",
-			memory(1, maxLong, held[int64]("auto-aof-rewrite-min-size"))),
+			memory(0, maxLong, held[int64]("auto-aof-rewrite-min-size"))),
 		later("aof-load-truncated", "yes", 0, "Accept a log whose last write is torn.",
 			yesNo(held[bool]("aof-load-truncated"))),
 		later("aof-use-rdb-preamble", "yes", 0, "Write the log's base as a snapshot.",
@@ -75,7 +75,7 @@ func replicationTable() []Directive {
 
 func replicaTable() []Directive {
 	return []Directive{
-		later("replicaof", "", Immutable|Multi, "Primary to copy.", primary(held[string]("replicaof"))).alias("slaveof"),
+		later("replicaof", "no one", Immutable|Multi, "Primary to copy.", primary(held[string]("replicaof"))).alias("slaveof"),
 		later("masterauth", "", Sensitive, "Password for the primary.", str(held[string]("masterauth"))),
 		later("masteruser", "", 0, "User for the primary.", str(held[string]("masteruser"))),
 		later("replica-serve-stale-data", "yes", 0, "Answer from old data while the primary is away.",

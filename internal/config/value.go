@@ -39,6 +39,7 @@ const (
 	errMaxPct   reason = "percentage argument must be less or equal to 100"
 	errSave     reason = "Invalid save parameters"
 	errManyBind reason = "Too many bind addresses specified."
+	errBindWord reason = "Invalid bind address"
 	errBadLine  reason = "Bad directive or wrong number of arguments"
 	errQuotes   reason = "Unbalanced quotes in configuration line"
 )

@@ -164,10 +164,7 @@ func (l *Logger) Log(v Level, format string, args ...any) {
 	if !l.Enabled(v) {
 		return
 	}
-	msg := format
-	if len(args) > 0 {
-		msg = fmt.Sprintf(format, args...)
-	}
+	msg := fmt.Sprintf(format, args...)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	start := 0

@@ -1,0 +1,425 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func mustLoad(t *testing.T, args ...string) *Config {
+	t.Helper()
+	c, err := Load(args, strings.NewReader(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func writeFile(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestTable(t *testing.T) {
+	c := Default()
+	name := regexp.MustCompile(`^[a-z][a-z0-9_-]*$`)
+	for _, d := range Directives() {
+		if !name.MatchString(d.Name) || d.Alias != "" && !name.MatchString(d.Alias) {
+			t.Errorf("%q, %q: not a name", d.Name, d.Alias)
+		}
+		if d.Doc == "" || d.Syntax() == "" {
+			t.Errorf("%s: not documented", d.Name)
+		}
+		if canon, err := d.value.canon(d.defaultArgs()); err != nil || canon != d.Value(c) && d.Name != "dir" {
+			t.Errorf("%s: default %q reads as %q, %v; a fresh Config has %q", d.Name, d.Default, canon, err, d.Value(c))
+		}
+		if multi := d.Kind() == KindStrings || d.Kind() == KindSpecial && d.Name != "notify-keyspace-events"; multi && d.Flags&Multi == 0 {
+			t.Errorf("%s takes words, but has no Multi flag", d.Name)
+		}
+	}
+}
+
+func TestGet(t *testing.T) {
+	c := Default()
+	for _, tc := range []struct{ patterns, want string }{
+		{"hz", "[[hz 10]]"},
+		{"HZ h? hz", "[[HZ 10]]"},
+		{"nope", "[]"},
+		{"*ziplist-entries hash-max-listpack-e*", "[[hash-max-listpack-entries 512] [hash-max-ziplist-entries 512] [zset-max-ziplist-entries 128]]"},
+		{"PORT tls-p*t", "[[PORT 6379] [tls-port 0]]"},
+		{"save", "[[save 3600 1 300 100 60 10000]]"},
+	} {
+		var patterns [][]byte
+		for _, p := range strings.Fields(tc.patterns) {
+			patterns = append(patterns, []byte(p))
+		}
+		if got := fmt.Sprint(c.Get(patterns...)); got != tc.want {
+			t.Errorf("Get(%s) = %s, want %s", tc.patterns, got, tc.want)
+		}
+	}
+	all := c.Get([]byte("*"), []byte("*a*"))
+	seen := map[string]bool{}
+	for _, kv := range all {
+		if seen[kv[0]] {
+			t.Errorf("%s twice", kv[0])
+		}
+		seen[kv[0]] = true
+	}
+	if len(all) != len(index) {
+		t.Errorf("CONFIG GET * shows %d of %d names", len(all), len(index))
+	}
+}
+
+func TestSetIsAllOrNone(t *testing.T) {
+	c := Default()
+	before := fmt.Sprint(c.Get([]byte("*")))
+	var calls [][]string
+	fail := errors.New("no descriptors")
+	apply := func(names []string) error {
+		calls = append(calls, names)
+		if len(calls) == 1 {
+			if c.Port != 1 || c.Maxmemory != 1<<20 || len(c.Bind) != 1 {
+				t.Error("apply must see the new values")
+			}
+			return &ApplyError{"port", "Unable to listen on this port. Check server logs."}
+		}
+		if fmt.Sprint(c.Get([]byte("*"))) != before {
+			t.Error("the second apply must see the old values")
+		}
+		return nil
+	}
+	err := c.Set([][2]string{{"port", "1"}, {"hz", "10"}, {"maxmemory", "1mb"}, {"bind", "::1"}}, apply)
+	const want = "ERR CONFIG SET failed (possibly related to argument 'port') - Unable to listen on this port. Check server logs."
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if fmt.Sprint(calls) != "[[port maxmemory bind] [port maxmemory bind]]" {
+		t.Errorf("apply was called with %v", calls)
+	}
+	// A bad value behind good ones.
+	if err := c.Set([][2]string{{"port", "2"}, {"save", "5 5"}, {"hz", "x"}}, nil); err == nil {
+		t.Error("a bad value must be refused")
+	}
+	if fmt.Sprint(c.Get([]byte("*"))) != before {
+		t.Error("a failed Set left something behind")
+	}
+	err = c.Set([][2]string{{"hz", "11"}}, func([]string) error { return fail })
+	if err == nil || err.Error() != "ERR CONFIG SET failed (possibly related to argument 'hz') - no descriptors" {
+		t.Errorf("got %v", err)
+	}
+	err = c.Set([][2]string{{"hz", "11"}, {"timeout", "1"}}, func([]string) error { return fail })
+	if err == nil || err.Error() != "ERR CONFIG SET failed - no descriptors" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSetCallsApplyForChanges(t *testing.T) {
+	c := Default()
+	var got []string
+	apply := func(names []string) error { got = names; return nil }
+	for _, tc := range []struct {
+		pairs [][2]string
+		want  string
+	}{
+		{[][2]string{{"hz", "10"}}, "[]"},
+		{[][2]string{{"HZ", "12"}, {"timeout", "0"}}, "[hz]"},
+		{[][2]string{{"tls-key-file", ""}}, "[tls-key-file]"}, // the file may have changed
+		{[][2]string{{"hash-max-ziplist-value", "7"}}, "[hash-max-listpack-value]"},
+	} {
+		got = nil
+		if err := c.Set(tc.pairs, apply); err != nil {
+			t.Error(err)
+		}
+		if fmt.Sprint(got) != tc.want {
+			t.Errorf("Set(%v) applied %v, want %s", tc.pairs, got, tc.want)
+		}
+	}
+}
+
+func TestProtectedConfigs(t *testing.T) {
+	set := func(c *Config, local bool) error {
+		return c.SetFrom(local, [][2]string{{"dbfilename", "x.rdb"}}, nil)
+	}
+	const refusal = "ERR CONFIG SET failed (possibly related to argument 'dbfilename') - can't set protected config"
+	for guard, want := range map[string][2]bool{"no": {}, "yes": {true, true}, "local": {false, true}} {
+		c := mustLoad(t, "--enable-protected-configs", guard)
+		for i, local := range []bool{false, true} {
+			err := set(c, local)
+			if (err == nil) != want[i] || err != nil && err.Error() != refusal {
+				t.Errorf("enable-protected-configs %s, local %t: %v", guard, local, err)
+			}
+		}
+	}
+}
+
+func TestDirIsAbsolute(t *testing.T) {
+	c := mustLoad(t, "--enable-protected-configs", "yes", "--dir", "/")
+	for _, tc := range [][2]string{{"tmp", "/tmp"}, {"x/../y", "/tmp/y"}, {"/usr", "/usr"}, {"..", "/"}} {
+		if err := c.Set([][2]string{{"dir", tc[0]}}, nil); err != nil || c.Dir != tc[1] {
+			t.Errorf("dir %s: %q, %v", tc[0], c.Dir, err)
+		}
+	}
+}
+
+func TestLaterAndIgnored(t *testing.T) {
+	for _, line := range []string{"appendonly yes", "replicaof 127.0.0.1 6379", "cluster-enabled yes", "aclfile /x", "enable-module-command yes", "user x on", "loadmodule x.so"} {
+		_, err := Parse("f", line)
+		if e := (*LineError)(nil); !errors.As(err, &e) || !strings.HasSuffix(e.Reason, " is not supported yet") {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	c, err := Parse("f", "appendonly no\nreplicaof no one\nappendfsync everysec\nauto-aof-rewrite-min-size 64mb\n"+
+		"disable-thp no\noom-score-adj yes\nlist-max-ziplist-entries 512\nsave \"\"")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := c.Warnings()
+	if len(w) != 3 || !strings.Contains(strings.Join(w, "\n"), "disable-thp") {
+		t.Errorf("warnings: %q", w)
+	}
+	if w := c.Warnings(); len(w) != 0 {
+		t.Errorf("warnings come again: %q", w)
+	}
+	if err := c.Set([][2]string{{"appendonly", "yes"}}, nil); err == nil ||
+		err.Error() != "ERR CONFIG SET failed (possibly related to argument 'appendonly') - appendonly yes is not supported yet" {
+		t.Errorf("CONFIG SET appendonly yes: %v", err)
+	}
+	if err := c.Set([][2]string{{"jemalloc-bg-thread", "no"}}, nil); err != nil || len(c.Warnings()) != 1 {
+		t.Errorf("CONFIG SET of an ignored directive: %v", err)
+	}
+	if w := Default().Warnings(); len(w) != 0 {
+		t.Errorf("a fresh Config warns: %q", w)
+	}
+	if w := mustLoad(t).Warnings(); len(w) != 1 || !strings.Contains(w[0], "save") {
+		t.Errorf("save points without snapshots: %q", w)
+	}
+}
+
+func TestInclude(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"main.conf": "dir " + dir + "\nhz 11\ninclude d/*.conf\ninclude none*\ntimeout 3\n",
+		"d/b.conf":  "hz 13\n",
+		"d/a.conf":  "hz 12\ntimeout 1\n",
+		"bad.conf":  "\ninclude " + dir + "/d2.conf\n",
+		"d2.conf":   "hz 1\n\nhz y\n",
+		"loop.conf": "include " + dir + "/loop.conf\n",
+		"gone.conf": "include " + dir + "/nope.conf\n",
+	} {
+		path := filepath.Join(dir, name)
+		_ = os.MkdirAll(filepath.Dir(path), 0o755)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := mustLoad(t, filepath.Join(dir, "main.conf"), "--port", "1")
+	if c.Hz != 13 || c.Timeout != 3 || c.Port != 1 || c.Dir != dir || c.File != filepath.Join(dir, "main.conf") {
+		t.Errorf("hz %d, timeout %d, port %d, dir %s, file %s", c.Hz, c.Timeout, c.Port, c.Dir, c.File)
+	}
+	_, err := Load([]string{filepath.Join(dir, "bad.conf")}, nil)
+	var e *LineError
+	if !errors.As(err, &e) || e.Line != 3 || e.Source != filepath.Join(dir, "d2.conf") || e.Text != "hz y" {
+		t.Errorf("an error in an included file: %v", err)
+	}
+	if got, want := Fatal(err, "Godwit 1"), "\n*** FATAL CONFIG FILE ERROR (Godwit 1) ***\nReading the configuration file, at line 3 ("+
+		e.Source+")\n>>> 'hz y'\nargument couldn't be parsed into an integer\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if _, err := Load([]string{filepath.Join(dir, "loop.conf")}, nil); !errors.As(err, &e) || !strings.Contains(e.Reason, "deeper than 16") {
+		t.Errorf("a file that includes itself: %v", err)
+	}
+	_, err = Load([]string{filepath.Join(dir, "gone.conf")}, nil)
+	if want := "Fatal error, can't open config file '" + dir + "/nope.conf': No such file or directory"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if _, err := Load([]string{filepath.Join(dir, "missing")}, nil); err == nil {
+		t.Error("a missing file must be an error")
+	}
+}
+
+func TestRenames(t *testing.T) {
+	c, err := Parse("f", "rename-command FLUSHALL \"\"\n\nrename-command get fetch")
+	if err != nil || len(c.Renames) != 2 || c.Renames[1] != (Rename{"get", "fetch", "f", 3, "rename-command get fetch"}) || c.Renames[0].To != "" {
+		t.Errorf("%+v, %v", c.Renames, err)
+	}
+}
+
+func TestRewrite(t *testing.T) {
+	if err := Default().Rewrite(); err == nil || err.Error() != "ERR The server is running without a config file" {
+		t.Errorf("without a file: %v", err)
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "g.conf")
+	const text = `# my file
+port 7000
+
+# memory
+maxmemory 1gb
+maxmemory 2gb
+maxmemory-policy ALLKEYS-LRU
+hash-max-ziplist-entries 500
+	timeout   5
+save 900 1
+# between
+save 300 10
+rename-command FLUSHALL ""
+client-output-buffer-limit pubsub 1mb 2mb 3
+# end`
+	if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(dir, "link.conf")
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	c := mustLoad(t, link, "--dir", dir)
+	err := c.Set([][2]string{{"hash-max-listpack-entries", "512"}, {"timeout", "6"}, {"save", "1 2 3 4 5 6"},
+		{"requirepass", "a \"b\"\n"}, {"client-output-buffer-limit", "normal 1 1 1"}, {"maxmemory-clients", "5%"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Rewrite(); err != nil {
+		t.Fatal(err)
+	}
+	want := `# my file
+port 7000
+
+# memory
+maxmemory 1gb
+maxmemory 2gb
+maxmemory-policy ALLKEYS-LRU
+hash-max-listpack-entries 512
+timeout 6
+save 1 2
+# between
+save 3 4
+save 5 6
+rename-command FLUSHALL ""
+client-output-buffer-limit normal 1 1 1
+client-output-buffer-limit replica 256mb 64mb 60
+client-output-buffer-limit pubsub 1mb 2mb 3
+# end
+
+# Generated by CONFIG REWRITE
+requirepass "a \"b\"\n"
+dir "` + dir + `"
+maxmemory-clients 5%
+`
+	got, _ := os.ReadFile(path)
+	if string(got) != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+	if st, err := os.Lstat(link); err != nil || st.Mode()&os.ModeSymlink == 0 {
+		t.Error("the link was replaced by a file")
+	}
+	if st, _ := os.Stat(path); st.Mode().Perm() != 0o640 {
+		t.Errorf("permissions became %v", st.Mode().Perm())
+	}
+	if files, _ := os.ReadDir(dir); len(files) != 2 {
+		t.Errorf("temporary files are left: %v", files)
+	}
+	if err := c.Set([][2]string{{"maxmemory", "3gb"}, {"hz", "20"}, {"save", ""}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Rewrite(); err != nil {
+		t.Fatal(err)
+	}
+	got, _ = os.ReadFile(path)
+	if n := strings.Count(string(got), signature); n != 1 {
+		t.Errorf("%d signatures", n)
+	}
+	if strings.Contains(string(got), "maxmemory 2gb") || !strings.Contains(string(got), "\nmaxmemory 3gb\nmaxmemory-policy") || !strings.Contains(string(got), "\nsave \"\"\n# between\nrename") {
+		t.Errorf("second rewrite:\n%s", got)
+	}
+	c.File = filepath.Join(dir, "no", "such", "folder")
+	if err := c.Rewrite(); err == nil || err.Error() != "ERR Rewriting config file: No such file or directory" {
+		t.Errorf("an unwritable file: %v", err)
+	}
+}
+
+// Whatever is set, the rewritten file loads to the same values.
+func TestRewriteKeepsValues(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	values := []string{"", "0", "1", "77", "5%", "1mb", "123456789", "yes", "no", "1 2", "10 20 30", "save now", "normal 1 2 3", "KEA", "::1 -127.0.0.1",
+		"a \"b\" \\ '\x00\xff\n", "allkeys-lfu", "debug", "optional", "99.5 0.1", "-5"}
+	for range 200 {
+		path := writeFile(t, "g.conf", "# c\nsave 1 1\nsave 2 2\nhz 20\nbind ::1\nmaxmemory 5mb\n")
+		c := mustLoad(t, path)
+		for range 30 {
+			d := table[rnd.IntN(len(table))]
+			_ = c.SetFrom(true, [][2]string{{d.Name, values[rnd.IntN(len(values))]}}, nil)
+		}
+		if err := c.Rewrite(); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Load([]string{path}, nil)
+		if err != nil {
+			text, _ := os.ReadFile(path)
+			t.Fatalf("%v\n%s", err, text)
+		}
+		if a, b := c.Get([]byte("*")), again.Get([]byte("*")); fmt.Sprint(a) != fmt.Sprint(b) {
+			t.Fatalf("set:\n%v\nloaded:\n%v", a, b)
+		}
+	}
+}
+
+func TestClientsLimit(t *testing.T) {
+	for _, tc := range []struct{ clients, maxmemory, want int64 }{
+		{0, 1000, 0}, {500, 1000, 500}, {-10, 1000, 100}, {-10, 0, 0}, {-100, 1<<63 - 1, 1<<63 - 1}, {-5, 199, 9},
+	} {
+		c := &Config{MaxmemoryClients: tc.clients, Maxmemory: tc.maxmemory}
+		if got := c.ClientsLimit(); got != tc.want {
+			t.Errorf("%+v: got %d", tc, got)
+		}
+	}
+}
+
+func FuzzParseFile(f *testing.F) {
+	for _, s := range []string{"", "# c\n\nhz 10\n", "save 900 1\nsave 300 10\r\nsave \"\"", "hz \"1\\x32\"", "masterauth 'a\\'b'",
+		"requirepass \"a\\n\\x00\\\"\"", "bind * -::* ::1\nbind \"\"", "client-output-buffer-limit normal 1mb 2k 3 replica 1 1 1",
+		"include a\ninclude b*\n", "rename-command GET \"\"", "user a on", "maxmemory-clients 5%\nmaxmemory 17179869184gb",
+		"latency-tracking-info-percentiles 1e1 99.9 0x1p2", "shutdown-on-sigterm \"save now\"", "dir /\ndir tmp", "hz 10\"", "*1\r\n$4\r\n", "oom-score-adj-values 1 -2 3",
+		"\"hz\" 12\nunixsocketperm 0777\nloglevel NOTHING\nnotify-keyspace-events KEA", "# ???\n\x00\xff\v hz 1"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		load := func(text string) (*Config, error) {
+			l := newLoader(Default())
+			l.read = func(string) ([]byte, error) { return []byte("timeout 3\n"), nil }
+			l.glob = func(string) ([]string, error) { return []string{"a", "b"}, nil }
+			err := l.text("fuzz", text)
+			l.finish()
+			return l.c, err
+		}
+		c, err := load(text)
+		if err != nil {
+			if Fatal(err, "x") == "" {
+				t.Fatal("an error without words")
+			}
+			return
+		}
+		out := c.rewrite(text)
+		again, err := load(out)
+		if err != nil {
+			t.Fatalf("%q was rewritten to %q: %v", text, out, err)
+		}
+		// An include after the directive wins again; without one nothing may differ.
+		if a, b := fmt.Sprint(c.Get([]byte("*"))), fmt.Sprint(again.Get([]byte("*"))); a != b {
+			t.Fatalf("%q: %s\nrewritten to %q: %s", text, a, out, b)
+		}
+		if twice := again.rewrite(out); twice != out {
+			t.Fatalf("%q, then %q", out, twice)
+		}
+	})
+}

@@ -1,0 +1,325 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"godwit/internal/resp/respclient"
+)
+
+// The tests of this file ask a real redis-server what it does with the same input.
+
+func redisServer(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Skip("redis-server is not installed")
+	}
+	out, err := exec.Command(path, "--version").CombinedOutput()
+	if err != nil || !bytes.Contains(out, []byte("v=7.0.")) {
+		t.Skipf("redis-server is not a 7.0: %s", out)
+	}
+	return path
+}
+
+// runRedis starts redis-server in a folder of its own. It returns a client when the server came up, and otherwise
+// what it printed before it gave up.
+func runRedis(t *testing.T, dir, stdin string, args ...string) (*respclient.Client, string) {
+	t.Helper()
+	sock := filepath.Join(dir, "s")
+	cmd := exec.Command(redisServer(t), args...)
+	cmd.Dir = dir
+	cmd.Stdin = strings.NewReader(stdin)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	exited := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(exited) }()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-exited
+		os.Remove(sock)
+	})
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+		select {
+		case <-exited:
+			return nil, out.String()
+		case <-time.After(2 * time.Millisecond):
+		}
+		if c, err := respclient.Dial("unix", sock); err == nil {
+			t.Cleanup(func() { c.Close() })
+			return c, ""
+		}
+	}
+	t.Fatal("redis-server neither came up nor gave up")
+	return nil, ""
+}
+
+func get(t *testing.T, c *respclient.Client, patterns ...string) map[string]string {
+	t.Helper()
+	args := []any{"CONFIG", "GET"}
+	for _, p := range patterns {
+		args = append(args, p)
+	}
+	v, err := c.Do(args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := map[string]string{}
+	s := v.Strings()
+	for i := 0; i+1 < len(s); i += 2 {
+		m[s[i]] = s[i+1]
+	}
+	return m
+}
+
+func ours(c *Config, patterns ...string) map[string]string {
+	m := map[string]string{}
+	for _, p := range patterns {
+		for _, kv := range c.Get([]byte(p)) {
+			m[kv[0]] = kv[1]
+		}
+	}
+	return m
+}
+
+func TestDefaultsAreRedisDefaults(t *testing.T) {
+	dir := t.TempDir()
+	c, out := runRedis(t, dir, "", "--port", "0", "--unixsocket", "s")
+	if c == nil {
+		t.Fatal(out)
+	}
+	differ := map[string]string{
+		"port":                     "given to reach the real server",
+		"unixsocket":               "given to reach the real server",
+		"dir":                      "each process has its own",
+		"set-max-listpack-entries": "new in Redis 7.2",
+		"set-max-listpack-value":   "new in Redis 7.2",
+	}
+	theirs, mine := get(t, c, "*"), ours(Default(), "*")
+	for name, want := range theirs {
+		got, ok := mine[name]
+		if differ[name] == "" && (!ok || got != want) {
+			t.Errorf("%s: got %q (known: %t), Redis has %q", name, got, ok, want)
+		}
+	}
+	for name := range mine {
+		if _, ok := theirs[name]; !ok && differ[name] == "" {
+			t.Errorf("%s: Redis has no such directive", name)
+		}
+	}
+}
+
+// bothServers starts Redis and loads a Config from the same command line.
+func bothServers(t *testing.T) (*respclient.Client, *Config) {
+	t.Helper()
+	dir := t.TempDir()
+	args := []string{"--port", "0", "--unixsocket", "s", "--dir", dir}
+	c, out := runRedis(t, dir, "", args...)
+	if c == nil {
+		t.Fatal(out)
+	}
+	mine, err := Load(args, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, mine
+}
+
+// Flags and bounds of every directive, as the errors of CONFIG SET tell them.
+func TestEveryDirectiveRefusesAsRedis(t *testing.T) {
+	c, mine := bothServers(t)
+	differ := map[string]string{
+		"activedefrag":             "depends on the allocator Redis was built with",
+		"loglevel":                 "7.2 adds nothing to the levels",
+		"bind":                     "only the server can tell whether an address is ours",
+		"set-max-listpack-entries": "new in Redis 7.2",
+		"set-max-listpack-value":   "new in Redis 7.2",
+	}
+	for _, d := range Directives() {
+		if differ[d.Name] != "" {
+			continue
+		}
+		for _, v := range []string{"", "zzz", "-999999999999999", "-2", "-1", "0", "99999999999", "1 2", "1.5", "yes", "5%", "1kb", "1gb"} {
+			if d.refusal(d.words(v)) != nil {
+				continue // belongs to a later part
+			}
+			compareSet(t, c, mine, d.Name, v)
+		}
+	}
+}
+
+func compareSet(t *testing.T, c *respclient.Client, mine *Config, kv ...string) {
+	t.Helper()
+	args := []any{"CONFIG", "SET"}
+	var pairs [][2]string
+	for i := 0; i < len(kv); i += 2 {
+		args = append(args, kv[i], kv[i+1])
+		pairs = append(pairs, [2]string{kv[i], kv[i+1]})
+	}
+	v, err := c.Do(args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := "OK"
+	if err := mine.Set(pairs, nil); err != nil {
+		got = err.Error()
+	}
+	if got != v.Text() {
+		t.Errorf("CONFIG SET %q: got %q, Redis says %q", kv, got, v.Text())
+		return
+	}
+	for i := 0; i < len(kv); i += 2 {
+		a, b := ours(mine, kv[i]), get(t, c, kv[i])
+		if fmt.Sprint(a) != fmt.Sprint(b) {
+			t.Errorf("after CONFIG SET %q: got %v, Redis has %v", kv, a, b)
+		}
+	}
+}
+
+func TestSetAsRedis(t *testing.T) {
+	c, mine := bothServers(t)
+	for _, kv := range [][]string{
+		{"nope", "1"}, {"hz", "1", "nope", "1"}, {"hz", "1", "hz", "2"}, {"port", "abc", "nope", "1"},
+		{"databases", "1", "hz", "2"}, {"hz", "20", "Maxmemory", "abc"}, {"HZ", "x"}, {"HZ", "12", "timeout", "5"},
+		{"lua-time-limit", "1", "busy-reply-threshold", "2"}, {"dir", "/"}, {"daemonize", "yes", "daemonize", "yes"},
+	} {
+		compareSet(t, c, mine, kv...)
+	}
+	for name, values := range map[string][]string{
+		"hz":                                {"0", "501", "10 ", "", "0x10", "010", "+5", " 5", "99999999999999999999", "-0"},
+		"maxmemory":                         {"1k", "1kb", "1K", "1Mb", "1m", "1g", "1gb", "1t", "-1", "10%", "", "1 mb", "1.5gb", "5b", "5B", "k", "100 ", "9223372036854775807"},
+		"maxmemory-clients":                 {"1k", "10%", "101%", "-1", "100%", "0%", "-5%", "1%5", "%", "5 %", "200g"},
+		"maxmemory-policy":                  {"volatile-lru", "ALLKEYS-LRU", " noeviction", "noeviction noeviction"},
+		"save":                              {"", "900 1", "900 1 300 10", "900", "0 1", "-1 5", "a b", "900 1 300 x", "1 -1", "1 0", "  900   1 ", "900 1 900 2", `""`, `"900 1"`},
+		"client-output-buffer-limit":        {"normal 0 0 0", "normal 1mb 1mb 5 pubsub 0 0 0", "replica 4 5 6", "bad 0 0 0", "normal 0 0", "normal a 0 0", "normal 0 0 -1", "master 1 2 3", "", "NORMAL 7 7 7", "normal 0 0 1x", "normal -1 0 0"},
+		"notify-keyspace-events":            {"KEA", "K", "AKE", "g$lshzxetd", "Kn", "KAn", "Em", "KEAmn", "KEg$", "q", "", "Kg$lshzxetdmn", "Ag"},
+		"shutdown-on-sigterm":               {"save", "save now", "nosave force", "save nosave", "x", "", "now now", "SAVE", "default save"},
+		"latency-tracking-info-percentiles": {"", "0", "100", "101", "-1", "a", "99.99999", "50 50", "1e1", "nan", "99.950", "  1  2", "inf"},
+		"proc-title-template":               {"", "{title}", "{foo}", "abc {title} {config-file}", "{title"},
+		"oom-score-adj-values":              {"5 4 3", "1 2", "-2000 1 1", "a b c", "-3000 1 2"},
+		"proto-max-bulk-len":                {"64kb", "1mb", "1048575"},
+		"requirepass":                       {""},
+		"bind":                              {strings.Repeat("127.0.0.1 ", 16) + "127.0.0.1"},
+	} {
+		for _, v := range values {
+			compareSet(t, c, mine, name, v)
+		}
+	}
+}
+
+var fatalLine = regexp.MustCompile(`at line (\d+)( \([^)]*\))?`)
+
+// fatal cuts what both servers print down to what must be equal: the line, its text, the reason.
+// Line numbers of the command line differ: Redis goes on counting after the file.
+func fatal(s string, withLine bool) string {
+	i := strings.Index(s, "Reading the configuration file")
+	if i < 0 {
+		return s
+	}
+	s = s[i:]
+	if !withLine {
+		return fatalLine.ReplaceAllString(s, "")
+	}
+	return fatalLine.ReplaceAllString(s, "at line $1")
+}
+
+func TestFileErrorsAsRedis(t *testing.T) {
+	redisServer(t)
+	for _, line := range []string{
+		"databases 0", "databases x", "io-threads 200", "tcp-backlog -1", "unixsocketperm 999", "unixsocketperm 1000",
+		"socket-mark-id -1", "syslog-facility foo", "supervised foo", "enable-debug-command foo", "dbfilename a/b",
+		"dir /nonexist", `masterauth "x`, "slaveof a", "replicaof 1.1.1.1 99999", "rename-command a", "include", "save 1",
+		`save "" x`, `save "900 1" "300 10"`, `hz "10`, `hz 10"`, "hz 10 # c", "hz", `"" 12`, "syslog-ident a b", "vm-enabled no",
+		"sentinel monitor x", "requirepass a b", "requirepass", "notify-keyspace-events K E", "maxclients 0", "port 99999",
+		"client-output-buffer-limit normal 1", "shutdown-on-sigterm save nosave", `masterauth "a"b`, "shutdown-on-sigterm",
+		"oom-score-adj-values 1", "replicaof",
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "r.conf")
+		if err := os.WriteFile(path, []byte("# c\n\n"+line+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, out := runRedis(t, dir, "", path, "--port", "0", "--unixsocket", "s")
+		_, err := Load([]string{path, "--port", "0"}, nil)
+		if c != nil || err == nil {
+			t.Errorf("%s: Redis accepts: %t, we: %t", line, c != nil, err == nil)
+			continue
+		}
+		if got, want := fatal(Fatal(err, "Godwit"), true), fatal(out, true); got != want {
+			t.Errorf("%s: got %q, Redis prints %q", line, got, want)
+		}
+	}
+}
+
+func TestCommandLineAsRedis(t *testing.T) {
+	redisServer(t)
+	for _, tc := range []struct {
+		args  string // separated by |
+		file  string
+		stdin string
+	}{
+		{args: "--hz|abc"}, {args: "--nope|1"}, {args: "--hz"}, {args: "--hz|1|2"}, {args: "--hz=20"}, {args: "--hz|--port"},
+		{args: "--hz 20|30"}, {args: "--save|900 1|300 10"}, {args: "--hz|"},
+		{args: "--save|900 1"}, {args: "--save|900|1|300|10"}, {args: "--save|900 1|--save|300 10"}, {args: "--save|--hz|20"},
+		{args: "--save||--hz|20"}, {args: "--save"}, {args: "--shutdown-on-sigterm|save|now"}, {args: "--hz 20"}, {args: "--"},
+		{args: "--client-output-buffer-limit|normal 1 2 3"}, {args: "--client-output-buffer-limit|normal|1|2|3|pubsub|3|4|5"},
+		{args: "--latency-tracking-info-percentiles|1 2"}, {args: "--SAVE|5|6"}, {args: "--hz|30|-", stdin: "hz 33\ntimeout 3\n"},
+		{args: "-|--hz|44", stdin: "hz 33\ntimeout 3"}, {args: "--timeout|9|-", file: "hz 11\ntimeout 2\n", stdin: "timeout 3\n"},
+		{args: "-|--timeout|9", file: "hz 11\n"}, {args: "--timeout|1", file: "save 900 1\nsave 300 10\n"},
+		{args: "--timeout|1", file: "save 900 1\nsave \"\"\n"}, {args: "--save|7 8", file: "save 900 1\n"},
+		{args: "--timeout|1", file: "  hz   \"1\\x32\"  \r\nsave\n"}, {args: "--timeout|1", file: "shutdown-on-sigterm 'save now'\n"},
+	} {
+		dir := t.TempDir()
+		base := []string{"--port", "0", "--unixsocket", "s"}
+		args := append(append([]string{}, base...), strings.Split(tc.args, "|")...)
+		if strings.HasPrefix(tc.args, "-|") {
+			args = append(strings.Split(tc.args, "|"), base...)
+		}
+		if tc.file != "" {
+			path := filepath.Join(dir, "r.conf")
+			if err := os.WriteFile(path, []byte(tc.file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			args = append([]string{path}, args...)
+		}
+		c, out := runRedis(t, dir, tc.stdin, args...)
+		mine, err := Load(args, strings.NewReader(tc.stdin))
+		if (c != nil) != (err == nil) {
+			t.Errorf("%q: Redis accepts: %t, we: %v", args, c != nil, err)
+			continue
+		}
+		if c == nil {
+			if got, want := fatal(Fatal(err, "Godwit"), false), fatal(out, false); got != want {
+				t.Errorf("%q: got %q, Redis prints %q", args, got, want)
+			}
+			continue
+		}
+		names := []string{"hz", "timeout", "save", "shutdown-on-sigterm", "client-output-buffer-limit", "latency-tracking-info-percentiles"}
+		if got, want := fmt.Sprint(ours(mine, names...)), fmt.Sprint(get(t, c, names...)); got != want {
+			t.Errorf("%q: got %s, Redis has %s", args, got, want)
+		}
+	}
+}
+
+// The configuration that Redis's package installs must either load or be refused for a reason that
+// names what is missing.
+func TestPackagedConf(t *testing.T) {
+	for _, path := range []string{"/etc/redis/redis.conf"} {
+		if _, err := os.ReadFile(path); err != nil {
+			t.Skipf("%s cannot be read: %v", path, err)
+		}
+		if _, err := Load([]string{path}, nil); err != nil && !strings.Contains(err.Error(), "No such file or directory") {
+			t.Error(err)
+		}
+	}
+}
