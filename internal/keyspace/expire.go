@@ -60,6 +60,7 @@ func (ks *Keyspace) fire(_ int64, h uint64, tag uint16) {
 		wheelID &= maxTagged - 1
 	}
 	db := ks.byWheel[wheelID]
+	ks.dueHash = h
 	if r := db.dict.Find(h, nil); r != 0 {
 		db.expire(h, object.View(ks.A, r))
 		return

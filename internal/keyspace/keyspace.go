@@ -101,7 +101,8 @@ type Keyspace struct {
 	now     int64
 	lru     uint32 // what lookups store under an LRU policy: seconds, 24 bits
 	epoch   byte
-	due     int64 // deadlines before it match a search by hash alone; see DB.match
+	due     int64 // see match
+	dueHash uint64
 	hooks   Hooks
 	lazy    lazyQueue
 	pool    evictionPool
@@ -145,12 +146,13 @@ func (ks *Keyspace) newDict() *dict.Dict {
 	})
 }
 
-// match is the dict's key comparison. A nil key stands for "any key that is due": the timing wheel knows hashes only.
+// match is the dict's key comparison. A nil key stands for "the key of hash dueHash if its deadline is before due": the timing wheel
+// knows hashes only, and the dict compares only a part of the hash.
 func (ks *Keyspace) match(r arena.Ref, key []byte) bool {
 	e := object.View(ks.A, r)
 	if key == nil {
 		d := e.Deadline()
-		return d != 0 && d < ks.due
+		return d != 0 && d < ks.due && ks.Hash(e.Key()) == ks.dueHash
 	}
 	return string(e.Key()) == string(key)
 }
