@@ -92,8 +92,8 @@ func TestModel(t *testing.T) {
 		live[i] = live[len(live)-1]
 		live = live[:len(live)-1]
 	}
-	for step := range 20000 {
-		grow := step/2500%2 == 0 // waves, so that runs and chunks empty again
+	for step := range 12000 {
+		grow := step/1500%2 == 0 // waves, so that runs and chunks empty again
 		switch k := r.IntN(10); {
 		case len(live) == 0, k < 5 && grow, k < 2:
 			n := randSize(r)
@@ -124,7 +124,7 @@ func TestModel(t *testing.T) {
 		}
 		if step%1000 == 0 {
 			verify(t, a, live)
-			if step%5000 == 0 {
+			if step%4000 == 0 {
 				a.Trim()
 			}
 		}

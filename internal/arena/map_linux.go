@@ -29,4 +29,9 @@ func discardMemory(p unsafe.Pointer, size int64) {
 	_ = unix.Madvise(unsafe.Slice((*byte)(p), size), unix.MADV_DONTNEED)
 }
 
+// adviseHuge is a wish: a kernel without huge pages refuses it.
+func adviseHuge(p unsafe.Pointer, size int64) {
+	_ = unix.Madvise(unsafe.Slice((*byte)(p), size), unix.MADV_HUGEPAGE)
+}
+
 func discardPage() int { return os.Getpagesize() }

@@ -17,10 +17,10 @@
 // several holds at least 2. So up to 7 entries take one line; the eighth takes 32 bytes more, the
 // tenth another 32. Fingerprints are compared seven at once in one word.
 //
-// The 12 hash bits kept above the Ref make a lookup fetch a wrong entry about once in a million
-// instead of once in 256 for each candidate, and, since they are the index bits 16 to 27, they let
-// tables of 2^16 to 2^27 buckets grow without looking at a single entry: one cache miss saved for
-// each. (Smaller tables ask Funcs.Hash; their entries are few. Larger ones do too, by necessity.)
+// The 12 hash bits kept above the Ref serve twice. Compared in a lookup, they spare it nearly every
+// wrong entry that the fingerprint lets pass (1 in 256 for each candidate). And being the index bits
+// 16 to 27, they let tables of 2^16 to 2^27 buckets grow without looking at a single entry: one cache
+// miss saved for each. (Smaller tables ask Funcs.Hash; their entries are few. So do larger ones.)
 //
 // # Resizing
 //
@@ -42,9 +42,9 @@
 //
 // # Cost
 //
-// Find: one line for the bucket (1.2 to 1.4 at the load limits), one for the entry. Insert, Delete:
-// the same. Memory: see docs/measurements/dict.md; 11 to 14 bytes an entry in a table that is not
-// being resized. An empty Dict has no table; up to 7 entries take 64 bytes.
+// Find: one line for the bucket (1.1 to 1.4 on average between the load limits), one for the entry.
+// Insert and Delete: the same. Memory: 11 to 14 bytes an entry in a table that is not being resized
+// (docs/measurements/dict.md). An empty Dict has no table; up to 7 entries take 64 bytes.
 //
 // Limits: not safe for concurrent use. Hashes must be seeded against collision attacks by the caller.
 //

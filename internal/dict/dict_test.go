@@ -411,25 +411,7 @@ func FuzzDict(f *testing.F) {
 	f.Fuzz(func(t *testing.T, ops []byte) {
 		w := newWorld(t)
 		for i := 0; i+1 < len(ops) && i < 4000; i += 2 {
-			k := uint64(ops[i+1]) | uint64(ops[i]>>4)<<8
-			switch ops[i] & 0xf {
-			case 0, 6, 7, 8:
-				w.insert(k)
-			case 1, 9, 10:
-				w.delete(k)
-			case 2:
-				w.move(k)
-			case 3:
-				w.d.RehashSlice(int(ops[i+1]))
-			case 4:
-				w.d.Drain(int(ops[i+1]), func(r arena.Ref) { w.forget(w.key(r)) })
-			case 5:
-				w.d.Pause = int(k & 1)
-			default:
-				if got := w.find(k); got != w.model[k] {
-					t.Fatalf("Find(%#x) = %#x, want %#x", k, got, w.model[k])
-				}
-			}
+			w.fuzzOp(ops[i], ops[i+1])
 			if i%64 == 0 {
 				w.check()
 			}
@@ -438,4 +420,27 @@ func FuzzDict(f *testing.F) {
 		w.checkAll()
 		w.close()
 	})
+}
+
+// fuzzOp does the operation that two bytes stand for.
+func (w *world) fuzzOp(op, arg byte) {
+	k := uint64(arg) | uint64(op>>4)<<8
+	switch op & 0xf {
+	case 0, 6, 7, 8:
+		w.insert(k)
+	case 1, 9, 10:
+		w.delete(k)
+	case 2:
+		w.move(k)
+	case 3:
+		w.d.RehashSlice(int(arg))
+	case 4:
+		w.d.Drain(int(arg), func(r arena.Ref) { w.forget(w.key(r)) })
+	case 5:
+		w.d.Pause = int(k & 1)
+	default:
+		if got := w.find(k); got != w.model[k] {
+			w.t.Fatalf("Find(%#x) = %#x, want %#x", k, got, w.model[k])
+		}
+	}
 }
