@@ -1,0 +1,56 @@
+# Godwit: make run | test | check | bench | fuzz | build
+
+GO      ?= go
+VERSION := $(shell sed -n 's/^\tVersion = "\(.*\)"/\1/p' internal/engine/version.go)
+COMMIT  := $(shell git rev-parse --short=8 HEAD 2>/dev/null || echo 00000000)
+LDFLAGS := -s -w -X main.commit=$(COMMIT)
+FUZZTIME ?= 10s
+
+.PHONY: all build run test test-invariants test-race lint format check bench bench-quick fuzz fuzz-short oracle clean
+
+all: build
+
+build: ## static binary bin/godwit-server
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/godwit-server ./cmd/server
+
+run: build ## a server on 127.0.0.1:6379 with sensible defaults
+	./bin/godwit-server conf/godwit.conf
+
+test: ## all tests, then the structures once more with the invariants tag
+	$(GO) test ./...
+	$(GO) test -tags invariants ./internal/...
+
+test-race: ## all tests under the race detector
+	$(GO) test -race ./internal/... ./integration/...
+
+lint: ## vet and staticcheck, on Linux and as another system sees the tree
+	$(GO) vet ./...
+	$(GO) vet -tags invariants ./...
+	GOOS=darwin $(GO) vet ./internal/... ./cmd/...
+	$(GO) tool staticcheck ./...
+
+format: ## fails when a file is not gofmt-clean
+	@files=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$files" ]; then echo "not gofmt-clean:"; echo "$$files"; exit 1; fi
+
+oracle: build ## differential test against redis-server: one million commands
+	$(GO) run ./integration/oracle -n 1000000 -godwit bin/godwit-server
+
+check: format lint test test-race oracle fuzz-short
+
+bench: ## side by side with redis-server, about 15 minutes; updates README
+	$(GO) run ./bench -o bench/RESULTS.md -readme README.md
+
+bench-quick: ## the same in under a minute, without writing
+	$(GO) run ./bench -quick
+
+fuzz: ## every fuzz target for FUZZTIME each
+	@set -e; for pkg in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg; \
+		done; done
+
+fuzz-short:
+	@$(MAKE) --no-print-directory fuzz FUZZTIME=3s
+
+clean:
+	rm -rf bin
