@@ -1,0 +1,156 @@
+// Command server is godwit-server: it reads the configuration, puts the parts together and obeys signals.
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"godwit/internal/command"
+	"godwit/internal/config"
+	"godwit/internal/engine"
+	"godwit/internal/logging"
+	"godwit/internal/server"
+)
+
+const usage = `Usage: godwit-server [/path/to/godwit.conf] [--directive value ...] [-]
+       godwit-server -                  read the configuration from standard input
+       godwit-server -v or --version
+       godwit-server -h or --help
+
+Examples:
+       godwit-server                    start with the defaults, on port 6379
+       echo 'maxmemory 128mb' | godwit-server -
+       godwit-server /etc/godwit/6379.conf
+       godwit-server --port 7777
+       godwit-server /etc/godwit.conf --loglevel verbose -
+`
+
+func main() {
+	args := os.Args[1:]
+	if len(args) == 1 {
+		switch args[0] {
+		case "-v", "--version":
+			fmt.Println(server.VersionLine())
+			return
+		case "-h", "--help":
+			fmt.Print(usage)
+			return
+		}
+	}
+	os.Exit(run(args))
+}
+
+// run is the life of the process; it returns its exit code. Errors have been reported, in the log once there is one.
+func run(args []string) int {
+	stdin := server.ReplayableStdin()
+	cfg, err := config.Load(args, stdin)
+	if err != nil {
+		return fail(config.Fatal(err, "Godwit "+engine.Version))
+	}
+	if cfg.Daemonize && cfg.Supervised == config.SupervisedNo && !server.InBackground() {
+		if err := server.StartInBackground(stdin); err != nil {
+			return fail("Can't start in the background: " + logging.OSError(err) + "\n")
+		}
+		return 0
+	}
+	if err := os.Chdir(cfg.Dir); err != nil {
+		return fail(fmt.Sprintf("Can't chdir to '%s': %s\n", cfg.Dir, logging.OSError(err)))
+	}
+	log, err := logging.New(logging.Options{
+		Level: cfg.LogLevel, File: cfg.LogFile,
+		Syslog: cfg.SyslogEnabled, Ident: cfg.SyslogIdent, Facility: cfg.SyslogFacility,
+		Out: output(cfg),
+	})
+	if err != nil {
+		return fail(err.Error() + "\n")
+	}
+	defer log.Close()
+	server.Hello(log, cfg, len(args) > 0, os.Args[0])
+	log.SetRole(logging.Primary)
+	table, err := table(cfg)
+	if err != nil {
+		return fail(config.Fatal(err, "Godwit "+engine.Version))
+	}
+	server.TuneRuntime(cfg)
+	eng := engine.New(cfg, table, engine.Options{Log: log})
+	srv, err := server.New(eng, server.Options{})
+	if err != nil {
+		log.Warning("Failed creating the event loop. Error message: '%s'", err)
+		return 1
+	}
+	srv.Mode()
+	if srv.Prepare() != nil {
+		return 1
+	}
+	if srv.Listen() != nil {
+		srv.RemovePidFile()
+		return 1
+	}
+	go obey(log, cfg, srv)
+	srv.Running()
+	if err := srv.Run(); err != nil {
+		log.Warning("Event loop: %s", err)
+		return 1
+	}
+	return 0
+}
+
+func fail(msg string) int {
+	fmt.Fprint(os.Stderr, msg)
+	return 1
+}
+
+// output is where lines go without a log file: nowhere in the background, as nobody looks.
+func output(cfg *config.Config) io.Writer {
+	if cfg.Daemonize && server.InBackground() {
+		return io.Discard
+	}
+	return os.Stdout
+}
+
+// table is the command table as the configuration renames it.
+func table(cfg *config.Config) (*engine.Table, error) {
+	t := command.Table()
+	for _, r := range cfg.Renames {
+		if err := t.Rename(r.From, r.To); err != nil {
+			return nil, &config.LineError{Source: r.Source, Line: r.Line, Text: r.Text, Reason: err.Error()}
+		}
+	}
+	return t, nil
+}
+
+// obey turns signals into a shutdown: the first one into an orderly one, the second one into the end.
+func obey(log *logging.Logger, cfg *config.Config, srv *server.Server) {
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
+	for n := 0; ; n++ {
+		sig := <-signals
+		if n > 0 {
+			log.Warning("You insist... exiting now.")
+			os.Exit(1)
+		}
+		name := map[os.Signal]string{syscall.SIGTERM: "SIGTERM", syscall.SIGINT: "SIGINT"}[sig]
+		log.Warning("Received %s scheduling shutdown...", name)
+		go func() {
+			if err := srv.Shutdown(shutdownOptions(cfg, name)); err != nil {
+				log.Warning("%s received but errors trying to shut down the server, check the logs for more information: %s", name, err)
+			}
+		}()
+	}
+}
+
+func shutdownOptions(cfg *config.Config, sig string) engine.ShutdownOptions {
+	flags := cfg.ShutdownOnSigterm
+	if sig == "SIGINT" {
+		flags = cfg.ShutdownOnSigint
+	}
+	has := func(f config.ShutdownFlags) bool { return flags&f != 0 }
+	return engine.ShutdownOptions{
+		Save: has(config.ShutdownSave), NoSave: has(config.ShutdownNosave),
+		Now: has(config.ShutdownNow), Force: has(config.ShutdownForce), Signal: sig,
+	}
+}

@@ -1,0 +1,7 @@
+//go:build !unix
+
+package server
+
+import "net"
+
+func setBacklog(net.Listener, int) {}

@@ -1,0 +1,322 @@
+package server
+
+import (
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"godwit/internal/evloop"
+	"godwit/internal/logging"
+)
+
+// fdConn is a connection in an epoll loop. It has no buffers while it is idle: requests are read into the loop's shared buffer and run where
+// they are, replies are collected and written from there. Only what is left over, half a command or a reply that the socket does not
+// take, gets memory of the connection's own.
+//
+// All fields belong to the loop's goroutine, except posted (the executor's).
+type fdConn struct {
+	session
+	loop  *loop
+	fd    int
+	index int // in loop.conns
+
+	data  []byte // this turn's input in the shared buffer, begun by a copy of in; nil when in holds everything
+	fresh int    // bytes read in this turn
+	reply []byte // replies of this turn
+	own   bool   // reply is not in the shared buffer
+	q     outQueue
+	size  atomic.Int64 // q.size, for those who hold the executor on another loop
+	inCap atomic.Int64 // likewise cap(in), and len(in) as of the end of the last turn
+	inLen atomic.Int64
+	sent  int64 // bytes since the last turn
+
+	queued  bool // in loop.batch
+	dirty   bool // in loop.writes
+	waiting bool // in loop.again
+	posted  bool // in loop.posted
+	gone    bool // the socket has ended
+	ending  bool // closes when its replies are written
+	closed  bool
+	blocked bool // the socket takes no more: waits to be writable
+}
+
+// Ready implements evloop.Handler.
+func (c *fdConn) Ready(events uint32) {
+	if events&evloop.Writable != 0 && !c.q.empty() && !c.drain() {
+		c.gone = true
+	}
+	switch {
+	case c.gone:
+		c.enqueue()
+	case c.ending:
+		if c.gone = events&(evloop.Hangup|evloop.Error) != 0; c.gone {
+			c.enqueue()
+		}
+	case c.waiting: // its input waits for another turn: no use in reading more
+	case events&(evloop.Readable|evloop.Hangup|evloop.Error) != 0:
+		c.read()
+	}
+}
+
+// enqueue puts the connection into the batch.
+func (c *fdConn) enqueue() {
+	if !c.queued {
+		c.queued = true
+		c.loop.batch = append(c.loop.batch, c)
+	}
+}
+
+// again asks for another turn.
+func (c *fdConn) again() {
+	if !c.waiting {
+		c.waiting = true
+		c.loop.again = append(c.loop.again, c)
+	}
+}
+
+// read takes what the socket has, at most one buffer of it: the loop is told again of what stays.
+func (c *fdConn) read() {
+	l := c.loop
+	if len(c.in) > smallTail {
+		c.room()
+		old := len(c.in)
+		n, errno := evloop.Read(c.fd, c.in[old:min(cap(c.in), old+stepInput)])
+		c.in = c.in[:old+n]
+		c.readDone(n, errno)
+		return
+	}
+	if len(l.in)-l.inOff < windowInput+smallTail {
+		l.turn()
+		if c.closed || c.ending || c.waiting || len(c.in) > smallTail {
+			return // another turn of the poll will read it
+		}
+	}
+	buf := l.in[l.inOff:]
+	old := copy(buf, c.in)
+	n, errno := evloop.Read(c.fd, buf[old:old+windowInput])
+	if n > 0 {
+		c.data = buf[: old+n : old+n]
+		l.inOff += (old + n + 63) &^ 63
+	}
+	c.readDone(n, errno)
+}
+
+func (c *fdConn) readDone(n int, errno syscall.Errno) {
+	if n == 0 && (errno == syscall.EAGAIN || errno == syscall.EINTR) {
+		return
+	}
+	c.gone = n == 0
+	c.fresh = n
+	c.enqueue()
+}
+
+// handle runs the connection's input. The executor is held.
+func (c *fdConn) handle() {
+	if c.closed {
+		return
+	}
+	if c.gone || c.cl.CloseASAP {
+		c.data = nil
+		c.close()
+		return
+	}
+	if c.fresh > 0 {
+		c.received(c.fresh)
+	}
+	if c.sent > 0 {
+		c.cl.NetOut += c.sent
+		c.sent = 0
+	}
+	data, old := c.data, len(c.in)
+	c.data, c.fresh = nil, 0
+	if c.ending {
+		return
+	}
+	l := c.loop
+	if len(c.cl.W.Buf) == 0 {
+		c.cl.W.Buf = l.out[l.outOff:l.outOff:min(l.outOff+windowOutput, len(l.out))]
+	}
+	switch held := c.held(); {
+	case data != nil && held:
+		c.keep(data, old, 0)
+	case data != nil:
+		if n := c.run(data); n < len(data) {
+			c.keep(data, old, n)
+		} else {
+			c.in = c.in[:0]
+		}
+	case !held:
+		c.drop(c.run(c.in))
+	}
+	if c.more && !c.held() {
+		c.again()
+	}
+	if len(c.in) > 0 {
+		c.checkInput()
+	}
+	c.collect(true)
+	c.publish()
+}
+
+// collect takes the client's replies for writing after the batch; ran tells that its commands have just run, and it may hold a part of the shared
+// buffer. The executor is held.
+func (c *fdConn) collect(ran bool) {
+	cl, l := c.cl, c.loop
+	b := cl.W.Buf
+	cl.W.Buf = nil
+	if len(b) > 0 {
+		if len(b) > cl.MaxBuf {
+			cl.MaxBuf = len(b)
+		}
+		shared := ran && l.outOff < len(l.out) && &b[0] == &l.out[l.outOff]
+		if shared {
+			l.outOff += (len(b) + 63) &^ 63
+		}
+		if len(c.reply) > 0 {
+			c.q.push(c.reply, c.own)
+		}
+		c.reply, c.own = b, !shared
+		c.checkOutput(c.q.size + len(b))
+	}
+	if cl.CloseASAP {
+		c.close()
+		return
+	}
+	if cl.CloseAfterReply {
+		c.ending = true
+	}
+	if (len(c.reply) > 0 || c.ending) && !c.dirty {
+		c.dirty = true
+		l.writes = append(l.writes, c)
+	}
+}
+
+// write sends the replies of the turn, as far as the socket takes them; it reports false when the connection is to be closed. The
+// executor is not held.
+func (c *fdConn) write() bool {
+	b, own := c.reply, c.own
+	c.reply = nil
+	if c.q.empty() && len(b) > 0 {
+		n, errno := evloop.Write(c.fd, b)
+		if !c.wrote(n, errno) {
+			return false
+		}
+		b = b[n:]
+	}
+	c.q.push(b, own)
+	return c.written()
+}
+
+// drain sends what waits for the socket to become writable.
+func (c *fdConn) drain() bool {
+	n, errno := evloop.Writev(c.fd, c.q.vec(c.loop.vec[:0]))
+	if !c.wrote(n, errno) {
+		return false
+	}
+	c.q.pop(n)
+	return c.written()
+}
+
+func (c *fdConn) wrote(n int, errno syscall.Errno) bool {
+	l := c.loop
+	l.written += int64(n)
+	l.nwrites++
+	c.sent += int64(n)
+	return errno == 0 || errno == syscall.EAGAIN
+}
+
+// written adapts what the loop watches to what waits, and reports whether the connection goes on.
+func (c *fdConn) written() bool {
+	if c.ending && c.q.empty() {
+		return false
+	}
+	if c.size.Load() != int64(c.q.size) {
+		c.size.Store(int64(c.q.size))
+	}
+	if c.blocked == !c.q.empty() && !c.ending {
+		return true
+	}
+	c.blocked = !c.q.empty()
+	var events uint32
+	if c.blocked {
+		events = evloop.Writable
+	}
+	if !c.ending {
+		events |= evloop.Readable
+	}
+	return c.loop.ev.Mod(c.fd, events) == nil
+}
+
+// publish makes the size of the input known to other loops.
+func (c *fdConn) publish() {
+	if c.inLen.Load() != int64(len(c.in)) {
+		c.inLen.Store(int64(len(c.in)))
+	}
+	if c.inCap.Load() != int64(cap(c.in)) {
+		c.inCap.Store(int64(cap(c.in)))
+	}
+}
+
+// care looks after the connection about once a second: time limits, and memory that is no longer needed.
+func (c *fdConn) care() {
+	if !c.queued {
+		c.shrink()
+		c.publish()
+	}
+	c.checkOutput(c.q.size)
+	if c.idle() {
+		c.srv.log.Verbose("Closing idle client")
+		c.cl.CloseASAP = true
+	}
+	if c.cl.CloseASAP {
+		c.close()
+	}
+}
+
+// close ends the connection. The executor is held.
+func (c *fdConn) close() {
+	if c.closed {
+		return
+	}
+	c.closed = true
+	l := c.loop
+	if c.gone && c.srv.log.Enabled(logging.Verbose) {
+		c.srv.log.Verbose("Client closed connection %s", c.describe(c.q.size))
+	}
+	c.srv.eng.Forget(c.cl)
+	_ = l.ev.Del(c.fd) // fails only for a descriptor that could not be added
+	unix.Close(c.fd)
+	last := len(l.conns) - 1
+	l.conns[c.index] = l.conns[last]
+	l.conns[c.index].index = c.index
+	l.conns[last] = nil
+	l.conns = l.conns[:last]
+	c.in, c.data, c.reply, c.q, c.cl.W.Buf = nil, nil, nil, outQueue{}, nil
+}
+
+// post has the connection's loop look at it, now or when it wakes up.
+func (c *fdConn) post() {
+	if c.posted || c.closed {
+		return
+	}
+	c.posted = true
+	c.loop.posted = append(c.loop.posted, c)
+	if c.srv.holder != c.loop {
+		c.loop.ev.Wake()
+	}
+}
+
+// Flush implements engine.Conn.
+func (c *fdConn) Flush() { c.post() }
+
+// Resume implements engine.Conn.
+func (c *fdConn) Resume() { c.post() }
+
+// Close implements engine.Conn.
+func (c *fdConn) Close() { c.post() }
+
+// Buffers implements engine.Conn.
+func (c *fdConn) Buffers() (in, inCap, out int) {
+	return int(c.inLen.Load()), int(c.inCap.Load()), int(c.size.Load())
+}

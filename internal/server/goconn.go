@@ -1,0 +1,344 @@
+package server
+
+import (
+	"crypto/tls"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"godwit/internal/logging"
+)
+
+const (
+	// handshakeTime bounds a TLS handshake.
+	handshakeTime = 60 * time.Second
+	// readStart and windowInput bound the buffer of a reading goroutine: it grows when reads fill it.
+	readStart = 4 << 10
+	// keepSpare is the largest reply buffer that is used again.
+	keepSpare = 64 << 10
+)
+
+// goConn is a connection with goroutines: one reads and runs, one writes. Two, because a client that does not read its replies must still be read
+// (it may send all of its pipeline first), and because the engine may have replies for a client whose reader waits.
+type goConn struct {
+	session
+	raw net.Conn // the socket
+	nc  net.Conn // what to read and write: raw, or TLS over it
+
+	wake  chan struct{} // one slot: something to write, or the end
+	cared int64         // unix ms of the last care for memory
+
+	mu     sync.Mutex // guards what follows, between the executor's holder and the writer
+	q      outQueue
+	spare  []byte
+	ending bool // close when q is empty
+	dead   bool // the socket is closed
+	sent   int64
+	writes int64
+}
+
+// startGo serves a connection with goroutines.
+func (s *Server) startGo(nc net.Conn, p peer) {
+	c := &goConn{raw: nc, nc: nc, wake: make(chan struct{}, 1)}
+	c.srv = s
+	if cfg := s.tls.Load(); p.tls && cfg != nil {
+		c.nc = tls.Server(nc, cfg)
+	}
+	s.eng.Enter()
+	defer s.eng.Leave()
+	if s.stopping.Load() {
+		_ = nc.Close()
+		return
+	}
+	cl, refusal := s.admit(c, p)
+	if cl == nil {
+		go refuse(nc, p, refusal)
+		return
+	}
+	c.cl = cl
+	s.gos[c] = struct{}{}
+	s.goConns.Go(c.serve)
+}
+
+// refuse tells a plain connection why it is closed; a TLS one could only be told after a handshake.
+func refuse(nc net.Conn, p peer, why string) {
+	if !p.tls {
+		_ = nc.SetWriteDeadline(time.Now().Add(time.Second))
+		_, _ = io.WriteString(nc, why)
+	}
+	_ = nc.Close()
+}
+
+// serve is the reading goroutine; it stays until the writing one has ended.
+func (c *goConn) serve() {
+	if c.handshake() {
+		written := make(chan struct{})
+		go func() {
+			c.writer()
+			close(written)
+		}()
+		c.reader()
+		c.finish()
+		<-written
+	}
+	_ = c.raw.Close()
+	e := c.srv.eng
+	e.Enter()
+	defer e.Leave()
+	c.settle()
+	e.Forget(c.cl)
+	delete(c.srv.gos, c)
+	c.in, c.cl.W.Buf = nil, nil
+}
+
+func (c *goConn) handshake() bool {
+	t, ok := c.nc.(*tls.Conn)
+	if !ok {
+		return true
+	}
+	_ = c.raw.SetDeadline(time.Now().Add(handshakeTime))
+	if err := t.Handshake(); err != nil {
+		c.srv.log.Verbose("Error accepting a client connection: %s (addr=%s)", err, c.raw.RemoteAddr())
+		return false
+	}
+	return c.raw.SetDeadline(time.Time{}) == nil
+}
+
+func (c *goConn) reader() {
+	buf := make([]byte, readStart)
+	for {
+		n, err := c.nc.Read(buf)
+		if n > 0 && !c.input(buf[:n]) {
+			return
+		}
+		if err != nil {
+			if c.srv.log.Enabled(logging.Verbose) && err == io.EOF {
+				c.srv.log.Verbose("Client closed connection %s", c.raw.RemoteAddr())
+			}
+			return
+		}
+		if n == len(buf) && n < windowInput {
+			buf = make([]byte, 4*n)
+		}
+	}
+}
+
+// input runs fresh input; it reports false when the connection has ended.
+func (c *goConn) input(fresh []byte) bool {
+	e := c.srv.eng
+	e.Enter()
+	c.received(len(fresh))
+	if c.ended() {
+		e.Leave()
+		return false
+	}
+	switch {
+	case c.held() || len(c.in) > 0:
+		c.room()
+		c.in = append(c.in, fresh...)
+		c.peak = max(c.peak, len(c.in))
+		c.runIn()
+	default:
+		c.prime()
+		n := c.run(fresh)
+		c.keep(fresh, 0, n)
+		c.collect()
+	}
+	for c.more && !c.held() && !c.ended() {
+		e.Leave() // others have their turn
+		e.Enter()
+		c.runIn()
+	}
+	c.checkInput()
+	ok := !c.ended()
+	e.Leave()
+	return ok
+}
+
+// runIn runs kept input. The executor is held.
+func (c *goConn) runIn() {
+	if c.held() {
+		c.more = false
+		return
+	}
+	c.prime()
+	c.drop(c.run(c.in))
+	c.collect()
+}
+
+// resumed runs the input that was held back. Its own goroutine, because the reader may wait for more of it.
+func (c *goConn) resumed() {
+	e := c.srv.eng
+	e.Enter()
+	defer e.Leave()
+	for c.more = len(c.in) > 0; c.more && !c.held() && !c.ended(); {
+		c.runIn()
+		e.Leave()
+		e.Enter()
+	}
+}
+
+func (c *goConn) ended() bool { return c.cl.CloseASAP || c.cl.CloseAfterReply }
+
+// prime gives the client a buffer for its replies that has been used before.
+func (c *goConn) prime() {
+	c.mu.Lock()
+	if len(c.cl.W.Buf) == 0 && c.spare != nil {
+		c.cl.W.Buf = c.spare[:0]
+		c.spare = nil
+	}
+	c.mu.Unlock()
+}
+
+// collect hands the client's replies to the writer. The executor is held.
+func (c *goConn) collect() {
+	c.settle()
+	cl := c.cl
+	b := cl.W.Buf
+	cl.W.Buf = nil
+	cl.MaxBuf = max(cl.MaxBuf, len(b))
+	c.mu.Lock()
+	switch {
+	case len(b) == 0 && cap(b) <= keepSpare:
+		c.spare = b
+	case !c.dead:
+		c.q.give(b)
+	}
+	size := c.q.size
+	c.mu.Unlock()
+	c.checkOutput(size)
+	if cl.CloseASAP {
+		c.kill()
+		return
+	}
+	if cl.CloseAfterReply {
+		c.mu.Lock()
+		c.ending = true
+		c.mu.Unlock()
+	}
+	if len(b) > 0 || cl.CloseAfterReply {
+		c.notify()
+	}
+}
+
+// settle moves what the writer has counted into the statistics. The executor is held.
+func (c *goConn) settle() {
+	c.mu.Lock()
+	sent, writes := c.sent, c.writes
+	c.sent, c.writes = 0, 0
+	c.mu.Unlock()
+	c.cl.NetOut += sent
+	c.srv.eng.Stats.NetOut += sent
+	c.srv.eng.Stats.Writes += writes
+}
+
+// notify wakes the writer.
+func (c *goConn) notify() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// finish ends the connection after the reader's end: at once, unless replies of a last command are to be written.
+func (c *goConn) finish() {
+	c.mu.Lock()
+	ending := c.ending
+	c.mu.Unlock()
+	if !ending {
+		c.kill()
+	}
+}
+
+// kill ends the connection without waiting for anything: the socket is closed under the goroutines.
+func (c *goConn) kill() {
+	c.mu.Lock()
+	c.dead = true
+	c.q = outQueue{}
+	c.mu.Unlock()
+	_ = c.raw.Close()
+	c.notify()
+}
+
+// writer is the writing goroutine.
+func (c *goConn) writer() {
+	var vec [maxVec][]byte
+	for {
+		c.mu.Lock()
+		bufs := c.q.vec(vec[:0])
+		dead, ending := c.dead, c.ending
+		c.mu.Unlock()
+		switch {
+		case dead:
+			return
+		case len(bufs) == 0 && ending:
+			_ = c.nc.Close() // TLS says goodbye here
+			return
+		case len(bufs) == 0:
+			<-c.wake
+			continue
+		}
+		n, err := c.send(bufs)
+		if err != nil {
+			c.kill()
+			return
+		}
+		c.mu.Lock()
+		c.sent += int64(n)
+		c.writes++
+		if !c.dead {
+			c.q.pop(n)
+			if c.q.empty() && cap(bufs[0]) <= keepSpare {
+				c.spare = bufs[0][:0]
+			}
+		}
+		c.mu.Unlock()
+	}
+}
+
+// send writes all of the buffers.
+func (c *goConn) send(bufs [][]byte) (n int, err error) {
+	for _, b := range bufs {
+		k, err := c.nc.Write(b)
+		n += k
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// care looks after the connection hz times a second. The executor is held.
+func (c *goConn) care() {
+	e := c.srv.eng
+	if e.Now()-c.cared >= 1000 {
+		c.cared = e.Now()
+		c.shrink()
+	}
+	_, _, out := c.Buffers()
+	c.checkOutput(out)
+	if c.idle() {
+		c.srv.log.Verbose("Closing idle client")
+		c.cl.CloseASAP = true
+	}
+	if c.cl.CloseASAP {
+		c.kill()
+	}
+}
+
+// Flush implements engine.Conn.
+func (c *goConn) Flush() { c.collect() }
+
+// Resume implements engine.Conn.
+func (c *goConn) Resume() { c.srv.goConns.Go(c.resumed) }
+
+// Close implements engine.Conn.
+func (c *goConn) Close() { c.collect() }
+
+// Buffers implements engine.Conn.
+func (c *goConn) Buffers() (in, inCap, out int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.in), cap(c.in), c.q.size
+}

@@ -1,0 +1,215 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"godwit/internal/config"
+	"godwit/internal/engine"
+	"godwit/internal/logging"
+)
+
+// reservedDescriptors are for everything that is no client: listeners, logs, the data files.
+const reservedDescriptors = 32
+
+// defaultPidFile is where a server in the background notes its process number when not told otherwise.
+const defaultPidFile = "/var/run/redis.pid"
+
+// Build says what the binary was built from.
+type Build struct {
+	Sha   string // eight hex digits of the commit
+	Dirty int    // 1 when the tree had changes
+	ID    string
+}
+
+// BuildInfo reads what the Go toolchain has noted in the binary.
+func BuildInfo() Build {
+	b := Build{Sha: "00000000", ID: "0"}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			if len(s.Value) >= 16 {
+				b.Sha, b.ID = s.Value[:8], s.Value[:16]
+			}
+		case "vcs.modified":
+			if s.Value == "true" {
+				b.Dirty = 1
+			}
+		}
+	}
+	return b
+}
+
+// VersionLine is the answer to --version, in the shape of redis-server's.
+func VersionLine() string {
+	b := BuildInfo()
+	return fmt.Sprintf("Godwit server v=%s sha=%s:%d malloc=arena bits=%d build=%s", engine.Version, b.Sha, b.Dirty, strconv.IntSize, b.ID)
+}
+
+// Hello writes the first lines of the log.
+func Hello(log *logging.Logger, cfg *config.Config, configured bool, program string) {
+	b := BuildInfo()
+	log.Warning("oO0OoO0OoO0Oo Godwit is starting oO0OoO0OoO0Oo")
+	log.Warning("Godwit version=%s, bits=%d, commit=%s, modified=%d, pid=%d, just started",
+		engine.Version, strconv.IntSize, b.Sha, b.Dirty, os.Getpid())
+	if configured {
+		log.Warning("Configuration loaded")
+	} else {
+		log.Warning("Warning: no config file specified, using the default config. "+
+			"In order to specify a config file use %s /path/to/godwit.conf", program)
+	}
+	for _, w := range cfg.Warnings() {
+		log.Warning("%s", w)
+	}
+}
+
+// Prepare makes the process fit for service: the limit of descriptors, and the file with the process number. Errors have been logged.
+func (s *Server) Prepare() error {
+	if err := s.fitDescriptors(); err != nil {
+		return err
+	}
+	cfg := s.eng.Cfg
+	s.pidFile = cfg.PidFile
+	if s.pidFile == "" && cfg.Daemonize {
+		s.pidFile = defaultPidFile
+	}
+	if s.pidFile != "" {
+		if err := os.WriteFile(s.pidFile, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil {
+			s.log.Warning("Failed to write PID file: %s", logging.OSError(err))
+			s.pidFile = ""
+		}
+	}
+	return nil
+}
+
+// fitDescriptors makes room for maxclients, or makes maxclients fit.
+func (s *Server) fitDescriptors() error {
+	cfg := s.eng.Cfg
+	want := uint64(cfg.MaxClients + reservedDescriptors)
+	before, _ := raiseDescriptors(0)
+	got, err := raiseDescriptors(want)
+	if got >= want {
+		if got > before {
+			s.log.Notice("Increased maximum number of open files to %d (it was originally set to %d).", got, before)
+		}
+		return nil
+	}
+	if got <= reservedDescriptors {
+		s.log.Warning("Your current 'ulimit -n' of %d is not enough for the server to start. "+
+			"Please increase your open file limit to at least %d. Exiting.", before, want)
+		return errors.New("not enough descriptors")
+	}
+	cfg.MaxClients = int(got) - reservedDescriptors
+	s.log.Warning("You requested maxclients of %d requiring at least %d max file descriptors.", want-reservedDescriptors, want)
+	if err != nil {
+		s.log.Warning("Server can't set maximum open files to %d because of OS error: %s.", want, logging.OSError(err))
+	}
+	s.log.Warning("Current maximum open files is %d. maxclients has been reduced to %d to compensate for low ulimit. "+
+		"If you need higher maxclients increase 'ulimit -n'.", got, cfg.MaxClients)
+	return nil
+}
+
+// Running logs that the server is open for clients, and tells who supervises it.
+func (s *Server) Running() {
+	s.eng.Enter()
+	defer s.eng.Leave()
+	s.log.Warning("Server initialized")
+	for _, l := range s.listeners {
+		if l.kind == kindUnix {
+			s.log.Notice("Ready to accept connections unix %s", l.addr)
+		}
+	}
+	for _, kind := range []listenerKind{kindTCP, kindTLS} {
+		for _, l := range s.listeners {
+			if l.kind == kind {
+				s.log.Notice("Ready to accept connections %s", kind)
+				break
+			}
+		}
+	}
+	if mode := s.eng.Cfg.Supervised; mode == config.SupervisedSystemd || mode == config.SupervisedAuto {
+		s.notifySystemd("STATUS=Ready to accept connections\nREADY=1\n")
+	}
+}
+
+// Mode logs what the server is.
+func (s *Server) Mode() {
+	port := s.eng.Cfg.Port
+	if port == 0 {
+		port = s.eng.Cfg.TLSPort
+	}
+	s.log.Notice("Running mode=standalone, port=%d.", port)
+}
+
+// notifySystemd sends a message to the supervisor, if there is one.
+func (s *Server) notifySystemd(msg string) {
+	path := os.Getenv("NOTIFY_SOCKET")
+	if path == "" {
+		if s.eng.Cfg.Supervised == config.SupervisedSystemd {
+			s.log.Warning("systemd supervision requested or auto-detected, but NOTIFY_SOCKET not found")
+		}
+		return
+	}
+	if strings.HasPrefix(path, "@") {
+		path = "\x00" + path[1:] // the abstract name space
+	}
+	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		s.log.Warning("systemd supervision error: %s", logging.OSError(err))
+		return
+	}
+	defer conn.Close()
+	if _, err := conn.Write([]byte(msg)); err != nil {
+		s.log.Warning("systemd supervision error: %s", logging.OSError(err))
+	}
+}
+
+// Shutdown ends the service in order, as SHUTDOWN does. Any goroutine may call it.
+func (s *Server) Shutdown(o engine.ShutdownOptions) error {
+	s.eng.Enter()
+	defer s.eng.Leave()
+	return s.shutdown(o)
+}
+
+// shutdown is Shutdown with the executor held: Run returns soon after it.
+func (s *Server) shutdown(engine.ShutdownOptions) error {
+	if s.stopping.Load() {
+		return nil
+	}
+	s.log.Warning("User requested shutdown...")
+	if mode := s.eng.Cfg.Supervised; mode == config.SupervisedSystemd || mode == config.SupervisedAuto {
+		s.notifySystemd("STOPPING=1\n")
+	}
+	s.RemovePidFile()
+	for _, l := range s.listeners {
+		_ = l.ln.Close()
+		if l.kind == kindUnix && !l.given {
+			s.log.Notice("Removing the unix socket file.")
+			if err := os.Remove(l.addr); err != nil {
+				s.log.Warning("Error removing the unix socket file: %s", logging.OSError(err))
+			}
+		}
+	}
+	s.stop()
+	s.log.Warning("Godwit is now ready to exit, bye bye...")
+	return nil
+}
+
+// RemovePidFile removes the file with the process number, if this server wrote one.
+func (s *Server) RemovePidFile() {
+	if s.pidFile == "" {
+		return
+	}
+	s.log.Notice("Removing the pid file.")
+	_ = os.Remove(s.pidFile) // it is only a hint
+	s.pidFile = ""
+}

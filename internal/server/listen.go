@@ -1,0 +1,261 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/tidwall/redcon"
+
+	"godwit/internal/config"
+	"godwit/internal/logging"
+)
+
+type listenerKind uint8
+
+const (
+	kindTCP listenerKind = iota
+	kindTLS
+	kindUnix
+)
+
+func (k listenerKind) String() string { return [...]string{"tcp", "tls", "unix"}[k] }
+
+// spec is a socket that the configuration asks for.
+type spec struct {
+	kind     listenerKind
+	addr     string // host, or path of the unix socket
+	port     int
+	optional bool // a "-" before the address: it need not exist on this machine
+}
+
+// listener is a listening socket, served by redcon.
+type listener struct {
+	spec
+	ln    net.Listener
+	given bool // by Add, not by the configuration
+}
+
+// specs are the sockets that the configuration asks for.
+func specs(c *config.Config) []spec {
+	var list []spec
+	for _, kind := range []listenerKind{kindTCP, kindTLS} {
+		port := c.Port
+		if kind == kindTLS {
+			port = c.TLSPort
+		}
+		if port == 0 {
+			continue
+		}
+		for _, b := range c.Bind {
+			addr, optional := strings.CutPrefix(b, "-")
+			list = append(list, spec{kind, addr, port, optional})
+		}
+	}
+	if c.UnixSocket != "" {
+		list = append(list, spec{kind: kindUnix, addr: c.UnixSocket})
+	}
+	return list
+}
+
+// Listen opens the sockets that the configuration asks for and starts to accept. The error has been logged; no socket stays open.
+func (s *Server) Listen() error {
+	s.eng.Enter()
+	defer s.eng.Leave()
+	s.keepalive.Store(int64(s.eng.Cfg.TCPKeepalive))
+	if s.eng.Cfg.TLSPort != 0 {
+		if err := s.loadTLS(); err != nil {
+			s.log.Warning("Failed to configure TLS: %s", err)
+			return err
+		}
+	}
+	s.checkBacklog()
+	err := s.relisten()
+	if err == nil && len(s.listeners) == 0 {
+		err = errors.New("configured to not listen anywhere, exiting")
+		s.log.Warning("Configured to not listen anywhere, exiting.")
+	}
+	return err
+}
+
+// relisten makes the listening sockets be those that the configuration asks for. When that fails, they are what they were.
+func (s *Server) relisten() error {
+	want := specs(s.eng.Cfg)
+	var keep, drop []*listener
+	for _, l := range s.listeners {
+		if l.given || slices.Contains(want, l.spec) {
+			keep = append(keep, l)
+		} else {
+			drop = append(drop, l)
+		}
+	}
+	want = slices.DeleteFunc(want, func(w spec) bool {
+		return slices.ContainsFunc(keep, func(l *listener) bool { return l.spec == w })
+	})
+	// Closed first: a wildcard address cannot be bound beside one of its own.
+	s.closeListeners(drop)
+	added, err := s.openAll(want)
+	if err != nil {
+		s.closeListeners(added)
+		var old []spec
+		for _, l := range drop {
+			old = append(old, l.spec)
+		}
+		added, _ = s.openAll(old) // logged; what cannot be had back is gone
+	}
+	s.listeners = append(keep, added...)
+	for _, l := range added {
+		s.serve(l)
+	}
+	return err
+}
+
+// openAll opens sockets. An address that cannot be bound is an error unless it is optional and this machine does not have it.
+func (s *Server) openAll(list []spec) (open []*listener, err error) {
+	for _, sp := range list {
+		ln, err := s.open(sp)
+		switch {
+		case err == nil:
+			open = append(open, &listener{spec: sp, ln: ln})
+		case sp.kind == kindUnix:
+			s.log.Warning("Failed opening Unix socket: %s", bindError(err))
+			return open, err
+		default:
+			s.log.Warning("Warning: Could not create server TCP listening socket %s:%d: %s", sp.addr, sp.port, bindError(err))
+			if sp.optional && unavailable(err) {
+				continue
+			}
+			s.log.Warning("Failed listening on port %d (%s), aborting.", sp.port, strings.ToUpper(sp.kind.String()))
+			return open, err
+		}
+	}
+	return open, nil
+}
+
+// unavailable reports errors that say that the machine lacks the address or its family.
+func unavailable(err error) bool {
+	for _, e := range []error{
+		syscall.EADDRNOTAVAIL, syscall.EAFNOSUPPORT, syscall.ENOPROTOOPT, syscall.EPROTONOSUPPORT, syscall.ESOCKTNOSUPPORT, syscall.EPFNOSUPPORT,
+	} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	var dns *net.DNSError
+	return errors.As(err, &dns)
+}
+
+// bindError is the system call that failed, and why.
+func bindError(err error) string {
+	var sys *os.SyscallError
+	if asSyscall(err, &sys) {
+		return sys.Syscall + ": " + logging.OSError(sys.Err)
+	}
+	return logging.OSError(err)
+}
+
+func asSyscall(err error, sys **os.SyscallError) bool { return errors.As(err, sys) }
+
+func (s *Server) open(sp spec) (net.Listener, error) {
+	lc := net.ListenConfig{KeepAlive: -1} // tune sets it, with the configured times
+	if sp.kind == kindUnix {
+		_ = os.Remove(sp.addr) // left by a server that did not end in order; a failure shows when binding
+		ln, err := lc.Listen(context.Background(), "unix", sp.addr)
+		if err != nil {
+			return nil, err
+		}
+		if u, ok := ln.(*net.UnixListener); ok {
+			u.SetUnlinkOnClose(false) // at the end, with a line in the log
+		}
+		if perm := s.eng.Cfg.UnixSocketPerm; perm != 0 {
+			if err := os.Chmod(sp.addr, os.FileMode(perm)); err != nil {
+				ln.Close()
+				return nil, fmt.Errorf("chmod: %w", err)
+			}
+		}
+		setBacklog(ln, s.eng.Cfg.TCPBacklog)
+		return ln, nil
+	}
+	network, host := "tcp4", sp.addr
+	switch {
+	case host == "*":
+		host = "0.0.0.0"
+	case host == "::*":
+		network, host = "tcp6", "::"
+	case strings.Contains(host, ":"):
+		network = "tcp6"
+	}
+	ln, err := lc.Listen(context.Background(), network, net.JoinHostPort(host, strconv.Itoa(sp.port)))
+	if err != nil {
+		return nil, err
+	}
+	setBacklog(ln, s.eng.Cfg.TCPBacklog)
+	return ln, nil
+}
+
+// Add serves one more listening socket, besides those of the configuration.
+func (s *Server) Add(ln net.Listener) {
+	s.eng.Enter()
+	defer s.eng.Leave()
+	l := &listener{spec: spec{addr: ln.Addr().String()}, ln: ln, given: true}
+	if ln.Addr().Network() == "unix" {
+		l.kind = kindUnix
+	}
+	s.listeners = append(s.listeners, l)
+	s.serve(l)
+}
+
+// AddTLS is Add for TLS connections, with the configured certificate.
+func (s *Server) AddTLS(ln net.Listener) error {
+	s.eng.Enter()
+	defer s.eng.Leave()
+	if err := s.loadTLS(); err != nil {
+		return err
+	}
+	l := &listener{spec: spec{kind: kindTLS, addr: ln.Addr().String()}, ln: ln, given: true}
+	s.listeners = append(s.listeners, l)
+	s.serve(l)
+	return nil
+}
+
+// serve starts to accept. redcon's own handler never runs: the accept callback keeps every connection for itself.
+func (s *Server) serve(l *listener) {
+	rs := redcon.NewServerNetwork(l.ln.Addr().Network(), l.ln.Addr().String(),
+		func(redcon.Conn, redcon.Command) {},
+		func(rc redcon.Conn) bool {
+			s.accepted(l, rc)
+			return false
+		}, nil)
+	rs.AcceptError = s.acceptFailed
+	s.serving.Go(func() {
+		if err := rs.Serve(handoffListener{l.ln}); err != nil {
+			s.log.Warning("Serving %s: %s", l.addr, err)
+		}
+	})
+}
+
+// closeListeners stops accepting. Connections stay.
+func (s *Server) closeListeners(list []*listener) {
+	for _, l := range list {
+		_ = l.ln.Close() // there is nobody to tell, and nothing to do about it
+	}
+}
+
+// checkBacklog warns when the kernel caps tcp-backlog.
+func (s *Server) checkBacklog() {
+	text, err := os.ReadFile("/proc/sys/net/core/somaxconn")
+	if err != nil {
+		return
+	}
+	limit, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if backlog := s.eng.Cfg.TCPBacklog; err == nil && limit > 0 && limit < backlog {
+		s.log.Warning("WARNING: The TCP backlog setting of %d cannot be enforced because /proc/sys/net/core/somaxconn "+
+			"is set to the lower value of %d.", backlog, limit)
+	}
+}

@@ -1,0 +1,262 @@
+package server
+
+import (
+	"net"
+	"os"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"godwit/internal/evloop"
+)
+
+const (
+	// sharedBuffer is the size of a loop's buffers. Input and replies of one turn lie side by side in them, so that a turn over many
+	// clients with small requests stays within a few cache lines and idle clients need no buffers at all.
+	sharedBuffer = 512 << 10
+	// smallTail is the longest incomplete command that is moved into the shared buffer to be continued there; a longer one has the next
+	// read appended to it where it is.
+	smallTail = 4 << 10
+	// windowOutput is how much of the shared buffer a client's replies may take; longer ones move to memory of their own.
+	windowOutput = 64 << 10
+)
+
+// loop is one epoll loop with its connections. A turn: wait, read what is ready, take the executor, run everything, release it, write the
+// replies. Fields are the loop goroutine's own unless noted.
+type loop struct {
+	srv *Server
+	id  int
+	ev  *evloop.Loop
+
+	in, out       []byte
+	inOff, outOff int
+
+	batch  []*fdConn // with input or an end to be handled under the executor
+	writes []*fdConn // with replies to be written after it
+	broken []*fdConn // whose socket failed while writing
+	again  []*fdConn // whose turn ended before their input did
+	vec    [maxVec][]byte
+
+	conns    []*fdConn // in no order; fdConn.index is the position
+	sweep    int
+	nextTick int64 // unix ms
+	slicing  bool  // background work waits
+	timeout  int   // of the next Poll, ms
+	written  int64 // bytes and writes since the last turn, for the statistics
+	nwrites  int64
+
+	posted []*fdConn // for what others want of a connection; belongs to the executor
+
+	mu       sync.Mutex // guards arrivals
+	arrivals []arrival
+}
+
+// arrival is a new connection's descriptor on its way to the loop.
+type arrival struct {
+	fd   int
+	peer peer
+}
+
+func newLoop(s *Server, id int) (*loop, error) {
+	ev, err := evloop.New()
+	if err != nil {
+		return nil, err
+	}
+	return &loop{srv: s, id: id, ev: ev, in: make([]byte, sharedBuffer), out: make([]byte, sharedBuffer)}, nil
+}
+
+// adopt gives the connection's descriptor to a loop: a duplicate, because the net package cannot be made to let go of its own. The
+// caller closes nc. It may be called from any goroutine.
+func (l *loop) adopt(nc net.Conn, p peer) error {
+	sc, ok := nc.(syscall.Conn)
+	if !ok {
+		return os.ErrInvalid
+	}
+	raw, err := sc.SyscallConn()
+	if err != nil {
+		return err
+	}
+	fd, dupErr := -1, error(nil)
+	if err := raw.Control(func(old uintptr) { fd, dupErr = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 0) }); err != nil {
+		return err
+	}
+	if dupErr != nil {
+		return os.NewSyscallError("fcntl", dupErr)
+	}
+	l.mu.Lock()
+	l.arrivals = append(l.arrivals, arrival{fd, p})
+	l.mu.Unlock()
+	l.ev.Wake()
+	return nil
+}
+
+// run turns until the server stops.
+func (l *loop) run() error {
+	for !l.srv.stopping.Load() {
+		timeout := l.timeout
+		if len(l.again) > 0 || l.slicing {
+			timeout = 0
+		}
+		if _, err := l.ev.Poll(timeout); err != nil {
+			return err
+		}
+		l.turn()
+	}
+	return nil
+}
+
+// turn runs what Poll has collected. It is also called in the middle of a Poll when the shared buffer is full.
+func (l *loop) turn() {
+	s, e := l.srv, l.srv.eng
+	e.Enter()
+	s.holder = l
+	e.Stats.NetOut += l.written
+	e.Stats.Writes += l.nwrites
+	l.written, l.nwrites = 0, 0
+	l.welcome()
+	l.takePosted()
+	if e.Now() >= l.nextTick {
+		l.tick()
+	}
+	l.requeue()
+	for i := 0; i < len(l.batch); i++ {
+		c := l.batch[i]
+		c.queued = false
+		c.handle()
+		if len(l.out)-l.outOff < windowOutput {
+			l.spill()
+		}
+	}
+	busy := len(l.batch) > 0
+	l.batch = l.batch[:0]
+	l.inOff = 0
+	l.timeout = int(l.nextTick - e.Now())
+	if l.id == 0 {
+		l.slicing = e.Slice()
+		if !busy && !l.slicing {
+			l.timeout = min(l.timeout, int(e.NextWake().Milliseconds()))
+		}
+	}
+	l.timeout = max(l.timeout, 0)
+	l.takePosted() // what this turn had to say to others
+	s.holder = nil
+	e.Leave()
+	l.writeAll()
+	if len(l.broken) > 0 {
+		e.Enter()
+		for _, c := range l.broken {
+			c.close()
+		}
+		e.Leave()
+		clear(l.broken)
+		l.broken = l.broken[:0]
+	}
+}
+
+// spill ends the batch so far, writes its replies, and begins another one: the shared buffer of replies is full.
+func (l *loop) spill() {
+	l.srv.holder = nil
+	l.srv.eng.Leave()
+	l.writeAll()
+	l.srv.eng.Enter()
+	l.srv.holder = l
+}
+
+// writeAll writes the replies of the batch; the executor is free.
+func (l *loop) writeAll() {
+	for i, c := range l.writes {
+		c.dirty = false
+		l.writes[i] = nil
+		if !c.closed && !c.write() {
+			l.broken = append(l.broken, c)
+		}
+	}
+	l.writes = l.writes[:0]
+	l.outOff = 0
+}
+
+// requeue puts the connections whose turn had ended early into the batch, behind those with fresh input.
+func (l *loop) requeue() {
+	for i, c := range l.again {
+		l.again[i] = nil
+		c.waiting = false
+		c.enqueue()
+	}
+	l.again = l.again[:0]
+}
+
+// takePosted serves what the engine asked of connections: replies to flush, input to resume, an end.
+func (l *loop) takePosted() {
+	for i := 0; i < len(l.posted); i++ {
+		c := l.posted[i]
+		c.posted = false
+		switch {
+		case c.closed:
+		case c.cl.CloseASAP:
+			c.close()
+		default:
+			c.collect(false)
+			if len(c.in) > 0 && !c.held() && !c.ending {
+				c.again()
+			}
+		}
+	}
+	clear(l.posted)
+	l.posted = l.posted[:0]
+}
+
+// welcome makes clients of the connections that have arrived.
+func (l *loop) welcome() {
+	l.mu.Lock()
+	list := l.arrivals
+	l.arrivals = nil
+	l.mu.Unlock()
+	for _, a := range list {
+		c := &fdConn{loop: l, fd: a.fd, index: len(l.conns)}
+		c.srv = l.srv
+		a.peer.fd = a.fd
+		cl, refusal := l.srv.admit(c, a.peer)
+		if cl == nil {
+			evloop.Write(a.fd, []byte(refusal))
+			unix.Close(a.fd)
+			continue
+		}
+		c.cl = cl
+		l.conns = append(l.conns, c)
+		if err := l.ev.Add(a.fd, c, evloop.Readable); err != nil {
+			l.srv.log.Warning("Error registering fd event for the new client: %s (fd=%d)", err, a.fd)
+			c.close()
+		}
+	}
+}
+
+// tick is the periodic work: the engine's, on the first loop, and the care for a share of the connections such that each has its turn
+// every second.
+func (l *loop) tick() {
+	s := l.srv
+	hz := int64(s.eng.Cfg.Hz)
+	l.nextTick = s.eng.Now() + 1000/hz
+	if l.id == 0 {
+		s.cron()
+	}
+	for n := len(l.conns)/int(hz) + 1; n > 0 && len(l.conns) > 0; n-- {
+		if l.sweep >= len(l.conns) {
+			l.sweep = 0
+		}
+		c := l.conns[l.sweep]
+		l.sweep++
+		c.care()
+	}
+}
+
+// close closes the loop's connections and descriptors. No other loop runs any more, and the executor is not held.
+func (l *loop) close() {
+	l.srv.eng.Enter()
+	l.welcome()
+	for len(l.conns) > 0 {
+		l.conns[len(l.conns)-1].close()
+	}
+	l.srv.eng.Leave()
+	_ = l.ev.Close() // nothing is left that could fail for a reason
+}

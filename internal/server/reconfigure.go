@@ -1,0 +1,62 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// The reasons why CONFIG SET fails here; Redis's texts.
+var (
+	errListen = errors.New("Unable to listen on this port. Check server logs.")      //nolint:staticcheck // wire text
+	errBind   = errors.New("Failed to bind to specified addresses.")                 //nolint:staticcheck // wire text
+	errTLS    = errors.New("Unable to update TLS configuration. Check server logs.") //nolint:staticcheck // wire text
+)
+
+// reconfigure applies directives that CONFIG SET has changed; an error has the change undone. The executor is held.
+func (s *Server) reconfigure(names []string) error {
+	var sockets, certificates, bind bool
+	c := s.eng.Cfg
+	for _, name := range names {
+		switch {
+		case name == "port" || name == "tls-port":
+			sockets = true
+		case name == "bind":
+			sockets, bind = true, true
+		case strings.HasPrefix(name, "tls-"):
+			certificates = true
+		case name == "maxclients":
+			if err := s.fitClients(); err != nil {
+				return err
+			}
+		}
+	}
+	if (certificates || sockets) && c.TLSPort != 0 {
+		if err := s.loadTLS(); err != nil {
+			s.log.Warning("Failed to configure TLS: %s", err)
+			return errTLS
+		}
+	}
+	if sockets {
+		if err := s.relisten(); err != nil {
+			if bind {
+				return errBind
+			}
+			return errListen
+		}
+	}
+	s.keepalive.Store(int64(c.TCPKeepalive))
+	s.limits.MaxBulk = c.ProtoMaxBulkLen
+	return nil
+}
+
+// fitClients raises the limit of descriptors for a larger maxclients.
+func (s *Server) fitClients() error {
+	want := s.eng.Cfg.MaxClients
+	got, err := raiseDescriptors(uint64(want + reservedDescriptors))
+	if err == nil || got >= uint64(want+reservedDescriptors) {
+		return nil
+	}
+	return fmt.Errorf("The operating system is not able to handle the specified number of clients, try with %d", //nolint:staticcheck // wire text
+		int64(got)-reservedDescriptors)
+}

@@ -1,0 +1,172 @@
+// Package server is the server's outside: it listens, carries bytes between sockets and the engine, and starts and ends the process's service.
+//
+// # Connections
+//
+// redcon binds nothing here but owns every accept: each listening socket is served by a redcon.Server whose accept callback takes the
+// connection away, so that no goroutine stays behind it. On Linux a plain connection's descriptor goes to one of io-threads epoll loops
+// (loop, fdConn); TLS connections, and all on other systems, get a reading and a writing goroutine (goConn). Both feed the same session: resumable
+// parser, limits, turns.
+//
+//	listener → redcon accept → admit ─┬─ fdConn ─┐
+//	                                  └─ goConn ─┴─ session → engine.Exec
+//
+// # Who may touch what
+//
+// A connection's socket and pending output belong to its loop or goroutines; its client belongs to the executor (see package engine). The engine
+// reaches connections through engine.Conn, whose methods only leave a note for the owner.
+package server
+
+import (
+	"crypto/tls"
+	"errors"
+	"net"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"godwit/internal/engine"
+	"godwit/internal/logging"
+	"godwit/internal/resp"
+)
+
+// Options change how a Server works, for tests.
+type Options struct {
+	// ForceGoroutines serves plain connections with goroutines too, as systems without epoll do.
+	ForceGoroutines bool
+}
+
+// Server serves one engine.
+type Server struct {
+	eng  *engine.Engine
+	log  *logging.Logger
+	opts Options
+
+	tls       atomic.Pointer[tls.Config]
+	loops     []*loop
+	keepalive atomic.Int64 // tcp-keepalive, for the accepting goroutines
+	nextLoop  atomic.Uint32
+	stopping  atomic.Bool
+	stopped   chan struct{} // closed when stopping is set
+	serving   sync.WaitGroup
+	goConns   sync.WaitGroup
+
+	// The executor's.
+	limits    resp.Limits
+	holder    *loop // the loop that holds the executor
+	gos       map[*goConn]struct{}
+	listeners []*listener
+	pidFile   string
+}
+
+// New makes a server for the engine and sets the engine's Shutdown and Reconfigure. Nothing listens yet.
+func New(e *engine.Engine, o Options) (*Server, error) {
+	s := &Server{eng: e, log: e.Log, opts: o, stopped: make(chan struct{}), gos: make(map[*goConn]struct{})}
+	s.limits.MaxBulk = e.Cfg.ProtoMaxBulkLen
+	if !o.ForceGoroutines {
+		for i := range max(e.Cfg.IOThreads, 1) {
+			l, err := newLoop(s, i)
+			if errors.Is(err, errors.ErrUnsupported) {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			s.loops = append(s.loops, l)
+		}
+	}
+	e.Shutdown = s.shutdown
+	e.Reconfigure = s.reconfigure
+	return s, nil
+}
+
+// Run serves until the server is shut down. The first loop runs on the caller's goroutine.
+func (s *Server) Run() error {
+	errs := make([]error, len(s.loops))
+	var wg sync.WaitGroup
+	for i, l := range s.loops[min(1, len(s.loops)):] {
+		wg.Go(func() {
+			errs[i+1] = l.run()
+			s.stop()
+		})
+	}
+	if len(s.loops) > 0 {
+		errs[0] = s.loops[0].run()
+		s.stop()
+	} else {
+		s.tick()
+	}
+	wg.Wait()
+	s.closeAll()
+	return errors.Join(errs...)
+}
+
+// tick is the cron where no loop calls it.
+func (s *Server) tick() {
+	for more := false; ; {
+		s.eng.Enter()
+		wait := time.Second / time.Duration(s.eng.Cfg.Hz)
+		if !more {
+			s.cron()
+		}
+		more = s.eng.Slice()
+		s.eng.Leave()
+		if more {
+			runtime.Gosched()
+			continue
+		}
+		select {
+		case <-s.stopped:
+			return
+		case <-time.After(wait):
+		}
+	}
+}
+
+// cron is the periodic work, hz times a second with the executor held.
+func (s *Server) cron() {
+	s.eng.Cron()
+	for c := range s.gos {
+		c.care()
+	}
+}
+
+// stop makes everything that runs return.
+func (s *Server) stop() {
+	if s.stopping.Swap(true) {
+		return
+	}
+	close(s.stopped)
+	for _, l := range s.loops {
+		l.ev.Wake()
+	}
+}
+
+// closeAll ends what Run has left: listeners, connections, loops.
+func (s *Server) closeAll() {
+	s.eng.Enter()
+	s.closeListeners(s.listeners)
+	s.listeners = nil
+	s.eng.Leave()
+	s.serving.Wait()
+	s.eng.Enter()
+	for c := range s.gos {
+		c.kill()
+	}
+	s.eng.Leave()
+	s.goConns.Wait()
+	for _, l := range s.loops {
+		l.close()
+	}
+}
+
+// Addrs are the addresses that the server listens on.
+func (s *Server) Addrs() []net.Addr {
+	s.eng.Enter()
+	defer s.eng.Leave()
+	var list []net.Addr
+	for _, l := range s.listeners {
+		list = append(list, l.ln.Addr())
+	}
+	return list
+}

@@ -1,0 +1,202 @@
+package server
+
+import (
+	"fmt"
+
+	"godwit/internal/engine"
+	"godwit/internal/invariant"
+	"godwit/internal/resp"
+)
+
+const (
+	// turnOutput ends a client's turn once that many bytes of replies wait: they are written before it goes on, so that a pipeline
+	// of large replies costs the memory of one piece of it.
+	turnOutput = 1 << 20
+	// turnMs ends a client's turn when its commands have run that long: a pipeline of slow commands does not lock others out.
+	turnMs = 2
+	// freeOutput is how many bytes of unwritten replies no limit counts (the fixed part of a client's reply buffer in Redis).
+	freeOutput = 16 << 10
+	// strangerOutput bounds the replies beyond freeOutput for a client that has not authenticated.
+	strangerOutput = 1 << 10
+	// stepInput is how far the buffer of a large argument grows on a client's word alone.
+	stepInput = 1 << 20
+	// windowInput is how much one read takes from a socket.
+	windowInput = 64 << 10
+)
+
+// session is what a connection is whatever carries its bytes: the client, the parser, and the input that no command has consumed yet.
+// It belongs to the executor; an epoll loop, which alone touches its connections' input, also reads into in without it.
+type session struct {
+	srv    *Server
+	cl     *engine.Client
+	parser resp.Parser
+	in     []byte
+	peak   int // longest in since the last sweep
+	more   bool
+}
+
+// run executes the commands at the start of buf, until none is complete or the client's turn is over, and returns the bytes that are
+// done with. more is set when what is left may hold a complete command. The executor is held.
+func (s *session) run(buf []byte) (n int) {
+	e, cl, lim := s.srv.eng, s.cl, &s.srv.limits
+	s.more = false
+	cl.LastUsed = e.Now()
+	for n < len(buf) {
+		lim.Authenticated = cl.Authenticated
+		argv, used, err := s.parser.Next(buf[n:], lim)
+		if err != nil {
+			e.ProtocolError(cl, protocolError(err))
+			return len(buf)
+		}
+		if used == 0 || !e.Exec(cl, argv) {
+			return n
+		}
+		n += used
+		if invariant.Enabled {
+			spoil(argv)
+		}
+		if cl.CloseAfterReply || cl.CloseASAP {
+			return len(buf)
+		}
+		if cl.Postponed() {
+			return n
+		}
+		if len(cl.W.Buf) >= turnOutput || e.Now() >= cl.LastUsed+turnMs {
+			s.more = n < len(buf)
+			return n
+		}
+	}
+	return n
+}
+
+// spoil overwrites arguments whose command is done: whoever kept one instead of copying it is found out.
+func spoil(argv [][]byte) {
+	for _, a := range argv {
+		for i := range a {
+			a[i] = 0xdd
+		}
+	}
+}
+
+func protocolError(err error) *resp.ProtocolError {
+	pe, ok := err.(*resp.ProtocolError)
+	invariant.Check(ok, "parser error of type %T", err)
+	return pe
+}
+
+// held reports whether input is to be kept, not run.
+func (s *session) held() bool { return s.cl.Postponed() }
+
+// received accounts for n bytes that came with one read.
+func (s *session) received(n int) {
+	s.cl.NetIn += int64(n)
+	s.srv.eng.Stats.NetIn += int64(n)
+	s.srv.eng.Stats.Reads++
+}
+
+// room makes place in the session's own buffer for the next read. When the parser knows how much an argument needs, the buffer grows to that in
+// steps of at most four times what has arrived: a client that only announces a large argument gets little for it, and one that sends
+// it has at most a third of it copied.
+func (s *session) room() {
+	have := len(s.in)
+	want := have + min(max(have, 4<<10), windowInput)
+	if need := s.parser.Need(); need > have {
+		want = min(need, max(4*have, stepInput))
+	}
+	if cap(s.in) >= want {
+		return
+	}
+	// Growing by a share of what is there keeps the copying linear, however many arguments a command has.
+	grown := make([]byte, have, max(want, have+have/4))
+	copy(grown, s.in)
+	s.in = grown
+}
+
+// keep stores what run left of buf, which is not s.in: its first old bytes are a copy of s.in.
+func (s *session) keep(buf []byte, old, n int) {
+	if n == 0 {
+		s.in = append(s.in, buf[old:]...)
+	} else {
+		s.in = append(s.in[:0], buf[n:]...)
+	}
+	s.peak = max(s.peak, len(s.in))
+}
+
+// drop removes the first n bytes of in.
+func (s *session) drop(n int) {
+	s.peak = max(s.peak, len(s.in))
+	s.in = s.in[:copy(s.in, s.in[n:])]
+}
+
+// shrink gives memory back that the session has not used since the last call.
+func (s *session) shrink() {
+	if len(s.in) == 0 && cap(s.in) > 4*s.peak {
+		s.in = nil
+		s.parser.Reset()
+	}
+	s.peak = len(s.in)
+}
+
+// checkInput closes a client whose unprocessed input is over client-query-buffer-limit.
+func (s *session) checkInput() {
+	if int64(len(s.in)) <= s.srv.eng.Cfg.QueryBufLimit {
+		return
+	}
+	head := engine.AppendQuoted(nil, s.in[:min(len(s.in), 64)])
+	s.srv.log.Warning("Closing client that reached max query buffer length: %s (qbuf initial bytes: %s)", s.describe(0), head)
+	s.srv.eng.Stats.ClientQueryBufLimit++
+	s.cl.CloseASAP = true
+}
+
+// checkOutput closes a client whose replies, n bytes, are over the limit of its class. The executor is held.
+func (s *session) checkOutput(n int) {
+	if n <= freeOutput {
+		s.cl.SoftLimitReached = 0
+		return
+	}
+	if s.cl.CloseASAP || !s.overOutput(int64(n-freeOutput)) {
+		return
+	}
+	s.srv.log.Warning("Client %s scheduled to be closed ASAP for overcoming of output buffer limits.", s.describe(n))
+	s.srv.eng.Stats.ClientOutBufLimit++
+	s.cl.CloseASAP = true
+}
+
+func (s *session) overOutput(used int64) bool {
+	cl, now := s.cl, s.srv.eng.Now()
+	if !cl.Authenticated && used > strangerOutput {
+		return true
+	}
+	lim := &s.srv.eng.Cfg.OutputLimits[cl.Class]
+	if lim.Hard > 0 && used >= lim.Hard {
+		return true
+	}
+	if lim.Soft == 0 || used < lim.Soft {
+		cl.SoftLimitReached = 0
+		return false
+	}
+	if cl.SoftLimitReached == 0 {
+		cl.SoftLimitReached = now
+		return false
+	}
+	return now-cl.SoftLimitReached > lim.SoftSeconds*1000
+}
+
+// idle reports whether the client has been silent for longer than timeout allows.
+func (s *session) idle() bool {
+	cl, e := s.cl, s.srv.eng
+	limit := int64(e.Cfg.Timeout) * 1000
+	return limit > 0 && e.Now()-cl.LastUsed > limit && cl.Class == engine.ClassNormal && !cl.Monitor && !s.held()
+}
+
+// describe is the client in the log; out is the size of its unwritten replies.
+func (s *session) describe(out int) string {
+	cl, now := s.cl, s.srv.eng.Now()
+	cmd := "NULL"
+	if cl.LastCmd != nil {
+		cmd = cl.LastCmd.FullName()
+	}
+	return fmt.Sprintf("id=%d addr=%s laddr=%s fd=%d name=%s age=%d idle=%d db=%d qbuf=%d omem=%d cmd=%s user=%s resp=%d",
+		cl.ID, cl.Addr, cl.LAddr, cl.FD, cl.Name, (now-cl.Created)/1000, (now-cl.LastUsed)/1000, cl.DB().ID(), len(s.in), out, cmd,
+		cl.User, cl.W.Proto)
+}

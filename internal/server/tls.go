@@ -1,0 +1,113 @@
+package server
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"godwit/internal/config"
+)
+
+var tlsVersions = []struct {
+	name    string
+	version uint16
+}{
+	{"tlsv1", tls.VersionTLS10},
+	{"tlsv1.1", tls.VersionTLS11},
+	{"tlsv1.2", tls.VersionTLS12},
+	{"tlsv1.3", tls.VersionTLS13},
+}
+
+// loadTLS reads the configured certificates. Connections that are open keep what they began with.
+func (s *Server) loadTLS() error {
+	cfg, err := tlsConfig(s.eng.Cfg)
+	if err != nil {
+		return err
+	}
+	s.tls.Store(cfg)
+	return nil
+}
+
+func tlsConfig(c *config.Config) (*tls.Config, error) {
+	if c.TLSCertFile == "" {
+		return nil, errors.New("no tls-cert-file configured")
+	}
+	if c.TLSKeyFile == "" {
+		return nil, errors.New("no tls-key-file configured")
+	}
+	cert, err := tls.LoadX509KeyPair(c.TLSCertFile, c.TLSKeyFile)
+	if err != nil {
+		return nil, fmt.Errorf("failed to load certificate: %s: %w", c.TLSCertFile, err)
+	}
+	t := &tls.Config{Certificates: []tls.Certificate{cert}, SessionTicketsDisabled: !c.TLSSessionCaching}
+	if t.MinVersion, t.MaxVersion, err = tlsVersionRange(c.TLSProtocols); err != nil {
+		return nil, err
+	}
+	if c.TLSAuthClients == config.TLSAuthNo {
+		return t, nil
+	}
+	if t.ClientCAs, err = tlsRoots(c); err != nil {
+		return nil, err
+	}
+	t.ClientAuth = tls.RequireAndVerifyClientCert
+	if c.TLSAuthClients == config.TLSAuthOptional {
+		t.ClientAuth = tls.VerifyClientCertIfGiven
+	}
+	return t, nil
+}
+
+// tlsRoots reads the authorities that client certificates must come from.
+func tlsRoots(c *config.Config) (*x509.CertPool, error) {
+	if c.TLSCACertFile == "" && c.TLSCACertDir == "" {
+		return nil, errors.New("either tls-ca-cert-file or tls-ca-cert-dir must be specified when tls-auth-clients is enabled")
+	}
+	pool := x509.NewCertPool()
+	if c.TLSCACertFile != "" {
+		pem, err := os.ReadFile(c.TLSCACertFile)
+		if err != nil {
+			return nil, fmt.Errorf("failed to load CA certificate: %w", err)
+		}
+		if !pool.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("failed to load CA certificate: %s: no certificate in it", c.TLSCACertFile)
+		}
+	}
+	if c.TLSCACertDir == "" {
+		return pool, nil
+	}
+	entries, err := os.ReadDir(c.TLSCACertDir)
+	if err != nil {
+		return nil, fmt.Errorf("failed to load CA certificates: %w", err)
+	}
+	for _, f := range entries {
+		if pem, err := os.ReadFile(filepath.Join(c.TLSCACertDir, f.Name())); err == nil {
+			pool.AppendCertsFromPEM(pem)
+		}
+	}
+	return pool, nil
+}
+
+// tlsVersionRange turns the words of tls-protocols into a lowest and a highest version: TLS 1.2 and later when there are none.
+func tlsVersionRange(words string) (low, high uint16, err error) {
+	fields := strings.Fields(words)
+	if len(fields) == 0 {
+		return tls.VersionTLS12, 0, nil
+	}
+next:
+	for _, w := range fields {
+		for _, v := range tlsVersions {
+			if strings.EqualFold(w, v.name) {
+				if low == 0 || v.version < low {
+					low = v.version
+				}
+				high = max(high, v.version)
+				continue next
+			}
+		}
+		return 0, 0, fmt.Errorf("invalid tls-protocols specified: %s", w)
+	}
+	return low, high, nil
+}
