@@ -177,6 +177,7 @@ type Grammar struct {
 
 // Coverage is the result of matching two tables.
 type Coverage struct {
+	Common   map[string]bool // both have it, generated or not
 	Grammars []Grammar
 	Missing  []string // the reference server has it, the tested one has not
 	Newer    []string // the tested server has it, the reference one has not
@@ -185,13 +186,14 @@ type Coverage struct {
 // Match pairs the commands that both servers have. refVersion is the reference
 // server's version ("7.0.15"); keep decides which commands take part.
 func Match(ref, tested Table, refVersion string, keep func(*Command) bool) (Coverage, error) {
-	var cov Coverage
+	cov := Coverage{Common: map[string]bool{}}
 	limitTo := version(refVersion)
 	if limitTo == 0 {
 		return cov, fmt.Errorf("reference server has no version: %q", refVersion)
 	}
 	for _, name := range ref.Names() {
 		r, g := ref[name], tested[name]
+		cov.Common[name] = g != nil
 		if r.Parent || !keep(r) {
 			continue
 		}

@@ -28,6 +28,7 @@ type Generator struct {
 	guards map[string]guard
 	whole  map[string]hint
 	conf   []confParam
+	lines  []string // of raw sessions
 
 	rnd     *rand.Rand
 	cur     *Grammar // the command being generated
@@ -37,11 +38,12 @@ type Generator struct {
 }
 
 // NewGenerator prepares streams over the given commands.
-func NewGenerator(cfg GenConfig, grams []Grammar) (*Generator, error) {
+func NewGenerator(cfg GenConfig, cov Coverage) (*Generator, error) {
+	grams := cov.Grammars
 	if len(grams) == 0 {
 		return nil, fmt.Errorf("no commands to generate")
 	}
-	g := &Generator{cfg: cfg, grams: grams, hints: hintTable(), force: forcedArgs(),
+	g := &Generator{cfg: cfg, grams: grams, lines: sessionLines(cov.Common), hints: hintTable(), force: forcedArgs(),
 		guards: guardTable(), whole: wholeCommands(), conf: confParams()}
 	w, total := weights(), 0
 	for _, gr := range grams {
@@ -343,10 +345,18 @@ func (g *Generator) guard(gr *Grammar, args [][]byte) [][]byte {
 	return args
 }
 
-// protocol generates bytes that are mostly not a valid request.
+// protocol generates the bytes of a whole connection: mostly no valid request, or a
+// session of commands that do not answer with one reply each.
 func (g *Generator) protocol() []byte {
-	if g.chance(0.5) {
+	switch g.rnd.IntN(4) {
+	case 0:
 		return []byte(g.pick(protocolCases()...))
+	case 1:
+		var b []byte
+		for range 2 + g.rnd.IntN(8) {
+			b = append(b, g.pick(g.lines...)+"\r\n"...)
+		}
+		return b
 	}
 	var b []byte
 	for range 1 + g.rnd.IntN(4) {

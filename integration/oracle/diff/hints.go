@@ -2,6 +2,7 @@ package diff
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -40,6 +41,7 @@ func weights() map[string]int {
 		"auth": 5, "get": 200, "set": 400, "mset": 150, "setrange": 150, "append": 150, "copy": 150, "move": 60,
 		"del": 50, "unlink": 50, "getdel": 50, "scan": 50, "keys": 50, "xadd": 300, "zadd": 300, "hset": 300, "sadd": 300, "rpush": 200, "lpush": 200,
 		"expire": 150, "pexpire": 150, "object|help": 5, "bitfield": 300, "bitop": 250, "wait": 10, "info": 3, "command": 1, "command|docs": 3,
+		"blpop": 10, "brpop": 10, "blmove": 10, "blmpop": 10, "brpoplpush": 10, "bzpopmin": 10, "bzpopmax": 10, "bzmpop": 10,
 		"geoadd": 300, "pfadd": 300, "restore": 20, "command|getkeys": 60, "debug": 15, "object|encoding": 200,
 	}
 }
@@ -279,6 +281,10 @@ func guardTable() map[string]guard {
 			return args
 		},
 	}
+	for _, c := range []string{"zrangebylex", "zrevrangebylex", "zremrangebylex", "zlexcount", "zrange", "zrangestore", "zadd"} {
+		t[c] = guardLex
+	}
+	t["sort"], t["sort_ro"] = guardSort, guardSort
 	t["debug"] = func(_ *Generator, args [][]byte) [][]byte {
 		if len(args) > 2 && strings.EqualFold(string(args[1]), "sleep") {
 			args[2] = []byte("0")
@@ -307,6 +313,39 @@ func guardOffsets(g *Generator, args [][]byte) [][]byte {
 				s = "#" + s
 			}
 			args[i] = []byte(s)
+		}
+	}
+	return args
+}
+
+// guardLex sends lexical ranges to a key of their own, whose members all have the
+// score 0: over mixed scores their result is undefined, and depends on the levels
+// that the skip list drew.
+func guardLex(g *Generator, args [][]byte) [][]byte {
+	const lexKey = "lx0"
+	name := strings.ToLower(string(args[0]))
+	byLex := slices.ContainsFunc(args, func(a []byte) bool { return strings.EqualFold(string(a), "BYLEX") })
+	switch {
+	case name == "zadd" && g.chance(0.1):
+		args = append(args[:1:1], []byte(lexKey))
+		for range 1 + g.rnd.IntN(3) {
+			args = append(args, []byte("0"), []byte(g.pick("a", "b", "c", "d", "e", "", "ab", "\x00", "\xff")))
+		}
+	case name == "zrangestore" && byLex && len(args) > 2:
+		args[2] = []byte(lexKey)
+	case strings.HasSuffix(name, "bylex") || name == "zlexcount" || name == "zrange" && byLex:
+		if len(args) > 1 {
+			args[1] = []byte(lexKey)
+		}
+	}
+	return args
+}
+
+// guardSort leaves BY out: elements with equal weights come in hash order.
+func guardSort(_ *Generator, args [][]byte) [][]byte {
+	for i := len(args) - 1; i >= 2; i-- {
+		if strings.EqualFold(string(args[i]), "BY") {
+			args = slices.Delete(args, i, min(i+2, len(args)))
 		}
 	}
 	return args
@@ -366,6 +405,27 @@ func guardBlocking(args [][]byte) {
 			args[i] = []byte("0.001")
 		}
 	}
+}
+
+// sessionLines are inline commands of raw sessions: of the ones that answer with no
+// reply or with several, those that both servers have.
+func sessionLines(common map[string]bool) []string {
+	lines := []string{"PING", "ECHO x", "SET k3 v", "GET k3", "HELLO 3", "RESET"}
+	for name, more := range map[string][]string{
+		"client|reply":    {"CLIENT REPLY ON", "CLIENT REPLY OFF", "CLIENT REPLY SKIP", "CLIENT REPLY", "CLIENT REPLY MAYBE"},
+		"client|tracking": {"CLIENT TRACKING ON", "CLIENT TRACKING ON BCAST PREFIX k", "CLIENT TRACKING ON OPTIN", "CLIENT CACHING YES", "CLIENT TRACKING OFF"},
+		"subscribe":       {"SUBSCRIBE ch1 ch2 ch1", "PUBLISH ch1 m", "PING x", "SUBSCRIBE"},
+		"unsubscribe":     {"UNSUBSCRIBE ch1", "UNSUBSCRIBE ch3"},
+		"psubscribe":      {"PSUBSCRIBE c*", "PUNSUBSCRIBE c*"},
+		"ssubscribe":      {"SSUBSCRIBE ch1", "SUNSUBSCRIBE ch1", "SPUBLISH ch1 m"},
+		"multi":           {"MULTI", "EXEC", "DISCARD"},
+	} {
+		if common[name] {
+			lines = append(lines, more...)
+		}
+	}
+	slices.Sort(lines) // the map's order is random, streams are not
+	return lines
 }
 
 // protocolCases are requests at and beyond the edges of the protocol.

@@ -28,6 +28,7 @@ func comparators() map[string]comparator {
 		"rounded":  func(_ [][]byte, a, b Reply) bool { return rounded(a, b) },
 		"ttl-s":    func(_ [][]byte, a, b Reply) bool { return near(a, b, 5) },
 		"ttl-ms":   func(_ [][]byte, a, b Reply) bool { return near(a, b, 5000) },
+		"times":    func(_ [][]byte, a, b Reply) bool { return nearAll(a, b) },
 		"errclass": cmpErrClass,
 		"kind":     cmpKind,
 		"fields":   cmpFields,
@@ -125,6 +126,14 @@ func near(a, b Reply, tolerance int64) bool {
 		return same(a, b)
 	}
 	return x-y <= tolerance && y-x <= tolerance
+}
+
+// nearAll is near for every integer inside a reply.
+func nearAll(a, b Reply) bool {
+	if a.Elems == nil {
+		return near(a, b, 5000)
+	}
+	return a.Kind == b.Kind && slices.EqualFunc(a.Elems, b.Elems, nearAll)
 }
 
 func cmpErrClass(_ [][]byte, a, b Reply) bool {

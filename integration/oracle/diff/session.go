@@ -70,7 +70,7 @@ func NewSession(ref, tested *Server, known *Known, o Options) (*Session, error) 
 	for _, g := range s.Coverage.Grammars {
 		s.group[g.Name] = g.Group
 	}
-	s.gen, err = NewGenerator(o.Gen, s.Coverage.Grammars)
+	s.gen, err = NewGenerator(o.Gen, s.Coverage)
 	return s, err
 }
 

@@ -1,6 +1,9 @@
 package diff
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // fails reports whether a stream still shows the difference that is being
 // shrunk. It returns how much of the stream is needed at most: the index after
@@ -9,10 +12,10 @@ type fails func([]Cmd) (need int, ok bool)
 
 // shrink returns a shorter stream for which the predicate still holds: delta
 // debugging over commands, from halves down to single ones, then the same over
-// each command's arguments. budget bounds the number of replays.
-func shrink(stream []Cmd, test fails, budget int) []Cmd {
+// each command's arguments. It stops early after budget replays or at the deadline.
+func shrink(stream []Cmd, test fails, budget int, deadline time.Time) []Cmd {
 	try := func(s []Cmd) ([]Cmd, bool) {
-		if budget <= 0 || len(s) == 0 {
+		if budget <= 0 || len(s) == 0 || time.Now().After(deadline) {
 			return nil, false
 		}
 		budget--
@@ -54,6 +57,9 @@ func shrinkArgs(stream []Cmd, try func([]Cmd) ([]Cmd, bool)) []Cmd {
 	return stream
 }
 
+// shrinkTime bounds one shrink: streams of blocking commands replay slowly.
+const shrinkTime = 20 * time.Second
+
 // Shrink cuts a failing stream down on the runner's servers. The result fails in
 // the same class. ok is false when the difference does not show again at all:
 // then it depended on time, or on something that no stream starts from.
@@ -72,7 +78,7 @@ func (r *Runner) Shrink(stream []Cmd, f *Failure, budget int) (small []Cmd, last
 	whole := slices.Clone(stream[:min(len(stream), f.At+1)])
 	for range 3 {
 		if _, ok = test(whole); ok {
-			return shrink(whole, test, budget), last, true
+			return shrink(whole, test, budget, time.Now().Add(shrinkTime)), last, true
 		}
 	}
 	return whole, f, false
