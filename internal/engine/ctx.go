@@ -48,6 +48,9 @@ func (c *Ctx) Dirty(n int) { c.dirty += int64(n) }
 // commands, atomically. No call may follow NoPropagate.
 func (c *Ctx) PropagateAs(argv ...[]byte) {
 	c.prop = propAs
+	if len(c.E.sinks) == 0 {
+		return // nobody listens: spare the copies
+	}
 	cp := make([][]byte, len(argv))
 	for i, a := range argv {
 		cp[i] = append([]byte(nil), a...)

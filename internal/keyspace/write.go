@@ -8,9 +8,9 @@ import (
 const KeepTTL int64 = -1
 
 // Set stores v under key, replacing whatever is there, with a deadline in unix ms, 0 for none or KeepTTL. v must not alias
-// the entry that is replaced.
+// the entry that is replaced. A key whose deadline has passed is expired first.
 func (db *DB) Set(key []byte, v object.Value, deadline int64) object.Entry {
-	h, old := db.find(key)
+	h, old := db.live(key)
 	return db.set(h, old, key, v, deadline)
 }
 

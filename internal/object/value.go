@@ -23,14 +23,19 @@ func StringValue(b []byte) Value {
 	if n, ok := ParseInt(b); ok {
 		return Value{Enc: EncInt, N: n}
 	}
+	return PlainValue(b)
+}
+
+// RawValue keeps b as bytes whatever they spell. The value aliases b.
+func RawValue(b []byte) Value { return Value{Enc: EncRaw, B: b} }
+
+// PlainValue keeps b as bytes whatever they spell, embstr up to EmbstrMax. The value aliases b.
+func PlainValue(b []byte) Value {
 	if len(b) <= EmbstrMax {
 		return Value{Enc: EncEmbstr, B: b}
 	}
 	return Value{Enc: EncRaw, B: b}
 }
-
-// RawValue keeps b as bytes whatever they spell. The value aliases b.
-func RawValue(b []byte) Value { return Value{Enc: EncRaw, B: b} }
 
 // IntValue is a string value that holds n.
 func IntValue(n int64) Value { return Value{Enc: EncInt, N: n} }

@@ -1,0 +1,93 @@
+package command
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+
+	"github.com/zeebo/xxh3"
+
+	"godwit/internal/engine"
+	"godwit/internal/object"
+)
+
+func stringCompareCommands() []*engine.Command {
+	key := engine.Key("key", 0)
+	return []*engine.Command{
+		stringCommand(engine.Command{
+			Name: "delex", Arity: -2, Flags: engine.Write | engine.Fast, Since: "8.4.0",
+			Summary:    "Deletes a key if its string, or the digest of it, compares as asked.",
+			Complexity: "O(1); O(N) in the length N of the string when digests are compared", Run: delexCmd,
+		}, engine.RW|engine.Delete, key, engine.OneOf("condition", compareArgs()...).Opt()),
+		stringCommand(engine.Command{
+			Name: "delifeq", Arity: 3, Flags: engine.Write | engine.Fast, Since: "9.0.0",
+			Summary: "Deletes a key if its string is the given one.", Run: delifeqCmd,
+		}, engine.RW|engine.Delete, key, engine.Str("value")),
+		stringCommand(engine.Command{
+			Name: "digest", Arity: 2, Flags: engine.ReadOnly | engine.Fast, Since: "8.4.0",
+			Summary: "Returns the XXH3 digest of the string at a key in hexadecimal.", Complexity: "O(N) in the length N of the string",
+			Run: digestCmd,
+		}, engine.RO|engine.AccessFlag, key),
+	}
+}
+
+func delexCmd(c *engine.Ctx) {
+	key := c.Args[1]
+	switch len(c.Args) {
+	case 2:
+		delIf(c, key, c.DB.Lookup(key), always, nil)
+		return
+	case 4:
+	default:
+		c.Err("ERR wrong number of arguments for '" + c.Cmd.FullName() + "' command")
+		return
+	}
+	cond := compareToken(c.Args[2])
+	if cond == always {
+		c.Err("ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE")
+		return
+	}
+	if !validOperand(c, cond, c.Args[3]) {
+		return
+	}
+	e := c.DB.Lookup(key)
+	if e.Exists() && e.Type() != object.String {
+		c.Err("ERR Key should be of string type if conditions are specified")
+		return
+	}
+	delIf(c, key, e, cond, c.Args[3])
+}
+
+func delifeqCmd(c *engine.Ctx) {
+	key := c.Args[1]
+	e := c.DB.Lookup(key)
+	if isString(c, e) {
+		delIf(c, key, e, ifEqual, c.Args[2])
+	}
+}
+
+// delIf deletes the key of e if it exists and the condition holds, and answers how many keys that were.
+func delIf(c *engine.Ctx, key []byte, e object.Entry, cond condition, operand []byte) {
+	if !e.Exists() || !cond.holds(c, e, operand) {
+		c.Int(0)
+		return
+	}
+	deleteKey(c, key)
+	c.Int(1)
+}
+
+func digestCmd(c *engine.Ctx) {
+	e := c.DB.LookupRead(c.Args[1])
+	if !e.Exists() {
+		c.Null()
+		return
+	}
+	if !isString(c, e) {
+		return
+	}
+	var scratch [24]byte
+	var sum [8]byte
+	var text [digestLen]byte
+	binary.BigEndian.PutUint64(sum[:], xxh3.Hash(c.DB.StringBytes(e, &scratch)))
+	hex.Encode(text[:], sum[:])
+	c.Bulk(text[:])
+}

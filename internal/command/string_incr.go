@@ -1,0 +1,133 @@
+package command
+
+import (
+	"math"
+
+	"godwit/internal/engine"
+	"godwit/internal/keyspace"
+	"godwit/internal/object"
+)
+
+func stringIncrCommands() []*engine.Command {
+	entry := func(name string, arity int, since, summary string, run func(c *engine.Ctx), args ...engine.Arg) *engine.Command {
+		return stringCommand(engine.Command{
+			Name: name, Arity: arity, Flags: engine.Write | engine.DenyOOM | engine.Fast, Since: since, Summary: summary, Run: run,
+		}, engine.RW|engine.AccessFlag|engine.Update, append([]engine.Arg{engine.Key("key", 0)}, args...)...)
+	}
+	return []*engine.Command{
+		entry("incr", 2, "1.0.0", "Adds one to the integer at a key.", func(c *engine.Ctx) { incrBy(c, 1) }),
+		entry("decr", 2, "1.0.0", "Takes one from the integer at a key.", func(c *engine.Ctx) { incrBy(c, -1) }),
+		entry("incrby", 3, "1.0.0", "Adds a number to the integer at a key.", incrbyCmd, engine.Int("increment")),
+		entry("decrby", 3, "1.0.0", "Takes a number from the integer at a key.", decrbyCmd, engine.Int("decrement")),
+		entry("incrbyfloat", 3, "2.6.0", "Adds a floating-point number to the number at a key.", incrbyfloatCmd, engine.Dbl("increment")),
+	}
+}
+
+func incrbyCmd(c *engine.Ctx) {
+	if n, ok := intArg(c, c.Args[2]); ok {
+		incrBy(c, n)
+	}
+}
+
+func decrbyCmd(c *engine.Ctx) {
+	n, ok := intArg(c, c.Args[2])
+	if !ok {
+		return
+	}
+	if n == math.MinInt64 {
+		c.Err("ERR decrement would overflow")
+		return
+	}
+	incrBy(c, -n)
+}
+
+// addInt adds and reports false on overflow.
+func addInt(a, b int64) (int64, bool) {
+	sum := a + b
+	return sum, (sum > a) == (b > 0)
+}
+
+// intOf is the integer of a string entry, 0 for a missing one; it answers with an error when the string is none.
+func intOf(c *engine.Ctx, e object.Entry) (int64, bool) {
+	if !e.Exists() {
+		return 0, true
+	}
+	if e.Encoding() == object.EncInt {
+		return e.Int(), true
+	}
+	var scratch [24]byte
+	return intArg(c, c.DB.StringBytes(e, &scratch))
+}
+
+// storeInt writes n to key, in place when it holds an integer already. The deadline stays.
+func storeInt(c *engine.Ctx, key []byte, e object.Entry, n int64) {
+	if e.Exists() && e.Encoding() == object.EncInt {
+		e.SetInt(n)
+		c.DB.Overwritten(e)
+		return
+	}
+	c.DB.Set(key, object.IntValue(n), keyspace.KeepTTL)
+}
+
+func incrBy(c *engine.Ctx, delta int64) {
+	key := c.Args[1]
+	e := c.DB.Lookup(key)
+	if !isString(c, e) {
+		return
+	}
+	old, ok := intOf(c, e)
+	if !ok {
+		return
+	}
+	n, ok := addInt(old, delta)
+	if !ok {
+		c.Err(engine.ErrOverflow)
+		return
+	}
+	storeInt(c, key, e, n)
+	c.Dirty(1)
+	changed(c, "incrby", key)
+	c.Int(n)
+}
+
+// floatOf is the number of a string entry, 0 for a missing one; it answers with an error when the string is none.
+func floatOf(c *engine.Ctx, e object.Entry) (object.LongDouble, bool) {
+	if !e.Exists() {
+		return object.LongDouble{}, true
+	}
+	var scratch [24]byte
+	f, ok := object.ParseLongDouble(c.DB.StringBytes(e, &scratch))
+	if !ok {
+		c.Err(engine.ErrNotFloat)
+	}
+	return f, ok
+}
+
+func incrbyfloatCmd(c *engine.Ctx) {
+	key := c.Args[1]
+	e := c.DB.Lookup(key)
+	if !isString(c, e) {
+		return
+	}
+	old, ok := floatOf(c, e)
+	if !ok {
+		return
+	}
+	delta, ok := object.ParseLongDouble(c.Args[2])
+	if !ok {
+		c.Err(engine.ErrNotFloat)
+		return
+	}
+	sum, ok := old.Add(delta)
+	if !ok {
+		c.Err(engine.ErrNaNInfinity)
+		return
+	}
+	var buf [64]byte
+	text := sum.Append(buf[:0])
+	c.DB.Set(key, object.PlainValue(text), keyspace.KeepTTL)
+	c.Dirty(1)
+	changed(c, "incrbyfloat", key)
+	propagateSet(c, key, text, keyspace.KeepTTL)
+	c.Bulk(text)
+}

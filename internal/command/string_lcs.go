@@ -1,0 +1,7 @@
+package command
+
+import (
+	"godwit/internal/engine"
+)
+
+func lcsCommand() *engine.Command { return nil }

@@ -1,0 +1,134 @@
+package command
+
+import (
+	"math"
+
+	"godwit/internal/engine"
+	"godwit/internal/keyspace"
+	"godwit/internal/object"
+)
+
+func stringMultiCommands() []*engine.Command {
+	pairs := engine.Block("key_value", engine.Key("key", 0), engine.Str("value")).Many()
+	every := func(access engine.Access) []engine.KeySpec {
+		return []engine.KeySpec{{Begin: engine.At(1), Find: engine.Range(-1, 2, 0), Access: access}}
+	}
+	data := pairs
+	data.Name = "data"
+	return []*engine.Command{
+		stringCommand(engine.Command{
+			Name: "mset", Arity: -3, Flags: engine.Write | engine.DenyOOM, Since: "1.0.1",
+			Summary: "Stores strings at several keys at once.", Complexity: "O(N) in the number N of keys",
+			Tips: []string{"request_policy:multi_shard", "response_policy:all_succeeded"},
+			Keys: every(engine.OW | engine.Update), Run: msetCmd,
+		}, 0, pairs),
+		stringCommand(engine.Command{
+			Name: "msetnx", Arity: -3, Flags: engine.Write | engine.DenyOOM, Since: "1.0.1",
+			Summary: "Stores strings at several keys if none of them exists.", Complexity: "O(N) in the number N of keys",
+			Tips: []string{"request_policy:multi_shard", "response_policy:agg_min"},
+			Keys: every(engine.OW | engine.Insert), Run: msetnxCmd,
+		}, 0, pairs),
+		stringCommand(engine.Command{
+			Name: "msetex", Arity: -4, Flags: engine.Write | engine.DenyOOM, Since: "8.4.0",
+			Summary:    "Stores strings at several keys with one condition and one time to live for all.",
+			Complexity: "O(N) in the number N of keys",
+			Tips:       []string{"request_policy:multi_shard", "response_policy:agg_min"},
+			Keys: []engine.KeySpec{{
+				Begin: engine.At(1), Find: engine.KeyNum(0, 1, 2), Access: engine.OW | engine.Update,
+			}},
+			Run: msetexCmd,
+		}, 0, engine.Int("numkeys"), data,
+			engine.OneOf("condition", engine.Tok("nx"), engine.Tok("xx")).Opt(),
+			engine.OneOf("expiration", append(timeArgs(), engine.Tok("keepttl"))...).Opt()),
+	}
+}
+
+// setPairs stores key, value, key, value …
+func setPairs(c *engine.Ctx, pairs [][]byte, deadline int64) {
+	for i := 0; i < len(pairs); i += 2 {
+		c.DB.Set(pairs[i], object.StringValue(pairs[i+1]), deadline)
+		changed(c, "set", pairs[i])
+		if deadline > 0 {
+			c.Notify(keyspace.EvGeneric, "expire", pairs[i])
+		}
+	}
+	c.Dirty(len(pairs) / 2)
+}
+
+// countPresent is how many of the keys in key, value, key, value … exist.
+func countPresent(c *engine.Ctx, pairs [][]byte) int {
+	n := 0
+	for i := 0; i < len(pairs); i += 2 {
+		if c.DB.Lookup(pairs[i]).Exists() {
+			n++
+		}
+	}
+	return n
+}
+
+// evenPairs refuses a key without a value.
+func evenPairs(c *engine.Ctx) bool {
+	if len(c.Args)%2 == 0 {
+		c.Err("ERR wrong number of arguments for '" + c.Cmd.FullName() + "' command")
+		return false
+	}
+	return true
+}
+
+func msetCmd(c *engine.Ctx) {
+	if evenPairs(c) {
+		setPairs(c, c.Args[1:], 0)
+		c.OK()
+	}
+}
+
+func msetnxCmd(c *engine.Ctx) {
+	if !evenPairs(c) {
+		return
+	}
+	if countPresent(c, c.Args[1:]) > 0 {
+		c.Int(0)
+		return
+	}
+	setPairs(c, c.Args[1:], 0)
+	c.Int(1)
+}
+
+func msetexCmd(c *engine.Ctx) {
+	n, ok := object.ParseInt(c.Args[1])
+	if !ok || n < 1 || n > math.MaxInt32 {
+		c.Err("ERR invalid numkeys value")
+		return
+	}
+	if int64(len(c.Args)-2) < 2*n {
+		c.Err("ERR wrong number of key-value pairs")
+		return
+	}
+	pairs := c.Args[2 : 2+2*n]
+	var o writeOptions
+	if !o.parse(c, c.Args[2+2*n:], allowExists|allowKeep) {
+		return
+	}
+	deadline, ok := o.deadline(c)
+	if !ok {
+		return
+	}
+	if o.cond == ifMissing && countPresent(c, pairs) > 0 || o.cond == ifPresent && countPresent(c, pairs) < int(n) {
+		c.Int(0)
+		return
+	}
+	if o.past(c, deadline) {
+		for i := 0; i < len(pairs); i += 2 {
+			if c.DB.Lookup(pairs[i]).Exists() {
+				deleteKey(c, pairs[i])
+			}
+		}
+		c.Int(1)
+		return
+	}
+	setPairs(c, pairs, deadline)
+	for i := 0; i < len(pairs); i += 2 {
+		propagateSet(c, pairs[i], pairs[i+1], deadline)
+	}
+	c.Int(1)
+}

@@ -1,0 +1,146 @@
+package command
+
+import (
+	"godwit/internal/engine"
+	"godwit/internal/object"
+)
+
+func stringRangeCommands() []*engine.Command {
+	key, value := engine.Key("key", 0), engine.Str("value")
+	part := engine.Command{
+		Name: "getrange", Arity: 4, Flags: engine.ReadOnly, Since: "2.4.0",
+		Summary: "Returns a part of the string at a key.", Complexity: "O(N) in the length N of the part", Run: getrangeCmd,
+	}
+	old := part
+	old.Name, old.Since = "substr", "1.0.0"
+	old.DocFlags, old.DeprecatedSince, old.ReplacedBy = []string{"deprecated"}, "2.0.0", "`GETRANGE`"
+	start, end := engine.Int("start"), engine.Int("end")
+	return []*engine.Command{
+		stringCommand(part, engine.RO|engine.AccessFlag, key, start, end),
+		stringCommand(old, engine.RO|engine.AccessFlag, key, start, end),
+		stringCommand(engine.Command{
+			Name: "append", Arity: 3, Flags: engine.Write | engine.DenyOOM | engine.Fast, Since: "2.0.0",
+			Summary:    "Appends to the string at a key, which is made if it is missing.",
+			Complexity: "O(1) amortized for short additions: strings grow with room to spare", Run: appendCmd,
+		}, engine.RW|engine.Insert, key, value),
+		stringCommand(engine.Command{
+			Name: "setrange", Arity: 4, Flags: engine.Write | engine.DenyOOM, Since: "2.2.0",
+			Summary:    "Overwrites a part of the string at a key, which grows as needed.",
+			Complexity: "O(N) in the length N of what is written", Run: setrangeCmd,
+		}, engine.RW|engine.Update, key, engine.Int("offset"), value),
+	}
+}
+
+// fitsString reports whether a string of old and more bytes is within the limit; otherwise it answers with the error.
+func fitsString(c *engine.Ctx, old, more int64) bool {
+	if old > c.E.Cfg.ProtoMaxBulkLen-more && !c.Client.Internal {
+		c.Err(engine.ErrStringTooLong)
+		return false
+	}
+	return true
+}
+
+func appendCmd(c *engine.Ctx) {
+	key, tail := c.Args[1], c.Args[2]
+	e := c.DB.Lookup(key)
+	if !isString(c, e) {
+		return
+	}
+	n := len(tail)
+	if !e.Exists() {
+		c.DB.Set(key, object.StringValue(tail), 0)
+	} else {
+		old := e.StringLen()
+		if !fitsString(c, int64(old), int64(n)) {
+			return
+		}
+		n += old
+		copy(c.DB.Mutable(e, n)[old:], tail)
+	}
+	c.Dirty(1)
+	changed(c, "append", key)
+	c.Int(int64(n))
+}
+
+func setrangeCmd(c *engine.Ctx) {
+	key, part := c.Args[1], c.Args[3]
+	offset, ok := intArg(c, c.Args[2])
+	if !ok {
+		return
+	}
+	if offset < 0 {
+		c.Err(engine.ErrOffsetRange)
+		return
+	}
+	e := c.DB.Lookup(key)
+	if !isString(c, e) {
+		return
+	}
+	old := 0
+	if e.Exists() {
+		old = e.StringLen()
+	}
+	if len(part) == 0 {
+		c.Int(int64(old))
+		return
+	}
+	if !fitsString(c, offset, int64(len(part))) {
+		return
+	}
+	n := max(old, int(offset)+len(part))
+	copy(mutable(c, key, e, n)[offset:], part)
+	c.Dirty(1)
+	changed(c, "setrange", key)
+	c.Int(int64(n))
+}
+
+// mutable is the bytes of the string at key, made at least n long; e is what Lookup found there.
+func mutable(c *engine.Ctx, key []byte, e object.Entry, n int) []byte {
+	if !e.Exists() {
+		return c.DB.NewMutable(key, n)
+	}
+	return c.DB.Mutable(e, n)
+}
+
+// span turns a range with Redis's negative indexes into first and last of n elements and reports whether it holds any. A range
+// whose ends both lie before the first element still holds that one, unless its ends are crossed.
+func span(start, end, n int64) (first, last int64, ok bool) {
+	if start < 0 && end < 0 && start > end {
+		return 0, 0, false
+	}
+	if start < 0 {
+		start = max(start+n, 0)
+	}
+	if end < 0 {
+		end = max(end+n, 0)
+	}
+	end = min(end, n-1)
+	return start, end, start <= end
+}
+
+func getrangeCmd(c *engine.Ctx) {
+	start, ok := intArg(c, c.Args[2])
+	if !ok {
+		return
+	}
+	end, ok := intArg(c, c.Args[3])
+	if !ok {
+		return
+	}
+	e := c.DB.LookupRead(c.Args[1])
+	if !isString(c, e) {
+		return
+	}
+	if !e.Exists() {
+		c.Bulk(nil)
+		return
+	}
+	var scratch [24]byte
+	b := c.DB.StringBytes(e, &scratch)
+	first, last, ok := span(start, end, int64(len(b)))
+	if !ok {
+		c.Bulk(nil)
+		return
+	}
+	c.Bulk(b[first : last+1])
+}

@@ -1,0 +1,205 @@
+package object
+
+import (
+	"math/big"
+	"strings"
+)
+
+// LongDouble is a number as INCRBYFLOAT computes with it: x86's 80-bit extended precision, a 64-bit significand, because that
+// is what Redis's long double is where nearly all of its servers run, and the last digits of replies show it. Its zero value is 0.
+//
+// Differences from the hardware format, none of which a reply can show: no -0 and no subnormal numbers (they print as 0 with the
+// 17 decimals that replies have).
+type LongDouble struct{ f *big.Float }
+
+const (
+	longDoublePrec   = 64    // bits of the significand
+	longDoubleMaxExp = 16384 // f < 2^16384
+	longDoubleMinExp = -16445
+	longDoubleText   = 5 << 10 // bytes; longer texts are no number (Redis's buffer)
+	longDoubleDigits = 17      // decimals of replies
+)
+
+var zeroFloat = new(big.Float).SetPrec(longDoublePrec)
+
+func (d LongDouble) float() *big.Float {
+	if d.f == nil {
+		return zeroFloat
+	}
+	return d.f
+}
+
+// inRange reports whether f is finite in the format.
+func inRange(f *big.Float) bool {
+	return !f.IsInf() && f.MantExp(nil) <= longDoubleMaxExp
+}
+
+// MaxLongDouble is the largest finite number.
+func MaxLongDouble() LongDouble {
+	m := new(big.Float).SetPrec(longDoublePrec).SetUint64(1<<64 - 1)
+	return LongDouble{m.SetMantExp(m, longDoubleMaxExp-64)}
+}
+
+// IsInf reports whether the number is an infinity ("inf" is a valid text).
+func (d LongDouble) IsInf() bool { return d.float().IsInf() }
+
+// Neg is the number with the other sign.
+func (d LongDouble) Neg() LongDouble { return LongDouble{new(big.Float).Neg(d.float())} }
+
+// Cmp compares as big.Float does.
+func (d LongDouble) Cmp(o LongDouble) int { return d.float().Cmp(o.float()) }
+
+// Add is the rounded sum; false when it is not finite, the result then being an infinity (or zero for the sum of opposite infinities).
+func (d LongDouble) Add(o LongDouble) (LongDouble, bool) {
+	a, b := d.float(), o.float()
+	sum := new(big.Float).SetPrec(longDoublePrec)
+	switch {
+	case a.IsInf() && b.IsInf() && a.Signbit() != b.Signbit():
+		return LongDouble{sum}, false
+	default:
+		sum.Add(a, b)
+	}
+	if !inRange(sum) {
+		return LongDouble{sum.SetInf(sum.Signbit())}, false
+	}
+	return LongDouble{sum}, true
+}
+
+// Append appends the number with at most 17 decimals and no trailing zeros, never with an exponent.
+func (d LongDouble) Append(dst []byte) []byte {
+	n := len(dst)
+	dst = d.float().Append(dst, 'f', longDoubleDigits)
+	end := len(dst)
+	for end > n && dst[end-1] == '0' {
+		end--
+	}
+	if dst[end-1] == '.' {
+		end--
+	}
+	if dst = dst[:end]; string(dst[n:]) == "-0" {
+		dst = append(dst[:n], '0')
+	}
+	return dst
+}
+
+// ParseLongDouble reads what C's strtold reads, as far as Redis accepts it: the whole of b, no spaces, no NaN, decimal or
+// hexadecimal, "inf" and "infinity"; nothing that overflows or that is too small to be anything but zero.
+func ParseLongDouble(b []byte) (LongDouble, bool) {
+	if len(b) == 0 || len(b) >= longDoubleText {
+		return LongDouble{}, false
+	}
+	neg := b[0] == '-'
+	if neg || b[0] == '+' {
+		b = b[1:]
+	}
+	if strings.EqualFold(string(b), "inf") || strings.EqualFold(string(b), "infinity") {
+		return LongDouble{new(big.Float).SetInf(neg)}, true
+	}
+	base := uint64(10)
+	if len(b) > 2 && b[0] == '0' && b[1]|32 == 'x' {
+		base, b = 16, b[2:]
+	}
+	digits, exp, ok := scanNumber(b, base)
+	if !ok {
+		return LongDouble{}, false
+	}
+	f, ok := scale(digits, exp, base)
+	if ok && neg {
+		f.Neg(f)
+	}
+	return LongDouble{f}, ok
+}
+
+// scanNumber reads digits with an optional point and exponent; the number is digits × base^exp, or × 2^exp for base 16.
+func scanNumber(b []byte, base uint64) (digits []byte, exp int64, ok bool) {
+	digits = make([]byte, 0, 32)
+	seen, point := false, false
+	step, mark := int64(1), byte('e')
+	if base == 16 {
+		step, mark = 4, 'p'
+	}
+	i := 0
+	for ; i < len(b); i++ {
+		c := b[i]
+		switch {
+		case c == '.' && !point:
+			point = true
+			continue
+		case c >= '0' && c <= '9' || base == 16 && c|32 >= 'a' && c|32 <= 'f':
+		default:
+			goto end
+		}
+		seen = true
+		if point {
+			exp -= step
+		}
+		if c != '0' || len(digits) > 0 {
+			digits = append(digits, c)
+		}
+	}
+end:
+	if !seen {
+		return nil, 0, false
+	}
+	if i == len(b) {
+		return digits, exp, true
+	}
+	if b[i]|32 != mark {
+		return nil, 0, false
+	}
+	e, ok := scanExponent(b[i+1:])
+	return digits, exp + e, ok
+}
+
+// scanExponent reads a signed decimal, saturating far outside of what matters.
+func scanExponent(b []byte) (int64, bool) {
+	neg := false
+	if len(b) > 0 && (b[0] == '-' || b[0] == '+') {
+		neg = b[0] == '-'
+		b = b[1:]
+	}
+	if len(b) == 0 {
+		return 0, false
+	}
+	e := int64(0)
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		e = min(e*10+int64(c-'0'), 1<<30)
+	}
+	if neg {
+		e = -e
+	}
+	return e, true
+}
+
+// scale is digits × 10^exp or × 2^exp, rounded once; false when it overflows or vanishes.
+func scale(digits []byte, exp int64, base uint64) (*big.Float, bool) {
+	f := new(big.Float).SetPrec(longDoublePrec)
+	if len(digits) == 0 {
+		return f, true
+	}
+	mant, _ := new(big.Int).SetString(string(digits), int(base))
+	if base == 16 {
+		if exp > 1<<20 || exp < -1<<20 {
+			return f, false
+		}
+		f.SetMantExp(f.SetInt(mant), int(exp))
+	} else {
+		// Far beyond the range no digit counts, and powers of ten must stay small enough to compute.
+		if order := exp + int64(len(digits)); order > 5000 || order < -5000 {
+			return f, false
+		}
+		if exp >= 0 {
+			f.SetInt(mant.Mul(mant, pow10(exp)))
+		} else {
+			n := new(big.Float).SetPrec(uint(max(mant.BitLen(), 1))).SetInt(mant)
+			p := pow10(-exp)
+			f.Quo(n, new(big.Float).SetPrec(uint(p.BitLen())).SetInt(p))
+		}
+	}
+	return f, inRange(f) && (f.Sign() == 0 || f.MantExp(nil) > longDoubleMinExp)
+}
+
+func pow10(n int64) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil) }
