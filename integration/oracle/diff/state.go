@@ -19,7 +19,7 @@ func (r *Runner) state(at int) (*Failure, error) {
 		}
 		where := fmt.Sprintf("db %d", db)
 		if !same(a[1], b[1]) || canonical(a[2]) != canonical(b[2]) {
-			return stateFailure(at, where+" keys", sorted(a[2]), sorted(b[2])), nil
+			return stateFailure(at, "keys", a[1].String()+" "+sorted(a[2])+" "+where, b[1].String()+" "+sorted(b[2])+" "+where), nil
 		}
 		if f, err := r.scanAgrees(at, where, b[2]); f != nil || err != nil {
 			return f, err
