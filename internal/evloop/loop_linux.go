@@ -11,6 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// maxEvents bounds how many events one Poll fetches; epoll serves the rest next time,
+// in turn, so none starves.
+const maxEvents = 4096
+
 // Loop is one epoll instance with its handlers and timers. All methods except
 // Wake belong to the goroutine that calls Poll.
 type Loop struct {
@@ -30,10 +34,6 @@ type Loop struct {
 
 	timers timers
 	start  time.Time
-
-	// Spin, when positive, makes a Poll that found nothing look again for that long before it
-	// blocks. See the package comment for when that pays.
-	Spin time.Duration
 }
 
 // slot is what the loop knows of a descriptor. gen counts the Adds of that number:
@@ -179,12 +179,7 @@ func (l *Loop) Poll(timeoutMs int) (n int, err error) {
 func (l *Loop) wait(timeoutMs int) (int, error) {
 	n, errno := epollWaitNow(l.epfd, l.events)
 	if n == 0 && timeoutMs != 0 && errno == 0 {
-		if l.Spin > 0 {
-			n, errno = l.spin()
-		}
-		if n == 0 && errno == 0 {
-			n, errno = l.block(timeoutMs)
-		}
+		n, errno = l.block(timeoutMs)
 	}
 	if errno != 0 && errno != syscall.EINTR {
 		return 0, fmt.Errorf("epoll_wait: %w", errno)
@@ -198,13 +193,6 @@ func (l *Loop) block(timeoutMs int) (n int, errno syscall.Errno) {
 		n, errno = epollWaitBlock(l.epfd, l.events, timeoutMs)
 	}
 	l.asleep.Store(false)
-	return n, errno
-}
-
-func (l *Loop) spin() (n int, errno syscall.Errno) {
-	for end := time.Now().Add(l.Spin); n == 0 && errno == 0 && !l.waking.Load() && time.Now().Before(end); {
-		n, errno = epollWaitNow(l.epfd, l.events)
-	}
 	return n, errno
 }
 

@@ -5,7 +5,6 @@ package evloop
 import (
 	"errors"
 	"syscall"
-	"time"
 )
 
 // Event bits, for Add, Mod and Ready.
@@ -23,7 +22,7 @@ const (
 var ErrUnsupported = errors.New("evloop: needs Linux")
 
 // Loop cannot be made on this system.
-type Loop struct{ Spin time.Duration }
+type Loop struct{}
 
 // New returns ErrUnsupported.
 func New() (*Loop, error) { return nil, ErrUnsupported }
