@@ -1,0 +1,352 @@
+package command
+
+import (
+	"bufio"
+	"bytes"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"godwit/internal/config"
+	"godwit/internal/engine"
+	"godwit/internal/logging"
+	"godwit/internal/resp"
+	"godwit/internal/resp/respclient"
+)
+
+// The cases of testdata/*.txt are sessions in redis-cli's notation:
+//
+//	# a comment
+//	[godwit]
+//	> SET k "a\x00b"
+//	OK
+//	> GET k
+//	"a\x00b"
+//
+// A line "> …" is a command, split with the quoting rules of inline commands; the lines behind it are the reply, up to the next
+// command or an empty line. Empty lines separate blocks. A block may begin with comments and marks: [godwit] says that
+// redis-server 7.0 cannot confirm it (a newer command, an intended difference), [resp3] that it is run in RESP3. A reply line
+// "~ RE" stands for any line that matches the regular expression as a whole.
+//
+// Each file starts with empty databases. TestDataDriven runs it on an engine, and with -rewrite puts what the engine answers
+// into the file; TestDataDrivenRedis runs the same on redis-server, which keeps the expectations honest. Blocks marked [godwit]
+// change nothing there, so what they write should be gone or unused when they end.
+
+var rewrite = flag.Bool("rewrite", false, "rewrite the replies in testdata/*.txt")
+
+// step is one command of a case file, or text between commands.
+type step struct {
+	line     int
+	text     string // a line to keep as it is
+	command  string // "" for text
+	want     []string
+	newBlock bool
+	godwit   bool
+	resp3    bool
+}
+
+func parseCases(t *testing.T, file string) []step {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var steps []step
+	fresh, godwit, resp3 := true, false, false
+	for i, line := range strings.Split(strings.TrimRight(string(data), "\n"), "\n") {
+		last := len(steps) - 1
+		switch {
+		case line == "":
+			steps = append(steps, step{line: i + 1})
+			fresh, godwit, resp3 = true, false, false
+		case strings.HasPrefix(line, "> "):
+			steps = append(steps, step{line: i + 1, command: line[2:], newBlock: fresh, godwit: godwit, resp3: resp3})
+			fresh = false
+		case fresh:
+			if strings.HasPrefix(line, "[") {
+				godwit = godwit || strings.Contains(line, "[godwit]")
+				resp3 = resp3 || strings.Contains(line, "[resp3]")
+			} else if !strings.HasPrefix(line, "#") {
+				t.Fatalf("%s:%d: expected a command, a mark or a comment", file, i+1)
+			}
+			steps = append(steps, step{line: i + 1, text: line})
+		default:
+			steps[last].want = append(steps[last].want, line)
+		}
+	}
+	return steps
+}
+
+// server runs commands for a case file.
+type server interface {
+	do(t *testing.T, argv [][]byte) respclient.Value
+	proto(t *testing.T, version int)
+}
+
+// runCases runs the file and returns it as it would be with the server's replies.
+func runCases(t *testing.T, file string, s server, skip func(step) bool) string {
+	t.Helper()
+	var out strings.Builder
+	proto := 2
+	for _, st := range parseCases(t, file) {
+		if st.command == "" {
+			out.WriteString(st.text + "\n")
+			continue
+		}
+		if skip(st) {
+			continue
+		}
+		want := 2
+		if st.resp3 {
+			want = 3
+		}
+		if want != proto {
+			s.proto(t, want)
+			proto = want
+		}
+		got := cliLines(s.do(t, splitCommand(t, file, st)), 0)
+		out.WriteString("> " + st.command + "\n")
+		if ok := matchLines(t, st.want, got); ok {
+			got = st.want
+		} else if !*rewrite {
+			t.Errorf("%s:%d: %s\ngot:\n%s\nwant:\n%s", file, st.line, st.command, strings.Join(got, "\n"), strings.Join(st.want, "\n"))
+		}
+		for _, l := range got {
+			out.WriteString(l + "\n")
+		}
+	}
+	return out.String()
+}
+
+func splitCommand(t *testing.T, file string, st step) [][]byte {
+	t.Helper()
+	var p resp.Parser
+	argv, n, err := p.Next([]byte(st.command+"\r\n"), &resp.Limits{Authenticated: true})
+	if err != nil || n == 0 {
+		t.Fatalf("%s:%d: cannot split the command: %v", file, st.line, err)
+	}
+	return argv
+}
+
+func matchLines(t *testing.T, want, got []string) bool {
+	t.Helper()
+	if len(want) != len(got) {
+		return false
+	}
+	for i, w := range want {
+		if re, ok := strings.CutPrefix(w, "~ "); ok {
+			if !regexp.MustCompile("^(?:" + re + ")$").MatchString(got[i]) {
+				return false
+			}
+		} else if w != got[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// cliLines is the reply as redis-cli shows it.
+func cliLines(v respclient.Value, depth int) []string {
+	switch v.Kind {
+	case respclient.Array, respclient.Set, respclient.Push:
+		return aggregateLines(v, depth, 1)
+	case respclient.Map:
+		return aggregateLines(v, depth, 2)
+	case respclient.Int:
+		return []string{"(integer) " + strconv.FormatInt(v.Int, 10)}
+	case respclient.Bulk:
+		return []string{string(engine.AppendQuoted(nil, []byte(v.Str)))}
+	case respclient.Error:
+		return []string{"(error) " + v.Str}
+	case respclient.Null, respclient.NullArray:
+		return []string{"(nil)"}
+	case respclient.Double:
+		return []string{"(double) " + v.Str}
+	case respclient.Bool:
+		return []string{"(" + strconv.FormatBool(v.Bool) + ")"}
+	case respclient.BigNumber:
+		return []string{"(big number) " + v.Str}
+	case respclient.Verbatim:
+		return strings.Split(strings.TrimRight(v.Str, "\n"), "\n")
+	}
+	return []string{v.Str}
+}
+
+// aggregateLines numbers the elements and indents what is nested; per is 2 for key => value.
+func aggregateLines(v respclient.Value, depth, per int) []string {
+	if len(v.Elems) == 0 {
+		return []string{"(empty " + v.Kind.String() + ")"}
+	}
+	mark := map[respclient.Kind]string{respclient.Map: "#", respclient.Set: "~"}[v.Kind]
+	if mark == "" {
+		mark = ")"
+	}
+	var lines []string
+	n := len(v.Elems) / per
+	width := len(strconv.Itoa(n))
+	for i := range n {
+		head := fmt.Sprintf("%*d%s ", width, i+1, mark)
+		elem := cliLines(v.Elems[i*per], depth+1)
+		if per == 2 {
+			value := cliLines(v.Elems[i*per+1], depth+1)
+			if len(value) == 1 {
+				elem[len(elem)-1] += " => " + value[0]
+			} else {
+				elem[len(elem)-1] += " =>"
+				for _, l := range value {
+					elem = append(elem, "  "+l)
+				}
+			}
+		}
+		for j, l := range elem {
+			if j == 0 {
+				lines = append(lines, head+l)
+			} else {
+				lines = append(lines, strings.Repeat(" ", len(head))+l)
+			}
+		}
+	}
+	return lines
+}
+
+// local is an engine of its own with one client.
+type local struct {
+	e *engine.Engine
+	c *engine.Client
+}
+
+func newLocal(t testing.TB) *local {
+	t.Helper()
+	e := engine.New(config.Default(), Table(), engine.Options{Log: logging.Discard(), Seed: 1})
+	e.Enter()
+	defer e.Leave()
+	return &local{e, e.NewClient(nil)}
+}
+
+// exec runs a command and returns the reply's bytes, valid until the next call.
+func (l *local) exec(argv [][]byte) []byte {
+	l.e.Enter()
+	defer l.e.Leave()
+	l.c.W.Buf = l.c.W.Buf[:0]
+	l.e.Exec(l.c, argv)
+	return l.c.W.Buf
+}
+
+func (l *local) do(t *testing.T, argv [][]byte) respclient.Value {
+	t.Helper()
+	raw := l.exec(argv)
+	r := bufio.NewReader(bytes.NewReader(raw))
+	v, err := respclient.ReadReply(r)
+	if err != nil {
+		t.Fatalf("%q: %v in %q", argv, err, raw)
+	}
+	if r.Buffered() > 0 {
+		t.Fatalf("%q: more than one reply in %q", argv, raw)
+	}
+	return v
+}
+
+func (l *local) proto(_ *testing.T, version int) { l.c.W.Proto = version }
+
+// remote is a redis-server of the test's own.
+type remote struct{ c *respclient.Client }
+
+func (r *remote) do(t *testing.T, argv [][]byte) respclient.Value {
+	t.Helper()
+	args := make([]any, len(argv))
+	for i, a := range argv {
+		args[i] = a
+	}
+	v, err := r.c.Do(args...)
+	if err != nil {
+		t.Fatalf("%q: %v", argv, err)
+	}
+	return v
+}
+
+func (r *remote) proto(t *testing.T, version int) {
+	t.Helper()
+	if v := r.do(t, [][]byte{[]byte("HELLO"), strconv.AppendInt(nil, int64(version), 10)}); v.IsError() {
+		t.Fatal(v)
+	}
+}
+
+// startRedis starts a redis-server that ends with the test. Without one the test is skipped, except in CI.
+func startRedis(t *testing.T) *remote {
+	t.Helper()
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("no redis-server to compare with")
+	}
+	dir, err := os.MkdirTemp("", "cmd") // t.TempDir may be too long for a socket's path
+	if err != nil {
+		t.Fatal(err)
+	}
+	sock := filepath.Join(dir, "s")
+	cmd := exec.Command(path, "--port", "0", "--unixsocket", sock, "--save", "", "--appendonly", "no",
+		"--enable-debug-command", "yes", "--dir", dir)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+		os.RemoveAll(dir)
+	})
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		if conn, err := net.Dial("unix", sock); err == nil {
+			t.Cleanup(func() { conn.Close() })
+			return &remote{respclient.New(conn)}
+		} else if time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
+}
+
+func caseFiles(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no case files", err)
+	}
+	return files
+}
+
+func TestDataDriven(t *testing.T) {
+	for _, file := range caseFiles(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			got := runCases(t, file, newLocal(t), func(step) bool { return false })
+			if *rewrite && !t.Failed() {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func TestDataDrivenRedis(t *testing.T) {
+	if *rewrite {
+		t.Skip("rewriting")
+	}
+	redis := startRedis(t)
+	for _, file := range caseFiles(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			redis.proto(t, 2)
+			redis.do(t, [][]byte{[]byte("FLUSHALL")})
+			redis.do(t, [][]byte{[]byte("SELECT"), []byte("0")})
+			runCases(t, file, redis, func(st step) bool { return st.godwit })
+		})
+	}
+}
