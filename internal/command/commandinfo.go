@@ -1,5 +1,237 @@
 package command
 
-import "godwit/internal/engine"
+import (
+	"strings"
 
-func commandInfoCommands() []*engine.Command { return nil }
+	"godwit/internal/engine"
+	"godwit/internal/scan"
+)
+
+func commandInfoCommands() []*engine.Command {
+	const flags = engine.Loading | engine.Stale
+	sub := func(name string, arity int, since, summary, complexity string, args []engine.Arg, run func(c *engine.Ctx)) *engine.Command {
+		return &engine.Command{
+			Name: name, Arity: arity, Flags: flags, Group: engine.GroupServer, Since: since, Categories: []string{"connection"},
+			Summary: summary, Complexity: complexity, Args: args, Run: run,
+		}
+	}
+	names := []engine.Arg{engine.Str("command-name").Many().Opt()}
+	unordered := []string{"nondeterministic_output_order"}
+	list := sub("list", -2, "7.0.0", "Names the commands.", "O(N) in the number of commands", []engine.Arg{
+		engine.OneOf("filterby", engine.Str("module-name").Tokened("MODULE"), engine.Str("category").Tokened("ACLCAT"),
+			engine.Pattern("pattern").Tokened("PATTERN")).Tokened("FILTERBY").Opt(),
+	}, commandListCmd)
+	info := sub("info", -2, "2.8.13", "Describes the given commands, or all, to programs.", "O(N) in the number of commands", names,
+		func(c *engine.Ctx) { commandInfo(c, c.Args[2:]) })
+	info.History = []engine.History{{Since: "7.0.0", Change: "Without a name, describes every command."}}
+	docs := sub("docs", -2, "7.0.0", "Documents the given commands, or all.", "O(N) in the number of commands", names, commandDocsCmd)
+	list.Tips, info.Tips, docs.Tips = unordered, unordered, unordered
+	helpCmd := helpSub(engine.GroupServer, "5.0.0",
+		"(no subcommand)", "    Describe every command.",
+		"COUNT", "    How many commands there are.",
+		"LIST [FILTERBY (MODULE <module>|ACLCAT <category>|PATTERN <pattern>)]", "    Name the commands, or those that pass the filter.",
+		"INFO [<command-name> ...]", "    Describe the commands, or all: arity, flags, keys, categories.",
+		"DOCS [<command-name> ...]", "    Document the commands, or all: summary, arguments, history.",
+		"GETKEYS <full-command>", "    Pick the keys out of a command with its arguments.",
+		"GETKEYSANDFLAGS <full-command>", "    The same, with what the command does to each key.")
+	helpCmd.Categories = []string{"connection"}
+	return []*engine.Command{{
+		Name: "command", Arity: -1, Flags: flags, Group: engine.GroupServer, Since: "2.8.13", Categories: []string{"connection"},
+		Summary: "Describes every command to programs.", Complexity: "O(N) in the number of commands", Tips: unordered,
+		Sub: []*engine.Command{
+			sub("count", 2, "2.8.13", "Counts the commands.", "O(1)", nil, func(c *engine.Ctx) { c.Int(int64(c.E.Table().Count())) }),
+			docs, info, list,
+			sub("getkeys", -4, "2.8.13", "Picks the keys out of a command with its arguments.", "O(N) in the number of arguments", nil,
+				func(c *engine.Ctx) { commandGetKeys(c, false) }),
+			sub("getkeysandflags", -4, "7.0.0", "Picks the keys out of a command and says what it does to each.",
+				"O(N) in the number of arguments", nil, func(c *engine.Ctx) { commandGetKeys(c, true) }),
+			helpCmd,
+		},
+		Run: func(c *engine.Ctx) { commandInfo(c, nil) },
+	}}
+}
+
+// commandInfo describes the named commands, null for an unknown one, or all.
+func commandInfo(c *engine.Ctx, names [][]byte) {
+	if len(names) == 0 {
+		list := c.E.Table().List()
+		c.Array(len(list))
+		for _, cmd := range list {
+			infoReply(c, cmd)
+		}
+		return
+	}
+	c.Array(len(names))
+	for _, n := range names {
+		if cmd := c.E.Table().Get(string(n)); cmd != nil {
+			infoReply(c, cmd)
+		} else {
+			c.NullArray()
+		}
+	}
+}
+
+// infoReply is one command of COMMAND INFO: ten elements, the last of them its subcommands in the same form.
+func infoReply(c *engine.Ctx, cmd *engine.Command) {
+	c.Array(10)
+	c.BulkString(cmd.FullName())
+	c.Int(int64(cmd.Arity))
+	statusSet(c, "", cmd.FlagNames())
+	first, last, step := cmd.LegacyRange()
+	c.Int(int64(first))
+	c.Int(int64(last))
+	c.Int(int64(step))
+	statusSet(c, "@", cmd.ACL())
+	c.Set(len(cmd.Tips))
+	for _, t := range cmd.Tips {
+		c.BulkString(t)
+	}
+	c.Set(len(cmd.Keys))
+	for i := range cmd.Keys {
+		keySpecReply(c, &cmd.Keys[i])
+	}
+	if len(cmd.Sub) == 0 {
+		c.Set(0)
+		return
+	}
+	c.Array(len(cmd.Sub))
+	for _, s := range cmd.Sub {
+		infoReply(c, s)
+	}
+}
+
+func statusSet(c *engine.Ctx, prefix string, names []string) {
+	c.Set(len(names))
+	for _, n := range names {
+		c.Simple(prefix + n)
+	}
+}
+
+func keySpecReply(c *engine.Ctx, k *engine.KeySpec) {
+	if k.Notes != "" {
+		c.Map(4)
+		c.BulkString("notes")
+		c.BulkString(k.Notes)
+	} else {
+		c.Map(3)
+	}
+	c.BulkString("flags")
+	statusSet(c, "", k.Access.Names())
+	b, f := k.Begin, k.Find
+	c.BulkString("begin_search")
+	switch {
+	case k.Unknown():
+		typeAndSpec(c, "unknown")
+	case b.Keyword != "":
+		typeAndSpec(c, "keyword", "keyword", b.Keyword, "startfrom", b.From)
+	default:
+		typeAndSpec(c, "index", "index", b.Index)
+	}
+	c.BulkString("find_keys")
+	switch {
+	case k.Unknown():
+		typeAndSpec(c, "unknown")
+	case f.KeyNum:
+		typeAndSpec(c, "keynum", "keynumidx", f.KeyNumIdx, "firstkey", f.FirstKey, "keystep", f.Step)
+	default:
+		typeAndSpec(c, "range", "lastkey", f.LastKey, "keystep", f.Step, "limit", f.Limit)
+	}
+}
+
+// typeAndSpec is the map of a search: its type, and its parameters as names and values.
+func typeAndSpec(c *engine.Ctx, kind string, params ...any) {
+	c.Map(2)
+	c.BulkString("type")
+	c.BulkString(kind)
+	c.BulkString("spec")
+	c.Map(len(params) / 2)
+	for _, p := range params {
+		switch p := p.(type) {
+		case string:
+			c.BulkString(p)
+		case int:
+			c.Int(int64(p))
+		}
+	}
+}
+
+// commandListCmd names commands and subcommands. There are no modules, so that filter finds nothing.
+func commandListCmd(c *engine.Ctx) {
+	pass := func(*engine.Command) bool { return true }
+	if args := c.Args[2:]; len(args) > 0 {
+		if len(args) != 3 || !is(args[0], "filterby") {
+			c.Err(engine.ErrSyntax)
+			return
+		}
+		switch v := args[2]; {
+		case is(args[1], "module"):
+			pass = func(*engine.Command) bool { return false }
+		case is(args[1], "aclcat"):
+			pass = func(cmd *engine.Command) bool { return hasCategory(cmd, string(v)) }
+		case is(args[1], "pattern"):
+			pass = func(cmd *engine.Command) bool { return scan.Match(v, []byte(cmd.FullName()), true) }
+		default:
+			c.Err(engine.ErrSyntax)
+			return
+		}
+	}
+	var names []string
+	for _, cmd := range c.E.Table().List() {
+		for _, cmd := range append([]*engine.Command{cmd}, cmd.Sub...) {
+			if pass(cmd) {
+				names = append(names, cmd.FullName())
+			}
+		}
+	}
+	c.Array(len(names))
+	for _, n := range names {
+		c.BulkString(n)
+	}
+}
+
+func hasCategory(cmd *engine.Command, name string) bool {
+	for _, cat := range cmd.ACL() {
+		if strings.EqualFold(cat, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// commandGetKeys answers the keys of the command in the arguments, alone or with their flags.
+func commandGetKeys(c *engine.Ctx, flags bool) {
+	argv := c.Args[2:]
+	cmd, _ := c.E.Table().Find(argv)
+	switch {
+	case cmd == nil:
+		c.Err("ERR Invalid command specified")
+		return
+	case !cmd.HasKeys():
+		c.Err("ERR The command has no key arguments")
+		return
+	case !cmd.AcceptsArgs(len(argv)):
+		c.Err("ERR Invalid number of arguments specified for command")
+		return
+	}
+	all, err := cmd.KeyRefs(nil, argv)
+	var refs []engine.KeyRef
+	for _, r := range all {
+		if r.Access&engine.NotKey == 0 {
+			refs = append(refs, r)
+		}
+	}
+	if err != nil || len(refs) == 0 && !cmd.Is(engine.NoMandatoryKeys) {
+		c.Err("ERR Invalid arguments specified for command")
+		return
+	}
+	c.Array(len(refs))
+	for _, r := range refs {
+		if flags {
+			c.Array(2)
+		}
+		c.Bulk(argv[r.Pos])
+		if flags {
+			statusSet(c, "", r.Access.Names())
+		}
+	}
+}

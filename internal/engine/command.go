@@ -233,6 +233,9 @@ func (c *Command) ID() int { return c.id }
 // Parent is the container command of a subcommand, nil otherwise.
 func (c *Command) Parent() *Command { return c.parent }
 
+// AcceptsArgs reports whether n arguments, the name and the container's name among them, satisfy the arity.
+func (c *Command) AcceptsArgs(n int) bool { return n == c.Arity || c.Arity < 0 && n >= -c.Arity }
+
 // Is reports whether the command has all of the flags.
 func (c *Command) Is(f Flag) bool { return c.Flags&f == f }
 

@@ -52,9 +52,10 @@ func unknownCommand(argv [][]byte) string {
 	return b.String()
 }
 
-// unknownSubcommand is the error for a container command's unknown subcommand.
-func unknownSubcommand(container *Command, argv [][]byte) string {
-	return "ERR unknown subcommand '" + head(argv[1], 128) + "'. Try " + upper(container.Name) + " HELP."
+// unknownSubcommand is the error for a container command's unknown subcommand. The container is called as the client called it:
+// rename-command may have given it another name.
+func unknownSubcommand(argv [][]byte) string {
+	return "ERR unknown subcommand '" + head(argv[1], 128) + "'. Try " + upper(string(argv[0])) + " HELP."
 }
 
 // head is at most n bytes of b, up to the first NUL (the texts are C strings in the original).

@@ -63,7 +63,7 @@ func (e *Engine) gate(c *Ctx) string {
 	if cmd.Run == nil {
 		return wrongArity(cmd)
 	}
-	if n := len(c.Args); cmd.Arity >= 0 && n != cmd.Arity || cmd.Arity < 0 && n < -cmd.Arity {
+	if !cmd.AcceptsArgs(len(c.Args)) {
 		return wrongArity(cmd)
 	}
 	if cl.Internal {

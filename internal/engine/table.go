@@ -106,10 +106,7 @@ func (t *Table) Find(argv [][]byte) (*Command, string) {
 	if s := lookup(c.subs, argv[1]); s != nil {
 		return s, ""
 	}
-	if c.Run != nil {
-		return c, ""
-	}
-	return nil, unknownSubcommand(c, argv)
+	return nil, unknownSubcommand(argv)
 }
 
 // lookup finds a name whatever its case, without allocating.
@@ -135,12 +132,13 @@ func (t *Table) Rename(from, to string) error {
 	if c == nil {
 		return fmt.Errorf("No such command in rename-command")
 	}
+	if to != "" && t.byName[to] != nil {
+		return fmt.Errorf("Target command name already exists")
+	}
 	delete(t.byName, from)
 	if to == "" {
+		t.list = slices.DeleteFunc(t.list, func(o *Command) bool { return o == c })
 		return nil
-	}
-	if t.byName[to] != nil {
-		return fmt.Errorf("Target command name already exists")
 	}
 	t.byName[to] = c
 	return nil
@@ -155,7 +153,7 @@ var flagNames = [...]struct {
 	{NoScript, "noscript"}, {Blocking, "blocking"}, {Loading, "loading"}, {Stale, "stale"},
 	{SkipMonitor, "skip_monitor"}, {SkipSlowlog, "skip_slowlog"}, {Asking, "asking"}, {Fast, "fast"},
 	{NoAuth, "no_auth"}, {MayReplicate, "may_replicate"}, {NoMandatoryKeys, "no_mandatory_keys"},
-	{AllowBusy, "allow_busy"}, {NoAsyncLoading, "no_async_loading"}, {NoMulti, "no_multi"}, {MovableKeys, "movablekeys"},
+	{NoAsyncLoading, "no_async_loading"}, {NoMulti, "no_multi"}, {MovableKeys, "movablekeys"}, {AllowBusy, "allow_busy"},
 }
 
 // FlagNames are the names of the command's flags as COMMAND INFO prints them.

@@ -1,0 +1,108 @@
+package command
+
+import (
+	"godwit/internal/engine"
+)
+
+// commandDocsCmd documents the named commands, leaving unknown ones out, or all.
+func commandDocsCmd(c *engine.Ctx) {
+	cmds := c.E.Table().List()
+	if names := c.Args[2:]; len(names) > 0 {
+		cmds = nil
+		for _, n := range names {
+			if cmd := c.E.Table().Get(string(n)); cmd != nil {
+				cmds = append(cmds, cmd)
+			}
+		}
+	}
+	docsMap(c, cmds)
+}
+
+func docsMap(c *engine.Ctx, cmds []*engine.Command) {
+	c.Map(len(cmds))
+	for _, cmd := range cmds {
+		c.BulkString(cmd.FullName())
+		docsReply(c, cmd)
+	}
+}
+
+// doc is one pair of a documentation map; pairs without a value are left out of it.
+type doc struct {
+	key   string
+	there bool
+	value func()
+}
+
+func docs(c *engine.Ctx, pairs ...doc) {
+	n := 0
+	for _, p := range pairs {
+		if p.there {
+			n++
+		}
+	}
+	c.Map(n)
+	for _, p := range pairs {
+		if p.there {
+			c.BulkString(p.key)
+			p.value()
+		}
+	}
+}
+
+// text is a pair whose value is a string.
+func text(c *engine.Ctx, key, value string) doc {
+	return doc{key, value != "", func() { c.BulkString(value) }}
+}
+
+func docsReply(c *engine.Ctx, cmd *engine.Command) {
+	docs(c,
+		text(c, "summary", cmd.Summary),
+		text(c, "since", cmd.Since),
+		text(c, "group", string(cmd.Group)),
+		text(c, "complexity", cmd.Complexity),
+		doc{"doc_flags", len(cmd.DocFlags) > 0, func() { statusSet(c, "", cmd.DocFlags) }},
+		text(c, "deprecated_since", cmd.DeprecatedSince),
+		text(c, "replaced_by", cmd.ReplacedBy),
+		doc{"history", len(cmd.History) > 0, func() { historyReply(c, cmd.History) }},
+		doc{"arguments", len(cmd.Args) > 0, func() { argsReply(c, cmd.Args) }},
+		doc{"subcommands", len(cmd.Sub) > 0, func() { docsMap(c, cmd.Sub) }},
+	)
+}
+
+func historyReply(c *engine.Ctx, history []engine.History) {
+	c.Set(len(history))
+	for _, h := range history {
+		c.Array(2)
+		c.BulkString(h.Since)
+		c.BulkString(h.Change)
+	}
+}
+
+func argsReply(c *engine.Ctx, args []engine.Arg) {
+	c.Array(len(args))
+	for i := range args {
+		a := &args[i]
+		var flags []string
+		if a.Optional {
+			flags = append(flags, "optional")
+		}
+		if a.Multiple {
+			flags = append(flags, "multiple")
+		}
+		if a.MultipleToken {
+			flags = append(flags, "multiple_token")
+		}
+		docs(c,
+			text(c, "name", a.Name),
+			text(c, "type", string(a.Type)),
+			text(c, "display_text", a.Display),
+			doc{"key_spec_index", a.Type == engine.ArgKey, func() { c.Int(int64(a.KeySpec)) }},
+			text(c, "token", a.Token),
+			text(c, "summary", a.Summary),
+			text(c, "since", a.Since),
+			text(c, "deprecated_since", a.Deprecated),
+			doc{"flags", len(flags) > 0, func() { statusSet(c, "", flags) }},
+			doc{"arguments", len(a.Args) > 0, func() { argsReply(c, a.Args) }},
+		)
+	}
+}
