@@ -20,7 +20,7 @@
 //
 // When there is not enough room for n bytes: room for 2n below 1 MiB, for n + 1 MiB from there
 // on, in either case rounded up to what the arena hands out anyway. Room for more than 512 MiB
-// is only made when n itself needs it. Big blocks are remapped, not copied, so the small steps
+// is only made when n itself needs it, and the first write to an empty Str below 1 MiB makes none. Big blocks are remapped, not copied, so the small steps
 // of huge strings stay cheap, and untouched room of a fresh mapping takes no memory.
 //
 // # Limits and invariants
