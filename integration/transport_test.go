@@ -1,0 +1,214 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// A transport is one way from a client to the commands. Every test of commands runs over all of them.
+type transport struct {
+	name string
+	via  string // of shared.at
+	dial func(s *shard) *redis.Options
+}
+
+var transports = []transport{
+	{"tcp", "loop", func(s *shard) *redis.Options { return &redis.Options{Addr: s.Addr} }},
+	{"unix", "loop", func(s *shard) *redis.Options { return &redis.Options{Network: "unix", Addr: s.unix} }},
+	{"tls", "loop", func(s *shard) *redis.Options { return &redis.Options{Addr: s.tls, TLSConfig: s.pki.client(true)} }},
+	{"io-threads", "threads", func(s *shard) *redis.Options { return &redis.Options{Addr: s.Addr} }},
+}
+
+// sharedDatabases is how many tests can use one shared server at a time: each has databases of its own.
+const sharedDatabases = 96
+
+// shard is a server that many tests share.
+type shard struct {
+	*server
+	unix, tls string
+	pki       *pki
+	free      chan int // databases nobody uses
+}
+
+// shared holds the servers that tests share, each started by the first test that needs it.
+var shared shardSet
+
+type shardSet struct {
+	mu     sync.Mutex
+	dir    string
+	shards map[string]*shard
+}
+
+func (set *shardSet) at(name string) (*shard, error) {
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	if s := set.shards[name]; s != nil {
+		return s, nil
+	}
+	if set.shards == nil {
+		var err error
+		if set.dir, err = os.MkdirTemp("", "godwit-shared-"); err != nil {
+			return nil, err
+		}
+		set.shards = map[string]*shard{}
+	}
+	dir := filepath.Join(set.dir, name)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return nil, err
+	}
+	p, err := newPKI(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &shard{unix: filepath.Join(dir, "socket"), pki: p, free: make(chan int, sharedDatabases)}
+	tlsPort := strconv.Itoa(freePort())
+	s.tls = "127.0.0.1:" + tlsPort
+	args := append([]string{"--databases", strconv.Itoa(sharedDatabases), "--unixsocket", s.unix, "--unixsocketperm", "700",
+		"--tls-port", tlsPort, "--enable-debug-command", "yes"}, p.args()...)
+	if name == "threads" {
+		args = append(args, "--io-threads", "4", "--io-threads-do-reads", "yes")
+	}
+	if s.server, err = launchReady(dir, args...); err != nil {
+		return nil, err
+	}
+	for db := range sharedDatabases {
+		s.free <- db
+	}
+	set.shards[name] = s
+	return s, nil
+}
+
+// stop ends the shared servers; false is a server that raced or crashed.
+func (set *shardSet) stop() bool {
+	ok := true
+	for name, s := range set.shards {
+		s.Stop()
+		if bad := s.misbehaved(); bad != "" {
+			fmt.Printf("FAIL: the log of the shared server %q:\n%s\n", name, bad)
+			ok = false
+		}
+	}
+	if set.dir != "" {
+		os.RemoveAll(set.dir)
+	}
+	return ok
+}
+
+// env is what one run of a test of commands works with: a client on an empty database of its own.
+type env struct {
+	*testing.T
+	ctx   context.Context
+	c     *redis.Client
+	shard *shard
+	opt   redis.Options
+	db    int
+	proto int
+}
+
+// everywhere runs the test over every transport, in both versions of the protocol.
+func everywhere(t *testing.T, test func(e *env)) {
+	t.Parallel()
+	for _, tr := range transports {
+		for proto := 2; proto <= 3; proto++ {
+			t.Run(fmt.Sprintf("%s/resp%d", tr.name, proto), func(t *testing.T) { test(newEnv(t, tr, proto)) })
+		}
+	}
+}
+
+func newEnv(t *testing.T, tr transport, proto int) *env {
+	t.Helper()
+	s, err := shared.at(tr.via)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &env{T: t, ctx: t.Context(), shard: s, db: <-s.free, proto: proto}
+	e.opt = *tr.dial(s)
+	e.opt.Protocol, e.opt.DB, e.opt.MaxRetries, e.opt.PoolSize = proto, e.db, -1, 4
+	opt := e.opt
+	e.c = redis.NewClient(&opt)
+	t.Cleanup(func() {
+		if err := e.c.FlushDB(context.Background()).Err(); err != nil {
+			t.Errorf("FLUSHDB: %v", err)
+		}
+		e.c.Close()
+		s.free <- e.db
+	})
+	return e
+}
+
+// another is a second database, and a client on it.
+func (e *env) another() (*redis.Client, int) {
+	e.Helper()
+	db := <-e.shard.free
+	opt := e.opt
+	opt.DB = db
+	c := redis.NewClient(&opt)
+	e.Cleanup(func() {
+		if err := c.FlushDB(context.Background()).Err(); err != nil {
+			e.Errorf("FLUSHDB: %v", err)
+		}
+		c.Close()
+		e.shard.free <- db
+	})
+	return c, db
+}
+
+// conn is a connection that the test has for itself.
+func (e *env) conn() *redis.Conn {
+	c := e.c.Conn()
+	e.Cleanup(func() { c.Close() })
+	return c
+}
+
+// errs holds an error of the server against its text.
+func (e *env) errs(err error, want string) {
+	e.Helper()
+	if err == nil || err.Error() != want {
+		e.Errorf("got error %v, want %s", err, want)
+	}
+}
+
+// options are of a client of its own for a server of a test.
+func (s *server) client(t testing.TB, change ...func(*redis.Options)) *redis.Client {
+	t.Helper()
+	opt := &redis.Options{Addr: s.Addr, MaxRetries: -1, PoolSize: 8}
+	for _, f := range change {
+		f(opt)
+	}
+	c := redis.NewClient(opt)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// infoField reads one field of INFO.
+func infoField(t testing.TB, c *redis.Client, name string) string {
+	t.Helper()
+	info, err := c.Info(t.Context(), "everything").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(info) {
+		if v, ok := strings.CutPrefix(line, name+":"); ok {
+			return strings.TrimRight(v, "\r\n")
+		}
+	}
+	t.Fatalf("INFO has no %s", name)
+	return ""
+}
+
+func infoInt(t testing.TB, c *redis.Client, name string) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(infoField(t, c, name), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
