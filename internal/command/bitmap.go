@@ -1,5 +1,104 @@
 package command
 
-import "godwit/internal/engine"
+import (
+	"math"
 
-func bitmapCommands() []*engine.Command { return nil }
+	"godwit/internal/engine"
+	"godwit/internal/object"
+)
+
+// bitmapCommands are the entries of the bitmap commands. Bits are numbered from the most significant of the first byte on.
+func bitmapCommands() []*engine.Command {
+	key, offset := engine.Key("key", 0), engine.Int("offset")
+	return []*engine.Command{
+		bitmapCommand(engine.Command{
+			Name: "setbit", Arity: 4, Flags: engine.Write | engine.DenyOOM, Since: "2.2.0",
+			Summary: "Sets or clears a bit of the string at a key, which grows as needed.", Complexity: "O(1)", Run: setbitCmd,
+		}, engine.RW|engine.AccessFlag|engine.Update, key, offset, engine.Int("value")),
+		bitmapCommand(engine.Command{
+			Name: "getbit", Arity: 3, Flags: engine.ReadOnly | engine.Fast, Since: "2.2.0",
+			Summary: "Returns a bit of the string at a key.", Complexity: "O(1)", Run: getbitCmd,
+		}, engine.RO|engine.AccessFlag, key, offset),
+		bitcountCommand(), bitposCommand(), bitopCommand(), bitfieldCommand(), bitfieldROCommand(),
+	}
+}
+
+// bitmapCommand fills in what the bitmap commands share: the group and, unless it has its own, one key as the first argument.
+func bitmapCommand(cmd engine.Command, access engine.Access, args ...engine.Arg) *engine.Command {
+	cmd.Group = engine.GroupBitmap
+	cmd.Args = args
+	if cmd.Keys == nil {
+		cmd.Keys = []engine.KeySpec{keyAt(1, access)}
+	}
+	return &cmd
+}
+
+// bitOffset reads the number of a bit, which must lie in a string of allowed length; "#n" stands for n times width when width is not 0.
+func bitOffset(c *engine.Ctx, arg []byte, width int) (int64, bool) {
+	scale := int64(1)
+	if width > 0 && len(arg) > 0 && arg[0] == '#' {
+		scale, arg = int64(width), arg[1:]
+	}
+	n, ok := object.ParseInt(arg)
+	if !ok || n < 0 || n > math.MaxInt64/scale || n*scale>>3 >= stringLimit(c) {
+		c.Err(engine.ErrBitOffset)
+		return 0, false
+	}
+	return n * scale, true
+}
+
+// growBits is the bytes of the string at key made long enough to hold the bit, and whether that made or lengthened it. It answers
+// with WRONGTYPE and reports false for ok when the key holds something else.
+func growBits(c *engine.Ctx, key []byte, bit int64) (b []byte, grown, ok bool) {
+	e := c.DB.Lookup(key)
+	if !isString(c, e) {
+		return nil, false, false
+	}
+	n := int(bit>>3) + 1
+	grown = !e.Exists() || e.StringLen() < n
+	return mutable(c, key, e, n), grown, true
+}
+
+func setbitCmd(c *engine.Ctx) {
+	key := c.Args[1]
+	offset, ok := bitOffset(c, c.Args[2], 0)
+	if !ok {
+		return
+	}
+	on, ok := object.ParseInt(c.Args[3])
+	if !ok || on&^1 != 0 {
+		c.Err(engine.ErrBitValue)
+		return
+	}
+	b, grown, ok := growBits(c, key, offset)
+	if !ok {
+		return
+	}
+	i, shift := offset>>3, 7-uint(offset&7)
+	old := b[i] >> shift & 1
+	if grown || old != byte(on) {
+		b[i] = b[i]&^(1<<shift) | byte(on)<<shift
+		c.Dirty(1)
+		changed(c, "setbit", key)
+	}
+	c.Int(int64(old))
+}
+
+func getbitCmd(c *engine.Ctx) {
+	offset, ok := bitOffset(c, c.Args[2], 0)
+	if !ok {
+		return
+	}
+	e := c.DB.LookupRead(c.Args[1])
+	if !isString(c, e) {
+		return
+	}
+	var scratch [24]byte
+	var bit int64
+	if e.Exists() {
+		if b := c.DB.StringBytes(e, &scratch); offset>>3 < int64(len(b)) {
+			bit = int64(b[offset>>3] >> (7 - uint(offset&7)) & 1)
+		}
+	}
+	c.Int(bit)
+}

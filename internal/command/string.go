@@ -10,7 +10,7 @@ import (
 // stringCommands are the entries of all string commands; each part stands beside its handlers.
 func stringCommands() []*engine.Command {
 	return slices.Concat(stringReadCommands(), stringRangeCommands(), stringSetCommands(), stringMultiCommands(),
-		stringIncrCommands(), stringCompareCommands(), []*engine.Command{increxCommand()})
+		stringIncrCommands(), stringCompareCommands(), []*engine.Command{increxCommand(), lcsCommand()})
 }
 
 // stringCommand fills in what most string commands share: the group, and unless it has its own, one key as the first argument and O(1).

@@ -31,9 +31,21 @@ func stringRangeCommands() []*engine.Command {
 	}
 }
 
+// maxString is the longest string in bytes that growing can make, whatever the configuration says: lengths take 32 bits.
+const maxString = 4<<30 - 16<<20
+
+// stringLimit is the longest string in bytes that the client may make: proto-max-bulk-len, which effects that are replayed need not
+// keep to.
+func stringLimit(c *engine.Ctx) int64 {
+	if c.Client.Internal {
+		return maxString
+	}
+	return min(c.E.Cfg.ProtoMaxBulkLen, maxString)
+}
+
 // fitsString reports whether a string of old and more bytes is within the limit; otherwise it answers with the error.
 func fitsString(c *engine.Ctx, old, more int64) bool {
-	if old > c.E.Cfg.ProtoMaxBulkLen-more && !c.Client.Internal {
+	if old > stringLimit(c)-more {
 		c.Err(engine.ErrStringTooLong)
 		return false
 	}

@@ -1,0 +1,242 @@
+package command
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"godwit/internal/engine"
+)
+
+// unitArg is the choice between BYTE and BIT.
+func unitArg() engine.Arg {
+	return engine.OneOf("index_unit", engine.Tok("byte"), engine.Tok("bit")).Opt().From("7.0.0")
+}
+
+func unitHistory() []engine.History {
+	return []engine.History{{Since: "7.0.0", Change: "Takes `BYTE` and `BIT`."}}
+}
+
+func bitcountCommand() *engine.Command {
+	return bitmapCommand(engine.Command{
+		Name: "bitcount", Arity: -2, Flags: engine.ReadOnly, Since: "2.6.0",
+		Summary: "Counts the bits that are set in the string at a key.", Complexity: "O(N)", History: unitHistory(), Run: bitcountCmd,
+	}, engine.RO|engine.AccessFlag, engine.Key("key", 0),
+		engine.Block("index", engine.Int("start"), engine.Int("end"), unitArg()).Opt())
+}
+
+func bitposCommand() *engine.Command {
+	return bitmapCommand(engine.Command{
+		Name: "bitpos", Arity: -3, Flags: engine.ReadOnly, Since: "2.8.7",
+		Summary: "Finds the first bit that is set, or clear, in the string at a key.", Complexity: "O(N)",
+		History: unitHistory(), Run: bitposCmd,
+	}, engine.RO|engine.AccessFlag, engine.Key("key", 0), engine.Int("bit"),
+		engine.Block("index", engine.Int("start"),
+			engine.Block("end_index", engine.Int("end"), unitArg()).Opt()).Opt())
+}
+
+// countBits is the number of bits set in b.
+func countBits(b []byte) int64 {
+	n := 0
+	for ; len(b) >= 32; b = b[32:] {
+		// Four counters in flight: one alone waits for its own last addition.
+		n += bits.OnesCount64(binary.LittleEndian.Uint64(b)) + bits.OnesCount64(binary.LittleEndian.Uint64(b[8:])) +
+			bits.OnesCount64(binary.LittleEndian.Uint64(b[16:])) + bits.OnesCount64(binary.LittleEndian.Uint64(b[24:]))
+	}
+	for ; len(b) >= 8; b = b[8:] {
+		n += bits.OnesCount64(binary.LittleEndian.Uint64(b))
+	}
+	for _, x := range b {
+		n += bits.OnesCount8(x)
+	}
+	return int64(n)
+}
+
+// countBitRange is the number of bits set from bit first to bit last.
+func countBitRange(b []byte, first, last int64) int64 {
+	i, j := first>>3, last>>3
+	n := countBits(b[i : j+1])
+	n -= int64(bits.OnesCount8(b[i] &^ (0xff >> uint(first&7))))
+	return n - int64(bits.OnesCount8(b[j]&(0x7f>>uint(last&7))))
+}
+
+// firstBit is the position of the first bit of b that is the given one, -1 if none is.
+func firstBit(b []byte, bit byte) int64 {
+	var skip uint64 // what a word looks like that holds no such bit
+	if bit == 0 {
+		skip = ^uint64(0)
+	}
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		if w := binary.BigEndian.Uint64(b[i:]); w != skip {
+			return int64(i*8 + bits.LeadingZeros64(w^skip))
+		}
+	}
+	for ; i < len(b); i++ {
+		if x := b[i] ^ byte(skip); x != 0 {
+			return int64(i*8 + bits.LeadingZeros8(x))
+		}
+	}
+	return -1
+}
+
+// firstBitRange is firstBit from bit first to bit last.
+func firstBitRange(b []byte, bit byte, first, last int64) int64 {
+	// The first byte is looked at alone, so that what lies before the range cannot count.
+	i := first >> 3
+	head := b[i] ^ (bit^1)*0xff // bits looked for are ones now
+	if head &= 0xff >> uint(first&7); head != 0 {
+		if pos := i*8 + int64(bits.LeadingZeros8(head)); pos <= last {
+			return pos
+		}
+		return -1
+	}
+	pos := firstBit(b[i+1:last>>3+1], bit)
+	if pos < 0 || pos+(i+1)*8 > last {
+		return -1
+	}
+	return pos + (i+1)*8
+}
+
+// bitUnit reads BYTE or BIT.
+func bitUnit(c *engine.Ctx, arg []byte) (isBit, ok bool) {
+	switch {
+	case is(arg, "bit"):
+		return true, true
+	case is(arg, "byte"):
+		return false, true
+	}
+	c.Err(engine.ErrSyntax)
+	return false, false
+}
+
+func bitcountCmd(c *engine.Ctx) {
+	e := c.DB.LookupRead(c.Args[1])
+	if !e.Exists() {
+		c.Int(0)
+		return
+	}
+	if !isString(c, e) {
+		return
+	}
+	var scratch [24]byte
+	b := c.DB.StringBytes(e, &scratch)
+	args := c.Args[2:]
+	switch len(args) {
+	case 0:
+		c.Int(countBits(b))
+		return
+	case 2, 3:
+	default:
+		c.Err(engine.ErrSyntax)
+		return
+	}
+	start, ok := intArg(c, args[0])
+	if !ok {
+		return
+	}
+	end, ok := intArg(c, args[1])
+	if !ok {
+		return
+	}
+	if start < 0 && end < 0 && start > end {
+		c.Int(0) // before a bad unit can matter
+		return
+	}
+	isBit := false
+	if len(args) == 3 {
+		if isBit, ok = bitUnit(c, args[2]); !ok {
+			return
+		}
+	}
+	c.Int(countSpan(b, start, end, isBit))
+}
+
+// countSpan counts in a range with Redis's negative indexes, of bits or bytes.
+func countSpan(b []byte, start, end int64, isBit bool) int64 {
+	n := int64(len(b))
+	if isBit {
+		n *= 8
+	}
+	first, last, ok := span(start, end, n)
+	switch {
+	case !ok:
+		return 0
+	case isBit:
+		return countBitRange(b, first, last)
+	}
+	return countBits(b[first : last+1])
+}
+
+func bitposCmd(c *engine.Ctx) {
+	bit, ok := intArg(c, c.Args[2])
+	if !ok {
+		return
+	}
+	if bit != 0 && bit != 1 {
+		c.Err("ERR The bit argument must be 1 or 0.")
+		return
+	}
+	e := c.DB.LookupRead(c.Args[1])
+	if !e.Exists() {
+		c.Int(-bit) // a missing string is zeros without end
+		return
+	}
+	if !isString(c, e) {
+		return
+	}
+	var scratch [24]byte
+	b := c.DB.StringBytes(e, &scratch)
+	first, last, ok := bitposRange(c, int64(len(b)))
+	if !ok {
+		return
+	}
+	if first > last {
+		c.Int(-1)
+		return
+	}
+	pos := firstBitRange(b, byte(bit), first, last)
+	if pos < 0 && bit == 0 && len(c.Args) < 5 {
+		pos = last + 1 // without an end the string goes on with zeros
+	}
+	c.Int(pos)
+}
+
+// bitposRange reads BITPOS's range over n bytes, as the first and the last bit.
+func bitposRange(c *engine.Ctx, n int64) (first, last int64, ok bool) {
+	args := c.Args[3:]
+	start, end, isBit := int64(0), int64(-1), false
+	switch {
+	case len(args) == 0:
+		return 0, n*8 - 1, true
+	case len(args) > 3:
+		c.Err(engine.ErrSyntax)
+		return 0, 0, false
+	}
+	if start, ok = intArg(c, args[0]); !ok {
+		return 0, 0, false
+	}
+	if len(args) == 3 {
+		if isBit, ok = bitUnit(c, args[2]); !ok {
+			return 0, 0, false
+		}
+	}
+	if len(args) > 1 {
+		if end, ok = intArg(c, args[1]); !ok {
+			return 0, 0, false
+		}
+	}
+	if isBit {
+		n *= 8
+	}
+	if start < 0 {
+		start = max(start+n, 0)
+	}
+	if end < 0 {
+		end = max(end+n, 0)
+	}
+	end = min(end, n-1)
+	if isBit || start > end {
+		return start, end, true
+	}
+	return start * 8, end*8 + 7, true
+}

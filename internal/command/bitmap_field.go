@@ -1,0 +1,304 @@
+package command
+
+import (
+	"encoding/binary"
+	"math"
+
+	"godwit/internal/engine"
+	"godwit/internal/object"
+)
+
+func bitfieldCommand() *engine.Command {
+	encoding, offset := engine.Str("encoding"), engine.Int("offset")
+	overflow := engine.OneOf("wrap_sat_fail", engine.Tok("wrap"), engine.Tok("sat"), engine.Tok("fail")).Tokened("OVERFLOW").Opt()
+	return bitmapCommand(engine.Command{
+		Name: "bitfield", Arity: -2, Flags: engine.Write | engine.DenyOOM, Since: "3.2.0",
+		Summary: "Reads and changes integers of any width inside the string at a key.", Complexity: "O(1) for each operation",
+		Keys: []engine.KeySpec{{
+			Begin: engine.At(1), Find: engine.Range(0, 1, 0),
+			Access: engine.RW | engine.AccessFlag | engine.Update | engine.VariableFlags,
+			Notes:  "Only reads the value when every operation is `GET`",
+		}},
+		KeysFn: bitfieldKeys, Run: func(c *engine.Ctx) { bitfield(c, false) },
+	}, 0, engine.Key("key", 0),
+		engine.OneOf("operation",
+			engine.Block("encoding_offset", encoding, offset).Tokened("GET"),
+			engine.Block("write", overflow,
+				engine.OneOf("write_operation",
+					engine.Block("encoding_offset_value", encoding, offset, engine.Int("value")).Tokened("SET"),
+					engine.Block("encoding_offset_increment", encoding, offset, engine.Int("increment")).Tokened("INCRBY"),
+				)),
+		).Opt().Many())
+}
+
+func bitfieldROCommand() *engine.Command {
+	return bitmapCommand(engine.Command{
+		Name: "bitfield_ro", Arity: -2, Flags: engine.ReadOnly | engine.Fast, Since: "6.0.0",
+		Summary:    "Reads integers of any width inside the string at a key.",
+		Complexity: "O(1) for each operation", Run: func(c *engine.Ctx) { bitfield(c, true) },
+	}, engine.RO|engine.AccessFlag, engine.Key("key", 0),
+		engine.Block("encoding_offset", engine.Str("encoding"), engine.Int("offset")).Tokened("GET").Opt().ManyTokens())
+}
+
+// bitfieldKeys says how BITFIELD uses its key: it only reads it when every operation is a GET.
+func bitfieldKeys(argv [][]byte) ([]engine.KeyRef, error) {
+	access := engine.RO | engine.AccessFlag
+	for i := 2; i < len(argv); i++ {
+		switch left := len(argv) - i - 1; {
+		case is(argv[i], "get") && left >= 2:
+			i += 2
+		case is(argv[i], "overflow") && left >= 1:
+			i++
+		default:
+			return []engine.KeyRef{{Pos: 1, Access: engine.RW | engine.AccessFlag | engine.Update}}, nil
+		}
+	}
+	return []engine.KeyRef{{Pos: 1, Access: access}}, nil
+}
+
+// fieldVerb is what an operation of BITFIELD does.
+type fieldVerb uint8
+
+const (
+	fieldGet fieldVerb = iota
+	fieldSet
+	fieldIncr
+)
+
+// fieldOverflow is what happens to a result that the field cannot hold.
+type fieldOverflow uint8
+
+const (
+	overflowWrap fieldOverflow = iota
+	overflowSat
+	overflowFail
+)
+
+// fieldOp is one operation on the field of width bits from bit offset on.
+type fieldOp struct {
+	verb     fieldVerb
+	overflow fieldOverflow
+	signed   bool
+	width    uint8
+	offset   int64
+	arg      int64
+}
+
+// parseFields reads all operations; the array grows on the caller's stack while it fits.
+func parseFields(c *engine.Ctx, ops []fieldOp) ([]fieldOp, bool) {
+	overflow := overflowWrap
+	args := c.Args[2:]
+	for len(args) > 0 {
+		var op fieldOp
+		n := 3
+		switch verb := args[0]; {
+		case is(verb, "get") && len(args) >= 3:
+		case is(verb, "set") && len(args) >= 4:
+			op.verb, n = fieldSet, 4
+		case is(verb, "incrby") && len(args) >= 4:
+			op.verb, n = fieldIncr, 4
+		case is(verb, "overflow") && len(args) >= 2:
+			var ok bool
+			if overflow, ok = parseOverflow(c, args[1]); !ok {
+				return nil, false
+			}
+			args = args[2:]
+			continue
+		default:
+			c.Err(engine.ErrSyntax)
+			return nil, false
+		}
+		op.overflow = overflow
+		if !op.parse(c, args) {
+			return nil, false
+		}
+		ops = append(ops, op)
+		args = args[n:]
+	}
+	return ops, true
+}
+
+func parseOverflow(c *engine.Ctx, arg []byte) (fieldOverflow, bool) {
+	switch {
+	case is(arg, "wrap"):
+		return overflowWrap, true
+	case is(arg, "sat"):
+		return overflowSat, true
+	case is(arg, "fail"):
+		return overflowFail, true
+	}
+	c.Err("ERR Invalid OVERFLOW type specified")
+	return 0, false
+}
+
+// parse reads type, offset and, unless the operation is a GET, value from the arguments behind the verb.
+func (op *fieldOp) parse(c *engine.Ctx, args [][]byte) bool {
+	kind := args[1]
+	width := int64(0)
+	if len(kind) > 0 && (kind[0] == 'i' || kind[0] == 'u') {
+		op.signed = kind[0] == 'i'
+		width, _ = object.ParseInt(kind[1:])
+	}
+	if width < 1 || width > 64 || width == 64 && !op.signed {
+		c.Err("ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is.")
+		return false
+	}
+	op.width = uint8(width)
+	var ok bool
+	if op.offset, ok = bitOffset(c, args[2], int(width)); !ok {
+		return false
+	}
+	if op.verb != fieldGet {
+		op.arg, ok = intArg(c, args[3])
+	}
+	return ok
+}
+
+func bitfield(c *engine.Ctx, readOnly bool) {
+	var array [8]fieldOp
+	ops, ok := parseFields(c, array[:0])
+	if !ok {
+		return
+	}
+	last, writes := int64(0), false
+	for i := range ops {
+		if ops[i].verb != fieldGet {
+			writes = true
+			last = max(last, ops[i].offset+int64(ops[i].width)-1)
+		}
+	}
+	if !writes {
+		bitfieldRead(c, ops)
+		return
+	}
+	if readOnly {
+		c.Err("ERR BITFIELD_RO only supports the GET subcommand")
+		return
+	}
+	key := c.Args[1]
+	b, grown, ok := growBits(c, key, last)
+	if !ok {
+		return
+	}
+	c.Array(len(ops))
+	changes := 0
+	for i := range ops {
+		if runField(c, b, &ops[i]) || grown && ops[i].verb != fieldGet {
+			changes++
+		}
+	}
+	if changes > 0 {
+		c.Dirty(changes)
+		changed(c, "setbit", key)
+	}
+}
+
+// bitfieldRead runs operations of which none writes.
+func bitfieldRead(c *engine.Ctx, ops []fieldOp) {
+	e := c.DB.LookupRead(c.Args[1])
+	if !isString(c, e) {
+		return
+	}
+	var scratch [24]byte
+	var b []byte
+	if e.Exists() {
+		b = c.DB.StringBytes(e, &scratch)
+	}
+	c.Array(len(ops))
+	for i := range ops {
+		c.Int(ops[i].get(b))
+	}
+}
+
+// runField runs one operation, answers, and reports whether it changed the string.
+func runField(c *engine.Ctx, b []byte, op *fieldOp) bool {
+	old := op.get(b)
+	if op.verb == fieldGet {
+		c.Int(old)
+		return false
+	}
+	base, incr := op.arg, int64(0)
+	if op.verb == fieldIncr {
+		base, incr = old, op.arg
+	}
+	n, fits := op.fit(base, incr)
+	if !fits && op.overflow == overflowFail {
+		c.Null()
+		return false
+	}
+	if op.verb == fieldIncr {
+		c.Int(n)
+	} else {
+		c.Int(old)
+	}
+	op.set(b, n)
+	return n != old
+}
+
+// fit is base + incr as the field holds it, and whether that is the true sum. A base that is out of range by itself (SET only) counts
+// as too large when the field is unsigned, as it is taken for an unsigned number.
+func (op *fieldOp) fit(base, incr int64) (int64, bool) {
+	lowest, highest := int64(0), int64(math.MaxInt64)>>(63-op.width)
+	if op.signed {
+		highest = math.MaxInt64 >> (64 - op.width)
+		lowest = -highest - 1
+	}
+	sum, ok := addInt(base, incr)
+	over := !ok && incr > 0 || ok && sum > highest || !op.signed && base < 0
+	under := !over && (!ok || sum < lowest)
+	switch {
+	case !over && !under:
+		return sum, true
+	case op.overflow == overflowSat && over:
+		return highest, false
+	case op.overflow == overflowSat:
+		return lowest, false
+	}
+	return op.extend(uint64(base + incr)), false
+}
+
+// extend is the number that the low bits of u are in a field of the type.
+func (op *fieldOp) extend(u uint64) int64 {
+	unused := 64 - op.width
+	if op.signed {
+		return int64(u<<unused) >> unused
+	}
+	return int64(u << unused >> unused)
+}
+
+// window is the string's bytes that hold the field as two big-endian words, zeros behind the end, and how far the field's last bit is
+// from the end of the second one.
+func (op *fieldOp) window(b []byte) (hi, lo uint64, shift uint) {
+	var buf [16]byte
+	if from := op.offset >> 3; from < int64(len(b)) {
+		copy(buf[:], b[from:])
+	}
+	return binary.BigEndian.Uint64(buf[:]), binary.BigEndian.Uint64(buf[8:]), 128 - uint(op.offset&7) - uint(op.width)
+}
+
+// get reads the field; what lies behind the end of the string is zero.
+func (op *fieldOp) get(b []byte) int64 {
+	hi, lo, shift := op.window(b)
+	if shift >= 64 {
+		return op.extend(hi >> (shift - 64))
+	}
+	return op.extend(hi<<(64-shift) | lo>>shift)
+}
+
+// set writes n to the field, which lies inside b.
+func (op *fieldOp) set(b []byte, n int64) {
+	hi, lo, shift := op.window(b)
+	mask := ^uint64(0) >> (64 - op.width)
+	u := uint64(n) & mask
+	if shift >= 64 {
+		hi = hi&^(mask<<(shift-64)) | u<<(shift-64)
+	} else {
+		hi = hi&^(mask>>(64-shift)) | u>>(64-shift)
+		lo = lo&^(mask<<shift) | u<<shift
+	}
+	var buf [16]byte
+	binary.BigEndian.PutUint64(buf[:], hi)
+	binary.BigEndian.PutUint64(buf[8:], lo)
+	from := op.offset >> 3
+	copy(b[from:], buf[:9])
+}
