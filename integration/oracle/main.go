@@ -52,6 +52,7 @@ func parseFlags(args []string) (settings, error) {
 	fs.StringVar(&families, "families", "", "command groups, comma separated (connection,string,bitmap,generic,server,…); empty: all")
 	fs.StringVar(&only, "only", "", "commands, comma separated; empty: all")
 	fs.StringVar(&without, "without", "", "commands to leave out, comma separated")
+	fs.BoolVar(&s.RefDocs, "refdocs", false, "generate from redis's COMMAND DOCS alone, as if Godwit had every command")
 	fs.IntVar(&s.MaxFinds, "max", 20, "stop after that many classes of differences")
 	fs.IntVar(&s.Shrinks, "shrinks", 400, "replays that shrinking one stream may cost")
 	fs.StringVar(&s.Save, "save", "integration/oracle/testdata/regress", "folder for shrunk streams; empty: do not save")

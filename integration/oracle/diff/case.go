@@ -7,14 +7,16 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Cmd is one step of a stream.
 type Cmd struct {
-	Client int      // which connection sends it; connections stay open through a round
-	Args   [][]byte // the command, or, when Raw, the single blob of bytes to send
-	Inline bool     // sent as one quoted line instead of a multibulk
-	Raw    bool     // Args[0] goes out as is on a connection of its own, which is then closed
+	Client int           // which connection sends it; connections stay open through a round
+	Args   [][]byte      // the command, or, when Raw, the single blob of bytes to send
+	Inline bool          // sent as one quoted line instead of a multibulk
+	Raw    bool          // Args[0] goes out as is on a connection of its own, which is then closed
+	Sleep  time.Duration // nothing is sent for so long; there are no Args
 }
 
 // Name is the command's name in lower case, "" for raw bytes.
@@ -30,6 +32,8 @@ func (c Cmd) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "c%d", c.Client)
 	switch {
+	case c.Sleep > 0:
+		fmt.Fprintf(&b, " sleep %d", c.Sleep.Milliseconds())
 	case c.Raw:
 		b.WriteString(" raw")
 	case c.Inline:
@@ -177,7 +181,7 @@ func unquoteOne(s string) ([]byte, int, error) {
 }
 
 // ReadCase reads a stream from a case file: a line for each command, "cN" the
-// connection, then "inline" or "raw" where it applies, then the arguments. Lines
+// connection, then "inline" or "raw" where it applies, then the arguments; or "sleep" and milliseconds. Lines
 // that are empty or start with '#' are skipped.
 func ReadCase(path string) ([]Cmd, error) {
 	f, err := os.Open(path)
@@ -219,6 +223,11 @@ func parseCase(line string) (Cmd, error) {
 	if len(args) > 0 && (string(args[0]) == "inline" || string(args[0]) == "raw") {
 		c.Inline, c.Raw = string(args[0]) == "inline", string(args[0]) == "raw"
 		args = args[1:]
+	}
+	if len(args) == 2 && string(args[0]) == "sleep" {
+		ms, err := strconv.Atoi(string(args[1]))
+		c.Sleep = time.Duration(ms) * time.Millisecond
+		return c, err
 	}
 	if len(args) == 0 {
 		return c, fmt.Errorf("no command")

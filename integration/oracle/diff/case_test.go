@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+	"time"
 )
 
 func TestCaseFileKeepsStreams(t *testing.T) {
@@ -12,6 +13,7 @@ func TestCaseFileKeepsStreams(t *testing.T) {
 		{Client: 0, Args: [][]byte{[]byte("SET"), []byte("k"), []byte("")}},
 		{Client: 1, Inline: true, Args: [][]byte{[]byte("get"), []byte("a b\x00\r\n\t\"'\\#\xff")}},
 		{Client: 12, Raw: true, Args: [][]byte{[]byte("*1\r\n$4\r\nPING\r\n")}},
+		{Client: 3, Sleep: 80 * time.Millisecond},
 	}
 	path := filepath.Join(t.TempDir(), "case.txt")
 	if err := WriteCase(path, "two\nlines", stream); err != nil {

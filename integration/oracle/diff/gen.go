@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // GenConfig is what a stream depends on besides its seed.
@@ -79,6 +80,9 @@ func (g *Generator) Round(seed uint64, r, n int) []Cmd {
 		}
 		if g.chance(0.1) {
 			out = append(out, Cmd{Client: client, Raw: true, Args: [][]byte{g.protocol()}})
+		}
+		if g.chance(0.004) {
+			out = append(out, g.expiry()...)
 		}
 	}
 	return out
@@ -282,7 +286,12 @@ func (g *Generator) key() string {
 			return g.cur.Group[:2] + strconv.Itoa(g.rnd.IntN(3))
 		}
 	}
-	switch i := g.rnd.IntN(g.cfg.Keys); i {
+	return g.sharedKey(g.rnd.IntN(g.cfg.Keys))
+}
+
+// sharedKey is the i-th shared key; the first ones are awkward.
+func (g *Generator) sharedKey(i int) string {
+	switch i {
 	case 0:
 		return ""
 	case 1:
@@ -343,6 +352,39 @@ func (g *Generator) guard(gr *Grammar, args [][]byte) [][]byte {
 		args = f(g, args)
 	}
 	return args
+}
+
+// nearDeadline is far enough for a command to be over, and short enough to wait for.
+const nearDeadline = 30 * time.Millisecond
+
+// expiry lets keys expire: each gets its near deadline by one command, nothing is
+// sent until it has passed, and only then are the keys looked at. The connection is
+// used for nothing else, so that no transaction delays the commands.
+func (g *Generator) expiry() []Cmd {
+	ms := strconv.Itoa(int(nearDeadline.Milliseconds()))
+	sets := [][]string{{"SET", "KEY", "v", "PX", ms}, {"PSETEX", "KEY", ms, "v"}, {"PEXPIRE", "KEY", ms}, {"GETEX", "KEY", "PX", ms}}
+	sets = slices.DeleteFunc(sets, func(s []string) bool { return !g.has(strings.ToLower(s[0])) })
+	if len(sets) == 0 {
+		return nil
+	}
+	client := g.cfg.Clients
+	out := []Cmd{{Client: client, Args: split("SELECT " + strconv.Itoa(g.rnd.IntN(g.cfg.DBs)))}}
+	var touch []Cmd
+	for _, k := range g.rnd.Perm(g.cfg.Keys)[:min(4, g.cfg.Keys)] {
+		key := g.sharedKey(k)
+		set := slices.Clone(sets[g.rnd.IntN(len(sets))])
+		set[1] = key
+		c, t := cmdOf(set...), cmdOf(g.pick("GET", "EXISTS", "DEL", "TTL"), key)
+		c.Client, t.Client = client, client
+		out, touch = append(out, c), append(touch, t)
+	}
+	out = append(out, Cmd{Client: client, Sleep: 3 * nearDeadline})
+	return append(out, touch...)
+}
+
+// has reports whether a command takes part in the streams.
+func (g *Generator) has(name string) bool {
+	return slices.ContainsFunc(g.grams, func(gr Grammar) bool { return gr.Name == name })
 }
 
 // protocol generates the bytes of a whole connection: mostly no valid request, or a

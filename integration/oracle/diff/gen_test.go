@@ -71,6 +71,9 @@ func TestRoundsAreReproducible(t *testing.T) {
 // could pass during a run, no long block, no offset that costs megabytes.
 func TestStreamsStayCheapAndTimeless(t *testing.T) {
 	for _, c := range smallGenerator(t).Round(1, 0, 60_000) {
+		if c.Client == 3 { // the connection that waits for its deadlines
+			continue
+		}
 		num := func(i int) int64 {
 			if i >= len(c.Args) {
 				return -1

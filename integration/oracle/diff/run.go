@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 )
 
 // maxBatch is how many commands are in flight on one connection.
@@ -98,9 +99,12 @@ func (r *Runner) Exec(stream []Cmd) (*Failure, int, error) {
 		n := batchLen(stream[at:])
 		var f *Failure
 		var err error
-		if stream[at].Raw {
+		switch {
+		case stream[at].Sleep > 0:
+			time.Sleep(stream[at].Sleep)
+		case stream[at].Raw:
 			f, err = r.raw(stream[at], at)
-		} else {
+		default:
 			f, err = r.batch(stream, at, n)
 		}
 		if err != nil {
@@ -123,11 +127,11 @@ func (r *Runner) Exec(stream []Cmd) (*Failure, int, error) {
 
 // batchLen is how many commands from the start of the stream go out together.
 func batchLen(stream []Cmd) int {
-	if stream[0].Raw {
+	if stream[0].Raw || stream[0].Sleep > 0 {
 		return 1
 	}
 	n := 1
-	for n < len(stream) && n < maxBatch && stream[n].Client == stream[0].Client && !stream[n].Raw {
+	for n < len(stream) && n < maxBatch && stream[n].Client == stream[0].Client && !stream[n].Raw && stream[n].Sleep == 0 {
 		n++
 	}
 	return n
@@ -255,7 +259,8 @@ func class(c Cmd, frame [2][]byte) string {
 		}
 		if f[0] == '-' {
 			line, _, _ := strings.Cut(string(f[1:]), "\r")
-			return "error " + strings.Join(strings.Fields(line)[:min(4, len(strings.Fields(line)))], " ")
+			words := strings.Fields(line)
+			return "error " + strings.Join(words[:min(3, len(words))], " ")
 		}
 		return kindName(f)
 	}
