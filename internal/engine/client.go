@@ -76,6 +76,7 @@ type Client struct {
 	MaxBuf           int   // peak of W.Buf, bytes
 
 	db        *keyspace.DB
+	counted   int64 // bytes that used memory includes for the client
 	postponed bool
 	prev      *Client
 	next      *Client
@@ -97,6 +98,7 @@ func (e *Engine) NewClient(conn Conn) *Client {
 		Authenticated: e.Cfg.RequirePass == "",
 	}
 	e.clients.push(c)
+	e.countClient(c)
 	e.Stats.Connections++
 	return c
 }
@@ -106,6 +108,7 @@ func (e *Engine) Forget(c *Client) {
 	if !c.linked {
 		return
 	}
+	e.uncountClient(c)
 	e.clients.remove(c)
 	e.leaveMonitor(c)
 	e.unpostpone(c)

@@ -9,29 +9,49 @@ import (
 // cronState is what the periodic work remembers.
 type cronState struct {
 	expireOff bool // DEBUG SET-ACTIVE-EXPIRE 0
+	off       bool // DEBUG PAUSE-CRON 1
 	evicting  bool // makeRoom gave up for lack of time
-	lastSec   int64
-	nextDB    int
+	sampledAt int64
 	ops       metrics.Rate
 	in, out   metrics.Rate
 }
 
 func (s *cronState) reset(e *Engine) {
+	s.sampledAt = e.now
 	s.ops.Start(e.now, e.Stats.Commands)
 	s.in.Start(e.now, e.Stats.NetIn)
 	s.out.Start(e.now, e.Stats.NetOut)
 }
 
-// sliceBudget bounds one slice of background work; clients wait that long at most.
-const sliceBudget = 500 * time.Microsecond
+const (
+	// sliceBudget bounds one slice of background work; clients wait that long at most.
+	sliceBudget = 500 * time.Microsecond
+	// sampleEvery is the time in ms between two samples of the rates, whatever hz is.
+	sampleEvery = 100
+	// clientsPerTick is how many clients dynamic-hz lets one cron turn look at before hz is raised.
+	clientsPerTick = 200
+	maxHz          = 500
+)
 
-// Cron is the periodic work, called hz times a second with the executor held.
+// Hz is how often Cron is to be called a second: hz, doubled under dynamic-hz until a turn has at most 200 clients to look at.
+func (e *Engine) Hz() int {
+	hz := max(e.Cfg.Hz, 1)
+	if e.Cfg.DynamicHz {
+		for hz < maxHz && e.clients.n/hz > clientsPerTick {
+			hz *= 2
+		}
+	}
+	return min(hz, maxHz)
+}
+
+// Cron is the periodic work, called Hz times a second with the executor held.
 func (e *Engine) Cron() {
-	s := &e.cron
-	e.refreshMemory()
-	s.ops.Sample(e.now, e.Stats.Commands)
-	s.in.Sample(e.now, e.Stats.NetIn)
-	s.out.Sample(e.now, e.Stats.NetOut)
+	if e.cron.off {
+		return
+	}
+	e.notePeak()
+	e.sampleRates()
+	e.countSomeClients()
 	e.limitClients()
 	if e.pause.active && e.now >= e.pause.until {
 		e.Unpause()
@@ -41,32 +61,82 @@ func (e *Engine) Cron() {
 	}
 }
 
+func (e *Engine) sampleRates() {
+	s := &e.cron
+	if d := e.now - s.sampledAt; d >= 0 && d < sampleEvery {
+		return
+	}
+	s.sampledAt = e.now
+	s.ops.Sample(e.now, e.Stats.Commands)
+	s.in.Sample(e.now, e.Stats.NetIn)
+	s.out.Sample(e.now, e.Stats.NetOut)
+}
+
 // Slice does background work for at most sliceBudget: expiry, lazy freeing, rehash, eviction. It reports whether there is more to do now,
-// in which case the loop should poll without waiting and call it again.
+// in which case the loop should poll without waiting and call it again. Loops call it every turn: without work it costs a few ns and reads no
+// clock.
 func (e *Engine) Slice() (more bool) {
+	ks := e.KS
+	expire := ks.ExpiryDue()
+	rehash := ks.RehashPending() && e.Cfg.ActiveRehashing
+	if !expire && !rehash && !ks.LazyFreeQueued() && !e.cron.evicting {
+		return false
+	}
 	start := time.Now()
+	if expire {
+		more = e.expireSlice(start)
+	}
 	for {
-		more = e.KS.ExpireSlice(64)
-		more = e.KS.LazyFreeSlice(64) || more
-		more = e.KS.RehashSlice(64) || more
+		again := ks.LazyFreeSlice(lazyStride)
+		if e.Cfg.ActiveRehashing {
+			again = ks.RehashSlice(lazyStride) || again
+		}
 		if e.cron.evicting {
 			e.cron.evicting = false
 			e.makeRoom()
-			more = e.cron.evicting || more
+			again = e.cron.evicting || again
 		}
-		if !more || time.Since(start) >= sliceBudget {
-			return more
+		if !again || time.Since(start) >= sliceBudget {
+			return more || again
 		}
+	}
+}
+
+// expireSlice deletes due keys for at most half of the budget; effort raises that share to all of it.
+func (e *Engine) expireSlice(start time.Time) (more bool) {
+	budget := sliceBudget/2 + sliceBudget/18*time.Duration(e.Cfg.ActiveExpireEffort-1)
+	for {
+		more = e.KS.ExpireSlice(lazyStride)
+		if !more || time.Since(start) >= budget {
+			break
+		}
+	}
+	if more {
+		e.KS.Stats.ExpireCapReached++
+	}
+	e.Stats.ExpireNanos += int64(time.Since(start))
+	e.latencySince("expire-cycle", start)
+	return more
+}
+
+// latencySince records the time since start as a latency event, if it is over latency-monitor-threshold.
+func (e *Engine) latencySince(event string, start time.Time) {
+	t := e.Cfg.LatencyMonitorThreshold
+	if t == 0 {
+		return
+	}
+	if ms := time.Since(start).Milliseconds(); ms >= t {
+		e.Latency.Add(event, e.now/1000, ms)
 	}
 }
 
 // NextWake is how long a loop with nothing to do may sleep until a key falls due, at most a second.
 func (e *Engine) NextWake() time.Duration {
 	ms, ok := e.KS.NextDeadline()
-	if !ok {
+	if !ok || e.cron.expireOff {
 		return time.Second
 	}
-	return min(max(time.Duration(ms-e.now)*time.Millisecond, time.Millisecond), time.Second)
+	return time.Duration(min(max(ms-e.now, 1), 1000)) * time.Millisecond
 }
 
 // SetActiveExpire turns active expiry on or off (DEBUG SET-ACTIVE-EXPIRE).
@@ -74,6 +144,9 @@ func (e *Engine) SetActiveExpire(on bool) {
 	e.cron.expireOff = !on
 	e.KS.P.ActiveExpire = on
 }
+
+// PauseCron stops the periodic work or lets it go on (DEBUG PAUSE-CRON).
+func (e *Engine) PauseCron(off bool) { e.cron.off = off }
 
 // OpsPerSecond, InputPerSecond and OutputPerSecond are INFO's instantaneous rates: commands and bytes.
 func (e *Engine) OpsPerSecond() int64 { return e.cron.ops.PerSecond() }

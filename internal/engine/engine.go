@@ -52,12 +52,13 @@ type Engine struct {
 	pause        pauseState
 
 	base    time.Time // monotonic zero
-	baseMs  int64     // wall clock at base, unix ms
+	baseNs  int64     // wall clock at base, unix ns
 	lastNs  int64     // monotonic ns of the last reading
 	now     int64     // unix ms
 	started int64     // unix ms
 	rng     *rand.Rand
 	runID   string
+	replID  string
 	errs    map[string]int64
 	cmds    []CommandStats
 	mem     memoryState
@@ -83,12 +84,14 @@ func New(cfg *config.Config, table *Table, o Options) *Engine {
 		o.Seed = rand.Uint64()
 	}
 	e.rng = rand.New(rand.NewPCG(o.Seed, o.Seed>>1))
-	e.runID = e.hexID(40)
+	e.runID, e.replID = e.hexID(40), e.hexID(40)
 	e.cmds = make([]CommandStats, table.Len())
 	e.Slowlog.SetMax(int(cfg.SlowlogMaxLen))
 	e.syncClock()
 	e.started = e.now
 	e.KS = keyspace.New(arena.New(), e.params(), e.rng, e.now, hooks{e})
+	e.measureStart()
+	e.cron.reset(e)
 	return e
 }
 
@@ -98,6 +101,12 @@ func (e *Engine) Table() *Table { return e.table }
 // RunID is 40 hexadecimal characters that tell this run of the server from others.
 func (e *Engine) RunID() string { return e.runID }
 
+// ReplID is 40 hexadecimal characters that name the data set's history, for replication.
+func (e *Engine) ReplID() string { return e.replID }
+
+// NewReplID begins another history (DEBUG CHANGE-REPL-ID).
+func (e *Engine) NewReplID() { e.replID = e.hexID(40) }
+
 // StartedAt is the unix time in ms when the engine was made.
 func (e *Engine) StartedAt() int64 { return e.started }
 
@@ -106,6 +115,9 @@ func (e *Engine) Rand() *rand.Rand { return e.rng }
 
 // Now is the clock of the running command or batch, unix ms.
 func (e *Engine) Now() int64 { return e.now }
+
+// NowMicros is the same clock in unix µs.
+func (e *Engine) NowMicros() int64 { return (e.baseNs + e.lastNs) / 1000 }
 
 // Current is the client whose command is running, nil outside commands.
 func (e *Engine) Current() *Client { return e.current }
@@ -141,7 +153,7 @@ func (e *Engine) syncClock() {
 	t := time.Now()
 	e.lastNs = int64(t.Sub(e.base))
 	e.now = t.UnixMilli()
-	e.baseMs = e.now - e.lastNs/1e6
+	e.baseNs = t.UnixNano() - e.lastNs
 	if e.KS != nil {
 		e.KS.SetNow(e.now)
 	}
@@ -152,7 +164,7 @@ func (e *Engine) tick() int64 {
 	ns := int64(time.Since(e.base))
 	d := ns - e.lastNs
 	e.lastNs = ns
-	if ms := e.baseMs + ns/1e6; ms > e.now {
+	if ms := (e.baseNs + ns) / 1e6; ms > e.now {
 		e.now = ms
 		e.KS.SetNow(ms)
 	}

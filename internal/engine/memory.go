@@ -1,92 +1,268 @@
 package engine
 
 import (
+	"runtime/debug"
 	rtmetrics "runtime/metrics"
 	"time"
 
+	"godwit/internal/arena"
+	"godwit/internal/config"
 	"godwit/internal/keyspace"
 )
 
-// memoryState is what is known of the process's memory outside the arena. Reading the Go runtime's figures costs microseconds, so the
-// cron refreshes them.
+// What counts as used memory
+//
+// Used memory is the sum of what has an owner who can say how much it is:
+//
+//	the arena's blocks    keys, values, tables, buffers; rounded up to size classes
+//	clients               counted buffers and structures, see clientmemory.go
+//	the start             Go's live memory when the engine was made: the table, the configuration, the runtime
+//
+// It does not ask the Go runtime while it runs. Garbage is not in use, but the runtime can tell it from live memory only after a
+// collection, minutes old on a quiet server: eviction would delete keys because of replies that are long gone. The runtime's own figures are in
+// INFO beside it (ReadGoMemory), and resident memory, which includes the slack of both, in used_memory_rss.
+
+// memoryState is what is known of the memory outside the arena.
 type memoryState struct {
-	samples []rtmetrics.Sample
-	goHeap  int64 // bytes of live Go memory: buffers, clients, runtime
-	startup int64 // bytes in use when the engine was made
-	clients int64 // bytes of all clients' buffers at the last cron turn
+	startup int64 // bytes of Go memory in use when the engine was made
+	clients clientMemory
+	overNs  int64 // monotonic ns since when used memory is over maxmemory, 0 if it is within
 }
 
-// UsedMemory is the memory in use in bytes: the arena's blocks and tables, and Go's live memory.
-func (e *Engine) UsedMemory() int64 { return e.KS.A.Used() + e.mem.goHeap }
+// UsedMemory is the memory in use in bytes. It is cheap: the eviction loop calls it for every key.
+func (e *Engine) UsedMemory() int64 { return e.KS.A.Used() + e.mem.startup + e.mem.clients.total }
 
-// GoMemory is the part of UsedMemory that is not user data, as of the last cron turn.
-func (e *Engine) GoMemory() int64 { return e.mem.goHeap }
-
-// StartupMemory is UsedMemory as it was when the engine had been made.
+// StartupMemory is the part of UsedMemory that was there before any key and client.
 func (e *Engine) StartupMemory() int64 { return e.mem.startup }
 
-// ClientsMemory is the memory of all clients as of the last cron turn.
-func (e *Engine) ClientsMemory() int64 { return e.mem.clients }
+// ClientsMemory is the memory of all clients as last counted.
+func (e *Engine) ClientsMemory() int64 { return e.mem.clients.total }
 
-func (e *Engine) refreshMemory() {
-	m := &e.mem
-	if m.samples == nil {
-		m.samples = []rtmetrics.Sample{
-			{Name: "/memory/classes/heap/objects:bytes"},
-			{Name: "/memory/classes/heap/stacks:bytes"},
-			{Name: "/memory/classes/metadata/mspan/inuse:bytes"},
-			{Name: "/memory/classes/metadata/other:bytes"},
-			{Name: "/memory/classes/other:bytes"},
-		}
-	}
-	rtmetrics.Read(m.samples)
-	m.goHeap = 0
-	for _, s := range m.samples {
-		if s.Value.Kind() == rtmetrics.KindUint64 {
-			m.goHeap += int64(s.Value.Uint64())
-		}
-	}
+// measureStart takes what the program uses by itself.
+func (e *Engine) measureStart() {
+	g := ReadGoMemory()
+	e.mem.startup = g.Objects + g.Stacks + g.Runtime
+	e.Stats.PeakMemory, e.Stats.PeakMemoryAt = e.UsedMemory(), e.now
+}
+
+// notePeak keeps the highest used memory seen.
+func (e *Engine) notePeak() {
 	if used := e.UsedMemory(); used > e.Stats.PeakMemory {
 		e.Stats.PeakMemory, e.Stats.PeakMemoryAt = used, e.now
 	}
+}
+
+// GoMemory is the Go runtime's memory in bytes.
+type GoMemory struct {
+	Objects  int64 // objects on the heap, live ones and garbage not yet swept
+	Unused   int64 // of the heap's spans, not holding an object
+	Free     int64 // free spans that are still mapped
+	Released int64 // free spans given back to the system
+	Stacks   int64
+	Runtime  int64 // the runtime's own structures
+	Cycles   int64 // garbage collections so far
+}
+
+// InUse is the memory that the runtime holds of the system.
+func (g GoMemory) InUse() int64 { return g.Objects + g.Unused + g.Free + g.Stacks + g.Runtime }
+
+// ReadGoMemory asks the Go runtime; it takes some microseconds.
+func ReadGoMemory() (g GoMemory) {
+	where := []struct {
+		name string
+		to   *int64
+	}{
+		{"/memory/classes/heap/objects:bytes", &g.Objects},
+		{"/memory/classes/heap/unused:bytes", &g.Unused},
+		{"/memory/classes/heap/free:bytes", &g.Free},
+		{"/memory/classes/heap/released:bytes", &g.Released},
+		{"/memory/classes/heap/stacks:bytes", &g.Stacks},
+		{"/memory/classes/os-stacks:bytes", &g.Stacks},
+		{"/memory/classes/metadata/mcache/inuse:bytes", &g.Runtime},
+		{"/memory/classes/metadata/mspan/inuse:bytes", &g.Runtime},
+		{"/memory/classes/metadata/other:bytes", &g.Runtime},
+		{"/memory/classes/other:bytes", &g.Runtime},
+		{"/memory/classes/profiling/buckets:bytes", &g.Runtime},
+		{"/gc/cycles/total:gc-cycles", &g.Cycles},
+	}
+	samples := make([]rtmetrics.Sample, len(where))
+	for i, w := range where {
+		samples[i].Name = w.name
+	}
+	rtmetrics.Read(samples)
+	for i, s := range samples {
+		if s.Value.Kind() == rtmetrics.KindUint64 {
+			*where[i].to += int64(s.Value.Uint64())
+		}
+	}
+	return g
+}
+
+// MemoryReport is what INFO memory, MEMORY STATS and MEMORY DOCTOR say; all sizes in bytes.
+type MemoryReport struct {
+	Used, Peak, Startup          int64
+	Dataset, Overhead            int64
+	Clients, Replicas            int64
+	Tables                       int64
+	Keys                         int64 // number of keys
+	Allocated, Active, Resident  int64 // as Redis's allocator_*: blocks handed out, held of the system, resident
+	RSS, System                  int64
+	Go                           GoMemory
+	ArenaUsed, ArenaMapped       int64
+	ArenaKeys, ArenaValues       int64
+	ArenaTables, ArenaBuffers    int64
+	LazyFreePending, LazyFreed   int64
+	PeakPercent, DatasetPercent  float64
+	FragmentationRatio, RSSRatio float64
+}
+
+// MemoryReport reads all figures anew.
+func (e *Engine) MemoryReport() MemoryReport {
+	e.recountClients()
+	e.notePeak()
+	a := e.KS.A
+	rss, file := readResident()
+	r := MemoryReport{
+		Used: e.UsedMemory(), Peak: e.Stats.PeakMemory, Startup: e.mem.startup,
+		Clients: e.mem.clients.total, Tables: a.UsedBy(arena.Tables),
+		RSS: rss, Resident: rss - file, System: SystemMemory(), Go: ReadGoMemory(),
+		ArenaUsed: a.Used(), ArenaMapped: a.Mapped(),
+		ArenaKeys: a.UsedBy(arena.Keys), ArenaValues: a.UsedBy(arena.Values),
+		ArenaTables: a.UsedBy(arena.Tables), ArenaBuffers: a.UsedBy(arena.Buffers),
+		LazyFreePending: int64(e.KS.LazyFreePending()), LazyFreed: e.KS.Stats.LazyFreed,
+	}
+	for i := range e.KS.Databases() {
+		r.Keys += int64(e.KS.DB(i).Len())
+	}
+	r.Overhead = r.Startup + r.Clients + r.Tables + r.ArenaBuffers
+	r.Dataset = r.Used - r.Overhead
+	r.Allocated = r.ArenaUsed + r.Go.Objects
+	r.Active = r.ArenaMapped + r.Go.InUse()
+	r.PeakPercent = percent(r.Used, r.Peak)
+	r.DatasetPercent = percent(r.Dataset, r.Used-r.Startup)
+	r.FragmentationRatio = ratio(r.RSS, r.Used)
+	return r
+}
+
+func percent(a, b int64) float64 { return 100 * ratio(a, b) }
+
+func ratio(a, b int64) float64 {
+	if b <= 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}
+
+// PurgeMemory gives free memory back to the system (MEMORY PURGE).
+func (e *Engine) PurgeMemory() {
+	e.KS.A.Trim()
+	debug.FreeOSMemory()
 }
 
 // params are the keyspace's settings under the current configuration.
 func (e *Engine) params() keyspace.Params {
 	c := e.Cfg
 	return keyspace.Params{
-		Databases: c.Databases, MaxMemory: c.Maxmemory, Policy: keyspace.Policy(c.MaxmemoryPolicy), Samples: c.MaxmemorySamples,
+		Databases: c.Databases, MaxMemory: c.Maxmemory, Policy: policyOf(c.MaxmemoryPolicy), Samples: c.MaxmemorySamples,
 		LFULogFactor: c.LFULogFactor, LFUDecayTime: c.LFUDecayTime, ActiveExpire: !e.cron.expireOff,
 		LazyExpire: c.LazyfreeExpire, LazyEviction: c.LazyfreeEviction, LazyServerDel: c.LazyfreeServerDel,
 		LazyUserDel: c.LazyfreeUserDel, LazyUserFlush: c.LazyfreeUserFlush,
 	}
 }
 
-// makeRoom evicts until used memory is within maxmemory. It reports false when that cannot be done; when it takes longer than the
-// tenacity allows, the cron goes on and the command may run.
+// policyOf is the keyspace's name for a configured policy; the two packages do not know each other.
+func policyOf(p config.Policy) keyspace.Policy {
+	switch p {
+	case config.VolatileLRU:
+		return keyspace.VolatileLRU
+	case config.VolatileLFU:
+		return keyspace.VolatileLFU
+	case config.VolatileRandom:
+		return keyspace.VolatileRandom
+	case config.VolatileTTL:
+		return keyspace.VolatileTTL
+	case config.AllkeysLRU:
+		return keyspace.AllKeysLRU
+	case config.AllkeysLFU:
+		return keyspace.AllKeysLFU
+	case config.AllkeysRandom:
+		return keyspace.AllKeysRandom
+	}
+	return keyspace.NoEviction
+}
+
+// makeRoom evicts until used memory is within maxmemory. It reports false when that cannot be done. When it takes longer than the
+// tenacity allows, the command may run although memory is over the limit, and the slices between commands go on evicting.
 func (e *Engine) makeRoom() bool {
 	if e.UsedMemory() <= e.KS.P.MaxMemory {
+		if e.mem.overNs != 0 {
+			e.within()
+		}
 		return true
 	}
-	limit := evictionBudget(e.Cfg.MaxmemoryEvictionTenacity)
+	return e.evict()
+}
+
+// evict is makeRoom for memory that is over the limit.
+func (e *Engine) evict() bool {
 	start := time.Now()
-	for n := 0; e.UsedMemory() > e.KS.P.MaxMemory; n++ {
-		if e.KS.LazyFreePending() > 0 {
-			e.KS.LazyFreeSlice(64)
-			continue
-		}
-		if !e.KS.EvictOne() {
-			return false
-		}
-		if n%16 == 15 && time.Since(start) > limit {
+	if e.mem.overNs == 0 {
+		e.mem.overNs = int64(start.Sub(e.base))
+	}
+	limit := evictionBudget(e.Cfg.MaxmemoryEvictionTenacity)
+	ok := true
+	for n := 1; e.UsedMemory() > e.KS.P.MaxMemory; n++ {
+		if n%evictionStride == 0 && time.Since(start) > limit {
 			e.cron.evicting = true
-			return true
+			break
+		}
+		// What is already on its way out comes first, or more would be evicted than is needed.
+		if e.KS.LazyFreePending() > 0 {
+			e.KS.LazyFreeSlice(lazyStride)
+		} else if ok = e.evictOne(); !ok {
+			break
 		}
 	}
-	if ms := time.Since(start).Milliseconds(); e.Cfg.LatencyMonitorThreshold > 0 && ms >= e.Cfg.LatencyMonitorThreshold {
-		e.Latency.Add("eviction-cycle", e.now/1000, ms)
+	if ok && !e.cron.evicting {
+		e.within()
 	}
-	return true
+	e.latencySince("eviction-cycle", start)
+	return ok
+}
+
+const (
+	evictionStride = 8  // evictions between two looks at the clock
+	lazyStride     = 64 // entries freed between them
+)
+
+func (e *Engine) evictOne() bool {
+	if e.Cfg.LatencyMonitorThreshold == 0 {
+		return e.KS.EvictOne()
+	}
+	start := time.Now()
+	ok := e.KS.EvictOne()
+	e.latencySince("eviction-del", start)
+	return ok
+}
+
+// within ends a time over maxmemory.
+func (e *Engine) within() {
+	e.Stats.EvictionOverNanos += e.overFor()
+	e.mem.overNs = 0
+}
+
+// overFor is for how many ns used memory has been over maxmemory now.
+func (e *Engine) overFor() int64 {
+	if e.mem.overNs == 0 {
+		return 0
+	}
+	return max(int64(time.Since(e.base))-e.mem.overNs, 0)
+}
+
+// EvictionOver is the time in ns that used memory was over maxmemory: all in all, and the part of it that still lasts.
+func (e *Engine) EvictionOver() (total, current int64) {
+	current = e.overFor()
+	return e.Stats.EvictionOverNanos + current, current
 }
 
 // evictionBudget is how long one command may evict: 500 µs at the default tenacity of 10, growing by 15 % a step above, unbounded at 100.
@@ -102,45 +278,4 @@ func evictionBudget(tenacity int) time.Duration {
 		us *= 1.15
 	}
 	return time.Duration(us) * time.Microsecond
-}
-
-// ClientMemory is the memory in bytes that the client's buffers and state take.
-func (e *Engine) ClientMemory(c *Client) int64 {
-	n := int64(clientOverhead + cap(c.W.Buf) + len(c.Name) + len(c.Addr))
-	if c.Conn != nil {
-		_, in, out := c.Conn.Buffers()
-		n += int64(in + out)
-	}
-	return n
-}
-
-// clientOverhead is the size in bytes of a Client with its connection, without buffers.
-const clientOverhead = 768
-
-// limitClients closes the clients that take the most memory until all are within maxmemory-clients.
-func (e *Engine) limitClients() {
-	var total int64
-	e.Clients(func(c *Client) bool {
-		total += e.ClientMemory(c)
-		return true
-	})
-	e.mem.clients = total
-	limit := e.Cfg.ClientsLimit()
-	for limit > 0 && total > limit {
-		var worst *Client
-		var most int64
-		e.Clients(func(c *Client) bool {
-			if n := e.ClientMemory(c); n > most && !c.NoEvict && !c.CloseASAP && c.Class != ClassReplica {
-				worst, most = c, n
-			}
-			return true
-		})
-		if worst == nil {
-			return
-		}
-		e.Log.Notice("Evicting client: id=%d addr=%s tot-mem=%d", worst.ID, worst.Addr, most)
-		e.Stats.EvictedClients++
-		e.Kill(worst)
-		total -= most
-	}
 }

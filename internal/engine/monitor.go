@@ -25,7 +25,7 @@ func (e *Engine) leaveMonitor(c *Client) {
 
 // feedMonitors shows the command to every monitor: time, database, address, arguments in quotes.
 func (e *Engine) feedMonitors(c *Ctx) {
-	us := e.baseMs*1000 + e.lastNs/1000
+	us := e.NowMicros()
 	line := fmt.Appendf(nil, "%d.%06d [%d %s] ", us/1e6, us%1e6, c.DB.ID(), c.Client.Addr)
 	for i, a := range c.Args {
 		if i > 0 {

@@ -18,6 +18,8 @@ type Stats struct {
 	ClientOutBufLimit   int64 // clients closed for the output limit
 	EvictedClients      int64
 	UnexpectedErrors    int64
+	ExpireNanos         int64 // time spent in slices that expire keys
+	EvictionOverNanos   int64 // time that used memory was over maxmemory, up to when it was last within
 	PeakMemory          int64
 	PeakMemoryAt        int64 // unix ms
 }
@@ -36,9 +38,9 @@ func (e *Engine) ErrorStats(fn func(code string, count int64)) {
 	}
 }
 
-// ResetStats does what CONFIG RESETSTAT does.
+// ResetStats does what CONFIG RESETSTAT does. The memory peak and the count of changes are no statistics in that sense.
 func (e *Engine) ResetStats() {
-	e.Stats = Stats{Dirty: e.Stats.Dirty}
+	e.Stats = Stats{Dirty: e.Stats.Dirty, PeakMemory: e.Stats.PeakMemory, PeakMemoryAt: e.Stats.PeakMemoryAt}
 	e.KS.Stats = keyspace.Stats{}
 	clear(e.errs)
 	for i := range e.cmds {

@@ -27,12 +27,18 @@ func (ks *Keyspace) ExpireSlice(budget int) (more bool) {
 		return false
 	}
 	ks.due = ks.now
-	more = ks.wheel.Advance(ks.now, budget, ks.fire)
-	if more {
-		ks.Stats.ExpireCapReached++
+	if ks.wheel.Advance(ks.now, budget, ks.fire) {
+		return true
 	}
-	return more
+	ks.dueAt = math.MaxInt64
+	if ms, ok := ks.wheel.Next(); ok {
+		ks.dueAt = ms
+	}
+	return false
 }
+
+// ExpiryDue reports whether ExpireSlice has something to do. It compares two numbers only: every turn of a loop asks.
+func (ks *Keyspace) ExpiryDue() bool { return ks.dueAt <= ks.now && ks.P.ActiveExpire }
 
 // maxTagged is how many databases leave room for a generation in a wheel record's 16-bit tag.
 const maxTagged = 1 << (16 - object.GenBits)
@@ -51,6 +57,7 @@ func (db *DB) arm(h uint64, e object.Entry, deadline int64) {
 	gen := e.NextGen()
 	e.SetFlag(object.FlagWheel)
 	db.ks.wheel.Add(deadline+1, h, db.tag(gen))
+	db.ks.dueAt = min(db.ks.dueAt, deadline+1)
 }
 
 // fire handles one record of the timing wheel: the key is deleted, or put back when its deadline has moved.
@@ -76,7 +83,7 @@ func (ks *Keyspace) fire(_ int64, h uint64, tag uint16) {
 }
 
 // NextDeadline is a lower bound of the next time (unix ms) at which a key falls due.
-func (ks *Keyspace) NextDeadline() (int64, bool) { return ks.wheel.Next() }
+func (ks *Keyspace) NextDeadline() (int64, bool) { return ks.dueAt, ks.dueAt != math.MaxInt64 }
 
 // resetWheel drops dead records when no key has a deadline.
 func (ks *Keyspace) resetWheel() {
@@ -86,6 +93,7 @@ func (ks *Keyspace) resetWheel() {
 		}
 	}
 	ks.wheel.Reset(ks.now)
+	ks.dueAt = ks.now // the dead records are freed in slices
 }
 
 // The sizes in bytes from which a value is freed in slices.
@@ -160,12 +168,34 @@ func (ks *Keyspace) freeOwned(s sds.Str, lazy bool) {
 	s.Free(ks.A)
 }
 
-// RehashSlice moves about n buckets of the tables that are being resized and reports whether more are to be moved.
+// LazyFreeQueued reports whether anything waits to be freed.
+func (ks *Keyspace) LazyFreeQueued() bool { return len(ks.lazy.strs)+len(ks.lazy.dicts) > 0 }
+
+// resized notes that the database's table may be being resized; every call that may have started it is followed by this one. So a slice without
+// work need not look at every database.
+func (db *DB) resized() {
+	if !db.inRehash && db.dict.Rehashing() {
+		db.inRehash = true
+		db.ks.rehash = append(db.ks.rehash, db)
+	}
+}
+
+// RehashPending reports whether RehashSlice may have something to do.
+func (ks *Keyspace) RehashPending() bool { return len(ks.rehash) > 0 }
+
+// RehashSlice moves about n buckets of each table that is being resized and reports whether more are to be moved.
 func (ks *Keyspace) RehashSlice(n int) (more bool) {
-	for _, db := range ks.dbs {
+	keep := ks.rehash[:0]
+	for _, db := range ks.rehash {
 		if db.dict.Rehashing() && db.dict.RehashSlice(n) {
 			more = true
 		}
+		// A table that is scanned may not be moved now: it stays on the list.
+		if db.inRehash = db.dict.Rehashing(); db.inRehash {
+			keep = append(keep, db)
+		}
 	}
+	clear(ks.rehash[len(keep):])
+	ks.rehash = keep
 	return more
 }

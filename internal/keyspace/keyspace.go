@@ -20,6 +20,7 @@ package keyspace
 
 import (
 	"hash/maphash"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -102,9 +103,11 @@ type Keyspace struct {
 	lru     uint32 // what lookups store under an LRU policy: seconds, 24 bits
 	epoch   byte
 	due     int64 // see match
+	dueAt   int64 // lower bound of when ExpireSlice has something to do, MaxInt64: never
 	dueHash uint64
 	hooks   Hooks
 	lazy    lazyQueue
+	rehash  []*DB // databases whose tables are being resized, and some that were
 	pool    evictionPool
 	nextDB  int    // where eviction goes on
 	keyBuf  []byte // a key that must outlive its entry
@@ -115,6 +118,7 @@ type DB struct {
 	ks          *Keyspace
 	id          int
 	evictCursor uint64 // where scanVolatile goes on
+	inRehash    bool   // listed in Keyspace.rehash
 	content
 }
 
@@ -128,7 +132,7 @@ type content struct {
 
 // New makes an empty keyspace. The random source drives RANDOMKEY, eviction sampling and LFU.
 func New(a *arena.Arena, p Params, rng *rand.Rand, nowMs int64, hooks Hooks) *Keyspace {
-	ks := &Keyspace{A: a, P: p, seed: maphash.MakeSeed(), rng: rng, hooks: hooks}
+	ks := &Keyspace{A: a, P: p, seed: maphash.MakeSeed(), rng: rng, hooks: hooks, dueAt: math.MaxInt64}
 	ks.wheel = wheel.New(a, nowMs)
 	ks.SetNow(nowMs)
 	ks.dbs = make([]*DB, p.Databases)

@@ -49,6 +49,7 @@ func (db *DB) insert(h uint64, key []byte, v object.Value, deadline int64) objec
 	}
 	e := object.Build(ks.A, key, v, object.Meta{Deadline: deadline, LRU: ks.freshLRU(), Epoch: ks.epoch})
 	db.dict.Insert(h, e.Ref)
+	db.resized()
 	db.deadlineChanged(h, e, 0, deadline)
 	return e
 }
@@ -140,6 +141,7 @@ func (db *DB) remove(key []byte, lazy bool) bool {
 // drop takes the entry out of the table and frees it.
 func (db *DB) drop(h uint64, e object.Entry, lazy bool) {
 	db.dict.Delete(h, e.Ref)
+	db.resized()
 	db.forget(e)
 	db.ks.freeEntry(e, lazy)
 }
@@ -176,8 +178,10 @@ func (db *DB) transfer(src []byte, to *DB, dst []byte) {
 	h2 := ks.Hash(dst)
 	ne := object.Build(ks.A, dst, v, m)
 	to.dict.Insert(h2, ne.Ref)
+	to.resized()
 	to.deadlineChanged(h2, ne, 0, m.Deadline)
 	db.dict.Delete(h, e.Ref)
+	db.resized()
 	db.forget(e)
 	e.FreeBlock(ks.A)
 }
@@ -196,6 +200,8 @@ func (ks *Keyspace) Swap(i, j int) {
 	a, b := ks.dbs[i], ks.dbs[j]
 	a.content, b.content = b.content, a.content
 	ks.byWheel[a.wheelID], ks.byWheel[b.wheelID] = a, b
+	a.resized()
+	b.resized()
 }
 
 // Flush empties the database: async queues the old table to be freed in slices, else it is freed now. It returns the number of keys.

@@ -1,0 +1,155 @@
+package engine
+
+// How clients' memory is counted
+//
+// Each client carries the bytes it was last counted with; their sum is part of used memory. A client is counted again in its turn, once a second
+// for each as the cron goes round the list, and after each of its commands while maxmemory-clients is set. So the sum is cheap with 10,000
+// clients, and at most a second old. Before anyone is closed because of it, all are counted anew.
+
+// clientMemory is the sum over all clients.
+type clientMemory struct {
+	total   int64 // bytes of all clients
+	next    *Client
+	peakIn  recentPeak
+	peakOut recentPeak
+}
+
+// clientOverhead is the size in bytes of a Client with its connection, without buffers.
+const clientOverhead = 768
+
+// ClientMemory is the memory in bytes that the client's buffers and state take.
+func (e *Engine) ClientMemory(c *Client) int64 {
+	n := int64(clientOverhead + cap(c.W.Buf) + len(c.Name) + len(c.Addr) + len(c.LibName) + len(c.LibVer))
+	if c.Conn != nil {
+		_, in, out := c.Conn.Buffers()
+		n += int64(in + out)
+	}
+	return n
+}
+
+// countClient brings the sum up to date with one client.
+func (e *Engine) countClient(c *Client) {
+	if !c.linked {
+		return
+	}
+	n := e.ClientMemory(c)
+	e.mem.clients.total += n - c.counted
+	c.counted = n
+}
+
+// uncountClient takes a client that goes away out of the sum.
+func (e *Engine) uncountClient(c *Client) {
+	m := &e.mem.clients
+	m.total -= c.counted
+	c.counted = 0
+	if m.next == c {
+		m.next = c.next
+	}
+}
+
+// recountClients brings the whole sum up to date.
+func (e *Engine) recountClients() {
+	e.Clients(func(c *Client) bool {
+		e.countClient(c)
+		return true
+	})
+}
+
+// countSomeClients is the cron's share: all clients within a second, and always a few.
+func (e *Engine) countSomeClients() {
+	m := &e.mem.clients
+	n := min(max(e.clients.n/e.Hz(), 5), e.clients.n)
+	sec := e.now / 1000
+	for range n {
+		if m.next == nil {
+			m.next = e.clients.head
+		}
+		c := m.next
+		m.next = c.next
+		e.countClient(c)
+		in, out := c.MaxBuf, cap(c.W.Buf)
+		if c.Conn != nil {
+			_, inCap, waiting := c.Conn.Buffers()
+			in, out = inCap, out+waiting
+		}
+		m.peakIn.note(sec, in)
+		m.peakOut.note(sec, out)
+	}
+}
+
+// RecentBuffers are the largest input buffer and the largest backlog of replies of any client within the last seconds, in bytes.
+func (e *Engine) RecentBuffers() (in, out int) {
+	sec := e.now / 1000
+	return e.mem.clients.peakIn.max(sec), e.mem.clients.peakOut.max(sec)
+}
+
+// recentSeconds is how far back RecentBuffers looks, as in Redis.
+const recentSeconds = 8
+
+// recentPeak is the maximum over the last seconds.
+type recentPeak struct {
+	at   [recentSeconds]int64
+	peak [recentSeconds]int
+}
+
+func (p *recentPeak) note(sec int64, n int) {
+	i := sec % recentSeconds
+	if p.at[i] != sec {
+		p.at[i], p.peak[i] = sec, 0
+	}
+	p.peak[i] = max(p.peak[i], n)
+}
+
+func (p *recentPeak) max(sec int64) (n int) {
+	for i, at := range p.at {
+		if sec-at < recentSeconds {
+			n = max(n, p.peak[i])
+		}
+	}
+	return n
+}
+
+// evictable reports whether maxmemory-clients counts and may close the client.
+func (c *Client) evictable() bool {
+	return !c.NoEvict && !c.CloseASAP && !c.Internal && c.Conn != nil && c.Class != ClassReplica
+}
+
+// limitClients closes the clients that take the most memory until all are within maxmemory-clients. It reports whether the client that
+// runs is one of them.
+func (e *Engine) limitClients() (self bool) {
+	limit := e.Cfg.ClientsLimit()
+	if limit == 0 || e.mem.clients.total <= limit {
+		return false
+	}
+	var total int64
+	e.Clients(func(c *Client) bool {
+		e.countClient(c)
+		if c.evictable() {
+			total += c.counted
+		}
+		return true
+	})
+	for total > limit {
+		worst := e.largestClient()
+		if worst == nil {
+			return self
+		}
+		e.Log.Notice("Evicting client: id=%d addr=%s name=%s tot-mem=%d", worst.ID, worst.Addr, worst.Name, worst.counted)
+		e.Stats.EvictedClients++
+		total -= worst.counted
+		self = self || worst == e.current
+		worst.CloseASAP = true
+		worst.Conn.Close()
+	}
+	return self
+}
+
+func (e *Engine) largestClient() (worst *Client) {
+	e.Clients(func(c *Client) bool {
+		if c.evictable() && (worst == nil || c.counted > worst.counted) {
+			worst = c
+		}
+		return true
+	})
+	return worst
+}
