@@ -1,0 +1,357 @@
+package command
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"godwit/internal/engine"
+	"godwit/internal/object"
+)
+
+func clientListCommand() *engine.Command {
+	return clientSub(engine.Command{Name: "list", Arity: -2, Flags: clientAdminFlags, Since: "2.4.0",
+		Summary: "Describes the connections.", Complexity: "O(N) in the number of clients",
+		History: []engine.History{
+			{Since: "2.8.12", Change: "Shows the field `id`."},
+			{Since: "5.0.0", Change: "Takes the filter `TYPE`."},
+			{Since: "6.0.0", Change: "Shows the field `user`."},
+			{Since: "6.2.0", Change: "Shows the fields `argv-mem`, `tot-mem`, `laddr` and `redir`; takes the filter `ID`."},
+			{Since: "7.0.0", Change: "Shows the fields `resp`, `multi-mem`, `rbs` and `rbp`."},
+			{Since: "7.0.3", Change: "Shows the field `ssub`."},
+		},
+		Tips: []string{"nondeterministic_output"},
+		Run:  clientListCmd,
+	}, engine.OneOf("normal_master_replica_pubsub", engine.Tok("normal"), engine.Tok("master"), engine.Tok("replica"), engine.Tok("pubsub")).
+		Tokened("TYPE").Opt().From("5.0.0"),
+		engine.Block("id", engine.Int("client-id").Many()).Tokened("ID").Opt().From("6.2.0"))
+}
+
+func clientKillCommand() *engine.Command {
+	filters := engine.OneOf("new-format",
+		engine.Int("client-id").Tokened("ID").Opt().From("2.8.12"),
+		engine.OneOf("normal_master_slave_pubsub", engine.Tok("normal"), engine.Tok("master").From("3.2.0"), engine.Tok("slave"),
+			engine.Tok("replica").From("5.0.0"), engine.Tok("pubsub")).Tokened("TYPE").Opt().From("2.8.12"),
+		engine.Str("username").Tokened("USER").Opt(),
+		engine.Str("ip:port").Tokened("ADDR").Opt(),
+		engine.Str("ip:port").Tokened("LADDR").Opt().From("6.2.0"),
+		engine.Str("yes/no").Tokened("SKIPME").Opt(),
+	).Many()
+	return clientSub(engine.Command{Name: "kill", Arity: -3, Flags: clientAdminFlags, Since: "2.4.0",
+		Summary: "Closes connections.", Complexity: "O(N) in the number of clients",
+		History: []engine.History{
+			{Since: "2.8.12", Change: "Takes filters."},
+			{Since: "2.8.12", Change: "Takes the filter `ID`."},
+			{Since: "3.2.0", Change: "`TYPE` knows `master`."},
+			{Since: "5.0.0", Change: "`TYPE` knows `replica`, the new name of `slave`."},
+			{Since: "6.2.0", Change: "Takes the filter `LADDR`."},
+		},
+		Run: clientKillCmd,
+	}, engine.OneOf("filter", engine.Str("ip:port"), filters))
+}
+
+// clientFilter is what CLIENT LIST and CLIENT KILL select by: the conditions that all must hold, by the name of the filter. Naming a
+// filter again replaces it, as in Redis.
+type clientFilter struct {
+	tests  map[string]func(cl *engine.Client) bool
+	skipMe bool
+}
+
+func (f *clientFilter) match(c *engine.Ctx, cl *engine.Client) bool {
+	if f.skipMe && cl == c.Client {
+		return false
+	}
+	for _, test := range f.tests {
+		if !test(cl) {
+			return false
+		}
+	}
+	return true
+}
+
+// clientTest makes the condition of one filter from its value, or answers with Redis's error and returns nil.
+type clientTest func(c *engine.Ctx, v []byte) func(cl *engine.Client) bool
+
+// clientTests are the filters that take one value, except ID.
+func clientTests() map[string]clientTest {
+	equals := func(of func(cl *engine.Client) string) clientTest {
+		return func(_ *engine.Ctx, v []byte) func(cl *engine.Client) bool {
+			want := string(v)
+			return func(cl *engine.Client) bool { return of(cl) == want }
+		}
+	}
+	atLeast := func(name string, ms func(c *engine.Ctx, cl *engine.Client) int64) clientTest {
+		return func(c *engine.Ctx, v []byte) func(cl *engine.Client) bool {
+			n, ok := object.ParseInt(v)
+			switch {
+			case !ok:
+				c.Err("ERR " + name + " is not an integer or out of range")
+				return nil
+			case n <= 0:
+				c.Err("ERR " + name + " should be greater than 0")
+				return nil
+			}
+			return func(cl *engine.Client) bool { return ms(c, cl)/1000 >= n }
+		}
+	}
+	return map[string]clientTest{
+		"addr":     equals(func(cl *engine.Client) string { return cl.Addr }),
+		"laddr":    equals(func(cl *engine.Client) string { return cl.LAddr }),
+		"ip":       equals(func(cl *engine.Client) string { return hostOf(cl.Addr) }),
+		"name":     equals(func(cl *engine.Client) string { return cl.Name }),
+		"lib-name": equals(func(cl *engine.Client) string { return cl.LibName }),
+		"lib-ver":  equals(func(cl *engine.Client) string { return cl.LibVer }),
+		"idle":     atLeast("idle", func(c *engine.Ctx, cl *engine.Client) int64 { return c.Now - cl.LastUsed }),
+		"maxage":   atLeast("maxage", func(c *engine.Ctx, cl *engine.Client) int64 { return c.Now - cl.Created }),
+		"type":     clientTypeTest,
+		"user":     clientUserTest,
+		"flags":    clientFlagsTest,
+		"db":       clientDBTest,
+	}
+}
+
+func clientTypeTest(c *engine.Ctx, v []byte) func(cl *engine.Client) bool {
+	switch {
+	case is(v, "normal"):
+		return func(cl *engine.Client) bool { return cl.Class == engine.ClassNormal }
+	case is(v, "replica"), is(v, "slave"):
+		return func(cl *engine.Client) bool { return cl.Class == engine.ClassReplica }
+	case is(v, "pubsub"):
+		return func(cl *engine.Client) bool { return cl.Class == engine.ClassPubSub }
+	case is(v, "master"), is(v, "primary"):
+		return func(*engine.Client) bool { return false } // the link to a primary is not listed yet
+	}
+	c.Err("ERR Unknown client type '" + string(v) + "'")
+	return nil
+}
+
+func clientUserTest(c *engine.Ctx, v []byte) func(cl *engine.Client) bool {
+	if string(v) != "default" {
+		c.Err("ERR No such user '" + string(v) + "'")
+		return nil
+	}
+	return func(cl *engine.Client) bool { return cl.User == "default" }
+}
+
+// clientFlagsTest passes clients that have all of the letters.
+func clientFlagsTest(c *engine.Ctx, v []byte) func(cl *engine.Client) bool {
+	if strings.Trim(string(v), clientLetters) != "" {
+		c.Err("ERR Unknown flags found in the provided filter: " + string(v))
+		return nil
+	}
+	want := string(v)
+	return func(cl *engine.Client) bool {
+		have := clientFlagLetters(cl)
+		return strings.Trim(want, have) == ""
+	}
+}
+
+func clientDBTest(c *engine.Ctx, v []byte) func(cl *engine.Client) bool {
+	n, ok := dbArg(c, v)
+	if !ok {
+		return nil
+	}
+	db := c.E.KS.DB(n)
+	return func(cl *engine.Client) bool { return cl.DB() == db }
+}
+
+// hostOf is the address without the port, and an IPv6 address without its brackets.
+func hostOf(addr string) string {
+	if i := strings.LastIndexByte(addr, ':'); i >= 0 {
+		addr = addr[:i]
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(addr, "["), "]")
+}
+
+// parse reads filters, answering with Redis's errors. badID is the error for what cannot be a client's ID, minID the smallest one.
+func (f *clientFilter) parse(c *engine.Ctx, args [][]byte, badID string, minID int64) bool {
+	tests := clientTests()
+	f.tests = map[string]func(cl *engine.Client) bool{}
+	for i := 0; i < len(args); {
+		name := strings.ToLower(string(args[i]))
+		base, negated := strings.CutPrefix(name, "not-")
+		if i+1 == len(args) {
+			c.Err(engine.ErrSyntax)
+			return false
+		}
+		v := args[i+1]
+		i += 2
+		var test func(cl *engine.Client) bool
+		switch make := tests[base]; {
+		case name == "skipme" && is(v, "yes"):
+			f.skipMe = true
+			continue
+		case name == "skipme" && is(v, "no"):
+			f.skipMe = false
+			continue
+		case base == "id":
+			n := 0
+			test, n = idTest(args[i-1:], minID)
+			if test == nil || n == 0 {
+				c.Err(badID)
+				return false
+			}
+			i += n - 1
+		case make != nil:
+			if test = make(c, v); test == nil {
+				return false
+			}
+		default:
+			c.Err(engine.ErrSyntax)
+			return false
+		}
+		if negated {
+			yes := test
+			test = func(cl *engine.Client) bool { return !yes(cl) }
+		}
+		f.tests[name] = test
+	}
+	return true
+}
+
+// idTest reads IDs up to the name of another filter, and says how many; nil when one cannot be an ID.
+func idTest(args [][]byte, minID int64) (test func(cl *engine.Client) bool, n int) {
+	var ids []uint64
+	for _, a := range args {
+		id, ok := object.ParseInt(a)
+		if !ok && n > 0 && isFilterName(a) {
+			break
+		}
+		if !ok || id < minID {
+			return nil, 0
+		}
+		ids = append(ids, uint64(id))
+		n++
+	}
+	return func(cl *engine.Client) bool { return slices.Contains(ids, cl.ID) }, n
+}
+
+func isFilterName(a []byte) bool {
+	name := strings.TrimPrefix(strings.ToLower(string(a)), "not-")
+	return name == "id" || name == "skipme" || clientTests()[name] != nil
+}
+
+func clientListCmd(c *engine.Ctx) {
+	var f clientFilter
+	if !f.parse(c, c.Args[2:], "ERR Invalid client ID", -1<<63) {
+		return
+	}
+	var out []byte
+	c.E.Clients(func(cl *engine.Client) bool {
+		if f.match(c, cl) {
+			out = appendClientLine(out, c, cl)
+		}
+		return true
+	})
+	c.Verbatim("txt", string(out))
+}
+
+// clientKillCmd closes connections: the one from an address, or, counting them, all that pass the filters.
+func clientKillCmd(c *engine.Ctx) {
+	if len(c.Args) == 3 {
+		addr := string(c.Args[2])
+		if killClients(c, func(cl *engine.Client) bool { return cl.Addr == addr }) == 0 {
+			c.Err("ERR No such client")
+			return
+		}
+		c.OK()
+		return
+	}
+	f := clientFilter{skipMe: true}
+	if f.parse(c, c.Args[2:], "ERR client-id should be greater than 0", 1) {
+		c.Int(int64(killClients(c, func(cl *engine.Client) bool { return f.match(c, cl) })))
+	}
+}
+
+func killClients(c *engine.Ctx, which func(cl *engine.Client) bool) (n int) {
+	c.E.Clients(func(cl *engine.Client) bool {
+		if which(cl) {
+			c.E.Kill(cl)
+			n++
+		}
+		return true
+	})
+	return n
+}
+
+// clientLetters are all letters that CLIENT LIST's flags may show.
+const clientLetters = "OSMPxbtRBdcuAUreTN"
+
+// clientFlagLetters are the letters of the client's flags, N when there are none.
+func clientFlagLetters(cl *engine.Client) string {
+	var b []byte
+	for _, f := range []struct {
+		letter byte
+		on     bool
+	}{
+		{'O', cl.Monitor}, {'S', cl.Class == engine.ClassReplica}, {'P', cl.Class == engine.ClassPubSub}, {'b', cl.Postponed()},
+		{'c', cl.CloseAfterReply}, {'A', cl.CloseASAP}, {'U', cl.Unix}, {'e', cl.NoEvict}, {'T', cl.NoTouch},
+	} {
+		if f.on {
+			b = append(b, f.letter)
+		}
+	}
+	if len(b) == 0 {
+		return "N"
+	}
+	return string(b)
+}
+
+// appendClientLine appends the client's line of CLIENT LIST, with its newline. Fields and their order are those of Redis 7.2.
+func appendClientLine(b []byte, c *engine.Ctx, cl *engine.Client) []byte {
+	var in, inCap, waiting int
+	if cl.Conn != nil {
+		in, inCap, waiting = cl.Conn.Buffers()
+	}
+	argv, events := 0, "r"
+	if cl == c.Client {
+		argv = len(bytes.Join(c.Args, nil))
+	}
+	replies := len(cl.W.Buf)
+	blocks := 0
+	if waiting > 0 {
+		events, blocks = "rw", 1
+	}
+	cmd := "NULL"
+	if cl.LastCmd != nil {
+		cmd = cl.LastCmd.FullName()
+	}
+	num := func(name string, n int64) {
+		b = append(append(append(b, name...), '='), strconv.AppendInt(nil, n, 10)...)
+		b = append(b, ' ')
+	}
+	str := func(name, s string) { b = append(append(append(append(b, name...), '='), s...), ' ') }
+	num("id", int64(cl.ID))
+	str("addr", cl.Addr)
+	str("laddr", cl.LAddr)
+	num("fd", int64(cl.FD))
+	str("name", cl.Name)
+	num("age", max(c.Now-cl.Created, 0)/1000)
+	num("idle", max(c.Now-cl.LastUsed, 0)/1000)
+	str("flags", clientFlagLetters(cl))
+	num("db", int64(cl.DB().ID()))
+	num("sub", 0)
+	num("psub", 0)
+	num("ssub", 0)
+	num("multi", -1)
+	num("qbuf", int64(in))
+	num("qbuf-free", int64(inCap-in))
+	num("argv-mem", int64(argv))
+	num("multi-mem", 0)
+	num("rbs", int64(cap(cl.W.Buf)))
+	num("rbp", int64(cl.MaxBuf))
+	num("obl", int64(replies))
+	num("oll", int64(blocks))
+	num("omem", int64(waiting))
+	num("tot-mem", c.E.ClientMemory(cl)+int64(argv))
+	str("events", events)
+	str("cmd", cmd)
+	str("user", cl.User)
+	num("redir", -1)
+	num("resp", int64(max(cl.W.Proto, 2)))
+	str("lib-name", cl.LibName)
+	str("lib-ver", cl.LibVer)
+	b[len(b)-1] = '\n'
+	return b
+}
