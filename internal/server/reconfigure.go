@@ -1,16 +1,19 @@
 package server
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 )
 
-// The reasons why CONFIG SET fails here; Redis's texts.
-var (
-	errListen = errors.New("Unable to listen on this port. Check server logs.")      //nolint:staticcheck // wire text
-	errBind   = errors.New("Failed to bind to specified addresses.")                 //nolint:staticcheck // wire text
-	errTLS    = errors.New("Unable to update TLS configuration. Check server logs.") //nolint:staticcheck // wire text
+// reason is why CONFIG SET fails here, in Redis's words: they reach clients as they stand.
+type reason string
+
+func (r reason) Error() string { return string(r) }
+
+const (
+	errListen reason = "Unable to listen on this port. Check server logs."
+	errBind   reason = "Failed to bind to specified addresses."
+	errTLS    reason = "Unable to update TLS configuration. Check server logs."
 )
 
 // reconfigure applies directives that CONFIG SET has changed; an error has the change undone. The executor is held.
@@ -57,6 +60,6 @@ func (s *Server) fitClients() error {
 	if err == nil || got >= uint64(want+reservedDescriptors) {
 		return nil
 	}
-	return fmt.Errorf("The operating system is not able to handle the specified number of clients, try with %d", //nolint:staticcheck // wire text
-		int64(got)-reservedDescriptors)
+	return reason(fmt.Sprintf("The operating system is not able to handle the specified number of clients, try with %d",
+		int64(got)-reservedDescriptors))
 }
