@@ -1,6 +1,7 @@
 package command
 
 import (
+	"godwit/internal/config"
 	"godwit/internal/engine"
 )
 
@@ -65,6 +66,9 @@ func configSetCmd(c *engine.Ctx) {
 	pairs := make([][2]string, len(args)/2)
 	for i := range pairs {
 		pairs[i] = [2]string{string(args[2*i]), string(args[2*i+1])}
+		if d := config.Lookup(pairs[i][0]); d != nil && d.Flags&config.Sensitive != 0 {
+			c.Redact(2*i + 3)
+		}
 	}
 	if err := c.E.Cfg.SetFrom(c.Client.Local, pairs, c.E.ConfigChanged); err != nil {
 		c.Err(err.Error())

@@ -81,6 +81,9 @@ func pingCmd(c *engine.Ctx) {
 }
 
 func authCmd(c *engine.Ctx) {
+	for i := 1; i < min(len(c.Args), 3); i++ {
+		c.Redact(i)
+	}
 	switch {
 	case len(c.Args) > 3:
 		c.Err(engine.ErrSyntax)
@@ -131,6 +134,8 @@ func helloCmd(c *engine.Ctx) {
 		switch {
 		case is(c.Args[i], "auth") && left >= 2:
 			user, pass = c.Args[i+1], c.Args[i+2]
+			c.Redact(i + 1)
+			c.Redact(i + 2)
 			i += 2
 		case is(c.Args[i], "setname") && left >= 1:
 			name = c.Args[i+1]

@@ -114,12 +114,14 @@ func (e *Engine) Forget(c *Client) {
 	e.unpostpone(c)
 }
 
-// Kill ends a client's connection: at once, or after its reply when it is the one that is running.
+// Kill ends a client's connection: at once, or after its reply when it is the one that is running. One that is killed at once is off the
+// list when Kill returns, although its socket is closed a moment later.
 func (e *Engine) Kill(c *Client) {
 	if c == e.current {
 		c.CloseAfterReply = true
 		return
 	}
+	e.Forget(c)
 	c.CloseASAP = true
 	if c.Conn != nil {
 		c.Conn.Close()

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"godwit/internal/keyspace"
 	"godwit/internal/resp"
 )
@@ -23,6 +25,7 @@ type Ctx struct {
 	propCmds  [][][]byte
 	failed    bool
 	noSlowlog bool
+	redacted  []int // arguments that are never shown
 }
 
 type propMode uint8
@@ -63,6 +66,21 @@ func (c *Ctx) NoPropagate() { c.prop = propNone }
 
 // NoSlowlog keeps this run of the command out of the slow log and the latency monitor.
 func (c *Ctx) NoSlowlog() { c.noSlowlog = true }
+
+// Redact keeps argument i, a password, out of MONITOR and the slow log.
+func (c *Ctx) Redact(i int) { c.redacted = append(c.redacted, i) }
+
+// shown is Args as others may see them.
+func (c *Ctx) shown() [][]byte {
+	if len(c.redacted) == 0 {
+		return c.Args
+	}
+	args := slices.Clone(c.Args)
+	for _, i := range c.redacted {
+		args[i] = []byte("(redacted)")
+	}
+	return args
+}
 
 // Notify announces a keyspace event (class as in notify-keyspace-events, event name as Redis's) of key in the client's database.
 func (c *Ctx) Notify(class keyspace.EventClass, event string, key []byte) {

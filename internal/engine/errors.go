@@ -25,6 +25,7 @@ const (
 	ErrWrongPass       = "WRONGPASS invalid username-password pair or user is disabled."
 	ErrNoProto         = "NOPROTO unsupported protocol version"
 	ErrOOM             = "OOM command not allowed when used memory > 'maxmemory'."
+	ErrMonitorKeys     = "ERR Replica can't interact with the keyspace"
 	ErrNegativeCount   = "ERR value is out of range, must be positive"
 	ErrDebugNotAllowed = `ERR DEBUG command not allowed. If the enable-debug-command option is set to "local", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.`
 )

@@ -41,6 +41,10 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 func (e *Engine) dispatch(c *Ctx) bool {
 	cmd, msg := e.table.Find(c.Args)
 	if cmd == nil {
+		c.Client.LastCmd = nil
+		if e.isHTTP(c) {
+			return true
+		}
 		e.reject(c, nil, msg)
 		return true
 	}
@@ -60,10 +64,7 @@ func (e *Engine) dispatch(c *Ctx) bool {
 // gate holds a command against everything that may refuse it before it runs; the order is Redis's. It returns the error text.
 func (e *Engine) gate(c *Ctx) string {
 	cmd, cl := c.Cmd, c.Client
-	if cmd.Run == nil {
-		return wrongArity(cmd)
-	}
-	if !cmd.AcceptsArgs(len(c.Args)) {
+	if cmd.Run == nil || !cmd.AcceptsArgs(len(c.Args)) {
 		return wrongArity(cmd)
 	}
 	if cl.Internal {
@@ -78,15 +79,27 @@ func (e *Engine) gate(c *Ctx) string {
 	if e.KS.P.MaxMemory > 0 && !e.makeRoom() && cmd.Is(DenyOOM) {
 		return ErrOOM
 	}
+	if cl.Monitor && cmd.Flags&(Write|ReadOnly|MayReplicate) != 0 {
+		return ErrMonitorKeys
+	}
 	return ""
+}
+
+// isHTTP ends the connection of a client that talks HTTP and reports it. A web page can make a browser send requests here; the lines of such
+// a request would run as commands one by one.
+func (e *Engine) isHTTP(c *Ctx) bool {
+	switch upper(head(c.Args[0], 5)) {
+	case "POST", "HOST:":
+		e.Log.Warning("Possible SECURITY ATTACK detected: client %s sent an HTTP request. Connection aborted.", c.Client.Addr)
+		c.Client.CloseASAP = true
+		return true
+	}
+	return false
 }
 
 // call runs the handler and accounts for it.
 func (e *Engine) call(c *Ctx) {
 	cmd, cl := c.Cmd, c.Client
-	if len(e.monitors) > 0 && !cmd.Is(SkipMonitor) {
-		e.feedMonitors(c)
-	}
 	e.KS.NoTouch = cl.NoTouch && cmd.Name != "touch"
 	cmd.Run(c)
 	if c.dirty > 0 {
@@ -103,9 +116,13 @@ func (e *Engine) call(c *Ctx) {
 		st.Hist.Record(ns)
 	}
 	e.Stats.Commands++
+	// After the run, because only the handler knows what must not be shown.
+	if len(e.monitors) > 0 && cmd.Flags&(SkipMonitor|Admin) == 0 {
+		e.feedMonitors(c)
+	}
 	us := ns / 1000
 	if t := e.Cfg.SlowlogLogSlowerThan; t >= 0 && us >= t && !c.noSlowlog && !cmd.Is(SkipSlowlog) {
-		e.Slowlog.Add(e.now/1000, us, c.Args, cl.Addr, cl.Name)
+		e.Slowlog.Add(e.now/1000, us, c.shown(), cl.Addr, cl.Name)
 	}
 	if t := e.Cfg.LatencyMonitorThreshold; t > 0 && us >= t*1000 && !c.noSlowlog {
 		event := "command"
@@ -141,7 +158,9 @@ func (e *Engine) ProtocolError(c *Client, err *resp.ProtocolError) {
 	msg := "ERR " + err.Error()
 	e.countError(msg)
 	e.Log.Verbose("Protocol error (%s) from client: id=%d addr=%s laddr=%s", err.Error(), c.ID, c.Addr, c.LAddr)
-	c.W.Error(msg)
+	if c.Reply == ReplyOn {
+		c.W.Error(msg)
+	}
 	c.CloseAfterReply = true
 }
 

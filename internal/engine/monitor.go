@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // StartMonitor makes the client a monitor: it receives every command that others run.
@@ -26,8 +27,12 @@ func (e *Engine) leaveMonitor(c *Client) {
 // feedMonitors shows the command to every monitor: time, database, address, arguments in quotes.
 func (e *Engine) feedMonitors(c *Ctx) {
 	us := e.NowMicros()
-	line := fmt.Appendf(nil, "%d.%06d [%d %s] ", us/1e6, us%1e6, c.DB.ID(), c.Client.Addr)
-	for i, a := range c.Args {
+	from := c.Client.Addr
+	if c.Client.Unix {
+		from = "unix:" + strings.TrimSuffix(from, ":0")
+	}
+	line := fmt.Appendf(nil, "%d.%06d [%d %s] ", us/1e6, us%1e6, c.Client.db.ID(), from)
+	for i, a := range c.shown() {
 		if i > 0 {
 			line = append(line, ' ')
 		}
