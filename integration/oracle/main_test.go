@@ -16,9 +16,9 @@ import (
 )
 
 var (
-	seed   = flag.Uint64("seed", 20240607, "seed of the random streams")
-	number = flag.Int("n", 20_000, "commands of the random streams")
-	godwit = flag.String("godwit", "", "server binary to test; empty: build ./cmd/server")
+	seed   = flag.Uint64("oracle.seed", 20240607, "seed of the random streams")
+	number = flag.Int("oracle.n", 20_000, "commands of the random streams")
+	godwit = flag.String("oracle.godwit", "", "server binary to test; empty: build ./cmd/server")
 )
 
 // needRedis skips a test where there is no redis-server, except in CI.
@@ -201,8 +201,9 @@ func TestGodwitEqualsRedis(t *testing.T) {
 	needRedis(t)
 	ref, tested := start(t, binary(t))
 	s := runSession(t, ref, tested, diff.Options{N: *number, Seed: *seed, MaxFinds: 5})
+	t.Log(report(s))
 	if len(s.Findings) > 0 {
-		t.Fatal(report(s))
+		t.Fatalf("seed %d: %d classes of differences", *seed, len(s.Findings))
 	}
 }
 

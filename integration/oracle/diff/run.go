@@ -254,7 +254,7 @@ func showFrame(frame []byte, err error) string {
 // class names a finding: the command, and the kinds of the two replies.
 func class(c Cmd, frame [2][]byte) string {
 	kind := func(f []byte) string {
-		if f == nil {
+		if len(f) == 0 {
 			return "nothing"
 		}
 		if f[0] == '-' {
@@ -265,6 +265,9 @@ func class(c Cmd, frame [2][]byte) string {
 		return kindName(f)
 	}
 	name := c.Name()
+	if c.Raw {
+		name = "raw bytes"
+	}
 	if len(c.Args) > 1 && slices.Contains([]string{"client", "object", "config", "command", "memory", "latency", "slowlog", "debug", "xinfo", "xgroup", "function", "script", "acl", "cluster", "pubsub", "module"}, name) {
 		name += " " + strings.ToLower(string(c.Args[1]))
 	}
@@ -275,7 +278,7 @@ func class(c Cmd, frame [2][]byte) string {
 func kindName(frame []byte) string {
 	switch frame[0] {
 	case '$', '*':
-		if frame[1] == '-' {
+		if len(frame) > 1 && frame[1] == '-' {
 			return "null"
 		}
 	}
@@ -362,10 +365,37 @@ func (r *Runner) raw(c Cmd, at int) (*Failure, error) {
 			got[i] = append(got[i], err.Error()...)
 		}
 	}
-	if bytes.Equal(got[0], got[1]) {
-		return nil, nil
+	if frame, differ := r.firstDifference(got); differ {
+		return &Failure{At: at, Class: class(c, frame), A: Quote(got[0]), B: Quote(got[1])}, nil
 	}
-	return &Failure{At: at, Class: "raw protocol", A: Quote(got[0]), B: Quote(got[1])}, nil
+	return nil, nil
+}
+
+// firstDifference finds the first pair of frames that differ in the bytes of two
+// connections. Of the commands in raw sessions HELLO alone needs a comparator; its
+// reply is known by its first field.
+func (r *Runner) firstDifference(got [2][]byte) (frame [2][]byte, differ bool) {
+	for len(got[0])+len(got[1]) > 0 {
+		for i, b := range got {
+			frame[i], got[i] = nil, nil
+			switch end, err := frameEnd(b, 0); {
+			case err == nil && end > 0:
+				frame[i], got[i] = b[:end], b[end:]
+			case len(b) > 0: // not a reply, or cut off
+				frame[i] = b
+			}
+		}
+		if bytes.Equal(frame[0], frame[1]) {
+			continue
+		}
+		a, errA := Decode(frame[0])
+		b, errB := Decode(frame[1])
+		hello := errA == nil && errB == nil && len(a.Elems) > 0 && a.Elems[0].Str == "server"
+		if !hello || !r.Known.equal(cmdOf("HELLO"), a, b) {
+			return frame, true
+		}
+	}
+	return frame, false
 }
 
 // closeWrite tells the peer that nothing more will come.

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"bytes"
 	"slices"
 	"time"
 )
@@ -45,13 +46,30 @@ func shrink(stream []Cmd, test fails, budget int, deadline time.Time) []Cmd {
 }
 
 func shrinkArgs(stream []Cmd, try func([]Cmd) ([]Cmd, bool)) []Cmd {
-	for i := 0; i < len(stream); i++ {
-		for j := len(stream[min(i, len(stream)-1)].Args) - 1; j > 0; j-- {
+	for i := range stream { // the length stays: only shorter forms of all commands are taken
+		for j := len(stream[i].Args) - 1; j > 0; j-- {
 			s := slices.Clone(stream)
 			s[i].Args = slices.Delete(slices.Clone(s[i].Args), j, j+1)
 			if s, ok := try(s); ok && len(s) == len(stream) {
 				stream = s
 			}
+		}
+		if stream[i].Raw {
+			stream = shrinkLines(stream, i, try)
+		}
+	}
+	return stream
+}
+
+// shrinkLines removes lines from the raw bytes of stream[at].
+func shrinkLines(stream []Cmd, at int, try func([]Cmd) ([]Cmd, bool)) []Cmd {
+	lines := bytes.SplitAfter(stream[at].Args[0], []byte("\n"))
+	for j := len(lines) - 1; j >= 0; j-- {
+		less := slices.Delete(slices.Clone(lines), j, j+1)
+		s := slices.Clone(stream)
+		s[at].Args = [][]byte{bytes.Join(less, nil)}
+		if s, ok := try(s); ok && len(s) == len(stream) {
+			stream, lines = s, less
 		}
 	}
 	return stream

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -49,5 +50,16 @@ func TestShrinkKeepsItsBudget(t *testing.T) {
 	got := shrink(stream, func(s []Cmd) (int, bool) { runs++; return len(s), len(s) == 300 }, 25, time.Now().Add(time.Minute))
 	if runs > 25 || len(got) != 300 {
 		t.Fatalf("%d replays for a budget of 25, %d commands left", runs, len(got))
+	}
+}
+
+func TestShrinkCutsRawBytesByLines(t *testing.T) {
+	stream := []Cmd{{Raw: true, Args: [][]byte{[]byte("PING\r\nBAD\r\nGET k\r\n")}}}
+	test := func(s []Cmd) (int, bool) {
+		return 1, len(s) == 1 && bytes.Contains(s[0].Args[0], []byte("BAD"))
+	}
+	got := shrink(stream, test, 100, time.Now().Add(time.Minute))
+	if len(got) != 1 || string(got[0].Args[0]) != "BAD\r\n" {
+		t.Fatalf("shrunk to %v", got)
 	}
 }
