@@ -45,22 +45,31 @@ type shardSet struct {
 	mu     sync.Mutex
 	dir    string
 	shards map[string]*shard
+	err    error // the first that a start gave
 }
 
 func (set *shardSet) at(name string) (*shard, error) {
 	set.mu.Lock()
 	defer set.mu.Unlock()
-	if s := set.shards[name]; s != nil {
-		return s, nil
+	if s := set.shards[name]; s != nil || set.err != nil {
+		return s, set.err
 	}
 	if set.shards == nil {
-		var err error
-		if set.dir, err = os.MkdirTemp("", "godwit-shared-"); err != nil {
-			return nil, err
+		if set.dir, set.err = os.MkdirTemp("", "godwit-shared-"); set.err != nil {
+			return nil, set.err
 		}
 		set.shards = map[string]*shard{}
 	}
-	dir := filepath.Join(set.dir, name)
+	s, err := startShard(name, filepath.Join(set.dir, name))
+	if err != nil {
+		set.err = err
+		return nil, err
+	}
+	set.shards[name] = s
+	return s, nil
+}
+
+func startShard(name, dir string) (*shard, error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -82,7 +91,6 @@ func (set *shardSet) at(name string) (*shard, error) {
 	for db := range sharedDatabases {
 		s.free <- db
 	}
-	set.shards[name] = s
 	return s, nil
 }
 
