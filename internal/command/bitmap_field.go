@@ -245,6 +245,10 @@ func (op *fieldOp) fit(base, incr int64) (int64, bool) {
 	}
 	sum, ok := addInt(base, incr)
 	over := !ok && incr > 0 || ok && sum > highest || !op.signed && base < 0
+	if op.signed && op.width < 64 && op.verb == fieldSet && base < highest-math.MaxInt64 {
+		// Redis's own check overflows here: so far below the field's range SAT stores its highest number.
+		over = true
+	}
 	under := !over && (!ok || sum < lowest)
 	switch {
 	case !over && !under:

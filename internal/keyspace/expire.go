@@ -51,12 +51,15 @@ func (db *DB) tag(gen byte) uint16 {
 	return db.wheelID | uint16(gen)<<(16-object.GenBits)
 }
 
+// wakeAt is when a key with the deadline is gone: in the ms after it, as far as there is one.
+func wakeAt(deadline int64) int64 { return min(deadline, math.MaxInt64-1) + 1 }
+
 // arm adds a wheel record for the entry. Its generation tells the record from older ones of the same key, which
 // are dropped when they fire: so a key has one live record, however often its deadline moves.
 func (db *DB) arm(h uint64, e object.Entry, deadline int64) {
 	gen := e.NextGen()
 	e.SetFlag(object.FlagWheel)
-	db.ks.wheel.Add(deadline+1, h, db.tag(gen))
+	db.ks.wheel.Add(wakeAt(deadline), h, db.tag(gen))
 	db.ks.dueAt = min(db.ks.dueAt, deadline+1)
 }
 
@@ -76,7 +79,7 @@ func (ks *Keyspace) fire(_ int64, h uint64, tag uint16) {
 	ks.due = math.MaxInt64
 	if r := db.dict.Find(h, nil); r != 0 {
 		if e := object.View(ks.A, r); db.tag(e.Gen()) == tag {
-			ks.wheel.Add(e.Deadline()+1, h, tag)
+			ks.wheel.Add(wakeAt(e.Deadline()), h, tag)
 		}
 	}
 	ks.due = ks.now
