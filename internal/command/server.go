@@ -1,5 +1,175 @@
 package command
 
-import "godwit/internal/engine"
+import (
+	"strings"
 
-func serverCommands() []*engine.Command { return nil }
+	"godwit/internal/engine"
+	"godwit/internal/object"
+)
+
+func serverCommands() []*engine.Command {
+	const anytime = engine.Loading | engine.Stale
+	return []*engine.Command{
+		{
+			Name: "time", Arity: 1, Flags: anytime | engine.Fast, Group: engine.GroupServer, Since: "2.6.0",
+			Summary: "Tells the server's clock.", Complexity: "O(1)",
+			Tips: []string{"nondeterministic_output"},
+			Run:  timeCmd,
+		},
+		{
+			Name: "lastsave", Arity: 1, Flags: anytime | engine.Fast, Group: engine.GroupServer, Since: "1.0.0",
+			Summary: "Tells when the data set was last saved.", Complexity: "O(1)",
+			Tips: []string{"nondeterministic_output"}, Categories: []string{"admin", "dangerous"},
+			Run: func(c *engine.Ctx) { c.Int(c.E.StartedAt() / 1000) },
+		},
+		{
+			Name: "role", Arity: 1, Flags: anytime | engine.Fast | engine.NoScript, Group: engine.GroupServer, Since: "2.8.12",
+			Summary: "Tells the server's part in replication.", Complexity: "O(1)",
+			Categories: []string{"admin", "dangerous"},
+			Run: func(c *engine.Ctx) {
+				c.Array(3)
+				c.BulkString("master")
+				c.Int(0)
+				c.Array(0)
+			},
+		},
+		{
+			Name: "shutdown", Arity: -1, Group: engine.GroupServer, Since: "1.0.0",
+			Flags:   anytime | engine.Admin | engine.NoScript | engine.NoMulti | engine.AllowBusy,
+			Summary: "Ends the server.", Complexity: "O(1), or O(N) in the number of keys when it saves them first",
+			History: []engine.History{{Since: "7.0.0", Change: "Takes `NOW`, `FORCE` and `ABORT`."}},
+			Args: []engine.Arg{
+				engine.OneOf("nosave_save", engine.Tok("nosave"), engine.Tok("save")).Opt(),
+				engine.Tok("now").Opt().From("7.0.0"), engine.Tok("force").Opt().From("7.0.0"), engine.Tok("abort").Opt().From("7.0.0"),
+			},
+			Run: shutdownCmd,
+		},
+		{
+			Name: "lolwut", Arity: -1, Flags: engine.ReadOnly | engine.Fast, Group: engine.GroupServer, Since: "5.0.0",
+			Summary: "Draws a small picture and tells the version.", Complexity: "O(N) in the size of the picture",
+			Args: []engine.Arg{engine.Int("version").Tokened("VERSION").Opt()},
+			Run:  lolwutCmd,
+		},
+	}
+}
+
+func timeCmd(c *engine.Ctx) {
+	us := c.E.NowMicros()
+	c.Array(2)
+	c.BulkInt(us / 1e6)
+	c.BulkInt(us % 1e6)
+}
+
+func shutdownCmd(c *engine.Ctx) {
+	o, abort, ok := shutdownOptions(c.Args[1:])
+	switch {
+	case !ok:
+		c.Err(engine.ErrSyntax)
+		return
+	case abort:
+		// A shutdown that has begun ends within the command: there is never one to abort.
+		c.Err("ERR No shutdown in progress.")
+		return
+	}
+	if o.Save && !o.Force {
+		// Ending without the snapshot that was asked for would lose the data silently.
+		c.E.Log.Warning("SHUTDOWN SAVE is refused: snapshots are not supported yet.")
+		c.Err("ERR Errors trying to SHUTDOWN. Check logs.")
+		return
+	}
+	if c.E.Shutdown == nil || c.E.Shutdown(o) != nil {
+		c.Err("ERR Errors trying to SHUTDOWN. Check logs.")
+		return
+	}
+	// The closed connection is the answer.
+	c.Client.CloseAfterReply = true
+}
+
+func shutdownOptions(args [][]byte) (o engine.ShutdownOptions, abort, ok bool) {
+	for _, a := range args {
+		switch {
+		case is(a, "nosave"):
+			o.NoSave = true
+		case is(a, "save"):
+			o.Save = true
+		case is(a, "now"):
+			o.Now = true
+		case is(a, "force"):
+			o.Force = true
+		case is(a, "abort"):
+			abort = true
+		default:
+			return o, abort, false
+		}
+	}
+	return o, abort, !(o.Save && o.NoSave) && !(abort && o != engine.ShutdownOptions{})
+}
+
+// The size of LOLWUT's picture in characters, unless the arguments say otherwise.
+const (
+	lolwutCols, lolwutRows       = 60, 9
+	lolwutMaxCols, lolwutMaxRows = 200, 100
+)
+
+// lolwutCmd draws a godwit on a beach: LOLWUT [VERSION v] [columns [rows]]. The version chooses nothing: there is one picture.
+func lolwutCmd(c *engine.Ctx) {
+	args := c.Args[1:]
+	if len(args) >= 2 && is(args[0], "version") {
+		if _, ok := intArg(c, args[1]); !ok {
+			return
+		}
+		args = args[2:]
+	}
+	cols, rows := lolwutCols, lolwutRows
+	for i, p := range []*int{&cols, &rows} {
+		if i >= len(args) {
+			break
+		}
+		n, ok := object.ParseInt(args[i])
+		if !ok {
+			c.Err(engine.ErrNotInteger)
+			return
+		}
+		*p = int(n)
+	}
+	cols = min(max(cols, 1), lolwutMaxCols)
+	rows = min(max(rows, 1), lolwutMaxRows)
+	c.Verbatim("txt", beach(cols, rows, c.E.Rand().IntN)+
+		"\nThe godwit flies 11,000 km without a rest. Godwit ver. "+engine.Version+", Redis ver. "+engine.RedisVersion+"\n")
+}
+
+var bird = []string{
+	`   __`,
+	`  (o \____`,
+	`===-\  \\\)>`,
+	`     '-|-'`,
+	`      /|`,
+}
+
+// beach draws waves above sand with the bird somewhere on it; intn gives random numbers below its argument.
+func beach(cols, rows int, intn func(int) int) string {
+	var b strings.Builder
+	at := intn(max(cols-12, 1))
+	for row := range rows {
+		line := []byte(strings.Repeat(" ", cols))
+		fill, density := byte('~'), 4
+		if row > rows/3 {
+			fill, density = '.', 12
+		}
+		for i := range line {
+			if intn(density) == 0 {
+				line[i] = fill
+			}
+		}
+		if k := row - (rows - len(bird)); k >= 0 {
+			for i := range len(bird[k]) {
+				if ch := bird[k][i]; ch != ' ' && at+i < cols {
+					line[at+i] = ch
+				}
+			}
+		}
+		b.Write(line)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
