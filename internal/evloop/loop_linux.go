@@ -138,7 +138,7 @@ func (l *Loop) Wake() {
 	if l.asleep.Load() {
 		one := [8]byte{1}
 		// The only failure is EAGAIN, a counter near 2^64, and then an event is pending.
-		Write(l.wakefd, one[:])
+		unix.Write(l.wakefd, one[:])
 	}
 }
 

@@ -21,23 +21,24 @@ const (
 // scheduler costs more than it can save. Their pointers are to memory that
 // the call itself keeps alive; the kernel keeps none.
 
-// Read reads from a non-blocking descriptor. errno is 0, or n is 0: EAGAIN when there is nothing yet;
+// Read reads from a non-blocking socket, by recvfrom: read goes through the file layer, and a GET without pipelining
+// costs 6 % more of the server's CPU time that way (write and sendto likewise). errno is 0, or n is 0: EAGAIN when there is nothing yet;
 // n = 0 with errno 0 is the end of the stream (or an empty buf). EINTR is retried.
 // No allocation.
 func Read(fd int, buf []byte) (n int, errno syscall.Errno) {
-	return rw(unix.SYS_READ, fd, unsafe.Pointer(unsafe.SliceData(buf)), len(buf))
+	return rw(unix.SYS_RECVFROM, fd, unsafe.Pointer(unsafe.SliceData(buf)), len(buf))
 }
 
-// Write writes to a non-blocking descriptor: as much as fits now, maybe less than buf; EAGAIN when
+// Write writes to a non-blocking socket: as much as fits now, maybe less than buf; EAGAIN when
 // nothing does. EINTR is retried. No allocation. (A broken pipe raises no SIGPIPE that matters: the Go
 // runtime ignores it except on descriptors 1 and 2.)
 func Write(fd int, buf []byte) (n int, errno syscall.Errno) {
-	return rw(unix.SYS_WRITE, fd, unsafe.Pointer(unsafe.SliceData(buf)), len(buf))
+	return rw(unix.SYS_SENDTO, fd, unsafe.Pointer(unsafe.SliceData(buf)), len(buf))
 }
 
 func rw(trap uintptr, fd int, p unsafe.Pointer, size int) (int, syscall.Errno) {
 	for {
-		r, _, errno := syscall.RawSyscall(trap, uintptr(fd), uintptr(p), uintptr(size))
+		r, _, errno := syscall.RawSyscall6(trap, uintptr(fd), uintptr(p), uintptr(size), 0, 0, 0)
 		if errno == 0 {
 			return int(r), 0
 		}
