@@ -25,6 +25,9 @@ var behaviour = []string{"read", "write", "admin", "dangerous", "fast", "slow", 
 
 // derive fills what follows from the entry: the movablekeys flag and the ACL categories.
 func (c *Command) derive() {
+	if len(c.Sub) == 0 && len(c.Keys) > 0 && c.Keys[0].fixed() {
+		c.firstKey = c.Keys[0].Begin.Index
+	}
 	for i := range c.Keys {
 		if !c.Keys[i].fixed() {
 			c.Flags |= MovableKeys

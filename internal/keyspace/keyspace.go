@@ -179,8 +179,11 @@ func (ks *Keyspace) Databases() int { return len(ks.dbs) }
 // Hash is the hash of a key under this keyspace's seed.
 func (ks *Keyspace) Hash(key []byte) uint64 { return maphash.Bytes(ks.seed, key) }
 
-// Prefetch starts to load what a lookup of key in the database will touch.
-func (db *DB) Prefetch(key []byte) { db.dict.Prefetch(db.ks.Hash(key)) }
+// PrefetchBucket starts to bring the bucket for a key of that hash into the cache.
+func (db *DB) PrefetchBucket(h uint64) { db.dict.Prefetch(h) }
+
+// PrefetchEntry starts to bring the entry itself into the cache; PrefetchBucket must have been called some time before.
+func (db *DB) PrefetchEntry(h uint64) { db.dict.PrefetchEntry(h) }
 
 // Notify announces a keyspace event.
 func (ks *Keyspace) Notify(class EventClass, event string, key []byte, db int) {

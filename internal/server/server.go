@@ -53,6 +53,7 @@ type Server struct {
 
 	// The executor's.
 	limits    resp.Limits
+	ahead     ahead // commands read ahead; the executor's
 	holder    *loop // the loop that holds the executor
 	gos       map[*goConn]struct{}
 	listeners []*listener

@@ -38,35 +38,59 @@ type session struct {
 // run executes the commands at the start of buf, until none is complete or the client's turn is over, and returns the bytes that are
 // done with. more is set when what is left may hold a complete command. The executor is held.
 func (s *session) run(buf []byte) (n int) {
-	e, cl, lim := s.srv.eng, s.cl, &s.srv.limits
 	s.more = false
-	cl.LastUsed = e.Now()
+	s.cl.LastUsed = s.srv.eng.Now()
 	for n < len(buf) {
-		lim.Authenticated = cl.Authenticated
-		argv, used, err := s.parser.Next(buf[n:], lim)
-		if err != nil {
-			e.ProtocolError(cl, protocolError(err))
-			return len(buf)
+		done, ok := s.runSome(buf[n:])
+		n += done
+		if !ok {
+			break
 		}
-		if used == 0 || !e.Exec(cl, argv) {
-			return n
+	}
+	return n
+}
+
+// runSome executes the first commands of buf: one, or as many of a pipeline as are read ahead together. It returns the bytes that are done
+// with and whether the client may go on.
+func (s *session) runSome(buf []byte) (n int, ok bool) {
+	cl := s.cl
+	a := &s.srv.ahead
+	err := a.fill(s, buf)
+	for i := 0; i < a.n; i++ {
+		argv, used := a.command(i)
+		if !s.srv.eng.Exec(cl, argv) {
+			s.reread(a, i)
+			return n, false
 		}
 		n += used
 		if invariant.Enabled {
 			spoil(argv)
 		}
 		if cl.CloseAfterReply || cl.CloseASAP {
-			return len(buf)
+			return len(buf), false
 		}
 		if cl.Postponed() {
-			return n
+			s.reread(a, i+1)
+			return n, false
 		}
-		if len(cl.W.Buf) >= turnOutput || e.Now() >= cl.LastUsed+turnMs {
+		if len(cl.W.Buf) >= turnOutput || s.srv.eng.Now() >= cl.LastUsed+turnMs {
 			s.more = n < len(buf)
-			return n
+			s.reread(a, i+1)
+			return n, false
 		}
 	}
-	return n
+	if err != nil {
+		s.srv.eng.ProtocolError(cl, protocolError(err))
+		return len(buf), false
+	}
+	return n, a.n > 0
+}
+
+// reread makes the parser forget what it had read behind command i: that will be offered to it again.
+func (s *session) reread(a *ahead, i int) {
+	if i < a.n || a.partial {
+		s.parser.Reset()
+	}
 }
 
 // spoil overwrites arguments whose command is done: whoever kept one instead of copying it is found out.

@@ -1,0 +1,75 @@
+package server
+
+// maxAhead is how many commands of a pipeline are read before the first of them runs: enough to overlap their cache misses, few
+// enough that what was fetched for the last is still there when it runs.
+const maxAhead = 16
+
+// keptArgs bounds the argument list that is kept for the next commands.
+const keptArgs = 4096
+
+// ahead holds commands of one client that have been parsed but not run, so that what their lookups touch is fetched into the cache for all of them
+// at once. It belongs to the executor; one is enough, as no client's commands stay in it.
+type ahead struct {
+	n       int
+	partial bool     // the parser has begun a command that is not complete
+	args    [][]byte // of all commands, one after the other
+	ends    [maxAhead]int
+	used    [maxAhead]int // bytes
+	hashes  [maxAhead]uint64
+	keyed   [maxAhead]bool
+}
+
+// fill parses the commands at the start of buf. A protocol error concerns what comes behind them.
+func (a *ahead) fill(s *session, buf []byte) error {
+	lim := &s.srv.limits
+	lim.Authenticated = s.cl.Authenticated
+	if clear(a.args); cap(a.args) > keptArgs {
+		a.args = nil
+	}
+	a.n, a.partial, a.args = 0, false, a.args[:0]
+	most := maxAhead
+	if !lim.Authenticated {
+		most = 1 // the limits may change with the next command
+	}
+	for a.n < most && len(buf) > 0 {
+		argv, used, err := s.parser.Next(buf, lim)
+		if err != nil {
+			return err
+		}
+		if used == 0 {
+			a.partial = true
+			break
+		}
+		a.args = append(a.args, argv...)
+		a.ends[a.n], a.used[a.n] = len(a.args), used
+		a.n++
+		buf = buf[used:]
+	}
+	if a.n > 1 {
+		a.prefetch(s)
+	}
+	return nil
+}
+
+// command is the i-th command and the bytes it came in.
+func (a *ahead) command(i int) (argv [][]byte, used int) {
+	from := 0
+	if i > 0 {
+		from = a.ends[i-1]
+	}
+	return a.args[from:a.ends[i]:a.ends[i]], a.used[i]
+}
+
+// prefetch fetches all buckets, then all entries: each of the second depends on one of the first.
+func (a *ahead) prefetch(s *session) {
+	e := s.srv.eng
+	for i := range a.n {
+		argv, _ := a.command(i)
+		a.hashes[i], a.keyed[i] = e.Prefetch(s.cl, argv)
+	}
+	for i := range a.n {
+		if a.keyed[i] {
+			e.PrefetchEntry(s.cl, a.hashes[i])
+		}
+	}
+}
