@@ -43,6 +43,9 @@ func (a *ahead) fill(s *session, buf []byte) error {
 		a.args = append(a.args, argv...)
 		a.ends[a.n], a.used[a.n] = len(a.args), used
 		a.n++
+		if buf[0] != '*' {
+			break // an inline command's arguments are in the parser until the next is read
+		}
 		buf = buf[used:]
 	}
 	if a.n > 1 {
