@@ -33,8 +33,11 @@ func comparators() map[string]comparator {
 		"kind":     cmpKind,
 		"fields":   cmpFields,
 		"scan":     cmpScan,
-		"ignore":   func([][]byte, Reply, Reply) bool { return true },
-		Skip:       func([][]byte, Reply, Reply) bool { return true },
+		"specs": func(_ [][]byte, a, b Reply) bool {
+			return errsAgree(a, b) && canonical(withoutNotes(a)) == canonical(withoutNotes(b))
+		},
+		"ignore": func([][]byte, Reply, Reply) bool { return true },
+		Skip:     func([][]byte, Reply, Reply) bool { return true },
 	}
 }
 
@@ -69,6 +72,23 @@ func canonical(r Reply) string {
 	}
 	slices.Sort(parts)
 	return string(r.Kind) + "[" + strings.Join(parts, ",") + "]"
+}
+
+// withoutNotes drops the key specs' notes, which are prose, from a COMMAND INFO reply.
+func withoutNotes(r Reply) Reply {
+	if r.Elems == nil {
+		return r
+	}
+	elems := make([]Reply, 0, len(r.Elems))
+	for i := 0; i < len(r.Elems); i++ {
+		if r.Elems[i].Str == "notes" {
+			i++
+			continue
+		}
+		elems = append(elems, withoutNotes(r.Elems[i]))
+	}
+	r.Elems = elems
+	return r
 }
 
 // asMap reads the RESP2 form of a map, a flat array, as a map.

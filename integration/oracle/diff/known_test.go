@@ -63,6 +63,8 @@ func TestComparators(t *testing.T) {
 		{"fields", "*4\r\n+id\r\n:1\r\n+v\r\n+2\r\n", "*4\r\n+id\r\n:9\r\n+v\r\n+3\r\n", true},
 		{"fields", "*4\r\n+id\r\n:1\r\n+v\r\n+2\r\n", "*4\r\n+di\r\n:1\r\n+v\r\n+2\r\n", false},
 		{"fields", "*2\r\n+id\r\n:1\r\n", "*2\r\n+id\r\n+1\r\n", false},
+		{"specs", "*1\r\n*4\r\n+notes\r\n+one\r\n+x\r\n+y\r\n", "*1\r\n*2\r\n+y\r\n+x\r\n", true},
+		{"specs", "*2\r\n+x\r\n+y\r\n", "*2\r\n+x\r\n+z\r\n", false},
 		{"ignore", "+a\r\n", "-ERR\r\n", true},
 	} {
 		k := known(t, "x "+c.name+" because\n")
