@@ -35,6 +35,19 @@ func intArg(c *engine.Ctx, arg []byte) (int64, bool) {
 	return n, ok
 }
 
+// int32Arg reads an integer argument that must fit 32 bits; it answers with Redis's errors and reports false otherwise.
+func int32Arg(c *engine.Ctx, arg []byte) (int, bool) {
+	n, ok := intArg(c, arg)
+	if !ok {
+		return 0, false
+	}
+	if n != int64(int32(n)) {
+		c.Err("ERR value is out of range, value must between -2147483648 and 2147483647")
+		return 0, false
+	}
+	return int(n), true
+}
+
 // parseFloat reads a floating-point number as Redis's string2d and getLongDouble do: the whole argument, no spaces, no NaN.
 func parseFloat(arg []byte) (float64, bool) {
 	if len(arg) == 0 || len(arg) > 255 || strings.ContainsAny(string(arg), "_ \t\n\v\f\r") {
@@ -89,13 +102,13 @@ func helpSub(group engine.Group, since string, lines ...string) *engine.Command 
 
 // dbArg reads a database number, answering with Redis's errors.
 func dbArg(c *engine.Ctx, arg []byte) (int, bool) {
-	n, ok := intArg(c, arg)
+	n, ok := int32Arg(c, arg)
 	if !ok {
 		return 0, false
 	}
-	if n < 0 || n >= int64(c.E.KS.Databases()) {
+	if n < 0 || n >= c.E.KS.Databases() {
 		c.Err(engine.ErrDBIndex)
 		return 0, false
 	}
-	return int(n), true
+	return n, true
 }

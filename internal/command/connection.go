@@ -56,7 +56,7 @@ func connectionCommands() []*engine.Command {
 			Summary: "Puts the connection back into the state of a new one.", Complexity: "O(1)",
 			Run: func(c *engine.Ctx) {
 				c.E.ResetClient(c.Client)
-				c.Writer.Proto = c.Client.W.Proto
+				c.Writer = &c.Client.W // CLIENT REPLY is on again
 				c.Simple("RESET")
 			},
 		},
@@ -197,19 +197,8 @@ func validName(b []byte) bool {
 }
 
 func selectCmd(c *engine.Ctx) {
-	n, ok := object.ParseInt(c.Args[1])
-	if !ok {
-		c.Err(engine.ErrNotInteger)
-		return
+	if n, ok := dbArg(c, c.Args[1]); ok {
+		c.E.SelectDB(c.Client, n)
+		c.OK()
 	}
-	if n != int64(int32(n)) {
-		c.Err("ERR value is out of range, value must between -2147483648 and 2147483647")
-		return
-	}
-	if n < 0 || n >= int64(c.E.KS.Databases()) {
-		c.Err(engine.ErrDBIndex)
-		return
-	}
-	c.E.SelectDB(c.Client, int(n))
-	c.OK()
 }

@@ -70,7 +70,7 @@ func (o *expireCondition) parse(c *engine.Ctx, args [][]byte) bool {
 		case is(a, "lt"):
 			o.lt = true
 		default:
-			c.Err("ERR Unsupported option " + string(a))
+			c.Err("ERR Unsupported option " + cString(a, len(a)))
 			return false
 		}
 	}

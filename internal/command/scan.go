@@ -35,7 +35,8 @@ type scanOptions struct {
 	cursor   uint64
 	count    int64
 	match    []byte // nil: everything
-	typeName string // "": every type
+	typed    bool
+	typeName string // when typed: the only type wanted
 }
 
 // parse reads the cursor and what follows it, answering with Redis's errors. TYPE is an option of SCAN alone.
@@ -67,7 +68,7 @@ func (o *scanOptions) parse(c *engine.Ctx, cursor []byte, args [][]byte, typed b
 				o.match = nil
 			}
 		case typed && is(args[i], "type"):
-			o.typeName = strings.ToLower(string(v))
+			o.typed, o.typeName = true, strings.ToLower(string(v))
 		default:
 			c.Err(engine.ErrSyntax)
 			return false
@@ -81,7 +82,7 @@ func (o *scanOptions) wants(e object.Entry) bool {
 	if o.match != nil && !scan.Match(o.match, e.Key(), false) {
 		return false
 	}
-	return o.typeName == "" || o.typeName == e.Type().String()
+	return !o.typed || o.typeName == e.Type().String()
 }
 
 func scanCmd(c *engine.Ctx) {
