@@ -55,8 +55,11 @@ func connectionCommands() []*engine.Command {
 			Name: "reset", Arity: 1, Flags: sessionFlags, Group: engine.GroupConnection, Since: "6.2.0",
 			Summary: "Puts the connection back into the state of a new one.", Complexity: "O(1)",
 			Run: func(c *engine.Ctx) {
+				if c.Client.Reply == engine.ReplyOff {
+					c.Writer = &c.Client.W // replies are on again, with this one
+				}
 				c.E.ResetClient(c.Client)
-				c.Writer = &c.Client.W // CLIENT REPLY is on again
+				c.Writer.Proto = c.Client.W.Proto
 				c.Simple("RESET")
 			},
 		},
@@ -145,7 +148,7 @@ func helloCmd(c *engine.Ctx) {
 			}
 			i++
 		default:
-			c.Err("ERR Syntax error in HELLO option '" + string(c.Args[i]) + "'")
+			c.Err("ERR Syntax error in HELLO option '" + cString(c.Args[i], len(c.Args[i])) + "'")
 			return
 		}
 	}

@@ -41,7 +41,7 @@ func expireCommands() []*engine.Command {
 		get("pttl", "2.6.0", "Shows a key's time to live in milliseconds.", ttlHistory, ttlTips,
 			func(c *engine.Ctx, d int64) { c.Int(max(d-c.E.KS.Now(), 0)) }),
 		get("expiretime", "7.0.0", "Shows the Unix time in seconds at which a key expires.", nil, nil,
-			func(c *engine.Ctx, d int64) { c.Int((d + 500) / 1000) }),
+			func(c *engine.Ctx, d int64) { c.Int(int64(uint64(d+500) / 1000)) }),
 		get("pexpiretime", "7.0.0", "Shows the Unix time in milliseconds at which a key expires.", nil, nil,
 			func(c *engine.Ctx, d int64) { c.Int(d) }),
 		{
