@@ -29,6 +29,8 @@ func clientListCommand() *engine.Command {
 }
 
 func clientKillCommand() *engine.Command {
+	address := engine.Str("ip:port")
+	address.Deprecated = "2.8.12"
 	filters := engine.OneOf("new-format",
 		engine.Int("client-id").Tokened("ID").Opt().From("2.8.12"),
 		engine.OneOf("normal_master_slave_pubsub", engine.Tok("normal"), engine.Tok("master").From("3.2.0"), engine.Tok("slave"),
@@ -48,7 +50,7 @@ func clientKillCommand() *engine.Command {
 			{Since: "6.2.0", Change: "Takes the filter `LADDR`."},
 		},
 		Run: clientKillCmd,
-	}, engine.OneOf("filter", engine.Str("ip:port"), filters))
+	}, engine.OneOf("filter", address, filters))
 }
 
 // clientFilter is what CLIENT LIST and CLIENT KILL select by: the conditions that all must hold, by the name of the filter. Naming a

@@ -1,0 +1,238 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"godwit/internal/engine"
+	"godwit/internal/resp/respclient"
+)
+
+var regolden = flag.Bool("regolden", false, "write testdata/commands.json from redis-server")
+
+const goldenFile = "testdata/commands.json"
+
+// facts are what COMMAND INFO and COMMAND DOCS say of each command and subcommand, without prose, as JSON.
+type facts map[string]json.RawMessage
+
+// prose are the keys whose values are sentences: each server has its own.
+var prose = []string{"summary", "complexity", "replaced_by", "notes"}
+
+func gatherFacts(t *testing.T, s server) facts {
+	t.Helper()
+	s.proto(t, 3)
+	f := facts{}
+	docs := plain(s.do(t, argvOf("COMMAND", "DOCS"))).(map[string]any)
+	for _, v := range s.do(t, argvOf("COMMAND", "INFO")).Elems {
+		f.add(t, v, docs)
+	}
+	return f
+}
+
+func (f facts) add(t *testing.T, v respclient.Value, docs map[string]any) {
+	t.Helper()
+	if len(v.Elems) != 10 {
+		t.Fatalf("COMMAND INFO has %d elements: %v", len(v.Elems), v)
+	}
+	name := v.Elems[0].Str
+	doc, ok := docs[name].(map[string]any)
+	if !ok {
+		t.Fatalf("%s: no docs", name)
+	}
+	subdocs, _ := doc["subcommands"].(map[string]any)
+	delete(doc, "subcommands")
+	for _, s := range v.Elems[9].Elems {
+		f.add(t, s, subdocs)
+	}
+	one := map[string]any{"docs": doc}
+	for i, what := range []string{"name", "arity", "flags", "first", "last", "step", "categories", "tips", "keys"} {
+		one[what] = plain(v.Elems[i])
+	}
+	raw, err := json.Marshal(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f[name] = raw
+}
+
+// plain turns a reply into what encoding/json writes, with prose left out.
+func plain(v respclient.Value) any {
+	switch v.Kind {
+	case respclient.Map:
+		m := map[string]any{}
+		for i := 0; i < len(v.Elems); i += 2 {
+			key := v.Elems[i].Str
+			switch {
+			case slices.Contains(prose, key):
+			case key == "history":
+				var since []any
+				for _, h := range v.Elems[i+1].Elems {
+					since = append(since, h.Elems[0].Str)
+				}
+				m[key] = since
+			default:
+				m[key] = plain(v.Elems[i+1])
+			}
+		}
+		return m
+	case respclient.Array, respclient.Set:
+		list := []any{}
+		for _, e := range v.Elems {
+			list = append(list, plain(e))
+		}
+		return list
+	case respclient.Int:
+		return v.Int
+	}
+	return v.Str
+}
+
+func argvOf(args ...string) [][]byte {
+	out := make([][]byte, len(args))
+	for i, a := range args {
+		out[i] = []byte(a)
+	}
+	return out
+}
+
+// TestCommandFacts holds the command table against what redis-server 7.0 says of the same commands, as it stands in a file.
+func TestCommandFacts(t *testing.T) {
+	if *regolden {
+		writeGolden(t)
+	}
+	raw, err := os.ReadFile(goldenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := facts{}
+	for _, line := range bytes.Split(bytes.TrimSpace(raw), []byte("\n")) {
+		var name struct{ Name string }
+		if err := json.Unmarshal(line, &name); err != nil {
+			t.Fatal(err)
+		}
+		want[name.Name] = line
+	}
+	compareFacts(t, want)
+}
+
+// TestCommandFactsRedis does the same with the live server, if there is one of the version that the file is of.
+func TestCommandFactsRedis(t *testing.T) {
+	redis := startRedis(t)
+	info := redis.do(t, argvOf("INFO", "server")).Str
+	if !strings.Contains(info, "redis_version:7.0.") {
+		t.Skip("redis-server is not 7.0")
+	}
+	compareFacts(t, gatherFacts(t, redis))
+}
+
+func compareFacts(t *testing.T, want facts) {
+	t.Helper()
+	got := gatherFacts(t, newLocal(t))
+	shared := 0
+	for name, g := range got {
+		var c struct{ Docs struct{ Since string } }
+		if err := json.Unmarshal(g, &c); err != nil {
+			t.Fatal(err)
+		}
+		if want[name] == nil && !newer(c.Docs.Since) {
+			t.Errorf("%s is since %s, but redis 7.0 does not have it", name, c.Docs.Since)
+		}
+	}
+	for name, w := range want {
+		g, ok := got[name]
+		if !ok {
+			continue
+		}
+		shared++
+		var gm, wm map[string]any
+		if json.Unmarshal(g, &gm) != nil || json.Unmarshal(w, &wm) != nil {
+			t.Fatal(name)
+		}
+		for key := range wm {
+			if name == "bitop" && key == "docs" {
+				continue // documented as in 7.2, where the operations are tokens
+			}
+			g, w := encode(t, dropNewer(gm[key])), encode(t, wm[key])
+			if !bytes.Equal(g, w) {
+				t.Errorf("%s: %s\n got %s\nwant %s", name, key, g, w)
+			}
+		}
+	}
+	if shared < 100 {
+		t.Errorf("only %d commands in common", shared)
+	}
+}
+
+// TestKeySpecsSuffice checks that where the specs alone do not tell all keys and their use, there is a function that does.
+func TestKeySpecsSuffice(t *testing.T) {
+	for _, cmd := range Table().All() {
+		for i := range cmd.Keys {
+			k := &cmd.Keys[i]
+			if (k.Unknown() || k.Access&(engine.Incomplete|engine.VariableFlags) != 0) && cmd.KeysFn == nil {
+				t.Errorf("%s: key spec %d needs a KeysFn", cmd.FullName(), i)
+			}
+		}
+	}
+}
+
+// dropNewer leaves out the arguments and the history that Redis 7.0 does not have yet.
+func dropNewer(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			v[k] = dropNewer(e)
+		}
+		if list, ok := v["history"].([]any); ok && len(list) == 0 {
+			delete(v, "history")
+		}
+	case []any:
+		out := []any{}
+		for _, e := range v {
+			since, _ := e.(string)
+			if m, ok := e.(map[string]any); ok {
+				since, _ = m["since"].(string)
+			}
+			if !newer(since) {
+				out = append(out, dropNewer(e))
+			}
+		}
+		return out
+	}
+	return v
+}
+
+// newer reports whether s is a version above 7.0.
+func newer(s string) bool {
+	var major, minor, patch int
+	n, _ := fmt.Sscanf(s, "%d.%d.%d", &major, &minor, &patch)
+	return n == 3 && (major > 7 || major == 7 && minor > 0)
+}
+
+func encode(t *testing.T, v any) []byte {
+	t.Helper()
+	out, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// writeGolden writes a line for each command.
+func writeGolden(t *testing.T) {
+	t.Helper()
+	f := gatherFacts(t, startRedis(t))
+	var out bytes.Buffer
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		out.Write(append(f[name], '\n'))
+	}
+	if err := os.WriteFile(goldenFile, out.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
