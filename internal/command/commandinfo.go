@@ -66,7 +66,7 @@ func commandInfo(c *engine.Ctx, names [][]byte) {
 		if cmd := c.E.Table().Get(string(n)); cmd != nil {
 			infoReply(c, cmd)
 		} else {
-			c.NullArray()
+			c.Null()
 		}
 	}
 }
