@@ -20,6 +20,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+
 	"godwit/internal/invariant"
 	"godwit/internal/resp/respclient"
 )
@@ -28,6 +31,7 @@ import (
 const patience = 30 * time.Second
 
 func TestMain(m *testing.M) {
+	redis.SetLogger(&logging.VoidLogger{}) // what it has to say is the purpose of half of the tests
 	code := m.Run()
 	if !shared.stop() && code == 0 {
 		code = 1
