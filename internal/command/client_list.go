@@ -341,7 +341,7 @@ func appendClientLine(b []byte, c *engine.Ctx, cl *engine.Client) []byte {
 	num("qbuf-free", int64(inCap-in))
 	num("argv-mem", int64(argv))
 	num("multi-mem", 0)
-	num("rbs", int64(cap(cl.W.Buf)))
+	num("rbs", int64(replies)) // the capacity of W.Buf is lent by the loop
 	num("rbp", int64(cl.MaxBuf))
 	num("obl", int64(replies))
 	num("oll", int64(blocks))
