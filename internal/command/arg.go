@@ -1,8 +1,6 @@
 package command
 
 import (
-	"math"
-	"strconv"
 	"strings"
 
 	"godwit/internal/engine"
@@ -46,18 +44,6 @@ func int32Arg(c *engine.Ctx, arg []byte) (int, bool) {
 		return 0, false
 	}
 	return int(n), true
-}
-
-// parseFloat reads a floating-point number as Redis's string2d and getLongDouble do: the whole argument, no spaces, no NaN.
-func parseFloat(arg []byte) (float64, bool) {
-	if len(arg) == 0 || len(arg) > 255 || strings.ContainsAny(string(arg), "_ \t\n\v\f\r") {
-		return 0, false
-	}
-	f, err := strconv.ParseFloat(string(arg), 64)
-	if err != nil && !math.IsInf(f, 0) || math.IsNaN(f) {
-		return 0, false
-	}
-	return f, true
 }
 
 // isString reports whether the entry is a string or missing; otherwise it answers WRONGTYPE.

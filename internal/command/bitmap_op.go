@@ -131,37 +131,39 @@ const bitChunk = 8 << 10
 // combine writes the result to dst, which is as long as the longest source; shorter sources go on with zeros. Its content before
 // does not count, and it must not overlap a source.
 func combine(op bitOperation, dst []byte, sources [][]byte) {
-	twice := make([]byte, min(bitChunk, len(dst))) // for ONE: bits that came more than once
+	var twice []byte // for ONE: bits that came more than once
+	if op == bitOne {
+		twice = make([]byte, min(bitChunk, len(dst)))
+	}
+	// DIFF, DIFF1 and ANDOR unite the others, then combine the first with them.
+	others := op == bitDiff || op == bitDiff1 || op == bitAndOr
 	for at := 0; at < len(dst); at += bitChunk {
 		d := dst[at:min(at+bitChunk, len(dst))]
-		first := tail(sources[0], at, len(d))
-		// DIFF, DIFF1 and ANDOR combine the others first, then the first with them.
-		others := sources[1:]
-		switch op {
-		case bitDiff, bitDiff1, bitAndOr:
-			clear(d)
-			for _, s := range others {
-				apply(bitOr, d, tail(s, at, len(d)))
-			}
-			finish(op, d, first)
-			continue
+		rest := sources
+		if others {
+			rest = sources[1:]
 		}
-		clear(d[copy(d, first):])
-		t := twice[:len(d)]
+		clear(d[copy(d, tail(rest[0], at, len(d))):])
+		t := twice[:min(len(d), len(twice))]
 		clear(t)
-		for _, s := range others {
+		for _, s := range rest[1:] {
 			s = tail(s, at, len(d))
-			if op == bitOne {
+			switch {
+			case op == bitOne:
 				once(d, t, s)
-			} else {
+			case others:
+				apply(bitOr, d, s)
+			default:
 				apply(op, d, s)
 			}
 		}
-		switch op {
-		case bitNot:
+		switch {
+		case others:
+			apply(op, d, tail(sources[0], at, len(d)))
+		case op == bitNot:
 			invert(d)
-		case bitOne:
-			finish(bitDiff1, d, t)
+		case op == bitOne:
+			apply(bitDiff1, d, t)
 		}
 	}
 }
@@ -174,84 +176,91 @@ func tail(s []byte, at, n int) []byte {
 	return s[at:min(at+n, len(s))]
 }
 
-// apply combines s, which may be shorter, into d by AND, OR or XOR.
+// block is what the inner loops take at a time: array pointers spare them bounds checks.
+const block = 32
+
+func word(b *[block]byte, i int) uint64   { return binary.LittleEndian.Uint64(b[i*8 : i*8+8]) }
+func put(b *[block]byte, i int, v uint64) { binary.LittleEndian.PutUint64(b[i*8:i*8+8], v) }
+
+// apply combines d with s, which may be shorter: AND, OR and XOR are what they say, and with d as the union of all but the first
+// source and s as the first one, DIFF, DIFF1 and ANDOR are too.
 func apply(op bitOperation, d, s []byte) {
-	if op == bitAnd {
+	switch op {
+	case bitAnd, bitAndOr, bitDiff:
 		clear(d[len(s):])
 	}
 	d = d[:len(s)]
-	i := 0
-	for ; i+8 <= len(s); i += 8 {
-		x, y := binary.LittleEndian.Uint64(d[i:]), binary.LittleEndian.Uint64(s[i:])
+	n := len(s) &^ (block - 1)
+	for i := 0; i < n; i += block {
+		x, y := (*[block]byte)(d[i:]), (*[block]byte)(s[i:])
 		switch op {
-		case bitAnd:
-			x &= y
+		case bitAnd, bitAndOr:
+			put(x, 0, word(x, 0)&word(y, 0))
+			put(x, 1, word(x, 1)&word(y, 1))
+			put(x, 2, word(x, 2)&word(y, 2))
+			put(x, 3, word(x, 3)&word(y, 3))
 		case bitOr:
-			x |= y
+			put(x, 0, word(x, 0)|word(y, 0))
+			put(x, 1, word(x, 1)|word(y, 1))
+			put(x, 2, word(x, 2)|word(y, 2))
+			put(x, 3, word(x, 3)|word(y, 3))
+		case bitXor:
+			put(x, 0, word(x, 0)^word(y, 0))
+			put(x, 1, word(x, 1)^word(y, 1))
+			put(x, 2, word(x, 2)^word(y, 2))
+			put(x, 3, word(x, 3)^word(y, 3))
 		default:
-			x ^= y
-		}
-		binary.LittleEndian.PutUint64(d[i:], x)
-	}
-	for ; i < len(s); i++ {
-		switch op {
-		case bitAnd:
-			d[i] &= s[i]
-		case bitOr:
-			d[i] |= s[i]
-		default:
-			d[i] ^= s[i]
+			for k := range 4 {
+				put(x, k, applyWord(op, word(x, k), word(y, k)))
+			}
 		}
 	}
+	for i := n; i < len(s); i++ {
+		d[i] = byte(applyWord(op, uint64(d[i]), uint64(s[i])))
+	}
+}
+
+func applyWord(op bitOperation, d, s uint64) uint64 {
+	switch op {
+	case bitOr:
+		return d | s
+	case bitXor:
+		return d ^ s
+	case bitDiff:
+		return s &^ d
+	case bitDiff1:
+		return d &^ s
+	}
+	return d & s
 }
 
 // once adds s to the bits seen in d and to those seen more than once in t.
 func once(d, t, s []byte) {
 	d, t = d[:len(s)], t[:len(s)]
-	i := 0
-	for ; i+8 <= len(s); i += 8 {
-		x, y := binary.LittleEndian.Uint64(d[i:]), binary.LittleEndian.Uint64(s[i:])
-		binary.LittleEndian.PutUint64(t[i:], binary.LittleEndian.Uint64(t[i:])|x&y)
-		binary.LittleEndian.PutUint64(d[i:], x|y)
+	n := len(s) &^ (block - 1)
+	for i := 0; i < n; i += block {
+		x, y, z := (*[block]byte)(d[i:]), (*[block]byte)(s[i:]), (*[block]byte)(t[i:])
+		for k := range 4 {
+			a, b := word(x, k), word(y, k)
+			put(z, k, word(z, k)|a&b)
+			put(x, k, a|b)
+		}
 	}
-	for ; i < len(s); i++ {
+	for i := n; i < len(s); i++ {
 		t[i] |= d[i] & s[i]
 		d[i] |= s[i]
 	}
 }
 
-// finish combines d, the union of the others, with the first source x, which may be shorter.
-func finish(op bitOperation, d, x []byte) {
-	if op != bitDiff1 {
-		clear(d[len(x):])
-	}
-	d = d[:len(x)]
-	i := 0
-	for ; i+8 <= len(x); i += 8 {
-		u, v := binary.LittleEndian.Uint64(d[i:]), binary.LittleEndian.Uint64(x[i:])
-		binary.LittleEndian.PutUint64(d[i:], finishWord(op, u, v))
-	}
-	for ; i < len(x); i++ {
-		d[i] = byte(finishWord(op, uint64(d[i]), uint64(x[i])))
-	}
-}
-
-func finishWord(op bitOperation, others, first uint64) uint64 {
-	switch op {
-	case bitDiff:
-		return first &^ others
-	case bitDiff1:
-		return others &^ first
-	}
-	return first & others
-}
-
 func invert(d []byte) {
-	i := 0
-	for ; i+8 <= len(d); i += 8 {
-		binary.LittleEndian.PutUint64(d[i:], ^binary.LittleEndian.Uint64(d[i:]))
+	for ; len(d) >= block; d = d[block:] {
+		x := (*[block]byte)(d)
+		put(x, 0, ^word(x, 0))
+		put(x, 1, ^word(x, 1))
+		put(x, 2, ^word(x, 2))
+		put(x, 3, ^word(x, 3))
 	}
-	for ; i < len(d); i++ {
+	for i := range d {
 		d[i] = ^d[i]
 	}
 }

@@ -15,7 +15,7 @@ type LongDouble struct{ f *big.Float }
 const (
 	longDoublePrec   = 64    // bits of the significand
 	longDoubleMaxExp = 16384 // f < 2^16384
-	longDoubleMinExp = -16445
+	longDoubleMinExp = -16446 // up to 2^-16446, half of the smallest number, texts mean 0
 	longDoubleText   = 5 << 10 // bytes; longer texts are no number (Redis's buffer)
 	longDoubleDigits = 17      // decimals of replies
 )
@@ -199,7 +199,14 @@ func scale(digits []byte, exp int64, base uint64) (*big.Float, bool) {
 			f.Quo(n, new(big.Float).SetPrec(uint(p.BitLen())).SetInt(p))
 		}
 	}
-	return f, inRange(f) && (f.Sign() == 0 || f.MantExp(nil) > longDoubleMinExp)
+	return f, inRange(f) && !vanishes(f)
+}
+
+// vanishes reports whether a number that is not 0 is too small for the format.
+func vanishes(f *big.Float) bool {
+	m := new(big.Float)
+	e := f.MantExp(m) // f = m × 2^e, 0.5 <= m < 1
+	return f.Sign() != 0 && (e <= longDoubleMinExp || e == longDoubleMinExp+1 && m.Abs(m).Cmp(big.NewFloat(0.5)) == 0)
 }
 
 func pow10(n int64) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil) }

@@ -104,7 +104,7 @@ func (e Entry) Meta() Meta {
 
 // Build allocates an entry for key and v. Inline bytes longer than InlineMax move to an sds block.
 func Build(a *arena.Arena, key []byte, v Value, m Meta) Entry {
-	if v.B != nil && len(v.B) > InlineMax {
+	if len(v.B) > InlineMax {
 		v = SDSValue(sds.New(a, v.B))
 	}
 	head := fixedHeader
