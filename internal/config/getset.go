@@ -87,7 +87,7 @@ func (c *Config) SetFrom(local bool, pairs [][2]string, apply func(names []strin
 		undo = append(undo, d.value.keep(c))
 		if err := d.set(c, d.words(pairs[i][1]), false); err != nil {
 			back()
-			return &SetError{Name: d.Name, Reason: err.Error()}
+			return &SetError{Name: strings.ToLower(pairs[i][0]), Reason: err.Error()}
 		}
 		if d.Flags&Volatile != 0 || d.value.text(c) != old {
 			changed = append(changed, d.Name)
@@ -117,34 +117,29 @@ func applyFailure(changed []string, err error) error {
 	return e
 }
 
-// resolve finds the directives of pairs, and refuses the lot for the first that is unknown, or
-// else the first that must not be set. The unknown come first, as in Redis.
+// resolve finds the directives of pairs, and refuses the lot for the first that is unknown or must not be set.
 func (c *Config) resolve(local bool, pairs [][2]string) ([]*Directive, error) {
 	ds := make([]*Directive, len(pairs))
-	var refused error
 	for i, p := range pairs {
 		d := Lookup(p[0])
 		if d == nil {
-			return nil, &SetError{Name: p[0], unknown: true}
+			name, _, _ := strings.Cut(p[0], "\x00") // the text is a C string in the original
+			return nil, &SetError{Name: name, unknown: true}
 		}
 		ds[i] = d
-		if refused != nil {
-			continue
-		}
 		switch {
 		case d.Flags&Immutable != 0:
-			refused = &SetError{Name: p[0], Reason: "can't set immutable config"}
+			return nil, &SetError{Name: strings.ToLower(p[0]), Reason: "can't set immutable config"}
 		case d.Flags&Protected != 0 && !c.EnableProtectedConfigs.Allows(local):
-			refused = &SetError{Name: p[0], Reason: "can't set protected config"}
-		default:
-			for _, other := range pairs[:i] {
-				if strings.EqualFold(other[0], p[0]) { // an alias beside its name passes, as in Redis
-					refused = &SetError{Name: p[0], Reason: "duplicate parameter"}
-				}
+			return nil, &SetError{Name: strings.ToLower(p[0]), Reason: "can't set protected config"}
+		}
+		for _, other := range pairs[:i] {
+			if strings.EqualFold(other[0], p[0]) { // an alias beside its name passes, as in Redis
+				return nil, &SetError{Name: strings.ToLower(p[0]), Reason: "duplicate parameter"}
 			}
 		}
 	}
-	return ds, refused
+	return ds, nil
 }
 
 // set stores a value, unless it is one of a part to come.
