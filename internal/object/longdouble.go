@@ -13,9 +13,9 @@ import (
 type LongDouble struct{ f *big.Float }
 
 const (
-	longDoublePrec   = 64    // bits of the significand
-	longDoubleMaxExp = 16384 // f < 2^16384
-	longDoubleMinExp = -16446 // up to 2^-16446, half of the smallest number, texts mean 0
+	longDoublePrec   = 64      // bits of the significand
+	longDoubleMaxExp = 16384   // f < 2^16384
+	longDoubleMinExp = -16446  // up to 2^-16446, half of the smallest number, texts mean 0
 	longDoubleText   = 5 << 10 // bytes; longer texts are no number (Redis's buffer)
 	longDoubleDigits = 17      // decimals of replies
 )
