@@ -20,18 +20,38 @@ func clientListCommand() *engine.Command {
 			{Since: "6.2.0", Change: "Shows the fields `argv-mem`, `tot-mem`, `laddr` and `redir`; takes the filter `ID`."},
 			{Since: "7.0.0", Change: "Shows the fields `resp`, `multi-mem`, `rbs` and `rbp`."},
 			{Since: "7.0.3", Change: "Shows the field `ssub`."},
+			{Since: "7.2.0", Change: "Shows the fields `lib-name` and `lib-ver`."},
+			{Since: "9.0.0", Change: "Takes the filters of `CLIENT KILL`, each also as its opposite with `NOT-` before the name."},
 		},
 		Tips: []string{"nondeterministic_output"},
 		Run:  clientListCmd,
-	}, engine.OneOf("normal_master_replica_pubsub", engine.Tok("normal"), engine.Tok("master"), engine.Tok("replica"), engine.Tok("pubsub")).
-		Tokened("TYPE").Opt().From("5.0.0"),
-		engine.Block("id", engine.Int("client-id").Many()).Tokened("ID").Opt().From("6.2.0"))
+	}, append([]engine.Arg{
+		engine.OneOf("normal_master_replica_pubsub", engine.Tok("normal"), engine.Tok("master"), engine.Tok("replica"), engine.Tok("pubsub")).
+			Tokened("TYPE").Opt().From("5.0.0"),
+		engine.Block("id", engine.Int("client-id").Many()).Tokened("ID").Opt().From("6.2.0"),
+		engine.Str("ip:port").Tokened("ADDR").Opt().From("9.0.0"), engine.Str("ip:port").Tokened("LADDR").Opt().From("9.0.0"),
+		engine.Str("username").Tokened("USER").Opt().From("9.0.0"), engine.Str("yes/no").Tokened("SKIPME").Opt().From("9.0.0"),
+		engine.Int("maxage").Tokened("MAXAGE").Opt().From("9.0.0"),
+	}, newFilters()...)...)
+}
+
+// newFilters documents the filters that LIST and KILL got last.
+func newFilters() []engine.Arg {
+	var args []engine.Arg
+	for _, a := range []engine.Arg{
+		engine.Str("name").Tokened("NAME"), engine.Int("idle").Tokened("IDLE"), engine.Str("flags").Tokened("FLAGS"),
+		engine.Str("lib-name").Tokened("LIB-NAME"), engine.Str("lib-ver").Tokened("LIB-VER"), engine.Int("db").Tokened("DB"),
+		engine.Str("ip").Tokened("IP"),
+	} {
+		args = append(args, a.Opt().From("9.0.0"))
+	}
+	return args
 }
 
 func clientKillCommand() *engine.Command {
 	address := engine.Str("ip:port")
 	address.Deprecated = "2.8.12"
-	filters := engine.OneOf("new-format",
+	filters := engine.OneOf("new-format", append([]engine.Arg{
 		engine.Int("client-id").Tokened("ID").Opt().From("2.8.12"),
 		engine.OneOf("normal_master_slave_pubsub", engine.Tok("normal"), engine.Tok("master").From("3.2.0"), engine.Tok("slave"),
 			engine.Tok("replica").From("5.0.0"), engine.Tok("pubsub")).Tokened("TYPE").Opt().From("2.8.12"),
@@ -39,7 +59,8 @@ func clientKillCommand() *engine.Command {
 		engine.Str("ip:port").Tokened("ADDR").Opt(),
 		engine.Str("ip:port").Tokened("LADDR").Opt().From("6.2.0"),
 		engine.Str("yes/no").Tokened("SKIPME").Opt(),
-	).Many()
+		engine.Int("maxage").Tokened("MAXAGE").Opt().From("7.4.0"),
+	}, newFilters()...)...).Many()
 	return clientSub(engine.Command{Name: "kill", Arity: -3, Flags: clientAdminFlags, Since: "2.4.0",
 		Summary: "Closes connections.", Complexity: "O(N) in the number of clients",
 		History: []engine.History{
@@ -48,6 +69,8 @@ func clientKillCommand() *engine.Command {
 			{Since: "3.2.0", Change: "`TYPE` knows `master`."},
 			{Since: "5.0.0", Change: "`TYPE` knows `replica`, the new name of `slave`."},
 			{Since: "6.2.0", Change: "Takes the filter `LADDR`."},
+			{Since: "7.4.0", Change: "Takes the filter `MAXAGE`."},
+			{Since: "9.0.0", Change: "Takes the filters of `CLIENT LIST`, each also as its opposite with `NOT-` before the name."},
 		},
 		Run: clientKillCmd,
 	}, engine.OneOf("filter", address, filters))

@@ -46,7 +46,7 @@ func serverCommands() []*engine.Command {
 		},
 		{
 			Name: "lolwut", Arity: -1, Flags: engine.ReadOnly | engine.Fast, Group: engine.GroupServer, Since: "5.0.0",
-			Summary: "Draws a small picture and tells the version.", Complexity: "O(N) in the size of the picture",
+			Summary: "Draws a small picture and tells the version.",
 			Args: []engine.Arg{engine.Int("version").Tokened("VERSION").Opt()},
 			Run:  lolwutCmd,
 		},

@@ -124,16 +124,26 @@ func lookup(m map[string]*Command, name []byte) *Command {
 	return m[string(buf[:len(name)])]
 }
 
+// renameError is why a rename-command line is refused, in the words that Redis prints at the start.
+type renameError string
+
+func (e renameError) Error() string { return string(e) }
+
+const (
+	errNoSuchCommand renameError = "No such command in rename-command"
+	errNameTaken     renameError = "Target command name already exists"
+)
+
 // Rename applies rename-command before the server starts: the command answers to another name, or to none with "". Unknown names and
 // names that are taken are errors.
 func (t *Table) Rename(from, to string) error {
 	from, to = strings.ToLower(from), strings.ToLower(to)
 	c := t.byName[from]
 	if c == nil {
-		return fmt.Errorf("No such command in rename-command")
+		return errNoSuchCommand
 	}
 	if to != "" && t.byName[to] != nil {
-		return fmt.Errorf("Target command name already exists")
+		return errNameTaken
 	}
 	delete(t.byName, from)
 	if to == "" {
