@@ -67,9 +67,9 @@ func keysFrom(i int, access engine.Access) engine.KeySpec {
 
 // help answers HELP of a container command; lines are the ones between the usage line and HELP's own.
 func help(c *engine.Ctx, lines ...string) {
-	name := c.Cmd.Parent().Name
 	c.Array(len(lines) + 3)
-	c.Simple(strings.ToUpper(name) + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")
+	// As the client called it: rename-command may have given the container another name.
+	c.Simple(strings.ToUpper(string(c.Args[0])) + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")
 	for _, l := range lines {
 		c.Simple(l)
 	}

@@ -47,8 +47,8 @@ func serverCommands() []*engine.Command {
 		{
 			Name: "lolwut", Arity: -1, Flags: engine.ReadOnly | engine.Fast, Group: engine.GroupServer, Since: "5.0.0",
 			Summary: "Draws a small picture and tells the version.",
-			Args: []engine.Arg{engine.Int("version").Tokened("VERSION").Opt()},
-			Run:  lolwutCmd,
+			Args:    []engine.Arg{engine.Int("version").Tokened("VERSION").Opt()},
+			Run:     lolwutCmd,
 		},
 	}
 }
