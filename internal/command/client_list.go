@@ -147,7 +147,7 @@ func clientTypeTest(c *engine.Ctx, v []byte) func(cl *engine.Client) bool {
 	case is(v, "master"), is(v, "primary"):
 		return func(*engine.Client) bool { return false } // the link to a primary is not listed yet
 	}
-	c.Err("ERR Unknown client type '" + string(v) + "'")
+	c.Err("ERR Unknown client type '" + cString(v, len(v)) + "'")
 	return nil
 }
 

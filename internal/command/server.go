@@ -125,12 +125,9 @@ func lolwutCmd(c *engine.Ctx) {
 		if i >= len(args) {
 			break
 		}
-		n, ok := object.ParseInt(args[i])
-		if !ok {
-			c.Err(engine.ErrNotInteger)
-			return
+		if n, ok := object.ParseInt(args[i]); ok { // others are ignored, as by the versions of Redis that have no picture
+			*p = int(n)
 		}
-		*p = int(n)
 	}
 	cols = min(max(cols, 1), lolwutMaxCols)
 	rows = min(max(rows, 1), lolwutMaxRows)

@@ -223,6 +223,7 @@ var units = []struct {
 // parseMemory reads digits and an optional unit. Missing digits count as 0, as in Redis.
 // A size over 2^63-1 bytes is refused where Redis wraps around.
 func parseMemory(s string) (int64, bool) {
+	s, _, _ = strings.Cut(s, "\x00") // a C string in the original
 	digits := strings.TrimLeft(s, "0123456789")
 	unit := strings.ToLower(digits)
 	digits = s[:len(s)-len(digits)]

@@ -77,6 +77,7 @@ type Client struct {
 
 	db        *keyspace.DB
 	counted   int64 // bytes that used memory includes for the client
+	limited   int64 // and maxmemory-clients
 	postponed bool
 	prev      *Client
 	next      *Client

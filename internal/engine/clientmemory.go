@@ -1,5 +1,10 @@
 package engine
 
+import (
+	"cmp"
+	"slices"
+)
+
 // How clients' memory is counted
 //
 // Each client carries the bytes it was last counted with; their sum is part of used memory. A client is counted again in its turn, once a second
@@ -9,6 +14,7 @@ package engine
 // clientMemory is the sum over all clients.
 type clientMemory struct {
 	total   int64 // bytes of all clients
+	limited int64 // bytes of those that maxmemory-clients is about
 	next    *Client
 	peakIn  recentPeak
 	peakOut recentPeak
@@ -17,9 +23,9 @@ type clientMemory struct {
 // clientOverhead is the size in bytes of a Client with its connection, without buffers.
 const clientOverhead = 768
 
-// ClientMemory is the memory in bytes that the client's buffers and state take.
+// ClientMemory is the memory in bytes that the client's buffers and state take. The capacity of W.Buf is not the client's: loops lend it for a turn.
 func (e *Engine) ClientMemory(c *Client) int64 {
-	n := int64(clientOverhead + cap(c.W.Buf) + len(c.Name) + len(c.Addr) + len(c.LibName) + len(c.LibVer))
+	n := int64(clientOverhead + len(c.W.Buf) + len(c.Name) + len(c.Addr) + len(c.LibName) + len(c.LibVer))
 	if c.Conn != nil {
 		_, in, out := c.Conn.Buffers()
 		n += int64(in + out)
@@ -27,21 +33,28 @@ func (e *Engine) ClientMemory(c *Client) int64 {
 	return n
 }
 
-// countClient brings the sum up to date with one client.
+// countClient brings the sums up to date with one client.
 func (e *Engine) countClient(c *Client) {
-	if !c.linked {
+	if !c.linked || c.CloseASAP {
 		return
 	}
-	n := e.ClientMemory(c)
-	e.mem.clients.total += n - c.counted
-	c.counted = n
+	n, limited := e.ClientMemory(c), int64(0)
+	if c.evictable() {
+		limited = n
+	}
+	e.mem.clients.set(c, n, limited)
 }
 
-// uncountClient takes a client that goes away out of the sum.
+func (m *clientMemory) set(c *Client, n, limited int64) {
+	m.total += n - c.counted
+	m.limited += limited - c.limited
+	c.counted, c.limited = n, limited
+}
+
+// uncountClient takes a client that goes away out of the sums.
 func (e *Engine) uncountClient(c *Client) {
 	m := &e.mem.clients
-	m.total -= c.counted
-	c.counted = 0
+	m.set(c, 0, 0)
 	if m.next == c {
 		m.next = c.next
 	}
@@ -67,10 +80,10 @@ func (e *Engine) countSomeClients() {
 		c := m.next
 		m.next = c.next
 		e.countClient(c)
-		in, out := c.MaxBuf, cap(c.W.Buf)
+		in, out := 0, max(c.MaxBuf, len(c.W.Buf))
 		if c.Conn != nil {
 			_, inCap, waiting := c.Conn.Buffers()
-			in, out = inCap, out+waiting
+			in, out = inCap, max(out, waiting)
 		}
 		m.peakIn.note(sec, in)
 		m.peakOut.note(sec, out)
@@ -114,42 +127,39 @@ func (c *Client) evictable() bool {
 	return !c.NoEvict && !c.CloseASAP && !c.Internal && c.Conn != nil && c.Class != ClassReplica
 }
 
-// limitClients closes the clients that take the most memory until all are within maxmemory-clients. It reports whether the client that
-// runs is one of them.
+// limitClients closes the clients that take the most memory until all are within maxmemory-clients. It reports whether the client whose
+// command is about to run is one of them. O(1) while they are within the limit, else O(N log N) in the number of clients.
 func (e *Engine) limitClients() (self bool) {
 	limit := e.Cfg.ClientsLimit()
-	if limit == 0 || e.mem.clients.total <= limit {
+	m := &e.mem.clients
+	if limit == 0 || m.limited <= limit {
 		return false
 	}
-	var total int64
+	e.recountClients()
+	if m.limited <= limit {
+		return false
+	}
+	var list []*Client
 	e.Clients(func(c *Client) bool {
-		e.countClient(c)
 		if c.evictable() {
-			total += c.counted
+			list = append(list, c)
 		}
 		return true
 	})
-	for total > limit {
-		worst := e.largestClient()
-		if worst == nil {
-			return self
+	slices.SortStableFunc(list, func(a, b *Client) int { return cmp.Compare(b.limited, a.limited) })
+	for _, c := range list {
+		if m.limited <= limit {
+			break
 		}
-		e.Log.Notice("Evicting client: id=%d addr=%s name=%s tot-mem=%d", worst.ID, worst.Addr, worst.Name, worst.counted)
+		e.Log.Notice("Evicting client: id=%d addr=%s laddr=%s fd=%d name=%s user=%s tot-mem=%d", c.ID, c.Addr, c.LAddr, c.FD, c.Name, c.User, c.counted)
 		e.Stats.EvictedClients++
-		total -= worst.counted
-		self = self || worst == e.current
-		worst.CloseASAP = true
-		worst.Conn.Close()
+		m.set(c, 0, 0)
+		c.CloseASAP = true
+		if c == e.current {
+			self = true
+		} else {
+			c.Conn.Close()
+		}
 	}
 	return self
-}
-
-func (e *Engine) largestClient() (worst *Client) {
-	e.Clients(func(c *Client) bool {
-		if c.evictable() && (worst == nil || c.counted > worst.counted) {
-			worst = c
-		}
-		return true
-	})
-	return worst
 }

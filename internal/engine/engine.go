@@ -43,7 +43,6 @@ type Engine struct {
 	current *Client
 	ctx     Ctx
 	discard resp.Writer
-	running bool
 	sinks   []Sink
 
 	clients      clientList

@@ -50,6 +50,12 @@ func (e *Engine) dispatch(c *Ctx) bool {
 	}
 	c.Cmd = cmd
 	c.Client.LastCmd = cmd
+	if e.Cfg.MaxmemoryClients != 0 {
+		e.countClient(c.Client)
+		if e.limitClients() {
+			return true
+		}
+	}
 	if msg := e.gate(c); msg != "" {
 		e.reject(c, cmd, msg)
 		return true
@@ -58,6 +64,9 @@ func (e *Engine) dispatch(c *Ctx) bool {
 		return false
 	}
 	e.call(c)
+	if e.Cfg.MaxmemoryClients != 0 {
+		e.countClient(c.Client)
+	}
 	return true
 }
 

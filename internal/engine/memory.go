@@ -16,7 +16,7 @@ import (
 //
 //	the arena's blocks    keys, values, tables, buffers; rounded up to size classes
 //	clients               counted buffers and structures, see clientmemory.go
-//	the start             Go's live memory when the engine was made: the table, the configuration, the runtime
+//	the start             what was resident when the engine was made, without the binary: the table, the configuration, the runtime
 //
 // It does not ask the Go runtime while it runs. Garbage is not in use, but the runtime can tell it from live memory only after a
 // collection, minutes old on a quiet server: eviction would delete keys because of replies that are long gone. The runtime's own figures are in
@@ -24,7 +24,7 @@ import (
 
 // memoryState is what is known of the memory outside the arena.
 type memoryState struct {
-	startup int64 // bytes of Go memory in use when the engine was made
+	startup int64 // bytes in use when the engine was made
 	clients clientMemory
 	overNs  int64 // monotonic ns since when used memory is over maxmemory, 0 if it is within
 }
@@ -40,8 +40,12 @@ func (e *Engine) ClientsMemory() int64 { return e.mem.clients.total }
 
 // measureStart takes what the program uses by itself.
 func (e *Engine) measureStart() {
-	g := ReadGoMemory()
-	e.mem.startup = g.Objects + g.Stacks + g.Runtime
+	if rss, file := readResident(); rss > file {
+		e.mem.startup = rss - file
+	} else {
+		g := ReadGoMemory()
+		e.mem.startup = g.Objects + g.Stacks
+	}
 	e.Stats.PeakMemory, e.Stats.PeakMemoryAt = e.UsedMemory(), e.now
 }
 
