@@ -21,9 +21,9 @@ func TestStrings(t *testing.T) {
 		require.True(e, c.SetXX(ctx, "nx", "3", redis.KeepTTL).Val())
 		require.False(e, c.SetXX(ctx, "no", "3", 0).Val())
 		require.InDelta(e, 3600, c.TTL(ctx, "nx").Val().Seconds(), 60)
-		require.Equal(e, "3", c.GetSet(ctx, "nx", "4").Val())
+		require.Equal(e, "3", c.GetSet(ctx, "nx", "4").Val()) //lint:ignore SA1019 the old command is what is tested
 		require.Equal(e, time.Duration(-1), c.TTL(ctx, "nx").Val())
-		require.NoError(e, c.SetEx(ctx, "ex", "v", time.Minute).Err())
+		require.NoError(e, c.SetEx(ctx, "ex", "v", time.Minute).Err()) //lint:ignore SA1019 the old command is what is tested
 		require.InDelta(e, 60, c.TTL(ctx, "ex").Val().Seconds(), 10)
 		old, err := c.SetArgs(ctx, "ex", "w", redis.SetArgs{Mode: "XX", Get: true, KeepTTL: true}).Result()
 		require.NoError(e, err)

@@ -132,7 +132,7 @@ func latencyGraphCmd(c *engine.Ctx) {
 	name := string(c.Args[2])
 	ev := c.E.Latency.Get(name)
 	if ev == nil {
-		c.Err("ERR No samples available for event '" + name + "'")
+		c.Err("ERR No samples available for event '" + cString([]byte(name), len(name)) + "'")
 		return
 	}
 	c.Verbatim("txt", latencyGraph(name, ev, c.Now/1000))
