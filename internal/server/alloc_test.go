@@ -5,12 +5,14 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"godwit/internal/invariant"
 )
 
 // TestAllocations runs GET and SET through a whole turn's session code, which must not allocate.
 func TestAllocations(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector allocates")
+	if raceEnabled || invariant.Enabled {
+		t.Skip("the checks of this build allocate")
 	}
 	e, _ := newEngine(t, "")
 	s, err := New(e, Options{ForceGoroutines: true})

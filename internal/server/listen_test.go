@@ -192,6 +192,7 @@ func TestReconfigure(t *testing.T) {
 	if err := r.set("maxclients", "2"); err != nil {
 		t.Error(err)
 	}
+	r.eventually("those who only pinged are gone", func() bool { return r.clients() == 1 })
 	c2 := r.clientAt("127.0.0.1:" + other)
 	r.want(c2, "PONG", "ping")
 	nc, err := net.Dial("tcp", "127.0.0.1:"+other)
