@@ -114,11 +114,14 @@ const (
 // lolwutCmd draws a godwit on a beach: LOLWUT [VERSION v] [columns [rows]]. The version chooses nothing: there is one picture.
 func lolwutCmd(c *engine.Ctx) {
 	args := c.Args[1:]
-	if len(args) >= 2 && is(args[0], "version") {
+	switch {
+	case len(args) >= 2 && is(args[0], "version"):
 		if _, ok := intArg(c, args[1]); !ok {
 			return
 		}
 		args = args[2:]
+	case len(args) == 1 && is(args[0], "version"):
+		args = nil
 	}
 	cols, rows := lolwutCols, lolwutRows
 	for i, p := range []*int{&cols, &rows} {
