@@ -6,7 +6,7 @@ COMMIT  := $(shell git rev-parse --short=8 HEAD 2>/dev/null || echo 00000000)
 LDFLAGS := -s -w -X main.commit=$(COMMIT)
 FUZZTIME ?= 10s
 
-.PHONY: all build run test test-invariants test-race lint format check bench bench-quick fuzz fuzz-short oracle clean
+.PHONY: all build run test test-invariants test-race lint format check bench bench-quick pgo fuzz fuzz-short oracle clean
 
 all: build
 
@@ -42,6 +42,9 @@ bench: ## side by side with redis-server, about 15 minutes; updates README
 
 bench-quick: ## the same in under a minute, without writing
 	$(GO) run ./bench -quick
+
+pgo: ## the profile that the compiler optimises the server by
+	$(GO) test ./cmd/server -run '^$$' -bench Load -benchtime 5000000x -cpuprofile cmd/server/default.pgo -o /dev/null
 
 fuzz: ## every fuzz target for FUZZTIME each
 	@set -e; for pkg in $$($(GO) list ./...); do \
