@@ -16,9 +16,7 @@ func newEngine(t testing.TB, edit func(cfg *config.Config)) *engine.Engine {
 	if edit != nil {
 		edit(cfg)
 	}
-	e := engine.New(cfg, command.Table(), engine.Options{Log: logging.Discard(), Seed: 7})
-	t.Cleanup(e.KS.A.Close)
-	return e
+	return engine.New(cfg, command.Table(), engine.Options{Log: logging.Discard(), Seed: 7})
 }
 
 // BenchmarkSliceIdle is what every turn of a loop pays for background work when there is none.
