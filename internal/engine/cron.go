@@ -57,7 +57,7 @@ func (e *Engine) Cron() {
 		e.Unpause()
 	}
 	if e.KS.P.MaxMemory > 0 {
-		e.makeRoom()
+		e.makeRoom(nil)
 	}
 }
 
@@ -93,7 +93,7 @@ func (e *Engine) Slice() (more bool) {
 		}
 		if e.cron.evicting {
 			e.cron.evicting = false
-			e.makeRoom()
+			e.makeRoom(nil)
 			again = e.cron.evicting || again
 		}
 		if !again || time.Since(start) >= sliceBudget {

@@ -85,7 +85,7 @@ func (e *Engine) gate(c *Ctx) string {
 	if !cl.Authenticated && !cmd.Is(NoAuth) {
 		return ErrNoAuth
 	}
-	if e.KS.P.MaxMemory > 0 && !e.makeRoom() && cmd.Is(DenyOOM) {
+	if e.KS.P.MaxMemory > 0 && !e.makeRoom(c) && cmd.Is(DenyOOM) {
 		return ErrOOM
 	}
 	if cl.Monitor && cmd.Flags&(Write|ReadOnly|MayReplicate) != 0 {

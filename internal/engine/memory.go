@@ -195,14 +195,18 @@ func policyOf(p config.Policy) keyspace.Policy {
 	return keyspace.NoEviction
 }
 
-// makeRoom evicts until used memory is within maxmemory. It reports false when that cannot be done. When it takes longer than the
-// tenacity allows, the command may run although memory is over the limit, and the slices between commands go on evicting.
-func (e *Engine) makeRoom() bool {
+// makeRoom evicts until used memory is within maxmemory, for the command that is about to run (nil: between commands). It reports
+// false when that cannot be done. When it takes longer than the tenacity allows, the command may run although memory is over the limit, and
+// the slices between commands go on evicting.
+func (e *Engine) makeRoom(c *Ctx) bool {
 	if e.UsedMemory() <= e.KS.P.MaxMemory {
 		if e.mem.overNs != 0 {
 			e.within()
 		}
 		return true
+	}
+	if c != nil && e.cron.evicting {
+		return e.payRoom(c)
 	}
 	return e.evict()
 }
@@ -213,25 +217,45 @@ func (e *Engine) evict() bool {
 	if e.mem.overNs == 0 {
 		e.mem.overNs = int64(start.Sub(e.base))
 	}
-	limit := evictionBudget(e.Cfg.MaxmemoryEvictionTenacity)
-	ok := true
-	for n := 1; e.UsedMemory() > e.KS.P.MaxMemory; n++ {
-		if n%evictionStride == 0 && time.Since(start) > limit {
-			e.cron.evicting = true
-			break
-		}
-		// What is already on its way out comes first, or more would be evicted than is needed.
-		if e.KS.LazyFreePending() > 0 {
-			e.KS.LazyFreeSlice(lazyStride)
-		} else if ok = e.evictOne(); !ok {
-			break
-		}
-	}
-	if ok && !e.cron.evicting {
+	ok := e.evictTo(e.KS.P.MaxMemory, start)
+	if e.cron.evicting = ok && e.UsedMemory() > e.KS.P.MaxMemory; ok && !e.cron.evicting {
 		e.within()
 	}
 	e.latencySince("eviction-cycle", start)
 	return ok
+}
+
+// payRoom is makeRoom while a slice is to go on evicting. Every command of a turn evicting for as long as it may would add up to many
+// milliseconds. So those that store nothing wait for the slice, and the others evict twice what they bring, or memory would outgrow the slices.
+func (e *Engine) payRoom(c *Ctx) bool {
+	if !c.Cmd.Is(DenyOOM) {
+		return true
+	}
+	owed := int64(payFixed)
+	for _, a := range c.Args {
+		owed += 2 * int64(len(a))
+	}
+	return e.evictTo(max(e.UsedMemory()-owed, e.KS.P.MaxMemory), time.Now())
+}
+
+// payFixed is what a command owes besides its arguments, in bytes: entry, table and a little more.
+const payFixed = 256
+
+// evictTo evicts until no more than goal bytes are in use or the time is up. It reports false when there is nothing left to evict.
+func (e *Engine) evictTo(goal int64, start time.Time) bool {
+	limit := evictionBudget(e.Cfg.MaxmemoryEvictionTenacity)
+	for n := 1; e.UsedMemory() > goal; n++ {
+		if n%evictionStride == 0 && time.Since(start) > limit {
+			return true
+		}
+		// What is already on its way out comes first, or more would be evicted than is needed.
+		if e.KS.LazyFreeQueued() {
+			e.KS.LazyFreeSlice(lazyStride)
+		} else if !e.evictOne() {
+			return false
+		}
+	}
+	return true
 }
 
 const (
