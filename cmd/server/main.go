@@ -3,7 +3,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -62,7 +61,6 @@ func run(args []string) int {
 	log, err := logging.New(logging.Options{
 		Level: cfg.LogLevel, File: cfg.LogFile,
 		Syslog: cfg.SyslogEnabled, Ident: cfg.SyslogIdent, Facility: cfg.SyslogFacility,
-		Out: output(cfg),
 	})
 	if err != nil {
 		return fail(err.Error() + "\n")
@@ -101,14 +99,6 @@ func run(args []string) int {
 func fail(msg string) int {
 	fmt.Fprint(os.Stderr, msg)
 	return 1
-}
-
-// output is where lines go without a log file: nowhere in the background, as nobody looks.
-func output(cfg *config.Config) io.Writer {
-	if cfg.Daemonize && server.InBackground() {
-		return io.Discard
-	}
-	return os.Stdout
 }
 
 // table is the command table as the configuration renames it.

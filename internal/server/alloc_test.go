@@ -45,7 +45,7 @@ func TestOutQueue(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 3))
-	for range 50 {
+	for range 10 {
 		var q outQueue
 		var model string
 		for i := range 300 {

@@ -220,7 +220,7 @@ func TestFairness(t *testing.T) {
 	everyWay(t, "", false, func(t *testing.T, r *rig) {
 		slow, quick := r.client(), r.client()
 		r.want(quick, "PONG", "ping")
-		const n = 100
+		const n = 60
 		for range n {
 			slow.Queue("burn", 2)
 		}
@@ -335,7 +335,7 @@ func TestPause(t *testing.T) {
 func TestCrowd(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	rounds := 25
+	rounds := 8
 	if raceEnabled {
 		rounds = 4
 	}

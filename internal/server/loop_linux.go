@@ -235,7 +235,7 @@ func (l *loop) welcome() {
 // every second.
 func (l *loop) tick() {
 	s := l.srv
-	hz := int64(s.eng.Cfg.Hz)
+	hz := int64(s.eng.Hz())
 	l.nextTick = s.eng.Now() + 1000/hz
 	if l.id == 0 {
 		s.cron()

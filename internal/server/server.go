@@ -106,7 +106,7 @@ func (s *Server) Run() error {
 func (s *Server) tick() {
 	for more := false; ; {
 		s.eng.Enter()
-		wait := time.Second / time.Duration(s.eng.Cfg.Hz)
+		wait := time.Second / time.Duration(s.eng.Hz())
 		if !more {
 			s.cron()
 		}

@@ -1,0 +1,296 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"godwit/internal/resp/respclient"
+)
+
+// asServer has the test binary be the server: what is tested is a process, its exit code, its output, its obedience to signals.
+const asServer = "GODWIT_TEST_AS_SERVER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asServer) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// process is a running server.
+type process struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	dir  string
+	mu   sync.Mutex
+	log  bytes.Buffer
+	done chan struct{}
+	code int
+}
+
+func (p *process) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.Write(b)
+}
+
+func (p *process) output() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.String()
+}
+
+// launch starts a server in a folder of its own.
+func launch(t *testing.T, stdin string, env []string, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, cmd: exec.Command(os.Args[0], args...), dir: t.TempDir(), done: make(chan struct{})}
+	p.cmd.Dir = p.dir
+	p.cmd.Env = append(append(os.Environ(), asServer+"=1"), env...)
+	p.cmd.Stdin = strings.NewReader(stdin)
+	p.cmd.Stdout, p.cmd.Stderr = p, p
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = p.cmd.Wait()
+		p.code = p.cmd.ProcessState.ExitCode()
+		close(p.done)
+	}()
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		<-p.done
+	})
+	return p
+}
+
+// exits waits for the end of the process and checks its exit code and what it has said.
+func (p *process) exits(code int, said ...string) {
+	p.t.Helper()
+	select {
+	case <-p.done:
+	case <-time.After(20 * time.Second):
+		p.t.Fatalf("still running\n%s", p.output())
+	}
+	if p.code != code {
+		p.t.Errorf("exit code %d, want %d\n%s", p.code, code, p.output())
+	}
+	p.said(said...)
+}
+
+func (p *process) said(lines ...string) {
+	p.t.Helper()
+	for _, s := range lines {
+		if !strings.Contains(p.output(), s) {
+			p.t.Errorf("it did not say %q:\n%s", s, p.output())
+		}
+	}
+}
+
+// socket connects to the server's unix socket as soon as it is there.
+func socket(t *testing.T, path string) *respclient.Client {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		c, err := respclient.Dial("unix", path)
+		if err == nil {
+			t.Cleanup(func() { c.Close() })
+			return c
+		}
+		if time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// serving starts a server on a unix socket alone, and waits until it answers.
+func serving(t *testing.T, args ...string) (*process, *respclient.Client) {
+	t.Helper()
+	p := launch(t, "", nil, append([]string{"--port", "0", "--save", "", "--unixsocket", "s"}, args...)...)
+	c := socket(t, filepath.Join(p.dir, "s"))
+	if v, err := c.Do("ping"); err != nil || v.Text() != "PONG" {
+		t.Fatal(v, err)
+	}
+	return p, c
+}
+
+func TestVersionAndHelp(t *testing.T) {
+	for _, arg := range []string{"-v", "--version"} {
+		launch(t, "", nil, arg).exits(0, "Godwit server v=", " sha=", " malloc=arena bits=", " build=")
+	}
+	for _, arg := range []string{"-h", "--help"} {
+		launch(t, "", nil, arg).exits(0, "Usage: godwit-server")
+	}
+}
+
+func TestBadStart(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	taken := strconv.Itoa(ln.Addr().(*net.TCPAddr).Port)
+	dir := t.TempDir()
+	conf := filepath.Join(dir, "bad.conf")
+	if err := os.WriteFile(conf, []byte("# fine\nport 0\nnonesuch 3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--port", taken, "--bind", "127.0.0.1"}, "Could not create server TCP listening socket 127.0.0.1:" + taken + ": bind: Address already in use"},
+		{[]string{conf}, "at line 3"},
+		{[]string{filepath.Join(dir, "none.conf")}, "can't open config file"},
+		{[]string{"--port", "x"}, "argument couldn't be parsed into an integer"},
+		{[]string{"--port", "0", "--logfile", "/nonexistent/log"}, "Can't open the log file: No such file or directory"},
+		{[]string{"--port", "0", "--dir", "/nonexistent"}, "No such file or directory"},
+		{[]string{"--port", "0", "--rename-command", "nonesuch", "x"}, "No such command in rename-command"},
+		{[]string{"--port", "0"}, "Configured to not listen anywhere, exiting."},
+	} {
+		launch(t, "", nil, c.args...).exits(1, c.want)
+	}
+}
+
+func TestLife(t *testing.T) {
+	p, c := serving(t, "--pidfile", "pid", "--loglevel", "verbose")
+	pid, err := os.ReadFile(filepath.Join(p.dir, "pid"))
+	if err != nil || strings.TrimSpace(string(pid)) != strconv.Itoa(p.cmd.Process.Pid) {
+		t.Errorf("pid file %q: %v", pid, err)
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil { // ignored
+		t.Fatal(err)
+	}
+	if v, err := c.Do("ping"); err != nil || v.Text() != "PONG" {
+		t.Fatal(v, err)
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	p.exits(0, "oO0OoO0OoO0Oo Godwit is starting", "Godwit version=", "just started", "Configuration loaded", "Running mode=standalone, port=0.",
+		"# Server initialized", "Ready to accept connections unix s", "Accepted connection to s", "Received SIGTERM scheduling shutdown...",
+		"User requested shutdown...", "Removing the pid file.", "Removing the unix socket file.", "is now ready to exit, bye bye...")
+	for _, name := range []string{"s", "pid"} {
+		if _, err := os.Stat(filepath.Join(p.dir, name)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is left behind: %v", name, err)
+		}
+	}
+}
+
+func TestShutdownCommand(t *testing.T) {
+	p, c := serving(t)
+	if v, err := c.Do("shutdown", "nosave"); err == nil {
+		t.Errorf("answered with %v", v)
+	}
+	p.exits(0, "User requested shutdown...")
+}
+
+// TestSecondSignal has the server busy when it is asked to end, so that it cannot do so in order.
+func TestSecondSignal(t *testing.T) {
+	p, c := serving(t, "--enable-debug-command", "yes")
+	c.Queue("debug", "sleep", "30")
+	if err := c.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(100 * time.Millisecond) // if the sleep has not begun, the first signal ends the server, and the exit code tells
+	for range 2 {
+		if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(10 * time.Second); !strings.Contains(p.output(), "SIGINT scheduling shutdown") && time.Now().Before(end); {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	p.exits(1, "Received SIGINT scheduling shutdown...", "You insist... exiting now.")
+}
+
+func TestConfigurationFromStdin(t *testing.T) {
+	p := launch(t, "port 0\nunixsocket t\n", nil, "-")
+	c := socket(t, filepath.Join(p.dir, "t"))
+	if v, err := c.Do("ping"); err != nil || v.Text() != "PONG" {
+		t.Fatal(v, err)
+	}
+}
+
+func TestDaemonize(t *testing.T) {
+	p := launch(t, "pidfile pid\n", nil, "--port", "0", "--unixsocket", "s", "--daemonize", "yes", "--logfile", "log", "-")
+	p.exits(0)
+	c := socket(t, filepath.Join(p.dir, "s"))
+	text, err := os.ReadFile(filepath.Join(p.dir, "pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+	if pid <= 1 || pid == p.cmd.Process.Pid {
+		t.Fatalf("pid file: %q", text)
+	}
+	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+	if sid, err := getsid(pid); err != nil || sid != pid {
+		t.Errorf("session %d of %d: %v", sid, pid, err)
+	}
+	if _, err := c.Do("shutdown"); err == nil {
+		t.Error("shutdown was answered")
+	}
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		log, err := os.ReadFile(filepath.Join(p.dir, "log"))
+		if err == nil && strings.Contains(string(log), "bye bye...") && strings.Contains(string(log), fmt.Sprintf("%d:M ", pid)) {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the log says %q, %v", log, err)
+		}
+	}
+}
+
+// getsid reads a process's session from /proc.
+func getsid(pid int) (int, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(rest)
+	return strconv.Atoi(fields[3])
+}
+
+func TestSystemd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notify")
+	ln, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	_ = ln.SetReadDeadline(time.Now().Add(20 * time.Second))
+	p := launch(t, "", []string{"NOTIFY_SOCKET=" + path}, "--port", "0", "--unixsocket", "s", "--supervised", "systemd", "--daemonize", "yes")
+	buf := make([]byte, 1000)
+	n, err := ln.Read(buf)
+	if err != nil || !strings.Contains(string(buf[:n]), "READY=1\n") {
+		t.Fatalf("%q %v", buf[:n], err)
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil { // supervised: it did not go into the background
+		t.Fatal(err)
+	}
+	p.exits(0)
+}
+
+// TestLogLines holds every line of the log against the format that log shippers know.
+func TestLogLines(t *testing.T) {
+	p, _ := serving(t)
+	line := regexp.MustCompile(fmt.Sprintf(`^%d:[MC] \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d\.\d{3} [.*#-] .+$`, p.cmd.Process.Pid))
+	for s := range strings.Lines(p.output()) {
+		if !line.MatchString(strings.TrimSuffix(s, "\n")) {
+			t.Errorf("%q", s)
+		}
+	}
+}
