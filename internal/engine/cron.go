@@ -56,9 +56,7 @@ func (e *Engine) Cron() {
 	if e.pause.active && e.now >= e.pause.until {
 		e.Unpause()
 	}
-	if e.KS.P.MaxMemory > 0 {
-		e.makeRoom(nil)
-	}
+	e.makeRoom(nil)
 }
 
 func (e *Engine) sampleRates() {

@@ -199,7 +199,7 @@ func policyOf(p config.Policy) keyspace.Policy {
 // false when that cannot be done. When it takes longer than the tenacity allows, the command may run although memory is over the limit, and
 // the slices between commands go on evicting.
 func (e *Engine) makeRoom(c *Ctx) bool {
-	if e.UsedMemory() <= e.KS.P.MaxMemory {
+	if limit := e.KS.P.MaxMemory; limit == 0 || e.UsedMemory() <= limit {
 		if e.mem.overNs != 0 {
 			e.within()
 		}

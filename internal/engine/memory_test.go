@@ -211,6 +211,30 @@ func TestTenacity(t *testing.T) {
 	}
 }
 
+// TestLimitLifted: eviction that was to go on ends with the limit.
+func TestLimitLifted(t *testing.T) {
+	s := newSession(t, func(cfg *config.Config) { cfg.MaxmemoryEvictionTenacity = 0 })
+	for i := range 5000 {
+		s.ok("set", fmt.Sprintf("key:%d", i), "value")
+	}
+	s.limit(-100_000, "allkeys-random")
+	s.raw("ping")
+	s.ok("config", "set", "maxmemory", "0")
+	evicted := s.e.KS.Stats.Evicted
+	s.e.Enter()
+	for range 100 {
+		s.e.Slice()
+		s.e.Cron()
+	}
+	s.e.Leave()
+	if n := s.e.KS.Stats.Evicted - evicted; n != 0 {
+		t.Errorf("%d keys evicted without a limit", n)
+	}
+	if _, current := s.e.EvictionOver(); current != 0 {
+		t.Errorf("over no limit for %d ns", current)
+	}
+}
+
 // TestEvictionWaitsForFrees: what is being freed counts as going: no more keys are evicted than their room is needed for.
 func TestEvictionWaitsForFrees(t *testing.T) {
 	s := newSession(t, func(cfg *config.Config) { cfg.MaxmemoryEvictionTenacity = 100 })
