@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -179,10 +180,23 @@ func (tr *transcript) run(e *env) {
 				got := st.ask(e, c)
 				if *rewrite && !sec.godwit {
 					st.want[e.proto] = got
-				} else if got != st.want[e.proto] {
+				} else if !st.accepts(got, st.want[e.proto]) {
 					t.Errorf("%s:%d: %s\n got %s\nwant %s", tr.path, st.line, st.command, got, st.want[e.proto])
 				}
 			}
 		})
 	}
+}
+
+// accepts compares a reply with the one expected. What a TTL says counts down on a slow machine, so it may be some seconds less.
+func (st *step) accepts(got, want string) bool {
+	if got == want {
+		return true
+	}
+	if !strings.HasPrefix(st.command, "TTL ") {
+		return false
+	}
+	g, err1 := strconv.Atoi(got)
+	w, err2 := strconv.Atoi(want)
+	return err1 == nil && err2 == nil && w > 20 && g < w && g > w-20
 }
