@@ -34,6 +34,7 @@ type class struct {
 	chunk Ref            // number of cur's chunk, shifted to its place in a Ref
 	size  uint32         // bytes in a block
 	units uint32         // units in a run
+	tail  uint32         // bytes behind a run's last block in the page where that ends
 }
 
 // run is a stretch of one chunk cut into blocks of one class. Blocks from bump on were never used.
@@ -91,6 +92,8 @@ func (cl *class) init(c int) {
 		}
 	}
 	cl.units = uint32(best)
+	full := best << unitShift / size * size
+	cl.tail = uint32((full+pageSize-1)&^(pageSize-1) - full)
 }
 
 // setCur makes r the head of the class's list in the copies that Alloc uses.
@@ -149,6 +152,7 @@ func (a *Arena) newRun(c *class) *run {
 	*r = run{free: noBlock, bump: unit << unitShift, cap: c.units << unitShift / c.size,
 		class: uint8(classOf(int(c.size))), unit: uint8(unit), listed: true, chunk: i}
 	a.setCur(c, r)
+	a.tails += int64(c.tail)
 	return r
 }
 
@@ -166,6 +170,7 @@ func (a *Arena) dropRun(c *class, r *run) {
 	i := r.chunk
 	k := a.meta[i]
 	k.freeUnits |= unitMask(uint32(r.unit), c.units)
+	a.tails -= int64(c.tail)
 	if invariant.Enabled {
 		a.debugDropRun(r, c)
 	}

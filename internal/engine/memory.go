@@ -14,7 +14,7 @@ import (
 //
 // Used memory is the sum of what has an owner who can say how much it is:
 //
-//	the arena's blocks    keys, values, tables, buffers; rounded up to size classes
+//	the arena's blocks    keys, values, tables, buffers; rounded up to size classes, with the ends of runs that no block fits in
 //	clients               counted buffers and structures, see clientmemory.go
 //	the start             what was resident when the engine was made, without the binary: the table, the configuration, the runtime
 //
@@ -30,7 +30,7 @@ type memoryState struct {
 }
 
 // UsedMemory is the memory in use in bytes. It is cheap: the eviction loop calls it for every key.
-func (e *Engine) UsedMemory() int64 { return e.KS.A.Used() + e.mem.startup + e.mem.clients.total }
+func (e *Engine) UsedMemory() int64 { return e.KS.A.Used() + e.KS.A.Tails() + e.mem.startup + e.mem.clients.total }
 
 // StartupMemory is the part of UsedMemory that was there before any key and client.
 func (e *Engine) StartupMemory() int64 { return e.mem.startup }
@@ -138,7 +138,7 @@ func (e *Engine) MemoryReport() MemoryReport {
 	for i := range e.KS.Databases() {
 		r.Keys += int64(e.KS.DB(i).Len())
 	}
-	r.Overhead = r.Startup + r.Clients + r.Tables + r.ArenaBuffers
+	r.Overhead = r.Startup + r.Clients + r.Tables + r.ArenaBuffers + a.Tails()
 	r.Dataset = r.Used - r.Overhead
 	r.Allocated = r.ArenaUsed + r.Go.Objects
 	r.Active = r.ArenaMapped + r.Go.InUse()

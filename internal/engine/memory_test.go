@@ -360,7 +360,7 @@ func TestUsedMemory(t *testing.T) {
 	s.e.Enter()
 	s.e.Cron()
 	s.e.Leave()
-	if left := s.e.UsedMemory() - empty; left > 4096 {
+	if left := s.e.UsedMemory() - empty; left > 16<<10 { // a run or two stay open
 		t.Errorf("%d bytes left after FLUSHALL", left)
 	}
 	if s.e.Stats.PeakMemory < full {
