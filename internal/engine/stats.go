@@ -31,6 +31,9 @@ type CommandStats struct {
 	Hist             metrics.Histogram
 }
 
+// BlockedClients is the number of clients that wait: for now, for the end of CLIENT PAUSE.
+func (e *Engine) BlockedClients() int { return len(e.pause.postponed) }
+
 // ErrorStats calls fn with the count of each error code, in no order.
 func (e *Engine) ErrorStats(fn func(code string, count int64)) {
 	for code, n := range e.errs {
