@@ -165,8 +165,11 @@ func TestModel(t *testing.T) {
 			}
 		case 12:
 			ks.SetNow(ks.Now() + int64(rng.IntN(40)))
-			ks.ExpireSlice(rng.IntN(20))
+			if ks.ExpiryDue() {
+				ks.ExpireSlice(rng.IntN(20))
+			}
 			ks.LazyFreeSlice(10)
+			ks.RehashSlice(1)
 		case 13:
 			r, ok := get(m, key)
 			n := rng.IntN(300)
@@ -198,8 +201,10 @@ func TestModel(t *testing.T) {
 				require.Equal(t, r.deadline, e.Deadline())
 			}
 		}
+		requirePending(t, ks)
 	}
-	for ks.ExpireSlice(100) {
+	for ks.ExpiryDue() {
+		ks.ExpireSlice(100)
 	}
 	for i, m := range models {
 		n, ttls := 0, 0
@@ -218,6 +223,49 @@ func TestModel(t *testing.T) {
 	drain(t, ks)
 }
 
+// requirePending holds that the cheap questions, which slices ask first, miss no work.
+func requirePending(t *testing.T, ks *Keyspace) {
+	t.Helper()
+	if next, ok := ks.wheel.Next(); ok && next <= ks.Now() {
+		require.True(t, ks.ExpiryDue(), "the wheel has something for %d at %d", next, ks.Now())
+	}
+	for _, db := range ks.dbs {
+		if db.dict.Rehashing() {
+			require.True(t, ks.RehashPending(), "database %d", db.id)
+		}
+	}
+}
+
+// TestRehashPending: tables that grow and shrink are found by the slices, in whatever database they are by then.
+func TestRehashPending(t *testing.T) {
+	ks, _, rng := newKeyspace(t, Params{})
+	rehashed := 0
+	for i := range 30000 {
+		ks.DB(rng.IntN(2)).Set(fmt.Appendf(nil, "k%d", i), object.IntValue(1), 0)
+		if i%1000 == 999 {
+			ks.Swap(rng.IntN(4), rng.IntN(4))
+		}
+		if ks.RehashPending() {
+			rehashed++
+		}
+		requirePending(t, ks)
+	}
+	for i := range 30000 {
+		for _, db := range ks.dbs {
+			db.Delete(fmt.Appendf(nil, "k%d", i))
+		}
+		requirePending(t, ks)
+	}
+	require.Positive(t, rehashed)
+	for ks.RehashSlice(10) {
+	}
+	require.False(t, ks.RehashPending())
+	for _, db := range ks.dbs {
+		require.False(t, db.dict.Rehashing())
+	}
+	drain(t, ks)
+}
+
 // TestExpiryIsExact holds that after a slice without more to do no key that is due is left, whatever way deadlines took.
 func TestExpiryIsExact(t *testing.T) {
 	ks, rec, rng := newKeyspace(t, Params{})
@@ -231,7 +279,8 @@ func TestExpiryIsExact(t *testing.T) {
 	}
 	for range 110 {
 		ks.SetNow(ks.Now() + 10)
-		for ks.ExpireSlice(64) {
+		for ks.ExpiryDue() {
+			ks.ExpireSlice(64)
 		}
 		for cursor := uint64(0); ; {
 			cursor = db.dict.Scan(cursor, func(r arena.Ref) {
