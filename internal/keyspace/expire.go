@@ -60,7 +60,8 @@ func (db *DB) arm(h uint64, e object.Entry, deadline int64) {
 	gen := e.NextGen()
 	e.SetFlag(object.FlagWheel)
 	db.ks.wheel.Add(wakeAt(deadline), h, db.tag(gen))
-	db.ks.dueAt = min(db.ks.dueAt, deadline+1)
+	// The wheel may have records to move to lower levels before that; they are not late if it moves them then.
+	db.ks.dueAt = min(db.ks.dueAt, wakeAt(deadline))
 }
 
 // fire handles one record of the timing wheel: the key is deleted, or put back when its deadline has moved.
