@@ -30,7 +30,9 @@ type memoryState struct {
 }
 
 // UsedMemory is the memory in use in bytes. It is cheap: the eviction loop calls it for every key.
-func (e *Engine) UsedMemory() int64 { return e.KS.A.Used() + e.KS.A.Tails() + e.mem.startup + e.mem.clients.total }
+func (e *Engine) UsedMemory() int64 {
+	return e.KS.A.Used() + e.KS.A.Tails() + e.mem.startup + e.mem.clients.total
+}
 
 // StartupMemory is the part of UsedMemory that was there before any key and client.
 func (e *Engine) StartupMemory() int64 { return e.mem.startup }
