@@ -73,6 +73,9 @@ func run(args []string) int {
 		return fail(config.Fatal(err, "Godwit "+engine.Version))
 	}
 	server.TuneRuntime(cfg)
+	signals := make(chan os.Signal, 8) // before anybody can connect and take the server for started
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
 	eng := engine.New(cfg, table, engine.Options{Log: log})
 	srv, err := server.New(eng, server.Options{})
 	if err != nil {
@@ -87,7 +90,7 @@ func run(args []string) int {
 		srv.RemovePidFile()
 		return 1
 	}
-	go obey(log, cfg, srv)
+	go obey(signals, log, cfg, srv)
 	srv.Running()
 	if err := srv.Run(); err != nil {
 		log.Warning("Event loop: %s", err)
@@ -113,10 +116,7 @@ func table(cfg *config.Config) (*engine.Table, error) {
 }
 
 // obey turns signals into a shutdown: the first one into an orderly one, the second one into the end.
-func obey(log *logging.Logger, cfg *config.Config, srv *server.Server) {
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
-	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
+func obey(signals <-chan os.Signal, log *logging.Logger, cfg *config.Config, srv *server.Server) {
 	for n := 0; ; n++ {
 		sig := <-signals
 		if n > 0 {

@@ -158,6 +158,7 @@ func TestReconfigure(t *testing.T) {
 	e, _ := newEngine(t, "bind 127.0.0.1\nport "+port+"\n")
 	r := runListening(t, e)
 	c := r.clientAt("127.0.0.1:" + port)
+	r.want(c, "PONG", "ping") // accepted: what waits in a socket's backlog is closed with it
 	if err := r.set("port", other); err != nil {
 		t.Fatal(err)
 	}
