@@ -61,7 +61,8 @@ func debugSdslen(c *engine.Ctx) {
 		return
 	}
 	n, avail, alloc := e.StringLen(), 0, arena.ClassSize(e.StringLen())
-	if s, ok := e.Owned(); ok {
+	if e.Encoding() == object.EncSDS {
+		s := e.SDS()
 		alloc = int(s.Cap)
 		avail = alloc - n
 	}

@@ -75,7 +75,7 @@ func memoryUsageCmd(c *engine.Ctx) {
 		c.Null()
 		return
 	}
-	c.Int(e.Size() + tableShare)
+	c.Int(c.E.KS.Heap.Size(e) + tableShare)
 }
 
 func memoryStatsCmd(c *engine.Ctx) {

@@ -8,6 +8,7 @@ import (
 	"godwit/internal/arena"
 	"godwit/internal/config"
 	"godwit/internal/keyspace"
+	"godwit/internal/object"
 )
 
 // What counts as used memory
@@ -173,6 +174,13 @@ func (e *Engine) params() keyspace.Params {
 		LFULogFactor: c.LFULogFactor, LFUDecayTime: c.LFUDecayTime, ActiveExpire: !e.cron.expireOff,
 		LazyExpire: c.LazyfreeExpire, LazyEviction: c.LazyfreeEviction, LazyServerDel: c.LazyfreeServerDel,
 		LazyUserDel: c.LazyfreeUserDel, LazyUserFlush: c.LazyfreeUserFlush,
+		Limits: object.Limits{
+			HashMaxListpackEntries: int(c.HashMaxListpackEntries), HashMaxListpackValue: int(c.HashMaxListpackValue),
+			SetMaxIntsetEntries: int(c.SetMaxIntsetEntries), SetMaxListpackEntries: int(c.SetMaxListpackEntries),
+			SetMaxListpackValue:    int(c.SetMaxListpackValue),
+			ZSetMaxListpackEntries: int(c.ZsetMaxListpackEntries), ZSetMaxListpackValue: int(c.ZsetMaxListpackValue),
+			ListMaxListpackSize: c.ListMaxListpackSize, ListCompressDepth: c.ListCompressDepth,
+		},
 	}
 }
 

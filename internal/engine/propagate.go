@@ -1,6 +1,9 @@
 package engine
 
-import "godwit/internal/keyspace"
+import (
+	"godwit/internal/keyspace"
+	"godwit/internal/object"
+)
 
 // Sink receives what is propagated: the AOF and the replication stream are sinks. Commands arrive in the order of execution; those of
 // one call to Propagate are one atomic unit. argv is borrowed.
@@ -33,6 +36,9 @@ func (hooks) KeyEvent(keyspace.EventClass, string, []byte, int) {}
 
 // KeyChanged implements keyspace.Hooks. Nobody can watch before transactions exist.
 func (hooks) KeyChanged([]byte, int) {}
+
+// Ready implements keyspace.Hooks. Nobody can wait for keys before there are blocking commands.
+func (hooks) Ready([]byte, int, object.Type) {}
 
 // Removed implements keyspace.Hooks: an expired or evicted key is propagated as an explicit DEL, so that AOF and replicas never look at a clock.
 func (h hooks) Removed(key []byte, db int, _ bool) {

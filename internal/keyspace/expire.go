@@ -5,7 +5,6 @@ import (
 
 	"godwit/internal/arena"
 	"godwit/internal/object"
-	"godwit/internal/sds"
 )
 
 // expire deletes a key whose deadline has passed and tells the hooks.
@@ -100,15 +99,18 @@ func (ks *Keyspace) resetWheel() {
 	ks.dueAt = ks.now // the dead records are freed in slices
 }
 
-// The sizes in bytes from which a value is freed in slices.
+// The sizes from which a value is freed in slices: bytes, and elements of a collection.
 const (
 	lazyFreeBytes = 64 << 10 // when the caller asked for lazy freeing
 	lazyFreeMax   = 4 << 20  // always
+	lazyFreeItems = 64
+	lazyItemsMax  = 4096
 )
 
 // lazyQueue holds what is out of the keyspace but not yet freed.
 type lazyQueue struct {
 	strs  []arenaBlock
+	large []object.Large
 	dicts []drainer
 }
 
@@ -144,36 +146,49 @@ func (ks *Keyspace) LazyFreeSlice(n int) (more bool) {
 			q.strs = q.strs[:len(q.strs)-1]
 			ks.Stats.LazyFreed++
 		}
+	case len(q.large) > 0:
+		if i := len(q.large) - 1; q.large[i].Drain(n) {
+			q.large[i] = nil
+			q.large = q.large[:i]
+			ks.Stats.LazyFreed++
+		}
 	case len(q.dicts) > 0:
 		if q.dicts[0].Drain(n, ks.freeRef) {
 			q.dicts[0] = nil
 			q.dicts = q.dicts[1:]
 		}
 	}
-	return len(q.strs) > 0 || len(q.dicts) > 0
+	return ks.LazyFreeQueued()
 }
 
 // LazyFreePending is the number of objects that wait to be freed.
 func (ks *Keyspace) LazyFreePending() int {
-	n := len(ks.lazy.strs)
+	n := len(ks.lazy.strs) + len(ks.lazy.large)
 	for _, d := range ks.lazy.dicts {
 		n += d.Len()
 	}
 	return n
 }
 
-// freeOwned frees a growing string: at once when it is small, else in slices. Freed memory of that size goes back to the kernel,
-// which takes long enough to be felt whether or not the caller asked for it (lazy lowers the bar further).
-func (ks *Keyspace) freeOwned(s sds.Str, lazy bool) {
-	if n := int(s.Cap); n > lazyFreeMax || lazy && n > lazyFreeBytes {
-		ks.lazy.strs = append(ks.lazy.strs, arenaBlock{ref: s.Ref, n: n})
+// freeOwned frees what an entry owned: at once when it is small, else in slices. Freed memory above a size goes back to the kernel,
+// which takes long enough to be felt whether or not the caller asked for it, and so does walking many elements (lazy lowers the bar further).
+func (ks *Keyspace) freeOwned(o object.Owned, lazy bool) {
+	if l := o.Large; l != nil {
+		if n, size := l.Len(), l.Size(); n > lazyItemsMax || size > lazyFreeMax || lazy && (n > lazyFreeItems || size > lazyFreeBytes) {
+			ks.lazy.large = append(ks.lazy.large, l)
+			return
+		}
+	} else if n := int(o.Block.Cap); n > lazyFreeMax || lazy && n > lazyFreeBytes {
+		ks.lazy.strs = append(ks.lazy.strs, arenaBlock{ref: o.Block.Ref, n: n})
 		return
 	}
-	s.Free(ks.A)
+	o.Free(ks.A)
 }
 
 // LazyFreeQueued reports whether anything waits to be freed.
-func (ks *Keyspace) LazyFreeQueued() bool { return len(ks.lazy.strs)+len(ks.lazy.dicts) > 0 }
+func (ks *Keyspace) LazyFreeQueued() bool {
+	return len(ks.lazy.strs)+len(ks.lazy.large)+len(ks.lazy.dicts) > 0
+}
 
 // resized notes that the database's table may be being resized; every call that may have started it is followed by this one. So a slice without
 // work need not look at every database.

@@ -55,6 +55,9 @@ type Hooks interface {
 	KeyEvent(class EventClass, event string, key []byte, db int)
 	// KeyChanged is called for every key whose value or existence changed: WATCH and client-side caching.
 	KeyChanged(key []byte, db int)
+	// Ready is called when a key with a value that clients can wait for appears: a list, a sorted set or a stream. The value may still be empty; it
+	// is to be looked at after the command.
+	Ready(key []byte, db int, t object.Type)
 	// Removed is called after a key was deleted by expiry or eviction, to propagate a DEL.
 	Removed(key []byte, db int, evicted bool)
 }
@@ -74,6 +77,7 @@ type Params struct {
 	LazyUserDel      bool
 	LazyUserFlush    bool
 	EvictionTenacity int
+	Limits           object.Limits
 }
 
 // Stats are the counters that INFO shows.
@@ -88,6 +92,7 @@ type Stats struct {
 // Keyspace is all databases over one arena.
 type Keyspace struct {
 	A     *arena.Arena
+	Heap  *object.Heap
 	P     Params
 	Stats Stats
 
@@ -109,6 +114,8 @@ type Keyspace struct {
 	lazy    lazyQueue
 	rehash  []*DB // databases whose tables are being resized, and some that were
 	pool    evictionPool
+	edits   [8]object.Edit // handed out in turn
+	nextEd  uint8
 	nextDB  int    // where eviction goes on
 	keyBuf  []byte // a key that must outlive its entry
 }
@@ -133,6 +140,7 @@ type content struct {
 // New makes an empty keyspace. The random source drives RANDOMKEY, eviction sampling and LFU.
 func New(a *arena.Arena, p Params, rng *rand.Rand, nowMs int64, hooks Hooks) *Keyspace {
 	ks := &Keyspace{A: a, P: p, seed: maphash.MakeSeed(), rng: rng, hooks: hooks, dueAt: math.MaxInt64}
+	ks.Heap = object.NewHeap(a, ks.seed, rng, &ks.P.Limits)
 	ks.wheel = wheel.New(a, nowMs)
 	ks.SetNow(nowMs)
 	ks.dbs = make([]*DB, p.Databases)
@@ -164,6 +172,7 @@ func (ks *Keyspace) match(r arena.Ref, key []byte) bool {
 // SetNow sets the clock, unix ms.
 func (ks *Keyspace) SetNow(ms int64) {
 	ks.now = ms
+	ks.Heap.Now = ms
 	ks.lru = uint32(ms/1000) & 0xffffff
 }
 

@@ -22,6 +22,8 @@ type recorder struct{ expired, evicted []string }
 
 func (r *recorder) KeyEvent(EventClass, string, []byte, int) {}
 func (r *recorder) KeyChanged([]byte, int)                   {}
+func (r *recorder) Ready([]byte, int, object.Type) {}
+
 func (r *recorder) Removed(key []byte, _ int, evicted bool) {
 	if evicted {
 		r.evicted = append(r.evicted, string(key))

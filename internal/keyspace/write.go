@@ -23,7 +23,7 @@ func (db *DB) set(h uint64, old object.Entry, key []byte, v object.Value, deadli
 	if deadline == KeepTTL {
 		deadline = was
 	}
-	owned, owns := old.Owned()
+	owned := ks.Heap.Take(old)
 	ne := old
 	if !old.Overwrite(v, deadline) {
 		m := old.Meta()
@@ -32,9 +32,7 @@ func (db *DB) set(h uint64, old object.Entry, key []byte, v object.Value, deadli
 		db.dict.Replace(h, old.Ref, ne.Ref)
 		old.FreeBlock(ks.A)
 	}
-	if owns {
-		ks.freeOwned(owned, ks.P.LazyServerDel)
-	}
+	ks.freeOwned(owned, ks.P.LazyServerDel)
 	ne.SetLRU(ks.freshLRU())
 	ne.SetEpoch(ks.epoch)
 	db.deadlineChanged(h, ne, was, deadline)
@@ -51,7 +49,15 @@ func (db *DB) insert(h uint64, key []byte, v object.Value, deadline int64) objec
 	db.dict.Insert(h, e.Ref)
 	db.resized()
 	db.deadlineChanged(h, e, 0, deadline)
+	db.announce(key, v.Type)
 	return e
+}
+
+// announce tells the hooks of a new key that clients may wait for.
+func (db *DB) announce(key []byte, t object.Type) {
+	if t == object.List || t == object.ZSet || t == object.Stream {
+		db.ks.hooks.Ready(key, db.id, t)
+	}
 }
 
 // deadlineChanged keeps counts and the timing wheel in step with an entry whose deadline went from was to is (0: none).
@@ -155,9 +161,7 @@ func (db *DB) forget(e object.Entry) {
 }
 
 func (ks *Keyspace) freeEntry(e object.Entry, lazy bool) {
-	if s, ok := e.Owned(); ok {
-		ks.freeOwned(s, lazy)
-	}
+	ks.freeOwned(ks.Heap.Take(e), lazy)
 	e.FreeBlock(ks.A)
 }
 
@@ -184,12 +188,13 @@ func (db *DB) transfer(src []byte, to *DB, dst []byte) {
 	db.resized()
 	db.forget(e)
 	e.FreeBlock(ks.A)
+	to.announce(dst, v.Type)
 }
 
 // Copy makes a deep copy of the entry under dst in the database to, replacing what is there.
 func (db *DB) Copy(e object.Entry, to *DB, dst []byte) {
 	ks := db.ks
-	v := e.Value().Clone(ks.A)
+	v := e.Value().Clone(ks.Heap)
 	deadline := e.Deadline()
 	to.remove(dst, ks.P.LazyServerDel)
 	to.insert(ks.Hash(dst), dst, v, deadline)

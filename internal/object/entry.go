@@ -20,6 +20,8 @@
 //	EncInt              8 bytes, little endian
 //	EncEmbstr, EncRaw   unsigned varint length, bytes
 //	EncSDS              16 bytes: an sds.Str that lives in a block of its own (OBJECT ENCODING: raw)
+//	packed collections  as EncRaw up to PackedInline bytes; longer ones as EncSDS
+//	large collections   4 bytes: the handle of a Large in the Heap
 //
 // Blocks are always allocated with arena.ClassSize of the bytes needed, so a value may be overwritten in
 // place by any other that falls into the same class.
@@ -56,15 +58,44 @@ func (t Type) String() string { return typeNames[t] }
 // Encoding is how a payload is stored.
 type Encoding uint8
 
-// The encodings of strings; later types add theirs.
+// The encodings. A packed one has two forms, next to each other: inside the entry and in a block of its own.
 const (
 	EncRaw    Encoding = iota // inline bytes, more than 44 or made raw by a change in place
 	EncInt                    // 64-bit signed integer
 	EncEmbstr                 // inline bytes, up to 44
 	EncSDS                    // bytes in a growing block of their own
+
+	EncListpack        // packed: a listpack
+	EncListpackBlock   // the same in a block of its own
+	EncIntset          // packed: an intset
+	EncIntsetBlock     // the same in a block of its own
+	EncListpackEx      // packed: a hash with field deadlines
+	EncListpackExBlock // the same in a block of its own
+
+	EncQuicklist // large: a list of listpacks
+	EncHashtable // large: a dict of fields or members
+	EncSkiplist  // large: a skiplist and a dict of its nodes
 )
 
-var encodingNames = [...]string{"raw", "int", "embstr", "raw"}
+var encodingNames = [...]string{"raw", "int", "embstr", "raw",
+	"listpack", "listpack", "intset", "intset", "listpackex", "listpackex", "quicklist", "hashtable", "skiplist"}
+
+// Packed reports whether the encoding is one of the packed ones.
+func (e Encoding) Packed() bool { return e >= EncListpack && e <= EncListpackExBlock }
+
+// Large reports whether the encoding is one of the large ones.
+func (e Encoding) Large() bool { return e >= EncQuicklist }
+
+// Kind is the same for both forms of a packed encoding: the one inside the entry.
+func (e Encoding) Kind() Encoding {
+	if e.Packed() {
+		return e &^ 1
+	}
+	return e
+}
+
+// inBlock reports whether the payload lies in a block of its own.
+func (e Encoding) inBlock() bool { return e == EncSDS || e.Packed() && e&1 != 0 }
 
 // String is the name that OBJECT ENCODING replies.
 func (e Encoding) String() string { return encodingNames[e] }
@@ -85,6 +116,7 @@ const (
 	offLRU      = 3
 	fixedHeader = 6
 	deadlineLen = 8
+	handleLen   = 4
 
 	// EmbstrMax is the longest string that OBJECT ENCODING calls embstr, in bytes.
 	EmbstrMax = 44
@@ -199,7 +231,10 @@ func (e Entry) Int() int64 { return int64(binary.LittleEndian.Uint64(e.payload()
 // SetInt overwrites the integer of an EncInt entry.
 func (e Entry) SetInt(v int64) { binary.LittleEndian.PutUint64(e.payload(), uint64(v)) }
 
-// SDS is the growing string of EncSDS.
+// handle is the place of a large collection in the heap.
+func (e Entry) handle() uint32 { return binary.LittleEndian.Uint32(e.payload()) }
+
+// SDS is the growing string of EncSDS and of packed payloads in a block of their own.
 func (e Entry) SDS() sds.Str { return sds.Decode(e.payload()) }
 
 // setSDS stores the growing string's place of an EncSDS entry.
@@ -209,25 +244,18 @@ func (e Entry) setSDS(s sds.Str) { s.Encode(e.payload()) }
 func (e Entry) blockSize() int {
 	off, n := e.keySpan()
 	n += off
-	switch e.Encoding() {
-	case EncInt:
+	switch enc := e.Encoding(); {
+	case enc == EncInt:
 		n += 8
-	case EncSDS:
+	case enc.inBlock():
 		n += sds.EncodedSize
+	case enc.Large():
+		n += handleLen
 	default:
 		v := len(e.inline())
 		n += uvarintLen(uint64(v)) + v
 	}
 	return arena.ClassSize(n)
-}
-
-// Size is the memory in bytes that key and value take, allocation rounding included.
-func (e Entry) Size() int64 {
-	n := int64(e.blockSize())
-	if e.Encoding() == EncSDS {
-		n += int64(e.SDS().Cap)
-	}
-	return n
 }
 
 func uvarintLen(v uint64) int {

@@ -8,13 +8,15 @@ import (
 )
 
 // Value is a payload on its way into an entry, or a view of one that is there. Which field counts is told by
-// Enc: N for EncInt, B for EncRaw and EncEmbstr, S for EncSDS.
+// Enc: N for EncInt, B for EncRaw, EncEmbstr and packed payloads inside the entry, S for EncSDS and packed payloads in a block of their own, H for
+// large collections.
 type Value struct {
 	Type Type
 	Enc  Encoding
 	N    int64
 	B    []byte
 	S    sds.Str
+	H    uint32
 }
 
 // StringValue chooses the encoding that SET gives to b: int for what is a canonical 64-bit integer, embstr up
@@ -46,11 +48,13 @@ func SDSValue(s sds.Str) Value { return Value{Enc: EncSDS, S: s} }
 // Value is a view of the entry's payload.
 func (e Entry) Value() Value {
 	v := Value{Type: e.Type(), Enc: e.Encoding()}
-	switch v.Enc {
-	case EncInt:
+	switch {
+	case v.Enc == EncInt:
 		v.N = e.Int()
-	case EncSDS:
+	case v.Enc.inBlock():
 		v.S = e.SDS()
+	case v.Enc.Large():
+		v.H = e.handle()
 	default:
 		v.B = e.inline()
 	}
@@ -59,11 +63,13 @@ func (e Entry) Value() Value {
 
 // payloadLen is the number of bytes that the payload takes in an entry.
 func (v *Value) payloadLen() int {
-	switch v.Enc {
-	case EncInt:
+	switch {
+	case v.Enc == EncInt:
 		return 8
-	case EncSDS:
+	case v.Enc.inBlock():
 		return sds.EncodedSize
+	case v.Enc.Large():
+		return handleLen
 	default:
 		return uvarintLen(uint64(len(v.B))) + len(v.B)
 	}
@@ -71,20 +77,25 @@ func (v *Value) payloadLen() int {
 
 // put writes the payload into b, which is exactly payloadLen long or longer.
 func (v *Value) put(b []byte) {
-	switch v.Enc {
-	case EncInt:
+	switch {
+	case v.Enc == EncInt:
 		binary.LittleEndian.PutUint64(b, uint64(v.N))
-	case EncSDS:
+	case v.Enc.inBlock():
 		v.S.Encode(b)
+	case v.Enc.Large():
+		binary.LittleEndian.PutUint32(b, v.H)
 	default:
 		copy(b[binary.PutUvarint(b, uint64(len(v.B))):], v.B)
 	}
 }
 
 // Clone makes a deep copy that owns what it refers to off the heap; inline bytes still alias the original.
-func (v Value) Clone(a *arena.Arena) Value {
-	if v.Enc == EncSDS {
-		v.S = sds.New(a, v.S.Bytes(a))
+func (v Value) Clone(h *Heap) Value {
+	switch {
+	case v.Enc.inBlock():
+		v.S = sds.New(h.A, v.S.Bytes(h.A))
+	case v.Enc.Large():
+		v.H = h.add(h.slots[v.H].Clone(h))
 	}
 	return v
 }
@@ -131,7 +142,7 @@ func Build(a *arena.Arena, key []byte, v Value, m Meta) Entry {
 }
 
 // Overwrite replaces value and deadline in place when the result has the same size class and the deadline does
-// not appear or vanish; it reports whether it did. An sds block that the entry owned is not freed here. v must not
+// not appear or vanish; it reports whether it did. What the entry owned is not freed here. v must not
 // alias the entry.
 func (e Entry) Overwrite(v Value, deadline int64) bool {
 	if (deadline != 0) != (e.b[offFlags]&FlagDeadline != 0) {
@@ -175,14 +186,6 @@ func (e Entry) SetDeadline(ms int64) bool {
 // FreeBlock frees the entry's own block, not what its payload owns.
 func (e Entry) FreeBlock(a *arena.Arena) {
 	a.Free(e.Ref, e.blockSize(), arena.Values)
-}
-
-// Owned is the growing string that the entry owns, if any: whoever frees or replaces the entry frees it too.
-func (e Entry) Owned() (sds.Str, bool) {
-	if e.Encoding() == EncSDS {
-		return e.SDS(), true
-	}
-	return sds.Str{}, false
 }
 
 // StringBytes is the value's bytes; an integer is printed into scratch. The result is valid until the next change of the

@@ -1,0 +1,34 @@
+package keyspace
+
+import (
+	"godwit/internal/arena"
+	"godwit/internal/object"
+)
+
+// Open gives access to the value of an entry that a lookup returned. The Edit is valid until the command ends or the key is changed or
+// removed by another way than through it; at most eight are open at once.
+func (db *DB) Open(e object.Entry) *object.Edit {
+	ks := db.ks
+	x := &ks.edits[ks.nextEd&7]
+	ks.nextEd++
+	x.Reset(ks.Heap, e, db)
+	return x
+}
+
+// Create stores a packed collection under an absent key (a lookup said so) and opens it. The caller adds elements to what it made
+// empty before the command ends.
+func (db *DB) Create(key []byte, t object.Type, kind object.Encoding, packed []byte) *object.Edit {
+	return db.Open(db.insert(db.ks.Hash(key), key, object.PackedValue(db.ks.A, t, kind, packed), 0))
+}
+
+// Remove deletes the key of x. The Edit must not be used again.
+func (db *DB) Remove(x *object.Edit) {
+	e := x.E
+	x.E = object.Entry{}
+	db.drop(db.ks.Hash(e.Key()), e, db.ks.P.LazyServerDel)
+}
+
+// Moved implements object.Slot.
+func (db *DB) Moved(from, to arena.Ref) {
+	db.dict.Replace(db.ks.Hash(object.View(db.ks.A, to).Key()), from, to)
+}

@@ -1,0 +1,119 @@
+package object
+
+import (
+	"hash/maphash"
+	"math/rand/v2"
+
+	"godwit/internal/arena"
+	"godwit/internal/invariant"
+)
+
+// Large is a collection in its big form: a small Go header whose elements are all in the arena.
+type Large interface {
+	// Len is the number of elements.
+	Len() int
+	// Size is the memory off the heap in bytes, size classes and tables included. It is O(1).
+	Size() int64
+	// Drain frees about n elements; once it reports done, everything is freed and the collection must not be used again. Between calls
+	// nothing else may be called.
+	Drain(n int) (done bool)
+	// Clone is a deep copy.
+	Clone(h *Heap) Large
+}
+
+// Limits are the thresholds of the encodings, as the configuration names them: entries are numbers of elements (of fields, for hashes),
+// values are bytes. ListMaxListpackSize and ListCompressDepth have the sign conventions of their directives.
+type Limits struct {
+	HashMaxListpackEntries, HashMaxListpackValue                    int
+	SetMaxIntsetEntries, SetMaxListpackEntries, SetMaxListpackValue int
+	ZSetMaxListpackEntries, ZSetMaxListpackValue                    int
+	ListMaxListpackSize, ListCompressDepth                          int
+}
+
+// Heap is what the collections of a keyspace share. It also holds the large ones: an entry names its own by a handle, because no
+// Go pointer may lie off the heap.
+type Heap struct {
+	A     *arena.Arena
+	Rand  *rand.Rand
+	Lim   *Limits
+	Now   int64 // unix ms, the clock of the running command
+	Epoch byte  // what changed elements are marked with, see Meta.Epoch
+
+	seed  maphash.Seed
+	slots []Large // by handle; slot 0 is never used
+	free  []uint32
+}
+
+// NewHeap makes an empty heap over the arena.
+func NewHeap(a *arena.Arena, seed maphash.Seed, rng *rand.Rand, lim *Limits) *Heap {
+	return &Heap{A: a, Rand: rng, Lim: lim, seed: seed, slots: make([]Large, 1)}
+}
+
+// Hash is the hash of an element.
+func (h *Heap) Hash(b []byte) uint64 { return maphash.Bytes(h.seed, b) }
+
+// add gives the collection a handle.
+func (h *Heap) add(l Large) uint32 {
+	if n := len(h.free); n > 0 {
+		i := h.free[n-1]
+		h.free = h.free[:n-1]
+		h.slots[i] = l
+		return i
+	}
+	h.slots = append(h.slots, l)
+	return uint32(len(h.slots) - 1)
+}
+
+// take gives the handle back and returns the collection, which is the caller's now.
+func (h *Heap) take(i uint32) Large {
+	l := h.slots[i]
+	invariant.Check(i != 0 && l != nil, "object: handle %d of no collection", i)
+	h.slots[i] = nil
+	h.free = append(h.free, i)
+	return l
+}
+
+// LargeOf is the large collection of an entry with such an encoding.
+func (h *Heap) LargeOf(e Entry) Large { return h.slots[e.handle()] }
+
+// LargeCount is the number of large collections.
+func (h *Heap) LargeCount() int { return len(h.slots) - 1 - len(h.free) }
+
+// Size is the memory in bytes that key and value take, allocation rounding included.
+func (h *Heap) Size(e Entry) int64 {
+	n := int64(e.blockSize())
+	switch enc := e.Encoding(); {
+	case enc.inBlock():
+		n += int64(e.SDS().Cap)
+	case enc.Large():
+		n += h.LargeOf(e).Size()
+	}
+	return n
+}
+
+// Owned is what an entry owns beside its own block: whoever frees or replaces the entry must free that too.
+type Owned struct {
+	Block Block // a string's or packed collection's own block
+	Large Large // a large collection, off the heap's books now
+}
+
+// Take tells what the entry owns and hands it to the caller.
+func (h *Heap) Take(e Entry) Owned {
+	switch enc := e.Encoding(); {
+	case enc.inBlock():
+		return Owned{Block: e.SDS()}
+	case enc.Large():
+		return Owned{Large: h.take(e.handle())}
+	}
+	return Owned{}
+}
+
+// Free frees all of it at once.
+func (o Owned) Free(a *arena.Arena) {
+	if o.Large != nil {
+		for !o.Large.Drain(1 << 20) {
+		}
+		return
+	}
+	o.Block.Free(a)
+}
