@@ -126,6 +126,8 @@ func TestModel(t *testing.T) {
 			verify(t, a, live)
 			if step%4000 == 0 {
 				a.Trim()
+			} else {
+				a.Release()
 			}
 		}
 	}
@@ -181,6 +183,14 @@ func TestChunksGoBack(t *testing.T) {
 	}
 	for _, r := range refs {
 		a.Free(r, 1000, Values)
+	}
+	if a.Mapped() < 40<<20 || !a.Idle() {
+		t.Errorf("Mapped() = %d before Release, Idle() = %v: Free must not unmap", a.Mapped(), a.Idle())
+	}
+	for n := a.Mapped(); a.Release(); n = a.Mapped() {
+		if n-a.Mapped() > chunkSize {
+			t.Fatalf("one Release gave %d bytes back", n-a.Mapped())
+		}
 	}
 	if a.Mapped() > 2*chunkSize {
 		t.Errorf("Mapped() = %d after everything was freed, want at most two chunks", a.Mapped())

@@ -56,6 +56,7 @@ type chunk struct {
 	dirty     uint64 // bit i: unit i was used since the system last gave it zeroed
 	first     [unitsPerChunk]uint8
 	runs      [unitsPerChunk]run // by first unit
+	queued    bool               // listed in Arena.idle
 }
 
 // classOf is the number of the smallest class that holds n bytes, n ≤ MaxSmall.
@@ -156,7 +157,7 @@ func (a *Arena) newRun(c *class) *run {
 	return r
 }
 
-// dropRun gives an empty run's units back to its chunk, and the chunk back to the system if that was
+// dropRun gives an empty run's units back to its chunk, and queues the chunk for Release if that was
 // its last run and another empty chunk is already kept.
 func (a *Arena) dropRun(c *class, r *run) {
 	if r.next != nil {
@@ -184,9 +185,29 @@ func (a *Arena) dropRun(c *class, r *run) {
 	switch {
 	case a.spare == 0:
 		a.spare = i
-	case a.spare != i:
-		a.dropChunk(i)
+	case a.spare != i && !k.queued:
+		k.queued = true
+		a.idle = append(a.idle, i)
 	}
+}
+
+// Idle reports whether Release has something to do.
+func (a *Arena) Idle() bool { return len(a.idle) > 0 }
+
+// Release gives at most one empty chunk back to the system, which takes up to 0.3 ms, and reports whether more are
+// queued. The arena's owner calls it when it has time.
+func (a *Arena) Release() (more bool) {
+	for n := len(a.idle); n > 0; n = len(a.idle) {
+		i := a.idle[n-1]
+		a.idle = a.idle[:n-1]
+		k := a.meta[i]
+		k.queued = false
+		if ^k.freeUnits == 0 && i != a.spare { // not used again since it was queued
+			a.dropChunk(i)
+			break
+		}
+	}
+	return len(a.idle) > 0
 }
 
 // findUnits is a chunk and the first of n neighbouring free units in it, in the lowest chunk that has
@@ -233,6 +254,8 @@ func (a *Arena) Trim() {
 		if r := c.cur; r != nil && r.live == 0 {
 			a.dropRun(c, r)
 		}
+	}
+	for a.Release() {
 	}
 	if a.spare != 0 {
 		a.dropChunk(a.spare)

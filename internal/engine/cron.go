@@ -77,7 +77,7 @@ func (e *Engine) Slice() (more bool) {
 	ks := e.KS
 	expire := ks.ExpiryDue()
 	rehash := ks.RehashPending() && e.Cfg.ActiveRehashing
-	if !expire && !rehash && !ks.LazyFreeQueued() && !e.cron.evicting {
+	if !expire && !rehash && !ks.LazyFreeQueued() && !e.cron.evicting && !ks.A.Idle() {
 		return false
 	}
 	start := time.Now()
@@ -86,6 +86,7 @@ func (e *Engine) Slice() (more bool) {
 	}
 	for {
 		again := ks.LazyFreeSlice(lazyStride)
+		again = ks.A.Release() || again
 		if e.Cfg.ActiveRehashing {
 			again = ks.RehashSlice(lazyStride) || again
 		}

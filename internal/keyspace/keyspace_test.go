@@ -22,7 +22,7 @@ type recorder struct{ expired, evicted []string }
 
 func (r *recorder) KeyEvent(EventClass, string, []byte, int) {}
 func (r *recorder) KeyChanged([]byte, int)                   {}
-func (r *recorder) Ready([]byte, int, object.Type) {}
+func (r *recorder) Ready([]byte, int, object.Type)           {}
 
 func (r *recorder) Removed(key []byte, _ int, evicted bool) {
 	if evicted {
