@@ -1,0 +1,200 @@
+// Package lzf compresses in the LZF format: fast, modest in ratio, and what Redis writes into compressed list nodes and RDB strings.
+//
+// # Format
+//
+// A stream of items, each begun by a control byte:
+//
+//	000nnnnn, n+1 bytes                   literal run of 1..32 bytes
+//	nnnooooo, oooooooo         n = 1..6   match of n+2 bytes
+//	111ooooo, nnnnnnnn, oooooooo          match of n+9 bytes, 9..264
+//
+// A match copies bytes from o+1 before the place that is written, o 13 bits with the high ones first; it may overlap what it writes, which is how runs of
+// one byte are stored. There is no header and no end mark: both lengths travel beside the data.
+//
+// For example "aaaaaaaaaa": 00 61 · E0 00 00, one literal and a match of 9 at distance 1.
+//
+// # Complexity and limits
+//
+// One pass with a hash table of the last place of each three bytes; no chains, so the first candidate decides. Compress never writes more than
+// its output holds; Decompress trusts nothing.
+//
+// The format is that of Marc Lehmann's LibLZF.
+package lzf
+
+import (
+	"errors"
+	"math"
+)
+
+const (
+	tableBits   = 13
+	maxLiteral  = 32
+	maxDistance = 1 << 13
+	minMatch    = 3
+	maxMatch    = 264
+)
+
+// ErrCorrupt is returned for data that is no LZF stream of the stated length.
+var ErrCorrupt = errors.New("lzf: corrupt")
+
+// Compressor is what compression needs of memory. The zero value is ready; it may be used again and again, and the result does not depend on
+// what it was used for.
+type Compressor struct {
+	last [1 << tableBits]uint32 // by hash of three bytes: base plus the offset behind them; what is not above base is of an earlier call
+	base uint32
+}
+
+// Compress writes src to the start of dst and returns the number of bytes written, 0 if dst is too short for the result (or src empty). The slices
+// must not overlap.
+func (c *Compressor) Compress(dst, src []byte) int {
+	if len(src) > math.MaxInt32 {
+		return 0
+	}
+	if uint64(c.base)+uint64(len(src)) > math.MaxUint32 {
+		*c = Compressor{}
+	}
+	w := writer{dst: dst, src: src}
+	for i := 0; i < len(src); {
+		at := c.find(src, i)
+		if at < 0 {
+			i++
+			continue
+		}
+		n := matchLen(src, at, i)
+		if !w.literals(i) || !w.match(i-at, n) {
+			break
+		}
+		end := i + n
+		// The last two places inside the match are enough to find what follows it again.
+		for i = max(i+1, end-2); i < end; i++ {
+			c.find(src, i)
+		}
+	}
+	c.base += uint32(len(src))
+	if w.full || !w.literals(len(src)) {
+		return 0
+	}
+	return w.n
+}
+
+// find returns where the three bytes at i were last seen, -1 if not or too long ago, and remembers i.
+func (c *Compressor) find(src []byte, i int) int {
+	if i+minMatch > len(src) {
+		return -1
+	}
+	v := uint32(src[i])<<16 | uint32(src[i+1])<<8 | uint32(src[i+2])
+	slot := &c.last[v*0x9e3779b1>>(32-tableBits)]
+	at := int(*slot) - int(c.base) - 1
+	*slot = c.base + uint32(i) + 1
+	if at < 0 || i-at > maxDistance || src[at] != src[i] || src[at+1] != src[i+1] || src[at+2] != src[i+2] {
+		return -1
+	}
+	return at
+}
+
+// matchLen is how far src repeats from at and i on, i behind at.
+func matchLen(src []byte, at, i int) int {
+	limit := min(len(src)-i, maxMatch)
+	n := minMatch
+	for n < limit && src[at+n] == src[i+n] {
+		n++
+	}
+	return n
+}
+
+// writer puts items into dst; from is where the literals not yet written begin.
+type writer struct {
+	dst, src []byte
+	n        int
+	from     int
+	full     bool
+}
+
+// literals writes src up to end as literal runs.
+func (w *writer) literals(end int) bool {
+	for w.from < end {
+		run := min(end-w.from, maxLiteral)
+		if w.n+1+run > len(w.dst) {
+			w.full = true
+			return false
+		}
+		w.dst[w.n] = byte(run - 1)
+		copy(w.dst[w.n+1:], w.src[w.from:w.from+run])
+		w.n += 1 + run
+		w.from += run
+	}
+	return true
+}
+
+// match writes a copy of n bytes from distance bytes back.
+func (w *writer) match(distance, n int) bool {
+	w.from += n
+	off, l := distance-1, n-2
+	if l < 7 {
+		return w.put(byte(l<<5|off>>8), byte(off))
+	}
+	return w.put(byte(7<<5|off>>8), byte(l-7), byte(off))
+}
+
+func (w *writer) put(b ...byte) bool {
+	if w.n+len(b) > len(w.dst) {
+		w.full = true
+		return false
+	}
+	w.n += copy(w.dst[w.n:], b)
+	return true
+}
+
+// Decompress writes what src was made from into dst, whose length is that of the original. The slices must not overlap. Of hostile data at most
+// dst is overwritten.
+func Decompress(dst, src []byte) error {
+	out := 0
+	for i := 0; i < len(src); {
+		ctrl := int(src[i])
+		i++
+		if ctrl < maxLiteral {
+			n := ctrl + 1
+			if n > len(src)-i || n > len(dst)-out {
+				return ErrCorrupt
+			}
+			copy(dst[out:], src[i:i+n])
+			i += n
+			out += n
+			continue
+		}
+		n := ctrl >> 5
+		if n == 7 {
+			if i == len(src) {
+				return ErrCorrupt
+			}
+			n += int(src[i])
+			i++
+		}
+		n += 2
+		if i == len(src) {
+			return ErrCorrupt
+		}
+		at := out - (ctrl&31<<8 | int(src[i])) - 1
+		i++
+		if at < 0 || n > len(dst)-out {
+			return ErrCorrupt
+		}
+		repeat(dst, at, out, n)
+		out += n
+	}
+	if out != len(dst) {
+		return ErrCorrupt
+	}
+	return nil
+}
+
+// repeat copies n bytes of dst from at to out, at before out; where both overlap the beginning is repeated.
+func repeat(dst []byte, at, out, n int) {
+	if out-at >= n {
+		copy(dst[out:out+n], dst[at:])
+		return
+	}
+	for end := out + n; out < end; out += copy(dst[out:end], dst[at:out]) {
+		continue
+	}
+}
