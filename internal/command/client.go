@@ -84,7 +84,7 @@ func clientOtherCommands() []*engine.Command {
 				c.OK()
 			}}),
 		clientSub(engine.Command{Name: "unblock", Arity: -3, Flags: clientAdminFlags, Since: "5.0.0",
-			Summary: "Ends another connection's wait in a blocking command.", Complexity: "O(N) in the number of clients",
+			Summary: "Ends another connection's wait in a blocking command.", Complexity: "O(1)",
 			Run: clientUnblockCmd,
 		}, engine.Int("client-id"), engine.OneOf("timeout_error", engine.Tok("timeout"), engine.Tok("error")).Opt()),
 	}
@@ -227,7 +227,7 @@ func clientPauseCmd(c *engine.Ctx) {
 	}
 }
 
-// clientUnblockCmd finds nobody to unblock: no command blocks yet.
+// clientUnblockCmd ends the wait of a client that is blocked in a command; one that a pause holds back does not wait in that sense.
 func clientUnblockCmd(c *engine.Ctx) {
 	switch {
 	case len(c.Args) > 4:
@@ -237,7 +237,13 @@ func clientUnblockCmd(c *engine.Ctx) {
 		c.Err("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
 		return
 	}
-	if _, ok := intArg(c, c.Args[2]); ok {
-		c.Int(0)
+	id, ok := intArg(c, c.Args[2])
+	if !ok {
+		return
 	}
+	unblocked := int64(0)
+	if c.E.Unblock(uint64(id), len(c.Args) == 4 && is(c.Args[3], "error")) {
+		unblocked = 1
+	}
+	c.Int(unblocked)
 }

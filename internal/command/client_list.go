@@ -310,7 +310,7 @@ func clientFlagLetters(cl *engine.Client) string {
 		letter byte
 		on     bool
 	}{
-		{'O', cl.Monitor}, {'S', cl.Class == engine.ClassReplica}, {'P', cl.Class == engine.ClassPubSub}, {'b', cl.Postponed()},
+		{'O', cl.Monitor}, {'S', cl.Class == engine.ClassReplica}, {'P', cl.Class == engine.ClassPubSub}, {'b', cl.Postponed() || cl.Waits()},
 		{'c', cl.CloseAfterReply}, {'A', cl.CloseASAP}, {'U', cl.Unix}, {'e', cl.NoEvict}, {'T', cl.NoTouch},
 	} {
 		if f.on {
@@ -333,6 +333,7 @@ func appendClientLine(b []byte, c *engine.Ctx, cl *engine.Client) []byte {
 	if cl == c.Client {
 		argv = len(bytes.Join(c.Args, nil))
 	}
+	argv += len(bytes.Join(cl.WaitingArgs(), nil))
 	replies := len(cl.W.Buf)
 	blocks := 0
 	if waiting > 0 {

@@ -280,7 +280,7 @@ func swapdbCmd(c *engine.Ctx) {
 		c.Err(engine.ErrDBIndex)
 		return
 	}
-	c.E.KS.Swap(int(i), int(j))
+	c.E.SwapDBs(int(i), int(j))
 	c.Dirty(1)
 	c.OK()
 }

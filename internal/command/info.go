@@ -230,7 +230,7 @@ func infoClients(t *infoText) {
 	t.nums("connected_clients", t.e.ClientCount(), "cluster_connections", 0, "maxclients", t.e.Cfg.MaxClients,
 		"client_recent_max_input_buffer", in, "client_recent_max_output_buffer", out,
 		"blocked_clients", t.e.BlockedClients(), "tracking_clients", 0, "pubsub_clients", 0, "watching_clients", 0,
-		"clients_in_timeout_table", 0, "total_watched_keys", 0, "total_blocking_keys", 0, "total_blocking_keys_on_nokey", 0)
+		"clients_in_timeout_table", t.e.TimedClients(), "total_watched_keys", 0, "total_blocking_keys", t.e.BlockingKeys(), "total_blocking_keys_on_nokey", 0)
 }
 
 func infoMemory(t *infoText) {

@@ -79,6 +79,7 @@ type Client struct {
 	counted   int64 // bytes that used memory includes for the client
 	limited   int64 // and maxmemory-clients
 	postponed bool
+	wait      *waiter // what the client is blocked in, nil if it is not
 	prev      *Client
 	next      *Client
 	linked    bool
@@ -113,6 +114,7 @@ func (e *Engine) Forget(c *Client) {
 	e.clients.remove(c)
 	e.leaveMonitor(c)
 	e.unpostpone(c)
+	e.forgetWait(c)
 }
 
 // Kill ends a client's connection: at once, or after its reply when it is the one that is running. One that is killed at once is off the
@@ -150,10 +152,15 @@ func (e *Engine) ClientCount() int { return e.clients.n }
 type clientList struct {
 	head, tail *Client
 	n          int
+	byID       map[uint64]*Client
 }
 
 func (l *clientList) push(c *Client) {
 	c.linked = true
+	if l.byID == nil {
+		l.byID = map[uint64]*Client{}
+	}
+	l.byID[c.ID] = c
 	c.prev = l.tail
 	if l.tail == nil {
 		l.head = c
@@ -166,6 +173,7 @@ func (l *clientList) push(c *Client) {
 
 func (l *clientList) remove(c *Client) {
 	c.linked = false
+	delete(l.byID, c.ID)
 	if c.prev == nil {
 		l.head = c.next
 	} else {

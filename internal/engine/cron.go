@@ -55,6 +55,7 @@ func (e *Engine) Cron() {
 	e.limitClients()
 	if e.pause.active && e.now >= e.pause.until {
 		e.Unpause()
+		e.serve()
 	}
 	e.makeRoom(nil)
 }

@@ -25,6 +25,8 @@ type Ctx struct {
 	propCmds  [][][]byte
 	failed    bool
 	noSlowlog bool
+	rerun     bool  // of a command that has waited
+	blocked   bool  // the handler called Block
 	redacted  []int // arguments that are never shown
 }
 

@@ -37,11 +37,14 @@ type Engine struct {
 	// Reconfigure is called after CONFIG SET changed the named directives, for what the engine itself does not apply
 	// (listeners, log file, …); an error undoes the change. The server sets it.
 	Reconfigure func(names []string) error
+	// Alarm is called when a deadline has become the first of all that UntilTimeout tells of; the server sets it, to wake who sleeps longer.
+	Alarm func()
 
 	table   *Table
 	mu      sync.Mutex
 	current *Client
 	ctx     Ctx
+	wakeCtx Ctx // of commands that have waited
 	discard resp.Writer
 	sinks   []Sink
 
@@ -49,6 +52,7 @@ type Engine struct {
 	nextClientID uint64
 	monitors     []*Client
 	pause        pauseState
+	blocking     blocking
 
 	base    time.Time // monotonic zero
 	baseNs  int64     // wall clock at base, unix ns

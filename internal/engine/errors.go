@@ -27,6 +27,7 @@ const (
 	ErrOOM             = "OOM command not allowed when used memory > 'maxmemory'."
 	ErrMonitorKeys     = "ERR Replica can't interact with the keyspace"
 	ErrNegativeCount   = "ERR value is out of range, must be positive"
+	ErrUnblocked       = "UNBLOCKED client unblocked via CLIENT UNBLOCK"
 	ErrDebugNotAllowed = `ERR DEBUG command not allowed. If the enable-debug-command option is set to "local", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.`
 )
 

@@ -16,25 +16,38 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 		c.Reply = ReplySkip
 	}
 	ctx := &e.ctx
-	w := &c.W
-	if c.Reply != ReplyOn {
-		w = &e.discard
-		w.Proto = c.W.Proto
-	}
+	w := e.writerOf(c)
 	*ctx = Ctx{Writer: w, E: e, Client: c, DB: c.db, Args: argv, Now: e.now}
 	e.current = c
 	done = e.dispatch(ctx)
 	e.current = nil
-	if done {
-		c.Commands++
-		if c.Reply == ReplySkip {
-			c.Reply = ReplyOn
-		}
+	if done && c.wait == nil {
+		e.commandDone(c)
 	}
 	if w == &e.discard {
 		e.discard.Buf = e.discard.Buf[:0]
 	}
+	if len(e.blocking.ready) > 0 {
+		e.serve()
+	}
 	return done
+}
+
+// writerOf is where replies to the client go under its reply mode.
+func (e *Engine) writerOf(c *Client) *resp.Writer {
+	if c.Reply == ReplyOn {
+		return &c.W
+	}
+	e.discard.Proto = c.W.Proto
+	return &e.discard
+}
+
+// commandDone follows each command of the client that has been replied to.
+func (e *Engine) commandDone(c *Client) {
+	c.Commands++
+	if c.Reply == ReplySkip {
+		c.Reply = ReplyOn
+	}
 }
 
 // dispatch finds the command, passes it through the gates and calls it.
@@ -106,7 +119,7 @@ func (e *Engine) isHTTP(c *Ctx) bool {
 	return false
 }
 
-// call runs the handler and accounts for it.
+// call runs the handler and accounts for it. A command that blocks is accounted for when its wait ends.
 func (e *Engine) call(c *Ctx) {
 	cmd, cl := c.Cmd, c.Client
 	e.KS.NoTouch = cl.NoTouch && cmd.Name != "touch"
@@ -115,6 +128,21 @@ func (e *Engine) call(c *Ctx) {
 		e.afterWrite(c)
 	}
 	ns := e.tick()
+	if !c.rerun && len(e.monitors) > 0 && cmd.Flags&(SkipMonitor|Admin) == 0 {
+		e.feedMonitors(c) // after the run, because only the handler knows what must not be shown
+	}
+	if w := cl.wait; w != nil {
+		ns += w.nanos
+		if w.nanos = ns; c.blocked {
+			return
+		}
+	}
+	e.account(c, ns)
+}
+
+// account counts a command that has taken ns nanoseconds.
+func (e *Engine) account(c *Ctx, ns int64) {
+	cmd, cl := c.Cmd, c.Client
 	st := &e.cmds[cmd.id]
 	st.Calls++
 	st.Nanos += ns
@@ -125,10 +153,6 @@ func (e *Engine) call(c *Ctx) {
 		st.Hist.Record(ns)
 	}
 	e.Stats.Commands++
-	// After the run, because only the handler knows what must not be shown.
-	if len(e.monitors) > 0 && cmd.Flags&(SkipMonitor|Admin) == 0 {
-		e.feedMonitors(c)
-	}
 	us := ns / 1000
 	if t := e.Cfg.SlowlogLogSlowerThan; t >= 0 && us >= t && !c.noSlowlog && !cmd.Is(SkipSlowlog) {
 		e.Slowlog.Add(e.now/1000, us, c.shown(), cl.Addr, cl.Name)

@@ -25,6 +25,7 @@ func (e *Engine) Unpause() {
 	p.active = false
 	held := p.postponed
 	p.postponed = nil
+	e.blocking.unpaused()
 	for _, c := range held {
 		c.postponed = false
 		if c.Conn != nil {
@@ -48,15 +49,20 @@ func (e *Engine) postpone(c *Ctx) bool {
 		e.Unpause()
 		return false
 	}
-	if c.Client.Internal || c.Client.Class == ClassReplica {
-		return false
-	}
-	if !p.all && c.Cmd.Flags&(Write|MayReplicate) == 0 {
+	if !p.covers(c.Cmd, c.Client, e.now) {
 		return false
 	}
 	c.Client.postponed = true
 	p.postponed = append(p.postponed, c.Client)
 	return true
+}
+
+// covers reports whether the pause holds that command of that client back now.
+func (p *pauseState) covers(cmd *Command, cl *Client, now int64) bool {
+	if !p.active || now >= p.until || cl.Internal || cl.Class == ClassReplica {
+		return false
+	}
+	return p.all || cmd.Flags&(Write|MayReplicate) != 0
 }
 
 // unpostpone forgets a client that goes away while it is held back.

@@ -37,8 +37,8 @@ func (hooks) KeyEvent(keyspace.EventClass, string, []byte, int) {}
 // KeyChanged implements keyspace.Hooks. Nobody can watch before transactions exist.
 func (hooks) KeyChanged([]byte, int) {}
 
-// Ready implements keyspace.Hooks. Nobody can wait for keys before there are blocking commands.
-func (hooks) Ready([]byte, int, object.Type) {}
+// Ready implements keyspace.Hooks.
+func (h hooks) Ready(key []byte, db int, t object.Type) { h.e.blocking.keyReady(key, db, t) }
 
 // Removed implements keyspace.Hooks: an expired or evicted key is propagated as an explicit DEL, so that AOF and replicas never look at a clock.
 func (h hooks) Removed(key []byte, db int, _ bool) {

@@ -31,8 +31,14 @@ type CommandStats struct {
 	Hist             metrics.Histogram
 }
 
-// BlockedClients is the number of clients that wait: for now, for the end of CLIENT PAUSE.
-func (e *Engine) BlockedClients() int { return len(e.pause.postponed) }
+// BlockedClients is the number of clients that wait: for keys, or for the end of CLIENT PAUSE.
+func (e *Engine) BlockedClients() int { return e.blocking.n + len(e.pause.postponed) }
+
+// TimedClients is the number of clients that wait for keys until a deadline.
+func (e *Engine) TimedClients() int { return len(e.blocking.deadlines) }
+
+// BlockingKeys is the number of keys that clients wait for.
+func (e *Engine) BlockingKeys() int { return e.blocking.queues }
 
 // ErrorStats calls fn with the count of each error code, in no order.
 func (e *Engine) ErrorStats(fn func(code string, count int64)) {

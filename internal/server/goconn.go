@@ -331,7 +331,11 @@ func (c *goConn) care() {
 func (c *goConn) Flush() { c.collect() }
 
 // Resume implements engine.Conn.
-func (c *goConn) Resume() { c.srv.goConns.Go(c.resumed) }
+func (c *goConn) Resume() {
+	if len(c.in) > 0 {
+		c.srv.goConns.Go(c.resumed)
+	}
+}
 
 // Close implements engine.Conn.
 func (c *goConn) Close() { c.collect() }

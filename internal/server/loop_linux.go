@@ -128,10 +128,11 @@ func (l *loop) turn() {
 			l.spill()
 		}
 	}
+	e.EndWaits()
 	busy := len(l.batch) > 0
 	l.batch = l.batch[:0]
 	l.inOff = 0
-	l.timeout = int(l.nextTick - e.Now())
+	l.timeout = int(min(l.nextTick-e.Now(), e.UntilTimeout()))
 	if l.id == 0 {
 		l.slicing = e.Slice()
 		if !busy && !l.slicing {

@@ -48,6 +48,7 @@ type Server struct {
 	nextLoop  atomic.Uint32
 	stopping  atomic.Bool
 	stopped   chan struct{} // closed when stopping is set
+	alarmed   chan struct{} // one slot: there is an earlier deadline
 	serving   sync.WaitGroup
 	goConns   sync.WaitGroup
 
@@ -62,7 +63,7 @@ type Server struct {
 
 // New makes a server for the engine and sets the engine's Shutdown and Reconfigure. Nothing listens yet.
 func New(e *engine.Engine, o Options) (*Server, error) {
-	s := &Server{eng: e, log: e.Log, opts: o, stopped: make(chan struct{}), gos: make(map[*goConn]struct{})}
+	s := &Server{eng: e, log: e.Log, opts: o, stopped: make(chan struct{}), alarmed: make(chan struct{}, 1), gos: make(map[*goConn]struct{})}
 	s.limits.MaxBulk = e.Cfg.ProtoMaxBulkLen
 	if !o.ForceGoroutines {
 		for i := range max(e.Cfg.IOThreads, 1) {
@@ -77,6 +78,7 @@ func New(e *engine.Engine, o Options) (*Server, error) {
 		}
 	}
 	e.Shutdown = s.shutdown
+	e.Alarm = s.alarm
 	e.Reconfigure = s.reconfigure
 	return s, nil
 }
@@ -104,13 +106,17 @@ func (s *Server) Run() error {
 
 // tick is the cron where no loop calls it.
 func (s *Server) tick() {
-	for more := false; ; {
+	next := int64(0) // unix ms
+	for {
 		s.eng.Enter()
-		wait := time.Second / time.Duration(s.eng.Hz())
-		if !more {
+		now := s.eng.Now()
+		if now >= next {
+			next = now + 1000/int64(s.eng.Hz())
 			s.cron()
 		}
-		more = s.eng.Slice()
+		s.eng.EndWaits()
+		more := s.eng.Slice()
+		wait := min(next-now, s.eng.UntilTimeout())
 		s.eng.Leave()
 		if more {
 			runtime.Gosched()
@@ -119,7 +125,23 @@ func (s *Server) tick() {
 		select {
 		case <-s.stopped:
 			return
-		case <-time.After(wait):
+		case <-s.alarmed:
+		case <-time.After(time.Duration(wait) * time.Millisecond):
+		}
+	}
+}
+
+// alarm makes whoever watches the deadlines of blocked clients look at them again. A loop that holds the executor does so at the end of its
+// turn; that leaves the clients of goroutines. The executor is held.
+func (s *Server) alarm() {
+	switch {
+	case s.holder != nil:
+	case len(s.loops) > 0:
+		s.loops[0].ev.Wake()
+	default:
+		select {
+		case s.alarmed <- struct{}{}:
+		default:
 		}
 	}
 }

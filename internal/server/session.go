@@ -69,7 +69,7 @@ func (s *session) runSome(buf []byte) (n int, ok bool) {
 		if cl.CloseAfterReply || cl.CloseASAP {
 			return len(buf), false
 		}
-		if cl.Postponed() {
+		if s.held() {
 			s.reread(a, i+1)
 			return n, false
 		}
@@ -109,7 +109,7 @@ func protocolError(err error) *resp.ProtocolError {
 }
 
 // held reports whether input is to be kept, not run.
-func (s *session) held() bool { return s.cl.Postponed() }
+func (s *session) held() bool { return s.cl.Postponed() || s.cl.Waits() }
 
 // received accounts for n bytes that came with one read.
 func (s *session) received(n int) {

@@ -1,0 +1,171 @@
+package engine
+
+import (
+	"cmp"
+	"container/heap"
+	"maps"
+	"slices"
+
+	"godwit/internal/object"
+)
+
+// waitQueue is the clients that wait for one key, oldest first.
+type waitQueue struct {
+	db         int
+	key        []byte
+	seq        uint64 // queues of a database are numbered as they begin
+	head, tail *waitNode
+	next       *waitNode // where serveQueue goes on; kept right while nodes leave
+	ready      bool      // noted in blocking.ready or blocking.paused
+}
+
+// waitNode is a client's place in one queue.
+type waitNode struct {
+	w          *waiter
+	q          *waitQueue
+	prev, next *waitNode
+}
+
+func (q *waitQueue) push(n *waitNode) {
+	n.prev = q.tail
+	if q.tail == nil {
+		q.head = n
+	} else {
+		q.tail.next = n
+	}
+	q.tail = n
+}
+
+func (q *waitQueue) remove(n *waitNode) {
+	if q.next == n {
+		q.next = n.next
+	}
+	if n.prev == nil {
+		q.head = n.next
+	} else {
+		n.prev.next = n.next
+	}
+	if n.next == nil {
+		q.tail = n.prev
+	} else {
+		n.next.prev = n.prev
+	}
+	n.prev, n.next = nil, nil
+}
+
+// enqueue puts the waiter at the end of the queue of each key.
+func (b *blocking) enqueue(w *waiter, db, databases int, keys [][]byte) {
+	if b.dbs == nil {
+		b.dbs = make([]map[string]*waitQueue, databases)
+	}
+	if b.dbs[db] == nil {
+		b.dbs[db] = map[string]*waitQueue{}
+	}
+	w.nodes = make([]waitNode, 0, len(keys)) // nodes are pointed to: no growing
+	for _, key := range keys {
+		q := b.dbs[db][string(key)]
+		if q == nil {
+			b.seq++
+			q = &waitQueue{db: db, key: slices.Clone(key), seq: b.seq}
+			b.dbs[db][string(key)] = q
+		}
+		if q.tail != nil && q.tail.w == w {
+			continue // the key is named twice
+		}
+		if q.head == nil {
+			b.queues++
+		}
+		w.nodes = append(w.nodes, waitNode{w: w, q: q})
+		q.push(&w.nodes[len(w.nodes)-1])
+	}
+}
+
+// leave takes the waiter out of its queues.
+func (b *blocking) leave(w *waiter) {
+	for i := range w.nodes {
+		n := &w.nodes[i]
+		n.q.remove(n)
+		if n.q.head != nil {
+			continue
+		}
+		b.queues--
+		if !n.q.ready {
+			b.drop(n.q)
+		}
+	}
+}
+
+// drop forgets an empty queue.
+func (b *blocking) drop(q *waitQueue) {
+	if m := b.dbs[q.db]; m[string(q.key)] == q {
+		delete(m, string(q.key))
+	}
+}
+
+// keyReady notes that a key has appeared, if anyone waits for it.
+func (b *blocking) keyReady(key []byte, db int, t object.Type) {
+	if b.types[t] == 0 || b.dbs[db] == nil {
+		return
+	}
+	if q := b.dbs[db][string(key)]; q != nil {
+		b.note(q, t)
+	}
+}
+
+// note has the queue served after the running command.
+func (b *blocking) note(q *waitQueue, t object.Type) {
+	if !q.ready && b.types[t] > 0 {
+		q.ready = true
+		b.ready = append(b.ready, q)
+	}
+}
+
+// unpaused has the queues served that a pause had kept from it.
+func (b *blocking) unpaused() {
+	b.ready = append(b.ready, b.paused...)
+	clear(b.paused)
+	b.paused = b.paused[:0]
+}
+
+// queuesOf are the queues of a database, the oldest first.
+func (b *blocking) queuesOf(db int) []*waitQueue {
+	if b.n == 0 || b.dbs[db] == nil {
+		return nil
+	}
+	return slices.SortedFunc(maps.Values(b.dbs[db]), func(x, y *waitQueue) int { return cmp.Compare(x.seq, y.seq) })
+}
+
+// deadlines is a heap of the waiters that do not wait for ever, the first to give up on top; those with one deadline in any order.
+type deadlines []*waiter
+
+func (d *deadlines) add(w *waiter)    { heap.Push(d, w) }
+func (d *deadlines) remove(w *waiter) { heap.Remove(d, w.index) }
+
+// Len implements heap.Interface.
+func (d deadlines) Len() int { return len(d) }
+
+// Less implements heap.Interface.
+func (d deadlines) Less(i, j int) bool { return d[i].deadline < d[j].deadline }
+
+// Swap implements heap.Interface.
+func (d deadlines) Swap(i, j int) {
+	d[i], d[j] = d[j], d[i]
+	d[i].index, d[j].index = i, j
+}
+
+// Push implements heap.Interface.
+func (d *deadlines) Push(x any) {
+	w := x.(*waiter)
+	w.index = len(*d)
+	*d = append(*d, w)
+}
+
+// Pop implements heap.Interface.
+func (d *deadlines) Pop() any {
+	last := len(*d) - 1
+	w := (*d)[last]
+	(*d)[last] = nil
+	*d = (*d)[:last]
+	w.index = -1
+	return w
+}
