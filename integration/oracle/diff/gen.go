@@ -78,6 +78,9 @@ func (g *Generator) Round(seed uint64, r, n int) []Cmd {
 		for run := 30 + g.rnd.IntN(90); (run > 0 || len(g.after) > 0) && len(out) < n; run-- {
 			out = append(out, g.next(client))
 		}
+		for i := range g.after { // the round is full
+			g.after[i].Client = client
+		}
 		if g.chance(0.1) {
 			out = append(out, Cmd{Client: client, Raw: true, Args: [][]byte{g.protocol()}})
 		}
@@ -85,7 +88,7 @@ func (g *Generator) Round(seed uint64, r, n int) []Cmd {
 			out = append(out, g.expiry()...)
 		}
 	}
-	return out
+	return append(out, g.after...)
 }
 
 func split(s string) [][]byte { return bytes.Fields([]byte(s)) }
@@ -284,6 +287,14 @@ func (g *Generator) key() string {
 	case "list", "hash", "set", "sorted-set", "stream", "geo", "hyperloglog":
 		if g.chance(0.75) {
 			return g.cur.Group[:2] + strconv.Itoa(g.rnd.IntN(3))
+		}
+	case "generic":
+		if g.chance(0.3) {
+			return g.pick("li", "ha", "se", "so") + strconv.Itoa(g.rnd.IntN(3))
+		}
+	case "string":
+		if g.chance(0.02) {
+			return g.pick("li", "ha", "se", "so") + strconv.Itoa(g.rnd.IntN(3))
 		}
 	}
 	return g.sharedKey(g.rnd.IntN(g.cfg.Keys))

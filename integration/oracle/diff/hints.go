@@ -41,6 +41,8 @@ func weights() map[string]int {
 		"discard": 5, "@connection": 25, "@server": 15, "config|set": 40, "@scripting": 30, "@pubsub": 20, "@cluster": 5,
 		"auth": 5, "get": 200, "set": 400, "mset": 150, "setrange": 150, "append": 150, "copy": 150, "move": 60,
 		"del": 50, "unlink": 50, "getdel": 50, "scan": 50, "keys": 50, "xadd": 300, "zadd": 300, "hset": 300, "sadd": 300, "rpush": 200, "lpush": 200,
+		"hmset": 100, "spop": 40, "ltrim": 40, "zremrangebyrank": 40, "zremrangebyscore": 40, "zremrangebylex": 40, "lpop": 70, "rpop": 70, "zpopmin": 60, "zpopmax": 60,
+		"lmpop": 60, "zmpop": 60, "sort": 250, "sort_ro": 120, "lpos": 150, "linsert": 150,
 		"expire": 150, "pexpire": 150, "object|help": 5, "bitfield": 300, "bitop": 250, "wait": 10, "info": 3, "command": 1, "command|docs": 3,
 		"blpop": 10, "brpop": 10, "blmove": 10, "blmpop": 10, "brpoplpush": 10, "bzpopmin": 10, "bzpopmax": 10, "bzmpop": 10,
 		"geoadd": 300, "pfadd": 300, "restore": 20, "command|getkeys": 60, "debug": 15, "object|encoding": 200,
@@ -64,7 +66,8 @@ func (g *Generator) junk() string {
 
 func hintTable() map[string]hint {
 	t := map[string]hint{}
-	for _, part := range []map[string]hint{typeHints(), nameHints(), timeHints(), bitHints(), connHints(), serverHints(), laterHints()} {
+	for _, part := range []map[string]hint{typeHints(), nameHints(), timeHints(), bitHints(), connHints(), serverHints(), laterHints(),
+		collectionHints(), boundHints(), sortHints()} {
 		for k, v := range part {
 			t[k] = v
 		}
@@ -86,11 +89,9 @@ func typeHints() map[string]hint {
 }
 
 func nameHints() map[string]hint {
-	small := oneOf("a", "b", "c", "d", "e", "f", "1", "2", "3", "10", "-1", "", "x\x00y", "3.0", strings.Repeat("m", 70))
 	db := mostly(0.1, func(g *Generator) []string { return []string{strconv.Itoa(g.rnd.IntN(g.cfg.DBs))} }, oneOf("-1", "16", "15", "99999999999", "x", ""))
 	count := mostly(0.1, oneOf("0", "1", "2", "3", "5", "10", "-1", "-2"), oneOf("100", "-100", "1000", "9223372036854775807"))
 	return map[string]hint{
-		"*.member": small, "*.member1": small, "*.member2": small, "*.field": small, "*.element": small, "*.pivot": small,
 		"select.index": db, "*.index1": db, "*.index2": db, "*.db": db, "*.destination-db": db,
 		"*.count": count, "scan.count": oneOf("1000", "5000"), "sscan.count": oneOf("1000", "5000"), "hscan.count": oneOf("1000", "5000"), "zscan.count": oneOf("1000", "5000"),
 		"*.cursor":  mostly(0.05, oneOf("0"), oneOf("5", "-1", "abc", "", "18446744073709551615", "18446744073709551616", "0x1", " 0")),
@@ -164,8 +165,8 @@ func confParams() []confParam {
 	return []confParam{
 		{"hash-max-listpack-entries", "128", []string{"0", "2", "128", "-1", "x"}},
 		{"hash-max-ziplist-value", "64", []string{"4", "64", "abc"}},
-		{"list-max-listpack-size", "-2", []string{"-2", "2", "5", "-1"}},
-		{"list-compress-depth", "0", []string{"0", "1"}},
+		{"list-max-listpack-size", "-2", []string{"-2", "2", "5", "-1", "1", "0"}},
+		{"list-compress-depth", "0", []string{"0", "1", "2"}},
 		{"set-max-intset-entries", "512", []string{"0", "2", "512"}},
 		{"zset-max-listpack-entries", "128", []string{"0", "2", "128"}},
 		{"zset-max-listpack-value", "64", []string{"4", "64"}},
@@ -214,17 +215,12 @@ func laterHints() map[string]hint {
 		g.serial++
 		return []string{strconv.Itoa(1000+g.serial) + "-1"}
 	}
-	score := mostly(0.1, oneOf("0", "1", "(1", "2", "(3", "-inf", "+inf", "5", "-1"), oneOf("nan", "x", "("))
-	lex := oneOf("-", "+", "[a", "(b", "[c", "(f", "[", "a", "")
 	return map[string]hint{
 		"*.id": id, "xadd.id": nextID, "xadd.auto_id": nextID, "*.last-id": id, "*.group": oneOf("g1", "g2"), "*.groupname": oneOf("g1", "g2"),
 		"*.consumer": oneOf("c1", "c2"), "*.consumername": oneOf("c1", "c2"), "*.threshold": oneOf("0", "1", "3", "1000", "-1"), "*.min-idle-time": oneOf("0", "0", "100000000"),
 		"xrange.start": id, "xrange.end": id, "xrevrange.start": id, "xrevrange.end": id, "xpending.start": id, "xpending.end": id, "xautoclaim.start": id,
 		"xread.milliseconds": oneOf("1", "2"), "xreadgroup.milliseconds": oneOf("1", "2"), "xclaim.ms": oneOf("0", "1000"),
-		"zrangebyscore.min": score, "zrangebyscore.max": score, "zrevrangebyscore.min": score, "zrevrangebyscore.max": score, "zcount.min": score, "zcount.max": score,
-		"zremrangebyscore.min": score, "zremrangebyscore.max": score, "*.min": lex, "*.max": lex, "zrangestore.min": mostly(0.5, score, lex), "zrangestore.max": mostly(0.5, score, lex),
-		"zrange.start": mostly(0.5, oneOf("0", "1", "-1", "-2"), mostly(0.5, score, lex)), "zrange.stop": mostly(0.5, oneOf("0", "1", "-1", "-2"), mostly(0.5, score, lex)),
-		"spop.count": oneOf("1000"), "*.channel": oneOf("ch1", "ch2"), "*.shardchannel": oneOf("ch1"),
+		"*.channel": oneOf("ch1", "ch2"), "*.shardchannel": oneOf("ch1"),
 		"*.longitude": oneOf("0", "13.361389", "15.087269", "180", "-180", "181", "x"), "*.latitude": oneOf("0", "38.115556", "37.502669", "85.05112878", "86"),
 		"*.script": oneOf("return 1", "return redis.call('get',KEYS[1])", "return {1,'a',{2}}", "return redis.call('set',KEYS[1],ARGV[1])", "return redis.error_reply('x')", "return nosuch", "syntax error"),
 		"*.sha1":   oneOf(strings.Repeat("0", 40), "e0e1f9fabfc9d4800c877a703b823ac0578ff8db", "x"),
@@ -277,15 +273,7 @@ func guardTable() map[string]guard {
 			}
 			return args
 		},
-		"spop": func(_ *Generator, args [][]byte) [][]byte { // popping everything is the only choice that is not random
-			if len(args) == 2 {
-				return append(args, []byte("1000"))
-			}
-			if n, err := strconv.Atoi(string(args[len(args)-1])); err == nil && n > 0 {
-				args[len(args)-1] = []byte("1000")
-			}
-			return args
-		},
+		"spop": guardPop,
 		"wait": func(_ *Generator, args [][]byte) [][]byte {
 			if len(args) > 2 {
 				if n, err := strconv.ParseInt(string(args[2]), 10, 64); err == nil && n >= 0 {
@@ -295,9 +283,21 @@ func guardTable() map[string]guard {
 			return args
 		},
 	}
-	for _, c := range []string{"zrangebylex", "zrevrangebylex", "zremrangebylex", "zlexcount", "zrange", "zrangestore", "zadd"} {
+	for _, c := range []string{"zrangebylex", "zrevrangebylex", "zremrangebylex", "zlexcount"} {
 		t[c] = guardLex
 	}
+	t["zrange"], t["zrangestore"] = guardRange, guardRange
+	for _, c := range []string{"zunion", "zinter", "zunionstore", "zinterstore"} {
+		t[c] = guardWeights
+	}
+	for _, c := range []string{"rpush", "lpush"} {
+		t[c] = guardNumbers(numberList, 2, 1)
+	}
+	t["sadd"] = guardNumbers(numberSet, 2, 1)
+	t["zadd"] = func(g *Generator, args [][]byte) [][]byte {
+		return guardLex(g, guardNumbers(numberZSet, 3, 2)(g, args))
+	}
+	t["set"], t["hset"] = guardWeightKeys(weightKey), guardWeightKeys(weightHash)
 	t["sort"], t["sort_ro"] = guardSort, guardSort
 	t["debug"] = func(_ *Generator, args [][]byte) [][]byte {
 		if len(args) > 2 && strings.EqualFold(string(args[1]), "sleep") {
@@ -364,11 +364,13 @@ func guardHello(_ *Generator, args [][]byte) [][]byte {
 	return args
 }
 
+// lexKey is touched by commands of sorted sets alone, and all its members have the score 0.
+const lexKey = "lx0"
+
 // guardLex sends lexical ranges to a key of their own, whose members all have the
 // score 0: over mixed scores their result is undefined, and depends on the levels
 // that the skip list drew.
 func guardLex(g *Generator, args [][]byte) [][]byte {
-	const lexKey = "lx0"
 	name := strings.ToLower(string(args[0]))
 	byLex := slices.ContainsFunc(args, func(a []byte) bool { return strings.EqualFold(string(a), "BYLEX") })
 	switch {
@@ -382,16 +384,6 @@ func guardLex(g *Generator, args [][]byte) [][]byte {
 	case strings.HasSuffix(name, "bylex") || name == "zlexcount" || name == "zrange" && byLex:
 		if len(args) > 1 {
 			args[1] = []byte(lexKey)
-		}
-	}
-	return args
-}
-
-// guardSort leaves BY out: elements with equal weights come in hash order.
-func guardSort(_ *Generator, args [][]byte) [][]byte {
-	for i := len(args) - 1; i >= 2; i-- {
-		if strings.EqualFold(string(args[i]), "BY") {
-			args = slices.Delete(args, i, min(i+2, len(args)))
 		}
 	}
 	return args

@@ -33,6 +33,9 @@ func comparators() map[string]comparator {
 		"kind":     cmpKind,
 		"fields":   cmpFields,
 		"scan":     cmpScan,
+		"sample":   cmpSample,
+		"sort":     cmpSort,
+		"encoding": func(_ [][]byte, a, b Reply) bool { return encodingsAgree("", a, b) },
 		"specs": func(_ [][]byte, a, b Reply) bool {
 			return errsAgree(a, b) && canonical(withoutNotes(a)) == canonical(withoutNotes(b))
 		},

@@ -129,7 +129,11 @@ func (s *Session) Run() error {
 	}()
 	for r := s.First; s.Ran < s.N && len(s.Findings) < s.MaxFinds; r++ {
 		stream := <-rounds
-		stream = stream[:min(len(stream), max(s.N-s.Ran, 1))]
+		if rest := max(s.N-s.Ran, 2); rest < len(stream) {
+			if stream = stream[:rest]; !comparable(stream) {
+				stream = stream[:rest-1]
+			}
+		}
 		f, n, err := s.Runner.Exec(stream)
 		if err != nil {
 			return fmt.Errorf("round %d: %w%s", r, err, s.saveBroken(stream))

@@ -86,6 +86,9 @@ func (r *Runner) Shrink(stream []Cmd, f *Failure, budget int) (small []Cmd, last
 	r.StateEvery = 0
 	defer func() { r.StateEvery = stateEvery }()
 	test := func(s []Cmd) (int, bool) {
+		if !comparable(s) {
+			return 0, false
+		}
 		got, _, err := r.Exec(s)
 		if err != nil || got == nil || got.Class != f.Class {
 			return 0, false

@@ -90,7 +90,7 @@ func (r *Runner) keyState(at int, where, key string) (*Failure, error) {
 	}
 	label := fmt.Sprintf("%s key %s", where, Quote([]byte(key)))
 	for i, what := range []string{"type", "encoding"} {
-		if !same(a[i], b[i]) {
+		if !same(a[i], b[i]) && !(what == "encoding" && encodingsAgree(a[0].Str, a[i], b[i])) {
 			return stateFailure(at, what, a[i].String()+" "+label, b[i].String()+" "+label), nil
 		}
 	}
@@ -126,13 +126,13 @@ func valueReads(typ, key string) (cmds []Cmd, order string) {
 	case "string":
 		return []Cmd{cmdOf("GET", key), cmdOf("STRLEN", key)}, "exact"
 	case "list":
-		return []Cmd{cmdOf("LRANGE", key, "0", "-1")}, "exact"
+		return []Cmd{cmdOf("LRANGE", key, "0", "-1"), cmdOf("LLEN", key)}, "exact"
 	case "set":
-		return []Cmd{cmdOf("SMEMBERS", key)}, "set"
+		return []Cmd{cmdOf("SMEMBERS", key), cmdOf("SCARD", key)}, "set"
 	case "zset":
-		return []Cmd{cmdOf("ZRANGE", key, "0", "-1", "WITHSCORES")}, "exact"
+		return []Cmd{cmdOf("ZRANGE", key, "0", "-1", "WITHSCORES"), cmdOf("ZCARD", key)}, "exact"
 	case "hash":
-		return []Cmd{cmdOf("HGETALL", key)}, "map"
+		return []Cmd{cmdOf("HGETALL", key), cmdOf("HLEN", key)}, "map"
 	case "stream":
 		return []Cmd{cmdOf("XRANGE", key, "-", "+")}, "exact"
 	}
