@@ -17,6 +17,8 @@ type Cmd struct {
 	Inline bool          // sent as one quoted line instead of a multibulk
 	Raw    bool          // Args[0] goes out as is on a connection of its own, which is then closed
 	Sleep  time.Duration // nothing is sent for so long; there are no Args
+	Step   bool          // sent alone, see step.go
+	Close  bool          // the connection is closed; there are no Args
 }
 
 // Name is the command's name in lower case, "" for raw bytes.
@@ -31,7 +33,12 @@ func (c Cmd) Name() string {
 func (c Cmd) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "c%d", c.Client)
+	if c.Step {
+		b.WriteString(" step")
+	}
 	switch {
+	case c.Close:
+		b.WriteString(" close")
 	case c.Sleep > 0:
 		fmt.Fprintf(&b, " sleep %d", c.Sleep.Milliseconds())
 	case c.Raw:
@@ -181,7 +188,7 @@ func unquoteOne(s string) ([]byte, int, error) {
 }
 
 // ReadCase reads a stream from a case file: a line for each command, "cN" the
-// connection, then "inline" or "raw" where it applies, then the arguments; or "sleep" and milliseconds. Lines
+// connection, then "step", "inline" or "raw" where it applies, then the arguments; or "sleep" and milliseconds; or "close". Lines
 // that are empty or start with '#' are skipped.
 func ReadCase(path string) ([]Cmd, error) {
 	f, err := os.Open(path)
@@ -219,6 +226,14 @@ func parseCase(line string) (Cmd, error) {
 		return c, err
 	}
 	args = args[1:]
+	if len(args) > 0 && string(args[0]) == "step" {
+		c.Step = true
+		args = args[1:]
+	}
+	if len(args) == 1 && string(args[0]) == "close" {
+		c.Close = true
+		return c, nil
+	}
 	// Modes are bare lower-case words, which no generated command name equals.
 	if len(args) > 0 && (string(args[0]) == "inline" || string(args[0]) == "raw") {
 		c.Inline, c.Raw = string(args[0]) == "inline", string(args[0]) == "raw"

@@ -33,6 +33,7 @@ type Runner struct {
 
 	conns      map[int]*[2]*Conn
 	admin      [2]*Conn
+	steps      stepState
 	conf       []confParam
 	out        []byte
 	ends       [2][]int
@@ -54,6 +55,7 @@ func (r *Runner) Close() {
 		p[1].Close()
 	}
 	clear(r.conns)
+	r.steps = stepState{blocked: map[int]Cmd{}, ids: map[int][2]string{}}
 	r.admin[0].Close()
 	r.admin[1].Close()
 	r.admin = [2]*Conn{}
@@ -100,6 +102,8 @@ func (r *Runner) Exec(stream []Cmd) (*Failure, int, error) {
 		var f *Failure
 		var err error
 		switch {
+		case stream[at].Step:
+			f, err = r.step(stream[at], at)
 		case stream[at].Sleep > 0:
 			time.Sleep(stream[at].Sleep)
 		case stream[at].Raw:
@@ -127,15 +131,18 @@ func (r *Runner) Exec(stream []Cmd) (*Failure, int, error) {
 
 // batchLen is how many commands from the start of the stream go out together.
 func batchLen(stream []Cmd) int {
-	if stream[0].Raw || stream[0].Sleep > 0 {
+	if stream[0].alone() {
 		return 1
 	}
 	n := 1
-	for n < len(stream) && n < maxBatch && stream[n].Client == stream[0].Client && !stream[n].Raw && stream[n].Sleep == 0 {
+	for n < len(stream) && n < maxBatch && stream[n].Client == stream[0].Client && !stream[n].alone() {
 		n++
 	}
 	return n
 }
+
+// alone reports whether the command is not pipelined with others.
+func (c Cmd) alone() bool { return c.Raw || c.Step || c.Sleep > 0 }
 
 // pair returns the connections of a client number, opening them when needed.
 func (r *Runner) pair(client int) (*[2]*Conn, error) {

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -154,6 +155,7 @@ type Conn struct {
 	closed  bool
 	Pushes  int // RESP3 push messages seen; they are no replies
 	scratch []byte
+	timeout time.Duration // of reads, where it is not ioTimeout
 }
 
 // Dial connects to a server.
@@ -230,6 +232,8 @@ func (c *Conn) subscribeReply() bool {
 	return bytes.Contains(head, []byte("subscribe\r\n"))
 }
 
+var errNoReply = errors.New("no reply")
+
 // fill reads more bytes; io.EOF when the peer has closed in whatever way.
 func (c *Conn) fill() error {
 	if c.closed {
@@ -238,14 +242,15 @@ func (c *Conn) fill() error {
 	if len(c.buf) == cap(c.buf) {
 		c.buf = append(make([]byte, 0, max(64<<10, 2*cap(c.buf))), c.buf...)
 	}
-	c.nc.SetReadDeadline(time.Now().Add(ioTimeout))
+	timeout := cmp.Or(c.timeout, ioTimeout)
+	c.nc.SetReadDeadline(time.Now().Add(timeout))
 	n, err := c.nc.Read(c.buf[len(c.buf):cap(c.buf)])
 	c.buf = c.buf[:len(c.buf)+n]
 	switch {
 	case n > 0:
 		return nil
 	case isTimeout(err):
-		return fmt.Errorf("no reply in %v", ioTimeout)
+		return fmt.Errorf("%w in %v", errNoReply, timeout)
 	}
 	c.closed = true
 	return io.EOF

@@ -121,7 +121,7 @@ func (s *Session) Run() error {
 	go func() { // generation overlaps with execution
 		for r := s.First; ; r++ {
 			select {
-			case rounds <- s.gen.Round(s.Seed, r, s.Round):
+			case rounds <- s.gen.Stream(s.Seed, r, s.Round):
 			case <-stop:
 				return
 			}
@@ -165,7 +165,7 @@ func (s *Session) saveBroken(stream []Cmd) string {
 func (s *Session) count(stream []Cmd) {
 	s.Ran += len(stream)
 	for _, c := range stream {
-		if c.Sleep > 0 {
+		if c.Sleep > 0 || c.Close {
 			continue
 		}
 		name := c.Name()

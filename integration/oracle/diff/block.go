@@ -1,0 +1,231 @@
+package diff
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Rounds about blocking: several connections issue blocking commands on few keys, others push to them, and every command is a step of its
+// own (see step.go). The values that are pushed are all different, so that a reply tells who was served in which order.
+
+const (
+	blockClients = 7                     // client 0 never blocks
+	shortWait    = 25 * time.Millisecond // a timeout that is waited for
+	longWait     = 4 * shortWait
+)
+
+// blockRound reports whether the round is about blocking.
+func (g *Generator) blockRound(r int) bool {
+	return r%4 == 3 && g.has("blpop") && g.has("rpush")
+}
+
+// Stream generates round number r of about n commands. A round about blocking is shorter: each of its steps waits for both servers.
+func (g *Generator) Stream(seed uint64, r, n int) []Cmd {
+	if g.blockRound(r) {
+		return g.BlockRound(seed, r, max(n/12, 50))
+	}
+	return g.Round(seed, r, n)
+}
+
+// BlockRound generates about n steps.
+func (g *Generator) BlockRound(seed uint64, r, n int) []Cmd {
+	g.rnd = rand.New(rand.NewPCG(seed, uint64(r)))
+	g.serial = 0
+	var out []Cmd
+	for c := range blockClients {
+		if c%3 == 1 {
+			out = append(out, stepOf(c, "HELLO", "3"))
+		}
+	}
+	for len(out) < n {
+		out = append(out, g.blockSteps()...)
+	}
+	return out
+}
+
+func stepOf(client int, args ...string) Cmd {
+	c := cmdOf(args...)
+	c.Client, c.Step = client, true
+	return c
+}
+
+// blockSteps are the next few steps of a round about blocking.
+func (g *Generator) blockSteps() []Cmd {
+	client := 1 + g.rnd.IntN(blockClients-1)
+	switch k := g.rnd.IntN(100); {
+	case k < 45:
+		return g.supported(stepOf(client, g.blockingCommand("0")...))
+	case k < 48: // a few that time out, all of them before anything else happens
+		var out []Cmd
+		for range 1 + g.rnd.IntN(3) {
+			out = append(out, g.supported(stepOf(1+g.rnd.IntN(blockClients-1), g.blockingCommand(seconds(shortWait))...))...)
+		}
+		return append(out, Cmd{Client: 0, Step: true, Sleep: longWait})
+	case k < 52: // inside a transaction nothing blocks
+		out := []Cmd{stepOf(client, "MULTI")}
+		for range 1 + g.rnd.IntN(3) {
+			args := g.driverCommand()
+			if g.chance(0.3) {
+				args = g.blockingCommand("0")
+			}
+			out = append(out, g.supported(stepOf(client, args...))...)
+		}
+		return append(out, stepOf(client, "EXEC"))
+	case k < 60: // several keys become ready at once
+		out := []Cmd{stepOf(0, "MULTI")}
+		for range 2 + g.rnd.IntN(4) {
+			out = append(out, g.supported(stepOf(0, g.driverCommand()...))...)
+		}
+		return append(out, stepOf(0, "EXEC"))
+	case k < 64:
+		return []Cmd{stepOf(0, "CLIENT", "UNBLOCK", idOf(client), g.pick("TIMEOUT", "ERROR", "timeout", "x"))}
+	case k < 66:
+		return []Cmd{{Client: client, Step: true, Close: true}}
+	case k < 67: // a key that goes by itself while clients wait
+		return []Cmd{stepOf(0, "PEXPIRE", g.blockKey(), seconds(1000*shortWait)), {Client: 0, Step: true, Sleep: longWait}}
+	case k < 68:
+		return g.swapSteps()
+	}
+	if g.chance(0.7) {
+		client = 0
+	}
+	return g.supported(stepOf(client, g.driverCommand()...))
+}
+
+// swapSteps make a key appear by SWAPDB. It is the only one: redis looks at the keys of a swapped database in the order of a hash table.
+func (g *Generator) swapSteps() []Cmd {
+	out := []Cmd{stepOf(0, "SELECT", "1"), stepOf(0, "FLUSHDB")}
+	push := stepOf(0, "RPUSH", g.listKey(), g.newValue(), g.newValue())
+	if g.chance(0.3) && g.has("zadd") {
+		push = stepOf(0, "ZADD", g.zsetKey(), "1", g.newValue(), "2", g.newValue())
+	}
+	return append(out, push, stepOf(0, "SELECT", "0"), stepOf(0, "SWAPDB", "0", "1"))
+}
+
+// supported drops a command that one of the servers lacks.
+func (g *Generator) supported(c Cmd) []Cmd {
+	if !g.has(c.Name()) {
+		return nil
+	}
+	return []Cmd{c}
+}
+
+func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
+
+// idOf stands for the identity of a client's connection, which differs between the servers.
+func idOf(client int) string { return "{id:" + strconv.Itoa(client) + "}" }
+
+// blockKey is a key of lists mostly, or of sorted sets.
+func (g *Generator) blockKey() string { return g.pick("l0", "l1", "l2", "z0", "z1") }
+
+func (g *Generator) listKey() string {
+	if g.chance(0.06) {
+		return g.blockKey()
+	}
+	return g.pick("l0", "l1", "l2")
+}
+
+func (g *Generator) zsetKey() string {
+	if g.chance(0.06) {
+		return g.blockKey()
+	}
+	return g.pick("z0", "z1")
+}
+
+func (g *Generator) keysOf(key func() string) []string {
+	out := []string{key()}
+	for len(out) < 4 && g.chance(0.45) {
+		out = append(out, key())
+	}
+	return out
+}
+
+func (g *Generator) side() string { return g.pick("LEFT", "RIGHT") }
+
+func (g *Generator) newValue() string {
+	g.serial++
+	return "v" + strconv.Itoa(g.serial)
+}
+
+// blockingCommand is a command that blocks when there is nothing, with a timeout that is never reached in place of "0" half of the time.
+func (g *Generator) blockingCommand(timeout string) []string {
+	if timeout == "0" {
+		timeout = g.pick("0", "0", "0.0", "1000", "1000.5", "1e3", "0x3e8")
+		if g.chance(0.03) {
+			timeout = g.pick("-1", "x", "inf", "nan", "1e20", "-0.001", "")
+		}
+	}
+	many := func(name string, keys, tail []string) []string {
+		args := append([]string{name, timeout, strconv.Itoa(len(keys))}, keys...)
+		args = append(args, tail...)
+		if g.chance(0.4) {
+			args = append(args, "COUNT", g.pick("1", "2", "3", "10"))
+		}
+		return args
+	}
+	switch g.rnd.IntN(9) {
+	case 0, 1:
+		return append(append([]string{"BLPOP"}, g.keysOf(g.listKey)...), timeout)
+	case 2:
+		return append(append([]string{"BRPOP"}, g.keysOf(g.listKey)...), timeout)
+	case 3, 4:
+		return []string{"BLMOVE", g.listKey(), g.listKey(), g.side(), g.side(), timeout}
+	case 5:
+		return []string{"BRPOPLPUSH", g.listKey(), g.listKey(), timeout}
+	case 6:
+		return many("BLMPOP", g.keysOf(g.listKey), []string{g.side()})
+	case 7:
+		return append(append([]string{g.pick("BZPOPMIN", "BZPOPMAX")}, g.keysOf(g.zsetKey)...), timeout)
+	}
+	return many("BZMPOP", g.keysOf(g.zsetKey), []string{g.pick("MIN", "MAX")})
+}
+
+// driverCommand is a command that makes keys ready, or changes them in other ways under the clients that wait.
+func (g *Generator) driverCommand() []string {
+	l, l2, z, any := g.listKey(), g.listKey(), g.zsetKey(), g.blockKey()
+	switch g.rnd.IntN(28) {
+	case 0, 1, 2, 3, 4, 5, 6, 7:
+		args := []string{g.pick("LPUSH", "RPUSH"), l, g.newValue()}
+		for g.chance(0.4) {
+			args = append(args, g.newValue())
+		}
+		return args
+	case 8, 9, 10, 11, 12:
+		args := []string{"ZADD", z}
+		for range 1 + g.rnd.IntN(3) {
+			args = append(args, g.pick("1", "2", "3", "-inf"), g.newValue())
+		}
+		return args
+	case 13:
+		return []string{g.pick("LPUSHX", "RPUSHX"), l, g.newValue()}
+	case 14:
+		return []string{"LMOVE", l, l2, g.side(), g.side()}
+	case 15:
+		return []string{"ZINCRBY", z, "1", g.newValue()}
+	case 16:
+		return []string{"ZUNIONSTORE", z, "2", g.zsetKey(), g.zsetKey()}
+	case 17:
+		return []string{"ZRANGESTORE", z, g.zsetKey(), "0", "1"}
+	case 18:
+		return []string{"SORT", l, "ALPHA", "STORE", l2}
+	case 19:
+		return []string{"RENAME", any, g.blockKey()}
+	case 20:
+		return []string{"COPY", any, g.blockKey(), "REPLACE"}
+	case 21:
+		return []string{"DEL", any}
+	case 22:
+		return []string{"SET", any, g.newValue()}
+	case 23:
+		return []string{g.pick("LPOP", "RPOP"), l}
+	case 24:
+		return []string{g.pick("ZPOPMIN", "ZPOPMAX"), z}
+	case 25:
+		return []string{"MOVE", any, g.pick("0", "1")}
+	case 26:
+		return []string{"LRANGE", l, "0", "-1"}
+	}
+	return strings.Fields(g.pick("SADD l1 a", "FLUSHALL", "PING", "CLIENT UNBLOCK 999999999", "CLIENT UNBLOCK x", "LINSERT l0 BEFORE v1 w", "ZREM z0 v1"))
+}
