@@ -1,0 +1,201 @@
+package object
+
+import (
+	"math"
+	"strconv"
+
+	"godwit/internal/resp"
+)
+
+// ParseScore reads a score as Redis's commands do: all that C's strtod reads (decimal and hexadecimal numbers, inf and infinity in any case), with nothing
+// before or behind. Not a number are nan, what overflows, and what underflows to 0.
+func ParseScore(b []byte) (float64, bool) {
+	if n, ok := smallInt(b); ok {
+		return n, true
+	}
+	if len(b) == 0 || isSpace(b[0]) {
+		return 0, false
+	}
+	f, n, lost := scanFloat(b)
+	if n != len(b) || f != f || lost {
+		return 0, false
+	}
+	return f, true
+}
+
+// smallInt reads up to 15 digits with an optional minus sign, the usual scores. -0 is none of its business.
+func smallInt(b []byte) (float64, bool) {
+	d := b
+	if len(d) > 0 && d[0] == '-' {
+		d = d[1:]
+	}
+	if len(d) == 0 || len(d) > 15 {
+		return 0, false
+	}
+	n := int64(0)
+	for _, c := range d {
+		if c -= '0'; c > 9 {
+			return 0, false
+		}
+		n = n*10 + int64(c)
+	}
+	if len(d) == len(b) {
+		return float64(n), true
+	}
+	return float64(-n), n != 0
+}
+
+// AppendScore appends the score as C's printf("%.17g") does, inf and -inf without sign or case to wonder about.
+func AppendScore(dst []byte, score float64) []byte { return resp.AppendDouble17(dst, score) }
+
+// wholeScore is the score as an integer, if it is one that Redis keeps as such: of at most 62 bits. -0 is 0.
+func wholeScore(score float64) (int64, bool) {
+	if score < -1<<62 || score > 1<<62 {
+		return 0, false
+	}
+	n := int64(score)
+	return n, float64(n) == score
+}
+
+func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
+
+func isDigit(c byte) bool { return c-'0' <= 9 }
+
+func isHex(c byte) bool { return isDigit(c) || (c|0x20)-'a' <= 'f'-'a' }
+
+// scanFloat reads the longest number at the start of b as strtod does: spaces, a sign, then a decimal or hexadecimal number, inf, infinity
+// or nan. n is how many bytes it took, 0 if there is no number. lost reports that the number was too large (f is infinite) or too small (f
+// is zero) for a float64.
+func scanFloat(b []byte) (f float64, n int, lost bool) {
+	i := 0
+	for i < len(b) && isSpace(b[i]) {
+		i++
+	}
+	start := i
+	if i < len(b) && (b[i] == '+' || b[i] == '-') {
+		i++
+	}
+	if f, w := scanName(b[i:]); w > 0 {
+		if b[start] == '-' {
+			f = -f
+		}
+		return f, i + w, false
+	}
+	if i+1 < len(b) && b[i] == '0' && b[i+1]|0x20 == 'x' {
+		if w, whole := scanHex(b[i+2:]); w > 0 {
+			i += 2 + w
+			var scratch [48]byte
+			text := append(scratch[:0], b[start:i]...)
+			if !whole {
+				text = append(text, "p0"...)
+			}
+			f, lost = convert(text, isHex, 'p')
+			return f, i, lost
+		}
+	}
+	w := scanDecimal(b[i:])
+	if w == 0 {
+		return 0, 0, false
+	}
+	i += w
+	f, lost = convert(b[start:i], isDigit, 'e')
+	return f, i, lost
+}
+
+// scanName reads inf, infinity or nan in any case.
+func scanName(b []byte) (f float64, n int) {
+	switch {
+	case hasName(b, "infinity"):
+		return math.Inf(1), 8
+	case hasName(b, "inf"):
+		return math.Inf(1), 3
+	case hasName(b, "nan"):
+		return math.NaN(), 3
+	}
+	return 0, 0
+}
+
+func hasName(b []byte, name string) bool {
+	if len(b) < len(name) {
+		return false
+	}
+	for i := range len(name) {
+		if b[i]|0x20 != name[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// mantissa is the length of the digits at the start of b with at most one point among them, 0 unless there is a digit.
+func mantissa(b []byte, digit func(byte) bool) int {
+	i, digits, point := 0, 0, false
+	for i < len(b) {
+		if digit(b[i]) {
+			digits++
+		} else if b[i] == '.' && !point {
+			point = true
+		} else {
+			break
+		}
+		i++
+	}
+	if digits == 0 {
+		return 0
+	}
+	return i
+}
+
+// exponent is the length of an exponent with its letter at the start of b, 0 if none with a digit is there.
+func exponent(b []byte, letter byte) int {
+	if len(b) < 2 || b[0]|0x20 != letter {
+		return 0
+	}
+	i := 1
+	if b[i] == '+' || b[i] == '-' {
+		i++
+	}
+	first := i
+	for i < len(b) && isDigit(b[i]) {
+		i++
+	}
+	if i == first {
+		return 0
+	}
+	return i
+}
+
+func scanDecimal(b []byte) int {
+	n := mantissa(b, isDigit)
+	if n > 0 {
+		n += exponent(b[n:], 'e')
+	}
+	return n
+}
+
+// scanHex reads a hexadecimal number behind its 0x; whole reports an exponent, which Go's parser demands and C's does not.
+func scanHex(b []byte) (n int, whole bool) {
+	n = mantissa(b, isHex)
+	if n == 0 {
+		return 0, false
+	}
+	e := exponent(b[n:], 'p')
+	return n + e, e > 0
+}
+
+// convert is the value of a number in Go's syntax. digit and letter tell the mantissa's digits from the exponent.
+func convert(text []byte, digit func(byte) bool, letter byte) (f float64, lost bool) {
+	f, err := strconv.ParseFloat(string(text), 64)
+	if f != 0 {
+		return f, err != nil // the syntax was checked: out of range
+	}
+	for _, c := range text {
+		if c|0x20 == letter {
+			break
+		}
+		if digit(c) && c != '0' {
+			return f, true
+		}
+	}
+	return f, false
+}

@@ -1,0 +1,154 @@
+package object
+
+import (
+	"godwit/internal/arena"
+	"godwit/internal/dict"
+	"godwit/internal/listpack"
+	"godwit/internal/skiplist"
+)
+
+// zsetLarge is the large form of a sorted set: a skiplist of all members and a dict that finds a member's node. The nodes belong to the list.
+//
+// All changes of a set that is in use go through insert, setScore, remove and cut.
+type zsetLarge struct {
+	h    *Heap
+	list *skiplist.List
+	dict *dict.Dict
+}
+
+func newZSetLarge(h *Heap) *zsetLarge {
+	l := &zsetLarge{h: h, list: skiplist.New(h.A, h.Rand)}
+	l.dict = dict.New(h.A, dict.Funcs{
+		Hash:  func(r arena.Ref) uint64 { return h.Hash(l.list.Member(r)) },
+		Match: func(r arena.Ref, member []byte) bool { return string(l.list.Member(r)) == string(member) },
+	})
+	return l
+}
+
+// Len implements Large.
+func (l *zsetLarge) Len() int { return l.list.Len() }
+
+// Size implements Large.
+func (l *zsetLarge) Size() int64 { return l.list.Size() + l.dict.TableBytes() }
+
+// Drain implements Large.
+func (l *zsetLarge) Drain(n int) bool {
+	if !l.dict.Drain(n, l.list.Free) {
+		return false
+	}
+	l.list.Close()
+	return true
+}
+
+// Clone implements Large.
+func (l *zsetLarge) Clone(h *Heap) Large {
+	c := newZSetLarge(h)
+	c.dict.Expand(l.Len())
+	ap := c.list.Append()
+	for r := l.list.First(); r != 0; r = l.list.Next(r) {
+		m := l.list.Member(r)
+		ap.Add(c.loose(h.Hash(m), l.list.Score(r), m))
+	}
+	return c
+}
+
+// loose makes a node that the dict knows and the list does not yet.
+func (l *zsetLarge) loose(hash uint64, score float64, member []byte) arena.Ref {
+	r := l.list.Loose(score, member)
+	l.list.SetEpoch(r, l.h.Epoch)
+	l.dict.Insert(hash, r)
+	return r
+}
+
+// insert adds a new member.
+func (l *zsetLarge) insert(hash uint64, score float64, member []byte) {
+	r := l.list.Insert(score, member)
+	l.list.SetEpoch(r, l.h.Epoch)
+	l.dict.Insert(hash, r)
+}
+
+// setScore changes the score of a member.
+func (l *zsetLarge) setScore(r arena.Ref, score float64) {
+	l.list.SetScore(r, score)
+	l.list.SetEpoch(r, l.h.Epoch)
+}
+
+// remove takes a member out.
+func (l *zsetLarge) remove(member []byte) bool {
+	hash := l.h.Hash(member)
+	r := l.dict.Find(hash, member)
+	if r == 0 {
+		return false
+	}
+	l.dict.Delete(hash, r)
+	l.list.Remove(r)
+	return true
+}
+
+// cut takes a part out.
+func (l *zsetLarge) cut(s span) {
+	l.list.RemoveRange(s.first, s.n, func(r arena.Ref) { l.dict.Delete(l.h.Hash(l.list.Member(r)), r) })
+}
+
+func (l *zsetLarge) find(member []byte) arena.Ref { return l.dict.Find(l.h.Hash(member), member) }
+
+func (l *zsetLarge) score(member []byte) (float64, bool) {
+	if r := l.find(member); r != 0 {
+		return l.list.Score(r), true
+	}
+	return 0, false
+}
+
+func (l *zsetLarge) rank(member []byte) (rank int, score float64, ok bool) {
+	r := l.find(member)
+	if r == 0 {
+		return 0, 0, false
+	}
+	return l.list.Rank(r), l.list.Score(r), true
+}
+
+// add is SortedSet.Add.
+func (l *zsetLarge) add(score float64, member []byte, flags ZAddFlags) (ZAddResult, float64) {
+	hash := l.h.Hash(member)
+	r := l.dict.Find(hash, member)
+	if r == 0 {
+		if flags&ZAddXX != 0 {
+			return ZAddNone, 0
+		}
+		l.insert(hash, score, member)
+		return ZAddAdded, score
+	}
+	res, now := flags.decide(l.list.Score(r), score)
+	if res == ZAddUpdated {
+		l.setScore(r, now)
+	}
+	return res, now
+}
+
+// between is the part from one place to another.
+func between(lo, hi skiplist.Pos) span {
+	if hi.Rank <= lo.Rank {
+		return span{}
+	}
+	return span{first: lo.Rank, n: hi.Rank - lo.Rank, low: lo.Next, high: hi.Prev}
+}
+
+func (l *zsetLarge) scoreSpan(r *ScoreRange) span {
+	return between(l.list.SeekScore(r.Min, r.MinEx), l.list.SeekScore(r.Max, !r.MaxEx))
+}
+
+func (l *zsetLarge) lexSpan(r *LexRange) span {
+	lo := skiplist.Pos{Next: l.list.First()}
+	hi := skiplist.Pos{Rank: l.list.Len(), Prev: l.list.Last()}
+	if r.Min.Inf == 0 {
+		lo = l.list.SeekMember(r.Min.Value, r.Min.Ex)
+	}
+	if r.Max.Inf == 0 {
+		hi = l.list.SeekMember(r.Max.Value, !r.Max.Ex)
+	}
+	return between(lo, hi)
+}
+
+func (l *zsetLarge) scan(cursor uint64, emit func(m listpack.Value, score float64)) uint64 {
+	return l.dict.Scan(cursor, func(r arena.Ref) { emit(listpack.Str(l.list.Member(r)), l.list.Score(r)) })
+}
