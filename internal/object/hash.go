@@ -1,0 +1,210 @@
+package object
+
+import (
+	"godwit/internal/listpack"
+)
+
+// Fields is the view of a hash: its fields with a value and perhaps a deadline each. There are three encodings:
+//
+//	EncListpack     listpack of field, value, field, value …, in the order of their creation
+//	EncListpackEx   16 bytes (see hash_listpackex.go), then a listpack of field, value, deadline …: by deadline, those without (0) last
+//	EncHashtable    a hashTable
+//
+// The packed ones are O(fields) in everything, which the limits bound; the table is O(1). A hash turns into a table when a
+// field or value is longer than HashMaxListpackValue or there are more fields than HashMaxListpackEntries, and never back.
+//
+// A field whose deadline has passed is never visible, though it stays where it is until ExpireDue takes it away.
+type Fields struct{ *Edit }
+
+// AsHash is the view of x, which must be of type Hash.
+func AsHash(x *Edit) Fields { return Fields{x} }
+
+// table is the large form.
+func (h Fields) table() *hashTable { return h.Large().(*hashTable) }
+
+// due reports whether a field with that deadline (0: none) is gone.
+func (h Fields) due(deadline int64) bool { return deadline != 0 && deadline < h.H.Now }
+
+// Len is the number of visible fields. It is O(1) unless fields are due.
+func (h Fields) Len() int {
+	switch h.Kind() {
+	case EncListpack:
+		return listpack.Count(h.Bytes()) / 2
+	case EncListpackEx:
+		return h.exLen()
+	default:
+		t := h.table()
+		return t.Len() - t.heap.countDue(t.h.A, h.H.Now)
+	}
+}
+
+// Empty reports whether there are no fields at all, not even due ones: then the key is to be removed.
+func (h Fields) Empty() bool {
+	switch h.Kind() {
+	case EncListpack:
+		return listpack.First(h.Bytes()) == 0
+	case EncListpackEx:
+		return listpack.First(h.exBytes()) == 0
+	default:
+		return h.table().Len() == 0
+	}
+}
+
+// Get is the value of the field. It aliases the hash.
+func (h Fields) Get(field []byte) (v listpack.Value, ok bool) {
+	switch h.Kind() {
+	case EncListpack:
+		lp := h.Bytes()
+		p := listpack.Find(lp, listpack.First(lp), field, 1)
+		if p == 0 {
+			return v, false
+		}
+		return listpack.Get(lp, listpack.Next(lp, p)), true
+	case EncListpackEx:
+		return h.exGet(field)
+	default:
+		return h.table().get(field, h.H.Now)
+	}
+}
+
+// Has reports whether the field exists.
+func (h Fields) Has(field []byte) bool {
+	_, ok := h.Get(field)
+	return ok
+}
+
+// Reserve turns the hash into a table at once if setting all of these (field, value, field, value …) is going to make it one: because one of
+// them is too long, because together they would be more than a listpack holds, or because there are more of them than fields are allowed. (That
+// some fields may be named twice or exist does not count.)
+func (h Fields) Reserve(pairs [][]byte) {
+	if h.Kind() == EncHashtable {
+		return
+	}
+	if len(pairs)/2 > h.H.Lim.HashMaxListpackEntries {
+		h.toTable()
+		return
+	}
+	sum := 0
+	for _, b := range pairs {
+		if len(b) > h.H.Lim.HashMaxListpackValue {
+			h.toTable()
+			return
+		}
+		sum += len(b)
+	}
+	if !listpack.SafeToAdd(h.Bytes(), sum) {
+		h.toTable()
+	}
+}
+
+// Set gives the field the value and takes its deadline away; it reports whether the field is new. Neither may alias the hash.
+func (h Fields) Set(field, value []byte) (created bool) { return h.set(field, value, false) }
+
+// SetKeep is Set that leaves the deadline.
+func (h Fields) SetKeep(field, value []byte) (created bool) { return h.set(field, value, true) }
+
+func (h Fields) set(field, value []byte, keep bool) (created bool) {
+	kind := h.Kind()
+	if limit := h.H.Lim.HashMaxListpackValue; kind != EncHashtable && (len(field) > limit || len(value) > limit) {
+		h.toTable()
+		kind = EncHashtable
+	}
+	n := 0
+	switch kind {
+	case EncHashtable:
+		return h.table().set(field, value, keep, h.H.Now)
+	case EncListpackEx:
+		created = h.exSet(field, value, keep)
+		n = listpack.Count(h.exBytes()) / 3
+	default:
+		lp := h.Bytes()
+		if p := listpack.Find(lp, listpack.First(lp), field, 1); p != 0 {
+			listpack.Replace(h.Edit, listpack.Next(lp, p), value)
+			return false
+		}
+		listpack.AppendPair(h.Edit, field, value)
+		created = true
+		n = listpack.Count(h.Bytes()) / 2
+	}
+	if created && n > h.H.Lim.HashMaxListpackEntries {
+		h.toTable()
+	}
+	return created
+}
+
+// Delete takes the field away and reports whether it was visible.
+func (h Fields) Delete(field []byte) bool {
+	switch h.Kind() {
+	case EncListpack:
+		lp := h.Bytes()
+		p := listpack.Find(lp, listpack.First(lp), field, 1)
+		if p == 0 {
+			return false
+		}
+		listpack.Delete(h.Edit, p, 2)
+		return true
+	case EncListpackEx:
+		return h.exDelete(field)
+	default:
+		return h.table().delete(field, h.H.Now)
+	}
+}
+
+// Each calls f for every visible field and its value until it returns false. Both alias the hash, which f must not change.
+func (h Fields) Each(f func(field, value listpack.Value) bool) {
+	h.eachRaw(func(field, value listpack.Value, deadline int64) bool { return h.due(deadline) || f(field, value) })
+}
+
+// EachDeadline is Each that tells deadlines too, in unix ms, 0 for none.
+func (h Fields) EachDeadline(f func(field, value listpack.Value, deadline int64) bool) {
+	h.eachRaw(func(field, value listpack.Value, deadline int64) bool {
+		return h.due(deadline) || f(field, value, deadline)
+	})
+}
+
+// eachRaw is EachDeadline for all fields, due ones included.
+func (h Fields) eachRaw(f func(field, value listpack.Value, deadline int64) bool) {
+	switch h.Kind() {
+	case EncListpack:
+		lp := h.Bytes()
+		for p := listpack.First(lp); p != 0; {
+			q := listpack.Next(lp, p)
+			if !f(listpack.Get(lp, p), listpack.Get(lp, q), 0) {
+				return
+			}
+			p = listpack.Next(lp, q)
+		}
+	case EncListpackEx:
+		exEach(h.exBytes(), f)
+	default:
+		h.table().each(f)
+	}
+}
+
+// ScanStep is one step of a walk over a hash of kind EncHashtable: f is called for the visible fields of one bucket index. It returns the next
+// cursor, 0 at the end, and how many fields there were. f must not change the hash.
+func (h Fields) ScanStep(cursor uint64, f func(field, value listpack.Value)) (next uint64, seen int) {
+	return h.table().scan(cursor, h.H.Now, f)
+}
+
+// toTable turns a packed hash into a table.
+func (h Fields) toTable() {
+	t := newHashTable(h.H)
+	h.eachRaw(func(field, value listpack.Value, deadline int64) bool {
+		var fb, vb [20]byte
+		t.add(text(field, &fb), text(value, &vb), deadline)
+		return true
+	})
+	if h.Kind() == EncListpackEx {
+		t.armed = h.exArmed()
+	}
+	h.SetLarge(EncHashtable, t)
+}
+
+// text is the element's bytes, printed into buf if it is an integer.
+func text(v listpack.Value, buf *[20]byte) []byte {
+	if v.IsInt {
+		return v.Append(buf[:0])
+	}
+	return v.B
+}

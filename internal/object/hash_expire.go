@@ -1,0 +1,128 @@
+package object
+
+import (
+	"math"
+)
+
+// Deadline is the deadline of a visible field in unix ms, 0 for none.
+func (h Fields) Deadline(field []byte) (deadline int64, ok bool) {
+	switch h.Kind() {
+	case EncListpack:
+		return 0, h.Has(field)
+	case EncListpackEx:
+		lp := h.exBytes()
+		p := exFind(lp, field)
+		if p == 0 {
+			return 0, false
+		}
+		deadline = exDeadline(lp, p)
+	default:
+		t := h.table()
+		r := t.d.Find(t.h.Hash(field), field)
+		if r == 0 {
+			return 0, false
+		}
+		deadline = t.deadline(t.h.A.From(r))
+	}
+	if h.due(deadline) {
+		return 0, false
+	}
+	return deadline, true
+}
+
+// SetDeadline gives a visible field a deadline in unix ms, or takes it away (0); without the field it does nothing. The keyspace must learn of
+// new deadlines (DB.ArmFields).
+func (h Fields) SetDeadline(field []byte, deadline int64) {
+	switch h.Kind() {
+	case EncListpack:
+		if deadline == 0 || !h.Has(field) {
+			return
+		}
+		h.toListpackEx()
+		h.SetDeadline(field, deadline)
+	case EncListpackEx:
+		if p := exFind(h.exBytes(), field); p != 0 {
+			h.exSetDeadline(p, deadline)
+		}
+	default:
+		t := h.table()
+		if r := t.d.Find(t.h.Hash(field), field); r != 0 {
+			t.setDeadline(field, r, deadline)
+		}
+	}
+}
+
+// NextDeadline is the earliest deadline of a field, in unix ms.
+func (h Fields) NextDeadline() (deadline int64, ok bool) {
+	next := h.H.nextField(h.E)
+	return next, next != math.MaxInt64
+}
+
+// nextField is the earliest deadline of a field of the entry, MaxInt64 if there is none.
+func (h *Heap) nextField(e Entry) int64 {
+	if e.Type() != Hash || e.Encoding() < EncListpackEx {
+		return math.MaxInt64
+	}
+	if e.Encoding() == EncHashtable {
+		if t := h.LargeOf(e).(*hashTable); t.heap.n > 0 {
+			return t.heap.at(h.A, 0).deadline
+		}
+		return math.MaxInt64
+	}
+	x := Edit{H: h, E: e}
+	if lp := AsHash(&x).exBytes(); lp[6] != 0xff {
+		if d := exDeadline(lp, 6); d != 0 {
+			return d
+		}
+	}
+	return math.MaxInt64
+}
+
+// FieldsDue reports whether the entry is a hash with fields whose deadline has passed. For all other entries it costs a comparison.
+func (h *Heap) FieldsDue(e Entry) bool { return e.mayHaveDeadlines() && h.nextField(e) < h.Now }
+
+// mayHaveDeadlines reports whether the entry is a hash in an encoding that has room for deadlines.
+func (e Entry) mayHaveDeadlines() bool { return e.Type() == Hash && e.Encoding() >= EncListpackEx }
+
+// ExpireDue takes fields away whose deadline has passed, about budget of them, after emit saw each; it reports how many.
+func (h Fields) ExpireDue(budget int, emit func(field []byte)) (n int) {
+	switch h.Kind() {
+	case EncListpack:
+		return 0
+	case EncListpackEx:
+		return h.exExpire(emit)
+	default:
+		return h.table().expire(h.H.Now, budget, emit)
+	}
+}
+
+// Armed is what the keyspace keeps with a hash that has deadlines: when the timing-wheel records for it are going to fire that it counts on, unix ms,
+// the earlier one first, 0 for none.
+func (h Fields) Armed() [2]int64 {
+	switch h.Kind() {
+	case EncListpack:
+		return [2]int64{}
+	case EncListpackEx:
+		return h.exArmed()
+	default:
+		return h.table().armed
+	}
+}
+
+// SetArmed changes what Armed returns. The hash must have deadlines.
+func (h Fields) SetArmed(armed [2]int64) {
+	if h.Kind() == EncListpackEx {
+		h.exSetArmed(armed)
+	} else {
+		h.table().armed = armed
+	}
+}
+
+// FieldsArmed is the first of Armed for any entry.
+func (h *Heap) FieldsArmed(e Entry) int64 {
+	if !e.mayHaveDeadlines() {
+		return 0
+	}
+	x := Edit{H: h, E: e}
+	return AsHash(&x).Armed()[0]
+}

@@ -1,0 +1,97 @@
+package object
+
+import (
+	"godwit/internal/arena"
+	"godwit/internal/listpack"
+)
+
+// RandomFields calls f for n fields chosen at random, each independently of the others. There must be a visible field.
+func (h Fields) RandomFields(n int, f func(field, value listpack.Value)) {
+	if h.Kind() == EncHashtable {
+		t := h.table()
+		for range n {
+			t.emit(t.random(h.H.Now), f)
+		}
+		return
+	}
+	// A walk for each choice would cost n × fields.
+	lp := h.Bytes()
+	width := 2
+	if h.Kind() == EncListpackEx {
+		lp, width = h.exBytes(), 3
+	}
+	var local [128]int32
+	at := local[:0]
+	p := listpack.First(lp)
+	if width == 3 {
+		p = listpack.Skip(lp, p, 3*h.exDue())
+	}
+	for ; p != 0; p = listpack.Skip(lp, p, width) {
+		at = append(at, int32(p))
+	}
+	for range n {
+		p := int(at[h.H.Rand.IntN(len(at))])
+		f(listpack.Get(lp, p), listpack.Get(lp, listpack.Next(lp, p)))
+	}
+}
+
+// SampleFields calls f for n different fields chosen at random, all subsets being as likely; n is at most Len.
+func (h Fields) SampleFields(n int, f func(field, value listpack.Value)) {
+	left := h.Len()
+	if h.Kind() == EncHashtable && n*3 < left {
+		h.table().sample(n, h.H.Now, f)
+		return
+	}
+	// Each field is taken with the chance that the rest of the sample has to fall on it (Knuth's algorithm S).
+	h.Each(func(field, value listpack.Value) bool {
+		if h.H.Rand.IntN(left) < n {
+			f(field, value)
+			n--
+		}
+		left--
+		return n > 0
+	})
+}
+
+func (t *hashTable) emit(r arena.Ref, f func(field, value listpack.Value)) {
+	b := t.h.A.From(r)
+	field, end := fieldOf(b)
+	value, _ := valueOf(b, end)
+	f(listpack.Str(field), listpack.Str(value))
+}
+
+// random is the block of a field chosen at random. One of several neighbours is taken, so that a field that shares its bucket
+// with many comes up about as often as others.
+func (t *hashTable) random(now int64) arena.Ref {
+	for range 100 {
+		var refs [16]arena.Ref
+		n := t.d.Sample(t.h.Rand.Uint64, refs[:])
+		if r := refs[t.h.Rand.IntN(n)]; !t.gone(t.h.A.From(r), now) {
+			return r
+		}
+	}
+	// Nearly all are due: take the first that is not.
+	var found arena.Ref
+	for cursor := uint64(0); ; {
+		cursor = t.d.Scan(cursor, func(r arena.Ref) {
+			if !t.gone(t.h.A.From(r), now) {
+				found = r
+			}
+		})
+		if cursor == 0 || found != 0 {
+			return found
+		}
+	}
+}
+
+// sample is SampleFields for a few of many fields: what comes up twice is thrown again.
+func (t *hashTable) sample(n int, now int64, f func(field, value listpack.Value)) {
+	seen := make(map[arena.Ref]struct{}, n)
+	for len(seen) < n {
+		r := t.random(now)
+		if _, dup := seen[r]; !dup {
+			seen[r] = struct{}{}
+			t.emit(r, f)
+		}
+	}
+}
