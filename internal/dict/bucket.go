@@ -53,11 +53,13 @@ func (d *Dict) next(b *bucket) *bucket {
 	return (*bucket)(d.a.Pointer(arena.Ref(b[slots])))
 }
 
-// put adds a slot with its fingerprint to the end of the chain that starts at b.
-func (d *Dict) put(b *bucket, fp, slot uint64) {
+// put adds a slot with its fingerprint to the end of the chain that starts at b and returns the number of its entries.
+func (d *Dict) put(b *bucket, fp, slot uint64) int {
 	var parent *bucket
+	before := 0
 	for b[0]&hasLink != 0 {
 		parent, b = b, d.next(b)
+		before += linked
 	}
 	n := b.count()
 	switch {
@@ -72,10 +74,12 @@ func (d *Dict) put(b *bucket, fp, slot uint64) {
 		b[slots] = uint64(ref)
 		b[0] = b[0]&^countMask | linked | hasLink
 		b, n = t, 1
+		before += linked
 	}
 	b[n+1] = slot
 	b.setFP(n+1, fp)
 	b[0]++
+	return before + n + 1
 }
 
 // remove takes slot i of bucket b out of the chain that starts at head; the chain's last entry takes

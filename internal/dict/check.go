@@ -74,6 +74,9 @@ func (c *checker) chain(t *table, index uint64) error {
 			c.bytes += int64(tailBytes(b))
 		}
 		if last {
+			if most := c.longest(t); pos*linked+n > most {
+				return fmt.Errorf("%d entries, though the longest chain ever had %d", pos*linked+n, most)
+			}
 			return nil
 		}
 		b = c.d.next(b)
@@ -94,4 +97,12 @@ func (c *checker) entry(t *table, index, slot, fp uint64) error {
 		return fmt.Errorf("entry %#x is in the new table before its bucket was moved", uint64(r))
 	}
 	return nil
+}
+
+// longest is the bound of chain lengths in the table.
+func (c *checker) longest(t *table) int {
+	if t == &c.d.tab[1] {
+		return c.d.longest[1]
+	}
+	return c.d.longest[0]
 }

@@ -92,8 +92,9 @@ type Dict struct {
 	// span operations count it up and down again.
 	Pause int
 
-	bytes int64  // size classes of all blocks owned
-	drain uint64 // buckets of tab[0] that Drain has emptied; used by Drain alone, while not rehashing
+	longest [2]int // no chain of the table has ever been longer
+	bytes   int64  // size classes of all blocks owned
+	drain   uint64 // buckets of tab[0] that Drain has emptied; used by Drain alone, while not rehashing
 }
 
 // table is one power-of-two array of buckets; base is nil if there is none.
@@ -156,7 +157,8 @@ func (d *Dict) Insert(h uint64, r arena.Ref) {
 		b, _ := d.locate(h, r)
 		invariant.Check(b == nil, "dict: Ref %#x inserted twice", uint64(r))
 	}
-	d.put(d.home(h), h>>56, uint64(r)|tagOf(h))
+	i := d.side(h)
+	d.longest[i] = max(d.longest[i], d.put(d.tab[i].at(h), h>>56, uint64(r)|tagOf(h)))
 	d.used++
 }
 
@@ -207,13 +209,24 @@ func (d *Dict) PrefetchEntry(h uint64) {
 	}
 }
 
+// PrefetchRef asks for the block of an entry to be brought into the cache.
+func (d *Dict) PrefetchRef(r arena.Ref) { prefetch(d.a.Pointer(r)) }
+
+// Unpause ends what Pause++ began, and makes up for the resize that deletes meanwhile could not start.
+func (d *Dict) Unpause() {
+	d.Pause--
+	d.shrinkIfSparse()
+}
+
 // home is the first bucket of the chain where an entry with hash h is or would be put.
-func (d *Dict) home(h uint64) *bucket {
-	t := &d.tab[0]
-	if h&t.mask < d.moved {
-		t = &d.tab[1]
+func (d *Dict) home(h uint64) *bucket { return d.tab[d.side(h)].at(h) }
+
+// side is the table in which an entry with hash h is or would be put.
+func (d *Dict) side(h uint64) int {
+	if h&d.tab[0].mask < d.moved {
+		return 1
 	}
-	return t.at(h)
+	return 0
 }
 
 // locate is the bucket and slot of the entry r, or nil.

@@ -3,6 +3,7 @@ package dict
 import (
 	"encoding/binary"
 	"flag"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -365,6 +366,56 @@ func TestRandomIsFair(t *testing.T) {
 	for k, ref := range w.model {
 		if c := count[ref]; c < rounds/8 || c > rounds*8 {
 			t.Errorf("key %d came up %d times, expected about %d", k, c, rounds)
+		}
+	}
+	w.close()
+}
+
+// TestUniform: every entry is equally likely, in tables that grow, have grown, shrink and are sparse. The sum of squares is chi-square
+// distributed with n-1 degrees of freedom; six standard deviations above its mean come up once in a billion runs.
+func TestUniform(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	w := newWorld(t)
+	if w.d.Uniform(r.Uint64) != 0 {
+		t.Fatal("an entry of an empty dict")
+	}
+	grow := func(n int) {
+		for len(w.keys) < n {
+			w.insert(r.Uint64())
+		}
+	}
+	cut := func(n int) {
+		for len(w.keys) > n {
+			w.delete(w.keys[r.IntN(len(w.keys))])
+		}
+	}
+	for i, prepare := range []func(){
+		func() { grow(1) }, func() { grow(7) }, func() { grow(81) }, func() { grow(700) },
+		func() {
+			for grow(701); !w.d.Rehashing(); {
+				grow(w.d.Len() + 1)
+			}
+			grow(w.d.Len() + 20)
+		},
+		func() { w.d.Pause++; cut(100) },
+		func() { w.d.Unpause(); cut(60) },
+	} {
+		prepare()
+		const share = 200
+		n := len(w.keys)
+		w.d.Pause++
+		count := make(map[arena.Ref]int, n)
+		for range n * share {
+			count[w.d.Uniform(r.Uint64)]++
+		}
+		w.d.Pause--
+		chi := 0.0
+		for _, ref := range w.model {
+			d := float64(count[ref] - share)
+			chi += d * d / share
+		}
+		if limit := float64(n) + 6*math.Sqrt(2*float64(n)); chi > limit || len(count) != n {
+			t.Errorf("case %d: chi-square %.0f of %d entries (at most %.0f), %d came up, rehashing %t", i, chi, n, limit, len(count), w.d.Rehashing())
 		}
 	}
 	w.close()

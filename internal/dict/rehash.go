@@ -59,7 +59,7 @@ func (d *Dict) moveChain(b *bucket) {
 			default:
 				at = d.f.Hash(arena.Ref(slot & refMask))
 			}
-			d.put(to.at(at), b.fp(i), slot)
+			d.longest[1] = max(d.longest[1], d.put(to.at(at), b.fp(i), slot))
 		}
 		if b[0]&hasLink == 0 {
 			break
@@ -79,6 +79,7 @@ func (d *Dict) advance() bool {
 	}
 	d.freeTable(t)
 	d.tab[0], d.tab[1] = d.tab[1], table{}
+	d.longest[0], d.longest[1] = d.longest[1], 0
 	d.moved, d.drain = 0, 0
 	d.shrinkIfSparse()
 	return true
@@ -178,5 +179,6 @@ func (d *Dict) freeTables() {
 			d.freeTable(&d.tab[i])
 		}
 	}
+	d.longest = [2]int{}
 	d.moved, d.drain = 0, 0
 }
