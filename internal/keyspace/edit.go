@@ -32,3 +32,11 @@ func (db *DB) Remove(x *object.Edit) {
 func (db *DB) Moved(from, to arena.Ref) {
 	db.dict.Replace(db.ks.Hash(object.View(db.ks.A, to).Key()), from, to)
 }
+
+// Install stores a detached collection (object.NewDetached) under the key, in the place of whatever is there, without a deadline. The Edit
+// must not be used again.
+func (db *DB) Install(key []byte, x *object.Edit) {
+	db.Set(key, x.E.Value(), 0)
+	x.E.FreeBlock(db.ks.A)
+	x.E = object.Entry{}
+}

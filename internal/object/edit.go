@@ -167,3 +167,22 @@ func (x *Edit) SetLarge(kind Encoding, l Large) {
 	x.rebuild(Value{Type: x.E.Type(), Enc: kind, H: x.H.add(l)})
 	o.Free(x.H.A)
 }
+
+// unplaced is the Slot of an entry that is in no table.
+type unplaced struct{}
+
+func (unplaced) Moved(arena.Ref, arena.Ref) {}
+
+// NewDetached makes a collection that no key holds yet: what a STORE command collects its result in, because its destination may be one of
+// its sources. keyspace.DB.Install gives it a key; Discard frees it.
+func NewDetached(h *Heap, t Type, kind Encoding, packed []byte) *Edit {
+	e := Build(h.A, nil, PackedValue(h.A, t, kind, packed), Meta{Epoch: h.Epoch})
+	return &Edit{H: h, E: e, slot: unplaced{}}
+}
+
+// Discard frees a detached collection.
+func (x *Edit) Discard() {
+	x.H.Take(x.E).Free(x.H.A)
+	x.E.FreeBlock(x.H.A)
+	x.E = Entry{}
+}

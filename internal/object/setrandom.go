@@ -1,0 +1,116 @@
+package object
+
+import (
+	"godwit/internal/arena"
+	"godwit/internal/intset"
+	"godwit/internal/listpack"
+)
+
+// Random choices. Every member, and every subset of a size, is equally likely.
+//
+// One member of a hash table is found by rejection (dict.Uniform). A subset is either picked member by member, or, when it is a sizeable part of the
+// set, selected in one walk: with k still to select among n still to come, take the next with probability k/n (Fan, Muller, Rezucha 1962;
+// Knuth's algorithm S). The walk is sequential where picks are cache misses.
+
+// walkFrom is how many members there may be for each one selected for a walk to be cheaper than picks.
+const walkFrom = 8
+
+// selector decides about one member after the other which are selected.
+type selector struct {
+	h          *Heap
+	left, need int
+}
+
+func (w *selector) next() bool {
+	take := w.h.Rand.IntN(w.left) < w.need
+	w.left--
+	if take {
+		w.need--
+	}
+	return take
+}
+
+// Random is a random member of a set that is not empty.
+func (s Members) Random() listpack.Value {
+	switch s.Kind() {
+	case EncIntset:
+		b := s.Bytes()
+		return listpack.Int(intset.At(b, s.H.Rand.IntN(intset.Len(b))))
+	case EncListpack:
+		b := s.Bytes()
+		return listpack.Get(b, listpack.Seek(b, s.H.Rand.IntN(listpack.Count(b))))
+	}
+	t := s.table()
+	return listpack.Str(t.member(t.random()))
+}
+
+// Sample calls visit for n different random members, in no particular order; n is at most Len.
+func (s Members) Sample(n int, visit func(v listpack.Value)) {
+	size := s.Len()
+	if s.Kind() == EncHashtable && size/walkFrom > n {
+		t := s.table()
+		seen := make(map[arena.Ref]struct{}, n)
+		for len(seen) < n {
+			r := t.random()
+			if _, dup := seen[r]; !dup {
+				seen[r] = struct{}{}
+				visit(listpack.Str(t.member(r)))
+			}
+		}
+		return
+	}
+	w := selector{s.H, size, n}
+	s.Each(func(v listpack.Value) bool {
+		if w.need > 0 && w.next() {
+			visit(v)
+		}
+		return w.need > 0
+	})
+}
+
+// Pop removes n random members, at most Len, and gives each to take before it goes. A set that has become empty is the caller's to delete.
+func (s Members) Pop(n int, take func(v listpack.Value)) {
+	w := selector{s.H, s.Len(), n}
+	switch s.Kind() {
+	case EncIntset:
+		for i := 0; w.need > 0; {
+			if !w.next() {
+				i++
+				continue
+			}
+			take(listpack.Int(intset.At(s.Bytes(), i)))
+			intset.RemoveAt(s.Edit, i)
+		}
+	case EncListpack:
+		for pos := listpack.First(s.Bytes()); w.need > 0; {
+			if !w.next() {
+				pos = listpack.Next(s.Bytes(), pos)
+				continue
+			}
+			take(listpack.Get(s.Bytes(), pos))
+			listpack.Delete(s.Edit, pos, 1) // what comes next is at pos now
+		}
+	default:
+		s.table().pop(w, take)
+	}
+}
+
+func (t *setTable) pop(w selector, take func(v listpack.Value)) {
+	if w.left/walkFrom > w.need {
+		for range w.need {
+			r := t.random()
+			m := t.member(r)
+			take(listpack.Str(m))
+			t.drop(t.h.Hash(m), r)
+		}
+		return
+	}
+	t.each(func(r arena.Ref, m []byte) bool {
+		if w.need > 0 && w.next() {
+			take(listpack.Str(m))
+			t.drop(t.h.Hash(m), r)
+		}
+		return w.need > 0
+	})
+	t.settle()
+}
