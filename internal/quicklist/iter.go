@@ -1,0 +1,159 @@
+package quicklist
+
+import (
+	"godwit/internal/arena"
+	"godwit/internal/listpack"
+)
+
+// Iter walks a list. While it is in use the list may only be changed through it.
+type Iter struct {
+	q       *List
+	reverse bool
+	changed bool      // the node was changed and waits to be settled
+	node    arena.Ref // where lp is from
+	lp      []byte    // the node's payload; nil before the node is read
+	plain   bool
+	pos     int // of the element that Next returned last
+	at      int // of the element that Next returns next; 0: the node is done
+	buf     []byte
+}
+
+// plainPos stands for the only element of a plain node.
+const plainPos = 1
+
+// Iter begins a walk at the index, to the end of the list or, in reverse, to its start. An index that is out of range begins none.
+func (q *List) Iter(index int, reverse bool) Iter {
+	it := Iter{q: q, reverse: reverse}
+	ref, i := q.locate(index)
+	if ref == 0 {
+		return it
+	}
+	it.open(ref)
+	if !it.plain {
+		it.at = listpack.Seek(it.lp, i)
+	}
+	return it
+}
+
+// locate finds the node of the element at the index and the element's index in it, coming from the nearer end.
+func (q *List) locate(index int) (ref arena.Ref, i int) {
+	if index < 0 || index >= q.count {
+		return 0, 0
+	}
+	if index <= q.count/2 {
+		for ref = q.head; ; {
+			n := q.load(ref)
+			if index < n.count {
+				return ref, index
+			}
+			index -= n.count
+			ref = n.next
+		}
+	}
+	left := q.count - index // elements from the index to the end
+	for ref = q.tail; ; {
+		n := q.load(ref)
+		if left <= n.count {
+			return ref, n.count - left
+		}
+		left -= n.count
+		ref = n.prev
+	}
+}
+
+// At is the element at the index.
+func (q *List) At(index int) (v listpack.Value, ok bool) {
+	ref, i := q.locate(index)
+	if ref == 0 {
+		return v, false
+	}
+	n := q.load(ref)
+	b := n.read(&q.s.scratch)
+	if n.kind == plain {
+		return listpack.Str(b), true
+	}
+	return listpack.Get(b, listpack.Seek(b, i)), true
+}
+
+// open makes the node the current one, positioned before its first element in the direction of the walk; ref 0 ends the walk.
+func (it *Iter) open(ref arena.Ref) {
+	it.node, it.at, it.lp = ref, 0, nil
+	if ref == 0 {
+		return
+	}
+	n := it.q.load(ref)
+	it.lp, it.plain = n.read(&it.buf), n.kind == plain
+	switch {
+	case it.plain:
+		it.at = plainPos
+	case it.reverse:
+		it.at = listpack.Last(it.lp)
+	default:
+		it.at = listpack.First(it.lp)
+	}
+}
+
+// leave goes on to the next node and reports whether there is one.
+func (it *Iter) leave() bool {
+	if it.node == 0 {
+		return false
+	}
+	ref := it.q.next(it.node)
+	if it.reverse {
+		ref = it.q.prev(it.node)
+	}
+	it.Close()
+	it.open(ref)
+	return ref != 0
+}
+
+// Next is the next element. It is valid until the next call of anything.
+func (it *Iter) Next() (v listpack.Value, ok bool) {
+	if it.at == 0 && !it.leave() {
+		return v, false
+	}
+	it.pos = it.at
+	switch {
+	case it.plain:
+		it.at = 0
+		return listpack.Str(it.lp), true
+	case it.reverse:
+		it.at = listpack.Prev(it.lp, it.pos)
+	default:
+		it.at = listpack.Next(it.lp, it.pos)
+	}
+	return listpack.Get(it.lp, it.pos), true
+}
+
+// Delete removes the element that Next returned; the walk goes on behind it. After deletions Close has to be called.
+func (it *Iter) Delete() {
+	q := it.q
+	n := q.edit(it.node)
+	if n.count == 1 {
+		ref := n.next
+		if it.reverse {
+			ref = n.prev
+		}
+		it.changed = false
+		q.removeNode(n)
+		it.open(ref)
+		return
+	}
+	listpack.Delete(n, it.pos, 1)
+	n.count--
+	n.store()
+	q.count--
+	it.changed = true
+	it.lp = n.Bytes()
+	if !it.reverse && it.at != 0 {
+		it.at = it.pos
+	}
+}
+
+// Close ends a walk that changed the list.
+func (it *Iter) Close() {
+	if it.changed {
+		it.changed = false
+		it.q.settle(it.node)
+	}
+}

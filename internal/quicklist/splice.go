@@ -1,0 +1,94 @@
+package quicklist
+
+import (
+	"godwit/internal/arena"
+	"godwit/internal/invariant"
+)
+
+// Splice implements listpack.Space: del bytes at offset at are replaced by ins undefined ones. Of the bytes before and behind, the fewer are moved, as long as
+// the block has room on that side.
+func (n *node) Splice(at, del, ins int) []byte {
+	invariant.Check(at >= 0 && del >= 0 && ins >= 0 && at+del <= n.size, "quicklist: splice %d -%d +%d of %d bytes", at, del, ins, n.size)
+	grow := ins - del
+	size := n.size + grow
+	front := at < n.size-at-del
+	off := n.off - grow
+	switch {
+	case front && off >= 0 && off <= maxOff:
+		b := n.q.s.A.Bytes(n.ptr, n.room)
+		copy(b[off:off+at], b[n.off:])
+		n.off, n.size = off, size
+	case size > n.room:
+		n.expand(at, del, ins, front)
+	case n.off+size > n.room || front && grow > 0:
+		n.shift(at, del, ins, spare(n.room, size, front))
+	case front && grow < 0: // off has become too large to be kept
+		n.shift(at, del, ins, 0)
+	default:
+		n.shift(at, del, ins, n.off)
+	}
+	if grow < 0 {
+		n.tighten()
+	}
+	return n.Bytes()
+}
+
+// spare is where a payload of size bytes is put in a block of room: what is free goes to the side that grows.
+func spare(room, size int, front bool) int {
+	if !front {
+		return 0
+	}
+	return min(room-size, maxOff)
+}
+
+// shift does a Splice within the block, after which the payload begins at off.
+func (n *node) shift(at, del, ins, off int) {
+	b := n.q.s.A.Bytes(n.ptr, n.room)
+	head, tail := b[n.off:n.off+at], b[n.off+at+del:n.off+n.size]
+	to := off + at + ins
+	if to > n.off+at+del { // the tail moves away from the head
+		copy(b[to:to+len(tail)], tail)
+		copy(b[off:], head)
+	} else {
+		copy(b[off:], head)
+		copy(b[to:to+len(tail)], tail)
+	}
+	n.off, n.size = off, n.size+ins-del
+}
+
+// expand does a Splice that needs a larger block.
+func (n *node) expand(at, del, ins int, front bool) {
+	a := n.q.s.A
+	size := n.size + ins - del
+	room := arena.ClassSize(size)
+	off := spare(room, size, front)
+	if !front || room > arena.MaxSmall {
+		n.resize(room)
+		n.shift(at, del, ins, off)
+		return
+	}
+	// Resize would copy everything to a place where it does not stay.
+	ptr := n.q.alloc(room)
+	to, from := a.Bytes(ptr, room), a.Bytes(n.ptr, n.off+n.size)[n.off:]
+	copy(to[off:], from[:at])
+	copy(to[off+at+ins:], from[at+del:])
+	n.q.free(n.ptr, n.room)
+	n.ptr, n.room, n.off, n.size = ptr, room, off, size
+}
+
+// tighten gives room back once a quarter of the block would be free.
+func (n *node) tighten() {
+	room := arena.ClassSize(n.size)
+	if room > n.room-n.room/4 {
+		return
+	}
+	n.shift(0, 0, 0, 0)
+	n.resize(room)
+}
+
+// resize changes the size of the block.
+func (n *node) resize(room int) {
+	n.q.bytes += int64(room - n.room)
+	n.ptr = n.q.s.A.Resize(n.ptr, n.room, room, arena.Values)
+	n.room = room
+}
