@@ -31,6 +31,10 @@
 //   - events: the probe's p99.9 while the key table doubles under a steady load of inserts, during FLUSHALL ASYNC and
 //     UNLINK of big strings, each against the same server's idle p99.9 of the same round. The row `overwrite`
 //     is a control: the same load as for growth, but on keys that exist.
+//   - collections: the rest of redis-benchmark's default list at pipelines 1 and 16, one server for a whole round.
+//   - elements: growth of used_memory for each element of one large collection of each type, and for small hashes.
+//   - big: CPU time of the server for commands on large sorted sets and sets (from redis-cli --pipe), and the
+//     longest wait of the probe while a big sorted set is deleted.
 //
 // The probe is one thread with a blocking socket, so that no poller or scheduler of the client sits between
 // the reply and the clock. While a server stalls, the probe cannot send; the requests it should have sent are
@@ -73,7 +77,7 @@ const (
 var sideNames = [sides]string{"Redis", "Godwit"}
 
 // partNames lists the measurements in the order in which they run.
-var partNames = []string{"latency", "throughput", "rss", "bulk", "expiry", "events"}
+var partNames = []string{"latency", "throughput", "rss", "bulk", "expiry", "events", "collections", "elements", "big"}
 
 // bench is one run: what to measure, the servers to start, and the report that is being filled.
 type bench struct {
@@ -258,6 +262,9 @@ func measure(ctx context.Context, p plan, paths [sides]string, log io.Writer) (*
 		{"bulk", b.bulk},
 		{"expiry", b.expiry},
 		{"events", b.events},
+		{"collections", b.collections},
+		{"elements", b.elements},
+		{"big", b.big},
 	} {
 		if err := part.run(ctx); err != nil {
 			return nil, fmt.Errorf("%s: %w", part.name, err)

@@ -41,6 +41,10 @@ type plan struct {
 	eventWindow      time.Duration
 	bigValues        int
 	bigValueSize     int // bytes
+
+	elements   int // of a collection, and the members that redis-benchmark chooses from
+	bigMembers int // of the big sorted set
+	bigOps     int
 }
 
 func fullPlan() plan {
@@ -54,6 +58,7 @@ func fullPlan() plan {
 		growFrom: 1_550_000, growTo: 3_150_000, growRate: 150_000,
 		eventProbeEvery: 250 * time.Microsecond, eventWindow: 3 * time.Second,
 		bigValues: 5, bigValueSize: 100 << 20,
+		elements: 1_000_000, bigMembers: 10_000_000, bigOps: 300_000,
 	}
 }
 
@@ -67,6 +72,7 @@ func quickPlan() plan {
 	p.growFrom, p.growTo = 98_000, 200_000
 	p.eventWindow = time.Second
 	p.bigValues, p.bigValueSize = 4, 32<<20
+	p.elements, p.bigMembers, p.bigOps = 100_000, 300_000, 30_000
 	return p
 }
 
@@ -81,6 +87,7 @@ func (p *plan) apply(o options) {
 		p.rssKeys = []int{o.keys}
 		p.expireKeys = min(p.expireKeys, o.keys)
 		p.growFrom, p.growTo = o.keys*49/100, o.keys
+		p.elements, p.bigMembers = min(p.elements, o.keys), min(p.bigMembers, o.keys)
 	}
 }
 

@@ -19,6 +19,7 @@ const (
 	targetBulkCPU    = 0.5 // at most
 	targetRSS        = 0.8 // at most, 64-byte values
 	targetStall      = 2.0 // ms at most, p99.9 of an event minus idle
+	targetCollection = 1.3 // at least, pipeline 16
 )
 
 // busyMachine is the share of CPU time used by others above which the report warns.
@@ -159,6 +160,49 @@ func (r *report) events(p999, diff, worst []series) {
 		}
 		s.row(append(cells, target)...)
 	}
+}
+
+func (r *report) collectionsHeader() {
+	r.section("Collections",
+		fmt.Sprintf("The rest of redis-benchmark's default list: 50 connections, members from %s.", count(r.plan.elements)),
+		"command", "pipeline", "Redis k ops/s", "Godwit k ops/s", "ratio", "target",
+		"Redis CPU µs/op", "Godwit CPU µs/op", "ratio", "target")
+}
+
+func (r *report) collectionsRow(test string, pipeline int, rps, cpu *series) {
+	var speed, cost string
+	if pipeline == 16 {
+		speed = r.atLeast(rps.ratio(), targetCollection, "")
+	} else {
+		cost = r.atMost(cpu.ratio(), targetCPU, "")
+	}
+	r.last().row(strings.ToUpper(test), fmt.Sprint(pipeline),
+		fmt.Sprintf("%.0f", rps.median(sideRedis)/1e3), fmt.Sprintf("%.0f", rps.median(sideGodwit)/1e3), ratio(rps), speed,
+		fmt.Sprintf("%.2f", cpu.median(sideRedis)), fmt.Sprintf("%.2f", cpu.median(sideGodwit)), ratio(cpu), cost)
+}
+
+func (r *report) elementsHeader() {
+	r.section("Memory of collections",
+		fmt.Sprintf("Growth of used_memory: one collection of %s elements, members of 14 bytes, hash values of 2 to 8; and %s small hashes.",
+			count(r.plan.elements), count(r.plan.elements)),
+		"collection", "for each", "Redis B", "Godwit B", "ratio", "target")
+}
+
+func (r *report) elementsRow(k elementKind, per *series) {
+	r.last().row(k.name, k.per, fmt.Sprintf("%.1f", per.median(sideRedis)), fmt.Sprintf("%.1f", per.median(sideGodwit)), ratio(per),
+		r.verdict(fmt.Sprintf("≤ %.2f", k.target), per.ratio() <= k.target))
+}
+
+func (r *report) big(names []string, cpu []series, stall *series) {
+	s := r.section("Large collections",
+		fmt.Sprintf("Server CPU: ZRANK and ZRANGE of 10 on a sorted set of %s, for each command; the set operations on %s members each, half of them common.",
+			count(r.plan.bigMembers), count(r.plan.elements)),
+		"command", "Redis CPU µs", "Godwit CPU µs", "ratio", "target")
+	for i, name := range names {
+		s.row(name, fmt.Sprintf("%.2f", cpu[i].median(sideRedis)), fmt.Sprintf("%.2f", cpu[i].median(sideGodwit)), ratio(&cpu[i]),
+			r.atMost(cpu[i].ratio(), targetCPU, ""))
+	}
+	s.row("DEL of the big set: longest wait of others", ms(stall.median(sideRedis))+" ms", ms(stall.median(sideGodwit))+" ms", ratio(stall), "")
 }
 
 func ratio(s *series) string { return fmt.Sprintf("%.2f×", s.ratio()) }

@@ -1,0 +1,331 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// collectionTest is one run of redis-benchmark against collections. Those of one round go to one server in this order: the pops
+// take what the pushes before them have left.
+type collectionTest struct {
+	name  string
+	args  []string // what follows redis-benchmark's common arguments
+	scale float64  // of the plan's number of operations
+}
+
+// collectionTests is redis-benchmark's default list without the strings. LRANGE is given as a command: its built-in form counts the pushes
+// that fill the list.
+func collectionTests() []collectionTest {
+	builtin := func(name string, scale float64) collectionTest {
+		return collectionTest{name, []string{"-t", name}, scale}
+	}
+	lrange := func(n int, scale float64) collectionTest {
+		return collectionTest{fmt.Sprintf("lrange_%d", n), []string{"lrange", "mylist", "0", strconv.Itoa(n - 1)}, scale}
+	}
+	return []collectionTest{
+		builtin("lpush", 1), builtin("rpush", 1),
+		lrange(100, 0.2), lrange(300, 0.1), lrange(500, 0.06), lrange(600, 0.05),
+		builtin("lpop", 1), builtin("rpop", 1),
+		builtin("sadd", 1), builtin("hset", 1), builtin("spop", 0.5), builtin("zadd", 1), builtin("zpopmin", 0.5),
+	}
+}
+
+// collections measures redis-benchmark's default list for collections at pipelines 1 and 16.
+func (b *bench) collections(ctx context.Context) error {
+	if !b.plan.has("collections") {
+		return nil
+	}
+	tests := collectionTests()
+	b.report.collectionsHeader()
+	for _, pipeline := range []int{1, 16} {
+		rps, cpu := make([]series, len(tests)), make([]series, len(tests))
+		err := b.eachRound(ctx, func(_, side int) error {
+			s, err := b.start(ctx, side)
+			if err != nil {
+				return err
+			}
+			defer s.stop()
+			for i, t := range tests {
+				r, c, err := b.benchmarkCollection(ctx, s, t, pipeline)
+				if err != nil {
+					return fmt.Errorf("%s: %w", t.name, err)
+				}
+				rps[i].add(side, r)
+				cpu[i].add(side, c)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for i, t := range tests {
+			b.progress("%-11s P%-3d  ops/s %.2f×  CPU/op %.2f×", t.name, pipeline, rps[i].ratio(), cpu[i].ratio())
+			b.report.collectionsRow(t.name, pipeline, &rps[i], &cpu[i])
+		}
+	}
+	return nil
+}
+
+func (b *bench) benchmarkCollection(ctx context.Context, s *server, t collectionTest, pipeline int) (rps, cpu float64, err error) {
+	ops := max(1000, int(float64(b.plan.ops(t.name, pipeline))*t.scale))
+	before, err := cpuTime(s.pid())
+	if err != nil {
+		return 0, 0, err
+	}
+	args := append([]string{"-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-c", "50", "-n", strconv.Itoa(ops),
+		"-P", strconv.Itoa(pipeline), "-r", strconv.Itoa(b.plan.elements), "-d", "3", "--csv"}, t.args...)
+	out, err := tool(ctx, nil, "redis-benchmark", args...)
+	if err != nil {
+		return 0, 0, err
+	}
+	after, err := cpuTime(s.pid())
+	if err != nil {
+		return 0, 0, err
+	}
+	rps, err = parseBenchmark(out)
+	return rps, float64((after - before).Nanoseconds()) / 1e3 / float64(ops), err
+}
+
+// generated is a command stream whose replies nobody looks at.
+type generated struct {
+	name   string
+	n      int // commands
+	append func(dst []byte, rnd *rand.Rand, i int) []byte
+}
+
+// pipe feeds the stream to redis-cli --pipe and returns the server's CPU time in µs for each command.
+func (b *bench) pipe(ctx context.Context, s *server, g generated) (cpu float64, err error) {
+	path := filepath.Join(b.dir, "pipe.resp")
+	rnd := rand.New(rand.NewPCG(5, 7))
+	err = writeBulkFile(path, request{append: func(dst []byte, i int) []byte { return g.append(dst, rnd, i) }}, g.n)
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	before, err := cpuTime(s.pid())
+	if err != nil {
+		return 0, err
+	}
+	out, err := tool(ctx, f, "redis-cli", "-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "--pipe")
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", g.name, err)
+	}
+	after, err := cpuTime(s.pid())
+	if err != nil {
+		return 0, err
+	}
+	if want := fmt.Sprintf("errors: 0, replies: %d", g.n); !bytes.Contains(out, []byte(want)) {
+		return 0, fmt.Errorf("%s: redis-cli --pipe did not report %q: %q", g.name, want, out)
+	}
+	return float64((after - before).Nanoseconds()) / 1e3 / float64(g.n), nil
+}
+
+// elementKind is a collection, or many, whose memory is measured.
+type elementKind struct {
+	generated
+	per    string  // what a figure is for
+	target float64 // Godwit ÷ Redis at most
+}
+
+// elementKinds are one collection of n elements of each type, and n small hashes. Members have 14 bytes.
+func elementKinds(n int) []elementKind {
+	member := func(i int) string { return fmt.Sprintf("member:%07d", i) }
+	value := func(i int) string { return strings.Repeat(strconv.Itoa(i%10), 2+i%7) }
+	return []elementKind{
+		{generated{"zset", n, func(dst []byte, rnd *rand.Rand, i int) []byte {
+			return appendCommand(dst, "ZADD", "k", strconv.Itoa(rnd.IntN(1<<30)), member(i))
+		}}, "member", 0.75},
+		{generated{"hash", n, func(dst []byte, _ *rand.Rand, i int) []byte {
+			return appendCommand(dst, "HSET", "k", member(i), value(i))
+		}}, "field", 0.8},
+		{generated{"set", n, func(dst []byte, _ *rand.Rand, i int) []byte {
+			return appendCommand(dst, "SADD", "k", member(i))
+		}}, "member", 0.85},
+		{generated{"list", n, func(dst []byte, _ *rand.Rand, i int) []byte {
+			return appendCommand(dst, "RPUSH", "k", member(i))
+		}}, "element", 1.0},
+		{generated{"small hashes", n, func(dst []byte, _ *rand.Rand, i int) []byte {
+			return appendCommand(dst, "HSET", string(appendKey(nil, i)), "field:1", value(i), "field:2", value(i+1), "field:3", value(i+2),
+				"field:4", value(i+3), "field:5", value(i+4))
+		}}, "hash of 5 fields", 0.85},
+	}
+}
+
+// elements measures used_memory for each element. It does not depend on the machine's mood: one round is enough.
+func (b *bench) elements(ctx context.Context) error {
+	if !b.plan.has("elements") {
+		return nil
+	}
+	b.report.elementsHeader()
+	for _, k := range elementKinds(b.plan.elements) {
+		var per series
+		for side := range sides {
+			grown, err := b.growthOf(ctx, side, k.generated)
+			if err != nil {
+				return err
+			}
+			per.add(side, grown/float64(k.n))
+		}
+		b.progress("elements %-12s %.2f×", k.name, per.ratio())
+		b.report.elementsRow(k, &per)
+	}
+	return nil
+}
+
+// growthOf is by how many bytes used_memory grows by the stream.
+func (b *bench) growthOf(ctx context.Context, side int, g generated) (float64, error) {
+	s, err := b.start(ctx, side)
+	if err != nil {
+		return 0, err
+	}
+	defer s.stop()
+	c, err := dial(s.addr())
+	if err != nil {
+		return 0, err
+	}
+	defer c.close()
+	before, err := usedMemory(c)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := b.pipe(ctx, s, g); err != nil {
+		return 0, err
+	}
+	// Drive a rehash of the key table to its end.
+	if err := pump(ctx, s.addr(), getMissing(), 0, g.n/2); err != nil {
+		return 0, err
+	}
+	after, err := usedMemory(c)
+	return after - before, err
+}
+
+func usedMemory(c *client) (float64, error) {
+	info, err := c.do("INFO", "memory")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(info) {
+		if v, ok := strings.CutPrefix(strings.TrimSpace(line), "used_memory:"); ok {
+			return strconv.ParseFloat(v, 64)
+		}
+	}
+	return 0, fmt.Errorf("INFO memory lacks used_memory")
+}
+
+// bigMember is a member of the big sorted set.
+func bigMember(dst []byte, i int) []byte { return appendKey(dst, i) }
+
+// bigCommands are the streams whose CPU time is compared on large collections of n members.
+func bigCommands(n, ops int) []generated {
+	start := func(rnd *rand.Rand) string { return strconv.Itoa(rnd.IntN(n)) }
+	return []generated{
+		{"ZRANK", ops, func(dst []byte, rnd *rand.Rand, _ int) []byte {
+			return appendCommand(dst, "ZRANK", "big", string(bigMember(nil, rnd.IntN(n))))
+		}},
+		{"ZRANGE by rank", ops, func(dst []byte, rnd *rand.Rand, _ int) []byte {
+			i := rnd.IntN(n)
+			return appendCommand(dst, "ZRANGE", "big", strconv.Itoa(i), strconv.Itoa(i+9))
+		}},
+		{"ZRANGE by score", ops, func(dst []byte, rnd *rand.Rand, _ int) []byte {
+			return appendCommand(dst, "ZRANGE", "big", start(rnd), "+inf", "BYSCORE", "LIMIT", "0", "10")
+		}},
+	}
+}
+
+// bigLoad adds ten members a command: member i has a score that is a permutation of 0..n-1.
+func bigLoad(key, command string, from, n int) generated {
+	return generated{"load " + key, (n + 9) / 10, func(dst []byte, _ *rand.Rand, i int) []byte {
+		args := []string{command, key}
+		for j := i * 10; j < min(i*10+10, n); j++ {
+			if command == "ZADD" {
+				args = append(args, strconv.Itoa(j*7919%n))
+			}
+			args = append(args, string(bigMember(nil, from+j)))
+		}
+		return appendCommand(dst, args...)
+	}}
+}
+
+// big measures CPU time on large collections, and how long others wait while one is deleted.
+func (b *bench) big(ctx context.Context) error {
+	if !b.plan.has("big") {
+		return nil
+	}
+	single := []string{"ZUNIONSTORE of two", "SINTER of two"}
+	cmds := bigCommands(b.plan.bigMembers, b.plan.bigOps)
+	cpu := make([]series, len(cmds)+len(single))
+	var stall series
+	for side := range sides {
+		figures, worst, err := b.bigOnce(ctx, side, cmds)
+		if err != nil {
+			return err
+		}
+		for i, f := range figures {
+			cpu[i].add(side, f)
+		}
+		stall.add(side, worst)
+	}
+	names := make([]string, 0, len(cpu))
+	for _, c := range cmds {
+		names = append(names, c.name)
+	}
+	names = append(names, single...)
+	for i, name := range names {
+		b.progress("big %-18s CPU %.2f×", name, cpu[i].ratio())
+	}
+	b.report.big(names, cpu, &stall)
+	return nil
+}
+
+// bigOnce returns CPU times in µs: those of cmds for each command, then of one ZUNIONSTORE and one SINTER; and the longest wait of a
+// second client in ms while the big sorted set is deleted.
+func (b *bench) bigOnce(ctx context.Context, side int, cmds []generated) (cpu []float64, stall float64, err error) {
+	s, err := b.start(ctx, side)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer s.stop()
+	n, half := b.plan.bigMembers, b.plan.elements/2
+	loads := []generated{bigLoad("big", "ZADD", 0, n), bigLoad("z1", "ZADD", 0, 2*half), bigLoad("z2", "ZADD", half, 2*half),
+		bigLoad("s1", "SADD", 0, 2*half), bigLoad("s2", "SADD", half, 2*half)}
+	for _, l := range loads {
+		if _, err := b.pipe(ctx, s, l); err != nil {
+			return nil, 0, err
+		}
+	}
+	one := func(args ...string) generated {
+		return generated{args[0], 1, func(dst []byte, _ *rand.Rand, _ int) []byte { return appendCommand(dst, args...) }}
+	}
+	for _, g := range append(cmds, one("ZUNIONSTORE", "dst", "2", "z1", "z2"), one("SINTER", "s1", "s2")) {
+		c, err := b.pipe(ctx, s, g)
+		if err != nil {
+			return nil, 0, err
+		}
+		cpu = append(cpu, c)
+	}
+	c, err := dial(s.addr())
+	if err != nil {
+		return nil, 0, err
+	}
+	defer c.close()
+	l, err := probeFor(ctx, s.addr(), b.plan.eventProbeEvery, 1, b.plan.eventWindow, func() error {
+		time.Sleep(b.plan.eventWindow / 10)
+		_, err := c.do("DEL", "big")
+		return err
+	})
+	return cpu, l.max, err
+}
