@@ -3,6 +3,7 @@ package command
 import (
 	"godwit/internal/engine"
 	"godwit/internal/keyspace"
+	"godwit/internal/listpack"
 	"godwit/internal/object"
 )
 
@@ -32,4 +33,13 @@ func opened(c *engine.Ctx, e object.Entry, t object.Type) (*object.Edit, bool) {
 func emptied(c *engine.Ctx, x *object.Edit, key []byte) {
 	c.DB.Remove(x)
 	c.Notify(keyspace.EvGeneric, "del", key)
+}
+
+// bulkValue answers with an element of a collection.
+func bulkValue(c *engine.Ctx, v listpack.Value) {
+	if v.IsInt {
+		c.BulkInt(v.N)
+		return
+	}
+	c.Bulk(v.B)
 }

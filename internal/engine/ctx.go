@@ -63,6 +63,10 @@ func (c *Ctx) PropagateAs(argv ...[]byte) {
 	c.propCmds = append(c.propCmds, cp)
 }
 
+// Propagating reports whether anybody listens to what is propagated. If not, a handler may spare itself collecting what PropagateAs wants and call
+// NoPropagate.
+func (c *Ctx) Propagating() bool { return len(c.E.sinks) > 0 }
+
 // NoPropagate keeps the command out of AOF and replication although it was dirty.
 func (c *Ctx) NoPropagate() { c.prop = propNone }
 

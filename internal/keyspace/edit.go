@@ -36,7 +36,12 @@ func (db *DB) Moved(from, to arena.Ref) {
 // Install stores a detached collection (object.NewDetached) under the key, in the place of whatever is there, without a deadline. The Edit
 // must not be used again.
 func (db *DB) Install(key []byte, x *object.Edit) {
-	db.Set(key, x.E.Value(), 0)
+	v := x.E.Value()
+	replaced := db.Peek(key).Exists()
+	db.Set(key, v, 0)
+	if replaced { // else Set has done it
+		db.announce(key, v.Type)
+	}
 	x.E.FreeBlock(db.ks.A)
 	x.E = object.Entry{}
 }
