@@ -1,94 +1,201 @@
 package object
 
 import (
+	"encoding/binary"
+	"math"
 	"slices"
 
-	"godwit/internal/arena"
+	"godwit/internal/listpack"
 )
 
-// ZBuilder collects members and scores in any order and becomes a sorted set at the end: the result of ZUNIONSTORE and its like, which may
-// replace one of the sets that it is made of. It sorts once instead of finding a place for each. Until Store or Free it owns memory of the arena.
+// ZBuilder is a sorted set in the making: members and scores in the order in which an operation found them, sorted once in the end. An insert
+// into a skiplist for each would cost a search with a cache miss on every level. It holds copies, so the result may replace one of the sets
+// that it is made of.
+//
+//	items    | score | offset |  one for each member
+//	members  | length, u32 LE | bytes |  one after the other; an item's offset is its length's
+//	table    | hash, upper 32 bits | index of the item + 1 |  open addressing, linear probes; only where members may come twice
+//
+// Nothing in it is a pointer, so the collector does not look into it. Members are fewer than 2^32-1.
+//
+// Adding is O(1). Members that are merged wait in a batch, to be looked up in the table together: their slots are read first, none
+// waiting for another's cache miss.
 type ZBuilder struct {
-	l       *zsetLarge
-	refs    []arena.Ref
-	longest int
+	h       *Heap
+	items   []zitem
+	members []byte
+	longest int // bytes of the longest member
+	table   []uint64
+	combine func(have, score float64) float64
+	batch   zbatch
+}
+
+type zitem struct {
+	score float64
+	at    uint64
+}
+
+// zbatchLen is how many members are looked up together.
+const zbatchLen = 32
+
+// zbatch holds members on their way into the table.
+type zbatch struct {
+	n      int
+	hash   [zbatchLen]uint64
+	score  [zbatchLen]float64
+	end    [zbatchLen]int // where the member ends in bytes
+	bytes  []byte
+	warmed uint64 // keeps the first reads from being optimised away
 }
 
 // NewZBuilder begins a sorted set of about n members.
 func NewZBuilder(h *Heap, n int) *ZBuilder {
-	b := &ZBuilder{l: newZSetLarge(h), refs: make([]arena.Ref, 0, n)}
-	b.l.dict.Expand(n)
-	return b
+	return &ZBuilder{h: h, items: make([]zitem, 0, n), members: make([]byte, 0, 16*n)}
 }
 
-// Len is the number of members so far.
-func (b *ZBuilder) Len() int { return len(b.refs) }
-
-// Score is the score that a member has so far.
-func (b *ZBuilder) Score(member []byte) (float64, bool) { return b.l.score(member) }
-
-// Add adds a member that is not there yet.
-func (b *ZBuilder) Add(member []byte, score float64) {
-	b.add(b.l.h.Hash(member), member, score)
+// Merging prepares for Merge, with up to n calls of it. The builder must be empty.
+func (b *ZBuilder) Merging(n int, combine func(have, score float64) float64) {
+	size := 16
+	for size < n+n/2 {
+		size *= 2
+	}
+	b.table, b.combine = make([]uint64, size), combine
 }
 
-func (b *ZBuilder) add(hash uint64, member []byte, score float64) {
-	b.refs = append(b.refs, b.l.loose(hash, score, member))
-	b.longest = max(b.longest, len(member))
+// Add adds a member that is not there yet. Of one builder either Add is used or Merge.
+func (b *ZBuilder) Add(m listpack.Value, score float64) {
+	at := len(b.members)
+	b.members = m.Append(append(b.members, 0, 0, 0, 0))
+	n := len(b.members) - at - 4
+	binary.LittleEndian.PutUint32(b.members[at:], uint32(n))
+	b.longest = max(b.longest, n)
+	b.items = append(b.items, zitem{score, uint64(at)})
 }
 
 // Merge adds a member, or gives it the score combine(what it has, score) if it is there.
-func (b *ZBuilder) Merge(member []byte, score float64, combine func(have, score float64) float64) {
-	hash := b.l.h.Hash(member)
-	if r := b.l.dict.Find(hash, member); r != 0 {
-		b.l.list.SetLoose(r, combine(b.l.list.Score(r), score))
-		return
+func (b *ZBuilder) Merge(m listpack.Value, score float64) {
+	w := &b.batch
+	if w.n == zbatchLen {
+		b.flush()
 	}
-	b.add(hash, member, score)
+	at := len(w.bytes)
+	w.bytes = m.Append(w.bytes)
+	w.hash[w.n], w.score[w.n], w.end[w.n] = b.h.Hash(w.bytes[at:]), score, len(w.bytes)
+	w.n++
 }
 
-// Iterate sorts and walks over the members, from the highest score down if reverse. Nothing may be added any more.
-func (b *ZBuilder) Iterate(reverse bool) ZIter {
-	b.link()
-	it := ZIter{left: b.l.Len(), reverse: reverse, l: b.l, node: b.l.list.First()}
-	if reverse {
-		it.node = b.l.list.Last()
+// flush puts the batch into the table.
+func (b *ZBuilder) flush() {
+	w := &b.batch
+	mask := uint64(len(b.table) - 1)
+	for _, h := range w.hash[:w.n] {
+		w.warmed += b.table[h&mask]
 	}
-	return it
+	at := 0
+	for i, h := range w.hash[:w.n] {
+		m := w.bytes[at:w.end[i]]
+		at = w.end[i]
+		item, slot := b.find(h, m)
+		if item >= 0 {
+			it := &b.items[item]
+			it.score = b.combine(it.score, w.score[i])
+			continue
+		}
+		b.Add(listpack.Str(m), w.score[i])
+		b.table[slot] = h&^math.MaxUint32 | uint64(uint32(len(b.items)))
+	}
+	w.n, w.bytes = 0, w.bytes[:0]
 }
 
-// Store makes the members, of which there is at least one, the value of x, a sorted set that was just created, in the encoding that its size
-// asks for. The builder is used up.
+// find looks a member up by its hash: its item, or -1 and the slot of the table where it belongs.
+func (b *ZBuilder) find(h uint64, member []byte) (item, slot int) {
+	mask := len(b.table) - 1
+	for slot = int(h) & mask; ; slot = (slot + 1) & mask {
+		w := b.table[slot]
+		if w == 0 {
+			return -1, slot
+		}
+		if w>>32 == h>>32 {
+			i := int(uint32(w)) - 1
+			if string(b.bytesOf(b.items[i])) == string(member) {
+				return i, slot
+			}
+		}
+	}
+}
+
+// Has reports whether a member was merged.
+func (b *ZBuilder) Has(member []byte) bool {
+	b.flush()
+	item, _ := b.find(b.h.Hash(member), member)
+	return item >= 0
+}
+
+// Len is the number of members.
+func (b *ZBuilder) Len() int {
+	b.flush()
+	return len(b.items)
+}
+
+// At is the member with that rank, once sorted, and its score.
+func (b *ZBuilder) At(rank int) (member []byte, score float64) {
+	it := b.items[rank]
+	return b.bytesOf(it), it.score
+}
+
+func (b *ZBuilder) bytesOf(it zitem) []byte {
+	m := b.members[it.at:]
+	n := binary.LittleEndian.Uint32(m)
+	return m[4 : 4+n : 4+n]
+}
+
+// Reverse turns the order round: of members that came from the highest down nothing is left to sort then.
+func (b *ZBuilder) Reverse() { slices.Reverse(b.items) }
+
+// Store sorts and makes the members, of which there is at least one, the value of x, a sorted set that was just created, in the encoding that
+// its size asks for.
 func (b *ZBuilder) Store(x *Edit) {
-	b.link()
-	if x.H.Lim.zsetPacks(b.l.Len(), b.longest) {
-		x.SetPacked(EncListpack, b.l.packed())
-		b.Free()
+	b.Sort()
+	if b.h.Lim.zsetPacks(len(b.items), b.longest) && len(b.members) < maxPacked {
+		x.SetPacked(EncListpack, b.packed())
 		return
 	}
-	x.SetLarge(EncSkiplist, b.l)
-	b.l = nil
+	x.SetLarge(EncSkiplist, b.large())
 }
 
-// Free gives the memory back. A builder that was stored has none.
-func (b *ZBuilder) Free() {
-	if b.l == nil {
-		return
+// maxPacked keeps a listpack far from its own limit of 1 GiB, in bytes.
+const maxPacked = 1 << 29
+
+func (b *ZBuilder) packed() []byte {
+	s := listpack.NewSlice()
+	for _, it := range b.items {
+		if n, ok := wholeScore(it.score); ok {
+			listpack.InsertPairInt(s, listpack.End(s.B), b.bytesOf(it), n)
+			continue
+		}
+		var scratch [32]byte
+		listpack.AppendPair(s, b.bytesOf(it), AppendScore(scratch[:0], it.score))
 	}
-	for !b.l.Drain(1 << 20) {
-	}
-	b.l = nil
+	return s.B
 }
 
-// link sorts the nodes and puts them into the list.
-func (b *ZBuilder) link() {
-	if b.l.Len() == len(b.refs) {
-		return
+// large builds the large form. Nodes are made in order, so that a walk over the set reads memory in order too; the dict's buckets are
+// fetched some members ahead.
+func (b *ZBuilder) large() *zsetLarge {
+	l := newZSetLarge(b.h)
+	l.dict.Expand(len(b.items))
+	ap := l.list.Append()
+	var hash [zbatchLen]uint64
+	for rest := b.items; len(rest) > 0; {
+		some := rest[:min(zbatchLen, len(rest))]
+		rest = rest[len(some):]
+		for i, it := range some {
+			hash[i] = b.h.Hash(b.bytesOf(it))
+			l.dict.Prefetch(hash[i])
+		}
+		for i, it := range some {
+			ap.Add(l.loose(hash[i], it.score, b.bytesOf(it)))
+		}
 	}
-	list := b.l.list
-	slices.SortFunc(b.refs, list.Compare)
-	ap := list.Append()
-	for _, r := range b.refs {
-		ap.Add(r)
-	}
+	return l
 }

@@ -1,0 +1,273 @@
+package command
+
+import (
+	"godwit/internal/engine"
+	"godwit/internal/keyspace"
+	"godwit/internal/listpack"
+	"godwit/internal/object"
+)
+
+// zrangeBy says what the bounds of a range are; byAny until an option says it.
+type zrangeBy uint8
+
+const (
+	byAny zrangeBy = iota
+	byRank
+	byScore
+	byLex
+)
+
+// direction is the order of a range; anyDirection until an option says it.
+type direction uint8
+
+const (
+	anyDirection direction = iota
+	ascending
+	descending
+)
+
+// zrangeSpec is what a range command is asked for. The older commands begin with by and dir set, and take no option for them.
+type zrangeSpec struct {
+	by            zrangeBy
+	dir           direction
+	withScores    bool
+	offset, limit int64 // limit below 0: all
+
+	start, stop int64 // by rank
+	scores      object.ScoreRange
+	lex         object.LexRange
+}
+
+// parse reads the arguments from the lower bound on. It answers and reports false when they are wrong.
+func (r *zrangeSpec) parse(c *engine.Ctx, args [][]byte, store bool) bool {
+	r.limit = -1
+	if !r.parseOptions(c, args[2:], store) {
+		return false
+	}
+	if r.dir == anyDirection {
+		r.dir = ascending
+	}
+	if r.by == byAny {
+		r.by = byRank
+	}
+	// LIMIT with a count of -1 passes by rank too: Redis cannot tell it from none.
+	if r.limit != -1 && r.by == byRank {
+		c.Err("ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX")
+		return false
+	}
+	if r.withScores && r.by == byLex {
+		c.Err("ERR syntax error, WITHSCORES not supported in combination with BYLEX")
+		return false
+	}
+	first, last := args[0], args[1]
+	if r.dir == descending && r.by != byRank {
+		first, last = last, first // such a range is given from its upper end
+	}
+	return r.parseBounds(c, first, last)
+}
+
+func (r *zrangeSpec) parseOptions(c *engine.Ctx, args [][]byte, store bool) bool {
+	for i := 0; i < len(args); i++ {
+		switch arg := args[i]; {
+		case !store && is(arg, "withscores"):
+			r.withScores = true
+		case is(arg, "limit") && i+2 < len(args):
+			var ok bool
+			if r.offset, ok = intArg(c, args[i+1]); !ok {
+				return false
+			}
+			if r.limit, ok = intArg(c, args[i+2]); !ok {
+				return false
+			}
+			i += 2
+		case r.dir == anyDirection && is(arg, "rev"):
+			r.dir = descending
+		case r.by == byAny && is(arg, "bylex"):
+			r.by = byLex
+		case r.by == byAny && is(arg, "byscore"):
+			r.by = byScore
+		default:
+			c.Err(engine.ErrSyntax)
+			return false
+		}
+	}
+	return true
+}
+
+// parseBounds reads the bounds of a range by what r.by says.
+func (r *zrangeSpec) parseBounds(c *engine.Ctx, first, last []byte) (ok bool) {
+	switch r.by {
+	case byScore:
+		if r.scores, ok = object.ParseScoreRange(first, last); !ok {
+			c.Err("ERR min or max is not a float")
+		}
+	case byLex:
+		if r.lex, ok = object.ParseLexRange(first, last); !ok {
+			c.Err("ERR min or max not valid string range item")
+		}
+	default:
+		if r.start, ok = intArg(c, first); !ok {
+			return false
+		}
+		r.stop, ok = intArg(c, last)
+	}
+	return ok
+}
+
+// of iterates over the range in a sorted set.
+func (r *zrangeSpec) of(z object.SortedSet) object.ZIter {
+	reverse := r.dir == descending
+	switch r.by {
+	case byScore:
+		return z.ByScore(r.scores, reverse, int(r.offset), int(r.limit))
+	case byLex:
+		return z.ByLex(r.lex, reverse, int(r.offset), int(r.limit))
+	}
+	return z.ByRank(int(r.start), int(r.stop), reverse)
+}
+
+// zrange is ZRANGE and the older commands that it replaces.
+func zrange(c *engine.Ctx, r zrangeSpec) {
+	if !r.parse(c, c.Args[2:], false) {
+		return
+	}
+	x, ok := openRead(c, c.Args[1], object.ZSet)
+	if !ok {
+		return
+	}
+	if x == nil {
+		c.Array(0)
+		return
+	}
+	it := r.of(object.AsZSet(x))
+	scoredArray(c, it.Len(), r.withScores)
+	for it.Next() {
+		scoredMember(c, it.Member, it.Score, r.withScores)
+	}
+}
+
+// scoredArray begins a reply of n members. With scores it is a flat array in RESP2 and one of pairs in RESP3.
+func scoredArray(c *engine.Ctx, n int, withScores bool) {
+	if withScores && c.Proto != 3 {
+		n *= 2
+	}
+	c.Array(n)
+}
+
+// scoredMember adds a member to such a reply.
+func scoredMember(c *engine.Ctx, m listpack.Value, score float64, withScores bool) {
+	if withScores && c.Proto == 3 {
+		c.Array(2)
+	}
+	if m.IsInt {
+		c.BulkInt(m.N)
+	} else {
+		c.Bulk(m.B)
+	}
+	if withScores {
+		c.Double(score)
+	}
+}
+
+func zrangestoreCmd(c *engine.Ctx) {
+	var r zrangeSpec
+	if !r.parse(c, c.Args[3:], true) {
+		return
+	}
+	x, ok := openRead(c, c.Args[2], object.ZSet)
+	if !ok {
+		return
+	}
+	var b *object.ZBuilder
+	if x != nil {
+		it := r.of(object.AsZSet(x))
+		b = object.NewZBuilder(c.E.KS.Heap, it.Len())
+		for it.Next() {
+			b.Add(it.Member, it.Score)
+		}
+		if r.dir == descending {
+			b.Reverse()
+		}
+	}
+	storeZSet(c, c.Args[1], b, "zrangestore")
+}
+
+// storeZSet makes what b holds, if anything, the value of key and answers with its size.
+func storeZSet(c *engine.Ctx, key []byte, b *object.ZBuilder, event string) {
+	old := c.DB.Lookup(key)
+	if old.Exists() {
+		c.DB.Remove(c.DB.Open(old))
+	}
+	switch {
+	case b != nil && b.Len() > 0:
+		b.Store(c.DB.Create(key, object.ZSet, object.EncListpack, listpack.Empty()))
+		c.Changed(key)
+		c.Notify(keyspace.EvZSet, event, key)
+		c.Dirty(1)
+		c.Int(int64(b.Len()))
+		return
+	case old.Exists():
+		c.Changed(key)
+		c.Notify(keyspace.EvGeneric, "del", key)
+		c.Dirty(1)
+	}
+	c.Int(0)
+}
+
+// zremrange is ZREMRANGEBYRANK and its like; event is the command's name.
+func zremrange(c *engine.Ctx, by zrangeBy, event string) {
+	r := zrangeSpec{by: by}
+	if !r.parseBounds(c, c.Args[2], c.Args[3]) {
+		return
+	}
+	key := c.Args[1]
+	x, ok := openWrite(c, key, object.ZSet)
+	if !ok {
+		return
+	}
+	if x == nil {
+		c.Int(0)
+		return
+	}
+	n := r.removeFrom(object.AsZSet(x))
+	if n > 0 {
+		c.Changed(key)
+		c.Notify(keyspace.EvZSet, event, key)
+		if object.AsZSet(x).Len() == 0 {
+			emptied(c, x, key)
+		}
+		c.Dirty(n)
+	}
+	c.Int(int64(n))
+}
+
+func (r *zrangeSpec) removeFrom(z object.SortedSet) int {
+	switch r.by {
+	case byScore:
+		return z.RemoveByScore(r.scores)
+	case byLex:
+		return z.RemoveByLex(r.lex)
+	}
+	return z.RemoveByRank(int(r.start), int(r.stop))
+}
+
+// zcount is ZCOUNT and ZLEXCOUNT.
+func zcount(c *engine.Ctx, by zrangeBy) {
+	r := zrangeSpec{by: by}
+	if !r.parseBounds(c, c.Args[2], c.Args[3]) {
+		return
+	}
+	x, ok := openRead(c, c.Args[1], object.ZSet)
+	if !ok {
+		return
+	}
+	n := 0
+	if x != nil {
+		if z := object.AsZSet(x); by == byScore {
+			n = z.CountByScore(r.scores)
+		} else {
+			n = z.CountByLex(r.lex)
+		}
+	}
+	c.Int(int64(n))
+}
