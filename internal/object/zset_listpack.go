@@ -166,18 +166,3 @@ func (z SortedSet) grow() *zsetLarge {
 	z.SetLarge(EncSkiplist, l)
 	return l
 }
-
-// packed makes the packed form of a large one.
-func (l *zsetLarge) packed() []byte {
-	s := listpack.NewSlice()
-	for r := l.list.First(); r != 0; r = l.list.Next(r) {
-		score := l.list.Score(r)
-		if n, ok := wholeScore(score); ok {
-			listpack.InsertPairInt(s, listpack.End(s.B), l.list.Member(r), n)
-			continue
-		}
-		var scratch [32]byte
-		listpack.AppendPair(s, l.list.Member(r), AppendScore(scratch[:0], score))
-	}
-	return s.B
-}
