@@ -6,6 +6,7 @@ import (
 
 	"godwit/internal/arena"
 	"godwit/internal/invariant"
+	"godwit/internal/quicklist"
 )
 
 // Large is a collection in its big form: a small Go header whose elements are all in the arena.
@@ -42,11 +43,12 @@ type Heap struct {
 	seed  maphash.Seed
 	slots []Large // by handle; slot 0 is never used
 	free  []uint32
+	lists *quicklist.Shared
 }
 
 // NewHeap makes an empty heap over the arena.
 func NewHeap(a *arena.Arena, seed maphash.Seed, rng *rand.Rand, lim *Limits) *Heap {
-	return &Heap{A: a, Rand: rng, Lim: lim, seed: seed, slots: make([]Large, 1)}
+	return &Heap{A: a, Rand: rng, Lim: lim, seed: seed, slots: make([]Large, 1), lists: quicklist.NewShared(a)}
 }
 
 // Hash is the hash of an element.

@@ -35,6 +35,22 @@ func (q *List) Iter(index int, reverse bool) Iter {
 	return it
 }
 
+// IterListpack is a walk over a listpack that is no list's: only Next, Pos and Removed may be used.
+func IterListpack(lp []byte, index int, reverse bool) Iter {
+	return Iter{lp: lp, at: listpack.Seek(lp, index), reverse: reverse}
+}
+
+// Pos is the position, in its listpack, of the element that Next returned.
+func (it *Iter) Pos() int { return it.pos }
+
+// Removed tells the walk that the element that Next returned is gone from its listpack, which is lp now.
+func (it *Iter) Removed(lp []byte) {
+	it.lp = lp
+	if !it.reverse && it.at != 0 {
+		it.at = it.pos
+	}
+}
+
 // locate finds the node of the element at the index and the element's index in it, coming from the nearer end.
 func (q *List) locate(index int) (ref arena.Ref, i int) {
 	if index < 0 || index >= q.count {
@@ -144,10 +160,7 @@ func (it *Iter) Delete() {
 	n.store()
 	q.count--
 	it.changed = true
-	it.lp = n.Bytes()
-	if !it.reverse && it.at != 0 {
-		it.at = it.pos
-	}
+	it.Removed(n.Bytes())
 }
 
 // Close ends a walk that changed the list.

@@ -1,0 +1,202 @@
+package object
+
+import (
+	"godwit/internal/listpack"
+	"godwit/internal/quicklist"
+)
+
+// Elements is a list that is read or changed.
+//
+// A list begins as a listpack. It becomes a quicklist when an addition would exceed list-max-listpack-size (see MakeRoom), and a listpack again when
+// removals leave one node of at most half of that (see Shrunk): the distance keeps a list at the border from being converted all the time. The commands say
+// when, because Redis asks once for a command and not for each element.
+//
+// Indexes count from 0. Elements that methods return are valid until the next change.
+type Elements struct{ *Edit }
+
+// AsList is the list of an Edit whose value is one.
+func AsList(x *Edit) Elements { return Elements{x} }
+
+// ListIter walks a list; see Elements.Iter.
+type ListIter = quicklist.Iter
+
+// quickList is a quicklist as Large.
+type quickList struct{ *quicklist.List }
+
+// Clone implements Large.
+func (q quickList) Clone(h *Heap) Large { return quickList{q.List.Clone(h.lists)} }
+
+// large is the quicklist, nil if the list is a listpack.
+func (l Elements) large() *quicklist.List {
+	if l.Kind() == EncListpack {
+		return nil
+	}
+	return l.Large().(quickList).List
+}
+
+// Quicklist is the list's large form, nil if it is a listpack.
+func (l Elements) Quicklist() *quicklist.List { return l.large() }
+
+// Len is the number of elements.
+func (l Elements) Len() int {
+	if q := l.large(); q != nil {
+		return q.Len()
+	}
+	return listpack.Count(l.Bytes())
+}
+
+// MakeRoom prepares the list for n more elements of so many bytes in all: it becomes a quicklist if they could be too much for a listpack.
+func (l Elements) MakeRoom(bytes, n int) {
+	if l.Kind() != EncListpack {
+		return
+	}
+	lp, lim := l.Bytes(), l.H.Lim
+	if !quicklist.Exceeds(lim.ListMaxListpackSize, len(lp)+bytes, listpack.Count(lp)+n) {
+		return
+	}
+	q := quicklist.New(l.H.lists, lim.ListMaxListpackSize, lim.ListCompressDepth)
+	q.AppendListpack(lp)
+	l.SetLarge(EncQuicklist, quickList{q})
+}
+
+// MakeRoomFor is MakeRoom for these elements.
+func (l Elements) MakeRoomFor(elems ...[]byte) {
+	bytes := 0
+	for _, e := range elems {
+		bytes += len(e)
+	}
+	l.MakeRoom(bytes, len(elems))
+}
+
+// Shrunk is to be called after removals that left something: a quicklist that has become small is a listpack again.
+func (l Elements) Shrunk() {
+	q := l.large()
+	if q == nil {
+		return
+	}
+	lp := q.Single()
+	if lp == nil {
+		return
+	}
+	size, count := quicklist.Limits(l.H.Lim.ListMaxListpackSize)
+	if len(lp) <= size/2 && q.Len() <= count/2 {
+		l.SetPacked(EncListpack, lp)
+	}
+}
+
+// Push adds an element at the head or the tail. MakeRoom comes first.
+func (l Elements) Push(b []byte, head bool) {
+	switch q := l.large(); {
+	case q == nil && head:
+		listpack.Prepend(l.Edit, b)
+	case q == nil:
+		listpack.Append(l.Edit, b)
+	case head:
+		q.PushHead(b)
+	default:
+		q.PushTail(b)
+	}
+}
+
+// Drop removes the element at the head or the tail of a list that is not empty.
+func (l Elements) Drop(head bool) {
+	switch q := l.large(); {
+	case q == nil && head:
+		listpack.Delete(l.Edit, listpack.First(l.Bytes()), 1)
+	case q == nil:
+		listpack.Delete(l.Edit, listpack.Last(l.Bytes()), 1)
+	case head:
+		q.PopHead()
+	default:
+		q.PopTail()
+	}
+}
+
+// End is the element at the head or the tail of a list that is not empty.
+func (l Elements) End(head bool) listpack.Value {
+	i := 0
+	if !head {
+		i = -1
+	}
+	v, _ := l.At(i)
+	return v
+}
+
+// At is the element at the index; a negative one counts from the end, -1 is the last.
+func (l Elements) At(index int) (v listpack.Value, ok bool) {
+	if q := l.large(); q != nil {
+		if index < 0 {
+			index += q.Len()
+		}
+		return q.At(index)
+	}
+	lp := l.Bytes()
+	pos := listpack.Seek(lp, index)
+	if pos == 0 {
+		return v, false
+	}
+	return listpack.Get(lp, pos), true
+}
+
+// Iter is a walk from the index to the end of the list or, in reverse, to its start. An index that is out of range begins none. The list may
+// only be changed by Insert, Replace and Delete with the iterator meanwhile.
+func (l Elements) Iter(index int, reverse bool) ListIter {
+	if q := l.large(); q != nil {
+		return q.Iter(index, reverse)
+	}
+	return quicklist.IterListpack(l.Bytes(), index, reverse)
+}
+
+// Insert adds an element before or after the one that it.Next returned. MakeRoom comes before the walk, the walk is over.
+func (l Elements) Insert(it *ListIter, b []byte, after bool) {
+	if q := l.large(); q != nil {
+		q.Insert(it, b, after)
+		return
+	}
+	pos := it.Pos()
+	if after {
+		pos = listpack.After(l.Bytes(), pos)
+	}
+	listpack.Insert(l.Edit, pos, b)
+}
+
+// Replace puts b in the place of the element that it.Next returned. MakeRoom comes before the walk, the walk is over.
+func (l Elements) Replace(it *ListIter, b []byte) {
+	if q := l.large(); q != nil {
+		q.Replace(it, b)
+		return
+	}
+	listpack.Replace(l.Edit, it.Pos(), b)
+}
+
+// Delete removes the element that it.Next returned; the walk goes on. it.Close comes at its end.
+func (l Elements) Delete(it *ListIter) {
+	if l.large() != nil {
+		it.Delete()
+		return
+	}
+	listpack.Delete(l.Edit, it.Pos(), 1)
+	it.Removed(l.Bytes())
+}
+
+// DeleteRange removes n elements from the index on, or as many as there are.
+func (l Elements) DeleteRange(index, n int) {
+	if n <= 0 {
+		return
+	}
+	if q := l.large(); q != nil {
+		q.DeleteRange(index, n)
+		return
+	}
+	if pos := listpack.Seek(l.Bytes(), index); pos != 0 {
+		listpack.Delete(l.Edit, pos, n)
+	}
+}
+
+// SetPackedThreshold changes from how many bytes on an element of a quicklist has a node to itself, for tests; 0 is the default.
+func (h *Heap) SetPackedThreshold(bytes int) {
+	if bytes == 0 {
+		bytes = quicklist.DefaultPackedThreshold
+	}
+	h.lists.PackedThreshold = bytes
+}
