@@ -38,9 +38,11 @@ func (h Fields) RandomFields(n int, f func(field, value listpack.Value)) {
 // SampleFields calls f for n different fields chosen at random, all subsets being as likely; n is at most Len.
 func (h Fields) SampleFields(n int, f func(field, value listpack.Value)) {
 	left := h.Len()
-	if h.Kind() == EncHashtable && n*3 < left {
-		h.table().sample(n, h.H.Now, f)
-		return
+	if h.Kind() == EncHashtable {
+		if t := h.table(); n*3 < left && left > t.Len()/2 {
+			t.sample(n, h.H.Now, f)
+			return
+		}
 	}
 	// Each field is taken with the chance that the rest of the sample has to fall on it (Knuth's algorithm S).
 	h.Each(func(field, value listpack.Value) bool {

@@ -1,0 +1,116 @@
+package command
+
+import (
+	"godwit/internal/engine"
+)
+
+func hashWriteCommands() []*engine.Command {
+	field, value := engine.Str("field"), engine.Str("value")
+	pairs := engine.Block("field_value", field, value).Many()
+	const flags = engine.Write | engine.DenyOOM | engine.Fast
+	return []*engine.Command{
+		hashCommand(engine.Command{
+			Name: "hset", Arity: -4, Flags: flags, Since: "2.0.0",
+			Summary: "Gives fields values and counts the fields that are new.", Complexity: "O(N) in the number N of fields given",
+			History: []engine.History{{Since: "4.0.0", Change: "Takes several pairs of `field` and `value`."}},
+			Run:     hsetCmd,
+		}, engine.RW|engine.Update, pairs),
+		hashCommand(engine.Command{
+			Name: "hmset", Arity: -4, Flags: flags, Since: "2.0.0",
+			Summary: "Gives several fields values.", Complexity: "O(N) in the number N of fields given",
+			DocFlags: []string{"deprecated"}, DeprecatedSince: "4.0.0", ReplacedBy: "`HSET` with multiple field-value pairs",
+			Run: hmsetCmd,
+		}, engine.RW|engine.Update, pairs),
+		hashCommand(engine.Command{
+			Name: "hsetnx", Arity: 4, Flags: flags, Since: "2.0.0",
+			Summary: "Gives a field a value unless the field exists.", Run: hsetnxCmd,
+		}, engine.RW|engine.Insert, field, value),
+		hashCommand(engine.Command{
+			Name: "hdel", Arity: -3, Flags: engine.Write | engine.Fast, Since: "2.0.0",
+			Summary: "Deletes fields.", Complexity: "O(N) in the number N of fields given",
+			History: []engine.History{{Since: "2.4.0", Change: "Takes several `field` arguments."}},
+			Run:     hdelCmd,
+		}, engine.RW|engine.Delete, field.Many()),
+	}
+}
+
+// setFields is HSET and HMSET but for the answer: how many fields are new.
+func setFields(c *engine.Ctx) (created int, ok bool) {
+	if !pairedFields(c) {
+		return 0, false
+	}
+	h, ok := makeHash(c)
+	if !ok {
+		return 0, false
+	}
+	pairs := c.Args[2:]
+	h.Reserve(pairs)
+	for i := 0; i < len(pairs); i += 2 {
+		if h.Set(pairs[i], pairs[i+1]) {
+			created++
+		}
+	}
+	hashChanged(c, "hset", len(pairs)/2)
+	return created, true
+}
+
+// pairedFields refuses a field without a value.
+func pairedFields(c *engine.Ctx) bool {
+	if len(c.Args)%2 != 0 {
+		c.Err("ERR wrong number of arguments for '" + c.Cmd.FullName() + "' command")
+		return false
+	}
+	return true
+}
+
+func hsetCmd(c *engine.Ctx) {
+	if created, ok := setFields(c); ok {
+		c.Int(int64(created))
+	}
+}
+
+func hmsetCmd(c *engine.Ctx) {
+	if _, ok := setFields(c); ok {
+		c.OK()
+	}
+}
+
+func hsetnxCmd(c *engine.Ctx) {
+	h, found, ok := writeHash(c)
+	if !ok {
+		return
+	}
+	switch {
+	case !found:
+		h = newHash(c)
+	case h.Has(c.Args[2]):
+		c.Int(0)
+		return
+	}
+	h.Reserve(c.Args[2:4])
+	h.Set(c.Args[2], c.Args[3])
+	hashChanged(c, "hset", 1)
+	c.Int(1)
+}
+
+func hdelCmd(c *engine.Ctx) {
+	h, found, ok := writeHash(c)
+	if !ok {
+		return
+	}
+	deleted := 0
+	if found {
+		for _, field := range c.Args[2:] {
+			if h.Delete(field) {
+				deleted++
+			}
+		}
+		if deleted > 0 {
+			hashChanged(c, "hdel", deleted)
+		}
+		if h.Empty() {
+			emptied(c, h.Edit, c.Args[1])
+		}
+	}
+	c.Int(int64(deleted))
+}

@@ -1,0 +1,147 @@
+package command
+
+import (
+	"math"
+
+	"godwit/internal/engine"
+	"godwit/internal/listpack"
+	"godwit/internal/object"
+)
+
+func hashWalkCommands() []*engine.Command {
+	return []*engine.Command{
+		hashCommand(engine.Command{
+			Name: "hrandfield", Arity: -2, Flags: engine.ReadOnly, Since: "6.2.0",
+			Summary: "Returns fields chosen at random.", Complexity: "O(N) in the number N of fields returned",
+			Tips: []string{"nondeterministic_output"}, Run: hrandfieldCmd,
+		}, engine.RO|engine.AccessFlag, engine.Block("options", engine.Int("count"), engine.Tok("withvalues").Opt()).Opt()),
+		hashCommand(engine.Command{
+			Name: "hscan", Arity: -3, Flags: engine.ReadOnly, Since: "2.8.0",
+			Summary: "Walks the fields of a hash step by step.", Complexity: "O(1) a call, O(N) for a full walk",
+			History: []engine.History{{Since: "7.4.0", Change: "Takes `NOVALUES`."}},
+			Tips:    []string{"nondeterministic_output"}, Run: hscanCmd,
+		}, engine.RO|engine.AccessFlag, engine.Int("cursor"), engine.Pattern("pattern").Tokened("MATCH").Opt(),
+			engine.Int("count").Tokened("COUNT").Opt(), engine.Tok("novalues").Opt().From("7.4.0")),
+	}
+}
+
+func hrandfieldCmd(c *engine.Ctx) {
+	if len(c.Args) > 2 {
+		hrandfieldCount(c)
+		return
+	}
+	h, found, ok := readHash(c)
+	switch {
+	case found && h.Len() > 0:
+		h.RandomFields(1, func(field, _ listpack.Value) { bulkValue(c, field) })
+	case ok:
+		c.Null()
+	}
+}
+
+// randCount reads the count and WITHVALUES (or WITHSCORES) of HRANDFIELD and its like.
+func randCount(c *engine.Ctx, token string) (n int64, with, ok bool) {
+	if n, ok = intArg(c, c.Args[2]); !ok {
+		return 0, false, false
+	}
+	with = len(c.Args) > 3
+	switch {
+	case n == math.MinInt64:
+		c.Err("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807")
+		return 0, false, false
+	case len(c.Args) > 4 || with && !is(c.Args[3], token):
+		c.Err(engine.ErrSyntax)
+		return 0, false, false
+	case with && (n < -math.MaxInt64/2 || n > math.MaxInt64/2):
+		c.Err("ERR value is out of range")
+		return 0, false, false
+	}
+	return n, with, true
+}
+
+func hrandfieldCount(c *engine.Ctx) {
+	n, values, ok := randCount(c, "withvalues")
+	if !ok {
+		return
+	}
+	h, found, ok := readHash(c)
+	if !ok {
+		return
+	}
+	size := 0
+	if found {
+		size = h.Len()
+	}
+	if n == 0 || size == 0 {
+		c.Array(0)
+		return
+	}
+	emit := func(field, value listpack.Value) {
+		if values && c.Proto == 3 {
+			c.Array(2)
+		}
+		bulkValue(c, field)
+		if values {
+			bulkValue(c, value)
+		}
+	}
+	count := int(-n)
+	if n > 0 {
+		count = int(min(n, int64(size)))
+	}
+	if values && c.Proto != 3 {
+		c.Array(2 * count)
+	} else {
+		c.Array(count)
+	}
+	if n < 0 {
+		h.RandomFields(count, emit)
+	} else {
+		h.SampleFields(count, emit)
+	}
+}
+
+func hscanCmd(c *engine.Ctx) {
+	var o scanOptions
+	if !o.parseCursor(c, c.Args[2]) {
+		return
+	}
+	h, found, ok := readHash(c)
+	if !ok {
+		return
+	}
+	if !found {
+		noScan(c)
+		return
+	}
+	if !o.parseOptions(c, c.Args[3:], scanFields) {
+		return
+	}
+	r := o.reply(c)
+	emit := func(field, value listpack.Value) {
+		var digits [20]byte
+		if b := valueText(field, &digits); r.wants(b) {
+			r.bulk(b)
+			if !o.noValues {
+				r.bulk(valueText(value, &digits))
+			}
+		}
+	}
+	if h.Kind() != object.EncHashtable {
+		h.Each(func(field, value listpack.Value) bool {
+			emit(field, value)
+			return true
+		})
+		r.done(0)
+		return
+	}
+	r.done(o.walk(func(cursor uint64) (uint64, int) { return h.ScanStep(cursor, emit) }))
+}
+
+// valueText is the element's bytes, printed into digits if it is an integer.
+func valueText(v listpack.Value, digits *[20]byte) []byte {
+	if v.IsInt {
+		return v.Append(digits[:0])
+	}
+	return v.B
+}
