@@ -372,6 +372,11 @@ func TestMonitorFeed(t *testing.T) {
 			t.Errorf("the slow log shows %q", args)
 		}
 	}
+	m.W.Buf, m.CloseAfterReply = nil, true
+	f.run(f.c, "plain")
+	if len(m.W.Buf) > 0 {
+		t.Errorf("a monitor that has quit is shown %q", m.W.Buf)
+	}
 	f.e.ResetClient(m)
 	f.run(f.c, "plain")
 	if conn.flushed != len(want) {

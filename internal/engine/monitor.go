@@ -39,6 +39,9 @@ func (e *Engine) feedMonitors(c *Ctx) {
 		line = AppendQuoted(line, a)
 	}
 	for _, m := range e.monitors {
+		if m.CloseAfterReply {
+			continue // it has had its last reply, as a monitor that sends QUIT has
+		}
 		m.W.Simple(string(line))
 		if m.Conn != nil && m != c.Client {
 			m.Conn.Flush()
