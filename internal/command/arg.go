@@ -46,6 +46,19 @@ func int32Arg(c *engine.Ctx, arg []byte) (int, bool) {
 	return int(n), true
 }
 
+// timeoutArg reads a timeout in ms; it answers with Redis's errors and reports false otherwise.
+func timeoutArg(c *engine.Ctx, arg []byte) (int64, bool) {
+	ms, ok := object.ParseInt(arg)
+	switch {
+	case !ok:
+		c.Err("ERR timeout is not an integer or out of range")
+	case ms < 0:
+		c.Err("ERR timeout is negative")
+		ok = false
+	}
+	return ms, ok
+}
+
 // isString reports whether the entry is a string or missing; otherwise it answers WRONGTYPE.
 func isString(c *engine.Ctx, e object.Entry) bool {
 	if e.Exists() && e.Type() != object.String {

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"godwit/internal/engine"
-	"godwit/internal/object"
 )
 
 const (
@@ -213,12 +212,9 @@ func clientPauseCmd(c *engine.Ctx) {
 		c.Err("ERR CLIENT PAUSE mode must be WRITE or ALL")
 		return
 	}
-	ms, ok := object.ParseInt(c.Args[2])
+	ms, ok := timeoutArg(c, c.Args[2])
 	switch {
 	case !ok:
-		c.Err("ERR timeout is not an integer or out of range")
-	case ms < 0:
-		c.Err("ERR timeout is negative")
 	case ms > math.MaxInt64-c.Now:
 		c.Err("ERR timeout is out of range")
 	default:

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"slices"
+
 	"godwit/internal/engine"
 	"godwit/internal/keyspace"
 	"godwit/internal/object"
@@ -12,7 +14,7 @@ var (
 )
 
 func genericCommands() []*engine.Command {
-	return append(keyCommands(), append(databaseCommands(), objectCommand(), waitCommand())...)
+	return slices.Concat(keyCommands(), nameCommands(), databaseCommands(), []*engine.Command{objectCommand(), waitCommand()})
 }
 
 func keyCommands() []*engine.Command {
@@ -57,6 +59,12 @@ func keyCommands() []*engine.Command {
 			Args: []engine.Arg{engine.Key("key", 0)},
 			Run:  typeCmd,
 		},
+	}
+}
+
+// nameCommands are those that give values other names.
+func nameCommands() []*engine.Command {
+	return []*engine.Command{
 		{
 			Name: "rename", Arity: 3, Flags: engine.Write, Group: engine.GroupGeneric, Since: "1.0.0",
 			Summary: "Renames a key, replacing the new name's value.", Complexity: "O(1)",
@@ -391,13 +399,7 @@ func waitCmd(c *engine.Ctx) {
 	if _, ok := intArg(c, c.Args[1]); !ok {
 		return
 	}
-	ms, ok := object.ParseInt(c.Args[2])
-	switch {
-	case !ok:
-		c.Err("ERR timeout is not an integer or out of range")
-	case ms < 0:
-		c.Err("ERR timeout is negative")
-	default:
+	if _, ok := timeoutArg(c, c.Args[2]); ok {
 		c.Int(0)
 	}
 }

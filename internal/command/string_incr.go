@@ -47,16 +47,20 @@ func addInt(a, b int64) (int64, bool) {
 	return sum, (sum > a) == (b > 0)
 }
 
-// intOf is the integer of a string entry, 0 for a missing one; it answers with an error when the string is none.
-func intOf(c *engine.Ctx, e object.Entry) (int64, bool) {
-	if !e.Exists() {
-		return 0, true
-	}
-	if e.Encoding() == object.EncInt {
-		return e.Int(), true
+// intAt looks up the integer at key, 0 when there is none; it answers with an error when something else is there.
+func intAt(c *engine.Ctx, key []byte) (e object.Entry, n int64, ok bool) {
+	e = c.DB.Lookup(key)
+	switch {
+	case !isString(c, e):
+		return e, 0, false
+	case !e.Exists():
+		return e, 0, true
+	case e.Encoding() == object.EncInt:
+		return e, e.Int(), true
 	}
 	var scratch [24]byte
-	return intArg(c, c.DB.StringBytes(e, &scratch))
+	n, ok = intArg(c, c.DB.StringBytes(e, &scratch))
+	return e, n, ok
 }
 
 // storeInt writes n to key, in place when it holds an integer already. The deadline stays.
@@ -71,11 +75,7 @@ func storeInt(c *engine.Ctx, key []byte, e object.Entry, n int64) {
 
 func incrBy(c *engine.Ctx, delta int64) {
 	key := c.Args[1]
-	e := c.DB.Lookup(key)
-	if !isString(c, e) {
-		return
-	}
-	old, ok := intOf(c, e)
+	e, old, ok := intAt(c, key)
 	if !ok {
 		return
 	}
@@ -90,26 +90,25 @@ func incrBy(c *engine.Ctx, delta int64) {
 	c.Int(n)
 }
 
-// floatOf is the number of a string entry, 0 for a missing one; it answers with an error when the string is none.
-func floatOf(c *engine.Ctx, e object.Entry) (object.LongDouble, bool) {
-	if !e.Exists() {
-		return object.LongDouble{}, true
+// floatAt looks up the number at key, 0 when there is none; it answers with an error when something else is there.
+func floatAt(c *engine.Ctx, key []byte) (e object.Entry, f object.LongDouble, ok bool) {
+	e = c.DB.Lookup(key)
+	switch {
+	case !isString(c, e):
+		return e, f, false
+	case !e.Exists():
+		return e, f, true
 	}
 	var scratch [24]byte
-	f, ok := object.ParseLongDouble(c.DB.StringBytes(e, &scratch))
-	if !ok {
+	if f, ok = object.ParseLongDouble(c.DB.StringBytes(e, &scratch)); !ok {
 		c.Err(engine.ErrNotFloat)
 	}
-	return f, ok
+	return e, f, ok
 }
 
 func incrbyfloatCmd(c *engine.Ctx) {
 	key := c.Args[1]
-	e := c.DB.Lookup(key)
-	if !isString(c, e) {
-		return
-	}
-	old, ok := floatOf(c, e)
+	_, old, ok := floatAt(c, key)
 	if !ok {
 		return
 	}

@@ -106,8 +106,8 @@ func intOption(c *engine.Ctx, arg []byte, what string, missing int64) (int64, bo
 }
 
 func increxInt(c *engine.Ctx, o *increxOptions) {
-	delta, ok1 := intOption(c, o.by, "Increment", 1)
-	if !ok1 {
+	delta, ok := intOption(c, o.by, "Increment", 1)
+	if !ok {
 		return
 	}
 	lower, ok := intOption(c, o.lower, "LBOUND", math.MinInt64)
@@ -126,12 +126,7 @@ func increxInt(c *engine.Ctx, o *increxOptions) {
 	if !ok {
 		return
 	}
-	key := c.Args[1]
-	e := c.DB.Lookup(key)
-	if !isString(c, e) {
-		return
-	}
-	old, ok := intOf(c, e)
+	e, old, ok := intAt(c, c.Args[1])
 	if !ok {
 		return
 	}
@@ -198,12 +193,7 @@ func increxFloat(c *engine.Ctx, o *increxOptions) {
 	if !ok {
 		return
 	}
-	key := c.Args[1]
-	e := c.DB.Lookup(key)
-	if !isString(c, e) {
-		return
-	}
-	old, ok := floatOf(c, e)
+	e, old, ok := floatAt(c, c.Args[1])
 	if !ok {
 		return
 	}
