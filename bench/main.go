@@ -35,6 +35,7 @@
 //   - elements: growth of used_memory for each element of one large collection of each type, and for small hashes.
 //   - big: CPU time of the server for commands on large sorted sets and sets (from redis-cli --pipe), and the
 //     longest wait of the probe while a big sorted set is deleted.
+//   - wakeup: the time from an LPUSH until the client that waits in BLPOP has the element.
 //
 // The probe is one thread with a blocking socket, so that no poller or scheduler of the client sits between
 // the reply and the clock. While a server stalls, the probe cannot send; the requests it should have sent are
@@ -77,7 +78,7 @@ const (
 var sideNames = [sides]string{"Redis", "Godwit"}
 
 // partNames lists the measurements in the order in which they run.
-var partNames = []string{"latency", "throughput", "rss", "bulk", "expiry", "events", "collections", "elements", "big"}
+var partNames = []string{"latency", "throughput", "rss", "bulk", "expiry", "events", "collections", "elements", "big", "wakeup"}
 
 // bench is one run: what to measure, the servers to start, and the report that is being filled.
 type bench struct {
@@ -265,6 +266,7 @@ func measure(ctx context.Context, p plan, paths [sides]string, log io.Writer) (*
 		{"collections", b.collections},
 		{"elements", b.elements},
 		{"big", b.big},
+		{"wakeup", b.wakeup},
 	} {
 		if err := part.run(ctx); err != nil {
 			return nil, fmt.Errorf("%s: %w", part.name, err)

@@ -45,6 +45,7 @@ type plan struct {
 	elements   int // of a collection, and the members that redis-benchmark chooses from
 	bigMembers int // of the big sorted set
 	bigOps     int
+	wakeupTime time.Duration
 }
 
 func fullPlan() plan {
@@ -59,6 +60,7 @@ func fullPlan() plan {
 		eventProbeEvery: 250 * time.Microsecond, eventWindow: 3 * time.Second,
 		bigValues: 5, bigValueSize: 100 << 20,
 		elements: 1_000_000, bigMembers: 10_000_000, bigOps: 300_000,
+		wakeupTime: 3 * time.Second,
 	}
 }
 
@@ -73,6 +75,7 @@ func quickPlan() plan {
 	p.eventWindow = time.Second
 	p.bigValues, p.bigValueSize = 4, 32<<20
 	p.elements, p.bigMembers, p.bigOps = 100_000, 300_000, 30_000
+	p.wakeupTime = time.Second / 2
 	return p
 }
 

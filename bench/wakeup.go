@@ -1,0 +1,122 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"time"
+)
+
+// targetWakeup is the most that the p50 from a push to the reply of a waiting BLPOP may be, as Godwit ÷ Redis.
+const targetWakeup = 1.1
+
+// The wakeup part measures how long it takes from an LPUSH until a client that is blocked in BLPOP has its element. Producer and consumer are two
+// blocking sockets of one thread, so that no scheduler of the client sits between the two. Other consumers that wait for other keys
+// are there in the second row: they must not matter.
+const (
+	wakeupEvery   = time.Millisecond // between two pushes: the consumer is blocked again long before
+	wakeupOthers  = 1000
+	wakeupPush    = "*3\r\n$5\r\nLPUSH\r\n$5\r\nqueue\r\n$3\r\njob\r\n"
+	wakeupPop     = "*3\r\n$5\r\nBLPOP\r\n$5\r\nqueue\r\n$1\r\n0\r\n"
+	wakeupPushed  = ":1\r\n"
+	wakeupElement = "*2\r\n$5\r\nqueue\r\n$3\r\njob\r\n"
+)
+
+func (b *bench) wakeup(ctx context.Context) error {
+	if !b.plan.has("wakeup") {
+		return nil
+	}
+	b.report.section("Wake-up of a blocked client", "From an LPUSH to the reply of the BLPOP that waits for it.",
+		"other waiting clients", "Redis p50 ms", "Godwit p50 ms", "ratio", "target", "Redis p99 ms", "Godwit p99 ms", "ratio")
+	for _, others := range []int{0, wakeupOthers} {
+		var p50, p99 series
+		err := b.eachRound(ctx, func(round, side int) error {
+			l, err := b.wakeupRun(ctx, side, others)
+			if err != nil {
+				return err
+			}
+			b.progress("wakeup round %d %-6s  %d others  p50 %.4f  p99 %.4f ms, %d pushes", round+1, sideNames[side], others, l.p50, l.p99, l.samples)
+			p50.add(side, l.p50)
+			p99.add(side, l.p99)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		b.report.last().row(fmt.Sprint(others), fmt.Sprintf("%.4f", p50.median(sideRedis)), fmt.Sprintf("%.4f", p50.median(sideGodwit)),
+			ratio(&p50), b.report.atMost(p50.ratio(), targetWakeup, ""),
+			fmt.Sprintf("%.4f", p99.median(sideRedis)), fmt.Sprintf("%.4f", p99.median(sideGodwit)), ratio(&p99))
+	}
+	return nil
+}
+
+// wakeupRun measures one server of its own.
+func (b *bench) wakeupRun(ctx context.Context, side, others int) (latencies, error) {
+	s, err := b.start(ctx, side)
+	if err != nil {
+		return latencies{}, err
+	}
+	defer s.stop()
+	for i := range others {
+		c, err := dial(s.addr())
+		if err != nil {
+			return latencies{}, err
+		}
+		defer c.close()
+		if _, err := c.c.Write(appendCommand(nil, "BLPOP", fmt.Sprintf("other:%d", i), "0")); err != nil {
+			return latencies{}, err
+		}
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	return wakeups(s.addr(), b.plan.wakeupTime)
+}
+
+// wakeups pushes and pops for the time.
+func wakeups(addr string, window time.Duration) (latencies, error) {
+	producer, err := dialBlocking(addr)
+	if err != nil {
+		return latencies{}, err
+	}
+	defer producer.Close()
+	consumer, err := dialBlocking(addr)
+	if err != nil {
+		return latencies{}, err
+	}
+	defer consumer.Close()
+	var samples []time.Duration
+	buf := make([]byte, 256)
+	end := time.Now().Add(window)
+	for next := time.Now(); next.Before(end); next = next.Add(wakeupEvery) {
+		if _, err := io.WriteString(consumer, wakeupPop); err != nil {
+			return latencies{}, err
+		}
+		threadSleep(time.Until(next))
+		start := time.Now()
+		if _, err := io.WriteString(producer, wakeupPush); err != nil {
+			return latencies{}, err
+		}
+		if err := expectReply(consumer, buf[:len(wakeupElement)], wakeupElement); err != nil {
+			return latencies{}, err
+		}
+		samples = append(samples, time.Since(start))
+		if err := expectReply(producer, buf[:len(wakeupPushed)], wakeupPushed); err != nil {
+			return latencies{}, err
+		}
+	}
+	return summarize(samples[len(samples)/10:]), nil // the first tenth warms up
+}
+
+// expectReply reads as many bytes as buf has; they must be the wanted ones.
+func expectReply(c io.Reader, buf []byte, want string) error {
+	if _, err := io.ReadFull(c, buf); err != nil {
+		return err
+	}
+	if string(buf) != want {
+		return fmt.Errorf("unexpected reply %q", buf)
+	}
+	return nil
+}
