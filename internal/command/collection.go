@@ -1,6 +1,8 @@
 package command
 
 import (
+	"fmt"
+
 	"godwit/internal/engine"
 	"godwit/internal/keyspace"
 	"godwit/internal/listpack"
@@ -42,4 +44,23 @@ func bulkValue(c *engine.Ctx, v listpack.Value) {
 		return
 	}
 	c.Bulk(v.B)
+}
+
+// rangeArg reads an integer argument between lo and hi. What is none, or lies outside, is answered with msg, or with Redis's own errors if msg is
+// empty.
+func rangeArg(c *engine.Ctx, arg []byte, lo, hi int64, msg string) (int64, bool) {
+	n, ok := object.ParseInt(arg)
+	switch {
+	case ok && lo <= n && n <= hi:
+		return n, true
+	case msg != "":
+		c.Err(msg)
+	case !ok:
+		c.Err(engine.ErrNotInteger)
+	case lo == 0:
+		c.Err(engine.ErrNegativeCount)
+	default:
+		c.Err(fmt.Sprintf("ERR value is out of range, value must between %d and %d", lo, hi))
+	}
+	return 0, false
 }

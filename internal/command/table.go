@@ -15,7 +15,7 @@ func Table() *engine.Table {
 	return engine.NewTable(slices.Concat(
 		stringCommands(), bitmapCommands(),
 		hashCommands(),
-		zsetRangeCommands(), zsetOpCommands(),
+		zsetCommands(), zsetRangeCommands(), zsetOpCommands(),
 		genericCommands(), expireCommands(), scanCommands(),
 		connectionCommands(), clientCommands(),
 		serverCommands(), configCommands(), commandInfoCommands(), infoCommands(), memoryCommands(),

@@ -1,0 +1,163 @@
+package command
+
+import (
+	"godwit/internal/engine"
+	"godwit/internal/listpack"
+	"godwit/internal/object"
+)
+
+const errScoreNaN = "ERR resulting score is not a number (NaN)"
+
+// zaddOptions are the options of ZADD.
+type zaddOptions struct {
+	flags object.ZAddFlags
+	ch    bool // count changed members too
+}
+
+// parse reads options from the front of args, answering with Redis's errors, and returns what follows them: pairs of score and member.
+func (o *zaddOptions) parse(c *engine.Ctx, args [][]byte) (pairs [][]byte, ok bool) {
+	for len(args) > 0 && o.one(args[0]) {
+		args = args[1:]
+	}
+	has := func(f object.ZAddFlags) bool { return o.flags&f == f }
+	switch {
+	case len(args) == 0 || len(args)%2 != 0:
+		c.Err(engine.ErrSyntax)
+	case has(object.ZAddNX | object.ZAddXX):
+		c.Err("ERR XX and NX options at the same time are not compatible")
+	case has(object.ZAddGT | object.ZAddNX), has(object.ZAddLT | object.ZAddNX), has(object.ZAddGT | object.ZAddLT):
+		c.Err("ERR GT, LT, and/or NX options at the same time are not compatible")
+	case has(object.ZAddIncr) && len(args) > 2:
+		c.Err("ERR INCR option supports a single increment-element pair")
+	default:
+		return args, true
+	}
+	return nil, false
+}
+
+func (o *zaddOptions) one(arg []byte) bool {
+	switch {
+	case is(arg, "nx"):
+		o.flags |= object.ZAddNX
+	case is(arg, "xx"):
+		o.flags |= object.ZAddXX
+	case is(arg, "gt"):
+		o.flags |= object.ZAddGT
+	case is(arg, "lt"):
+		o.flags |= object.ZAddLT
+	case is(arg, "incr"):
+		o.flags |= object.ZAddIncr
+	case is(arg, "ch"):
+		o.ch = true
+	default:
+		return false
+	}
+	return true
+}
+
+func zaddCmd(c *engine.Ctx) {
+	var o zaddOptions
+	if pairs, ok := o.parse(c, c.Args[2:]); ok {
+		zadd(c, &o, pairs)
+	}
+}
+
+func zincrbyCmd(c *engine.Ctx) { zadd(c, &zaddOptions{flags: object.ZAddIncr}, c.Args[2:]) }
+
+// maxParsed is how many scores are remembered between checking them all and using them; those beyond are read twice.
+const maxParsed = 16
+
+// zadd is ZADD behind its options.
+func zadd(c *engine.Ctx, o *zaddOptions, pairs [][]byte) {
+	var parsed [maxParsed]float64
+	for i := 0; i < len(pairs); i += 2 {
+		f, ok := object.ParseScore(pairs[i])
+		if !ok {
+			c.Err(engine.ErrNotFloat)
+			return
+		}
+		if i/2 < maxParsed {
+			parsed[i/2] = f
+		}
+	}
+	key := c.Args[1]
+	x, ok := openWrite(c, key, object.ZSet)
+	if !ok {
+		return
+	}
+	if x == nil {
+		if o.flags&object.ZAddXX != 0 {
+			zaddReply(c, o, 0, 0, object.ZAddNone, 0)
+			return
+		}
+		x = c.DB.Create(key, object.ZSet, object.EncListpack, listpack.Empty())
+	}
+	z := object.AsZSet(x)
+	added, updated := 0, 0
+	var res object.ZAddResult
+	var score float64
+	for i := 0; i < len(pairs); i += 2 {
+		f := parsed[i/2%maxParsed]
+		if i/2 >= maxParsed {
+			f, _ = object.ParseScore(pairs[i])
+		}
+		switch res, score = z.Add(f, pairs[i+1], o.flags); res {
+		case object.ZAddNaN:
+			c.Err(errScoreNaN)
+			return
+		case object.ZAddAdded:
+			added++
+		case object.ZAddUpdated:
+			updated++
+		}
+	}
+	if added+updated > 0 {
+		event := "zadd"
+		if o.flags&object.ZAddIncr != 0 {
+			event = "zincr"
+		}
+		zsetChanged(c, z, event, key)
+		c.Dirty(added + updated)
+	}
+	zaddReply(c, o, added, updated, res, score)
+}
+
+// zaddReply answers with the new score (INCR) or with a count. res and score are those of the last member.
+func zaddReply(c *engine.Ctx, o *zaddOptions, added, updated int, res object.ZAddResult, score float64) {
+	switch {
+	case o.flags&object.ZAddIncr != 0 && res == object.ZAddNone:
+		c.Null()
+	case o.flags&object.ZAddIncr != 0:
+		c.Double(score)
+	case o.ch:
+		c.Int(int64(added + updated))
+	default:
+		c.Int(int64(added))
+	}
+}
+
+func zremCmd(c *engine.Ctx) {
+	key := c.Args[1]
+	x, ok := openWrite(c, key, object.ZSet)
+	if !ok {
+		return
+	}
+	if x == nil {
+		c.Int(0)
+		return
+	}
+	z := object.AsZSet(x)
+	n := 0
+	for _, m := range c.Args[2:] {
+		if z.Remove(m) {
+			if n++; z.Len() == 0 {
+				break
+			}
+		}
+	}
+	if n > 0 {
+		zsetChanged(c, z, "zrem", key)
+		c.Dirty(n)
+	}
+	c.Int(int64(n))
+}

@@ -1,0 +1,128 @@
+package command
+
+import (
+	"math"
+	"strconv"
+
+	"godwit/internal/engine"
+	"godwit/internal/listpack"
+	"godwit/internal/object"
+)
+
+// zpopEvent is the keyspace event of taking members out, and the command that does it.
+func zpopEvent(max bool) string {
+	if max {
+		return "zpopmax"
+	}
+	return "zpopmin"
+}
+
+// zpop takes up to n members, at least one, out of a sorted set that has some, giving them to emit, and announces it.
+func zpop(c *engine.Ctx, z object.SortedSet, key []byte, n int, max bool, emit func(m listpack.Value, score float64)) {
+	n = z.Pop(n, max, emit)
+	zsetChanged(c, z, zpopEvent(max), key)
+	c.Dirty(n)
+}
+
+func zpopCmd(c *engine.Ctx, max bool) {
+	count, single := int64(1), len(c.Args) == 2
+	if len(c.Args) > 3 {
+		c.Err(engine.ErrSyntax)
+		return
+	}
+	if !single {
+		var ok bool
+		if count, ok = positiveArg(c, c.Args[2]); !ok {
+			return
+		}
+	}
+	key := c.Args[1]
+	x, ok := openWrite(c, key, object.ZSet)
+	if !ok {
+		return
+	}
+	if x == nil || count == 0 {
+		c.Array(0)
+		return
+	}
+	z := object.AsZSet(x)
+	n := int(min(count, int64(z.Len())))
+	nested := c.Proto == 3 && !single
+	if nested {
+		c.Array(n)
+	} else {
+		c.Array(2 * n)
+	}
+	zpop(c, z, key, n, max, func(m listpack.Value, score float64) {
+		if nested {
+			c.Array(2)
+		}
+		bulkValue(c, m)
+		c.Double(score)
+	})
+}
+
+// zmpopArgs are the arguments of ZMPOP, and of BZMPOP behind its timeout.
+type zmpopArgs struct {
+	keys  [][]byte
+	max   bool
+	count int64
+}
+
+// parse reads numkeys key [key ...] MIN|MAX [COUNT count], answering with Redis's errors.
+func (a *zmpopArgs) parse(c *engine.Ctx, args [][]byte) bool {
+	n, ok := rangeArg(c, args[0], 1, math.MaxInt64, "ERR numkeys should be greater than 0")
+	if !ok {
+		return false
+	}
+	if n >= int64(len(args)-1) {
+		c.Err(engine.ErrSyntax)
+		return false
+	}
+	a.keys, args = args[1:n+1], args[n+1:]
+	a.max = is(args[0], "max")
+	a.count = 1
+	if !a.max && !is(args[0], "min") || len(args) != 1 && (len(args) != 3 || !is(args[1], "count")) {
+		c.Err(engine.ErrSyntax)
+		return false
+	}
+	if len(args) == 3 {
+		a.count, ok = rangeArg(c, args[2], 1, math.MaxInt64, "ERR count should be greater than 0")
+	}
+	return ok
+}
+
+// zmpop takes members out of the first of the sets that is there and answers with its key and the members, each a pair with its score. It reports
+// false, having answered nothing, if none is there. It is propagated as ZPOPMIN or ZPOPMAX of that key.
+func zmpop(c *engine.Ctx, a *zmpopArgs) bool {
+	for _, key := range a.keys {
+		x, ok := openWrite(c, key, object.ZSet)
+		if !ok {
+			return true
+		}
+		if x == nil {
+			continue
+		}
+		z := object.AsZSet(x)
+		n := int(min(a.count, int64(z.Len())))
+		c.Array(2)
+		c.Bulk(key)
+		c.Array(n)
+		zpop(c, z, key, n, a.max, func(m listpack.Value, score float64) {
+			c.Array(2)
+			bulkValue(c, m)
+			c.Double(score)
+		})
+		var scratch [20]byte
+		c.PropagateAs([]byte(zpopEvent(a.max)), key, strconv.AppendInt(scratch[:0], int64(n), 10))
+		return true
+	}
+	return false
+}
+
+func zmpopCmd(c *engine.Ctx) {
+	var a zmpopArgs
+	if a.parse(c, c.Args[1:]) && !zmpop(c, &a) {
+		c.NullArray()
+	}
+}
