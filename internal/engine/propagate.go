@@ -40,6 +40,12 @@ func (hooks) KeyChanged([]byte, int) {}
 // Ready implements keyspace.Hooks.
 func (h hooks) Ready(key []byte, db int, t object.Type) { h.e.blocking.keyReady(key, db, t) }
 
+// FieldExpired implements keyspace.Hooks: like a key's, the end of a field is explicit for AOF and replicas.
+func (h hooks) FieldExpired(key, field []byte, db int) {
+	h.e.Stats.Dirty++
+	h.e.propagate(db, [][]byte{[]byte("HDEL"), key, field})
+}
+
 // Removed implements keyspace.Hooks: an expired or evicted key is propagated as an explicit DEL, so that AOF and replicas never look at a clock.
 func (h hooks) Removed(key []byte, db int, _ bool) {
 	h.e.Stats.Dirty++

@@ -19,20 +19,17 @@ func (db *DB) expire(h uint64, e object.Entry) {
 	ks.hooks.KeyChanged(key, db.id)
 }
 
-// ExpireSlice deletes keys that are due, at most budget records' worth, and reports whether more are due now. It is exact: what
+// ExpireSlice deletes keys and fields that are due, at most budget records' worth, and reports whether more are due now. It is exact: what
 // it does not reach is reached by the next slice, in order of deadline.
 func (ks *Keyspace) ExpireSlice(budget int) (more bool) {
 	if !ks.P.ActiveExpire {
 		return false
 	}
 	ks.due = ks.now
-	if ks.wheel.Advance(ks.now, budget, ks.fire) {
+	if ks.advance(budget) {
 		return true
 	}
-	ks.dueAt = math.MaxInt64
-	if ms, ok := ks.wheel.Next(); ok {
-		ks.dueAt = ms
-	}
+	ks.dueAt = ks.nextDue()
 	return false
 }
 
@@ -88,8 +85,16 @@ func (ks *Keyspace) fire(_ int64, h uint64, tag uint16) {
 // NextDeadline is a lower bound of the next time (unix ms) at which a key falls due.
 func (ks *Keyspace) NextDeadline() (int64, bool) { return ks.dueAt, ks.dueAt != math.MaxInt64 }
 
-// resetWheel drops dead records when no key has a deadline.
+// resetWheel drops dead records after a flush: of keys when none has a deadline, of fields when there is no key at all.
 func (ks *Keyspace) resetWheel() {
+	keys := 0
+	for _, db := range ks.dbs {
+		keys += db.dict.Len()
+	}
+	if keys == 0 {
+		ks.fields.Reset(ks.now)
+		ks.dueAt = ks.now
+	}
 	for _, db := range ks.dbs {
 		if db.expires > 0 {
 			return

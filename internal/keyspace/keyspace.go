@@ -60,6 +60,8 @@ type Hooks interface {
 	Ready(key []byte, db int, t object.Type)
 	// Removed is called after a key was deleted by expiry or eviction, to propagate a DEL.
 	Removed(key []byte, db int, evicted bool)
+	// FieldExpired is called for a field of a hash that expiry takes away, to propagate an HDEL. field is good until it returns.
+	FieldExpired(key, field []byte, db int)
 }
 
 // Params are the settings that the keyspace needs; the engine updates them when the configuration changes.
@@ -84,6 +86,7 @@ type Params struct {
 type Stats struct {
 	Hits, Misses          int64
 	Expired, Evicted      int64
+	ExpiredFields         int64
 	LazyFreed             int64
 	ExpireCapReached      int64 // slices that ended with keys still due
 	EvictionExceededNanos int64
@@ -102,12 +105,14 @@ type Keyspace struct {
 	dbs     []*DB
 	byWheel []*DB // where the content with a wheelID is now
 	wheel   *wheel.Wheel
+	fields  *wheel.Wheel // hashes by the deadlines of their fields
 	seed    maphash.Seed
 	rng     *rand.Rand
 	now     int64
 	lru     uint32 // what lookups store under an LRU policy: seconds, 24 bits
 	epoch   byte
 	due     int64 // see match
+	firedAt int64 // see match
 	dueAt   int64 // lower bound of when ExpireSlice has something to do, MaxInt64: never
 	dueHash uint64
 	hooks   Hooks
@@ -116,8 +121,10 @@ type Keyspace struct {
 	pool    evictionPool
 	edits   [8]object.Edit // handed out in turn
 	nextEd  uint8
-	nextDB  int    // where eviction goes on
-	keyBuf  []byte // a key that must outlive its entry
+
+	fieldEdit object.Edit // of the hash that loses fields
+	nextDB    int         // where eviction goes on
+	keyBuf    []byte      // a key that must outlive its entry
 }
 
 // DB is one numbered database.
@@ -142,6 +149,7 @@ func New(a *arena.Arena, p Params, rng *rand.Rand, nowMs int64, hooks Hooks) *Ke
 	ks := &Keyspace{A: a, P: p, seed: maphash.MakeSeed(), rng: rng, hooks: hooks, dueAt: math.MaxInt64}
 	ks.Heap = object.NewHeap(a, ks.seed, rng, &ks.P.Limits)
 	ks.wheel = wheel.New(a, nowMs)
+	ks.fields = wheel.New(a, nowMs)
 	ks.SetNow(nowMs)
 	ks.dbs = make([]*DB, p.Databases)
 	for i := range ks.dbs {
@@ -159,10 +167,14 @@ func (ks *Keyspace) newDict() *dict.Dict {
 }
 
 // match is the dict's key comparison. A nil key stands for "the key of hash dueHash if its deadline is before due": the timing wheel
-// knows hashes only, and the dict compares only a part of the hash.
+// knows hashes only, and the dict compares only a part of the hash. If firedAt is set, it stands for "the key of hash dueHash whose fields' record
+// fires at firedAt".
 func (ks *Keyspace) match(r arena.Ref, key []byte) bool {
 	e := object.View(ks.A, r)
 	if key == nil {
+		if ks.firedAt != 0 {
+			return ks.Heap.FieldsArmed(e) == ks.firedAt && ks.Hash(e.Key()) == ks.dueHash
+		}
 		d := e.Deadline()
 		return d != 0 && d < ks.due && ks.Hash(e.Key()) == ks.dueHash
 	}
@@ -242,6 +254,9 @@ func (db *DB) live(key []byte) (uint64, object.Entry) {
 		if d := e.Deadline(); d != 0 && d < db.ks.now {
 			db.expire(h, e)
 			return h, object.Entry{}
+		}
+		if db.ks.Heap.FieldsDue(e) {
+			return h, db.expireFields(e, lookupFields)
 		}
 	}
 	return h, e

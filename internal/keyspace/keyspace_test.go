@@ -21,6 +21,7 @@ type record struct {
 type recorder struct{ expired, evicted []string }
 
 func (r *recorder) KeyEvent(EventClass, string, []byte, int) {}
+func (r *recorder) FieldExpired(_, _ []byte, _ int)          {}
 func (r *recorder) KeyChanged([]byte, int)                   {}
 func (r *recorder) Ready([]byte, int, object.Type)           {}
 

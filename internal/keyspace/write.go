@@ -188,6 +188,7 @@ func (db *DB) transfer(src []byte, to *DB, dst []byte) {
 	db.resized()
 	db.forget(e)
 	e.FreeBlock(ks.A)
+	to.rearmFields(ne)
 	to.announce(dst, v.Type)
 }
 
@@ -197,7 +198,7 @@ func (db *DB) Copy(e object.Entry, to *DB, dst []byte) {
 	v := e.Value().Clone(ks.Heap)
 	deadline := e.Deadline()
 	to.remove(dst, ks.P.LazyServerDel)
-	to.insert(ks.Hash(dst), dst, v, deadline)
+	to.rearmFields(to.insert(ks.Hash(dst), dst, v, deadline))
 }
 
 // Swap exchanges the contents of two databases.

@@ -60,7 +60,7 @@ func (h Fields) NextDeadline() (deadline int64, ok bool) {
 
 // nextField is the earliest deadline of a field of the entry, MaxInt64 if there is none.
 func (h *Heap) nextField(e Entry) int64 {
-	if e.Type() != Hash || e.Encoding() < EncListpackEx {
+	if !e.mayHaveDeadlines() {
 		return math.MaxInt64
 	}
 	if e.Encoding() == EncHashtable {
@@ -80,6 +80,9 @@ func (h *Heap) nextField(e Entry) int64 {
 
 // FieldsDue reports whether the entry is a hash with fields whose deadline has passed. For all other entries it costs a comparison.
 func (h *Heap) FieldsDue(e Entry) bool { return e.mayHaveDeadlines() && h.nextField(e) < h.Now }
+
+// HasFieldDeadlines reports whether the entry is a hash with a field that has a deadline.
+func (h *Heap) HasFieldDeadlines(e Entry) bool { return h.nextField(e) != math.MaxInt64 }
 
 // mayHaveDeadlines reports whether the entry is a hash in an encoding that has room for deadlines.
 func (e Entry) mayHaveDeadlines() bool { return e.Type() == Hash && e.Encoding() >= EncListpackEx }
