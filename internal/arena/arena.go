@@ -15,7 +15,7 @@
 //	       run: free list head, bump offset, live count (all kept beside the chunk, not in it)
 //
 // Blocks above MaxSmall have a mapping of their own: they come zeroed by the kernel page by page as
-// they are touched, grow by mremap without being copied, and are returned by one munmap.
+// they are touched, grow by mremap without being copied, and are returned by Release in slices.
 //
 // What must stay true:
 //   - Ref 0 is nil; chunk number 0 is never used. Every Ref is a multiple of 8 below 1<<RefBits, so
@@ -81,14 +81,16 @@ type Arena struct {
 	meta  []*chunk // by chunk number: bookkeeping of a chunk of runs, nil for a big block
 	size  []int64  // by chunk number: bytes mapped
 
-	freeIdx []uint32          // chunk numbers to use again
-	hint    [maxUnits]uint32  // by run length-1: no chunk below this number has room for such a run
-	spare   uint32            // the one empty chunk that is kept mapped, 0 if none
-	idle    []uint32          // chunks that were empty when they were queued for Release
-	mapped  int64             // bytes mapped now
-	tails   int64             // see Tails
-	live    map[Ref]liveBlock // build tag invariants only: every block handed out
-	freed   map[Ref]bool      // build tag invariants only: every block on a free list
+	freeIdx    []uint32         // chunk numbers to use again
+	hint       [maxUnits]uint32 // by run length-1: no chunk below this number has room for such a run
+	spare      uint32           // the one empty chunk that is kept mapped, 0 if none
+	idle       []uint32         // chunks that were empty when they were queued for Release
+	mapped     int64            // bytes mapped now
+	dying      []dyingMapping   // of big blocks that were freed, to be unmapped by Release
+	dyingBytes int64
+	tails      int64             // see Tails
+	live       map[Ref]liveBlock // build tag invariants only: every block handed out
+	freed      map[Ref]bool      // build tag invariants only: every block on a free list
 }
 
 // New makes an empty arena. It maps nothing before the first Alloc.
@@ -242,6 +244,9 @@ func (a *Arena) Close() {
 			unmapMemory(b, a.size[i])
 		}
 	}
+	for _, m := range a.dying {
+		unmapMemory(m.base, m.size)
+	}
 	*a = Arena{}
 }
 
@@ -259,7 +264,7 @@ func (a *Arena) Check() error {
 			}
 		}
 	}
-	if mapped != a.mapped {
+	if mapped += a.dyingBytes; mapped != a.mapped {
 		return fmt.Errorf("arena: %d bytes mapped, %d accounted", mapped, a.mapped)
 	}
 	return nil
@@ -291,6 +296,11 @@ func (a *Arena) addChunk(size int64, meta *chunk) uint32 {
 func (a *Arena) dropChunk(i uint32) {
 	unmapMemory(a.base[i], a.size[i])
 	a.mapped -= a.size[i]
+	a.forgetChunk(i)
+}
+
+// forgetChunk frees the chunk number.
+func (a *Arena) forgetChunk(i uint32) {
 	a.base[i], a.meta[i], a.size[i] = nil, nil, 0
 	a.freeIdx = append(a.freeIdx, i)
 }

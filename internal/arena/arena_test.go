@@ -362,3 +362,41 @@ func BenchmarkBytes(b *testing.B) {
 		i++
 	}
 }
+
+// TestBigBlocksGoInSlices frees blocks that take long to unmap: Free leaves that to Release, which never does much of it at once.
+func TestBigBlocksGoInSlices(t *testing.T) {
+	a := New()
+	defer a.Close()
+	const size = 40 << 20
+	r, small := a.Alloc(size, Values), a.Alloc(lazyUnmap-4096, Values)
+	before := a.Mapped()
+	a.Free(small, lazyUnmap-4096, Values)
+	if a.Mapped() >= before || a.Idle() {
+		t.Fatal("a block that is cheap to unmap waits")
+	}
+	before = a.Mapped()
+	a.Free(r, size, Values)
+	if a.Used() != 0 || a.Mapped() != before || !a.Idle() {
+		t.Fatalf("after Free: used %d, mapped %d of %d, idle %v", a.Used(), a.Mapped(), before, a.Idle())
+	}
+	calls := 1
+	for a.Release() {
+		calls++
+		if err := a.Check(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if calls < size/releaseBytes || a.Mapped() != 0 {
+		t.Fatalf("%d calls of Release, %d bytes still mapped", calls, a.Mapped())
+	}
+	var refs []Ref
+	for range 2*maxDying/size + 2 {
+		refs = append(refs, a.Alloc(size, Values))
+	}
+	for _, r := range refs {
+		a.Free(r, size, Values)
+	}
+	if a.dyingBytes > maxDying || a.Mapped() > maxDying {
+		t.Fatalf("%d bytes wait to be unmapped", a.dyingBytes)
+	}
+}

@@ -24,9 +24,49 @@ func (a *Arena) allocBig(n int, p Purpose) Ref {
 	return ref
 }
 
+// Giving pages back costs up to 0.2 ms a MiB, so a large mapping is not unmapped by Free, but in slices by Release: one command that frees a
+// block, or a slice of work that frees many elements, stays short however large they are.
+const (
+	lazyUnmap    = 64 << 10  // mappings above wait for Release
+	releaseBytes = 1 << 20   // what one Release gives back of them
+	maxDying     = 256 << 20 // all that may wait: Release may come late
+)
+
+// dyingMapping is the mapping of a block that was freed.
+type dyingMapping struct {
+	base       unsafe.Pointer
+	size, done int64 // done bytes from the start are back with the system
+}
+
 func (a *Arena) freeBig(ref Ref, n int, p Purpose) {
 	a.used[p&7] -= int64(ClassSize(n))
-	a.dropChunk(uint32(ref >> 32))
+	i := uint32(ref >> 32)
+	size := a.size[i]
+	if size <= lazyUnmap || a.dyingBytes+size > maxDying {
+		a.dropChunk(i)
+		return
+	}
+	a.dying = append(a.dying, dyingMapping{base: a.base[i], size: size})
+	a.dyingBytes += size
+	a.forgetChunk(i)
+}
+
+// releaseBig gives back about releaseBytes of the mappings that wait for it.
+func (a *Arena) releaseBig() {
+	for left := int64(releaseBytes); left > 0 && len(a.dying) > 0; {
+		m := &a.dying[len(a.dying)-1]
+		n := min(m.size-m.done, left)
+		left -= n
+		if m.done+n < m.size {
+			discardMemory(unsafe.Add(m.base, m.done), n)
+			m.done += n
+			return
+		}
+		unmapMemory(m.base, m.size)
+		a.mapped -= m.size
+		a.dyingBytes -= m.size
+		a.dying = a.dying[:len(a.dying)-1]
+	}
 }
 
 func (a *Arena) resizeBig(ref Ref, oldN, newN int, p Purpose) Ref {

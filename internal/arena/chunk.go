@@ -192,11 +192,15 @@ func (a *Arena) dropRun(c *class, r *run) {
 }
 
 // Idle reports whether Release has something to do.
-func (a *Arena) Idle() bool { return len(a.idle) > 0 }
+func (a *Arena) Idle() bool { return len(a.idle)+len(a.dying) > 0 }
 
-// Release gives at most one empty chunk back to the system, which takes up to 0.3 ms, and reports whether more are
-// queued. The arena's owner calls it when it has time.
+// Release gives at most one empty chunk, or a part of the big blocks that were freed, back to the system, which takes up to 0.3 ms, and reports
+// whether more is queued. The arena's owner calls it when it has time.
 func (a *Arena) Release() (more bool) {
+	if len(a.dying) > 0 {
+		a.releaseBig()
+		return a.Idle()
+	}
 	for n := len(a.idle); n > 0; n = len(a.idle) {
 		i := a.idle[n-1]
 		a.idle = a.idle[:n-1]
