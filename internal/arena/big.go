@@ -24,10 +24,9 @@ func (a *Arena) allocBig(n int, p Purpose) Ref {
 	return ref
 }
 
-// Giving pages back costs up to 0.2 ms a MiB, so a large mapping is not unmapped by Free, but in slices by Release: one command that frees a
+// Giving pages back costs up to 0.2 ms a MiB, so mappings are not unmapped by Free, but in slices by Release: one command that frees a
 // block, or a slice of work that frees many elements, stays short however large they are.
 const (
-	lazyUnmap    = 64 << 10  // mappings above wait for Release
 	releaseBytes = 1 << 20   // what one Release gives back of them
 	maxDying     = 256 << 20 // all that may wait: Release may come late
 )
@@ -42,7 +41,7 @@ func (a *Arena) freeBig(ref Ref, n int, p Purpose) {
 	a.used[p&7] -= int64(ClassSize(n))
 	i := uint32(ref >> 32)
 	size := a.size[i]
-	if size <= lazyUnmap || a.dyingBytes+size > maxDying {
+	if a.dyingBytes+size > maxDying {
 		a.dropChunk(i)
 		return
 	}
