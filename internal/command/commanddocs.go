@@ -96,7 +96,7 @@ func argsReply(c *engine.Ctx, args []engine.Arg) {
 			text(c, "name", a.Name),
 			text(c, "type", string(a.Type)),
 			text(c, "display_text", a.Display),
-			doc{"key_spec_index", a.Type == engine.ArgKey, func() { c.Int(int64(a.KeySpec)) }},
+			doc{"key_spec_index", a.Type == engine.ArgKey || a.Type == engine.ArgPattern && a.KeySpec > 0, func() { c.Int(int64(a.KeySpec)) }},
 			text(c, "token", a.Token),
 			text(c, "summary", a.Summary),
 			text(c, "since", a.Since),

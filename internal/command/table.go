@@ -17,6 +17,7 @@ func Table() *engine.Table {
 		hashCommands(),
 		zsetCommands(), zsetRangeCommands(), zsetOpCommands(),
 		genericCommands(), expireCommands(), scanCommands(),
+		sortCommands(),
 		connectionCommands(), clientCommands(),
 		serverCommands(), configCommands(), commandInfoCommands(), infoCommands(), memoryCommands(),
 		observeCommands(), debugCommands(),

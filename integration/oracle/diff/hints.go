@@ -434,6 +434,9 @@ func positionalTTL(gr *Grammar) bool {
 func guardBlocking(args [][]byte) {
 	for i := 1; i < len(args); i++ {
 		f, err := strconv.ParseFloat(string(args[i]), 64)
+		if s := strings.ToLower(string(args[i])); strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "+0x") {
+			f, err = 1, nil // C reads it as a number, whether or not there is an exponent
+		}
 		if err != nil || f < 0 || math.IsInf(f, 0) || math.IsNaN(f) || f > 1e15 {
 			continue
 		}

@@ -1,0 +1,304 @@
+package command
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"godwit/internal/engine"
+	"godwit/internal/keyspace"
+	"godwit/internal/listpack"
+	"godwit/internal/object"
+)
+
+// SORT copies the elements first: the lookups by pattern that follow may expire keys, and a borrowed element could be gone by then. Then
+// each element gets its weight, the vector is sorted, and the part within LIMIT is answered or stored.
+//
+// The order is total, whatever the hash table's is: equal weights are ordered by the elements' bytes. Redis promises that for numbers only; for
+// ALPHA with BY it leaves equal elements as the sort happens to put them.
+
+func sortCommands() []*engine.Command {
+	const complexity = "O(N+M log M) for N elements of which M are returned; O(N) when nothing is sorted"
+	notes := "keys that BY and GET make from the elements are not known before the value is read"
+	source := keyAt(1, engine.RO|engine.AccessFlag)
+	patterns := engine.KeySpec{Access: engine.RO | engine.AccessFlag, Notes: notes}
+	dest := engine.KeySpec{Access: engine.OW | engine.Update, Notes: "STORE may stand anywhere among the options"}
+	pattern := engine.Pattern("pattern")
+	pattern.KeySpec = 1
+	args := []engine.Arg{
+		engine.Key("key", 0), pattern.Tokened("BY").Opt(),
+		engine.Block("offset_count", engine.Int("offset"), engine.Int("count")).Tokened("LIMIT").Opt(),
+		pattern.Tokened("GET").ManyTokens().Opt(),
+		engine.OneOf("order", engine.Tok("asc"), engine.Tok("desc")).Opt(), engine.Tok("sorting").Tokened("ALPHA").Opt(),
+	}
+	cats := []string{"set", "sortedset", "list", "dangerous"}
+	return []*engine.Command{
+		{
+			Name: "sort", Arity: -2, Flags: engine.Write | engine.DenyOOM, Group: engine.GroupGeneric, Since: "1.0.0",
+			Summary: "Sorts a list, a set or a sorted set, answers it or stores it as a list.", Complexity: complexity, Categories: cats,
+			Keys:   []engine.KeySpec{source, patterns, dest},
+			Args:   append(args, engine.Key("destination", 2).Tokened("STORE").Opt()),
+			KeysFn: sortKeys,
+			Run:    func(c *engine.Ctx) { sortCmd(c, true) },
+		},
+		{
+			Name: "sort_ro", Arity: -2, Flags: engine.ReadOnly, Group: engine.GroupGeneric, Since: "7.0.0",
+			Summary: "Sorts a list, a set or a sorted set; it cannot store.", Complexity: complexity, Categories: cats,
+			Keys: []engine.KeySpec{source, patterns},
+			Args: args,
+			KeysFn: func([][]byte) ([]engine.KeyRef, error) {
+				return []engine.KeyRef{{Pos: 1, Access: source.Access}}, nil
+			},
+			Run: func(c *engine.Ctx) { sortCmd(c, false) },
+		},
+	}
+}
+
+// sortKeys finds the key that is sorted and the last STORE's.
+func sortKeys(argv [][]byte) ([]engine.KeyRef, error) {
+	refs := []engine.KeyRef{{Pos: 1, Access: engine.RO | engine.AccessFlag}}
+	store := 0
+	for i := 2; i < len(argv); i++ {
+		switch {
+		case is(argv[i], "limit"):
+			i += 2
+		case is(argv[i], "get"), is(argv[i], "by"):
+			i++
+		case is(argv[i], "store") && i+1 < len(argv):
+			i++
+			store = i
+		}
+	}
+	if store > 0 {
+		refs = append(refs, engine.KeyRef{Pos: store, Access: engine.OW | engine.Update})
+	}
+	return refs, nil
+}
+
+// sortOptions are the parsed options of SORT.
+type sortOptions struct {
+	by            []byte // nil: the element itself
+	get           [][]byte
+	store         []byte // nil: answer
+	offset, count int64
+	desc, alpha   bool
+	unsorted      bool // BY a pattern without a star
+}
+
+// parse reads the options, answering with Redis's errors.
+func (o *sortOptions) parse(c *engine.Ctx, args [][]byte, mayStore bool) bool {
+	o.count = -1
+	for i := 0; i < len(args); i++ {
+		left := len(args) - i - 1
+		switch a := args[i]; {
+		case is(a, "asc"):
+			o.desc = false
+		case is(a, "desc"):
+			o.desc = true
+		case is(a, "alpha"):
+			o.alpha = true
+		case is(a, "limit") && left >= 2:
+			var ok bool
+			if o.offset, ok = intArg(c, args[i+1]); !ok {
+				return false
+			}
+			if o.count, ok = intArg(c, args[i+2]); !ok {
+				return false
+			}
+			i += 2
+		case mayStore && is(a, "store") && left >= 1:
+			i++
+			o.store = args[i]
+		case is(a, "by") && left >= 1:
+			i++
+			o.by = args[i]
+			o.unsorted = o.unsorted || star(o.by) < 0
+		case is(a, "get") && left >= 1:
+			i++
+			o.get = append(o.get, args[i])
+		default:
+			c.Err(engine.ErrSyntax)
+			return false
+		}
+	}
+	return true
+}
+
+// window is the part [from, to) of n elements that LIMIT asks for.
+func (o *sortOptions) window(n int) (from, to int) {
+	from = int(min(max(o.offset, 0), int64(n)))
+	if count := min(max(o.count, -1), int64(n)); count >= 0 {
+		return from, min(from+int(count), n)
+	}
+	return from, n
+}
+
+// sortItem is one element on its way through SORT.
+type sortItem struct {
+	elem   []byte
+	score  float64 // its weight as a number
+	weight []byte  // under ALPHA: what it is compared by; nil when BY finds nothing
+}
+
+func sortCmd(c *engine.Ctx, mayStore bool) {
+	var o sortOptions
+	if !o.parse(c, c.Args[2:], mayStore) {
+		return
+	}
+	e := c.DB.LookupRead(c.Args[1])
+	if e.Exists() && e.Type() != object.List && e.Type() != object.Set && e.Type() != object.ZSet {
+		c.Err(engine.ErrWrongType)
+		return
+	}
+	if e.Exists() && e.Type() == object.Set && o.unsorted && o.store != nil {
+		// What is stored is replicated, so it must not depend on the hash order.
+		o.unsorted, o.alpha, o.by = false, true, nil
+	}
+	var items []sortItem
+	if e.Exists() {
+		items = o.load(c.DB.Open(e))
+	}
+	if !o.unsorted && !o.weigh(c, items) {
+		c.Err("ERR One or more scores can't be converted into double")
+		return
+	}
+	if !o.unsorted {
+		slices.SortFunc(items, o.compare)
+		from, to := o.window(len(items))
+		items = items[from:to]
+	}
+	if o.store != nil {
+		o.storeTo(c, items)
+		return
+	}
+	o.answer(c, items)
+}
+
+// load copies the elements: all of them, or those within LIMIT when they stay in their order.
+func (o *sortOptions) load(x *object.Edit) []sortItem {
+	n := collectionLen(x)
+	from, to := 0, n
+	if o.unsorted {
+		from, to = o.window(n)
+	}
+	items := make([]sortItem, 0, to-from)
+	var buf []byte
+	ends := make([]int, 0, to-from)
+	eachElement(x, from, to, o.unsorted && o.desc, func(v listpack.Value) {
+		buf = v.Append(buf)
+		ends = append(ends, len(buf))
+	})
+	start := 0
+	for _, end := range ends {
+		items = append(items, sortItem{elem: buf[start:end:end]})
+		start = end
+	}
+	return items
+}
+
+// weigh finds what each element is sorted by. It reports false when a number is wanted and there is none.
+func (o *sortOptions) weigh(c *engine.Ctx, items []sortItem) bool {
+	ok := true
+	var buf []byte
+	for i := range items {
+		it := &items[i]
+		w := it.elem
+		if o.by != nil {
+			var found bool
+			if buf, found = patternValue(c, buf[:0], o.by, it.elem); !found {
+				continue
+			}
+			w = buf
+		}
+		if o.alpha {
+			it.weight = w
+			if o.by != nil {
+				it.weight = append(make([]byte, 0, len(w)), w...)
+			}
+			continue
+		}
+		f, isNumber := object.ParseWeight(w)
+		it.score, ok = f, ok && isNumber
+	}
+	return ok
+}
+
+// compare orders two elements.
+func (o *sortOptions) compare(a, b sortItem) int {
+	order := cmp.Compare(a.score, b.score)
+	if o.alpha {
+		order = bytes.Compare(a.weight, b.weight)
+		if (a.weight == nil) != (b.weight == nil) { // nothing comes before the empty string
+			order = 1
+			if a.weight == nil {
+				order = -1
+			}
+		}
+	}
+	if order == 0 {
+		order = bytes.Compare(a.elem, b.elem)
+	}
+	if o.desc {
+		return -order
+	}
+	return order
+}
+
+// eachValue calls emit for everything that is returned of the items, ok being false for what GET does not find.
+func (o *sortOptions) eachValue(c *engine.Ctx, items []sortItem, emit func(b []byte, ok bool)) {
+	var buf []byte
+	for i := range items {
+		if len(o.get) == 0 {
+			emit(items[i].elem, true)
+		}
+		for _, p := range o.get {
+			var ok bool
+			buf, ok = patternValue(c, buf[:0], p, items[i].elem)
+			emit(buf, ok)
+		}
+	}
+}
+
+func (o *sortOptions) answer(c *engine.Ctx, items []sortItem) {
+	c.Array(len(items) * max(len(o.get), 1))
+	o.eachValue(c, items, func(b []byte, ok bool) {
+		if !ok {
+			c.Null()
+			return
+		}
+		c.Bulk(b)
+	})
+}
+
+// storeTo makes a list of the result; an empty one deletes the key. The values are collected before the key is replaced: a GET may read it.
+func (o *sortOptions) storeTo(c *engine.Ctx, items []sortItem) {
+	n := len(items) * max(len(o.get), 1)
+	var buf []byte
+	ends := make([]int, 0, n)
+	o.eachValue(c, items, func(b []byte, _ bool) {
+		buf = append(buf, b...)
+		ends = append(ends, len(buf))
+	})
+	c.DB.Lookup(o.store) // an expired key is gone before it is replaced
+	existed := c.DB.Delete(o.store)
+	if n == 0 {
+		if existed {
+			c.Changed(o.store)
+			c.Notify(keyspace.EvGeneric, "del", o.store)
+			c.Dirty(1)
+		}
+		c.Int(0)
+		return
+	}
+	l := object.AsList(c.DB.Create(o.store, object.List, object.EncListpack, listpack.Empty()))
+	l.MakeRoom(len(buf), n)
+	start := 0
+	for _, end := range ends {
+		l.Push(buf[start:end], false)
+		start = end
+	}
+	c.Changed(o.store)
+	c.Notify(keyspace.EvList, "sortstore", o.store)
+	c.Dirty(n)
+	c.Int(int64(n))
+}

@@ -1,0 +1,53 @@
+package command
+
+import (
+	"bytes"
+
+	"godwit/internal/engine"
+	"godwit/internal/object"
+)
+
+// star is where the pattern's star is, -1 without one. Redis looks no further than a NUL.
+func star(p []byte) int {
+	i := bytes.IndexAny(p, "*\x00")
+	if i < 0 || p[i] == 0 {
+		return -1
+	}
+	return i
+}
+
+// patternValue appends to dst the value that a pattern of BY or GET names for an element: the element itself for "#"; else the string at the
+// key that the pattern is with the element in the place of its first star; or, when "->" and a field follow the star, that field of the hash there.
+func patternValue(c *engine.Ctx, dst, pattern, elem []byte) ([]byte, bool) {
+	if string(pattern) == "#" {
+		return append(dst, elem...), true
+	}
+	at := star(pattern)
+	if at < 0 {
+		return dst, false
+	}
+	postfix, field := pattern[at+1:], []byte(nil)
+	if i := bytes.Index(postfix, []byte("->")); i >= 0 && i+2 < len(postfix) {
+		postfix, field = postfix[:i], postfix[i+2:]
+	}
+	// The key is made in dst's room, where the value replaces it.
+	key := append(append(append(dst, pattern[:at]...), elem...), postfix...)
+	e := c.DB.LookupRead(key[len(dst):])
+	switch {
+	case !e.Exists():
+		return dst, false
+	case field != nil:
+		if e.Type() != object.Hash {
+			return dst, false
+		}
+		v, ok := object.AsHash(c.DB.Open(e)).Get(field)
+		if !ok {
+			return dst, false
+		}
+		return v.Append(dst), true
+	case e.Type() != object.String:
+		return dst, false
+	}
+	var scratch [24]byte
+	return append(dst, c.DB.StringBytes(e, &scratch)...), true
+}
