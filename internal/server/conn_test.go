@@ -67,16 +67,13 @@ func TestPieces(t *testing.T) {
 			}
 		}()
 		for i, s := range want {
-			v, err := respReceive(c)
+			v, err := c.Receive()
 			if err != nil || v.Text() != s {
 				t.Fatalf("reply %d: %.40v %v, want %d bytes", i, v, err, len(s))
 			}
 		}
 	})
 }
-
-// respReceive receives without counting what was queued.
-func respReceive(c *respclient.Client) (respclient.Value, error) { return c.Receive() }
 
 // TestDeepPipeline sends a million commands before it reads the first reply.
 func TestDeepPipeline(t *testing.T) {
@@ -282,7 +279,7 @@ func TestMonitor(t *testing.T) {
 		}
 		for _, w := range watchers {
 			for i := range n {
-				v, err := respReceive(w)
+				v, err := w.Receive()
 				if err != nil || !strings.HasSuffix(v.Text(), fmt.Sprintf(`"echo" "%d"`, i)) {
 					t.Fatalf("line %d: %v %v", i, v, err)
 				}
