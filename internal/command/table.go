@@ -15,7 +15,7 @@ func Table() *engine.Table {
 	return engine.NewTable(slices.Concat(
 		stringCommands(), bitmapCommands(),
 		hashCommands(),
-		zsetCommands(), zsetRangeCommands(), zsetOpCommands(),
+		zsetCommands(), setCommands(), zsetRangeCommands(), zsetOpCommands(),
 		genericCommands(), expireCommands(), scanCommands(),
 		sortCommands(),
 		connectionCommands(), clientCommands(),

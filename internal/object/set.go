@@ -194,6 +194,15 @@ func (s Members) Remove(m []byte) bool {
 	return s.table().remove(m)
 }
 
+// RemoveValue is Remove for a member of another set, which must not alias this one.
+func (s Members) RemoveValue(v listpack.Value) bool {
+	var tmp [24]byte
+	if v.IsInt {
+		return s.Remove(v.Append(tmp[:0]))
+	}
+	return s.Remove(v.B)
+}
+
 // Each calls visit for every member, until it returns false. The set must not be changed meanwhile.
 func (s Members) Each(visit func(v listpack.Value) bool) {
 	switch s.Kind() {

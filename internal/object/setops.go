@@ -119,9 +119,12 @@ func (s Members) HasValue(v listpack.Value) bool {
 	return s.Has(v.Append(tmp[:0]))
 }
 
-// Union calls emit for every member of any of the sets once, until it returns false. With many sets, what was emitted is collected, or
+// Compare orders sets by size.
+func (s Members) Compare(o Members) int { return s.Len() - o.Len() }
+
+// Union calls emit for every member of any of the sets once, until it returns false. Of sets there must be one at least, here and below. With many sets, what was emitted is collected, or
 // the lookups in all sets before would be quadratic.
-func Union(h *Heap, sets []Members, emit func(v listpack.Value) bool) {
+func Union(sets []Members, emit func(v listpack.Value) bool) {
 	total, lookups := 0, 0
 	for i, s := range sets {
 		total += s.Len()
@@ -133,7 +136,7 @@ func Union(h *Heap, sets []Members, emit func(v listpack.Value) bool) {
 		return ok
 	}
 	if lookups > 4*total {
-		seen := NewDetached(h, Set, EncIntset, intset.Empty())
+		seen := NewDetached(sets[0].H, Set, EncIntset, intset.Empty())
 		defer seen.Discard()
 		for i := 0; i < len(sets) && ok; i++ {
 			sets[i].Each(func(v listpack.Value) bool { return !AsSet(seen).AddValue(v) || stop(v) })
@@ -146,14 +149,16 @@ func Union(h *Heap, sets []Members, emit func(v listpack.Value) bool) {
 }
 
 // Diff calls emit for every member of the first set that no other has.
-func Diff(h *Heap, sets []Members, emit func(v listpack.Value) bool) {
+func Diff(sets []Members, emit func(v listpack.Value) bool) {
 	first, rest := sets[0], slices.Clone(sets[1:])
 	total := 0
 	for _, s := range rest {
-		total += s.Len()
+		if total += s.Len(); s.E.Ref == first.E.Ref {
+			return
+		}
 	}
 	if first.Len()*(len(rest)-1) > 4*total { // many small ones: one lookup in all of them together
-		sum := NewDetached(h, Set, EncIntset, intset.Empty())
+		sum := NewDetached(sets[0].H, Set, EncIntset, intset.Empty())
 		defer sum.Discard()
 		for _, s := range rest {
 			s.Each(func(v listpack.Value) bool {
@@ -164,13 +169,15 @@ func Diff(h *Heap, sets []Members, emit func(v listpack.Value) bool) {
 		rest = append(rest[:0], AsSet(sum))
 	}
 	// The largest first: it is the likeliest to spare the other lookups.
-	slices.SortStableFunc(rest, func(a, b Members) int { return b.Len() - a.Len() })
+	slices.SortStableFunc(rest, func(a, b Members) int { return b.Compare(a) })
 	first.Filter(rest, false, emit)
 }
 
 // Inter calls emit for every member that all the sets have, until it returns false.
 func Inter(sets []Members, emit func(v listpack.Value) bool) {
 	sets = slices.Clone(sets)
-	slices.SortStableFunc(sets, func(a, b Members) int { return a.Len() - b.Len() })
+	slices.SortStableFunc(sets, Members.Compare)
+	// Only the same key twice gives the same entry twice, and then side by side unless others are as large.
+	sets = slices.CompactFunc(sets, func(a, b Members) bool { return a.E.Ref == b.E.Ref })
 	sets[0].Filter(sets[1:], true, emit)
 }

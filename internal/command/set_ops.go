@@ -1,0 +1,226 @@
+package command
+
+import (
+	"slices"
+
+	"godwit/internal/engine"
+	"godwit/internal/intset"
+	"godwit/internal/keyspace"
+	"godwit/internal/listpack"
+	"godwit/internal/object"
+	"godwit/internal/resp"
+)
+
+// setOp is one of the operations on several sets.
+type setOp uint8
+
+const (
+	opInter setOp = iota
+	opUnion
+	opDiff
+)
+
+func setOpCommands() []*engine.Command {
+	const all = "O(N) in the number N of all members"
+	const inter = "O(N*M), N being the size of the smallest set and M the number of sets"
+	return []*engine.Command{
+		setOpCommand("sinter", "Returns the members that several sets have in common.", inter, opInter),
+		setOpCommand("sunion", "Returns the members that any of several sets has.", all, opUnion),
+		setOpCommand("sdiff", "Returns the members of the first set that no other set has.", all, opDiff),
+		setStoreCommand("sinterstore", "Stores the members that several sets have in common.", inter, engine.RW, opInter),
+		setStoreCommand("sunionstore", "Stores the members that any of several sets has.", all, engine.OW, opUnion),
+		setStoreCommand("sdiffstore", "Stores the members of the first set that no other set has.", all, engine.OW, opDiff),
+		setTypeCommand(engine.Command{
+			Name: "sintercard", Arity: -3, Flags: engine.ReadOnly, Since: "7.0.0",
+			Summary: "Counts the members that several sets have in common.", Complexity: inter,
+			Keys: []engine.KeySpec{{Begin: engine.At(1), Find: engine.KeyNum(0, 1, 1), Access: engine.RO | engine.AccessFlag}},
+			Run:  sintercardCmd,
+		}, 0, engine.Int("numkeys"), engine.Key("key", 0).Many(), engine.Int("limit").Tokened("LIMIT").Opt()),
+	}
+}
+
+func setOpCommand(name, summary, complexity string, op setOp) *engine.Command {
+	return setTypeCommand(engine.Command{
+		Name: name, Arity: -2, Flags: engine.ReadOnly, Since: "1.0.0", Summary: summary, Complexity: complexity,
+		Tips: []string{"nondeterministic_output_order"},
+		Keys: []engine.KeySpec{keysFrom(1, engine.RO|engine.AccessFlag)},
+		Run:  func(c *engine.Ctx) { answerSets(c, op) },
+	}, 0, engine.Key("key", 0).Many())
+}
+
+func setStoreCommand(name, summary, complexity string, access engine.Access, op setOp) *engine.Command {
+	return setTypeCommand(engine.Command{
+		Name: name, Arity: -3, Flags: engine.Write | engine.DenyOOM, Since: "1.0.0", Summary: summary, Complexity: complexity,
+		Keys: []engine.KeySpec{keyAt(1, access|engine.Update), keysFrom(2, engine.RO|engine.AccessFlag)},
+		Run:  func(c *engine.Ctx) { storeSets(c, op, name) },
+	}, 0, engine.Key("destination", 0), engine.Key("key", 1).Many())
+}
+
+// openSets opens the sets at the keys for reading; that of a missing key has no Edit. It reports false after a WRONGTYPE. The
+// keyspace lends no more than a few Edits, here there may be any number.
+func openSets(c *engine.Ctx, keys [][]byte) ([]object.Members, bool) {
+	edits := make([]object.Edit, len(keys))
+	sets := make([]object.Members, len(keys))
+	for i, key := range keys {
+		e := c.DB.LookupRead(key)
+		switch {
+		case !e.Exists():
+		case e.Type() != object.Set:
+			c.Err(engine.ErrWrongType)
+			return nil, false
+		default:
+			edits[i].Reset(c.E.KS.Heap, e, c.DB)
+			sets[i] = object.AsSet(&edits[i])
+		}
+	}
+	return sets, true
+}
+
+// present are the sets that the result depends on, in order; none if the result is empty.
+func (op setOp) present(sets []object.Members) []object.Members {
+	missing := func(s object.Members) bool { return s.Edit == nil }
+	if op == opInter && slices.ContainsFunc(sets, missing) || op == opDiff && missing(sets[0]) {
+		return nil
+	}
+	return slices.DeleteFunc(sets, missing)
+}
+
+// run calls emit for each member of the result, until it returns false.
+func (op setOp) run(sets []object.Members, emit func(v listpack.Value) bool) {
+	switch {
+	case len(sets) == 0:
+	case op == opInter:
+		object.Inter(sets, emit)
+	case op == opUnion:
+		object.Union(sets, emit)
+	default:
+		object.Diff(sets, emit)
+	}
+}
+
+func answerSets(c *engine.Ctx, op setOp) {
+	sets, ok := openSets(c, c.Args[1:])
+	if !ok {
+		return
+	}
+	// The members go into the reply as they are found, their number in front of them in the end.
+	at, n := len(c.Buf), 0
+	op.run(op.present(sets), func(v listpack.Value) bool {
+		bulkValue(c, v)
+		n++
+		return true
+	})
+	var tmp [32]byte
+	head := resp.Writer{Buf: tmp[:0], Proto: c.Proto}
+	head.Set(n)
+	c.Buf = slices.Insert(c.Buf, at, head.Buf...)
+}
+
+func sintercardCmd(c *engine.Ctx) {
+	numkeys, ok := object.ParseInt(c.Args[1])
+	if !ok || numkeys < 1 {
+		c.Err("ERR numkeys should be greater than 0")
+		return
+	}
+	if numkeys > int64(len(c.Args)-2) {
+		c.Err("ERR Number of keys can't be greater than number of args")
+		return
+	}
+	limit := int64(0)
+	for rest := c.Args[2+numkeys:]; len(rest) > 0; rest = rest[2:] {
+		if len(rest) == 1 || !is(rest[0], "limit") {
+			c.Err(engine.ErrSyntax)
+			return
+		}
+		if limit, ok = object.ParseInt(rest[1]); !ok || limit < 0 {
+			c.Err("ERR LIMIT can't be negative")
+			return
+		}
+	}
+	sets, ok := openSets(c, c.Args[2:2+numkeys])
+	if !ok {
+		return
+	}
+	n := int64(0)
+	opInter.run(opInter.present(sets), func(listpack.Value) bool {
+		n++
+		return n != limit
+	})
+	c.Int(n)
+}
+
+// storeSets collects the result beside the keyspace, as the destination may be one of the sources, and stores it when it is complete.
+func storeSets(c *engine.Ctx, op setOp, event string) {
+	dst := c.Args[1]
+	sets, ok := openSets(c, c.Args[2:])
+	if !ok {
+		return
+	}
+	res := object.AsSet(op.newResult(c, op.present(sets)))
+	n := res.Len()
+	if n == 0 {
+		res.Discard()
+		if c.DB.Delete(dst) {
+			c.Changed(dst)
+			c.Notify(keyspace.EvGeneric, "del", dst)
+			c.Dirty(1)
+		}
+		c.Int(0)
+		return
+	}
+	c.DB.Install(dst, res.Edit)
+	c.Changed(dst)
+	c.Notify(keyspace.EvSet, event, dst)
+	c.Dirty(1)
+	c.Int(int64(n))
+}
+
+// newResult is the result as a detached set. Its encoding is what Redis 7.2 ends with, which depends on the order in which members come
+// and go there.
+func (op setOp) newResult(c *engine.Ctx, sets []object.Members) *object.Edit {
+	x := object.NewDetached(c.E.KS.Heap, object.Set, object.EncIntset, intset.Empty())
+	res := object.AsSet(x)
+	add := func(v listpack.Value) bool {
+		res.AddValue(v)
+		return true
+	}
+	switch {
+	case len(sets) == 0:
+	case op == opInter:
+		if slices.MinFunc(sets, object.Members.Compare).Kind() != object.EncIntset {
+			x.SetPacked(object.EncListpack, listpack.Empty())
+		}
+		object.Inter(sets, add)
+		res.ToIntset()
+	case op == opUnion:
+		l := res.H.Lim
+		if n := slices.MaxFunc(sets, object.Members.Compare).Len(); n > max(l.SetMaxIntsetEntries, l.SetMaxListpackEntries) {
+			res.Reserve(n)
+		}
+		for _, s := range sets {
+			s.Each(add)
+		}
+	case copiesFirst(sets):
+		sets[0].Each(add)
+		for _, s := range sets[1:] {
+			s.Each(func(v listpack.Value) bool {
+				res.RemoveValue(v)
+				return true
+			})
+		}
+	default:
+		object.Diff(sets, add)
+	}
+	return x
+}
+
+// copiesFirst reports whether Redis computes the difference by copying the first set and removing what the others have.
+func copiesFirst(sets []object.Members) bool {
+	total := 0
+	for _, s := range sets {
+		if total += s.Len(); s.E.Ref == sets[0].E.Ref && s.Edit != sets[0].Edit {
+			return false // the result is known to be empty
+		}
+	}
+	return sets[0].Len()*len(sets)/2 > total
+}
