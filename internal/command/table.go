@@ -14,8 +14,8 @@ import (
 func Table() *engine.Table {
 	return engine.NewTable(slices.Concat(
 		stringCommands(), bitmapCommands(),
-		hashCommands(),
-		zsetCommands(), setCommands(), zsetRangeCommands(), zsetOpCommands(),
+		hashCommands(), setCommands(),
+		zsetCommands(), zsetRangeCommands(), zsetOpCommands(),
 		genericCommands(), expireCommands(), scanCommands(),
 		sortCommands(),
 		connectionCommands(), clientCommands(),
