@@ -11,7 +11,8 @@ import (
 
 // hashCommands are the entries of all hash commands; each part stands beside its handlers.
 func hashCommands() []*engine.Command {
-	return slices.Concat(hashReadCommands(), hashWriteCommands(), hashIncrCommands(), hashWalkCommands())
+	return slices.Concat(hashReadCommands(), hashWriteCommands(), hashIncrCommands(), hashWalkCommands(),
+		hashExpireCommands(), hashGetexCommands())
 }
 
 // hashCommand fills in what hash commands share: the group, one key as the first argument and, unless it has its own, O(1).

@@ -1,0 +1,274 @@
+package command
+
+import (
+	"strconv"
+
+	"godwit/internal/engine"
+	"godwit/internal/keyspace"
+	"godwit/internal/object"
+)
+
+// The answers for one field in the HEXPIRE family.
+const (
+	fieldMissing = -2 // no such field
+	fieldNoTTL   = -1 // it has no deadline
+	fieldRefused = 0  // the condition does not hold
+	fieldDone    = 1
+	fieldDeleted = 2 // the time is over
+)
+
+// maxFieldDeadline is the latest deadline of a field in unix ms.
+const maxFieldDeadline = 1<<46 - 1
+
+const (
+	errFieldsMissing = "ERR Mandatory argument FIELDS is missing or not at the right position"
+	errNumFields     = "ERR Number of fields must be a positive integer"
+	errFieldCount    = "ERR The `numfields` parameter must match the number of arguments"
+)
+
+// fieldsArg documents FIELDS numfields field ….
+func fieldsArg() engine.Arg {
+	return engine.Block("fields", engine.Int("numfields"), engine.Str("field").Many()).Tokened("FIELDS")
+}
+
+func hashExpireCommands() []*engine.Command {
+	const perField = "O(N) in the number N of fields given"
+	condition := engine.OneOf("condition", engine.Tok("nx"), engine.Tok("xx"), engine.Tok("gt"), engine.Tok("lt")).Opt()
+	set := func(name, summary string, when engine.Arg, unit int64, absolute bool) *engine.Command {
+		return hashCommand(engine.Command{
+			Name: name, Arity: -6, Flags: engine.Write | engine.DenyOOM | engine.Fast, Since: "7.4.0",
+			Summary: summary, Complexity: perField,
+			Run: func(c *engine.Ctx) { hexpire(c, unit, absolute) },
+		}, engine.RW|engine.Update, when, condition, fieldsArg())
+	}
+	get := func(name, summary string, tips []string, reply func(c *engine.Ctx, deadline int64)) *engine.Command {
+		return hashCommand(engine.Command{
+			Name: name, Arity: -5, Flags: engine.ReadOnly | engine.Fast, Since: "7.4.0",
+			Summary: summary, Complexity: perField, Tips: tips,
+			Run: func(c *engine.Ctx) { fieldDeadlines(c, reply) },
+		}, engine.RO|engine.AccessFlag, fieldsArg())
+	}
+	tips := []string{"nondeterministic_output"}
+	return []*engine.Command{
+		set("hexpire", "Gives fields a time to live in seconds.", engine.Int("seconds"), 1000, false),
+		set("hpexpire", "Gives fields a time to live in milliseconds.", engine.Int("milliseconds"), 1, false),
+		set("hexpireat", "Makes fields expire at a Unix time in seconds.", engine.UnixTime("unix-time-seconds"), 1000, true),
+		set("hpexpireat", "Makes fields expire at a Unix time in milliseconds.", engine.UnixTime("unix-time-milliseconds"), 1, true),
+		get("httl", "Shows fields' times to live in seconds.", tips,
+			func(c *engine.Ctx, d int64) { c.Int((d - c.Now + 999) / 1000) }),
+		get("hpttl", "Shows fields' times to live in milliseconds.", tips,
+			func(c *engine.Ctx, d int64) { c.Int(d - c.Now) }),
+		get("hexpiretime", "Shows the Unix times in seconds at which fields expire.", nil,
+			func(c *engine.Ctx, d int64) { c.Int((d + 999) / 1000) }),
+		get("hpexpiretime", "Shows the Unix times in milliseconds at which fields expire.", nil,
+			func(c *engine.Ctx, d int64) { c.Int(d) }),
+		hashCommand(engine.Command{
+			Name: "hpersist", Arity: -5, Flags: engine.Write | engine.Fast, Since: "7.4.0",
+			Summary: "Takes fields' times to live away.", Complexity: perField, Run: hpersistCmd,
+		}, engine.RW|engine.Update, fieldsArg()),
+	}
+}
+
+// fieldList reads FIELDS numfields field … from argument i on, to the end, answering with Redis's errors; badCount is the one for a count that is no
+// positive number.
+func fieldList(c *engine.Ctx, i int, badCount string) (fields [][]byte, ok bool) {
+	if i+1 >= len(c.Args) || !is(c.Args[i], "fields") {
+		c.Err(errFieldsMissing)
+		return nil, false
+	}
+	n, isInt := object.ParseInt(c.Args[i+1])
+	fields = c.Args[i+2:]
+	switch {
+	case !isInt || n < 1:
+		c.Err(badCount)
+	case n != int64(len(fields)):
+		c.Err(errFieldCount)
+	default:
+		return fields, true
+	}
+	return nil, false
+}
+
+// fieldDeadline turns a time argument in units of that many ms into unix ms, answering with Redis's errors.
+func fieldDeadline(c *engine.Ctx, arg []byte, unit int64, absolute bool) (deadline int64, ok bool) {
+	n, ok := intArg(c, arg)
+	if !ok {
+		return 0, false
+	}
+	if n < 0 {
+		c.Err("ERR invalid expire time, must be >= 0")
+		return 0, false
+	}
+	base := c.Now
+	if absolute {
+		base = 0
+	}
+	if n > maxFieldDeadline/unit || n*unit > maxFieldDeadline-base {
+		c.Err("ERR invalid expire time in '" + c.Cmd.FullName() + "' command")
+		return 0, false
+	}
+	return n*unit + base, true
+}
+
+// replyMissing answers the same for each of n fields of a hash that is not there.
+func replyMissing(c *engine.Ctx, n int) {
+	c.Array(n)
+	for range n {
+		c.Int(fieldMissing)
+	}
+}
+
+// fieldWrites collects what a command did to the deadlines of fields, for its announcement and propagation.
+type fieldWrites struct {
+	updated [][]byte
+	deleted int
+}
+
+// expire gives a field of h the deadline, or deletes it if that is over.
+func (w *fieldWrites) expire(c *engine.Ctx, h object.Fields, field []byte, deadline int64) (answer int64) {
+	if deadline <= c.Now {
+		h.Delete(field)
+		c.PropagateAs([]byte("HDEL"), c.Args[1], field)
+		w.deleted++
+		return fieldDeleted
+	}
+	h.SetDeadline(field, deadline)
+	w.updated = append(w.updated, field)
+	return fieldDone
+}
+
+// finish announces the changes and removes a hash that is empty now.
+func (w *fieldWrites) finish(c *engine.Ctx, h object.Fields, event string) {
+	n := len(w.updated) + w.deleted
+	if n == 0 {
+		return
+	}
+	if w.deleted > 0 {
+		event = "hdel"
+	}
+	hashChanged(c, event, n)
+	if h.Empty() {
+		emptied(c, h.Edit, c.Args[1])
+		return
+	}
+	c.DB.ArmFields(h.Edit)
+}
+
+// propagate propagates name key [deadline] FIELDS … for the updated fields; what was deleted is propagated already.
+func (w *fieldWrites) propagate(c *engine.Ctx, name string, deadline int64) {
+	if len(w.updated) == 0 {
+		return
+	}
+	argv := [][]byte{[]byte(name), c.Args[1]}
+	if deadline != 0 {
+		argv = append(argv, strconv.AppendInt(nil, deadline, 10))
+	}
+	argv = append(argv, []byte("FIELDS"), strconv.AppendInt(nil, int64(len(w.updated)), 10))
+	c.PropagateAs(append(argv, w.updated...)...)
+}
+
+func hexpire(c *engine.Ctx, unit int64, absolute bool) {
+	h, found, ok := writeHash(c)
+	if !ok {
+		return
+	}
+	deadline, ok := fieldDeadline(c, c.Args[2], unit, absolute)
+	if !ok {
+		return
+	}
+	at := 3
+	var cond expireCondition
+	if fieldCondition(&cond, c.Args[3]) {
+		at = 4
+	}
+	fields, ok := fieldList(c, at, "ERR Parameter `numFields` should be greater than 0")
+	if !ok {
+		return
+	}
+	if !found {
+		replyMissing(c, len(fields))
+		return
+	}
+	var w fieldWrites
+	c.Array(len(fields))
+	for _, field := range fields {
+		old, has := h.Deadline(field)
+		switch {
+		case !has:
+			c.Int(fieldMissing)
+		case !cond.met(old, deadline):
+			c.Int(fieldRefused)
+		default:
+			c.Int(w.expire(c, h, field, deadline))
+		}
+	}
+	w.finish(c, h, "hexpire")
+	w.propagate(c, "HPEXPIREAT", deadline)
+}
+
+// fieldCondition reads one condition, if the argument is one.
+func fieldCondition(o *expireCondition, arg []byte) bool {
+	o.nx, o.xx, o.gt, o.lt = is(arg, "nx"), is(arg, "xx"), is(arg, "gt"), is(arg, "lt")
+	return *o != expireCondition{}
+}
+
+// fieldDeadlines answers for each field -2 if it is missing, -1 if it has no deadline, else what reply makes of the deadline.
+func fieldDeadlines(c *engine.Ctx, reply func(c *engine.Ctx, deadline int64)) {
+	h, found, ok := readHash(c)
+	if !ok {
+		return
+	}
+	fields, ok := fieldList(c, 2, errNumFields)
+	if !ok {
+		return
+	}
+	if !found {
+		replyMissing(c, len(fields))
+		return
+	}
+	c.Array(len(fields))
+	for _, field := range fields {
+		switch d, has := h.Deadline(field); {
+		case !has:
+			c.Int(fieldMissing)
+		case d == 0:
+			c.Int(fieldNoTTL)
+		default:
+			reply(c, d)
+		}
+	}
+}
+
+func hpersistCmd(c *engine.Ctx) {
+	h, found, ok := writeHash(c)
+	if !ok {
+		return
+	}
+	fields, ok := fieldList(c, 2, errNumFields)
+	if !ok {
+		return
+	}
+	if !found {
+		replyMissing(c, len(fields))
+		return
+	}
+	changed := 0
+	c.Array(len(fields))
+	for _, field := range fields {
+		switch d, has := h.Deadline(field); {
+		case !has:
+			c.Int(fieldMissing)
+		case d == 0:
+			c.Int(fieldNoTTL)
+		default:
+			h.SetDeadline(field, 0)
+			changed++
+			c.Int(fieldDone)
+		}
+	}
+	if changed > 0 {
+		c.Changed(c.Args[1])
+		c.Notify(keyspace.EvHash, "hpersist", c.Args[1])
+		c.Dirty(changed)
+	}
+}

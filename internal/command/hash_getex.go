@@ -1,0 +1,222 @@
+package command
+
+import (
+	"math"
+	"strconv"
+
+	"godwit/internal/engine"
+	"godwit/internal/object"
+)
+
+func hashGetexCommands() []*engine.Command {
+	data := engine.Block("data", engine.Str("field"), engine.Str("value")).Many()
+	return []*engine.Command{
+		hashCommand(engine.Command{
+			Name: "hgetex", Arity: -5, Flags: engine.Write | engine.Fast, Since: "8.0.0",
+			Summary: "Returns the values of fields and changes the fields' times to live.", Complexity: "O(N) in the number N of fields given",
+			Run: hgetexCmd,
+		}, engine.RW|engine.AccessFlag|engine.Update,
+			engine.OneOf("expiration", append(timeArgs(), engine.Tok("persist"))...).Opt(), fieldsArg()),
+		hashCommand(engine.Command{
+			Name: "hsetex", Arity: -6, Flags: engine.Write | engine.DenyOOM | engine.Fast, Since: "8.0.0",
+			Summary: "Gives fields values and a time to live, under a condition if wanted.", Complexity: "O(N) in the number N of fields given",
+			Run: hsetexCmd,
+		}, engine.RW|engine.Update,
+			engine.OneOf("condition", engine.Tok("fnx"), engine.Tok("fxx")).Opt(),
+			engine.OneOf("expiration", append(timeArgs(), engine.Tok("keepttl"))...).Opt(),
+			engine.Block("fields", engine.Int("numfields"), data).Tokened("FIELDS")),
+		hashCommand(engine.Command{
+			Name: "hgetdel", Arity: -5, Flags: engine.Write | engine.Fast, Since: "8.0.0",
+			Summary: "Returns the values of fields and deletes the fields.", Complexity: "O(N) in the number N of fields given",
+			Run: hgetdelCmd,
+		}, engine.RW|engine.AccessFlag|engine.Delete, fieldsArg()),
+	}
+}
+
+func hgetdelCmd(c *engine.Ctx) {
+	h, found, ok := writeHash(c)
+	if !ok {
+		return
+	}
+	fields, ok := fieldList(c, 2, errNumFields)
+	if !ok {
+		return
+	}
+	deleted := 0
+	c.Array(len(fields))
+	for _, field := range fields {
+		if replyField(c, h, found, field) {
+			h.Delete(field)
+			deleted++
+		}
+	}
+	if deleted == 0 {
+		return
+	}
+	hashChanged(c, "hdel", deleted)
+	if h.Empty() {
+		emptied(c, h.Edit, c.Args[1])
+	}
+	c.PropagateAs(append([][]byte{[]byte("HDEL"), c.Args[1]}, fields...)...)
+}
+
+func hgetexCmd(c *engine.Ctx) {
+	h, found, ok := writeHash(c)
+	if !ok {
+		return
+	}
+	option, deadline, at := expireToken(c.Args[2]), int64(0), 2
+	switch {
+	case option.timed():
+		if deadline, ok = fieldDeadline(c, c.Args[3], option.unit(), option.absolute()); !ok {
+			return
+		}
+		at = 4
+	case option == expirePersist:
+		at = 3
+	}
+	fields, ok := fieldList(c, at, errNumFields)
+	if !ok {
+		return
+	}
+	var w fieldWrites
+	c.Array(len(fields))
+	for _, field := range fields {
+		if !replyField(c, h, found, field) || at == 2 {
+			continue
+		}
+		if option.timed() {
+			w.expire(c, h, field, deadline)
+		} else if d, _ := h.Deadline(field); d != 0 {
+			h.SetDeadline(field, 0)
+			w.updated = append(w.updated, field)
+		}
+	}
+	if option == expirePersist {
+		w.finish(c, h, "hpersist")
+		w.propagate(c, "HPERSIST", 0)
+	} else {
+		w.finish(c, h, "hexpire")
+		w.propagate(c, "HPEXPIREAT", deadline)
+	}
+}
+
+// setexOptions are the options of HSETEX.
+type setexOptions struct {
+	cond     condition
+	expire   expireOption
+	timeAt   int // the argument with the time
+	deadline int64
+	pairs    [][]byte // field, value, field, value …
+}
+
+// parse reads the arguments behind the key, answering with Redis's errors.
+func (o *setexOptions) parse(c *engine.Ctx) bool {
+	for i := 2; i < len(c.Args); i++ {
+		arg := c.Args[i]
+		switch e := expireToken(arg); {
+		case is(arg, "fields"):
+			return o.parsePairs(c, i)
+		case e != expireNone && e != expirePersist:
+			if o.expire != expireNone {
+				c.Err("ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified")
+				return false
+			}
+			if o.expire = e; e == expireKeep {
+				continue
+			}
+			if i++; i == len(c.Args) {
+				c.Err("ERR missing expire time")
+				return false
+			}
+			var ok bool
+			if o.deadline, ok = fieldDeadline(c, c.Args[i], e.unit(), e.absolute()); !ok {
+				return false
+			}
+			o.timeAt = i
+		case is(arg, "fxx"), is(arg, "fnx"):
+			if o.cond != always {
+				c.Err("ERR Only one of FXX or FNX arguments can be specified")
+				return false
+			}
+			if o.cond = ifMissing; is(arg, "fxx") {
+				o.cond = ifPresent
+			}
+		default:
+			c.Err("ERR unknown argument: " + cString(arg, len(arg)))
+			return false
+		}
+	}
+	c.Err(errFieldsMissing)
+	return false
+}
+
+// parsePairs reads FIELDS numfields field value …, which begins at argument i.
+func (o *setexOptions) parsePairs(c *engine.Ctx, i int) bool {
+	wrong := "ERR wrong number of arguments for '" + c.Cmd.FullName() + "' command"
+	if i >= len(c.Args)-3 {
+		c.Err(wrong)
+		return false
+	}
+	n, ok := object.ParseInt(c.Args[i+1])
+	if !ok || n < 1 || n > math.MaxInt32 {
+		c.Err("ERR invalid number of fields")
+		return false
+	}
+	if o.pairs = c.Args[i+2:]; int64(len(o.pairs)) != 2*n {
+		c.Err(wrong)
+		return false
+	}
+	return true
+}
+
+// holds reports whether the condition holds for all fields.
+func (o *setexOptions) holds(h object.Fields, found bool) bool {
+	if o.cond == always {
+		return true
+	}
+	for i := 0; i < len(o.pairs); i += 2 {
+		if (found && h.Has(o.pairs[i])) != (o.cond == ifPresent) {
+			return false
+		}
+	}
+	return true
+}
+
+func hsetexCmd(c *engine.Ctx) {
+	var o setexOptions
+	if !o.parse(c) {
+		return
+	}
+	h, found, ok := writeHash(c)
+	if !ok {
+		return
+	}
+	if !o.holds(h, found) {
+		c.Int(0)
+		return
+	}
+	if !found {
+		h = newHash(c)
+	}
+	h.Reserve(o.pairs)
+	var w fieldWrites
+	for i := 0; i < len(o.pairs); i += 2 {
+		if field, value := o.pairs[i], o.pairs[i+1]; o.expire == expireNone {
+			h.Set(field, value)
+		} else {
+			h.SetKeep(field, value)
+			if o.expire.timed() {
+				w.expire(c, h, field, o.deadline)
+			}
+		}
+	}
+	hashChanged(c, "hset", len(o.pairs)/2)
+	w.finish(c, h, "hexpire")
+	if len(w.updated) > 0 && o.expire != expirePXAT {
+		argv := append([][]byte(nil), c.Args...)
+		argv[o.timeAt-1], argv[o.timeAt] = []byte("PXAT"), strconv.AppendInt(nil, o.deadline, 10)
+		c.PropagateAs(argv...)
+	}
+	c.Int(1)
+}
