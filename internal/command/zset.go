@@ -212,7 +212,7 @@ func zscanCmd(c *engine.Ctx) {
 		}
 	}
 	if z.Kind() != object.EncSkiplist {
-		r.done(z.Scan(0, emit))
+		zscanPacked(&r, z.Bytes())
 		return
 	}
 	r.done(o.walk(func(cursor uint64) (next uint64, seen int) {
@@ -222,6 +222,26 @@ func zscanCmd(c *engine.Ctx) {
 		})
 		return next, seen
 	}))
+}
+
+// zscanPacked answers with all of a listpack, the scores as they are spelled in it: whole numbers are so in full, where elsewhere 17 digits are.
+func zscanPacked(r *scanReply, lp []byte) {
+	var member, score [24]byte
+	text := func(v listpack.Value, scratch *[24]byte) []byte {
+		if v.IsInt {
+			return v.Append(scratch[:0])
+		}
+		return v.B
+	}
+	for pos := listpack.First(lp); pos != 0; {
+		at := listpack.Next(lp, pos)
+		if m := text(listpack.Get(lp, pos), &member); r.wants(m) {
+			r.bulk(m)
+			r.bulk(text(listpack.Get(lp, at), &score))
+		}
+		pos = listpack.Next(lp, at)
+	}
+	r.done(0)
 }
 
 func zrandmemberCmd(c *engine.Ctx) {

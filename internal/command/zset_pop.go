@@ -82,12 +82,15 @@ func (a *zmpopArgs) parse(c *engine.Ctx, args [][]byte) bool {
 	a.keys, args = args[1:n+1], args[n+1:]
 	a.max = is(args[0], "max")
 	a.count = 1
-	if !a.max && !is(args[0], "min") || len(args) != 1 && (len(args) != 3 || !is(args[1], "count")) {
+	if !a.max && !is(args[0], "min") || len(args) == 2 || len(args) > 2 && !is(args[1], "count") {
 		c.Err(engine.ErrSyntax)
 		return false
 	}
-	if len(args) == 3 {
-		a.count, ok = rangeArg(c, args[2], 1, math.MaxInt64, "ERR count should be greater than 0")
+	if len(args) > 2 {
+		if a.count, ok = rangeArg(c, args[2], 1, math.MaxInt64, "ERR count should be greater than 0"); ok && len(args) > 3 {
+			c.Err(engine.ErrSyntax)
+			ok = false
+		}
 	}
 	return ok
 }

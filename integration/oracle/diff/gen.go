@@ -34,6 +34,7 @@ type Generator struct {
 	rnd     *rand.Rand
 	cur     *Grammar // the command being generated
 	inMulti []bool
+	sorts   bool  // the round may sort
 	serial  int   // source of values that must not repeat within a round
 	after   []Cmd // what must follow on the same connection before anything else
 }
@@ -67,6 +68,7 @@ func (g *Generator) Round(seed uint64, r, n int) []Cmd {
 	g.inMulti = make([]bool, g.cfg.Clients)
 	g.serial = 0
 	g.after = nil
+	g.sorts = hasSort(r)
 	out := make([]Cmd, 0, n)
 	for c := range g.cfg.Clients {
 		if g.cfg.Resp == 3 || g.cfg.Resp == 0 && c%2 == 1 {
@@ -150,6 +152,9 @@ func inlineable(args [][]byte) bool {
 func (g *Generator) command() [][]byte {
 	at := g.rnd.IntN(g.cum[len(g.cum)-1])
 	i, _ := slices.BinarySearch(g.cum, at+1)
+	if !g.sorts && isSort(g.grams[i].Name) && len(g.grams) > 2 {
+		return g.command()
+	}
 	return g.generate(&g.grams[i])
 }
 

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -218,6 +219,16 @@ func guardWeightKeys(prefix string) guard {
 	}
 }
 
+// hasSort reports whether a round may sort. Half of the rounds may not, see sortedPairs.
+func hasSort(r int) bool { return r%2 == 1 }
+
+func isSort(name string) bool { return name == "sort" || name == "sort_ro" }
+
+// cmpNewer takes more arguments than redis does, as later servers do.
+func cmpNewer(_ [][]byte, a, b Reply) bool {
+	return same(a, b) || a.IsErr() && strings.HasPrefix(a.Str, "ERR wrong number of arguments")
+}
+
 // guardSort leaves out what would show the hash order: equal elements come in that order under BY with ALPHA, and all do in a set that is not
 // sorted (BY without a star) unless STORE has it sorted all the same.
 func guardSort(_ *Generator, args [][]byte) [][]byte {
@@ -314,12 +325,21 @@ func encodingPairs() map[string][][2]string {
 	}
 }
 
-// encodingsAgree compares two names of encodings of a value of the type, "" for any.
-func encodingsAgree(typ string, a, b Reply) bool {
+// sortedPairs are what redis's SORT leaves behind: it turns a sorted set that it reads into a skiplist for good, Godwit does not.
+func sortedPairs() map[string][][2]string {
+	return map[string][][2]string{"zset": {{"skiplist", "listpack"}}}
+}
+
+// encodingsAgree compares two names of encodings of a value of the type, "" for any; sorted says that the stream has a SORT.
+func encodingsAgree(typ string, sorted bool, a, b Reply) bool {
 	if same(a, b) {
 		return true
 	}
-	for t, pairs := range encodingPairs() {
+	all := encodingPairs()
+	if sorted {
+		maps.Copy(all, sortedPairs())
+	}
+	for t, pairs := range all {
 		if (typ == "" || typ == t) && a.Kind == b.Kind && slices.Contains(pairs, [2]string{a.Str, b.Str}) {
 			return true
 		}

@@ -35,7 +35,8 @@ func comparators() map[string]comparator {
 		"scan":     cmpScan,
 		"sample":   cmpSample,
 		"sort":     cmpSort,
-		"encoding": func(_ [][]byte, a, b Reply) bool { return encodingsAgree("", a, b) },
+		"newer":    cmpNewer,
+		"encoding": func(_ [][]byte, a, b Reply) bool { return encodingsAgree("", true, a, b) },
 		"specs": func(_ [][]byte, a, b Reply) bool {
 			return errsAgree(a, b) && canonical(withoutNotes(a)) == canonical(withoutNotes(b))
 		},

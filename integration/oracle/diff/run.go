@@ -34,6 +34,7 @@ type Runner struct {
 	conns      map[int]*[2]*Conn
 	admin      [2]*Conn
 	steps      stepState
+	sorted     bool // the stream has a SORT
 	conf       []confParam
 	out        []byte
 	ends       [2][]int
@@ -96,6 +97,7 @@ func (r *Runner) Exec(stream []Cmd) (*Failure, int, error) {
 	if err := r.reset(); err != nil {
 		return nil, 0, err
 	}
+	r.sorted = slices.ContainsFunc(stream, func(c Cmd) bool { return isSort(c.Name()) })
 	nextState := r.StateEvery
 	for at := 0; at < len(stream); {
 		n := batchLen(stream[at:])

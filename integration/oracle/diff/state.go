@@ -90,7 +90,7 @@ func (r *Runner) keyState(at int, where, key string) (*Failure, error) {
 	}
 	label := fmt.Sprintf("%s key %s", where, Quote([]byte(key)))
 	for i, what := range []string{"type", "encoding"} {
-		if !same(a[i], b[i]) && !(what == "encoding" && encodingsAgree(a[0].Str, a[i], b[i])) {
+		if !same(a[i], b[i]) && !(what == "encoding" && encodingsAgree(a[0].Str, r.sorted, a[i], b[i])) {
 			return stateFailure(at, what, a[i].String()+" "+label, b[i].String()+" "+label), nil
 		}
 	}
