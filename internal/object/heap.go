@@ -44,6 +44,8 @@ type Heap struct {
 	slots []Large // by handle; slot 0 is never used
 	free  []uint32
 	lists *quicklist.Shared
+
+	popped []byte // see Elements.Pop
 }
 
 // NewHeap makes an empty heap over the arena.

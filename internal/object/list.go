@@ -98,6 +98,35 @@ func (l Elements) Push(b []byte, head bool) {
 	}
 }
 
+// PushValue is Push of an element of any list; it must not alias this one.
+func (l Elements) PushValue(v listpack.Value, head bool) {
+	if v.IsInt {
+		var digits [20]byte
+		l.Push(v.Append(digits[:0]), head)
+		return
+	}
+	l.Push(v.B, head)
+}
+
+// Pop removes the element at the head or the tail of a list that is not empty and returns it, in memory that is good until the next Pop of any
+// list.
+func (l Elements) Pop(head bool) listpack.Value {
+	v := l.End(head)
+	switch {
+	case v.IsInt:
+	case len(v.B) > scratchMax:
+		v.B = append([]byte(nil), v.B...)
+	default:
+		l.H.popped = append(l.H.popped[:0], v.B...)
+		v.B = l.H.popped
+	}
+	l.Drop(head)
+	return v
+}
+
+// scratchMax is how many bytes of popped elements a heap keeps memory for.
+const scratchMax = 64 << 10
+
 // Drop removes the element at the head or the tail of a list that is not empty.
 func (l Elements) Drop(head bool) {
 	switch q := l.large(); {

@@ -1,0 +1,146 @@
+package command
+
+import (
+	"math"
+
+	"godwit/internal/engine"
+	"godwit/internal/keyspace"
+	"godwit/internal/object"
+)
+
+func listEditCommands() []*engine.Command {
+	return []*engine.Command{
+		listCommand(engine.Command{
+			Name: "lset", Arity: 4, Flags: engine.Write | engine.DenyOOM, Since: "1.0.0",
+			Summary:    "Replaces the element at an index of a list.",
+			Complexity: "O(N) in the distance N from the nearer end; whole nodes are skipped", Run: lsetCmd,
+		}, engine.RW|engine.Update, engine.Int("index"), engine.Str("element")),
+		listCommand(engine.Command{
+			Name: "linsert", Arity: 5, Flags: engine.Write | engine.DenyOOM, Since: "2.2.0",
+			Summary:    "Adds an element to a list before or after the first that equals another.",
+			Complexity: "O(N) in the number N of elements before the one that is looked for", Run: linsertCmd,
+		}, engine.RW|engine.Insert, engine.OneOf("where", engine.Tok("before"), engine.Tok("after")), engine.Str("pivot"), engine.Str("element")),
+		listCommand(engine.Command{
+			Name: "lrem", Arity: 4, Flags: engine.Write, Since: "1.0.0",
+			Summary:    "Removes elements of a list that equal one.",
+			Complexity: "O(N+M) in the length N of the list and the number M of elements that are removed", Run: lremCmd,
+		}, engine.RW|engine.Delete, engine.Int("count"), engine.Str("element")),
+	}
+}
+
+func lsetCmd(c *engine.Ctx) {
+	key, elem := c.Args[1], c.Args[3]
+	l, ok := openList(c, key)
+	if !ok {
+		return
+	}
+	if l.Edit == nil {
+		c.Err(engine.ErrNoSuchKey)
+		return
+	}
+	index, ok := intArg(c, c.Args[2])
+	if !ok {
+		return
+	}
+	size := int64(l.Len())
+	if index < 0 {
+		index += size
+	}
+	if index < 0 || index >= size {
+		c.Err(engine.ErrOutOfRange)
+		return
+	}
+	l.MakeRoomFor(elem)
+	it := l.Iter(int(index), false)
+	it.Next()
+	l.Replace(&it, elem)
+	c.OK()
+	c.Changed(key)
+	c.Notify(keyspace.EvList, "lset", key)
+	c.Dirty(1)
+	l.Shrunk()
+}
+
+func linsertCmd(c *engine.Ctx) {
+	after := is(c.Args[2], "after")
+	if !after && !is(c.Args[2], "before") {
+		c.Err(engine.ErrSyntax)
+		return
+	}
+	key, pivot, elem := c.Args[1], c.Args[3], c.Args[4]
+	l, ok := openList(c, key)
+	if !ok {
+		return
+	}
+	if l.Edit == nil {
+		c.Int(0)
+		return
+	}
+	// The conversion comes before the search, whatever that finds, as in Redis: one walk does.
+	l.MakeRoomFor(elem)
+	if !insertBeside(l, pivot, elem, after) {
+		c.Int(-1)
+		return
+	}
+	c.Changed(key)
+	c.Notify(keyspace.EvList, "linsert", key)
+	c.Dirty(1)
+	c.Int(int64(l.Len()))
+}
+
+// insertBeside adds elem beside the first element that equals pivot and reports whether there is one.
+func insertBeside(l object.Elements, pivot, elem []byte, after bool) bool {
+	it := l.Iter(0, false)
+	for v, ok := it.Next(); ok; v, ok = it.Next() {
+		if v.Equal(pivot) {
+			l.Insert(&it, elem, after)
+			return true
+		}
+	}
+	return false
+}
+
+func lremCmd(c *engine.Ctx) {
+	count, ok := rangeArg(c, c.Args[2], -math.MaxInt64, math.MaxInt64, "")
+	if !ok {
+		return
+	}
+	key := c.Args[1]
+	l, ok := openList(c, key)
+	if !ok {
+		return
+	}
+	if l.Edit == nil {
+		c.Int(0)
+		return
+	}
+	n := removeEqual(l, count, c.Args[3])
+	if n > 0 {
+		c.Notify(keyspace.EvList, "lrem", key)
+		removedFrom(c, l, key)
+		c.Changed(key)
+		c.Dirty(n)
+	}
+	c.Int(int64(n))
+}
+
+// removeEqual removes the first count elements that equal elem, the last for a negative count, all for 0, and returns how many there were.
+func removeEqual(l object.Elements, count int64, elem []byte) int {
+	from, limit := 0, count
+	if count < 0 {
+		from, limit = l.Len()-1, -count
+	}
+	it := l.Iter(from, count < 0)
+	n := 0
+	for v, ok := it.Next(); ok; v, ok = it.Next() {
+		if !v.Equal(elem) {
+			continue
+		}
+		l.Delete(&it)
+		if n++; int64(n) == limit {
+			break
+		}
+	}
+	it.Close()
+	return n
+}

@@ -1,0 +1,170 @@
+package command
+
+import (
+	"math"
+	"strconv"
+
+	"godwit/internal/engine"
+)
+
+func listMoveCommands() []*engine.Command {
+	source, dest := engine.Key("source", 0), engine.Key("destination", 1)
+	side := func(name string) engine.Arg { return engine.OneOf(name, engine.Tok("left"), engine.Tok("right")) }
+	both := []engine.KeySpec{keyAt(1, engine.RW|engine.AccessFlag|engine.Delete), keyAt(2, engine.RW|engine.Insert)}
+	return []*engine.Command{
+		listCommand(engine.Command{
+			Name: "lmove", Arity: 5, Flags: engine.Write | engine.DenyOOM, Since: "6.2.0",
+			Summary: "Moves an element from an end of one list to an end of another and returns it.", Complexity: "O(1)",
+			Keys: both, Run: lmoveCmd,
+		}, 0, source, dest, side("wherefrom"), side("whereto")),
+		listCommand(engine.Command{
+			Name: "rpoplpush", Arity: 3, Flags: engine.Write | engine.DenyOOM, Since: "1.2.0",
+			Summary: "Moves the last element of one list to the head of another and returns it.", Complexity: "O(1)",
+			DocFlags: []string{"deprecated"}, DeprecatedSince: "6.2.0", ReplacedBy: "`LMOVE` with `RIGHT` and `LEFT`",
+			Keys: both, Run: rpoplpushCmd,
+		}, 0, source, dest),
+		listCommand(engine.Command{
+			Name: "lmpop", Arity: -4, Flags: engine.Write, Since: "7.0.0",
+			Summary:    "Removes and returns elements at an end of the first of several lists that is not empty.",
+			Complexity: "O(N+M) in the number N of keys and the number M of elements that are removed",
+			Keys: []engine.KeySpec{{
+				Begin: engine.At(1), Find: engine.KeyNum(0, 1, 1), Access: engine.RW | engine.AccessFlag | engine.Delete,
+			}},
+			Run: lmpopCmd,
+		}, 0, engine.Int("numkeys"), engine.Key("key", 0).Many(), side("where"), engine.Int("count").Tokened("COUNT").Opt()),
+	}
+}
+
+// sideArg reads LEFT, the head, or RIGHT.
+func sideArg(c *engine.Ctx, arg []byte) (head, ok bool) {
+	switch {
+	case is(arg, "left"):
+		return true, true
+	case is(arg, "right"):
+		return false, true
+	}
+	c.Err(engine.ErrSyntax)
+	return false, false
+}
+
+func lmoveCmd(c *engine.Ctx) {
+	fromHead, ok := sideArg(c, c.Args[3])
+	if !ok {
+		return
+	}
+	toHead, ok := sideArg(c, c.Args[4])
+	if !ok {
+		return
+	}
+	if !moveElement(c, c.Args[1], c.Args[2], fromHead, toHead) {
+		c.Null()
+	}
+}
+
+func rpoplpushCmd(c *engine.Ctx) {
+	if !moveElement(c, c.Args[1], c.Args[2], false, true) {
+		c.Null()
+	}
+}
+
+// moveElement moves the element at an end of the list at src to an end of the list at dst, which may be the same or missing, and answers with it.
+// It reports false, having done and answered nothing, if there is no list at src; a wrong type is answered.
+func moveElement(c *engine.Ctx, src, dst []byte, fromHead, toHead bool) bool {
+	from, ok := openList(c, src)
+	if !ok {
+		return true
+	}
+	if from.Edit == nil {
+		return false
+	}
+	to := from // the same Edit: a second one of the same entry would not see where the first one moves it
+	if string(src) != string(dst) {
+		if to, ok = openList(c, dst); !ok {
+			return true
+		}
+	}
+	v := from.Pop(fromHead)
+	if to.Edit == nil {
+		to = newList(c, dst)
+	}
+	c.Changed(dst)
+	// Redis asks for room by the bytes of a string; an integer counts for none.
+	to.MakeRoom(len(v.B), 1)
+	to.PushValue(v, toHead)
+	pushed(c, dst, toHead)
+	bulkValue(c, v)
+	popped(c, from, src, fromHead, 1)
+	return true
+}
+
+func lmpopCmd(c *engine.Ctx) {
+	keys, head, count, ok := mpopArgs(c, 1)
+	if ok && !popFromFirst(c, keys, head, count) {
+		c.NullArray()
+	}
+}
+
+// mpopArgs reads numkeys, keys, the side and COUNT from argument i on.
+func mpopArgs(c *engine.Ctx, i int) (keys [][]byte, head bool, count int64, ok bool) {
+	n, ok := rangeArg(c, c.Args[i], 1, math.MaxInt64, "ERR numkeys should be greater than 0")
+	if !ok {
+		return
+	}
+	args := c.Args[i+1:]
+	if n >= int64(len(args)) {
+		c.Err(engine.ErrSyntax)
+		return keys, head, count, false
+	}
+	keys, args = args[:n], args[n:]
+	if head, ok = sideArg(c, args[0]); !ok {
+		return
+	}
+	count, ok = mpopCount(c, args[1:])
+	return
+}
+
+// mpopCount reads [COUNT count].
+func mpopCount(c *engine.Ctx, args [][]byte) (int64, bool) {
+	switch {
+	case len(args) == 0:
+		return 1, true
+	case !is(args[0], "count") || len(args) == 1:
+		c.Err(engine.ErrSyntax)
+		return 0, false
+	}
+	n, ok := rangeArg(c, args[1], 1, math.MaxInt64, "ERR count should be greater than 0")
+	if ok && len(args) > 2 {
+		c.Err(engine.ErrSyntax)
+		return 0, false
+	}
+	return n, ok
+}
+
+// popFromFirst answers with the first key that has a list and up to count elements from an end of it, which are removed, and propagates that
+// as LPOP or RPOP. It reports false, having answered nothing, if no key has one; a wrong type is answered.
+func popFromFirst(c *engine.Ctx, keys [][]byte, head bool, count int64) bool {
+	for _, key := range keys {
+		l, ok := openList(c, key)
+		if !ok {
+			return true
+		}
+		if l.Edit == nil {
+			continue
+		}
+		c.Array(2)
+		c.Bulk(key)
+		n := popMany(c, l, key, head, count)
+		var digits [20]byte
+		c.PropagateAs(popName(head), key, strconv.AppendInt(digits[:0], int64(n), 10))
+		return true
+	}
+	return false
+}
+
+// popName is the command that pops at an end.
+func popName(head bool) []byte {
+	if head {
+		return []byte("LPOP")
+	}
+	return []byte("RPOP")
+}

@@ -1,0 +1,200 @@
+package command
+
+import (
+	"math"
+
+	"godwit/internal/engine"
+	"godwit/internal/keyspace"
+	"godwit/internal/object"
+)
+
+func listRangeCommands() []*engine.Command {
+	start, stop := engine.Int("start"), engine.Int("stop")
+	return []*engine.Command{
+		listCommand(engine.Command{
+			Name: "lrange", Arity: 4, Flags: engine.ReadOnly, Since: "1.0.0",
+			Summary:    "Returns the elements of a list between two indexes.",
+			Complexity: "O(S+N), S being the distance of the start from the nearer end and N the number of elements", Run: lrangeCmd,
+		}, engine.RO|engine.AccessFlag, start, stop),
+		listCommand(engine.Command{
+			Name: "ltrim", Arity: 4, Flags: engine.Write, Since: "1.0.0",
+			Summary:    "Removes the elements of a list that are not between two indexes.",
+			Complexity: "O(N) in the number N of elements that are removed", Run: ltrimCmd,
+		}, engine.RW|engine.Delete, start, stop),
+	}
+}
+
+// listSpan turns the arguments start and stop into the first index and the number of elements of a list of size elements.
+func listSpan(start, stop int64, size int) (first, n int) {
+	length := int64(size)
+	if start < 0 {
+		start = max(start+length, 0)
+	}
+	if stop < 0 {
+		stop += length
+	}
+	stop = min(stop, length-1)
+	if start > stop {
+		return 0, 0
+	}
+	return int(start), int(stop - start + 1)
+}
+
+// spanArgs reads the arguments start and stop.
+func spanArgs(c *engine.Ctx) (start, stop int64, ok bool) {
+	if start, ok = intArg(c, c.Args[2]); !ok {
+		return
+	}
+	stop, ok = intArg(c, c.Args[3])
+	return
+}
+
+func lrangeCmd(c *engine.Ctx) {
+	start, stop, ok := spanArgs(c)
+	if !ok {
+		return
+	}
+	l, ok := readList(c, c.Args[1])
+	if !ok {
+		return
+	}
+	if l.Edit == nil {
+		c.Array(0)
+		return
+	}
+	first, n := listSpan(start, stop, l.Len())
+	replyRange(c, l, first, n, false)
+}
+
+func ltrimCmd(c *engine.Ctx) {
+	start, stop, ok := spanArgs(c)
+	if !ok {
+		return
+	}
+	key := c.Args[1]
+	l, ok := openList(c, key)
+	if !ok {
+		return
+	}
+	if l.Edit == nil {
+		c.OK()
+		return
+	}
+	size := l.Len()
+	first, n := listSpan(start, stop, size)
+	if n == 0 {
+		first = size
+	}
+	l.DeleteRange(first+n, size-first-n)
+	l.DeleteRange(0, first)
+	c.Notify(keyspace.EvList, "ltrim", key)
+	removedFrom(c, l, key)
+	c.Changed(key)
+	c.Dirty(size - n)
+	c.OK()
+}
+
+func lposCommand() *engine.Command {
+	return listCommand(engine.Command{
+		Name: "lpos", Arity: -3, Flags: engine.ReadOnly, Since: "6.0.6",
+		Summary:    "Returns the indexes of the elements of a list that equal one.",
+		Complexity: "O(N) in the number N of elements that are compared; MAXLEN bounds it", Run: lposCmd,
+	}, engine.RO|engine.AccessFlag, engine.Str("element"), engine.Int("rank").Tokened("RANK").Opt(),
+		engine.Int("num-matches").Tokened("COUNT").Opt(), engine.Int("len").Tokened("MAXLEN").Opt())
+}
+
+// posOptions are those of LPOS.
+type posOptions struct {
+	rank   int64 // which match is the first to count, from the end if negative
+	count  int64 // matches to return, 0 for all, -1 if not given
+	maxlen int64 // elements to compare, 0 for all
+}
+
+func (o *posOptions) parse(c *engine.Ctx, args [][]byte) bool {
+	o.rank, o.count = 1, -1
+	for i := 0; i < len(args); i += 2 {
+		if i+1 == len(args) {
+			c.Err(engine.ErrSyntax)
+			return false
+		}
+		var ok bool
+		switch arg := args[i+1]; {
+		case is(args[i], "rank"):
+			if o.rank, ok = rangeArg(c, arg, -math.MaxInt64, math.MaxInt64, ""); !ok {
+				return false
+			}
+			if o.rank == 0 {
+				c.Err("ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list")
+				return false
+			}
+		case is(args[i], "count"):
+			if o.count, ok = rangeArg(c, arg, 0, math.MaxInt64, "ERR COUNT can't be negative"); !ok {
+				return false
+			}
+		case is(args[i], "maxlen"):
+			if o.maxlen, ok = rangeArg(c, arg, 0, math.MaxInt64, "ERR MAXLEN can't be negative"); !ok {
+				return false
+			}
+		default:
+			c.Err(engine.ErrSyntax)
+			return false
+		}
+	}
+	return true
+}
+
+func lposCmd(c *engine.Ctx) {
+	var o posOptions
+	if !o.parse(c, c.Args[3:]) {
+		return
+	}
+	l, ok := readList(c, c.Args[1])
+	switch {
+	case !ok:
+	case l.Edit == nil && o.count >= 0:
+		c.Array(0)
+	case l.Edit == nil:
+		c.Null()
+	default:
+		lpos(c, l, c.Args[2], &o)
+	}
+}
+
+func lpos(c *engine.Ctx, l object.Elements, elem []byte, o *posOptions) {
+	size := l.Len()
+	i, step, skip := 0, 1, o.rank-1
+	if o.rank < 0 {
+		i, step, skip = size-1, -1, -o.rank-1
+	}
+	limit := int64(size)
+	if o.maxlen > 0 {
+		limit = min(limit, o.maxlen)
+	}
+	var found []int
+	it := l.Iter(i, o.rank < 0)
+	for ; limit > 0; limit-- {
+		v, _ := it.Next()
+		if v.Equal(elem) {
+			if skip > 0 {
+				skip--
+			} else {
+				if o.count < 0 {
+					c.Int(int64(i))
+					return
+				}
+				if found = append(found, i); int64(len(found)) == o.count {
+					break
+				}
+			}
+		}
+		i += step
+	}
+	if o.count < 0 {
+		c.Null()
+		return
+	}
+	c.Array(len(found))
+	for _, i := range found {
+		c.Int(int64(i))
+	}
+}
