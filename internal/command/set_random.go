@@ -180,7 +180,7 @@ func srandmemberCount(c *engine.Ctx) {
 		return
 	}
 	if count == math.MinInt64 {
-		c.Err("ERR value is out of range, must be between -9223372036854775807 and 9223372036854775807")
+		c.Err("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807")
 		return
 	}
 	s, found, ok := readSet(c, c.Args[1])
