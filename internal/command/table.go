@@ -14,7 +14,7 @@ import (
 func Table() *engine.Table {
 	return engine.NewTable(slices.Concat(
 		stringCommands(), bitmapCommands(),
-		listCommands(),
+		listCommands(), blockingCommands(),
 		hashCommands(), setCommands(),
 		zsetCommands(), zsetRangeCommands(), zsetOpCommands(),
 		genericCommands(), expireCommands(), scanCommands(),

@@ -49,6 +49,12 @@ func (d LongDouble) Neg() LongDouble { return LongDouble{new(big.Float).Neg(d.fl
 // Cmp compares as big.Float does.
 func (d LongDouble) Cmp(o LongDouble) int { return d.float().Cmp(o.float()) }
 
+// Float64 is the nearest double: an infinity for what is too large, 0 for what is too small.
+func (d LongDouble) Float64() float64 {
+	f, _ := d.float().Float64()
+	return f
+}
+
 // Add is the rounded sum; false when it is not finite, the result then being an infinity (or zero for the sum of opposite infinities).
 func (d LongDouble) Add(o LongDouble) (LongDouble, bool) {
 	a, b := d.float(), o.float()

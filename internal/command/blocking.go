@@ -1,0 +1,80 @@
+package command
+
+import (
+	"math"
+
+	"godwit/internal/engine"
+	"godwit/internal/object"
+)
+
+// blockingCommands wait for a key when they find nothing. Served at once or later, they are their siblings without the B: the same replies, events
+// and effects, and it is as these that they are propagated.
+func blockingCommands() []*engine.Command {
+	return append(blockingListCommands(), blockingZSetCommands()...)
+}
+
+const blockingFlags = engine.Write | engine.NoScript | engine.Blocking
+
+// timeoutAsDouble is in the history of the commands that are older than it.
+func timeoutAsDouble() []engine.History {
+	return []engine.History{{Since: "6.0.0", Change: "The timeout may be a fraction."}}
+}
+
+// popKeys are the keys of a command that takes elements from the first of several: all arguments but the last.
+func popKeys() []engine.KeySpec {
+	return []engine.KeySpec{{Begin: engine.At(1), Find: engine.Range(-2, 1, 0), Access: engine.RW | engine.AccessFlag | engine.Delete}}
+}
+
+// mpopKeys are the keys of a command with a timeout, then their number, then the keys.
+func mpopKeys() []engine.KeySpec {
+	return []engine.KeySpec{{Begin: engine.At(2), Find: engine.KeyNum(0, 1, 1), Access: engine.RW | engine.AccessFlag | engine.Delete}}
+}
+
+// deadlineArg reads a timeout, seconds with or without a fraction, as the unix time in ms when it is over, 0 for never. It answers with Redis's
+// errors and reports false otherwise.
+func deadlineArg(c *engine.Ctx, arg []byte) (deadline int64, ok bool) {
+	seconds, ok := secondsOf(arg)
+	if !ok {
+		c.Err("ERR timeout is not a float or out of range")
+		return 0, false
+	}
+	ms := math.Ceil(seconds * 1000)
+	switch {
+	case ms < 0:
+		c.Err("ERR timeout is negative")
+		return 0, false
+	case ms >= 1<<63 || int64(ms) > math.MaxInt64-c.Now:
+		c.Err("ERR timeout is out of range")
+		return 0, false
+	case ms == 0:
+		return 0, true
+	}
+	return c.Now + int64(ms), true
+}
+
+// secondsOf reads a number as Redis does here, where more texts are numbers than for scores: what is too small for a double is not
+// nothing, or it would mean for ever.
+func secondsOf(arg []byte) (float64, bool) {
+	if f, ok := object.ParseScore(arg); ok {
+		return f, true
+	}
+	d, ok := object.ParseLongDouble(arg)
+	f := d.Float64()
+	if f == 0 && d.Cmp(object.LongDouble{}) > 0 {
+		f = math.SmallestNonzeroFloat64
+	}
+	return f, ok
+}
+
+// waitFor blocks the client until one of the keys holds a value of the type. none answers instead where nothing may block.
+func waitFor(c *engine.Ctx, keys [][]byte, t object.Type, deadline int64, none func(*engine.Ctx)) {
+	if !c.MayBlock() {
+		none(c)
+		return
+	}
+	c.Block(keys, t, deadline, replyNullArray)
+}
+
+func replyNullArray(c *engine.Ctx) { c.NullArray() }
+
+func replyNull(c *engine.Ctx) { c.Null() }
