@@ -154,12 +154,6 @@ func (r *scanReply) bulk(b []byte) {
 	r.c.Bulk(b)
 }
 
-// double adds a score, which is a string in both versions of the protocol.
-func (r *scanReply) double(f float64) {
-	var tmp [32]byte
-	r.bulk(resp.AppendDouble17(tmp[:0], f))
-}
-
 // done ends the answer.
 func (r *scanReply) done(cursor uint64) {
 	var tmp [64]byte

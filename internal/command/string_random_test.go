@@ -27,7 +27,10 @@ func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
 
 // words makes the arguments of one random command from a pattern of space-separated words: {name} is a random argument of that sort,
 // [ … ] is left out half of the time, a|b is a choice.
-func words(r *rand.Rand, pattern string) []string {
+func words(r *rand.Rand, pattern string) []string { return wordsOf(r, pattern, randomArg) }
+
+// wordsOf is words with other sorts of arguments.
+func wordsOf(r *rand.Rand, pattern string, arg func(r *rand.Rand, kind string) string) []string {
 	var out []string
 	fields := strings.Fields(pattern)
 	for i := 0; i < len(fields); i++ {
@@ -46,7 +49,7 @@ func words(r *rand.Rand, pattern string) []string {
 		}
 		f = pick(r, strings.Split(f, "|")...)
 		if kind, ok := strings.CutPrefix(f, "{"); ok {
-			f = randomArg(r, strings.TrimSuffix(kind, "}"))
+			f = arg(r, strings.TrimSuffix(kind, "}"))
 		}
 		out = append(out, f)
 	}

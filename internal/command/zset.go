@@ -200,19 +200,25 @@ func zscanCmd(c *engine.Ctx) {
 		return
 	}
 	r := o.reply(c)
-	var scratch [24]byte
+	packed := z.Kind() != object.EncSkiplist
+	var name, number [32]byte
 	emit := func(m listpack.Value, score float64) {
 		b := m.B
 		if m.IsInt {
-			b = m.Append(scratch[:0])
+			b = m.Append(name[:0])
 		}
-		if r.wants(b) {
-			r.bulk(b)
-			r.double(score)
+		if !r.wants(b) {
+			return
+		}
+		r.bulk(b)
+		if packed {
+			r.bulk(object.AppendPackedScore(number[:0], score))
+		} else {
+			r.bulk(object.AppendScore(number[:0], score))
 		}
 	}
-	if z.Kind() != object.EncSkiplist {
-		zscanPacked(&r, z.Bytes())
+	if packed {
+		r.done(z.Scan(0, emit))
 		return
 	}
 	r.done(o.walk(func(cursor uint64) (next uint64, seen int) {
@@ -222,26 +228,6 @@ func zscanCmd(c *engine.Ctx) {
 		})
 		return next, seen
 	}))
-}
-
-// zscanPacked answers with all of a listpack, the scores as they are spelled in it: whole numbers are so in full, where elsewhere 17 digits are.
-func zscanPacked(r *scanReply, lp []byte) {
-	var member, score [24]byte
-	text := func(v listpack.Value, scratch *[24]byte) []byte {
-		if v.IsInt {
-			return v.Append(scratch[:0])
-		}
-		return v.B
-	}
-	for pos := listpack.First(lp); pos != 0; {
-		at := listpack.Next(lp, pos)
-		if m := text(listpack.Get(lp, pos), &member); r.wants(m) {
-			r.bulk(m)
-			r.bulk(text(listpack.Get(lp, at), &score))
-		}
-		pos = listpack.Next(lp, at)
-	}
-	r.done(0)
 }
 
 func zrandmemberCmd(c *engine.Ctx) {

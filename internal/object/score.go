@@ -48,6 +48,14 @@ func smallInt(b []byte) (float64, bool) {
 // AppendScore appends the score as C's printf("%.17g") does, inf and -inf without sign or case to wonder about.
 func AppendScore(dst []byte, score float64) []byte { return resp.AppendDouble17(dst, score) }
 
+// AppendPackedScore appends the score as an element of the packed form prints: other than AppendScore for whole numbers from 1e17 on.
+func AppendPackedScore(dst []byte, score float64) []byte {
+	if n, ok := wholeScore(score); ok {
+		return appendInt(dst, n)
+	}
+	return AppendScore(dst, score)
+}
+
 // wholeScore is the score as an integer, if it is one that Redis keeps as such: of at most 62 bits. -0 is 0.
 func wholeScore(score float64) (int64, bool) {
 	if score < -1<<62 || score > 1<<62 {
