@@ -1,8 +1,6 @@
 package command
 
 import (
-	"math"
-
 	"godwit/internal/engine"
 	"godwit/internal/keyspace"
 	"godwit/internal/object"
@@ -101,7 +99,7 @@ func insertBeside(l object.Elements, pivot, elem []byte, after bool) bool {
 }
 
 func lremCmd(c *engine.Ctx) {
-	count, ok := rangeArg(c, c.Args[2], -math.MaxInt64, math.MaxInt64, "")
+	count, ok := intArg(c, c.Args[2])
 	if !ok {
 		return
 	}
@@ -128,7 +126,7 @@ func lremCmd(c *engine.Ctx) {
 func removeEqual(l object.Elements, count int64, elem []byte) int {
 	from, limit := 0, count
 	if count < 0 {
-		from, limit = l.Len()-1, -count
+		from, limit = l.Len()-1, -count // of the least integer itself, which no count reaches: all, as in Redis
 	}
 	it := l.Iter(from, count < 0)
 	n := 0

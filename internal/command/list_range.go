@@ -120,7 +120,7 @@ func (o *posOptions) parse(c *engine.Ctx, args [][]byte) bool {
 		var ok bool
 		switch arg := args[i+1]; {
 		case is(args[i], "rank"):
-			if o.rank, ok = rangeArg(c, arg, -math.MaxInt64, math.MaxInt64, ""); !ok {
+			if o.rank, ok = intArg(c, arg); !ok {
 				return false
 			}
 			if o.rank == 0 {
@@ -165,6 +165,9 @@ func lpos(c *engine.Ctx, l object.Elements, elem []byte, o *posOptions) {
 	i, step, skip := 0, 1, o.rank-1
 	if o.rank < 0 {
 		i, step, skip = size-1, -1, -o.rank-1
+		if o.rank == math.MinInt64 {
+			skip = 0 // its negation overflows in Redis, and every match counts
+		}
 	}
 	limit := int64(size)
 	if o.maxlen > 0 {

@@ -64,6 +64,8 @@ func randomArg(r *rand.Rand, kind string) string {
 		return pick(r, "", "x", "hello", "10", "-5", "3.5", "007", "9223372036854775807", "-9223372036854775808",
 			strings.Repeat("ab", 22), strings.Repeat("ab", 23), strings.Repeat("\xff", 12), "\x00\x01\x80", "ohmytext", "mynewtext",
 			string(rune('a'+r.IntN(5))), strings.Repeat("\xff\x00", r.IntN(60)), fmt.Sprint(r.IntN(1000)))
+	case "letter":
+		return pick(r, "a", "b", "c", "10", "x")
 	case "int":
 		return pick(r, "0", "1", "-1", "2", "-2", "7", "-7", "100", "-100", "9223372036854775807", "-9223372036854775808", "x", "", "1.5", " 1", "+1", fmt.Sprint(r.IntN(200)-100))
 	case "small":
