@@ -2,6 +2,7 @@ package command
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,7 +13,8 @@ import (
 )
 
 func debugCommands() []*engine.Command {
-	subs := debugSubs()
+	subs := append(debugSubs(), debugCollections()...)
+	slices.SortFunc(subs, func(a, b debugSub) int { return strings.Compare(a.name, b.name) })
 	return []*engine.Command{{
 		Name: "debug", Arity: -2, Group: engine.GroupServer, Since: "1.0.0", DocFlags: []string{"syscmd"}, Protected: true,
 		Flags:   engine.Admin | engine.NoScript | engine.Loading | engine.Stale,

@@ -21,8 +21,18 @@ func debugObject(c *engine.Ctx) {
 	if c.E.KS.LFU() {
 		idle = 0
 	}
-	c.Simple(fmt.Sprintf("Value at:0x%x refcount:1 encoding:%s serializedlength:%d lru:%d lru_seconds_idle:%d",
-		uint64(e.Ref), e.Encoding(), serializedLen(e), e.LRU(), idle))
+	saved, more := 0, ""
+	if e.Type() == object.String {
+		saved = serializedLen(e)
+	} else {
+		x := c.DB.Open(e)
+		saved = savedCollectionLen(x)
+		if e.Encoding() == object.EncQuicklist {
+			more = quicklistFacts(object.AsList(x).Quicklist())
+		}
+	}
+	c.Simple(fmt.Sprintf("Value at:0x%x refcount:1 encoding:%s serializedlength:%d lru:%d lru_seconds_idle:%d%s",
+		uint64(e.Ref), e.Encoding(), saved, e.LRU(), idle, more))
 }
 
 // serializedLen is the size in bytes of a string value in an uncompressed RDB file.
@@ -38,15 +48,20 @@ func serializedLen(e object.Entry) int {
 			return 5
 		}
 	}
+	return savedLenLen(n) + n
+}
+
+// savedLenLen is the size in bytes of a length in an RDB file.
+func savedLenLen(n int) int {
 	switch {
 	case n < 1<<6:
-		return n + 1
+		return 1
 	case n < 1<<14:
-		return n + 2
+		return 2
 	case n <= math.MaxUint32:
-		return n + 5
+		return 5
 	}
-	return n + 9
+	return 9
 }
 
 // debugSdslen shows lengths, spare room and allocations. A key, and a value that shares its block, has no spare room.

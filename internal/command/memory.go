@@ -54,7 +54,7 @@ func memoryCommands() []*engine.Command {
 // tableShare is what one key adds to its database's table, in bytes: a slot of a bucket at the usual load.
 const tableShare = 12
 
-// memoryUsageCmd needs no samples while all values are strings: their size is known.
+// memoryUsageCmd needs no samples: collections keep count of their bytes. SAMPLES is checked and has no effect.
 func memoryUsageCmd(c *engine.Ctx) {
 	for i := 3; i < len(c.Args); i += 2 {
 		if !is(c.Args[i], "samples") || i+1 >= len(c.Args) {

@@ -147,8 +147,8 @@ func readOutputLimits(args []string, v [3]OutputLimit, _ bool) ([3]OutputLimit, 
 		if class < 0 {
 			return old, reason("Invalid client class specified in buffer limit configuration.")
 		}
-		hard, ok1 := parseMemory(args[1])
-		soft, ok2 := parseMemory(args[2])
+		hard, ok1 := ParseMemory(args[1])
+		soft, ok2 := ParseMemory(args[2])
 		seconds, err := strconv.ParseInt(args[3], 10, 32)
 		if !ok1 || !ok2 || err != nil || seconds < 0 {
 			return old, reason("Error in hard, soft or soft_seconds setting in buffer limit configuration.")

@@ -220,9 +220,9 @@ var units = []struct {
 	{"g", 1e9}, {"m", 1e6}, {"k", 1e3}, {"b", 1},
 }
 
-// parseMemory reads digits and an optional unit. Missing digits count as 0, as in Redis.
+// ParseMemory reads digits and an optional unit. Missing digits count as 0, as in Redis.
 // A size over 2^63-1 bytes is refused where Redis wraps around.
-func parseMemory(s string) (int64, bool) {
+func ParseMemory(s string) (int64, bool) {
 	s, _, _ = strings.Cut(s, "\x00") // a C string in the original
 	digits := strings.TrimLeft(s, "0123456789")
 	unit := strings.ToLower(digits)
@@ -265,7 +265,7 @@ func memory(lo, hi int64, at func(*Config) *int64) value {
 	return field[int64]{codec[int64]{
 		kind: KindMemory, syntax: "bytes, with k, kb, m, mb, g or gb",
 		read: one(func(s string) (int64, error) {
-			v, ok := parseMemory(s)
+			v, ok := ParseMemory(s)
 			if !ok {
 				return 0, errMemory
 			}
@@ -311,7 +311,7 @@ func readPercent(s string) (int64, error) {
 		}
 		return -int64(v), nil
 	}
-	v, ok := parseMemory(s)
+	v, ok := ParseMemory(s)
 	if !ok {
 		return 0, errPercent
 	}
