@@ -110,9 +110,10 @@ func (t *hashTable) Clone(h *Heap) Large {
 
 // newBlock makes a block; index says whether there is room for one, at its place.
 func (t *hashTable) newBlock(field, value []byte, index bool) arena.Ref {
-	n := blockLen(len(field), len(value), index)
+	// All of the size class, so that another value may take the place of this one.
+	n := arena.ClassSize(blockLen(len(field), len(value), index))
 	r := t.h.A.Alloc(n, arena.Values)
-	t.bytes += int64(arena.ClassSize(n))
+	t.bytes += int64(n)
 	b := t.h.A.Bytes(r, n)
 	b[0] = 0
 	off := 1
@@ -136,7 +137,8 @@ func blockLen(field, value int, index bool) int {
 }
 
 func (t *hashTable) freeBlock(r arena.Ref, size int) {
-	t.bytes -= int64(arena.ClassSize(size))
+	size = arena.ClassSize(size)
+	t.bytes -= int64(size)
 	t.h.A.Free(r, size, arena.Values)
 }
 
@@ -198,7 +200,6 @@ func (t *hashTable) rewrite(hash uint64, r arena.Ref, value []byte, index bool) 
 	had := b[0]&markDeadline != 0
 	n := blockLen(len(field), len(value), index)
 	if had == index && arena.ClassSize(n) == arena.ClassSize(size) {
-		b = b[:arena.ClassSize(size)]
 		copy(b[end+binary.PutUvarint(b[end:], uint64(len(value))):], value)
 		return r
 	}
