@@ -34,7 +34,6 @@ type Config struct {
 	Timeout         int // seconds a client may idle; 0: for ever
 	TCPKeepalive    int // seconds; 0: off
 	MaxClients      int
-	BindSourceAddr  string
 	IOThreads       int
 	ProtoMaxBulkLen int64
 	QueryBufLimit   int64

@@ -35,9 +35,6 @@ func (e *Engine) UsedMemory() int64 {
 	return e.KS.A.Used() + e.KS.A.Tails() + e.mem.startup + e.mem.clients.total
 }
 
-// StartupMemory is the part of UsedMemory that was there before any key and client.
-func (e *Engine) StartupMemory() int64 { return e.mem.startup }
-
 // ClientsMemory is the memory of all clients as last counted.
 func (e *Engine) ClientsMemory() int64 { return e.mem.clients.total }
 
@@ -107,20 +104,20 @@ func ReadGoMemory() (g GoMemory) {
 
 // MemoryReport is what INFO memory, MEMORY STATS and MEMORY DOCTOR say; all sizes in bytes.
 type MemoryReport struct {
-	Used, Peak, Startup          int64
-	Dataset, Overhead            int64
-	Clients, Replicas            int64
-	Tables                       int64
-	Keys                         int64 // number of keys
-	Allocated, Active, Resident  int64 // as Redis's allocator_*: blocks handed out, held of the system, resident
-	RSS, System                  int64
-	Go                           GoMemory
-	ArenaUsed, ArenaMapped       int64
-	ArenaKeys, ArenaValues       int64
-	ArenaTables, ArenaBuffers    int64
-	LazyFreePending, LazyFreed   int64
-	PeakPercent, DatasetPercent  float64
-	FragmentationRatio, RSSRatio float64
+	Used, Peak, Startup         int64
+	Dataset, Overhead           int64
+	Clients, Replicas           int64
+	Tables                      int64
+	Keys                        int64 // number of keys
+	Allocated, Active, Resident int64 // as Redis's allocator_*: blocks handed out, held of the system, resident
+	RSS, System                 int64
+	Go                          GoMemory
+	ArenaUsed, ArenaMapped      int64
+	ArenaKeys, ArenaValues      int64
+	ArenaTables, ArenaBuffers   int64
+	LazyFreePending, LazyFreed  int64
+	PeakPercent, DatasetPercent float64
+	FragmentationRatio          float64
 }
 
 // MemoryReport reads all figures anew.

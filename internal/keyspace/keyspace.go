@@ -66,30 +66,28 @@ type Hooks interface {
 
 // Params are the settings that the keyspace needs; the engine updates them when the configuration changes.
 type Params struct {
-	Databases        int
-	MaxMemory        int64
-	Policy           Policy
-	Samples          int
-	LFULogFactor     int
-	LFUDecayTime     int // minutes
-	ActiveExpire     bool
-	LazyExpire       bool // lazyfree-lazy-expire and its siblings: queue even medium-sized values
-	LazyEviction     bool
-	LazyServerDel    bool
-	LazyUserDel      bool
-	LazyUserFlush    bool
-	EvictionTenacity int
-	Limits           object.Limits
+	Databases     int
+	MaxMemory     int64
+	Policy        Policy
+	Samples       int
+	LFULogFactor  int
+	LFUDecayTime  int // minutes
+	ActiveExpire  bool
+	LazyExpire    bool // lazyfree-lazy-expire and its siblings: queue even medium-sized values
+	LazyEviction  bool
+	LazyServerDel bool
+	LazyUserDel   bool
+	LazyUserFlush bool
+	Limits        object.Limits
 }
 
 // Stats are the counters that INFO shows.
 type Stats struct {
-	Hits, Misses          int64
-	Expired, Evicted      int64
-	ExpiredFields         int64
-	LazyFreed             int64
-	ExpireCapReached      int64 // slices that ended with keys still due
-	EvictionExceededNanos int64
+	Hits, Misses     int64
+	Expired, Evicted int64
+	ExpiredFields    int64
+	LazyFreed        int64
+	ExpireCapReached int64 // slices that ended with keys still due
 }
 
 // Keyspace is all databases over one arena.
