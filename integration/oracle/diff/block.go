@@ -63,7 +63,7 @@ func (g *Generator) blockSteps() []Cmd {
 			out = append(out, g.supported(stepOf(1+g.rnd.IntN(blockClients-1), g.blockingCommand(seconds(shortWait))...))...)
 		}
 		return append(out, Cmd{Client: 0, Step: true, Sleep: longWait})
-	case k < 52: // inside a transaction nothing blocks
+	case k < 52 && g.has("multi"): // inside a transaction nothing blocks
 		out := []Cmd{stepOf(client, "MULTI")}
 		for range 1 + g.rnd.IntN(3) {
 			args := g.driverCommand()
@@ -73,19 +73,19 @@ func (g *Generator) blockSteps() []Cmd {
 			out = append(out, g.supported(stepOf(client, args...))...)
 		}
 		return append(out, stepOf(client, "EXEC"))
-	case k < 60: // several keys become ready at once
+	case k < 60 && g.has("multi"): // several keys become ready at once
 		out := []Cmd{stepOf(0, "MULTI")}
 		for range 2 + g.rnd.IntN(4) {
 			out = append(out, g.supported(stepOf(0, g.driverCommand()...))...)
 		}
 		return append(out, stepOf(0, "EXEC"))
-	case k < 64:
+	case k >= 60 && k < 64:
 		return []Cmd{stepOf(0, "CLIENT", "UNBLOCK", idOf(client), g.pick("TIMEOUT", "ERROR", "timeout", "x"))}
-	case k < 66:
+	case k >= 64 && k < 66:
 		return []Cmd{{Client: client, Step: true, Close: true}}
-	case k < 67: // a key that goes by itself while clients wait
+	case k == 66: // a key that goes by itself while clients wait
 		return []Cmd{stepOf(0, "PEXPIRE", g.blockKey(), seconds(1000*shortWait)), {Client: 0, Step: true, Sleep: longWait}}
-	case k < 68:
+	case k == 67:
 		return g.swapSteps()
 	}
 	if g.chance(0.7) {

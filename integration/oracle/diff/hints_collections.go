@@ -229,6 +229,17 @@ func cmpNewer(_ [][]byte, a, b Reply) bool {
 	return same(a, b) || a.IsErr() && strings.HasPrefix(a.Str, "ERR wrong number of arguments")
 }
 
+// cmpGetkeys compares COMMAND GETKEYS about commands of which one server knows less.
+func cmpGetkeys(args [][]byte, a, b Reply) bool {
+	return cmpErrClass(args, a, b) || a.IsErr() && strings.HasPrefix(a.Str, "ERR Invalid number of arguments")
+}
+
+// cmpTimeout takes the two reasons to refuse a timeout for one.
+func cmpTimeout(_ [][]byte, a, b Reply) bool {
+	const refused = "ERR timeout is "
+	return same(a, b) || a.IsErr() && b.IsErr() && strings.HasPrefix(a.Str, refused) && strings.HasPrefix(b.Str, refused)
+}
+
 // guardSort leaves out what would show the hash order: equal elements come in that order under BY with ALPHA, and all do in a set that is not
 // sorted (BY without a star) unless STORE has it sorted all the same.
 func guardSort(_ *Generator, args [][]byte) [][]byte {

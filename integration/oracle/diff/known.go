@@ -36,6 +36,8 @@ func comparators() map[string]comparator {
 		"sample":   cmpSample,
 		"sort":     cmpSort,
 		"newer":    cmpNewer,
+		"getkeys":  cmpGetkeys,
+		"timeout":  cmpTimeout,
 		"encoding": func(_ [][]byte, a, b Reply) bool { return encodingsAgree("", true, a, b) },
 		"specs": func(_ [][]byte, a, b Reply) bool {
 			return errsAgree(a, b) && canonical(withoutNotes(a)) == canonical(withoutNotes(b))
