@@ -50,7 +50,10 @@ func keyCommands() []*engine.Command {
 			Tips: tipsAggSum,
 			Keys: []engine.KeySpec{keysFrom(1, engine.RO)},
 			Args: []engine.Arg{engine.Key("key", 0).Many()},
-			Run:  func(c *engine.Ctx) { countKeys(c, c.DB.LookupRead) },
+			Run: func(c *engine.Ctx) {
+				c.E.KS.NoTouch = false // what is asked for outright is done under CLIENT NO-TOUCH too
+				countKeys(c, c.DB.LookupRead)
+			},
 		},
 		{
 			Name: "type", Arity: 2, Flags: engine.ReadOnly | engine.Fast, Group: engine.GroupGeneric, Since: "1.0.0",

@@ -122,7 +122,7 @@ func (e *Engine) isHTTP(c *Ctx) bool {
 // call runs the handler and accounts for it. A command that blocks is accounted for when its wait ends.
 func (e *Engine) call(c *Ctx) {
 	cmd, cl := c.Cmd, c.Client
-	e.KS.NoTouch = cl.NoTouch && cmd.Name != "touch"
+	e.KS.NoTouch = cl.NoTouch
 	cmd.Run(c)
 	if c.dirty > 0 {
 		e.afterWrite(c)
