@@ -27,7 +27,7 @@ func zsetWriteCommands() []*engine.Command {
 			engine.OneOf("comparison", engine.Tok("gt"), engine.Tok("lt")).Opt().From("6.2.0"),
 			engine.Tok("change").Tokened("CH").Opt().From("3.0.2"),
 			engine.Tok("increment").Tokened("INCR").Opt().From("3.0.2"),
-			engine.Block("data", engine.Dbl("score"), engine.Str("member")).Many()),
+			engine.Block("score_member", engine.Dbl("score"), engine.Str("member")).Many()),
 		zsetCommand(engine.Command{
 			Name: "zincrby", Arity: 4, Flags: engine.Write | engine.DenyOOM | engine.Fast, Since: "1.2.0",
 			Summary: "Adds a number to the score of a sorted set's member.", Complexity: "O(log N) in the size of the set",
