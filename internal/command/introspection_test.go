@@ -164,6 +164,9 @@ func compareFacts(t *testing.T, want facts) {
 			if name == "bitop" && key == "docs" {
 				continue // documented as in 7.2, where the operations are tokens
 			}
+			if (name == "zrank" || name == "zrevrank") && key == "arity" {
+				continue // WITHSCORE came in 7.2
+			}
 			g, w := encode(t, dropNewer(gm[key])), encode(t, wm[key])
 			if !bytes.Equal(g, w) {
 				t.Errorf("%s: %s\n got %s\nwant %s", name, key, g, w)
