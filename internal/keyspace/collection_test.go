@@ -76,7 +76,7 @@ func digestOf(db *DB, key string) string {
 // TestLargeCollectionsAreFreedInSlices drops large collections in every way that keys are dropped: what is left to do is in the queue, however
 // the caller wanted it, and each slice does a bounded part of it.
 func TestLargeCollectionsAreFreedInSlices(t *testing.T) {
-	const n = 3 * lazyItemsMax
+	const n = lazyItemsMax + 1000
 	drops := map[string]func(db *DB, other *DB){
 		"delete":    func(db, _ *DB) { db.Delete([]byte("k")) },
 		"unlink":    func(db, _ *DB) { db.Unlink([]byte("k")) },

@@ -70,13 +70,13 @@ func (g *Generator) blockSteps() []Cmd {
 			if g.chance(0.3) {
 				args = g.blockingCommand("0")
 			}
-			out = append(out, g.supported(stepOf(client, args...))...)
+			out = append(out, g.driverSteps(client, args)...)
 		}
 		return append(out, stepOf(client, "EXEC"))
 	case k < 60 && g.has("multi"): // several keys become ready at once
 		out := []Cmd{stepOf(0, "MULTI")}
 		for range 2 + g.rnd.IntN(4) {
-			out = append(out, g.supported(stepOf(0, g.driverCommand()...))...)
+			out = append(out, g.driverSteps(0, g.driverCommand())...)
 		}
 		return append(out, stepOf(0, "EXEC"))
 	case k >= 60 && k < 64:
@@ -91,7 +91,21 @@ func (g *Generator) blockSteps() []Cmd {
 	if g.chance(0.7) {
 		client = 0
 	}
-	return g.supported(stepOf(client, g.driverCommand()...))
+	return g.driverSteps(client, g.driverCommand())
+}
+
+// driverSteps sends a command. A destination is deleted first: redis does not tell the waiting clients of a value that replaces one of another
+// type, Godwit does.
+func (g *Generator) driverSteps(client int, args []string) []Cmd {
+	c := stepOf(client, args...)
+	steps := g.supported(c)
+	switch c.Name() {
+	case "zunionstore", "zrangestore":
+		steps = append(g.supported(stepOf(client, "DEL", args[1])), steps...)
+	case "sort":
+		steps = append(g.supported(stepOf(client, "DEL", args[len(args)-1])), steps...)
+	}
+	return steps
 }
 
 // swapSteps make a key appear by SWAPDB. It is the only one: redis looks at the keys of a swapped database in the order of a hash table.
@@ -154,7 +168,7 @@ func (g *Generator) blockingCommand(timeout string) []string {
 	if timeout == "0" {
 		timeout = g.pick("0", "0", "0.0", "1000", "1000.5", "1e3", "0x3e8")
 		if g.chance(0.03) {
-			timeout = g.pick("-1", "x", "inf", "nan", "1e20", "-0.001", "")
+			timeout = g.pick("-1", "x", "inf", "nan", "1e20", "-0.5", "")
 		}
 	}
 	many := func(name string, keys, tail []string) []string {
