@@ -58,11 +58,7 @@ type Config struct {
 	SyslogEnabled     bool
 	SyslogIdent       string
 	SyslogFacility    string
-	CrashLogEnabled   bool
 	Databases         int
-	AlwaysShowLogo    bool
-	SetProcTitle      bool
-	ProcTitleTemplate string
 	Hz                int
 	DynamicHz         bool
 	ShutdownTimeout   int // seconds
