@@ -18,15 +18,19 @@ func collectionLen(x *object.Edit) int {
 	return object.AsHash(x).Len()
 }
 
-// eachElement calls emit for the elements with the numbers from … to-1 of a list, a set or a sorted set, in the value's own order; a sorted set may
-// be walked from its other end. The value must not be changed meanwhile.
+// eachElement calls emit for the elements with the numbers from … to-1 of a list, a set or a sorted set, in the value's own order; lists and
+// sorted sets may be walked, and numbered, from their other end. The value must not be changed meanwhile.
 func eachElement(x *object.Edit, from, to int, reverse bool, emit func(v listpack.Value)) {
 	if from >= to {
 		return
 	}
 	switch x.E.Type() {
 	case object.List:
-		it := object.AsList(x).Iter(from, false)
+		first := from
+		if reverse {
+			first = -1 - from
+		}
+		it := object.AsList(x).Iter(first, reverse)
 		for range to - from {
 			v, _ := it.Next() // from and to are within the list
 			emit(v)
