@@ -165,8 +165,8 @@ func lpos(c *engine.Ctx, l object.Elements, elem []byte, o *posOptions) {
 	i, step, skip := 0, 1, o.rank-1
 	if o.rank < 0 {
 		i, step, skip = size-1, -1, -o.rank-1
-		if o.rank == math.MinInt64 {
-			skip = 0 // its negation overflows in Redis, and every match counts
+		if o.rank == math.MinInt64 { // its negation overflows in Redis: every match counts, and no number of them is enough
+			skip, o.count = 0, min(o.count, 0)
 		}
 	}
 	limit := int64(size)
