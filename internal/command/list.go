@@ -191,10 +191,35 @@ func popMany(c *engine.Ctx, l object.Elements, key []byte, head bool, count int6
 func replyRange(c *engine.Ctx, l object.Elements, from, n int, reverse bool) {
 	c.Array(n)
 	it := l.Iter(from, reverse)
-	for range n {
-		v, _ := it.Next()
-		bulkValue(c, v)
+	for n > 0 {
+		if !reverse {
+			n -= replyChunk(c, &it, n)
+		}
+		if n > 0 {
+			v, _ := it.Next()
+			bulkValue(c, v)
+			n--
+		}
 	}
+}
+
+// replyChunk answers with up to n elements of one node and returns how many it were.
+func replyChunk(c *engine.Ctx, it *object.ListIter, n int) int {
+	lp, pos := it.Chunk()
+	if pos == 0 {
+		return 0
+	}
+	w, end, left := c.Writer, listpack.End(lp), n
+	for ; pos < end && left > 0; left-- {
+		if b, ok := listpack.Short(lp, pos); ok {
+			w.Bulk(b)
+			pos += len(b) + 2
+			continue
+		}
+		bulkValue(c, listpack.Get(lp, pos))
+		pos = listpack.After(lp, pos)
+	}
+	return n - left
 }
 
 func llenCmd(c *engine.Ctx) {

@@ -277,6 +277,16 @@ func Get(lp []byte, pos int) Value {
 	return Value{N: longInt(lp, pos), IsInt: true}
 }
 
+// Short is the element at pos if it is a string of up to 63 bytes. For loops in which a call to Get would cost more than what is done with the
+// element.
+func Short(lp []byte, pos int) (b []byte, ok bool) {
+	n := int(lp[pos]) - 0x80
+	if n < 0 || n >= 64 {
+		return nil, false
+	}
+	return lp[pos+1 : pos+1+n], true
+}
+
 // longInt is the integer of an entry that is neither a tiny integer nor a string.
 func longInt(lp []byte, pos int) int64 {
 	switch c := lp[pos]; c {

@@ -143,12 +143,14 @@ func (l Elements) Drop(head bool) {
 
 // End is the element at the head or the tail of a list that is not empty.
 func (l Elements) End(head bool) listpack.Value {
-	i := 0
-	if !head {
-		i = -1
+	if q := l.large(); q != nil {
+		return q.End(head)
 	}
-	v, _ := l.At(i)
-	return v
+	lp := l.Bytes()
+	if head {
+		return listpack.Get(lp, listpack.First(lp))
+	}
+	return listpack.Get(lp, listpack.Last(lp))
 }
 
 // At is the element at the index; a negative one counts from the end, -1 is the last.

@@ -6,18 +6,23 @@ import (
 )
 
 // PopHead removes the first element. The list must not be empty.
-func (q *List) PopHead() { q.pop(q.head, 0) }
+func (q *List) PopHead() { q.pop(q.head, true) }
 
 // PopTail removes the last element. The list must not be empty.
-func (q *List) PopTail() { q.pop(q.tail, -1) }
+func (q *List) PopTail() { q.pop(q.tail, false) }
 
-func (q *List) pop(ref arena.Ref, index int) {
+func (q *List) pop(ref arena.Ref, head bool) {
 	n := q.edit(ref)
 	if n.count == 1 {
 		q.removeNode(n)
 		return
 	}
-	listpack.Delete(n, listpack.Seek(n.Bytes(), index), 1)
+	lp := n.Bytes()
+	pos := listpack.First(lp)
+	if !head {
+		pos = listpack.Last(lp)
+	}
+	listpack.Delete(n, pos, 1)
 	n.count--
 	n.store()
 	q.count--

@@ -91,6 +91,24 @@ func (q *List) At(index int) (v listpack.Value, ok bool) {
 	return listpack.Get(b, listpack.Seek(b, i)), true
 }
 
+// End is the first or last element. The list must not be empty.
+func (q *List) End(head bool) listpack.Value {
+	ref := q.tail
+	if head {
+		ref = q.head
+	}
+	n := q.load(ref)
+	b := n.read(&q.s.scratch)
+	switch {
+	case n.kind == plain:
+		return listpack.Str(b)
+	case head:
+		return listpack.Get(b, listpack.First(b))
+	default:
+		return listpack.Get(b, listpack.Last(b))
+	}
+}
+
 // open makes the node the current one, positioned before its first element in the direction of the walk; ref 0 ends the walk.
 func (it *Iter) open(ref arena.Ref) {
 	it.node, it.at, it.lp = ref, 0, nil
@@ -128,17 +146,28 @@ func (it *Iter) Next() (v listpack.Value, ok bool) {
 	if it.at == 0 && !it.leave() {
 		return v, false
 	}
-	it.pos = it.at
+	lp, pos := it.lp, it.at
+	it.pos = pos
 	switch {
 	case it.plain:
 		it.at = 0
-		return listpack.Str(it.lp), true
+		return listpack.Str(lp), true
 	case it.reverse:
-		it.at = listpack.Prev(it.lp, it.pos)
+		it.at = listpack.Prev(lp, pos)
 	default:
-		it.at = listpack.Next(it.lp, it.pos)
+		it.at = listpack.Next(lp, pos)
 	}
-	return listpack.Get(it.lp, it.pos), true
+	return listpack.Get(lp, pos), true
+}
+
+// Chunk is the rest of the current node of a walk that is not in reverse, as a listpack and the position to go on from: a loop over it is faster than
+// one over Next, which continues behind the node. A plain node, and the end, have position 0: only Next knows.
+func (it *Iter) Chunk() (lp []byte, pos int) {
+	if it.plain || it.at == 0 && (!it.leave() || it.plain) {
+		return nil, 0
+	}
+	pos, it.at = it.at, 0
+	return it.lp, pos
 }
 
 // Delete removes the element that Next returned; the walk goes on behind it. After deletions Close has to be called.

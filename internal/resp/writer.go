@@ -51,7 +51,20 @@ func (w *Writer) Error(msg string) {
 func (w *Writer) Int(n int64) { w.Buf = redcon.AppendInt(w.Buf, n) }
 
 // Bulk appends a bulk string; nil is sent as the empty string, use Null for null.
-func (w *Writer) Bulk(b []byte) { w.Buf = redcon.AppendBulk(w.Buf, b) }
+func (w *Writer) Bulk(b []byte) {
+	n, buf := len(b), w.Buf
+	switch { // ranges are made of short strings: their length takes no division loop
+	case n < 10:
+		buf = append(buf, '$', byte('0'+n), '\r', '\n')
+	case n < 100:
+		buf = append(buf, '$', byte('0'+n/10), byte('0'+n%10), '\r', '\n')
+	default:
+		w.Buf = redcon.AppendBulk(buf, b)
+		return
+	}
+	buf = append(buf, b...)
+	w.Buf = append(buf, '\r', '\n')
+}
 
 // BulkString is Bulk for a string.
 func (w *Writer) BulkString(s string) { w.Buf = redcon.AppendBulkString(w.Buf, s) }
