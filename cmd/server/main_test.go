@@ -99,6 +99,16 @@ func (p *process) said(lines ...string) {
 	}
 }
 
+// waitFor waits until the process has said it.
+func (p *process) waitFor(text string) {
+	p.t.Helper()
+	for end := time.Now().Add(20 * time.Second); !strings.Contains(p.output(), text); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			p.t.Fatalf("it did not say %q:\n%s", text, p.output())
+		}
+	}
+}
+
 // socket connects to the server's unix socket as soon as it is there.
 func socket(t *testing.T, path string) *respclient.Client {
 	t.Helper()
@@ -199,18 +209,17 @@ func TestShutdownCommand(t *testing.T) {
 // TestSecondSignal has the server busy when it is asked to end, so that it cannot do so in order.
 func TestSecondSignal(t *testing.T) {
 	p, c := serving(t, "--enable-debug-command", "yes")
+	c.Queue("debug", "log", "busy from now on") // in one turn with the sleep: nobody else has the executor between them
 	c.Queue("debug", "sleep", "30")
 	if err := c.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(100 * time.Millisecond) // if the sleep has not begun, the first signal ends the server, and the exit code tells
+	p.waitFor("busy from now on")
 	for range 2 {
 		if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
 			t.Fatal(err)
 		}
-		for end := time.Now().Add(10 * time.Second); !strings.Contains(p.output(), "SIGINT scheduling shutdown") && time.Now().Before(end); {
-			time.Sleep(time.Millisecond)
-		}
+		p.waitFor("SIGINT scheduling shutdown")
 	}
 	p.exits(1, "Received SIGINT scheduling shutdown...", "You insist... exiting now.")
 }
