@@ -64,3 +64,12 @@ func rangeArg(c *engine.Ctx, arg []byte, lo, hi int64, msg string) (int64, bool)
 	}
 	return 0, false
 }
+
+// overOutput reports whether the reply has outgrown the client's hard output limit, which ends the connection. It is for replies whose length
+// the client may choose freely: they must not first fill the memory.
+func overOutput(c *engine.Ctx) bool {
+	if hard := c.E.Cfg.OutputLimits[c.Client.Class].Hard; hard > 0 && int64(len(c.Buf)) >= hard {
+		c.Client.CloseASAP = true
+	}
+	return c.Client.CloseASAP
+}

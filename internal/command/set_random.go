@@ -195,7 +195,7 @@ func srandmemberCount(c *engine.Ctx) {
 	switch {
 	case count < 0:
 		c.Array(int(-count))
-		for range -count {
+		for n := -count; n > 0 && !overOutput(c); n-- {
 			bulkValue(c, s.Random())
 		}
 	case count >= int64(size):
