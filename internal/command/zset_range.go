@@ -182,7 +182,13 @@ func zrangestoreCmd(c *engine.Ctx) {
 	if x != nil {
 		it := r.of(object.AsZSet(x))
 		b = object.NewZBuilder(c.E.KS.Heap, it.Len())
+		lim := &c.E.KS.P.Limits
+		packs := true // so far the result would be a listpack, which takes -0 for 0; Redis begins with one
 		for it.Next() {
+			packs = packs && b.Len() < lim.ZSetMaxListpackEntries && it.Member.Len() <= lim.ZSetMaxListpackValue
+			if packs && it.Score == 0 {
+				it.Score = 0
+			}
 			b.Add(it.Member, it.Score)
 		}
 		if r.dir == descending {
