@@ -59,6 +59,45 @@ func TestCLIModes(t *testing.T) {
 	}
 }
 
+// TestCLISizes looks for the biggest keys of all types, among packed and large ones, and for keys of each type.
+func TestCLISizes(t *testing.T) {
+	t.Parallel()
+	redisCLI(t)
+	s := startServer(t)
+	c := s.dial(t)
+	add := map[string]func(key string, i int){
+		"list": func(key string, i int) { do(t, c, "RPUSH", key, fmt.Sprint("element ", i)) },
+		"hash": func(key string, i int) { do(t, c, "HSET", key, fmt.Sprint("field ", i), "value") },
+		"set":  func(key string, i int) { do(t, c, "SADD", key, fmt.Sprint("member ", i)) },
+		"zset": func(key string, i int) { do(t, c, "ZADD", key, strconv.Itoa(i), fmt.Sprint("member ", i)) },
+	}
+	for name, one := range add {
+		for i := range 1000 {
+			one(name+":large", i)
+		}
+		for i := range 5 {
+			one(name+":small", i)
+		}
+	}
+	do(t, c, "SET", "string", "x")
+	out := s.cli(t, "", "--bigkeys")
+	require.Contains(t, out, "Sampled 9 keys in the keyspace!")
+	for name, unit := range map[string]string{"list": "items", "hash": "fields", "set": "members", "zset": "members"} {
+		require.Regexp(t, fmt.Sprintf(`Biggest +%s found '"%s:large"' has 1000 %s`, name, name, unit), out)
+		require.Regexp(t, fmt.Sprintf(`2 %s(es|s) with 1005 %s`, name, unit), out)
+		keys := strings.Fields(s.cli(t, "", "--raw", "scan", "0", "type", name, "count", "1000"))
+		slices.Sort(keys)
+		require.Equal(t, []string{"0", name + ":large", name + ":small"}, keys)
+		require.Equal(t, name, strings.TrimSpace(s.cli(t, "", "--raw", "type", name+":large")))
+	}
+	out = s.cli(t, "", "--memkeys")
+	for name := range add {
+		// 1000 elements of about ten bytes.
+		require.Regexp(t, fmt.Sprintf(`Biggest +%s found '"%s:large"' has [1-9]\d{4} bytes`, name, name), out)
+	}
+	require.Equal(t, "9", strings.TrimSpace(s.cli(t, "", "--raw", "dbsize")))
+}
+
 func TestCLIScan(t *testing.T) {
 	t.Parallel()
 	redisCLI(t)
