@@ -61,9 +61,12 @@ func (b *blocker) gets(want string) {
 	b.e.Helper()
 	v, err := b.Receive()
 	require.NoError(b.e, err)
-	got := v.String()
-	if v.IsNull() {
+	got := strings.ReplaceAll(v.String(), "array[", "[")
+	switch {
+	case v.IsNull():
 		got = "null"
+	case v.IsError():
+		got = "error:" + v.Str
 	}
 	require.Equal(b.e, want, got)
 }
