@@ -144,7 +144,7 @@ func TestBlockingWithGoRedis(t *testing.T) {
 			func() error { return e.c.LPush(e.ctx, "queue", "job").Err() }, []string{"queue", "job"})
 		wait(func() (any, error) { return e.c.BLMove(e.ctx, "queue", "done", "RIGHT", "LEFT", patience).Result() },
 			func() error { return e.c.LPush(e.ctx, "queue", "job").Err() }, "job")
-		wait(func() (any, error) { return e.c.BRPopLPush(e.ctx, "queue", "done", patience).Result() },
+		wait(func() (any, error) { return e.c.Do(e.ctx, "BRPOPLPUSH", "queue", "done", patience.Seconds()).Result() },
 			func() error { return e.c.LPush(e.ctx, "queue", "job2").Err() }, "job2")
 		wait(func() (any, error) { return e.c.BZPopMin(e.ctx, patience, "delayed").Result() },
 			func() error { return e.c.ZAdd(e.ctx, "delayed", redis.Z{Score: 1.5, Member: "m"}).Err() },

@@ -169,9 +169,15 @@ func (e *Engine) rerun(w *waiter) {
 	}
 }
 
+// wakeReply is the size in bytes of the buffer for the reply of a command that has waited; longer ones let it grow.
+const wakeReply = 128
+
 // resumeCtx is the context of a command that was parked. It is not that of the running command, which CLIENT UNBLOCK still needs.
 func (e *Engine) resumeCtx(w *waiter) *Ctx {
 	cl := w.client
+	if cl.W.Buf == nil {
+		cl.W.Buf = make([]byte, 0, wakeReply) // no loop has lent it a buffer now
+	}
 	e.wakeCtx = Ctx{Writer: e.writerOf(cl), E: e, Client: cl, Cmd: w.cmd, DB: cl.db, Args: w.args, Now: e.now}
 	return &e.wakeCtx
 }

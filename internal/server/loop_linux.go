@@ -140,10 +140,11 @@ func (l *loop) turn() {
 		}
 	}
 	l.timeout = max(l.timeout, 0)
+	first := len(l.writes)
 	l.takePosted() // what this turn had to say to others
 	s.holder = nil
 	e.Leave()
-	l.writeAll()
+	l.writeAll(first)
 	if len(l.broken) > 0 {
 		e.Enter()
 		for _, c := range l.broken {
@@ -159,22 +160,28 @@ func (l *loop) turn() {
 func (l *loop) spill() {
 	l.srv.holder = nil
 	l.srv.eng.Leave()
-	l.writeAll()
+	l.writeAll(0)
 	l.srv.eng.Enter()
 	l.srv.holder = l
 }
 
-// writeAll writes the replies of the batch; the executor is free.
-func (l *loop) writeAll() {
-	for i, c := range l.writes {
+// writeAll writes the replies of the batch; the executor is free. Those from index first on come first: a client that a push has woken has waited
+// longer than the one that pushes.
+func (l *loop) writeAll(first int) {
+	l.writeSome(l.writes[first:])
+	l.writeSome(l.writes[:first])
+	l.writes = l.writes[:0]
+	l.outOff = 0
+}
+
+func (l *loop) writeSome(list []*fdConn) {
+	for i, c := range list {
 		c.dirty = false
-		l.writes[i] = nil
+		list[i] = nil
 		if !c.closed && !c.write() {
 			l.broken = append(l.broken, c)
 		}
 	}
-	l.writes = l.writes[:0]
-	l.outOff = 0
 }
 
 // requeue puts the connections whose turn had ended early into the batch, behind those with fresh input.
