@@ -334,6 +334,10 @@ func Find(lp []byte, pos int, elem []byte, skip int) int {
 		return 0
 	}
 	n, isInt := ParseInt(elem)
+	var last byte // compared before the rest: names tend to differ at the end
+	if len(elem) > 0 {
+		last = elem[len(elem)-1]
+	}
 	for {
 		c := lp[pos]
 		switch {
@@ -343,11 +347,12 @@ func Find(lp []byte, pos int, elem []byte, skip int) int {
 			}
 			pos += 2
 		case c < 0xc0:
-			e := pos + 1 + int(c&63)
-			if int(c&63) == len(elem) && string(lp[pos+1:e]) == string(elem) {
+			size := int(c & 63)
+			e := pos + size
+			if size == len(elem) && (size == 0 || lp[e] == last && string(lp[pos+1:e+1]) == string(elem)) {
 				return pos
 			}
-			pos = e + 1
+			pos = e + 2
 		case c == terminator:
 			return 0
 		default:
@@ -357,10 +362,16 @@ func Find(lp []byte, pos int, elem []byte, skip int) int {
 			pos = after(lp, pos)
 		}
 		for range skip {
-			if lp[pos] == terminator {
+			switch c := lp[pos]; { // after, spelled out: most entries are short
+			case c < 0x80:
+				pos += 2
+			case c < 0xc0:
+				pos += int(c&63) + 2
+			case c == terminator:
 				return 0
+			default:
+				pos = after(lp, pos)
 			}
-			pos = after(lp, pos)
 		}
 	}
 }
