@@ -62,7 +62,13 @@ func zaddCmd(c *engine.Ctx) {
 	}
 }
 
-func zincrbyCmd(c *engine.Ctx) { zadd(c, &zaddOptions{flags: object.ZAddIncr}, c.Args[2:]) }
+// zincrbyCmd takes an increment that is spelled as an option of ZADD for one, as Redis does: then there is no pair left.
+func zincrbyCmd(c *engine.Ctx) {
+	o := zaddOptions{flags: object.ZAddIncr}
+	if pairs, ok := o.parse(c, c.Args[2:]); ok {
+		zadd(c, &o, pairs)
+	}
+}
 
 // maxParsed is how many scores are remembered between checking them all and using them; those beyond are read twice.
 const maxParsed = 16

@@ -66,7 +66,7 @@ func (g *Generator) blockSteps() []Cmd {
 	case k < 52 && g.has("multi"): // inside a transaction nothing blocks
 		out := []Cmd{stepOf(client, "MULTI")}
 		for range 1 + g.rnd.IntN(3) {
-			args := g.driverCommand()
+			args := g.driverCommand(false)
 			if g.chance(0.3) {
 				args = g.blockingCommand("0")
 			}
@@ -76,7 +76,7 @@ func (g *Generator) blockSteps() []Cmd {
 	case k < 60 && g.has("multi"): // several keys become ready at once
 		out := []Cmd{stepOf(0, "MULTI")}
 		for range 2 + g.rnd.IntN(4) {
-			out = append(out, g.driverSteps(0, g.driverCommand())...)
+			out = append(out, g.driverSteps(0, g.driverCommand(false))...)
 		}
 		return append(out, stepOf(0, "EXEC"))
 	case k >= 60 && k < 64:
@@ -91,7 +91,7 @@ func (g *Generator) blockSteps() []Cmd {
 	if g.chance(0.7) {
 		client = 0
 	}
-	return g.driverSteps(client, g.driverCommand())
+	return g.driverSteps(client, g.driverCommand(true))
 }
 
 // driverSteps sends a command. A destination is deleted first: redis does not tell the waiting clients of a value that replaces one of another
@@ -131,9 +131,14 @@ func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), '
 // idOf stands for the identity of a client's connection, which differs between the servers.
 func idOf(client int) string { return "{id:" + strconv.Itoa(client) + "}" }
 
-// blockKey is a key of lists mostly, or of sorted sets.
+// The keys: l and z change their types now and then, and elements are moved between them; m and y do not. A client that waits for several keys
+// waits for m or y, one of which gets elements at a time: 7.0 serves it from the key that became ready, later servers run its command again, from its
+// first key on, which may have become ready meanwhile, or be of the wrong type.
+
+// blockKey is any of l and z.
 func (g *Generator) blockKey() string { return g.pick("l0", "l1", "l2", "z0", "z1") }
 
+// listKey is an l, seldom a z.
 func (g *Generator) listKey() string {
 	if g.chance(0.06) {
 		return g.blockKey()
@@ -141,6 +146,7 @@ func (g *Generator) listKey() string {
 	return g.pick("l0", "l1", "l2")
 }
 
+// zsetKey is a z, seldom an l.
 func (g *Generator) zsetKey() string {
 	if g.chance(0.06) {
 		return g.blockKey()
@@ -148,13 +154,21 @@ func (g *Generator) zsetKey() string {
 	return g.pick("z0", "z1")
 }
 
-func (g *Generator) keysOf(key func() string) []string {
-	out := []string{key()}
-	for len(out) < 4 && g.chance(0.45) {
-		out = append(out, key())
+// keysOf are one key of those that change, or several of those that do not.
+func (g *Generator) keysOf(one func() string, several ...string) []string {
+	if g.chance(0.5) {
+		return []string{one()}
+	}
+	out := []string{g.pick(several...), g.pick(several...)}
+	if g.chance(0.3) {
+		out = append(out, g.pick(several...))
 	}
 	return out
 }
+
+func (g *Generator) listKeys() []string { return g.keysOf(g.listKey, "m0", "m1", "m2") }
+
+func (g *Generator) zsetKeys() []string { return g.keysOf(g.zsetKey, "y0", "y1") }
 
 func (g *Generator) side() string { return g.pick("LEFT", "RIGHT") }
 
@@ -181,23 +195,24 @@ func (g *Generator) blockingCommand(timeout string) []string {
 	}
 	switch g.rnd.IntN(9) {
 	case 0, 1:
-		return append(append([]string{"BLPOP"}, g.keysOf(g.listKey)...), timeout)
+		return append(append([]string{"BLPOP"}, g.listKeys()...), timeout)
 	case 2:
-		return append(append([]string{"BRPOP"}, g.keysOf(g.listKey)...), timeout)
+		return append(append([]string{"BRPOP"}, g.listKeys()...), timeout)
 	case 3, 4:
 		return []string{"BLMOVE", g.listKey(), g.listKey(), g.side(), g.side(), timeout}
 	case 5:
 		return []string{"BRPOPLPUSH", g.listKey(), g.listKey(), timeout}
 	case 6:
-		return many("BLMPOP", g.keysOf(g.listKey), []string{g.side()})
+		return many("BLMPOP", g.listKeys(), []string{g.side()})
 	case 7:
-		return append(append([]string{g.pick("BZPOPMIN", "BZPOPMAX")}, g.keysOf(g.zsetKey)...), timeout)
+		return append(append([]string{g.pick("BZPOPMIN", "BZPOPMAX")}, g.zsetKeys()...), timeout)
 	}
-	return many("BZMPOP", g.keysOf(g.zsetKey), []string{g.pick("MIN", "MAX")})
+	return many("BZMPOP", g.zsetKeys(), []string{g.pick("MIN", "MAX")})
 }
 
-// driverCommand is a command that makes keys ready, or changes them in other ways under the clients that wait.
-func (g *Generator) driverCommand() []string {
+// driverCommand is a command that makes keys ready, or changes them in other ways under the clients that wait; alone says that it is not one of
+// several in a transaction.
+func (g *Generator) driverCommand(alone bool) []string {
 	l, l2, z, any := g.listKey(), g.listKey(), g.zsetKey(), g.blockKey()
 	switch g.rnd.IntN(28) {
 	case 0, 1, 2, 3, 4, 5, 6, 7:
@@ -205,11 +220,17 @@ func (g *Generator) driverCommand() []string {
 		for g.chance(0.4) {
 			args = append(args, g.newValue())
 		}
+		if alone && g.chance(0.5) {
+			args[1] = g.pick("m0", "m1", "m2")
+		}
 		return args
 	case 8, 9, 10, 11, 12:
 		args := []string{"ZADD", z}
 		for range 1 + g.rnd.IntN(3) {
 			args = append(args, g.pick("1", "2", "3", "-inf"), g.newValue())
+		}
+		if alone && g.chance(0.5) {
+			args[1] = g.pick("y0", "y1")
 		}
 		return args
 	case 13:
@@ -241,5 +262,5 @@ func (g *Generator) driverCommand() []string {
 	case 26:
 		return []string{"LRANGE", l, "0", "-1"}
 	}
-	return strings.Fields(g.pick("SADD l1 a", "FLUSHALL", "PING", "CLIENT UNBLOCK 999999999", "CLIENT UNBLOCK x", "LINSERT l0 BEFORE v1 w", "ZREM z0 v1"))
+	return strings.Fields(g.pick("SADD l1 a", "FLUSHALL", "PING", "CLIENT UNBLOCK 999999999", "CLIENT UNBLOCK x", "LINSERT l0 BEFORE v1 w", "ZREM z0 v1", "RENAME m0 m1", "RENAME y0 y1", "LPOP m0", "COPY m1 m2 REPLACE", "RPUSHX m1 x"))
 }

@@ -124,7 +124,13 @@ func (g *Generator) next(client int) Cmd {
 	case "set":
 		g.touchExpired(args)
 	}
-	return Cmd{Client: client, Args: args, Inline: g.chance(0.02) && inlineable(args)}
+	c := Cmd{Client: client, Args: args, Inline: g.chance(0.02) && inlineable(args)}
+	if isSort(c.Name()) {
+		g.after = append(g.after, c)
+		c = clearErrno()
+		c.Client = client
+	}
+	return c
 }
 
 // touchExpired makes a GET follow a SET with an absolute deadline. Redis stores a

@@ -297,7 +297,8 @@ func guardTable() map[string]guard {
 	t["zadd"] = func(g *Generator, args [][]byte) [][]byte {
 		return guardLex(g, guardNumbers(numberZSet, 3, 2)(g, args))
 	}
-	t["set"], t["hset"] = guardWeightKeys(weightKey), guardWeightKeys(weightHash)
+	t["set"], t["hset"] = guardWeightKeys(weightKey), guardFields(guardWeightKeys(weightHash))
+	t["hmset"] = guardFields(func(_ *Generator, args [][]byte) [][]byte { return args })
 	t["sort"], t["sort_ro"] = guardSort, guardSort
 	t["debug"] = func(_ *Generator, args [][]byte) [][]byte {
 		if len(args) > 2 && strings.EqualFold(string(args[1]), "sleep") {
