@@ -77,20 +77,6 @@ func TestRefusesToStart(t *testing.T) {
 	require.True(t, answers("tcp", busy.Addr), "the first server does not mind")
 }
 
-func TestVersionAndHelp(t *testing.T) {
-	t.Parallel()
-	bin, err := serverBinary()
-	require.NoError(t, err)
-	for arg, want := range map[string]string{"--version": "server v=", "-v": "server v=", "--help": "Usage: ", "-h": "Usage: "} {
-		out, err := exec.Command(bin, arg).CombinedOutput()
-		if !built.godwit && want == "Usage: " {
-			continue // redis-server's code is 1
-		}
-		require.NoError(t, err)
-		require.Contains(t, string(out), want)
-	}
-}
-
 // TestSignals: SIGTERM and SIGINT end the server in order, whatever its clients do.
 func TestSignals(t *testing.T) {
 	t.Parallel()

@@ -59,6 +59,17 @@ func TestCLIModes(t *testing.T) {
 	}
 }
 
+// TestCLIHints asks for the help of a command that redis-cli has not heard of: it is what COMMAND DOCS says, as are the hints at the prompt.
+func TestCLIHints(t *testing.T) {
+	t.Parallel()
+	redisCLI(t)
+	godwitOnly(t)
+	s := startServer(t)
+	out := s.cli(t, "", "help", "delex")
+	require.Regexp(t, `DELEX\S* \S*key \[IFEQ ifeq-value\|IFNE ifne-value\|IFDEQ ifdeq-digest\|IFDNE ifdne-digest\]`, out)
+	require.Contains(t, out, "since:")
+}
+
 // TestCLISizes looks for the biggest keys of all types, among packed and large ones, and for keys of each type.
 func TestCLISizes(t *testing.T) {
 	t.Parallel()

@@ -224,14 +224,6 @@ func TestSecondSignal(t *testing.T) {
 	p.exits(1, "Received SIGINT scheduling shutdown...", "You insist... exiting now.")
 }
 
-func TestConfigurationFromStdin(t *testing.T) {
-	p := launch(t, "port 0\nunixsocket t\n", nil, "-")
-	c := socket(t, filepath.Join(p.dir, "t"))
-	if v, err := c.Do("ping"); err != nil || v.Text() != "PONG" {
-		t.Fatal(v, err)
-	}
-}
-
 func TestDaemonize(t *testing.T) {
 	p := launch(t, "pidfile pid\n", nil, "--port", "0", "--unixsocket", "s", "--daemonize", "yes", "--logfile", "log", "-")
 	p.exits(0)
