@@ -144,7 +144,7 @@ func (z SortedSet) scoreSpan(r *ScoreRange) span {
 		return span{}
 	}
 	if l, ok := z.large(); ok {
-		return l.scoreSpan(r)
+		return bounds{l: l, score: r}.span()
 	}
 	return zlScoreSpan(z.Bytes(), r)
 }
@@ -155,7 +155,7 @@ func (z SortedSet) lexSpan(r *LexRange) span {
 		return span{}
 	}
 	if l, ok := z.large(); ok {
-		return l.lexSpan(r)
+		return bounds{l: l, lex: r}.span()
 	}
 	return zlLexSpan(z.Bytes(), r)
 }
@@ -195,12 +195,24 @@ func (z SortedSet) ByRank(start, stop int, reverse bool) ZIter {
 // ByScore iterates over the members with scores in the range, from the highest down if reverse, without the first offset of them and at most limit
 // (below 0: all). A negative offset leaves none, as in Redis.
 func (z SortedSet) ByScore(r ScoreRange, reverse bool, offset, limit int) ZIter {
-	return z.iterate(z.scoreSpan(&r).limited(reverse, offset, limit), reverse)
+	var s span
+	if l, ok := z.large(); ok && !r.Empty() {
+		s = bounds{l: l, score: &r}.near(reverse, offset, limit)
+	} else {
+		s = z.scoreSpan(&r)
+	}
+	return z.iterate(s.limited(reverse, offset, limit), reverse)
 }
 
 // ByLex is ByScore for a range of members.
 func (z SortedSet) ByLex(r LexRange, reverse bool, offset, limit int) ZIter {
-	return z.iterate(z.lexSpan(&r).limited(reverse, offset, limit), reverse)
+	var s span
+	if l, ok := z.large(); ok && !r.Empty() {
+		s = bounds{l: l, lex: &r}.near(reverse, offset, limit)
+	} else {
+		s = z.lexSpan(&r)
+	}
+	return z.iterate(s.limited(reverse, offset, limit), reverse)
 }
 
 // All iterates over all members, lowest score first.

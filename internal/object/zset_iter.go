@@ -66,6 +66,9 @@ func (it *ZIter) Next() bool {
 	} else {
 		it.node = list.Next(it.node)
 	}
+	if it.left > 0 {
+		it.l.dict.PrefetchRef(it.node) // while the caller has to do with this one
+	}
 	return true
 }
 

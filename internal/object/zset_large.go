@@ -133,22 +133,6 @@ func between(lo, hi skiplist.Pos) span {
 	return span{first: lo.Rank, n: hi.Rank - lo.Rank, low: lo.Next, high: hi.Prev}
 }
 
-func (l *zsetLarge) scoreSpan(r *ScoreRange) span {
-	return between(l.list.SeekScore(r.Min, r.MinEx), l.list.SeekScore(r.Max, !r.MaxEx))
-}
-
-func (l *zsetLarge) lexSpan(r *LexRange) span {
-	lo := skiplist.Pos{Next: l.list.First()}
-	hi := skiplist.Pos{Rank: l.list.Len(), Prev: l.list.Last()}
-	if r.Min.Inf == 0 {
-		lo = l.list.SeekMember(r.Min.Value, r.Min.Ex)
-	}
-	if r.Max.Inf == 0 {
-		hi = l.list.SeekMember(r.Max.Value, !r.Max.Ex)
-	}
-	return between(lo, hi)
-}
-
 func (l *zsetLarge) scan(cursor uint64, emit func(m listpack.Value, score float64)) uint64 {
 	return l.dict.Scan(cursor, func(r arena.Ref) { emit(listpack.Str(l.list.Member(r)), l.list.Score(r)) })
 }
