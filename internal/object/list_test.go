@@ -55,7 +55,7 @@ func TestListModel(t *testing.T) {
 			encodings[l.Kind()] = true
 			checkList(t, l, want, rng.IntN(2) == 0)
 		}
-		require.Equal(t, lim.ListMaxListpackSize != -5, encodings[EncQuicklist])
+		require.Equal(t, lim.ListMaxListpackSize != -5, encodings[EncQuicklist], "limit %d", lim.ListMaxListpackSize)
 		require.True(t, encodings[EncListpack])
 	}
 }
@@ -66,7 +66,7 @@ func listStep(t *testing.T, l Elements, want [][]byte, rng *rand.Rand) [][]byte 
 	if rng.IntN(2) == 0 {
 		b = strconv.AppendInt(nil, rng.Int64(), 10)
 	}
-	op, n := rng.IntN(11)-2, len(want)
+	op, n := rng.IntN(15)-6, len(want)
 	if op < 3 && n < 60 || n == 0 {
 		if rng.IntN(2) == 0 {
 			add(l, b, true)
