@@ -211,7 +211,7 @@ func testTable() *engine.Table {
 	cmd := func(name string, arity int, flags engine.Flag, run func(*engine.Ctx)) *engine.Command {
 		return &engine.Command{Name: name, Arity: arity, Flags: flags, Group: engine.GroupConnection, Since: "1", Summary: "test", Run: run}
 	}
-	return engine.NewTable([]*engine.Command{
+	return engine.NewTable(append(blockingCommands(), []*engine.Command{
 		cmd("ping", -1, engine.Fast, func(c *engine.Ctx) { c.Simple("PONG") }),
 		cmd("echo", 2, engine.Fast, func(c *engine.Ctx) { c.Bulk(c.Args[1]) }),
 		cmd("count", -1, engine.Fast, func(c *engine.Ctx) { c.Int(int64(len(c.Args))) }),
@@ -276,5 +276,5 @@ func testTable() *engine.Table {
 				c.Err("ERR " + err.Error())
 			}
 		}),
-	})
+	}...))
 }
