@@ -96,7 +96,7 @@ func (h Fields) exGet(field []byte) (v listpack.Value, ok bool) {
 }
 
 func (h Fields) exSet(field, value []byte, keep bool) (created bool) {
-	s := exSpace{h.Edit}
+	s := exSpace(h)
 	lp := s.Bytes()
 	p := exFind(lp, field)
 	if p != 0 {
@@ -120,13 +120,13 @@ func (h Fields) exDelete(field []byte) bool {
 		return false
 	}
 	due := h.due(exDeadline(lp, p))
-	listpack.Delete(exSpace{h.Edit}, p, 3)
+	listpack.Delete(exSpace(h), p, 3)
 	return !due
 }
 
 // exSetDeadline moves the triple at p to where its new deadline belongs.
 func (h Fields) exSetDeadline(p int, deadline int64) {
-	s := exSpace{h.Edit}
+	s := exSpace(h)
 	lp := s.Bytes()
 	var local [256]byte
 	pair := append(local[:0], lp[p:listpack.Skip(lp, p, 2)]...)
@@ -159,6 +159,6 @@ func (h Fields) exExpire(emit func(field []byte)) (n int) {
 		left--
 		return left > 0
 	})
-	listpack.Delete(exSpace{h.Edit}, listpack.First(lp), 3*n)
+	listpack.Delete(exSpace(h), listpack.First(lp), 3*n)
 	return n
 }
