@@ -26,11 +26,11 @@ func eachElement(x *object.Edit, from, to int, reverse bool, emit func(v listpac
 	}
 	switch x.E.Type() {
 	case object.List:
-		first := from
+		l, first := object.AsList(x), from
 		if reverse {
-			first = -1 - from
+			first = l.Len() - 1 - from
 		}
-		it := object.AsList(x).Iter(first, reverse)
+		it := l.Iter(first, reverse)
 		for range to - from {
 			v, _ := it.Next() // from and to are within the list
 			emit(v)

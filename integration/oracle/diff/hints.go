@@ -167,7 +167,7 @@ func confParams() []confParam {
 		{"hash-max-ziplist-value", "64", []string{"4", "64", "abc"}},
 		{"list-max-listpack-size", "-2", []string{"-2", "2", "5", "-1", "1", "0"}},
 		{"list-compress-depth", "0", []string{"0", "1", "2"}},
-		{"set-max-intset-entries", "512", []string{"0", "2", "512"}},
+		{"set-max-intset-entries", "512", []string{"1", "2", "512"}},
 		{"zset-max-listpack-entries", "128", []string{"0", "2", "128"}},
 		{"zset-max-listpack-value", "64", []string{"4", "64"}},
 		{"stream-node-max-entries", "100", []string{"2", "100"}},
@@ -293,7 +293,7 @@ func guardTable() map[string]guard {
 	for _, c := range []string{"rpush", "lpush"} {
 		t[c] = guardNumbers(numberList, 2, 1)
 	}
-	t["sadd"] = guardNumbers(numberSet, 2, 1)
+	t["sadd"] = guardMembers(guardNumbers(numberSet, 2, 1))
 	t["zadd"] = func(g *Generator, args [][]byte) [][]byte {
 		return guardLex(g, guardNumbers(numberZSet, 3, 2)(g, args))
 	}

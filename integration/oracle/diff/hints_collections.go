@@ -229,16 +229,20 @@ func isSort(name string) bool { return name == "sort" || name == "sort_ro" }
 // is out of range, and reading a cursor clears it.
 func clearErrno() Cmd { return cmdOf("SCAN", "0", "COUNT", "1000") }
 
-// guardFields gives a command no field twice: later servers choose the encoding by the number of arguments.
-func guardFields(next guard) guard {
+// guardFields and guardMembers give a command no field or member twice: later servers choose the encoding by the number of arguments.
+func guardFields(next guard) guard { return distinctArgs(next, 2) }
+
+func guardMembers(next guard) guard { return distinctArgs(next, 1) }
+
+func distinctArgs(next guard, step int) guard {
 	return func(g *Generator, args [][]byte) [][]byte {
 		args = next(g, args)
-		for i := 4; i+1 < len(args); {
+		for i := 2 + step; i+step <= len(args); {
 			if slices.ContainsFunc(args[2:i], func(a []byte) bool { return string(a) == string(args[i]) }) {
-				args = slices.Delete(args, i, i+2)
+				args = slices.Delete(args, i, i+step)
 				continue
 			}
-			i += 2
+			i += step
 		}
 		return args
 	}
