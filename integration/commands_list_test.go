@@ -1,0 +1,161 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+)
+
+func TestLists(t *testing.T) {
+	everywhere(t, func(e *env) {
+		c, ctx := e.c, e.ctx
+		require.EqualValues(e, 3, c.RPush(ctx, "l", "a", "b", "c").Val())
+		require.EqualValues(e, 5, c.LPush(ctx, "l", "y", "x").Val())
+		require.Equal(e, []string{"x", "y", "a", "b", "c"}, c.LRange(ctx, "l", 0, -1).Val())
+		require.EqualValues(e, 6, c.RPushX(ctx, "l", 10).Val())
+		require.EqualValues(e, 0, c.LPushX(ctx, "none", 10).Val())
+		require.EqualValues(e, 6, c.LLen(ctx, "l").Val())
+		require.Equal(e, "10", c.LIndex(ctx, "l", -1).Val())
+		require.ErrorIs(e, c.LIndex(ctx, "l", 6).Err(), redis.Nil)
+		require.NoError(e, c.LSet(ctx, "l", 1, "Y").Err())
+		e.errs(c.LSet(ctx, "l", 6, "z").Err(), "ERR index out of range")
+		e.errs(c.LSet(ctx, "none", 0, "z").Err(), "ERR no such key")
+		require.EqualValues(e, 7, c.LInsertBefore(ctx, "l", "a", "0").Val())
+		require.EqualValues(e, 8, c.LInsertAfter(ctx, "l", "a", "1").Val())
+		require.EqualValues(e, -1, c.LInsertAfter(ctx, "l", "none", "1").Val())
+		require.Equal(e, []string{"x", "Y", "0", "a", "1", "b", "c", "10"}, c.LRange(ctx, "l", 0, 100).Val())
+		require.EqualValues(e, 3, c.LPos(ctx, "l", "a", redis.LPosArgs{}).Val())
+		require.Equal(e, []int64{3}, c.LPosCount(ctx, "l", "a", 0, redis.LPosArgs{Rank: -1, MaxLen: 6}).Val())
+		require.EqualValues(e, 1, c.LRem(ctx, "l", 0, "a").Val())
+		require.NoError(e, c.LTrim(ctx, "l", 1, -2).Err())
+		require.Equal(e, []string{"Y", "0"}, c.LPopCount(ctx, "l", 2).Val())
+		require.Equal(e, []string{"c", "b"}, c.RPopCount(ctx, "l", 2).Val())
+		require.Equal(e, "1", c.LPop(ctx, "l").Val())
+		require.ErrorIs(e, c.RPop(ctx, "l").Err(), redis.Nil)
+		require.Zero(e, c.Exists(ctx, "l").Val())
+
+		require.NoError(e, c.RPush(ctx, "a", 1, 2, 3, 4).Err())
+		require.Equal(e, "1", c.LMove(ctx, "a", "b", "LEFT", "RIGHT").Val())
+		require.Equal(e, "4", c.RPopLPush(ctx, "a", "b").Val())
+		require.Equal(e, []string{"4", "1"}, c.LRange(ctx, "b", 0, -1).Val())
+		key, elems, err := c.LMPop(ctx, "right", 5, "none", "a", "b").Result()
+		require.NoError(e, err)
+		require.Equal(e, "a", key)
+		require.Equal(e, []string{"3", "2"}, elems)
+		require.ErrorIs(e, c.LMPop(ctx, "left", 1, "none", "a").Err(), redis.Nil)
+		require.NoError(e, c.Set(ctx, "s", "v", 0).Err())
+		e.errs(c.LPush(ctx, "s", "x").Err(), "WRONGTYPE Operation against a key holding the wrong kind of value")
+		e.errs(c.LMove(ctx, "b", "s", "LEFT", "LEFT").Err(), "WRONGTYPE Operation against a key holding the wrong kind of value")
+		require.EqualValues(e, 2, c.LLen(ctx, "b").Val())
+	})
+}
+
+// TestLargeLists: lists of many nodes give the same answers as slices.
+func TestLargeLists(t *testing.T) {
+	everywhere(t, func(e *env) {
+		seed := rand.Uint64()
+		e.Logf("seed %d", seed)
+		rng := rand.New(rand.NewPCG(seed, 1))
+		var want []string
+		for range 40 {
+			var batch []any
+			for range 200 {
+				s := strings.Repeat(strconv.Itoa(rng.IntN(1000)), 1+rng.IntN(20))
+				batch = append(batch, s)
+				want = append(want, s)
+			}
+			require.EqualValues(e, len(want), e.c.RPush(e.ctx, "l", batch...).Val())
+		}
+		require.Equal(e, "quicklist", e.c.ObjectEncoding(e.ctx, "l").Val())
+		for range 200 {
+			want = changeLargeList(e, rng, want)
+		}
+		require.Equal(e, want, e.c.LRange(e.ctx, "l", 0, -1).Val())
+		require.EqualValues(e, 1, e.c.Copy(e.ctx, "l", "m", e.db, false).Val())
+		require.NoError(e, e.c.LTrim(e.ctx, "l", 10, 12).Err())
+		require.Equal(e, want[10:13], e.c.LRange(e.ctx, "l", 0, -1).Val())
+		require.Equal(e, want, e.c.LRange(e.ctx, "m", 0, -1).Val())
+		require.EqualValues(e, 2, e.c.Del(e.ctx, "l", "m").Val())
+	})
+}
+
+// changeLargeList does one random thing to the list and to its model.
+func changeLargeList(e *env, rng *rand.Rand, want []string) []string {
+	c, ctx, i := e.c, e.ctx, rng.IntN(len(want))
+	switch rng.IntN(6) {
+	case 0:
+		require.Equal(e, want[i], c.LIndex(ctx, "l", int64(i)).Val())
+	case 1:
+		want[i] = strings.Repeat("z", rng.IntN(3000))
+		require.NoError(e, c.LSet(ctx, "l", int64(i-len(want)), want[i]).Err())
+	case 2:
+		at := slices.Index(want, want[i])
+		want = slices.Insert(want, at, "new")
+		require.EqualValues(e, len(want), c.LInsertBefore(ctx, "l", want[at+1], "new").Val())
+	case 3:
+		gone := want[i]
+		n := len(want)
+		want = slices.DeleteFunc(want, func(s string) bool { return s == gone })
+		require.EqualValues(e, n-len(want), c.LRem(ctx, "l", 0, gone).Val())
+	case 4:
+		j := min(i+500, len(want))
+		require.Equal(e, want[i:j], c.LRange(ctx, "l", int64(i), int64(j-1)).Val())
+	default:
+		n := rng.IntN(50)
+		require.NoError(e, c.LTrim(ctx, "l", int64(n), -2).Err())
+		want = want[n : len(want)-1]
+	}
+	return want
+}
+
+// TestSharedQueue: what many producers push, many consumers pop exactly once, and a list moved through keeps its order.
+func TestSharedQueue(t *testing.T) {
+	everywhere(t, func(e *env) {
+		const producers, jobs = 4, 500
+		var wg sync.WaitGroup
+		for p := range producers {
+			wg.Go(func() {
+				for j := range jobs {
+					if err := e.c.LPush(e.ctx, "q", fmt.Sprint(p, ":", j)).Err(); err != nil {
+						e.Error(err)
+					}
+				}
+			})
+		}
+		var mu sync.Mutex
+		var got []string
+		for range 3 {
+			wg.Go(func() { consume(e.ctx, e, &mu, &got, producers*jobs) })
+		}
+		wg.Wait()
+		slices.Sort(got)
+		require.Len(e, slices.Compact(got), producers*jobs)
+		require.Zero(e, e.c.Exists(e.ctx, "q").Val())
+	})
+}
+
+// consume pops until all consumers together have got n elements.
+func consume(ctx context.Context, e *env, mu *sync.Mutex, got *[]string, n int) {
+	for {
+		elems, err := e.c.RPopCount(ctx, "q", 7).Result()
+		if err != nil && err != redis.Nil {
+			e.Error(err)
+			return
+		}
+		mu.Lock()
+		*got = append(*got, elems...)
+		done := len(*got) >= n
+		mu.Unlock()
+		if done {
+			return
+		}
+	}
+}
