@@ -205,9 +205,6 @@ func RemoveAt(s Space, i int) {
 	setLen(b, n-1)
 }
 
-// FitsWidth reports whether adding v would leave the width as it is.
-func FitsWidth(b []byte, v int64) bool { return widthOf(v) <= width(b) }
-
 // ErrInvalid is what Validate's errors wrap.
 var ErrInvalid = errors.New("invalid intset")
 
