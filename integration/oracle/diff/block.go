@@ -18,7 +18,7 @@ const (
 
 // blockRound reports whether the round is about blocking.
 func (g *Generator) blockRound(r int) bool {
-	return r%4 == 3 && g.has("blpop") && g.has("rpush")
+	return r%8 == 7 && g.has("blpop") && g.has("rpush")
 }
 
 // Stream generates round number r of about n commands. A round about blocking is shorter: each of its steps waits for both servers.
@@ -55,7 +55,7 @@ func stepOf(client int, args ...string) Cmd {
 func (g *Generator) blockSteps() []Cmd {
 	client := 1 + g.rnd.IntN(blockClients-1)
 	switch k := g.rnd.IntN(100); {
-	case k < 45:
+	case k < 47:
 		return g.supported(stepOf(client, g.blockingCommand("0")...))
 	case k < 48: // a few that time out, all of them before anything else happens
 		var out []Cmd

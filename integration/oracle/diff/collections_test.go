@@ -96,8 +96,8 @@ func blockingGenerator(t *testing.T) *Generator {
 
 // TestBlockRounds checks that rounds about blocking are reproducible, are made of steps, and that whatever times out is waited for.
 func TestBlockRounds(t *testing.T) {
-	a := blockingGenerator(t).Stream(5, 3, 12_000)
-	if !reflect.DeepEqual(a, blockingGenerator(t).Stream(5, 3, 12_000)) {
+	a := blockingGenerator(t).Stream(5, 7, 12_000)
+	if !reflect.DeepEqual(a, blockingGenerator(t).Stream(5, 7, 12_000)) {
 		t.Fatal("the same seed and round give different streams")
 	}
 	waiting, blocking, inMulti := false, 0, map[int]bool{}
