@@ -299,21 +299,37 @@ type Pos struct {
 func (l *List) SeekScore(score float64, past bool) Pos {
 	x, rank := l.head, uint32(0)
 	var stop arena.Ref
-	for i := l.levels - 1; i >= 0; i-- {
-		for {
-			next, span := l.link(x, i)
-			if next == stop {
-				break
-			}
-			if s := l.Score(next); s > score || s == score && !past {
-				stop = next
-				break
-			}
+	i := l.levels - 1
+	next, span, s := l.scoredLink(x, i)
+	for {
+		// The node that comes next on the level below is read along with this one: two cache misses at the price of one, and
+		// every level ends with going down.
+		var down arena.Ref
+		var downSpan uint32
+		var downScore float64
+		if i > 0 {
+			down, downSpan, downScore = l.scoredLink(x, i-1)
+		}
+		if next != stop && (s < score || s == score && past) {
 			x = next
 			rank += span
+			next, span, s = l.scoredLink(x, i)
+			continue
 		}
+		if stop = next; i == 0 {
+			return l.pos(x, stop, rank)
+		}
+		i--
+		next, span, s = down, downSpan, downScore
 	}
-	return l.pos(x, stop, rank)
+}
+
+// scoredLink is link with the score of the next node.
+func (l *List) scoredLink(r arena.Ref, i int) (next arena.Ref, span uint32, score float64) {
+	if next, span = l.link(r, i); next != 0 {
+		score = l.Score(next)
+	}
+	return next, span, score
 }
 
 // SeekMember is SeekScore by members: it makes sense in a list whose scores are all the same. O(log N).
