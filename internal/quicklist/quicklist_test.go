@@ -154,7 +154,7 @@ func TestModel(t *testing.T) {
 					m := &model{t: t, s: NewShared(a), rng: rand.New(rand.NewPCG(seed, uint64(fill*100+depth))), max: 1500}
 					m.s.PackedThreshold = threshold
 					m.q = New(m.s, fill, depth)
-					steps := 700
+					steps := 400
 					if testing.Short() {
 						steps = 150
 					}
