@@ -36,7 +36,7 @@ import (
 // redis-server 7.0 cannot confirm it (a newer command, an intended difference), [resp3] that it is run in RESP3. A reply line
 // "~ RE" stands for any line that matches the regular expression as a whole.
 //
-// Each file starts with empty databases. TestDataDriven runs it on an engine, and with -rewrite puts what the engine answers
+// Each file starts with empty databases; DEBUG is allowed in those called debug_*. TestDataDriven runs it on an engine, and with -rewrite puts what the engine answers
 // into the file; TestDataDrivenRedis runs the same on redis-server, which keeps the expectations honest. Blocks marked [godwit]
 // change nothing there, so what they write should be gone or unused when they end.
 
@@ -326,7 +326,11 @@ func caseFiles(t *testing.T) []string {
 func TestDataDriven(t *testing.T) {
 	for _, file := range caseFiles(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			got := runCases(t, file, newLocal(t), func(step) bool { return false })
+			l := newLocal(t)
+			if strings.HasPrefix(filepath.Base(file), "debug_") {
+				l.e.Cfg.EnableDebugCommand = config.GuardYes
+			}
+			got := runCases(t, file, l, func(step) bool { return false })
 			if *rewrite && !t.Failed() {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
