@@ -61,6 +61,19 @@ func (m *blockedModel) leave(w *modelWaiter) {
 	m.waiters = slices.DeleteFunc(m.waiters, func(o *modelWaiter) bool { return o == w })
 }
 
+// holds compares what the waiters have been replied with what the model says.
+func (f *fixture) holds(ws []*modelWaiter, what string) {
+	f.t.Helper()
+	for _, w := range ws {
+		if got := w.w.reply(); got != w.reply || w.w.Waits() != (got == "") {
+			f.t.Fatalf("%s: a waiter for %v: %q, want %q", what, w.keys, got, w.reply)
+		}
+		if w.reply != "" {
+			f.e.Forget(w.w.Client)
+		}
+	}
+}
+
 // TestBlockedAgainstModel blocks, fills, unblocks and disconnects at random over a few keys, and holds every reply and its order against the
 // model.
 func TestBlockedAgainstModel(t *testing.T) {
@@ -112,14 +125,7 @@ func TestBlockedAgainstModel(t *testing.T) {
 			m.leave(w)
 			before = slices.DeleteFunc(before, func(o *modelWaiter) bool { return o == w })
 		}
-		for _, w := range before {
-			if got := w.w.reply(); got != w.reply || w.w.Waits() != (got == "") {
-				t.Fatalf("step %d: %s: a waiter for %v: %q, want %q", step, line, w.keys, got, w.reply)
-			}
-			if w.reply != "" {
-				f.e.Forget(w.w.Client)
-			}
-		}
+		f.holds(before, fmt.Sprintf("step %d: %s", step, line))
 	}
 	for _, w := range m.waiters {
 		f.e.Forget(w.w.Client)
