@@ -178,7 +178,7 @@ func hlenCmd(c *engine.Ctx) {
 	h, found, ok := readHash(c)
 	switch {
 	case found:
-		c.Int(int64(h.Len()))
+		c.Int(int64(h.QuickLen()))
 	case ok:
 		c.Int(0)
 	}

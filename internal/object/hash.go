@@ -1,6 +1,8 @@
 package object
 
 import (
+	"math"
+
 	"godwit/internal/listpack"
 )
 
@@ -25,8 +27,14 @@ func (h Fields) table() *hashTable { return h.Large().(*hashTable) }
 // due reports whether a field with that deadline (0: none) is gone.
 func (h Fields) due(deadline int64) bool { return deadline != 0 && deadline < h.H.Now }
 
-// Len is the number of visible fields. It is O(1) unless fields are due.
-func (h Fields) Len() int {
+// Len is the number of visible fields. It is O(1) unless fields are due; these are counted.
+func (h Fields) Len() int { return h.length(math.MaxInt) }
+
+// QuickLen is Len, except that of very many due fields only some thousands are left out.
+func (h Fields) QuickLen() int { return h.length(4096) }
+
+// length is the number of fields less that of due ones, of which it counts up to limit.
+func (h Fields) length(limit int) int {
 	switch h.Kind() {
 	case EncListpack:
 		return listpack.Count(h.Bytes()) / 2
@@ -34,7 +42,7 @@ func (h Fields) Len() int {
 		return h.exLen()
 	default:
 		t := h.table()
-		return t.Len() - t.heap.countDue(t.h.A, h.H.Now)
+		return t.Len() - t.heap.countDue(t.h.A, h.H.Now, limit)
 	}
 }
 

@@ -154,22 +154,22 @@ func (q *deadlineHeap) down(a *arena.Arena, i int, s slot) {
 	q.put(a, i, s)
 }
 
-// countDue is how many deadlines are before now. It looks at these and their children only.
-func (q *deadlineHeap) countDue(a *arena.Arena, now int64) int {
+// countDue is how many deadlines are before now, at most limit. It looks at these and their children only.
+func (q *deadlineHeap) countDue(a *arena.Arena, now int64, limit int) int {
 	if q.n == 0 {
 		return 0
 	}
-	return q.countDueFrom(a, 0, now)
+	return q.countDueFrom(a, 0, now, limit)
 }
 
 // countDueFrom counts below slot i; it nests as deep as the heap, 16 levels at most.
-func (q *deadlineHeap) countDueFrom(a *arena.Arena, i int, now int64) int {
-	if q.at(a, i).deadline >= now {
+func (q *deadlineHeap) countDueFrom(a *arena.Arena, i int, now int64, limit int) int {
+	if q.at(a, i).deadline >= now || limit == 0 {
 		return 0
 	}
 	n := 1
-	for c := i*heapArms + 1; c < min(i*heapArms+1+heapArms, q.n); c++ {
-		n += q.countDueFrom(a, c, now)
+	for c := i*heapArms + 1; c < min(i*heapArms+1+heapArms, q.n) && n < limit; c++ {
+		n += q.countDueFrom(a, c, now, limit-n)
 	}
 	return n
 }

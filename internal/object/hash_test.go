@@ -62,7 +62,7 @@ func (m hashModel) compare(t *testing.T, h Fields) {
 		t.Fatal(err)
 	}
 	want := m.visible(h.H.Now)
-	if h.Len() != len(want) {
+	if h.Len() != len(want) || h.QuickLen() != len(want) {
 		t.Fatalf("Len %d, want %d", h.Len(), len(want))
 	}
 	got := map[string]modelField{}
