@@ -312,11 +312,18 @@ func sortOptions(args [][]byte) (by *string, alpha, store bool) {
 // cmpSort compares in order where the order is defined, see guardSort.
 func cmpSort(args [][]byte, a, b Reply) bool {
 	by, alpha, store := sortOptions(args)
+	if alpha && !store && (hasNUL(a) || hasNUL(b)) { // strings that strcoll takes for equal
+		return a.Kind == b.Kind && len(a.Elems) == len(b.Elems)
+	}
 	loose := by != nil && (alpha || !store && !strings.Contains(*by, "*") && string(args[1]) != lexKey)
 	if !loose {
 		return same(a, b)
 	}
 	return errsAgree(a, b) && canonical(a) == canonical(b)
+}
+
+func hasNUL(r Reply) bool {
+	return slices.ContainsFunc(r.Elems, func(e Reply) bool { return strings.IndexByte(e.Str, 0) >= 0 })
 }
 
 // cmpSample compares random choices: all elements where all were asked for, otherwise how many there are and that none comes twice
