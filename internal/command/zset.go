@@ -271,7 +271,7 @@ func zrandmemberCmd(c *engine.Ctx) {
 // zrandomRepeated answers with n members, each chosen anew.
 func zrandomRepeated(c *engine.Ctx, z object.SortedSet, n int64, scores bool) {
 	scoredArray(c, int(n), scores)
-	for ; n > 0 && !c.Client.CloseASAP; n-- {
+	for ; n > 0 && !overOutput(c); n-- {
 		m, score := z.Random()
 		scoredMember(c, m, score, scores)
 	}
