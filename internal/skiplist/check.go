@@ -49,11 +49,15 @@ func (l *List) checkLevel(i int, pos map[arena.Ref]int) error {
 	}
 	met := 0
 	for r := l.head; r != 0; {
-		next, span := l.link(r, i)
+		ahead := l.link(r, i)
+		next, span := ahead.next, ahead.span
 		to := l.len
 		if next != 0 {
 			met++
 			to = pos[next]
+			if i > 0 && ahead.score != l.Score(next) {
+				return fmt.Errorf("skiplist: level %d: node %d has the score %v for node %d of %v", i, pos[r], ahead.score, to, l.Score(next))
+			}
 		}
 		if int(span) != to-pos[r] {
 			return fmt.Errorf("skiplist: level %d: span of node %d is %d, not %d", i, pos[r], span, to-pos[r])

@@ -13,8 +13,9 @@ const (
 	offPrev   = 8
 	offNext   = 16
 	offTower  = 24 // links of levels from 1 up
-	linkBytes = 12
-	offSpan   = 8 // of the span in a link
+	linkBytes = 20
+	offSpan   = 8  // of the span in a link
+	offAhead  = 12 // of the next node's score in a link
 
 	refMask = 1<<arena.RefBits - 1
 )
@@ -108,29 +109,37 @@ func (l *List) next0(r arena.Ref) arena.Ref {
 	return arena.Ref(binary.LittleEndian.Uint64(l.a.Bytes(r, 24)[offNext:]) & refMask)
 }
 
-// link is the link of level i, which the node must have.
-func (l *List) link(r arena.Ref, i int) (next arena.Ref, span uint32) {
-	if i == 0 {
-		next = l.next0(r)
-		if next != 0 {
-			span = 1
-		}
-		return next, span
-	}
-	b := l.a.Bytes(r, memberAt(i+1))[memberAt(i):]
-	return arena.Ref(binary.LittleEndian.Uint64(b)), binary.LittleEndian.Uint32(b[offSpan:])
+// link is a link of a level: where it leads, how many nodes it passes, and the score of the node that it leads to, which level 0 does not have.
+type link struct {
+	next  arena.Ref
+	span  uint32
+	score float64
 }
 
-func (l *List) setLink(r arena.Ref, i int, next arena.Ref, span uint32) {
+// link is the link of level i, which the node must have.
+func (l *List) link(r arena.Ref, i int) link {
+	if i == 0 {
+		next := l.next0(r)
+		if next == 0 {
+			return link{}
+		}
+		return link{next: next, span: 1}
+	}
+	b := l.a.Bytes(r, memberAt(i+1))[memberAt(i):]
+	return link{arena.Ref(binary.LittleEndian.Uint64(b)), binary.LittleEndian.Uint32(b[offSpan:]), math.Float64frombits(binary.LittleEndian.Uint64(b[offAhead:]))}
+}
+
+func (l *List) setLink(r arena.Ref, i int, to link) {
 	if i == 0 {
 		b := l.a.Bytes(r, 24)[offNext:]
 		v := binary.LittleEndian.Uint64(b) &^ refMask
-		binary.LittleEndian.PutUint64(b, v|uint64(next))
+		binary.LittleEndian.PutUint64(b, v|uint64(to.next))
 		return
 	}
 	b := l.a.Bytes(r, memberAt(i+1))[memberAt(i):]
-	binary.LittleEndian.PutUint64(b, uint64(next))
-	binary.LittleEndian.PutUint32(b[offSpan:], span)
+	binary.LittleEndian.PutUint64(b, uint64(to.next))
+	binary.LittleEndian.PutUint32(b[offSpan:], to.span)
+	binary.LittleEndian.PutUint64(b[offAhead:], math.Float64bits(to.score))
 }
 
 // addSpan adds d, modulo 2^32, to the span of the link of level i; level 0 has none.

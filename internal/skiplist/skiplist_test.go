@@ -263,20 +263,23 @@ func TestCheckSees(t *testing.T) {
 	r := l.At(250)
 	for name, breaks := range map[string]func(){
 		"order": func() { l.setScore(r, 400) },
+		"ahead": func() {
+			to := l.link(l.head, 1)
+			to.score++
+			l.setLink(l.head, 1, to)
+		},
 		"prev":  func() { l.setPrev(r, l.First()) },
 		"span":  func() { l.addSpan(l.head, 1, 1) },
 		"tail":  func() { l.tail = r },
 		"bytes": func() { l.bytes++ },
 	} {
-		score, prev, tail, size := l.Score(r), l.prev(r), l.tail, l.bytes
+		score, prev, tail, size, first := l.Score(r), l.prev(r), l.tail, l.bytes, l.link(l.head, 1)
 		breaks()
 		require.Error(t, l.Check(), name)
 		l.setScore(r, score)
 		l.setPrev(r, prev)
 		l.tail, l.bytes = tail, size
-		if name == "span" {
-			l.addSpan(l.head, 1, ^uint32(0))
-		}
+		l.setLink(l.head, 1, first)
 		require.NoError(t, l.Check())
 	}
 }
