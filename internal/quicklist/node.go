@@ -40,16 +40,19 @@ type node struct {
 }
 
 // load decodes the header at ref.
-func (q *List) load(ref arena.Ref) node {
+func (q *List) load(ref arena.Ref) (n node) {
+	q.loadTo(&n, ref)
+	return n
+}
+
+func (q *List) loadTo(n *node, ref arena.Ref) {
 	b := q.s.A.Bytes(ref, headerSize)
 	w0, w1 := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
 	w2, room := binary.LittleEndian.Uint64(b[16:]), binary.LittleEndian.Uint32(b[28:])
-	return node{
-		q: q, ref: ref,
-		prev: arena.Ref(w0 & refMask), next: arena.Ref(w1 & refMask), ptr: arena.Ref(w2 & refMask),
-		off: int(w2 >> arena.RefBits), size: int(binary.LittleEndian.Uint32(b[24:])), room: int(room &^ 7),
-		count: int(w0>>arena.RefBits | w1>>arena.RefBits<<lowBits), kind: kind(room & 7),
-	}
+	n.q, n.ref = q, ref
+	n.prev, n.next, n.ptr = arena.Ref(w0&refMask), arena.Ref(w1&refMask), arena.Ref(w2&refMask)
+	n.off, n.size, n.room = int(w2>>arena.RefBits), int(binary.LittleEndian.Uint32(b[24:])), int(room&^7)
+	n.count, n.kind = int(w0>>arena.RefBits|w1>>arena.RefBits<<lowBits), kind(room&7)
 }
 
 // store encodes the header.
@@ -83,7 +86,8 @@ func (q *List) prev(ref arena.Ref) arena.Ref {
 	return arena.Ref(binary.LittleEndian.Uint64(q.s.A.Bytes(ref, headerSize)) & refMask)
 }
 
-// edit opens the node at ref for a change: its payload is not compressed any more. It is the one way to a node that may be changed. The result is
+// edit opens the node at ref for a change: its payload is not compressed any more. It is the one way to a node whose elements may change (whole nodes
+// go through removeNode and Drain). The result is
 // good until the next edit of any list; ref 0 gives a node that nothing fits into.
 func (q *List) edit(ref arena.Ref) *node {
 	n := &q.s.work
@@ -91,7 +95,7 @@ func (q *List) edit(ref arena.Ref) *node {
 		*n = node{q: q}
 		return n
 	}
-	*n = q.load(ref)
+	q.loadTo(n, ref)
 	n.decompress()
 	return n
 }

@@ -42,7 +42,8 @@
 // # Invariants
 //
 // Len and Size are exact; no node is empty; a packed node's count is its listpack's; nodes within the depth of an end are not compressed; headers
-// and blocks have one owner, the list. Every change of a node's payload goes through edit.
+// and blocks have one owner, the list. A node's elements change through edit only, or go with
+// it in removeNode and Drain.
 //
 // # Complexity
 //
