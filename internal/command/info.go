@@ -328,7 +328,7 @@ func infoStats(t *infoText) {
 	t.nums("sync_full", 0, "sync_partial_ok", 0, "sync_partial_err", 0)
 	t.num("expired_keys", k.Expired)
 	t.num("expired_subkeys", k.ExpiredFields) // fields of hashes
-	t.str("expired_stale_perc", "0.00") // expiry is exact: no keys are left behind to estimate
+	t.str("expired_stale_perc", "0.00")       // expiry is exact: no keys are left behind to estimate
 	t.num("expired_time_cap_reached_count", k.ExpireCapReached)
 	t.num("expire_cycle_cpu_milliseconds", s.ExpireNanos/1e6)
 	t.num("evicted_keys", k.Evicted)
