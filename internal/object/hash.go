@@ -128,10 +128,10 @@ func (h Fields) set(field, value []byte, keep bool) (created bool) {
 		lp := h.Bytes()
 		if p := listpack.Find(lp, listpack.First(lp), field, 1); p != 0 {
 			listpack.Replace(h.Edit, listpack.Next(lp, p), value)
-			return false
+		} else {
+			listpack.AppendPair(h.Edit, field, value)
+			created = true
 		}
-		listpack.AppendPair(h.Edit, field, value)
-		created = true
 		n = listpack.Count(h.Bytes()) / 2
 	}
 	if created && n > h.H.Lim.HashMaxListpackEntries {
