@@ -86,7 +86,7 @@ func split(command string) (argv [][]byte) {
 	return argv
 }
 
-// listRound is one comparison under one setting: sizes 0 and 1 are no limits that lists of version 7.0 keep.
+// listRound is one comparison under one setting.
 type listRound struct {
 	fill, depth, threshold int
 	nodes                  bool // numbers of nodes are compared: under limits by size those of 7.0 differ a little
@@ -95,7 +95,7 @@ type listRound struct {
 func TestRandomListsAgainstRedis(t *testing.T) {
 	redis, l, r := startRedis(t), newLocal(t), newRand(t)
 	for _, round := range []listRound{
-		{-2, 0, 0, false}, {-2, 0, 0, false}, {-1, 1, 0, false}, {-1, 2, 40, false},
+		{-2, 0, 0, false}, {-2, 0, 0, false}, {-1, 1, 0, false}, {-1, 2, 40, false}, {0, 0, 0, true}, {1, 0, 0, true},
 		{2, 0, 0, true}, {3, 1, 0, true}, {4, 2, 0, true}, {8, 0, 20, false}, {128, 0, 0, true},
 	} {
 		both := func(command string) {
