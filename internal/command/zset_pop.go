@@ -3,13 +3,14 @@ package command
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"godwit/internal/engine"
 	"godwit/internal/listpack"
 	"godwit/internal/object"
 )
 
-// zpopEvent is the keyspace event of taking members out, and the command that does it.
+// zpopEvent is the keyspace event of taking members out, and in capitals the command that does it.
 func zpopEvent(max bool) string {
 	if max {
 		return "zpopmax"
@@ -117,7 +118,7 @@ func zmpop(c *engine.Ctx, a *zmpopArgs) bool {
 			c.Double(score)
 		})
 		var scratch [20]byte
-		c.PropagateAs([]byte(zpopEvent(a.max)), key, strconv.AppendInt(scratch[:0], int64(n), 10))
+		c.PropagateAs([]byte(strings.ToUpper(zpopEvent(a.max))), key, strconv.AppendInt(scratch[:0], int64(n), 10))
 		return true
 	}
 	return false
