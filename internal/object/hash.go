@@ -134,7 +134,7 @@ func (h Fields) set(field, value []byte, keep bool) (created bool) {
 		}
 		n = listpack.Count(h.Bytes()) / 2
 	}
-	if created && n > h.H.Lim.HashMaxListpackEntries {
+	if n > h.H.Lim.HashMaxListpackEntries {
 		h.toTable()
 	}
 	return created
