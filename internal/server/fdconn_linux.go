@@ -135,7 +135,7 @@ func (c *fdConn) handle() {
 	}
 	l := c.loop
 	if len(c.cl.W.Buf) == 0 {
-		c.cl.W.Buf = l.out[l.outOff:l.outOff:min(l.outOff+windowOutput, len(l.out))]
+		c.cl.W.Buf = l.out[l.outOff:l.outOff]
 	}
 	switch held := c.held(); {
 	case data != nil && held:

@@ -15,11 +15,13 @@ const (
 	// sharedBuffer is the size of a loop's buffers. Input and replies of one turn lie side by side in them, so that a turn over many
 	// clients with small requests stays within a few cache lines and idle clients need no buffers at all.
 	sharedBuffer = 512 << 10
+	// outputBuffer is the size of the one for replies. Only as much of it is touched as one turn's replies take.
+	outputBuffer = 1 << 20
 	// smallTail is the longest incomplete command that is moved into the shared buffer to be continued there; a longer one has the next
 	// read appended to it where it is.
 	smallTail = 4 << 10
-	// windowOutput is how much of the shared buffer a client's replies may take; longer ones move to memory of their own.
-	windowOutput = 64 << 10
+	// windowOutput is how much of the shared buffer is left for a client's replies at least: what does not fit moves to memory of its own.
+	windowOutput = 256 << 10
 )
 
 // loop is one epoll loop with its connections. A turn: wait, read what is ready, take the executor, run everything, release it, write the
@@ -63,7 +65,7 @@ func newLoop(s *Server, id int) (*loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &loop{srv: s, id: id, ev: ev, in: make([]byte, sharedBuffer), out: make([]byte, sharedBuffer)}, nil
+	return &loop{srv: s, id: id, ev: ev, in: make([]byte, sharedBuffer), out: make([]byte, outputBuffer)}, nil
 }
 
 // adopt gives the connection's descriptor to a loop: a duplicate, because the net package cannot be made to let go of its own. The
