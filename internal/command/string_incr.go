@@ -66,8 +66,7 @@ func intAt(c *engine.Ctx, key []byte) (e object.Entry, n int64, ok bool) {
 // storeInt writes n to key, in place when it holds an integer already. The deadline stays.
 func storeInt(c *engine.Ctx, key []byte, e object.Entry, n int64) {
 	if e.Exists() && e.Encoding() == object.EncInt {
-		e.SetInt(n)
-		c.DB.Overwritten(e)
+		c.DB.SetInt(e, n)
 		return
 	}
 	c.DB.Set(key, object.IntValue(n), keyspace.KeepTTL)

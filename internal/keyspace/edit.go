@@ -33,6 +33,9 @@ func (db *DB) Moved(from, to arena.Ref) {
 	db.dict.Replace(db.ks.Hash(object.View(db.ks.A, to).Key()), from, to)
 }
 
+// Changing implements object.Slot.
+func (db *DB) Changing(e object.Entry) { db.preserve(e) }
+
 // Install stores a detached collection (object.NewDetached) under the key, in the place of whatever is there, without a deadline. The Edit
 // must not be used again.
 func (db *DB) Install(key []byte, x *object.Edit) {

@@ -28,7 +28,14 @@ const lfuInit = 5
 func (p Policy) lfu() bool      { return p == VolatileLFU || p == AllKeysLFU }
 func (p Policy) lru() bool      { return p == VolatileLRU || p == AllKeysLRU }
 func (p Policy) volatile() bool { return p >= VolatileLRU && p <= VolatileTTL }
-func (p Policy) random() bool   { return p == VolatileRandom || p == AllKeysRandom }
+
+// LFU reports whether the policy keeps frequencies of access.
+func (p Policy) LFU() bool { return p.lfu() }
+
+// LRU reports whether the policy keeps times of access and chooses by them.
+func (p Policy) LRU() bool { return p.lru() }
+
+func (p Policy) random() bool { return p == VolatileRandom || p == AllKeysRandom }
 
 // LFU reports whether access fields hold LFU counters under the current policy.
 func (ks *Keyspace) LFU() bool { return ks.P.Policy.lfu() }

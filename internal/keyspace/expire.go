@@ -178,6 +178,9 @@ func (ks *Keyspace) LazyFreePending() int {
 // freeOwned frees what an entry owned: at once when it is small, else in slices. Freed memory above a size goes back to the kernel,
 // which takes long enough to be felt whether or not the caller asked for it, and so does walking many elements (lazy lowers the bar further).
 func (ks *Keyspace) freeOwned(o object.Owned, lazy bool) {
+	if o.Orphan() {
+		return
+	}
 	if l := o.Large; l != nil {
 		if n, size := l.Len(), l.Size(); n > lazyItemsMax || size > lazyFreeMax || lazy && (n > lazyFreeItems || size > lazyFreeBytes) {
 			ks.lazy.large = append(ks.lazy.large, l)

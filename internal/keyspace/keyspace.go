@@ -108,10 +108,9 @@ type Keyspace struct {
 	rng     *rand.Rand
 	now     int64
 	lru     uint32 // what lookups store under an LRU policy: seconds, 24 bits
-	epoch   byte
-	due     int64 // see match
-	firedAt int64 // see match
-	dueAt   int64 // lower bound of when ExpireSlice has something to do, MaxInt64: never
+	due     int64  // see match
+	firedAt int64  // see match
+	dueAt   int64  // lower bound of when ExpireSlice has something to do, MaxInt64: never
 	dueHash uint64
 	hooks   Hooks
 	lazy    lazyQueue
@@ -123,6 +122,9 @@ type Keyspace struct {
 	fieldEdit object.Edit // of the hash that loses fields
 	nextDB    int         // where eviction goes on
 	keyBuf    []byte      // a key that must outlive its entry
+
+	snap      *Snapshot // while one runs
+	cancelled int       // snapshots in a row that did not come to their end
 }
 
 // DB is one numbered database.
@@ -139,6 +141,7 @@ type content struct {
 	dict    *dict.Dict
 	expires int    // keys with a deadline
 	ttlSum  int64  // sum of deadlines, for INFO's avg_ttl
+	home    int    // number of the database that it was in when the running snapshot began
 	wheelID uint16 // what timing-wheel records call this content
 }
 

@@ -19,6 +19,7 @@ func (db *DB) set(h uint64, old object.Entry, key []byte, v object.Value, deadli
 	if !old.Exists() {
 		return db.insert(h, key, v, deadline)
 	}
+	db.preserve(old)
 	was := old.Deadline()
 	if deadline == KeepTTL {
 		deadline = was
@@ -34,7 +35,7 @@ func (db *DB) set(h uint64, old object.Entry, key []byte, v object.Value, deadli
 	}
 	ks.freeOwned(owned, ks.P.LazyServerDel)
 	ne.SetLRU(ks.freshLRU())
-	ne.SetEpoch(ks.epoch)
+	ne.SetEpoch(ks.Heap.Epoch)
 	db.deadlineChanged(h, ne, was, deadline)
 	return ne
 }
@@ -45,7 +46,7 @@ func (db *DB) insert(h uint64, key []byte, v object.Value, deadline int64) objec
 	if deadline == KeepTTL {
 		deadline = 0
 	}
-	e := object.Build(ks.A, key, v, object.Meta{Deadline: deadline, LRU: ks.freshLRU(), Epoch: ks.epoch})
+	e := object.Build(ks.A, key, v, object.Meta{Deadline: deadline, LRU: ks.freshLRU(), Epoch: ks.Heap.Epoch})
 	db.dict.Insert(h, e.Ref)
 	db.resized()
 	db.deadlineChanged(h, e, 0, deadline)
@@ -82,8 +83,11 @@ func (db *DB) deadlineChanged(h uint64, e object.Entry, was, is int64) {
 	db.arm(h, e, is)
 }
 
-// Overwritten tells the keyspace that the caller changed the value of e in place (object.Entry.SetInt).
-func (db *DB) Overwritten(e object.Entry) { e.SetEpoch(db.ks.epoch) }
+// SetInt overwrites the integer of e, whose encoding is EncInt, in place.
+func (db *DB) SetInt(e object.Entry, n int64) {
+	db.preserve(e)
+	e.SetInt(n)
+}
 
 // SetDeadline gives the key of e a new deadline (unix ms) or, with 0, takes it away. It returns the entry, which may have moved.
 func (db *DB) SetDeadline(e object.Entry, deadline int64) object.Entry {
@@ -91,6 +95,7 @@ func (db *DB) SetDeadline(e object.Entry, deadline int64) object.Entry {
 	if was == deadline {
 		return e
 	}
+	db.preserve(e)
 	h := db.ks.Hash(e.Key())
 	if !e.SetDeadline(deadline) {
 		m := e.Meta()
@@ -113,13 +118,13 @@ func (db *DB) move(h uint64, e object.Entry, m object.Meta) object.Entry {
 // Mutable makes the string value of e growable, at least n bytes long (new bytes are zero), and returns its bytes to write to;
 // they are valid until the next change of the keyspace. The encoding becomes raw, as Redis's does for APPEND, SETRANGE and SETBIT.
 func (db *DB) Mutable(e object.Entry, n int) []byte {
+	db.preserve(e)
 	a := db.ks.A
 	if e.Encoding() != object.EncSDS {
 		h, old := db.ks.Hash(e.Key()), e.Ref
 		e = e.ToSDS(a, n)
 		db.dict.Replace(h, old, e.Ref)
 	}
-	e.SetEpoch(db.ks.epoch)
 	return e.Grow(a, n)
 }
 
@@ -146,6 +151,7 @@ func (db *DB) remove(key []byte, lazy bool) bool {
 
 // drop takes the entry out of the table and frees it.
 func (db *DB) drop(h uint64, e object.Entry, lazy bool) {
+	db.preserve(e)
 	db.dict.Delete(h, e.Ref)
 	db.resized()
 	db.forget(e)
@@ -175,7 +181,9 @@ func (db *DB) MoveTo(key []byte, to *DB) { db.transfer(key, to, key) }
 func (db *DB) transfer(src []byte, to *DB, dst []byte) {
 	ks := db.ks
 	h, e := db.find(src)
+	db.preserve(e)
 	m := e.Meta()
+	m.Epoch = ks.Heap.Epoch      // not to be saved under its new name
 	m.Flags &^= object.FlagWheel // the record stands for the old hash
 	v := e.Value()
 	to.remove(dst, ks.P.LazyServerDel)
@@ -210,7 +218,8 @@ func (ks *Keyspace) Swap(i, j int) {
 	b.resized()
 }
 
-// Flush empties the database: async queues the old table to be freed in slices, else it is freed now. It returns the number of keys.
+// Flush empties the database: async queues the old table to be freed in slices, else it is freed now. It returns the number of keys. A table that a
+// snapshot has not walked to its end is left to that, which frees it.
 func (db *DB) Flush(async bool) int {
 	n := db.dict.Len()
 	if n == 0 {
@@ -219,7 +228,9 @@ func (db *DB) Flush(async bool) int {
 	old := db.dict
 	db.dict = db.ks.newDict()
 	db.expires, db.ttlSum = 0, 0
-	if async {
+	if db.ks.snap.keeps(old) {
+		// nothing to be freed yet
+	} else if async {
 		db.ks.lazy.pushDict(old)
 	} else {
 		for !old.Drain(1<<20, db.ks.freeRef) {

@@ -19,6 +19,8 @@ const PackedInline = 512
 // at once. from is not yet freed.
 type Slot interface {
 	Moved(from, to arena.Ref)
+	// Changing is called before the value of an entry changes that the running snapshot has not saved.
+	Changing(e Entry)
 }
 
 // Edit is the value of one key while a command reads or changes it. Its packed bytes are a listpack.Space. It is valid until the
@@ -50,7 +52,7 @@ func (x *Edit) Large() Large { return x.H.LargeOf(x.E) }
 // Splice replaces del bytes of the packed payload at offset at by ins undefined ones and returns the whole payload; what earlier calls
 // returned is stale.
 func (x *Edit) Splice(at, del, ins int) []byte {
-	x.E.SetEpoch(x.H.Epoch)
+	x.change()
 	if x.E.Encoding().inBlock() {
 		return x.spliceBlock(at, del, ins)
 	}
@@ -138,14 +140,21 @@ func (x *Edit) spliceBlock(at, del, ins int) []byte {
 
 // rebuild gives the entry another payload; what the old one owned is not freed.
 func (x *Edit) rebuild(v Value) {
-	m := x.E.Meta()
-	m.Epoch = x.H.Epoch
-	x.moved(Build(x.H.A, x.E.Key(), v, m))
+	x.moved(Build(x.H.A, x.E.Key(), v, x.E.Meta()))
+}
+
+// change comes before every change of the value: a snapshot may have to save it first. Large collections look after their elements then, but it is here
+// that the snapshot learns of the collection.
+func (x *Edit) change() {
+	if x.H.Saving && x.E.Epoch() != x.H.Epoch {
+		x.slot.Changing(x.E)
+	}
 }
 
 // SetPacked replaces the payload by a copy of b, which must not alias it, in the packed encoding of that kind. What the old payload owned is
 // freed at once.
 func (x *Edit) SetPacked(kind Encoding, b []byte) {
+	x.change()
 	o := x.H.Take(x.E)
 	x.rebuild(PackedValue(x.H.A, x.E.Type(), kind, b))
 	o.Free(x.H.A)
@@ -163,6 +172,7 @@ func PackedValue(a *arena.Arena, t Type, kind Encoding, b []byte) Value {
 
 // SetLarge makes l the payload; what the old one owned is freed at once.
 func (x *Edit) SetLarge(kind Encoding, l Large) {
+	x.change()
 	o := x.H.Take(x.E)
 	x.rebuild(Value{Type: x.E.Type(), Enc: kind, H: x.H.add(l)})
 	o.Free(x.H.A)
@@ -172,6 +182,7 @@ func (x *Edit) SetLarge(kind Encoding, l Large) {
 type unplaced struct{}
 
 func (unplaced) Moved(arena.Ref, arena.Ref) {}
+func (unplaced) Changing(Entry)             {}
 
 // NewDetached makes a collection that no key holds yet: what a STORE command collects its result in, because its destination may be one of
 // its sources. keyspace.DB.Install gives it a key; Discard frees it.

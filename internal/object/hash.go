@@ -24,6 +24,12 @@ func AsHash(x *Edit) Fields { return Fields{x} }
 // table is the large form.
 func (h Fields) table() *hashTable { return h.Large().(*hashTable) }
 
+// changing is the large form, about to be changed.
+func (h Fields) changing() *hashTable {
+	h.change()
+	return h.table()
+}
+
 // due reports whether a field with that deadline (0: none) is gone.
 func (h Fields) due(deadline int64) bool { return deadline != 0 && deadline < h.H.Now }
 
@@ -120,7 +126,7 @@ func (h Fields) set(field, value []byte, keep bool) (created bool) {
 	n := 0
 	switch kind {
 	case EncHashtable:
-		return h.table().set(field, value, keep, h.H.Now)
+		return h.changing().set(field, value, keep, h.H.Now)
 	case EncListpackEx:
 		created = h.exSet(field, value, keep)
 		n = listpack.Count(h.exBytes()) / 3
@@ -154,7 +160,7 @@ func (h Fields) Delete(field []byte) bool {
 	case EncListpackEx:
 		return h.exDelete(field)
 	default:
-		return h.table().delete(field, h.H.Now)
+		return h.changing().delete(field, h.H.Now)
 	}
 }
 

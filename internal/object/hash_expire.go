@@ -45,7 +45,7 @@ func (h Fields) SetDeadline(field []byte, deadline int64) {
 			h.exSetDeadline(p, deadline)
 		}
 	default:
-		t := h.table()
+		t := h.changing()
 		if r := t.d.Find(t.h.Hash(field), field); r != 0 {
 			t.setDeadline(field, r, deadline)
 		}
@@ -95,7 +95,7 @@ func (h Fields) ExpireDue(budget int, emit func(field []byte)) (n int) {
 	case EncListpackEx:
 		return h.exExpire(emit)
 	default:
-		return h.table().expire(h.H.Now, budget, emit)
+		return h.changing().expire(h.H.Now, budget, emit)
 	}
 }
 

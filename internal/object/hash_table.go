@@ -16,7 +16,7 @@ import (
 //	| mark | index (opt)   | flen | field | vlen | value |
 //	+------+---------------+------+-------+------+-------+
 //
-//	mark        bit 0: the field has a deadline; the other bits are 0
+//	mark        bit 0: the field has a deadline; the other bits: the snapshot epoch that the field was saved or born in
 //	index       32-bit little endian: where in the heap of deadlines the field is
 //	flen, vlen  unsigned varints
 //
@@ -26,6 +26,7 @@ import (
 // Invariants: each block is in the dict once; it has bit 0 exactly when the heap names it at its index; bytes is the sum of the blocks'
 // size classes. Fields that are due are in the dict like others: callers pass the clock.
 type hashTable struct {
+	watched
 	h     *Heap
 	d     *dict.Dict
 	heap  deadlineHeap
@@ -35,6 +36,7 @@ type hashTable struct {
 
 const (
 	markDeadline = 1
+	markBits     = 1
 	indexLen     = 4
 )
 
@@ -115,10 +117,10 @@ func (t *hashTable) newBlock(field, value []byte, index bool) arena.Ref {
 	r := t.h.A.Alloc(n, arena.Values)
 	t.bytes += int64(n)
 	b := t.h.A.Bytes(r, n)
-	b[0] = 0
+	b[0] = t.h.Epoch << markBits
 	off := 1
 	if index {
-		b[0] = markDeadline
+		b[0] |= markDeadline
 		off += indexLen
 	}
 	off += binary.PutUvarint(b[off:], uint64(len(field)))
@@ -195,6 +197,7 @@ func (t *hashTable) set(field, value []byte, keep bool, now int64) (created bool
 func (t *hashTable) rewrite(hash uint64, r arena.Ref, value []byte, index bool) arena.Ref {
 	a := t.h.A
 	b := a.From(r)
+	t.keep(b)
 	field, end := fieldOf(b)
 	_, size := valueOf(b, end)
 	had := b[0]&markDeadline != 0
@@ -228,6 +231,7 @@ func (t *hashTable) delete(field []byte, now int64) bool {
 
 func (t *hashTable) remove(hash uint64, r arena.Ref) {
 	b := t.h.A.From(r)
+	t.keep(b)
 	_, end := fieldOf(b)
 	_, size := valueOf(b, end)
 	if b[0]&markDeadline != 0 {
@@ -243,6 +247,7 @@ func (t *hashTable) setDeadline(field []byte, r arena.Ref, deadline int64) {
 	b := a.From(r)
 	had := b[0]&markDeadline != 0
 	if had && deadline != 0 {
+		t.keep(b)
 		t.heap.change(a, blockIndex(b), deadline)
 		return
 	}

@@ -38,7 +38,9 @@ type Heap struct {
 	Rand  *rand.Rand
 	Lim   *Limits
 	Now   int64 // unix ms, the clock of the running command
-	Epoch byte  // what changed elements are marked with, see Meta.Epoch
+	Epoch byte  // of the running or the last snapshot, below EpochEnd: what is new or saved is marked with it. See SetEpoch
+	// Saving is set while a snapshot runs: what carries an older epoch must be shown to it before it changes.
+	Saving bool
 
 	seed  maphash.Seed
 	slots []Large // by handle; slot 0 is never used
@@ -112,8 +114,11 @@ func (h *Heap) Take(e Entry) Owned {
 	return Owned{}
 }
 
-// Free frees all of it at once.
+// Free frees all of it at once; a collection that a snapshot still needs is left to that.
 func (o Owned) Free(a *arena.Arena) {
+	if o.Orphan() {
+		return
+	}
 	if o.Large != nil {
 		for !o.Large.Drain(1 << 20) {
 		}

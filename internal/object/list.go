@@ -21,17 +21,28 @@ func AsList(x *Edit) Elements { return Elements{x} }
 type ListIter = quicklist.Iter
 
 // quickList is a quicklist as Large.
-type quickList struct{ *quicklist.List }
+type quickList struct {
+	*quicklist.List
+	watched
+}
+
+func newQuickList(l *quicklist.List) *quickList { return &quickList{List: l} }
 
 // Clone implements Large.
-func (q quickList) Clone(h *Heap) Large { return quickList{q.List.Clone(h.lists)} }
+func (q *quickList) Clone(h *Heap) Large { return newQuickList(q.List.Clone(h.lists)) }
 
 // large is the quicklist, nil if the list is a listpack.
 func (l Elements) large() *quicklist.List {
 	if l.Kind() == EncListpack {
 		return nil
 	}
-	return l.Large().(quickList).List
+	return l.Large().(*quickList).List
+}
+
+// changing is large, about to be changed.
+func (l Elements) changing() *quicklist.List {
+	l.change()
+	return l.large()
 }
 
 // Quicklist is the list's large form, nil if it is a listpack.
@@ -56,7 +67,7 @@ func (l Elements) MakeRoom(bytes, n int) {
 	}
 	q := quicklist.New(l.H.lists, lim.ListMaxListpackSize, lim.ListCompressDepth)
 	q.AppendListpack(lp)
-	l.SetLarge(EncQuicklist, quickList{q})
+	l.SetLarge(EncQuicklist, newQuickList(q))
 }
 
 // MakeRoomFor is MakeRoom for these elements.
@@ -86,7 +97,7 @@ func (l Elements) Shrunk() {
 
 // Push adds an element at the head or the tail. MakeRoom comes first.
 func (l Elements) Push(b []byte, head bool) {
-	switch q := l.large(); {
+	switch q := l.changing(); {
 	case q == nil && head:
 		listpack.Prepend(l.Edit, b)
 	case q == nil:
@@ -129,7 +140,7 @@ const scratchMax = 64 << 10
 
 // Drop removes the element at the head or the tail of a list that is not empty.
 func (l Elements) Drop(head bool) {
-	switch q := l.large(); {
+	switch q := l.changing(); {
 	case q == nil && head:
 		listpack.Delete(l.Edit, listpack.First(l.Bytes()), 1)
 	case q == nil:
@@ -180,7 +191,7 @@ func (l Elements) Iter(index int, reverse bool) ListIter {
 
 // Insert adds an element before or after the one that it.Next returned. MakeRoom comes before the walk, the walk is over.
 func (l Elements) Insert(it *ListIter, b []byte, after bool) {
-	if q := l.large(); q != nil {
+	if q := l.changing(); q != nil {
 		q.Insert(it, b, after)
 		return
 	}
@@ -193,7 +204,7 @@ func (l Elements) Insert(it *ListIter, b []byte, after bool) {
 
 // Replace puts b in the place of the element that it.Next returned. MakeRoom comes before the walk, the walk is over.
 func (l Elements) Replace(it *ListIter, b []byte) {
-	if q := l.large(); q != nil {
+	if q := l.changing(); q != nil {
 		q.Replace(it, b)
 		return
 	}
@@ -202,7 +213,7 @@ func (l Elements) Replace(it *ListIter, b []byte) {
 
 // Delete removes the element that it.Next returned; the walk goes on. it.Close comes at its end.
 func (l Elements) Delete(it *ListIter) {
-	if l.large() != nil {
+	if l.changing() != nil {
 		it.Delete()
 		return
 	}
@@ -215,7 +226,7 @@ func (l Elements) DeleteRange(index, n int) {
 	if n <= 0 {
 		return
 	}
-	if q := l.large(); q != nil {
+	if q := l.changing(); q != nil {
 		q.DeleteRange(index, n)
 		return
 	}

@@ -18,6 +18,7 @@ import (
 type noTable struct{}
 
 func (noTable) Moved(arena.Ref, arena.Ref) {}
+func (noTable) Changing(Entry)             {}
 
 func newList(t *testing.T, lim Limits) Elements {
 	a := arena.New()

@@ -44,6 +44,12 @@ func (s Members) Reserve(n int) {
 
 func (s Members) table() *setTable { return s.Large().(*setTable) }
 
+// changing is the large form, about to be changed.
+func (s Members) changing() *setTable {
+	s.change()
+	return s.table()
+}
+
 // Len is the number of members.
 func (s Members) Len() int {
 	switch s.Kind() {
@@ -92,7 +98,7 @@ func (s Members) Add(m []byte) bool {
 		}
 		s.toTable(listpack.Count(b) + 1)
 	}
-	return s.table().add(m)
+	return s.changing().add(m)
 }
 
 // AddValue is Add for a member of another set, which must not alias this one.
@@ -191,7 +197,7 @@ func (s Members) Remove(m []byte) bool {
 		listpack.Delete(s.Edit, pos, 1)
 		return true
 	}
-	return s.table().remove(m)
+	return s.changing().remove(m)
 }
 
 // RemoveValue is Remove for a member of another set, which must not alias this one.

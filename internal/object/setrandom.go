@@ -91,7 +91,7 @@ func (s Members) Pop(n int, take func(v listpack.Value)) {
 			listpack.Delete(s.Edit, pos, 1) // what comes next is at pos now
 		}
 	default:
-		s.table().pop(w, take)
+		s.changing().pop(w, take)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 //	| epoch | length    | bytes  |
 //	+-------+-----------+--------+
 //
-//	epoch   the snapshot epoch in which the member was born, see Meta.Epoch
+//	epoch   the snapshot epoch in which the member was saved or born, see Meta.Epoch
 //	length  unsigned varint
 //
 // A member of 14 bytes takes 16 and 11 to 14 for its place in the dict.
@@ -24,8 +24,9 @@ import (
 // # Invariants
 //
 // The table owns its blocks. bytes is the sum of their size classes, so that Size is O(1). Members come and go through insert and
-// drop only, which is where a running snapshot will look at what changes.
+// drop only, which is where a running snapshot looks at what changes.
 type setTable struct {
+	watched
 	h     *Heap
 	d     *dict.Dict
 	bytes int64
@@ -98,6 +99,7 @@ func (t *setTable) insert(h uint64, m []byte) {
 
 // drop removes the member in block r, whose hash is h.
 func (t *setTable) drop(h uint64, r arena.Ref) {
+	t.keep(r)
 	t.d.Delete(h, r)
 	t.free(r)
 }

@@ -79,7 +79,7 @@ func (z SortedSet) Add(score float64, member []byte, flags ZAddFlags) (res ZAddR
 		return ZAddNaN, 0
 	}
 	if l, ok := z.large(); ok {
-		z.E.SetEpoch(z.H.Epoch)
+		z.change()
 		return l.add(score, member, flags)
 	}
 	return z.addPacked(score, member, flags)
@@ -108,7 +108,7 @@ func (flags ZAddFlags) decide(old, score float64) (ZAddResult, float64) {
 // Remove takes the member out and reports whether it was there. The caller deletes the key of a set that is empty then.
 func (z SortedSet) Remove(member []byte) bool {
 	if l, ok := z.large(); ok {
-		z.E.SetEpoch(z.H.Epoch)
+		z.change()
 		return l.remove(member)
 	}
 	pos := zlFind(z.Bytes(), member)
@@ -265,7 +265,7 @@ func (z SortedSet) cut(s span) int {
 		return 0
 	}
 	if l, ok := z.large(); ok {
-		z.E.SetEpoch(z.H.Epoch)
+		z.change()
 		l.cut(s)
 		return s.n
 	}

@@ -17,6 +17,7 @@ import (
 type oneSlot struct{ ref arena.Ref }
 
 func (s *oneSlot) Moved(_, to arena.Ref) { s.ref = to }
+func (s *oneSlot) Changing(Entry)        {}
 
 // withSortedSet runs f on a new, empty sorted set and frees it, which must leave nothing in the arena.
 func withSortedSet(t *testing.T, h *Heap, f func(x *Edit)) {

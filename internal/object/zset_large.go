@@ -11,6 +11,7 @@ import (
 //
 // All changes of a set that is in use go through insert, setScore, remove and cut.
 type zsetLarge struct {
+	watched
 	h    *Heap
 	list *skiplist.List
 	dict *dict.Dict
@@ -69,8 +70,8 @@ func (l *zsetLarge) insert(hash uint64, score float64, member []byte) {
 
 // setScore changes the score of a member.
 func (l *zsetLarge) setScore(r arena.Ref, score float64) {
+	l.keep(r)
 	l.list.SetScore(r, score)
-	l.list.SetEpoch(r, l.h.Epoch)
 }
 
 // remove takes a member out.
@@ -80,6 +81,7 @@ func (l *zsetLarge) remove(member []byte) bool {
 	if r == 0 {
 		return false
 	}
+	l.keep(r)
 	l.dict.Delete(hash, r)
 	l.list.Remove(r)
 	return true
@@ -87,7 +89,10 @@ func (l *zsetLarge) remove(member []byte) bool {
 
 // cut takes a part out.
 func (l *zsetLarge) cut(s span) {
-	l.list.RemoveRange(s.first, s.n, func(r arena.Ref) { l.dict.Delete(l.h.Hash(l.list.Member(r)), r) })
+	l.list.RemoveRange(s.first, s.n, func(r arena.Ref) {
+		l.keep(r)
+		l.dict.Delete(l.h.Hash(l.list.Member(r)), r)
+	})
 }
 
 func (l *zsetLarge) find(member []byte) arena.Ref { return l.dict.Find(l.h.Hash(member), member) }

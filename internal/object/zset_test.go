@@ -39,6 +39,7 @@ type zsetModel struct {
 type movedSlot struct{}
 
 func (movedSlot) Moved(_, _ arena.Ref) {}
+func (movedSlot) Changing(Entry)       {}
 
 func newZSetEdit(h *Heap) SortedSet {
 	x := new(Edit)

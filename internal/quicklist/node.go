@@ -22,6 +22,7 @@ const (
 	headerSize = 32 // bytes of a node's header
 	refMask    = 1<<arena.RefBits - 1
 	lowBits    = 12 // of count, above prev
+	highBits   = 4  // of count, above next; the epoch is above them
 	maxOff     = 1<<12 - 1
 	lzfHead    = 4 // bytes of the compressed length
 
@@ -37,6 +38,7 @@ type node struct {
 	off, size, room int       // bytes
 	count           int       // elements
 	kind            kind
+	epoch           byte
 }
 
 // load decodes the header at ref.
@@ -52,7 +54,8 @@ func (q *List) loadTo(n *node, ref arena.Ref) {
 	n.q, n.ref = q, ref
 	n.prev, n.next, n.ptr = arena.Ref(w0&refMask), arena.Ref(w1&refMask), arena.Ref(w2&refMask)
 	n.off, n.size, n.room = int(w2>>arena.RefBits), int(binary.LittleEndian.Uint32(b[24:])), int(room&^7)
-	n.count, n.kind = int(w0>>arena.RefBits|w1>>arena.RefBits<<lowBits), kind(room&7)
+	n.count, n.kind = int(w0>>arena.RefBits|w1>>arena.RefBits&(1<<highBits-1)<<lowBits), kind(room&7)
+	n.epoch = byte(w1 >> (arena.RefBits + highBits))
 }
 
 // store encodes the header.
@@ -60,7 +63,7 @@ func (n *node) store() {
 	invariant.Check(n.count > 0 && n.count <= maxNodeCount && n.off <= maxOff, "quicklist: node of %d elements at offset %d", n.count, n.off)
 	b := n.q.s.A.Bytes(n.ref, headerSize)
 	binary.LittleEndian.PutUint64(b, uint64(n.prev)|uint64(n.count)<<arena.RefBits)
-	binary.LittleEndian.PutUint64(b[8:], uint64(n.next)|uint64(n.count>>lowBits)<<arena.RefBits)
+	binary.LittleEndian.PutUint64(b[8:], uint64(n.next)|uint64(n.count>>lowBits)<<arena.RefBits|uint64(n.epoch)<<(arena.RefBits+highBits))
 	binary.LittleEndian.PutUint64(b[16:], uint64(n.ptr)|uint64(n.off)<<arena.RefBits)
 	binary.LittleEndian.PutUint32(b[24:], uint32(n.size))
 	binary.LittleEndian.PutUint32(b[28:], uint32(n.room)|uint32(n.kind))
@@ -96,6 +99,7 @@ func (q *List) edit(ref arena.Ref) *node {
 		return n
 	}
 	q.loadTo(n, ref)
+	q.keep(n)
 	n.decompress()
 	return n
 }
@@ -103,7 +107,7 @@ func (q *List) edit(ref arena.Ref) *node {
 // makeNode allocates a node that is not yet linked, as edit returns it, with a block for used bytes.
 func (q *List) makeNode(k kind, size, count, used int) *node {
 	n := &q.s.work
-	*n = node{q: q, kind: k, size: size, count: count, room: arena.ClassSize(used)}
+	*n = node{q: q, kind: k, size: size, count: count, room: arena.ClassSize(used), epoch: q.s.Epoch}
 	n.ref = q.alloc(headerSize)
 	n.ptr = q.alloc(n.room)
 	return n
@@ -155,6 +159,9 @@ func (q *List) insertNode(n *node, prev, next arena.Ref) {
 
 // removeNode takes the node out of the list with all its elements and frees it.
 func (q *List) removeNode(n *node) {
+	if q.frozen != nil {
+		q.frozen.removed(n)
+	}
 	q.setNext(n.prev, n.next)
 	q.setPrev(n.next, n.prev)
 	if n.prev == 0 {
@@ -170,7 +177,9 @@ func (q *List) removeNode(n *node) {
 }
 
 func (q *List) freeNode(n *node) {
-	q.free(n.ptr, n.room)
+	if n.ptr != 0 { // else a snapshot has it
+		q.free(n.ptr, n.room)
+	}
 	q.free(n.ref, headerSize)
 }
 

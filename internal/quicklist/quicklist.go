@@ -17,10 +17,11 @@
 //
 //	 0                 8                 16               24        28
 //	+-----------------+-----------------+----------------+---------+---------------+
-//	| prev  | count lo| next  | count hi| block | off    | size    | room | kind   |
+//	| prev  | count lo| next  | see below| block | off   | size    | room | kind   |
 //	+-----------------+-----------------+----------------+---------+---------------+
 //
-//	count   elements in the node, 24 bits
+//	count   elements in the node, 16 bits: 12 above prev, 4 above next
+//	epoch   the snapshot epoch that the node was saved or born in, 8 bits above next and count
 //	off     where the payload begins in the block: room before it makes pushing and popping at its front as cheap as at its back
 //	size    bytes of the payload, uncompressed
 //	room    bytes of the block, a multiple of 8; its lowest bits are the kind
@@ -64,7 +65,7 @@ const (
 	insertGuess  = 8       // what Redis takes an entry's overhead for when it asks whether one more fits
 	maxFill      = 1<<15 - 1
 	maxDepth     = 1<<16 - 1
-	maxNodeCount = 1<<24 - 1
+	maxNodeCount = 1<<16 - 1
 
 	// DefaultPackedThreshold is the length in bytes from which an element has a plain node to itself.
 	DefaultPackedThreshold = 1 << 30
@@ -73,6 +74,8 @@ const (
 // Shared is what the lists over one arena have in common. Make it with NewShared.
 type Shared struct {
 	A *arena.Arena
+	// Epoch is what new and saved nodes are marked with, see Frozen.
+	Epoch byte
 	// PackedThreshold is the length in bytes from which an element has a plain node to itself.
 	PackedThreshold int
 
@@ -94,6 +97,7 @@ type List struct {
 	bytes      int64
 	fill       int
 	depth      int
+	frozen     *Frozen // while a snapshot writes the list
 }
 
 // New makes an empty list. fill and depth are list-max-listpack-size and list-compress-depth.

@@ -272,14 +272,14 @@ func elements(q *List) (s []string) {
 
 func TestAppendListpack(t *testing.T) {
 	lp := listpack.NewSlice()
-	for i := range 70000 {
+	for i := range 60000 {
 		listpack.AppendInt(lp, int64(i%100))
 	}
 	q := New(NewShared(arena.New()), -2, 0)
 	q.AppendListpack(listpack.Empty())
 	require.Zero(t, q.Nodes())
 	q.AppendListpack(lp.B)
-	require.Equal(t, 70000, q.Len())
+	require.Equal(t, 60000, q.Len())
 	require.Equal(t, lp.B, q.Single())
 	q.AppendPlain([]byte("plain"))
 	require.Nil(t, q.Single())
@@ -287,7 +287,18 @@ func TestAppendListpack(t *testing.T) {
 	q.PopTail()
 	q.PopHead()
 	require.NoError(t, q.Check())
-	require.Equal(t, 69999, q.Len())
+	require.Equal(t, 59999, q.Len())
+
+	for i := range 10000 {
+		listpack.AppendInt(lp, int64(i%100))
+	}
+	q = New(NewShared(arena.New()), -2, 0)
+	q.AppendListpack(lp.B) // more than a node counts
+	require.Equal(t, 70000, q.Len())
+	require.NoError(t, q.Check())
+	v, ok := q.At(69999)
+	require.True(t, ok)
+	require.EqualValues(t, 99, v.N)
 }
 
 // TestCompression: a long list of text takes much less memory, and reading it changes nothing.

@@ -1,0 +1,187 @@
+package persist
+
+import "sync"
+
+// Dest is where the bytes of a snapshot go: a file, a socket. A Queue calls it from its own goroutine, one call at a time.
+type Dest interface {
+	// Write takes the next bytes, in order; it must not keep p.
+	Write(p []byte) error
+	// Commit is called after the last Write, if all succeeded: what was written becomes valid, a file durable.
+	Commit() error
+	// Abort is called instead of Commit: what was written is thrown away. After a Commit that failed, it is called too.
+	Abort()
+}
+
+const (
+	chunkBytes = 64 << 10 // of a buffer when it is handed over
+	queueBytes = 4 << 20  // above that the snapshot's walk waits
+	spareMax   = queueBytes / chunkBytes / 2
+)
+
+// Queue hands the bytes that the executor makes over to a goroutine that writes them, so that no client waits for a disk. It takes everything that it is
+// given: who can wait asks Full first.
+type Queue struct {
+	mu     sync.Mutex
+	cond   sync.Cond // signalled when chunks come, go or the state changes
+	dest   Dest
+	wake   func() // called when Full has turned false and when all is over
+	chunks [][]byte
+	spare  [][]byte
+	bytes  int // waiting
+	wasFull,
+	closed, aborted, over bool
+	err error
+}
+
+// NewQueue starts the goroutine. wake, which may be nil, is called from it whenever the executor has a reason to go on.
+func NewQueue(dest Dest, wake func()) *Queue {
+	q := &Queue{dest: dest, wake: wake}
+	q.cond.L = &q.mu
+	go q.run()
+	return q
+}
+
+// Buffer is an empty buffer to be filled and handed over.
+func (q *Queue) Buffer() []byte {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if n := len(q.spare); n > 0 {
+		b := q.spare[n-1]
+		q.spare = q.spare[:n-1]
+		return b[:0]
+	}
+	return make([]byte, 0, chunkBytes+chunkBytes/8)
+}
+
+// Write hands the chunk over; it belongs to the queue then.
+func (q *Queue) Write(chunk []byte) {
+	q.mu.Lock()
+	q.chunks = append(q.chunks, chunk)
+	q.bytes += len(chunk)
+	q.mu.Unlock()
+	q.cond.Broadcast()
+}
+
+// Full reports whether so much is waiting that the caller should wait too.
+func (q *Queue) Full() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.wasFull = q.bytes >= queueBytes && q.err == nil
+	return q.wasFull
+}
+
+// WaitRoom blocks while the queue is full.
+func (q *Queue) WaitRoom() {
+	q.mu.Lock()
+	for q.bytes >= queueBytes && q.err == nil && !q.over {
+		q.cond.Wait()
+	}
+	q.mu.Unlock()
+}
+
+// Close says that nothing follows: what waits is written, then committed.
+func (q *Queue) Close() { q.end(&q.closed) }
+
+// Abort throws away what waits and what was written. It does not wait for that; Wait does.
+func (q *Queue) Abort() { q.end(&q.aborted) }
+
+func (q *Queue) end(state *bool) {
+	q.mu.Lock()
+	*state = true
+	q.mu.Unlock()
+	q.cond.Broadcast()
+}
+
+// Err is the first error of the destination so far.
+func (q *Queue) Err() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.err
+}
+
+// Over reports whether the destination was committed or aborted, and the error if it was not as it should be.
+func (q *Queue) Over() (over bool, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.over, q.err
+}
+
+// Wait blocks until all is over.
+func (q *Queue) Wait() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for !q.over {
+		q.cond.Wait()
+	}
+	return q.err
+}
+
+// run is the goroutine.
+func (q *Queue) run() {
+	for {
+		chunk, ok := q.next()
+		if !ok {
+			break
+		}
+		q.done(chunk, q.dest.Write(chunk))
+	}
+	q.mu.Lock()
+	commit, err := !q.aborted && q.err == nil, q.err
+	q.mu.Unlock()
+	if commit {
+		err = q.dest.Commit()
+	}
+	if !commit || err != nil {
+		q.dest.Abort()
+	}
+	if !commit && err == nil {
+		err = ErrCancelled
+	}
+	q.mu.Lock()
+	q.over, q.err, q.chunks, q.spare, q.bytes = true, err, nil, nil, 0
+	q.mu.Unlock()
+	q.cond.Broadcast()
+	q.call()
+}
+
+// next waits for a chunk; there is none when the end has come.
+func (q *Queue) next() (chunk []byte, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.chunks) == 0 && !q.closed && !q.aborted && q.err == nil {
+		q.cond.Wait()
+	}
+	if q.aborted || q.err != nil || len(q.chunks) == 0 {
+		return nil, false
+	}
+	return q.chunks[0], true
+}
+
+// done takes a written chunk from the queue.
+func (q *Queue) done(chunk []byte, err error) {
+	q.mu.Lock()
+	q.chunks[0] = nil
+	q.chunks = q.chunks[1:]
+	q.bytes -= len(chunk)
+	if cap(chunk) >= chunkBytes && cap(chunk) <= 2*chunkBytes && len(q.spare) < spareMax {
+		q.spare = append(q.spare, chunk)
+	}
+	if err != nil {
+		q.err = err
+	}
+	call := q.wasFull && q.bytes < queueBytes/2
+	if call {
+		q.wasFull = false
+	}
+	q.mu.Unlock()
+	q.cond.Broadcast()
+	if call || err != nil {
+		q.call()
+	}
+}
+
+func (q *Queue) call() {
+	if q.wake != nil {
+		q.wake()
+	}
+}

@@ -1,0 +1,142 @@
+package persist
+
+import (
+	"godwit/internal/keyspace"
+	"godwit/internal/object"
+)
+
+// stream is bytes in the making: handed over chunk by chunk, or held.
+type stream struct {
+	s     *Snapshot
+	buf   []byte
+	db    int // the database that the keys at the end are in, -1: not said yet
+	hold  bool
+	held  [][]byte
+	bytes int64 // in held
+}
+
+// enter says that the next key is in the database.
+func (t *stream) enter(db int) {
+	if t.buf == nil {
+		t.buf = t.s.q.Buffer()
+	}
+	if t.db == db {
+		return
+	}
+	t.db = db
+	t.buf = t.s.f.Database(t.buf, t.s.sizes(db))
+}
+
+// sizes is what is said of a database: its sizes the first time, -1 later.
+func (s *Snapshot) sizes(db int) keyspace.SavedDB {
+	for i := range s.sn.DBs {
+		if d := &s.sn.DBs[i]; d.ID == db {
+			v := *d
+			d.Keys, d.Expires = -1, -1
+			return v
+		}
+	}
+	return keyspace.SavedDB{ID: db, Keys: -1, Expires: -1}
+}
+
+// wrote is called after bytes were added.
+func (t *stream) wrote() {
+	if len(t.buf) >= chunkBytes {
+		t.flush()
+	}
+}
+
+// flush hands over, or holds, what is in the buffer. The stream has none then.
+func (t *stream) flush() {
+	b := t.buf
+	t.buf = nil
+	switch {
+	case len(b) == 0:
+	case t.hold:
+		t.held = append(t.held, b)
+		t.bytes += int64(len(b))
+	default:
+		t.s.bytes += int64(len(b))
+		t.s.q.Write(b)
+	}
+}
+
+// moveTo appends what the stream holds to another one and leaves it empty.
+func (t *stream) moveTo(to *stream) {
+	if len(t.held) == 0 {
+		if to.buf == nil {
+			to.buf = to.s.q.Buffer()
+		}
+		to.buf = append(to.buf, t.buf...)
+		to.wrote()
+		t.buf = t.buf[:0]
+		return
+	}
+	t.flush()
+	to.flush()
+	for i, b := range t.held {
+		t.held[i] = nil
+		to.s.bytes += int64(len(b))
+		to.s.q.Write(b)
+	}
+	t.held, t.bytes = t.held[:0], 0
+}
+
+// record is a key with a large value.
+type record struct {
+	s       *Snapshot
+	db      int
+	tr      *object.Track
+	rec     Record
+	pending stream // until the record is open
+	isOpen  bool
+}
+
+// track begins a record.
+func (s *Snapshot) track(db int, e object.Entry) {
+	r := &record{s: s, db: db, pending: stream{s: s, hold: true}}
+	r.tr = s.sn.Track(e, r)
+	r.pending.buf, r.rec = s.f.Large(nil, e, r.tr)
+	s.waiting = append(s.waiting, r)
+}
+
+// Element implements object.Sink.
+func (r *record) Element(el *object.Element) {
+	if !r.s.inSlice {
+		r.s.foreign++
+	}
+	to := &r.pending
+	if r.isOpen {
+		to = &r.s.main
+	}
+	if to.buf == nil && r.isOpen { // those that wait may be many, of a few bytes each
+		to.buf = r.s.q.Buffer()
+	}
+	to.buf = r.rec.Element(to.buf, el)
+	to.wrote()
+}
+
+// openRecord writes what the next record has collected. From now on its elements go to the main stream at once.
+func (s *Snapshot) openRecord() {
+	r := s.waiting[0]
+	s.waiting[0] = nil
+	s.waiting = s.waiting[1:]
+	s.open, r.isOpen = r, true
+	s.main.enter(r.db)
+	r.pending.moveTo(&s.main)
+	r.pending.buf = nil
+	s.side.db = r.db
+}
+
+// closeRecord ends the open record and appends the keys that came by meanwhile.
+func (s *Snapshot) closeRecord() {
+	r := s.open
+	if s.main.buf == nil {
+		s.main.buf = s.q.Buffer()
+	}
+	s.main.buf = r.rec.End(s.main.buf)
+	s.open = nil
+	s.sn.Untrack(r.tr)
+	s.main.db = s.side.db
+	s.side.moveTo(&s.main)
+}

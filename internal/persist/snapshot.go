@@ -1,0 +1,303 @@
+// Package persist writes the keyspace to files and reads it back: snapshots without a fork, RDB files and the append-only file.
+//
+// Nothing of the engine is known here. What has to run with the executor held says so; the engine calls it.
+package persist
+
+import (
+	"errors"
+	"time"
+
+	"godwit/internal/keyspace"
+	"godwit/internal/object"
+)
+
+// Format turns keys into bytes. The methods append to dst.
+type Format interface {
+	Head(dst []byte) []byte
+	// Database says which database the keys that follow are in. Keys and Expires are -1 when it comes again.
+	Database(dst []byte, db keyspace.SavedDB) []byte
+	// Key writes a key whose value is small.
+	Key(dst []byte, e object.Entry) []byte
+	// Large begins a key with a large value. Of the entry, nothing may be kept.
+	Large(dst []byte, e object.Entry, tr *object.Track) ([]byte, Record)
+	Tail(dst []byte) []byte
+}
+
+// Record is the rest of a key with a large value: its elements come in any order, the nodes of lists in theirs.
+type Record interface {
+	Element(dst []byte, el *object.Element) []byte
+	End(dst []byte) []byte
+}
+
+// Options are the settings of a snapshot.
+type Options struct {
+	// KeyDelay is rdb-key-save-delay, in µs: for tests, the walk takes at least that long for a key.
+	KeyDelay int64
+}
+
+// ErrCancelled is the error of a snapshot that was cancelled.
+var ErrCancelled = errors.New("snapshot cancelled")
+
+// Snapshot is the keyspace on its way to a destination, as it was when Start was called. The executor holds on to it: all methods are called with the
+// executor held. Between calls commands run and change what they like; see keyspace.Snapshot.
+//
+// # The stream
+//
+//	head | database | key key key … | database | key … | tail
+//
+// Keys come in the order in which the walk or a command that changes them meets them. A key with a large value takes many slices: until it ends, other
+// keys go to a side stream that is appended then. Of the large values that commands change, those whose turn has not come collect their elements.
+//
+// # Time
+//
+// Slice takes a share of the executor's time while clients are served, and all of it while they are not: 1/busyShare of the time since the last slice, less what
+// commands have spent meanwhile on saving what they changed.
+type Snapshot struct {
+	ks  *keyspace.Keyspace
+	sn  *keyspace.Snapshot
+	f   Format
+	q   *Queue
+	opt Options
+
+	main, side stream
+	open       *record   // the large key that is being written, nil if there is none
+	waiting    []*record // those that come after it, in this order
+
+	state   state
+	err     error
+	started time.Time
+	lastEnd time.Time     // of the last slice
+	perKey  time.Duration // what saving a key takes, roughly
+	foreign int           // keys and elements that commands have saved since the last slice
+	inSlice bool
+
+	keys, total int
+	walked      int64 // keys that the walk met, for KeyDelay
+	bytes       int64
+}
+
+type state uint8
+
+const (
+	walking    state = iota
+	committing       // everything is handed over
+	over
+)
+
+const (
+	stride    = 64 // entries or elements between two looks at the clock
+	busyShare = 6
+	minSlice  = 20 * time.Microsecond
+)
+
+// Progress is how far a snapshot is.
+type Progress struct {
+	Keys, Total int
+	Bytes       int64 // handed over
+	Buffered    int64 // waiting in memory
+	Started     time.Time
+}
+
+// Start begins a snapshot. None may be running over the keyspace.
+func Start(ks *keyspace.Keyspace, f Format, q *Queue, opt Options) *Snapshot {
+	s := &Snapshot{ks: ks, f: f, q: q, opt: opt, started: time.Now(), perKey: 200}
+	s.lastEnd = s.started
+	s.main = stream{s: s, db: -1}
+	s.side = stream{s: s, db: -1, hold: true}
+	s.sn = ks.BeginSnapshot(s)
+	for _, db := range s.sn.DBs {
+		s.total += db.Keys
+	}
+	s.main.buf = f.Head(s.q.Buffer())
+	return s
+}
+
+// Slice goes on for at most about the budget and reports whether it should soon be called again. If not, the Queue's wake tells when it makes sense to.
+func (s *Snapshot) Slice(budget time.Duration) (more bool) {
+	if s.state != walking {
+		s.poll()
+		return false
+	}
+	start := time.Now()
+	budget = s.share(start, budget)
+	s.inSlice = true
+	more = s.slice(start, budget)
+	s.inSlice = false
+	s.foreign = 0
+	s.lastEnd = time.Now()
+	return more
+}
+
+// share is what of the budget clients leave.
+func (s *Snapshot) share(start time.Time, budget time.Duration) time.Duration {
+	if s.open != nil && s.open.tr.Copied() > 0 {
+		return budget // copies of list nodes are memory: the faster they go the better
+	}
+	b := start.Sub(s.lastEnd)/busyShare - time.Duration(s.foreign)*s.perKey
+	return min(max(b, minSlice), budget)
+}
+
+func (s *Snapshot) slice(start time.Time, budget time.Duration) (more bool) {
+	keys := s.keys
+	for {
+		if s.q.Full() {
+			return false
+		}
+		if err := s.q.Err(); err != nil {
+			s.stop(err)
+			return false
+		}
+		n := s.allowed(start)
+		if n == 0 {
+			return false
+		}
+		if s.step(n) {
+			s.finish()
+			return false
+		}
+		now := time.Now()
+		if now.Sub(start) >= budget {
+			if d := s.keys - keys; d > 0 && s.open == nil {
+				s.perKey = (7*s.perKey + min(now.Sub(start)/time.Duration(d), 2*time.Microsecond)) / 8
+			}
+			return true
+		}
+	}
+}
+
+// allowed is how many keys the walk may meet now: stride unless KeyDelay is set.
+func (s *Snapshot) allowed(now time.Time) int {
+	if s.opt.KeyDelay <= 0 || s.open != nil {
+		return stride
+	}
+	n := now.Sub(s.started).Microseconds()/s.opt.KeyDelay - s.walked
+	return int(min(max(n, 0), stride))
+}
+
+// step does the next piece of work, of about n keys or elements, and reports whether all is done.
+func (s *Snapshot) step(n int) (done bool) {
+	switch {
+	case s.open != nil:
+		if s.open.tr.Step(stride) {
+			s.closeRecord()
+		}
+	case len(s.waiting) > 0:
+		s.openRecord()
+	default:
+		// The walk may overshoot by some keys: it goes bucket by bucket.
+		keys := s.keys
+		done = s.sn.Walk(n) && len(s.waiting) == 0
+		s.walked += int64(s.keys - keys)
+	}
+	return done
+}
+
+// Run does all the rest at once and waits for the destination: SAVE.
+func (s *Snapshot) Run() error {
+	s.inSlice = true
+	for s.state == walking {
+		s.q.WaitRoom()
+		if err := s.q.Err(); err != nil {
+			s.stop(err)
+			break
+		}
+		n := s.allowed(time.Now())
+		if n == 0 {
+			time.Sleep(time.Duration(s.opt.KeyDelay) * time.Microsecond)
+			continue
+		}
+		if s.step(n) {
+			s.finish()
+		}
+	}
+	s.inSlice = false
+	return s.Wait()
+}
+
+// Wait blocks until a snapshot that is walked to its end, or cancelled, is over.
+func (s *Snapshot) Wait() error {
+	s.q.Wait()
+	s.poll()
+	return s.err
+}
+
+// finish ends a walk that has met everything.
+func (s *Snapshot) finish() {
+	s.sn.End()
+	s.main.buf = s.f.Tail(s.main.buf)
+	s.main.flush()
+	s.q.Close()
+	s.state = committing
+}
+
+// Cancel ends the snapshot; the destination is aborted. It has no effect once that is being committed.
+func (s *Snapshot) Cancel() { s.stop(ErrCancelled) }
+
+func (s *Snapshot) stop(err error) {
+	switch s.state {
+	case walking:
+		s.sn.End()
+		s.open, s.waiting, s.main.buf, s.side = nil, nil, nil, stream{}
+	case committing:
+		if err == ErrCancelled {
+			// It may still be writing: then this reaches it in time.
+			s.q.Abort()
+		}
+		return
+	default:
+		return
+	}
+	s.err = err
+	s.q.Abort()
+	s.state = committing
+}
+
+// poll learns whether the destination is done.
+func (s *Snapshot) poll() {
+	if s.state != committing {
+		return
+	}
+	if done, err := s.q.Over(); done {
+		if s.err == nil {
+			s.err = err
+		}
+		s.state = over
+	}
+}
+
+// Over reports whether the snapshot has come to its end, and how.
+func (s *Snapshot) Over() (done bool, err error) {
+	s.poll()
+	return s.state == over, s.err
+}
+
+// Progress is how far the snapshot is.
+func (s *Snapshot) Progress() Progress {
+	p := Progress{Keys: s.keys, Total: s.total, Bytes: s.bytes, Buffered: s.side.bytes, Started: s.started}
+	for _, r := range s.waiting {
+		p.Buffered += r.pending.bytes + r.tr.Copied()
+	}
+	if s.open != nil {
+		p.Buffered += s.open.tr.Copied()
+	}
+	return p
+}
+
+// Preserve implements keyspace.Saver.
+func (s *Snapshot) Preserve(db int, e object.Entry) {
+	s.keys++
+	if !s.inSlice {
+		s.foreign++
+	}
+	if e.Encoding().Large() {
+		s.track(db, e)
+		return
+	}
+	to := &s.main
+	if s.open != nil {
+		to = &s.side
+	}
+	to.enter(db)
+	to.buf = s.f.Key(to.buf, e)
+	to.wrote()
+}

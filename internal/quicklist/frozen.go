@@ -1,0 +1,180 @@
+package quicklist
+
+import (
+	"slices"
+
+	"godwit/internal/arena"
+	"godwit/internal/invariant"
+	"godwit/internal/lzf"
+)
+
+// Frozen is a list as it was at one moment, given out node by node while the list goes on changing.
+//
+// A walk goes from the head to the tail. Nodes that carry another epoch than Shared.Epoch are those of the moment that are not yet given out; a node gets
+// the epoch when it is given out, kept or made. What happens to an old node before the walk is there:
+//
+//   - its first change: its payload is copied, and the walk gives out the copy in its place;
+//   - its removal: its payload (or its copy) stays and waits, with all that waits there already, to be given out before the node behind it.
+//
+// So order needs no positions, only neighbours, and a node costs one copy at most. To bound the copies, whoever steps the walk should take some more
+// steps when Copied grows.
+type Frozen struct {
+	q      *List
+	at     arena.Ref // the next node to look at, 0: all are passed
+	left   int       // nodes not yet given out
+	copies map[arena.Ref]relic
+	before map[arena.Ref][]relic // by the node that they were before, 0: at the end
+	bytes  int64                 // of blocks that only the walk still needs
+	out    FrozenNode
+}
+
+// relic is the payload of a node that was changed or is gone. It owns its block.
+type relic struct {
+	ptr             arena.Ref
+	off, size, room int
+	count           int
+	kind            kind
+}
+
+// FrozenNode is one node. B is the bytes of a listpack, of one element if Plain, or LZF data that unpacks to Size bytes of a listpack.
+// It is good until the next change of anything.
+type FrozenNode struct {
+	B          []byte
+	Size       int // bytes, uncompressed
+	Count      int // elements
+	Plain, LZF bool
+}
+
+// Unpacked is the payload, uncompressed, in buf if it has to be somewhere.
+func (n *FrozenNode) Unpacked(buf []byte) []byte {
+	if !n.LZF {
+		return n.B
+	}
+	buf = slices.Grow(buf[:0], n.Size)[:n.Size]
+	if err := lzf.Decompress(buf, n.B); err != nil {
+		panic("quicklist: a node does not decompress") // we compressed it ourselves
+	}
+	return buf
+}
+
+// Freeze begins to give out the list as it is now. No node may carry Shared.Epoch: it was raised just before the list was changed for the first time
+// or is looked at for the first time. Close ends it.
+func (q *List) Freeze() *Frozen {
+	invariant.Check(q.frozen == nil, "quicklist: frozen twice")
+	q.frozen = &Frozen{q: q, at: q.head, left: q.nodes}
+	return q.frozen
+}
+
+// Copied is the memory in bytes that the walk holds beyond what the list would.
+func (f *Frozen) Copied() int64 { return f.bytes }
+
+// keep is called before the node's elements change.
+func (q *List) keep(n *node) {
+	if q.frozen == nil || n.epoch == q.s.Epoch {
+		return
+	}
+	f, a := q.frozen, q.s.A
+	used := n.used()
+	c := relic{ptr: a.Alloc(used, arena.Values), size: n.size, room: used, count: n.count, kind: n.kind}
+	copy(a.Bytes(c.ptr, used), n.payload())
+	if f.copies == nil {
+		f.copies = map[arena.Ref]relic{}
+	}
+	f.copies[n.ref] = c
+	f.bytes += int64(used)
+	n.epoch = q.s.Epoch
+	n.store()
+}
+
+// removed is called before the node is unlinked. It may take the node's block.
+func (f *Frozen) removed(n *node) {
+	moved := f.before[n.ref]
+	delete(f.before, n.ref)
+	if c, ok := f.copies[n.ref]; ok {
+		delete(f.copies, n.ref)
+		moved = append(moved, c)
+	} else if q := f.q; n.epoch != q.s.Epoch {
+		moved = append(moved, relic{ptr: n.ptr, off: n.off, size: n.size, room: n.room, count: n.count, kind: n.kind})
+		q.bytes -= int64(arena.ClassSize(n.room))
+		f.bytes += int64(n.room)
+		n.ptr = 0
+	}
+	if f.at == n.ref {
+		f.at = n.next
+	}
+	if len(moved) == 0 {
+		return
+	}
+	if f.before == nil {
+		f.before = map[arena.Ref][]relic{}
+	}
+	f.before[n.next] = append(moved, f.before[n.next]...)
+}
+
+// Step gives out about n nodes to emit and reports whether there are no more.
+func (f *Frozen) Step(n int, emit func(n *FrozenNode)) (done bool) {
+	q := f.q
+	for n > 0 {
+		ref := f.at
+		for len(f.before[ref]) > 0 && n > 0 {
+			c := f.before[ref][0]
+			f.before[ref] = f.before[ref][1:]
+			f.giveRelic(c, emit)
+			n--
+		}
+		if n <= 0 {
+			return false
+		}
+		delete(f.before, ref)
+		if ref == 0 {
+			invariant.Check(f.left == 0, "quicklist: %d frozen nodes were not given out", f.left)
+			return true
+		}
+		h := q.load(ref)
+		f.at = h.next
+		n--
+		if c, ok := f.copies[ref]; ok {
+			delete(f.copies, ref)
+			f.giveRelic(c, emit)
+		} else if h.epoch != q.s.Epoch {
+			f.give(h.payload(), &relic{size: h.size, count: h.count, kind: h.kind}, emit)
+			h.epoch = q.s.Epoch
+			h.store()
+		}
+	}
+	return false
+}
+
+func (f *Frozen) give(payload []byte, c *relic, emit func(n *FrozenNode)) {
+	f.out = FrozenNode{B: payload, Size: c.size, Count: c.count, Plain: c.kind == plain, LZF: c.kind == compressed}
+	if f.out.LZF {
+		f.out.B = payload[lzfHead:]
+	}
+	f.left--
+	emit(&f.out)
+}
+
+func (f *Frozen) giveRelic(c relic, emit func(n *FrozenNode)) {
+	n := node{q: f.q, ptr: c.ptr, off: c.off, size: c.size, room: c.room, kind: c.kind}
+	f.give(n.payload(), &c, emit)
+	f.drop(c)
+}
+
+func (f *Frozen) drop(c relic) {
+	f.bytes -= int64(c.room)
+	f.q.s.A.Free(c.ptr, c.room, arena.Values)
+}
+
+// Close ends the walk, done or not.
+func (f *Frozen) Close() {
+	for _, c := range f.copies {
+		f.drop(c)
+	}
+	for _, cs := range f.before {
+		for _, c := range cs {
+			f.drop(c)
+		}
+	}
+	f.copies, f.before = nil, nil
+	f.q.frozen = nil
+}
