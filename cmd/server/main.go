@@ -90,8 +90,11 @@ func run(args []string) int {
 		srv.RemovePidFile()
 		return 1
 	}
-	go obey(signals, log, cfg, srv)
+	log.Warning("Server initialized")
+	go srv.Obey(signals)
+	eng.Enter()
 	srv.Running()
+	eng.Leave()
 	if err := srv.Run(); err != nil {
 		log.Warning("Event loop: %s", err)
 		return 1
@@ -113,34 +116,4 @@ func table(cfg *config.Config) (*engine.Table, error) {
 		}
 	}
 	return t, nil
-}
-
-// obey turns signals into a shutdown: the first one into an orderly one, the second one into the end.
-func obey(signals <-chan os.Signal, log *logging.Logger, cfg *config.Config, srv *server.Server) {
-	for n := 0; ; n++ {
-		sig := <-signals
-		if n > 0 {
-			log.Warning("You insist... exiting now.")
-			os.Exit(1)
-		}
-		name := map[os.Signal]string{syscall.SIGTERM: "SIGTERM", syscall.SIGINT: "SIGINT"}[sig]
-		log.Warning("Received %s scheduling shutdown...", name)
-		go func() {
-			if err := srv.Shutdown(shutdownOptions(cfg, name)); err != nil {
-				log.Warning("%s received but errors trying to shut down the server, check the logs for more information: %s", name, err)
-			}
-		}()
-	}
-}
-
-func shutdownOptions(cfg *config.Config, sig string) engine.ShutdownOptions {
-	flags := cfg.ShutdownOnSigterm
-	if sig == "SIGINT" {
-		flags = cfg.ShutdownOnSigint
-	}
-	has := func(f config.ShutdownFlags) bool { return flags&f != 0 }
-	return engine.ShutdownOptions{
-		Save: has(config.ShutdownSave), NoSave: has(config.ShutdownNosave),
-		Now: has(config.ShutdownNow), Force: has(config.ShutdownForce), Signal: sig,
-	}
 }

@@ -13,7 +13,7 @@ const sessionFlags = engine.NoScript | engine.Loading | engine.Stale | engine.Fa
 func connectionCommands() []*engine.Command {
 	return []*engine.Command{
 		{
-			Name: "ping", Arity: -1, Flags: engine.Fast, Group: engine.GroupConnection, Since: "1.0.0",
+			Name: "ping", Arity: -1, Flags: engine.Fast | engine.TellsDiskErrors, Group: engine.GroupConnection, Since: "1.0.0",
 			Summary: "Answers PONG or the given message.", Complexity: "O(1)",
 			Tips: []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 			Args: []engine.Arg{engine.Str("message").Opt()},

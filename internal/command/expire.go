@@ -133,7 +133,7 @@ func expire(c *engine.Ctx, unit int64, absolute bool) {
 		c.Int(0)
 		return
 	}
-	if deadline <= c.E.KS.Now() {
+	if c.Past(deadline) {
 		c.DB.Delete(key)
 		c.PropagateAs([]byte("DEL"), key)
 		c.Notify(keyspace.EvGeneric, "del", key)

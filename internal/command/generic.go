@@ -140,7 +140,9 @@ func databaseCommands() []*engine.Command {
 				for i := range all {
 					all[i] = c.E.KS.DB(i)
 				}
-				flush(c, all...)
+				if flush(c, all...) && c.E.Flushed() {
+					c.Saved()
+				}
 			},
 		},
 	}
@@ -296,8 +298,8 @@ func swapdbCmd(c *engine.Ctx) {
 	c.OK()
 }
 
-// flush empties databases: SYNC now, ASYNC in the background, neither as lazyfree-lazy-user-flush says.
-func flush(c *engine.Ctx, dbs ...*keyspace.DB) {
+// flush empties databases: SYNC now, ASYNC in the background, neither as lazyfree-lazy-user-flush says. It reports whether it has.
+func flush(c *engine.Ctx, dbs ...*keyspace.DB) bool {
 	async := c.E.KS.P.LazyUserFlush
 	switch {
 	case len(c.Args) == 1:
@@ -307,13 +309,14 @@ func flush(c *engine.Ctx, dbs ...*keyspace.DB) {
 		async = false
 	default:
 		c.Err(engine.ErrSyntax)
-		return
+		return false
 	}
 	for _, db := range dbs {
 		c.Dirty(db.Flush(async))
 	}
 	c.Dirty(1) // an empty flush is propagated too
 	c.OK()
+	return true
 }
 
 func objectCommand() *engine.Command {

@@ -126,7 +126,7 @@ type fieldWrites struct {
 
 // expire gives a field of h the deadline, or deletes it if that is over.
 func (w *fieldWrites) expire(c *engine.Ctx, h object.Fields, field []byte, deadline int64) (answer int64) {
-	if deadline <= c.Now {
+	if c.Past(deadline) {
 		h.Delete(field)
 		c.PropagateAs([]byte("HDEL"), c.Args[1], field)
 		w.deleted++

@@ -292,22 +292,67 @@ func ratioOf(a, b int64) float64 {
 	return float64(a) / float64(b)
 }
 
-// infoPersistence tells what is true without files: nothing loads, nothing is saved but the changes are counted.
 func infoPersistence(t *infoText) {
-	t.nums("loading", 0, "async_loading", 0, "current_cow_peak", 0, "current_cow_size", 0, "current_cow_size_age", 0)
-	t.str("current_fork_perc", "0.00")
-	t.nums("current_save_keys_processed", 0, "current_save_keys_total", 0)
-	t.num("rdb_changes_since_last_save", t.e.Stats.Dirty)
-	t.num("rdb_bgsave_in_progress", 0)
-	t.num("rdb_last_save_time", t.e.StartedAt()/1000)
-	t.str("rdb_last_bgsave_status", "ok")
-	t.nums("rdb_last_bgsave_time_sec", -1, "rdb_current_bgsave_time_sec", -1, "rdb_saves", 0, "rdb_last_cow_size", 0,
-		"rdb_last_load_keys_expired", 0, "rdb_last_load_keys_loaded", 0, "aof_enabled", 0, "aof_rewrite_in_progress", 0,
-		"aof_rewrite_scheduled", 0, "aof_last_rewrite_time_sec", -1, "aof_current_rewrite_time_sec", -1)
-	t.str("aof_last_bgrewrite_status", "ok")
-	t.nums("aof_rewrites", 0, "aof_rewrites_consecutive_failures", 0)
-	t.str("aof_last_write_status", "ok")
-	t.nums("aof_last_cow_size", 0, "module_fork_in_progress", 0, "module_fork_last_cow_size", 0)
+	p := t.e.PersistenceInfo()
+	t.num("loading", boolInt(p.Loading))
+	t.nums("async_loading", 0, "current_cow_peak", 0, "current_cow_size", 0, "current_cow_size_age", 0)
+	t.fixed("current_fork_perc", 100*ratioOf(p.Keys, p.Total), 2)
+	t.num("current_save_keys_processed", p.Keys)
+	t.num("current_save_keys_total", p.Total)
+	t.num("rdb_changes_since_last_save", p.Changes)
+	t.num("rdb_bgsave_in_progress", boolInt(p.Saving))
+	t.num("rdb_last_save_time", p.LastSave)
+	t.status("rdb_last_bgsave_status", p.LastSaveOK)
+	t.num("rdb_last_bgsave_time_sec", p.LastSaveSec)
+	t.num("rdb_current_bgsave_time_sec", p.SaveSec)
+	t.num("rdb_saves", p.Saves)
+	t.num("rdb_last_cow_size", 0)
+	t.num("rdb_last_load_keys_expired", p.LoadCounts.Expired)
+	t.num("rdb_last_load_keys_loaded", p.LoadCounts.Loaded)
+	infoAOF(t, p.AOF)
+	t.nums("module_fork_in_progress", 0, "module_fork_last_cow_size", 0)
+	if p.AOF.On {
+		t.num("aof_current_size", p.AOF.Size)
+		t.num("aof_base_size", p.AOF.BaseSize)
+		t.num("aof_pending_rewrite", boolInt(p.AOF.Scheduled))
+		t.num("aof_buffer_length", p.AOF.Buffered)
+		t.num("aof_pending_bio_fsync", p.AOF.PendingSync)
+		t.num("aof_delayed_fsync", p.AOF.Delayed)
+	}
+	if p.Loading {
+		infoLoading(t, &p.Load)
+	}
+}
+
+func infoAOF(t *infoText, a *engine.AOFStatus) {
+	t.num("aof_enabled", boolInt(a.On))
+	t.num("aof_rewrite_in_progress", boolInt(a.Rewriting))
+	t.num("aof_rewrite_scheduled", boolInt(a.Scheduled))
+	t.num("aof_last_rewrite_time_sec", a.LastSec)
+	t.num("aof_current_rewrite_time_sec", a.CurrentSec)
+	t.status("aof_last_bgrewrite_status", !a.LastFailed)
+	t.num("aof_rewrites", a.Rewrites)
+	t.num("aof_rewrites_consecutive_failures", a.Failures)
+	t.status("aof_last_write_status", a.Err == "")
+	t.num("aof_last_cow_size", 0)
+}
+
+func infoLoading(t *infoText, l *engine.LoadingInfo) {
+	t.num("loading_start_time", l.Start)
+	t.num("loading_total_bytes", l.Total)
+	t.num("loading_rdb_used_mem", 0)
+	t.num("loading_loaded_bytes", l.Loaded)
+	t.fixed("loading_loaded_perc", 100*ratioOf(l.Loaded, l.Total), 2)
+	t.num("loading_eta_seconds", l.ETA)
+}
+
+// status writes "ok" or "err".
+func (t *infoText) status(name string, ok bool) {
+	if ok {
+		t.str(name, "ok")
+		return
+	}
+	t.str(name, "err")
 }
 
 func infoStats(t *infoText) {
@@ -338,7 +383,7 @@ func infoStats(t *infoText) {
 	t.num("keyspace_hits", k.Hits)
 	t.num("keyspace_misses", k.Misses)
 	t.nums("pubsub_channels", 0, "pubsub_patterns", 0, "pubsubshard_channels", 0, "latest_fork_usec", 0, "total_forks", 0,
-		"migrate_cached_sockets", 0, "slave_expires_tracked_keys", 0, "active_defrag_hits", 0, "active_defrag_misses", 0,
+		"migrate_cached_sockets", e.Links.Len(), "slave_expires_tracked_keys", 0, "active_defrag_hits", 0, "active_defrag_misses", 0,
 		"active_defrag_key_hits", 0, "active_defrag_key_misses", 0, "total_active_defrag_time", 0, "current_active_defrag_time", 0,
 		"tracking_total_keys", 0, "tracking_total_items", 0, "tracking_total_prefixes", 0)
 	t.num("unexpected_error_replies", s.UnexpectedErrors)

@@ -343,9 +343,6 @@ func TestShutdown(t *testing.T) {
 	}
 	var got []engine.ShutdownOptions
 	l.e.Shutdown = func(o engine.ShutdownOptions) error { got = append(got, o); return nil }
-	if v := run(t, l, "shutdown", "save"); !v.IsError() || len(got) != 0 {
-		t.Errorf("SHUTDOWN SAVE, which nothing can do: %v, %v", v, got)
-	}
 	for _, c := range []struct {
 		args string
 		want engine.ShutdownOptions

@@ -20,7 +20,7 @@ func serverCommands() []*engine.Command {
 			Name: "lastsave", Arity: 1, Flags: anytime | engine.Fast, Group: engine.GroupServer, Since: "1.0.0",
 			Summary: "Tells when the data set was last saved.", Complexity: "O(1)",
 			Tips: []string{"nondeterministic_output"}, Categories: []string{"admin", "dangerous"},
-			Run: func(c *engine.Ctx) { c.Int(c.E.StartedAt() / 1000) },
+			Run: func(c *engine.Ctx) { c.Int(c.E.LastSave()) },
 		},
 		{
 			Name: "role", Arity: 1, Flags: anytime | engine.Fast | engine.NoScript, Group: engine.GroupServer, Since: "2.8.12",
@@ -69,12 +69,6 @@ func shutdownCmd(c *engine.Ctx) {
 	case abort:
 		// A shutdown that has begun ends within the command: there is never one to abort.
 		c.Err("ERR No shutdown in progress.")
-		return
-	}
-	if o.Save && !o.Force {
-		// Ending without the snapshot that was asked for would lose the data silently.
-		c.E.Log.Warning("SHUTDOWN SAVE is refused: snapshots are not supported yet.")
-		c.Err("ERR Errors trying to SHUTDOWN. Check logs.")
 		return
 	}
 	if c.E.Shutdown == nil || c.E.Shutdown(o) != nil {

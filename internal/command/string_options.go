@@ -195,7 +195,7 @@ func (o *writeOptions) deadline(c *engine.Ctx) (int64, bool) {
 
 // past reports whether a deadline that was given as a time of the clock is over: the key is deleted instead of being written.
 func (o *writeOptions) past(c *engine.Ctx, deadline int64) bool {
-	return o.expire.absolute() && deadline <= c.Now
+	return o.expire.absolute() && c.Past(deadline)
 }
 
 // digestLen is the length of a digest in hexadecimal characters.

@@ -78,6 +78,26 @@ type Config struct {
 	DBFilename              string
 	Save                    []SavePoint
 	StopWritesOnBgsaveError bool
+	RDBCompression          bool
+	RDBChecksum             bool
+	SanitizeDumpPayload     Sanitizing
+	RDBSaveIncrementalFsync bool
+	RDBKeySaveDelay         int // µs after each key; negative: that part of a µs
+	KeyLoadDelay            int // the same at a load
+
+	// The append-only file.
+	AppendOnly                 bool
+	AppendFilename             string
+	AppendDirname              string
+	AppendFsync                Fsync
+	NoAppendfsyncOnRewrite     bool
+	AutoAOFRewritePercentage   int64
+	AutoAOFRewriteMinSize      int64
+	AOFLoadTruncated           bool
+	AOFUseRDBPreamble          bool
+	AOFTimestampEnabled        bool
+	AOFRewriteIncrementalFsync bool
+	AOFDisableAutoGC           bool
 
 	// Memory.
 	Maxmemory                 int64 // 0: no limit
@@ -157,6 +177,26 @@ const (
 
 // Allows reports whether a connection may pass; local tells that it comes from this machine.
 func (g Guard) Allows(local bool) bool { return g == GuardYes || g == GuardLocal && local }
+
+// Sanitizing says whose payloads are checked thoroughly.
+type Sanitizing int
+
+// The values of sanitize-dump-payload.
+const (
+	SanitizeNo Sanitizing = iota
+	SanitizeYes
+	SanitizeClients // RESTORE of clients, not of a primary or a file
+)
+
+// Fsync says when the append-only file is synced to disk.
+type Fsync int
+
+// The values of appendfsync.
+const (
+	FsyncEverysec Fsync = iota
+	FsyncAlways
+	FsyncNo
+)
 
 // Policy is what the server evicts when maxmemory is reached.
 type Policy int

@@ -14,6 +14,7 @@ const (
 	Sensitive                   // never shown in SLOWLOG, MONITOR and logs
 	Protected                   // settable at run time only where enable-protected-configs allows
 	Volatile                    // names a file: setting the same value again reads it again
+	Hidden                      // shown by CONFIG GET under its full name only
 )
 
 // Status says what Godwit makes of a directive.

@@ -19,7 +19,7 @@ func (c *Config) Get(patterns ...[]byte) [][2]string {
 			}
 			for _, p := range patterns {
 				if strings.ContainsAny(string(p), "[*?") {
-					if !scan.Match(p, []byte(name), true) {
+					if d.Flags&Hidden != 0 || !scan.Match(p, []byte(name), true) {
 						continue
 					}
 					out = append(out, [2]string{name, d.value.text(c)})

@@ -312,8 +312,4 @@ func (l *loader) finish() {
 			l.c.warnIgnored(d)
 		}
 	}
-	if len(l.c.Save) > 0 {
-		l.c.warnings = append(l.c.warnings,
-			"WARNING: save points are set, but this version takes no snapshots: data is lost at exit")
-	}
 }

@@ -18,6 +18,8 @@ var (
 	supervisors  = []string{"upstart", "systemd", "auto", "no"}
 	guardNames   = []string{"no", "yes", "local"}
 	tlsAuthNames = []string{"no", "yes", "optional"}
+	fsyncNames   = []string{"everysec", "always", "no"}
+	sanitizing   = []string{"no", "yes", "clients"}
 	policyNames  = []string{"volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl",
 		"allkeys-lru", "allkeys-lfu", "allkeys-random", "noeviction"}
 )
@@ -188,18 +190,71 @@ func fileTable() []Directive {
 			Doc:   "Name of the snapshot file.",
 			value: str(func(c *Config) *string { return &c.DBFilename }, fileName("dbfilename"))},
 		{Name: "save", Default: "3600 1 300 100 60 10000", Flags: Multi,
-			Doc:   "When to take a snapshot by itself. Kept, but without effect until snapshots exist.",
+			Doc:   "When to take a snapshot by itself.",
 			value: savePoints(func(c *Config) *[]SavePoint { return &c.Save })},
 		{Name: "stop-writes-on-bgsave-error", Default: "yes",
 			Doc:   "Refuse writes after a snapshot failed.",
 			value: yesNo(func(c *Config) *bool { return &c.StopWritesOnBgsaveError })},
-		later("rdbcompression", "yes", 0, "Compress strings in snapshots.", yesNo(held[bool]("rdbcompression"))),
-		later("rdbchecksum", "yes", Immutable, "Guard snapshots by a checksum.", yesNo(held[bool]("rdbchecksum"))),
-		later("sanitize-dump-payload", "no", 0, "Check payloads of RESTORE and snapshots thoroughly.",
-			choice([]string{"no", "yes", "clients"}, held[string]("sanitize-dump-payload"))),
+		{Name: "rdbcompression", Default: "yes",
+			Doc:   "Compress strings in snapshots.",
+			value: yesNo(func(c *Config) *bool { return &c.RDBCompression })},
+		{Name: "rdbchecksum", Default: "yes", Flags: Immutable,
+			Doc:   "Guard snapshots by a checksum.",
+			value: yesNo(func(c *Config) *bool { return &c.RDBChecksum })},
+		{Name: "sanitize-dump-payload", Default: "no",
+			Doc:   "Check payloads of RESTORE and snapshots thoroughly.",
+			value: enum(sanitizing, func(c *Config) *Sanitizing { return &c.SanitizeDumpPayload })},
 		later("rdb-del-sync-files", "no", 0, "Delete snapshots made for replicas.", yesNo(held[bool]("rdb-del-sync-files"))),
-		later("rdb-save-incremental-fsync", "yes", 0, "Sync a snapshot to disk as it grows.",
-			yesNo(held[bool]("rdb-save-incremental-fsync"))),
+		{Name: "rdb-save-incremental-fsync", Default: "yes",
+			Doc:   "Sync a snapshot to disk as it grows.",
+			value: yesNo(func(c *Config) *bool { return &c.RDBSaveIncrementalFsync })},
+		{Name: "rdb-key-save-delay", Default: "0", Flags: Hidden,
+			Doc:   "Microseconds to pause after each key of a snapshot, for tests; below 0 the pause is that part of 1 µs.",
+			value: integer(math.MinInt32, maxInt, func(c *Config) *int { return &c.RDBKeySaveDelay })},
+		{Name: "key-load-delay", Default: "0", Flags: Hidden,
+			Doc:   "Microseconds to pause after each key that is loaded, for tests; below 0 the pause is that part of 1 µs.",
+			value: integer(math.MinInt32, maxInt, func(c *Config) *int { return &c.KeyLoadDelay })},
+	}
+}
+
+func aofTable() []Directive {
+	return []Directive{
+		{Name: "appendonly", Default: "no",
+			Doc:   "Log every write to disk.",
+			value: yesNo(func(c *Config) *bool { return &c.AppendOnly })},
+		{Name: "appendfilename", Default: "appendonly.aof", Flags: Immutable,
+			Doc:   "Base of the names of the log's files.",
+			value: str(func(c *Config) *string { return &c.AppendFilename }, fileName("appendfilename"))},
+		{Name: "appenddirname", Default: "appendonlydir", Flags: Immutable,
+			Doc:   "Folder of the log's files.",
+			value: str(func(c *Config) *string { return &c.AppendDirname }, fileName("appenddirname"))},
+		{Name: "appendfsync", Default: "everysec",
+			Doc:   "When to sync the log to disk.",
+			value: enum(fsyncNames, func(c *Config) *Fsync { return &c.AppendFsync })},
+		{Name: "no-appendfsync-on-rewrite", Default: "no",
+			Doc:   "Do not sync while a snapshot is being written.",
+			value: yesNo(func(c *Config) *bool { return &c.NoAppendfsyncOnRewrite })},
+		{Name: "auto-aof-rewrite-percentage", Default: "100",
+			Doc:   "Growth from which the log is rewritten; 0 never.",
+			value: integer(0, maxInt, func(c *Config) *int64 { return &c.AutoAOFRewritePercentage })},
+		{Name: "auto-aof-rewrite-min-size", Default: "67108864",
+			Doc:   "Size below which it never is.",
+			value: memory(0, maxLong, func(c *Config) *int64 { return &c.AutoAOFRewriteMinSize })},
+		{Name: "aof-load-truncated", Default: "yes",
+			Doc:   "Accept a log whose last write is torn.",
+			value: yesNo(func(c *Config) *bool { return &c.AOFLoadTruncated })},
+		{Name: "aof-use-rdb-preamble", Default: "yes",
+			Doc:   "Write the log's base as a snapshot.",
+			value: yesNo(func(c *Config) *bool { return &c.AOFUseRDBPreamble })},
+		{Name: "aof-timestamp-enabled", Default: "no",
+			Doc:   "Note the time in the log.",
+			value: yesNo(func(c *Config) *bool { return &c.AOFTimestampEnabled })},
+		{Name: "aof-rewrite-incremental-fsync", Default: "yes",
+			Doc:   "Sync a rewrite to disk as it grows.",
+			value: yesNo(func(c *Config) *bool { return &c.AOFRewriteIncrementalFsync })},
+		{Name: "aof-disable-auto-gc", Default: "no",
+			Doc:   "Keep the log's old files.",
+			value: yesNo(func(c *Config) *bool { return &c.AOFDisableAutoGC })},
 	}
 }
 

@@ -17,33 +17,6 @@ func (d Directive) alias(name string) Directive {
 	return d
 }
 
-func aofTable() []Directive {
-	return []Directive{
-		later("appendonly", "no", 0, "Log every write to disk.", yesNo(held[bool]("appendonly"))),
-		later("appendfilename", "appendonly.aof", Immutable, "Base of the names of the log's files.",
-			str(held[string]("appendfilename"), fileName("appendfilename"))),
-		later("appenddirname", "appendonlydir", Immutable, "Folder of the log's files.",
-			str(held[string]("appenddirname"), fileName("appenddirname"))),
-		later("appendfsync", "everysec", 0, "When to sync the log to disk.",
-			choice([]string{"everysec", "always", "no"}, held[string]("appendfsync"))),
-		later("no-appendfsync-on-rewrite", "no", 0, "Do not sync while a rewrite is on.",
-			yesNo(held[bool]("no-appendfsync-on-rewrite"))),
-		later("auto-aof-rewrite-percentage", "100", 0, "Growth from which the log is rewritten.",
-			integer(0, maxInt, held[int64]("auto-aof-rewrite-percentage"))),
-		later("auto-aof-rewrite-min-size", "67108864", 0, "Size below which it never is.",
-			memory(0, maxLong, held[int64]("auto-aof-rewrite-min-size"))),
-		later("aof-load-truncated", "yes", 0, "Accept a log whose last write is torn.",
-			yesNo(held[bool]("aof-load-truncated"))),
-		later("aof-use-rdb-preamble", "yes", 0, "Write the log's base as a snapshot.",
-			yesNo(held[bool]("aof-use-rdb-preamble"))),
-		later("aof-timestamp-enabled", "no", 0, "Note the time in the log.",
-			yesNo(held[bool]("aof-timestamp-enabled"))),
-		later("aof-rewrite-incremental-fsync", "yes", 0, "Sync a rewrite to disk as it grows.",
-			yesNo(held[bool]("aof-rewrite-incremental-fsync"))),
-		later("aof-disable-auto-gc", "no", 0, "Keep the log's old files.", yesNo(held[bool]("aof-disable-auto-gc"))),
-	}
-}
-
 func replicationTable() []Directive {
 	return append(replicaTable(), []Directive{
 		later("repl-ping-replica-period", "10", 0, "Seconds between pings to replicas.",

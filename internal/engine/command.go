@@ -25,6 +25,7 @@ const (
 	NoAsyncLoading                   // refused during diskless loading with swapdb
 	NoMulti                          // refused inside MULTI
 	MovableKeys                      // derived: key positions need KeysFn or a keyword search
+	TellsDiskErrors                  // refused like a write when the data cannot be kept, so that health checks notice; not shown
 )
 
 // Group is the documentation group of a command (COMMAND DOCS "group").

@@ -1,8 +1,12 @@
 package engine
 
 import (
+	"os"
+	"slices"
 	"time"
 
+	"godwit/internal/config"
+	"godwit/internal/logging"
 	"godwit/internal/metrics"
 )
 
@@ -51,12 +55,17 @@ func (e *Engine) Cron() {
 	}
 	e.notePeak()
 	e.sampleRates()
+	e.Links.expire(e.now)
 	e.countSomeClients()
 	e.limitClients()
 	if e.pause.active && e.now >= e.pause.until {
 		e.Unpause()
 		e.serve()
 	}
+	if e.loading.on {
+		return
+	}
+	e.persistCron()
 	e.makeRoom(nil)
 }
 
@@ -71,20 +80,21 @@ func (e *Engine) sampleRates() {
 	s.out.Sample(e.now, e.Stats.NetOut)
 }
 
-// Slice does background work for at most sliceBudget: expiry, lazy freeing, rehash, eviction. It reports whether there is more to do now,
+// Slice does background work for at most sliceBudget, and as much for a snapshot: expiry, lazy freeing, rehash, eviction. It reports whether there is more to do now,
 // in which case the loop should poll without waiting and call it again. Loops call it every turn: without work it costs a few ns and reads no
 // clock.
 func (e *Engine) Slice() (more bool) {
 	ks := e.KS
 	expire := ks.ExpiryDue()
 	rehash := ks.RehashPending() && e.Cfg.ActiveRehashing
-	if !expire && !rehash && !ks.LazyFreeQueued() && !e.cron.evicting && !ks.A.Idle() {
+	if !expire && !rehash && !ks.LazyFreeQueued() && !e.cron.evicting && !ks.A.Idle() && e.persist.job == nil {
 		return false
 	}
 	start := time.Now()
 	if expire {
 		more = e.expireSlice(start)
 	}
+	more = e.jobSlice() || more
 	for {
 		again := ks.LazyFreeSlice(lazyStride)
 		again = ks.A.Release() || again
@@ -157,11 +167,29 @@ func (e *Engine) InputPerSecond() int64 { return e.cron.in.PerSecond() }
 // OutputPerSecond is the rate of bytes sent.
 func (e *Engine) OutputPerSecond() int64 { return e.cron.out.PerSecond() }
 
+// persistenceChanged applies what CONFIG SET changed about files.
+func (e *Engine) persistenceChanged(names []string) error {
+	if slices.Contains(names, "dir") {
+		if err := os.Chdir(e.Cfg.Dir); err != nil {
+			return &config.ApplyError{Name: "dir", Reason: logging.OSError(err)}
+		}
+	}
+	if slices.Contains(names, "appendonly") {
+		if err := e.turnAOF(e.Cfg.AppendOnly); err != nil {
+			return &config.ApplyError{Name: "appendonly", Reason: "Unable to turn on AOF. Check server logs."}
+		}
+	}
+	return nil
+}
+
 // ConfigChanged applies directives that CONFIG SET changed. An error undoes the change.
 func (e *Engine) ConfigChanged(names []string) error {
 	e.KS.P = e.params()
 	e.Slowlog.SetMax(int(e.Cfg.SlowlogMaxLen))
 	e.Log.SetLevel(e.Cfg.LogLevel)
+	if err := e.persistenceChanged(names); err != nil {
+		return err
+	}
 	if e.Reconfigure != nil {
 		return e.Reconfigure(names)
 	}

@@ -25,6 +25,7 @@ type Ctx struct {
 	propCmds  [][][]byte
 	failed    bool
 	noSlowlog bool
+	saved     bool  // see Saved
 	rerun     bool  // of a command that has waited
 	blocked   bool  // the handler called Block
 	redacted  []int // arguments that are never shown
@@ -48,6 +49,12 @@ func (c *Ctx) Err(msg string) {
 // Dirty records n changes to the data set: the command is propagated as it came unless
 // PropagateAs or NoPropagate said otherwise.
 func (c *Ctx) Dirty(n int) { c.dirty += int64(n) }
+
+// Saved tells that the changes of this command are in the snapshot file already: they do not count towards the next one.
+func (c *Ctx) Saved() { c.saved = true }
+
+// Past reports whether the deadline, unix ms, has passed. While a log is replayed none has: the commands that follow count on the key.
+func (c *Ctx) Past(deadline int64) bool { return deadline <= c.E.now && !c.E.loading.on }
 
 // PropagateAs propagates argv (copied) in place of the command as it came; several calls propagate several
 // commands, atomically. No call may follow NoPropagate.

@@ -32,6 +32,9 @@ type Engine struct {
 	Slowlog metrics.Slowlog
 	Latency metrics.Events
 
+	// Links are the connections that MIGRATE keeps.
+	Links Links
+
 	// Shutdown is called by SHUTDOWN and by the life cycle; the server sets it.
 	Shutdown func(opts ShutdownOptions) error
 	// Reconfigure is called after CONFIG SET changed the named directives, for what the engine itself does not apply
@@ -39,6 +42,8 @@ type Engine struct {
 	Reconfigure func(names []string) error
 	// Alarm is called when a deadline has become the first of all that UntilTimeout tells of; the server sets it, to wake who sleeps longer.
 	Alarm func()
+	// Wake has Slice called soon: a Job that waited can go on. Any goroutine may call it; the server sets it.
+	Wake func()
 
 	table   *Table
 	mu      sync.Mutex
@@ -53,6 +58,8 @@ type Engine struct {
 	monitors     []*Client
 	pause        pauseState
 	blocking     blocking
+	loading      loadingState
+	persist      persistState
 
 	base    time.Time // monotonic zero
 	baseNs  int64     // wall clock at base, unix ns
@@ -66,12 +73,6 @@ type Engine struct {
 	cmds    []CommandStats
 	mem     memoryState
 	cron    cronState
-}
-
-// ShutdownOptions are SHUTDOWN's arguments.
-type ShutdownOptions struct {
-	Save, NoSave, Now, Force bool
-	Signal                   string // name of the signal that asked for it, if any
 }
 
 // Options are what New needs beyond configuration and table.
@@ -95,6 +96,7 @@ func New(cfg *config.Config, table *Table, o Options) *Engine {
 	e.KS = keyspace.New(arena.New(), e.params(), e.rng, e.now, hooks{e})
 	e.measureStart()
 	e.cron.reset(e)
+	e.persist.reset(e)
 	return e
 }
 

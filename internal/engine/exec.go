@@ -98,8 +98,16 @@ func (e *Engine) gate(c *Ctx) string {
 	if !cl.Authenticated && !cmd.Is(NoAuth) {
 		return ErrNoAuth
 	}
-	if e.KS.P.MaxMemory > 0 && !e.makeRoom(c) && cmd.Is(DenyOOM) {
+	if e.KS.P.MaxMemory > 0 && !e.loading.on && !e.makeRoom(c) && cmd.Is(DenyOOM) {
 		return ErrOOM
+	}
+	if cmd.Flags&(Write|TellsDiskErrors) != 0 {
+		if msg := e.writeError(); msg != "" {
+			return msg
+		}
+	}
+	if e.loading.on && !cmd.Is(Loading) {
+		return ErrLoading
 	}
 	if cl.Monitor && cmd.Flags&(Write|ReadOnly|MayReplicate) != 0 {
 		return ErrMonitorKeys
@@ -168,7 +176,9 @@ func (e *Engine) account(c *Ctx, ns int64) {
 
 // afterWrite counts the changes of a command and propagates it.
 func (e *Engine) afterWrite(c *Ctx) {
-	e.Stats.Dirty += c.dirty
+	if !c.saved {
+		e.Stats.Dirty += c.dirty
+	}
 	switch c.prop {
 	case propAuto:
 		e.propagate(c.DB.ID(), c.Args)

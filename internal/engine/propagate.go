@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"godwit/internal/keyspace"
 	"godwit/internal/object"
 )
@@ -15,6 +17,11 @@ type Sink interface {
 
 // AddSink adds a receiver of propagated commands.
 func (e *Engine) AddSink(s Sink) { e.sinks = append(e.sinks, s) }
+
+// RemoveSink takes a receiver away again.
+func (e *Engine) RemoveSink(s Sink) {
+	e.sinks = slices.DeleteFunc(slices.Clone(e.sinks), func(o Sink) bool { return o == s })
+}
 
 func (e *Engine) propagate(db int, argv [][]byte) {
 	if len(e.sinks) > 0 {

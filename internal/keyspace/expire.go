@@ -22,7 +22,7 @@ func (db *DB) expire(h uint64, e object.Entry) {
 // ExpireSlice deletes keys and fields that are due, at most budget records' worth, and reports whether more are due now. It is exact: what
 // it does not reach is reached by the next slice, in order of deadline.
 func (ks *Keyspace) ExpireSlice(budget int) (more bool) {
-	if !ks.P.ActiveExpire {
+	if !ks.P.ActiveExpire || ks.held {
 		return false
 	}
 	ks.due = ks.now
@@ -34,7 +34,7 @@ func (ks *Keyspace) ExpireSlice(budget int) (more bool) {
 }
 
 // ExpiryDue reports whether ExpireSlice has something to do. It compares two numbers only: every turn of a loop asks.
-func (ks *Keyspace) ExpiryDue() bool { return ks.dueAt <= ks.now && ks.P.ActiveExpire }
+func (ks *Keyspace) ExpiryDue() bool { return ks.dueAt <= ks.past && ks.P.ActiveExpire }
 
 // maxTagged is how many databases leave room for a generation in a wheel record's 16-bit tag.
 const maxTagged = 1 << (16 - object.GenBits)

@@ -107,6 +107,8 @@ type Keyspace struct {
 	seed    maphash.Seed
 	rng     *rand.Rand
 	now     int64
+	past    int64  // deadlines before it have passed: now, or the beginning of time under HoldExpiry
+	held    bool   // see HoldExpiry
 	lru     uint32 // what lookups store under an LRU policy: seconds, 24 bits
 	due     int64  // see match
 	firedAt int64  // see match
@@ -185,8 +187,21 @@ func (ks *Keyspace) match(r arena.Ref, key []byte) bool {
 // SetNow sets the clock, unix ms.
 func (ks *Keyspace) SetNow(ms int64) {
 	ks.now = ms
-	ks.Heap.Now = ms
+	if !ks.held {
+		ks.past, ks.Heap.Now = ms, ms
+	}
 	ks.lru = uint32(ms/1000) & 0xffffff
+}
+
+// HoldExpiry stops time for deadlines, or lets it go on: while a log is replayed, no key or field may vanish because it would be gone by now,
+// or a command that follows would meet another state than the one it was logged in.
+func (ks *Keyspace) HoldExpiry(on bool) {
+	ks.held = on
+	if on {
+		ks.past, ks.Heap.Now = math.MinInt64, math.MinInt64
+		return
+	}
+	ks.SetNow(ks.now)
 }
 
 // Now is the clock, unix ms.
@@ -252,7 +267,7 @@ func (db *DB) find(key []byte) (uint64, object.Entry) {
 func (db *DB) live(key []byte) (uint64, object.Entry) {
 	h, e := db.find(key)
 	if e.Exists() {
-		if d := e.Deadline(); d != 0 && d < db.ks.now {
+		if d := e.Deadline(); d != 0 && d < db.ks.past {
 			db.expire(h, e)
 			return h, object.Entry{}
 		}
@@ -311,7 +326,7 @@ func (db *DB) StringBytes(e object.Entry, scratch *[24]byte) []byte {
 // Scan walks the table from cursor: emit is called for every live entry of one bucket chain, the next cursor is returned, 0 at the
 // end. emit must not change the keyspace.
 func (db *DB) Scan(cursor uint64, emit func(e object.Entry)) uint64 {
-	now := db.ks.now
+	now := db.ks.past
 	return db.dict.Scan(cursor, func(r arena.Ref) {
 		e := object.View(db.ks.A, r)
 		if d := e.Deadline(); d != 0 && d < now {
@@ -329,7 +344,7 @@ func (db *DB) Random() object.Entry {
 			return object.Entry{}
 		}
 		e := object.View(db.ks.A, r)
-		if d := e.Deadline(); d == 0 || d >= db.ks.now {
+		if d := e.Deadline(); d == 0 || d >= db.ks.past {
 			return e
 		}
 		db.expire(db.ks.Hash(e.Key()), e)

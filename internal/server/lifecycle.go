@@ -118,11 +118,8 @@ func (s *Server) fitDescriptors() error {
 	return nil
 }
 
-// Running logs that the server is open for clients, and tells who supervises it.
+// Running logs that the server is open for clients, and tells who supervises it. The executor is held.
 func (s *Server) Running() {
-	s.eng.Enter()
-	defer s.eng.Leave()
-	s.log.Warning("Server initialized")
 	for _, l := range s.listeners {
 		if l.kind == kindUnix {
 			s.log.Notice("Ready to accept connections unix %s", l.addr)
@@ -136,9 +133,7 @@ func (s *Server) Running() {
 			}
 		}
 	}
-	if mode := s.eng.Cfg.Supervised; mode == config.SupervisedSystemd || mode == config.SupervisedAuto {
-		s.notifySystemd("STATUS=Ready to accept connections\nREADY=1\n")
-	}
+	s.tellSupervisor("STATUS=Ready to accept connections\nREADY=1\n")
 }
 
 // Mode logs what the server is.
@@ -148,6 +143,13 @@ func (s *Server) Mode() {
 		port = s.eng.Cfg.TLSPort
 	}
 	s.log.Notice("Running mode=standalone, port=%d.", port)
+}
+
+// tellSupervisor is notifySystemd for a server that is supervised.
+func (s *Server) tellSupervisor(msg string) {
+	if mode := s.eng.Cfg.Supervised; mode == config.SupervisedSystemd || mode == config.SupervisedAuto {
+		s.notifySystemd(msg)
+	}
 }
 
 // notifySystemd sends a message to the supervisor, if there is one.
@@ -181,13 +183,16 @@ func (s *Server) Shutdown(o engine.ShutdownOptions) error {
 }
 
 // shutdown is Shutdown with the executor held: Run returns soon after it.
-func (s *Server) shutdown(engine.ShutdownOptions) error {
+func (s *Server) shutdown(o engine.ShutdownOptions) error {
 	if s.stopping.Load() {
 		return nil
 	}
 	s.log.Warning("User requested shutdown...")
-	if mode := s.eng.Cfg.Supervised; mode == config.SupervisedSystemd || mode == config.SupervisedAuto {
-		s.notifySystemd("STOPPING=1\n")
+	s.tellSupervisor("STOPPING=1\n")
+	if err := s.eng.FinishData(o, func() { s.tellSupervisor("STATUS=Saving the final RDB snapshot\n") }); err != nil {
+		s.tellSupervisor("STATUS=" + err.Error() + "\n")
+		s.log.Warning("Errors trying to shut down the server. Check the logs for more information.")
+		return err
 	}
 	s.RemovePidFile()
 	for _, l := range s.listeners {

@@ -79,7 +79,9 @@ func TestUnixSocket(t *testing.T) {
 			return true
 		})
 	})
+	r.eng.Enter()
 	r.srv.Running()
+	r.eng.Leave()
 	if _, err := c.Do("shutdown"); err == nil {
 		t.Error("shutdown was answered")
 	}
@@ -90,7 +92,7 @@ func TestUnixSocket(t *testing.T) {
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Error("the socket's file is still there:", err)
 	}
-	for _, line := range []string{"Server initialized", "Ready to accept connections unix " + path, "User requested shutdown...",
+	for _, line := range []string{"Ready to accept connections unix " + path, "User requested shutdown...",
 		"Removing the unix socket file.", "is now ready to exit, bye bye..."} {
 		if !strings.Contains(logged.String(), line) {
 			t.Errorf("the log lacks %q:\n%s", line, logged)

@@ -47,6 +47,7 @@ type Server struct {
 	keepalive atomic.Int64 // tcp-keepalive, for the accepting goroutines
 	nextLoop  atomic.Uint32
 	stopping  atomic.Bool
+	failure   atomic.Pointer[error]
 	stopped   chan struct{} // closed when stopping is set
 	alarmed   chan struct{} // one slot: there is an earlier deadline
 	serving   sync.WaitGroup
@@ -79,6 +80,7 @@ func New(e *engine.Engine, o Options) (*Server, error) {
 	}
 	e.Shutdown = s.shutdown
 	e.Alarm = s.alarm
+	e.Wake = s.wake
 	e.Reconfigure = s.reconfigure
 	return s, nil
 }
@@ -101,7 +103,16 @@ func (s *Server) Run() error {
 	}
 	wg.Wait()
 	s.closeAll()
+	if err := s.failure.Load(); err != nil {
+		return *err
+	}
 	return errors.Join(errs...)
+}
+
+// Fail ends the service because of an error outside of it; Run returns it. Any goroutine may call it.
+func (s *Server) Fail(err error) {
+	s.failure.Store(&err)
+	s.stop()
 }
 
 // tick is the cron where no loop calls it.
@@ -143,6 +154,18 @@ func (s *Server) alarm() {
 		case s.alarmed <- struct{}{}:
 		default:
 		}
+	}
+}
+
+// wake has whoever does the background work look at it again. Any goroutine may call it.
+func (s *Server) wake() {
+	if len(s.loops) > 0 {
+		s.loops[0].ev.Wake()
+		return
+	}
+	select {
+	case s.alarmed <- struct{}{}:
+	default:
 	}
 }
 

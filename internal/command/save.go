@@ -1,0 +1,76 @@
+package command
+
+import (
+	"errors"
+
+	"godwit/internal/engine"
+)
+
+func saveCommands() []*engine.Command {
+	return []*engine.Command{
+		{
+			Name: "save", Arity: 1, Flags: engine.Admin | engine.NoScript | engine.NoAsyncLoading | engine.NoMulti, Group: engine.GroupServer, Since: "1.0.0",
+			Summary: "Writes a snapshot while everybody waits.", Complexity: "O(N) in the number of keys",
+			Run: saveCmd,
+		},
+		{
+			Name: "bgsave", Arity: -1, Flags: engine.Admin | engine.NoScript | engine.NoAsyncLoading, Group: engine.GroupServer, Since: "1.0.0",
+			Summary: "Writes a snapshot in the background.", Complexity: "O(1); the snapshot is O(N) in the number of keys",
+			History: []engine.History{{Since: "3.2.2", Change: "Takes `SCHEDULE`."}},
+			Args:    []engine.Arg{engine.Tok("schedule").Opt().From("3.2.2")},
+			Run:     bgsaveCmd,
+		},
+		{
+			Name: "bgrewriteaof", Arity: 1, Flags: engine.Admin | engine.NoScript | engine.NoAsyncLoading, Group: engine.GroupServer, Since: "1.0.0",
+			Summary: "Rewrites the append-only file in the background.", Complexity: "O(1); the rewrite is O(N) in the number of keys",
+			Run: bgrewriteaofCmd,
+		},
+	}
+}
+
+const errSaving = "ERR Background save already in progress"
+
+func saveCmd(c *engine.Ctx) {
+	switch err := c.E.Save(); {
+	case errors.Is(err, engine.ErrSaveRunning):
+		c.Err(errSaving)
+	case err != nil:
+		c.Err("ERR") // the log says why
+	default:
+		c.OK()
+	}
+}
+
+func bgsaveCmd(c *engine.Ctx) {
+	if len(c.Args) > 1 && !(len(c.Args) == 2 && is(c.Args[1], "schedule")) {
+		c.Err(engine.ErrSyntax)
+		return
+	}
+	scheduled, err := c.E.SaveInBackground(len(c.Args) > 1)
+	switch {
+	case errors.Is(err, engine.ErrSaveRunning):
+		c.Err(errSaving)
+	case errors.Is(err, engine.ErrRewriteRunning):
+		c.Err("ERR Another child process is active (AOF?): can't BGSAVE right now. Use BGSAVE SCHEDULE in order to schedule a BGSAVE whenever possible.")
+	case err != nil:
+		c.Err("ERR")
+	case scheduled:
+		c.Simple("Background saving scheduled")
+	default:
+		c.Simple("Background saving started")
+	}
+}
+
+func bgrewriteaofCmd(c *engine.Ctx) {
+	scheduled, err := c.E.RewriteAOF()
+	switch {
+	case errors.Is(err, engine.ErrRewriteRunning):
+		c.Err("ERR Background append only file rewriting already in progress")
+	case err != nil:
+		c.Err("ERR Can't execute an AOF background rewriting. Please check the server logs for more information.")
+	case scheduled:
+		c.Simple("Background append only file rewriting scheduled")
+	default:
+		c.Simple("Background append only file rewriting started")
+	}
+}

@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"errors"
+
+	"godwit/internal/keyspace"
+)
+
+// loadingState is what the engine knows of a data set that is being read from disk.
+type loadingState struct {
+	on            bool
+	start         int64 // unix ms
+	total, loaded int64 // bytes of the files
+}
+
+// LoadingInfo is INFO's view of a load.
+type LoadingInfo struct {
+	Start         int64 // unix seconds
+	Total, Loaded int64 // bytes
+	ETA           int64 // seconds, -1 while nothing can be said
+}
+
+// Loading reports whether the data set is being read from disk. Commands without the flag Loading are refused meanwhile, nothing expires, and
+// nothing is saved.
+func (e *Engine) Loading() bool { return e.loading.on }
+
+// BeginLoading begins the state Loading; total is the size of what is to be read, in bytes.
+func (e *Engine) BeginLoading(total int64) {
+	e.loading = loadingState{on: true, start: e.now, total: total}
+	e.KS.HoldExpiry(true)
+}
+
+// EndLoading ends it.
+func (e *Engine) EndLoading() {
+	e.loading = loadingState{}
+	e.KS.HoldExpiry(false)
+}
+
+// LoadingInfo tells how far a load is; it is meaningful while Loading.
+func (e *Engine) LoadingInfo() LoadingInfo {
+	l := &e.loading
+	i := LoadingInfo{Start: l.start / 1000, Total: l.total, Loaded: l.loaded, ETA: -1}
+	if l.loaded > 0 {
+		elapsed := (e.now - l.start) / 1000
+		i.ETA = int64(float64(elapsed) * float64(max(l.total-l.loaded, 0)) / float64(l.loaded))
+	}
+	return i
+}
+
+// LoadTarget is the engine as the loaders of package persist see it: where the data set goes.
+type LoadTarget struct {
+	e      *Engine
+	client *Client
+	held   bool
+}
+
+// LoadTarget gives access for a load. held tells that the caller holds the executor throughout (DEBUG RELOAD); otherwise each step takes it, and clients
+// are answered between steps.
+func (e *Engine) LoadTarget(held bool) *LoadTarget {
+	t := &LoadTarget{e: e, held: held}
+	t.Step(func() { t.client = e.InternalClient() })
+	return t
+}
+
+// Step runs fn with the executor. A step should take no more than a millisecond or two: that long clients wait. fn must not call Step.
+func (t *LoadTarget) Step(fn func()) {
+	if !t.held {
+		t.e.Enter()
+		defer t.e.Leave()
+	}
+	fn()
+}
+
+// Keyspace is where keys are inserted, within a step.
+func (t *LoadTarget) Keyspace() *keyspace.Keyspace { return t.e.KS }
+
+// Expect sets the number of bytes that there are to load, within a step.
+func (t *LoadTarget) Expect(total int64) { t.e.loading.total = total }
+
+// Loaded sets the number of bytes that have been loaded of all files together, within a step.
+func (t *LoadTarget) Loaded(bytes int64) { t.e.loading.loaded = bytes }
+
+// Exec runs a command of a log, within a step. It bypasses the gates and all statistics: it is not a client's. argv is borrowed. ErrUnknownCommand means
+// that there is no such command, or none with that number of arguments; any other error is the command's own reply.
+func (t *LoadTarget) Exec(argv [][]byte) error {
+	e, c := t.e, t.client
+	if len(argv) == 0 {
+		return nil
+	}
+	cmd, _ := e.table.Find(argv)
+	if cmd == nil || cmd.Run == nil || !cmd.AcceptsArgs(len(argv)) {
+		return ErrUnknownCommand
+	}
+	ctx := &e.ctx
+	if e.current != nil {
+		ctx = &Ctx{} // within DEBUG LOADAOF, whose own context is in use
+	}
+	*ctx = Ctx{Writer: &c.W, E: e, Client: c, Cmd: cmd, DB: c.db, Args: argv, Now: e.now}
+	cmd.Run(ctx)
+	e.Stats.Dirty += ctx.dirty
+	reply := c.W.Buf
+	c.W.Buf = reply[:0]
+	if len(reply) > 0 && reply[0] == '-' {
+		return errors.New(string(reply[1 : len(reply)-2]))
+	}
+	return nil
+}
+
+// DB is the number of the database that the commands of the log have selected.
+func (t *LoadTarget) DB() int { return t.client.db.ID() }
+
+// ErrUnknownCommand is LoadTarget.Exec's error for what is no command.
+var ErrUnknownCommand = errors.New("unknown command or wrong number of arguments")
+
+// InternalClient makes a client that is no connection: nothing lists it, and no gate holds it.
+func (e *Engine) InternalClient() *Client {
+	c := &Client{FD: -1, User: "default", Internal: true, Authenticated: true, Created: e.now, LastUsed: e.now, db: e.KS.DB(0)}
+	c.W.Proto = 2
+	return c
+}

@@ -1,0 +1,73 @@
+package engine
+
+import "godwit/internal/logging"
+
+// ShutdownOptions are SHUTDOWN's arguments.
+type ShutdownOptions struct {
+	Save, NoSave, Now, Force bool
+	Signal                   string // name of the signal that asked for it, if any
+}
+
+// ErrShutdown is the refusal of a shutdown that would lose data; its text is for the service manager.
+type ErrShutdown string
+
+// Error implements error.
+func (e ErrShutdown) Error() string { return string(e) }
+
+// What stops a shutdown.
+const (
+	ErrFirstBase = ErrShutdown("Writing initial AOF, can't exit")
+	ErrFinalSave = ErrShutdown("Error trying to save the DB, can't exit.")
+)
+
+// FinishData brings the data set to the disk for the end of the server: the log is synced, a snapshot is written when there are save points or SAVE asks
+// for it. Unless forced, an error means that the server must go on. saving is called before the snapshot, which may take long.
+func (e *Engine) FinishData(o ShutdownOptions, saving func()) error {
+	s := &e.persist
+	if s.p == nil || e.loading.on {
+		return nil // half a data set must not replace the whole one
+	}
+	if s.kind == saveJob {
+		e.Log.Warning("There is a child saving an .rdb. Killing it!")
+		e.cancelJob(saveJob)
+	}
+	aof := s.p.AppendOnly()
+	if st := aof.Status(); st.FirstBase {
+		if !o.Force {
+			e.Log.Warning("Writing initial AOF, can't exit")
+			return ErrFirstBase
+		}
+		e.Log.Warning("Writing initial AOF. Exit anyway.")
+	} else if st.Rewriting {
+		e.Log.Warning("There is a child rewriting the AOF. Killing it!")
+	}
+	if aof.Status().On {
+		e.Log.Notice("Calling fsync() on the AOF file.")
+		if err := aof.Sync(); err != nil {
+			e.Log.Warning("Fail to fsync the AOF file: %s.", logging.OSError(err))
+		}
+	}
+	if !o.Save && (o.NoSave || len(e.Cfg.Save) == 0) {
+		return nil
+	}
+	e.Log.Notice("Saving the final RDB snapshot before exiting.")
+	if saving != nil {
+		saving()
+	}
+	if e.saveNow() == nil {
+		return nil
+	}
+	if o.Force {
+		e.Log.Warning("Error trying to save the DB. Exit anyway.")
+		return nil
+	}
+	e.Log.Warning("Error trying to save the DB, can't exit.")
+	return ErrFinalSave
+}
+
+// RemoveTemporary removes unfinished files before the process ends out of order. Any goroutine may call it.
+func (e *Engine) RemoveTemporary() {
+	if p := e.persist.p; p != nil {
+		p.RemoveTemporary()
+	}
+}
