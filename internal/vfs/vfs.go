@@ -1,0 +1,94 @@
+// Package vfs is the file system as persistence sees it: two small interfaces, the real thing behind them (OS), and two that exist to show
+// that persistence keeps its promises.
+//
+//   - Mem is a file system in memory that knows what a power loss would leave of it. What has been written reaches the disk by File.Sync;
+//     that a file has this name, or none, by FS.SyncDir of its folder. All else may be lost, kept, or torn.
+//   - Faulty fails chosen operations of another FS: a disk that fills up in the middle of a write, an fsync or a rename that does not work.
+//
+// What code that replaces files has to do, and what Mem holds it to:
+//
+//  1. write under a temporary name, Sync: else the name may lead to a file that is empty or torn
+//  2. Rename: whole or not at all
+//  3. SyncDir, before anything else relies on the name: name changes that are not synced survive in any combination
+//
+// After a failed Sync nothing is known about the data written since the last good one, and another Sync that works does not bring it
+// back: kernels drop what they could not write. Mem does so too when Faulty fails its Sync.
+package vfs
+
+import (
+	"io"
+	"io/fs"
+	"os"
+)
+
+// File is an open file. It is as safe for concurrent use as *os.File.
+type File interface {
+	io.Reader
+	io.Writer
+	io.Closer
+	io.Seeker
+	// Sync returns when what was written to the file would survive a power loss. The file's name may still be lost: see FS.SyncDir.
+	Sync() error
+	Truncate(size int64) error
+}
+
+// FS opens and names files. Errors are *fs.PathError or *os.LinkError around a system error, as package os returns them.
+type FS interface {
+	// Open takes the flags of os.OpenFile.
+	Open(name string, flag int, perm fs.FileMode) (File, error)
+	// Rename replaces to if it exists, whole or not at all.
+	Rename(from, to string) error
+	// Remove removes a file, or a folder without entries.
+	Remove(name string) error
+	// SyncDir returns when what was created, renamed and removed in the folder before would survive a power loss.
+	SyncDir(dir string) error
+	// ReadDir returns the entries sorted by name.
+	ReadDir(dir string) ([]fs.DirEntry, error)
+	MkdirAll(dir string, perm fs.FileMode) error
+	Stat(name string) (fs.FileInfo, error)
+}
+
+// ReadFile returns what the file holds.
+func ReadFile(fsys FS, name string) ([]byte, error) {
+	f, err := fsys.Open(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// OS is the operating system's file system.
+func OS() FS { return osFS{} }
+
+type osFS struct{}
+
+func (osFS) Open(name string, flag int, perm fs.FileMode) (File, error) {
+	f, err := os.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err // a nil *os.File in a File would not be nil
+	}
+	return osFile{f}, nil
+}
+
+func (osFS) Rename(from, to string) error              { return os.Rename(from, to) }
+func (osFS) Remove(name string) error                  { return os.Remove(name) }
+func (osFS) ReadDir(dir string) ([]fs.DirEntry, error) { return os.ReadDir(dir) }
+func (osFS) Stat(name string) (fs.FileInfo, error)     { return os.Stat(name) }
+
+func (osFS) MkdirAll(dir string, perm fs.FileMode) error { return os.MkdirAll(dir, perm) }
+
+func (osFS) SyncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if cerr := d.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// osFile is an *os.File whose Sync is the cheapest one that keeps File's promise.
+type osFile struct{ *os.File }

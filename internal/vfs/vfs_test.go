@@ -1,0 +1,312 @@
+package vfs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func write(t testing.TB, fsys FS, name, data string) File {
+	t.Helper()
+	f, err := fsys.Open(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o644)
+	require.NoError(t, err)
+	_, err = io.WriteString(f, data)
+	require.NoError(t, err)
+	return f
+}
+
+// tree is every file's content by name, and every folder with a slash.
+func tree(t testing.TB, fsys FS, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	entries, err := fsys.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
+		if e.IsDir() {
+			out[name+"/"] = ""
+			maps.Copy(out, tree(t, fsys, name))
+			continue
+		}
+		data, err := ReadFile(fsys, name)
+		require.NoError(t, err)
+		out[name] = string(data)
+		info, err := fsys.Stat(name)
+		require.NoError(t, err)
+		require.EqualValues(t, len(data), info.Size())
+		require.Equal(t, e.Name(), info.Name())
+	}
+	return out
+}
+
+// TestSameAsOS runs the same random operations on the system's file system and on Mem: results, error classes and contents are equal.
+func TestSameAsOS(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Log("seed", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	mem, dir := NewMem(), t.TempDir()
+	require.NoError(t, mem.MkdirAll(dir, 0o755))
+	pair := [2]FS{OS(), mem}
+	var open [][2]File
+	name := func() string {
+		return filepath.Join(dir, []string{"a", "b", "d/a", "d/b", "none/x"}[rnd.IntN(5)])
+	}
+	flags := []int{os.O_RDONLY, os.O_RDWR, os.O_WRONLY | os.O_APPEND, os.O_RDWR | os.O_CREATE, os.O_WRONLY | os.O_CREATE | os.O_TRUNC, os.O_WRONLY | os.O_CREATE | os.O_EXCL}
+	same := func(what string, do func(i int) (any, error)) {
+		t.Helper()
+		want, werr := do(0)
+		got, gerr := do(1)
+		require.Equal(t, want, got, what)
+		require.Equal(t, class(werr), class(gerr), "%s: %v, %v", what, werr, gerr)
+	}
+	for step := range 3000 {
+		var f [2]File
+		if len(open) > 0 {
+			f = open[rnd.IntN(len(open))]
+		}
+		what := fmt.Sprint("step ", step)
+		switch op := rnd.IntN(12); {
+		case op == 0:
+			d := filepath.Join(dir, "d")
+			same(what+" mkdir", func(i int) (any, error) { return nil, pair[i].MkdirAll(d, 0o755) })
+		case op <= 2:
+			n, flag := name(), flags[rnd.IntN(len(flags))]
+			var files [2]File
+			same(what+" open "+n, func(i int) (any, error) {
+				var err error
+				files[i], err = pair[i].Open(n, flag, 0o644)
+				return nil, err
+			})
+			if files[0] != nil {
+				open = append(open, files)
+			}
+		case op == 3:
+			from, to := name(), name()
+			same(what+" rename "+from+" "+to, func(i int) (any, error) { return nil, pair[i].Rename(from, to) })
+		case op == 4:
+			n := name()
+			same(what+" remove "+n, func(i int) (any, error) { return nil, pair[i].Remove(n) })
+		case op == 5:
+			same(what+" syncdir", func(i int) (any, error) { return nil, pair[i].SyncDir(dir) })
+		case len(open) == 0:
+		case op <= 7:
+			data := []byte(strings.Repeat(string(rune('a'+rnd.IntN(26))), rnd.IntN(20)))
+			same(what+" write", func(i int) (any, error) { return f[i].Write(data) })
+		case op == 8:
+			n := rnd.IntN(30)
+			same(what+" read", func(i int) (any, error) {
+				b := make([]byte, n)
+				got, err := f[i].Read(b)
+				return string(b[:got]), err
+			})
+		case op == 9:
+			at, whence := int64(rnd.IntN(40)-10), rnd.IntN(3)
+			same(what+" seek", func(i int) (any, error) { return f[i].Seek(at, whence) })
+		case op == 10:
+			size := int64(rnd.IntN(60))
+			same(what+" truncate", func(i int) (any, error) { return nil, f[i].Truncate(size) })
+		case rnd.IntN(2) == 0:
+			same(what+" sync", func(i int) (any, error) { return nil, f[i].Sync() })
+		default:
+			same(what+" close", func(i int) (any, error) { return nil, f[i].Close() })
+			open = slices.DeleteFunc(open, func(o [2]File) bool { return o == f })
+		}
+		require.Equal(t, tree(t, OS(), dir), tree(t, mem, dir), what)
+	}
+}
+
+func class(err error) string {
+	for _, e := range []error{nil, io.EOF, fs.ErrNotExist, fs.ErrExist, fs.ErrClosed, syscall.EBADF, syscall.EINVAL, syscall.ENOTEMPTY} {
+		if errors.Is(err, e) || err == e {
+			return fmt.Sprint(e)
+		}
+	}
+	return err.Error()
+}
+
+// TestFixedCrashes: what survives for the seeds that mean something.
+func TestFixedCrashes(t *testing.T) {
+	m := NewMem()
+	require.NoError(t, write(t, m, "a", "old").Sync())
+	require.NoError(t, m.SyncDir("."))
+	write(t, m, "tmp", "new")
+	require.NoError(t, m.Rename("tmp", "a"))
+	want := map[uint64]map[string]string{
+		LoseAll: {"a": "old"}, KeepAll: {"a": "new"}, KeepNames: {"a": ""}, KeepData: {"a": "old"},
+	}
+	for seed, files := range want {
+		require.Equal(t, files, tree(t, m.Crash(seed), "."), "seed %d", seed)
+	}
+	require.Equal(t, map[string]string{"a": "new"}, tree(t, m, "."), "the crashed one goes on")
+}
+
+// TestReplace: the sequence that the package comment asks for leaves the old or the new file at every point, whatever survives; leaving out
+// any of its steps does not.
+func TestReplace(t *testing.T) {
+	for _, leave := range []string{"", "sync", "syncdir"} {
+		m := NewMem()
+		require.NoError(t, write(t, m, "a", "old").Sync())
+		require.NoError(t, m.SyncDir("."))
+		bad := 0
+		m.Observe(func(n int, op string, crash func(uint64) *Mem) {
+			for seed := range uint64(50) {
+				if got := tree(t, crash(seed), ".")["a"]; got != "old" && got != "new" {
+					bad++
+				}
+			}
+		})
+		f := write(t, m, "tmp", "new")
+		if leave != "sync" {
+			require.NoError(t, f.Sync())
+		}
+		require.NoError(t, m.Rename("tmp", "a"))
+		if leave != "syncdir" {
+			require.NoError(t, m.SyncDir("."))
+		}
+		require.Equal(t, leave == "sync", bad > 0, "without %q: %d bad states", leave, bad)
+		if lost := tree(t, m.Crash(LoseAll), ".")["a"] == "old"; lost != (leave == "syncdir") {
+			t.Errorf("without %q: durable at the end: %v", leave, !lost)
+		}
+	}
+}
+
+// TestTornWrites: every length of the unsynced tail turns up, and nothing but a tail is lost.
+func TestTornWrites(t *testing.T) {
+	m := NewMem()
+	f := write(t, m, "log", "synced ")
+	require.NoError(t, f.Sync())
+	require.NoError(t, m.SyncDir("."))
+	for _, part := range []string{"one ", "two ", "three"} {
+		_, err := io.WriteString(f, part)
+		require.NoError(t, err)
+	}
+	whole := "synced one two three"
+	seen := map[int]bool{}
+	for seed := range uint64(2000) {
+		got := tree(t, m.Crash(seed), ".")["log"]
+		require.True(t, strings.HasPrefix(whole, got), "seed %d: %q", seed, got)
+		require.Equal(t, got, tree(t, m.Crash(seed), ".")["log"], "the same seed gives the same result")
+		seen[len(got)] = true
+	}
+	for n := len("synced "); n <= len(whole); n++ {
+		require.True(t, seen[n], "length %d", n)
+	}
+	require.Len(t, seen, len(whole)-len("synced ")+1, "what was synced is never lost")
+}
+
+// TestNames: each unsynced change of names is lost or kept as a whole, in any combination; those of a synced folder are kept.
+func TestNames(t *testing.T) {
+	m := NewMem()
+	require.NoError(t, m.MkdirAll("d", 0o755))
+	require.NoError(t, m.SyncDir("."))
+	for _, name := range []string{"a", "b"} {
+		require.NoError(t, write(t, m, name, name).Sync())
+	}
+	require.NoError(t, m.Rename("a", "d/a"))
+	seen := map[string]bool{}
+	for seed := range uint64(200) {
+		seen[fmt.Sprint(tree(t, m.Crash(seed), "."))] = true
+	}
+	for _, want := range []map[string]string{{}, {"a": "a"}, {"b": "b"}, {"a": "a", "b": "b"}, {"d/a": "a"}, {"d/a": "a", "b": "b"}} {
+		want["d/"] = ""
+		require.True(t, seen[fmt.Sprint(want)], "%v", want)
+	}
+	require.Len(t, seen, 6)
+
+	require.NoError(t, m.SyncDir("d"))
+	seen = map[string]bool{}
+	for seed := range uint64(200) {
+		seen[fmt.Sprint(tree(t, m.Crash(seed), "."))] = true
+	}
+	require.Equal(t, map[string]bool{fmt.Sprint(map[string]string{"d/": "", "d/a": "a"}): true, fmt.Sprint(map[string]string{"d/": "", "d/a": "a", "b": "b"}): true}, seen)
+}
+
+func TestFolderLost(t *testing.T) {
+	m := NewMem()
+	require.NoError(t, m.MkdirAll("x/y", 0o755))
+	require.NoError(t, write(t, m, "x/y/f", "1").Sync())
+	require.NoError(t, m.SyncDir("x/y"))
+	require.Empty(t, tree(t, m.Crash(LoseAll), "."))
+	require.NoError(t, m.SyncDir("."))
+	require.Equal(t, map[string]string{"x/": ""}, tree(t, m.Crash(LoseAll), "."))
+	require.NoError(t, m.SyncDir("x"))
+	require.Equal(t, map[string]string{"x/": "", "x/y/": "", "x/y/f": "1"}, tree(t, m.Crash(LoseAll), "."))
+}
+
+func TestPowerOff(t *testing.T) {
+	m := NewMem()
+	m.PowerOffAfter(2)
+	f := write(t, m, "a", "1")
+	require.Equal(t, 2, m.Ops())
+	require.ErrorIs(t, f.Sync(), ErrPowerOff)
+	_, err := f.Write([]byte("2"))
+	require.ErrorIs(t, err, ErrPowerOff)
+	_, err = m.Open("a", os.O_RDONLY, 0)
+	require.ErrorIs(t, err, ErrPowerOff)
+	require.ErrorIs(t, m.Rename("a", "b"), ErrPowerOff)
+	require.NoError(t, f.Close())
+	require.Equal(t, 2, m.Ops())
+	require.Equal(t, map[string]string{"a": "1"}, tree(t, m.Crash(KeepAll), "."), "what is left has power")
+}
+
+func TestFaults(t *testing.T) {
+	m := NewMem()
+	plan := NewPlan(Fault{Op: OpWrite, Name: "full", After: 5, Bytes: true})
+	fsys := Faulty(m, plan)
+	f := write(t, fsys, "full", "abc")
+	n, err := f.Write([]byte("defg"))
+	require.Equal(t, 2, n)
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	n, err = f.Write([]byte("x"))
+	require.Zero(t, n)
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	write(t, fsys, "other", "long enough for the fault")
+	require.Equal(t, "abcde", tree(t, fsys, ".")["full"])
+	require.Equal(t, 2, plan.Fired())
+	plan.Clear()
+	_, err = f.Write([]byte("x"))
+	require.NoError(t, err)
+
+	plan.Add(Fault{Op: OpRename, Name: "to", After: 1, Once: true}, Fault{Op: OpSyncDir}, Fault{Op: OpCreate}, Fault{Op: OpRead, Err: syscall.EAGAIN})
+	require.NoError(t, fsys.Rename("full", "to"))
+	require.NoError(t, fsys.Rename("other", "from"))
+	require.ErrorIs(t, fsys.Rename("from", "to"), syscall.EIO)
+	require.NoError(t, fsys.Rename("from", "to"))
+	require.ErrorIs(t, fsys.SyncDir("."), syscall.EIO)
+	_, err = fsys.Open("new", os.O_CREATE|os.O_RDWR, 0o644)
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	_, err = fsys.Open("to", os.O_CREATE|os.O_RDWR, 0o644)
+	require.NoError(t, err, "it exists")
+	_, err = ReadFile(fsys, "to")
+	require.ErrorIs(t, err, syscall.EAGAIN)
+	require.EqualValues(t, 4, plan.Seen(OpRename))
+}
+
+// TestFailedSync: data that an fsync did not bring to the disk is not brought there by the next one.
+func TestFailedSync(t *testing.T) {
+	m := NewMem()
+	fsys := Faulty(m, NewPlan(Fault{Op: OpSync, After: 1, Once: true}))
+	f := write(t, fsys, "a", "1")
+	require.NoError(t, f.Sync())
+	require.NoError(t, fsys.SyncDir("."))
+	_, err := f.Write([]byte("2"))
+	require.NoError(t, err)
+	require.ErrorIs(t, f.Sync(), syscall.EIO)
+	require.NoError(t, f.Sync())
+	require.Equal(t, "12", tree(t, m, ".")["a"])
+	for seed := range uint64(20) {
+		require.Equal(t, "1", tree(t, m.Crash(seed), ".")["a"])
+	}
+}
