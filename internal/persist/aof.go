@@ -1,0 +1,457 @@
+// Package persist keeps the data set on disk: snapshots and the append-only log.
+package persist
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"godwit/internal/logging"
+	"godwit/internal/vfs"
+)
+
+// AOF is the append-only log: every command that changed the data set, as RESP text, in the multi-part layout of Redis 7.
+//
+//	appendonlydir/appendonly.aof.3.base.rdb     the data set at the last rewrite
+//	appendonlydir/appendonly.aof.3.incr.aof     what was written since
+//	appendonlydir/appendonly.aof.4.incr.aof     … and since a rewrite began that is not done yet
+//	appendonlydir/appendonly.aof.manifest       which files count, in which order
+//
+// # Writing
+//
+// Propagate appends to a buffer, and EndBatch, before the replies of the batch are sent, writes the buffer with one write, and syncs it
+// with one fdatasync under appendfsync always. Under everysec a worker goroutine syncs; while it does, writes to the same file
+// would stall behind it in the kernel, so the buffer waits, two seconds at most (Redis's rule).
+//
+// # Rewriting
+//
+//	Rewrite            the buffer is written out; from here on everything goes to the next incremental file;
+//	                   the snapshot of this moment begins (Base.Start)
+//	  worker: seal     sync the old file, create the new one, put the manifest that names it in place
+//	  sealed           the buffer goes to the new file
+//	BaseDone           the base is complete under a temporary name
+//	  worker: install  rename the base, put the manifest in place that has the base and only the incremental files from this rewrite on
+//	  installed        the old files, now history, are deleted by a goroutine of its own, then leave the manifest
+//
+// While the worker seals, what is propagated stays in the buffer: not one byte reaches a file before everything in front of it is on disk, so
+// that whatever a power failure leaves is a prefix of the history. (Redis lets the new file grow at once.) Under always the batch waits for the seal.
+//
+// # Ownership
+//
+// All methods are the executor's, except where noted. The worker touches the file system and its job, nothing else of the AOF.
+type AOF struct {
+	o   AOFOptions
+	set AOFSettings
+	dir string // of the files
+
+	state   aofState
+	loading bool
+	man     *manifest // as it is on disk
+	file    vfs.File  // the last incremental file, opened for appending; nil when off
+	name    string    // its name
+
+	buf     []byte // not yet written
+	db      int    // that the last SELECT in the stream named, -1: none
+	stamped int64  // second of the last timestamp annotation
+
+	appended int64        // bytes ever propagated
+	written  int64        // bytes ever written, less than appended by len(buf)
+	asked    int64        // value of written that a sync was last asked for
+	synced   atomic.Int64 // value of written that is on disk
+
+	fileSize  int64 // bytes of the current file that hold whole units
+	otherSize int64 // of the base and the incremental files before it
+	baseSize  int64 // of everything when the last rewrite ended
+
+	postponed int64 // unix ms since when the write waits for a sync, 0: it does not
+	lastSync  int64 // unix ms when a sync was last asked for
+	delayed   int64 // aof_delayed_fsync
+	writeErr  error // why the last write failed, nil if it did not
+	loggedErr int64 // unix ms of the last line about that
+	triedAt   int64 // unix ms of the last retry
+	doubtful  bool  // a sync has failed: what the kernel dropped only a rewrite brings back
+
+	work worker
+	rw   rewriteState
+	gc   *historyJob
+}
+
+// AOFOptions are what an AOF needs of its surroundings; all must be set unless noted.
+type AOFOptions struct {
+	FS       vfs.FS
+	Log      *logging.Logger
+	Dir      string // the server's folder
+	DirName  string // appenddirname
+	FileName string // appendfilename
+	// Now is the executor's clock, unix ms.
+	Now func() int64
+	// Base makes bases; nil: only at the start, for an empty data set.
+	Base BaseMaker
+	// Wake is called from other goroutines when there is something to do for EndBatch or Cron although nothing may happen on the executor:
+	// a sync ended. May be nil.
+	Wake func()
+	// Latency is told of the ms that a write or sync took on the executor, by latency event name. May be nil.
+	Latency func(event string, ms int64)
+	// Exit ends the process; nil: os.Exit.
+	Exit func(code int)
+}
+
+// BaseMaker makes the base of a rewrite: a file with the data set as of now. SNAP: implemented over the snapshotter.
+type BaseMaker interface {
+	// Busy reports whether another snapshot is running, so that none can start.
+	Busy() bool
+	// Start begins to write the data set as of this moment to the file path, as an RDB file or as commands. Once the file is complete and
+	// synced, or the attempt has failed, done is called on the executor, never from within Start or Cancel.
+	Start(path string, rdb bool, done func(error)) error
+	// Cancel ends the running attempt; done is not called for it.
+	Cancel()
+	// Empty is the content of a base without a key.
+	Empty(rdb bool) []byte
+}
+
+// FsyncPolicy is appendfsync.
+type FsyncPolicy uint8
+
+// The policies, in the order of the directive's values.
+const (
+	FsyncEverySec FsyncPolicy = iota
+	FsyncAlways
+	FsyncNo
+)
+
+// AOFSettings are the directives that may change while the server runs.
+type AOFSettings struct {
+	Fsync             FsyncPolicy
+	NoFsyncOnRewrite  bool
+	RewritePercentage int64
+	RewriteMinSize    int64
+	LoadTruncated     bool
+	RDBPreamble       bool
+	Timestamps        bool
+	KeepHistory       bool // aof-disable-auto-gc
+}
+
+type aofState uint8
+
+const (
+	aofOff aofState = iota
+	aofOn
+	aofWaitRewrite // turned on, but the base is still being made: nothing is promised yet
+)
+
+// Sentinels of the AOF.
+var (
+	ErrNoAOF = errors.New("there is no append-only file")
+)
+
+// NewAOF makes an AOF that is off. It reads nothing yet.
+func NewAOF(o AOFOptions, s AOFSettings) *AOF {
+	if o.Exit == nil {
+		o.Exit = os.Exit
+	}
+	if o.Wake == nil {
+		o.Wake = func() {}
+	}
+	if o.Latency == nil {
+		o.Latency = func(string, int64) {}
+	}
+	a := &AOF{o: o, set: s, dir: filepath.Join(o.Dir, o.DirName), man: &manifest{}, db: -1}
+	a.rw.lastStatus, a.rw.lastSeconds = true, -1
+	return a
+}
+
+// Configure applies settings that CONFIG SET changed.
+func (a *AOF) Configure(s AOFSettings) {
+	was := a.set.Fsync
+	a.set = s
+	if was != s.Fsync && s.Fsync == FsyncAlways && a.state != aofOff {
+		a.flush(true)
+	}
+}
+
+func (a *AOF) path(name string) string { return filepath.Join(a.dir, name) }
+
+// Open begins to log: after loading, when appendonly is yes. If there are no files yet the data set is empty, and they begin with an empty base. On an
+// error the server must not start.
+func (a *AOF) Open() error {
+	fsys := a.o.FS
+	if err := a.makeDir(); err != nil {
+		return err
+	}
+	a.removeLeftovers()
+	m := a.man.clone()
+	if m.empty() {
+		name := m.addBase(a.o.FileName, a.set.RDBPreamble)
+		text := []byte{}
+		if a.o.Base != nil {
+			text = a.o.Base.Empty(a.set.RDBPreamble)
+		}
+		if _, err := replaceFile(fsys, a.dir, tempPrefix+name, name, text); err != nil {
+			return err
+		}
+		a.otherSize, a.baseSize = int64(len(text)), int64(len(text))
+		a.o.Log.Notice("Creating AOF base file %s on server start", name)
+	}
+	verb := "Opening"
+	if len(m.incr) == 0 {
+		m.addIncr(a.o.FileName)
+		verb = "Creating"
+	}
+	name := m.incr[len(m.incr)-1].name
+	f, err := fsys.Open(a.path(name), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+	if err != nil {
+		return fmt.Errorf("Can't open the append-only file %s: %s", a.path(name), logging.OSError(err))
+	}
+	if err = fsys.SyncDir(a.dir); err == nil {
+		_, err = m.write(fsys, a.dir, a.o.FileName)
+	}
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	info, err := fsys.Stat(a.path(name))
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	a.fileSize = info.Size()
+	a.o.Log.Notice("%s AOF incr file %s on server start", verb, name)
+	a.begin(f, name, m)
+	a.state = aofOn
+	a.deleteHistory()
+	return nil
+}
+
+// removeLeftovers deletes what a crash left under temporary names.
+func (a *AOF) removeLeftovers() {
+	list, err := a.o.FS.ReadDir(a.dir)
+	if err != nil {
+		return
+	}
+	for _, f := range list {
+		if n := f.Name(); strings.HasPrefix(n, tempPrefix+"rewriteaof-") || strings.HasPrefix(n, tempPrefix+a.o.FileName+".") {
+			_ = a.o.FS.Remove(a.path(n))
+		}
+	}
+}
+
+// begin makes f the file that is written to.
+func (a *AOF) begin(f vfs.File, name string, m *manifest) {
+	a.file, a.name, a.man = f, name, m
+	a.db = -1
+	a.lastSync = a.o.Now()
+	a.work.start(a)
+}
+
+func (a *AOF) makeDir() error {
+	if err := a.o.FS.MkdirAll(a.dir, 0o755); err != nil {
+		return fmt.Errorf("Can't open or create append-only dir %s: %s", a.o.DirName, logging.OSError(err))
+	}
+	if err := a.o.FS.SyncDir(a.o.Dir); err != nil {
+		return fmt.Errorf("Can't sync the folder %s: %s", a.o.Dir, logging.OSError(err))
+	}
+	return nil
+}
+
+// Enabled reports whether appendonly is on, be it that the first rewrite is still running.
+func (a *AOF) Enabled() bool { return a.state != aofOff }
+
+// Offset is the position in the stream of propagated commands, in bytes: what a client has to wait for that asks (WAITAOF) after a write.
+func (a *AOF) Offset() int64 { return a.appended }
+
+// Synced is the offset up to which the stream is on disk; before the first rewrite has ended, none of it counts. Under appendfsync no it
+// is what a sync for another reason reached.
+func (a *AOF) Synced() int64 {
+	if a.state != aofOn {
+		return -1
+	}
+	return a.synced.Load()
+}
+
+// WriteError says why writes cannot be logged at the moment, "" when they can: commands that write are then refused with MISCONF.
+func (a *AOF) WriteError() string {
+	if a.state == aofOff {
+		return ""
+	}
+	if a.writeErr != nil {
+		return logging.OSError(a.writeErr)
+	}
+	if err := a.work.syncError(); err != nil {
+		return logging.OSError(err)
+	}
+	return ""
+}
+
+// AOFInfo is what INFO persistence shows.
+type AOFInfo struct {
+	Enabled             bool
+	RewriteInProgress   bool
+	RewriteScheduled    bool
+	LastRewriteSeconds  int64 // -1: none yet
+	CurrentSeconds      int64 // -1: none is running
+	LastRewriteOK       bool
+	Rewrites            int64
+	ConsecutiveFailures int64
+	LastWriteOK         bool
+
+	CurrentSize, BaseSize int64 // bytes; from here on only meaningful when enabled
+	BufferLength          int
+	PendingSyncs          int
+	DelayedFsync          int64
+}
+
+// Info returns what INFO shows.
+func (a *AOF) Info() AOFInfo {
+	i := AOFInfo{
+		Enabled: a.state != aofOff, RewriteInProgress: a.rw.running, RewriteScheduled: a.rw.scheduled,
+		LastRewriteSeconds: a.rw.lastSeconds, CurrentSeconds: -1, LastRewriteOK: a.rw.lastStatus,
+		Rewrites: a.rw.count, ConsecutiveFailures: a.rw.failures,
+		LastWriteOK: a.writeErr == nil && a.work.syncError() == nil,
+		CurrentSize: a.size(), BaseSize: a.baseSize, BufferLength: len(a.buf),
+		PendingSyncs: a.work.pending(), DelayedFsync: a.delayed,
+	}
+	if a.rw.running {
+		i.CurrentSeconds = (a.o.Now() - a.rw.started) / 1000
+	}
+	return i
+}
+
+// size is the size of all files that count.
+func (a *AOF) size() int64 { return a.otherSize + a.fileSize }
+
+// Close writes and syncs what is buffered and closes the file: the end of the server. The error says that not everything is on disk.
+func (a *AOF) Close() error {
+	if a.state == aofOff {
+		a.work.stop()
+		return nil
+	}
+	a.cancelRewrite()
+	return a.finishFile()
+}
+
+// finishFile ends logging to the current file.
+func (a *AOF) finishFile() error {
+	a.settle()
+	a.flush(true)
+	err := a.writeErr
+	if err == nil && a.file != nil {
+		if err = a.file.Sync(); err == nil {
+			a.synced.Store(a.written)
+		}
+	}
+	a.work.stop()
+	if a.file != nil {
+		err = errors.Join(err, a.file.Close())
+		a.file = nil
+	}
+	a.state = aofOff
+	a.forgetBuffer()
+	a.writeErr = nil
+	return err
+}
+
+// Sync writes and syncs everything propagated so far, before it returns: for SHUTDOWN and DEBUG LOADAOF.
+func (a *AOF) Sync() error {
+	if a.state == aofOff || a.file == nil {
+		return nil
+	}
+	a.settle()
+	a.flush(true)
+	if a.writeErr != nil {
+		return a.writeErr
+	}
+	if err := a.file.Sync(); err != nil {
+		return err
+	}
+	a.asked = a.written
+	a.synced.Store(a.written)
+	return nil
+}
+
+// worker does one job after another: syncs, seals, installations. Jobs of the executor, results for the executor.
+type worker struct {
+	mu    sync.Mutex
+	queue []func()
+	more  sync.Cond
+	busy  bool
+	quit  bool
+	on    bool
+	done  sync.WaitGroup
+
+	syncing atomic.Int32 // syncs asked for and not done
+	err     atomic.Pointer[error]
+}
+
+func (w *worker) start(a *AOF) {
+	if w.on {
+		return
+	}
+	w.on, w.quit = true, false
+	w.more.L = &w.mu
+	w.done.Go(w.run)
+}
+
+func (w *worker) run() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for {
+		for len(w.queue) == 0 {
+			if w.quit {
+				return
+			}
+			w.more.Wait()
+		}
+		job := w.queue[0]
+		w.queue = w.queue[1:]
+		w.busy = true
+		w.mu.Unlock()
+		job()
+		w.mu.Lock()
+		w.busy = false
+		w.more.Broadcast()
+	}
+}
+
+func (w *worker) do(job func()) {
+	w.mu.Lock()
+	w.queue = append(w.queue, job)
+	w.mu.Unlock()
+	w.more.Broadcast()
+}
+
+// drain waits until all jobs are done.
+func (w *worker) drain() {
+	if !w.on {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.queue) > 0 || w.busy {
+		w.more.Wait()
+	}
+}
+
+// stop does what is queued and ends the goroutine.
+func (w *worker) stop() {
+	if !w.on {
+		return
+	}
+	w.mu.Lock()
+	w.quit = true
+	w.mu.Unlock()
+	w.more.Broadcast()
+	w.done.Wait()
+	w.on = false
+}
+
+func (w *worker) pending() int { return int(w.syncing.Load()) }
+
+// syncError is why the last sync in the background failed, nil if it did not.
+func (w *worker) syncError() error {
+	if e := w.err.Load(); e != nil {
+		return *e
+	}
+	return nil
+}

@@ -1,0 +1,401 @@
+package persist
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"godwit/internal/vfs"
+)
+
+// The manifest names the files that together are the append-only log, one a line:
+//
+//	file appendonly.aof.2.base.rdb seq 2 type b
+//	file appendonly.aof.1.incr.aof seq 1 type h
+//	file appendonly.aof.2.incr.aof seq 2 type i
+//
+// A base (b, at most one) holds the data set as of a rewrite, the incremental files (i, by rising seq) what was written since; to load
+// is to read the base and then each of them. A history file (h) is of no more use and waits to be deleted. Words may be quoted as
+// in redis.conf; pairs that this version does not know are skipped, as Redis does, so that files of newer versions load.
+//
+// The manifest is the one place that decides: a file counts from the moment the manifest that names it has been renamed
+// into place, and a crash between any two steps leaves either the old list or the new one.
+//
+// Format: Redis 7's aof.c and redis-check-aof; "startoffset" and "endoffset" are Redis 8's.
+type manifest struct {
+	base    *aofFile
+	incr    []aofFile // by rising seq
+	history []aofFile // newest first
+
+	baseSeq, incrSeq int64 // the highest that were given out
+}
+
+// aofFile is a line of the manifest.
+type aofFile struct {
+	name string
+	seq  int64
+	kind byte // fileBase, fileIncr, fileHistory
+}
+
+const (
+	fileBase    = 'b'
+	fileIncr    = 'i'
+	fileHistory = 'h'
+
+	// manifestLine is the longest line in bytes, its end included.
+	manifestLine = 1024
+	// manifestMax bounds the file: it is a list of a few names.
+	manifestMax = 4 << 20
+
+	tempPrefix     = "temp-"
+	manifestSuffix = ".manifest"
+)
+
+// ManifestError says what is wrong with a manifest.
+type ManifestError struct {
+	File   string
+	Line   int    // from 1; 0 when the file as a whole is meant
+	Text   string // the line
+	Reason string
+}
+
+func (e *ManifestError) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("AOF manifest %s: %s", e.File, e.Reason)
+	}
+	return fmt.Sprintf("AOF manifest %s, line %d: %s: %q", e.File, e.Line, e.Reason, e.Text)
+}
+
+// Names of the files; base is appendfilename.
+
+func manifestName(base string) string { return base + manifestSuffix }
+
+func baseName(base string, seq int64, rdb bool) string {
+	suffix := ".base.aof"
+	if rdb {
+		suffix = ".base.rdb"
+	}
+	return base + "." + strconv.FormatInt(seq, 10) + suffix
+}
+
+func incrName(base string, seq int64) string {
+	return base + "." + strconv.FormatInt(seq, 10) + ".incr.aof"
+}
+
+func (m *manifest) clone() *manifest {
+	n := *m
+	if m.base != nil {
+		b := *m.base
+		n.base = &b
+	}
+	n.incr = append([]aofFile(nil), m.incr...)
+	n.history = append([]aofFile(nil), m.history...)
+	return &n
+}
+
+// empty reports whether there is nothing to load.
+func (m *manifest) empty() bool { return m.base == nil && len(m.incr) == 0 }
+
+// files are those to load, in order.
+func (m *manifest) files() []aofFile {
+	var list []aofFile
+	if m.base != nil {
+		list = append(list, *m.base)
+	}
+	return append(list, m.incr...)
+}
+
+// addBase makes a new base file the base; the old one becomes history.
+func (m *manifest) addBase(filename string, rdb bool) string {
+	if m.base != nil {
+		m.retire(*m.base)
+	}
+	m.baseSeq++
+	m.base = &aofFile{baseName(filename, m.baseSeq, rdb), m.baseSeq, fileBase}
+	return m.base.name
+}
+
+// addIncr appends a new incremental file.
+func (m *manifest) addIncr(filename string) string {
+	m.incrSeq++
+	f := aofFile{incrName(filename, m.incrSeq), m.incrSeq, fileIncr}
+	m.incr = append(m.incr, f)
+	return f.name
+}
+
+// retireIncr makes history of all incremental files but the last keep.
+func (m *manifest) retireIncr(keep int) {
+	for len(m.incr) > keep {
+		m.retire(m.incr[0])
+		m.incr = m.incr[1:]
+	}
+}
+
+func (m *manifest) retire(f aofFile) {
+	f.kind = fileHistory
+	m.history = append([]aofFile{f}, m.history...)
+}
+
+// append appends the manifest's text to dst.
+func (m *manifest) append(dst []byte) []byte {
+	if m.base != nil {
+		dst = m.base.append(dst)
+	}
+	for _, list := range [][]aofFile{m.history, m.incr} {
+		for _, f := range list {
+			dst = f.append(dst)
+		}
+	}
+	return dst
+}
+
+func (f *aofFile) append(dst []byte) []byte {
+	dst = append(dst, "file "...)
+	if needsQuotes(f.name) {
+		dst = appendQuotedName(dst, f.name)
+	} else {
+		dst = append(dst, f.name...)
+	}
+	dst = append(dst, " seq "...)
+	dst = strconv.AppendInt(dst, f.seq, 10)
+	dst = append(dst, " type "...)
+	return append(dst, f.kind, '\n')
+}
+
+func needsQuotes(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '\'' {
+			return true
+		}
+	}
+	return s == ""
+}
+
+func appendQuotedName(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c < ' ' || c >= 0x7f:
+			dst = fmt.Appendf(dst, `\x%02x`, c)
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return append(dst, '"')
+}
+
+// parseManifest reads a manifest. name is for errors, which are ManifestErrors.
+func parseManifest(name string, text []byte) (*manifest, error) {
+	m := &manifest{}
+	if len(text) == 0 {
+		return nil, &ManifestError{File: name, Reason: "Found an empty AOF manifest"}
+	}
+	seen := map[string]bool{}
+	for n := 1; len(text) > 0; n++ {
+		line, rest, ended := bytes.Cut(text, []byte{'\n'})
+		text = rest
+		if len(line) > 0 && line[0] == '#' {
+			continue
+		}
+		fail := func(reason string) (*manifest, error) {
+			return nil, &ManifestError{name, n, string(line[:min(len(line), manifestLine)]), reason}
+		}
+		if !ended || len(line) >= manifestLine {
+			return fail("The AOF manifest file contains too long line")
+		}
+		f, reason := parseManifestLine(string(line))
+		if reason == "" && seen[f.name] {
+			reason = "Found the same file twice"
+		}
+		if reason == "" {
+			seen[f.name] = true
+			reason = m.take(f)
+		}
+		if reason != "" {
+			return fail(reason)
+		}
+	}
+	return m, nil
+}
+
+const badManifest = "Invalid AOF manifest file format"
+
+func parseManifestLine(line string) (f aofFile, reason string) {
+	words, ok := splitWords(strings.Trim(line, " \t\r\n"))
+	if !ok || len(words) < 6 || len(words)%2 != 0 {
+		return f, badManifest
+	}
+	for i := 0; i < len(words); i += 2 {
+		value := words[i+1]
+		switch strings.ToLower(words[i]) {
+		case "file":
+			if strings.ContainsAny(value, `/\`) || value == "." || value == ".." || strings.IndexByte(value, 0) >= 0 {
+				return f, "File can't be a path, just a filename"
+			}
+			f.name = value
+		case "seq":
+			n, err := strconv.ParseInt(value, 10, 64)
+			if err != nil || n <= 0 {
+				return f, badManifest + ": seq is not a positive number"
+			}
+			f.seq = n
+		case "type":
+			if len(value) != 1 {
+				return f, "Unknown AOF file type"
+			}
+			f.kind = value[0]
+		}
+	}
+	if f.name == "" || f.seq == 0 || f.kind == 0 {
+		return f, badManifest
+	}
+	return f, ""
+}
+
+// take adds a line's file; it returns what is wrong with it.
+func (m *manifest) take(f aofFile) (reason string) {
+	switch f.kind {
+	case fileBase:
+		if m.base != nil {
+			return "Found duplicate base file information"
+		}
+		m.base, m.baseSeq = &f, f.seq
+	case fileHistory:
+		m.history = append(m.history, f)
+	case fileIncr:
+		if f.seq <= m.incrSeq {
+			return "Found a non-monotonic sequence number"
+		}
+		m.incr, m.incrSeq = append(m.incr, f), f.seq
+	default:
+		return "Unknown AOF file type"
+	}
+	return ""
+}
+
+// splitWords cuts a line into words, which may be in double quotes (with escapes) or single ones.
+func splitWords(s string) (words []string, ok bool) {
+	for {
+		s = strings.TrimLeft(s, " \t\r\n\v\f")
+		if s == "" {
+			return words, true
+		}
+		var w []byte
+		if w, s, ok = nextWord(s); !ok {
+			return nil, false
+		}
+		words = append(words, string(w))
+	}
+}
+
+func nextWord(s string) (w []byte, rest string, ok bool) {
+	for s != "" && !isSpace(s[0]) {
+		switch c := s[0]; {
+		case c == '"' || c == '\'':
+			if w, s, ok = quotedPart(w, s[1:], c); !ok || s != "" && !isSpace(s[0]) {
+				return nil, "", false
+			}
+			return w, s, true
+		default:
+			w = append(w, c)
+			s = s[1:]
+		}
+	}
+	return w, s, true
+}
+
+func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
+
+// quotedPart reads up to the closing quote q.
+func quotedPart(w []byte, s string, q byte) (_ []byte, rest string, ok bool) {
+	for s != "" {
+		c := s[0]
+		switch {
+		case c == q:
+			return w, s[1:], true
+		case c == '\\' && q == '"' && len(s) >= 4 && s[1] == 'x' && isHex(s[2]) && isHex(s[3]):
+			n, _ := strconv.ParseUint(s[2:4], 16, 8)
+			w = append(w, byte(n))
+			s = s[4:]
+			continue
+		case c == '\\' && q == '"' && len(s) >= 2:
+			c = s[1]
+			if i := strings.IndexByte("nrtba", c); i >= 0 {
+				c = "\n\r\t\b\a"[i]
+			}
+			s = s[1:]
+		case c == '\\' && q == '\'' && len(s) >= 2 && s[1] == '\'':
+			c = '\''
+			s = s[1:]
+		}
+		w = append(w, c)
+		s = s[1:]
+	}
+	return nil, "", false
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f'
+}
+
+// readManifest reads the manifest in dir; without one it is empty, and found is false.
+func readManifest(fsys vfs.FS, dir, filename string) (m *manifest, found bool, err error) {
+	name := filepath.Join(dir, manifestName(filename))
+	f, err := fsys.Open(name, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &manifest{}, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("Fatal error: can't open the AOF manifest file %s for reading: %w", name, err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, manifestMax+1))
+	if err != nil {
+		return nil, false, fmt.Errorf("Read AOF manifest failed: %s: %w", name, err)
+	}
+	if len(text) > manifestMax {
+		return nil, false, &ManifestError{File: name, Reason: "it is too long for a manifest"}
+	}
+	m, err = parseManifest(name, text)
+	return m, true, err
+}
+
+// write puts the manifest in place: temporary file, sync, rename, sync of the folder. After an error from behind the rename (renamed is true) either the old or the new
+// one is on the disk.
+func (m *manifest) write(fsys vfs.FS, dir, filename string) (renamed bool, err error) {
+	name := manifestName(filename)
+	return replaceFile(fsys, dir, tempPrefix+name, name, m.append(nil))
+}
+
+// replaceFile makes name hold text or, on failure, what it held.
+func replaceFile(fsys vfs.FS, dir, temp, name string, text []byte) (renamed bool, err error) {
+	tempPath, path := filepath.Join(dir, temp), filepath.Join(dir, name)
+	f, err := fsys.Open(tempPath, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return false, fmt.Errorf("can't open the file %s: %w", tempPath, err)
+	}
+	if _, err = f.Write(text); err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return false, fmt.Errorf("can't write the file %s: %w", tempPath, err)
+	}
+	if err := fsys.Rename(tempPath, path); err != nil {
+		return false, fmt.Errorf("can't rename %s to %s: %w", tempPath, path, err)
+	}
+	if err := fsys.SyncDir(dir); err != nil {
+		return true, fmt.Errorf("can't sync the folder %s: %w", dir, err)
+	}
+	return true, nil
+}

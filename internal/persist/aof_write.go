@@ -1,0 +1,329 @@
+package persist
+
+import (
+	"strconv"
+	"syscall"
+	"time"
+
+	"godwit/internal/logging"
+)
+
+const (
+	// keepBuffer is the largest buffer in bytes that is used again.
+	keepBuffer = 4 << 20
+	// postponeMs is how long a write waits for a sync to end under everysec.
+	postponeMs = 2000
+	// logErrorEvery is the least time in ms between two lines about writes that fail.
+	logErrorEvery = 30_000
+	// retryEvery is the time in ms between two attempts to write after one that failed.
+	retryEvery = 1000
+)
+
+// Propagate implements engine.Sink: cmds are one atomic unit of commands in database db.
+func (a *AOF) Propagate(db int, cmds [][][]byte) {
+	if a.loading || a.state == aofOff || a.state == aofWaitRewrite && !a.rw.running {
+		return
+	}
+	b := a.buf
+	from := len(b)
+	if a.set.Timestamps {
+		b = a.stamp(b)
+	}
+	if db != a.db {
+		a.db = db
+		b = appendSelect(b, db)
+	}
+	if len(cmds) > 1 {
+		b = append(b, "*1\r\n$5\r\nMULTI\r\n"...)
+	}
+	for _, argv := range cmds {
+		b = appendCommand(b, argv)
+	}
+	if len(cmds) > 1 {
+		b = append(b, "*1\r\n$4\r\nEXEC\r\n"...)
+	}
+	a.appended += int64(len(b) - from)
+	a.buf = b
+}
+
+// stamp appends an annotation with the time, at most one a second: what redis-check-aof --truncate-to-timestamp goes by.
+func (a *AOF) stamp(b []byte) []byte {
+	now := a.o.Now() / 1000
+	if now <= a.stamped {
+		return b
+	}
+	a.stamped = now
+	return appendTimestamp(b, now)
+}
+
+func appendTimestamp(b []byte, sec int64) []byte {
+	b = append(b, "#TS:"...)
+	b = strconv.AppendInt(b, sec, 10)
+	return append(b, "\r\n"...)
+}
+
+func appendSelect(b []byte, db int) []byte {
+	var num [20]byte
+	n := strconv.AppendInt(num[:0], int64(db), 10)
+	b = append(b, "*2\r\n$6\r\nSELECT\r\n"...)
+	return appendBulk(b, n)
+}
+
+func appendCommand(b []byte, argv [][]byte) []byte {
+	b = appendHead(b, '*', len(argv))
+	for _, arg := range argv {
+		b = appendHead(b, '$', len(arg))
+		b = append(b, arg...)
+		b = append(b, '\r', '\n')
+	}
+	return b
+}
+
+func appendBulk(b, arg []byte) []byte {
+	b = appendHead(b, '$', len(arg))
+	b = append(b, arg...)
+	return append(b, '\r', '\n')
+}
+
+func appendHead(b []byte, mark byte, n int) []byte {
+	if n < 10 {
+		return append(b, mark, '0'+byte(n), '\r', '\n')
+	}
+	b = append(b, mark)
+	b = strconv.AppendInt(b, int64(n), 10)
+	return append(b, '\r', '\n')
+}
+
+// EndBatch implements engine.Sink. Under always it returns when the batch is on disk.
+func (a *AOF) EndBatch() {
+	if a.state == aofOff {
+		return
+	}
+	if a.rw.sealing && !a.trySeal() {
+		return
+	}
+	if len(a.buf) == 0 && a.asked == a.written || a.writeErr != nil {
+		return
+	}
+	a.flush(false)
+}
+
+// flush writes the buffer, and syncs by the policy. Unless force is set it may postpone both.
+func (a *AOF) flush(force bool) {
+	if a.file == nil {
+		return // turned on, and the seal has not made a file yet
+	}
+	now := a.o.Now()
+	syncing := false
+	if a.set.Fsync == FsyncEverySec {
+		syncing = a.work.syncing.Load() > 0
+	}
+	if len(a.buf) > 0 {
+		if syncing && !force && a.postpone(now) {
+			return
+		}
+		if !a.write(now, syncing) {
+			return
+		}
+	}
+	a.syncByPolicy(now, syncing)
+}
+
+// postpone decides whether a write waits for the sync that is running.
+func (a *AOF) postpone(now int64) bool {
+	if a.postponed == 0 {
+		a.postponed = now
+		return true
+	}
+	if now-a.postponed < postponeMs {
+		return true
+	}
+	a.delayed++
+	a.o.Log.Notice("Asynchronous AOF fsync is taking too long (disk is busy?). Writing the AOF buffer without waiting for fsync to complete, this may slow down Godwit.")
+	return false
+}
+
+// write writes the buffer and reports success. After a failure the file ends where it ended before, if that can be had.
+func (a *AOF) write(now int64, syncing bool) bool {
+	start := time.Now()
+	n, err := a.file.Write(a.buf)
+	a.writeLatency(time.Since(start).Milliseconds(), syncing)
+	a.postponed = 0
+	if err != nil || n < len(a.buf) {
+		a.writeFailed(now, n, err)
+		return false
+	}
+	a.wrote(n)
+	if cap(a.buf) > keepBuffer {
+		a.buf = nil
+	}
+	a.buf = a.buf[:0]
+	if a.writeErr != nil {
+		a.writeErr = nil
+		a.o.Log.Notice("AOF write error looks solved, Godwit can write again.")
+	}
+	return true
+}
+
+func (a *AOF) wrote(n int) {
+	a.written += int64(n)
+	a.fileSize += int64(n)
+}
+
+func (a *AOF) writeLatency(ms int64, syncing bool) {
+	if ms == 0 {
+		return
+	}
+	switch {
+	case syncing:
+		a.o.Latency("aof-write-pending-fsync", ms)
+	case a.background():
+		a.o.Latency("aof-write-active-child", ms)
+	default:
+		a.o.Latency("aof-write-alone", ms)
+	}
+	a.o.Latency("aof-write", ms)
+}
+
+// background reports whether a snapshot is being written.
+func (a *AOF) background() bool { return a.rw.running || a.o.Base != nil && a.o.Base.Busy() }
+
+// writeFailed handles a write of which only n bytes were written.
+func (a *AOF) writeFailed(now int64, n int, err error) {
+	say := now-a.loggedErr > logErrorEvery || a.loggedErr == 0
+	if say {
+		a.loggedErr = now
+	}
+	if n == 0 {
+		if say {
+			a.o.Log.Warning("Error writing to the AOF file: %s", logging.OSError(err))
+		}
+	} else {
+		if say {
+			a.o.Log.Warning("Short write while writing to the AOF file: (nwritten=%d, expected=%d)", n, len(a.buf))
+		}
+		if e := a.file.Truncate(a.fileSize); e == nil {
+			n = 0
+		} else if say {
+			a.o.Log.Warning("Could not remove short write from the append-only file. Godwit may refuse to load the AOF the next time it starts. ftruncate: %s", logging.OSError(e))
+		}
+	}
+	if err == nil {
+		err = syscall.ENOSPC // a short write without a reason: what Redis takes it for
+	}
+	if a.set.Fsync == FsyncAlways {
+		a.o.Log.Warning("Can't recover from AOF write error when the AOF fsync policy is 'always'. Exiting...")
+		a.o.Exit(1)
+	}
+	a.writeErr, a.triedAt = err, now
+	if n > 0 { // the part that stays is a part of the stream, so only the rest is written again
+		a.wrote(n)
+		a.buf = a.buf[:copy(a.buf, a.buf[n:])]
+	}
+}
+
+// syncByPolicy syncs what is written, or has the worker do it.
+func (a *AOF) syncByPolicy(now int64, syncing bool) {
+	if a.asked == a.written || a.set.NoFsyncOnRewrite && a.background() {
+		return
+	}
+	switch a.set.Fsync {
+	case FsyncAlways:
+		start := time.Now()
+		if err := a.file.Sync(); err != nil {
+			a.o.Log.Warning("Can't persist AOF for fsync error when the AOF fsync policy is 'always': %s. Exiting...", logging.OSError(err))
+			a.o.Exit(1)
+			return
+		}
+		if ms := time.Since(start).Milliseconds(); ms > 0 {
+			a.o.Latency("aof-fsync-always", ms)
+		}
+		a.asked, a.lastSync = a.written, now
+		a.raiseSynced(a.written)
+	case FsyncEverySec:
+		if now-a.lastSync >= 1000 || now < a.lastSync {
+			if !syncing {
+				a.syncInBackground()
+			}
+			a.lastSync = now
+		}
+	case FsyncNo:
+		a.asked = a.written
+	}
+}
+
+func (a *AOF) raiseSynced(to int64) {
+	for {
+		was := a.synced.Load()
+		if was >= to || a.synced.CompareAndSwap(was, to) {
+			return
+		}
+	}
+}
+
+// syncInBackground has the worker sync what is written.
+func (a *AOF) syncInBackground() {
+	f, upTo := a.file, a.written
+	a.asked = upTo
+	a.work.syncing.Add(1)
+	a.work.do(func() {
+		err := f.Sync()
+		a.synced1(upTo, err)
+		a.work.syncing.Add(-1)
+		a.o.Wake()
+	})
+}
+
+// synced1 notes the outcome of a sync. Any goroutine.
+func (a *AOF) synced1(upTo int64, err error) {
+	w := &a.work
+	if err == nil {
+		a.raiseSynced(upTo)
+		w.err.Store(nil)
+		return
+	}
+	if w.err.Load() == nil {
+		a.o.Log.Warning("Fail to fsync the AOF file: %s", logging.OSError(err))
+	}
+	w.err.Store(&err)
+}
+
+// Cron is called hz times a second: retries of failed writes, growth triggers, scheduled rewrites.
+func (a *AOF) Cron() {
+	now := a.o.Now()
+	if a.state != aofOff && a.writeErr != nil && (now-a.triedAt >= retryEvery || now < a.triedAt) {
+		a.triedAt = now
+		if !a.rw.sealing || a.trySeal() {
+			a.flush(false)
+		}
+	}
+	if a.state != aofOff {
+		a.retrySync(now)
+	}
+	a.rewriteCron(now)
+}
+
+// retrySync asks for another sync after one that failed: the error, and with it the refusal of writes, lasts until one succeeds. What the kernel
+// may have dropped meanwhile comes back with a rewrite.
+func (a *AOF) retrySync(now int64) {
+	switch failed := a.work.syncError() != nil; {
+	case failed && a.work.pending() == 0 && a.file != nil && (now-a.lastSync >= 1000 || now < a.lastSync):
+		a.doubtful, a.lastSync = true, now
+		a.syncInBackground()
+	case !failed && a.doubtful:
+		a.doubtful = false
+		a.rw.scheduled = true
+		a.o.Log.Notice("AOF fsync works again. Rewriting the AOF, because the system may have dropped what it could not write.")
+	}
+}
+
+// settle waits for the worker and takes its results.
+func (a *AOF) settle() {
+	a.work.drain()
+	if a.rw.sealing {
+		a.trySeal()
+	}
+	if a.rw.installing {
+		a.tryInstall()
+	}
+}
