@@ -159,6 +159,7 @@ type fileLoader struct {
 	r        Replayer
 	rdb      RDBLoader
 	f        vfs.File
+	size     int64 // of the file
 	name     string
 	last     bool
 	oldStyle bool // a single file of a version before 7
@@ -179,6 +180,12 @@ func (l *fileLoader) load() (size int64, err error) {
 		return 0, &LoadError{l.name, -1, "can't open the append log file for reading", err}
 	}
 	defer l.f.Close()
+	if l.size, err = l.f.Seek(0, io.SeekEnd); err == nil {
+		_, err = l.f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return 0, &LoadError{l.name, -1, "can't read", err}
+	}
 	at, err := l.preamble()
 	if err != nil {
 		return 0, err
@@ -193,7 +200,7 @@ func (l *fileLoader) load() (size int64, err error) {
 // preamble loads the RDB file at the start, if there is one, and returns where the commands begin.
 func (l *fileLoader) preamble() (int64, error) {
 	log := l.a.o.Log
-	br := bufio.NewReaderSize(l.f, logWindow)
+	br := bufio.NewReaderSize(l.f, int(max(min(l.size, logWindow), 16)))
 	if magic, _ := br.Peek(5); string(magic) != "REDIS" {
 		_, err := l.f.Seek(0, io.SeekStart)
 		return 0, err
@@ -220,7 +227,7 @@ func (l *fileLoader) preamble() (int64, error) {
 // as a whole once its EXEC is there. (When the server has transactions of its own this stays: half a transaction at the end of
 // the file must never run.)
 func (l *fileLoader) commands(at int64) (end int64, err error) {
-	p := newLogParser(l.f, at)
+	p := newLogParser(l.f, at, l.size-at)
 	for first := true; err == nil; first = false {
 		l.r.Step(func() {
 			end, err = l.step(p, first)

@@ -42,8 +42,9 @@ type formatError struct {
 
 func (e *formatError) Error() string { return e.reason }
 
-func newLogParser(r io.Reader, offset int64) *logParser {
-	return &logParser{r: r, base: offset, buf: make([]byte, 0, logWindow)}
+// newLogParser parses r, which is at that offset of its file and has about size bytes.
+func newLogParser(r io.Reader, offset, size int64) *logParser {
+	return &logParser{r: r, base: offset, buf: make([]byte, 0, max(min(size+1, logWindow), 64))}
 }
 
 // offset is where the next command begins in the file.

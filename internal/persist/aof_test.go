@@ -82,7 +82,7 @@ func (m *model) loadRDB(r *bufio.Reader, _ int64) (int64, error) {
 	if _, err := io.ReadFull(r, body); err != nil {
 		return 0, err
 	}
-	p := newLogParser(bytes.NewReader(body), 0)
+	p := newLogParser(bytes.NewReader(body), 0, int64(n))
 	for {
 		p.unit()
 		p.spans = p.spans[:0]
