@@ -1,4 +1,3 @@
-// Package persist keeps the data set on disk: snapshots and the append-only log.
 package persist
 
 import (
@@ -145,7 +144,10 @@ const (
 
 // Sentinels of the AOF.
 var (
+	// ErrNoAOF says that there is no log to load: the server starts empty.
 	ErrNoAOF = errors.New("there is no append-only file")
+	// ErrEnable says that the log could not be turned on; the reason has been logged.
+	ErrEnable = errors.New("the append-only file cannot be turned on")
 )
 
 // NewAOF makes an AOF that is off. It reads nothing yet.
@@ -204,7 +206,7 @@ func (a *AOF) Open() error {
 	name := m.incr[len(m.incr)-1].name
 	f, err := fsys.Open(a.path(name), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
 	if err != nil {
-		return fmt.Errorf("Can't open the append-only file %s: %s", a.path(name), logging.OSError(err))
+		return fmt.Errorf("can't open the append-only file %s: %s", a.path(name), logging.OSError(err))
 	}
 	if err = fsys.SyncDir(a.dir); err == nil {
 		_, err = m.write(fsys, a.dir, a.o.FileName)
@@ -247,10 +249,10 @@ func (a *AOF) begin(f vfs.File, name string, m *manifest) {
 
 func (a *AOF) makeDir() error {
 	if err := a.o.FS.MkdirAll(a.dir, 0o755); err != nil {
-		return fmt.Errorf("Can't open or create append-only dir %s: %s", a.o.DirName, logging.OSError(err))
+		return fmt.Errorf("can't open or create append-only dir %s: %s", a.o.DirName, logging.OSError(err))
 	}
 	if err := a.o.FS.SyncDir(a.o.Dir); err != nil {
-		return fmt.Errorf("Can't sync the folder %s: %s", a.o.Dir, logging.OSError(err))
+		return fmt.Errorf("can't sync the folder %s: %s", a.o.Dir, logging.OSError(err))
 	}
 	return nil
 }

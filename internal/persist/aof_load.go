@@ -114,7 +114,7 @@ func (a *AOF) upgrade() error {
 		}
 	}
 	if err := fsys.Rename(old, a.path(a.o.FileName)); err != nil {
-		return fmt.Errorf("Error trying to move the old AOF file %s into dir %s: %w", a.o.FileName, a.o.DirName, err)
+		return fmt.Errorf("can't move the old AOF file %s into dir %s: %w", a.o.FileName, a.o.DirName, err)
 	}
 	for _, dir := range []string{a.dir, a.o.Dir} {
 		if err := fsys.SyncDir(dir); err != nil {

@@ -17,7 +17,6 @@ type logParser struct {
 	pos   int   // where parsing goes on
 	base  int64 // offset in the file of buf[0]
 	eof   bool
-	argv  [][]byte
 	spans []span
 }
 

@@ -34,8 +34,7 @@ type rewriteState struct {
 
 	tempBase string
 	rdb      bool
-	temp     string    // incremental file under its temporary name, while turned on but not complete
-	oldFiles *manifest // as of the start: what the new base replaces
+	temp     string // incremental file under its temporary name, while turned on but not complete
 
 	sealing    bool
 	seal       *sealJob
@@ -457,7 +456,7 @@ func (a *AOF) Enable(hold bool) error {
 	if err := a.startRewrite(); err != nil {
 		a.state = aofOff
 		a.o.Log.Warning("Godwit needs to enable the AOF but can't trigger a background AOF rewrite operation. Check the above logs for more info about the error.")
-		return errors.New("Unable to turn on AOF. Check server logs.")
+		return ErrEnable
 	}
 	return nil
 }

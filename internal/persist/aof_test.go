@@ -132,11 +132,10 @@ type fixture struct {
 	log  bytes.Buffer
 	exit int
 
-	set   AOFSettings
-	busy  bool
-	fail  error // of the next base
-	base  func()
-	onces int
+	set  AOFSettings
+	busy bool
+	fail error // of the next base
+	base func()
 }
 
 func newFixture(t *testing.T, fsys vfs.FS, set AOFSettings) *fixture {

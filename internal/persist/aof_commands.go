@@ -1,0 +1,227 @@
+package persist
+
+import (
+	"strconv"
+	"time"
+
+	"godwit/internal/keyspace"
+	"godwit/internal/listpack"
+	"godwit/internal/object"
+)
+
+// CommandFormat writes a snapshot as the commands that make the data set: the base of an append-only log without an RDB preamble.
+//
+//	*2 SELECT 0
+//	*3 SET key value                           strings
+//	*66 RPUSH key e1 … e64                     collections, 64 elements a command
+//	*3 PEXPIREAT key 1700000000000             for keys with a deadline
+//
+// Deadlines follow the values: nothing expires while a log is loaded. Redis writes its own bases with the same commands.
+type CommandFormat struct {
+	h     *object.Heap
+	stamp bool
+	edit  object.Edit   // of the key that is written
+	one   commandRecord // of small keys
+}
+
+const (
+	// itemsPerCommand is how many elements go into one command.
+	itemsPerCommand = 64
+	// bytesPerCommand ends a command early: large elements are no reason for large commands.
+	bytesPerCommand = 1 << 20
+)
+
+// NewCommandFormat makes a format for values of the heap. stamp puts a timestamp annotation in front.
+func NewCommandFormat(h *object.Heap, stamp bool) *CommandFormat {
+	f := &CommandFormat{h: h, stamp: stamp}
+	f.one.f = f
+	return f
+}
+
+// Head implements Format.
+func (f *CommandFormat) Head(dst []byte) []byte {
+	if f.stamp {
+		dst = appendTimestamp(dst, time.Now().Unix())
+	}
+	return dst
+}
+
+// Database implements Format.
+func (f *CommandFormat) Database(dst []byte, db keyspace.SavedDB) []byte {
+	return appendSelect(dst, db.ID)
+}
+
+// Tail implements Format.
+func (f *CommandFormat) Tail(dst []byte) []byte { return dst }
+
+// Key implements Format.
+func (f *CommandFormat) Key(dst []byte, e object.Entry) []byte {
+	if e.Type() == object.String {
+		var scratch [24]byte
+		dst = append(dst, "*3\r\n$3\r\nSET\r\n"...)
+		dst = appendBulk(dst, e.Key())
+		dst = appendBulk(dst, e.StringBytes(f.h.A, &scratch))
+		return appendDeadline(dst, e.Key(), e.Deadline())
+	}
+	r := &f.one
+	r.begin(e)
+	f.edit.Reset(f.h, e, nil)
+	switch x := &f.edit; e.Type() {
+	case object.List:
+		dst = r.listpack(dst, x.Bytes())
+	case object.Set:
+		object.AsSet(x).Each(func(m listpack.Value) bool {
+			dst = r.member(dst, m)
+			return true
+		})
+	case object.ZSet:
+		object.AsZSet(x).Each(func(m listpack.Value, score float64) bool {
+			dst = r.scored(dst, m, score)
+			return true
+		})
+	case object.Hash:
+		object.AsHash(x).EachDeadline(func(field, value listpack.Value, deadline int64) bool {
+			dst = r.field(dst, field, value, deadline)
+			return true
+		})
+	}
+	return r.End(dst)
+}
+
+// Large implements Format.
+func (f *CommandFormat) Large(dst []byte, e object.Entry, _ *object.Track) ([]byte, Record) {
+	r := &commandRecord{f: f}
+	r.begin(e)
+	return dst, r
+}
+
+func appendDeadline(dst, key []byte, deadline int64) []byte {
+	if deadline == 0 {
+		return dst
+	}
+	var num [20]byte
+	dst = append(dst, "*3\r\n$9\r\nPEXPIREAT\r\n"...)
+	dst = appendBulk(dst, key)
+	return appendBulk(dst, strconv.AppendInt(num[:0], deadline, 10))
+}
+
+// commandRecord is a collection on its way into commands.
+type commandRecord struct {
+	f        *CommandFormat
+	t        object.Type
+	key      []byte // a copy
+	deadline int64
+
+	items  []byte // arguments behind the key of the command that is being collected
+	n      int    // elements in them
+	after  []byte // commands that follow it: deadlines of fields
+	buf    []byte // for an element
+	unpack []byte // for a node
+}
+
+// rewriters are the commands by type, and how many arguments an element takes.
+var rewriters = [...]struct {
+	name string
+	args int
+}{object.List: {"RPUSH", 1}, object.Set: {"SADD", 1}, object.ZSet: {"ZADD", 2}, object.Hash: {"HSET", 2}}
+
+func (r *commandRecord) begin(e object.Entry) {
+	r.t, r.deadline = e.Type(), e.Deadline()
+	r.key = append(r.key[:0], e.Key()...)
+	r.items, r.after, r.n = r.items[:0], r.after[:0], 0
+}
+
+// Element implements Record.
+func (r *commandRecord) Element(dst []byte, el *object.Element) []byte {
+	switch r.t {
+	case object.List:
+		if el.Node.Plain {
+			r.arg(listpack.Value{B: el.Node.B})
+			return r.counted(dst)
+		}
+		b := el.Node.B
+		if el.Node.LZF {
+			r.unpack = el.Node.Unpacked(r.unpack)
+			b = r.unpack
+		}
+		return r.listpack(dst, b)
+	case object.Set:
+		return r.member(dst, listpack.Value{B: el.Name})
+	case object.ZSet:
+		return r.scored(dst, listpack.Value{B: el.Name}, el.Score)
+	default:
+		return r.field(dst, listpack.Value{B: el.Name}, listpack.Value{B: el.Value}, el.Deadline)
+	}
+}
+
+// End implements Record.
+func (r *commandRecord) End(dst []byte) []byte {
+	return appendDeadline(r.flush(dst), r.key, r.deadline)
+}
+
+func (r *commandRecord) listpack(dst, lp []byte) []byte {
+	for p := listpack.First(lp); p != 0; p = listpack.Next(lp, p) {
+		dst = r.member(dst, listpack.Get(lp, p))
+	}
+	return dst
+}
+
+func (r *commandRecord) member(dst []byte, m listpack.Value) []byte {
+	r.arg(m)
+	return r.counted(dst)
+}
+
+func (r *commandRecord) scored(dst []byte, m listpack.Value, score float64) []byte {
+	r.buf = object.AppendScore(r.buf[:0], score)
+	r.items = appendBulk(r.items, r.buf)
+	r.arg(m)
+	return r.counted(dst)
+}
+
+func (r *commandRecord) field(dst []byte, field, value listpack.Value, deadline int64) []byte {
+	r.arg(field)
+	r.arg(value)
+	if deadline != 0 {
+		var num [20]byte
+		r.after = append(r.after, "*6\r\n$10\r\nHPEXPIREAT\r\n"...)
+		r.after = appendBulk(r.after, r.key)
+		r.after = appendBulk(r.after, strconv.AppendInt(num[:0], deadline, 10))
+		r.after = append(r.after, "$6\r\nFIELDS\r\n$1\r\n1\r\n"...)
+		r.buf = field.Append(r.buf[:0])
+		r.after = appendBulk(r.after, r.buf)
+	}
+	return r.counted(dst)
+}
+
+// arg collects an argument.
+func (r *commandRecord) arg(v listpack.Value) {
+	if !v.IsInt {
+		r.items = appendBulk(r.items, v.B)
+		return
+	}
+	r.buf = v.Append(r.buf[:0])
+	r.items = appendBulk(r.items, r.buf)
+}
+
+// counted ends an element, and the command when it is full.
+func (r *commandRecord) counted(dst []byte) []byte {
+	if r.n++; r.n < itemsPerCommand && len(r.items) < bytesPerCommand {
+		return dst
+	}
+	return r.flush(dst)
+}
+
+// flush writes the command collected so far.
+func (r *commandRecord) flush(dst []byte) []byte {
+	if r.n == 0 {
+		return dst
+	}
+	w := &rewriters[r.t]
+	dst = appendHead(dst, '*', 2+r.n*w.args)
+	dst = appendBulk(dst, []byte(w.name))
+	dst = appendBulk(dst, r.key)
+	dst = append(dst, r.items...)
+	dst = append(dst, r.after...)
+	r.items, r.after, r.n = r.items[:0], r.after[:0], 0
+	return dst
+}
