@@ -1,0 +1,67 @@
+package rdb
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"godwit/internal/object"
+)
+
+// footerLen is the length of what a payload ends with: version and checksum.
+const footerLen = 2 + ChecksumLen
+
+// Dump appends the DUMP payload of an entry's value to e.B:
+//
+//	+------+-------+-------------+-----------+
+//	| type | value | version, LE | crc64, LE |
+//	+------+-------+-------------+-----------+
+//
+// The checksum covers everything before it.
+func Dump(e *Encoder, h *object.Heap, en object.Entry) {
+	start := len(e.B)
+	was := e.Version
+	e.Version = 0
+	e.Value(h, en)
+	version := max(Version, e.Version)
+	e.Version = was
+	e.B = binary.LittleEndian.AppendUint16(e.B, uint16(version))
+	e.B = binary.LittleEndian.AppendUint64(e.B, CRC64(0, e.B[start:]))
+}
+
+// Restore decodes a DUMP payload. The value aliases it. Errors are ErrPayload and wrapped ErrFormat; an empty collection is refused.
+func Restore(payload []byte, checksum bool) (Value, error) {
+	n := len(payload) - footerLen
+	if n < 0 {
+		return Value{}, ErrPayload
+	}
+	if v := binary.LittleEndian.Uint16(payload[n:]); v > VersionMax {
+		return Value{}, ErrPayload
+	}
+	if checksum && CRC64(0, payload[:n+2]) != binary.LittleEndian.Uint64(payload[n+2:]) {
+		return Value{}, ErrPayload
+	}
+	v, err := restore(payload[:n])
+	if err != nil {
+		return v, fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	return v, nil
+}
+
+func restore(b []byte) (Value, error) {
+	d := Decoder{b: b, owned: true}
+	op, err := d.Byte()
+	if err != nil {
+		return Value{}, err
+	}
+	v, err := d.value(op)
+	if err != nil {
+		return v, err
+	}
+	if d.pos != len(b) {
+		return v, d.errorf("%d bytes behind the value", len(b)-d.pos)
+	}
+	if v.Empty() {
+		return v, d.errorf("no elements")
+	}
+	return v, nil
+}

@@ -1,0 +1,289 @@
+package rdb
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"godwit/internal/listpack"
+	"godwit/internal/lzf"
+	"godwit/internal/object"
+)
+
+// Encoder appends records to B. The zero value is ready; B may be taken away and replaced at any time between calls. It is not for several goroutines.
+type Encoder struct {
+	B        []byte
+	Compress bool // strings of more than 20 bytes are compressed where that saves something (rdbcompression)
+	Version  int  // the least version that what was appended asks for: 0 or VersionFieldDeadlines. The caller resets it
+
+	lzf  *lzf.Compressor
+	edit object.Edit
+}
+
+// Meta is what a record says beside key and value.
+type Meta struct {
+	Deadline int64 // unix ms, 0 for none
+	Idle     int64 // seconds since the last access, below 0 for not told
+	Freq     int   // access counter, 0 to 255, below 0 for not told
+}
+
+// NoAccess is a Meta that tells no access time, without a deadline.
+func NoAccess() Meta { return Meta{Idle: -1, Freq: -1} }
+
+// AppendHeader appends a file's first bytes.
+func AppendHeader(dst []byte, version int) []byte { return fmt.Appendf(dst, magic+"%04d", version) }
+
+// Header begins a file.
+func (e *Encoder) Header(version int) { e.B = AppendHeader(e.B, version) }
+
+// Aux adds an auxiliary field.
+func (e *Encoder) Aux(name, value string) {
+	e.B = append(e.B, opAux)
+	e.String([]byte(name))
+	e.String([]byte(value))
+}
+
+// SelectDB says which database the records that follow belong to.
+func (e *Encoder) SelectDB(n int) {
+	e.B = append(e.B, opSelectDB)
+	e.Len(uint64(n))
+}
+
+// Resize tells how many keys the database has, and how many of them with a deadline, so that a loader can size its tables.
+func (e *Encoder) Resize(keys, expires int) {
+	e.B = append(e.B, opResize)
+	e.Len(uint64(keys))
+	e.Len(uint64(expires))
+}
+
+// Function adds the source of a function library.
+func (e *Encoder) Function(code []byte) {
+	e.B = append(e.B, opFunction2)
+	e.String(code)
+}
+
+// EOF ends the records. The checksum of everything from the header on follows it, 8 bytes little endian, 0 if there is none: whoever writes
+// the bytes out has it.
+func (e *Encoder) EOF() { e.B = append(e.B, opEOF) }
+
+// Meta begins a record: what it says comes before the record's type.
+func (e *Encoder) Meta(m Meta) {
+	if m.Deadline != 0 {
+		e.B = append(e.B, opExpireMs)
+		e.B = binary.LittleEndian.AppendUint64(e.B, uint64(m.Deadline))
+	}
+	if m.Idle >= 0 {
+		e.B = append(e.B, opIdle)
+		e.Len(uint64(m.Idle))
+	}
+	if m.Freq >= 0 {
+		e.B = append(e.B, opFreq, byte(min(m.Freq, 255)))
+	}
+}
+
+// Record adds type, key and value of an entry, large values in one go.
+func (e *Encoder) Record(h *object.Heap, en object.Entry) {
+	t := TypeOf(en.Type())
+	x := &e.edit
+	x.Reset(h, en, nil)
+	op := t.Op(x)
+	e.B = append(e.B, op)
+	e.String(en.Key())
+	t.Encode(e, op, x)
+}
+
+// Value adds type and value of an entry, without its key, as DUMP payloads begin.
+func (e *Encoder) Value(h *object.Heap, en object.Entry) {
+	t := TypeOf(en.Type())
+	x := &e.edit
+	x.Reset(h, en, nil)
+	op := t.Op(x)
+	e.B = append(e.B, op)
+	t.Encode(e, op, x)
+}
+
+// A large collection can be added in steps: its head, then as many elements as the head promised, in any order that suits (a list's in its own), in whatever
+// pieces. Nothing else may be added to the same stream of bytes in between.
+
+// SetHead begins the record of a set of n members.
+func (e *Encoder) SetHead(key []byte, n int) { e.head(typeSet, key, n) }
+
+// Member adds a member of a set.
+func (e *Encoder) Member(m []byte) { e.String(m) }
+
+// ZSetHead begins the record of a sorted set of n members.
+func (e *Encoder) ZSetHead(key []byte, n int) { e.head(typeZSet2, key, n) }
+
+// ZMember adds a member of a sorted set. Redis loads members fastest from the highest score down.
+func (e *Encoder) ZMember(m []byte, score float64) {
+	e.String(m)
+	e.B = binary.LittleEndian.AppendUint64(e.B, math.Float64bits(score))
+}
+
+// HashHead begins the record of a hash of n fields. earliest is the earliest deadline of a field in unix ms, 0 if no field has one: it tells Field and
+// DeadlineField apart.
+func (e *Encoder) HashHead(key []byte, n int, earliest int64) {
+	if earliest == 0 {
+		e.head(typeHash, key, n)
+		return
+	}
+	e.Version = VersionFieldDeadlines
+	e.B = append(e.B, typeHashMetadata)
+	e.String(key)
+	e.B = binary.LittleEndian.AppendUint64(e.B, uint64(earliest))
+	e.Len(uint64(n))
+}
+
+// Field adds a field of a hash whose head had no deadline.
+func (e *Encoder) Field(field, value []byte) {
+	e.String(field)
+	e.String(value)
+}
+
+// DeadlineField adds a field of a hash whose head had a deadline; deadline is the field's own, 0 for none, and none is before earliest, the head's.
+func (e *Encoder) DeadlineField(field, value []byte, deadline, earliest int64) {
+	if deadline == 0 {
+		e.Len(0)
+	} else {
+		e.Len(uint64(deadline-earliest) + 1)
+	}
+	e.Field(field, value)
+}
+
+// ListHead begins the record of a list of n nodes.
+func (e *Encoder) ListHead(key []byte, nodes int) { e.head(typeListQuicklist2, key, nodes) }
+
+// ListNode adds a node of a list: a listpack, or the bytes of one element if plain.
+func (e *Encoder) ListNode(b []byte, plain bool) {
+	e.container(plain)
+	e.String(b)
+}
+
+// ListNodeLZF adds a node whose listpack of size bytes is compressed already.
+func (e *Encoder) ListNodeLZF(data []byte, size int) {
+	e.container(false)
+	e.compressed(data, size)
+}
+
+func (e *Encoder) container(plain bool) {
+	if plain {
+		e.B = append(e.B, containerPlain)
+	} else {
+		e.B = append(e.B, containerPacked)
+	}
+}
+
+func (e *Encoder) head(op byte, key []byte, n int) {
+	e.B = append(e.B, op)
+	e.String(key)
+	e.Len(uint64(n))
+}
+
+// Len adds a length.
+func (e *Encoder) Len(n uint64) {
+	switch {
+	case n < 1<<6:
+		e.B = append(e.B, byte(n))
+	case n < 1<<14:
+		e.B = append(e.B, 0x40|byte(n>>8), byte(n))
+	case n <= math.MaxUint32:
+		e.B = binary.BigEndian.AppendUint32(append(e.B, 0x80), uint32(n))
+	default:
+		e.B = binary.BigEndian.AppendUint64(append(e.B, 0x81), n)
+	}
+}
+
+// maxIntText is the length of the longest text that an integer of 32 bits has.
+const maxIntText = 11
+
+// String adds a string in its shortest form.
+func (e *Encoder) String(b []byte) {
+	if len(b) <= maxIntText {
+		if n, ok := listpack.ParseInt(b); ok && n == int64(int32(n)) {
+			e.smallInt(n)
+			return
+		}
+	} else if e.Compress && len(b) >= minCompressedString && e.deflate(b) {
+		return
+	}
+	e.Len(uint64(len(b)))
+	e.B = append(e.B, b...)
+}
+
+// Int adds the text of an integer as a string.
+func (e *Encoder) Int(n int64) {
+	if n == int64(int32(n)) {
+		e.smallInt(n)
+		return
+	}
+	e.Len(uint64(listpack.IntLen(n)))
+	e.B = listpack.Int(n).Append(e.B)
+}
+
+// Element adds an element of a packed collection as a string.
+func (e *Encoder) Element(v listpack.Value) {
+	if v.IsInt {
+		e.Int(v.N)
+	} else {
+		e.String(v.B)
+	}
+}
+
+func (e *Encoder) smallInt(n int64) {
+	switch {
+	case n == int64(int8(n)):
+		e.B = append(e.B, 0xc0|encInt8, byte(n))
+	case n == int64(int16(n)):
+		e.B = append(e.B, 0xc0|encInt16, byte(n), byte(n>>8))
+	default:
+		e.B = binary.LittleEndian.AppendUint32(append(e.B, 0xc0|encInt32), uint32(n))
+	}
+}
+
+// lzfHead is the most that stands before compressed data, in bytes; lzfSaving is how much less than the string the data must be, as in Redis.
+const (
+	lzfHead   = 1 + 9 + 9
+	lzfSaving = 4
+)
+
+// deflate adds the string compressed, and reports whether that was worth it.
+func (e *Encoder) deflate(b []byte) bool {
+	if e.lzf == nil {
+		e.lzf = new(lzf.Compressor)
+	}
+	// Compressed behind the place where its lengths go, then moved up to them.
+	start := len(e.B)
+	room := len(b) - lzfSaving
+	e.B = grow(e.B, lzfHead+room)
+	at := start + lzfHead
+	n := e.lzf.Compress(e.B[at:at+room], b)
+	if n == 0 {
+		e.B = e.B[:start]
+		return false
+	}
+	full := e.B
+	e.B = e.B[:start]
+	e.lzfLens(n, len(b))
+	e.B = append(e.B, full[at:at+n]...)
+	return true
+}
+
+// compressed adds a string that is compressed already.
+func (e *Encoder) compressed(data []byte, size int) {
+	e.lzfLens(len(data), size)
+	e.B = append(e.B, data...)
+}
+
+func (e *Encoder) lzfLens(compressed, size int) {
+	e.B = append(e.B, 0xc0|encLZF)
+	e.Len(uint64(compressed))
+	e.Len(uint64(size))
+}
+
+// grow makes b n bytes longer; the bytes are undefined.
+func grow(b []byte, n int) []byte {
+	if cap(b)-len(b) < n {
+		b = append(make([]byte, 0, max(len(b)+n, 2*cap(b))), b...)
+	}
+	return b[:len(b)+n]
+}
