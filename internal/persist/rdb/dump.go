@@ -48,7 +48,7 @@ func Restore(payload []byte, checksum bool) (Value, error) {
 }
 
 func restore(b []byte) (Value, error) {
-	d := Decoder{b: b, owned: true}
+	d := Decoder{b: b}
 	op, err := d.Byte()
 	if err != nil {
 		return Value{}, err

@@ -142,12 +142,16 @@ func (e *Encoder) Field(field, value []byte) {
 
 // DeadlineField adds a field of a hash whose head had a deadline; deadline is the field's own, 0 for none, and none is before earliest, the head's.
 func (e *Encoder) DeadlineField(field, value []byte, deadline, earliest int64) {
+	e.deadline(deadline, earliest)
+	e.Field(field, value)
+}
+
+func (e *Encoder) deadline(deadline, earliest int64) {
 	if deadline == 0 {
 		e.Len(0)
 	} else {
 		e.Len(uint64(deadline-earliest) + 1)
 	}
-	e.Field(field, value)
 }
 
 // ListHead begins the record of a list of n nodes.

@@ -58,32 +58,29 @@ const (
 	// ChecksumLen is the length of the checksum behind the end of a file in bytes.
 	ChecksumLen = 8
 
-	versionFunctions = 10 // the first with Redis's listpack record types
-	versionChecksum  = 5  // the first with a checksum at the end
+	versionChecksum = 5 // the first with a checksum at the end
 )
 
 // Opcodes.
 const (
-	opSlotInfo     = 244
-	opFunction2    = 245
-	opFunctionRC   = 246 // of 7.0's release candidates
-	opModuleAux    = 247
-	opIdle         = 248
-	opFreq         = 249
-	opAux          = 250
-	opResize       = 251
-	opExpireMs     = 252
-	opExpire       = 253
-	opSelectDB     = 254
-	opEOF          = 255
-	firstOpcode    = 243
-	moduleEOF      = 0
-	moduleSint     = 1
-	moduleUint     = 2
-	moduleFloat    = 3
-	moduleDouble   = 4
-	moduleString   = 5
-	maxModuleParts = 5
+	opSlotInfo   = 244
+	opFunction2  = 245
+	opFunctionRC = 246 // of 7.0's release candidates
+	opModuleAux  = 247
+	opIdle       = 248
+	opFreq       = 249
+	opAux        = 250
+	opResize     = 251
+	opExpireMs   = 252
+	opExpire     = 253
+	opSelectDB   = 254
+	opEOF        = 255
+	moduleEOF    = 0
+	moduleSint   = 1
+	moduleUint   = 2
+	moduleFloat  = 3
+	moduleDouble = 4
+	moduleString = 5
 )
 
 // Record types.
@@ -149,6 +146,8 @@ var (
 var (
 	// ErrBusy is a key that is there already.
 	ErrBusy = errors.New("rdb: the key exists already")
+	// ErrEmpty is a collection without elements.
+	ErrEmpty = errors.New("rdb: a collection without elements")
 	// ErrDuplicate is a collection with two equal elements. Nothing was inserted.
 	ErrDuplicate = errors.New("rdb: duplicate elements")
 )

@@ -1,6 +1,13 @@
 package rdb
 
-import "io"
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
 
 // Kind is what a Record holds.
 type Kind byte
@@ -10,7 +17,7 @@ const (
 	KindKey       Kind = iota + 1 // Key, Value, Meta, DB
 	KindAux                       // Name, Text: an auxiliary field
 	KindSelectDB                  // DB: the records that follow belong to it
-	KindResize                    // Keys, Expires: how many the database has
+	KindResize                    // DB, Keys, Expires: how many it has
 	KindSlot                      // DB: the slot; Keys, Expires
 	KindFunction                  // Text: the source of a library
 	KindModuleAux                 // Name: the module whose data was skipped
@@ -21,7 +28,7 @@ const (
 type Record struct {
 	Kind          Kind
 	DB            int
-	Offset        int64 // of its first byte
+	Offset, End   int64 // its first byte and the one behind its last in the file
 	Key           []byte
 	Value         Value
 	Meta          Meta
@@ -34,32 +41,362 @@ type Record struct {
 type ReadOptions struct {
 	// NoChecksum leaves the checksum at the end unread (rdbchecksum no).
 	NoChecksum bool
-	// Workers is how many goroutines decode ahead of Next; 0: Next does it itself.
+	// Workers is how many goroutines decode ahead of Next, beside one that reads and splits; 0: Next does everything itself.
 	Workers int
 }
 
 // Reader reads a file's records in order. Close it.
+//
+// # How
+//
+// The input is read into a buffer and split into records (skim.go), which are decoded together as a batch. With workers a goroutine splits, the batches go through
+// two channels, one to whichever worker is free and one, in order, to Next:
+//
+//	splitter ──→ work ──→ workers: decode, then batch.done
+//	    └──────→ order ──→ Next: waits for batch.done, hands out the records, gives the buffer back
+//
+// Decoded values alias their batch's buffer, which is why a record is good until the next call of Next only.
 type Reader struct {
 	src io.Reader
 	o   ReadOptions
+
+	split   splitter
+	batch   *batch // whose records are handed out
+	next    int    // the next of them
+	err     error  // after which there is nothing
+	offset  int64
+	order   chan *batch
+	free    chan []byte
+	stop    chan struct{}
+	running sync.WaitGroup
+	closed  bool
 }
 
-// NewReader begins to read at a file's first byte.
-func NewReader(src io.Reader, o ReadOptions) *Reader { return &Reader{src: src, o: o} }
+// batch is a buffer and its records.
+type batch struct {
+	buf     []byte
+	base    int64
+	spans   []span
+	records []Record
+	err     error // after the records
+	done    chan struct{}
+}
 
-// Next is the next record, KindEOF being the last. What it holds is good until the next call. Errors other than those of the source are
-// *Error; after any error the Reader is done. A file that ends too early is an *Error too.
-func (r *Reader) Next() (*Record, error) { return nil, io.EOF }
+// chunk is how much is read at a time, in bytes. A record that is longer gets a buffer that doubles as it arrives.
+const chunk = 256 << 10
+
+// NewReader begins to read at a file's first byte.
+func NewReader(src io.Reader, o ReadOptions) *Reader {
+	r := &Reader{src: src, o: o}
+	r.split = splitter{src: src, noChecksum: o.NoChecksum}
+	if o.Workers > 0 {
+		r.start()
+	}
+	return r
+}
+
+func (r *Reader) start() {
+	ahead := 2*r.o.Workers + 2 // batches in flight
+	work := make(chan *batch, ahead)
+	r.order = make(chan *batch, ahead)
+	r.free = make(chan []byte, ahead+2)
+	r.stop = make(chan struct{})
+	r.running.Add(1 + r.o.Workers)
+	go func() {
+		defer r.running.Done()
+		defer close(work)
+		defer close(r.order)
+		for {
+			var buf []byte
+			select {
+			case buf = <-r.free:
+			default:
+			}
+			b := r.split.batch(buf)
+			b.done = make(chan struct{})
+			final := b.err != nil // a worker may set it later
+			work <- b
+			select {
+			case r.order <- b:
+			case <-r.stop:
+				return
+			}
+			if final {
+				return
+			}
+		}
+	}()
+	for range r.o.Workers {
+		go func() {
+			defer r.running.Done()
+			for b := range work {
+				b.decode()
+				close(b.done)
+			}
+		}()
+	}
+}
+
+// Next is the next record, KindEOF being the last; io.EOF comes after that. What it holds is good until the next call. Errors other than those of
+// the source are *Error; after any error the Reader is done. A file that ends too early is an *Error too.
+func (r *Reader) Next() (*Record, error) {
+	for r.err == nil {
+		if b := r.batch; b != nil {
+			if r.next < len(b.records) {
+				rec := &b.records[r.next]
+				r.next++
+				r.offset = rec.End
+				return rec, nil
+			}
+			if r.err = b.err; r.err != nil {
+				break
+			}
+		}
+		r.fetch()
+	}
+	return nil, r.err
+}
+
+// fetch makes the next batch the current one.
+func (r *Reader) fetch() {
+	old := r.batch
+	r.next = 0
+	if r.order == nil {
+		var buf []byte
+		if old != nil && cap(old.buf) <= 4*chunk {
+			buf = old.buf
+		}
+		r.batch = r.split.batch(buf)
+		r.batch.decode()
+		return
+	}
+	if old != nil && cap(old.buf) <= 4*chunk {
+		select {
+		case r.free <- old.buf[:0]:
+		default:
+		}
+	}
+	b, ok := <-r.order
+	if !ok {
+		r.err = io.EOF
+		return
+	}
+	<-b.done
+	r.batch = b
+}
 
 // Version is the version that the file's header states, known after the first Next.
-func (r *Reader) Version() int { return 0 }
+func (r *Reader) Version() int {
+	if r.batch == nil {
+		return 0
+	}
+	return r.split.version
+}
 
 // Offset is the number of bytes of the file up to the end of the last record that Next returned: behind KindEOF, of the whole RDB file with its
 // checksum.
-func (r *Reader) Offset() int64 { return 0 }
+func (r *Reader) Offset() int64 { return r.offset }
 
-// Rest is what follows the file in the source after KindEOF: the commands of an append-only file that begins with an RDB file.
-func (r *Reader) Rest() io.Reader { return nil }
+// Rest is what follows the file in the source, to be asked for after KindEOF: the commands of an append-only file that begins with an RDB file.
+func (r *Reader) Rest() io.Reader {
+	return io.MultiReader(bytes.NewReader(r.split.rest), r.src)
+}
 
-// Close ends the goroutines. It does not close the source.
-func (r *Reader) Close() {}
+// Close ends the goroutines; it waits for a read of the source that is under way. It does not close the source.
+func (r *Reader) Close() {
+	if r.closed {
+		return
+	}
+	r.closed = true
+	if r.err == nil {
+		r.err = io.ErrClosedPipe
+	}
+	if r.stop != nil {
+		close(r.stop)
+		r.running.Wait()
+	}
+}
+
+// splitter splits what it reads into batches.
+type splitter struct {
+	src        io.Reader
+	noChecksum bool
+	version    int
+	db         int
+	base       int64  // offset of what is left
+	rest       []byte // what was read and is not yet in a batch
+	crc        uint64
+	cp         checkpoint
+	eof        bool // the source is at its end
+}
+
+// batch reads and splits off at least one record, or sets the batch's err. buf is memory that may be used.
+func (s *splitter) batch(buf []byte) *batch {
+	if cap(buf) < chunk+len(s.rest) {
+		buf = make([]byte, 0, chunk+len(s.rest))
+	}
+	b := &batch{base: s.base}
+	buf = buf[:copy(buf[:cap(buf)], s.rest)]
+	for {
+		var err error
+		if !s.eof {
+			if buf, err = s.read(buf); err != nil {
+				b.err = err
+				return b
+			}
+		}
+		b.buf = buf
+		used := s.records(b)
+		if len(b.spans) > 0 || b.err != nil {
+			s.finish(b, used)
+			return b
+		}
+		if s.eof {
+			b.err = &Error{Offset: s.base + int64(len(buf)), Reason: fmt.Sprintf("the file ends here, within the record at offset %d or without its end mark", s.base)}
+			return b
+		}
+	}
+}
+
+// read adds what the source has to buf, which grows if it is full.
+func (s *splitter) read(buf []byte) ([]byte, error) {
+	if len(buf) == cap(buf) {
+		buf = append(make([]byte, 0, 2*cap(buf)), buf...)
+	}
+	n, err := s.src.Read(buf[len(buf):cap(buf)])
+	buf = buf[:len(buf)+n]
+	if errors.Is(err, io.EOF) {
+		s.eof = true
+		err = nil
+	}
+	return buf, err
+}
+
+// records finds the records of the batch's buffer, and how many bytes of it belong to them.
+func (s *splitter) records(b *batch) (used int) {
+	k := skimmer{b: b.buf, base: b.base, db: s.db, cp: s.cp}
+	defer func() { s.cp = k.cp }()
+	if s.version == 0 {
+		if len(b.buf) < HeaderLen {
+			return 0
+		}
+		if s.version, b.err = parseHeader(b.buf); b.err != nil {
+			return 0
+		}
+		k.pos = HeaderLen
+		used = HeaderLen
+	}
+	for b.err == nil {
+		sp, err := k.record()
+		if err == nil && sp.kind == KindEOF {
+			err = s.end(b, &k, &sp)
+		}
+		if errors.Is(err, errMore) {
+			// The next try begins with this record, or with the header if there was none yet.
+			if len(b.spans) == 0 && b.base == 0 {
+				s.version, used = 0, 0
+			}
+			k.pos = used
+			break
+		}
+		if err != nil {
+			b.err = err
+			break
+		}
+		used = sp.end
+		s.db = k.db
+		b.spans = append(b.spans, sp)
+		if sp.kind == KindEOF {
+			b.err = io.EOF
+		}
+	}
+	return used
+}
+
+func parseHeader(b []byte) (version int, err error) {
+	digits := b[len(magic):HeaderLen]
+	if string(b[:len(magic)]) != magic {
+		return 0, &Error{Reason: "this is no RDB file: it does not begin with " + magic}
+	}
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return 0, &Error{Offset: int64(len(magic)), Reason: fmt.Sprintf("%q is no version", digits)}
+		}
+		version = version*10 + int(c-'0')
+	}
+	if version < 1 || version > VersionMax {
+		return 0, &Error{Offset: int64(len(magic)), Reason: fmt.Sprintf("version %d; 1 to %d are read", version, VersionMax)}
+	}
+	return version, nil
+}
+
+// end checks the checksum behind the end mark, which is a part of the last record.
+func (s *splitter) end(b *batch, k *skimmer, sp *span) error {
+	if s.version < versionChecksum {
+		return nil
+	}
+	at := sp.end
+	if err := k.skip(ChecksumLen); err != nil {
+		return err
+	}
+	sp.end = k.pos
+	want := binary.LittleEndian.Uint64(b.buf[at:])
+	if s.noChecksum || want == 0 { // 0: the writer left it out
+		return nil
+	}
+	if crc := CRC64(s.crc, b.buf[:at]); crc != want {
+		return &Error{Offset: b.base + int64(at), Reason: fmt.Sprintf("wrong checksum: the file says %016x, its contents %016x", want, crc)}
+	}
+	return nil
+}
+
+// finish leaves what is not used to the next batch.
+func (s *splitter) finish(b *batch, used int) {
+	if !s.noChecksum {
+		s.crc = CRC64(s.crc, b.buf[:used])
+	}
+	s.base += int64(used)
+	s.rest = append([]byte(nil), b.buf[used:]...)
+}
+
+// decode fills in the records.
+func (b *batch) decode() {
+	b.records = make([]Record, len(b.spans))
+	d := Decoder{base: b.base}
+	for i := range b.spans {
+		sp := &b.spans[i]
+		d.b, d.pos = b.buf[:sp.end:sp.end], sp.key
+		if err := sp.decode(&d, &b.records[i]); err != nil {
+			b.records, b.err = b.records[:i], err
+			return
+		}
+	}
+}
+
+func (sp *span) decode(d *Decoder, r *Record) (err error) {
+	*r = Record{Kind: sp.kind, DB: sp.db, Offset: d.base + int64(sp.start), End: d.base + int64(sp.end), Meta: sp.meta,
+		Name: sp.name, Keys: sp.keys, Expires: sp.expires}
+	switch sp.kind {
+	case KindKey:
+		if r.Key, err = d.String(); err != nil {
+			return err
+		}
+		if r.Value, err = d.value(sp.op); err == nil && d.left() > 0 {
+			err = d.errorf("%d bytes behind the value", d.left())
+		}
+		var e *Error
+		if errors.As(err, &e) {
+			e.Key = bytes.Clone(r.Key)
+		}
+	case KindAux:
+		var name []byte
+		if name, err = d.String(); err != nil {
+			return err
+		}
+		r.Name = string(name)
+		r.Text, err = d.String()
+	case KindFunction:
+		r.Text, err = d.String()
+	}
+	return err
+}

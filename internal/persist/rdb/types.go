@@ -73,7 +73,10 @@ type Value struct {
 	kind object.Encoding // formPacked: which packed encoding
 	n    int64           // formInt: the integer; else the number of elements (nodes, for formNodes)
 	b    []byte          // formString: the string; formPacked: the payload; formElements, formNodes: see there
-	max  int             // formElements: bytes of the longest element
+	max  int             // bytes of the longest element, 0 where it does not count
+
+	timed    bool  // formElements: before each field there is a length that tells its deadline: 0 for none, else
+	earliest int64 // it is the deadline less this plus 1
 }
 
 type form byte

@@ -1,0 +1,203 @@
+package object
+
+import (
+	"godwit/internal/listpack"
+	"godwit/internal/quicklist"
+)
+
+// What a file or a payload brings is built here: large collections whose number of elements is known, from elements that come one after the other. Elements
+// may be equal, which makes the input corrupt; the builders find that on the way, because they look for each element's place anyway.
+
+// Next gives the next element of a collection; buf is memory that it may print an integer into.
+type Next func(buf []byte) []byte
+
+// Forget frees the entry of a collection of NewDetached whose value was given to another entry.
+func (x *Edit) Forget() {
+	x.E.FreeBlock(x.H.A)
+	x.E = Entry{}
+}
+
+// detachLarge makes the large collection the value of an entry without a key.
+func detachLarge(h *Heap, t Type, kind Encoding, l Large) *Edit {
+	v := Value{Type: t, Enc: kind, H: h.add(l)}
+	return &Edit{H: h, E: Build(h.A, nil, v, Meta{Epoch: h.Epoch}), slot: unplaced{}}
+}
+
+// loadBatch is how many elements are looked up together, so that their cache misses overlap.
+const loadBatch = 32
+
+// LoadSet builds a hash table of n members. ok is false, and nothing is left, if two are equal.
+func LoadSet(h *Heap, n int, next Next) (x *Edit, ok bool) {
+	t := newSetTable(h, n)
+	var member [loadBatch][]byte
+	var hash [loadBatch]uint64
+	var digits [loadBatch][24]byte
+	for n > 0 {
+		k := min(n, loadBatch)
+		n -= k
+		for i := range k {
+			member[i] = next(digits[i][:0])
+			hash[i] = h.Hash(member[i])
+			t.d.Prefetch(hash[i])
+		}
+		for i := range k {
+			if t.d.Find(hash[i], member[i]) != 0 {
+				freeLarge(t)
+				return nil, false
+			}
+			t.insert(hash[i], member[i])
+		}
+	}
+	return detachLarge(h, Set, EncHashtable, t), true
+}
+
+func freeLarge(l Large) {
+	for !l.Drain(1 << 20) {
+	}
+}
+
+// LoadHash builds a hash table of n fields; next gives field, value and deadline in unix ms, 0 for none. ok is false, and nothing is left, if two fields are
+// equal.
+func LoadHash(h *Heap, n int, next func(fbuf, vbuf []byte) (field, value []byte, deadline int64)) (x *Edit, ok bool) {
+	t := newHashTable(h)
+	t.d.Expand(n)
+	var fbuf, vbuf [24]byte
+	for range n {
+		field, value, deadline := next(fbuf[:0], vbuf[:0])
+		if t.d.Find(h.Hash(field), field) != 0 {
+			freeLarge(t)
+			return nil, false
+		}
+		t.add(field, value, deadline)
+	}
+	return detachLarge(h, Hash, EncHashtable, t), true
+}
+
+// Load makes the members a sorted set of the encoding that its size asks for. ok is false, and nothing is left, if two are equal.
+func (b *ZBuilder) Load() (x *Edit, ok bool) {
+	if n := len(b.items); n > 1 && b.compare(b.items[0], b.items[n-1]) > 0 {
+		b.Reverse() // files have the highest score first
+	}
+	b.Sort()
+	l := newZSetLarge(b.h)
+	if b.h.Lim.zsetPacks(len(b.items), b.longest) && len(b.members) < maxPacked {
+		x = NewDetached(b.h, ZSet, EncListpack, b.packed())
+		return x, true
+	}
+	l.dict.Expand(len(b.items))
+	ap := l.list.Append()
+	var hash [zbatchLen]uint64
+	for rest := b.items; len(rest) > 0; {
+		some := rest[:min(zbatchLen, len(rest))]
+		rest = rest[len(some):]
+		for i, it := range some {
+			hash[i] = b.h.Hash(b.bytesOf(it))
+			l.dict.Prefetch(hash[i])
+		}
+		for i, it := range some {
+			m := b.bytesOf(it)
+			if l.dict.Find(hash[i], m) != 0 {
+				freeLarge(l)
+				return nil, false
+			}
+			ap.Add(l.loose(hash[i], it.score, m))
+		}
+	}
+	return detachLarge(b.h, ZSet, EncSkiplist, l), true
+}
+
+// ListBuilder builds a list from the nodes or elements of another.
+type ListBuilder struct {
+	h *Heap
+	q *quicklist.List
+}
+
+// NewListBuilder begins a list under the current limits.
+func NewListBuilder(h *Heap) ListBuilder {
+	return ListBuilder{h, quicklist.New(h.lists, h.Lim.ListMaxListpackSize, h.Lim.ListCompressDepth)}
+}
+
+// Node adds a node as it is: a listpack, or one element if plain.
+func (b ListBuilder) Node(payload []byte, plain bool) {
+	if plain {
+		b.q.AppendPlain(payload)
+	} else {
+		b.q.AppendListpack(payload)
+	}
+}
+
+// Push adds an element at the end.
+func (b ListBuilder) Push(e []byte) { b.q.PushTail(e) }
+
+// List is the list, of which there is at least one element: a listpack if it is one node within the limits.
+func (b ListBuilder) List() *Edit {
+	if lp := b.q.Single(); lp != nil && !quicklist.Exceeds(b.h.Lim.ListMaxListpackSize, len(lp), listpack.Count(lp)) {
+		x := NewDetached(b.h, List, EncListpack, lp)
+		freeLarge(quickList{b.q})
+		return x
+	}
+	return detachLarge(b.h, List, EncQuicklist, quickList{b.q})
+}
+
+// PacksList reports whether a list that is this listpack is within the limits of one.
+func (l *Limits) PacksList(lp []byte) bool {
+	return !quicklist.Exceeds(l.ListMaxListpackSize, len(lp), listpack.Count(lp))
+}
+
+// IntsetMax is the longest intset.
+func (l *Limits) IntsetMax() int { return l.intset() }
+
+// What a file keeps of collections is read here.
+
+// StoredFields is the number of fields of a hash, those included that are due and not yet taken away; earliest is the earliest deadline in unix ms, 0 if no
+// field has one.
+func (h Fields) StoredFields() (n int, earliest int64) {
+	if next, ok := h.NextDeadline(); ok {
+		earliest = next
+	}
+	switch h.Kind() {
+	case EncListpack:
+		n = listpack.Count(h.Bytes()) / 2
+	case EncListpackEx:
+		n = listpack.Count(h.exBytes()) / 3
+	default:
+		n = h.table().Len()
+	}
+	return n, earliest
+}
+
+// EachStored is EachDeadline for all fields, those included that are due.
+func (h Fields) EachStored(f func(field, value listpack.Value, deadline int64) bool) { h.eachRaw(f) }
+
+// PackedDeadlines is the listpack of field, value, deadline … of a hash of kind EncListpackEx, in the order that files keep it in.
+func (h Fields) PackedDeadlines() []byte { return h.exBytes() }
+
+// PackedDeadlines is the same of a payload that AppendPackedDeadlines made.
+func PackedDeadlines(payload []byte) []byte { return payload[exHeader:] }
+
+// AppendPackedDeadlines appends the payload of a hash of kind EncListpackEx with such a listpack.
+func AppendPackedDeadlines(dst, lp []byte) []byte {
+	return append(append(dst, make([]byte, exHeader)...), lp...)
+}
+
+// Descending calls f for every member of a sorted set from the highest score down.
+func (z SortedSet) Descending(f func(m listpack.Value, score float64)) {
+	for it := z.ByRank(0, -1, true); it.Next(); {
+		f(it.Member, it.Score)
+	}
+}
+
+// PackedScore reads a score of the packed form; ok is false if it is none.
+func PackedScore(v listpack.Value) (score float64, ok bool) {
+	if v.IsInt {
+		return float64(v.N), true
+	}
+	f, n, _ := scanFloat(v.B)
+	return f, n == len(v.B) && n > 0 && f == f
+}
+
+// CompareMembers is the order of members with equal scores: that of their bytes.
+func CompareMembers(a, b listpack.Value) int {
+	var buf [20]byte
+	return compareValue(a, text(b, &buf))
+}

@@ -1,0 +1,65 @@
+package rdb
+
+import (
+	"godwit/internal/keyspace"
+	"godwit/internal/object"
+)
+
+func insert(db *keyspace.DB, key []byte, v *Value, m Meta) error {
+	if v.Empty() {
+		return ErrEmpty
+	}
+	h := db.Heap()
+	if ov, ok := v.direct(h); ok {
+		_, ok := db.Load(key, ov, m.Deadline, keyspace.Access{Idle: m.Idle, Freq: m.Freq})
+		if !ok {
+			object.Owned{Block: ov.S}.Free(h.A)
+			return ErrBusy
+		}
+		return nil
+	}
+	x, err := v.t.Build(h, v)
+	if err != nil {
+		return err
+	}
+	if _, ok := db.Load(key, x.E.Value(), m.Deadline, keyspace.Access{Idle: m.Idle, Freq: m.Freq}); !ok {
+		x.Discard()
+		return ErrBusy
+	}
+	x.Forget()
+	return nil
+}
+
+// direct is the value as it goes into an entry if nothing has to be built: a string, or a packed collection within the limits.
+func (v *Value) direct(h *object.Heap) (ov object.Value, ok bool) {
+	switch v.form {
+	case formInt:
+		return object.IntValue(v.n), true
+	case formString:
+		return object.StringValue(v.b), true
+	case formPacked:
+		if v.within(h.Lim) {
+			return object.PackedValue(h.A, v.t.Object, v.kind, v.b), true
+		}
+	}
+	return ov, false
+}
+
+// within reports whether a packed collection is within the limits of its encoding, by the rules of Redis's loader: those for the length of elements
+// are asked for zipmaps only.
+func (v *Value) within(l *object.Limits) bool {
+	n := int(v.n)
+	switch v.t.Object {
+	case object.List:
+		return l.PacksList(v.b)
+	case object.Set:
+		if v.kind == object.EncIntset {
+			return n <= l.IntsetMax()
+		}
+		return n <= l.SetMaxListpackEntries
+	case object.ZSet:
+		return n <= l.ZSetMaxListpackEntries
+	default:
+		return n <= l.HashMaxListpackEntries && v.max <= l.HashMaxListpackValue
+	}
+}

@@ -1,0 +1,336 @@
+package rdb
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// The skimmer finds where records end without decoding values, so that these can be decoded elsewhere. It reads from what has arrived so far; a record that has
+// not arrived completely is begun again when there is more.
+
+// errMore: the bytes end within a record.
+var errMore = errors.New("rdb: more bytes are needed")
+
+// span is a record in a buffer.
+type span struct {
+	kind          Kind
+	op            byte
+	db            int
+	start         int // its first byte
+	key, value    int // where they begin; for other kinds than KindKey, key is where its contents begin
+	end           int
+	meta          Meta
+	keys, expires uint64
+	name          string
+}
+
+// skimmer reads records from b on from pos.
+type skimmer struct {
+	b     []byte
+	pos   int
+	base  int64
+	db    int // SELECTDB so far
+	start int // of the record
+	cp    checkpoint
+}
+
+// checkpoint is how far a record with many elements was skipped, so that its next try does not begin with the first again: bytes may come a few
+// at a time. Offsets are the file's. A shape has one group at most.
+type checkpoint struct {
+	record int64  // where the record begins; 0: there is no checkpoint
+	pos    int64  // of the next element
+	left   uint64 // elements
+}
+
+func (s *skimmer) errorf(format string, args ...any) error {
+	return &Error{Offset: s.base + int64(s.pos), Reason: fmt.Sprintf(format, args...)}
+}
+
+func (s *skimmer) skip(n uint64) error {
+	if n > uint64(len(s.b)-s.pos) {
+		return errMore
+	}
+	s.pos += int(n)
+	return nil
+}
+
+func (s *skimmer) byte() (byte, error) {
+	if s.pos == len(s.b) {
+		return 0, errMore
+	}
+	s.pos++
+	return s.b[s.pos-1], nil
+}
+
+func (s *skimmer) length() (uint64, error) {
+	n, special, w := parseLen(s.b[s.pos:])
+	switch {
+	case w == 0:
+		return 0, errMore
+	case w < 0 || special:
+		return 0, s.errorf("no length begins with %#x", s.b[s.pos])
+	}
+	s.pos += w
+	return n, nil
+}
+
+func (s *skimmer) string() error {
+	n, special, w := parseLen(s.b[s.pos:])
+	if w == 0 {
+		return errMore
+	}
+	if w < 0 || special && n > encLZF {
+		return s.errorf("no string begins with %#x", s.b[s.pos])
+	}
+	if !special && n > maxString {
+		return s.errorf("a string of %d bytes", n)
+	}
+	s.pos += w
+	if !special {
+		return s.skip(n)
+	}
+	if n < encLZF {
+		return s.skip(1 << n)
+	}
+	compressed, err := s.length()
+	if err != nil {
+		return err
+	}
+	if _, err := s.length(); err != nil {
+		return err
+	}
+	return s.skip(compressed)
+}
+
+// shape skips a value of that shape (see Op).
+func (s *skimmer) shape(shape string) error {
+	for i := 0; i < len(shape); i++ {
+		var err error
+		switch shape[i] {
+		case 's':
+			err = s.string()
+		case 'l':
+			_, err = s.length()
+		case '8':
+			err = s.skip(8)
+		case 'd':
+			var n byte
+			if n, err = s.byte(); err == nil && n < 253 {
+				err = s.skip(uint64(n))
+			}
+		case '*':
+			end := i + strings.IndexByte(shape[i:], ')')
+			err = s.repeat(shape[i+2 : end])
+			i = end
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// repeat skips a length and that many groups of the shape.
+func (s *skimmer) repeat(shape string) error {
+	record := s.base + int64(s.start)
+	var n uint64
+	if s.cp.record == record {
+		s.pos, n = int(s.cp.pos-s.base), s.cp.left
+	} else {
+		var err error
+		if n, err = s.length(); err != nil {
+			return err
+		}
+	}
+	for ; n > 0; n-- {
+		at := s.pos
+		if err := s.shape(shape); err != nil {
+			s.cp = checkpoint{record, s.base + int64(at), n}
+			return err
+		}
+	}
+	return nil
+}
+
+// record skips a record with all that comes before its type.
+func (s *skimmer) record() (r span, err error) {
+	r = span{start: s.pos, meta: NoAccess()}
+	s.start = s.pos
+	for {
+		op, err := s.byte()
+		if err != nil {
+			return r, err
+		}
+		done, err := s.prefix(op, &r)
+		if err != nil {
+			return r, err
+		}
+		if done {
+			continue
+		}
+		r.op, r.key = op, s.pos
+		if ent := types.byOp[op]; ent != nil {
+			r.kind, r.db = KindKey, s.db
+			if err := s.string(); err != nil {
+				return r, err
+			}
+			r.value = s.pos
+			err = s.shape(ent.op.Shape)
+		} else {
+			err = s.special(op, &r)
+		}
+		r.end = s.pos
+		return r, err
+	}
+}
+
+// prefix reads what comes before a record's type; ok is false if op is not such.
+func (s *skimmer) prefix(op byte, r *span) (ok bool, err error) {
+	at := s.pos
+	switch op {
+	case opExpireMs:
+		if err := s.skip(8); err != nil {
+			return false, err
+		}
+		// What is not after 1970 has passed; 0 would mean none.
+		r.meta.Deadline = max(int64(binary.LittleEndian.Uint64(s.b[at:])), 1)
+	case opExpire:
+		if err := s.skip(4); err != nil {
+			return false, err
+		}
+		r.meta.Deadline = max(int64(int32(binary.LittleEndian.Uint32(s.b[at:])))*1000, 1)
+	case opFreq:
+		c, err := s.byte()
+		r.meta.Freq = int(c)
+		return true, err
+	case opIdle:
+		n, err := s.length()
+		r.meta.Idle = int64(min(n, 1<<62))
+		return true, err
+	default:
+		return false, nil
+	}
+	return true, nil
+}
+
+// special skips a record that is no key's.
+func (s *skimmer) special(op byte, r *span) (err error) {
+	switch op {
+	case opAux:
+		r.kind = KindAux
+		return s.shape("ss")
+	case opFunction2:
+		r.kind = KindFunction
+		return s.string()
+	case opSelectDB:
+		r.kind = KindSelectDB
+		n, err := s.length()
+		if err == nil && n >= 1<<31 {
+			s.pos = r.key
+			return s.errorf("database %d", n)
+		}
+		if err == nil {
+			s.db = int(n)
+		}
+		r.db = int(n)
+		return err
+	case opResize:
+		r.kind = KindResize
+		r.db = s.db
+		return s.sizes(r)
+	case opSlotInfo:
+		r.kind = KindSlot
+		n, err := s.length()
+		if err != nil {
+			return err
+		}
+		r.db = int(min(n, 1<<31))
+		return s.sizes(r)
+	case opModuleAux:
+		r.kind = KindModuleAux
+		return s.moduleAux(r)
+	case opEOF:
+		r.kind = KindEOF
+		return nil
+	}
+	return s.refuse(op)
+}
+
+func (s *skimmer) sizes(r *span) (err error) {
+	if r.keys, err = s.length(); err == nil {
+		r.expires, err = s.length()
+	}
+	return err
+}
+
+// moduleAux skips what a module keeps beside keys.
+func (s *skimmer) moduleAux(r *span) error {
+	id, err := s.length()
+	if err != nil {
+		return err
+	}
+	r.name = moduleName(id)
+	// When it is to be loaded, an integer of the same form as the parts.
+	for {
+		op, err := s.length()
+		if err != nil {
+			return err
+		}
+		switch op {
+		case moduleEOF:
+			return nil
+		case moduleSint, moduleUint:
+			_, err = s.length()
+		case moduleFloat:
+			err = s.skip(4)
+		case moduleDouble:
+			err = s.skip(8)
+		case moduleString:
+			err = s.string()
+		default:
+			return s.errorf("data of module %s has a part of unknown kind %d", r.name, op)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// moduleName is the name of the module type with that id: nine characters of six bits above ten bits of version.
+func moduleName(id uint64) string {
+	const chars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	var name [9]byte
+	for i := range name {
+		name[i] = chars[id>>(58-6*i)&63]
+	}
+	return string(name[:])
+}
+
+// refuse is the error for a record of a type that is not read, with its key if it has one.
+func (s *skimmer) refuse(op byte) error {
+	at := s.pos - 1
+	e := &Error{Offset: s.base + int64(at), Reason: unknownType(op)}
+	switch op {
+	case typeStream, typeStream2, typeStream3, typeModule, typeModule2:
+	case opFunctionRC:
+		e.Reason = "a function in the form of a release candidate of Redis 7.0"
+		return e
+	default:
+		return e
+	}
+	d := Decoder{b: s.b, pos: s.pos, base: s.base}
+	if err := s.string(); err != nil {
+		return err
+	}
+	e.Key, _ = d.String()
+	if op == typeModule || op == typeModule2 {
+		id, err := s.length()
+		if err != nil {
+			return err
+		}
+		e.Reason = fmt.Sprintf("a value of module type %s; modules are not supported", moduleName(id))
+	}
+	return e
+}

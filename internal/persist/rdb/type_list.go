@@ -1,0 +1,186 @@
+package rdb
+
+import (
+	"godwit/internal/listpack"
+	"godwit/internal/object"
+	"godwit/internal/quicklist"
+)
+
+// Lists are written as nodes: each is its container (1: one element, 2: a listpack) and a string. A list that is one listpack is one node.
+//
+// They are read as elements (1), one ziplist (10), nodes that are ziplists (14), and nodes (18).
+func listType() *Type {
+	return &Type{
+		Name:   "list",
+		Object: object.List,
+		Ops: []Op{
+			{typeList, "*(s)", decodeListPlain},
+			{typeListZiplist, "s", decodeListZiplist},
+			{typeListQuicklist, "*(s)", decodeListQuicklist},
+			{typeListQuicklist2, "*(ls)", decodeListNodes},
+		},
+		Op:      func(*object.Edit) byte { return typeListQuicklist2 },
+		Encode:  encodeList,
+		Build:   buildList,
+		Rewrite: rewriteList,
+	}
+}
+
+func encodeList(e *Encoder, _ byte, x *object.Edit) {
+	q := object.AsList(x).Quicklist()
+	if q == nil {
+		e.Len(1)
+		e.ListNode(x.Bytes(), false)
+		return
+	}
+	e.Len(uint64(q.Nodes()))
+	q.EachPayload(func(p quicklist.Payload) {
+		if p.Compressed {
+			e.ListNodeLZF(p.B, p.Size)
+		} else {
+			e.ListNode(p.B, p.Plain)
+		}
+	})
+}
+
+func decodeListPlain(d *Decoder) (Value, error) {
+	n, err := d.Count(1)
+	if err != nil {
+		return Value{}, err
+	}
+	f := d.flatten()
+	for range n {
+		if err := f.string(); err != nil {
+			return Value{}, err
+		}
+	}
+	return Value{form: formElements, n: int64(n), b: f.end(), max: f.max}, nil
+}
+
+// decodeListZiplist reads a list that is one ziplist. It becomes elements, because it may be longer than a node is allowed to be.
+func decodeListZiplist(d *Decoder) (Value, error) {
+	at := d.pos
+	b, err := d.String()
+	if err != nil {
+		return Value{}, err
+	}
+	var e Encoder
+	n := 0
+	err = ziplistEach(b, func(v listpack.Value) {
+		e.Element(v)
+		n++
+	})
+	if err != nil {
+		d.pos = at
+		return Value{}, d.errorf("%v", err)
+	}
+	return Value{form: formElements, n: int64(n), b: e.B}, nil
+}
+
+func decodeListQuicklist(d *Decoder) (Value, error) {
+	nodes, err := d.Count(1)
+	if err != nil {
+		return Value{}, err
+	}
+	var e Encoder
+	n := 0
+	for range nodes {
+		lp, err := d.ziplist(1, false)
+		if err != nil {
+			return Value{}, err
+		}
+		if listpack.Count(lp) > 0 { // Redis leaves empty nodes out
+			e.ListNode(lp, false)
+			n++
+		}
+	}
+	return Value{form: formNodes, n: int64(n), b: e.B}, nil
+}
+
+func decodeListNodes(d *Decoder) (Value, error) {
+	nodes, err := d.Count(2)
+	if err != nil {
+		return Value{}, err
+	}
+	if nodes == 1 && d.left() > 0 && d.b[d.pos] == containerPacked {
+		d.pos++
+		lp, err := d.listpack(1, false)
+		return Value{form: formPacked, kind: object.EncListpack, n: int64(count(lp)), b: lp}, err
+	}
+	f := d.flatten()
+	n := 0
+	for range nodes {
+		kept, err := f.node()
+		if err != nil {
+			return Value{}, err
+		}
+		n += kept
+	}
+	return Value{form: formNodes, n: int64(n), b: f.end()}, nil
+}
+
+// node takes a node; one without elements is left out. It returns how many were kept.
+func (f *flat) node() (n int, err error) {
+	d := f.d
+	at := d.pos
+	container, err := d.Len()
+	if err != nil {
+		return 0, err
+	}
+	if container == containerPlain {
+		return 1, f.string()
+	}
+	if container != containerPacked {
+		d.pos = at
+		return 0, d.errorf("a list node of unknown kind %d", container)
+	}
+	data := d.pos
+	t, err := d.text()
+	if err != nil {
+		return 0, err
+	}
+	if err := listpack.Validate(t.b); err != nil {
+		d.pos = data
+		return 0, d.errorf("a list node: %v", err)
+	}
+	if listpack.Count(t.b) == 0 {
+		f.drop(at)
+		return 0, nil
+	}
+	if t.fresh {
+		f.put(data, t.b)
+	}
+	return 1, nil
+}
+
+func buildList(h *object.Heap, v *Value) (*object.Edit, error) {
+	b := object.NewListBuilder(h)
+	r := reader{b: v.b}
+	switch v.form {
+	case formPacked:
+		b.Node(v.b, false)
+	case formElements:
+		var digits [24]byte
+		for range v.n {
+			b.Push(r.string(digits[:0]))
+		}
+	case formNodes:
+		var digits [24]byte
+		for range v.n {
+			plain := r.length() == containerPlain
+			b.Node(r.string(digits[:0]), plain)
+		}
+	}
+	return b.List(), nil
+}
+
+func rewriteList(c *Commands, key []byte, x *object.Edit) {
+	l := object.AsList(x)
+	c.Begin("RPUSH", key, l.Len(), 1)
+	it := l.Iter(0, false)
+	defer it.Close()
+	for e, ok := it.Next(); ok; e, ok = it.Next() {
+		c.Item()
+		c.Element(e)
+	}
+}

@@ -1,0 +1,162 @@
+package rdb
+
+import (
+	"godwit/internal/intset"
+	"godwit/internal/listpack"
+	"godwit/internal/object"
+)
+
+// Sets are written as an intset (11) or as members (2); a set that is a listpack in memory too, because the record type for those (20) came after
+// the version that is written. All three are read.
+func setType() *Type {
+	return &Type{
+		Name:   "set",
+		Object: object.Set,
+		Ops: []Op{
+			{typeSet, "*(s)", decodeSet},
+			{typeSetIntset, "s", decodeSetIntset},
+			{typeSetListpack, "s", decodeSetListpack},
+		},
+		Op: func(x *object.Edit) byte {
+			if x.Kind() == object.EncIntset {
+				return typeSetIntset
+			}
+			return typeSet
+		},
+		Encode:  encodeSet,
+		Build:   buildSet,
+		Rewrite: rewriteSet,
+	}
+}
+
+func encodeSet(e *Encoder, op byte, x *object.Edit) {
+	if op == typeSetIntset {
+		e.String(x.Bytes())
+		return
+	}
+	s := object.AsSet(x)
+	e.Len(uint64(s.Len()))
+	s.Each(func(v listpack.Value) bool {
+		e.Element(v)
+		return true
+	})
+}
+
+func decodeSet(d *Decoder) (Value, error) {
+	v, err := decodeListPlain(d)
+	return v, err
+}
+
+func decodeSetIntset(d *Decoder) (Value, error) {
+	at := d.pos
+	b, err := d.String()
+	if err != nil {
+		return Value{}, err
+	}
+	if err := intset.Validate(b); err != nil {
+		d.pos = at
+		return Value{}, d.errorf("%v", err)
+	}
+	return Value{form: formPacked, kind: object.EncIntset, n: int64(intset.Len(b)), b: b}, nil
+}
+
+func decodeSetListpack(d *Decoder) (Value, error) {
+	lp, err := d.listpack(1, true)
+	return Value{form: formPacked, kind: object.EncListpack, n: int64(count(lp)), b: lp}, err
+}
+
+// next gives the elements of a value that has such, as text.
+func (v *Value) next() object.Next {
+	switch {
+	case v.form == formElements:
+		r := reader{b: v.b}
+		return r.string
+	case v.kind == object.EncIntset:
+		i := -1
+		return func(buf []byte) []byte {
+			i++
+			return listpack.Int(intset.At(v.b, i)).Append(buf)
+		}
+	}
+	pos := 0
+	return func(buf []byte) []byte {
+		if pos == 0 {
+			pos = listpack.First(v.b)
+		} else {
+			pos = listpack.Next(v.b, pos)
+		}
+		e := listpack.Get(v.b, pos)
+		if e.IsInt {
+			return e.Append(buf)
+		}
+		return e.B
+	}
+}
+
+// buildSet chooses as Redis does: integers in an intset, a few short members in a listpack, as long as an intset could hold as many.
+func buildSet(h *object.Heap, v *Value) (*object.Edit, error) {
+	n, lim := int(v.n), h.Lim
+	if v.form == formElements && n <= lim.IntsetMax() {
+		if b, ok, err := packInts(v); ok || err != nil {
+			return detach(h, object.Set, object.EncIntset, b, err)
+		}
+		if n <= lim.SetMaxListpackEntries && v.max <= lim.SetMaxListpackValue {
+			b, err := packElements(v, 1)
+			return detach(h, object.Set, object.EncListpack, b, err)
+		}
+	}
+	x, ok := object.LoadSet(h, n, v.next())
+	if !ok {
+		return nil, ErrDuplicate
+	}
+	return x, nil
+}
+
+func detach(h *object.Heap, t object.Type, kind object.Encoding, b []byte, err error) (*object.Edit, error) {
+	if err != nil {
+		return nil, err
+	}
+	return object.NewDetached(h, t, kind, b), nil
+}
+
+// packInts makes an intset of the elements if they are all integers.
+func packInts(v *Value) (b []byte, ok bool, err error) {
+	s := listpack.Slice{B: append(make([]byte, 0, 8+2*v.n), intset.Empty()...)}
+	next := v.next()
+	var buf [24]byte
+	for range v.n {
+		n, isInt := listpack.ParseInt(next(buf[:0]))
+		if !isInt {
+			return nil, false, nil
+		}
+		if !intset.Add(&s, n) {
+			return nil, false, ErrDuplicate
+		}
+	}
+	return s.B, true, nil
+}
+
+// packElements makes a listpack of the elements, of which every stride-th must be different from the others.
+func packElements(v *Value, stride int) ([]byte, error) {
+	s := listpack.NewSlice()
+	next := v.next()
+	var buf [24]byte
+	for range int(v.n) * stride {
+		listpack.Append(s, next(buf[:0]))
+	}
+	var t dupTable
+	if !t.distinct(s.B, stride) {
+		return nil, ErrDuplicate
+	}
+	return s.B, nil
+}
+
+func rewriteSet(c *Commands, key []byte, x *object.Edit) {
+	s := object.AsSet(x)
+	c.Begin("SADD", key, s.Len(), 1)
+	s.Each(func(v listpack.Value) bool {
+		c.Item()
+		c.Element(v)
+		return true
+	})
+}

@@ -1,0 +1,23 @@
+package quicklist
+
+// Payload is what a node holds, as files keep it.
+type Payload struct {
+	B     []byte // a listpack, the bytes of one element (Plain), or LZF data (Compressed); good until the list changes
+	Size  int    // bytes, uncompressed
+	Plain bool
+
+	Compressed bool
+}
+
+// EachPayload calls f for what the nodes hold, from the head on; f must not change the list.
+func (q *List) EachPayload(f func(p Payload)) {
+	for r := q.head; r != 0; {
+		n := q.load(r)
+		p := Payload{B: n.payload(), Size: n.size, Plain: n.kind == plain, Compressed: n.kind == compressed}
+		if p.Compressed {
+			p.B = p.B[lzfHead:]
+		}
+		f(p)
+		r = n.next
+	}
+}
