@@ -133,10 +133,10 @@ func (b ListBuilder) Push(e []byte) { b.q.PushTail(e) }
 func (b ListBuilder) List() *Edit {
 	if lp := b.q.Single(); lp != nil && !quicklist.Exceeds(b.h.Lim.ListMaxListpackSize, len(lp), listpack.Count(lp)) {
 		x := NewDetached(b.h, List, EncListpack, lp)
-		freeLarge(quickList{b.q})
+		freeLarge(newQuickList(b.q))
 		return x
 	}
-	return detachLarge(b.h, List, EncQuicklist, quickList{b.q})
+	return detachLarge(b.h, List, EncQuicklist, newQuickList(b.q))
 }
 
 // PacksList reports whether a list that is this listpack is within the limits of one.
