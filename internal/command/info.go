@@ -333,7 +333,7 @@ func infoAOF(t *infoText, a *engine.AOFStatus) {
 	t.status("aof_last_bgrewrite_status", !a.LastFailed)
 	t.num("aof_rewrites", a.Rewrites)
 	t.num("aof_rewrites_consecutive_failures", a.Failures)
-	t.status("aof_last_write_status", a.Err == "")
+	t.status("aof_last_write_status", !a.WriteFailed)
 	t.num("aof_last_cow_size", 0)
 }
 

@@ -140,6 +140,13 @@ func (e *Engine) latencySince(event string, start time.Time) {
 	}
 }
 
+// NoteLatency records an event of ms milliseconds, if that is over latency-monitor-threshold.
+func (e *Engine) NoteLatency(event string, ms int64) {
+	if t := e.Cfg.LatencyMonitorThreshold; t > 0 && ms >= t {
+		e.Latency.Add(event, e.now/1000, ms)
+	}
+}
+
 // NextWake is how long a loop with nothing to do may sleep until a key falls due, at most a second.
 func (e *Engine) NextWake() time.Duration {
 	ms, ok := e.KS.NextDeadline()
@@ -178,6 +185,9 @@ func (e *Engine) persistenceChanged(names []string) error {
 		if err := e.turnAOF(e.Cfg.AppendOnly); err != nil {
 			return &config.ApplyError{Name: "appendonly", Reason: "Unable to turn on AOF. Check server logs."}
 		}
+	}
+	if e.persist.p != nil {
+		e.persist.p.Reconfigured()
 	}
 	return nil
 }

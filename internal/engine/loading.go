@@ -106,6 +106,14 @@ func (t *LoadTarget) Exec(argv [][]byte) error {
 	return nil
 }
 
+// Check says why a command of a log could not run at all, within a step.
+func (t *LoadTarget) Check(argv [][]byte) error {
+	if cmd, _ := t.e.table.Find(argv); cmd == nil || cmd.Run == nil || !cmd.AcceptsArgs(len(argv)) {
+		return ErrUnknownCommand
+	}
+	return nil
+}
+
 // DB is the number of the database that the commands of the log have selected.
 func (t *LoadTarget) DB() int { return t.client.db.ID() }
 

@@ -11,18 +11,32 @@ import "time"
 // knows snapshots, files and the append-only file's own affairs (its rewrites among them) and nothing of the engine; package storage puts the two
 // together, because Go wants the types of one side in the interfaces of the other.
 
-// Persistence keeps the data set in files. All methods are called with the executor held. Errors have been logged.
+// Persistence keeps the data set in files. All methods are called with the executor held, unless noted. Errors have been logged.
 type Persistence interface {
-	// Save writes the snapshot file in one go: SAVE, the end of the server.
-	Save() error
-	// StartSave begins to write the snapshot file in slices: BGSAVE. The engine runs the job.
-	StartSave() (Job, error)
+	Saver
+	Upkeep
 	// Load reads the data set from files (DEBUG RELOAD, DEBUG LOADAOF), while everybody waits. Databases keep what they have: emptying them first is the caller's.
 	Load(from Source) error
 	// AppendOnly is the log of writes, never nil.
 	AppendOnly() AppendOnly
+}
+
+// Saver writes the snapshot file.
+type Saver interface {
+	// Save writes it in one go: SAVE, the end of the server.
+	Save() error
+	// StartSave begins to write it in slices: BGSAVE. The engine runs the job.
+	StartSave() (Job, error)
 	// RemoveTemporary removes the unfinished files of this process. Any goroutine may call it, without the executor.
 	RemoveTemporary()
+}
+
+// Upkeep is what is to be done now and then.
+type Upkeep interface {
+	// Cron is called hz times a second.
+	Cron()
+	// Reconfigured is called after CONFIG SET.
+	Reconfigured()
 }
 
 // Source is what Persistence.Load reads.
@@ -56,17 +70,17 @@ type AppendOnly interface {
 	Turn(on bool) error
 	// Sync writes what is buffered and syncs it to the disk, whatever appendfsync says.
 	Sync() error
-	// Cron is the log's periodic work.
-	Cron()
-	// Status is the log's state; asked before every write command.
+	// WriteError says why writes cannot be logged at the moment, "" if they can; asked before every command that writes.
+	WriteError() string
+	// Status is the log's state, good until the next call.
 	Status() *AOFStatus
 }
 
 // AOFStatus is what INFO and the gates need to know of the append-only file.
 type AOFStatus struct {
 	On          bool
-	FirstBase   bool   // switched on, but not yet complete
-	Err         string // why writes cannot be logged at the moment: they are refused
+	FirstBase   bool // switched on, but not yet complete
+	WriteFailed bool // the last write or sync
 	Rewriting   bool
 	Scheduled   bool
 	LastSec     int64 // of the last rewrite, -1: none
@@ -142,7 +156,7 @@ func (e *Engine) writeError() string {
 	if s.saveFailed && e.Cfg.StopWritesOnBgsaveError && len(e.Cfg.Save) > 0 {
 		return ErrMisconfRDB
 	}
-	if msg := s.p.AppendOnly().Status().Err; msg != "" {
+	if msg := s.p.AppendOnly().WriteError(); msg != "" {
 		return ErrMisconfAOF + msg
 	}
 	return ""

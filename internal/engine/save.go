@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"os"
+	"time"
 )
 
 // Why a save or a rewrite does not begin; the commands have Redis's words for each.
@@ -68,6 +69,8 @@ func (e *Engine) Reload(from Source, empty bool) error {
 }
 
 func (e *Engine) saveNow() error {
+	e.cancelJob(saveJob) // it would write an older state over this one
+	e.finishJob()
 	if err := e.persist.p.Save(); err != nil {
 		return err
 	}
@@ -119,6 +122,32 @@ func (e *Engine) JobRunning() bool { return e.persist.job != nil }
 
 // CancelJob ends the job that RunJob was given, without telling anybody.
 func (e *Engine) CancelJob() { e.cancelJob(otherJob) }
+
+// CancelJobs ends the running job, whichever it is: the end of the server.
+func (e *Engine) CancelJobs() { e.cancelJob(e.persist.kind) }
+
+// ErrJobCancelled is what the owner of a job is told that had to make way for the end of the server.
+var ErrJobCancelled = errors.New("cancelled")
+
+// failJob ends a job that is not a save; its owner is told.
+func (e *Engine) failJob() {
+	if done := e.persist.jobDone; e.persist.kind == otherJob {
+		e.cancelJob(otherJob)
+		done(ErrJobCancelled)
+	}
+}
+
+// finishJob has a job that is not a save come to its end, while everybody waits: another snapshot must begin.
+func (e *Engine) finishJob() {
+	for e.persist.job != nil {
+		if !e.jobSlice() {
+			time.Sleep(jobPoll)
+		}
+	}
+}
+
+// jobPoll is the time between two looks at a job that waits for the disk.
+const jobPoll = 200 * time.Microsecond
 
 func (e *Engine) begin(kind jobKind, job Job, done func(error)) {
 	s := &e.persist
@@ -194,7 +223,7 @@ func (e *Engine) persistCron() {
 	if s.job == nil {
 		e.savePoints()
 	}
-	s.p.AppendOnly().Cron()
+	s.p.Cron()
 	if s.job == nil && s.saveScheduled && e.mayRetrySave() && e.startSave() == nil {
 		s.saveScheduled = false
 	}

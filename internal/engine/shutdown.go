@@ -40,6 +40,7 @@ func (e *Engine) FinishData(o ShutdownOptions, saving func()) error {
 		e.Log.Warning("Writing initial AOF. Exit anyway.")
 	} else if st.Rewriting {
 		e.Log.Warning("There is a child rewriting the AOF. Killing it!")
+		e.failJob()
 	}
 	if aof.Status().On {
 		e.Log.Notice("Calling fsync() on the AOF file.")
