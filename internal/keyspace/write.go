@@ -183,7 +183,6 @@ func (db *DB) transfer(src []byte, to *DB, dst []byte) {
 	h, e := db.find(src)
 	db.preserve(e)
 	m := e.Meta()
-	m.Epoch = ks.Heap.Epoch      // not to be saved under its new name
 	m.Flags &^= object.FlagWheel // the record stands for the old hash
 	v := e.Value()
 	to.remove(dst, ks.P.LazyServerDel)
