@@ -52,6 +52,7 @@ type Engine struct {
 	wakeCtx Ctx // of commands that have waited
 	discard resp.Writer
 	sinks   []Sink
+	unit    [1][][]byte // of propagate
 
 	clients      clientList
 	nextClientID uint64
@@ -147,9 +148,7 @@ func (e *Engine) Enter() {
 
 // Leave finishes the batch — what was propagated is handed to the sinks as a whole — and gives the executor back.
 func (e *Engine) Leave() {
-	for _, s := range e.sinks {
-		s.EndBatch()
-	}
+	e.Commit()
 	e.mu.Unlock()
 }
 

@@ -25,13 +25,22 @@ func (e *Engine) RemoveSink(s Sink) {
 
 func (e *Engine) propagate(db int, argv [][]byte) {
 	if len(e.sinks) > 0 {
-		e.propagateAll(db, [][][]byte{argv})
+		e.unit[0] = argv
+		e.propagateAll(db, e.unit[:])
+		e.unit[0] = nil
 	}
 }
 
 func (e *Engine) propagateAll(db int, cmds [][][]byte) {
 	for _, s := range e.sinks {
 		s.Propagate(db, cmds)
+	}
+}
+
+// Commit hands what was propagated so far to the sinks before the batch ends: for a connection whose replies may leave at once.
+func (e *Engine) Commit() {
+	for _, s := range e.sinks {
+		s.EndBatch()
 	}
 }
 
@@ -50,11 +59,15 @@ func (h hooks) Ready(key []byte, db int, t object.Type) { h.e.blocking.keyReady(
 // FieldExpired implements keyspace.Hooks: like a key's, the end of a field is explicit for AOF and replicas.
 func (h hooks) FieldExpired(key, field []byte, db int) {
 	h.e.Stats.Dirty++
-	h.e.propagate(db, [][]byte{[]byte("HDEL"), key, field})
+	if len(h.e.sinks) > 0 {
+		h.e.propagate(db, [][]byte{[]byte("HDEL"), key, field})
+	}
 }
 
 // Removed implements keyspace.Hooks: an expired or evicted key is propagated as an explicit DEL, so that AOF and replicas never look at a clock.
 func (h hooks) Removed(key []byte, db int, _ bool) {
 	h.e.Stats.Dirty++
-	h.e.propagate(db, [][]byte{[]byte("DEL"), key})
+	if len(h.e.sinks) > 0 {
+		h.e.propagate(db, [][]byte{[]byte("DEL"), key})
+	}
 }

@@ -191,10 +191,13 @@ func (c *goConn) prime() {
 	c.mu.Unlock()
 }
 
-// collect hands the client's replies to the writer. The executor is held.
+// collect hands the client's replies to the writer, which may send them at once: what they acknowledge is committed first. The executor is held.
 func (c *goConn) collect() {
 	c.settle()
 	cl := c.cl
+	if len(cl.W.Buf) > 0 {
+		c.srv.eng.Commit()
+	}
 	b := cl.W.Buf
 	cl.W.Buf = nil
 	cl.MaxBuf = max(cl.MaxBuf, len(b))
