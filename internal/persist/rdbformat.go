@@ -1,0 +1,145 @@
+package persist
+
+import (
+	"godwit/internal/keyspace"
+	"godwit/internal/object"
+	"godwit/internal/persist/rdb"
+)
+
+// RDBOptions are the settings of an RDB file.
+type RDBOptions struct {
+	Compress  bool        // rdbcompression
+	Aux       [][2]string // auxiliary fields, in order
+	Functions [][]byte    // source of the function libraries
+}
+
+// RDBFormat is the Format of RDB files. One is for one file.
+type RDBFormat struct {
+	ks  *keyspace.Keyspace
+	o   RDBOptions
+	enc rdb.Encoder
+}
+
+// NewRDBFormat makes the format for the keys of ks.
+func NewRDBFormat(ks *keyspace.Keyspace, o RDBOptions) *RDBFormat {
+	return &RDBFormat{ks: ks, o: o, enc: rdb.Encoder{Compress: o.Compress}}
+}
+
+// Version is the version that the header of the file has to name, known when all is written.
+func (f *RDBFormat) Version() int { return max(rdb.Version, f.enc.Version) }
+
+// to begins to append to dst.
+func (f *RDBFormat) to(dst []byte) *rdb.Encoder {
+	f.enc.B = dst
+	return &f.enc
+}
+
+// done is what was appended to.
+func (f *RDBFormat) done() []byte {
+	b := f.enc.B
+	f.enc.B = nil
+	return b
+}
+
+// Head implements Format.
+func (f *RDBFormat) Head(dst []byte) []byte {
+	e := f.to(dst)
+	e.Header(rdb.Version)
+	for _, a := range f.o.Aux {
+		e.Aux(a[0], a[1])
+	}
+	for _, code := range f.o.Functions {
+		e.Function(code)
+	}
+	return f.done()
+}
+
+// Database implements Format.
+func (f *RDBFormat) Database(dst []byte, db keyspace.SavedDB) []byte {
+	e := f.to(dst)
+	e.SelectDB(db.ID)
+	if db.Keys >= 0 {
+		e.Resize(db.Keys, db.Expires)
+	}
+	return f.done()
+}
+
+// meta is what precedes the record of the entry: its access time only where the policy of eviction makes something of it, as in Redis.
+func (f *RDBFormat) meta(en object.Entry) rdb.Meta {
+	m := rdb.NoAccess()
+	m.Deadline = en.Deadline()
+	switch p := f.ks.P.Policy; {
+	case p.LFU():
+		m.Freq = f.ks.Freq(en)
+	case p.LRU():
+		m.Idle = f.ks.IdleSeconds(en)
+	}
+	return m
+}
+
+// Key implements Format.
+func (f *RDBFormat) Key(dst []byte, en object.Entry) []byte {
+	e := f.to(dst)
+	e.Meta(f.meta(en))
+	e.Record(f.ks.Heap, en)
+	return f.done()
+}
+
+// Large implements Format.
+func (f *RDBFormat) Large(dst []byte, en object.Entry, tr *object.Track) ([]byte, Record) {
+	e := f.to(dst)
+	e.Meta(f.meta(en))
+	switch tr.Type {
+	case object.Hash:
+		e.HashHead(en.Key(), tr.Len, tr.MinDeadline)
+	case object.Set:
+		e.SetHead(en.Key(), tr.Len)
+	case object.ZSet:
+		e.ZSetHead(en.Key(), tr.Len)
+	case object.List:
+		e.ListHead(en.Key(), tr.Len)
+	default:
+		panic("persist: a large value of type " + tr.Type.String())
+	}
+	return f.done(), &rdbRecord{f, tr.Type, tr.MinDeadline}
+}
+
+// Tail implements Format.
+func (f *RDBFormat) Tail(dst []byte) []byte {
+	f.to(dst).EOF()
+	return f.done()
+}
+
+// rdbRecord is the Record of an RDBFormat.
+type rdbRecord struct {
+	f        *RDBFormat
+	t        object.Type
+	earliest int64 // deadline of a field
+}
+
+// Element implements Record.
+func (r *rdbRecord) Element(dst []byte, el *object.Element) []byte {
+	e := r.f.to(dst)
+	switch r.t {
+	case object.Hash:
+		if r.earliest == 0 {
+			e.Field(el.Name, el.Value)
+		} else {
+			e.DeadlineField(el.Name, el.Value, el.Deadline, r.earliest)
+		}
+	case object.Set:
+		e.Member(el.Name)
+	case object.ZSet:
+		e.ZMember(el.Name, el.Score)
+	default:
+		if n := el.Node; n.LZF && e.Compress {
+			e.ListNodeLZF(n.B, n.Size)
+		} else {
+			e.ListNode(n.Unpacked(nil), n.Plain)
+		}
+	}
+	return r.f.done()
+}
+
+// End implements Record.
+func (r *rdbRecord) End(dst []byte) []byte { return dst }

@@ -1,0 +1,140 @@
+package persist
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/arena"
+	"godwit/internal/keyspace"
+	"godwit/internal/object"
+	"godwit/internal/persist/rdb"
+	"godwit/internal/vfs"
+)
+
+// loadInto reads an RDB file into a keyspace.
+func loadInto(t *testing.T, ks *keyspace.Keyspace, file []byte) (version int) {
+	r := rdb.NewReader(bytes.NewReader(file), rdb.ReadOptions{})
+	defer r.Close()
+	for {
+		rec, err := r.Next()
+		require.NoError(t, err)
+		switch rec.Kind {
+		case rdb.KindKey:
+			require.NoError(t, rdb.Insert(ks.DB(rec.DB), rec.Key, &rec.Value, rec.Meta), "key %q", rec.Key)
+		case rdb.KindEOF:
+			return r.Version()
+		}
+	}
+}
+
+// startFile begins a snapshot to an RDB file.
+func startFile(t *testing.T, ks *keyspace.Keyspace, fsys vfs.FS, o FileOptions) *Snapshot {
+	f := NewRDBFormat(ks, RDBOptions{Compress: true, Aux: [][2]string{{"redis-ver", "7.2.0"}}})
+	o.RDB, o.Version = true, f.Version
+	dest, err := NewFileDest(fsys, o)
+	require.NoError(t, err)
+	return Start(ks, f, NewQueue(dest, nil), Options{})
+}
+
+// TestRDBModel reads files back that were written while keys changed.
+func TestRDBModel(t *testing.T) {
+	rng := newRand(t)
+	versions := map[int]int{}
+	for i := range 16 {
+		lim := tiny()
+		lim.ListCompressDepth = i % 2
+		c := &chaos{t: t, ks: newKeyspace(rng, lim), rng: rng, keys: 5 + rng.IntN(60), wide: 4 + rng.IntN(40)}
+		for range 300 {
+			c.change()
+		}
+		want := contents(c.ks)
+		fsys := vfs.NewMem()
+		s := startFile(t, c.ks, fsys, FileOptions{Temp: "temp.rdb", Final: "dump.rdb", Checksum: i%3 > 0, IncrementalSync: true})
+		for s.state == walking {
+			c.change()
+			s.inSlice = true
+			if s.step(1) {
+				s.finish()
+			}
+			s.inSlice = false
+		}
+		require.NoError(t, s.Wait())
+		_, err := fsys.Stat("temp.rdb")
+		require.ErrorIs(t, err, fs.ErrNotExist)
+
+		file, err := vfs.ReadFile(fsys.Crash(rng.Uint64()), "dump.rdb") // it is durable
+		require.NoError(t, err)
+		loaded := newKeyspace(rng, lim)
+		loaded.SetNow(0) // nothing is due
+		versions[loadInto(t, loaded, file)]++
+		got := contents(loaded)
+		for _, k := range sortedKeys(want) {
+			require.Equal(t, want[k], got[k], "key %q", k)
+		}
+		require.Len(t, got, len(want))
+		c.empty()
+	}
+	t.Log("versions", versions)
+}
+
+// TestFileFaults: a save that fails leaves the old file and no temporary one.
+func TestFileFaults(t *testing.T) {
+	rng := newRand(t)
+	ks := newKeyspace(rng, tiny())
+	for i := range 1000 {
+		ks.DB(0).Set(fmt.Appendf(nil, "key:%d", i), object.RawValue(bytes.Repeat([]byte{byte(i)}, 1000)), 0)
+	}
+	for _, op := range []vfs.Op{vfs.OpWrite, vfs.OpSync, vfs.OpRename, vfs.OpSyncDir} {
+		mem := vfs.NewMem()
+		f, err := mem.Open("dump.rdb", os.O_CREATE|os.O_WRONLY, 0o644)
+		require.NoError(t, err)
+		_, err = f.Write([]byte("old"))
+		require.NoError(t, err)
+		fsys := vfs.Faulty(mem, vfs.NewPlan(vfs.Fault{Op: op, Err: syscall.ENOSPC}))
+		s := startFile(t, ks, fsys, FileOptions{Temp: "temp.rdb", Final: "dump.rdb", Checksum: true})
+		err = s.Run()
+		require.Truef(t, errors.Is(err, syscall.ENOSPC), "%v: %v", op, err)
+		require.False(t, ks.Snapshotting())
+		_, err = mem.Stat("temp.rdb")
+		require.ErrorIs(t, err, fs.ErrNotExist)
+		if op != vfs.OpSyncDir { // then the new file is there, complete, and only its name may not last
+			b, err := vfs.ReadFile(mem, "dump.rdb")
+			require.NoError(t, err)
+			require.Equal(t, "old", string(b))
+		}
+	}
+}
+
+// TestRedisCheckRDB has Redis's own checker look at a file.
+func TestRedisCheckRDB(t *testing.T) {
+	checker, err := exec.LookPath("redis-check-rdb")
+	if err != nil {
+		t.Skip("redis-check-rdb is not installed")
+	}
+	rng := newRand(t)
+	c := &chaos{t: t, ks: newKeyspace(rng, tiny()), rng: rng, keys: 200, wide: 30}
+	for range 3000 {
+		db := c.ks.DB(0)
+		[]func(*keyspace.DB){c.set, c.zset, c.list, c.str}[rng.IntN(4)](db)
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "dump.rdb")
+	s := startFile(t, c.ks, vfs.OS(), FileOptions{Temp: filepath.Join(dir, "temp.rdb"), Final: path, Checksum: true})
+	for range 100 {
+		c.change()
+	}
+	require.NoError(t, s.Run())
+	out, err := exec.Command(checker, path).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "RDB looks OK")
+	require.NotZero(t, c.ks.A.UsedBy(arena.Values))
+}
