@@ -79,11 +79,27 @@ func (b *ZBuilder) Load() (x *Edit, ok bool) {
 		b.Reverse() // files have the highest score first
 	}
 	b.Sort()
-	l := newZSetLarge(b.h)
 	if b.h.Lim.zsetPacks(len(b.items), b.longest) && len(b.members) < maxPacked {
-		x = NewDetached(b.h, ZSet, EncListpack, b.packed())
-		return x, true
+		if !b.distinct() {
+			return nil, false
+		}
+		return NewDetached(b.h, ZSet, EncListpack, b.packed()), true
 	}
+	return b.loadLarge()
+}
+
+// distinct reports whether the members, which are few, differ.
+func (b *ZBuilder) distinct() bool {
+	seen := make(map[string]bool, len(b.items))
+	for _, it := range b.items {
+		seen[string(b.bytesOf(it))] = true
+	}
+	return len(seen) == len(b.items)
+}
+
+// loadLarge is large for members that may be equal.
+func (b *ZBuilder) loadLarge() (x *Edit, ok bool) {
+	l := newZSetLarge(b.h)
 	l.dict.Expand(len(b.items))
 	ap := l.list.Append()
 	var hash [zbatchLen]uint64

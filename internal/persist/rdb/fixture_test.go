@@ -15,6 +15,7 @@ import (
 
 	"godwit/internal/arena"
 	"godwit/internal/intset"
+	"godwit/internal/invariant"
 	"godwit/internal/keyspace"
 	"godwit/internal/listpack"
 	"godwit/internal/object"
@@ -50,6 +51,9 @@ func newKeyspace(t testing.TB, lim object.Limits, seed uint64) *keyspace.Keyspac
 		}
 		if used := a.UsedBy(arena.Values); used != 0 && !t.Failed() {
 			t.Errorf("%d bytes of values are lost", used)
+		}
+		if !invariant.Enabled { // which would miss the tables of the empty databases
+			a.Close()
 		}
 	})
 	return ks
