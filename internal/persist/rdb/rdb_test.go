@@ -176,7 +176,7 @@ func TestEveryCut(t *testing.T) {
 	ks := newKeyspace(t, redisLimits(), seed)
 	fillAll(ks, rng, 12, true)
 	b := encodeAll(ks, true)
-	step := 1 + len(b)/4000
+	step := 1 + len(b)/700
 	for n := 0; n < len(b); n += step {
 		for _, workers := range []int{0, 2} {
 			r := NewReader(bytes.NewReader(b[:n]), ReadOptions{Workers: workers})

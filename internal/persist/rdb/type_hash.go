@@ -52,17 +52,13 @@ const maxDeadline = 1<<48 - 1
 
 func hashOp(x *object.Edit) byte {
 	_, earliest := object.AsHash(x).StoredFields()
-	switch x.Kind() {
-	case object.EncListpack:
+	switch packed := x.Kind() != object.EncHashtable; {
+	case packed && earliest != 0:
+		return typeHashListpackEx
+	case packed:
 		return typeHashListpack
-	case object.EncListpackEx:
-		if earliest != 0 {
-			return typeHashListpackEx
-		}
-	default:
-		if earliest != 0 {
-			return typeHashMetadata
-		}
+	case earliest != 0:
+		return typeHashMetadata
 	}
 	return typeHash
 }
@@ -70,7 +66,7 @@ func hashOp(x *object.Edit) byte {
 func encodeHash(e *Encoder, op byte, x *object.Edit) {
 	h := object.AsHash(x)
 	if op == typeHashListpack {
-		e.String(x.Bytes())
+		e.String(pairs(x))
 		return
 	}
 	n, earliest := h.StoredFields()
@@ -91,6 +87,20 @@ func encodeHash(e *Encoder, op byte, x *object.Edit) {
 		e.Element(value)
 		return true
 	})
+}
+
+// pairs is the listpack of field, value … of a packed hash without deadlines, which may have had some.
+func pairs(x *object.Edit) []byte {
+	if x.Kind() == object.EncListpack {
+		return x.Bytes()
+	}
+	s := listpack.NewSlice()
+	object.AsHash(x).EachStored(func(field, value listpack.Value, _ int64) bool {
+		listpack.AppendValue(s, field)
+		listpack.AppendValue(s, value)
+		return true
+	})
+	return s.B
 }
 
 func decodeHash(d *Decoder) (Value, error) {
