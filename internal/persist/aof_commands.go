@@ -7,6 +7,7 @@ import (
 	"godwit/internal/keyspace"
 	"godwit/internal/listpack"
 	"godwit/internal/object"
+	"godwit/internal/persist/rdb"
 )
 
 // CommandFormat writes a snapshot as the commands that make the data set: the base of an append-only log without an RDB preamble.
@@ -20,8 +21,7 @@ import (
 type CommandFormat struct {
 	h     *object.Heap
 	stamp bool
-	edit  object.Edit   // of the key that is written
-	one   commandRecord // of small keys
+	small rdb.Commands
 }
 
 const (
@@ -33,9 +33,7 @@ const (
 
 // NewCommandFormat makes a format for values of the heap. stamp puts a timestamp annotation in front.
 func NewCommandFormat(h *object.Heap, stamp bool) *CommandFormat {
-	f := &CommandFormat{h: h, stamp: stamp}
-	f.one.f = f
-	return f
+	return &CommandFormat{h: h, stamp: stamp}
 }
 
 // Head implements Format.
@@ -54,45 +52,18 @@ func (f *CommandFormat) Database(dst []byte, db keyspace.SavedDB) []byte {
 // Tail implements Format.
 func (f *CommandFormat) Tail(dst []byte) []byte { return dst }
 
-// Key implements Format.
+// Key implements Format. What its commands are belongs to the type (rdb.Type); of large values, the elements come one by one, see commandRecord.
 func (f *CommandFormat) Key(dst []byte, e object.Entry) []byte {
-	if e.Type() == object.String {
-		var scratch [24]byte
-		dst = append(dst, "*3\r\n$3\r\nSET\r\n"...)
-		dst = appendBulk(dst, e.Key())
-		dst = appendBulk(dst, e.StringBytes(f.h.A, &scratch))
-		return appendDeadline(dst, e.Key(), e.Deadline())
-	}
-	r := &f.one
-	r.begin(e)
-	f.edit.Reset(f.h, e, nil)
-	switch x := &f.edit; e.Type() {
-	case object.List:
-		dst = r.listpack(dst, x.Bytes())
-	case object.Set:
-		object.AsSet(x).Each(func(m listpack.Value) bool {
-			dst = r.member(dst, m)
-			return true
-		})
-	case object.ZSet:
-		object.AsZSet(x).Each(func(m listpack.Value, score float64) bool {
-			dst = r.scored(dst, m, score)
-			return true
-		})
-	case object.Hash:
-		object.AsHash(x).EachDeadline(func(field, value listpack.Value, deadline int64) bool {
-			dst = r.field(dst, field, value, deadline)
-			return true
-		})
-	}
-	return r.End(dst)
+	f.small.B = dst
+	f.small.Record(f.h, e)
+	dst = f.small.B
+	f.small.B = nil
+	return dst
 }
 
 // Large implements Format.
 func (f *CommandFormat) Large(dst []byte, e object.Entry, _ *object.Track) ([]byte, Record) {
-	r := &commandRecord{f: f}
-	r.begin(e)
-	return dst, r
+	return dst, &commandRecord{t: e.Type(), deadline: e.Deadline(), key: append([]byte(nil), e.Key()...)}
 }
 
 func appendDeadline(dst, key []byte, deadline int64) []byte {
@@ -107,7 +78,6 @@ func appendDeadline(dst, key []byte, deadline int64) []byte {
 
 // commandRecord is a collection on its way into commands.
 type commandRecord struct {
-	f        *CommandFormat
 	t        object.Type
 	key      []byte // a copy
 	deadline int64
@@ -124,12 +94,6 @@ var rewriters = [...]struct {
 	name string
 	args int
 }{object.List: {"RPUSH", 1}, object.Set: {"SADD", 1}, object.ZSet: {"ZADD", 2}, object.Hash: {"HSET", 2}}
-
-func (r *commandRecord) begin(e object.Entry) {
-	r.t, r.deadline = e.Type(), e.Deadline()
-	r.key = append(r.key[:0], e.Key()...)
-	r.items, r.after, r.n = r.items[:0], r.after[:0], 0
-}
 
 // Element implements Record.
 func (r *commandRecord) Element(dst []byte, el *object.Element) []byte {

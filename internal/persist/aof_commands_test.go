@@ -1,0 +1,133 @@
+package persist_test
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/command"
+	"godwit/internal/config"
+	"godwit/internal/engine"
+	"godwit/internal/logging"
+	"godwit/internal/persist"
+	"godwit/internal/resp"
+)
+
+// server is an engine without sockets.
+type server struct {
+	t testing.TB
+	e *engine.Engine
+	c *engine.Client
+}
+
+func newServer(t testing.TB) *server {
+	log, err := logging.New(logging.Options{Out: io.Discard})
+	require.NoError(t, err)
+	e := engine.New(config.Default(), command.Table(), engine.Options{Log: log})
+	t.Cleanup(func() { e.KS.A.Close() })
+	return &server{t, e, e.InternalClient()}
+}
+
+// do runs a command and returns its reply.
+func (s *server) do(args ...any) string {
+	var argv [][]byte
+	for _, a := range args {
+		argv = append(argv, fmt.Append(nil, a))
+	}
+	return s.run(argv)
+}
+
+func (s *server) run(argv [][]byte) string {
+	s.e.Enter()
+	defer s.e.Leave()
+	s.c.W.Buf = s.c.W.Buf[:0]
+	s.e.Exec(s.c, argv)
+	require.False(s.t, strings.HasPrefix(string(s.c.W.Buf), "-"), "%q: %s", argv, s.c.W.Buf)
+	return string(s.c.W.Buf)
+}
+
+// replay runs a log.
+func (s *server) replay(text []byte) {
+	var p resp.Parser
+	for len(text) > 0 {
+		argv, n, err := p.Next(text, &resp.Limits{MaxBulk: 1 << 30, Authenticated: true})
+		require.NoError(s.t, err)
+		require.NotZero(s.t, n, "torn: %q", text)
+		s.run(argv)
+		text = text[n:]
+	}
+}
+
+// memory is a persist.Dest.
+type memory struct{ b []byte }
+
+func (m *memory) Write(p []byte) error {
+	m.b = append(m.b, p...)
+	return nil
+}
+func (m *memory) Commit() error { return nil }
+func (m *memory) Abort()        {}
+
+// TestCommandFormat makes a data set of everything, writes it as commands while it changes, and replays them.
+func TestCommandFormat(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	s := newServer(t)
+	change := func() {
+		s.do("SELECT", rnd.IntN(2))
+		// Few elements stay packed; numbers become integers, and some values are large.
+		el := func() string {
+			if rnd.IntN(20) == 0 {
+				return strings.Repeat("x", rnd.IntN(300))
+			}
+			return fmt.Sprint(rnd.IntN(2000) - 500)
+		}
+		k := func(kind string) string { return fmt.Sprint(kind, 1<<rnd.IntN(4)) }
+		switch rnd.IntN(9) {
+		case 0:
+			s.do("SET", k("str"), el())
+		case 1, 2:
+			s.do("RPUSH", k("list"), el(), el())
+		case 3:
+			s.do("LPOP", k("list"))
+		case 4:
+			s.do("SADD", k("set"), el(), el())
+		case 5:
+			s.do("ZADD", k("zset"), rnd.NormFloat64()*1e3, el())
+		case 6:
+			s.do("HSET", k("hash"), rnd.IntN(700), el())
+		case 7:
+			s.do("HPEXPIREAT", k("hash"), 4_000_000_000_000+rnd.IntN(1000), "FIELDS", 1, rnd.IntN(700))
+		case 8:
+			s.do("PEXPIREAT", k([]string{"str", "list", "set", "zset", "hash"}[rnd.IntN(5)]), 4_000_000_000_000+rnd.IntN(1000))
+		}
+	}
+	for round := range 3 {
+		for range 10000 {
+			change()
+		}
+		want := s.do("DEBUG", "DIGEST")
+		dest := &memory{}
+		sn := persist.Start(s.e.KS, persist.NewCommandFormat(s.e.KS.Heap, round == 1), persist.NewQueue(dest, nil), persist.Options{})
+		for range 20 {
+			sn.Slice(1)
+			for range 20 {
+				change()
+			}
+		}
+		require.NoError(t, sn.Run())
+		text := dest.b
+		if round == 1 {
+			require.Equal(t, "#TS:", string(text[:4]))
+			text = text[strings.IndexByte(string(text), '\n')+1:]
+		}
+		back := newServer(t)
+		back.replay(text)
+		require.Equal(t, want, back.do("DEBUG", "DIGEST"))
+	}
+}
