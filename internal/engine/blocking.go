@@ -39,6 +39,7 @@ type blocking struct {
 	serving   bool
 	deadlines deadlines
 	seq       uint64
+	syncs     []*waiter // for the append-only file; some may have ended
 }
 
 // waiter is a client that waits.
@@ -225,6 +226,9 @@ const timeoutsPerTurn = 500
 
 // EndWaits answers the clients whose time is up, some hundreds at a call. Loops call it every turn, after the commands: what came in time counts.
 func (e *Engine) EndWaits() {
+	if len(e.blocking.syncs) > 0 {
+		e.serveSynced()
+	}
 	d := &e.blocking.deadlines
 	for n := 0; len(*d) > 0 && (*d)[0].deadline < e.now && n < timeoutsPerTurn; n++ {
 		w := (*d)[0]

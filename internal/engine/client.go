@@ -76,6 +76,7 @@ type Client struct {
 	MaxBuf           int   // peak of W.Buf, bytes
 
 	db        *keyspace.DB
+	logged    int64 // offset in the append-only file behind the client's last write
 	counted   int64 // bytes that used memory includes for the client
 	limited   int64 // and maxmemory-clients
 	postponed bool

@@ -185,6 +185,9 @@ func (e *Engine) afterWrite(c *Ctx) {
 	case propAs:
 		e.propagateAll(c.DB.ID(), c.propCmds)
 	}
+	if len(e.sinks) > 0 {
+		e.noteLogged(c.Client)
+	}
 }
 
 // reject answers a command that does not run.

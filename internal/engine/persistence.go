@@ -63,6 +63,7 @@ type Job interface {
 
 // AppendOnly is the append-only file. As a Sink it is attached to the engine while it is on.
 type AppendOnly interface {
+	LogPosition
 	// Rewrite is BGREWRITEAOF: the files are rewritten from now on, or once the running job has ended (scheduled). ErrRewriteRunning: they are being
 	// rewritten.
 	Rewrite() (scheduled bool, err error)

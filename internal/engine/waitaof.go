@@ -1,0 +1,61 @@
+package engine
+
+import "godwit/internal/object"
+
+// LogPosition is how far the append-only file is, in bytes of the stream of propagated commands.
+type LogPosition interface {
+	// Offset is the end of the stream.
+	Offset() int64
+	// Synced is how much of it is on disk, -1 while nothing counts: the log is off, or its first base is not complete.
+	Synced() int64
+}
+
+// noteLogged remembers up to where the log must be on disk for the client's writes to be.
+func (e *Engine) noteLogged(c *Client) {
+	if e.persist.p != nil {
+		c.logged = e.persist.p.AppendOnly().Offset()
+	}
+}
+
+// LogSynced reports whether everything that the client has written is on disk. What its batch has written so far is handed over first, so under
+// appendfsync always it is.
+func (e *Engine) LogSynced(c *Client) bool {
+	if e.persist.p == nil {
+		return false
+	}
+	log := e.persist.p.AppendOnly()
+	if c.logged > log.Synced() {
+		e.Commit()
+	}
+	return c.logged <= log.Synced()
+}
+
+// LogOn reports whether the append-only file is on.
+func (e *Engine) LogOn() bool { return e.aof().On }
+
+// BlockUntilSynced makes the client wait until LogSynced; then its command runs again. The deadline and onTimeout are as for Block. With never, only
+// the deadline ends it.
+func (c *Ctx) BlockUntilSynced(never bool, deadline int64, onTimeout func(*Ctx)) {
+	c.Block(nil, object.String, deadline, onTimeout)
+	if !c.rerun && !never {
+		b := &c.E.blocking
+		b.syncs = append(b.syncs, c.Client.wait)
+	}
+}
+
+// serveSynced ends the waits for the log that are over; it is called once a turn.
+func (e *Engine) serveSynced() {
+	b := &e.blocking
+	synced, on := e.persist.p.AppendOnly().Synced(), e.LogOn()
+	keep := b.syncs[:0]
+	for _, w := range b.syncs {
+		if w.client.wait == w && (w.client.logged <= synced || !on) {
+			e.rerun(w)
+		}
+		if w.client.wait == w {
+			keep = append(keep, w)
+		}
+	}
+	clear(b.syncs[len(keep):])
+	b.syncs = keep
+}
