@@ -3,7 +3,7 @@
 GO      ?= go
 FUZZTIME ?= 10s
 
-.PHONY: all build run test test-invariants test-race lint format check bench bench-quick pgo fuzz fuzz-short oracle clean
+.PHONY: all build run test test-invariants test-race lint format check crash bench bench-quick pgo fuzz fuzz-short oracle clean
 
 all: build
 
@@ -31,6 +31,9 @@ format: ## fails when a file is not gofmt-clean
 
 oracle: build ## differential test against redis-server: one million commands
 	$(GO) run ./integration/oracle -n 1000000 -godwit bin/godwit-server
+
+crash: ## kill -9 under load, 200 times: nothing that was promised is lost (make test does 20 rounds)
+	$(GO) test ./integration/crash -count=1 -v -timeout 60m -rounds 200
 
 check: format lint test test-race oracle fuzz-short
 

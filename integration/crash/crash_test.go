@@ -1,0 +1,434 @@
+// Package crash kills the server with kill -9 at random moments under load and holds what it finds after a restart against what was promised.
+//
+//	go test ./integration/crash -rounds 200 -seed 42
+package crash
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"godwit/internal/resp/respclient"
+)
+
+var (
+	rounds = flag.Int("rounds", 20, "how often the server is killed")
+	seed   = flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the random choices; when the kill hits is not one of them")
+)
+
+const workers = 5
+
+// policy is a promise and what the server is told so that it makes it.
+type policy struct {
+	name string
+	args []string
+	// mustHave is whether a unit that was acknowledged at the time acked must be there after a kill at the time killed, in ms.
+	mustHave func(acked, killed, floor int64) bool
+}
+
+var policies = []policy{
+	{"always", []string{"--appendonly", "yes", "--appendfsync", "always", "--save", ""}, func(_, _, _ int64) bool { return true }},
+	{"everysec", []string{"--appendonly", "yes", "--appendfsync", "everysec", "--save", ""}, func(acked, killed, _ int64) bool { return acked < killed-2000 }},
+	{"dumps", []string{"--appendonly", "no", "--save", ""}, func(acked, _, floor int64) bool { return acked < floor }},
+}
+
+func isSet(name string) (set bool) {
+	flag.Visit(func(f *flag.Flag) { set = set || f.Name == name })
+	return set
+}
+
+// chain is a number of rounds on one data directory.
+type chain struct {
+	t       *testing.T
+	rnd     *rand.Rand
+	bin     string
+	dir     string
+	policy  policy
+	args    []string
+	p       *process
+	has     features
+	workers []*worker
+	spoil   func() // damages the files after the kill: see TestSeesLoss
+}
+
+// TestCrash: under appendfsync always no acknowledged write is lost; under everysec none older than two seconds; without AOF none that is older
+// than the last dump. What is there is a prefix of each connection's history, and of a transaction or script all or nothing.
+func TestCrash(t *testing.T) {
+	if raceEnabled && !isSet("rounds") {
+		*rounds = 6
+	}
+	t.Logf("seed %d, %d rounds", *seed, *rounds)
+	bin := build(t)
+	rnd := rand.New(rand.NewPCG(*seed, 0))
+	for done, number := 0, 0; done < *rounds && !t.Failed(); number++ {
+		n := min(1+rnd.IntN(8), *rounds-done)
+		c := &chain{t: t, rnd: rand.New(rand.NewPCG(rnd.Uint64(), 0)), bin: bin, policy: policies[number%len(policies)]}
+		err := c.run(n, done)
+		if errors.Is(err, errNoLog) {
+			t.Skip(err)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		done += n
+	}
+}
+
+// run does n rounds.
+func (c *chain) run(n, first int) error {
+	dir, err := os.MkdirTemp("", "godwit-crash-")
+	if err != nil {
+		return err
+	}
+	c.dir = dir
+	c.configure()
+	if c.p, err = start(c.bin, c.dir, c.args); err == nil {
+		c.has, err = c.p.probe()
+	}
+	for i := range workers {
+		w := &worker{n: i, db: i % 3, base: state{}}
+		w.gen = &generator{rnd: rand.New(rand.NewPCG(c.rnd.Uint64(), 0)), prefix: fmt.Sprintf("c%d:", i), has: c.has}
+		c.workers = append(c.workers, w)
+	}
+	for i := 0; i < n && err == nil; i++ {
+		if err = c.round(first + i); err == nil {
+			err = c.health()
+		}
+	}
+	if c.p != nil {
+		c.p.kill()
+	}
+	if err == nil || c.spoil != nil {
+		os.RemoveAll(c.dir)
+		return err
+	}
+	return fmt.Errorf("policy %s, %v, files in %s: %w", c.policy.name, c.args, c.dir, err)
+}
+
+// TestSeesLoss: the test finds what it is there to find. Cutting off the end of the log after the kill loses what was acknowledged.
+func TestSeesLoss(t *testing.T) {
+	c := &chain{t: t, rnd: rand.New(rand.NewPCG(*seed, 0)), bin: build(t), policy: policies[0]}
+	c.spoil = func() {
+		logs, err := filepath.Glob(filepath.Join(c.dir, "appendonlydir", "*.incr.aof"))
+		if err != nil || len(logs) == 0 {
+			t.Fatal("no log", err)
+		}
+		for _, name := range logs {
+			if info, err := os.Stat(name); err != nil || os.Truncate(name, info.Size()*9/10) != nil {
+				t.Fatal("truncating", err)
+			}
+		}
+	}
+	err := c.run(1, 0)
+	if errors.Is(err, errNoLog) {
+		t.Skip(err)
+	}
+	if err == nil || !strings.Contains(err.Error(), "lost: units") && !strings.Contains(err.Error(), "no prefix") && !strings.Contains(err.Error(), "not start") {
+		t.Fatalf("not seen: %v", err)
+	}
+	t.Logf("as it should: %.300v", err)
+}
+
+// configure chooses the options that should not matter.
+func (c *chain) configure() {
+	yesno := func() string { return []string{"yes", "no"}[c.rnd.IntN(2)] }
+	c.args = append([]string{}, c.policy.args...)
+	for _, o := range []string{"aof-use-rdb-preamble", "aof-timestamp-enabled", "rdbcompression", "no-appendfsync-on-rewrite"} {
+		c.args = append(c.args, "--"+o, yesno())
+	}
+	c.args = append(c.args, "--io-threads", strconv.Itoa(1+2*c.rnd.IntN(2)))
+	c.args = append(c.args, "--auto-aof-rewrite-min-size", strconv.Itoa(64<<10<<c.rnd.IntN(6)), "--auto-aof-rewrite-percentage", "50")
+	if c.rnd.IntN(2) == 0 {
+		c.args = append(c.args, "--rdb-key-save-delay", strconv.Itoa(c.rnd.IntN(300)))
+	}
+}
+
+func (c *chain) health() error {
+	if bad := c.p.sick(); bad != "" {
+		return fmt.Errorf("the server's log:\n%s", bad)
+	}
+	return nil
+}
+
+// round loads the server, kills it, starts it again and compares.
+func (c *chain) round(number int) error {
+	killed := make(chan struct{})
+	k := &keeper{rnd: rand.New(rand.NewPCG(c.rnd.Uint64(), 0)), rdb: c.policy.name == "dumps"}
+	var wg sync.WaitGroup
+	for _, w := range c.workers {
+		wg.Go(func() { w.run(c.p, killed) })
+	}
+	wg.Go(func() { k.run(c.p, killed) })
+	lasts := time.Duration(50+c.rnd.IntN(700)) * time.Millisecond
+	if c.policy.name == "everysec" && c.rnd.IntN(3) == 0 {
+		lasts += 2 * time.Second
+	}
+	select {
+	case <-c.p.done:
+	case <-time.After(lasts):
+	}
+	close(killed)
+	at := time.Now().UnixMilli()
+	select {
+	case <-c.p.done:
+		wg.Wait()
+		return fmt.Errorf("round %d: the server ended by itself:\n%s", number, c.p.logTail())
+	default:
+	}
+	c.p.kill()
+	wg.Wait()
+	if c.spoil != nil {
+		c.spoil()
+	}
+	if err := c.health(); err != nil {
+		return fmt.Errorf("round %d: %w", number, err)
+	}
+	units := 0
+	for _, w := range c.workers {
+		if w.err != nil {
+			return fmt.Errorf("round %d: connection %d: %w", number, w.n, w.err)
+		}
+		units += len(w.history)
+	}
+	if k.err != nil {
+		return fmt.Errorf("round %d: %w", number, k.err)
+	}
+	began := time.Now()
+	p, err := start(c.bin, c.dir, c.args)
+	if err != nil {
+		return fmt.Errorf("round %d: %w", number, err)
+	}
+	c.p = p
+	if testing.Verbose() {
+		c.t.Logf("round %d: %s, killed after %v, %d units, %d rewrites, %d dumps, up again after %v", number, c.policy.name, lasts, units, k.rewrites, k.dumps, time.Since(began).Round(time.Millisecond))
+	}
+	cut := cut{missing: math.MaxInt64}
+	for _, w := range c.workers {
+		if err := c.check(w, at, k.floor, &cut); err != nil {
+			return fmt.Errorf("round %d: connection %d: %w", number, w.n, err)
+		}
+	}
+	if cut.present > cut.missing {
+		return fmt.Errorf("round %d: no prefix of the whole history: what was acknowledged at %d is not there, what was sent at %d is", number, cut.missing, cut.present)
+	}
+	return nil
+}
+
+// cut is where the history ends, over all connections: nothing is missing that was acknowledged before something present was sent.
+type cut struct {
+	missing int64 // earliest acknowledgement of what is not there, Unix ms
+	present int64 // latest sending of what is there
+}
+
+func (c *cut) add(history []*unit, n int, killed int64) {
+	if n > 0 {
+		c.present = max(c.present, history[n-1].sent)
+	}
+	if n < len(history) && history[n].acked < killed {
+		c.missing = min(c.missing, history[n].acked)
+	}
+}
+
+// check finds the prefix of w's history that the server holds, and makes it the base of the next round.
+func (c *chain) check(w *worker, killed, floor int64, cut *cut) error {
+	conn, err := c.p.dial()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	from := time.Now().UnixMilli()
+	have, err := read(conn, w.db, w.gen.prefix, c.has)
+	if err != nil {
+		return err
+	}
+	to := time.Now().UnixMilli()
+	var mark int64
+	if v := have[w.markKey()]; v != nil {
+		if mark, err = strconv.ParseInt(v.str, 10, 64); err != nil {
+			return err
+		}
+	}
+	lo, hi := w.span(mark)
+	if lo < 0 {
+		return fmt.Errorf("mark %d was never sent: %d to %d were", mark, w.marks, w.marks+int64(len(w.history)))
+	}
+	must := 0
+	for i, u := range w.history {
+		if u.acked == 0 {
+			u.acked = killed
+		} else if c.policy.mustHave(u.acked, killed, floor) {
+			must = i + 1
+		}
+	}
+	if hi < must {
+		return fmt.Errorf("lost: units %d to %d of %d were acknowledged, the last one %d ms before the kill (mark %d): %.200q",
+			hi, must-1, len(w.history), killed-w.history[must-1].acked, mark, w.history[hi].cmds)
+	}
+	var wrong [][]string
+	s := w.base.clone()
+	for i := 0; i <= hi; i++ {
+		if i >= max(lo, must) {
+			diff := differences(s, have, from, to)
+			if len(diff) == 0 {
+				cut.add(w.history, i, killed)
+				w.rebase(s, have, mark)
+				return nil
+			}
+			wrong = append(wrong, diff)
+		}
+		if i < hi {
+			w.history[i].apply(s)
+		}
+	}
+	return w.mismatch(wrong, max(lo, must), mark)
+}
+
+// span is how many units may have been executed when the mark is found: from those up to the one that set it to those before the next one.
+func (w *worker) span(mark int64) (lo, hi int) {
+	lo = -1
+	if mark == w.marks {
+		lo = 0
+	}
+	for i, u := range w.history {
+		switch {
+		case u.mark == mark && mark > 0:
+			lo = i + 1
+		case u.mark == mark+1:
+			return lo, i
+		}
+	}
+	return lo, len(w.history)
+}
+
+func (w *worker) mismatch(wrong [][]string, first int, mark int64) error {
+	var sb strings.Builder
+	fmt.Fprintf(&sb, "mark %d: no prefix of the history gives what is there", mark)
+	for i, diff := range wrong {
+		fmt.Fprintf(&sb, "\nafter %d of %d units:\n  %s", first+i, len(w.history), strings.Join(diff[:min(len(diff), 10)], "\n  "))
+	}
+	for i := max(0, first-3); i < min(first+len(wrong), len(w.history)); i++ {
+		fmt.Fprintf(&sb, "\nunit %d: %s %.300q", i, w.history[i].wrap, w.history[i].cmds)
+	}
+	return fmt.Errorf("%s", sb.String())
+}
+
+// rebase begins a new history: what has expired is gone, and deadlines are known exactly.
+func (w *worker) rebase(s, have state, mark int64) {
+	for key, v := range s {
+		if h := have[key]; h == nil {
+			delete(s, key)
+		} else {
+			v.expiry = h.expiry
+		}
+	}
+	w.base, w.marks, w.history = s, mark, nil
+}
+
+// read fetches all keys that begin with prefix.
+func read(c *respclient.Client, db int, prefix string, has features) (state, error) {
+	if _, err := do(c, "SELECT", db); err != nil {
+		return nil, err
+	}
+	out := state{}
+	for cursor := "0"; ; {
+		v, err := do(c, "SCAN", cursor, "MATCH", prefix+"*", "COUNT", 1000)
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range v.Elems[1].Strings() {
+			val, err := readKey(c, key, has)
+			if err != nil {
+				return nil, err
+			}
+			if val != nil {
+				out[key] = val
+			}
+		}
+		if cursor = v.Elems[0].Text(); cursor == "0" {
+			return out, nil
+		}
+	}
+}
+
+// readKey fetches one key; nil: it expired while it was read.
+func readKey(c *respclient.Client, key string, has features) (*value, error) {
+	kind, err := do(c, "TYPE", key)
+	if err != nil {
+		return nil, err
+	}
+	at, err := do(c, "PEXPIRETIME", key)
+	if err != nil {
+		return nil, err
+	}
+	v := state{}.get(key, kind.Text())
+	if at.Int > 0 {
+		v.expiry = expiry{at.Int, at.Int}
+	}
+	var r respclient.Value
+	switch v.kind {
+	case "none":
+		return nil, nil
+	case "string":
+		r, err = do(c, "GET", key)
+		v.str = r.Text()
+		if r.IsNull() {
+			return nil, err
+		}
+		return v, err
+	case "list":
+		r, err = do(c, "LRANGE", key, 0, -1)
+		v.list = r.Strings()
+	case "set":
+		r, err = do(c, "SMEMBERS", key)
+		for _, m := range r.Strings() {
+			v.set[m] = true
+		}
+	case "zset":
+		r, err = do(c, "ZRANGE", key, 0, -1, "WITHSCORES")
+		for i := 0; i+1 < len(r.Elems); i += 2 {
+			v.zset[r.Elems[i].Text()], _ = strconv.ParseFloat(r.Elems[i+1].Text(), 64)
+		}
+	case "hash":
+		r, err = do(c, "HGETALL", key)
+		for i := 0; i+1 < len(r.Elems); i += 2 {
+			v.hash[r.Elems[i].Text()] = field{text: r.Elems[i+1].Text()}
+		}
+		if err == nil && has.fieldTTL && len(v.hash) > 0 {
+			err = readDeadlines(c, key, v)
+		}
+	}
+	if v.size() == 0 {
+		return nil, err
+	}
+	return v, err
+}
+
+func readDeadlines(c *respclient.Client, key string, v *value) error {
+	args := []any{"HPEXPIRETIME", key, "FIELDS", len(v.hash)}
+	var names []string
+	for name := range v.hash {
+		names, args = append(names, name), append(args, name)
+	}
+	r, err := do(c, args...)
+	if err != nil || len(r.Elems) != len(names) {
+		return err // the key has expired: its deadline says so
+	}
+	for i, name := range names {
+		switch at := r.Elems[i].Int; {
+		case at > 0:
+			v.hash[name] = field{text: v.hash[name].text, deadline: at}
+		case at == -2:
+			delete(v.hash, name) // it has expired meanwhile
+		}
+	}
+	return nil
+}
