@@ -14,30 +14,10 @@ import (
 	"godwit/internal/server"
 )
 
-const usage = `Usage: godwit-server [/path/to/godwit.conf] [--directive value ...] [-]
-       godwit-server -                  read the configuration from standard input
-       godwit-server -v or --version
-       godwit-server -h or --help
-
-Examples:
-       godwit-server                    start with the defaults, on port 6379
-       echo 'maxmemory 128mb' | godwit-server -
-       godwit-server /etc/godwit/6379.conf
-       godwit-server --port 7777
-       godwit-server /etc/godwit.conf --loglevel verbose -
-`
-
 func main() {
 	args := os.Args[1:]
-	if len(args) == 1 {
-		switch args[0] {
-		case "-v", "--version":
-			fmt.Println(server.VersionLine())
-			return
-		case "-h", "--help":
-			fmt.Print(usage)
-			return
-		}
+	if code, done := tool(args); done {
+		os.Exit(code)
 	}
 	os.Exit(run(args))
 }

@@ -72,7 +72,9 @@ type AOF struct {
 	writeErr  error // why the last write failed, nil if it did not
 	loggedErr int64 // unix ms of the last line about that
 	triedAt   int64 // unix ms of the last retry
-	doubtful  bool  // a sync has failed: what the kernel dropped only a rewrite brings back
+
+	lost     atomic.Int32 // of lostState: whether a sync has failed, after which the file may lack what the kernel could not write
+	dirDoubt atomic.Bool  // the manifest has been renamed, but the folder's sync failed: until one works, no sync of a file counts
 
 	work worker
 	rw   rewriteState
@@ -339,8 +341,8 @@ func (a *AOF) finishFile() error {
 	a.flush(true)
 	err := a.writeErr
 	if err == nil && a.file != nil {
-		if err = a.file.Sync(); err == nil {
-			a.synced.Store(a.written)
+		if err = a.syncFile(a.file); err == nil {
+			a.raiseSynced(a.written)
 		}
 	}
 	a.work.stop()
@@ -364,12 +366,12 @@ func (a *AOF) Sync() error {
 	if a.writeErr != nil {
 		return a.writeErr
 	}
-	if err := a.file.Sync(); err != nil {
-		return err
+	err := a.syncFile(a.file)
+	a.synced1(a.written, err)
+	if err == nil {
+		a.asked = a.written
 	}
-	a.asked = a.written
-	a.synced.Store(a.written)
-	return nil
+	return err
 }
 
 // worker does one job after another: syncs, seals, installations. Jobs of the executor, results for the executor.

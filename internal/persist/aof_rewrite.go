@@ -117,6 +117,7 @@ func (a *AOF) startRewrite() error {
 		return err
 	}
 	a.rw.running, a.rw.started = true, a.o.Now()
+	a.lost.CompareAndSwap(lostData, lostHealing)
 	a.rw.count++
 	a.o.Log.Notice("Background append only file rewriting started")
 	a.work.start(a)
@@ -148,10 +149,11 @@ func (a *AOF) startSeal() {
 func (j *sealJob) run(a *AOF) {
 	fsys := a.o.FS
 	if j.old != nil {
-		if j.err = j.old.Sync(); j.err != nil {
+		j.err = a.syncFile(j.old)
+		a.synced1(j.oldUpTo, j.err)
+		if j.err != nil {
 			return
 		}
-		a.raiseSynced(j.oldUpTo)
 	}
 	flags := os.O_WRONLY | os.O_APPEND | os.O_CREATE | os.O_TRUNC
 	if j.file, j.err = fsys.Open(a.path(j.name), flags, 0o644); j.err != nil {
@@ -164,7 +166,8 @@ func (j *sealJob) run(a *AOF) {
 	if j.err == nil {
 		return
 	}
-	if renamed { // the manifest that names the new file may be the one on the disk: it is the truth now
+	if renamed { // the manifest that names the new file may be the one on the disk: it is the truth now, and no write counts until it surely is
+		a.dirDoubt.Store(true)
 		a.o.Log.Warning("AOF rewrite: %s", logging.OSError(j.err))
 		j.err = nil
 		return
@@ -304,6 +307,11 @@ func (a *AOF) tryInstall() {
 		a.otherSize, a.baseSize = j.size, j.size+a.fileSize
 	}
 	a.o.Log.Notice("Background AOF rewrite finished successfully")
+	if j.err != nil {
+		a.dirDoubt.Store(true)
+	} else if a.lost.CompareAndSwap(lostHealing, lostNothing) {
+		a.asked = -1 // what was synced meanwhile counts after another sync
+	}
 	if a.state == aofWaitRewrite {
 		a.state = aofOn
 	}

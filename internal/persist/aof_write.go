@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"godwit/internal/logging"
+	"godwit/internal/vfs"
 )
 
 const (
@@ -230,7 +231,7 @@ func (a *AOF) syncByPolicy(now int64, syncing bool) {
 	switch a.set.Fsync {
 	case FsyncAlways:
 		start := time.Now()
-		if err := a.file.Sync(); err != nil {
+		if err := a.syncFile(a.file); err != nil {
 			a.o.Log.Warning("Can't persist AOF for fsync error when the AOF fsync policy is 'always': %s. Exiting...", logging.OSError(err))
 			a.o.Exit(1)
 			return
@@ -252,8 +253,28 @@ func (a *AOF) syncByPolicy(now int64, syncing bool) {
 	}
 }
 
+// What a failed sync leaves (AOF.lost): the kernel may have dropped what it could not write, and a later sync that works says nothing of that. Only
+// a base that was begun afterwards brings it back.
+const (
+	lostNothing int32 = iota
+	lostData          // and until then nothing counts as synced
+	lostHealing       // a rewrite is running that was begun since
+)
+
+// syncFile syncs a log file and, if that is still to do, the name under which it will be found. Any goroutine.
+func (a *AOF) syncFile(f vfs.File) error {
+	if a.dirDoubt.Load() {
+		if err := a.o.FS.SyncDir(a.dir); err != nil {
+			return err
+		}
+		a.dirDoubt.Store(false)
+	}
+	return f.Sync()
+}
+
+// raiseSynced notes up to where the stream is on disk, unless there may be a gap before.
 func (a *AOF) raiseSynced(to int64) {
-	for {
+	for a.lost.Load() == lostNothing {
 		was := a.synced.Load()
 		if was >= to || a.synced.CompareAndSwap(was, to) {
 			return
@@ -267,7 +288,7 @@ func (a *AOF) syncInBackground() {
 	a.asked = upTo
 	a.work.syncing.Add(1)
 	a.work.do(func() {
-		err := f.Sync()
+		err := a.syncFile(f)
 		a.synced1(upTo, err)
 		a.work.syncing.Add(-1)
 		a.o.Wake()
@@ -282,6 +303,7 @@ func (a *AOF) synced1(upTo int64, err error) {
 		w.err.Store(nil)
 		return
 	}
+	a.lost.Store(lostData)
 	if w.err.Load() == nil {
 		a.o.Log.Warning("Fail to fsync the AOF file: %s", logging.OSError(err))
 	}
@@ -308,10 +330,9 @@ func (a *AOF) Cron() {
 func (a *AOF) retrySync(now int64) {
 	switch failed := a.work.syncError() != nil; {
 	case failed && a.work.pending() == 0 && a.file != nil && (now-a.lastSync >= 1000 || now < a.lastSync):
-		a.doubtful, a.lastSync = true, now
+		a.lastSync = now
 		a.syncInBackground()
-	case !failed && a.doubtful:
-		a.doubtful = false
+	case !failed && a.lost.Load() == lostData && !a.rw.scheduled && !a.rw.running:
 		a.rw.scheduled = true
 		a.o.Log.Notice("AOF fsync works again. Rewriting the AOF, because the system may have dropped what it could not write.")
 	}

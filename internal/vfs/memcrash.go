@@ -9,7 +9,7 @@ import (
 // The seeds of Crash that mean something fixed. All others are random.
 const (
 	LoseAll   uint64 = iota // nothing that was not synced survives
-	KeepAll                 // everything survives: the process was killed, not the machine
+	KeepAll                 // everything survives, but what a failed Sync dropped: the process was killed, not the machine
 	KeepNames               // names survive, data does not: the empty file after a rename without Sync
 	KeepData                // data survives, names do not
 	FirstRandomSeed

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"godwit/internal/persist"
+	"godwit/internal/server"
+	"godwit/internal/vfs"
+)
+
+const usage = `Usage: godwit-server [/path/to/godwit.conf] [--directive value ...] [-]
+       godwit-server -                  read the configuration from standard input
+       godwit-server -v or --version
+       godwit-server -h or --help
+       godwit-server --check-rdb FILE
+       godwit-server --check-aof [--fix [-y]] FILE|MANIFEST
+
+Examples:
+       godwit-server                    start with the defaults, on port 6379
+       echo 'maxmemory 128mb' | godwit-server -
+       godwit-server /etc/godwit/6379.conf
+       godwit-server --port 7777
+       godwit-server /etc/godwit.conf --loglevel verbose -
+       godwit-server --check-aof --fix appendonlydir/appendonly.aof.manifest
+`
+
+// tool does what is asked for in place of running a server, if it is; it returns the exit code.
+func tool(args []string) (code int, done bool) {
+	if len(args) == 0 {
+		return 0, false
+	}
+	switch args[0] {
+	case "--check-rdb", "--check-aof":
+		return check(args), true
+	}
+	if len(args) > 1 {
+		return 0, false
+	}
+	switch args[0] {
+	case "-v", "--version":
+		fmt.Println(server.VersionLine())
+		return 0, true
+	case "-h", "--help":
+		fmt.Print(usage)
+		return 0, true
+	}
+	return 0, false
+}
+
+// check examines files: exit code 0 when a server would start with them.
+func check(args []string) int {
+	c := persist.Checker{FS: vfs.OS(), Out: os.Stdout, In: os.Stdin, Now: time.Now().UnixMilli()}
+	run, rest := c.RDB, args[1:]
+	if args[0] == "--check-aof" {
+		run = c.AOF
+		for len(rest) > 0 && (rest[0] == "--fix" || rest[0] == "-y") {
+			c.Fix, c.Yes = c.Fix || rest[0] == "--fix", c.Yes || rest[0] == "-y"
+			rest = rest[1:]
+		}
+	}
+	if len(rest) != 1 || rest[0] == "" || rest[0][0] == '-' {
+		fmt.Fprint(os.Stderr, usage)
+		return 1
+	}
+	if !run(rest[0]) {
+		return 1
+	}
+	return 0
+}

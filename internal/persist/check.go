@@ -1,0 +1,166 @@
+package persist
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"godwit/internal/logging"
+	"godwit/internal/persist/rdb"
+	"godwit/internal/vfs"
+)
+
+// Checker reads files as the server would, and says what it finds: what redis-check-rdb and redis-check-aof are to Redis. Each method returns whether the
+// server would start with the file.
+type Checker struct {
+	FS  vfs.FS
+	Out io.Writer
+	In  io.Reader // answers questions
+	Now int64     // unix ms: what has expired
+
+	Fix bool // cut off the end of a log that is damaged, after asking
+	Yes bool // without asking
+}
+
+func (c *Checker) printf(format string, args ...any) { fmt.Fprintf(c.Out, format+"\n", args...) }
+
+// at prints a line about an offset of a file.
+func (c *Checker) at(offset int64, format string, args ...any) {
+	c.printf("[offset %d] "+format, append([]any{offset}, args...)...)
+}
+
+// cannot reports a file that cannot be read or changed.
+func (c *Checker) cannot(what, name string, err error) bool {
+	c.printf("Cannot %s %s: %s", what, name, logging.OSError(err))
+	return false
+}
+
+// RDB checks a snapshot file.
+func (c *Checker) RDB(name string) bool {
+	f, err := c.FS.Open(name, os.O_RDONLY, 0)
+	if err != nil {
+		return c.cannot("open file", name, err)
+	}
+	defer f.Close()
+	c.at(0, "Checking RDB file %s", name)
+	end, ok := c.snapshot(bufio.NewReaderSize(f, logWindow))
+	if !ok {
+		return false
+	}
+	info, err := c.FS.Stat(name)
+	if err != nil {
+		return c.cannot("look at", name, err)
+	}
+	if left := info.Size() - end; left > 0 {
+		c.at(end, "%d bytes follow the end; they are ignored", left)
+	}
+	return true
+}
+
+// snapshot checks an RDB file from its first byte on; end is behind its last.
+func (c *Checker) snapshot(src io.Reader) (end int64, ok bool) {
+	s := snapshotCheck{c: c, keys: map[uniqueKey]struct{}{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
+	r := rdb.NewReader(src, rdb.ReadOptions{})
+	defer r.Close()
+	for {
+		rec, err := r.Next()
+		if err == nil {
+			err = s.take(rec)
+		}
+		if err != nil {
+			s.failed(r.Offset(), err)
+			return 0, false
+		}
+		if rec.Kind == rdb.KindEOF {
+			c.at(r.Offset(), "Checksum OK")
+			c.at(r.Offset(), `\o/ RDB looks OK! \o/`)
+			s.counts()
+			return r.Offset(), true
+		}
+	}
+}
+
+// snapshotCheck is what a check of an RDB file has seen.
+type snapshotCheck struct {
+	c *Checker
+
+	n, expires, expired, functions int
+
+	keys  map[uniqueKey]struct{}
+	seeds [2]maphash.Seed
+}
+
+// uniqueKey stands for a key of a database: two hashes of 64 bits, which do not collide by chance.
+type uniqueKey [2]uint64
+
+func (s *snapshotCheck) take(rec *rdb.Record) error {
+	switch rec.Kind {
+	case rdb.KindAux:
+		s.c.at(rec.Offset, "AUX FIELD %s = '%s'", printable(rec.Name), printable(string(rec.Text)))
+	case rdb.KindSelectDB:
+		s.c.at(rec.Offset, "Selecting DB ID %d", rec.DB)
+	case rdb.KindFunction:
+		s.functions++
+	case rdb.KindModuleAux:
+		s.c.at(rec.Offset, "Data of the module %s, which is skipped", printable(rec.Name))
+	case rdb.KindKey:
+		return s.key(rec)
+	}
+	return nil
+}
+
+func (s *snapshotCheck) key(rec *rdb.Record) error {
+	s.n++
+	if at := rec.Meta.Deadline; at != 0 {
+		s.expires++
+		if at < s.c.Now {
+			s.expired++
+		}
+	}
+	name := strconv.AppendInt(nil, int64(rec.DB), 10)
+	name = append(append(name, ':'), rec.Key...)
+	id := uniqueKey{maphash.Bytes(s.seeds[0], name), maphash.Bytes(s.seeds[1], name)}
+	if _, twice := s.keys[id]; twice {
+		return &rdb.Error{Offset: rec.Offset, Key: rec.Key, Reason: "the key is there twice"}
+	}
+	s.keys[id] = struct{}{}
+	return nil
+}
+
+func (s *snapshotCheck) failed(read int64, err error) {
+	s.c.printf("--- RDB ERROR DETECTED ---")
+	var e *rdb.Error
+	switch {
+	case errors.As(err, &e) && e.Key != nil:
+		s.c.at(e.Offset, "%s", e.Reason)
+		s.c.printf("[additional info] Reading key '%s'", printable(string(e.Key)))
+	case errors.As(err, &e):
+		s.c.at(e.Offset, "%s", e.Reason)
+	default:
+		s.c.at(read, "Cannot read: %s", logging.OSError(err))
+	}
+	s.counts()
+}
+
+func (s *snapshotCheck) counts() {
+	s.c.printf("[info] %d keys read", s.n)
+	s.c.printf("[info] %d expires", s.expires)
+	s.c.printf("[info] %d already expired", s.expired)
+	if s.functions > 0 {
+		s.c.printf("[info] %d function libraries", s.functions)
+	}
+}
+
+// printable makes a text fit for a line of output.
+func printable(s string) string {
+	if len(s) > 200 {
+		s = s[:200] + "…"
+	}
+	q := strconv.Quote(s)
+	return strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`)
+}
