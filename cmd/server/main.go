@@ -12,6 +12,8 @@ import (
 	"godwit/internal/engine"
 	"godwit/internal/logging"
 	"godwit/internal/server"
+	"godwit/internal/storage"
+	"godwit/internal/vfs"
 )
 
 func main() {
@@ -71,15 +73,21 @@ func run(args []string) int {
 		return 1
 	}
 	log.Warning("Server initialized")
+	store := storage.New(eng, vfs.OS())
+	eng.SetPersistence(store)
+	eng.BeginLoading(0)
 	go srv.Obey(signals)
-	eng.Enter()
-	srv.Running()
-	eng.Leave()
+	go func() { // clients are answered meanwhile
+		if err := store.Open(srv.Running); err != nil {
+			srv.Fail(err)
+		}
+	}()
 	if err := srv.Run(); err != nil {
-		log.Warning("Event loop: %s", err)
+		log.Warning("%s", err)
+		srv.RemovePidFile()
 		return 1
 	}
-	return 0
+	return store.Close()
 }
 
 func fail(msg string) int {

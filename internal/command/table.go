@@ -22,6 +22,6 @@ func Table() *engine.Table {
 		connectionCommands(), clientCommands(),
 		serverCommands(), configCommands(), commandInfoCommands(), infoCommands(), memoryCommands(),
 		observeCommands(), debugCommands(),
-		saveCommands(), waitCommands(),
+		saveCommands(), waitCommands(), dumpCommands(), migrateCommands(),
 	))
 }

@@ -1,0 +1,191 @@
+package command
+
+import (
+	"errors"
+	"strconv"
+
+	"godwit/internal/engine"
+	"godwit/internal/keyspace"
+	"godwit/internal/object"
+	"godwit/internal/persist/rdb"
+)
+
+func dumpCommands() []*engine.Command {
+	restoreArgs := []engine.Arg{
+		engine.Key("key", 0), engine.Int("ttl"), engine.Str("serialized-value"), engine.Tok("replace").Opt().From("3.0.0"),
+		engine.Tok("absttl").Opt().From("5.0.0"), engine.Int("seconds").Tokened("IDLETIME").Opt().From("5.0.0"),
+		engine.Int("frequency").Tokened("FREQ").Opt().From("5.0.0"),
+	}
+	restoreHistory := []engine.History{{Since: "3.0.0", Change: "Takes `REPLACE`."}, {Since: "5.0.0", Change: "Takes `ABSTTL`."},
+		{Since: "5.0.0", Change: "Takes `IDLETIME` and `FREQ`."}}
+	const restoreTime = "O(N) in the size of the value; O(N log N) for a sorted set"
+	return []*engine.Command{
+		{
+			Name: "dump", Arity: 2, Flags: engine.ReadOnly, Group: engine.GroupGeneric, Since: "2.6.0",
+			Summary: "Serialises a value, for RESTORE.", Complexity: "O(N) in the size of the value",
+			Tips: []string{"nondeterministic_output"},
+			Keys: []engine.KeySpec{keyAt(1, engine.RO|engine.AccessFlag)},
+			Args: []engine.Arg{engine.Key("key", 0)},
+			Run:  dumpCmd,
+		},
+		{
+			Name: "restore", Arity: -4, Flags: engine.Write | engine.DenyOOM, Group: engine.GroupGeneric, Since: "2.6.0",
+			Summary: "Creates a key with a value that DUMP has serialised.", Complexity: restoreTime,
+			History: restoreHistory, Categories: []string{"dangerous"},
+			Keys: []engine.KeySpec{keyAt(1, engine.OW|engine.Update)},
+			Args: restoreArgs, Run: restoreCmd,
+		},
+		{
+			Name: "restore-asking", Arity: -4, Flags: engine.Write | engine.DenyOOM | engine.Asking, Group: engine.GroupServer, Since: "3.0.0",
+			Summary: "What nodes of a cluster call to hand keys over.", Complexity: restoreTime, DocFlags: []string{"syscmd"},
+			History: restoreHistory, Categories: []string{"keyspace", "dangerous"},
+			Keys: []engine.KeySpec{keyAt(1, engine.OW|engine.Update)},
+			Args: restoreArgs, Run: restoreCmd,
+		},
+	}
+}
+
+func dumpCmd(c *engine.Ctx) {
+	e := c.DB.LookupRead(c.Args[1])
+	if !e.Exists() {
+		c.Null()
+		return
+	}
+	c.Bulk(dumpValue(c, e))
+}
+
+// dumpValue is the DUMP payload of an entry's value.
+func dumpValue(c *engine.Ctx, e object.Entry) []byte {
+	enc := rdb.Encoder{Compress: c.E.Cfg.RDBCompression}
+	rdb.Dump(&enc, c.E.KS.Heap, e)
+	return enc.B
+}
+
+// restoreOptions are what RESTORE takes behind the payload.
+type restoreOptions struct {
+	replace, absolute bool
+	meta              rdb.Meta
+}
+
+func parseRestore(c *engine.Ctx) (o restoreOptions, ok bool) {
+	o.meta = rdb.NoAccess()
+	for i := 4; i < len(c.Args); i++ {
+		more := i+1 < len(c.Args)
+		switch a := c.Args[i]; {
+		case is(a, "replace"):
+			o.replace = true
+		case is(a, "absttl"):
+			o.absolute = true
+		case is(a, "idletime") && more && o.meta.Freq < 0:
+			i++
+			if o.meta.Idle, ok = intArg(c, c.Args[i]); !ok {
+				return o, false
+			}
+			if o.meta.Idle < 0 {
+				c.Err("ERR Invalid IDLETIME value, must be >= 0")
+				return o, false
+			}
+		case is(a, "freq") && more && o.meta.Idle < 0:
+			i++
+			n, ok := intArg(c, c.Args[i])
+			if !ok {
+				return o, false
+			}
+			if n < 0 || n > 255 {
+				c.Err("ERR Invalid FREQ value, must be >= 0 and <= 255")
+				return o, false
+			}
+			o.meta.Freq = int(n)
+		default:
+			c.Err(engine.ErrSyntax)
+			return o, false
+		}
+	}
+	return o, true
+}
+
+func restoreCmd(c *engine.Ctx) {
+	o, ok := parseRestore(c)
+	if !ok {
+		return
+	}
+	key := c.Args[1]
+	if !o.replace && c.DB.Lookup(key).Exists() {
+		c.Err(engine.ErrBusyKey)
+		return
+	}
+	ttl, ok := intArg(c, c.Args[2])
+	if !ok {
+		return
+	}
+	if ttl < 0 {
+		c.Err("ERR Invalid TTL value, must be >= 0")
+		return
+	}
+	v, err := rdb.Restore(c.Args[3], true)
+	switch {
+	case errors.Is(err, rdb.ErrPayload):
+		c.Err("ERR DUMP payload version or checksum are wrong")
+		return
+	case err != nil:
+		c.E.Log.Warning("RESTORE of a broken payload: %s", err)
+		c.Err("ERR Bad data format")
+		return
+	}
+	if ttl != 0 {
+		o.meta.Deadline = ttl
+		if !o.absolute {
+			o.meta.Deadline = addMs(c.Now, ttl)
+		}
+	}
+	restore(c, key, &v, &o)
+}
+
+// addMs adds two times without overflow.
+func addMs(now, ms int64) int64 {
+	if sum := now + ms; sum >= now {
+		return sum
+	}
+	return 1<<63 - 1
+}
+
+// restore puts the value in place.
+func restore(c *engine.Ctx, key []byte, v *rdb.Value, o *restoreOptions) {
+	deadline := o.meta.Deadline
+	if deadline != 0 && c.Past(deadline) {
+		if o.replace && c.DB.Delete(key) {
+			c.Changed(key)
+			c.Notify(keyspace.EvGeneric, "del", key)
+			c.PropagateAs(delName(c), key)
+			c.Dirty(1)
+		}
+		c.OK()
+		return
+	}
+	if o.replace {
+		c.DB.Delete(key)
+	}
+	if err := rdb.Insert(c.DB, key, v, o.meta); err != nil {
+		c.E.Log.Warning("RESTORE of a broken payload: %s", err)
+		c.Err("ERR Bad data format")
+		return
+	}
+	if deadline != 0 && !o.absolute {
+		var scratch [20]byte
+		argv := append([][]byte(nil), c.Args...)
+		argv[2] = strconv.AppendInt(scratch[:0], deadline, 10)
+		c.PropagateAs(append(argv, []byte("ABSTTL"))...)
+	}
+	c.Changed(key)
+	c.Notify(keyspace.EvGeneric, "restore", key)
+	c.Dirty(1)
+	c.OK()
+}
+
+// delName is the command that tells others of a key that is gone.
+func delName(c *engine.Ctx) []byte {
+	if c.E.KS.P.LazyServerDel {
+		return []byte("UNLINK")
+	}
+	return []byte("DEL")
+}

@@ -1,0 +1,325 @@
+package command
+
+import (
+	"bufio"
+	"errors"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"godwit/internal/engine"
+	"godwit/internal/keyspace"
+	"godwit/internal/object"
+	"godwit/internal/resp"
+)
+
+func migrateCommands() []*engine.Command {
+	const access = engine.RW | engine.AccessFlag | engine.Delete
+	return []*engine.Command{{
+		Name: "migrate", Arity: -6, Flags: engine.Write, Group: engine.GroupGeneric, Since: "2.6.0",
+		Summary: "Moves keys to another server.", Complexity: "O(N) in the size of the values; everybody waits until the other server has answered",
+		History: []engine.History{{Since: "3.0.0", Change: "Takes `COPY` and `REPLACE`."}, {Since: "3.0.6", Change: "Takes `KEYS`."},
+			{Since: "4.0.7", Change: "Takes `AUTH`."}, {Since: "6.0.0", Change: "Takes `AUTH2`."}},
+		Tips: []string{"nondeterministic_output"}, Categories: []string{"dangerous"},
+		Keys: []engine.KeySpec{
+			keyAt(3, access),
+			{Begin: engine.After("KEYS", -2), Find: engine.Range(-1, 1, 0), Access: access | engine.Incomplete},
+		},
+		KeysFn: migrateKeys,
+		Args: []engine.Arg{
+			engine.Str("host"), engine.Int("port"),
+			engine.OneOf("key_or_empty_string", engine.Key("key", 0), engine.Tok("empty_string").Tokened("")),
+			engine.Int("destination-db"), engine.Int("timeout"),
+			engine.Tok("copy").Opt().From("3.0.0"), engine.Tok("replace").Opt().From("3.0.0"),
+			engine.OneOf("authentication", engine.Str("password").Tokened("AUTH").Opt().From("4.0.7"),
+				engine.Block("username_password", engine.Str("username"), engine.Str("password")).Tokened("AUTH2").Opt().From("6.0.0")).Opt(),
+			engine.Key("key", 1).Tokened("KEYS").Many().Opt().From("3.0.6"),
+		},
+		Run: migrateCmd,
+	}}
+}
+
+// migrateKeys finds MIGRATE's keys: one, or those behind KEYS.
+func migrateKeys(argv [][]byte) ([]engine.KeyRef, error) {
+	first, end := 3, 4
+	for i := 6; i < len(argv); i++ {
+		switch a := argv[i]; {
+		case is(a, "auth"):
+			i++
+		case is(a, "auth2"):
+			i += 2
+		case is(a, "keys"):
+			if len(argv[3]) > 0 {
+				return nil, engine.ErrBadKeys
+			}
+			first, end, i = i+1, len(argv), len(argv)
+		}
+	}
+	var refs []engine.KeyRef
+	for i := first; i < end; i++ {
+		refs = append(refs, engine.KeyRef{Pos: i, Access: engine.RW | engine.AccessFlag | engine.Delete})
+	}
+	return refs, nil
+}
+
+// migration is one MIGRATE.
+type migration struct {
+	c              *engine.Ctx
+	addr           string
+	db             int
+	timeout        time.Duration
+	copy, replace  bool
+	user, password []byte
+	keys           [][]byte // to send; then those that were sent
+	sent           int      // keys whose deadline had not passed
+	retried        bool
+	writing        bool // the error happened while writing
+	refused        bool // the client has been told an error of the other server
+	moved          [][]byte
+}
+
+func migrateCmd(c *engine.Ctx) {
+	m := &migration{c: c}
+	if !m.parse() {
+		return
+	}
+	n := 0
+	for _, k := range m.keys {
+		if c.DB.LookupRead(k).Exists() {
+			m.keys[n] = k
+			n++
+		}
+	}
+	if m.keys = m.keys[:n]; n == 0 {
+		c.Simple("NOKEY")
+		return
+	}
+	m.run()
+	if len(m.moved) > 0 {
+		c.PropagateAs(append([][]byte{[]byte("DEL")}, m.moved...)...)
+		c.Dirty(len(m.moved))
+	}
+}
+
+func (m *migration) parse() bool {
+	c, args := m.c, m.c.Args
+	m.keys = [][]byte{args[3]}
+options:
+	for i := 6; i < len(args); i++ {
+		more := len(args) - 1 - i
+		switch a := args[i]; {
+		case is(a, "copy"):
+			m.copy = true
+		case is(a, "replace"):
+			m.replace = true
+		case is(a, "auth") && more >= 1:
+			m.user, m.password = nil, args[i+1]
+			c.Redact(i + 1)
+			i++
+		case is(a, "auth2") && more >= 2:
+			m.user, m.password = args[i+1], args[i+2]
+			c.Redact(i + 1)
+			c.Redact(i + 2)
+			i += 2
+		case is(a, "keys"):
+			if len(args[3]) != 0 {
+				c.Err("ERR When using MIGRATE KEYS option, the key argument must be set to the empty string")
+				return false
+			}
+			m.keys = append([][]byte(nil), args[i+1:]...)
+			break options
+		default:
+			c.Err(engine.ErrSyntax)
+			return false
+		}
+	}
+	return m.parseNumbers()
+}
+
+func (m *migration) parseNumbers() bool {
+	args := m.c.Args
+	ms, ok := intArg(m.c, args[5])
+	if !ok {
+		return false
+	}
+	db, ok := intArg(m.c, args[4])
+	if !ok {
+		return false
+	}
+	if ms <= 0 {
+		ms = 1000
+	}
+	m.db, m.timeout = int(db), time.Duration(min(ms, int64(time.Hour/time.Millisecond*24)))*time.Millisecond
+	m.addr = net.JoinHostPort(string(args[1]), string(args[2]))
+	return true
+}
+
+// run sends the keys and takes the answers. A connection that was kept may have been closed by the other side since: if nothing can have been
+// executed there, another one is tried.
+func (m *migration) run() {
+	for {
+		link, err := m.c.E.Links.Get(m.addr, m.c.Now, m.timeout)
+		if err != nil {
+			m.c.Err("IOERR error or timeout connecting to the client")
+			return
+		}
+		again, err := m.exchange(link)
+		if err == nil {
+			return
+		}
+		m.c.E.Links.Close(link)
+		if again && !m.retried && !errors.Is(err, os.ErrDeadlineExceeded) {
+			m.retried = true
+			continue
+		}
+		if !m.refused {
+			verb := "reading"
+			if m.writing {
+				verb = "writing"
+			}
+			m.c.Err("IOERR error or timeout " + verb + " to target instance")
+		}
+		return
+	}
+}
+
+// exchange does the talking. An error is one of the connection; again says that nothing has been answered yet.
+func (m *migration) exchange(link *engine.Link) (again bool, err error) {
+	w := resp.Writer{Proto: 2}
+	prelude := 0
+	if m.password != nil {
+		if prelude++; m.user != nil {
+			command(&w, []byte("AUTH"), m.user, m.password)
+		} else {
+			command(&w, []byte("AUTH"), m.password)
+		}
+	}
+	if link.DB != m.db {
+		prelude++
+		command(&w, []byte("SELECT"), strconv.AppendInt(nil, int64(m.db), 10))
+	}
+	sent := m.restores(&w)
+	m.writing = true
+	if err := m.write(link, w.Buf); err != nil {
+		return true, err
+	}
+	m.writing = false
+	return m.answers(link, prelude, sent)
+}
+
+// command appends a command as clients send it.
+func command(w *resp.Writer, argv ...[]byte) {
+	w.Array(len(argv))
+	for _, a := range argv {
+		w.Bulk(a)
+	}
+}
+
+// restores appends a RESTORE for each key that has not expired meanwhile, and returns those keys.
+func (m *migration) restores(w *resp.Writer) [][]byte {
+	c := m.c
+	var sent [][]byte
+	for _, key := range m.keys {
+		e := c.DB.Peek(key)
+		if !e.Exists() {
+			continue
+		}
+		ttl, ok := remaining(e, time.Now().UnixMilli())
+		if !ok {
+			continue
+		}
+		sent = append(sent, key)
+		argv := [][]byte{[]byte("RESTORE"), key, strconv.AppendInt(nil, ttl, 10), dumpValue(c, e)}
+		if m.replace {
+			argv = append(argv, []byte("REPLACE"))
+		}
+		command(w, argv...)
+	}
+	return sent
+}
+
+// remaining is an entry's time to live in ms, 0 for ever; !ok: it is over.
+func remaining(e object.Entry, now int64) (ms int64, ok bool) {
+	d := e.Deadline()
+	if d == 0 {
+		return 0, true
+	}
+	return max(d-now, 1), d >= now
+}
+
+// write sends in pieces, each of which may take the timeout.
+func (m *migration) write(link *engine.Link, b []byte) error {
+	const piece = 64 << 10
+	for len(b) > 0 {
+		n := min(len(b), piece)
+		if err := link.SetDeadline(time.Now().Add(m.timeout)); err != nil {
+			return err
+		}
+		if _, err := link.Write(b[:n]); err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+// answers reads the other server's replies, prelude of them to AUTH and SELECT, and removes the keys that it has confirmed.
+func (m *migration) answers(link *engine.Link, prelude int, sent [][]byte) (again bool, err error) {
+	r := bufio.NewReader(link)
+	line := func() (string, error) {
+		if err := link.SetDeadline(time.Now().Add(m.timeout)); err != nil {
+			return "", err
+		}
+		s, err := r.ReadString('\n')
+		return strings.TrimRight(s, "\r\n"), err
+	}
+	refusal := ""
+	for range prelude {
+		s, err := line()
+		if err != nil {
+			return true, err
+		}
+		if refusal == "" && strings.HasPrefix(s, "-") {
+			refusal = s
+		}
+	}
+	for i, key := range sent {
+		s, err := line()
+		if err != nil {
+			return i == 0 && !m.refused, err
+		}
+		switch {
+		case refusal != "":
+			m.refuse(link, refusal)
+		case strings.HasPrefix(s, "-"):
+			m.refuse(link, s)
+		case !m.copy:
+			m.remove(key)
+		}
+	}
+	if !m.refused {
+		link.DB = m.db
+		m.c.OK()
+	}
+	return false, nil
+}
+
+// refuse tells the client the first error of the other server.
+func (m *migration) refuse(link *engine.Link, line string) {
+	if !m.refused {
+		m.refused = true
+		link.DB = -1
+		m.c.Err("ERR Target instance replied with error: " + line[1:])
+	}
+}
+
+// remove removes a key that is on the other server now.
+func (m *migration) remove(key []byte) {
+	c := m.c
+	c.DB.Delete(key)
+	c.Changed(key)
+	c.Notify(keyspace.EvGeneric, "del", key)
+	m.moved = append(m.moved, key)
+}

@@ -1,0 +1,163 @@
+package persist
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strconv"
+	"time"
+
+	"godwit/internal/keyspace"
+	"godwit/internal/logging"
+	"godwit/internal/persist/rdb"
+)
+
+// Target is the server that a snapshot is loaded into.
+type Target interface {
+	// Step runs fn with the executor held; clients are answered between steps.
+	Step(fn func())
+	// Keyspace is where the keys go, within a step.
+	Keyspace() *keyspace.Keyspace
+	// Loaded sets the number of bytes that are loaded of all files together, within a step.
+	Loaded(bytes int64)
+}
+
+// RDBLoadOptions change how a snapshot is loaded.
+type RDBLoadOptions struct {
+	Log        *logging.Logger
+	NoChecksum bool // rdbchecksum no
+	// Base says that the snapshot is the base of a log: keys whose deadline has passed are kept, because what follows counts on them.
+	Base bool
+	// Merge lets keys replace those that exist; otherwise they are errors.
+	Merge bool
+	// Before is the number of bytes of other files that have been loaded.
+	Before int64
+	// KeyDelay is key-load-delay, in µs.
+	KeyDelay int64
+}
+
+// RDBCounts are the keys of a snapshot.
+type RDBCounts struct{ Loaded, Expired, Empty int64 }
+
+// stepTime is how long a step of a load holds the executor; clients wait that long for their LOADING.
+const stepTime = 2 * time.Millisecond
+
+// LoadRDB reads a snapshot from src into the target and returns how many bytes of src it was; it may read further. Errors of the content are *rdb.Error; a part
+// of the keys is loaded then. It is called without the executor, or with it if the target's steps do not take it.
+func LoadRDB(src io.Reader, t Target, o RDBLoadOptions) (n RDBCounts, used int64, err error) {
+	l := rdbLoader{RDBLoadOptions: o, t: t}
+	// One worker less than there are processors: the step that inserts keeps one busy.
+	l.r = rdb.NewReader(src, rdb.ReadOptions{NoChecksum: o.NoChecksum, Workers: max(runtime.GOMAXPROCS(0)-1, 1)})
+	defer l.r.Close()
+	for !l.done && err == nil {
+		t.Step(func() { err = l.step() })
+	}
+	if err != nil {
+		return l.n, l.used, err
+	}
+	msg := fmt.Sprintf("Done loading RDB, keys loaded: %d, keys expired: %d", l.n.Loaded, l.n.Expired)
+	if l.n.Empty > 0 {
+		msg += fmt.Sprintf(", empty keys skipped: %d", l.n.Empty)
+	}
+	o.Log.Notice("%s.", msg)
+	return l.n, l.used, nil
+}
+
+// rdbLoader is one load.
+type rdbLoader struct {
+	RDBLoadOptions
+	t    Target
+	r    *rdb.Reader
+	n    RDBCounts
+	used int64
+	done bool
+}
+
+// step loads records for a while.
+func (l *rdbLoader) step() error {
+	ks := l.t.Keyspace()
+	for start, i := time.Now(), 0; ; i++ {
+		if i%64 == 63 && time.Since(start) > stepTime {
+			break
+		}
+		rec, err := l.r.Next()
+		if err != nil {
+			return err
+		}
+		if err := l.record(ks, rec); err != nil {
+			return err
+		}
+		l.used = rec.End
+		if rec.Kind == rdb.KindEOF {
+			l.done = true
+			break
+		}
+		if l.KeyDelay > 0 && rec.Kind == rdb.KindKey {
+			time.Sleep(time.Duration(l.KeyDelay) * time.Microsecond)
+		}
+	}
+	l.t.Loaded(l.Before + l.used)
+	return nil
+}
+
+func (l *rdbLoader) record(ks *keyspace.Keyspace, rec *rdb.Record) error {
+	switch rec.Kind {
+	case rdb.KindKey:
+		return l.key(ks, rec)
+	case rdb.KindAux:
+		l.aux(rec)
+	case rdb.KindSelectDB:
+		if rec.DB >= ks.Databases() {
+			return &rdb.Error{Offset: rec.Offset, Reason: fmt.Sprintf("database %d does not exist: the server has %d (directive databases)", rec.DB, ks.Databases())}
+		}
+	case rdb.KindFunction:
+		return &rdb.Error{Offset: rec.Offset, Reason: "a library of functions, which this version cannot keep"}
+	case rdb.KindModuleAux:
+		l.Log.Warning("Data of the module %s in the RDB file is skipped", rec.Name)
+	}
+	return nil
+}
+
+func (l *rdbLoader) key(ks *keyspace.Keyspace, rec *rdb.Record) error {
+	if rec.Value.Empty() {
+		l.n.Empty++
+		return nil
+	}
+	if d := rec.Meta.Deadline; d != 0 && d < ks.Now() && !l.Base {
+		l.n.Expired++
+		return nil
+	}
+	db := ks.DB(rec.DB)
+	if l.Merge {
+		db.Delete(rec.Key)
+	}
+	switch err := rdb.Insert(db, rec.Key, &rec.Value, rec.Meta); {
+	case errors.Is(err, rdb.ErrBusy):
+		return &rdb.Error{Offset: rec.Offset, Key: rec.Key, Reason: fmt.Sprintf("the key is there twice in database %d", rec.DB)}
+	case err != nil:
+		return &rdb.Error{Offset: rec.Offset, Key: rec.Key, Reason: err.Error()}
+	}
+	l.n.Loaded++
+	return nil
+}
+
+// aux logs what the file says of itself.
+func (l *rdbLoader) aux(rec *rdb.Record) {
+	switch rec.Name {
+	case "redis-ver":
+		l.Log.Notice("Loading RDB produced by version %s", rec.Text)
+	case "ctime":
+		if t, err := strconv.ParseInt(string(rec.Text), 10, 64); err == nil {
+			l.Log.Notice("RDB age %d seconds", max(time.Now().Unix()-t, 0))
+		}
+	case "used-mem":
+		if n, err := strconv.ParseInt(string(rec.Text), 10, 64); err == nil {
+			l.Log.Notice("RDB memory usage when created %.2f Mb", float64(n)/(1<<20))
+		}
+	case "aof-base":
+		if string(rec.Text) == "1" {
+			l.Log.Notice("RDB is base AOF")
+		}
+	}
+}
