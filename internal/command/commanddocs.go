@@ -97,7 +97,7 @@ func argsReply(c *engine.Ctx, args []engine.Arg) {
 			text(c, "type", string(a.Type)),
 			text(c, "display_text", a.Display),
 			doc{"key_spec_index", a.Type == engine.ArgKey || a.Type == engine.ArgPattern && a.KeySpec > 0, func() { c.Int(int64(a.KeySpec)) }},
-			text(c, "token", a.Token),
+			doc{"token", a.Token != "" || a.Type == engine.ArgPureToken, func() { c.BulkString(a.Token) }},
 			text(c, "summary", a.Summary),
 			text(c, "since", a.Since),
 			text(c, "deprecated_since", a.Deprecated),

@@ -3,10 +3,13 @@ package command
 import (
 	"strings"
 	"testing"
+
+	"godwit/internal/config"
 )
 
 func TestDumpRestore(t *testing.T) {
 	l := newLocal(t)
+	l.e.Cfg.EnableDebugCommand = config.GuardYes
 	run(t, l, "set", "s", "hello")
 	run(t, l, "rpush", "l", "a", "b", "300")
 	run(t, l, "sadd", "set", "1", "2", "x")

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"encoding/binary"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -61,9 +62,15 @@ func (s *Store) wake() {
 	}
 }
 
+// startFile begins a snapshot to the snapshot file. Its paths are absolute: CONFIG SET dir must not part it from its temporary name.
+func (s *Store) startFile(purpose string) (*job, error) {
+	dir := workDir()
+	return s.start(filepath.Join(dir, temporary(purpose)), filepath.Join(dir, s.eng.Cfg.DBFilename), true, false)
+}
+
 // Save implements engine.Persistence.
 func (s *Store) Save() error {
-	j, err := s.start(temporary(""), s.eng.Cfg.DBFilename, true, false)
+	j, err := s.startFile("")
 	if err != nil {
 		return err
 	}
@@ -77,7 +84,7 @@ func (s *Store) Save() error {
 
 // StartSave implements engine.Persistence.
 func (s *Store) StartSave() (engine.Job, error) {
-	j, err := s.start(temporary("bg-"), s.eng.Cfg.DBFilename, true, false)
+	j, err := s.startFile("bg-")
 	if err != nil {
 		return nil, err // not j: a nil *job is no nil Job
 	}
