@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 )
 
@@ -66,7 +67,7 @@ type Reader struct {
 	err     error  // after which there is nothing
 	offset  int64
 	order   chan *batch
-	free    chan []byte
+	free    chan *batch
 	stop    chan struct{}
 	running sync.WaitGroup
 	closed  bool
@@ -85,6 +86,9 @@ type batch struct {
 // chunk is how much is read at a time, in bytes. A record that is longer gets a buffer that doubles as it arrives.
 const chunk = 256 << 10
 
+// maxKept is the largest buffer that is used again, in bytes.
+const maxKept = 4 * chunk
+
 // NewReader begins to read at a file's first byte.
 func NewReader(src io.Reader, o ReadOptions) *Reader {
 	r := &Reader{src: src, o: o}
@@ -99,7 +103,7 @@ func (r *Reader) start() {
 	ahead := 2*r.o.Workers + 2 // batches in flight
 	work := make(chan *batch, ahead)
 	r.order = make(chan *batch, ahead)
-	r.free = make(chan []byte, ahead+2)
+	r.free = make(chan *batch, ahead+2)
 	r.stop = make(chan struct{})
 	r.running.Add(1 + r.o.Workers)
 	go func() {
@@ -107,12 +111,12 @@ func (r *Reader) start() {
 		defer close(work)
 		defer close(r.order)
 		for {
-			var buf []byte
+			var used *batch
 			select {
-			case buf = <-r.free:
+			case used = <-r.free:
 			default:
 			}
-			b := r.split.batch(buf)
+			b := r.split.batch(used)
 			b.done = make(chan struct{})
 			final := b.err != nil // a worker may set it later
 			work <- b
@@ -162,17 +166,13 @@ func (r *Reader) fetch() {
 	old := r.batch
 	r.next = 0
 	if r.order == nil {
-		var buf []byte
-		if old != nil && cap(old.buf) <= 4*chunk {
-			buf = old.buf
-		}
-		r.batch = r.split.batch(buf)
+		r.batch = r.split.batch(old)
 		r.batch.decode()
 		return
 	}
-	if old != nil && cap(old.buf) <= 4*chunk {
+	if old != nil {
 		select {
-		case r.free <- old.buf[:0]:
+		case r.free <- old:
 		default:
 		}
 	}
@@ -230,12 +230,19 @@ type splitter struct {
 	eof        bool // the source is at its end
 }
 
-// batch reads and splits off at least one record, or sets the batch's err. buf is memory that may be used.
-func (s *splitter) batch(buf []byte) *batch {
+// batch reads and splits off at least one record, or sets the batch's err. used, which may be nil, is a batch that is not needed any more.
+func (s *splitter) batch(used *batch) *batch {
+	b := &batch{base: s.base}
+	var buf []byte
+	if used != nil {
+		b.spans, b.records = used.spans[:0], used.records
+		if cap(used.buf) <= maxKept {
+			buf = used.buf
+		}
+	}
 	if cap(buf) < chunk+len(s.rest) {
 		buf = make([]byte, 0, chunk+len(s.rest))
 	}
-	b := &batch{base: s.base}
 	buf = buf[:copy(buf[:cap(buf)], s.rest)]
 	for {
 		var err error
@@ -246,9 +253,9 @@ func (s *splitter) batch(buf []byte) *batch {
 			}
 		}
 		b.buf = buf
-		used := s.records(b)
+		n := s.records(b)
 		if len(b.spans) > 0 || b.err != nil {
-			s.finish(b, used)
+			s.finish(b, n)
 			return b
 		}
 		if s.eof {
@@ -361,7 +368,7 @@ func (s *splitter) finish(b *batch, used int) {
 
 // decode fills in the records.
 func (b *batch) decode() {
-	b.records = make([]Record, len(b.spans))
+	b.records = slices.Grow(b.records[:0], len(b.spans))[:len(b.spans)]
 	d := Decoder{base: b.base}
 	for i := range b.spans {
 		sp := &b.spans[i]
