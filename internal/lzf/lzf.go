@@ -24,6 +24,7 @@ package lzf
 import (
 	"errors"
 	"math"
+	"math/bits"
 )
 
 const (
@@ -42,6 +43,8 @@ var ErrCorrupt = errors.New("lzf: corrupt")
 type Compressor struct {
 	last [1 << tableBits]uint32 // by hash of three bytes: base plus the offset behind them; what is not above base is of an earlier call
 	base uint32
+
+	shift uint8 // of the hash: a short input uses a part of the table only, which stays in the cache
 }
 
 // Compress writes src to the start of dst and returns the number of bytes written, 0 if dst is too short for the result (or src empty). The slices
@@ -53,6 +56,7 @@ func (c *Compressor) Compress(dst, src []byte) int {
 	if uint64(c.base)+uint64(len(src)) > math.MaxUint32 {
 		*c = Compressor{}
 	}
+	c.shift = uint8(32 - min(max(bits.Len(uint(len(src)))+1, 6), tableBits))
 	w := writer{dst: dst, src: src}
 	for i := 0; i < len(src); {
 		at := c.find(src, i)
@@ -83,7 +87,7 @@ func (c *Compressor) find(src []byte, i int) int {
 		return -1
 	}
 	v := uint32(src[i])<<16 | uint32(src[i+1])<<8 | uint32(src[i+2])
-	slot := &c.last[v*0x9e3779b1>>(32-tableBits)]
+	slot := &c.last[v*0x9e3779b1>>(c.shift&31)&(1<<tableBits-1)]
 	at := int(*slot) - int(c.base) - 1
 	*slot = c.base + uint32(i) + 1
 	if at < 0 || i-at > maxDistance || src[at] != src[i] || src[at+1] != src[i+1] || src[at+2] != src[i+2] {

@@ -15,13 +15,12 @@ const autoSyncBytes = 4 << 20
 
 // FileOptions say how a file is written.
 type FileOptions struct {
-	Temp  string // path that it is written under
-	Final string // path that it is renamed to when it is complete; empty: it keeps the temporary name
-	// Checksum adds 8 bytes of CRC64 behind an RDB file (rdbchecksum); without, they are 0. Neither is added to a file of commands.
-	RDB, Checksum   bool
+	Temp  string     // path that it is written under
+	Final string     // path that it is renamed to when it is complete; empty: it keeps the temporary name
+	RDB   *RDBFormat // what the file is written by; nil for a file of commands
+	// Checksum adds 8 bytes of CRC64 behind an RDB file (rdbchecksum); without, they are 0.
+	Checksum        bool
 	IncrementalSync bool // rdb-save-incremental-fsync
-	// Version is asked at the end which version the header has to name, for an RDB file.
-	Version func() int
 }
 
 // FileDest writes a file that replaces another one when it is complete: temporary name, fsync, rename, fsync of the folder.
@@ -45,8 +44,11 @@ func NewFileDest(fsys vfs.FS, o FileOptions) (*FileDest, error) {
 
 // Write implements Dest.
 func (d *FileDest) Write(p []byte) error {
-	if d.o.RDB && d.o.Checksum {
-		d.crc = rdb.CRC64(d.crc, p)
+	if d.o.RDB != nil {
+		p = d.o.RDB.Pack(p)
+		if d.o.Checksum {
+			d.crc = rdb.CRC64(d.crc, p)
+		}
 	}
 	if _, err := d.f.Write(p); err != nil {
 		return err
@@ -62,7 +64,7 @@ func (d *FileDest) Write(p []byte) error {
 
 // Commit implements Dest.
 func (d *FileDest) Commit() error {
-	if d.o.RDB {
+	if d.o.RDB != nil {
 		if err := d.trailer(); err != nil {
 			return err
 		}
@@ -83,7 +85,7 @@ func (d *FileDest) Commit() error {
 
 // trailer writes the checksum, and the header again if something in the file asks for a later version than it names.
 func (d *FileDest) trailer() error {
-	if v := d.o.Version(); v > rdb.Version {
+	if v := d.o.RDB.Version(); v > rdb.Version {
 		if _, err := d.f.Seek(0, io.SeekStart); err != nil {
 			return err
 		}

@@ -13,11 +13,13 @@ type RDBOptions struct {
 	Functions [][]byte    // source of the function libraries
 }
 
-// RDBFormat is the Format of RDB files. One is for one file.
+// RDBFormat is the Format of RDB files. One is for one file. Under Compress what it writes has to go through Pack, which FileDest does.
 type RDBFormat struct {
-	ks  *keyspace.Keyspace
-	o   RDBOptions
-	enc rdb.Encoder
+	ks     *keyspace.Keyspace
+	o      RDBOptions
+	enc    rdb.Encoder
+	frame  rdb.Frame
+	packer rdb.Packer // the queue's goroutine has it
 }
 
 // NewRDBFormat makes the format for the keys of ks.
@@ -31,14 +33,29 @@ func (f *RDBFormat) Version() int { return max(rdb.Version, f.enc.Version) }
 // to begins to append to dst.
 func (f *RDBFormat) to(dst []byte) *rdb.Encoder {
 	f.enc.B = dst
+	if f.o.Compress {
+		f.frame = f.enc.BeginFrame()
+	}
 	return &f.enc
 }
 
 // done is what was appended to.
 func (f *RDBFormat) done() []byte {
+	if f.o.Compress {
+		f.enc.EndFrame(f.frame)
+	}
 	b := f.enc.B
 	f.enc.B = nil
 	return b
+}
+
+// Pack is what of the file a chunk that the format wrote stands for: strings are compressed here and not while clients wait. It is good until the next
+// call.
+func (f *RDBFormat) Pack(chunk []byte) []byte {
+	if !f.o.Compress {
+		return chunk
+	}
+	return f.packer.Pack(chunk)
 }
 
 // Head implements Format.

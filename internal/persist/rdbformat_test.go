@@ -39,7 +39,7 @@ func loadInto(t *testing.T, ks *keyspace.Keyspace, file []byte) (version int) {
 // startFile begins a snapshot to an RDB file.
 func startFile(t *testing.T, ks *keyspace.Keyspace, fsys vfs.FS, o FileOptions) *Snapshot {
 	f := NewRDBFormat(ks, RDBOptions{Compress: true, Aux: [][2]string{{"redis-ver", "7.2.0"}}})
-	o.RDB, o.Version = true, f.Version
+	o.RDB = f
 	dest, err := NewFileDest(fsys, o)
 	require.NoError(t, err)
 	return Start(ks, f, NewQueue(dest, nil), Options{})

@@ -16,8 +16,10 @@ type Encoder struct {
 	Compress bool // strings of more than 20 bytes are compressed where that saves something (rdbcompression)
 	Version  int  // the least version that what was appended asks for: 0 or VersionFieldDeadlines. The caller resets it
 
-	lzf  *lzf.Compressor
-	edit object.Edit
+	lzf   *lzf.Compressor
+	edit  object.Edit
+	later bool // see Frame
+	spans []later
 }
 
 // Meta is what a record says beside key and value.
@@ -207,8 +209,12 @@ func (e *Encoder) String(b []byte) {
 			e.smallInt(n)
 			return
 		}
-	} else if e.Compress && len(b) >= minCompressedString && e.deflate(b) {
-		return
+	} else if e.Compress && len(b) >= minCompressedString {
+		if e.later {
+			e.spans = append(e.spans, later{len(e.B), len(b)})
+		} else if e.deflate(b) {
+			return
+		}
 	}
 	e.Len(uint64(len(b)))
 	e.B = append(e.B, b...)
