@@ -23,14 +23,14 @@ type job struct {
 // start begins a snapshot of this moment. It is written under the name temp, and takes the name final, if that is not empty, when it is complete.
 func (s *Store) start(temp, final string, asRDB, base bool) (*job, error) {
 	cfg := s.eng.Cfg
-	o := persist.FileOptions{Temp: temp, Final: final, RDB: asRDB, Checksum: cfg.RDBChecksum, IncrementalSync: cfg.RDBSaveIncrementalFsync}
+	o := persist.FileOptions{Temp: temp, Final: final, Checksum: cfg.RDBChecksum, IncrementalSync: cfg.RDBSaveIncrementalFsync}
 	var f persist.Format = persist.NewCommandFormat(s.eng.KS.Heap, cfg.AOFTimestampEnabled)
 	if base {
 		o.IncrementalSync = cfg.AOFRewriteIncrementalFsync
 	}
 	if asRDB {
 		format := s.rdbFormat(base)
-		f, o.Version = format, format.Version
+		f, o.RDB = format, format
 	}
 	dest, err := persist.NewFileDest(s.fs, o)
 	if err != nil {
@@ -134,7 +134,7 @@ func (s *Store) emptyBase(asRDB bool) []byte {
 		return nil
 	}
 	f := s.rdbFormat(true)
-	b := f.Tail(f.Head(nil))
+	b := f.Pack(f.Tail(f.Head(nil)))
 	var sum uint64
 	if s.eng.Cfg.RDBChecksum {
 		sum = rdb.CRC64(0, b)
