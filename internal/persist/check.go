@@ -15,6 +15,9 @@ import (
 	"godwit/internal/vfs"
 )
 
+// checkBuffer is the size of read buffers in bytes.
+const checkBuffer = 64 << 10
+
 // Checker reads files as the server would, and says what it finds: what redis-check-rdb and redis-check-aof are to Redis. Each method returns whether the
 // server would start with the file.
 type Checker struct {
@@ -48,7 +51,7 @@ func (c *Checker) RDB(name string) bool {
 	}
 	defer f.Close()
 	c.at(0, "Checking RDB file %s", name)
-	end, ok := c.snapshot(bufio.NewReaderSize(f, logWindow))
+	end, ok := c.snapshot(bufio.NewReaderSize(f, checkBuffer))
 	if !ok {
 		return false
 	}
@@ -77,7 +80,11 @@ func (c *Checker) snapshot(src io.Reader) (end int64, ok bool) {
 			return 0, false
 		}
 		if rec.Kind == rdb.KindEOF {
-			c.at(r.Offset(), "Checksum OK")
+			if r.Verified() {
+				c.at(r.Offset(), "Checksum OK")
+			} else {
+				c.at(r.Offset(), "The file has no checksum, so that damage within values may go unnoticed")
+			}
 			c.at(r.Offset(), `\o/ RDB looks OK! \o/`)
 			s.counts()
 			return r.Offset(), true

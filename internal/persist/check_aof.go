@@ -90,7 +90,7 @@ func (c *Checker) logFile(path string, last bool) bool {
 		return c.cannot("read file", path, err)
 	}
 	start := int64(0)
-	br := bufio.NewReaderSize(f, logWindow)
+	br := bufio.NewReaderSize(f, checkBuffer)
 	if magic, _ := br.Peek(5); string(magic) == "REDIS" {
 		c.at(0, "Checking its RDB part")
 		var ok bool

@@ -22,7 +22,7 @@ const (
 	KindSlot                      // DB: the slot; Keys, Expires
 	KindFunction                  // Text: the source of a library
 	KindModuleAux                 // Name: the module whose data was skipped
-	KindEOF                       // the end; the checksum was right
+	KindEOF                       // the end; the checksum was right, if there is one
 )
 
 // Record is one record of a file.
@@ -197,6 +197,9 @@ func (r *Reader) Version() int {
 // checksum.
 func (r *Reader) Offset() int64 { return r.offset }
 
+// Verified reports, after KindEOF, whether the file has a checksum that was compared: old versions and writers that were told so leave it out.
+func (r *Reader) Verified() bool { return r.split.verified }
+
 // Rest is what follows the file in the source, to be asked for after KindEOF: the commands of an append-only file that begins with an RDB file.
 func (r *Reader) Rest() io.Reader {
 	return io.MultiReader(bytes.NewReader(r.split.rest), r.src)
@@ -221,6 +224,7 @@ func (r *Reader) Close() {
 type splitter struct {
 	src        io.Reader
 	noChecksum bool
+	verified   bool
 	version    int
 	db         int
 	base       int64  // offset of what is left
@@ -354,6 +358,7 @@ func (s *splitter) end(b *batch, k *skimmer, sp *span) error {
 	if crc := CRC64(s.crc, b.buf[:at]); crc != want {
 		return &Error{Offset: b.base + int64(at), Reason: fmt.Sprintf("wrong checksum: the file says %016x, its contents %016x", want, crc)}
 	}
+	s.verified = true
 	return nil
 }
 

@@ -1,0 +1,299 @@
+package persist
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/resp/respclient"
+	"godwit/internal/vfs"
+)
+
+// check runs a checker on a file of fsys and returns its verdict and output.
+func check(fsys vfs.FS, aof bool, name string, change func(*Checker)) (bool, string) {
+	var out bytes.Buffer
+	c := &Checker{FS: fsys, Out: &out, In: strings.NewReader(""), Now: time.Now().UnixMilli()}
+	if change != nil {
+		change(c)
+	}
+	if aof {
+		return c.AOF(name), out.String()
+	}
+	return c.RDB(name), out.String()
+}
+
+// redisFiles are the files of a real redis-server with all types, in dir: dump.rdb and appendonlydir.
+func redisFiles(t *testing.T, args ...string) (dir string) {
+	t.Helper()
+	for _, tool := range []string{"redis-server", "redis-check-rdb", "redis-check-aof"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			if os.Getenv("CI") != "" {
+				t.Fatal(err)
+			}
+			t.Skip(err)
+		}
+	}
+	dir, err := os.MkdirTemp("", "check") // t.TempDir may be too long for a socket's path
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	sock := filepath.Join(dir, "s")
+	cmd := exec.Command("redis-server", append([]string{"--port", "0", "--unixsocket", sock, "--save", "", "--appendonly", "yes", "--dir", dir}, args...)...)
+	require.NoError(t, cmd.Start())
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}()
+	var c *respclient.Client
+	for end := time.Now().Add(10 * time.Second); c == nil; time.Sleep(5 * time.Millisecond) {
+		if c, err = respclient.Dial("unix", sock); err != nil && time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
+	defer c.Close()
+	do := func(args ...any) {
+		t.Helper()
+		v, err := c.Do(args...)
+		require.NoError(t, err)
+		require.False(t, v.IsError(), "%v: %v", args, v)
+	}
+	fill(do, 300)
+	do("SAVE")
+	do("MULTI")
+	do("SET", "x", "1")
+	do("SET", "y", "2")
+	do("EXEC")
+	do("SELECT", "3")
+	do("SET", "last", "command")
+	return dir
+}
+
+// fill makes small and large values of all types.
+func fill(do func(...any), n int) {
+	do("SET", "expiring", strings.Repeat("compressible ", 50), "PX", 10_000_000)
+	for i := range n {
+		do("SET", fmt.Sprint("key", i), i)
+		do("RPUSH", fmt.Sprint("list", i%3), i, fmt.Sprint("element ", i))
+		do("HSET", "hash", i, fmt.Sprint("value ", i))
+		do("SADD", fmt.Sprint("ints", i%3), i)
+		do("SADD", "set", fmt.Sprint("member ", i))
+		do("ZADD", "zset", i, fmt.Sprint("member ", i))
+		do("ZADD", "small", i, fmt.Sprint("member ", i%10))
+	}
+}
+
+// onMem copies the files below dir.
+func onMem(t *testing.T, dir string) *vfs.Mem {
+	t.Helper()
+	m := vfs.NewMem()
+	require.NoError(t, m.MkdirAll("appendonlydir", 0o755))
+	for _, pattern := range []string{"dump.rdb", "appendonlydir/*"} {
+		names, err := filepath.Glob(filepath.Join(dir, pattern))
+		require.NoError(t, err)
+		for _, name := range names {
+			data, err := os.ReadFile(name)
+			require.NoError(t, err)
+			rel, err := filepath.Rel(dir, name)
+			require.NoError(t, err)
+			require.NoError(t, writeAll(m, rel, data))
+		}
+	}
+	return m
+}
+
+const redisManifest = "appendonlydir/appendonly.aof.manifest"
+
+// TestCheckRedisFiles: what redis-server wrote is sound, with the counts that Redis's own checker finds.
+func TestCheckRedisFiles(t *testing.T) {
+	dir := redisFiles(t)
+	m := onMem(t, dir)
+	ok, out := check(m, false, "dump.rdb", nil)
+	require.True(t, ok, out)
+	theirs, err := exec.Command("redis-check-rdb", filepath.Join(dir, "dump.rdb")).Output()
+	require.NoError(t, err)
+	for _, line := range strings.Split(string(theirs), "\n") {
+		if strings.Contains(line, "[info]") || strings.Contains(line, "RDB looks OK") || strings.Contains(line, "Checksum OK") {
+			require.Contains(t, out, line)
+		}
+	}
+	ok, out = check(m, true, redisManifest, nil)
+	require.True(t, ok, out)
+	require.Contains(t, out, "transactions=1")
+	require.Contains(t, out, "All AOF files and the manifest are valid")
+	ok, out = check(m, true, "appendonlydir/appendonly.aof.1.incr.aof", nil)
+	require.True(t, ok, out)
+
+	ok, out = check(onMem(t, redisFiles(t, "--rdbchecksum", "no", "--rdbcompression", "no")), false, "dump.rdb", nil)
+	require.True(t, ok, out)
+	require.Contains(t, out, "no checksum")
+	require.NotContains(t, out, "Checksum OK")
+}
+
+// TestCheckDamagedRDB: every cut of a file and a flipped bit in every byte is found, by the checker and by Redis's (a sample of them).
+func TestCheckDamagedRDB(t *testing.T) {
+	dir := redisFiles(t)
+	whole, err := os.ReadFile(filepath.Join(dir, "dump.rdb"))
+	require.NoError(t, err)
+	m := vfs.NewMem()
+	damaged := func(what string, data []byte) {
+		require.NoError(t, writeAll(m, "dump.rdb", data))
+		ok, out := check(m, false, "dump.rdb", nil)
+		require.False(t, ok, "%s:\n%s", what, out)
+		require.Contains(t, out, "RDB ERROR DETECTED")
+		require.Regexp(t, `(?m)^\[offset \d+\] .*[^:]$`, out)
+		require.Contains(t, out, "keys read")
+	}
+	for i := 0; i < len(whole); i += 1 + i/20 {
+		damaged(fmt.Sprint("cut at ", i), whole[:i])
+		flipped := bytes.Clone(whole)
+		flipped[i] ^= 1 << (i % 8)
+		damaged(fmt.Sprint("flipped at ", i), flipped)
+	}
+	require.NoError(t, writeAll(m, "dump.rdb", append(bytes.Clone(whole), "rest"...)))
+	ok, out := check(m, false, "dump.rdb", nil)
+	require.True(t, ok, out)
+	require.Contains(t, out, "4 bytes follow")
+	ok, out = check(m, false, "none.rdb", nil)
+	require.False(t, ok)
+	require.Contains(t, out, "Cannot open file none.rdb: No such file or directory")
+}
+
+// TestCheckKeyTwice: a key that is there twice would stop a server at its start, so the checker finds it.
+func TestCheckKeyTwice(t *testing.T) {
+	m := vfs.NewMem()
+	record := "\x00\x01k\x01v"
+	for file, fine := range map[string]bool{
+		"REDIS0004\xfe\x00" + record + "\xfe\x01" + record + "\xff": true,
+		"REDIS0004\xfe\x00" + record + record + "\xff":              false,
+	} {
+		require.NoError(t, writeAll(m, "dump.rdb", []byte(file)))
+		ok, out := check(m, false, "dump.rdb", nil)
+		require.Equal(t, fine, ok, out)
+	}
+}
+
+// TestCheckTornAOF cuts the log at every byte. The verdict, and the length after --fix, are those of redis-check-aof.
+func TestCheckTornAOF(t *testing.T) {
+	dir := redisFiles(t)
+	incr := "appendonlydir/appendonly.aof.1.incr.aof"
+	whole, err := os.ReadFile(filepath.Join(dir, incr))
+	require.NoError(t, err)
+	size := func(fsys vfs.FS, name string) int64 {
+		info, err := fsys.Stat(name)
+		require.NoError(t, err)
+		return info.Size()
+	}
+	m := onMem(t, dir)
+	from := len(whole) - 150 // the transaction and what follows
+	for cut := len(whole); cut >= from; cut-- {
+		require.NoError(t, writeAll(m, incr, whole[:cut]))
+		ok, out := check(m, true, redisManifest, nil)
+		sound := ok
+		if !ok {
+			require.Contains(t, out, "Use the --fix option")
+			ok, out = check(m, true, redisManifest, func(c *Checker) { c.Fix = true })
+			require.False(t, ok, "nobody said yes")
+			require.Contains(t, out, "Aborting")
+			require.EqualValues(t, cut, size(m, incr))
+			ok, out = check(m, true, redisManifest, func(c *Checker) { c.Fix, c.In = true, strings.NewReader("y\n") })
+			require.True(t, ok, out)
+			require.Contains(t, out, "Successfully truncated")
+			ok, out = check(m, true, redisManifest, nil)
+			require.True(t, ok, out)
+		}
+		if (len(whole)-cut)%13 != 0 {
+			continue // theirs is a process each time
+		}
+		name := filepath.Join(dir, incr)
+		require.NoError(t, os.WriteFile(name, whole[:cut], 0o644))
+		theirs := exec.Command("redis-check-aof", filepath.Join(dir, redisManifest)).Run()
+		require.Equal(t, theirs == nil, sound, "cut at %d", cut)
+		fix := exec.Command("redis-check-aof", "--fix", filepath.Join(dir, redisManifest))
+		fix.Stdin = strings.NewReader("y\n")
+		require.NoError(t, fix.Run(), "cut at %d", cut)
+		require.Equal(t, size(vfs.OS(), name), size(m, incr), "cut at %d", cut)
+	}
+}
+
+// TestCheckDamagedAOF: what is wrong in the middle is named with its offset; --fix says what it costs; only the last file can be fixed.
+func TestCheckDamagedAOF(t *testing.T) {
+	set := "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n"
+	for damaged, want := range map[string]string{
+		set + "+" + set[1:]:                                           "[offset 27] expected '*'",
+		set + strings.Replace(set, "$1", "$2", 1):                     "[offset 46]",
+		set + "*1\r\n$5\r\nMULTI\r\n*1\r\n$5\r\nMULTI\r\n":            "a MULTI within",
+		set + "*1\r\n$4\r\nEXEC\r\n":                                  "EXEC without MULTI",
+		set + strings.Replace(set, "$1", "$999", 1) + set + set + set: "[offset 27] the command here is incomplete, but others follow",
+	} {
+		m := vfs.NewMem()
+		require.NoError(t, m.MkdirAll("d", 0o755))
+		require.NoError(t, writeAll(m, "d/old.aof", []byte(damaged)))
+		ok, out := check(m, true, "d/old.aof", nil)
+		require.False(t, ok, out)
+		require.Contains(t, out, want)
+		require.Contains(t, out, fmt.Sprintf("size=%d, ok_up_to=%d, diff=%d, commands=", len(damaged), len(set), len(damaged)-len(set)))
+		require.NoError(t, writeAll(m, "d/x.manifest", []byte("file old.aof seq 1 type b\nfile last.aof seq 1 type i\n")))
+		require.NoError(t, writeAll(m, "d/last.aof", []byte(set)))
+		ok, out = check(m, true, "d/x.manifest", func(c *Checker) { c.Fix, c.Yes = true, true })
+		require.False(t, ok, out)
+		require.Contains(t, out, "not the last file")
+		require.NoError(t, writeAll(m, "d/x.manifest", []byte("file old.aof seq 1 type b\n")))
+		ok, out = check(m, true, "d/x.manifest", func(c *Checker) { c.Fix, c.Yes = true, true })
+		require.True(t, ok, out)
+		require.Contains(t, out, "everything from the damage on")
+		left, err := vfs.ReadFile(m, "d/old.aof")
+		require.NoError(t, err)
+		require.Equal(t, set, string(left))
+	}
+}
+
+// TestCheckManifest: a manifest that a server would refuse is refused.
+func TestCheckManifest(t *testing.T) {
+	m := vfs.NewMem()
+	for text, want := range map[string]string{
+		"":                                "empty AOF manifest",
+		"file a seq 1 type b\nnonsense\n": "line 2",
+		"file a seq 1 type b\n":           "Cannot open file a: No such file or directory",
+		"file a seq 1 type h\n":           "names no file",
+	} {
+		require.NoError(t, writeAll(m, "x.manifest", []byte(text)))
+		ok, out := check(m, true, "x.manifest", nil)
+		require.False(t, ok, out)
+		require.Contains(t, out, want)
+	}
+}
+
+// TestSnapshotPowerLoss cuts the power after every file operation of a snapshot that replaces another: the file is the old one or the new one, whole; it is the
+// new one once Commit has returned.
+func TestSnapshotPowerLoss(t *testing.T) {
+	m := vfs.NewMem()
+	save := func(text string) error {
+		d, err := NewFileDest(m, FileOptions{Temp: "temp-1.rdb", Final: "dump.rdb"})
+		require.NoError(t, err)
+		for _, part := range strings.SplitAfter(text, " ") {
+			require.NoError(t, d.Write([]byte(part)))
+		}
+		return d.Commit()
+	}
+	require.NoError(t, save("the old one"))
+	n := 0
+	m.Observe(func(_ int, op string, crash func(uint64) *vfs.Mem) {
+		for seed := range uint64(30) {
+			got, err := vfs.ReadFile(crash(seed), "dump.rdb")
+			require.NoError(t, err)
+			require.Contains(t, []string{"the old one", "and a new one"}, string(got), "after %s, seed %d", op, seed)
+			n++
+		}
+	})
+	require.NoError(t, save("and a new one"))
+	require.Greater(t, n, 150)
+	got, err := vfs.ReadFile(m.Crash(vfs.LoseAll), "dump.rdb")
+	require.NoError(t, err)
+	require.Equal(t, "and a new one", string(got))
+}
