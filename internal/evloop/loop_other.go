@@ -5,6 +5,7 @@ package evloop
 import (
 	"errors"
 	"syscall"
+	"time"
 )
 
 // Event bits, for Add, Mod and Ready.
@@ -46,7 +47,7 @@ func (l *Loop) Del(fd int) error { return ErrUnsupported }
 func (l *Loop) Wake() {}
 
 // Poll returns ErrUnsupported.
-func (l *Loop) Poll(timeoutMs int) (n int, err error) { return 0, ErrUnsupported }
+func (l *Loop) Poll(timeout time.Duration) (n int, err error) { return 0, ErrUnsupported }
 
 // After returns a stopped timer.
 func (l *Loop) After(ms int, fn func()) *Timer { return &Timer{} }

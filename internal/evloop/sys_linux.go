@@ -83,16 +83,6 @@ func epollWaitNow(epfd int, events []unix.EpollEvent) (int, syscall.Errno) {
 	return int(r), 0
 }
 
-// epollWaitBlock waits; the scheduler is told, so that other goroutines run meanwhile.
-func epollWaitBlock(epfd int, events []unix.EpollEvent, timeoutMs int) (int, syscall.Errno) {
-	r, _, errno := syscall.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(epfd),
-		uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), uintptr(timeoutMs), 0, 0)
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(r), 0
-}
-
 // ctl is epoll_ctl, which never blocks.
 func ctl(epfd, op, fd int, ev *unix.EpollEvent) error {
 	_, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_CTL, uintptr(epfd), uintptr(op), uintptr(fd),

@@ -45,9 +45,8 @@ func (ts *timers) next() *Timer {
 	return first
 }
 
-// wait returns how long until the first timer is due, in ms rounded up: rounding down would make the
-// loop turn without rest in the last part of a millisecond.
-func (ts *timers) wait(now time.Duration) (ms int, ok bool) {
+// wait returns how long until the first timer is due.
+func (ts *timers) wait(now time.Duration) (d time.Duration, ok bool) {
 	if len(ts.list) == 0 {
 		return 0, false
 	}
@@ -55,7 +54,7 @@ func (ts *timers) wait(now time.Duration) (ms int, ok bool) {
 	if t == nil {
 		return 0, false
 	}
-	return int(max(t.at-now+time.Millisecond-1, 0) / time.Millisecond), true
+	return max(t.at-now, 0), true
 }
 
 // run makes the calls that are due at its start, earliest first; what they add waits for the
