@@ -36,3 +36,12 @@ func (ks *Keyspace) setAccess(e object.Entry, a Access) {
 
 // Heap is what the collections of all databases share.
 func (db *DB) Heap() *object.Heap { return db.ks.Heap }
+
+// Expect sizes the table for as many keys more, so that it need not grow key by key.
+func (db *DB) Expect(keys int) {
+	db.dict.Expand(db.dict.Len() + keys)
+	db.resized()
+}
+
+// Prefetch begins to bring the place of a key into the cache that is going to be loaded soon.
+func (db *DB) Prefetch(key []byte) { db.dict.Prefetch(db.ks.Hash(key)) }

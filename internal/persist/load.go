@@ -33,6 +33,8 @@ type RDBLoadOptions struct {
 	Merge bool
 	// Before is the number of bytes of other files that have been loaded.
 	Before int64
+	// Size is how many bytes src has at most, 0 if that is not known: what it says of its number of keys is believed up to what fits into as many.
+	Size int64
 	// KeyDelay is key-load-delay, in µs.
 	KeyDelay int64
 }
@@ -111,6 +113,8 @@ func (l *rdbLoader) record(ks *keyspace.Keyspace, rec *rdb.Record) error {
 		if rec.DB >= ks.Databases() {
 			return &rdb.Error{Offset: rec.Offset, Reason: fmt.Sprintf("database %d does not exist: the server has %d (directive databases)", rec.DB, ks.Databases())}
 		}
+	case rdb.KindResize:
+		l.expect(ks, rec)
 	case rdb.KindFunction:
 		return &rdb.Error{Offset: rec.Offset, Reason: "a library of functions, which this version cannot keep"}
 	case rdb.KindModuleAux:
@@ -119,7 +123,23 @@ func (l *rdbLoader) record(ks *keyspace.Keyspace, rec *rdb.Record) error {
 	return nil
 }
 
+// smallestKey is the least that a key takes in a file, in bytes: its type, its name and a value.
+const smallestKey = 4
+
+// expect gives the table of a database its size.
+func (l *rdbLoader) expect(ks *keyspace.Keyspace, rec *rdb.Record) {
+	if rec.DB < ks.Databases() {
+		ks.DB(rec.DB).Expect(int(min(rec.Keys, uint64(max(l.Size-rec.Offset, 0)/smallestKey))))
+	}
+}
+
+// ahead is for how many keys to come memory is fetched into the cache.
+const ahead = 8
+
 func (l *rdbLoader) key(ks *keyspace.Keyspace, rec *rdb.Record) error {
+	if next := l.r.Ahead(ahead); next != nil && next.Kind == rdb.KindKey && next.DB < ks.Databases() {
+		ks.DB(next.DB).Prefetch(next.Key)
+	}
 	if rec.Value.Empty() {
 		l.n.Empty++
 		return nil

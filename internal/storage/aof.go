@@ -51,7 +51,7 @@ func (a *appendOnly) load(t *engine.LoadTarget) error {
 	if err != nil {
 		return err
 	}
-	o := persist.RDBLoadOptions{Log: a.s.log, Base: true}
+	o := persist.RDBLoadOptions{Log: a.s.log, Base: true, Size: total}
 	t.Step(func() {
 		t.Expect(total)
 		o.NoChecksum, o.KeyDelay = !a.s.eng.Cfg.RDBChecksum, int64(a.s.eng.Cfg.KeyLoadDelay)

@@ -124,7 +124,8 @@ func (s *Store) loadSnapshot(t *engine.LoadTarget, merge bool) (loaded bool, err
 		if info.Size() == 0 {
 			return false, nil // as Redis: nothing was ever saved into it
 		}
-		t.Step(func() { t.Expect(info.Size()) })
+		o.Size = info.Size()
+		t.Step(func() { t.Expect(o.Size) })
 	}
 	n, _, err := persist.LoadRDB(f, t, o)
 	if err != nil {

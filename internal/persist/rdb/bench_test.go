@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"syscall"
 	"testing"
+	"time"
 
 	"godwit/internal/intset"
 	"godwit/internal/keyspace"
@@ -76,9 +78,18 @@ func benchLarge(b *testing.B, t object.Type, n int) *keyspace.Keyspace {
 	return ks
 }
 
+// cpuTime is the processor time of the process so far. Other than the clock it does not care what else the machine does.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
 func BenchmarkEncode(b *testing.B) {
 	for _, mixed := range []bool{false, true} {
-		ks := benchKeyspace(b, 200_000, mixed)
+		ks := benchKeyspace(b, 500_000, mixed)
 		for _, compress := range []bool{false, true} {
 			b.Run(fmt.Sprintf("mixed=%v/compress=%v", mixed, compress), func(b *testing.B) { benchEncode(b, ks, compress) })
 		}
@@ -90,6 +101,7 @@ func benchEncode(b *testing.B, ks *keyspace.Keyspace, compress bool) {
 	db := ks.DB(0)
 	e := Encoder{Compress: compress}
 	size := 0
+	start := cpuTime()
 	for b.Loop() {
 		size = 0
 		for cursor, more := uint64(0), true; more; more = cursor != 0 {
@@ -101,14 +113,15 @@ func benchEncode(b *testing.B, ks *keyspace.Keyspace, compress bool) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*db.Len()), "ns/key")
+	b.ReportMetric(float64((cpuTime()-start).Nanoseconds())/float64(b.N*db.Len()), "cpu-ns/key")
 	b.ReportMetric(float64(size)/float64(db.Len()), "B/key")
 }
 
 func BenchmarkDecode(b *testing.B) {
 	for _, mixed := range []bool{false, true} {
-		file := encodeAll(benchKeyspace(b, 200_000, mixed), true)
+		file := encodeAll(benchKeyspace(b, 500_000, mixed), true)
 		for _, workers := range []int{0, 1, 2} {
-			b.Run(fmt.Sprintf("mixed=%v/workers=%d", mixed, workers), func(b *testing.B) { benchLoad(b, file, 200_000, workers) })
+			b.Run(fmt.Sprintf("mixed=%v/workers=%d", mixed, workers), func(b *testing.B) { benchLoad(b, file, 500_000, workers) })
 		}
 	}
 }
@@ -116,7 +129,7 @@ func BenchmarkDecode(b *testing.B) {
 // BenchmarkRead is BenchmarkDecode without inserting.
 func BenchmarkRead(b *testing.B) {
 	for _, mixed := range []bool{false, true} {
-		file := encodeAll(benchKeyspace(b, 200_000, mixed), true)
+		file := encodeAll(benchKeyspace(b, 500_000, mixed), true)
 		b.Run(fmt.Sprintf("mixed=%v", mixed), func(b *testing.B) {
 			for b.Loop() {
 				r := NewReader(bytes.NewReader(file), ReadOptions{})
@@ -126,7 +139,7 @@ func BenchmarkRead(b *testing.B) {
 					}
 				}
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*200_000), "ns/key")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*500_000), "ns/key")
 		})
 	}
 }
@@ -149,17 +162,21 @@ func BenchmarkLarge(b *testing.B) {
 }
 
 func benchLoad(b *testing.B, file []byte, n, workers int) {
+	var cpu time.Duration
 	for b.Loop() {
 		b.StopTimer()
 		ks := newKeyspace(b, redisLimits(), 1)
 		b.StartTimer()
+		start := cpuTime()
 		if err := load(ks, bytes.NewReader(file), ReadOptions{Workers: workers}); err != nil {
 			b.Fatal(err)
 		}
+		cpu += cpuTime() - start
 		b.StopTimer()
 		ks.DB(0).Flush(false)
 		b.StartTimer()
 	}
+	b.ReportMetric(float64(cpu.Nanoseconds())/float64(b.N*n), "cpu-ns/key")
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/key")
 }
 

@@ -272,8 +272,14 @@ func load(ks *keyspace.Keyspace, src io.Reader, o ReadOptions) error {
 		if err != nil {
 			return err
 		}
+		if rec.Kind == KindResize && rec.Keys < 1<<20 {
+			ks.DB(rec.DB).Expect(int(rec.Keys))
+		}
 		if rec.Kind != KindKey || rec.Value.Empty() {
 			continue
+		}
+		if next := r.Ahead(8); next != nil && next.Kind == KindKey {
+			ks.DB(next.DB).Prefetch(next.Key)
 		}
 		if err := Insert(ks.DB(rec.DB), rec.Key, &rec.Value, rec.Meta); err != nil {
 			return fmt.Errorf("%q: %w", rec.Key, err)

@@ -161,6 +161,15 @@ func (r *Reader) Next() (*Record, error) {
 	return nil, r.err
 }
 
+// Ahead is the record that the n-th call of Next from now on is going to return, nil if it is not known yet. It is there so that memory that will be needed can be
+// fetched into the cache in time.
+func (r *Reader) Ahead(n int) *Record {
+	if r.batch == nil || r.next+n > len(r.batch.records) || r.err != nil {
+		return nil
+	}
+	return &r.batch.records[r.next+n-1]
+}
+
 // fetch makes the next batch the current one.
 func (r *Reader) fetch() {
 	old := r.batch
