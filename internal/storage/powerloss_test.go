@@ -1,0 +1,315 @@
+package storage
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/command"
+	"godwit/internal/config"
+	"godwit/internal/engine"
+	"godwit/internal/logging"
+	"godwit/internal/resp/respclient"
+	"godwit/internal/vfs"
+)
+
+// atHome is a file system in which relative names begin at the working directory, as the system's do.
+type atHome struct{ vfs.FS }
+
+func at(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(workDir(), name)
+}
+
+func (f atHome) Open(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	return f.FS.Open(at(name), flag, perm)
+}
+func (f atHome) Rename(from, to string) error                { return f.FS.Rename(at(from), at(to)) }
+func (f atHome) Remove(name string) error                    { return f.FS.Remove(at(name)) }
+func (f atHome) SyncDir(dir string) error                    { return f.FS.SyncDir(at(dir)) }
+func (f atHome) ReadDir(dir string) ([]fs.DirEntry, error)   { return f.FS.ReadDir(at(dir)) }
+func (f atHome) MkdirAll(dir string, perm fs.FileMode) error { return f.FS.MkdirAll(at(dir), perm) }
+func (f atHome) Stat(name string) (fs.FileInfo, error)       { return f.FS.Stat(at(name)) }
+
+// host is a server without sockets, whose loop the test turns.
+type host struct {
+	t   *testing.T
+	e   *engine.Engine
+	s   *Store
+	c   *engine.Client
+	log bytes.Buffer
+
+	digests []string // after each write
+	offsets []int64  // of the log, after each write
+	issued  atomic.Int64
+	floor   atomic.Int64 // what is promised
+	saving  int          // the write behind which the running BGSAVE began; 0: none runs
+}
+
+// boot starts a server on the file system; the error is why it refuses.
+func boot(t *testing.T, fsys vfs.FS, change func(*config.Config)) (*host, error) {
+	cfg := config.Default()
+	cfg.Save = nil
+	cfg.EnableDebugCommand = config.GuardYes
+	cfg.HashMaxListpackEntries, cfg.ZsetMaxListpackEntries, cfg.SetMaxListpackEntries, cfg.ListMaxListpackSize = 4, 4, 4, 4
+	cfg.RDBKeySaveDelay = 100
+	change(cfg)
+	h := &host{t: t}
+	log, err := logging.New(logging.Options{Out: &h.log, Level: logging.Debug})
+	require.NoError(t, err)
+	h.e = engine.New(cfg, command.Table(), engine.Options{Log: log, Seed: 5})
+	h.s = New(h.e, atHome{fsys})
+	h.e.SetPersistence(h.s)
+	h.e.BeginLoading(0)
+	if err := h.s.Open(func() {}); err != nil {
+		return h, err
+	}
+	h.e.Enter()
+	h.c = h.e.NewClient(nil)
+	h.e.Leave()
+	h.digests, h.offsets = []string{h.digest()}, []int64{0}
+	return h, nil
+}
+
+// do runs a command as a batch of its own and returns the reply.
+func (h *host) do(words ...string) respclient.Value {
+	h.t.Helper()
+	argv := make([][]byte, len(words))
+	for i, w := range words {
+		argv[i] = []byte(w)
+	}
+	h.e.Enter()
+	h.c.W.Buf = h.c.W.Buf[:0]
+	h.e.Exec(h.c, argv)
+	raw := bytes.Clone(h.c.W.Buf)
+	h.e.Leave()
+	v, err := respclient.ReadReply(bufio.NewReader(bytes.NewReader(raw)))
+	require.NoError(h.t, err)
+	return v
+}
+
+func (h *host) digest() string { return h.do("DEBUG", "DIGEST").Text() }
+
+// write runs a command that changes something and a mark that makes the state unlike any other, and notes the states.
+func (h *host) write(words ...string) {
+	for _, cmd := range [][]string{words, {"INCR", "mark"}} {
+		h.issued.Add(1)
+		if v := h.do(cmd...); v.IsError() && !strings.Contains(v.Text(), "no such key") {
+			require.Contains(h.t, v.Text(), "MISCONF", "%q", cmd)
+		}
+		h.digests = append(h.digests, h.digest())
+		h.offsets = append(h.offsets, h.s.aof.Offset())
+	}
+	h.turn()
+	h.promise()
+}
+
+// turn is what the loop does between commands.
+func (h *host) turn() {
+	h.e.Enter()
+	h.e.Slice()
+	h.e.Cron()
+	h.e.Leave()
+}
+
+// promise notes what is surely on disk.
+func (h *host) promise() {
+	n := int(h.floor.Load())
+	if h.s.aof.Enabled() {
+		synced := h.s.aof.Synced()
+		for n+1 < len(h.offsets) && h.offsets[n+1] <= synced {
+			n++
+		}
+	} else if info := h.info(); h.saving > 0 && !info.Saving {
+		if info.LastSaveOK {
+			n = max(n, h.saving)
+		}
+		h.saving = 0
+	}
+	h.floor.Store(int64(n))
+}
+
+func (h *host) info() engine.PersistenceInfo {
+	h.e.Enter()
+	defer h.e.Leave()
+	return h.e.PersistenceInfo()
+}
+
+// settle turns the loop until no snapshot is being written and no rewrite is under way.
+func (h *host) settle() {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Microsecond) {
+		if i := h.info(); !i.Saving && !i.AOF.Rewriting {
+			return
+		}
+		h.turn()
+	}
+	h.t.Fatal("a snapshot does not end")
+}
+
+// randomWrite is a change of a small data set of all types, with collections beyond the packed encodings.
+func randomWrite(rnd *rand.Rand) []string {
+	key := fmt.Sprint(rnd.IntN(3))
+	elem := fmt.Sprintf("element:%d", rnd.IntN(20))
+	return [][]string{
+		{"SET", "s" + key, strings.Repeat(elem, rnd.IntN(8))},
+		{"APPEND", "s" + key, elem},
+		{"RPUSH", "l" + key, elem, "x", elem},
+		{"LPOP", "l" + key},
+		{"LSET", "l" + key, "0", elem},
+		{"HSET", "h" + key, elem, "1", "other", elem},
+		{"HDEL", "h" + key, elem},
+		{"HPEXPIREAT", "h" + key, fmt.Sprint(time.Now().UnixMilli() + 1e7 + rnd.Int64N(1e6)), "FIELDS", "1", elem},
+		{"SADD", "t" + key, elem, "a"},
+		{"SREM", "t" + key, elem},
+		{"ZADD", "z" + key, fmt.Sprint(rnd.IntN(50)), elem},
+		{"ZREM", "z" + key, elem},
+		{"ZINCRBY", "z" + key, "1.5", elem},
+		{"PEXPIREAT", "h" + key, fmt.Sprint(time.Now().UnixMilli() + 1e7)},
+		{"DEL", string("slhtz"[rnd.IntN(5)]) + key},
+	}[rnd.IntN(15)]
+}
+
+// mode is a way to keep the data set, and what a life under it does at certain steps.
+type mode struct {
+	name   string
+	change func(*config.Config)
+	steps  map[int]string
+}
+
+var modes = []mode{
+	{"always", func(c *config.Config) { c.AppendOnly, c.AppendFsync = true, config.FsyncAlways }, map[int]string{10: "BGREWRITEAOF", 30: "BGREWRITEAOF"}},
+	{"everysec, no preamble", func(c *config.Config) { c.AppendOnly, c.AOFUseRDBPreamble = true, false }, map[int]string{10: "BGREWRITEAOF", 30: "BGSAVE"}},
+	{"snapshots", func(*config.Config) {}, map[int]string{10: "SAVE", 20: "BGSAVE", 35: "BGSAVE"}},
+}
+
+func (h *host) life(rnd *rand.Rand, m mode) {
+	for step := range 40 {
+		if cmd := m.steps[step]; cmd != "" {
+			before := len(h.digests) - 1
+			if v := h.do(cmd); !v.IsError() {
+				h.saving = before
+			}
+		}
+		h.write(randomWrite(rnd)...)
+	}
+	h.settle()
+	h.promise()
+}
+
+func home(t *testing.T) *vfs.Mem {
+	m := vfs.NewMem()
+	require.NoError(t, m.MkdirAll(workDir(), 0o755))
+	for dir := workDir(); dir != "/"; dir = filepath.Dir(dir) {
+		require.NoError(t, m.SyncDir(filepath.Dir(dir)))
+	}
+	return m
+}
+
+// holds starts a server from what is left and looks for its state in the history.
+func (h *host) holds(left *vfs.Mem, lo, hi int64, what string, change func(*config.Config)) {
+	h.t.Helper()
+	next, err := boot(h.t, left, change)
+	if err != nil {
+		h.t.Fatalf("%s: does not start: %v\n%s", what, err, next.log.String())
+	}
+	if !slices.Contains(h.digests[lo:hi+1], next.digests[0]) {
+		n := slices.Index(h.digests, next.digests[0])
+		h.t.Errorf("%s: the state is that after write %d (-1: none ever was), not of %d to %d\n%s", what, n, lo, hi, next.log.String())
+	}
+	next.s.Close()
+	next.e.KS.A.Close()
+}
+
+// TestPowerLoss cuts the power after every file operation of a server's life: what it finds when it starts again is a state that it once had, with all
+// that was promised.
+func TestPowerLoss(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Log("seed", seed)
+	for _, m := range modes {
+		t.Run(m.name, func(t *testing.T) {
+			type loss struct {
+				disk   *vfs.Mem
+				lo, hi int64
+				what   string
+			}
+			var losses []loss
+			disk := home(t)
+			h, err := boot(t, disk, m.change)
+			require.NoError(t, err)
+			disk.Observe(func(n int, op string, crash func(uint64) *vfs.Mem) {
+				lo, hi := h.floor.Load(), h.issued.Load()
+				for _, s := range []uint64{vfs.LoseAll, vfs.KeepNames, vfs.FirstRandomSeed + uint64(n)} {
+					losses = append(losses, loss{crash(s), lo, hi, fmt.Sprintf("power loss after operation %d (%s), crash seed %d", n, op, s)})
+				}
+			})
+			h.life(rand.New(rand.NewPCG(seed, 1)), m)
+			h.s.Close()
+			require.Greater(t, len(losses), 30)
+			if max := 500; len(losses) > max { // a sample, but of all of the life
+				rand.Shuffle(len(losses), func(i, j int) { losses[i], losses[j] = losses[j], losses[i] })
+				losses = losses[:max]
+			}
+			for _, l := range losses {
+				h.holds(l.disk, l.lo, l.hi, l.what, m.change)
+			}
+		})
+	}
+}
+
+// TestDiskFaults fills the disk and fails operations of saves and rewrites, one at a time; then the power fails.
+func TestDiskFaults(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Log("seed", seed)
+	for _, m := range modes[1:] { // under always an error of the log ends the process, as persist's own tests show
+		t.Run(m.name, func(t *testing.T) {
+			for _, name := range []string{"temp-", ".manifest", ".base.", ".incr.", "dump", ""} {
+				for _, f := range []vfs.Fault{
+					{Op: vfs.OpCreate, Name: name}, {Op: vfs.OpWrite, Name: name, Bytes: true, After: 100}, {Op: vfs.OpWrite, Name: name, Err: syscall.EIO},
+					{Op: vfs.OpSync, Name: name}, {Op: vfs.OpRename, Name: name}, {Op: vfs.OpSyncDir, Name: name},
+				} {
+					diskFault(t, seed, m, f)
+				}
+			}
+		})
+	}
+}
+
+func diskFault(t *testing.T, seed uint64, m mode, f vfs.Fault) {
+	what := fmt.Sprintf("%s of %s after %d", f.Op, f.Name, f.After)
+	disk, plan := home(t), vfs.NewPlan()
+	h, err := boot(t, vfs.Faulty(disk, plan), m.change)
+	require.NoError(t, err)
+	rnd := rand.New(rand.NewPCG(seed, 2))
+	for range 5 {
+		h.write(randomWrite(rnd)...)
+	}
+	plan.Add(f)
+	h.life(rnd, m)
+	if plan.Fired() == 0 {
+		return
+	}
+	failed := disk.Crash(seed)
+	plan.Clear()
+	lo, hi := h.floor.Load(), h.issued.Load()
+	if f.Op != vfs.OpSync || !strings.Contains("x.incr.", f.Name) { // else the log may have a gap, which is refused
+		h.holds(failed, lo, hi, what, m.change)
+	}
+	h.do("BGSAVE")
+	h.settle()
+	v := h.do("SAVE")
+	require.False(t, v.IsError(), "%s: with room again: %v\n%s", what, v, h.log.String())
+	h.s.Close()
+}
