@@ -46,8 +46,9 @@ func (d *fakeDisk) Turn(on bool) error        { d.status.On = on; return nil }
 func (d *fakeDisk) Rewrite() (bool, error)    { return false, nil }
 func (d *fakeDisk) Status() *engine.AOFStatus { return &d.status }
 
-func (d *fakeDisk) Offset() int64 { return 0 }
-func (d *fakeDisk) Synced() int64 { return -1 }
+func (d *fakeDisk) Offset() int64             { return 0 }
+func (d *fakeDisk) Synced() int64             { return -1 }
+func (d *fakeDisk) CommitCost() time.Duration { return 0 }
 
 func (d *fakeDisk) AppendOnly() engine.AppendOnly { return d }
 func (d *fakeDisk) Load(s engine.Source) error    { d.loads = append(d.loads, s); return nil }

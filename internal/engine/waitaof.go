@@ -1,6 +1,10 @@
 package engine
 
-import "godwit/internal/object"
+import (
+	"time"
+
+	"godwit/internal/object"
+)
 
 // LogPosition is how far the append-only file is, in bytes of the stream of propagated commands.
 type LogPosition interface {
@@ -8,6 +12,16 @@ type LogPosition interface {
 	Offset() int64
 	// Synced is how much of it is on disk, -1 while nothing counts: the log is off, or its first base is not complete.
 	Synced() int64
+	// CommitCost is how long the last EndBatch took to sync the log, 0 if it did not.
+	CommitCost() time.Duration
+}
+
+// CommitCost is how long the last Commit had to wait for the disk, 0 if it had not.
+func (e *Engine) CommitCost() time.Duration {
+	if len(e.sinks) == 0 || e.persist.p == nil {
+		return 0
+	}
+	return e.persist.p.AppendOnly().CommitCost()
 }
 
 // noteLogged remembers up to where the log must be on disk for the client's writes to be.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"godwit/internal/logging"
 	"godwit/internal/vfs"
@@ -66,12 +67,13 @@ type AOF struct {
 	otherSize int64 // of the base and the incremental files before it
 	baseSize  int64 // of everything when the last rewrite ended
 
-	postponed int64 // unix ms since when the write waits for a sync, 0: it does not
-	lastSync  int64 // unix ms when a sync was last asked for
-	delayed   int64 // aof_delayed_fsync
-	writeErr  error // why the last write failed, nil if it did not
-	loggedErr int64 // unix ms of the last line about that
-	triedAt   int64 // unix ms of the last retry
+	postponed int64         // unix ms since when the write waits for a sync, 0: it does not
+	lastSync  int64         // unix ms when a sync was last asked for
+	delayed   int64         // aof_delayed_fsync
+	cost      time.Duration // of the sync in the last EndBatch, 0: none
+	writeErr  error         // why the last write failed, nil if it did not
+	loggedErr int64         // unix ms of the last line about that
+	triedAt   int64         // unix ms of the last retry
 
 	lost     atomic.Int32 // of lostState: whether a sync has failed, after which the file may lack what the kernel could not write
 	dirDoubt atomic.Bool  // the manifest has been renamed, but the folder's sync failed: until one works, no sync of a file counts
@@ -273,6 +275,9 @@ func (a *AOF) Synced() int64 {
 	}
 	return a.synced.Load()
 }
+
+// CommitCost is how long the sync took that the last EndBatch waited for, 0 if it waited for none.
+func (a *AOF) CommitCost() time.Duration { return a.cost }
 
 // WriteError says why writes cannot be logged at the moment, "" when they can: commands that write are then refused with MISCONF.
 func (a *AOF) WriteError() string {

@@ -97,6 +97,7 @@ func appendHead(b []byte, mark byte, n int) []byte {
 
 // EndBatch implements engine.Sink. Under always it returns when the batch is on disk.
 func (a *AOF) EndBatch() {
+	a.cost = 0
 	if a.state == aofOff {
 		return
 	}
@@ -236,7 +237,8 @@ func (a *AOF) syncByPolicy(now int64, syncing bool) {
 			a.o.Exit(1)
 			return
 		}
-		if ms := time.Since(start).Milliseconds(); ms > 0 {
+		a.cost = time.Since(start)
+		if ms := a.cost.Milliseconds(); ms > 0 {
 			a.o.Latency("aof-fsync-always", ms)
 		}
 		a.asked, a.lastSync = a.written, now

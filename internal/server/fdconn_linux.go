@@ -31,12 +31,13 @@ type fdConn struct {
 	inLen atomic.Int64
 	sent  int64 // bytes since the last turn
 
-	queued  bool // in loop.batch
-	dirty   bool // in loop.writes
-	waiting bool // in loop.again
-	posted  bool // in loop.posted
-	gone    bool // the socket has ended
-	ending  bool // closes when its replies are written
+	turn    uint64 // of the last one that it took part in
+	queued  bool   // in loop.batch
+	dirty   bool   // in loop.writes
+	waiting bool   // in loop.again
+	posted  bool   // in loop.posted
+	gone    bool   // the socket has ended
+	ending  bool   // closes when its replies are written
 	closed  bool
 	blocked bool // the socket takes no more: waits to be writable
 }
@@ -53,6 +54,7 @@ func (c *fdConn) Ready(events uint32) {
 		if c.gone = events&(evloop.Hangup|evloop.Error) != 0; c.gone {
 			c.enqueue()
 		}
+	case c.fresh > 0: // the turn that will run what was read is still gathering
 	case c.waiting: // its input waits for another turn: no use in reading more
 	case events&(evloop.Readable|evloop.Hangup|evloop.Error) != 0:
 		c.read()

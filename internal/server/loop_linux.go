@@ -49,6 +49,7 @@ type loop struct {
 	sweep    int
 	nextTick int64 // unix ms
 	slicing  bool  // background work waits
+	gather   gatherer
 	timeout  int   // of the next Poll, ms
 	written  int64 // bytes and writes since the last turn, for the statistics
 	nwrites  int64
@@ -111,6 +112,9 @@ func (l *loop) run() error {
 		if _, err := l.ev.Poll(timeout); err != nil {
 			return err
 		}
+		if err := l.gather.run(l); err != nil {
+			return err
+		}
 		l.turn()
 	}
 	return nil
@@ -130,8 +134,10 @@ func (l *loop) turn() {
 		l.tick()
 	}
 	l.requeue()
+	l.gather.begin()
 	for i := 0; i < len(l.batch); i++ {
 		c := l.batch[i]
+		l.gather.count(c)
 		c.queued = false
 		c.handle()
 		if len(l.out)-l.outOff < windowOutput {
@@ -153,6 +159,8 @@ func (l *loop) turn() {
 	first := len(l.writes)
 	l.takePosted() // what this turn had to say to others
 	s.holder = nil
+	e.Commit()
+	l.gather.cost = e.CommitCost()
 	e.Leave()
 	l.writeAll(first)
 	if len(l.broken) > 0 {

@@ -1,0 +1,56 @@
+package server
+
+import "time"
+
+// gatherer makes commits larger. Where each turn ends with a sync of the log (appendfsync always), a turn costs about the same for one client as for all, but
+// clients that wait for a reply come back a little after it: the loop finds the quickest of them, and would sync for these alone while the others queue up
+// behind it, half of them each time. So when the last turn had a sync, the next one waits until as many connections have sent something as took part in the
+// last two, for at most a share of what the sync cost. One client alone never waits.
+type gatherer struct {
+	cost  time.Duration // of the last turn's sync, 0 if it had none
+	turn  uint64
+	conns int // in the last turn
+	last  int // and the one before
+	both  int // in both
+}
+
+const (
+	gatherShare = 2                     // of the cost: one in
+	gatherMax   = 2 * time.Millisecond  // and no longer
+	gatherPause = 20 * time.Microsecond // between two looks at the sockets
+)
+
+// begin begins to count a turn.
+func (g *gatherer) begin() {
+	g.turn++
+	g.last, g.conns, g.both = g.conns, 0, 0
+}
+
+// count counts a connection that takes part in the turn.
+func (g *gatherer) count(c *fdConn) {
+	if c.turn == g.turn {
+		return
+	}
+	if c.turn != 0 && c.turn == g.turn-1 {
+		g.both++
+	}
+	c.turn = g.turn
+	g.conns++
+}
+
+// run polls until those are there that are expected, or the time is up.
+func (g *gatherer) run(l *loop) error {
+	want := g.conns + g.last - g.both
+	if g.cost == 0 || len(l.batch) == 0 || len(l.batch) >= want || len(l.again) > 0 {
+		return nil
+	}
+	limit := min(g.cost/gatherShare, gatherMax)
+	for start := time.Now(); len(l.batch) < want && time.Since(start) < limit; {
+		time.Sleep(gatherPause)
+		turn := g.turn
+		if _, err := l.ev.Poll(0); err != nil || g.turn != turn {
+			return err
+		}
+	}
+	return nil
+}
