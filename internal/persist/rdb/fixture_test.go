@@ -42,7 +42,7 @@ func redisLimits() object.Limits {
 // newKeyspace makes a keyspace whose memory must be all back at the end.
 func newKeyspace(t testing.TB, lim object.Limits, seed uint64) *keyspace.Keyspace {
 	a := arena.New()
-	ks := keyspace.New(a, keyspace.Params{Databases: 16, Samples: 5, Limits: lim}, rand.New(rand.NewPCG(seed, 1)), testNow, deaf{})
+	ks := keyspace.New(a, keyspace.Params{Databases: 6, Samples: 5, Limits: lim}, rand.New(rand.NewPCG(seed, 1)), testNow, deaf{})
 	t.Cleanup(func() {
 		for i := range ks.Databases() {
 			ks.DB(i).Flush(false)
@@ -260,6 +260,29 @@ func encodeAll(ks *keyspace.Keyspace, compress bool) []byte {
 	return binary.LittleEndian.AppendUint64(e.B, crc)
 }
 
+// smallFile is a file with a key of each type.
+func smallFile(t testing.TB) []byte {
+	ks := newKeyspace(t, redisLimits(), 1)
+	db := ks.DB(1)
+	for i, typ := range []object.Type{object.List, object.Set, object.ZSet, object.Hash} {
+		x := db.Create([]byte{byte('a' + i)}, typ, object.EncListpack, listpack.Empty())
+		switch typ {
+		case object.List:
+			object.AsList(x).Push([]byte("e"), false)
+		case object.Set:
+			object.AsSet(x).Add([]byte("m"))
+		case object.ZSet:
+			object.AsZSet(x).Add(1.5, []byte("m"), 0)
+		case object.Hash:
+			object.AsHash(x).Set([]byte("f"), []byte("v"))
+			object.AsHash(x).SetDeadline([]byte("f"), 1<<42)
+			db.ArmFields(x)
+		}
+	}
+	db.Set([]byte("s"), object.StringValue(bytes.Repeat([]byte("ab"), 20)), 1<<42)
+	return encodeAll(ks, true)
+}
+
 // load reads a file into a keyspace.
 func load(ks *keyspace.Keyspace, src io.Reader, o ReadOptions) error {
 	r := NewReader(src, o)
@@ -271,6 +294,9 @@ func load(ks *keyspace.Keyspace, src io.Reader, o ReadOptions) error {
 		}
 		if err != nil {
 			return err
+		}
+		if rec.DB >= ks.Databases() {
+			return fmt.Errorf("database %d", rec.DB)
 		}
 		if rec.Kind == KindResize && rec.Keys < 1<<20 {
 			ks.DB(rec.DB).Expect(int(rec.Keys))

@@ -86,6 +86,9 @@ type batch struct {
 // chunk is how much is read at a time, in bytes. A record that is longer gets a buffer that doubles as it arrives.
 const chunk = 256 << 10
 
+// firstChunk is how much is read at first, in bytes.
+const firstChunk = 16 << 10
+
 // maxKept is the largest buffer that is used again, in bytes.
 const maxKept = 4 * chunk
 
@@ -253,8 +256,12 @@ func (s *splitter) batch(used *batch) *batch {
 			buf = used.buf
 		}
 	}
-	if cap(buf) < chunk+len(s.rest) {
-		buf = make([]byte, 0, chunk+len(s.rest))
+	size := chunk
+	if s.version == 0 {
+		size = firstChunk // many files are small
+	}
+	if cap(buf) < size+len(s.rest) {
+		buf = make([]byte, 0, size+len(s.rest))
 	}
 	buf = buf[:copy(buf[:cap(buf)], s.rest)]
 	for {
