@@ -59,6 +59,9 @@ func run(args []string) int {
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
 	eng := engine.New(cfg, table, engine.Options{Log: log})
+	store := storage.New(eng, vfs.OS())
+	eng.SetPersistence(store)
+	eng.BeginLoading(0) // before anybody can ask
 	srv, err := server.New(eng, server.Options{})
 	if err != nil {
 		log.Warning("Failed creating the event loop. Error message: '%s'", err)
@@ -73,9 +76,6 @@ func run(args []string) int {
 		return 1
 	}
 	log.Warning("Server initialized")
-	store := storage.New(eng, vfs.OS())
-	eng.SetPersistence(store)
-	eng.BeginLoading(0)
 	go srv.Obey(signals)
 	go func() { // clients are answered meanwhile
 		if err := store.Open(srv.Running); err != nil {

@@ -259,7 +259,7 @@ func infoMemory(t *infoText) {
 	infoFragmentation(t, &r)
 	t.nums("mem_not_counted_for_evict", 0, "mem_replication_backlog", 0, "mem_total_replication_buffers", 0, "mem_clients_slaves", 0)
 	t.num("mem_clients_normal", r.Clients)
-	t.nums("mem_cluster_links", 0, "mem_aof_buffer", 0)
+	t.nums("mem_cluster_links", 0, "mem_aof_buffer", int(t.e.AOFBuffered()))
 	t.str("mem_allocator", "arena")
 	t.num("mem_arena_used", r.ArenaUsed)
 	t.num("mem_arena_mapped", r.ArenaMapped)

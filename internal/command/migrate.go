@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"godwit/internal/engine"
@@ -72,8 +73,7 @@ type migration struct {
 	timeout        time.Duration
 	copy, replace  bool
 	user, password []byte
-	keys           [][]byte // to send; then those that were sent
-	sent           int      // keys whose deadline had not passed
+	keys           [][]byte // to send
 	retried        bool
 	writing        bool // the error happened while writing
 	refused        bool // the client has been told an error of the other server
@@ -162,7 +162,7 @@ func (m *migration) run() {
 	for {
 		link, err := m.c.E.Links.Get(m.addr, m.c.Now, m.timeout)
 		if err != nil {
-			m.c.Err("IOERR error or timeout connecting to the client")
+			m.c.Err(connectError(err))
 			return
 		}
 		again, err := m.exchange(link)
@@ -183,6 +183,14 @@ func (m *migration) run() {
 		}
 		return
 	}
+}
+
+// connectError is the error for a connection that could not be made. Redis connects without waiting, and learns of a refusal when it writes.
+func connectError(err error) string {
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return "IOERR error or timeout writing to target instance"
+	}
+	return "IOERR error or timeout connecting to the client"
 }
 
 // exchange does the talking. An error is one of the connection; again says that nothing has been answered yet.

@@ -148,6 +148,9 @@ func (e *Engine) aof() *AOFStatus {
 	return e.persist.p.AppendOnly().Status()
 }
 
+// AOFBuffered is how many bytes of the append-only file wait in memory.
+func (e *Engine) AOFBuffered() int64 { return e.aof().Buffered }
+
 // writeError is why commands that may write are refused, "" if they are not: nothing that could be lost may be promised to be kept.
 func (e *Engine) writeError() string {
 	s := &e.persist

@@ -54,6 +54,9 @@ func LoadRDB(src io.Reader, t Target, o RDBLoadOptions) (n RDBCounts, used int64
 	defer l.r.Close()
 	for !l.done && err == nil {
 		t.Step(func() { err = l.step() })
+		if o.KeyDelay > 0 {
+			time.Sleep(time.Duration(o.KeyDelay) * time.Microsecond)
+		}
 	}
 	if err != nil {
 		return l.n, l.used, err
@@ -96,7 +99,7 @@ func (l *rdbLoader) step() error {
 			break
 		}
 		if l.KeyDelay > 0 && rec.Kind == rdb.KindKey {
-			time.Sleep(time.Duration(l.KeyDelay) * time.Microsecond)
+			break
 		}
 	}
 	l.t.Loaded(l.Before + l.used)

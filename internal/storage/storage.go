@@ -35,6 +35,12 @@ func New(e *engine.Engine, fsys vfs.FS) *Store {
 	return s
 }
 
+// StartError is why the server must not start: a line for the log.
+type StartError struct{ line string }
+
+// Error implements error.
+func (e *StartError) Error() string { return e.line }
+
 // Open loads the data set — from the append-only file if appendonly is yes, else from the snapshot — and opens the append-only file. It is called
 // once, in the state Loading, without the executor, and ends that state; ready is called then, with the executor held. An error says which file cannot be loaded,
 // where, and why: the server must not serve what was loaded before it.
@@ -42,13 +48,13 @@ func (s *Store) Open(ready func()) error {
 	var logged bool
 	s.step(func() { logged = s.eng.Cfg.AppendOnly })
 	if err := s.load(s.eng.LoadTarget(false), logged); err != nil {
-		return fmt.Errorf("Fatal error loading the DB: %w. Exiting.", err)
+		return &StartError{"Fatal error loading the DB: " + err.Error() + ". Exiting."}
 	}
 	s.eng.Enter()
 	defer s.eng.Leave()
 	if logged {
 		if err := s.aof.open(); err != nil {
-			return fmt.Errorf("Can't open the append-only file: %w", err)
+			return &StartError{"Can't open the append-only file: " + logging.OSError(err) + ". Exiting."}
 		}
 	}
 	s.eng.EndLoading()

@@ -1,0 +1,518 @@
+package integration
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/resp/respclient"
+)
+
+// everything fills databases with every type in every size, deadlines among them.
+func everything(t testing.TB, c *respclient.Client) {
+	t.Helper()
+	for db := range 3 {
+		do(t, c, "SELECT", strconv.Itoa(db))
+		do(t, c, "SET", "s:int", "12345")
+		do(t, c, "SET", "s:text", strings.Repeat("compress me ", 1000))
+		do(t, c, "SET", "s:ttl", "v", "PX", "10000000")
+		do(t, c, "SET", "\x00binary\xff", "\r\n\x00")
+		do(t, c, "APPEND", "s:raw", "abc")
+		for _, n := range []int{3, 1000} {
+			for i := range n {
+				v := fmt.Sprintf("element:%d", i)
+				c.Queue("RPUSH", fmt.Sprintf("l:%d", n), v)
+				c.Queue("SADD", fmt.Sprintf("set:%d", n), v)
+				c.Queue("SADD", fmt.Sprintf("ints:%d", n), strconv.Itoa(i*i))
+				c.Queue("ZADD", fmt.Sprintf("z:%d", n), strconv.FormatFloat(float64(i)/7, 'g', -1, 64), v)
+				c.Queue("HSET", fmt.Sprintf("h:%d", n), v, strings.Repeat("x", i%100))
+			}
+		}
+		c.Queue("ZADD", "z:inf", "inf", "a", "-inf", "b")
+		c.Queue("RPUSH", "l:plain", strings.Repeat("long", 5000))
+		c.Queue("PEXPIRE", "h:1000", "100000000")
+		vs, err := c.Pipeline()
+		require.NoError(t, err)
+		for _, v := range vs {
+			require.False(t, v.IsError(), v)
+		}
+	}
+	do(t, c, "SELECT", "0")
+}
+
+func digest(t testing.TB, c *respclient.Client) string {
+	t.Helper()
+	return do(t, c, "DEBUG", "DIGEST").Text()
+}
+
+// again starts a server in the folder of one that has ended.
+func again(t testing.TB, s *server, args ...string) *server {
+	t.Helper()
+	s, err := launchReady(s.Dir, args...)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		s.Stop()
+		if bad := s.misbehaved(); bad != "" {
+			t.Error(bad)
+		}
+	})
+	// An answer may be that of a server that is loading.
+	c := s.dial(t)
+	eventually(t, "the data set is loaded", func() bool {
+		v, err := c.Do("PING")
+		return err == nil && !v.IsError()
+	})
+	return s
+}
+
+var debugging = []string{"--enable-debug-command", "yes"}
+
+func with(args ...string) []string { return append(append([]string(nil), debugging...), args...) }
+
+// infoField is a field of INFO.
+func persistInfo(t testing.TB, c *respclient.Client, name string) string {
+	t.Helper()
+	for line := range strings.Lines(do(t, c, "INFO", "everything").Text()) {
+		if v, ok := strings.CutPrefix(strings.TrimSpace(line), name+":"); ok {
+			return v
+		}
+	}
+	t.Fatalf("INFO has no %s", name)
+	return ""
+}
+
+// TestRestart: what a server had is there after each way to end that keeps it, from each file it can be read from.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	for _, w := range []struct {
+		name string
+		args []string
+		end  func(t *testing.T, s *server, c *respclient.Client)
+	}{
+		{"SIGTERM saves", with("--save", "3600 1"), func(t *testing.T, s *server, _ *respclient.Client) {
+			require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
+			require.Equal(t, 0, s.Exited(t))
+			require.Contains(t, s.Output(), "Saving the final RDB snapshot before exiting.")
+			require.Contains(t, s.Output(), "DB saved on disk")
+		}},
+		{"SHUTDOWN SAVE", with(), func(t *testing.T, s *server, c *respclient.Client) {
+			_, err := c.Do("SHUTDOWN", "SAVE")
+			require.Error(t, err)
+			require.Equal(t, 0, s.Exited(t))
+		}},
+		{"SAVE, kill -9", with(), func(t *testing.T, s *server, c *respclient.Client) {
+			do(t, c, "SAVE")
+			require.NoError(t, s.cmd.Process.Kill())
+			s.Exited(t)
+		}},
+		{"BGSAVE, kill -9", with(), func(t *testing.T, s *server, c *respclient.Client) {
+			require.Equal(t, "Background saving started", do(t, c, "BGSAVE").Text())
+			eventually(t, "the save ends", func() bool { return persistInfo(t, c, "rdb_bgsave_in_progress") == "0" })
+			require.Equal(t, "ok", persistInfo(t, c, "rdb_last_bgsave_status"))
+			require.NoError(t, s.cmd.Process.Kill())
+			s.Exited(t)
+		}},
+		{"log, always, kill -9", with("--appendonly", "yes", "--appendfsync", "always"), func(t *testing.T, s *server, _ *respclient.Client) {
+			require.NoError(t, s.cmd.Process.Kill())
+			s.Exited(t)
+		}},
+		{"log, everysec, SIGTERM", with("--appendonly", "yes"), func(t *testing.T, s *server, _ *respclient.Client) {
+			require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
+			require.Equal(t, 0, s.Exited(t))
+			require.Contains(t, s.Output(), "Calling fsync() on the AOF file.")
+		}},
+		{"rewritten log", with("--appendonly", "yes"), func(t *testing.T, s *server, c *respclient.Client) {
+			do(t, c, "BGREWRITEAOF")
+			eventually(t, "the rewrite ends", func() bool { return persistInfo(t, c, "aof_rewrite_in_progress") == "0" })
+			require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
+			require.Equal(t, 0, s.Exited(t))
+		}},
+		{"log of commands", with("--appendonly", "yes", "--aof-use-rdb-preamble", "no"), func(t *testing.T, s *server, c *respclient.Client) {
+			do(t, c, "BGREWRITEAOF")
+			eventually(t, "the rewrite ends", func() bool { return persistInfo(t, c, "aof_rewrite_in_progress") == "0" })
+			require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
+			require.Equal(t, 0, s.Exited(t))
+		}},
+	} {
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			s := startServer(t, w.args...)
+			c := s.dial(t)
+			everything(t, c)
+			want := digest(t, c)
+			w.end(t, s, c)
+			s2 := again(t, s, w.args...)
+			c2 := s2.dial(t)
+			require.Equal(t, want, digest(t, c2))
+			if _, logged := argument(w.args, "--appendonly"); !logged {
+				require.Contains(t, s2.Output(), "DB loaded from disk")
+				require.NotEqual(t, "0", persistInfo(t, c2, "rdb_last_load_keys_loaded"))
+			}
+			files, err := filepath.Glob(filepath.Join(s.Dir, "temp-*"))
+			require.NoError(t, err)
+			require.Empty(t, files)
+		})
+	}
+}
+
+// TestReloads: DEBUG RELOAD and DEBUG LOADAOF change nothing.
+func TestReloads(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, with("--appendonly", "yes")...)
+	c := s.dial(t)
+	everything(t, c)
+	want := digest(t, c)
+	for range 2 {
+		do(t, c, "DEBUG", "RELOAD")
+		require.Equal(t, want, digest(t, c))
+		do(t, c, "DEBUG", "LOADAOF")
+		require.Equal(t, want, digest(t, c))
+	}
+	do(t, c, "DEBUG", "RELOAD", "MERGE", "NOFLUSH", "NOSAVE")
+	require.Equal(t, want, digest(t, c))
+	if !built.godwit {
+		return // which ends at what follows
+	}
+	do(t, c, "SET", "later", "1")
+	v, err := c.Do("DEBUG", "RELOAD", "NOFLUSH")
+	require.NoError(t, err)
+	require.Equal(t, "ERR Error trying to load the RDB dump, check server logs.", v.Text())
+}
+
+// TestSnapshotIsOneMoment: numbers are written one after the other over a few keys while a snapshot is made; it must hold exactly what was there
+// after one of them.
+func TestSnapshotIsOneMoment(t *testing.T) {
+	t.Parallel()
+	const keys = 5000
+	s := startServer(t)
+	c, writer := s.dial(t), s.dial(t)
+	for n := range keys {
+		c.Queue("SET", "k:"+strconv.Itoa(n), strconv.Itoa(n))
+		c.Queue("HSET", "hash", "f:"+strconv.Itoa(n), strconv.Itoa(n))
+	}
+	_, err := c.Pipeline()
+	require.NoError(t, err)
+	stop, written := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for n := keys; ; n++ {
+			select {
+			case <-stop:
+				written <- nil
+				return
+			default:
+			}
+			key := strconv.Itoa(n * 7919 % keys)
+			writer.Queue("SET", "k:"+key, strconv.Itoa(n))
+			writer.Queue("HSET", "hash", "f:"+key, strconv.Itoa(n))
+			if n%16 == 0 {
+				if _, err := writer.Pipeline(); err != nil {
+					written <- err
+					return
+				}
+			}
+		}
+	}()
+	do(t, c, "CONFIG", "SET", "rdb-key-save-delay", "20")
+	do(t, c, "BGSAVE")
+	eventually(t, "the save ends", func() bool { return persistInfo(t, c, "rdb_bgsave_in_progress") == "0" })
+	close(stop)
+	require.NoError(t, <-written)
+	require.NoError(t, s.cmd.Process.Kill())
+	s.Exited(t)
+	c = again(t, s).dial(t)
+	all := do(t, c, "HGETALL", "hash").Strings()
+	require.Len(t, all, 2*keys)
+	last, lastKey := 0, 0
+	of := map[string]int{}
+	for i := 0; i < len(all); i += 2 {
+		n, err := strconv.Atoi(all[i+1])
+		require.NoError(t, err)
+		of[all[i][2:]] = n
+		last = max(last, n)
+	}
+	require.Greater(t, last, keys, "the writer had not begun")
+	for n := range keys {
+		k := strconv.Itoa(n)
+		v, err := strconv.Atoi(do(t, c, "GET", "k:"+k).Text())
+		require.NoError(t, err)
+		lastKey = max(lastKey, v)
+	}
+	require.GreaterOrEqual(t, lastKey, last, "the SET comes before the HSET")
+	require.LessOrEqual(t, lastKey, last+1)
+	want := map[string]int{}
+	for n := range keys {
+		want[strconv.Itoa(n)] = n
+	}
+	for n := keys; n <= last; n++ {
+		want[strconv.Itoa(n*7919%keys)] = n
+	}
+	require.Equal(t, want, of)
+}
+
+// TestLoadingAnswers: while the data set is loading, clients are told so, INFO says how far it is, and signals end the server.
+func TestLoadingAnswers(t *testing.T) {
+	t.Parallel()
+	godwitOnly(t) // redis-server looks at its clients every 2 MiB only
+	s := startServer(t, with()...)
+	do(t, s.dial(t), "DEBUG", "POPULATE", "5000")
+	do(t, s.dial(t), "SAVE")
+	s.Stop()
+	port := freePort()
+	s, err := launch(s.Dir, nil, withDefaults(s.Dir, strconv.Itoa(port), with("--key-load-delay", "2000"))...)
+	require.NoError(t, err)
+	t.Cleanup(s.Stop)
+	s.Addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	eventually(t, "it accepts connections", func() bool {
+		c, err := net.Dial("tcp", s.Addr)
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+	c := s.dial(t)
+	for _, cmd := range []string{"PING", "GET key:1", "SET a b", "BGSAVE", "DBSIZE"} {
+		v, err := c.Do(anys(strings.Fields(cmd))...)
+		require.NoError(t, err)
+		require.Equal(t, "LOADING Redis is loading the dataset in memory", v.Text(), cmd)
+	}
+	require.Equal(t, "1", persistInfo(t, c, "loading"))
+	eventually(t, "there is progress", func() bool { return persistInfo(t, c, "loading_loaded_perc") != "0.00" })
+	for _, f := range []string{"loading_start_time", "loading_total_bytes", "loading_loaded_bytes", "loading_eta_seconds"} {
+		require.NotEmpty(t, persistInfo(t, c, f))
+	}
+	require.NotContains(t, s.Output(), "Ready to accept connections")
+	before, err := os.ReadFile(filepath.Join(s.Dir, "dump.rdb"))
+	require.NoError(t, err)
+	require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
+	require.Equal(t, 0, s.Exited(t))
+	after, err := os.ReadFile(filepath.Join(s.Dir, "dump.rdb"))
+	require.NoError(t, err)
+	require.Equal(t, before, after, "half a data set was saved")
+}
+
+func anys(words []string) []any {
+	out := make([]any, len(words))
+	for i, w := range words {
+		out[i] = w
+	}
+	return out
+}
+
+// TestCorruptSnapshot: exit code 1 and one line with file, place and reason.
+func TestCorruptSnapshot(t *testing.T) {
+	t.Parallel()
+	godwitOnly(t)
+	s := startServer(t)
+	c := s.dial(t)
+	everything(t, c)
+	do(t, c, "SAVE")
+	s.Stop()
+	path := filepath.Join(s.Dir, "dump.rdb")
+	good, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for _, w := range []struct {
+		name string
+		file []byte
+	}{
+		{"torn", good[:len(good)/2]},
+		{"flipped", append(append(append([]byte(nil), good[:len(good)/2]...), good[len(good)/2]^4), good[len(good)/2+1:]...)},
+		{"checksum", append(append([]byte(nil), good[:len(good)-1]...), good[len(good)-1]^1)},
+		{"no RDB file", []byte("what is this?")},
+	} {
+		require.NoError(t, os.WriteFile(path, w.file, 0o644))
+		s, err := launch(s.Dir, nil, withDefaults(s.Dir, strconv.Itoa(freePort()), nil)...)
+		require.NoError(t, err)
+		require.Equal(t, 1, s.Exited(t), w.name)
+		require.Regexp(t, `# Fatal error loading the DB: dump\.rdb: offset \d+.*: .*Exiting\.\n`, s.Output(), w.name)
+		require.NotContains(t, s.Output(), "Ready to accept")
+		now, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, w.file, now, "the file was touched")
+	}
+}
+
+// blockSnapshots puts a folder where the snapshot file goes: no rename can replace it, whoever runs the tests.
+func blockSnapshots(t testing.TB, s *server) (unblock func()) {
+	path := filepath.Join(s.Dir, "dump.rdb")
+	_ = os.Remove(path)
+	require.NoError(t, os.MkdirAll(filepath.Join(path, "full"), 0o755))
+	return func() { require.NoError(t, os.RemoveAll(path)) }
+}
+
+// TestMisconf: after a snapshot failed, writes are refused until one works.
+func TestMisconf(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, "--save", "3600 1")
+	c := s.dial(t)
+	do(t, c, "SET", "a", "1")
+	unblock := blockSnapshots(t, s)
+	do(t, c, "BGSAVE")
+	eventually(t, "the save fails", func() bool { return persistInfo(t, c, "rdb_last_bgsave_status") == "err" })
+	require.Contains(t, s.Output(), "Background saving error")
+	for _, cmd := range []string{"SET a 2", "PING", "DEL a"} {
+		v, err := c.Do(anys(strings.Fields(cmd))...)
+		require.NoError(t, err)
+		require.True(t, strings.HasPrefix(v.Text(), "MISCONF Redis is configured to save RDB snapshots"), v)
+	}
+	require.Equal(t, "1", do(t, c, "GET", "a").Text())
+	v, err := c.Do("SAVE")
+	require.NoError(t, err)
+	require.Equal(t, "ERR", v.Text())
+	unblock()
+	do(t, c, "BGSAVE")
+	eventually(t, "the save works", func() bool { return persistInfo(t, c, "rdb_last_bgsave_status") == "ok" })
+	do(t, c, "SET", "a", "2")
+}
+
+// TestShutdownThatCannotSave: the server goes on rather than lose data, unless it is told otherwise.
+func TestShutdownThatCannotSave(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, "--save", "3600 1")
+	c := s.dial(t)
+	do(t, c, "SET", "a", "1")
+	blockSnapshots(t, s)
+	v, err := c.Do("SHUTDOWN")
+	require.NoError(t, err)
+	require.Equal(t, "ERR Errors trying to SHUTDOWN. Check logs.", v.Text())
+	for range 2 { // signals are no insisting when the shutdown has been refused
+		require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
+		n := strings.Count(s.Output(), "Error trying to save the DB, can't exit.")
+		eventually(t, "the refusal", func() bool { return strings.Count(s.Output(), "Error trying to save the DB, can't exit.") > n })
+		time.Sleep(50 * time.Millisecond) // let it note that the attempt is over
+	}
+	require.Equal(t, "1", do(t, c, "GET", "a").Text())
+	v, err = c.Do("SHUTDOWN", "ABORT")
+	require.NoError(t, err)
+	require.Equal(t, "ERR No shutdown in progress.", v.Text())
+	_, err = c.Do("SHUTDOWN", "FORCE")
+	require.Error(t, err)
+	require.Equal(t, 0, s.Exited(t))
+	require.Contains(t, s.Output(), "Error trying to save the DB. Exit anyway.")
+}
+
+// TestShutdownEndsBgsave: the unfinished file is removed.
+func TestShutdownEndsBgsave(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, with("--rdb-key-save-delay", "1000000")...)
+	c := s.dial(t)
+	do(t, c, "DEBUG", "POPULATE", "1000")
+	do(t, c, "BGSAVE")
+	_, err := c.Do("SHUTDOWN", "NOSAVE")
+	require.Error(t, err)
+	require.Equal(t, 0, s.Exited(t))
+	files, err := filepath.Glob(filepath.Join(s.Dir, "*.rdb"))
+	require.NoError(t, err)
+	require.Empty(t, files)
+}
+
+// TestSavePoint: a save begins by itself, and CONFIG SET changes when.
+func TestSavePoint(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	c := s.dial(t)
+	do(t, c, "SET", "a", "1")
+	do(t, c, "CONFIG", "SET", "save", "3600 1000 1 1")
+	require.Equal(t, "3600 1000 1 1", do(t, c, "CONFIG", "GET", "save").Strings()[1])
+	eventually(t, "a save", func() bool { return persistInfo(t, c, "rdb_changes_since_last_save") == "0" })
+	require.Contains(t, s.Output(), "1 changes in 1 seconds. Saving...")
+	do(t, c, "CONFIG", "SET", "save", "")
+	require.FileExists(t, filepath.Join(s.Dir, "dump.rdb"))
+}
+
+// TestDumpWithRedis: payloads go both ways.
+func TestDumpWithRedis(t *testing.T) {
+	t.Parallel()
+	theirs, err := respclient.Dial("tcp", startRedis(t, debugging...))
+	require.NoError(t, err)
+	defer theirs.Close()
+	ours := startServer(t, debugging...).dial(t)
+	for _, way := range [][2]*respclient.Client{{theirs, ours}, {ours, theirs}} {
+		from, to := way[0], way[1]
+		do(t, from, "FLUSHALL")
+		do(t, to, "FLUSHALL")
+		everything(t, from)
+		keys := do(t, from, "KEYS", "*").Strings()
+		for _, k := range keys {
+			payload := do(t, from, "DUMP", k).Text()
+			ttl := max(do(t, from, "PTTL", k).Int, 0)
+			do(t, to, "RESTORE", k, strconv.FormatInt(ttl, 10), payload)
+			require.Equal(t, do(t, from, "DEBUG", "DIGEST-VALUE", k).Strings(), do(t, to, "DEBUG", "DIGEST-VALUE", k).Strings(), k)
+		}
+	}
+}
+
+// TestMigrateWithRedis: keys move between a server and redis-server, both ways.
+func TestMigrateWithRedis(t *testing.T) {
+	t.Parallel()
+	redisAddr := startRedis(t, debugging...)
+	theirs, err := respclient.Dial("tcp", redisAddr)
+	require.NoError(t, err)
+	defer theirs.Close()
+	s := startServer(t, debugging...)
+	ours := s.dial(t)
+	for _, way := range []struct {
+		from, to *respclient.Client
+		addr     string
+	}{{ours, theirs, redisAddr}, {theirs, ours, s.Addr}} {
+		from, to := way.from, way.to
+		host, port, err := net.SplitHostPort(way.addr)
+		require.NoError(t, err)
+		do(t, from, "FLUSHALL")
+		do(t, to, "FLUSHALL")
+		everything(t, from)
+		want := digest(t, from)
+		for db := range 3 {
+			do(t, from, "SELECT", strconv.Itoa(db))
+			args := []any{"MIGRATE", host, port, "", strconv.Itoa(db), "5000", "KEYS"}
+			args = append(args, anys(do(t, from, "KEYS", "*").Strings())...)
+			require.Equal(t, "OK", do(t, from, args...).Text())
+			require.Zero(t, do(t, from, "DBSIZE").Int)
+		}
+		do(t, from, "SELECT", "0")
+		require.Equal(t, want, digest(t, to))
+		migrateOptions(t, from, to, host, port)
+	}
+	closed := strconv.Itoa(freePort())
+	do(t, ours, "SET", "k", "v")
+	v, err := ours.Do("MIGRATE", "127.0.0.1", closed, "k", "0", "100")
+	require.NoError(t, err)
+	require.Equal(t, "IOERR error or timeout writing to target instance", v.Text())
+	require.Equal(t, "v", do(t, ours, "GET", "k").Text())
+}
+
+func migrateOptions(t *testing.T, from, to *respclient.Client, host, port string) {
+	migrate := func(args ...any) string {
+		v, err := from.Do(append([]any{"MIGRATE", host, port}, args...)...)
+		require.NoError(t, err)
+		return v.Text()
+	}
+	require.Equal(t, "NOKEY", migrate("none", "0", "1000"))
+	do(t, from, "SET", "k", "1", "PX", "100000")
+	require.Equal(t, "OK", migrate("k", "5", "1000", "COPY"))
+	require.Equal(t, "1", do(t, from, "GET", "k").Text())
+	do(t, from, "SET", "k", "2", "PX", "100000")
+	require.Equal(t, "ERR Target instance replied with error: BUSYKEY Target key name already exists.", migrate("k", "5", "1000"))
+	require.Equal(t, "OK", migrate("k", "5", "1000", "REPLACE"))
+	require.Zero(t, do(t, from, "EXISTS", "k").Int)
+	do(t, to, "SELECT", "5")
+	require.Equal(t, "2", do(t, to, "GET", "k").Text())
+	require.Greater(t, do(t, to, "PTTL", "k").Int, int64(50000))
+	do(t, to, "SELECT", "0")
+	do(t, from, "SET", "k", "3")
+	require.Contains(t, migrate("k", "0", "1000", "AUTH", "wrong"), "ERR Target instance replied with error: ")
+	require.Contains(t, migrate("k", "0", "1000", "AUTH2", "nobody", "wrong"), "ERR Target instance replied with error: WRONGPASS")
+	require.Contains(t, migrate("k", "99", "1000"), "ERR Target instance replied with error: ERR DB index is out of range")
+	require.Equal(t, "3", do(t, from, "GET", "k").Text())
+	require.Equal(t, "ERR When using MIGRATE KEYS option, the key argument must be set to the empty string", migrate("k", "0", "1000", "KEYS", "a"))
+	require.Equal(t, "ERR syntax error", migrate("k", "0", "1000", "WHAT"))
+	require.Equal(t, "ERR syntax error", migrate("k", "0", "1000", "AUTH"))
+	require.Equal(t, "ERR value is not an integer or out of range", migrate("k", "x", "1000"))
+}
