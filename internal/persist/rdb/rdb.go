@@ -139,7 +139,7 @@ var (
 	// ErrPayload is a payload of an unknown version or with a wrong checksum.
 	ErrPayload = errors.New("DUMP payload version or checksum are wrong")
 	// ErrFormat is a payload whose value is broken; it is wrapped with what is wrong.
-	ErrFormat = errors.New("Bad data format")
+	ErrFormat = errors.New("bad data format")
 )
 
 // What Insert reports.
