@@ -54,12 +54,16 @@ type AOF struct {
 	file    vfs.File  // the last incremental file, opened for appending; nil when off
 	name    string    // its name
 
-	buf     []byte // not yet written
-	db      int    // that the last SELECT in the stream named, -1: none
-	stamped int64  // second of the last timestamp annotation
+	buf       []byte   // not yet written, the end of it
+	full      [][]byte // what comes before buf, when the disk is slow
+	fullBytes int      // in full
+	spare     [][]byte // empty pieces
+
+	db      int   // that the last SELECT in the stream named, -1: none
+	stamped int64 // second of the last timestamp annotation
 
 	appended int64        // bytes ever propagated
-	written  int64        // bytes ever written, less than appended by len(buf)
+	written  int64        // bytes ever written, less than appended by what is buffered
 	asked    int64        // value of written that a sync was last asked for
 	synced   atomic.Int64 // value of written that is on disk
 
@@ -318,7 +322,7 @@ func (a *AOF) Info() AOFInfo {
 		LastRewriteSeconds: a.rw.lastSeconds, CurrentSeconds: -1, LastRewriteOK: a.rw.lastStatus,
 		Rewrites: a.rw.count, ConsecutiveFailures: a.rw.failures,
 		LastWriteOK: a.writeErr == nil && a.work.syncError() == nil,
-		CurrentSize: a.size(), BaseSize: a.baseSize, BufferLength: len(a.buf),
+		CurrentSize: a.size(), BaseSize: a.baseSize, BufferLength: a.buffered(),
 		PendingSyncs: a.work.pending(), DelayedFsync: a.delayed,
 	}
 	if a.rw.running {

@@ -369,7 +369,7 @@ func (a *AOF) dropFile() {
 
 // forgetBuffer drops what is buffered; the stream goes on behind it.
 func (a *AOF) forgetBuffer() {
-	a.buf, a.db, a.postponed = nil, -1, 0
+	a.buf, a.full, a.fullBytes, a.spare, a.db, a.postponed = nil, nil, 0, nil, -1, 0
 	a.written, a.asked = a.appended, a.appended
 	a.raiseSynced(a.appended) // nobody is to wait for it
 }

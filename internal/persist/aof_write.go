@@ -1,6 +1,7 @@
 package persist
 
 import (
+	"math"
 	"strconv"
 	"syscall"
 	"time"
@@ -10,8 +11,13 @@ import (
 )
 
 const (
-	// keepBuffer is the largest buffer in bytes that is used again.
-	keepBuffer = 4 << 20
+	// bufferChunk is how many bytes are collected in one piece: what has to wait for a slow disk grows by further pieces, so that nothing is ever copied.
+	bufferChunk = 256 << 10
+	// keepChunks is how many empty pieces are kept, and keepChunk the size in bytes up to which one is.
+	keepChunks = 16
+	keepChunk  = 2 * bufferChunk
+	// writeAtOnce bounds in bytes what one batch writes of a backlog, unless its replies wait for all of it: about a millisecond's worth.
+	writeAtOnce = 4 << 20
 	// postponeMs is how long a write waits for a sync to end under everysec.
 	postponeMs = 2000
 	// logErrorEvery is the least time in ms between two lines about writes that fail.
@@ -45,7 +51,27 @@ func (a *AOF) Propagate(db int, cmds [][][]byte) {
 	}
 	a.appended += int64(len(b) - from)
 	a.buf = b
+	if len(b) >= bufferChunk {
+		a.nextChunk()
+	}
 }
+
+// nextChunk begins another piece of the buffer. Pieces end where units end.
+func (a *AOF) nextChunk() {
+	a.full = append(a.full, a.buf)
+	a.fullBytes += len(a.buf)
+	a.buf = nil
+	if n := len(a.spare); n > 0 {
+		a.buf = a.spare[n-1]
+		a.spare = a.spare[:n-1]
+	}
+	if a.buf == nil {
+		a.buf = make([]byte, 0, bufferChunk+bufferChunk/4)
+	}
+}
+
+// buffered is the bytes that wait to be written.
+func (a *AOF) buffered() int { return a.fullBytes + len(a.buf) }
 
 // stamp appends an annotation with the time, at most one a second: what redis-check-aof --truncate-to-timestamp goes by.
 func (a *AOF) stamp(b []byte) []byte {
@@ -104,7 +130,7 @@ func (a *AOF) EndBatch() {
 	if a.rw.sealing && !a.trySeal() {
 		return
 	}
-	if len(a.buf) == 0 && a.asked == a.written || a.writeErr != nil {
+	if a.asked == a.appended || a.writeErr != nil {
 		return
 	}
 	a.flush(false)
@@ -120,11 +146,15 @@ func (a *AOF) flush(force bool) {
 	if a.set.Fsync == FsyncEverySec {
 		syncing = a.work.syncing.Load() > 0
 	}
-	if len(a.buf) > 0 {
+	if a.written != a.appended {
 		if syncing && !force && a.postpone(now) {
 			return
 		}
-		if !a.write(now, syncing) {
+		limit := writeAtOnce
+		if force || a.set.Fsync == FsyncAlways {
+			limit = math.MaxInt
+		}
+		if !a.write(now, limit, syncing) {
 			return
 		}
 	}
@@ -145,26 +175,55 @@ func (a *AOF) postpone(now int64) bool {
 	return false
 }
 
-// write writes the buffer and reports success. After a failure the file ends where it ended before, if that can be had.
-func (a *AOF) write(now int64, syncing bool) bool {
+// write writes the buffer, up to the first piece that exceeds the limit, and reports success. After a failure the file ends where a piece ended, if that can
+// be had.
+func (a *AOF) write(now int64, limit int, syncing bool) bool {
 	start := time.Now()
-	n, err := a.file.Write(a.buf)
+	ok := true
+	for ok && len(a.full) > 0 && limit > 0 {
+		limit -= len(a.full[0])
+		if a.full[0], ok = a.writeChunk(now, a.full[0]); ok {
+			a.recycle()
+		}
+	}
+	if ok && len(a.full) == 0 && len(a.buf) > 0 {
+		if a.buf, ok = a.writeChunk(now, a.buf); ok && cap(a.buf) > keepChunk {
+			a.buf = nil
+		}
+	}
 	a.writeLatency(time.Since(start).Milliseconds(), syncing)
 	a.postponed = 0
-	if err != nil || n < len(a.buf) {
-		a.writeFailed(now, n, err)
-		return false
-	}
-	a.wrote(n)
-	if cap(a.buf) > keepBuffer {
-		a.buf = nil
-	}
-	a.buf = a.buf[:0]
-	if a.writeErr != nil {
+	if ok && a.writeErr != nil {
 		a.writeErr = nil
 		a.o.Log.Notice("AOF write error looks solved, Godwit can write again.")
 	}
-	return true
+	return ok
+}
+
+// recycle takes the first piece, which is written, off the list.
+func (a *AOF) recycle() {
+	b := a.full[0]
+	a.full[0] = nil
+	if a.full = a.full[1:]; len(a.full) == 0 {
+		a.full = nil
+	}
+	if len(a.spare) < keepChunks && cap(b) <= keepChunk {
+		a.spare = append(a.spare, b)
+	}
+}
+
+// writeChunk writes a piece of the buffer and returns what is left of it: nothing, or after a failure usually all.
+func (a *AOF) writeChunk(now int64, b []byte) (left []byte, ok bool) {
+	n, err := a.file.Write(b)
+	if err == nil && n == len(b) {
+		a.wrote(n)
+	} else {
+		n = a.writeFailed(now, b, n, err)
+	}
+	if len(a.full) > 0 {
+		a.fullBytes -= n
+	}
+	return b[:copy(b, b[n:])], err == nil && n == len(b)
 }
 
 func (a *AOF) wrote(n int) {
@@ -190,8 +249,9 @@ func (a *AOF) writeLatency(ms int64, syncing bool) {
 // background reports whether a snapshot is being written.
 func (a *AOF) background() bool { return a.rw.running || a.o.Base != nil && a.o.Base.Busy() }
 
-// writeFailed handles a write of which only n bytes were written.
-func (a *AOF) writeFailed(now int64, n int, err error) {
+// writeFailed handles a write of b of which only n bytes were written. It returns how many of them stay in the file: usually none, else they are a part of
+// the stream, and only the rest is to be written again.
+func (a *AOF) writeFailed(now int64, b []byte, n int, err error) int {
 	say := now-a.loggedErr > logErrorEvery || a.loggedErr == 0
 	if say {
 		a.loggedErr = now
@@ -202,7 +262,7 @@ func (a *AOF) writeFailed(now int64, n int, err error) {
 		}
 	} else {
 		if say {
-			a.o.Log.Warning("Short write while writing to the AOF file: (nwritten=%d, expected=%d)", n, len(a.buf))
+			a.o.Log.Warning("Short write while writing to the AOF file: (nwritten=%d, expected=%d)", n, len(b))
 		}
 		if e := a.file.Truncate(a.fileSize); e == nil {
 			n = 0
@@ -218,10 +278,8 @@ func (a *AOF) writeFailed(now int64, n int, err error) {
 		a.o.Exit(1)
 	}
 	a.writeErr, a.triedAt = err, now
-	if n > 0 { // the part that stays is a part of the stream, so only the rest is written again
-		a.wrote(n)
-		a.buf = a.buf[:copy(a.buf, a.buf[n:])]
-	}
+	a.wrote(n)
+	return n
 }
 
 // syncByPolicy syncs what is written, or has the worker do it.
