@@ -33,7 +33,7 @@ func debugReload(c *engine.Ctx) {
 		return
 	}
 	if c.E.Reload(from, empty) != nil {
-		c.Err("ERR Error trying to load the RDB dump, check server logs.")
+		c.Err("ERR Error trying to load the RDB dump")
 		return
 	}
 	c.E.Log.Warning("DB reloaded by DEBUG RELOAD")
@@ -42,7 +42,7 @@ func debugReload(c *engine.Ctx) {
 
 func debugLoadAOF(c *engine.Ctx) {
 	if c.E.Reload(engine.FromAppendOnly, true) != nil {
-		c.Err("ERR Error trying to load the AOF files, check server logs.")
+		c.Err("ERR Error trying to load the append-only files")
 		return
 	}
 	c.E.Log.Warning("Append Only File loaded by DEBUG LOADAOF")

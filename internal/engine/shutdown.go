@@ -16,7 +16,7 @@ func (e ErrShutdown) Error() string { return string(e) }
 
 // What stops a shutdown.
 const (
-	ErrFirstBase = ErrShutdown("Writing initial AOF, can't exit")
+	ErrFirstBase = ErrShutdown("Writing initial AOF, can't exit.")
 	ErrFinalSave = ErrShutdown("Error trying to save the DB, can't exit.")
 )
 
@@ -34,7 +34,7 @@ func (e *Engine) FinishData(o ShutdownOptions, saving func()) error {
 	aof := s.p.AppendOnly()
 	if st := aof.Status(); st.FirstBase {
 		if !o.Force {
-			e.Log.Warning("Writing initial AOF, can't exit")
+			e.Log.Warning("Writing initial AOF, can't exit.")
 			return ErrFirstBase
 		}
 		e.Log.Warning("Writing initial AOF. Exit anyway.")

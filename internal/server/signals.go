@@ -16,9 +16,6 @@ func (s *Server) Obey(signals <-chan os.Signal) {
 		select {
 		case err := <-ended:
 			busy = err == nil // after a refusal, another signal is another attempt
-			if err != nil {
-				s.log.Warning("The shutdown was refused: the server goes on")
-			}
 		case sig := <-signals:
 			if busy {
 				s.log.Warning("You insist... exiting now.")
@@ -42,7 +39,11 @@ func (s *Server) signalled(name string) error {
 		s.RemovePidFile()
 		os.Exit(0)
 	}
-	return s.shutdown(shutdownOptions(s.eng.Cfg, name))
+	err := s.shutdown(shutdownOptions(s.eng.Cfg, name))
+	if err != nil {
+		s.log.Warning("%s received but errors trying to shut down the server, check the logs for more information", name)
+	}
+	return err
 }
 
 func shutdownOptions(cfg *config.Config, sig string) engine.ShutdownOptions {
