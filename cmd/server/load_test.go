@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -11,8 +12,8 @@ import (
 	"godwit/internal/resp/respclient"
 )
 
-// BenchmarkLoad runs the whole server in this process under what redis-benchmark sends: SET, GET, INCR, MSET over a large key space, with pipelines and
-// without. Its CPU profile is what the compiler optimises by: `make pgo` writes it to default.pgo.
+// BenchmarkLoad runs the whole server in this process under what redis-benchmark sends: mostly SET, GET, INCR, MSET over a large key space, then its
+// commands on collections, with pipelines and without. Its CPU profile is what the compiler optimises by: `make pgo` writes it to default.pgo.
 func BenchmarkLoad(b *testing.B) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -67,16 +68,7 @@ func drive(b *testing.B, addr string, seed uint64, n int) {
 		}
 		for range depth {
 			key := fmt.Sprintf("key:%012d", rng.IntN(1_000_000))
-			switch rng.IntN(10) {
-			case 0:
-				c.Queue("INCR", "counter:"+key)
-			case 1:
-				c.Queue("MSET", key, value, key+"b", value)
-			case 2, 3, 4, 5:
-				c.Queue("SET", key, value)
-			default:
-				c.Queue("GET", key)
-			}
+			c.Queue(request(rng, key, value)...)
 		}
 		if err := c.Flush(); err != nil {
 			b.Error(err)
@@ -89,5 +81,40 @@ func drive(b *testing.B, addr string, seed uint64, n int) {
 			}
 		}
 		n -= depth
+	}
+}
+
+// request is one of those that redis-benchmark sends.
+func request(rng *rand.Rand, key, value string) []any {
+	element := "element:" + key
+	switch rng.IntN(24) {
+	case 0:
+		return []any{"INCR", "counter:" + key}
+	case 1:
+		return []any{"MSET", key, value, key + "b", value}
+	case 2, 3, 4, 5, 6:
+		return []any{"SET", key, value}
+	case 7, 8:
+		return []any{"LPUSH", "mylist", "abc"}
+	case 9:
+		return []any{"RPUSH", "mylist", "abc"}
+	case 10:
+		return []any{"LPOP", "mylist"}
+	case 11:
+		return []any{"RPOP", "mylist"}
+	case 12:
+		return []any{"SADD", "myset", element}
+	case 13:
+		return []any{"HSET", "myhash", element, "abc"}
+	case 14:
+		return []any{"SPOP", "myset"}
+	case 15:
+		return []any{"ZADD", "myzset", strconv.Itoa(rng.IntN(1_000_000)), element}
+	case 16:
+		return []any{"ZPOPMIN", "myzset"}
+	case 17:
+		return []any{"LRANGE", "mylist", "0", "29"}
+	default:
+		return []any{"GET", key}
 	}
 }

@@ -7,7 +7,7 @@ func (e *Engine) Prefetch(c *Client, argv [][]byte) (h uint64, ok bool) {
 	if len(argv) < 2 {
 		return 0, false
 	}
-	cmd := lookup(e.table.byName, argv[0])
+	cmd := e.table.top(argv[0])
 	if cmd == nil || cmd.firstKey == 0 || cmd.firstKey >= len(argv) {
 		return 0, false
 	}

@@ -9,8 +9,18 @@ import (
 // Table is the sealed command table. Looking up is case-insensitive.
 type Table struct {
 	byName map[string]*Command
-	list   []*Command // top level, sorted by name
-	all    []*Command // with subcommands, by ID
+	short  [shortSlots]shortName // those of byName with at most eight letters, once more
+	list   []*Command            // top level, sorted by name
+	all    []*Command            // with subcommands, by ID
+}
+
+// shortSlots is the size of Table.short, a power of two several times the number of commands.
+const shortSlots = 2048
+
+// shortName is a slot of an open hash table: a name as shortKey packs it, 0 for none.
+type shortName struct {
+	key uint64
+	cmd *Command
 }
 
 // maxName is longer than any command name, in bytes.
@@ -39,7 +49,57 @@ func NewTable(cmds []*Command) *Table {
 		}
 	}
 	slices.SortFunc(t.list, func(a, b *Command) int { return strings.Compare(a.Name, b.Name) })
+	t.indexShort()
 	return t
+}
+
+// indexShort fills short from byName.
+func (t *Table) indexShort() {
+	t.short = [shortSlots]shortName{}
+	for name, c := range t.byName {
+		key := shortKey([]byte(name))
+		if key == 0 {
+			continue
+		}
+		i := shortSlot(key)
+		for t.short[i].key != 0 {
+			i = (i + 1) % shortSlots
+		}
+		t.short[i] = shortName{key, c}
+	}
+}
+
+// shortKey packs a name of at most eight letters, whatever their case, into a word; 0 stands for all others.
+func shortKey(name []byte) (key uint64) {
+	if len(name) > 8 {
+		return 0
+	}
+	for _, ch := range name {
+		if 'A' <= ch && ch <= 'Z' {
+			ch += 32
+		}
+		if ch < 'a' || ch > 'z' {
+			return 0
+		}
+		key = key<<8 | uint64(ch)
+	}
+	return key
+}
+
+func shortSlot(key uint64) int { return int(key * 0x9e3779b97f4a7c15 >> (64 - 11)) }
+
+// top finds a top-level command by its name, whatever its case, without allocating. Nearly every call is for a short name, and each command
+// asks twice: when it is read ahead and when it runs.
+func (t *Table) top(name []byte) *Command {
+	key := shortKey(name)
+	if key == 0 {
+		return lookup(t.byName, name)
+	}
+	for i := shortSlot(key); ; i = (i + 1) % shortSlots {
+		if s := &t.short[i]; s.key == key || s.key == 0 {
+			return s.cmd
+		}
+	}
 }
 
 // seal checks one command and gives it its number.
@@ -96,7 +156,7 @@ func (t *Table) Get(name string) *Command {
 
 // Find is the command that argv calls, or nil and the error text for the client.
 func (t *Table) Find(argv [][]byte) (*Command, string) {
-	c := lookup(t.byName, argv[0])
+	c := t.top(argv[0])
 	if c == nil {
 		return nil, unknownCommand(argv)
 	}
@@ -145,6 +205,7 @@ func (t *Table) Rename(from, to string) error {
 	if to != "" && t.byName[to] != nil {
 		return errNameTaken
 	}
+	defer t.indexShort()
 	delete(t.byName, from)
 	if to == "" {
 		t.list = slices.DeleteFunc(t.list, func(o *Command) bool { return o == c })
