@@ -61,14 +61,29 @@ func freeLarge(l Large) {
 func LoadHash(h *Heap, n int, next func(fbuf, vbuf []byte) (field, value []byte, deadline int64)) (x *Edit, ok bool) {
 	t := newHashTable(h)
 	t.d.Expand(n)
-	var fbuf, vbuf [24]byte
-	for range n {
-		field, value, deadline := next(fbuf[:0], vbuf[:0])
-		if t.d.Find(h.Hash(field), field) != 0 {
-			freeLarge(t)
-			return nil, false
+	var batch [loadBatch]struct {
+		field, value []byte
+		deadline     int64
+		hash         uint64
+		fbuf, vbuf   [24]byte
+	}
+	for n > 0 {
+		some := batch[:min(n, loadBatch)]
+		n -= len(some)
+		for i := range some {
+			f := &some[i]
+			f.field, f.value, f.deadline = next(f.fbuf[:0], f.vbuf[:0])
+			f.hash = h.Hash(f.field)
+			t.d.Prefetch(f.hash)
 		}
-		t.add(field, value, deadline)
+		for i := range some {
+			f := &some[i]
+			if t.d.Find(f.hash, f.field) != 0 {
+				freeLarge(t)
+				return nil, false
+			}
+			t.add(f.field, f.value, f.deadline)
+		}
 	}
 	return detachLarge(h, Hash, EncHashtable, t), true
 }
