@@ -292,7 +292,8 @@ const fixAdvice = "Make a backup of the AOF file, then use godwit-server --check
 // damaged reports whether complete commands follow the incomplete one that tail begins with: then its end is not torn off, but a length in it
 // is wrong, and to cut it off would throw away all that follows.
 func damaged(tail []byte) bool {
-	const enough = 3 // commands in a row are no coincidence
+	const enough = 3             // commands in a row are no coincidence
+	budget := len(tail) + 64<<20 // bytes to parse: a value that looks like commands within commands would cost the square of its length
 	for {
 		i := bytes.Index(tail, []byte("\r\n*"))
 		if i < 0 {
@@ -307,6 +308,9 @@ func damaged(tail []byte) bool {
 			if _, err = p.next(); err == nil {
 				n++
 			}
+		}
+		if budget -= p.reached; budget < 0 {
+			return true // who knows: nothing is thrown away then
 		}
 		if n == enough || n > 0 && (err == io.EOF || err == errShort) {
 			return true

@@ -11,13 +11,14 @@ import (
 // complete the window grows to at least twice its size and the unit is parsed anew, so that the work stays proportional to the bytes.
 // A length that the file announces is believed only as far as the file goes.
 type logParser struct {
-	r     io.Reader
-	buf   []byte
-	start int   // of the unit in buf
-	pos   int   // where parsing goes on
-	base  int64 // offset in the file of buf[0]
-	eof   bool
-	spans []span
+	r       io.Reader
+	buf     []byte
+	start   int   // of the unit in buf
+	pos     int   // where parsing goes on
+	reached int   // how far in buf it got, be it in vain
+	base    int64 // offset in the file of buf[0]
+	eof     bool
+	spans   []span
 }
 
 type span struct{ from, to int }
@@ -165,6 +166,7 @@ func (p *logParser) parse(pos int) (end int, err error) {
 		}
 		p.spans = append(p.spans, span{pos, to})
 		pos = to + 2
+		p.reached = pos
 	}
 	return pos, nil
 }

@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
 
+	"godwit/internal/arena"
+	"godwit/internal/keyspace"
 	"godwit/internal/logging"
+	"godwit/internal/object"
 	"godwit/internal/persist/rdb"
 	"godwit/internal/vfs"
 )
@@ -19,7 +23,7 @@ import (
 const checkBuffer = 64 << 10
 
 // Checker reads files as the server would, and says what it finds: what redis-check-rdb and redis-check-aof are to Redis. Each method returns whether the
-// server would start with the file.
+// file is sound.
 type Checker struct {
 	FS  vfs.FS
 	Out io.Writer
@@ -67,7 +71,8 @@ func (c *Checker) RDB(name string) bool {
 
 // snapshot checks an RDB file from its first byte on; end is behind its last.
 func (c *Checker) snapshot(src io.Reader) (end int64, ok bool) {
-	s := snapshotCheck{c: c, keys: map[uniqueKey]struct{}{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
+	s := snapshotCheck{c: c, keys: map[uniqueKey]struct{}{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, ks: scratch()}
+	defer s.ks.A.Close()
 	r := rdb.NewReader(src, rdb.ReadOptions{})
 	defer r.Close()
 	for {
@@ -100,7 +105,23 @@ type snapshotCheck struct {
 
 	keys  map[uniqueKey]struct{}
 	seeds [2]maphash.Seed
+	ks    *keyspace.Keyspace // holds one key at a time
 }
+
+// scratch is a keyspace in which every collection takes its large form, which finds equal elements.
+func scratch() *keyspace.Keyspace {
+	p := keyspace.Params{Databases: 1, Limits: object.Limits{ListMaxListpackSize: -2}}
+	return keyspace.New(arena.New(), p, rand.New(rand.NewPCG(0, 0)), 0, deaf{})
+}
+
+// deaf are hooks that nobody listens to.
+type deaf struct{}
+
+func (deaf) KeyEvent(keyspace.EventClass, string, []byte, int) {}
+func (deaf) KeyChanged([]byte, int)                            {}
+func (deaf) Ready([]byte, int, object.Type)                    {}
+func (deaf) Removed([]byte, int, bool)                         {}
+func (deaf) FieldExpired([]byte, []byte, int)                  {}
 
 // uniqueKey stands for a key of a database: two hashes of 64 bits, which do not collide by chance.
 type uniqueKey [2]uint64
@@ -136,6 +157,21 @@ func (s *snapshotCheck) key(rec *rdb.Record) error {
 		return &rdb.Error{Offset: rec.Offset, Key: rec.Key, Reason: "the key is there twice"}
 	}
 	s.keys[id] = struct{}{}
+	return s.build(rec)
+}
+
+// build makes the value: the reader leaves it to this to find equal elements of large collections.
+func (s *snapshotCheck) build(rec *rdb.Record) error {
+	if rec.Value.Type() == object.String || rec.Value.Empty() {
+		return nil
+	}
+	db := s.ks.DB(0)
+	if err := rdb.Insert(db, rec.Key, &rec.Value, rdb.NoAccess()); err != nil {
+		return &rdb.Error{Offset: rec.Offset, Key: rec.Key, Reason: err.Error()}
+	}
+	db.Delete(rec.Key)
+	for s.ks.LazyFreeSlice(1 << 16) {
+	}
 	return nil
 }
 
