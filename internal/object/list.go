@@ -42,7 +42,14 @@ func (l Elements) large() *quicklist.List {
 // changing is large, about to be changed.
 func (l Elements) changing() *quicklist.List {
 	l.change()
-	return l.large()
+	if l.Kind() == EncListpack {
+		return nil
+	}
+	q := l.Large().(*quickList)
+	if q.tr != nil && q.tr.Ahead != nil {
+		q.tr.Ahead()
+	}
+	return q.List
 }
 
 // Quicklist is the list's large form, nil if it is a listpack.

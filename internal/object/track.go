@@ -45,6 +45,10 @@ type Track struct {
 	Len         int   // elements when tracking began; of a list, nodes
 	MinDeadline int64 // of the fields of a hash, unix ms, 0 if none has one
 
+	// Ahead, if set, is called before each change of a list. Changes leave copies of nodes behind: Ahead is where the walk can keep ahead of them. It
+	// may close the Track.
+	Ahead func()
+
 	large  tracked
 	sink   Sink
 	orphan bool
@@ -95,6 +99,9 @@ func (tr *Track) Copied() int64 {
 	}
 	return tr.frozen.Copied()
 }
+
+// Size is the memory of the collection in bytes, as it is now.
+func (tr *Track) Size() int64 { return tr.large.Size() }
 
 // Close ends the tracking, done or not, and hands over what was dropped meanwhile.
 func (tr *Track) Close() Owned {
@@ -263,11 +270,11 @@ func (q *quickList) begin(tr *Track) {
 
 // step implements tracked. A node counts as a good deal of elements.
 func (q *quickList) step(tr *Track, n int) bool {
-	return tr.frozen.Step(max(n/nodeWeight, 1), func(fn *quicklist.FrozenNode) {
+	return tr.frozen.Step(max(n/NodeWeight, 1), func(fn *quicklist.FrozenNode) {
 		tr.el = Element{Node: fn}
 		tr.give()
 	})
 }
 
-// nodeWeight is how many small elements a node of a list takes as long to write as.
-const nodeWeight = 32
+// NodeWeight is how many small elements a node of a list takes as long to write as; Step counts with it.
+const NodeWeight = 32

@@ -97,7 +97,30 @@ func (s *Snapshot) track(db int, e object.Entry) {
 	r := &record{s: s, db: db, pending: stream{s: s, hold: true}}
 	r.tr = s.sn.Track(e, r)
 	r.pending.buf, r.rec = s.f.Large(nil, e, r.tr)
+	if tr := r.tr; tr.Type == object.List {
+		tr.Ahead = r.ahead
+	}
 	s.waiting = append(s.waiting, r)
+	if s.open == nil && !s.inSlice {
+		s.openRecord() // it is being changed: the sooner its elements need not be held the better
+	}
+}
+
+// Once the copies of a list's nodes take 1/copiedShare of the list's memory, each change of it writes aheadNodes more nodes first, so that changes that hit
+// nodes at random cannot leave many more copies behind than that. (A change in the middle of a list takes as long as that anyway; pushes and pops hit few nodes.)
+const (
+	copiedShare = 32
+	aheadNodes  = 8
+)
+
+// ahead is called before each change of a list.
+func (r *record) ahead() {
+	if !r.isOpen || r.s.inSlice || r.tr.Copied() <= r.tr.Size()/copiedShare || r.s.q.Full() {
+		return
+	}
+	if r.tr.Step(aheadNodes*object.NodeWeight) {
+		r.s.closeRecord()
+	}
 }
 
 // Element implements object.Sink.

@@ -51,7 +51,7 @@ var ErrCancelled = errors.New("snapshot cancelled")
 // # Time
 //
 // Slice takes a share of the executor's time while clients are served, and all of it while they are not: 1/busyShare of the time since the last slice, less what
-// commands have spent meanwhile on saving what they changed.
+// commands have spent meanwhile on saving what they changed; more if much is held in memory.
 type Snapshot struct {
 	ks  *keyspace.Keyspace
 	sn  *keyspace.Snapshot
@@ -86,7 +86,8 @@ const (
 
 const (
 	stride    = 64 // entries or elements between two looks at the clock
-	busyShare = 6
+	busyShare = 8
+	heldShare = 30 // 1/30 of the data
 	minSlice  = 20 * time.Microsecond
 )
 
@@ -130,10 +131,12 @@ func (s *Snapshot) Slice(budget time.Duration) (more bool) {
 
 // share is what of the budget clients leave.
 func (s *Snapshot) share(start time.Time, budget time.Duration) time.Duration {
-	if s.open != nil && s.open.tr.Copied() > 0 {
-		return budget // copies of list nodes are memory: the faster they go the better
+	gap := start.Sub(s.lastEnd)
+	b := gap/busyShare - time.Duration(s.foreign)*s.perKey
+	if held := s.Progress().Buffered; held > 0 {
+		// At heldShare of the data it is half of the time: throughput is given up before memory.
+		b += min(gap*time.Duration(held)/time.Duration(s.ks.A.Used()/heldShare+1), gap)
 	}
-	b := start.Sub(s.lastEnd)/busyShare - time.Duration(s.foreign)*s.perKey
 	return min(max(b, minSlice), budget)
 }
 

@@ -87,3 +87,96 @@ func BenchmarkSave(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkWritesDuring is what commands pay that write random keys while a snapshot runs, a slice after each 800 of them as in a loaded server. It reports
+// the time for a write without and with a snapshot, what of the throughput is kept, the longest slice, and what memory grew by.
+func BenchmarkWritesDuring(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	val := make([]byte, 64)
+	key := make([]byte, 0, 20)
+	write := map[string]func(ks *keyspace.Keyspace){
+		"strings": func(ks *keyspace.Keyspace) {
+			key = fmt.Appendf(key[:0], "key:%012d", rng.IntN(benchSize))
+			ks.DB(0).Set(key, object.PlainValue(val), 0)
+		},
+		"zset": func(ks *keyspace.Keyspace) {
+			key = fmt.Appendf(key[:0], "member:%d", rng.IntN(benchSize))
+			e := ks.DB(0).Lookup([]byte("z"))
+			if !e.Exists() {
+				e = ks.DB(0).Create([]byte("z"), object.ZSet, object.EncListpack, listpack.Empty()).E
+			}
+			object.AsZSet(ks.DB(0).Open(e)).Add(rng.Float64()*1e6, key, 0)
+		},
+		"list": func(ks *keyspace.Keyspace) {
+			e := ks.DB(0).Lookup([]byte("l"))
+			if !e.Exists() {
+				e = ks.DB(0).Create([]byte("l"), object.List, object.EncListpack, listpack.Empty()).E
+			}
+			l := object.AsList(ks.DB(0).Open(e))
+			if n := l.Len(); n < benchSize {
+				key = fmt.Appendf(key[:0], "element:%d", rng.IntN(benchSize))
+				l.MakeRoomFor(key)
+				l.Push(key, false)
+			} else {
+				it := l.Iter(rng.IntN(n), false)
+				it.Next()
+				l.Replace(&it, key)
+			}
+		},
+	}
+	for name, f := range write {
+		b.Run(name, func(b *testing.B) {
+			ks := newKeyspace(rng, redisLimits())
+			for range 3 * benchSize {
+				f(ks)
+			}
+			if name == "list" {
+				for range benchSize {
+					f(ks)
+				}
+			}
+			turn := func() time.Duration {
+				start := time.Now()
+				for range 800 {
+					f(ks)
+				}
+				return time.Since(start)
+			}
+			var plain, during, longest time.Duration
+			var turns, grown int64
+			for range b.N {
+				var before time.Duration
+				for range 400 {
+					before += turn()
+				}
+				plain += before / 400
+				used := ks.A.Used()
+				format := NewRDBFormat(ks, RDBOptions{Compress: true})
+				s := Start(ks, format, NewQueue(&discardDest{f: format}, nil), Options{})
+				start := time.Now()
+				for {
+					turn()
+					at := time.Now()
+					s.Slice(500 * time.Microsecond)
+					longest = max(longest, time.Since(at))
+					turns++
+					grown = max(grown, ks.A.Used()-used+s.side.bytes)
+					if done, err := s.Over(); done {
+						if err != nil {
+							b.Fatal(err)
+						}
+						break
+					}
+				}
+				during += time.Since(start)
+			}
+			p, d := float64(plain)/float64(b.N)/800, float64(during)/float64(turns)/800
+			b.ReportMetric(p, "ns/plain-write")
+			b.ReportMetric(d, "ns/write")
+			b.ReportMetric(100*p/d, "%kept")
+			b.ReportMetric(during.Seconds()/float64(b.N), "s/save")
+			b.ReportMetric(float64(longest.Microseconds()), "µs-longest")
+			b.ReportMetric(100*float64(grown)/float64(ks.A.Used()), "%grown")
+		})
+	}
+}
