@@ -110,7 +110,7 @@ func (s *Snapshot) track(db int, e object.Entry) {
 // nodes at random cannot leave many more copies behind than that. (A change in the middle of a list takes as long as that anyway; pushes and pops hit few nodes.)
 const (
 	copiedShare = 32
-	aheadNodes  = 8
+	aheadNodes  = 16
 )
 
 // ahead is called before each change of a list.
@@ -118,7 +118,7 @@ func (r *record) ahead() {
 	if !r.isOpen || r.s.inSlice || r.tr.Copied() <= r.tr.Size()/copiedShare || r.s.q.Full() {
 		return
 	}
-	if r.tr.Step(aheadNodes*object.NodeWeight) {
+	if r.tr.Step(aheadNodes * object.NodeWeight) {
 		r.s.closeRecord()
 	}
 }
