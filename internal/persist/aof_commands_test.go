@@ -28,7 +28,6 @@ func newServer(t testing.TB) *server {
 	log, err := logging.New(logging.Options{Out: io.Discard})
 	require.NoError(t, err)
 	e := engine.New(config.Default(), command.Table(), engine.Options{Log: log})
-	t.Cleanup(func() { e.KS.A.Close() })
 	return &server{t, e, e.InternalClient()}
 }
 

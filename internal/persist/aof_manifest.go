@@ -223,6 +223,9 @@ func parseManifest(name string, text []byte) (*manifest, error) {
 			return fail(reason)
 		}
 	}
+	if m.empty() { // the server would start without data, and go on to delete what is left of it
+		return nil, &ManifestError{File: name, Reason: "The AOF manifest names no file to load"}
+	}
 	return m, nil
 }
 

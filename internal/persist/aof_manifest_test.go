@@ -56,6 +56,8 @@ func TestManifestRefuses(t *testing.T) {
 		"\n":                      "line 1: Invalid AOF manifest file format",
 		base + "\n":               "line 2: Invalid AOF manifest file format",
 		"file a seq 1 type i":     "line 1: The AOF manifest file contains too long line",
+		"# nothing\n":             "The AOF manifest names no file to load",
+		"file a seq 1 type h\n":   "The AOF manifest names no file to load",
 		"file a seq 1\n":          "line 1: Invalid AOF manifest file format",
 		"file a seq 1 type\n":     "line 1: Invalid AOF manifest file format",
 		"file a seq 1 type i x\n": "line 1: Invalid AOF manifest file format",
