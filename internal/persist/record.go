@@ -89,6 +89,7 @@ type record struct {
 	tr      *object.Track
 	rec     Record
 	pending stream // until the record is open
+	size    int64  // bytes in it, the head not counted
 	isOpen  bool
 }
 
@@ -135,7 +136,12 @@ func (r *record) Element(el *object.Element) {
 	if to.buf == nil && r.isOpen { // those that wait may be many, of a few bytes each
 		to.buf = r.s.q.Buffer()
 	}
+	was := len(to.buf)
 	to.buf = r.rec.Element(to.buf, el)
+	if !r.isOpen {
+		r.size += int64(len(to.buf) - was)
+		r.s.pending += int64(len(to.buf) - was)
+	}
 	to.wrote()
 }
 
@@ -147,6 +153,7 @@ func (s *Snapshot) openRecord() {
 	s.open, r.isOpen = r, true
 	s.main.enter(r.db)
 	r.pending.moveTo(&s.main)
+	s.pending -= r.size
 	r.pending.buf = nil
 	s.side.db = r.db
 }

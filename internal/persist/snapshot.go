@@ -62,6 +62,7 @@ type Snapshot struct {
 	main, side stream
 	open       *record   // the large key that is being written, nil if there is none
 	waiting    []*record // those that come after it, in this order
+	pending    int64     // bytes that they hold
 
 	state   state
 	err     error
@@ -133,7 +134,7 @@ func (s *Snapshot) Slice(budget time.Duration) (more bool) {
 func (s *Snapshot) share(start time.Time, budget time.Duration) time.Duration {
 	gap := start.Sub(s.lastEnd)
 	b := gap/busyShare - time.Duration(s.foreign)*s.perKey
-	if held := s.Progress().Buffered; held > 0 {
+	if held := s.held(); held > 0 {
 		// At heldShare of the data it is half of the time: throughput is given up before memory.
 		b += min(gap*time.Duration(held)/time.Duration(s.ks.A.Used()/heldShare+1), gap)
 	}
@@ -276,14 +277,19 @@ func (s *Snapshot) Over() (done bool, err error) {
 
 // Progress is how far the snapshot is.
 func (s *Snapshot) Progress() Progress {
-	p := Progress{Keys: s.keys, Total: s.total, Bytes: s.bytes, Buffered: s.side.bytes, Started: s.started}
-	for _, r := range s.waiting {
-		p.Buffered += r.pending.bytes + r.tr.Copied()
+	return Progress{Keys: s.keys, Total: s.total, Bytes: s.bytes, Buffered: s.held(), Started: s.started}
+}
+
+// held is the memory in bytes that waits for other records to end.
+func (s *Snapshot) held() int64 {
+	n := s.side.bytes + s.pending
+	for _, r := range s.waiting[:min(len(s.waiting), 16)] { // there may be very many
+		n += r.tr.Copied()
 	}
 	if s.open != nil {
-		p.Buffered += s.open.tr.Copied()
+		n += s.open.tr.Copied()
 	}
-	return p
+	return n
 }
 
 // Preserve implements keyspace.Saver.

@@ -625,7 +625,7 @@ func (c *chaos) moveKey(db *keyspace.DB) {
 // TestModelOneKey takes snapshots of single large collections.
 func TestModelOneKey(t *testing.T) {
 	rng := newRand(t)
-	for i := range 24 {
+	for i := range 8 {
 		lim := tiny()
 		lim.ListCompressDepth = i % 2
 		c := &chaos{t: t, ks: newKeyspace(rng, lim), rng: rng, keys: 1, wide: 300}
@@ -724,6 +724,53 @@ func TestSlice(t *testing.T) {
 	require.False(t, c.ks.Snapshotting())
 	require.True(t, dest.aborted)
 	c.empty()
+}
+
+// TestGrowth: what a snapshot holds while all of a large collection is changed is a small part of it.
+func TestGrowth(t *testing.T) {
+	rng := newRand(t)
+	const n = 50000
+	ks := newKeyspace(rng, redisLimits())
+	db := ks.DB(0)
+	x := db.Create([]byte("list"), object.List, object.EncListpack, listpack.Empty())
+	for i := range n {
+		v := fmt.Appendf(nil, "element:%d", i)
+		object.AsList(x).MakeRoomFor(v)
+		object.AsList(x).Push(v, false)
+	}
+	want := contents(ks)
+	dest := &memDest{}
+	s := Start(ks, &plainFormat{ks}, NewQueue(dest, nil), Options{})
+	size := ks.A.Used()
+	for range 2000 {
+		l := object.AsList(db.Open(db.Lookup([]byte("list"))))
+		it := l.Iter(rng.IntN(n), false)
+		_, ok := it.Next()
+		require.True(t, ok)
+		l.Replace(&it, []byte("changed"))
+		require.Less(t, s.Progress().Buffered, size/8)
+	}
+	require.NoError(t, s.Run())
+	got, err := decodePlain(dest.b.Bytes())
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+	db.Delete([]byte("list"))
+
+	x = db.Create([]byte("zset"), object.ZSet, object.EncListpack, listpack.Empty())
+	for i := range n {
+		object.AsZSet(x).Add(float64(i), fmt.Appendf(nil, "%d", i), 0)
+	}
+	want = contents(ks)
+	dest = &memDest{}
+	s = Start(ks, &plainFormat{ks}, NewQueue(dest, nil), Options{})
+	for i := range n {
+		object.AsZSet(db.Open(db.Lookup([]byte("zset")))).Add(rng.Float64(), fmt.Appendf(nil, "%d", i), 0)
+	}
+	require.Zero(t, s.Progress().Buffered) // all went out at once
+	require.NoError(t, s.Run())
+	got, err = decodePlain(dest.b.Bytes())
+	require.NoError(t, err)
+	require.Equal(t, want, got)
 }
 
 // TestFull: while the destination does not take anything the walk waits, and commands do not.
