@@ -89,6 +89,7 @@ func FuzzManifest(f *testing.F) {
 	f.Add([]byte("file appendonly.aof.1.base.rdb seq 1 type b\nfile appendonly.aof.1.incr.aof seq 1 type i\n"))
 	f.Add([]byte("file \"a\\x20b\" seq 3 type h startoffset 5\n#c\nfile 'c' seq 4 type i\r\n"))
 	f.Add([]byte("file a seq 1 type b\nfile a seq 2 type h\n"))
+	f.Add([]byte("#\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		m, err := parseManifest("m", text)
 		if err != nil {

@@ -49,10 +49,6 @@ func looksLikeManifest(name string, text []byte) bool {
 
 func (c *Checker) parts(dir string, m *manifest) bool {
 	files := m.files()
-	if len(files) == 0 {
-		c.printf("The manifest names no file to load")
-		return false
-	}
 	for i, f := range files {
 		kind := "INCR"
 		if f.kind == fileBase {
