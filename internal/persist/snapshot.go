@@ -68,6 +68,7 @@ type Snapshot struct {
 	err     error
 	started time.Time
 	lastEnd time.Time     // of the last slice
+	idle    time.Duration // what a slice may take although the last turn was short
 	perKey  time.Duration // what saving a key takes, roughly
 	foreign int           // keys and elements that commands have saved since the last slice
 	inSlice bool
@@ -90,6 +91,7 @@ const (
 	busyShare = 8
 	heldShare = 30 // 1/30 of the data
 	minSlice  = 20 * time.Microsecond
+	idleGap   = 12 * time.Microsecond // between two slices if nothing was read or written
 )
 
 // Progress is how far a snapshot is.
@@ -102,7 +104,7 @@ type Progress struct {
 
 // Start begins a snapshot. None may be running over the keyspace.
 func Start(ks *keyspace.Keyspace, f Format, q *Queue, opt Options) *Snapshot {
-	s := &Snapshot{ks: ks, f: f, q: q, opt: opt, started: time.Now(), perKey: 200}
+	s := &Snapshot{ks: ks, f: f, q: q, opt: opt, started: time.Now(), perKey: 200, idle: minSlice}
 	s.lastEnd = s.started
 	s.main = stream{s: s, db: -1}
 	s.side = stream{s: s, db: -1, hold: true}
@@ -138,7 +140,14 @@ func (s *Snapshot) share(start time.Time, budget time.Duration) time.Duration {
 		// At heldShare of the data it is half of the time: throughput is given up before memory.
 		b += min(gap*time.Duration(held)/time.Duration(s.ks.A.Used()/heldShare+1), gap)
 	}
-	return min(max(b, minSlice), budget)
+	// Turns that serve nobody are short. The more of them follow each other the longer the slices get: a lone client that waits for its replies
+	// hardly feels them, an idle server loses no time with polling.
+	if gap < idleGap {
+		s.idle = min(2*s.idle, budget)
+	} else {
+		s.idle = minSlice
+	}
+	return min(max(b, s.idle), budget)
 }
 
 func (s *Snapshot) slice(start time.Time, budget time.Duration) (more bool) {
