@@ -84,9 +84,7 @@ func start(bin, dir string, args []string) (*process, error) {
 	return nil, fmt.Errorf("the server does not answer:\n%s", p.logTail())
 }
 
-// errNoLog is a server without the part that is tested here.
-var errNoLog = errors.New("the server does not keep a log")
-
+// persists fails for a server that keeps no log although it was told to: the test would show nothing.
 func (p *process) persists(args []string) error {
 	c, err := p.dial()
 	if err != nil {
@@ -95,7 +93,7 @@ func (p *process) persists(args []string) error {
 	defer c.Close()
 	v, err := do(c, "INFO", "persistence")
 	if err == nil && strings.Contains(strings.Join(args, " "), "appendonly yes") && !strings.Contains(v.Text(), "aof_enabled:1") {
-		err = errNoLog
+		err = errors.New("the server does not keep a log")
 	}
 	return err
 }
