@@ -108,6 +108,7 @@ const (
 // persistState is what the engine remembers of saves and rewrites.
 type persistState struct {
 	p        Persistence
+	log      LogPosition // of p; every write asks
 	job      Job
 	kind     jobKind
 	jobStart int64 // unix ms
@@ -135,7 +136,7 @@ func (s *persistState) reset(e *Engine) {
 }
 
 // SetPersistence tells the engine where the data set is kept. Without it nothing is: SAVE and its kin are refused.
-func (e *Engine) SetPersistence(p Persistence) { e.persist.p = p }
+func (e *Engine) SetPersistence(p Persistence) { e.persist.p, e.persist.log = p, p.AppendOnly() }
 
 // SetLoadCounts notes what a load has found, for INFO.
 func (e *Engine) SetLoadCounts(c LoadCounts) { e.persist.load = c }

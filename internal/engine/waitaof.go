@@ -26,8 +26,8 @@ func (e *Engine) CommitCost() time.Duration {
 
 // noteLogged remembers up to where the log must be on disk for the client's writes to be.
 func (e *Engine) noteLogged(c *Client) {
-	if e.persist.p != nil {
-		c.logged = e.persist.p.AppendOnly().Offset()
+	if log := e.persist.log; log != nil {
+		c.logged = log.Offset()
 	}
 }
 

@@ -2,6 +2,7 @@ package persist
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -96,14 +97,41 @@ func appendSelect(b []byte, db int) []byte {
 	return appendBulk(b, n)
 }
 
+// appendCommand is on the path of every write: room for the whole command is made once, and what follows only copies.
 func appendCommand(b []byte, argv [][]byte) []byte {
-	b = appendHead(b, '*', len(argv))
+	const head = 1 + 20 + 2 // a mark, a number, a line end
+	need := head
 	for _, arg := range argv {
-		b = appendHead(b, '$', len(arg))
-		b = append(b, arg...)
-		b = append(b, '\r', '\n')
+		need += head + len(arg) + 2
 	}
-	return b
+	b = slices.Grow(b, need)
+	p := b[len(b) : len(b)+need]
+	n := putHead(p, '*', len(argv))
+	for _, arg := range argv {
+		n += putHead(p[n:], '$', len(arg))
+		n += copy(p[n:], arg)
+		p[n], p[n+1] = '\r', '\n'
+		n += 2
+	}
+	return b[:len(b)+n]
+}
+
+// putHead writes the mark, the number and a line end.
+func putHead(p []byte, mark byte, n int) int {
+	p[0] = mark
+	switch {
+	case n < 10:
+		p = p[1:4:4]
+		p[0], p[1], p[2] = '0'+byte(n), '\r', '\n'
+		return 4
+	case n < 100:
+		p = p[1:5:5]
+		p[0], p[1], p[2], p[3] = '0'+byte(n/10), '0'+byte(n%10), '\r', '\n'
+		return 5
+	}
+	b := strconv.AppendInt(p[:1], int64(n), 10)
+	p[len(b)], p[len(b)+1] = '\r', '\n'
+	return len(b) + 2
 }
 
 func appendBulk(b, arg []byte) []byte {
