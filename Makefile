@@ -3,7 +3,7 @@
 GO      ?= go
 FUZZTIME ?= 10s
 
-.PHONY: all build run test test-invariants test-race lint format check crash bench bench-quick pgo fuzz fuzz-short oracle clean
+.PHONY: all build run test test-invariants test-race lint format check crash bench bench-quick bench-persist pgo fuzz fuzz-short oracle clean
 
 all: build
 
@@ -42,6 +42,9 @@ bench: ## side by side with redis-server, about 15 minutes; updates README
 
 bench-quick: ## the same in under a minute, without writing
 	$(GO) run ./bench -quick
+
+bench-persist: ## snapshots, files and the log, side by side with redis-server: about 15 minutes
+	$(GO) run ./bench -only snapshot,files,appendfsync -o bench/PERSIST.md
 
 pgo: ## the profile that the compiler optimises the server by
 	$(GO) test ./cmd/server -run '^$$' -bench Load -benchtime 5000000x -cpuprofile cmd/server/default.pgo -o /dev/null

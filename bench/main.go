@@ -37,6 +37,12 @@
 //     longest wait of the probe while a big sorted set is deleted.
 //   - wakeup: the time from an LPUSH until the client that waits in BLPOP has the element.
 //
+// And of persistence, by `make bench-persist`:
+//
+//   - snapshot: BGSAVE and BGREWRITEAOF under a full write load: memory, throughput kept, the probe's p99.9. Once for each server.
+//   - files: SAVE, the file's size, and a start that loads it, with mixed keys.
+//   - appendfsync: throughput of SET with the log and without.
+//
 // The probe is one thread with a blocking socket, so that no poller or scheduler of the client sits between
 // the reply and the clock. While a server stalls, the probe cannot send; the requests it should have sent are
 // counted as if they had waited (a reply that took L at interval I also counts L−I, L−2I, …), otherwise a stall
@@ -135,7 +141,8 @@ func parseFlags(args []string, errw io.Writer) (options, error) {
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	fs.SetOutput(errw)
 	fs.BoolVar(&o.quick, "quick", false, "one small round of everything, under one minute")
-	fs.StringVar(&only, "only", "", "comma-separated parts to run: "+strings.Join(partNames, ","))
+	known := slices.Concat(partNames, persistNames)
+	fs.StringVar(&only, "only", strings.Join(partNames, ","), "comma-separated parts to run, of "+strings.Join(known, ","))
 	fs.IntVar(&o.rounds, "rounds", 0, "rounds of each measurement (0: 3, or 1 with -quick)")
 	fs.IntVar(&o.keys, "keys", 0, "size of the key space (0: 3000000, or 200000 with -quick)")
 	fs.StringVar(&tests, "tests", strings.Join(testNames, ","), "commands of the throughput part")
@@ -151,7 +158,7 @@ func parseFlags(args []string, errw io.Writer) (options, error) {
 		return o, fmt.Errorf("unexpected argument %q", fs.Arg(0))
 	}
 	var err error
-	if o.only, err = pick("-only", only, partNames); err != nil {
+	if o.only, err = pick("-only", only, known); err != nil {
 		return o, err
 	}
 	if o.tests, err = pick("-tests", tests, testNames); err != nil {
@@ -266,6 +273,9 @@ func measure(ctx context.Context, p plan, paths [sides]string, log io.Writer) (*
 		{"collections", b.collections},
 		{"elements", b.elements},
 		{"big", b.big},
+		{"snapshot", b.snapshots},
+		{"files", b.files},
+		{"appendfsync", b.appendfsync},
 		{"wakeup", b.wakeup},
 	} {
 		if err := part.run(ctx); err != nil {

@@ -45,7 +45,10 @@ type plan struct {
 	elements   int // of a collection, and the members that redis-benchmark chooses from
 	bigMembers int // of the big sorted set
 	bigOps     int
-	wakeupTime time.Duration
+
+	persistKeys   int           // or elements, of the parts of persistence
+	persistWindow time.Duration // before a snapshot
+	wakeupTime    time.Duration
 }
 
 func fullPlan() plan {
@@ -60,6 +63,7 @@ func fullPlan() plan {
 		eventProbeEvery: 250 * time.Microsecond, eventWindow: 3 * time.Second,
 		bigValues: 5, bigValueSize: 100 << 20,
 		elements: 1_000_000, bigMembers: 10_000_000, bigOps: 300_000,
+		persistKeys: 5_000_000, persistWindow: 4 * time.Second,
 		wakeupTime: 3 * time.Second,
 	}
 }
@@ -75,6 +79,7 @@ func quickPlan() plan {
 	p.eventWindow = time.Second
 	p.bigValues, p.bigValueSize = 4, 32<<20
 	p.elements, p.bigMembers, p.bigOps = 100_000, 300_000, 30_000
+	p.persistKeys, p.persistWindow = 200_000, time.Second
 	p.wakeupTime = time.Second / 2
 	return p
 }
@@ -90,6 +95,7 @@ func (p *plan) apply(o options) {
 		p.rssKeys = []int{o.keys}
 		p.expireKeys = min(p.expireKeys, o.keys)
 		p.growFrom, p.growTo = o.keys*49/100, o.keys
+		p.persistKeys = o.keys
 		p.elements, p.bigMembers = min(p.elements, o.keys), min(p.bigMembers, o.keys)
 	}
 }

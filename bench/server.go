@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	startTimeout = 15 * time.Second
+	startTimeout = time.Minute // with millions of keys to load
 	stopTimeout  = 5 * time.Second
 )
 
@@ -36,11 +36,14 @@ func (s *server) addr() string { return net.JoinHostPort("127.0.0.1", strconv.It
 func (s *server) pid() int     { return s.cmd.Process.Pid }
 
 // start runs a server without persistence and waits until it answers PING.
-func (b *bench) start(ctx context.Context, side int) (*server, error) {
+func (b *bench) start(ctx context.Context, side int) (*server, error) { return b.startWith(ctx, side) }
+
+// startWith is start with more arguments, which override the usual ones.
+func (b *bench) startWith(ctx context.Context, side int, args ...string) (*server, error) {
 	var last error
 	// Between choosing a free port and the server's bind somebody else can take it.
 	for range 3 {
-		s, err := b.launch(side)
+		s, err := b.launch(side, args)
 		if err != nil {
 			return nil, err
 		}
@@ -55,7 +58,7 @@ func (b *bench) start(ctx context.Context, side int) (*server, error) {
 	return nil, last
 }
 
-func (b *bench) launch(side int) (*server, error) {
+func (b *bench) launch(side int, args []string) (*server, error) {
 	port, err := freePort()
 	if err != nil {
 		return nil, err
@@ -65,8 +68,8 @@ func (b *bench) launch(side int) (*server, error) {
 		return nil, err
 	}
 	s := &server{procs: b.procs, side: side, port: port, dir: dir, out: &tailBuffer{}, done: make(chan struct{})}
-	s.cmd = exec.Command(b.paths[side], "--port", strconv.Itoa(port), "--bind", "127.0.0.1",
-		"--save", "", "--appendonly", "no", "--dir", dir)
+	s.cmd = exec.Command(b.paths[side], append([]string{"--port", strconv.Itoa(port), "--bind", "127.0.0.1",
+		"--save", "", "--appendonly", "no", "--dir", dir}, args...)...)
 	s.cmd.Dir = dir
 	s.cmd.Stdout, s.cmd.Stderr = s.out, s.out
 	s.cmd.SysProcAttr = childAttr()

@@ -69,6 +69,7 @@ func redisFiles(t *testing.T, args ...string) (dir string) {
 	}
 	fill(do, 300)
 	do("SAVE")
+	do("CONFIG", "SET", "appendfsync", "always") // under everysec a slow disk holds the last commands back
 	do("MULTI")
 	do("SET", "x", "1")
 	do("SET", "y", "2")
