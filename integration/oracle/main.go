@@ -120,6 +120,10 @@ func startBoth(s settings, dir string) (ref, tested *diff.Server, err error) {
 				return ref, tested, err
 			}
 		}
+		// The server starts in a folder of its own.
+		if s.godwit, err = filepath.Abs(s.godwit); err != nil {
+			return ref, tested, err
+		}
 		if tested, err = diff.StartServer("godwit", s.godwit, dir); err != nil {
 			return ref, tested, err
 		}
