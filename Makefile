@@ -2,6 +2,7 @@
 
 GO      ?= go
 FUZZTIME ?= 10s
+SEED     ?= 7
 
 .PHONY: all build run test test-invariants test-race lint format check crash bench bench-quick bench-persist pgo fuzz fuzz-short oracle clean
 
@@ -29,8 +30,8 @@ lint: ## vet and staticcheck, on Linux and as another system sees the tree
 format: ## fails when a file is not gofmt-clean
 	@files=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$files" ]; then echo "not gofmt-clean:"; echo "$$files"; exit 1; fi
 
-oracle: build ## differential test against redis-server: one million commands
-	$(GO) run ./integration/oracle -n 1000000 -godwit bin/godwit-server
+oracle: build ## differential test against redis-server: one million commands (SEED=n for others)
+	$(GO) run ./integration/oracle -n 1000000 -seed $(SEED) -godwit bin/godwit-server
 
 crash: ## kill -9 under load, 200 times: nothing that was promised is lost (make test does 20 rounds)
 	$(GO) test ./integration/crash -count=1 -v -timeout 60m -rounds 200
