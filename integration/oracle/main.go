@@ -151,10 +151,26 @@ func session(s settings, ref, tested *diff.Server, known *diff.Known) (int, erro
 	err = ses.Run()
 	ses.Report(os.Stdout)
 	fmt.Printf("%.1f s\n", time.Since(begin).Seconds())
-	if err != nil || len(ses.Findings) > 0 {
+	if err != nil || differs(ses.Findings) {
 		return 1, err
 	}
 	return 0, nil
+}
+
+// timing is how many differences that the same stream does not show again may come of the two servers' clocks: a deadline that passes on one of them
+// first. They are reported all the same.
+const timing = 2
+
+// differs reports whether the findings fail the run.
+func differs(findings []*diff.Finding) bool {
+	gone := 0
+	for _, f := range findings {
+		if f.Reproduced {
+			return true
+		}
+		gone += f.Times
+	}
+	return gone > timing
 }
 
 func replay(s settings, ref, tested *diff.Server, known *diff.Known) (int, error) {
