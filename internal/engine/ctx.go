@@ -20,15 +20,14 @@ type Ctx struct {
 	Args   [][]byte     // Args[0] is the command name
 	Now    int64        // unix time in ms, read once for the command
 
-	dirty     int64
-	prop      propMode
-	propCmds  [][][]byte
-	failed    bool
-	noSlowlog bool
-	saved     bool  // see Saved
-	rerun     bool  // of a command that has waited
-	blocked   bool  // the handler called Block
-	redacted  []int // arguments that are never shown
+	dirty    int64
+	prop     propMode
+	propCmds [][][]byte
+	failed   bool
+	saved    bool  // see Saved
+	rerun    bool  // of a command that has waited
+	blocked  bool  // the handler called Block
+	redacted []int // arguments that are never shown
 }
 
 type propMode uint8
@@ -76,9 +75,6 @@ func (c *Ctx) Propagating() bool { return len(c.E.sinks) > 0 }
 
 // NoPropagate keeps the command out of AOF and replication although it was dirty.
 func (c *Ctx) NoPropagate() { c.prop = propNone }
-
-// NoSlowlog keeps this run of the command out of the slow log and the latency monitor.
-func (c *Ctx) NoSlowlog() { c.noSlowlog = true }
 
 // Redact keeps argument i, a password, out of MONITOR and the slow log.
 func (c *Ctx) Redact(i int) { c.redacted = append(c.redacted, i) }

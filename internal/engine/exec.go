@@ -162,10 +162,10 @@ func (e *Engine) account(c *Ctx, ns int64) {
 	}
 	e.Stats.Commands++
 	us := ns / 1000
-	if t := e.Cfg.SlowlogLogSlowerThan; t >= 0 && us >= t && !c.noSlowlog && !cmd.Is(SkipSlowlog) {
+	if t := e.Cfg.SlowlogLogSlowerThan; t >= 0 && us >= t && !cmd.Is(SkipSlowlog) {
 		e.Slowlog.Add(e.now/1000, us, c.shown(), cl.Addr, cl.Name)
 	}
-	if t := e.Cfg.LatencyMonitorThreshold; t > 0 && us >= t*1000 && !c.noSlowlog {
+	if t := e.Cfg.LatencyMonitorThreshold; t > 0 && us >= t*1000 {
 		event := "command"
 		if cmd.Is(Fast) {
 			event = "fast-command"
