@@ -78,6 +78,19 @@ func keysFrom(i int, access engine.Access) engine.KeySpec {
 	return engine.KeySpec{Begin: engine.At(i), Find: engine.Range(-1, 1, 0), Access: access}
 }
 
+// entry fills in what most entries of a group share: the group and, unless the entry has its own, one key as the first argument and O(1).
+func entry(group engine.Group, cmd engine.Command, access engine.Access, args ...engine.Arg) *engine.Command {
+	cmd.Group = group
+	if cmd.Complexity == "" {
+		cmd.Complexity = "O(1)"
+	}
+	if cmd.Keys == nil {
+		cmd.Keys = []engine.KeySpec{keyAt(1, access)}
+	}
+	cmd.Args = args
+	return &cmd
+}
+
 // help answers HELP of a container command; lines are the ones between the usage line and HELP's own.
 func help(c *engine.Ctx, lines ...string) {
 	c.Array(len(lines) + 3)

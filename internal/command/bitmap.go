@@ -23,14 +23,9 @@ func bitmapCommands() []*engine.Command {
 	}
 }
 
-// bitmapCommand fills in what the bitmap commands share: the group and, unless it has its own, one key as the first argument.
+// bitmapCommand is entry for the bitmap commands.
 func bitmapCommand(cmd engine.Command, access engine.Access, args ...engine.Arg) *engine.Command {
-	cmd.Group = engine.GroupBitmap
-	cmd.Args = args
-	if cmd.Keys == nil {
-		cmd.Keys = []engine.KeySpec{keyAt(1, access)}
-	}
-	return &cmd
+	return entry(engine.GroupBitmap, cmd, access, args...)
 }
 
 // bitOffset reads the number of a bit, which must lie in a string of allowed length; "#n" stands for n times width when width is not 0.

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 
 	"godwit/internal/engine"
-	"godwit/internal/keyspace"
 	"godwit/internal/object"
 	"godwit/internal/sds"
 )
@@ -85,12 +84,7 @@ func bitopCmd(c *engine.Ctx) {
 	}
 	dst := c.Args[2]
 	if n == 0 {
-		if c.DB.Delete(dst) {
-			c.Changed(dst)
-			c.Notify(keyspace.EvGeneric, "del", dst)
-			c.Dirty(1)
-		}
-		c.Int(0)
+		storedNothing(c, dst)
 		return
 	}
 	var small [1024]byte

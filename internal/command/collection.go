@@ -37,6 +37,24 @@ func emptied(c *engine.Ctx, x *object.Edit, key []byte) {
 	c.Notify(keyspace.EvGeneric, "del", key)
 }
 
+// storedNothing ends a command whose result is empty: it is not stored at dst, and what was there is deleted.
+func storedNothing(c *engine.Ctx, dst []byte) {
+	if c.DB.Delete(dst) {
+		c.Changed(dst)
+		c.Notify(keyspace.EvGeneric, "del", dst)
+		c.Dirty(1)
+	}
+	c.Int(0)
+}
+
+// valueText is the element's bytes, printed into digits if it is an integer.
+func valueText(v listpack.Value, digits *[20]byte) []byte {
+	if v.IsInt {
+		return v.Append(digits[:0])
+	}
+	return v.B
+}
+
 // bulkValue answers with an element of a collection.
 func bulkValue(c *engine.Ctx, v listpack.Value) {
 	if v.IsInt {

@@ -15,15 +15,9 @@ func hashCommands() []*engine.Command {
 		hashExpireCommands(), hashGetexCommands())
 }
 
-// hashCommand fills in what hash commands share: the group, one key as the first argument and, unless it has its own, O(1).
+// hashCommand is entry for the hash commands, whose first argument is their only key.
 func hashCommand(cmd engine.Command, access engine.Access, args ...engine.Arg) *engine.Command {
-	cmd.Group = engine.GroupHash
-	if cmd.Complexity == "" {
-		cmd.Complexity = "O(1)"
-	}
-	cmd.Keys = []engine.KeySpec{keyAt(1, access)}
-	cmd.Args = append([]engine.Arg{engine.Key("key", 0)}, args...)
-	return &cmd
+	return entry(engine.GroupHash, cmd, access, append([]engine.Arg{engine.Key("key", 0)}, args...)...)
 }
 
 func hashReadCommands() []*engine.Command {

@@ -72,11 +72,7 @@ func hincrbyfloatCmd(c *engine.Ctx) {
 	if found {
 		if v, has := h.Get(c.Args[2]); has {
 			var digits [20]byte
-			b := v.B
-			if v.IsInt {
-				b = v.Append(digits[:0])
-			}
-			if old, ok = object.ParseLongDouble(b); !ok {
+			if old, ok = object.ParseLongDouble(valueText(v, &digits)); !ok {
 				c.Err("ERR hash value is not a float")
 				return
 			}

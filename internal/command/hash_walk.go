@@ -103,21 +103,11 @@ func hrandfieldCount(c *engine.Ctx) {
 
 func hscanCmd(c *engine.Ctx) {
 	var o scanOptions
-	if !o.parseCursor(c, c.Args[2]) {
-		return
-	}
-	h, found, ok := readHash(c)
+	x, ok := o.open(c, object.Hash, scanFields)
 	if !ok {
 		return
 	}
-	if !found {
-		noScan(c)
-		return
-	}
-	if !o.parseOptions(c, c.Args[3:], scanFields) {
-		return
-	}
-	r := o.reply(c)
+	h, r := object.AsHash(x), o.reply(c)
 	emit := func(field, value listpack.Value) {
 		var digits [20]byte
 		if b := valueText(field, &digits); r.wants(b) {
@@ -136,12 +126,4 @@ func hscanCmd(c *engine.Ctx) {
 		return
 	}
 	r.done(o.walk(func(cursor uint64) (uint64, int) { return h.ScanStep(cursor, emit) }))
-}
-
-// valueText is the element's bytes, printed into digits if it is an integer.
-func valueText(v listpack.Value, digits *[20]byte) []byte {
-	if v.IsInt {
-		return v.Append(digits[:0])
-	}
-	return v.B
 }

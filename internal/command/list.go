@@ -15,15 +15,12 @@ func listCommands() []*engine.Command {
 		[]*engine.Command{lposCommand()})
 }
 
-// listCommand fills in what most list commands share: the group and, unless it has its own, one key as the first argument.
+// listCommand is entry for the list commands; those without keys of their own have one, their first argument.
 func listCommand(cmd engine.Command, access engine.Access, args ...engine.Arg) *engine.Command {
-	cmd.Group = engine.GroupList
 	if cmd.Keys == nil {
-		cmd.Keys = []engine.KeySpec{keyAt(1, access)}
 		args = append([]engine.Arg{engine.Key("key", 0)}, args...)
 	}
-	cmd.Args = args
-	return &cmd
+	return entry(engine.GroupList, cmd, access, args...)
 }
 
 func listPushCommands() []*engine.Command {

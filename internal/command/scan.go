@@ -61,6 +61,25 @@ func (o *scanOptions) parseCursor(c *engine.Ctx, arg []byte) (ok bool) {
 	return ok
 }
 
+// open reads the arguments of HSCAN, SSCAN and ZSCAN and opens the collection of type t, in Redis's order of checks. It reports false when it has
+// answered: with an error, or for a missing key with a walk that is through.
+func (o *scanOptions) open(c *engine.Ctx, t object.Type, kind scanKind) (x *object.Edit, ok bool) {
+	if !o.parseCursor(c, c.Args[2]) {
+		return nil, false
+	}
+	x, ok = openRead(c, c.Args[1], t)
+	if !ok {
+		return nil, false
+	}
+	if x == nil {
+		c.Array(2)
+		c.BulkString("0")
+		c.Array(0)
+		return nil, false
+	}
+	return x, o.parseOptions(c, c.Args[3:], kind)
+}
+
 // parseOptions reads what follows the cursor, answering with Redis's errors.
 func (o *scanOptions) parseOptions(c *engine.Ctx, args [][]byte, kind scanKind) (ok bool) {
 	o.count = 10
@@ -165,21 +184,6 @@ func (r *scanReply) done(cursor uint64) {
 	r.c.Buf = slices.Insert(r.c.Buf, r.at, w.Buf...)
 }
 
-// noScan answers for a missing key: an empty walk that is through.
-func noScan(c *engine.Ctx) {
-	c.Array(2)
-	c.BulkString("0")
-	c.Array(0)
-}
-
-// wants reports whether the key passes the filters.
-func (o *scanOptions) wants(e object.Entry) bool {
-	if o.match != nil && !scan.Match(o.match, e.Key(), false) {
-		return false
-	}
-	return !o.typed || o.typeName == e.Type().String()
-}
-
 func scanCmd(c *engine.Ctx) {
 	var o scanOptions
 	if !o.parseCursor(c, c.Args[1]) || !o.parseOptions(c, c.Args[2:], scanKeys) {
@@ -189,7 +193,7 @@ func scanCmd(c *engine.Ctx) {
 	r.done(o.walk(func(cursor uint64) (next uint64, seen int) {
 		next = c.DB.Scan(cursor, func(e object.Entry) {
 			seen++
-			if o.wants(e) {
+			if r.wants(e.Key()) && (!o.typed || o.typeName == e.Type().String()) {
 				r.bulk(e.Key())
 			}
 		})

@@ -14,17 +14,9 @@ func setCommands() []*engine.Command {
 	return slices.Concat(setWriteCommands(), setReadCommands(), setRandomCommands(), setOpCommands())
 }
 
-// setTypeCommand fills in what most set commands share: the group, and unless it has its own, one key as the first argument and O(1).
+// setTypeCommand is entry for the set commands.
 func setTypeCommand(cmd engine.Command, access engine.Access, args ...engine.Arg) *engine.Command {
-	cmd.Group = engine.GroupSet
-	if cmd.Complexity == "" {
-		cmd.Complexity = "O(1)"
-	}
-	if cmd.Keys == nil {
-		cmd.Keys = []engine.KeySpec{keyAt(1, access)}
-	}
-	cmd.Args = args
-	return &cmd
+	return entry(engine.GroupSet, cmd, access, args...)
 }
 
 func setWriteCommands() []*engine.Command {
@@ -250,21 +242,11 @@ func wholeSet(c *engine.Ctx, s object.Members) {
 
 func sscanCmd(c *engine.Ctx) {
 	var o scanOptions
-	if !o.parseCursor(c, c.Args[2]) {
-		return
-	}
-	s, found, ok := readSet(c, c.Args[1])
+	x, ok := o.open(c, object.Set, scanElems)
 	if !ok {
 		return
 	}
-	if !found {
-		noScan(c)
-		return
-	}
-	if !o.parseOptions(c, c.Args[3:], scanElems) {
-		return
-	}
-	r := o.reply(c)
+	s, r := object.AsSet(x), o.reply(c)
 	if s.Kind() == object.EncHashtable {
 		r.done(o.walk(func(cursor uint64) (next uint64, seen int) {
 			next = s.Scan(cursor, func(m []byte) {
@@ -277,13 +259,9 @@ func sscanCmd(c *engine.Ctx) {
 		}))
 		return
 	}
-	var tmp [24]byte
+	var digits [20]byte
 	s.Each(func(v listpack.Value) bool {
-		m := v.B
-		if v.IsInt {
-			m = v.Append(tmp[:0])
-		}
-		if r.wants(m) {
+		if m := valueText(v, &digits); r.wants(m) {
 			r.bulk(m)
 		}
 		return true

@@ -160,12 +160,7 @@ func storeSets(c *engine.Ctx, op setOp, event string) {
 	n := res.Len()
 	if n == 0 {
 		res.Discard()
-		if c.DB.Delete(dst) {
-			c.Changed(dst)
-			c.Notify(keyspace.EvGeneric, "del", dst)
-			c.Dirty(1)
-		}
-		c.Int(0)
+		storedNothing(c, dst)
 		return
 	}
 	c.DB.Install(dst, res.Edit)

@@ -279,17 +279,11 @@ func (o *sortOptions) storeTo(c *engine.Ctx, items []sortItem) {
 		buf = append(buf, b...)
 		ends = append(ends, len(buf))
 	})
-	c.DB.Lookup(o.store) // an expired key is gone before it is replaced
-	existed := c.DB.Delete(o.store)
 	if n == 0 {
-		if existed {
-			c.Changed(o.store)
-			c.Notify(keyspace.EvGeneric, "del", o.store)
-			c.Dirty(1)
-		}
-		c.Int(0)
+		storedNothing(c, o.store)
 		return
 	}
+	c.DB.Delete(o.store)
 	l := object.AsList(c.DB.Create(o.store, object.List, object.EncListpack, listpack.Empty()))
 	l.MakeRoom(len(buf), n)
 	start := 0

@@ -13,17 +13,9 @@ func stringCommands() []*engine.Command {
 		stringIncrCommands(), stringCompareCommands(), []*engine.Command{increxCommand(), lcsCommand()})
 }
 
-// stringCommand fills in what most string commands share: the group, and unless it has its own, one key as the first argument and O(1).
+// stringCommand is entry for the string commands.
 func stringCommand(cmd engine.Command, access engine.Access, args ...engine.Arg) *engine.Command {
-	cmd.Group = engine.GroupString
-	if cmd.Complexity == "" {
-		cmd.Complexity = "O(1)"
-	}
-	if cmd.Keys == nil {
-		cmd.Keys = []engine.KeySpec{keyAt(1, access)}
-	}
-	cmd.Args = args
-	return &cmd
+	return entry(engine.GroupString, cmd, access, args...)
 }
 
 func stringReadCommands() []*engine.Command {

@@ -185,28 +185,16 @@ func zrankCmd(c *engine.Ctx, reverse bool) {
 
 func zscanCmd(c *engine.Ctx) {
 	var o scanOptions
-	if !o.parseCursor(c, c.Args[2]) {
-		return
-	}
-	z, found, ok := zsetRead(c, c.Args[1])
+	x, ok := o.open(c, object.ZSet, scanElems)
 	if !ok {
 		return
 	}
-	if !found {
-		noScan(c)
-		return
-	}
-	if !o.parseOptions(c, c.Args[3:], scanElems) {
-		return
-	}
-	r := o.reply(c)
+	z, r := object.AsZSet(x), o.reply(c)
 	packed := z.Kind() != object.EncSkiplist
-	var name, number [32]byte
+	var digits [20]byte
+	var number [32]byte
 	emit := func(m listpack.Value, score float64) {
-		b := m.B
-		if m.IsInt {
-			b = m.Append(name[:0])
-		}
+		b := valueText(m, &digits)
 		if !r.wants(b) {
 			return
 		}

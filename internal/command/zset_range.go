@@ -159,11 +159,7 @@ func scoredMember(c *engine.Ctx, m listpack.Value, score float64, withScores boo
 	if withScores && c.Proto == 3 {
 		c.Array(2)
 	}
-	if m.IsInt {
-		c.BulkInt(m.N)
-	} else {
-		c.Bulk(m.B)
-	}
+	bulkValue(c, m)
 	if withScores {
 		c.Double(score)
 	}

@@ -12,12 +12,9 @@ func zsetRangeCommands() []*engine.Command {
 	return append(zrangeFamily(), append(zremrangeFamily(), zcountFamily()...)...)
 }
 
-// zsetCommand completes the entry of a command whose first argument is its only key.
+// zsetCommand is entry for the sorted set commands whose first argument is their only key.
 func zsetCommand(cmd engine.Command, access engine.Access, args ...engine.Arg) *engine.Command {
-	cmd.Group = engine.GroupSortedSet
-	cmd.Keys = []engine.KeySpec{keyAt(1, access)}
-	cmd.Args = append([]engine.Arg{engine.Key("key", 0)}, args...)
-	return &cmd
+	return entry(engine.GroupSortedSet, cmd, access, append([]engine.Arg{engine.Key("key", 0)}, args...)...)
 }
 
 func limitArg() engine.Arg {
