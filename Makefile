@@ -51,10 +51,7 @@ pgo: ## the profile that the compiler optimises the server by
 	$(GO) test ./cmd/server -run '^$$' -bench Load -benchtime 5000000x -cpuprofile cmd/server/default.pgo -o /dev/null
 
 fuzz: ## every fuzz target for FUZZTIME each
-	@set -e; for pkg in $$($(GO) list ./...); do \
-		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
-			echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 2s $$pkg; \
-		done; done
+	@GO="$(GO)" scripts/fuzz.sh $(FUZZTIME)
 
 fuzz-short:
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=3s
