@@ -77,22 +77,8 @@ func (b *bench) collections(ctx context.Context) error {
 
 func (b *bench) benchmarkCollection(ctx context.Context, s *server, t collectionTest, pipeline int) (rps, cpu float64, err error) {
 	ops := max(1000, int(float64(b.plan.ops(t.name, pipeline))*t.scale))
-	before, err := cpuTime(s.pid())
-	if err != nil {
-		return 0, 0, err
-	}
-	args := append([]string{"-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-c", "50", "-n", strconv.Itoa(ops),
-		"-P", strconv.Itoa(pipeline), "-r", strconv.Itoa(b.plan.elements), "-d", "3", "--csv"}, t.args...)
-	out, err := tool(ctx, nil, "redis-benchmark", args...)
-	if err != nil {
-		return 0, 0, err
-	}
-	after, err := cpuTime(s.pid())
-	if err != nil {
-		return 0, 0, err
-	}
-	rps, err = parseBenchmark(out)
-	return rps, float64((after - before).Nanoseconds()) / 1e3 / float64(ops), err
+	// redis-benchmark takes what follows a command for its arguments: t.args come last.
+	return redisBenchmark(ctx, s, ops, pipeline, append([]string{"-r", strconv.Itoa(b.plan.elements), "-d", "3"}, t.args...)...)
 }
 
 // generated is a command stream whose replies nobody looks at.
@@ -111,27 +97,32 @@ func (b *bench) pipe(ctx context.Context, s *server, g generated) (cpu float64, 
 		return 0, err
 	}
 	defer os.Remove(path)
+	cpu, err = pipeFile(ctx, s, path, g.n)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", g.name, err)
+	}
+	return cpu, nil
+}
+
+// pipeFile feeds a file of n commands to redis-cli --pipe and returns the server's CPU time in µs for each.
+func pipeFile(ctx context.Context, s *server, path string, n int) (cpu float64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return 0, err
 	}
 	defer f.Close()
-	before, err := cpuTime(s.pid())
+	var out []byte
+	used, err := cpuDuring(s, func() error {
+		out, err = tool(ctx, f, "redis-cli", "-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "--pipe")
+		return err
+	})
 	if err != nil {
 		return 0, err
 	}
-	out, err := tool(ctx, f, "redis-cli", "-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "--pipe")
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", g.name, err)
+	if want := fmt.Sprintf("errors: 0, replies: %d", n); !bytes.Contains(out, []byte(want)) {
+		return 0, fmt.Errorf("redis-cli --pipe did not report %q: %q", want, out)
 	}
-	after, err := cpuTime(s.pid())
-	if err != nil {
-		return 0, err
-	}
-	if want := fmt.Sprintf("errors: 0, replies: %d", g.n); !bytes.Contains(out, []byte(want)) {
-		return 0, fmt.Errorf("%s: redis-cli --pipe did not report %q: %q", g.name, want, out)
-	}
-	return float64((after - before).Nanoseconds()) / 1e3 / float64(g.n), nil
+	return used / float64(n), nil
 }
 
 // elementKind is a collection, or many, whose memory is measured.

@@ -4,12 +4,10 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 )
 
 // rss measures resident memory for each key. It hardly depends on the machine's mood: one round is enough.
@@ -81,32 +79,12 @@ func (b *bench) bulk(ctx context.Context) error {
 }
 
 func (b *bench) bulkOnce(ctx context.Context, side int, path string) (float64, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
 	s, err := b.start(ctx, side)
 	if err != nil {
 		return 0, err
 	}
 	defer s.stop()
-	before, err := cpuTime(s.pid())
-	if err != nil {
-		return 0, err
-	}
-	out, err := tool(ctx, f, "redis-cli", "-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "--pipe")
-	if err != nil {
-		return 0, err
-	}
-	after, err := cpuTime(s.pid())
-	if err != nil {
-		return 0, err
-	}
-	if want := fmt.Sprintf("errors: 0, replies: %d", b.plan.keys); !bytes.Contains(out, []byte(want)) {
-		return 0, fmt.Errorf("redis-cli --pipe did not report %q: %q", want, out)
-	}
-	return float64((after - before).Nanoseconds()) / 1e3 / float64(b.plan.keys), nil
+	return pipeFile(ctx, s, path, b.plan.keys)
 }
 
 func writeBulkFile(path string, req request, n int) (err error) {

@@ -73,25 +73,37 @@ func (b *bench) throughput(ctx context.Context, pair [sides]*server) error {
 	return nil
 }
 
-// benchmark runs redis-benchmark once and returns operations a second and the server's CPU µs for each.
+// benchmark runs redis-benchmark's test once over the loaded key space.
 func (b *bench) benchmark(ctx context.Context, s *server, test string, pipeline int) (rps, cpu float64, err error) {
-	ops := b.plan.ops(test, pipeline)
-	before, err := cpuTime(s.pid())
-	if err != nil {
-		return 0, 0, err
-	}
-	out, err := tool(ctx, nil, "redis-benchmark", "-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-c", "50",
-		"-n", strconv.Itoa(ops), "-P", strconv.Itoa(pipeline), "-r", strconv.Itoa(b.plan.keys),
-		"-d", strconv.Itoa(b.plan.valueSize), "-t", test, "--csv")
-	if err != nil {
-		return 0, 0, err
-	}
-	after, err := cpuTime(s.pid())
+	return redisBenchmark(ctx, s, b.plan.ops(test, pipeline), pipeline, "-r", strconv.Itoa(b.plan.keys), "-d", strconv.Itoa(b.plan.valueSize), "-t", test)
+}
+
+// redisBenchmark runs redis-benchmark with 50 connections and returns operations a second and the server's CPU µs for each.
+func redisBenchmark(ctx context.Context, s *server, ops, pipeline int, args ...string) (rps, cpu float64, err error) {
+	args = append([]string{"-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-c", "50", "-n", strconv.Itoa(ops), "-P", strconv.Itoa(pipeline), "--csv"}, args...)
+	var out []byte
+	used, err := cpuDuring(s, func() error {
+		out, err = tool(ctx, nil, "redis-benchmark", args...)
+		return err
+	})
 	if err != nil {
 		return 0, 0, err
 	}
 	rps, err = parseBenchmark(out)
-	return rps, float64((after - before).Nanoseconds()) / 1e3 / float64(ops), err
+	return rps, used / float64(ops), err
+}
+
+// cpuDuring is the server's CPU time in µs while f runs.
+func cpuDuring(s *server, f func() error) (micros float64, err error) {
+	before, err := cpuTime(s.pid())
+	if err != nil {
+		return 0, err
+	}
+	if err := f(); err != nil {
+		return 0, err
+	}
+	after, err := cpuTime(s.pid())
+	return float64((after - before).Nanoseconds()) / 1e3, err
 }
 
 // parseBenchmark finds the requests a second in the last line of redis-benchmark's CSV.

@@ -120,8 +120,7 @@ func (o Owned) Free(a *arena.Arena) {
 		return
 	}
 	if o.Large != nil {
-		for !o.Large.Drain(1 << 20) {
-		}
+		freeLarge(o.Large)
 		return
 	}
 	o.Block.Free(a)

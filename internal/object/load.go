@@ -100,7 +100,11 @@ func (b *ZBuilder) Load() (x *Edit, ok bool) {
 		}
 		return NewDetached(b.h, ZSet, EncListpack, b.packed()), true
 	}
-	return b.loadLarge()
+	l, ok := b.large(false)
+	if !ok {
+		return nil, false
+	}
+	return detachLarge(b.h, ZSet, EncSkiplist, l), true
 }
 
 // distinct reports whether the members, which are few, differ.
@@ -110,31 +114,6 @@ func (b *ZBuilder) distinct() bool {
 		seen[string(b.bytesOf(it))] = true
 	}
 	return len(seen) == len(b.items)
-}
-
-// loadLarge is large for members that may be equal.
-func (b *ZBuilder) loadLarge() (x *Edit, ok bool) {
-	l := newZSetLarge(b.h)
-	l.dict.Expand(len(b.items))
-	ap := l.list.Append()
-	var hash [zbatchLen]uint64
-	for rest := b.items; len(rest) > 0; {
-		some := rest[:min(zbatchLen, len(rest))]
-		rest = rest[len(some):]
-		for i, it := range some {
-			hash[i] = b.h.Hash(b.bytesOf(it))
-			l.dict.Prefetch(hash[i])
-		}
-		for i, it := range some {
-			m := b.bytesOf(it)
-			if l.dict.Find(hash[i], m) != 0 {
-				freeLarge(l)
-				return nil, false
-			}
-			ap.Add(l.loose(hash[i], it.score, m))
-		}
-	}
-	return detachLarge(b.h, ZSet, EncSkiplist, l), true
 }
 
 // ListBuilder builds a list from the nodes or elements of another.

@@ -160,7 +160,8 @@ func (b *ZBuilder) Store(x *Edit) {
 		x.SetPacked(EncListpack, b.packed())
 		return
 	}
-	x.SetLarge(EncSkiplist, b.large())
+	l, _ := b.large(true)
+	x.SetLarge(EncSkiplist, l)
 }
 
 // maxPacked keeps a listpack far from its own limit of 1 GiB, in bytes.
@@ -180,9 +181,9 @@ func (b *ZBuilder) packed() []byte {
 }
 
 // large builds the large form. Nodes are made in order, so that a walk over the set reads memory in order too; the dict's buckets are
-// fetched some members ahead.
-func (b *ZBuilder) large() *zsetLarge {
-	l := newZSetLarge(b.h)
+// fetched some members ahead. Unless the members are known to be distinct they are looked up, and ok is false, with nothing left, if two are equal.
+func (b *ZBuilder) large(distinct bool) (l *zsetLarge, ok bool) {
+	l = newZSetLarge(b.h)
 	l.dict.Expand(len(b.items))
 	ap := l.list.Append()
 	var hash [zbatchLen]uint64
@@ -194,8 +195,13 @@ func (b *ZBuilder) large() *zsetLarge {
 			l.dict.Prefetch(hash[i])
 		}
 		for i, it := range some {
-			ap.Add(l.loose(hash[i], it.score, b.bytesOf(it)))
+			m := b.bytesOf(it)
+			if !distinct && l.dict.Find(hash[i], m) != 0 {
+				freeLarge(l)
+				return nil, false
+			}
+			ap.Add(l.loose(hash[i], it.score, m))
 		}
 	}
-	return l
+	return l, true
 }
