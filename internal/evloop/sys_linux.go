@@ -2,6 +2,7 @@ package evloop
 
 import (
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -77,6 +78,32 @@ func Writev(fd int, bufs [][]byte) (n int, errno syscall.Errno) {
 func epollWaitNow(epfd int, events []unix.EpollEvent) (int, syscall.Errno) {
 	r, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(epfd),
 		uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), 0, 0, 0)
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(r), 0
+}
+
+// epollWaitBlock waits; the scheduler is told, so that other goroutines run meanwhile. A timeout below a millisecond takes epoll_pwait2, which kernels
+// before 5.11 do not have: there, and above it, it is rounded up to whole milliseconds.
+func epollWaitBlock(epfd int, events []unix.EpollEvent, timeout time.Duration) (int, syscall.Errno) {
+	if timeout > 0 && timeout < time.Millisecond {
+		ts := unix.NsecToTimespec(int64(timeout))
+		r, _, errno := syscall.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(epfd),
+			uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), uintptr(unsafe.Pointer(&ts)), 0, 0)
+		if errno == 0 {
+			return int(r), 0
+		}
+		if errno != syscall.ENOSYS && errno != syscall.EPERM {
+			return 0, errno
+		}
+	}
+	ms := -1
+	if timeout >= 0 {
+		ms = int((timeout + time.Millisecond - 1) / time.Millisecond)
+	}
+	r, _, errno := syscall.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(epfd),
+		uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), uintptr(ms), 0, 0)
 	if errno != 0 {
 		return 0, errno
 	}
