@@ -17,6 +17,7 @@ func Table() *engine.Table {
 		listCommands(), blockingCommands(),
 		hashCommands(), setCommands(),
 		zsetCommands(), zsetRangeCommands(), zsetOpCommands(),
+		geoCommands(),
 		genericCommands(), expireCommands(), scanCommands(),
 		sortCommands(),
 		connectionCommands(), clientCommands(),

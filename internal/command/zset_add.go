@@ -58,7 +58,7 @@ func (o *zaddOptions) one(arg []byte) bool {
 func zaddCmd(c *engine.Ctx) {
 	var o zaddOptions
 	if pairs, ok := o.parse(c, c.Args[2:]); ok {
-		zadd(c, &o, pairs)
+		zadd(c, &o, pairs, 2, scoreArg)
 	}
 }
 
@@ -66,24 +66,32 @@ func zaddCmd(c *engine.Ctx) {
 func zincrbyCmd(c *engine.Ctx) {
 	o := zaddOptions{flags: object.ZAddIncr}
 	if pairs, ok := o.parse(c, c.Args[2:]); ok {
-		zadd(c, &o, pairs)
+		zadd(c, &o, pairs, 2, scoreArg)
 	}
+}
+
+// scoreArg reads the score of a pair of ZADD, answering with Redis's error.
+func scoreArg(c *engine.Ctx, pair [][]byte) (float64, bool) {
+	f, ok := object.ParseScore(pair[0])
+	if !ok {
+		c.Err(engine.ErrNotFloat)
+	}
+	return f, ok
 }
 
 // maxParsed is how many scores are remembered between checking them all and using them; those beyond are read twice.
 const maxParsed = 16
 
-// zadd is ZADD behind its options.
-func zadd(c *engine.Ctx, o *zaddOptions, pairs [][]byte) {
+// zadd is ZADD behind its options. Each member is the last of width arguments, of which score makes its score.
+func zadd(c *engine.Ctx, o *zaddOptions, args [][]byte, width int, score func(c *engine.Ctx, item [][]byte) (float64, bool)) {
 	var parsed [maxParsed]float64
-	for i := 0; i < len(pairs); i += 2 {
-		f, ok := object.ParseScore(pairs[i])
+	for i := 0; i < len(args)/width; i++ {
+		f, ok := score(c, args[i*width:][:width])
 		if !ok {
-			c.Err(engine.ErrNotFloat)
 			return
 		}
-		if i/2 < maxParsed {
-			parsed[i/2] = f
+		if i < maxParsed {
+			parsed[i] = f
 		}
 	}
 	key := c.Args[1]
@@ -101,13 +109,14 @@ func zadd(c *engine.Ctx, o *zaddOptions, pairs [][]byte) {
 	z := object.AsZSet(x)
 	added, updated := 0, 0
 	var res object.ZAddResult
-	var score float64
-	for i := 0; i < len(pairs); i += 2 {
-		f := parsed[i/2%maxParsed]
-		if i/2 >= maxParsed {
-			f, _ = object.ParseScore(pairs[i])
+	var now float64
+	for i := 0; i < len(args)/width; i++ {
+		item := args[i*width:][:width]
+		f := parsed[i%maxParsed]
+		if i >= maxParsed {
+			f, _ = score(c, item)
 		}
-		switch res, score = z.Add(f, pairs[i+1], o.flags); res {
+		switch res, now = z.Add(f, item[width-1], o.flags); res {
 		case object.ZAddNaN:
 			c.Err(errScoreNaN)
 			return
@@ -125,7 +134,7 @@ func zadd(c *engine.Ctx, o *zaddOptions, pairs [][]byte) {
 		zsetChanged(c, z, event, key)
 		c.Dirty(added + updated)
 	}
-	zaddReply(c, o, added, updated, res, score)
+	zaddReply(c, o, added, updated, res, now)
 }
 
 // zaddReply answers with the new score (INCR) or with a count. res and score are those of the last member.

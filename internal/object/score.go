@@ -16,6 +16,9 @@ func ParseScore(b []byte) (float64, bool) {
 	if len(b) == 0 || isSpace(b[0]) {
 		return 0, false
 	}
+	if f, ok := shortDecimal(b); ok {
+		return f, true
+	}
 	f, n, lost := scanFloat(b)
 	if n != len(b) || f != f || lost {
 		return 0, false
@@ -43,6 +46,40 @@ func smallInt(b []byte) (float64, bool) {
 		return float64(n), true
 	}
 	return float64(-n), n != 0
+}
+
+// shortDecimal reads up to 15 digits, one point among them, with an optional minus sign: coordinates and prices. Both the digits and the power of
+// ten to divide them by are exact, so the quotient is rounded as it must be. Zeros are left to others.
+func shortDecimal(b []byte) (float64, bool) {
+	d := b
+	if d[0] == '-' {
+		d = d[1:]
+	}
+	if len(d) > 16 {
+		return 0, false
+	}
+	n, scale, point := int64(0), 1.0, false
+	for _, c := range d {
+		if c == '.' && !point {
+			point = true
+			continue
+		}
+		if c -= '0'; c > 9 {
+			return 0, false
+		}
+		n = n*10 + int64(c)
+		if point {
+			scale *= 10
+		}
+	}
+	if n == 0 || n >= 1e15 {
+		return 0, false
+	}
+	f := float64(n) / scale
+	if len(d) < len(b) {
+		f = -f
+	}
+	return f, true
 }
 
 // AppendScore appends the score as C's printf("%.17g") does, inf and -inf without sign or case to wonder about.

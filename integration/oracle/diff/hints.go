@@ -67,7 +67,7 @@ func (g *Generator) junk() string {
 func hintTable() map[string]hint {
 	t := map[string]hint{}
 	for _, part := range []map[string]hint{typeHints(), nameHints(), timeHints(), bitHints(), connHints(), serverHints(), laterHints(),
-		collectionHints(), boundHints(), sortHints()} {
+		collectionHints(), boundHints(), sortHints(), geoHints()} {
 		for k, v := range part {
 			t[k] = v
 		}
@@ -221,7 +221,6 @@ func laterHints() map[string]hint {
 		"xrange.start": id, "xrange.end": id, "xrevrange.start": id, "xrevrange.end": id, "xpending.start": id, "xpending.end": id, "xautoclaim.start": id,
 		"xread.milliseconds": oneOf("1", "2"), "xreadgroup.milliseconds": oneOf("1", "2"), "xclaim.ms": oneOf("0", "1000"),
 		"*.channel": oneOf("ch1", "ch2"), "*.shardchannel": oneOf("ch1"),
-		"*.longitude": oneOf("0", "13.361389", "15.087269", "180", "-180", "181", "x"), "*.latitude": oneOf("0", "38.115556", "37.502669", "85.05112878", "86"),
 		"*.script": oneOf("return 1", "return redis.call('get',KEYS[1])", "return {1,'a',{2}}", "return redis.call('set',KEYS[1],ARGV[1])", "return redis.error_reply('x')", "return nosuch", "syntax error"),
 		"*.sha1":   oneOf(strings.Repeat("0", 40), "e0e1f9fabfc9d4800c877a703b823ac0578ff8db", "x"),
 	}
@@ -300,6 +299,9 @@ func guardTable() map[string]guard {
 	t["set"], t["hset"] = guardWeightKeys(weightKey), guardFields(guardWeightKeys(weightHash))
 	t["hmset"] = guardFields(func(_ *Generator, args [][]byte) [][]byte { return args })
 	t["sort"], t["sort_ro"] = guardSort, guardSort
+	for c, key := range geoSearches() {
+		t[c] = guardPlaces(key)
+	}
 	t["debug"] = func(_ *Generator, args [][]byte) [][]byte {
 		if len(args) > 2 && strings.EqualFold(string(args[1]), "sleep") {
 			args[2] = []byte("0")

@@ -1,0 +1,237 @@
+package command
+
+import (
+	"cmp"
+	"slices"
+
+	"godwit/internal/engine"
+	"godwit/internal/geohash"
+	"godwit/internal/object"
+)
+
+// geoSearch runs the searches. It keeps the memory of one for the next, so that a search allocates nothing.
+type geoSearch struct {
+	area     geohash.Area
+	spans    []geohash.Span
+	walk     object.ZWalk
+	hits     []geoHit
+	order    []geoKey
+	vertices []geohash.Point
+}
+
+// geoHit is a place in the area.
+type geoHit struct {
+	place  object.ZPlace
+	score  float64
+	meters float64 // from the center, if anybody asks
+	exact  bool    // meters are geohash.Distance's, to the last bit
+}
+
+// maxKept bounds what a geoSearch keeps, in places.
+const maxKept = 1 << 16
+
+// run is a search: arguments, then the places, then the answer. An absent key is noticed only after all arguments, which decide what its answer is.
+func (g *geoSearch) run(c *engine.Ctx, form geoForm) {
+	x, ok := openRead(c, c.Args[form.key], object.ZSet)
+	if !ok {
+		return
+	}
+	q := geoQuery{geoForm: form, c: c, z: object.AsZSet(x), found: x != nil}
+	if !q.parse(g) {
+		return
+	}
+	if !q.found {
+		if q.dst != nil {
+			storedNothing(c, q.dst)
+		} else {
+			c.Array(0)
+		}
+		return
+	}
+	if q.count > 0 && q.dir == anyDirection && !q.any {
+		q.dir = ascending // the nearest are meant
+	}
+	q.shape(&g.area)
+	g.walk.Open(q.z)
+	g.find(&q)
+	n := len(g.hits)
+	if q.count > 0 && q.count < int64(n) {
+		n = int(q.count)
+	}
+	g.sort(&q, n)
+	if q.dst != nil {
+		g.store(&q, n)
+	} else {
+		g.answer(&q, n)
+	}
+	g.walk.Close()
+	if cap(g.hits) > maxKept {
+		g.hits, g.order = nil, nil
+	}
+}
+
+// fruitless is how many places outside the area's rectangles a walk passes before it leaps over the others: about what a leap costs.
+const fruitless = 12
+
+// find collects the places, in the order of the spans.
+func (g *geoSearch) find(q *geoQuery) {
+	g.hits = g.hits[:0]
+	g.spans = g.area.Spans(g.spans[:0])
+	measure := q.dir != anyDirection || q.withDist || q.dst != nil && q.storeDist
+	w := &g.walk
+	for i := range g.spans {
+		s := &g.spans[i]
+		misses := 0
+		for w.Seek(float64(s.Low)); ; {
+			score, ok := w.Score()
+			if !ok || score >= float64(s.High+1) {
+				break
+			}
+			z := uint64(score)
+			if !s.Has(z) {
+				if misses++; misses == fruitless {
+					misses = 0
+					next, ok := s.Next(z)
+					if !ok {
+						break
+					}
+					w.Seek(float64(next))
+					continue
+				}
+				w.Next()
+				continue
+			}
+			misses = 0
+			if g.area.Has(z) {
+				hit := geoHit{place: w.Place(), score: score}
+				if measure {
+					hit.meters, hit.exact = g.area.Meters(z)
+				}
+				g.hits = append(g.hits, hit)
+				if q.any && int64(len(g.hits)) >= q.count {
+					return
+				}
+			}
+			w.Next()
+		}
+	}
+}
+
+// geoKey is what a place is ordered by.
+type geoKey struct {
+	meters float64
+	hit    uint32
+	exact  bool
+}
+
+// sort puts the first n places, by distance, to the front of g.order; without an order they stay as they were found. Of places at the same distance the
+// one that was found first comes first when all are sorted, and as partialSort leaves them when they are not: in Redis's order.
+func (g *geoSearch) sort(q *geoQuery, n int) {
+	g.order = g.order[:0]
+	for i := range g.hits {
+		g.order = append(g.order, geoKey{g.hits[i].meters, uint32(i), g.hits[i].exact})
+	}
+	compare := g.compare
+	switch {
+	case q.dir == anyDirection:
+		return
+	case q.dir == descending:
+		compare = func(a, b geoKey) int { return g.compare(b, a) }
+	}
+	if n == len(g.order) {
+		slices.SortFunc(g.order, func(a, b geoKey) int { return cmp.Or(compare(a, b), cmp.Compare(a.hit, b.hit)) })
+		return
+	}
+	partialSort(g.order, n, compare)
+}
+
+// near is how close, relatively, two distances must be for their last bits to decide.
+const near = 1e-11
+
+// compare orders by distance. What is computed quickly decides unless the two are close.
+func (g *geoSearch) compare(a, b geoKey) int {
+	if d := a.meters - b.meters; d > near*a.meters || d < -near*b.meters {
+		return cmp.Compare(a.meters, b.meters)
+	}
+	if g.hits[a.hit].score == g.hits[b.hit].score {
+		return 0
+	}
+	return cmp.Compare(g.exactly(a.hit), g.exactly(b.hit))
+}
+
+// exactly is the distance of a hit to the last bit.
+func (g *geoSearch) exactly(i uint32) float64 {
+	h := &g.hits[i]
+	if !h.exact {
+		h.meters, h.exact = g.area.Exactly(uint64(h.score)), true
+	}
+	return h.meters
+}
+
+// answer replies with the first n places.
+func (g *geoSearch) answer(q *geoQuery, n int) {
+	c := q.c
+	c.Array(n)
+	parts := 1
+	for _, with := range [...]bool{q.withDist, q.withHash, q.withCoord} {
+		if with {
+			parts++
+		}
+	}
+	var text [32]byte
+	for _, k := range g.order[:n] {
+		h := &g.hits[k.hit]
+		if parts > 1 {
+			c.Array(parts)
+		}
+		bulkValue(c, g.walk.Member(h.place))
+		if q.withDist {
+			c.Bulk(g.appendDistance(text[:0], k.hit, q.unit))
+		}
+		if q.withHash {
+			c.Int(int64(h.score))
+		}
+		if q.withCoord {
+			coordReply(c, h.score)
+		}
+	}
+}
+
+// appendDistance appends the distance in units of that many meters. Only where the four decimals hang on the last bits are these computed.
+func (g *geoSearch) appendDistance(dst []byte, i uint32, unit float64) []byte {
+	h := &g.hits[i]
+	if !h.exact {
+		t := h.meters / unit * 1e4
+		if t >= 1<<52 || closeToHalf(t, t*near) {
+			g.exactly(i)
+		}
+	}
+	return geohash.AppendMeters(dst, h.meters/unit)
+}
+
+// closeToHalf reports whether t could be rounded up as well as down, being that uncertain.
+func closeToHalf(t, doubt float64) bool {
+	f := t - float64(int64(t)) - 0.5
+	return -doubt <= f && f <= doubt
+}
+
+// store makes the first n places a sorted set.
+func (g *geoSearch) store(q *geoQuery, n int) {
+	b := object.NewZBuilder(q.c.E.KS.Heap, n)
+	for _, k := range g.order[:n] {
+		h := &g.hits[k.hit]
+		score := h.score
+		if q.storeDist {
+			score = g.exactly(k.hit) / q.unit
+		}
+		b.Add(g.walk.Member(h.place), score)
+	}
+	event := "georadiusstore"
+	if q.search {
+		event = "geosearchstore"
+	}
+	storeZSet(q.c, q.dst, b, event)
+	if n > 1 {
+		q.c.Dirty(n - 1) // each member counts, and storeZSet has counted one
+	}
+}
