@@ -1,0 +1,76 @@
+package cuckoo
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+const (
+	// compactAt is the share of items, by number of deletions since the last time, at which a filter of several sub-filters is compacted.
+	compactAt = 0.10
+	// compactBudget is how many fingerprints a deletion may look at to compact the newest sub-filter: about a millisecond's worth.
+	compactBudget = 1 << 15
+)
+
+// Compact moves all fingerprints that find a place there to earlier sub-filters and removes the newest ones that are empty then. It is O(memory).
+func (f *Filter) Compact() {
+	for i := f.Mem.Blocks() - 1; i > 0; i-- {
+		f.empty(i, math.MaxInt)
+	}
+	f.Deletes = 0
+}
+
+// compact does so from the newest sub-filter on until one cannot be removed, or the budget of fingerprints is used up.
+func (f *Filter) compact(budget int) {
+	for i := f.Mem.Blocks() - 1; i > 0 && budget > 0; i-- {
+		moved, empty := f.empty(i, budget)
+		if !empty {
+			return
+		}
+		budget -= moved
+	}
+}
+
+// empty moves up to budget fingerprints of sub-filter i to earlier ones and removes it if it is the newest and nothing is left in it.
+func (f *Filter) empty(i, budget int) (looked int, empty bool) {
+	t := f.table(i)
+	empty = true
+	for at := 0; at < len(t.b); at++ {
+		if t.b[at] == 0 {
+			// Most of a sub-filter that is worth compacting is free.
+			for at+8 < len(t.b) && binary.LittleEndian.Uint64(t.b[at:]) == 0 {
+				at += 8
+			}
+			if t.b[at] == 0 {
+				continue
+			}
+		}
+		if looked == budget {
+			return looked, false
+		}
+		looked++
+		// The bucket's number says as much of the hash as a table that is not larger asks for.
+		p := fingerprint{uint64(at / t.slots), t.b[at]}
+		if f.relocate(p, i) {
+			f.set(i, at, 0)
+		} else {
+			empty = false
+		}
+	}
+	if empty && i == f.Mem.Blocks()-1 {
+		f.Mem.Truncate(i)
+	}
+	return looked, empty
+}
+
+// relocate finds a place for a fingerprint in a sub-filter before end.
+func (f *Filter) relocate(p fingerprint, end int) bool {
+	for i := range end {
+		t := f.table(i)
+		if at := t.place(p, 0); at >= 0 {
+			f.set(i, at, p.fp)
+			return true
+		}
+	}
+	return false
+}

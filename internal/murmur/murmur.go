@@ -1,0 +1,52 @@
+// Package murmur is the second generation of MurmurHash, which RedisBloom's sketches are laid out by: whoever wants to read its values, or to write values
+// that it reads, has to put items where it does. It is no defence against chosen items; nothing here needs one.
+//
+// Words are read little endian whatever the machine, so values travel.
+//
+// Source: Austin Appleby's MurmurHash2 and MurmurHash64A, which are in the public domain.
+package murmur
+
+import "encoding/binary"
+
+const (
+	m32 = 0x5bd1e995
+	r32 = 24
+	m64 = 0xc6a4a7935bd1e995
+	r64 = 47
+)
+
+// Sum32 is MurmurHash2.
+func Sum32(b []byte, seed uint32) uint32 {
+	h := seed ^ uint32(len(b))
+	for ; len(b) >= 4; b = b[4:] {
+		k := binary.LittleEndian.Uint32(b) * m32
+		h = h*m32 ^ (k^k>>r32)*m32
+	}
+	if len(b) > 0 {
+		var tail uint32
+		for i := len(b) - 1; i >= 0; i-- {
+			tail = tail<<8 | uint32(b[i])
+		}
+		h = (h ^ tail) * m32
+	}
+	h = (h ^ h>>13) * m32
+	return h ^ h>>15
+}
+
+// Sum64A is MurmurHash64A.
+func Sum64A(b []byte, seed uint64) uint64 {
+	h := seed ^ uint64(len(b))*m64
+	for ; len(b) >= 8; b = b[8:] {
+		k := binary.LittleEndian.Uint64(b) * m64
+		h = (h ^ (k^k>>r64)*m64) * m64
+	}
+	if len(b) > 0 {
+		var tail uint64
+		for i := len(b) - 1; i >= 0; i-- {
+			tail = tail<<8 | uint64(b[i])
+		}
+		h = (h ^ tail) * m64
+	}
+	h = (h ^ h>>r64) * m64
+	return h ^ h>>r64
+}

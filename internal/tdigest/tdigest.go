@@ -1,0 +1,272 @@
+// Package tdigest is the t-digest: quantiles of a stream of numbers, most exact at both ends, in memory that does not depend on the stream.
+//
+// # Layout
+//
+// Everything is in the header, little endian: eight numbers, the merged nodes in order of their means, and the unmerged ones as they came.
+//
+//	┌───────────────┬───────┬───────┬──────────┬────────────┬─────────────────┬───────────────────┬────────────────┬────────┬────────┬─ ─
+//	│ compression 8 │ min 8 │ max 8 │ merged 8 │ unmerged 8 │ merged weight 8 │ unmerged weight 8 │ compressions 8 │ node 0 │ node 1 │
+//	└───────────────┴───────┴───────┴──────────┴────────────┴─────────────────┴───────────────────┴────────────────┴────────┴────────┴─ ─
+//
+//	node   ┌────────┬──────────┐
+//	       │ mean 8 │ weight 8 │   mean: IEEE 754; weight: how many values, at least 1
+//	       └────────┴──────────┘
+//
+// A new value is a node of weight 1. When Capacity − 1 nodes are there, all are sorted and neighbours are merged as long as their weight is
+// small for their place: z = weight·c / (2π·n·ln n) may not exceed q(1−q) on either side, q being the share of values before that point. So there
+// are few large nodes in the middle and many small ones, down to single values, at the ends. The header grows with the nodes.
+//
+// # Reading
+//
+// A node of weight 1 is a value, exactly; of a heavier one half the weight is taken to lie on each side of its mean, and what lies between two means is
+// interpolated. Min and Max are exact.
+//
+// # Invariants
+//
+//   - Reading changes nothing: what is unmerged is merged in a copy. So a replica, which sees no reads, has the same nodes.
+//   - The order in which unmerged nodes came does not count: sorting is by mean and weight.
+//   - The weights' sum is at most 2^63 − 1.
+//
+// # Cost
+//
+// Add: O(1), with a sort of Capacity nodes every 5/6 of that many. Reading: O(Capacity), and a sort of what is unmerged.
+//
+// # Error
+//
+// With compression c, about c/2 nodes remain: at quantile q the error of rank is of the order of q(1−q)·2π·ln(n)/c.
+//
+// Source: Dunning and Ertl, "Computing extremely accurate quantiles using t-digests" (2019); capacity and scale as in RedisBloom's.
+package tdigest
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+)
+
+const (
+	// NodeSize is the size of a node in bytes.
+	NodeSize = 16
+	// DefaultCompression is the compression of a digest that was not told another.
+	DefaultCompression = 100
+
+	firstNodes = 8
+)
+
+// ErrOverflow is more values than 63 bits can count.
+var ErrOverflow = errors.New("tdigest: overflow")
+
+// Memory holds the header.
+type Memory interface {
+	// Head is the header, which may be changed.
+	Head() []byte
+	// ResizeHead gives the header another length: what was there is kept as far as there is room, new bytes are zero.
+	ResizeHead(n int) []byte
+}
+
+// Digest is a digest that is being used. What its methods change is in the memory when they return.
+type Digest struct {
+	Compression int64 // at least 1
+	Summary
+	mem Memory
+}
+
+// Summary is what changes of a digest, beside its nodes.
+type Summary struct {
+	Min, Max                     float64 // 0 while there is nothing
+	Merged, Unmerged             int64   // nodes
+	MergedWeight, UnmergedWeight int64
+	Compressions                 int64 // how often nodes were merged
+}
+
+// Node is some values that are near to each other.
+type Node struct {
+	Mean   float64
+	Weight int64
+}
+
+// Capacity is how many nodes a digest has at most; it reports false if that is beyond all bounds.
+func Capacity(compression int64) (nodes int64, ok bool) {
+	if compression > (math.MaxInt64/NodeSize-10)/6 {
+		return 0, false
+	}
+	return 6*compression + 10, true
+}
+
+// Where the numbers of the header are.
+const (
+	offCompression    = 0
+	offMin            = 8
+	offMax            = 16
+	offMerged         = 24
+	offUnmerged       = 32
+	offMergedWeight   = 40
+	offUnmergedWeight = 48
+	offCompressions   = 56
+	fixed             = 64
+)
+
+// FirstSize is the length of the header in bytes of a digest without values.
+const FirstSize = fixed + firstNodes*NodeSize
+
+// New makes an empty digest in a header of FirstSize zero bytes.
+func New(mem Memory, compression int64) *Digest {
+	binary.LittleEndian.PutUint64(mem.Head()[offCompression:], uint64(compression))
+	return &Digest{Compression: compression, mem: mem}
+}
+
+// Open uses the digest that is in the memory.
+func Open(mem Memory) *Digest {
+	head := mem.Head()
+	num := func(off int) int64 { return int64(binary.LittleEndian.Uint64(head[off:])) }
+	flt := func(off int) float64 { return math.Float64frombits(uint64(num(off))) }
+	return &Digest{num(offCompression), Summary{
+		flt(offMin), flt(offMax), num(offMerged), num(offUnmerged), num(offMergedWeight), num(offUnmergedWeight), num(offCompressions),
+	}, mem}
+}
+
+func (d *Digest) save() {
+	head := d.mem.Head()
+	for i, n := range [...]uint64{
+		math.Float64bits(d.Min), math.Float64bits(d.Max), uint64(d.Merged), uint64(d.Unmerged),
+		uint64(d.MergedWeight), uint64(d.UnmergedWeight), uint64(d.Compressions),
+	} {
+		binary.LittleEndian.PutUint64(head[offMin+8*i:], n)
+	}
+}
+
+func (d *Digest) nodes() []byte { return d.mem.Head()[fixed:] }
+
+// Size is the number of values.
+func (d *Digest) Size() int64 { return d.MergedWeight + d.UnmergedWeight }
+
+// Node is node i, the merged ones first.
+func (d *Digest) Node(i int64) Node { return getNode(d.nodes()[i*NodeSize:]) }
+
+func getNode(b []byte) Node {
+	return Node{math.Float64frombits(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint64(b[8:]))}
+}
+
+func (n Node) put(b []byte) {
+	binary.LittleEndian.PutUint64(b, math.Float64bits(n.Mean))
+	binary.LittleEndian.PutUint64(b[8:], uint64(n.Weight))
+}
+
+// Reset forgets all values.
+func (d *Digest) Reset() {
+	d.Summary = Summary{}
+	d.mem.ResizeHead(FirstSize)
+	d.save()
+}
+
+// Add takes weight times the value, which is finite. ErrOverflow: nothing was changed.
+func (d *Digest) Add(v float64, weight int64) error {
+	if weight > math.MaxInt64-d.Size() {
+		return ErrOverflow
+	}
+	capacity, _ := Capacity(d.Compression)
+	if d.Merged+d.Unmerged >= capacity-1 {
+		d.Compress()
+	}
+	if d.Size() == 0 {
+		d.Min, d.Max = v, v
+	}
+	d.Min, d.Max = min(d.Min, v), max(d.Max, v)
+	at := int(d.Merged+d.Unmerged) * NodeSize
+	if have := len(d.nodes()); at+NodeSize > have {
+		d.mem.ResizeHead(fixed + int(min(int64(2*have), capacity*NodeSize)))
+	}
+	Node{v, weight}.put(d.nodes()[at:])
+	d.Unmerged++
+	d.UnmergedWeight += weight
+	d.save()
+	return nil
+}
+
+// Merge adds the values of another digest, which may be d itself. ErrOverflow: nothing was changed.
+func (d *Digest) Merge(from *Digest) error {
+	if from.Size() > math.MaxInt64-d.Size() {
+		return ErrOverflow
+	}
+	if from.Size() == 0 {
+		return nil
+	}
+	lo, hi := from.Min, from.Max
+	for _, n := range from.View().nodes {
+		if err := d.Add(n.Mean, n.Weight); err != nil {
+			return err
+		}
+	}
+	d.Min, d.Max = min(d.Min, lo), max(d.Max, hi)
+	d.save()
+	return nil
+}
+
+// Compress merges what is unmerged.
+func (d *Digest) Compress() {
+	if d.Unmerged == 0 {
+		return
+	}
+	nodes := mergeNodes(d.sorted(), d.Compression, d.Size())
+	b := d.nodes()
+	for i, n := range nodes {
+		n.put(b[i*NodeSize:])
+	}
+	d.MergedWeight, d.UnmergedWeight = d.Size(), 0
+	d.Merged, d.Unmerged = int64(len(nodes)), 0
+	d.Compressions++
+	d.save()
+}
+
+func compareNodes(a, b Node) int {
+	return cmp.Or(cmp.Compare(a.Mean, b.Mean), cmp.Compare(a.Weight, b.Weight))
+}
+
+// sorted is a copy of all nodes, in order.
+func (d *Digest) sorted() []Node {
+	b := d.nodes()
+	nodes := make([]Node, d.Merged+d.Unmerged)
+	for i := range nodes {
+		nodes[i] = getNode(b[i*NodeSize:])
+	}
+	slices.SortFunc(nodes, compareNodes)
+	return nodes
+}
+
+// mergeNodes merges neighbours, in place. total is the sum of all weights.
+func mergeNodes(nodes []Node, compression, total int64) []Node {
+	if total <= 1 {
+		return nodes
+	}
+	n := float64(total)
+	normalizer := float64(compression) / (2 * math.Pi * n * math.Log(n))
+	cur := 0
+	before := 0.0 // weight before nodes[cur]
+	for _, next := range nodes[1:] {
+		c := &nodes[cur]
+		proposed := float64(c.Weight) + float64(next.Weight)
+		z := proposed * normalizer
+		q0, q2 := before/n, (before+proposed)/n
+		if z <= q0*(1-q0) && z <= q2*(1-q2) {
+			c.absorb(next)
+			continue
+		}
+		before += float64(c.Weight)
+		cur++
+		nodes[cur] = next
+	}
+	return nodes[:cur+1]
+}
+
+// absorb adds a node whose mean is not less.
+func (n *Node) absorb(m Node) {
+	n.Weight += m.Weight
+	share := float64(m.Weight) / float64(n.Weight)
+	mean := n.Mean + (m.Mean-n.Mean)*float64(m.Weight)/float64(n.Weight)
+	if math.IsInf(mean, 0) || math.IsNaN(mean) { // the distance is more than a float can say
+		mean = n.Mean*(1-share) + m.Mean*share
+	}
+	n.Mean = min(max(mean, n.Mean), m.Mean)
+}
