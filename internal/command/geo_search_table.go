@@ -40,7 +40,7 @@ func areaArgs() []engine.Arg {
 			engine.Block("circle", engine.Dbl("radius").Tokened("BYRADIUS"), lengthUnitArg()),
 			engine.Block("box", engine.Dbl("width").Tokened("BYBOX"), engine.Dbl("height"), lengthUnitArg()),
 			engine.Block("polygon", engine.Int("num-vertices").Tokened("BYPOLYGON"), engine.Block("vertices", lonLat...).Many()).From("9.0.0")),
-		orderArg(), geoCountArg("6.2.0"),
+		orderArg(), geoCountArg(""),
 	}
 }
 
