@@ -1,0 +1,149 @@
+package lualib
+
+import (
+	"flag"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	lua "github.com/yuin/gopher-lua"
+
+	"godwit/internal/resp/respclient"
+)
+
+var seed = flag.Int64("seed", 0, "seed of the random tests, 0 for a new one")
+
+func randomSource(t testing.TB) *rand.Rand {
+	s := *seed
+	if s == 0 {
+		s = time.Now().UnixNano()
+	}
+	t.Logf("seed %d", s)
+	return rand.New(rand.NewPCG(uint64(s), 1))
+}
+
+// prelude makes a text of whatever the body returns or raises, the same in both servers: numbers with 17 digits, tables in the order of
+// their keys' texts. It must stay on one line, because errors tell theirs.
+const prelude = `local function S(v) local t = type(v) if t == 'string' then return #v .. ':' .. v elseif t == 'number' then ` +
+	`if v ~= v then return 'nan' elseif v == 1/0 then return 'inf' elseif v == -1/0 then return '-inf' end return string.format('%.17g', v) ` +
+	`elseif t == 'table' then local o = {} for k, x in pairs(v) do o[#o+1] = S(k) .. '=' .. S(x) end table.sort(o) return '{' .. table.concat(o, ' ') .. '}' ` +
+	`else return t == 'userdata' and 'null' or tostring(v) end end ` +
+	`local function R(ok, ...) if not ok then return 'error: ' .. tostring((...)) end local o = {} for i = 1, select('#', ...) do o[i] = S((select(i, ...))) end return table.concat(o, ', ') end ` +
+	`return R(pcall(function(...) `
+
+func script(body string) string { return prelude + body + " end, unpack(ARGV)))" }
+
+// bare is a Lua state with nothing but the libraries.
+type bare struct {
+	L     *lua.LState
+	cache map[string]*lua.LFunction
+}
+
+func newBare() *bare {
+	L := lua.NewState(lua.Options{RegistrySize: 1 << 17, CallStackSize: 200})
+	Open(L)
+	return &bare{L, map[string]*lua.LFunction{}}
+}
+
+func (b *bare) eval(body string, args ...string) (string, error) {
+	f := b.cache[body]
+	if f == nil {
+		var err error
+		if f, err = b.L.Load(strings.NewReader(script(body)), "user_script"); err != nil {
+			return "", err
+		}
+		b.cache[body] = f
+	}
+	argv := b.L.NewTable()
+	for _, a := range args {
+		argv.Append(lua.LString(a))
+	}
+	b.L.SetGlobal("ARGV", argv)
+	b.L.Push(f)
+	if err := b.L.PCall(0, 1, nil); err != nil {
+		return "", err
+	}
+	s := lua.LVAsString(b.L.Get(-1))
+	b.L.Pop(1)
+	return s, nil
+}
+
+// startRedis starts a redis-server that ends with the test. Without one the test is skipped, except in CI.
+func startRedis(t *testing.T) *respclient.Client {
+	t.Helper()
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("no redis-server to compare with")
+	}
+	dir, err := os.MkdirTemp("", "lua")
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	sock := filepath.Join(dir, "s")
+	cmd := exec.Command(path, "--port", "0", "--unixsocket", sock, "--save", "", "--appendonly", "no", "--dir", dir, "--lua-time-limit", "0")
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		c, err := respclient.Dial("unix", sock)
+		if err == nil {
+			t.Cleanup(func() { c.Close() })
+			return c
+		}
+		require.True(t, time.Now().Before(end), "%v", err)
+	}
+}
+
+// both runs a body in both and holds the answers against each other.
+type both struct {
+	t     *testing.T
+	redis *respclient.Client
+	bare  *bare
+	fails int
+}
+
+func newBoth(t *testing.T) *both { return &both{t: t, redis: startRedis(t), bare: newBare()} }
+
+func (b *both) same(body string, args ...string) string {
+	b.t.Helper()
+	argv := []any{"EVAL", script(body), "0"}
+	for _, a := range args {
+		argv = append(argv, a)
+	}
+	v, err := b.redis.Do(argv...)
+	require.NoError(b.t, err)
+	want := v.Str
+	if v.IsError() {
+		want = "failed: " + want
+	}
+	got, err := b.bare.eval(body, args...)
+	if err != nil {
+		got = "failed: " + err.Error()
+	}
+	if strings.HasSuffix(got, ": not enough memory") && strings.HasPrefix(body, "return cmsgpack.") {
+		return want // a map with one far index: it would take an array of that length here
+	}
+	if got != want {
+		b.t.Errorf("%s\nargs  %q\nredis %q\nours  %q", body, args, cut(want), cut(got))
+		if b.fails++; b.fails > 20 {
+			b.t.FailNow()
+		}
+	}
+	return want
+}
+
+func cut(s string) string {
+	if len(s) > 400 {
+		return s[:400] + "…"
+	}
+	return s
+}
