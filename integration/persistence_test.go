@@ -147,6 +147,7 @@ func TestRestart(t *testing.T) {
 			s := startServer(t, w.args...)
 			c := s.dial(t)
 			everything(t, c)
+			filters(t, c)
 			want := digest(t, c)
 			w.end(t, s, c)
 			s2 := again(t, s, w.args...)

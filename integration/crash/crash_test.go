@@ -385,6 +385,14 @@ func readKey(c *respclient.Client, key string, has features) (*value, error) {
 		for _, m := range r.Strings() {
 			v.set[m] = true
 		}
+	case bloom:
+		names := allElements()
+		r, err = do(c, append([]any{"BF.MEXISTS", key}, names...)...)
+		for i, e := range r.Elems {
+			if e.Int == 1 {
+				v.set[names[i].(string)] = true
+			}
+		}
 	case "zset":
 		r, err = do(c, "ZRANGE", key, 0, -1, "WITHSCORES")
 		for i := 0; i+1 < len(r.Elems); i += 2 {

@@ -12,6 +12,9 @@ import (
 // state is what one connection's keys hold, as a plain model knows it.
 type state map[string]*value
 
+// bloom is the type of Bloom filters. Their error rate is so low that they are sets.
+const bloom = "MBbloom--"
+
 // value is a key. kind says which of the others counts.
 type value struct {
 	kind   string // as TYPE says
@@ -69,7 +72,7 @@ func (v *value) size() int {
 		return len(v.list)
 	case "hash":
 		return len(v.hash)
-	case "set":
+	case "set", bloom:
 		return len(v.set)
 	}
 	return len(v.zset)
@@ -89,7 +92,7 @@ func (v *value) text(now int64) string {
 				parts = append(parts, fmt.Sprintf("%q=%q@%d", name, f.text, f.deadline))
 			}
 		}
-	case "set":
+	case "set", bloom:
 		for m := range v.set {
 			parts = append(parts, strconv.Quote(m))
 		}

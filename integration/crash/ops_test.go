@@ -30,7 +30,7 @@ type generator struct {
 }
 
 // features are what the server can do that not every server can.
-type features struct{ multi, script, fieldTTL bool }
+type features struct{ multi, script, fieldTTL, bloom bool }
 
 func (g *generator) key(kind string) string {
 	return g.prefix + kind + strconv.Itoa(g.rnd.IntN(6))
@@ -48,11 +48,22 @@ func (g *generator) text() string {
 	return fmt.Sprintf("v%d", g.rnd.IntN(1000))
 }
 
+// elementSpace is how many names there are, with and without a prefix.
+const elementSpace = 3000
+
+// allElements are all names that elements gives.
+func allElements() (names []any) {
+	for i := range elementSpace {
+		names = append(names, strconv.Itoa(i), "element:"+strconv.Itoa(i))
+	}
+	return names
+}
+
 // elements are some of a small space of names, of a large one for a key 0.
 func (g *generator) elements(key string) []string {
 	n, space := 1+g.rnd.IntN(4), 40
 	if strings.HasSuffix(key, "0") {
-		n, space = 1+g.rnd.IntN(60), 3000
+		n, space = 1+g.rnd.IntN(60), elementSpace
 	}
 	out := make([]string, n)
 	for i := range out {
@@ -74,6 +85,9 @@ func one(apply func(s state), args ...string) []*unit {
 // next is an operation: one unit, or two that belong together for the generator only.
 func (g *generator) next() []*unit {
 	makers := []func() []*unit{g.str, g.str, g.number, g.list, g.list, g.hash, g.hash, g.set, g.set, g.zset, g.zset, g.generic, g.generic, g.expiring}
+	if g.has.bloom {
+		makers = slices.Insert(makers, 0, g.bloom)
+	}
 	units := makers[g.rnd.IntN(len(makers))]()
 	if g.rnd.IntN(8) == 0 && (g.has.multi || g.has.script) {
 		for range g.rnd.IntN(4) {
@@ -339,6 +353,16 @@ func (g *generator) set() []*unit {
 	return one(add, append([]string{"SADD", k}, members...)...)
 }
 
+func (g *generator) bloom() []*unit {
+	k := g.key("b")
+	items := g.elements(k)
+	return one(func(s state) {
+		for _, m := range items {
+			s.get(k, bloom).set[m] = true
+		}
+	}, append([]string{"BF.INSERT", k, "ERROR", "0.0000000001", "CAPACITY", "20", "ITEMS"}, items...)...)
+}
+
 func (g *generator) zset() []*unit {
 	k := g.key("z")
 	members := g.elements(k)
@@ -399,6 +423,9 @@ func (s state) zpop(k string, n int) {
 
 func (g *generator) generic() []*unit {
 	kind := string("slhtz"[g.rnd.IntN(5)])
+	if g.has.bloom && g.rnd.IntN(6) == 0 {
+		kind = "b"
+	}
 	k, k2 := g.key(kind), g.key(kind)
 	at := g.far()
 	switch g.rnd.IntN(8) {

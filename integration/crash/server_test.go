@@ -163,10 +163,10 @@ func (p *process) probe() (features, error) {
 		return features{}, err
 	}
 	defer c.Close()
-	v, err := do(c, "COMMAND", "INFO", "multi", "eval", "hpexpireat")
-	if err != nil || len(v.Elems) != 3 {
+	v, err := do(c, "COMMAND", "INFO", "multi", "eval", "hpexpireat", "bf.insert")
+	if err != nil || len(v.Elems) != 4 {
 		return features{}, fmt.Errorf("COMMAND INFO: %v, %w", v, err)
 	}
 	known := func(i int) bool { return len(v.Elems[i].Elems) > 0 }
-	return features{multi: known(0), script: known(1), fieldTTL: known(2)}, nil
+	return features{multi: known(0), script: known(1), fieldTTL: known(2), bloom: known(3)}, nil
 }

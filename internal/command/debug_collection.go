@@ -111,6 +111,13 @@ func savedCollectionLen(x *object.Edit) int {
 	n := 0
 	add := func(v listpack.Value) { n += str(v.Len()) }
 	switch kind := x.Kind(); {
+	case kind == object.EncSketch:
+		s := x.Sketch()
+		n += str(len(s.Head()))
+		for i := range s.Blocks() {
+			n += str(s.BlockLen(i))
+		}
+		return n
 	case kind == object.EncQuicklist:
 		q := object.AsList(x).Quicklist()
 		q.EachNode(func(node quicklist.NodeInfo) { n += 1 + str(node.Size) })

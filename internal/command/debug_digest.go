@@ -22,6 +22,7 @@ import (
 //	           string, list   mix of each element in order
 //	           set            add of each member
 //	           zset, hash     add of each pair's digest: mix of the member and of the score (%.17g), or of the field and of the value
+//	           sketches       mix of the header and of each block (Redis does not look into these)
 //	           then add of "!!expire!!" if the key has a deadline
 //	database   mix of its number (4 bytes, big endian), then add of each key's digest: mix of the key, then the value's as above
 type digest [sha1.Size]byte
@@ -74,6 +75,13 @@ func (d *digest) value(db *keyspace.DB, e object.Entry) {
 			d.add(pair[:])
 			return true
 		})
+	}
+	if e.Type().Sketch() {
+		s := db.Open(e).Sketch()
+		d.mix(s.Head())
+		for i := range s.Blocks() {
+			d.mix(s.Block(i))
+		}
 	}
 	if e.Deadline() != 0 {
 		d.add([]byte("!!expire!!"))

@@ -142,6 +142,9 @@ func compareFacts(t *testing.T, want facts) {
 	got := gatherFacts(t, newLocal(t))
 	shared := 0
 	for name, g := range got {
+		if strings.Contains(name, ".") {
+			continue // a module's, as their names tell
+		}
 		var c struct{ Docs struct{ Since string } }
 		if err := json.Unmarshal(g, &c); err != nil {
 			t.Fatal(err)

@@ -18,6 +18,7 @@ func Table() *engine.Table {
 		hashCommands(), setCommands(),
 		zsetCommands(), zsetRangeCommands(), zsetOpCommands(),
 		geoCommands(),
+		bloomCommands(),
 		genericCommands(), expireCommands(), scanCommands(),
 		sortCommands(),
 		connectionCommands(), clientCommands(),

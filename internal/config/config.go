@@ -137,6 +137,12 @@ type Config struct {
 	StreamNodeMaxBytes     int64
 	StreamNodeMaxEntries   int64
 
+	// Bloom filters that commands make without saying how.
+	BFErrorRate       float64
+	BFInitialSize     int64
+	BFExpansionFactor int64  // 0: they do not grow
+	BFHash            string // murmur3 or murmur64a
+
 	BusyReplyThreshold int64 // ms a script may run before others are answered BUSY
 
 	held     map[string]any  // values of directives without a field of their own, as pointers

@@ -87,7 +87,7 @@ func (e laterError) Error() string { return string(e) + " is not supported yet" 
 // table holds every directive in the order of CONFIG GET and of conf/godwit.conf. It is never
 // changed.
 var table = join(networkTable(), tlsTable(), generalTable(), securityTable(), fileTable(),
-	memoryTable(), observeTable(), encodingTable(), aofTable(), replicationTable(), clusterTable(),
+	memoryTable(), observeTable(), encodingTable(), bloomTable(), aofTable(), replicationTable(), clusterTable(),
 	ignoredTable())
 
 // index finds rows by lower-case name or alias. It is never changed.

@@ -45,6 +45,9 @@ func (c *Ctx) Err(msg string) {
 	c.Writer.Error(msg)
 }
 
+// WrongArity answers that there are too few or too many arguments, for what the arity cannot say.
+func (c *Ctx) WrongArity() { c.Err(wrongArity(c.Cmd)) }
+
 // Dirty records n changes to the data set: the command is propagated as it came unless
 // PropagateAs or NoPropagate said otherwise.
 func (c *Ctx) Dirty(n int) { c.dirty += int64(n) }

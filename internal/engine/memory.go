@@ -35,6 +35,29 @@ func (e *Engine) UsedMemory() int64 {
 	return e.KS.A.Used() + e.KS.A.Tails() + e.mem.startup + e.mem.clients.total
 }
 
+// Fits reports whether a value of n bytes can be had: in what maxmemory leaves, or in all of maxmemory where keys may be evicted for it, and in what the machine has
+// beside the memory in use. It is for commands that a few bytes ask for very much; small values always fit. While a log is replayed everything does: it has fit before.
+func (e *Engine) Fits(n uint64) bool {
+	if n < alwaysFits || e.loading.on {
+		return true
+	}
+	room := func(limit int64) bool { return n <= uint64(max(limit, 0)) }
+	used := e.UsedMemory()
+	if limit := e.Cfg.Maxmemory; limit > 0 {
+		if e.Cfg.MaxmemoryPolicy == config.NoEviction {
+			limit -= used
+		}
+		if !room(limit) {
+			return false
+		}
+	}
+	total := SystemMemory()
+	return total == 0 || room(total-used)
+}
+
+// alwaysFits is how many bytes are not worth asking for.
+const alwaysFits = 1 << 20
+
 // ClientsMemory is the memory of all clients as last counted.
 func (e *Engine) ClientsMemory() int64 { return e.mem.clients.total }
 

@@ -9,7 +9,7 @@ import (
 // Table is the sealed command table. Looking up is case-insensitive.
 type Table struct {
 	byName map[string]*Command
-	short  [shortSlots]shortName // those of byName with at most eight letters, once more
+	short  [shortSlots]shortName // those of byName with at most ten letters, once more
 	list   []*Command            // top level, sorted by name
 	all    []*Command            // with subcommands, by ID
 }
@@ -69,19 +69,20 @@ func (t *Table) indexShort() {
 	}
 }
 
-// shortKey packs a name of at most eight letters, whatever their case, into a word; 0 stands for all others.
+// shortKey packs a name of at most ten letters and dots, whatever the case of the letters, into a word; 0 stands for all others.
 func shortKey(name []byte) (key uint64) {
-	if len(name) > 8 {
+	if len(name) > 10 {
 		return 0
 	}
 	for _, ch := range name {
-		if 'A' <= ch && ch <= 'Z' {
-			ch += 32
-		}
-		if ch < 'a' || ch > 'z' {
+		switch lower := ch | 32; {
+		case 'a' <= lower && lower <= 'z':
+			key = key<<6 | uint64(lower-'a'+1)
+		case ch == '.':
+			key = key<<6 | 27
+		default:
 			return 0
 		}
-		key = key<<8 | uint64(ch)
 	}
 	return key
 }

@@ -48,3 +48,8 @@ func (db *DB) Install(key []byte, x *object.Edit) {
 	x.E.FreeBlock(db.ks.A)
 	x.E = object.Entry{}
 }
+
+// CreateSketch stores a sketch under an absent key (a lookup said so) and opens it.
+func (db *DB) CreateSketch(key []byte, t object.Type, s *object.Sketch) *object.Edit {
+	return db.Open(db.insert(db.ks.Hash(key), key, s.Value(t), 0))
+}

@@ -48,12 +48,22 @@ const (
 	Hash
 	Module
 	Stream
+	TypeBloom // the sketches, see Sketch
+	TypeCuckoo
+	TypeCMS
+	TypeTopK
+	TypeTDigest
 )
 
-var typeNames = [...]string{"string", "list", "set", "zset", "hash", "module", "stream"}
+// typeNames are what TYPE replies. Sketches have the names of the module types that they stand in for.
+var typeNames = [...]string{"string", "list", "set", "zset", "hash", "module", "stream",
+	"MBbloom--", "MBbloomCF", "CMSk-TYPE", "TopK-TYPE", "TDIS-TYPE"}
 
 // String is the name that TYPE replies.
 func (t Type) String() string { return typeNames[t] }
+
+// Sketch reports whether values of the type are sketches.
+func (t Type) Sketch() bool { return t >= TypeBloom && t <= TypeTDigest }
 
 // Encoding is how a payload is stored.
 type Encoding uint8
@@ -75,10 +85,11 @@ const (
 	EncQuicklist // large: a list of listpacks
 	EncHashtable // large: a dict of fields or members
 	EncSkiplist  // large: a skiplist and a dict of its nodes
+	EncSketch    // large: a header and blocks of bytes
 )
 
 var encodingNames = [...]string{"raw", "int", "embstr", "raw",
-	"listpack", "listpack", "intset", "intset", "listpackex", "listpackex", "quicklist", "hashtable", "skiplist"}
+	"listpack", "listpack", "intset", "intset", "listpackex", "listpackex", "quicklist", "hashtable", "skiplist", "raw"}
 
 // Packed reports whether the encoding is one of the packed ones.
 func (e Encoding) Packed() bool { return e >= EncListpack && e <= EncListpackExBlock }

@@ -11,8 +11,8 @@ import (
 // Elements carry the epoch that they were saved or born in. Those that were there when the tracking began are the ones with another epoch than the
 // heap's. A walk (Track.Step) gives each to the Track's Sink and marks it; a command that is about to change or remove one gives it to the Sink first and marks it
 // (keep). So every element of that moment is given exactly once as it was then, in whatever order the two come by, and nothing is kept of it but
-// what the Sink keeps. Lists are the exception, for their order matters: quicklist.Frozen gives their nodes in order and holds copies of those that
-// were changed before their turn.
+// what the Sink keeps. Lists and sketches are the exception, for their order matters: quicklist.Frozen and frozenSketch give their parts in order and hold
+// copies of those that were changed before their turn.
 //
 // A tracked collection that is dropped is not freed: it is an orphan then, and whoever closes the Track frees it.
 
@@ -27,10 +27,11 @@ func (h *Heap) SetEpoch(epoch byte, saving bool) {
 // Element is one element of a large collection. Its bytes are good until the next change of anything.
 type Element struct {
 	Name     []byte                // of hashes the field, of sets and sorted sets the member
-	Value    []byte                // hashes
+	Value    []byte                // hashes, sketches
 	Deadline int64                 // of the field, unix ms, 0 for none; hashes
 	Score    float64               // sorted sets
 	Node     *quicklist.FrozenNode // lists: a whole node, and nothing else
+	Block    int                   // sketches: the block that Value is the next bytes of
 }
 
 // Sink takes the elements of a tracked collection.
@@ -45,7 +46,10 @@ type Track struct {
 	Len         int   // elements when tracking began; of a list, nodes
 	MinDeadline int64 // of the fields of a hash, unix ms, 0 if none has one
 
-	// Ahead, if set, is called before each change of a list. Changes leave copies of nodes behind: Ahead is where the walk can keep ahead of them. It
+	Header []byte // of a sketch
+	Blocks []int  // of a sketch: how long its blocks are in bytes
+
+	// Ahead, if set, is called before each change of a list or sketch. Changes leave copies behind: Ahead is where the walk can keep ahead of them. It
 	// may close the Track.
 	Ahead func()
 
@@ -56,6 +60,7 @@ type Track struct {
 	cursor uint64    // of a dict's scan
 	at     arena.Ref // the next node of a skiplist, coming from the last
 	frozen *quicklist.Frozen
+	sketch *frozenSketch
 	el     Element
 	visit  func(r arena.Ref)
 	refs   []arena.Ref
@@ -94,10 +99,13 @@ func (tr *Track) Step(n int) (done bool) {
 
 // Copied is the memory in bytes that the tracking itself takes.
 func (tr *Track) Copied() int64 {
-	if tr.frozen == nil {
-		return 0
+	switch {
+	case tr.frozen != nil:
+		return tr.frozen.Copied()
+	case tr.sketch != nil:
+		return tr.sketch.bytes
 	}
-	return tr.frozen.Copied()
+	return 0
 }
 
 // Size is the memory of the collection in bytes, as it is now.
@@ -108,6 +116,9 @@ func (tr *Track) Close() Owned {
 	*tr.large.watch() = nil
 	if tr.frozen != nil {
 		tr.frozen.Close()
+	}
+	if tr.sketch != nil {
+		tr.sketch.close()
 	}
 	if tr.orphan {
 		return Owned{Large: tr.large}

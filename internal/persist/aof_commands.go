@@ -62,7 +62,12 @@ func (f *CommandFormat) Key(dst []byte, e object.Entry) []byte {
 }
 
 // Large implements Format.
-func (f *CommandFormat) Large(dst []byte, e object.Entry, _ *object.Track) ([]byte, Record) {
+func (f *CommandFormat) Large(dst []byte, e object.Entry, tr *object.Track) ([]byte, Record) {
+	if tr.Type.Sketch() {
+		key := append([]byte(nil), e.Key()...)
+		c := &sketchCommands{key: key, deadline: e.Deadline(), w: rdb.NewSketchCommands(tr.Type, key, tr.Header, tr.Blocks)}
+		return c.w.Begin(dst), c
+	}
 	return dst, &commandRecord{t: e.Type(), deadline: e.Deadline(), key: append([]byte(nil), e.Key()...)}
 }
 
@@ -188,4 +193,21 @@ func (r *commandRecord) flush(dst []byte) []byte {
 	dst = append(dst, r.after...)
 	r.items, r.after, r.n = r.items[:0], r.after[:0], 0
 	return dst
+}
+
+// sketchCommands is a sketch on its way into commands.
+type sketchCommands struct {
+	key      []byte
+	deadline int64
+	w        *rdb.SketchCommands
+}
+
+// Element implements Record.
+func (c *sketchCommands) Element(dst []byte, el *object.Element) []byte {
+	return c.w.Bytes(dst, el.Block, el.Value)
+}
+
+// End implements Record.
+func (c *sketchCommands) End(dst []byte) []byte {
+	return appendDeadline(c.w.End(dst), c.key, c.deadline)
 }

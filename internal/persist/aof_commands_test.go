@@ -87,7 +87,7 @@ func TestCommandFormat(t *testing.T) {
 			return fmt.Sprint(rnd.IntN(2000) - 500)
 		}
 		k := func(kind string) string { return fmt.Sprint(kind, 1<<rnd.IntN(4)) }
-		switch rnd.IntN(9) {
+		switch rnd.IntN(10) {
 		case 0:
 			s.do("SET", k("str"), el())
 		case 1, 2:
@@ -103,7 +103,9 @@ func TestCommandFormat(t *testing.T) {
 		case 7:
 			s.do("HPEXPIREAT", k("hash"), 4_000_000_000_000+rnd.IntN(1000), "FIELDS", 1, rnd.IntN(700))
 		case 8:
-			s.do("PEXPIREAT", k([]string{"str", "list", "set", "zset", "hash"}[rnd.IntN(5)]), 4_000_000_000_000+rnd.IntN(1000))
+			s.do("BF.ADD", k("bloom"), el())
+		case 9:
+			s.do("PEXPIREAT", k([]string{"str", "list", "set", "zset", "hash", "bloom"}[rnd.IntN(6)]), 4_000_000_000_000+rnd.IntN(1000))
 		}
 	}
 	for round := range 3 {

@@ -106,6 +106,11 @@ func (f *RDBFormat) Key(dst []byte, en object.Entry) []byte {
 func (f *RDBFormat) Large(dst []byte, en object.Entry, tr *object.Track) ([]byte, Record) {
 	e := f.to(dst)
 	e.Meta(f.meta(en))
+	if tr.Type.Sketch() {
+		r := rdb.NewSketchRecord(tr.Type, tr.Header, tr.Blocks)
+		r.Head(e, en.Key())
+		return f.done(), &sketchRecord{f, r}
+	}
 	switch tr.Type {
 	case object.Hash:
 		e.HashHead(en.Key(), tr.Len, tr.MinDeadline)
@@ -160,3 +165,21 @@ func (r *rdbRecord) Element(dst []byte, el *object.Element) []byte {
 
 // End implements Record.
 func (r *rdbRecord) End(dst []byte) []byte { return dst }
+
+// sketchRecord is the Record of an RDBFormat for a sketch.
+type sketchRecord struct {
+	f *RDBFormat
+	r *rdb.SketchRecord
+}
+
+// Element implements Record.
+func (r *sketchRecord) Element(dst []byte, el *object.Element) []byte {
+	r.r.Bytes(r.f.to(dst), el.Block, el.Value)
+	return r.f.done()
+}
+
+// End implements Record.
+func (r *sketchRecord) End(dst []byte) []byte {
+	r.r.End(r.f.to(dst))
+	return r.f.done()
+}

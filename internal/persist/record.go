@@ -98,7 +98,7 @@ func (s *Snapshot) track(db int, e object.Entry) {
 	r := &record{s: s, db: db, pending: stream{s: s, hold: true}}
 	r.tr = s.sn.Track(e, r)
 	r.pending.buf, r.rec = s.f.Large(nil, e, r.tr)
-	if tr := r.tr; tr.Type == object.List {
+	if tr := r.tr; tr.Type == object.List || tr.Type.Sketch() {
 		tr.Ahead = r.ahead
 	}
 	s.waiting = append(s.waiting, r)
@@ -108,13 +108,13 @@ func (s *Snapshot) track(db int, e object.Entry) {
 }
 
 // Once the copies of a list's nodes take 1/copiedShare of the list's memory, each change of it writes aheadNodes more nodes first, so that changes that hit
-// nodes at random cannot leave many more copies behind than that. (A change in the middle of a list takes as long as that anyway; pushes and pops hit few nodes.)
+// nodes at random cannot leave many more copies behind than that. Sketches are treated alike, chunk for node. (A change in the middle of a list takes as long as that anyway; pushes and pops hit few nodes.)
 const (
 	copiedShare = 32
 	aheadNodes  = 16
 )
 
-// ahead is called before each change of a list.
+// ahead is called before each change of a list or sketch.
 func (r *record) ahead() {
 	if !r.isOpen || r.s.inSlice || r.tr.Copied() <= r.tr.Size()/copiedShare || r.s.q.Full() {
 		return

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/arena"
+	"godwit/internal/bloom"
 	"godwit/internal/intset"
 	"godwit/internal/keyspace"
 	"godwit/internal/listpack"
@@ -51,6 +53,8 @@ func newKeyspace(rng *rand.Rand, lim object.Limits) *keyspace.Keyspace {
 	return keyspace.New(arena.New(), p, rng, 1_000_000, quietHooks{})
 }
 
+var textSeed = maphash.MakeSeed()
+
 // text is a value for people and for comparing: sets and hashes sorted, lists in order.
 func text(ks *keyspace.Keyspace, e object.Entry) string {
 	var x object.Edit
@@ -82,6 +86,13 @@ func text(ks *keyspace.Keyspace, e object.Entry) string {
 		for v, ok := it.Next(); ok; v, ok = it.Next() {
 			add("%s", str(v))
 		}
+	case object.TypeBloom:
+		s := x.Sketch()
+		all := maphash.Bytes(textSeed, s.Head())
+		for i := range s.Blocks() {
+			all = all*31 + maphash.Bytes(textSeed, s.Block(i))
+		}
+		add("%x", all)
 	}
 	return e.Type().String() + " " + strings.Join(parts, " ")
 }
@@ -132,12 +143,17 @@ func (f *plainFormat) Key(dst []byte, e object.Entry) []byte {
 
 func (f *plainFormat) Large(dst []byte, e object.Entry, tr *object.Track) ([]byte, Record) {
 	dst = frame(dst, 'L', "%s", e.Key())
-	return frame(dst, 'V', "%d %s", e.Deadline(), e.Type()), &plainRecord{tr, 0}
+	r := &plainRecord{tr: tr, hashes: make([]maphash.Hash, len(tr.Blocks))}
+	for i := range r.hashes {
+		r.hashes[i].SetSeed(textSeed)
+	}
+	return frame(dst, 'V', "%d %s", e.Deadline(), e.Type()), r
 }
 
 type plainRecord struct {
-	tr *object.Track
-	n  int
+	tr     *object.Track
+	n      int
+	hashes []maphash.Hash // of a sketch's blocks
 }
 
 func (r *plainRecord) Element(dst []byte, el *object.Element) []byte {
@@ -149,6 +165,9 @@ func (r *plainRecord) Element(dst []byte, el *object.Element) []byte {
 		return frame(dst, 'E', "%s", el.Name)
 	case object.ZSet:
 		return frame(dst, 'E', "%s:%g", el.Name, el.Score)
+	case object.TypeBloom:
+		r.hashes[el.Block].Write(el.Value)
+		return dst
 	}
 	b := el.Node.Unpacked(nil)
 	if el.Node.Plain {
@@ -166,6 +185,13 @@ func (r *plainRecord) Element(dst []byte, el *object.Element) []byte {
 }
 
 func (r *plainRecord) End(dst []byte) []byte {
+	if r.tr.Type == object.TypeBloom {
+		all := maphash.Bytes(textSeed, r.tr.Header)
+		for i := range r.hashes {
+			all = all*31 + r.hashes[i].Sum64()
+		}
+		dst = frame(dst, 'E', "%x", all)
+	}
 	return frame(dst, 'X', "%s %d %d", r.tr.Type, r.n, r.tr.Len)
 }
 
@@ -301,6 +327,8 @@ func (c *chaos) change() {
 		c.zset(db)
 	case n < 75:
 		c.list(db)
+	case n < 82:
+		c.bloom(db)
 	case n < 90:
 		c.str(db)
 	default:
@@ -439,6 +467,38 @@ func (c *chaos) list(db *keyspace.DB) {
 		return
 	}
 	l.Shrunk()
+}
+
+// bloom adds to a filter that grows, or puts a chunk in place.
+func (c *chaos) bloom(db *keyspace.DB) {
+	key := c.key()
+	e := db.Lookup(key)
+	if !e.Exists() {
+		head, err := bloom.NewHeader(bloom.Params{Error: 0.01, Capacity: uint64(1 + c.rng.IntN(20000)), Growth: 2, Murmur64A: c.rng.IntN(2) == 0})
+		require.NoError(c.t, err)
+		s := object.NewSketch(c.ks.Heap, len(head))
+		copy(s.Head(), head)
+		bloom.Init(s)
+		e = db.CreateSketch(key, object.TypeBloom, s).E
+	}
+	if e.Type() != object.TypeBloom {
+		return
+	}
+	x := db.Open(e)
+	for range 1 + c.rng.IntN(40) {
+		s := x.ChangingSketch()
+		if b := c.rng.IntN(s.Blocks()); c.rng.IntN(10) == 0 && s.BlockLen(b) > 0 {
+			off := c.rng.IntN(s.BlockLen(b))
+			part := s.Change(b, off, c.rng.IntN(min(s.BlockLen(b)-off, 3000)))
+			for i := range part {
+				part[i] ^= byte(c.rng.Uint32())
+			}
+		} else if bloom.Add(s, c.elem()) == bloom.Full {
+			grown, _, err := bloom.NextLink(s.Head())
+			require.NoError(c.t, err)
+			bloom.Grow(s, grown)
+		}
+	}
 }
 
 func (c *chaos) str(db *keyspace.DB) {

@@ -124,6 +124,9 @@ func (d *Decoder) Count(size int) (int, error) {
 // maxString is the longest string in bytes that is accepted.
 const maxString = math.MaxInt32
 
+// maxPart is the longest string in bytes that is accepted as a part of a module's value.
+const maxPart = 1 << 40
+
 // maxRatio is how much longer than LZF data its original can be: the longest match makes 264 bytes of 3.
 const maxRatio = 88
 
@@ -136,14 +139,16 @@ type text struct {
 }
 
 // text reads a string.
-func (d *Decoder) text() (text, error) {
+func (d *Decoder) text() (text, error) { return d.textUpTo(maxString) }
+
+func (d *Decoder) textUpTo(longest uint64) (text, error) {
 	at := d.pos
 	n, special, err := d.length()
 	if err != nil {
 		return text{}, err
 	}
 	if !special {
-		if n > maxString {
+		if n > longest {
 			d.pos = at
 			return text{}, d.errorf("a string of %d bytes", n)
 		}
@@ -205,8 +210,10 @@ func (d *Decoder) inflated() ([]byte, error) {
 }
 
 // String reads a string.
-func (d *Decoder) String() ([]byte, error) {
-	t, err := d.text()
+func (d *Decoder) String() ([]byte, error) { return d.stringUpTo(maxString) }
+
+func (d *Decoder) stringUpTo(longest uint64) ([]byte, error) {
+	t, err := d.textUpTo(longest)
 	if err == nil && t.isInt {
 		return strconv.AppendInt(nil, t.n, 10), nil
 	}
@@ -307,6 +314,9 @@ func (d *Decoder) value(op byte) (Value, error) {
 	}
 	v, err := ent.op.Decode(d)
 	v.t = ent.t
+	if v.sketch != nil { // of modules' values, the record's type does not tell it
+		v.t = TypeOf(v.sketch.t)
+	}
 	return v, err
 }
 
@@ -315,7 +325,7 @@ func unknownType(op byte) string {
 	switch op {
 	case typeStream, typeStream2, typeStream3:
 		return "a stream; streams are not supported"
-	case typeModule, typeModule2:
+	case typeModule:
 		return "a module's value; modules are not supported"
 	}
 	return fmt.Sprintf("unknown record type %d", op)

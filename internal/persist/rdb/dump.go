@@ -22,9 +22,13 @@ func Dump(e *Encoder, h *object.Heap, en object.Entry) {
 	was := e.Version
 	e.Version = 0
 	e.Value(h, en)
-	version := max(Version, e.Version)
+	footer(e, start)
 	e.Version = was
-	e.B = binary.LittleEndian.AppendUint16(e.B, uint16(version))
+}
+
+// footer ends the payload that begins at start.
+func footer(e *Encoder, start int) {
+	e.B = binary.LittleEndian.AppendUint16(e.B, uint16(max(Version, e.Version)))
 	e.B = binary.LittleEndian.AppendUint64(e.B, CRC64(0, e.B[start:]))
 }
 

@@ -225,6 +225,12 @@ func content(db *keyspace.DB, e object.Entry) string {
 			return true
 		})
 		slices.Sort(out)
+	case object.TypeBloom:
+		s := x.Sketch()
+		out = append(out, string(s.Head()))
+		for i := range s.Blocks() {
+			out = append(out, string(s.Block(i)))
+		}
 	}
 	return fmt.Sprint(len(out), strings.Join(out, "\x00"))
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/bloom"
 	"godwit/internal/object"
 )
 
@@ -15,6 +16,7 @@ func FuzzReader(f *testing.F) {
 	f.Add(file(10, rec(typeListQuicklist, "\x01"+str(zip(zstr("a"), "\xf3")))))
 	f.Add(file(1, rec(typeHashZipmap, str("\x01\x01f\x01\x00v\xff"))))
 	f.Add(file(12, rec(typeHashMetadata, le64(2000000)+"\x01\x01\x01f\x01v")))
+	f.Add(file(10, rec(typeModule2, string(encodedFilter(f, bloom.Params{Error: 0.01, Capacity: 5, Growth: 2}, 12)[1:]))))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		ks := newKeyspace(t, redisLimits(), 1)
 		if load(ks, bytes.NewReader(b), ReadOptions{NoChecksum: true}) != nil {
@@ -38,6 +40,9 @@ func FuzzRestore(f *testing.F) {
 		"\x16\x01\x05\x01f\x01v", "\x17" + str(lpack("f", "v", "2000000")), "\x18" + le64(2000000) + "\x01\x01\x01f\x01v", "\x19" + le64(2000000) + str(lpack("f", "v", "2000000")),
 	} {
 		f.Add([]byte(v))
+	}
+	for _, murmur64a := range []bool{false, true} {
+		f.Add(encodedFilter(f, bloom.Params{Error: 0.01, Capacity: 5, Growth: 2, Murmur64A: murmur64a}, 12))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		v, err := Restore(payload(12, string(b)), true)

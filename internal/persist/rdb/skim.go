@@ -76,7 +76,9 @@ func (s *skimmer) length() (uint64, error) {
 	return n, nil
 }
 
-func (s *skimmer) string() error {
+func (s *skimmer) string() error { return s.stringUpTo(maxString) }
+
+func (s *skimmer) stringUpTo(longest uint64) error {
 	n, special, w := parseLen(s.b[s.pos:])
 	if w == 0 {
 		return errMore
@@ -84,7 +86,7 @@ func (s *skimmer) string() error {
 	if w < 0 || special && n > encLZF {
 		return s.errorf("no string begins with %#x", s.b[s.pos])
 	}
-	if !special && n > maxString {
+	if !special && n > longest {
 		return s.errorf("a string of %d bytes", n)
 	}
 	s.pos += w
@@ -177,7 +179,11 @@ func (s *skimmer) record() (r span, err error) {
 				return r, err
 			}
 			r.value = s.pos
-			err = s.shape(ent.op.Shape)
+			if ent.op.Shape == shapeModule {
+				err = s.named(s.module(r.key-1), r.key)
+			} else {
+				err = s.shape(ent.op.Shape)
+			}
 		} else {
 			err = s.special(op, &r)
 		}
@@ -272,7 +278,35 @@ func (s *skimmer) moduleAux(r *span) error {
 		return err
 	}
 	r.name = moduleName(id)
-	// When it is to be loaded, an integer of the same form as the parts.
+	// When it is to be loaded is an integer of the same form as the parts.
+	return s.parts(id)
+}
+
+// named adds the key that begins at the position to an error.
+func (s *skimmer) named(err error, key int) error {
+	var e *Error
+	if errors.As(err, &e) {
+		d := Decoder{b: s.b, pos: key, base: s.base}
+		e.Key, _ = d.String()
+	}
+	return err
+}
+
+// module skips a module's value, if it is one that is read; at is where the record's type stands.
+func (s *skimmer) module(at int) error {
+	id, err := s.length()
+	if err != nil {
+		return err
+	}
+	if l, _ := sketches.find(id); l == nil {
+		s.pos = at
+		return s.errorf("%s", refuseModule(id))
+	}
+	return s.parts(id)
+}
+
+// parts skips the parts of data of the module type with that id, the end mark included.
+func (s *skimmer) parts(id uint64) error {
 	for {
 		op, err := s.length()
 		if err != nil {
@@ -288,9 +322,9 @@ func (s *skimmer) moduleAux(r *span) error {
 		case moduleDouble:
 			err = s.skip(8)
 		case moduleString:
-			err = s.string()
+			err = s.stringUpTo(maxPart)
 		default:
-			return s.errorf("data of module %s has a part of unknown kind %d", r.name, op)
+			return s.errorf("data of module %s has a part of unknown kind %d", moduleName(id), op)
 		}
 		if err != nil {
 			return err
@@ -298,22 +332,12 @@ func (s *skimmer) moduleAux(r *span) error {
 	}
 }
 
-// moduleName is the name of the module type with that id: nine characters of six bits above ten bits of version.
-func moduleName(id uint64) string {
-	const chars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-	var name [9]byte
-	for i := range name {
-		name[i] = chars[id>>(58-6*i)&63]
-	}
-	return string(name[:])
-}
-
 // refuse is the error for a record of a type that is not read, with its key if it has one.
 func (s *skimmer) refuse(op byte) error {
 	at := s.pos - 1
 	e := &Error{Offset: s.base + int64(at), Reason: unknownType(op)}
 	switch op {
-	case typeStream, typeStream2, typeStream3, typeModule, typeModule2:
+	case typeStream, typeStream2, typeStream3, typeModule:
 	case opFunctionRC:
 		e.Reason = "a function in the form of a release candidate of Redis 7.0"
 		return e
@@ -325,7 +349,7 @@ func (s *skimmer) refuse(op byte) error {
 		return err
 	}
 	e.Key, _ = d.String()
-	if op == typeModule || op == typeModule2 {
+	if op == typeModule {
 		id, err := s.length()
 		if err != nil {
 			return err

@@ -29,18 +29,23 @@ type Op struct {
 	// Shape is what the value is made of, so that the reader finds its end:
 	//
 	//	s  string   l  length   8  eight bytes   d  score as text   *(…)  a length, then the parts in the brackets that many times
+	//
+	// or shapeModule.
 	Shape string
 	// Decode reads the value, checks it completely, and leaves the decoder behind it.
 	Decode func(d *Decoder) (Value, error)
 }
 
+// shapeModule is the shape of modules' values, whose parts say what they are.
+const shapeModule = "module"
+
 // types are all types; a new one is a line here.
-var types = newRegistry(stringType(), listType(), setType(), zsetType(), hashType())
+var types = newRegistry(append(sketchTypes(), stringType(), listType(), setType(), zsetType(), hashType(), moduleType())...)
 
 // registry finds types.
 type registry struct {
 	list   []*Type
-	byType [8]*Type
+	byType [16]*Type
 	byOp   [256]*opEntry
 }
 
@@ -77,6 +82,8 @@ type Value struct {
 
 	timed    bool  // formElements: before each field there is a length that tells its deadline: 0 for none, else
 	earliest int64 // it is the deadline less this plus 1
+
+	sketch *sketchValue
 }
 
 type form byte
@@ -87,6 +94,7 @@ const (
 	formPacked        // the payload of a packed collection
 	formElements      // the elements as uncompressed strings, one behind the other (with an 8-byte score or deadline each where the type has it)
 	formNodes         // of a list: for each node its container and an uncompressed string
+	formSketch        // sketch
 )
 
 // Type is the type of the value.

@@ -1,0 +1,45 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// maxErrorRate is what a larger error rate of a filter counts as.
+const maxErrorRate = 0.25
+
+func bloomTable() []Directive {
+	return []Directive{
+		{Name: "bf-error-rate", Default: "0.01",
+			Doc:   "Share of wrong answers of Bloom filters made without one.",
+			value: errorRate("bf-error-rate", func(c *Config) *float64 { return &c.BFErrorRate })},
+		{Name: "bf-initial-size", Default: "100",
+			Doc:   "Items of the first link of such filters.",
+			value: integer(1, 1<<30, func(c *Config) *int64 { return &c.BFInitialSize })},
+		{Name: "bf-expansion-factor", Default: "2",
+			Doc:   "How many times more items each further link holds; 0 adds none.",
+			value: integer(0, 32768, func(c *Config) *int64 { return &c.BFExpansionFactor })},
+		{Name: "bf-hash", Default: "murmur3",
+			Doc:   "Kind of new Bloom filters: Godwit's own, or one that RedisBloom loads.",
+			value: choice([]string{"murmur3", "murmur64a"}, func(c *Config) *string { return &c.BFHash })},
+	}
+}
+
+// errorRate is a number above 0 and below 1, with the errors of RedisBloom.
+func errorRate(name string, at func(*Config) *float64) value {
+	return field[float64]{codec[float64]{
+		kind: KindString, syntax: "a number above 0 and below 1",
+		read: one(func(s string) (float64, error) {
+			f, err := strconv.ParseFloat(s, 64)
+			if err != nil || math.IsNaN(f) {
+				return 0, reason(fmt.Sprintf("Invalid value for `%s`", name))
+			}
+			if f <= 0 || f >= 1 {
+				return 0, reason(fmt.Sprintf("Value for `%s` must be in the range (0.000000, 1.000000)", name))
+			}
+			return min(f, maxErrorRate), nil
+		}),
+		show: func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) },
+	}, at}
+}
