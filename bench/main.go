@@ -36,6 +36,7 @@
 //   - big: CPU time of the server for commands on large sorted sets and sets (from redis-cli --pipe), and the
 //     longest wait of the probe while a big sorted set is deleted.
 //   - wakeup: the time from an LPUSH until the client that waits in BLPOP has the element.
+//   - pubsub: messages published and delivered a second, with 0 to 100 subscribers.
 //
 // And of persistence, by `make bench-persist`:
 //
@@ -84,7 +85,7 @@ const (
 var sideNames = [sides]string{"Redis", "Godwit"}
 
 // partNames lists the measurements in the order in which they run.
-var partNames = []string{"latency", "throughput", "rss", "bulk", "expiry", "events", "collections", "elements", "big", "wakeup"}
+var partNames = []string{"latency", "throughput", "rss", "bulk", "expiry", "events", "collections", "elements", "big", "wakeup", "pubsub"}
 
 // bench is one run: what to measure, the servers to start, and the report that is being filled.
 type bench struct {
@@ -276,7 +277,7 @@ func measure(ctx context.Context, p plan, paths [sides]string, log io.Writer) (*
 		{"snapshot", b.snapshots},
 		{"files", b.files},
 		{"appendfsync", b.appendfsync},
-		{"wakeup", b.wakeup},
+		{"wakeup", b.wakeup}, {"pubsub", b.pubsub},
 	} {
 		if err := part.run(ctx); err != nil {
 			return nil, fmt.Errorf("%s: %w", part.name, err)

@@ -28,6 +28,7 @@ func clientSub(cmd engine.Command, args ...engine.Arg) *engine.Command {
 	if cmd.Complexity == "" {
 		cmd.Complexity = "O(1)"
 	}
+	cmd.Flags |= engine.KeepsCaching
 	cmd.Args = args
 	return &cmd
 }
@@ -62,7 +63,8 @@ func clientSelfCommands() []*engine.Command {
 			Run:     func(c *engine.Ctx) { clientSwitch(c, &c.Client.NoTouch) }}, onOff),
 		clientSub(engine.Command{Name: "getredir", Arity: 2, Since: "6.0.0",
 			Summary: "Shows the ID of the client that gets the connection's invalidation messages.",
-			Run:     func(c *engine.Ctx) { c.Int(-1) }}),
+			Run:     func(c *engine.Ctx) { c.Int(redirectOf(c.Client)) }}),
+		clientTrackingCommand(), clientCachingCommand(),
 		clientSub(engine.Command{Name: "trackinginfo", Arity: 2, Since: "6.2.0",
 			Summary: "Shows the state of client-side caching for the connection.", Run: clientTrackinginfoCmd}),
 	}
@@ -91,6 +93,7 @@ func clientOtherCommands() []*engine.Command {
 
 func clientHelp() *engine.Command {
 	return helpSub(engine.GroupConnection, "5.0.0",
+		"CACHING (YES|NO)", "    Track the keys of the next command, under OPTIN, or do not, under OPTOUT.",
 		"GETNAME", "    The name of this connection.",
 		"GETREDIR", "    The ID of the client that invalidation messages are redirected to.",
 		"ID", "    The ID of this connection.",
@@ -108,6 +111,8 @@ func clientHelp() *engine.Command {
 		"REPLY (ON|OFF|SKIP)", "    Answer this connection, answer it not, or not the next command.",
 		"SETINFO (LIB-NAME <name>|LIB-VER <version>)", "    Note the library that this connection uses.",
 		"SETNAME <name>", "    Name this connection.",
+		"TRACKING (ON|OFF) [REDIRECT <id>] [BCAST] [PREFIX <prefix> ...] [OPTIN] [OPTOUT] [NOLOOP]",
+		"    Tell this connection, or another, when keys change that it may have cached.",
 		"TRACKINGINFO", "    The state of client-side caching for this connection.",
 		"UNBLOCK <id> [TIMEOUT|ERROR]", "    End the wait of a blocked client.",
 		"UNPAUSE", "    End a pause.")
@@ -181,18 +186,6 @@ func clientSwitch(c *engine.Ctx, to *bool) {
 		return
 	}
 	c.OK()
-}
-
-// clientTrackinginfoCmd shows that the connection does not track: there is no tracking yet.
-func clientTrackinginfoCmd(c *engine.Ctx) {
-	c.Map(3)
-	c.BulkString("flags")
-	c.Set(1)
-	c.BulkString("off")
-	c.BulkString("redirect")
-	c.Int(-1)
-	c.BulkString("prefixes")
-	c.Array(0)
 }
 
 // tooManyArgs is the error of subcommands that refuse surplus arguments although their arity does not.

@@ -8,6 +8,7 @@ import (
 
 	"godwit/internal/engine"
 	"godwit/internal/object"
+	"godwit/internal/pubsub"
 )
 
 func clientListCommand() *engine.Command {
@@ -306,11 +307,13 @@ const clientLetters = "OSMPxbtRBdcuAUreTN"
 // clientFlagLetters are the letters of the client's flags, N when there are none.
 func clientFlagLetters(cl *engine.Client) string {
 	var b []byte
+	track := cl.Tracking()
 	for _, f := range []struct {
 		letter byte
 		on     bool
 	}{
 		{'O', cl.Monitor}, {'S', cl.Class == engine.ClassReplica}, {'P', cl.Class == engine.ClassPubSub}, {'b', cl.Postponed() || cl.Waits()},
+		{'t', track != nil}, {'R', track != nil && track.Broken}, {'B', track != nil && track.Bcast},
 		{'c', cl.CloseAfterReply}, {'A', cl.CloseASAP}, {'U', cl.Unix}, {'e', cl.NoEvict}, {'T', cl.NoTouch},
 	} {
 		if f.on {
@@ -357,9 +360,9 @@ func appendClientLine(b []byte, c *engine.Ctx, cl *engine.Client) []byte {
 	num("idle", max(c.Now-cl.LastUsed, 0)/1000)
 	str("flags", clientFlagLetters(cl))
 	num("db", int64(cl.DB().ID()))
-	num("sub", 0)
-	num("psub", 0)
-	num("ssub", 0)
+	num("sub", int64(cl.Subscriptions().Len(pubsub.Channels)))
+	num("psub", int64(cl.Subscriptions().Len(pubsub.Patterns)))
+	num("ssub", int64(cl.Subscriptions().Len(pubsub.Shards)))
 	num("multi", -1)
 	num("qbuf", int64(in))
 	num("qbuf-free", int64(inCap-in))
@@ -374,7 +377,7 @@ func appendClientLine(b []byte, c *engine.Ctx, cl *engine.Client) []byte {
 	str("events", events)
 	str("cmd", cmd)
 	str("user", cl.User)
-	num("redir", -1)
+	num("redir", redirectOf(cl))
 	num("resp", int64(max(cl.W.Proto, 2)))
 	str("lib-name", cl.LibName)
 	str("lib-ver", cl.LibVer)

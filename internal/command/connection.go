@@ -13,7 +13,7 @@ const sessionFlags = engine.NoScript | engine.Loading | engine.Stale | engine.Fa
 func connectionCommands() []*engine.Command {
 	return []*engine.Command{
 		{
-			Name: "ping", Arity: -1, Flags: engine.Fast | engine.TellsDiskErrors, Group: engine.GroupConnection, Since: "1.0.0",
+			Name: "ping", Arity: -1, Flags: engine.Fast | engine.TellsDiskErrors | engine.WhileSubscribed, Group: engine.GroupConnection, Since: "1.0.0",
 			Summary: "Answers PONG or the given message.", Complexity: "O(1)",
 			Tips: []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 			Args: []engine.Arg{engine.Str("message").Opt()},
@@ -44,7 +44,7 @@ func connectionCommands() []*engine.Command {
 			Run: helloCmd,
 		},
 		{
-			Name: "quit", Arity: -1, Flags: sessionFlags, Group: engine.GroupConnection, Since: "1.0.0",
+			Name: "quit", Arity: -1, Flags: sessionFlags | engine.WhileSubscribed, Group: engine.GroupConnection, Since: "1.0.0",
 			Summary: "Closes the connection after the replies so far.", Complexity: "O(1)",
 			Run: func(c *engine.Ctx) {
 				c.OK()
@@ -52,7 +52,7 @@ func connectionCommands() []*engine.Command {
 			},
 		},
 		{
-			Name: "reset", Arity: 1, Flags: sessionFlags, Group: engine.GroupConnection, Since: "6.2.0",
+			Name: "reset", Arity: 1, Flags: sessionFlags | engine.WhileSubscribed, Group: engine.GroupConnection, Since: "6.2.0",
 			Summary: "Puts the connection back into the state of a new one.", Complexity: "O(1)",
 			Run: func(c *engine.Ctx) {
 				if c.Client.Reply == engine.ReplyOff {
@@ -72,14 +72,23 @@ func connectionCommands() []*engine.Command {
 	}
 }
 
+// pingCmd answers a subscriber of RESP2 in the shape of a message, which is all that it expects.
 func pingCmd(c *engine.Ctx) {
-	switch len(c.Args) {
-	case 1:
-		c.Simple("PONG")
-	case 2:
-		c.Bulk(c.Args[1])
-	default:
+	switch subscriber := c.Client.Class == engine.ClassPubSub && c.Writer.Proto != 3; {
+	case len(c.Args) > 2:
 		c.Err("ERR wrong number of arguments for 'ping' command")
+	case subscriber:
+		c.Array(2)
+		c.BulkString("pong")
+		if len(c.Args) == 1 {
+			c.BulkString("")
+			return
+		}
+		c.Bulk(c.Args[1])
+	case len(c.Args) == 1:
+		c.Simple("PONG")
+	default:
+		c.Bulk(c.Args[1])
 	}
 }
 

@@ -314,6 +314,7 @@ func flush(c *engine.Ctx, dbs ...*keyspace.DB) bool {
 	for _, db := range dbs {
 		c.Dirty(db.Flush(async))
 	}
+	c.E.InvalidateAll()
 	c.Dirty(1) // an empty flush is propagated too
 	c.OK()
 	return true

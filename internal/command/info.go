@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"godwit/internal/engine"
+	"godwit/internal/pubsub"
 )
 
 // infoText collects INFO's lines.
@@ -229,7 +230,7 @@ func infoClients(t *infoText) {
 	in, out := t.e.RecentBuffers()
 	t.nums("connected_clients", t.e.ClientCount(), "cluster_connections", 0, "maxclients", t.e.Cfg.MaxClients,
 		"client_recent_max_input_buffer", in, "client_recent_max_output_buffer", out,
-		"blocked_clients", t.e.BlockedClients(), "tracking_clients", 0, "pubsub_clients", 0, "watching_clients", 0,
+		"blocked_clients", t.e.BlockedClients(), "tracking_clients", t.e.TrackingInfo().Clients, "pubsub_clients", t.e.Hub().Subscribers(), "watching_clients", 0,
 		"clients_in_timeout_table", t.e.TimedClients(), "total_watched_keys", 0, "total_blocking_keys", t.e.BlockingKeys(), "total_blocking_keys_on_nokey", 0)
 }
 
@@ -382,10 +383,12 @@ func infoStats(t *infoText) {
 	t.num("current_eviction_exceeded_time", overNow/1e6)
 	t.num("keyspace_hits", k.Hits)
 	t.num("keyspace_misses", k.Misses)
-	t.nums("pubsub_channels", 0, "pubsub_patterns", 0, "pubsubshard_channels", 0, "latest_fork_usec", 0, "total_forks", 0,
+	hub, tracking := e.Hub(), e.TrackingInfo()
+	t.nums("pubsub_channels", hub.Count(pubsub.Channels), "pubsub_patterns", hub.Count(pubsub.Patterns),
+		"pubsubshard_channels", hub.Count(pubsub.Shards), "latest_fork_usec", 0, "total_forks", 0,
 		"migrate_cached_sockets", e.Links.Len(), "slave_expires_tracked_keys", 0, "active_defrag_hits", 0, "active_defrag_misses", 0,
 		"active_defrag_key_hits", 0, "active_defrag_key_misses", 0, "total_active_defrag_time", 0, "current_active_defrag_time", 0,
-		"tracking_total_keys", 0, "tracking_total_items", 0, "tracking_total_prefixes", 0)
+		"tracking_total_keys", tracking.Keys, "tracking_total_items", tracking.Items, "tracking_total_prefixes", tracking.Prefixes)
 	t.num("unexpected_error_replies", s.UnexpectedErrors)
 	t.num("total_error_replies", s.ErrorReplies)
 	t.num("dump_payload_sanitizations", 0)

@@ -21,7 +21,7 @@ func Table() *engine.Table {
 		bloomCommands(),
 		genericCommands(), expireCommands(), scanCommands(),
 		sortCommands(),
-		connectionCommands(), clientCommands(),
+		connectionCommands(), clientCommands(), pubsubCommands(),
 		serverCommands(), configCommands(), commandInfoCommands(), infoCommands(), memoryCommands(),
 		observeCommands(), debugCommands(),
 		saveCommands(), waitCommands(), dumpCommands(), migrateCommands(),

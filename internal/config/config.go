@@ -122,6 +122,7 @@ type Config struct {
 	LatencyTracking         bool
 	LatencyPercentiles      []float64
 	NotifyKeyspaceEvents    NotifyFlags
+	TrackingTableMaxKeys    int64 // 0: no limit
 
 	// Encodings.
 	HashMaxListpackEntries int64

@@ -176,8 +176,6 @@ func securityTable() []Directive {
 			integer(0, maxLong, held[int64]("acllog-max-len"))),
 		later("acl-pubsub-default", "resetchannels", 0, "Channels of a new user.",
 			choice([]string{"allchannels", "resetchannels"}, held[string]("acl-pubsub-default"))),
-		later("tracking-table-max-keys", "1000000", 0, "Keys that client-side caching remembers.",
-			integer(0, maxLong, held[int64]("tracking-table-max-keys"))),
 	}
 }
 
@@ -325,6 +323,9 @@ func observeTable() []Directive {
 		{Name: "notify-keyspace-events",
 			Doc:   "Events about keys to publish.",
 			value: notifyFlags(func(c *Config) *NotifyFlags { return &c.NotifyKeyspaceEvents })},
+		{Name: "tracking-table-max-keys", Default: "1000000",
+			Doc:   "Keys that client-side caching remembers.",
+			value: integer(0, maxLong, func(c *Config) *int64 { return &c.TrackingTableMaxKeys })},
 		{Name: "busy-reply-threshold", Alias: "lua-time-limit", Default: "5000",
 			Doc:   "Milliseconds a script may run before other clients are answered BUSY.",
 			value: integer(0, maxLong, func(c *Config) *int64 { return &c.BusyReplyThreshold })},

@@ -164,6 +164,7 @@ func (e *Engine) rerun(w *waiter) {
 	} else {
 		e.call(c)
 	}
+	e.endReply(cl)
 	e.current = nil
 	if !c.blocked {
 		e.endWait(w)

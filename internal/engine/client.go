@@ -2,6 +2,7 @@ package engine
 
 import (
 	"godwit/internal/keyspace"
+	"godwit/internal/pubsub"
 	"godwit/internal/resp"
 )
 
@@ -81,6 +82,9 @@ type Client struct {
 	limited   int64 // and maxmemory-clients
 	postponed bool
 	wait      *waiter // what the client is blocked in, nil if it is not
+	sub       pubsub.Sub[*Client]
+	track     *Tracking // nil: the client does not track
+	woken     bool      // listed in pushState.woken
 	prev      *Client
 	next      *Client
 	linked    bool
@@ -114,6 +118,8 @@ func (e *Engine) Forget(c *Client) {
 	e.uncountClient(c)
 	e.clients.remove(c)
 	e.leaveMonitor(c)
+	e.leaveHub(c)
+	e.Untrack(c)
 	e.unpostpone(c)
 	e.forgetWait(c)
 }
@@ -192,6 +198,8 @@ func (l *clientList) remove(c *Client) {
 // ResetClient puts the client back into the state of a new connection (RESET).
 func (e *Engine) ResetClient(c *Client) {
 	e.leaveMonitor(c)
+	e.leaveHub(c)
+	e.Untrack(c)
 	c.Name = ""
 	c.W.Proto = 2
 	c.Reply = ReplyOn

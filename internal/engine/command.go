@@ -26,6 +26,8 @@ const (
 	NoMulti                          // refused inside MULTI
 	MovableKeys                      // derived: key positions need KeysFn or a keyword search
 	TellsDiskErrors                  // refused like a write when the data cannot be kept, so that health checks notice; not shown
+	WhileSubscribed                  // allowed to RESP2 clients that have subscribed; not shown
+	KeepsCaching                     // leaves what CLIENT CACHING said for the next command; not shown
 )
 
 // Group is the documentation group of a command (COMMAND DOCS "group").

@@ -55,6 +55,7 @@ func (e *Engine) Cron() {
 	}
 	e.notePeak()
 	e.sampleRates()
+	e.trimSpare()
 	e.Links.expire(e.now)
 	e.countSomeClients()
 	e.limitClients()

@@ -99,6 +99,9 @@ func (c *Ctx) Notify(class keyspace.EventClass, event string, key []byte) {
 	c.E.KS.Notify(class, event, key, c.DB.ID())
 }
 
+// MayListen reports whether the client may subscribe: a script has nobody to hear the messages.
+func (c *Ctx) MayListen(bool) bool { return !c.Client.Internal }
+
 // Changed announces that key of the client's database has another value now, or none: WATCH and client-side caching listen.
 func (c *Ctx) Changed(key []byte) { c.ChangedIn(c.DB, key) }
 

@@ -18,6 +18,7 @@ import (
 	"godwit/internal/keyspace"
 	"godwit/internal/logging"
 	"godwit/internal/metrics"
+	"godwit/internal/pubsub"
 	"godwit/internal/resp"
 )
 
@@ -60,6 +61,9 @@ type Engine struct {
 	pause        pauseState
 	blocking     blocking
 	loading      loadingState
+	hub          pubsub.Hub[*Client]
+	pushing      pushState
+	tracking     trackingState
 	persist      persistState
 
 	base    time.Time // monotonic zero
@@ -146,8 +150,10 @@ func (e *Engine) Enter() {
 	e.syncClock()
 }
 
-// Leave finishes the batch — what was propagated is handed to the sinks as a whole — and gives the executor back.
+// Leave finishes the batch — what was pushed to clients is delivered, what was propagated is handed to the sinks as a whole — and gives the executor
+// back.
 func (e *Engine) Leave() {
+	e.Deliver()
 	e.Commit()
 	e.mu.Unlock()
 }

@@ -31,7 +31,8 @@ const (
 	ErrBusyKey         = "BUSYKEY Target key name already exists."
 	ErrLoading         = "LOADING Redis is loading the dataset in memory"
 	ErrMisconfRDB      = "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Commands that may modify the data set are disabled, because this instance is configured to report errors during writes if RDB snapshotting fails (stop-writes-on-bgsave-error option). Please check the Redis logs for details about the RDB error."
-	ErrMisconfAOF      = "MISCONF Errors writing to the AOF file: " // and the system's words
+	ErrMisconfAOF      = "MISCONF Errors writing to the AOF file: "                                                    // and the system's words
+	ErrSubscribed      = "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context" // behind the command's name
 	ErrDebugNotAllowed = `ERR DEBUG command not allowed. If the enable-debug-command option is set to "local", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.`
 )
 

@@ -20,6 +20,7 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 	*ctx = Ctx{Writer: w, E: e, Client: c, DB: c.db, Args: argv, Now: e.now}
 	e.current = c
 	done = e.dispatch(ctx)
+	e.endReply(c)
 	e.current = nil
 	if done && c.wait == nil {
 		e.commandDone(c)
@@ -45,6 +46,9 @@ func (e *Engine) writerOf(c *Client) *resp.Writer {
 // commandDone follows each command of the client that has been replied to.
 func (e *Engine) commandDone(c *Client) {
 	c.Commands++
+	if c.track != nil {
+		e.endCaching(c)
+	}
 	if c.Reply == ReplySkip {
 		c.Reply = ReplyOn
 	}
@@ -106,6 +110,9 @@ func (e *Engine) gate(c *Ctx) string {
 			return msg
 		}
 	}
+	if cl.Class == ClassPubSub && cl.restricted() && !cmd.Is(WhileSubscribed) {
+		return "ERR Can't execute '" + cmd.fullName + ErrSubscribed
+	}
 	if e.loading.on && !cmd.Is(Loading) {
 		return ErrLoading
 	}
@@ -134,6 +141,9 @@ func (e *Engine) call(c *Ctx) {
 	cmd.Run(c)
 	if c.dirty > 0 {
 		e.afterWrite(c)
+	}
+	if e.tracking.clients > 0 && cmd.Is(ReadOnly) {
+		e.remember(c)
 	}
 	ns := e.tick()
 	if !c.rerun && len(e.monitors) > 0 && cmd.Flags&(SkipMonitor|Admin) == 0 {

@@ -17,6 +17,7 @@ import (
 //
 //	the arena's blocks    keys, values, tables, buffers; rounded up to size classes, with the ends of runs that no block fits in
 //	clients               counted buffers and structures, see clientmemory.go
+//	client-side caching   which client has read which key
 //	the start             what was resident when the engine was made, without the binary: the table, the configuration, the runtime
 //
 // It does not ask the Go runtime while it runs. Garbage is not in use, but the runtime can tell it from live memory only after a
@@ -32,7 +33,7 @@ type memoryState struct {
 
 // UsedMemory is the memory in use in bytes. It is cheap: the eviction loop calls it for every key.
 func (e *Engine) UsedMemory() int64 {
-	return e.KS.A.Used() + e.KS.A.Tails() + e.mem.startup + e.mem.clients.total
+	return e.KS.A.Used() + e.KS.A.Tails() + e.mem.startup + e.mem.clients.total + e.tracking.table.Bytes()
 }
 
 // Fits reports whether a value of n bytes can be had: in what maxmemory leaves, or in all of maxmemory where keys may be evicted for it, and in what the machine has
@@ -161,7 +162,7 @@ func (e *Engine) MemoryReport() MemoryReport {
 	for i := range e.KS.Databases() {
 		r.Keys += int64(e.KS.DB(i).Len())
 	}
-	r.Overhead = r.Startup + r.Clients + r.Tables + r.ArenaBuffers + a.Tails()
+	r.Overhead = r.Startup + r.Clients + e.tracking.table.Bytes() + r.Tables + r.ArenaBuffers + a.Tails()
 	r.Dataset = r.Used - r.Overhead
 	r.Allocated = r.ArenaUsed + r.Go.Objects
 	r.Active = r.ArenaMapped + r.Go.InUse()
@@ -194,6 +195,7 @@ func (e *Engine) params() keyspace.Params {
 		LFULogFactor: c.LFULogFactor, LFUDecayTime: c.LFUDecayTime, ActiveExpire: !e.cron.expireOff,
 		LazyExpire: c.LazyfreeExpire, LazyEviction: c.LazyfreeEviction, LazyServerDel: c.LazyfreeServerDel,
 		LazyUserDel: c.LazyfreeUserDel, LazyUserFlush: c.LazyfreeUserFlush,
+		Events: eventClasses(c.NotifyKeyspaceEvents),
 		Limits: object.Limits{
 			HashMaxListpackEntries: int(c.HashMaxListpackEntries), HashMaxListpackValue: int(c.HashMaxListpackValue),
 			SetMaxIntsetEntries: int(c.SetMaxIntsetEntries), SetMaxListpackEntries: int(c.SetMaxListpackEntries),

@@ -43,8 +43,8 @@ func (e *Engine) feedMonitors(c *Ctx) {
 			continue // it has had its last reply, as a monitor that sends QUIT has
 		}
 		m.W.Simple(string(line))
-		if m.Conn != nil && m != c.Client {
-			m.Conn.Flush()
+		if m != c.Client {
+			e.pushed(m)
 		}
 	}
 }

@@ -47,11 +47,13 @@ func (e *Engine) Commit() {
 // hooks is the engine as the keyspace sees it.
 type hooks struct{ e *Engine }
 
-// KeyEvent implements keyspace.Hooks. Nobody can listen before pub/sub exists.
-func (hooks) KeyEvent(keyspace.EventClass, string, []byte, int) {}
+// KeyEvent implements keyspace.Hooks.
+func (h hooks) KeyEvent(_ keyspace.EventClass, event string, key []byte, db int) {
+	h.e.keyEvent(event, key, db)
+}
 
-// KeyChanged implements keyspace.Hooks. Nobody can watch before transactions exist.
-func (hooks) KeyChanged([]byte, int) {}
+// KeyChanged implements keyspace.Hooks.
+func (h hooks) KeyChanged(key []byte, _ int) { h.e.keyInvalid(key) }
 
 // Ready implements keyspace.Hooks.
 func (h hooks) Ready(key []byte, db int, t object.Type) { h.e.blocking.keyReady(key, db, t) }

@@ -258,7 +258,7 @@ func (ks *Keyspace) evictKey(db *DB, key []byte) bool {
 	ks.Stats.Evicted++
 	db.drop(h, e, ks.P.LazyEviction)
 	ks.hooks.Removed(key, db.id, true)
-	ks.hooks.KeyEvent(EvEvicted, "evicted", key, db.id)
+	ks.Notify(EvEvicted, "evicted", key, db.id)
 	ks.hooks.KeyChanged(key, db.id)
 	return true
 }

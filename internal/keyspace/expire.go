@@ -15,7 +15,7 @@ func (db *DB) expire(h uint64, e object.Entry) {
 	ks.keyBuf = key
 	db.drop(h, e, ks.P.LazyExpire)
 	ks.hooks.Removed(key, db.id, false)
-	ks.hooks.KeyEvent(EvExpired, "expired", key, db.id)
+	ks.Notify(EvExpired, "expired", key, db.id)
 	ks.hooks.KeyChanged(key, db.id)
 }
 

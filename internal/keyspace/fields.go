@@ -67,12 +67,12 @@ func (db *DB) expireFields(e object.Entry, budget int) object.Entry {
 		return x.E
 	}
 	ks.Stats.ExpiredFields += int64(n)
-	ks.hooks.KeyEvent(EvHash, "hexpired", key, db.id)
+	ks.Notify(EvHash, "hexpired", key, db.id)
 	gone := h.Empty()
 	if gone {
 		db.drop(ks.Hash(key), x.E, ks.P.LazyExpire)
 		x.E = object.Entry{}
-		ks.hooks.KeyEvent(EvGeneric, "del", key, db.id)
+		ks.Notify(EvGeneric, "del", key, db.id)
 	}
 	ks.hooks.KeyChanged(key, db.id)
 	return x.E

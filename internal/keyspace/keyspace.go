@@ -51,7 +51,7 @@ const (
 
 // Hooks is told of changes. The engine implements it.
 type Hooks interface {
-	// KeyEvent is a keyspace notification.
+	// KeyEvent is a keyspace notification of one of the classes in Params.Events.
 	KeyEvent(class EventClass, event string, key []byte, db int)
 	// KeyChanged is called for every key whose value or existence changed: WATCH and client-side caching.
 	KeyChanged(key []byte, db int)
@@ -78,6 +78,7 @@ type Params struct {
 	LazyServerDel bool
 	LazyUserDel   bool
 	LazyUserFlush bool
+	Events        EventClass // classes of events that somebody wants to hear of
 	Limits        object.Limits
 }
 
@@ -224,7 +225,9 @@ func (db *DB) PrefetchEntry(h uint64) { db.dict.PrefetchEntry(h) }
 
 // Notify announces a keyspace event.
 func (ks *Keyspace) Notify(class EventClass, event string, key []byte, db int) {
-	ks.hooks.KeyEvent(class, event, key, db)
+	if ks.P.Events&class != 0 {
+		ks.hooks.KeyEvent(class, event, key, db)
+	}
 }
 
 // ID is the database's number.
@@ -292,7 +295,7 @@ func (db *DB) LookupRead(key []byte) object.Entry {
 	_, e := db.live(key)
 	if !e.Exists() {
 		db.ks.Stats.Misses++
-		db.ks.hooks.KeyEvent(EvMiss, "keymiss", key, db.id)
+		db.ks.Notify(EvMiss, "keymiss", key, db.id)
 		return e
 	}
 	db.ks.Stats.Hits++
@@ -307,7 +310,7 @@ func (db *DB) Query(key []byte) object.Entry {
 		db.ks.Stats.Hits++
 	} else {
 		db.ks.Stats.Misses++
-		db.ks.hooks.KeyEvent(EvMiss, "keymiss", key, db.id)
+		db.ks.Notify(EvMiss, "keymiss", key, db.id)
 	}
 	return e
 }

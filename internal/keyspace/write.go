@@ -51,6 +51,7 @@ func (db *DB) insert(h uint64, key []byte, v object.Value, deadline int64) objec
 	db.resized()
 	db.deadlineChanged(h, e, 0, deadline)
 	db.announce(key, v.Type)
+	db.ks.Notify(EvNew, "new", key, db.id)
 	return e
 }
 

@@ -199,14 +199,23 @@ func (c *fdConn) collect(ran bool) {
 func (c *fdConn) write() bool {
 	b, own := c.reply, c.own
 	c.reply = nil
-	if c.q.empty() && len(b) > 0 {
+	switch {
+	case len(b) == 0:
+	case c.q.empty():
 		n, errno := evloop.Write(c.fd, b)
 		if !c.wrote(n, errno) {
 			return false
 		}
-		b = b[n:]
+		if own && n == len(b) {
+			c.loop.spent = append(c.loop.spent, b)
+		}
+		c.q.push(b[n:], own)
+	default:
+		c.q.push(b, own)
+		if !c.blocked { // what is in front of it was collected in this turn too
+			return c.drain()
+		}
 	}
-	c.q.push(b, own)
 	return c.written()
 }
 
@@ -284,7 +293,7 @@ func (c *fdConn) close() {
 	c.closed = true
 	l := c.loop
 	if c.gone && c.srv.log.Enabled(logging.Verbose) {
-		c.srv.log.Verbose("Client closed connection %s", c.describe(c.q.size))
+		c.srv.log.Verbose("Client closed connection %s", c.srv.eng.Describe(c.cl, c.q.size))
 	}
 	c.srv.eng.Forget(c.cl)
 	_ = l.ev.Del(c.fd) // fails only for a descriptor that could not be added

@@ -42,6 +42,7 @@ type loop struct {
 	batch  []*fdConn // with input or an end to be handled under the executor
 	writes []*fdConn // with replies to be written after it
 	broken []*fdConn // whose socket failed while writing
+	spent  [][]byte  // buffers of replies that have been written
 	again  []*fdConn // whose turn ended before their input did
 	vec    [maxVec][]byte
 
@@ -128,6 +129,8 @@ func (l *loop) turn() {
 	e.Stats.NetOut += l.written
 	e.Stats.Writes += l.nwrites
 	l.written, l.nwrites = 0, 0
+	e.TakeBack(l.spent)
+	l.spent = l.spent[:0]
 	l.welcome()
 	l.takePosted()
 	if e.Now() >= l.nextTick {
@@ -157,6 +160,7 @@ func (l *loop) turn() {
 	}
 	l.timeout = max(l.timeout, 0)
 	first := len(l.writes)
+	e.Deliver()
 	l.takePosted() // what this turn had to say to others
 	s.holder = nil
 	e.Commit()

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"fmt"
-
 	"godwit/internal/engine"
 	"godwit/internal/invariant"
 	"godwit/internal/resp"
@@ -14,10 +12,6 @@ const (
 	turnOutput = 1 << 20
 	// turnMs ends a client's turn when its commands have run that long: a pipeline of slow commands does not lock others out.
 	turnMs = 2
-	// freeOutput is how many bytes of unwritten replies no limit counts (the fixed part of a client's reply buffer in Redis).
-	freeOutput = 16 << 10
-	// strangerOutput bounds the replies beyond freeOutput for a client that has not authenticated.
-	strangerOutput = 1 << 10
 	// stepInput is how far the buffer of a large argument grows on a client's word alone.
 	stepInput = 1 << 20
 	// windowInput is how much one read takes from a socket.
@@ -167,60 +161,17 @@ func (s *session) checkInput() {
 		return
 	}
 	head := engine.AppendQuoted(nil, s.in[:min(len(s.in), 64)])
-	s.srv.log.Warning("Closing client that reached max query buffer length: %s (qbuf initial bytes: %s)", s.describe(0), head)
+	s.srv.log.Warning("Closing client that reached max query buffer length: %s (qbuf initial bytes: %s)", s.srv.eng.Describe(s.cl, 0), head)
 	s.srv.eng.Stats.ClientQueryBufLimit++
 	s.cl.CloseASAP = true
 }
 
 // checkOutput closes a client whose replies, n bytes, are over the limit of its class. The executor is held.
-func (s *session) checkOutput(n int) {
-	if n <= freeOutput {
-		s.cl.SoftLimitReached = 0
-		return
-	}
-	if s.cl.CloseASAP || !s.overOutput(int64(n-freeOutput)) {
-		return
-	}
-	s.srv.log.Warning("Client %s scheduled to be closed ASAP for overcoming of output buffer limits.", s.describe(n))
-	s.srv.eng.Stats.ClientOutBufLimit++
-	s.cl.CloseASAP = true
-}
-
-func (s *session) overOutput(used int64) bool {
-	cl, now := s.cl, s.srv.eng.Now()
-	if !cl.Authenticated && used > strangerOutput {
-		return true
-	}
-	lim := &s.srv.eng.Cfg.OutputLimits[cl.Class]
-	if lim.Hard > 0 && used >= lim.Hard {
-		return true
-	}
-	if lim.Soft == 0 || used < lim.Soft {
-		cl.SoftLimitReached = 0
-		return false
-	}
-	if cl.SoftLimitReached == 0 {
-		cl.SoftLimitReached = now
-		return false
-	}
-	return now-cl.SoftLimitReached > lim.SoftSeconds*1000
-}
+func (s *session) checkOutput(n int) { s.srv.eng.CheckOutput(s.cl, n) }
 
 // idle reports whether the client has been silent for longer than timeout allows.
 func (s *session) idle() bool {
 	cl, e := s.cl, s.srv.eng
 	limit := int64(e.Cfg.Timeout) * 1000
 	return limit > 0 && e.Now()-cl.LastUsed > limit && cl.Class == engine.ClassNormal && !cl.Monitor && !s.held()
-}
-
-// describe is the client in the log; out is the size of its unwritten replies.
-func (s *session) describe(out int) string {
-	cl, now := s.cl, s.srv.eng.Now()
-	cmd := "NULL"
-	if cl.LastCmd != nil {
-		cmd = cl.LastCmd.FullName()
-	}
-	return fmt.Sprintf("id=%d addr=%s laddr=%s fd=%d name=%s age=%d idle=%d db=%d qbuf=%d omem=%d cmd=%s user=%s resp=%d",
-		cl.ID, cl.Addr, cl.LAddr, cl.FD, cl.Name, (now-cl.Created)/1000, (now-cl.LastUsed)/1000, cl.DB().ID(), len(s.in), out, cmd,
-		cl.User, cl.W.Proto)
 }

@@ -1,0 +1,176 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// targetPublish is the least throughput of PUBLISH, as Godwit ÷ Redis.
+const targetPublish = 1.2
+
+// The pubsub part has 50 connections of redis-benchmark publish to one channel, while the subscribers read all that comes on one thread. An operation is
+// one message published and delivered to every subscriber: the clock stops when the last of them has the last byte.
+const pubsubMessage = 64 // bytes
+
+var pubsubSubscribers = []int{0, 1, 10, 100}
+
+func (b *bench) pubsub(ctx context.Context) error {
+	if !b.plan.has("pubsub") {
+		return nil
+	}
+	b.report.section("Pub/sub", fmt.Sprintf("PUBLISH of %d bytes by 50 clients, delivered to all subscribers.", pubsubMessage),
+		"subscribers", "pipeline", "Redis op/s", "Godwit op/s", "ratio", "target", "Redis CPU µs/op", "Godwit CPU µs/op", "ratio")
+	for _, subscribers := range pubsubSubscribers {
+		for _, pipeline := range []int{1, 16} {
+			var rate, cpu series
+			err := b.eachRound(ctx, func(_, side int) error {
+				r, c, err := b.publish(ctx, side, subscribers, pipeline)
+				rate.add(side, r)
+				cpu.add(side, c)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			b.progress("%3d subscribers P%-3d  op/s %.2f×  CPU/op %.2f×", subscribers, pipeline, rate.ratio(), cpu.ratio())
+			b.report.last().row(fmt.Sprint(subscribers), fmt.Sprint(pipeline),
+				fmt.Sprintf("%.0f", rate.median(sideRedis)), fmt.Sprintf("%.0f", rate.median(sideGodwit)), ratio(&rate),
+				b.report.atLeast(rate.ratio(), targetPublish, ""),
+				fmt.Sprintf("%.2f", cpu.median(sideRedis)), fmt.Sprintf("%.2f", cpu.median(sideGodwit)), ratio(&cpu))
+		}
+	}
+	return nil
+}
+
+// publish measures one server of its own: operations a second, and its CPU time for each in µs.
+func (b *bench) publish(ctx context.Context, side, subscribers, pipeline int) (rate, cpu float64, err error) {
+	s, err := b.start(ctx, side)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer s.stop()
+	ops := max(1000, b.plan.ops("publish", pipeline)*4/(4+subscribers))
+	message := strings.Repeat("x", pubsubMessage)
+	frame := len(appendCommand(nil, "message", "channel", message))
+	d, err := newDrain(s.addr(), subscribers)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer d.close()
+	used, err := cpuDuring(s, func() error {
+		begin := time.Now()
+		done := make(chan error, 1)
+		go func() { done <- d.run(ctx, ops*frame) }()
+		_, err := tool(ctx, nil, "redis-benchmark", "-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-c", "50", "-n", strconv.Itoa(ops),
+			"-P", strconv.Itoa(pipeline), "-q", "publish", "channel", message)
+		if err != nil {
+			d.stop()
+		}
+		err = errors.Join(err, <-done)
+		rate = float64(ops) / time.Since(begin).Seconds()
+		return err
+	})
+	return rate, used / float64(ops), err
+}
+
+// drain is many subscribers that one thread reads.
+type drain struct {
+	epfd  int
+	files []*os.File // keep the descriptors open
+	fds   []int
+	ended chan struct{}
+}
+
+// newDrain connects and subscribes to "channel".
+func newDrain(addr string, n int) (d *drain, err error) {
+	d = &drain{ended: make(chan struct{})}
+	if d.epfd, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return nil, os.NewSyscallError("epoll_create1", err)
+	}
+	for range n {
+		if err := d.subscribe(addr); err != nil {
+			d.close()
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+func (d *drain) subscribe(addr string) error {
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if _, err := c.Write(appendCommand(nil, "SUBSCRIBE", "channel")); err != nil {
+		return err
+	}
+	const want = "*3\r\n$9\r\nsubscribe\r\n$7\r\nchannel\r\n:1\r\n"
+	if err := expectReply(c, make([]byte, len(want)), want); err != nil {
+		return err
+	}
+	f, err := c.(*net.TCPConn).File()
+	if err != nil {
+		return err
+	}
+	fd := int(f.Fd())
+	d.files, d.fds = append(d.files, f), append(d.fds, fd)
+	if err := unix.SetNonblock(fd, true); err != nil {
+		return os.NewSyscallError("fcntl", err)
+	}
+	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(d.epfd, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}))
+}
+
+// run reads until every subscriber has got so many bytes.
+func (d *drain) run(ctx context.Context, each int) error {
+	left := map[int32]int{}
+	for _, fd := range d.fds {
+		left[int32(fd)] = each
+	}
+	buf := make([]byte, 256<<10)
+	events := make([]unix.EpollEvent, 128)
+	for len(left) > 0 {
+		n, err := unix.EpollWait(d.epfd, events, 100)
+		if err != nil && err != unix.EINTR {
+			return os.NewSyscallError("epoll_wait", err)
+		}
+		select {
+		case <-d.ended:
+			return nil
+		default:
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for _, ev := range events[:max(n, 0)] {
+			got, err := unix.Read(int(ev.Fd), buf)
+			if got <= 0 && err != unix.EAGAIN {
+				return fmt.Errorf("a subscriber was closed with %d bytes missing: %w", left[ev.Fd], err)
+			}
+			if left[ev.Fd] -= max(got, 0); left[ev.Fd] <= 0 {
+				delete(left, ev.Fd)
+			}
+		}
+	}
+	return nil
+}
+
+// stop ends run early.
+func (d *drain) stop() { close(d.ended) }
+
+func (d *drain) close() {
+	unix.Close(d.epfd)
+	for _, f := range d.files {
+		f.Close()
+	}
+}

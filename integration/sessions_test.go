@@ -1,0 +1,318 @@
+package integration
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/resp"
+	"godwit/internal/resp/respclient"
+)
+
+// The files of testdata/sessions are talks of several connections with one server, and everything that each of them is sent:
+//
+//	# title              words in brackets: [godwit] is not for redis-server; [io4] as well with four I/O threads
+//	> a3 SUBSCRIBE x     connection a3 sends a command; a name that ends in 3 speaks RESP3
+//	a3: push["subscribe" "x" 1]
+//	> b PUBLISH x hi ;; PING    several commands in one write
+//	> sleep 20ms
+//	> close b
+//	> list a3            flags, sub, psub, ssub, multi, redir of CLIENT LIST
+//	> info tracking_clients pubsub_channels
+//
+// Behind each step stands what every connection has received, in order. $b is the ID of connection b. With -rewrite and redis-server as the
+// server under test (GODWIT_BIN) the files are written from its answers: they are what Redis does.
+
+// talk is one section of a file.
+type talk struct {
+	title string
+	steps []talkStep
+}
+
+type talkStep struct {
+	line    int
+	command string
+	want    []string
+}
+
+func readTalks(path string) ([]*talk, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var talks []*talk
+	sc := bufio.NewScanner(bytes.NewReader(raw))
+	for n := 1; sc.Scan(); n++ {
+		line := sc.Text()
+		if strings.HasPrefix(line, "# ") {
+			talks = append(talks, &talk{title: line[2:]})
+			continue
+		}
+		if line == "" {
+			continue
+		}
+		if len(talks) == 0 {
+			return nil, fmt.Errorf("%s:%d: no section yet", path, n)
+		}
+		t := talks[len(talks)-1]
+		if strings.HasPrefix(line, "> ") {
+			t.steps = append(t.steps, talkStep{line: n, command: line[2:]})
+			continue
+		}
+		if len(t.steps) == 0 {
+			return nil, fmt.Errorf("%s:%d: a reply before a command", path, n)
+		}
+		s := &t.steps[len(t.steps)-1]
+		s.want = append(s.want, line)
+	}
+	return talks, sc.Err()
+}
+
+// stage is where a talk is held.
+type stage struct {
+	t     *testing.T
+	s     *server
+	admin *respclient.Client
+	conns map[string]*actor
+}
+
+// actor is one connection: a goroutine reads what it is sent.
+type actor struct {
+	*respclient.Client
+	id   int64
+	from chan string
+}
+
+func newStage(t *testing.T, s *server, admin *respclient.Client) *stage {
+	st := &stage{t: t, s: s, admin: admin, conns: map[string]*actor{}}
+	do(t, admin, "FLUSHALL")
+	do(t, admin, "CONFIG", "SET", "notify-keyspace-events", "")
+	do(t, admin, "CONFIG", "SET", "tracking-table-max-keys", 1000000)
+	return st
+}
+
+func (st *stage) close() {
+	for name := range st.conns {
+		st.drop(name)
+	}
+	eventually(st.t, "the server has forgotten all connections", func() bool {
+		return strings.Count(do(st.t, st.admin, "CLIENT", "LIST").Text(), "\n") == 1
+	})
+}
+
+func (st *stage) drop(name string) {
+	if a := st.conns[name]; a != nil {
+		delete(st.conns, name)
+		a.Close()
+	}
+}
+
+func (st *stage) actor(name string) *actor {
+	if a := st.conns[name]; a != nil {
+		return a
+	}
+	c, err := respclient.Dial("tcp", st.s.Addr)
+	require.NoError(st.t, err)
+	if strings.HasSuffix(name, "3") {
+		do(st.t, c, "HELLO", 3)
+	}
+	a := &actor{Client: c, id: do(st.t, c, "CLIENT", "ID").Int, from: make(chan string, 10000)}
+	c.Timeout = 0
+	st.conns[name] = a
+	go func() {
+		for {
+			v, err := c.Receive()
+			if err != nil {
+				a.from <- "closed"
+				return
+			}
+			a.from <- render(v)
+		}
+	}()
+	return a
+}
+
+// render is a value on one line.
+func render(v respclient.Value) string {
+	switch {
+	case v.IsError():
+		return "error:" + v.Str
+	case v.Kind == respclient.NullArray:
+		return "nullarray"
+	}
+	return strings.ReplaceAll(v.String(), "\n", `\n`)
+}
+
+// step does what a line says and returns the answers that are known at once.
+func (st *stage) step(t *testing.T, command string) []string {
+	t.Helper()
+	verb, rest, _ := strings.Cut(command, " ")
+	switch verb {
+	case "sleep":
+		d, err := time.ParseDuration(rest)
+		require.NoError(t, err)
+		time.Sleep(d)
+	case "close":
+		id := st.actor(rest).id
+		st.drop(rest)
+		eventually(t, "the server has noticed", func() bool { return do(t, st.admin, "CLIENT", "LIST", "ID", id).Text() == "" })
+	case "list":
+		return []string{"list: " + st.listed(rest)}
+	case "info":
+		text := do(t, st.admin, "INFO", "everything").Text()
+		var out []string
+		for _, name := range strings.Fields(rest) {
+			out = append(out, "info: "+regexp.MustCompile(`(?m)^`+name+`:[^\r]*`).FindString(text))
+		}
+		return out
+	default:
+		var out []byte
+		for _, one := range strings.Split(rest, " ;; ") {
+			args, err := words(st.withIDs(one))
+			require.NoError(t, err, command)
+			argv := make([][]byte, len(args))
+			for i, a := range args {
+				argv[i] = respclient.Arg(a)
+			}
+			out = resp.AppendCommand(out, argv...)
+		}
+		require.NoError(t, st.actor(verb).Send(out))
+	}
+	return nil
+}
+
+var listFields = regexp.MustCompile(` (flags|sub|psub|ssub|multi|redir)=\S+`)
+
+func (st *stage) listed(name string) string {
+	line := do(st.t, st.admin, "CLIENT", "LIST", "ID", st.actor(name).id).Text()
+	return st.named(strings.TrimSpace(strings.Join(listFields.FindAllString(line, -1), "")))
+}
+
+// withIDs replaces $name by the ID of the connection.
+func (st *stage) withIDs(s string) string {
+	return regexp.MustCompile(`\$\w+`).ReplaceAllStringFunc(s, func(m string) string { return strconv.FormatInt(st.actor(m[1:]).id, 10) })
+}
+
+// named replaces the IDs of redirections by names.
+func (st *stage) named(s string) string {
+	if !strings.Contains(s, "redir") {
+		return s
+	}
+	for _, name := range slices.Sorted(maps.Keys(st.conns)) {
+		id := strconv.FormatInt(st.conns[name].id, 10)
+		s = regexp.MustCompile(`(redir\w*"? ?=?(?:int:)?|redir-broken" (?:int:)?)`+id+`\b`).ReplaceAllString(s, "${1}$$"+name)
+	}
+	return s
+}
+
+// gather collects what comes until nothing has for a while.
+func (st *stage) gather() []string {
+	var out []string
+	for idle := 0; idle < 3; idle++ {
+		time.Sleep(10 * time.Millisecond)
+		for _, name := range slices.Sorted(maps.Keys(st.conns)) {
+			for len(st.conns[name].from) > 0 {
+				out = append(out, name+": "+st.named(<-st.conns[name].from))
+				idle = 0
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b string) int {
+		x, _, _ := strings.Cut(a, ":")
+		y, _, _ := strings.Cut(b, ":")
+		return strings.Compare(x, y)
+	})
+	return out
+}
+
+// expect holds what comes against the wanted lines.
+func (st *stage) expect(t *testing.T, s *talkStep) {
+	t.Helper()
+	var got []string
+	for _, line := range s.want {
+		name, _, _ := strings.Cut(line, ": ")
+		select {
+		case v := <-st.actor(name).from:
+			got = append(got, name+": "+st.named(v))
+		case <-time.After(patience / 3):
+			got = append(got, name+": nothing")
+		}
+	}
+	require.Equal(t, strings.Join(s.want, "\n"), strings.Join(got, "\n"), "line %d: > %s", s.line, s.command)
+}
+
+func (tk *talk) run(t *testing.T, s *server, admin *respclient.Client) {
+	st := newStage(t, s, admin)
+	defer st.close()
+	for i := range tk.steps {
+		step := &tk.steps[i]
+		now := st.step(t, step.command)
+		switch {
+		case *rewrite:
+			step.want = append(now, st.gather()...)
+		case now != nil:
+			require.Equal(t, step.want, now, "line %d: > %s", step.line, step.command)
+		default:
+			st.expect(t, step)
+		}
+	}
+	if !*rewrite {
+		require.Empty(t, st.gather(), "left over in %q", tk.title)
+	}
+}
+
+func TestSessions(t *testing.T) {
+	files, err := filepath.Glob("testdata/sessions/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, threads := range []string{"1", "4"} {
+		if threads == "4" && *rewrite {
+			continue
+		}
+		t.Run("io-threads "+threads, func(t *testing.T) {
+			s := startServer(t, "--io-threads", threads)
+			admin := s.dial(t)
+			for _, file := range files {
+				talks, err := readTalks(file)
+				require.NoError(t, err)
+				for _, tk := range talks {
+					if strings.Contains(tk.title, "[godwit]") && !built.godwit {
+						continue
+					}
+					t.Run(tk.title, func(t *testing.T) { tk.run(t, s, admin) })
+				}
+				if *rewrite {
+					writeTalks(t, file, talks)
+				}
+			}
+		})
+	}
+}
+
+func writeTalks(t *testing.T, file string, talks []*talk) {
+	var b strings.Builder
+	for i, tk := range talks {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString("# " + tk.title + "\n")
+		for _, s := range tk.steps {
+			b.WriteString("> " + s.command + "\n")
+			for _, w := range s.want {
+				b.WriteString(w + "\n")
+			}
+		}
+	}
+	require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o644))
+}

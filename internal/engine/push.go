@@ -1,0 +1,157 @@
+package engine
+
+import "godwit/internal/invariant"
+
+// Messages to clients outside of their own commands
+//
+// A push (a message of pub/sub, an invalidation, a line for MONITOR) is appended to the receiver's replies at once, so that it stands in order with
+// them, but its connection hears of it only at the end of the batch (Deliver): a batch that publishes a thousand messages to a client wakes its loop once
+// and costs one write.
+//
+// The client whose command is running may be in the middle of its reply. What it is pushed waits until the reply is complete; messages first, then the
+// invalidations that its own changes cause, as in Redis. Commands whose reply is a push (SUBSCRIBE …) write theirs at once.
+//
+// Nobody reads a receiver's replies before the end of the batch, so its limit is held here: a batch cannot make a buffer grow past it.
+
+// pushState is what is under way to clients.
+type pushState struct {
+	woken    []*Client // have been pushed something in this batch
+	messages []byte    // for the running command's client
+	invalid  []byte    // likewise, behind messages
+	scratch  []byte    // the message that is being published
+	channel  []byte    // of the keyspace event that is being published
+	spare    [][]byte  // buffers for replies of clients that no loop has lent one
+	unused   int       // the fewest spare ones since the last tick
+}
+
+const (
+	// pushBuffer is the size in bytes of a fresh buffer for pushes, keepPush that of the largest one that is used again.
+	pushBuffer = 512
+	keepPush   = 16 << 10
+	// maxSpare bounds the number of buffers that are kept.
+	maxSpare = 4096
+	// pushCheck is from how many bytes of unsent pushes on the client's limit is looked at.
+	pushCheck = 64 << 10
+)
+
+// push appends an encoded message to the client's replies. Its first byte, '*', becomes '>' for clients of RESP3.
+func (e *Engine) push(c *Client, msg []byte) {
+	if c.CloseASAP || c.CloseAfterReply || !c.linked {
+		return
+	}
+	if c == e.current {
+		e.pushing.messages = appendPush(e.pushing.messages, c, msg)
+		return
+	}
+	e.pushNow(c, msg)
+}
+
+// pushNow is push for a client that is not in the middle of a reply.
+func (e *Engine) pushNow(c *Client, msg []byte) {
+	if c.W.Buf == nil {
+		c.W.Buf = e.LendBuffer()
+	}
+	c.W.Buf = appendPush(c.W.Buf, c, msg)
+	e.pushed(c)
+}
+
+func appendPush(b []byte, c *Client, msg []byte) []byte {
+	invariant.Check(msg[0] == '*', "push begins with %q", msg[0])
+	at := len(b)
+	b = append(b, msg...)
+	if c.W.Proto == 3 {
+		b[at] = '>'
+	}
+	return b
+}
+
+// pushed has the client's connection look at its replies at the end of the batch.
+func (e *Engine) pushed(c *Client) {
+	if !c.woken {
+		c.woken = true
+		e.pushing.woken = append(e.pushing.woken, c)
+	}
+	if len(c.W.Buf) >= pushCheck && c.Conn != nil {
+		_, _, out := c.Conn.Buffers()
+		if e.CheckOutput(c, out+len(c.W.Buf)); c.CloseASAP {
+			c.Conn.Close()
+		}
+	}
+}
+
+// endReply appends what has waited for the reply of the running command's client, which is complete.
+func (e *Engine) endReply(c *Client) {
+	p := &e.pushing
+	if len(p.messages) == 0 && len(p.invalid) == 0 {
+		return
+	}
+	if c.W.Buf == nil {
+		c.W.Buf = e.LendBuffer()
+	}
+	c.W.Buf = append(append(c.W.Buf, p.messages...), p.invalid...)
+	p.messages, p.invalid = keepSmall(p.messages), keepSmall(p.invalid)
+	e.pushed(c)
+}
+
+// keepSmall empties a buffer, and lets a large one go.
+func keepSmall(b []byte) []byte {
+	if cap(b) > 1<<20 {
+		return nil
+	}
+	return b[:0]
+}
+
+// Deliver has the connections of all who were pushed something write it. Loops call it at the end of their turns, before they look at what others want of
+// their connections; Leave does for everyone else.
+func (e *Engine) Deliver() {
+	e.broadcast()
+	p := &e.pushing
+	if len(p.woken) == 0 {
+		return
+	}
+	for i, c := range p.woken {
+		p.woken[i] = nil
+		c.woken = false
+		if c.Conn != nil && c.linked && !c.CloseASAP {
+			c.Conn.Flush()
+		}
+	}
+	p.woken = p.woken[:0]
+	p.scratch, p.channel = keepSmall(p.scratch), keepSmall(p.channel)
+}
+
+// LendBuffer is an empty buffer for replies.
+func (e *Engine) LendBuffer() []byte {
+	p := &e.pushing
+	n := len(p.spare) - 1
+	if n < 0 {
+		return make([]byte, 0, pushBuffer)
+	}
+	b := p.spare[n]
+	p.spare[n] = nil
+	p.spare = p.spare[:n]
+	p.unused = min(p.unused, n)
+	return b
+}
+
+// TakeBack is given buffers that have been written: they will be lent again.
+func (e *Engine) TakeBack(list [][]byte) {
+	p := &e.pushing
+	for i, b := range list {
+		if cap(b) <= keepPush && len(p.spare) < maxSpare {
+			p.spare = append(p.spare, b[:0])
+		}
+		list[i] = nil
+	}
+}
+
+// trimSpare lets half of the buffers go that nobody has wanted since the last call.
+func (e *Engine) trimSpare() {
+	p := &e.pushing
+	n := len(p.spare) - (p.unused+1)/2
+	if n = max(n, 0); n < len(p.spare) {
+		clear(p.spare[n:])
+		p.spare = p.spare[:n]
+	}
+	p.unused = len(p.spare)
+}

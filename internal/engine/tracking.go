@@ -1,0 +1,289 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"godwit/internal/pubsub"
+	"godwit/internal/resp"
+)
+
+// Client-side caching
+//
+// A client that has turned tracking on is told when a key changes that it may have cached. In the default mode the server remembers which keys each client
+// has read (pubsub.Table) and tells it once for each; in broadcasting mode it remembers nothing and tells the client of every key with one of its
+// prefixes (pubsub.Broadcast), together at the end of the batch. RESP3 clients are told by a push; others through a connection that has subscribed
+// to a channel, usually one of their own (REDIRECT).
+//
+// Nothing of this costs anything while no client tracks.
+
+// TrackingMode are the options of CLIENT TRACKING ON.
+type TrackingMode struct {
+	Bcast, OptIn, OptOut, NoLoop bool
+}
+
+// Tracking is what a client that tracks has asked for.
+type Tracking struct {
+	TrackingMode
+	Redirect uint64   // the client that is told instead, 0: this one
+	Prefixes []string // of a broadcasting client, in order
+	Caching  bool     // CLIENT CACHING was called: yes under OPTIN, no under OPTOUT
+	Broken   bool     // Redirect has gone
+}
+
+// invalidateChannel is where clients of RESP2 hear of invalid keys.
+const invalidateChannel = "__redis__:invalidate"
+
+// evictTracked bounds how many keys one command makes the table forget.
+const evictTracked = 100
+
+type trackingState struct {
+	clients int
+	table   pubsub.Table
+	bcast   pubsub.Broadcast[*Client]
+	refs    []KeyRef
+}
+
+// TrackingInfo are the figures of INFO: clients that track, keys remembered, pairs of key and client, prefixes broadcast.
+type TrackingInfo struct{ Clients, Keys, Items, Prefixes int }
+
+// TrackingInfo counts.
+func (e *Engine) TrackingInfo() TrackingInfo {
+	t := &e.tracking
+	return TrackingInfo{t.clients, t.table.Len(), t.table.Items(), t.bcast.Len()}
+}
+
+// Tracking is what the client has asked for, nil if it does not track.
+func (c *Client) Tracking() *Tracking { return c.track }
+
+// Track turns tracking on for the client, or changes what it asks for. Prefixes are added to those it has.
+func (e *Engine) Track(c *Client, mode TrackingMode, redirect uint64, prefixes []string) {
+	if c.track == nil {
+		c.track = &Tracking{}
+		e.tracking.clients++
+	}
+	t := c.track
+	t.TrackingMode, t.Redirect, t.Broken, t.Caching = mode, redirect, false, false
+	if !mode.Bcast {
+		return
+	}
+	if len(prefixes) == 0 {
+		prefixes = []string{""}
+	}
+	for _, p := range prefixes {
+		if !slices.Contains(t.Prefixes, p) {
+			t.Prefixes = append(t.Prefixes, p)
+			e.tracking.bcast.Add(c, p)
+		}
+	}
+	slices.Sort(t.Prefixes)
+}
+
+// Untrack turns tracking off for the client.
+func (e *Engine) Untrack(c *Client) {
+	if c.track == nil {
+		return
+	}
+	for _, p := range c.track.Prefixes {
+		e.tracking.bcast.Remove(c, p)
+	}
+	c.track = nil
+	if e.tracking.clients--; e.tracking.clients == 0 {
+		e.tracking.table.Clear() // its readers have all gone
+	}
+}
+
+// ClientByID is the connected client of that ID, nil if there is none.
+func (e *Engine) ClientByID(id uint64) *Client { return e.clients.byID[id] }
+
+// remember notes the keys that a command has read for a client that tracks.
+func (e *Engine) remember(c *Ctx) {
+	cl := c.Client
+	if cl.Internal && e.current != nil {
+		cl = e.current // a script reads for its caller
+	}
+	t := cl.track
+	if t == nil || t.Bcast || t.OptIn && !t.Caching || t.OptOut && t.Caching {
+		return
+	}
+	s := &e.tracking
+	refs, err := c.Cmd.KeyRefs(s.refs[:0], c.Args)
+	s.refs = refs[:0]
+	if err != nil {
+		return
+	}
+	for _, r := range refs {
+		if r.Access&NotKey == 0 {
+			s.table.Remember(c.Args[r.Pos], cl.ID)
+		}
+	}
+	e.limitTracking()
+}
+
+// limitTracking forgets keys while there are more than tracking-table-max-keys; their readers must be told, because they will not hear of
+// changes any more.
+func (e *Engine) limitTracking() {
+	limit, s := e.Cfg.TrackingTableMaxKeys, &e.tracking
+	if limit == 0 {
+		return
+	}
+	for n := 0; int64(s.table.Len()) > limit && n < evictTracked; n++ {
+		e.invalidate(s.table.Any())
+	}
+}
+
+// keyInvalid tells who tracks that a key has changed.
+func (e *Engine) keyInvalid(key []byte) {
+	s := &e.tracking
+	if s.clients == 0 {
+		return
+	}
+	s.bcast.Changed(key, e.current)
+	if s.table.Len() > 0 {
+		e.invalidate(key)
+	}
+}
+
+// invalidate tells those who have read the key, and forgets that they have.
+func (e *Engine) invalidate(key []byte) {
+	e.tracking.table.Take(key, func(id uint64) {
+		c := e.clients.byID[id]
+		if c == nil || c.track == nil || c.track.Bcast || c.track.NoLoop && c == e.current {
+			return
+		}
+		w := resp.Writer{Buf: e.pushing.scratch[:0]}
+		w.Array(1)
+		w.Bulk(key)
+		e.pushing.scratch = w.Buf
+		e.sendInvalid(c, w.Buf)
+	})
+}
+
+// InvalidateAll tells all who track that every key may have changed (FLUSHALL, FLUSHDB).
+func (e *Engine) InvalidateAll() {
+	s := &e.tracking
+	if s.clients == 0 {
+		return
+	}
+	s.table.Clear()
+	e.Clients(func(c *Client) bool {
+		if c.track != nil {
+			e.sendInvalid(c, nil)
+		}
+		return true
+	})
+}
+
+// sendInvalid sends a client, or the one it redirects to, the encoded array of keys, or a null for all keys. One of RESP2 that does not redirect
+// cannot be told; nor can a receiver of RESP2 that has subscribed to nothing.
+func (e *Engine) sendInvalid(c *Client, keys []byte) {
+	to := c
+	if id := c.track.Redirect; id != 0 {
+		if to = e.clients.byID[id]; to == nil {
+			e.tellBroken(c)
+			return
+		}
+	}
+	var w resp.Writer
+	w.Proto = to.W.Proto
+	switch {
+	case to.W.Proto == 3:
+		w.Array(2)
+		w.BulkString("invalidate")
+	case to != c && to.Class == ClassPubSub:
+		w.Array(3)
+		w.BulkString("message")
+		w.BulkString(invalidateChannel)
+	default:
+		return
+	}
+	if keys == nil {
+		w.Null()
+	} else {
+		w.Raw(keys)
+	}
+	e.pushInvalid(c, to, w.Buf)
+}
+
+// pushInvalid pushes a message about c's keys. What the running command makes invalid for its own client comes behind all other messages.
+func (e *Engine) pushInvalid(c, to *Client, msg []byte) {
+	if c == e.current && to == c && !to.CloseASAP && !to.CloseAfterReply {
+		e.pushing.invalid = appendPush(e.pushing.invalid, to, msg)
+		return
+	}
+	e.push(to, msg)
+}
+
+// tellBroken notes that the client's invalidations have nowhere to go, and tells it.
+func (e *Engine) tellBroken(c *Client) {
+	c.track.Broken = true
+	if c.W.Proto != 3 {
+		return
+	}
+	var w resp.Writer
+	w.Array(2)
+	w.BulkString("tracking-redir-broken")
+	w.Int(int64(c.track.Redirect))
+	e.pushInvalid(c, c, w.Buf)
+}
+
+// broadcast tells the clients of broadcasting mode what has changed in this batch.
+func (e *Engine) broadcast() {
+	b := &e.tracking.bcast
+	if !b.Pending() {
+		return
+	}
+	var all, some []byte
+	b.Flush(func(clients []*Client, keys []string, by func(string) *Client) {
+		all = appendKeys(all[:0], keys)
+		for _, c := range slices.Clone(clients) {
+			msg := all
+			if c.track.NoLoop {
+				others := slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return by(key) == c })
+				if len(others) == 0 {
+					continue
+				}
+				some = appendKeys(some[:0], others)
+				msg = some
+			}
+			e.sendInvalid(c, msg)
+		}
+	})
+}
+
+func appendKeys(b []byte, keys []string) []byte {
+	w := resp.Writer{Buf: b}
+	w.Array(len(keys))
+	for _, key := range keys {
+		w.BulkString(key)
+	}
+	return w.Buf
+}
+
+// endCaching ends the effect of CLIENT CACHING, which is for the command that follows it, or for the transaction.
+func (e *Engine) endCaching(c *Client) {
+	if t := c.track; t.Caching && (c.LastCmd == nil || !c.LastCmd.Is(KeepsCaching)) {
+		t.Caching = false
+	}
+}
+
+// PrefixClash returns two prefixes of which one begins with the other: first one of asked and one that the client has already (provided is false), then two of
+// asked. A key would be told of twice.
+func (c *Client) PrefixClash(asked []string) (a, b string, provided, clash bool) {
+	overlap := func(x, y string) bool { return strings.HasPrefix(x, y) || strings.HasPrefix(y, x) }
+	for i, p := range asked {
+		if c.track != nil {
+			for _, have := range c.track.Prefixes {
+				if overlap(p, have) {
+					return p, have, false, true
+				}
+			}
+		}
+		for _, o := range asked[i+1:] {
+			if overlap(p, o) {
+				return p, o, true, true
+			}
+		}
+	}
+	return "", "", false, false
+}
