@@ -31,7 +31,7 @@ import (
 //	> list a3            flags, sub, psub, ssub, multi, redir of CLIENT LIST
 //	> info tracking_clients pubsub_channels
 //
-// Behind each step stands what every connection has received, in order. $b is the ID of connection b. With -rewrite and redis-server as the
+// A ~ before the name says that what one connection receives comes in any order. Behind each step stands what every connection has received, in order. $b is the ID of connection b. With -rewrite and redis-server as the
 // server under test (GODWIT_BIN) the files are written from its answers: they are what Redis does.
 
 // talk is one section of a file.
@@ -157,7 +157,7 @@ func render(v respclient.Value) string {
 // step does what a line says and returns the answers that are known at once.
 func (st *stage) step(t *testing.T, command string) []string {
 	t.Helper()
-	verb, rest, _ := strings.Cut(command, " ")
+	verb, rest, _ := strings.Cut(strings.TrimPrefix(command, "~ "), " ")
 	switch verb {
 	case "sleep":
 		d, err := time.ParseDuration(rest)
@@ -249,6 +249,9 @@ func (st *stage) expect(t *testing.T, s *talkStep) {
 			got = append(got, name+": nothing")
 		}
 	}
+	if strings.HasPrefix(s.command, "~ ") {
+		slices.Sort(got)
+	}
 	require.Equal(t, strings.Join(s.want, "\n"), strings.Join(got, "\n"), "line %d: > %s", s.line, s.command)
 }
 
@@ -261,6 +264,9 @@ func (tk *talk) run(t *testing.T, s *server, admin *respclient.Client) {
 		switch {
 		case *rewrite:
 			step.want = append(now, st.gather()...)
+			if strings.HasPrefix(step.command, "~ ") {
+				slices.Sort(step.want)
+			}
 		case now != nil:
 			require.Equal(t, step.want, now, "line %d: > %s", step.line, step.command)
 		default:
