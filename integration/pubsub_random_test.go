@@ -1,0 +1,221 @@
+package integration
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/resp/respclient"
+)
+
+// messageCommands are what the connections of TestMessagesAgainstRedis send. C is a channel of a few, P a pattern, K a key, I another connection's ID.
+var messageCommands = strings.Split(strings.TrimSpace(`
+SUBSCRIBE C
+SUBSCRIBE C C
+UNSUBSCRIBE C
+PSUBSCRIBE P
+PSUBSCRIBE P P
+PUNSUBSCRIBE P
+SSUBSCRIBE C
+SUNSUBSCRIBE C
+PUBLISH C hello
+PUBLISH C world
+SPUBLISH C hello
+PUBLISH __redis__:invalidate x
+PUBSUB NUMSUB C C
+PUBSUB SHARDNUMSUB C
+PUBSUB NUMPAT
+RESET
+HELLO 2
+HELLO 3
+HELLO 3
+CLIENT TRACKING ON
+CLIENT TRACKING ON NOLOOP
+CLIENT TRACKING ON OPTIN
+CLIENT TRACKING ON OPTOUT
+CLIENT TRACKING ON BCAST
+CLIENT TRACKING ON BCAST PREFIX k
+CLIENT TRACKING ON BCAST NOLOOP PREFIX l PREFIX m
+CLIENT TRACKING ON REDIRECT I
+CLIENT TRACKING ON BCAST REDIRECT I
+CLIENT TRACKING OFF
+CLIENT CACHING YES
+CLIENT CACHING NO
+CLIENT TRACKINGINFO
+CLIENT GETREDIR
+GET K
+GET K
+GET K
+MGET K K K
+STRLEN K
+EXISTS K
+SUBSTR K 0 1
+SET K a
+SET K b
+SET K c EX 100
+MSET K a K b
+APPEND K x
+DEL K K
+RENAME K K
+COPY K K
+EXPIRE K 100
+SET K a PXAT 1
+INCR K
+RPUSH K a
+LPOP K
+LRANGE K 0 -1
+SINTERSTORE K K K
+FLUSHDB
+FLUSHALL
+CONFIG SET notify-keyspace-events KEA
+CONFIG SET notify-keyspace-events ""
+`), "\n")
+
+// ensemble is the same connections to one server.
+type ensemble struct {
+	t     *testing.T
+	addr  string
+	conns []*respclient.Client
+	ids   []int64
+}
+
+func newEnsemble(t *testing.T, addr string, n int) *ensemble {
+	e := &ensemble{t: t, addr: addr, conns: make([]*respclient.Client, n), ids: make([]int64, n)}
+	for i := range n {
+		e.open(i)
+	}
+	return e
+}
+
+func (e *ensemble) open(i int) {
+	e.t.Helper()
+	c, err := respclient.Dial("tcp", e.addr)
+	require.NoError(e.t, err)
+	if i%2 == 1 {
+		do(e.t, c, "HELLO", 3)
+	}
+	e.conns[i], e.ids[i] = c, do(e.t, c, "CLIENT", "ID").Int
+}
+
+// close replaces a connection once the server has noticed its end.
+func (e *ensemble) close(i int) {
+	e.conns[i].Close()
+	probe, err := respclient.Dial("tcp", e.addr)
+	require.NoError(e.t, err)
+	defer probe.Close()
+	eventually(e.t, "the connection is gone", func() bool { return do(e.t, probe, "CLIENT", "LIST", "ID", e.ids[i]).Text() == "" })
+	e.open(i)
+}
+
+// heard reads what comes to a connection until its PING is answered.
+func (e *ensemble) heard(i int, fence string) []string {
+	e.t.Helper()
+	e.conns[i].Queue("PING", fence)
+	require.NoError(e.t, e.conns[i].Flush())
+	var out []string
+	for {
+		v, err := e.conns[i].Receive()
+		require.NoError(e.t, err)
+		if v.Str == fence || len(v.Elems) == 2 && v.Elems[0].Str == "pong" && v.Elems[1].Str == fence {
+			return out
+		}
+		s := render(v)
+		for j, id := range e.ids {
+			s = strings.ReplaceAll(s, fmt.Sprintf(" %d]", id), fmt.Sprintf(" $%d]", j))
+			s = strings.ReplaceAll(s, fmt.Sprintf(`"redirect" %d `, id), fmt.Sprintf(`"redirect" $%d `, j))
+			if s == fmt.Sprint(id) {
+				s = fmt.Sprintf("$%d", j)
+			}
+			if strings.Contains(s, `"proto"`) {
+				s = "hello"
+			}
+		}
+		out = append(out, s)
+	}
+}
+
+// step has one connection send commands in one write and returns what every connection hears.
+func (e *ensemble) step(n, i int, commands []string) [][]string {
+	e.t.Helper()
+	for _, command := range commands {
+		args, err := words(command)
+		require.NoError(e.t, err)
+		for j, a := range args {
+			if b, ok := a.([]byte); ok && len(b) == 2 && b[0] == '$' {
+				args[j] = e.ids[b[1]-'0']
+			}
+		}
+		e.conns[i].Queue(args...)
+	}
+	out := make([][]string, len(e.conns)+1)
+	out[len(e.conns)] = e.heard(i, fmt.Sprintf("fence %d", n))
+	for j := range e.conns {
+		out[j] = e.heard(j, fmt.Sprintf("fence %d.%d", n, j))
+	}
+	return out
+}
+
+// sortedEach is what was heard without the order of what patterns and events brought.
+func sortedEach(heard [][]string) string {
+	for i := range heard {
+		heard[i] = slices.Clone(heard[i])
+		slices.Sort(heard[i])
+	}
+	return fmt.Sprintf("%q", heard)
+}
+
+func fillMessage(rng *rand.Rand, template string, conns int) string {
+	words := strings.Split(template, " ")
+	for i, w := range words {
+		switch w {
+		case "C":
+			words[i] = []string{"a", "b", "ab", "__redis__:invalidate", "__keyevent@0__:set"}[rng.IntN(5)]
+		case "P":
+			words[i] = []string{"a*", "*", "?", "[ab]", "a", "__key*__:*"}[rng.IntN(6)]
+		case "K":
+			words[i] = []string{"k1", "k2", "l", "m", "n"}[rng.IntN(5)]
+		case "I":
+			words[i] = fmt.Sprintf("$%d", rng.IntN(conns))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// TestMessagesAgainstRedis has connections of both protocols subscribe, publish, track, read and write at random, on a server and on redis-server, and compares
+// everything that each of them hears.
+func TestMessagesAgainstRedis(t *testing.T) {
+	t.Parallel()
+	godwitOnly(t)
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 8))
+	const conns = 5
+	ours, redis := newEnsemble(t, startServer(t, "--io-threads", "4").Addr, conns), newEnsemble(t, startRedis(t), conns)
+	var history []string
+	for n := range 4000 {
+		i := rng.IntN(conns)
+		if rng.IntN(100) == 0 {
+			ours.close(i)
+			redis.close(i)
+			history = append(history, fmt.Sprintf("%d: closes", i))
+			continue
+		}
+		commands := make([]string, 1+rng.IntN(3)*rng.IntN(2))
+		for j := range commands {
+			commands[j] = fillMessage(rng, messageCommands[rng.IntN(len(messageCommands))], conns)
+		}
+		history = append(history, fmt.Sprintf("%d: %s", i, strings.Join(commands, " ;; ")))
+		got, want := ours.step(n, i, commands), redis.step(n, i, commands)
+		if fmt.Sprint(got) == fmt.Sprint(want) {
+			continue
+		}
+		if sortedEach(got) != sortedEach(want) {
+			t.Fatalf("after\n%s\n got %q\nwant %q", strings.Join(history[max(0, len(history)-60):], "\n"), got, want)
+		}
+	}
+}
