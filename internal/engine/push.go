@@ -71,6 +71,9 @@ func (e *Engine) pushed(c *Client) {
 		c.woken = true
 		e.pushing.woken = append(e.pushing.woken, c)
 	}
+	if e.Cfg.MaxmemoryClients != 0 {
+		e.countClient(c)
+	}
 	if len(c.W.Buf) >= pushCheck && c.Conn != nil {
 		_, _, out := c.Conn.Buffers()
 		if e.CheckOutput(c, out+len(c.W.Buf)); c.CloseASAP {
