@@ -45,7 +45,7 @@ func (c *Client) leftPubSub() {
 }
 
 // restricted reports whether the client may only use the commands of WhileSubscribed: in RESP2 a reply could not be told from a message.
-func (c *Client) restricted() bool { return c.Class == ClassPubSub && c.W.Proto != 3 }
+func (c *Client) restricted() bool { return c.sub.Total() > 0 && c.W.Proto != 3 }
 
 // Publish sends a message to all who have subscribed to the channel or to a pattern that matches it (k is Channels), or to the shard channel (k
 // is Shards). It returns how many messages were sent. Each form of the message is encoded once and appended to every receiver's replies.

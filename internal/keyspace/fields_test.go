@@ -32,7 +32,7 @@ func newFieldKeyspace(t *testing.T, lim object.Limits) (*Keyspace, *fieldHooks, 
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	r := &fieldHooks{fields: map[string]int{}, events: map[string]int{}}
-	ks := New(arena.New(), Params{Databases: 4, ActiveExpire: true, Limits: lim}, rng, 1_000_000, r)
+	ks := New(arena.New(), Params{Databases: 4, ActiveExpire: true, Limits: lim, Events: EvHash | EvGeneric}, rng, 1_000_000, r)
 	t.Cleanup(func() { drain(t, ks) })
 	return ks, r, rng
 }

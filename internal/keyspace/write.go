@@ -198,6 +198,7 @@ func (db *DB) transfer(src []byte, to *DB, dst []byte) {
 	e.FreeBlock(ks.A)
 	to.rearmFields(ne)
 	to.announce(dst, v.Type)
+	ks.Notify(EvNew, "new", dst, to.id)
 }
 
 // Copy makes a deep copy of the entry under dst in the database to, replacing what is there.
