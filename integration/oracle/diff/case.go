@@ -19,6 +19,7 @@ type Cmd struct {
 	Sleep  time.Duration // nothing is sent for so long; there are no Args
 	Step   bool          // sent alone, see step.go
 	Close  bool          // the connection is closed; there are no Args
+	Disk   Disk          // the data goes through files, see disk.go; there are no Args
 }
 
 // Name is the command's name in lower case, "" for raw bytes.
@@ -39,6 +40,8 @@ func (c Cmd) String() string {
 	switch {
 	case c.Close:
 		b.WriteString(" close")
+	case c.Disk != "":
+		fmt.Fprintf(&b, " disk %s", c.Disk)
 	case c.Sleep > 0:
 		fmt.Fprintf(&b, " sleep %d", c.Sleep.Milliseconds())
 	case c.Raw:
@@ -188,8 +191,8 @@ func unquoteOne(s string) ([]byte, int, error) {
 }
 
 // ReadCase reads a stream from a case file: a line for each command, "cN" the
-// connection, then "step", "inline" or "raw" where it applies, then the arguments; or "sleep" and milliseconds; or "close". Lines
-// that are empty or start with '#' are skipped.
+// connection, then "step", "inline" or "raw" where it applies, then the arguments; or "sleep" and milliseconds; or "disk" and what happens
+// there; or "close". Lines that are empty or start with '#' are skipped.
 func ReadCase(path string) ([]Cmd, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -238,6 +241,10 @@ func parseCase(line string) (Cmd, error) {
 	if len(args) > 0 && (string(args[0]) == "inline" || string(args[0]) == "raw") {
 		c.Inline, c.Raw = string(args[0]) == "inline", string(args[0]) == "raw"
 		args = args[1:]
+	}
+	if len(args) == 2 && string(args[0]) == "disk" {
+		c.Disk = Disk(args[1])
+		return c, c.Disk.check()
 	}
 	if len(args) == 2 && string(args[0]) == "sleep" {
 		ms, err := strconv.Atoi(string(args[1]))

@@ -89,6 +89,9 @@ func (g *Generator) Round(seed uint64, r, n int) []Cmd {
 		if g.chance(0.004) {
 			out = append(out, g.expiry()...)
 		}
+		if g.chance(0.06) {
+			out = append(out, Cmd{Client: client, Disk: g.way()})
+		}
 	}
 	return append(out, g.after...)
 }

@@ -311,7 +311,7 @@ func guardTable() map[string]guard {
 	for _, c := range []string{"setbit", "getbit", "setrange", "bitfield", "bitfield_ro"} {
 		t[c] = guardOffsets
 	}
-	t["bitfield"] = guardField
+	t["bitfield"] = guardLogged(guardField)
 	return t
 }
 

@@ -318,7 +318,9 @@ func cmpSort(args [][]byte, a, b Reply) bool {
 	if alpha && !store && (hasNUL(a) || hasNUL(b)) { // strings that strcoll takes for equal
 		return a.Kind == b.Kind && len(a.Elems) == len(b.Elems)
 	}
-	loose := by != nil && (alpha || !store && !strings.Contains(*by, "*") && string(args[1]) != lexKey)
+	gets := slices.ContainsFunc(args, func(a []byte) bool { return strings.EqualFold(string(a), "GET") })
+	// With GET it is not to be seen whether there were any; BY sorts by what is not to be seen either.
+	loose := alpha && !store && gets || by != nil && (alpha || !store && !strings.Contains(*by, "*") && string(args[1]) != lexKey)
 	if !loose {
 		return same(a, b)
 	}

@@ -38,8 +38,9 @@ type Runner struct {
 	conf       []confParam
 	out        []byte
 	ends       [2][]int
-	StateReads int // keys whose state was compared
-	Errors     int // error replies: a stream of nothing but errors tests nothing
+	logging    bool // the append-only files are on
+	StateReads int  // keys whose state was compared
+	Errors     int  // error replies: a stream of nothing but errors tests nothing
 }
 
 // NewRunner prepares execution on two live servers.
@@ -66,6 +67,7 @@ func (r *Runner) Close() {
 // connections of earlier streams, no data, the default configuration.
 func (r *Runner) reset() error {
 	r.Close()
+	r.logging = false
 	for i, s := range r.sides() {
 		if err := s.Revive(); err != nil {
 			return err
@@ -75,7 +77,7 @@ func (r *Runner) reset() error {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
 		r.admin[i] = c
-		cmds := []Cmd{{Args: split("FLUSHALL")}, {Args: split("SCRIPT FLUSH")}}
+		cmds := []Cmd{{Args: split("FLUSHALL")}, {Args: split("CONFIG SET appendonly no")}, {Args: split("SCRIPT FLUSH")}}
 		for _, p := range r.conf {
 			cmds = append(cmds, Cmd{Args: [][]byte{[]byte("CONFIG"), []byte("SET"), []byte(p.name), []byte(p.def)}})
 		}
@@ -106,6 +108,8 @@ func (r *Runner) Exec(stream []Cmd) (*Failure, int, error) {
 		switch {
 		case stream[at].Step:
 			f, err = r.step(stream[at], at)
+		case stream[at].Disk != "":
+			f, err = r.disk(stream[at].Disk, at)
 		case stream[at].Sleep > 0:
 			time.Sleep(stream[at].Sleep)
 		case stream[at].Raw:
@@ -144,7 +148,7 @@ func batchLen(stream []Cmd) int {
 }
 
 // alone reports whether the command is not pipelined with others.
-func (c Cmd) alone() bool { return c.Raw || c.Step || c.Sleep > 0 }
+func (c Cmd) alone() bool { return c.Raw || c.Step || c.Sleep > 0 || c.Disk != "" }
 
 // pair returns the connections of a client number, opening them when needed.
 func (r *Runner) pair(client int) (*[2]*Conn, error) {

@@ -168,6 +168,10 @@ func (s *Session) count(stream []Cmd) {
 		if c.Sleep > 0 || c.Close {
 			continue
 		}
+		if c.Disk != "" {
+			s.Families["files"]++
+			continue
+		}
 		name := c.Name()
 		if len(c.Args) > 1 && s.group[name] == "" {
 			name += "|" + strings.ToLower(string(c.Args[1]))
