@@ -10,6 +10,8 @@ import (
 	"godwit/internal/listpack"
 	"godwit/internal/object"
 	"godwit/internal/resp"
+	"godwit/internal/tdigest"
+	"godwit/internal/topk"
 )
 
 // The digest of DEBUG DIGEST tells whether two servers hold the same data, whatever the encodings and the order of hash tables are. It is
@@ -22,7 +24,7 @@ import (
 //	           string, list   mix of each element in order
 //	           set            add of each member
 //	           zset, hash     add of each pair's digest: mix of the member and of the score (%.17g), or of the field and of the value
-//	           sketches       mix of the header and of each block (Redis does not look into these)
+//	           sketches       mix of the header and of each block, of top-k lists and t-digests of what counts of them (Redis does not look into these)
 //	           then add of "!!expire!!" if the key has a deadline
 //	database   mix of its number (4 bytes, big endian), then add of each key's digest: mix of the key, then the value's as above
 type digest [sha1.Size]byte
@@ -76,7 +78,12 @@ func (d *digest) value(db *keyspace.DB, e object.Entry) {
 			return true
 		})
 	}
-	if e.Type().Sketch() {
+	switch {
+	case e.Type() == object.TypeTopK:
+		d.mix(topk.Open(db.Open(e).Sketch()).AppendState(nil))
+	case e.Type() == object.TypeTDigest:
+		d.mix(tdigest.Open(db.Open(e).Sketch()).AppendState(nil))
+	case e.Type().Sketch():
 		s := db.Open(e).Sketch()
 		d.mix(s.Head())
 		for i := range s.Blocks() {

@@ -18,7 +18,7 @@ func Table() *engine.Table {
 		hashCommands(), setCommands(),
 		zsetCommands(), zsetRangeCommands(), zsetOpCommands(),
 		geoCommands(),
-		bloomCommands(),
+		bloomCommands(), cuckooCommands(), cmsCommands(), topkCommands(), tdigestCommands(),
 		genericCommands(), expireCommands(), scanCommands(),
 		sortCommands(),
 		connectionCommands(), clientCommands(), pubsubCommands(),

@@ -144,6 +144,11 @@ type Config struct {
 	BFExpansionFactor int64  // 0: they do not grow
 	BFHash            string // murmur3 or murmur64a
 
+	// Cuckoo filters that commands make without saying how, and how far any may grow.
+	CFInitialSize, CFBucketSize, CFMaxIterations int64
+	CFExpansionFactor                            int64 // 0: they do not grow
+	CFMaxExpansions                              int64
+
 	BusyReplyThreshold int64 // ms a script may run before others are answered BUSY
 
 	held     map[string]any  // values of directives without a field of their own, as pointers

@@ -23,6 +23,21 @@ func bloomTable() []Directive {
 		{Name: "bf-hash", Default: "murmur3",
 			Doc:   "Kind of new Bloom filters: Godwit's own, or one that RedisBloom loads.",
 			value: choice([]string{"murmur3", "murmur64a"}, func(c *Config) *string { return &c.BFHash })},
+		{Name: "cf-initial-size", Default: "1024",
+			Doc:   "Items of the first part of cuckoo filters made without a capacity; at least two buckets' worth.",
+			value: integer(2, 1<<20, func(c *Config) *int64 { return &c.CFInitialSize })},
+		{Name: "cf-bucket-size", Default: "2",
+			Doc:   "Items of a bucket of such filters.",
+			value: integer(1, 255, func(c *Config) *int64 { return &c.CFBucketSize })},
+		{Name: "cf-max-iterations", Default: "20",
+			Doc:   "How many items such a filter moves to make room before it grows.",
+			value: integer(1, 65535, func(c *Config) *int64 { return &c.CFMaxIterations })},
+		{Name: "cf-expansion-factor", Default: "1",
+			Doc:   "How many times larger each further part of such a filter is, rounded up to a power of two; 0 adds none.",
+			value: integer(0, 32768, func(c *Config) *int64 { return &c.CFExpansionFactor })},
+		{Name: "cf-max-expansions", Default: "32",
+			Doc:   "How many parts a cuckoo filter may have.",
+			value: integer(1, 65535, func(c *Config) *int64 { return &c.CFMaxExpansions })},
 	}
 }
 

@@ -42,12 +42,7 @@ type layout struct {
 
 // layouts are all of them; see the files that define them.
 func layouts() []*layout {
-	return append(bloomLayouts(),
-		&layout{name: "GWcuckoo-", ver: 1, oldest: 1, newest: 1, t: object.TypeCuckoo, handles: any1, parts: plainParts, read: plainRead(noCheck)},
-		&layout{name: "GWcms----", ver: 1, oldest: 1, newest: 1, t: object.TypeCMS, handles: any1, parts: plainParts, read: plainRead(noCheck)},
-		&layout{name: "GWtopk---", ver: 1, oldest: 1, newest: 1, t: object.TypeTopK, handles: any1, parts: plainParts, read: plainRead(noCheck)},
-		&layout{name: "GWtdigest", ver: 1, oldest: 1, newest: 1, t: object.TypeTDigest, handles: any1, parts: plainParts, read: plainRead(noCheck)},
-	)
+	return append(bloomLayouts(), cuckooLayout(), cmsLayout(), topkLayout(), tdigestLayout())
 }
 
 func any1([]byte) bool { return true }
@@ -230,9 +225,6 @@ func plainRead(check func(head []byte, blocks [][]byte) error) func(d *Decoder, 
 		return head, blocks, nil
 	}
 }
-
-// noCheck refuses what no package can check yet.
-func noCheck([]byte, [][]byte) error { return fmt.Errorf("a sketch of a type that is not supported") }
 
 // part reads the opcode of a part.
 func (d *Decoder) part(want uint64) error {
