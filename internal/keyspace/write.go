@@ -129,6 +129,19 @@ func (db *DB) Mutable(e object.Entry, n int) []byte {
 	return e.Grow(a, n)
 }
 
+// Resize is Mutable for a string that may also get shorter: it makes it n bytes long (n not 0, new bytes undefined) and returns the entry, which may have
+// moved, and its bytes with capacity for room more.
+func (db *DB) Resize(e object.Entry, n, room int) (object.Entry, []byte) {
+	db.preserve(e)
+	a := db.ks.A
+	if e.Encoding() != object.EncSDS {
+		h, old := db.ks.Hash(e.Key()), e.Ref
+		e = e.ToSDS(a, 0)
+		db.dict.Replace(h, old, e.Ref)
+	}
+	return e, e.Resize(a, n, room)
+}
+
 // NewMutable creates the key with a growable string of n zero bytes. The key must be absent (Lookup said so).
 func (db *DB) NewMutable(key []byte, n int) []byte {
 	e := db.insert(db.ks.Hash(key), key, object.RawValue(nil), 0)

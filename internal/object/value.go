@@ -234,3 +234,11 @@ func (e Entry) Grow(a *arena.Arena, n int) []byte {
 	}
 	return s.Bytes(a)
 }
+
+// Resize makes the growable string of an EncSDS entry n bytes long, n not 0; see sds.Str.Resize.
+func (e Entry) Resize(a *arena.Arena, n, room int) []byte {
+	s := e.SDS()
+	b := s.Resize(a, n, room)
+	e.setSDS(s)
+	return b
+}

@@ -92,6 +92,18 @@ func (s *Str) Grow(a *arena.Arena, n int) {
 	clear(s.Bytes(a)[old:])
 }
 
+// Resize makes the string n bytes long, shorter or longer, and returns its bytes with capacity for room more behind them. What is new is undefined.
+// With room there may be more than that for later, as in Append; without, there is none.
+func (s *Str) Resize(a *arena.Arena, n, room int) []byte {
+	if room > 0 {
+		s.makeRoom(a, n+room)
+	} else {
+		s.Reserve(a, n)
+	}
+	s.Len = uint32(n)
+	return a.Bytes(s.Ref, n+room)[:n]
+}
+
 // SetRange overwrites from offset on with b, after growing to offset + len(b) if the string
 // is shorter: the gap is zeros. An empty b changes nothing. b must not be part of s itself.
 func (s *Str) SetRange(a *arena.Arena, offset int, b []byte) {
