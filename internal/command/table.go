@@ -13,7 +13,7 @@ import (
 // Table builds and seals the table of all commands.
 func Table() *engine.Table {
 	return engine.NewTable(slices.Concat(
-		stringCommands(), bitmapCommands(),
+		stringCommands(), bitmapCommands(), hllCommands(), throttleCommands(),
 		listCommands(), blockingCommands(),
 		hashCommands(), setCommands(),
 		zsetCommands(), zsetRangeCommands(), zsetOpCommands(),

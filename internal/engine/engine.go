@@ -129,6 +129,9 @@ func (e *Engine) Now() int64 { return e.now }
 // NowMicros is the same clock in unix µs.
 func (e *Engine) NowMicros() int64 { return (e.baseNs + e.lastNs) / 1000 }
 
+// NowNanos is the same clock in unix ns.
+func (e *Engine) NowNanos() int64 { return e.baseNs + e.lastNs }
+
 // Current is the client whose command is running, nil outside commands.
 func (e *Engine) Current() *Client { return e.current }
 

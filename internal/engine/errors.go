@@ -5,6 +5,8 @@ import "strings"
 // The error texts of the wire that more than one handler sends. Bytes are Redis's.
 const (
 	ErrWrongType       = "WRONGTYPE Operation against a key holding the wrong kind of value"
+	ErrNotHLL          = "WRONGTYPE Key is not a valid HyperLogLog string value."
+	ErrCorruptHLL      = "INVALIDOBJ Corrupted HLL object detected"
 	ErrSyntax          = "ERR syntax error"
 	ErrNotInteger      = "ERR value is not an integer or out of range"
 	ErrNotFloat        = "ERR value is not a valid float"

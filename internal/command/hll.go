@@ -1,0 +1,294 @@
+package command
+
+import (
+	"godwit/internal/engine"
+	"godwit/internal/hll"
+	"godwit/internal/keyspace"
+	"godwit/internal/object"
+)
+
+func hllCommands() []*engine.Command {
+	key := engine.Key("key", 0)
+	return []*engine.Command{
+		hllCommand(engine.Command{
+			Name: "pfadd", Arity: -2, Flags: engine.Write | engine.DenyOOM | engine.Fast, Since: "2.8.9",
+			Summary: "Adds elements to a HyperLogLog, which is made if it is missing.", Complexity: "O(1) for each element", Run: pfaddCmd,
+		}, engine.RW|engine.Insert, key, engine.Str("element").Opt().Many()),
+		hllCommand(engine.Command{
+			Name: "pfcount", Arity: -2, Flags: engine.ReadOnly, Since: "2.8.9",
+			Summary:    "Estimates how many different elements HyperLogLogs have had, together.",
+			Complexity: "O(1) for one key, O(N) for the union of N keys",
+			Keys: []engine.KeySpec{{
+				Begin: engine.At(1), Find: engine.Range(-1, 1, 0), Access: engine.RW | engine.AccessFlag,
+				Notes: "Keeps the estimate in the value of a single key",
+			}},
+			Run: pfcountCmd,
+		}, 0, key.Many()),
+		hllCommand(engine.Command{
+			Name: "pfmerge", Arity: -2, Flags: engine.Write | engine.DenyOOM, Since: "2.8.9",
+			Summary: "Stores the union of HyperLogLogs.", Complexity: "O(N) in the number N of keys",
+			Keys: []engine.KeySpec{keyAt(1, engine.RW|engine.AccessFlag|engine.Insert), keysFrom(2, engine.RO|engine.AccessFlag)},
+			Run:  pfmergeCmd,
+		}, 0, engine.Key("destkey", 0), engine.Key("sourcekey", 1).Many()),
+		hllCommand(engine.Command{
+			Name: "pfdebug", Arity: 3, Flags: engine.Write | engine.DenyOOM | engine.Admin, Since: "2.8.9",
+			Summary: "Looks into a HyperLogLog: its registers, opcodes and encoding.", Complexity: "O(1): the registers are always as many",
+			DocFlags: []string{"syscmd"}, Keys: []engine.KeySpec{keyAt(2, engine.RW|engine.AccessFlag)}, Run: pfdebugCmd,
+		}, 0, engine.Str("subcommand"), key),
+		{
+			Name: "pfselftest", Arity: 1, Flags: engine.Admin, Group: engine.GroupHyperLogLog, Since: "2.8.9",
+			Summary: "Tests registers and estimates of HyperLogLogs.", Complexity: "O(1)", DocFlags: []string{"syscmd"}, Run: pfselftestCmd,
+		},
+	}
+}
+
+// hllCommand is entry for the HyperLogLog commands.
+func hllCommand(cmd engine.Command, access engine.Access, args ...engine.Arg) *engine.Command {
+	return entry(engine.GroupHyperLogLog, cmd, access, args...)
+}
+
+// hllAt is the bytes of the HyperLogLog of e, which exists; it answers with an error and reports false when e is none.
+func hllAt(c *engine.Ctx, e object.Entry) ([]byte, bool) {
+	if !isString(c, e) {
+		return nil, false
+	}
+	if e.Encoding() != object.EncInt {
+		b := c.DB.StringBytes(e, nil)
+		if hll.Check(b) == nil {
+			return b, true
+		}
+	}
+	c.Err(engine.ErrNotHLL)
+	return nil, false
+}
+
+// hllWriter is the value of a HyperLogLog that a command changes.
+type hllWriter struct {
+	c *engine.Ctx
+	e object.Entry
+	b []byte
+}
+
+// openHLL makes the value of e, which is a HyperLogLog, ready for changes.
+func openHLL(c *engine.Ctx, e object.Entry) hllWriter {
+	w := hllWriter{c: c, e: e}
+	w.resize(e.StringLen(), 0)
+	return w
+}
+
+func (w *hllWriter) resize(n, room int) { w.e, w.b = w.c.DB.Resize(w.e, n, room) }
+
+// densify makes a sparse value dense.
+func (w *hllWriter) densify() error {
+	var dense [hll.DenseSize]byte
+	if err := hll.ToDense(dense[:], w.b); err != nil {
+		return err
+	}
+	w.resize(len(dense), 0)
+	copy(w.b, dense[:])
+	return nil
+}
+
+// add adds an element and reports whether it changed a register.
+func (w *hllWriter) add(elem []byte) (changed bool, err error) {
+	index, rank := hll.Hash(elem)
+	if !hll.Dense(w.b) {
+		if cap(w.b)-len(w.b) < hll.Room {
+			w.resize(len(w.b), hll.Room)
+		}
+		w.b, changed, err = hll.SetSparse(w.b, index, rank, w.c.E.Cfg.HLLSparseMaxBytes)
+		if err != hll.ErrDense {
+			return changed, err
+		}
+		if err := w.densify(); err != nil {
+			return false, err
+		}
+	}
+	return hll.SetDense(w.b, index, rank), nil
+}
+
+// addAll adds the elements up to the first error and returns how many of them changed a register.
+func (w *hllWriter) addAll(elems [][]byte) (changed int, err error) {
+	n := len(w.b)
+	for _, elem := range elems {
+		var up bool
+		if up, err = w.add(elem); err != nil {
+			break
+		}
+		if up {
+			changed++
+		}
+	}
+	if len(w.b) != n {
+		w.resize(len(w.b), 0)
+	}
+	return changed, err
+}
+
+func pfaddCmd(c *engine.Ctx) {
+	key, elems := c.Args[1], c.Args[2:]
+	e := c.DB.Lookup(key)
+	changes := 0
+	if !e.Exists() {
+		e, elems = createHLL(c, key, elems)
+		changes++
+		if len(elems) == 0 {
+			c.Dirty(changes)
+			changed(c, "pfadd", key)
+			c.Int(1)
+			return
+		}
+	} else if _, ok := hllAt(c, e); !ok {
+		return
+	}
+	w := openHLL(c, e)
+	n, err := w.addAll(elems)
+	if err != nil {
+		// Of a corrupt value only what is before the register is looked at, so other elements may be in by now. They stay, as in Redis; the
+		// command cannot be logged, because it fails.
+		if n > 0 {
+			c.Dirty(n)
+			c.Changed(key)
+			propagateSet(c, key, w.b, keyspace.KeepTTL)
+		}
+		c.Err(engine.ErrCorruptHLL)
+		return
+	}
+	if changes += n; changes == 0 {
+		c.Int(0)
+		return
+	}
+	w.done(key, changes)
+	c.Int(1)
+}
+
+// createHLL makes a HyperLogLog under an absent key with the first few elements: it stays within its entry until there are more. It returns the
+// elements that are left.
+func createHLL(c *engine.Ctx, key []byte, elems [][]byte) (object.Entry, [][]byte) {
+	var buf [hll.EmptySize + 8*hll.Room]byte
+	b := hll.AppendEmpty(buf[:0])
+	for len(elems) > 0 && cap(b)-len(b) >= hll.Room {
+		index, rank := hll.Hash(elems[0])
+		var err error
+		if b, _, err = hll.SetSparse(b, index, rank, c.E.Cfg.HLLSparseMaxBytes); err != nil {
+			break // must become dense
+		}
+		elems = elems[1:]
+	}
+	hll.Invalidate(b)
+	return c.DB.Set(key, object.RawValue(b), keyspace.KeepTTL), elems
+}
+
+// done announces that the registers have changed.
+func (w *hllWriter) done(key []byte, changes int) {
+	hll.Invalidate(w.b)
+	w.c.Dirty(changes)
+	changed(w.c, "pfadd", key)
+}
+
+func pfcountCmd(c *engine.Ctx) {
+	if len(c.Args) > 2 {
+		pfcountUnion(c)
+		return
+	}
+	key := c.Args[1]
+	e := c.DB.LookupRead(key)
+	if !e.Exists() {
+		c.Int(0)
+		return
+	}
+	b, ok := hllAt(c, e)
+	if !ok {
+		return
+	}
+	n, ok := hll.Cached(b)
+	if !ok {
+		var err error
+		if n, err = hll.Count(b); err != nil {
+			c.Err(engine.ErrCorruptHLL)
+			return
+		}
+		// The estimate is kept in the value, which is therefore a change to be propagated, although of a reading command.
+		w := openHLL(c, e)
+		hll.SetCached(w.b, n)
+		c.Changed(key)
+		c.Dirty(1)
+	} else if e.Encoding() == object.EncEmbstr {
+		openHLL(c, e) // as Redis leaves it behind
+	}
+	c.Int(int64(n))
+}
+
+// join adds the value of e to the union; it answers with an error and reports false when that is no good HyperLogLog.
+func join(c *engine.Ctx, u *hll.Union, e object.Entry) bool {
+	b, ok := hllAt(c, e)
+	if !ok {
+		return false
+	}
+	if u.Add(b) != nil {
+		c.Err(engine.ErrCorruptHLL)
+		return false
+	}
+	return true
+}
+
+func pfcountUnion(c *engine.Ctx) {
+	var u hll.Union
+	for _, key := range c.Args[1:] {
+		if e := c.DB.LookupRead(key); e.Exists() && !join(c, &u, e) {
+			return
+		}
+	}
+	c.Int(int64(u.Count()))
+}
+
+func pfmergeCmd(c *engine.Ctx) {
+	var u hll.Union
+	for _, key := range c.Args[1:] {
+		if e := c.DB.LookupRead(key); e.Exists() && !join(c, &u, e) {
+			return
+		}
+	}
+	key := c.Args[1]
+	e := c.DB.Lookup(key)
+	if !e.Exists() {
+		var buf [hll.EmptySize]byte
+		e = c.DB.Set(key, object.RawValue(hll.AppendEmpty(buf[:0])), keyspace.KeepTTL)
+	}
+	w := openHLL(c, e)
+	if err := w.store(&u); err != nil {
+		c.Err(engine.ErrCorruptHLL)
+		return
+	}
+	w.done(key, 1)
+	c.OK()
+}
+
+// store raises the registers to the union's.
+func (w *hllWriter) store(u *hll.Union) error {
+	if !hll.Dense(w.b) {
+		if !u.Dense {
+			err := w.storeSparse(u)
+			if err != hll.ErrDense {
+				return err
+			}
+		}
+		if err := w.densify(); err != nil {
+			return err
+		}
+	}
+	u.StoreDense(w.b)
+	return nil
+}
+
+// storeSparse leaves the value as it is when it answers with an error.
+func (w *hllWriter) storeSparse(u *hll.Union) error {
+	var buf [hll.MaxSparse + hll.Room]byte
+	b, err := u.StoreSparse(append(buf[:0], w.b...), w.c.E.Cfg.HLLSparseMaxBytes)
+	if err != nil {
+		return err
+	}
+	w.resize(len(b), 0)
+	copy(w.b, b)
+	return nil
+}
