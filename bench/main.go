@@ -35,6 +35,8 @@
 //   - elements: growth of used_memory for each element of one large collection of each type, and for small hashes.
 //   - big: CPU time of the server for commands on large sorted sets and sets (from redis-cli --pipe), and the
 //     longest wait of the probe while a big sorted set is deleted.
+//   - sketches: HyperLogLog and geo at pipeline 16.
+//   - modules: what Redis has in modules only, on Godwit alone: throughput beside its own SET and GET.
 //   - wakeup: the time from an LPUSH until the client that waits in BLPOP has the element.
 //   - pubsub: messages published and delivered a second, with 0 to 100 subscribers.
 //
@@ -85,7 +87,10 @@ const (
 var sideNames = [sides]string{"Redis", "Godwit"}
 
 // partNames lists the measurements in the order in which they run.
-var partNames = []string{"latency", "throughput", "rss", "bulk", "expiry", "events", "collections", "elements", "big", "wakeup", "pubsub"}
+var partNames = []string{"latency", "throughput", "rss", "bulk", "expiry", "events", "collections", "elements", "big", "wakeup", "pubsub", "sketches"}
+
+// ownNames lists the measurements that Redis has no part in.
+var ownNames = []string{"modules"}
 
 // bench is one run: what to measure, the servers to start, and the report that is being filled.
 type bench struct {
@@ -142,8 +147,8 @@ func parseFlags(args []string, errw io.Writer) (options, error) {
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	fs.SetOutput(errw)
 	fs.BoolVar(&o.quick, "quick", false, "one small round of everything, under one minute")
-	known := slices.Concat(partNames, persistNames)
-	fs.StringVar(&only, "only", strings.Join(partNames, ","), "comma-separated parts to run, of "+strings.Join(known, ","))
+	known := slices.Concat(partNames, ownNames, persistNames)
+	fs.StringVar(&only, "only", strings.Join(slices.Concat(partNames, ownNames), ","), "comma-separated parts to run, of "+strings.Join(known, ","))
 	fs.IntVar(&o.rounds, "rounds", 0, "rounds of each measurement (0: 3, or 1 with -quick)")
 	fs.IntVar(&o.keys, "keys", 0, "size of the key space (0: 3000000, or 200000 with -quick)")
 	fs.StringVar(&tests, "tests", strings.Join(testNames, ","), "commands of the throughput part")
@@ -277,7 +282,10 @@ func measure(ctx context.Context, p plan, paths [sides]string, log io.Writer) (*
 		{"snapshot", b.snapshots},
 		{"files", b.files},
 		{"appendfsync", b.appendfsync},
-		{"wakeup", b.wakeup}, {"pubsub", b.pubsub},
+		{"wakeup", b.wakeup},
+		{"pubsub", b.pubsub},
+		{"sketches", b.sketches},
+		{"modules", b.modules},
 	} {
 		if err := part.run(ctx); err != nil {
 			return nil, fmt.Errorf("%s: %w", part.name, err)

@@ -84,7 +84,7 @@ func one(apply func(s state), args ...string) []*unit {
 
 // next is an operation: one unit, or two that belong together for the generator only.
 func (g *generator) next() []*unit {
-	makers := []func() []*unit{g.str, g.str, g.number, g.list, g.list, g.hash, g.hash, g.set, g.set, g.zset, g.zset, g.generic, g.generic, g.expiring}
+	makers := []func() []*unit{g.str, g.str, g.number, g.hll, g.list, g.list, g.hash, g.hash, g.set, g.set, g.zset, g.zset, g.generic, g.generic, g.expiring}
 	if g.has.bloom {
 		makers = slices.Insert(makers, 0, g.bloom)
 	}
@@ -115,6 +115,17 @@ func (g *generator) together(units []*unit) []*unit {
 		all.cmds = append(all.cmds, u.cmds...)
 	}
 	return []*unit{all}
+}
+
+// hll adds to a HyperLogLog or merges two; the small limit makes it dense soon.
+func (g *generator) hll() []*unit {
+	k := g.key("y")
+	if g.rnd.IntN(4) == 0 {
+		k2 := g.key("y")
+		return one(func(s state) { mergeHLL(s, k, k2) }, "PFMERGE", k, k2)
+	}
+	elems := g.elements(k)
+	return one(func(s state) { addHLL(s, k, elems) }, append([]string{"PFADD", k}, elems...)...)
 }
 
 func (g *generator) str() []*unit {

@@ -67,7 +67,7 @@ func (g *Generator) junk() string {
 func hintTable() map[string]hint {
 	t := map[string]hint{}
 	for _, part := range []map[string]hint{typeHints(), nameHints(), timeHints(), bitHints(), connHints(), serverHints(), laterHints(),
-		collectionHints(), boundHints(), sortHints(), geoHints()} {
+		collectionHints(), boundHints(), sortHints(), geoHints(), hllHints()} {
 		for k, v := range part {
 			t[k] = v
 		}
@@ -170,6 +170,7 @@ func confParams() []confParam {
 		{"set-max-intset-entries", "512", []string{"1", "2", "512"}},
 		{"zset-max-listpack-entries", "128", []string{"0", "2", "128"}},
 		{"zset-max-listpack-value", "64", []string{"4", "64"}},
+		{"hll-sparse-max-bytes", "3000", []string{"0", "30", "300", "3000", "x"}},
 		{"stream-node-max-entries", "100", []string{"2", "100"}},
 		{"lazyfree-lazy-user-del", "no", []string{"yes", "no", "maybe", "YES"}},
 		{"lazyfree-lazy-user-flush", "no", []string{"yes", "no", ""}},
@@ -223,6 +224,23 @@ func laterHints() map[string]hint {
 		"*.channel": oneOf("ch1", "ch2"), "*.shardchannel": oneOf("ch1"),
 		"*.script": oneOf("return 1", "return redis.call('get',KEYS[1])", "return {1,'a',{2}}", "return redis.call('set',KEYS[1],ARGV[1])", "return redis.error_reply('x')", "return nosuch", "syntax error"),
 		"*.sha1":   oneOf(strings.Repeat("0", 40), "e0e1f9fabfc9d4800c877a703b823ac0578ff8db", "x"),
+	}
+}
+
+// hllHints add one element or very many, so that HyperLogLogs get dense.
+func hllHints() map[string]hint {
+	return map[string]hint{
+		"pfadd.element": func(g *Generator) []string {
+			if !g.chance(0.1) {
+				return []string{g.pick("a", "b", "c", "", "foo", strconv.Itoa(g.rnd.IntN(1000)))}
+			}
+			out := make([]string, 1+g.rnd.IntN(300))
+			for i := range out {
+				out[i] = strconv.Itoa(g.rnd.IntN(100_000))
+			}
+			return out
+		},
+		"pfdebug.subcommand": oneOf("ENCODING", "ENCODING", "encoding", "DECODE", "TODENSE", "GETREG", "nosuch"),
 	}
 }
 

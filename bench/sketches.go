@@ -1,0 +1,184 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+)
+
+// targetModule is the least throughput of a command that Redis has in modules only, as a share of a plain command's on the same server.
+const targetModule = 0.9
+
+// sketchCase is one run of redis-benchmark at pipeline 16.
+type sketchCase struct {
+	name  string
+	args  []string // what follows redis-benchmark's common arguments: a command; __rand_int__ is a number below the group's keys
+	scale float64  // of the plan's number of operations
+
+	// against names an earlier case of the group that this one is compared with on the same server; "" compares with the same case on Redis.
+	against string
+	target  float64 // ratio of throughputs, at least; 0 for no target
+}
+
+// sketchGroup is cases that share a server, which holds what load has put there.
+type sketchGroup struct {
+	name  string
+	keys  int // what __rand_int__ is drawn from
+	load  []generated
+	cases []sketchCase
+}
+
+// sketchGroups are the structures beside Redis's: HyperLogLog, geo.
+func sketchGroups(p *plan) []sketchGroup {
+	return []sketchGroup{hllGroup(p)}
+}
+
+// moduleGroups are the commands that Redis has in modules only. They are measured on Godwit alone, beside its own SET and GET.
+func moduleGroups(p *plan) []sketchGroup {
+	return []sketchGroup{throttleGroup(p)}
+}
+
+// hllGroup has ten HyperLogLogs of 100,000 elements.
+func hllGroup(p *plan) sketchGroup {
+	ten := make([]string, 10)
+	for i := range ten {
+		ten[i] = "hll:" + strconv.Itoa(i)
+	}
+	load := generated{"hll", 10 * 1000, func(dst []byte, _ *rand.Rand, i int) []byte {
+		args := []string{"PFADD", ten[i/1000]}
+		for j := range 100 {
+			args = append(args, fmt.Sprintf("%d:%d", i, j))
+		}
+		return appendCommand(dst, args...)
+	}}
+	return sketchGroup{
+		name: "HyperLogLog", keys: p.elements, load: []generated{load},
+		cases: []sketchCase{
+			{name: "PFADD to one", args: []string{"PFADD", "hll", "element:__rand_int__"}, scale: 1, target: targetCollection},
+			{name: "PFADD to many", args: []string{"PFADD", "hll:__rand_int__", "element:__rand_int__"}, scale: 1, target: targetCollection},
+			{name: "PFCOUNT of one", args: []string{"PFCOUNT", "hll:0"}, scale: 1, target: targetCollection},
+			{name: "PFCOUNT of 10 dense", args: append([]string{"PFCOUNT"}, ten...), scale: 0.02, target: targetCollection},
+			{name: "PFMERGE of 10 dense", args: append([]string{"PFMERGE", "dst"}, ten...), scale: 0.02, target: targetCollection},
+		},
+	}
+}
+
+// throttleGroup has a bucket for each key, slow enough to stay.
+func throttleGroup(p *plan) sketchGroup {
+	const key = "key:__rand_int__"
+	bucket := []string{"15", "30", "86400"}
+	return sketchGroup{
+		name: "CL.THROTTLE", keys: p.elements,
+		load: []generated{
+			{"buckets", p.elements, func(dst []byte, _ *rand.Rand, i int) []byte {
+				return appendCommand(dst, append([]string{"CL.THROTTLE", "b" + string(appendKey(nil, i))}, bucket...)...)
+			}},
+			{"strings", p.elements, func(dst []byte, _ *rand.Rand, i int) []byte {
+				return appendCommand(dst, "SET", string(appendKey(nil, i)), strings.Repeat("v", p.valueSize))
+			}},
+		},
+		cases: []sketchCase{
+			{name: "SET", args: []string{"SET", key, strings.Repeat("v", p.valueSize)}, scale: 1},
+			{name: "GET", args: []string{"GET", key}, scale: 1},
+			{name: "CL.THROTTLE", args: append([]string{"CL.THROTTLE", "b" + key}, bucket...), scale: 1, against: "SET", target: targetModule},
+		},
+	}
+}
+
+// sketches measures the groups on both servers.
+func (b *bench) sketches(ctx context.Context) error {
+	if !b.plan.has("sketches") {
+		return nil
+	}
+	b.report.sketchesHeader("HyperLogLog and geo", "redis-benchmark, 50 connections, pipeline 16.", "Redis")
+	for _, g := range sketchGroups(&b.plan) {
+		rps := make([]series, len(g.cases))
+		err := b.eachRound(ctx, func(_, side int) error {
+			return b.sketchRound(ctx, side, &g, func(i int, r float64) { rps[i].add(side, r) })
+		})
+		if err != nil {
+			return err
+		}
+		b.reportSketches(&g, rps)
+	}
+	return nil
+}
+
+// modules measures the groups on Godwit.
+func (b *bench) modules(ctx context.Context) error {
+	if !b.plan.has("modules") {
+		return nil
+	}
+	b.report.sketchesHeader("Filters and rate limits", "redis-benchmark, 50 connections, pipeline 16; compared with a plain command of the same server.", "other")
+	for _, g := range moduleGroups(&b.plan) {
+		rps := make([]series, len(g.cases))
+		for range b.plan.rounds {
+			err := b.sketchRound(ctx, sideGodwit, &g, func(i int, r float64) {
+				rps[i].add(sideGodwit, r)
+				for j, c := range g.cases {
+					if c.name == g.cases[i].against {
+						other := rps[j][sideGodwit]
+						rps[i].add(sideRedis, other[len(other)-1])
+					}
+				}
+			})
+			if err != nil {
+				return err
+			}
+		}
+		b.reportSketches(&g, rps)
+	}
+	return nil
+}
+
+// sketchRound runs the cases of a group on a server of their own; add gets the operations a second of each.
+func (b *bench) sketchRound(ctx context.Context, side int, g *sketchGroup, add func(i int, rps float64)) error {
+	s, err := b.start(ctx, side)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	for _, l := range g.load {
+		if _, err := b.pipe(ctx, s, l); err != nil {
+			return err
+		}
+	}
+	for i, c := range g.cases {
+		ops := max(1000, int(float64(b.plan.ops(c.name, 16))*c.scale))
+		rps, _, err := redisBenchmark(ctx, s, ops, 16, append([]string{"-r", strconv.Itoa(g.keys)}, c.args...)...)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+		add(i, rps)
+	}
+	return nil
+}
+
+func (b *bench) reportSketches(g *sketchGroup, rps []series) {
+	for i, c := range g.cases {
+		if len(rps[i][sideRedis]) == 0 {
+			continue // only there to be compared with
+		}
+		b.progress("sketches %-20s %.2f×", c.name, rps[i].ratio())
+		b.report.sketchesRow(&c, &rps[i])
+	}
+}
+
+func (r *report) sketchesHeader(title, note, other string) {
+	r.section(title, note, "command", "compared with", other+" k ops/s", "Godwit k ops/s", "ratio", "target")
+}
+
+func (r *report) sketchesRow(c *sketchCase, rps *series) {
+	other, target := c.against, ""
+	if other == "" {
+		other = "Redis"
+	}
+	if c.target != 0 {
+		target = r.atLeast(rps.ratio(), c.target, "")
+	}
+	r.last().row(c.name, other, fmt.Sprintf("%.1f", rps.median(sideRedis)/1e3), fmt.Sprintf("%.1f", rps.median(sideGodwit)/1e3), ratio(rps), target)
+}
