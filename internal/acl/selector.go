@@ -1,0 +1,316 @@
+package acl
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"godwit/internal/scan"
+)
+
+// Mode is what may be done, or is done, with a key.
+type Mode uint8
+
+// The modes.
+const (
+	Read Mode = 1 << iota
+	Write
+)
+
+// Pattern allows keys that match the glob.
+type Pattern struct {
+	Glob []byte
+	Mode Mode
+}
+
+// Selector is one set of permissions. Rules change it, Check reads it.
+type Selector struct {
+	cat *Catalog
+
+	allCommands, allKeys, allChannels bool
+
+	commands  []uint64         // a bit for each command
+	firstArgs map[int][]string // by command without its bit: the first arguments that are allowed all the same, lower case
+	rules     []string         // that made the bits, beyond +@all or -@all: "+get", "-@write", "+select|0"
+	keys      []Pattern
+	channels  [][]byte
+}
+
+func newSelector(cat *Catalog) *Selector {
+	return &Selector{cat: cat, commands: make([]uint64, (cat.Len()+63)/64)}
+}
+
+func (s *Selector) clone() *Selector {
+	c := *s
+	c.commands, c.rules, c.keys, c.channels = slices.Clone(s.commands), slices.Clone(s.rules), slices.Clone(s.keys), slices.Clone(s.channels)
+	c.firstArgs = nil
+	for id, args := range s.firstArgs {
+		c.addFirstArgs(id, args...)
+	}
+	return &c
+}
+
+func (s *Selector) addFirstArgs(id int, args ...string) {
+	if s.firstArgs == nil {
+		s.firstArgs = map[int][]string{}
+	}
+	for _, a := range args {
+		if !slices.Contains(s.firstArgs[id], a) {
+			s.firstArgs[id] = append(s.firstArgs[id], a)
+		}
+	}
+}
+
+// may reports whether the command has its bit.
+func (s *Selector) may(id int) bool { return s.commands[id/64]>>(id%64)&1 != 0 }
+
+// setBit allows or forbids a command with all of its subcommands.
+func (s *Selector) setBit(id int, on bool) {
+	if on {
+		s.commands[id/64] |= 1 << (id % 64)
+	} else {
+		s.commands[id/64] &^= 1 << (id % 64)
+	}
+	delete(s.firstArgs, id)
+	for _, sub := range s.cat.subs[id] {
+		s.setBit(sub, on)
+	}
+}
+
+// setAll allows or forbids every command.
+func (s *Selector) setAll(on bool) {
+	var word uint64
+	if on {
+		word = ^word
+	}
+	for i := range s.commands {
+		s.commands[i] = word
+	}
+	s.allCommands, s.firstArgs, s.rules = on, nil, nil
+}
+
+// apply changes the selector by one rule.
+func (s *Selector) apply(rule string) error {
+	switch low := strings.ToLower(rule); low {
+	case "allkeys", "~*":
+		s.allKeys, s.keys = true, nil
+	case "resetkeys":
+		s.allKeys, s.keys = false, nil
+	case "allchannels", "&*":
+		s.allChannels, s.channels = true, nil
+	case "resetchannels":
+		s.allChannels, s.channels = false, nil
+	case "allcommands", "+@all":
+		s.setAll(true)
+	case "nocommands", "-@all":
+		s.setAll(false)
+	default:
+		return s.applyPrefixed(rule, low)
+	}
+	return nil
+}
+
+func (s *Selector) applyPrefixed(rule, low string) error {
+	if rule == "" {
+		return ErrSyntax
+	}
+	switch rule[0] {
+	case '~', '%':
+		return s.addKeys(rule)
+	case '&':
+		return s.addChannels(rule[1:])
+	case '+', '-':
+		if strings.HasPrefix(low[1:], "@") {
+			return s.setCategory(low[2:], rule[0] == '+')
+		}
+		return s.setCommand(low[1:], rule[0] == '+')
+	}
+	return ErrSyntax
+}
+
+// spaced reports whether a pattern has characters that would not survive being written down.
+func spaced(pattern string) bool { return strings.ContainsAny(pattern, " \t\n\v\f\r\x00") }
+
+func (s *Selector) addKeys(rule string) error {
+	if s.allKeys {
+		return ErrKeysAfterAll
+	}
+	mode, glob := Read|Write, rule[1:]
+	if rule[0] == '%' {
+		flags, g, ok := strings.Cut(rule[1:], "~")
+		if !ok {
+			return ErrSyntax
+		}
+		if mode, glob = parseMode(flags), g; mode == 0 {
+			return ErrSyntax
+		}
+	}
+	if spaced(glob) {
+		return ErrSyntax
+	}
+	for i := range s.keys {
+		if string(s.keys[i].Glob) == glob {
+			s.keys[i].Mode |= mode
+			return nil
+		}
+	}
+	s.keys = append(s.keys, Pattern{[]byte(glob), mode})
+	return nil
+}
+
+// parseMode reads R, W or both, each once; 0 stands for anything else.
+func parseMode(flags string) (m Mode) {
+	for _, ch := range strings.ToUpper(flags) {
+		switch {
+		case ch == 'R' && m&Read == 0:
+			m |= Read
+		case ch == 'W' && m&Write == 0:
+			m |= Write
+		default:
+			return 0
+		}
+	}
+	return m
+}
+
+func (s *Selector) addChannels(glob string) error {
+	if s.allChannels {
+		return ErrChanAfterAll
+	}
+	if spaced(glob) {
+		return ErrSyntax
+	}
+	if !slices.ContainsFunc(s.channels, func(c []byte) bool { return string(c) == glob }) {
+		s.channels = append(s.channels, []byte(glob))
+	}
+	return nil
+}
+
+func (s *Selector) setCategory(name string, on bool) error {
+	ids, ok := s.cat.categories[name]
+	if !ok {
+		return ErrUnknown
+	}
+	for _, id := range ids {
+		s.setBit(id, on)
+	}
+	s.remember("@"+name, on)
+	return nil
+}
+
+// setCommand is the rule of a command or subcommand, or allows a first argument.
+func (s *Selector) setCommand(name string, on bool) error {
+	if id, ok := s.cat.ids[name]; ok {
+		s.setBit(id, on)
+		s.remember(name, on)
+		return nil
+	}
+	i := strings.LastIndexByte(name, '|')
+	if !on || i < 0 {
+		return ErrUnknown
+	}
+	id, ok := s.cat.ids[name[:i]]
+	switch {
+	case !ok:
+		return ErrUnknown
+	case strings.Contains(name[:i], "|"):
+		return ErrFirstArg
+	case name[i+1:] == "":
+		return ErrSyntax
+	case len(s.cat.subs[id]) > 0:
+		return ErrUnknown // it has subcommands, but not this one
+	}
+	if !s.may(id) {
+		s.addFirstArgs(id, name[i+1:])
+	}
+	s.remember(name, on)
+	return nil
+}
+
+// remember puts the rule behind the others and drops those that it makes void: the same one, and those of the command's subcommands.
+func (s *Selector) remember(name string, on bool) {
+	s.rules = slices.DeleteFunc(s.rules, func(r string) bool {
+		r = r[1:]
+		return r == name || strings.HasPrefix(r, name) && r[len(name)] == '|'
+	})
+	sign := "-"
+	if on {
+		sign = "+"
+	}
+	s.rules = append(s.rules, sign+name)
+}
+
+// mayKey reports whether a pattern allows all of mode for the key.
+func (s *Selector) mayKey(key []byte, mode Mode) bool {
+	if s.allKeys {
+		return true
+	}
+	for i := range s.keys {
+		if p := &s.keys[i]; p.Mode&mode == mode && scan.Match(p.Glob, key, false) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayChannel reports whether a pattern allows the channel. A pattern of channels is allowed only if it is written the same: what else it may
+// match cannot be told.
+func (s *Selector) mayChannel(name []byte, pattern bool) bool {
+	if s.allChannels {
+		return true
+	}
+	for _, glob := range s.channels {
+		if pattern && bytes.Equal(glob, name) || !pattern && scan.Match(glob, name, false) {
+			return true
+		}
+	}
+	return false
+}
+
+// Commands describes the commands as rules.
+func (s *Selector) Commands() string {
+	all := "-@all"
+	if s.allCommands {
+		all = "+@all"
+	}
+	return strings.Join(append([]string{all}, s.rules...), " ")
+}
+
+// Keys describes the keys as rules, "" for none.
+func (s *Selector) Keys() string {
+	if s.allKeys {
+		return "~*"
+	}
+	out := make([]string, len(s.keys))
+	for i, p := range s.keys {
+		out[i] = [...]string{Read: "%R~", Write: "%W~", Read | Write: "~"}[p.Mode] + string(p.Glob)
+	}
+	return strings.Join(out, " ")
+}
+
+// Channels describes the channels as rules, "" for none.
+func (s *Selector) Channels() string {
+	if s.allChannels {
+		return "&*"
+	}
+	out := make([]string, len(s.channels))
+	for i, c := range s.channels {
+		out[i] = "&" + string(c)
+	}
+	return strings.Join(out, " ")
+}
+
+// describe is the selector in full.
+func (s *Selector) describe() string {
+	var parts []string
+	if k := s.Keys(); k != "" {
+		parts = append(parts, k)
+	}
+	if !s.allChannels {
+		parts = append(parts, "resetchannels")
+	}
+	if c := s.Channels(); c != "" {
+		parts = append(parts, c)
+	}
+	return strings.Join(append(parts, s.Commands()), " ")
+}
