@@ -1,0 +1,394 @@
+package persist
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/arena"
+	"godwit/internal/bloom"
+	"godwit/internal/intset"
+	"godwit/internal/keyspace"
+	"godwit/internal/listpack"
+	"godwit/internal/object"
+)
+
+// chaos runs random changes.
+type chaos struct {
+	t    *testing.T
+	ks   *keyspace.Keyspace
+	rng  *rand.Rand
+	keys int
+	wide int // elements that collections are drawn from
+}
+
+func (c *chaos) key() []byte { return fmt.Appendf(nil, "key:%d", c.rng.IntN(c.keys)) }
+func (c *chaos) elem() []byte {
+	if c.rng.IntN(3) == 0 {
+		return fmt.Appendf(nil, "%d", c.rng.IntN(c.wide))
+	}
+	return fmt.Appendf(nil, "element:%d", c.rng.IntN(c.wide))
+}
+
+func (c *chaos) val() []byte {
+	switch c.rng.IntN(12) {
+	case 0:
+		return bytes.Repeat([]byte{'v'}, c.rng.IntN(2000))
+	case 1:
+		return bytes.Repeat([]byte{'l'}, 16<<10+c.rng.IntN(100)) // a block of its own
+	}
+	return fmt.Appendf(nil, "v%d", c.rng.IntN(1000))
+}
+
+func (c *chaos) deadline() int64 {
+	if c.rng.IntN(2) == 0 {
+		return 0
+	}
+	return c.ks.Now() + c.rng.Int64N(2000)
+}
+
+// open is the key's collection of the type, made if there is none; nil if the key holds something else.
+func (c *chaos) open(db *keyspace.DB, key []byte, t object.Type, kind object.Encoding, packed []byte) *object.Edit {
+	e := db.Lookup(key)
+	if !e.Exists() {
+		return db.Create(key, t, kind, packed)
+	}
+	if e.Type() != t {
+		return nil
+	}
+	return db.Open(e)
+}
+
+func (c *chaos) change() {
+	db := c.ks.DB(c.rng.IntN(c.ks.Databases()))
+	switch n := c.rng.IntN(100); {
+	case n < 20:
+		c.hash(db)
+	case n < 35:
+		c.set(db)
+	case n < 55:
+		c.zset(db)
+	case n < 75:
+		c.list(db)
+	case n < 82:
+		c.bloom(db)
+	case n < 90:
+		c.str(db)
+	default:
+		c.whole(db)
+	}
+	if c.rng.IntN(20) == 0 {
+		c.ks.SetNow(c.ks.Now() + c.rng.Int64N(100))
+		c.ks.ExpireSlice(1 + c.rng.IntN(20))
+	}
+	if c.rng.IntN(10) == 0 {
+		c.ks.LazyFreeSlice(1 + c.rng.IntN(50))
+		c.ks.RehashSlice(1 + c.rng.IntN(5))
+	}
+}
+
+func (c *chaos) hash(db *keyspace.DB) {
+	x := c.open(db, c.key(), object.Hash, object.EncListpack, listpack.Empty())
+	if x == nil {
+		return
+	}
+	h := object.AsHash(x)
+	for range 1 + c.rng.IntN(4) {
+		switch c.rng.IntN(6) {
+		case 0, 1:
+			h.Set(c.elem(), c.val())
+		case 2:
+			h.SetKeep(c.elem(), c.val())
+		case 3:
+			h.Delete(c.elem())
+		default:
+			f := c.elem()
+			if c.rng.IntN(3) == 0 {
+				h.Set(f, c.val())
+			}
+			if d := c.deadline(); h.Has(f) {
+				h.SetDeadline(f, d)
+				if d != 0 {
+					db.ArmFields(x)
+				}
+			}
+		}
+	}
+	if h.Empty() {
+		db.Remove(x)
+	}
+}
+
+func (c *chaos) set(db *keyspace.DB) {
+	x := c.open(db, c.key(), object.Set, object.EncIntset, intset.Empty())
+	if x == nil {
+		return
+	}
+	s := object.AsSet(x)
+	for range 1 + c.rng.IntN(4) {
+		switch c.rng.IntN(4) {
+		case 0:
+			s.Remove(c.elem())
+		case 1:
+			s.Pop(c.rng.IntN(min(s.Len(), 3)+1), func(listpack.Value) {})
+		default:
+			s.Add(c.elem())
+		}
+	}
+	if s.Len() == 0 {
+		db.Remove(x)
+	}
+}
+
+func (c *chaos) zset(db *keyspace.DB) {
+	x := c.open(db, c.key(), object.ZSet, object.EncListpack, listpack.Empty())
+	if x == nil {
+		return
+	}
+	z := object.AsZSet(x)
+	for range 1 + c.rng.IntN(4) {
+		switch c.rng.IntN(8) {
+		case 0:
+			z.Remove(c.elem())
+		case 1:
+			z.Pop(c.rng.IntN(3), c.rng.IntN(2) == 0, func(listpack.Value, float64) {})
+		case 2:
+			from := c.rng.IntN(c.wide)
+			z.RemoveByRank(from, from+c.rng.IntN(3))
+		case 3:
+			z.Add(float64(c.rng.IntN(5))/4, c.elem(), object.ZAddIncr)
+		default:
+			z.Add(float64(c.rng.IntN(20)), c.elem(), 0)
+		}
+	}
+	if z.Len() == 0 {
+		db.Remove(x)
+	}
+}
+
+func (c *chaos) list(db *keyspace.DB) {
+	x := c.open(db, c.key(), object.List, object.EncListpack, listpack.Empty())
+	if x == nil {
+		return
+	}
+	l := object.AsList(x)
+	for range 1 + c.rng.IntN(4) {
+		v := c.val()
+		if n := l.Len(); n == 0 || n < c.wide && c.rng.IntN(2) == 0 {
+			l.MakeRoomFor(v)
+			l.Push(v, c.rng.IntN(2) == 0)
+			continue
+		}
+		switch c.rng.IntN(6) {
+		case 0:
+			l.Drop(c.rng.IntN(2) == 0)
+		case 1:
+			l.DeleteRange(c.rng.IntN(l.Len()), c.rng.IntN(5))
+		default:
+			l.MakeRoomFor(v)
+			it := l.Iter(c.rng.IntN(l.Len()), c.rng.IntN(2) == 0)
+			_, ok := it.Next()
+			require.True(c.t, ok)
+			switch c.rng.IntN(3) {
+			case 0:
+				l.Insert(&it, v, c.rng.IntN(2) == 0)
+			case 1:
+				l.Replace(&it, v)
+			default:
+				for range 1 + c.rng.IntN(4) {
+					l.Delete(&it)
+					if _, ok := it.Next(); !ok {
+						break
+					}
+				}
+				it.Close()
+			}
+		}
+	}
+	if l.Len() == 0 {
+		db.Remove(x)
+		return
+	}
+	l.Shrunk()
+}
+
+// bloom adds to a filter that grows, or puts a chunk in place.
+func (c *chaos) bloom(db *keyspace.DB) {
+	key := c.key()
+	e := db.Lookup(key)
+	if !e.Exists() {
+		head, err := bloom.NewHeader(bloom.Params{Error: 0.01, Capacity: uint64(1 + c.rng.IntN(20000)), Growth: 2, Murmur64A: c.rng.IntN(2) == 0})
+		require.NoError(c.t, err)
+		s := object.NewSketch(c.ks.Heap, len(head))
+		copy(s.Head(), head)
+		bloom.Init(s)
+		e = db.CreateSketch(key, object.TypeBloom, s).E
+	}
+	if e.Type() != object.TypeBloom {
+		return
+	}
+	x := db.Open(e)
+	for range 1 + c.rng.IntN(40) {
+		s := x.ChangingSketch()
+		if b := c.rng.IntN(s.Blocks()); c.rng.IntN(10) == 0 && s.BlockLen(b) > 0 {
+			off := c.rng.IntN(s.BlockLen(b))
+			part := s.Change(b, off, c.rng.IntN(min(s.BlockLen(b)-off, 3000)))
+			for i := range part {
+				part[i] ^= byte(c.rng.Uint32())
+			}
+		} else if bloom.Add(s, c.elem()) == bloom.Full {
+			grown, _, err := bloom.NextLink(s.Head())
+			require.NoError(c.t, err)
+			bloom.Grow(s, grown)
+		}
+	}
+}
+
+func (c *chaos) str(db *keyspace.DB) {
+	key := c.key()
+	e := db.Lookup(key)
+	switch n := c.rng.IntN(5); {
+	case n == 0 && e.Exists() && e.Type() == object.String && e.Encoding() == object.EncInt:
+		db.SetInt(e, c.rng.Int64N(1000))
+	case n == 1 && e.Exists() && e.Type() == object.String:
+		b := db.Mutable(e, e.StringLen()+c.rng.IntN(30))
+		if len(b) > 0 {
+			b[c.rng.IntN(len(b))] = 'm'
+		}
+	case n == 2 && !e.Exists():
+		copy(db.NewMutable(key, 10), "newmutable")
+	default:
+		db.Set(key, object.StringValue(c.elem()), c.deadline())
+		if c.rng.IntN(3) == 0 {
+			db.Set(key, object.StringValue(c.val()), keyspace.KeepTTL)
+		}
+	}
+}
+
+// whole changes whole keys and databases.
+func (c *chaos) whole(db *keyspace.DB) {
+	key, dst := c.key(), c.key()
+	to := c.ks.DB(c.rng.IntN(c.ks.Databases()))
+	e := db.Lookup(key)
+	switch c.rng.IntN(24) {
+	case 0, 1:
+		db.Delete(key)
+	case 2:
+		db.Unlink(key)
+	case 3, 4, 5:
+		if e.Exists() && !bytes.Equal(key, dst) {
+			db.Rename(key, dst)
+		}
+	case 6, 7, 8:
+		if e.Exists() && to != db && !to.Lookup(key).Exists() {
+			db.MoveTo(key, to)
+		}
+	case 9, 10, 11:
+		if e.Exists() && (to != db || !bytes.Equal(key, dst)) {
+			db.Copy(e, to, dst)
+		}
+	case 12:
+		c.ks.Swap(db.ID(), to.ID())
+	case 13:
+		if c.rng.IntN(6) == 0 {
+			db.Flush(c.rng.IntN(2) == 0)
+		}
+	case 14:
+		c.ks.EvictOne()
+	case 15, 16, 17:
+		x := object.NewDetached(c.ks.Heap, object.Set, object.EncIntset, intset.Empty())
+		s := object.AsSet(x)
+		for range 1 + c.rng.IntN(10) {
+			s.Add(c.elem())
+		}
+		db.Install(key, x)
+	default:
+		if e.Exists() {
+			db.SetDeadline(e, c.deadline())
+		}
+	}
+}
+
+// empty frees everything and checks that nothing is left: copies of nodes, orphans.
+func (c *chaos) empty() {
+	for i := range c.ks.Databases() {
+		c.ks.DB(i).Flush(false)
+	}
+	for c.ks.LazyFreeSlice(1000) {
+	}
+	require.Zero(c.t, c.ks.A.UsedBy(arena.Values))
+}
+
+// run takes one snapshot among changes and holds it against the state at its beginning; cancelAt is after how many turns it is cancelled, if it gets
+// that far.
+func (c *chaos) run(turns, changes, cancelAt int) {
+	want := contents(c.ks)
+	dest := &memDest{}
+	q := NewQueue(dest, nil)
+	s := Start(c.ks, &plainFormat{c.ks}, q, Options{})
+	for turn := 0; s.state == walking; turn++ {
+		if turn == cancelAt {
+			s.Cancel()
+			require.ErrorIs(c.t, s.Wait(), ErrCancelled)
+			require.False(c.t, c.ks.Snapshotting())
+			require.True(c.t, dest.aborted)
+			return
+		}
+		for range c.rng.IntN(changes + 1) {
+			c.change()
+		}
+		s.inSlice = true
+		if turn < turns {
+			n := 1 + c.rng.IntN(3)
+			switch {
+			case s.open != nil && s.open.tr.Step(n):
+				s.closeRecord()
+			case s.open != nil:
+			case s.step(n):
+				s.finish()
+			}
+		} else if s.step(stride) {
+			s.finish()
+		}
+		s.inSlice = false
+	}
+	require.NoError(c.t, s.Wait())
+	require.True(c.t, dest.committed)
+	got, err := decodePlain(dest.b.Bytes())
+	require.NoError(c.t, err)
+	for _, k := range sortedKeys(want) {
+		require.Equal(c.t, want[k], got[k], "key %q", k)
+	}
+	require.Len(c.t, got, len(want))
+}
+
+// moveKey does something to the key as a whole, and makes it grow again if it is gone.
+func (c *chaos) moveKey(db *keyspace.DB) {
+	key, other := []byte("key:0"), []byte("other")
+	e := db.Lookup(key)
+	if !e.Exists() {
+		return
+	}
+	switch c.rng.IntN(7) {
+	case 0:
+		db.Unlink(key)
+	case 1:
+		db.Rename(key, other)
+	case 2:
+		db.Set(key, object.IntValue(1), 0)
+		db.Delete(key)
+	case 3:
+		db.Flush(c.rng.IntN(2) == 0)
+	case 4:
+		c.ks.Swap(0, 1)
+	case 5:
+		db.Copy(e, db, other)
+	case 6:
+		db.SetDeadline(e, c.ks.Now()+1)
+		c.ks.SetNow(c.ks.Now() + 2)
+	}
+	c.ks.LazyFreeSlice(20)
+}

@@ -1,0 +1,169 @@
+package persist
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"sort"
+	"strings"
+	"sync"
+
+	"godwit/internal/keyspace"
+	"godwit/internal/listpack"
+	"godwit/internal/object"
+)
+
+// plainFormat is a Format that is easy to read back: frames of a tag and a length.
+type plainFormat struct {
+	ks *keyspace.Keyspace
+}
+
+func frame(dst []byte, tag byte, format string, args ...any) []byte {
+	s := fmt.Sprintf(format, args...)
+	dst = append(dst, tag)
+	dst = binary.AppendUvarint(dst, uint64(len(s)))
+	return append(dst, s...)
+}
+
+func (f *plainFormat) Head(dst []byte) []byte { return frame(dst, 'H', "") }
+func (f *plainFormat) Tail(dst []byte) []byte { return frame(dst, 'T', "") }
+
+func (f *plainFormat) Database(dst []byte, db keyspace.SavedDB) []byte {
+	return frame(dst, 'D', "%d", db.ID)
+}
+
+func (f *plainFormat) Key(dst []byte, e object.Entry) []byte {
+	dst = frame(dst, 'K', "%s", e.Key())
+	return frame(dst, 'V', "%d %s", e.Deadline(), text(f.ks, e))
+}
+
+func (f *plainFormat) Large(dst []byte, e object.Entry, tr *object.Track) ([]byte, Record) {
+	dst = frame(dst, 'L', "%s", e.Key())
+	r := &plainRecord{tr: tr, hashes: make([]maphash.Hash, len(tr.Blocks))}
+	for i := range r.hashes {
+		r.hashes[i].SetSeed(textSeed)
+	}
+	return frame(dst, 'V', "%d %s", e.Deadline(), e.Type()), r
+}
+
+type plainRecord struct {
+	tr     *object.Track
+	n      int
+	hashes []maphash.Hash // of a sketch's blocks
+}
+
+func (r *plainRecord) Element(dst []byte, el *object.Element) []byte {
+	r.n++
+	switch r.tr.Type {
+	case object.Hash:
+		return frame(dst, 'E', "%s=%s@%d", el.Name, el.Value, el.Deadline)
+	case object.Set:
+		return frame(dst, 'E', "%s", el.Name)
+	case object.ZSet:
+		return frame(dst, 'E', "%s:%g", el.Name, el.Score)
+	case object.TypeBloom:
+		r.hashes[el.Block].Write(el.Value)
+		return dst
+	}
+	b := el.Node.Unpacked(nil)
+	if el.Node.Plain {
+		return frame(dst, 'E', "%s", b)
+	}
+	n := 0
+	for p := listpack.First(b); p != 0; p = listpack.Next(b, p) {
+		dst = frame(dst, 'E', "%s", listpack.Get(b, p).Append(nil))
+		n++
+	}
+	if n != el.Node.Count {
+		panic("a node of another length")
+	}
+	return dst
+}
+
+func (r *plainRecord) End(dst []byte) []byte {
+	if r.tr.Type == object.TypeBloom {
+		all := maphash.Bytes(textSeed, r.tr.Header)
+		for i := range r.hashes {
+			all = all*31 + r.hashes[i].Sum64()
+		}
+		dst = frame(dst, 'E', "%x", all)
+	}
+	return frame(dst, 'X', "%s %d %d", r.tr.Type, r.n, r.tr.Len)
+}
+
+// decodePlain is the state that a stream of plainFormat holds.
+func decodePlain(b []byte) (map[string]string, error) {
+	m := map[string]string{}
+	db, key, val, large := "", "", "", false
+	var els []string
+	done := false
+	for len(b) > 0 {
+		tag := b[0]
+		n, w := binary.Uvarint(b[1:])
+		s := string(b[1+w : 1+w+int(n)])
+		b = b[1+w+int(n):]
+		switch tag {
+		case 'D':
+			db = s
+		case 'K', 'L':
+			if large {
+				return nil, fmt.Errorf("key %q inside a large one", s)
+			}
+			key, large, els = s, tag == 'L', nil
+		case 'V':
+			val = s
+			if !large {
+				m[db+" "+key] = val
+			}
+		case 'E':
+			els = append(els, s)
+		case 'X':
+			f := strings.Fields(s)
+			if f[1] != f[2] {
+				return nil, fmt.Errorf("key %q: %s", key, s)
+			}
+			if f[0] != "list" {
+				sort.Strings(els)
+			}
+			if _, dup := m[db+" "+key]; dup {
+				return nil, fmt.Errorf("key %q twice", key)
+			}
+			m[db+" "+key] = val + " " + strings.Join(els, " ")
+			large = false
+		case 'T':
+			done = true
+		}
+	}
+	if !done {
+		return nil, errors.New("no end")
+	}
+	return m, nil
+}
+
+// memDest keeps what is written; it may be told to wait or to fail.
+type memDest struct {
+	mu        sync.Mutex
+	b         bytes.Buffer
+	committed bool
+	aborted   bool
+	fail      error
+	gate      chan struct{} // if set, each Write waits for it
+}
+
+func (d *memDest) Write(p []byte) error {
+	if d.gate != nil {
+		<-d.gate
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.fail != nil {
+		return d.fail
+	}
+	d.b.Write(p)
+	return nil
+}
+
+func (d *memDest) Commit() error { d.committed = true; return nil }
+func (d *memDest) Abort()        { d.aborted = true }
