@@ -103,7 +103,7 @@ func memoryStatsCmd(c *engine.Ctx) {
 	num("clients.normal", r.Clients)
 	num("cluster.links", 0)
 	num("aof.buffer", 0)
-	num("lua.caches", 0)
+	num("lua.caches", c.E.ScriptMemory().Caches)
 	num("functions.caches", 0)
 	for _, i := range dbs {
 		// Deadlines are in the entries: they have no table of their own.

@@ -70,6 +70,9 @@ func shutdownCmd(c *engine.Ctx) {
 		// A shutdown that has begun ends within the command: there is never one to abort.
 		c.Err("ERR No shutdown in progress.")
 		return
+	case c.E.InScript() && !o.NoSave: // busy: only without saving what a script has half done
+		c.Err(c.E.BusyText())
+		return
 	}
 	if c.E.Shutdown == nil || c.E.Shutdown(o) != nil {
 		c.Err("ERR Errors trying to SHUTDOWN. Check logs.")

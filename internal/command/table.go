@@ -21,6 +21,7 @@ func Table() *engine.Table {
 		bloomCommands(), cuckooCommands(), cmsCommands(), topkCommands(), tdigestCommands(),
 		genericCommands(), expireCommands(), scanCommands(),
 		sortCommands(),
+		scriptCommands(),
 		connectionCommands(), clientCommands(), pubsubCommands(),
 		serverCommands(), configCommands(), commandInfoCommands(), infoCommands(), memoryCommands(),
 		observeCommands(), debugCommands(),

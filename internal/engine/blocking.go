@@ -227,6 +227,9 @@ const timeoutsPerTurn = 500
 
 // EndWaits answers the clients whose time is up, some hundreds at a call. Loops call it every turn, after the commands: what came in time counts.
 func (e *Engine) EndWaits() {
+	if e.script.run != nil {
+		return // a busy script: nothing happens beside it
+	}
 	if len(e.blocking.syncs) > 0 {
 		e.serveSynced()
 	}

@@ -67,6 +67,7 @@ type Client struct {
 	NoTouch         bool
 	Monitor         bool
 	Internal        bool // not a connection: AOF replay, scripts
+	Script          bool // runs the commands of scripts
 	CloseAfterReply bool
 	CloseASAP       bool
 

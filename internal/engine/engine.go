@@ -11,6 +11,7 @@ package engine
 import (
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"godwit/internal/arena"
@@ -20,6 +21,7 @@ import (
 	"godwit/internal/metrics"
 	"godwit/internal/pubsub"
 	"godwit/internal/resp"
+	"godwit/internal/script"
 )
 
 // Engine is the server without its sockets.
@@ -43,6 +45,11 @@ type Engine struct {
 	Reconfigure func(names []string) error
 	// Alarm is called when a deadline has become the first of all that UntilTimeout tells of; the server sets it, to wake who sleeps longer.
 	Alarm func()
+	// ServeOthers serves other clients for a moment while a script is busy; its client must not be. It reports whether the server is ending. The
+	// executor is held, and is given away meanwhile. The server sets it.
+	ServeOthers func(busy *Client) (ending bool)
+	// ScriptLibraries are what scripts have besides the host's own libraries.
+	ScriptLibraries []script.Opener
 	// Wake has Slice called soon: a Job that waited can go on. Any goroutine may call it; the server sets it.
 	Wake func()
 
@@ -78,6 +85,8 @@ type Engine struct {
 	cmds    []CommandStats
 	mem     memoryState
 	cron    cronState
+	script  scripting
+	waiters atomic.Int32 // of the executor
 }
 
 // Options are what New needs beyond configuration and table.
@@ -149,7 +158,9 @@ func (e *Engine) hexID(n int) string {
 
 // Enter takes the executor and reads the clock.
 func (e *Engine) Enter() {
+	e.waiters.Add(1)
 	e.mu.Lock()
+	e.waiters.Add(-1)
 	e.syncClock()
 }
 
@@ -165,8 +176,11 @@ func (e *Engine) Leave() {
 func (e *Engine) syncClock() {
 	t := time.Now()
 	e.lastNs = int64(t.Sub(e.base))
-	e.now = t.UnixMilli()
 	e.baseNs = t.UnixNano() - e.lastNs
+	if e.script.run != nil {
+		return // the clock of deadlines stands still within a script
+	}
+	e.now = t.UnixMilli()
 	if e.KS != nil {
 		e.KS.SetNow(e.now)
 	}
@@ -177,7 +191,7 @@ func (e *Engine) tick() int64 {
 	ns := int64(time.Since(e.base))
 	d := ns - e.lastNs
 	e.lastNs = ns
-	if ms := (e.baseNs + ns) / 1e6; ms > e.now {
+	if ms := (e.baseNs + ns) / 1e6; ms > e.now && e.script.run == nil {
 		e.now = ms
 		e.KS.SetNow(ms)
 	}

@@ -28,7 +28,7 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 	if w == &e.discard {
 		e.discard.Buf = e.discard.Buf[:0]
 	}
-	if len(e.blocking.ready) > 0 {
+	if len(e.blocking.ready) > 0 && e.script.run == nil {
 		e.serve()
 	}
 	return done
@@ -115,6 +115,11 @@ func (e *Engine) gate(c *Ctx) string {
 	}
 	if e.loading.on && !cmd.Is(Loading) {
 		return ErrLoading
+	}
+	if e.script.run != nil {
+		if msg := e.busyError(cmd); msg != "" {
+			return msg
+		}
 	}
 	if cl.Monitor && cmd.Flags&(Write|ReadOnly|MayReplicate) != 0 {
 		return ErrMonitorKeys

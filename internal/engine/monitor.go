@@ -31,6 +31,9 @@ func (e *Engine) feedMonitors(c *Ctx) {
 	if c.Client.Unix {
 		from = "unix:" + strings.TrimSuffix(from, ":0")
 	}
+	if c.Client.Script {
+		from = "lua"
+	}
 	line := fmt.Appendf(nil, "%d.%06d [%d %s] ", us/1e6, us%1e6, c.Client.db.ID(), from)
 	for i, a := range c.shown() {
 		if i > 0 {

@@ -32,6 +32,9 @@ func (e *Engine) propagate(db int, argv [][]byte) {
 }
 
 func (e *Engine) propagateAll(db int, cmds [][][]byte) {
+	if e.muted() {
+		return
+	}
 	for _, s := range e.sinks {
 		s.Propagate(db, cmds)
 	}

@@ -89,6 +89,9 @@ func (c *fdConn) read() {
 		return
 	}
 	if len(l.in)-l.inOff < windowInput+smallTail {
+		if l.within {
+			return // the next look at the sockets tells of it again
+		}
 		l.turn()
 		if c.closed || c.ending || c.waiting || len(c.in) > smallTail {
 			return // another turn of the poll will read it

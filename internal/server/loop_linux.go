@@ -40,6 +40,7 @@ type loop struct {
 	inOff, outOff int
 
 	batch  []*fdConn // with input or an end to be handled under the executor
+	done   int       // how many of batch have been handled, or are being
 	writes []*fdConn // with replies to be written after it
 	broken []*fdConn // whose socket failed while writing
 	spent  [][]byte  // buffers of replies that have been written
@@ -50,9 +51,11 @@ type loop struct {
 	sweep    int
 	nextTick int64 // unix ms
 	slicing  bool  // background work waits
+	within   bool  // a busy script's turn serves others
 	gather   gatherer
-	timeout  int   // of the next Poll, ms
-	written  int64 // bytes and writes since the last turn, for the statistics
+	busyIn   []byte // input while a script is busy
+	timeout  int    // of the next Poll, ms
+	written  int64  // bytes and writes since the last turn, for the statistics
 	nwrites  int64
 
 	posted []*fdConn // for what others want of a connection; belongs to the executor
@@ -138,8 +141,9 @@ func (l *loop) turn() {
 	}
 	l.requeue()
 	l.gather.begin()
-	for i := 0; i < len(l.batch); i++ {
-		c := l.batch[i]
+	for l.done = 0; l.done < len(l.batch); {
+		c := l.batch[l.done]
+		l.done++
 		l.gather.count(c)
 		c.queued = false
 		c.handle()
@@ -223,6 +227,7 @@ func (l *loop) takePosted() {
 		c.posted = false
 		switch {
 		case c.closed:
+		case c.srv.eng.HoldsScript(c.cl): // the turn of its script takes care of it
 		case c.cl.CloseASAP:
 			c.close()
 		default:

@@ -81,6 +81,7 @@ func New(e *engine.Engine, o Options) (*Server, error) {
 	e.Shutdown = s.shutdown
 	e.Alarm = s.alarm
 	e.Wake = s.wake
+	e.ServeOthers = s.serveOthers
 	e.Reconfigure = s.reconfigure
 	return s, nil
 }

@@ -103,7 +103,7 @@ func protocolError(err error) *resp.ProtocolError {
 }
 
 // held reports whether input is to be kept, not run.
-func (s *session) held() bool { return s.cl.Postponed() || s.cl.Waits() }
+func (s *session) held() bool { return s.cl.Postponed() || s.cl.Waits() || s.srv.eng.HoldsScript(s.cl) }
 
 // received accounts for n bytes that came with one read.
 func (s *session) received(n int) {

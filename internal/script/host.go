@@ -1,0 +1,308 @@
+package script
+
+import (
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"godwit/internal/resp"
+	"godwit/internal/script/syntax"
+)
+
+// Flags are what a script's first line declares.
+type Flags uint8
+
+// The flags of scripts.
+const (
+	NoWrites Flags = 1 << iota
+	AllowOOM
+	AllowStale
+	NoCluster
+	AllowCrossSlotKeys
+)
+
+// FlagOf is the flag of a name, 0 for none.
+func FlagOf(name string) Flags {
+	switch name {
+	case "no-writes":
+		return NoWrites
+	case "allow-oom":
+		return AllowOOM
+	case "allow-stale":
+		return AllowStale
+	case "no-cluster":
+		return NoCluster
+	case "allow-cross-slot-keys":
+		return AllowCrossSlotKeys
+	}
+	return 0
+}
+
+// maxEvalScripts is how many scripts are kept that only EVAL has brought; those of SCRIPT LOAD stay until SCRIPT FLUSH.
+const maxEvalScripts = 500
+
+// scriptOverhead is what a cached script takes besides its text, by our reckoning: compiled code is some six times the text.
+func scriptOverhead(body int) int64 { return int64(7*body) + 1024 }
+
+// Script is one cached script.
+type Script struct {
+	SHA      string // 40 lower-case hexadecimal characters
+	Body     string
+	Flags    Flags
+	Declared bool // it has a first line that declares flags
+
+	fn         *lua.LFunction
+	loaded     bool // by SCRIPT LOAD
+	prev, next *Script
+}
+
+// Host is the cache of scripts with the environment that they run in.
+type Host struct {
+	*State
+	bySHA   map[string]*Script
+	byBody  map[string]*Script
+	memory  int64
+	Evicted int64
+	recent  Script // ring of those that only EVAL has brought, the least recently used first
+	evals   int
+}
+
+// NewHost makes an empty cache.
+func NewHost(c Caller, o Options, openers ...Opener) *Host {
+	h := &Host{bySHA: map[string]*Script{}, byBody: map[string]*Script{}}
+	h.State = NewState(c, func(s *State) *lua.LTable { return s.API(o) }, openers...)
+	h.recent.prev, h.recent.next = &h.recent, &h.recent
+	return h
+}
+
+// Len is the number of cached scripts.
+func (h *Host) Len() int { return len(h.bySHA) }
+
+// Memory is what the cached scripts take, in bytes, estimated.
+func (h *Host) Memory() int64 { return h.memory }
+
+// MachineMemory is what the environment takes, in bytes, estimated.
+func (h *Host) MachineMemory() int64 { return 2 << 20 }
+
+// Flush forgets all scripts.
+func (h *Host) Flush() {
+	h.bySHA, h.byBody = map[string]*Script{}, map[string]*Script{}
+	h.memory, h.evals = 0, 0
+	h.recent.prev, h.recent.next = &h.recent, &h.recent
+}
+
+// Find finds a script by its digest, in any case; nil if there is none.
+func (h *Host) Find(sha []byte) *Script {
+	if len(sha) != 40 {
+		return nil
+	}
+	if sc := h.bySHA[string(sha)]; sc != nil {
+		return sc
+	}
+	return h.bySHA[strings.ToLower(string(sha))]
+}
+
+// Load compiles a script unless it is known. An error is the text for the client.
+func (h *Host) Load(body []byte, keep bool) (*Script, error) {
+	sc := h.byBody[string(body)]
+	if sc == nil {
+		var err error
+		if sc, err = h.compileScript(string(body)); err != nil {
+			return nil, err
+		}
+		h.add(sc)
+	}
+	switch {
+	case sc.loaded:
+	case keep:
+		sc.loaded = true
+		sc.unlink()
+		h.evals--
+	default:
+		sc.unlink()
+		h.link(sc)
+	}
+	return sc, nil
+}
+
+func (h *Host) add(sc *Script) {
+	h.bySHA[sc.SHA], h.byBody[sc.Body] = sc, sc
+	h.memory += scriptOverhead(len(sc.Body))
+	h.evals++
+	h.link(sc)
+	if h.evals > maxEvalScripts {
+		h.remove(h.recent.next)
+		h.Evicted++
+	}
+}
+
+func (h *Host) remove(sc *Script) {
+	sc.unlink()
+	delete(h.bySHA, sc.SHA)
+	delete(h.byBody, sc.Body)
+	h.memory -= scriptOverhead(len(sc.Body))
+	h.evals--
+}
+
+func (h *Host) link(sc *Script) {
+	sc.prev, sc.next = h.recent.prev, &h.recent
+	sc.prev.next, sc.next.prev = sc, sc
+}
+
+func (sc *Script) unlink() {
+	if sc.next != nil {
+		sc.prev.next, sc.next.prev = sc.next, sc.prev
+		sc.prev, sc.next = nil, nil
+	}
+}
+
+// CompileError is why a script cannot be loaded; its text is for the client, without a code.
+type CompileError string
+
+func (e CompileError) Error() string { return string(e) }
+
+func (h *Host) compileScript(body string) (*Script, error) {
+	sc := &Script{SHA: Digest([]byte(body)), Body: body}
+	code := body
+	if strings.HasPrefix(body, "#!") {
+		line, _, ok := strings.Cut(body, "\n")
+		if !ok {
+			return nil, CompileError("Invalid script shebang")
+		}
+		if err := sc.shebang(line[2:]); err != nil {
+			return nil, err
+		}
+		code = body[len(line):]
+	}
+	fn, err := h.compile(code, "user_script")
+	if err != nil {
+		if e, ok := err.(*syntax.Error); ok {
+			err = CompileError("Error compiling script (new function): " + e.Msg)
+		}
+		return nil, err
+	}
+	sc.fn = fn
+	return sc, nil
+}
+
+// shebang reads the declaration of a script behind "#!".
+func (sc *Script) shebang(line string) error {
+	parts := strings.Fields(line)
+	if len(parts) == 0 {
+		return CompileError("Invalid engine in script shebang")
+	}
+	if parts[0] != "lua" {
+		return CompileError("Unexpected engine in script shebang: " + parts[0])
+	}
+	sc.Declared = true
+	for _, p := range parts[1:] {
+		list, ok := strings.CutPrefix(p, "flags=")
+		if !ok {
+			return CompileError("Unknown lua shebang option: " + p)
+		}
+		for _, name := range strings.Split(list, ",") {
+			f := FlagOf(name)
+			if f == 0 {
+				return CompileError("Unexpected flag in script shebang: " + name)
+			}
+			sc.Flags |= f
+		}
+	}
+	return nil
+}
+
+// Result tells what became of a run.
+type Result struct {
+	// Error is the error reply that the script ended with, "" if it did not; Counted that a command has counted it already.
+	Error   string
+	Counted bool
+}
+
+// Run runs a script and writes its reply.
+func (h *Host) Run(sc *Script, keys, args [][]byte, w *resp.Writer) Result {
+	s := h.State
+	s.begin()
+	s.env.RawSetString("KEYS", s.list(keys))
+	s.env.RawSetString("ARGV", s.list(args))
+	r := s.invoke(sc.fn, sc.SHA, w)
+	return r
+}
+
+// begin prepares the environment for a run.
+func (s *State) begin() {
+	s.limits.begin()
+	s.random.seed(0)
+	s.proto, s.nested, s.calling, s.verbatim = 2, 0, false, false
+}
+
+func (s *State) list(args [][]byte) *lua.LTable {
+	t := s.L.CreateTable(len(args), 0)
+	for i, a := range args {
+		t.RawSetInt(i+1, lua.LString(a))
+	}
+	return t
+}
+
+// invoke calls a function with arguments and writes what it returns as the reply. name is what messages call the script.
+func (s *State) invoke(fn *lua.LFunction, name string, w *resp.Writer, args ...lua.LValue) (r Result) {
+	L := s.L
+	L.Push(s.entry)
+	L.Push(fn)
+	for _, a := range args {
+		L.Push(a)
+	}
+	err := L.PCall(1+len(args), 1, nil)
+	if err != nil {
+		L.SetTop(0)
+		r = s.failed(err, name)
+		w.Error(r.Error)
+		s.recover()
+		return r
+	}
+	e := encoder{s: s, w: w, failed: func(msg string, counted bool) {
+		if r.Error == "" {
+			r = Result{msg, counted}
+		}
+	}}
+	v := L.Get(-1)
+	L.SetTop(0)
+	if t, ok := v.(*lua.LTable); ok {
+		e.value(t, 0)
+	} else {
+		e.value(v, 0)
+	}
+	return r
+}
+
+// recover gives back what an error may have left.
+func (s *State) recover() {
+	s.nested = 0
+	if len(s.protected) > 4*maxNested { // threads that an error took along
+		clear(s.protected)
+		s.threads = nil
+	}
+}
+
+// failed is the error reply for an error that the script has not caught.
+func (s *State) failed(err error, name string) (r Result) {
+	v := errorValue(err)
+	t, ok := v.(*lua.LTable)
+	if !ok {
+		str, isStr := toString(v)
+		if !isStr {
+			str = v.String()
+		}
+		r.Error = "ERR " + str
+	} else {
+		msg, isStr := toString(t.RawGetString("err"))
+		if !isStr {
+			msg = "ERR unknown error"
+		}
+		r.Error = msg
+		_, r.Counted = t.RawGetString("ignore_error_stats_update").(lua.LBool)
+	}
+	if s.failure.source != "" {
+		r.Error += " script: " + name + ", on " + s.failure.source + ":" + formatNumber(float64(s.failure.line)) + "."
+	}
+	return r
+}

@@ -1,0 +1,156 @@
+package script
+
+import (
+	"errors"
+	"runtime"
+	"runtime/metrics"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+const (
+	// slice is how many instructions run between two looks at the clock: some 20 µs of simple ones.
+	slice = 1000
+	// memorySlice is how many bytes a script may make, by our reckoning, between two looks at the heap.
+	memorySlice = 32 << 20
+	// instructionBytes is what an instruction is taken to allocate.
+	instructionBytes = 64
+	// maxScriptMemory is by how much the heap may grow while a script runs, what is garbage already not counted.
+	maxScriptMemory = 512 << 20
+	// maxString is the longest string that a script can make: what a key can hold.
+	maxString = 512 << 20
+)
+
+var errMemory = errors.New("not enough memory")
+
+// limits bounds what a script takes: time, by looking at the clock now and then, and memory, by looking at the heap.
+type limits struct {
+	left     int // instructions until the next look
+	started  time.Time
+	looked   time.Time
+	stop     error // why the script must end
+	memory   int   // bytes until the next look at the heap
+	baseHeap uint64
+	atLeast  uint64 // heap size below which no look needs a collection
+	sample   [1]metrics.Sample
+	closed   chan struct{}
+}
+
+func (m *limits) init() {
+	m.sample[0].Name = "/memory/classes/heap/objects:bytes"
+	m.closed = make(chan struct{})
+	close(m.closed)
+}
+
+// begin starts the account of a script.
+func (m *limits) begin() {
+	m.left, m.memory, m.stop = slice, memorySlice, nil
+	m.started, m.looked = time.Time{}, time.Time{}
+	m.baseHeap, m.atLeast = 0, 0
+}
+
+// hook is the context that the machine asks at each instruction whether to go on.
+type hook struct {
+	s  *State
+	th *lua.LState // of a coroutine that has not begun
+}
+
+// Done implements context.Context.
+func (h *hook) Done() <-chan struct{} {
+	if h.th != nil {
+		h.th.Panic = h.s.panicCaught // resuming has set another
+		h.th = nil
+	}
+	s := h.s
+	if s.left--; s.left > 0 {
+		return nil
+	}
+	return s.look(slice)
+}
+
+// Err implements context.Context.
+func (h *hook) Err() error { return h.s.stop }
+
+// Deadline implements context.Context.
+func (h *hook) Deadline() (time.Time, bool) { return time.Time{}, false }
+
+// Value implements context.Context.
+func (h *hook) Value(any) any { return nil }
+
+// look checks time and memory. Once the script must end, each instruction does: a pcall cannot hold it up.
+func (s *State) look(spent int) <-chan struct{} {
+	if s.stop != nil {
+		s.left = 0
+		return s.closed
+	}
+	s.left = slice
+	s.memory -= spent * instructionBytes
+	if s.memory < 0 && !s.fits() {
+		s.stop = errMemory
+		s.left = 0
+		return s.closed
+	}
+	now := time.Now()
+	if s.started.IsZero() {
+		s.started, s.looked = now, now
+	}
+	if now.Sub(s.looked) >= time.Millisecond {
+		if err := s.caller.Interrupt(); err != nil {
+			s.stop = err
+			s.left = 0
+			return s.closed
+		}
+		s.looked = time.Now()
+	}
+	return nil
+}
+
+// fits looks whether the heap has grown too much. Garbage is collected before the verdict.
+func (s *State) fits() bool {
+	s.memory = memorySlice
+	heap := s.heap()
+	if s.baseHeap == 0 {
+		s.baseHeap = max(heap, 1)
+		return true
+	}
+	if heap < s.baseHeap+maxScriptMemory || heap < s.atLeast {
+		return true
+	}
+	runtime.GC()
+	live := s.heap()
+	s.atLeast = live + maxScriptMemory/2
+	return live < s.baseHeap+maxScriptMemory
+}
+
+func (s *State) heap() uint64 {
+	metrics.Read(s.sample[:])
+	return s.sample[0].Value.Uint64()
+}
+
+// spend accounts for work done in Go that is worth n instructions.
+func (s *State) spend(L *lua.LState, n int) {
+	if s.left -= n; s.left <= 0 && s.look(0) != nil {
+		s.raise(L, s.stop.Error())
+	}
+}
+
+// grow accounts for n bytes that are about to be made.
+func (s *State) grow(L *lua.LState, n int) {
+	if n > maxString {
+		s.raise(L, "resulting string too large")
+	}
+	s.left -= n >> 10
+	if s.memory -= n; s.memory < 0 || s.left <= 0 {
+		if s.left > 0 {
+			s.left = 0
+		}
+		if n > 1<<20 && s.baseHeap == 0 {
+			s.fits()
+			s.memory -= n
+		}
+		if s.look(0) != nil {
+			s.raise(L, s.stop.Error())
+		}
+	}
+}

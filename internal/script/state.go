@@ -1,0 +1,247 @@
+// Package script runs Lua scripts: the host around gopher-lua's machine.
+//
+// What is whose: syntax parses, gopher-lua compiles and interprets, this package does everything that a script can touch: the environment,
+// the base, string, table, math, os and coroutine libraries, the redis table, conversions between Lua and RESP, error messages, limits.
+// gopher-lua's own libraries are not opened: they differ from Lua 5.1 in many results, and have no bounds.
+//
+// # Environment
+//
+// One State has one environment, which no script can change: a script's functions see the real table of globals, whose metatable refuses new
+// names and unknown ones; an assignment to a global is compiled to a name that does not exist (package syntax). Library tables are shown
+// through empty proxies with an __index, so that nothing can be written into them; a reference like redis.call is compiled to the function
+// itself, which costs a script nothing.
+//
+// # Protected calls
+//
+// pcall runs its function in another thread of the machine, one of a pool. The machine closes all captured variables of a thread when an
+// error is raised in it, those of callers too: in the same thread the callers would lose sight of what their closures do.
+//
+// # Limits
+//
+// The machine asks a context at each instruction whether to go on; ours counts (see limits.go). Everything that takes long in Go, or that makes
+// big values, tells the State of it as well: spend and grow. Call depth, Lua's stack and C-like recursion are bounded as in Lua.
+package script
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"godwit/internal/script/syntax"
+)
+
+const (
+	maxCalls    = 16000   // nested Lua calls
+	maxRegister = 1 << 20 // slots of the main thread's stack
+	maxNested   = 190     // pcalls, coroutines and sorts inside each other
+	maxSource   = 16 << 20
+)
+
+// State is one environment with its machine. It belongs to the executor.
+type State struct {
+	L      *lua.LState
+	caller Caller
+
+	limits
+	env                   *lua.LTable                 // the real table of globals
+	consts                map[string]lua.LValue       // by the string that stands for them in compiled code
+	marks                 map[string]string           // "redis" and "redis.call" → that string
+	real                  map[*lua.LTable]*lua.LTable // of proxies
+	proxies               map[*lua.LTable]*lua.LTable // of real tables
+	names                 map[*lua.LFunction]string   // of library functions, for messages
+	nonce                 string
+	concat                *lua.LFunction
+	entry                 *lua.LFunction
+	nonexistent, readonly *lua.LFunction
+	threads               []*lua.LState // idle, for protected calls
+	nested                int
+	verbatim              bool // the error being raised is the script's own: its text stays
+	random                rand48
+
+	failure failure
+	argBuf  []byte
+	argEnds []int
+	argv    [][]byte
+	calling bool
+	proto   int
+	text    []byte // of strings being made
+	born    time.Time
+	iterate *lua.LFunction
+	operators
+	protected map[*lua.LState]bool // threads of protected calls
+	numbers   [1024]lua.LValue
+}
+
+// Opener registers a library's tables or functions as globals.
+type Opener func(L *lua.LState)
+
+// NewState makes an environment with the libraries of scripts and those of the openers.
+func NewState(c Caller, api func(s *State) *lua.LTable, openers ...Opener) *State {
+	L := lua.NewState(lua.Options{SkipOpenLibs: true, CallStackSize: maxCalls, RegistrySize: 1024, RegistryMaxSize: maxRegister, RegistryGrowStep: 32 << 10})
+	var b [12]byte
+	_, _ = rand.Read(b[:]) // never fails
+	s := &State{L: L, caller: c, consts: map[string]lua.LValue{}, marks: map[string]string{}, real: map[*lua.LTable]*lua.LTable{},
+		proxies: map[*lua.LTable]*lua.LTable{}, names: map[*lua.LFunction]string{}, nonce: "\x00" + hex.EncodeToString(b[:]), proto: 2,
+		born: time.Now(), protected: map[*lua.LState]bool{}}
+	for i := range s.numbers {
+		s.numbers[i] = lua.LNumber(i)
+	}
+	// Threads are small: a script may make many.
+	L.Options = lua.Options{SkipOpenLibs: true, CallStackSize: 4000, RegistrySize: 64, RegistryMaxSize: 64 << 10, RegistryGrowStep: 1024, MinimizeStackMemory: true}
+	s.env = L.Get(lua.GlobalsIndex).(*lua.LTable)
+	s.limits.init()
+	L.SetContext(&hook{s: s})
+	s.entry = L.NewFunction(s.enter)
+	s.concat = L.NewFunction(s.concatenate)
+	s.readonly = L.NewFunction(func(L *lua.LState) int { s.raise(L, "Attempt to modify a readonly table"); return 0 })
+	s.nonexistent = L.NewFunction(s.missing)
+	s.openBase()
+	s.openString()
+	s.openTable()
+	s.openMath()
+	s.openCoroutine()
+	for _, open := range openers {
+		open(L)
+	}
+	redis := api(s)
+	s.env.RawSetString("redis", redis)
+	s.seal()
+	return s
+}
+
+// missing is the environment's __index.
+func (s *State) missing(L *lua.LState) int {
+	s.raise(L, "Script attempted to access nonexistent global variable '"+s.display(L.Get(2))+"'")
+	return 0
+}
+
+// seal makes the environment read-only, and its functions known to the parser.
+func (s *State) seal() {
+	var names []string
+	s.env.ForEach(func(k, _ lua.LValue) { names = append(names, k.String()) })
+	for _, name := range names {
+		v := s.env.RawGetString(name)
+		switch t := v.(type) {
+		case *lua.LFunction:
+			s.mark(name, v)
+			s.nameFunction(t, name)
+		case *lua.LTable:
+			t.ForEach(func(k, f lua.LValue) {
+				if fn, ok := f.(*lua.LFunction); ok {
+					s.nameFunction(fn, k.String())
+				}
+				s.mark(name+"."+k.String(), f)
+			})
+			p := s.protect(t)
+			s.env.RawSetString(name, p)
+			s.mark(name, p)
+		}
+	}
+	s.env.RawSetString("_G", s.protect(s.env))
+	s.mark("_G", s.proxies[s.env])
+	s.consts[s.nonce+".."] = s.concat
+	mt := s.L.NewTable()
+	mt.RawSetString("__index", s.nonexistent)
+	mt.RawSetString("__newindex", s.readonly)
+	s.env.Metatable = mt
+}
+
+func (s *State) nameFunction(f *lua.LFunction, name string) {
+	if _, ok := s.names[f]; !ok {
+		s.names[f] = name
+	}
+}
+
+func (s *State) mark(name string, v lua.LValue) {
+	m := s.nonce + name
+	s.marks[name] = m
+	s.consts[m] = v
+}
+
+// protect makes a table read-only: what scripts get is an empty table that shows it.
+func (s *State) protect(t *lua.LTable) *lua.LTable {
+	if p := s.proxies[t]; p != nil {
+		return p
+	}
+	p := s.L.CreateTable(0, 0)
+	mt := s.L.CreateTable(0, 2)
+	mt.RawSetString("__index", t)
+	mt.RawSetString("__newindex", s.readonly)
+	p.Metatable = mt
+	s.real[p], s.proxies[t] = t, p
+	return p
+}
+
+// raw is the table behind a proxy, or the table itself.
+func (s *State) raw(t *lua.LTable) *lua.LTable {
+	if t.Metatable == lua.LNil {
+		return t // proxies have one
+	}
+	if r := s.real[t]; r != nil {
+		return r
+	}
+	return t
+}
+
+// compile makes a function of source. chunk is its name in messages.
+func (s *State) compile(src, chunk string) (*lua.LFunction, error) {
+	if len(src) > maxSource {
+		return nil, &syntax.Error{Msg: chunk + ":1: script too long"}
+	}
+	r, err := syntax.Parse(src, chunk, &syntax.Options{
+		Constant: func(name, field string) string {
+			if field != "" {
+				name += "." + field
+			}
+			return s.marks[name]
+		},
+		Concat: s.nonce + "..",
+		Global: "\x00=",
+	})
+	if err != nil {
+		return nil, err
+	}
+	proto, err := lua.Compile(r.Stmts, chunk)
+	if err != nil {
+		msg := err.Error()
+		if ce, ok := err.(*lua.CompileError); ok {
+			msg = ce.Message
+		}
+		return nil, &syntax.Error{Msg: chunk + ":1: " + msg}
+	}
+	if proto.IsVarArg&lua.VarArgNeedsArg != 0 {
+		proto.IsVarArg = 0 // the chunk does not use its arguments
+	}
+	s.link(proto, r.UsesArg)
+	f := s.L.NewFunctionFromProto(proto)
+	f.Env = s.env
+	return f, nil
+}
+
+// link puts constants in the place of the strings that stand for them.
+func (s *State) link(p *lua.FunctionProto, usesArg bool) {
+	if !usesArg {
+		p.IsVarArg &^= lua.VarArgNeedsArg
+	}
+	for i, c := range p.Constants {
+		if str, ok := c.(lua.LString); ok && strings.HasPrefix(string(str), s.nonce) {
+			if v := s.consts[string(str)]; v != nil {
+				p.Constants[i] = v
+			}
+		}
+	}
+	for _, f := range p.FunctionPrototypes {
+		s.link(f, usesArg)
+	}
+}
+
+// number is a number as a value, without allocating if it is small.
+func (s *State) number(n int64) lua.LValue {
+	if uint64(n) < uint64(len(s.numbers)) {
+		return s.numbers[n]
+	}
+	return lua.LNumber(n)
+}

@@ -1,0 +1,60 @@
+package server
+
+import (
+	"bytes"
+
+	"godwit/internal/engine"
+)
+
+// serveBusy is a turn within the turn that runs a busy script. The rest of the outer turn's batch comes first, whose input lies in the
+// shared buffer; so do the running script's arguments, which is why more input is read into a buffer of its own. Replies go
+// through the shared buffer, from which those of the script's client are taken out before.
+func (l *loop) serveBusy(busy *engine.Client) {
+	if l.within {
+		return
+	}
+	l.within = true
+	busy.W.Buf = bytes.Clone(busy.W.Buf)
+	l.runBatch(busy)
+	in, off := l.in, l.inOff
+	if l.busyIn == nil {
+		l.busyIn = make([]byte, 2*(windowInput+smallTail))
+	}
+	l.in, l.inOff = l.busyIn, 0
+	l.welcome()
+	_, _ = l.ev.Poll(0) // an error shows again in the loop's own
+	l.runBatch(busy)
+	l.in, l.inOff = in, off
+	l.within = false
+}
+
+// runBatch runs what waits in the batch and writes the replies.
+func (l *loop) runBatch(busy *engine.Client) {
+	l.takePosted()
+	l.requeue()
+	for l.done < len(l.batch) {
+		c := l.batch[l.done]
+		l.done++
+		c.queued = false
+		if c.cl == busy && (c.gone || c.cl.CloseASAP) {
+			c.cl.CloseASAP = true // its own turn closes it
+			continue
+		}
+		c.handle()
+		if len(l.out)-l.outOff < windowOutput {
+			l.srv.eng.Commit()
+			l.writeAll(0)
+		}
+	}
+	l.srv.eng.Commit()
+	l.writeAll(0)
+	for i, c := range l.broken {
+		if c.cl == busy {
+			c.cl.CloseASAP = true
+		} else {
+			c.close()
+		}
+		l.broken[i] = nil
+	}
+	l.broken = l.broken[:0]
+}
