@@ -29,14 +29,16 @@ func evalCommand(name, since string, flags engine.Flag, arg, summary string, run
 	if flags&engine.ReadOnly != 0 {
 		access, notes = engine.RO|engine.AccessFlag, "what a script does with its keys cannot be known, but that it writes none"
 	}
-	cmd := &engine.Command{
+	if arg == "sha1" {
+		notes = ""
+	}
+	return &engine.Command{
 		Name: name, Arity: -3, Flags: flags, Group: engine.GroupScripting, Since: since,
 		Summary: summary, Complexity: "Depends on the script.",
 		Keys: []engine.KeySpec{{Begin: engine.At(2), Find: engine.KeyNum(0, 1, 1), Access: access, Notes: notes}},
 		Args: []engine.Arg{engine.Str(arg), engine.Int("numkeys"), engine.Key("key", 0).Opt().Many(), engine.Str("arg").Opt().Many()},
 		Run:  run,
 	}
-	return cmd
 }
 
 func scriptCommand() *engine.Command {

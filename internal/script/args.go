@@ -119,7 +119,7 @@ func (s *State) argTable(L *lua.LState, n int) *lua.LTable {
 func (s *State) argWritable(L *lua.LState, n int) *lua.LTable {
 	t := s.argTable(L, n)
 	if s.raw(t) != t || s.proxies[t] != nil {
-		s.raise(L, "Attempt to modify a readonly table")
+		s.throw(L, lua.LString("Attempt to modify a readonly table"))
 	}
 	return t
 }

@@ -14,7 +14,7 @@ func (s *State) openBase() {
 		"load": s.baseLoad, "loadstring": s.baseLoadString, "next": s.baseNext, "pcall": s.basePcall, "rawequal": s.baseRawEqual,
 		"rawget": s.baseRawGet, "rawset": s.baseRawSet, "select": s.baseSelect, "setmetatable": s.baseSetMeta,
 		"tonumber": s.baseToNumber, "tostring": s.baseToString, "type": s.baseType, "unpack": s.baseUnpack, "xpcall": s.baseXpcall,
-		"newproxy": s.baseNewProxy, "pairs": s.basePairs, "ipairs": s.baseIpairs,
+		"pairs": s.basePairs, "ipairs": s.baseIpairs,
 	})
 	s.env.RawSetString("_VERSION", lua.LString("Lua 5.1"))
 	s.iterate = s.L.NewFunction(s.iterateArray)
@@ -55,7 +55,15 @@ func (s *State) baseError(L *lua.LState) int {
 func (s *State) baseGetMeta(L *lua.LState) int {
 	v := s.argAny(L, 1)
 	if t, ok := v.(*lua.LTable); ok && s.raw(t) != t {
-		L.Push(lua.LNil) // a proxy's metatable is no one's business
+		if s.raw(t) == s.env {
+			L.Push(s.proxies[s.env.Metatable.(*lua.LTable)])
+		} else {
+			L.Push(lua.LNil) // a proxy's metatable is no one's business
+		}
+		return 1
+	}
+	if _, ok := v.(lua.LString); ok {
+		L.Push(s.shown)
 		return 1
 	}
 	mt := L.GetMetatable(v)
@@ -73,7 +81,7 @@ func (s *State) baseSetMeta(L *lua.LState) int {
 		s.badArg(L, 2, "nil or table expected")
 	}
 	if s.raw(t) != t {
-		s.raise(L, "Attempt to modify a readonly table")
+		s.throw(L, lua.LString("Attempt to modify a readonly table"))
 	}
 	if old, ok := t.Metatable.(*lua.LTable); ok && old.RawGetString("__metatable") != lua.LNil {
 		s.raise(L, "cannot change a protected metatable")
@@ -106,7 +114,12 @@ func chunkName(name string) string {
 
 func (s *State) load(L *lua.LState, src, name string) int {
 	s.spend(L, len(src)/8)
-	f, err := s.compile(src, chunkName(name))
+	chunk := chunkName(name)
+	if s.sources == nil {
+		s.sources = map[string]string{}
+	}
+	s.sources[chunk] = name
+	f, err := s.compile(src, chunk)
 	if err != nil {
 		L.Push(lua.LNil)
 		L.Push(lua.LString(err.Error()))
@@ -338,9 +351,9 @@ func (s *State) baseUnpack(L *lua.LState) int {
 	from := s.optInt(L, 2, 1)
 	to := t.Len()
 	if L.Get(3) != lua.LNil {
-		to = s.argInt(L, 3)
+		to = int(int32(s.argInt(L, 3)))
 	}
-	if from > to {
+	if from = int(int32(from)); from > to {
 		return 0
 	}
 	n := to - from + 1
@@ -388,14 +401,30 @@ func (s *State) guard(L, th *lua.LState, args int) (err error) {
 }
 
 func (s *State) basePcall(L *lua.LState) int {
-	s.argAny(L, 1)
 	n := L.GetTop()
+	if what := s.uncallable(L); what != "" {
+		L.Push(lua.LFalse)
+		L.Push(lua.LString("attempt to call a " + what + " value"))
+		return 2
+	}
 	th := s.thread(L)
 	th.Push(s.entry)
 	for i := 1; i <= n; i++ {
 		th.Push(L.Get(i))
 	}
 	return s.finish(L, th, s.guard(L, th, n), nil)
+}
+
+// uncallable is the type of the first argument if it cannot be called. Redis's pcall has put a boolean before its arguments.
+func (s *State) uncallable(L *lua.LState) string {
+	if L.GetTop() == 0 {
+		return "boolean"
+	}
+	v := L.Get(1)
+	if v.Type() != lua.LTFunction && L.GetMetaField(v, "__call").Type() != lua.LTFunction {
+		return v.Type().String()
+	}
+	return ""
 }
 
 func (s *State) baseXpcall(L *lua.LState) int {
@@ -410,6 +439,11 @@ func (s *State) baseXpcall(L *lua.LState) int {
 func (s *State) finish(L, th *lua.LState, err error, handler lua.LValue) int {
 	if err != nil {
 		v := errorValue(err)
+		if t, ok := v.(*lua.LTable); ok && handler == nil {
+			if str, ok := toString(t.RawGetString("err")); ok {
+				v = lua.LString(str) // Redis's pcall shows errors of redis.call as their text
+			}
+		}
 		ok := lua.LFalse
 		if handler != nil && s.stop == nil {
 			th.SetTop(0)
@@ -417,7 +451,7 @@ func (s *State) finish(L, th *lua.LState, err error, handler lua.LValue) int {
 			th.Push(handler)
 			th.Push(v)
 			if err := s.guard(L, th, 2); err != nil {
-				v = errorValue(err)
+				v = lua.LString("error in error handling")
 			} else {
 				v = th.Get(1)
 			}
@@ -436,18 +470,4 @@ func (s *State) finish(L, th *lua.LState, err error, handler lua.LValue) int {
 	th.SetTop(0)
 	s.release(th)
 	return n + 1
-}
-
-func (s *State) baseNewProxy(L *lua.LState) int {
-	ud := L.NewUserData()
-	switch t := L.Get(1).(type) {
-	case *lua.LUserData:
-		ud.Metatable = t.Metatable
-	default:
-		if t == lua.LTrue {
-			ud.Metatable = L.NewTable()
-		}
-	}
-	L.Push(ud)
-	return 1
 }

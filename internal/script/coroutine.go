@@ -33,7 +33,7 @@ func (s *State) openCoroutine() {
 		},
 		"yield": func(L *lua.LState) int {
 			if L.Parent == nil {
-				s.raise(L, "attempt to yield across metamethod/C-call boundary")
+				s.throw(L, lua.LString("attempt to yield across metamethod/C-call boundary"))
 			}
 			return yield(L)
 		},
@@ -58,7 +58,7 @@ func (s *State) argThread(L *lua.LState, n int) *lua.LState {
 }
 
 func (s *State) coCreate(L *lua.LState, create lua.LGFunction) *lua.LState {
-	if f := s.argFunction(L, 1); f.IsG {
+	if f, ok := L.Get(1).(*lua.LFunction); !ok || f.IsG {
 		s.badArg(L, 1, "Lua function expected")
 	}
 	s.grow(L, threadBytes)

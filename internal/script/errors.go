@@ -50,9 +50,25 @@ func (s *State) enter(L *lua.LState) int {
 		L.Panic = s.panicMain
 	} else {
 		L.Panic = s.panicCaught
+		defer s.overflowed(L)
 	}
 	L.Call(L.GetTop()-1, lua.MultRet)
 	return L.GetTop()
+}
+
+// overflowed makes an error of the panic with which a thread whose stack grows says that it is full.
+func (s *State) overflowed(L *lua.LState) {
+	r := recover()
+	if r == nil {
+		return
+	}
+	if _, ok := r.(*lua.ApiError); ok {
+		panic(r)
+	}
+	if msg, ok := r.(string); ok && strings.Contains(msg, "overflow") {
+		s.throw(L, lua.LString(where(L, 0)+"stack overflow"))
+	}
+	panic(r)
 }
 
 // panicMain handles an error that nothing in the script catches: it notes where it was raised.
@@ -60,7 +76,12 @@ func (s *State) panicMain(L *lua.LState) {
 	s.failure = failure{}
 	for level := range 2 {
 		if src, line, ok := position(L, level); ok {
-			s.failure = failure{"@" + src, line}
+			if name, ok := s.sources[src]; ok {
+				src = name
+			} else {
+				src = "@" + src
+			}
+			s.failure = failure{src, line}
 			break
 		}
 	}
@@ -263,10 +284,8 @@ func plainName(n string) string { n, _, _ = strings.Cut(n, "\x00"); return n }
 // nameOf is what the source calls the value in a register.
 func (f *frame) nameOf(reg, pc int) (kind, name string) {
 	p := f.fn.Proto
-	if n, ok := f.fn.LocalName(reg+1, pc); ok {
-		if n = plainName(n); n != "" && n[0] != '(' {
-			return "local", n
-		}
+	if n := localName(p, reg, pc); n != "" && n[0] != '(' {
+		return "local", n
 	}
 	for i := pc - 1; i >= 0; i-- {
 		in := p.Code[i]
@@ -299,6 +318,22 @@ func (f *frame) nameOf(reg, pc int) (kind, name string) {
 		return "", ""
 	}
 	return "", ""
+}
+
+// localName is the local variable that a register holds at pc: variables take registers in the order in which they become active.
+func localName(p *lua.FunctionProto, reg, pc int) string {
+	for _, v := range p.DbgLocals {
+		if v.StartPc > pc {
+			break
+		}
+		if pc < v.EndPc {
+			if reg == 0 {
+				return plainName(v.Name)
+			}
+			reg--
+		}
+	}
+	return ""
 }
 
 func constant(p *lua.FunctionProto, i int) string {

@@ -169,7 +169,7 @@ func (h *Host) compileScript(body string) (*Script, error) {
 		if !ok {
 			return nil, CompileError("Invalid script shebang")
 		}
-		if err := sc.shebang(line[2:]); err != nil {
+		if err := sc.shebang(line); err != nil {
 			return nil, err
 		}
 		code = body[len(line):]
@@ -185,13 +185,13 @@ func (h *Host) compileScript(body string) (*Script, error) {
 	return sc, nil
 }
 
-// shebang reads the declaration of a script behind "#!".
+// shebang reads the declaration of a script .
 func (sc *Script) shebang(line string) error {
-	parts := strings.Fields(line)
-	if len(parts) == 0 {
+	parts, ok := splitArgs(line)
+	if !ok || len(parts) == 0 {
 		return CompileError("Invalid engine in script shebang")
 	}
-	if parts[0] != "lua" {
+	if parts[0] != "#!lua" {
 		return CompileError("Unexpected engine in script shebang: " + parts[0])
 	}
 	sc.Declared = true
@@ -201,6 +201,9 @@ func (sc *Script) shebang(line string) error {
 			return CompileError("Unknown lua shebang option: " + p)
 		}
 		for _, name := range strings.Split(list, ",") {
+			if name == "" {
+				continue
+			}
 			f := FlagOf(name)
 			if f == 0 {
 				return CompileError("Unexpected flag in script shebang: " + name)
@@ -209,6 +212,31 @@ func (sc *Script) shebang(line string) error {
 		}
 	}
 	return nil
+}
+
+// splitArgs splits a line at white space; quotes keep a word together.
+func splitArgs(line string) (words []string, ok bool) {
+	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
+		var b strings.Builder
+		quote := byte(0)
+		i := 0
+		for ; i < len(line) && (quote != 0 || line[i] != ' ' && line[i] != '\t' && line[i] != '\r'); i++ {
+			switch c := line[i]; {
+			case quote == 0 && (c == '"' || c == '\''):
+				quote = c
+			case c == quote && quote != 0:
+				quote = 0
+			default:
+				b.WriteByte(c)
+			}
+		}
+		if quote != 0 {
+			return nil, false
+		}
+		words = append(words, b.String())
+		line = line[i:]
+	}
+	return words, true
 }
 
 // Result tells what became of a run.
@@ -231,8 +259,7 @@ func (h *Host) Run(sc *Script, keys, args [][]byte, w *resp.Writer) Result {
 // begin prepares the environment for a run.
 func (s *State) begin() {
 	s.limits.begin()
-	s.random.seed(0)
-	s.proto, s.nested, s.calling, s.verbatim = 2, 0, false, false
+	s.proto, s.nested, s.calling, s.verbatim, s.sources = 2, 0, false, false, nil
 }
 
 func (s *State) list(args [][]byte) *lua.LTable {

@@ -7,9 +7,10 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// rand48 is the linear congruential generator of 48 bits that POSIX describes as lrand48, which Redis gives to scripts so that every run of a script sees
-// the same numbers.
+// rand48 is the linear congruential generator of 48 bits that POSIX describes as lrand48, which Redis gives to scripts. It goes on from script to script.
 type rand48 struct{ x uint64 }
+
+const rand48Start = 0x1234abcd330e
 
 func (r *rand48) seed(n int32) { r.x = uint64(uint32(n))<<16 | 0x330e }
 
@@ -70,7 +71,7 @@ func (s *State) mathModf(L *lua.LState) int {
 	x := s.argNumber(L, 1)
 	i, f := math.Modf(x)
 	if math.IsInf(x, 0) {
-		i, f = x, 0
+		i, f = x, math.Copysign(0, x)
 	}
 	L.Push(lua.LNumber(i))
 	L.Push(lua.LNumber(f))

@@ -80,7 +80,7 @@ func (s *State) command(L *lua.LState, raise bool) int {
 	var v lua.LValue
 	switch {
 	case n == 0:
-		v = s.errorTable("ERR Please specify at least one argument for this redis.call() call")
+		v = s.errorTable("ERR Please specify at least one argument for this redis lib call")
 	case s.calling:
 		v = s.errorTable("ERR luaRedisGenericCommand() recursive call detected. Are you doing funny stuff with Lua debug hooks?")
 	case !s.args(L, n):
@@ -128,6 +128,9 @@ func (s *State) errorReply(L *lua.LState) int {
 		return 1
 	}
 	str = strings.TrimRight(strings.TrimPrefix(str, "-"), "\r\n")
+	if !strings.Contains(str, " ") {
+		str = "ERR " + str // every error has a code
+	}
 	L.Push(s.errorTable(str))
 	return 1
 }
@@ -170,7 +173,7 @@ func (s *State) log(L *lua.LState) int {
 		s.refuse(L, "First argument must be a number (log level).")
 	}
 	if level < LogDebug || level >= LogWarning+1 {
-		s.refuse(L, "Invalid log level.")
+		s.refuse(L, "Invalid debug level.")
 	}
 	var parts []string
 	for i := 2; i <= n; i++ {
@@ -196,11 +199,11 @@ func (s *State) setresp(L *lua.LState) int {
 
 func (s *State) setRepl(L *lua.LState) int {
 	if L.GetTop() != 1 {
-		s.refuse(L, "redis.set_repl() requires one argument.")
+		s.refuse(L, "redis.set_repl() requires two arguments.")
 	}
 	n, _ := toNumber(L.Get(1))
 	if int(n)&^ReplAll != 0 {
-		s.refuse(L, "Invalid replication flags. Please use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.")
+		s.refuse(L, "Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.")
 	}
 	s.caller.SetRepl(int(n))
 	return 0
@@ -210,7 +213,7 @@ func (s *State) aclCheck(L *lua.LState) int {
 	n := L.GetTop()
 	switch {
 	case n == 0:
-		s.refuse(L, "Please specify at least one argument for this redis.acl_check_cmd() call")
+		s.refuse(L, "Please specify at least one argument for this redis lib call")
 	case !s.args(L, n):
 		s.refuse(L, "Lua redis lib command arguments must be strings or integers")
 	}

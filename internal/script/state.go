@@ -67,8 +67,10 @@ type State struct {
 	argv    [][]byte
 	calling bool
 	proto   int
-	text    []byte // of strings being made
+	sources map[string]string // of chunks that the running script has loaded: the names behind those in messages
+	text    []byte            // of strings being made
 	born    time.Time
+	shown   *lua.LTable // what the metatable of strings looks like
 	iterate *lua.LFunction
 	operators
 	protected map[*lua.LState]bool // threads of protected calls
@@ -85,7 +87,7 @@ func NewState(c Caller, api func(s *State) *lua.LTable, openers ...Opener) *Stat
 	_, _ = rand.Read(b[:]) // never fails
 	s := &State{L: L, caller: c, consts: map[string]lua.LValue{}, marks: map[string]string{}, real: map[*lua.LTable]*lua.LTable{},
 		proxies: map[*lua.LTable]*lua.LTable{}, names: map[*lua.LFunction]string{}, nonce: "\x00" + hex.EncodeToString(b[:]), proto: 2,
-		born: time.Now(), protected: map[*lua.LState]bool{}}
+		born: time.Now(), protected: map[*lua.LState]bool{}, random: rand48{rand48Start}}
 	for i := range s.numbers {
 		s.numbers[i] = lua.LNumber(i)
 	}
@@ -142,11 +144,15 @@ func (s *State) seal() {
 	}
 	s.env.RawSetString("_G", s.protect(s.env))
 	s.mark("_G", s.proxies[s.env])
+	s.shown = s.L.NewTable()
+	s.shown.RawSetString("__index", s.env.RawGetString("string"))
+	s.shown = s.protect(s.shown)
 	s.consts[s.nonce+".."] = s.concat
 	mt := s.L.NewTable()
 	mt.RawSetString("__index", s.nonexistent)
 	mt.RawSetString("__newindex", s.readonly)
 	s.env.Metatable = mt
+	s.protect(mt)
 }
 
 func (s *State) nameFunction(f *lua.LFunction, name string) {

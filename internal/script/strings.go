@@ -13,7 +13,7 @@ func (s *State) openString() {
 	t := s.L.NewTable()
 	s.library(t, map[string]lua.LGFunction{
 		"byte": s.strByte, "char": s.strChar, "dump": s.strDump, "find": s.strFind, "format": s.strFormat, "gmatch": s.strGmatch,
-		"gfind": s.strGfind, "gsub": s.strGsub, "len": s.strLen, "lower": s.strLower, "match": s.strMatch, "rep": s.strRep,
+		"gfind": s.strGmatch, "gsub": s.strGsub, "len": s.strLen, "lower": s.strLower, "match": s.strMatch, "rep": s.strRep,
 		"reverse": s.strReverse, "sub": s.strSub, "upper": s.strUpper,
 	})
 	s.env.RawSetString("string", t)
@@ -22,11 +22,6 @@ func (s *State) openString() {
 	s.operators.into(mt)
 	s.L.SetMetatable(lua.LString(""), mt)
 	s.protect(mt)
-}
-
-func (s *State) strGfind(L *lua.LState) int {
-	s.raise(L, "'string.gfind' was renamed to 'string.gmatch'")
-	return 0
 }
 
 func (s *State) strDump(L *lua.LState) int {
@@ -201,8 +196,10 @@ func (s *State) strFormat(L *lua.LState) int {
 			b = append(b, '%')
 			continue
 		}
+		if arg++; arg > L.GetTop() {
+			s.badArg(L, arg, "no value")
+		}
 		d, used := s.directive(L, f[i:])
-		arg++
 		b = s.formatOne(L, b, &d, arg)
 		i += used - 1
 	}
@@ -252,7 +249,7 @@ func (s *State) formatOne(L *lua.LState, b []byte, d *directive, arg int) []byte
 	if d.letter != 0 {
 		opt = string([]byte{d.letter})
 	}
-	s.raise(L, "invalid option '%"+d.flags+d.width+opt+"' to 'format'")
+	s.raise(L, "invalid option '%"+opt+"' to 'format'")
 	return b
 }
 

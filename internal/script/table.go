@@ -197,6 +197,17 @@ func (o *sorter) less(a, b lua.LValue) bool {
 			return x < y
 		}
 	}
+	if x, ok := a.(lua.LNumber); ok {
+		if y, ok := b.(lua.LNumber); ok {
+			return x < y
+		}
+	}
+	if a.Type() != b.Type() {
+		o.s.throw(o.L, lua.LString("attempt to compare "+a.Type().String()+" with "+b.Type().String()))
+	}
+	if o.L.GetMetaField(a, "__lt") == lua.LNil {
+		o.s.throw(o.L, lua.LString("attempt to compare two "+a.Type().String()+" values"))
+	}
 	return o.L.LessThan(a, b)
 }
 

@@ -179,6 +179,10 @@ func (p *parser) variable(name string, target bool) ast.Expr {
 func (p *parser) global(name string) ast.Expr {
 	line := p.lastLine
 	if c := p.o.Constant(name, ""); c != "" {
+		if p.constants == nil {
+			p.constants = map[string]string{}
+		}
+		p.constants[c] = name
 		return at(ast.Expr(&ast.StringExpr{Value: c}), line, line)
 	}
 	return at(ast.Expr(&ast.IdentExpr{Value: name}), line, line)

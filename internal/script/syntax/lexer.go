@@ -362,6 +362,9 @@ func ParseNumber(s string) (float64, bool) {
 	}
 	if len(digits) > 2 && digits[0] == '0' && digits[1]|32 == 'x' {
 		n, ok := hexNumber(digits[2:])
+		if !ok {
+			n, ok = hexFloat(digits)
+		}
 		if neg {
 			n = -n
 		}
@@ -412,6 +415,18 @@ func smallInt(s string) (float64, bool) {
 		n = n*10 + int64(s[i]-'0')
 	}
 	return float64(n), s != ""
+}
+
+// hexFloat reads a hexadecimal number with a point or an exponent, as C does.
+func hexFloat(s string) (float64, bool) {
+	if strings.Contains(s, "_") {
+		return 0, false
+	}
+	if !strings.ContainsAny(s, "pP") {
+		s += "p0"
+	}
+	n, err := strconv.ParseFloat(s, 64)
+	return n, err == nil
 }
 
 func hexNumber(s string) (n float64, ok bool) {

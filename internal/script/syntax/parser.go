@@ -92,6 +92,8 @@ type parser struct {
 	level   int
 	count   int // of local variables so far
 	usesArg bool
+
+	constants map[string]string // names of globals, by the string that stands for them
 }
 
 func (p *parser) enter() {
@@ -132,7 +134,7 @@ func (p *parser) closing(k, open kind, line int) {
 
 func (p *parser) ident() string {
 	if p.tok.kind != tkName {
-		p.syntaxError("<name> expected")
+		p.syntaxError("'<name>' expected")
 	}
 	s := p.tok.str
 	p.next()
@@ -380,7 +382,7 @@ func (p *parser) functionStmt(line int) ast.Stmt {
 	for p.tok.kind == '.' || p.tok.kind == ':' {
 		method = p.tok.kind == ':'
 		if id, ok := target.(*ast.IdentExpr); ok && strings.HasPrefix(id.Value, p.o.Global) {
-			target = p.global(strings.TrimPrefix(id.Value, p.o.Global))
+			target = at(ast.Expr(&ast.IdentExpr{Value: strings.TrimPrefix(id.Value, p.o.Global)}), id.Line(), id.LastLine())
 		}
 		p.next()
 		key := at(&ast.StringExpr{Value: p.ident()}, p.lastLine, p.lastLine)
@@ -421,10 +423,24 @@ func (p *parser) localStmt() ast.Stmt {
 	return st
 }
 
+// inRegister makes a constant whose field is assigned to a variable or the result of a call: the compiler wants it in a register.
+func (p *parser) inRegister(e ast.Expr) ast.Expr {
+	switch t := e.(type) {
+	case *ast.StringExpr:
+		if name := p.constants[t.Value]; name != "" {
+			return at(ast.Expr(&ast.IdentExpr{Value: name}), t.Line(), t.LastLine())
+		}
+	case *ast.NumberExpr:
+	default:
+		return e
+	}
+	return at(ast.Expr(&ast.FuncCallExpr{Func: &ast.StringExpr{Value: p.o.Concat}, Args: []ast.Expr{e}, AdjustRet: true}), e.Line(), e.LastLine())
+}
+
 func (p *parser) exprStmt() ast.Stmt {
 	line := p.line
 	e := p.suffixed(true)
-	if call, ok := e.(*ast.FuncCallExpr); ok && p.tok.kind != '=' && p.tok.kind != ',' && !call.AdjustRet {
+	if call, ok := e.(*ast.FuncCallExpr); ok && !call.AdjustRet {
 		return at(ast.Stmt(&ast.FuncCallStmt{Expr: e}), line, p.lastLine)
 	}
 	st := &ast.AssignStmt{}
@@ -433,7 +449,10 @@ func (p *parser) exprStmt() ast.Stmt {
 			p.fail("chunk has too many syntax levels", "")
 		}
 		switch t := e.(type) {
-		case *ast.IdentExpr, *ast.AttrGetExpr:
+		case *ast.IdentExpr:
+			st.Lhs = append(st.Lhs, e)
+		case *ast.AttrGetExpr:
+			t.Object = p.inRegister(t.Object)
 			st.Lhs = append(st.Lhs, e)
 		case *ast.StringExpr: // a constant that stands for a global
 			st.Lhs = append(st.Lhs, at(ast.Expr(&ast.IdentExpr{Value: p.o.Global}), t.Line(), t.LastLine()))
