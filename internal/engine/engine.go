@@ -22,6 +22,7 @@ import (
 	"godwit/internal/pubsub"
 	"godwit/internal/resp"
 	"godwit/internal/script"
+	"godwit/internal/script/lualib"
 )
 
 // Engine is the server without its sockets.
@@ -97,7 +98,8 @@ type Options struct {
 
 // New makes an engine with empty databases. The configuration stays the caller's to read; only CONFIG SET changes it, under the executor.
 func New(cfg *config.Config, table *Table, o Options) *Engine {
-	e := &Engine{Cfg: cfg, Log: o.Log, table: table, base: time.Now(), errs: map[string]int64{}}
+	e := &Engine{Cfg: cfg, Log: o.Log, table: table, base: time.Now(), errs: map[string]int64{},
+		ScriptLibraries: []script.Opener{lualib.Open}}
 	if o.Seed == 0 {
 		o.Seed = rand.Uint64()
 	}

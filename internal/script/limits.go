@@ -154,3 +154,12 @@ func (s *State) grow(L *lua.LState, n int) {
 		}
 	}
 }
+
+// Spend tells a library's host of bytes that a call is making (lualib.Host).
+func (h *hook) Spend(L *lua.LState, bytes int) { h.s.grow(L, bytes) }
+
+// Callee is the name under which a library's function was called (lualib.Host).
+func (h *hook) Callee(L *lua.LState) string {
+	name, _ := h.s.callee(L)
+	return name
+}
