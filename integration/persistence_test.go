@@ -148,6 +148,7 @@ func TestRestart(t *testing.T) {
 			c := s.dial(t)
 			everything(t, c)
 			filters(t, c)
+			sketches(t, c)
 			want := digest(t, c)
 			w.end(t, s, c)
 			s2 := again(t, s, w.args...)

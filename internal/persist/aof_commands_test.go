@@ -77,6 +77,12 @@ func TestCommandFormat(t *testing.T) {
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	s := newServer(t)
+	for db := range 2 {
+		s.do("SELECT", db)
+		s.do("CMS.INITBYDIM", "cms", 2000, 5)
+		s.do("TOPK.RESERVE", "topk1", 20)
+		s.do("TDIGEST.CREATE", "tdigest")
+	}
 	change := func() {
 		s.do("SELECT", rnd.IntN(2))
 		// Few elements stay packed; numbers become integers, and some values are large.
@@ -87,7 +93,7 @@ func TestCommandFormat(t *testing.T) {
 			return fmt.Sprint(rnd.IntN(2000) - 500)
 		}
 		k := func(kind string) string { return fmt.Sprint(kind, 1<<rnd.IntN(4)) }
-		switch rnd.IntN(10) {
+		switch rnd.IntN(11) {
 		case 0:
 			s.do("SET", k("str"), el())
 		case 1, 2:
@@ -105,7 +111,12 @@ func TestCommandFormat(t *testing.T) {
 		case 8:
 			s.do("BF.ADD", k("bloom"), el())
 		case 9:
-			s.do("PEXPIREAT", k([]string{"str", "list", "set", "zset", "hash", "bloom"}[rnd.IntN(6)]), 4_000_000_000_000+rnd.IntN(1000))
+			s.do("PEXPIREAT", k([]string{"str", "list", "set", "zset", "hash", "bloom", "cuckoo", "topk"}[rnd.IntN(8)]), 4_000_000_000_000+rnd.IntN(1000))
+		case 10:
+			s.do("CF.ADDNX", k("cuckoo"), el())
+			s.do("CMS.INCRBY", "cms", el(), 1)
+			s.do("TOPK.ADD", "topk1", el())
+			s.do("TDIGEST.ADD", "tdigest", rnd.IntN(1000))
 		}
 	}
 	for round := range 3 {
