@@ -312,8 +312,9 @@ func clientFlagLetters(cl *engine.Client) string {
 		letter byte
 		on     bool
 	}{
-		{'O', cl.Monitor}, {'S', cl.Class == engine.ClassReplica}, {'P', cl.Class == engine.ClassPubSub}, {'b', cl.Postponed() || cl.Waits()},
-		{'t', track != nil}, {'R', track != nil && track.Broken}, {'B', track != nil && track.Bcast},
+		{'O', cl.Monitor}, {'S', cl.Class == engine.ClassReplica}, {'P', cl.Class == engine.ClassPubSub}, {'x', cl.InMulti()},
+		{'b', cl.Postponed() || cl.Waits()},
+		{'t', track != nil}, {'R', track != nil && track.Broken}, {'B', track != nil && track.Bcast}, {'d', cl.WatchDirty()},
 		{'c', cl.CloseAfterReply}, {'A', cl.CloseASAP}, {'U', cl.Unix}, {'e', cl.NoEvict}, {'T', cl.NoTouch},
 	} {
 		if f.on {
@@ -363,11 +364,12 @@ func appendClientLine(b []byte, c *engine.Ctx, cl *engine.Client) []byte {
 	num("sub", int64(cl.Subscriptions().Len(pubsub.Channels)))
 	num("psub", int64(cl.Subscriptions().Len(pubsub.Patterns)))
 	num("ssub", int64(cl.Subscriptions().Len(pubsub.Shards)))
-	num("multi", -1)
+	num("multi", int64(cl.QueuedCommands()))
+	num("watch", int64(cl.WatchedKeys()))
 	num("qbuf", int64(in))
 	num("qbuf-free", int64(inCap-in))
 	num("argv-mem", int64(argv))
-	num("multi-mem", 0)
+	num("multi-mem", cl.MultiMemory())
 	num("rbs", int64(replies)) // the capacity of W.Buf is lent by the loop
 	num("rbp", int64(cl.MaxBuf))
 	num("obl", int64(replies))

@@ -44,7 +44,7 @@ func connectionCommands() []*engine.Command {
 			Run: helloCmd,
 		},
 		{
-			Name: "quit", Arity: -1, Flags: sessionFlags | engine.WhileSubscribed, Group: engine.GroupConnection, Since: "1.0.0",
+			Name: "quit", Arity: -1, Flags: sessionFlags | engine.WhileSubscribed | engine.LeavesMulti, Group: engine.GroupConnection, Since: "1.0.0",
 			Summary: "Closes the connection after the replies so far.", Complexity: "O(1)",
 			Run: func(c *engine.Ctx) {
 				c.OK()
@@ -52,7 +52,7 @@ func connectionCommands() []*engine.Command {
 			},
 		},
 		{
-			Name: "reset", Arity: 1, Flags: sessionFlags | engine.WhileSubscribed, Group: engine.GroupConnection, Since: "6.2.0",
+			Name: "reset", Arity: 1, Flags: sessionFlags | engine.WhileSubscribed | engine.LeavesMulti, Group: engine.GroupConnection, Since: "6.2.0",
 			Summary: "Puts the connection back into the state of a new one.", Complexity: "O(1)",
 			Run: func(c *engine.Ctx) {
 				if c.Client.Reply == engine.ReplyOff {

@@ -257,7 +257,10 @@ func (l *local) do(t *testing.T, argv [][]byte) respclient.Value {
 func (l *local) proto(_ *testing.T, version int) { l.c.W.Proto = version }
 
 // remote is a redis-server of the test's own.
-type remote struct{ c *respclient.Client }
+type remote struct {
+	c    *respclient.Client
+	sock string
+}
 
 func (r *remote) do(t *testing.T, argv [][]byte) respclient.Value {
 	t.Helper()
@@ -307,7 +310,7 @@ func startRedis(t *testing.T) *remote {
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		if conn, err := net.Dial("unix", sock); err == nil {
 			t.Cleanup(func() { conn.Close() })
-			return &remote{respclient.New(conn)}
+			return &remote{respclient.New(conn), sock}
 		} else if time.Now().After(end) {
 			t.Fatal(err)
 		}

@@ -312,7 +312,7 @@ func flush(c *engine.Ctx, dbs ...*keyspace.DB) bool {
 		return false
 	}
 	for _, db := range dbs {
-		c.Dirty(db.Flush(async))
+		c.Dirty(c.E.FlushDB(db, async))
 	}
 	c.E.InvalidateAll()
 	c.Dirty(1) // an empty flush is propagated too

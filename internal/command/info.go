@@ -230,8 +230,8 @@ func infoClients(t *infoText) {
 	in, out := t.e.RecentBuffers()
 	t.nums("connected_clients", t.e.ClientCount(), "cluster_connections", 0, "maxclients", t.e.Cfg.MaxClients,
 		"client_recent_max_input_buffer", in, "client_recent_max_output_buffer", out,
-		"blocked_clients", t.e.BlockedClients(), "tracking_clients", t.e.TrackingInfo().Clients, "pubsub_clients", t.e.Hub().Subscribers(), "watching_clients", 0,
-		"clients_in_timeout_table", t.e.TimedClients(), "total_watched_keys", 0, "total_blocking_keys", t.e.BlockingKeys(), "total_blocking_keys_on_nokey", 0)
+		"blocked_clients", t.e.BlockedClients(), "tracking_clients", t.e.TrackingInfo().Clients, "pubsub_clients", t.e.Hub().Subscribers(), "watching_clients", t.e.WatchingClients(),
+		"clients_in_timeout_table", t.e.TimedClients(), "total_watched_keys", t.e.TotalWatchedKeys(), "total_blocking_keys", t.e.BlockingKeys(), "total_blocking_keys_on_nokey", 0)
 }
 
 func infoMemory(t *infoText) {

@@ -90,6 +90,10 @@ func monitorCommand() *engine.Command {
 			if c.Client.Monitor {
 				return // as in Redis, no second answer
 			}
+			if !c.MayBlock() {
+				c.Err("ERR MONITOR isn't allowed for DENY BLOCKING client")
+				return
+			}
 			c.E.StartMonitor(c.Client)
 			c.OK()
 		},

@@ -144,9 +144,9 @@ func TestNoAllocations(t *testing.T) {
 // stream records what is propagated.
 type stream struct{ lines []string }
 
-func (s *stream) Propagate(db int, cmds [][][]byte) {
-	for _, argv := range cmds {
-		words := []string{strconv.Itoa(db)}
+func (s *stream) Propagate(dbs []int, cmds [][][]byte) {
+	for i, argv := range cmds {
+		words := []string{strconv.Itoa(dbs[i])}
 		for _, a := range argv {
 			words = append(words, string(a))
 		}

@@ -57,7 +57,7 @@ type waiter struct {
 }
 
 // MayBlock reports whether the client may be made to wait. A handler that would block where it may not replies as if the time was up.
-func (c *Ctx) MayBlock() bool { return !c.Client.Internal }
+func (c *Ctx) MayBlock() bool { return !c.Client.Internal && !c.noBlock }
 
 // Block makes the client wait until one of the keys holds a value of type t; then the handler runs again, with the same arguments. A
 // handler that calls Block in such a run keeps the client's place and its first deadline. keys are of the client's database and may name one several
@@ -145,7 +145,7 @@ func (e *Engine) serveQueue(q *waitQueue) bool {
 		if key.Type() != w.t || w.client.CloseASAP {
 			continue
 		}
-		if e.pause.covers(w.cmd, w.client, e.now) {
+		if e.pause.covers(w.cmd.Flags, w.client, e.now) {
 			return false
 		}
 		e.rerun(w)
@@ -266,6 +266,10 @@ func (e *Engine) Unblock(id uint64, withError bool) bool {
 
 // SwapDBs exchanges two databases. Clients stay with the number of theirs: what they wait for may be there now.
 func (e *Engine) SwapDBs(i, j int) {
+	if i != j {
+		e.databaseChanging(i, i, j)
+		e.databaseChanging(j, i, j)
+	}
 	e.KS.Swap(i, j)
 	b := &e.blocking
 	for _, db := range []int{i, j} {

@@ -409,7 +409,7 @@ func TestInternalClientsDoNotBlock(t *testing.T) {
 // propagated is a sink that keeps what it is given.
 type propagated struct{ lines []string }
 
-func (p *propagated) Propagate(_ int, cmds [][][]byte) {
+func (p *propagated) Propagate(_ []int, cmds [][][]byte) {
 	for _, argv := range cmds {
 		words := make([]string, len(argv))
 		for i, a := range argv {

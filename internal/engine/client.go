@@ -86,9 +86,16 @@ type Client struct {
 	sub       pubsub.Sub[*Client]
 	track     *Tracking // nil: the client does not track
 	woken     bool      // listed in pushState.woken
-	prev      *Client
-	next      *Client
-	linked    bool
+	multi     *multi    // nil outside of MULTI
+
+	watched    *watch // the last one; nil if the client watches nothing
+	watches    int
+	watchIndex map[*watchedKey]struct{} // of the watches, once they are many
+	watchDirty bool                     // a watched key has changed
+
+	prev   *Client
+	next   *Client
+	linked bool
 }
 
 // DB is the selected database.
@@ -123,6 +130,7 @@ func (e *Engine) Forget(c *Client) {
 	e.Untrack(c)
 	e.unpostpone(c)
 	e.forgetWait(c)
+	e.Discard(c)
 }
 
 // Kill ends a client's connection: at once, or after its reply when it is the one that is running. One that is killed at once is off the
@@ -201,6 +209,7 @@ func (e *Engine) ResetClient(c *Client) {
 	e.leaveMonitor(c)
 	e.leaveHub(c)
 	e.Untrack(c)
+	e.Discard(c)
 	c.Name = ""
 	c.W.Proto = 2
 	c.Reply = ReplyOn

@@ -29,6 +29,7 @@ func (e *Engine) ClientMemory(c *Client) int64 {
 	if c.wait != nil {
 		n += c.wait.size
 	}
+	n += c.MultiMemory()
 	if c.Conn != nil {
 		_, in, out := c.Conn.Buffers()
 		n += int64(in + out)

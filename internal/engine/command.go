@@ -28,6 +28,9 @@ const (
 	TellsDiskErrors                  // refused like a write when the data cannot be kept, so that health checks notice; not shown
 	WhileSubscribed                  // allowed to RESP2 clients that have subscribed; not shown
 	KeepsCaching                     // leaves what CLIENT CACHING said for the next command; not shown
+	InMulti                          // runs within MULTI instead of being queued; not shown
+	LeavesMulti                      // InMulti, and ends the transaction: never refused for lack of memory by itself; not shown
+	RunsQueue                        // runs what MULTI has queued: has the flags of these commands as well; not shown
 )
 
 // Group is the documentation group of a command (COMMAND DOCS "group").

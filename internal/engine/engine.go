@@ -61,13 +61,16 @@ type Engine struct {
 	wakeCtx Ctx // of commands that have waited
 	discard resp.Writer
 	sinks   []Sink
-	unit    [1][][]byte // of propagate
+	unit    unit
+	nest    nesting
+	multis  []*multi // of finished transactions, for the next ones
 
 	clients      clientList
 	nextClientID uint64
 	monitors     []*Client
 	pause        pauseState
 	blocking     blocking
+	watching     watching
 	loading      loadingState
 	hub          pubsub.Hub[*Client]
 	pushing      pushState
@@ -188,14 +191,12 @@ func (e *Engine) syncClock() {
 	}
 }
 
-// tick reads the monotonic clock and moves the wall clock along; it returns the nanoseconds since the last reading.
-func (e *Engine) tick() int64 {
+// tick reads the monotonic clock and moves the wall clock along, but not within a command that runs others.
+func (e *Engine) tick() {
 	ns := int64(time.Since(e.base))
-	d := ns - e.lastNs
 	e.lastNs = ns
-	if ms := (e.baseNs + ns) / 1e6; ms > e.now && e.script.run == nil {
+	if ms := (e.baseNs + ns) / 1e6; ms > e.now && e.nest.depth == 0 && e.script.run == nil {
 		e.now = ms
 		e.KS.SetNow(ms)
 	}
-	return d
 }

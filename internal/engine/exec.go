@@ -36,7 +36,7 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 
 // writerOf is where replies to the client go under its reply mode.
 func (e *Engine) writerOf(c *Client) *resp.Writer {
-	if c.Reply == ReplyOn {
+	if c.Reply == ReplyOn || c.Reply == ReplySkipNext { // that is set within a transaction, whose other replies it leaves alone
 		return &c.W
 	}
 	e.discard.Proto = c.W.Proto
@@ -80,7 +80,11 @@ func (e *Engine) dispatch(c *Ctx) bool {
 	if e.pause.active && e.postpone(c) {
 		return false
 	}
-	e.call(c)
+	if c.Client.multi != nil && cmd.Flags&(InMulti|LeavesMulti) == 0 {
+		e.queue(c)
+	} else {
+		e.call(c)
+	}
 	if e.Cfg.MaxmemoryClients != 0 {
 		e.countClient(c.Client)
 	}
@@ -90,6 +94,7 @@ func (e *Engine) dispatch(c *Ctx) bool {
 // gate holds a command against everything that may refuse it before it runs; the order is Redis's. It returns the error text.
 func (e *Engine) gate(c *Ctx) string {
 	cmd, cl := c.Cmd, c.Client
+	flags := effectiveFlags(cmd, cl)
 	if cmd.Run == nil || !cmd.AcceptsArgs(len(c.Args)) {
 		return wrongArity(cmd)
 	}
@@ -102,10 +107,19 @@ func (e *Engine) gate(c *Ctx) string {
 	if !cl.Authenticated && !cmd.Is(NoAuth) {
 		return ErrNoAuth
 	}
-	if e.KS.P.MaxMemory > 0 && !e.loading.on && !e.makeRoom(c) && cmd.Is(DenyOOM) {
-		return ErrOOM
+	if cl.multi != nil && flags&NoMulti != 0 {
+		return ErrNotInMulti
 	}
-	if cmd.Flags&(Write|TellsDiskErrors) != 0 {
+	if msg := e.permit(c); msg != "" {
+		return msg
+	}
+	if e.KS.P.MaxMemory > 0 && !e.loading.on && !e.makeRoom(c) {
+		// A queue may take any amount of memory too.
+		if flags&DenyOOM != 0 || cl.multi != nil && flags&LeavesMulti == 0 {
+			return ErrOOM
+		}
+	}
+	if flags&(Write|TellsDiskErrors) != 0 {
 		if msg := e.writeError(); msg != "" {
 			return msg
 		}
@@ -113,7 +127,7 @@ func (e *Engine) gate(c *Ctx) string {
 	if cl.Class == ClassPubSub && cl.restricted() && !cmd.Is(WhileSubscribed) {
 		return "ERR Can't execute '" + cmd.fullName + ErrSubscribed
 	}
-	if e.loading.on && !cmd.Is(Loading) {
+	if e.loading.on && flags&Loading == 0 {
 		return ErrLoading
 	}
 	if e.script.run != nil {
@@ -121,7 +135,7 @@ func (e *Engine) gate(c *Ctx) string {
 			return msg
 		}
 	}
-	if cl.Monitor && cmd.Flags&(Write|ReadOnly|MayReplicate) != 0 {
+	if cl.Monitor && flags&(Write|ReadOnly|MayReplicate) != 0 {
 		return ErrMonitorKeys
 	}
 	return ""
@@ -142,7 +156,8 @@ func (e *Engine) isHTTP(c *Ctx) bool {
 // call runs the handler and accounts for it. A command that blocks is accounted for when its wait ends.
 func (e *Engine) call(c *Ctx) {
 	cmd, cl := c.Cmd, c.Client
-	e.KS.NoTouch = cl.NoTouch
+	start := e.lastNs
+	e.KS.NoTouch = e.current.NoTouch // of who called, where a script runs the command
 	cmd.Run(c)
 	if c.dirty > 0 {
 		e.afterWrite(c)
@@ -150,7 +165,8 @@ func (e *Engine) call(c *Ctx) {
 	if e.tracking.clients > 0 && cmd.Is(ReadOnly) {
 		e.remember(c)
 	}
-	ns := e.tick()
+	e.tick()
+	ns := e.lastNs - start
 	if !c.rerun && len(e.monitors) > 0 && cmd.Flags&(SkipMonitor|Admin) == 0 {
 		e.feedMonitors(c) // after the run, because only the handler knows what must not be shown
 	}
@@ -200,15 +216,23 @@ func (e *Engine) afterWrite(c *Ctx) {
 	case propAs:
 		e.propagateAll(c.DB.ID(), c.propCmds)
 	}
-	if len(e.sinks) > 0 {
+	if len(e.sinks) > 0 && e.unit.depth == 0 {
 		e.noteLogged(c.Client)
 	}
 }
 
-// reject answers a command that does not run.
+// reject answers a command that does not run. A transaction that it was to be a part of will not run either.
 func (e *Engine) reject(c *Ctx, cmd *Command, msg string) {
+	c.Client.abortMulti()
 	if cmd != nil {
 		e.cmds[cmd.id].Rejected++
+		if cmd.Is(RunsQueue) {
+			e.Discard(c.Client)
+			msg = "EXECABORT Transaction discarded because of: " + strings.TrimPrefix(msg, "ERR ")
+			if len(e.monitors) > 0 {
+				e.feedMonitors(c) // they have seen its MULTI
+			}
+		}
 	}
 	e.countError(msg)
 	c.Error(msg)

@@ -29,7 +29,7 @@ func testTable() *Table {
 	box.Sub = []*Command{entry("one", 2, Admin, ok), entry("two", 3, Write, ok)}
 	guarded := entry("guarded", 1, 0, ok)
 	guarded.Protected = true
-	return NewTable(append(blockingCommands(), []*Command{
+	return NewTable(append(append(blockingCommands(), nestingCommands()...), []*Command{
 		entry("read", 2, ReadOnly|Fast, ok), entry("write", -2, Write|DenyOOM, ok), entry("login", -1, NoAuth, func(c *Ctx) {
 			c.Redact(1)
 			c.OK()
@@ -426,7 +426,7 @@ func TestRename(t *testing.T) {
 	} {
 		f.expect(f.c, line, want)
 	}
-	if tab.Get("READ2") == nil || tab.Get("crate|one") == nil || tab.Get("write") != nil || tab.Count() != 8+len(blockingCommands()) {
+	if tab.Get("READ2") == nil || tab.Get("crate|one") == nil || tab.Get("write") != nil || tab.Count() != 8+len(blockingCommands())+len(nestingCommands()) {
 		t.Errorf("table after renaming: %d commands", tab.Count())
 	}
 }

@@ -260,10 +260,13 @@ func (e *Engine) evict() bool {
 // payRoom is makeRoom while a slice is to go on evicting. Every command of a turn evicting for as long as it may would add up to many
 // milliseconds. So those that store nothing wait for the slice, and the others evict twice what they bring, or memory would outgrow the slices.
 func (e *Engine) payRoom(c *Ctx) bool {
-	if !c.Cmd.Is(DenyOOM) {
+	if effectiveFlags(c.Cmd, c.Client)&DenyOOM == 0 {
 		return true
 	}
 	owed := int64(payFixed)
+	if c.Cmd.Is(RunsQueue) {
+		owed += 2 * c.Client.QueuedBytes()
+	}
 	for _, a := range c.Args {
 		owed += 2 * int64(len(a))
 	}

@@ -49,7 +49,7 @@ func (e *Engine) postpone(c *Ctx) bool {
 		e.Unpause()
 		return false
 	}
-	if !p.covers(c.Cmd, c.Client, e.now) {
+	if !p.covers(effectiveFlags(c.Cmd, c.Client), c.Client, e.now) {
 		return false
 	}
 	c.Client.postponed = true
@@ -57,12 +57,12 @@ func (e *Engine) postpone(c *Ctx) bool {
 	return true
 }
 
-// covers reports whether the pause holds that command of that client back now.
-func (p *pauseState) covers(cmd *Command, cl *Client, now int64) bool {
+// covers reports whether the pause holds a command with these flags of that client back now.
+func (p *pauseState) covers(f Flag, cl *Client, now int64) bool {
 	if !p.active || now >= p.until || cl.Internal || cl.Class == ClassReplica {
 		return false
 	}
-	return p.all || cmd.Flags&(Write|MayReplicate) != 0
+	return p.all || f&(Write|MayReplicate) != 0
 }
 
 // unpostpone forgets a client that goes away while it is held back.

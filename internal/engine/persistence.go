@@ -66,7 +66,7 @@ type AppendOnly interface {
 	LogPosition
 	// Rewrite is BGREWRITEAOF: the files are rewritten from now on, or once the running job has ended (scheduled). ErrRewriteRunning: they are being
 	// rewritten.
-	Rewrite() (scheduled bool, err error)
+	Rewrite(hold bool) (scheduled bool, err error)
 	// Turn switches the log on or off at run time.
 	Turn(on bool) error
 	// Sync writes what is buffered and syncs it to the disk, whatever appendfsync says.

@@ -8,9 +8,10 @@ import (
 )
 
 // Sink receives what is propagated: the AOF and the replication stream are sinks. Commands arrive in the order of execution; those of
-// one call to Propagate are one atomic unit. argv is borrowed.
+// one call to Propagate are one atomic unit.
 type Sink interface {
-	Propagate(db int, cmds [][][]byte)
+	// Propagate is given the commands of a unit; dbs has the database of each. Both, and the arguments, are borrowed.
+	Propagate(dbs []int, cmds [][][]byte)
 	// EndBatch is called when the batch ends, before its replies are sent: an AOF writes, and syncs under appendfsync always.
 	EndBatch()
 }
@@ -23,20 +24,34 @@ func (e *Engine) RemoveSink(s Sink) {
 	e.sinks = slices.DeleteFunc(slices.Clone(e.sinks), func(o Sink) bool { return o == s })
 }
 
+// propagate sends one command to the sinks, as a unit of its own or as a part of the open one.
 func (e *Engine) propagate(db int, argv [][]byte) {
 	if len(e.sinks) > 0 {
-		e.unit[0] = argv
-		e.propagateAll(db, e.unit[:])
-		e.unit[0] = nil
+		u := &e.unit
+		u.one[0] = argv
+		e.propagateAll(db, u.one[:])
+		u.one[0] = nil
 	}
 }
 
+// propagateAll is propagate for several commands that belong together.
 func (e *Engine) propagateAll(db int, cmds [][][]byte) {
-	if e.muted() {
+	u := &e.unit
+	if len(e.sinks) == 0 || e.muted() {
 		return
 	}
+	if u.depth > 0 {
+		for _, argv := range cmds {
+			u.add(db, argv)
+		}
+		return
+	}
+	u.sameDB = u.sameDB[:0]
+	for range cmds {
+		u.sameDB = append(u.sameDB, db)
+	}
 	for _, s := range e.sinks {
-		s.Propagate(db, cmds)
+		s.Propagate(u.sameDB, cmds)
 	}
 }
 
@@ -56,7 +71,10 @@ func (h hooks) KeyEvent(_ keyspace.EventClass, event string, key []byte, db int)
 }
 
 // KeyChanged implements keyspace.Hooks.
-func (h hooks) KeyChanged(key []byte, _ int) { h.e.keyInvalid(key) }
+func (h hooks) KeyChanged(key []byte, db int) {
+	h.e.keyChanged(key, db)
+	h.e.keyInvalid(key)
+}
 
 // Ready implements keyspace.Hooks.
 func (h hooks) Ready(key []byte, db int, t object.Type) { h.e.blocking.keyReady(key, db, t) }

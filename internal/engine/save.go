@@ -47,13 +47,14 @@ func (e *Engine) Reload(from Source, empty bool) error {
 		return ErrNoPersistence
 	}
 	if from == FromAppendOnly && s.p.AppendOnly().Status().On {
+		e.flushUnit() // what the transaction has done so far is read back too
 		if err := s.p.AppendOnly().Sync(); err != nil {
 			return err
 		}
 	}
 	if empty {
 		for i := range e.KS.Databases() {
-			e.KS.DB(i).Flush(false)
+			e.FlushDB(e.KS.DB(i), false)
 		}
 	}
 	sinks := e.sinks
@@ -81,7 +82,7 @@ func (e *Engine) saveNow() error {
 }
 
 // SaveInBackground begins a save in slices (BGSAVE). ErrSaveRunning and ErrRewriteRunning tell that another job is on; with schedule, the save begins after a
-// rewrite, and scheduled is true. Other errors have been logged.
+// rewrite, and scheduled is true. Within a transaction it begins after that: a snapshot of half a transaction must not be. Other errors have been logged.
 func (e *Engine) SaveInBackground(schedule bool) (scheduled bool, err error) {
 	s := &e.persist
 	switch {
@@ -89,7 +90,7 @@ func (e *Engine) SaveInBackground(schedule bool) (scheduled bool, err error) {
 		return false, ErrNoPersistence
 	case s.kind == saveJob:
 		return false, ErrSaveRunning
-	case s.job != nil && schedule:
+	case e.InUnit(), s.job != nil && schedule:
 		s.saveScheduled = true
 		return true, nil
 	case s.job != nil:
@@ -253,10 +254,11 @@ func (e *Engine) turnAOF(on bool) error {
 	return s.p.AppendOnly().Turn(on)
 }
 
-// RewriteAOF is BGREWRITEAOF; see AppendOnly.Rewrite. Errors but ErrRewriteRunning have been logged.
+// RewriteAOF is BGREWRITEAOF; see AppendOnly.Rewrite. Within a transaction the rewrite begins after it: the log would have all of the transaction behind a base
+// that has half of it. Errors but ErrRewriteRunning have been logged.
 func (e *Engine) RewriteAOF() (scheduled bool, err error) {
 	if e.persist.p == nil {
 		return false, ErrNoPersistence
 	}
-	return e.persist.p.AppendOnly().Rewrite()
+	return e.persist.p.AppendOnly().Rewrite(e.InUnit())
 }

@@ -262,7 +262,7 @@ func appendKeys(b []byte, keys []string) []byte {
 
 // endCaching ends the effect of CLIENT CACHING, which is for the command that follows it, or for the transaction.
 func (e *Engine) endCaching(c *Client) {
-	if t := c.track; t.Caching && (c.LastCmd == nil || !c.LastCmd.Is(KeepsCaching)) {
+	if t := c.track; t.Caching && c.multi == nil && (c.LastCmd == nil || !c.LastCmd.Is(KeepsCaching)) {
 		t.Caching = false
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -222,7 +223,7 @@ func (f *fixture) unit(db int, cmds ...string) {
 		f.m.db = db
 		require.NoError(f.t, f.m.Exec(argv))
 	}
-	f.a.Propagate(db, list)
+	f.a.Propagate(slices.Repeat([]int{db}, len(list)), list)
 }
 
 // rewrite runs a rewrite to its end, with writes at every step.

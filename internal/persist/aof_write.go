@@ -27,8 +27,9 @@ const (
 	retryEvery = 1000
 )
 
-// Propagate implements engine.Sink: cmds are one atomic unit of commands in database db.
-func (a *AOF) Propagate(db int, cmds [][][]byte) {
+// Propagate implements engine.Sink: cmds are one atomic unit, dbs the database of each. A unit of several commands is a transaction in the log, with
+// a SELECT where the database changes; its first one stands before the MULTI, as Redis has it.
+func (a *AOF) Propagate(dbs []int, cmds [][][]byte) {
 	if a.loading || a.state == aofOff || a.state == aofWaitRewrite && !a.rw.running {
 		return
 	}
@@ -37,14 +38,12 @@ func (a *AOF) Propagate(db int, cmds [][][]byte) {
 	if a.set.Timestamps {
 		b = a.stamp(b)
 	}
-	if db != a.db {
-		a.db = db
-		b = appendSelect(b, db)
-	}
+	b = a.enter(b, dbs[0])
 	if len(cmds) > 1 {
 		b = append(b, "*1\r\n$5\r\nMULTI\r\n"...)
 	}
-	for _, argv := range cmds {
+	for i, argv := range cmds {
+		b = a.enter(b, dbs[i])
 		b = appendCommand(b, argv)
 	}
 	if len(cmds) > 1 {
@@ -55,6 +54,15 @@ func (a *AOF) Propagate(db int, cmds [][][]byte) {
 	if len(b) >= bufferChunk {
 		a.nextChunk()
 	}
+}
+
+// enter appends a SELECT if the commands so far are of another database.
+func (a *AOF) enter(b []byte, db int) []byte {
+	if db == a.db {
+		return b
+	}
+	a.db = db
+	return appendSelect(b, db)
 }
 
 // nextChunk begins another piece of the buffer. Pieces end where units end.

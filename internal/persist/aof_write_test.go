@@ -1,9 +1,11 @@
 package persist
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -60,8 +62,9 @@ func TestAOFPropagateAllocatesNothing(t *testing.T) {
 	f := newFixture(t, vfs.NewMem(), set)
 	f.mustStart()
 	cmds := [][][]byte{{[]byte("SET"), []byte("key:000000000001"), make([]byte, 64)}}
+	dbs := []int{1}
 	f.a.buf = make([]byte, 0, 1<<20)
-	require.Zero(t, testing.AllocsPerRun(1000, func() { f.a.Propagate(1, cmds) }))
+	require.Zero(t, testing.AllocsPerRun(1000, func() { f.a.Propagate(dbs, cmds) }))
 }
 
 // TestAOFTornTail cuts the log at every byte of its last unit, a command or a transaction, and expects everything before it.
@@ -338,4 +341,22 @@ func TestAOFRandom(t *testing.T) {
 		}
 		f.restart()
 	}
+}
+
+// TestAOFUnitOfSeveralDatabases: SELECT stands before the MULTI for the first command, within it where the database changes, and the next
+// unit knows which one is selected.
+func TestAOFUnitOfSeveralDatabases(t *testing.T) {
+	f := newFixture(t, vfs.NewMem(), usual)
+	f.mustStart()
+	argv := func(line string) [][]byte { return bytes.Fields([]byte(line)) }
+	f.a.Propagate([]int{2, 2, 5}, [][][]byte{argv("SET a 1"), argv("SET b 1"), argv("SET a 2")})
+	f.a.Propagate([]int{5}, [][][]byte{argv("SET c 1")})
+	f.a.Propagate([]int{5, 0}, [][][]byte{argv("SET d 1"), argv("SET d 2")})
+	f.a.EndBatch()
+	text := f.read("appendonly.aof.1.incr.aof")
+	words := strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\r' || r == '\n' }), " ")
+	words = regexp.MustCompile(`[*$]\d+ `).ReplaceAllString(words, "")
+	require.Equal(t, "SELECT 2 MULTI SET a 1 SET b 1 SELECT 5 SET a 2 EXEC SET c 1 MULTI SET d 1 SELECT 0 SET d 2 EXEC", words)
+	f.restart()
+	require.Equal(t, map[string]string{"2/a": "1", "2/b": "1", "5/a": "2", "5/c": "1", "5/d": "1", "0/d": "2"}, f.m.data)
 }

@@ -157,7 +157,7 @@ func (c *fdConn) handle() {
 	if c.more && !c.held() {
 		c.again()
 	}
-	if len(c.in) > 0 {
+	if len(c.in) > 0 || c.cl.InMulti() {
 		c.checkInput()
 	}
 	c.collect(true)

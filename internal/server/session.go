@@ -155,9 +155,9 @@ func (s *session) shrink() {
 	s.peak = len(s.in)
 }
 
-// checkInput closes a client whose unprocessed input is over client-query-buffer-limit.
+// checkInput closes a client whose unprocessed input is over client-query-buffer-limit. What waits for EXEC is such input.
 func (s *session) checkInput() {
-	if int64(len(s.in)) <= s.srv.eng.Cfg.QueryBufLimit {
+	if int64(len(s.in))+s.cl.QueuedBytes() <= s.srv.eng.Cfg.QueryBufLimit {
 		return
 	}
 	head := engine.AppendQuoted(nil, s.in[:min(len(s.in), 64)])

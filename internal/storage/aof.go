@@ -96,8 +96,8 @@ func (a *appendOnly) close() error {
 }
 
 // Rewrite implements engine.AppendOnly.
-func (a *appendOnly) Rewrite() (scheduled bool, err error) {
-	switch a.AOF.Rewrite(false) {
+func (a *appendOnly) Rewrite(hold bool) (scheduled bool, err error) {
+	switch a.AOF.Rewrite(hold) {
 	case persist.RewriteScheduled:
 		return true, nil
 	case persist.RewriteAlreadyRunning:

@@ -1,0 +1,204 @@
+package engine
+
+import "godwit/internal/invariant"
+
+// multi is a transaction that a client has begun with MULTI: the commands that EXEC will run.
+//
+// Arguments are borrowed from the input, so they are copied, once: into chunks that never move. The headers of all arguments are in one slice, in order:
+//
+//	cmds    {SET 3}           {INCR 2}       {GET 2}
+//	args    SET  a  1         INCR  b        GET  a
+//	chunk   "SETa1INCRbGETa"                                 full ones are only known to args
+//
+// A finished transaction leaves its memory, if it is small, to the next one of any client: queueing allocates nothing then.
+//
+// Invariants: Client.multi is nil outside of MULTI. An aborted or hopeless transaction (aborted, watchDirty) takes no further commands: they are answered QUEUED
+// and forgotten, for EXEC will run none.
+type multi struct {
+	cmds    []queuedCmd
+	args    [][]byte
+	chunk   []byte
+	bytes   int64 // capacity of all chunks
+	argMem  int64 // bytes of the arguments
+	any     Flag  // of any command
+	all     Flag  // of every command
+	aborted bool  // a command was refused
+}
+
+type queuedCmd struct {
+	cmd  *Command
+	argc int
+}
+
+const (
+	firstChunk = 1 << 10
+	maxChunk   = 64 << 10
+	// keptMultis and keptMultiBytes bound what finished transactions leave: how many, and the bytes and the commands of each.
+	keptMultis     = 16
+	keptMultiBytes = 16 << 10
+	keptMultiArgs  = 1024
+
+	queuedCmdSize = 16 // bytes of a queuedCmd
+	sliceSize     = 24 // and of the header of an argument
+)
+
+// InMulti reports whether the client has begun a transaction. It has until EXEC is through.
+func (c *Client) InMulti() bool { return c.multi != nil }
+
+// QueuedCommands is how many commands wait for EXEC, -1 outside of a transaction.
+func (c *Client) QueuedCommands() int {
+	if c.multi == nil {
+		return -1
+	}
+	return len(c.multi.cmds)
+}
+
+// QueuedBytes is the size of the arguments that wait for EXEC: input that has not been run.
+func (c *Client) QueuedBytes() int64 {
+	if c.multi == nil {
+		return 0
+	}
+	return c.multi.argMem
+}
+
+// MultiMemory is the memory in bytes of the client's transaction and of what it watches.
+func (c *Client) MultiMemory() int64 {
+	n := int64(c.watches) * watchSize
+	if m := c.multi; m != nil {
+		n += m.bytes + int64(cap(m.cmds))*queuedCmdSize + int64(cap(m.args))*sliceSize
+	}
+	return n
+}
+
+// BeginMulti begins a transaction.
+func (e *Engine) BeginMulti(c *Client) {
+	if n := len(e.multis); n > 0 {
+		c.multi = e.multis[n-1]
+		e.multis = e.multis[:n-1]
+		return
+	}
+	c.multi = &multi{}
+}
+
+// queue puts a command into the client's transaction.
+func (e *Engine) queue(c *Ctx) {
+	c.Simple("QUEUED")
+	m := c.Client.multi
+	if m.aborted || c.Client.watchDirty {
+		return
+	}
+	if len(m.cmds) == 0 {
+		m.all = ^Flag(0)
+	}
+	m.any |= c.Cmd.Flags
+	m.all &= c.Cmd.Flags
+	was := m.bytes
+	m.cmds = append(m.cmds, queuedCmd{c.Cmd, len(c.Args)})
+	for _, a := range c.Args {
+		m.args = append(m.args, m.keep(a))
+		m.argMem += int64(len(a))
+	}
+	if m.bytes != was {
+		e.countClient(c.Client) // or a queue could outgrow maxmemory before the cron comes round
+	}
+}
+
+// keep copies an argument.
+func (m *multi) keep(a []byte) []byte {
+	if cap(m.chunk)-len(m.chunk) < len(a) {
+		size := min(max(2*cap(m.chunk), firstChunk), maxChunk)
+		if len(a) > size/4 { // one of its own: the chunk goes on being filled
+			m.bytes += int64(len(a))
+			return append(make([]byte, 0, len(a)), a...)
+		}
+		m.chunk = make([]byte, 0, size)
+		m.bytes += int64(size)
+	}
+	from := len(m.chunk)
+	m.chunk = append(m.chunk, a...)
+	return m.chunk[from:len(m.chunk):len(m.chunk)]
+}
+
+// endMulti ends the client's transaction, run or not.
+func (e *Engine) endMulti(c *Client) {
+	m := c.multi
+	if m == nil {
+		return
+	}
+	c.multi = nil
+	if len(e.multis) >= keptMultis || cap(m.chunk) > keptMultiBytes || cap(m.args) > keptMultiArgs || cap(m.cmds) > keptMultiArgs {
+		return
+	}
+	clear(m.args)
+	clear(m.cmds)
+	*m = multi{cmds: m.cmds[:0], args: m.args[:0], chunk: m.chunk[:0], bytes: int64(cap(m.chunk))}
+	if invariant.Enabled {
+		spoil(m.chunk[:cap(m.chunk)])
+	}
+	e.multis = append(e.multis, m)
+}
+
+// spoil overwrites memory that is used again: whoever kept an argument instead of copying it is found out.
+func spoil(b []byte) {
+	for i := range b {
+		b[i] = 0xdd
+	}
+}
+
+// Discard drops the client's transaction and what it watches (DISCARD, RESET, the end of the connection).
+func (e *Engine) Discard(c *Client) {
+	e.endMulti(c)
+	e.Unwatch(c)
+}
+
+// abortMulti notes that a command of the transaction was refused: EXEC will run none.
+func (c *Client) abortMulti() {
+	if c.multi != nil {
+		c.multi.aborted = true
+	}
+}
+
+// effectiveFlags are the flags that the gates go by: EXEC does what its commands do.
+func effectiveFlags(cmd *Command, cl *Client) Flag {
+	f := cmd.Flags
+	if f&RunsQueue == 0 || cl.multi == nil || len(cl.multi.cmds) == 0 {
+		return f
+	}
+	m := cl.multi
+	f |= m.any & (Write | ReadOnly | DenyOOM | MayReplicate)
+	return f &^ ((Loading | Stale) &^ m.all)
+}
+
+// ExecMulti runs the client's transaction: the handler of EXEC. It answers with the replies of all commands, whether they succeed or not; with null if something
+// watched has changed; with EXECABORT if a command could not be queued. What the commands change is propagated as one unit.
+func (c *Ctx) ExecMulti() {
+	e, cl := c.E, c.Client
+	m := cl.multi
+	e.expireWatched(cl)
+	switch {
+	case m.aborted:
+		e.Discard(cl)
+		c.Err(ErrExecAbort)
+		return
+	case cl.watchDirty:
+		e.Discard(cl)
+		c.NullArray()
+		return
+	}
+	e.Unwatch(cl) // what comes now must not touch the client's own watches
+	c.Array(len(m.cmds))
+	e.BeginUnit()
+	args := m.args
+	for _, q := range m.cmds {
+		n := e.nested(cl, q.cmd, args[:q.argc:q.argc])
+		args = args[q.argc:]
+		if msg := e.permit(n); msg != "" {
+			n.Err(msg)
+		} else {
+			e.call(n)
+		}
+		e.unnest()
+	}
+	e.EndUnit()
+	e.endMulti(cl)
+}

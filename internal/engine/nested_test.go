@@ -1,0 +1,337 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"godwit/internal/config"
+	"godwit/internal/logging"
+)
+
+// nestingCommands are MULTI and its like, and a script: "script push a 1 / pop a 0" runs the commands one after the other.
+func nestingCommands() []*Command {
+	entry := func(name string, arity int, flags Flag, run func(c *Ctx)) *Command {
+		return &Command{Name: name, Arity: arity, Flags: flags, Group: GroupGeneric, Since: "1.0.0", Summary: "-", Run: run}
+	}
+	return []*Command{
+		entry("multi", 1, InMulti, func(c *Ctx) {
+			c.E.BeginMulti(c.Client)
+			c.OK()
+		}),
+		entry("exec", 1, LeavesMulti|RunsQueue|Loading, func(c *Ctx) { c.ExecMulti() }),
+		entry("discard", 1, LeavesMulti, func(c *Ctx) {
+			c.E.Discard(c.Client)
+			c.OK()
+		}),
+		entry("watch", -2, InMulti, func(c *Ctx) {
+			for _, key := range c.Args[1:] {
+				c.E.Watch(c.Client, key)
+			}
+			c.OK()
+		}),
+		entry("change", 2, Write, func(c *Ctx) {
+			c.Changed(c.Args[1])
+			c.Dirty(1)
+			c.OK()
+		}),
+		entry("two", 3, Write|NoScript, func(c *Ctx) { // one command that is propagated as two
+			c.Dirty(1)
+			c.PropagateAs([]byte("CHANGE"), c.Args[1])
+			c.PropagateAs([]byte("CHANGE"), c.Args[2])
+			c.OK()
+		}),
+		entry("select", 2, 0, func(c *Ctx) {
+			n, _ := strconv.Atoi(string(c.Args[1]))
+			c.E.SelectDB(c.Client, n)
+			c.OK()
+		}),
+		entry("alone", 1, NoMulti, func(c *Ctx) { c.OK() }),
+		entry("script", -1, NoScript, runScript),
+	}
+}
+
+// runScript answers with all replies.
+func runScript(c *Ctx) {
+	cl := c.E.InternalClient()
+	c.E.SelectDB(cl, c.DB.ID())
+	c.E.BeginUnit()
+	defer c.E.EndUnit()
+	for _, line := range bytes.Split(bytes.Join(c.Args[1:], []byte(" ")), []byte(" / ")) {
+		argv := bytes.Fields(line)
+		cmd, _ := c.E.table.Find(argv)
+		c.E.call(c.E.nested(cl, cmd, argv))
+		c.E.unnest()
+		for i := range line {
+			line[i] = 'x' // a script's arguments do not outlive the call
+		}
+	}
+	c.Raw(cl.W.Buf)
+}
+
+// unitSink keeps what it is given, a line for each unit.
+type unitSink struct{ units []string }
+
+func (s *unitSink) Propagate(dbs []int, cmds [][][]byte) {
+	var parts []string
+	for i, argv := range cmds {
+		parts = append(parts, fmt.Sprintf("%d:%s", dbs[i], bytes.Join(argv, []byte(" "))))
+	}
+	s.units = append(s.units, strings.Join(parts, " | "))
+}
+
+func (s *unitSink) EndBatch() {}
+
+// take returns the units since the last call.
+func (s *unitSink) take() string {
+	out := strings.Join(s.units, " || ")
+	s.units = nil
+	return out
+}
+
+func TestUnits(t *testing.T) {
+	f := newFixture(t, "")
+	s := &unitSink{}
+	f.e.AddSink(s)
+	for _, c := range []struct{ lines, want string }{
+		{"change a", "0:change a"},
+		{"two a b", "0:CHANGE a | 0:CHANGE b"},
+		{"multi; change a; exec", "0:change a"},
+		{"multi; change a; read x; two b c; exec", "0:change a | 0:CHANGE b | 0:CHANGE c"},
+		{"multi; read x; exec", ""},
+		{"multi; exec", ""},
+		{"multi; change a; discard", ""},
+		{"multi; change a; select 3; change b; exec; change c; select 0", "0:change a | 3:change b || 3:change c"},
+		{"script change a / change b", "0:change a | 0:change b"},
+		{"multi; change a; script change b / select 2 / change c; change d; exec", "0:change a | 0:change b | 2:change c | 0:change d"},
+	} {
+		for _, line := range strings.Split(c.lines, "; ") {
+			if out := f.run(f.c, line); strings.Contains(out, "-ERR") {
+				t.Fatalf("%s: %s", line, out)
+			}
+		}
+		if got := s.take(); got != c.want {
+			t.Errorf("%s: propagated %q, want %q", c.lines, got, c.want)
+		}
+	}
+	if f.e.InUnit() {
+		t.Error("a unit is open")
+	}
+}
+
+// TestUnitsKeepNothing runs a unit large enough that its memory is not kept for the next one, and one after it.
+func TestUnitsKeepNothing(t *testing.T) {
+	f := newFixture(t, "")
+	s := &unitSink{}
+	f.e.AddSink(s)
+	f.run(f.c, "multi")
+	for range keepUnitArgs {
+		f.run(f.c, "change "+strings.Repeat("k", 100))
+	}
+	f.run(f.c, "exec")
+	if n := strings.Count(s.take(), "change"); n != keepUnitArgs {
+		t.Errorf("%d commands", n)
+	}
+	if cap(f.e.unit.args) != 0 || cap(f.e.unit.buf) != 0 {
+		t.Errorf("kept %d arguments, %d bytes", cap(f.e.unit.args), cap(f.e.unit.buf))
+	}
+	f.run(f.c, "script change a / change b")
+	if got := s.take(); got != "0:change a | 0:change b" {
+		t.Error(got)
+	}
+}
+
+// TestDroppedUnits: nothing of a unit that was dropped leaves, whatever comes after it in the transaction.
+func TestDroppedUnits(t *testing.T) {
+	f := newFixture(t, "")
+	s := &unitSink{}
+	f.e.AddSink(s)
+	f.e.BeginUnit()
+	f.run(f.c, "change a")
+	f.e.DropUnit()
+	f.run(f.c, "script change b")
+	f.run(f.c, "change c")
+	f.e.EndUnit()
+	f.run(f.c, "change d")
+	if got := s.take(); got != "0:change d" {
+		t.Error(got)
+	}
+}
+
+// TestNothingIsServedWithin: those who wait for a key are served after the whole transaction.
+func TestNothingIsServedWithin(t *testing.T) {
+	f := newFixture(t, "")
+	w := f.block("pop a 0")
+	for _, line := range []string{"multi", "push a 1", "pop a 0", "push a 2 3"} {
+		f.run(f.c, line)
+	}
+	f.expect(f.c, "exec", "*3\r\n:1\r\n+a=1\r\n:2")
+	f.replies("afterwards", []waiting{w}, "+a=2")
+	f.idle()
+}
+
+func TestQueueTime(t *testing.T) {
+	f := newFixture(t, "")
+	for _, c := range []struct{ lines, want string }{
+		{"multi; read x; exec", "*1|+OK"},
+		{"multi; nosuch; read x; exec", "-" + ErrExecAbort},
+		{"multi; read; exec", "-" + ErrExecAbort},
+		{"multi; alone; exec", "-" + ErrExecAbort},
+		{"multi; guarded; exec", "-" + ErrExecAbort},
+		{"multi; read x; exec now", "-EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' command"},
+		{"watch a; change a; multi; read x; exec", "*-1"},
+		{"watch a; change b; multi; read x; exec", "*1|+OK"},
+		{"watch a; select 1; change a; select 0; multi; exec", "*0"},
+		{"watch a; change a; multi; nosuch; exec", "-" + ErrExecAbort},
+		{"multi; fail; read x; exec", "*2|-ERR failed|+OK"},
+		{"multi; reply skip; read x; exec", "*2|+OK"},
+		{"read x", ""}, // the reply that was to be skipped
+		{"multi; read x; reply off; read x; exec", "*3|+OK"},
+		{"reply on", "+OK"},
+	} {
+		var last string
+		for _, line := range strings.Split(c.lines, "; ") {
+			last = f.run(f.c, line)
+		}
+		if got := strings.ReplaceAll(last, "\r\n", "|"); got != c.want {
+			t.Errorf("%s: %q, want %q", c.lines, got, c.want)
+		}
+		if f.c.InMulti() || f.c.WatchedKeys() > 0 {
+			t.Errorf("%s: left %d commands and %d watches", c.lines, f.c.QueuedCommands(), f.c.WatchedKeys())
+		}
+	}
+}
+
+// TestQueueMemory: what is queued counts, and more of it than maxmemory allows is refused; EXEC itself is not, unless it needs memory.
+func TestQueueMemory(t *testing.T) {
+	f := newFixture(t, "")
+	f.expect(f.c, "multi", "+OK")
+	before := f.e.UsedMemory()
+	for range 100 {
+		f.expect(f.c, "read "+strings.Repeat("x", 10_000), "+QUEUED")
+	}
+	if n := f.c.MultiMemory(); n < 1_000_000 || n > 1_100_000 {
+		t.Errorf("%d bytes for 1,000,000 of arguments", n)
+	}
+	if n := f.e.UsedMemory() - before; n < 1_000_000 {
+		t.Errorf("used memory grew by %d", n)
+	}
+	f.e.KS.P.MaxMemory = 1
+	f.expect(f.c, "read x", "-"+ErrOOM)
+	f.expect(f.c, "watch x", "-"+ErrOOM)
+	f.expect(f.c, "exec", "-"+ErrExecAbort)
+	if n := f.c.MultiMemory(); n != 0 {
+		t.Errorf("%d bytes left", n)
+	}
+	f.e.KS.P.MaxMemory = 0
+	f.run(f.c, "multi")
+	f.run(f.c, "read x")
+	f.e.KS.P.MaxMemory = 1
+	f.expect(f.c, "exec", "*1\r\n+OK")
+	f.e.KS.P.MaxMemory = 0
+	f.run(f.c, "multi")
+	f.run(f.c, "write x")
+	f.e.KS.P.MaxMemory = 1
+	f.expect(f.c, "exec", "-EXECABORT Transaction discarded because of: "+ErrOOM)
+}
+
+// TestPauseCoversWhatIsQueued: under CLIENT PAUSE WRITE an EXEC waits if one of its commands writes.
+func TestPauseCoversWhatIsQueued(t *testing.T) {
+	f := newFixture(t, "")
+	reader := f.client(&fakeConn{})
+	f.run(f.c, "multi")
+	f.run(f.c, "write x")
+	f.run(reader, "multi")
+	f.run(reader, "read x")
+	f.e.Pause(f.e.Now()+1000, false)
+	f.expect(f.c, "exec", "(postponed)")
+	f.expect(reader, "exec", "*1\r\n+OK")
+	f.e.Unpause()
+	f.expect(f.c, "exec", "*1\r\n+OK")
+}
+
+// TestWatchTable compares the table with a plain model, over clients that watch, change keys, give up and go.
+func TestWatchTable(t *testing.T) {
+	f := newFixture(t, "")
+	rnd := f.e.Rand()
+	const clients, keys = 12, 40
+	cls := make([]*Client, clients)
+	type place struct {
+		db  int
+		key string
+	}
+	model := make([]map[place]bool, clients)
+	dirty := make([]bool, clients)
+	for i := range cls {
+		cls[i], model[i] = f.client(&fakeConn{}), map[place]bool{}
+	}
+	for range 20_000 {
+		i := rnd.IntN(clients)
+		p := place{rnd.IntN(2), fmt.Sprint(rnd.IntN(keys))}
+		switch n := rnd.IntN(100); {
+		case n < 70:
+			f.run(cls[i], fmt.Sprint("select ", p.db))
+			f.run(cls[i], "watch "+p.key)
+			if !dirty[i] {
+				model[i][p] = true
+			}
+		case n < 90:
+			f.e.keyChanged([]byte(p.key), p.db)
+			for j := range model {
+				if model[j][p] {
+					dirty[j] = true
+					clear(model[j])
+				}
+			}
+		case n < 98:
+			f.e.Unwatch(cls[i])
+			clear(model[i])
+			dirty[i] = false
+		default:
+			f.e.Forget(cls[i])
+			cls[i] = f.client(&fakeConn{})
+			clear(model[i])
+			dirty[i] = false
+		}
+		watching, all := 0, map[place]bool{}
+		for j, m := range model {
+			if cls[j].WatchedKeys() != len(m) || cls[j].WatchDirty() != dirty[j] {
+				t.Fatalf("client %d watches %d keys, dirty %t; want %d, %t", j, cls[j].WatchedKeys(), cls[j].WatchDirty(), len(m), dirty[j])
+			}
+			if len(m) > 0 {
+				watching++
+			}
+			for p := range m {
+				all[p] = true
+			}
+		}
+		if f.e.WatchingClients() != watching || f.e.TotalWatchedKeys() != len(all) {
+			t.Fatalf("%d clients, %d keys; want %d, %d", f.e.WatchingClients(), f.e.TotalWatchedKeys(), watching, len(all))
+		}
+	}
+	for _, c := range cls {
+		f.e.Forget(c)
+	}
+	if slices.ContainsFunc(f.e.watching.dbs, func(m map[string]*watchedKey) bool { return m != nil }) {
+		t.Error("maps are left")
+	}
+}
+
+// BenchmarkWatchedChange is what a change costs while others watch 100,000 other keys.
+func BenchmarkWatchedChange(b *testing.B) {
+	e := New(config.Default(), testTable(), Options{Log: logging.Discard(), Seed: 1})
+	e.Enter()
+	defer e.Leave()
+	c := e.NewClient(nil)
+	for i := range 100_000 {
+		e.Watch(c, []byte(fmt.Sprint("key:", i)))
+	}
+	key := []byte("another key")
+	b.ReportAllocs()
+	for b.Loop() {
+		e.keyChanged(key, 0)
+	}
+}

@@ -1,5 +1,0 @@
-package engine
-
-func (e *Engine) BeginUnit() {}
-func (e *Engine) EndUnit()   {}
-func (e *Engine) DropUnit()  {}

@@ -1,0 +1,229 @@
+package engine
+
+import "godwit/internal/keyspace"
+
+// watching is WATCH: who is to know when a key changes.
+//
+//	dbs[0]["jobs"] → watchedKey   head → watch ⇄ watch ⇄ watch        one for each client that watches the key
+//	                                       │       │
+//	dbs[3]["mail"] → watchedKey   head → watch     │
+//	                                       │       │
+//	                   Client.watched → list     list
+//
+// Every change of a key is reported to Engine.keyChanged by its database and name. While nobody watches that costs a comparison; else one lookup, whatever else
+// is watched. The first change that a client learns of decides its transaction: it is marked (watchDirty) and stops watching, so no change is
+// ever told twice, and all changes together cost no more than the watching did.
+//
+// A key that expires changes when it is deleted: the next lookup or the timing wheel does that. EXEC looks its keys up for that reason, so that a key is
+// gone for it as soon as it is for everyone. WATCH looks them up too: a key that is due already counts as absent.
+type watching struct {
+	clients int // that watch something
+	keys    int // distinct
+	dbs     []map[string]*watchedKey
+	free    *watch // for the next ones, linked by next
+	frees   int
+}
+
+// watchedKey is a key that someone watches.
+type watchedKey struct {
+	db   int
+	key  string
+	head *watch
+}
+
+// watch is one client's interest in one key.
+type watch struct {
+	client     *Client
+	key        *watchedKey
+	prev, next *watch // of the key
+	other      *watch // of the client
+}
+
+const (
+	watchSize = 160 // bytes of a watch, and of its key and slot, which several may share
+	// fewWatches is up to how many keys a client finds its watches by looking at each.
+	fewWatches = 16
+	keptFrees  = 1024
+)
+
+// WatchedKeys is how many keys the client watches.
+func (c *Client) WatchedKeys() int { return c.watches }
+
+// WatchDirty reports whether a key has changed that the client watched.
+func (c *Client) WatchDirty() bool { return c.watchDirty }
+
+// WatchingClients is the number of clients that watch keys.
+func (e *Engine) WatchingClients() int { return e.watching.clients }
+
+// TotalWatchedKeys is the number of keys that someone watches.
+func (e *Engine) TotalWatchedKeys() int { return e.watching.keys }
+
+// Watch has the client's next transaction depend on the key of its database.
+func (e *Engine) Watch(c *Client, key []byte) {
+	c.db.Peek(key)
+	if c.watchDirty {
+		return // what else changes makes no difference
+	}
+	t := &e.watching
+	k := t.key(c.db.ID(), e.KS.Databases(), key)
+	if c.watchesKey(k) {
+		return
+	}
+	w := t.alloc()
+	w.client, w.key = c, k
+	if w.next = k.head; k.head != nil {
+		k.head.prev = w
+	}
+	k.head = w
+	w.other, c.watched = c.watched, w
+	if c.watches++; c.watches == 1 {
+		t.clients++
+	}
+	if c.watches == fewWatches+1 {
+		c.watchIndex = make(map[*watchedKey]struct{}, 4*fewWatches)
+		for o := c.watched; o != nil; o = o.other {
+			c.watchIndex[o.key] = struct{}{}
+		}
+	} else if c.watchIndex != nil {
+		c.watchIndex[k] = struct{}{}
+	}
+}
+
+// watchesKey reports whether the client watches the key already.
+func (c *Client) watchesKey(k *watchedKey) bool {
+	if c.watchIndex != nil {
+		_, ok := c.watchIndex[k]
+		return ok
+	}
+	for w := c.watched; w != nil; w = w.other {
+		if w.key == k {
+			return true
+		}
+	}
+	return false
+}
+
+// key finds or makes the place where the watchers of a key are listed. It must get one.
+func (t *watching) key(db, databases int, key []byte) *watchedKey {
+	if t.dbs == nil {
+		t.dbs = make([]map[string]*watchedKey, databases)
+	}
+	if t.dbs[db] == nil {
+		t.dbs[db] = map[string]*watchedKey{}
+	}
+	k := t.dbs[db][string(key)]
+	if k == nil {
+		k = &watchedKey{db: db, key: string(key)}
+		t.dbs[db][k.key] = k
+		t.keys++
+	}
+	return k
+}
+
+func (t *watching) alloc() *watch {
+	w := t.free
+	if w == nil {
+		return &watch{}
+	}
+	t.free, w.next = w.next, nil
+	t.frees--
+	return w
+}
+
+// stop takes all of the client's watches off.
+func (t *watching) stop(c *Client) {
+	if c.watched == nil {
+		return
+	}
+	for w := c.watched; w != nil; {
+		other := w.other
+		t.remove(w)
+		w = other
+	}
+	c.watched, c.watches, c.watchIndex = nil, 0, nil
+	t.clients--
+}
+
+// remove takes one watch off its key.
+func (t *watching) remove(w *watch) {
+	k := w.key
+	if w.next != nil {
+		w.next.prev = w.prev
+	}
+	if w.prev != nil {
+		w.prev.next = w.next
+	} else if k.head = w.next; k.head == nil {
+		delete(t.dbs[k.db], k.key)
+		t.keys--
+		if len(t.dbs[k.db]) == 0 {
+			t.dbs[k.db] = nil // a map never gets smaller
+		}
+	}
+	*w = watch{}
+	if t.frees < keptFrees {
+		w.next, t.free = t.free, w
+		t.frees++
+	}
+}
+
+// touch marks everyone who watches the key.
+func (t *watching) touch(k *watchedKey) {
+	for k.head != nil {
+		c := k.head.client
+		c.watchDirty = true
+		t.stop(c)
+	}
+}
+
+// keyChanged marks those who watch the key.
+func (e *Engine) keyChanged(key []byte, db int) {
+	t := &e.watching
+	if t.clients == 0 || t.dbs[db] == nil {
+		return
+	}
+	if k := t.dbs[db][string(key)]; k != nil {
+		t.touch(k)
+	}
+}
+
+// Unwatch ends all of the client's watches (UNWATCH), and forgets what they have seen.
+func (e *Engine) Unwatch(c *Client) {
+	e.watching.stop(c)
+	c.watchDirty = false
+}
+
+// expireWatched deletes what the client watches and is due: that is a change.
+func (e *Engine) expireWatched(c *Client) {
+	for w := c.watched; w != nil && !c.watchDirty; w = w.other {
+		e.KS.DB(w.key.db).Peek([]byte(w.key.key))
+	}
+}
+
+// databaseChanging marks those who watch a key of the database that exists in one of dbs: it is about to be emptied, or exchanged with the other.
+func (e *Engine) databaseChanging(db int, dbs ...int) {
+	t := &e.watching
+	if t.clients == 0 || t.dbs[db] == nil {
+		return
+	}
+	keys := 0
+	for _, d := range dbs {
+		keys += e.KS.DB(d).Len()
+	}
+	if keys == 0 {
+		return
+	}
+	for _, k := range t.dbs[db] { // entries may be removed on the way
+		for _, d := range dbs {
+			if e.KS.DB(d).Peek([]byte(k.key)).Exists() {
+				t.touch(k)
+				break
+			}
+		}
+	}
+}
+
+// FlushDB empties a database as keyspace.DB.Flush does, and tells those who watch its keys. It returns the number of keys.
+func (e *Engine) FlushDB(db *keyspace.DB, async bool) int {
+	e.databaseChanging(db.ID(), db.ID())
+	return db.Flush(async)
+}
