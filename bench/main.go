@@ -39,6 +39,7 @@
 //   - modules: what Redis has in modules only, on Godwit alone: throughput beside its own SET and GET.
 //   - wakeup: the time from an LPUSH until the client that waits in BLPOP has the element.
 //   - pubsub: messages published and delivered a second, with 0 to 100 subscribers.
+//   - atomicity: transactions of ten commands, pipelined, and one after the other with WATCH.
 //
 // And of persistence, by `make bench-persist`:
 //
@@ -87,7 +88,7 @@ const (
 var sideNames = [sides]string{"Redis", "Godwit"}
 
 // partNames lists the measurements in the order in which they run.
-var partNames = []string{"latency", "throughput", "rss", "bulk", "expiry", "events", "collections", "elements", "big", "wakeup", "pubsub", "sketches"}
+var partNames = []string{"latency", "throughput", "rss", "bulk", "expiry", "events", "collections", "elements", "big", "wakeup", "pubsub", "sketches", "atomicity"}
 
 // ownNames lists the measurements that Redis has no part in.
 var ownNames = []string{"modules"}
@@ -286,6 +287,7 @@ func measure(ctx context.Context, p plan, paths [sides]string, log io.Writer) (*
 		{"pubsub", b.pubsub},
 		{"sketches", b.sketches},
 		{"modules", b.modules},
+		{"atomicity", b.atomicity},
 	} {
 		if err := part.run(ctx); err != nil {
 			return nil, fmt.Errorf("%s: %w", part.name, err)

@@ -26,6 +26,9 @@ func (g *Generator) Stream(seed uint64, r, n int) []Cmd {
 	if g.blockRound(r) {
 		return g.BlockRound(seed, r, max(n/12, 50))
 	}
+	if g.txRound(r) {
+		return g.TxRound(seed, r, n)
+	}
 	return g.Round(seed, r, n)
 }
 

@@ -1,0 +1,153 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+)
+
+// targetMulti is the least that the throughput of transactions of ten commands must be, as Godwit ÷ Redis.
+const targetMulti = 1.3
+
+// The atomicity part measures transactions: MULTI, ten commands, EXEC, sent together as client libraries do. What is counted are the ten.
+// One row has one connection that always has many transactions under way, so that the server alone is the limit; the other has
+// connections that each wait for the reply before the next transaction, with a WATCH in front, as optimistic locking does.
+const (
+	multiCommands = 10
+	multiConns    = 16
+)
+
+// multiRequest is a transaction of ten commands on different keys out of as many as given.
+func multiRequest(keys int, command func(dst []byte, key int) []byte, reply string) request {
+	head, tail := appendCommand(nil, "MULTI"), appendCommand(nil, "EXEC")
+	return request{
+		reply: "+OK\r\n" + strings.Repeat("+QUEUED\r\n", multiCommands) + fmt.Sprintf("*%d\r\n", multiCommands) + strings.Repeat(reply, multiCommands),
+		append: func(dst []byte, i int) []byte {
+			dst = append(dst, head...)
+			for k := range multiCommands {
+				dst = command(dst, (i*multiCommands+k)%keys)
+			}
+			return append(dst, tail...)
+		},
+	}
+}
+
+// multiSets is a transaction of ten SETs, multiGets of ten GETs of what these have set.
+func multiSets(keys, size int) request {
+	set := setKeys(size)
+	return multiRequest(keys, set.append, set.reply)
+}
+
+func multiGets(keys, size int) request {
+	return multiRequest(keys, func(dst []byte, key int) []byte {
+		dst = fmt.Appendf(dst, "*2\r\n$3\r\nGET\r\n$%d\r\n", keyLen)
+		return append(appendKey(dst, key), "\r\n"...)
+	}, fmt.Sprintf("$%d\r\n%s\r\n", size, strings.Repeat("x", size)))
+}
+
+// watched puts a WATCH of one key in front of each transaction.
+func watched(r request, conn int) request {
+	watch := appendCommand(nil, "WATCH", fmt.Sprint("watched:", conn))
+	return request{
+		reply:  "+OK\r\n" + r.reply,
+		append: func(dst []byte, i int) []byte { return r.append(append(dst, watch...), i) },
+	}
+}
+
+func (b *bench) atomicity(ctx context.Context) error {
+	if !b.plan.has("atomicity") {
+		return nil
+	}
+	b.report.section("Transactions", fmt.Sprintf("MULTI, %d commands, EXEC; commands in the transactions, a second.", multiCommands),
+		"transaction", "Redis", "Godwit", "ratio", "CPU ratio")
+	keys := min(100_000, b.plan.multiOps/multiCommands)
+	rows := []struct {
+		name string
+		run  func(ctx context.Context, s *server) error
+		ops  int
+	}{
+		{"SET × 10, one connection, pipelined", b.multiPipelined(multiSets(keys, b.plan.valueSize)), b.plan.multiOps},
+		{"GET × 10, one connection, pipelined", b.multiPipelined(multiGets(keys, b.plan.valueSize)), b.plan.multiOps},
+		{fmt.Sprintf("WATCH, SET × 10, %d connections, one after the other", multiConns), b.multiClosed(multiSets(keys, b.plan.valueSize)), b.plan.multiOps / 4},
+	}
+	rps, cpu := make([]series, len(rows)), make([]series, len(rows))
+	err := b.eachRound(ctx, func(_, side int) error {
+		s, err := b.start(ctx, side)
+		if err != nil {
+			return err
+		}
+		defer s.stop()
+		for i, row := range rows {
+			start := time.Now()
+			used, err := cpuDuring(s, func() error { return row.run(ctx, s) })
+			if err != nil {
+				return fmt.Errorf("%s: %w", row.name, err)
+			}
+			rps[i].add(side, float64(row.ops)/time.Since(start).Seconds())
+			cpu[i].add(side, used/float64(row.ops))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, row := range rows {
+		b.progress("%s  ops/s %.2f×  CPU/op %.2f×", row.name, rps[i].ratio(), cpu[i].ratio())
+		b.report.last().row(row.name, fmt.Sprintf("%.0f k", rps[i].median(sideRedis)/1000), fmt.Sprintf("%.0f k", rps[i].median(sideGodwit)/1000),
+			b.report.atLeast(rps[i].ratio(), targetMulti, ""), ratio(&cpu[i]))
+	}
+	return nil
+}
+
+// multiPipelined sends all transactions through one connection.
+func (b *bench) multiPipelined(r request) func(context.Context, *server) error {
+	return func(ctx context.Context, s *server) error {
+		return pump(ctx, s.addr(), r, 0, b.plan.multiOps/multiCommands)
+	}
+}
+
+// multiClosed shares the transactions out among connections that each have one under way.
+func (b *bench) multiClosed(r request) func(context.Context, *server) error {
+	each := b.plan.multiOps / 4 / multiCommands / multiConns
+	return func(ctx context.Context, s *server) error {
+		errs := make([]error, multiConns)
+		var wg sync.WaitGroup
+		for i := range errs {
+			wg.Go(func() { errs[i] = oneByOne(ctx, s.addr(), watched(r, i), i*each, each) })
+		}
+		wg.Wait()
+		return errors.Join(errs...)
+	}
+}
+
+// oneByOne sends n requests, each after the reply to the one before.
+func oneByOne(ctx context.Context, addr string, r request, from, n int) error {
+	c, err := dial(addr)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	stop := context.AfterFunc(ctx, func() { c.close() })
+	defer stop()
+	var out []byte
+	in := make([]byte, len(r.reply))
+	for i := range n {
+		out = r.append(out[:0], from+i)
+		if _, err := c.c.Write(out); err != nil {
+			return err
+		}
+		if _, err := io.ReadFull(c.r, in); err != nil {
+			return err
+		}
+		if string(in) != r.reply {
+			return fmt.Errorf("unexpected reply %.200q", in)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTransactions(t *testing.T) {
+	everywhere(t, func(e *env) {
+		var get *redis.StringCmd
+		var list *redis.StringSliceCmd
+		cmds, err := e.c.TxPipelined(e.ctx, func(p redis.Pipeliner) error {
+			p.Set(e.ctx, "k", "v", 0)
+			get = p.Get(e.ctx, "k")
+			p.RPush(e.ctx, "l", "a", "b")
+			list = p.LRange(e.ctx, "l", 0, -1)
+			p.HSet(e.ctx, "h", "f", 1)
+			p.HGetAll(e.ctx, "h")
+			p.ZAdd(e.ctx, "z", redis.Z{Score: 1.5, Member: "m"})
+			p.ZRangeWithScores(e.ctx, "z", 0, -1)
+			return nil
+		})
+		require.NoError(e, err)
+		require.Len(e, cmds, 8)
+		require.Equal(e, "v", get.Val())
+		require.Equal(e, []string{"a", "b"}, list.Val())
+		require.Equal(e, []redis.Z{{Score: 1.5, Member: "m"}}, cmds[7].(*redis.ZSliceCmd).Val())
+
+		// One command fails: the others have happened.
+		cmds, err = e.c.TxPipelined(e.ctx, func(p redis.Pipeliner) error {
+			p.Set(e.ctx, "a", "1", 0)
+			p.Incr(e.ctx, "l")
+			p.Set(e.ctx, "b", "1", 0)
+			return nil
+		})
+		e.errs(err, wrongType)
+		e.errs(cmds[1].Err(), wrongType)
+		require.Equal(e, int64(2), e.c.Exists(e.ctx, "a", "b").Val())
+
+		// One cannot be queued: nothing happens.
+		cmds, err = e.c.TxPipelined(e.ctx, func(p redis.Pipeliner) error {
+			p.Set(e.ctx, "c", "1", 0)
+			p.Do(e.ctx, "nosuch")
+			return nil
+		})
+		require.Error(e, err)
+		require.Error(e, cmds[0].Err())
+		require.Zero(e, e.c.Exists(e.ctx, "c").Val())
+	})
+}
+
+const wrongType = "WRONGTYPE Operation against a key holding the wrong kind of value"
+
+// TestOptimisticCounter has clients increment a counter by WATCH, GET and SET: none is lost.
+func TestOptimisticCounter(t *testing.T) {
+	everywhere(t, func(e *env) {
+		const clients, each = 4, 30
+		together(clients, func(int) {
+			for range each {
+				assert.NoError(e, watchUntilDone(e, func(tx *redis.Tx) error {
+					n, err := tx.Get(e.ctx, "n").Int()
+					if err != nil && !errors.Is(err, redis.Nil) {
+						return err
+					}
+					_, err = tx.TxPipelined(e.ctx, func(p redis.Pipeliner) error {
+						p.Set(e.ctx, "n", n+1, 0)
+						return nil
+					})
+					return err
+				}, "n"))
+			}
+		})
+		n, err := e.c.Get(e.ctx, "n").Int()
+		require.NoError(e, err)
+		require.Equal(e, clients*each, n)
+	})
+}
+
+// watchUntilDone tries again for as long as the keys change under the transaction.
+func watchUntilDone(e *env, f func(tx *redis.Tx) error, keys ...string) error {
+	for until := time.Now().Add(patience); time.Now().Before(until); {
+		if err := e.c.Watch(e.ctx, f, keys...); !errors.Is(err, redis.TxFailedErr) {
+			return err
+		}
+	}
+	return context.DeadlineExceeded
+}
+
+// TestTransactionOnOneConnection walks through the errors and the states of one connection, command by command.
+func TestTransactionOnOneConnection(t *testing.T) {
+	everywhere(t, func(e *env) {
+		c := e.conn()
+		do := func(args ...any) (any, error) { return c.Do(e.ctx, args...).Result() }
+		text := func(args ...any) string {
+			v, err := do(args...)
+			if errors.Is(err, redis.Nil) {
+				return "nil"
+			}
+			if err != nil {
+				return err.Error()
+			}
+			return fmt.Sprint(v)
+		}
+		for _, step := range []struct{ command, want string }{
+			{"EXEC", "ERR EXEC without MULTI"},
+			{"WATCH k", "OK"},
+			{"MULTI", "OK"},
+			{"MULTI", "ERR MULTI calls can not be nested"},
+			{"WATCH k", "ERR WATCH inside MULTI is not allowed"},
+			{"SET k v", "QUEUED"},
+			{"GET k", "QUEUED"},
+			{"EXEC", "[OK v]"},
+			{"WATCH k", "OK"},
+			{"APPEND k w", "2"},
+			{"MULTI", "OK"},
+			{"EXEC", "nil"},
+			{"MULTI", "OK"},
+			{"CLIENT REPLY MAYBE", "QUEUED"},
+			{"SAVE", "ERR Command not allowed inside a transaction"},
+			{"EXEC", "EXECABORT Transaction discarded because of previous errors."},
+		} {
+			var args []any
+			for _, w := range strings.Fields(step.command) {
+				args = append(args, w)
+			}
+			require.Equal(e, step.want, text(args...), step.command)
+		}
+	})
+}
+
+// TestTransactionEnds: what was queued is forgotten when the connection goes, and others are not told of what it watched.
+func TestTransactionEnds(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	c, watcher := s.dial(t), s.dial(t)
+	for _, cmd := range []string{"WATCH k", "MULTI", "SET k 1", "SET k2 1"} {
+		do(t, watcher, argsOf(cmd)...)
+	}
+	require.Contains(t, do(t, c, "INFO", "clients").Text(), "watching_clients:1")
+	watcher.Close()
+	eventually(t, "the client is gone", func() bool { return strings.Contains(do(t, c, "INFO", "clients").Text(), "watching_clients:0") })
+	require.Zero(t, do(t, c, "EXISTS", "k", "k2").Int)
+	require.Contains(t, do(t, c, "INFO", "clients").Text(), "total_watched_keys:0")
+}
+
+func argsOf(line string) (out []any) {
+	for _, w := range strings.Fields(line) {
+		out = append(out, w)
+	}
+	return out
+}
+
+// TestTransactionQueueLimit: a queue is input that was not run; a client with more of it than client-query-buffer-limit is closed.
+func TestTransactionQueueLimit(t *testing.T) {
+	godwitOnly(t)
+	t.Parallel()
+	s := startServer(t, "--client-query-buffer-limit", "1mb")
+	c, queuing := s.dial(t), s.dial(t)
+	do(t, queuing, "MULTI")
+	value := strings.Repeat("v", 100_000)
+	n := 0
+	for ; n < 100; n++ {
+		if _, err := queuing.Do("SET", "k", value); err != nil {
+			break
+		}
+	}
+	require.InDelta(t, 11, n, 2)
+	require.Contains(t, do(t, c, "INFO", "stats").Text(), "client_query_buffer_limit_disconnections:1")
+	require.Zero(t, do(t, c, "EXISTS", "k").Int)
+}
+
+// TestTransactionInTheLog: a transaction is one unit of the append-only file, whose end may be torn anywhere.
+func TestTransactionInTheLog(t *testing.T) {
+	godwitOnly(t)
+	t.Parallel()
+	s := startServer(t, with("--appendonly", "yes")...)
+	c := s.dial(t)
+	for _, cmd := range []string{"SET a 0", "MULTI", "SET a 1", "SELECT 3", "SET b 1", "BGREWRITEAOF", "INCR b", "SELECT 0", "INCR a", "EXEC"} {
+		do(t, c, argsOf(cmd)...)
+	}
+	eventually(t, "the rewrite ends", func() bool {
+		return persistInfo(t, c, "aof_rewrites") != "0" && persistInfo(t, c, "aof_rewrite_in_progress") == "0" && persistInfo(t, c, "aof_rewrite_scheduled") == "0"
+	})
+	for _, cmd := range []string{"MULTI", "INCR a", "SELECT 3", "INCR b", "EXEC"} {
+		do(t, c, argsOf(cmd)...)
+	}
+	s.Stop()
+	checkAOF(t, s.Dir)
+	s, err := launchReady(s.Dir, with("--appendonly", "yes")...)
+	require.NoError(t, err)
+	t.Cleanup(func() { s.Stop() })
+	c = s.dial(t)
+	require.Equal(t, "3", do(t, c, "GET", "a").Text())
+	do(t, c, "SELECT", "3")
+	require.Equal(t, "3", do(t, c, "GET", "b").Text())
+}
