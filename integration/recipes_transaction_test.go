@@ -292,8 +292,8 @@ func buy(e *env, buyer int, item string, price float64) error {
 	}, "market", me)
 }
 
-// TestRecentContacts: an update in one transaction keeps each name once, the latest first.
-func TestRecentContacts(t *testing.T) {
+// TestRecentContactsInTransaction: an update in one transaction keeps each name once, the latest first.
+func TestRecentContactsInTransaction(t *testing.T) {
 	everywhere(t, func(e *env) {
 		together(4, func(int) {
 			for range 30 {
@@ -314,8 +314,8 @@ func TestRecentContacts(t *testing.T) {
 	})
 }
 
-// TestAutocomplete inserts the ends of a range, looks up their ranks under WATCH, and takes what is between them and the ends out in one transaction.
-func TestAutocomplete(t *testing.T) {
+// TestAutocompleteUnderWatch inserts the ends of a range, looks up their ranks under WATCH, and takes what is between them and the ends out in one transaction.
+func TestAutocompleteUnderWatch(t *testing.T) {
 	everywhere(t, func(e *env) {
 		var members []string
 		for range 200 {
