@@ -205,12 +205,13 @@ func TestInventory(t *testing.T) {
 		together(buyers+1, func(b int) {
 			if b == buyers { // this one queues and goes
 				for range 10 {
-					c := e.c.Conn()
-					_ = c.Do(e.ctx, "WATCH", "market").Err()
-					_ = c.Do(e.ctx, "MULTI").Err()
-					_ = c.Do(e.ctx, "DEL", "market").Err()
-					_ = c.Do(e.ctx, "QUIT").Err()
-					c.Close()
+					opt := e.opt
+					client := redis.NewClient(&opt)
+					c := client.Conn()
+					for _, cmd := range []string{"WATCH market", "MULTI", "DEL market"} {
+						assert.NoError(e, c.Do(e.ctx, argsOf(cmd)...).Err())
+					}
+					client.Close()
 				}
 				return
 			}
