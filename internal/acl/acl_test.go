@@ -49,23 +49,23 @@ func check(t *testing.T, u *User, command, key string, mode Mode) Reason {
 
 func TestRules(t *testing.T) {
 	for _, c := range []struct{ rules, want string }{
-		{"", "off sanitize-payload resetchannels -@all"},
-		{"on nopass ~* &* +@all", "on nopass sanitize-payload ~* &* +@all"},
-		{"allkeys allchannels allcommands", "off sanitize-payload ~* &* +@all"},
-		{"+get +SET -get", "off sanitize-payload resetchannels -@all +set -get"},
-		{"+@read -get +get", "off sanitize-payload resetchannels -@all +@read +get"},
-		{"+config|get -config", "off sanitize-payload resetchannels -@all -config"},
-		{"+select|0 +select|1 +select|0", "off sanitize-payload resetchannels -@all +select|1 +select|0"},
-		{"+@all -@dangerous", "off sanitize-payload resetchannels +@all -@dangerous"},
-		{"+get -@all", "off sanitize-payload resetchannels -@all"},
-		{"~a* %R~b* %W~b* %rw~c %W~d", "off sanitize-payload ~a* ~b* ~c %W~d resetchannels -@all"},
-		{"~a resetkeys ~b", "off sanitize-payload ~b resetchannels -@all"},
-		{"&a &b &a", "off sanitize-payload resetchannels &a &b -@all"},
-		{"(~x +get) (%R~y &z)", "off sanitize-payload resetchannels -@all (~x resetchannels -@all +get) (%R~y resetchannels &z -@all)"},
-		{"(~x) clearselectors", "off sanitize-payload resetchannels -@all"},
+		{"", "off resetchannels -@all"},
+		{"on nopass ~* &* +@all", "on nopass ~* &* +@all"},
+		{"allkeys allchannels allcommands", "off ~* &* +@all"},
+		{"+get +SET -get", "off resetchannels -@all +set -get"},
+		{"+@read -get +get", "off resetchannels -@all +@read +get"},
+		{"+config|get -config", "off resetchannels -@all -config"},
+		{"+select|0 +select|1 +select|0", "off resetchannels -@all +select|1 +select|0"},
+		{"+@all -@dangerous", "off resetchannels +@all -@dangerous"},
+		{"+get -@all", "off resetchannels -@all"},
+		{"~a* %R~b* %W~b* %rw~c %W~d", "off ~a* ~b* ~c %W~d resetchannels -@all"},
+		{"~a resetkeys ~b", "off ~b resetchannels -@all"},
+		{"&a &b &a", "off resetchannels &a &b -@all"},
+		{"(~x +get) (%R~y &z)", "off resetchannels -@all (~x resetchannels -@all +get) (%R~y resetchannels &z -@all)"},
+		{"(~x) clearselectors", "off resetchannels -@all"},
 		{"on ~* +@all (~x) >p reset", "off sanitize-payload resetchannels -@all"},
 		{"skip-sanitize-payload", "off skip-sanitize-payload resetchannels -@all"},
-		{">a nopass resetpass", "off sanitize-payload resetchannels -@all"},
+		{">a nopass resetpass", "off resetchannels -@all"},
 	} {
 		rules, bad, ok := Merge(strings.Fields(c.rules))
 		require.True(t, ok, bad)

@@ -15,7 +15,7 @@ type User struct {
 	cat       *Catalog
 	enabled   bool
 	noPass    bool
-	skipCheck bool     // of RESTORE payloads
+	sanitize  string   // the flag about RESTORE payloads, which decides nothing; "" until it is given
 	passwords []string // SHA-256, 64 hexadecimal digits
 	selectors []*Selector
 
@@ -43,7 +43,7 @@ func (u *User) Clone() *User {
 func (u *User) reset() {
 	s := newSelector(u.cat)
 	s.allChannels = u.allChannels
-	u.enabled, u.noPass, u.skipCheck, u.passwords, u.selectors = false, false, false, nil, []*Selector{s}
+	u.enabled, u.noPass, u.passwords, u.selectors = false, false, nil, []*Selector{s}
 }
 
 // Enabled reports whether the user may log in.
@@ -94,12 +94,11 @@ func (u *User) Apply(rule string) error {
 		u.noPass, u.passwords = true, nil
 	case "resetpass":
 		u.noPass, u.passwords = false, nil
-	case "skip-sanitize-payload":
-		u.skipCheck = true
-	case "sanitize-payload":
-		u.skipCheck = false
+	case "skip-sanitize-payload", "sanitize-payload":
+		u.sanitize = strings.ToLower(rule)
 	case "reset":
 		u.reset()
+		u.sanitize = "sanitize-payload"
 	case "clearselectors":
 		u.selectors = u.selectors[:1]
 	default:
@@ -208,10 +207,10 @@ func (u *User) Flags() []string {
 	if u.noPass {
 		flags = append(flags, "nopass")
 	}
-	if u.skipCheck {
-		return append(flags, "skip-sanitize-payload")
+	if u.sanitize != "" {
+		flags = append(flags, u.sanitize)
 	}
-	return append(flags, "sanitize-payload")
+	return flags
 }
 
 // String is the user as rules, which give the same user again: a line of ACL LIST behind "user name ".
