@@ -91,7 +91,9 @@ func (s *State) panicMain(L *lua.LState) {
 // panicCaught has the machine's message put into Lua's words and unwinds.
 func (s *State) panicCaught(L *lua.LState) {
 	v := L.Get(-1)
-	if msg, ok := v.(lua.LString); ok && !s.verbatim {
+	if s.stop != nil && s.stop != errMemory {
+		v = s.errorTable(s.stop.Error())
+	} else if msg, ok := v.(lua.LString); ok && !s.verbatim {
 		v = lua.LString(s.translate(L, string(msg)))
 	}
 	s.verbatim = false
