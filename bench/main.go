@@ -35,6 +35,7 @@
 //   - elements: growth of used_memory for each element of one large collection of each type, and for small hashes.
 //   - big: CPU time of the server for commands on large sorted sets and sets (from redis-cli --pipe), and the
 //     longest wait of the probe while a big sorted set is deleted.
+//   - scripts: EVAL at pipeline 16.
 //   - sketches: HyperLogLog and geo at pipeline 16.
 //   - modules: what Redis has in modules only, on Godwit alone: throughput beside its own SET and GET.
 //   - wakeup: the time from an LPUSH until the client that waits in BLPOP has the element.
@@ -88,7 +89,7 @@ const (
 var sideNames = [sides]string{"Redis", "Godwit"}
 
 // partNames lists the measurements in the order in which they run.
-var partNames = []string{"latency", "throughput", "rss", "bulk", "expiry", "events", "collections", "elements", "big", "wakeup", "pubsub", "sketches", "atomicity"}
+var partNames = []string{"latency", "throughput", "rss", "bulk", "expiry", "events", "collections", "elements", "big", "wakeup", "pubsub", "scripts", "sketches", "atomicity"}
 
 // ownNames lists the measurements that Redis has no part in.
 var ownNames = []string{"modules"}
@@ -285,6 +286,7 @@ func measure(ctx context.Context, p plan, paths [sides]string, log io.Writer) (*
 		{"appendfsync", b.appendfsync},
 		{"wakeup", b.wakeup},
 		{"pubsub", b.pubsub},
+		{"scripts", b.scripts},
 		{"sketches", b.sketches},
 		{"modules", b.modules},
 		{"atomicity", b.atomicity},

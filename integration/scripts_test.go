@@ -1,0 +1,181 @@
+package integration
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/resp/respclient"
+)
+
+// TestScriptsAgainstRedis runs each line of testdata/scripts.txt, in which ⏎ stands for the end of a line, on a server and on redis-server, with one
+// key and one argument, in both protocols: replies and error messages must be the same.
+func TestScriptsAgainstRedis(t *testing.T) {
+	godwitOnly(t)
+	t.Parallel()
+	raw, err := os.ReadFile("testdata/scripts.txt")
+	require.NoError(t, err)
+	theirs := startRedis(t)
+	ours := startServer(t).Addr
+	for _, proto := range []int{2, 3} {
+		dial := func(addr string) *respclient.Client {
+			c, err := respclient.Dial("tcp", addr)
+			require.NoError(t, err)
+			t.Cleanup(func() { c.Close() })
+			do(t, c, "FLUSHALL")
+			_, err = c.Do("HELLO", proto)
+			require.NoError(t, err)
+			return c
+		}
+		a, b := dial(ours), dial(theirs)
+		n := 0
+		for _, line := range strings.Split(string(raw), "\n") {
+			if line == "" || strings.HasPrefix(line, "# ") {
+				continue
+			}
+			n++
+			script := strings.ReplaceAll(line, "⏎", "\n")
+			got, err := a.Do("EVAL", script, 1, "k1", "a1")
+			require.NoError(t, err, line)
+			want, err := b.Do("EVAL", script, 1, "k1", "a1")
+			require.NoError(t, err, line)
+			assert.Equal(t, want.String(), got.String(), "RESP%d: %s", proto, line)
+		}
+		require.Greater(t, n, 500)
+	}
+}
+
+// TestHostileScripts: each ends with an error that says so, in bounded time, and the server goes on.
+func TestHostileScripts(t *testing.T) {
+	godwitOnly(t)
+	t.Parallel()
+	s := startServer(t, "--busy-reply-threshold", "100")
+	c := s.dial(t)
+	cases := []struct{ script, want string }{
+		{"local s = 'x' while true do s = s .. s end", "too large"},
+		{"return ('x'):rep(1e9)", "too large"},
+		{"return ('x'):rep(2^31-1)", "too large"},
+		{"return #table.concat({('x'):rep(4e8),('x'):rep(4e8)})", "too large"},
+		{"return #(('x'):rep(1e5):gsub('x',('y'):rep(1e5)))", "too large"},
+		{"local t = {} while true do t[#t+1] = ('x'):rep(100000)..#t end", "not enough memory"},
+		{"local function f() return f() + 1 end return f()", "stack overflow"},
+		{"local t = setmetatable({},{}) getmetatable(t).__index = function(t,k) return t[k] end return t.x", "stack overflow"},
+		{"local t = setmetatable({},{}) getmetatable(t).__index = t return t.x", "loop in gettable"},
+		{"local function f() return pcall(f) end return select(2,f())", ""},
+		{"local f f = function() return coroutine.wrap(f)() end f()", "C stack overflow"},
+		{"local function f(t) table.sort(t,function(a,b) f({1,2}) return false end) end f({1,2})", "stack overflow"},
+		{"return string.find(('a'):rep(50000),('a?'):rep(50000)..('a'):rep(50000))", "pattern too complex"},
+		{"return loadstring('return '..('('):rep(100000)..'1'..(')'):rep(100000))()", ""},
+		{"return loadstring('return '..('-'):rep(100000)..'1')", ""},
+		{"return select(2,loadstring('return '..('not '):rep(100000)..'1'))", ""},
+		{"return select(2,loadstring('return 1'..('+1'):rep(100000)))", ""},
+		{"return select(2,loadstring('return 1'..('..1'):rep(100000)))", ""},
+		{"return select(2,loadstring('return a'..('.a'):rep(100000)))", ""},
+		{"return select(2,loadstring('return '..('{'):rep(100000)))", ""},
+		{"return select(2,loadstring(('if x then '):rep(100000)))", ""},
+		{"return select(2,loadstring('local a = '..('function() '):rep(100000)))", ""},
+		{"return unpack({},1,1e8)", "too many results to unpack"},
+		{"return string.byte(('x'):rep(1e6),1,-1)", "string slice too long"},
+		{"local t = {} t[1] = t return #tostring(t)", ""},
+		{"return string.format('%99999d',1)", "invalid format"},
+		{"return table.concat({},'x',1,1e9)", "invalid value"},
+		{"local t = setmetatable({},{__gc=function() while true do end end}) t = nil return 1", ""},
+		{"return load(function() return 'x=' end)", ""},
+	}
+	for _, k := range cases {
+		v, err := c.Do("EVAL", k.script, 0)
+		require.NoError(t, err, k.script)
+		if k.want != "" {
+			require.Contains(t, v.Text(), k.want, k.script)
+		}
+		require.Equal(t, "PONG", do(t, c, "PING").Text())
+	}
+}
+
+// TestBusyScript: while a script is over its time others are told so at once, whatever the number of loops; it can be killed, even when it catches
+// errors, but not after it has written.
+func TestBusyScript(t *testing.T) {
+	godwitOnly(t)
+	t.Parallel()
+	for _, args := range [][]string{{}, {"--io-threads", "3"}} {
+		s := startServer(t, append(args, "--busy-reply-threshold", "50")...)
+		const forever = "while true do pcall(function() while true do end end) end"
+		for _, script := range []string{forever, "return string.find(('a'):rep(200),('a-'):rep(40)..'b')"} {
+			busy, other := s.dial(t), s.dial(t)
+			busy.Queue("SET", "before", "1")
+			busy.Queue("EVAL", script, 0)
+			busy.Queue("PING")
+			require.NoError(t, busy.Flush())
+			eventually(t, "others are told", func() bool {
+				v, err := other.Do("GET", "x")
+				return err == nil && strings.HasPrefix(v.Text(), "BUSY Redis is busy running a script.")
+			})
+			late := s.dial(t)
+			v, err := late.Do("GET", "x")
+			require.NoError(t, err)
+			require.Contains(t, v.Text(), "BUSY", "one that connects now is told too")
+			v, err = other.Do("SHUTDOWN")
+			require.NoError(t, err)
+			require.Contains(t, v.Text(), "BUSY")
+			require.Equal(t, "OK", do(t, other, "SCRIPT", "KILL").Text())
+			for _, want := range []string{"OK", "ERR Script killed by user with SCRIPT KILL. script:", "PONG"} {
+				v, err := busy.Receive()
+				require.NoError(t, err)
+				require.Contains(t, v.Text(), want)
+			}
+			v, err = other.Do("SCRIPT", "KILL")
+			require.NoError(t, err)
+			require.Equal(t, "NOTBUSY No scripts in execution right now.", v.Text())
+		}
+		wrote, other := s.dial(t), s.dial(t)
+		wrote.Queue("EVAL", "redis.call('SET','half','done') "+forever, 0)
+		require.NoError(t, wrote.Flush())
+		eventually(t, "it cannot be killed", func() bool {
+			v, err := other.Do("SCRIPT", "KILL")
+			return err == nil && strings.HasPrefix(v.Text(), "UNKILLABLE ")
+		})
+		require.NoError(t, wrote.Close(), "its client goes away")
+		v, err := other.Do("PING")
+		require.NoError(t, err)
+		require.Contains(t, v.Text(), "BUSY")
+		other.Queue("SHUTDOWN", "NOSAVE")
+		require.NoError(t, other.Flush())
+		eventually(t, "the server ends", func() bool { return !answers("tcp", s.Addr) })
+	}
+}
+
+// TestScriptedLock: the usual script that unlocks by value, from many clients at once, through go-redis, which falls back from EVALSHA to EVAL.
+func TestScriptedLock(t *testing.T) {
+	everywhere(t, func(e *env) {
+		unlock := redis.NewScript("if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) else return 0 end")
+		var inside, most, rounds atomic.Int64
+		together(8, func(w int) {
+			for i := range 20 {
+				token := fmt.Sprint(w, "-", i)
+				for !e.c.SetNX(e.ctx, "lock", token, 30*time.Second).Val() {
+					time.Sleep(time.Millisecond)
+				}
+				if n := inside.Add(1); n > most.Load() {
+					most.Store(n)
+				}
+				assert.EqualValues(e, 0, unlock.Run(e.ctx, e.c, []string{"lock"}, "another").Val())
+				inside.Add(-1)
+				assert.EqualValues(e, 1, unlock.Run(e.ctx, e.c, []string{"lock"}, token).Val())
+				rounds.Add(1)
+			}
+		})
+		require.EqualValues(e, 1, most.Load())
+		require.EqualValues(e, 160, rounds.Load())
+		require.Equal(e, []bool{true}, e.c.ScriptExists(e.ctx, unlock.Hash()).Val())
+		require.NoError(e, e.c.ScriptFlush(e.ctx).Err())
+		require.Equal(e, []bool{false}, e.c.ScriptExists(e.ctx, unlock.Hash()).Val())
+		require.EqualError(e, e.c.EvalSha(e.ctx, unlock.Hash(), []string{"lock"}).Err(), "NOSCRIPT No matching script. Please use EVAL.")
+	})
+}
