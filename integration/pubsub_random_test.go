@@ -47,7 +47,6 @@ CLIENT TRACKING OFF
 CLIENT CACHING YES
 CLIENT CACHING NO
 CLIENT TRACKINGINFO
-CLIENT GETREDIR
 GET K
 GET K
 GET K
@@ -64,7 +63,7 @@ DEL K K
 RENAME K K
 COPY K K
 EXPIRE K 100
-SET K a PXAT 1
+PEXPIREAT K 1
 INCR K
 RPUSH K a
 LPOP K
@@ -126,11 +125,8 @@ func (e *ensemble) heard(i int, fence string) []string {
 		}
 		s := render(v)
 		for j, id := range e.ids {
-			s = strings.ReplaceAll(s, fmt.Sprintf(" %d]", id), fmt.Sprintf(" $%d]", j))
+			s = strings.ReplaceAll(s, fmt.Sprintf(`"tracking-redir-broken" %d]`, id), fmt.Sprintf(`"tracking-redir-broken" $%d]`, j))
 			s = strings.ReplaceAll(s, fmt.Sprintf(`"redirect" %d `, id), fmt.Sprintf(`"redirect" $%d `, j))
-			if s == fmt.Sprint(id) {
-				s = fmt.Sprintf("$%d", j)
-			}
 			if strings.Contains(s, `"proto"`) {
 				s = "hello"
 			}

@@ -150,11 +150,12 @@ func TestSlowSubscribers(t *testing.T) {
 
 		// The soft limit, for longer than its seconds.
 		do(t, c, "CONFIG", "SET", "client-output-buffer-limit", "pubsub 0 100kb 1")
-		_, forgiven := slow(t, s), slow(t, s)
+		_, forgiven := slow(t, s), s.dial(t)
+		do(t, forgiven, "SUBSCRIBE", "news")
 		for range 60 {
 			do(t, c, "PUBLISH", "news", strings.Repeat("x", 100<<10))
 		}
-		forgiven.Timeout = patience
+		forgiven.Timeout, good.Timeout = patience, patience
 		go func() {
 			for {
 				if _, err := forgiven.Receive(); err != nil {

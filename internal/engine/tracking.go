@@ -128,7 +128,7 @@ func (e *Engine) limitTracking() {
 		return
 	}
 	for n := 0; int64(s.table.Len()) > limit && n < evictTracked; n++ {
-		e.invalidate(s.table.Any())
+		e.invalidate(s.table.Any(), nil)
 	}
 }
 
@@ -140,15 +140,15 @@ func (e *Engine) keyInvalid(key []byte) {
 	}
 	s.bcast.Changed(key, e.current)
 	if s.table.Len() > 0 {
-		e.invalidate(key)
+		e.invalidate(key, e.current)
 	}
 }
 
-// invalidate tells those who have read the key, and forgets that they have.
-func (e *Engine) invalidate(key []byte) {
+// invalidate tells those who have read the key, and forgets that they have. by has changed it: it does not want to know under NOLOOP.
+func (e *Engine) invalidate(key []byte, by *Client) {
 	e.tracking.table.Take(key, func(id uint64) {
 		c := e.clients.byID[id]
-		if c == nil || c.track == nil || c.track.Bcast || c.track.NoLoop && c == e.current {
+		if c == nil || c.track == nil || c.track.Bcast || c.track.NoLoop && c == by {
 			return
 		}
 		w := resp.Writer{Buf: e.pushing.scratch[:0]}
