@@ -152,7 +152,7 @@ EXPIRE K 100
 EXPIRE K -1
 EXPIRE K 0
 EXPIRE K 100 NX
-EXPIRE K 100 GT
+EXPIRE K 50 GT
 PEXPIREAT K 1
 PERSIST K
 RENAME K K
@@ -270,7 +270,8 @@ func TestKeyEventsAgainstRedis(t *testing.T) {
 		}
 	}
 	var history []string
-	for range 200 {
+	differ := map[string]bool{} // commands
+	for round := 0; round < 200 && len(differ) < 10; round++ {
 		batch := make([]string, 100)
 		for i := range batch {
 			batch[i] = fillTemplate(rng, templates[rng.IntN(len(templates))])
@@ -279,9 +280,11 @@ func TestKeyEventsAgainstRedis(t *testing.T) {
 		wantReplies, want := redis.run(t, batch)
 		for i, command := range batch {
 			history = append(history, command)
-			if fmt.Sprint(got[i]) != fmt.Sprint(want[i]) {
-				t.Fatalf("%s\n got %q, reply %s\nwant %q, reply %s\nafter\n%s", command, got[i], gotReplies[i], want[i], wantReplies[i],
-					strings.Join(history[max(0, len(history)-30):], "\n"))
+			name, _, _ := strings.Cut(command, " ")
+			if fmt.Sprint(got[i]) != fmt.Sprint(want[i]) && !differ[name] {
+				differ[name] = true
+				t.Errorf("%s\n got %q, reply %s\nwant %q, reply %s\nafter\n%s", command, got[i], gotReplies[i], want[i], wantReplies[i],
+					strings.Join(history[max(0, len(history)-8):], "\n"))
 			}
 		}
 	}

@@ -148,11 +148,12 @@ func (e *ensemble) step(n, i int, commands []string) [][]string {
 		}
 		e.conns[i].Queue(args...)
 	}
-	out := make([][]string, len(e.conns)+1)
-	out[len(e.conns)] = e.heard(i, fmt.Sprintf("fence %d", n))
+	out := make([][]string, len(e.conns))
+	own := e.heard(i, fmt.Sprintf("fence %d", n)) // a broadcast may come in front of this or behind
 	for j := range e.conns {
 		out[j] = e.heard(j, fmt.Sprintf("fence %d.%d", n, j))
 	}
+	out[i] = append(own, out[i]...)
 	return out
 }
 

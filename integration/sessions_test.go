@@ -247,6 +247,9 @@ func (st *stage) gather() []string {
 // expect holds what comes against the wanted lines.
 func (st *stage) expect(t *testing.T, s *talkStep) {
 	t.Helper()
+	if len(s.want) == 0 {
+		time.Sleep(20 * time.Millisecond) // nothing tells that it was done
+	}
 	var got []string
 	for _, line := range s.want {
 		name, _, _ := strings.Cut(line, ": ")

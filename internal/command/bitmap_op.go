@@ -74,7 +74,7 @@ func bitopCmd(c *engine.Ctx) {
 	// Sources that are due are deleted first: a lookup that deletes would end the life of the bytes looked up before.
 	n := 0
 	for _, key := range c.Args[3:] {
-		e := c.DB.Lookup(key)
+		e := c.DB.LookupRead(key)
 		if !isString(c, e) {
 			return
 		}
@@ -111,7 +111,7 @@ func bitSources(c *engine.Ctx) [][]byte {
 	sources := make([][]byte, len(c.Args)-3)
 	scratch := make([][24]byte, len(sources))
 	for i, key := range c.Args[3:] {
-		if e := c.DB.LookupRead(key); e.Exists() {
+		if e := c.DB.Peek(key); e.Exists() {
 			sources[i] = c.DB.StringBytes(e, &scratch[i])
 		}
 	}

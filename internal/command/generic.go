@@ -350,7 +350,7 @@ func objectCommand() *engine.Command {
 
 // objectEntry finds the key of an OBJECT subcommand; a missing one is answered with null.
 func objectEntry(c *engine.Ctx) (object.Entry, bool) {
-	e := c.DB.Query(c.Args[2])
+	e := c.DB.Inspect(c.Args[2])
 	if !e.Exists() {
 		c.Null()
 	}

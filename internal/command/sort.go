@@ -283,8 +283,7 @@ func (o *sortOptions) storeTo(c *engine.Ctx, items []sortItem) {
 		storedNothing(c, o.store)
 		return
 	}
-	c.DB.Delete(o.store)
-	l := object.AsList(c.DB.Create(o.store, object.List, object.EncListpack, listpack.Empty()))
+	l := object.AsList(c.DB.CreateOver(o.store, object.List, object.EncListpack, listpack.Empty()))
 	l.MakeRoom(len(buf), n)
 	start := 0
 	for _, end := range ends {

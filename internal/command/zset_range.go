@@ -196,24 +196,15 @@ func zrangestoreCmd(c *engine.Ctx) {
 
 // storeZSet makes what b holds, if anything, the value of key and answers with its size.
 func storeZSet(c *engine.Ctx, key []byte, b *object.ZBuilder, event string) {
-	old := c.DB.Lookup(key)
-	if old.Exists() {
-		c.DB.Remove(c.DB.Open(old))
-	}
-	switch {
-	case b != nil && b.Len() > 0:
-		b.Store(c.DB.Create(key, object.ZSet, object.EncListpack, listpack.Empty()))
-		c.Changed(key)
-		c.Notify(keyspace.EvZSet, event, key)
-		c.Dirty(1)
-		c.Int(int64(b.Len()))
+	if b == nil || b.Len() == 0 {
+		storedNothing(c, key)
 		return
-	case old.Exists():
-		c.Changed(key)
-		c.Notify(keyspace.EvGeneric, "del", key)
-		c.Dirty(1)
 	}
-	c.Int(0)
+	b.Store(c.DB.CreateOver(key, object.ZSet, object.EncListpack, listpack.Empty()))
+	c.Changed(key)
+	c.Notify(keyspace.EvZSet, event, key)
+	c.Dirty(1)
+	c.Int(int64(b.Len()))
 }
 
 // zremrange is ZREMRANGEBYRANK and its like; event is the command's name.

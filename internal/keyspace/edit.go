@@ -21,6 +21,14 @@ func (db *DB) Create(key []byte, t object.Type, kind object.Encoding, packed []b
 	return db.Open(db.insert(db.ks.Hash(key), key, object.PackedValue(db.ks.A, t, kind, packed), 0))
 }
 
+// CreateOver is Create for a key in whose place there may be another value, which is dropped: then the key is not a new one.
+func (db *DB) CreateOver(key []byte, t object.Type, kind object.Encoding, packed []byte) *object.Edit {
+	if !db.Delete(key) {
+		return db.Create(key, t, kind, packed)
+	}
+	return db.Open(db.place(db.ks.Hash(key), key, object.PackedValue(db.ks.A, t, kind, packed), 0))
+}
+
 // Remove deletes the key of x. The Edit must not be used again.
 func (db *DB) Remove(x *object.Edit) {
 	e := x.E

@@ -315,6 +315,17 @@ func (db *DB) Query(key []byte) object.Entry {
 	return e
 }
 
+// Inspect is Query for looking at the key itself (OBJECT): a miss is counted but not announced.
+func (db *DB) Inspect(key []byte) object.Entry {
+	_, e := db.live(key)
+	if e.Exists() {
+		db.ks.Stats.Hits++
+	} else {
+		db.ks.Stats.Misses++
+	}
+	return e
+}
+
 // Peek is Lookup without touching the access time or counting (DEBUG, internal checks).
 func (db *DB) Peek(key []byte) object.Entry {
 	_, e := db.live(key)

@@ -40,8 +40,15 @@ func (db *DB) set(h uint64, old object.Entry, key []byte, v object.Value, deadli
 	return ne
 }
 
-// insert adds a key that is known to be absent.
+// insert adds a key that is known to be absent, and announces it as new.
 func (db *DB) insert(h uint64, key []byte, v object.Value, deadline int64) object.Entry {
+	e := db.place(h, key, v, deadline)
+	db.ks.Notify(EvNew, "new", key, db.id)
+	return e
+}
+
+// place is insert without the announcement.
+func (db *DB) place(h uint64, key []byte, v object.Value, deadline int64) object.Entry {
 	ks := db.ks
 	if deadline == KeepTTL {
 		deadline = 0
@@ -51,7 +58,6 @@ func (db *DB) insert(h uint64, key []byte, v object.Value, deadline int64) objec
 	db.resized()
 	db.deadlineChanged(h, e, 0, deadline)
 	db.announce(key, v.Type)
-	db.ks.Notify(EvNew, "new", key, db.id)
 	return e
 }
 
