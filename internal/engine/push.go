@@ -21,15 +21,17 @@ type pushState struct {
 	scratch  []byte    // the message that is being published
 	channel  []byte    // of the keyspace event that is being published
 	spare    [][]byte  // buffers for replies of clients that no loop has lent one
+	bytes    int       // of spare, capacity
 	unused   int       // the fewest spare ones since the last tick
 }
 
 const (
-	// pushBuffer is the size in bytes of a fresh buffer for pushes, keepPush that of the largest one that is used again.
+	// pushBuffer is the size in bytes of a fresh buffer for pushes, keepPush that of the largest one that is used again: growing to what one batch
+	// publishes costs more than the copying.
 	pushBuffer = 512
-	keepPush   = 16 << 10
-	// maxSpare bounds the number of buffers that are kept.
-	maxSpare = 4096
+	keepPush   = 256 << 10
+	// maxSpare bounds the bytes of the buffers that are kept.
+	maxSpare = 16 << 20
 	// pushCheck is from how many bytes of unsent pushes on the client's limit is looked at.
 	pushCheck = 64 << 10
 )
@@ -133,6 +135,7 @@ func (e *Engine) LendBuffer() []byte {
 	b := p.spare[n]
 	p.spare[n] = nil
 	p.spare = p.spare[:n]
+	p.bytes -= cap(b)
 	p.unused = min(p.unused, n)
 	return b
 }
@@ -141,8 +144,9 @@ func (e *Engine) LendBuffer() []byte {
 func (e *Engine) TakeBack(list [][]byte) {
 	p := &e.pushing
 	for i, b := range list {
-		if cap(b) <= keepPush && len(p.spare) < maxSpare {
+		if cap(b) <= keepPush && p.bytes+cap(b) <= maxSpare {
 			p.spare = append(p.spare, b[:0])
+			p.bytes += cap(b)
 		}
 		list[i] = nil
 	}
@@ -153,6 +157,9 @@ func (e *Engine) trimSpare() {
 	p := &e.pushing
 	n := len(p.spare) - (p.unused+1)/2
 	if n = max(n, 0); n < len(p.spare) {
+		for _, b := range p.spare[n:] {
+			p.bytes -= cap(b)
+		}
 		clear(p.spare[n:])
 		p.spare = p.spare[:n]
 	}
