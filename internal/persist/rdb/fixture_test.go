@@ -216,7 +216,8 @@ func content(db *keyspace.DB, e object.Entry) string {
 		slices.Sort(out)
 	case object.ZSet:
 		object.AsZSet(x).Each(func(m listpack.Value, score float64) bool {
-			out = append(out, string(object.AppendScore(m.Append(nil), score)))
+			// A listpack keeps whole numbers as integers, so -0 turns to 0 there, as in Redis.
+			out = append(out, string(object.AppendScore(m.Append(nil), score+0)))
 			return true
 		})
 	case object.Hash:
