@@ -38,7 +38,7 @@ func mostly(p float64, good, bad hint) hint {
 func weights() map[string]int {
 	return map[string]int{
 		"flushall": 3, "flushdb": 8, "reset": 4, "quit": 2, "hello": 25, "swapdb": 25, "select": 60, "multi": 25, "exec": 5,
-		"discard": 5, "@connection": 25, "@server": 15, "config|set": 40, "@scripting": 30, "@pubsub": 20, "@cluster": 5,
+		"discard": 5, "@connection": 25, "@server": 15, "config|set": 40, "@scripting": 30, "eval": 150, "eval_ro": 60, "evalsha": 40, "script|flush": 5, "script|debug": 0, "@pubsub": 20, "@cluster": 5,
 		"auth": 5, "get": 200, "set": 400, "mset": 150, "setrange": 150, "append": 150, "copy": 150, "move": 60,
 		"del": 50, "unlink": 50, "getdel": 50, "scan": 50, "keys": 50, "xadd": 300, "zadd": 300, "hset": 300, "sadd": 300, "rpush": 200, "lpush": 200,
 		"hmset": 100, "spop": 40, "ltrim": 40, "zremrangebyrank": 40, "zremrangebyscore": 40, "zremrangebylex": 40, "lpop": 70, "rpop": 70, "zpopmin": 60, "zpopmax": 60,
@@ -67,7 +67,7 @@ func (g *Generator) junk() string {
 func hintTable() map[string]hint {
 	t := map[string]hint{}
 	for _, part := range []map[string]hint{typeHints(), nameHints(), timeHints(), bitHints(), connHints(), serverHints(), laterHints(),
-		collectionHints(), boundHints(), sortHints(), geoHints(), hllHints()} {
+		collectionHints(), boundHints(), sortHints(), geoHints(), hllHints(), scriptHints()} {
 		for k, v := range part {
 			t[k] = v
 		}
@@ -222,8 +222,6 @@ func laterHints() map[string]hint {
 		"xrange.start": id, "xrange.end": id, "xrevrange.start": id, "xrevrange.end": id, "xpending.start": id, "xpending.end": id, "xautoclaim.start": id,
 		"xread.milliseconds": oneOf("1", "2"), "xreadgroup.milliseconds": oneOf("1", "2"), "xclaim.ms": oneOf("0", "1000"),
 		"*.channel": oneOf("ch1", "ch2"), "*.shardchannel": oneOf("ch1"),
-		"*.script": oneOf("return 1", "return redis.call('get',KEYS[1])", "return {1,'a',{2}}", "return redis.call('set',KEYS[1],ARGV[1])", "return redis.error_reply('x')", "return nosuch", "syntax error"),
-		"*.sha1":   oneOf(strings.Repeat("0", 40), "e0e1f9fabfc9d4800c877a703b823ac0578ff8db", "x"),
 	}
 }
 
