@@ -214,6 +214,9 @@ func (a *Arena) Pointer(ref Ref) unsafe.Pointer {
 	return unsafe.Add(a.base[ref>>32], uint32(ref))
 }
 
+// Prefetch hints that the cache line at the offset in the block will be read soon.
+func (a *Arena) Prefetch(ref Ref, off int) { PrefetchAt(unsafe.Add(a.Pointer(ref), off)) }
+
 // Used is the number of bytes handed out, rounded up to size classes.
 func (a *Arena) Used() int64 {
 	var sum int64

@@ -25,7 +25,7 @@
 // Filters of RedisBloom (those without optMurmur3) have its hash, sizing and places of bits: probe i is bit (A + i·B) mod bits, or mod 2^n2 if n2 is not 0. Redis 8
 // loads them, and they come from there.
 //
-// Our own filters hash with MurmurHash3 and are laid out in cache lines of 64 bytes. A link of at least 4 KiB puts the bits of an item into n2 lines,
+// Our own filters hash with MurmurHash3 and are laid out in cache lines of 64 bytes. A link of at least 16 KiB puts the bits of an item into n2 lines,
 //
 //	line j = (A + j·B) scaled to the number of lines        (double hashing)
 //	bits in it = 9 bits each of a mix of the line's word and B
@@ -34,7 +34,7 @@
 // n2 = 2 with 0.6 %: see size. A smaller link is one area of bits (n2 is 0) with independent probes: with so few bits, (A + i·B) of different items would meet too
 // often for low error rates.
 //
-// The bits are sized for the error that the link really has, whole numbers of probes included: 9.97 bits an item for the first link at 1 %, where the theory's
+// The bits are sized for the error that the link really has, whole numbers of probes included: 9.95 bits an item for the first link at 1 %, where the theory's
 // bound is 9.585 without anything left for growth.
 //
 // # Errors that add up
@@ -152,7 +152,7 @@ func Bytes(head []byte) (n uint64) {
 }
 
 // firstShare is the part of the error rate that the first link of our own filters may use up, if there may be more links.
-const firstShare = 0.86
+const firstShare = 0.865
 
 // share is the error rate of link i of a filter with that rate.
 func share(opt uint32, rate float64, i int) float64 {

@@ -194,3 +194,38 @@ func (l *link) addLined(st Store, block int, h Hash) {
 		x += h.B
 	}
 }
+
+// Fetcher can bring bytes of a block into the cache.
+type Fetcher interface {
+	Head() []byte
+	Prefetch(block, off int)
+}
+
+const (
+	// fetchBits is from how many bits on a link is likely to be outside the cache.
+	fetchBits = 1 << 21
+	// fetchLinks is how many links are worth it: from the last one back they are smaller and smaller.
+	fetchLinks = 3
+)
+
+// Prefetch begins to bring what Has and Add will read for the item into the cache: some time before, so that the misses of several items overlap. It does
+// so for large links in lines only; all others cost more to ask for than it saves.
+func Prefetch(st Fetcher, item []byte) {
+	head := st.Head()
+	last := links(head) - 1
+	l := linkAt(head, last)
+	if l.n2 == 0 || l.bits < fetchBits || options(head)&optMurmur3 == 0 {
+		return
+	}
+	h := murmur128(item)
+	for i := last; i >= max(0, last-fetchLinks+1); i-- {
+		if l = linkAt(head, i); l.n2 == 0 || l.bits < fetchBits {
+			return
+		}
+		x, all := h.A, l.bits/lineBits
+		for range l.n2 {
+			st.Prefetch(i, int(among(x, all)*(lineBits/8)))
+			x += h.B
+		}
+	}
+}

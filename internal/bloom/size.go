@@ -5,7 +5,7 @@ import "math"
 const (
 	lineBits = 512 // of a cache line
 	// linedBits is from how many bits on a link is laid out in lines: what is smaller is in the nearest cache anyway.
-	linedBits = 1 << 15
+	linedBits = 1 << 17
 	// perWord is how many places in a line come from one word.
 	perWord = 7
 )

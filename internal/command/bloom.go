@@ -38,7 +38,7 @@ func bloomAddCommands() []*engine.Command {
 		}, engine.RW|engine.Insert, engine.Dbl("error_rate"), engine.Int("capacity"), expansion, engine.Tok("nonscaling").Opt()),
 		bfCommand(engine.Command{
 			Name: "bf.add", Arity: 3, Flags: bfWrite, Since: "1.0.0", Complexity: bfProbes,
-			Summary: "Adds an item to a Bloom filter, which is made if it is missing.", Run: bfAddCmd,
+			Summary: "Adds an item to a Bloom filter, which is made if it is missing.", Run: bfAddCmd, Touch: touchFilter,
 		}, engine.RW|engine.Insert, item),
 		bfCommand(engine.Command{
 			Name: "bf.madd", Arity: -3, Flags: bfWrite, Since: "1.0.0", Complexity: bfItems,

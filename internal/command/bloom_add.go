@@ -5,6 +5,7 @@ import (
 
 	"godwit/internal/bloom"
 	"godwit/internal/engine"
+	"godwit/internal/keyspace"
 	"godwit/internal/object"
 )
 
@@ -40,7 +41,7 @@ func bloomReadCommands() []*engine.Command {
 	return []*engine.Command{
 		bfCommand(engine.Command{
 			Name: "bf.exists", Arity: 3, Flags: bfRead, Since: "1.0.0", Complexity: bfProbes,
-			Summary: "Tells whether an item may be in a Bloom filter.", Run: bfExistsCmd,
+			Summary: "Tells whether an item may be in a Bloom filter.", Run: bfExistsCmd, Touch: touchFilter,
 		}, engine.RO, engine.Str("item")),
 		bfCommand(engine.Command{
 			Name: "bf.mexists", Arity: -3, Flags: bfRead, Since: "1.0.0", Complexity: bfItems,
@@ -68,6 +69,13 @@ func readFilter(c *engine.Ctx, key []byte) *object.Sketch {
 		return c.DB.Open(e).Sketch()
 	}
 	return nil
+}
+
+// touchFilter fetches what BF.ADD and BF.EXISTS will read.
+func touchFilter(db *keyspace.DB, argv [][]byte) {
+	if e := db.Peek(argv[1]); e.Exists() && e.Type() == object.TypeBloom {
+		bloom.Prefetch(db.Heap().LargeOf(e).(*object.Sketch), argv[2])
+	}
 }
 
 func bfExistsCmd(c *engine.Ctx) {

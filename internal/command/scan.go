@@ -40,7 +40,7 @@ type scanOptions struct {
 	match    []byte // nil: everything
 	noValues bool   // HSCAN NOVALUES
 	typed    bool
-	typeName string // when typed: the only type wanted
+	typeName string // when typed: the only type wanted, in any case
 }
 
 // scanKind says which command of the family parses its options.
@@ -114,7 +114,7 @@ func (o *scanOptions) parseOptions(c *engine.Ctx, args [][]byte, kind scanKind) 
 				o.match = nil
 			}
 		case kind == scanKeys && is(args[0], "type"):
-			o.typed, o.typeName = true, strings.ToLower(string(v))
+			o.typed, o.typeName = true, string(v)
 		default:
 			c.Err(engine.ErrSyntax)
 			return false
@@ -193,7 +193,7 @@ func scanCmd(c *engine.Ctx) {
 	r.done(o.walk(func(cursor uint64) (next uint64, seen int) {
 		next = c.DB.Scan(cursor, func(e object.Entry) {
 			seen++
-			if r.wants(e.Key()) && (!o.typed || o.typeName == e.Type().String()) {
+			if r.wants(e.Key()) && (!o.typed || strings.EqualFold(o.typeName, e.Type().String())) {
 				r.bulk(e.Key())
 			}
 		})

@@ -93,7 +93,9 @@ func ours(c *Config, patterns ...string) map[string]string {
 }
 
 // ofModule reports whether the directive is one of a module, which redis-server does not have without it.
-func ofModule(name string) bool { return strings.HasPrefix(name, "bf-") || strings.HasPrefix(name, "cf-") }
+func ofModule(name string) bool {
+	return strings.HasPrefix(name, "bf-") || strings.HasPrefix(name, "cf-")
+}
 
 func TestDefaultsAreRedisDefaults(t *testing.T) {
 	dir := t.TempDir()

@@ -189,7 +189,7 @@ func (d *Dict) Delete(h uint64, r arena.Ref) bool {
 // Prefetch asks for the bucket of h to be brought into the cache, without waiting for it.
 func (d *Dict) Prefetch(h uint64) {
 	if d.used != 0 {
-		prefetch(unsafe.Pointer(d.home(h)))
+		arena.PrefetchAt(unsafe.Pointer(d.home(h)))
 	}
 }
 
@@ -204,13 +204,13 @@ func (d *Dict) PrefetchEntry(h uint64) {
 	for m := matches(b[0], fpLanes(h)); m != 0; m &= m - 1 {
 		s := b[bits.TrailingZeros64(m)>>3&7]
 		if (s^tag)&^refMask == 0 {
-			prefetch(d.a.Pointer(arena.Ref(s & refMask)))
+			arena.PrefetchAt(d.a.Pointer(arena.Ref(s & refMask)))
 		}
 	}
 }
 
 // PrefetchRef asks for the block of an entry to be brought into the cache.
-func (d *Dict) PrefetchRef(r arena.Ref) { prefetch(d.a.Pointer(r)) }
+func (d *Dict) PrefetchRef(r arena.Ref) { arena.PrefetchAt(d.a.Pointer(r)) }
 
 // Unpause ends what Pause++ began, and makes up for the resize that deletes meanwhile could not start.
 func (d *Dict) Unpause() {

@@ -1,5 +1,7 @@
 package engine
 
+import "godwit/internal/keyspace"
+
 // Flag is one command flag; COMMAND INFO prints the names that flagNames gives them.
 type Flag uint64
 
@@ -221,6 +223,10 @@ type Command struct {
 	Sub             []*Command
 	Protected       bool // opened by enable-debug-command only
 	Run             func(c *Ctx)
+
+	// Touch, if set, begins to bring into the cache what Run will read of the first key's value. It is called for commands that are read ahead, when the key's entry
+	// has been fetched. It must cost less than the misses that it saves, and change nothing.
+	Touch func(db *keyspace.DB, argv [][]byte)
 
 	// Set by Seal.
 	parent   *Command

@@ -84,6 +84,9 @@ func (s *Sketch) BlockLen(i int) int { return s.blocks[i].n }
 // Block is block i, to be read.
 func (s *Sketch) Block(i int) []byte { return s.view(s.blocks[i]) }
 
+// Prefetch hints that the cache line at the offset of block i will be read soon.
+func (s *Sketch) Prefetch(i, off int) { s.h.A.Prefetch(s.blocks[i].ref, off) }
+
 // Change is the n bytes of block i from off on, to be changed.
 func (s *Sketch) Change(i, off, n int) []byte {
 	if s.tr != nil {

@@ -1,5 +1,7 @@
 package server
 
+import "godwit/internal/engine"
+
 // maxAhead is how many commands of a pipeline are read before the first of them runs: enough to overlap their cache misses, few
 // enough that what was fetched for the last is still there when it runs.
 const maxAhead = 16
@@ -16,7 +18,7 @@ type ahead struct {
 	ends    [maxAhead]int
 	used    [maxAhead]int // bytes
 	hashes  [maxAhead]uint64
-	keyed   [maxAhead]bool
+	cmds    [maxAhead]*engine.Command // nil: there is nothing to fetch
 }
 
 // fill parses the commands at the start of buf. A protocol error concerns what comes behind them.
@@ -63,16 +65,27 @@ func (a *ahead) command(i int) (argv [][]byte, used int) {
 	return a.args[from:a.ends[i]:a.ends[i]], a.used[i]
 }
 
-// prefetch fetches all buckets, then all entries: each of the second depends on one of the first.
+// prefetch fetches all buckets, then all entries, then what some commands know that they will read of the values: each depends on the one before.
 func (a *ahead) prefetch(s *session) {
 	e := s.srv.eng
 	for i := range a.n {
 		argv, _ := a.command(i)
-		a.hashes[i], a.keyed[i] = e.Prefetch(s.cl, argv)
+		a.hashes[i], a.cmds[i] = e.Prefetch(s.cl, argv)
+	}
+	values := false
+	for i := range a.n {
+		if cmd := a.cmds[i]; cmd != nil {
+			e.PrefetchEntry(s.cl, a.hashes[i])
+			values = values || cmd.Touch != nil
+		}
+	}
+	if !values {
+		return
 	}
 	for i := range a.n {
-		if a.keyed[i] {
-			e.PrefetchEntry(s.cl, a.hashes[i])
+		if cmd := a.cmds[i]; cmd != nil && cmd.Touch != nil {
+			argv, _ := a.command(i)
+			e.PrefetchValue(s.cl, cmd, argv)
 		}
 	}
 }
