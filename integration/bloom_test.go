@@ -2,7 +2,6 @@ package integration
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -193,11 +192,7 @@ func TestBloomTooLarge(t *testing.T) {
 	s := startServer(t, "--maxmemory", "100mb")
 	c := s.dial(t)
 	for _, args := range []string{"BF.RESERVE f 0.0000001 1073741824", "BF.RESERVE f 0.01 1073741824 NONSCALING", "BF.INSERT f CAPACITY 1073741824 ITEMS x"} {
-		var argv []any
-		for _, a := range strings.Fields(args) {
-			argv = append(argv, a)
-		}
-		v, err := c.Do(argv...)
+		v, err := c.Do(argsOf(args)...)
 		require.NoError(t, err)
 		require.Equal(t, "ERR Insufficient memory to create filter", v.Str, args)
 	}
