@@ -149,8 +149,12 @@ func geodistCmd(c *engine.Ctx) {
 		if ok && ok2 {
 			lon1, lat1 := geohash.Decode(geohash.Score(from))
 			lon2, lat2 := geohash.Decode(geohash.Score(to))
+			d, exact := geohash.Roughly(lon1, lat1, lon2, lat2)
+			if !exact && !geohash.Settled(d/unit) {
+				d = geohash.Distance(lon1, lat1, lon2, lat2)
+			}
 			var text [32]byte
-			c.Bulk(geohash.AppendMeters(text[:0], geohash.Distance(lon1, lat1, lon2, lat2)/unit))
+			c.Bulk(geohash.AppendMeters(text[:0], d/unit))
 			return
 		}
 	}

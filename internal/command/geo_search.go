@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"godwit/internal/engine"
@@ -14,10 +15,14 @@ type geoSearch struct {
 	area     geohash.Area
 	spans    []geohash.Span
 	walk     object.ZWalk
+	parts    []geoPart
 	hits     []geoHit
 	order    []geoKey
 	vertices []geohash.Point
 }
+
+// geoPart are the hits of one span.
+type geoPart struct{ span, from, to int }
 
 // geoHit is a place in the area.
 type geoHit struct {
@@ -70,49 +75,70 @@ func (g *geoSearch) run(c *engine.Ctx, form geoForm) {
 	}
 }
 
+// find collects the places of all spans. The spans are walked by rising scores, which spares most of the searching; g.order lists the places in the
+// order of the spans, which is Redis's. Only where ANY ends the search early the walk itself goes in that order.
+func (g *geoSearch) find(q *geoQuery) {
+	g.hits, g.order = g.hits[:0], g.order[:0]
+	g.spans = g.area.Spans(g.spans[:0])
+	measure := q.dir != anyDirection || q.withDist || q.dst != nil && q.storeDist
+	g.parts = g.parts[:0]
+	for i := range g.spans {
+		g.parts = append(g.parts, geoPart{span: i})
+	}
+	if !q.any {
+		slices.SortFunc(g.parts, func(a, b geoPart) int { return cmp.Compare(g.spans[a.span].Low, g.spans[b.span].Low) })
+	}
+	limit := math.MaxInt
+	if q.any {
+		limit = int(min(q.count, math.MaxInt32))
+	}
+	for i := range g.parts {
+		p := &g.parts[i]
+		p.from = len(g.hits)
+		g.walkSpan(&g.spans[p.span], measure, limit)
+		p.to = len(g.hits)
+	}
+	slices.SortFunc(g.parts, func(a, b geoPart) int { return a.span - b.span })
+	for _, p := range g.parts {
+		for i := p.from; i < p.to; i++ {
+			g.order = append(g.order, geoKey{g.hits[i].meters, uint32(i), uint32(len(g.order))})
+		}
+	}
+}
+
 // fruitless is how many places outside the area's rectangles a walk passes before it leaps over the others: about what a leap costs.
 const fruitless = 12
 
-// find collects the places, in the order of the spans.
-func (g *geoSearch) find(q *geoQuery) {
-	g.hits = g.hits[:0]
-	g.spans = g.area.Spans(g.spans[:0])
-	measure := q.dir != anyDirection || q.withDist || q.dst != nil && q.storeDist
+// walkSpan adds the places of a span to the hits, up to a limit of all.
+func (g *geoSearch) walkSpan(s *geohash.Span, measure bool, limit int) {
 	w := &g.walk
-	for i := range g.spans {
-		s := &g.spans[i]
-		misses := 0
-		for w.Seek(float64(s.Low)); ; {
-			score, ok := w.Score()
-			if !ok || score >= float64(s.High+1) {
-				break
-			}
-			z := uint64(score)
-			if !s.Has(z) {
-				if misses++; misses == fruitless {
-					misses = 0
-					next, ok := s.Next(z)
-					if !ok {
-						break
-					}
-					w.Seek(float64(next))
-					continue
-				}
-				w.Next()
-				continue
+	misses := 0
+	for w.Seek(float64(s.Low)); len(g.hits) < limit; w.Next() {
+		score, ok := w.Score()
+		if misses == fruitless && ok && score < float64(s.High+1) {
+			next, more := s.Next(uint64(score))
+			if !more {
+				return
 			}
 			misses = 0
-			if g.area.Has(z) {
-				hit := geoHit{place: w.Place(), score: score}
-				if measure {
-					hit.meters, hit.exact = g.area.Meters(z)
-				}
-				g.hits = append(g.hits, hit)
-				if q.any && int64(len(g.hits)) >= q.count {
-					return
-				}
+			w.Seek(float64(next))
+			score, ok = w.Score()
+		}
+		if !ok || score >= float64(s.High+1) {
+			return
+		}
+		z := uint64(score)
+		if !s.Has(z) {
+			misses++
+			continue
+		}
+		misses = 0
+		if g.area.Has(z) {
+			hit := geoHit{place: w.Place(), score: score}
+			if measure {
+				hit.meters, hit.exact = g.area.Meters(z)
 			}
-			w.Next()
+			g.hits = append(g.hits, hit)
 		}
 	}
 }
@@ -121,16 +147,12 @@ func (g *geoSearch) find(q *geoQuery) {
 type geoKey struct {
 	meters float64
 	hit    uint32
-	exact  bool
+	found  uint32 // the number in the order of the spans
 }
 
 // sort puts the first n places, by distance, to the front of g.order; without an order they stay as they were found. Of places at the same distance the
 // one that was found first comes first when all are sorted, and as partialSort leaves them when they are not: in Redis's order.
 func (g *geoSearch) sort(q *geoQuery, n int) {
-	g.order = g.order[:0]
-	for i := range g.hits {
-		g.order = append(g.order, geoKey{g.hits[i].meters, uint32(i), g.hits[i].exact})
-	}
 	compare := g.compare
 	switch {
 	case q.dir == anyDirection:
@@ -139,19 +161,16 @@ func (g *geoSearch) sort(q *geoQuery, n int) {
 		compare = func(a, b geoKey) int { return g.compare(b, a) }
 	}
 	if n == len(g.order) {
-		slices.SortFunc(g.order, func(a, b geoKey) int { return cmp.Or(compare(a, b), cmp.Compare(a.hit, b.hit)) })
+		slices.SortFunc(g.order, func(a, b geoKey) int { return cmp.Or(compare(a, b), cmp.Compare(a.found, b.found)) })
 		return
 	}
 	partialSort(g.order, n, compare)
 }
 
-// near is how close, relatively, two distances must be for their last bits to decide.
-const near = 1e-11
-
 // compare orders by distance. What is computed quickly decides unless the two are close.
 func (g *geoSearch) compare(a, b geoKey) int {
-	if d := a.meters - b.meters; d > near*a.meters || d < -near*b.meters {
-		return cmp.Compare(a.meters, b.meters)
+	if order, close := geohash.Compare(a.meters, b.meters); !close {
+		return order
 	}
 	if g.hits[a.hit].score == g.hits[b.hit].score {
 		return 0
@@ -200,19 +219,10 @@ func (g *geoSearch) answer(q *geoQuery, n int) {
 // appendDistance appends the distance in units of that many meters. Only where the four decimals hang on the last bits are these computed.
 func (g *geoSearch) appendDistance(dst []byte, i uint32, unit float64) []byte {
 	h := &g.hits[i]
-	if !h.exact {
-		t := h.meters / unit * 1e4
-		if t >= 1<<52 || closeToHalf(t, t*near) {
-			g.exactly(i)
-		}
+	if !h.exact && !geohash.Settled(h.meters/unit) {
+		g.exactly(i)
 	}
 	return geohash.AppendMeters(dst, h.meters/unit)
-}
-
-// closeToHalf reports whether t could be rounded up as well as down, being that uncertain.
-func closeToHalf(t, doubt float64) bool {
-	f := t - float64(int64(t)) - 0.5
-	return -doubt <= f && f <= doubt
 }
 
 // store makes the first n places a sorted set.

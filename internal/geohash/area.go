@@ -248,16 +248,6 @@ func (a *Area) quick(lon, lat float64) float64 {
 	return float64(u*u) + float64(a.cosLat*a.cosAt(dlat)*v*v)
 }
 
-// halfSine is sin(d/2), by four terms of its series where they are enough.
-func halfSine(d float64) float64 {
-	h := d / 2
-	if math.Abs(h) > 0.1 {
-		return math.Sin(h)
-	}
-	q := h * h
-	return h * (1 - q/6*(1-q/20*(1-q/42)))
-}
-
 // cosAt is the cosine of a latitude that far, in radians, from the center's.
 func (a *Area) cosAt(dlat float64) float64 {
 	u := halfSine(dlat)
@@ -267,11 +257,10 @@ func (a *Area) cosAt(dlat float64) float64 {
 // Meters is the distance of a score's place from the center. exact reports that it is Distance's; else it is good to 1e-12 of its value.
 func (a *Area) Meters(score uint64) (d float64, exact bool) {
 	lon, lat := Decode(score)
-	h := a.quick(lon, lat)
-	if h > 0.98 {
-		return a.Exactly(score), true // so far around the Earth the last bits of a haversine are centimeters
+	if d, ok := fromHaversine(a.quick(lon, lat)); ok {
+		return d, false
 	}
-	return 2 * radius * math.Asin(math.Sqrt(h)), false
+	return a.Exactly(score), true
 }
 
 // Exactly is Distance from the center for a score.

@@ -24,3 +24,51 @@ func Distance(lon1, lat1, lon2, lat2 float64) float64 {
 	}
 	return 2 * radius * arcsine(math.Sqrt(float64(u*u)+c))
 }
+
+// Roughly is Distance, good to 1e-12 of its value, in a tenth of the time. exact reports that it is Distance's.
+func Roughly(lon1, lat1, lon2, lat2 float64) (d float64, exact bool) {
+	r1, r2 := radians(lat1), radians(lat2)
+	u, v := halfSine(r2-r1), halfSine(radians(lon2)-radians(lon1))
+	if d, ok := fromHaversine(float64(u*u) + float64(math.Cos(r1)*math.Cos(r2)*v*v)); ok {
+		return d, false
+	}
+	return Distance(lon1, lat1, lon2, lat2), true
+}
+
+// fromHaversine is a distance good to 1e-12, unless it is nearly half way around the Earth, where the last bits of a haversine are centimeters.
+func fromHaversine(h float64) (d float64, ok bool) {
+	return 2 * radius * math.Asin(math.Sqrt(min(h, 1))), h <= 0.98
+}
+
+// halfSine is sin(d/2), by four terms of its series where they are enough.
+func halfSine(d float64) float64 {
+	h := d / 2
+	if math.Abs(h) > 0.1 {
+		return math.Sin(h)
+	}
+	q := h * h
+	return h * (1 - q/6*(1-q/20*(1-q/42)))
+}
+
+// Settled reports whether a distance in any unit, good to 1e-12, has the four decimals of the exact one.
+func Settled(d float64) bool {
+	t := d * 1e4
+	if t >= 1<<40 {
+		return false
+	}
+	return math.Abs(t-math.Floor(t)-0.5) > t*near
+}
+
+// near is how close, relatively, two distances must be for their last bits to decide.
+const near = 1e-11
+
+// Compare orders two distances good to 1e-12: close reports that it takes exact ones.
+func Compare(a, b float64) (order int, close bool) {
+	switch d := a - b; {
+	case d > near*a:
+		return 1, false
+	case d < -near*b:
+		return -1, false
+	}
+	return 0, true
+}

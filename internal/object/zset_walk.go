@@ -5,6 +5,7 @@ import (
 
 	"godwit/internal/arena"
 	"godwit/internal/listpack"
+	"godwit/internal/skiplist"
 )
 
 // ZWalk walks over a sorted set upwards and leaps to scores, for searches that decide on the way what they need: no ranks are counted and no
@@ -17,8 +18,11 @@ import (
 //
 // It is good until the set is changed, as are the places that it gives.
 type ZWalk struct {
-	l    *zsetLarge
-	node arena.Ref
+	l      *zsetLarge
+	node   arena.Ref
+	finger skiplist.Finger
+	passed float64 // no score before the node is higher
+	sought bool
 
 	lp    []byte // the packed form, and all its pairs: it is read once, however often the walk leaps
 	pairs []zpair
@@ -36,6 +40,7 @@ type ZPlace uint64
 // Open begins to walk over the set. Seek comes next.
 func (w *ZWalk) Open(z SortedSet) {
 	w.l, w.pairs, w.i = nil, w.pairs[:0], 0
+	w.finger, w.sought = skiplist.Finger{}, false
 	if l, ok := z.large(); ok {
 		w.l = l
 		return
@@ -49,10 +54,14 @@ func (w *ZWalk) Open(z SortedSet) {
 // Close forgets the set, whose memory the walk would keep otherwise.
 func (w *ZWalk) Close() { w.l, w.lp = nil, nil }
 
-// Seek goes to the first member with that score or a higher one. O(log N).
+// Seek goes to the first member with that score or a higher one. O(log N), less if that is not far behind the last.
 func (w *ZWalk) Seek(score float64) {
 	if w.l != nil {
-		w.node = w.l.list.SeekScore(score, false).Next
+		if w.sought && w.passed < score && (w.node == 0 || w.l.list.Score(w.node) >= score) {
+			return // there already
+		}
+		w.node = w.l.list.SeekNear(&w.finger, score)
+		w.passed, w.sought = score, true
 		return
 	}
 	w.i = sort.Search(len(w.pairs), func(i int) bool { return w.pairs[i].score >= score })
@@ -78,6 +87,7 @@ func (w *ZWalk) Next() {
 		w.i++
 		return
 	}
+	w.passed = w.l.list.Score(w.node)
 	if w.node = w.l.list.Next(w.node); w.node != 0 {
 		w.l.dict.PrefetchRef(w.node)
 	}

@@ -345,6 +345,51 @@ func (l *List) SeekScore(score float64, past bool) Pos {
 	return l.pos(x, stop, rank)
 }
 
+// Finger remembers the way of a search, so that the next one for a place not far behind begins near its end. The zero value knows nothing yet; it is
+// good until the list changes.
+type Finger struct {
+	node  [MaxLevel]arena.Ref // on each level the last node before the place
+	score float64
+	set   bool
+}
+
+// SeekNear is the first node with that score or a higher one, 0 if there is none. If the last score was not higher it takes O(log D), D being
+// the nodes between, most of which the last search has brought into the cache; else O(log N).
+func (l *List) SeekNear(f *Finger, score float64) arena.Ref {
+	i, top := 0, l.levels-1
+	if f.set && f.score <= score {
+		for ; i < top; i++ {
+			to := l.link(f.node[i], i)
+			if to.next == 0 || i > 0 && to.score >= score || i == 0 && l.Score(to.next) >= score {
+				break
+			}
+		}
+	} else {
+		f.node[top], i = l.head, top
+	}
+	f.score, f.set = score, true
+	x := f.node[i]
+	var stop arena.Ref
+	for ; i >= 0; i-- {
+		for {
+			to := l.link(x, i)
+			if to.next == stop {
+				break
+			}
+			if i == 0 {
+				to.score = l.Score(to.next)
+			}
+			if to.score >= score {
+				stop = to.next
+				break
+			}
+			x = to.next
+		}
+		f.node[i] = x
+	}
+	return stop
+}
+
 // SeekMember is SeekScore by members: it makes sense in a list whose scores are all the same. O(log N).
 func (l *List) SeekMember(member []byte, past bool) Pos {
 	x, rank := l.head, uint32(0)

@@ -127,6 +127,24 @@ func (m *model) seek() {
 	m.pos(want, m.l.SeekScore(s, past))
 }
 
+// near leaps about with one finger, mostly upwards.
+func (m *model) near() {
+	var f Finger
+	s := m.score()
+	for range 1 + m.r.IntN(20) {
+		want, _ := slices.BinarySearchFunc(m.pairs, s, func(p pair, s float64) int { return cmp.Or(cmp.Compare(p.score, s), 1) })
+		got := m.l.SeekNear(&f, s)
+		if want == len(m.pairs) {
+			require.Zero(m.t, got)
+		} else {
+			require.Equal(m.t, m.pairs[want], m.at(got))
+		}
+		if next := m.score(); next > s || m.r.IntN(4) == 0 {
+			s = next
+		}
+	}
+}
+
 func (m *model) pos(want int, got Pos) {
 	require.Equal(m.t, want, got.Rank)
 	require.Equal(m.t, m.l.At(want-1), got.Prev)
@@ -172,6 +190,7 @@ func TestAgainstSortedSlice(t *testing.T) {
 			m.rescore()
 		case k < 80:
 			m.seek()
+			m.near()
 		case k < 98 || len(m.pairs) < 100:
 			m.remove()
 		default:
