@@ -1,11 +1,11 @@
 package integration
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -200,6 +200,18 @@ func fillTemplate(rng *rand.Rand, template string) string {
 	return strings.Join(words, " ")
 }
 
+var seedFlag = flag.Uint64("seed", 0, "seed of the random comparisons of messages and events (0: a random one)")
+
+// seeded is a random source whose seed a failing test shows.
+func seeded(t *testing.T) *rand.Rand {
+	seed := *seedFlag
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("seed %d", seed)
+	return rand.New(rand.NewPCG(seed, 8))
+}
+
 // listener hears all events of one server.
 type listener struct {
 	commands, events *respclient.Client
@@ -258,9 +270,7 @@ func (l *listener) known(t *testing.T, command string) bool {
 func TestKeyEventsAgainstRedis(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t)
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 6))
+	rng := seeded(t)
 	ours := listen(t, startServer(t).Addr, "KEAmn")
 	redis := listen(t, startRedis(t), "KEAmn")
 	var templates []string

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -188,9 +187,7 @@ func fillMessage(rng *rand.Rand, template string, conns int) string {
 func TestMessagesAgainstRedis(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t)
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 8))
+	rng := seeded(t)
 	const conns = 5
 	ours, redis := newEnsemble(t, startServer(t, "--io-threads", "4").Addr, conns), newEnsemble(t, startRedis(t), conns)
 	var history []string
@@ -212,7 +209,7 @@ func TestMessagesAgainstRedis(t *testing.T) {
 			continue
 		}
 		if sortedEach(got) != sortedEach(want) {
-			t.Fatalf("after\n%s\n got %q\nwant %q", strings.Join(history[max(0, len(history)-60):], "\n"), got, want)
+			t.Fatalf("after\n%s\n got %q\nwant %q", strings.Join(history[max(0, len(history)-100):], "\n"), got, want)
 		}
 	}
 }

@@ -100,8 +100,9 @@ func (c *Ctx) Notify(class keyspace.EventClass, event string, key []byte) {
 	c.E.KS.Notify(class, event, key, c.DB.ID())
 }
 
-// MayListen reports whether the client may subscribe: a script has nobody to hear the messages.
-func (c *Ctx) MayListen(bool) bool { return !c.Client.Internal }
+// MayListen reports whether the client may subscribe, to a shard channel or to another: a script has nobody to hear the messages, and a transaction may
+// not begin to listen to shards.
+func (c *Ctx) MayListen(shard bool) bool { return !c.Client.Internal && !(c.noBlock && shard) }
 
 // Changed announces that key of the client's database has another value now, or none: WATCH and client-side caching listen.
 func (c *Ctx) Changed(key []byte) { c.ChangedIn(c.DB, key) }

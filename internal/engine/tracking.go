@@ -190,7 +190,7 @@ func (e *Engine) sendInvalid(c *Client, keys []byte) {
 	case to.W.Proto == 3:
 		w.Array(2)
 		w.BulkString("invalidate")
-	case to != c && to.Class == ClassPubSub:
+	case c.track.Redirect != 0 && to.Class == ClassPubSub:
 		w.Array(3)
 		w.BulkString("message")
 		w.BulkString(invalidateChannel)
