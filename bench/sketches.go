@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -18,6 +19,7 @@ type sketchCase struct {
 	name  string
 	args  []string // what follows redis-benchmark's common arguments: a command; __rand_int__ is a number below the group's keys
 	scale float64  // of the plan's number of operations
+	keys  int      // what __rand_int__ is drawn from, if it is not what the group says
 
 	// against names an earlier case of the group that this one is compared with on the same server; "" compares with the same case on Redis.
 	against string
@@ -39,7 +41,41 @@ func sketchGroups(p *plan) []sketchGroup {
 
 // moduleGroups are the commands that Redis has in modules only. They are measured on Godwit alone, beside its own SET and GET.
 func moduleGroups(p *plan) []sketchGroup {
-	return []sketchGroup{throttleGroup(p)}
+	return []sketchGroup{throttleGroup(p), bloomGroup(p)}
+}
+
+// bloomPerCommand is how many items a command of the load adds.
+const bloomPerCommand = 100
+
+// bloomGroup has a filter for ten times the plan's number of elements at 1 %, half full of every second item, beside as many strings as there are elements. So about
+// half of the items that the cases ask for are there.
+func bloomGroup(p *plan) sketchGroup {
+	const key, item = "key:__rand_int__", "item:__rand_int__"
+	items := 10 * p.elements
+	return sketchGroup{
+		name: "Bloom filter", keys: p.elements,
+		load: []generated{
+			{"filter", 1, func(dst []byte, _ *rand.Rand, _ int) []byte {
+				return appendCommand(dst, "BF.RESERVE", "filter", "0.01", strconv.Itoa(items))
+			}},
+			{"items", items / 2 / bloomPerCommand, func(dst []byte, _ *rand.Rand, i int) []byte {
+				args := []string{"BF.MADD", "filter"}
+				for j := range bloomPerCommand {
+					args = append(args, fmt.Sprintf("item:%012d", (i*bloomPerCommand+j)*2))
+				}
+				return appendCommand(dst, args...)
+			}},
+			{"strings", p.elements, func(dst []byte, _ *rand.Rand, i int) []byte {
+				return appendCommand(dst, "SET", string(appendKey(nil, i)), strings.Repeat("v", p.valueSize))
+			}},
+		},
+		cases: []sketchCase{
+			{name: "SET", args: []string{"SET", key, strings.Repeat("v", p.valueSize)}, scale: 1},
+			{name: "GET", args: []string{"GET", key}, scale: 1},
+			{name: "BF.EXISTS", args: []string{"BF.EXISTS", "filter", item}, scale: 1, keys: items, against: "GET", target: targetModule},
+			{name: "BF.ADD", args: []string{"BF.ADD", "filter", item}, scale: 1, keys: items, against: "SET", target: targetModule},
+		},
+	}
 }
 
 // hllGroup has ten HyperLogLogs of 100,000 elements.
@@ -149,7 +185,7 @@ func (b *bench) sketchRound(ctx context.Context, side int, g *sketchGroup, add f
 	}
 	for i, c := range g.cases {
 		ops := max(1000, int(float64(b.plan.ops(c.name, 16))*c.scale))
-		rps, _, err := redisBenchmark(ctx, s, ops, 16, append([]string{"-r", strconv.Itoa(g.keys)}, c.args...)...)
+		rps, _, err := redisBenchmark(ctx, s, ops, 16, append([]string{"-r", strconv.Itoa(cmp.Or(c.keys, g.keys))}, c.args...)...)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
