@@ -92,7 +92,7 @@ func (c *chain) run(n, first int) error {
 	}
 	for i := range workers {
 		w := &worker{n: i, db: i % 3, base: state{}}
-		w.gen = &generator{rnd: rand.New(rand.NewPCG(c.rnd.Uint64(), 0)), prefix: fmt.Sprintf("c%d:", i), has: c.has}
+		w.gen = &generator{rnd: rand.New(rand.NewPCG(c.rnd.Uint64(), 0)), prefix: fmt.Sprintf("c%d:", i), has: c.has, log: c.policy.name != "dumps"}
 		c.workers = append(c.workers, w)
 	}
 	for i := 0; i < n && err == nil; i++ {

@@ -78,7 +78,7 @@ func (w *worker) receive(c *respclient.Client, units []*unit) error {
 
 // failure finds an error that no operation should meet.
 func failure(v respclient.Value) string {
-	if v.IsError() && !strings.Contains(v.Text(), "no such key") {
+	if v.IsError() && !strings.Contains(v.Text(), "no such key") && !strings.Contains(v.Text(), "in progress") {
 		return v.Text()
 	}
 	for _, e := range v.Elems {

@@ -26,7 +26,8 @@ type generator struct {
 	rnd      *rand.Rand
 	prefix   string
 	has      features
-	volatile int // keys left to expire so far
+	volatile int  // keys left to expire so far
+	log      bool // the server has an append-only file
 }
 
 // features are what the server can do that not every server can.
@@ -113,6 +114,13 @@ func (g *generator) together(units []*unit) []*unit {
 			return []*unit{u} // relative deadlines need a reply of their own
 		}
 		all.cmds = append(all.cmds, u.cmds...)
+	}
+	if all.wrap == "multi" && g.rnd.IntN(20) == 0 { // a snapshot that begins in the middle must not have half of it
+		save := "BGSAVE"
+		if g.log {
+			save = "BGREWRITEAOF"
+		}
+		all.cmds = slices.Insert(all.cmds, g.rnd.IntN(len(all.cmds)+1), []string{save})
 	}
 	return []*unit{all}
 }
