@@ -104,7 +104,7 @@ func memoryStatsCmd(c *engine.Ctx) {
 	num("cluster.links", 0)
 	num("aof.buffer", 0)
 	num("lua.caches", c.E.ScriptMemory().Caches)
-	num("functions.caches", 0)
+	num("functions.caches", c.E.ScriptMemory().FunctionCaches)
 	for _, i := range dbs {
 		// Deadlines are in the entries: they have no table of their own.
 		c.BulkString(fmt.Sprintf("db.%d", i))

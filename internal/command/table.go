@@ -20,7 +20,7 @@ func Table() *engine.Table {
 		geoCommands(),
 		bloomCommands(), cuckooCommands(), cmsCommands(), topkCommands(), tdigestCommands(),
 		genericCommands(), expireCommands(), scanCommands(),
-		sortCommands(), transactionCommands(), scriptCommands(),
+		sortCommands(), transactionCommands(), scriptCommands(), functionCommands(),
 		connectionCommands(), clientCommands(), pubsubCommands(),
 		serverCommands(), configCommands(), commandInfoCommands(), infoCommands(), memoryCommands(),
 		observeCommands(), debugCommands(),

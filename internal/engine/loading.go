@@ -77,6 +77,12 @@ func (t *LoadTarget) Keyspace() *keyspace.Keyspace { return t.e.KS }
 // Expect sets the number of bytes that there are to load, within a step.
 func (t *LoadTarget) Expect(total int64) { t.e.loading.total = total }
 
+// Function adds a library of functions, within a step.
+func (t *LoadTarget) Function(code []byte, replace bool) error {
+	_, err := t.e.Functions().Load(code, replace)
+	return err
+}
+
 // Loaded sets the number of bytes that have been loaded of all files together, within a step.
 func (t *LoadTarget) Loaded(bytes int64) { t.e.loading.loaded = bytes }
 

@@ -56,6 +56,7 @@ func (e *Engine) Reload(from Source, empty bool) error {
 		for i := range e.KS.Databases() {
 			e.FlushDB(e.KS.DB(i), false)
 		}
+		e.FlushFunctions()
 	}
 	sinks := e.sinks
 	e.sinks = nil // what is loaded is no news

@@ -55,6 +55,7 @@ type ScriptRun struct {
 type runningScript struct {
 	ScriptRun
 	caller   *Client
+	args     [][]byte // of the caller's command
 	started  time.Time
 	noWrites bool
 	oom      bool // memory was over the limit when it began, and it has not declared that this is fine
@@ -66,11 +67,13 @@ type runningScript struct {
 
 // scripting is the engine's part of scripts.
 type scripting struct {
-	host   *script.Host
-	client *Client
-	ctx    Ctx // of the commands that scripts call
-	run    *runningScript
-	slot   runningScript // what run points to
+	host *script.Host
+	// functions are made when they are first needed.
+	functions *script.Functions
+	client    *Client
+	ctx       Ctx // of the commands that scripts call
+	run       *runningScript
+	slot      runningScript // what run points to
 }
 
 // scriptCaller is the engine as scripts see it.
@@ -110,7 +113,7 @@ func (e *Engine) InScript() bool { return e.script.run != nil }
 // RunScript runs a script or function for the command of c: the gates of scripts, then run, which writes the reply, in one atomic unit.
 func (e *Engine) RunScript(c *Ctx, o ScriptRun, run func(w *resp.Writer) script.Result) {
 	r := &e.script.slot
-	*r = runningScript{ScriptRun: o, caller: c.Client, repl: script.ReplAll}
+	*r = runningScript{ScriptRun: o, caller: c.Client, args: c.Args, repl: script.ReplAll}
 	if msg := e.scriptGate(c, r); msg != "" {
 		c.Err(msg)
 		return
@@ -356,12 +359,20 @@ type ScriptMemory struct {
 	Caches  int64 // of cached scripts, bytes
 	Cached  int
 	Evicted int64
+
+	FunctionMachine      int64 // of the environment of functions, bytes
+	FunctionCaches       int64 // of libraries, bytes
+	Functions, Libraries int
 }
 
 // ScriptMemory reports on scripts.
 func (e *Engine) ScriptMemory() (m ScriptMemory) {
 	if h := e.script.host; h != nil {
 		m = ScriptMemory{Machine: h.MachineMemory(), Caches: h.Memory(), Cached: h.Len(), Evicted: h.Evicted}
+	}
+	if f := e.script.functions; f != nil {
+		m.FunctionMachine, m.FunctionCaches = f.MachineMemory(), f.LibrarySet.Memory()
+		m.Libraries, m.Functions = f.LibrarySet.Len()
 	}
 	return m
 }

@@ -12,6 +12,7 @@ import (
 
 // CommandFormat writes a snapshot as the commands that make the data set: the base of an append-only log without an RDB preamble.
 //
+//	*3 FUNCTION LOAD code                      libraries of functions
 //	*2 SELECT 0
 //	*3 SET key value                           strings
 //	*66 RPUSH key e1 … e64                     collections, 64 elements a command
@@ -19,9 +20,10 @@ import (
 //
 // Deadlines follow the values: nothing expires while a log is loaded. Redis writes its own bases with the same commands.
 type CommandFormat struct {
-	h     *object.Heap
-	stamp bool
-	small rdb.Commands
+	h         *object.Heap
+	stamp     bool
+	functions [][]byte // source of the function libraries
+	small     rdb.Commands
 }
 
 const (
@@ -31,15 +33,19 @@ const (
 	bytesPerCommand = 1 << 20
 )
 
-// NewCommandFormat makes a format for values of the heap. stamp puts a timestamp annotation in front.
-func NewCommandFormat(h *object.Heap, stamp bool) *CommandFormat {
-	return &CommandFormat{h: h, stamp: stamp}
+// NewCommandFormat makes a format for values of the heap, and the libraries of functions with the given sources. stamp puts a timestamp annotation in front.
+func NewCommandFormat(h *object.Heap, stamp bool, functions ...[]byte) *CommandFormat {
+	return &CommandFormat{h: h, stamp: stamp, functions: functions}
 }
 
 // Head implements Format.
 func (f *CommandFormat) Head(dst []byte) []byte {
 	if f.stamp {
 		dst = appendTimestamp(dst, time.Now().Unix())
+	}
+	for _, code := range f.functions {
+		dst = append(dst, "*3\r\n$8\r\nFUNCTION\r\n$4\r\nLOAD\r\n"...)
+		dst = appendBulk(dst, code)
 	}
 	return dst
 }

@@ -19,6 +19,8 @@ type Target interface {
 	Step(fn func())
 	// Keyspace is where the keys go, within a step.
 	Keyspace() *keyspace.Keyspace
+	// Function adds a library of functions, within a step; replace says what becomes of one of its name. code is borrowed.
+	Function(code []byte, replace bool) error
 	// Loaded sets the number of bytes that are loaded of all files together, within a step.
 	Loaded(bytes int64)
 }
@@ -119,7 +121,9 @@ func (l *rdbLoader) record(ks *keyspace.Keyspace, rec *rdb.Record) error {
 	case rdb.KindResize:
 		l.expect(ks, rec)
 	case rdb.KindFunction:
-		return &rdb.Error{Offset: rec.Offset, Reason: "a library of functions, which this version cannot keep"}
+		if err := l.t.Function(rec.Text, l.Merge); err != nil {
+			return &rdb.Error{Offset: rec.Offset, Reason: "a library of functions cannot be loaded: " + err.Error()}
+		}
 	case rdb.KindModuleAux:
 		l.Log.Warning("Data of the module %s in the RDB file is skipped", rec.Name)
 	}

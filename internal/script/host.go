@@ -75,6 +75,9 @@ func NewHost(c Caller, o Options, openers ...Opener) *Host {
 	return h
 }
 
+// machineMemory is what an environment takes, in bytes, roughly.
+const machineMemory = 2 << 20
+
 // Len is the number of cached scripts.
 func (h *Host) Len() int { return len(h.bySHA) }
 
@@ -82,7 +85,7 @@ func (h *Host) Len() int { return len(h.bySHA) }
 func (h *Host) Memory() int64 { return h.memory }
 
 // MachineMemory is what the environment takes, in bytes, estimated.
-func (h *Host) MachineMemory() int64 { return 2 << 20 }
+func (h *Host) MachineMemory() int64 { return machineMemory }
 
 // Flush forgets all scripts.
 func (h *Host) Flush() {

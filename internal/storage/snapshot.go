@@ -24,7 +24,7 @@ type job struct {
 func (s *Store) start(temp, final string, asRDB, base bool) (*job, error) {
 	cfg := s.eng.Cfg
 	o := persist.FileOptions{Temp: temp, Final: final, Checksum: cfg.RDBChecksum, IncrementalSync: cfg.RDBSaveIncrementalFsync}
-	var f persist.Format = persist.NewCommandFormat(s.eng.KS.Heap, cfg.AOFTimestampEnabled)
+	var f persist.Format = persist.NewCommandFormat(s.eng.KS.Heap, cfg.AOFTimestampEnabled, s.eng.FunctionSources()...)
 	if base {
 		o.IncrementalSync = cfg.AOFRewriteIncrementalFsync
 	}
@@ -53,7 +53,7 @@ func (s *Store) rdbFormat(base bool) *persist.RDBFormat {
 		{"used-mem", strconv.FormatInt(e.UsedMemory(), 10)},
 		{"aof-base", map[bool]string{false: "0", true: "1"}[base]},
 	}
-	return persist.NewRDBFormat(e.KS, persist.RDBOptions{Compress: e.Cfg.RDBCompression, Aux: aux})
+	return persist.NewRDBFormat(e.KS, persist.RDBOptions{Compress: e.Cfg.RDBCompression, Aux: aux, Functions: e.FunctionSources()})
 }
 
 func (s *Store) wake() {

@@ -1,0 +1,239 @@
+package command
+
+import (
+	"godwit/internal/engine"
+	"godwit/internal/object"
+	"godwit/internal/resp"
+	"godwit/internal/scan"
+	"godwit/internal/script"
+)
+
+func functionCommands() []*engine.Command {
+	const flags = engine.NoScript | engine.Stale | engine.SkipMonitor | engine.NoMandatoryKeys
+	call := func(name string, flags engine.Flag, access engine.Access, notes, summary string, readOnly bool) *engine.Command {
+		return &engine.Command{
+			Name: name, Arity: -3, Flags: flags, Group: engine.GroupScripting, Since: "7.0.0",
+			Summary: summary, Complexity: "Depends on the function.",
+			Keys: []engine.KeySpec{{Begin: engine.At(2), Find: engine.KeyNum(0, 1, 1), Access: access, Notes: notes}},
+			Args: []engine.Arg{engine.Str("function"), engine.Int("numkeys"), engine.Key("key", 0).Opt().Many(), engine.Str("arg").Opt().Many()},
+			Run:  func(c *engine.Ctx) { fcallCmd(c, readOnly) },
+		}
+	}
+	return []*engine.Command{
+		call("fcall", flags, engine.RW|engine.AccessFlag|engine.Update,
+			"what a function does with its keys cannot be known: the worst is assumed", "Calls a function.", false),
+		call("fcall_ro", flags|engine.ReadOnly, engine.RO|engine.AccessFlag,
+			"what a function does with its keys cannot be known, but that it writes none", "Calls a function that writes nothing.", true),
+		functionCommand(),
+	}
+}
+
+func functionCommand() *engine.Command {
+	all := []string{"request_policy:all_shards", "response_policy:all_succeeded"}
+	sub := func(name string, arity int, flags engine.Flag, summary, complexity string, tips []string, run func(*engine.Ctx), args ...engine.Arg) *engine.Command {
+		return &engine.Command{Name: name, Arity: arity, Flags: flags | engine.NoScript, Group: engine.GroupScripting, Since: "7.0.0",
+			Summary: summary, Complexity: complexity, Tips: tips, Args: args, Run: run}
+	}
+	return &engine.Command{
+		Name: "function", Arity: -2, Group: engine.GroupScripting, Since: "7.0.0", Summary: "Libraries of functions.", Complexity: "Depends on the subcommand.",
+		Sub: []*engine.Command{
+			sub("load", -3, engine.Write|engine.DenyOOM, "Adds a library of functions.", "O(1), and what the library's code does when it is loaded", all,
+				functionLoadCmd, engine.Tok("replace").Opt(), engine.Str("function-code")),
+			sub("delete", 3, engine.Write, "Removes a library and its functions.", "O(1)", all, functionDeleteCmd, engine.Str("library-name")),
+			sub("flush", -2, engine.Write, "Removes all libraries.", "O(N) in the number of functions", all, functionFlushCmd,
+				engine.OneOf("async", engine.Tok("async"), engine.Tok("sync")).Opt()),
+			sub("list", -2, 0, "Shows the libraries.", "O(N) in the number of functions", []string{"nondeterministic_output_order"}, functionListCmd,
+				engine.Str("library-name-pattern").Tokened("LIBRARYNAME").Opt(), engine.Tok("withcode").Opt()),
+			sub("stats", 2, engine.AllowBusy, "Shows the function that runs, and how many there are.", "O(1)",
+				[]string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"}, functionStatsCmd),
+			sub("kill", 2, engine.AllowBusy, "Ends the function that runs, unless it has written.", "O(1)",
+				[]string{"request_policy:all_shards", "response_policy:one_succeeded"}, functionKillCmd),
+			sub("dump", 2, 0, "Serialises all libraries, for FUNCTION RESTORE.", "O(N) in the number of functions", nil, functionDumpCmd),
+			sub("restore", -3, engine.Write|engine.DenyOOM, "Adds the libraries that FUNCTION DUMP has serialised.", "O(N) in the number of functions", all,
+				functionRestoreCmd, engine.Str("serialized-value"),
+				engine.OneOf("policy", engine.Tok("flush"), engine.Tok("append"), engine.Tok("replace")).Opt()),
+			functionHelp(),
+		},
+	}
+}
+
+func functionHelp() *engine.Command {
+	return helpSub(engine.GroupScripting, "7.0.0",
+		"LOAD [REPLACE] <code>", "    Add the library that the code makes, in place of one of its name if REPLACE is given.",
+		"DELETE <library>", "    Remove a library.",
+		"LIST [LIBRARYNAME <pattern>] [WITHCODE]", "    Show the libraries, those whose names match, with their functions and perhaps their code.",
+		"STATS", "    Show the function that runs, with the call and how long it has run, and how many libraries and functions there are.",
+		"KILL", "    End the function that runs.",
+		"FLUSH [ASYNC|SYNC]", "    Remove all libraries.",
+		"DUMP", "    Serialise all libraries.",
+		"RESTORE <payload> [FLUSH|APPEND|REPLACE]", "    Add the libraries of a payload: to no others, to those that are there (the default),",
+		"    or in place of those with the same names.")
+}
+
+func fcallCmd(c *engine.Ctx, readOnly bool) {
+	c.FeedMonitors()
+	f := c.E.Functions().Function(c.Args[1])
+	if f == nil {
+		c.Err("ERR Function not found")
+		return
+	}
+	n, ok := object.ParseInt(c.Args[2])
+	rest := c.Args[3:]
+	switch {
+	case !ok:
+		c.Err("ERR Bad number of keys provided")
+		return
+	case n > int64(len(rest)):
+		c.Err("ERR Number of keys can't be greater than number of args")
+		return
+	case n < 0:
+		c.Err("ERR Number of keys can't be negative")
+		return
+	}
+	o := engine.ScriptRun{Name: f.Name, Flags: f.Flags, Declared: true, ReadOnly: readOnly, Function: true, Keys: rest[:n]}
+	fs := c.E.Functions()
+	c.E.RunScript(c, o, func(w *resp.Writer) script.Result { return fs.Call(f, rest[:n], rest[n:], w) })
+}
+
+func functionLoadCmd(c *engine.Ctx) {
+	options, code := c.Args[2:len(c.Args)-1], c.Args[len(c.Args)-1]
+	for _, o := range options {
+		if !is(o, "replace") {
+			c.Err("ERR Unknown option given: " + string(o))
+			return
+		}
+	}
+	l, err := c.E.Functions().Load(code, len(options) > 0)
+	if err != nil {
+		c.Err("ERR " + err.Error())
+		return
+	}
+	c.Dirty(1)
+	c.BulkString(l.Name)
+}
+
+func functionDeleteCmd(c *engine.Ctx) {
+	if !c.E.Functions().Delete(string(c.Args[2])) {
+		c.Err("ERR Library not found")
+		return
+	}
+	c.Dirty(1)
+	c.OK()
+}
+
+func functionFlushCmd(c *engine.Ctx) {
+	if len(c.Args) > 3 {
+		wrongSub(c)
+		return
+	}
+	if len(c.Args) == 3 && !is(c.Args[2], "async") && !is(c.Args[2], "sync") {
+		c.Err("ERR FUNCTION FLUSH only supports SYNC|ASYNC option")
+		return
+	}
+	c.E.FlushFunctions() // what is left is the collector's, in the background either way
+	c.Dirty(1)
+	c.OK()
+}
+
+func functionListCmd(c *engine.Ctx) {
+	var pattern []byte
+	code := false
+	for i := 2; i < len(c.Args); i++ {
+		switch a := c.Args[i]; {
+		case is(a, "withcode") && !code:
+			code = true
+		case is(a, "libraryname") && pattern == nil:
+			if i++; i == len(c.Args) {
+				c.Err("ERR library name argument was not given")
+				return
+			}
+			pattern = c.Args[i]
+		default:
+			c.Err("ERR Unknown argument " + string(a))
+			return
+		}
+	}
+	var shown []*script.Library
+	for _, l := range c.E.Functions().Libraries() {
+		if pattern == nil || scan.Match(pattern, []byte(l.Name), true) {
+			shown = append(shown, l)
+		}
+	}
+	c.Array(len(shown))
+	for _, l := range shown {
+		listLibrary(c, l, code)
+	}
+}
+
+func listLibrary(c *engine.Ctx, l *script.Library, code bool) {
+	c.Map(3 + int(boolInt(code)))
+	c.BulkString("library_name")
+	c.BulkString(l.Name)
+	c.BulkString("engine")
+	c.BulkString(l.Engine)
+	c.BulkString("functions")
+	c.Array(len(l.Functions))
+	for _, f := range l.Functions {
+		c.Map(3)
+		c.BulkString("name")
+		c.BulkString(f.Name)
+		c.BulkString("description")
+		if f.Described {
+			c.BulkString(f.Description)
+		} else {
+			c.Null()
+		}
+		c.BulkString("flags")
+		names := f.Flags.Names()
+		c.Set(len(names))
+		for _, n := range names {
+			c.Simple(n)
+		}
+	}
+	if code {
+		c.BulkString("library_code")
+		c.Bulk(l.Code)
+	}
+}
+
+func functionStatsCmd(c *engine.Ctx) {
+	name, function, since := c.E.RunningScript()
+	if name != "" && !function {
+		c.Err(c.E.BusyText())
+		return
+	}
+	c.Map(2)
+	c.BulkString("running_script")
+	if name == "" {
+		c.Null()
+	} else {
+		c.Map(3)
+		c.BulkString("name")
+		c.BulkString(name)
+		c.BulkString("command")
+		argv := c.E.RunningArgs()
+		c.Array(len(argv))
+		for _, a := range argv {
+			c.Bulk(a)
+		}
+		c.BulkString("duration_ms")
+		c.Int(since.Milliseconds())
+	}
+	libraries, functions := c.E.Functions().Len()
+	c.BulkString("engines")
+	c.Map(1)
+	c.BulkString("LUA")
+	c.Map(2)
+	c.BulkString("libraries_count")
+	c.Int(int64(libraries))
+	c.BulkString("functions_count")
+	c.Int(int64(functions))
+}
+
+func functionKillCmd(c *engine.Ctx) {
+	if msg := c.E.KillScript(true); msg != "" {
+		c.Err(msg)
+		return
+	}
+	c.OK()
+}

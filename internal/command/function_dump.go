@@ -1,0 +1,68 @@
+package command
+
+import (
+	"errors"
+
+	"godwit/internal/engine"
+	"godwit/internal/persist/rdb"
+	"godwit/internal/script"
+)
+
+func functionDumpCmd(c *engine.Ctx) {
+	enc := rdb.Encoder{Compress: c.E.Cfg.RDBCompression}
+	rdb.DumpFunctions(&enc, c.E.FunctionSources())
+	c.Bulk(enc.B)
+}
+
+func functionRestoreCmd(c *engine.Ctx) {
+	if len(c.Args) > 4 {
+		wrongSub(c)
+		return
+	}
+	flush, replace := false, false
+	if len(c.Args) == 4 {
+		switch policy := c.Args[3]; {
+		case is(policy, "append"):
+		case is(policy, "replace"):
+			replace = true
+		case is(policy, "flush"):
+			flush = true
+		default:
+			c.Err("ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.")
+			return
+		}
+	}
+	sources, err := rdb.RestoreFunctions(c.Args[2])
+	if err != nil {
+		c.Err("ERR " + restoreError(err))
+		return
+	}
+	fs := c.E.Functions()
+	var set script.LibrarySet
+	for _, code := range sources {
+		if err := fs.LoadInto(&set, code); err != nil {
+			c.Err("ERR " + err.Error())
+			return
+		}
+	}
+	if flush {
+		fs.LibrarySet = script.LibrarySet{}
+	}
+	if err := fs.Join(&set, replace); err != nil {
+		c.Err("ERR " + err.Error())
+		return
+	}
+	c.Dirty(1)
+	c.OK()
+}
+
+// restoreError is what a client hears of a payload that is wrong.
+func restoreError(err error) string {
+	switch {
+	case errors.Is(err, rdb.ErrPayload):
+		return "DUMP payload version or checksum are wrong"
+	case errors.Is(err, rdb.ErrNoFunction):
+		return "given type is not a function"
+	}
+	return "failed loading the given functions payload"
+}

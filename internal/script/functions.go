@@ -1,0 +1,247 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"godwit/internal/resp"
+)
+
+// loadTime is how long the code of a library may run while it is loaded.
+const loadTime = 500 * time.Millisecond
+
+// Functions is the libraries of functions with the environment that they run in, which is not that of EVAL's scripts.
+//
+// A library's code runs once, when it is loaded, and registers functions. Only then is redis.register_function of use, and nothing that talks
+// to the data set is there.
+type Functions struct {
+	*State
+	LibrarySet
+	loading *Library // whose code runs now
+	started time.Time
+}
+
+// functionCaller is the server as functions see it: code that is being loaded has its own time limit.
+type functionCaller struct {
+	Caller
+	f *Functions
+}
+
+// Interrupt implements Caller.
+func (c functionCaller) Interrupt() error {
+	if c.f.loading != nil {
+		if time.Since(c.f.started) > loadTime {
+			return errors.New("FUNCTION LOAD timeout")
+		}
+		return nil
+	}
+	return c.Caller.Interrupt()
+}
+
+// NewFunctions makes an environment without libraries.
+func NewFunctions(c Caller, o Options, openers ...Opener) *Functions {
+	f := &Functions{}
+	f.State = NewState(functionCaller{c, f}, func(s *State) *lua.LTable { return f.api(s, o) }, openers...)
+	return f
+}
+
+// api is the table redis of functions.
+func (f *Functions) api(s *State, o Options) *lua.LTable {
+	t := s.API(o)
+	for _, name := range []string{"replicate_commands", "breakpoint", "debug"} {
+		t.RawSetString(name, lua.LNil)
+	}
+	t.ForEach(func(k, v lua.LValue) {
+		fn, ok := v.(*lua.LFunction)
+		if name := k.String(); ok && name != "log" {
+			t.RawSetString(name, s.L.NewFunction(func(L *lua.LState) int {
+				if f.loading != nil {
+					s.raise(L, "Script attempted to access nonexistent global variable '"+name+"'")
+				}
+				return fn.GFunction(L)
+			}))
+		}
+	})
+	s.library(t, map[string]lua.LGFunction{"register_function": func(L *lua.LState) int { return f.registerFunction(s, L) }})
+	return t
+}
+
+// registerFunction is redis.register_function.
+func (f *Functions) registerFunction(s *State, L *lua.LState) int {
+	if f.loading == nil {
+		s.refuse(L, "redis.register_function can only be called on FUNCTION LOAD command")
+	}
+	fn := &Function{}
+	msg := ""
+	switch L.GetTop() {
+	case 1:
+		msg = fn.fromTable(s, L)
+	case 2:
+		msg = fn.fromArgs(L)
+	default:
+		msg = "wrong number of arguments to redis.register_function"
+	}
+	if msg == "" {
+		if err := f.loading.register(fn); err != nil {
+			msg = err.Error()
+		}
+	}
+	if msg != "" {
+		s.refuse(L, msg)
+	}
+	return 0
+}
+
+// fromArgs reads a name and a callback; it returns what is wrong.
+func (fn *Function) fromArgs(L *lua.LState) string {
+	name, ok := toString(L.Get(1))
+	if !ok {
+		return "first argument to redis.register_function must be a string"
+	}
+	callback, ok := L.Get(2).(*lua.LFunction)
+	if !ok {
+		return "second argument to redis.register_function must be a function"
+	}
+	fn.Name, fn.callback = name, callback
+	return ""
+}
+
+// fromTable reads named arguments.
+func (fn *Function) fromTable(s *State, L *lua.LState) string {
+	t, ok := L.Get(1).(*lua.LTable)
+	if !ok {
+		return "calling redis.register_function with a single argument is only applicable to Lua table (representing named arguments)."
+	}
+	named := false
+	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
+		key, ok := toString(k)
+		if !ok {
+			return "named argument key given to redis.register_function is not a string"
+		}
+		switch strings.ToLower(key) {
+		case "function_name":
+			if fn.Name, named = toString(v); !named {
+				return "function_name argument given to redis.register_function must be a string"
+			}
+		case "description":
+			if fn.Description, fn.Described = toString(v); !fn.Described {
+				return "description argument given to redis.register_function must be a string"
+			}
+		case "callback":
+			if fn.callback, ok = v.(*lua.LFunction); !ok {
+				return "callback argument given to redis.register_function must be a function"
+			}
+		case "flags":
+			flags, ok := v.(*lua.LTable)
+			if !ok {
+				return "flags argument to redis.register_function must be a table representing function flags"
+			}
+			if fn.Flags, ok = readFlags(flags); !ok {
+				return "unknown flag given"
+			}
+		default:
+			return "unknown argument given to redis.register_function"
+		}
+	}
+	switch {
+	case !named:
+		return "redis.register_function must get a function name argument"
+	case fn.callback == nil:
+		return "redis.register_function must get a callback argument"
+	}
+	return ""
+}
+
+func readFlags(t *lua.LTable) (flags Flags, ok bool) {
+	for i := 1; ; i++ {
+		v := rawIndex(t, i)
+		if v == lua.LNil {
+			return flags, true
+		}
+		name, isString := toString(v)
+		f := FlagOf(strings.ToLower(name))
+		if !isString || f == 0 {
+			return 0, false
+		}
+		flags |= f
+	}
+}
+
+// Load makes a library of code and adds it, in the place of the one of its name under replace. An error's text is for the client, without a code.
+func (f *Functions) Load(code []byte, replace bool) (*Library, error) {
+	l, err := f.compileLibrary(code, &f.LibrarySet, replace)
+	if err != nil {
+		return nil, err
+	}
+	return l, f.Add(l, replace)
+}
+
+// LoadInto is Load for a set that is being put together, which Join adds then.
+func (f *Functions) LoadInto(set *LibrarySet, code []byte) error {
+	l, err := f.compileLibrary(code, set, false)
+	if err != nil {
+		return err
+	}
+	return set.Add(l, false)
+}
+
+// compileLibrary runs a library's code and collects the functions that it registers. What keeps it out of the set is an error before that.
+func (f *Functions) compileLibrary(code []byte, set *LibrarySet, replace bool) (*Library, error) {
+	l, body, err := ParseLibrary(code)
+	if err != nil {
+		return nil, err
+	}
+	if !strings.EqualFold(l.Engine, "lua") {
+		return nil, errors.New("Engine '" + l.Engine + "' not found")
+	}
+	if err := set.MayAdd(l.Name, replace); err != nil {
+		return nil, err
+	}
+	l.Engine = "LUA"
+	fn, err := f.compile(string(body), "user_function")
+	if err != nil {
+		return nil, fmt.Errorf("Error compiling function: %w", err)
+	}
+	f.begin()
+	f.loading, f.started = l, time.Now()
+	defer func() { f.loading = nil }()
+	L := f.L
+	L.Push(f.entry)
+	L.Push(fn)
+	err = L.PCall(1, 0, nil)
+	L.SetTop(0)
+	if err != nil {
+		f.recover()
+		if f.stop != nil { // whatever the code has made of it
+			return nil, errors.New("Error registering functions: ERR " + f.stop.Error())
+		}
+		return nil, errors.New("Error registering functions: " + f.errorText(err))
+	}
+	return l, nil
+}
+
+// MachineMemory is what the environment takes, in bytes, estimated.
+func (f *Functions) MachineMemory() int64 { return machineMemory }
+
+// errorText is the text of an error that nothing has caught.
+func (s *State) errorText(err error) string {
+	v := errorValue(err)
+	if t, ok := v.(*lua.LTable); ok {
+		if msg, ok := toString(t.RawGetString("err")); ok {
+			return msg
+		}
+		return "ERR unknown error"
+	}
+	msg, _ := toString(v)
+	return "ERR " + msg
+}
+
+// Call runs a function and writes its reply.
+func (f *Functions) Call(fn *Function, keys, args [][]byte, w *resp.Writer) Result {
+	f.begin()
+	return f.invoke(fn.callback, fn.Name, w, f.list(keys), f.list(args))
+}

@@ -1,0 +1,247 @@
+package script
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"godwit/internal/resp"
+)
+
+// Libraries of functions: what FUNCTION LOAD takes, FCALL finds and FUNCTION LIST shows. Nothing here knows Lua; functions.go runs the code.
+//
+// A LibrarySet is changed as a whole or not at all: a library that cannot be added leaves it as it was. Names of functions are unique over
+// all libraries.
+
+// flagNames are the names of flags, in the order of their bits.
+func flagNames() [5]string {
+	return [...]string{"no-writes", "allow-oom", "allow-stale", "no-cluster", "allow-cross-slot-keys"}
+}
+
+// Names are the names of the flags that are set.
+func (f Flags) Names() []string {
+	var names []string
+	for i, n := range flagNames() {
+		if f&(1<<i) != 0 {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// Function is one function of a library.
+type Function struct {
+	Name        string
+	Description string
+	Described   bool // an empty description is not none
+	Flags       Flags
+	Library     *Library
+
+	callback *lua.LFunction
+}
+
+// Library is the code of a library and what it registered.
+type Library struct {
+	Name      string
+	Engine    string // as the code names it
+	Code      []byte // all of it
+	Functions []*Function
+}
+
+// Errors of names, with the words of redis-server.
+var (
+	ErrLibraryName  = errors.New("Library names can only contain letters, numbers, or underscores(_) and must be at least one character long")
+	ErrInLibrary    = errors.New("Function already exists in the library")
+	ErrNoFunctions  = errors.New("No functions registered")
+)
+
+// validLibraryName is what names are made of.
+func validLibraryName(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c != '_' && c-'0' > 9 && (c|0x20)-'a' > 25 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// ParseLibrary reads the first line of a library's code, #!engine name=library, and makes an empty library of it. body is the rest with the line's end, so
+// that its lines have the numbers of the code's.
+func ParseLibrary(code []byte) (lib *Library, body []byte, err error) {
+	if !strings.HasPrefix(string(code[:min(len(code), 2)]), "#!") {
+		return nil, nil, errors.New("Missing library metadata")
+	}
+	end := bytes.IndexByte(code, '\n')
+	if end < 0 || bytes.IndexByte(code[:end], 0) >= 0 { // C's strings end at a zero
+		return nil, nil, errors.New("Invalid library metadata")
+	}
+	words, ok := splitLine(code[:end])
+	if !ok {
+		return nil, nil, errors.New("Invalid library metadata")
+	}
+	name, named := "", false
+	for _, w := range words[1:] {
+		if len(w) < 5 || !strings.EqualFold(w[:5], "name=") {
+			return nil, nil, errors.New("Invalid metadata value given: " + w)
+		}
+		if named {
+			return nil, nil, errors.New("Invalid metadata value, name argument was given multiple times")
+		}
+		name, named = w[5:], true
+	}
+	if !named {
+		return nil, nil, errors.New("Library name was not given")
+	}
+	if !validLibraryName(name) {
+		return nil, nil, ErrLibraryName
+	}
+	return &Library{Name: name, Engine: words[0][2:], Code: slices.Clone(code)}, code[end:], nil
+}
+
+// splitLine cuts a first line into words, with the quoting of inline requests.
+func splitLine(line []byte) (words []string, ok bool) {
+	var p resp.Parser
+	argv, _, err := p.Next(append(slices.Clone(line), '\n'), &resp.Limits{MaxInline: len(line) + 2})
+	if err != nil || len(argv) == 0 {
+		return nil, false
+	}
+	for _, a := range argv {
+		words = append(words, string(a))
+	}
+	return words, true
+}
+
+// register adds a function to a library that is being loaded.
+func (l *Library) register(f *Function) error {
+	if !validLibraryName(f.Name) {
+		return ErrLibraryName // redis-server has the same words for both
+	}
+	if slices.ContainsFunc(l.Functions, func(o *Function) bool { return o.Name == f.Name }) {
+		return ErrInLibrary
+	}
+	f.Library = l
+	l.Functions = append(l.Functions, f)
+	return nil
+}
+
+// LibrarySet is the libraries of a server. The zero value is empty.
+type LibrarySet struct {
+	libraries map[string]*Library
+	functions map[string]*Function // by names in lower case
+}
+
+// Library is the library of a name, or nil.
+func (s *LibrarySet) Library(name string) *Library { return s.libraries[name] }
+
+// Function is the function of a name in any case, or nil.
+func (s *LibrarySet) Function(name []byte) *Function {
+	if f := s.functions[string(name)]; f != nil {
+		return f
+	}
+	return s.functions[strings.ToLower(string(name))]
+}
+
+// Len is how many libraries and functions there are.
+func (s *LibrarySet) Len() (libraries, functions int) { return len(s.libraries), len(s.functions) }
+
+// Libraries are all libraries by name.
+func (s *LibrarySet) Libraries() []*Library {
+	all := make([]*Library, 0, len(s.libraries))
+	for _, l := range s.libraries {
+		all = append(all, l)
+	}
+	slices.SortFunc(all, func(a, b *Library) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// MayAdd tells why a library of that name cannot be added, before its code is run.
+func (s *LibrarySet) MayAdd(name string, replace bool) error {
+	if s.libraries[name] != nil && !replace {
+		return errors.New("Library '" + name + "' already exists")
+	}
+	return nil
+}
+
+// Add adds a library, in the place of the one with its name under replace.
+func (s *LibrarySet) Add(l *Library, replace bool) error {
+	if err := s.MayAdd(l.Name, replace); err != nil {
+		return err
+	}
+	if len(l.Functions) == 0 {
+		return ErrNoFunctions
+	}
+	for _, f := range l.Functions {
+		if old := s.functions[strings.ToLower(f.Name)]; old != nil && old.Library.Name != l.Name {
+			return errors.New("Function " + f.Name + " already exists")
+		}
+	}
+	s.Delete(l.Name)
+	s.link(l)
+	return nil
+}
+
+func (s *LibrarySet) link(l *Library) {
+	if s.libraries == nil {
+		s.libraries, s.functions = map[string]*Library{}, map[string]*Function{}
+	}
+	s.libraries[l.Name] = l
+	for _, f := range l.Functions {
+		if name := strings.ToLower(f.Name); s.functions[name] == nil {
+			s.functions[name] = f // two of a library may differ in case only: the first is found
+		}
+	}
+}
+
+// Delete removes a library and tells whether it was there.
+func (s *LibrarySet) Delete(name string) bool {
+	l := s.libraries[name]
+	if l == nil {
+		return false
+	}
+	delete(s.libraries, name)
+	for _, f := range l.Functions {
+		delete(s.functions, strings.ToLower(f.Name))
+	}
+	return true
+}
+
+// Join adds all libraries of another set, or none.
+func (s *LibrarySet) Join(o *LibrarySet, replace bool) error {
+	var joined LibrarySet
+	for _, l := range s.libraries {
+		switch {
+		case o.libraries[l.Name] == nil:
+			joined.link(l)
+		case !replace:
+			return errors.New("Library " + l.Name + " already exists")
+		}
+	}
+	for _, l := range o.Libraries() {
+		for _, f := range l.Functions {
+			if joined.functions[strings.ToLower(f.Name)] != nil {
+				return errors.New("Function " + f.Name + " already exists")
+			}
+		}
+	}
+	for _, l := range o.libraries {
+		joined.link(l)
+	}
+	*s = joined
+	return nil
+}
+
+// Memory is an estimate of what the libraries take, in bytes, beside what the engine keeps.
+func (s *LibrarySet) Memory() int64 {
+	const each = 200
+	n := int64(0)
+	for _, l := range s.libraries {
+		n += int64(each + len(l.Name) + len(l.Engine) + len(l.Code))
+	}
+	for _, f := range s.functions {
+		n += int64(each + 2*len(f.Name) + len(f.Description))
+	}
+	return n
+}
