@@ -2,7 +2,6 @@ package script
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -196,7 +195,7 @@ func (f *Functions) compileLibrary(code []byte, set *LibrarySet, replace bool) (
 		return nil, err
 	}
 	if !strings.EqualFold(l.Engine, "lua") {
-		return nil, errors.New("Engine '" + l.Engine + "' not found")
+		return nil, LibraryError("Engine '" + l.Engine + "' not found")
 	}
 	if err := set.MayAdd(l.Name, replace); err != nil {
 		return nil, err
@@ -204,7 +203,7 @@ func (f *Functions) compileLibrary(code []byte, set *LibrarySet, replace bool) (
 	l.Engine = "LUA"
 	fn, err := f.compile(string(body), "user_function")
 	if err != nil {
-		return nil, fmt.Errorf("Error compiling function: %w", err)
+		return nil, LibraryError("Error compiling function: " + err.Error())
 	}
 	f.begin()
 	f.loading, f.started = l, time.Now()
@@ -217,9 +216,9 @@ func (f *Functions) compileLibrary(code []byte, set *LibrarySet, replace bool) (
 	if err != nil {
 		f.recover()
 		if f.stop != nil { // whatever the code has made of it
-			return nil, errors.New("Error registering functions: ERR " + f.stop.Error())
+			return nil, LibraryError("Error registering functions: ERR " + f.stop.Error())
 		}
-		return nil, errors.New("Error registering functions: " + f.errorText(err))
+		return nil, LibraryError("Error registering functions: " + f.errorText(err))
 	}
 	return l, nil
 }

@@ -2,7 +2,6 @@ package script
 
 import (
 	"bytes"
-	"errors"
 	"slices"
 	"strings"
 
@@ -51,11 +50,16 @@ type Library struct {
 	Functions []*Function
 }
 
+// LibraryError is why a library cannot be loaded; its text is for the client, without a code.
+type LibraryError string
+
+func (e LibraryError) Error() string { return string(e) }
+
 // Errors of names, with the words of redis-server.
 var (
-	ErrLibraryName  = errors.New("Library names can only contain letters, numbers, or underscores(_) and must be at least one character long")
-	ErrInLibrary    = errors.New("Function already exists in the library")
-	ErrNoFunctions  = errors.New("No functions registered")
+	ErrLibraryName = LibraryError("Library names can only contain letters, numbers, or underscores(_) and must be at least one character long")
+	ErrInLibrary   = LibraryError("Function already exists in the library")
+	ErrNoFunctions = LibraryError("No functions registered")
 )
 
 // validLibraryName is what names are made of.
@@ -72,28 +76,28 @@ func validLibraryName(s string) bool {
 // that its lines have the numbers of the code's.
 func ParseLibrary(code []byte) (lib *Library, body []byte, err error) {
 	if !strings.HasPrefix(string(code[:min(len(code), 2)]), "#!") {
-		return nil, nil, errors.New("Missing library metadata")
+		return nil, nil, LibraryError("Missing library metadata")
 	}
 	end := bytes.IndexByte(code, '\n')
 	if end < 0 || bytes.IndexByte(code[:end], 0) >= 0 { // C's strings end at a zero
-		return nil, nil, errors.New("Invalid library metadata")
+		return nil, nil, LibraryError("Invalid library metadata")
 	}
 	words, ok := splitLine(code[:end])
 	if !ok {
-		return nil, nil, errors.New("Invalid library metadata")
+		return nil, nil, LibraryError("Invalid library metadata")
 	}
 	name, named := "", false
 	for _, w := range words[1:] {
 		if len(w) < 5 || !strings.EqualFold(w[:5], "name=") {
-			return nil, nil, errors.New("Invalid metadata value given: " + w)
+			return nil, nil, LibraryError("Invalid metadata value given: " + w)
 		}
 		if named {
-			return nil, nil, errors.New("Invalid metadata value, name argument was given multiple times")
+			return nil, nil, LibraryError("Invalid metadata value, name argument was given multiple times")
 		}
 		name, named = w[5:], true
 	}
 	if !named {
-		return nil, nil, errors.New("Library name was not given")
+		return nil, nil, LibraryError("Library name was not given")
 	}
 	if !validLibraryName(name) {
 		return nil, nil, ErrLibraryName
@@ -160,7 +164,7 @@ func (s *LibrarySet) Libraries() []*Library {
 // MayAdd tells why a library of that name cannot be added, before its code is run.
 func (s *LibrarySet) MayAdd(name string, replace bool) error {
 	if s.libraries[name] != nil && !replace {
-		return errors.New("Library '" + name + "' already exists")
+		return LibraryError("Library '" + name + "' already exists")
 	}
 	return nil
 }
@@ -175,7 +179,7 @@ func (s *LibrarySet) Add(l *Library, replace bool) error {
 	}
 	for _, f := range l.Functions {
 		if old := s.functions[strings.ToLower(f.Name)]; old != nil && old.Library.Name != l.Name {
-			return errors.New("Function " + f.Name + " already exists")
+			return LibraryError("Function " + f.Name + " already exists")
 		}
 	}
 	s.Delete(l.Name)
@@ -216,13 +220,13 @@ func (s *LibrarySet) Join(o *LibrarySet, replace bool) error {
 		case o.libraries[l.Name] == nil:
 			joined.link(l)
 		case !replace:
-			return errors.New("Library " + l.Name + " already exists")
+			return LibraryError("Library " + l.Name + " already exists")
 		}
 	}
 	for _, l := range o.Libraries() {
 		for _, f := range l.Functions {
 			if joined.functions[strings.ToLower(f.Name)] != nil {
-				return errors.New("Function " + f.Name + " already exists")
+				return LibraryError("Function " + f.Name + " already exists")
 			}
 		}
 	}
