@@ -150,6 +150,9 @@ func (s *snapshotCheck) key(rec *rdb.Record) error {
 			s.expired++
 		}
 	}
+	if rec.Value.Empty() {
+		return nil // a load leaves it out, so another may have the name
+	}
 	name := strconv.AppendInt(nil, int64(rec.DB), 10)
 	name = append(append(name, ':'), rec.Key...)
 	id := uniqueKey{maphash.Bytes(s.seeds[0], name), maphash.Bytes(s.seeds[1], name)}
