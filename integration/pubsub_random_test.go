@@ -80,10 +80,11 @@ type ensemble struct {
 	addr  string
 	conns []*respclient.Client
 	ids   []int64
+	names map[int64]string // of all connections that there were
 }
 
 func newEnsemble(t *testing.T, addr string, n int) *ensemble {
-	e := &ensemble{t: t, addr: addr, conns: make([]*respclient.Client, n), ids: make([]int64, n)}
+	e := &ensemble{t: t, addr: addr, conns: make([]*respclient.Client, n), ids: make([]int64, n), names: map[int64]string{}}
 	for i := range n {
 		e.open(i)
 	}
@@ -98,6 +99,7 @@ func (e *ensemble) open(i int) {
 		do(e.t, c, "HELLO", 3)
 	}
 	e.conns[i], e.ids[i] = c, do(e.t, c, "CLIENT", "ID").Int
+	e.names[e.ids[i]] = fmt.Sprintf("$%d.%d", i, len(e.names))
 }
 
 // close replaces a connection once the server has noticed its end.
@@ -123,12 +125,12 @@ func (e *ensemble) heard(i int, fence string) []string {
 			return out
 		}
 		s := render(v)
-		for j, id := range e.ids {
-			s = strings.ReplaceAll(s, fmt.Sprintf(`"tracking-redir-broken" %d]`, id), fmt.Sprintf(`"tracking-redir-broken" $%d]`, j))
-			s = strings.ReplaceAll(s, fmt.Sprintf(`"redirect" %d `, id), fmt.Sprintf(`"redirect" $%d `, j))
-			if strings.Contains(s, `"proto"`) {
-				s = "hello"
-			}
+		for id, name := range e.names {
+			s = strings.ReplaceAll(s, fmt.Sprintf(`"tracking-redir-broken" %d]`, id), `"tracking-redir-broken" `+name)
+			s = strings.ReplaceAll(s, fmt.Sprintf(`"redirect" %d `, id), `"redirect" `+name+" ")
+		}
+		if strings.Contains(s, `"proto"`) {
+			s = "hello"
 		}
 		out = append(out, s)
 	}
