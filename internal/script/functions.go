@@ -22,6 +22,7 @@ type Functions struct {
 	LibrarySet
 	loading *Library // whose code runs now
 	started time.Time
+	main    map[string]string // of "redis" and "redis.log", while code is loaded → the string that stands for them in compiled code
 }
 
 // functionCaller is the server as functions see it: code that is being loaded has its own time limit.
@@ -43,30 +44,46 @@ func (c functionCaller) Interrupt() error {
 
 // NewFunctions makes an environment without libraries.
 func NewFunctions(c Caller, o Options, openers ...Opener) *Functions {
-	f := &Functions{}
-	f.State = NewState(functionCaller{c, f}, func(s *State) *lua.LTable { return f.api(s, o) }, openers...)
+	f := &Functions{main: map[string]string{}}
+	f.State = NewState(functionCaller{c, f}, func(s *State) *lua.LTable { return functionAPI(s, o) }, openers...)
+	f.loadAPI(o)
 	return f
 }
 
-// api is the table redis of functions.
-func (f *Functions) api(s *State, o Options) *lua.LTable {
+// functionAPI is the table redis of functions that run.
+func functionAPI(s *State, o Options) *lua.LTable {
 	t := s.API(o)
 	for _, name := range []string{"replicate_commands", "breakpoint", "debug"} {
 		t.RawSetString(name, lua.LNil)
 	}
-	t.ForEach(func(k, v lua.LValue) {
-		fn, ok := v.(*lua.LFunction)
-		if name := k.String(); ok && name != "log" {
-			t.RawSetString(name, s.L.NewFunction(func(L *lua.LState) int {
-				if f.loading != nil {
-					s.raise(L, "Script attempted to access nonexistent global variable '"+name+"'")
-				}
-				return fn.GFunction(L)
-			}))
-		}
-	})
-	s.library(t, map[string]lua.LGFunction{"register_function": func(L *lua.LState) int { return f.registerFunction(s, L) }})
 	return t
+}
+
+// loadAPI makes the table redis of code that is loaded, which is the only global that it has.
+func (f *Functions) loadAPI(o Options) {
+	s := f.State
+	all, t := s.API(o), s.L.NewTable()
+	for _, name := range []string{"log", "LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING", "REDIS_VERSION", "REDIS_VERSION_NUM"} {
+		t.RawSetString(name, all.RawGetString(name))
+	}
+	s.library(t, map[string]lua.LGFunction{"register_function": func(L *lua.LState) int { return f.registerFunction(s, L) }})
+	mt := s.L.CreateTable(0, 1)
+	mt.RawSetString("__index", s.nonexistent)
+	t.Metatable = mt
+	put := func(name string, v lua.LValue) {
+		f.main[name] = s.nonce + "@" + name
+		s.consts[f.main[name]] = v
+	}
+	put("redis", s.protect(t))
+	t.ForEach(func(k, v lua.LValue) { put("redis."+k.String(), v) })
+}
+
+// mainConstant is what a global of a library's code is compiled to where it runs when it is loaded.
+func (f *Functions) mainConstant(name, field string) string {
+	if field != "" {
+		name += "." + field
+	}
+	return f.main[name]
 }
 
 // registerFunction is redis.register_function.
@@ -201,7 +218,7 @@ func (f *Functions) compileLibrary(code []byte, set *LibrarySet, replace bool) (
 		return nil, err
 	}
 	l.Engine = "LUA"
-	fn, err := f.compile(string(body), "user_function")
+	fn, err := f.compileMain(string(body), "user_function", f.mainConstant)
 	if err != nil {
 		return nil, LibraryError("Error compiling function: " + err.Error())
 	}

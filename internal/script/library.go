@@ -215,7 +215,7 @@ func (s *LibrarySet) Delete(name string) bool {
 // Join adds all libraries of another set, or none.
 func (s *LibrarySet) Join(o *LibrarySet, replace bool) error {
 	var joined LibrarySet
-	for _, l := range s.libraries {
+	for _, l := range s.Libraries() {
 		switch {
 		case o.libraries[l.Name] == nil:
 			joined.link(l)

@@ -116,7 +116,7 @@ func NewState(c Caller, api func(s *State) *lua.LTable, openers ...Opener) *Stat
 
 // missing is the environment's __index.
 func (s *State) missing(L *lua.LState) int {
-	s.raise(L, "Script attempted to access nonexistent global variable '"+s.display(L.Get(2))+"'")
+	s.raise(L, "Script attempted to access nonexistent global variable '"+plainName(s.display(L.Get(2)))+"'")
 	return 0
 }
 
@@ -194,6 +194,11 @@ func (s *State) raw(t *lua.LTable) *lua.LTable {
 
 // compile makes a function of source. chunk is its name in messages.
 func (s *State) compile(src, chunk string) (*lua.LFunction, error) {
+	return s.compileMain(src, chunk, nil)
+}
+
+// compileMain is compile with other globals for what stands outside of the chunk's functions (syntax.Options).
+func (s *State) compileMain(src, chunk string, main func(name, field string) string) (*lua.LFunction, error) {
 	if len(src) > maxSource {
 		return nil, &syntax.Error{Msg: chunk + ":1: script too long"}
 	}
@@ -204,6 +209,7 @@ func (s *State) compile(src, chunk string) (*lua.LFunction, error) {
 			}
 			return s.marks[name]
 		},
+		Main:   main,
 		Concat: s.nonce + "..",
 		Global: "\x00=",
 	})

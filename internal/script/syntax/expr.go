@@ -178,14 +178,27 @@ func (p *parser) variable(name string, target bool) ast.Expr {
 
 func (p *parser) global(name string) ast.Expr {
 	line := p.lastLine
-	if c := p.o.Constant(name, ""); c != "" {
+	if c := p.constant(name, ""); c != "" {
 		if p.constants == nil {
 			p.constants = map[string]string{}
 		}
 		p.constants[c] = name
 		return at(ast.Expr(&ast.StringExpr{Value: c}), line, line)
 	}
+	if p.inMain() {
+		name += "\x00"
+	}
 	return at(ast.Expr(&ast.IdentExpr{Value: name}), line, line)
+}
+
+// inMain reports whether Main decides about globals here.
+func (p *parser) inMain() bool { return p.o.Main != nil && p.fn.outer == nil }
+
+func (p *parser) constant(name, field string) string {
+	if p.inMain() {
+		return p.o.Main(name, field)
+	}
+	return p.o.Constant(name, field)
 }
 
 // primary parses a name or an expression in parentheses. With stmt it begins a statement: a name that = or a comma follows is assigned to.
@@ -208,7 +221,7 @@ func (p *parser) primary(stmt bool) ast.Expr {
 		}
 		if p.tok.kind == '.' && p.peek() == tkName {
 			if _, ok := p.resolve(name); !ok {
-				if c := p.o.Constant(name, p.ahead.str); c != "" && !p.assigns(stmt) {
+				if c := p.constant(name, p.ahead.str); c != "" && !p.assigns(stmt) {
 					p.next()
 					p.next()
 					return at(ast.Expr(&ast.StringExpr{Value: c}), p.lastLine, p.lastLine)

@@ -35,6 +35,9 @@ type Options struct {
 	// Constant is the string constant that stands for a global name, or for field of a global name, or "": the host puts the value
 	// in its place after compiling.
 	Constant func(name, field string) string
+	// Main, unless it is nil, is Constant for what stands outside of all functions of the chunk, where no other global can be read: their
+	// names get a zero byte behind them, with which nothing exists.
+	Main func(name, field string) string
 	// Concat is the string constant that stands for the concatenating function.
 	Concat string
 	// Global is put before the name of a global that is assigned to.
