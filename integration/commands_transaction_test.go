@@ -202,3 +202,90 @@ func TestTransactionInTheLog(t *testing.T) {
 	do(t, c, "SELECT", "3")
 	require.Equal(t, "3", do(t, c, "GET", "b").Text())
 }
+
+// TestWatchSeesReload: what comes from a file or a payload is a change, and so is what a client that waited was given.
+func TestWatchSeesReload(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, "--enable-debug-command", "yes")
+	c, other := s.dial(t), s.dial(t)
+	do(t, c, "SET", "other", "v")
+	payload := do(t, c, "DUMP", "other").Text()
+	for _, step := range []struct {
+		what   string
+		change func()
+		seen   bool
+	}{
+		{"nothing", func() { do(t, other, "GET", "k") }, false},
+		{"RESTORE", func() { do(t, other, "RESTORE", "k", 0, payload, "REPLACE") }, true},
+		{"DEBUG RELOAD", func() { do(t, other, "DEBUG", "RELOAD") }, true},
+		{"a transaction", func() {
+			do(t, other, "MULTI")
+			do(t, other, "APPEND", "k", "x")
+			do(t, other, "EXEC")
+		}, true},
+		{"a transaction that is dropped", func() {
+			do(t, other, "MULTI")
+			do(t, other, "APPEND", "k", "x")
+			do(t, other, "DISCARD")
+		}, false},
+		{"BLMOVE served", func() {
+			waiting := s.dial(t)
+			do(t, other, "DEL", "k", "source")
+			do(t, c, "UNWATCH")
+			do(t, c, "WATCH", "k")
+			waiting.Queue("BLMOVE", "source", "k", "LEFT", "LEFT", 0)
+			require.NoError(t, waiting.Flush())
+			eventually(t, "it waits", func() bool { return strings.Contains(do(t, other, "INFO", "clients").Text(), "blocked_clients:1") })
+			do(t, other, "RPUSH", "source", "x")
+			_, err := waiting.Receive()
+			require.NoError(t, err)
+		}, true},
+	} {
+		do(t, c, "SET", "k", "v")
+		do(t, c, "WATCH", "k")
+		step.change()
+		do(t, c, "MULTI")
+		do(t, c, "PING")
+		require.Equal(t, step.seen, do(t, c, "EXEC").IsNull(), step.what)
+	}
+}
+
+// TestTransactionServesAfterwards: a client that waits for a list is served what is left of it after the whole transaction, not what was there in between.
+func TestTransactionServesAfterwards(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	c, waiting := s.dial(t), s.dial(t)
+	waiting.Queue("BLPOP", "l", 0)
+	require.NoError(t, waiting.Flush())
+	eventually(t, "it waits", func() bool { return strings.Contains(do(t, c, "INFO", "clients").Text(), "blocked_clients:1") })
+	for _, cmd := range []string{"MULTI", "RPUSH l a", "LPOP l", "BLPOP none 0", "RPUSH l b c", "LPOP l", "EXEC"} {
+		do(t, c, argsOf(cmd)...)
+	}
+	v, err := waiting.Receive()
+	require.NoError(t, err)
+	require.Equal(t, []string{"l", "c"}, v.Strings())
+}
+
+// TestTransactionPaused: CLIENT PAUSE WRITE holds back an EXEC that writes, and what is queued meanwhile if it writes.
+func TestTransactionPaused(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	c, reader, writer := s.dial(t), s.dial(t), s.dial(t)
+	for _, cmd := range []string{"MULTI", "GET k"} {
+		do(t, reader, argsOf(cmd)...)
+	}
+	for _, cmd := range []string{"MULTI", "SET k v"} {
+		do(t, writer, argsOf(cmd)...)
+	}
+	do(t, c, "CLIENT", "PAUSE", 60_000, "WRITE")
+	require.Len(t, do(t, reader, "EXEC").Elems, 1)
+	writer.Queue("EXEC")
+	require.NoError(t, writer.Flush())
+	eventually(t, "it is held back", func() bool { return strings.Contains(do(t, c, "INFO", "clients").Text(), "blocked_clients:1") })
+	require.Zero(t, do(t, c, "EXISTS", "k").Int)
+	do(t, c, "CLIENT", "UNPAUSE")
+	v, err := writer.Receive()
+	require.NoError(t, err)
+	require.Len(t, v.Elems, 1)
+	require.EqualValues(t, 1, do(t, c, "EXISTS", "k").Int)
+}

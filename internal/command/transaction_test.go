@@ -311,6 +311,9 @@ func TestTransactionPropagation(t *testing.T) {
 		{"MULTI; GET gone; SET k 2; EXEC", "0 DEL gone | 0 SET k 2"},
 		{"MULTI; BLPOP none 0; RPUSH l x; BLPOP l 0; EXEC", "0 RPUSH l x | 0 LPOP l"},
 		{"WATCH k; SET k 3; MULTI; SET k 4; EXEC", "0 SET k 3"},
+		{"EVAL \"redis.call('SET', 'a', 2) redis.call('SELECT', 1) return redis.call('SET', 'b', 2)\" 0", "0 SET a 2 | 1 SET b 2"},
+		{"MULTI; SET a 3; EVAL \"return redis.call('INCRBYFLOAT', 'a', 0.5)\" 0; INCR c; EXEC", "0 SET a 3 | 0 SET a 3.5 KEEPTTL | 0 INCR c"},
+		{"MULTI; EVAL \"redis.call('INCR', 'c') return redis.call('nosuch')\" 0; EXEC", "0 INCR c"},
 	} {
 		l.lines(t, c.commands)
 		if got := strings.Join(s.units, " || "); got != c.want {
@@ -542,3 +545,32 @@ func TestWatchManyKeys(t *testing.T) {
 }
 
 var _ engine.Sink = (*unitStream)(nil)
+
+// BenchmarkTransaction is ten SETs in a transaction, and by themselves.
+func BenchmarkTransaction(b *testing.B) {
+	for _, inMulti := range []bool{false, true} {
+		b.Run(fmt.Sprintf("multi=%t", inMulti), func(b *testing.B) {
+			l := newLocal(b)
+			multi, exec := argvOf("MULTI"), argvOf("EXEC")
+			var sets [10][][]byte
+			for i := range sets {
+				sets[i] = argvOf("SET", fmt.Sprintf("key:%012d", i), strings.Repeat("v", 64))
+			}
+			l.e.Enter()
+			defer l.e.Leave()
+			b.ReportAllocs()
+			for b.Loop() {
+				l.c.W.Buf = l.c.W.Buf[:0]
+				if inMulti {
+					l.e.Exec(l.c, multi)
+				}
+				for _, s := range sets {
+					l.e.Exec(l.c, s)
+				}
+				if inMulti {
+					l.e.Exec(l.c, exec)
+				}
+			}
+		})
+	}
+}
