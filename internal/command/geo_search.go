@@ -15,14 +15,11 @@ type geoSearch struct {
 	area     geohash.Area
 	spans    []geohash.Span
 	walk     object.ZWalk
-	parts    []geoPart
+	starts   []float64
 	hits     []geoHit
 	order    []geoKey
 	vertices []geohash.Point
 }
-
-// geoPart are the hits of one span.
-type geoPart struct{ span, from, to int }
 
 // geoHit is a place in the area.
 type geoHit struct {
@@ -75,59 +72,48 @@ func (g *geoSearch) run(c *engine.Ctx, form geoForm) {
 	}
 }
 
-// find collects the places of all spans. The spans are walked by rising scores, which spares most of the searching; g.order lists the places in the
-// order of the spans, which is Redis's. Only where ANY ends the search early the walk itself goes in that order.
+// find collects the places, in the order of the spans.
 func (g *geoSearch) find(q *geoQuery) {
-	g.hits, g.order = g.hits[:0], g.order[:0]
+	g.hits, g.starts = g.hits[:0], g.starts[:0]
 	g.spans = g.area.Spans(g.spans[:0])
-	measure := q.dir != anyDirection || q.withDist || q.dst != nil && q.storeDist
-	g.parts = g.parts[:0]
 	for i := range g.spans {
-		g.parts = append(g.parts, geoPart{span: i})
+		g.starts = append(g.starts, float64(g.spans[i].Low))
 	}
-	if !q.any {
-		slices.SortFunc(g.parts, func(a, b geoPart) int { return cmp.Compare(g.spans[a.span].Low, g.spans[b.span].Low) })
-	}
+	g.walk.SeekAll(g.starts)
+	measure := q.dir != anyDirection || q.withDist || q.dst != nil && q.storeDist
 	limit := math.MaxInt
 	if q.any {
 		limit = int(min(q.count, math.MaxInt32))
 	}
-	for i := range g.parts {
-		p := &g.parts[i]
-		p.from = len(g.hits)
-		g.walkSpan(&g.spans[p.span], measure, limit)
-		p.to = len(g.hits)
+	for i := range g.spans {
+		g.walk.Start(i)
+		g.walkSpan(&g.spans[i], measure, limit)
 	}
-	slices.SortFunc(g.parts, func(a, b geoPart) int { return a.span - b.span })
-	for _, p := range g.parts {
-		for i := p.from; i < p.to; i++ {
-			g.order = append(g.order, geoKey{g.hits[i].meters, uint32(i), uint32(len(g.order))})
-		}
+	g.order = g.order[:0]
+	for i := range g.hits {
+		g.order = append(g.order, geoKey{g.hits[i].meters, uint32(i)})
 	}
 }
 
 // fruitless is how many places outside the area's rectangles a walk passes before it leaps over the others: about what a leap costs.
 const fruitless = 12
 
-// walkSpan adds the places of a span to the hits, up to a limit of all.
+// walkSpan adds the places of a span to the hits, up to a limit of all. The walk is at the first.
 func (g *geoSearch) walkSpan(s *geohash.Span, measure bool, limit int) {
 	w := &g.walk
 	misses := 0
-	for w.Seek(float64(s.Low)); len(g.hits) < limit; w.Next() {
-		score, ok := w.Score()
-		if misses == fruitless && ok && score < float64(s.High+1) {
-			next, more := s.Next(uint64(score))
-			if !more {
-				return
+	for ; len(g.hits) < limit; w.Next() {
+		z, score, ok := g.here(s)
+		if misses == fruitless && ok {
+			if z, ok = s.Next(z); ok {
+				misses = 0
+				w.Seek(float64(z))
+				z, score, ok = g.here(s)
 			}
-			misses = 0
-			w.Seek(float64(next))
-			score, ok = w.Score()
 		}
-		if !ok || score >= float64(s.High+1) {
+		if !ok {
 			return
 		}
-		z := uint64(score)
 		if !s.Has(z) {
 			misses++
 			continue
@@ -143,11 +129,20 @@ func (g *geoSearch) walkSpan(s *geohash.Span, measure bool, limit int) {
 	}
 }
 
+// here is what the walk is at, ok if that is not behind the span. Scores below 0 are before all spans.
+func (g *geoSearch) here(s *geohash.Span) (z uint64, score float64, ok bool) {
+	score, ok = g.walk.Score()
+	if !ok || score >= 1<<60 {
+		return 0, 0, false
+	}
+	z = uint64(score)
+	return z, score, z <= s.High
+}
+
 // geoKey is what a place is ordered by.
 type geoKey struct {
 	meters float64
 	hit    uint32
-	found  uint32 // the number in the order of the spans
 }
 
 // sort puts the first n places, by distance, to the front of g.order; without an order they stay as they were found. Of places at the same distance the
@@ -161,7 +156,7 @@ func (g *geoSearch) sort(q *geoQuery, n int) {
 		compare = func(a, b geoKey) int { return g.compare(b, a) }
 	}
 	if n == len(g.order) {
-		slices.SortFunc(g.order, func(a, b geoKey) int { return cmp.Or(compare(a, b), cmp.Compare(a.found, b.found)) })
+		slices.SortFunc(g.order, func(a, b geoKey) int { return cmp.Or(compare(a, b), cmp.Compare(a.hit, b.hit)) })
 		return
 	}
 	partialSort(g.order, n, compare)

@@ -142,11 +142,15 @@ func (a *Area) widest(halfW float64, b bounds) float64 {
 }
 
 // grid is the part of the finest grid within bounds, which it cuts to the map's. The column and row behind the last, where the upper bounds
-// themselves are, belong to what reaches them.
+// themselves are, belong to what reaches them, and one more column: scores from 2^53 on are rounded to even numbers, which may carry.
 func grid(b bounds) rect {
 	in := func(v, bound float64) float64 { return min(max(v, -bound), bound) }
-	return rect{scale(in(b.west-margin, MaxLon), MaxLon, steps), scale(in(b.east+margin, MaxLon), MaxLon, steps),
+	r := rect{scale(in(b.west-margin, MaxLon), MaxLon, steps), scale(in(b.east+margin, MaxLon), MaxLon, steps),
 		scale(in(b.south-margin, MaxLat), MaxLat, steps), scale(in(b.north+margin, MaxLat), MaxLat, steps)}
+	if r.x1 == side {
+		r.x1++
+	}
+	return r
 }
 
 // Spans appends the spans of scores where the area has its places, none of which is in two. First come those that Redis searches, in its order.

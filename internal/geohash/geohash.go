@@ -13,7 +13,8 @@
 // range of scores. Decoding gives the middle of the cell of 2^26 by 2^26, up to 0.3 m beside what was encoded.
 //
 // The upper ends of the two intervals belong to them: longitude 180 is column 2^26, one bit more than there is room for, and gives scores from 2^53
-// on, the highest latitude scores from 2^52 on. Redis stores the same, but its searches do not reach them from elsewhere.
+// on (which a float64 rounds to even numbers), the highest latitude scores from 2^52 on. Redis stores the same, but its searches do not reach them
+// from elsewhere.
 //
 // # Searching
 //

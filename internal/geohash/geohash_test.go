@@ -264,11 +264,19 @@ func TestSearch(t *testing.T) {
 
 func checkSearch(t *testing.T, r *rand.Rand, a *Area) {
 	scores := make([]uint64, 0, 400)
+	add := func(lon, lat float64) { scores = append(scores, Score(float64(Encode(lon, lat)))) }
 	for range 400 {
-		scores = append(scores, Encode(nearPlace(r, a.Center.Lon, a.Center.Lat)))
+		add(nearPlace(r, a.Center.Lon, a.Center.Lat))
 	}
-	scores = append(scores, Encode(a.Center.Lon, a.Center.Lat), Encode(MaxLon, a.Center.Lat), Encode(-MaxLon, a.Center.Lat),
-		Encode(a.Center.Lon, MaxLat), Encode(a.Center.Lon, -MaxLat), Encode(MaxLon, MaxLat))
+	for range 20 {
+		_, lat := nearPlace(r, a.Center.Lon, a.Center.Lat)
+		add(MaxLon, lat)
+	}
+	add(a.Center.Lon, a.Center.Lat)
+	add(-MaxLon, a.Center.Lat)
+	add(a.Center.Lon, MaxLat)
+	add(a.Center.Lon, -MaxLat)
+	add(MaxLon, MaxLat)
 	slices.Sort(scores)
 	scores = slices.Compact(scores)
 	got := search(t, a, scores)

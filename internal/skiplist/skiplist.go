@@ -345,50 +345,59 @@ func (l *List) SeekScore(score float64, past bool) Pos {
 	return l.pos(x, stop, rank)
 }
 
-// Finger remembers the way of a search, so that the next one for a place not far behind begins near its end. The zero value knows nothing yet; it is
-// good until the list changes.
-type Finger struct {
-	node  [MaxLevel]arena.Ref // on each level the last node before the place
+// Search is SeekScore step by step, for callers that run several at once: while one waits for memory the others go on.
+//
+//	s := l.Search(score)
+//	for next, more := s.Step(l); more; next, more = s.Step(l) {
+//		… prefetch next, step the others …
+//	}
+type Search struct {
 	score float64
-	set   bool
+	x     arena.Ref // the last node known to be before the place
+	stop  arena.Ref // the first one known to be behind it
+	ahead arena.Ref // behind x on level 0, if it has to be looked at
+	level int       // below 0 at the end
 }
 
-// SeekNear is the first node with that score or a higher one, 0 if there is none. If the last score was not higher it takes O(log D), D being
-// the nodes between, most of which the last search has brought into the cache; else O(log N).
-func (l *List) SeekNear(f *Finger, score float64) arena.Ref {
-	i, top := 0, l.levels-1
-	if f.set && f.score <= score {
-		for ; i < top; i++ {
-			to := l.link(f.node[i], i)
-			if to.next == 0 || i > 0 && to.score >= score || i == 0 && l.Score(to.next) >= score {
-				break
-			}
-		}
-	} else {
-		f.node[top], i = l.head, top
-	}
-	f.score, f.set = score, true
-	x := f.node[i]
-	var stop arena.Ref
-	for ; i >= 0; i-- {
-		for {
-			to := l.link(x, i)
-			if to.next == stop {
-				break
-			}
-			if i == 0 {
-				to.score = l.Score(to.next)
-			}
-			if to.score >= score {
-				stop = to.next
-				break
-			}
-			x = to.next
-		}
-		f.node[i] = x
-	}
-	return stop
+// Search begins a search for the first node with that score or a higher one.
+func (l *List) Search(score float64) Search {
+	return Search{score: score, x: l.head, level: l.levels - 1}
 }
+
+// Step goes on to the next node; more is false at the end, also when called again. read is what the next step reads first.
+func (s *Search) Step(l *List) (read arena.Ref, more bool) {
+	if s.ahead != 0 {
+		if l.Score(s.ahead) >= s.score {
+			s.stop, s.ahead, s.level = s.ahead, 0, -1
+			return 0, false
+		}
+		s.x, s.ahead = s.ahead, 0
+	}
+	if s.level < 0 {
+		return 0, false
+	}
+	for ; s.level > 0; s.level-- {
+		to := l.link(s.x, s.level)
+		switch {
+		case to.next == s.stop:
+		case to.score >= s.score:
+			s.stop = to.next
+		default:
+			s.x = to.next
+			return s.x + arena.Ref(memberAt(s.level)), true
+		}
+	}
+	next := l.next0(s.x)
+	if next == s.stop {
+		s.level = -1
+		return 0, false
+	}
+	s.ahead = next
+	return next, true
+}
+
+// Found is the node that was searched for, 0 if there is none.
+func (s *Search) Found() arena.Ref { return s.stop }
 
 // SeekMember is SeekScore by members: it makes sense in a list whose scores are all the same. O(log N).
 func (l *List) SeekMember(member []byte, past bool) Pos {

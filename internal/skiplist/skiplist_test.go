@@ -127,22 +127,14 @@ func (m *model) seek() {
 	m.pos(want, m.l.SeekScore(s, past))
 }
 
-// near leaps about with one finger, mostly upwards.
-func (m *model) near() {
-	var f Finger
-	s := m.score()
-	for range 1 + m.r.IntN(20) {
-		want, _ := slices.BinarySearchFunc(m.pairs, s, func(p pair, s float64) int { return cmp.Or(cmp.Compare(p.score, s), 1) })
-		got := m.l.SeekNear(&f, s)
-		if want == len(m.pairs) {
-			require.Zero(m.t, got)
-		} else {
-			require.Equal(m.t, m.pairs[want], m.at(got))
-		}
-		if next := m.score(); next > s || m.r.IntN(4) == 0 {
-			s = next
-		}
+// search seeks for a score step by step.
+func (m *model) search() {
+	score := m.score()
+	s := m.l.Search(score)
+	for next, more := s.Step(m.l); more; next, more = s.Step(m.l) {
+		require.NotZero(m.t, next)
 	}
+	require.Equal(m.t, m.l.SeekScore(score, false).Next, s.Found())
 }
 
 func (m *model) pos(want int, got Pos) {
@@ -190,7 +182,7 @@ func TestAgainstSortedSlice(t *testing.T) {
 			m.rescore()
 		case k < 80:
 			m.seek()
-			m.near()
+			m.search()
 		case k < 98 || len(m.pairs) < 100:
 			m.remove()
 		default:
