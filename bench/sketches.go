@@ -36,7 +36,7 @@ type sketchGroup struct {
 
 // sketchGroups are the structures beside Redis's: HyperLogLog, geo.
 func sketchGroups(p *plan) []sketchGroup {
-	return []sketchGroup{hllGroup(p)}
+	return []sketchGroup{hllGroup(p), geoGroup(p)}
 }
 
 // moduleGroups are the commands that Redis has in modules only. They are measured on Godwit alone, beside its own SET and GET.
@@ -99,6 +99,37 @@ func hllGroup(p *plan) sketchGroup {
 			{name: "PFCOUNT of one", args: []string{"PFCOUNT", "hll:0"}, scale: 1, target: targetCollection},
 			{name: "PFCOUNT of 10 dense", args: append([]string{"PFCOUNT"}, ten...), scale: 0.02, target: targetCollection},
 			{name: "PFMERGE of 10 dense", args: append([]string{"PFMERGE", "dst"}, ten...), scale: 0.02, target: targetCollection},
+		},
+	}
+}
+
+// geoPerCommand is how many places a command of the load adds.
+const geoPerCommand = 10
+
+// geoGroup has places all over a country, one for every three square kilometers when there are a million. Searches are around one of them: the
+// small ones find one or two places, the large ones some 2,500.
+func geoGroup(p *plan) sketchGroup {
+	load := generated{"places", p.elements / geoPerCommand, func(dst []byte, rnd *rand.Rand, i int) []byte {
+		args := []string{"GEOADD", "geo"}
+		for j := range geoPerCommand {
+			args = append(args, fmt.Sprintf("%.6f", 100+20*rnd.Float64()), fmt.Sprintf("%.6f", 25+15*rnd.Float64()), fmt.Sprintf("place:%012d", i*geoPerCommand+j))
+		}
+		return appendCommand(dst, args...)
+	}}
+	search := func(name, radius string, scale float64, options ...string) sketchCase {
+		args := append([]string{"GEOSEARCH", "geo", "FROMMEMBER", "place:__rand_int__", "BYRADIUS", radius, "km"}, options...)
+		return sketchCase{name: "GEOSEARCH " + name, args: args, scale: scale, target: targetCollection}
+	}
+	return sketchGroup{
+		name: "Places", keys: p.elements, load: []generated{load},
+		cases: []sketchCase{
+			search("1 km", "1", 0.2),
+			search("1 km, by distance", "1", 0.2, "ASC", "WITHDIST"),
+			search("50 km", "50", 0.001),
+			search("50 km, nearest 10", "50", 0.001, "ASC", "COUNT", "10", "WITHDIST"),
+			{name: "GEODIST", args: []string{"GEODIST", "geo", "place:__rand_int__", "place:__rand_int__", "km"}, scale: 0.5, target: targetCollection},
+			// Last, since it adds places. The numbers are up to 2^31: coordinates up to 21°.
+			{name: "GEOADD", args: []string{"GEOADD", "geo", "__rand_int__e-8", "__rand_int__e-8", "place:__rand_int__"}, scale: 0.5, keys: 1<<31 - 1, target: targetCollection},
 		},
 	}
 }

@@ -114,7 +114,7 @@ func TestAppendFixed(t *testing.T) {
 // TestAccurate holds the sines against series in 200 bits.
 func TestAccurate(t *testing.T) {
 	r := random(t)
-	for range 3000 {
+	for range 1000 {
 		x := (r.Float64() - 0.5) * 2 * math.Pi * math.Pow(10, -float64(r.IntN(8)))
 		want, _ := bigSine(x).Float64()
 		if got := sine(x); got != want {
@@ -239,7 +239,7 @@ func within(a *Area, z uint64) bool {
 // TestSearch holds searches against brute force: all that is inside is found, once, and nothing else.
 func TestSearch(t *testing.T) {
 	r := random(t)
-	for range 1500 {
+	for range 600 {
 		lon, lat := randomPlace(r)
 		var a Area
 		size := math.Pow(10, r.Float64()*8)

@@ -48,38 +48,76 @@ func smallInt(b []byte) (float64, bool) {
 	return float64(-n), n != 0
 }
 
-// shortDecimal reads up to 15 digits, one point among them, with an optional minus sign: coordinates and prices. Both the digits and the power of
-// ten to divide them by are exact, so the quotient is rounded as it must be. Zeros are left to others.
+// shortDecimal reads up to 15 digits that count, one point among them, with an optional minus sign and an exponent of up to two digits: coordinates
+// and prices. Both the digits and the power of ten to multiply or divide them by are exact in a float64, so the result is rounded once, as it
+// must be. Zeros are left to others.
 func shortDecimal(b []byte) (float64, bool) {
 	d := b
 	if d[0] == '-' {
 		d = d[1:]
 	}
-	if len(d) > 16 {
+	if len(d) > 24 {
 		return 0, false
 	}
-	n, scale, point := int64(0), 1.0, false
-	for _, c := range d {
+	n, exp, point := int64(0), 0, false
+	for i, c := range d {
 		if c == '.' && !point {
 			point = true
 			continue
 		}
-		if c -= '0'; c > 9 {
+		if c == 'e' && i > 0 {
+			e, ok := shortExponent(d[i+1:])
+			if !ok {
+				return 0, false
+			}
+			exp += e
+			break
+		}
+		if c -= '0'; c > 9 || n >= 1e14 {
 			return 0, false
 		}
 		n = n*10 + int64(c)
 		if point {
-			scale *= 10
+			exp--
 		}
 	}
-	if n == 0 || n >= 1e15 {
+	if n == 0 || exp < -22 || exp > 22 {
 		return 0, false
 	}
-	f := float64(n) / scale
+	f := float64(n)
+	if exp < 0 {
+		f /= exactPow10[-exp]
+	} else {
+		f *= exactPow10[exp]
+	}
 	if len(d) < len(b) {
 		f = -f
 	}
 	return f, true
+}
+
+// exactPow10 are the powers of ten that a float64 holds exactly.
+var exactPow10 = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+
+// shortExponent reads one or two digits with an optional sign.
+func shortExponent(b []byte) (e int, ok bool) {
+	d := b
+	if len(d) > 0 && (d[0] == '-' || d[0] == '+') {
+		d = d[1:]
+	}
+	if len(d) == 0 || len(d) > 2 {
+		return 0, false
+	}
+	for _, c := range d {
+		if !isDigit(c) {
+			return 0, false
+		}
+		e = e*10 + int(c-'0')
+	}
+	if b[0] == '-' {
+		e = -e
+	}
+	return e, true
 }
 
 // AppendScore appends the score as C's printf("%.17g") does, inf and -inf without sign or case to wonder about.

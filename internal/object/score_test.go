@@ -2,7 +2,9 @@ package object
 
 import (
 	"bytes"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,6 +31,36 @@ func TestParseScore(t *testing.T) {
 		f, ok := ParseScore([]byte(text))
 		require.False(t, ok, "%q: %v", text, f)
 	}
+}
+
+// TestShortDecimal holds the quick way against strconv.
+func TestShortDecimal(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	quick := 0
+	for range 200000 {
+		text := strconv.FormatUint(r.Uint64N(1e17)>>r.IntN(57), 10)
+		if r.IntN(3) == 0 {
+			text = "000" + text
+		}
+		if at := r.IntN(len(text) + 1); r.IntN(4) > 0 {
+			text = text[:at] + "." + text[at:]
+		}
+		if r.IntN(3) == 0 {
+			text += fmt.Sprintf([]string{"e%d", "e%+d", "e%03d"}[r.IntN(3)], r.IntN(60)-30)
+		}
+		if r.IntN(3) == 0 {
+			text = "-" + text
+		}
+		want, err := strconv.ParseFloat(text, 64)
+		require.NoError(t, err, text)
+		if got, ok := shortDecimal([]byte(text)); ok {
+			quick++
+			require.Equal(t, want, got, text)
+		}
+	}
+	require.Greater(t, quick, 100000)
 }
 
 func TestParseScoreRange(t *testing.T) {
