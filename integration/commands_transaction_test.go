@@ -138,6 +138,7 @@ func TestTransactionOnOneConnection(t *testing.T) {
 
 // TestTransactionEnds: what was queued is forgotten when the connection goes, and others are not told of what it watched.
 func TestTransactionEnds(t *testing.T) {
+	godwitOnly(t) // the fields of INFO are those of later versions
 	t.Parallel()
 	s := startServer(t)
 	c, watcher := s.dial(t), s.dial(t)
