@@ -15,9 +15,8 @@ type gatherer struct {
 }
 
 const (
-	gatherShare = 2                     // of the cost: one in
-	gatherMax   = 2 * time.Millisecond  // and no longer
-	gatherPause = 20 * time.Microsecond // between two looks at the sockets
+	gatherShare = 2                    // of the cost: one in
+	gatherMax   = 2 * time.Millisecond // and no longer
 )
 
 // begin begins to count a turn.
@@ -45,10 +44,13 @@ func (g *gatherer) run(l *loop) error {
 		return nil
 	}
 	limit := min(g.cost/gatherShare, gatherMax)
-	for start := time.Now(); len(l.batch) < want && time.Since(start) < limit; {
-		time.Sleep(gatherPause)
+	for start := time.Now(); len(l.batch) < want; {
+		left := limit - time.Since(start)
+		if left <= 0 {
+			break
+		}
 		turn := g.turn
-		if _, err := l.ev.Poll(0); err != nil || g.turn != turn {
+		if _, err := l.ev.Poll(left); err != nil || g.turn != turn {
 			return err
 		}
 	}
