@@ -51,8 +51,9 @@ const (
 
 // Job is a snapshot that is being written in slices, to the snapshot file or to the base of the append-only file.
 type Job interface {
-	// Slice goes on for about the budget. Unless it reports more, it waits for the disk; Engine.Wake is called when it can go on or is done.
-	Slice(budget time.Duration) (more bool)
+	// Slice goes on for about the budget; served tells whether commands have run since the last time. Unless it reports more, it waits for the
+	// disk; Engine.Wake is called when it can go on or is done.
+	Slice(budget time.Duration, served bool) (more bool)
 	// Done reports whether the job is over — its file in place and synced, or removed after an error — and how it ended.
 	Done() (bool, error)
 	// Progress is the number of keys written so far and of those there were at the start.
@@ -112,6 +113,7 @@ type persistState struct {
 	job      Job
 	kind     jobKind
 	jobStart int64 // unix ms
+	jobSeen  int64 // commands when the job had its last slice
 	jobDone  func(error)
 	dirtyAt  int64 // Stats.Dirty when the running save began
 

@@ -33,18 +33,18 @@ type fakeJob struct {
 	slices          int
 }
 
-func (j *fakeJob) Slice(time.Duration) bool    { j.slices++; return false }
-func (j *fakeJob) Done() (bool, error)         { return j.done, j.err }
-func (j *fakeJob) Progress() (int64, int64)    { return 3, 12 }
-func (j *fakeJob) Cancel()                     { j.cancelled = true }
-func (d *fakeDisk) RemoveTemporary()           {}
-func (d *fakeDisk) Reconfigured()              {}
-func (d *fakeDisk) Cron()                      { d.crons++ }
-func (d *fakeDisk) Sync() error                { d.synced++; return nil }
-func (d *fakeDisk) WriteError() string         { return d.writeErr }
-func (d *fakeDisk) Turn(on bool) error         { d.status.On = on; return nil }
-func (d *fakeDisk) Rewrite(bool) (bool, error) { return false, nil }
-func (d *fakeDisk) Status() *engine.AOFStatus  { return &d.status }
+func (j *fakeJob) Slice(time.Duration, bool) bool { j.slices++; return false }
+func (j *fakeJob) Done() (bool, error)            { return j.done, j.err }
+func (j *fakeJob) Progress() (int64, int64)       { return 3, 12 }
+func (j *fakeJob) Cancel()                        { j.cancelled = true }
+func (d *fakeDisk) RemoveTemporary()              {}
+func (d *fakeDisk) Reconfigured()                 {}
+func (d *fakeDisk) Cron()                         { d.crons++ }
+func (d *fakeDisk) Sync() error                   { d.synced++; return nil }
+func (d *fakeDisk) WriteError() string            { return d.writeErr }
+func (d *fakeDisk) Turn(on bool) error            { d.status.On = on; return nil }
+func (d *fakeDisk) Rewrite(bool) (bool, error)    { return false, nil }
+func (d *fakeDisk) Status() *engine.AOFStatus     { return &d.status }
 
 func (d *fakeDisk) Offset() int64             { return 0 }
 func (d *fakeDisk) Synced() int64             { return -1 }

@@ -165,7 +165,9 @@ func (e *Engine) jobSlice() (more bool) {
 	if s.job == nil {
 		return false
 	}
-	more = s.job.Slice(sliceBudget)
+	served := e.Stats.Commands != s.jobSeen
+	s.jobSeen = e.Stats.Commands
+	more = s.job.Slice(sliceBudget, served)
 	over, err := s.job.Done()
 	if !over {
 		return more

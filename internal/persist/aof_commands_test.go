@@ -127,7 +127,7 @@ func TestCommandFormat(t *testing.T) {
 		dest := &memory{}
 		sn := persist.Start(s.e.KS, persist.NewCommandFormat(s.e.KS.Heap, round == 1), persist.NewQueue(dest, nil), persist.Options{})
 		for range 20 {
-			sn.Slice(1)
+			sn.Slice(1, false)
 			for range 20 {
 				change()
 			}

@@ -51,7 +51,8 @@ var ErrCancelled = errors.New("snapshot cancelled")
 // # Time
 //
 // Slice takes a share of the executor's time while clients are served, and all of it while they are not: 1/busyShare of the time since the last slice, less what
-// commands have spent meanwhile on saving what they changed; more if much is held in memory.
+// commands have spent meanwhile on saving what they changed; more if much is held in memory. What is too little for a slice is left for a later turn: with
+// pipelines turns are so short that a slice in each would take a third of the time.
 type Snapshot struct {
 	ks  *keyspace.Keyspace
 	sn  *keyspace.Snapshot
@@ -68,7 +69,7 @@ type Snapshot struct {
 	err     error
 	started time.Time
 	lastEnd time.Time     // of the last slice
-	idle    time.Duration // what a slice may take although the last turn was short
+	idle    time.Duration // what a slice takes while nobody is served
 	perKey  time.Duration // what saving a key takes, roughly
 	foreign int           // keys and elements that commands have saved since the last slice
 	inSlice bool
@@ -89,9 +90,8 @@ const (
 const (
 	stride    = 64 // entries or elements between two looks at the clock
 	busyShare = 8
-	heldShare = 30 // 1/30 of the data
+	heldShare = 20 // 1/20 of the data
 	minSlice  = 20 * time.Microsecond
-	idleGap   = 12 * time.Microsecond // between two slices if nothing was read or written
 )
 
 // Progress is how far a snapshot is.
@@ -117,13 +117,16 @@ func Start(ks *keyspace.Keyspace, f Format, q *Queue, opt Options) *Snapshot {
 }
 
 // Slice goes on for at most about the budget and reports whether it should soon be called again. If not, the Queue's wake tells when it makes sense to.
-func (s *Snapshot) Slice(budget time.Duration) (more bool) {
+// served tells whether commands have run since the last call.
+func (s *Snapshot) Slice(budget time.Duration, served bool) (more bool) {
 	if s.state != walking {
 		s.poll()
 		return false
 	}
 	start := time.Now()
-	budget = s.share(start, budget)
+	if budget = s.share(start, budget, served); budget == 0 {
+		return true
+	}
 	s.inSlice = true
 	more = s.slice(start, budget)
 	s.inSlice = false
@@ -132,21 +135,25 @@ func (s *Snapshot) Slice(budget time.Duration) (more bool) {
 	return more
 }
 
-// share is what of the budget clients leave.
-func (s *Snapshot) share(start time.Time, budget time.Duration) time.Duration {
+// share is what of the budget clients leave: nothing until it is worth a slice.
+func (s *Snapshot) share(start time.Time, budget time.Duration, served bool) time.Duration {
 	gap := start.Sub(s.lastEnd)
 	b := gap/busyShare - time.Duration(s.foreign)*s.perKey
 	if held := s.held(); held > 0 {
-		// At heldShare of the data it is half of the time: throughput is given up before memory.
-		b += min(gap*time.Duration(held)/time.Duration(s.ks.A.Used()/heldShare+1), gap)
+		// At heldShare of the data it is half of the time: throughput is given up before memory, but not long before.
+		full := float64(held) / float64(s.ks.A.Used()/heldShare+1)
+		b += time.Duration(float64(gap) * min(full*full, 1))
 	}
-	// Turns that serve nobody are short. The more of them follow each other the longer the slices get: a lone client that waits for its replies
-	// hardly feels them, an idle server loses no time with polling.
-	if gap < idleGap {
-		s.idle = min(2*s.idle, budget)
-	} else {
+	if served {
 		s.idle = minSlice
+		if b < minSlice {
+			return 0
+		}
+		return min(b, budget)
 	}
+	// The more turns that serve nobody follow each other the longer the slices get: a lone client that waits for its replies hardly feels them, an
+	// idle server loses no time with polling.
+	s.idle = min(2*s.idle, budget)
 	return min(max(b, s.idle), budget)
 }
 

@@ -228,7 +228,7 @@ func TestSlice(t *testing.T) {
 	p := s.Progress()
 	require.Equal(t, len(want), p.Total)
 	for {
-		if !s.Slice(100 * time.Microsecond) {
+		if !s.Slice(100*time.Microsecond, c.rng.IntN(2) == 0) {
 			if done, err := s.Over(); done {
 				require.NoError(t, err)
 				break
@@ -312,11 +312,11 @@ func TestFull(t *testing.T) {
 	dest := &memDest{gate: make(chan struct{})}
 	woken := make(chan struct{}, 1000)
 	s := Start(ks, &plainFormat{ks}, NewQueue(dest, func() { woken <- struct{}{} }), Options{})
-	for s.Slice(time.Second) {
+	for s.Slice(time.Second, false) {
 	}
 	require.True(t, s.q.Full())
 	at := s.Progress()
-	require.False(t, s.Slice(time.Second))
+	require.False(t, s.Slice(time.Second, false))
 	require.Equal(t, at.Keys, s.Progress().Keys)
 	require.Less(t, at.Bytes, int64(2*queueBytes))
 	for i := range 2000 {
@@ -326,7 +326,7 @@ func TestFull(t *testing.T) {
 	close(dest.gate)
 	for done := false; !done; done, _ = s.Over() {
 		<-woken
-		for s.Slice(time.Second) {
+		for s.Slice(time.Second, false) {
 		}
 	}
 	got, err := decodePlain(dest.b.Bytes())

@@ -101,7 +101,7 @@ func (j *job) ended(err error) {
 }
 
 // Slice implements engine.Job.
-func (j *job) Slice(budget time.Duration) (more bool) { return j.snap.Slice(budget) }
+func (j *job) Slice(budget time.Duration, served bool) (more bool) { return j.snap.Slice(budget, served) }
 
 // Done implements engine.Job.
 func (j *job) Done() (bool, error) {
