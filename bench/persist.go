@@ -85,10 +85,6 @@ func (b *bench) snapshots(ctx context.Context) error {
 }
 
 func (b *bench) snapshotOnce(ctx context.Context, side int, k snapshotKind) (r snapshotResult, err error) {
-	idle, err := memAvailable()
-	if err != nil {
-		return r, err
-	}
 	s, err := b.startWith(ctx, side, "--appendonly", yesNo(k.command == "BGREWRITEAOF"), "--auto-aof-rewrite-percentage", "0")
 	if err != nil {
 		return r, err
@@ -110,7 +106,7 @@ func (b *bench) snapshotOnce(ctx context.Context, side int, k snapshotKind) (r s
 	if err := sleep(ctx, time.Second); err != nil {
 		return r, err
 	}
-	loaded, err := memAvailable()
+	loaded, err := residentBytes(s.pid())
 	if err != nil {
 		return r, err
 	}
@@ -119,14 +115,14 @@ func (b *bench) snapshotOnce(ctx context.Context, side int, k snapshotKind) (r s
 	if err != nil {
 		return r, err
 	}
-	var rateWhile, least float64
+	var rateWhile, most float64
 	start := time.Now()
 	r.while, err = b.underLoad(ctx, s, c, &rateWhile, func() error {
-		least, err = snapshotAndWait(ctx, c, k.command)
+		most, err = snapshotAndWait(ctx, s, c, k.command)
 		return err
 	})
 	r.took = time.Since(start)
-	r.growth = 100 * (loaded - least) / (idle - loaded)
+	r.growth = 100 * (most/float64(loaded) - 1)
 	r.kept = 100 * rateWhile / rate
 	return r, err
 }
@@ -150,16 +146,16 @@ func (b *bench) underLoad(ctx context.Context, s *server, c *client, rate *float
 	return l, errors.Join(err, perr, ierr, ctx.Err())
 }
 
-// snapshotAndWait starts a snapshot, waits for its end, and returns the least memory that was available meanwhile.
-func snapshotAndWait(ctx context.Context, c *client, command string) (least float64, err error) {
+// snapshotAndWait starts a snapshot, waits for its end, and returns the most memory that was resident meanwhile: the server's, and what a forked child had
+// of its own, which is what either of the two had to copy.
+func snapshotAndWait(ctx context.Context, s *server, c *client, command string) (most float64, err error) {
 	if _, err := c.do(command); err != nil {
 		return 0, err
 	}
-	least, err = memAvailable()
 	for err == nil {
-		var free float64
-		free, err = memAvailable()
-		least = min(least, free)
+		var now int64
+		now, err = residentBytes(s.pid())
+		most = max(most, float64(now))
 		saving, err1 := infoNumber(c, "persistence", "rdb_bgsave_in_progress")
 		rewriting, err2 := infoNumber(c, "persistence", "aof_rewrite_in_progress")
 		scheduled, err3 := infoNumber(c, "persistence", "aof_rewrite_scheduled")
@@ -171,11 +167,19 @@ func snapshotAndWait(ctx context.Context, c *client, command string) (least floa
 	if err != nil {
 		return 0, err
 	}
+	field := "rdb_last_cow_size"
+	if command != "BGSAVE" {
+		field = "aof_last_cow_size"
+	}
+	copied, err := infoNumber(c, "persistence", field)
+	if err != nil {
+		return 0, err
+	}
 	info, err := c.do("INFO", "persistence")
 	if err == nil && (strings.Contains(info, "rdb_last_bgsave_status:err") || strings.Contains(info, "aof_last_bgrewrite_status:err")) {
 		err = errors.New("the snapshot failed")
 	}
-	return least, err
+	return most + copied, err
 }
 
 // pressure writes with redis-benchmark until the returned function is called.
@@ -191,22 +195,6 @@ func (b *bench) pressure(s *server, write []string) (stop func(), err error) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	}, nil
-}
-
-// memAvailable is the machine's available memory in bytes. It sees what a fork copies, whichever process it is counted for; the page cache of files
-// that are written counts as available.
-func memAvailable() (float64, error) {
-	text, err := os.ReadFile("/proc/meminfo")
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(text)) {
-		if v, ok := strings.CutPrefix(line, "MemAvailable:"); ok {
-			kib, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(v), "kB")), 64)
-			return kib * 1024, err
-		}
-	}
-	return 0, errors.New("/proc/meminfo lacks MemAvailable")
 }
 
 func infoNumber(c *client, section, field string) (float64, error) {
@@ -343,7 +331,8 @@ func (b *bench) appendfsync(ctx context.Context) error {
 
 func (r *report) snapshotHeader() {
 	r.section("Snapshots under a full write load",
-		fmt.Sprintf("%s keys or elements; 20 connections write at pipeline 16, a probe reads each %v. Memory is the machine's, so that it includes what a fork copies; "+
+		fmt.Sprintf("%s keys or elements; 20 connections write at pipeline 16, a probe reads each %v. Memory is what is resident at most, less what was before; "+
+			"of Redis with what parent and child had to copy (its copy-on-write figure); "+
 			"in per cent of what the data takes.", count(r.plan.persistKeys), r.plan.probeEvery),
 		"snapshot", "Redis memory", "Godwit memory", "target", "Redis throughput kept", "Godwit throughput kept", "target",
 		"Redis p99.9 before → during, ms", "Godwit p99.9 before → during, ms", "target", "Redis s", "Godwit s")
