@@ -125,7 +125,7 @@ func TestBusyScript(t *testing.T) {
 			require.NoError(t, err)
 			require.Contains(t, v.Text(), "BUSY")
 			require.Equal(t, "OK", do(t, other, "SCRIPT", "KILL").Text())
-			for _, want := range []string{"OK", "ERR Script killed by user with SCRIPT KILL. script:", "PONG"} {
+			for _, want := range []string{"OK", "ERR Script killed by user with SCRIPT KILL... script:", "PONG"} {
 				v, err := busy.Receive()
 				require.NoError(t, err)
 				require.Contains(t, v.Text(), want)

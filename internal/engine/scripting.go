@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"time"
 
 	"godwit/internal/resp"
@@ -35,10 +34,14 @@ const (
 	errScriptOOM     = "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'"
 )
 
-var (
-	errKilled         = errors.New("ERR Script killed by user with SCRIPT KILL.")
-	errKilledFunction = errors.New("ERR Script killed by user with FUNCTION KILL.")
-	errEnding         = errors.New("ERR Script killed: the server shuts down.")
+// endError ends a script; its text is the error reply.
+type endError string
+
+func (e endError) Error() string { return string(e) }
+
+const (
+	errKilled = endError("ERR Script killed by user with SCRIPT KILL...") // functions too
+	errEnding = endError("ERR Script killed: the server shuts down.")
 )
 
 // ScriptRun is how a script or function is to be run.
@@ -295,8 +298,6 @@ func (e *Engine) handOver(r *runningScript) error {
 	case ending:
 		e.DropUnit()
 		return errEnding
-	case r.kill && r.Function:
-		return errKilledFunction
 	case r.kill:
 		e.Log.Notice("Lua script killed by user with SCRIPT KILL.")
 		return errKilled
