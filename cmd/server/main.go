@@ -59,6 +59,10 @@ func run(args []string) int {
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
 	eng := engine.New(cfg, table, engine.Options{Log: log})
+	if err := eng.LoadUsers(); err != nil {
+		log.Warning("%s", err)
+		return fail(config.Fatal(err, "Godwit "+engine.Version))
+	}
 	store := storage.New(eng, vfs.OS())
 	eng.SetPersistence(store)
 	eng.BeginLoading(0) // before anybody can ask

@@ -52,11 +52,13 @@ func TestRules(t *testing.T) {
 		{"", "off resetchannels -@all"},
 		{"on nopass ~* &* +@all", "on nopass ~* &* +@all"},
 		{"allkeys allchannels allcommands", "off ~* &* +@all"},
-		{"+get +SET -get", "off resetchannels -@all +set -get"},
-		{"+@read -get +get", "off resetchannels -@all +@read +get"},
-		{"+config|get -config", "off resetchannels -@all -config"},
+		{"+get +SET -get", "off resetchannels -@all +set"},
+		{"+@read -get +get", "off resetchannels -@all +@read"},
+		{"+config|get -config", "off resetchannels -@all"},
 		{"+select|0 +select|1 +select|0", "off resetchannels -@all +select|1 +select|0"},
 		{"+@all -@dangerous", "off resetchannels +@all -@dangerous"},
+		{"+@all -get +get", "off resetchannels +@all"},
+		{"+@read -get +@string +get", "off resetchannels -@all +@string"},
 		{"+get -@all", "off resetchannels -@all"},
 		{"~a* %R~b* %W~b* %rw~c %W~d", "off ~a* ~b* ~c %W~d resetchannels -@all"},
 		{"~a resetkeys ~b", "off ~b resetchannels -@all"},
@@ -177,7 +179,8 @@ func TestRandomRules(t *testing.T) {
 			continue
 		}
 		other := NewUsers(us.Catalog)
-		require.NoError(t, other.Load(us.Save(), false), us.Save())
+		_, err := other.Load("f", us.Save(), false)
+		require.NoError(t, err, us.Save())
 		o := other.Get("u")
 		require.Equal(t, u.String(), o.String())
 		require.Len(t, o.selectors, len(u.selectors))
@@ -194,17 +197,23 @@ func TestRandomRules(t *testing.T) {
 func TestFile(t *testing.T) {
 	us := NewUsers(testCatalog())
 	alice := func() *User { return us.Get("alice") }
-	require.NoError(t, us.Load("# people\n\nuser alice on >x ~* +@all\r\nuser bob off (~k +get)\n", false))
+	load := func(text string) []*User {
+		gone, err := us.Load("f", text, false)
+		require.NoError(t, err)
+		return gone
+	}
+	require.Empty(t, load("# people\n\nuser alice on >x ~* +@all\r\nuser bob off (~k +get)\n"))
 	require.Equal(t, []string{"alice", "bob", Default}, us.Names())
-	held := alice()
-	require.NoError(t, us.Load("user alice on nopass -@all", false))
+	held, bob := alice(), us.Get("bob")
+	require.Equal(t, []*User{bob}, load("user alice on nopass -@all"))
 	require.Same(t, held, alice(), "connections keep their user")
 	require.Equal(t, []string{"alice", Default}, us.Names())
 	before := us.Save()
-	err := us.Load("user alice off\nnonsense\nuser carl +nosuch\nuser carl on\nuser dora (~x\n", false)
-	for _, want := range []string{"line 2", "line 3", "line 4", "line 5"} {
-		require.ErrorContains(t, err, want)
-	}
+	_, err := us.Load("f", "user alice off\nnonsense\nuser carl +nosuch off ~* ~x nonsense\nuser carl on\nuser dora (~x\n", false)
+	require.EqualError(t, err, "f:2 should start with user keyword followed by the username. "+
+		"f:3: Error in applying operation '+nosuch': Unknown command or category name in ACL. f:3: "+ErrKeysAfterAll.Error()+". "+
+		"WARNING: Duplicate user 'carl' found on line 4. f:5: Unmatched parenthesis in selector definition."+
+		"WARNING: ACL errors detected, no change to the previously active ACL rules was performed")
 	require.Equal(t, before, us.Save(), "a file with errors changes nothing")
 	require.True(t, us.Delete("alice"))
 	require.False(t, us.Delete("alice"))
@@ -229,13 +238,66 @@ func FuzzRules(f *testing.F) {
 			return
 		}
 		again := NewUsers(cat)
-		if err := again.Load(us.Save(), false); err != nil {
+		if _, err := again.Load("f", us.Save(), false); err != nil {
 			t.Fatal(err, us.Save())
 		}
 		if got := fmt.Sprint(again.Get("u")); got != u.String() {
 			t.Fatalf("%q became %q", u, got)
 		}
 	})
+}
+
+func TestUnrestricted(t *testing.T) {
+	for rules, want := range map[string]bool{
+		"~* &* +@all": true, "~* &* +@all -get": false, "~* &* +@all -get +get": true, "~* +@all": false, "&* +@all": false, "(~* &* +@all)": true, "~* &* +@read +@write": false,
+	} {
+		r, _, _ := Merge(strings.Fields(rules))
+		require.Equal(t, want, user(t, r...).Unrestricted(), rules)
+	}
+	us := NewUsers(testCatalog())
+	require.True(t, us.Get(Default).Unrestricted())
+	require.False(t, us.Get(Default).ChecksKeys())
+	_, err := us.Set(Default, []string{"reset"}, true)
+	require.NoError(t, err)
+	require.False(t, us.Get(Default).Unrestricted())
+}
+
+func TestMayWithAllKeys(t *testing.T) {
+	for rules, want := range map[string]bool{
+		"~* +get": true, "%R~* +get": true, "%W~* +get": false, "~k* +get": false, "~k +get (~* +set)": false, "+set (%R~* +@read)": true,
+	} {
+		r, _, _ := Merge(strings.Fields(rules))
+		u := user(t, r...)
+		id, _ := u.cat.ID("get")
+		c := Call{ID: id, Argv: [][]byte{[]byte("get"), []byte("k")}, Keys: []KeyUse{{1, Read}}}
+		require.Equal(t, want, u.MayWithAllKeys(&c, Read), rules)
+	}
+}
+
+func TestLog(t *testing.T) {
+	var l Log
+	add := func(ms int64, object string) {
+		l.Add(Entry{Created: ms, Object: object, Reason: DeniedKey, User: "u", Client: fmt.Sprint(ms)}, 12)
+	}
+	add(1000, "a")
+	add(2000, "b")
+	add(3000, "a")
+	require.Equal(t, 2, l.Len())
+	require.Equal(t, Entry{ID: 0, Count: 2, Reason: DeniedKey, Object: "a", User: "u", Client: "3000", Created: 1000, Updated: 3000}, *l.Newest(0))
+	require.Equal(t, "b", l.Newest(1).Object)
+	add(3000+groupingTime, "a")
+	require.EqualValues(t, 3, l.Newest(0).Count)
+	add(3001+2*groupingTime, "a")
+	require.EqualValues(t, 1, l.Newest(0).Count, "a minute later it is news")
+	require.EqualValues(t, 2, l.Newest(0).ID)
+	for i := range 30 {
+		add(5000+2*groupingTime, fmt.Sprint("c", i))
+	}
+	require.Equal(t, 12, l.Len())
+	add(5000+2*groupingTime, "c18")
+	require.EqualValues(t, 1, l.Newest(0).Count, "only the newest are looked at")
+	l.Trim(0)
+	require.Zero(t, l.Len())
 }
 
 func TestMerge(t *testing.T) {

@@ -18,11 +18,12 @@ type Catalog struct {
 	ids        map[string]int
 	subs       map[int][]int
 	categories map[string][]int
+	order      []string // of the categories
 }
 
 // NewCatalog numbers the commands in the order of infos. categories are all there are, also those without a command.
 func NewCatalog(infos []Info, categories []string) *Catalog {
-	c := &Catalog{infos: infos, ids: map[string]int{}, subs: map[int][]int{}, categories: map[string][]int{}}
+	c := &Catalog{infos: infos, ids: map[string]int{}, subs: map[int][]int{}, categories: map[string][]int{}, order: categories}
 	for id, i := range infos {
 		c.ids[i.Name] = id
 	}
@@ -59,3 +60,6 @@ func (c *Catalog) InCategory(name string) (names []string, ok bool) {
 	slices.Sort(names)
 	return names, ok
 }
+
+// Categories are the names of all categories, in their order.
+func (c *Catalog) Categories() []string { return c.order }

@@ -1,6 +1,9 @@
 package acl
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Reason is why a command is refused. A greater one came further.
 type Reason uint8
@@ -11,7 +14,13 @@ const (
 	DeniedCommand
 	DeniedKey
 	DeniedChannel
+	DeniedAuth // a wrong password or name; no verdict of Check
 )
+
+// String is the reason as ACL LOG names it.
+func (r Reason) String() string {
+	return [...]string{"allowed", "command", "key", "channel", "auth"}[r]
+}
 
 // KeyUse is a key argument and what the command does with it; 0 is neither reading nor writing the data, as EXISTS does.
 type KeyUse struct {
@@ -76,6 +85,30 @@ func (s *Selector) mayFirstArg(c *Call) bool {
 		}
 	}
 	return false
+}
+
+// Unrestricted reports whether one selector allows everything: nothing needs to be looked at then.
+func (u *User) Unrestricted() bool { return u.unrestricted }
+
+// ChecksKeys reports whether Check will ask for the keys of a call.
+func (u *User) ChecksKeys() bool {
+	return slices.ContainsFunc(u.selectors, func(s *Selector) bool { return !s.allKeys })
+}
+
+// ChecksChannels is ChecksKeys for channels.
+func (u *User) ChecksChannels() bool {
+	return slices.ContainsFunc(u.selectors, func(s *Selector) bool { return !s.allChannels })
+}
+
+// MayWithAllKeys reports whether a selector that allows the call allows the mode for every key: some commands read keys that their arguments do not name.
+func (u *User) MayWithAllKeys(c *Call, mode Mode) bool {
+	return slices.ContainsFunc(u.selectors, func(s *Selector) bool {
+		if !s.allKeys && !slices.ContainsFunc(s.keys, func(p Pattern) bool { return string(p.Glob) == "*" && p.Mode&mode == mode }) {
+			return false
+		}
+		reason, _ := s.check(c)
+		return reason == Allowed
+	})
 }
 
 // MayKey reports whether a selector of the user allows the mode for the key: redis.acl_check_cmd and client-side caching ask without a command.

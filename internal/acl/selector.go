@@ -2,6 +2,7 @@ package acl
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strings"
 
@@ -89,6 +90,11 @@ func (s *Selector) setAll(on bool) {
 	s.allCommands, s.firstArgs, s.rules = on, nil, nil
 }
 
+// allowsAll reports whether nothing is forbidden.
+func (s *Selector) allowsAll() bool {
+	return s.allCommands && s.allKeys && s.allChannels && !slices.ContainsFunc(s.commands, func(w uint64) bool { return w != ^uint64(0) })
+}
+
 // apply changes the selector by one rule.
 func (s *Selector) apply(rule string) error {
 	switch low := strings.ToLower(rule); low {
@@ -120,10 +126,11 @@ func (s *Selector) applyPrefixed(rule, low string) error {
 	case '&':
 		return s.addChannels(rule[1:])
 	case '+', '-':
-		if strings.HasPrefix(low[1:], "@") {
-			return s.setCategory(low[2:], rule[0] == '+')
+		err := s.setBits(low)
+		if err == nil {
+			s.remember(low)
 		}
-		return s.setCommand(low[1:], rule[0] == '+')
+		return err
 	}
 	return ErrSyntax
 }
@@ -186,23 +193,21 @@ func (s *Selector) addChannels(glob string) error {
 	return nil
 }
 
-func (s *Selector) setCategory(name string, on bool) error {
-	ids, ok := s.cat.categories[name]
-	if !ok {
-		return ErrUnknown
+// setBits applies a rule about commands, in lower case, to what may be run.
+func (s *Selector) setBits(rule string) error {
+	on, name := rule[0] == '+', rule[1:]
+	if category, ok := strings.CutPrefix(name, "@"); ok {
+		ids, ok := s.cat.categories[category]
+		if !ok {
+			return ErrUnknown
+		}
+		for _, id := range ids {
+			s.setBit(id, on)
+		}
+		return nil
 	}
-	for _, id := range ids {
-		s.setBit(id, on)
-	}
-	s.remember("@"+name, on)
-	return nil
-}
-
-// setCommand is the rule of a command or subcommand, or allows a first argument.
-func (s *Selector) setCommand(name string, on bool) error {
 	if id, ok := s.cat.ids[name]; ok {
 		s.setBit(id, on)
-		s.remember(name, on)
 		return nil
 	}
 	i := strings.LastIndexByte(name, '|')
@@ -223,21 +228,54 @@ func (s *Selector) setCommand(name string, on bool) error {
 	if !s.may(id) {
 		s.addFirstArgs(id, name[i+1:])
 	}
-	s.remember(name, on)
 	return nil
 }
 
-// remember keeps the rules as Redis 7.2 does (7.0 reckons a shorter form from the bits): it puts the rule behind the others and drops those that it makes void: the same one, and those of the command's subcommands.
-func (s *Selector) remember(name string, on bool) {
+// remember keeps a rule that has been applied. It takes the place of those that it makes void: the same one, and those of the command's
+// subcommands.
+func (s *Selector) remember(rule string) {
+	name := rule[1:]
 	s.rules = slices.DeleteFunc(s.rules, func(r string) bool {
 		r = r[1:]
 		return r == name || strings.HasPrefix(r, name) && r[len(name)] == '|'
 	})
-	sign := "-"
-	if on {
-		sign = "+"
+	s.rules = append(s.rules, rule)
+}
+
+// mostPruned is how many rules are looked through for those that say nothing: that costs the square.
+const mostPruned = 64
+
+// essential are the rules without those that say nothing new beside the others. (Redis 7.2 shows them too; 7.0 keeps no rules and
+// finds some that allow the same.)
+func (s *Selector) essential() []string {
+	rules := slices.Clone(s.rules)
+	if len(rules) > mostPruned {
+		return rules
 	}
-	s.rules = append(s.rules, sign+name)
+	for i := len(rules) - 1; i >= 0; i-- {
+		if s.followsFrom(rules[:i], rules[i+1:]) {
+			rules = slices.Delete(rules, i, i+1)
+			i = len(rules) // those behind may say nothing without it
+		}
+	}
+	return rules
+}
+
+// followsFrom reports whether the rules, in two parts, allow just what the selector allows.
+func (s *Selector) followsFrom(parts ...[]string) bool {
+	again := newSelector(s.cat)
+	again.setAll(s.allCommands)
+	for _, rules := range parts {
+		for _, r := range rules {
+			_ = again.setBits(r) // it was right before
+		}
+	}
+	return slices.Equal(again.commands, s.commands) && maps.EqualFunc(again.firstArgs, s.firstArgs, sameWords)
+}
+
+// sameWords reports whether a and b, each without repetitions, have the same elements.
+func sameWords(a, b []string) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(s string) bool { return !slices.Contains(b, s) })
 }
 
 // mayKey reports whether a pattern allows all of mode for the key.
@@ -273,7 +311,7 @@ func (s *Selector) Commands() string {
 	if s.allCommands {
 		all = "+@all"
 	}
-	return strings.Join(append([]string{all}, s.rules...), " ")
+	return strings.Join(append([]string{all}, s.essential()...), " ")
 }
 
 // Keys describes the keys as rules, "" for none.

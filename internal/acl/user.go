@@ -19,7 +19,8 @@ type User struct {
 	passwords []string // SHA-256, 64 hexadecimal digits
 	selectors []*Selector
 
-	allChannels bool // what reset gives: acl-pubsub-default
+	allChannels  bool // what reset gives: acl-pubsub-default
+	unrestricted bool // a selector allows everything
 }
 
 // NewUser makes a user who may do nothing and is off. allChannels is acl-pubsub-default.
@@ -85,6 +86,12 @@ func (u *User) Authenticate(password []byte) bool {
 
 // Apply changes the user by one rule. An error is a RuleError.
 func (u *User) Apply(rule string) error {
+	err := u.apply(rule)
+	u.unrestricted = slices.ContainsFunc(u.selectors, (*Selector).allowsAll)
+	return err
+}
+
+func (u *User) apply(rule string) error {
 	switch strings.ToLower(rule) {
 	case "on":
 		u.enabled = true

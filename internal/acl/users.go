@@ -89,52 +89,62 @@ func (us *Users) Authenticate(name string, password []byte) *User {
 // ValidName reports whether a user may have the name: it must be one word in a file.
 func ValidName(name string) bool { return name != "" && !spaced(name) }
 
-// Load reads an ACL file, a line "user name rule rule …" for each user. All of it must be right; the errors name the lines. Users that the file
-// does not have are gone, but for the default one, which then is as at the beginning. Like Set it leaves the User alone that connections hold.
-func (us *Users) Load(text string, allChannels bool) error {
+// Load reads an ACL file, a line "user name rule rule …" for each user; name is the file's, for the error, whose words are Redis's: it tells of
+// every wrong line. All of them must be right. Users that the file does not have are gone, but for the default one, which then is as at the
+// beginning. Like Set it leaves the User alone that connections hold. gone are those who are no users any more.
+func (us *Users) Load(name, text string, allChannels bool) (gone []*User, err error) {
 	fresh := NewUsers(us.Catalog)
 	seen := map[string]bool{}
-	var bad []string
+	var bad strings.Builder
 	for i, line := range strings.Split(text, "\n") {
 		w := words(line)
 		if len(w) == 0 || strings.HasPrefix(w[0], "#") {
 			continue
 		}
-		if err := fresh.loadLine(w, seen, allChannels); err != nil {
-			bad = append(bad, fmt.Sprintf("%d: %v", i+1, err))
-		}
+		bad.WriteString(fresh.loadLine(name, i+1, w, seen, allChannels))
 	}
-	if len(bad) > 0 {
-		return fmt.Errorf("line %s", strings.Join(bad, "; line "))
+	if bad.Len() > 0 {
+		return nil, errors.New(bad.String() + "WARNING: ACL errors detected, no change to the previously active ACL rules was performed")
 	}
-	for name, u := range fresh.byName {
-		if old := us.byName[name]; old != nil {
+	for name, old := range us.byName {
+		if u := fresh.byName[name]; u != nil {
 			*old = *u
 			fresh.byName[name] = old
+		} else {
+			gone = append(gone, old)
 		}
 	}
 	us.byName = fresh.byName
-	return nil
+	return gone, nil
 }
 
-func (us *Users) loadLine(w []string, seen map[string]bool, allChannels bool) error {
+// loadLine reads one line and returns what is wrong with it.
+func (us *Users) loadLine(file string, line int, w []string, seen map[string]bool, allChannels bool) (bad string) {
 	if w[0] != "user" || len(w) < 2 {
-		return errors.New("should begin with the user keyword and a name")
+		return fmt.Sprintf("%s:%d should start with user keyword followed by the username. ", file, line)
 	}
 	name := w[1]
 	if seen[name] {
-		return fmt.Errorf("the user '%s' is there twice", name)
+		return fmt.Sprintf("WARNING: Duplicate user '%s' found on line %d. ", name, line)
 	}
 	seen[name] = true
-	rules, rest, ok := Merge(w[2:])
+	rules, _, ok := Merge(w[2:])
 	if !ok {
-		return fmt.Errorf("unmatched parenthesis in '%s'", rest)
+		return fmt.Sprintf("%s:%d: Unmatched parenthesis in selector definition.", file, line)
 	}
-	delete(us.byName, name) // the default user too begins with nothing
-	if rule, err := us.Set(name, rules, allChannels); err != nil {
-		return fmt.Errorf("%s: %w", rule, err)
+	u := NewUser(name, us.Catalog, allChannels) // the default user too begins with nothing
+	other := false
+	for _, r := range rules {
+		switch err := u.Apply(r); {
+		case err == ErrUnknown: // no secret can be in such a rule
+			bad += fmt.Sprintf("%s:%d: Error in applying operation '%s': %s. ", file, line, r, err)
+		case err != nil && !other:
+			bad += fmt.Sprintf("%s:%d: %s. ", file, line, err)
+			other = true // the rest may follow from it
+		}
 	}
-	return nil
+	us.byName[name] = u
+	return bad
 }
 
 // Save is the text of an ACL file.

@@ -63,7 +63,7 @@ func clientSelfCommands() []*engine.Command {
 			Run:     func(c *engine.Ctx) { clientSwitch(c, &c.Client.NoTouch) }}, onOff),
 		clientSub(engine.Command{Name: "getredir", Arity: 2, Since: "6.0.0",
 			Summary: "Shows the ID of the client that gets the connection's invalidation messages.",
-			Run:     func(c *engine.Ctx) { c.Int(redirectOf(c.Client)) }}),
+			Run:     func(c *engine.Ctx) { c.Int(c.Client.RedirectID()) }}),
 		clientTrackingCommand(), clientCachingCommand(),
 		clientSub(engine.Command{Name: "trackinginfo", Arity: 2, Since: "6.2.0",
 			Summary: "Shows the state of client-side caching for the connection.", Run: clientTrackinginfoCmd}),

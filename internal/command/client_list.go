@@ -3,12 +3,10 @@ package command
 import (
 	"bytes"
 	"slices"
-	"strconv"
 	"strings"
 
 	"godwit/internal/engine"
 	"godwit/internal/object"
-	"godwit/internal/pubsub"
 )
 
 func clientListCommand() *engine.Command {
@@ -153,22 +151,23 @@ func clientTypeTest(c *engine.Ctx, v []byte) func(cl *engine.Client) bool {
 }
 
 func clientUserTest(c *engine.Ctx, v []byte) func(cl *engine.Client) bool {
-	if string(v) != "default" {
+	u := c.E.Users().Get(string(v))
+	if u == nil {
 		c.Err("ERR No such user '" + string(v) + "'")
 		return nil
 	}
-	return func(cl *engine.Client) bool { return cl.User == "default" }
+	return func(cl *engine.Client) bool { return cl.User == u }
 }
 
 // clientFlagsTest passes clients that have all of the letters.
 func clientFlagsTest(c *engine.Ctx, v []byte) func(cl *engine.Client) bool {
-	if strings.Trim(string(v), clientLetters) != "" {
+	if strings.Trim(string(v), engine.ClientFlagLetters) != "" {
 		c.Err("ERR Unknown flags found in the provided filter: " + string(v))
 		return nil
 	}
 	want := string(v)
 	return func(cl *engine.Client) bool {
-		have := clientFlagLetters(cl)
+		have := cl.FlagLetters()
 		return strings.Trim(want, have) == ""
 	}
 }
@@ -301,88 +300,11 @@ func killClients(c *engine.Ctx, which func(cl *engine.Client) bool) (n int) {
 	return n
 }
 
-// clientLetters are all letters that CLIENT LIST's flags may show.
-const clientLetters = "OSMPxbtRBdcuAUreTN"
-
-// clientFlagLetters are the letters of the client's flags, N when there are none.
-func clientFlagLetters(cl *engine.Client) string {
-	var b []byte
-	track := cl.Tracking()
-	for _, f := range []struct {
-		letter byte
-		on     bool
-	}{
-		{'O', cl.Monitor}, {'S', cl.Class == engine.ClassReplica}, {'P', cl.Class == engine.ClassPubSub}, {'x', cl.InMulti()},
-		{'b', cl.Postponed() || cl.Waits()},
-		{'t', track != nil}, {'R', track != nil && track.Broken}, {'B', track != nil && track.Bcast}, {'d', cl.WatchDirty()},
-		{'c', cl.CloseAfterReply}, {'A', cl.CloseASAP}, {'U', cl.Unix}, {'e', cl.NoEvict}, {'T', cl.NoTouch},
-	} {
-		if f.on {
-			b = append(b, f.letter)
-		}
-	}
-	if len(b) == 0 {
-		return "N"
-	}
-	return string(b)
-}
-
-// appendClientLine appends the client's line of CLIENT LIST, with its newline. Fields and their order are those of Redis 7.2.
+// appendClientLine appends the client's line of CLIENT LIST.
 func appendClientLine(b []byte, c *engine.Ctx, cl *engine.Client) []byte {
-	var in, inCap, waiting int
-	if cl.Conn != nil {
-		in, inCap, waiting = cl.Conn.Buffers()
-	}
-	argv, events := 0, "r"
+	argv := 0
 	if cl == c.Client {
 		argv = len(bytes.Join(c.Args, nil))
 	}
-	argv += len(bytes.Join(cl.WaitingArgs(), nil))
-	replies := len(cl.W.Buf)
-	blocks := 0
-	if waiting > 0 {
-		events, blocks = "rw", 1
-	}
-	cmd := "NULL"
-	if cl.LastCmd != nil {
-		cmd = cl.LastCmd.FullName()
-	}
-	num := func(name string, n int64) {
-		b = append(append(append(b, name...), '='), strconv.AppendInt(nil, n, 10)...)
-		b = append(b, ' ')
-	}
-	str := func(name, s string) { b = append(append(append(append(b, name...), '='), s...), ' ') }
-	num("id", int64(cl.ID))
-	str("addr", cl.Addr)
-	str("laddr", cl.LAddr)
-	num("fd", int64(cl.FD))
-	str("name", cl.Name)
-	num("age", max(c.Now-cl.Created, 0)/1000)
-	num("idle", max(c.Now-cl.LastUsed, 0)/1000)
-	str("flags", clientFlagLetters(cl))
-	num("db", int64(cl.DB().ID()))
-	num("sub", int64(cl.Subscriptions().Len(pubsub.Channels)))
-	num("psub", int64(cl.Subscriptions().Len(pubsub.Patterns)))
-	num("ssub", int64(cl.Subscriptions().Len(pubsub.Shards)))
-	num("multi", int64(cl.QueuedCommands()))
-	num("watch", int64(cl.WatchedKeys()))
-	num("qbuf", int64(in))
-	num("qbuf-free", int64(inCap-in))
-	num("argv-mem", int64(argv))
-	num("multi-mem", cl.MultiMemory())
-	num("rbs", int64(replies)) // the capacity of W.Buf is lent by the loop
-	num("rbp", int64(cl.MaxBuf))
-	num("obl", int64(replies))
-	num("oll", int64(blocks))
-	num("omem", int64(waiting))
-	num("tot-mem", c.E.ClientMemory(cl)+int64(argv))
-	str("events", events)
-	str("cmd", cmd)
-	str("user", cl.User)
-	num("redir", redirectOf(cl))
-	num("resp", int64(max(cl.W.Proto, 2)))
-	str("lib-name", cl.LibName)
-	str("lib-ver", cl.LibVer)
-	b[len(b)-1] = '\n'
-	return b
+	return cl.AppendInfo(b, c.E, argv)
 }

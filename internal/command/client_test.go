@@ -53,7 +53,7 @@ func TestClientFilters(t *testing.T) {
 		{"flags e", func(c *engine.Client) bool { return c.NoEvict }},
 		{"flags Te", func(c *engine.Client) bool { return c.NoEvict && c.NoTouch }},
 		{"flags UU", func(c *engine.Client) bool { return c.Unix }},
-		{"flags N", func(c *engine.Client) bool { return clientFlagLetters(c) == "N" }},
+		{"flags N", func(c *engine.Client) bool { return c.FlagLetters() == "N" }},
 		{"idle 10", func(c *engine.Client) bool { return seconds(l.e.Now(), c.LastUsed) >= 10 }},
 		{"maxage 10", func(c *engine.Client) bool { return seconds(l.e.Now(), c.Created) >= 10 }},
 	} {

@@ -81,7 +81,7 @@ func configSetCmd(c *engine.Ctx) {
 }
 
 func configRewriteCmd(c *engine.Ctx) {
-	if err := c.E.Cfg.Rewrite(); err != nil {
+	if err := c.E.RewriteConfig(); err != nil {
 		c.E.Log.Warning("CONFIG REWRITE failed: %s", err)
 		c.Err(err.Error())
 		return

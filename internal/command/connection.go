@@ -1,8 +1,7 @@
 package command
 
 import (
-	"crypto/subtle"
-
+	"godwit/internal/acl"
 	"godwit/internal/engine"
 	"godwit/internal/object"
 )
@@ -99,10 +98,10 @@ func authCmd(c *engine.Ctx) {
 	switch {
 	case len(c.Args) > 3:
 		c.Err(engine.ErrSyntax)
-	case len(c.Args) == 2 && c.E.Cfg.RequirePass == "":
+	case len(c.Args) == 2 && c.E.DefaultUser().NoPass():
 		c.Err("ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?")
 	case len(c.Args) == 2:
-		if login(c, []byte("default"), c.Args[1]) {
+		if login(c, []byte(acl.Default), c.Args[1]) {
 			c.OK()
 		}
 	default:
@@ -112,15 +111,12 @@ func authCmd(c *engine.Ctx) {
 	}
 }
 
-// login authenticates the client or answers WRONGPASS. The only user is "default"; without requirepass any password is good.
+// login authenticates the client or answers WRONGPASS.
 func login(c *engine.Ctx, user, pass []byte) bool {
-	want := c.E.Cfg.RequirePass
-	if string(user) != "default" || want != "" && subtle.ConstantTimeCompare([]byte(want), pass) != 1 {
+	if !c.E.Login(c, user, pass) {
 		c.Err(engine.ErrWrongPass)
 		return false
 	}
-	c.Client.User = "default"
-	c.Client.Authenticated = true
 	return true
 }
 
@@ -164,7 +160,7 @@ func helloCmd(c *engine.Ctx) {
 	if user != nil && !login(c, user, pass) {
 		return
 	}
-	if !cl.Authenticated {
+	if c.E.Stranger(cl) {
 		c.Err("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time")
 		return
 	}

@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"godwit/internal/acl"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -398,7 +399,9 @@ func infoStats(t *infoText) {
 	t.num("total_writes_processed", s.Writes)
 	t.num("client_query_buffer_limit_disconnections", s.ClientQueryBufLimit)
 	t.num("client_output_buffer_limit_disconnections", s.ClientOutBufLimit)
-	t.nums("acl_access_denied_auth", 0, "acl_access_denied_cmd", 0, "acl_access_denied_key", 0, "acl_access_denied_channel", 0)
+	denied := func(r acl.Reason) int { return int(e.Stats.Denied[r]) }
+	t.nums("acl_access_denied_auth", denied(acl.DeniedAuth), "acl_access_denied_cmd", denied(acl.DeniedCommand),
+		"acl_access_denied_key", denied(acl.DeniedKey), "acl_access_denied_channel", denied(acl.DeniedChannel))
 }
 
 // infoReplication tells what is true without replicas: the history has a name, and no offset moves.

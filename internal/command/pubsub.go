@@ -54,6 +54,7 @@ func subscribeCommands() []*engine.Command {
 		entry("sunsubscribe", "7.0.0", "Ends listening to shard channels, or to all.", "O(N) in the number of shard channels", -1,
 			func(c *engine.Ctx) { unsubscribeCmd(c, shards) }, shard.Opt().Many()),
 	}
+	list[0].Channels, list[2].Channels, list[4].Channels = engine.ManyChannels, engine.ChannelPatterns, engine.ManyChannels
 	list[4].Keys, list[5].Keys = shardKeys(-1), shardKeys(-1)
 	return list
 }
@@ -63,6 +64,7 @@ func publishCommand() *engine.Command {
 		Name: "publish", Arity: 3, Flags: publishFlags, Group: engine.GroupPubSub, Since: "2.0.0",
 		Summary:    "Sends a message to all who listen to a channel.",
 		Complexity: "O(N+M) with N listeners of the channel and M patterns that begin like it",
+		Channels:   engine.OneChannel,
 		Args:       []engine.Arg{engine.Str("channel"), engine.Str("message")},
 		Run:        func(c *engine.Ctx) { c.Int(int64(c.E.Publish(pubsub.Channels, c.Args[1], c.Args[2]))) },
 	}
@@ -72,7 +74,7 @@ func spublishCommand() *engine.Command {
 	return &engine.Command{
 		Name: "spublish", Arity: 3, Flags: publishFlags, Group: engine.GroupPubSub, Since: "7.0.0",
 		Summary: "Sends a message to all who listen to a shard channel.", Complexity: "O(N) in the number of listeners",
-		Keys: shardKeys(0), Args: []engine.Arg{engine.Str("shardchannel"), engine.Str("message")},
+		Keys: shardKeys(0), Channels: engine.OneChannel, Args: []engine.Arg{engine.Str("shardchannel"), engine.Str("message")},
 		Run: func(c *engine.Ctx) { c.Int(int64(c.E.Publish(pubsub.Shards, c.Args[1], c.Args[2]))) },
 	}
 }

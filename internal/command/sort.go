@@ -112,9 +112,15 @@ func (o *sortOptions) parse(c *engine.Ctx, args [][]byte, mayStore bool) bool {
 		case is(a, "by") && left >= 1:
 			i++
 			o.by = args[i]
+			if star(o.by) >= 0 && !mayReadOthers(c, "BY") {
+				return false
+			}
 			o.unsorted = o.unsorted || star(o.by) < 0
 		case is(a, "get") && left >= 1:
 			i++
+			if !mayReadOthers(c, "GET") {
+				return false
+			}
 			o.get = append(o.get, args[i])
 		default:
 			c.Err(engine.ErrSyntax)
@@ -122,6 +128,16 @@ func (o *sortOptions) parse(c *engine.Ctx, args [][]byte, mayStore bool) bool {
 		}
 	}
 	return true
+}
+
+// mayReadOthers reports whether the user may read the keys that a pattern makes of elements, which nobody knows in advance: all of them. It answers
+// if not.
+func mayReadOthers(c *engine.Ctx, option string) bool {
+	if c.ReadsAll() {
+		return true
+	}
+	c.Err("ERR " + option + " option of SORT denied due to insufficient ACL permissions")
+	return false
 }
 
 // window is the part [from, to) of n elements that LIMIT asks for.

@@ -21,7 +21,7 @@ func Table() *engine.Table {
 		bloomCommands(), cuckooCommands(), cmsCommands(), topkCommands(), tdigestCommands(),
 		genericCommands(), expireCommands(), scanCommands(),
 		sortCommands(), transactionCommands(), scriptCommands(), functionCommands(),
-		connectionCommands(), clientCommands(), pubsubCommands(),
+		connectionCommands(), clientCommands(), aclCommands(), pubsubCommands(),
 		serverCommands(), configCommands(), commandInfoCommands(), infoCommands(), memoryCommands(),
 		observeCommands(), debugCommands(),
 		saveCommands(), waitCommands(), dumpCommands(), migrateCommands(),

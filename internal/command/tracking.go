@@ -132,14 +132,6 @@ func clientCachingCmd(c *engine.Ctx) {
 	}
 }
 
-// redirectOf is the ID of the client that hears of the client's invalid keys: 0 itself, -1 nobody.
-func redirectOf(cl *engine.Client) int64 {
-	if t := cl.Tracking(); t != nil {
-		return int64(t.Redirect)
-	}
-	return -1
-}
-
 func clientTrackinginfoCmd(c *engine.Ctx) {
 	t := c.Client.Tracking()
 	var prefixes, flags []string
@@ -166,7 +158,7 @@ func clientTrackinginfoCmd(c *engine.Ctx) {
 		c.BulkString(f)
 	}
 	c.BulkString("redirect")
-	c.Int(redirectOf(c.Client))
+	c.Int(c.Client.RedirectID())
 	c.BulkString("prefixes")
 	c.Array(len(prefixes))
 	for _, p := range prefixes {

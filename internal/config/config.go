@@ -68,7 +68,10 @@ type Config struct {
 	// Security.
 	RequirePass            string
 	Renames                []Rename
-	Users                  [][]string // words of each "user" line, for the access control lists to come
+	Users                  []UserLine
+	ACLFile                string
+	ACLLogMaxLen           int64
+	ACLPubsubDefault       string // allchannels or resetchannels
 	EnableDebugCommand     Guard
 	EnableModuleCommand    Guard
 	EnableProtectedConfigs Guard
@@ -271,6 +274,14 @@ type Rename struct {
 	Source   string // where it stands, for LineError
 	Line     int
 	Text     string
+}
+
+// UserLine is one user line: a name and its rules, which this package does not understand.
+type UserLine struct {
+	Words  []string
+	Source string // where it stands, for LineError
+	Line   int
+	Text   string
 }
 
 // Default returns a Config with the defaults of the table.

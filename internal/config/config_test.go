@@ -171,7 +171,7 @@ func TestDirIsAbsolute(t *testing.T) {
 }
 
 func TestLaterAndIgnored(t *testing.T) {
-	for _, line := range []string{"rdb-del-sync-files yes", "replicaof 127.0.0.1 6379", "cluster-enabled yes", "aclfile /x", "enable-module-command yes", "user x on", "loadmodule x.so"} {
+	for _, line := range []string{"rdb-del-sync-files yes", "replicaof 127.0.0.1 6379", "cluster-enabled yes", "enable-module-command yes", "loadmodule x.so"} {
 		_, err := Parse("f", line)
 		if e := (*LineError)(nil); !errors.As(err, &e) || !strings.HasSuffix(e.Reason, " is not supported yet") {
 			t.Errorf("%s: %v", line, err)
@@ -409,7 +409,7 @@ func FuzzParseFile(f *testing.F) {
 			}
 			return
 		}
-		out := c.rewrite(text)
+		out := c.rewrite(text, nil)
 		again, err := load(out)
 		if err != nil {
 			t.Fatalf("%q was rewritten to %q: %v", text, out, err)
@@ -418,7 +418,7 @@ func FuzzParseFile(f *testing.F) {
 		if a, b := fmt.Sprint(c.Get([]byte("*"))), fmt.Sprint(again.Get([]byte("*"))); a != b {
 			t.Fatalf("%q: %s\nrewritten to %q: %s", text, a, out, b)
 		}
-		if twice := again.rewrite(out); twice != out {
+		if twice := again.rewrite(out, nil); twice != out {
 			t.Fatalf("%q, then %q", out, twice)
 		}
 	})

@@ -244,8 +244,8 @@ func (l *loader) line(source string, no int, s string) error {
 		l.c.Renames = append(l.c.Renames, Rename{args[0], args[1], source, no, s})
 		return nil
 	case name == "user" && len(args) >= 1:
-		l.c.Users = append(l.c.Users, args)
-		return laterError("user")
+		l.c.Users = append(l.c.Users, UserLine{args, source, no, s})
+		return nil
 	case name == "loadmodule" && len(args) >= 1:
 		return laterError("loadmodule")
 	case name == "sentinel":

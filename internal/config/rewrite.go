@@ -25,7 +25,17 @@ var ErrNoFile error = reason("ERR The server is running without a config file")
 //
 // The new file takes the place of the old one in one step, on disk before Rewrite returns. The
 // error is the whole error line for the client.
-func (c *Config) Rewrite() error {
+func (c *Config) Rewrite() error { return c.rewriteFile(nil) }
+
+// RewriteUsers is Rewrite with the user lines replaced by others, which may be none.
+func (c *Config) RewriteUsers(lines []string) error {
+	if lines == nil {
+		lines = []string{}
+	}
+	return c.rewriteFile(lines)
+}
+
+func (c *Config) rewriteFile(users []string) error {
 	if c.File == "" {
 		return ErrNoFile
 	}
@@ -37,7 +47,7 @@ func (c *Config) Rewrite() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return rewriteError(err)
 	}
-	if err := replaceFile(path, []byte(c.rewrite(string(old)))); err != nil {
+	if err := ReplaceFile(path, []byte(c.rewrite(string(old), users))); err != nil {
 		return rewriteError(err)
 	}
 	return nil
@@ -52,6 +62,7 @@ type draft struct {
 	lines [][]string
 	where map[*Directive][]int // lines that set a directive
 	words map[int][]string     // their arguments
+	users []int                // user lines
 	mark  bool                 // the signature is in it
 }
 
@@ -78,13 +89,15 @@ func readDraft(text string) *draft {
 		if d := index[strings.ToLower(words[0])]; d != nil {
 			f.where[d] = append(f.where[d], i)
 			f.words[i] = words[1:]
+		} else if strings.EqualFold(words[0], "user") {
+			f.users = append(f.users, i)
 		}
 	}
 	return f
 }
 
-// rewrite returns the text of the configuration file that was old.
-func (c *Config) rewrite(old string) string {
+// rewrite returns the text of the configuration file that was old. users are its user lines, nil leaves those that it has.
+func (c *Config) rewrite(old string, users []string) string {
 	f := readDraft(old)
 	var added []string
 	for _, d := range table {
@@ -97,6 +110,13 @@ func (c *Config) rewrite(old string) string {
 		case c.given[d.Name] || !d.atDefault(c):
 			added = append(added, d.value.lines(c, d.Name)...)
 		}
+	}
+	switch {
+	case users == nil:
+	case len(f.users) > 0:
+		f.replace(f.users, users)
+	default:
+		added = append(added, users...)
 	}
 	var b strings.Builder
 	for _, line := range f.lines {
@@ -143,8 +163,8 @@ func (d *Directive) atDefault(c *Config) bool {
 	return err == nil && d.value.text(c) == def
 }
 
-// replaceFile writes data beside path and renames it over path, with the permissions that path has.
-func replaceFile(path string, data []byte) (err error) {
+// ReplaceFile writes data beside path and renames it over path, on disk when it returns, with the permissions that path has.
+func ReplaceFile(path string, data []byte) (err error) {
 	mode := fs.FileMode(0o644)
 	if st, err := os.Stat(path); err == nil {
 		mode = st.Mode().Perm()

@@ -171,11 +171,15 @@ func securityTable() []Directive {
 		{Name: "enable-module-command", Default: "no", Flags: Immutable, Status: Later,
 			Doc:   "Who may use MODULE.",
 			value: enum(guardNames, func(c *Config) *Guard { return &c.EnableModuleCommand })},
-		later("aclfile", "", Immutable, "File of users and their rights.", str(held[string]("aclfile"))),
-		later("acllog-max-len", "128", 0, "Refusals that ACL LOG remembers.",
-			integer(0, maxLong, held[int64]("acllog-max-len"))),
-		later("acl-pubsub-default", "resetchannels", 0, "Channels of a new user.",
-			choice([]string{"allchannels", "resetchannels"}, held[string]("acl-pubsub-default"))),
+		{Name: "aclfile", Flags: Immutable,
+			Doc:   "File of users and their rights.",
+			value: str(func(c *Config) *string { return &c.ACLFile })},
+		{Name: "acllog-max-len", Default: "128",
+			Doc:   "Refusals that ACL LOG remembers.",
+			value: integer(0, maxLong, func(c *Config) *int64 { return &c.ACLLogMaxLen })},
+		{Name: "acl-pubsub-default", Default: "resetchannels",
+			Doc:   "Channels of a new user.",
+			value: choice([]string{"allchannels", "resetchannels"}, func(c *Config) *string { return &c.ACLPubsubDefault })},
 	}
 }
 

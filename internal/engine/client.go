@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"godwit/internal/acl"
 	"godwit/internal/keyspace"
 	"godwit/internal/pubsub"
 	"godwit/internal/resp"
@@ -59,7 +60,7 @@ type Client struct {
 	Class    Class
 
 	Name, LibName, LibVer string
-	User                  string
+	User                  *acl.User // nil: may do all, as internal clients may
 	Authenticated         bool
 
 	Reply           ReplyMode
@@ -98,20 +99,28 @@ type Client struct {
 	linked bool
 }
 
+// UserName is the name of the client's user.
+func (c *Client) UserName() string {
+	if c.User == nil {
+		return "(superuser)"
+	}
+	return c.User.Name
+}
+
 // DB is the selected database.
 func (c *Client) DB() *keyspace.DB { return c.db }
 
 // Postponed reports whether the client's input is held back (CLIENT PAUSE). The connection stops parsing until Resume.
 func (c *Client) Postponed() bool { return c.postponed }
 
-// NewClient makes a client and, unless it is internal, lists it. Authenticated follows from requirepass.
+// NewClient makes a client and, unless it is internal, lists it. It is the default user's.
 func (e *Engine) NewClient(conn Conn) *Client {
 	e.nextClientID++
 	c := &Client{
-		W: resp.Writer{Proto: 2}, Conn: conn, ID: e.nextClientID, FD: -1, User: "default",
+		W: resp.Writer{Proto: 2}, Conn: conn, ID: e.nextClientID, FD: -1,
 		Created: e.now, LastUsed: e.now, db: e.KS.DB(0),
-		Authenticated: e.Cfg.RequirePass == "",
 	}
+	e.setDefaultUser(c)
 	e.clients.push(c)
 	e.countClient(c)
 	e.Stats.Connections++
@@ -214,7 +223,6 @@ func (e *Engine) ResetClient(c *Client) {
 	c.W.Proto = 2
 	c.Reply = ReplyOn
 	c.NoEvict, c.NoTouch = false, false
-	c.User = "default"
-	c.Authenticated = e.Cfg.RequirePass == ""
+	e.setDefaultUser(c)
 	e.SelectDB(c, 0)
 }

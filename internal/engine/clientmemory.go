@@ -155,7 +155,7 @@ func (e *Engine) limitClients() (self bool) {
 		if m.limited <= limit {
 			break
 		}
-		e.Log.Notice("Evicting client: id=%d addr=%s laddr=%s fd=%d name=%s user=%s tot-mem=%d", c.ID, c.Addr, c.LAddr, c.FD, c.Name, c.User, c.counted)
+		e.Log.Notice("Evicting client: id=%d addr=%s laddr=%s fd=%d name=%s user=%s tot-mem=%d", c.ID, c.Addr, c.LAddr, c.FD, c.Name, c.UserName(), c.counted)
 		e.Stats.EvictedClients++
 		m.set(c, 0, 0)
 		c.CloseASAP = true

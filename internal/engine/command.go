@@ -115,6 +115,17 @@ type KeySpec struct {
 	Notes  string
 }
 
+// Channels says which arguments are channels that the user must be allowed.
+type Channels uint8
+
+// The arguments that are channels. Ending a subscription is everybody's right, so those commands have none.
+const (
+	NoChannels      Channels = iota
+	OneChannel               // the first
+	ManyChannels             // all
+	ChannelPatterns          // all, and they are patterns
+)
+
 // KeyRef is one key argument found: its index in argv and how it is used.
 type KeyRef struct {
 	Pos    int
@@ -219,6 +230,7 @@ type Command struct {
 	Categories      []string // ACL categories beyond those that flags and group imply, without '@'
 	Keys            []KeySpec
 	KeysFn          func(argv [][]byte) ([]KeyRef, error) // only where positions or access depend on the arguments
+	Channels        Channels                              // what of the arguments are channels of pub/sub
 	Args            []Arg
 	Sub             []*Command
 	Protected       bool // opened by enable-debug-command only

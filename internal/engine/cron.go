@@ -201,6 +201,10 @@ func (e *Engine) ConfigChanged(names []string) error {
 	e.KS.P = e.params()
 	e.Slowlog.SetMax(int(e.Cfg.SlowlogMaxLen))
 	e.Log.SetLevel(e.Cfg.LogLevel)
+	e.access.log.Trim(int(e.Cfg.ACLLogMaxLen))
+	if slices.Contains(names, "requirepass") {
+		e.ApplyRequirePass()
+	}
 	if err := e.persistenceChanged(names); err != nil {
 		return err
 	}

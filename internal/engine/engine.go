@@ -90,6 +90,7 @@ type Engine struct {
 	mem     memoryState
 	cron    cronState
 	script  scripting
+	access  access
 	waiters atomic.Int32 // of the executor
 }
 
@@ -107,6 +108,7 @@ func New(cfg *config.Config, table *Table, o Options) *Engine {
 		o.Seed = rand.Uint64()
 	}
 	e.rng = rand.New(rand.NewPCG(o.Seed, o.Seed>>1))
+	e.initAccess()
 	e.runID, e.replID = e.hexID(40), e.hexID(40)
 	e.cmds = make([]CommandStats, table.Len())
 	e.Slowlog.SetMax(int(cfg.SlowlogMaxLen))

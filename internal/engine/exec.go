@@ -3,6 +3,7 @@ package engine
 import (
 	"strings"
 
+	"godwit/internal/acl"
 	"godwit/internal/resp"
 )
 
@@ -104,14 +105,14 @@ func (e *Engine) gate(c *Ctx) string {
 	if msg := e.protected(cmd, cl); msg != "" {
 		return msg
 	}
-	if !cl.Authenticated && !cmd.Is(NoAuth) {
+	if !cl.Authenticated && !cmd.Is(NoAuth) && !e.openToAll() {
 		return ErrNoAuth
 	}
 	if cl.multi != nil && flags&NoMulti != 0 {
 		return ErrNotInMulti
 	}
-	if msg := e.permit(c); msg != "" {
-		return msg
+	if reason := e.permit(c); reason != acl.Allowed {
+		return deniedText(reason, cmd)
 	}
 	if e.KS.P.MaxMemory > 0 && !e.loading.on && !e.makeRoom(c) {
 		// A queue may take any amount of memory too.

@@ -128,7 +128,7 @@ var ErrUnknownCommand = errors.New("unknown command or wrong number of arguments
 
 // InternalClient makes a client that is no connection: nothing lists it, and no gate holds it.
 func (e *Engine) InternalClient() *Client {
-	c := &Client{FD: -1, User: "default", Internal: true, Authenticated: true, Created: e.now, LastUsed: e.now, db: e.KS.DB(0)}
+	c := &Client{FD: -1, Internal: true, Authenticated: true, Created: e.now, LastUsed: e.now, db: e.KS.DB(0)}
 	c.W.Proto = 2
 	return c
 }

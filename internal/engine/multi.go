@@ -1,6 +1,9 @@
 package engine
 
-import "godwit/internal/invariant"
+import (
+	"godwit/internal/acl"
+	"godwit/internal/invariant"
+)
 
 // multi is a transaction that a client has begun with MULTI: the commands that EXEC will run.
 //
@@ -192,8 +195,8 @@ func (c *Ctx) ExecMulti() {
 	for _, q := range m.cmds {
 		n := e.nested(cl, q.cmd, args[:q.argc:q.argc])
 		args = args[q.argc:]
-		if msg := e.permit(n); msg != "" {
-			n.Err(msg)
+		if reason := e.permit(n); reason != acl.Allowed {
+			n.Err(deniedAtExec(reason))
 		} else {
 			e.call(n)
 		}

@@ -28,7 +28,7 @@ func (e *Engine) CheckOutput(c *Client, n int) {
 }
 
 func (e *Engine) overOutput(c *Client, used int64) bool {
-	if !c.Authenticated && used > strangerOutput {
+	if e.Stranger(c) && used > strangerOutput {
 		return true
 	}
 	lim := &e.Cfg.OutputLimits[c.Class]
@@ -57,5 +57,5 @@ func (e *Engine) Describe(c *Client, out int) string {
 	}
 	return fmt.Sprintf("id=%d addr=%s laddr=%s fd=%d name=%s age=%d idle=%d db=%d sub=%d psub=%d ssub=%d qbuf=%d omem=%d cmd=%s user=%s resp=%d",
 		c.ID, c.Addr, c.LAddr, c.FD, c.Name, (e.now-c.Created)/1000, (e.now-c.LastUsed)/1000, c.db.ID(),
-		c.sub.Len(pubsub.Channels), c.sub.Len(pubsub.Patterns), c.sub.Len(pubsub.Shards), in, out, cmd, c.User, max(c.W.Proto, 2))
+		c.sub.Len(pubsub.Channels), c.sub.Len(pubsub.Patterns), c.sub.Len(pubsub.Shards), in, out, cmd, c.UserName(), max(c.W.Proto, 2))
 }

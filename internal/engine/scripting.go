@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"godwit/internal/acl"
 	"godwit/internal/resp"
 	"godwit/internal/script"
 )
@@ -211,6 +212,10 @@ func (e *Engine) scriptRefuses(cmd *Command, argv [][]byte) string {
 	case r == nil:
 		return "ERR redis.call/pcall can only be called inside a script invocation"
 	}
+	e.script.ctx = Ctx{E: e, Client: e.script.client, Cmd: cmd, Args: argv}
+	if reason := e.permit(&e.script.ctx); reason != acl.Allowed {
+		return deniedScript(reason)
+	}
 	if cmd.Is(Write) {
 		if r.noWrites {
 			return errScriptWrite
@@ -228,7 +233,15 @@ func (e *Engine) scriptRefuses(cmd *Command, argv [][]byte) string {
 // Allowed implements script.Caller.
 func (s scriptCaller) Allowed(argv [][]byte) (ok, known bool) {
 	cmd, _ := s.e.table.Find(argv)
-	return cmd != nil, cmd != nil
+	if cmd == nil {
+		return false, false
+	}
+	cl := s.e.script.client
+	if s.e.script.run == nil || cl.User == nil {
+		return true, true
+	}
+	reason, _ := s.e.DryRun(cl.User, cmd, argv)
+	return reason == acl.Allowed, true
 }
 
 // SetRepl implements script.Caller.

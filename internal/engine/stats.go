@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"godwit/internal/acl"
 	"godwit/internal/keyspace"
 	"godwit/internal/metrics"
 )
@@ -18,8 +19,9 @@ type Stats struct {
 	ClientOutBufLimit   int64 // clients closed for the output limit
 	EvictedClients      int64
 	UnexpectedErrors    int64
-	ExpireNanos         int64 // time spent in slices that expire keys
-	EvictionOverNanos   int64 // time that used memory was over maxmemory, up to when it was last within
+	Denied              [acl.DeniedAuth + 1]int64 // refusals of access control, by reason
+	ExpireNanos         int64                     // time spent in slices that expire keys
+	EvictionOverNanos   int64                     // time that used memory was over maxmemory, up to when it was last within
 	PeakMemory          int64
 	PeakMemoryAt        int64 // unix ms
 }

@@ -120,7 +120,7 @@ func (s *Server) admit(conn engine.Conn, p peer) (cl *engine.Client, refusal str
 		e.Stats.RejectedConnections++
 		return nil, refusedMaxClients
 	}
-	if e.Cfg.ProtectedMode && e.Cfg.RequirePass == "" && !p.local {
+	if e.Cfg.ProtectedMode && e.DefaultUser().NoPass() && !p.local {
 		e.Stats.RejectedConnections++
 		return nil, refusedProtected
 	}

@@ -24,7 +24,7 @@ type ahead struct {
 // fill parses the commands at the start of buf. A protocol error concerns what comes behind them.
 func (a *ahead) fill(s *session, buf []byte) error {
 	lim := &s.srv.limits
-	lim.Authenticated = s.cl.Authenticated
+	lim.Authenticated = !s.srv.eng.Stranger(s.cl)
 	if clear(a.args); cap(a.args) > keptArgs {
 		a.args = nil
 	}

@@ -53,6 +53,7 @@ func TestProtectedMode(t *testing.T) {
 	} {
 		e.Cfg.ProtectedMode, e.Cfg.RequirePass = c.mode, c.pass
 		e.Enter()
+		e.ApplyRequirePass()
 		cl, refusal := s.admit(nil, c.peer)
 		e.Leave()
 		if denied := strings.HasPrefix(refusal, "-DENIED Redis is running in protected mode"); denied != c.wantDenied || denied != (cl == nil) {

@@ -1,0 +1,73 @@
+package acl
+
+// Context is where a refused command came from.
+type Context uint8
+
+// The contexts.
+const (
+	TopLevel Context = iota
+	InMulti
+	InScript
+)
+
+// String is the context as ACL LOG names it.
+func (c Context) String() string { return [...]string{"toplevel", "multi", "lua"}[c] }
+
+// Entry is one refusal, or several equal ones.
+type Entry struct {
+	ID      int64 // in the order of the entries' first refusals, from 0
+	Count   int64
+	Reason  Reason
+	Context Context
+	Object  string // the command, key or channel that was refused
+	User    string
+	Client  string // as CLIENT LIST describes it, at the last refusal
+	Created int64  // unix ms
+	Updated int64  // unix ms of the last refusal
+}
+
+const (
+	// groupingTime is how many ms after the last refusal another one still counts as the same.
+	groupingTime = 60_000
+	// groupingDepth is how many of the newest entries a refusal is compared with: refusals must stay cheap, whoever causes them.
+	groupingDepth = 10
+)
+
+// Log is what ACL LOG shows. The zero value is an empty one.
+type Log struct {
+	entries []*Entry // newest at the end
+	nextID  int64
+}
+
+// Add notes a refusal at Created. One that equals a recent entry but in time and client is counted there. The log then keeps the newest max entries.
+func (l *Log) Add(e Entry, max int) {
+	n := len(l.entries)
+	for i := n - 1; i >= 0 && i >= n-groupingDepth; i-- {
+		old := l.entries[i]
+		if old.Reason == e.Reason && old.Context == e.Context && old.Object == e.Object && old.User == e.User && e.Created-old.Updated <= groupingTime {
+			old.Count++
+			old.Updated, old.Client = e.Created, e.Client
+			copy(l.entries[i:], l.entries[i+1:])
+			l.entries[n-1] = old
+			return
+		}
+	}
+	e.ID, e.Count, e.Updated = l.nextID, 1, e.Created
+	l.nextID++
+	l.entries = append(l.entries, &e)
+	l.Trim(max)
+}
+
+// Trim forgets all but the newest max entries.
+func (l *Log) Trim(max int) {
+	if over := len(l.entries) - max; over > 0 {
+		clear(l.entries[:over])
+		l.entries = l.entries[over:]
+	}
+}
+
+// Len is the number of entries.
+func (l *Log) Len() int { return len(l.entries) }
+
+// Newest is entry i, 0 being the newest.
+func (l *Log) Newest(i int) *Entry { return l.entries[len(l.entries)-1-i] }

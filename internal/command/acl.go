@@ -1,0 +1,314 @@
+package command
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"strings"
+
+	"godwit/internal/acl"
+	"godwit/internal/engine"
+)
+
+func aclCommands() []*engine.Command {
+	const any = engine.NoScript | engine.Loading | engine.Stale
+	sub := func(name string, arity int, flags engine.Flag, summary, complexity string, run func(c *engine.Ctx), args ...engine.Arg) *engine.Command {
+		return &engine.Command{Name: name, Arity: arity, Flags: any | flags, Group: engine.GroupServer, Since: "6.0.0",
+			Summary: summary, Complexity: complexity, Args: args, Run: run}
+	}
+	const users = "O(N) in the number of users"
+	username := engine.Str("username")
+	get := sub("getuser", 3, engine.Admin, "Shows a user's rules.", "O(N) in the number of the user's rules", aclGetuserCmd, username)
+	get.History = []engine.History{
+		{Since: "6.2.0", Change: "Shows channels."},
+		{Since: "7.0.0", Change: "Shows selectors; keys and channels are written as rules, no longer as lists."},
+	}
+	set := sub("setuser", -3, engine.Admin, "Makes or changes a user by rules.", "O(N) in the number of rules", aclSetuserCmd,
+		username, engine.Str("rule").Opt().Many())
+	set.History = []engine.History{
+		{Since: "6.2.0", Change: "Takes rules about channels."},
+		{Since: "7.0.0", Change: "Takes selectors, and rules about reading and writing keys."},
+	}
+	dryrun := sub("dryrun", -4, engine.Admin, "Tells whether a user might run a command, without running it.", "O(1)", aclDryrunCmd,
+		username, engine.Str("command"), engine.Str("arg").Opt().Many())
+	dryrun.Since = "7.0.0"
+	return []*engine.Command{{
+		Name: "acl", Arity: -2, Group: engine.GroupServer, Since: "6.0.0",
+		Summary: "Manages users and their rights.", Complexity: "Depends on the subcommand.",
+		Sub: []*engine.Command{
+			sub("cat", -2, 0, "Lists the categories, or the commands of one.", "O(N) in the number of commands", aclCatCmd, engine.Str("categoryname").Opt()),
+			sub("deluser", -3, engine.Admin, "Deletes users and closes their connections.", "O(N) in the number of connections", aclDeluserCmd, username.Many()),
+			dryrun,
+			sub("genpass", -2, 0, "Makes a random password.", "O(1)", aclGenpassCmd, engine.Int("bits").Opt()),
+			get,
+			sub("list", 2, engine.Admin, "Shows all users as lines of a file.", users, aclListCmd),
+			sub("load", 2, engine.Admin, "Reads the users from the ACL file.", users, aclLoadCmd),
+			sub("log", -2, engine.Admin, "Shows what was refused lately.", "O(N) in the number of entries shown", aclLogCmd,
+				engine.OneOf("operation", engine.Int("count"), engine.Tok("reset")).Opt()),
+			sub("save", 2, engine.Admin, "Writes the users to the ACL file.", users, aclSaveCmd),
+			set,
+			sub("users", 2, engine.Admin, "Names all users.", users, func(c *engine.Ctx) { bulks(c, c.E.Users().Names()) }),
+			sub("whoami", 2, 0, "Names the connection's user.", "O(1)", func(c *engine.Ctx) { c.BulkString(c.Client.UserName()) }),
+			aclHelp(),
+		},
+	}}
+}
+
+func aclHelp() *engine.Command {
+	return helpSub(engine.GroupServer, "6.0.0",
+		"CAT [<category>]", "    The categories of commands, or the commands of one.",
+		"DELUSER <username> [<username> ...]", "    Delete users; their connections are closed.",
+		"DRYRUN <username> <command> [<arg> ...]", "    Whether the user might run the command.",
+		"GENPASS [<bits>]", "    A random password in hexadecimal, of 256 bits if not said otherwise.",
+		"GETUSER <username>", "    A user's flags, passwords (hashed), commands, keys, channels and selectors.",
+		"LIST", "    All users as they are written in files.",
+		"LOAD", "    Read the ACL file again. If any line is wrong, nothing changes.",
+		"LOG [<count> | RESET]", "    What was refused lately, newest first; or forget it.",
+		"SAVE", "    Write the ACL file.",
+		"SETUSER <username> [<rule> ...]", "    Make or change a user. If any rule is wrong, nothing changes.",
+		"USERS", "    The names of all users.",
+		"WHOAMI", "    The name of this connection's user.")
+}
+
+// bulks answers a list of strings.
+func bulks(c *engine.Ctx, list []string) {
+	c.Array(len(list))
+	for _, s := range list {
+		c.BulkString(s)
+	}
+}
+
+// tooManyACL is the error for surplus arguments that the arity lets through.
+func tooManyACL(c *engine.Ctx) {
+	c.Err("ERR unknown subcommand or wrong number of arguments for '" + cString(c.Args[1], 128) + "'. Try ACL HELP.")
+}
+
+func aclCatCmd(c *engine.Ctx) {
+	catalog := c.E.Users().Catalog
+	switch len(c.Args) {
+	case 2:
+		bulks(c, catalog.Categories())
+	case 3:
+		names, ok := catalog.InCategory(strings.ToLower(string(c.Args[2])))
+		if !ok {
+			c.Err("ERR Unknown category '" + cString(c.Args[2], 128) + "'")
+			return
+		}
+		bulks(c, names)
+	default:
+		tooManyACL(c)
+	}
+}
+
+// aclSetuserCmd hides its rules from MONITOR and the slow log: they may hold passwords.
+func aclSetuserCmd(c *engine.Ctx) {
+	for i := 2; i < len(c.Args); i++ {
+		c.Redact(i)
+	}
+	name := string(c.Args[2])
+	if !acl.ValidName(name) {
+		c.Err("ERR Usernames can't contain spaces or null characters")
+		return
+	}
+	words := make([]string, 0, len(c.Args)-3)
+	for _, a := range c.Args[3:] {
+		words = append(words, string(a))
+	}
+	rules, bad, ok := acl.Merge(words)
+	if !ok {
+		c.Err("ERR Unmatched parenthesis in acl selector starting at '" + bad + "'.")
+		return
+	}
+	if rule, err := c.E.SetUser(name, rules); err != nil {
+		c.Err("ERR Error in ACL SETUSER modifier '" + cString([]byte(rule), len(rule)) + "': " + err.Error())
+		return
+	}
+	c.OK()
+}
+
+func aclGetuserCmd(c *engine.Ctx) {
+	u := c.E.Users().Get(string(c.Args[2]))
+	if u == nil {
+		c.Null()
+		return
+	}
+	selector := func(s *acl.Selector) {
+		c.BulkString("commands")
+		c.BulkString(s.Commands())
+		c.BulkString("keys")
+		c.BulkString(s.Keys())
+		c.BulkString("channels")
+		c.BulkString(s.Channels())
+	}
+	c.Map(6)
+	c.BulkString("flags")
+	flags := u.Flags()
+	c.Set(len(flags))
+	for _, f := range flags {
+		c.BulkString(f)
+	}
+	c.BulkString("passwords")
+	bulks(c, u.Passwords())
+	selector(u.Root())
+	c.BulkString("selectors")
+	c.Array(len(u.Others()))
+	for _, s := range u.Others() {
+		c.Map(3)
+		selector(s)
+	}
+}
+
+func aclListCmd(c *engine.Ctx) {
+	us := c.E.Users()
+	names := us.Names()
+	c.Array(len(names))
+	for _, name := range names {
+		c.BulkString("user " + name + " " + us.Get(name).String())
+	}
+}
+
+func aclDeluserCmd(c *engine.Ctx) {
+	for _, name := range c.Args[2:] {
+		if string(name) == acl.Default {
+			c.Err("ERR The 'default' user cannot be removed")
+			return
+		}
+	}
+	n := int64(0)
+	for _, name := range c.Args[2:] {
+		if c.E.DelUser(string(name)) {
+			n++
+		}
+	}
+	c.Int(n)
+}
+
+func aclDryrunCmd(c *engine.Ctx) {
+	u := c.E.Users().Get(string(c.Args[2]))
+	if u == nil {
+		c.Err("ERR User '" + cString(c.Args[2], len(c.Args[2])) + "' not found")
+		return
+	}
+	argv := c.Args[3:]
+	cmd, _ := c.E.Table().Find(argv)
+	switch {
+	case cmd == nil:
+		c.Err("ERR Command '" + cString(argv[0], 128) + "' not found")
+		return
+	case cmd.Run == nil || !cmd.AcceptsArgs(len(argv)):
+		c.Err("ERR wrong number of arguments for '" + cmd.FullName() + "' command")
+		return
+	}
+	switch reason, pos := c.E.DryRun(u, cmd, argv); reason {
+	case acl.DeniedCommand:
+		c.BulkString("This user has no permissions to run the '" + cmd.FullName() + "' command")
+	case acl.DeniedKey:
+		c.BulkString("This user has no permissions to access the '" + string(argv[pos]) + "' key")
+	case acl.DeniedChannel:
+		c.BulkString("This user has no permissions to access the '" + string(argv[pos]) + "' channel")
+	default:
+		c.OK()
+	}
+}
+
+// aclGenpassCmd makes a password of so many bits, rounded up to hexadecimal digits. It comes from the system, not from the engine's random source,
+// whose next numbers can be guessed from others.
+func aclGenpassCmd(c *engine.Ctx) {
+	const most = 4096
+	bits := int64(256)
+	switch len(c.Args) {
+	case 2:
+	case 3:
+		var ok bool
+		if bits, ok = intArg(c, c.Args[2]); !ok {
+			return
+		}
+		if bits <= 0 || bits > most {
+			c.Err("ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to 4096")
+			return
+		}
+	default:
+		tooManyACL(c)
+		return
+	}
+	digits := (bits + 3) / 4
+	var raw [most / 8]byte
+	rand.Read(raw[:(digits+1)/2]) // ends the process rather than fail
+	c.BulkString(hex.EncodeToString(raw[:(digits+1)/2])[:digits])
+}
+
+func aclLogCmd(c *engine.Ctx) {
+	log := c.E.ACLLog()
+	n := 10
+	switch len(c.Args) {
+	case 2:
+	case 3:
+		if is(c.Args[2], "reset") {
+			log.Trim(0)
+			c.OK()
+			return
+		}
+		count, ok := intArg(c, c.Args[2])
+		if !ok {
+			return
+		}
+		n = int(min(max(count, 0), int64(log.Len())))
+	default:
+		tooManyACL(c)
+		return
+	}
+	n = min(n, log.Len())
+	c.Array(n)
+	for i := range n {
+		aclLogReply(c, log.Newest(i))
+	}
+}
+
+// aclLogReply is one entry, with the fields of Redis 7.2.
+func aclLogReply(c *engine.Ctx, e *acl.Entry) {
+	c.Map(10)
+	c.BulkString("count")
+	c.Int(e.Count)
+	c.BulkString("reason")
+	c.BulkString(e.Reason.String())
+	c.BulkString("context")
+	c.BulkString(e.Context.String())
+	c.BulkString("object")
+	c.BulkString(e.Object)
+	c.BulkString("username")
+	c.BulkString(e.User)
+	c.BulkString("age-seconds")
+	c.Double(float64(c.Now-e.Updated) / 1000)
+	c.BulkString("client-info")
+	c.BulkString(e.Client)
+	c.BulkString("entry-id")
+	c.Int(e.ID)
+	c.BulkString("timestamp-created")
+	c.Int(e.Created)
+	c.BulkString("timestamp-last-updated")
+	c.Int(e.Updated)
+}
+
+func aclLoadCmd(c *engine.Ctx) {
+	if c.E.Cfg.ACLFile == "" {
+		c.Err(engine.ErrNoACLFile)
+		return
+	}
+	if err := c.E.LoadACLFile(); err != nil {
+		c.Err("ERR " + err.Error())
+		return
+	}
+	c.OK()
+}
+
+func aclSaveCmd(c *engine.Ctx) {
+	if c.E.Cfg.ACLFile == "" {
+		c.Err(engine.ErrNoACLFile)
+		return
+	}
+	if err := c.E.SaveACLFile(); err != nil {
+		c.E.Log.Warning("Saving the ACL file '%s': %s", c.E.Cfg.ACLFile, err)
+		c.Err("ERR There was an error trying to save the ACLs. Please check the server logs for more information")
+		return
+	}
+	c.OK()
+}

@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"godwit/internal/acl"
+	"godwit/internal/config"
+	"godwit/internal/logging"
+	"godwit/internal/pubsub"
+)
+
+// ErrNoACLFile is the answer to ACL LOAD and ACL SAVE of a server without aclfile.
+const ErrNoACLFile = "ERR This Redis instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER command and then issue a CONFIG REWRITE (assuming you have a Redis configuration file set) in order to store users in the Redis configuration."
+
+// errUsersTwice is why a server with two sources of users does not start.
+var errUsersTwice = errors.New("Configuring Redis with users defined in redis.conf and at the same setting an ACL file path is invalid. This setup is very likely to lead to configuration errors and security holes, please define either an ACL file or declare users directly in your redis.conf, but not both.")
+
+func (e *Engine) allChannelsDefault() bool { return e.Cfg.ACLPubsubDefault == "allchannels" }
+
+// SetUser makes or changes a user by rules, all of them or none. Connections whose subscriptions are not allowed any more are closed.
+func (e *Engine) SetUser(name string, rules []string) (rule string, err error) {
+	if rule, err = e.access.users.Set(name, rules, e.allChannelsDefault()); err == nil {
+		e.endForbidden(e.access.users.Get(name))
+	}
+	return rule, err
+}
+
+// DelUser takes a user away and closes its connections.
+func (e *Engine) DelUser(name string) bool {
+	u := e.access.users.Get(name)
+	if !e.access.users.Delete(name) {
+		return false
+	}
+	e.expel(u)
+	return true
+}
+
+// expel closes the connections of one who is no user any more.
+func (e *Engine) expel(u *acl.User) {
+	e.Clients(func(c *Client) bool {
+		if c.User == u {
+			// What the running command's client may still do before it is closed, it does as nobody.
+			c.User, c.Authenticated = e.access.def, false
+			e.Kill(c)
+		}
+		return true
+	})
+}
+
+// endForbidden closes the user's connections that listen to what the user may not listen to now. Messages are not filtered one by one.
+func (e *Engine) endForbidden(u *acl.User) {
+	if u.Unrestricted() || e.hub.Subscribers() == 0 {
+		return
+	}
+	e.Clients(func(c *Client) bool {
+		if c.User == u && c.sub.Total() > 0 && !c.mayKeepListening(u) {
+			e.Kill(c)
+		}
+		return true
+	})
+}
+
+func (c *Client) mayKeepListening(u *acl.User) bool {
+	for _, k := range []pubsub.Kind{pubsub.Channels, pubsub.Patterns, pubsub.Shards} {
+		for _, name := range c.sub.Names(k) {
+			if !u.MayChannel([]byte(name), k == pubsub.Patterns) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// LoadUsers makes the users that the configuration names, at the start: its user lines, or its ACL file.
+func (e *Engine) LoadUsers() error {
+	cfg := e.Cfg
+	if cfg.ACLFile != "" {
+		if len(cfg.Users) > 0 {
+			return errUsersTwice
+		}
+		if err := e.LoadACLFile(); err != nil {
+			return fmt.Errorf("Aborting Redis startup because of ACL errors: %w", err)
+		}
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, l := range cfg.Users {
+		if reason := e.configuredUser(l.Words, seen); reason != "" {
+			return &config.LineError{Source: l.Source, Line: l.Line, Text: l.Text, Reason: reason}
+		}
+	}
+	return nil
+}
+
+// configuredUser makes the user of one line of the configuration and returns what is wrong with it.
+func (e *Engine) configuredUser(words []string, seen map[string]bool) string {
+	name := words[0]
+	rules, bad, ok := acl.Merge(words[1:])
+	switch {
+	case !acl.ValidName(name):
+		return "Usernames can't contain spaces or null characters"
+	case seen[name]:
+		return "Error in user declaration: the user '" + name + "' is declared twice"
+	case !ok:
+		return "Unmatched parenthesis in acl selector starting at '" + bad + "'."
+	}
+	seen[name] = true
+	// The default user too begins with nothing.
+	if rule, err := e.SetUser(name, append([]string{"reset"}, rules...)); err != nil {
+		return "Error in user declaration '" + rule + "': " + err.Error()
+	}
+	return ""
+}
+
+// LoadACLFile makes the users those of the ACL file, or changes nothing. Connections of users who are gone are closed.
+func (e *Engine) LoadACLFile() error {
+	path := e.Cfg.ACLFile
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("Error loading ACLs, opening file '%s': %s", path, logging.OSError(err))
+	}
+	gone, err := e.access.users.Load(path, string(text), e.allChannelsDefault())
+	if err != nil {
+		return err
+	}
+	for _, u := range gone {
+		e.expel(u)
+	}
+	for _, name := range e.access.users.Names() {
+		e.endForbidden(e.access.users.Get(name))
+	}
+	return nil
+}
+
+// SaveACLFile writes the users to the ACL file, in one step.
+func (e *Engine) SaveACLFile() error {
+	return config.ReplaceFile(e.Cfg.ACLFile, []byte(e.access.users.Save()))
+}
+
+// RewriteConfig is CONFIG REWRITE: the users go into the configuration file unless they have one of their own.
+func (e *Engine) RewriteConfig() error {
+	if e.Cfg.ACLFile != "" {
+		return e.Cfg.Rewrite()
+	}
+	plain := acl.NewUsers(e.access.users.Catalog)
+	if p := e.Cfg.RequirePass; p != "" {
+		if _, err := plain.Set(acl.Default, []string{">" + p}, false); err != nil {
+			panic(err)
+		}
+	}
+	lines := []string{}
+	for _, line := range strings.Split(strings.TrimSuffix(e.access.users.Save(), "\n"), "\n") {
+		if line+"\n" != plain.Save() { // the default user, as it is without a line
+			lines = append(lines, line)
+		}
+	}
+	return e.Cfg.RewriteUsers(lines)
+}
