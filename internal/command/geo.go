@@ -144,6 +144,7 @@ func geodistCmd(c *engine.Ctx) {
 		return
 	}
 	if found {
+		z.Warm(c.Args[2], c.Args[3])
 		from, ok := z.Score(c.Args[2])
 		to, ok2 := z.Score(c.Args[3])
 		if ok && ok2 {

@@ -72,6 +72,20 @@ func (z SortedSet) Score(member []byte) (score float64, ok bool) {
 	return 0, false
 }
 
+// Warm asks for the memory that Score will read for the members, so that it is on its way for all of them at once.
+func (z SortedSet) Warm(members ...[]byte) {
+	l, ok := z.large()
+	if !ok {
+		return
+	}
+	for _, m := range members {
+		l.dict.Prefetch(z.H.Hash(m))
+	}
+	for _, m := range members {
+		l.dict.PrefetchEntry(z.H.Hash(m))
+	}
+}
+
 // Add gives the member the score, or adds the score to its own with ZAddIncr, as the flags allow. now is the score that the member has then
 // (0 with ZAddNone and ZAddNaN). O(log N) when large.
 func (z SortedSet) Add(score float64, member []byte, flags ZAddFlags) (res ZAddResult, now float64) {
