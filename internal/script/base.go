@@ -349,7 +349,7 @@ func (s *State) baseUnpack(L *lua.LState) int {
 	top := L.GetTop()
 	t := s.raw(s.argTable(L, 1))
 	from := s.optInt(L, 2, 1)
-	to := t.Len()
+	to := length(t)
 	if L.Get(3) != lua.LNil {
 		to = int(int32(s.argInt(L, 3)))
 	}

@@ -3,7 +3,6 @@ package script
 import (
 	"bytes"
 	"math"
-	"strconv"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -271,13 +270,4 @@ func (e *encoder) array(t *lua.LTable, depth int) {
 	for i := 1; i <= n; i++ {
 		e.value(rawIndex(t, i), depth+1)
 	}
-}
-
-// parseInt reads a decimal integer of at most 64 bits in the form that Redis accepts.
-func parseInt(b []byte) (int64, bool) {
-	n, err := strconv.ParseInt(string(b), 10, 64)
-	if err != nil || len(b) > 1 && (b[0] == '0' || b[0] == '+' || b[0] == '-' && b[1] == '0') || b[0] == '+' {
-		return 0, false
-	}
-	return n, true
 }

@@ -18,6 +18,8 @@ const (
 	instructionBytes = 64
 	// maxScriptMemory is by how much the heap may grow while a script runs, what is garbage already not counted.
 	maxScriptMemory = 512 << 20
+	// baseEvery is after how many scripts the size of the heap is read again: that takes longer than a small script.
+	baseEvery = 256
 	// maxString is the longest string that a script can make: what a key can hold.
 	maxString = 512 << 20
 )
@@ -27,27 +29,36 @@ var errMemory = errors.New("not enough memory")
 // limits bounds what a script takes: time, by looking at the clock now and then, and memory, by looking at the heap.
 type limits struct {
 	left     int // instructions until the next look
-	started  time.Time
 	looked   time.Time
-	stop     error // why the script must end
-	memory   int   // bytes until the next look at the heap
-	baseHeap uint64
+	stop     error  // why the script must end
+	memory   int    // bytes until the next look at the heap
+	baseHeap uint64 // before the script, as far as is known
+	bound    uint64 // of its growth
+	stale    int    // scripts until the next reading of it
 	atLeast  uint64 // heap size below which no look needs a collection
 	sample   [1]metrics.Sample
 	closed   chan struct{}
 }
 
 func (m *limits) init() {
+	m.bound = maxScriptMemory
 	m.sample[0].Name = "/memory/classes/heap/objects:bytes"
 	m.closed = make(chan struct{})
 	close(m.closed)
 }
 
+// BoundMemory sets by how many bytes the heap may grow while a script runs.
+func (m *limits) BoundMemory(bytes uint64) { m.bound = bytes }
+
 // begin starts the account of a script.
 func (m *limits) begin() {
 	m.left, m.memory, m.stop = slice, memorySlice, nil
-	m.started, m.looked = time.Time{}, time.Time{}
-	m.baseHeap, m.atLeast = 0, 0
+	m.looked = time.Time{}
+	m.atLeast = 0
+	if m.stale--; m.stale < 0 {
+		m.stale = baseEvery
+		m.baseHeap = m.heap()
+	}
 }
 
 // hook is the context that the machine asks at each instruction whether to go on.
@@ -86,16 +97,17 @@ func (s *State) look(spent int) <-chan struct{} {
 	}
 	s.left = slice
 	s.memory -= spent * instructionBytes
-	if s.memory < 0 && !s.fits() {
+	now := time.Now()
+	if s.looked.IsZero() {
+		s.looked = now
+	}
+	late := now.Sub(s.looked) >= time.Millisecond // few instructions that take long may have made much
+	if (late || s.memory < 0) && !s.fits() {
 		s.stop = errMemory
 		s.left = 0
 		return s.closed
 	}
-	now := time.Now()
-	if s.started.IsZero() {
-		s.started, s.looked = now, now
-	}
-	if now.Sub(s.looked) >= time.Millisecond {
+	if late {
 		if err := s.caller.Interrupt(); err != nil {
 			s.stop = err
 			s.left = 0
@@ -110,22 +122,19 @@ func (s *State) look(spent int) <-chan struct{} {
 func (s *State) fits() bool {
 	s.memory = memorySlice
 	heap := s.heap()
-	if s.baseHeap == 0 {
-		s.baseHeap = max(heap, 1)
-		return true
-	}
-	if heap < s.baseHeap+maxScriptMemory || heap < s.atLeast {
+	if heap < s.baseHeap+s.bound || heap < s.atLeast {
 		return true
 	}
 	runtime.GC()
+	s.stale = baseEvery // what is garbage after this script is no one's base
 	live := s.heap()
-	s.atLeast = live + maxScriptMemory/2
-	return live < s.baseHeap+maxScriptMemory
+	s.atLeast = live + s.bound/2
+	return live < s.baseHeap+s.bound
 }
 
-func (s *State) heap() uint64 {
-	metrics.Read(s.sample[:])
-	return s.sample[0].Value.Uint64()
+func (m *limits) heap() uint64 {
+	metrics.Read(m.sample[:])
+	return m.sample[0].Value.Uint64()
 }
 
 // spend accounts for work done in Go that is worth n instructions.
@@ -144,10 +153,6 @@ func (s *State) grow(L *lua.LState, n int) {
 	if s.memory -= n; s.memory < 0 || s.left <= 0 {
 		if s.left > 0 {
 			s.left = 0
-		}
-		if n > 1<<20 && s.baseHeap == 0 {
-			s.fits()
-			s.memory -= n
 		}
 		if s.look(0) != nil {
 			s.raise(L, s.stop.Error())

@@ -26,6 +26,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"strings"
+	"sync"
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
@@ -38,7 +39,12 @@ const (
 	maxRegister = 1 << 20 // slots of the main thread's stack
 	maxNested   = 190     // pcalls, coroutines and sorts inside each other
 	maxSource   = 16 << 20
+	maxArray    = 16 << 10 // elements of a table's array; more are in its hash table
 )
+
+// limitArrays bounds the arrays of the machine's tables. A store beyond the end of an array fills it up to there: with the machine's own limit
+// a single instruction makes a gigabyte.
+var limitArrays = sync.OnceFunc(func() { lua.MaxArrayIndex = maxArray })
 
 // State is one environment with its machine. It belongs to the executor.
 type State struct {
@@ -82,6 +88,7 @@ type Opener func(L *lua.LState)
 
 // NewState makes an environment with the libraries of scripts and those of the openers.
 func NewState(c Caller, api func(s *State) *lua.LTable, openers ...Opener) *State {
+	limitArrays()
 	L := lua.NewState(lua.Options{SkipOpenLibs: true, CallStackSize: maxCalls, RegistrySize: 1024, RegistryMaxSize: maxRegister, RegistryGrowStep: 32 << 10})
 	var b [12]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -148,6 +155,7 @@ func (s *State) seal() {
 	s.shown.RawSetString("__index", s.env.RawGetString("string"))
 	s.shown = s.protect(s.shown)
 	s.consts[s.nonce+".."] = s.concat
+	s.consts[s.nonce+"#"] = s.L.NewFunction(s.lengthOf)
 	mt := s.L.NewTable()
 	mt.RawSetString("__index", s.nonexistent)
 	mt.RawSetString("__newindex", s.readonly)
@@ -211,6 +219,7 @@ func (s *State) compileMain(src, chunk string, main func(name, field string) str
 		},
 		Main:   main,
 		Concat: s.nonce + "..",
+		Length: s.nonce + "#",
 		Global: "\x00=",
 	})
 	if err != nil {

@@ -15,8 +15,53 @@ func (s *State) openTable() {
 	s.env.RawSetString("table", t)
 }
 
+// length is the operator # of a table: an index n such that t[n] is not nil and t[n+1] is, found by halving beyond the array.
+func length(t *lua.LTable) int {
+	n := t.Len()
+	if n < maxArray-1 || t.RawGet(lua.LNumber(n+1)) == lua.LNil {
+		return n
+	}
+	lo, hi := n+1, 2*n
+	for t.RawGet(lua.LNumber(hi)) != lua.LNil {
+		lo, hi = hi, 2*hi
+	}
+	for hi-lo > 1 {
+		mid := (lo + hi) / 2
+		if t.RawGet(lua.LNumber(mid)) == lua.LNil {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return lo
+}
+
+// lengthOf is the operator #.
+func (s *State) lengthOf(L *lua.LState) int {
+	switch t := L.Get(1).(type) {
+	case *lua.LTable:
+		L.Push(s.number(int64(length(s.raw(t)))))
+	case lua.LString:
+		L.Push(s.number(int64(len(t))))
+	default:
+		if m := L.GetMetaField(t, "__len"); m != lua.LNil && t.Type() == lua.LTUserData {
+			L.Push(m)
+			L.Push(t)
+			L.Call(1, 1)
+			return 1
+		}
+		f := s.frame(L, 1)
+		reg := -1
+		if f.fn != nil {
+			reg = argA(f.inst) + 1
+		}
+		s.raise(L, f.typeError("get length of", t.Type().String(), reg))
+	}
+	return 1
+}
+
 func (s *State) tabGetn(L *lua.LState) int {
-	L.Push(s.number(int64(s.raw(s.argTable(L, 1)).Len())))
+	L.Push(s.number(int64(length(s.raw(s.argTable(L, 1))))))
 	return 1
 }
 
@@ -41,7 +86,7 @@ func (s *State) tabConcat(L *lua.LState) int {
 	t := s.raw(s.argTable(L, 1))
 	sep := s.optString(L, 2, "")
 	from := s.optInt(L, 3, 1)
-	to := t.Len()
+	to := length(t)
 	if L.Get(4) != lua.LNil {
 		to = s.argInt(L, 4)
 	}
@@ -77,7 +122,7 @@ func (s *State) tabConcat(L *lua.LState) int {
 
 func (s *State) tabInsert(L *lua.LState) int {
 	t := s.argWritable(L, 1)
-	n := t.Len()
+	n := length(t)
 	switch L.GetTop() {
 	case 2:
 		s.set(t, n+1, L.Get(2))
@@ -90,11 +135,9 @@ func (s *State) tabInsert(L *lua.LState) int {
 			t.Insert(pos, v)
 			break
 		}
-		if pos < 1 {
-			for i := n + 1; i > pos; i-- {
-				s.spend(L, 1)
-				s.set(t, i, rawIndex(t, i-1))
-			}
+		for i := n + 1; i > pos; i-- {
+			s.spend(L, 1)
+			s.set(t, i, rawIndex(t, i-1))
 		}
 		s.set(t, pos, v)
 	default:
@@ -114,14 +157,22 @@ func (s *State) set(t *lua.LTable, i int, v lua.LValue) {
 
 func (s *State) tabRemove(L *lua.LState) int {
 	t := s.argWritable(L, 1)
-	n := t.Len()
+	n := length(t)
 	pos := s.optInt(L, 2, n)
 	if pos < 1 || pos > n {
 		return 0
 	}
 	s.spend(L, (n-pos)/16)
-	v := t.Remove(pos)
-	L.Push(v)
+	if n < maxArray {
+		L.Push(t.Remove(pos))
+		return 1
+	}
+	L.Push(rawIndex(t, pos))
+	for ; pos < n; pos++ {
+		s.spend(L, 1)
+		s.set(t, pos, rawIndex(t, pos+1))
+	}
+	s.set(t, n, lua.LNil)
 	return 1
 }
 
@@ -140,7 +191,7 @@ func (s *State) tabForeach(L *lua.LState) int {
 func (s *State) tabForeachi(L *lua.LState) int {
 	t := s.raw(s.argTable(L, 1))
 	f := s.argFunction(L, 2)
-	n := t.Len()
+	n := length(t)
 	for i := 1; i <= n; i++ {
 		if s.visit(L, f, s.number(int64(i)), rawIndex(t, i)) {
 			return 1
@@ -177,7 +228,7 @@ func (s *State) tabSort(L *lua.LState) int {
 	if L.Get(2) != lua.LNil {
 		o.fn = s.argFunction(L, 2)
 	}
-	o.sort(1, t.Len())
+	o.sort(1, length(t))
 	return 0
 }
 

@@ -82,7 +82,9 @@ func (p *parser) unary(op kind, e ast.Expr) ast.Expr {
 		}
 		return at(ast.Expr(&ast.UnaryMinusOpExpr{Expr: e}), line, line)
 	}
-	return at(ast.Expr(&ast.UnaryLenOpExpr{Expr: e}), line, line)
+	single(e)
+	length := at(&ast.StringExpr{Value: p.o.Length}, line, line)
+	return at(ast.Expr(&ast.FuncCallExpr{Func: length, Args: []ast.Expr{e}, AdjustRet: true}), line, line)
 }
 
 func (p *parser) binary(op kind, a, b ast.Expr) ast.Expr {

@@ -72,6 +72,14 @@ func (k kind) String() string {
 	return string([]byte{byte(k)})
 }
 
+// near is the kind for a message: none for the NUL character, as C's texts have it.
+func (k kind) near() string {
+	if k == 0 {
+		return ""
+	}
+	return k.String()
+}
+
 // token is one token; raw is its text for messages where the kind does not tell.
 type token struct {
 	kind kind
@@ -113,7 +121,7 @@ func (t *token) text() string {
 	case tkName, tkString, tkNumber:
 		return t.raw
 	}
-	return t.kind.String()
+	return t.kind.near()
 }
 
 // syntaxError raises an error at the current token.

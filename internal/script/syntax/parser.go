@@ -7,6 +7,8 @@
 //   - every local variable gets a name of its own, "name\x00number". The compiler finds captured variables by name only and would confuse two
 //     of the same name; and it lets the function in `local f = function() … end` see f.
 //   - a .. b is a call of a host function: the machine prints numbers in Go's form and joins without a bound.
+//   - #a is a call of a host function: the machine knows only what it keeps in a table's array, which the host makes small (limits), and asks
+//     tables for __len, which Lua 5.1 does not.
 //   - names that the host knows to be constant (its functions: the environment is read-only) become constants.
 //   - a global that is assigned to gets a name that nothing else has, so that the environment's __newindex sees it.
 //
@@ -40,6 +42,8 @@ type Options struct {
 	Main func(name, field string) string
 	// Concat is the string constant that stands for the concatenating function.
 	Concat string
+	// Length is the string constant that stands for the function behind the operator #.
+	Length string
 	// Global is put before the name of a global that is assigned to.
 	Global string
 }

@@ -15,7 +15,7 @@ func options() *Options {
 			return "\x01" + name + "." + field
 		}
 		return ""
-	}, Concat: "\x01..", Global: "\x00="}
+	}, Concat: "\x01..", Length: "\x01#", Global: "\x00="}
 }
 
 // TestErrors: messages are Lua's, with position.
