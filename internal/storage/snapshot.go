@@ -101,7 +101,9 @@ func (j *job) ended(err error) {
 }
 
 // Slice implements engine.Job.
-func (j *job) Slice(budget time.Duration, served bool) (more bool) { return j.snap.Slice(budget, served) }
+func (j *job) Slice(budget time.Duration, served bool) (more bool) {
+	return j.snap.Slice(budget, served)
+}
 
 // Done implements engine.Job.
 func (j *job) Done() (bool, error) {
