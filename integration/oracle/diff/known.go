@@ -35,6 +35,7 @@ func comparators() map[string]comparator {
 		"scan":     cmpScan,
 		"sample":   cmpSample,
 		"sort":     cmpSort,
+		"places":   func(_ [][]byte, a, b Reply) bool { return placesAgree(a, b) },
 		"newer":    cmpNewer,
 		"getkeys":  cmpGetkeys,
 		"timeout":  cmpTimeout,
