@@ -136,7 +136,7 @@ func mayReadOthers(c *engine.Ctx, option string) bool {
 	if c.ReadsAll() {
 		return true
 	}
-	c.Err("ERR " + option + " option of SORT denied due to insufficient ACL permissions")
+	c.Err("ERR " + option + " option of SORT denied due to insufficient ACL permissions.")
 	return false
 }
 

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"strings"
 
@@ -16,7 +14,12 @@ import (
 const ErrNoACLFile = "ERR This Redis instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER command and then issue a CONFIG REWRITE (assuming you have a Redis configuration file set) in order to store users in the Redis configuration."
 
 // errUsersTwice is why a server with two sources of users does not start.
-var errUsersTwice = errors.New("Configuring Redis with users defined in redis.conf and at the same setting an ACL file path is invalid. This setup is very likely to lead to configuration errors and security holes, please define either an ACL file or declare users directly in your redis.conf, but not both.")
+const errUsersTwice usersError = "Configuring Redis with users defined in redis.conf and at the same setting an ACL file path is invalid. This setup is very likely to lead to configuration errors and security holes, please define either an ACL file or declare users directly in your redis.conf, but not both."
+
+// usersError is why users cannot be read, in Redis's words.
+type usersError string
+
+func (e usersError) Error() string { return string(e) }
 
 func (e *Engine) allChannelsDefault() bool { return e.Cfg.ACLPubsubDefault == "allchannels" }
 
@@ -82,7 +85,7 @@ func (e *Engine) LoadUsers() error {
 			return errUsersTwice
 		}
 		if err := e.LoadACLFile(); err != nil {
-			return fmt.Errorf("Aborting Redis startup because of ACL errors: %w", err)
+			return usersError("Aborting Redis startup because of ACL errors: " + err.Error())
 		}
 		return nil
 	}
@@ -108,8 +111,10 @@ func (e *Engine) configuredUser(words []string, seen map[string]bool) string {
 		return "Unmatched parenthesis in acl selector starting at '" + bad + "'."
 	}
 	seen[name] = true
-	// The default user too begins with nothing.
-	if rule, err := e.SetUser(name, append([]string{"reset"}, rules...)); err != nil {
+	if name == acl.Default {
+		rules = append([]string{"reset"}, rules...) // it too begins with nothing
+	}
+	if rule, err := e.SetUser(name, rules); err != nil {
 		return "Error in user declaration '" + rule + "': " + err.Error()
 	}
 	return ""
@@ -120,7 +125,7 @@ func (e *Engine) LoadACLFile() error {
 	path := e.Cfg.ACLFile
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("Error loading ACLs, opening file '%s': %s", path, logging.OSError(err))
+		return usersError("Error loading ACLs, opening file '" + path + "': " + logging.OSError(err))
 	}
 	gone, err := e.access.users.Load(path, string(text), e.allChannelsDefault())
 	if err != nil {
