@@ -220,7 +220,7 @@ func (s *Selector) setBits(rule string) error {
 		return ErrUnknown
 	case strings.Contains(name[:i], "|"):
 		return ErrFirstArg
-	case name[i+1:] == "":
+	case name[i+1:] == "" || spaced(name[i+1:]):
 		return ErrSyntax
 	case len(s.cat.subs[id]) > 0:
 		return ErrUnknown // it has subcommands, but not this one

@@ -192,7 +192,7 @@ func aclDryrunCmd(c *engine.Ctx) {
 	cmd, _ := c.E.Table().Find(argv)
 	switch {
 	case cmd == nil:
-		c.Err("ERR Command '" + cString(argv[0], 128) + "' not found")
+		c.Err("ERR Command '" + cString(argv[0], len(argv[0])) + "' not found")
 		return
 	case cmd.Run == nil || !cmd.AcceptsArgs(len(argv)):
 		c.Err("ERR wrong number of arguments for '" + cmd.FullName() + "' command")
