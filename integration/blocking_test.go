@@ -251,6 +251,29 @@ func TestBlockingOrder(t *testing.T) {
 	})
 }
 
+// TestBlockedOnSeveralKeys: whoever wakes up runs the command again, from its first key on, whichever key woke it.
+func TestBlockedOnSeveralKeys(t *testing.T) {
+	everywhere(t, func(e *env) {
+		up, down := e.block("BLPOP", "a", "b", "a", 0), e.block("BLPOP", "b", "a", 0)
+		_, err := e.c.TxPipelined(e.ctx, func(p redis.Pipeliner) error {
+			p.RPush(e.ctx, "b", "in b")
+			p.RPush(e.ctx, "a", "in a")
+			return nil
+		})
+		require.NoError(e, err)
+		up.gets(`["a" "in a"]`)
+		down.gets(`["b" "in b"]`)
+		require.Zero(e, e.c.Exists(e.ctx, "a", "b").Val())
+
+		waits := e.block("BLPOP", "s", "a", 0)
+		require.NoError(e, e.c.Set(e.ctx, "s", "v", 0).Err())
+		waits.waits()
+		require.NoError(e, e.c.RPush(e.ctx, "a", "x").Err())
+		waits.gets("error:WRONGTYPE Operation against a key holding the wrong kind of value")
+		require.EqualValues(e, 1, e.c.LLen(e.ctx, "a").Val())
+	})
+}
+
 // TestBlockingKeysAppear lets keys come in other ways than by a push, with other types, and go before anybody is served.
 func TestBlockingKeysAppear(t *testing.T) {
 	everywhere(t, func(e *env) {
