@@ -204,8 +204,10 @@ func aofFault(t *testing.T, seed uint64, policy FsyncPolicy, fault vfs.Fault) bo
 	}
 	for s := range uint64(5) {
 		left := disk.Crash(s)
-		if fault.Op == vfs.OpSync && policy != FsyncAlways && r.gap(left) {
-			continue // an fsync failed, then the power: what the kernel dropped is a gap in the log, and that is refused
+		// An fsync failed, and before a rewrite healed that the power did: what the kernel dropped is a gap in the log, and that is refused. At the end of a
+		// file that is not the last it is not to be seen, when it begins where a unit does.
+		if fault.Op == vfs.OpSync && policy != FsyncAlways && (r.a.lost.Load() != lostNothing || r.gap(left)) {
+			continue
 		}
 		r.holds(left, r.floor.Load(), r.issued.Load(), fmt.Sprintf("%s, start: %v, crash seed %d", what, err, s))
 	}

@@ -272,7 +272,17 @@ func (r *Runner) stepCompare(c Cmd, at int, got [2]stepped) *Failure {
 }
 
 // stepEqual applies the command's comparator. The replies of a transaction differ in ways that are compared in the ordinary rounds.
-func (r *Runner) stepEqual(c Cmd, a, b Reply) bool { return r.Known.equal(c, a, b) }
+func (r *Runner) stepEqual(c Cmd, a, b Reply) bool {
+	if c.Name() != "exec" || len(a.Elems) != len(b.Elems) {
+		return r.Known.equal(c, a, b)
+	}
+	for i := range a.Elems {
+		if !cmpTimeout(nil, a.Elems[i], b.Elems[i]) {
+			return false
+		}
+	}
+	return true
+}
 
 func showStep(client int, s stepped) string {
 	switch {
