@@ -55,6 +55,9 @@ func TestScriptsAgainstRedis(t *testing.T) {
 // TestHostileScripts: each ends with an error that says so, in bounded time, and the server goes on.
 func TestHostileScripts(t *testing.T) {
 	godwitOnly(t)
+	if raceEnabled {
+		t.Skip("hundreds of MiB under the race detector take longer than a client waits")
+	}
 	t.Parallel()
 	s := startServer(t, "--busy-reply-threshold", "100")
 	c := s.dial(t)

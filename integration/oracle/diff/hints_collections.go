@@ -256,12 +256,12 @@ func cmpNewer(_ [][]byte, a, b Reply) bool {
 // cmpGetkeys compares COMMAND GETKEYS about commands of which one server knows less.
 func cmpGetkeys(args [][]byte, a, b Reply) bool {
 	loose := slices.ContainsFunc(args, func(b []byte) bool { // numbers that C reads
-		return len(b) > 1 && (strings.IndexByte("+ 0", b[0]) >= 0 || b[len(b)-1] == ' ' || b[len(b)-1] == 0 || bytes.IndexByte(b, '.') > 0)
+		return len(b) > 1 && (strings.IndexByte("+ 0", b[0]) >= 0 || b[len(b)-1] == ' ' || b[len(b)-1] == 0 || bytes.IndexByte(b, '.') > 0 || b[0] >= '0' && b[0] <= '9' && bytes.ContainsAny(b, "eExX"))
 	})
 	if len(args) > 2 && strings.HasPrefix(strings.ToLower(string(args[2])), "georadius") && len(b.Elems) > len(a.Elems) {
 		b.Elems = b.Elems[:len(a.Elems)] // redis shows the first of several STORE options, although it writes to the last
 	}
-	return cmpErrClass(args, a, b) || a.IsErr() && strings.HasPrefix(a.Str, "ERR Invalid number of arguments") || b.IsErr() && loose
+	return cmpErrClass(args, a, b) || a.IsErr() && strings.HasPrefix(a.Str, "ERR Invalid number of arguments") || (b.IsErr() || len(b.Elems) == 0) && loose
 }
 
 // cmpTimeout takes the two reasons to refuse a timeout for one.

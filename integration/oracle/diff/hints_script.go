@@ -11,7 +11,7 @@ var scripted = []string{
 	"get", "set", "setnx", "getset", "append", "strlen", "incr", "incrby", "decr", "incrbyfloat", "getrange", "setrange", "mset", "mget", "getdel",
 	"setbit", "getbit", "bitcount", "lpush", "rpush", "lpop", "rpop", "llen", "lrange", "lindex", "lset", "linsert", "lrem", "ltrim", "rpoplpush",
 	"hset", "hget", "hdel", "hlen", "hincrby", "hexists", "hmget", "sadd", "srem", "scard", "sismember", "smove", "sinterstore", "zadd", "zrem",
-	"zscore", "zrange", "zrank", "zcard", "zincrby", "zcount", "exists", "del", "type", "rename", "copy", "persist",
+	"zscore", "zrange", "zcard", "zincrby", "zcount", "exists", "del", "type", "rename", "copy", "persist",
 }
 
 // script composes a script of random calls, so that errors, conversions and effects of commands within scripts are compared too.
