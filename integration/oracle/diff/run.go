@@ -378,10 +378,20 @@ func (r *Runner) raw(c Cmd, at int) (*Failure, error) {
 			got[i] = append(got[i], err.Error()...)
 		}
 	}
+	if bytes.Contains(got[0], []byte("message\r\n")) && slices.Equal(ordered(got[0]), ordered(got[1])) {
+		return nil, nil // what a client sends to itself comes behind the reply in later servers, within it in 7.0
+	}
 	if frame, differ := r.firstDifference(got); differ {
 		return &Failure{At: at, Class: class(c, frame), A: Quote(got[0]), B: Quote(got[1])}, nil
 	}
 	return nil, nil
+}
+
+// ordered are the lines of b in an order of their own.
+func ordered(b []byte) []string {
+	lines := strings.Split(string(b), "\r\n")
+	slices.Sort(lines)
+	return lines
 }
 
 // firstDifference finds the first pair of frames that differ in the bytes of two
