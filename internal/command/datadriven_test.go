@@ -7,17 +7,16 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"godwit/internal/config"
 	"godwit/internal/engine"
 	"godwit/internal/logging"
+	"godwit/internal/redistest"
 	"godwit/internal/resp"
 	"godwit/internal/resp/respclient"
 )
@@ -285,36 +284,13 @@ func (r *remote) proto(t *testing.T, version int) {
 // startRedis starts a redis-server that ends with the test. Without one the test is skipped, except in CI.
 func startRedis(t *testing.T) *remote {
 	t.Helper()
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip("no redis-server to compare with")
-	}
-	dir, err := os.MkdirTemp("", "cmd") // t.TempDir may be too long for a socket's path
+	sock := redistest.Start(t, "", "--enable-debug-command", "yes").Socket
+	conn, err := net.Dial("unix", sock)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sock := filepath.Join(dir, "s")
-	cmd := exec.Command(path, "--port", "0", "--unixsocket", sock, "--save", "", "--appendonly", "no",
-		"--enable-debug-command", "yes", "--dir", dir)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-		os.RemoveAll(dir)
-	})
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		if conn, err := net.Dial("unix", sock); err == nil {
-			t.Cleanup(func() { conn.Close() })
-			return &remote{respclient.New(conn), sock}
-		} else if time.Now().After(end) {
-			t.Fatal(err)
-		}
-	}
+	t.Cleanup(func() { conn.Close() })
+	return &remote{respclient.New(conn), sock}
 }
 
 func caseFiles(t *testing.T) []string {

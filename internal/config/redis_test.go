@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"godwit/internal/redistest"
 	"godwit/internal/resp/respclient"
 )
 
@@ -18,10 +19,7 @@ import (
 
 func redisServer(t *testing.T) string {
 	t.Helper()
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Skip("redis-server is not installed")
-	}
+	path := redistest.Program(t, "redis-server")
 	out, err := exec.Command(path, "--version").CombinedOutput()
 	if err != nil || !bytes.Contains(out, []byte("v=7.0.")) {
 		t.Skipf("redis-server is not a 7.0: %s", out)

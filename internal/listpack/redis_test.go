@@ -3,49 +3,21 @@ package listpack
 import (
 	"bytes"
 	"math/rand/v2"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
-	"time"
 
+	"godwit/internal/redistest"
 	"godwit/internal/resp/respclient"
 )
 
 // startRedis starts a redis-server of this test's own.
 func startRedis(t *testing.T) *respclient.Client {
 	t.Helper()
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip("no redis-server to compare with")
-	}
-	dir, err := os.MkdirTemp("", "listpack") // t.TempDir may be too long for a socket's path
+	c, err := respclient.Dial("unix", redistest.Start(t, "", "--rdbcompression", "no").Socket)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sock := filepath.Join(dir, "s")
-	cmd := exec.Command(path, "--port", "0", "--unixsocket", sock, "--save", "", "--appendonly", "no", "--dir", dir, "--rdbcompression", "no")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-		os.RemoveAll(dir)
-	})
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		c, err := respclient.Dial("unix", sock)
-		if err == nil {
-			t.Cleanup(func() { c.Close() })
-			return c
-		}
-		if time.Now().After(end) {
-			t.Fatal(err)
-		}
-	}
+	t.Cleanup(func() { c.Close() })
+	return c
 }
 
 // blob cuts the listpack out of a DUMP payload: behind the type and a length of 1, 2 or 5 bytes, in front of version and checksum.

@@ -16,6 +16,7 @@ import (
 	"godwit/internal/invariant"
 	"godwit/internal/keyspace"
 	"godwit/internal/logging"
+	"godwit/internal/redistest"
 	"godwit/internal/resp/respclient"
 	"godwit/internal/vfs"
 )
@@ -36,30 +37,13 @@ func check(fsys vfs.FS, aof bool, name string, change func(*Checker)) (bool, str
 // redisFiles are the files of a real redis-server with all types, in dir: dump.rdb and appendonlydir.
 func redisFiles(t *testing.T, args ...string) (dir string) {
 	t.Helper()
-	for _, tool := range []string{"redis-server", "redis-check-rdb", "redis-check-aof"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			if os.Getenv("CI") != "" {
-				t.Fatal(err)
-			}
-			t.Skip(err)
-		}
+	for _, tool := range []string{"redis-check-rdb", "redis-check-aof"} {
+		redistest.Program(t, tool)
 	}
-	dir, err := os.MkdirTemp("", "check") // t.TempDir may be too long for a socket's path
+	s := redistest.Start(t, "", append([]string{"--appendonly", "yes"}, args...)...)
+	defer s.Stop()
+	c, err := respclient.Dial("unix", s.Socket)
 	require.NoError(t, err)
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	sock := filepath.Join(dir, "s")
-	cmd := exec.Command("redis-server", append([]string{"--port", "0", "--unixsocket", sock, "--save", "", "--appendonly", "yes", "--dir", dir}, args...)...)
-	require.NoError(t, cmd.Start())
-	defer func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	}()
-	var c *respclient.Client
-	for end := time.Now().Add(10 * time.Second); c == nil; time.Sleep(5 * time.Millisecond) {
-		if c, err = respclient.Dial("unix", sock); err != nil && time.Now().After(end) {
-			t.Fatal(err)
-		}
-	}
 	defer c.Close()
 	do := func(args ...any) {
 		t.Helper()
@@ -76,7 +60,7 @@ func redisFiles(t *testing.T, args ...string) (dir string) {
 	do("EXEC")
 	do("SELECT", "3")
 	do("SET", "last", "command")
-	return dir
+	return s.Dir
 }
 
 // fill makes small and large values of all types.

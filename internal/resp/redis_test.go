@@ -9,49 +9,21 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"godwit/internal/redistest"
 	"godwit/internal/resp"
 	"godwit/internal/resp/respclient"
 )
 
-// startRedis runs a real redis-server on a unix socket and returns the socket's path. The test is
-// skipped where there is none.
+// startRedis runs a real redis-server and returns its socket's path.
 func startRedis(t *testing.T, args ...string) string {
 	t.Helper()
-	bin, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Skip("redis-server is not installed")
-	}
-	dir, err := os.MkdirTemp("", "resp") // t.TempDir's paths can exceed a unix socket's limit
-	if err != nil {
-		t.Fatal(err)
-	}
-	sock := filepath.Join(dir, "s")
-	cmd := exec.Command(bin, append([]string{"--port", "0", "--unixsocket", sock, "--save", "", "--appendonly", "no", "--dir", dir}, args...)...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		_ = os.RemoveAll(dir)
-	})
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		if c, err := net.Dial("unix", sock); err == nil {
-			_ = c.Close()
-			return sock
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("redis-server does not answer")
-		}
-	}
+	return redistest.Start(t, "", args...).Socket
 }
 
 // ask sends raw bytes, closes the sending side and returns all that comes back.

@@ -6,14 +6,13 @@ import (
 	"io"
 	"math/rand"
 	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"godwit/internal/redistest"
 )
 
 // realServer is a redis-server of this test's own, talked to over a unix socket.
@@ -25,37 +24,12 @@ type realServer struct {
 
 func startRealServer(t *testing.T) *realServer {
 	t.Helper()
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip("no redis-server to compare with")
-	}
-	dir, err := os.MkdirTemp("", "scan") // t.TempDir may be too long for a socket's path
+	conn, err := net.Dial("unix", redistest.Start(t, "").Socket)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sock := filepath.Join(dir, "s")
-	cmd := exec.Command(path, "--port", "0", "--unixsocket", sock, "--save", "", "--appendonly", "no", "--dir", dir)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-		os.RemoveAll(dir)
-	})
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		conn, err := net.Dial("unix", sock)
-		if err == nil {
-			t.Cleanup(func() { conn.Close() })
-			return &realServer{t, conn, bufio.NewReader(conn)}
-		}
-		if time.Now().After(end) {
-			t.Fatal(err)
-		}
-	}
+	t.Cleanup(func() { conn.Close() })
+	return &realServer{t, conn, bufio.NewReader(conn)}
 }
 
 // do sends one command and returns the strings of its reply, nested ones flattened; errors with their '-'.

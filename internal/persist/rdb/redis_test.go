@@ -15,23 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/object"
+	"godwit/internal/redistest"
 	"godwit/internal/resp/respclient"
 )
 
 var rewrite = flag.Bool("rewrite", false, "make the golden files again, with the redis-server that is installed")
-
-// tool is the path of a program of Redis; without it the test is skipped, except in CI.
-func tool(t *testing.T, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(name + " is not installed")
-	}
-	return path
-}
 
 // redisServer is a redis-server of the test's own.
 type redisServer struct {
@@ -43,37 +31,15 @@ type redisServer struct {
 // startRedis starts a server in the directory, "" for one of its own, whose dump.rdb it loads.
 func startRedis(t *testing.T, dir string, args ...string) *redisServer {
 	t.Helper()
-	path := tool(t, "redis-server")
-	if dir == "" {
-		dir = shortDir(t)
-	}
-	sock := filepath.Join(dir, "s")
-	cmd := exec.Command(path, append([]string{"--port", "0", "--unixsocket", sock, "--save", "", "--appendonly", "no", "--dir", dir, "--enable-debug-command", "yes"}, args...)...)
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		c, err := respclient.Dial("unix", sock)
-		if err == nil {
-			t.Cleanup(func() { c.Close() })
-			s := &redisServer{c, t, dir}
-			for s.Client != nil && strings.HasPrefix(s.try("PING"), "LOADING") && time.Now().Before(end) {
-				time.Sleep(time.Millisecond)
-			}
-			return s
-		}
-		require.True(t, time.Now().Before(end), "%v", err)
-	}
-}
-
-// shortDir is a directory whose name is short enough for a socket's.
-func shortDir(t *testing.T) string {
-	dir, err := os.MkdirTemp("", "rdb")
+	srv := redistest.Start(t, dir, append([]string{"--enable-debug-command", "yes"}, args...)...)
+	c, err := respclient.Dial("unix", srv.Socket)
 	require.NoError(t, err)
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
+	t.Cleanup(func() { c.Close() })
+	s := &redisServer{c, t, srv.Dir}
+	for end := time.Now().Add(10 * time.Second); strings.HasPrefix(s.try("PING"), "LOADING") && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	return s
 }
 
 func (s *redisServer) try(args ...any) string {
@@ -128,14 +94,14 @@ func (s *redisServer) content(kind, key string) string {
 
 // TestRedisLoads gives files of ours to redis-check-rdb and to redis-server, and reads the file that redis-server makes of it.
 func TestRedisLoads(t *testing.T) {
-	check := tool(t, "redis-check-rdb")
+	check := redistest.Program(t, "redis-check-rdb")
 	seed, rng := newSeed(t)
 	for _, depth := range []int{0, 1} {
 		lim := redisLimits()
 		lim.ListCompressDepth = depth
 		ks := newKeyspace(t, lim, seed)
 		fillAll(ks, rng, 300, false)
-		dir := shortDir(t)
+		dir := redistest.Dir(t)
 		name := filepath.Join(dir, "dump.rdb")
 		require.NoError(t, os.WriteFile(name, encodeAll(ks, depth == 0), 0o600))
 		out, err := exec.Command(check, name).CombinedOutput()

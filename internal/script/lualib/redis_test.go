@@ -3,9 +3,6 @@ package lualib
 import (
 	"flag"
 	"math/rand/v2"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	lua "github.com/yuin/gopher-lua"
 
+	"godwit/internal/redistest"
 	"godwit/internal/resp/respclient"
 )
 
@@ -76,31 +74,12 @@ func (b *bare) eval(body string, args ...string) (string, error) {
 // startRedis starts a redis-server that ends with the test. Without one the test is skipped, except in CI.
 func startRedis(t *testing.T) *respclient.Client {
 	t.Helper()
-	path, err := exec.LookPath("redis-server")
+	c, err := respclient.Dial("unix", redistest.Start(t, "", "--lua-time-limit", "0").Socket)
 	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip("no redis-server to compare with")
+		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "lua")
-	require.NoError(t, err)
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	sock := filepath.Join(dir, "s")
-	cmd := exec.Command(path, "--port", "0", "--unixsocket", sock, "--save", "", "--appendonly", "no", "--dir", dir, "--lua-time-limit", "0")
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		c, err := respclient.Dial("unix", sock)
-		if err == nil {
-			t.Cleanup(func() { c.Close() })
-			return c
-		}
-		require.True(t, time.Now().Before(end), "%v", err)
-	}
+	t.Cleanup(func() { c.Close() })
+	return c
 }
 
 // both runs a body in both and holds the answers against each other.

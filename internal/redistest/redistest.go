@@ -1,0 +1,78 @@
+// Package redistest starts the real redis-server for tests that hold Godwit against it.
+package redistest
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Program is the path of one of Redis's programs. Where it is not installed the test is skipped, except in CI, where that is a failure.
+func Program(t testing.TB, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("no " + name + " to compare with")
+	}
+	return path
+}
+
+// Server is a redis-server that ends with the test at the latest.
+type Server struct {
+	Socket string // the unix socket that it listens on, and nothing else
+	Dir    string
+	cmd    *exec.Cmd
+	once   sync.Once
+}
+
+// Start starts a server in the folder, "" for one of its own, that goes with the test. It saves nothing by itself and keeps no log unless args, which come
+// last, say so. It is accepting connections when Start returns; it may still be loading.
+func Start(t testing.TB, dir string, args ...string) *Server {
+	t.Helper()
+	path := Program(t, "redis-server")
+	if dir == "" {
+		dir = Dir(t)
+	}
+	s := &Server{Socket: filepath.Join(dir, "s"), Dir: dir}
+	s.cmd = exec.Command(path, append([]string{"--port", "0", "--unixsocket", s.Socket, "--save", "", "--appendonly", "no", "--dir", dir}, args...)...)
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		c, err := net.Dial("unix", s.Socket)
+		if err == nil {
+			_ = c.Close()
+			return s
+		}
+		if time.Now().After(end) {
+			t.Fatal("redis-server does not answer: ", err)
+		}
+	}
+}
+
+// Stop kills the server and waits for its end.
+func (s *Server) Stop() {
+	s.once.Do(func() {
+		_ = s.cmd.Process.Kill()
+		_ = s.cmd.Wait()
+	})
+}
+
+// Dir is a folder that goes with the test. Unlike that of t.TempDir its name is short enough for a socket's.
+func Dir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "redis")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
