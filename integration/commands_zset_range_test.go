@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/redistest"
 	"godwit/internal/resp/respclient"
 )
 
@@ -165,13 +165,7 @@ func TestZSetAgainstRedis(t *testing.T) {
 // startRedis runs redis-server with args for the time of the test and returns its address. Without one the test is skipped, except in CI.
 func startRedis(t *testing.T, args ...string) string {
 	t.Helper()
-	bin, err := exec.LookPath("redis-server")
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip("redis-server is not installed")
-	}
+	bin := redistest.Program(t, "redis-server")
 	port := strconv.Itoa(freePort())
 	cmd := exec.Command(bin, append([]string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir()}, args...)...)
 	require.NoError(t, cmd.Start())

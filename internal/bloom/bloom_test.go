@@ -109,26 +109,6 @@ func TestRedisBloom(t *testing.T) {
 	}
 }
 
-// TestMurmur holds the hashes against the verification values of their author's test program.
-func TestMurmur(t *testing.T) {
-	verify := func(size int, hash func(b []byte, seed uint32) []byte) uint32 {
-		var keys [256]byte
-		var all []byte
-		for i := range 256 {
-			keys[i] = byte(i)
-			all = append(all, hash(keys[:i], uint32(256-i))...)
-		}
-		require.Len(t, all, 256*size)
-		return binary.LittleEndian.Uint32(hash(all, 0))
-	}
-	require.EqualValues(t, 0x27864c1e, verify(4, func(b []byte, seed uint32) []byte {
-		return binary.LittleEndian.AppendUint32(nil, murmur32(b, seed))
-	}))
-	require.EqualValues(t, 0x1f0d3804, verify(8, func(b []byte, seed uint32) []byte {
-		return binary.LittleEndian.AppendUint64(nil, murmur64a(b, uint64(seed)))
-	}))
-}
-
 // TestModel adds random items: none is ever missed, what counts as added was not there before, and the header stays one.
 func TestModel(t *testing.T) {
 	seed := rand.Uint64()

@@ -1,8 +1,9 @@
 package bloom
 
 import (
-	"encoding/binary"
 	"math/bits"
+
+	"godwit/internal/murmur"
 
 	"github.com/spaolacci/murmur3"
 )
@@ -18,50 +19,14 @@ func murmur128(item []byte) Hash {
 
 // murmur64a2 is RedisBloom's hash: MurmurHash64A, once with a constant and once with what came of that as the seed.
 func murmur64a2(item []byte) Hash {
-	a := murmur64a(item, 0xc6a4a7935bd1e995)
-	return Hash{a, murmur64a(item, a)}
+	a := murmur.Sum64A(item, 0xc6a4a7935bd1e995)
+	return Hash{a, murmur.Sum64A(item, a)}
 }
 
 // murmur32x2 is the hash of old RedisBloom filters: MurmurHash2, 32 bits, in the same way.
 func murmur32x2(item []byte) Hash {
-	a := murmur32(item, 0x9747b28c)
-	return Hash{uint64(a), uint64(murmur32(item, a))}
-}
-
-// murmur64a is MurmurHash64A.
-func murmur64a(b []byte, seed uint64) uint64 {
-	const m, r = 0xc6a4a7935bd1e995, 47
-	h := seed ^ uint64(len(b))*m
-	for ; len(b) >= 8; b = b[8:] {
-		k := binary.LittleEndian.Uint64(b) * m
-		k = (k ^ k>>r) * m
-		h = (h ^ k) * m
-	}
-	if len(b) > 0 {
-		var tail [8]byte
-		copy(tail[:], b)
-		h = (h ^ binary.LittleEndian.Uint64(tail[:])) * m
-	}
-	h = (h ^ h>>r) * m
-	return h ^ h>>r
-}
-
-// murmur32 is MurmurHash2.
-func murmur32(b []byte, seed uint32) uint32 {
-	const m, r = 0x5bd1e995, 24
-	h := seed ^ uint32(len(b))
-	for ; len(b) >= 4; b = b[4:] {
-		k := binary.LittleEndian.Uint32(b) * m
-		k = (k ^ k>>r) * m
-		h = h*m ^ k
-	}
-	if len(b) > 0 {
-		var tail [4]byte
-		copy(tail[:], b)
-		h = (h ^ binary.LittleEndian.Uint32(tail[:])) * m
-	}
-	h = (h ^ h>>13) * m
-	return h ^ h>>15
+	a := murmur.Sum32(item, 0x9747b28c)
+	return Hash{uint64(a), uint64(murmur.Sum32(item, a))}
 }
 
 // mix makes 64 bits of two words: every one depends on all of them.

@@ -45,6 +45,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/bits"
+
+	"godwit/internal/murmur"
 )
 
 const (
@@ -86,7 +88,7 @@ var (
 
 // Hash is the register that an element falls into, and its rank there, 1 to 51.
 func Hash(elem []byte) (index int, rank byte) {
-	h := Murmur64A(elem, hashSeed)
+	h := murmur.Sum64A(elem, hashSeed)
 	rest := h>>indexBits | 1<<rankBits // a one behind the last toss ends the search
 	return int(h & (Registers - 1)), byte(bits.TrailingZeros64(rest) + 1)
 }

@@ -33,6 +33,7 @@ var layers = map[string]int{
 var sameLayer = map[string][]string{
 	"internal/arena":     {"internal/invariant"},
 	"internal/quicklist": {"internal/listpack"},
+	"internal/hll":       {"internal/murmur"},
 }
 
 // unsafeAllowed are the packages that may import unsafe.

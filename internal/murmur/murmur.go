@@ -1,5 +1,5 @@
-// Package murmur is the second generation of MurmurHash, which RedisBloom's sketches are laid out by: whoever wants to read its values, or to write values
-// that it reads, has to put items where it does. It is no defence against chosen items; nothing here needs one.
+// Package murmur is the second generation of MurmurHash, which Redis's HyperLogLog and RedisBloom's sketches are laid out by: whoever wants to read their
+// values, or to write values that they read, has to put items where they do. It is no defence against chosen items; nothing here needs one.
 //
 // Words are read little endian whatever the machine, so values travel.
 //
