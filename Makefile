@@ -3,8 +3,12 @@
 GO      ?= go
 FUZZTIME ?= 10s
 SEED     ?= 7
+SOAK     ?= 5
 
-.PHONY: all build run test test-invariants test-race lint format check crash bench bench-quick bench-persist pgo fuzz fuzz-short oracle clean
+# What passed passes again: the random tests take SEED here. make soak, and go test by itself, take another one each time.
+export GODWIT_SEED ?= $(SEED)
+
+.PHONY: all build run test test-race soak lint format check crash bench bench-quick bench-persist pgo fuzz fuzz-short oracle clean
 
 all: build
 
@@ -20,6 +24,9 @@ test: ## all tests, then the structures once more with the invariants tag
 
 test-race: ## all tests under the race detector
 	$(GO) test -race ./internal/... ./integration/...
+
+soak: ## all tests SOAK times over, the random ones with new seeds
+	GODWIT_SEED= $(GO) test -count=$(SOAK) -timeout 2h ./internal/... ./integration/...
 
 lint: ## vet and staticcheck, on Linux and as another system sees the tree
 	$(GO) vet ./...

@@ -35,13 +35,5 @@ func (b *bench) scripts(ctx context.Context) error {
 	}
 	b.report.sketchesHeader("Scripts", "redis-benchmark, 50 connections, pipeline 16.", "Redis")
 	g := scriptGroup(&b.plan)
-	rps := make([]series, len(g.cases))
-	err := b.eachRound(ctx, func(_, side int) error {
-		return b.sketchRound(ctx, side, &g, func(i int, r float64) { rps[i].add(side, r) })
-	})
-	if err != nil {
-		return err
-	}
-	b.reportSketches(&g, rps)
-	return nil
+	return b.sketchGroup(ctx, &g)
 }

@@ -163,16 +163,23 @@ func (b *bench) sketches(ctx context.Context) error {
 	}
 	b.report.sketchesHeader("HyperLogLog and geo", "redis-benchmark, 50 connections, pipeline 16.", "Redis")
 	for _, g := range sketchGroups(&b.plan) {
-		rps := make([]series, len(g.cases))
-		err := b.eachRound(ctx, func(_, side int) error {
-			return b.sketchRound(ctx, side, &g, func(i int, r float64) { rps[i].add(side, r) })
-		})
-		if err != nil {
+		if err := b.sketchGroup(ctx, &g); err != nil {
 			return err
 		}
-		b.reportSketches(&g, rps)
 	}
 	return nil
+}
+
+// sketchGroup measures a group on both servers.
+func (b *bench) sketchGroup(ctx context.Context, g *sketchGroup) error {
+	rps := make([]series, len(g.cases))
+	err := b.eachRound(ctx, func(_, side int) error {
+		return b.sketchRound(ctx, side, g, func(i int, r float64) { rps[i].add(side, r) })
+	})
+	if err == nil {
+		b.reportSketches(g, rps)
+	}
+	return err
 }
 
 // modules measures the groups on Godwit.

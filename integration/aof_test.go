@@ -13,19 +13,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/redistest"
 	"godwit/internal/resp/respclient"
 )
 
 // checkAOF has redis-check-aof judge the log in the server's folder.
 func checkAOF(t *testing.T, dir string) {
 	t.Helper()
-	bin, err := exec.LookPath("redis-check-aof")
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip("redis-check-aof is not installed")
-	}
+	bin := redistest.Program(t, "redis-check-aof")
 	out, err := exec.Command(bin, filepath.Join(dir, "appendonlydir", "appendonly.aof.manifest")).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Contains(t, string(out), "All AOF files and manifest are valid")

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"godwit/internal/testseed"
+
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 )
@@ -61,9 +63,7 @@ func TestLists(t *testing.T) {
 // TestLargeLists: lists of many nodes give the same answers as slices.
 func TestLargeLists(t *testing.T) {
 	everywhere(t, func(e *env) {
-		seed := rand.Uint64()
-		e.Logf("seed %d", seed)
-		rng := rand.New(rand.NewPCG(seed, 1))
+		rng := testseed.Rand(e)
 		var want []string
 		for range 40 {
 			var batch []any

@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/resp/respclient"
+	"godwit/internal/testseed"
 )
 
 // eventCommands are commands whose events are held against redis-server's. K is a key of a few, so that types collide; V a small value, M a member,
@@ -200,18 +200,6 @@ func fillTemplate(rng *rand.Rand, template string) string {
 	return strings.Join(words, " ")
 }
 
-var seedFlag = flag.Uint64("seed", 0, "seed of the random comparisons of messages and events (0: a random one)")
-
-// seeded is a random source whose seed a failing test shows.
-func seeded(t *testing.T) *rand.Rand {
-	seed := *seedFlag
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	t.Logf("seed %d", seed)
-	return rand.New(rand.NewPCG(seed, 8))
-}
-
 // listener hears all events of one server.
 type listener struct {
 	commands, events *respclient.Client
@@ -270,7 +258,7 @@ func (l *listener) known(t *testing.T, command string) bool {
 func TestKeyEventsAgainstRedis(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t)
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	ours := listen(t, startServer(t).Addr, "KEAmn")
 	redis := listen(t, startRedis(t), "KEAmn")
 	var templates []string

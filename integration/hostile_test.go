@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/resp/respclient"
+	"godwit/internal/testseed"
 )
 
 // raw opens a connection over the transport without a protocol.
@@ -88,9 +89,8 @@ func TestPieces(t *testing.T) {
 
 // TestGarbage: random bytes, and commands with random damage, harm nobody else.
 func TestGarbage(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := testseed.New(t)
 	everywhere(t, func(e *env) {
-		e.Logf("seed %d", seed)
 		rnd := rand.New(rand.NewPCG(seed, uint64(e.db)))
 		for range 40 {
 			conn := e.raw()

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/resp/respclient"
+	"godwit/internal/testseed"
 )
 
 // messageCommands are what the connections of TestMessagesAgainstRedis send. C is a channel of a few, P a pattern, K a key, I another connection's ID.
@@ -189,7 +190,7 @@ func fillMessage(rng *rand.Rand, template string, conns int) string {
 func TestMessagesAgainstRedis(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t)
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	const conns = 5
 	ours, redis := newEnsemble(t, startServer(t, "--io-threads", "4").Addr, conns), newEnsemble(t, startRedis(t), conns)
 	var history []string

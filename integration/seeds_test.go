@@ -2,7 +2,6 @@ package integration
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"godwit/internal/redistest"
+	"godwit/internal/testseed"
+
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 )
@@ -20,14 +22,7 @@ import (
 // redisCLI finds redis-cli; the test is skipped without it, except in CI.
 func redisCLI(t testing.TB) string {
 	t.Helper()
-	path, err := exec.LookPath("redis-cli")
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip("redis-cli is not installed")
-	}
-	return path
+	return redistest.Program(t, "redis-cli")
 }
 
 // cli runs redis-cli with lines on its standard input, printing as for a person.
@@ -157,9 +152,7 @@ func TestScanGuarantee(t *testing.T) {
 		s := startServer(t, args...)
 		c := s.client(t, func(o *redis.Options) { o.PoolSize = 2 })
 		fillKeys(t, c, 10_000)
-		seed := uint64(time.Now().UnixNano())
-		t.Logf("seed %d", seed)
-		rnd := rand.New(rand.NewPCG(seed, 0))
+		rnd := testseed.Rand(t)
 		for round, churn := range []func(p redis.Pipeliner, step int){
 			func(p redis.Pipeliner, step int) { // the table grows, twice at least
 				for i := range 150 {

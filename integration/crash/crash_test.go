@@ -1,6 +1,6 @@
 // Package crash kills the server with kill -9 at random moments under load and holds what it finds after a restart against what was promised.
 //
-//	go test ./integration/crash -rounds 200 -seed 42
+//	GODWIT_SEED=42 go test ./integration/crash -rounds 200
 package crash
 
 import (
@@ -17,12 +17,10 @@ import (
 	"time"
 
 	"godwit/internal/resp/respclient"
+	"godwit/internal/testseed"
 )
 
-var (
-	rounds = flag.Int("rounds", 20, "how often the server is killed")
-	seed   = flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the random choices; when the kill hits is not one of them")
-)
+var rounds = flag.Int("rounds", 20, "how often the server is killed")
 
 const workers = 5
 
@@ -65,9 +63,8 @@ func TestCrash(t *testing.T) {
 	if raceEnabled && !isSet("rounds") {
 		*rounds = 6
 	}
-	t.Logf("seed %d, %d rounds", *seed, *rounds)
 	bin := build(t)
-	rnd := rand.New(rand.NewPCG(*seed, 0))
+	rnd := testseed.Rand(t)
 	for done, number := 0, 0; done < *rounds && !t.Failed(); number++ {
 		n := min(1+rnd.IntN(8), *rounds-done)
 		c := &chain{t: t, rnd: rand.New(rand.NewPCG(rnd.Uint64(), 0)), bin: bin, policy: policies[number%len(policies)]}
@@ -112,7 +109,7 @@ func (c *chain) run(n, first int) error {
 
 // TestSeesLoss: the test finds what it is there to find. Cutting off the end of the log after the kill loses what was acknowledged.
 func TestSeesLoss(t *testing.T) {
-	c := &chain{t: t, rnd: rand.New(rand.NewPCG(*seed, 0)), bin: build(t), policy: policies[0]}
+	c := &chain{t: t, rnd: testseed.Rand(t), bin: build(t), policy: policies[0]}
 	c.spoil = func() {
 		logs, err := filepath.Glob(filepath.Join(c.dir, "appendonlydir", "*.incr.aof"))
 		if err != nil || len(logs) == 0 {

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"godwit/integration/oracle/diff"
+	"godwit/internal/redistest"
 )
 
 var (
@@ -24,12 +23,7 @@ var (
 // needRedis skips a test where there is no redis-server, except in CI.
 func needRedis(t *testing.T) {
 	t.Helper()
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip("no redis-server to compare with:", err)
-	}
+	redistest.Program(t, "redis-server")
 }
 
 func knownRules(t *testing.T) *diff.Known {

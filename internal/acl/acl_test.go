@@ -2,10 +2,11 @@ package acl
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"godwit/internal/testseed"
 
 	"github.com/stretchr/testify/require"
 )
@@ -163,9 +164,7 @@ func TestCheck(t *testing.T) {
 
 // TestRandomRules applies random rules, and then those that describe the result: both users may do the same.
 func TestRandomRules(t *testing.T) {
-	seed := rand.Uint64()
-	t.Log("seed", seed)
-	rnd := rand.New(rand.NewPCG(seed, 1))
+	rnd := testseed.Rand(t)
 	pool := strings.Fields("+get -get +set -set +@all -@all +@string -@string +@slow -@slow +@fast -@fast +config -config +config|get -config|get +select|0 +select|1 +select " +
 		"-select ~a* %R~b* %W~b* resetkeys allkeys &c* allchannels resetchannels (~x|+get) (+@all|-@slow) clearselectors on off nopass resetpass >p reset")
 	for range 2000 {

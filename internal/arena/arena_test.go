@@ -2,26 +2,14 @@ package arena
 
 import (
 	"bytes"
-	"flag"
 	"math/rand/v2"
 	"os"
 	"sort"
 	"testing"
-	"time"
 
 	"godwit/internal/invariant"
+	"godwit/internal/testseed"
 )
-
-var seedFlag = flag.Uint64("seed", 0, "seed of the random tests (0: from the clock)")
-
-func newRand(t testing.TB) *rand.Rand {
-	seed := *seedFlag
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
-	}
-	t.Logf("seed %d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 // randSize favours small blocks and the borders of size classes, with some big ones.
 func randSize(r *rand.Rand) int {
@@ -80,7 +68,7 @@ func (m *modelBlock) fill(a *Arena, r *rand.Rand, from int) {
 
 // TestModel runs random operations against copies kept on Go's heap.
 func TestModel(t *testing.T) {
-	r := newRand(t)
+	r := testseed.Rand(t)
 	a := New()
 	var live []modelBlock
 	free := func(i int) {
@@ -247,7 +235,7 @@ func TestDiscard(t *testing.T) {
 }
 
 func TestRunOfUnits(t *testing.T) {
-	r := newRand(t)
+	r := testseed.Rand(t)
 	for range 2000 {
 		free := r.Uint64() | r.Uint64()
 		n := uint32(1 + r.IntN(maxUnits))

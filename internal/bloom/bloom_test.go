@@ -4,10 +4,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"strconv"
 	"testing"
+
+	"godwit/internal/testseed"
 
 	"github.com/stretchr/testify/require"
 )
@@ -111,9 +112,7 @@ func TestRedisBloom(t *testing.T) {
 
 // TestModel adds random items: none is ever missed, what counts as added was not there before, and the header stays one.
 func TestModel(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng := testseed.Rand(t)
 	for range 60 {
 		p := Params{Error: math.Pow(10, -rng.Float64()*6), Capacity: 1 + rng.Uint64N(3000), Growth: uint32(rng.IntN(4)), Murmur64A: rng.IntN(2) == 0}
 		m := newFilter(t, p)

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"godwit/internal/testseed"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -124,9 +126,7 @@ func exact(burst, count, period, tat, now, quantity int64) (newTAT *big.Int, lim
 func randomInt(rnd *rand.Rand) int64 { return rnd.Int64() >> rnd.IntN(63) }
 
 func TestExact(t *testing.T) {
-	seed := rand.Uint64()
-	t.Log("seed", seed)
-	rnd := rand.New(rand.NewPCG(seed, 1))
+	rnd := testseed.Rand(t)
 	accepted := 0
 	for range 20_000 {
 		burst, count, period := randomInt(rnd), randomInt(rnd), randomInt(rnd)
@@ -170,9 +170,7 @@ func TestExact(t *testing.T) {
 // TestNeverTooMany lets up to a hundred clients ask as they like, each with its own pauses, and the key be forgotten as soon as its deadline has passed:
 // in no window is more admitted than burst + 1 and what the rate gives in that time.
 func TestNeverTooMany(t *testing.T) {
-	seed := rand.Uint64()
-	t.Log("seed", seed)
-	rnd := rand.New(rand.NewPCG(seed, 2))
+	rnd := testseed.Rand(t)
 	for round := range 100 {
 		burst, count, period := rnd.Int64N(20), 1+rnd.Int64N(1<<rnd.IntN(20)), 1+rnd.Int64N(100)
 		rate, err := New(burst, count, period)

@@ -5,7 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-	"time"
+
+	"godwit/internal/testseed"
 
 	"github.com/stretchr/testify/require"
 )
@@ -20,12 +21,6 @@ func (m *memory) Change(_, off, n int) []byte { return m.b[off : off+n] }
 func newSketch(width, depth uint64) *Sketch {
 	n, _ := Bytes(width, depth)
 	return &Sketch{Width: width, Depth: depth, Mem: &memory{b: make([]byte, n)}}
-}
-
-func seeded(t testing.TB) *rand.Rand {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	return rand.New(rand.NewPCG(seed, 1))
 }
 
 // TestRedisBloomExamples are replies that RedisBloom's own tests expect: they depend on where items go.
@@ -80,7 +75,7 @@ func TestDim(t *testing.T) {
 
 // TestNeverLess holds a sketch against exact counts: it never under-counts, and it exceeds the promised error no more often than promised.
 func TestNeverLess(t *testing.T) {
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	const over, prob = 0.01, 0.02
 	w, d, _ := Dim(over, prob)
 	s := newSketch(w, d)
@@ -108,7 +103,7 @@ func TestNeverLess(t *testing.T) {
 
 // TestMergeModel: a merge of sketches is the sketch of the merged streams.
 func TestMergeModel(t *testing.T) {
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	for range 50 {
 		width, depth := 1+rng.Uint64N(2000), 1+rng.Uint64N(6)
 		n := 1 + rng.IntN(4)

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"testing"
+
+	"godwit/internal/testseed"
 )
 
 func bitAt(b []byte, i int64) byte { return b[i>>3] >> (7 - uint(i&7)) & 1 }
@@ -25,7 +27,7 @@ func randomBytes(r *rand.Rand, n int) []byte {
 }
 
 func TestCountAndFindModel(t *testing.T) {
-	r := newRand(t)
+	r := testseed.Rand(t)
 	for range 3000 {
 		b := randomBytes(r, 1+r.IntN(100))
 		n := int64(len(b)) * 8
@@ -49,7 +51,7 @@ func TestCountAndFindModel(t *testing.T) {
 }
 
 func TestCombineModel(t *testing.T) {
-	r := newRand(t)
+	r := testseed.Rand(t)
 	for range 400 {
 		op := bitAnd + bitOperation(r.IntN(int(bitOne-bitAnd)+1))
 		sources := make([][]byte, 2+r.IntN(4))
@@ -95,7 +97,7 @@ func combineByte(op bitOperation, sources [][]byte, i int) byte {
 }
 
 func TestFieldModel(t *testing.T) {
-	r := newRand(t)
+	r := testseed.Rand(t)
 	for range 20000 {
 		b := randomBytes(r, 12+r.IntN(12))
 		op := fieldOp{verb: fieldSet, signed: r.IntN(2) == 0, width: uint8(1 + r.IntN(63)), offset: r.Int64N(24)}
@@ -127,7 +129,7 @@ func TestFieldModel(t *testing.T) {
 
 // TestBigBitop runs through the path that computes into the block that the key will own, with the destination among the sources.
 func TestBigBitop(t *testing.T) {
-	l, r := newLocal(t), newRand(t)
+	l, r := newLocal(t), testseed.Rand(t)
 	a, b := randomBytes(r, 50_000), randomBytes(r, 70_000)
 	l.exec([][]byte{[]byte("SET"), []byte("a"), a})
 	l.exec([][]byte{[]byte("SET"), []byte("b"), b})

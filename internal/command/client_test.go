@@ -2,21 +2,19 @@ package command
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"godwit/internal/engine"
+	"godwit/internal/testseed"
 )
 
 // TestClientFilters holds every filter, and its opposite, against a predicate over the same clients.
 func TestClientFilters(t *testing.T) {
 	l := newLocal(t)
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 0))
+	rnd := testseed.Rand(t)
 	pick := func(s ...string) string { return s[rnd.IntN(len(s))] }
 	l.e.Enter()
 	for i := range 60 {

@@ -162,7 +162,8 @@ func geodistCmd(c *engine.Ctx) {
 	c.Null()
 }
 
-func geohashCmd(c *engine.Ctx) {
+// eachPlace answers for each member that is named: with reply where it is there, else with missing.
+func eachPlace(c *engine.Ctx, reply func(score float64), missing func()) {
 	z, found, ok := zsetRead(c, c.Args[1])
 	if !ok {
 		return
@@ -171,30 +172,23 @@ func geohashCmd(c *engine.Ctx) {
 	for _, m := range c.Args[2:] {
 		if found {
 			if score, ok := z.Score(m); ok {
-				var text [16]byte
-				c.Bulk(geohash.AppendText(text[:0], geohash.Score(score)))
+				reply(score)
 				continue
 			}
 		}
-		c.Null()
+		missing()
 	}
 }
 
+func geohashCmd(c *engine.Ctx) {
+	eachPlace(c, func(score float64) {
+		var text [16]byte
+		c.Bulk(geohash.AppendText(text[:0], geohash.Score(score)))
+	}, c.Null)
+}
+
 func geoposCmd(c *engine.Ctx) {
-	z, found, ok := zsetRead(c, c.Args[1])
-	if !ok {
-		return
-	}
-	c.Array(len(c.Args) - 2)
-	for _, m := range c.Args[2:] {
-		if found {
-			if score, ok := z.Score(m); ok {
-				coordReply(c, score)
-				continue
-			}
-		}
-		c.NullArray()
-	}
+	eachPlace(c, func(score float64) { coordReply(c, score) }, c.NullArray)
 }
 
 // coordReply answers with the longitude and the latitude of a place.

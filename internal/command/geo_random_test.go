@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"godwit/internal/testseed"
 )
 
 // geoRandom makes places around a center, searches among them, and everything else that one does with places.
@@ -91,8 +93,7 @@ func (r *geoRandom) command() []string {
 // TestGeoRandomRedis holds random searches in the middle of the map against redis-server: places, their order where they tie, digits.
 func TestGeoRandomRedis(t *testing.T) {
 	redis, local := startRedis(t), newLocal(t)
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testseed.New(t)
 	r := &geoRandom{Rand: rand.New(rand.NewPCG(seed, 0))}
 	for range 25 {
 		r.lon, r.lat = (r.Float64()*2-1)*150, (r.Float64()*2-1)*60
@@ -112,9 +113,7 @@ func TestGeoRandomRedis(t *testing.T) {
 
 // TestPartialSort holds the front against an ordinary sort, with many ties, and with an order that defeats the choice of pivots.
 func TestPartialSort(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testseed.Rand(t)
 	for range 2000 {
 		s := make([]int, 1+r.IntN(300))
 		for i := range s {

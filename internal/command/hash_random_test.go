@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"godwit/internal/testseed"
 )
 
 var randomHashPatterns = strings.Split(strings.TrimSpace(`
@@ -36,7 +38,7 @@ var unordered = map[string]bool{"HGETALL": true, "HKEYS": true, "HVALS": true, "
 
 // TestRandomHashesAgainstRedis is TestRandomAgainstRedis for hashes, in all encodings.
 func TestRandomHashesAgainstRedis(t *testing.T) {
-	redis, l, r := startRedis(t), newLocal(t), newRand(t)
+	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
 	argv := func(args []string) (out [][]byte) {
 		for _, a := range args {
 			out = append(out, []byte(a))

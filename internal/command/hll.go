@@ -147,6 +147,7 @@ func pfaddCmd(c *engine.Ctx) {
 		// Of a corrupt value only what is before the register is looked at, so other elements may be in by now. They stay, as in Redis; the
 		// command cannot be logged, because it fails.
 		if n > 0 {
+			hll.Invalidate(w.b)
 			c.Dirty(n)
 			c.Changed(key)
 			propagateSet(c, key, w.b, keyspace.KeepTTL)

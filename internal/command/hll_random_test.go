@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"godwit/internal/hll"
+	"godwit/internal/testseed"
 )
 
 // hllArgs is a random command on one of five HyperLogLogs, now and then on something else.
@@ -53,7 +54,7 @@ func hllArgs(r *rand.Rand) []string {
 
 // TestRandomHLLAgainstRedis holds replies and, after each command, the value's bytes against redis-server's.
 func TestRandomHLLAgainstRedis(t *testing.T) {
-	redis, l, r := startRedis(t), newLocal(t), newRand(t)
+	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
 	var history []string
 	for i := range *countFlag / 2 {
 		args := hllArgs(r)
@@ -102,7 +103,7 @@ func TestHLLTravels(t *testing.T) {
 
 // TestCorruptHLL damages values at random: both servers give the same answers, except where Redis reads past the end of the value.
 func TestCorruptHLL(t *testing.T) {
-	redis, l, r := startRedis(t), newLocal(t), newRand(t)
+	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
 	both := func(args ...string) (got, want string) {
 		g, w := l.do(t, argvOf(args...)), redis.do(t, argvOf(args...))
 		return strings.Join(cliLines(g, 0), "\n"), strings.Join(cliLines(w, 0), "\n")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"godwit/internal/object"
+	"godwit/internal/testseed"
 )
 
 // listPatterns are random commands as words makes them.
@@ -93,7 +94,7 @@ type listRound struct {
 }
 
 func TestRandomListsAgainstRedis(t *testing.T) {
-	redis, l, r := startRedis(t), newLocal(t), newRand(t)
+	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
 	for _, round := range []listRound{
 		{-2, 0, 0, false}, {-2, 0, 0, false}, {-1, 1, 0, false}, {-1, 2, 40, false}, {0, 0, 0, true}, {1, 0, 0, true},
 		{2, 0, 0, true}, {3, 1, 0, true}, {4, 2, 0, true}, {8, 0, 20, false}, {128, 0, 0, true},

@@ -10,6 +10,7 @@ import (
 
 	"godwit/internal/invariant"
 	"godwit/internal/resp/respclient"
+	"godwit/internal/testseed"
 )
 
 func TestSetNoAllocations(t *testing.T) {
@@ -138,7 +139,7 @@ TYPE {key}
 // TestSetsAgainstRedis compares random set commands with redis-server. Replies in any order are sorted; what Redis 7.2 keeps in a listpack
 // is a hashtable in 7.0.
 func TestSetsAgainstRedis(t *testing.T) {
-	redis, l, r := startRedis(t), newLocal(t), newRand(t)
+	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
 	var show func(v respclient.Value) string
 	show = func(v respclient.Value) string {
 		elems, sorted := []string{}, false

@@ -6,22 +6,11 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
+
+	"godwit/internal/testseed"
 )
 
-var (
-	seedFlag  = flag.Uint64("seed", 0, "seed of the random tests (0: from the clock)")
-	countFlag = flag.Int("commands", 30000, "commands that the random comparison with redis-server runs")
-)
-
-func newRand(t testing.TB) *rand.Rand {
-	seed := *seedFlag
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
-	}
-	t.Logf("-seed=%d", seed)
-	return rand.New(rand.NewPCG(seed, 1))
-}
+var countFlag = flag.Int("commands", 30000, "commands that the random comparison with redis-server runs")
 
 func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
 
@@ -125,7 +114,7 @@ PEXPIRETIME {key}
 // TestRandomAgainstRedis runs the same random commands here and on redis-server and compares every reply. Relative times are long
 // enough never to show.
 func TestRandomAgainstRedis(t *testing.T) {
-	redis, l, r := startRedis(t), newLocal(t), newRand(t)
+	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
 	var history []string
 	for i := range *countFlag {
 		args := words(r, pick(r, randomPatterns...))

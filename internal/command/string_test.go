@@ -9,11 +9,12 @@ import (
 
 	"godwit/internal/invariant"
 	"godwit/internal/object"
+	"godwit/internal/testseed"
 )
 
 // TestFloatAgainstRedis compares INCRBYFLOAT, digit by digit, for numbers of all sizes and ways to write them.
 func TestFloatAgainstRedis(t *testing.T) {
-	redis, l, r := startRedis(t), newLocal(t), newRand(t)
+	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
 	number := func() string {
 		switch r.IntN(8) {
 		case 0:
@@ -97,7 +98,7 @@ func lcsModel(a, b []byte) (seq []byte) {
 }
 
 func TestLCSModel(t *testing.T) {
-	r := newRand(t)
+	r := testseed.Rand(t)
 	random := func() []byte {
 		b := make([]byte, r.IntN(200))
 		for i := range b {

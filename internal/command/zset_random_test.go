@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"godwit/internal/testseed"
 )
 
 // zsetWord makes an argument for a random command on sorted sets. Members are few, so that they collide, some look like numbers, and some are
@@ -65,7 +67,7 @@ SET str x
 
 // TestRandomZSetsAgainstRedis runs the same random commands here and on redis-server and compares every reply, in both versions of the protocol.
 func TestRandomZSetsAgainstRedis(t *testing.T) {
-	redis, l, r := startRedis(t), newLocal(t), newRand(t)
+	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
 	var history []string
 	for i := range *countFlag {
 		args := wordsOf(r, pick(r, zsetPatterns...), zsetWord)

@@ -3,12 +3,13 @@ package config
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"godwit/internal/testseed"
 )
 
 func mustLoad(t *testing.T, args ...string) *Config {
@@ -348,9 +349,7 @@ maxmemory-clients 5%
 
 // Whatever is set, the rewritten file loads to the same values.
 func TestRewriteKeepsValues(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 1))
+	rnd := testseed.Rand(t)
 	values := []string{"", "0", "1", "77", "5%", "1mb", "123456789", "yes", "no", "1 2", "10 20 30", "save now", "normal 1 2 3", "KEA", "::1 -127.0.0.1",
 		"a \"b\" \\ '\x00\xff\n", "allkeys-lfu", "debug", "optional", "99.5 0.1", "-5"}
 	for range 200 {

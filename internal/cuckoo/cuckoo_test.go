@@ -3,10 +3,10 @@ package cuckoo
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"strconv"
 	"testing"
-	"time"
+
+	"godwit/internal/testseed"
 
 	"github.com/stretchr/testify/require"
 )
@@ -41,12 +41,6 @@ func newFilter(t testing.TB, capacity uint64, bucketSize, iterations, expansion 
 	require.True(t, f.Valid(1))
 	require.True(t, f.Grow())
 	return f
-}
-
-func seeded(t testing.TB) *rand.Rand {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	return rand.New(rand.NewPCG(seed, 1))
 }
 
 func item(n int) []byte { return strconv.AppendInt(nil, int64(n), 10) }
@@ -86,7 +80,7 @@ func TestRedisBloomGrowth(t *testing.T) {
 
 // TestModel inserts and deletes at random and holds the filter against a multiset: what is in that is found, at least as often.
 func TestModel(t *testing.T) {
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	for range 30 {
 		bucketSize := uint16(1 + rng.IntN(5))
 		expansion := uint16([]int{1, 1, 2, 4}[rng.IntN(4)])
@@ -173,7 +167,7 @@ func TestFull(t *testing.T) {
 
 // TestFalsePositives: at most 2 × bucket size × load / 255 in each sub-filter.
 func TestFalsePositives(t *testing.T) {
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	for _, bucketSize := range []uint16{1, 2, 4} {
 		f := newFilter(t, 1<<16, bucketSize, 500, 0)
 		for i := range 1 << 16 * 4 / 5 {
@@ -211,7 +205,7 @@ func TestCompact(t *testing.T) {
 }
 
 func TestChangesAreAnnounced(t *testing.T) {
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	m := &memory{announced: map[[2]int]bool{}}
 	f := &Filter{Buckets: 8, BucketSize: 2, MaxIterations: 20, Expansion: 1, Mem: m}
 	f.Grow()

@@ -2,26 +2,14 @@ package dict
 
 import (
 	"encoding/binary"
-	"flag"
 	"math"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"godwit/internal/arena"
 	"godwit/internal/invariant"
+	"godwit/internal/testseed"
 )
-
-var seedFlag = flag.Uint64("seed", 0, "seed of the random tests (0: from the clock)")
-
-func newRand(t testing.TB) *rand.Rand {
-	seed := *seedFlag
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
-	}
-	t.Logf("seed %d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 // entrySize is the size of a test entry: its key, 8 bytes.
 const entrySize = 8
@@ -146,7 +134,7 @@ func (w *world) close() {
 
 // TestModel grows and shrinks a dict in waves of random operations.
 func TestModel(t *testing.T) {
-	r := newRand(t)
+	r := testseed.Rand(t)
 	for _, c := range []struct {
 		name  string
 		space uint64
@@ -309,7 +297,7 @@ func TestExpand(t *testing.T) {
 }
 
 func TestDrainWithDeletesAndInserts(t *testing.T) {
-	r := newRand(t)
+	r := testseed.Rand(t)
 	w := newWorld(t)
 	for k := range uint64(20000) {
 		w.insert(k)
@@ -325,7 +313,7 @@ func TestDrainWithDeletesAndInserts(t *testing.T) {
 }
 
 func TestSample(t *testing.T) {
-	r := newRand(t)
+	r := testseed.Rand(t)
 	w := newWorld(t)
 	dst := make([]arena.Ref, 16)
 	if n := w.d.Sample(r.Uint64, dst); n != 0 {
@@ -353,7 +341,7 @@ func TestSample(t *testing.T) {
 
 // TestRandomIsFair: every entry comes up, none more than several times its share.
 func TestRandomIsFair(t *testing.T) {
-	r := newRand(t)
+	r := testseed.Rand(t)
 	w := newWorld(t)
 	const n, rounds = 300, 400
 	for k := range uint64(n) {

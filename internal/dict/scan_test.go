@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"godwit/internal/arena"
+	"godwit/internal/testseed"
 )
 
 // TestScanGuarantee: keys that are present throughout a full scan are all returned, while the dict
 // grows, shrinks and rehashes around it.
 func TestScanGuarantee(t *testing.T) {
-	r := newRand(t)
+	r := testseed.Rand(t)
 	for round := range 150 {
 		w := newWorld(t)
 		stay := uint64(1 + r.IntN(400))
@@ -92,7 +93,7 @@ func TestScanReturnsEachOnce(t *testing.T) {
 
 // TestScanDeletes: emit may delete the entry that it is given.
 func TestScanDeletes(t *testing.T) {
-	r := newRand(t)
+	r := testseed.Rand(t)
 	w := newWorld(t)
 	for k := range uint64(20000) {
 		w.insert(k)
@@ -120,7 +121,7 @@ func TestScanDeletes(t *testing.T) {
 }
 
 func TestScanOfAnyCursor(t *testing.T) {
-	r := newRand(t)
+	r := testseed.Rand(t)
 	w := newWorld(t)
 	w.d.Scan(r.Uint64(), func(arena.Ref) { t.Error("entry of an empty dict") })
 	for k := range uint64(3000) {

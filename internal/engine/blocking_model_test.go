@@ -2,11 +2,11 @@ package engine
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"godwit/internal/testseed"
 )
 
 // blockedModel is waiting done the simplest way: one list of waiters in the order in which they began.
@@ -77,9 +77,7 @@ func (f *fixture) holds(ws []*modelWaiter, what string) {
 // TestBlockedAgainstModel blocks, fills, unblocks and disconnects at random over a few keys, and holds every reply and its order against the
 // model.
 func TestBlockedAgainstModel(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng := testseed.Rand(t)
 	f := newFixture(t, "")
 	m := &blockedModel{lists: map[string][]string{}}
 	key := func() string { return string('a' + rune(rng.IntN(4))) }

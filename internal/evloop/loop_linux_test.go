@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"godwit/internal/testseed"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -193,8 +195,7 @@ func TestStaleEventDoesNotReachReusedDescriptor(t *testing.T) {
 }
 
 func TestManyDescriptors(t *testing.T) {
-	seed := time.Now().UnixNano()
-	rnd := rand.New(rand.NewSource(seed))
+	rnd := rand.New(rand.NewSource(int64(testseed.New(t))))
 	l := newLoop(t)
 	const n = 300 // more than one batch at first
 	got := make([]int, n)
@@ -225,7 +226,7 @@ func TestManyDescriptors(t *testing.T) {
 			sent -= poll(t, l, -1)
 		}
 		if sent != 0 || !slices.Equal(got, want) {
-			t.Fatalf("seed %d: %d too few, got %v want %v", seed, sent, got, want)
+			t.Fatalf("%d too few, got %v want %v", sent, got, want)
 		}
 	}
 	if l.Len() != n {

@@ -9,14 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-)
 
-// random returns a source whose seed is in the log.
-func random(t testing.TB) *rand.Rand {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
+	"godwit/internal/testseed"
+)
 
 // TestNotes is the example of many an introduction, with the replies that redis-server gives.
 func TestNotes(t *testing.T) {
@@ -63,7 +58,7 @@ func TestEnds(t *testing.T) {
 }
 
 func TestInterleave(t *testing.T) {
-	r := random(t)
+	r := testseed.Rand(t)
 	for range 10000 {
 		x, y := r.Uint32(), r.Uint32()
 		z := interleave(x, y)
@@ -91,7 +86,7 @@ func TestScore(t *testing.T) {
 }
 
 func TestAppendFixed(t *testing.T) {
-	r := random(t)
+	r := testseed.Rand(t)
 	check := func(f float64) {
 		if got, want := string(AppendMeters(nil, f)), strconv.FormatFloat(f, 'f', 4, 64); got != want {
 			t.Fatalf("%b: %s, want %s", f, got, want)
@@ -113,7 +108,7 @@ func TestAppendFixed(t *testing.T) {
 
 // TestAccurate holds the sines against series in 200 bits.
 func TestAccurate(t *testing.T) {
-	r := random(t)
+	r := testseed.Rand(t)
 	for range 1000 {
 		x := (r.Float64() - 0.5) * 2 * math.Pi * math.Pow(10, -float64(r.IntN(8)))
 		want, _ := bigSine(x).Float64()
@@ -156,7 +151,7 @@ func bigSineOf(x *big.Float) *big.Float {
 
 // TestMeters holds the quick distances against the exact ones.
 func TestMeters(t *testing.T) {
-	r := random(t)
+	r := testseed.Rand(t)
 	var a Area
 	for range 20000 {
 		lon, lat := randomPlace(r)
@@ -238,7 +233,7 @@ func within(a *Area, z uint64) bool {
 
 // TestSearch holds searches against brute force: all that is inside is found, once, and nothing else.
 func TestSearch(t *testing.T) {
-	r := random(t)
+	r := testseed.Rand(t)
 	for range 600 {
 		lon, lat := randomPlace(r)
 		var a Area
@@ -308,7 +303,7 @@ func minus(a, b []uint64) (places []Point) {
 
 // TestRectNext holds the leap against a walk over a small grid.
 func TestRectNext(t *testing.T) {
-	r := random(t)
+	r := testseed.Rand(t)
 	for range 300 {
 		c := rect{x0: r.Uint32N(17), y0: r.Uint32N(17)}
 		c.x1, c.y1 = c.x0+r.Uint32N(17-c.x0), c.y0+r.Uint32N(17-c.y0)
@@ -329,7 +324,7 @@ func TestRectNext(t *testing.T) {
 
 // TestSpansAreFew: a search in the middle of the map has Redis's nine cells at most, and no more.
 func TestSpansAreFew(t *testing.T) {
-	r := random(t)
+	r := testseed.Rand(t)
 	for range 2000 {
 		var a Area
 		lon, lat := (r.Float64()-0.5)*300, (r.Float64()-0.5)*120

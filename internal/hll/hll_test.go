@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"testing"
 
+	"godwit/internal/testseed"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -53,9 +55,7 @@ func TestHash(t *testing.T) {
 
 // TestRandom sets random registers of a sparse and a dense value and holds both against the model.
 func TestRandom(t *testing.T) {
-	seed := rand.Uint64()
-	t.Log("seed", seed)
-	rnd := rand.New(rand.NewPCG(seed, 1))
+	rnd := testseed.Rand(t)
 	for round := range 40 {
 		var m model
 		sparse, dense := room(AppendEmpty(nil)), make([]byte, DenseSize)
@@ -87,9 +87,7 @@ func TestRandom(t *testing.T) {
 
 // TestUnion joins values of both forms and stores the result in both.
 func TestUnion(t *testing.T) {
-	seed := rand.Uint64()
-	t.Log("seed", seed)
-	rnd := rand.New(rand.NewPCG(seed, 2))
+	rnd := testseed.Rand(t)
 	for round := range 30 {
 		var m model
 		var u Union

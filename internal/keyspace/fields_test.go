@@ -10,6 +10,7 @@ import (
 	"godwit/internal/arena"
 	"godwit/internal/listpack"
 	"godwit/internal/object"
+	"godwit/internal/testseed"
 )
 
 // fieldHooks counts fields that expired.
@@ -28,9 +29,7 @@ func (r *fieldHooks) KeyEvent(_ EventClass, event string, key []byte, _ int) {
 }
 
 func newFieldKeyspace(t *testing.T, lim object.Limits) (*Keyspace, *fieldHooks, *rand.Rand) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng := testseed.Rand(t)
 	r := &fieldHooks{fields: map[string]int{}, events: map[string]int{}}
 	ks := New(arena.New(), Params{Databases: 4, ActiveExpire: true, Limits: lim, Events: EvHash | EvGeneric}, rng, 1_000_000, r)
 	t.Cleanup(func() { drain(t, ks) })

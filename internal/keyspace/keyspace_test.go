@@ -10,6 +10,7 @@ import (
 	"godwit/internal/arena"
 	"godwit/internal/invariant"
 	"godwit/internal/object"
+	"godwit/internal/testseed"
 )
 
 type record struct {
@@ -34,9 +35,7 @@ func (r *recorder) Removed(key []byte, _ int, evicted bool) {
 }
 
 func newKeyspace(t *testing.T, p Params) (*Keyspace, *recorder, *rand.Rand) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng := testseed.Rand(t)
 	r := &recorder{}
 	if p.Databases == 0 {
 		p.Databases = 4

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"testing"
+
+	"godwit/internal/testseed"
 )
 
 // model is the plain counterpart of a listpack.
@@ -69,9 +71,7 @@ func element(r *rand.Rand) string {
 }
 
 func TestAgainstModel(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := testseed.Rand(t)
 	for range 20 {
 		s := NewSlice()
 		var m model

@@ -2,11 +2,11 @@ package listpack
 
 import (
 	"bytes"
-	"math/rand/v2"
 	"testing"
 
 	"godwit/internal/redistest"
 	"godwit/internal/resp/respclient"
+	"godwit/internal/testseed"
 )
 
 // startRedis starts a redis-server of this test's own.
@@ -37,9 +37,7 @@ func blob(t *testing.T, dump string) []byte {
 // TestBytesOfRedis builds what redis-server builds and compares the bytes: a small hash, sorted set and list.
 func TestBytesOfRedis(t *testing.T) {
 	c := startRedis(t)
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := testseed.Rand(t)
 	do := func(args ...any) string {
 		t.Helper()
 		v, err := c.Do(args...)

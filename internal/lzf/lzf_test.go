@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"godwit/internal/testseed"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -27,9 +29,7 @@ func roundTrip(t *testing.T, c *Compressor, src []byte) int {
 
 func TestRoundTrip(t *testing.T) {
 	var c Compressor
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng := testseed.Rand(t)
 	for range 1000 {
 		src := make([]byte, rng.IntN(3000))
 		letters := 1 + rng.IntN(256)

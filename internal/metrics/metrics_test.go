@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"godwit/internal/testseed"
 )
 
 func steps(h *Histogram) (out []string) {
@@ -66,8 +67,7 @@ func TestPercentile(t *testing.T) {
 }
 
 func TestHistogramAgainstModel(t *testing.T) {
-	seed := time.Now().UnixNano()
-	rnd := rand.New(rand.NewSource(seed))
+	rnd := rand.New(rand.NewSource(int64(testseed.New(t))))
 	var h Histogram
 	var all []int64
 	for range 5000 {
@@ -77,18 +77,18 @@ func TestHistogramAgainstModel(t *testing.T) {
 	}
 	slices.Sort(all)
 	if h.Count() != 5000 {
-		t.Errorf("seed %d: count %d", seed, h.Count())
+		t.Errorf("count %d", h.Count())
 	}
 	for _, p := range []float64{1, 10, 50, 90, 99, 99.9, 100} {
 		exact := all[max(int(p/100*5000+0.5), 1)-1]
 		if got := h.Percentile(p); got < exact || got-exact > exact/128 {
-			t.Errorf("seed %d: p%v = %d, exactly %d", seed, p, got, exact)
+			t.Errorf("p%v = %d, exactly %d", p, got, exact)
 		}
 	}
 	h.Cumulative(func(us int64, n uint64) {
 		i, _ := slices.BinarySearch(all, (us+1)*1000) // us is rounded down
 		if uint64(i) < n {
-			t.Errorf("seed %d: %d at most %d µs, but only %d are", seed, n, us, i)
+			t.Errorf("%d at most %d µs, but only %d are", n, us, i)
 		}
 	})
 	if n := testing.AllocsPerRun(100, func() { h.Record(1000) }); n != 0 {
@@ -185,8 +185,7 @@ func TestSlowlogCutsArguments(t *testing.T) {
 }
 
 func TestSlowlogAgainstModel(t *testing.T) {
-	seed := time.Now().UnixNano()
-	rnd := rand.New(rand.NewSource(seed))
+	rnd := rand.New(rand.NewSource(int64(testseed.New(t))))
 	var l Slowlog
 	var model []int64 // ids, newest first
 	most, id := 0, int64(0)
@@ -207,11 +206,11 @@ func TestSlowlogAgainstModel(t *testing.T) {
 		}
 		model = model[:min(len(model), most)]
 		if l.Len() != len(model) {
-			t.Fatalf("seed %d: %d entries, want %d", seed, l.Len(), len(model))
+			t.Fatalf("%d entries, want %d", l.Len(), len(model))
 		}
 		for i, want := range model {
 			if l.At(i).ID != want {
-				t.Fatalf("seed %d: entry %d is %d, want %d", seed, i, l.At(i).ID, want)
+				t.Fatalf("entry %d is %d, want %d", i, l.At(i).ID, want)
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"godwit/internal/arena"
 	"godwit/internal/invariant"
 	"godwit/internal/listpack"
+	"godwit/internal/testseed"
 )
 
 // hashModel is a hash as a plain map, with deadlines.
@@ -100,8 +101,7 @@ func newHashEdit(t *testing.T, h *Heap) (x *Edit, free func()) {
 }
 
 func newTestHeap(t *testing.T, lim *Limits) *Heap {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testseed.New(t)
 	h := NewHeap(arena.New(), maphash.MakeSeed(), rand.New(rand.NewPCG(seed, 1)), lim)
 	h.Now = 1_000_000
 	return h

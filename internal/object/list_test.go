@@ -12,6 +12,7 @@ import (
 
 	"godwit/internal/arena"
 	"godwit/internal/listpack"
+	"godwit/internal/testseed"
 )
 
 // noTable is the Slot of an entry that is in no table.
@@ -43,8 +44,7 @@ func add(l Elements, b []byte, head bool) {
 }
 
 func TestListModel(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testseed.New(t)
 	for _, lim := range []Limits{{ListMaxListpackSize: 4}, {ListMaxListpackSize: 12, ListCompressDepth: 1}, {ListMaxListpackSize: -1}, {ListMaxListpackSize: -5}} {
 		rng := rand.New(rand.NewPCG(seed, uint64(lim.ListMaxListpackSize)))
 		l := newList(t, lim)

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
+
+	"godwit/internal/testseed"
 
 	"github.com/stretchr/testify/require"
 )
@@ -35,9 +36,7 @@ func TestParseScore(t *testing.T) {
 
 // TestShortDecimal holds the quick way against strconv.
 func TestShortDecimal(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testseed.Rand(t)
 	quick := 0
 	for range 200000 {
 		text := strconv.FormatUint(r.Uint64N(1e17)>>r.IntN(57), 10)

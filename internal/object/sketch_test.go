@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/arena"
+	"godwit/internal/testseed"
 )
 
 // sketchImage is a sketch on Go's heap.
@@ -90,9 +91,7 @@ func changeSketch(rng *rand.Rand, s *Sketch, im *sketchImage) {
 
 // TestSketchModel changes a sketch at random; now and then it is saved meanwhile, and what is saved is what there was at the beginning.
 func TestSketchModel(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 3))
+	rng := testseed.Rand(t)
 	for range 40 {
 		h := newSketchHeap(t)
 		s := NewSketch(h, 20)

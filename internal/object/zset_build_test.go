@@ -11,6 +11,7 @@ import (
 
 	"godwit/internal/arena"
 	"godwit/internal/listpack"
+	"godwit/internal/testseed"
 )
 
 // oneSlot is a table of one entry.
@@ -77,9 +78,7 @@ func builderCase(r *rand.Rand, kind int) (member string, score float64) {
 }
 
 func TestZBuilder(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testseed.Rand(t)
 	lim := &Limits{ZSetMaxListpackEntries: 100, ZSetMaxListpackValue: 64}
 	h := NewHeap(arena.New(), maphash.MakeSeed(), r, lim)
 	defer h.A.Close()

@@ -10,13 +10,12 @@ import (
 
 	"godwit/internal/arena"
 	"godwit/internal/listpack"
+	"godwit/internal/testseed"
 )
 
 // TestRangesWithLimits compares walks over ranges of large sets, short and long ones, with a slice of all members.
 func TestRangesWithLimits(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testseed.Rand(t)
 	h := NewHeap(arena.New(), maphash.MakeSeed(), r, &Limits{})
 	defer h.A.Close()
 	for _, n := range []int{1, 2, 33, 400} {

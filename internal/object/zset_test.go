@@ -15,6 +15,7 @@ import (
 	"godwit/internal/arena"
 	"godwit/internal/invariant"
 	"godwit/internal/listpack"
+	"godwit/internal/testseed"
 )
 
 // zsetPair is a member of the model.
@@ -293,8 +294,7 @@ func TestZSetAgainstModel(t *testing.T) {
 	for _, lim := range []Limits{{}, {ZSetMaxListpackEntries: 3, ZSetMaxListpackValue: 64}, {ZSetMaxListpackEntries: 128, ZSetMaxListpackValue: 64},
 		{ZSetMaxListpackEntries: 1 << 20, ZSetMaxListpackValue: 1 << 20}} {
 		t.Run(fmt.Sprint(lim.ZSetMaxListpackEntries), func(t *testing.T) {
-			seed := rand.Uint64()
-			t.Log("seed", seed)
+			seed := testseed.New(t)
 			a := arena.New()
 			defer a.Close()
 			r := rand.New(rand.NewPCG(seed, 1))

@@ -3,20 +3,18 @@ package object
 import (
 	"fmt"
 	"hash/maphash"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/arena"
+	"godwit/internal/testseed"
 )
 
 // TestZWalk holds walks over both forms against a sorted slice.
 func TestZWalk(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := testseed.Rand(t)
 	h := NewHeap(arena.New(), maphash.MakeSeed(), r, &Limits{ZSetMaxListpackEntries: 128, ZSetMaxListpackValue: 64})
 	defer h.A.Close()
 	var w ZWalk

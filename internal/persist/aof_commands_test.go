@@ -3,7 +3,6 @@ package persist_test
 import (
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -15,6 +14,7 @@ import (
 	"godwit/internal/logging"
 	"godwit/internal/persist"
 	"godwit/internal/resp"
+	"godwit/internal/testseed"
 )
 
 // server is an engine without sockets.
@@ -73,9 +73,7 @@ func (m *memory) Abort()        {}
 
 // TestCommandFormat makes a data set of everything, writes it as commands while it changes, and replays them.
 func TestCommandFormat(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 1))
+	rnd := testseed.Rand(t)
 	s := newServer(t)
 	for db := range 2 {
 		s.do("SELECT", db)

@@ -6,10 +6,10 @@ import (
 	"math/rand/v2"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/testseed"
 	"godwit/internal/vfs"
 )
 
@@ -138,8 +138,7 @@ var policyNames = map[FsyncPolicy]string{FsyncAlways: "always", FsyncEverySec: "
 // TestAOFPowerLossAnywhere cuts the power after every file operation of a life with appends and rewrites, and lets all kinds of unsynced data survive.
 // What is found is a prefix of the history with all that was promised, and goes on working.
 func TestAOFPowerLossAnywhere(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Log("seed", seed)
+	seed := testseed.New(t)
 	for policy, name := range policyNames {
 		t.Run(name, func(t *testing.T) {
 			type loss struct {
@@ -169,8 +168,7 @@ func TestAOFPowerLossAnywhere(t *testing.T) {
 
 // TestAOFFaults fails every file operation of such a life once, then for good, and cuts the power afterwards.
 func TestAOFFaults(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Log("seed", seed)
+	seed := testseed.New(t)
 	for policy, name := range policyNames {
 		t.Run(name, func(t *testing.T) {
 			for _, op := range []vfs.Op{vfs.OpCreate, vfs.OpWrite, vfs.OpSync, vfs.OpTruncate, vfs.OpRename, vfs.OpRemove, vfs.OpSyncDir, vfs.OpMkdir} {
@@ -206,7 +204,7 @@ func aofFault(t *testing.T, seed uint64, policy FsyncPolicy, fault vfs.Fault) bo
 		left := disk.Crash(s)
 		// An fsync failed, and before a rewrite healed that the power did: what the kernel dropped is a gap in the log, and that is refused. At the end of a
 		// file that is not the last it is not to be seen, when it begins where a unit does.
-		if fault.Op == vfs.OpSync && policy != FsyncAlways && (r.a.lost.Load() != lostNothing || r.gap(left)) {
+		if fault.Op == vfs.OpSync && policy != FsyncAlways && (r.gap(left) || r.a.lost.Load() != lostNothing) {
 			continue
 		}
 		r.holds(left, r.floor.Load(), r.issued.Load(), fmt.Sprintf("%s, start: %v, crash seed %d", what, err, s))

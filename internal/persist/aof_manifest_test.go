@@ -2,12 +2,12 @@ package persist
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/testseed"
 	"godwit/internal/vfs"
 )
 
@@ -136,9 +136,7 @@ func FuzzAOF(f *testing.F) {
 
 // TestParserWindows reads the same units through windows of every size.
 func TestParserWindows(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 1))
+	rnd := testseed.Rand(t)
 	var text []byte
 	var want []string
 	for range 300 {

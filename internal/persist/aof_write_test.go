@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"regexp"
 	"strings"
 	"syscall"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/testseed"
 	"godwit/internal/vfs"
 )
 
@@ -301,9 +301,7 @@ func TestAOFSyncErrorRefusesWritesUntilOneWorks(t *testing.T) {
 
 // TestAOFRandom runs random units, rewrites, restarts and switches, and compares after each restart.
 func TestAOFRandom(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 1))
+	rnd := testseed.Rand(t)
 	for range 20 {
 		set := usual
 		set.Fsync = FsyncPolicy(rnd.IntN(3))

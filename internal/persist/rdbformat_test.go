@@ -17,6 +17,8 @@ import (
 	"godwit/internal/keyspace"
 	"godwit/internal/object"
 	"godwit/internal/persist/rdb"
+	"godwit/internal/redistest"
+	"godwit/internal/testseed"
 	"godwit/internal/vfs"
 )
 
@@ -47,7 +49,7 @@ func startFile(t *testing.T, ks *keyspace.Keyspace, fsys vfs.FS, o FileOptions) 
 
 // TestRDBModel reads files back that were written while keys changed.
 func TestRDBModel(t *testing.T) {
-	rng := newRand(t)
+	rng := testseed.Rand(t)
 	versions := map[int]int{}
 	for i := range 16 {
 		lim := tiny()
@@ -88,7 +90,7 @@ func TestRDBModel(t *testing.T) {
 
 // TestFileFaults: a save that fails leaves the old file and no temporary one.
 func TestFileFaults(t *testing.T) {
-	rng := newRand(t)
+	rng := testseed.Rand(t)
 	ks := newKeyspace(rng, tiny())
 	for i := range 1000 {
 		ks.DB(0).Set(fmt.Appendf(nil, "key:%d", i), object.RawValue(bytes.Repeat([]byte{byte(i)}, 1000)), 0)
@@ -116,11 +118,8 @@ func TestFileFaults(t *testing.T) {
 
 // TestRedisCheckRDB has Redis's own checker look at a file.
 func TestRedisCheckRDB(t *testing.T) {
-	checker, err := exec.LookPath("redis-check-rdb")
-	if err != nil {
-		t.Skip("redis-check-rdb is not installed")
-	}
-	rng := newRand(t)
+	checker := redistest.Program(t, "redis-check-rdb")
+	rng := testseed.Rand(t)
 	c := &chaos{t: t, ks: newKeyspace(rng, tiny()), rng: rng, keys: 200, wide: 30}
 	for range 3000 {
 		db := c.ks.DB(0)

@@ -19,6 +19,7 @@ import (
 	"godwit/internal/keyspace"
 	"godwit/internal/listpack"
 	"godwit/internal/object"
+	"godwit/internal/testseed"
 )
 
 // quietHooks is told of everything and does nothing.
@@ -29,12 +30,6 @@ func (quietHooks) FieldExpired(_, _ []byte, _ int)                   {}
 func (quietHooks) KeyChanged([]byte, int)                            {}
 func (quietHooks) Ready([]byte, int, object.Type)                    {}
 func (quietHooks) Removed([]byte, int, bool)                         {}
-
-func newRand(t testing.TB) *rand.Rand {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	return rand.New(rand.NewPCG(seed, 4))
-}
 
 // tiny makes large collections of what is over four elements, and nodes of two.
 func tiny() object.Limits {
@@ -124,7 +119,7 @@ func sortedKeys(m map[string]string) []string {
 
 // TestModel takes snapshots of small keyspaces whose keys are changed in every way meanwhile.
 func TestModel(t *testing.T) {
-	rng := newRand(t)
+	rng := testseed.Rand(t)
 	for _, depth := range []int{0, 1} {
 		lim := tiny()
 		lim.ListCompressDepth = depth
@@ -150,7 +145,7 @@ func TestModel(t *testing.T) {
 
 // TestModelOneKey takes snapshots of single large collections.
 func TestModelOneKey(t *testing.T) {
-	rng := newRand(t)
+	rng := testseed.Rand(t)
 	for i := range 8 {
 		lim := tiny()
 		lim.ListCompressDepth = i % 2
@@ -192,7 +187,7 @@ func TestModelOneKey(t *testing.T) {
 
 // TestEpochsComeRound: more snapshots are cancelled in a row than there are epochs.
 func TestEpochsComeRound(t *testing.T) {
-	rng := newRand(t)
+	rng := testseed.Rand(t)
 	c := &chaos{t: t, ks: newKeyspace(rng, tiny()), rng: rng, keys: 30, wide: 12}
 	for range 300 {
 		c.change()
@@ -209,7 +204,7 @@ func TestEpochsComeRound(t *testing.T) {
 
 // TestSlice takes snapshots by Slice and by Run, with a destination that is slow or fails.
 func TestSlice(t *testing.T) {
-	rng := newRand(t)
+	rng := testseed.Rand(t)
 	c := &chaos{t: t, ks: newKeyspace(rng, tiny()), rng: rng, keys: 3000, wide: 12}
 	for range 10000 {
 		c.change()
@@ -254,7 +249,7 @@ func TestSlice(t *testing.T) {
 
 // TestGrowth: what a snapshot holds while all of a large collection is changed is a small part of it.
 func TestGrowth(t *testing.T) {
-	rng := newRand(t)
+	rng := testseed.Rand(t)
 	const n = 50000
 	ks := newKeyspace(rng, redisLimits())
 	db := ks.DB(0)
@@ -301,7 +296,7 @@ func TestGrowth(t *testing.T) {
 
 // TestFull: while the destination does not take anything the walk waits, and commands do not.
 func TestFull(t *testing.T) {
-	rng := newRand(t)
+	rng := testseed.Rand(t)
 	ks := newKeyspace(rng, tiny())
 	db := ks.DB(0)
 	big := bytes.Repeat([]byte{'x'}, 10000)

@@ -3,15 +3,14 @@ package pubsub
 import (
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/scan"
+	"godwit/internal/testseed"
 )
 
 // model is a hub in the simplest form: who has subscribed to what.
@@ -95,9 +94,7 @@ func (h *Hub[O]) check(t *testing.T, subs []*Sub[O]) {
 }
 
 func TestHubAgainstModel(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 1))
+	rng := testseed.Rand(t)
 	var h Hub[int]
 	m := model{Channels: {}, Patterns: {}, Shards: {}}
 	subs := make([]*Sub[int], 20)

@@ -13,6 +13,7 @@ import (
 	"godwit/internal/arena"
 	"godwit/internal/invariant"
 	"godwit/internal/listpack"
+	"godwit/internal/testseed"
 )
 
 // model is a list beside what it should hold.
@@ -144,8 +145,7 @@ func (m *model) step() {
 }
 
 func TestModel(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testseed.New(t)
 	for _, fill := range []int{-1, -2, -3, -4, -5, 0, 1, 2, 5, 128, 40000} {
 		for _, depth := range []int{0, 1, 2, 5} {
 			for _, threshold := range []int{DefaultPackedThreshold, 30} {

@@ -10,11 +10,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"godwit/internal/testseed"
 )
 
 // seeded returns a generator whose seed is printed and can be set with SEED.
 func seeded(t testing.TB) *rand.Rand {
-	seed := rand.Uint64()
+	seed := testseed.New(t)
 	if s := os.Getenv("SEED"); s != "" {
 		n, err := strconv.ParseUint(s, 10, 64)
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 	"godwit/internal/redistest"
 	"godwit/internal/resp"
 	"godwit/internal/resp/respclient"
+	"godwit/internal/testseed"
 )
 
 // startRedis runs a real redis-server and returns its socket's path.
@@ -150,7 +151,7 @@ func randomRequest(rnd *rand.Rand) []byte {
 }
 
 func seeded(t *testing.T) *rand.Rand {
-	seed := rand.Uint64()
+	seed := testseed.New(t)
 	if s := os.Getenv("SEED"); s != "" {
 		seed, _ = strconv.ParseUint(s, 10, 64)
 	}

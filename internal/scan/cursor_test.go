@@ -5,7 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
+
+	"godwit/internal/testseed"
 )
 
 func TestNextCursorOrder(t *testing.T) {
@@ -35,8 +36,7 @@ func TestNextCursorOrder(t *testing.T) {
 
 // Whatever the table's size becomes between calls, an element that stays is seen.
 func TestNextCursorSurvivesResizing(t *testing.T) {
-	seed := time.Now().UnixNano()
-	rnd := rand.New(rand.NewSource(seed))
+	rnd := rand.New(rand.NewSource(int64(testseed.New(t))))
 	for range 500 {
 		hashes := make(map[uint64]bool)
 		for range 200 {
@@ -55,17 +55,17 @@ func TestNextCursorSurvivesResizing(t *testing.T) {
 				break
 			}
 			if c&^mask != 0 {
-				t.Fatalf("seed %d: cursor %x beyond mask %x", seed, c, mask)
+				t.Fatalf("cursor %x beyond mask %x", c, mask)
 			}
 			if steps > 1<<12 {
-				t.Fatalf("seed %d: the walk does not end", seed)
+				t.Fatalf("the walk does not end")
 			}
 			if rnd.Intn(4) == 0 {
 				bitsOf = rnd.Intn(10)
 			}
 		}
 		if len(seen) != len(hashes) {
-			t.Fatalf("seed %d: %d of %d seen", seed, len(seen), len(hashes))
+			t.Fatalf("%d of %d seen", len(seen), len(hashes))
 		}
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"godwit/internal/redistest"
+	"godwit/internal/testseed"
 )
 
 // realServer is a redis-server of this test's own, talked to over a unix socket.
@@ -82,8 +82,7 @@ func filter(names []string, pattern string, nocase bool) []string {
 
 func TestAgainstRealServer(t *testing.T) {
 	s := startRealServer(t)
-	seed := time.Now().UnixNano()
-	rnd := rand.New(rand.NewSource(seed))
+	rnd := rand.New(rand.NewSource(int64(testseed.New(t))))
 	unique := map[string]bool{"": true}
 	for len(unique) < 300 {
 		unique[string(randomText(rnd, "aabbcAB]^-\\[*?\x00\x7f\x80\xff", 5))] = true
@@ -96,7 +95,7 @@ func TestAgainstRealServer(t *testing.T) {
 	check := func(what, pattern string, got, want []string) {
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
-			t.Fatalf("seed %d: %s %q\nserver %q\nMatch  %q", seed, what, pattern, got, want)
+			t.Fatalf("%s %q\nserver %q\nMatch  %q", what, pattern, got, want)
 		}
 	}
 	for range 1000 {
@@ -115,7 +114,7 @@ func TestAgainstRealServer(t *testing.T) {
 		c := string(randomText(rnd, "0011-+ 8a\x00\t9999999999999999999", 22))
 		_, ok := ParseCursor([]byte(c))
 		if r := s.do("SCAN", c); (r[0] != "-ERR invalid cursor") != ok {
-			t.Fatalf("seed %d: SCAN %q: server %q, ParseCursor %v", seed, c, r[0], ok)
+			t.Fatalf("SCAN %q: server %q, ParseCursor %v", c, r[0], ok)
 		}
 	}
 }

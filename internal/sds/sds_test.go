@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"math/rand"
 	"testing"
-	"time"
 
 	"godwit/internal/arena"
 	"godwit/internal/invariant"
+	"godwit/internal/testseed"
 )
 
 func newArena(t testing.TB) *arena.Arena {
@@ -38,8 +38,7 @@ func TestZeroValue(t *testing.T) {
 }
 
 func TestAgainstModel(t *testing.T) {
-	seed := time.Now().UnixNano()
-	rnd := rand.New(rand.NewSource(seed))
+	rnd := rand.New(rand.NewSource(int64(testseed.New(t))))
 	a := newArena(t)
 	for round := range 60 {
 		var s Str
@@ -85,7 +84,7 @@ func TestAgainstModel(t *testing.T) {
 				s = Decode(b[:])
 			}
 			if !bytes.Equal(s.Bytes(a), model) || s.Len > s.Cap || (s.Ref == 0) != (s.Cap == 0) {
-				t.Fatalf("seed %d: %d bytes (cap %d), want %d", seed, s.Len, s.Cap, len(model))
+				t.Fatalf("%d bytes (cap %d), want %d", s.Len, s.Cap, len(model))
 			}
 			if len(model) > 1<<21 {
 				s.Truncate(5)
@@ -94,7 +93,7 @@ func TestAgainstModel(t *testing.T) {
 		}
 		other := New(a, model)
 		if !bytes.Equal(other.Bytes(a), model) {
-			t.Fatalf("seed %d: New differs", seed)
+			t.Fatalf("New differs")
 		}
 		other.Free(a)
 		s.Free(a)

@@ -2,11 +2,11 @@ package server
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"godwit/internal/invariant"
+	"godwit/internal/testseed"
 )
 
 // TestAllocations runs GET and SET through a whole turn's session code, which must not allocate.
@@ -42,9 +42,7 @@ func TestAllocations(t *testing.T) {
 
 // TestOutQueue compares the queue with a string.
 func TestOutQueue(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 3))
+	rnd := testseed.Rand(t)
 	for range 10 {
 		var q outQueue
 		var model string

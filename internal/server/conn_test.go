@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"godwit/internal/resp/respclient"
+	"godwit/internal/testseed"
 )
 
 func TestCommands(t *testing.T) {
@@ -42,8 +43,7 @@ func TestCommands(t *testing.T) {
 
 // TestPieces sends commands in pieces of random sizes, among them single bytes.
 func TestPieces(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testseed.New(t)
 	everyWay(t, "", false, func(t *testing.T, r *rig) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		c := r.client()
@@ -147,8 +147,7 @@ func TestManyArguments(t *testing.T) {
 
 // TestGarbage sends bytes that are no requests; only the connection that sends them may suffer.
 func TestGarbage(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testseed.New(t)
 	everyWay(t, "", false, func(t *testing.T, r *rig) {
 		rnd := rand.New(rand.NewPCG(seed, 2))
 		bystander := r.client()
@@ -330,8 +329,7 @@ func TestPause(t *testing.T) {
 
 // TestCrowd has many clients work at once; each checks that it gets its own replies in order.
 func TestCrowd(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testseed.New(t)
 	rounds := 8
 	if raceEnabled {
 		rounds = 4

@@ -2,30 +2,18 @@ package skiplist
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/arena"
+	"godwit/internal/testseed"
 )
-
-var seedFlag = flag.Uint64("seed", 0, "seed of the random tests (0: from the clock)")
-
-func newRand(t testing.TB) *rand.Rand {
-	seed := *seedFlag
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
-	}
-	t.Logf("-seed=%d", seed)
-	return rand.New(rand.NewPCG(seed, 1))
-}
 
 type pair struct {
 	score  float64
@@ -172,7 +160,7 @@ func (m *model) free() {
 func TestAgainstSortedSlice(t *testing.T) {
 	a := arena.New()
 	defer a.Close()
-	m := &model{t: t, r: newRand(t)}
+	m := &model{t: t, r: testseed.Rand(t)}
 	m.l = New(a, m.r)
 	for i := range 20_000 {
 		switch k := m.r.IntN(100); {
@@ -200,7 +188,7 @@ func TestAgainstSortedSlice(t *testing.T) {
 
 func TestSeekMember(t *testing.T) {
 	a := arena.New()
-	m := &model{t: t, r: newRand(t)}
+	m := &model{t: t, r: testseed.Rand(t)}
 	m.l = New(a, m.r)
 	for range 500 {
 		p := pair{member: m.member()}
@@ -224,7 +212,7 @@ func TestSeekMember(t *testing.T) {
 func TestAppender(t *testing.T) {
 	a := arena.New()
 	defer a.Close()
-	r := newRand(t)
+	r := testseed.Rand(t)
 	l := New(a, r)
 	var refs []arena.Ref
 	for i := range 3000 {
@@ -249,7 +237,7 @@ func TestAppender(t *testing.T) {
 func TestEmpty(t *testing.T) {
 	a := arena.New()
 	defer a.Close()
-	l := New(a, newRand(t))
+	l := New(a, testseed.Rand(t))
 	require.NoError(t, l.Check())
 	require.Zero(t, l.First())
 	require.Zero(t, l.Last())
@@ -266,7 +254,7 @@ func TestEmpty(t *testing.T) {
 // TestCheckSees makes sure that a broken list does not pass.
 func TestCheckSees(t *testing.T) {
 	a := arena.New()
-	l := New(a, newRand(t))
+	l := New(a, testseed.Rand(t))
 	for i := range 500 {
 		l.Insert(float64(i), []byte("m"))
 	}
@@ -296,7 +284,7 @@ func TestCheckSees(t *testing.T) {
 }
 
 func TestLevels(t *testing.T) {
-	l := &List{rnd: newRand(t)}
+	l := &List{rnd: testseed.Rand(t)}
 	var count [MaxLevel + 1]int
 	const n = 1 << 18
 	for range n {

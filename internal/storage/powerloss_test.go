@@ -22,6 +22,7 @@ import (
 	"godwit/internal/invariant"
 	"godwit/internal/logging"
 	"godwit/internal/resp/respclient"
+	"godwit/internal/testseed"
 	"godwit/internal/vfs"
 )
 
@@ -239,8 +240,7 @@ func (h *host) holds(left *vfs.Mem, lo, hi int64, what string, change func(*conf
 // TestPowerLoss cuts the power after every file operation of a server's life: what it finds when it starts again is a state that it once had, with all
 // that was promised.
 func TestPowerLoss(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Log("seed", seed)
+	seed := testseed.New(t)
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
 			type loss struct {
@@ -274,8 +274,7 @@ func TestPowerLoss(t *testing.T) {
 
 // TestDiskFaults fills the disk and fails operations of saves and rewrites, one at a time; then the power fails.
 func TestDiskFaults(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Log("seed", seed)
+	seed := testseed.New(t)
 	for _, m := range modes[1:] { // under always an error of the log ends the process, as persist's own tests show
 		t.Run(m.name, func(t *testing.T) {
 			for _, name := range []string{"temp-", ".manifest", ".base.", ".incr.", "dump", ""} {

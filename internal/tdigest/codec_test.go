@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"godwit/internal/testseed"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -18,7 +20,7 @@ func reload(t testing.TB, d *Digest) *Digest {
 
 // TestReload: who goes on from a file goes on as if there had been none.
 func TestReload(t *testing.T) {
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	for range 10 {
 		d := newDigest(1 + rng.Int64N(200))
 		straight := newDigest(d.Compression)

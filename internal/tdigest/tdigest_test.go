@@ -6,7 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
+
+	"godwit/internal/testseed"
 
 	"github.com/stretchr/testify/require"
 )
@@ -31,12 +32,6 @@ func newDigest(compression int64, values ...float64) *Digest {
 		}
 	}
 	return d
-}
-
-func seeded(t testing.TB) *rand.Rand {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	return rand.New(rand.NewPCG(seed, 1))
 }
 
 // check walks the whole digest.
@@ -168,7 +163,7 @@ func rankError(sorted []float64, x, q float64) float64 {
 
 // TestErrorBounds holds quantiles and CDF against exact ones: the error is small, and smaller at the ends.
 func TestErrorBounds(t *testing.T) {
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	for name, draw := range distributions {
 		for _, compression := range []int64{50, 100, 500} {
 			t.Run(fmt.Sprint(name, compression), func(t *testing.T) {
@@ -205,7 +200,7 @@ func TestErrorBounds(t *testing.T) {
 
 // TestMerge: parts added up are nearly the whole; weights, Min and Max are exact.
 func TestMerge(t *testing.T) {
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	for range 20 {
 		whole := newDigest(200)
 		var values []float64
@@ -254,7 +249,7 @@ func TestOverflow(t *testing.T) {
 
 // TestOrder: the order in which unmerged values came counts for nothing.
 func TestOrder(t *testing.T) {
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	a, b := newDigest(100), newDigest(100)
 	values := make([]float64, 500)
 	for i := range values {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"testing"
 
+	"godwit/internal/testseed"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -23,7 +25,7 @@ func reload(t testing.TB, l *List) *List {
 
 // TestReload: who goes on from a file goes on as if there had been none, chance included.
 func TestReload(t *testing.T) {
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	for range 20 {
 		l := newList(t, uint32(1+rng.IntN(30)), 5, 3, 0.9)
 		for range 30 {

@@ -7,7 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
+
+	"godwit/internal/testseed"
 
 	"github.com/stretchr/testify/require"
 )
@@ -43,12 +44,6 @@ func newMemory(t testing.TB, k, width, depth uint32) *memory {
 
 func newList(t testing.TB, k, width, depth uint32, decay float64) *List {
 	return New(newMemory(t, k, width, depth), k, width, depth, decay)
-}
-
-func seeded(t testing.TB) *rand.Rand {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	return rand.New(rand.NewPCG(seed, 1))
 }
 
 func add(l *List, name string, n uint32) string {
@@ -136,7 +131,7 @@ func TestRedisBloomExamples(t *testing.T) {
 
 // TestModel adds at random and holds what must be true: the structure, and that estimates do not exceed the truth.
 func TestModel(t *testing.T) {
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	for range 20 {
 		k := uint32(1 + rng.IntN(40))
 		l := newList(t, k, uint32(1+rng.IntN(60)), uint32(1+rng.IntN(6)), []float64{0.5, 0.9, 0.99, 1}[rng.IntN(4)])
@@ -178,7 +173,7 @@ func TestModel(t *testing.T) {
 
 // TestHeavyHitters: of a Zipf stream, nearly all of the true top are found, with nearly their counts.
 func TestHeavyHitters(t *testing.T) {
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	const k = 50
 	l := newList(t, k, 2000, 5, 0.9)
 	zipf := rand.NewZipf(rng, 1.2, 1, 100_000)
@@ -211,7 +206,7 @@ func TestHeavyHitters(t *testing.T) {
 
 // TestReplay: the same commands on the same state give the same state, chance included.
 func TestReplay(t *testing.T) {
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	a, b := newList(t, 5, 4, 3, 0.9), newList(t, 5, 4, 3, 0.9)
 	for range 2000 {
 		name, n := fmt.Sprint(rng.IntN(60)), uint32(1+rng.IntN(3000))
@@ -222,7 +217,7 @@ func TestReplay(t *testing.T) {
 
 // TestMissed: the number of failures before a success that is drawn at once has the distribution of trying one by one.
 func TestMissed(t *testing.T) {
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	l := &List{state: rng.Uint64()}
 	for _, p := range []float64{0.5, 0.126, 0.124, 0.01, 0.0005} {
 		const tries = 20_000
@@ -241,7 +236,7 @@ func TestMissed(t *testing.T) {
 
 // TestDecay: the share of counters that n additions of another item bring down to nothing is that of trying one by one.
 func TestDecay(t *testing.T) {
-	rng := seeded(t)
+	rng := testseed.Rand(t)
 	l := &List{state: rng.Uint64(), Decay: 0.8}
 	const tries = 20_000
 	zero, zeroSlow := 0, 0

@@ -6,14 +6,14 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"godwit/internal/testseed"
 
 	"github.com/stretchr/testify/require"
 )
@@ -53,9 +53,7 @@ func tree(t testing.TB, fsys FS, dir string) map[string]string {
 
 // TestSameAsOS runs the same random operations on the system's file system and on Mem: results, error classes and contents are equal.
 func TestSameAsOS(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Log("seed", seed)
-	rnd := rand.New(rand.NewPCG(seed, 0))
+	rnd := testseed.Rand(t)
 	mem, dir := NewMem(), t.TempDir()
 	require.NoError(t, mem.MkdirAll(dir, 0o755))
 	pair := [2]FS{OS(), mem}

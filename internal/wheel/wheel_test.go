@@ -5,10 +5,10 @@ import (
 	"math/rand"
 	"slices"
 	"testing"
-	"time"
 
 	"godwit/internal/arena"
 	"godwit/internal/invariant"
+	"godwit/internal/testseed"
 )
 
 const t0 = int64(1_750_000_000_000) // ms, a date like today's
@@ -108,13 +108,7 @@ func TestPastFiresAtNextAdvance(t *testing.T) {
 
 // The model is a plain slice. Every operation is followed by a comparison; time moves by steps of all sizes.
 func TestAgainstModel(t *testing.T) {
-	seed := time.Now().UnixNano()
-	rnd := rand.New(rand.NewSource(seed))
-	defer func() {
-		if t.Failed() {
-			t.Logf("seed %d", seed)
-		}
-	}()
+	rnd := rand.New(rand.NewSource(int64(testseed.New(t))))
 	for round := range 16 {
 		a := arena.New()
 		now := []int64{t0, 0, rnd.Int63(), -rnd.Int63()}[rnd.Intn(4)]
@@ -226,15 +220,14 @@ func cmp64(x, y uint64) int {
 }
 
 func TestFiresInOrder(t *testing.T) {
-	seed := time.Now().UnixNano()
-	rnd := rand.New(rand.NewSource(seed))
+	rnd := rand.New(rand.NewSource(int64(testseed.New(t))))
 	w := newWheel(t, t0)
 	for range 20000 {
 		w.Add(t0+1+rnd.Int63n(1<<(1+rnd.Intn(40))), 0, 0)
 	}
 	got := drain(t, w, math.MaxInt64, 777)
 	if len(got) != 20000 || !slices.IsSortedFunc(got, func(x, y fired) int { return int(x.deadline - y.deadline) }) {
-		t.Errorf("seed %d: %d fired, or out of order", seed, len(got))
+		t.Errorf("%d fired, or out of order", len(got))
 	}
 }
 

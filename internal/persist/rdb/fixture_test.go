@@ -19,6 +19,7 @@ import (
 	"godwit/internal/keyspace"
 	"godwit/internal/listpack"
 	"godwit/internal/object"
+	"godwit/internal/testseed"
 )
 
 // deaf hears of changes and does nothing.
@@ -60,8 +61,7 @@ func newKeyspace(t testing.TB, lim object.Limits, seed uint64) *keyspace.Keyspac
 }
 
 func newSeed(t testing.TB) (uint64, *rand.Rand) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testseed.New(t)
 	return seed, rand.New(rand.NewPCG(seed, 2))
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/object"
+	"godwit/internal/testseed"
 )
 
 func TestCRC64(t *testing.T) {
@@ -300,7 +301,7 @@ func TestAccess(t *testing.T) {
 	e.Meta(Meta{Idle: -1, Freq: 77, Deadline: testNow * 2})
 	e.B = append(e.B, "\x00\x01b\x01v"...)
 	b := file(10, e.B)
-	seed := rand.Uint64()
+	seed := testseed.New(t)
 	ks := newKeyspace(t, redisLimits(), seed)
 	require.NoError(t, load(ks, bytes.NewReader(b), ReadOptions{}))
 	require.Equal(t, int64(100), ks.IdleSeconds(ks.DB(0).Peek([]byte("a"))))

@@ -44,7 +44,6 @@ var types = newRegistry(append(sketchTypes(), stringType(), listType(), setType(
 
 // registry finds types.
 type registry struct {
-	list   []*Type
 	byType [16]*Type
 	byOp   [256]*opEntry
 }
@@ -55,7 +54,7 @@ type opEntry struct {
 }
 
 func newRegistry(list ...*Type) *registry {
-	r := &registry{list: list}
+	r := &registry{}
 	for _, t := range list {
 		r.byType[t.Object] = t
 		for _, op := range t.Ops {
@@ -64,9 +63,6 @@ func newRegistry(list ...*Type) *registry {
 	}
 	return r
 }
-
-// Types are all types of values.
-func Types() []*Type { return types.list }
 
 // TypeOf is the type of a value.
 func TypeOf(t object.Type) *Type { return types.byType[t] }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"godwit/internal/testseed"
 )
 
 func TestCasesAsRedis(t *testing.T) {
@@ -19,7 +21,7 @@ func TestCasesAsRedis(t *testing.T) {
 
 // TestRandomJSONAsRedis decodes random texts, most of them nearly right, and encodes what came of them.
 func TestRandomJSONAsRedis(t *testing.T) {
-	rnd, b := randomSource(t), newBoth(t)
+	rnd, b := testseed.Rand(t), newBoth(t)
 	for range 600 {
 		text := randomJSON(rnd, 4)
 		if rnd.IntN(2) == 0 {
@@ -92,7 +94,7 @@ func mutate(rnd *rand.Rand, s, alphabet string) string {
 
 // TestRandomMsgpackAsRedis unpacks random bytes and packs what came of them. Maps have at most one pair: the order of pairs is not Redis's.
 func TestRandomMsgpackAsRedis(t *testing.T) {
-	rnd, b := randomSource(t), newBoth(t)
+	rnd, b := testseed.Rand(t), newBoth(t)
 	for range 600 {
 		var s string
 		for range 1 + rnd.IntN(3) {
@@ -157,7 +159,7 @@ func randomMsgpack(rnd *rand.Rand, depth int) string {
 
 // TestRandomStructAsRedis sends random formats with random values and bytes.
 func TestRandomStructAsRedis(t *testing.T) {
-	rnd, b := randomSource(t), newBoth(t)
+	rnd, b := testseed.Rand(t), newBoth(t)
 	options := []string{"b", "B", "h", "H", "l", "L", "T", "i", "I", "i3", "I5", "i8", "i12", "i16", "f", "d", "s", "c0", "c", "c3", "x", " ", "<", ">", "!", "!2", "!4", "!16", "!3", "z", "7"}
 	values := []string{"0", "1", "-1", "127", "300", "-129", "70000", "1.5", "1e10", "-1e19", "1e19", "abc", "", "12x", "\x00\x01"}
 	for range 600 {
@@ -176,7 +178,7 @@ func TestRandomStructAsRedis(t *testing.T) {
 }
 
 func TestRandomBitAsRedis(t *testing.T) {
-	rnd, b := randomSource(t), newBoth(t)
+	rnd, b := testseed.Rand(t), newBoth(t)
 	for range 300 {
 		args := make([]string, 1+rnd.IntN(3))
 		for i := range args {

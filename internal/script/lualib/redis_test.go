@@ -1,11 +1,8 @@
 package lualib
 
 import (
-	"flag"
-	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	lua "github.com/yuin/gopher-lua"
@@ -13,17 +10,6 @@ import (
 	"godwit/internal/redistest"
 	"godwit/internal/resp/respclient"
 )
-
-var seed = flag.Int64("seed", 0, "seed of the random tests, 0 for a new one")
-
-func randomSource(t testing.TB) *rand.Rand {
-	s := *seed
-	if s == 0 {
-		s = time.Now().UnixNano()
-	}
-	t.Logf("seed %d", s)
-	return rand.New(rand.NewPCG(uint64(s), 1))
-}
 
 // prelude makes a text of whatever the body returns or raises, the same in both servers: numbers with 17 digits, tables in the order of
 // their keys' texts. It must stay on one line, because errors tell theirs.
