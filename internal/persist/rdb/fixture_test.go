@@ -249,8 +249,13 @@ func encodeAll(ks *keyspace.Keyspace, compress bool) []byte {
 		}
 		e.SelectDB(i)
 		e.Resize(db.Len(), db.Expires())
+		seen := map[string]bool{} // a table that shrinks on the way shows a key twice
 		for cursor, more := uint64(0), true; more; more = cursor != 0 {
 			cursor = db.Scan(cursor, func(en object.Entry) {
+				if seen[string(en.Key())] {
+					return
+				}
+				seen[string(en.Key())] = true
 				m := NoAccess()
 				m.Deadline = en.Deadline()
 				e.Meta(m)
