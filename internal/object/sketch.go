@@ -205,6 +205,7 @@ type frozenSketch struct {
 	at, off int // the walk's place: a block, a multiple of sketchChunk in it
 	copies  map[uint64]arena.Ref
 	bytes   int64 // of copies and adopted blocks
+	kept    int64 // of all that ever were
 	scratch []byte
 }
 
@@ -306,7 +307,7 @@ func (f *frozenSketch) keep(i, off, n int) {
 		r := f.a.Alloc(sketchPage, arena.Buffers)
 		copy(f.a.Bytes(r, sketchPage), f.a.Bytes(fb.ref, fb.n)[page*sketchPage:])
 		f.copies[k] = r
-		f.bytes += sketchPage
+		f.hold(sketchPage)
 	}
 }
 
@@ -318,9 +319,14 @@ func (f *frozenSketch) adopt(i int) bool {
 	b := &f.blocks[i]
 	b.gone = true
 	if b.adopted = !f.passed(i, b.n-1); b.adopted {
-		f.bytes += int64(arena.ClassSize(b.n))
+		f.hold(int64(arena.ClassSize(b.n)))
 	}
 	return b.adopted
+}
+
+func (f *frozenSketch) hold(n int64) {
+	f.bytes += n
+	f.kept += n
 }
 
 // close frees what only the walk needs.

@@ -108,6 +108,24 @@ func (tr *Track) Copied() int64 {
 	return 0
 }
 
+// Kept is all the memory in bytes that Copied has ever grown by.
+func (tr *Track) Kept() int64 {
+	switch {
+	case tr.frozen != nil:
+		return tr.frozen.Kept()
+	case tr.sketch != nil:
+		return tr.sketch.kept
+	}
+	return 0
+}
+
+// CompressCopies says that nodes of a list had best be compressed when they have to be copied.
+func (tr *Track) CompressCopies() {
+	if tr.frozen != nil {
+		tr.frozen.CompressCopies()
+	}
+}
+
 // Size is the memory of the collection in bytes, as it is now.
 func (tr *Track) Size() int64 { return tr.large.Size() }
 

@@ -119,6 +119,9 @@ func (f *RDBFormat) Large(dst []byte, en object.Entry, tr *object.Track) ([]byte
 	case object.ZSet:
 		e.ZSetHead(en.Key(), tr.Len)
 	case object.List:
+		if e.Compress {
+			tr.CompressCopies()
+		}
 		e.ListHead(en.Key(), tr.Len)
 	default:
 		panic("persist: a large value of type " + tr.Type.String())

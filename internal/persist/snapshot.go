@@ -142,7 +142,7 @@ func (s *Snapshot) share(start time.Time, budget time.Duration, served bool) tim
 	if held := s.held(); held > 0 {
 		// At heldShare of the data it is half of the time: throughput is given up before memory, but not long before.
 		full := float64(held) / float64(s.ks.A.Used()/heldShare+1)
-		b += time.Duration(float64(gap) * min(full*full, 1))
+		b += time.Duration(float64(gap) * min(full*full*full*full, 1))
 	}
 	if served {
 		s.idle = minSlice

@@ -41,6 +41,9 @@ func (f *plainFormat) Key(dst []byte, e object.Entry) []byte {
 
 func (f *plainFormat) Large(dst []byte, e object.Entry, tr *object.Track) ([]byte, Record) {
 	dst = frame(dst, 'L', "%s", e.Key())
+	if e.Key()[len(e.Key())-1]%2 == 0 {
+		tr.CompressCopies()
+	}
 	r := &plainRecord{tr: tr, hashes: make([]maphash.Hash, len(tr.Blocks))}
 	for i := range r.hashes {
 		r.hashes[i].SetSeed(textSeed)

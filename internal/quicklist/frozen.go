@@ -13,7 +13,7 @@ import (
 // A walk goes from the head to the tail. Nodes that carry another epoch than Shared.Epoch are those of the moment that are not yet given out; a node gets
 // the epoch when it is given out, kept or made. What happens to an old node before the walk is there:
 //
-//   - its first change: its payload is copied, and the walk gives out the copy in its place;
+//   - its first change: its payload is copied, compressed if the walk's user wants compressed nodes anyway, and the walk gives out the copy in its place;
 //   - its removal: its payload (or its copy) stays and waits, with all that waits there already, to be given out before the node behind it.
 //
 // So order needs no positions, only neighbours, and a node costs one copy at most. To bound the copies, whoever steps the walk should take some more
@@ -25,8 +25,13 @@ type Frozen struct {
 	copies map[arena.Ref]relic
 	before map[arena.Ref][]relic // by the node that they were before, 0: at the end
 	bytes  int64                 // of blocks that only the walk still needs
+	kept   int64                 // of all that ever were
+	pack   bool                  // copies are compressed
 	out    FrozenNode
 }
+
+// packMax is the longest listpack in bytes that is compressed when it is copied: the change waits for that.
+const packMax = 64 << 10
 
 // relic is the payload of a node that was changed or is gone. It owns its block.
 type relic struct {
@@ -65,25 +70,50 @@ func (q *List) Freeze() *Frozen {
 	return q.frozen
 }
 
+// CompressCopies has copies of nodes compressed. It costs nothing if they would have to be compressed when they are given out.
+func (f *Frozen) CompressCopies() { f.pack = true }
+
 // Copied is the memory in bytes that the walk holds beyond what the list would.
 func (f *Frozen) Copied() int64 { return f.bytes }
+
+// Kept is all the memory in bytes that it has ever held so.
+func (f *Frozen) Kept() int64 { return f.kept }
+
+func (f *Frozen) hold(c relic) relic {
+	f.bytes += int64(c.room)
+	f.kept += int64(c.room)
+	return c
+}
 
 // keep is called before the node's elements change.
 func (q *List) keep(n *node) {
 	if q.frozen == nil || n.epoch == q.s.Epoch {
 		return
 	}
-	f, a := q.frozen, q.s.A
-	used := n.used()
-	c := relic{ptr: a.Alloc(used, arena.Values), size: n.size, room: used, count: n.count, kind: n.kind}
-	copy(a.Bytes(c.ptr, used), n.payload())
+	f := q.frozen
 	if f.copies == nil {
 		f.copies = map[arena.Ref]relic{}
 	}
-	f.copies[n.ref] = c
-	f.bytes += int64(used)
+	f.copies[n.ref] = f.hold(f.copyOf(n))
 	n.epoch = q.s.Epoch
 	n.store()
+}
+
+func (f *Frozen) copyOf(n *node) relic {
+	s := n.q.s
+	c := relic{size: n.size, count: n.count, kind: n.kind}
+	if f.pack && n.kind == packed && n.size <= packMax {
+		if m := s.deflate(n.Bytes()); m > 0 {
+			c.room, c.kind = lzfHead+m, compressed
+			c.ptr = s.A.Alloc(c.room, arena.Values)
+			s.putDeflated(c.ptr, m)
+			return c
+		}
+	}
+	c.room = n.used()
+	c.ptr = s.A.Alloc(c.room, arena.Values)
+	copy(s.A.Bytes(c.ptr, c.room), n.payload())
+	return c
 }
 
 // removed is called before the node is unlinked. It may take the node's block.
@@ -94,9 +124,8 @@ func (f *Frozen) removed(n *node) {
 		delete(f.copies, n.ref)
 		moved = append(moved, c)
 	} else if q := f.q; n.epoch != q.s.Epoch {
-		moved = append(moved, relic{ptr: n.ptr, off: n.off, size: n.size, room: n.room, count: n.count, kind: n.kind})
+		moved = append(moved, f.hold(relic{ptr: n.ptr, off: n.off, size: n.size, room: n.room, count: n.count, kind: n.kind}))
 		q.bytes -= int64(arena.ClassSize(n.room))
-		f.bytes += int64(n.room)
 		n.ptr = 0
 	}
 	if f.at == n.ref {

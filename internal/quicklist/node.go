@@ -249,24 +249,37 @@ func (n *node) compress() {
 		return
 	}
 	s := n.q.s
-	if s.lzf == nil {
-		s.lzf = new(lzf.Compressor)
-	}
-	if cap(s.packed) < n.size {
-		s.packed = make([]byte, n.size)
-	}
-	m := s.lzf.Compress(s.packed[:n.size-minSaving-1], n.Bytes())
+	m := s.deflate(n.Bytes())
 	room := arena.ClassSize(lzfHead + m)
 	if m == 0 || room >= n.room {
 		return
 	}
 	ptr := n.q.alloc(room)
-	b := s.A.Bytes(ptr, lzfHead+m)
-	binary.LittleEndian.PutUint32(b, uint32(m))
-	copy(b[lzfHead:], s.packed[:m])
+	s.putDeflated(ptr, m)
 	n.q.free(n.ptr, n.room)
 	n.ptr, n.room, n.off, n.kind = ptr, room, 0, compressed
 	n.store()
+}
+
+// deflate compresses a listpack into s.packed and returns the bytes that it takes there, 0 if that saves nothing.
+func (s *Shared) deflate(b []byte) int {
+	if len(b) < minCompress {
+		return 0
+	}
+	if s.lzf == nil {
+		s.lzf = new(lzf.Compressor)
+	}
+	if cap(s.packed) < len(b) {
+		s.packed = make([]byte, len(b))
+	}
+	return s.lzf.Compress(s.packed[:len(b)-minSaving-1], b)
+}
+
+// putDeflated writes what deflate has made to a block.
+func (s *Shared) putDeflated(ptr arena.Ref, m int) {
+	b := s.A.Bytes(ptr, lzfHead+m)
+	binary.LittleEndian.PutUint32(b, uint32(m))
+	copy(b[lzfHead:], s.packed[:m])
 }
 
 // settle restores the rule of compression after nodes came, went or were changed: the outermost are plain to read, the ones next to them and the node at
