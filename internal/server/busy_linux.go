@@ -14,7 +14,6 @@ func (l *loop) serveBusy(busy *engine.Client) {
 		return
 	}
 	l.within = true
-	l.writeLate()
 	busy.W.Buf = bytes.Clone(busy.W.Buf)
 	l.runBatch(busy)
 	in, off := l.in, l.inOff

@@ -33,8 +33,7 @@ type fdConn struct {
 
 	turn    uint64 // of the last one that it took part in
 	queued  bool   // in loop.batch
-	dirty   bool   // in loop.writes, or …
-	late    bool   // … in loop.beside.late
+	dirty   bool   // in loop.writes
 	waiting bool   // in loop.again
 	posted  bool   // in loop.posted
 	gone    bool   // the socket has ended
@@ -169,9 +168,6 @@ func (c *fdConn) handle() {
 // buffer. The executor is held.
 func (c *fdConn) collect(ran bool) {
 	cl, l := c.cl, c.loop
-	if c.late {
-		l.writeOne(c) // what it gets now must not leave before this turn's sync
-	}
 	b := cl.W.Buf
 	cl.W.Buf = nil
 	if len(b) > 0 {

@@ -237,10 +237,6 @@ func testTable() *engine.Table {
 			c.Dirty(1)
 			c.OK()
 		}),
-		cmd("seq", 2, engine.Write, func(c *engine.Ctx) { // its number among the writes, and the argument
-			c.Dirty(1)
-			c.BulkString(strconv.FormatInt(c.E.Stats.Dirty, 10) + " " + string(c.Args[1]))
-		}),
 		cmd("flood", 2, engine.ReadOnly, func(c *engine.Ctx) { // n bytes of reply
 			n, _ := strconv.Atoi(string(c.Args[1]))
 			c.BulkString(strings.Repeat("x", n))

@@ -37,12 +37,9 @@ func (g *gatherer) count(c *fdConn) {
 	g.conns++
 }
 
-// expected is how many connections took part in the last two turns.
-func (g *gatherer) expected() int { return g.conns + g.last - g.both }
-
 // run polls until those are there that are expected, or the time is up.
 func (g *gatherer) run(l *loop) error {
-	want := g.expected()
+	want := g.conns + g.last - g.both
 	if g.cost == 0 || len(l.batch) == 0 || len(l.batch) >= want || len(l.again) > 0 {
 		return nil
 	}

@@ -53,7 +53,6 @@ type loop struct {
 	slicing  bool  // background work waits
 	within   bool  // a busy script's turn serves others
 	gather   gatherer
-	beside   beside
 	busyIn   []byte // input while a script is busy
 	timeout  int    // of the next Poll, ms
 	written  int64  // bytes and writes since the last turn, for the statistics
@@ -106,18 +105,7 @@ func (l *loop) adopt(nc net.Conn, p peer) error {
 
 // run turns until the server stops.
 func (l *loop) run() error {
-	defer func() {
-		if l.beside.running {
-			l.land()
-		}
-	}()
 	for !l.srv.stopping.Load() {
-		if l.beside.running {
-			if err := l.overlap(); err != nil {
-				return err
-			}
-			continue
-		}
 		timeout := time.Duration(l.timeout) * time.Millisecond
 		switch {
 		case len(l.again) > 0:
@@ -138,9 +126,6 @@ func (l *loop) run() error {
 
 // turn runs what Poll has collected. It is also called in the middle of a Poll when the shared buffer is full.
 func (l *loop) turn() {
-	if l.beside.running {
-		l.land()
-	}
 	s, e := l.srv, l.srv.eng
 	e.Enter()
 	s.holder = l
@@ -182,35 +167,19 @@ func (l *loop) turn() {
 	e.Deliver()
 	l.takePosted() // what this turn had to say to others
 	s.holder = nil
-	if l.besideWanted() {
-		l.beginBeside(first)
-		l.writeLate()
-		return
-	}
 	e.Commit()
 	l.gather.cost = e.CommitCost()
 	e.Leave()
-	l.writeLate()
 	l.writeAll(first)
-	l.dropBroken()
-}
-
-// dropBroken closes the connections whose sockets have failed.
-func (l *loop) dropBroken() {
 	if len(l.broken) > 0 {
-		l.srv.eng.Enter()
-		l.closeBroken()
-		l.srv.eng.Leave()
+		e.Enter()
+		for _, c := range l.broken {
+			c.close()
+		}
+		e.Leave()
+		clear(l.broken)
+		l.broken = l.broken[:0]
 	}
-}
-
-// closeBroken is dropBroken with the executor held.
-func (l *loop) closeBroken() {
-	for i, c := range l.broken {
-		c.close()
-		l.broken[i] = nil
-	}
-	l.broken = l.broken[:0]
 }
 
 // spill ends the batch so far, writes its replies, and begins another one: the shared buffer of replies is full.
@@ -233,15 +202,11 @@ func (l *loop) writeAll(first int) {
 
 func (l *loop) writeSome(list []*fdConn) {
 	for i, c := range list {
+		c.dirty = false
 		list[i] = nil
-		l.writeOne(c)
-	}
-}
-
-func (l *loop) writeOne(c *fdConn) {
-	c.dirty, c.late = false, false
-	if !c.closed && !c.write() {
-		l.broken = append(l.broken, c)
+		if !c.closed && !c.write() {
+			l.broken = append(l.broken, c)
+		}
 	}
 }
 
@@ -328,8 +293,5 @@ func (l *loop) close() {
 		l.conns[len(l.conns)-1].close()
 	}
 	l.srv.eng.Leave()
-	if l.beside.start != nil {
-		close(l.beside.start)
-	}
 	_ = l.ev.Close() // nothing is left that could fail for a reason
 }
