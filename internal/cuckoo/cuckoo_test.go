@@ -242,7 +242,7 @@ func TestValid(t *testing.T) {
 	for _, change := range []func(f *Filter){
 		func(f *Filter) { f.Buckets = 0 }, func(f *Filter) { f.Buckets = 15 }, func(f *Filter) { f.Buckets = 1 << 56 },
 		func(f *Filter) { f.BucketSize = 0 }, func(f *Filter) { f.BucketSize = 256 }, func(f *Filter) { f.MaxIterations = 0 },
-		func(f *Filter) { f.Expansion = 32769 }, func(f *Filter) { f.Expansion = 0 },
+		func(f *Filter) { f.Expansion = 32769 }, func(f *Filter) { f.Expansion = 0 }, func(f *Filter) { f.Expansion = 3 },
 	} {
 		f := ok
 		change(&f)
