@@ -1,6 +1,7 @@
 package cuckoo
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"strconv"
@@ -184,6 +185,27 @@ func TestFalsePositives(t *testing.T) {
 		bound := 2 * float64(bucketSize) * load / 255
 		require.Less(t, float64(wrong), tries*bound+5*math.Sqrt(tries*bound), "bucket size %d, load %.2f", bucketSize, load)
 		require.Greater(t, wrong, 0)
+	}
+}
+
+// TestLargeIsNotCompacted: a deletion does not walk through a sub-filter of many megabytes, Compact does.
+func TestLargeIsNotCompacted(t *testing.T) {
+	f := newFilter(t, 512, 2, 20, 32768)
+	for i := range 600 {
+		f.Insert(item(i))
+	}
+	require.Equal(t, 2, f.Mem.Blocks())
+	require.Len(t, f.Mem.Block(1), 16<<20)
+	in := func() int { return len(f.Mem.Block(1)) - bytes.Count(f.Mem.Block(1), []byte{0}) }
+	for i := range 500 { // these are in the first one
+		require.True(t, f.Delete(item(i)))
+	}
+	require.Equal(t, 2, f.Mem.Blocks())
+	require.Positive(t, in())
+	f.Compact()
+	require.Equal(t, 1, f.Mem.Blocks())
+	for i := 500; i < 600; i++ {
+		require.True(t, f.Has(item(i)))
 	}
 }
 
