@@ -87,10 +87,8 @@ func (c *chain) run(n, first int) error {
 	if c.p, err = start(c.bin, c.dir, c.args); err == nil {
 		c.has, err = c.p.probe()
 	}
-	for i := range workers {
-		w := &worker{n: i, db: i % 3, base: state{}}
-		w.gen = &generator{rnd: rand.New(rand.NewPCG(c.rnd.Uint64(), 0)), prefix: fmt.Sprintf("c%d:", i), has: c.has, log: c.policy.name != "dumps"}
-		c.workers = append(c.workers, w)
+	if err == nil {
+		err = c.hire()
 	}
 	for i := 0; i < n && err == nil; i++ {
 		if err = c.round(first + i); err == nil {
@@ -105,6 +103,43 @@ func (c *chain) run(n, first int) error {
 		return err
 	}
 	return fmt.Errorf("policy %s, %v, files in %s: %w", c.policy.name, c.args, c.dir, err)
+}
+
+// hire makes the connections' loads. Libraries of functions are the server's, so either one of them has them all, or each its own.
+func (c *chain) hire() error {
+	flushes := c.rnd.IntN(2) == 0
+	for i := range workers {
+		w := &worker{n: i, db: i % 3, base: state{}}
+		w.gen = &generator{rnd: rand.New(rand.NewPCG(c.rnd.Uint64(), 0)), prefix: fmt.Sprintf("c%d:", i), has: c.has, log: c.policy.name != "dumps"}
+		switch {
+		case !c.has.functions:
+		case !flushes:
+			w.gen.functions = ownFunctions
+		case i == 0:
+			w.gen.functions = allFunctions
+		}
+		c.workers = append(c.workers, w)
+	}
+	if !c.has.functions {
+		return nil
+	}
+	// On a server of its own: what it does must not be part of the history.
+	p, err := start(c.bin, c.t.TempDir(), []string{"--save", ""})
+	if err != nil {
+		return err
+	}
+	defer p.kill()
+	conn, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	for _, w := range c.workers {
+		if err := w.gen.prepare(conn); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // TestSeesLoss: the test finds what it is there to find. Cutting off the end of the log after the kill loses what was acknowledged.
@@ -131,7 +166,7 @@ func TestSeesLoss(t *testing.T) {
 // configure chooses the options that should not matter.
 func (c *chain) configure() {
 	yesno := func() string { return []string{"yes", "no"}[c.rnd.IntN(2)] }
-	c.args = append([]string{}, c.policy.args...)
+	c.args = append([]string{"--enable-debug-command", "yes"}, c.policy.args...) // DIGEST-VALUE
 	for _, o := range []string{"aof-use-rdb-preamble", "aof-timestamp-enabled", "rdbcompression", "no-appendfsync-on-rewrite"} {
 		c.args = append(c.args, "--"+o, yesno())
 	}
@@ -317,7 +352,7 @@ func (w *worker) rebase(s, have state, mark int64) {
 		if h := have[key]; h == nil {
 			delete(s, key)
 		} else {
-			v.expiry = h.expiry
+			v.expiry, v.tat = h.expiry, h.tat
 		}
 	}
 	w.base, w.marks, w.history = s, mark, nil
@@ -329,6 +364,11 @@ func read(c *respclient.Client, db int, prefix string, has features) (state, err
 		return nil, err
 	}
 	out := state{}
+	if has.functions {
+		if err := readLibraries(c, prefix, out); err != nil {
+			return nil, err
+		}
+	}
 	for cursor := "0"; ; {
 		v, err := do(c, "SCAN", cursor, "MATCH", prefix+"*", "COUNT", 1000)
 		if err != nil {
@@ -373,6 +413,9 @@ func readKey(c *respclient.Client, key string, has features) (*value, error) {
 		if r.IsNull() {
 			return nil, err
 		}
+		if err == nil && isBucket(key) {
+			err = readBucket(v)
+		}
 		return v, err
 	case "list":
 		r, err = do(c, "LRANGE", key, 0, -1)
@@ -403,11 +446,27 @@ func readKey(c *respclient.Client, key string, has features) (*value, error) {
 		if err == nil && has.fieldTTL && len(v.hash) > 0 {
 			err = readDeadlines(c, key, v)
 		}
+	default:
+		if _, known := sketchKinds[v.kind]; !known {
+			return nil, fmt.Errorf("%s is a %s", key, v.kind)
+		}
+		err = readDigest(c, key, v)
 	}
 	if v.size() == 0 {
 		return nil, err
 	}
 	return v, err
+}
+
+func readDigest(c *respclient.Client, key string, v *value) error {
+	r, err := do(c, "DEBUG", "DIGEST-VALUE", key)
+	if err != nil || len(r.Elems) != 1 {
+		return fmt.Errorf("DEBUG DIGEST-VALUE: %v, %w", r, err)
+	}
+	if v.str = r.Elems[0].Text(); v.expiry != (expiry{}) {
+		v.str, err = withoutDeadline(v.str)
+	}
+	return err
 }
 
 func readDeadlines(c *respclient.Client, key string, v *value) error {
