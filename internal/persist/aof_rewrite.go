@@ -104,6 +104,7 @@ func (a *AOF) startRewrite() error {
 	if a.state == aofOn {
 		a.flush(true)
 		if a.writeErr != nil {
+			a.o.Log.Warning("Can't start the AOF rewrite: what is logged cannot be written: %s", logging.OSError(a.writeErr))
 			a.rw.lastStatus = false
 			return a.writeErr
 		}
