@@ -325,6 +325,7 @@ func TestCorruptSnapshot(t *testing.T) {
 		name string
 		file []byte
 	}{
+		{"empty", []byte{}}, // no save leaves it so: a copy that failed, or a disk that was full
 		{"torn", good[:len(good)/2]},
 		{"flipped", append(append(append([]byte(nil), good[:len(good)/2]...), good[len(good)/2]^4), good[len(good)/2+1:]...)},
 		{"checksum", append(append([]byte(nil), good[:len(good)-1]...), good[len(good)-1]^1)},

@@ -127,9 +127,6 @@ func (s *Store) loadSnapshot(t *engine.LoadTarget, merge bool) (loaded bool, err
 	}
 	defer f.Close()
 	if info, err := s.fs.Stat(name); err == nil {
-		if info.Size() == 0 {
-			return false, nil // as Redis: nothing was ever saved into it
-		}
 		o.Size = info.Size()
 		t.Step(func() { t.Expect(o.Size) })
 	}
