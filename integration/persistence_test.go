@@ -187,6 +187,15 @@ func TestReloads(t *testing.T) {
 	v, err := c.Do("DEBUG", "RELOAD", "NOFLUSH")
 	require.NoError(t, err)
 	require.Equal(t, "ERR Error trying to load the RDB dump", v.Text())
+	s = startServer(t, with()...)
+	c = s.dial(t)
+	do(t, c, "SET", "a", "1")
+	for _, how := range []string{"RELOAD NOSAVE", "LOADAOF"} { // there are no files
+		v, err := c.Do(anys(strings.Fields("DEBUG " + how))...)
+		require.NoError(t, err)
+		require.Contains(t, v.Text(), "ERR Error trying to load the ")
+		require.EqualValues(t, 1, do(t, c, "DBSIZE").Int)
+	}
 }
 
 // TestSnapshotIsOneMoment: numbers are written one after the other over a few keys while a snapshot is made; it must hold exactly what was there

@@ -84,6 +84,21 @@ func (a *AOF) Prepare() (total int64, err error) {
 	return total, nil
 }
 
+// Loadable says why there is no log that could replace the data set, nil if there is.
+func (a *AOF) Loadable() error {
+	if a.state == aofWaitRewrite {
+		return ErrNoAOF // what is there is older than the data set
+	}
+	m, _, err := readManifest(a.o.FS, a.dir, a.o.FileName)
+	if err != nil || !m.empty() {
+		return err
+	}
+	if _, err := a.o.FS.Stat(filepath.Join(a.o.Dir, a.o.FileName)); err != nil {
+		return ErrNoAOF
+	}
+	return nil
+}
+
 // upgrade makes a single log file, as versions before 7 wrote it, the base of the layout. The manifest comes first, then the file moves: a crash in between leaves a
 // manifest with one base of that very name, and the file still outside, where the next start finds it.
 func (a *AOF) upgrade() error {

@@ -435,8 +435,9 @@ func (a *AOF) cancelRewrite() {
 		if !a.rw.installing {
 			a.o.Base.Cancel()
 		}
+		status, failures, seconds := a.rw.lastStatus, a.rw.failures, a.rw.lastSeconds
 		a.endRewrite(false)
-		a.rw.failures--
+		a.rw.lastStatus, a.rw.failures, a.rw.lastSeconds = status, failures, seconds // it has not failed, nobody wants it any more
 	}
 	a.rw.scheduled = false
 }

@@ -170,11 +170,28 @@ func TestAOFTurnedOffDuringItsFirstRewrite(t *testing.T) {
 	f.a.Disable()
 	require.NoError(t, f.a.Enable(false))
 	f.do(0, "SET b 1")
+	require.ErrorIs(t, f.a.Loadable(), ErrNoAOF, "what is on disk is older")
 	f.a.Disable()
 	require.Nil(t, f.base)
+	require.NoError(t, f.a.Loadable())
+	require.True(t, f.a.Info().LastRewriteOK, "it was called off, and has not failed")
+	require.Zero(t, f.a.Info().ConsecutiveFailures)
 	require.Equal(t, "appendonly.aof.1.base.aof appendonly.aof.1.incr.aof appendonly.aof.manifest", f.files())
 	f.mustStart()
 	require.Equal(t, map[string]string{"0/a": "1"}, f.m.data, "what was there before")
+}
+
+func TestAOFLoadable(t *testing.T) {
+	f := newFixture(t, vfs.NewMem(), usual)
+	f.mustStart()
+	require.NoError(t, f.a.Loadable())
+	f.a.Disable()
+	require.NoError(t, f.fs.Remove("/d/appendonlydir/appendonly.aof.manifest"))
+	require.ErrorIs(t, f.a.Loadable(), ErrNoAOF)
+	require.NoError(t, writeAll(f.fs, "/d/appendonly.aof", nil))
+	require.NoError(t, f.a.Loadable(), "one of an old version")
+	require.NoError(t, writeAll(f.fs, "/d/appendonlydir/appendonly.aof.manifest", []byte("what?\n")))
+	require.ErrorContains(t, f.a.Loadable(), "manifest")
 }
 
 func TestAOFRewriteWhileOff(t *testing.T) {

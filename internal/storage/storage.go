@@ -147,6 +147,20 @@ func explain(err error) string {
 	return err.Error()
 }
 
+// Loadable implements engine.Persistence.
+func (s *Store) Loadable(from engine.Source) error {
+	var err error
+	if from == engine.FromAppendOnly {
+		err = s.aof.Loadable()
+	} else {
+		_, err = s.fs.Stat(s.eng.Cfg.DBFilename)
+	}
+	if err != nil {
+		s.log.Warning("There is nothing to load: %s", logging.OSError(err))
+	}
+	return err
+}
+
 // Load implements engine.Persistence.
 func (s *Store) Load(from engine.Source) error {
 	t := s.eng.LoadTarget(true)
