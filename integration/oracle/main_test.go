@@ -148,6 +148,7 @@ func TestFindsWhatDiffers(t *testing.T) {
 		{name: "state", class: "state:", longest: 2, only: "setnx,msetnx,setex", old: "\r\nfoobar\r\n", new: "\r\nfoobaz\r\n"},
 		{name: "limit", class: "reply of select", longest: 1, only: "select,get,set", args: []string{"--databases", "2"}},
 		{name: "message", class: "heard after", longest: 4, kind: "messages", old: "\r\nm\r\n", new: "\r\nn\r\n"},
+		{name: "event", class: "heard after", longest: 5, kind: "messages", old: "\r\nKEA", new: "\r\nKEx"},
 		{name: "invalidation", longest: 6, kind: "caching", old: "NOLOOP", new: "OPTOUT"},
 		{name: "rule", class: "acl", longest: 4, kind: "users", old: "~a*", new: "~A*"},
 		{name: "library", longest: 3, kind: "functions", old: "return keys", new: "return args"},

@@ -115,7 +115,11 @@ func (g *Generator) tracking(client int) Cmd {
 // MessageRound generates about n commands.
 func (g *Generator) MessageRound(seed uint64, r, n int) []Cmd {
 	g.begin(seed, r, userClients)
-	out := []Cmd{told(0, "HELLO", "3"), told(2, "HELLO", "3")}
+	out := []Cmd{told(0, "HELLO", "3"), told(2, "HELLO", "3"), told(5, "HELLO", "3")}
+	if g.chance(0.7) {
+		out = append(out, told(4, "CONFIG", "SET", "notify-keyspace-events", g.pick("KEA", "KEA", "KEAmn", "KEAmn", "Eg$", "Kl", "Ezsh", "Kn")),
+			told(0, "PSUBSCRIBE", "__key*__:*"), told(1, "PSUBSCRIBE", "__keyevent@0__:*"))
+	}
 	for len(out) < n {
 		client := g.rnd.IntN(userClients)
 		for range 1 + g.rnd.IntN(3) {
@@ -133,9 +137,9 @@ func (g *Generator) messageCommand(client int) Cmd {
 	switch k := g.rnd.IntN(100); {
 	case k < 30 && client < 4:
 		return g.listenTo(client)
-	case k < 65:
+	case k < 50:
 		return told(client, g.pick("PUBLISH", "PUBLISH", "PUBLISH", "SPUBLISH"), g.channel(), g.pick("m", "", "two\r\nlines"))
-	case k < 75:
+	case k < 56:
 		switch g.rnd.IntN(4) {
 		case 0:
 			return told(client, "PUBSUB", g.pick("NUMSUB", "SHARDNUMSUB"), g.channel(), g.channel())
@@ -143,16 +147,22 @@ func (g *Generator) messageCommand(client int) Cmd {
 			return told(client, "PUBSUB", "NUMPAT")
 		}
 		return told(client, "PUBSUB", g.pick("CHANNELS", "SHARDCHANNELS"), g.pick("*", "ch*", "news.?", ""))
-	case k < 77:
+	case k < 58:
 		return Cmd{Client: client, Tell: true, Close: true}
-	case k < 79:
+	case k < 60:
 		return told(client, g.pick("RESET", "HELLO 2", "HELLO 3")).fields()
-	case k < 82 && client >= 4 && !g.inMulti[client]:
+	case k < 63 && client >= 4 && !g.inMulti[client]:
 		return told(client, "MULTI")
-	case k < 84 && client >= 4:
+	case k < 65 && client >= 4:
 		return told(client, "EVAL", "redis.call('publish', 'ch1', 's') return redis.call('publish', KEYS[1], 't')", "1", g.channel())
-	case k < 86 && !g.inMulti[client]:
+	case k < 67 && !g.inMulti[client]:
 		return told(client, g.pick("PING", "PING x", "CLIENT REPLY SKIP", "CLIENT REPLY OFF", "CLIENT REPLY ON", "CLIENT REPLY ON")).fields()
+	}
+	if client < 4 { // 7.0 would put the events of a listener's own changes in the middle of its reply
+		return told(client, g.pick("PING", "GET k1", "PSUBSCRIBE __keyspace@0__:k*", "SUBSCRIBE __keyevent@0__:set", "PUNSUBSCRIBE __keyspace@0__:k*")).fields()
+	}
+	if c := g.tellable(client); g.chance(0.6) && c.Name() != "client" && c.Name() != "hello" && c.Name() != "config" {
+		return c
 	}
 	return g.simple(client, g.cachedKey)
 }
