@@ -210,6 +210,7 @@ func (c *chain) round(number int) error {
 	default:
 	}
 	c.p.kill()
+	died := time.Now().UnixMilli()
 	wg.Wait()
 	if c.spoil != nil {
 		c.spoil()
@@ -238,7 +239,7 @@ func (c *chain) round(number int) error {
 	}
 	cut := cut{missing: math.MaxInt64}
 	for _, w := range c.workers {
-		if err := c.check(w, at, k.floor, &cut); err != nil {
+		if err := c.check(w, at, died, k.floor, &cut); err != nil {
 			return fmt.Errorf("round %d: connection %d: %w", number, w.n, err)
 		}
 	}
@@ -264,7 +265,7 @@ func (c *cut) add(history []*unit, n int, killed int64) {
 }
 
 // check finds the prefix of w's history that the server holds, and makes it the base of the next round.
-func (c *chain) check(w *worker, killed, floor int64, cut *cut) error {
+func (c *chain) check(w *worker, killed, died, floor int64, cut *cut) error {
 	conn, err := c.p.dial()
 	if err != nil {
 		return err
@@ -289,7 +290,7 @@ func (c *chain) check(w *worker, killed, floor int64, cut *cut) error {
 	must := 0
 	for i, u := range w.history {
 		if u.acked == 0 {
-			u.acked = killed
+			u.acked = died
 		} else if c.policy.mustHave(u.acked, killed, floor) {
 			must = i + 1
 		}
