@@ -194,6 +194,27 @@ func TestAOFLoadable(t *testing.T) {
 	require.ErrorContains(t, f.a.Loadable(), "manifest")
 }
 
+// TestAOFWithoutItsManifest: files with data that no manifest names are neither overwritten nor gone on with.
+func TestAOFWithoutItsManifest(t *testing.T) {
+	f := newFixture(t, vfs.NewMem(), usual)
+	f.mustStart()
+	require.NoError(t, f.a.Close())
+	require.NoError(t, f.fs.Remove("/d/appendonlydir/appendonly.aof.manifest"))
+	f.mustStart() // nothing is in them: a first start that was interrupted
+	f.do(0, "SET a 1")
+	require.NoError(t, f.a.Close())
+	manifest := f.read("appendonly.aof.manifest")
+	require.NoError(t, f.fs.Remove("/d/appendonlydir/appendonly.aof.manifest"))
+	require.ErrorContains(t, f.start(), "appendonly.aof.1.incr.aof: there is no manifest")
+	require.NoError(t, writeAll(f.fs, "/d/appendonlydir/appendonly.aof.manifest", []byte(manifest)))
+	f.mustStart()
+	require.Equal(t, map[string]string{"0/a": "1"}, f.m.data)
+	f.rewrite(func(int) {})
+	require.NoError(t, f.a.Close())
+	require.NoError(t, f.fs.Remove("/d/appendonlydir/appendonly.aof.manifest"))
+	require.ErrorContains(t, f.start(), "appendonly.aof.2.base.aof: there is no manifest")
+}
+
 func TestAOFRewriteWhileOff(t *testing.T) {
 	f := newFixture(t, vfs.NewMem(), usual)
 	f.mustStart()
