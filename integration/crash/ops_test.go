@@ -26,8 +26,8 @@ type generator struct {
 	rnd      *rand.Rand
 	prefix   string
 	has      features
-	volatile int  // keys left to expire so far
-	log      bool // the server has an append-only file
+	volatile int    // keys left to expire so far
+	save     string // makes a file, of those that the server has; "": none is to be made
 
 	functions int    // which libraries are ours to change
 	dump      string // of a library
@@ -140,12 +140,8 @@ func (g *generator) together(units []*unit) []*unit {
 		return g.together(append(g.str(), g.inScript(all)))
 	}
 	all.wrap = "multi"
-	if g.rnd.IntN(20) == 0 { // a snapshot that begins in the middle must not have half of it
-		save := "BGSAVE"
-		if g.log {
-			save = "BGREWRITEAOF"
-		}
-		all.cmds = slices.Insert(all.cmds, g.rnd.IntN(len(all.cmds)+1), []string{save})
+	if g.save != "" && g.rnd.IntN(20) == 0 { // a snapshot that begins in the middle must not have half of it
+		all.cmds = slices.Insert(all.cmds, g.rnd.IntN(len(all.cmds)+1), []string{g.save})
 	}
 	return []*unit{all}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,13 +20,35 @@ import (
 // patience is how long the test waits for what happens soon unless it is broken.
 const patience = 60 * time.Second
 
+// binaries is where the server is built, once for all tests.
+var binaries string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "godwit-crash-bin-")
+	if err != nil {
+		panic(err)
+	}
+	binaries = dir
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
 // build makes the server as the test itself is built; GODWIT_BIN names another one, which may be redis-server.
 func build(t *testing.T) string {
 	t.Helper()
 	if bin := os.Getenv("GODWIT_BIN"); bin != "" {
 		return bin
 	}
-	bin := filepath.Join(t.TempDir(), "godwit-server")
+	bin, err := buildOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
+var buildOnce = sync.OnceValues(func() (string, error) {
+	bin := filepath.Join(binaries, "godwit-server")
 	args := []string{"build", "-o", bin}
 	if raceEnabled {
 		args = append(args, "-race")
@@ -36,10 +59,10 @@ func build(t *testing.T) string {
 	cmd := exec.Command("go", append(args, "./cmd/server")...)
 	cmd.Dir = "../.."
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build ./cmd/server: %v\n%s", err, out)
+		return "", fmt.Errorf("go build ./cmd/server: %w\n%s", err, out)
 	}
-	return bin
-}
+	return bin, nil
+})
 
 // process is a running server.
 type process struct {
