@@ -290,7 +290,7 @@ func TestLoadingAnswers(t *testing.T) {
 		return err == nil
 	})
 	c := s.dial(t)
-	for _, cmd := range []string{"PING", "GET key:1", "SET a b", "BGSAVE", "DBSIZE"} {
+	for _, cmd := range []string{"PING", "GET key:1", "SET a b", "BGSAVE", "DBSIZE", "DEBUG RELOAD", "DEBUG RELOAD NOSAVE NOFLUSH MERGE", "DEBUG LOADAOF"} {
 		v, err := c.Do(anys(strings.Fields(cmd))...)
 		require.NoError(t, err)
 		require.Equal(t, "LOADING Redis is loading the dataset in memory", v.Text(), cmd)
@@ -308,6 +308,39 @@ func TestLoadingAnswers(t *testing.T) {
 	after, err := os.ReadFile(filepath.Join(s.Dir, "dump.rdb"))
 	require.NoError(t, err)
 	require.Equal(t, before, after, "half a data set was saved")
+}
+
+// TestAppendOnlyTurnedOnWhileLoading: CONFIG SET holds although it came too early to be obeyed at once.
+func TestAppendOnlyTurnedOnWhileLoading(t *testing.T) {
+	t.Parallel()
+	godwitOnly(t) // redis-server has no log then
+	s := startServer(t, with()...)
+	do(t, s.dial(t), "DEBUG", "POPULATE", "500")
+	do(t, s.dial(t), "SAVE")
+	s.Stop()
+	port := freePort()
+	s, err := launch(s.Dir, nil, withDefaults(s.Dir, strconv.Itoa(port), with("--key-load-delay", "5000"))...)
+	require.NoError(t, err)
+	t.Cleanup(s.Stop)
+	s.Addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	eventually(t, "it accepts connections", func() bool {
+		c, err := net.Dial("tcp", s.Addr)
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+	c := s.dial(t)
+	do(t, c, "CONFIG", "SET", "appendonly", "yes")
+	require.Equal(t, "1", persistInfo(t, c, "loading"))
+	do(t, c, "CONFIG", "SET", "key-load-delay", "0")
+	eventually(t, "it is loaded", func() bool { return persistInfo(t, c, "loading") == "0" })
+	require.Equal(t, "1", persistInfo(t, c, "aof_enabled"))
+	do(t, c, "SET", "a", "1")
+	eventually(t, "the log is complete", func() bool {
+		_, err := os.Stat(filepath.Join(s.Dir, "appendonlydir", "appendonly.aof.manifest"))
+		return err == nil
+	})
 }
 
 func anys(words []string) []any {

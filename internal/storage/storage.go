@@ -58,6 +58,11 @@ func (s *Store) Open(ready func()) error {
 		}
 	}
 	s.eng.EndLoading()
+	if on := s.eng.Cfg.AppendOnly; on != logged { // CONFIG SET appendonly came meanwhile
+		if err := s.aof.Turn(on); err != nil {
+			return &StartError{"Can't turn the append-only file on: " + err.Error() + ". Exiting."}
+		}
+	}
 	ready()
 	return nil
 }
