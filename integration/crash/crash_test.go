@@ -228,15 +228,9 @@ func (c *chain) round(number int) error {
 	if err := c.health(); err != nil {
 		return fmt.Errorf("round %d: %w", number, err)
 	}
-	units := 0
-	for _, w := range c.workers {
-		if w.err != nil {
-			return fmt.Errorf("round %d: connection %d: %w", number, w.n, w.err)
-		}
-		units += len(w.history)
-	}
-	if k.err != nil {
-		return fmt.Errorf("round %d: %w", number, k.err)
+	units, err := c.loads(k)
+	if err != nil {
+		return fmt.Errorf("round %d: %w", number, err)
 	}
 	began := time.Now()
 	p, err := start(c.bin, c.dir, c.args)
@@ -257,6 +251,17 @@ func (c *chain) round(number int) error {
 		return fmt.Errorf("round %d: no prefix of the whole history: what was acknowledged at %d is not there, what was sent at %d is", number, cut.missing, cut.present)
 	}
 	return nil
+}
+
+// loads is how many units were sent, unless something went wrong but for the server's end.
+func (c *chain) loads(k *keeper) (units int, err error) {
+	for _, w := range c.workers {
+		if w.err != nil {
+			return 0, fmt.Errorf("connection %d: %w", w.n, w.err)
+		}
+		units += len(w.history)
+	}
+	return units, k.err
 }
 
 // cut is where the history ends, over all connections: nothing is missing that was acknowledged before something present was sent.
@@ -419,15 +424,7 @@ func readKey(c *respclient.Client, key string, has features) (*value, error) {
 	case "none":
 		return nil, nil
 	case "string":
-		r, err = do(c, "GET", key)
-		v.str = r.Text()
-		if r.IsNull() {
-			return nil, err
-		}
-		if err == nil && isBucket(key) {
-			err = readBucket(v)
-		}
-		return v, err
+		return readString(c, key, v)
 	case "list":
 		r, err = do(c, "LRANGE", key, 0, -1)
 		v.list = r.Strings()
@@ -465,6 +462,17 @@ func readKey(c *respclient.Client, key string, has features) (*value, error) {
 	}
 	if v.size() == 0 {
 		return nil, err
+	}
+	return v, err
+}
+
+func readString(c *respclient.Client, key string, v *value) (*value, error) {
+	r, err := do(c, "GET", key)
+	if err != nil || r.IsNull() {
+		return nil, err
+	}
+	if v.str = r.Text(); isBucket(key) {
+		err = readBucket(v)
 	}
 	return v, err
 }
