@@ -187,6 +187,15 @@ func TestReloads(t *testing.T) {
 	v, err := c.Do("DEBUG", "RELOAD", "NOFLUSH")
 	require.NoError(t, err)
 	require.Equal(t, "ERR Error trying to load the RDB dump", v.Text())
+	s = startServer(t, with()...)
+	c = s.dial(t)
+	do(t, c, "SET", "a", "1")
+	for _, how := range []string{"RELOAD NOSAVE", "LOADAOF"} { // there are no files
+		v, err := c.Do(anys(strings.Fields("DEBUG " + how))...)
+		require.NoError(t, err)
+		require.Contains(t, v.Text(), "ERR Error trying to load the ")
+		require.EqualValues(t, 1, do(t, c, "DBSIZE").Int)
+	}
 }
 
 // TestSnapshotIsOneMoment: numbers are written one after the other over a few keys while a snapshot is made; it must hold exactly what was there
@@ -281,7 +290,7 @@ func TestLoadingAnswers(t *testing.T) {
 		return err == nil
 	})
 	c := s.dial(t)
-	for _, cmd := range []string{"PING", "GET key:1", "SET a b", "BGSAVE", "DBSIZE"} {
+	for _, cmd := range []string{"PING", "GET key:1", "SET a b", "BGSAVE", "DBSIZE", "DEBUG RELOAD", "DEBUG RELOAD NOSAVE NOFLUSH MERGE", "DEBUG LOADAOF"} {
 		v, err := c.Do(anys(strings.Fields(cmd))...)
 		require.NoError(t, err)
 		require.Equal(t, "LOADING Redis is loading the dataset in memory", v.Text(), cmd)
@@ -299,6 +308,38 @@ func TestLoadingAnswers(t *testing.T) {
 	after, err := os.ReadFile(filepath.Join(s.Dir, "dump.rdb"))
 	require.NoError(t, err)
 	require.Equal(t, before, after, "half a data set was saved")
+}
+
+// TestAppendOnlyTurnedOnWhileLoading: CONFIG SET holds although it came too early to be obeyed at once.
+func TestAppendOnlyTurnedOnWhileLoading(t *testing.T) {
+	t.Parallel()
+	godwitOnly(t) // redis-server has no log then
+	s := startServer(t, with()...)
+	do(t, s.dial(t), "DEBUG", "POPULATE", "200")
+	do(t, s.dial(t), "SAVE")
+	s.Stop()
+	port := freePort()
+	s, err := launch(s.Dir, nil, withDefaults(s.Dir, strconv.Itoa(port), with("--key-load-delay", "2000"))...)
+	require.NoError(t, err)
+	t.Cleanup(s.Stop)
+	s.Addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	eventually(t, "it accepts connections", func() bool {
+		c, err := net.Dial("tcp", s.Addr)
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+	c := s.dial(t)
+	do(t, c, "CONFIG", "SET", "appendonly", "yes")
+	require.Equal(t, "1", persistInfo(t, c, "loading"))
+	eventually(t, "it is loaded", func() bool { return persistInfo(t, c, "loading") == "0" })
+	require.Equal(t, "1", persistInfo(t, c, "aof_enabled"))
+	do(t, c, "SET", "a", "1")
+	eventually(t, "the log is complete", func() bool {
+		_, err := os.Stat(filepath.Join(s.Dir, "appendonlydir", "appendonly.aof.manifest"))
+		return err == nil
+	})
 }
 
 func anys(words []string) []any {
@@ -325,6 +366,7 @@ func TestCorruptSnapshot(t *testing.T) {
 		name string
 		file []byte
 	}{
+		{"empty", []byte{}}, // no save leaves it so: a copy that failed, or a disk that was full
 		{"torn", good[:len(good)/2]},
 		{"flipped", append(append(append([]byte(nil), good[:len(good)/2]...), good[len(good)/2]^4), good[len(good)/2+1:]...)},
 		{"checksum", append(append([]byte(nil), good[:len(good)-1]...), good[len(good)-1]^1)},

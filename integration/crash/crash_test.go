@@ -54,7 +54,7 @@ type chain struct {
 	p       *process
 	has     features
 	workers []*worker
-	spoil   func() // damages the files after the kill: see TestSeesLoss
+	spoil   func() // damages the files after the kill, which no rewrite has changed: see TestSeesLoss
 }
 
 // TestCrash: under appendfsync always no acknowledged write is lost; under everysec none older than two seconds; without AOF none that is older
@@ -87,10 +87,8 @@ func (c *chain) run(n, first int) error {
 	if c.p, err = start(c.bin, c.dir, c.args); err == nil {
 		c.has, err = c.p.probe()
 	}
-	for i := range workers {
-		w := &worker{n: i, db: i % 3, base: state{}}
-		w.gen = &generator{rnd: rand.New(rand.NewPCG(c.rnd.Uint64(), 0)), prefix: fmt.Sprintf("c%d:", i), has: c.has, log: c.policy.name != "dumps"}
-		c.workers = append(c.workers, w)
+	if err == nil {
+		err = c.hire()
 	}
 	for i := 0; i < n && err == nil; i++ {
 		if err = c.round(first + i); err == nil {
@@ -105,6 +103,49 @@ func (c *chain) run(n, first int) error {
 		return err
 	}
 	return fmt.Errorf("policy %s, %v, files in %s: %w", c.policy.name, c.args, c.dir, err)
+}
+
+// hire makes the connections' loads. Libraries of functions are the server's, so either one of them has them all, or each its own.
+func (c *chain) hire() error {
+	flushes := c.rnd.IntN(2) == 0
+	for i := range workers {
+		w := &worker{n: i, db: i % 3, base: state{}}
+		w.gen = &generator{rnd: rand.New(rand.NewPCG(c.rnd.Uint64(), 0)), prefix: fmt.Sprintf("c%d:", i), has: c.has}
+		if c.spoil == nil {
+			w.gen.save = "BGREWRITEAOF"
+			if c.policy.name == "dumps" {
+				w.gen.save = "BGSAVE"
+			}
+		}
+		switch {
+		case !c.has.functions:
+		case !flushes:
+			w.gen.functions = ownFunctions
+		case i == 0:
+			w.gen.functions = allFunctions
+		}
+		c.workers = append(c.workers, w)
+	}
+	if !c.has.functions {
+		return nil
+	}
+	// On a server of its own: what it does must not be part of the history.
+	p, err := start(c.bin, c.t.TempDir(), []string{"--save", ""})
+	if err != nil {
+		return err
+	}
+	defer p.kill()
+	conn, err := p.dial()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	for _, w := range c.workers {
+		if err := w.gen.prepare(conn); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // TestSeesLoss: the test finds what it is there to find. Cutting off the end of the log after the kill loses what was acknowledged.
@@ -131,12 +172,14 @@ func TestSeesLoss(t *testing.T) {
 // configure chooses the options that should not matter.
 func (c *chain) configure() {
 	yesno := func() string { return []string{"yes", "no"}[c.rnd.IntN(2)] }
-	c.args = append([]string{}, c.policy.args...)
+	c.args = append([]string{"--enable-debug-command", "yes"}, c.policy.args...) // DIGEST-VALUE
 	for _, o := range []string{"aof-use-rdb-preamble", "aof-timestamp-enabled", "rdbcompression", "no-appendfsync-on-rewrite"} {
 		c.args = append(c.args, "--"+o, yesno())
 	}
 	c.args = append(c.args, "--io-threads", strconv.Itoa(1+2*c.rnd.IntN(2)))
-	c.args = append(c.args, "--auto-aof-rewrite-min-size", strconv.Itoa(64<<10<<c.rnd.IntN(6)), "--auto-aof-rewrite-percentage", "50")
+	if c.spoil == nil {
+		c.args = append(c.args, "--auto-aof-rewrite-min-size", strconv.Itoa(64<<10<<c.rnd.IntN(6)), "--auto-aof-rewrite-percentage", "50")
+	}
 	if c.rnd.IntN(2) == 0 {
 		c.args = append(c.args, "--rdb-key-save-delay", strconv.Itoa(c.rnd.IntN(300)))
 	}
@@ -157,7 +200,9 @@ func (c *chain) round(number int) error {
 	for _, w := range c.workers {
 		wg.Go(func() { w.run(c.p, killed) })
 	}
-	wg.Go(func() { k.run(c.p, killed) })
+	if c.spoil == nil {
+		wg.Go(func() { k.run(c.p, killed) })
+	}
 	lasts := time.Duration(50+c.rnd.IntN(700)) * time.Millisecond
 	if c.policy.name == "everysec" && c.rnd.IntN(3) == 0 {
 		lasts += 2 * time.Second
@@ -175,6 +220,7 @@ func (c *chain) round(number int) error {
 	default:
 	}
 	c.p.kill()
+	died := time.Now().UnixMilli()
 	wg.Wait()
 	if c.spoil != nil {
 		c.spoil()
@@ -182,15 +228,9 @@ func (c *chain) round(number int) error {
 	if err := c.health(); err != nil {
 		return fmt.Errorf("round %d: %w", number, err)
 	}
-	units := 0
-	for _, w := range c.workers {
-		if w.err != nil {
-			return fmt.Errorf("round %d: connection %d: %w", number, w.n, w.err)
-		}
-		units += len(w.history)
-	}
-	if k.err != nil {
-		return fmt.Errorf("round %d: %w", number, k.err)
+	units, err := c.loads(k)
+	if err != nil {
+		return fmt.Errorf("round %d: %w", number, err)
 	}
 	began := time.Now()
 	p, err := start(c.bin, c.dir, c.args)
@@ -203,7 +243,7 @@ func (c *chain) round(number int) error {
 	}
 	cut := cut{missing: math.MaxInt64}
 	for _, w := range c.workers {
-		if err := c.check(w, at, k.floor, &cut); err != nil {
+		if err := c.check(w, at, died, k.floor, &cut); err != nil {
 			return fmt.Errorf("round %d: connection %d: %w", number, w.n, err)
 		}
 	}
@@ -211,6 +251,17 @@ func (c *chain) round(number int) error {
 		return fmt.Errorf("round %d: no prefix of the whole history: what was acknowledged at %d is not there, what was sent at %d is", number, cut.missing, cut.present)
 	}
 	return nil
+}
+
+// loads is how many units were sent, unless something went wrong but for the server's end.
+func (c *chain) loads(k *keeper) (units int, err error) {
+	for _, w := range c.workers {
+		if w.err != nil {
+			return 0, fmt.Errorf("connection %d: %w", w.n, w.err)
+		}
+		units += len(w.history)
+	}
+	return units, k.err
 }
 
 // cut is where the history ends, over all connections: nothing is missing that was acknowledged before something present was sent.
@@ -229,7 +280,7 @@ func (c *cut) add(history []*unit, n int, killed int64) {
 }
 
 // check finds the prefix of w's history that the server holds, and makes it the base of the next round.
-func (c *chain) check(w *worker, killed, floor int64, cut *cut) error {
+func (c *chain) check(w *worker, killed, died, floor int64, cut *cut) error {
 	conn, err := c.p.dial()
 	if err != nil {
 		return err
@@ -254,7 +305,7 @@ func (c *chain) check(w *worker, killed, floor int64, cut *cut) error {
 	must := 0
 	for i, u := range w.history {
 		if u.acked == 0 {
-			u.acked = killed
+			u.acked = died
 		} else if c.policy.mustHave(u.acked, killed, floor) {
 			must = i + 1
 		}
@@ -317,7 +368,7 @@ func (w *worker) rebase(s, have state, mark int64) {
 		if h := have[key]; h == nil {
 			delete(s, key)
 		} else {
-			v.expiry = h.expiry
+			v.expiry, v.tat = h.expiry, h.tat
 		}
 	}
 	w.base, w.marks, w.history = s, mark, nil
@@ -329,6 +380,11 @@ func read(c *respclient.Client, db int, prefix string, has features) (state, err
 		return nil, err
 	}
 	out := state{}
+	if has.functions {
+		if err := readLibraries(c, prefix, out); err != nil {
+			return nil, err
+		}
+	}
 	for cursor := "0"; ; {
 		v, err := do(c, "SCAN", cursor, "MATCH", prefix+"*", "COUNT", 1000)
 		if err != nil {
@@ -368,12 +424,7 @@ func readKey(c *respclient.Client, key string, has features) (*value, error) {
 	case "none":
 		return nil, nil
 	case "string":
-		r, err = do(c, "GET", key)
-		v.str = r.Text()
-		if r.IsNull() {
-			return nil, err
-		}
-		return v, err
+		return readString(c, key, v)
 	case "list":
 		r, err = do(c, "LRANGE", key, 0, -1)
 		v.list = r.Strings()
@@ -403,11 +454,38 @@ func readKey(c *respclient.Client, key string, has features) (*value, error) {
 		if err == nil && has.fieldTTL && len(v.hash) > 0 {
 			err = readDeadlines(c, key, v)
 		}
+	default:
+		if _, known := sketchKinds[v.kind]; !known {
+			return nil, fmt.Errorf("%s is a %s", key, v.kind)
+		}
+		err = readDigest(c, key, v)
 	}
 	if v.size() == 0 {
 		return nil, err
 	}
 	return v, err
+}
+
+func readString(c *respclient.Client, key string, v *value) (*value, error) {
+	r, err := do(c, "GET", key)
+	if err != nil || r.IsNull() {
+		return nil, err
+	}
+	if v.str = r.Text(); isBucket(key) {
+		err = readBucket(v)
+	}
+	return v, err
+}
+
+func readDigest(c *respclient.Client, key string, v *value) error {
+	r, err := do(c, "DEBUG", "DIGEST-VALUE", key)
+	if err != nil || len(r.Elems) != 1 {
+		return fmt.Errorf("DEBUG DIGEST-VALUE: %v, %w", r, err)
+	}
+	if v.str = r.Elems[0].Text(); v.expiry != (expiry{}) {
+		v.str, err = withoutDeadline(v.str)
+	}
+	return err
 }
 
 func readDeadlines(c *respclient.Client, key string, v *value) error {

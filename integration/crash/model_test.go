@@ -23,7 +23,11 @@ type value struct {
 	hash   map[string]field
 	set    map[string]bool
 	zset   map[string]float64
+	sketch *sketch // in the model; what was read of one is its digest, in str
 	expiry expiry
+
+	tat      expiry // of a limiter: its arrival time in Unix ns
+	admitted int    // … and how much was let through since it was empty
 }
 
 type field struct {
@@ -38,6 +42,7 @@ type expiry struct{ from, to int64 }
 func (v *value) clone() *value {
 	w := *v
 	w.list, w.hash, w.set, w.zset = slices.Clone(v.list), maps.Clone(v.hash), maps.Clone(v.set), maps.Clone(v.zset)
+	w.sketch = v.sketch.clone()
 	return &w
 }
 
@@ -61,7 +66,7 @@ func (s state) get(key, kind string) *value {
 
 // tidy removes the key when its collection is empty.
 func (s state) tidy(key string) {
-	if v := s[key]; v != nil && v.kind != "string" && v.size() == 0 {
+	if v := s[key]; v != nil && v.size() == 0 {
 		delete(s, key)
 	}
 }
@@ -74,16 +79,23 @@ func (v *value) size() int {
 		return len(v.hash)
 	case "set", bloom:
 		return len(v.set)
+	case "zset":
+		return len(v.zset)
 	}
-	return len(v.zset)
+	return 1 // never empty
 }
 
 // text is all of a value but when it expires, in one order.
 func (v *value) text(now int64) string {
 	var parts []string
+	if v.sketch != nil {
+		return v.kind + " " + strconv.Quote(v.sketch.digest(sketchKinds[v.kind]))
+	}
 	switch v.kind {
-	case "string":
-		return "string " + strconv.Quote(v.str)
+	default:
+		return v.kind + " " + strconv.Quote(v.str)
+	case cellKind:
+		return v.kind // the time is compared by itself
 	case "list":
 		return fmt.Sprintf("list %q", v.list)
 	case "hash":
@@ -118,6 +130,8 @@ func differences(want, have state, from, to int64) []string {
 			out = append(out, fmt.Sprintf("%s is there, but expired %d ms before: %v", key, from-w.expiry.to, w.expiry))
 		case h.expiry.from < w.expiry.from || h.expiry.to > w.expiry.to:
 			out = append(out, fmt.Sprintf("%s expires at %d, not at %v", key, h.expiry.from, w.expiry))
+		case h.tat.from < w.tat.from || h.tat.to > w.tat.to:
+			out = append(out, fmt.Sprintf("%s has the arrival time %d, not %v", key, h.tat.from, w.tat))
 		case h.text(to) != w.text(to):
 			out = append(out, fmt.Sprintf("%s is %s, not %s", key, short(h.text(to)), short(w.text(to))))
 		}

@@ -14,7 +14,7 @@ import (
 type unit struct {
 	cmds  [][]string
 	apply func(s state)
-	wrap  string // "": one command; "multi", "script"
+	wrap  string // "": one command, which may be a script; "multi"
 	sent  int64  // Unix ms before it was sent
 	acked int64  // Unix ms after its last reply; 0: none came before the crash
 	mark  int64  // this is the unit that sets the mark to this number
@@ -26,12 +26,16 @@ type generator struct {
 	rnd      *rand.Rand
 	prefix   string
 	has      features
-	volatile int  // keys left to expire so far
-	log      bool // the server has an append-only file
+	volatile int    // keys left to expire so far
+	save     string // makes a file, of those that the server has; "": none is to be made
+
+	functions int    // which libraries are ours to change
+	dump      string // of a library
+	sha       string // of the script that the server has
 }
 
 // features are what the server can do that not every server can.
-type features struct{ multi, script, fieldTTL, bloom bool }
+type features struct{ multi, script, fieldTTL, bloom, geo, functions, cuckoo, cms, topk, tdigest, throttle bool }
 
 func (g *generator) key(kind string) string {
 	return g.prefix + kind + strconv.Itoa(g.rnd.IntN(6))
@@ -85,42 +89,59 @@ func one(apply func(s state), args ...string) []*unit {
 
 // next is an operation: one unit, or two that belong together for the generator only.
 func (g *generator) next() []*unit {
-	makers := []func() []*unit{g.str, g.str, g.number, g.hll, g.list, g.list, g.hash, g.hash, g.set, g.set, g.zset, g.zset, g.generic, g.generic, g.expiring}
-	if g.has.bloom {
-		makers = slices.Insert(makers, 0, g.bloom)
-	}
+	makers := g.makers()
 	units := makers[g.rnd.IntN(len(makers))]()
 	if g.rnd.IntN(8) == 0 && (g.has.multi || g.has.script) {
 		for range g.rnd.IntN(4) {
-			units = append(units, makers[g.rnd.IntN(len(makers)-1)]()...) // not expiring: its times are those of its own reply
+			units = append(units, makers[g.rnd.IntN(len(makers))]()...)
 		}
 		return g.together(units)
 	}
 	return units
 }
 
+// makers are the operations that the server knows, the usual ones more than once.
+func (g *generator) makers() []func() []*unit {
+	all := []func() []*unit{g.str, g.str, g.number, g.hll, g.list, g.list, g.hash, g.hash, g.set, g.set, g.zset, g.zset, g.generic, g.generic, g.expiring}
+	for _, m := range []struct {
+		has  bool
+		make func() []*unit
+	}{
+		{g.has.bloom, g.bloom}, {g.has.geo, g.geo}, {g.has.cuckoo, g.cuckoo}, {g.has.cms, g.cms}, {g.has.topk, g.topk}, {g.has.tdigest, g.tdigest},
+		{g.has.throttle, g.throttle}, {g.functions != noFunctions && g.rnd.IntN(2) == 0, g.function},
+	} {
+		if m.has {
+			all = append(all, m.make)
+		}
+	}
+	return all
+}
+
 // together makes one unit of several.
 func (g *generator) together(units []*unit) []*unit {
-	all := &unit{wrap: "multi", apply: func(s state) {
+	all := &unit{}
+	all.apply = func(s state) {
 		for _, u := range units {
+			u.sent, u.acked = all.sent, all.acked
 			u.apply(s)
 		}
-	}}
-	if !g.has.multi || g.has.script && g.rnd.IntN(2) == 0 {
-		all.wrap = "script"
 	}
+	scripts := g.has.script
 	for _, u := range units {
-		if u.sent < 0 {
-			return []*unit{u} // relative deadlines need a reply of their own
-		}
 		all.cmds = append(all.cmds, u.cmds...)
+		scripts = scripts && !slices.ContainsFunc(u.cmds, outsideOnly)
 	}
-	if all.wrap == "multi" && g.rnd.IntN(20) == 0 { // a snapshot that begins in the middle must not have half of it
-		save := "BGSAVE"
-		if g.log {
-			save = "BGREWRITEAOF"
-		}
-		all.cmds = slices.Insert(all.cmds, g.rnd.IntN(len(all.cmds)+1), []string{save})
+	switch {
+	case scripts && (!g.has.multi || g.rnd.IntN(2) == 0):
+		return []*unit{g.inScript(all)}
+	case !g.has.multi:
+		return units
+	case scripts && g.rnd.IntN(4) == 0: // a script in a transaction
+		return g.together(append(g.str(), g.inScript(all)))
+	}
+	all.wrap = "multi"
+	if g.save != "" && g.rnd.IntN(20) == 0 { // a snapshot that begins in the middle must not have half of it
+		all.cmds = slices.Insert(all.cmds, g.rnd.IntN(len(all.cmds)+1), []string{g.save})
 	}
 	return []*unit{all}
 }
@@ -441,10 +462,11 @@ func (s state) zpop(k string, n int) {
 }
 
 func (g *generator) generic() []*unit {
-	kind := string("slhtz"[g.rnd.IntN(5)])
-	if g.has.bloom && g.rnd.IntN(6) == 0 {
-		kind = "b"
+	kinds := []string{"s", "l", "h", "t", "z"}
+	if g.rnd.IntN(3) == 0 {
+		kinds = []string{"y", "b", "geo", "cf", "cms", "top", "td", "tm", "cell"}
 	}
+	kind := kinds[g.rnd.IntN(len(kinds))]
 	k, k2 := g.key(kind), g.key(kind)
 	at := g.far()
 	switch g.rnd.IntN(8) {
@@ -494,7 +516,7 @@ func (g *generator) expiring() []*unit {
 	atText := strconv.FormatInt(at, 10)
 	switch g.rnd.IntN(4) {
 	case 0: // the server reads its clock some time before the reply
-		u := &unit{cmds: [][]string{{"SET", k, v, "PX", strconv.FormatInt(ms, 10)}}, sent: -1}
+		u := &unit{cmds: [][]string{{"SET", k, v, "PX", strconv.FormatInt(ms, 10)}}}
 		u.apply = func(s state) {
 			x := s.get(k, "string")
 			x.str, x.expiry = v, expiry{u.sent + ms, u.acked + ms}

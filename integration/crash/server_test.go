@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,13 +20,35 @@ import (
 // patience is how long the test waits for what happens soon unless it is broken.
 const patience = 60 * time.Second
 
+// binaries is where the server is built, once for all tests.
+var binaries string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "godwit-crash-bin-")
+	if err != nil {
+		panic(err)
+	}
+	binaries = dir
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
 // build makes the server as the test itself is built; GODWIT_BIN names another one, which may be redis-server.
 func build(t *testing.T) string {
 	t.Helper()
 	if bin := os.Getenv("GODWIT_BIN"); bin != "" {
 		return bin
 	}
-	bin := filepath.Join(t.TempDir(), "godwit-server")
+	bin, err := buildOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
+var buildOnce = sync.OnceValues(func() (string, error) {
+	bin := filepath.Join(binaries, "godwit-server")
 	args := []string{"build", "-o", bin}
 	if raceEnabled {
 		args = append(args, "-race")
@@ -36,10 +59,10 @@ func build(t *testing.T) string {
 	cmd := exec.Command("go", append(args, "./cmd/server")...)
 	cmd.Dir = "../.."
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build ./cmd/server: %v\n%s", err, out)
+		return "", fmt.Errorf("go build ./cmd/server: %w\n%s", err, out)
 	}
-	return bin
-}
+	return bin, nil
+})
 
 // process is a running server.
 type process struct {
@@ -163,10 +186,13 @@ func (p *process) probe() (features, error) {
 		return features{}, err
 	}
 	defer c.Close()
-	v, err := do(c, "COMMAND", "INFO", "multi", "eval", "hpexpireat", "bf.insert")
-	if err != nil || len(v.Elems) != 4 {
+	names := []any{"COMMAND", "INFO", "multi", "eval", "hpexpireat", "bf.insert", "geosearchstore", "function", "cf.insertnx", "cms.incrby", "topk.add",
+		"tdigest.add", "cl.throttle"}
+	v, err := do(c, names...)
+	if err != nil || len(v.Elems) != len(names)-2 {
 		return features{}, fmt.Errorf("COMMAND INFO: %v, %w", v, err)
 	}
 	known := func(i int) bool { return len(v.Elems[i].Elems) > 0 }
-	return features{multi: known(0), script: known(1), fieldTTL: known(2), bloom: known(3)}, nil
+	return features{multi: known(0), script: known(1), fieldTTL: known(2), bloom: known(3), geo: known(4), functions: known(5),
+		cuckoo: known(6), cms: known(7), topk: known(8), tdigest: known(9), throttle: known(10)}, nil
 }

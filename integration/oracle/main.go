@@ -39,7 +39,7 @@ type settings struct {
 
 func parseFlags(args []string) (settings, error) {
 	var s settings
-	var families, only, without string
+	var families, only, without, rounds string
 	fs := flag.NewFlagSet("oracle", flag.ContinueOnError)
 	fs.IntVar(&s.N, "n", 100_000, "commands to send")
 	fs.Uint64Var(&s.Seed, "seed", uint64(time.Now().UnixNano()%1e9), "seed of the streams")
@@ -52,6 +52,7 @@ func parseFlags(args []string) (settings, error) {
 	fs.StringVar(&families, "families", "", "command groups, comma separated (connection,string,bitmap,generic,server,…); empty: all")
 	fs.StringVar(&only, "only", "", "commands, comma separated; empty: all")
 	fs.StringVar(&without, "without", "", "commands to leave out, comma separated")
+	fs.StringVar(&rounds, "rounds", "", "kinds of rounds, comma separated ("+strings.Join(diff.Kinds(), ",")+"); empty: all, mostly plain")
 	fs.BoolVar(&s.RefDocs, "refdocs", false, "generate from redis's COMMAND DOCS alone, as if Godwit had every command")
 	fs.IntVar(&s.MaxFinds, "max", 20, "stop after that many classes of differences")
 	fs.IntVar(&s.Shrinks, "shrinks", 400, "replays that shrinking one stream may cost")
@@ -65,8 +66,9 @@ func parseFlags(args []string) (settings, error) {
 		return s, err
 	}
 	s.Options.Families, s.Only, s.Without = list(families), list(only), list(without)
+	s.Gen.Kinds = list(rounds)
 	s.Log = os.Stderr
-	return s, nil
+	return s, diff.CheckKinds(s.Gen.Kinds)
 }
 
 func list(s string) []string {

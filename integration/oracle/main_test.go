@@ -60,7 +60,7 @@ func runSession(t *testing.T, ref, tested *diff.Server, o diff.Options) *diff.Se
 	if o.Round == 0 {
 		o.Round = 5000
 	}
-	o.Gen = diff.GenConfig{Keys: 10, Clients: 4, DBs: 3}
+	o.Gen = diff.GenConfig{Keys: 10, Clients: 4, DBs: 3, Kinds: o.Gen.Kinds}
 	o.MaxFinds, o.Shrinks = max(o.MaxFinds, 1), 200
 	s, err := diff.NewSession(ref, tested, knownRules(t), o)
 	if err != nil {
@@ -142,17 +142,23 @@ func TestFindsWhatDiffers(t *testing.T) {
 		only        string
 		args        []string
 		old, new    string
+		kind        string
 	}{
 		{name: "reply", class: "reply of incr", longest: 2, only: "incr,set,get,append", old: "$4\r\nINCR\r\n", new: "$4\r\nDECR\r\n"},
 		{name: "state", class: "state:", longest: 2, only: "setnx,msetnx,setex", old: "\r\nfoobar\r\n", new: "\r\nfoobaz\r\n"},
 		{name: "limit", class: "reply of select", longest: 1, only: "select,get,set", args: []string{"--databases", "2"}},
+		{name: "message", class: "heard after", longest: 4, kind: "messages", old: "\r\nm\r\n", new: "\r\nn\r\n"},
+		{name: "event", class: "heard after", longest: 5, kind: "messages", old: "\r\nKEA", new: "\r\nKEx"},
+		{name: "invalidation", longest: 6, kind: "caching", old: "NOLOOP", new: "OPTOUT"},
+		{name: "rule", class: "acl", longest: 4, kind: "users", old: "~a*", new: "~A*"},
+		{name: "library", longest: 3, kind: "functions", old: "return keys", new: "return args"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ref, tested := start(t, "redis-server", c.args...)
 			if c.old != "" {
 				tested = diff.AttachServer("tested", lyingProxy(t, tested.Addr, c.old, c.new))
 			}
-			s := runSession(t, ref, tested, diff.Options{N: 20_000, Seed: *seed, Only: list(c.only), Save: t.TempDir()})
+			s := runSession(t, ref, tested, diff.Options{N: 20_000, Seed: *seed, Only: list(c.only), Save: t.TempDir(), Gen: diff.GenConfig{Kinds: list(c.kind)}})
 			if len(s.Findings) == 0 {
 				t.Fatalf("nothing found:\n%s", report(s))
 			}

@@ -108,6 +108,7 @@ func (u *User) apply(rule string) error {
 		u.sanitize = "sanitize-payload"
 	case "clearselectors":
 		u.selectors = u.selectors[:1]
+	case "": // says nothing, as an argument of its own
 	default:
 		return u.applyPrefixed(rule)
 	}
@@ -115,9 +116,6 @@ func (u *User) apply(rule string) error {
 }
 
 func (u *User) applyPrefixed(rule string) error {
-	if rule == "" {
-		return ErrSyntax
-	}
 	switch rule[0] {
 	case '>':
 		u.addPassword(HashPassword([]byte(rule[1:])))
@@ -184,7 +182,7 @@ func (u *User) addSelector(rule string) error {
 }
 
 // Merge joins the words of rules that were split at spaces within parentheses again, as the arguments of ACL SETUSER and the lines of files come. bad
-// is the word whose parenthesis does not end.
+// is the word with the parenthesis that does not end.
 func Merge(split []string) (rules []string, bad string, ok bool) {
 	open := ""
 	for _, w := range split {
@@ -192,17 +190,17 @@ func Merge(split []string) (rules []string, bad string, ok bool) {
 		case open != "":
 			open += " " + w
 		case strings.HasPrefix(w, "("):
-			open = w
+			open, bad = w, w
 		default:
 			rules = append(rules, w)
 			continue
 		}
 		if strings.HasSuffix(w, ")") {
 			rules = append(rules, open)
-			open = ""
+			open, bad = "", ""
 		}
 	}
-	return rules, open, open == ""
+	return rules, bad, open == ""
 }
 
 // Flags are the user's flags as ACL GETUSER shows them.

@@ -87,8 +87,9 @@ const (
 	MaxError = 0.25
 	// maxProbes is more than the probes for the smallest error that a float64 can say.
 	maxProbes = 1100
-	// maxBits is the most bits of a link.
-	maxBits = 1 << 46
+	// maxBits is the most bits of a link, maxLinks the most links: the bytes of all of them fit an int64.
+	maxBits  = 1 << 46
+	maxLinks = math.MaxUint16
 )
 
 // What can go wrong.
@@ -225,7 +226,7 @@ func CheckHeader(head []byte) error {
 		return ErrInvalid
 	}
 	n, opt := links(head), options(head)
-	if n == 0 || n != (len(head)-HeadLen)/LinkLen || growth(head) > math.MaxInt32 || growth(head) == 0 && opt&optNoScaling == 0 {
+	if n == 0 || n > maxLinks || n != (len(head)-HeadLen)/LinkLen || growth(head) > math.MaxInt32 || growth(head) == 0 && opt&optNoScaling == 0 {
 		return ErrInvalid
 	}
 	if opt&^redisOptions != 0 && (opt&^ourOptions != 0 || opt&optMurmur3 == 0) {

@@ -288,6 +288,21 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
+// TestTooManyLinks: a header from outside may not have so many links that their bytes, added up, overflow.
+func TestTooManyLinks(t *testing.T) {
+	link := link{bits: maxBits, capacity: 1, err: 0.01, perItem: 10, probes: 7}
+	head := make([]byte, HeadLen, HeadLen+(maxLinks+1)*LinkLen)
+	binary.LittleEndian.PutUint32(head[12:], ourOptions)
+	for range maxLinks {
+		head = append(head, make([]byte, LinkLen)...)
+		link.put(head[len(head)-LinkLen:])
+	}
+	binary.LittleEndian.PutUint32(head[8:], maxLinks)
+	require.NoError(t, CheckHeader(head))
+	require.Equal(t, uint64(maxLinks*(maxBits/8)), Bytes(head))
+	require.ErrorIs(t, CheckHeader(appendLink(head, link)), ErrInvalid)
+}
+
 func TestDebugRate(t *testing.T) {
 	for _, f := range []float64{0.005, 0.00125, 1.5625e-05, 0.25, 1e-10, 0.000123456789, 0.1} {
 		require.Equal(t, fmt.Sprintf("%.6g", f), string(AppendRate(nil, f)))

@@ -70,7 +70,7 @@ func Scales(head []byte) bool { return options(head)&optNoScaling == 0 }
 func NextLink(head []byte) (grown []byte, bytes uint64, err error) {
 	n, opt := links(head), options(head)
 	last := linkAt(head, n-1)
-	if n >= math.MaxUint16 || last.capacity > math.MaxUint64/uint64(growth(head)) {
+	if n >= maxLinks || last.capacity > math.MaxUint64/uint64(growth(head)) {
 		return nil, 0, ErrSize
 	}
 	e := last.err / 2

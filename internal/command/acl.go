@@ -202,9 +202,9 @@ func aclDryrunCmd(c *engine.Ctx) {
 	case acl.DeniedCommand:
 		c.BulkString("This user has no permissions to run the '" + cmd.FullName() + "' command")
 	case acl.DeniedKey:
-		c.BulkString("This user has no permissions to access the '" + string(argv[pos]) + "' key")
+		c.BulkString("This user has no permissions to access the '" + cString(argv[pos], len(argv[pos])) + "' key")
 	case acl.DeniedChannel:
-		c.BulkString("This user has no permissions to access the '" + string(argv[pos]) + "' channel")
+		c.BulkString("This user has no permissions to access the '" + cString(argv[pos], len(argv[pos])) + "' channel")
 	default:
 		c.OK()
 	}

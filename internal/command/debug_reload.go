@@ -14,6 +14,10 @@ func debugReloads() []debugSub {
 }
 
 func debugReload(c *engine.Ctx) {
+	if c.E.Loading() { // it would save, or add to, half a data set
+		c.Err(engine.ErrLoading)
+		return
+	}
 	save, empty, from := true, true, engine.FromSnapshot
 	for _, a := range c.Args[2:] {
 		switch {
@@ -41,6 +45,10 @@ func debugReload(c *engine.Ctx) {
 }
 
 func debugLoadAOF(c *engine.Ctx) {
+	if c.E.Loading() {
+		c.Err(engine.ErrLoading)
+		return
+	}
 	if c.E.Reload(engine.FromAppendOnly, true) != nil {
 		c.Err("ERR Error trying to load the append-only files")
 		return

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"strings"
+
 	"godwit/internal/engine"
 	"godwit/internal/object"
 	"godwit/internal/resp"
@@ -99,7 +101,7 @@ func functionLoadCmd(c *engine.Ctx) {
 	options, code := c.Args[2:len(c.Args)-1], c.Args[len(c.Args)-1]
 	for _, o := range options {
 		if !is(o, "replace") {
-			c.Err("ERR Unknown option given: " + string(o))
+			c.Err("ERR Unknown option given: " + cString(o, len(o)))
 			return
 		}
 	}
@@ -135,6 +137,9 @@ func functionFlushCmd(c *engine.Ctx) {
 	c.OK()
 }
 
+// lineBreaks makes spaces of line breaks, also of those at the end, which an error otherwise loses.
+var lineBreaks = strings.NewReplacer("\r", " ", "\n", " ")
+
 func functionListCmd(c *engine.Ctx) {
 	var pattern []byte
 	code := false
@@ -149,7 +154,7 @@ func functionListCmd(c *engine.Ctx) {
 			}
 			pattern = c.Args[i]
 		default:
-			c.Err("ERR Unknown argument " + string(a))
+			c.Err("ERR Unknown argument " + lineBreaks.Replace(cString(a, len(a))))
 			return
 		}
 	}

@@ -10,6 +10,9 @@ const (
 	compactAt = 0.10
 	// compactBudget is how many fingerprints a deletion may look at to compact the newest sub-filter: about a millisecond's worth.
 	compactBudget = 1 << 15
+	// emptyPerLook is how many bytes of free slots cost as much to pass over as a fingerprint to look at. So sub-filters of 8 MiB and more are left to
+	// CF.COMPACT: a deletion would take too long to find out that there is nothing in them.
+	emptyPerLook = 256
 )
 
 // Compact moves all fingerprints that find a place there to earlier sub-filters and removes the newest ones that are empty then. It is O(memory).
@@ -20,14 +23,17 @@ func (f *Filter) Compact() {
 	f.Deletes = 0
 }
 
-// compact does so from the newest sub-filter on until one cannot be removed, or the budget of fingerprints is used up.
+// compact does so from the newest sub-filter on until one cannot be removed, or the budget is used up.
 func (f *Filter) compact(budget int) {
-	for i := f.Mem.Blocks() - 1; i > 0 && budget > 0; i-- {
-		moved, empty := f.empty(i, budget)
+	for i := f.Mem.Blocks() - 1; i > 0; i-- {
+		if budget -= len(f.Mem.Block(i)) / emptyPerLook; budget <= 0 {
+			return
+		}
+		looked, empty := f.empty(i, budget)
 		if !empty {
 			return
 		}
-		budget -= moved
+		budget -= looked
 	}
 }
 

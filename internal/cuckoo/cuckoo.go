@@ -106,7 +106,7 @@ func powerOfTwo(n uint64) uint64 {
 
 // Valid reports whether the numbers can be those of a filter with n sub-filters.
 func (f *Filter) Valid(n uint64) bool {
-	return f.BucketSize >= 1 && f.BucketSize <= MaxBucketSize && f.MaxIterations >= 1 && f.Expansion <= MaxExpansion &&
+	return f.BucketSize >= 1 && f.BucketSize <= MaxBucketSize && f.MaxIterations >= 1 && f.Expansion <= MaxExpansion && f.Expansion&(f.Expansion-1) == 0 &&
 		n >= 1 && n <= MaxFilters && (n == 1 || f.Expansion > 0) &&
 		f.Buckets >= 1 && f.Buckets <= MaxBuckets && f.Buckets&(f.Buckets-1) == 0
 }

@@ -1,6 +1,7 @@
 package cuckoo
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"strconv"
@@ -187,6 +188,27 @@ func TestFalsePositives(t *testing.T) {
 	}
 }
 
+// TestLargeIsNotCompacted: a deletion does not walk through a sub-filter of many megabytes, Compact does.
+func TestLargeIsNotCompacted(t *testing.T) {
+	f := newFilter(t, 512, 2, 20, 32768)
+	for i := range 600 {
+		f.Insert(item(i))
+	}
+	require.Equal(t, 2, f.Mem.Blocks())
+	require.Len(t, f.Mem.Block(1), 16<<20)
+	in := func() int { return len(f.Mem.Block(1)) - bytes.Count(f.Mem.Block(1), []byte{0}) }
+	for i := range 500 { // these are in the first one
+		require.True(t, f.Delete(item(i)))
+	}
+	require.Equal(t, 2, f.Mem.Blocks())
+	require.Positive(t, in())
+	f.Compact()
+	require.Equal(t, 1, f.Mem.Blocks())
+	for i := 500; i < 600; i++ {
+		require.True(t, f.Has(item(i)))
+	}
+}
+
 // TestCompact: what is deleted makes room, sub-filters go, nothing is lost.
 func TestCompact(t *testing.T) {
 	f := newFilter(t, 64, 2, 20, 2)
@@ -242,7 +264,7 @@ func TestValid(t *testing.T) {
 	for _, change := range []func(f *Filter){
 		func(f *Filter) { f.Buckets = 0 }, func(f *Filter) { f.Buckets = 15 }, func(f *Filter) { f.Buckets = 1 << 56 },
 		func(f *Filter) { f.BucketSize = 0 }, func(f *Filter) { f.BucketSize = 256 }, func(f *Filter) { f.MaxIterations = 0 },
-		func(f *Filter) { f.Expansion = 32769 }, func(f *Filter) { f.Expansion = 0 },
+		func(f *Filter) { f.Expansion = 32769 }, func(f *Filter) { f.Expansion = 0 }, func(f *Filter) { f.Expansion = 3 },
 	} {
 		f := ok
 		change(&f)

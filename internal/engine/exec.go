@@ -163,7 +163,7 @@ func (e *Engine) call(c *Ctx) {
 	if c.dirty > 0 {
 		e.afterWrite(c)
 	}
-	if e.tracking.clients > 0 && cmd.Is(ReadOnly) {
+	if e.tracking.clients > 0 && cmd.Flags&(ReadOnly|NoMandatoryKeys) == ReadOnly { // of a script, what it calls counts
 		e.remember(c)
 	}
 	e.tick()

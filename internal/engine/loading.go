@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 
 	"godwit/internal/keyspace"
 )
@@ -87,15 +88,15 @@ func (t *LoadTarget) Function(code []byte, replace bool) error {
 func (t *LoadTarget) Loaded(bytes int64) { t.e.loading.loaded = bytes }
 
 // Exec runs a command of a log, within a step. It bypasses the gates and all statistics: it is not a client's. argv is borrowed. ErrUnknownCommand means
-// that there is no such command, or none with that number of arguments; any other error is the command's own reply.
+// that there is no such command; any other error but a wrong number of arguments is the command's own reply.
 func (t *LoadTarget) Exec(argv [][]byte) error {
 	e, c := t.e, t.client
 	if len(argv) == 0 {
 		return nil
 	}
-	cmd, _ := e.table.Find(argv)
-	if cmd == nil || cmd.Run == nil || !cmd.AcceptsArgs(len(argv)) {
-		return ErrUnknownCommand
+	cmd, err := t.find(argv)
+	if err != nil {
+		return err
 	}
 	ctx := &e.ctx
 	if e.current != nil {
@@ -114,17 +115,26 @@ func (t *LoadTarget) Exec(argv [][]byte) error {
 
 // Check says why a command of a log could not run at all, within a step.
 func (t *LoadTarget) Check(argv [][]byte) error {
-	if cmd, _ := t.e.table.Find(argv); cmd == nil || cmd.Run == nil || !cmd.AcceptsArgs(len(argv)) {
-		return ErrUnknownCommand
+	_, err := t.find(argv)
+	return err
+}
+
+func (t *LoadTarget) find(argv [][]byte) (*Command, error) {
+	cmd := t.e.table.FindLogged(argv)
+	if cmd == nil {
+		return nil, fmt.Errorf("%w %q", ErrUnknownCommand, head(argv[0], 128))
 	}
-	return nil
+	if cmd.Run == nil || !cmd.AcceptsArgs(len(argv)) {
+		return nil, fmt.Errorf("wrong number of arguments for '%s' command", cmd.fullName)
+	}
+	return cmd, nil
 }
 
 // DB is the number of the database that the commands of the log have selected.
 func (t *LoadTarget) DB() int { return t.client.db.ID() }
 
 // ErrUnknownCommand is LoadTarget.Exec's error for what is no command.
-var ErrUnknownCommand = errors.New("unknown command or wrong number of arguments")
+var ErrUnknownCommand = errors.New("unknown command")
 
 // InternalClient makes a client that is no connection: nothing lists it, and no gate holds it.
 func (e *Engine) InternalClient() *Client {

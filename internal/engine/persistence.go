@@ -15,6 +15,8 @@ import "time"
 type Persistence interface {
 	Saver
 	Upkeep
+	// Loadable says why there is nothing that Load could read, nil if there is.
+	Loadable(from Source) error
 	// Load reads the data set from files (DEBUG RELOAD, DEBUG LOADAOF), while everybody waits. Databases keep what they have: emptying them first is the caller's.
 	Load(from Source) error
 	// AppendOnly is the log of writes, never nil.

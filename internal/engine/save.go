@@ -46,6 +46,9 @@ func (e *Engine) Reload(from Source, empty bool) error {
 	if s.p == nil {
 		return ErrNoPersistence
 	}
+	if err := s.p.Loadable(from); err != nil {
+		return err // before anything is thrown away
+	}
 	if from == FromAppendOnly && s.p.AppendOnly().Status().On {
 		e.flushUnit() // what the transaction has done so far is read back too
 		if err := s.p.AppendOnly().Sync(); err != nil {

@@ -12,6 +12,7 @@ type Table struct {
 	short  [shortSlots]shortName // those of byName with at most ten letters, once more
 	list   []*Command            // top level, sorted by name
 	all    []*Command            // with subcommands, by ID
+	former map[string]*Command   // by the names that rename-command took away; nil: none
 }
 
 // shortSlots is the size of Table.short, a power of two several times the number of commands.
@@ -170,6 +171,19 @@ func (t *Table) Find(argv [][]byte) (*Command, string) {
 	return nil, unknownSubcommand(argv)
 }
 
+// FindLogged is the command that argv in a log calls, nil if there is none. The server's own commands are there under the names that they had before
+// rename-command: SELECT, or the DEL of a key that expired.
+func (t *Table) FindLogged(argv [][]byte) *Command {
+	if c, _ := t.Find(argv); c != nil {
+		return c
+	}
+	c := lookup(t.former, argv[0])
+	if c == nil || c.subs == nil || len(argv) < 2 {
+		return c
+	}
+	return lookup(c.subs, argv[1])
+}
+
 // lookup finds a name whatever its case, without allocating.
 func lookup(m map[string]*Command, name []byte) *Command {
 	var buf [maxName]byte
@@ -208,6 +222,10 @@ func (t *Table) Rename(from, to string) error {
 	}
 	defer t.indexShort()
 	delete(t.byName, from)
+	if t.former == nil {
+		t.former = map[string]*Command{}
+	}
+	t.former[from] = c
 	if to == "" {
 		t.list = slices.DeleteFunc(t.list, func(o *Command) bool { return o == c })
 		return nil

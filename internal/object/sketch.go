@@ -36,7 +36,7 @@ type Sketch struct {
 	head    sketchBlock
 	blocks  []sketchBlock
 	bytes   int64
-	drained int // bytes of the last block that are given back already
+	drained int // bytes of the last block, or without blocks of the header, that are given back already
 }
 
 type sketchBlock struct {
@@ -142,23 +142,27 @@ func (s *Sketch) Size() int64 { return s.bytes }
 // drainUnit is how many bytes count as one element for Drain.
 const drainUnit = 256
 
-// Drain implements Large.
+// Drain implements Large: the blocks from the last to the first, then the header.
 func (s *Sketch) Drain(n int) (done bool) {
 	for left := n * drainUnit; left > 0; {
 		last := len(s.blocks) - 1
-		if last < 0 {
-			s.free(s.head)
-			s.head = sketchBlock{}
-			return true
+		b := s.head
+		if last >= 0 {
+			b = s.blocks[last]
 		}
-		b := s.blocks[last]
 		to := min(s.drained+left, b.n)
 		s.h.A.Discard(b.ref, b.n, s.drained, to)
 		left -= to - s.drained + 1
-		if s.drained = to; to == b.n {
-			s.free(b)
-			s.blocks, s.drained = s.blocks[:last], 0
+		if s.drained = to; to < b.n {
+			return false
 		}
+		s.free(b)
+		s.drained = 0
+		if last < 0 {
+			s.head = sketchBlock{}
+			return true
+		}
+		s.blocks = s.blocks[:last]
 	}
 	return false
 }

@@ -155,3 +155,16 @@ func TestSketchDrain(t *testing.T) {
 	require.GreaterOrEqual(t, turns, 5<<20/64/drainUnit)
 	require.Less(t, turns, 5<<20/64/drainUnit+10)
 }
+
+// TestSketchDrainHead: the header of a top-k list may be as large as any block.
+func TestSketchDrainHead(t *testing.T) {
+	h := newSketchHeap(t)
+	s := NewSketch(h, 5<<20)
+	s.Append(100)
+	turns := 0
+	for !s.Drain(64) {
+		turns++
+	}
+	require.GreaterOrEqual(t, turns, 5<<20/64/drainUnit)
+	require.Less(t, turns, 5<<20/64/drainUnit+10)
+}

@@ -206,17 +206,17 @@ func (a *AOF) Open() error {
 		a.otherSize, a.baseSize = int64(len(text)), int64(len(text))
 		a.o.Log.Notice("Creating AOF base file %s on server start", name)
 	}
-	verb := "Opening"
+	verb, changed := "Opening", false // if the manifest stays as it is, a start needs no room on the disk
 	if len(m.incr) == 0 {
 		m.addIncr(a.o.FileName)
-		verb = "Creating"
+		verb, changed = "Creating", true
 	}
 	name := m.incr[len(m.incr)-1].name
 	f, err := fsys.Open(a.path(name), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
 	if err != nil {
 		return fmt.Errorf("can't open the append-only file %s: %s", a.path(name), logging.OSError(err))
 	}
-	if err = fsys.SyncDir(a.dir); err == nil {
+	if err = fsys.SyncDir(a.dir); err == nil && changed {
 		_, err = m.write(fsys, a.dir, a.o.FileName)
 	}
 	if err != nil {

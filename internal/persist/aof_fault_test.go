@@ -235,6 +235,30 @@ func TestAOFDiskFreed(t *testing.T) {
 	r.holds(disk.Crash(vfs.LoseAll), n, n, "after room was made")
 }
 
+// TestAOFDiskFullAtStart: a server whose disk is full starts with its log, to be read from and to have things deleted.
+func TestAOFDiskFullAtStart(t *testing.T) {
+	disk, plan := newDisk(t), vfs.NewPlan()
+	r := newAOFRun(t, vfs.Faulty(disk, plan), 3, FsyncEverySec)
+	require.NoError(t, r.start())
+	r.batch(5)
+	require.NoError(t, r.a.Close())
+	want := r.m.clone()
+	plan.Add(vfs.Fault{Op: vfs.OpWrite, Bytes: true})
+	plan.Add(vfs.Fault{Op: vfs.OpCreate})
+	require.NoError(t, r.start(), "%s", r.log.String())
+	require.Equal(t, want, r.m.data)
+	r.batch(1)
+	require.NotEmpty(t, r.a.WriteError())
+	require.Equal(t, RewriteFailed, r.a.Rewrite(false))
+	require.Contains(t, r.log.String(), "Can't start the AOF rewrite", "the reply to BGREWRITEAOF names the log")
+	plan.Clear()
+	for range 20 {
+		r.batch(0)
+	}
+	require.Empty(t, r.a.WriteError())
+	require.NoError(t, r.a.Close())
+}
+
 // TestAOFUpgradePowerLoss cuts the power between the steps that take a single log of an old version into the layout.
 func TestAOFUpgradePowerLoss(t *testing.T) {
 	old := []byte("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n1\r\n*3\r\n$3\r\nSET\r\n$1\r\nb\r\n$1\r\n2\r\n")

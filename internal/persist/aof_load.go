@@ -66,6 +66,10 @@ func (a *AOF) Prepare() (total int64, err error) {
 		return 0, err
 	}
 	if a.man.empty() {
+		if name := a.stray(); name != "" {
+			return 0, &LoadError{name, -1, "there is no manifest that names it. Bring " + manifestName(a.o.FileName) +
+				" back, or move the files away to start without their data", nil}
+		}
 		return 0, ErrNoAOF
 	}
 	for _, f := range a.man.files() {
@@ -82,6 +86,42 @@ func (a *AOF) Prepare() (total int64, err error) {
 		}
 	}
 	return total, nil
+}
+
+// stray is the name of a file that looks like part of a log and has data in it, "" if there is none. To start over it would overwrite a base and go on in an
+// incremental file, which would then be half of two logs. What an interrupted first start leaves is empty.
+func (a *AOF) stray() string {
+	list, err := a.o.FS.ReadDir(a.dir)
+	if err != nil {
+		return ""
+	}
+	const empty = 96 // bytes; an RDB file without keys has some 90, depending on versions and numbers in it
+	for _, f := range list {
+		rest, ok := strings.CutPrefix(f.Name(), a.o.FileName+".")
+		_, kind, _ := strings.Cut(rest, ".")
+		if !ok || kind != "incr.aof" && kind != "base.aof" && kind != "base.rdb" {
+			continue
+		}
+		if info, err := a.o.FS.Stat(a.path(f.Name())); err == nil && (info.Size() > empty || kind != "base.rdb" && info.Size() > 0) {
+			return f.Name()
+		}
+	}
+	return ""
+}
+
+// Loadable says why there is no log that could replace the data set, nil if there is.
+func (a *AOF) Loadable() error {
+	if a.state == aofWaitRewrite {
+		return ErrNoAOF // what is there is older than the data set
+	}
+	m, _, err := readManifest(a.o.FS, a.dir, a.o.FileName)
+	if err != nil || !m.empty() {
+		return err
+	}
+	if _, err := a.o.FS.Stat(filepath.Join(a.o.Dir, a.o.FileName)); err != nil {
+		return ErrNoAOF
+	}
+	return nil
 }
 
 // upgrade makes a single log file, as versions before 7 wrote it, the base of the layout. The manifest comes first, then the file moves: a crash in between leaves a
@@ -264,7 +304,7 @@ func (l *fileLoader) explain(err error, p *logParser) error {
 	var le *LoadError
 	switch {
 	case errors.As(err, &fe):
-		return &LoadError{l.name, fe.offset, "Bad file format reading the append only file: " + fe.reason, nil}
+		return &LoadError{l.name, fe.offset, "Bad file format reading the append only file: " + fe.reason + ". " + fixAdvice, nil}
 	case err == errShort && damaged(p.buf[p.pos:]):
 		return &LoadError{l.name, p.offset(), "the command here is incomplete, but others follow it: this is no torn end but damage. " + fixAdvice, nil}
 	case err == errShort, errors.As(err, &le):

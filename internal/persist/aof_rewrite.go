@@ -104,6 +104,7 @@ func (a *AOF) startRewrite() error {
 	if a.state == aofOn {
 		a.flush(true)
 		if a.writeErr != nil {
+			a.o.Log.Warning("Can't start the AOF rewrite: what is logged cannot be written: %s", logging.OSError(a.writeErr))
 			a.rw.lastStatus = false
 			return a.writeErr
 		}
@@ -434,8 +435,9 @@ func (a *AOF) cancelRewrite() {
 		if !a.rw.installing {
 			a.o.Base.Cancel()
 		}
+		status, failures, seconds := a.rw.lastStatus, a.rw.failures, a.rw.lastSeconds
 		a.endRewrite(false)
-		a.rw.failures--
+		a.rw.lastStatus, a.rw.failures, a.rw.lastSeconds = status, failures, seconds // it has not failed, nobody wants it any more
 	}
 	a.rw.scheduled = false
 }

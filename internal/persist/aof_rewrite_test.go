@@ -170,11 +170,49 @@ func TestAOFTurnedOffDuringItsFirstRewrite(t *testing.T) {
 	f.a.Disable()
 	require.NoError(t, f.a.Enable(false))
 	f.do(0, "SET b 1")
+	require.ErrorIs(t, f.a.Loadable(), ErrNoAOF, "what is on disk is older")
 	f.a.Disable()
 	require.Nil(t, f.base)
+	require.NoError(t, f.a.Loadable())
+	require.True(t, f.a.Info().LastRewriteOK, "it was called off, and has not failed")
+	require.Zero(t, f.a.Info().ConsecutiveFailures)
 	require.Equal(t, "appendonly.aof.1.base.aof appendonly.aof.1.incr.aof appendonly.aof.manifest", f.files())
 	f.mustStart()
 	require.Equal(t, map[string]string{"0/a": "1"}, f.m.data, "what was there before")
+}
+
+func TestAOFLoadable(t *testing.T) {
+	f := newFixture(t, vfs.NewMem(), usual)
+	f.mustStart()
+	require.NoError(t, f.a.Loadable())
+	f.a.Disable()
+	require.NoError(t, f.fs.Remove("/d/appendonlydir/appendonly.aof.manifest"))
+	require.ErrorIs(t, f.a.Loadable(), ErrNoAOF)
+	require.NoError(t, writeAll(f.fs, "/d/appendonly.aof", nil))
+	require.NoError(t, f.a.Loadable(), "one of an old version")
+	require.NoError(t, writeAll(f.fs, "/d/appendonlydir/appendonly.aof.manifest", []byte("what?\n")))
+	require.ErrorContains(t, f.a.Loadable(), "manifest")
+}
+
+// TestAOFWithoutItsManifest: files with data that no manifest names are neither overwritten nor gone on with.
+func TestAOFWithoutItsManifest(t *testing.T) {
+	f := newFixture(t, vfs.NewMem(), usual)
+	f.mustStart()
+	require.NoError(t, f.a.Close())
+	require.NoError(t, f.fs.Remove("/d/appendonlydir/appendonly.aof.manifest"))
+	f.mustStart() // nothing is in them: a first start that was interrupted
+	f.do(0, "SET a 1")
+	require.NoError(t, f.a.Close())
+	manifest := f.read("appendonly.aof.manifest")
+	require.NoError(t, f.fs.Remove("/d/appendonlydir/appendonly.aof.manifest"))
+	require.ErrorContains(t, f.start(), "appendonly.aof.1.incr.aof: there is no manifest")
+	require.NoError(t, writeAll(f.fs, "/d/appendonlydir/appendonly.aof.manifest", []byte(manifest)))
+	f.mustStart()
+	require.Equal(t, map[string]string{"0/a": "1"}, f.m.data)
+	f.rewrite(func(int) {})
+	require.NoError(t, f.a.Close())
+	require.NoError(t, f.fs.Remove("/d/appendonlydir/appendonly.aof.manifest"))
+	require.ErrorContains(t, f.start(), "appendonly.aof.2.base.aof: there is no manifest")
 }
 
 func TestAOFRewriteWhileOff(t *testing.T) {

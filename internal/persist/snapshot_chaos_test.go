@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/arena"
-	"godwit/internal/bloom"
 	"godwit/internal/intset"
 	"godwit/internal/keyspace"
 	"godwit/internal/listpack"
 	"godwit/internal/object"
+	"godwit/internal/testseed"
 )
 
 // chaos runs random changes.
@@ -23,6 +23,11 @@ type chaos struct {
 	rng  *rand.Rand
 	keys int
 	wide int // elements that collections are drawn from
+}
+
+func newChaos(t *testing.T, keys, wide int) *chaos {
+	rng := testseed.Rand(t)
+	return &chaos{t: t, ks: newKeyspace(rng, tiny()), rng: rng, keys: keys, wide: wide}
 }
 
 func (c *chaos) key() []byte { return fmt.Appendf(nil, "key:%d", c.rng.IntN(c.keys)) }
@@ -71,10 +76,10 @@ func (c *chaos) change() {
 		c.set(db)
 	case n < 55:
 		c.zset(db)
-	case n < 75:
+	case n < 72:
 		c.list(db)
-	case n < 82:
-		c.bloom(db)
+	case n < 84:
+		c.sketch(db)
 	case n < 90:
 		c.str(db)
 	default:
@@ -213,38 +218,6 @@ func (c *chaos) list(db *keyspace.DB) {
 		return
 	}
 	l.Shrunk()
-}
-
-// bloom adds to a filter that grows, or puts a chunk in place.
-func (c *chaos) bloom(db *keyspace.DB) {
-	key := c.key()
-	e := db.Lookup(key)
-	if !e.Exists() {
-		head, err := bloom.NewHeader(bloom.Params{Error: 0.01, Capacity: uint64(1 + c.rng.IntN(20000)), Growth: 2, Murmur64A: c.rng.IntN(2) == 0})
-		require.NoError(c.t, err)
-		s := object.NewSketch(c.ks.Heap, len(head))
-		copy(s.Head(), head)
-		bloom.Init(s)
-		e = db.CreateSketch(key, object.TypeBloom, s).E
-	}
-	if e.Type() != object.TypeBloom {
-		return
-	}
-	x := db.Open(e)
-	for range 1 + c.rng.IntN(40) {
-		s := x.ChangingSketch()
-		if b := c.rng.IntN(s.Blocks()); c.rng.IntN(10) == 0 && s.BlockLen(b) > 0 {
-			off := c.rng.IntN(s.BlockLen(b))
-			part := s.Change(b, off, c.rng.IntN(min(s.BlockLen(b)-off, 3000)))
-			for i := range part {
-				part[i] ^= byte(c.rng.Uint32())
-			}
-		} else if bloom.Add(s, c.elem()) == bloom.Full {
-			grown, _, err := bloom.NextLink(s.Head())
-			require.NoError(c.t, err)
-			bloom.Grow(s, grown)
-		}
-	}
 }
 
 func (c *chaos) str(db *keyspace.DB) {

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"sort"
 	"strings"
 	"sync"
@@ -44,17 +43,14 @@ func (f *plainFormat) Large(dst []byte, e object.Entry, tr *object.Track) ([]byt
 	if e.Key()[len(e.Key())-1]%2 == 0 {
 		tr.CompressCopies()
 	}
-	r := &plainRecord{tr: tr, hashes: make([]maphash.Hash, len(tr.Blocks))}
-	for i := range r.hashes {
-		r.hashes[i].SetSeed(textSeed)
-	}
+	r := &plainRecord{tr: tr, sketch: flatSketch{head: tr.Header, blocks: make([][]byte, len(tr.Blocks))}}
 	return frame(dst, 'V', "%d %s", e.Deadline(), e.Type()), r
 }
 
 type plainRecord struct {
 	tr     *object.Track
 	n      int
-	hashes []maphash.Hash // of a sketch's blocks
+	sketch flatSketch // as far as it has come
 }
 
 func (r *plainRecord) Element(dst []byte, el *object.Element) []byte {
@@ -66,8 +62,9 @@ func (r *plainRecord) Element(dst []byte, el *object.Element) []byte {
 		return frame(dst, 'E', "%s", el.Name)
 	case object.ZSet:
 		return frame(dst, 'E', "%s:%g", el.Name, el.Score)
-	case object.TypeBloom:
-		r.hashes[el.Block].Write(el.Value)
+	}
+	if r.tr.Type.Sketch() {
+		r.sketch.blocks[el.Block] = append(r.sketch.blocks[el.Block], el.Value...)
 		return dst
 	}
 	b := el.Node.Unpacked(nil)
@@ -86,12 +83,8 @@ func (r *plainRecord) Element(dst []byte, el *object.Element) []byte {
 }
 
 func (r *plainRecord) End(dst []byte) []byte {
-	if r.tr.Type == object.TypeBloom {
-		all := maphash.Bytes(textSeed, r.tr.Header)
-		for i := range r.hashes {
-			all = all*31 + r.hashes[i].Sum64()
-		}
-		dst = frame(dst, 'E', "%x", all)
+	if r.tr.Type.Sketch() {
+		dst = frame(dst, 'E', "%s", r.sketch.text(r.tr.Type))
 	}
 	return frame(dst, 'X', "%s %d %d", r.tr.Type, r.n, r.tr.Len)
 }

@@ -77,13 +77,9 @@ func text(ks *keyspace.Keyspace, e object.Entry) string {
 		for v, ok := it.Next(); ok; v, ok = it.Next() {
 			add("%s", str(v))
 		}
-	case object.TypeBloom:
-		s := x.Sketch()
-		all := maphash.Bytes(textSeed, s.Head())
-		for i := range s.Blocks() {
-			all = all*31 + maphash.Bytes(textSeed, s.Block(i))
-		}
-		add("%x", all)
+	}
+	if e.Type().Sketch() {
+		add("%s", flatten(x.Sketch()).text(e.Type()))
 	}
 	return e.Type().String() + " " + strings.Join(parts, " ")
 }
@@ -146,11 +142,15 @@ func TestModel(t *testing.T) {
 // TestModelOneKey takes snapshots of single large collections.
 func TestModelOneKey(t *testing.T) {
 	rng := testseed.Rand(t)
-	for i := range 8 {
+	for i := range 18 {
 		lim := tiny()
 		lim.ListCompressDepth = i % 2
 		c := &chaos{t: t, ks: newKeyspace(rng, lim), rng: rng, keys: 1, wide: 300}
-		one := []func(*keyspace.DB){c.hash, c.set, c.zset, c.list}[i%4]
+		changes := []func(*keyspace.DB){c.hash, c.set, c.zset, c.list}
+		for _, kind := range sketchKinds() {
+			changes = append(changes, func(db *keyspace.DB) { c.sketchOf(kind, db) })
+		}
+		one := changes[i%len(changes)]
 		db := c.ks.DB(0)
 		for range 4 {
 			for range 200 {

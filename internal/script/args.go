@@ -15,7 +15,7 @@ func toNumber(v lua.LValue) (float64, bool) {
 	case lua.LNumber:
 		return float64(t), true
 	case lua.LString:
-		return syntax.ParseNumber(string(t))
+		return syntax.ParseNumber(cString(string(t)))
 	}
 	return 0, false
 }

@@ -149,7 +149,12 @@ func (s *LibrarySet) Function(name []byte) *Function {
 }
 
 // Len is how many libraries and functions there are.
-func (s *LibrarySet) Len() (libraries, functions int) { return len(s.libraries), len(s.functions) }
+func (s *LibrarySet) Len() (libraries, functions int) {
+	for _, l := range s.libraries {
+		functions += len(l.Functions) // also those that another one's name hides
+	}
+	return len(s.libraries), functions
+}
 
 // Libraries are all libraries by name.
 func (s *LibrarySet) Libraries() []*Library {

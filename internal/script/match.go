@@ -379,6 +379,12 @@ func (m *matcher) begin() { m.level, m.depth = 0, 0 }
 func (s *State) strFind(L *lua.LState) int  { return s.find(L, true) }
 func (s *State) strMatch(L *lua.LState) int { return s.find(L, false) }
 
+// cString is a string up to its first zero byte, where a pattern or a number of Lua 5.1 ends.
+func cString(s string) string {
+	s, _, _ = strings.Cut(s, "\x00")
+	return s
+}
+
 func (s *State) find(L *lua.LState, positions bool) int {
 	src, pat := s.argString(L, 1), s.argString(L, 2)
 	init := s.optInt(L, 3, 1)
@@ -386,7 +392,7 @@ func (s *State) find(L *lua.LState, positions bool) int {
 		init += len(src) + 1
 	}
 	init = min(max(init-1, 0), len(src))
-	if positions && (lua.LVAsBool(L.Get(4)) || !strings.ContainsAny(pat, "^$*+?.([%-")) {
+	if positions && (lua.LVAsBool(L.Get(4)) || !strings.ContainsAny(cString(pat), "^$*+?.([%-")) {
 		s.spend(L, len(src)/256)
 		i := strings.Index(src[init:], pat)
 		if i < 0 {
@@ -397,6 +403,7 @@ func (s *State) find(L *lua.LState, positions bool) int {
 		L.Push(s.number(int64(init + i + len(pat))))
 		return 2
 	}
+	pat = cString(pat)
 	m := matcher{s: s, L: L, src: src, pat: pat}
 	p := 0
 	if strings.HasPrefix(pat, "^") {
@@ -422,7 +429,7 @@ func (s *State) find(L *lua.LState, positions bool) int {
 }
 
 func (s *State) strGmatch(L *lua.LState) int {
-	m := matcher{s: s, src: s.argString(L, 1), pat: s.argString(L, 2)}
+	m := matcher{s: s, src: s.argString(L, 1), pat: cString(s.argString(L, 2))}
 	at := 0
 	L.Push(L.NewFunction(func(L *lua.LState) int {
 		m.L = L
@@ -457,6 +464,7 @@ func (s *State) strGsub(L *lua.LState) int {
 		s.badArg(L, 3, "string/function/table expected")
 	}
 	most := s.optInt(L, 4, len(src)+1)
+	pat = cString(pat)
 	m := matcher{s: s, L: L, src: src, pat: pat}
 	p := 0
 	if strings.HasPrefix(pat, "^") {

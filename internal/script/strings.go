@@ -66,7 +66,7 @@ func (s *State) strByte(L *lua.LState) int {
 		return 0
 	}
 	if to-from+L.GetTop() > maxResults {
-		s.raise(L, "string slice too long")
+		s.raise(L, "stack overflow (string slice too long)")
 	}
 	for _, c := range []byte(str[from:to]) {
 		L.Push(s.numbers[c])
@@ -216,7 +216,7 @@ func (s *State) formatOne(L *lua.LState, b []byte, d *directive, arg int) []byte
 	case 'c':
 		c := string([]byte{byte(s.argInt(L, arg))})
 		d.precision, d.hasPrecision = "", false
-		return fmt.Appendf(b, d.verb('s'), raw(c))
+		return append(b, cString(fmt.Sprintf(d.verb('s'), raw(c)))...)
 	case 'd', 'i':
 		return s.formatInt(b, d, int64(s.argNumber(L, arg)))
 	case 'o', 'u', 'x', 'X':

@@ -43,11 +43,11 @@ func (l *loop) runBatch(busy *engine.Client) {
 		c.handle()
 		if len(l.out)-l.outOff < windowOutput {
 			l.srv.eng.Commit()
-			l.writeAll(0)
+			l.writeAll(order{})
 		}
 	}
 	l.srv.eng.Commit()
-	l.writeAll(0)
+	l.writeAll(order{})
 	for i, c := range l.broken {
 		if c.cl == busy {
 			c.cl.CloseASAP = true

@@ -163,14 +163,17 @@ func (l *loop) turn() {
 		}
 	}
 	l.timeout = max(l.timeout, 0)
-	first := len(l.writes)
+	var o order
+	o.served = len(l.writes)
+	l.takePosted() // who waited for what this turn brought
+	o.pushed = len(l.writes)
 	e.Deliver()
-	l.takePosted() // what this turn had to say to others
+	l.takePosted() // who is sent messages
 	s.holder = nil
 	e.Commit()
 	l.gather.cost = e.CommitCost()
 	e.Leave()
-	l.writeAll(first)
+	l.writeAll(o)
 	if len(l.broken) > 0 {
 		e.Enter()
 		for _, c := range l.broken {
@@ -186,16 +189,21 @@ func (l *loop) turn() {
 func (l *loop) spill() {
 	l.srv.holder = nil
 	l.srv.eng.Leave()
-	l.writeAll(0)
+	l.writeAll(order{})
 	l.srv.eng.Enter()
 	l.srv.holder = l
 }
 
-// writeAll writes the replies of the batch; the executor is free. Those from index first on come first: a client that a push has woken has waited
-// longer than the one that pushes.
-func (l *loop) writeAll(first int) {
-	l.writeSome(l.writes[first:])
-	l.writeSome(l.writes[:first])
+// order says where in a turn's list of writes the clients begin that have been served after waiting, and those that have been pushed something.
+type order struct{ served, pushed int }
+
+// writeAll writes the replies of the batch; the executor is free. Clients that had waited come first: they have waited longest. Those that are pushed
+// messages come last: while they are written to, which may take a system call for each of many, the clients that have their replies send more, and
+// the next turn is larger.
+func (l *loop) writeAll(o order) {
+	l.writeSome(l.writes[o.served:o.pushed])
+	l.writeSome(l.writes[:o.served])
+	l.writeSome(l.writes[o.pushed:])
 	l.writes = l.writes[:0]
 	l.outOff = 0
 }

@@ -58,6 +58,11 @@ func (s *Store) Open(ready func()) error {
 		}
 	}
 	s.eng.EndLoading()
+	if on := s.eng.Cfg.AppendOnly; on != logged { // CONFIG SET appendonly came meanwhile
+		if err := s.aof.Turn(on); err != nil {
+			return &StartError{"Can't turn the append-only file on: " + err.Error() + ". Exiting."}
+		}
+	}
 	ready()
 	return nil
 }
@@ -127,9 +132,6 @@ func (s *Store) loadSnapshot(t *engine.LoadTarget, merge bool) (loaded bool, err
 	}
 	defer f.Close()
 	if info, err := s.fs.Stat(name); err == nil {
-		if info.Size() == 0 {
-			return false, nil // as Redis: nothing was ever saved into it
-		}
 		o.Size = info.Size()
 		t.Step(func() { t.Expect(o.Size) })
 	}
@@ -148,6 +150,20 @@ func explain(err error) string {
 		return logging.OSError(err)
 	}
 	return err.Error()
+}
+
+// Loadable implements engine.Persistence.
+func (s *Store) Loadable(from engine.Source) error {
+	var err error
+	if from == engine.FromAppendOnly {
+		err = s.aof.Loadable()
+	} else {
+		_, err = s.fs.Stat(s.eng.Cfg.DBFilename)
+	}
+	if err != nil {
+		s.log.Warning("There is nothing to load: %s", logging.OSError(err))
+	}
+	return err
 }
 
 // Load implements engine.Persistence.

@@ -16,22 +16,6 @@ const (
 	longWait     = 4 * shortWait
 )
 
-// blockRound reports whether the round is about blocking.
-func (g *Generator) blockRound(r int) bool {
-	return r%8 == 7 && g.has("blpop") && g.has("rpush")
-}
-
-// Stream generates round number r of about n commands. A round about blocking is shorter: each of its steps waits for both servers.
-func (g *Generator) Stream(seed uint64, r, n int) []Cmd {
-	if g.blockRound(r) {
-		return g.BlockRound(seed, r, max(n/12, 50))
-	}
-	if g.txRound(r) {
-		return g.TxRound(seed, r, n)
-	}
-	return g.Round(seed, r, n)
-}
-
 // BlockRound generates about n steps.
 func (g *Generator) BlockRound(seed uint64, r, n int) []Cmd {
 	g.rnd = rand.New(rand.NewPCG(seed, uint64(r)))

@@ -18,6 +18,7 @@ type Cmd struct {
 	Raw    bool          // Args[0] goes out as is on a connection of its own, which is then closed
 	Sleep  time.Duration // nothing is sent for so long; there are no Args
 	Step   bool          // sent alone, see step.go
+	Tell   bool          // sent alone, and heard by everybody, see tell.go
 	Close  bool          // the connection is closed; there are no Args
 	Disk   Disk          // the data goes through files, see disk.go; there are no Args
 }
@@ -36,6 +37,9 @@ func (c Cmd) String() string {
 	fmt.Fprintf(&b, "c%d", c.Client)
 	if c.Step {
 		b.WriteString(" step")
+	}
+	if c.Tell {
+		b.WriteString(" tell")
 	}
 	switch {
 	case c.Close:
@@ -191,7 +195,7 @@ func unquoteOne(s string) ([]byte, int, error) {
 }
 
 // ReadCase reads a stream from a case file: a line for each command, "cN" the
-// connection, then "step", "inline" or "raw" where it applies, then the arguments; or "sleep" and milliseconds; or "disk" and what happens
+// connection, then "step", "tell", "inline" or "raw" where it applies, then the arguments; or "sleep" and milliseconds; or "disk" and what happens
 // there; or "close". Lines that are empty or start with '#' are skipped.
 func ReadCase(path string) ([]Cmd, error) {
 	f, err := os.Open(path)
@@ -229,8 +233,8 @@ func parseCase(line string) (Cmd, error) {
 		return c, err
 	}
 	args = args[1:]
-	if len(args) > 0 && string(args[0]) == "step" {
-		c.Step = true
+	if len(args) > 0 && (string(args[0]) == "step" || string(args[0]) == "tell") {
+		c.Step, c.Tell = string(args[0]) == "step", string(args[0]) == "tell"
 		args = args[1:]
 	}
 	if len(args) == 1 && string(args[0]) == "close" {

@@ -9,6 +9,8 @@
 //	generator  random argument vectors out of that table (gen.go), steered by a
 //	           small table of useful values (hints.go)
 //	Server     a child process or an address, and connections to it (server.go)
+//	kinds      rounds of any commands, or about blocking, transactions, users,
+//	           messages, client-side caching, functions (gen_kinds.go)
 //	runner     sends batches to both sides and compares (run.go); the bytes of
 //	           both replies are compared first and decoded only when they differ
 //	Known      which comparator a command's replies need, and why (known.go)

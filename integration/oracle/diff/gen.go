@@ -12,10 +12,11 @@ import (
 
 // GenConfig is what a stream depends on besides its seed.
 type GenConfig struct {
-	Keys    int // size of the shared key space
-	Clients int // connections
-	Resp    int // 2 or 3 for every connection; 0 mixes them
-	DBs     int // databases that commands name
+	Keys    int      // size of the shared key space
+	Clients int      // connections
+	Resp    int      // 2 or 3 for every connection; 0 mixes them
+	DBs     int      // databases that commands name
+	Kinds   []string // of rounds, in turn; empty: all, mostly plain ones
 }
 
 // Generator makes command streams. The same config, tables, seed and round give
@@ -163,12 +164,11 @@ func inlineable(args [][]byte) bool {
 
 // command generates the argument vector of a random command.
 func (g *Generator) command() [][]byte {
-	at := g.rnd.IntN(g.cum[len(g.cum)-1])
-	i, _ := slices.BinarySearch(g.cum, at+1)
-	if !g.sorts && isSort(g.grams[i].Name) && len(g.grams) > 2 {
+	gr := g.any()
+	if !g.sorts && isSort(gr.Name) && len(g.grams) > 2 {
 		return g.command()
 	}
-	return g.generate(&g.grams[i])
+	return g.generate(gr)
 }
 
 func (g *Generator) generate(gr *Grammar) [][]byte {

@@ -38,7 +38,7 @@ func mostly(p float64, good, bad hint) hint {
 func weights() map[string]int {
 	return map[string]int{
 		"flushall": 3, "flushdb": 8, "reset": 4, "quit": 2, "hello": 25, "swapdb": 25, "select": 60, "multi": 25, "exec": 5,
-		"discard": 5, "@connection": 25, "@server": 15, "config|set": 40, "@scripting": 30, "eval": 150, "eval_ro": 60, "evalsha": 40, "script|flush": 5, "script|debug": 0, "@pubsub": 20, "@cluster": 5,
+		"discard": 5, "@connection": 25, "@server": 15, "config|set": 40, "@scripting": 30, "eval": 150, "eval_ro": 60, "evalsha": 40, "script|flush": 5, "script|debug": 0, "function|load": 60, "function|restore": 10, "function|list": 10, "function|dump": 10, "function|flush": 4, "fcall": 60, "acl|setuser": 0, "acl|deluser": 0, "@pubsub": 20, "@cluster": 5,
 		"auth": 5, "get": 200, "set": 400, "mset": 150, "setrange": 150, "append": 150, "copy": 150, "move": 60,
 		"del": 50, "unlink": 50, "getdel": 50, "scan": 50, "keys": 50, "xadd": 300, "zadd": 300, "hset": 300, "sadd": 300, "rpush": 200, "lpush": 200,
 		"hmset": 100, "spop": 40, "ltrim": 40, "zremrangebyrank": 40, "zremrangebyscore": 40, "zremrangebylex": 40, "lpop": 70, "rpop": 70, "zpopmin": 60, "zpopmax": 60,
@@ -67,7 +67,7 @@ func (g *Generator) junk() string {
 func hintTable() map[string]hint {
 	t := map[string]hint{}
 	for _, part := range []map[string]hint{typeHints(), nameHints(), timeHints(), bitHints(), connHints(), serverHints(), laterHints(),
-		collectionHints(), boundHints(), sortHints(), geoHints(), hllHints(), scriptHints()} {
+		collectionHints(), boundHints(), sortHints(), geoHints(), hllHints(), scriptHints(), functionHints()} {
 		for k, v := range part {
 			t[k] = v
 		}

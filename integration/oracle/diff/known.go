@@ -18,28 +18,39 @@ type comparator func(args [][]byte, a, b Reply) bool
 // Skip is the comparator name of commands that are never sent.
 const Skip = "skip"
 
+// Comparators that the runner has: of descriptions of users, and of the commands in a category.
+const (
+	cmpRules    = "rules"
+	cmpCategory = "category"
+)
+
 // comparators by the names that the known-differences file uses.
 func comparators() map[string]comparator {
 	return map[string]comparator{
-		"exact":    func(_ [][]byte, a, b Reply) bool { return same(a, b) },
-		"set":      func(_ [][]byte, a, b Reply) bool { return errsAgree(a, b) && canonical(a) == canonical(b) },
-		"pairs":    cmpPairs,
-		"subset":   cmpSubset,
-		"rounded":  func(_ [][]byte, a, b Reply) bool { return rounded(a, b) },
-		"ttl-s":    func(_ [][]byte, a, b Reply) bool { return near(a, b, 5) },
-		"ttl-ms":   func(_ [][]byte, a, b Reply) bool { return near(a, b, 5000) },
-		"times":    func(_ [][]byte, a, b Reply) bool { return nearAll(a, b) },
-		"errclass": cmpErrClass,
-		"kind":     cmpKind,
-		"fields":   cmpFields,
-		"scan":     cmpScan,
-		"sample":   cmpSample,
-		"sort":     cmpSort,
-		"places":   func(_ [][]byte, a, b Reply) bool { return placesAgree(a, b) },
-		"newer":    cmpNewer,
-		"getkeys":  cmpGetkeys,
-		"timeout":  cmpTimeout,
-		"encoding": func(_ [][]byte, a, b Reply) bool { return encodingsAgree("", true, a, b) },
+		"exact":     func(_ [][]byte, a, b Reply) bool { return same(a, b) },
+		"set":       func(_ [][]byte, a, b Reply) bool { return errsAgree(a, b) && canonical(a) == canonical(b) },
+		"pairs":     cmpPairs,
+		"subset":    cmpSubset,
+		"rounded":   func(_ [][]byte, a, b Reply) bool { return rounded(a, b) },
+		"ttl-s":     func(_ [][]byte, a, b Reply) bool { return near(a, b, 5) },
+		"ttl-ms":    func(_ [][]byte, a, b Reply) bool { return near(a, b, 5000) },
+		"times":     func(_ [][]byte, a, b Reply) bool { return nearAll(a, b) },
+		"errclass":  cmpErrClass,
+		"kind":      cmpKind,
+		"fields":    cmpFields,
+		"scan":      cmpScan,
+		"sample":    cmpSample,
+		"sort":      cmpSort,
+		"places":    func(_ [][]byte, a, b Reply) bool { return placesAgree(a, b) },
+		"newer":     cmpNewer,
+		"getkeys":   cmpGetkeys,
+		"timeout":   cmpTimeout,
+		"acllog":    cmpACLLog,
+		cmpRules:    func(_ [][]byte, a, b Reply) bool { return same(a, b) }, // what differs, the runner asks redis about
+		cmpCategory: cmpKind,
+		"hello":     cmpHello,
+		"clash":     cmpClash,
+		"encoding":  func(_ [][]byte, a, b Reply) bool { return encodingsAgree("", true, a, b) },
 		"specs": func(args [][]byte, a, b Reply) bool {
 			if len(args) == 2 {
 				return a.Kind == b.Kind // every command that the server has
@@ -192,6 +203,29 @@ func cmpFields(_ [][]byte, a, b Reply) bool {
 	return true
 }
 
+// cmpHello is fields; what HELLO wants of a stranger is said in other words since 7.2.
+func cmpHello(args [][]byte, a, b Reply) bool {
+	const refused = "NOAUTH HELLO must be called"
+	if strings.HasPrefix(a.Str, refused) && strings.HasPrefix(b.Str, refused) {
+		return a.Kind == b.Kind
+	}
+	return cmpFields(args, a, b)
+}
+
+// cmpClash compares replies about names that are taken already: which of several is said first is the order of a hash table.
+func cmpClash(_ [][]byte, a, b Reply) bool {
+	taken := func(r Reply) (kind string, ok bool) {
+		f := strings.Fields(r.Str)
+		if r.Kind != '-' || len(f) != 5 || f[3] != "already" || f[4] != "exists" {
+			return "", false
+		}
+		return f[1], true
+	}
+	x, okx := taken(a)
+	y, oky := taken(b)
+	return okx && oky && x == y || same(a, b)
+}
+
 // cmpScan compares one page of a SCAN family command. A page that started at
 // cursor 0 and ended at cursor 0 on both sides is a full iteration and must hold
 // the same elements; cursors and partial pages depend on the hash order.
@@ -255,8 +289,8 @@ func (k *Known) Rule(name string) Rule {
 	return Rule{Pattern: name, Comparator: "exact"}
 }
 
-// equal compares two decoded replies to a command.
-func (k *Known) equal(c Cmd, a, b Reply) bool {
+// ruleOf finds the rule for a command with its subcommand.
+func (k *Known) ruleOf(c Cmd) Rule {
 	name := c.Name()
 	rule := k.Rule(name)
 	if len(c.Args) > 1 {
@@ -265,5 +299,10 @@ func (k *Known) equal(c Cmd, a, b Reply) bool {
 			rule = r
 		}
 	}
-	return k.cmps[rule.Comparator](c.Args, a, b)
+	return rule
+}
+
+// equal compares two decoded replies to a command.
+func (k *Known) equal(c Cmd, a, b Reply) bool {
+	return k.cmps[k.ruleOf(c).Comparator](c.Args, a, b)
 }

@@ -34,7 +34,10 @@ type Runner struct {
 	conns      map[int]*[2]*Conn
 	admin      [2]*Conn
 	steps      stepState
-	sorted     bool // the stream has a SORT
+	sorted     bool            // the stream has a SORT
+	users      bool            // the stream changes users
+	libraries  bool            // the stream loads functions
+	Common     map[string]bool // commands of the reference server: whether the tested one has them too
 	conf       []confParam
 	out        []byte
 	ends       [2][]int
@@ -77,7 +80,10 @@ func (r *Runner) reset() error {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
 		r.admin[i] = c
-		cmds := []Cmd{{Args: split("FLUSHALL")}, {Args: split("CONFIG SET appendonly no")}, {Args: split("SCRIPT FLUSH")}}
+		if err := ownUser(c); err != nil {
+			return fmt.Errorf("%s: %w", s.Name, err)
+		}
+		cmds := []Cmd{{Args: split("FLUSHALL")}, {Args: split("CONFIG SET appendonly no")}, {Args: split("SCRIPT FLUSH")}, {Args: split("FUNCTION FLUSH")}}
 		for _, p := range r.conf {
 			cmds = append(cmds, Cmd{Args: [][]byte{[]byte("CONFIG"), []byte("SET"), []byte(p.name), []byte(p.def)}})
 		}
@@ -99,6 +105,19 @@ func (r *Runner) Exec(stream []Cmd) (*Failure, int, error) {
 	if err := r.reset(); err != nil {
 		return nil, 0, err
 	}
+	if err := r.resetUsers(stream); err != nil {
+		return nil, 0, err
+	}
+	if slices.ContainsFunc(stream, func(c Cmd) bool { return c.Tell }) {
+		if err := r.sameIDs(); err != nil {
+			return nil, 0, err
+		}
+		// As long as somebody tracks, Godwit remembers what clients have read, as redis always does.
+		if f, err := r.bothOK(0, "CLIENT TRACKING ON BCAST PREFIX oracle:"); f != nil || err != nil {
+			return f, 0, err
+		}
+	}
+	r.libraries = usesLibraries(stream)
 	r.sorted = slices.ContainsFunc(stream, func(c Cmd) bool { return isSort(c.Name()) })
 	nextState := r.StateEvery
 	for at := 0; at < len(stream); {
@@ -108,6 +127,8 @@ func (r *Runner) Exec(stream []Cmd) (*Failure, int, error) {
 		switch {
 		case stream[at].Step:
 			f, err = r.step(stream[at], at)
+		case stream[at].Tell:
+			f, err = r.tell(stream, at)
 		case stream[at].Disk != "":
 			f, err = r.disk(stream[at].Disk, at)
 		case stream[at].Sleep > 0:
@@ -148,7 +169,9 @@ func batchLen(stream []Cmd) int {
 }
 
 // alone reports whether the command is not pipelined with others.
-func (c Cmd) alone() bool { return c.Raw || c.Step || c.Sleep > 0 || c.Disk != "" }
+func (c Cmd) alone() bool {
+	return c.Raw || c.Step || c.Tell || c.swaps() || c.Sleep > 0 || c.Disk != ""
+}
 
 // pair returns the connections of a client number, opening them when needed.
 func (r *Runner) pair(client int) (*[2]*Conn, error) {
@@ -173,14 +196,8 @@ func (r *Runner) batch(stream []Cmd, at, n int) (*Failure, error) {
 	if err != nil {
 		return r.connFailure(at, err)
 	}
-	r.out = r.out[:0]
-	for _, c := range stream[at : at+n] {
-		r.out = c.Append(r.out)
-	}
-	for i := range p {
-		if err := p[i].Send(r.out); err != nil {
-			return nil, fmt.Errorf("%s: write: %w", r.sides()[i].Name, err)
-		}
+	if err := r.sendBatch(p, stream[at:at+n]); err != nil {
+		return nil, err
 	}
 	var raw [2][]byte
 	var errs [2]error
@@ -200,7 +217,7 @@ func (r *Runner) batch(stream []Cmd, at, n int) (*Failure, error) {
 	}
 	if errs[1] != nil || !bytes.Equal(raw[0], raw[1]) {
 		if f := r.compare(stream, at, n, raw, errs[1]); f != nil {
-			return f, nil
+			return f, r.refDied(len(r.ends[0]) < n)
 		}
 	}
 	if len(r.ends[0]) < n || len(r.ends[1]) < n {
@@ -215,6 +232,40 @@ func (r *Runner) batch(stream []Cmd, at, n int) (*Failure, error) {
 		}
 	}
 	return nil, nil
+}
+
+// refDied tells that the reference server has ended, which takes a moment after its connections have.
+func (r *Runner) refDied(closed bool) error {
+	if !closed {
+		return nil
+	}
+	time.Sleep(200 * time.Millisecond)
+	if err, dead := r.Ref.Dead(); dead {
+		return fmt.Errorf("%w\n%s", err, r.Ref.LogTail())
+	}
+	return nil
+}
+
+// sendBatch pipelines commands to both servers.
+func (r *Runner) sendBatch(p *[2]*Conn, cmds []Cmd) error {
+	r.out = r.out[:0]
+	for _, c := range cmds {
+		r.out = c.Append(r.out)
+	}
+	out := [2][]byte{r.out, r.out}
+	if cmds[0].swaps() {
+		each, err := r.swapped(cmds[0])
+		if err != nil {
+			return err
+		}
+		out = [2][]byte{each[0].Append(nil), each[1].Append(nil)}
+	}
+	for i := range p {
+		if err := p[i].Send(out[i]); err != nil {
+			return fmt.Errorf("%s: write: %w", r.sides()[i].Name, err)
+		}
+	}
+	return nil
 }
 
 // connFailure tells a tested server that refuses connections from a broken run.
@@ -304,7 +355,7 @@ func kindName(frame []byte) string {
 func (r *Runner) equal(stream []Cmd, at int, a, b Reply) bool {
 	c := stream[at]
 	if c.Name() != "exec" || a.Elems == nil || len(a.Elems) != len(b.Elems) {
-		return r.Known.equal(c, a, b)
+		return r.oneEqual(c, a, b)
 	}
 	queued := queuedBefore(stream, at)
 	for i := range a.Elems {
@@ -315,16 +366,27 @@ func (r *Runner) equal(stream []Cmd, at int, a, b Reply) bool {
 		// parallel. Where the lengths differ all the same (a MULTI with bad arguments),
 		// any loose comparator of the queue may excuse the element.
 		ok := slices.ContainsFunc(queued, func(q Cmd) bool {
-			return r.Known.Rule(q.Name()).Comparator != "exact" && r.Known.equal(q, a.Elems[i], b.Elems[i])
+			return r.Known.ruleOf(q).Comparator != "exact" && r.oneEqual(q, a.Elems[i], b.Elems[i])
 		})
 		if len(queued) == len(a.Elems) {
-			ok = r.Known.equal(queued[i], a.Elems[i], b.Elems[i])
+			ok = r.oneEqual(queued[i], a.Elems[i], b.Elems[i])
 		}
 		if !ok {
 			return false
 		}
 	}
 	return true
+}
+
+// oneEqual applies the comparator of one command. That of rules needs a server that knows them.
+func (r *Runner) oneEqual(c Cmd, a, b Reply) bool {
+	switch r.Known.ruleOf(c).Comparator {
+	case cmpRules:
+		return r.sameRules(a, b)
+	case cmpCategory:
+		return r.sameCategory(a, b)
+	}
+	return r.Known.equal(c, a, b)
 }
 
 // queuedBefore lists the commands of the client that the EXEC at the index runs:
@@ -338,6 +400,9 @@ walk:
 		c := stream[i]
 		if c.Client != stream[at].Client || c.Raw {
 			continue
+		}
+		if c.Close {
+			break
 		}
 		switch c.Name() {
 		case "exec", "discard", "reset", "quit":

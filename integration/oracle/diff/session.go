@@ -70,6 +70,7 @@ func NewSession(ref, tested *Server, known *Known, o Options) (*Session, error) 
 	if s.Coverage, err = Match(refTable, table, refVersion, s.keep); err != nil {
 		return nil, err
 	}
+	s.Runner.Common = s.Coverage.Common
 	for _, g := range s.Coverage.Grammars {
 		s.group[g.Name] = g.Group
 	}

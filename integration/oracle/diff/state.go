@@ -33,7 +33,7 @@ func (r *Runner) state(at int) (*Failure, error) {
 			}
 		}
 	}
-	return nil, nil
+	return r.libraryState(at)
 }
 
 func cmdOf(args ...string) Cmd {

@@ -8,9 +8,6 @@ import (
 // Rounds about transactions: the connections take turns of a few commands, so that what one watches or has queued changes under it. Any command may be among those that
 // are queued or that change a watched key; which of them a WATCH notices is what is compared.
 
-// txRound reports whether the round is about transactions.
-func (g *Generator) txRound(r int) bool { return r%8 == 3 && g.has("multi") && g.has("watch") }
-
 // TxRound generates about n commands.
 func (g *Generator) TxRound(seed uint64, r, n int) []Cmd {
 	g.rnd = rand.New(rand.NewPCG(seed, uint64(r)))

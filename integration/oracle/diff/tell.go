@@ -1,0 +1,315 @@
+package diff
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// What a command says to everybody
+//
+// A command that is "told" is sent alone, and what every connection of the stream receives because of it is compared: replies, however many or few
+// there are (SUBSCRIBE, CLIENT REPLY OFF), messages, invalidations, and the end of the connection. That all of it is there, the admin connection tells: what it
+// is answered was read after the command, and what it is answered next was read after everything had been written. Rounds about users, about messages and
+// about client-side caching are made of such commands.
+
+const (
+	tellBarrier = 3                     // round trips of the admin connection after which a server has said all
+	tellAgain   = 10 * time.Millisecond // between looks, where the servers seem to have said different things
+	tellLooks   = 40
+)
+
+// heard is what one connection has received.
+type heard struct {
+	replies, pushes [][]byte
+	closed          bool
+}
+
+// tell runs one command and compares what it makes everybody receive.
+func (r *Runner) tell(stream []Cmd, at int) (*Failure, error) {
+	c := stream[at]
+	if c.Close {
+		if f, err := r.stepClose(c.Client, at); f != nil || err != nil {
+			return f, err
+		}
+	} else {
+		if f, err := r.tellPair(c.Client, at); f != nil || err != nil {
+			return f, err
+		}
+		if f, err := r.stepSend(c, at); f != nil || err != nil {
+			return f, err
+		}
+	}
+	var got [2]map[int]*heard
+	for i := range got {
+		got[i] = map[int]*heard{}
+		for client := range r.conns {
+			got[i][client] = &heard{}
+		}
+	}
+	for look := 0; ; look++ {
+		for i := range got {
+			if err := r.listen(i, got[i]); err != nil {
+				return r.tellFailed(i, at, c, err)
+			}
+		}
+		f := r.tellCompare(stream, at, got)
+		if f == nil {
+			break
+		}
+		if look == tellLooks || f.Class != classHeard {
+			f.Class += " " + clip(callName(c), 40)
+			return f, nil
+		}
+		time.Sleep(tellAgain)
+	}
+	for client, h := range got[0] {
+		for _, f := range h.replies {
+			if f[0] == '-' {
+				r.Errors++
+			}
+		}
+		if h.closed {
+			r.forget(client)
+		}
+	}
+	return nil, nil
+}
+
+// tellFailed tells a tested server that cannot be heard from a broken run.
+func (r *Runner) tellFailed(i, at int, c Cmd, err error) (*Failure, error) {
+	if i == 0 {
+		return nil, fmt.Errorf("redis: after %v: %w", c, err)
+	}
+	text := err.Error()
+	if e, dead := r.Tested.Dead(); dead {
+		text = e.Error()
+	}
+	return &Failure{At: at, Class: "nothing more is heard after " + clip(callName(c), 40), A: "alive", B: text + "\n" + r.Tested.LogTail()}, nil
+}
+
+// tellPair opens the client's connections. Where it may not ask for its identity it has none that others could name.
+func (r *Runner) tellPair(client, at int) (*Failure, error) {
+	p, err := r.pair(client)
+	if err != nil {
+		return r.connFailure(at, err)
+	}
+	if r.steps.ids[client][0] != "" {
+		return nil, nil
+	}
+	var ids [2]string
+	for i := range p {
+		rep, err := p[i].Do("CLIENT", "ID")
+		if err != nil {
+			return r.tellFailed(i, at, cmdOf("CLIENT", "ID"), err)
+		}
+		if ids[i] = rep.Str; rep.IsErr() {
+			ids[i] = "999999999"
+		}
+	}
+	r.steps.ids[client] = ids
+	return nil, nil
+}
+
+// sameIDs has both servers count their clients from the same number on, so that replies that name one are the same.
+func (r *Runner) sameIDs() error {
+	for range 3 {
+		var ids [2]int64
+		for i := range r.admin {
+			rep, err := r.admin[i].Do("CLIENT", "ID")
+			if err != nil {
+				return fmt.Errorf("%s: %w", r.sides()[i].Name, err)
+			}
+			ids[i], _ = rep.Int()
+		}
+		behind, n := 0, ids[1]-ids[0]
+		if n < 0 {
+			behind, n = 1, -n
+		}
+		if n == 0 {
+			return nil
+		}
+		// The last of them is the new admin connection.
+		for ; n > 0; n-- {
+			c, err := Dial(r.sides()[behind].Addr)
+			if err != nil {
+				return fmt.Errorf("%s: %w", r.sides()[behind].Name, err)
+			}
+			r.admin[behind].Close()
+			r.admin[behind] = c
+		}
+		if err := ownUser(r.admin[behind]); err != nil {
+			return err
+		}
+	}
+	return errors.New("the servers do not count their clients in the same way")
+}
+
+// listen adds what the connections to server i have received.
+func (r *Runner) listen(i int, got map[int]*heard) error {
+	for range tellBarrier {
+		if _, err := r.admin[i].Do("PING"); err != nil {
+			return err
+		}
+	}
+	for client, h := range got {
+		p := r.conns[client]
+		if p == nil || h.closed {
+			continue
+		}
+		frames, err := p[i].drain()
+		h.closed = errors.Is(err, io.EOF)
+		if err != nil && !h.closed {
+			return fmt.Errorf("connection %d: %w", client, err)
+		}
+		for _, f := range frames {
+			if isPush(f) {
+				h.pushes = append(h.pushes, f)
+			} else {
+				h.replies = append(h.replies, f)
+			}
+		}
+	}
+	return nil
+}
+
+// isPush reports whether the frame is a message or an invalidation, in either protocol's form; a confirmed subscription is a reply.
+func isPush(frame []byte) bool {
+	if frame[0] != '>' && frame[0] != '*' {
+		return false
+	}
+	_, rest, _ := bytes.Cut(frame, []byte("\r\n"))
+	if !bytes.HasPrefix(rest, []byte("$")) {
+		return false
+	}
+	_, rest, _ = bytes.Cut(rest, []byte("\r\n"))
+	word, _, _ := bytes.Cut(rest, []byte("\r\n"))
+	return slices.Contains([]string{"message", "pmessage", "smessage", "invalidate", "tracking-redir-broken"}, string(word))
+}
+
+// classHeard begins the class of differences that may still go away, because something is on its way.
+const classHeard = "heard after"
+
+// tellCompare looks for a connection that received different things.
+func (r *Runner) tellCompare(stream []Cmd, at int, got [2]map[int]*heard) *Failure {
+	for _, client := range slices.Sorted(maps.Keys(got[0])) {
+		a, b := got[0][client], got[1][client]
+		f := &Failure{At: at, Class: classHeard, A: a.show(client), B: b.show(client)}
+		if len(a.replies) != len(b.replies) || a.closed != b.closed || !samePushes(a.pushes, b.pushes) {
+			return f
+		}
+		for i := range a.replies {
+			if bytes.Equal(a.replies[i], b.replies[i]) {
+				continue
+			}
+			x, _ := decode(a.replies[i], 0)
+			y, _ := decode(b.replies[i], 0)
+			if client != stream[at].Client || !r.equal(stream, at, x, y) {
+				f.Class = class(stream[at], [2][]byte{a.replies[i], b.replies[i]}) + ", told by"
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// samePushes compares what was pushed without regard to the order of messages that one command causes: it is that of hash tables.
+func samePushes(a, b [][]byte) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	return slices.Equal(pushLines(a), pushLines(b))
+}
+
+func pushLines(frames [][]byte) []string {
+	out := make([]string, len(frames))
+	for i, f := range frames {
+		r, _ := decode(f, 0)
+		out[i] = canonical(r) // the keys of an invalidation have no order; its null is that of the wrong protocol where redis redirects
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (h *heard) show(client int) string {
+	s := fmt.Sprintf("connection %d", client)
+	for _, f := range slices.Concat(h.replies, h.pushes) {
+		s += " " + show(f)
+	}
+	if len(h.replies)+len(h.pushes) == 0 {
+		s += " nothing"
+	}
+	if h.closed {
+		s += " and is closed"
+	}
+	return clip(s, 4000)
+}
+
+// callName is the command with its subcommand, for the classes of findings.
+func callName(c Cmd) string {
+	if c.Close {
+		return "close"
+	}
+	return clip(cmp.Or(c.Name(), "nothing"), 30)
+}
+
+// drain takes the complete frames that have arrived, without waiting for more; io.EOF when the peer has closed behind them.
+func (c *Conn) drain() (frames [][]byte, err error) {
+	c.buf = append(c.buf[:0], c.buf[c.pos:]...)
+	c.pos = 0
+	err = c.readReady()
+	for err == nil || errors.Is(err, io.EOF) {
+		end, bad := frameEnd(c.buf, c.pos)
+		switch {
+		case bad != nil:
+			return frames, bad
+		case end >= 0:
+			frames = append(frames, bytes.Clone(c.buf[c.pos:end]))
+			c.pos = end
+		case c.pos < len(c.buf) && err == nil: // the rest is on its way
+			err = c.fill()
+		default:
+			return frames, err
+		}
+	}
+	return frames, err
+}
+
+// readReady reads what the kernel has for the connection.
+func (c *Conn) readReady() error {
+	if c.closed {
+		return io.EOF
+	}
+	rc, err := c.nc.(syscall.Conn).SyscallConn()
+	if err != nil {
+		return err
+	}
+	for {
+		if cap(c.buf)-len(c.buf) < 4<<10 {
+			c.buf = append(make([]byte, 0, max(16<<10, 2*cap(c.buf))), c.buf...)
+		}
+		var n int
+		var failed error
+		if err := rc.Read(func(fd uintptr) bool {
+			n, failed = syscall.Read(int(fd), c.buf[len(c.buf):cap(c.buf)])
+			return true
+		}); err != nil {
+			return err
+		}
+		switch {
+		case n > 0:
+			c.buf = c.buf[:len(c.buf)+n]
+		case errors.Is(failed, syscall.EAGAIN), errors.Is(failed, syscall.EINTR):
+			return nil
+		default:
+			c.closed = true
+			return io.EOF
+		}
+	}
+}
