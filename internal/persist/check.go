@@ -71,7 +71,7 @@ func (c *Checker) RDB(name string) bool {
 
 // snapshot checks an RDB file from its first byte on; end is behind its last.
 func (c *Checker) snapshot(src io.Reader) (end int64, ok bool) {
-	s := snapshotCheck{c: c, keys: map[uniqueKey]struct{}{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, ks: scratch()}
+	s := snapshotCheck{c: c, keys: map[uniqueKey]struct{}{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, ks: scratch(c.Now)}
 	defer s.ks.A.Close()
 	r := rdb.NewReader(src, rdb.ReadOptions{})
 	defer r.Close()
@@ -109,9 +109,9 @@ type snapshotCheck struct {
 }
 
 // scratch is a keyspace in which every collection takes its large form, which finds equal elements.
-func scratch() *keyspace.Keyspace {
+func scratch(now int64) *keyspace.Keyspace {
 	p := keyspace.Params{Databases: 1, Limits: object.Limits{ListMaxListpackSize: -2}}
-	return keyspace.New(arena.New(), p, rand.New(rand.NewPCG(0, 0)), 0, deaf{})
+	return keyspace.New(arena.New(), p, rand.New(rand.NewPCG(0, 0)), now, deaf{})
 }
 
 // deaf are hooks that nobody listens to.
@@ -159,23 +159,27 @@ func (s *snapshotCheck) key(rec *rdb.Record) error {
 	if _, twice := s.keys[id]; twice {
 		return &rdb.Error{Offset: rec.Offset, Key: rec.Key, Reason: "the key is there twice"}
 	}
-	s.keys[id] = struct{}{}
-	return s.build(rec)
+	there, err := s.build(rec)
+	if there {
+		s.keys[id] = struct{}{}
+	}
+	return err
 }
 
-// build makes the value: the reader leaves it to this to find equal elements of large collections.
-func (s *snapshotCheck) build(rec *rdb.Record) error {
-	if rec.Value.Type() == object.String || rec.Value.Empty() {
-		return nil
+// build makes the value: the reader leaves it to this to find equal elements of large collections. A hash whose fields are all due is not there then.
+func (s *snapshotCheck) build(rec *rdb.Record) (there bool, err error) {
+	if rec.Value.Type() == object.String {
+		return true, nil
 	}
 	db := s.ks.DB(0)
 	if err := rdb.Insert(db, rec.Key, &rec.Value, rdb.NoAccess()); err != nil {
-		return &rdb.Error{Offset: rec.Offset, Key: rec.Key, Reason: err.Error()}
+		return false, &rdb.Error{Offset: rec.Offset, Key: rec.Key, Reason: err.Error()}
 	}
+	there = db.Peek(rec.Key).Exists()
 	db.Delete(rec.Key)
 	for s.ks.LazyFreeSlice(1 << 16) {
 	}
-	return nil
+	return there, nil
 }
 
 func (s *snapshotCheck) failed(read int64, err error) {

@@ -333,7 +333,7 @@ func FuzzCheckRDB(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		m := vfs.NewMem()
 		require.NoError(t, writeAll(m, "x", text))
-		ok, out := check(m, false, "x", nil)
+		ok, out := check(m, false, "x", func(c *Checker) { c.Now = 1_000_000 }) // as the loading keyspace
 		target := &loadTarget{newKeyspace(newSeeded(), tiny())}
 		if !invariant.Enabled { // with them Close wants everything freed first
 			defer target.ks.A.Close()
