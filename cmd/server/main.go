@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"godwit/internal/command"
 	"godwit/internal/config"
@@ -50,6 +51,15 @@ func run(args []string) int {
 	defer log.Close()
 	server.Hello(log, cfg, len(args) > 0, os.Args[0])
 	log.SetRole(logging.Primary)
+	return serve(cfg, log)
+}
+
+// silentLoad is how long a load may take before clients are answered LOADING: with a small data set, or none, nobody ever is, as with Redis, which looks
+// at its clients only now and then while it loads.
+const silentLoad = 200 * time.Millisecond
+
+// serve loads the data set and answers clients until the end of the process; it returns its exit code.
+func serve(cfg *config.Config, log *logging.Logger) int {
 	table, err := table(cfg)
 	if err != nil {
 		return fail(config.Fatal(err, "Godwit "+engine.Version))
@@ -81,11 +91,17 @@ func run(args []string) int {
 	}
 	log.Warning("Server initialized")
 	go srv.Obey(signals)
-	go func() { // clients are answered meanwhile
+	opened := make(chan struct{})
+	go func() {
 		if err := store.Open(srv.Running); err != nil {
 			srv.Fail(err)
 		}
+		close(opened)
 	}()
+	select {
+	case <-opened:
+	case <-time.After(silentLoad):
+	}
 	if err := srv.Run(); err != nil {
 		log.Warning("%s", err)
 		srv.RemovePidFile()
