@@ -22,6 +22,7 @@
 package lzf
 
 import (
+	"encoding/binary"
 	"errors"
 	"math"
 	"math/bits"
@@ -58,7 +59,8 @@ func (c *Compressor) Compress(dst, src []byte) int {
 	}
 	c.shift = uint8(32 - min(max(bits.Len(uint(len(src)))+1, 6), tableBits))
 	w := writer{dst: dst, src: src}
-	for i := 0; i < len(src); {
+	// A search loads four bytes, of which three count: the last three of src are not searched for.
+	for i := 0; i+4 <= len(src); {
 		at := c.find(src, i)
 		if at < 0 {
 			i++
@@ -70,9 +72,10 @@ func (c *Compressor) Compress(dst, src []byte) int {
 		}
 		end := i + n
 		// The last two places inside the match are enough to find what follows it again.
-		for i = max(i+1, end-2); i < end; i++ {
+		for i = max(i+1, end-2); i < end && i+4 <= len(src); i++ {
 			c.find(src, i)
 		}
+		i = end
 	}
 	c.base += uint32(len(src))
 	if w.full || !w.literals(len(src)) {
@@ -81,25 +84,27 @@ func (c *Compressor) Compress(dst, src []byte) int {
 	return w.n
 }
 
-// find returns where the three bytes at i were last seen, -1 if not or too long ago, and remembers i.
+// find returns where the three bytes at i were last seen, -1 if not or too long ago, and remembers i. There must be four.
 func (c *Compressor) find(src []byte, i int) int {
-	if i+minMatch > len(src) {
-		return -1
-	}
-	v := uint32(src[i])<<16 | uint32(src[i+1])<<8 | uint32(src[i+2])
+	v := binary.LittleEndian.Uint32(src[i:]) << 8
 	slot := &c.last[v*0x9e3779b1>>(c.shift&31)&(1<<tableBits-1)]
 	at := int(*slot) - int(c.base) - 1
 	*slot = c.base + uint32(i) + 1
-	if at < 0 || i-at > maxDistance || src[at] != src[i] || src[at+1] != src[i+1] || src[at+2] != src[i+2] {
+	if at < 0 || i-at > maxDistance || binary.LittleEndian.Uint32(src[at:])<<8 != v {
 		return -1
 	}
 	return at
 }
 
-// matchLen is how far src repeats from at and i on, i behind at.
+// matchLen is how far src repeats from at and i on, i behind at; minMatch bytes are known to.
 func matchLen(src []byte, at, i int) int {
 	limit := min(len(src)-i, maxMatch)
 	n := minMatch
+	for ; n+8 <= limit; n += 8 {
+		if x := binary.LittleEndian.Uint64(src[at+n:]) ^ binary.LittleEndian.Uint64(src[i+n:]); x != 0 {
+			return n + bits.TrailingZeros64(x)/8
+		}
+	}
 	for n < limit && src[at+n] == src[i+n] {
 		n++
 	}
@@ -123,7 +128,11 @@ func (w *writer) literals(end int) bool {
 			return false
 		}
 		w.dst[w.n] = byte(run - 1)
-		copy(w.dst[w.n+1:], w.src[w.from:w.from+run])
+		if to, from := w.dst[w.n+1:], w.src[w.from:]; run <= 8 && len(to) >= 8 && len(from) >= 8 {
+			binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(from)) // most runs are short, and what is behind them is overwritten
+		} else {
+			copy(to, from[:run])
+		}
 		w.n += 1 + run
 		w.from += run
 	}
@@ -134,18 +143,18 @@ func (w *writer) literals(end int) bool {
 func (w *writer) match(distance, n int) bool {
 	w.from += n
 	off, l := distance-1, n-2
-	if l < 7 {
-		return w.put(byte(l<<5|off>>8), byte(off))
-	}
-	return w.put(byte(7<<5|off>>8), byte(l-7), byte(off))
-}
-
-func (w *writer) put(b ...byte) bool {
-	if w.n+len(b) > len(w.dst) {
-		w.full = true
+	if w.n+3 > len(w.dst) {
+		w.full = true // by a byte too early for a short one, which nobody misses
 		return false
 	}
-	w.n += copy(w.dst[w.n:], b)
+	b := w.dst[w.n : w.n+3]
+	if l < 7 {
+		b[0], b[1] = byte(l<<5|off>>8), byte(off)
+		w.n += 2
+		return true
+	}
+	b[0], b[1], b[2] = byte(7<<5|off>>8), byte(l-7), byte(off)
+	w.n += 3
 	return true
 }
 
