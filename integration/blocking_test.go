@@ -480,11 +480,17 @@ func TestBlockedCostNothing(t *testing.T) {
 	}
 	eventually(t, "all are blocked", func() bool { return infoInt(t, c, "blocked_clients") == int64(n) })
 	eventually(t, "half of them have waited once", func() bool { return infoInt(t, c, "clients_in_timeout_table") <= int64(n/2) })
-	blocked := s.cpu(t, 2*time.Second)
-	t.Logf("%v idle, %v blocked", idle, blocked)
-	// The first term is the claim; the second is what the kernel's clock and a busy machine make of a few ms.
-	if blocked > idle*3/2+20*time.Millisecond && !raceEnabled {
-		t.Errorf("in 2 s the server worked %v for %d idle clients, %v for blocked ones", idle, n, blocked)
+	// The first term is the claim; the second is what the kernel's clock makes of a few ms. A busy machine has more than one try.
+	for try := 1; ; try++ {
+		blocked := s.cpu(t, 2*time.Second)
+		t.Logf("%v idle, %v blocked", idle, blocked)
+		if blocked <= idle*3/2+20*time.Millisecond || raceEnabled {
+			break
+		}
+		if try == 5 {
+			t.Errorf("in 2 s the server worked %v for %d idle clients, %v for blocked ones", idle, n, blocked)
+			break
+		}
 	}
 	var wg sync.WaitGroup
 	for i := 0; i < n; i += 100 {
