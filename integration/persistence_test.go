@@ -269,19 +269,18 @@ func TestSnapshotIsOneMoment(t *testing.T) {
 	require.Equal(t, want, of)
 }
 
-// TestLoadingAnswers: while the data set is loading, clients are told so, INFO says how far it is, and signals end the server.
-func TestLoadingAnswers(t *testing.T) {
-	t.Parallel()
-	godwitOnly(t) // redis-server looks at its clients every 2 MiB only
+// startLoading starts a server that takes two milliseconds for each of the keys in its snapshot, and returns while it loads.
+func startLoading(t *testing.T, keys int) *server {
+	t.Helper()
 	s := startServer(t, with()...)
-	do(t, s.dial(t), "DEBUG", "POPULATE", "5000")
+	do(t, s.dial(t), "DEBUG", "POPULATE", strconv.Itoa(keys))
 	do(t, s.dial(t), "SAVE")
 	s.Stop()
-	port := freePort()
-	s, err := launch(s.Dir, nil, withDefaults(s.Dir, strconv.Itoa(port), with("--key-load-delay", "2000"))...)
+	port := strconv.Itoa(freePort())
+	s, err := launch(s.Dir, nil, withDefaults(s.Dir, port, with("--key-load-delay", "2000"))...)
 	require.NoError(t, err)
 	t.Cleanup(s.Stop)
-	s.Addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	s.Addr = net.JoinHostPort("127.0.0.1", port)
 	eventually(t, "it accepts connections", func() bool {
 		c, err := net.Dial("tcp", s.Addr)
 		if err == nil {
@@ -289,6 +288,14 @@ func TestLoadingAnswers(t *testing.T) {
 		}
 		return err == nil
 	})
+	return s
+}
+
+// TestLoadingAnswers: while the data set is loading, clients are told so, INFO says how far it is, and signals end the server.
+func TestLoadingAnswers(t *testing.T) {
+	t.Parallel()
+	godwitOnly(t) // redis-server looks at its clients every 2 MiB only
+	s := startLoading(t, 5000)
 	c := s.dial(t)
 	for _, cmd := range []string{"PING", "GET key:1", "SET a b", "BGSAVE", "DBSIZE", "DEBUG RELOAD", "DEBUG RELOAD NOSAVE NOFLUSH MERGE", "DEBUG LOADAOF"} {
 		v, err := c.Do(anys(strings.Fields(cmd))...)
@@ -314,22 +321,7 @@ func TestLoadingAnswers(t *testing.T) {
 func TestAppendOnlyTurnedOnWhileLoading(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t) // redis-server has no log then
-	s := startServer(t, with()...)
-	do(t, s.dial(t), "DEBUG", "POPULATE", "200")
-	do(t, s.dial(t), "SAVE")
-	s.Stop()
-	port := freePort()
-	s, err := launch(s.Dir, nil, withDefaults(s.Dir, strconv.Itoa(port), with("--key-load-delay", "2000"))...)
-	require.NoError(t, err)
-	t.Cleanup(s.Stop)
-	s.Addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	eventually(t, "it accepts connections", func() bool {
-		c, err := net.Dial("tcp", s.Addr)
-		if err == nil {
-			c.Close()
-		}
-		return err == nil
-	})
+	s := startLoading(t, 1000)
 	c := s.dial(t)
 	do(t, c, "CONFIG", "SET", "appendonly", "yes")
 	require.Equal(t, "1", persistInfo(t, c, "loading"))

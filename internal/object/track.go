@@ -97,26 +97,15 @@ func (tr *Track) Step(n int) (done bool) {
 	return done
 }
 
-// Copied is the memory in bytes that the tracking itself takes.
-func (tr *Track) Copied() int64 {
+// Copied is the memory in bytes that the tracking itself takes, and all that it has ever taken.
+func (tr *Track) Copied() (now, ever int64) {
 	switch {
 	case tr.frozen != nil:
 		return tr.frozen.Copied()
 	case tr.sketch != nil:
-		return tr.sketch.bytes
+		return tr.sketch.bytes, tr.sketch.kept
 	}
-	return 0
-}
-
-// Kept is all the memory in bytes that Copied has ever grown by.
-func (tr *Track) Kept() int64 {
-	switch {
-	case tr.frozen != nil:
-		return tr.frozen.Kept()
-	case tr.sketch != nil:
-		return tr.sketch.kept
-	}
-	return 0
+	return 0, 0
 }
 
 // CompressCopies says that nodes of a list had best be compressed when they have to be copied.

@@ -92,8 +92,13 @@ type record struct {
 	size    int64  // bytes in it, the head not counted
 	isOpen  bool
 
-	kept int64 // what tr.Kept was at the last change
+	kept int64 // all that had been copied at the last change
 	owed int64 // bytes to be written ahead
+}
+
+func (r *record) copied() int64 {
+	now, _ := r.tr.Copied()
+	return now
 }
 
 // track begins a record.
@@ -122,11 +127,11 @@ const (
 
 // ahead is called before each change of a list or sketch.
 func (r *record) ahead() {
-	kept := r.tr.Kept()
+	held, kept := r.tr.Copied()
 	made := kept - r.kept
 	r.kept = kept
 	size := r.tr.Size()
-	shares := r.tr.Copied() * copiedShare / max(size, 1)
+	shares := held * copiedShare / max(size, 1)
 	if shares == 0 || !r.isOpen || r.s.inSlice || r.s.q.Full() {
 		r.owed = 0
 		return

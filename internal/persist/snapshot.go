@@ -300,10 +300,10 @@ func (s *Snapshot) Progress() Progress {
 func (s *Snapshot) held() int64 {
 	n := s.side.bytes + s.pending
 	for _, r := range s.waiting[:min(len(s.waiting), 16)] { // there may be very many
-		n += r.tr.Copied()
+		n += r.copied()
 	}
 	if s.open != nil {
-		n += s.open.tr.Copied()
+		n += s.open.copied()
 	}
 	return n
 }

@@ -70,14 +70,11 @@ func (q *List) Freeze() *Frozen {
 	return q.frozen
 }
 
-// CompressCopies has copies of nodes compressed: a third of the memory for some 20 µs when a node of 8 KB first changes, which whoever writes them then need not spend.
+// CompressCopies has copies of nodes compressed: less memory, for what compressing takes when a node first changes. Whoever writes them then need not do it.
 func (f *Frozen) CompressCopies() { f.pack = true }
 
-// Copied is the memory in bytes that the walk holds beyond what the list would.
-func (f *Frozen) Copied() int64 { return f.bytes }
-
-// Kept is all the memory in bytes that it has ever held so.
-func (f *Frozen) Kept() int64 { return f.kept }
+// Copied is the memory in bytes that the walk holds beyond what the list would, and all that it has ever held so.
+func (f *Frozen) Copied() (now, ever int64) { return f.bytes, f.kept }
 
 func (f *Frozen) hold(c relic) relic {
 	f.bytes += int64(c.room)

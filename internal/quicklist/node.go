@@ -245,7 +245,7 @@ func (n *node) decompress() {
 
 // compress compresses a packed node if that saves anything.
 func (n *node) compress() {
-	if n.kind != packed || n.size < minCompress {
+	if n.kind != packed {
 		return
 	}
 	s := n.q.s
