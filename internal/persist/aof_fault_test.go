@@ -158,6 +158,7 @@ func TestAOFPowerLossAnywhere(t *testing.T) {
 			})
 			require.NoError(t, r.start())
 			r.life()
+			disk.Observe(nil) // files are still being deleted in the background
 			require.Greater(t, len(losses), 150, "the life has rewrites")
 			for _, l := range losses {
 				r.holds(l.disk, l.lo, l.hi, l.what)
@@ -276,6 +277,7 @@ func TestAOFUpgradePowerLoss(t *testing.T) {
 	require.NoError(t, r.start())
 	require.Equal(t, want, r.m.data)
 	require.NoError(t, r.a.Close())
+	disk.Observe(nil)
 	require.Greater(t, len(losses), 40*8)
 	r.history[0] = want
 	for what, left := range losses {

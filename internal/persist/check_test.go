@@ -292,6 +292,7 @@ func TestSnapshotPowerLoss(t *testing.T) {
 		}
 	})
 	require.NoError(t, save("and a new one"))
+	m.Observe(nil)
 	require.Greater(t, n, 150)
 	got, err := vfs.ReadFile(m.Crash(vfs.LoseAll), "dump.rdb")
 	require.NoError(t, err)

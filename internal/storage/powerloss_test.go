@@ -260,6 +260,7 @@ func TestPowerLoss(t *testing.T) {
 			})
 			h.life(rand.New(rand.NewPCG(seed, 1)), m)
 			h.s.Close()
+			disk.Observe(nil) // files are still being deleted in the background
 			require.Greater(t, len(losses), 30)
 			if max := 500; len(losses) > max { // a sample, but of all of the life
 				rand.Shuffle(len(losses), func(i, j int) { losses[i], losses[j] = losses[j], losses[i] })

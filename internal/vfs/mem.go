@@ -89,6 +89,7 @@ func (m *Mem) PowerOffAfter(n int) {
 
 // Observe has f called after each such operation with its number, counted from 1, and its description ("write dir/name 12"). f may
 // crash the file system as it is at that moment; it must not call anything else of m. So one run visits every point of a power loss.
+// After Observe(nil) f is not called again, whatever still works on files.
 func (m *Mem) Observe(f func(n int, op string, crash func(seed uint64) *Mem)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
