@@ -145,14 +145,14 @@ func (r *Runner) Exec(stream []Cmd) (*Failure, int, error) {
 			return f, at + n, nil
 		}
 		at += n
-		if nextState > 0 && at >= nextState && at < len(stream) {
+		if nextState > 0 && at >= nextState && at < len(stream) && !poppedAtRandom(stream[at-1]) { // until its DEL the servers hold different members
 			nextState = at + r.StateEvery
-			if f, err := r.state(at); f != nil || err != nil {
+			if f, err := r.state(at - 1); f != nil || err != nil {
 				return f, at, err
 			}
 		}
 	}
-	f, err := r.state(len(stream))
+	f, err := r.state(len(stream) - 1)
 	return f, len(stream), err
 }
 
