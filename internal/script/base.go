@@ -14,7 +14,7 @@ func (s *State) openBase() {
 		"load": s.baseLoad, "loadstring": s.baseLoadString, "next": s.baseNext, "pcall": s.basePcall, "rawequal": s.baseRawEqual,
 		"rawget": s.baseRawGet, "rawset": s.baseRawSet, "select": s.baseSelect, "setmetatable": s.baseSetMeta,
 		"tonumber": s.baseToNumber, "tostring": s.baseToString, "type": s.baseType, "unpack": s.baseUnpack, "xpcall": s.baseXpcall,
-		"pairs": s.basePairs, "ipairs": s.baseIpairs,
+		"pairs": s.basePairs, "ipairs": s.baseIpairs, "gcinfo": s.baseGCInfo,
 	})
 	s.env.RawSetString("_VERSION", lua.LString("Lua 5.1"))
 	s.iterate = s.L.NewFunction(s.iterateArray)
@@ -37,6 +37,12 @@ func (s *State) baseCollect(L *lua.LState) int {
 	default:
 		s.badArg(L, 1, "invalid option '"+opt+"'")
 	}
+	return 1
+}
+
+// baseGCInfo is the old form of collectgarbage("count"), in whole KiB.
+func (s *State) baseGCInfo(L *lua.LState) int {
+	L.Push(lua.LNumber(s.heap() / 1024))
 	return 1
 }
 

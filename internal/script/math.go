@@ -100,6 +100,7 @@ func (s *State) mathMin(L *lua.LState) int {
 	return 1
 }
 
+// mathRandom's bounds are C's int: of larger numbers the lower 32 bits count.
 func (s *State) mathRandom(L *lua.LState) int {
 	const most = math.MaxInt32
 	r := float64(s.random.next()%most) / most
@@ -107,13 +108,13 @@ func (s *State) mathRandom(L *lua.LState) int {
 	case 0:
 		L.Push(lua.LNumber(r))
 	case 1:
-		u := s.argInt(L, 1)
+		u := int32(s.argInt(L, 1))
 		if u < 1 {
 			s.badArg(L, 1, "interval is empty")
 		}
 		L.Push(lua.LNumber(math.Floor(r*float64(u)) + 1))
 	case 2:
-		l, u := s.argInt(L, 1), s.argInt(L, 2)
+		l, u := int32(s.argInt(L, 1)), int32(s.argInt(L, 2))
 		if l > u {
 			s.badArg(L, 2, "interval is empty")
 		}
