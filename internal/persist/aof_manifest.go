@@ -360,12 +360,12 @@ func readManifest(fsys vfs.FS, dir, filename string) (m *manifest, found bool, e
 		return &manifest{}, false, nil
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("can't open the AOF manifest file %s for reading: %w", name, err)
+		return nil, false, &LoadError{name, -1, "can't open the AOF manifest file for reading", err}
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, manifestMax+1))
 	if err != nil {
-		return nil, false, fmt.Errorf("reading the AOF manifest %s: %w", name, err)
+		return nil, false, &LoadError{name, -1, "can't read the AOF manifest file", err}
 	}
 	if len(text) > manifestMax {
 		return nil, false, &ManifestError{File: name, Reason: "it is too long for a manifest"}
