@@ -2,6 +2,8 @@ package storage
 
 import (
 	"encoding/binary"
+	"errors"
+	"os"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -95,7 +97,11 @@ func (s *Store) StartSave() (engine.Job, error) {
 // ended follows the end of the job.
 func (j *job) ended(err error) {
 	j.s.finished(j.temp)
-	if err != nil {
+	var move *os.LinkError
+	switch {
+	case errors.As(err, &move):
+		j.s.log.Warning("Error moving temp DB file %s on the final destination %s: %s", move.Old, move.New, logging.OSError(err))
+	case err != nil:
 		j.s.log.Warning("Write error saving DB on disk(%s): %s", j.temp, logging.OSError(err))
 	}
 }
