@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"time"
 
 	"godwit/internal/persist"
@@ -15,7 +16,7 @@ const usage = `Usage: godwit-server [/path/to/godwit.conf] [--directive value ..
        godwit-server -v or --version
        godwit-server -h or --help
        godwit-server --check-rdb FILE
-       godwit-server --check-aof [--fix [-y]] FILE|MANIFEST
+       godwit-server --check-aof [--fix [-y] | --truncate-to-timestamp SECONDS] FILE|MANIFEST
 
 Examples:
        godwit-server                    start with the defaults, on port 6379
@@ -58,6 +59,14 @@ func check(args []string) int {
 		for len(rest) > 0 && (rest[0] == "--fix" || rest[0] == "-y") {
 			c.Fix, c.Yes = c.Fix || rest[0] == "--fix", c.Yes || rest[0] == "-y"
 			rest = rest[1:]
+		}
+		if len(rest) > 1 && rest[0] == "--truncate-to-timestamp" && !c.Fix {
+			var err error
+			if c.Until, err = strconv.ParseInt(rest[1], 10, 64); err != nil || c.Until <= 0 {
+				fmt.Println("Invalid timestamp, aborting...")
+				return 1
+			}
+			rest = rest[2:]
 		}
 	}
 	if len(rest) != 1 || rest[0] == "" || rest[0][0] == '-' {

@@ -21,6 +21,7 @@ func TestCheckers(t *testing.T) {
 		return path
 	}
 	sound, empty := file("sound.aof", set), file("empty.rdb", "REDIS0004\xff")
+	timed := file("timed.aof", "#TS:5\r\n"+set+"#TS:6\r\n"+set)
 	torn := func() string { return file("torn.aof", set+set[:10]) }
 	for _, c := range []struct {
 		args  []string
@@ -40,6 +41,11 @@ func TestCheckers(t *testing.T) {
 		{[]string{"--check-aof", "--fix", torn()}, "y\n", 0, "Successfully truncated"},
 		{[]string{"--check-aof", torn()}, "", 1, "not valid"},
 		{[]string{"--check-aof", "--fix", "-y", torn()}, "", 0, "Successfully truncated"},
+		{[]string{"--check-aof", "--truncate-to-timestamp", "5", timed}, "", 0, "Successfully truncated"},
+		{[]string{"--check-aof", "--truncate-to-timestamp", "5", timed}, "", 0, "Truncate nothing"},
+		{[]string{"--check-aof", "--truncate-to-timestamp", "5x", timed}, "", 1, "Invalid timestamp"},
+		{[]string{"--check-aof", "--truncate-to-timestamp", "5"}, "", 1, "Usage"},
+		{[]string{"--check-aof", "--fix", "--truncate-to-timestamp", "5", timed}, "", 1, "Usage"},
 	} {
 		if strings.HasSuffix(c.args[len(c.args)-1], "torn.aof") {
 			torn()

@@ -1,8 +1,10 @@
 package persist
 
 import (
+	"bytes"
 	"errors"
 	"io"
+	"strconv"
 )
 
 // logParser reads the commands of a log file: arrays of bulk strings, and annotations, lines that begin with "#".
@@ -19,6 +21,9 @@ type logParser struct {
 	base    int64 // offset in the file of buf[0]
 	eof     bool
 	spans   []span
+
+	until int64 // unix seconds; 0: no bound
+	late  bool  // an annotation with a later time was met
 }
 
 type span struct{ from, to int }
@@ -89,6 +94,7 @@ func (p *logParser) rest() bool {
 		if err != nil {
 			return false
 		}
+		p.annotation(p.buf[pos:end])
 		pos = end
 	}
 	if pos == len(p.buf) {
@@ -138,12 +144,25 @@ func (p *logParser) line(pos int) (end int, err error) {
 	return 0, errShort
 }
 
+// annotation notes whether a line gives a time after until.
+func (p *logParser) annotation(line []byte) {
+	if p.until == 0 {
+		return
+	}
+	if s, ok := bytes.CutPrefix(line, []byte(stampPrefix)); ok {
+		sec, err := strconv.ParseInt(string(bytes.TrimRight(s, "\r\n")), 10, 64)
+		p.late = p.late || err == nil && sec > p.until
+	}
+}
+
 // parse parses the command at pos, annotations before it included, and appends its arguments to spans.
 func (p *logParser) parse(pos int) (end int, err error) {
 	for pos < len(p.buf) && p.buf[pos] == '#' {
-		if pos, err = p.line(pos); err != nil {
+		if end, err = p.line(pos); err != nil {
 			return 0, err
 		}
+		p.annotation(p.buf[pos:end])
+		pos = end
 	}
 	n, pos, err := p.count(pos, '*')
 	if err != nil {

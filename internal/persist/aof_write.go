@@ -82,7 +82,7 @@ func (a *AOF) nextChunk() {
 // buffered is the bytes that wait to be written.
 func (a *AOF) buffered() int { return a.fullBytes + len(a.buf) }
 
-// stamp appends an annotation with the time, at most one a second: what redis-check-aof --truncate-to-timestamp goes by.
+// stamp appends an annotation with the time, at most one a second: what --check-aof --truncate-to-timestamp goes by.
 func (a *AOF) stamp(b []byte) []byte {
 	now := a.o.Now() / 1000
 	if now <= a.stamped {
@@ -92,8 +92,11 @@ func (a *AOF) stamp(b []byte) []byte {
 	return appendTimestamp(b, now)
 }
 
+// stampPrefix begins the annotation that what follows was written at a time.
+const stampPrefix = "#TS:"
+
 func appendTimestamp(b []byte, sec int64) []byte {
-	b = append(b, "#TS:"...)
+	b = append(b, stampPrefix...)
 	b = strconv.AppendInt(b, sec, 10)
 	return append(b, "\r\n"...)
 }

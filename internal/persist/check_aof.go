@@ -98,9 +98,16 @@ func (c *Checker) logFile(path string, last bool) bool {
 	if _, err := f.Seek(start, io.SeekStart); err != nil {
 		return c.cannot("read file", path, err)
 	}
-	l := logCheck{p: newLogParser(f, start, size)}
+	l := logCheck{p: newLogParser(f, start, size), late: -1}
+	l.p.until = c.Until
 	if err := l.run(); err != nil {
 		return c.cannot("read file", path, err)
+	}
+	if l.late >= 0 {
+		return c.rewind(path, l.late, last)
+	}
+	if c.Until != 0 && l.problem == nil {
+		c.printf("Truncate nothing in AOF %s to timestamp %d", path, c.Until)
 	}
 	if l.problem == nil {
 		c.printf("AOF analyzed: filename=%s, size=%d, ok_up_to=%d, diff=0, commands=%d, transactions=%d", path, size, size, l.commands, l.transactions)
@@ -118,9 +125,10 @@ type logCheck struct {
 	p                      *logParser
 	commands, transactions int
 	problem                *logProblem
+	late                   int64 // offset of the first unit that is later than the parser's bound; -1: none
 }
 
-// run reads to the end or to the first problem; the error is the file system's.
+// run reads to the end, to the first problem or to what is too late; the error is the file system's.
 func (l *logCheck) run() error {
 	for {
 		l.p.unit()
@@ -129,6 +137,9 @@ func (l *logCheck) run() error {
 		err := l.unit()
 		var fe *formatError
 		switch {
+		case l.p.late: // be it within a transaction, which stays whole, or followed by damage
+			l.late = end
+			return nil
 		case err == nil:
 			continue
 		case err == io.EOF:
@@ -198,17 +209,43 @@ func (c *Checker) fix(path string, size int64, p *logProblem, last bool) bool {
 		c.printf("Aborting...")
 		return false
 	}
+	if !c.truncate(path, p.okUpTo) {
+		return false
+	}
+	c.printf("Successfully truncated AOF %s", path)
+	return true
+}
+
+// rewind cuts a log off at the first unit that is later than asked for.
+func (c *Checker) rewind(path string, at int64, last bool) bool {
+	switch {
+	case at == 0:
+		c.printf("AOF %s has nothing before timestamp %d, aborting...", path, c.Until)
+		return false
+	case !last:
+		c.printf("Failed to truncate AOF %s to timestamp %d to offset %d because it is not the last file.", path, c.Until, at)
+		c.printf("Without the files after it, and their lines in the manifest, it can be.")
+		return false
+	}
+	if !c.truncate(path, at) {
+		return false
+	}
+	c.printf("Successfully truncated AOF %s to timestamp %d", path, c.Until)
+	return true
+}
+
+// truncate makes a file shorter, durably.
+func (c *Checker) truncate(path string, size int64) bool {
 	f, err := c.FS.Open(path, os.O_RDWR, 0)
 	if err != nil {
 		return c.cannot("open file", path, err)
 	}
-	if err = f.Truncate(p.okUpTo); err == nil {
+	if err = f.Truncate(size); err == nil {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return c.cannot("truncate", path, err)
 	}
-	c.printf("Successfully truncated AOF %s", path)
 	return true
 }
 

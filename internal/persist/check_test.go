@@ -253,6 +253,77 @@ func TestTornLookalike(t *testing.T) {
 	require.False(t, ok)
 }
 
+// TestTruncateToTimestamp cuts logs off at points in time; what is left is what redis-check-aof leaves, and damage before the point is still reported.
+func TestTruncateToTimestamp(t *testing.T) {
+	stamp := func(sec int) string { return fmt.Sprintf("#TS:%d\r\n", sec) }
+	unit := func(key int) string { return fmt.Sprintf("*3\r\n$3\r\nSET\r\n$4\r\nk%03d\r\n$1\r\nv\r\n", key) }
+	tx := "*1\r\n$5\r\nMULTI\r\n" + unit(900) + unit(901) + "*1\r\n$4\r\nEXEC\r\n"
+	first := stamp(10) + unit(1) + unit(2) + stamp(12) + unit(3)
+	last := stamp(20) + unit(4) + stamp(21) + tx + stamp(23) + unit(5) + unit(6) + stamp(30)
+	manifest := "file f.1.incr.aof seq 1 type i\nfile f.2.incr.aof seq 2 type i\n"
+	files := map[string]string{"f.1.incr.aof": first, "f.2.incr.aof": last, "f.manifest": manifest}
+	for _, c := range []struct {
+		until int64
+		ok    bool
+		left  int // of the last file
+		says  string
+	}{
+		{9, false, len(last), "nothing before timestamp 9"}, {10, false, len(last), "not the last file"}, {12, false, len(last), "nothing before timestamp 12"},
+		{20, true, len(stamp(20) + unit(4)), "Successfully truncated"}, {21, true, strings.Index(last, stamp(23)), "Successfully truncated"}, {22, true, strings.Index(last, stamp(23)), "to timestamp 22"},
+		{23, true, len(last) - len(stamp(30)), "Successfully truncated"}, {30, true, len(last), "Truncate nothing"}, {31, true, len(last), "All AOF files and the manifest are valid"},
+	} {
+		m, dir := vfs.NewMem(), t.TempDir()
+		for name, text := range files {
+			require.NoError(t, writeAll(m, name, []byte(text)))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+		}
+		ok, out := check(m, true, "f.manifest", func(k *Checker) { k.Until = c.until })
+		require.Equal(t, c.ok, ok, "%d: %s", c.until, out)
+		require.Contains(t, out, c.says, "%d", c.until)
+		for name, text := range files {
+			left, err := vfs.ReadFile(m, name)
+			require.NoError(t, err)
+			if name == "f.2.incr.aof" {
+				text = text[:c.left]
+			}
+			require.Equal(t, text, string(left), "%d: %s", c.until, name)
+		}
+		if bin, err := exec.LookPath("redis-check-aof"); err == nil {
+			err := exec.Command(bin, "--truncate-to-timestamp", fmt.Sprint(c.until), filepath.Join(dir, "f.manifest")).Run()
+			require.Equal(t, c.ok, err == nil, "redis-check-aof, %d", c.until)
+			left, err := os.ReadFile(filepath.Join(dir, "f.2.incr.aof"))
+			require.NoError(t, err)
+			require.Equal(t, last[:c.left], string(left), "redis-check-aof, %d", c.until)
+		}
+	}
+	single := func(text string, until int64) (bool, string, string) {
+		m := vfs.NewMem()
+		require.NoError(t, writeAll(m, "x", []byte(text)))
+		ok, out := check(m, true, "x", func(k *Checker) { k.Until = until })
+		left, err := vfs.ReadFile(m, "x")
+		require.NoError(t, err)
+		return ok, out, string(left)
+	}
+	inside := stamp(1) + unit(1) + "*1\r\n$5\r\nMULTI\r\n" + unit(2) + stamp(9) + unit(3) + "*1\r\n$4\r\nEXEC\r\n"
+	ok, out, left := single(inside, 5)
+	require.True(t, ok, out)
+	require.Equal(t, stamp(1)+unit(1), left, "a transaction goes as a whole")
+	ok, out, left = single(stamp(1)+unit(1)+stamp(9)+unit(2)[:7], 5)
+	require.True(t, ok, out)
+	require.Equal(t, stamp(1)+unit(1), left, "the torn end goes with the rest")
+	damaged := stamp(1) + unit(1) + "damage" + stamp(9) + unit(2)
+	ok, out, left = single(damaged, 5)
+	require.False(t, ok, out)
+	require.Equal(t, damaged, left)
+	big := stamp(1) + unit(1) + "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$3000000\r\n" + strings.Repeat("#TS:9\r\n", 3000000/7+1)[:3000000] + "\r\n" + stamp(9) + unit(2)
+	ok, out, left = single(big, 5)
+	require.True(t, ok, out)
+	require.Len(t, left, strings.LastIndex(big, stamp(9)), "values are no annotations")
+	ok, out, left = single("REDIS0004\xff"+stamp(9)+unit(2), 5)
+	require.True(t, ok, out)
+	require.Equal(t, "REDIS0004\xff", left, "the snapshot was before")
+}
+
 // TestCheckManifest: a manifest that a server would refuse is refused.
 func TestCheckManifest(t *testing.T) {
 	m := vfs.NewMem()
@@ -323,6 +394,10 @@ func FuzzCheckAOF(f *testing.F) {
 		left, err := vfs.ReadFile(m, "x")
 		require.NoError(t, err)
 		require.True(t, bytes.HasPrefix(text, left))
+		if until, _ := check(m, true, "x", func(c *Checker) { c.Until = 1 }); until {
+			ok, out = check(m, true, "x", nil)
+			require.True(t, ok, out)
+		}
 	})
 }
 
