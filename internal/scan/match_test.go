@@ -55,8 +55,8 @@ func reference(pattern, s []byte, nocase bool) bool {
 	}
 	var elements []element
 	fold := func(c byte) byte {
-		if nocase {
-			return bytes.ToLower([]byte{c & 0x7f})[0] | c&0x80
+		if nocase && c < 0x80 {
+			return bytes.ToLower([]byte{c})[0]
 		}
 		return c
 	}
@@ -174,6 +174,7 @@ func FuzzMatch(f *testing.F) {
 	for _, p := range []string{"*", "a*b?", "[a-z]x", "[^", `[a\]b]`, `\`, "[z-a]*[]"} {
 		f.Add([]byte(p), []byte("abz]x"), false)
 		f.Add([]byte(p), []byte("ABC"), true)
+		f.Add([]byte(p+"\xed"), []byte("\xcd"), true)
 	}
 	f.Fuzz(func(t *testing.T, p, s []byte, nocase bool) {
 		if len(p) > 200 || len(s) > 200 {
