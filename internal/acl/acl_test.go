@@ -223,7 +223,7 @@ func TestFile(t *testing.T) {
 
 // FuzzRules: no rule does harm, and what a user is described as can be read again.
 func FuzzRules(f *testing.F) {
-	for _, s := range []string{"on >x ~a +get", "(~a +@all", "%RW~x &y", "+select|0 -@all", "#" + strings.Repeat("0", 64), "+|", "+config|", "()", "( )", "~", "%"} {
+	for _, s := range []string{"on >x ~a +get", "(~a +@all", "%RW~x &y", "+select|0 -@all", "#" + strings.Repeat("0", 64), "+|", "+config|", "()", "( )", "~", "%", "(~))", "(~x) ~y)", "(+get|a) ~y)"} {
 		f.Add(s)
 	}
 	cat := testCatalog()

@@ -173,6 +173,9 @@ func (u *User) addSelector(rule string) error {
 	s := newSelector(u.cat)
 	s.allChannels = u.allChannels
 	for _, r := range words(inner) {
+		if strings.HasSuffix(r, ")") { // written down and read again, it would end the selector
+			return ErrSyntax
+		}
 		if err := s.apply(r); err != nil {
 			return err
 		}
