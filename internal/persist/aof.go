@@ -96,6 +96,8 @@ type AOFOptions struct {
 	FileName string // appendfilename
 	// Now is the executor's clock, unix ms.
 	Now func() int64
+	// Clock is the time for annotations, unix seconds. Unlike Now it does not stand still while a script runs.
+	Clock func() int64
 	// Base makes bases; nil: only at the start, for an empty data set.
 	Base BaseMaker
 	// Wake is called from other goroutines when there is something to do for EndBatch or Cron although nothing may happen on the executor:
@@ -250,7 +252,7 @@ func (a *AOF) removeLeftovers() {
 // begin makes f the file that is written to.
 func (a *AOF) begin(f vfs.File, name string, m *manifest) {
 	a.file, a.name, a.man = f, name, m
-	a.db = -1
+	a.db, a.stamped = -1, 0
 	a.lastSync = a.o.Now()
 	a.work.start(a)
 }

@@ -23,7 +23,7 @@ type logParser struct {
 	spans   []span
 
 	until int64 // unix seconds; 0: no bound
-	late  bool  // an annotation with a later time was met
+	late  int64 // offset of the first annotation with a later time, or of the unit that it is within; -1: none so far
 }
 
 type span struct{ from, to int }
@@ -49,7 +49,7 @@ func (e *formatError) Error() string { return e.reason }
 
 // newLogParser parses r, which is at that offset of its file and has about size bytes.
 func newLogParser(r io.Reader, offset, size int64) *logParser {
-	return &logParser{r: r, base: offset, buf: make([]byte, 0, max(min(size+1, logWindow), 64))}
+	return &logParser{r: r, base: offset, late: -1, buf: make([]byte, 0, max(min(size+1, logWindow), 64))}
 }
 
 // offset is where the next command begins in the file.
@@ -91,10 +91,9 @@ func (p *logParser) rest() bool {
 	pos := p.pos
 	for pos < len(p.buf) && p.buf[pos] == '#' {
 		end, err := p.line(pos)
-		if err != nil {
+		if err != nil || p.annotation(pos, end) != nil {
 			return false
 		}
-		p.annotation(p.buf[pos:end])
 		pos = end
 	}
 	if pos == len(p.buf) {
@@ -144,15 +143,22 @@ func (p *logParser) line(pos int) (end int, err error) {
 	return 0, errShort
 }
 
-// annotation notes whether a line gives a time after until.
-func (p *logParser) annotation(line []byte) {
-	if p.until == 0 {
-		return
+// annotation notes whether the line gives a time after until.
+func (p *logParser) annotation(pos, end int) error {
+	stamp, ok := bytes.CutPrefix(p.buf[pos:end], []byte(stampPrefix))
+	if p.until == 0 || !ok || p.late >= 0 {
+		return nil
 	}
-	if s, ok := bytes.CutPrefix(line, []byte(stampPrefix)); ok {
-		sec, err := strconv.ParseInt(string(bytes.TrimRight(s, "\r\n")), 10, 64)
-		p.late = p.late || err == nil && sec > p.until
+	sec, err := strconv.ParseInt(string(bytes.TrimSuffix(stamp, []byte("\r\n"))), 10, 64)
+	switch {
+	case err != nil:
+		return &formatError{p.base + int64(pos), "a timestamp annotation is not valid"}
+	case sec > p.until && p.pos > p.start:
+		p.late = p.base + int64(p.start)
+	case sec > p.until:
+		p.late = p.base + int64(pos)
 	}
+	return nil
 }
 
 // parse parses the command at pos, annotations before it included, and appends its arguments to spans.
@@ -161,7 +167,9 @@ func (p *logParser) parse(pos int) (end int, err error) {
 		if end, err = p.line(pos); err != nil {
 			return 0, err
 		}
-		p.annotation(p.buf[pos:end])
+		if err = p.annotation(pos, end); err != nil {
+			return 0, err
+		}
 		pos = end
 	}
 	n, pos, err := p.count(pos, '*')

@@ -138,7 +138,7 @@ func (a *AOF) startSeal() {
 		j.man = a.man.clone()
 		j.name = j.man.addIncr(a.o.FileName)
 	}
-	a.db = -1
+	a.db, a.stamped = -1, 0
 	a.rw.sealing, a.rw.seal = true, j
 	a.work.do(func() {
 		j.run(a)

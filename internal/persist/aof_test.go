@@ -158,7 +158,7 @@ func (f *fixture) start() error {
 	f.exit = -1
 	f.a = NewAOF(AOFOptions{
 		FS: f.fs, Log: log, Dir: "/d", DirName: "appendonlydir", FileName: "appendonly.aof",
-		Now: func() int64 { return f.now }, Base: f, Exit: func(code int) { f.exit = code },
+		Now: func() int64 { return f.now }, Clock: func() int64 { return f.now / 1000 }, Base: f, Exit: func(code int) { f.exit = code },
 	}, f.set)
 	if _, err := f.a.Prepare(); err == nil {
 		if err := f.a.Load(f.m, f.m.loadRDB); err != nil {

@@ -82,9 +82,9 @@ func (a *AOF) nextChunk() {
 // buffered is the bytes that wait to be written.
 func (a *AOF) buffered() int { return a.fullBytes + len(a.buf) }
 
-// stamp appends an annotation with the time, at most one a second: what --check-aof --truncate-to-timestamp goes by.
+// stamp appends an annotation with the time, at most one a second and one at the start of each file: what --check-aof --truncate-to-timestamp goes by.
 func (a *AOF) stamp(b []byte) []byte {
-	now := a.o.Now() / 1000
+	now := a.o.Clock()
 	if now <= a.stamped {
 		return b
 	}

@@ -52,8 +52,12 @@ func TestAOFTimestamps(t *testing.T) {
 	require.True(t, strings.HasPrefix(text, "#TS:1700000000\r\n*2\r\n$6\r\nSELECT"), text)
 	require.Equal(t, 2, strings.Count(text, "#TS:"))
 	require.Contains(t, text, "#TS:1700000002\r\n*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n3\r\n")
+	f.rewrite(func(int) {})
+	f.do(0, "SET a 4")
+	text = f.read("appendonly.aof.2.incr.aof")
+	require.True(t, strings.HasPrefix(text, "#TS:1700000002\r\n*2\r\n$6\r\nSELECT"), "each file begins with its time: %s", text)
 	f.restart()
-	require.Equal(t, map[string]string{"0/a": "3"}, f.m.data)
+	require.Equal(t, map[string]string{"0/a": "4"}, f.m.data)
 }
 
 func TestAOFPropagateAllocatesNothing(t *testing.T) {

@@ -98,13 +98,13 @@ func (c *Checker) logFile(path string, last bool) bool {
 	if _, err := f.Seek(start, io.SeekStart); err != nil {
 		return c.cannot("read file", path, err)
 	}
-	l := logCheck{p: newLogParser(f, start, size), late: -1}
+	l := logCheck{p: newLogParser(f, start, size)}
 	l.p.until = c.Until
 	if err := l.run(); err != nil {
 		return c.cannot("read file", path, err)
 	}
-	if l.late >= 0 {
-		return c.rewind(path, l.late, last)
+	if l.p.late >= 0 {
+		return c.rewind(path, l.p.late, last)
 	}
 	if c.Until != 0 && l.problem == nil {
 		c.printf("Truncate nothing in AOF %s to timestamp %d", path, c.Until)
@@ -125,7 +125,6 @@ type logCheck struct {
 	p                      *logParser
 	commands, transactions int
 	problem                *logProblem
-	late                   int64 // offset of the first unit that is later than the parser's bound; -1: none
 }
 
 // run reads to the end, to the first problem or to what is too late; the error is the file system's.
@@ -137,8 +136,7 @@ func (l *logCheck) run() error {
 		err := l.unit()
 		var fe *formatError
 		switch {
-		case l.p.late: // be it within a transaction, which stays whole, or followed by damage
-			l.late = end
+		case l.p.late >= 0: // what follows does not matter, damage included
 			return nil
 		case err == nil:
 			continue

@@ -319,6 +319,14 @@ func TestTruncateToTimestamp(t *testing.T) {
 	ok, out, left = single(big, 5)
 	require.True(t, ok, out)
 	require.Len(t, left, strings.LastIndex(big, stamp(9)), "values are no annotations")
+	for _, c := range [][2]string{{stamp(1) + unit(1), "#TS:99999999999999999999\r\n" + unit(2)}, {stamp(1) + unit(1), "#TS:4x\r\n" + unit(2) + stamp(9)}, {stamp(1) + unit(1), "#TS:\r\n"}} {
+		ok, out, left = single(c[0]+c[1], 5)
+		require.False(t, ok, "%s%s", c, out)
+		require.Equal(t, c[0]+c[1], left)
+	}
+	ok, out, left = single(stamp(1)+"#note\r\n"+stamp(9)+unit(2), 5)
+	require.True(t, ok, out)
+	require.Equal(t, stamp(1)+"#note\r\n", left, "of several annotations the early ones stay")
 	ok, out, left = single("REDIS0004\xff"+stamp(9)+unit(2), 5)
 	require.True(t, ok, out)
 	require.Equal(t, "REDIS0004\xff", left, "the snapshot was before")
@@ -377,11 +385,24 @@ func FuzzCheckAOF(f *testing.F) {
 	f.Add([]byte("#TS:1\r\n" + set + set[:9]))
 	f.Add([]byte(set + "*1\r\n$5\r\nMULTI\r\n" + set))
 	f.Add([]byte("REDIS0004\xff" + set))
+	f.Add([]byte("#TS:1\r\n" + set + "#TS:9\r\n" + set))
+	f.Add([]byte(set + "*1\r\n$5\r\nMULTI\r\n" + set + "#TS:9\r\n*1\r\n$4\r\nEXEC\r\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if looksLikeManifest("x", text) {
 			return // its own target is the manifest's
 		}
 		m := vfs.NewMem()
+		require.NoError(t, writeAll(m, "x", text))
+		if ok, _ := check(m, true, "x", func(c *Checker) { c.Until = 5 }); ok {
+			left, err := vfs.ReadFile(m, "x")
+			require.NoError(t, err)
+			require.True(t, bytes.HasPrefix(text, left))
+			ok, out := check(m, true, "x", func(c *Checker) { c.Until = 5 })
+			require.True(t, ok, out)
+			require.Contains(t, out, "Truncate nothing")
+			ok, out = check(m, true, "x", nil)
+			require.True(t, ok, out)
+		}
 		require.NoError(t, writeAll(m, "x", text))
 		ok, out := check(m, true, "x", nil)
 		if ok || strings.Contains(out, "nothing can fix that") {
@@ -394,10 +415,6 @@ func FuzzCheckAOF(f *testing.F) {
 		left, err := vfs.ReadFile(m, "x")
 		require.NoError(t, err)
 		require.True(t, bytes.HasPrefix(text, left))
-		if until, _ := check(m, true, "x", func(c *Checker) { c.Until = 1 }); until {
-			ok, out = check(m, true, "x", nil)
-			require.True(t, ok, out)
-		}
 	})
 }
 
