@@ -312,8 +312,12 @@ func FuzzSketches(f *testing.F) {
 			return
 		}
 		ks := newKeyspace(t, redisLimits(), 1)
-		require.NoError(t, Insert(ks.DB(0), []byte("k"), &v, NoAccess()))
-		if e := ks.DB(0).Peek([]byte("k")); e.Type().Sketch() && e.Type() != object.TypeBloom {
+		if err := Insert(ks.DB(0), []byte("k"), &v, NoAccess()); err != nil {
+			require.ErrorIs(t, err, ErrDuplicate)
+			require.Zero(t, ks.DB(0).Len())
+			return
+		}
+		if e := ks.DB(0).Peek([]byte("k")); e.Exists() && e.Type().Sketch() && e.Type() != object.TypeBloom {
 			exercise(t, ks.DB(0), []byte("k"))
 		}
 	})
