@@ -86,12 +86,12 @@ func (p *logParser) next() (args []span, err error) {
 	}
 }
 
-// rest reports whether nothing but complete annotations is left; it skips them.
+// rest reports whether nothing but complete annotations is left, which parse has looked at; it skips them.
 func (p *logParser) rest() bool {
 	pos := p.pos
 	for pos < len(p.buf) && p.buf[pos] == '#' {
 		end, err := p.line(pos)
-		if err != nil || p.annotation(pos, end) != nil {
+		if err != nil {
 			return false
 		}
 		pos = end
@@ -145,8 +145,11 @@ func (p *logParser) line(pos int) (end int, err error) {
 
 // annotation notes whether the line gives a time after until.
 func (p *logParser) annotation(pos, end int) error {
+	if p.until == 0 || p.late >= 0 {
+		return nil
+	}
 	stamp, ok := bytes.CutPrefix(p.buf[pos:end], []byte(stampPrefix))
-	if p.until == 0 || !ok || p.late >= 0 {
+	if !ok {
 		return nil
 	}
 	sec, err := strconv.ParseInt(string(bytes.TrimSuffix(stamp, []byte("\r\n"))), 10, 64)

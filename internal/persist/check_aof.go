@@ -106,10 +106,10 @@ func (c *Checker) logFile(path string, last bool) bool {
 	if l.p.late >= 0 {
 		return c.rewind(path, l.p.late, last)
 	}
-	if c.Until != 0 && l.problem == nil {
-		c.printf("Truncate nothing in AOF %s to timestamp %d", path, c.Until)
-	}
 	if l.problem == nil {
+		if c.Until != 0 {
+			c.printf("Truncate nothing in AOF %s to timestamp %d", path, c.Until)
+		}
 		c.printf("AOF analyzed: filename=%s, size=%d, ok_up_to=%d, diff=0, commands=%d, transactions=%d", path, size, size, l.commands, l.transactions)
 		c.printf("AOF %s is valid", path)
 		return true
