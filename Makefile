@@ -8,12 +8,15 @@ SOAK     ?= 5
 # What passed passes again: the random tests take SEED here. make soak, and go test by itself, take another one each time.
 export GODWIT_SEED ?= $(SEED)
 
-.PHONY: all build run test test-race soak lint format check crash bench bench-quick bench-persist pgo fuzz fuzz-short oracle clean
+.PHONY: all build peers run test test-race soak lint format check crash bench bench-quick bench-persist pgo fuzz fuzz-short oracle clean
 
 all: build
 
 build: ## static binary bin/godwit-server; the toolchain notes the commit in it
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/godwit-server ./cmd/server
+
+peers: ## the newest packaged Redis and Valkey, for the tests that compare with them
+	scripts/peers.sh
 
 run: build ## a server on 127.0.0.1:6379 with sensible defaults
 	./bin/godwit-server conf/godwit.conf

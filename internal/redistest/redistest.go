@@ -1,4 +1,5 @@
-// Package redistest starts the real redis-server for tests that hold Godwit against it.
+// Package redistest starts real servers for tests that hold Godwit against them: the redis-server that
+// the system has installed, and the newest Redis and Valkey (Peer), which need not be there.
 package redistest
 
 import (
@@ -16,12 +17,18 @@ func Program(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip("no " + name + " to compare with")
+		missing(t, "no "+name+" to compare with")
 	}
 	return path
+}
+
+// missing ends a test that lacks a server: it is skipped, but fails in CI.
+func missing(t testing.TB, why string) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatal(why)
+	}
+	t.Skip(why)
 }
 
 // Server is a redis-server that ends with the test at the latest.
@@ -36,7 +43,12 @@ type Server struct {
 // last, say so. It is accepting connections when Start returns; it may still be loading.
 func Start(t testing.TB, dir string, args ...string) *Server {
 	t.Helper()
-	path := Program(t, "redis-server")
+	return start(t, Program(t, "redis-server"), dir, args...)
+}
+
+// start starts the program at path, which is a redis-server or a valkey-server.
+func start(t testing.TB, path, dir string, args ...string) *Server {
+	t.Helper()
 	if dir == "" {
 		dir = Dir(t)
 	}
@@ -53,7 +65,7 @@ func Start(t testing.TB, dir string, args ...string) *Server {
 			return s
 		}
 		if time.Now().After(end) {
-			t.Fatal("redis-server does not answer: ", err)
+			t.Fatal(filepath.Base(path), " does not answer: ", err)
 		}
 	}
 }
