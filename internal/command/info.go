@@ -408,6 +408,9 @@ func infoStats(t *infoText) {
 func infoReplication(t *infoText) {
 	t.str("role", "master")
 	t.num("connected_slaves", 0)
+	if cfg := t.e.Cfg; cfg.MinReplicasToWrite > 0 && cfg.MinReplicasMaxLag > 0 {
+		t.num("min_slaves_good_slaves", 0)
+	}
 	t.str("master_failover_state", "no-failover")
 	t.str("master_replid", t.e.ReplID())
 	t.str("master_replid2", strings.Repeat("0", 40))

@@ -152,6 +152,9 @@ type Config struct {
 	CFExpansionFactor                            int64 // 0: they do not grow
 	CFMaxExpansions                              int64
 
+	// Replicas that writes wait for. There are none, so that writes are refused while both are above 0.
+	MinReplicasToWrite, MinReplicasMaxLag int
+
 	BusyReplyThreshold int64 // ms a script may run before others are answered BUSY
 
 	held     map[string]any  // values of directives without a field of their own, as pointers

@@ -80,6 +80,9 @@ func TestGet(t *testing.T) {
 		if d.Flags&Hidden != 0 {
 			hidden++
 		}
+		if d.Valkey != "" {
+			hidden++
+		}
 	}
 	if hidden == 0 || len(all) != len(index)-hidden {
 		t.Errorf("CONFIG GET * shows %d of %d names", len(all), len(index))
@@ -177,37 +180,102 @@ func TestDirIsAbsolute(t *testing.T) {
 	}
 }
 
-func TestLaterAndIgnored(t *testing.T) {
-	for _, line := range []string{"rdb-del-sync-files yes", "replicaof 127.0.0.1 6379", "cluster-enabled yes", "enable-module-command yes", "loadmodule x.so"} {
+// Only what would change the server's role, or what it is for, is refused.
+func TestRefused(t *testing.T) {
+	for _, line := range []string{"replicaof 127.0.0.1 6379", "slaveof a 1", "cluster-enabled yes", "loadmodule x.so",
+		"loadmodule /redisbloom/search.so", "import-mode yes", "tls-auth-clients-user CN"} {
 		_, err := Parse("f", line)
-		if e := (*LineError)(nil); !errors.As(err, &e) || !strings.HasSuffix(e.Reason, " is not supported yet") {
+		if e := (*LineError)(nil); !errors.As(err, &e) || !strings.Contains(e.Reason, " is not supported: ") {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
-	c, err := Parse("f", "appendonly no\nreplicaof no one\nappendfsync everysec\nauto-aof-rewrite-min-size 64mb\n"+
-		"disable-thp no\noom-score-adj yes\nlist-max-ziplist-entries 512\nsave \"\"")
-	if err != nil {
-		t.Fatal(err)
+}
+
+func TestLaterAndIgnored(t *testing.T) {
+	for text, warned := range map[string][]string{
+		"replicaof no one\nrepl-timeout 60\noom-score-adj no\nprimaryauth \"\"": nil,
+		"disable-thp no\nrepl-backlog-size 2mb\nlist-max-ziplist-entries 512":   {"repl-backlog-size", "disable-thp", "list-max-ziplist-entries"},
+		"enable-module-command yes\ncluster-node-timeout 5":                     {"enable-module-command", "cluster-node-timeout"},
+	} {
+		c, err := Parse("f", text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		w := c.Warnings()
+		if len(w) != len(warned) {
+			t.Errorf("%s: warnings %q, want %q", text, w, warned)
+		}
+		for _, name := range warned {
+			if !strings.Contains(strings.Join(w, "\n"), "'"+name+"'") {
+				t.Errorf("%s: no warning of %s in %q", text, name, w)
+			}
+		}
+		if w := c.Warnings(); len(w) != 0 {
+			t.Errorf("warnings come again: %q", w)
+		}
 	}
-	w := c.Warnings()
-	if len(w) != 3 || !strings.Contains(strings.Join(w, "\n"), "disable-thp") {
-		t.Errorf("warnings: %q", w)
+	c := mustLoad(t)
+	for name, value := range map[string]string{"repl-timeout": "7", "jemalloc-bg-thread": "no", "masterauth": "x", "commandlog-reply-larger-than": "1"} {
+		if err := c.Set([][2]string{{name, value}}, nil); err != nil || len(c.Warnings()) != 1 {
+			t.Errorf("CONFIG SET %s: %v", name, err)
+		}
+		if got := fmt.Sprint(c.Get([]byte(name))); got != fmt.Sprintf("[[%s %s]]", name, value) {
+			t.Errorf("CONFIG GET %s: %s", name, got)
+		}
 	}
-	if w := c.Warnings(); len(w) != 0 {
-		t.Errorf("warnings come again: %q", w)
-	}
-	if err := c.Set([][2]string{{"repl-timeout", "7"}}, nil); err == nil ||
-		err.Error() != "ERR CONFIG SET failed (possibly related to argument 'repl-timeout') - repl-timeout 7 is not supported yet" {
-		t.Errorf("CONFIG SET repl-timeout 7: %v", err)
-	}
-	if err := c.Set([][2]string{{"jemalloc-bg-thread", "no"}}, nil); err != nil || len(c.Warnings()) != 1 {
-		t.Errorf("CONFIG SET of an ignored directive: %v", err)
+	if got := fmt.Sprint(c.Get([]byte("primaryauth"))); got != "[[primaryauth x]]" {
+		t.Errorf("CONFIG GET by Valkey's name: %s", got)
 	}
 	if w := Default().Warnings(); len(w) != 0 {
 		t.Errorf("a fresh Config warns: %q", w)
 	}
 	if w := mustLoad(t).Warnings(); len(w) != 0 {
 		t.Errorf("no arguments warn: %q", w)
+	}
+}
+
+func TestBuiltInModules(t *testing.T) {
+	for _, file := range []string{"/usr/lib/redis/modules/redisbloom.so", "rebloom.so", "./redis-cell.so", "libredis_cell.so", "/x/RedisBloom.so"} {
+		c, err := Parse("f", "loadmodule "+file)
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+		} else if w := c.Warnings(); len(w) != 1 || !strings.Contains(w[0], "is built in") {
+			t.Errorf("%s: %q", file, w)
+		}
+	}
+	c, err := Parse("f", "loadmodule redisbloom.so ERROR_RATE 0.05 INITIAL_SIZE 400 CF_MAX_EXPANSIONS 7 bf-expansion-factor 3 NOPE 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.BFErrorRate != 0.05 || c.BFInitialSize != 400 || c.CFMaxExpansions != 7 || c.BFExpansionFactor != 3 {
+		t.Errorf("the module's arguments: %v %v %v %v", c.BFErrorRate, c.BFInitialSize, c.CFMaxExpansions, c.BFExpansionFactor)
+	}
+	if w := c.Warnings(); len(w) != 2 || !strings.Contains(w[1], "'NOPE'") {
+		t.Errorf("warnings: %q", w)
+	}
+	if _, err := Parse("f", "loadmodule redisbloom.so ERROR_RATE 5"); err == nil {
+		t.Error("a bad argument of the module passes")
+	}
+}
+
+// No message shows a secret, whichever way a line is wrong.
+func TestNoSecretInErrors(t *testing.T) {
+	for _, line := range []string{
+		"requirepass s3cret x", `requirepass "s3cret`, "requirepas s3cret", "Masterauth s3cret s3cret", "masterauht 's3cret'",
+		"primaryauth s3cret x", "tls-key-file-pass s3cret x", "usr alice on >s3cret", "user", "port 6379 requirepass s3cret",
+		"hz 10 user alice on >s3cret", "hz >s3cret", `user "alice on >s3cret +@al" x "`, "users alice s3cret",
+	} {
+		for _, source := range []string{"file", "command line"} {
+			_, err := Parse(source, line)
+			if err == nil {
+				t.Errorf("%s: accepted", line)
+				continue
+			}
+			if text := Fatal(err, "Godwit") + err.Error(); strings.Contains(text, "s3cret") {
+				t.Errorf("%s: %s", line, text)
+			}
+		}
 	}
 }
 

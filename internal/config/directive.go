@@ -15,14 +15,16 @@ const (
 	Protected                   // settable at run time only where enable-protected-configs allows
 	Volatile                    // names a file: setting the same value again reads it again
 	Hidden                      // shown by CONFIG GET under its full name only
+	Refused                     // Later, and any value but the default promises what is not there
 )
 
 // Status says what Godwit makes of a directive.
 type Status uint8
 
 // The standing of directives. A Later directive belongs to a part of Redis that Godwit does not
-// have yet: its default is accepted and shown, any other value is refused rather than believed.
-// An Ignored one has no meaning in Godwit: it is accepted with a warning.
+// have yet: any value is kept and shown, and one that is not the default is accepted with a warning,
+// because it promises nothing to a standalone server. Those with the flag Refused do, and are not.
+// An Ignored one has no meaning in Godwit: it is accepted with a warning too.
 const (
 	Works Status = iota
 	Later
@@ -33,6 +35,7 @@ const (
 type Directive struct {
 	Name    string
 	Alias   string // an older name that means the same
+	Valkey  string // Valkey's name for it, which CONFIG GET shows only when it is asked for
 	Default string // as in redis.conf; words are separated by one space
 	Flags   Flags
 	Status  Status
@@ -66,7 +69,7 @@ func (d *Directive) words(s string) []string {
 // refusal says why a value that the syntax allows cannot be had yet. It must be asked before
 // the value is stored.
 func (d *Directive) refusal(args []string) error {
-	if d.Status != Later {
+	if d.Flags&Refused == 0 {
 		return nil
 	}
 	want, err := d.value.canon(args)
@@ -79,16 +82,18 @@ func (d *Directive) refusal(args []string) error {
 	return laterError(d.Name + " " + want)
 }
 
-// laterError is the reason for refusing what Later stands for.
+// laterError is the reason for refusing what promises a part that is not there.
 type laterError string
 
-func (e laterError) Error() string { return string(e) + " is not supported yet" }
+func (e laterError) Error() string {
+	return string(e) + " is not supported: Godwit runs as a standalone primary without modules"
+}
 
 // table holds every directive in the order of CONFIG GET and of conf/godwit.conf. It is never
 // changed.
 var table = join(networkTable(), tlsTable(), generalTable(), securityTable(), fileTable(),
 	memoryTable(), observeTable(), encodingTable(), bloomTable(), aofTable(), replicationTable(), clusterTable(),
-	ignoredTable())
+	ignoredTable(), newerTable(), valkeyTable())
 
 // index finds rows by lower-case name or alias. It is never changed.
 var index = indexTable()
@@ -106,7 +111,7 @@ func join(parts ...[]Directive) []*Directive {
 func indexTable() map[string]*Directive {
 	m := make(map[string]*Directive, 2*len(table))
 	for _, d := range table {
-		for _, n := range []string{d.Name, d.Alias} {
+		for _, n := range []string{d.Name, d.Alias, d.Valkey} {
 			if n == "" {
 				continue
 			}

@@ -13,13 +13,13 @@ import (
 func (c *Config) Get(patterns ...[]byte) [][2]string {
 	var out [][2]string
 	for _, d := range table {
-		for _, name := range []string{d.Name, d.Alias} {
+		for _, name := range []string{d.Name, d.Alias, d.Valkey} {
 			if name == "" {
 				continue
 			}
 			for _, p := range patterns {
 				if strings.ContainsAny(string(p), "[*?") {
-					if d.Flags&Hidden != 0 || !scan.Match(p, []byte(name), true) {
+					if d.Flags&Hidden != 0 || name == d.Valkey || !scan.Match(p, []byte(name), true) {
 						continue
 					}
 					out = append(out, [2]string{name, d.value.text(c)})
@@ -150,9 +150,15 @@ func (d *Directive) set(c *Config, args []string, more bool) error {
 	return d.value.parse(c, args, more)
 }
 
-// warnIgnored notes that d was given and does nothing.
+// warnIgnored notes that d was given a value which does nothing. Its default needs no warning: files
+// that come with Redis name many of them.
 func (c *Config) warnIgnored(d *Directive) {
-	if d.Status == Ignored {
-		c.warnings = append(c.warnings, fmt.Sprintf("WARNING: the directive '%s' has no effect: %s", d.Name, d.Doc))
+	if d.Status == Works || d.atDefault(c) {
+		return
 	}
+	why := d.Doc
+	if d.Status == Later {
+		why = "it belongs to a part that Godwit does not have"
+	}
+	c.warnings = append(c.warnings, fmt.Sprintf("WARNING: the directive '%s' has no effect: %s", d.Name, why))
 }

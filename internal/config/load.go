@@ -21,7 +21,7 @@ const maxInclude = 16
 type LineError struct {
 	Source string // file name, "standard input" or "command line"
 	Line   int    // from 1
-	Text   string // the line, trimmed
+	Text   string // the line, trimmed, without secrets
 	Reason string
 }
 
@@ -215,7 +215,7 @@ func (l *loader) text(source, text string) error {
 			case *LineError, *OpenError: // of an included file
 				return err
 			}
-			return &LineError{source, line, s, err.Error()}
+			return &LineError{source, line, showable(s), err.Error()}
 		}
 	}
 	return nil
@@ -241,13 +241,13 @@ func (l *loader) line(source string, no int, s string) error {
 		defer func() { l.depth-- }()
 		return l.files(args[0])
 	case name == "rename-command" && len(args) == 2:
-		l.c.Renames = append(l.c.Renames, Rename{args[0], args[1], source, no, s})
+		l.c.Renames = append(l.c.Renames, Rename{args[0], args[1], source, no, showable(s)})
 		return nil
 	case name == "user" && len(args) >= 1:
-		l.c.Users = append(l.c.Users, UserLine{args, source, no, s})
+		l.c.Users = append(l.c.Users, UserLine{args, source, no, showable(s)})
 		return nil
 	case name == "loadmodule" && len(args) >= 1:
-		return laterError("loadmodule")
+		return l.loadModule(args)
 	case name == "sentinel":
 		return reason("sentinel directive while not in sentinel mode")
 	}

@@ -306,6 +306,16 @@ func fileName(directive string) func(string) error {
 	}
 }
 
+// hostName refuses what cannot stand in a host's name.
+func hostName(s string) error {
+	for i := range len(s) {
+		if c := s[i] | 0x20; (c < 'a' || c > 'z') && (s[i] < '0' || s[i] > '9') && s[i] != '-' && s[i] != '.' {
+			return reason("Hostnames may only contain alphanumeric characters, hyphens or dots")
+		}
+	}
+	return nil
+}
+
 // titleVars are the variables of proc-title-template.
 var titleVars = []string{"{title}", "{listen-addr}", "{server-mode}", "{port}", "{tls-port}", "{unixsocket}", "{config-file}"}
 

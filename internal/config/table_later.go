@@ -17,6 +17,11 @@ func (d Directive) alias(name string) Directive {
 	return d
 }
 
+func (d Directive) valkey(name string) Directive {
+	d.Valkey = name
+	return d
+}
+
 func replicationTable() []Directive {
 	return append(replicaTable(), []Directive{
 		later("repl-ping-replica-period", "10", 0, "Seconds between pings to replicas.",
@@ -36,10 +41,6 @@ func replicationTable() []Directive {
 			integer(0, maxInt, held[int64]("repl-diskless-sync-max-replicas"))),
 		later("repl-diskless-load", "disabled", 0, "Load a full sync without a file.",
 			choice([]string{"disabled", "on-empty-db", "swapdb"}, held[string]("repl-diskless-load"))),
-		later("min-replicas-to-write", "0", 0, "Replicas without which writes are refused.",
-			integer(0, maxInt, held[int64]("min-replicas-to-write"))).alias("min-slaves-to-write"),
-		later("min-replicas-max-lag", "10", 0, "Seconds of lag up to which a replica counts.",
-			integer(0, maxInt, held[int64]("min-replicas-max-lag"))).alias("min-slaves-max-lag"),
 		later("propagation-error-behavior", "ignore", 0, "What to do when a replicated command fails.",
 			choice([]string{"ignore", "panic", "panic-on-replicas"}, held[string]("propagation-error-behavior"))),
 		later("bind-source-addr", "", 0, "Address to connect to other servers from.", str(held[string]("bind-source-addr"))),
@@ -48,9 +49,9 @@ func replicationTable() []Directive {
 
 func replicaTable() []Directive {
 	return []Directive{
-		later("replicaof", "no one", Immutable|Multi, "Primary to copy.", primary(held[string]("replicaof"))).alias("slaveof"),
-		later("masterauth", "", Sensitive, "Password for the primary.", str(held[string]("masterauth"))),
-		later("masteruser", "", 0, "User for the primary.", str(held[string]("masteruser"))),
+		later("replicaof", "no one", Immutable|Multi|Refused, "Primary to copy.", primary(held[string]("replicaof"))).alias("slaveof"),
+		later("masterauth", "", Sensitive, "Password for the primary.", str(held[string]("masterauth"))).valkey("primaryauth"),
+		later("masteruser", "", 0, "User for the primary.", str(held[string]("masteruser"))).valkey("primaryuser"),
 		later("replica-serve-stale-data", "yes", 0, "Answer from old data while the primary is away.",
 			yesNo(held[bool]("replica-serve-stale-data"))).alias("slave-serve-stale-data"),
 		later("replica-read-only", "yes", 0, "Refuse writes from clients of a replica.",
@@ -73,7 +74,7 @@ func replicaTable() []Directive {
 
 func clusterTable() []Directive {
 	return []Directive{
-		later("cluster-enabled", "no", Immutable, "Be a node of a cluster.", yesNo(held[bool]("cluster-enabled"))),
+		later("cluster-enabled", "no", Immutable|Refused, "Be a node of a cluster.", yesNo(held[bool]("cluster-enabled"))),
 		later("cluster-config-file", "nodes.conf", Immutable, "File in which a node keeps the cluster's state.",
 			str(held[string]("cluster-config-file"))),
 		later("cluster-node-timeout", "15000", 0, "Milliseconds after which a silent node counts as failing.",
@@ -81,7 +82,7 @@ func clusterTable() []Directive {
 		later("cluster-port", "0", Immutable, "Port of the cluster bus.", integer(0, 65535, held[int64]("cluster-port"))),
 		later("cluster-announce-ip", "", 0, "Address that a node gives of itself.", str(held[string]("cluster-announce-ip"))),
 		later("cluster-announce-hostname", "", 0, "Host name that a node gives of itself.",
-			str(held[string]("cluster-announce-hostname"))),
+			str(held[string]("cluster-announce-hostname"), hostName)),
 		later("cluster-announce-port", "0", 0, "Port that a node gives of itself.",
 			integer(0, 65535, held[int64]("cluster-announce-port"))),
 		later("cluster-announce-tls-port", "0", 0, "TLS port that a node gives of itself.",
@@ -153,16 +154,20 @@ func ignoredTable() []Directive {
 		ignored("crash-memcheck-enabled", "yes", 0, "there is no memory test", yesNo(held[bool]("crash-memcheck-enabled"))),
 		ignored("ignore-warnings", "", 0, "there are no such warnings", str(held[string]("ignore-warnings"))),
 		ignored("socket-mark-id", "0", Immutable, "sockets are not marked", integer(0, maxUint, held[int64]("socket-mark-id"))),
-		ignored("loading-process-events-interval-bytes", "2097152", Hidden, "clients are answered beside the loading",
+		ignored("loading-process-events-interval-bytes", "524288", Hidden, "clients are answered beside the loading",
 			integer(1024, maxInt, held[int64]("loading-process-events-interval-bytes"))),
 		ignored("watchdog-period", "0", Hidden, "a stack is had by SIGQUIT, a profile by tools",
 			integer(0, maxInt, held[int64]("watchdog-period"))),
 		ignored("use-exit-on-panic", "no", Hidden, "the Go runtime ends the process", yesNo(held[bool]("use-exit-on-panic"))),
 		ignored("lua-enable-deprecated-api", "no", Immutable|Hidden, "newproxy, getfenv and setfenv are not there",
 			yesNo(held[bool]("lua-enable-deprecated-api"))),
-		ignored("server_cpulist", "", Immutable, noCPU, str(held[string]("server_cpulist"))),
-		ignored("bio_cpulist", "", Immutable, noCPU, str(held[string]("bio_cpulist"))),
-		ignored("aof_rewrite_cpulist", "", Immutable, noCPU, str(held[string]("aof_rewrite_cpulist"))),
-		ignored("bgsave_cpulist", "", Immutable, noCPU, str(held[string]("bgsave_cpulist"))),
+		ignored("server-cpulist", "", Immutable, noCPU, str(held[string]("server-cpulist"))).
+			alias("server_cpulist"),
+		ignored("bio-cpulist", "", Immutable, noCPU, str(held[string]("bio-cpulist"))).
+			alias("bio_cpulist"),
+		ignored("aof-rewrite-cpulist", "", Immutable, noCPU, str(held[string]("aof-rewrite-cpulist"))).
+			alias("aof_rewrite_cpulist"),
+		ignored("bgsave-cpulist", "", Immutable, noCPU, str(held[string]("bgsave-cpulist"))).
+			alias("bgsave_cpulist"),
 	}
 }

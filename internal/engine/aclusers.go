@@ -108,16 +108,25 @@ func (e *Engine) configuredUser(words []string, seen map[string]bool) string {
 	case seen[name]:
 		return "Error in user declaration: the user '" + name + "' is declared twice"
 	case !ok:
-		return "Unmatched parenthesis in acl selector starting at '" + bad + "'."
+		return "Unmatched parenthesis in acl selector starting at '" + shownRule(bad) + "'."
 	}
 	seen[name] = true
 	if name == acl.Default {
 		rules = append([]string{"reset"}, rules...) // it too begins with nothing
 	}
 	if rule, err := e.SetUser(name, rules); err != nil {
-		return "Error in user declaration '" + rule + "': " + err.Error()
+		return "Error in user declaration '" + shownRule(rule) + "': " + err.Error()
 	}
 	return ""
+}
+
+// shownRule returns a rule for the log, unless it may be a password or a misspelt one.
+func shownRule(rule string) string {
+	begin := strings.TrimLeft(rule, "(")
+	if begin == "" || !strings.ContainsAny(begin[:1], "+-~%&") || strings.ContainsAny(rule, ">#") {
+		return "(redacted)"
+	}
+	return rule
 }
 
 // LoadACLFile makes the users those of the ACL file, or changes nothing. Connections of users who are gone are closed.

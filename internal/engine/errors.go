@@ -32,6 +32,7 @@ const (
 	ErrUnblocked       = "UNBLOCKED client unblocked via CLIENT UNBLOCK"
 	ErrBusyKey         = "BUSYKEY Target key name already exists."
 	ErrLoading         = "LOADING Redis is loading the dataset in memory"
+	ErrNoReplicas      = "NOREPLICAS Not enough good replicas to write."
 	ErrMisconfRDB      = "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Commands that may modify the data set are disabled, because this instance is configured to report errors during writes if RDB snapshotting fails (stop-writes-on-bgsave-error option). Please check the Redis logs for details about the RDB error."
 	ErrMisconfAOF      = "MISCONF Errors writing to the AOF file: "                                                    // and the system's words
 	ErrSubscribed      = "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context" // behind the command's name

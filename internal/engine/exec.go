@@ -120,8 +120,12 @@ func (e *Engine) gate(c *Ctx) string {
 			return ErrOOM
 		}
 	}
-	if flags&(Write|TellsDiskErrors) != 0 {
+	if flags&Write != 0 {
 		if msg := e.writeError(); msg != "" {
+			return msg
+		}
+	} else if flags&TellsDiskErrors != 0 {
+		if msg := e.diskError(); msg != "" {
 			return msg
 		}
 	}

@@ -1,0 +1,201 @@
+package config
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/redistest"
+)
+
+// The tests of this file hold the table against the newest Redis and Valkey. What these know is in
+// testdata/directives.txt as well, for where they are not.
+
+var updateDirectives = flag.Bool("update-directives", false, "write testdata/directives.txt from the peers")
+
+const directivesFile = "testdata/directives.txt"
+
+var peers = []redistest.Peer{redistest.Redis, redistest.Valkey}
+
+// peerDirective is a directive of a peer with its default.
+type peerDirective struct {
+	peer          redistest.Peer
+	name, initial string
+}
+
+func peerDirectives(t testing.TB) []peerDirective {
+	text, err := os.ReadFile(directivesFile)
+	require.NoError(t, err)
+	var all []peerDirective
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		peer, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		name, initial, _ := strings.Cut(rest, " ")
+		all = append(all, peerDirective{redistest.Peer(peer), name, initial})
+	}
+	return all
+}
+
+// hiddenNames are directives that CONFIG GET of a peer shows by name only.
+var hiddenNames = []string{
+	"aof-disable-auto-gc", "cluster-ping-interval", "cluster-message-gossip-perc", "debug-context",
+	"enable-debug-assert", "io-threads-always-active", "key-load-delay", "loading-process-events-interval-bytes",
+	"lua-enable-deprecated-api", "lua-enable-insecure-api", "min-io-threads-avoid-copy-reply",
+	"min-string-size-avoid-copy-reply", "min-string-size-avoid-copy-reply-threaded", "rdb-key-save-delay",
+	"use-exit-on-panic", "watchdog-period",
+}
+
+// ownNames are directives whose value a peer has from how the tests start it.
+var ownNames = []string{"port", "unixsocket", "dir"}
+
+// askPeer asks a running peer for its directives.
+func askPeer(t *testing.T, p redistest.Peer) []peerDirective {
+	c, out := runServer(t, p.Program(t, "server"), t.TempDir(), "", "--port", "0", "--unixsocket", "s")
+	require.NotNil(t, c, out)
+	var all []peerDirective
+	for name, value := range get(t, c, append([]string{"*"}, hiddenNames...)...) {
+		if !slices.Contains(ownNames, name) {
+			all = append(all, peerDirective{p, name, value})
+		}
+	}
+	slices.SortFunc(all, func(a, b peerDirective) int { return strings.Compare(a.name, b.name) })
+	return all
+}
+
+// Whatever a standalone Redis or Valkey has for a default stands in a file that starts Godwit, without
+// a warning.
+func TestPeersDefaultsLoad(t *testing.T) {
+	check := func(t testing.TB, all []peerDirective) {
+		require.NotEmpty(t, all)
+		for _, d := range all {
+			row := Lookup(d.name)
+			if row == nil {
+				t.Errorf("%s: %s is not known", d.peer, d.name)
+				continue
+			}
+			line := d.name + " " + quote(d.initial)
+			c, err := Parse("file", line)
+			if err != nil {
+				t.Errorf("%s: %s: %v", d.peer, line, err)
+				continue
+			}
+			if got := ours(c, d.name)[d.name]; got != d.initial {
+				t.Errorf("%s: %s reads as %q", d.peer, line, got)
+			}
+			if got := row.Value(Default()); d.peer == redistest.Redis && got != d.initial {
+				t.Errorf("%s: the default of %s is %q, not %q", d.peer, d.name, d.initial, got)
+			}
+			if w := c.Warnings(); len(w) > 0 && d.peer == redistest.Redis {
+				t.Errorf("%s: %s: %q", d.peer, line, w)
+			}
+		}
+	}
+	t.Run("listed", func(t *testing.T) {
+		if *updateDirectives {
+			writeDirectives(t)
+		}
+		check(t, peerDirectives(t))
+	})
+	for _, p := range peers {
+		t.Run(string(p), func(t *testing.T) { check(p.TB(t), askPeer(t, p)) })
+	}
+}
+
+func writeDirectives(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("# Directives of Redis and Valkey with their defaults. go test -run PeersDefaults -update-directives writes it.\n")
+	for _, p := range peers {
+		fmt.Fprintf(&b, "# %s %s\n", p, p.Version(t))
+		for _, d := range askPeer(t, p) {
+			fmt.Fprintf(&b, "%s %s %s\n", d.peer, d.name, d.initial)
+		}
+	}
+	require.NoError(t, os.WriteFile(directivesFile, []byte(b.String()), 0o644))
+}
+
+// Bounds and flags of every directive that Redis 8 knows, as the errors of CONFIG SET tell them.
+func TestEveryDirectiveRefusesAsRedis8(t *testing.T) {
+	p := redistest.Redis
+	dir := t.TempDir()
+	args := []string{"--port", "0", "--unixsocket", "s", "--dir", dir}
+	c, out := runServer(t, p.Program(t, "server"), dir, "", args...)
+	require.NotNil(t, c, out)
+	mine, err := Load(args, nil)
+	require.NoError(t, err)
+	differ := map[string]string{
+		"activedefrag":                    "depends on the allocator Redis was built with",
+		"bind":                            "only the server can tell whether an address is ours",
+		"locale-collate":                  "depends on the locales of the machine",
+		"tls-replication":                 "there is no certificate that Redis could use",
+		"tls-cluster":                     "there is no certificate that Redis could use",
+		"repl-backlog-size":               "Redis makes it 16 kB at least",
+		"cluster-announce-human-nodename": "Redis refuses some characters",
+	}
+	for _, d := range Directives() {
+		if differ[d.Name] != "" || len(get(t, c, d.Name)) == 0 {
+			continue
+		}
+		for _, v := range []string{"", "zzz", "-2", "-1", "0", "99999999999", "1 2", "1.5", "yes", "5%", "1kb"} {
+			compareSet(p.TB(t), c, mine, d.Name, v)
+		}
+	}
+}
+
+// The configuration files that packages install start Godwit.
+func TestPackagedConf(t *testing.T) {
+	load := func(t testing.TB, path string) {
+		text, err := os.ReadFile(path)
+		if os.IsPermission(err) {
+			t.Skipf("%s cannot be read: %v", path, err)
+		}
+		require.NoError(t, err)
+		for _, uncomment := range []bool{false, true} {
+			_, err = Parse(path, standing(t, string(text), uncomment))
+			require.NoError(t, err)
+		}
+	}
+	t.Run("7.0", func(t *testing.T) {
+		if _, err := os.Stat("/etc/redis/redis.conf"); err != nil {
+			t.Skip(err)
+		}
+		load(t, "/etc/redis/redis.conf")
+	})
+	for _, p := range peers {
+		t.Run(string(p), func(t *testing.T) { load(p.TB(t), p.Conf(t)) })
+	}
+}
+
+// standing makes text say a folder that is there, and uncomments each line that holds a directive and
+// has a value of its own, but for those that a standalone server does not have or that name files.
+func standing(t testing.TB, text string, uncomment bool) string {
+	dir := t.TempDir()
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if uncomment && strings.HasPrefix(line, "# ") {
+			words, ok := splitArgs(line[2:])
+			if ok && len(words) > 1 && Lookup(words[0]) != nil && Lookup(words[0]).Name != "replicaof" &&
+				words[0] != "cluster-enabled" && words[0] != "tls-auth-clients-user" && words[0] != "import-mode" {
+				if d := Lookup(words[0]); d.value.parse(Default(), words[1:], false) == nil {
+					line = line[2:]
+				}
+			}
+		}
+		if strings.HasPrefix(line, "dir ") {
+			line = "dir " + quote(dir)
+		}
+		if strings.HasPrefix(line, "include ") {
+			line = "include " + filepath.Join(dir, "*.conf")
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
