@@ -268,6 +268,9 @@ func (s scriptCaller) Log(level int, msg string) {
 	}
 }
 
+// ReportPanic implements script.Reporter.
+func (s scriptCaller) ReportPanic(p *script.Panic) { s.e.Log.Warning("%s", p.Error()) }
+
 // Interrupt implements script.Caller.
 func (s scriptCaller) Interrupt() error {
 	e, r := s.e, s.e.script.run

@@ -372,32 +372,6 @@ func (s *State) baseUnpack(L *lua.LState) int {
 	return n
 }
 
-// thread is an idle thread for a protected call.
-func (s *State) thread(L *lua.LState) *lua.LState {
-	if s.nested >= maxNested {
-		s.raise(L, "C stack overflow")
-	}
-	s.nested++
-	if n := len(s.threads); n > 0 {
-		th := s.threads[n-1]
-		s.threads = s.threads[:n-1]
-		return th
-	}
-	opt := L.Options
-	s.L.Options.CallStackSize, s.L.Options.RegistryMaxSize = maxCalls, maxRegister
-	th, cancel := s.L.NewThread()
-	s.L.Options = opt
-	cancel()
-	th.SetContext(&hook{s: s})
-	s.protected[th] = true
-	return th
-}
-
-func (s *State) release(th *lua.LState) {
-	s.nested--
-	s.threads = append(s.threads, th)
-}
-
 // protect runs the function with arguments on th. What it returns is on th's stack.
 func (s *State) guard(L, th *lua.LState, args int) (err error) {
 	current := L.G.CurrentThread

@@ -38,7 +38,7 @@ func (s *State) openCoroutine() {
 			return yield(L)
 		},
 		"running": func(L *lua.LState) int {
-			if L == s.L || s.protected[L] {
+			if L == s.main || s.protected[L] {
 				L.Push(lua.LNil)
 			} else {
 				L.Push(L)
@@ -73,7 +73,7 @@ func (s *State) coCreate(L *lua.LState, create lua.LGFunction) *lua.LState {
 
 func (s *State) coResume(L *lua.LState, resume lua.LGFunction) int {
 	th := s.argThread(L, 1)
-	if th == s.L || s.protected[th] || th.Parent != nil {
+	if th == s.main || s.protected[th] || th.Parent != nil {
 		L.Push(lua.LFalse)
 		L.Push(lua.LString("cannot resume " + map[bool]string{true: "running", false: "non-suspended"}[th == L] + " coroutine"))
 		return 2
@@ -87,12 +87,24 @@ func (s *State) coResume(L *lua.LState, resume lua.LGFunction) int {
 		s.raise(L, "C stack overflow")
 	}
 	s.nested++
+	s.raised = nil
 	n := resume(L)
 	s.nested--
+	if n > 0 && th.Dead {
+		s.lost(L.Get(-n), L.Get(-1))
+	}
 	if s.stop != nil {
 		s.raise(L, s.stop.Error())
 	}
 	return n
+}
+
+// lost looks at how a coroutine ended: the machine recovers every panic in one and makes its text an
+// error, which is then not the last that was raised.
+func (s *State) lost(ok, v lua.LValue) {
+	if msg, is := v.(lua.LString); is && ok == lua.LFalse && v != s.raised && !isOverflow(string(msg)) {
+		s.crashed(string(msg), nil)
+	}
 }
 
 // coWrapped resumes a wrapped coroutine and raises its error again.

@@ -3,6 +3,7 @@ package script
 import (
 	"fmt"
 	"reflect"
+	"runtime/debug"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -46,29 +47,29 @@ func position(L *lua.LState, level int) (source string, line int, ok bool) {
 
 // enter is the first function of every protected call: the machine has just set its own handler of errors, this sets ours.
 func (s *State) enter(L *lua.LState) int {
-	if L == s.L {
+	if L == s.main {
 		L.Panic = s.panicMain
 	} else {
 		L.Panic = s.panicCaught
-		defer s.overflowed(L)
 	}
+	defer s.unwinding(L)
 	L.Call(L.GetTop()-1, lua.MultRet)
 	return L.GetTop()
 }
 
-// overflowed makes an error of the panic with which a thread whose stack grows says that it is full.
-func (s *State) overflowed(L *lua.LState) {
-	r := recover()
-	if r == nil {
+// unwinding makes an error of the panic with which a thread whose stack grows says that it is full, and
+// notes a panic that is none of the script's.
+func (s *State) unwinding(L *lua.LState) {
+	v := recover()
+	switch {
+	case v == nil:
 		return
-	}
-	if _, ok := r.(*lua.ApiError); ok {
-		panic(r)
-	}
-	if msg, ok := r.(string); ok && strings.Contains(msg, "overflow") {
+	case isOverflow(v):
 		s.throw(L, lua.LString(where(L, 0)+"stack overflow"))
+	case !isLuaError(v):
+		s.crashed(v, debug.Stack())
 	}
-	panic(r)
+	panic(v)
 }
 
 // panicMain handles an error that nothing in the script catches: it notes where it was raised.
@@ -96,7 +97,7 @@ func (s *State) panicCaught(L *lua.LState) {
 	} else if msg, ok := v.(lua.LString); ok && !s.verbatim {
 		v = lua.LString(s.translate(L, string(msg)))
 	}
-	s.verbatim = false
+	s.verbatim, s.raised = false, v
 	panic(&lua.ApiError{Type: lua.ApiErrorRun, Object: v, StackTrace: "-"})
 }
 

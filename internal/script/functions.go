@@ -22,7 +22,7 @@ type Functions struct {
 	LibrarySet
 	loading *Library // whose code runs now
 	started time.Time
-	main    map[string]string // of "redis" and "redis.log", while code is loaded → the string that stands for them in compiled code
+	globals map[string]string // of "redis" and "redis.log", while code is loaded → the string that stands for them in compiled code
 }
 
 // functionCaller is the server as functions see it: code that is being loaded has its own time limit.
@@ -44,7 +44,7 @@ func (c functionCaller) Interrupt() error {
 
 // NewFunctions makes an environment without libraries.
 func NewFunctions(c Caller, o Options, openers ...Opener) *Functions {
-	f := &Functions{main: map[string]string{}}
+	f := &Functions{globals: map[string]string{}}
 	f.State = NewState(functionCaller{c, f}, func(s *State) *lua.LTable { return functionAPI(s, o) }, openers...)
 	f.loadAPI(o)
 	return f
@@ -71,8 +71,8 @@ func (f *Functions) loadAPI(o Options) {
 	mt.RawSetString("__index", s.nonexistent)
 	t.Metatable = mt
 	put := func(name string, v lua.LValue) {
-		f.main[name] = s.nonce + "@" + name
-		s.consts[f.main[name]] = v
+		f.globals[name] = s.nonce + "@" + name
+		s.consts[f.globals[name]] = v
 	}
 	put("redis", s.protect(t))
 	t.ForEach(func(k, v lua.LValue) { put("redis."+k.String(), v) })
@@ -83,7 +83,7 @@ func (f *Functions) mainConstant(name, field string) string {
 	if field != "" {
 		name += "." + field
 	}
-	return f.main[name]
+	return f.globals[name]
 }
 
 // registerFunction is redis.register_function.
@@ -225,13 +225,14 @@ func (f *Functions) compileLibrary(code []byte, set *LibrarySet, replace bool) (
 	f.begin()
 	f.loading, f.started = l, time.Now()
 	defer func() { f.loading = nil }()
-	L := f.L
+	L := f.main
 	L.Push(f.entry)
 	L.Push(fn)
 	err = L.PCall(1, 0, nil)
 	L.SetTop(0)
+	f.ended()
+	f.surface()
 	if err != nil {
-		f.recover()
 		if f.stop != nil { // whatever the code has made of it
 			return nil, LibraryError("Error registering functions: ERR " + f.stop.Error())
 		}

@@ -262,7 +262,8 @@ func (h *Host) Run(sc *Script, keys, args [][]byte, w *resp.Writer) Result {
 // begin prepares the environment for a run.
 func (s *State) begin() {
 	s.limits.begin()
-	s.proto, s.nested, s.calling, s.verbatim, s.sources = 2, 0, false, false, nil
+	s.proto, s.nested, s.calling, s.verbatim = 2, 0, false, false
+	s.main.G.CurrentThread = s.main
 }
 
 func (s *State) list(args [][]byte) *lua.LTable {
@@ -275,18 +276,19 @@ func (s *State) list(args [][]byte) *lua.LTable {
 
 // invoke calls a function with arguments and writes what it returns as the reply. name is what messages call the script.
 func (s *State) invoke(fn *lua.LFunction, name string, w *resp.Writer, args ...lua.LValue) (r Result) {
-	L := s.L
+	L := s.main
 	L.Push(s.entry)
 	L.Push(fn)
 	for _, a := range args {
 		L.Push(a)
 	}
 	err := L.PCall(1+len(args), 1, nil)
+	s.ended()
+	s.surface()
 	if err != nil {
 		L.SetTop(0)
 		r = s.failed(err, name)
 		w.Error(r.Error)
-		s.recover()
 		return r
 	}
 	e := encoder{s: s, w: w, failed: func(msg string, counted bool) {
@@ -302,15 +304,6 @@ func (s *State) invoke(fn *lua.LFunction, name string, w *resp.Writer, args ...l
 		e.value(v, 0)
 	}
 	return r
-}
-
-// recover gives back what an error may have left.
-func (s *State) recover() {
-	s.nested = 0
-	if len(s.protected) > 4*maxNested { // threads that an error took along
-		clear(s.protected)
-		s.threads = nil
-	}
 }
 
 // failed is the error reply for an error that the script has not caught.

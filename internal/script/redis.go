@@ -86,9 +86,7 @@ func (s *State) command(L *lua.LState, raise bool) int {
 	case !s.args(L, n):
 		v = s.errorTable("ERR Lua redis lib command arguments must be strings or integers")
 	default:
-		s.calling = true
-		reply, refused := s.caller.Call(s.argv, s.proto)
-		s.calling = false
+		reply, refused := s.serverCall()
 		if s.stop != nil {
 			s.left = 0
 		}
@@ -111,6 +109,15 @@ func (s *State) command(L *lua.LState, raise bool) int {
 	}
 	L.Push(v)
 	return 1
+}
+
+// serverCall runs the command in argv.
+func (s *State) serverCall() (reply []byte, refused string) {
+	defer s.watch()
+	s.calling = true
+	reply, refused = s.caller.Call(s.argv, s.proto)
+	s.calling = false
+	return reply, refused
 }
 
 func (s *State) onlyString(L *lua.LState) (string, bool) {

@@ -52,6 +52,7 @@ type State struct {
 	caller Caller
 
 	limits
+	threads
 	env                   *lua.LTable                 // the real table of globals
 	consts                map[string]lua.LValue       // by the string that stands for them in compiled code
 	marks                 map[string]string           // "redis" and "redis.call" → that string
@@ -62,25 +63,24 @@ type State struct {
 	concat                *lua.LFunction
 	entry                 *lua.LFunction
 	nonexistent, readonly *lua.LFunction
-	threads               []*lua.LState // idle, for protected calls
-	nested                int
 	verbatim              bool // the error being raised is the script's own: its text stays
 	random                rand48
 
-	failure failure
-	argBuf  []byte
-	argEnds []int
-	argv    [][]byte
-	calling bool
-	proto   int
-	sources map[string]string // of chunks that the running script has loaded: the names behind those in messages
-	text    []byte            // of strings being made
-	born    time.Time
-	shown   *lua.LTable // what the metatable of strings looks like
-	iterate *lua.LFunction
+	failure  failure
+	panicked *Panic     // passed below the running script
+	raised   lua.LValue // the last error that was raised
+	argBuf   []byte
+	argEnds  []int
+	argv     [][]byte
+	calling  bool
+	proto    int
+	sources  map[string]string // of chunks that the running script has loaded: the names behind those in messages
+	text     []byte            // of strings being made
+	born     time.Time
+	shown    *lua.LTable // what the metatable of strings looks like
+	iterate  *lua.LFunction
 	operators
-	protected map[*lua.LState]bool // threads of protected calls
-	numbers   [1024]lua.LValue
+	numbers [1024]lua.LValue
 }
 
 // Opener registers a library's tables or functions as globals.
@@ -89,12 +89,13 @@ type Opener func(L *lua.LState)
 // NewState makes an environment with the libraries of scripts and those of the openers.
 func NewState(c Caller, api func(s *State) *lua.LTable, openers ...Opener) *State {
 	limitArrays()
-	L := lua.NewState(lua.Options{SkipOpenLibs: true, CallStackSize: maxCalls, RegistrySize: 1024, RegistryMaxSize: maxRegister, RegistryGrowStep: 32 << 10})
+	L := lua.NewState(lua.Options{SkipOpenLibs: true, CallStackSize: 64, RegistrySize: 256})
 	var b [12]byte
 	_, _ = rand.Read(b[:]) // never fails
 	s := &State{L: L, caller: c, consts: map[string]lua.LValue{}, marks: map[string]string{}, real: map[*lua.LTable]*lua.LTable{},
 		proxies: map[*lua.LTable]*lua.LTable{}, names: map[*lua.LFunction]string{}, nonce: "\x00" + hex.EncodeToString(b[:]), proto: 2,
-		born: time.Now(), protected: map[*lua.LState]bool{}, random: rand48{rand48Start}}
+		born: time.Now(), threads: threads{protected: map[*lua.LState]bool{}},
+		random: rand48{rand48Start}}
 	for i := range s.numbers {
 		s.numbers[i] = lua.LNumber(i)
 	}
@@ -103,6 +104,7 @@ func NewState(c Caller, api func(s *State) *lua.LTable, openers ...Opener) *Stat
 	s.env = L.Get(lua.GlobalsIndex).(*lua.LTable)
 	s.limits.init()
 	L.SetContext(&hook{s: s})
+	s.newMain()
 	s.entry = L.NewFunction(s.enter)
 	s.concat = L.NewFunction(s.concatenate)
 	s.readonly = L.NewFunction(func(L *lua.LState) int { s.raise(L, "Attempt to modify a readonly table"); return 0 })
@@ -206,7 +208,10 @@ func (s *State) compile(src, chunk string) (*lua.LFunction, error) {
 }
 
 // compileMain is compile with other globals for what stands outside of the chunk's functions (syntax.Options).
-func (s *State) compileMain(src, chunk string, main func(name, field string) string) (*lua.LFunction, error) {
+func (s *State) compileMain(
+	src, chunk string, main func(name, field string) string,
+) (f *lua.LFunction, err error) {
+	defer s.guardCompile(chunk, &err)
 	if len(src) > maxSource {
 		return nil, &syntax.Error{Msg: chunk + ":1: script too long"}
 	}
@@ -237,7 +242,7 @@ func (s *State) compileMain(src, chunk string, main func(name, field string) str
 		proto.IsVarArg = 0 // the chunk does not use its arguments
 	}
 	s.link(proto, r.UsesArg)
-	f := s.L.NewFunctionFromProto(proto)
+	f = s.L.NewFunctionFromProto(proto)
 	f.Env = s.env
 	return f, nil
 }

@@ -338,38 +338,50 @@ func (p *parser) forStmt(line int) ast.Stmt {
 	p.next()
 	names := []string{p.ident()}
 	scope := len(p.fn.locals)
-	defer func() { p.fn.locals = p.fn.locals[:scope] }()
+	var st ast.Stmt
 	switch p.tok.kind {
 	case '=':
-		p.next()
-		st := &ast.NumberForStmt{Init: p.coerced(p.expr())}
-		p.skip(',')
-		st.Limit = p.coerced(p.expr())
-		if p.test(',') {
-			st.Step = p.coerced(p.expr())
-		}
-		p.skip(tkDo)
-		st.Name = p.unique(names[0])
-		p.declare([]string{"(for index)", "(for limit)", "(for step)", names[0]}, []string{"", "", "", st.Name})
-		st.Stmts = p.loop(tkFor, line)
-		return st
+		st = p.numericFor(names[0], line)
 	case ',', tkIn:
-		for p.test(',') {
-			names = append(names, p.ident())
-		}
-		p.skip(tkIn)
-		st := &ast.GenericForStmt{Exprs: p.exprList()}
-		p.skip(tkDo)
-		for _, n := range names {
-			st.Names = append(st.Names, p.unique(n))
-		}
-		p.declare([]string{"(for generator)", "(for state)", "(for control)"}, []string{"", "", ""})
-		p.declare(names, st.Names)
-		st.Stmts = p.loop(tkFor, line)
-		return st
+		st = p.genericFor(names, line)
+	default:
+		p.syntaxError("'=' or 'in' expected")
 	}
-	p.syntaxError("'=' or 'in' expected")
-	return nil
+	p.fn.locals = p.fn.locals[:scope]
+	return st
+}
+
+// numericFor parses a for over numbers from its equal sign.
+func (p *parser) numericFor(name string, line int) ast.Stmt {
+	p.next()
+	st := &ast.NumberForStmt{Init: p.coerced(p.expr())}
+	p.skip(',')
+	st.Limit = p.coerced(p.expr())
+	if p.test(',') {
+		st.Step = p.coerced(p.expr())
+	}
+	p.skip(tkDo)
+	st.Name = p.unique(name)
+	p.declare([]string{"(for index)", "(for limit)", "(for step)", name}, []string{"", "", "", st.Name})
+	st.Stmts = p.loop(tkFor, line)
+	return st
+}
+
+// genericFor parses a for over an iterator from behind its first name.
+func (p *parser) genericFor(names []string, line int) ast.Stmt {
+	for p.test(',') {
+		names = append(names, p.ident())
+	}
+	p.skip(tkIn)
+	st := &ast.GenericForStmt{Exprs: p.exprList()}
+	p.skip(tkDo)
+	for _, n := range names {
+		st.Names = append(st.Names, p.unique(n))
+	}
+	p.declare([]string{"(for generator)", "(for state)", "(for control)"}, []string{"", "", ""})
+	p.declare(names, st.Names)
+	st.Stmts = p.loop(tkFor, line)
+	return st
 }
 
 // coerced is a bound of a numeric for, which the machine wants as a number: a string literal is converted here, as Lua converts it there.
