@@ -43,8 +43,8 @@ format: ## fails when a file is not gofmt-clean
 oracle: build ## differential test against redis-server: one million commands (SEED=n for others)
 	$(GO) run ./integration/oracle -n 1000000 -seed $(SEED) -godwit bin/godwit-server
 
-crash: ## kill -9 under load, 200 times: nothing that was promised is lost (make test does 20 rounds)
-	$(GO) test ./integration/crash -count=1 -v -timeout 60m -rounds 200
+crash: ## kill -9 and orderly ends under load, 200 of each: nothing that was promised is lost (make test does 20 and 12)
+	$(GO) test ./integration/crash -count=1 -v -timeout 60m -rounds 200 -endings 200
 
 check: format lint test test-race oracle fuzz-short
 

@@ -1,6 +1,7 @@
-// Package crash kills the server with kill -9 at random moments under load and holds what it finds after a restart against what was promised.
+// Package crash kills the server with kill -9 at random moments under load, or ends it in order, and holds what it finds after a restart against what was
+// promised.
 //
-//	GODWIT_SEED=42 go test ./integration/crash -rounds 200
+//	GODWIT_SEED=42 go test ./integration/crash -rounds 200 -endings 200
 package crash
 
 import (
@@ -38,6 +39,9 @@ var policies = []policy{
 	{"dumps", []string{"--appendonly", "no", "--save", ""}, func(acked, _, floor int64) bool { return acked < floor }},
 }
 
+// dumps reports whether nothing but dumps is kept.
+func (p *policy) dumps() bool { return p.args[1] == "no" }
+
 func isSet(name string) (set bool) {
 	flag.Visit(func(f *flag.Flag) { set = set || f.Name == name })
 	return set
@@ -54,7 +58,9 @@ type chain struct {
 	p       *process
 	has     features
 	workers []*worker
-	spoil   func() // damages the files after the kill, which no rewrite has changed: see TestSeesLoss
+	end     func(p *process) error // ends the server in order, nil: it is killed
+	how     string                 // the last one did
+	spoil   func()                 // damages the files after the kill, which no rewrite has changed: see TestSeesLoss
 }
 
 // TestCrash: under appendfsync always no acknowledged write is lost; under everysec none older than two seconds; without AOF none that is older
@@ -84,7 +90,7 @@ func (c *chain) run(n, first int) error {
 	}
 	c.dir = dir
 	c.configure()
-	if c.p, err = start(c.bin, c.dir, c.args); err == nil {
+	if c.p, err = c.start(); err == nil {
 		c.has, err = c.p.probe()
 	}
 	if err == nil {
@@ -105,6 +111,15 @@ func (c *chain) run(n, first int) error {
 	return fmt.Errorf("policy %s, %v, files in %s: %w", c.policy.name, c.args, c.dir, err)
 }
 
+// start starts the server in the chain's folder. One that is to be ended in order can be reached by
+// all kinds of sockets.
+func (c *chain) start() (*process, error) {
+	if c.end != nil {
+		return startWithDoors(c.bin, c.dir, c.args)
+	}
+	return start(c.bin, c.dir, c.args)
+}
+
 // hire makes the connections' loads. Libraries of functions are the server's, so either one of them has them all, or each its own.
 func (c *chain) hire() error {
 	flushes := c.rnd.IntN(2) == 0
@@ -113,7 +128,7 @@ func (c *chain) hire() error {
 		w.gen = &generator{rnd: rand.New(rand.NewPCG(c.rnd.Uint64(), 0)), prefix: fmt.Sprintf("c%d:", i), has: c.has}
 		if c.spoil == nil {
 			w.gen.save = "BGREWRITEAOF"
-			if c.policy.name == "dumps" {
+			if c.policy.dumps() {
 				w.gen.save = "BGSAVE"
 			}
 		}
@@ -176,7 +191,7 @@ func (c *chain) configure() {
 	for _, o := range []string{"aof-use-rdb-preamble", "aof-timestamp-enabled", "rdbcompression", "no-appendfsync-on-rewrite"} {
 		c.args = append(c.args, "--"+o, yesno())
 	}
-	c.args = append(c.args, "--io-threads", strconv.Itoa(1+2*c.rnd.IntN(2)))
+	c.args = append(c.args, "--io-threads", strconv.Itoa(1+c.rnd.IntN(4)))
 	if c.spoil == nil {
 		c.args = append(c.args, "--auto-aof-rewrite-min-size", strconv.Itoa(64<<10<<c.rnd.IntN(6)), "--auto-aof-rewrite-percentage", "50")
 	}
@@ -195,7 +210,7 @@ func (c *chain) health() error {
 // round loads the server, kills it, starts it again and compares.
 func (c *chain) round(number int) error {
 	killed := make(chan struct{})
-	k := &keeper{rnd: rand.New(rand.NewPCG(c.rnd.Uint64(), 0)), rdb: c.policy.name == "dumps"}
+	k := &keeper{rnd: rand.New(rand.NewPCG(c.rnd.Uint64(), 0)), rdb: c.policy.dumps()}
 	var wg sync.WaitGroup
 	for _, w := range c.workers {
 		wg.Go(func() { w.run(c.p, killed) })
@@ -219,7 +234,11 @@ func (c *chain) round(number int) error {
 		return fmt.Errorf("round %d: the server ended by itself:\n%s", number, c.p.logTail())
 	default:
 	}
-	c.p.kill()
+	if c.end == nil {
+		c.p.kill()
+	} else if err := c.end(c.p); err != nil {
+		return fmt.Errorf("round %d: %w", number, err)
+	}
 	died := time.Now().UnixMilli()
 	wg.Wait()
 	if c.spoil != nil {
@@ -233,7 +252,7 @@ func (c *chain) round(number int) error {
 		return fmt.Errorf("round %d: %w", number, err)
 	}
 	began := time.Now()
-	p, err := start(c.bin, c.dir, c.args)
+	p, err := c.start()
 	if err != nil {
 		return fmt.Errorf("round %d: %w", number, err)
 	}

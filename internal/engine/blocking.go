@@ -113,7 +113,7 @@ func (c *Client) WaitingArgs() [][]byte {
 // serve runs the commands of those who waited for what is ready now, and for what these commands make ready, until nothing is.
 func (e *Engine) serve() {
 	b := &e.blocking
-	if b.serving {
+	if b.serving || e.ended {
 		return
 	}
 	b.serving = true
@@ -227,7 +227,7 @@ const timeoutsPerTurn = 500
 
 // EndWaits answers the clients whose time is up, some hundreds at a call. Loops call it every turn, after the commands: what came in time counts.
 func (e *Engine) EndWaits() {
-	if e.script.run != nil {
+	if e.script.run != nil || e.ended {
 		return // a busy script: nothing happens beside it
 	}
 	if len(e.blocking.syncs) > 0 {

@@ -50,7 +50,7 @@ func (e *Engine) Hz() int {
 
 // Cron is the periodic work, called Hz times a second with the executor held.
 func (e *Engine) Cron() {
-	if e.cron.off || e.script.run != nil {
+	if e.cron.off || e.script.run != nil || e.ended {
 		return
 	}
 	e.notePeak()
@@ -85,7 +85,7 @@ func (e *Engine) sampleRates() {
 // in which case the loop should poll without waiting and call it again. Loops call it every turn: without work it costs a few ns and reads no
 // clock.
 func (e *Engine) Slice() (more bool) {
-	if e.script.run != nil {
+	if e.script.run != nil || e.ended {
 		return false
 	}
 	ks := e.KS

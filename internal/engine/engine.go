@@ -92,6 +92,8 @@ type Engine struct {
 	script  scripting
 	access  access
 	waiters atomic.Int32 // of the executor
+	between *sync.Cond   // over mu: a busy script is over
+	ended   bool         // nothing runs any more; see End
 }
 
 // Options are what New needs beyond configuration and table.
@@ -104,6 +106,7 @@ type Options struct {
 func New(cfg *config.Config, table *Table, o Options) *Engine {
 	e := &Engine{Cfg: cfg, Log: o.Log, table: table, base: time.Now(), errs: map[string]int64{},
 		ScriptLibraries: []script.Opener{lualib.Open}}
+	e.between = sync.NewCond(&e.mu)
 	if o.Seed == 0 {
 		o.Seed = rand.Uint64()
 	}
@@ -168,6 +171,16 @@ func (e *Engine) Enter() {
 	e.waiters.Add(1)
 	e.mu.Lock()
 	e.waiters.Add(-1)
+	e.syncClock()
+}
+
+// EnterBetween is Enter for what must not happen in the middle of a script: while one is busy,
+// which gives the executor away now and then, it waits for the script's end.
+func (e *Engine) EnterBetween() {
+	e.Enter()
+	for e.script.run != nil {
+		e.between.Wait()
+	}
 	e.syncClock()
 }
 

@@ -8,10 +8,14 @@ import (
 )
 
 // Exec runs one command of the client with the executor held: argv is what the parser gave, borrowed. It reports false when the
-// command was postponed (CLIENT PAUSE): the connection keeps the bytes and offers the same command again after Resume.
+// command was postponed (CLIENT PAUSE): the connection keeps the bytes and offers the same command again after Resume. So it is once the
+// engine has ended, for good.
 func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 	if len(argv) == 0 {
 		return true
+	}
+	if e.ended {
+		return false
 	}
 	if c.Reply == ReplySkipNext {
 		c.Reply = ReplySkip

@@ -127,6 +127,9 @@ func (e *Engine) RunScript(c *Ctx, o ScriptRun, run func(w *resp.Writer) script.
 	e.BeginUnit()
 	res := run(c.Writer)
 	e.script.run = nil
+	if r.busy {
+		e.between.Broadcast()
+	}
 	e.EndUnit()
 	if cl.NoTouch {
 		cl.NoTouch = false
@@ -313,6 +316,7 @@ func (e *Engine) handOver(r *runningScript) error {
 	switch {
 	case ending:
 		e.DropUnit()
+		r.caller.CloseASAP = true // a transaction around it must not acknowledge what was dropped
 		return errEnding
 	case r.kill:
 		e.Log.Notice("Lua script killed by user with SCRIPT KILL.")

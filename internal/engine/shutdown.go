@@ -66,6 +66,12 @@ func (e *Engine) FinishData(o ShutdownOptions, saving func()) error {
 	return ErrFinalSave
 }
 
+// End follows a FinishData that has succeeded, before the executor is given back: from now on
+// nothing changes the data set, because nothing would save it. Every command is postponed for
+// good, nobody who waits is served, and there is no cron and no background work. What was
+// replied to before may still be written to the clients.
+func (e *Engine) End() { e.ended = true }
+
 // RemoveTemporary removes unfinished files before the process ends out of order. Any goroutine may call it.
 func (e *Engine) RemoveTemporary() {
 	if p := e.persist.p; p != nil {

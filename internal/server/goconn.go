@@ -264,6 +264,44 @@ func (c *goConn) kill() {
 	c.notify()
 }
 
+// farewellTime bounds how long the end of the server waits for clients to take their replies.
+const farewellTime = 500 * time.Millisecond
+
+// dismiss ends the connections with goroutines. Replies that wait are written first, because what
+// they acknowledge is on the disk; clients that are slow to take them are cut off.
+func (s *Server) dismiss() {
+	s.eng.Enter()
+	for c := range s.gos {
+		c.farewell()
+	}
+	s.eng.Leave()
+	gone := make(chan struct{})
+	go func() {
+		s.goConns.Wait()
+		close(gone)
+	}()
+	select {
+	case <-gone:
+		return
+	case <-time.After(farewellTime):
+	}
+	s.eng.Enter()
+	for c := range s.gos {
+		c.kill()
+	}
+	s.eng.Leave()
+	<-gone
+}
+
+// farewell has the connection end behind the replies that wait. The executor is held.
+func (c *goConn) farewell() {
+	c.mu.Lock()
+	c.ending = true
+	c.mu.Unlock()
+	_ = c.raw.SetReadDeadline(time.Now()) // a socket that fails ends the reader too
+	c.notify()
+}
+
 // writer is the writing goroutine.
 func (c *goConn) writer() {
 	var vec [maxVec][]byte

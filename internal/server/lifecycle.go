@@ -177,7 +177,7 @@ func (s *Server) notifySystemd(msg string) {
 
 // Shutdown ends the service in order, as SHUTDOWN does. Any goroutine may call it.
 func (s *Server) Shutdown(o engine.ShutdownOptions) error {
-	s.eng.Enter()
+	s.eng.EnterBetween()
 	defer s.eng.Leave()
 	return s.shutdown(o)
 }
@@ -194,6 +194,7 @@ func (s *Server) shutdown(o engine.ShutdownOptions) error {
 		s.log.Warning("Errors trying to shut down the server. Check the logs for more information.")
 		return err
 	}
+	s.eng.End()
 	s.RemovePidFile()
 	for _, l := range s.listeners {
 		_ = l.ln.Close()

@@ -92,13 +92,11 @@ func (s *Server) Run() error {
 	var wg sync.WaitGroup
 	for i, l := range s.loops[min(1, len(s.loops)):] {
 		wg.Go(func() {
-			errs[i+1] = l.run()
-			s.stop()
+			errs[i+1] = s.turns(l)
 		})
 	}
 	if len(s.loops) > 0 {
-		errs[0] = s.loops[0].run()
-		s.stop()
+		errs[0] = s.turns(s.loops[0])
 	} else {
 		s.tick()
 	}
@@ -108,6 +106,17 @@ func (s *Server) Run() error {
 		return *err
 	}
 	return errors.Join(errs...)
+}
+
+// turns runs the loop until the server stops. A loop that fails ends the server in order: what
+// clients were told is saved.
+func (s *Server) turns(l *loop) error {
+	err := l.run()
+	if err != nil && !s.stopping.Load() {
+		_ = s.Shutdown(engine.ShutdownOptions{Force: true}) // it logs what fails
+	}
+	s.stop()
+	return err
 }
 
 // Fail ends the service because of an error outside of it; Run returns it. Any goroutine may call it.
@@ -196,12 +205,7 @@ func (s *Server) closeAll() {
 	s.listeners = nil
 	s.eng.Leave()
 	s.serving.Wait()
-	s.eng.Enter()
-	for c := range s.gos {
-		c.kill()
-	}
-	s.eng.Leave()
-	s.goConns.Wait()
+	s.dismiss()
 	for _, l := range s.loops {
 		l.close()
 	}

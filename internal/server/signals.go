@@ -8,31 +8,37 @@ import (
 	"godwit/internal/engine"
 )
 
-// Obey turns signals into a shutdown: the first one into an orderly one, one that comes while that is going on into the end. It never returns.
+// Obey turns signals into an orderly shutdown. While one is going on further signals change
+// nothing, except a SIGINT, which insists: the process ends at once, without saving. After a
+// refusal another signal is another attempt. Obey never returns.
 func (s *Server) Obey(signals <-chan os.Signal) {
 	ended := make(chan error, 1)
 	busy := false
 	for {
 		select {
 		case err := <-ended:
-			busy = err == nil // after a refusal, another signal is another attempt
+			busy = err == nil
 		case sig := <-signals:
-			if busy {
+			if !busy {
+				busy = true
+				name := signalNames[sig]
+				s.log.Warning("Received %s scheduling shutdown...", name)
+				go func() { ended <- s.signalled(name) }()
+			} else if sig == syscall.SIGINT {
 				s.log.Warning("You insist... exiting now.")
 				s.eng.RemoveTemporary()
 				os.Exit(1)
 			}
-			busy = true
-			name := map[os.Signal]string{syscall.SIGTERM: "SIGTERM", syscall.SIGINT: "SIGINT"}[sig]
-			s.log.Warning("Received %s scheduling shutdown...", name)
-			go func() { ended <- s.signalled(name) }()
 		}
 	}
 }
 
-// signalled is the shutdown that a signal asked for.
+var signalNames = map[os.Signal]string{syscall.SIGTERM: "SIGTERM", syscall.SIGINT: "SIGINT"}
+
+// signalled is the shutdown that a signal asked for. It waits for the end of a busy script:
+// half of what one does must not be saved.
 func (s *Server) signalled(name string) error {
-	s.eng.Enter()
+	s.eng.EnterBetween()
 	defer s.eng.Leave()
 	if s.eng.Loading() {
 		s.log.Warning("Received shutdown signal during loading, exiting now.")
