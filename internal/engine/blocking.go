@@ -31,7 +31,7 @@ import (
 // the first in the order of its arguments, even if a later one was filled earlier in the same transaction.
 type blocking struct {
 	n         int                     // clients
-	types     [object.Stream + 1]int  // clients by the type they wait for
+	types     [object.NumTypes]int    // clients by the type they wait for
 	dbs       []map[string]*waitQueue // by number of database, made when first needed
 	queues    int                     // queues with waiters
 	ready     []*waitQueue            // in the order in which they became ready

@@ -53,10 +53,14 @@ const (
 	TypeCMS
 	TypeTopK
 	TypeTDigest
+	numTypes
 )
 
+// NumTypes is the number of types: what is kept for each type is an array of this length.
+const NumTypes = int(numTypes)
+
 // typeNames are what TYPE replies. Sketches have the names of the module types that they stand in for.
-var typeNames = [...]string{"string", "list", "set", "zset", "hash", "module", "stream",
+var typeNames = [NumTypes]string{"string", "list", "set", "zset", "hash", "module", "stream",
 	"MBbloom--", "MBbloomCF", "CMSk-TYPE", "TopK-TYPE", "TDIS-TYPE"}
 
 // String is the name that TYPE replies.

@@ -44,7 +44,7 @@ var types = newRegistry(append(sketchTypes(), stringType(), listType(), setType(
 
 // registry finds types.
 type registry struct {
-	byType [16]*Type
+	byType [object.NumTypes]*Type
 	byOp   [256]*opEntry
 }
 
