@@ -74,6 +74,10 @@ type Arena struct {
 	// longer single page faults (docs/measurements/dict.md). Off by default.
 	HugePages bool
 
+	// Growing, if set, is called before the arena takes n bytes more, for a run or a big block, out
+	// of its own free units or of the system. It may free blocks, but not allocate any.
+	Growing func(n int64)
+
 	base []unsafe.Pointer // by chunk number: where the chunk is mapped, nil if the number is unused
 	used [8]int64         // by purpose: bytes of size classes handed out
 
@@ -88,6 +92,7 @@ type Arena struct {
 	mapped     int64            // bytes mapped now
 	dying      []dyingMapping   // of big blocks that were freed, to be unmapped by Release
 	dyingBytes int64
+	goneBytes  int64             // of dyingBytes: what Release has given back already
 	tails      int64             // see Tails
 	live       map[Ref]liveBlock // build tag invariants only: every block handed out
 	freed      map[Ref]bool      // build tag invariants only: every block on a free list

@@ -373,13 +373,21 @@ func TestBigBlocksGoInSlices(t *testing.T) {
 		t.Fatalf("%d calls of Release, %d bytes still mapped", calls, a.Mapped())
 	}
 	var refs []Ref
-	for range 2*maxDying/size + 2 {
+	for range 10 {
 		refs = append(refs, a.Alloc(size, Values))
 	}
-	for _, r := range refs {
+	for i, r := range refs {
 		a.Free(r, size, Values)
+		if want := int64(i+1) * size; a.Waiting() != want {
+			t.Fatalf("%d bytes wait to be unmapped, want %d", a.Waiting(), want)
+		}
 	}
-	if a.dyingBytes > maxDying || a.Mapped() > maxDying {
-		t.Fatalf("%d bytes wait to be unmapped", a.dyingBytes)
+	for last := a.Waiting(); a.Release(); last = a.Waiting() {
+		if last-a.Waiting() != releaseBytes {
+			t.Fatalf("one call of Release gave %d bytes back", last-a.Waiting())
+		}
+	}
+	if a.Waiting() != 0 || a.Mapped() != 0 {
+		t.Fatalf("%d bytes wait, %d are mapped", a.Waiting(), a.Mapped())
 	}
 }

@@ -15,7 +15,9 @@ func (a *Arena) allocBig(n int, p Purpose) Ref {
 	if n < 0 {
 		panic("arena: negative size")
 	}
-	i := a.addChunk(bigSize(n), nil)
+	size := bigSize(n)
+	a.growing(size)
+	i := a.addChunk(size, nil)
 	a.used[p&7] += int64(ClassSize(n))
 	ref := Ref(i) << 32
 	if invariant.Enabled {
@@ -26,10 +28,8 @@ func (a *Arena) allocBig(n int, p Purpose) Ref {
 
 // Giving pages back costs up to 0.2 ms a MiB, so mappings are not unmapped by Free, but in slices by Release: one command that frees a
 // block, or a slice of work that frees many elements, stays short however large they are.
-const (
-	releaseBytes = 1 << 20   // what one Release gives back of them
-	maxDying     = 256 << 20 // all that may wait: Release may come late
-)
+// Nothing bounds what waits but the owner, who is asked for time whenever the arena grows.
+const releaseBytes = 1 << 20 // what one Release gives back of them
 
 // dyingMapping is the mapping of a block that was freed.
 type dyingMapping struct {
@@ -41,10 +41,6 @@ func (a *Arena) freeBig(ref Ref, n int, p Purpose) {
 	a.used[p&7] -= int64(ClassSize(n))
 	i := uint32(ref >> 32)
 	size := a.size[i]
-	if a.dyingBytes+size > maxDying {
-		a.dropChunk(i)
-		return
-	}
 	a.dying = append(a.dying, dyingMapping{base: a.base[i], size: size})
 	a.dyingBytes += size
 	a.forgetChunk(i)
@@ -59,11 +55,13 @@ func (a *Arena) releaseBig() {
 		if m.done+n < m.size {
 			discardMemory(unsafe.Add(m.base, m.done), n)
 			m.done += n
+			a.goneBytes += n
 			return
 		}
 		unmapMemory(m.base, m.size)
 		a.mapped -= m.size
 		a.dyingBytes -= m.size
+		a.goneBytes -= m.done
 		a.dying = a.dying[:len(a.dying)-1]
 	}
 }
@@ -74,6 +72,9 @@ func (a *Arena) resizeBig(ref Ref, oldN, newN int, p Purpose) Ref {
 		a.debugUncanary(ref, oldN, p)
 	}
 	if from, to := a.size[i], bigSize(newN); from != to {
+		if to > from {
+			a.growing(to - from)
+		}
 		b, err := remapMemory(a.base[i], from, to)
 		if err != nil {
 			panic(fmt.Sprintf("out of memory: the system refused to resize a mapping from %d to %d bytes (%v) with %d bytes mapped", from, to, err, a.mapped))

@@ -141,6 +141,10 @@ func (a *Arena) runChanged(r *run) {
 
 // newRun opens a run for a class that has none with room.
 func (a *Arena) newRun(c *class) *run {
+	a.growing(int64(c.units) << unitShift)
+	if c.cur != nil { // what was freed has made room
+		return c.cur
+	}
 	i, unit := a.findUnits(c.units)
 	k := a.meta[i]
 	m := unitMask(unit, c.units)
@@ -193,6 +197,23 @@ func (a *Arena) dropRun(c *class, r *run) {
 
 // Idle reports whether Release has something to do.
 func (a *Arena) Idle() bool { return len(a.idle)+len(a.dying) > 0 }
+
+// Dying reports whether big blocks that were freed wait for Release.
+func (a *Arena) Dying() bool { return len(a.dying) > 0 }
+
+// Waiting returns the bytes that are not in use and wait for Release: big blocks that were freed, as
+// far as they are still mapped, and empty chunks. It is an upper bound: a chunk that was used again
+// since it was queued counts until Release comes to it.
+func (a *Arena) Waiting() int64 {
+	return a.dyingBytes - a.goneBytes + int64(len(a.idle))*chunkSize
+}
+
+// growing lets the owner free something before the arena takes n bytes more.
+func (a *Arena) growing(n int64) {
+	if a.Growing != nil {
+		a.Growing(n)
+	}
+}
 
 // Release gives at most one empty chunk, or a part of the big blocks that were freed, back to the system, which takes up to 0.3 ms, and reports
 // whether more is queued. The arena's owner calls it when it has time.

@@ -231,25 +231,47 @@ func policyOf(p config.Policy) keyspace.Policy {
 // false when that cannot be done. When it takes longer than the tenacity allows, the command may run although memory is over the limit, and
 // the slices between commands go on evicting.
 func (e *Engine) makeRoom(c *Ctx) bool {
-	if limit := e.KS.P.MaxMemory; limit == 0 || e.UsedMemory() <= limit {
+	need := int64(0)
+	if c != nil {
+		need = e.brings(c)
+	}
+	if limit := e.KS.P.MaxMemory; limit == 0 || e.UsedMemory()+need <= limit {
 		if e.mem.overNs != 0 {
 			e.within()
 		}
 		return true
 	}
-	if c != nil && e.cron.evicting {
-		return e.payRoom(c)
+	if need > e.KS.P.MaxMemory {
+		return false // evicting everything would not help
 	}
-	return e.evict()
+	if c != nil && e.cron.evicting {
+		return e.payRoom(c, need)
+	}
+	return e.evict(need)
 }
 
-// evict is makeRoom for memory that is over the limit.
-func (e *Engine) evict() bool {
+// brings returns how many bytes the command is known to store before it runs: those of its arguments,
+// or of the transaction's that it runs. Redis counts arguments as memory in use at this moment too.
+func (e *Engine) brings(c *Ctx) (n int64) {
+	if effectiveFlags(c.Cmd, c.Client)&DenyOOM == 0 {
+		return 0
+	}
+	if c.Cmd.Is(RunsQueue) {
+		n = c.Client.QueuedBytes()
+	}
+	for _, a := range c.Args {
+		n += int64(len(a))
+	}
+	return n
+}
+
+// evict is makeRoom for memory that is over the limit once need bytes more are stored.
+func (e *Engine) evict(need int64) bool {
 	start := time.Now()
 	if e.mem.overNs == 0 {
 		e.mem.overNs = int64(start.Sub(e.base))
 	}
-	ok := e.evictTo(e.KS.P.MaxMemory, start)
+	ok := e.evictTo(e.KS.P.MaxMemory-need, start)
 	if e.cron.evicting = ok && e.UsedMemory() > e.KS.P.MaxMemory; ok && !e.cron.evicting {
 		e.within()
 	}
@@ -259,18 +281,12 @@ func (e *Engine) evict() bool {
 
 // payRoom is makeRoom while a slice is to go on evicting. Every command of a turn evicting for as long as it may would add up to many
 // milliseconds. So those that store nothing wait for the slice, and the others evict twice what they bring, or memory would outgrow the slices.
-func (e *Engine) payRoom(c *Ctx) bool {
+func (e *Engine) payRoom(c *Ctx, need int64) bool {
 	if effectiveFlags(c.Cmd, c.Client)&DenyOOM == 0 {
 		return true
 	}
-	owed := int64(payFixed)
-	if c.Cmd.Is(RunsQueue) {
-		owed += 2 * c.Client.QueuedBytes()
-	}
-	for _, a := range c.Args {
-		owed += 2 * int64(len(a))
-	}
-	return e.evictTo(max(e.UsedMemory()-owed, e.KS.P.MaxMemory), time.Now())
+	owed := payFixed + 2*need
+	return e.evictTo(max(e.UsedMemory()-owed, e.KS.P.MaxMemory-need), time.Now())
 }
 
 // payFixed is what a command owes besides its arguments, in bytes: entry, table and a little more.

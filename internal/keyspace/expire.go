@@ -3,7 +3,6 @@ package keyspace
 import (
 	"math"
 
-	"godwit/internal/arena"
 	"godwit/internal/object"
 )
 
@@ -102,100 +101,6 @@ func (ks *Keyspace) resetWheel() {
 	}
 	ks.wheel.Reset(ks.now)
 	ks.dueAt = ks.now // the dead records are freed in slices
-}
-
-// The sizes from which a value is freed in slices: bytes, and elements of a collection.
-const (
-	lazyFreeBytes = 64 << 10 // when the caller asked for lazy freeing
-	lazyFreeMax   = 4 << 20  // always
-	lazyFreeItems = 64
-	lazyItemsMax  = 4096
-)
-
-// lazyQueue holds what is out of the keyspace but not yet freed.
-type lazyQueue struct {
-	strs  []arenaBlock
-	large []object.Large
-	dicts []drainer
-}
-
-type arenaBlock struct {
-	ref       arena.Ref
-	n         int
-	discarded int // bytes from the start whose pages are back with the kernel
-}
-
-type drainer interface {
-	Drain(n int, free func(r arena.Ref)) bool
-	Len() int
-}
-
-func (q *lazyQueue) pushDict(d drainer) { q.dicts = append(q.dicts, d) }
-
-// freeRef frees the entry at r.
-func (ks *Keyspace) freeRef(r arena.Ref) {
-	ks.freeEntry(object.View(ks.A, r), true)
-	ks.Stats.LazyFreed++
-}
-
-// LazyFreeSlice frees about n queued entries or about n × 256 bytes of queued strings and reports whether more is queued.
-func (ks *Keyspace) LazyFreeSlice(n int) (more bool) {
-	q := &ks.lazy
-	switch {
-	case len(q.strs) > 0:
-		b := &q.strs[len(q.strs)-1]
-		to := min(b.discarded+n*256, b.n)
-		ks.A.Discard(b.ref, b.n, b.discarded, to)
-		if b.discarded = to; to == b.n {
-			ks.A.Free(b.ref, b.n, arena.Values)
-			q.strs = q.strs[:len(q.strs)-1]
-			ks.Stats.LazyFreed++
-		}
-	case len(q.large) > 0:
-		if i := len(q.large) - 1; q.large[i].Drain(n) {
-			q.large[i] = nil
-			q.large = q.large[:i]
-			ks.Stats.LazyFreed++
-		}
-	case len(q.dicts) > 0:
-		if q.dicts[0].Drain(n, ks.freeRef) {
-			q.dicts[0] = nil
-			q.dicts = q.dicts[1:]
-		}
-	}
-	return ks.LazyFreeQueued()
-}
-
-// LazyFreePending is the number of objects that wait to be freed.
-func (ks *Keyspace) LazyFreePending() int {
-	n := len(ks.lazy.strs) + len(ks.lazy.large)
-	for _, d := range ks.lazy.dicts {
-		n += d.Len()
-	}
-	return n
-}
-
-// freeOwned frees what an entry owned: at once when it is small, else in slices. Freed memory above a size goes back to the kernel,
-// which takes long enough to be felt whether or not the caller asked for it, and so does walking many elements (lazy lowers the bar further).
-func (ks *Keyspace) freeOwned(o object.Owned, lazy bool) {
-	if o.Orphan() {
-		return
-	}
-	if l := o.Large; l != nil {
-		if n, size := l.Len(), l.Size(); n > lazyItemsMax || size > lazyFreeMax || lazy && (n > lazyFreeItems || size > lazyFreeBytes) {
-			ks.lazy.large = append(ks.lazy.large, l)
-			return
-		}
-	} else if n := int(o.Block.Cap); n > lazyFreeMax || lazy && n > lazyFreeBytes {
-		ks.lazy.strs = append(ks.lazy.strs, arenaBlock{ref: o.Block.Ref, n: n})
-		return
-	}
-	o.Free(ks.A)
-}
-
-// LazyFreeQueued reports whether anything waits to be freed.
-func (ks *Keyspace) LazyFreeQueued() bool {
-	return len(ks.lazy.strs)+len(ks.lazy.large)+len(ks.lazy.dicts) > 0
 }
 
 // resized notes that the database's table may be being resized; every call that may have started it is followed by this one. So a slice without

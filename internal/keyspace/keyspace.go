@@ -14,8 +14,7 @@
 //
 // # Big frees
 //
-// A value larger than lazyFreeBytes is not freed by the command that drops it: it is queued and freed in slices
-// (LazyFreeSlice), because returning hundreds of megabytes to the kernel takes milliseconds.
+// A large collection is not freed by the command that drops it, but in slices: see lazyfree.go.
 package keyspace
 
 import (
@@ -151,6 +150,7 @@ type content struct {
 // New makes an empty keyspace. The random source drives RANDOMKEY, eviction sampling and LFU.
 func New(a *arena.Arena, p Params, rng *rand.Rand, nowMs int64, hooks Hooks) *Keyspace {
 	ks := &Keyspace{A: a, P: p, seed: maphash.MakeSeed(), rng: rng, hooks: hooks, dueAt: math.MaxInt64}
+	a.Growing = ks.pay
 	ks.Heap = object.NewHeap(a, ks.seed, rng, &ks.P.Limits)
 	ks.wheel = wheel.New(a, nowMs)
 	ks.fields = wheel.New(a, nowMs)

@@ -212,7 +212,7 @@ func (sn *Snapshot) End() {
 	}
 	for _, p := range sn.parts[sn.at:] {
 		if p.flushed {
-			ks.lazy.pushDict(p.dict)
+			ks.queueDict(p.dict)
 		}
 	}
 	ks.snap = nil

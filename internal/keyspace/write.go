@@ -251,7 +251,7 @@ func (db *DB) Flush(async bool) int {
 	if db.ks.snap.keeps(old) {
 		// nothing to be freed yet
 	} else if async {
-		db.ks.lazy.pushDict(old)
+		db.ks.queueDict(old)
 	} else {
 		for !old.Drain(1<<20, db.ks.freeRef) {
 		}

@@ -1,0 +1,124 @@
+package integration
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/resp/respclient"
+)
+
+const mib = 1 << 20
+
+// status reads a line of the process's status, VmRSS or VmHWM, in bytes.
+func (s *server) status(t testing.TB, name string) int64 {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	require.NoError(t, err)
+	for line := range strings.Lines(string(b)) {
+		if rest, ok := strings.CutPrefix(line, name+":"); ok {
+			kb, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+			require.NoError(t, err)
+			return kb << 10
+		}
+	}
+	t.Fatalf("no %s in the process's status", name)
+	return 0
+}
+
+// memoryInfo reads a number of INFO memory.
+func memoryInfo(t testing.TB, c *respclient.Client, name string) int64 {
+	t.Helper()
+	for line := range strings.Lines(do(t, c, "INFO", "memory").Text()) {
+		if rest, ok := strings.CutPrefix(line, name+":"); ok {
+			n, err := strconv.ParseInt(strings.TrimSpace(rest), 10, 64)
+			require.NoError(t, err)
+			return n
+		}
+	}
+	t.Fatalf("no %s in INFO memory", name)
+	return 0
+}
+
+// TestOverwritingLargeValues overwrites faster than what is replaced could be freed in the background.
+func TestOverwritingLargeValues(t *testing.T) {
+	skipUnderRace(t)
+	const size = 32 * mib
+	overwrite := map[string]func(t *testing.T, c *respclient.Client){
+		"one by one": func(t *testing.T, c *respclient.Client) {
+			for range 20 {
+				do(t, c, "BITOP", "NOT", "dst", "src")
+			}
+		},
+		"script": func(t *testing.T, c *respclient.Client) {
+			do(t, c, "EVAL", "for i=1,10 do redis.call('BITOP','NOT','dst','src') end", 0)
+		},
+		"transaction": func(t *testing.T, c *respclient.Client) {
+			do(t, c, "MULTI")
+			for range 10 {
+				do(t, c, "COPY", "src", "dst", "REPLACE")
+			}
+			require.Len(t, do(t, c, "EXEC").Elems, 10)
+		},
+		"deleted and set again": func(t *testing.T, c *respclient.Client) {
+			do(t, c, "EVAL", `for i=1,10 do redis.call('SETRANGE','dst',32*1024*1024,'x')
+				redis.call('UNLINK','dst') end`, 0)
+		},
+	}
+	for name, f := range overwrite {
+		t.Run(name, func(t *testing.T) {
+			s := startServer(t)
+			c := s.dial(t)
+			do(t, c, "SETRANGE", "src", size-1, "x")
+			f(t, c)
+			// The source, the old value, the new one, and what may wait.
+			require.Less(t, s.status(t, "VmHWM"), int64(3*size+24*mib))
+		})
+	}
+}
+
+// TestOverwritingLargeCollections is the same for what is freed element by element.
+func TestOverwritingLargeCollections(t *testing.T) {
+	skipUnderRace(t)
+	s := startServer(t)
+	c := s.dial(t)
+	var args []any
+	for i := range 100_000 {
+		args = append(args, i, fmt.Sprint("member ", i))
+		if len(args) == 2000 {
+			do(t, c, append([]any{"ZADD", "z"}, args...)...)
+			args = args[:0]
+		}
+	}
+	used := memoryInfo(t, c, "mem_arena_used")
+	for range 15 {
+		do(t, c, "ZUNIONSTORE", "d", 1, "z")
+	}
+	// The source, the old value, the new one, and a share for what waits.
+	require.Less(t, memoryInfo(t, c, "mem_arena_mapped"), 4*used+8*mib)
+}
+
+// TestSmallCacheOfLargeValues has values of an eighth of maxmemory.
+func TestSmallCacheOfLargeValues(t *testing.T) {
+	skipUnderRace(t)
+	s := startServer(t, "--maxmemory", "16mb", "--maxmemory-policy", "allkeys-lru")
+	c := s.dial(t)
+	value := bytes.Repeat([]byte{'x'}, 2*mib)
+	for i := range 60 {
+		require.Equal(t, "OK", do(t, c, "SET", fmt.Sprint("k", i), value).Text())
+		require.LessOrEqual(t, memoryInfo(t, c, "used_memory"), int64(16*mib+mib/2))
+	}
+	require.Greater(t, do(t, c, "DBSIZE").Int, int64(2))
+}
+
+// skipUnderRace skips a test of memory: the race detector has a multiple of it.
+func skipUnderRace(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector's own memory would be measured")
+	}
+}

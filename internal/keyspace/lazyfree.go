@@ -1,0 +1,188 @@
+package keyspace
+
+import (
+	"godwit/internal/arena"
+	"godwit/internal/dict"
+	"godwit/internal/object"
+)
+
+// How memory is freed in slices
+//
+// Walking a collection of a million elements takes tens of milliseconds, and so does giving back
+// hundreds of megabytes. Whatever drops something that large queues it: collections and flushed
+// tables here, the mappings of long strings in the arena (arena.Release).
+//
+//	DEL, UNLINK, FLUSHALL, expiry ──▶ queue ──▶ slices between commands (Engine.Slice)
+//	                                    │
+//	                                    └─────▶ whoever allocates (pay)
+//
+// Slices between commands alone would let the queue outgrow memory: a client that overwrites a large
+// key again and again is faster than they are. So who takes memory pays. While more waits than
+// waitingBound, each run of blocks and each big block that the arena takes frees twice its size
+// first. That holds for single commands, pipelines, transactions, scripts and loading alike, because it
+// is the arena that asks (arena.Growing). Commands that only delete take no memory and never pay.
+//
+// The queue knows its bytes. Those of a collection are its Size. Those of a flushed table are the
+// database's share of all that keys and values take; what they really were turns out as it drains.
+
+// The sizes from which a collection is freed in slices: bytes, and elements.
+const (
+	lazyFreeBytes = 64 << 10 // when the caller asked for lazy freeing
+	lazyFreeMax   = 4 << 20  // always
+	lazyFreeItems = 64
+	lazyItemsMax  = 4096
+)
+
+const (
+	// payStride is how many entries are freed between two looks at what is paid.
+	payStride = 64
+	// minEntry is the least that an entry of a flushed table is taken to occupy, in bytes.
+	minEntry = 32
+)
+
+// lazyQueue holds what is out of the keyspace but not yet freed.
+type lazyQueue struct {
+	large  []lazyLarge
+	dicts  []lazyDict
+	bytes  int64 // of all of them
+	moved  int64 // ever queued as large, bytes: what a draining table hands over
+	paying bool
+}
+
+type lazyLarge struct {
+	object.Large
+	left int64 // bytes not yet freed
+}
+
+type lazyDict struct {
+	*dict.Dict
+	left int64
+}
+
+func (q *lazyQueue) pushLarge(l object.Large) {
+	n := l.Size()
+	q.large = append(q.large, lazyLarge{l, n})
+	q.bytes += n
+	q.moved += n
+}
+
+// queueDict queues a table that no database has any more, but that is still counted in none.
+func (ks *Keyspace) queueDict(d *dict.Dict) {
+	q := &ks.lazy
+	others := 0
+	for _, db := range ks.dbs {
+		others += db.dict.Len()
+	}
+	all := max(ks.A.UsedBy(arena.Keys)+ks.A.UsedBy(arena.Values)-q.bytes, 0)
+	n := d.TableBytes() + int64(float64(all)*float64(d.Len())/float64(max(d.Len()+others, 1)))
+	q.dicts = append(q.dicts, lazyDict{d, n})
+	q.bytes += n
+}
+
+// LazyFreeSlice frees about n queued entries and reports whether more is queued.
+func (ks *Keyspace) LazyFreeSlice(n int) (more bool) {
+	q := &ks.lazy
+	switch {
+	case len(q.large) > 0:
+		l := &q.large[len(q.large)-1]
+		used := ks.A.Used()
+		done := l.Drain(n)
+		q.settle(&l.left, used-ks.A.Used(), 0, done)
+		if done {
+			q.large[len(q.large)-1] = lazyLarge{}
+			q.large = q.large[:len(q.large)-1]
+			ks.Stats.LazyFreed++
+		}
+	case len(q.dicts) > 0:
+		d := &q.dicts[0]
+		used, moved := ks.A.Used(), q.moved
+		done := d.Drain(n, ks.freeRef)
+		q.settle(&d.left, used-ks.A.Used()+q.moved-moved, int64(d.Len())*minEntry, done)
+		if done {
+			q.dicts[0] = lazyDict{}
+			q.dicts = q.dicts[1:]
+		}
+	}
+	return ks.LazyFreeQueued()
+}
+
+// settle takes what was freed off an item's bytes. At least floor bytes stay until it is done.
+func (q *lazyQueue) settle(left *int64, freed, floor int64, done bool) {
+	now := max(*left-freed, floor)
+	if done {
+		now = 0
+	}
+	q.bytes += now - *left
+	*left = now
+}
+
+// LazyFreePending is the number of objects that wait to be freed.
+func (ks *Keyspace) LazyFreePending() int {
+	n := len(ks.lazy.large)
+	for _, d := range ks.lazy.dicts {
+		n += d.Len()
+	}
+	return n
+}
+
+// LazyFreeBytes returns the bytes of the objects that wait to be freed.
+func (ks *Keyspace) LazyFreeBytes() int64 { return ks.lazy.bytes }
+
+// LazyFreeQueued reports whether anything waits to be freed.
+func (ks *Keyspace) LazyFreeQueued() bool { return len(ks.lazy.large)+len(ks.lazy.dicts) > 0 }
+
+// Waiting returns the bytes that nothing needs and that wait to be freed or given back.
+func (ks *Keyspace) Waiting() int64 { return ks.lazy.bytes + ks.A.Waiting() }
+
+// WaitingBound returns how many bytes may wait before whoever allocates has to pay.
+func (ks *Keyspace) WaitingBound() int64 { return max(1<<20, ks.A.Used()/100) }
+
+// FreeSlice frees a little of what waits, and reports whether more does.
+func (ks *Keyspace) FreeSlice() (more bool) {
+	switch {
+	case ks.A.Idle() && !ks.LazyFreeQueued():
+		return ks.A.Release()
+	case ks.A.Dying():
+		ks.A.Release()
+		return true
+	}
+	return ks.LazyFreeSlice(payStride) || ks.A.Idle()
+}
+
+// pay frees twice the n bytes that are about to be taken, as far as more waits than may. The arena
+// calls it in the middle of allocations: it touches nothing but what is queued.
+func (ks *Keyspace) pay(n int64) {
+	q := &ks.lazy
+	waiting := ks.Waiting()
+	if q.paying || waiting <= 1<<20 {
+		return
+	}
+	goal := max(waiting-2*n, ks.WaitingBound())
+	q.paying = true
+	for ks.Waiting() > goal && ks.FreeSlice() {
+	}
+	q.paying = false
+}
+
+// freeRef frees the entry at r.
+func (ks *Keyspace) freeRef(r arena.Ref) {
+	ks.freeEntry(object.View(ks.A, r), true)
+	ks.Stats.LazyFreed++
+}
+
+// freeOwned frees what an entry owned: a large collection in slices, anything else at once. Walking
+// many elements takes long enough to be felt whether or not the caller asked for lazy freeing; lazy
+// lowers the bar.
+func (ks *Keyspace) freeOwned(o object.Owned, lazy bool) {
+	if o.Orphan() {
+		return
+	}
+	if l := o.Large; l != nil {
+		n, size := l.Len(), l.Size()
+		if n > lazyItemsMax || size > lazyFreeMax || lazy && (n > lazyFreeItems || size > lazyFreeBytes) {
+			ks.lazy.pushLarge(l)
+			return
+		}
+	}
+	o.Free(ks.A)
+}
