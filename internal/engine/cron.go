@@ -91,7 +91,7 @@ func (e *Engine) Slice() (more bool) {
 	ks := e.KS
 	expire := ks.ExpiryDue()
 	rehash := ks.RehashPending() && e.Cfg.ActiveRehashing
-	if !expire && !rehash && !ks.LazyFreeQueued() && !e.cron.evicting && !ks.A.Idle() && e.persist.job == nil {
+	if !expire && !rehash && !ks.LazyFreeQueued() && !e.cron.evicting && !ks.A.Idle() && !e.Buffers.Idle() && e.persist.job == nil {
 		return false
 	}
 	start := time.Now()
@@ -102,6 +102,7 @@ func (e *Engine) Slice() (more bool) {
 	for {
 		again := ks.LazyFreeSlice(lazyStride)
 		again = ks.A.Release() || again
+		again = e.Buffers.Release() || again
 		if e.Cfg.ActiveRehashing {
 			again = ks.RehashSlice(lazyStride) || again
 		}

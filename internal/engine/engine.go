@@ -36,6 +36,9 @@ type Engine struct {
 	Slowlog metrics.Slowlog
 	Latency metrics.Events
 
+	// Buffers are those of requests and replies that are too large for Go's heap.
+	Buffers *arena.Pool
+
 	// Links are the connections that MIGRATE keeps.
 	Links Links
 
@@ -118,6 +121,7 @@ func New(cfg *config.Config, table *Table, o Options) *Engine {
 	e.syncClock()
 	e.started = e.now
 	e.KS = keyspace.New(arena.New(), e.params(), e.rng, e.now, hooks{e})
+	e.Buffers = arena.NewPool()
 	e.measureStart()
 	e.cron.reset(e)
 	e.persist.reset(e)

@@ -184,6 +184,7 @@ func ratio(a, b int64) float64 {
 // PurgeMemory gives free memory back to the system (MEMORY PURGE).
 func (e *Engine) PurgeMemory() {
 	e.KS.A.Trim()
+	e.Buffers.Trim()
 	debug.FreeOSMemory()
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"godwit/internal/arena"
 	"godwit/internal/invariant"
 	"godwit/internal/testseed"
 )
@@ -44,21 +45,19 @@ func TestAllocations(t *testing.T) {
 func TestOutQueue(t *testing.T) {
 	rnd := testseed.Rand(t)
 	for range 10 {
-		var q outQueue
+		q := outQueue{pool: arena.NewPool()}
 		var model string
 		for i := range 300 {
 			b := []byte(strings.Repeat(fmt.Sprint(i), rnd.IntN(2)*rnd.IntN(20)*rnd.IntN(2000)))
-			switch rnd.IntN(3) {
+			model += string(b)
+			switch rnd.IntN(2) {
 			case 0:
-				q.push(b, true)
-				model += string(b)
-			case 1:
-				q.push(b, false)
-				model += string(b)
+				q.push(b)
 				clear(b) // it was copied
-			case 2:
-				q.give(b)
-				model += string(b)
+			case 1:
+				if !q.give(b) {
+					clear(b)
+				}
 			}
 			for range rnd.IntN(3) {
 				var vec [3][]byte
@@ -76,6 +75,10 @@ func TestOutQueue(t *testing.T) {
 			if q.size != len(model) || q.empty() != (model == "") {
 				t.Fatalf("size %d, want %d", q.size, len(model))
 			}
+		}
+		q.drop()
+		if n := q.pool.Used(); n != 0 || q.pool.Check() != nil {
+			t.Fatalf("%d bytes were not put back, %v", n, q.pool.Check())
 		}
 	}
 }

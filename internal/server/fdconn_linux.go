@@ -179,7 +179,7 @@ func (c *fdConn) collect(ran bool) {
 			l.outOff += (len(b) + 63) &^ 63
 		}
 		if len(c.reply) > 0 {
-			c.q.push(c.reply, c.own)
+			c.push(c.reply, c.own)
 		}
 		c.reply, c.own = b, !shared
 		c.checkOutput(c.q.size + len(b))
@@ -209,17 +209,28 @@ func (c *fdConn) write() bool {
 		if !c.wrote(n, errno) {
 			return false
 		}
-		if own && n == len(b) {
-			c.loop.spent = append(c.loop.spent, b)
-		}
-		c.q.push(b[n:], own)
+		c.q.push(b[n:])
+		c.spend(b, own)
 	default:
-		c.q.push(b, own)
+		c.push(b, own)
 		if !c.blocked { // what is in front of it was collected in this turn too
 			return c.drain()
 		}
 	}
 	return c.written()
+}
+
+// push queues replies.
+func (c *fdConn) push(b []byte, own bool) {
+	c.q.push(b)
+	c.spend(b, own)
+}
+
+// spend lets others use a buffer whose bytes are written or copied, if it is not the loop's.
+func (c *fdConn) spend(b []byte, own bool) {
+	if own {
+		c.loop.spent = append(c.loop.spent, b)
+	}
 }
 
 // drain sends what waits for the socket to become writable.
@@ -306,7 +317,9 @@ func (c *fdConn) close() {
 	l.conns[c.index].index = c.index
 	l.conns[last] = nil
 	l.conns = l.conns[:last]
-	c.in, c.data, c.reply, c.q, c.cl.W.Buf = nil, nil, nil, outQueue{}, nil
+	c.letGo()
+	c.q.drop()
+	c.data, c.reply, c.cl.W.Buf = nil, nil, nil
 }
 
 // post has the connection's loop look at it, now or when it wakes up.

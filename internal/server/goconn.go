@@ -42,6 +42,7 @@ type goConn struct {
 func (s *Server) startGo(nc net.Conn, p peer) {
 	c := &goConn{raw: nc, nc: nc, wake: make(chan struct{}, 1)}
 	c.srv = s
+	c.q.pool = s.eng.Buffers
 	if cfg := s.tls.Load(); p.tls && cfg != nil {
 		c.nc = tls.Server(nc, cfg)
 	}
@@ -89,7 +90,11 @@ func (c *goConn) serve() {
 	c.settle()
 	e.Forget(c.cl)
 	delete(c.srv.gos, c)
-	c.in, c.cl.W.Buf = nil, nil
+	c.letGo()
+	c.mu.Lock()
+	c.q.drop() // nobody writes any more
+	c.mu.Unlock()
+	c.cl.W.Buf = nil
 }
 
 func (c *goConn) handshake() bool {
@@ -136,6 +141,7 @@ func (c *goConn) input(fresh []byte) bool {
 	switch {
 	case c.held() || len(c.in) > 0:
 		c.room()
+		c.reserve(len(c.in) + len(fresh))
 		c.in = append(c.in, fresh...)
 		c.peak = max(c.peak, len(c.in))
 		c.runIn()
@@ -206,7 +212,9 @@ func (c *goConn) collect() {
 	case len(b) == 0 && cap(b) <= keepSpare:
 		c.spare = b
 	case !c.dead:
-		c.q.give(b)
+		if !c.q.give(b) && cap(b) <= keepSpare {
+			c.spare = b[:0]
+		}
 	}
 	size := c.q.size
 	c.mu.Unlock()
@@ -255,10 +263,10 @@ func (c *goConn) finish() {
 }
 
 // kill ends the connection without waiting for anything: the socket is closed under the goroutines.
+// What waits to be written goes when both have ended, because the writer may be at it.
 func (c *goConn) kill() {
 	c.mu.Lock()
 	c.dead = true
-	c.q = outQueue{}
 	c.mu.Unlock()
 	_ = c.raw.Close()
 	c.notify()
@@ -308,6 +316,7 @@ func (c *goConn) writer() {
 	for {
 		c.mu.Lock()
 		bufs := c.q.vec(vec[:0])
+		pooled := len(bufs) > 0 && c.q.chunks[c.q.head].buf.Held()
 		dead, ending := c.dead, c.ending
 		c.mu.Unlock()
 		switch {
@@ -330,7 +339,7 @@ func (c *goConn) writer() {
 		c.writes++
 		if !c.dead {
 			c.q.pop(n)
-			if c.q.empty() && cap(bufs[0]) <= keepSpare {
+			if c.q.empty() && !pooled && cap(bufs[0]) <= keepSpare {
 				c.spare = bufs[0][:0]
 			}
 		}

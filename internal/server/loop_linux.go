@@ -258,6 +258,7 @@ func (l *loop) welcome() {
 	for _, a := range list {
 		c := &fdConn{loop: l, fd: a.fd, index: len(l.conns)}
 		c.srv = l.srv
+		c.q.pool = l.srv.eng.Buffers
 		a.peer.fd = a.fd
 		cl, refusal := l.srv.admit(c, a.peer)
 		if cl == nil {

@@ -1,60 +1,69 @@
 package server
 
+import "godwit/internal/arena"
+
 const (
-	// chunkSize is the capacity of the chunks into which small replies are copied.
-	chunkSize = 16 << 10
+	// chunkSize and maxChunkSize bound the chunks that replies are copied into: one is a quarter of
+	// what waits already.
+	chunkSize    = 16 << 10
+	maxChunkSize = 256 << 10
 	// maxVec is how many chunks one write takes.
 	maxVec = 32
 )
 
-// outQueue holds replies that the socket would not take, in order, as a list of chunks: appending to gigabytes costs no copy of them,
-// and a chunk is let go as soon as it is written.
+// outQueue holds replies that the socket would not take, in order, as a list of chunks: appending to
+// gigabytes costs no copy of them, and a chunk is let go as soon as it is written. They lie in the
+// pool, outside of Go's heap, so that what is written or dropped is free at once.
 type outQueue struct {
-	chunks [][]byte
+	pool   *arena.Pool
+	chunks []outChunk
 	head   int // first chunk not yet written
 	off    int // bytes of it that are
 	size   int // bytes not yet written
 }
 
+// outChunk is a chunk of the pool, or a small reply as it came.
+type outChunk struct {
+	data []byte
+	buf  arena.Buffer
+}
+
 func (q *outQueue) empty() bool { return q.size == 0 }
 
-// push appends b. When own, the queue keeps b itself; otherwise it copies.
-func (q *outQueue) push(b []byte, own bool) {
-	if len(b) == 0 {
-		return
-	}
+// push appends a copy of b.
+func (q *outQueue) push(b []byte) {
 	q.size += len(b)
-	if own && len(b) > chunkSize/4 {
-		q.chunks = append(q.chunks, b)
-		return
-	}
-	if n := len(q.chunks); n > q.head {
-		last := q.chunks[n-1]
-		fit := min(cap(last)-len(last), len(b))
-		q.chunks[n-1] = append(last, b[:fit]...)
+	for len(b) > 0 {
+		n := len(q.chunks) - 1
+		if n < q.head || !q.chunks[n].buf.Held() || len(q.chunks[n].data) == cap(q.chunks[n].data) {
+			buf := q.pool.Get(min(max(len(b), chunkSize, q.size/4), maxChunkSize))
+			q.chunks = append(q.chunks, outChunk{buf.B[:0], buf})
+			n++
+		}
+		c := &q.chunks[n]
+		fit := min(cap(c.data)-len(c.data), len(b))
+		c.data = append(c.data, b[:fit]...)
 		b = b[fit:]
-	}
-	if len(b) > 0 {
-		q.chunks = append(q.chunks, append(make([]byte, 0, max(len(b), chunkSize)), b...))
 	}
 }
 
-// give appends b itself to an empty queue; behind other replies it may be copied.
-func (q *outQueue) give(b []byte) {
-	if !q.empty() {
-		q.push(b, true)
-		return
+// give appends b itself to an empty queue, if it is small; otherwise a copy. It reports which.
+func (q *outQueue) give(b []byte) (kept bool) {
+	if !q.empty() || len(b) > keepSpare {
+		q.push(b)
+		return false
 	}
 	if len(b) > 0 {
 		q.size = len(b)
-		q.chunks = append(q.chunks, b)
+		q.chunks = append(q.chunks, outChunk{data: b})
 	}
+	return true
 }
 
 // vec fills dst with the next bytes to write.
 func (q *outQueue) vec(dst [][]byte) [][]byte {
 	for i := q.head; i < len(q.chunks) && len(dst) < cap(dst); i++ {
-		b := q.chunks[i]
+		b := q.chunks[i].data
 		if i == q.head {
 			b = b[q.off:]
 		}
@@ -67,22 +76,32 @@ func (q *outQueue) vec(dst [][]byte) [][]byte {
 func (q *outQueue) pop(n int) {
 	q.size -= n
 	for n > 0 {
-		left := len(q.chunks[q.head]) - q.off
+		c := &q.chunks[q.head]
+		left := len(c.data) - q.off
 		if n < left {
 			q.off += n
 			return
 		}
 		n -= left
-		q.chunks[q.head] = nil
+		q.pool.Put(&c.buf)
+		*c = outChunk{}
 		q.head++
 		q.off = 0
 	}
 	switch {
 	case q.head == len(q.chunks):
-		*q = outQueue{}
+		*q = outQueue{pool: q.pool}
 	case q.head >= 64 && q.head >= len(q.chunks)/2:
 		k := copy(q.chunks, q.chunks[q.head:])
 		clear(q.chunks[k:])
 		q.chunks, q.head = q.chunks[:k], 0
 	}
+}
+
+// drop empties the queue. Nobody may be writing what vec returned.
+func (q *outQueue) drop() {
+	for i := q.head; i < len(q.chunks); i++ {
+		q.pool.Put(&q.chunks[i].buf)
+	}
+	*q = outQueue{pool: q.pool}
 }

@@ -1,6 +1,9 @@
 package server
 
 import (
+	"slices"
+
+	"godwit/internal/arena"
 	"godwit/internal/engine"
 	"godwit/internal/invariant"
 	"godwit/internal/resp"
@@ -14,6 +17,8 @@ const (
 	turnMs = 2
 	// stepInput is how far the buffer of a large argument grows on a client's word alone.
 	stepInput = 1 << 20
+	// smallInput is the largest input that is kept in Go's heap; what is longer lies in the pool.
+	smallInput = 64 << 10
 	// windowInput is how much one read takes from a socket.
 	windowInput = 64 << 10
 )
@@ -25,7 +30,8 @@ type session struct {
 	cl     *engine.Client
 	parser resp.Parser
 	in     []byte
-	peak   int // longest in since the last sweep
+	inBuf  arena.Buffer // what in lies in, once it is larger than smallInput
+	peak   int          // longest in since the last sweep
 	more   bool
 }
 
@@ -125,18 +131,41 @@ func (s *session) room() {
 		return
 	}
 	// Growing by a share of what is there keeps the copying linear, however many arguments a command has.
-	grown := make([]byte, have, max(want, have+have/4))
-	copy(grown, s.in)
-	s.in = grown
+	s.reserve(max(want, have+have/4))
+}
+
+// reserve gives in room for n bytes.
+func (s *session) reserve(n int) {
+	switch pool := s.srv.eng.Buffers; {
+	case cap(s.in) >= n:
+	case s.inBuf.Held():
+		s.inBuf.B = s.inBuf.B[:len(s.in)]
+		pool.Grow(&s.inBuf, n)
+		s.in = s.inBuf.B
+	case n <= smallInput:
+		s.in = slices.Grow(s.in, n-len(s.in))
+	default:
+		buf := pool.Get(n)
+		s.in = buf.B[:copy(buf.B, s.in)]
+		s.inBuf = buf
+	}
+}
+
+// letGo gives the memory of in back. No argument may alias it any more.
+func (s *session) letGo() {
+	s.in = nil
+	s.srv.eng.Buffers.Put(&s.inBuf)
 }
 
 // keep stores what run left of buf, which is not s.in: its first old bytes are a copy of s.in.
 func (s *session) keep(buf []byte, old, n int) {
 	if n == 0 {
-		s.in = append(s.in, buf[old:]...)
+		buf = buf[old:]
 	} else {
-		s.in = append(s.in[:0], buf[n:]...)
+		s.in, buf = s.in[:0], buf[n:]
 	}
+	s.reserve(len(s.in) + len(buf))
+	s.in = append(s.in, buf...)
 	s.peak = max(s.peak, len(s.in))
 }
 
@@ -149,7 +178,7 @@ func (s *session) drop(n int) {
 // shrink gives memory back that the session has not used since the last call.
 func (s *session) shrink() {
 	if len(s.in) == 0 && cap(s.in) > 4*s.peak {
-		s.in = nil
+		s.letGo()
 		s.parser.Reset()
 	}
 	s.peak = len(s.in)

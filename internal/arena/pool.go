@@ -1,0 +1,136 @@
+package arena
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"godwit/internal/invariant"
+)
+
+// Pool hands out buffers for requests and replies that are too large for Go's heap: there, memory
+// that is free again stays until the collector comes round, and half as much again is reserved for
+// garbage. A buffer of the pool is gone when it is put back.
+//
+// It is an arena with a lock: connections take buffers without the executor. Pages that were put
+// back return to the system with Release, in slices, as an arena's do.
+type Pool struct {
+	mu   sync.Mutex
+	a    *Arena
+	used atomic.Int64
+	idle atomic.Bool
+}
+
+// NewPool makes an empty pool.
+func NewPool() *Pool { return &Pool{a: New()} }
+
+// Buffer is a buffer of a pool. Its bytes must not be touched after Put. The zero Buffer has none.
+type Buffer struct {
+	B   []byte // as long as was asked for, with the capacity that there is
+	ref Ref
+	n   int
+}
+
+// Held reports whether there is a buffer.
+func (b *Buffer) Held() bool { return b.ref != 0 }
+
+// Get returns a buffer of n bytes, with undefined contents.
+func (p *Pool) Get(n int) Buffer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b := Buffer{n: poolSize(n)}
+	b.ref = p.a.Alloc(b.n, Buffers)
+	b.B = p.a.Bytes(b.ref, b.n)[:n]
+	p.account()
+	return b
+}
+
+// Grow gives the buffer room for n bytes. Its contents stay; long ones move without being copied.
+func (p *Pool) Grow(b *Buffer, n int) {
+	if cap(b.B) >= n {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	size := poolSize(n)
+	b.ref = p.a.Resize(b.ref, b.n, size, Buffers)
+	b.B, b.n = p.a.Bytes(b.ref, size)[:len(b.B)], size
+	p.account()
+}
+
+// Put takes the buffer back, if there is one, and leaves the zero Buffer.
+func (p *Pool) Put(b *Buffer) {
+	if b.ref == 0 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if invariant.Enabled {
+		poison(b.B[:cap(b.B)])
+	}
+	p.a.Free(b.ref, b.n, Buffers)
+	*b = Buffer{}
+	p.account()
+}
+
+// poolSize uses all of the block that n bytes get.
+func poolSize(n int) int {
+	if invariant.Enabled {
+		return n
+	}
+	return ClassSize(n)
+}
+
+// poison overwrites what nobody may look at any more.
+func poison(b []byte) {
+	for i := range min(len(b), 4<<10) {
+		b[i] = 0xdd
+	}
+}
+
+// account publishes what the arena knows. The lock is held.
+func (p *Pool) account() {
+	p.used.Store(p.a.Used())
+	if idle := p.a.Idle(); idle != p.idle.Load() {
+		p.idle.Store(idle)
+	}
+}
+
+// Used returns the bytes of all buffers that are out.
+func (p *Pool) Used() int64 { return p.used.Load() }
+
+// Mapped returns the bytes that the pool has of the system.
+func (p *Pool) Mapped() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.a.Mapped() - p.a.goneBytes
+}
+
+// Idle reports whether Release has something to do.
+func (p *Pool) Idle() bool { return p.idle.Load() }
+
+// Release gives a little of what was put back to the system, and reports whether there is more.
+func (p *Pool) Release() (more bool) {
+	if !p.idle.Load() {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	more = p.a.Release()
+	p.account()
+	return more
+}
+
+// Trim gives all that is free back to the system.
+func (p *Pool) Trim() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.a.Trim()
+	p.account()
+}
+
+// Check verifies the pool's bookkeeping.
+func (p *Pool) Check() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.a.Check()
+}
