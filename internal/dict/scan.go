@@ -1,8 +1,6 @@
 package dict
 
 import (
-	"math/bits"
-
 	"godwit/internal/arena"
 	"godwit/internal/scan"
 )
@@ -71,107 +69,6 @@ func (d *Dict) appendChain(refs []arena.Ref, b *bucket) []arena.Ref {
 		}
 		b = d.next(b)
 	}
-}
-
-// buckets is the number of buckets that can hold entries, numbered for nthBucket: those of tab[0]
-// that are not moved yet, and those of tab[1] that the moved ones correspond to. (Early in a rehash
-// the rest of tab[1] is a desert, in which nobody should look.)
-func (d *Dict) buckets() uint64 {
-	n := d.tab[0].mask + 1 - d.moved
-	switch m0, m1 := d.tab[0].mask, d.tab[1].mask; {
-	case d.moved == 0:
-	case m0 < m1:
-		n += d.moved * ((m1 + 1) / (m0 + 1))
-	default:
-		n += min(d.moved, m1+1)
-	}
-	return n
-}
-
-// nthBucket is bucket i < buckets(): first what is left of tab[0], then tab[1].
-func (d *Dict) nthBucket(i uint64) *bucket {
-	left := d.tab[0].mask + 1 - d.moved
-	if i < left {
-		return d.tab[0].at(d.moved + i)
-	}
-	i -= left
-	if d.tab[0].mask < d.tab[1].mask {
-		i = i%d.moved + i/d.moved*(d.tab[0].mask+1)
-	}
-	return d.tab[1].at(i)
-}
-
-// Random is an entry chosen by the random numbers of rnd, 0 if there is none. As in Redis, a bucket
-// is chosen first, so entries in crowded buckets come up less often than others.
-func (d *Dict) Random(rnd func() uint64) arena.Ref {
-	if d.used == 0 {
-		return 0
-	}
-	n := d.buckets()
-	i := rnd() % n
-	for try := 0; ; try++ {
-		b := d.nthBucket(i)
-		if c := d.chainLen(b); c > 0 {
-			return d.nth(b, int(rnd()%uint64(c)))
-		}
-		if try < 64 {
-			i = rnd() % n
-		} else if i++; i == n { // almost empty: look on from here
-			i = 0
-		}
-	}
-}
-
-// Uniform is an entry chosen such that every one is equally likely, 0 if there is none. One number decides for a place in a table in
-// which all chains are as long as the longest has ever been; if nothing is there, for another. At the usual loads that takes 3 to 5
-// looks at a random bucket, more when most entries of a large table have just been deleted.
-func (d *Dict) Uniform(rnd func() uint64) arena.Ref {
-	if d.used == 0 {
-		return 0
-	}
-	n, deep := d.buckets(), uint64(max(d.longest[0], d.longest[1]))
-	for {
-		bucket, rest := bits.Mul64(rnd(), n)
-		at, _ := bits.Mul64(rest, deep)
-		i, b := int(at), d.nthBucket(bucket)
-		for i >= b.count() && b[0]&hasLink != 0 {
-			i -= b.count()
-			b = d.next(b)
-		}
-		if i < b.count() {
-			return arena.Ref(b[i+1] & refMask)
-		}
-	}
-}
-
-// Sample fills dst with entries from neighbouring buckets, beginning at a random one, and returns
-// how many it found: all different, fewer than len(dst) only in a small or very sparse dict. It is
-// for eviction, where cheapness counts more than independence.
-func (d *Dict) Sample(rnd func() uint64, dst []arena.Ref) int {
-	if d.used == 0 || len(dst) == 0 {
-		return 0
-	}
-	n := d.buckets()
-	i := rnd() % n
-	got := dst[:0]
-	for visits := min(n, uint64(len(dst))*4+64); visits > 0 && len(got) < len(dst); visits-- {
-		// Start anywhere in the chain: its order is that of insertion, and a sample that is full before the chain ends must not
-		// always miss the same end of it.
-		b := d.nthBucket(i)
-		if size := d.chainLen(b); size > 0 {
-			at := int(rnd()>>32) % size
-			for k := 0; k < size && len(got) < len(dst); k++ {
-				got = append(got, d.nth(b, at))
-				if at++; at == size {
-					at = 0
-				}
-			}
-		}
-		if i++; i == n {
-			i = 0
-		}
-	}
-	return len(got)
 }
 
 // Drain takes entries out bucket by bucket, giving each to free, until about n entries or empty

@@ -67,8 +67,13 @@ func (t *hashTable) emit(r arena.Ref, f func(field, value listpack.Value)) {
 func (t *hashTable) random(now int64) arena.Ref {
 	for range 100 {
 		var refs [16]arena.Ref
-		n := t.d.Sample(t.h.Rand.Uint64, refs[:])
-		if r := refs[t.h.Rand.IntN(n)]; !t.gone(t.h.A.From(r), now) {
+		var r arena.Ref
+		if n := t.d.Sample(t.h.Rand.Uint64, refs[:]); n > 0 {
+			r = refs[t.h.Rand.IntN(n)]
+		} else { // a sparse table
+			r = t.d.Random(t.h.Rand.Uint64)
+		}
+		if !t.gone(t.h.A.From(r), now) {
 			return r
 		}
 	}
