@@ -91,7 +91,8 @@ func (e *Engine) Slice() (more bool) {
 	ks := e.KS
 	expire := ks.ExpiryDue()
 	rehash := ks.RehashPending() && e.Cfg.ActiveRehashing
-	if !expire && !rehash && !ks.LazyFreeQueued() && !e.cron.evicting && !ks.A.Idle() && !e.Buffers.Idle() && e.persist.job == nil {
+	if !expire && !rehash && !ks.LazyFreeQueued() && !e.cron.evicting && !ks.A.Idle() &&
+		!e.Buffers.Idle() && !ks.SweepPending() && e.persist.job == nil {
 		return false
 	}
 	start := time.Now()
@@ -103,6 +104,7 @@ func (e *Engine) Slice() (more bool) {
 		again := ks.LazyFreeSlice(lazyStride)
 		again = ks.A.Release() || again
 		again = e.Buffers.Release() || again
+		again = ks.SweepPending() && ks.SweepSlice(sweepStride) || again
 		if e.Cfg.ActiveRehashing {
 			again = ks.RehashSlice(lazyStride) || again
 		}

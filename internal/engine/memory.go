@@ -300,9 +300,14 @@ func (e *Engine) evictTo(goal int64, start time.Time) bool {
 		if n%evictionStride == 0 && time.Since(start) > limit {
 			return true
 		}
-		// What is already on its way out comes first, or more would be evicted than is needed.
+		// What is already on its way out comes first, or more would be evicted than is needed: values that wait to be
+		// freed, the old half of a table that is resized, dead records of deadlines.
 		if e.KS.LazyFreeQueued() {
 			e.KS.LazyFreeSlice(lazyStride)
+		} else if e.KS.RehashPending() && e.KS.RehashSlice(lazyStride) {
+			continue
+		} else if e.KS.SweepPending() {
+			e.KS.SweepSlice(sweepStride)
 		} else if !e.evictOne() {
 			return false
 		}
@@ -311,8 +316,9 @@ func (e *Engine) evictTo(goal int64, start time.Time) bool {
 }
 
 const (
-	evictionStride = 8  // evictions between two looks at the clock
+	evictionStride = 4  // evictions between two looks at the clock
 	lazyStride     = 64 // entries freed between them
+	sweepStride    = 64 // records of deadlines looked at between them
 )
 
 func (e *Engine) evictOne() bool {

@@ -10,8 +10,9 @@ import (
 // fields: each hash with deadlines has one that fires when its first field falls due or earlier, and then takes its fields in order from the
 // hash itself.
 //
-// A hash knows when the two nearest records that it counts on fire (Fields.Armed). A record that fires at another time is stale and dropped. The second
-// one is why a hash with one far deadline and a near one that is set again and again does not fill the wheel with copies of the far one.
+// A hash knows the two nearest records that it counts on (Fields.Armed): when they fire, and their generation. Any other record is dead and dropped when it
+// fires, or by a sweep (records.go). The second one is why a hash with one far deadline and a near one that is set again and again does not fill the wheel with
+// copies of the far one.
 
 const (
 	// lookupFields is how many due fields of a hash a lookup takes away at most. Those beyond it are invisible, and the next slices take them.
@@ -28,28 +29,66 @@ func (db *DB) ArmFields(x *object.Edit) {
 		return
 	}
 	at := wakeAt(next)
+	at = min(at, maxArmed)
 	armed := h.Armed()
-	if armed[0] != 0 && armed[0] <= at {
+	if armed[0] != 0 && armed[0]>>object.GenBits <= at {
 		return // that one fires early enough, and arms the next
 	}
-	h.SetArmed([2]int64{at, armed[0]})
-	db.addFields(at, x)
-}
-
-func (db *DB) addFields(at int64, x *object.Edit) {
 	ks := db.ks
-	ks.fields.Add(at, ks.Hash(x.E.Key()), db.wheelID)
+	gen := ks.newGen(byte(armed[0] & (1<<object.GenBits - 1)))
+	db.setArmed(h, [2]int64{armedAt(at, gen), armed[0]})
+	ks.fields.Add(at, ks.Hash(x.E.Key()), db.tag(gen))
 	ks.dueAt = min(ks.dueAt, at)
+	if tooMany(ks.fields, ks.armed, 0, 9, 50) {
+		ks.sweepFields(paidSweep)
+	}
 }
 
-// rearmFields arms a hash that has come under another name: no record stands for it.
+// maxArmed is the latest time at which a record of fields fires, in unix ms; deadlines after that take several records, one after the other.
+const maxArmed = 1 << 50
+
+// armedAt is how a hash notes a record that fires at the time with the generation.
+func armedAt(at int64, gen byte) int64 { return at<<object.GenBits | int64(gen) }
+
+// armedRecords is how many records are noted.
+func armedRecords(a [2]int64) (n int) {
+	for _, v := range a {
+		if v != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// setArmed notes other records with a hash of the database.
+func (db *DB) setArmed(h object.Fields, a [2]int64) {
+	db.countArmed(armedRecords(a) - armedRecords(h.Armed()))
+	h.SetArmed(a)
+}
+
+// disarm is called before the entry, or its value, leaves the database: nobody counts on its records any more.
+func (db *DB) disarm(e object.Entry) {
+	if e.Type() == object.Hash {
+		db.countArmed(-armedRecords(db.ks.Heap.Armed(e)))
+	}
+}
+
+func (db *DB) countArmed(n int) {
+	db.armed += n
+	db.ks.armed += n
+}
+
+// rearmFields arms a hash that has come under another name: what is noted with it are another's records.
 func (db *DB) rearmFields(e object.Entry) {
-	if !db.ks.Heap.HasFieldDeadlines(e) {
+	heap := db.ks.Heap
+	if heap.Armed(e) != [2]int64{} {
+		heap.SetArmed(e, [2]int64{})
+	}
+	if !heap.HasFieldDeadlines(e) {
 		return
 	}
 	x := &db.ks.fieldEdit
-	x.Reset(db.ks.Heap, e, db)
-	object.AsHash(x).SetArmed([2]int64{})
+	x.Reset(heap, e, db)
 	db.ArmFields(x)
 }
 
@@ -60,8 +99,7 @@ func (db *DB) expireFields(e object.Entry, budget int) object.Entry {
 	x := &ks.fieldEdit
 	x.Reset(ks.Heap, e, db)
 	h := object.AsHash(x)
-	key := append(ks.keyBuf[:0], e.Key()...)
-	ks.keyBuf = key
+	key := ks.keep(e.Key())
 	n := h.ExpireDue(budget, func(field []byte) { ks.hooks.FieldExpired(key, field, db.id) })
 	if n == 0 {
 		return x.E
@@ -79,18 +117,21 @@ func (db *DB) expireFields(e object.Entry, budget int) object.Entry {
 }
 
 // fireFields handles one record of the wheel of fields.
-func (ks *Keyspace) fireFields(at int64, hash uint64, wheelID uint16) {
-	db := ks.byWheel[wheelID]
-	ks.dueHash, ks.firedAt = hash, at
-	r := db.dict.Find(hash, nil)
-	ks.firedAt = 0
-	if r == 0 {
-		return // stale
+func (ks *Keyspace) fireFields(at int64, hash uint64, tag uint16) {
+	db, gen := ks.untag(tag)
+	was := armedAt(at, gen)
+	e := db.byHash(seek{kind: seekFields, hash: hash, at: was})
+	if !e.Exists() {
+		return // dead
 	}
 	x := &ks.fieldEdit
-	x.Reset(ks.Heap, object.View(ks.A, r), db)
+	x.Reset(ks.Heap, e, db)
 	h := object.AsHash(x)
-	h.SetArmed([2]int64{h.Armed()[1], 0})
+	a := h.Armed()
+	if a[0] == was {
+		a[0] = a[1]
+	}
+	db.setArmed(h, [2]int64{a[0], 0})
 	if e := db.expireFields(x.E, sliceFields); e.Exists() {
 		x.Reset(ks.Heap, e, db)
 		db.ArmFields(x)

@@ -104,22 +104,26 @@ type Keyspace struct {
 	byWheel []*DB // where the content with a wheelID is now
 	wheel   *wheel.Wheel
 	fields  *wheel.Wheel // hashes by the deadlines of their fields
-	seed    maphash.Seed
-	rng     *rand.Rand
-	now     int64
-	past    int64  // deadlines before it have passed: now, or the beginning of time under HoldExpiry
-	held    bool   // see HoldExpiry
-	lru     uint32 // what lookups store under an LRU policy: seconds, 24 bits
-	due     int64  // see match
-	firedAt int64  // see match
-	dueAt   int64  // lower bound of when ExpireSlice has something to do, MaxInt64: never
-	dueHash uint64
-	hooks   Hooks
-	lazy    lazyQueue
-	rehash  []*DB // databases whose tables are being resized, and some that were
-	pool    evictionPool
-	edits   [8]object.Edit // handed out in turn
-	nextEd  uint8
+
+	volatile int    // keys with a deadline, in all databases
+	armed    int    // records of fields that hashes count on
+	gens     uint64 // where newGen goes on
+	sweeping sweepState
+
+	seed   maphash.Seed
+	rng    *rand.Rand
+	now    int64
+	past   int64  // deadlines before it have passed: now, or the beginning of time under HoldExpiry
+	held   bool   // see HoldExpiry
+	lru    uint32 // what lookups store under an LRU policy: seconds, 24 bits
+	dueAt  int64  // lower bound of when ExpireSlice has something to do, MaxInt64: never
+	seek   seek   // the lookup by hash that is under way
+	hooks  Hooks
+	lazy   lazyQueue
+	rehash []*DB // databases whose tables are being resized, and some that were
+	pool   evictionPool
+	edits  [8]object.Edit // handed out in turn
+	nextEd uint8
 
 	fieldEdit object.Edit // of the hash that loses fields
 	nextDB    int         // where eviction goes on
@@ -133,7 +137,7 @@ type Keyspace struct {
 type DB struct {
 	ks          *Keyspace
 	id          int
-	evictCursor uint64 // where scanVolatile goes on
+	evictCursor uint64 // where search goes on
 	inRehash    bool   // listed in Keyspace.rehash
 	content
 }
@@ -142,6 +146,7 @@ type DB struct {
 type content struct {
 	dict    *dict.Dict
 	expires int    // keys with a deadline
+	armed   int    // records of fields that its hashes count on
 	ttlSum  int64  // sum of deadlines, for INFO's avg_ttl
 	home    int    // number of the database that it was in when the running snapshot began
 	wheelID uint16 // what timing-wheel records call this content
@@ -152,6 +157,7 @@ func New(a *arena.Arena, p Params, rng *rand.Rand, nowMs int64, hooks Hooks) *Ke
 	ks := &Keyspace{A: a, P: p, seed: maphash.MakeSeed(), rng: rng, hooks: hooks, dueAt: math.MaxInt64}
 	a.Growing = ks.pay
 	ks.Heap = object.NewHeap(a, ks.seed, rng, &ks.P.Limits)
+	ks.gens = rng.Uint64()
 	ks.wheel = wheel.New(a, nowMs)
 	ks.fields = wheel.New(a, nowMs)
 	ks.SetNow(nowMs)
@@ -170,17 +176,11 @@ func (ks *Keyspace) newDict() *dict.Dict {
 	})
 }
 
-// match is the dict's key comparison. A nil key stands for "the key of hash dueHash if its deadline is before due": the timing wheel
-// knows hashes only, and the dict compares only a part of the hash. If firedAt is set, it stands for "the key of hash dueHash whose fields' record
-// fires at firedAt".
+// match is the dict's key comparison. A nil key stands for the one that a lookup by hash seeks.
 func (ks *Keyspace) match(r arena.Ref, key []byte) bool {
 	e := object.View(ks.A, r)
 	if key == nil {
-		if ks.firedAt != 0 {
-			return ks.Heap.FieldsArmed(e) == ks.firedAt && ks.Hash(e.Key()) == ks.dueHash
-		}
-		d := e.Deadline()
-		return d != 0 && d < ks.due && ks.Hash(e.Key()) == ks.dueHash
+		return ks.sought(e)
 	}
 	return string(e.Key()) == string(key)
 }
@@ -354,6 +354,7 @@ func (db *DB) Scan(cursor uint64, emit func(e object.Entry)) uint64 {
 func (db *DB) Random() object.Entry {
 	for range 100 {
 		r := db.dict.Random(db.ks.rng.Uint64)
+		db.resized()
 		if r == 0 {
 			return object.Entry{}
 		}

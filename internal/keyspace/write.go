@@ -20,6 +20,7 @@ func (db *DB) set(h uint64, old object.Entry, key []byte, v object.Value, deadli
 		return db.insert(h, key, v, deadline)
 	}
 	db.preserve(old)
+	db.disarm(old)
 	was := old.Deadline()
 	if deadline == KeepTTL {
 		deadline = was
@@ -74,20 +75,24 @@ func (db *DB) deadlineChanged(h uint64, e object.Entry, was, is int64) {
 		return
 	}
 	if was != 0 {
-		db.expires--
-		db.ttlSum -= was
+		db.countDeadline(-1, was)
 	}
 	if is == 0 {
 		return
 	}
-	db.expires++
-	db.ttlSum += is
-	// A record that fires no later than the new deadline is put back when it fires. It is known to be that early only
-	// while the entry kept a deadline: a record never fires after the deadline it was last held against.
-	if e.Flags()&object.FlagWheel != 0 && was != 0 && was <= is {
+	db.countDeadline(1, is)
+	// The record of the earlier deadline is put back when it fires.
+	if was != 0 && was <= is {
 		return
 	}
 	db.arm(h, e, is)
+}
+
+// countDeadline counts a key with a deadline that comes (n is 1) or goes (-1).
+func (db *DB) countDeadline(n int, deadline int64) {
+	db.expires += n
+	db.ks.volatile += n
+	db.ttlSum += int64(n) * deadline
 }
 
 // SetInt overwrites the integer of e, whose encoding is EncInt, in place.
@@ -181,9 +186,9 @@ func (db *DB) drop(h uint64, e object.Entry, lazy bool) {
 // forget undoes the counts of an entry that leaves the database.
 func (db *DB) forget(e object.Entry) {
 	if d := e.Deadline(); d != 0 {
-		db.expires--
-		db.ttlSum -= d
+		db.countDeadline(-1, d)
 	}
+	db.disarm(e)
 }
 
 func (ks *Keyspace) freeEntry(e object.Entry, lazy bool) {
@@ -203,7 +208,6 @@ func (db *DB) transfer(src []byte, to *DB, dst []byte) {
 	h, e := db.find(src)
 	db.preserve(e)
 	m := e.Meta()
-	m.Flags &^= object.FlagWheel // the record stands for the old hash
 	v := e.Value()
 	to.remove(dst, ks.P.LazyServerDel)
 	h2 := ks.Hash(dst)
@@ -243,11 +247,14 @@ func (ks *Keyspace) Swap(i, j int) {
 func (db *DB) Flush(async bool) int {
 	n := db.dict.Len()
 	if n == 0 {
+		db.ks.resetWheels(async)
 		return 0
 	}
 	old := db.dict
 	db.dict = db.ks.newDict()
-	db.expires, db.ttlSum = 0, 0
+	db.ks.volatile -= db.expires
+	db.ks.armed -= db.armed
+	db.expires, db.ttlSum, db.armed = 0, 0, 0
 	if db.ks.snap.keeps(old) {
 		// nothing to be freed yet
 	} else if async {
@@ -256,6 +263,6 @@ func (db *DB) Flush(async bool) int {
 		for !old.Drain(1<<20, db.ks.freeRef) {
 		}
 	}
-	db.ks.resetWheel()
+	db.ks.resetWheels(async)
 	return n
 }

@@ -10,7 +10,7 @@
 //	+------+------+------+------+----------------+--------+-----+---------+
 //
 //	t       low 4 bits: Type; high 4 bits: Encoding
-//	flag    FlagDeadline: the 8-byte deadline is there; FlagWheel: the timing wheel holds a record; high 6 bits: its generation
+//	flag    FlagDeadline: the 8-byte deadline is there; high 6 bits: the generation of its timing-wheel record
 //	epoch   the snapshot epoch in which the entry was last saved or born
 //	lru     24 bits: LRU clock in seconds, or LFU (16 bits minutes, 8 bits logarithmic counter)
 //	keylen  unsigned varint, 1 to 5 bytes
@@ -118,7 +118,7 @@ func (e Encoding) String() string { return encodingNames[e] }
 // Entry flags.
 const (
 	FlagDeadline = 1 << iota // the entry has a deadline
-	FlagWheel                // a record in the timing wheel stands for the entry
+	_                        // free
 
 	// GenBits is how many bits at the top of the flag byte count the generation of that record.
 	GenBits  = 6
@@ -170,10 +170,9 @@ func (e Entry) ClearFlag(f byte) { e.b[offFlags] &^= f }
 // Gen is the generation of the timing-wheel record that the entry counts on.
 func (e Entry) Gen() byte { return e.b[offFlags] >> genShift }
 
-// NextGen counts the generation on, round the end, and returns it.
-func (e Entry) NextGen() byte {
-	e.b[offFlags] += 1 << genShift
-	return e.Gen()
+// SetGen sets the generation.
+func (e Entry) SetGen(gen byte) {
+	e.b[offFlags] = e.b[offFlags]&(1<<genShift-1) | gen<<genShift
 }
 
 // Epoch is the snapshot epoch that the entry was last saved or born in.

@@ -99,8 +99,8 @@ func (h Fields) ExpireDue(budget int, emit func(field []byte)) (n int) {
 	}
 }
 
-// Armed is what the keyspace keeps with a hash that has deadlines: when the timing-wheel records for it are going to fire that it counts on, unix ms,
-// the earlier one first, 0 for none.
+// Armed is what the keyspace notes with a hash that has deadlines, of the timing-wheel records that the hash counts on: the earlier
+// one first, 0 for none.
 func (h Fields) Armed() [2]int64 {
 	switch h.Kind() {
 	case EncListpack:
@@ -121,11 +121,17 @@ func (h Fields) SetArmed(armed [2]int64) {
 	}
 }
 
-// FieldsArmed is the first of Armed for any entry.
-func (h *Heap) FieldsArmed(e Entry) int64 {
+// Armed returns the same for any entry; that of one which is no hash with room for deadlines is zero.
+func (h *Heap) Armed(e Entry) [2]int64 {
 	if !e.mayHaveDeadlines() {
-		return 0
+		return [2]int64{}
 	}
 	x := Edit{H: h, E: e}
-	return AsHash(&x).Armed()[0]
+	return AsHash(&x).Armed()
+}
+
+// SetArmed changes what Armed returns, which must not be zero for the entry.
+func (h *Heap) SetArmed(e Entry, armed [2]int64) {
+	x := Edit{H: h, E: e}
+	AsHash(&x).SetArmed(armed)
 }

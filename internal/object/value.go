@@ -105,7 +105,7 @@ type Meta struct {
 	Deadline int64  // unix ms, 0 for none
 	LRU      uint32 // 24 bits
 	Epoch    byte
-	Flags    byte // FlagWheel or 0; FlagDeadline follows from Deadline
+	Flags    byte // the generation of its timing-wheel record; FlagDeadline follows from Deadline
 }
 
 // Meta reads the entry's metadata.

@@ -46,6 +46,14 @@ func (w *Wheel) Check() error {
 	if err := walk(&w.moving, func(record) error { return nil }); err != nil {
 		return err
 	}
+	if err := walk(&w.sweep.chain, func(r record) error {
+		if ordinal(r.deadline) < w.sweep.at || w.sweep.at <= w.cur {
+			return fmt.Errorf("wheel: deadline %d in a swept slot of time %d at time %d", r.deadline, instant(w.sweep.at), instant(w.cur))
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
 	if n != w.count {
 		return fmt.Errorf("wheel: %d records, counted %d", n, w.count)
 	}
@@ -56,6 +64,24 @@ func (w *Wheel) Check() error {
 		return fmt.Errorf("wheel: %d bytes of blocks, counted %d", bytes, w.bytes)
 	}
 	return nil
+}
+
+// Each calls visit for every record that has not fired, in no order. O(n); visit must not use the wheel.
+func (w *Wheel) Each(visit func(deadlineMs int64, hash uint64, db uint16)) {
+	each := func(c *chain) {
+		_, _, _ = w.checkChain(c, func(r record) error {
+			visit(r.deadline, r.hash, r.db)
+			return nil
+		})
+	}
+	each(&w.due)
+	each(&w.moving)
+	each(&w.sweep.chain)
+	for l := range w.level {
+		for s := range w.level[l].slot {
+			each(&w.level[l].slot[s])
+		}
+	}
 }
 
 // checkChain visits the records of c and returns how many they are and the bytes of its blocks.

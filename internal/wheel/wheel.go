@@ -47,11 +47,16 @@
 // budget, and both keep what is left for the next call. So no call does more than budget
 // steps, whatever falls due at once.
 //
+// # Dead records
+//
+// There is no removal of a record: whoever deletes a key or changes its deadline leaves a dead one behind. The owner knows how many
+// records it counts on, and so how many are dead. When these are too many it calls Sweep, which walks the wheel in
+// slices and has the owner judge each record. Finding a record to remove it would take a place in the entry, or a
+// search in its chain; a sweep costs some look-ups for each dead record, and no memory.
+//
 // # Limits and invariants
 //
-// There is no removal: whoever deletes a key or changes its deadline lets the old record
-// fire and finds it stale. Not safe for concurrent use: the executor owns it.
-// Check verifies the placement rule, the bitmaps and the counts.
+// Not safe for concurrent use: the executor owns it. Check verifies the placement rule, the bitmaps and the counts.
 //
 // Source of the idea: G. Varghese and T. Lauck, "Hashed and Hierarchical Timing
 // Wheels" (SOSP 1987), scheme 7.
@@ -84,6 +89,7 @@ type Wheel struct {
 
 	count int   // records that will still fire
 	bytes int64 // arena bytes of all blocks
+	sweep sweep // the walk that drops dead records
 
 	level [levels]level
 }
@@ -140,14 +146,18 @@ func (w *Wheel) earliest() (l, s int, at uint64, ok bool) {
 		for i, word := range w.level[l].used {
 			if word != 0 {
 				s = i*64 + bits.TrailingZeros64(word)
-				shift := l * slotBits
-				// The shift count of the top level is 64, which gives 0 in Go: no byte is above it.
-				at = w.cur>>(shift+slotBits)<<(shift+slotBits) | uint64(s)<<shift
-				return l, s, at, true
+				return l, s, w.reachedAt(l, s), true
 			}
 		}
 	}
 	return 0, 0, 0, false
+}
+
+// reachedAt returns when time reaches a slot that is after it.
+func (w *Wheel) reachedAt(l, s int) uint64 {
+	shift := l * slotBits
+	// The shift count of the top level is 64, which gives 0 in Go: no byte is above it.
+	return w.cur>>(shift+slotBits)<<(shift+slotBits) | uint64(s)<<shift
 }
 
 // Next returns a lower bound of the time at which Advance next has something to
@@ -158,6 +168,9 @@ func (w *Wheel) Next() (ms int64, ok bool) {
 		return instant(w.cur), true
 	}
 	_, _, at, ok := w.earliest()
+	if w.sweep.chain.head != 0 && (!ok || w.sweep.at < at) {
+		return instant(w.sweep.at), true
+	}
 	return instant(at), ok
 }
 
@@ -180,6 +193,9 @@ func (w *Wheel) Advance(nowMs int64, budget int, fire func(deadlineMs int64, has
 			return false
 		}
 		w.turnBack(now)
+	}
+	if w.sweep.at <= now {
+		w.unsweep()
 	}
 	for {
 		for ; w.due.head != 0; budget-- {
@@ -235,10 +251,12 @@ func (w *Wheel) turnBack(now uint64) {
 	w.cur = now
 }
 
-// gather moves all records of the rings and of the due chain to the end of dst,
-// in O(slots in use).
+// gather moves all records of the rings, of the due chain and of the slot that is swept to the end of dst,
+// in O(slots in use). A sweep begins anew.
 func (w *Wheel) gather(dst *chain) {
 	w.concat(dst, &w.due)
+	w.concat(dst, &w.sweep.chain)
+	w.sweep.on = false
 	for l := range w.level {
 		lv := &w.level[l]
 		for i, word := range lv.used {

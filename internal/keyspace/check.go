@@ -1,0 +1,114 @@
+package keyspace
+
+import (
+	"fmt"
+
+	"godwit/internal/arena"
+	"godwit/internal/invariant"
+	"godwit/internal/object"
+)
+
+// CheckRecords verifies the wheels and what records.go says of their records, by a walk over all entries. O(n) with maps; for tests.
+func (ks *Keyspace) CheckRecords() error {
+	if err := ks.wheel.Check(); err != nil {
+		return err
+	}
+	if err := ks.fields.Check(); err != nil {
+		return fmt.Errorf("fields: %w", err)
+	}
+	c := recordChecker{ks: ks, keys: map[arena.Ref]bool{}, hashes: map[notedRecord]bool{}}
+	c.readWheels()
+	expires, armed := 0, 0
+	for _, db := range ks.dbs {
+		if err := c.checkDB(db); err != nil {
+			return fmt.Errorf("database %d: %w", db.id, err)
+		}
+		expires += db.expires
+		armed += db.armed
+	}
+	switch {
+	case expires != ks.volatile || armed != ks.armed:
+		return fmt.Errorf("%d deadlines and %d records of fields, %d and %d counted", expires, armed, ks.volatile, ks.armed)
+	case ks.wheel.Len() < expires || ks.fields.Len() < armed:
+		return fmt.Errorf("%d and %d records for %d deadlines and %d noted with hashes", ks.wheel.Len(), ks.fields.Len(), expires, armed)
+	}
+	return nil
+}
+
+// recordChecker finds out which entries have the records that they count on.
+type recordChecker struct {
+	ks     *Keyspace
+	keys   map[arena.Ref]bool   // entries that have one
+	hashes map[notedRecord]bool // records that are noted with entries
+}
+
+type notedRecord struct {
+	ref arena.Ref
+	at  int64
+}
+
+func (c *recordChecker) readWheels() {
+	ks := c.ks
+	ks.wheel.Each(func(at int64, hash uint64, tag uint16) {
+		db, gen := ks.untag(tag)
+		if e := db.byHash(seek{kind: seekRecord, hash: hash, at: at, gen: gen}); e.Exists() {
+			c.keys[e.Ref] = true
+		}
+	})
+	ks.fields.Each(func(at int64, hash uint64, tag uint16) {
+		db, gen := ks.untag(tag)
+		noted := armedAt(at, gen)
+		if e := db.byHash(seek{kind: seekFields, hash: hash, at: noted}); e.Exists() {
+			c.hashes[notedRecord{e.Ref, noted}] = true
+		}
+	})
+}
+
+func (c *recordChecker) checkDB(db *DB) (err error) {
+	expires, armed, ttlSum := 0, 0, int64(0)
+	look := func(r arena.Ref) {
+		e := object.View(c.ks.A, r)
+		if d := e.Deadline(); d != 0 {
+			expires++
+			ttlSum += d
+			if !c.keys[r] {
+				err = fmt.Errorf("no record for key %q with deadline %d", e.Key(), d)
+			}
+		}
+		for _, at := range c.ks.Heap.Armed(e) {
+			if at == 0 {
+				continue
+			}
+			armed++
+			if !c.hashes[notedRecord{r, at}] {
+				err = fmt.Errorf("no record %#x for the fields of %q", at, e.Key())
+			}
+		}
+	}
+	db.dict.Pause++ // so that the walk meets each entry once
+	for cursor := db.dict.Scan(0, look); cursor != 0; {
+		cursor = db.dict.Scan(cursor, look)
+	}
+	db.dict.Unpause()
+	db.resized()
+	if err == nil && (expires != db.expires || armed != db.armed || ttlSum != db.ttlSum) {
+		err = fmt.Errorf("%d deadlines (sum %d) and %d records of fields, %d (%d) and %d counted",
+			expires, ttlSum, armed, db.expires, db.ttlSum, db.armed)
+	}
+	return err
+}
+
+// assertRecords panics if CheckRecords fails, in builds that check invariants and as long as that takes little time.
+func (ks *Keyspace) assertRecords() {
+	if !invariant.Enabled || ks.wheel.Len()+ks.fields.Len() > 2000 {
+		return
+	}
+	for _, db := range ks.dbs {
+		if db.dict.Len() > 2000 {
+			return
+		}
+	}
+	if err := ks.CheckRecords(); err != nil {
+		panic("keyspace: " + err.Error())
+	}
+}

@@ -1,0 +1,225 @@
+package keyspace
+
+import (
+	"math"
+
+	"godwit/internal/object"
+	"godwit/internal/wheel"
+)
+
+// Records of the timing wheels
+//
+// A key with a deadline counts on one record: the one that has its hash and generation and does not fire after its deadline.
+// A hash counts on the one or two records that are noted with its fields (see fields.go). All other records are dead: those of keys that are gone, that lost
+// their deadline or got an earlier one. Both wheels know how many records they hold, and the keyspace how many deadlines it holds; the difference is dead.
+//
+//	wheel.Len()  = keys with a deadline + dead
+//	fields.Len() = records noted with hashes + dead
+//
+// When more than a sixth is dead, the wheel is swept (wheel.Sweep): every record is looked up, and dead ones are dropped. Slices do that between commands; a client
+// that makes dead records faster pays with each new deadline, so that they stay under a fifth while one command runs.
+//
+// A generation has 6 bits. That of a new deadline is random, so that a dead record passes for the one that counts once in 64 times. Then the key counts on two. So a
+// sweep gives each key that it meets a new generation, which goes with the record it has just seen: from then on the other is dead, and it is dropped when its turn
+// comes, or in the next sweep. With more than 1024 databases a record has no room for a generation; a key that was written anew under the same
+// name may then keep old records until they fire.
+
+const (
+	// sweepFloor is how many dead records are not worth a sweep.
+	sweepFloor = 512
+	// sweepShare is the part of all records that may be dead before a sweep begins: one in so many.
+	sweepShare = 6
+	// paidSweep is how many records are swept with each new one while dead ones are nearly a fifth.
+	paidSweep = 64
+)
+
+// maxTagged is how many databases leave room for a generation in a wheel record's 16-bit tag.
+const maxTagged = 1 << (16 - object.GenBits)
+
+// generations reports whether records carry one.
+func (ks *Keyspace) generations() bool { return len(ks.dbs) <= maxTagged }
+
+// tag is what a wheel record says of its entry: which content it is in and the record's generation.
+func (db *DB) tag(gen byte) uint16 {
+	if !db.ks.generations() {
+		return db.wheelID
+	}
+	return db.wheelID | uint16(gen)<<(16-object.GenBits)
+}
+
+// untag is the reverse of tag; the generation is 0 where there is none.
+func (ks *Keyspace) untag(tag uint16) (db *DB, gen byte) {
+	if !ks.generations() {
+		return ks.byWheel[tag], 0
+	}
+	return ks.byWheel[tag&(maxTagged-1)], byte(tag >> (16 - object.GenBits))
+}
+
+// newGen returns a random generation other than old, 0 where records carry none.
+func (ks *Keyspace) newGen(old byte) byte {
+	if !ks.generations() {
+		return 0
+	}
+	ks.gens = ks.gens*6364136223846793005 + 1442695040888963407
+	gen := byte(ks.gens >> (64 - object.GenBits))
+	if gen == old {
+		gen ^= 1
+	}
+	return gen
+}
+
+// wakeAt is when a key with the deadline is gone: in the ms after it, as far as there is one.
+func wakeAt(deadline int64) int64 { return min(deadline, math.MaxInt64-1) + 1 }
+
+// arm adds a wheel record for the entry, which counts on no other from now on.
+func (db *DB) arm(h uint64, e object.Entry, deadline int64) {
+	ks := db.ks
+	gen := ks.newGen(e.Gen())
+	e.SetGen(gen)
+	ks.wheel.Add(wakeAt(deadline), h, db.tag(gen))
+	// The wheel may have records to move to lower levels before that; they are not late if it moves them then.
+	ks.dueAt = min(ks.dueAt, wakeAt(deadline))
+	if tooMany(ks.wheel, ks.volatile, 0, 9, 50) {
+		ks.sweepKeys(paidSweep)
+	}
+}
+
+// fire handles one record of the timing wheel: the key is deleted, or put back when its deadline has moved.
+func (ks *Keyspace) fire(at int64, h uint64, tag uint16) {
+	db, gen := ks.untag(tag)
+	if e := db.byHash(seek{kind: seekDue, hash: h, at: ks.now}); e.Exists() {
+		db.expire(h, e)
+		return
+	}
+	// Not due any more: put it back if it is the record that the entry counts on.
+	if e := db.byHash(seek{kind: seekRecord, hash: h, at: at, gen: gen}); e.Exists() {
+		gen = ks.newGen(gen)
+		e.SetGen(gen)
+		ks.wheel.Add(wakeAt(e.Deadline()), h, db.tag(gen))
+	}
+}
+
+// tooMany reports whether more than num/den of the wheel's records are dead, beside the floor and slack more.
+func tooMany(w *wheel.Wheel, live, slack, num, den int) bool {
+	n := w.Len()
+	return n-live > sweepFloor+slack+n*num/den
+}
+
+// SweepPending reports whether SweepSlice has something to do. It costs a few comparisons: every turn of a loop asks.
+func (ks *Keyspace) SweepPending() bool {
+	s := &ks.sweeping
+	return s.keys || s.fields || tooMany(ks.wheel, ks.volatile, s.left, 1, sweepShare) ||
+		tooMany(ks.fields, ks.armed, s.fieldsLeft, 1, sweepShare) || ks.wheel.Trash() || ks.fields.Trash()
+}
+
+// sweepState is what the keyspace remembers of sweeps.
+type sweepState struct {
+	keys, fields     bool // a pass over the wheel is under way
+	left, fieldsLeft int  // dead records that the last pass could not tell from live ones
+}
+
+// SweepSlice looks at about n records of a wheel with too many dead ones, or frees n blocks of one that was emptied, and reports whether there is more to do.
+func (ks *Keyspace) SweepSlice(n int) (more bool) {
+	s := &ks.sweeping
+	if s.keys || ks.wheel.Trash() || tooMany(ks.wheel, ks.volatile, s.left, 1, sweepShare) {
+		ks.sweepKeys(n)
+	} else if s.fields || ks.fields.Trash() || tooMany(ks.fields, ks.armed, s.fieldsLeft, 1, sweepShare) {
+		ks.sweepFields(n)
+	}
+	ks.assertRecords()
+	return ks.SweepPending()
+}
+
+func (ks *Keyspace) sweepKeys(n int) {
+	s := &ks.sweeping
+	if ks.volatile == 0 && ks.wheel.Len() > 0 {
+		ks.wheel.Reset(ks.now)
+	}
+	if s.keys = ks.wheel.Sweep(n, ks.judge); !s.keys {
+		s.left = ks.indistinct(ks.wheel.Len() - ks.volatile)
+	}
+}
+
+func (ks *Keyspace) sweepFields(n int) {
+	s := &ks.sweeping
+	if ks.armed == 0 && ks.fields.Len() > 0 {
+		ks.fields.Reset(ks.now)
+	}
+	if s.fields = ks.fields.Sweep(n, ks.judgeFields); !s.fields {
+		s.fieldsLeft = ks.indistinct(ks.fields.Len() - ks.armed)
+	}
+}
+
+// indistinct is how many of the dead records that a pass has left the next one would leave too.
+func (ks *Keyspace) indistinct(dead int) int {
+	if ks.generations() {
+		return 0
+	}
+	return max(dead, 0)
+}
+
+// prefetch brings the entries of the records into the cache: their misses overlap.
+func (ks *Keyspace) prefetch(batch []wheel.Record) {
+	for i := range batch {
+		db, _ := ks.untag(batch[i].DB)
+		db.dict.Prefetch(batch[i].Hash)
+	}
+	for i := range batch {
+		db, _ := ks.untag(batch[i].DB)
+		db.dict.PrefetchEntry(batch[i].Hash)
+	}
+}
+
+// judge marks the dead ones of some records of keys.
+func (ks *Keyspace) judge(batch []wheel.Record) {
+	ks.prefetch(batch)
+	for i := range batch {
+		r := &batch[i]
+		db, gen := ks.untag(r.DB)
+		e := db.byHash(seek{kind: seekRecord, hash: r.Hash, at: r.Deadline, gen: gen})
+		if r.Drop = !e.Exists(); !r.Drop {
+			gen = ks.newGen(gen)
+			e.SetGen(gen)
+			r.DB = db.tag(gen)
+		}
+	}
+}
+
+// judgeFields marks the dead ones of some records of hashes.
+func (ks *Keyspace) judgeFields(batch []wheel.Record) {
+	ks.prefetch(batch)
+	for i := range batch {
+		r := &batch[i]
+		db, gen := ks.untag(r.DB)
+		was := armedAt(r.Deadline, gen)
+		e := db.byHash(seek{kind: seekFields, hash: r.Hash, at: was})
+		if r.Drop = !e.Exists(); r.Drop {
+			continue
+		}
+		gen = ks.newGen(gen)
+		r.DB = db.tag(gen)
+		a := ks.Heap.Armed(e)
+		if a[0] == was {
+			a[0] = armedAt(r.Deadline, gen)
+		} else {
+			a[1] = armedAt(r.Deadline, gen)
+		}
+		ks.Heap.SetArmed(e, a)
+	}
+}
+
+// resetWheels drops the records after a flush if all are dead: at once, or to be freed in slices.
+func (ks *Keyspace) resetWheels(async bool) {
+	reset := func(w *wheel.Wheel) {
+		if w.Reset(ks.now); !async {
+			w.Free()
+		}
+	}
+	if ks.volatile == 0 {
+		reset(ks.wheel)
+	}
+	if ks.armed == 0 {
+		reset(ks.fields)
+	}
+	ks.dueAt = ks.nextDue()
+}
