@@ -1,0 +1,123 @@
+package keyspace
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/object"
+)
+
+// evictAll calls EvictOne until it says that there is nothing more to evict, at most limit times.
+func evictAll(t *testing.T, ks *Keyspace, limit int) (steps int) {
+	t.Helper()
+	for ks.EvictOne() {
+		steps++
+		require.Less(t, steps, limit, "%d keys evicted", ks.Stats.Evicted)
+	}
+	return steps
+}
+
+// TestEvictionOfSparseTables: a few keys in a table of millions of places are all found, by steps whose number the size of the
+// table bounds. Nobody looks at the table otherwise, so that it stays as it is.
+func TestEvictionOfSparseTables(t *testing.T) {
+	for p := VolatileLRU; p <= AllKeysRandom; p++ {
+		t.Run(fmt.Sprint(p), func(t *testing.T) {
+			ks, rec, _ := newKeyspace(t, Params{Policy: p, LFULogFactor: 10, LFUDecayTime: 1})
+			const keys, places = 1000, 1 << 21
+			for i, db := range ks.dbs[:2] {
+				db.Expect(places)
+				db.dict.Pause++ // it stays as large as it is
+				deadline := int64(0)
+				if p.volatile() {
+					deadline = 100_000_000
+				}
+				for k := range keys >> (4 * i) {
+					db.Set(fmt.Appendf(nil, "k%d", k), object.IntValue(1), deadline)
+				}
+			}
+			all := keys + keys>>4
+			evictAll(t, ks, 4*places/searchBuckets+4*all)
+			require.Len(t, rec.evicted, all)
+			for _, db := range ks.dbs[:2] {
+				db.dict.Unpause()
+			}
+			drain(t, ks)
+		})
+	}
+}
+
+// TestEvictionOfRareDeadlines: the few keys with a deadline among many without are found at once.
+func TestEvictionOfRareDeadlines(t *testing.T) {
+	for p := VolatileLRU; p <= VolatileTTL; p++ {
+		t.Run(fmt.Sprint(p), func(t *testing.T) {
+			ks, rec, _ := newKeyspace(t, Params{Policy: p, LFULogFactor: 10, LFUDecayTime: 1})
+			db := ks.DB(0)
+			for i := range 100_000 {
+				db.Set(fmt.Appendf(nil, "k%d", i), object.IntValue(1), 0)
+			}
+			for i := range 3 {
+				db.Set(fmt.Appendf(nil, "rare%d", i), object.IntValue(1), 10_000_000+int64(i))
+			}
+			ks.DB(1).Set([]byte("other"), object.IntValue(1), 10_000_003)
+			evictAll(t, ks, 200)
+			require.ElementsMatch(t, []string{"rare0", "rare1", "rare2", "other"}, rec.evicted)
+			if p == VolatileTTL {
+				require.Equal(t, []string{"rare0", "rare1", "rare2", "other"}, rec.evicted)
+			}
+			require.Equal(t, 100_000, db.Len())
+			drain(t, ks)
+		})
+	}
+}
+
+// TestEvictionBehindOtherRecords: keys with a deadline whose records cannot be picked, because those of another database crowd them out, are
+// found by the search.
+func TestEvictionBehindOtherRecords(t *testing.T) {
+	ks, rec, _ := newKeyspace(t, Params{Policy: VolatileLRU})
+	for i := range 50_000 {
+		ks.DB(0).Set(fmt.Appendf(nil, "k%d", i), object.IntValue(1), 0)
+		ks.DB(1).Set(fmt.Appendf(nil, "k%d", i), object.IntValue(1), 10_000_000)
+	}
+	ks.DB(0).Set([]byte("rare"), object.IntValue(1), 10_000_000)
+	ks.SetNow(ks.Now() + 1_000_000) // the others are used now, so that it is the best to evict
+	for i := range 50_000 {
+		ks.DB(1).Lookup(fmt.Appendf(nil, "k%d", i))
+	}
+	for steps := 0; ks.DB(0).Expires() > 0; steps++ {
+		require.Less(t, steps, 2*50_000/searchEntries)
+		require.True(t, ks.EvictOne())
+	}
+	require.Equal(t, "rare", rec.evicted[len(rec.evicted)-1])
+	drain(t, ks)
+}
+
+// TestPoolKeepsUp: what the pool remembers is no reason to evict a key that has changed its database, was used since, or is good to evict by another policy only.
+func TestPoolKeepsUp(t *testing.T) {
+	ks, rec, _ := newKeyspace(t, Params{Policy: AllKeysLRU, Samples: 64})
+	db := ks.DB(0)
+	for i := range 10 {
+		db.Set(fmt.Appendf(nil, "k%d", i), object.IntValue(1), 10_000_000-int64(i))
+		ks.SetNow(ks.Now() + 5000)
+	}
+	require.True(t, ks.EvictOne())
+	require.Equal(t, []string{"k0"}, rec.evicted)
+
+	db.Lookup([]byte("k1")) // it was next
+	ks.Swap(0, 3)
+	require.True(t, ks.EvictOne())
+	require.Equal(t, []string{"k0", "k2"}, rec.evicted)
+	require.Equal(t, 8, ks.DB(3).Len())
+
+	ks.P.Policy = VolatileTTL
+	require.True(t, ks.EvictOne())
+	require.Equal(t, "k9", rec.evicted[2])
+	ks.P.Policy = AllKeysLRU // the scores of volatile-ttl would be higher than all
+	require.True(t, ks.EvictOne())
+	require.Equal(t, "k3", rec.evicted[3])
+
+	ks.DB(3).Flush(false)
+	require.False(t, ks.EvictOne())
+	drain(t, ks)
+}
