@@ -3,10 +3,12 @@ package integration
 import (
 	"bytes"
 	"fmt"
+	"net"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -121,4 +123,78 @@ func skipUnderRace(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector's own memory would be measured")
 	}
+}
+
+// TestUnreadRepliesGoBack has clients that do not read, and then none: what they took is resident no
+// longer.
+func TestUnreadRepliesGoBack(t *testing.T) {
+	skipUnderRace(t)
+	s := startServer(t)
+	c := s.dial(t)
+	do(t, c, "SET", "k", bytes.Repeat([]byte{'x'}, mib))
+	start, startUsed := s.status(t, "VmRSS"), memoryInfo(t, c, "used_memory")
+	nc, err := net.Dial("tcp", s.Addr)
+	require.NoError(t, err)
+	_, err = nc.Write(bytes.Repeat([]byte("GET k\r\n"), 300))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		return memoryInfo(t, c, "used_memory") > startUsed+250*mib
+	}, patience, 10*time.Millisecond, "what waits to be read counts")
+	require.Less(t, s.status(t, "VmRSS"), memoryInfo(t, c, "used_memory")+64*mib)
+	nc.Close()
+	require.Eventually(t, func() bool {
+		return memoryInfo(t, c, "used_memory") < startUsed+mib && s.status(t, "VmRSS") < start+32*mib
+	}, patience, 50*time.Millisecond)
+}
+
+// TestLargeRequestsGoBack is the same for requests that were begun and never finished.
+func TestLargeRequestsGoBack(t *testing.T) {
+	skipUnderRace(t)
+	s := startServer(t)
+	c := s.dial(t)
+	start, startUsed := s.status(t, "VmRSS"), memoryInfo(t, c, "used_memory")
+	var conns []net.Conn
+	for range 20 {
+		nc, err := net.Dial("tcp", s.Addr)
+		require.NoError(t, err)
+		_, err = nc.Write(append([]byte("*2\r\n$4\r\nECHO\r\n$20000000\r\n"), make([]byte, 10*mib)...))
+		require.NoError(t, err)
+		conns = append(conns, nc)
+	}
+	require.Eventually(t, func() bool {
+		return memoryInfo(t, c, "used_memory") > startUsed+190*mib
+	}, patience, 10*time.Millisecond)
+	for _, nc := range conns {
+		nc.Close()
+	}
+	require.Eventually(t, func() bool {
+		return memoryInfo(t, c, "used_memory") < startUsed+mib && s.status(t, "VmRSS") < start+32*mib
+	}, patience, 50*time.Millisecond)
+}
+
+// TestInfoExplainsResidentMemory holds the lines of INFO memory against the kernel's figure.
+func TestInfoExplainsResidentMemory(t *testing.T) {
+	skipUnderRace(t)
+	s := startServer(t, debugging...)
+	c := s.dial(t)
+	explained := func(when string) {
+		t.Helper()
+		require.InDelta(t, 0, memoryInfo(t, c, "mem_slack_other"), 12*mib, when)
+	}
+	explained("at the start")
+	do(t, c, "DEBUG", "POPULATE", 300_000, "k", 200)
+	explained("with keys")
+	do(t, c, "EVAL", "for i=1,20 do for j=1,2000 do redis.call('HSET','h'..i,j,j) end end", 0)
+	explained("with collections")
+	do(t, c, "EVAL", "local t = {} for i=1,200000 do t[i] = tostring(i) end", 0)
+	explained("after a script")
+	nc, err := net.Dial("tcp", s.Addr)
+	require.NoError(t, err)
+	defer nc.Close()
+	do(t, c, "SET", "k", bytes.Repeat([]byte{'x'}, mib))
+	_, err = nc.Write(bytes.Repeat([]byte("GET k\r\n"), 100))
+	require.NoError(t, err)
+	explained("with replies that nobody reads")
+	do(t, c, "FLUSHALL")
+	explained("when all is gone")
 }

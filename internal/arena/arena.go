@@ -92,6 +92,9 @@ type Arena struct {
 	mapped     int64            // bytes mapped now
 	dying      []dyingMapping   // of big blocks that were freed, to be unmapped by Release
 	dyingBytes int64
+	chunks     int               // chunks of runs
+	dirty      int               // their units that are resident
+	trim       uint32            // chunks below this number are still to be trimmed
 	goneBytes  int64             // of dyingBytes: what Release has given back already
 	tails      int64             // see Tails
 	live       map[Ref]liveBlock // build tag invariants only: every block handed out
@@ -261,12 +264,15 @@ func (a *Arena) Close() {
 // Check walks the arena's bookkeeping and reports the first thing that does not add up.
 func (a *Arena) Check() error {
 	var mapped int64
+	chunks, dirty := 0, 0
 	for i, b := range a.base {
 		if b == nil {
 			continue
 		}
 		mapped += a.size[i]
-		if a.meta[i] != nil {
+		if k := a.meta[i]; k != nil {
+			chunks++
+			dirty += bits.OnesCount64(k.dirty)
 			if err := a.checkChunk(uint32(i)); err != nil {
 				return err
 			}
@@ -274,6 +280,9 @@ func (a *Arena) Check() error {
 	}
 	if mapped += a.dyingBytes; mapped != a.mapped {
 		return fmt.Errorf("arena: %d bytes mapped, %d accounted", mapped, a.mapped)
+	}
+	if chunks != a.chunks || dirty != a.dirty {
+		return fmt.Errorf("arena: %d chunks with %d dirty units, %d and %d accounted", chunks, dirty, a.chunks, a.dirty)
 	}
 	return nil
 }
@@ -297,6 +306,9 @@ func (a *Arena) addChunk(size int64, meta *chunk) uint32 {
 		a.size = append(a.size, 0)
 	}
 	a.base[i], a.meta[i], a.size[i] = b, meta, size
+	if meta != nil {
+		a.chunks++
+	}
 	a.mapped += size
 	return i
 }
@@ -304,6 +316,10 @@ func (a *Arena) addChunk(size int64, meta *chunk) uint32 {
 func (a *Arena) dropChunk(i uint32) {
 	unmapMemory(a.base[i], a.size[i])
 	a.mapped -= a.size[i]
+	if k := a.meta[i]; k != nil {
+		a.chunks--
+		a.dirty -= bits.OnesCount64(k.dirty)
+	}
 	a.forgetChunk(i)
 }
 

@@ -149,6 +149,7 @@ func (a *Arena) newRun(c *class) *run {
 	k := a.meta[i]
 	m := unitMask(unit, c.units)
 	k.freeUnits &^= m
+	a.dirty += bits.OnesCount64(m &^ k.dirty)
 	k.dirty |= m
 	for u := unit; u < unit+c.units; u++ {
 		k.first[u] = uint8(unit)
@@ -290,13 +291,8 @@ func (a *Arena) Trim() {
 		if k == nil {
 			continue
 		}
-		for idle := k.freeUnits & k.dirty; idle != 0; {
-			from := bits.TrailingZeros64(idle)
-			n := bits.TrailingZeros64(^(idle >> from))
-			m := unitMask(uint32(from), uint32(n))
-			discardMemory(unsafe.Add(a.base[i], from<<unitShift), int64(n)<<unitShift)
-			idle &^= m
-			k.dirty &^= m
+		for k.freeUnits&k.dirty != 0 {
+			a.trimUnits(uint32(i), k)
 		}
 	}
 }

@@ -98,11 +98,11 @@ func (p *Pool) account() {
 // Used returns the bytes of all buffers that are out.
 func (p *Pool) Used() int64 { return p.used.Load() }
 
-// Mapped returns the bytes that the pool has of the system.
-func (p *Pool) Mapped() int64 {
+// Resident returns the bytes that the pool has of the system, as Arena.Resident does.
+func (p *Pool) Resident() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.a.Mapped() - p.a.goneBytes
+	return p.a.Resident()
 }
 
 // Idle reports whether Release has something to do.

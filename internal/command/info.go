@@ -261,7 +261,8 @@ func infoMemory(t *infoText) {
 	t.size("maxmemory", t.e.Cfg.Maxmemory)
 	t.str("maxmemory_policy", t.e.Cfg.MaxmemoryPolicy.String())
 	infoFragmentation(t, &r)
-	t.nums("mem_not_counted_for_evict", 0, "mem_replication_backlog", 0, "mem_total_replication_buffers", 0, "mem_clients_slaves", 0)
+	t.num("mem_not_counted_for_evict", r.NotEvictable)
+	t.nums("mem_replication_backlog", 0, "mem_total_replication_buffers", 0, "mem_clients_slaves", 0)
 	t.num("mem_clients_normal", r.Clients)
 	t.nums("mem_cluster_links", 0, "mem_aof_buffer", int(t.e.AOFBuffered()))
 	t.str("mem_allocator", "arena")
@@ -273,9 +274,26 @@ func infoMemory(t *infoText) {
 	t.num("mem_arena_buffers", r.ArenaBuffers)
 	t.num("mem_go_objects", r.Go.Objects)
 	t.num("mem_go_in_use", r.Go.InUse())
+	infoSlack(t, &r)
 	t.num("active_defrag_running", 0)
 	t.num("lazyfree_pending_objects", r.LazyFreePending)
 	t.num("lazyfreed_objects", r.LazyFreed)
+}
+
+// infoSlack lists what is resident beside used memory: used_memory and the mem_slack lines add up to
+// used_memory_rss.
+func infoSlack(t *infoText, r *engine.MemoryReport) {
+	t.num("mem_go_free", r.Go.Free+r.Go.Unused)
+	t.num("mem_go_stacks", r.Go.Stacks)
+	t.num("mem_go_runtime", r.Go.Runtime)
+	t.num("mem_large_buffers", r.PoolUsed)
+	t.num("mem_collection_headers", r.HeaderBytes)
+	t.num("mem_waiting_to_be_freed", r.Waiting)
+	t.num("mem_slack_binary", r.Slack.Binary)
+	t.num("mem_slack_go", r.Slack.Go)
+	t.num("mem_slack_arena", r.Slack.Arena)
+	t.num("mem_slack_large_buffers", r.Slack.Pool)
+	t.num("mem_slack_other", r.Slack.Other)
 }
 
 func infoFragmentation(t *infoText, r *engine.MemoryReport) {

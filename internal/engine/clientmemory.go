@@ -14,6 +14,7 @@ import (
 // clientMemory is the sum over all clients.
 type clientMemory struct {
 	total   int64 // bytes of all clients
+	pooled  int64 // those of them that are buffers of the pool, which counts them too
 	limited int64 // bytes of those that maxmemory-clients is about
 	next    *Client
 	peakIn  recentPeak
@@ -37,6 +38,19 @@ func (e *Engine) ClientMemory(c *Client) int64 {
 	return n
 }
 
+// SmallInput is the largest input buffer that connections keep in Go's heap; larger ones are the
+// pool's, and so are replies that wait to be written.
+const SmallInput = 64 << 10
+
+// pooled is the part of the client's memory that is in the pool.
+func (c *Client) pooled() int64 {
+	_, in, out := c.Conn.Buffers()
+	if in <= SmallInput {
+		in = 0
+	}
+	return int64(in + out)
+}
+
 // countClient brings the sums up to date with one client.
 func (e *Engine) countClient(c *Client) {
 	if !c.linked || c.CloseASAP {
@@ -50,9 +64,14 @@ func (e *Engine) countClient(c *Client) {
 }
 
 func (m *clientMemory) set(c *Client, n, limited int64) {
+	pooled := int64(0)
+	if n != 0 && c.Conn != nil {
+		pooled = c.pooled()
+	}
 	m.total += n - c.counted
+	m.pooled += pooled - c.countedPooled
 	m.limited += limited - c.limited
-	c.counted, c.limited = n, limited
+	c.counted, c.countedPooled, c.limited = n, pooled, limited
 }
 
 // uncountClient takes a client that goes away out of the sums.

@@ -56,6 +56,9 @@ func (e *Engine) Cron() {
 	e.notePeak()
 	e.sampleRates()
 	e.trimSpare()
+	e.countScripts()
+	e.giveBackGoMemory()
+	e.trimArena()
 	e.Links.expire(e.now)
 	e.countSomeClients()
 	e.limitClients()
@@ -92,7 +95,7 @@ func (e *Engine) Slice() (more bool) {
 	expire := ks.ExpiryDue()
 	rehash := ks.RehashPending() && e.Cfg.ActiveRehashing
 	if !expire && !rehash && !ks.LazyFreeQueued() && !e.cron.evicting && !ks.A.Idle() &&
-		!e.Buffers.Idle() && !ks.SweepPending() && e.persist.job == nil {
+		!e.Buffers.Idle() && !ks.A.Trimming() && !ks.SweepPending() && e.persist.job == nil {
 		return false
 	}
 	start := time.Now()
@@ -105,6 +108,7 @@ func (e *Engine) Slice() (more bool) {
 		again = ks.A.Release() || again
 		again = e.Buffers.Release() || again
 		again = ks.SweepPending() && ks.SweepSlice(sweepStride) || again
+		again = ks.A.TrimSlice() || again
 		if e.Cfg.ActiveRehashing {
 			again = ks.RehashSlice(lazyStride) || again
 		}

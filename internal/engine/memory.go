@@ -1,11 +1,8 @@
 package engine
 
 import (
-	"runtime/debug"
-	rtmetrics "runtime/metrics"
 	"time"
 
-	"godwit/internal/arena"
 	"godwit/internal/config"
 	"godwit/internal/keyspace"
 	"godwit/internal/object"
@@ -15,25 +12,49 @@ import (
 //
 // Used memory is the sum of what has an owner who can say how much it is:
 //
-//	the arena's blocks    keys, values, tables, buffers; rounded up to size classes, with the ends of runs that no block fits in
-//	clients               counted buffers and structures, see clientmemory.go
+//	the arena's blocks    keys, values, tables, queued frees; rounded up to size classes, with the
+//	                      ends of runs that no block fits in
+//	the pool's buffers    large requests, and replies that wait for their sockets
+//	clients               their other buffers and structures, see clientmemory.go
 //	client-side caching   which client has read which key
-//	the start             what was resident when the engine was made, without the binary: the table, the configuration, the runtime
+//	collections           the parts of large ones that are in Go's heap
+//	scripts               their environments and sources
+//	messages              buffers for replies that wait to be lent again
+//	the start             what was resident when the engine was made, without the binary
 //
-// It does not ask the Go runtime while it runs. Garbage is not in use, but the runtime can tell it from live memory only after a
-// collection, minutes old on a quiet server: eviction would delete keys because of replies that are long gone. The runtime's own figures are in
-// INFO beside it (ReadGoMemory), and resident memory, which includes the slack of both, in used_memory_rss.
+// It does not ask the Go runtime while it runs. Garbage is not in use, but the runtime can tell it
+// from live memory only after a collection, minutes old on a quiet server: eviction would delete keys
+// because of replies that are long gone. What is resident beside used memory is listed in INFO, see
+// memoryreport.go; how garbage goes back to the system is in gomemory.go.
 
 // memoryState is what is known of the memory outside the arena.
 type memoryState struct {
 	startup int64 // bytes in use when the engine was made
 	clients clientMemory
-	overNs  int64 // monotonic ns since when used memory is over maxmemory, 0 if it is within
+	scripts int64 // as of the last tick
+	back    giveBack
+	// untouched is what the Go runtime had at the start without it being resident.
+	untouched int64
+	trimmed   int64 // monotonic ns of the last sweep for free memory within the arena
+	overNs    int64 // monotonic ns since when used memory is over maxmemory, 0 if it is within
 }
 
 // UsedMemory is the memory in use in bytes. It is cheap: the eviction loop calls it for every key.
 func (e *Engine) UsedMemory() int64 {
-	return e.KS.A.Used() + e.KS.A.Tails() + e.mem.startup + e.mem.clients.total + e.tracking.table.Bytes()
+	return e.KS.A.Used() + e.KS.A.Tails() + e.Buffers.Used() + e.mem.startup + e.goCounted()
+}
+
+// goCounted is the part of used memory that is in Go's heap, but for the start.
+func (e *Engine) goCounted() int64 {
+	c := &e.mem.clients
+	return c.total - c.pooled + e.tracking.table.Bytes() + e.KS.Heap.HeaderBytes() + e.mem.scripts +
+		int64(e.pushing.bytes)
+}
+
+// countScripts brings the memory of scripts up to date.
+func (e *Engine) countScripts() {
+	m := e.ScriptMemory()
+	e.mem.scripts = m.Machine + m.Caches + m.FunctionMachine + m.FunctionCaches
 }
 
 // Fits reports whether a value of n bytes can be had: in what maxmemory leaves, or in all of maxmemory where keys may be evicted for it, and in what the machine has
@@ -70,6 +91,9 @@ func (e *Engine) measureStart() {
 		g := ReadGoMemory()
 		e.mem.startup = g.Objects + g.Stacks
 	}
+	inUse := ReadGoMemory().InUse()
+	e.mem.back.slack = inUse
+	e.mem.untouched = max(inUse-e.mem.startup, 0)
 	e.Stats.PeakMemory, e.Stats.PeakMemoryAt = e.UsedMemory(), e.now
 }
 
@@ -78,114 +102,6 @@ func (e *Engine) notePeak() {
 	if used := e.UsedMemory(); used > e.Stats.PeakMemory {
 		e.Stats.PeakMemory, e.Stats.PeakMemoryAt = used, e.now
 	}
-}
-
-// GoMemory is the Go runtime's memory in bytes.
-type GoMemory struct {
-	Objects  int64 // objects on the heap, live ones and garbage not yet swept
-	Unused   int64 // of the heap's spans, not holding an object
-	Free     int64 // free spans that are still mapped
-	Released int64 // free spans given back to the system
-	Stacks   int64
-	Runtime  int64 // the runtime's own structures
-	Cycles   int64 // garbage collections so far
-}
-
-// InUse is the memory that the runtime holds of the system.
-func (g GoMemory) InUse() int64 { return g.Objects + g.Unused + g.Free + g.Stacks + g.Runtime }
-
-// ReadGoMemory asks the Go runtime; it takes some microseconds.
-func ReadGoMemory() (g GoMemory) {
-	where := []struct {
-		name string
-		to   *int64
-	}{
-		{"/memory/classes/heap/objects:bytes", &g.Objects},
-		{"/memory/classes/heap/unused:bytes", &g.Unused},
-		{"/memory/classes/heap/free:bytes", &g.Free},
-		{"/memory/classes/heap/released:bytes", &g.Released},
-		{"/memory/classes/heap/stacks:bytes", &g.Stacks},
-		{"/memory/classes/os-stacks:bytes", &g.Stacks},
-		{"/memory/classes/metadata/mcache/inuse:bytes", &g.Runtime},
-		{"/memory/classes/metadata/mspan/inuse:bytes", &g.Runtime},
-		{"/memory/classes/metadata/other:bytes", &g.Runtime},
-		{"/memory/classes/other:bytes", &g.Runtime},
-		{"/memory/classes/profiling/buckets:bytes", &g.Runtime},
-		{"/gc/cycles/total:gc-cycles", &g.Cycles},
-	}
-	samples := make([]rtmetrics.Sample, len(where))
-	for i, w := range where {
-		samples[i].Name = w.name
-	}
-	rtmetrics.Read(samples)
-	for i, s := range samples {
-		if s.Value.Kind() == rtmetrics.KindUint64 {
-			*where[i].to += int64(s.Value.Uint64())
-		}
-	}
-	return g
-}
-
-// MemoryReport is what INFO memory, MEMORY STATS and MEMORY DOCTOR say; all sizes in bytes.
-type MemoryReport struct {
-	Used, Peak, Startup         int64
-	Dataset, Overhead           int64
-	Clients, Replicas           int64
-	Tables                      int64
-	Keys                        int64 // number of keys
-	Allocated, Active, Resident int64 // as Redis's allocator_*: blocks handed out, held of the system, resident
-	RSS, System                 int64
-	Go                          GoMemory
-	ArenaUsed, ArenaMapped      int64
-	ArenaKeys, ArenaValues      int64
-	ArenaTables, ArenaBuffers   int64
-	LazyFreePending, LazyFreed  int64
-	PeakPercent, DatasetPercent float64
-	FragmentationRatio          float64
-}
-
-// MemoryReport reads all figures anew.
-func (e *Engine) MemoryReport() MemoryReport {
-	e.recountClients()
-	e.notePeak()
-	a := e.KS.A
-	rss, file := readResident()
-	r := MemoryReport{
-		Used: e.UsedMemory(), Peak: e.Stats.PeakMemory, Startup: e.mem.startup,
-		Clients: e.mem.clients.total, Tables: a.UsedBy(arena.Tables),
-		RSS: rss, Resident: rss - file, System: SystemMemory(), Go: ReadGoMemory(),
-		ArenaUsed: a.Used(), ArenaMapped: a.Mapped(),
-		ArenaKeys: a.UsedBy(arena.Keys), ArenaValues: a.UsedBy(arena.Values),
-		ArenaTables: a.UsedBy(arena.Tables), ArenaBuffers: a.UsedBy(arena.Buffers),
-		LazyFreePending: int64(e.KS.LazyFreePending()), LazyFreed: e.KS.Stats.LazyFreed,
-	}
-	for i := range e.KS.Databases() {
-		r.Keys += int64(e.KS.DB(i).Len())
-	}
-	r.Overhead = r.Startup + r.Clients + e.tracking.table.Bytes() + r.Tables + r.ArenaBuffers + a.Tails()
-	r.Dataset = r.Used - r.Overhead
-	r.Allocated = r.ArenaUsed + r.Go.Objects
-	r.Active = r.ArenaMapped + r.Go.InUse()
-	r.PeakPercent = percent(r.Used, r.Peak)
-	r.DatasetPercent = percent(r.Dataset, r.Used-r.Startup)
-	r.FragmentationRatio = ratio(r.RSS, r.Used)
-	return r
-}
-
-func percent(a, b int64) float64 { return 100 * ratio(a, b) }
-
-func ratio(a, b int64) float64 {
-	if b <= 0 {
-		return 0
-	}
-	return float64(a) / float64(b)
-}
-
-// PurgeMemory gives free memory back to the system (MEMORY PURGE).
-func (e *Engine) PurgeMemory() {
-	e.KS.A.Trim()
-	e.Buffers.Trim()
-	debug.FreeOSMemory()
 }
 
 // params are the keyspace's settings under the current configuration.
@@ -364,4 +280,19 @@ func evictionBudget(tenacity int) time.Duration {
 		us *= 1.15
 	}
 	return time.Duration(us) * time.Microsecond
+}
+
+// trimEvery is the time between two sweeps for memory that is free within the arena's chunks.
+const trimEvery = 3 * time.Second
+
+// trimArena begins such a sweep, which slices between commands carry out.
+func (e *Engine) trimArena() {
+	if e.lastNs-e.mem.trimmed < int64(trimEvery) {
+		return
+	}
+	e.mem.trimmed = e.lastNs
+	e.KS.A.BeginTrim()
+	if p := e.Buffers; p.Resident()-p.Used() > max(2<<20, p.Used()/8) {
+		p.Trim()
+	}
 }

@@ -43,6 +43,7 @@ type Heap struct {
 	Saving bool
 
 	seed  maphash.Seed
+	heads int64   // see HeaderBytes
 	slots []Large // by handle; slot 0 is never used
 	free  []uint32
 	lists *quicklist.Shared
@@ -60,6 +61,7 @@ func (h *Heap) Hash(b []byte) uint64 { return maphash.Bytes(h.seed, b) }
 
 // add gives the collection a handle.
 func (h *Heap) add(l Large) uint32 {
+	h.heads += headerBytes(l)
 	if n := len(h.free); n > 0 {
 		i := h.free[n-1]
 		h.free = h.free[:n-1]
@@ -74,6 +76,7 @@ func (h *Heap) add(l Large) uint32 {
 func (h *Heap) take(i uint32) Large {
 	l := h.slots[i]
 	invariant.Check(i != 0 && l != nil, "object: handle %d of no collection", i)
+	h.heads -= headerBytes(l)
 	h.slots[i] = nil
 	h.free = append(h.free, i)
 	return l
@@ -81,6 +84,23 @@ func (h *Heap) take(i uint32) Large {
 
 // LargeOf is the large collection of an entry with such an encoding.
 func (h *Heap) LargeOf(e Entry) Large { return h.slots[e.handle()] }
+
+// HeaderBytes returns what the large collections take of Go's heap: their headers and the table of
+// handles.
+func (h *Heap) HeaderBytes() int64 { return h.heads + int64(cap(h.slots))*16 + int64(cap(h.free))*4 }
+
+// headerBytes is what a large collection takes of Go's heap, as measured.
+func headerBytes(l Large) int64 {
+	switch l.(type) {
+	case *setTable:
+		return 192
+	case *hashTable:
+		return 240
+	case *zsetLarge:
+		return 272
+	}
+	return 112
+}
 
 // LargeCount is the number of large collections.
 func (h *Heap) LargeCount() int { return len(h.slots) - 1 - len(h.free) }

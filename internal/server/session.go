@@ -17,8 +17,6 @@ const (
 	turnMs = 2
 	// stepInput is how far the buffer of a large argument grows on a client's word alone.
 	stepInput = 1 << 20
-	// smallInput is the largest input that is kept in Go's heap; what is longer lies in the pool.
-	smallInput = 64 << 10
 	// windowInput is how much one read takes from a socket.
 	windowInput = 64 << 10
 )
@@ -30,7 +28,7 @@ type session struct {
 	cl     *engine.Client
 	parser resp.Parser
 	in     []byte
-	inBuf  arena.Buffer // what in lies in, once it is larger than smallInput
+	inBuf  arena.Buffer // what in lies in, once it is larger than engine.SmallInput
 	peak   int          // longest in since the last sweep
 	more   bool
 }
@@ -142,7 +140,7 @@ func (s *session) reserve(n int) {
 		s.inBuf.B = s.inBuf.B[:len(s.in)]
 		pool.Grow(&s.inBuf, n)
 		s.in = s.inBuf.B
-	case n <= smallInput:
+	case n <= engine.SmallInput:
 		s.in = slices.Grow(s.in, n-len(s.in))
 	default:
 		buf := pool.Get(n)

@@ -1,0 +1,96 @@
+package arena
+
+import (
+	"bytes"
+	"sync"
+	"testing"
+
+	"godwit/internal/testseed"
+)
+
+// TestPool has several goroutines take buffers, write to them, grow them and put them back.
+func TestPool(t *testing.T) {
+	p := NewPool()
+	var wg sync.WaitGroup
+	for g := range 4 {
+		rng := testseed.Rand(t)
+		wg.Go(func() {
+			var held []Buffer
+			mark := byte(g + 1)
+			for range 500 {
+				switch n := rng.IntN(1 << rng.IntN(21)); {
+				case rng.IntN(2) == 0 || len(held) == 0:
+					b := p.Get(n)
+					for i := range b.B {
+						b.B[i] = mark
+					}
+					held = append(held, b)
+				case rng.IntN(2) == 0:
+					b := &held[rng.IntN(len(held))]
+					p.Grow(b, n)
+					if len(bytes.Trim(b.B, string(mark))) != 0 {
+						t.Error("the contents of a buffer changed")
+					}
+				default:
+					i := rng.IntN(len(held))
+					p.Put(&held[i])
+					held = append(held[:i], held[i+1:]...)
+				}
+				p.Release()
+			}
+			for i := range held {
+				p.Put(&held[i])
+			}
+		})
+	}
+	wg.Wait()
+	if err := p.Check(); err != nil || p.Used() != 0 {
+		t.Fatal(err, p.Used())
+	}
+	for p.Release() {
+	}
+	p.Trim()
+	if n := p.Resident(); n != 0 {
+		t.Fatalf("%d bytes are resident in an empty pool", n)
+	}
+}
+
+// TestTrim frees at random and trims: what is free is given back, and the counts agree.
+func TestTrim(t *testing.T) {
+	rng := testseed.Rand(t)
+	a := New()
+	type block struct {
+		ref Ref
+		n   int
+	}
+	var blocks []block
+	for range 20 {
+		for range 400 {
+			n := 1 + rng.IntN(100_000)
+			blocks = append(blocks, block{a.Alloc(n, Values), n})
+		}
+		rng.Shuffle(len(blocks), func(i, j int) { blocks[i], blocks[j] = blocks[j], blocks[i] })
+		for range len(blocks) * 2 / 3 {
+			b := blocks[len(blocks)-1]
+			blocks = blocks[:len(blocks)-1]
+			a.Free(b.ref, b.n, Values)
+		}
+		a.BeginTrim()
+		for a.Trimming() {
+			a.TrimSlice()
+			if err := a.Check(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := a.FreeUnits(); n >= max(trimFrom, a.Mapped()/trimShare) {
+			t.Fatalf("%d bytes of free units are still resident", n)
+		}
+		if r := a.Resident(); r < a.Used() || r > a.Mapped() {
+			t.Fatalf("%d bytes resident, %d in use, %d mapped", r, a.Used(), a.Mapped())
+		}
+	}
+	for _, b := range blocks {
+		a.Free(b.ref, b.n, Values)
+	}
+	a.Close()
+}

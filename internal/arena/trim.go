@@ -1,0 +1,82 @@
+package arena
+
+import (
+	"math/bits"
+	"unsafe"
+)
+
+// Units that no run has any more stay resident, because the next run will want them soon. What is
+// free for longer goes back to the system: the owner calls BeginTrim now and then, and TrimSlice until
+// it has nothing more to do.
+
+const (
+	// trimFrom is the least that is worth a sweep: bytes, and a share of what is mapped.
+	trimFrom  = 2 << 20
+	trimShare = 50
+	// trimChunks is how many chunks one slice looks at.
+	trimChunks = 64
+)
+
+// Resident returns the bytes that are resident, as far as the arena can know: big blocks count in
+// full, whether their pages were touched or not.
+func (a *Arena) Resident() int64 {
+	n := a.mapped - a.goneBytes - int64(a.chunks)*chunkSize + int64(a.dirty)<<unitShift
+	for i := range a.class {
+		if c := &a.class[i]; c.cur != nil {
+			// Blocks that were never handed out.
+			end := uint32(c.cur.unit)<<unitShift + c.units<<unitShift
+			n -= int64(end-c.cur.bump) &^ (pageSize - 1)
+		}
+	}
+	return n
+}
+
+// FreeUnits returns the bytes of units that belong to no run, but are resident.
+func (a *Arena) FreeUnits() (n int64) {
+	for _, k := range a.meta {
+		if k != nil {
+			n += int64(bits.OnesCount64(k.freeUnits&k.dirty)) << unitShift
+		}
+	}
+	return n
+}
+
+// BeginTrim begins a sweep over all chunks if it is worth it.
+func (a *Arena) BeginTrim() {
+	if a.FreeUnits() >= max(trimFrom, a.mapped/trimShare) {
+		a.trim = uint32(len(a.meta))
+	}
+}
+
+// Trimming reports whether TrimSlice has something to do.
+func (a *Arena) Trimming() bool { return a.trim > 0 }
+
+// TrimSlice gives the free units of the next chunks back, about a MiB, and reports whether the sweep
+// goes on. It takes up to 0.3 ms.
+func (a *Arena) TrimSlice() (more bool) {
+	left := int64(releaseBytes)
+	for n := 0; n < trimChunks && a.trim > 0 && left > 0; n++ {
+		i := min(a.trim, uint32(len(a.meta))) - 1
+		if k := a.meta[i]; k != nil {
+			for k.freeUnits&k.dirty != 0 && left > 0 {
+				left -= a.trimUnits(i, k)
+			}
+			if k.freeUnits&k.dirty != 0 {
+				break
+			}
+		}
+		a.trim = i
+	}
+	return a.trim > 0
+}
+
+// trimUnits gives the first stretch of free units back, and returns its bytes.
+func (a *Arena) trimUnits(i uint32, k *chunk) int64 {
+	idle := k.freeUnits & k.dirty
+	from := bits.TrailingZeros64(idle)
+	n := bits.TrailingZeros64(^(idle >> from))
+	discardMemory(unsafe.Add(a.base[i], from<<unitShift), int64(n)<<unitShift)
+	k.dirty &^= unitMask(uint32(from), uint32(n))
+	a.dirty -= n
+	return int64(n) << unitShift
+}

@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"runtime/debug"
+	rtmetrics "runtime/metrics"
+	"sync/atomic"
+	"time"
+)
+
+// GoMemory is the Go runtime's memory in bytes.
+type GoMemory struct {
+	Objects  int64 // objects on the heap, live ones and garbage not yet swept
+	Unused   int64 // of the heap's spans, not holding an object
+	Free     int64 // free spans that are still mapped
+	Released int64 // free spans given back to the system
+	Stacks   int64
+	Runtime  int64 // the runtime's own structures
+	Cycles   int64 // garbage collections so far
+}
+
+// InUse is the memory that the runtime holds of the system.
+func (g GoMemory) InUse() int64 { return g.Objects + g.Unused + g.Free + g.Stacks + g.Runtime }
+
+// ReadGoMemory asks the Go runtime; it takes some microseconds.
+func ReadGoMemory() (g GoMemory) {
+	where := []struct {
+		name string
+		to   *int64
+	}{
+		{"/memory/classes/heap/objects:bytes", &g.Objects},
+		{"/memory/classes/heap/unused:bytes", &g.Unused},
+		{"/memory/classes/heap/free:bytes", &g.Free},
+		{"/memory/classes/heap/released:bytes", &g.Released},
+		{"/memory/classes/heap/stacks:bytes", &g.Stacks},
+		{"/memory/classes/os-stacks:bytes", &g.Stacks},
+		{"/memory/classes/metadata/mcache/inuse:bytes", &g.Runtime},
+		{"/memory/classes/metadata/mspan/inuse:bytes", &g.Runtime},
+		{"/memory/classes/metadata/other:bytes", &g.Runtime},
+		{"/memory/classes/other:bytes", &g.Runtime},
+		{"/memory/classes/profiling/buckets:bytes", &g.Runtime},
+		{"/gc/cycles/total:gc-cycles", &g.Cycles},
+	}
+	samples := make([]rtmetrics.Sample, len(where))
+	for i, w := range where {
+		samples[i].Name = w.name
+	}
+	rtmetrics.Read(samples)
+	for i, s := range samples {
+		if s.Value.Kind() == rtmetrics.KindUint64 {
+			*where[i].to += int64(s.Value.Uint64())
+		}
+	}
+	return g
+}
+
+// How Go's memory goes back to the system
+//
+// Go collects garbage when its heap has doubled, or after two minutes. A heap that was large once, for
+// a burst of replies or a script, stays resident on a server that is quiet afterwards. So once a second
+// the runtime's memory is held against what is known to live in it (goCounted). The difference is
+// slack: garbage, free spans, and what nobody counts. When that has grown by giveBackFrom and a share
+// of all, another goroutine collects and gives back what is free. The collector runs beside the
+// executor; the pauses are those of any collection.
+//
+// The slack that is left is what nobody counts: only what comes on top of it is worth another try.
+
+const (
+	giveBackFrom  = 8 << 20
+	giveBackShare = 8 // of the memory that the runtime has: one in
+	// giveBackEvery and giveBackRest bound how often: at least that long between two, and that many
+	// times as long as the last one took.
+	giveBackEvery = time.Second
+	giveBackRest  = 20
+)
+
+// giveBack is what giveBackGoMemory remembers.
+type giveBack struct {
+	running atomic.Bool
+	took    atomic.Int64 // ns that the last one took; 0 once that was looked at
+	slack   int64        // least seen since the last one, bytes
+	next    int64        // monotonic ns: not before
+}
+
+// giveBackGoMemory begins to give memory back to the system that Go's heap has no use for. It is part
+// of the cron.
+func (e *Engine) giveBackGoMemory() {
+	b := &e.mem.back
+	if e.lastNs < b.next || b.running.Load() {
+		return
+	}
+	b.next = e.lastNs + int64(giveBackEvery)
+	inUse := ReadGoMemory().InUse()
+	slack := inUse - e.goCounted()
+	if took := b.took.Swap(0); took > 0 {
+		b.slack, b.next = slack, e.lastNs+max(int64(giveBackEvery), giveBackRest*took)
+		return
+	}
+	b.slack = min(b.slack, slack)
+	if slack-b.slack < giveBackFrom+inUse/giveBackShare {
+		return
+	}
+	b.running.Store(true)
+	go func() {
+		start := time.Now()
+		debug.FreeOSMemory()
+		b.took.Store(int64(time.Since(start)) + 1)
+		b.running.Store(false)
+	}()
+}
+
+// PurgeMemory gives free memory back to the system (MEMORY PURGE).
+func (e *Engine) PurgeMemory() {
+	e.KS.A.Trim()
+	e.Buffers.Trim()
+	debug.FreeOSMemory()
+}

@@ -1,0 +1,84 @@
+package engine
+
+import "godwit/internal/arena"
+
+// MemoryReport is what INFO memory, MEMORY STATS and MEMORY DOCTOR say; all sizes in bytes.
+type MemoryReport struct {
+	Used, Peak, Startup         int64
+	Dataset, Overhead           int64
+	Clients, Replicas           int64
+	Tables                      int64
+	Keys                        int64 // number of keys
+	Allocated, Active, Resident int64 // as Redis's allocator_*: blocks handed out, held of the system, resident
+	RSS, System                 int64
+	Slack                       MemorySlack
+	NotEvictable                int64 // part of Used that eviction does not count: the log's buffer
+	Go                          GoMemory
+	ArenaUsed, ArenaMapped      int64
+	ArenaKeys, ArenaValues      int64
+	ArenaTables, ArenaBuffers   int64
+	PoolUsed                    int64
+	ScriptBytes, HeaderBytes    int64
+	Waiting                     int64 // see keyspace.Waiting
+	LazyFreePending, LazyFreed  int64
+	PeakPercent, DatasetPercent float64
+	FragmentationRatio          float64
+}
+
+// MemorySlack is what is resident beside used memory, in bytes: with that it adds up to RSS. Parts can
+// be negative, where memory counts as used that is not resident (yet): pages that nobody has touched.
+type MemorySlack struct {
+	Binary int64 // pages of the program's file
+	Go     int64 // garbage, free spans and the runtime's structures, less what was there at the start
+	Arena  int64 // free blocks and free units that are resident, what waits to be given back
+	Pool   int64 // likewise in the pool of buffers
+	Other  int64 // what none of them knows
+}
+
+// MemoryReport reads all figures anew.
+func (e *Engine) MemoryReport() MemoryReport {
+	e.recountClients()
+	e.countScripts()
+	e.notePeak()
+	a := e.KS.A
+	rss, file := readResident()
+	r := MemoryReport{
+		Used: e.UsedMemory() + e.AOFBuffered(), NotEvictable: e.AOFBuffered(), Peak: e.Stats.PeakMemory, Startup: e.mem.startup,
+		Clients: e.mem.clients.total, Tables: a.UsedBy(arena.Tables),
+		RSS: rss, Resident: rss - file, System: SystemMemory(), Go: ReadGoMemory(),
+		ArenaUsed: a.Used(), ArenaMapped: a.Mapped(),
+		ArenaKeys: a.UsedBy(arena.Keys), ArenaValues: a.UsedBy(arena.Values),
+		PoolUsed: e.Buffers.Used(), ScriptBytes: e.mem.scripts, HeaderBytes: e.KS.Heap.HeaderBytes(),
+		Waiting:     e.KS.Waiting(),
+		ArenaTables: a.UsedBy(arena.Tables), ArenaBuffers: a.UsedBy(arena.Buffers),
+		LazyFreePending: int64(e.KS.LazyFreePending()), LazyFreed: e.KS.Stats.LazyFreed,
+	}
+	for i := range e.KS.Databases() {
+		r.Keys += int64(e.KS.DB(i).Len())
+	}
+	r.Dataset = a.UsedBy(arena.Keys) + a.UsedBy(arena.Values) + r.HeaderBytes
+	r.Overhead = r.Used - r.Dataset
+	pool := e.Buffers.Resident()
+	r.Allocated = r.ArenaUsed + r.PoolUsed + r.Go.Objects
+	r.Active = a.Resident() + pool + r.Go.InUse()
+	r.Slack = MemorySlack{
+		Binary: file,
+		Go:     r.Go.InUse() - e.mem.untouched - r.Startup - e.goCounted() - r.NotEvictable,
+		Arena:  a.Resident() - r.ArenaUsed - a.Tails(),
+		Pool:   pool - r.PoolUsed,
+	}
+	r.Slack.Other = r.RSS - r.Used - r.Slack.Binary - r.Slack.Go - r.Slack.Arena - r.Slack.Pool
+	r.PeakPercent = percent(r.Used, r.Peak)
+	r.DatasetPercent = percent(r.Dataset, r.Used-r.Startup)
+	r.FragmentationRatio = ratio(r.RSS, r.Used)
+	return r
+}
+
+func percent(a, b int64) float64 { return 100 * ratio(a, b) }
+
+func ratio(a, b int64) float64 {
+	if b <= 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}
