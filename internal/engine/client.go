@@ -78,17 +78,15 @@ type Client struct {
 	SoftLimitReached int64 // unix ms since when output is over the soft limit, 0 if it is not
 	MaxBuf           int   // peak of W.Buf, bytes
 
-	db            *keyspace.DB
-	logged        int64 // offset in the append-only file behind the client's last write
-	counted       int64 // bytes that used memory includes for the client
-	limited       int64 // and maxmemory-clients
-	countedPooled int64 // part of counted that is the pool's
-	postponed     bool
-	wait          *waiter // what the client is blocked in, nil if it is not
-	sub           pubsub.Sub[*Client]
-	track         *Tracking // nil: the client does not track
-	woken         bool      // listed in pushState.woken
-	multi         *multi    // nil outside of MULTI
+	db        *keyspace.DB
+	logged    int64       // offset in the append-only file behind the client's last write
+	counted   clientCount // what used memory and maxmemory-clients include for the client
+	postponed bool
+	wait      *waiter // what the client is blocked in, nil if it is not
+	sub       pubsub.Sub[*Client]
+	track     *Tracking // nil: the client does not track
+	woken     bool      // listed in pushState.woken
+	multi     *multi    // nil outside of MULTI
 
 	watched    *watch // the last one; nil if the client watches nothing
 	watches    int

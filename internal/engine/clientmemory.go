@@ -16,6 +16,7 @@ type clientMemory struct {
 	total   int64 // bytes of all clients
 	pooled  int64 // those of them that are buffers of the pool, which counts them too
 	limited int64 // bytes of those that maxmemory-clients is about
+	victims int64 // bytes of those among them that it may close
 	next    *Client
 	peakIn  recentPeak
 	peakOut recentPeak
@@ -56,28 +57,35 @@ func (e *Engine) countClient(c *Client) {
 	if !c.linked || c.CloseASAP {
 		return
 	}
-	n, limited := e.ClientMemory(c), int64(0)
-	if c.evictable() {
-		limited = n
+	n := clientCount{total: e.ClientMemory(c)}
+	if c.Conn != nil {
+		n.pooled = c.pooled()
 	}
-	e.mem.clients.set(c, n, limited)
+	if c.limited() {
+		n.limited = n.total
+	}
+	if c.evictable() {
+		n.victims = n.total
+	}
+	e.mem.clients.set(c, n)
 }
 
-func (m *clientMemory) set(c *Client, n, limited int64) {
-	pooled := int64(0)
-	if n != 0 && c.Conn != nil {
-		pooled = c.pooled()
-	}
-	m.total += n - c.counted
-	m.pooled += pooled - c.countedPooled
-	m.limited += limited - c.limited
-	c.counted, c.countedPooled, c.limited = n, pooled, limited
+// clientCount is what the sums hold of one client.
+type clientCount struct{ total, pooled, limited, victims int64 }
+
+func (m *clientMemory) set(c *Client, n clientCount) {
+	was := &c.counted
+	m.total += n.total - was.total
+	m.pooled += n.pooled - was.pooled
+	m.limited += n.limited - was.limited
+	m.victims += n.victims - was.victims
+	*was = n
 }
 
 // uncountClient takes a client that goes away out of the sums.
 func (e *Engine) uncountClient(c *Client) {
 	m := &e.mem.clients
-	m.set(c, 0, 0)
+	m.set(c, clientCount{})
 	if m.next == c {
 		m.next = c.next
 	}
@@ -145,21 +153,26 @@ func (p *recentPeak) max(sec int64) (n int) {
 	return n
 }
 
-// evictable reports whether maxmemory-clients counts and may close the client.
-func (c *Client) evictable() bool {
-	return !c.NoEvict && !c.CloseASAP && !c.Internal && c.Conn != nil && c.Class != ClassReplica
+// limited reports whether maxmemory-clients counts the client.
+func (c *Client) limited() bool {
+	return !c.CloseASAP && !c.Internal && c.Conn != nil && c.Class != ClassReplica
 }
 
-// limitClients closes the clients that take the most memory until all are within maxmemory-clients. It reports whether the client whose
-// command is about to run is one of them. O(1) while they are within the limit, else O(N log N) in the number of clients.
+// evictable reports whether maxmemory-clients may close the client.
+func (c *Client) evictable() bool { return !c.NoEvict && c.limited() }
+
+// limitClients closes the clients that take the most memory until all are within maxmemory-clients.
+// Those with NO-EVICT count too, but stay: others may all have to go because of them, as in Redis. It
+// reports whether the client whose command is about to run is one of those that are closed. O(1) while
+// they are within the limit or nobody may be closed, else O(N log N) in the number of clients.
 func (e *Engine) limitClients() (self bool) {
 	limit := e.Cfg.ClientsLimit()
 	m := &e.mem.clients
-	if limit == 0 || m.limited <= limit {
+	if limit == 0 || m.limited < limit || m.victims == 0 {
 		return false
 	}
 	e.recountClients()
-	if m.limited <= limit {
+	if m.limited < limit {
 		return false
 	}
 	var list []*Client
@@ -169,14 +182,14 @@ func (e *Engine) limitClients() (self bool) {
 		}
 		return true
 	})
-	slices.SortStableFunc(list, func(a, b *Client) int { return cmp.Compare(b.limited, a.limited) })
+	slices.SortStableFunc(list, func(a, b *Client) int { return cmp.Compare(b.counted.total, a.counted.total) })
 	for _, c := range list {
-		if m.limited <= limit {
+		if m.limited < limit {
 			break
 		}
-		e.Log.Notice("Evicting client: id=%d addr=%s laddr=%s fd=%d name=%s user=%s tot-mem=%d", c.ID, c.Addr, c.LAddr, c.FD, c.Name, c.UserName(), c.counted)
+		e.Log.Notice("Evicting client: id=%d addr=%s laddr=%s fd=%d name=%s user=%s tot-mem=%d", c.ID, c.Addr, c.LAddr, c.FD, c.Name, c.UserName(), c.counted.total)
 		e.Stats.EvictedClients++
-		m.set(c, 0, 0)
+		m.set(c, clientCount{})
 		c.CloseASAP = true
 		if c == e.current {
 			self = true

@@ -260,7 +260,7 @@ func (c *conn) Resume()                       {}
 func (c *conn) Close()                        { c.closed = true }
 func (c *conn) Buffers() (in, inCap, out int) { return c.in, c.in, c.out }
 
-// TestClientEviction: over maxmemory-clients the largest go first, NO-EVICT ones never.
+// TestClientEviction: over maxmemory-clients the largest go first; NO-EVICT ones count, but never go.
 func TestClientEviction(t *testing.T) {
 	s := newSession(t, nil)
 	var conns []*conn
@@ -278,11 +278,11 @@ func TestClientEviction(t *testing.T) {
 	s.ok("config", "set", "maxmemory-clients", "20mb")
 	s.raw("ping")
 	for i, c := range conns {
-		if want := i >= 6 && i < 9; c.closed != want { // 0+1+…+5 = 15 MiB stay, with 6 it were 21
+		if want := i >= 5 && i < 9; c.closed != want { // 9+0+1+…+4 = 19 MiB stay, with 5 it were 24
 			t.Errorf("client with %d MiB: closed %v, want %v", i, c.closed, want)
 		}
 	}
-	if s.e.Stats.EvictedClients != 3 {
+	if s.e.Stats.EvictedClients != 4 {
 		t.Errorf("%d clients evicted", s.e.Stats.EvictedClients)
 	}
 	for i, c := range conns {
@@ -291,7 +291,7 @@ func TestClientEviction(t *testing.T) {
 		}
 	}
 	s.e.Cron()
-	if got := s.e.ClientsMemory(); got < 24<<20 || got > 25<<20 {
+	if got := s.e.ClientsMemory(); got < 19<<20 || got > 20<<20 {
 		t.Errorf("the clients left take %d bytes", got)
 	}
 	for i, c := range conns {
@@ -301,6 +301,26 @@ func TestClientEviction(t *testing.T) {
 	}
 	if got := s.e.ClientsMemory(); got > 4096 {
 		t.Errorf("one client without buffers takes %d bytes", got)
+	}
+}
+
+// TestClientEvictionLeavesTheProtected: what NO-EVICT clients take alone may be over the limit.
+func TestClientEvictionLeavesTheProtected(t *testing.T) {
+	s := newSession(t, nil)
+	s.ok("config", "set", "maxmemory-clients", "20mb")
+	for range 3 {
+		s.e.NewClient(&conn{in: 10 << 20}).NoEvict = true
+	}
+	other := &conn{}
+	s.e.NewClient(other)
+	s.e.Cron()
+	if !other.closed || s.e.Stats.EvictedClients != 1 {
+		t.Errorf("closed %v, %d evicted", other.closed, s.e.Stats.EvictedClients)
+	}
+	s.raw("ping")
+	s.e.Cron()
+	if s.e.Stats.EvictedClients != 1 {
+		t.Errorf("%d evicted", s.e.Stats.EvictedClients)
 	}
 }
 
