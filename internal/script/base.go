@@ -191,16 +191,13 @@ func (s *State) basePairs(L *lua.LState) int {
 func (s *State) baseIpairs(L *lua.LState) int {
 	t := s.argTable(L, 1)
 	L.Push(s.iterate)
-	L.Push(s.raw(t))
+	L.Push(t) // as it was given: what is behind a proxy never leaves the library
 	L.Push(s.numbers[0])
 	return 3
 }
 
 func (s *State) iterateArray(L *lua.LState) int {
-	t, ok := L.Get(1).(*lua.LTable)
-	if !ok {
-		s.badType(L, 1, "table")
-	}
+	t := s.raw(s.argTable(L, 1))
 	i := s.argInt(L, 2) + 1
 	v := rawIndex(t, i)
 	if v == lua.LNil {
