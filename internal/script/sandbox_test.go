@@ -190,7 +190,7 @@ func (w *world) attack() {
 				}[n]
 			}
 			third := 0 // proxies are all alike: each function has a few of them at three arguments
-			if (n+i)%4 == 0 {
+			if (n+i)%8 == 0 {
 				third = 8
 			}
 			for a := range 8 {

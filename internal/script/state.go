@@ -25,7 +25,6 @@ package script
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"strings"
 	"sync"
 	"time"
 
@@ -158,6 +157,8 @@ func (s *State) seal() {
 	s.shown = s.protect(s.shown)
 	s.consts[s.nonce+".."] = s.concat
 	s.consts[s.nonce+"#"] = s.L.NewFunction(s.lengthOf)
+	s.consts[s.nonce+"spread"] = s.L.NewFunction(s.spread)
+	s.consts[s.nonce+"append"] = s.L.NewFunction(s.appendParts)
 	mt := s.L.NewTable()
 	mt.RawSetString("__index", s.nonexistent)
 	mt.RawSetString("__newindex", s.readonly)
@@ -225,6 +226,9 @@ func (s *State) compileMain(
 		Main:   main,
 		Concat: s.nonce + "..",
 		Length: s.nonce + "#",
+		Spread: s.nonce + "spread",
+		Append: s.nonce + "append",
+		Pool:   s.nonce + "pool",
 		Global: "\x00=",
 	})
 	if err != nil {
@@ -232,36 +236,18 @@ func (s *State) compileMain(
 	}
 	proto, err := lua.Compile(r.Stmts, chunk)
 	if err != nil {
-		msg := err.Error()
-		if ce, ok := err.(*lua.CompileError); ok {
-			msg = ce.Message
-		}
-		return nil, &syntax.Error{Msg: chunk + ":1: " + msg}
+		return nil, compileError(err, chunk, r.TooLong)
+	}
+	if r.TooLong != nil && tooLong(proto) {
+		return nil, r.TooLong
 	}
 	if proto.IsVarArg&lua.VarArgNeedsArg != 0 {
 		proto.IsVarArg = 0 // the chunk does not use its arguments
 	}
-	s.link(proto, r.UsesArg)
+	s.link(proto, r.UsesArg, s.pool(r.Pool))
 	f = s.L.NewFunctionFromProto(proto)
 	f.Env = s.env
 	return f, nil
-}
-
-// link puts constants in the place of the strings that stand for them.
-func (s *State) link(p *lua.FunctionProto, usesArg bool) {
-	if !usesArg {
-		p.IsVarArg &^= lua.VarArgNeedsArg
-	}
-	for i, c := range p.Constants {
-		if str, ok := c.(lua.LString); ok && strings.HasPrefix(string(str), s.nonce) {
-			if v := s.consts[string(str)]; v != nil {
-				p.Constants[i] = v
-			}
-		}
-	}
-	for _, f := range p.FunctionPrototypes {
-		s.link(f, usesArg)
-	}
 }
 
 // number is a number as a value, without allocating if it is small.

@@ -10,6 +10,7 @@ import (
 func (p *parser) exprList() []ast.Expr {
 	list := []ast.Expr{p.expr()}
 	for p.test(',') {
+		p.full(len(list))
 		list = append(list, p.expr())
 	}
 	return list
@@ -64,6 +65,7 @@ func (p *parser) operand() ast.Expr {
 	switch op := p.tok.kind; op {
 	case tkNot, '-', '#':
 		p.next()
+		p.spend(3, 0)
 		return p.unary(op, p.subexpr(unaryPriority))
 	}
 	return p.simple()
@@ -73,6 +75,11 @@ func (p *parser) unary(op kind, e ast.Expr) ast.Expr {
 	line := p.lastLine
 	switch op {
 	case tkNot:
+		if is, ok := truth(e); ok && is {
+			return at(ast.Expr(&ast.FalseExpr{}), line, line)
+		} else if ok {
+			return at(ast.Expr(&ast.TrueExpr{}), line, line)
+		}
 		return at(ast.Expr(&ast.UnaryNotOpExpr{Expr: e}), line, line)
 	case '-':
 		if n, ok := e.(*ast.NumberExpr); ok {
@@ -91,12 +98,15 @@ func (p *parser) binary(op kind, a, b ast.Expr) ast.Expr {
 	line := p.lastLine
 	switch op {
 	case tkAnd, tkOr:
-		return at(ast.Expr(&ast.LogicalOpExpr{Operator: op.String(), Lhs: a, Rhs: b}), line, line)
+		return p.logical(op, a, b, line)
 	case tkConcat:
+		p.spend(3, 0)
 		return p.concat(a, b, line)
 	case '+', '-', '*', '/', '%', '^':
+		p.spend(1, 0)
 		return at(ast.Expr(&ast.ArithmeticOpExpr{Operator: op.String(), Lhs: a, Rhs: b}), line, line)
 	}
+	p.spend(4, 1)
 	return at(ast.Expr(&ast.RelationalOpExpr{Operator: op.String(), Lhs: a, Rhs: b}), line, line)
 }
 
@@ -137,12 +147,13 @@ func numberExpr(n float64) *ast.NumberExpr {
 
 func (p *parser) simple() ast.Expr {
 	line := p.line
+	p.spend(1, 0)
 	var e ast.Expr
 	switch p.tok.kind {
 	case tkNumber:
-		e = numberExpr(p.tok.num)
+		e = p.numberConstant(p.tok.num, line)
 	case tkString:
-		e = &ast.StringExpr{Value: p.tok.str}
+		e = p.stringConstant(p.tok.str, line)
 	case tkNil:
 		e = &ast.NilExpr{}
 	case tkTrue:
@@ -169,9 +180,11 @@ func (p *parser) simple() ast.Expr {
 // variable is a reference to a variable; target tells that it may be assigned to.
 func (p *parser) variable(name string, target bool) ast.Expr {
 	line := p.lastLine
+	p.spend(1, 0)
 	if u, ok := p.resolve(name); ok {
 		return at(ast.Expr(&ast.IdentExpr{Value: u}), line, line)
 	}
+	p.listed(name)
 	if target {
 		return at(ast.Expr(&ast.IdentExpr{Value: p.o.Global + name}), line, line)
 	}
@@ -272,12 +285,13 @@ func (p *parser) suffixed(stmt bool) ast.Expr {
 		if n > maxChain {
 			p.fail("chunk has too many syntax levels", "")
 		}
+		p.spend(2, 0)
 		switch p.tok.kind {
 		case '.':
 			p.next()
-			key := &ast.StringExpr{Value: p.ident()}
-			line := p.lastLine
-			e = at(ast.Expr(&ast.AttrGetExpr{Object: plain(e), Key: at(key, line, line)}), line, line)
+			name, line := p.ident(), p.lastLine
+			key := p.stringConstant(name, line)
+			e = at(ast.Expr(&ast.AttrGetExpr{Object: plain(e), Key: key}), line, line)
 		case '[':
 			p.next()
 			key := p.expr()
@@ -286,6 +300,7 @@ func (p *parser) suffixed(stmt bool) ast.Expr {
 		case ':':
 			p.next()
 			name := p.ident()
+			p.listed(name)
 			e = p.call(&ast.FuncCallExpr{Receiver: plain(e), Method: name})
 		case '(', tkString, '{':
 			e = p.call(&ast.FuncCallExpr{Func: plain(e)})
@@ -302,7 +317,7 @@ func (p *parser) call(c *ast.FuncCallExpr) ast.Expr {
 	line := p.line
 	switch p.tok.kind {
 	case tkString:
-		c.Args = []ast.Expr{at(&ast.StringExpr{Value: p.tok.str}, line, line)}
+		c.Args = []ast.Expr{p.stringConstant(p.tok.str, line)}
 		p.next()
 	case '{':
 		c.Args = []ast.Expr{p.table()}
@@ -312,7 +327,7 @@ func (p *parser) call(c *ast.FuncCallExpr) ast.Expr {
 		}
 		p.next()
 		if p.tok.kind != ')' {
-			c.Args = p.exprList()
+			c.Args = p.spread(p.exprList(), line)
 		}
 		p.closing(')', '(', line)
 	default:
@@ -323,13 +338,16 @@ func (p *parser) call(c *ast.FuncCallExpr) ast.Expr {
 
 func (p *parser) table() ast.Expr {
 	line := p.line
-	t := &ast.TableExpr{}
+	t := at(&ast.TableExpr{}, line, line)
+	parts := []*ast.TableExpr{t}
+	items := 0
 	p.skip('{')
 	for p.tok.kind != '}' {
 		f := &ast.Field{}
+		p.spend(2, 0)
 		switch {
 		case p.tok.kind == tkName && p.peek() == '=':
-			f.Key = at(&ast.StringExpr{Value: p.ident()}, p.line, p.line)
+			f.Key = p.stringConstant(p.ident(), p.line)
 			p.next()
 		case p.tok.kind == '[':
 			p.next()
@@ -338,16 +356,28 @@ func (p *parser) table() ast.Expr {
 			p.skip('=')
 		}
 		f.Value = p.expr()
+		if f.Key == nil {
+			if items++; items > maxItems {
+				t, items = at(&ast.TableExpr{}, p.line, p.line), 1
+				parts = append(parts, t)
+			}
+		} else if len(parts) > 1 {
+			p.syntaxError("constructor too long")
+		}
 		t.Fields = append(t.Fields, f)
 		if !p.test(',') && !p.test(';') {
 			break
 		}
 	}
 	p.closing('}', '{', line)
-	return at(ast.Expr(t), line, p.lastLine)
+	at(parts[0], line, p.lastLine)
+	return p.assembled(parts, line)
 }
 
 func (p *parser) functionBody(method bool, line int) ast.Expr {
+	if p.functions++; p.functions > maxFunctions {
+		panic(&Error{"constant table overflow"})
+	}
 	f := &function{outer: p.fn, line: line}
 	p.fn = f
 	par := &ast.ParList{Names: []string{}}
@@ -381,5 +411,6 @@ func (p *parser) functionBody(method bool, line int) ast.Expr {
 	at(e, line, p.line)
 	p.closing(tkEnd, tkFunction, line)
 	p.fn = f.outer
+	p.spend(1+len(f.upvalues), 0)
 	return e
 }

@@ -106,14 +106,17 @@ type lexer struct {
 
 // fail raises an Error; Parse recovers it.
 func (l *lexer) fail(msg, near string) {
+	panic(&Error{l.message(msg, near)})
+}
+
+// message is an error's text with its position.
+func (l *lexer) message(msg, near string) string {
 	msg = fmt.Sprintf("%s:%d: %s", l.chunk, l.line, msg)
 	if near != "" {
-		if i := strings.IndexByte(near, 0); i >= 0 {
-			near = near[:i] // C strings end there
-		}
+		near, _, _ = strings.Cut(near, "\x00") // C strings end there
 		msg += " near '" + near + "'"
 	}
-	panic(&Error{msg})
+	return msg
 }
 
 func (t *token) text() string {

@@ -42,6 +42,14 @@ type Options struct {
 	Main func(name, field string) string
 	// Concat is the string constant that stands for the concatenating function.
 	Concat string
+	// Spread is that for the function whose results are the elements 1 to n of a table, and then its other
+	// arguments: f(n, t, ...).
+	Spread string
+	// Append is that for f(t, offset, t2, offset2, t3 …), which puts the elements of the later tables into
+	// the first, behind those offsets, and returns it.
+	Append string
+	// Pool is that for the table of Result.Pool.
+	Pool string
 	// Length is the string constant that stands for the function behind the operator #.
 	Length string
 	// Global is put before the name of a global that is assigned to.
@@ -52,7 +60,15 @@ type Options struct {
 type Result struct {
 	Stmts   []ast.Stmt
 	UsesArg bool // a vararg function may refer to its implicit table arg
+	// Pool are constants that the code takes from the table behind Options.Pool, at their Place: a
+	// NumberExpr or StringExpr each.
+	Pool []ast.Expr
+	// TooLong is the error for a jump that is too long if a function has more than MaxCode instructions.
+	TooLong *Error
 }
+
+// MaxCode is how many instructions of a function can be jumped over.
+const MaxCode = maxJump
 
 // Parse parses src. chunk is the name in messages, as they show it.
 func Parse(src, chunk string, o *Options) (r Result, err error) {
@@ -75,7 +91,7 @@ func Parse(src, chunk string, o *Options) (r Result, err error) {
 	if p.tok.kind != tkEOF {
 		p.expected(tkEOF)
 	}
-	r.UsesArg = p.usesArg
+	r.UsesArg, r.Pool, r.TooLong = p.usesArg, p.pool, p.tooLong
 	return r, nil
 }
 
@@ -88,6 +104,8 @@ type function struct {
 	locals   []local
 	upvalues map[string]bool
 	loops    int
+	first    bool // the next block begins where a loop jumps to
+	usage    usage
 }
 
 type local struct{ name, unique string }
@@ -100,6 +118,10 @@ type parser struct {
 	count   int // of local variables so far
 	usesArg bool
 
+	size      int // instructions so far, at most
+	functions int
+	pool      []ast.Expr
+	tooLong   *Error
 	constants map[string]string // names of globals, by the string that stands for them
 }
 
@@ -219,9 +241,14 @@ func (p *parser) scope() []ast.Stmt {
 func (p *parser) block() []ast.Stmt {
 	var list []ast.Stmt
 	p.enter()
+	first := p.fn.first
+	p.fn.first = false
 	for last := false; !last && !blockEnds(p.tok.kind); {
 		var s ast.Stmt
 		s, last = p.statement()
+		if b, ok := s.(*ast.BreakStmt); ok && first && len(list) == 0 {
+			s = p.afterNothing(b)
+		}
 		if s != nil {
 			list = append(list, s)
 		}
@@ -237,19 +264,29 @@ func at[N ast.PositionHolder](n N, line, last int) N {
 	return n
 }
 
+// afterNothing is a break that begins a loop: something has to stand before its jump.
+func (p *parser) afterNothing(b *ast.BreakStmt) ast.Stmt {
+	line := b.Line()
+	nothing := at(&ast.LocalAssignStmt{Names: []string{p.unique("")}, Exprs: []ast.Expr{}}, line, line)
+	return at(&ast.DoBlockStmt{Stmts: []ast.Stmt{nothing, b}}, line, line)
+}
+
 func (p *parser) statement() (s ast.Stmt, last bool) {
 	line := p.line
+	p.spend(4, 0)
 	switch p.tok.kind {
 	case tkIf:
 		s = p.ifStmt()
 	case tkWhile:
 		p.next()
-		st := &ast.WhileStmt{Condition: p.expr()}
+		from := p.fn.usage.size
+		st := &ast.WhileStmt{Condition: p.condition()}
 		p.skip(tkDo)
-		st.Stmts = p.loop(tkWhile, line)
+		st.Stmts = p.loop(tkWhile, line, from)
 		s = st
 	case tkDo:
 		p.next()
+		p.fn.first = true
 		st := &ast.DoBlockStmt{Stmts: p.scope()}
 		p.closing(tkEnd, tkDo, line)
 		s = st
@@ -270,7 +307,7 @@ func (p *parser) statement() (s ast.Stmt, last bool) {
 		p.next()
 		st := &ast.ReturnStmt{}
 		if !blockEnds(p.tok.kind) && p.tok.kind != ';' {
-			st.Exprs = p.exprList()
+			st.Exprs = p.spread(p.exprList(), line)
 		}
 		return at(ast.Stmt(st), p.lastLine, p.lastLine), true
 	case tkBreak:
@@ -286,25 +323,30 @@ func (p *parser) statement() (s ast.Stmt, last bool) {
 }
 
 // loop parses the body of a while or for, and its end.
-func (p *parser) loop(open kind, line int) []ast.Stmt {
+func (p *parser) loop(open kind, line, from int) []ast.Stmt {
+	p.spend(6, 4)
+	p.fn.first = true
 	p.fn.loops++
 	s := p.scope()
 	p.fn.loops--
+	p.spans(from)
 	p.closing(tkEnd, open, line)
 	return s
 }
 
 func (p *parser) ifStmt() ast.Stmt {
 	line := p.line
+	from := p.fn.usage.size
 	first := &ast.IfStmt{}
 	st := first
 	for n := 0; ; n++ {
 		if n > maxChain {
-			p.fail("control structure too long", "")
+			p.syntaxError("control structure too long")
 		}
 		at := p.line
 		p.next() // if or elseif
-		st.Condition = p.expr()
+		st.Condition = p.condition()
+		p.spend(2, 3)
 		st.SetLine(at)
 		p.skip(tkThen)
 		st.Then = p.scope()
@@ -319,17 +361,21 @@ func (p *parser) ifStmt() ast.Stmt {
 		st.Else = p.scope()
 	}
 	p.closing(tkEnd, tkIf, line)
+	p.spans(from)
 	return first
 }
 
 func (p *parser) repeatStmt(line int) ast.Stmt {
 	p.next()
-	n := len(p.fn.locals)
+	n, from := len(p.fn.locals), p.fn.usage.size
+	p.spend(8, 4)
+	p.fn.first = true
 	p.fn.loops++
 	st := &ast.RepeatStmt{Stmts: p.block()}
 	p.fn.loops--
 	p.closing(tkUntil, tkRepeat, line)
-	st.Condition = p.expr() // sees the block's variables
+	st.Condition = p.condition() // sees the block's variables
+	p.spans(from)
 	p.fn.locals = p.fn.locals[:n]
 	return st
 }
@@ -363,7 +409,7 @@ func (p *parser) numericFor(name string, line int) ast.Stmt {
 	p.skip(tkDo)
 	st.Name = p.unique(name)
 	p.declare([]string{"(for index)", "(for limit)", "(for step)", name}, []string{"", "", "", st.Name})
-	st.Stmts = p.loop(tkFor, line)
+	st.Stmts = p.loop(tkFor, line, p.fn.usage.size)
 	return st
 }
 
@@ -380,7 +426,7 @@ func (p *parser) genericFor(names []string, line int) ast.Stmt {
 	}
 	p.declare([]string{"(for generator)", "(for state)", "(for control)"}, []string{"", "", ""})
 	p.declare(names, st.Names)
-	st.Stmts = p.loop(tkFor, line)
+	st.Stmts = p.loop(tkFor, line, p.fn.usage.size)
 	return st
 }
 
@@ -404,7 +450,7 @@ func (p *parser) functionStmt(line int) ast.Stmt {
 			target = at(ast.Expr(&ast.IdentExpr{Value: strings.TrimPrefix(id.Value, p.o.Global)}), id.Line(), id.LastLine())
 		}
 		p.next()
-		key := at(&ast.StringExpr{Value: p.ident()}, p.lastLine, p.lastLine)
+		key := p.stringConstant(p.ident(), p.lastLine)
 		target = at(&ast.AttrGetExpr{Object: target, Key: key}, p.lastLine, p.lastLine)
 		if method {
 			break
@@ -464,9 +510,7 @@ func (p *parser) exprStmt() ast.Stmt {
 	}
 	st := &ast.AssignStmt{}
 	for n := 0; ; n++ {
-		if n > maxLevels {
-			p.fail("chunk has too many syntax levels", "")
-		}
+		p.limit(n, maxLevels-p.level, "variables in assignment")
 		switch t := e.(type) {
 		case *ast.IdentExpr:
 			st.Lhs = append(st.Lhs, e)
