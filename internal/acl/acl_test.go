@@ -278,13 +278,13 @@ func TestMayWithAllKeys(t *testing.T) {
 func TestLog(t *testing.T) {
 	var l Log
 	add := func(ms int64, object string) {
-		l.Add(Entry{Created: ms, Object: object, Reason: DeniedKey, User: "u", Client: fmt.Sprint(ms)}, 12)
+		l.Add(Entry{Created: ms, At: ms, Object: object, Reason: DeniedKey, User: "u", Client: fmt.Sprint(ms)}, 12)
 	}
 	add(1000, "a")
 	add(2000, "b")
 	add(3000, "a")
 	require.Equal(t, 2, l.Len())
-	require.Equal(t, Entry{ID: 0, Count: 2, Reason: DeniedKey, Object: "a", User: "u", Client: "3000", Created: 1000, Updated: 3000}, *l.Newest(0))
+	require.Equal(t, Entry{ID: 0, Count: 2, Reason: DeniedKey, Object: "a", User: "u", Client: "3000", Created: 1000, Updated: 3000, At: 3000}, *l.Newest(0))
 	require.Equal(t, "b", l.Newest(1).Object)
 	add(3000+groupingTime, "a")
 	require.EqualValues(t, 3, l.Newest(0).Count)

@@ -24,6 +24,7 @@ type Entry struct {
 	Client  string // as CLIENT LIST describes it, at the last refusal
 	Created int64  // unix ms
 	Updated int64  // unix ms of the last refusal
+	At      int64  // steady ms of the last refusal, which ages are counted from
 }
 
 const (
@@ -39,14 +40,14 @@ type Log struct {
 	nextID  int64
 }
 
-// Add notes a refusal at Created. One that equals a recent entry but in time and client is counted there. The log then keeps the newest max entries.
+// Add notes a refusal. One that equals a recent entry but in time and client is counted there. The log then keeps the newest max entries.
 func (l *Log) Add(e Entry, max int) {
 	n := len(l.entries)
 	for i := n - 1; i >= 0 && i >= n-groupingDepth; i-- {
 		old := l.entries[i]
-		if old.Reason == e.Reason && old.Context == e.Context && old.Object == e.Object && old.User == e.User && e.Created-old.Updated <= groupingTime {
+		if old.Reason == e.Reason && old.Context == e.Context && old.Object == e.Object && old.User == e.User && e.At-old.At <= groupingTime {
 			old.Count++
-			old.Updated, old.Client = e.Created, e.Client
+			old.Updated, old.At, old.Client = e.Created, e.At, e.Client
 			copy(l.entries[i:], l.entries[i+1:])
 			l.entries[n-1] = old
 			return

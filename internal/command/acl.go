@@ -277,7 +277,7 @@ func aclLogReply(c *engine.Ctx, e *acl.Entry) {
 	c.BulkString("username")
 	c.BulkString(e.User)
 	c.BulkString("age-seconds")
-	c.Double(float64(c.Now-e.Updated) / 1000)
+	c.Double(float64(c.E.Steady()-e.At) / 1000)
 	c.BulkString("client-info")
 	c.BulkString(e.Client)
 	c.BulkString("entry-id")

@@ -30,7 +30,7 @@ func mpopKeys() []engine.KeySpec {
 	return []engine.KeySpec{{Begin: engine.At(2), Find: engine.KeyNum(0, 1, 1), Access: engine.RW | engine.AccessFlag | engine.Delete}}
 }
 
-// deadlineArg reads a timeout, seconds with or without a fraction, as the unix time in ms when it is over, 0 for never. It answers with Redis's
+// deadlineArg reads a timeout, seconds with or without a fraction, as the steady clock's ms when it is over, 0 for never. It answers with Redis's
 // errors and reports false otherwise.
 func deadlineArg(c *engine.Ctx, arg []byte) (deadline int64, ok bool) {
 	seconds, ok := secondsOf(arg)
@@ -43,13 +43,13 @@ func deadlineArg(c *engine.Ctx, arg []byte) (deadline int64, ok bool) {
 	case ms < 0:
 		c.Err("ERR timeout is negative")
 		return 0, false
-	case ms >= 1<<63 || int64(ms) > math.MaxInt64-c.Now:
+	case ms >= 1<<63 || int64(ms) > math.MaxInt64-c.E.Steady():
 		c.Err("ERR timeout is out of range")
 		return 0, false
 	case ms == 0:
 		return 0, true
 	}
-	return c.Now + int64(ms), true
+	return c.E.Steady() + int64(ms), true
 }
 
 // secondsOf reads a number as Redis does here, where more texts are numbers than for scores: what is too small for a double is not

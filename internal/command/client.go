@@ -208,10 +208,10 @@ func clientPauseCmd(c *engine.Ctx) {
 	ms, ok := timeoutArg(c, c.Args[2])
 	switch {
 	case !ok:
-	case ms > math.MaxInt64-c.Now:
+	case ms > math.MaxInt64-c.E.Steady():
 		c.Err("ERR timeout is out of range")
 	default:
-		c.E.Pause(c.Now+ms, all)
+		c.E.Pause(c.E.Steady()+ms, all)
 		c.OK()
 	}
 }

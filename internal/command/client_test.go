@@ -52,8 +52,8 @@ func TestClientFilters(t *testing.T) {
 		{"flags Te", func(c *engine.Client) bool { return c.NoEvict && c.NoTouch }},
 		{"flags UU", func(c *engine.Client) bool { return c.Unix }},
 		{"flags N", func(c *engine.Client) bool { return c.FlagLetters() == "N" }},
-		{"idle 10", func(c *engine.Client) bool { return seconds(l.e.Now(), c.LastUsed) >= 10 }},
-		{"maxage 10", func(c *engine.Client) bool { return seconds(l.e.Now(), c.Created) >= 10 }},
+		{"idle 10", func(c *engine.Client) bool { return seconds(l.e.Steady(), c.LastUsed) >= 10 }},
+		{"maxage 10", func(c *engine.Client) bool { return seconds(l.e.Steady(), c.Created) >= 10 }},
 	} {
 		for _, negated := range []bool{false, true} {
 			filter := f.filter

@@ -13,7 +13,7 @@ import (
 )
 
 func debugCommands() []*engine.Command {
-	subs := slices.Concat(debugSubs(), debugCollections(), debugReloads())
+	subs := slices.Concat(debugSubs(), debugCollections(), debugReloads(), debugServerSubs())
 	slices.SortFunc(subs, func(a, b debugSub) int { return strings.Compare(a.name, b.name) })
 	return []*engine.Command{{
 		Name: "debug", Arity: -2, Group: engine.GroupServer, Since: "1.0.0", DocFlags: []string{"syscmd"}, Protected: true,

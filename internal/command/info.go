@@ -148,7 +148,7 @@ func readBuild() build {
 func infoServer(b build) func(t *infoText) {
 	return func(t *infoText) {
 		e := t.e
-		up := (e.Now() - e.StartedAt()) / 1000
+		up := e.Uptime() / 1000
 		exe, _ := os.Executable() // empty when the system does not tell
 		t.str("redis_version", engine.RedisVersion)
 		t.str("redis_git_sha1", b.sha)
@@ -171,7 +171,7 @@ func infoServer(b build) func(t *infoText) {
 		t.num("uptime_in_days", up/(24*3600))
 		t.num("hz", int64(e.Hz()))
 		t.num("configured_hz", int64(e.Cfg.Hz))
-		t.num("lru_clock", e.Now()/1000&0xffffff)
+		t.num("lru_clock", e.Steady()/1000&0xffffff)
 		t.str("executable", exe)
 		t.str("config_file", e.Cfg.File)
 		t.num("io_threads_active", boolInt(e.Cfg.IOThreads > 1))

@@ -160,7 +160,7 @@ func (m *migration) parseNumbers() bool {
 // executed there, another one is tried.
 func (m *migration) run() {
 	for {
-		link, err := m.c.E.Links.Get(m.addr, m.c.Now, m.timeout)
+		link, err := m.c.E.Links.Get(m.addr, m.c.E.Steady(), m.timeout)
 		if err != nil {
 			m.c.Err(connectError(err))
 			return
@@ -228,13 +228,14 @@ func command(w *resp.Writer, argv ...[]byte) {
 // restores appends a RESTORE for each key that has not expired meanwhile, and returns those keys.
 func (m *migration) restores(w *resp.Writer) [][]byte {
 	c := m.c
+	now := c.E.WallNow() // connecting may have taken long
 	var sent [][]byte
 	for _, key := range m.keys {
 		e := c.DB.Peek(key)
 		if !e.Exists() {
 			continue
 		}
-		ttl, ok := remaining(e, time.Now().UnixMilli())
+		ttl, ok := remaining(e, now)
 		if !ok {
 			continue
 		}

@@ -39,7 +39,7 @@ func waitaofCmd(c *engine.Ctx) {
 	if !ok {
 		return
 	}
-	if ms > math.MaxInt64-c.Now {
+	if ms > math.MaxInt64-c.E.Steady() {
 		c.Err("ERR timeout is out of range")
 		return
 	}
@@ -53,7 +53,7 @@ func waitaofCmd(c *engine.Ctx) {
 	}
 	deadline := int64(0)
 	if ms > 0 {
-		deadline = c.Now + ms
+		deadline = c.E.Steady() + ms
 	}
 	c.BlockUntilSynced(replicas > 0, deadline, replySynced)
 }

@@ -161,7 +161,7 @@ func (e *Engine) logDenied(c *Ctx, reason acl.Reason, object, user string) {
 		line := real.AppendInfo(nil, e, 0)
 		client = string(line[:len(line)-1])
 	}
-	e.access.log.Add(acl.Entry{Reason: reason, Context: where, Object: object, User: user, Client: client, Created: e.now}, int(e.Cfg.ACLLogMaxLen))
+	e.access.log.Add(acl.Entry{Reason: reason, Context: where, Object: object, User: user, Client: client, Created: e.now, At: e.Steady()}, int(e.Cfg.ACLLogMaxLen))
 }
 
 // deniedText is the error of a refused command.

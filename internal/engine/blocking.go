@@ -50,7 +50,7 @@ type waiter struct {
 	size      int64    // of args, bytes
 	t         object.Type
 	nodes     []waitNode
-	deadline  int64 // unix ms, 0: none
+	deadline  int64 // steady ms, 0: none
 	index     int   // in deadlines
 	nanos     int64 // that runs of the command have taken so far
 	onTimeout func(*Ctx)
@@ -61,7 +61,7 @@ func (c *Ctx) MayBlock() bool { return !c.Client.Internal && !c.noBlock }
 
 // Block makes the client wait until one of the keys holds a value of type t; then the handler runs again, with the same arguments. A
 // handler that calls Block in such a run keeps the client's place and its first deadline. keys are of the client's database and may name one several
-// times. The deadline is in unix ms, 0 for none; when it has passed, onTimeout replies. The handler must not reply itself and must have
+// times. The deadline is by the steady clock, 0 for none; when it has passed, onTimeout replies. The handler must not reply itself and must have
 // changed nothing.
 func (c *Ctx) Block(keys [][]byte, t object.Type, deadline int64, onTimeout func(*Ctx)) {
 	c.blocked = true
@@ -145,7 +145,7 @@ func (e *Engine) serveQueue(q *waitQueue) bool {
 		if key.Type() != w.t || w.client.CloseASAP {
 			continue
 		}
-		if e.pause.covers(w.cmd.Flags, w.client, e.now) {
+		if e.pause.covers(w.cmd.Flags, w.client, e.Steady()) {
 			return false
 		}
 		e.rerun(w)
@@ -234,7 +234,7 @@ func (e *Engine) EndWaits() {
 		e.serveSynced()
 	}
 	d := &e.blocking.deadlines
-	for n := 0; len(*d) > 0 && (*d)[0].deadline < e.now && n < timeoutsPerTurn; n++ {
+	for n := 0; len(*d) > 0 && (*d)[0].deadline < e.Steady() && n < timeoutsPerTurn; n++ {
 		w := (*d)[0]
 		e.abandon(w, w.onTimeout)
 	}
@@ -247,7 +247,7 @@ func (e *Engine) UntilTimeout() int64 {
 		return math.MaxInt64
 	}
 	// A wait is never cut short: it ends in the ms after its deadline.
-	return max(d[0].deadline-e.now+1, 0)
+	return max(d[0].deadline-e.Steady()+1, 0)
 }
 
 // Unblock ends the wait of a client as if its time was up, or with an error. It reports false when no client of that ID waits for a key.

@@ -119,7 +119,7 @@ func testMove(c *Ctx) {
 func testWait(c *Ctx, keys [][]byte, t object.Type) {
 	deadline, _ := strconv.ParseInt(string(c.Args[len(c.Args)-1]), 10, 64)
 	if deadline != 0 {
-		deadline += c.Now
+		deadline += c.E.Steady()
 	}
 	nothing := func(c *Ctx) { c.NullArray() }
 	if !c.MayBlock() {
@@ -253,9 +253,9 @@ func TestBlockedSeeOtherDatabasesComeAndGo(t *testing.T) {
 
 func TestBlockedGiveUpAtTheirDeadline(t *testing.T) {
 	f := newFixture(t, "")
-	now := f.e.now
+	now := f.e.Steady()
 	ws := []waiting{f.block("pop a 50"), f.block("pop a 20"), f.block("pop a 0"), f.block("pop a 30")}
-	if d := f.e.UntilTimeout() - (20 + now - f.e.now + 1); d < 0 || d > 1000 {
+	if d := f.e.UntilTimeout() - (20 + now - f.e.Steady() + 1); d < 0 || d > 1000 {
 		t.Errorf("%d ms until the first deadline", f.e.UntilTimeout())
 	}
 	first := ws[1].wait.deadline
@@ -263,7 +263,7 @@ func TestBlockedGiveUpAtTheirDeadline(t *testing.T) {
 		at   int64
 		want []string
 	}{{first, []string{"", "", "", ""}}, {first + 1, []string{"", "*-1", "", ""}}, {first + 1e6, []string{"*-1", "", "", "*-1"}}} {
-		f.e.now = step.at
+		f.passTo(step.at)
 		f.e.EndWaits()
 		for i, w := range ws {
 			if got := w.reply(); got != step.want[i] {
@@ -321,7 +321,7 @@ func TestBlockedLeave(t *testing.T) {
 func TestBlockedUnderPause(t *testing.T) {
 	f := newFixture(t, "")
 	ws := []waiting{f.block("pop a 0"), f.block("pop a 0"), f.block("pop b 0")}
-	f.e.Pause(f.e.now+60000, false)
+	f.e.Pause(f.e.Steady()+60000, false)
 	f.c.Class = ClassReplica // only replication may write now
 	f.expect(f.c, "push a 1", ":1")
 	f.expect(f.c, "push a 2", ":2")
@@ -363,7 +363,7 @@ func TestBlockedCommandsAreCountedOnce(t *testing.T) {
 	if st := f.e.CommandStats(pop); st.Calls != 0 || f.e.Stats.Commands != before || served.Commands != 0 || f.e.Slowlog.Len() != 0 {
 		t.Errorf("while it waits: %d calls, %d commands", st.Calls, f.e.Stats.Commands-before)
 	}
-	f.e.now += 5000 // the time spent waiting is nobody's work
+	f.passTo(f.e.Steady() + 5000) // the time spent waiting is nobody's work
 	f.e.EndWaits()
 	f.expect(f.c, "push a 1", ":1")
 	f.e.Unblock(refused.ID, true)

@@ -55,8 +55,8 @@ type Client struct {
 	Unix     bool // connected through the unix socket
 	Local    bool // from the loopback interface or the unix socket
 	TLS      bool
-	Created  int64 // unix ms
-	LastUsed int64 // unix ms of the last command or read
+	Created  int64 // steady ms
+	LastUsed int64 // steady ms of the last command or read
 	Class    Class
 
 	Name, LibName, LibVer string
@@ -75,7 +75,7 @@ type Client struct {
 	LastCmd          *Command
 	NetIn, NetOut    int64 // bytes
 	Commands         int64
-	SoftLimitReached int64 // unix ms since when output is over the soft limit, 0 if it is not
+	SoftLimitReached int64 // steady ms since when output is over the soft limit, 0 if it is not
 	MaxBuf           int   // peak of W.Buf, bytes
 
 	db        *keyspace.DB
@@ -117,7 +117,7 @@ func (e *Engine) NewClient(conn Conn) *Client {
 	e.nextClientID++
 	c := &Client{
 		W: resp.Writer{Proto: 2}, Conn: conn, ID: e.nextClientID, FD: -1,
-		Created: e.now, LastUsed: e.now, db: e.KS.DB(0),
+		Created: e.Steady(), LastUsed: e.Steady(), db: e.KS.DB(0),
 	}
 	e.setDefaultUser(c)
 	e.clients.push(c)

@@ -103,7 +103,7 @@ func (e *Engine) recountClients() {
 func (e *Engine) countSomeClients() {
 	m := &e.mem.clients
 	n := min(max(e.clients.n/e.Hz(), 5), e.clients.n)
-	sec := e.now / 1000
+	sec := e.Steady() / 1000
 	for range n {
 		if m.next == nil {
 			m.next = e.clients.head
@@ -123,7 +123,7 @@ func (e *Engine) countSomeClients() {
 
 // RecentBuffers are the largest input buffer and the largest backlog of replies of any client within the last seconds, in bytes.
 func (e *Engine) RecentBuffers() (in, out int) {
-	sec := e.now / 1000
+	sec := e.Steady() / 1000
 	return e.mem.clients.peakIn.max(sec), e.mem.clients.peakOut.max(sec)
 }
 

@@ -21,10 +21,10 @@ type cronState struct {
 }
 
 func (s *cronState) reset(e *Engine) {
-	s.sampledAt = e.now
-	s.ops.Start(e.now, e.Stats.Commands)
-	s.in.Start(e.now, e.Stats.NetIn)
-	s.out.Start(e.now, e.Stats.NetOut)
+	s.sampledAt = e.Steady()
+	s.ops.Start(e.Steady(), e.Stats.Commands)
+	s.in.Start(e.Steady(), e.Stats.NetIn)
+	s.out.Start(e.Steady(), e.Stats.NetOut)
 }
 
 const (
@@ -59,10 +59,10 @@ func (e *Engine) Cron() {
 	e.countScripts()
 	e.giveBackGoMemory()
 	e.trimArena()
-	e.Links.expire(e.now)
+	e.Links.expire(e.Steady())
 	e.countSomeClients()
 	e.limitClients()
-	if e.pause.active && e.now >= e.pause.until {
+	if e.pause.active && e.Steady() >= e.pause.until {
 		e.Unpause()
 		e.serve()
 	}
@@ -75,13 +75,13 @@ func (e *Engine) Cron() {
 
 func (e *Engine) sampleRates() {
 	s := &e.cron
-	if d := e.now - s.sampledAt; d >= 0 && d < sampleEvery {
+	if d := e.Steady() - s.sampledAt; d < sampleEvery {
 		return
 	}
-	s.sampledAt = e.now
-	s.ops.Sample(e.now, e.Stats.Commands)
-	s.in.Sample(e.now, e.Stats.NetIn)
-	s.out.Sample(e.now, e.Stats.NetOut)
+	s.sampledAt = e.Steady()
+	s.ops.Sample(e.Steady(), e.Stats.Commands)
+	s.in.Sample(e.Steady(), e.Stats.NetIn)
+	s.out.Sample(e.Steady(), e.Stats.NetOut)
 }
 
 // Slice does background work for at most sliceBudget, and as much for a snapshot: expiry, lazy freeing, rehash, eviction. It reports whether there is more to do now,

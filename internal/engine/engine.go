@@ -12,7 +12,6 @@ import (
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"godwit/internal/arena"
 	"godwit/internal/config"
@@ -80,11 +79,7 @@ type Engine struct {
 	tracking     trackingState
 	persist      persistState
 
-	base    time.Time // monotonic zero
-	baseNs  int64     // wall clock at base, unix ns
-	lastNs  int64     // monotonic ns of the last reading
-	now     int64     // unix ms
-	started int64     // unix ms
+	clock
 	rng     *rand.Rand
 	runID   string
 	replID  string
@@ -107,7 +102,7 @@ type Options struct {
 
 // New makes an engine with empty databases. The configuration stays the caller's to read; only CONFIG SET changes it, under the executor.
 func New(cfg *config.Config, table *Table, o Options) *Engine {
-	e := &Engine{Cfg: cfg, Log: o.Log, table: table, base: time.Now(), errs: map[string]int64{},
+	e := &Engine{Cfg: cfg, Log: o.Log, table: table, clock: newClock(), errs: map[string]int64{},
 		ScriptLibraries: []script.Opener{lualib.Open}}
 	e.between = sync.NewCond(&e.mu)
 	if o.Seed == 0 {
@@ -119,7 +114,6 @@ func New(cfg *config.Config, table *Table, o Options) *Engine {
 	e.cmds = make([]CommandStats, table.Len())
 	e.Slowlog.SetMax(int(cfg.SlowlogMaxLen))
 	e.syncClock()
-	e.started = e.now
 	e.KS = keyspace.New(arena.New(), e.params(), e.rng, e.now, hooks{e})
 	e.Buffers = arena.NewPool()
 	e.measureStart()
@@ -140,20 +134,8 @@ func (e *Engine) ReplID() string { return e.replID }
 // NewReplID begins another history (DEBUG CHANGE-REPL-ID).
 func (e *Engine) NewReplID() { e.replID = e.hexID(40) }
 
-// StartedAt is the unix time in ms when the engine was made.
-func (e *Engine) StartedAt() int64 { return e.started }
-
 // Rand is the engine's random source.
 func (e *Engine) Rand() *rand.Rand { return e.rng }
-
-// Now is the clock of the running command or batch, unix ms.
-func (e *Engine) Now() int64 { return e.now }
-
-// NowMicros is the same clock in unix µs.
-func (e *Engine) NowMicros() int64 { return (e.baseNs + e.lastNs) / 1000 }
-
-// NowNanos is the same clock in unix ns.
-func (e *Engine) NowNanos() int64 { return e.baseNs + e.lastNs }
 
 // Current is the client whose command is running, nil outside commands.
 func (e *Engine) Current() *Client { return e.current }
@@ -194,28 +176,4 @@ func (e *Engine) Leave() {
 	e.Deliver()
 	e.Commit()
 	e.mu.Unlock()
-}
-
-// syncClock reads the wall clock: within a batch only the monotonic clock is read, so this also follows clock changes.
-func (e *Engine) syncClock() {
-	t := time.Now()
-	e.lastNs = int64(t.Sub(e.base))
-	e.baseNs = t.UnixNano() - e.lastNs
-	if e.script.run != nil {
-		return // the clock of deadlines stands still within a script
-	}
-	e.now = t.UnixMilli()
-	if e.KS != nil {
-		e.KS.SetNow(e.now)
-	}
-}
-
-// tick reads the monotonic clock and moves the wall clock along, but not within a command that runs others.
-func (e *Engine) tick() {
-	ns := int64(time.Since(e.base))
-	e.lastNs = ns
-	if ms := (e.baseNs + ns) / 1e6; ms > e.now && e.nest.depth == 0 && e.script.run == nil {
-		e.now = ms
-		e.KS.SetNow(ms)
-	}
 }

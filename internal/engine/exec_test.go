@@ -53,6 +53,9 @@ func testTable() *Table {
 	}...))
 }
 
+// passTo moves the steady clock.
+func (f *fixture) passTo(ms int64) { f.e.start += ms - f.e.Steady() }
+
 type fixture struct {
 	t    *testing.T
 	e    *Engine
@@ -186,7 +189,7 @@ func TestProtectedCommands(t *testing.T) {
 func TestInternalClientsPassAllGates(t *testing.T) {
 	f := newFixture(t, "requirepass secret")
 	f.c.Internal = true
-	f.e.Pause(f.e.Now()+1e6, true)
+	f.e.Pause(f.e.Steady()+1e6, true)
 	f.expect(f.c, "guarded", "+OK")
 	f.expect(f.c, "write k", "+OK")
 }
@@ -228,7 +231,7 @@ func TestReplyModes(t *testing.T) {
 
 func TestPauseWrites(t *testing.T) {
 	f := newFixture(t, "")
-	f.e.Pause(f.e.Now()+1000, false)
+	f.e.Pause(f.e.Steady()+1000, false)
 	f.expect(f.c, "read k", "+OK")
 	f.expect(f.c, "plain", "+OK")
 	f.expect(f.c, "write", "-ERR wrong number of arguments for 'write' command")
@@ -250,7 +253,7 @@ func TestPauseWrites(t *testing.T) {
 
 func TestPauseAll(t *testing.T) {
 	f := newFixture(t, "")
-	now := f.e.Now()
+	now := f.e.Steady()
 	f.e.Pause(now+5000, true)
 	f.e.Pause(now+1000, false) // neither shorter nor weaker
 	if until, all := f.e.PausedUntil(); until != now+5000 || !all {
@@ -260,7 +263,7 @@ func TestPauseAll(t *testing.T) {
 	replica := f.client(nil)
 	replica.Class = ClassReplica
 	f.expect(replica, "plain", "+OK")
-	f.e.now = now + 5000 // over: the next command notices
+	f.passTo(now + 5000) // over: the next command notices
 	other := f.client(nil)
 	f.expect(other, "plain", "+OK")
 	if f.c.Postponed() || f.conn.resumed != 1 {
@@ -269,8 +272,8 @@ func TestPauseAll(t *testing.T) {
 	if until, _ := f.e.PausedUntil(); until != 0 {
 		t.Error("still paused")
 	}
-	f.e.Pause(f.e.now+10, false)
-	if until, all := f.e.PausedUntil(); until != f.e.now+10 || all {
+	f.e.Pause(f.e.Steady()+10, false)
+	if until, all := f.e.PausedUntil(); until != f.e.Steady()+10 || all {
 		t.Error("a new pause inherited the old one")
 	}
 }
@@ -278,7 +281,7 @@ func TestPauseAll(t *testing.T) {
 func TestPauseSkipsReplyOnce(t *testing.T) {
 	f := newFixture(t, "")
 	f.run(f.c, "reply skip")
-	f.e.Pause(f.e.Now()+1000, true)
+	f.e.Pause(f.e.Steady()+1000, true)
 	f.expect(f.c, "plain", "(postponed)")
 	f.e.Unpause()
 	f.expect(f.c, "plain", "")
@@ -287,7 +290,7 @@ func TestPauseSkipsReplyOnce(t *testing.T) {
 
 func TestForgetWhilePostponed(t *testing.T) {
 	f := newFixture(t, "")
-	f.e.Pause(f.e.Now()+1000, true)
+	f.e.Pause(f.e.Steady()+1000, true)
 	f.expect(f.c, "plain", "(postponed)")
 	f.e.Forget(f.c)
 	f.e.Forget(f.c)

@@ -15,7 +15,7 @@ type Link struct {
 	net.Conn
 	DB   int    // selected there, -1: not known
 	addr string // "host:port" as it was asked for
-	used int64  // unix ms
+	used int64  // steady ms
 }
 
 const (

@@ -11,6 +11,7 @@ import (
 type loadingState struct {
 	on            bool
 	start         int64 // unix ms
+	began         int64 // the same by the steady clock
 	total, loaded int64 // bytes of the files
 }
 
@@ -27,7 +28,7 @@ func (e *Engine) Loading() bool { return e.loading.on }
 
 // BeginLoading begins the state Loading; total is the size of what is to be read, in bytes.
 func (e *Engine) BeginLoading(total int64) {
-	e.loading = loadingState{on: true, start: e.now, total: total}
+	e.loading = loadingState{on: true, start: e.now, began: e.Steady(), total: total}
 	e.KS.HoldExpiry(true)
 }
 
@@ -42,7 +43,7 @@ func (e *Engine) LoadingInfo() LoadingInfo {
 	l := &e.loading
 	i := LoadingInfo{Start: l.start / 1000, Total: l.total, Loaded: l.loaded, ETA: -1}
 	if l.loaded > 0 {
-		elapsed := (e.now - l.start) / 1000
+		elapsed := (e.Steady() - l.began) / 1000
 		i.ETA = int64(float64(elapsed) * float64(max(l.total-l.loaded, 0)) / float64(l.loaded))
 	}
 	return i
@@ -138,7 +139,7 @@ var ErrUnknownCommand = errors.New("unknown command")
 
 // InternalClient makes a client that is no connection: nothing lists it, and no gate holds it.
 func (e *Engine) InternalClient() *Client {
-	c := &Client{FD: -1, Internal: true, Authenticated: true, Created: e.now, LastUsed: e.now, db: e.KS.DB(0)}
+	c := &Client{FD: -1, Internal: true, Authenticated: true, Created: e.Steady(), LastUsed: e.Steady(), db: e.KS.DB(0)}
 	c.W.Proto = 2
 	return c
 }

@@ -40,10 +40,10 @@ func (e *Engine) overOutput(c *Client, used int64) bool {
 		return false
 	}
 	if c.SoftLimitReached == 0 {
-		c.SoftLimitReached = e.now
+		c.SoftLimitReached = e.Steady()
 		return false
 	}
-	return e.now-c.SoftLimitReached > lim.SoftSeconds*1000
+	return e.Steady()-c.SoftLimitReached > lim.SoftSeconds*1000
 }
 
 // Describe is the client in the log; out is the size of its unwritten replies.
@@ -56,6 +56,6 @@ func (e *Engine) Describe(c *Client, out int) string {
 		in, _, _ = c.Conn.Buffers()
 	}
 	return fmt.Sprintf("id=%d addr=%s laddr=%s fd=%d name=%s age=%d idle=%d db=%d sub=%d psub=%d ssub=%d qbuf=%d omem=%d cmd=%s user=%s resp=%d",
-		c.ID, c.Addr, c.LAddr, c.FD, c.Name, (e.now-c.Created)/1000, (e.now-c.LastUsed)/1000, c.db.ID(),
+		c.ID, c.Addr, c.LAddr, c.FD, c.Name, (e.Steady()-c.Created)/1000, (e.Steady()-c.LastUsed)/1000, c.db.ID(),
 		c.sub.Len(pubsub.Channels), c.sub.Len(pubsub.Patterns), c.sub.Len(pubsub.Shards), in, out, cmd, c.UserName(), max(c.W.Proto, 2))
 }

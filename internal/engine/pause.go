@@ -4,11 +4,11 @@ package engine
 type pauseState struct {
 	active    bool
 	all       bool  // every command, not only those that may write
-	until     int64 // unix ms
+	until     int64 // steady ms
 	postponed []*Client
 }
 
-// Pause holds commands back until the time: all of them, or those that may write. A pause never gets shorter or weaker by another one.
+// Pause holds commands back until the steady clock shows the time: all of them, or those that may write. A pause never gets shorter or weaker by another one.
 func (e *Engine) Pause(until int64, all bool) {
 	p := &e.pause
 	if !p.active {
@@ -45,11 +45,11 @@ func (e *Engine) PausedUntil() (ms int64, all bool) {
 // postpone holds the command back if the pause is for it.
 func (e *Engine) postpone(c *Ctx) bool {
 	p := &e.pause
-	if e.now >= p.until {
+	if e.Steady() >= p.until {
 		e.Unpause()
 		return false
 	}
-	if !p.covers(effectiveFlags(c.Cmd, c.Client), c.Client, e.now) {
+	if !p.covers(effectiveFlags(c.Cmd, c.Client), c.Client, e.Steady()) {
 		return false
 	}
 	c.Client.postponed = true

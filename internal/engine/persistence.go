@@ -114,14 +114,15 @@ type persistState struct {
 	log      LogPosition // of p; every write asks
 	job      Job
 	kind     jobKind
-	jobStart int64 // unix ms
+	jobStart int64 // steady ms
 	jobSeen  int64 // commands when the job had its last slice
 	jobDone  func(error)
 	dirtyAt  int64 // Stats.Dirty when the running save began
 
 	saves         int64 // saves begun
 	lastSave      int64 // unix s of the last success, or of the start
-	lastTry       int64 // unix s of the last attempt in the background, 0 for none
+	lastSteady    int64 // the same by the steady clock, s
+	lastTry       int64 // steady s of the last attempt in the background, 0 for none
 	saveFailed    bool  // the last one in the background
 	saveSeconds   int64 // it took, -1 if there was none
 	saveScheduled bool
@@ -134,10 +135,13 @@ type persistState struct {
 type LoadCounts struct{ Loaded, Expired int64 }
 
 func (s *persistState) reset(e *Engine) {
-	s.lastSave = e.now / 1000
+	s.saved(e)
 	s.saveSeconds = -1
 	s.noAOF.LastSec, s.noAOF.CurrentSec = -1, -1
 }
+
+// saved notes that all is saved as of now.
+func (s *persistState) saved(e *Engine) { s.lastSave, s.lastSteady = e.now/1000, e.Steady()/1000 }
 
 // SetPersistence tells the engine where the data set is kept. Without it nothing is: SAVE and its kin are refused.
 func (e *Engine) SetPersistence(p Persistence) { e.persist.p, e.persist.log = p, p.AppendOnly() }
@@ -210,7 +214,7 @@ func (e *Engine) PersistenceInfo() PersistenceInfo {
 		i.Keys, i.Total = s.job.Progress()
 	}
 	if i.Saving {
-		i.SaveSec = (e.now - s.jobStart) / 1000
+		i.SaveSec = (e.Steady() - s.jobStart) / 1000
 	}
 	return i
 }

@@ -81,7 +81,8 @@ func (e *Engine) saveNow() error {
 	}
 	e.syncClock()
 	e.Stats.Dirty = 0
-	e.persist.lastSave, e.persist.saveFailed = e.now/1000, false
+	e.persist.saved(e)
+	e.persist.saveFailed = false
 	return nil
 }
 
@@ -106,7 +107,7 @@ func (e *Engine) SaveInBackground(schedule bool) (scheduled bool, err error) {
 func (e *Engine) startSave() error {
 	s := &e.persist
 	s.saves++
-	s.dirtyAt, s.lastTry = e.Stats.Dirty, e.now/1000
+	s.dirtyAt, s.lastTry = e.Stats.Dirty, e.Steady()/1000
 	job, err := s.p.StartSave()
 	if err != nil {
 		s.saveFailed = true
@@ -156,7 +157,7 @@ const jobPoll = 200 * time.Microsecond
 
 func (e *Engine) begin(kind jobKind, job Job, done func(error)) {
 	s := &e.persist
-	s.kind, s.job, s.jobStart, s.jobDone = kind, job, e.now, done
+	s.kind, s.job, s.jobStart, s.jobDone = kind, job, e.Steady(), done
 	if e.Wake != nil {
 		e.Wake()
 	}
@@ -183,7 +184,7 @@ func (e *Engine) jobSlice() (more bool) {
 
 func (e *Engine) saveDone(err error) {
 	s := &e.persist
-	s.saveSeconds = (e.now - s.jobStart) / 1000
+	s.saveSeconds = (e.Steady() - s.jobStart) / 1000
 	s.saveFailed = err != nil
 	if err != nil {
 		e.Log.Warning("Background saving error")
@@ -191,7 +192,7 @@ func (e *Engine) saveDone(err error) {
 	}
 	e.Log.Notice("Background saving terminated with success")
 	e.Stats.Dirty -= s.dirtyAt
-	s.lastSave = e.now / 1000
+	s.saved(e)
 }
 
 // cancelJob ends the running job, if it is of that kind, without a result.
@@ -202,7 +203,7 @@ func (e *Engine) cancelJob(kind jobKind) {
 	}
 	s.job.Cancel()
 	if kind == saveJob {
-		s.saveSeconds = (e.now - s.jobStart) / 1000
+		s.saveSeconds = (e.Steady() - s.jobStart) / 1000
 	}
 	s.job, s.kind, s.jobDone = nil, noJob, nil
 }
@@ -237,13 +238,13 @@ func (e *Engine) persistCron() {
 }
 
 func (e *Engine) mayRetrySave() bool {
-	return !e.persist.saveFailed || e.now/1000-e.persist.lastTry > retrySave
+	return !e.persist.saveFailed || e.Steady()/1000-e.persist.lastTry > retrySave
 }
 
 func (e *Engine) savePoints() {
 	s := &e.persist
 	for _, p := range e.Cfg.Save {
-		if e.Stats.Dirty >= p.Changes && e.now/1000-s.lastSave > p.Seconds && e.mayRetrySave() {
+		if e.Stats.Dirty >= p.Changes && e.Steady()/1000-s.lastSteady > p.Seconds && e.mayRetrySave() {
 			e.Log.Notice("%d changes in %d seconds. Saving...", p.Changes, p.Seconds)
 			_ = e.startSave() // noted in saveFailed
 			return

@@ -46,7 +46,7 @@ func (ks *Keyspace) freshLRU() uint32 {
 }
 
 // minutes is the 16-bit clock of the LFU field.
-func (ks *Keyspace) minutes() uint32 { return uint32(ks.now/60000) & 0xffff }
+func (ks *Keyspace) minutes() uint32 { return uint32(ks.steady/60000) & 0xffff }
 
 // touch updates the access field of an entry that a command uses.
 func (ks *Keyspace) touch(e object.Entry) {

@@ -113,6 +113,7 @@ type Keyspace struct {
 	seed   maphash.Seed
 	rng    *rand.Rand
 	now    int64
+	steady int64  // never goes back
 	past   int64  // deadlines before it have passed: now, or the beginning of time under HoldExpiry
 	held   bool   // see HoldExpiry
 	lru    uint32 // what lookups store under an LRU policy: seconds, 24 bits
@@ -185,13 +186,17 @@ func (ks *Keyspace) match(r arena.Ref, key []byte) bool {
 	return string(e.Key()) == string(key)
 }
 
-// SetNow sets the clock, unix ms.
-func (ks *Keyspace) SetNow(ms int64) {
-	ks.now = ms
+// SetNow sets the clock for those who have only one.
+func (ks *Keyspace) SetNow(ms int64) { ks.SetClocks(ms, ms) }
+
+// SetClocks sets the clocks, both in unix ms: that of deadlines, which is the wall's and may be set
+// back, and the steady one, by which access times are noted.
+func (ks *Keyspace) SetClocks(now, steady int64) {
+	ks.now, ks.steady = now, steady
 	if !ks.held {
-		ks.past, ks.Heap.Now = ms, ms
+		ks.past, ks.Heap.Now = now, now
 	}
-	ks.lru = uint32(ms/1000) & 0xffffff
+	ks.lru = uint32(steady/1000) & 0xffffff
 }
 
 // HoldExpiry stops time for deadlines, or lets it go on: while a log is replayed, no key or field may vanish because it would be gone by now,
@@ -202,7 +207,7 @@ func (ks *Keyspace) HoldExpiry(on bool) {
 		ks.past, ks.Heap.Now = math.MinInt64, math.MinInt64
 		return
 	}
-	ks.SetNow(ks.now)
+	ks.SetClocks(ks.now, ks.steady)
 }
 
 // Now is the clock, unix ms.

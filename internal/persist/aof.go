@@ -94,7 +94,7 @@ type AOFOptions struct {
 	Dir      string // the server's folder
 	DirName  string // appenddirname
 	FileName string // appendfilename
-	// Now is the executor's clock, unix ms.
+	// Now is the executor's steady clock, ms: it never goes back.
 	Now func() int64
 	// Clock is the time for annotations, unix seconds. Unlike Now it does not stand still while a script runs.
 	Clock func() int64

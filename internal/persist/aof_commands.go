@@ -2,7 +2,6 @@ package persist
 
 import (
 	"strconv"
-	"time"
 
 	"godwit/internal/keyspace"
 	"godwit/internal/listpack"
@@ -21,7 +20,7 @@ import (
 // Deadlines follow the values: nothing expires while a log is loaded. Redis writes its own bases with the same commands.
 type CommandFormat struct {
 	h         *object.Heap
-	stamp     bool
+	stamp     int64
 	functions [][]byte // source of the function libraries
 	small     rdb.Commands
 }
@@ -33,15 +32,16 @@ const (
 	bytesPerCommand = 1 << 20
 )
 
-// NewCommandFormat makes a format for values of the heap, and the libraries of functions with the given sources. stamp puts a timestamp annotation in front.
-func NewCommandFormat(h *object.Heap, stamp bool, functions ...[]byte) *CommandFormat {
+// NewCommandFormat makes a format for values of the heap, and the libraries of functions with the given sources. A stamp that is
+// not 0 is the unix time in seconds of an annotation in front.
+func NewCommandFormat(h *object.Heap, stamp int64, functions ...[]byte) *CommandFormat {
 	return &CommandFormat{h: h, stamp: stamp, functions: functions}
 }
 
 // Head implements Format.
 func (f *CommandFormat) Head(dst []byte) []byte {
-	if f.stamp {
-		dst = appendTimestamp(dst, time.Now().Unix())
+	if f.stamp != 0 {
+		dst = appendTimestamp(dst, f.stamp)
 	}
 	for _, code := range f.functions {
 		dst = append(dst, "*3\r\n$8\r\nFUNCTION\r\n$4\r\nLOAD\r\n"...)

@@ -123,7 +123,7 @@ func TestCommandFormat(t *testing.T) {
 		}
 		want := s.do("DEBUG", "DIGEST")
 		dest := &memory{}
-		sn := persist.Start(s.e.KS, persist.NewCommandFormat(s.e.KS.Heap, round == 1), persist.NewQueue(dest, nil), persist.Options{})
+		sn := persist.Start(s.e.KS, persist.NewCommandFormat(s.e.KS.Heap, int64(round%2)), persist.NewQueue(dest, nil), persist.Options{})
 		for range 20 {
 			sn.Slice(1, false)
 			for range 20 {

@@ -29,7 +29,7 @@ func blockingCommands() []*engine.Command {
 			}
 			deadline, _ := strconv.ParseInt(string(c.Args[2]), 10, 64)
 			if deadline != 0 {
-				deadline += c.Now
+				deadline += c.E.Steady()
 			}
 			c.Block(c.Args[1:2], object.List, deadline, func(c *engine.Ctx) { c.Simple("late") })
 		}),

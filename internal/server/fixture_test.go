@@ -264,7 +264,7 @@ func testTable() *engine.Table {
 		cmd("id", 1, engine.Fast, func(c *engine.Ctx) { c.Int(int64(c.Client.ID)) }),
 		cmd("pause", 2, engine.Admin, func(c *engine.Ctx) {
 			ms, _ := strconv.Atoi(string(c.Args[1]))
-			c.E.Pause(c.Now+int64(ms), true)
+			c.E.Pause(c.E.Steady()+int64(ms), true)
 			c.OK()
 		}),
 		cmd("pubsub", 1, engine.Fast, func(c *engine.Ctx) {

@@ -27,7 +27,7 @@ type goConn struct {
 	nc  net.Conn // what to read and write: raw, or TLS over it
 
 	wake  chan struct{} // one slot: something to write, or the end
-	cared int64         // unix ms of the last care for memory
+	cared int64         // steady ms of the last care for memory
 
 	mu     sync.Mutex // guards what follows, between the executor's holder and the writer
 	q      outQueue
@@ -362,8 +362,8 @@ func (c *goConn) send(bufs [][]byte) (n int, err error) {
 // care looks after the connection hz times a second. The executor is held.
 func (c *goConn) care() {
 	e := c.srv.eng
-	if e.Now()-c.cared >= 1000 {
-		c.cared = e.Now()
+	if e.Steady()-c.cared >= 1000 {
+		c.cared = e.Steady()
 		c.shrink()
 	}
 	_, _, out := c.Buffers()

@@ -49,7 +49,7 @@ type loop struct {
 
 	conns    []*fdConn // in no order; fdConn.index is the position
 	sweep    int
-	nextTick int64 // unix ms
+	nextTick int64 // steady ms
 	slicing  bool  // background work waits
 	within   bool  // a busy script's turn serves others
 	gather   gatherer
@@ -136,7 +136,7 @@ func (l *loop) turn() {
 	l.spent = l.spent[:0]
 	l.welcome()
 	l.takePosted()
-	if e.Now() >= l.nextTick {
+	if e.Steady() >= l.nextTick {
 		l.tick()
 	}
 	l.requeue()
@@ -155,7 +155,7 @@ func (l *loop) turn() {
 	busy := len(l.batch) > 0
 	l.batch = l.batch[:0]
 	l.inOff = 0
-	l.timeout = int(min(l.nextTick-e.Now(), e.UntilTimeout()))
+	l.timeout = int(min(l.nextTick-e.Steady(), e.UntilTimeout()))
 	if l.id == 0 {
 		l.slicing = e.Slice()
 		if !busy && !l.slicing {
@@ -280,7 +280,7 @@ func (l *loop) welcome() {
 func (l *loop) tick() {
 	s := l.srv
 	hz := int64(s.eng.Hz())
-	l.nextTick = s.eng.Now() + 1000/hz
+	l.nextTick = s.eng.Steady() + 1000/hz
 	if l.id == 0 {
 		s.cron()
 	}

@@ -127,10 +127,10 @@ func (s *Server) Fail(err error) {
 
 // tick is the cron where no loop calls it.
 func (s *Server) tick() {
-	next := int64(0) // unix ms
+	next := int64(0) // steady ms
 	for {
 		s.eng.Enter()
-		now := s.eng.Now()
+		now := s.eng.Steady()
 		if now >= next {
 			next = now + 1000/int64(s.eng.Hz())
 			s.cron()

@@ -37,7 +37,7 @@ type session struct {
 // done with. more is set when what is left may hold a complete command. The executor is held.
 func (s *session) run(buf []byte) (n int) {
 	s.more = false
-	s.cl.LastUsed = s.srv.eng.Now()
+	s.cl.LastUsed = s.srv.eng.Steady()
 	for n < len(buf) {
 		done, ok := s.runSome(buf[n:])
 		n += done
@@ -71,7 +71,7 @@ func (s *session) runSome(buf []byte) (n int, ok bool) {
 			s.reread(a, i+1)
 			return n, false
 		}
-		if len(cl.W.Buf) >= turnOutput || s.srv.eng.Now() >= cl.LastUsed+turnMs {
+		if len(cl.W.Buf) >= turnOutput || s.srv.eng.Steady() >= cl.LastUsed+turnMs {
 			s.more = n < len(buf)
 			s.reread(a, i+1)
 			return n, false
@@ -200,5 +200,5 @@ func (s *session) checkOutput(n int) { s.srv.eng.CheckOutput(s.cl, n) }
 func (s *session) idle() bool {
 	cl, e := s.cl, s.srv.eng
 	limit := int64(e.Cfg.Timeout) * 1000
-	return limit > 0 && e.Now()-cl.LastUsed > limit && cl.Class == engine.ClassNormal && !cl.Monitor && !s.held()
+	return limit > 0 && e.Steady()-cl.LastUsed > limit && cl.Class == engine.ClassNormal && !cl.Monitor && !s.held()
 }

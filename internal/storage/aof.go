@@ -23,7 +23,7 @@ func newAppendOnly(s *Store) *appendOnly {
 	e := s.eng
 	a.AOF = persist.NewAOF(persist.AOFOptions{
 		FS: s.fs, Log: s.log, Dir: ".", DirName: e.Cfg.AppendDirname, FileName: e.Cfg.AppendFilename,
-		Now: e.Now, Clock: func() int64 { return time.Now().Unix() }, Base: &baseMaker{s: s},
+		Now: e.Steady, Clock: func() int64 { return e.WallNow() / 1000 }, Base: &baseMaker{s: s},
 		Wake: func() {
 			if e.Wake != nil {
 				e.Wake()

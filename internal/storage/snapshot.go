@@ -26,7 +26,11 @@ type job struct {
 func (s *Store) start(temp, final string, asRDB, base bool) (*job, error) {
 	cfg := s.eng.Cfg
 	o := persist.FileOptions{Temp: temp, Final: final, Checksum: cfg.RDBChecksum, IncrementalSync: cfg.RDBSaveIncrementalFsync}
-	var f persist.Format = persist.NewCommandFormat(s.eng.KS.Heap, cfg.AOFTimestampEnabled, s.eng.FunctionSources()...)
+	stamp := int64(0)
+	if cfg.AOFTimestampEnabled {
+		stamp = s.eng.WallNow() / 1000
+	}
+	var f persist.Format = persist.NewCommandFormat(s.eng.KS.Heap, stamp, s.eng.FunctionSources()...)
 	if base {
 		o.IncrementalSync = cfg.AOFRewriteIncrementalFsync
 	}

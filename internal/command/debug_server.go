@@ -1,0 +1,29 @@
+package command
+
+import (
+	"math"
+
+	"godwit/internal/engine"
+)
+
+// debugServerSubs are the subcommands of DEBUG that do something to the server as a whole.
+func debugServerSubs() []debugSub {
+	return []debugSub{
+		{"set-clock-offset", 3, 3, " <milliseconds>", []string{
+			"Move the wall clock by <milliseconds> against the system's, as if somebody had set it."},
+			debugClockOffset},
+	}
+}
+
+func debugClockOffset(c *engine.Ctx) {
+	ms, ok := intArg(c, c.Args[2])
+	if !ok {
+		return
+	}
+	if most := int64(math.MaxInt64 / 4 / 1_000_000); ms > most || ms < -most {
+		c.Err("ERR value is out of range")
+		return
+	}
+	c.E.SetClockOffset(ms)
+	c.OK()
+}

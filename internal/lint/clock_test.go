@@ -1,0 +1,79 @@
+package lint
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// wallClock is how often each file reads the wall clock: the engine's, or the system's as a number.
+// It may be set back by decades. Only deadlines of keys and fields, and times that are shown, go by
+// it; periods, pauses, timeouts and ages take Engine.Steady, or a time.Time.
+var wallClock = map[string]int{
+	"cmd/server/tools.go":                1, // --check-rdb: deadlines
+	"internal/command/dump.go":           1, // RESTORE: a deadline
+	"internal/command/hash_expire.go":    3, // deadlines of fields
+	"internal/command/info.go":           1, // server_time_usec
+	"internal/command/latency.go":        2, // LATENCY shows times
+	"internal/command/migrate.go":        1, // time to live
+	"internal/command/server.go":         1, // TIME
+	"internal/command/string_options.go": 2, // EX, PX
+	"internal/command/throttle.go":       1, // the bucket's time is its key's deadline
+	"internal/engine/acl.go":             1, // ACL LOG shows when
+	"internal/engine/blocking.go":        1, // Ctx.Now
+	"internal/engine/clock.go":           9, // the clock itself
+	"internal/engine/cron.go":            3, // LATENCY shows times; the next deadline of a key
+	"internal/engine/ctx.go":             1, // Ctx.Now
+	"internal/engine/engine.go":          1, // the keyspace's clock
+	"internal/engine/exec.go":            3, // Ctx.Now; SLOWLOG and LATENCY show times
+	"internal/engine/loading.go":         2, // Ctx.Now; loading_start_time
+	"internal/engine/memory.go":          2, // used_memory_peak_time
+	"internal/engine/monitor.go":         1, // MONITOR shows times
+	"internal/engine/nested.go":          1, // Ctx.Now
+	"internal/engine/persistence.go":     1, // LASTSAVE
+	"internal/engine/scripting.go":       1, // Ctx.Now
+	"internal/persist/check.go":          2, // --check-rdb: deadlines
+	"internal/persist/load.go":           1, // the log shows a file's age
+	"internal/storage/aof.go":            1, // annotations of the log
+	"internal/storage/snapshot.go":       2, // ctime, annotations of the log
+}
+
+var readsWallClock = regexp.MustCompile(
+	`\b(e|eng|E)\.(now\b|Now\(\)|NowMicros|NowNanos|WallNow)|\bc\.Now\b|\bUnix(Milli|Nano|Micro)?\(\)`)
+
+// TestWallClock: a new reader of the wall clock is a line of wallClock, or a mistake.
+func TestWallClock(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	for _, dir := range []string{"internal", "cmd"} {
+		err = filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			src, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			rel, err := filepath.Rel(root, path)
+			if err != nil {
+				return err
+			}
+			n := 0
+			for line := range strings.Lines(string(src)) {
+				if code, _, _ := strings.Cut(line, "//"); readsWallClock.MatchString(code) {
+					n++
+				}
+			}
+			if allowed := wallClock[filepath.ToSlash(rel)]; n > allowed {
+				t.Errorf("%s reads the wall clock in %d lines, not %d: is Engine.Steady meant?", rel, n, allowed)
+			}
+			return nil
+		})
+		require.NoError(t, err)
+	}
+}
