@@ -32,7 +32,8 @@ import (
 //
 // A line "> …" is a command, split with the quoting rules of inline commands; the lines behind it are the reply, up to the next
 // command or an empty line. Empty lines separate blocks. A block may begin with comments and marks: [godwit] says that
-// redis-server 7.0 cannot confirm it (a newer command, an intended difference), [resp3] that it is run in RESP3. A reply line
+// redis-server 7.0 cannot confirm it (a newer command, an intended difference), [redis8] that Redis 8 can, but 7.0 cannot, and [resp3]
+// that it is run in RESP3. A reply line
 // "~ RE" stands for any line that matches the regular expression as a whole.
 //
 // Each file starts with empty databases; DEBUG is allowed in those called debug_*. TestDataDriven runs it on an engine, and with -rewrite puts what the engine answers
@@ -49,6 +50,7 @@ type step struct {
 	want     []string
 	newBlock bool
 	godwit   bool
+	redis8   bool
 	resp3    bool
 }
 
@@ -59,19 +61,20 @@ func parseCases(t *testing.T, file string) []step {
 		t.Fatal(err)
 	}
 	var steps []step
-	fresh, godwit, resp3 := true, false, false
+	fresh, godwit, redis8, resp3 := true, false, false, false
 	for i, line := range strings.Split(strings.TrimRight(string(data), "\n"), "\n") {
 		last := len(steps) - 1
 		switch {
 		case line == "":
 			steps = append(steps, step{line: i + 1})
-			fresh, godwit, resp3 = true, false, false
+			fresh, godwit, redis8, resp3 = true, false, false, false
 		case strings.HasPrefix(line, "> "):
-			steps = append(steps, step{line: i + 1, command: line[2:], newBlock: fresh, godwit: godwit, resp3: resp3})
+			steps = append(steps, step{line: i + 1, command: line[2:], newBlock: fresh, godwit: godwit, redis8: redis8, resp3: resp3})
 			fresh = false
 		case fresh:
 			if strings.HasPrefix(line, "[") {
 				godwit = godwit || strings.Contains(line, "[godwit]")
+				redis8 = redis8 || strings.Contains(line, "[redis8]")
 				resp3 = resp3 || strings.Contains(line, "[resp3]")
 			} else if !strings.HasPrefix(line, "#") {
 				t.Fatalf("%s:%d: expected a command, a mark or a comment", file, i+1)
@@ -86,8 +89,8 @@ func parseCases(t *testing.T, file string) []step {
 
 // server runs commands for a case file.
 type server interface {
-	do(t *testing.T, argv [][]byte) respclient.Value
-	proto(t *testing.T, version int)
+	do(t testing.TB, argv [][]byte) respclient.Value
+	proto(t testing.TB, version int)
 }
 
 // runCases runs the file and returns it as it would be with the server's replies.
@@ -239,7 +242,7 @@ func (l *local) exec(argv [][]byte) []byte {
 	return l.c.W.Buf
 }
 
-func (l *local) do(t *testing.T, argv [][]byte) respclient.Value {
+func (l *local) do(t testing.TB, argv [][]byte) respclient.Value {
 	t.Helper()
 	raw := l.exec(argv)
 	r := bufio.NewReader(bytes.NewReader(raw))
@@ -253,7 +256,7 @@ func (l *local) do(t *testing.T, argv [][]byte) respclient.Value {
 	return v
 }
 
-func (l *local) proto(_ *testing.T, version int) { l.c.W.Proto = version }
+func (l *local) proto(_ testing.TB, version int) { l.c.W.Proto = version }
 
 // remote is a redis-server of the test's own.
 type remote struct {
@@ -261,7 +264,7 @@ type remote struct {
 	sock string
 }
 
-func (r *remote) do(t *testing.T, argv [][]byte) respclient.Value {
+func (r *remote) do(t testing.TB, argv [][]byte) respclient.Value {
 	t.Helper()
 	args := make([]any, len(argv))
 	for i, a := range argv {
@@ -274,7 +277,7 @@ func (r *remote) do(t *testing.T, argv [][]byte) respclient.Value {
 	return v
 }
 
-func (r *remote) proto(t *testing.T, version int) {
+func (r *remote) proto(t testing.TB, version int) {
 	t.Helper()
 	if v := r.do(t, [][]byte{[]byte("HELLO"), strconv.AppendInt(nil, int64(version), 10)}); v.IsError() {
 		t.Fatal(v)
@@ -284,7 +287,17 @@ func (r *remote) proto(t *testing.T, version int) {
 // startRedis starts a redis-server that ends with the test. Without one the test is skipped, except in CI.
 func startRedis(t *testing.T) *remote {
 	t.Helper()
-	sock := redistest.Start(t, "", "--enable-debug-command", "yes").Socket
+	return dialServer(t, redistest.Start(t, "", "--enable-debug-command", "yes").Socket)
+}
+
+// startPeer starts one of the newer servers.
+func startPeer(t *testing.T, p redistest.Peer) *remote {
+	t.Helper()
+	return dialServer(t, p.Start(t, "", "--enable-debug-command", "yes").Socket)
+}
+
+func dialServer(t *testing.T, sock string) *remote {
+	t.Helper()
 	conn, err := net.Dial("unix", sock)
 	if err != nil {
 		t.Fatal(err)
@@ -329,7 +342,23 @@ func TestDataDrivenRedis(t *testing.T) {
 			redis.proto(t, 2)
 			redis.do(t, [][]byte{[]byte("FLUSHALL")})
 			redis.do(t, [][]byte{[]byte("SELECT"), []byte("0")})
-			runCases(t, file, redis, func(st step) bool { return st.godwit })
+			runCases(t, file, redis, func(st step) bool { return st.godwit || st.redis8 })
+		})
+	}
+}
+
+// TestDataDrivenRedis8 runs what Redis 8 and not 7.0 confirms. Such blocks do not depend on others.
+func TestDataDrivenRedis8(t *testing.T) {
+	if *rewrite {
+		t.Skip("rewriting")
+	}
+	redis := startPeer(t, redistest.Redis)
+	for _, file := range caseFiles(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			redis.proto(t, 2)
+			redis.do(t, argvOf("FLUSHALL"))
+			redis.do(t, argvOf("SELECT", "0"))
+			runCases(t, file, redis, func(st step) bool { return !st.redis8 })
 		})
 	}
 }

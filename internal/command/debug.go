@@ -16,7 +16,7 @@ func debugCommands() []*engine.Command {
 	subs := slices.Concat(debugSubs(), debugCollections(), debugReloads(), debugServerSubs())
 	slices.SortFunc(subs, func(a, b debugSub) int { return strings.Compare(a.name, b.name) })
 	return []*engine.Command{{
-		Name: "debug", Arity: -2, Group: engine.GroupServer, Since: "1.0.0", DocFlags: []string{"syscmd"}, Protected: true,
+		Name: "debug", Arity: -2, Group: engine.GroupServer, Since: "1.0.0", DocFlags: []string{"syscmd"}, Protected: engine.ByDebugCommand,
 		Flags:   engine.Admin | engine.NoScript | engine.Loading | engine.Stale,
 		Summary: "Tools for tests of the server and of clients.", Complexity: "Depends on the subcommand.",
 		Run: func(c *engine.Ctx) { debugCmd(c, subs) },

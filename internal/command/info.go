@@ -78,7 +78,7 @@ func infoCommands() []*engine.Command {
 		{"stats", "Stats", false, infoStats},
 		{"replication", "Replication", false, infoReplication},
 		{"cpu", "CPU", false, infoCPU},
-		{"modules", "Modules", false, func(*infoText) {}},
+		{"modules", "Modules", false, infoModules},
 		{"commandstats", "Commandstats", true, infoCommandstats},
 		{"errorstats", "Errorstats", false, infoErrorstats},
 		{"latencystats", "Latencystats", true, infoLatencystats},

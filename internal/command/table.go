@@ -25,5 +25,6 @@ func Table() *engine.Table {
 		serverCommands(), configCommands(), commandInfoCommands(), infoCommands(), memoryCommands(),
 		observeCommands(), debugCommands(),
 		saveCommands(), waitCommands(), dumpCommands(), migrateCommands(),
+		clusterCommands(), replicationCommands(), moduleCommands(),
 	))
 }

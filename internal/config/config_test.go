@@ -195,7 +195,7 @@ func TestLaterAndIgnored(t *testing.T) {
 	for text, warned := range map[string][]string{
 		"replicaof no one\nrepl-timeout 60\noom-score-adj no\nprimaryauth \"\"": nil,
 		"disable-thp no\nrepl-backlog-size 2mb\nlist-max-ziplist-entries 512":   {"repl-backlog-size", "disable-thp", "list-max-ziplist-entries"},
-		"enable-module-command yes\ncluster-node-timeout 5":                     {"enable-module-command", "cluster-node-timeout"},
+		"enable-module-command yes\ncluster-node-timeout 5":                     {"cluster-node-timeout"},
 	} {
 		c, err := Parse("f", text)
 		if err != nil {

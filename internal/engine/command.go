@@ -203,6 +203,12 @@ func (a Arg) ManyTokens() Arg { a.Multiple, a.MultipleToken = true, true; return
 // Tokened sets the token that precedes the argument (or is it, for a bare token).
 func (a Arg) Tokened(token string) Arg { a.Token = token; return a }
 
+// Renamed gives the argument another name and keeps the old one as its display text.
+func (a Arg) Renamed(name string) Arg {
+	a.Name, a.Display = name, a.Name
+	return a
+}
+
 // From sets the version that introduced the argument.
 func (a Arg) From(version string) Arg { a.Since = version; return a }
 
@@ -211,6 +217,16 @@ func (a Arg) Shown(text string) Arg { a.Display = text; return a }
 
 // History is one line of a command's history: version and what it changed.
 type History struct{ Since, Change string }
+
+// Protection names the directive that opens a command, or the subcommands of one.
+type Protection uint8
+
+// The protections of commands.
+const (
+	Open            Protection = iota
+	ByDebugCommand             // enable-debug-command
+	ByModuleCommand            // enable-module-command
+)
 
 // Command is one entry of the command table, or a subcommand of one. Everything that the server says
 // about a command derives from it.
@@ -233,7 +249,7 @@ type Command struct {
 	Channels        Channels                              // what of the arguments are channels of pub/sub
 	Args            []Arg
 	Sub             []*Command
-	Protected       bool // opened by enable-debug-command only
+	Protected       Protection
 	Run             func(c *Ctx)
 
 	// Touch, if set, begins to bring into the cache what Run will read of the first key's value. It is called for commands that are read ahead, when the key's entry

@@ -38,6 +38,8 @@ const (
 	ErrSubscribed      = "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context" // behind the command's name
 	ErrDebugNotAllowed = `ERR DEBUG command not allowed. If the enable-debug-command option is set to "local", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.`
 
+	ErrModuleNotAllowed = `ERR MODULE command not allowed. If the enable-module-command option is set to "local", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.`
+
 	ErrExecAbort  = "EXECABORT Transaction discarded because of previous errors."
 	ErrNotInMulti = "ERR Command not allowed inside a transaction"
 )

@@ -273,15 +273,15 @@ const maxErrorCodes = 128
 
 // protected refuses DEBUG and MODULE unless the configuration opens them.
 func (e *Engine) protected(cmd *Command, cl *Client) string {
-	top := cmd
-	if top.parent != nil {
-		top = top.parent
+	by := cmd.Protected
+	if by == Open && cmd.parent != nil {
+		by = cmd.parent.Protected
 	}
-	if !top.Protected {
-		return ""
+	switch {
+	case by == ByDebugCommand && !e.Cfg.EnableDebugCommand.Allows(cl.Local):
+		return ErrDebugNotAllowed
+	case by == ByModuleCommand && !e.Cfg.EnableModuleCommand.Allows(cl.Local):
+		return ErrModuleNotAllowed
 	}
-	if e.Cfg.EnableDebugCommand.Allows(cl.Local) {
-		return ""
-	}
-	return ErrDebugNotAllowed
+	return ""
 }

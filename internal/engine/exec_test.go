@@ -28,7 +28,7 @@ func testTable() *Table {
 	box := entry("box", -2, 0, nil)
 	box.Sub = []*Command{entry("one", 2, Admin, ok), entry("two", 3, Write, ok)}
 	guarded := entry("guarded", 1, 0, ok)
-	guarded.Protected = true
+	guarded.Protected = ByDebugCommand
 	return NewTable(append(append(blockingCommands(), nestingCommands()...), []*Command{
 		entry("read", 2, ReadOnly|Fast, ok), entry("write", -2, Write|DenyOOM, ok), entry("login", -1, NoAuth, func(c *Ctx) {
 			c.Redact(1)
