@@ -12,12 +12,14 @@ import (
 	"godwit/internal/config"
 	"godwit/internal/engine"
 	"godwit/internal/logging"
+	"godwit/internal/proctitle"
 	"godwit/internal/server"
 	"godwit/internal/storage"
 	"godwit/internal/vfs"
 )
 
 func main() {
+	proctitle.Take() // before anything else looks at the arguments
 	args := os.Args[1:]
 	if code, done := tool(args); done {
 		os.Exit(code)
@@ -38,6 +40,7 @@ func run(args []string) int {
 		}
 		return 0
 	}
+	server.SetTitle(cfg, os.Args[0])
 	if err := os.Chdir(cfg.Dir); err != nil {
 		return fail(fmt.Sprintf("Can't chdir to '%s': %s\n", cfg.Dir, logging.OSError(err)))
 	}

@@ -126,6 +126,7 @@ func aclSetuserCmd(c *engine.Ctx) {
 }
 
 func aclGetuserCmd(c *engine.Ctx) {
+	c.Redact(2) // as Redis does
 	u := c.E.Users().Get(string(c.Args[2]))
 	if u == nil {
 		c.Null()
@@ -167,6 +168,9 @@ func aclListCmd(c *engine.Ctx) {
 }
 
 func aclDeluserCmd(c *engine.Ctx) {
+	for i := 2; i < len(c.Args); i++ {
+		c.Redact(i)
+	}
 	for _, name := range c.Args[2:] {
 		if string(name) == acl.Default {
 			c.Err("ERR The 'default' user cannot be removed")

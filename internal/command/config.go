@@ -59,6 +59,12 @@ func configGetCmd(c *engine.Ctx) {
 
 func configSetCmd(c *engine.Ctx) {
 	args := c.Args[2:]
+	for i := 0; i+1 < len(args); i += 2 {
+		// An unknown name may be that of a password, misspelt.
+		if d := config.Lookup(string(args[i])); d == nil || d.Flags&config.Sensitive != 0 {
+			c.Redact(i + 3)
+		}
+	}
 	if len(args)%2 != 0 {
 		c.Err(engine.ErrSyntax)
 		return
@@ -66,9 +72,6 @@ func configSetCmd(c *engine.Ctx) {
 	pairs := make([][2]string, len(args)/2)
 	for i := range pairs {
 		pairs[i] = [2]string{string(args[2*i]), string(args[2*i+1])}
-		if d := config.Lookup(pairs[i][0]); d != nil && d.Flags&config.Sensitive != 0 {
-			c.Redact(2*i + 3)
-		}
 	}
 	if err := c.E.Cfg.SetFrom(c.Client.Local, pairs, c.E.ConfigChanged); err != nil {
 		c.Err(err.Error())

@@ -92,7 +92,7 @@ func pingCmd(c *engine.Ctx) {
 }
 
 func authCmd(c *engine.Ctx) {
-	for i := 1; i < min(len(c.Args), 3); i++ {
+	for i := 1; i < len(c.Args); i++ {
 		c.Redact(i)
 	}
 	switch {
@@ -124,6 +124,14 @@ func helloCmd(c *engine.Ctx) {
 	cl := c.Client
 	proto := 0
 	i := 1
+	for j := range c.Args { // whatever may be wrong with the rest
+		if j > 0 && is(c.Args[j], "auth") {
+			for k := j + 1; k < min(j+3, len(c.Args)); k++ {
+				c.Redact(k)
+			}
+			break
+		}
+	}
 	if len(c.Args) >= 2 {
 		n, ok := object.ParseInt(c.Args[1])
 		if !ok {
@@ -142,8 +150,6 @@ func helloCmd(c *engine.Ctx) {
 		switch {
 		case is(c.Args[i], "auth") && left >= 2:
 			user, pass = c.Args[i+1], c.Args[i+2]
-			c.Redact(i + 1)
-			c.Redact(i + 2)
 			i += 2
 		case is(c.Args[i], "setname") && left >= 1:
 			name = c.Args[i+1]

@@ -58,6 +58,8 @@ type Config struct {
 	SyslogEnabled     bool
 	SyslogIdent       string
 	SyslogFacility    string
+	SetProcTitle      bool   // show a title in place of the command line
+	ProcTitleTemplate string // of that title
 	Databases         int
 	Hz                int
 	DynamicHz         bool

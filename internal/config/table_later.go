@@ -51,7 +51,7 @@ func replicaTable() []Directive {
 	return []Directive{
 		later("replicaof", "no one", Immutable|Multi|Refused, "Primary to copy.", primary(held[string]("replicaof"))).alias("slaveof"),
 		later("masterauth", "", Sensitive, "Password for the primary.", str(held[string]("masterauth"))).valkey("primaryauth"),
-		later("masteruser", "", 0, "User for the primary.", str(held[string]("masteruser"))).valkey("primaryuser"),
+		later("masteruser", "", Sensitive, "User for the primary.", str(held[string]("masteruser"))).valkey("primaryuser"),
 		later("replica-serve-stale-data", "yes", 0, "Answer from old data while the primary is away.",
 			yesNo(held[bool]("replica-serve-stale-data"))).alias("slave-serve-stale-data"),
 		later("replica-read-only", "yes", 0, "Refuse writes from clients of a replica.",
@@ -117,11 +117,6 @@ func ignoredTable() []Directive {
 	return []Directive{
 		ignored("io-threads-do-reads", "no", Immutable, "every event loop reads for its own clients",
 			yesNo(held[bool]("io-threads-do-reads"))),
-		ignored("set-proc-title", "yes", Immutable, "the process keeps its command line as its title",
-			yesNo(held[bool]("set-proc-title"))),
-		ignored("proc-title-template", "{title} {listen-addr} {server-mode}", 0,
-			"the process keeps its command line as its title",
-			str(held[string]("proc-title-template"), titleTemplate)),
 		ignored("always-show-logo", "no", Immutable, "Godwit has no logo", yesNo(held[bool]("always-show-logo"))),
 		ignored("crash-log-enabled", "yes", 0, "the Go runtime writes where each goroutine was to standard error",
 			yesNo(held[bool]("crash-log-enabled"))),

@@ -38,6 +38,7 @@ func StartInBackground(in *Stdin) error {
 		return err
 	}
 	cmd := exec.Command(self, os.Args[1:]...)
+	cmd.Args[0] = os.Args[0]
 	cmd.Env = append(os.Environ(), backgroundMark+"=1")
 	cmd.SysProcAttr = newSession()
 	if in.seen.Len() > 0 {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"os"
 	"strings"
 )
 
@@ -18,7 +19,7 @@ const (
 
 // reconfigure applies directives that CONFIG SET has changed; an error has the change undone. The executor is held.
 func (s *Server) reconfigure(names []string) error {
-	var sockets, certificates, bind bool
+	var sockets, certificates, bind, title bool
 	c := s.eng.Cfg
 	for _, name := range names {
 		switch {
@@ -28,6 +29,8 @@ func (s *Server) reconfigure(names []string) error {
 			sockets, bind = true, true
 		case strings.HasPrefix(name, "tls-"):
 			certificates = true
+		case name == "proc-title-template":
+			title = true
 		case name == "maxclients":
 			if err := s.fitClients(); err != nil {
 				return err
@@ -47,6 +50,9 @@ func (s *Server) reconfigure(names []string) error {
 			}
 			return errListen
 		}
+	}
+	if sockets || title {
+		SetTitle(c, os.Args[0])
 	}
 	s.keepalive.Store(int64(c.TCPKeepalive))
 	s.limits.MaxBulk = c.ProtoMaxBulkLen
