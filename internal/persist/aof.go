@@ -3,9 +3,8 @@ package persist
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,9 +43,13 @@ import (
 //
 // All methods are the executor's, except where noted. The worker touches the file system and its job, nothing else of the AOF.
 type AOF struct {
-	o   AOFOptions
-	set AOFSettings
-	dir string // of the files
+	o    AOFOptions
+	set  AOFSettings
+	root string // the server's folder as of locate
+	dir  string // of the files
+
+	lock  io.Closer // nil: there are no locks
+	owned bool      // the folder is this process's
 
 	state   aofState
 	loading bool
@@ -91,9 +94,9 @@ type AOF struct {
 type AOFOptions struct {
 	FS       vfs.FS
 	Log      *logging.Logger
-	Dir      string // the server's folder
-	DirName  string // appenddirname
-	FileName string // appendfilename
+	Dir      func() string // the full path of the server's folder
+	DirName  string        // appenddirname
+	FileName string        // appendfilename
 	// Now is the executor's steady clock, ms: it never goes back.
 	Now func() int64
 	// Clock is the time for annotations, unix seconds. Unlike Now it does not stand still while a script runs.
@@ -171,30 +174,39 @@ func NewAOF(o AOFOptions, s AOFSettings) *AOF {
 	if o.Latency == nil {
 		o.Latency = func(string, int64) {}
 	}
-	a := &AOF{o: o, set: s, dir: filepath.Join(o.Dir, o.DirName), man: &manifest{}, db: -1}
+	a := &AOF{o: o, set: s, man: &manifest{}, db: -1}
 	a.rw.lastStatus, a.rw.lastSeconds = true, -1
+	a.locate()
 	return a
 }
 
-// Configure applies settings that CONFIG SET changed.
+// Configure applies settings that CONFIG SET changed. Under always everything propagated before is on disk when it returns.
 func (a *AOF) Configure(s AOFSettings) {
-	was := a.set.Fsync
+	was := a.set
 	a.set = s
-	if was != s.Fsync && s.Fsync == FsyncAlways && a.state != aofOff {
+	if was.KeepHistory && !s.KeepHistory && a.owned {
+		a.deleteHistory()
+	}
+	if was.Fsync == s.Fsync || a.state == aofOff {
+		return
+	}
+	a.asked = min(a.asked, a.synced.Load()) // appendfsync no asks for nothing
+	if s.Fsync == FsyncAlways {
 		a.flush(true)
 	}
 }
-
-func (a *AOF) path(name string) string { return filepath.Join(a.dir, name) }
 
 // Open begins to log: after loading, when appendonly is yes. If there are no files yet the data set is empty, and they begin with an empty base. On an
 // error the server must not start.
 func (a *AOF) Open() error {
 	fsys := a.o.FS
-	if err := a.makeDir(); err != nil {
+	if err := a.take(lockPatience); err != nil {
 		return err
 	}
 	a.removeLeftovers()
+	if err := a.man.extensible(); err != nil {
+		return err
+	}
 	m := a.man.clone()
 	if m.empty() {
 		name := m.addBase(a.o.FileName, a.set.RDBPreamble)
@@ -214,7 +226,13 @@ func (a *AOF) Open() error {
 		verb, changed = "Creating", true
 	}
 	name := m.incr[len(m.incr)-1].name
-	f, err := fsys.Open(a.path(name), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+	var f vfs.File
+	var err error
+	if changed {
+		f, err = a.create(name)
+	} else {
+		f, err = fsys.Open(a.path(name), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+	}
 	if err != nil {
 		return fmt.Errorf("can't open the append-only file %s: %s", a.path(name), logging.OSError(err))
 	}
@@ -236,35 +254,12 @@ func (a *AOF) Open() error {
 	return nil
 }
 
-// removeLeftovers deletes what a crash left under temporary names.
-func (a *AOF) removeLeftovers() {
-	list, err := a.o.FS.ReadDir(a.dir)
-	if err != nil {
-		return
-	}
-	for _, f := range list {
-		if n := f.Name(); strings.HasPrefix(n, tempPrefix+"rewriteaof-") || strings.HasPrefix(n, tempPrefix+a.o.FileName+".") {
-			_ = a.o.FS.Remove(a.path(n))
-		}
-	}
-}
-
 // begin makes f the file that is written to.
 func (a *AOF) begin(f vfs.File, name string, m *manifest) {
 	a.file, a.name, a.man = f, name, m
 	a.db, a.stamped = -1, 0
 	a.lastSync = a.o.Now()
 	a.work.start(a)
-}
-
-func (a *AOF) makeDir() error {
-	if err := a.o.FS.MkdirAll(a.dir, 0o755); err != nil {
-		return fmt.Errorf("can't open or create append-only dir %s: %s", a.o.DirName, logging.OSError(err))
-	}
-	if err := a.o.FS.SyncDir(a.o.Dir); err != nil {
-		return fmt.Errorf("can't sync the folder %s: %s", a.o.Dir, logging.OSError(err))
-	}
-	return nil
 }
 
 // Enabled reports whether appendonly is on, be it that the first rewrite is still running.
@@ -338,12 +333,11 @@ func (a *AOF) size() int64 { return a.otherSize + a.fileSize }
 
 // Close writes and syncs what is buffered and closes the file: the end of the server. The error says that not everything is on disk.
 func (a *AOF) Close() error {
-	if a.state == aofOff {
-		a.work.stop()
-		return nil
-	}
 	a.cancelRewrite()
-	return a.finishFile()
+	err := a.finishFile()
+	a.gc = nil // the next start finds in the manifest what is still to be deleted
+	a.release()
+	return err
 }
 
 // finishFile ends logging to the current file.
@@ -369,10 +363,10 @@ func (a *AOF) finishFile() error {
 
 // Sync writes and syncs everything propagated so far, before it returns: for SHUTDOWN and DEBUG LOADAOF.
 func (a *AOF) Sync() error {
+	a.settle()
 	if a.state == aofOff || a.file == nil {
 		return nil
 	}
-	a.settle()
 	a.flush(true)
 	if a.writeErr != nil {
 		return a.writeErr
@@ -394,6 +388,8 @@ type worker struct {
 	quit  bool
 	on    bool
 	done  sync.WaitGroup
+	// manual, of tests, has jobs wait until somebody waits for them, or calls next.
+	manual bool
 
 	syncing atomic.Int32 // syncs asked for and not done
 	err     atomic.Pointer[error]
@@ -405,6 +401,9 @@ func (w *worker) start(a *AOF) {
 	}
 	w.on, w.quit = true, false
 	w.more.L = &w.mu
+	if w.manual {
+		return
+	}
 	w.done.Go(w.run)
 }
 
@@ -441,6 +440,8 @@ func (w *worker) drain() {
 	if !w.on {
 		return
 	}
+	for w.manual && w.next() {
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for len(w.queue) > 0 || w.busy {
@@ -453,12 +454,25 @@ func (w *worker) stop() {
 	if !w.on {
 		return
 	}
+	for w.manual && w.next() {
+	}
 	w.mu.Lock()
 	w.quit = true
 	w.mu.Unlock()
 	w.more.Broadcast()
 	w.done.Wait()
 	w.on = false
+}
+
+// next does one job of a manual worker, if there is one.
+func (w *worker) next() bool {
+	if len(w.queue) == 0 {
+		return false
+	}
+	job := w.queue[0]
+	w.queue = w.queue[1:]
+	job()
+	return true
 }
 
 func (w *worker) pending() int { return int(w.syncing.Load()) }

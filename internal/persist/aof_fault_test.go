@@ -21,6 +21,7 @@ type aofRun struct {
 	offsets []int64             // of the stream, after each unit
 	issued  atomic.Int64        // units that may be on disk
 	floor   atomic.Int64        // units that must be
+	on      bool                // the log, when goOn ended
 }
 
 func newAOFRun(t *testing.T, fsys vfs.FS, seed uint64, policy FsyncPolicy) *aofRun {
@@ -33,7 +34,17 @@ func newAOFRun(t *testing.T, fsys vfs.FS, seed uint64, policy FsyncPolicy) *aofR
 
 // batch is a turn of the server: some units, then the end of the batch, then cron.
 func (r *aofRun) batch(units int) {
-	for range units {
+	r.units(units)
+	r.a.EndBatch()
+	r.promise()
+	r.now += 150
+	r.a.Cron()
+	r.promise()
+}
+
+// units are executed, but not answered yet.
+func (r *aofRun) units(n int) {
+	for range n {
 		if r.a.WriteError() != "" {
 			break // MISCONF
 		}
@@ -49,11 +60,6 @@ func (r *aofRun) batch(units int) {
 		r.history = append(r.history, r.m.clone())
 		r.offsets = append(r.offsets, r.a.Offset())
 	}
-	r.a.EndBatch()
-	r.promise()
-	r.now += 150
-	r.a.Cron()
-	r.promise()
 }
 
 // promise notes what is surely on disk.
@@ -108,7 +114,7 @@ func (r *aofRun) holds(fsys *vfs.Mem, lo, hi int64, what string) {
 	}
 	again := newAOFRun(r.t, fsys.Crash(vfs.LoseAll), 8, FsyncAlways)
 	if err := again.start(); err != nil || !maps.Equal(again.m.data, last) {
-		r.t.Fatalf("%s: after another life: %v, %v, not %v\n%s", what, err, again.m.data, last, again.log.String())
+		r.t.Fatalf("%s: after another life: %v, %v, not %v\n%s\n%s\nfirst state %v", what, err, again.m.data, last, again.log.String(), next.log.String(), next.history[0])
 	}
 	_ = again.a.Close()
 }

@@ -57,6 +57,9 @@ func (e *LoadError) Unwrap() error { return e.Err }
 // Prepare reads the manifest, and takes a single file of an old version into the layout. It returns the bytes there are to load, and ErrNoAOF if there is no log:
 // the server then starts empty. It comes before Load and Open.
 func (a *AOF) Prepare() (total int64, err error) {
+	if err := a.take(lockPatience); err != nil {
+		return 0, err
+	}
 	m, _, err := readManifest(a.o.FS, a.dir, a.o.FileName)
 	if err != nil {
 		return 0, err
@@ -114,11 +117,12 @@ func (a *AOF) Loadable() error {
 	if a.state == aofWaitRewrite {
 		return ErrNoAOF // what is there is older than the data set
 	}
+	a.locate()
 	m, _, err := readManifest(a.o.FS, a.dir, a.o.FileName)
 	if err != nil || !m.empty() {
 		return err
 	}
-	if _, err := a.o.FS.Stat(filepath.Join(a.o.Dir, a.o.FileName)); err != nil {
+	if _, err := a.o.FS.Stat(filepath.Join(a.root, a.o.FileName)); err != nil {
 		return ErrNoAOF
 	}
 	return nil
@@ -128,7 +132,7 @@ func (a *AOF) Loadable() error {
 // manifest with one base of that very name, and the file still outside, where the next start finds it.
 func (a *AOF) upgrade() error {
 	fsys, m := a.o.FS, a.man
-	old := filepath.Join(a.o.Dir, a.o.FileName)
+	old := filepath.Join(a.root, a.o.FileName)
 	if info, err := fsys.Stat(old); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	} else if err != nil {
@@ -143,9 +147,6 @@ func (a *AOF) upgrade() error {
 		}
 	}
 	a.o.Log.Notice("An old version of the append-only file, %s, is taken into the folder %s", a.o.FileName, a.o.DirName)
-	if err := a.makeDir(); err != nil {
-		return err
-	}
 	if m.empty() {
 		m.baseSeq++
 		m.base = &aofFile{a.o.FileName, m.baseSeq, fileBase}
@@ -156,7 +157,7 @@ func (a *AOF) upgrade() error {
 	if err := fsys.Rename(old, a.path(a.o.FileName)); err != nil {
 		return fmt.Errorf("can't move the old AOF file %s into dir %s: %w", a.o.FileName, a.o.DirName, err)
 	}
-	for _, dir := range []string{a.dir, a.o.Dir} {
+	for _, dir := range []string{a.dir, a.root} {
 		if err := fsys.SyncDir(dir); err != nil {
 			return fmt.Errorf("can't sync the folder %s: %w", dir, err)
 		}

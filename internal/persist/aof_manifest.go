@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -111,12 +113,33 @@ func (m *manifest) files() []aofFile {
 	return append(list, m.incr...)
 }
 
+// maxSeq is the highest number that a manifest may have. Above it there is room for what extensible has let pass.
+const maxSeq = math.MaxInt64 - 1<<32
+
+// extensible says why no file can be added: its number would not be read again.
+func (m *manifest) extensible() error {
+	if top := max(m.baseSeq, m.incrSeq); top > maxSeq-1<<32 {
+		return fmt.Errorf("AOF manifest: there is no seq behind %d", top)
+	}
+	return nil
+}
+
+// names reports whether a file has that name, whatever its number: names are made of numbers, but nobody makes a manifest keep to
+// that.
+func (m *manifest) names(name string) bool {
+	same := func(f aofFile) bool { return f.name == name }
+	return m.base != nil && same(*m.base) || slices.ContainsFunc(m.incr, same) || slices.ContainsFunc(m.history, same)
+}
+
 // addBase makes a new base file the base; the old one becomes history.
 func (m *manifest) addBase(filename string, rdb bool) string {
 	if m.base != nil {
 		m.retire(*m.base)
 	}
 	m.baseSeq++
+	for m.names(baseName(filename, m.baseSeq, rdb)) {
+		m.baseSeq++
+	}
 	m.base = &aofFile{baseName(filename, m.baseSeq, rdb), m.baseSeq, fileBase}
 	return m.base.name
 }
@@ -124,6 +147,9 @@ func (m *manifest) addBase(filename string, rdb bool) string {
 // addIncr appends a new incremental file.
 func (m *manifest) addIncr(filename string) string {
 	m.incrSeq++
+	for m.names(incrName(filename, m.incrSeq)) {
+		m.incrSeq++
+	}
 	f := aofFile{incrName(filename, m.incrSeq), m.incrSeq, fileIncr}
 	m.incr = append(m.incr, f)
 	return f.name
@@ -251,6 +277,9 @@ func parseManifestLine(line string) (f aofFile, reason string) {
 			n, err := strconv.ParseInt(value, 10, 64)
 			if err != nil || n <= 0 {
 				return f, badManifest + ": seq is not a positive number"
+			}
+			if n > maxSeq {
+				return f, badManifest + ": seq is too large to go on from"
 			}
 			f.seq = n
 		case "type":

@@ -137,6 +137,7 @@ type fixture struct {
 	exit int
 
 	set  AOFSettings
+	slow bool // the worker waits until somebody waits for it
 	busy bool
 	fail error // of the next base
 	base func()
@@ -157,9 +158,17 @@ func (f *fixture) start() error {
 	f.m = newModel()
 	f.exit = -1
 	f.a = NewAOF(AOFOptions{
-		FS: f.fs, Log: log, Dir: "/d", DirName: "appendonlydir", FileName: "appendonly.aof",
+		FS: f.fs, Log: log, Dir: func() string { return "/d" }, DirName: "appendonlydir", FileName: "appendonly.aof",
 		Now: func() int64 { return f.now }, Clock: func() int64 { return f.now / 1000 }, Base: f, Exit: func(code int) { f.exit = code },
 	}, f.set)
+	f.a.work.manual = f.slow
+	if err = f.open(); err != nil && f.a.lock != nil {
+		_ = f.a.lock.Close() // as the end of the process does
+	}
+	return err
+}
+
+func (f *fixture) open() error {
 	if _, err := f.a.Prepare(); err == nil {
 		if err := f.a.Load(f.m, f.m.loadRDB); err != nil {
 			return err

@@ -166,7 +166,7 @@ func (a *AOF) EndBatch() {
 	if a.state == aofOff {
 		return
 	}
-	if a.rw.sealing && !a.trySeal() {
+	if a.rw.sealing && !a.trySeal(false) {
 		return
 	}
 	if a.asked == a.appended || a.writeErr != nil {
@@ -175,10 +175,11 @@ func (a *AOF) EndBatch() {
 	a.flush(false)
 }
 
-// flush writes the buffer, and syncs by the policy. Unless force is set it may postpone both.
+// flush writes the buffer to the file that it belongs to, and syncs by the policy. Unless force is set it may postpone both: for
+// a sync that is running, and for the worker, who may still be making that file. See the stages in aof_seal.go.
 func (a *AOF) flush(force bool) {
-	if a.file == nil {
-		return // turned on, and the seal has not made a file yet
+	if a.rw.sealing && !a.trySeal(force) || a.file == nil {
+		return
 	}
 	now := a.o.Now()
 	syncing := false
@@ -414,9 +415,7 @@ func (a *AOF) Cron() {
 	now := a.o.Now()
 	if a.state != aofOff && a.writeErr != nil && (now-a.triedAt >= retryEvery || now < a.triedAt) {
 		a.triedAt = now
-		if !a.rw.sealing || a.trySeal() {
-			a.flush(false)
-		}
+		a.flush(false)
 	}
 	if a.state != aofOff {
 		a.retrySync(now)
@@ -427,6 +426,9 @@ func (a *AOF) Cron() {
 // retrySync asks for another sync after one that failed: the error, and with it the refusal of writes, lasts until one succeeds. What the kernel
 // may have dropped meanwhile comes back with a rewrite.
 func (a *AOF) retrySync(now int64) {
+	if a.rw.sealing {
+		return // which syncs the file, and then closes it
+	}
 	switch failed := a.work.syncError() != nil; {
 	case failed && a.work.pending() == 0 && a.file != nil && (now-a.lastSync >= 1000 || now < a.lastSync):
 		a.lastSync = now
@@ -434,16 +436,5 @@ func (a *AOF) retrySync(now int64) {
 	case !failed && a.lost.Load() == lostData && !a.rw.scheduled && !a.rw.running:
 		a.rw.scheduled = true
 		a.o.Log.Notice("AOF fsync works again. Rewriting the AOF, because the system may have dropped what it could not write.")
-	}
-}
-
-// settle waits for the worker and takes its results.
-func (a *AOF) settle() {
-	a.work.drain()
-	if a.rw.sealing {
-		a.trySeal()
-	}
-	if a.rw.installing {
-		a.tryInstall()
 	}
 }

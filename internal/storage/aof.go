@@ -22,7 +22,7 @@ func newAppendOnly(s *Store) *appendOnly {
 	a := &appendOnly{s: s}
 	e := s.eng
 	a.AOF = persist.NewAOF(persist.AOFOptions{
-		FS: s.fs, Log: s.log, Dir: ".", DirName: e.Cfg.AppendDirname, FileName: e.Cfg.AppendFilename,
+		FS: s.fs, Log: s.log, Dir: workDir, DirName: e.Cfg.AppendDirname, FileName: e.Cfg.AppendFilename,
 		Now: e.Steady, Clock: func() int64 { return e.WallNow() / 1000 }, Base: &baseMaker{s: s},
 		Wake: func() {
 			if e.Wake != nil {

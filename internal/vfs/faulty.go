@@ -24,11 +24,12 @@ const (
 	OpRemove
 	OpSyncDir
 	OpMkdir
+	OpLock
 	opCount
 )
 
 func (o Op) String() string {
-	return [opCount]string{"open", "create", "read", "write", "sync", "truncate", "rename", "remove", "syncdir", "mkdir"}[o]
+	return [opCount]string{"open", "create", "read", "write", "sync", "truncate", "rename", "remove", "syncdir", "mkdir", "lock"}[o]
 }
 
 // Fault fails one operation, or all from one on.

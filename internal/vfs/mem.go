@@ -34,6 +34,7 @@ type Mem struct {
 	names       map[string]*node
 	synced      map[string]*node
 	namePending []nameChange
+	locks       map[string]*memLock // by name, those that are held
 	ops         int
 	powerOff    int // operations after which everything fails; -1: never
 	observe     func(n int, op string, crash func(seed uint64) *Mem)
@@ -65,7 +66,7 @@ var ErrPowerOff = errors.New("power is off")
 
 // NewMem returns an empty file system.
 func NewMem() *Mem {
-	m := &Mem{names: map[string]*node{}, synced: map[string]*node{}, powerOff: -1}
+	m := &Mem{names: map[string]*node{}, synced: map[string]*node{}, locks: map[string]*memLock{}, powerOff: -1}
 	for _, root := range []string{".", "/"} {
 		n := &node{dir: true, perm: 0o755}
 		m.names[root], m.synced[root] = n, n

@@ -34,6 +34,7 @@ type File interface {
 
 // FS opens and names files. Errors are *fs.PathError or *os.LinkError around a system error, as package os returns them.
 type FS interface {
+	Locker
 	// Open takes the flags of os.OpenFile.
 	Open(name string, flag int, perm fs.FileMode) (File, error)
 	// Rename replaces to if it exists, whole or not at all.

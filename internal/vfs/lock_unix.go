@@ -1,0 +1,70 @@
+//go:build unix
+
+package vfs
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Lock is flock: unlike a lock by fcntl it does not end when anybody in the process closes the file. Into a file, though not into
+// a folder, goes the process's pid.
+func (osFS) Lock(name string) (io.Closer, error) {
+	f, err := openLock(name)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != unix.EINTR {
+			break
+		}
+	}
+	if err == nil {
+		if info, e := f.Stat(); e == nil && !info.IsDir() {
+			note(f)
+		}
+		return f, nil
+	}
+	defer f.Close()
+	if held(err) {
+		return nil, &LockedError{Name: name, PID: holder(f)}
+	}
+	return nil, &fs.PathError{Op: "flock", Path: name, Err: err}
+}
+
+// openLock opens what is to be locked: a folder, or a file that may be another user's and then can only be read.
+func openLock(name string) (*os.File, error) {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return os.Open(name)
+	}
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS) {
+		if r, e := os.Open(name); e == nil {
+			return r, nil
+		}
+	}
+	return f, err
+}
+
+// note writes the pid. On a full disk it stays empty, which only takes a number out of a message.
+func note(f *os.File) {
+	if f.Truncate(0) == nil {
+		_, _ = f.WriteAt(strconv.AppendInt(nil, int64(os.Getpid()), 10), 0)
+	}
+}
+
+// holder is the pid of the process that has the lock on f, 0 if that cannot be found out.
+func holder(f *os.File) int {
+	var text [20]byte
+	n, _ := f.ReadAt(text[:], 0)
+	if pid, err := strconv.Atoi(strings.TrimSpace(string(text[:n]))); err == nil {
+		return pid
+	}
+	return systemHolder(f)
+}
