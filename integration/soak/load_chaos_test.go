@@ -1,0 +1,48 @@
+package soak
+
+import (
+	"math/rand/v2"
+	"sync"
+)
+
+const (
+	chaosLimit   = 120 * mb
+	chaosWorkers = 3
+)
+
+// chaos is everything at once: clients that read and write all types in several databases, others
+// that hold memory of the server's, and one that moves the limit and starts snapshots meanwhile.
+func chaos(r *run) {
+	batches := 120 * r.size
+	var clients sync.WaitGroup
+	for range chaosWorkers {
+		w := newWorker(r)
+		clients.Go(func() {
+			for i := 0; i < batches && r.ok(); i++ {
+				w.step()
+			}
+		})
+	}
+	working := make(chan struct{})
+	var others sync.WaitGroup
+	for _, part := range []func(*run, *rand.Rand, <-chan struct{}){
+		moveLimit, persistAll, readSlowly, track, queueUp,
+	} {
+		rnd := r.source()
+		others.Go(func() { part(r, rnd, working) })
+	}
+	clients.Wait()
+	close(working)
+	others.Wait()
+	r.limited(chaosLimit)
+}
+
+// over reports whether the work is done.
+func over(working <-chan struct{}) bool {
+	select {
+	case <-working:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,102 @@
+package soak
+
+import (
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"godwit/internal/resp/respclient"
+)
+
+const (
+	meterPeriod = 10 * time.Millisecond
+	usedWindow  = 5 * time.Second  // a lowered limit holds for used_memory by then
+	rssWindow   = 10 * time.Second // and for the resident bytes by then
+)
+
+// sample is a server's memory at a moment.
+type sample struct {
+	at               time.Time
+	used, rss, limit int64
+}
+
+// meter watches a server's memory during a run. Its requests are the probe of whether the server
+// is alive, whatever the others do.
+type meter struct {
+	mu                sync.Mutex
+	samples           []sample
+	peakUsed, peakRSS int64
+	overUsed, overRSS int64 // the largest excess over what is allowed; negative is room
+}
+
+// take asks for the memory once.
+func (r *run) take(c *respclient.Client) (sample, error) {
+	start := time.Now()
+	v, err := c.Do("INFO", "memory")
+	if err != nil {
+		return sample{}, fmt.Errorf("INFO memory (after %v): %w", time.Since(start), err)
+	}
+	r.waited(start, "INFO memory")
+	m := info(v.Text())
+	s := sample{at: time.Now()}
+	if s.used, err = strconv.ParseInt(m["used_memory"], 10, 64); err != nil {
+		return s, fmt.Errorf("INFO memory: %w", err)
+	}
+	if s.limit, err = strconv.ParseInt(m["maxmemory"], 10, 64); err != nil {
+		return s, fmt.Errorf("INFO memory: %w", err)
+	}
+	s.rss, err = r.side.p.rss()
+	return s, err
+}
+
+// watch samples the memory until stop is closed.
+func (r *run) watch(stop <-chan struct{}) {
+	c, err := respclient.Dial("tcp", r.side.p.addr)
+	if err != nil {
+		r.fail(err)
+		return
+	}
+	defer c.Close()
+	c.Timeout = patience
+	for r.ok() {
+		s, err := r.take(c)
+		if err != nil {
+			r.fail(err)
+			return
+		}
+		r.meter.add(r, s)
+		select {
+		case <-stop:
+			return
+		case <-time.After(meterPeriod):
+		}
+	}
+}
+
+// add holds a sample against the limits in force.
+func (m *meter) add(r *run, s sample) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.samples = append(m.samples, s)
+	m.peakUsed, m.peakRSS = max(m.peakUsed, s.used), max(m.peakRSS, s.rss)
+	m.overUsed = max(m.overUsed, s.used-r.mayUse(m.highest(s.at.Add(-usedWindow))))
+	m.overRSS = max(m.overRSS, s.rss-r.mayReside(m.highest(s.at.Add(-rssWindow))))
+}
+
+// highest returns the highest limit since the moment; 0, no limit, is the highest of all. A run
+// starts with the limit that was in force before its first sample.
+func (m *meter) highest(since time.Time) int64 {
+	var limit int64
+	for i := len(m.samples) - 1; i >= 0; i-- {
+		s := m.samples[i]
+		if s.limit == 0 {
+			return 0
+		}
+		limit = max(limit, s.limit)
+		if s.at.Before(since) {
+			break
+		}
+	}
+	return limit
+}

@@ -1,0 +1,112 @@
+package soak
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// stallPeriod is the time between two looks at what the machine has kept from the processes.
+const stallPeriod = 25 * time.Millisecond
+
+// delays are how long each thread of a process has been ready to run without a CPU, by the
+// system's account, since it began.
+type delays map[string]time.Duration
+
+// readDelays returns the delays of the process's threads. A thread that ends meanwhile is left out.
+func readDelays(pid int) delays {
+	d := delays{}
+	files, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/schedstat")
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if fields := strings.Fields(string(text)); err == nil && len(fields) == 3 {
+			ns, _ := strconv.ParseInt(fields[1], 10, 64)
+			d[name] = time.Duration(ns)
+		}
+	}
+	return d
+}
+
+// since returns the sum and the largest of what each thread has waited since the earlier look.
+func (d delays) since(earlier delays) (sum, longest time.Duration) {
+	for name, total := range d {
+		waited := total - earlier[name]
+		sum += waited
+		longest = max(longest, waited)
+	}
+	return sum, longest
+}
+
+// stolen returns how long a hypervisor has kept a CPU from this machine.
+func stolen() time.Duration {
+	text, _ := os.ReadFile("/proc/stat")
+	line, _, _ := strings.Cut(string(text), "\n")
+	fields := strings.Fields(line)
+	if len(fields) < 9 {
+		return 0
+	}
+	ticks, _ := strconv.ParseInt(fields[8], 10, 64)
+	return time.Duration(ticks) * 10 * time.Millisecond
+}
+
+// look is what was known at a moment.
+type look struct {
+	at           time.Time
+	server, test delays
+	stolen       time.Duration
+}
+
+// stalls tells how much of a wait was the machine's doing: a thread of the server or of the test
+// was ready and had no CPU. Without it, a test on a busy machine measures the machine.
+type stalls struct {
+	pid  int
+	mu   sync.Mutex
+	past []look
+}
+
+func (s *stalls) look() look {
+	return look{at: time.Now(), server: readDelays(s.pid), test: readDelays(os.Getpid()),
+		stolen: stolen()}
+}
+
+// watch looks again and again until stop is closed.
+func (s *stalls) watch(stop <-chan struct{}) {
+	for {
+		now := s.look()
+		s.mu.Lock()
+		s.past = append(s.past, now)
+		if n := len(s.past); n > 2000 { // 50 s: longer than any wait that is measured
+			s.past = append([]look(nil), s.past[n-1000:]...)
+		}
+		s.mu.Unlock()
+		select {
+		case <-stop:
+			return
+		case <-time.After(stallPeriod):
+		}
+	}
+}
+
+// since returns the machine's part of a wait that began at start and ends now. It errs by no more
+// than what was lost in the stallPeriod before the start.
+func (s *stalls) since(start time.Time) time.Duration {
+	s.mu.Lock()
+	var before look
+	for i := len(s.past) - 1; i >= 0; i-- {
+		before = s.past[i]
+		if before.at.Before(start) {
+			break
+		}
+	}
+	s.mu.Unlock()
+	now := s.look()
+	if before.at.IsZero() {
+		before = now
+	}
+	server, _ := now.server.since(before.server)
+	_, test := now.test.since(before.test)
+	return server + test + now.stolen - before.stolen
+}

@@ -1,0 +1,127 @@
+package soak
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+const (
+	longestWait = 2 * time.Second
+	// shortWaits are no fault whatever Redis's are: the runtime's collector and the system's
+	// own noise are as long.
+	shortWaits  = 200 * time.Millisecond
+	timesRedis  = 20
+	fewestKeys  = 0.9  // of Redis's
+	fewestHits  = 0.01 // below Redis's
+	leftAtFlush = mb
+)
+
+// faults returns what is wrong with a run of ours; theirs is nil without Redis.
+func faults(sc *scenario, ours figures, theirs *figures) []string {
+	if ours.err != nil {
+		return []string{ours.err.Error()}
+	}
+	var found []string
+	add := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	if allowed := waitAllowed(theirs); ours.wait > allowed {
+		add("%q waits %v; %v is allowed", ours.waitFor, ours.wait, allowed)
+	}
+	for _, e := range []struct {
+		what   string
+		excess int64
+	}{
+		{"used_memory during the load", ours.overUsed}, {"RSS during the load", ours.overRSS},
+		{"used_memory after the load", ours.restUsed}, {"RSS after the load", ours.restRSS},
+		{"used_memory after FLUSHALL", ours.left - leftAtFlush},
+		{"RSS after FLUSHALL", ours.leftRSS - roomForProcess},
+	} {
+		if e.excess > 0 {
+			add("%s: %s MB more than allowed", e.what, megabytes(e.excess))
+		}
+	}
+	if theirs != nil && ours.keys < fewestKeys*theirs.keys {
+		add("%.0f keys, Redis has %.0f", ours.keys, theirs.keys)
+	}
+	if theirs != nil && ours.hits < theirs.hits-fewestHits {
+		add("%.4f of the reads hit, Redis has %.4f", ours.hits, theirs.hits)
+	}
+	if sc.check != nil {
+		if fault := sc.check(ours, theirs); fault != "" {
+			add("%s", fault)
+		}
+	}
+	return found
+}
+
+// waitAllowed returns the longest wait that is no fault.
+func waitAllowed(theirs *figures) time.Duration {
+	if theirs == nil {
+		return longestWait
+	}
+	return min(longestWait, max(shortWaits, timesRedis*theirs.wait))
+}
+
+// line is one run of a scenario in the table.
+type line struct {
+	name   string
+	size   int
+	ours   figures
+	theirs *figures
+	faults []string
+}
+
+// table is the report.
+type table struct{ lines []line }
+
+func (t *table) add(l line) { t.lines = append(t.lines, l) }
+
+// markdown returns the table; figures in pairs are Redis's and Godwit's, memory is in MB.
+func (t *table) markdown() string {
+	var sb strings.Builder
+	sb.WriteString("Pairs are Redis / Godwit; memory in MB, waits in ms.\n\n")
+	sb.WriteString("| scenario | size | limit | used peak | used settled | RSS peak | RSS settled | keys | hits " +
+		"| fragmentation | longest wait | left by FLUSHALL | refused of commands | faults |\n|" +
+		strings.Repeat("---|", 14) + "\n")
+	for _, l := range t.lines {
+		pair := func(show func(figures) string) string {
+			if l.theirs == nil {
+				return "– / " + show(l.ours)
+			}
+			return show(*l.theirs) + " / " + show(l.ours)
+		}
+		size := func(field func(figures) int64) string {
+			return pair(func(f figures) string { return megabytes(field(f)) })
+		}
+		share := func(field func(figures) float64, format string) string {
+			return pair(func(f figures) string {
+				if field(f) == 0 {
+					return "–"
+				}
+				return fmt.Sprintf(format, field(f))
+			})
+		}
+		fmt.Fprintf(&sb, "| %s | %d | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", l.name, l.size,
+			megabytes(l.ours.limit),
+			size(func(f figures) int64 { return f.peakUsed }), size(func(f figures) int64 { return f.used }),
+			size(func(f figures) int64 { return f.peakRSS }), size(func(f figures) int64 { return f.rss }),
+			share(func(f figures) float64 { return f.keys }, "%.0f"),
+			share(func(f figures) float64 { return f.hits }, "%.4f"),
+			share(func(f figures) float64 { return f.frag }, "%.2f"),
+			pair(func(f figures) string { return fmt.Sprintf("%.1f", float64(f.wait)/1e6) }),
+			size(func(f figures) int64 { return f.left }),
+			pair(func(f figures) string { return fmt.Sprintf("%d of %d", f.refused, f.done) }),
+			verdict(l.faults))
+	}
+	return sb.String()
+}
+
+func verdict(faults []string) string {
+	if len(faults) == 0 {
+		return "none"
+	}
+	first, _, _ := strings.Cut(faults[0], "\n")
+	return fmt.Sprintf("%d: %.100s", len(faults), strings.ReplaceAll(first, "|", "/"))
+}
+
+func megabytes(n int64) string { return fmt.Sprintf("%.1f", float64(n)/float64(mb)) }
