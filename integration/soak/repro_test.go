@@ -198,7 +198,7 @@ func holes(r *run) {
 		}
 		c.flush()
 	}
-	end := time.Now().Add(settleTime)
+	end := time.Now().Add(r.patience())
 	for r.f.frag = r.fragmentation(); r.f.frag >= 1.3 && r.ok() && time.Now().Before(end); {
 		time.Sleep(10 * meterPeriod)
 		r.f.frag = r.fragmentation()

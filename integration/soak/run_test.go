@@ -176,9 +176,17 @@ func (r *run) measure() sample {
 	return s
 }
 
-// until takes samples until one is good, for no longer than settleTime. It returns the last.
+// patience returns how long the server is given to be what it should be.
+func (r *run) patience() time.Duration {
+	if r.side.judged {
+		return settleTime
+	}
+	return settleTime / 10
+}
+
+// until takes samples until one is good, for no longer than the patience. It returns the last.
 func (r *run) until(good func(sample) bool) sample {
-	end := time.Now().Add(settleTime)
+	end := time.Now().Add(r.patience())
 	for {
 		s := r.measure()
 		if !r.ok() || good(s) || time.Now().After(end) {

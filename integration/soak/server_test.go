@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -81,13 +82,20 @@ func launch(bin string) (*process, error) {
 	p.cmd = exec.Command(bin, "--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--dir", dir,
 		"--save", "", "--enable-debug-command", "local")
 	p.cmd.Stdout, p.cmd.Stderr = log, log
-	if err := p.cmd.Start(); err != nil {
+	endWithParent(p.cmd)
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // endWithParent
+		err := p.cmd.Start()
+		started <- err
+		if err == nil {
+			_ = p.cmd.Wait() // the log tells why it ended
+			close(p.done)
+		}
+	}()
+	if err := <-started; err != nil {
 		return nil, err
 	}
-	go func() {
-		_ = p.cmd.Wait() // the log tells why it ended
-		close(p.done)
-	}()
 	return p, p.await()
 }
 
