@@ -206,8 +206,8 @@ func holes(r *run) {
 }
 
 // markAtMost returns a check that what the scenario has marked is no more.
-func markAtMost(limit int64) func(figures, *figures) string {
-	return func(ours figures, _ *figures) string {
+func markAtMost(limit int64) func(figures) string {
+	return func(ours figures) string {
 		if ours.mark <= limit {
 			return ""
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/redistest"
 	"godwit/internal/testseed"
 )
 
@@ -78,9 +79,16 @@ func compare(t *testing.T, sc *scenario, sides []*side, seed uint64, size int) l
 		}
 		l.ours = f
 	}
-	l.faults = faults(sc, l.ours, l.theirs)
+	l.faults = faults(sc, l.ours)
 	for _, fault := range l.faults {
 		t.Error(fault)
+	}
+	if l.theirs != nil && l.ours.err == nil {
+		found := differences(sc, l.ours, *l.theirs)
+		for _, difference := range found {
+			redistest.Redis.TB(t).Error(difference)
+		}
+		l.faults = append(l.faults, found...)
 	}
 	if l.faults != nil {
 		require.NoError(t, sides[0].drop()) // it may hang, and the next one is not to blame

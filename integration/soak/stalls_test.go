@@ -30,14 +30,13 @@ func readDelays(pid int) delays {
 	return d
 }
 
-// since returns the sum and the largest of what each thread has waited since the earlier look.
-func (d delays) since(earlier delays) (sum, longest time.Duration) {
+// since returns the longest that a thread has waited since the earlier look. Others wait at the
+// same time: their sum would excuse more than there was.
+func (d delays) since(earlier delays) (longest time.Duration) {
 	for name, total := range d {
-		waited := total - earlier[name]
-		sum += waited
-		longest = max(longest, waited)
+		longest = max(longest, total-earlier[name])
 	}
-	return sum, longest
+	return longest
 }
 
 // stolen returns how long a hypervisor has kept a CPU from this machine.
@@ -106,7 +105,5 @@ func (s *stalls) since(start time.Time) time.Duration {
 	if before.at.IsZero() {
 		before = now
 	}
-	server, _ := now.server.since(before.server)
-	_, test := now.test.since(before.test)
-	return server + test + now.stolen - before.stolen
+	return now.server.since(before.server) + now.test.since(before.test) + now.stolen - before.stolen
 }

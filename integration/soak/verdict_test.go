@@ -13,53 +13,59 @@ const (
 	shortWaits  = 200 * time.Millisecond
 	timesRedis  = 20
 	fewestKeys  = 0.9  // of Redis's
-	fewestHits  = 0.01 // below Redis's
+	fewerHits   = 0.01 // than Redis's
 	leftAtFlush = mb
 )
 
-// faults returns what is wrong with a run of ours; theirs is nil without Redis.
-func faults(sc *scenario, ours figures, theirs *figures) []string {
-	if ours.err != nil {
-		return []string{ours.err.Error()}
+// faults returns what is wrong with a run of ours, whatever Redis does.
+func faults(sc *scenario, f figures) []string {
+	if f.err != nil {
+		return []string{f.err.Error()}
 	}
 	var found []string
-	add := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
-	if allowed := waitAllowed(theirs); ours.wait > allowed {
-		add("%q waits %v; %v is allowed", ours.waitFor, ours.wait, allowed)
+	if f.wait > longestWait {
+		found = append(found, fmt.Sprintf("%q waits %v", f.waitFor, f.wait))
 	}
 	for _, e := range []struct {
 		what   string
 		excess int64
 	}{
-		{"used_memory during the load", ours.overUsed}, {"RSS during the load", ours.overRSS},
-		{"used_memory after the load", ours.restUsed}, {"RSS after the load", ours.restRSS},
-		{"used_memory after FLUSHALL", ours.left - leftAtFlush},
-		{"RSS after FLUSHALL", ours.leftRSS - roomForProcess},
+		{"used_memory during the load", f.overUsed}, {"RSS during the load", f.overRSS},
+		{"used_memory after the load", f.restUsed}, {"RSS after the load", f.restRSS},
+		{"used_memory after FLUSHALL", f.left - leftAtFlush},
+		{"RSS after FLUSHALL", f.leftRSS - roomForProcess},
 	} {
 		if e.excess > 0 {
-			add("%s: %s MB more than allowed", e.what, megabytes(e.excess))
+			found = append(found, fmt.Sprintf("%s: %s MB more than allowed", e.what, megabytes(e.excess)))
 		}
 	}
-	if theirs != nil && ours.keys < fewestKeys*theirs.keys {
-		add("%.0f keys, Redis has %.0f", ours.keys, theirs.keys)
-	}
-	if theirs != nil && ours.hits < theirs.hits-fewestHits {
-		add("%.4f of the reads hit, Redis has %.4f", ours.hits, theirs.hits)
-	}
 	if sc.check != nil {
-		if fault := sc.check(ours, theirs); fault != "" {
-			add("%s", fault)
+		if fault := sc.check(f); fault != "" {
+			found = append(found, fault)
 		}
 	}
 	return found
 }
 
-// waitAllowed returns the longest wait that is no fault.
-func waitAllowed(theirs *figures) time.Duration {
-	if theirs == nil {
-		return longestWait
+// differences returns where ours falls short of Redis under the same load.
+func differences(sc *scenario, ours, theirs figures) []string {
+	var found []string
+	if allowed := max(shortWaits, timesRedis*theirs.wait); ours.wait > allowed {
+		found = append(found, fmt.Sprintf("%q waits %v; Redis's longest wait is %v", ours.waitFor,
+			ours.wait, theirs.wait))
 	}
-	return min(longestWait, max(shortWaits, timesRedis*theirs.wait))
+	if ours.keys < fewestKeys*theirs.keys {
+		found = append(found, fmt.Sprintf("%.0f keys, Redis has %.0f", ours.keys, theirs.keys))
+	}
+	if ours.hits < theirs.hits-fewerHits {
+		found = append(found, fmt.Sprintf("%.4f of the reads hit, with Redis %.4f", ours.hits, theirs.hits))
+	}
+	if sc.compare != nil {
+		if difference := sc.compare(ours, theirs); difference != "" {
+			found = append(found, difference)
+		}
+	}
+	return found
 }
 
 // line is one run of a scenario in the table.
