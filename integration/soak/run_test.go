@@ -38,7 +38,8 @@ type figures struct {
 	mark              int64         // bytes that a scenario measures
 	wait              time.Duration // the longest wait of a request, less the machine's stalls
 	waitFor           string
-	done, refused     int // commands answered, and of these refused for want of memory
+	loadTime          time.Duration // of the load alone
+	done, refused     int           // commands answered, and of these refused for want of memory
 	err               error
 }
 
@@ -181,7 +182,7 @@ func (r *run) patience() time.Duration {
 	if r.side.judged {
 		return settleTime
 	}
-	return settleTime / 10
+	return settleTime / 50
 }
 
 // until takes samples until one is good, for no longer than the patience. It returns the last.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"time"
 
 	"godwit/internal/resp/respclient"
 )
@@ -69,7 +70,9 @@ func (s *side) drive(sc *scenario, seed uint64, size int) figures {
 	measuring := make(chan struct{})
 	var meter sync.WaitGroup
 	meter.Go(func() { r.watch(measuring) })
+	began := time.Now()
 	sc.load(r)
+	r.f.loadTime = time.Since(began)
 	close(measuring)
 	meter.Wait()
 	r.settle()

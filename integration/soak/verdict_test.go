@@ -85,10 +85,11 @@ func (t *table) add(l line) { t.lines = append(t.lines, l) }
 // markdown returns the table; figures in pairs are Redis's and Godwit's, memory is in MB.
 func (t *table) markdown() string {
 	var sb strings.Builder
-	sb.WriteString("Pairs are Redis / Godwit; memory in MB, waits in ms.\n\n")
+	sb.WriteString("Pairs are Redis / Godwit; memory in MB, waits in ms.\nAfter FLUSHALL: " +
+		"what is more than just after the start.\n\n")
 	sb.WriteString("| scenario | size | limit | used peak | used settled | RSS peak | RSS settled | keys | hits " +
-		"| fragmentation | longest wait | left by FLUSHALL | refused of commands | faults |\n|" +
-		strings.Repeat("---|", 14) + "\n")
+		"| fragmentation | longest wait | seconds | used after FLUSHALL | RSS after FLUSHALL | refused of commands | faults |\n|" +
+		strings.Repeat("---|", 16) + "\n")
 	for _, l := range t.lines {
 		pair := func(show func(figures) string) string {
 			if l.theirs == nil {
@@ -107,7 +108,7 @@ func (t *table) markdown() string {
 				return fmt.Sprintf(format, field(f))
 			})
 		}
-		fmt.Fprintf(&sb, "| %s | %d | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", l.name, l.size,
+		fmt.Fprintf(&sb, "| %s | %d | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", l.name, l.size,
 			megabytes(l.ours.limit),
 			size(func(f figures) int64 { return f.peakUsed }), size(func(f figures) int64 { return f.used }),
 			size(func(f figures) int64 { return f.peakRSS }), size(func(f figures) int64 { return f.rss }),
@@ -115,7 +116,8 @@ func (t *table) markdown() string {
 			share(func(f figures) float64 { return f.hits }, "%.4f"),
 			share(func(f figures) float64 { return f.frag }, "%.2f"),
 			pair(func(f figures) string { return fmt.Sprintf("%.1f", float64(f.wait)/1e6) }),
-			size(func(f figures) int64 { return f.left }),
+			pair(func(f figures) string { return fmt.Sprintf("%.1f", f.loadTime.Seconds()) }),
+			size(func(f figures) int64 { return f.left }), size(func(f figures) int64 { return f.leftRSS }),
 			pair(func(f figures) string { return fmt.Sprintf("%d of %d", f.refused, f.done) }),
 			verdict(l.faults))
 	}
