@@ -91,7 +91,7 @@ func (s *State) coResume(L *lua.LState, resume lua.LGFunction) int {
 	n := resume(L)
 	s.nested--
 	if n > 0 && th.Dead {
-		s.lost(L.Get(-n), L.Get(-1))
+		s.lost(L, L.Get(-n), L.Get(-1))
 	}
 	if s.stop != nil {
 		s.raise(L, s.stop.Error())
@@ -101,8 +101,14 @@ func (s *State) coResume(L *lua.LState, resume lua.LGFunction) int {
 
 // lost looks at how a coroutine ended: the machine recovers every panic in one and makes its text an
 // error, which is then not the last that was raised.
-func (s *State) lost(ok, v lua.LValue) {
-	if msg, is := v.(lua.LString); is && ok == lua.LFalse && v != s.raised && !isOverflow(string(msg)) {
+func (s *State) lost(L *lua.LState, ok, v lua.LValue) {
+	msg, is := v.(lua.LString)
+	switch {
+	case !is || ok != lua.LFalse || v == s.raised:
+	case isOverflow(string(msg)):
+		L.Pop(1)
+		L.Push(lua.LString("stack overflow"))
+	default:
 		s.crashed(string(msg), nil)
 	}
 }

@@ -20,6 +20,7 @@ const loadTime = 500 * time.Millisecond
 type Functions struct {
 	*State
 	LibrarySet
+	kept    kept
 	loading *Library // whose code runs now
 	started time.Time
 	globals map[string]string // of "redis" and "redis.log", while code is loaded → the string that stands for them in compiled code
@@ -241,8 +242,12 @@ func (f *Functions) compileLibrary(code []byte, set *LibrarySet, replace bool) (
 	return l, nil
 }
 
-// MachineMemory is what the environment takes, in bytes, estimated.
-func (f *Functions) MachineMemory() int64 { return machineMemory }
+// MachineMemory returns what the environment takes, in bytes, estimated: its libraries, its stacks, and
+// what functions keep between their calls.
+func (f *Functions) MachineMemory() int64 { return machineMemory + f.StackBytes() + f.kept.bytes }
+
+// MemoryBytes returns what functions take altogether. It is cheap: eviction asks for each key.
+func (f *Functions) MemoryBytes() int64 { return f.MachineMemory() + f.LibrarySet.Memory() }
 
 // errorText is the text of an error that nothing has caught.
 func (s *State) errorText(err error) string {
@@ -260,5 +265,6 @@ func (s *State) errorText(err error) string {
 // Call runs a function and writes its reply.
 func (f *Functions) Call(fn *Function, keys, args [][]byte, w *resp.Writer) Result {
 	f.begin()
+	f.kept.stale = true
 	return f.invoke(fn.callback, fn.Name, w, f.list(keys), f.list(args))
 }

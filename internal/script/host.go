@@ -41,8 +41,9 @@ func FlagOf(name string) Flags {
 // maxEvalScripts is how many scripts are kept that only EVAL has brought; those of SCRIPT LOAD stay until SCRIPT FLUSH.
 const maxEvalScripts = 500
 
-// scriptOverhead is what a cached script takes besides its text, by our reckoning: compiled code is some six times the text.
-func scriptOverhead(body int) int64 { return int64(7*body) + 1024 }
+// scriptBytes is what a cached script of so many bytes takes, as measured: compiled code is some fifteen
+// times the text.
+func scriptBytes(body int) int64 { return int64(16*body) + 2048 }
 
 // Script is one cached script.
 type Script struct {
@@ -75,8 +76,8 @@ func NewHost(c Caller, o Options, openers ...Opener) *Host {
 	return h
 }
 
-// machineMemory is what an environment takes, in bytes, roughly.
-const machineMemory = 2 << 20
+// machineMemory is what an environment takes beside its stacks, in bytes, as measured.
+const machineMemory = 128 << 10
 
 // Len is the number of cached scripts.
 func (h *Host) Len() int { return len(h.bySHA) }
@@ -84,11 +85,15 @@ func (h *Host) Len() int { return len(h.bySHA) }
 // Memory is what the cached scripts take, in bytes, estimated.
 func (h *Host) Memory() int64 { return h.memory }
 
-// MachineMemory is what the environment takes, in bytes, estimated.
-func (h *Host) MachineMemory() int64 { return machineMemory }
+// MachineMemory returns what the environment takes, in bytes, estimated: its libraries and stacks.
+func (h *Host) MachineMemory() int64 { return machineMemory + h.StackBytes() }
 
-// Flush forgets all scripts.
+// MemoryBytes returns what scripts take altogether. It is cheap: eviction asks for each key.
+func (h *Host) MemoryBytes() int64 { return h.MachineMemory() + h.memory }
+
+// Flush forgets all scripts, and drops what they have left on the stacks.
 func (h *Host) Flush() {
+	h.Trim(false)
 	h.bySHA, h.byBody = map[string]*Script{}, map[string]*Script{}
 	h.memory, h.evals = 0, 0
 	h.recent.prev, h.recent.next = &h.recent, &h.recent
@@ -130,7 +135,7 @@ func (h *Host) Load(body []byte, keep bool) (*Script, error) {
 
 func (h *Host) add(sc *Script) {
 	h.bySHA[sc.SHA], h.byBody[sc.Body] = sc, sc
-	h.memory += scriptOverhead(len(sc.Body))
+	h.memory += scriptBytes(len(sc.Body))
 	h.evals++
 	h.link(sc)
 	if h.evals > maxEvalScripts {
@@ -143,7 +148,7 @@ func (h *Host) remove(sc *Script) {
 	sc.unlink()
 	delete(h.bySHA, sc.SHA)
 	delete(h.byBody, sc.Body)
-	h.memory -= scriptOverhead(len(sc.Body))
+	h.memory -= scriptBytes(len(sc.Body))
 	h.evals--
 }
 

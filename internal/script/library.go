@@ -133,6 +133,7 @@ func (l *Library) register(f *Function) error {
 
 // LibrarySet is the libraries of a server. The zero value is empty.
 type LibrarySet struct {
+	memory    int64 // of all libraries, bytes
 	libraries map[string]*Library
 	functions map[string]*Function // by names in lower case
 }
@@ -197,6 +198,7 @@ func (s *LibrarySet) link(l *Library) {
 		s.libraries, s.functions = map[string]*Library{}, map[string]*Function{}
 	}
 	s.libraries[l.Name] = l
+	s.memory += l.bytes()
 	for _, f := range l.Functions {
 		if name := strings.ToLower(f.Name); s.functions[name] == nil {
 			s.functions[name] = f // two of a library may differ in case only: the first is found
@@ -211,6 +213,7 @@ func (s *LibrarySet) Delete(name string) bool {
 		return false
 	}
 	delete(s.libraries, name)
+	s.memory -= l.bytes()
 	for _, f := range l.Functions {
 		delete(s.functions, strings.ToLower(f.Name))
 	}
@@ -242,14 +245,14 @@ func (s *LibrarySet) Join(o *LibrarySet, replace bool) error {
 	return nil
 }
 
-// Memory is an estimate of what the libraries take, in bytes, beside what the engine keeps.
-func (s *LibrarySet) Memory() int64 {
+// Memory returns what the libraries take, in bytes, estimated.
+func (s *LibrarySet) Memory() int64 { return s.memory }
+
+// bytes is what a library takes: its code, compiled too, and its functions.
+func (l *Library) bytes() int64 {
 	const each = 200
-	n := int64(0)
-	for _, l := range s.libraries {
-		n += int64(each + len(l.Name) + len(l.Engine) + len(l.Code))
-	}
-	for _, f := range s.functions {
+	n := each + int64(len(l.Name)+len(l.Engine)) + scriptBytes(len(l.Code))
+	for _, f := range l.Functions {
 		n += int64(each + 2*len(f.Name) + len(f.Description))
 	}
 	return n

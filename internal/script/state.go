@@ -36,9 +36,11 @@ import (
 const (
 	maxCalls    = 16000   // nested Lua calls
 	maxRegister = 1 << 20 // slots of the main thread's stack
-	maxNested   = 190     // pcalls, coroutines and sorts inside each other
-	maxSource   = 16 << 20
-	maxArray    = 16 << 10 // elements of a table's array; more are in its hash table
+	// maxThreadRegister is that for a protected call. A stack that grows is copied: 190 of them are.
+	maxThreadRegister = 1 << 18
+	maxNested         = 190 // pcalls, coroutines and sorts inside each other
+	maxSource         = 16 << 20
+	maxArray          = 16 << 10 // elements of a table's array; more are in its hash table
 )
 
 // limitArrays bounds the arrays of the machine's tables. A store beyond the end of an array fills it up to there: with the machine's own limit

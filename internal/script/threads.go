@@ -19,8 +19,8 @@ const (
 	slotBytes = 16
 	// threadStep is by how many slots the stack of a protected call grows.
 	threadStep = 8 << 10
-	// frameBytes is what a call takes on the machine's call stack.
-	frameBytes = 88
+	// frames is what an empty call stack takes.
+	frames = maxCalls + 1024
 )
 
 // threads are the stacks of one State.
@@ -35,7 +35,7 @@ type threads struct {
 // newMain makes the thread on which scripts begin.
 func (s *State) newMain() {
 	opt := s.L.Options
-	s.L.Options.CallStackSize, s.L.Options.MinimizeStackMemory = maxCalls, false
+	s.L.Options.CallStackSize = maxCalls
 	s.L.Options.RegistrySize, s.L.Options.RegistryMaxSize = 1024, maxRegister
 	s.L.Options.RegistryGrowStep = 32 << 10
 	s.main = s.newThread()
@@ -63,7 +63,7 @@ func (s *State) thread(L *lua.LState) *lua.LState {
 	}
 	opt := s.L.Options
 	s.L.Options.CallStackSize = maxCalls
-	s.L.Options.RegistryMaxSize, s.L.Options.RegistryGrowStep = maxRegister, threadStep
+	s.L.Options.RegistryMaxSize, s.L.Options.RegistryGrowStep = maxThreadRegister, threadStep
 	th := s.newThread()
 	s.L.Options = opt
 	s.protected[th] = true
@@ -125,9 +125,9 @@ func (s *State) Trim(idle bool) {
 
 // StackBytes returns what the stacks take that are kept between runs. It is cheap.
 func (s *State) StackBytes() int64 {
-	n := maxCalls*frameBytes + slots(s.main)*slotBytes
+	n := frames + slots(s.main)*slotBytes
 	for _, th := range s.idle {
-		n += slots(th)*slotBytes + maxCalls // the frames' index, and the first of them
+		n += frames + slots(th)*slotBytes
 	}
 	return int64(n)
 }
