@@ -1,6 +1,7 @@
 package command
 
 import (
+	"math"
 	"strings"
 
 	"godwit/internal/engine"
@@ -29,6 +30,17 @@ func intArg(c *engine.Ctx, arg []byte) (int64, bool) {
 	n, ok := object.ParseInt(arg)
 	if !ok {
 		c.Err(engine.ErrNotInteger)
+	}
+	return n, ok
+}
+
+// signedArg reads an integer argument whose sign says where to begin. The smallest integer has no
+// opposite and is refused.
+func signedArg(c *engine.Ctx, arg []byte) (int64, bool) {
+	n, ok := intArg(c, arg)
+	if ok && n == math.MinInt64 {
+		c.Err("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807")
+		return 0, false
 	}
 	return n, ok
 }

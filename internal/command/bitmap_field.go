@@ -176,6 +176,10 @@ func bitfield(c *engine.Ctx, readOnly bool) {
 		return
 	}
 	key := c.Args[1]
+	if !anyWrites(c, ops) {
+		bitfieldRead(c, ops)
+		return
+	}
 	b, grown, ok := growBits(c, key, last)
 	if !ok {
 		return
@@ -183,7 +187,7 @@ func bitfield(c *engine.Ctx, readOnly bool) {
 	c.Array(len(ops))
 	changes := 0
 	for i := range ops {
-		if runField(c, b, &ops[i]) || grown && ops[i].verb != fieldGet {
+		if changed, wrote := runField(c, b, &ops[i]); changed || wrote && grown {
 			changes++
 		}
 	}
@@ -191,6 +195,37 @@ func bitfield(c *engine.Ctx, readOnly bool) {
 		c.Dirty(changes)
 		changed(c, "setbit", key)
 	}
+}
+
+// anyWrites reports whether any operation will write: one under OVERFLOW FAIL may not. Up to the first
+// that does, all see the string as it is. A key of another type counts as written to.
+func anyWrites(c *engine.Ctx, ops []fieldOp) bool {
+	var scratch [24]byte
+	var b []byte
+	looked := false
+	for i := range ops {
+		op := &ops[i]
+		if op.verb == fieldGet {
+			continue
+		}
+		if op.overflow != overflowFail {
+			return true
+		}
+		if !looked {
+			e := c.DB.Lookup(c.Args[1])
+			if e.Exists() && e.Type() != object.String {
+				return true
+			}
+			if e.Exists() {
+				b = c.DB.StringBytes(e, &scratch)
+			}
+			looked = true
+		}
+		if _, fits := op.sum(op.get(b)); fits {
+			return true
+		}
+	}
+	return false
 }
 
 // bitfieldRead runs operations of which none writes.
@@ -206,25 +241,25 @@ func bitfieldRead(c *engine.Ctx, ops []fieldOp) {
 	}
 	c.Array(len(ops))
 	for i := range ops {
-		c.Int(ops[i].get(b))
+		if ops[i].verb == fieldGet {
+			c.Int(ops[i].get(b))
+		} else {
+			c.Null()
+		}
 	}
 }
 
-// runField runs one operation, answers, and reports whether it changed the string.
-func runField(c *engine.Ctx, b []byte, op *fieldOp) bool {
+// runField runs one operation, answers, and reports whether it changed a field, and whether it wrote one.
+func runField(c *engine.Ctx, b []byte, op *fieldOp) (changed, wrote bool) {
 	old := op.get(b)
 	if op.verb == fieldGet {
 		c.Int(old)
-		return false
+		return false, false
 	}
-	base, incr := op.arg, int64(0)
-	if op.verb == fieldIncr {
-		base, incr = old, op.arg
-	}
-	n, fits := op.fit(base, incr)
+	n, fits := op.sum(old)
 	if !fits && op.overflow == overflowFail {
 		c.Null()
-		return false
+		return false, false
 	}
 	if op.verb == fieldIncr {
 		c.Int(n)
@@ -232,7 +267,15 @@ func runField(c *engine.Ctx, b []byte, op *fieldOp) bool {
 		c.Int(old)
 	}
 	op.set(b, n)
-	return n != old
+	return n != old, true
+}
+
+// sum is what the operation stores in a field that holds old, and whether that is in the field's range.
+func (op *fieldOp) sum(old int64) (int64, bool) {
+	if op.verb == fieldIncr {
+		return op.fit(old, op.arg)
+	}
+	return op.fit(op.arg, 0)
 }
 
 // fit is base + incr as the field holds it, and whether that is the true sum. A base that is out of range by itself (SET only) counts

@@ -315,7 +315,6 @@ func flush(c *engine.Ctx, dbs ...*keyspace.DB) bool {
 		c.Dirty(c.E.FlushDB(db, async))
 	}
 	c.E.InvalidateAll()
-	c.Dirty(1) // an empty flush is propagated too
 	c.OK()
 	return true
 }

@@ -99,7 +99,7 @@ func insertBeside(l object.Elements, pivot, elem []byte, after bool) bool {
 }
 
 func lremCmd(c *engine.Ctx) {
-	count, ok := intArg(c, c.Args[2])
+	count, ok := signedArg(c, c.Args[2])
 	if !ok {
 		return
 	}

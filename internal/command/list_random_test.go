@@ -28,13 +28,13 @@ LSET {key} {int} {val}
 LSET {key} {small} {val}
 LINSERT {key} BEFORE|AFTER|X {letter} {val}
 LINSERT {key} BEFORE|AFTER {val} {val}
-LREM {key} {int} {letter}
+LREM {key} 9223372036854775807|-9223372036854775807|1.5|x {letter}
 LREM {key} {small} {val}
 LRANGE {key} {int} {int}
 LRANGE {key} 0 -1
 LTRIM {key} {small} {int}
 LTRIM {key} {int} {int}
-LPOS {key} {letter} [ RANK {int} ] [ COUNT {int} ] [ MAXLEN {int} ]
+LPOS {key} {letter} [ RANK 9223372036854775807|-9223372036854775807|1.5|x ] [ COUNT {int} ] [ MAXLEN {int} ]
 LPOS {key} {letter} [ RANK {small} ] [ COUNT {small} ] [ MAXLEN {small} ] [ X ]
 LMOVE {key} {key} LEFT|RIGHT LEFT|RIGHT|X
 RPOPLPUSH {key} {key}

@@ -120,7 +120,7 @@ func (o *posOptions) parse(c *engine.Ctx, args [][]byte) bool {
 		var ok bool
 		switch arg := args[i+1]; {
 		case is(args[i], "rank"):
-			if o.rank, ok = intArg(c, arg); !ok {
+			if o.rank, ok = signedArg(c, arg); !ok {
 				return false
 			}
 			if o.rank == 0 {
