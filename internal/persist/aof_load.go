@@ -55,7 +55,7 @@ func (e *LoadError) Error() string {
 func (e *LoadError) Unwrap() error { return e.Err }
 
 // Prepare reads the manifest, and takes a single file of an old version into the layout. It returns the bytes there are to load, and ErrNoAOF if there is no log:
-// the server then starts empty. It comes before Load and Open.
+// the server then starts empty. It comes before Load and Open. The folder is this process's from then on: see aof_folder.go.
 func (a *AOF) Prepare() (total int64, err error) {
 	if err := a.take(lockPatience); err != nil {
 		return 0, err
@@ -89,6 +89,14 @@ func (a *AOF) Prepare() (total int64, err error) {
 		}
 	}
 	return total, nil
+}
+
+// CheckManifest reads the manifest, for a start with the log turned off: what is wrong with it is said before somebody turns the log
+// on, and loses what it names.
+func (a *AOF) CheckManifest() error {
+	a.locate()
+	_, _, err := readManifest(a.o.FS, a.dir, a.o.FileName)
+	return err
 }
 
 // stray is the name of a file that looks like part of a log and has data in it, "" if there is none. To start over it would overwrite a base and go on in an

@@ -24,6 +24,8 @@ type Store struct {
 	log *logging.Logger
 	aof *appendOnly
 
+	folder folder
+
 	mu    sync.Mutex
 	temps map[string]bool // unfinished files; guarded by mu
 }
@@ -46,7 +48,15 @@ func (e *StartError) Error() string { return e.line }
 // where, and why: the server must not serve what was loaded before it.
 func (s *Store) Open(ready func()) error {
 	var logged bool
-	s.step(func() { logged = s.eng.Cfg.AppendOnly })
+	s.step(func() {
+		logged = s.eng.Cfg.AppendOnly
+		s.claimFolder()
+	})
+	if !logged {
+		if err := s.aof.CheckManifest(); err != nil {
+			return &StartError{err.Error() + ". Exiting."}
+		}
+	}
 	if err := s.load(s.eng.LoadTarget(false), logged); err != nil {
 		return &StartError{"Fatal error loading the DB: " + err.Error() + ". Exiting."}
 	}
@@ -78,6 +88,7 @@ func (s *Store) Close() int {
 	}
 	s.eng.CancelJobs()
 	s.RemoveTemporary()
+	s.folder.leave()
 	return code
 }
 
@@ -97,7 +108,10 @@ func (s *Store) Cron() {
 }
 
 // Reconfigured implements engine.Persistence.
-func (s *Store) Reconfigured() { s.aof.Configure(settings(s.eng.Cfg)) }
+func (s *Store) Reconfigured() {
+	s.aof.Configure(settings(s.eng.Cfg))
+	s.claimFolder()
+}
 
 // load reads the data set at the start.
 func (s *Store) load(t *engine.LoadTarget, logged bool) error {
