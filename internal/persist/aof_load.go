@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"godwit/internal/logging"
+	"godwit/internal/persist/rdb"
 	"godwit/internal/vfs"
 )
 
@@ -185,6 +186,7 @@ func (a *AOF) Load(r Replayer, rdb RDBLoader) error {
 	for i, f := range files {
 		start := time.Now()
 		l := fileLoader{a: a, r: r, rdb: rdb, before: before, name: f.name, last: i == len(files)-1, oldStyle: f.name == a.o.FileName}
+		l.base = isBase(f.name)
 		size, err := l.load()
 		if err != nil {
 			return err
@@ -212,6 +214,7 @@ type fileLoader struct {
 	name     string
 	last     bool
 	oldStyle bool // a single file of a version before 7
+	base     bool
 
 	before int64 // bytes of earlier files
 	argv   [][]byte
@@ -250,7 +253,11 @@ func (l *fileLoader) load() (size int64, err error) {
 func (l *fileLoader) preamble() (int64, error) {
 	log := l.a.o.Log
 	br := bufio.NewReaderSize(l.f, int(max(min(l.size, logWindow), 16)))
-	if magic, _ := br.Peek(5); string(magic) != "REDIS" {
+	head, _ := br.Peek(headBytes)
+	if what := foreign(head); what != "" {
+		return 0, &LoadError{l.name, 0, "Bad file format reading the append only file: it is " + what + ". " + backupAdvice, nil}
+	}
+	if !rdb.IsFile(head) {
 		_, err := l.f.Seek(0, io.SeekStart)
 		return 0, err
 	}
@@ -286,7 +293,7 @@ func (l *fileLoader) commands(at int64) (end int64, err error) {
 	if err == io.EOF {
 		return end, nil
 	}
-	return end, l.explain(err, p)
+	return end, l.explain(err, p, end)
 }
 
 // step replays some units. end is where the next one begins; the error io.EOF says that there is none.
@@ -308,14 +315,15 @@ func (l *fileLoader) step(p *logParser, first bool) (end int64, err error) {
 	return p.offset(), nil
 }
 
-func (l *fileLoader) explain(err error, p *logParser) error {
+// explain makes an error of one of the parser's. end is where the last whole unit ends: what --fix would keep.
+func (l *fileLoader) explain(err error, p *logParser, end int64) error {
 	var fe *formatError
 	var le *LoadError
 	switch {
 	case errors.As(err, &fe):
-		return &LoadError{l.name, fe.offset, "Bad file format reading the append only file: " + fe.reason + ". " + fixAdvice, nil}
+		return &LoadError{l.name, fe.offset, "Bad file format reading the append only file: " + fe.reason + ". " + l.advice(end), nil}
 	case err == errShort && damaged(p.buf[p.pos:]):
-		return &LoadError{l.name, p.offset(), "the command here is incomplete, but others follow it: this is no torn end but damage. " + fixAdvice, nil}
+		return &LoadError{l.name, p.offset(), "the command here is incomplete, but others follow it: this is no torn end but damage. " + l.advice(end), nil}
 	case err == errShort, errors.As(err, &le):
 		return err
 	}
@@ -336,7 +344,19 @@ func (l *fileLoader) unit(p *logParser) error {
 	return l.transaction(p)
 }
 
-const fixAdvice = "Make a backup of the AOF file, then use godwit-server --check-aof --fix <filename.manifest>"
+const (
+	fixAdvice = "Make a backup of the AOF file, then use godwit-server --check-aof --fix <filename.manifest>"
+	// backupAdvice is for what a checker cannot mend.
+	backupAdvice = "godwit-server --check-aof cannot mend this: restore the folder from a backup or a replica"
+)
+
+// advice is what to do about a file that is sound up to the offset.
+func (l *fileLoader) advice(okUpTo int64) string {
+	if f := (checkedFile{last: l.last, base: l.base}); f.uncuttable(okUpTo) != "" {
+		return backupAdvice
+	}
+	return fixAdvice
+}
 
 // damaged reports whether complete commands follow the incomplete one that tail begins with: then its end is not torn off, but a length in it
 // is wrong, and to cut it off would throw away all that follows.
@@ -431,8 +451,8 @@ func (l *fileLoader) cut(end int64) error {
 		return &LoadError{l.name, end, "the truncated file is not the last file", nil}
 	}
 	if !l.a.set.LoadTruncated {
-		return &LoadError{l.name, end, "Unexpected end of file reading the append only file. " + fixAdvice +
-			", or set the 'aof-load-truncated' configuration option to yes and restart the server", nil}
+		return &LoadError{l.name, end, "Unexpected end of file reading the append only file. " + l.advice(end) +
+			" Or set the 'aof-load-truncated' configuration option to yes and restart the server", nil}
 	}
 	log.Warning("!!! Warning: short read while loading the AOF file %s!!!", l.name)
 	log.Warning("!!! Truncating the AOF %s at offset %d !!!", l.name, end)

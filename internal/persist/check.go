@@ -34,6 +34,8 @@ type Checker struct {
 	Fix bool // cut off the end of a log that is damaged, after asking
 	Yes bool // without asking
 
+	inUse bool // a server has the log
+
 	Until int64 // unix seconds; other than 0: cut off what a log has from the first annotation with a later time on
 }
 

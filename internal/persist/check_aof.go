@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"godwit/internal/logging"
+	"godwit/internal/persist/rdb"
 )
 
 // AOF checks a log: a manifest with all files that it names, or a single file.
@@ -23,9 +23,10 @@ func (c *Checker) AOF(name string) bool {
 	if err != nil {
 		return c.cannot("read file", name, err)
 	}
+	defer c.claim(name)()
 	if !looksLikeManifest(name, text) {
 		c.printf("Checking a single AOF")
-		return c.logFile(name, true)
+		return c.logFile(checkedFile{path: name, last: true, base: isBase(name)})
 	}
 	c.printf("Checking a multi-part AOF")
 	m, err := parseManifest(name, text)
@@ -34,6 +35,20 @@ func (c *Checker) AOF(name string) bool {
 		return false
 	}
 	return c.parts(filepath.Dir(name), m)
+}
+
+// isBase reports whether a file is what a rewrite wrote. The single file of an old version becomes a base too, but is a log.
+func isBase(name string) bool { return strings.Contains(filepath.Base(name), ".base.") }
+
+// headBytes is as much of a file as tells its format.
+const headBytes = 256
+
+// foreign says what a file is that is neither a log nor an RDB file, by how it begins, "" if it may be one.
+func foreign(head []byte) string {
+	if len(head) == 0 || head[0] == '*' || head[0] == '#' || rdb.IsFile(head) {
+		return ""
+	}
+	return rdb.Describe(head)
 }
 
 // looksLikeManifest tells a manifest from a log, whose first byte is '*', '#' or the R of an RDB file.
@@ -55,7 +70,7 @@ func (c *Checker) parts(dir string, m *manifest) bool {
 			kind = "BASE"
 		}
 		c.printf("Checking the %s file %s", kind, f.name)
-		if !c.logFile(filepath.Join(dir, f.name), i == len(files)-1) {
+		if !c.logFile(checkedFile{path: filepath.Join(dir, f.name), last: i == len(files)-1, base: isBase(f.name)}) {
 			return false
 		}
 	}
@@ -71,8 +86,16 @@ type logProblem struct {
 	torn   bool // nothing but the end is missing
 }
 
+// checkedFile is a file of a log.
+type checkedFile struct {
+	path       string
+	size       int64
+	last, base bool
+}
+
 // logFile checks one file: an RDB file, commands, or one followed by the other. The end of the last file may be cut off.
-func (c *Checker) logFile(path string, last bool) bool {
+func (c *Checker) logFile(file checkedFile) bool {
+	path := file.path
 	f, err := c.FS.Open(path, os.O_RDONLY, 0)
 	if err != nil {
 		return c.cannot("open file", path, err)
@@ -85,9 +108,16 @@ func (c *Checker) logFile(path string, last bool) bool {
 	if err != nil {
 		return c.cannot("read file", path, err)
 	}
+	file.size = size
 	start := int64(0)
 	br := bufio.NewReaderSize(f, checkBuffer)
-	if magic, _ := br.Peek(5); string(magic) == "REDIS" {
+	head, _ := br.Peek(headBytes)
+	if what := foreign(head); what != "" {
+		c.at(0, "This is no append-only file but %s", what)
+		c.printf("AOF %s is not valid, and nothing is changed.", path)
+		return false
+	}
+	if rdb.IsFile(head) {
 		c.at(0, "Checking its RDB part")
 		var ok bool
 		if start, ok = c.snapshot(br); !ok {
@@ -104,7 +134,7 @@ func (c *Checker) logFile(path string, last bool) bool {
 		return c.cannot("read file", path, err)
 	}
 	if l.p.late >= 0 {
-		return c.rewind(path, l.p.late, last)
+		return c.rewind(file, l.p.late)
 	}
 	if l.problem == nil {
 		if c.Until != 0 {
@@ -117,7 +147,7 @@ func (c *Checker) logFile(path string, last bool) bool {
 	p := l.problem
 	c.at(p.offset, "%s", p.reason)
 	c.printf("AOF analyzed: filename=%s, size=%d, ok_up_to=%d, diff=%d, commands=%d, transactions=%d", path, size, p.okUpTo, size-p.okUpTo, l.commands, l.transactions)
-	return c.fix(path, size, p, last)
+	return c.fix(file, p)
 }
 
 // logCheck reads the commands of one file.
@@ -184,77 +214,4 @@ func (l *logCheck) unit() error {
 			return nil
 		}
 	}
-}
-
-// fix cuts the file off where its last whole unit ends, if that is asked for.
-func (c *Checker) fix(path string, size int64, p *logProblem, last bool) bool {
-	switch {
-	case !c.Fix && last:
-		c.printf("AOF %s is not valid. Use the --fix option to try fixing it.", path)
-		return false
-	case !c.Fix:
-		c.printf("AOF %s is not valid.", path)
-		return false
-	case !last:
-		c.printf("AOF %s is not valid, and because it is not the last file it cannot be cut off.", path)
-		return false
-	}
-	c.printf("This will shrink the AOF %s from %d bytes, with %d bytes, to %d bytes", path, size, size-p.okUpTo, p.okUpTo)
-	if !p.torn {
-		c.printf("More than a torn end is lost: everything from the damage on")
-	}
-	if !c.Yes && !c.agreed() {
-		c.printf("Aborting...")
-		return false
-	}
-	if !c.truncate(path, p.okUpTo) {
-		return false
-	}
-	c.printf("Successfully truncated AOF %s", path)
-	return true
-}
-
-// rewind cuts a log off at the first unit that is later than asked for.
-func (c *Checker) rewind(path string, at int64, last bool) bool {
-	switch {
-	case at == 0:
-		c.printf("AOF %s has nothing before timestamp %d, aborting...", path, c.Until)
-		return false
-	case !last:
-		c.printf("Failed to truncate AOF %s to timestamp %d to offset %d because it is not the last file.", path, c.Until, at)
-		c.printf("Without the files after it, and their lines in the manifest, it can be.")
-		return false
-	}
-	if !c.truncate(path, at) {
-		return false
-	}
-	c.printf("Successfully truncated AOF %s to timestamp %d", path, c.Until)
-	return true
-}
-
-// truncate makes a file shorter, durably.
-func (c *Checker) truncate(path string, size int64) bool {
-	f, err := c.FS.Open(path, os.O_RDWR, 0)
-	if err != nil {
-		return c.cannot("open file", path, err)
-	}
-	if err = f.Truncate(size); err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return c.cannot("truncate", path, err)
-	}
-	return true
-}
-
-// agreed asks whether to go on.
-func (c *Checker) agreed() bool {
-	if _, err := io.WriteString(c.Out, "Continue? [y/N]: "); err != nil || c.In == nil {
-		return false
-	}
-	line, err := bufio.NewReader(io.LimitReader(c.In, 100)).ReadString('\n')
-	if err != nil && err != io.EOF {
-		c.printf("%s", logging.OSError(err))
-	}
-	return strings.HasPrefix(strings.ToLower(line), "y")
 }

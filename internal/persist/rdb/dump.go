@@ -57,7 +57,7 @@ func restore(b []byte) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	v, err := d.value(op)
+	v, err := d.value(dialect(op, false))
 	if err != nil {
 		return v, err
 	}

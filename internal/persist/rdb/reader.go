@@ -238,6 +238,7 @@ type splitter struct {
 	noChecksum bool
 	verified   bool
 	version    int
+	valkey     bool // a file of Valkey's: see dialect
 	db         int
 	base       int64  // offset of what is left
 	rest       []byte // what was read and is not yet in a batch
@@ -301,16 +302,16 @@ func (s *splitter) read(buf []byte) ([]byte, error) {
 
 // records finds the records of the batch's buffer, and how many bytes of it belong to them.
 func (s *splitter) records(b *batch) (used int) {
-	k := skimmer{b: b.buf, base: b.base, db: s.db, cp: s.cp}
+	k := skimmer{b: b.buf, base: b.base, db: s.db, cp: s.cp, valkey: s.valkey}
 	defer func() { s.cp = k.cp }()
 	if s.version == 0 {
 		if len(b.buf) < HeaderLen {
 			return 0
 		}
-		if s.version, b.err = parseHeader(b.buf); b.err != nil {
+		if s.version, s.valkey, b.err = parseHeader(b.buf); b.err != nil {
 			return 0
 		}
-		k.pos = HeaderLen
+		k.pos, k.valkey = HeaderLen, s.valkey
 		used = HeaderLen
 	}
 	for b.err == nil {
@@ -338,23 +339,6 @@ func (s *splitter) records(b *batch) (used int) {
 		}
 	}
 	return used
-}
-
-func parseHeader(b []byte) (version int, err error) {
-	digits := b[len(magic):HeaderLen]
-	if string(b[:len(magic)]) != magic {
-		return 0, &Error{Reason: "this is no RDB file: it does not begin with " + magic}
-	}
-	for _, c := range digits {
-		if c < '0' || c > '9' {
-			return 0, &Error{Offset: int64(len(magic)), Reason: fmt.Sprintf("%q is no version", digits)}
-		}
-		version = version*10 + int(c-'0')
-	}
-	if version < 1 || version > VersionMax {
-		return 0, &Error{Offset: int64(len(magic)), Reason: fmt.Sprintf("version %d; 1 to %d are read", version, VersionMax)}
-	}
-	return version, nil
 }
 
 // end checks the checksum behind the end mark, which is a part of the last record.

@@ -28,12 +28,14 @@ type span struct {
 
 // skimmer reads records from b on from pos.
 type skimmer struct {
-	b     []byte
-	pos   int
-	base  int64
-	db    int // SELECTDB so far
-	start int // of the record
-	cp    checkpoint
+	b    []byte
+	pos  int
+	base int64
+	db   int // SELECTDB so far
+	// valkey: the file is Valkey's, see dialect
+	valkey bool
+	start  int // of the record
+	cp     checkpoint
 }
 
 // checkpoint is how far a record with many elements was skipped, so that its next try does not begin with the first again: bytes may come a few
@@ -172,8 +174,8 @@ func (s *skimmer) record() (r span, err error) {
 		if done {
 			continue
 		}
-		r.op, r.key = op, s.pos
-		if ent := types.byOp[op]; ent != nil {
+		r.op, r.key = dialect(op, s.valkey), s.pos
+		if ent := types.byOp[r.op]; ent != nil {
 			r.kind, r.db = KindKey, s.db
 			if err := s.string(); err != nil {
 				return r, err

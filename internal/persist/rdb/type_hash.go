@@ -25,6 +25,7 @@ func hashType() *Type {
 			{typeHashZiplist, "s", func(d *Decoder) (Value, error) { return decodeHashPacked(d, (*Decoder).ziplistPairs) }},
 			{typeHashListpack, "s", func(d *Decoder) (Value, error) { return decodeHashPacked(d, (*Decoder).listpackPairs) }},
 			{typeHashMetadataRC, "*(lss)", func(d *Decoder) (Value, error) { return decodeHashMetadata(d, 1) }},
+			{typeValkeyHashIn, "*(ss8)", decodeHashValkey},
 			{typeHashListpackRC, "s", decodeHashListpackEx},
 			{typeHashMetadata, "8*(lss)", func(d *Decoder) (Value, error) {
 				earliest, err := d.earliest()
