@@ -10,6 +10,7 @@ import (
 
 	"godwit/internal/command"
 	"godwit/internal/config"
+	"godwit/internal/crash"
 	"godwit/internal/engine"
 	"godwit/internal/logging"
 	"godwit/internal/proctitle"
@@ -52,6 +53,7 @@ func run(args []string) int {
 		return fail(err.Error() + "\n")
 	}
 	defer log.Close()
+	crash.Follow(cfg.LogFile)
 	server.Hello(log, cfg, len(args) > 0, os.Args[0])
 	log.SetRole(logging.Primary)
 	return serve(cfg, log)
@@ -72,6 +74,8 @@ func serve(cfg *config.Config, log *logging.Logger) int {
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
 	eng := engine.New(cfg, table, engine.Options{Log: log})
+	crash.Report(crash.Reporter{Write: log.Report, Facts: eng.CrashFacts})
+	defer crash.Guard("main")()
 	if err := eng.LoadUsers(); err != nil {
 		log.Warning("%s", err)
 		return fail(config.Fatal(err, "Godwit "+engine.Version))
@@ -96,6 +100,7 @@ func serve(cfg *config.Config, log *logging.Logger) int {
 	go srv.Obey(signals)
 	opened := make(chan struct{})
 	go func() {
+		defer crash.Guard("loading the data set")()
 		if err := store.Open(srv.Running); err != nil {
 			srv.Fail(err)
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"godwit/internal/crash"
 )
 
 // Default is the name of the user that connections have until they authenticate.
@@ -51,15 +53,29 @@ func (us *Users) Set(name string, rules []string, allChannels bool) (rule string
 		try = u.Clone()
 		try.allChannels = allChannels
 	}
-	for _, r := range rules {
-		if err := try.Apply(r); err != nil {
-			return r, err
-		}
+	if crash.Contain("applying rules to a user", func() { rule, err = try.applyAll(rules) }) {
+		return "", errInternal
+	}
+	if err != nil {
+		return rule, err
 	}
 	if u == nil {
 		us.byName[name] = try
 	} else {
 		*u = *try
+	}
+	return "", nil
+}
+
+// errInternal is a fault of this package's own.
+var errInternal = errors.New("internal error, the server's log tells more")
+
+// applyAll applies the rules in order, and returns the first that is wrong.
+func (u *User) applyAll(rules []string) (rule string, err error) {
+	for _, r := range rules {
+		if err := u.Apply(r); err != nil {
+			return r, err
+		}
 	}
 	return "", nil
 }

@@ -3,6 +3,7 @@ package command
 import (
 	"math"
 
+	"godwit/internal/arena"
 	"godwit/internal/engine"
 )
 
@@ -12,6 +13,12 @@ func debugServerSubs() []debugSub {
 		{"set-clock-offset", 3, 3, " <milliseconds>", []string{
 			"Move the wall clock by <milliseconds> against the system's, as if somebody had set it."},
 			debugClockOffset},
+		{"panic", 2, 2, "", []string{"Crash the server by a panic."}, func(*engine.Ctx) {
+			panic("DEBUG PANIC")
+		}},
+		{"segfault", 2, 2, "", []string{"Crash the server by an access to memory that is not there."}, func(*engine.Ctx) {
+			arena.Fault()
+		}},
 	}
 }
 

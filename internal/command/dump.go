@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strconv"
 
+	"godwit/internal/crash"
 	"godwit/internal/engine"
 	"godwit/internal/keyspace"
 	"godwit/internal/object"
@@ -122,7 +123,12 @@ func restoreCmd(c *engine.Ctx) {
 		c.Err("ERR Invalid TTL value, must be >= 0")
 		return
 	}
-	v, err := rdb.Restore(c.Args[3], true)
+	var v rdb.Value
+	var err error
+	if crash.Contain("decoding the payload of RESTORE", func() { v, err = rdb.Restore(c.Args[3], true) }) {
+		c.Err(engine.ErrInternal)
+		return
+	}
 	switch {
 	case errors.Is(err, rdb.ErrPayload):
 		c.Err("ERR DUMP payload version or checksum are wrong")

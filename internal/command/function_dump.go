@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 
+	"godwit/internal/crash"
 	"godwit/internal/engine"
 	"godwit/internal/persist/rdb"
 	"godwit/internal/script"
@@ -32,7 +33,12 @@ func functionRestoreCmd(c *engine.Ctx) {
 			return
 		}
 	}
-	sources, err := rdb.RestoreFunctions(c.Args[2])
+	var sources [][]byte
+	var err error
+	if crash.Contain("decoding the payload of FUNCTION RESTORE", func() { sources, err = rdb.RestoreFunctions(c.Args[2]) }) {
+		c.Err(engine.ErrInternal)
+		return
+	}
 	if err != nil {
 		c.Err("ERR " + restoreError(err))
 		return

@@ -15,6 +15,7 @@ import (
 
 	"godwit/internal/arena"
 	"godwit/internal/config"
+	"godwit/internal/crash"
 	"godwit/internal/keyspace"
 	"godwit/internal/logging"
 	"godwit/internal/metrics"
@@ -176,4 +177,13 @@ func (e *Engine) Leave() {
 	e.Deliver()
 	e.Commit()
 	e.mu.Unlock()
+}
+
+// Release is Leave for a defer statement. After a panic it does not give the executor back, nor
+// what the batch has done to the log: it ends the process.
+func (e *Engine) Release() {
+	if v := recover(); v != nil {
+		crash.Fatal("executor", v)
+	}
+	e.Leave()
 }

@@ -8,6 +8,7 @@ const (
 	ErrNotHLL          = "WRONGTYPE Key is not a valid HyperLogLog string value."
 	ErrCorruptHLL      = "INVALIDOBJ Corrupted HLL object detected"
 	ErrSyntax          = "ERR syntax error"
+	ErrInternal        = "ERR internal error, the server's log tells more"
 	ErrNotInteger      = "ERR value is not an integer or out of range"
 	ErrNotFloat        = "ERR value is not a valid float"
 	ErrNoSuchKey       = "ERR no such key"

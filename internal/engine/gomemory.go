@@ -5,6 +5,8 @@ import (
 	rtmetrics "runtime/metrics"
 	"sync/atomic"
 	"time"
+
+	"godwit/internal/crash"
 )
 
 // GoMemory is the Go runtime's memory in bytes.
@@ -101,6 +103,7 @@ func (e *Engine) giveBackGoMemory() {
 	}
 	b.running.Store(true)
 	go func() {
+		defer crash.Guard("giving memory back")()
 		start := time.Now()
 		debug.FreeOSMemory()
 		b.took.Store(int64(time.Since(start)) + 1)

@@ -68,7 +68,7 @@ func (e *Engine) LoadTarget(held bool) *LoadTarget {
 func (t *LoadTarget) Step(fn func()) {
 	if !t.held {
 		t.e.Enter()
-		defer t.e.Leave()
+		defer t.e.Release()
 	}
 	fn()
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"godwit/internal/acl"
+	"godwit/internal/crash"
 	"godwit/internal/resp"
 	"godwit/internal/script"
 )
@@ -272,7 +273,7 @@ func (s scriptCaller) Log(level int, msg string) {
 }
 
 // ReportPanic implements script.Reporter.
-func (s scriptCaller) ReportPanic(p *script.Panic) { s.e.Log.Warning("%s", p.Error()) }
+func (s scriptCaller) ReportPanic(p *script.Panic) { crash.Contained(p.During, p.Value, p.Stack) }
 
 // Interrupt implements script.Caller.
 func (s scriptCaller) Interrupt() error {

@@ -199,6 +199,28 @@ func (l *Logger) emit(b []byte) {
 	_ = f.Close()
 }
 
+// Report writes a report of many lines as it is, whatever the level, behind a line that announces
+// it: to the log file, or to standard error if there is none. It does not wait for other lines: the
+// caller is about to end the process, and the one that holds the lock may be who crashed.
+func (l *Logger) Report(report []byte) {
+	for range 100 {
+		if l.mu.TryLock() {
+			l.mu.Unlock()
+			l.Log(Warning, "A bug report follows, in the log file or on standard error.")
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if l.file != "" {
+		if f, err := open(l.file); err == nil {
+			_, _ = f.Write(report)
+			_ = f.Close()
+			return
+		}
+	}
+	_, _ = os.Stderr.Write(report)
+}
+
 // Close lets the system log go. Lines may still be written to the file or the standard output.
 func (l *Logger) Close() {
 	l.mu.Lock()

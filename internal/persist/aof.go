@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"godwit/internal/crash"
 	"godwit/internal/logging"
 	"godwit/internal/vfs"
 )
@@ -408,6 +409,7 @@ func (w *worker) start(a *AOF) {
 }
 
 func (w *worker) run() {
+	defer crash.Guard("writing the append-only file")()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for {

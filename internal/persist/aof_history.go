@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"godwit/internal/crash"
 	"godwit/internal/logging"
 )
 
@@ -29,6 +30,7 @@ func (a *AOF) deleteHistory() {
 	a.gc = j
 	fsys, dir := a.o.FS, a.dir
 	go func() {
+		defer crash.Guard("deleting files of the log")()
 		for n := range j.names {
 			_ = fsys.Remove(filepath.Join(dir, n)) // what cannot be deleted is a file too many
 		}

@@ -1,6 +1,10 @@
 package persist
 
-import "sync"
+import (
+	"sync"
+
+	"godwit/internal/crash"
+)
 
 // Dest is where the bytes of a snapshot go: a file, a socket. A Queue calls it from its own goroutine, one call at a time.
 type Dest interface {
@@ -118,6 +122,7 @@ func (q *Queue) Wait() error {
 
 // run is the goroutine.
 func (q *Queue) run() {
+	defer crash.Guard("writing a snapshot")()
 	for {
 		chunk, ok := q.next()
 		if !ok {

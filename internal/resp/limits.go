@@ -53,6 +53,9 @@ func (e *ProtocolError) Error() string { return "Protocol error: " + e.msg }
 
 // Shared so that a flood of bad requests does not become a flood of garbage.
 var (
+	// ErrInternal is for who calls the parser: it has a fault of its own.
+	ErrInternal = &ProtocolError{"internal error, the server's log tells more"}
+
 	errMultibulkLength = &ProtocolError{"invalid multibulk length"}
 	errBulkLength      = &ProtocolError{"invalid bulk length"}
 	errBigMultibulk    = &ProtocolError{"too big mbulk count string"}

@@ -1,6 +1,12 @@
 package server
 
-import "godwit/internal/engine"
+import (
+	"runtime/debug"
+
+	"godwit/internal/crash"
+	"godwit/internal/engine"
+	"godwit/internal/resp"
+)
 
 // maxAhead is how many commands of a pipeline are read before the first of them runs: enough to overlap their cache misses, few
 // enough that what was fetched for the last is still there when it runs.
@@ -33,6 +39,24 @@ func (a *ahead) fill(s *session, buf []byte) error {
 	if !lim.Authenticated {
 		most = 1 // the limits may change with the next command
 	}
+	err := a.parse(s, buf, most)
+	if err == nil && a.n > 1 {
+		a.prefetch(s)
+	}
+	return err
+}
+
+// parse parses up to most commands. A panic there has changed nothing: it is a protocol error of
+// the client's, and behind no command.
+func (a *ahead) parse(s *session, buf []byte, most int) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			crash.Contained("parsing a request", v, debug.Stack())
+			a.n, a.partial, a.args = 0, true, a.args[:0]
+			err = resp.ErrInternal
+		}
+	}()
+	lim := &s.srv.limits
 	for a.n < most && len(buf) > 0 {
 		argv, used, err := s.parser.Next(buf, lim)
 		if err != nil {
@@ -49,9 +73,6 @@ func (a *ahead) fill(s *session, buf []byte) error {
 			break // an inline command's arguments are in the parser until the next is read
 		}
 		buf = buf[used:]
-	}
-	if a.n > 1 {
-		a.prefetch(s)
 	}
 	return nil
 }

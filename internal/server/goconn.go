@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"godwit/internal/crash"
 	"godwit/internal/logging"
 )
 
@@ -47,7 +48,7 @@ func (s *Server) startGo(nc net.Conn, p peer) {
 		c.nc = tls.Server(nc, cfg)
 	}
 	s.eng.Enter()
-	defer s.eng.Leave()
+	defer s.eng.Release()
 	if s.stopping.Load() {
 		_ = nc.Close()
 		return
@@ -64,6 +65,7 @@ func (s *Server) startGo(nc net.Conn, p peer) {
 
 // refuse tells a plain connection why it is closed; a TLS one could only be told after a handshake.
 func refuse(nc net.Conn, p peer, why string) {
+	defer crash.Guard("refusing a connection")()
 	if !p.tls {
 		_ = nc.SetWriteDeadline(time.Now().Add(time.Second))
 		_, _ = io.WriteString(nc, why)
@@ -73,9 +75,11 @@ func refuse(nc net.Conn, p peer, why string) {
 
 // serve is the reading goroutine; it stays until the writing one has ended.
 func (c *goConn) serve() {
+	defer crash.Guard("reading from a connection")()
 	if c.handshake() {
 		written := make(chan struct{})
 		go func() {
+			defer crash.Guard("writing to a connection")()
 			c.writer()
 			close(written)
 		}()
@@ -86,7 +90,7 @@ func (c *goConn) serve() {
 	_ = c.raw.Close()
 	e := c.srv.eng
 	e.Enter()
-	defer e.Leave()
+	defer e.Release()
 	c.settle()
 	e.Forget(c.cl)
 	delete(c.srv.gos, c)
@@ -175,9 +179,10 @@ func (c *goConn) runIn() {
 
 // resumed runs the input that was held back. Its own goroutine, because the reader may wait for more of it.
 func (c *goConn) resumed() {
+	defer crash.Guard("resuming a connection")()
 	e := c.srv.eng
 	e.Enter()
-	defer e.Leave()
+	defer e.Release()
 	for c.more = len(c.in) > 0; c.more && !c.held() && !c.ended(); {
 		c.runIn()
 		e.Leave()
@@ -285,6 +290,7 @@ func (s *Server) dismiss() {
 	s.eng.Leave()
 	gone := make(chan struct{})
 	go func() {
+		defer crash.Guard("waiting for connections")()
 		s.goConns.Wait()
 		close(gone)
 	}()

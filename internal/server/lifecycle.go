@@ -178,7 +178,7 @@ func (s *Server) notifySystemd(msg string) {
 // Shutdown ends the service in order, as SHUTDOWN does. Any goroutine may call it.
 func (s *Server) Shutdown(o engine.ShutdownOptions) error {
 	s.eng.EnterBetween()
-	defer s.eng.Leave()
+	defer s.eng.Release()
 	return s.shutdown(o)
 }
 

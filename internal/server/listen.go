@@ -14,6 +14,7 @@ import (
 	"github.com/tidwall/redcon"
 
 	"godwit/internal/config"
+	"godwit/internal/crash"
 	"godwit/internal/logging"
 )
 
@@ -67,7 +68,7 @@ func specs(c *config.Config) []spec {
 // Listen opens the sockets that the configuration asks for and starts to accept. The error has been logged; no socket stays open.
 func (s *Server) Listen() error {
 	s.eng.Enter()
-	defer s.eng.Leave()
+	defer s.eng.Release()
 	s.keepalive.Store(int64(s.eng.Cfg.TCPKeepalive))
 	if s.eng.Cfg.TLSPort != 0 {
 		if err := s.loadTLS(); err != nil {
@@ -202,7 +203,7 @@ func (s *Server) open(sp spec) (net.Listener, error) {
 // Add serves one more listening socket, besides those of the configuration.
 func (s *Server) Add(ln net.Listener) {
 	s.eng.Enter()
-	defer s.eng.Leave()
+	defer s.eng.Release()
 	l := &listener{spec: spec{addr: ln.Addr().String()}, ln: ln, given: true}
 	if ln.Addr().Network() == "unix" {
 		l.kind = kindUnix
@@ -214,7 +215,7 @@ func (s *Server) Add(ln net.Listener) {
 // AddTLS is Add for TLS connections, with the configured certificate.
 func (s *Server) AddTLS(ln net.Listener) error {
 	s.eng.Enter()
-	defer s.eng.Leave()
+	defer s.eng.Release()
 	if err := s.loadTLS(); err != nil {
 		return err
 	}
@@ -234,6 +235,7 @@ func (s *Server) serve(l *listener) {
 		}, nil)
 	rs.AcceptError = s.acceptFailed
 	s.serving.Go(func() {
+		defer crash.Guard("accepting connections")()
 		if err := rs.Serve(handoffListener{l.ln}); err != nil {
 			s.log.Warning("Serving %s: %s", l.addr, err)
 		}

@@ -25,6 +25,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"godwit/internal/crash"
 	"godwit/internal/engine"
 	"godwit/internal/logging"
 	"godwit/internal/resp"
@@ -111,6 +112,7 @@ func (s *Server) Run() error {
 // turns runs the loop until the server stops. A loop that fails ends the server in order: what
 // clients were told is saved.
 func (s *Server) turns(l *loop) error {
+	defer crash.Guard("event loop")()
 	err := l.run()
 	if err != nil && !s.stopping.Load() {
 		_ = s.Shutdown(engine.ShutdownOptions{Force: true}) // it logs what fails
@@ -127,6 +129,7 @@ func (s *Server) Fail(err error) {
 
 // tick is the cron where no loop calls it.
 func (s *Server) tick() {
+	defer crash.Guard("cron")()
 	next := int64(0) // steady ms
 	for {
 		s.eng.Enter()
@@ -214,7 +217,7 @@ func (s *Server) closeAll() {
 // Addrs are the addresses that the server listens on.
 func (s *Server) Addrs() []net.Addr {
 	s.eng.Enter()
-	defer s.eng.Leave()
+	defer s.eng.Release()
 	var list []net.Addr
 	for _, l := range s.listeners {
 		list = append(list, l.ln.Addr())

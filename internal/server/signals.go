@@ -5,6 +5,7 @@ import (
 	"syscall"
 
 	"godwit/internal/config"
+	"godwit/internal/crash"
 	"godwit/internal/engine"
 )
 
@@ -12,6 +13,7 @@ import (
 // nothing, except a SIGINT, which insists: the process ends at once, without saving. After a
 // refusal another signal is another attempt. Obey never returns.
 func (s *Server) Obey(signals <-chan os.Signal) {
+	defer crash.Guard("waiting for signals")()
 	ended := make(chan error, 1)
 	busy := false
 	for {
@@ -23,7 +25,10 @@ func (s *Server) Obey(signals <-chan os.Signal) {
 				busy = true
 				name := signalNames[sig]
 				s.log.Warning("Received %s scheduling shutdown...", name)
-				go func() { ended <- s.signalled(name) }()
+				go func() {
+					defer crash.Guard("ending the server")()
+					ended <- s.signalled(name)
+				}()
 			} else if sig == syscall.SIGINT {
 				s.log.Warning("You insist... exiting now.")
 				s.eng.RemoveTemporary()
@@ -39,7 +44,7 @@ var signalNames = map[os.Signal]string{syscall.SIGTERM: "SIGTERM", syscall.SIGIN
 // half of what one does must not be saved.
 func (s *Server) signalled(name string) error {
 	s.eng.EnterBetween()
-	defer s.eng.Leave()
+	defer s.eng.Release()
 	if s.eng.Loading() {
 		s.log.Warning("Received shutdown signal during loading, exiting now.")
 		s.RemovePidFile()

@@ -61,7 +61,7 @@ func (s *Store) Open(ready func()) error {
 		return &StartError{"Fatal error loading the DB: " + err.Error() + ". Exiting."}
 	}
 	s.eng.Enter()
-	defer s.eng.Leave()
+	defer s.eng.Release()
 	if logged {
 		if err := s.aof.open(); err != nil {
 			return &StartError{"Can't open the append-only file: " + logging.OSError(err) + ". Exiting."}
@@ -81,7 +81,7 @@ func (s *Store) Open(ready func()) error {
 // exit code.
 func (s *Store) Close() int {
 	s.eng.Enter()
-	defer s.eng.Leave()
+	defer s.eng.Release()
 	code := 0
 	if err := s.aof.close(); err != nil {
 		s.log.Warning("Fail to fsync the AOF file: %s.", logging.OSError(err))
@@ -94,7 +94,7 @@ func (s *Store) Close() int {
 
 func (s *Store) step(fn func()) {
 	s.eng.Enter()
-	defer s.eng.Leave()
+	defer s.eng.Release()
 	fn()
 }
 

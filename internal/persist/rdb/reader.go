@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"sync"
+
+	"godwit/internal/crash"
 )
 
 // Kind is what a Record holds.
@@ -110,6 +112,7 @@ func (r *Reader) start() {
 	r.stop = make(chan struct{})
 	r.running.Add(1 + r.o.Workers)
 	go func() {
+		defer crash.Guard("reading a snapshot")()
 		defer r.running.Done()
 		defer close(work)
 		defer close(r.order)
@@ -135,6 +138,7 @@ func (r *Reader) start() {
 	}()
 	for range r.o.Workers {
 		go func() {
+			defer crash.Guard("decoding a snapshot")()
 			defer r.running.Done()
 			for b := range work {
 				b.decode()
