@@ -35,7 +35,7 @@
 // together (4 TiB of small blocks). The kernel's vm.max_map_count (65530 as a rule) bounds the
 // number of mappings, of which each big block may need one.
 //
-// Running out of memory is fatal, as in Redis: Alloc panics when the system refuses a mapping.
+// Alloc panics when the system refuses a mapping; reserve.go says how to know before.
 //
 // Sources: slab allocation after Bonwick (1994); size classes eight to a doubling as in jemalloc.
 package arena
@@ -92,6 +92,7 @@ type Arena struct {
 	mapped     int64            // bytes mapped now
 	dying      []dyingMapping   // of big blocks that were freed, to be unmapped by Release
 	dyingBytes int64
+	guard      guard
 	chunks     int               // chunks of runs
 	dirty      int               // their units that are resident
 	trim       uint32            // chunks below this number are still to be trimmed
@@ -252,12 +253,13 @@ func (a *Arena) Close() {
 	}
 	for i, b := range a.base {
 		if b != nil {
-			unmapMemory(b, a.size[i])
+			a.unmap(b, a.size[i])
 		}
 	}
 	for _, m := range a.dying {
-		unmapMemory(m.base, m.size)
+		a.unmap(m.base, m.size)
 	}
+	a.unguard()
 	*a = Arena{}
 }
 
@@ -289,7 +291,7 @@ func (a *Arena) Check() error {
 
 // addChunk maps size bytes under a free chunk number. meta is nil for a big block.
 func (a *Arena) addChunk(size int64, meta *chunk) uint32 {
-	b := a.mustMap(size)
+	b := a.mapOrReserve(size)
 	if a.HugePages && size >= chunkSize {
 		adviseHuge(b, size)
 	}
@@ -314,7 +316,7 @@ func (a *Arena) addChunk(size int64, meta *chunk) uint32 {
 }
 
 func (a *Arena) dropChunk(i uint32) {
-	unmapMemory(a.base[i], a.size[i])
+	a.unmap(a.base[i], a.size[i])
 	a.mapped -= a.size[i]
 	if k := a.meta[i]; k != nil {
 		a.chunks--
@@ -327,14 +329,6 @@ func (a *Arena) dropChunk(i uint32) {
 func (a *Arena) forgetChunk(i uint32) {
 	a.base[i], a.meta[i], a.size[i] = nil, nil, 0
 	a.freeIdx = append(a.freeIdx, i)
-}
-
-func (a *Arena) mustMap(size int64) unsafe.Pointer {
-	b, err := mapMemory(size)
-	if err != nil {
-		panic(fmt.Sprintf("out of memory: the system refused a mapping of %d bytes (%v) with %d bytes mapped", size, err, a.mapped))
-	}
-	return b
 }
 
 // ClassSize is the number of bytes that a block of n bytes really takes.

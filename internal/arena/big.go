@@ -1,7 +1,6 @@
 package arena
 
 import (
-	"fmt"
 	"unsafe"
 
 	"godwit/internal/invariant"
@@ -58,7 +57,7 @@ func (a *Arena) releaseBig() {
 			a.goneBytes += n
 			return
 		}
-		unmapMemory(m.base, m.size)
+		a.unmap(m.base, m.size)
 		a.mapped -= m.size
 		a.dyingBytes -= m.size
 		a.goneBytes -= m.done
@@ -75,10 +74,7 @@ func (a *Arena) resizeBig(ref Ref, oldN, newN int, p Purpose) Ref {
 		if to > from {
 			a.growing(to - from)
 		}
-		b, err := remapMemory(a.base[i], from, to)
-		if err != nil {
-			panic(fmt.Sprintf("out of memory: the system refused to resize a mapping from %d to %d bytes (%v) with %d bytes mapped", from, to, err, a.mapped))
-		}
+		b := a.remapOrReserve(a.base[i], from, to)
 		a.base[i], a.size[i] = b, to
 		a.mapped += to - from
 	}

@@ -12,11 +12,30 @@ func mapMemory(size int64) (unsafe.Pointer, error) {
 	return unix.MmapPtr(-1, 0, nil, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 }
 
-// unmapMemory cannot fail for a range that was mapped: an error is a broken invariant.
-func unmapMemory(p unsafe.Pointer, size int64) {
-	if err := unix.MunmapPtr(p, uintptr(size)); err != nil {
+// tryUnmap fails for a range that was mapped only if there are too many mappings to cut it out of its
+// neighbours. Any other error is a broken invariant.
+func tryUnmap(p unsafe.Pointer, size int64) error {
+	err := unix.MunmapPtr(p, uintptr(size))
+	if err != nil && err != unix.ENOMEM {
 		panic("arena: munmap: " + err.Error())
 	}
+	return err
+}
+
+// mapReserve maps memory that will not be touched. Neighbours that can be written and that cannot stay
+// mappings of their own, so that giving one back makes room for another.
+func mapReserve(size int64, writable bool) (unsafe.Pointer, error) {
+	prot := unix.PROT_READ
+	if writable {
+		prot |= unix.PROT_WRITE
+	}
+	return unix.MmapPtr(-1, 0, nil, uintptr(size), prot, unix.MAP_PRIVATE|unix.MAP_ANON)
+}
+
+// canMap reports whether the system would map size bytes.
+func canMap(size int64) bool {
+	p, err := mapMemory(size)
+	return err == nil && tryUnmap(p, size) == nil
 }
 
 func remapMemory(p unsafe.Pointer, from, to int64) (unsafe.Pointer, error) {

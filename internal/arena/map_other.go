@@ -14,7 +14,11 @@ func mapMemory(size int64) (unsafe.Pointer, error) {
 	return unsafe.Pointer(unsafe.SliceData(make([]uint64, size/8))), nil
 }
 
-func unmapMemory(unsafe.Pointer, int64) {}
+func tryUnmap(unsafe.Pointer, int64) error { return nil }
+
+func mapReserve(size int64, _ bool) (unsafe.Pointer, error) { return nil, nil }
+
+func canMap(int64) bool { return true }
 
 func remapMemory(p unsafe.Pointer, from, to int64) (unsafe.Pointer, error) {
 	q, err := mapMemory(to)

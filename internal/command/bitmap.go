@@ -49,8 +49,14 @@ func growBits(c *engine.Ctx, key []byte, bit int64) (b []byte, grown, ok bool) {
 	if !isString(c, e) {
 		return nil, false, false
 	}
-	n := int(bit>>3) + 1
-	grown = !e.Exists() || e.StringLen() < n
+	n, old := int(bit>>3)+1, 0
+	if e.Exists() {
+		old = e.StringLen()
+	}
+	if grown = !e.Exists() || old < n; !c.E.HasRoom(int64(n - old)) {
+		c.Err(engine.ErrNoMemory)
+		return nil, false, false
+	}
 	return mutable(c, key, e, n), grown, true
 }
 

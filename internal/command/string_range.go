@@ -100,6 +100,10 @@ func setrangeCmd(c *engine.Ctx) {
 		return
 	}
 	n := max(old, int(offset)+len(part))
+	if !c.E.HasRoom(int64(n - old)) {
+		c.Err(engine.ErrNoMemory)
+		return
+	}
 	copy(mutable(c, key, e, n)[offset:], part)
 	c.Dirty(1)
 	changed(c, "setrange", key)

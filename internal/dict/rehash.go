@@ -108,6 +108,9 @@ func (d *Dict) grow() {
 	for uint64(d.used) >= n*maxLoad {
 		n *= 2
 	}
+	if !d.a.Fits(int(n) << bucketShift) {
+		return // the system has no memory for it: chains grow longer meanwhile
+	}
 	d.tab[1] = d.newTable(n)
 	d.moved = 0
 }

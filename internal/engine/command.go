@@ -259,6 +259,7 @@ type Command struct {
 	// Set by Seal.
 	parent   *Command
 	id       int
+	copies   bool   // see copiesValues
 	firstKey int    // index of the first key in argv where it is fixed, else 0
 	fullName string // "client|id"
 	subs     map[string]*Command

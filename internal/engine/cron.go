@@ -59,6 +59,7 @@ func (e *Engine) Cron() {
 	e.countScripts()
 	e.giveBackGoMemory()
 	e.trimArena()
+	e.KS.A.Probe(0)
 	e.Links.expire(e.Steady())
 	e.countSomeClients()
 	e.limitClients()

@@ -116,6 +116,7 @@ func New(cfg *config.Config, table *Table, o Options) *Engine {
 	e.Slowlog.SetMax(int(cfg.SlowlogMaxLen))
 	e.syncClock()
 	e.KS = keyspace.New(arena.New(), e.params(), e.rng, e.now, hooks{e})
+	e.KS.A.Guard()
 	e.Buffers = arena.NewPool()
 	e.measureStart()
 	e.cron.reset(e)

@@ -27,6 +27,7 @@ const (
 	ErrNoAuth          = "NOAUTH Authentication required."
 	ErrWrongPass       = "WRONGPASS invalid username-password pair or user is disabled."
 	ErrNoProto         = "NOPROTO unsupported protocol version"
+	ErrNoMemory        = "OOM command not allowed: the system has no memory left for it."
 	ErrOOM             = "OOM command not allowed when used memory > 'maxmemory'."
 	ErrMonitorKeys     = "ERR Replica can't interact with the keyspace"
 	ErrNegativeCount   = "ERR value is out of range, must be positive"

@@ -167,7 +167,11 @@ func (e *Engine) call(c *Ctx) {
 	cmd, cl := c.Cmd, c.Client
 	start := e.lastNs
 	e.KS.NoTouch = e.current.NoTouch // of who called, where a script runs the command
-	cmd.Run(c)
+	if cmd.Flags&DenyOOM != 0 && e.outOfMemory(c) {
+		c.Err(ErrNoMemory)
+	} else {
+		cmd.Run(c)
+	}
 	if c.dirty > 0 {
 		e.afterWrite(c)
 	}

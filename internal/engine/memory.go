@@ -35,8 +35,9 @@ type memoryState struct {
 	back    giveBack
 	// untouched is what the Go runtime had at the start without it being resident.
 	untouched int64
-	trimmed   int64 // monotonic ns of the last sweep for free memory within the arena
-	overNs    int64 // monotonic ns since when used memory is over maxmemory, 0 if it is within
+	trimmed   int64    // monotonic ns of the last sweep for free memory within the arena
+	refs      []KeyRef // of the command that is held against what the system has
+	overNs    int64    // monotonic ns since when used memory is over maxmemory, 0 if it is within
 }
 
 // UsedMemory is the memory in use in bytes. It is cheap: the eviction loop calls it for every key.
@@ -74,7 +75,7 @@ func (e *Engine) Fits(n uint64) bool {
 		}
 	}
 	total := SystemMemory()
-	return total == 0 || room(total-used)
+	return (total == 0 || room(total-used)) && e.KS.A.Probe(int64(n))
 }
 
 // alwaysFits is how many bytes are not worth asking for.

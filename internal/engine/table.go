@@ -122,6 +122,7 @@ func (t *Table) seal(c, parent *Command) {
 	bad(!c.Is(Write|ReadOnly), "both write and readonly")
 	checkArgs(c.Args, len(c.Keys), bad)
 	c.id = len(t.all)
+	c.copies = c.copiesValues()
 	t.all = append(t.all, c)
 	c.derive()
 }

@@ -1,0 +1,148 @@
+package arena
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// What happens when the system refuses memory
+//
+// The limits of a process (ulimit, vm.overcommit_memory, vm.max_map_count) show when a mapping fails.
+// By then a command is in the middle of its work. So a guarded arena knows before: it tries now and
+// then whether headroom more could be had (Probe), and its owner asks Short before it begins something
+// that takes memory. What has begun goes on with the reserve, a few mappings that are never
+// touched and are given up one by one. Only when these are gone does Alloc panic.
+//
+// The headroom is for Go's heap too, which ends the process when it is refused memory. It grows by 64
+// MiB of addresses at a time.
+
+const (
+	reservePieces = 8 // of a chunk each
+	headroom      = 128 << 20
+	// probeEvery is how many bytes are mapped between two tries.
+	probeEvery = 16 << 20
+)
+
+// guard is the state of a guarded arena.
+type guard struct {
+	on       bool
+	short    bool // the system refused memory when it was last asked
+	pieces   []unsafe.Pointer
+	unprobed int64          // bytes mapped since the last try
+	stuck    []dyingMapping // that the system would not unmap
+}
+
+// Guard makes the arena keep a reserve and look ahead.
+func (a *Arena) Guard() {
+	a.guard.on = true
+	a.Probe(0)
+}
+
+// Short reports whether the system has refused memory lately: nothing should be begun that takes more.
+func (a *Arena) Short() bool { return a.guard.short }
+
+// Probe reports whether n bytes more could be had of the system now, and headroom beside them.
+func (a *Arena) Probe(n int64) bool {
+	g := &a.guard
+	if !g.on {
+		return true
+	}
+	g.unprobed = 0
+	for len(g.pieces) < reservePieces {
+		p, err := mapReserve(chunkSize, len(g.pieces)%2 == 0)
+		if err != nil {
+			g.short = true
+			return false
+		}
+		g.pieces = append(g.pieces, p)
+	}
+	ok := canMap(headroom)
+	g.short = !ok
+	return ok && (n == 0 || canMap(n+headroom))
+}
+
+// Fits reports whether a block of n bytes is small, or could be had of the system now. What can be
+// put off asks before.
+func (a *Arena) Fits(n int) bool { return n <= 1<<20 || a.Probe(int64(n)) }
+
+// mapOrReserve maps size bytes. When the system refuses, it gives up what waits to be released, then
+// the reserve.
+func (a *Arena) mapOrReserve(size int64) unsafe.Pointer {
+	g := &a.guard
+	b, err := mapMemory(size)
+	if err == nil {
+		if g.unprobed += size; g.unprobed >= probeEvery {
+			a.Probe(0)
+		}
+		return b
+	}
+	g.short = g.on
+	for err != nil {
+		switch {
+		case a.Idle():
+			a.Release()
+		case len(g.pieces) > 0:
+			last := len(g.pieces) - 1
+			_ = tryUnmap(g.pieces[last], chunkSize)
+			g.pieces = g.pieces[:last]
+		default:
+			panic(fmt.Sprintf("out of memory: the system refused a mapping of %d bytes (%v) with %d bytes mapped", size, err, a.mapped))
+		}
+		b, err = mapMemory(size)
+	}
+	return b
+}
+
+// remapOrReserve is the same for a mapping that is resized.
+func (a *Arena) remapOrReserve(p unsafe.Pointer, from, to int64) unsafe.Pointer {
+	g := &a.guard
+	b, err := remapMemory(p, from, to)
+	if err == nil {
+		if g.unprobed += max(to-from, 0); g.unprobed >= probeEvery {
+			a.Probe(0)
+		}
+		return b
+	}
+	g.short = g.on
+	for err != nil {
+		switch {
+		case a.Idle():
+			a.Release()
+		case len(g.pieces) > 0:
+			last := len(g.pieces) - 1
+			_ = tryUnmap(g.pieces[last], chunkSize)
+			g.pieces = g.pieces[:last]
+		default:
+			panic(fmt.Sprintf("out of memory: the system refused to resize a mapping from %d to %d bytes (%v) with %d bytes mapped", from, to, err, a.mapped))
+		}
+		b, err = remapMemory(p, from, to)
+	}
+	return b
+}
+
+// unmap gives a mapping back. To cut a piece out of neighbouring mappings takes one mapping more,
+// which the system may refuse: its pages go back then, and its addresses later.
+func (a *Arena) unmap(p unsafe.Pointer, size int64) {
+	g := &a.guard
+	for n := len(g.stuck); n > 0; n = len(g.stuck) {
+		m := g.stuck[n-1]
+		if tryUnmap(m.base, m.size) != nil {
+			break
+		}
+		g.stuck = g.stuck[:n-1]
+	}
+	if tryUnmap(p, size) != nil {
+		discardMemory(p, size)
+		g.stuck = append(g.stuck, dyingMapping{base: p, size: size})
+	}
+}
+
+// unguard gives the reserve back.
+func (a *Arena) unguard() {
+	for _, p := range a.guard.pieces {
+		_ = tryUnmap(p, chunkSize) // the process is at its end, or will try no more
+	}
+	for _, m := range a.guard.stuck {
+		_ = tryUnmap(m.base, m.size)
+	}
+}

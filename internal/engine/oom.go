@@ -1,0 +1,53 @@
+package engine
+
+// What the system refuses
+//
+// A command that takes memory is refused before it runs when the system has none left for it: it
+// would end the process in the middle of its work otherwise. Small ones need no more than the arena's
+// headroom and reserve, and cost a look at a flag. What large ones need is known: the bytes of their
+// arguments, and of the values that they copy or combine. Commands to which a few bytes say how much
+// they take ask for themselves (Fits, HasRoom).
+
+// HasRoom reports whether the system has n bytes more. While a log is replayed there is no use in
+// refusing anything.
+func (e *Engine) HasRoom(n int64) bool { return n < alwaysFits || e.loading.on || e.KS.A.Probe(n) }
+
+// outOfMemory reports whether the command may need more than the system has.
+func (e *Engine) outOfMemory(c *Ctx) bool {
+	need := int64(0)
+	for _, a := range c.Args {
+		need += int64(len(a))
+	}
+	if c.Cmd.copies {
+		need += e.copied(c)
+	}
+	if need < alwaysFits && !e.KS.A.Short() || e.loading.on {
+		return false
+	}
+	return !e.KS.A.Probe(need)
+}
+
+// copied returns the bytes of the values that the command reads in order to store them again.
+func (e *Engine) copied(c *Ctx) (n int64) {
+	m := &e.mem
+	var err error
+	if m.refs, err = c.Cmd.KeyRefs(m.refs[:0], c.Args); err != nil {
+		return 0
+	}
+	for _, r := range m.refs {
+		if r.Access&(RO|NotKey) == RO {
+			n += c.DB.Footprint(c.Args[r.Pos])
+		}
+	}
+	return n
+}
+
+// copiesValues reports whether the command stores what it reads under another key.
+func (c *Command) copiesValues() bool {
+	var reads, stores bool
+	for _, k := range c.Keys {
+		reads = reads || k.Access&RO != 0
+		stores = stores || k.Access&(OW|RW) != 0
+	}
+	return c.Is(Write|DenyOOM) && (reads && stores || c.KeysFn != nil)
+}
