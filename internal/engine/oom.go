@@ -49,5 +49,5 @@ func (c *Command) copiesValues() bool {
 		reads = reads || k.Access&RO != 0
 		stores = stores || k.Access&(OW|RW) != 0
 	}
-	return c.Is(Write|DenyOOM) && (reads && stores || c.KeysFn != nil)
+	return c.Is(Write|DenyOOM) && reads && stores
 }
