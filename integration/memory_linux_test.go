@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"godwit/internal/resp/respclient"
 )
@@ -197,4 +198,81 @@ func TestInfoExplainsResidentMemory(t *testing.T) {
 	explained("with replies that nobody reads")
 	do(t, c, "FLUSHALL")
 	explained("when all is gone")
+}
+
+// TestSystemRefusesMemory runs a server into a limit of the system: it refuses what takes memory, goes
+// on otherwise, and recovers.
+func TestSystemRefusesMemory(t *testing.T) {
+	skipUnderRace(t)
+	fill := map[string]func(t *testing.T, c *respclient.Client) string{
+		"small values": func(t *testing.T, c *respclient.Client) string {
+			for {
+				v, err := c.Do("EVAL", `for i=1,50000 do
+					redis.call('SET',ARGV[1]..i,ARGV[2]) end`, 0, fmt.Sprint(t.Name(), time.Now()),
+					strings.Repeat("x", 100))
+				require.NoError(t, err)
+				if v.IsError() {
+					return v.Text()
+				}
+			}
+		},
+		"large values": func(t *testing.T, c *respclient.Client) string {
+			value := make([]byte, mib)
+			for i := 0; ; i++ {
+				v, err := c.Do("SET", fmt.Sprint("large", i), value)
+				require.NoError(t, err)
+				if v.IsError() {
+					return v.Text()
+				}
+			}
+		},
+		"a growing string": func(t *testing.T, c *respclient.Client) string {
+			tail := make([]byte, 300<<10)
+			for {
+				v, err := c.Do("APPEND", "growing", tail)
+				require.NoError(t, err)
+				if v.IsError() {
+					return v.Text()
+				}
+			}
+		},
+		"one command": func(t *testing.T, c *respclient.Client) string {
+			do(t, c, "SETRANGE", "src", 40*mib, "x")
+			for range 100 {
+				v, err := c.Do("COPY", "src", fmt.Sprint("copy", time.Now()))
+				require.NoError(t, err)
+				if v.IsError() {
+					return v.Text()
+				}
+			}
+			return ""
+		},
+	}
+	for name, f := range fill {
+		t.Run(name, func(t *testing.T) {
+			s := startServer(t)
+			c := s.dial(t)
+			do(t, c, "SET", "k", "v")
+			limit := uint64(s.status(t, "VmSize") + 250*mib)
+			require.NoError(t, unix.Prlimit(s.cmd.Process.Pid, unix.RLIMIT_AS, &unix.Rlimit{Cur: limit, Max: limit}, nil))
+			require.Contains(t, f(t, c), "OOM command not allowed: the system has no memory left")
+			require.Equal(t, "v", do(t, c, "GET", "k").Text())
+			v, err := c.Do("SETBIT", "bits", 4_000_000_000, 1)
+			require.NoError(t, err)
+			require.True(t, v.IsError())
+			nc, err := net.Dial("tcp", s.Addr)
+			require.NoError(t, err)
+			defer nc.Close()
+			_, _ = nc.Write(append([]byte("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$500000000\r\n"), make([]byte, 500_000_000)...))
+			require.NoError(t, nc.SetReadDeadline(time.Now().Add(patience)))
+			_, err = nc.Read(make([]byte, 1))
+			require.Error(t, err, "there is no memory for such a request")
+			require.Equal(t, "v", do(t, c, "GET", "k").Text())
+			do(t, c, "FLUSHALL")
+			require.Eventually(t, func() bool {
+				v, err := c.Do("SET", "again", make([]byte, mib))
+				return err == nil && !v.IsError()
+			}, patience, 10*time.Millisecond)
+		})
+	}
 }

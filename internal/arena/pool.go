@@ -21,7 +21,17 @@ type Pool struct {
 }
 
 // NewPool makes an empty pool.
-func NewPool() *Pool { return &Pool{a: New()} }
+func NewPool() *Pool {
+	p := &Pool{a: New()}
+	p.a.Guard()
+	return p
+}
+
+// room reports whether the system has n bytes more. Half of the headroom is for buffers: what they
+// bring may be the command that frees memory. The lock is held.
+func (p *Pool) room(n int) bool {
+	return n < 1<<20 && !p.a.Short() || p.a.Probe(int64(n)) || canMap(int64(n)+headroom/2)
+}
 
 // Buffer is a buffer of a pool. Its bytes must not be touched after Put. The zero Buffer has none.
 type Buffer struct {
@@ -33,10 +43,13 @@ type Buffer struct {
 // Held reports whether there is a buffer.
 func (b *Buffer) Held() bool { return b.ref != 0 }
 
-// Get returns a buffer of n bytes, with undefined contents.
+// Get returns a buffer of n bytes, with undefined contents. It is none if the system refuses memory.
 func (p *Pool) Get(n int) Buffer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if !p.room(n) {
+		return Buffer{}
+	}
 	b := Buffer{n: poolSize(n)}
 	b.ref = p.a.Alloc(b.n, Buffers)
 	b.B = p.a.Bytes(b.ref, b.n)[:n]
@@ -44,17 +57,22 @@ func (p *Pool) Get(n int) Buffer {
 	return b
 }
 
-// Grow gives the buffer room for n bytes. Its contents stay; long ones move without being copied.
-func (p *Pool) Grow(b *Buffer, n int) {
+// Grow gives the buffer room for n bytes, or reports false if the system refuses memory. The
+// contents stay; long ones move without being copied.
+func (p *Pool) Grow(b *Buffer, n int) bool {
 	if cap(b.B) >= n {
-		return
+		return true
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if !p.room(n - cap(b.B)) {
+		return false
+	}
 	size := poolSize(n)
 	b.ref = p.a.Resize(b.ref, b.n, size, Buffers)
 	b.B, b.n = p.a.Bytes(b.ref, size)[:len(b.B)], size
 	p.account()
+	return true
 }
 
 // Put takes the buffer back, if there is one, and leaves the zero Buffer.

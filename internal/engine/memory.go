@@ -75,7 +75,7 @@ func (e *Engine) Fits(n uint64) bool {
 		}
 	}
 	total := SystemMemory()
-	return (total == 0 || room(total-used)) && e.KS.A.Probe(int64(n))
+	return (total == 0 || room(total-used)) && e.probe(int64(n))
 }
 
 // alwaysFits is how many bytes are not worth asking for.

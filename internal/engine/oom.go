@@ -10,7 +10,25 @@ package engine
 
 // HasRoom reports whether the system has n bytes more. While a log is replayed there is no use in
 // refusing anything.
-func (e *Engine) HasRoom(n int64) bool { return n < alwaysFits || e.loading.on || e.KS.A.Probe(n) }
+func (e *Engine) HasRoom(n int64) bool { return n < alwaysFits || e.loading.on || e.probe(n) }
+
+// probe asks the system for n bytes. If it refuses, twice as much of what waits to be freed goes first.
+func (e *Engine) probe(n int64) bool {
+	ks := e.KS
+	if ks.A.Probe(n) {
+		return true
+	}
+	waiting := ks.Waiting()
+	if waiting == 0 {
+		return false
+	}
+	for goal := waiting - 2*n - probeFrees; ks.Waiting() > max(goal, 0) && ks.FreeSlice(); {
+	}
+	return ks.A.Probe(n)
+}
+
+// probeFrees is how many bytes probe frees beside twice those that it is asked for.
+const probeFrees = 32 << 20
 
 // outOfMemory reports whether the command may need more than the system has.
 func (e *Engine) outOfMemory(c *Ctx) bool {
@@ -24,7 +42,7 @@ func (e *Engine) outOfMemory(c *Ctx) bool {
 	if need < alwaysFits && !e.KS.A.Short() || e.loading.on {
 		return false
 	}
-	return !e.KS.A.Probe(need)
+	return !e.probe(need)
 }
 
 // copied returns the bytes of the values that the command reads in order to store them again.
@@ -50,4 +68,18 @@ func (c *Command) copiesValues() bool {
 		stores = stores || k.Access&(OW|RW) != 0
 	}
 	return c.Is(Write|DenyOOM) && reads && stores
+}
+
+// replyFits reports whether there is memory for a reply of n bytes, which Go's heap copies when it
+// grows. Otherwise the client is closed.
+func (e *Engine) replyFits(c *Client, n int) bool {
+	if c.CloseASAP {
+		return false
+	}
+	if e.probe(3 * int64(n)) {
+		return true
+	}
+	e.Log.Warning("Client %s scheduled to be closed ASAP: the system has no memory left for its reply.", e.Describe(c, n))
+	c.CloseASAP = true
+	return false
 }

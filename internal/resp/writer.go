@@ -32,6 +32,21 @@ type Writer struct {
 	Buf []byte
 	// Proto is the RESP version, 2 or 3; the zero value behaves as 2.
 	Proto int
+	// Room, if set, is asked before Buf grows to n bytes that are many. If it reports false the reply
+	// is dropped: there is no memory for it, and the connection has to end.
+	Room func(n int) bool
+}
+
+// largeReply is from how many bytes on Room is asked.
+const largeReply = 1 << 20
+
+// room asks Room before n bytes more are appended to what is or gets large.
+func (w *Writer) room(n int) bool {
+	if n += len(w.Buf) + 32; n <= cap(w.Buf) || w.Room == nil || w.Room(n) {
+		return true
+	}
+	w.Buf = w.Buf[:0]
+	return false
 }
 
 // OK appends the status reply of most commands that have nothing to return.
@@ -53,6 +68,9 @@ func (w *Writer) Int(n int64) { w.Buf = redcon.AppendInt(w.Buf, n) }
 // Bulk appends a bulk string; nil is sent as the empty string, use Null for null.
 func (w *Writer) Bulk(b []byte) {
 	n, buf := len(b), w.Buf
+	if n+len(buf) > largeReply && !w.room(n) {
+		return
+	}
 	switch { // ranges are made of short strings: their length takes no division loop
 	case n < 10:
 		buf = append(buf, '$', byte('0'+n), '\r', '\n')

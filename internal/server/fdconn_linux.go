@@ -81,7 +81,11 @@ func (c *fdConn) again() {
 func (c *fdConn) read() {
 	l := c.loop
 	if len(c.in) > smallTail {
-		c.room()
+		if !c.room() {
+			c.gone = true
+			c.enqueue()
+			return
+		}
 		old := len(c.in)
 		n, errno := evloop.Read(c.fd, c.in[old:min(cap(c.in), old+stepInput)])
 		c.in = c.in[:old+n]
@@ -184,7 +188,7 @@ func (c *fdConn) collect(ran bool) {
 		c.reply, c.own = b, !shared
 		c.checkOutput(c.q.size + len(b))
 	}
-	if cl.CloseASAP {
+	if cl.CloseASAP || c.q.refused {
 		c.close()
 		return
 	}
@@ -253,7 +257,7 @@ func (c *fdConn) wrote(n int, errno syscall.Errno) bool {
 
 // written adapts what the loop watches to what waits, and reports whether the connection goes on.
 func (c *fdConn) written() bool {
-	if c.ending && c.q.empty() {
+	if c.ending && c.q.empty() || c.q.refused {
 		return false
 	}
 	if c.size.Load() != int64(c.q.size) {

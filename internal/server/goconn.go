@@ -144,8 +144,10 @@ func (c *goConn) input(fresh []byte) bool {
 	}
 	switch {
 	case c.held() || len(c.in) > 0:
-		c.room()
-		c.reserve(len(c.in) + len(fresh))
+		if !c.room() || !c.reserve(len(c.in)+len(fresh)) {
+			c.cl.CloseASAP = true
+			break
+		}
 		c.in = append(c.in, fresh...)
 		c.peak = max(c.peak, len(c.in))
 		c.runIn()
@@ -221,10 +223,10 @@ func (c *goConn) collect() {
 			c.spare = b[:0]
 		}
 	}
-	size := c.q.size
+	size, refused := c.q.size, c.q.refused
 	c.mu.Unlock()
 	c.checkOutput(size)
-	if cl.CloseASAP {
+	if cl.CloseASAP || refused {
 		c.kill()
 		return
 	}

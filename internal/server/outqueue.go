@@ -20,6 +20,9 @@ type outQueue struct {
 	head   int // first chunk not yet written
 	off    int // bytes of it that are
 	size   int // bytes not yet written
+	// refused is set when replies were lost because the system has no memory for them: the connection
+	// has to end.
+	refused bool
 }
 
 // outChunk is a chunk of the pool, or a small reply as it came.
@@ -37,6 +40,11 @@ func (q *outQueue) push(b []byte) {
 		n := len(q.chunks) - 1
 		if n < q.head || !q.chunks[n].buf.Held() || len(q.chunks[n].data) == cap(q.chunks[n].data) {
 			buf := q.pool.Get(min(max(len(b), chunkSize, q.size/4), maxChunkSize))
+			if !buf.Held() {
+				q.size -= len(b)
+				q.refused = true
+				return
+			}
 			q.chunks = append(q.chunks, outChunk{buf.B[:0], buf})
 			n++
 		}

@@ -118,35 +118,47 @@ func (s *session) received(n int) {
 
 // room makes place in the session's own buffer for the next read. When the parser knows how much an argument needs, the buffer grows to that in
 // steps of at most four times what has arrived: a client that only announces a large argument gets little for it, and one that sends
-// it has at most a third of it copied.
-func (s *session) room() {
+// it has at most a third of it copied. It reports false when the connection has to end.
+func (s *session) room() bool {
 	have := len(s.in)
 	want := have + min(max(have, 4<<10), windowInput)
 	if need := s.parser.Need(); need > have {
 		want = min(need, max(4*have, stepInput))
 	}
 	if cap(s.in) >= want {
-		return
+		return true
 	}
 	// Growing by a share of what is there keeps the copying linear, however many arguments a command has.
-	s.reserve(max(want, have+have/4))
+	return s.reserve(max(want, have+have/4))
 }
 
-// reserve gives in room for n bytes.
-func (s *session) reserve(n int) {
+// reserve gives in room for n bytes. It reports false when the connection has to end.
+func (s *session) reserve(n int) bool {
 	switch pool := s.srv.eng.Buffers; {
 	case cap(s.in) >= n:
 	case s.inBuf.Held():
 		s.inBuf.B = s.inBuf.B[:len(s.in)]
-		pool.Grow(&s.inBuf, n)
+		if !pool.Grow(&s.inBuf, n) {
+			return s.noMemory()
+		}
 		s.in = s.inBuf.B
 	case n <= engine.SmallInput:
 		s.in = slices.Grow(s.in, n-len(s.in))
 	default:
 		buf := pool.Get(n)
+		if !buf.Held() {
+			return s.noMemory()
+		}
 		s.in = buf.B[:copy(buf.B, s.in)]
 		s.inBuf = buf
 	}
+	return true
+}
+
+// noMemory reports false for a connection that has to end because the system refuses memory for it.
+func (s *session) noMemory() bool {
+	s.srv.log.Warning("Closing client: the system has no memory left for its buffers (addr=%s)", s.cl.Addr)
+	return false
 }
 
 // letGo gives the memory of in back. No argument may alias it any more.
@@ -162,7 +174,10 @@ func (s *session) keep(buf []byte, old, n int) {
 	} else {
 		s.in, buf = s.in[:0], buf[n:]
 	}
-	s.reserve(len(s.in) + len(buf))
+	if !s.reserve(len(s.in) + len(buf)) {
+		s.cl.CloseASAP = true
+		return
+	}
 	s.in = append(s.in, buf...)
 	s.peak = max(s.peak, len(s.in))
 }
