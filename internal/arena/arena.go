@@ -20,7 +20,7 @@
 // What must stay true:
 //   - Ref 0 is nil; chunk number 0 is never used. Every Ref is a multiple of 8 below 1<<RefBits, so
 //     structures may keep up to 12 bits of their own above it.
-//   - A block never moves unless its owner calls Resize.
+//   - A block never moves unless its owner calls Resize or Move.
 //   - A block whose size is a multiple of 64 is aligned to 64 bytes if its class is that size exactly
 //     (all powers of two are); dict relies on it for cache lines.
 //   - A run with no live block goes back to its chunk, a chunk with no run goes back to the system,
@@ -78,6 +78,9 @@ type Arena struct {
 	// of its own free units or of the system. It may free blocks, but not allocate any.
 	Growing func(n int64)
 
+	// Moves counts what Move did.
+	Moves Moves
+
 	base []unsafe.Pointer // by chunk number: where the chunk is mapped, nil if the number is unused
 	used [8]int64         // by purpose: bytes of size classes handed out
 
@@ -95,6 +98,7 @@ type Arena struct {
 	guard      guard
 	chunks     int               // chunks of runs
 	dirty      int               // their units that are resident
+	free       int               // their units that belong to no run
 	trim       uint32            // chunks below this number are still to be trimmed
 	goneBytes  int64             // of dyingBytes: what Release has given back already
 	tails      int64             // see Tails
@@ -266,7 +270,7 @@ func (a *Arena) Close() {
 // Check walks the arena's bookkeeping and reports the first thing that does not add up.
 func (a *Arena) Check() error {
 	var mapped int64
-	chunks, dirty := 0, 0
+	chunks, dirty, free := 0, 0, 0
 	for i, b := range a.base {
 		if b == nil {
 			continue
@@ -275,6 +279,7 @@ func (a *Arena) Check() error {
 		if k := a.meta[i]; k != nil {
 			chunks++
 			dirty += bits.OnesCount64(k.dirty)
+			free += bits.OnesCount64(k.freeUnits)
 			if err := a.checkChunk(uint32(i)); err != nil {
 				return err
 			}
@@ -283,8 +288,9 @@ func (a *Arena) Check() error {
 	if mapped += a.dyingBytes; mapped != a.mapped {
 		return fmt.Errorf("arena: %d bytes mapped, %d accounted", mapped, a.mapped)
 	}
-	if chunks != a.chunks || dirty != a.dirty {
-		return fmt.Errorf("arena: %d chunks with %d dirty units, %d and %d accounted", chunks, dirty, a.chunks, a.dirty)
+	if chunks != a.chunks || dirty != a.dirty || free != a.free {
+		return fmt.Errorf("arena: %d chunks with %d dirty and %d free units; accounted are %d, %d and %d",
+			chunks, dirty, free, a.chunks, a.dirty, a.free)
 	}
 	return nil
 }
@@ -310,6 +316,7 @@ func (a *Arena) addChunk(size int64, meta *chunk) uint32 {
 	a.base[i], a.meta[i], a.size[i] = b, meta, size
 	if meta != nil {
 		a.chunks++
+		a.free += unitsPerChunk
 	}
 	a.mapped += size
 	return i
@@ -321,6 +328,7 @@ func (a *Arena) dropChunk(i uint32) {
 	if k := a.meta[i]; k != nil {
 		a.chunks--
 		a.dirty -= bits.OnesCount64(k.dirty)
+		a.free -= bits.OnesCount64(k.freeUnits)
 	}
 	a.forgetChunk(i)
 }

@@ -54,6 +54,7 @@ type run struct {
 type chunk struct {
 	freeUnits uint64 // bit i: unit i belongs to no run
 	dirty     uint64 // bit i: unit i was used since the system last gave it zeroed
+	drained   uint64 // bit i: unit i belongs to a run that a Drain empties, which is on no list
 	first     [unitsPerChunk]uint8
 	runs      [unitsPerChunk]run // by first unit
 	queued    bool               // listed in Arena.idle
@@ -121,22 +122,45 @@ func (a *Arena) popRun(c *class) {
 // runChanged is called by Free when a full run has room again or a run is empty.
 func (a *Arena) runChanged(r *run) {
 	c := &a.class[r.class]
-	if !r.listed {
-		// Behind the head: the head is filled up first, so that thin runs have time to empty.
-		r.listed = true
-		if head := c.cur; head == nil {
-			a.setCur(c, r)
-		} else {
-			r.prev, r.next = head, head.next
-			if head.next != nil {
-				head.next.prev = r
-			}
-			head.next = r
-		}
+	drained := a.meta[r.chunk].drained>>r.unit&1 != 0
+	if !r.listed && !drained {
+		a.list(c, r)
 	}
-	if r.live == 0 && (c.cur != r || r.next != nil) {
+	if r.live == 0 && (drained || c.cur != r || r.next != nil) {
 		a.dropRun(c, r)
 	}
+}
+
+// list puts a run with room on its class's list.
+func (a *Arena) list(c *class, r *run) {
+	// Behind the head: the head is filled up first, so that thin runs have time to empty.
+	r.listed = true
+	head := c.cur
+	if head == nil {
+		a.setCur(c, r)
+		return
+	}
+	r.prev, r.next = head, head.next
+	if head.next != nil {
+		head.next.prev = r
+	}
+	head.next = r
+}
+
+// unlist takes a run off its class's list, if it is on it.
+func (a *Arena) unlist(c *class, r *run) {
+	if !r.listed {
+		return
+	}
+	if r.next != nil {
+		r.next.prev = r.prev
+	}
+	if r.prev != nil {
+		r.prev.next = r.next
+	} else {
+		a.setCur(c, r.next)
+	}
+	r.next, r.prev, r.listed = nil, nil, false
 }
 
 // newRun opens a run for a class that has none with room.
@@ -149,6 +173,7 @@ func (a *Arena) newRun(c *class) *run {
 	k := a.meta[i]
 	m := unitMask(unit, c.units)
 	k.freeUnits &^= m
+	a.free -= int(c.units)
 	a.dirty += bits.OnesCount64(m &^ k.dirty)
 	k.dirty |= m
 	for u := unit; u < unit+c.units; u++ {
@@ -165,17 +190,13 @@ func (a *Arena) newRun(c *class) *run {
 // dropRun gives an empty run's units back to its chunk, and queues the chunk for Release if that was
 // its last run and another empty chunk is already kept.
 func (a *Arena) dropRun(c *class, r *run) {
-	if r.next != nil {
-		r.next.prev = r.prev
-	}
-	if r.prev != nil {
-		r.prev.next = r.next
-	} else {
-		a.setCur(c, r.next)
-	}
+	a.unlist(c, r)
 	i := r.chunk
 	k := a.meta[i]
-	k.freeUnits |= unitMask(uint32(r.unit), c.units)
+	m := unitMask(uint32(r.unit), c.units)
+	k.freeUnits |= m
+	k.drained &^= m
+	a.free += int(c.units)
 	a.tails -= int64(c.tail)
 	if invariant.Enabled {
 		a.debugDropRun(r, c)
@@ -331,7 +352,8 @@ func (a *Arena) checkRun(r *run, c *class) error {
 	if n != carved || carved > r.cap {
 		return fmt.Errorf("arena: class %d: run at chunk %d unit %d: %d live and free of %d carved", c.size, r.chunk, r.unit, n, carved)
 	}
-	if r.listed == (r.live == r.cap) {
+	drained := a.meta[r.chunk].drained>>r.unit&1 != 0
+	if r.listed == (r.live == r.cap || drained) {
 		return fmt.Errorf("arena: class %d: run at chunk %d unit %d: %d of %d live, listed %v", c.size, r.chunk, r.unit, r.live, r.cap, r.listed)
 	}
 	return nil

@@ -1,0 +1,195 @@
+package arena
+
+import "math/bits"
+
+// Emptying sparse runs
+//
+// After blocks were freed at random, runs stay sparsely populated: a run goes back to its chunk only
+// with its last block. A Drain is one round against that:
+//
+//	Survey  counts the runs of each class by how full they are
+//	Choose  picks the emptiest: as many as the room in the others can take the blocks of
+//	Mark    takes these runs off their lists, so that nothing is allocated from them any more
+//	        … now the blocks' owners walk all they own, and offer each block to Move …
+//	End     puts what could not be emptied back on the lists
+//
+// So one walk over the owners is enough, a block moves at most once in it, and no memory is mapped
+// for it. A class keeps at most 1/8 free beside the run that is being filled.
+//
+//	full   ├────────────┤ kept          bins of a class: runs by live blocks, 32 steps
+//	  ↑    ├───────┤ kept               the bins up to a threshold are drained,
+//	bins   ├──────────────┤ some of it  and of the next one as many runs as there is room for
+//	       ├─────┤ drained
+//
+// All steps are bounded. Blocks come and go meanwhile: the counts are a plan and not a promise.
+
+const (
+	drainBins  = 32
+	drainBelow = 28 // fuller bins are left alone: much is moved there to free little
+)
+
+// Drain is a round of emptying sparse runs. Make it with NewDrain; one at a time.
+type Drain struct {
+	a    *Arena
+	at   int // the next chunk
+	bins [numClasses][drainBins]runCount
+	goal [numClasses]drainGoal
+}
+
+type runCount struct{ runs, live int64 }
+
+// drainGoal is which runs of a class are drained: those of bins before the given one, and some of it.
+type drainGoal struct {
+	bin  int
+	some int64
+}
+
+// NewDrain begins a round.
+func (a *Arena) NewDrain() *Drain { return &Drain{a: a} }
+
+func binOf(r *run) int { return int(uint64(r.live) * drainBins / uint64(r.cap)) }
+
+// candidate reports whether the run may be drained: it has blocks and room, and nobody fills it now.
+func (a *Arena) candidate(r *run) bool {
+	return r.live > 0 && r.live < r.cap && a.class[r.class].cur != r
+}
+
+// eachRun calls f for the runs of the chunk.
+func (a *Arena) eachRun(k *chunk, f func(r *run)) {
+	for used := ^k.freeUnits; used != 0; {
+		r := &k.runs[bits.TrailingZeros64(used)]
+		used &^= unitMask(uint32(r.unit), a.class[r.class].units)
+		f(r)
+	}
+}
+
+// Survey counts the runs of n more chunks and reports whether that were the last.
+func (d *Drain) Survey(n int) (done bool) {
+	for ; n > 0 && d.at < len(d.a.meta); n-- {
+		if k := d.a.meta[d.at]; k != nil {
+			d.a.eachRun(k, func(r *run) {
+				if r.live < r.cap {
+					b := &d.bins[r.class][binOf(r)]
+					b.runs++
+					b.live += int64(r.live)
+				}
+			})
+		}
+		d.at++
+	}
+	return d.at >= len(d.a.meta)
+}
+
+// Choose decides what is drained and returns how many bytes of runs that empties.
+func (d *Drain) Choose() (gain int64) {
+	for c := range d.bins {
+		gain += d.choose(c)
+	}
+	d.at = len(d.a.meta) - 1
+	return gain
+}
+
+func (d *Drain) choose(c int) (gain int64) {
+	cl := &d.a.class[c]
+	most := int64(cl.units << unitShift / cl.size)
+	bytes := int64(cl.units) << unitShift
+	room, moving := int64(0), int64(0)
+	for _, b := range d.bins[c] {
+		room += b.runs*most - b.live
+	}
+	room -= room / 64 // for what is allocated meanwhile
+	g := &d.goal[c]
+	for g.bin = 0; g.bin < drainBelow; g.bin++ {
+		b := d.bins[c][g.bin]
+		left := room - (b.runs*most - b.live)
+		if moving+b.live > left {
+			g.some = min(max((room-moving)/most, 0), b.runs)
+			break
+		}
+		room, moving = left, moving+b.live
+		gain += b.runs * bytes
+	}
+	return gain + g.some*bytes
+}
+
+// Mark takes the chosen runs of n more chunks off their lists and reports whether that were the last.
+// High chunks come first, so that they empty.
+func (d *Drain) Mark(n int) (done bool) {
+	a := d.a
+	d.at = min(d.at, len(a.meta)-1)
+	for ; n > 0 && d.at > 0; n-- {
+		if k := a.meta[d.at]; k != nil {
+			a.eachRun(k, func(r *run) {
+				g := &d.goal[r.class]
+				b := binOf(r)
+				if b > g.bin || b == g.bin && g.some == 0 || !a.candidate(r) {
+					return
+				}
+				if b == g.bin {
+					g.some--
+				}
+				a.unlist(&a.class[r.class], r)
+				k.drained |= unitMask(uint32(r.unit), a.class[r.class].units)
+			})
+		}
+		d.at--
+	}
+	return d.at <= 0
+}
+
+// End puts what is left of the runs of n more chunks back on their lists and reports whether that were
+// the last. Rewind comes first. left is the number of runs that have not been emptied.
+func (d *Drain) End(n int) (left int, done bool) {
+	a := d.a
+	for ; n > 0 && d.at < len(a.meta); n-- {
+		if k := a.meta[d.at]; k != nil && k.drained != 0 {
+			a.eachRun(k, func(r *run) {
+				if k.drained>>r.unit&1 != 0 {
+					left++
+					k.drained &^= unitMask(uint32(r.unit), a.class[r.class].units)
+					a.list(&a.class[r.class], r)
+				}
+			})
+		}
+		d.at++
+	}
+	return left, d.at >= len(a.meta)
+}
+
+// Rewind comes between marking, finished or not, and End.
+func (d *Drain) Rewind() { d.at = 0 }
+
+// Drained reports whether the block lies in a run that is being emptied. It costs a few ns and does
+// not touch the block.
+func (a *Arena) Drained(ref Ref) bool {
+	k := a.meta[ref>>32]
+	return k != nil && k.drained>>(uint32(ref)>>unitShift&(unitsPerChunk-1))&1 != 0
+}
+
+// Move returns where the block of n bytes is from now on: elsewhere if its run is being emptied and
+// another one has room, else where it was. n and p are those that it was allocated with. The owner
+// calls it and stores the result in all places that name the block.
+func (a *Arena) Move(ref Ref, n int, p Purpose) Ref {
+	if uint(padded(n)) > MaxSmall || !a.Drained(ref) || a.class[classOf(padded(n))].cur == nil {
+		a.Moves.Misses++
+		return ref
+	}
+	to := a.Alloc(n, p)
+	copy(a.Bytes(to, n), a.Bytes(ref, n))
+	a.Free(ref, n, p)
+	a.Moves.Hits++
+	a.Moves.Bytes += int64(n)
+	return to
+}
+
+// Moves counts what Move was asked for.
+type Moves struct {
+	Hits, Misses int64 // blocks moved, blocks left
+	Bytes        int64 // moved
+}
+
+// Fragmentation returns the bytes that runs take and no block uses. The ends of runs that were never
+// used are among them, though they have no pages.
+func (a *Arena) Fragmentation() int64 {
+	return max(a.mapped-a.dyingBytes-int64(a.free)<<unitShift-a.Used(), 0)
+}
