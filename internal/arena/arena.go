@@ -99,6 +99,7 @@ type Arena struct {
 	chunks     int               // chunks of runs
 	dirty      int               // their units that are resident
 	free       int               // their units that belong to no run
+	moveFreely bool              // see Drain.ChooseAll
 	trim       uint32            // chunks below this number are still to be trimmed
 	goneBytes  int64             // of dyingBytes: what Release has given back already
 	tails      int64             // see Tails

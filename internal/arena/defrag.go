@@ -49,9 +49,9 @@ func (a *Arena) NewDrain() *Drain { return &Drain{a: a} }
 
 func binOf(r *run) int { return int(uint64(r.live) * drainBins / uint64(r.cap)) }
 
-// candidate reports whether the run may be drained: it has blocks and room, and nobody fills it now.
+// candidate reports whether the run may be drained: it has blocks, and nobody fills it now.
 func (a *Arena) candidate(r *run) bool {
-	return r.live > 0 && r.live < r.cap && a.class[r.class].cur != r
+	return r.live > 0 && (a.class[r.class].cur != r || a.moveFreely)
 }
 
 // eachRun calls f for the runs of the chunk.
@@ -112,6 +112,14 @@ func (d *Drain) choose(c int) (gain int64) {
 	return gain + g.some*bytes
 }
 
+// ChooseAll picks every run and lets Move take new memory. It is for tests of the owners.
+func (d *Drain) ChooseAll() {
+	for c := range d.goal {
+		d.goal[c].bin = drainBins + 1
+	}
+	d.at, d.a.moveFreely = len(d.a.meta)-1, true
+}
+
 // Mark takes the chosen runs of n more chunks off their lists and reports whether that were the last.
 // High chunks come first, so that they empty.
 func (d *Drain) Mark(n int) (done bool) {
@@ -141,13 +149,16 @@ func (d *Drain) Mark(n int) (done bool) {
 // the last. Rewind comes first. left is the number of runs that have not been emptied.
 func (d *Drain) End(n int) (left int, done bool) {
 	a := d.a
+	a.moveFreely = false
 	for ; n > 0 && d.at < len(a.meta); n-- {
 		if k := a.meta[d.at]; k != nil && k.drained != 0 {
 			a.eachRun(k, func(r *run) {
 				if k.drained>>r.unit&1 != 0 {
 					left++
 					k.drained &^= unitMask(uint32(r.unit), a.class[r.class].units)
-					a.list(&a.class[r.class], r)
+					if r.live < r.cap {
+						a.list(&a.class[r.class], r)
+					}
 				}
 			})
 		}
@@ -159,18 +170,26 @@ func (d *Drain) End(n int) (left int, done bool) {
 // Rewind comes between marking, finished or not, and End.
 func (d *Drain) Rewind() { d.at = 0 }
 
-// Drained reports whether the block lies in a run that is being emptied. It costs a few ns and does
-// not touch the block.
+// Drained reports whether the block lies in a run that is being emptied, and counts a miss if not. It
+// costs a few ns and does not touch the block: who finds the size of a block by looking at it asks
+// first.
 func (a *Arena) Drained(ref Ref) bool {
 	k := a.meta[ref>>32]
-	return k != nil && k.drained>>(uint32(ref)>>unitShift&(unitsPerChunk-1))&1 != 0
+	if k == nil || k.drained>>(uint32(ref)>>unitShift&(unitsPerChunk-1))&1 == 0 {
+		a.Moves.Misses++
+		return false
+	}
+	return true
 }
 
 // Move returns where the block of n bytes is from now on: elsewhere if its run is being emptied and
 // another one has room, else where it was. n and p are those that it was allocated with. The owner
 // calls it and stores the result in all places that name the block.
 func (a *Arena) Move(ref Ref, n int, p Purpose) Ref {
-	if uint(padded(n)) > MaxSmall || !a.Drained(ref) || a.class[classOf(padded(n))].cur == nil {
+	if !a.Drained(ref) {
+		return ref
+	}
+	if !a.moveFreely && a.class[classOf(padded(n))].cur == nil {
 		a.Moves.Misses++
 		return ref
 	}

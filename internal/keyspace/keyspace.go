@@ -88,6 +88,8 @@ type Stats struct {
 	ExpiredFields    int64
 	LazyFreed        int64
 	ExpireCapReached int64 // slices that ended with keys still due
+
+	DefragKeyHits, DefragKeyMisses int64 // keys and large collections with something moved, and without
 }
 
 // Keyspace is all databases over one arena.

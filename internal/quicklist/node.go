@@ -162,6 +162,9 @@ func (q *List) removeNode(n *node) {
 	if q.frozen != nil {
 		q.frozen.removed(n)
 	}
+	if q.walk == n.ref {
+		q.walk = n.next
+	}
 	q.setNext(n.prev, n.next)
 	q.setPrev(n.next, n.prev)
 	if n.prev == 0 {

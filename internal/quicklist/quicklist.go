@@ -8,7 +8,7 @@
 // # Shape
 //
 //	List (Go) head ──→ ┌────────┐ ←→ ┌────────┐ ←→ … ←→ ┌────────┐ ←── tail
-//	                   │ header │    │ header │         │ header │   32 bytes each, at an address that never changes
+//	                   │ header │    │ header │         │ header │   32 bytes each, which only Defrag moves
 //	                   └───┬────┘    └───┬────┘         └───┬────┘
 //	                       ↓             ↓                  ↓
 //	                    listpack      LZF data           listpack    blocks of their own
@@ -97,7 +97,8 @@ type List struct {
 	bytes      int64
 	fill       int
 	depth      int
-	frozen     *Frozen // while a snapshot writes the list
+	frozen     *Frozen   // while a snapshot writes the list
+	walk       arena.Ref // the next node of Defrag
 }
 
 // New makes an empty list. fill and depth are list-max-listpack-size and list-compress-depth.

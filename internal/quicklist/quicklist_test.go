@@ -24,6 +24,26 @@ type model struct {
 	want [][]byte
 	rng  *rand.Rand
 	max  int // bytes of an element
+
+	drain *arena.Drain
+}
+
+// defrag goes on with a walk that moves all blocks, or begins one.
+func (m *model) defrag() {
+	begin := m.drain == nil
+	if begin {
+		m.drain = m.s.A.NewDrain()
+		m.drain.ChooseAll()
+		for !m.drain.Mark(1) {
+		}
+	}
+	if _, done := m.q.Defrag(begin, 1+m.rng.IntN(8)); done {
+		m.drain.Rewind()
+		for ended := false; !ended; {
+			_, ended = m.drain.End(1)
+		}
+		m.drain = nil
+	}
 }
 
 func (m *model) elem() []byte {
@@ -161,12 +181,17 @@ func TestModel(t *testing.T) {
 					for i := range steps {
 						m.step()
 						m.check()
+						if i%3 == 0 {
+							m.defrag()
+							m.check()
+						}
 						if i%50 == 0 {
 							m.same(i%100 == 0)
 						}
 					}
 					m.same(true)
 					m.same(false)
+					require.NotZero(t, a.Moves.Hits)
 					m.clone()
 					require.Equal(t, m.q.Size(), a.Used())
 					for !m.q.Drain(100) {

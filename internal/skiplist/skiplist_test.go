@@ -30,6 +30,26 @@ type model struct {
 	r     *rand.Rand
 	l     *List
 	pairs []pair
+	walk  Defrag
+	drain *arena.Drain
+}
+
+// defrag goes on with a walk that moves all nodes, or begins one.
+func (m *model) defrag() {
+	if m.drain == nil {
+		m.drain = m.l.a.NewDrain()
+		m.drain.ChooseAll()
+		for !m.drain.Mark(1) {
+		}
+	}
+	_, done := m.walk.Step(m.l, 1+m.r.IntN(20), func(from, to arena.Ref) { require.NotEqual(m.t, from, to) })
+	if done {
+		m.drain.Rewind()
+		for ended := false; !ended; {
+			_, ended = m.drain.End(1)
+		}
+		m.drain = nil
+	}
 }
 
 func (m *model) score() float64 {
@@ -179,9 +199,13 @@ func TestAgainstSortedSlice(t *testing.T) {
 		if i%500 == 0 {
 			m.check()
 		}
+		if i%5 == 0 {
+			m.defrag()
+		}
 		require.Equal(t, a.UsedBy(arena.Values), m.l.Size())
 	}
 	m.check()
+	require.Greater(t, a.Moves.Hits, int64(m.l.Len()))
 	m.free()
 	require.Zero(t, a.Used())
 }

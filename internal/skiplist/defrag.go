@@ -1,0 +1,64 @@
+package skiplist
+
+import "godwit/internal/arena"
+
+// Defrag is a walk over a list that offers its nodes to be moved. The zero value stands at the begin.
+// Between steps the list may change: the walk goes on at the score and member that it has come to.
+type Defrag struct {
+	begun  bool
+	score  float64
+	member []byte
+}
+
+// Reset puts the walk back to the begin.
+func (w *Defrag) Reset() { w.begun = false }
+
+// Step offers n more nodes to be moved and reports what is left of n, and whether the last node was
+// among them. moved is called for each that has another place now. O(log N + n).
+func (w *Defrag) Step(l *List, n int, moved func(from, to arena.Ref)) (left int, done bool) {
+	var p path
+	if w.begun {
+		l.find(&p, w.score, w.member)
+	} else {
+		l.head = l.a.Move(l.head, nodeSize(MaxLevel, 0), arena.Values)
+		for i := range l.levels {
+			p.node[i] = l.head
+		}
+	}
+	r := l.next0(p.node[0])
+	for ; r != 0 && n > 0; n-- {
+		levels := l.nodeLevels(r)
+		if l.a.Drained(r) {
+			to := l.a.Move(r, nodeSize(levels, len(l.Member(r))), arena.Values)
+			if to != r {
+				l.relink(&p, levels, to)
+				moved(r, to)
+				r = to
+			}
+		}
+		for i := range levels {
+			p.node[i] = r
+		}
+		r = l.next0(r)
+	}
+	if r == 0 {
+		w.begun = false
+		return n, true
+	}
+	w.begun, w.score, w.member = true, l.Score(r), append(w.member[:0], l.Member(r)...)
+	return 0, false
+}
+
+// relink makes all that led to the node behind p lead to its new place.
+func (l *List) relink(p *path, levels int, to arena.Ref) {
+	for i := range levels {
+		k := l.link(p.node[i], i)
+		k.next = to
+		l.setLink(p.node[i], i, k)
+	}
+	if next := l.next0(to); next != 0 {
+		l.setPrev(next, to)
+	} else {
+		l.tail = to
+	}
+}
