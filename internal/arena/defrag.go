@@ -33,6 +33,7 @@ type Drain struct {
 	a    *Arena
 	at   int // the next chunk
 	bins [numClasses][drainBins]runCount
+	open [numClasses]int64 // room in the run that is being filled
 	goal [numClasses]drainGoal
 }
 
@@ -68,7 +69,10 @@ func (d *Drain) Survey(n int) (done bool) {
 	for ; n > 0 && d.at < len(d.a.meta); n-- {
 		if k := d.a.meta[d.at]; k != nil {
 			d.a.eachRun(k, func(r *run) {
-				if r.live < r.cap {
+				switch {
+				case d.a.class[r.class].cur == r:
+					d.open[r.class] = int64(r.cap - r.live)
+				case r.live < r.cap:
 					b := &d.bins[r.class][binOf(r)]
 					b.runs++
 					b.live += int64(r.live)
@@ -93,7 +97,7 @@ func (d *Drain) choose(c int) (gain int64) {
 	cl := &d.a.class[c]
 	most := int64(cl.units << unitShift / cl.size)
 	bytes := int64(cl.units) << unitShift
-	room, moving := int64(0), int64(0)
+	room, moving := d.open[c], int64(0)
 	for _, b := range d.bins[c] {
 		room += b.runs*most - b.live
 	}
@@ -146,15 +150,15 @@ func (d *Drain) Mark(n int) (done bool) {
 }
 
 // End puts what is left of the runs of n more chunks back on their lists and reports whether that were
-// the last. Rewind comes first. left is the number of runs that have not been emptied.
-func (d *Drain) End(n int) (left int, done bool) {
+// the last. Rewind comes first. left is the bytes of runs that have not been emptied.
+func (d *Drain) End(n int) (left int64, done bool) {
 	a := d.a
 	a.moveFreely = false
 	for ; n > 0 && d.at < len(a.meta); n-- {
 		if k := a.meta[d.at]; k != nil && k.drained != 0 {
 			a.eachRun(k, func(r *run) {
 				if k.drained>>r.unit&1 != 0 {
-					left++
+					left += int64(a.class[r.class].units) << unitShift
 					k.drained &^= unitMask(uint32(r.unit), a.class[r.class].units)
 					if r.live < r.cap {
 						a.list(&a.class[r.class], r)
@@ -211,4 +215,36 @@ type Moves struct {
 // used are among them, though they have no pages.
 func (a *Arena) Fragmentation() int64 {
 	return max(a.mapped-a.dyingBytes-int64(a.free)<<unitShift-a.Used(), 0)
+}
+
+// ClassUse is how blocks of one size are laid out.
+type ClassUse struct {
+	Size        int   // bytes of a block
+	Runs        int   // of blocks of that size
+	Live, Room  int64 // blocks handed out, blocks that the runs have
+	Run, Unused int64 // bytes of a run, bytes of used pages that no block lies in
+}
+
+// Classes reports on the sizes that are in use. It looks at every run.
+func (a *Arena) Classes() (use []ClassUse) {
+	var all [numClasses]ClassUse
+	for _, k := range a.meta {
+		if k == nil {
+			continue
+		}
+		a.eachRun(k, func(r *run) {
+			c, u := &a.class[r.class], &all[r.class]
+			u.Size, u.Run = int(c.size), int64(c.units)<<unitShift
+			u.Runs++
+			u.Live += int64(r.live)
+			u.Room += int64(r.cap)
+			u.Unused += int64(r.bump-uint32(r.unit)<<unitShift) - int64(r.live)*int64(c.size)
+		})
+	}
+	for _, u := range all {
+		if u.Runs > 0 {
+			use = append(use, u)
+		}
+	}
+	return use
 }

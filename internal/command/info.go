@@ -275,7 +275,7 @@ func infoMemory(t *infoText) {
 	t.num("mem_go_objects", r.Go.Objects)
 	t.num("mem_go_in_use", r.Go.InUse())
 	infoSlack(t, &r)
-	t.num("active_defrag_running", 0)
+	t.num("active_defrag_running", t.e.Defragging())
 	t.num("lazyfree_pending_objects", r.LazyFreePending)
 	t.num("lazyfreed_objects", r.LazyFreed)
 }
@@ -407,9 +407,9 @@ func infoStats(t *infoText) {
 	hub, tracking := e.Hub(), e.TrackingInfo()
 	t.nums("pubsub_channels", hub.Count(pubsub.Channels), "pubsub_patterns", hub.Count(pubsub.Patterns),
 		"pubsubshard_channels", hub.Count(pubsub.Shards), "latest_fork_usec", 0, "total_forks", 0,
-		"migrate_cached_sockets", e.Links.Len(), "slave_expires_tracked_keys", 0, "active_defrag_hits", 0, "active_defrag_misses", 0,
-		"active_defrag_key_hits", 0, "active_defrag_key_misses", 0, "total_active_defrag_time", 0, "current_active_defrag_time", 0,
-		"tracking_total_keys", tracking.Keys, "tracking_total_items", tracking.Items, "tracking_total_prefixes", tracking.Prefixes)
+		"migrate_cached_sockets", e.Links.Len(), "slave_expires_tracked_keys", 0)
+	infoDefrag(t)
+	t.nums("tracking_total_keys", tracking.Keys, "tracking_total_items", tracking.Items, "tracking_total_prefixes", tracking.Prefixes)
 	t.num("unexpected_error_replies", s.UnexpectedErrors)
 	t.num("total_error_replies", s.ErrorReplies)
 	t.num("dump_payload_sanitizations", 0)

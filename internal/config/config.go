@@ -120,6 +120,14 @@ type Config struct {
 	ActiveExpireEffort        int
 	ActiveRehashing           bool
 
+	// Active defragmentation; percentages but for the bytes.
+	ActiveDefrag               bool
+	ActiveDefragIgnoreBytes    int64
+	ActiveDefragThresholdLower int
+	ActiveDefragThresholdUpper int
+	ActiveDefragCycleMin       int
+	ActiveDefragCycleMax       int
+
 	// Observation.
 	SlowlogLogSlowerThan    int64 // µs; negative: off
 	SlowlogMaxLen           int64

@@ -112,6 +112,8 @@ func TestDefaultsAreRedisDefaults(t *testing.T) {
 		"unixsocket":                            "given to reach the real server",
 		"dir":                                   "each process has its own",
 		"loading-process-events-interval-bytes": "another default in Redis 8",
+		"activedefrag":                          "costs nothing here while there is nothing to do",
+		"active-defrag-ignore-bytes":            "small data sets are to be defragmented too",
 	}
 	newer := map[string]bool{}
 	for _, d := range peerDirectives(t) {

@@ -113,7 +113,7 @@ func clusterTable() []Directive {
 // ignoredTable is the one list of directives that load with a warning and do nothing.
 func ignoredTable() []Directive {
 	const noCPU = "the Go runtime places its threads itself"
-	const noDefrag = "memory is laid out by Godwit's own allocator"
+	const noJemalloc = "memory is laid out by Godwit's own allocator"
 	return []Directive{
 		ignored("io-threads-do-reads", "no", Immutable, "every event loop reads for its own clients",
 			yesNo(held[bool]("io-threads-do-reads"))),
@@ -128,18 +128,9 @@ func ignoredTable() []Directive {
 			integer(0, maxInt, held[int64]("tls-session-cache-timeout"))),
 		ignored("tls-dh-params-file", "", 0, "Go's TLS has no finite-field key exchange",
 			str(held[string]("tls-dh-params-file"))),
-		ignored("activedefrag", "no", 0, noDefrag, yesNo(held[bool]("activedefrag"))),
-		ignored("active-defrag-ignore-bytes", "104857600", 0, noDefrag,
-			memory(1, maxLong, held[int64]("active-defrag-ignore-bytes"))),
-		ignored("active-defrag-threshold-lower", "10", 0, noDefrag,
-			integer(0, 1000, held[int64]("active-defrag-threshold-lower"))),
-		ignored("active-defrag-threshold-upper", "100", 0, noDefrag,
-			integer(0, 1000, held[int64]("active-defrag-threshold-upper"))),
-		ignored("active-defrag-cycle-min", "1", 0, noDefrag, integer(1, 99, held[int64]("active-defrag-cycle-min"))),
-		ignored("active-defrag-cycle-max", "25", 0, noDefrag, integer(1, 99, held[int64]("active-defrag-cycle-max"))),
-		ignored("active-defrag-max-scan-fields", "1000", 0, noDefrag,
+		ignored("active-defrag-max-scan-fields", "1000", 0, "collections of any size are walked in slices",
 			integer(1, maxLong, held[int64]("active-defrag-max-scan-fields"))),
-		ignored("jemalloc-bg-thread", "yes", 0, noDefrag, yesNo(held[bool]("jemalloc-bg-thread"))),
+		ignored("jemalloc-bg-thread", "yes", 0, noJemalloc, yesNo(held[bool]("jemalloc-bg-thread"))),
 		ignored("disable-thp", "yes", Immutable, "Godwit never forks, so huge pages do no harm",
 			yesNo(held[bool]("disable-thp"))),
 		ignored("oom-score-adj", "no", 0, "Godwit has no child processes to rank",

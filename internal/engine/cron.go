@@ -72,6 +72,7 @@ func (e *Engine) Cron() {
 	}
 	e.persistCron()
 	e.makeRoom(nil)
+	e.defragCron()
 }
 
 func (e *Engine) sampleRates() {
@@ -96,7 +97,7 @@ func (e *Engine) Slice() (more bool) {
 	expire := ks.ExpiryDue()
 	rehash := ks.RehashPending() && e.Cfg.ActiveRehashing
 	if !expire && !rehash && !ks.LazyFreeQueued() && !e.cron.evicting && !ks.A.Idle() &&
-		!e.Buffers.Idle() && !ks.A.Trimming() && !ks.SweepPending() && e.persist.job == nil {
+		!e.Buffers.Idle() && !ks.A.Trimming() && !ks.SweepPending() && e.persist.job == nil && e.defrag.round == nil {
 		return false
 	}
 	start := time.Now()
@@ -104,6 +105,9 @@ func (e *Engine) Slice() (more bool) {
 		more = e.expireSlice(start)
 	}
 	more = e.jobSlice() || more
+	if e.defrag.round != nil && !e.loading.on {
+		e.defragSlice()
+	}
 	for {
 		again := ks.LazyFreeSlice(lazyStride)
 		again = ks.A.Release() || again
@@ -159,13 +163,15 @@ func (e *Engine) NoteLatency(event string, ms int64) {
 	}
 }
 
-// NextWake is how long a loop with nothing to do may sleep until a key falls due, at most a second.
+// NextWake is how long a loop with nothing to do may sleep until a key falls due or defragmentation
+// goes on, at most a second.
 func (e *Engine) NextWake() time.Duration {
+	wait := e.defragWait()
 	ms, ok := e.KS.NextDeadline()
 	if !ok || e.cron.expireOff {
-		return time.Second
+		return wait
 	}
-	return time.Duration(min(max(ms-e.now, 1), 1000)) * time.Millisecond
+	return min(wait, time.Duration(min(max(ms-e.now, 1), 1000))*time.Millisecond)
 }
 
 // SetActiveExpire turns active expiry on or off (DEBUG SET-ACTIVE-EXPIRE).

@@ -87,6 +87,7 @@ type Engine struct {
 	errs    map[string]int64
 	cmds    []CommandStats
 	mem     memoryState
+	defrag  defragState
 	cron    cronState
 	script  scripting
 	access  access

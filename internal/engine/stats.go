@@ -2,6 +2,7 @@ package engine
 
 import (
 	"godwit/internal/acl"
+	"godwit/internal/arena"
 	"godwit/internal/keyspace"
 	"godwit/internal/metrics"
 )
@@ -22,6 +23,7 @@ type Stats struct {
 	Denied              [acl.DeniedAuth + 1]int64 // refusals of access control, by reason
 	ExpireNanos         int64                     // time spent in slices that expire keys
 	EvictionOverNanos   int64                     // time that used memory was over maxmemory, up to when it was last within
+	DefragNanos         int64                     // time in which active defragmentation ran, up to its last round's end
 	PeakMemory          int64
 	PeakMemoryAt        int64 // unix ms
 }
@@ -52,7 +54,7 @@ func (e *Engine) ErrorStats(fn func(code string, count int64)) {
 // ResetStats does what CONFIG RESETSTAT does. The memory peak and the count of changes are no statistics in that sense.
 func (e *Engine) ResetStats() {
 	e.Stats = Stats{Dirty: e.Stats.Dirty, PeakMemory: e.Stats.PeakMemory, PeakMemoryAt: e.Stats.PeakMemoryAt}
-	e.KS.Stats = keyspace.Stats{}
+	e.KS.Stats, e.KS.A.Moves = keyspace.Stats{}, arena.Moves{}
 	clear(e.errs)
 	for i := range e.cmds {
 		e.cmds[i] = CommandStats{}

@@ -33,8 +33,8 @@ type Defrag struct {
 
 	// Gain is the bytes of the runs that the round is to empty, 0 if it is not worth it.
 	Gain int64
-	// Stuck is the number of these that still have blocks at the end.
-	Stuck int
+	// Stuck is how many of these bytes are in runs that still have blocks at the end.
+	Stuck int64
 }
 
 type defragStage uint8

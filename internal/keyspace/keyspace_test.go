@@ -93,7 +93,11 @@ func TestModel(t *testing.T) {
 	if invariant.Enabled {
 		steps = 10000
 	}
+	round := ks.BeginDefrag(0)
 	for range steps {
+		if round.All = true; rng.IntN(4) == 0 && round.Step(1+rng.IntN(20)) {
+			round = ks.BeginDefrag(0)
+		}
 		d := rng.IntN(ks.Databases())
 		db, m := ks.DB(d), models[d]
 		key := fmt.Sprintf("k%d", rng.IntN(60))
@@ -224,6 +228,7 @@ func TestModel(t *testing.T) {
 		require.Equal(t, ttls, ks.DB(i).Expires())
 		require.NoError(t, ks.DB(i).dict.Check())
 	}
+	require.Greater(t, ks.A.Moves.Hits, int64(steps/4))
 	drain(t, ks)
 }
 

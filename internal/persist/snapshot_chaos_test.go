@@ -23,6 +23,19 @@ type chaos struct {
 	rng  *rand.Rand
 	keys int
 	wide int // elements that collections are drawn from
+
+	round *keyspace.Defrag
+}
+
+// defrag goes on with a round that moves all blocks, or begins one.
+func (c *chaos) defrag() {
+	if c.round == nil {
+		c.round = c.ks.BeginDefrag(0)
+		c.round.All = true
+	}
+	if c.round.Step(1 + c.rng.IntN(30)) {
+		c.round = nil
+	}
 }
 
 func newChaos(t *testing.T, keys, wide int) *chaos {
@@ -68,6 +81,7 @@ func (c *chaos) open(db *keyspace.DB, key []byte, t object.Type, kind object.Enc
 }
 
 func (c *chaos) change() {
+	c.defrag()
 	db := c.ks.DB(c.rng.IntN(c.ks.Databases()))
 	switch n := c.rng.IntN(100); {
 	case n < 20:

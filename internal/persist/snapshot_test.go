@@ -161,6 +161,7 @@ func TestModelOneKey(t *testing.T) {
 			s := Start(c.ks, &plainFormat{c.ks}, NewQueue(dest, nil), Options{})
 			s.inSlice = true
 			for s.state == walking {
+				c.defrag()
 				for range rng.IntN(4) {
 					one(db)
 				}

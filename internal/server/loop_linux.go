@@ -158,7 +158,7 @@ func (l *loop) turn() {
 	l.timeout = int(min(l.nextTick-e.Steady(), e.UntilTimeout()))
 	if l.id == 0 {
 		l.slicing = e.Slice()
-		if !busy && !l.slicing {
+		if !l.slicing && (!busy || e.Defragging() > 0) {
 			l.timeout = min(l.timeout, int(e.NextWake().Milliseconds()))
 		}
 	}

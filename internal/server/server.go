@@ -140,7 +140,7 @@ func (s *Server) tick() {
 		}
 		s.eng.EndWaits()
 		more := s.eng.Slice()
-		wait := min(next-now, s.eng.UntilTimeout())
+		wait := min(next-now, s.eng.UntilTimeout(), s.eng.NextWake().Milliseconds())
 		s.eng.Leave()
 		if more {
 			runtime.Gosched()
