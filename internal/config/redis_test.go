@@ -137,7 +137,8 @@ func TestDefaultsAreRedisDefaults(t *testing.T) {
 func bothServers(t *testing.T) (*respclient.Client, *Config) {
 	t.Helper()
 	dir := t.TempDir()
-	args := []string{"--port", "0", "--unixsocket", "s", "--dir", dir}
+	args := []string{"--port", "0", "--unixsocket", "s", "--dir", dir,
+		"--active-defrag-ignore-bytes", "100mb"} // whose default is not Redis's
 	c, out := runRedis(t, dir, "", args...)
 	if c == nil {
 		t.Fatal(out)
