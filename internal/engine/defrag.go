@@ -106,6 +106,7 @@ func (e *Engine) defragDone() {
 		d.vain, d.vainTill = e.KS.A.Fragmentation(), now+defragRetry
 	}
 	if gain > 0 {
+		e.mem.back.slack = 0 // Go's heap may have something to give back after such deletions, too
 		e.Stats.DefragNanos += int64(now - d.begunAt)
 		e.Log.Debug("Active defrag done in %dms, runs of %d bytes emptied, %d bytes could not be, frag=%.0f%%",
 			(now - d.begunAt).Milliseconds(), gain-stuck, stuck, 100*ratio(e.KS.A.Fragmentation(), e.KS.A.Used()))
