@@ -115,5 +115,6 @@ func (e *Engine) giveBackGoMemory() {
 func (e *Engine) PurgeMemory() {
 	e.KS.A.Trim()
 	e.Buffers.Trim()
+	e.dropScriptStacks(false)
 	debug.FreeOSMemory()
 }

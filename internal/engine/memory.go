@@ -54,6 +54,7 @@ func (e *Engine) goCounted() int64 {
 
 // countScripts brings the memory of scripts up to date.
 func (e *Engine) countScripts() {
+	e.trimScripts()
 	m := e.ScriptMemory()
 	e.mem.scripts = m.Machine + m.Caches + m.FunctionMachine + m.FunctionCaches
 }

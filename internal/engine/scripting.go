@@ -79,6 +79,7 @@ type scripting struct {
 	ctx       Ctx // of the commands that scripts call
 	run       *runningScript
 	slot      runningScript // what run points to
+	trimAt    int64         // steady ms: when stacks are looked at again
 }
 
 // scriptCaller is the engine as scripts see it.
@@ -373,30 +374,6 @@ func (e *Engine) KillScript(function bool) string {
 	}
 	r.kill = true
 	return ""
-}
-
-// ScriptMemory is what INFO and MEMORY STATS say of scripts.
-type ScriptMemory struct {
-	Machine int64 // of the environment, bytes
-	Caches  int64 // of cached scripts, bytes
-	Cached  int
-	Evicted int64
-
-	FunctionMachine      int64 // of the environment of functions, bytes
-	FunctionCaches       int64 // of libraries, bytes
-	Functions, Libraries int
-}
-
-// ScriptMemory reports on scripts.
-func (e *Engine) ScriptMemory() (m ScriptMemory) {
-	if h := e.script.host; h != nil {
-		m = ScriptMemory{Machine: h.MachineMemory(), Caches: h.Memory(), Cached: h.Len(), Evicted: h.Evicted}
-	}
-	if f := e.script.functions; f != nil {
-		m.FunctionMachine, m.FunctionCaches = f.MachineMemory(), f.LibrarySet.Memory()
-		m.Libraries, m.Functions = f.LibrarySet.Len()
-	}
-	return m
 }
 
 // FeedMonitors shows a command to the monitors before it runs: EVAL's stands before those that it calls.
