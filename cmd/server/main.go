@@ -72,7 +72,7 @@ func serve(cfg *config.Config, log *logging.Logger) int {
 	server.TuneRuntime(cfg)
 	signals := make(chan os.Signal, 8) // before anybody can connect and take the server for started
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
-	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
+	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE, syscall.SIGXFSZ) // a limit on file sizes is a write error
 	eng := engine.New(cfg, table, engine.Options{Log: log})
 	crash.Report(crash.Reporter{Write: log.Report, Facts: eng.CrashFacts})
 	defer crash.Guard("main")()

@@ -24,6 +24,7 @@ type fakeDisk struct {
 	writeErr     string
 	status       engine.AOFStatus
 	synced       int
+	failSync     error
 	loads        []engine.Source
 	nothing      error // to load
 }
@@ -41,7 +42,7 @@ func (j *fakeJob) Cancel()                        { j.cancelled = true }
 func (d *fakeDisk) RemoveTemporary()              {}
 func (d *fakeDisk) Reconfigured()                 {}
 func (d *fakeDisk) Cron()                         { d.crons++ }
-func (d *fakeDisk) Sync() error                   { d.synced++; return nil }
+func (d *fakeDisk) Sync() error                   { d.synced++; return d.failSync }
 func (d *fakeDisk) WriteError() string            { return d.writeErr }
 func (d *fakeDisk) Turn(on bool) error            { d.status.On = on; return nil }
 func (d *fakeDisk) Rewrite(bool) (bool, error)    { return false, nil }
@@ -254,12 +255,15 @@ func TestFinishData(t *testing.T) {
 		{name: "first base", aof: engine.AOFStatus{On: true, FirstBase: true}, err: engine.ErrFirstBase},
 		{name: "first base, forced", aof: engine.AOFStatus{On: true, FirstBase: true}, o: engine.ShutdownOptions{Force: true}},
 		{name: "aof", aof: engine.AOFStatus{On: true}},
+		{name: "aof failing", fails: true, points: points, aof: engine.AOFStatus{On: true}, err: engine.ErrFinalSync},
+		{name: "aof failing, nosave", fails: true, aof: engine.AOFStatus{On: true}, o: engine.ShutdownOptions{NoSave: true}},
+		{name: "aof failing, forced", fails: true, aof: engine.AOFStatus{On: true}, o: engine.ShutdownOptions{Force: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x := withDisk(t, func(cfg *config.Config) { cfg.Save = c.points })
 			x.do("bgsave")
 			if x.d.status = c.aof; c.fails {
-				x.d.failSave = errors.New("full")
+				x.d.failSave, x.d.failSync = errors.New("full"), errors.New("full")
 			}
 			err := x.e.FinishData(c.o, nil)
 			require.Equal(t, c.err, err)

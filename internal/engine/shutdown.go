@@ -17,6 +17,7 @@ func (e ErrShutdown) Error() string { return string(e) }
 // What stops a shutdown.
 const (
 	ErrFirstBase = ErrShutdown("Writing initial AOF, can't exit.")
+	ErrFinalSync = ErrShutdown("Error trying to sync the AOF file, can't exit.")
 	ErrFinalSave = ErrShutdown("Error trying to save the DB, can't exit.")
 )
 
@@ -46,6 +47,10 @@ func (e *Engine) FinishData(o ShutdownOptions, saving func()) error {
 		e.Log.Notice("Calling fsync() on the AOF file.")
 		if err := aof.Sync(); err != nil {
 			e.Log.Warning("Fail to fsync the AOF file: %s.", logging.OSError(err))
+			if !o.Force && !o.NoSave {
+				e.Log.Warning("What was acknowledged is not in the AOF file, can't exit. SHUTDOWN NOSAVE or FORCE does.")
+				return ErrFinalSync
+			}
 		}
 	}
 	if !o.Save && (o.NoSave || len(e.Cfg.Save) == 0) {
