@@ -109,7 +109,6 @@ func (w *hllWriter) add(elem []byte) (changed bool, err error) {
 
 // addAll adds the elements up to the first error and returns how many of them changed a register.
 func (w *hllWriter) addAll(elems [][]byte) (changed int, err error) {
-	n := len(w.b)
 	for _, elem := range elems {
 		var up bool
 		if up, err = w.add(elem); err != nil {
@@ -119,7 +118,7 @@ func (w *hllWriter) addAll(elems [][]byte) (changed int, err error) {
 			changed++
 		}
 	}
-	if len(w.b) != n {
+	if len(w.b) != w.e.StringLen() { // the value may have been made longer in between, and be shorter again
 		w.resize(len(w.b), 0)
 	}
 	return changed, err

@@ -1,0 +1,43 @@
+package command
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/hll"
+)
+
+// TestHLLGrowsAndShrinks: elements of one PFADD that first make a value longer, and then as short as
+// it was, leave no byte behind. The seed is one that does so.
+func TestHLLGrowsAndShrinks(t *testing.T) {
+	l, r := newLocal(t), rand.New(rand.NewPCG(1, 1))
+	for key := range 60 {
+		name := fmt.Sprint("h", key)
+		model := hll.AppendEmpty(nil)
+		for i := 0; i < 700; i++ {
+			args := [][]byte{[]byte("PFADD"), []byte(name)}
+			for range 2 + r.IntN(3) {
+				args = append(args, fmt.Append(nil, r.IntN(20_000)))
+			}
+			for _, elem := range args[2:] {
+				index, rank := hll.Hash(elem)
+				room := append(make([]byte, 0, len(model)+hll.Room), model...)
+				var err error
+				if model, _, err = hll.SetSparse(room, index, rank, 3000); err != nil {
+					model = make([]byte, hll.DenseSize) // compared no further
+					break
+				}
+			}
+			l.exec(args)
+			if len(model) == hll.DenseSize {
+				break
+			}
+			got := run(t, l, "GET", name).Str
+			require.True(t, string(model[hll.HeaderSize:]) == got[hll.HeaderSize:],
+				"%s, command %d: %d bytes, not %d", name, i, len(got), len(model))
+		}
+	}
+}
