@@ -61,6 +61,8 @@ type chain struct {
 	end     func(p *process) error // ends the server in order, nil: it is killed
 	how     string                 // the last one did
 	spoil   func()                 // damages the files after the kill, which no rewrite has changed: see TestSeesLoss
+	// alongside, if set, does more to the running server until it is killed.
+	alongside func(p *process, killed <-chan struct{})
 }
 
 // TestCrash: under appendfsync always no acknowledged write is lost; under everysec none older than two seconds; without AOF none that is older
@@ -217,6 +219,9 @@ func (c *chain) round(number int) error {
 	}
 	if c.spoil == nil {
 		wg.Go(func() { k.run(c.p, killed) })
+	}
+	if c.alongside != nil {
+		wg.Go(func() { c.alongside(c.p, killed) })
 	}
 	lasts := time.Duration(50+c.rnd.IntN(700)) * time.Millisecond
 	if c.policy.name == "everysec" && c.rnd.IntN(3) == 0 {

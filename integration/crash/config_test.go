@@ -1,0 +1,163 @@
+package crash
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"godwit/internal/resp/respclient"
+	"godwit/internal/testseed"
+)
+
+// directives are what a tinkerer changes, with the values that they may get. DIR and ELSEWHERE are folders.
+var directives = [][]string{
+	{"appendfsync", "always", "everysec", "no"},
+	{"appendfsync", "always", "everysec"}, // more often than others
+	{"no-appendfsync-on-rewrite", "yes", "no"},
+	{"aof-use-rdb-preamble", "yes", "no"},
+	{"aof-timestamp-enabled", "yes", "no"},
+	{"aof-disable-auto-gc", "yes", "no"},
+	{"aof-rewrite-incremental-fsync", "yes", "no"},
+	{"auto-aof-rewrite-percentage", "0", "1", "50"},
+	{"auto-aof-rewrite-min-size", "1", "64kb", "1mb"},
+	{"rdbcompression", "yes", "no"},
+	{"save", "", "3600 1", "1 1"},
+	{"dir", "DIR", "ELSEWHERE"},
+}
+
+// tinkerer changes directives while the log is written and rewritten, each in one pipeline with BGREWRITEAOF now and then, so that
+// the change meets the first stage of a rewrite.
+type tinkerer struct {
+	rnd     *rand.Rand
+	dir     string
+	toggles bool         // appendonly, and not appendfsync
+	floor   atomic.Int64 // Unix ms: what was acknowledged before has been in the log while it was on
+	on      atomic.Bool  // the log is on and complete
+	err     error
+}
+
+func (k *tinkerer) run(p *process, killed <-chan struct{}) {
+	k.on.Store(true)
+	c, err := p.dial()
+	if err == nil {
+		defer c.Close()
+	}
+	for err == nil {
+		select {
+		case <-killed:
+			return
+		case <-time.After(time.Duration(k.rnd.IntN(60)) * time.Millisecond):
+		}
+		if k.toggles && k.rnd.IntN(3) == 0 {
+			err = k.toggle(c)
+		} else {
+			err = k.change(c)
+		}
+	}
+	select {
+	case <-killed:
+	case <-p.done:
+	default:
+		k.err = err
+	}
+}
+
+// change sets one directive.
+func (k *tinkerer) change(c *respclient.Client) error {
+	d := directives[k.rnd.IntN(len(directives))]
+	if k.toggles && (d[0] == "appendfsync" || d[0] == "dir") { // a log that is turned on again is in the folder as of now
+		return nil
+	}
+	value := d[1+k.rnd.IntN(len(d)-1)]
+	value = strings.NewReplacer("DIR", k.dir, "ELSEWHERE", filepath.Join(k.dir, "elsewhere")).Replace(value)
+	n := 1
+	if k.rnd.IntN(2) == 0 {
+		c.Queue("BGREWRITEAOF")
+		n++
+	}
+	c.Queue("CONFIG", "SET", d[0], value)
+	if err := c.Flush(); err != nil {
+		return err
+	}
+	for range n {
+		v, err := c.Receive()
+		if err != nil {
+			return err
+		}
+		if v.IsError() && !strings.Contains(v.Text(), "already in progress") {
+			return fmt.Errorf("%v: %s", d, v.Text())
+		}
+	}
+	return nil
+}
+
+// toggle turns the log off and on again, some times, and mostly waits for it to be complete.
+func (k *tinkerer) toggle(c *respclient.Client) error {
+	if k.on.Load() {
+		k.floor.Store(time.Now().UnixMilli())
+	}
+	k.on.Store(false)
+	var began int64
+	for range 1 + k.rnd.IntN(3) {
+		if _, err := do(c, "CONFIG", "SET", "appendonly", "no"); err != nil {
+			return err
+		}
+		began = time.Now().UnixMilli()
+		if _, err := do(c, "CONFIG", "SET", "appendonly", "yes"); err != nil {
+			return err
+		}
+	}
+	for k.rnd.IntN(20) > 0 {
+		info, err := do(c, "INFO", "persistence")
+		if err != nil {
+			return err
+		}
+		if strings.Contains(info.Text(), "aof_rewrite_in_progress:0") && strings.Contains(info.Text(), "aof_rewrite_scheduled:0") {
+			k.floor.Store(began)
+			k.on.Store(true)
+			return nil
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return nil
+}
+
+// TestCrashWhileDirectivesChange is TestCrash with somebody who changes every directive of the log at every stage of rewrites, and
+// with one who turns the log off and on all the time. Nothing is lost that was promised, and what is there is a prefix.
+func TestCrashWhileDirectivesChange(t *testing.T) {
+	bin := build(t)
+	rnd := testseed.Rand(t)
+	n := max(*rounds/4, 3)
+	for _, toggles := range []bool{false, true} {
+		k := &tinkerer{rnd: rand.New(rand.NewPCG(rnd.Uint64(), 0)), toggles: toggles}
+		p := policies[1] // everysec
+		p.name = "changing"
+		if toggles {
+			p = policies[0]
+			p.name = "toggled"
+			p.mustHave = func(acked, _, _ int64) bool { return k.on.Load() || acked < k.floor.Load() }
+		}
+		p.args = append([]string{"--enable-protected-configs", "yes"}, p.args...)
+		c := &chain{t: t, rnd: rand.New(rand.NewPCG(rnd.Uint64(), 0)), bin: bin, policy: p}
+		c.alongside = func(p *process, killed <-chan struct{}) {
+			k.dir = c.dir
+			if err := os.MkdirAll(filepath.Join(c.dir, "elsewhere"), 0o755); err != nil {
+				k.err = err
+				return
+			}
+			k.run(p, killed)
+		}
+		err := c.run(n, 0)
+		if err == nil {
+			err = k.err
+		}
+		if err != nil {
+			t.Errorf("%s: %v", p.name, err)
+		}
+	}
+}
