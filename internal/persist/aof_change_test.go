@@ -173,7 +173,7 @@ func slicesSorted(m map[string]func(*aofRun)) []string {
 // time, turning it off and on included. What is found is a state that once was, with all that was promised.
 func TestAOFChangesPowerLoss(t *testing.T) {
 	seed := testseed.New(t)
-	lives := 60
+	lives := 24
 	if testing.Short() {
 		lives = 10
 	}
@@ -209,7 +209,7 @@ func TestAOFChangesFaults(t *testing.T) {
 	ops := []vfs.Op{vfs.OpCreate, vfs.OpWrite, vfs.OpTruncate, vfs.OpRename, vfs.OpRemove, vfs.OpSyncDir, vfs.OpMkdir, vfs.OpOpen, vfs.OpRead, vfs.OpLock}
 	for _, op := range ops {
 		for _, once := range []bool{true, false} {
-			for n, fired := int64(0), true; fired && n < 40; n++ {
+			for n, fired := int64(0), true; fired && n < 20; n++ {
 				disk, plan := newDisk(t), vfs.NewPlan()
 				r := newAOFRun(t, vfs.Faulty(disk, plan), seed+uint64(n), FsyncPolicy(n%3))
 				r.slow = true
