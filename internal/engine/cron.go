@@ -73,6 +73,7 @@ func (e *Engine) Cron() {
 	e.persistCron()
 	e.makeRoom(nil)
 	e.defragCron()
+	e.KS.AssertRecords()
 }
 
 func (e *Engine) sampleRates() {

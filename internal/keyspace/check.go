@@ -98,8 +98,8 @@ func (c *recordChecker) checkDB(db *DB) (err error) {
 	return err
 }
 
-// assertRecords panics if CheckRecords fails, in builds that check invariants and as long as that takes little time.
-func (ks *Keyspace) assertRecords() {
+// AssertRecords panics if CheckRecords fails, in builds that check invariants and as long as that takes little time.
+func (ks *Keyspace) AssertRecords() {
 	if !invariant.Enabled || ks.wheel.Len()+ks.fields.Len() > 2000 {
 		return
 	}

@@ -126,7 +126,7 @@ func (ks *Keyspace) SweepSlice(n int) (more bool) {
 	} else if s.fields || ks.fields.Trash() || tooMany(ks.fields, ks.armed, s.fieldsLeft, 1, sweepShare) {
 		ks.sweepFields(n)
 	}
-	ks.assertRecords()
+	ks.AssertRecords()
 	return ks.SweepPending()
 }
 

@@ -29,6 +29,7 @@ type sweep struct {
 // Sweep shows about n of the records that wait for their time to judge, in batches, and drops those that it marks; judge may also
 // change DB. The calls of a pass together show each record once, also those added meanwhile. It reports whether the pass goes
 // on: the call after the last begins a new one. Freeing a thrown-away block counts as a record. judge must not use the wheel.
+// Callable from a fire callback.
 // O(n), no Go allocation.
 func (w *Wheel) Sweep(n int, judge func(batch []Record)) (more bool) {
 	for ; w.trash.head != 0; n-- {

@@ -194,9 +194,6 @@ func (w *Wheel) Advance(nowMs int64, budget int, fire func(deadlineMs int64, has
 		}
 		w.turnBack(now)
 	}
-	if w.sweep.at <= now {
-		w.unsweep()
-	}
 	for {
 		for ; w.due.head != 0; budget-- {
 			if budget <= 0 {
@@ -228,6 +225,9 @@ func (w *Wheel) Advance(nowMs int64, budget int, fire func(deadlineMs int64, has
 // reach moves time to the earliest slot, if it is not after now, and takes its
 // chain over; else to now. Needs empty due and moving chains. False: nothing was reached.
 func (w *Wheel) reach(now uint64) bool {
+	if w.sweep.at <= now {
+		w.unsweep()
+	}
 	l, s, at, ok := w.earliest()
 	if !ok || at > now {
 		// No record lies between cur and now, so all keep their level and slot.

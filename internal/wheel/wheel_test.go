@@ -141,6 +141,17 @@ func TestAgainstModel(t *testing.T) {
 					w.Reset(now)
 					model = model[:0]
 				}
+			case 5: // some of a sweep: records with an odd hash are dead
+				w.Sweep(rnd.Intn(400), func(batch []Record) {
+					for i := range batch {
+						if r := &batch[i]; r.Hash&1 != 0 {
+							r.Drop = true
+							model = slices.DeleteFunc(model, func(f fired) bool { return f == fired{r.Deadline, r.Hash, r.DB} })
+						}
+					}
+				})
+			case 6:
+				picksExist(t, w, model, rnd)
 			}
 			if w.Len() != len(model) {
 				t.Fatalf("length %d, model %d", w.Len(), len(model))
@@ -168,6 +179,9 @@ func advanceBoth(t *testing.T, w *Wheel, model []fired, now int64, budget int, r
 		more = w.Advance(now, budget, func(d int64, h uint64, db uint16) {
 			n++
 			got = append(got, fired{d, h, db})
+			if rnd.Intn(20) == 0 { // what the keyspace puts back may be one too many
+				w.Sweep(rnd.Intn(100), func([]Record) {})
+			}
 			if rnd.Intn(8) == 0 { // the keyspace puts a record back
 				r := fired{now + 1 + backStep + rnd.Int63n(5000), h, db}
 				w.Add(r.deadline, r.hash, r.db)

@@ -1,0 +1,121 @@
+package wheel
+
+import (
+	"math/rand"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/testseed"
+)
+
+// picksExist holds that Pick and Near show records that are there, if there is one.
+func picksExist(t *testing.T, w *Wheel, model []fired, rnd *rand.Rand) {
+	t.Helper()
+	for range 20 {
+		r, ok := w.Pick(rnd.Uint64())
+		require.Equal(t, len(model) > 0, ok)
+		if ok {
+			require.Contains(t, model, fired{r.Deadline, r.Hash, r.DB})
+		}
+	}
+	near := 0
+	w.Near(10, func(r Record) {
+		near++
+		require.Contains(t, model, fired{r.Deadline, r.Hash, r.DB})
+	})
+	require.Equal(t, len(model) > 0, near > 0)
+	require.LessOrEqual(t, near, 10)
+}
+
+// TestSweepShowsAll: the calls of one pass show each record that waits once, in slices, while time goes on; what is dropped is gone, what was added or changed meanwhile is not.
+func TestSweepShowsAll(t *testing.T) {
+	rnd := rand.New(rand.NewSource(int64(testseed.New(t))))
+	w := newWheel(t, t0)
+	const n = 30_000
+	want := map[uint64]bool{}
+	for i := range uint64(n) {
+		w.Add(t0+100_000+rnd.Int63n(1<<(10+rnd.Intn(30))), i, 0)
+		want[i] = i%3 != 0
+	}
+	seen := map[uint64]int{}
+	now, added := t0, uint64(n)
+	for calls := 0; ; calls++ {
+		shown := 0
+		more := w.Sweep(100, func(batch []Record) {
+			shown += len(batch)
+			for i := range batch {
+				r := &batch[i]
+				seen[r.Hash]++
+				r.Drop = r.Hash%3 == 0 && r.Hash < n
+				r.DB = 7
+			}
+		})
+		require.LessOrEqual(t, shown, 100+sweepBatch)
+		if !more {
+			require.Greater(t, calls, n/200)
+			break
+		}
+		now += 200
+		w.Advance(now, 50, func(int64, uint64, uint16) {})
+		if now > t0+90_000 {
+			now = t0 + 90_000 // nothing fires
+		}
+		w.Add(t0+1<<41, added, 7)
+		want[added] = true
+		added++
+		if calls%20 == 0 {
+			check(t, w)
+		}
+	}
+	for i := range uint64(n) {
+		require.Positive(t, seen[i], "record %d was not shown", i)
+	}
+	check(t, w)
+	got := drain(t, w, t0+1<<45, 1000)
+	for _, f := range got {
+		require.True(t, want[f.hash], "record %d fired", f.hash)
+		require.EqualValues(t, 7, f.db)
+		delete(want, f.hash)
+	}
+	for hash, left := range want {
+		require.False(t, left, "record %d is lost", hash)
+	}
+}
+
+// TestSweptSlotFires: time that reaches the slot which is being swept finds all of its records.
+func TestSweptSlotFires(t *testing.T) {
+	w := newWheel(t, t0)
+	for i := range 10_000 {
+		w.Add(t0+1_000_000+int64(i), uint64(i), 0)
+	}
+	for w.sweep.chain.head == 0 {
+		require.True(t, w.Sweep(40, func([]Record) {}))
+	}
+	check(t, w)
+	next, ok := w.Next()
+	require.True(t, ok)
+	require.LessOrEqual(t, next, t0+1_000_000)
+	got := drain(t, w, t0+2_000_000, 100)
+	require.Len(t, got, 10_000)
+	require.True(t, slices.IsSortedFunc(got, func(x, y fired) int { return int(x.deadline - y.deadline) }))
+	check(t, w)
+}
+
+// TestSweepFreesWhatResetLeft: blocks that Reset has thrown away are freed in slices without Advance.
+func TestSweepFreesWhatResetLeft(t *testing.T) {
+	w := newWheel(t, t0)
+	for i := range 100_000 {
+		w.Add(t0+int64(i)+1, 0, 0)
+	}
+	w.Reset(t0)
+	require.True(t, w.Trash())
+	calls := 0
+	for w.Sweep(10, nil) {
+		calls++
+	}
+	require.Greater(t, calls, 10)
+	require.False(t, w.Trash())
+	require.Zero(t, w.MemoryBytes())
+}
