@@ -12,7 +12,8 @@ type bucket [8]uint64
 
 const (
 	bucketShift = 6
-	bucketBytes = 1 << bucketShift
+	// BucketBytes is the size of a place in the table.
+	BucketBytes = 1 << bucketShift
 	smallBytes  = 32
 
 	countMask = 7
@@ -64,7 +65,7 @@ func (d *Dict) put(b *bucket, fp, slot uint64) int {
 	n := b.count()
 	switch {
 	case b[0]&small != 0 && n == smallSlots:
-		b = d.resizeTail(parent, b, smallBytes, bucketBytes)
+		b = d.resizeTail(parent, b, smallBytes, BucketBytes)
 		b[0] &^= small
 	case n == slots:
 		ref, t := d.newTail()
@@ -106,7 +107,7 @@ func (d *Dict) remove(head, b *bucket, i int) {
 		parent.setFP(slots, fp)
 		parent[0] = parent[0]&^(hasLink|countMask) | slots
 	case n == smallSlots-1 && tail[0]&small == 0:
-		tail = d.resizeTail(parent, tail, bucketBytes, smallBytes)
+		tail = d.resizeTail(parent, tail, BucketBytes, smallBytes)
 		tail[0] |= small
 	}
 }
@@ -139,7 +140,7 @@ func tailBytes(t *bucket) int {
 	if t[0]&small != 0 {
 		return smallBytes
 	}
-	return bucketBytes
+	return BucketBytes
 }
 
 // chainLen is the number of entries in the chain.

@@ -253,7 +253,7 @@ func TestShrink(t *testing.T) {
 	}
 	for w.d.RehashSlice(100) {
 	}
-	if n := w.d.TableBytes(); n > 10*bucketBytes {
+	if n := w.d.TableBytes(); n > 10*BucketBytes {
 		t.Errorf("%d bytes of tables for 10 entries", n)
 	}
 	w.checkAll()

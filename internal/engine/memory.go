@@ -4,8 +4,10 @@ import (
 	"time"
 
 	"godwit/internal/config"
+	"godwit/internal/dict"
 	"godwit/internal/keyspace"
 	"godwit/internal/object"
+	"godwit/internal/wheel"
 )
 
 // What counts as used memory
@@ -212,20 +214,29 @@ func (e *Engine) payRoom(c *Ctx, need int64) bool {
 const payFixed = 256
 
 // evictTo evicts until no more than goal bytes are in use or the time is up. It reports false when there is nothing left to evict.
+//
+// What is already on its way out comes first, or more would be evicted than is needed: values that wait to be freed, the old
+// half of a table that is resized, dead records of deadlines. The latter two give memory back in the end only. For a command
+// that owes a little while memory is over the limit anyhow, the share that a step brings nearer counts as freed: it
+// need not see the whole resize through.
 func (e *Engine) evictTo(goal int64, start time.Time) bool {
 	limit := evictionBudget(e.Cfg.MaxmemoryEvictionTenacity)
+	share := func(bytes int64) {
+		if goal > e.KS.P.MaxMemory {
+			goal += bytes
+		}
+	}
 	for n := 1; e.UsedMemory() > goal; n++ {
 		if n%evictionStride == 0 && time.Since(start) > limit {
 			return true
 		}
-		// What is already on its way out comes first, or more would be evicted than is needed: values that wait to be
-		// freed, the old half of a table that is resized, dead records of deadlines.
 		if e.KS.LazyFreeQueued() {
 			e.KS.LazyFreeSlice(lazyStride)
 		} else if e.KS.RehashPending() && e.KS.RehashSlice(lazyStride) {
-			continue
+			share(lazyStride * dict.BucketBytes)
 		} else if e.KS.SweepPending() {
 			e.KS.SweepSlice(sweepStride)
+			share(sweepStride * wheel.RecordBytes / keyspace.SweepShare)
 		} else if !e.evictOne() {
 			return false
 		}

@@ -27,8 +27,8 @@ import (
 const (
 	// sweepFloor is how many dead records are not worth a sweep.
 	sweepFloor = 512
-	// sweepShare is the part of all records that may be dead before a sweep begins: one in so many.
-	sweepShare = 6
+	// SweepShare is the part of all records that may be dead before a sweep begins: one in so many.
+	SweepShare = 6
 	// paidSweep is how many records are swept with each new one while dead ones are nearly a fifth.
 	paidSweep = 64
 )
@@ -108,8 +108,8 @@ func tooMany(w *wheel.Wheel, live, slack, num, den int) bool {
 // SweepPending reports whether SweepSlice has something to do. It costs a few comparisons: every turn of a loop asks.
 func (ks *Keyspace) SweepPending() bool {
 	s := &ks.sweeping
-	return s.keys || s.fields || tooMany(ks.wheel, ks.volatile, s.left, 1, sweepShare) ||
-		tooMany(ks.fields, ks.armed, s.fieldsLeft, 1, sweepShare) || ks.wheel.Trash() || ks.fields.Trash()
+	return s.keys || s.fields || tooMany(ks.wheel, ks.volatile, s.left, 1, SweepShare) ||
+		tooMany(ks.fields, ks.armed, s.fieldsLeft, 1, SweepShare) || ks.wheel.Trash() || ks.fields.Trash()
 }
 
 // sweepState is what the keyspace remembers of sweeps.
@@ -121,9 +121,9 @@ type sweepState struct {
 // SweepSlice looks at about n records of a wheel with too many dead ones, or frees n blocks of one that was emptied, and reports whether there is more to do.
 func (ks *Keyspace) SweepSlice(n int) (more bool) {
 	s := &ks.sweeping
-	if s.keys || ks.wheel.Trash() || tooMany(ks.wheel, ks.volatile, s.left, 1, sweepShare) {
+	if s.keys || ks.wheel.Trash() || tooMany(ks.wheel, ks.volatile, s.left, 1, SweepShare) {
 		ks.sweepKeys(n)
-	} else if s.fields || ks.fields.Trash() || tooMany(ks.fields, ks.armed, s.fieldsLeft, 1, sweepShare) {
+	} else if s.fields || ks.fields.Trash() || tooMany(ks.fields, ks.armed, s.fieldsLeft, 1, SweepShare) {
 		ks.sweepFields(n)
 	}
 	ks.AssertRecords()

@@ -9,8 +9,9 @@ import (
 
 const (
 	headerSize = 16
-	recordSize = 18
-	classes    = 7
+	// RecordBytes is the size of a record.
+	RecordBytes = 18
+	classes     = 7
 
 	offNext  = 0
 	offN     = 8
@@ -22,7 +23,7 @@ const (
 // classes from 88 bytes to 4 KiB.
 var capacities = [classes]uint16{4, 8, 16, 34, 70, 141, 226}
 
-func blockSize(class uint8) int { return headerSize + recordSize*int(capacities[class]) }
+func blockSize(class uint8) int { return headerSize + RecordBytes*int(capacities[class]) }
 
 // chain is a queue of blocks; both Refs are 0 when it is empty, and no block in a
 // chain is empty (of records not yet taken).
@@ -43,7 +44,7 @@ func (w *Wheel) append(c *chain, r record) {
 		n := binary.LittleEndian.Uint16(h[offN:])
 		if n < capacities[class] {
 			binary.LittleEndian.PutUint16(h[offN:], n+1)
-			r.encode(w.a.Bytes(c.tail, blockSize(class))[headerSize+recordSize*int(n):])
+			r.encode(w.a.Bytes(c.tail, blockSize(class))[headerSize+RecordBytes*int(n):])
 			return
 		}
 		class = min(class+1, classes-1)
@@ -93,7 +94,7 @@ func (w *Wheel) take(c *chain) record {
 	i := binary.LittleEndian.Uint16(h[offTaken:])
 	n := binary.LittleEndian.Uint16(h[offN:])
 	invariant.Check(i < n, "wheel: empty block in a chain")
-	r := decode(w.a.Bytes(c.head, blockSize(h[offClass]))[headerSize+recordSize*int(i):])
+	r := decode(w.a.Bytes(c.head, blockSize(h[offClass]))[headerSize+RecordBytes*int(i):])
 	if i++; i == n {
 		w.freeHead(c)
 	} else {
@@ -124,14 +125,14 @@ func blockRange(h []byte) (taken, filled int) {
 }
 
 func (r record) encode(b []byte) {
-	_ = b[recordSize-1]
+	_ = b[RecordBytes-1]
 	binary.LittleEndian.PutUint64(b, uint64(r.deadline))
 	binary.LittleEndian.PutUint64(b[8:], r.hash)
 	binary.LittleEndian.PutUint16(b[16:], r.db)
 }
 
 func decode(b []byte) record {
-	_ = b[recordSize-1]
+	_ = b[RecordBytes-1]
 	return record{
 		deadline: int64(binary.LittleEndian.Uint64(b)),
 		hash:     binary.LittleEndian.Uint64(b[8:]),

@@ -95,7 +95,7 @@ func (w *Wheel) checkChain(c *chain, visit func(r record) error) (n int, bytes i
 		}
 		b := w.a.Bytes(ref, blockSize(class))
 		for i := int(taken); i < int(filled); i++ {
-			if err := visit(decode(b[headerSize+recordSize*i:])); err != nil {
+			if err := visit(decode(b[headerSize+RecordBytes*i:])); err != nil {
 				return n, bytes, err
 			}
 		}
