@@ -4,11 +4,12 @@ GO      ?= go
 FUZZTIME ?= 10s
 SEED     ?= 7
 SOAK     ?= 5
+HOSTILETIME ?= 5m
 
 # What passed passes again: the random tests take SEED here. make soak, and go test by itself, take another one each time.
 export GODWIT_SEED ?= $(SEED)
 
-.PHONY: all build peers run test test-race soak lint format check crash bench bench-quick bench-persist pgo fuzz fuzz-short oracle clean
+.PHONY: all build peers hostile run test test-race soak lint format check crash bench bench-quick bench-persist pgo fuzz fuzz-short oracle clean
 
 all: build
 
@@ -46,7 +47,10 @@ oracle: build ## differential test against redis-server: one million commands (S
 crash: ## kill -9 and orderly ends under load, 200 of each: nothing that was promised is lost (make test does 20 and 12)
 	$(GO) test ./integration/crash -count=1 -v -timeout 60m -rounds 200 -endings 200
 
-check: format lint test test-race oracle fuzz-short
+hostile: ## every command with hostile arguments from many connections, for HOSTILETIME
+	HOSTILETIME=$(HOSTILETIME) $(GO) test ./integration/hostile -count=1 -v -timeout 3h
+
+check: format lint test test-race oracle hostile fuzz-short
 
 bench: ## side by side with redis-server, about 15 minutes; updates README
 	$(GO) run ./bench -o bench/RESULTS.md -readme README.md

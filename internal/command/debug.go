@@ -38,6 +38,13 @@ func debugSubs() []debugSub {
 			c.E.NewReplID()
 			c.OK()
 		}},
+		{"check", 2, 2, "", []string{"Check the keyspace's tables, deadlines and memory against each other."}, func(c *engine.Ctx) {
+			if err := c.E.KS.Check(); err != nil {
+				c.Err("ERR " + err.Error())
+				return
+			}
+			c.OK()
+		}},
 		{"error", 3, 3, " <string>", []string{"Answer with <string> as an error."}, func(c *engine.Ctx) {
 			c.Err(strings.NewReplacer("\n", " ", "\r", " ").Replace(string(c.Args[2])))
 		}},

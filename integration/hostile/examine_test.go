@@ -1,0 +1,58 @@
+package hostile
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// dropDeadlines deletes keys of the current database whose value changes with time: those with a deadline, and
+// hashes of which a field has one.
+const dropDeadlines = `local cursor = '0'
+repeat
+  local r = redis.call('SCAN', cursor, 'COUNT', 1000)
+  cursor = r[1]
+  for _, k in ipairs(r[2]) do
+    if redis.call('PTTL', k) >= 0 then
+      redis.call('DEL', k)
+    elseif redis.call('TYPE', k).ok == 'hash' then
+      for _, f in ipairs(redis.call('HKEYS', k)) do
+        if redis.call('HPTTL', k, 'FIELDS', 1, f)[1] >= 0 then redis.call('DEL', k) break end
+      end
+    end
+  end
+until cursor == '0'`
+
+// examine looks at the data set while nobody else does: its tables add up, and it is the same after a RELOAD and
+// after a restart. It returns the server, which is a new one every other time.
+func examine(t *testing.T, p *process, bin, dir string, n uint64) *process {
+	require.False(t, p.ended(), "the server has ended")
+	p.text(t, "CLIENT", "UNPAUSE")
+	for _, kv := range [][2]string{{"maxmemory", "0"}, {"maxmemory-clients", "0"}, {"appendonly", "no"}, {"proto-max-bulk-len", "512mb"}, {"save", ""}} {
+		p.text(t, "CONFIG", "SET", kv[0], kv[1])
+	}
+	p.text(t, "DEBUG", "SET-ACTIVE-EXPIRE", "1")
+	for db := range 16 {
+		v, err := p.do("EVAL", "redis.call('SELECT', ARGV[1]) "+dropDeadlines, "0", db)
+		require.NoError(t, err)
+		require.False(t, v.IsError(), v.Text())
+	}
+	require.Equal(t, "OK", p.text(t, "DEBUG", "CHECK"))
+	digest := p.text(t, "DEBUG", "DIGEST")
+	require.Equal(t, "OK", p.text(t, "DEBUG", "RELOAD"))
+	require.Equal(t, digest, p.text(t, "DEBUG", "DIGEST"), "after a reload")
+	require.Equal(t, "OK", p.text(t, "DEBUG", "CHECK"))
+	if n%2 == 1 {
+		p.text(t, "CONFIG", "SET", "save", "3600 1")
+		p.text(t, "SAVE")
+		p.stop(t)
+		p = start(t, bin, dir)
+		require.Equal(t, digest, p.text(t, "DEBUG", "DIGEST"), "after a restart")
+	}
+	if n%4 == 3 {
+		p.text(t, "FLUSHALL")
+		p.text(t, "FUNCTION", "FLUSH")
+		require.Less(t, number(p.text(t, "INFO", "memory"), "used_memory"), int64(200<<20), "of an empty server")
+	}
+	return p
+}

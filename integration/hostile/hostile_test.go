@@ -1,0 +1,197 @@
+// Package hostile sends the server what no client should: every command of the table, from many connections at
+// once, with arguments made from the table's documentation and then damaged. The server is built with its
+// invariants checked. It must stay alive, answer, keep its tables in order and its memory bounded, and have the
+// same data after it was written to disk and read again.
+//
+// HOSTILETIME says how long; GODWIT_SEED makes the same commands again, though their order among connections is the
+// machine's. On failure the last commands are in the file that the test names.
+package hostile
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/testseed"
+)
+
+const (
+	workers     = 8
+	round       = 8 * time.Second // between two looks at the whole data set
+	memoryBound = 1 << 30         // of used_memory; nothing here asks for so much
+	remembered  = 4000            // commands that are shown on failure
+)
+
+// duration is how long the test runs.
+func duration(t *testing.T) time.Duration {
+	text := os.Getenv("HOSTILETIME")
+	if text == "" {
+		return 5 * time.Second
+	}
+	d, err := time.ParseDuration(text)
+	require.NoError(t, err, "HOSTILETIME")
+	return d
+}
+
+// history is what was sent last.
+type history struct {
+	mu    sync.Mutex
+	lines [remembered]string
+	next  int
+}
+
+func (h *history) add(worker int, args []string) {
+	line := fmt.Sprintf("%d: %.2000q", worker, args)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lines[h.next%remembered] = strconv.Itoa(h.next) + " " + line
+	h.next++
+}
+
+// save writes the commands, the oldest first.
+func (h *history) save(path string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var b strings.Builder
+	for i := range remembered {
+		if line := h.lines[(h.next+i)%remembered]; line != "" {
+			b.WriteString(line + "\n")
+		}
+	}
+	_ = os.WriteFile(path, []byte(b.String()), 0o644)
+}
+
+func TestHostile(t *testing.T) {
+	seed, end := testseed.New(t), time.Now().Add(duration(t))
+	bin, dir := build(t), socketDir(t)
+	p := start(t, bin, dir)
+	var h history
+	var sent atomic.Int64
+	defer func() {
+		t.Logf("%d commands", sent.Load())
+		if t.Failed() {
+			path := filepath.Join(os.TempDir(), fmt.Sprintf("godwit-hostile-%d.log", seed))
+			h.save(path)
+			t.Logf("the last commands are in %s; the server's log:\n%s", path, p.tail())
+		}
+	}()
+	for n := uint64(0); n == 0 || time.Now().Before(end); n++ {
+		until := time.Now().Add(min(round, max(time.Until(end), time.Second)))
+		var wg sync.WaitGroup
+		for w := range workers {
+			wg.Go(func() {
+				m := &maker{rand.New(rand.NewPCG(seed, n<<8|uint64(w)))}
+				for time.Now().Before(until) && !p.ended() {
+					sent.Add(m.session(p, w, &h, until))
+				}
+			})
+		}
+		watch(t, p, until)
+		wg.Wait()
+		p = examine(t, p, bin, dir, n)
+	}
+	p.stop(t)
+}
+
+// socketDir is a folder whose name is short enough for a socket's.
+func socketDir(t *testing.T) string {
+	dir, err := os.MkdirTemp("", "hostile")
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// watch asks the server now and then whether it is well.
+func watch(t *testing.T, p *process, until time.Time) {
+	for time.Now().Before(until) {
+		require.False(t, p.ended(), "the server has ended")
+		require.NoError(t, p.ping())
+		if v, err := p.do("INFO", "memory"); err == nil && !v.IsError() {
+			require.Less(t, number(v.Text(), "used_memory"), int64(memoryBound))
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// number is a field of INFO.
+func number(info, field string) int64 {
+	_, rest, _ := strings.Cut(info, "\n"+field+":")
+	rest, _, _ = strings.Cut(rest, "\r")
+	n, _ := strconv.ParseInt(rest, 10, 64)
+	return n
+}
+
+// session is one connection's life: batches of commands, and the answers read and forgotten.
+func (m *maker) session(p *process, worker int, h *history, until time.Time) (sent int64) {
+	conn, err := net.Dial("unix", p.socket)
+	if err != nil {
+		return 0
+	}
+	defer conn.Close()
+	var heard atomic.Int64
+	go func() {
+		buf := make([]byte, 64<<10)
+		for {
+			n, err := conn.Read(buf)
+			heard.Add(int64(n))
+			if err != nil {
+				return
+			}
+		}
+	}()
+	if m.chance(50) {
+		m.write(conn, worker, h, []string{"HELLO", pick(m, "2", "3")})
+	}
+	for quiet := 0; quiet < 3 && time.Now().Before(until); {
+		before := heard.Load()
+		for range 1 + m.rng.IntN(12) {
+			if m.chance(3) {
+				m.write(conn, worker, h, []string{"SELECT", strconv.Itoa(m.rng.IntN(4))})
+			}
+			if m.write(conn, worker, h, m.command()) != nil {
+				return sent
+			}
+			sent++
+		}
+		if m.chance(1) {
+			_, _ = io.WriteString(conn, pick(m, "*3\r\n$3\r\nSET\r\n", "*-1\r\n", "$5\r\n", "GET k1\r\n", "*1\r\n$99999999999\r\n", "\x00\xff\r\n", "*2147483648\r\n"))
+		}
+		// One answer at least, unless the connection waits for a key, or has asked for silence.
+		for range 20 {
+			if heard.Load() != before {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if quiet++; heard.Load() != before {
+			quiet = 0
+		}
+	}
+	return sent
+}
+
+// write sends one command.
+func (m *maker) write(conn net.Conn, worker int, h *history, args []string) error {
+	h.add(worker, args)
+	var b strings.Builder
+	fmt.Fprintf(&b, "*%d\r\n", len(args))
+	for _, a := range args {
+		fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(a), a)
+	}
+	if err := conn.SetWriteDeadline(time.Now().Add(2 * time.Second)); err != nil {
+		return err
+	}
+	_, err := io.WriteString(conn, b.String())
+	return err
+}

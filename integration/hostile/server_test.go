@@ -1,0 +1,131 @@
+package hostile
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/resp/respclient"
+)
+
+// patience is how long the server may take to answer or to end. The machine may be busy with other tests.
+const patience = 30 * time.Second
+
+// build makes the server with its invariants checked; GODWIT_BIN names another one.
+func build(t *testing.T) string {
+	if bin := os.Getenv("GODWIT_BIN"); bin != "" {
+		return bin
+	}
+	bin := filepath.Join(t.TempDir(), "godwit-server")
+	args := []string{"build", "-tags", "invariants", "-o", bin}
+	if raceEnabled {
+		args = append(args, "-race")
+	}
+	cmd := exec.Command("go", append(args, "./cmd/server")...)
+	cmd.Dir = "../.."
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	return bin
+}
+
+// process is a running server.
+type process struct {
+	cmd    *exec.Cmd
+	socket string
+	log    string
+	done   chan struct{}
+}
+
+// start runs the server in dir and waits for its PONG.
+func start(t *testing.T, bin, dir string) *process {
+	p := &process{socket: filepath.Join(dir, "s"), log: filepath.Join(dir, "log"), done: make(chan struct{})}
+	log, err := os.OpenFile(p.log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	require.NoError(t, err)
+	defer log.Close()
+	p.cmd = exec.Command(bin, "--port", "0", "--unixsocket", p.socket, "--dir", dir, "--save", "", "--enable-debug-command", "yes",
+		"--maxclients", "200", "--loglevel", "warning", "--busy-reply-threshold", "1000", "--client-query-buffer-limit", "64mb",
+		"--client-output-buffer-limit", "normal 64mb 0 0 pubsub 8mb 0 0", "--latency-tracking", "no")
+	p.cmd.Stdout, p.cmd.Stderr = log, log
+	require.NoError(t, p.cmd.Start())
+	go func() {
+		_ = p.cmd.Wait() // the log says why
+		close(p.done)
+	}()
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		<-p.done
+	})
+	require.Eventually(t, func() bool { return p.ended() || p.ping() == nil }, patience, 5*time.Millisecond)
+	require.False(t, p.ended(), "%s", p.tail())
+	return p
+}
+
+func (p *process) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// do sends one command on a connection of its own.
+func (p *process) do(args ...any) (respclient.Value, error) {
+	conn, err := net.Dial("unix", p.socket)
+	if err != nil {
+		return respclient.Value{}, err
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		return respclient.Value{}, err
+	}
+	return respclient.New(conn).Do(args...)
+}
+
+func (p *process) ping() error {
+	v, err := p.do("PING")
+	if err == nil && v.Text() != "PONG" && !strings.HasPrefix(v.Text(), "BUSY") && !strings.HasPrefix(v.Text(), "LOADING") &&
+		!strings.HasPrefix(v.Text(), "MISCONF") {
+		err = fmt.Errorf("PING is answered %s", v.Text())
+	}
+	return err
+}
+
+// text is the answer to a command that must succeed.
+func (p *process) text(t *testing.T, args ...any) string {
+	t.Helper()
+	v, err := p.do(args...)
+	require.NoError(t, err, "%q\n%s", args, p.tail())
+	require.False(t, v.IsError(), "%q: %s", args, v.Text())
+	return v.Text()
+}
+
+// stop ends the server in order.
+func (p *process) stop(t *testing.T) {
+	t.Helper()
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	select {
+	case <-p.done:
+	case <-time.After(patience):
+		t.Fatalf("the server does not end\n%s", p.tail())
+	}
+	require.Zero(t, p.cmd.ProcessState.ExitCode(), p.tail())
+}
+
+// tail is the end of the server's log.
+func (p *process) tail() string {
+	raw, _ := os.ReadFile(p.log)
+	if i := strings.Index(string(raw), "panic: "); i >= 0 {
+		raw = raw[i:]
+		return string(raw[:min(len(raw), 6000)])
+	}
+	return string(raw[max(0, len(raw)-4000):])
+}
