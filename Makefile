@@ -3,13 +3,15 @@
 GO      ?= go
 FUZZTIME ?= 10s
 SEED     ?= 7
-SOAK     ?= 5
+REPEAT   ?= 5
+SOAKTIME ?= 10m
 HOSTILETIME ?= 5m
 
-# What passed passes again: the random tests take SEED here. make soak, and go test by itself, take another one each time.
+# What passed passes again: the random tests take SEED here. make test-repeat, make
+# soak and go test by itself take another one each time.
 export GODWIT_SEED ?= $(SEED)
 
-.PHONY: all build peers hostile run test test-race soak lint format check crash bench bench-quick bench-persist pgo fuzz fuzz-short oracle clean
+.PHONY: all build peers hostile run test test-race test-repeat soak soak-short lint format check crash bench bench-quick bench-persist pgo fuzz fuzz-short oracle clean
 
 all: build
 
@@ -29,8 +31,14 @@ test: ## all tests, then the structures once more with the invariants tag
 test-race: ## all tests under the race detector
 	$(GO) test -race ./internal/... ./integration/...
 
-soak: ## all tests SOAK times over, the random ones with new seeds
-	GODWIT_SEED= $(GO) test -count=$(SOAK) -timeout 2h ./internal/... ./integration/...
+test-repeat: ## all tests REPEAT times over, the random ones with new seeds
+	GODWIT_SEED= $(GO) test -count=$(REPEAT) -timeout 2h ./internal/... ./integration/...
+
+soak: ## the server at its memory limit beside Redis 8 for SOAKTIME, with a new seed
+	GODWIT_SEED= $(GO) test ./integration/soak -count=1 -v -timeout 0 -duration $(SOAKTIME)
+
+soak-short: ## the same for a minute, with SEED
+	$(GO) test ./integration/soak -count=1 -v -timeout 0 -duration 1m
 
 lint: ## vet and staticcheck, on Linux and as another system sees the tree
 	$(GO) vet ./...
@@ -50,7 +58,7 @@ crash: ## kill -9 and orderly ends under load, 200 of each: nothing that was pro
 hostile: ## every command with hostile arguments from many connections, for HOSTILETIME
 	HOSTILETIME=$(HOSTILETIME) $(GO) test ./integration/hostile -count=1 -v -timeout 3h
 
-check: format lint test test-race oracle hostile fuzz-short
+check: format lint test test-race oracle soak-short hostile fuzz-short
 
 bench: ## side by side with redis-server, about 15 minutes; updates README
 	$(GO) run ./bench -o bench/RESULTS.md -readme README.md
