@@ -205,9 +205,6 @@ func (a *AOF) Open() error {
 		return err
 	}
 	a.removeLeftovers()
-	if err := a.man.extensible(); err != nil {
-		return err
-	}
 	m := a.man.clone()
 	if m.empty() {
 		name := m.addBase(a.o.FileName, a.set.RDBPreamble)
@@ -223,6 +220,9 @@ func (a *AOF) Open() error {
 	}
 	verb, changed := "Opening", false // if the manifest stays as it is, a start needs no room on the disk
 	if len(m.incr) == 0 {
+		if err := m.extensible(); err != nil {
+			return err
+		}
 		m.addIncr(a.o.FileName)
 		verb, changed = "Creating", true
 	}
