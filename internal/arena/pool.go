@@ -30,7 +30,16 @@ func NewPool() *Pool {
 // room reports whether the system has n bytes more. Half of the headroom is for buffers: what they
 // bring may be the command that frees memory. The lock is held.
 func (p *Pool) room(n int) bool {
-	return n < 1<<20 && !p.a.Short() || p.a.Probe(int64(n)) || canMap(int64(n)+headroom/2)
+	if n < 1<<20 && !p.a.Short() || p.a.Probe(int64(n)) {
+		return true
+	}
+	for !canMap(int64(n) + headroom/2) {
+		if !p.a.Idle() {
+			return false
+		}
+		p.a.Release()
+	}
+	return true
 }
 
 // Buffer is a buffer of a pool. Its bytes must not be touched after Put. The zero Buffer has none.
