@@ -2,7 +2,9 @@ package soak
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +21,7 @@ const (
 type sample struct {
 	at               time.Time
 	used, rss, limit int64
+	info             map[string]string // all of INFO memory
 }
 
 // meter watches a server's memory during a run. Its requests are the probe of whether the server
@@ -39,7 +42,7 @@ func (r *run) take(c *respclient.Client) (sample, error) {
 	}
 	r.waited(start, "INFO memory")
 	m := info(v.Text())
-	s := sample{at: time.Now()}
+	s := sample{at: time.Now(), info: m}
 	if s.used, err = strconv.ParseInt(m["used_memory"], 10, 64); err != nil {
 		return s, fmt.Errorf("INFO memory: %w", err)
 	}
@@ -78,6 +81,7 @@ func (r *run) watch(stop <-chan struct{}) {
 func (m *meter) add(r *run, s sample) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	s.info = nil
 	m.samples = append(m.samples, s)
 	m.peakUsed, m.peakRSS = max(m.peakUsed, s.used), max(m.peakRSS, s.rss)
 	m.overUsed = max(m.overUsed, s.used-r.mayUse(m.highest(s.at.Add(-usedWindow))))
@@ -99,4 +103,19 @@ func (m *meter) highest(since time.Time) int64 {
 		}
 	}
 	return limit
+}
+
+// grown lists the fields of INFO memory that are larger than before by half a
+// megabyte: where the memory is that did not come back.
+func (s sample) grown(before sample) string {
+	var fields []string
+	for name, text := range s.info {
+		now, err := strconv.ParseInt(text, 10, 64)
+		was, _ := strconv.ParseInt(before.info[name], 10, 64)
+		if err == nil && now-was > mb/2 && !strings.Contains(name, "peak") {
+			fields = append(fields, name+" +"+megabytes(now-was))
+		}
+	}
+	slices.Sort(fields)
+	return strings.Join(fields, ", ")
 }

@@ -33,6 +33,7 @@ type figures struct {
 	peakUsed, peakRSS int64         // during the load
 	overUsed, overRSS int64         // largest excess over what is allowed during the load
 	restUsed, restRSS int64         // excess over what is allowed, settled
+	grown             string        // what INFO memory shows of it
 	left, leftRSS     int64         // above a fresh start after FLUSHALL
 	frag              float64       // mem_fragmentation_ratio when a scenario asks for it
 	mark              int64         // bytes that a scenario measures
@@ -222,6 +223,7 @@ func (r *run) clear() {
 		return s.used <= r.side.freshUsed+mb && s.rss <= r.side.freshRSS+roomForProcess
 	})
 	r.f.left, r.f.leftRSS = s.used-r.side.freshUsed, s.rss-r.side.freshRSS
+	r.f.grown = s.grown(r.side.fresh)
 }
 
 // quiet waits until no snapshot and no rewrite of the log runs.

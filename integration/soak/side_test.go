@@ -18,6 +18,7 @@ type side struct {
 	judged              bool // waits for what must come; Redis's figures are taken as they are
 	p                   *process
 	freshUsed, freshRSS int64 // memory just after the start
+	fresh               sample
 }
 
 // ready starts the server unless it runs.
@@ -38,7 +39,7 @@ func (s *side) ready() error {
 	r := &run{side: s}
 	r.stalls.pid = p.cmd.Process.Pid
 	fresh, err := r.take(c)
-	s.freshUsed, s.freshRSS = fresh.used, fresh.rss
+	s.fresh, s.freshUsed, s.freshRSS = fresh, fresh.used, fresh.rss
 	return err
 }
 

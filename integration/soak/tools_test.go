@@ -83,7 +83,7 @@ func TestVerdict(t *testing.T) {
 	} {
 		f := good
 		spoil(&f)
-		require.Len(t, faults(sc, f), 1, name)
+		require.NotEmpty(t, faults(sc, f), name)
 	}
 }
 
