@@ -30,7 +30,8 @@ type meter struct {
 	mu                sync.Mutex
 	samples           []sample
 	peakUsed, peakRSS int64
-	overUsed, overRSS int64 // the largest excess over what is allowed; negative is room
+	overUsed, overRSS int64  // the largest excess over what is allowed; negative is room
+	worst             sample // with the largest excess of used_memory
 }
 
 // take asks for the memory once.
@@ -81,10 +82,13 @@ func (r *run) watch(stop <-chan struct{}) {
 func (m *meter) add(r *run, s sample) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	fields := s.info
 	s.info = nil
 	m.samples = append(m.samples, s)
 	m.peakUsed, m.peakRSS = max(m.peakUsed, s.used), max(m.peakRSS, s.rss)
-	m.overUsed = max(m.overUsed, s.used-r.mayUse(m.highest(s.at.Add(-usedWindow))))
+	if over := s.used - r.mayUse(m.highest(s.at.Add(-usedWindow))); over > m.overUsed {
+		m.overUsed, m.worst = over, sample{used: s.used, info: fields}
+	}
 	m.overRSS = max(m.overRSS, s.rss-r.mayReside(m.highest(s.at.Add(-rssWindow))))
 }
 

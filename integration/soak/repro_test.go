@@ -32,7 +32,7 @@ func sparseTable(r *run) {
 func largeIntoSmall(r *run) {
 	c, rnd := r.dial(), r.source()
 	c.populate(1000000)
-	for i := range 200 * r.size {
+	for i := range 100 * r.size {
 		c.do("SET", key("large", i), blob(rnd, 1<<20))
 	}
 	for i := range 50 {
@@ -127,7 +127,7 @@ func (r *run) peakSince(at time.Time) int64 {
 // smallCache puts values of 1 MB into a cache of 8 MB.
 func smallCache(r *run) {
 	c, rnd := r.dial(), r.source()
-	for i := range 300 * r.size {
+	for i := range 100 * r.size {
 		c.add("SET", key("large", i), blob(rnd, 1<<20))
 		if i%5 == 4 {
 			c.flush()

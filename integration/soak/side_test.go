@@ -83,6 +83,7 @@ func (s *side) drive(sc *scenario, seed uint64, size int) figures {
 	r.control.hangUp()
 	r.f.peakUsed, r.f.peakRSS = r.meter.peakUsed, r.meter.peakRSS
 	r.f.overUsed, r.f.overRSS = r.meter.overUsed-r.inFlight, r.meter.overRSS-r.inFlight
+	r.f.atWorst = r.meter.worst.grown(s.fresh)
 	if r.f.err != nil {
 		r.f.err = fmt.Errorf("%s: %w\n%s", s.name, r.f.err, s.p.tail())
 	}

@@ -39,6 +39,9 @@ func faults(sc *scenario, f figures) []string {
 			found = append(found, fmt.Sprintf("%s: %s MB more than allowed", e.what, megabytes(e.excess)))
 		}
 	}
+	if f.overUsed > 0 {
+		found = append(found, "at the peak: "+f.atWorst)
+	}
 	if f.left > leftAtFlush || f.leftRSS > roomForProcess {
 		found = append(found, "after FLUSHALL: "+f.grown)
 	}
