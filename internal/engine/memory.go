@@ -153,7 +153,7 @@ func policyOf(p config.Policy) keyspace.Policy {
 // the slices between commands go on evicting.
 func (e *Engine) makeRoom(c *Ctx) bool {
 	need := int64(0)
-	if c != nil {
+	if c != nil && (c.Cmd.Flags&DenyOOM != 0 || c.Client.multi != nil) {
 		need = e.brings(c)
 	}
 	if limit := e.KS.P.MaxMemory; limit == 0 || e.UsedMemory()+need <= limit {
@@ -174,11 +174,11 @@ func (e *Engine) makeRoom(c *Ctx) bool {
 // brings returns how many bytes the command is known to store before it runs: those of its arguments,
 // or of the transaction's that it runs. Redis counts arguments as memory in use at this moment too.
 func (e *Engine) brings(c *Ctx) (n int64) {
-	if effectiveFlags(c.Cmd, c.Client)&DenyOOM == 0 {
-		return 0
-	}
 	if c.Cmd.Is(RunsQueue) {
-		n = c.Client.QueuedBytes()
+		if effectiveFlags(c.Cmd, c.Client)&DenyOOM != 0 {
+			n = c.Client.QueuedBytes()
+		}
+		return n
 	}
 	for _, a := range c.Args {
 		n += int64(len(a))
