@@ -51,7 +51,7 @@ func dropSomething(ks *Keyspace, rng *rand.Rand) {
 
 func TestQueueKnowsItsBytes(t *testing.T) {
 	ks, _, rng := newKeyspace(t, Params{Limits: testLimits()})
-	for range 100 {
+	for range 40 {
 		dropSomething(ks, rng)
 		checkQueue(t, ks)
 		if rng.IntN(3) == 0 {
@@ -106,7 +106,7 @@ func TestFlushedTableCountsAllOfIt(t *testing.T) {
 func TestWhoAllocatesPays(t *testing.T) {
 	ks, _, rng := newKeyspace(t, Params{Limits: testLimits()})
 	const largest = 8 << 20
-	for i := range 48 {
+	for i := range 16 {
 		db, key := ks.DB(0), fmt.Sprint("k", rng.IntN(2))
 		before := ks.Waiting()
 		if i%2 == 0 {
