@@ -69,6 +69,16 @@ func TestCompilerBounds(t *testing.T) {
 			"n=n+1 if not (n<=5) then break end end return n", ":6\r\n"},
 		{"constant operands", "return {(1 and 2),(nil or 3),(false and 4) == false,(5 or x),not nil == true,('a' and {6})[1]}",
 			"*6\r\n:2\r\n:3\r\n:1\r\n:5\r\n:1\r\n:6\r\n"},
+		{"library as key", "local t={[string]=1,[redis.call]=2,x=3} return {t[string],t[redis.call],t.x,t.string == nil}",
+			"*4\r\n:1\r\n:2\r\n:3\r\n:1\r\n"},
+		{"library as key of an assignment", "local t={} t[string],t[redis.call]=1,2 return {t[string],t[redis.call]}",
+			"*2\r\n:1\r\n:2\r\n"},
+		{"swap", "local a,b,t=1,2,{3,4} a,b=b,a t[a],t[b]=t[b],t[a] t.x,t.y,a=a,b,9 return {a,b,t[1],t[2],t.x,t.y}",
+			"*6\r\n:9\r\n:1\r\n:4\r\n:3\r\n:2\r\n:1\r\n"},
+		{"parallel", "local i,t=1,{} i,t[i]=i+1,20 local a=5 a,a=a return {i,t[1],tostring(t[2]),a}",
+			"*4\r\n:2\r\n:20\r\n$3\r\nnil\r\n:5\r\n"},
+		{"parallel results", "local function f() return 1,2,3 end local a,b,c,d a,b,c,d=0,f() local x x,a=f(),f() return {a,b,c,d,x}",
+			"*5\r\n:1\r\n:1\r\n:2\r\n:3\r\n:1\r\n"},
 		{"much", repeated("a=1 ", 3<<20), refused + "user_script:1: script too long near 'a'"},
 	} {
 		h := newHost(&fake{})

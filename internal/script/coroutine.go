@@ -109,7 +109,7 @@ func (s *State) lost(L *lua.LState, ok, v lua.LValue) {
 		L.Pop(1)
 		L.Push(lua.LString("stack overflow"))
 	default:
-		s.crashed(string(msg), nil)
+		s.crashed(string(msg), nil, false)
 	}
 }
 

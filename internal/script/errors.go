@@ -67,7 +67,7 @@ func (s *State) unwinding(L *lua.LState) {
 	case isOverflow(v):
 		s.throw(L, lua.LString(where(L, 0)+"stack overflow"))
 	case !isLuaError(v):
-		s.crashed(v, debug.Stack())
+		s.crashed(v, debug.Stack(), false)
 	}
 	panic(v)
 }

@@ -232,7 +232,9 @@ func (f *Functions) compileLibrary(code []byte, set *LibrarySet, replace bool) (
 	err = L.PCall(1, 0, nil)
 	L.SetTop(0)
 	f.ended()
-	f.surface()
+	if f.surface() {
+		return nil, LibraryError("Error registering functions: " + errPanic{}.Error())
+	}
 	if err != nil {
 		if f.stop != nil { // whatever the code has made of it
 			return nil, LibraryError("Error registering functions: ERR " + f.stop.Error())

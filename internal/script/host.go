@@ -289,7 +289,11 @@ func (s *State) invoke(fn *lua.LFunction, name string, w *resp.Writer, args ...l
 	}
 	err := L.PCall(1+len(args), 1, nil)
 	s.ended()
-	s.surface()
+	if s.surface() {
+		r.Error = errPanic{}.Error()
+		w.Error(r.Error)
+		return r
+	}
 	if err != nil {
 		L.SetTop(0)
 		r = s.failed(err, name)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	lua "github.com/yuin/gopher-lua"
 
 	"godwit/internal/resp"
 	"godwit/internal/script"
@@ -65,6 +66,23 @@ func panicOf(f func()) (v any) {
 	defer func() { v = recover() }()
 	f()
 	return nil
+}
+
+// TestPanicOfLibrary: a panic that comes out of no command is an error of its script.
+func TestPanicOfLibrary(t *testing.T) {
+	for _, src := range []string{
+		"fault()", "pcall(fault) return 1", "while true do pcall(fault) end",
+		"pcall(coroutine.wrap(function() fault() end)) return 1",
+	} {
+		c := &faulty{}
+		h := script.NewHost(c, script.Options{}, lualib.Open, func(L *lua.LState) {
+			L.SetGlobal("fault", L.NewFunction(func(*lua.LState) int { panic("fault") }))
+		})
+		require.Contains(t, eval(t, h, src), "-ERR internal error\r\n", src)
+		require.Len(t, c.reported, 1, src)
+		require.Equal(t, "fault", c.reported[0].Value, src)
+		require.Equal(t, ":1\r\n", eval(t, h, "return select(2, pcall(function() return 1 end))"), src)
+	}
 }
 
 // TestOverflowIsNoPanic: stacks that are full are errors of the script.

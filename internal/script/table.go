@@ -121,8 +121,11 @@ func (s *State) tabConcat(L *lua.LState) int {
 }
 
 func (s *State) tabInsert(L *lua.LState) int {
-	t := s.argWritable(L, 1)
+	t := s.raw(s.argTable(L, 1))
 	n := length(t)
+	if top := L.GetTop(); top == 2 || top == 3 {
+		s.argWritable(L, 1)
+	}
 	switch L.GetTop() {
 	case 2:
 		s.set(t, n+1, L.Get(2))
@@ -156,12 +159,13 @@ func (s *State) set(t *lua.LTable, i int, v lua.LValue) {
 }
 
 func (s *State) tabRemove(L *lua.LState) int {
-	t := s.argWritable(L, 1)
+	t := s.raw(s.argTable(L, 1))
 	n := length(t)
 	pos := s.optInt(L, 2, n)
 	if pos < 1 || pos > n {
 		return 0
 	}
+	s.argWritable(L, 1)
 	s.spend(L, (n-pos)/16)
 	if n < maxArray {
 		L.Push(t.Remove(pos))
@@ -223,10 +227,13 @@ type sorter struct {
 }
 
 func (s *State) tabSort(L *lua.LState) int {
-	t := s.argWritable(L, 1)
+	t := s.raw(s.argTable(L, 1))
 	o := sorter{s: s, L: L, t: t}
 	if L.Get(2) != lua.LNil {
 		o.fn = s.argFunction(L, 2)
+	}
+	if length(t) > 1 {
+		s.argWritable(L, 1)
 	}
 	o.sort(1, length(t))
 	return 0

@@ -225,7 +225,8 @@ func (p *parser) primary(stmt bool) ast.Expr {
 		e := p.expr()
 		p.closing(')', '(', line)
 		single(e)
-		if _, ok := e.(*ast.IdentExpr); ok || isIndex(e) {
+		switch e.(type) {
+		case *ast.IdentExpr, *ast.AttrGetExpr, *ast.StringExpr:
 			return &paren{e}
 		}
 		return e
@@ -269,8 +270,6 @@ func (p *parser) assigns(stmt bool) bool {
 // paren marks an expression in parentheses, which is a value and cannot be assigned to. It never leaves the parser.
 type paren struct{ ast.Expr }
 
-func isIndex(e ast.Expr) bool { _, ok := e.(*ast.AttrGetExpr); return ok }
-
 func plain(e ast.Expr) ast.Expr {
 	if w, ok := e.(*paren); ok {
 		return w.Expr
@@ -294,7 +293,7 @@ func (p *parser) suffixed(stmt bool) ast.Expr {
 			e = at(ast.Expr(&ast.AttrGetExpr{Object: plain(e), Key: key}), line, line)
 		case '[':
 			p.next()
-			key := p.expr()
+			key := p.key(p.expr())
 			p.skip(']')
 			e = at(ast.Expr(&ast.AttrGetExpr{Object: plain(e), Key: key}), p.lastLine, p.lastLine)
 		case ':':
@@ -351,7 +350,7 @@ func (p *parser) table() ast.Expr {
 			p.next()
 		case p.tok.kind == '[':
 			p.next()
-			f.Key = p.expr()
+			f.Key = p.key(p.expr())
 			p.skip(']')
 			p.skip('=')
 		}

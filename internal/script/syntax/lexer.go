@@ -218,8 +218,6 @@ func (l *lexer) long(level int, what string) string {
 		case c == '\n' || c == '\r':
 			l.newline()
 			b.WriteByte('\n')
-		case c == '[' && level == 0 && l.at(1) == '[':
-			l.fail("nesting of [[...]] is deprecated", "[")
 		default:
 			b.WriteByte(c)
 			l.pos++
@@ -242,9 +240,8 @@ func (l *lexer) lexToken(c byte) token {
 		return l.quoted(c)
 	case c == '[':
 		if n, ok := l.longOpen(); ok {
-			from := l.pos
-			s := l.long(n, "string")
-			return token{kind: tkString, str: s, raw: l.src[from:l.pos]}
+			s, level := l.long(n, "string"), strings.Repeat("=", n)
+			return token{kind: tkString, str: s, raw: "[" + level + "[" + s + "]" + level + "]"}
 		} else if n > 0 {
 			l.fail("invalid long string delimiter", l.src[l.pos:l.pos+1+n])
 		}
@@ -291,16 +288,16 @@ func (l *lexer) number() token {
 	for l.pos < len(l.src) && (isDigit(l.src[l.pos]) || l.src[l.pos] == '.') {
 		l.pos++
 	}
-	if c := l.at(0) | 32; c == 'e' {
+	if l.pos < len(l.src) && (l.at(0)|32 == 'e' || l.at(0) == 0) { // a zero byte is in every set of C's
 		l.pos++
-		if c := l.at(0); c == '+' || c == '-' {
+		if c := l.at(0); l.pos < len(l.src) && (c == '+' || c == '-' || c == 0) {
 			l.pos++
 		}
 	}
 	for l.pos < len(l.src) && (isAlpha(l.src[l.pos]) || isDigit(l.src[l.pos])) {
 		l.pos++
 	}
-	s := l.src[from:l.pos]
+	s, _, _ := strings.Cut(l.src[from:l.pos], "\x00")
 	n, ok := ParseNumber(s)
 	if !ok {
 		l.fail("malformed number", s)

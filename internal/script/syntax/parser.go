@@ -502,6 +502,18 @@ func (p *parser) inRegister(e ast.Expr) ast.Expr {
 	return at(ast.Expr(&ast.FuncCallExpr{Func: &ast.StringExpr{Value: p.o.Concat}, Args: []ast.Expr{e}, AdjustRet: true}), e.Line(), e.LastLine())
 }
 
+// key is an expression that indexes a table. The compiler takes a constant for the string that it is
+// written as: what stands for something else goes through a call.
+func (p *parser) key(e ast.Expr) ast.Expr {
+	s, ok := e.(*ast.StringExpr)
+	if !ok || p.o.Concat == "" || !strings.HasPrefix(s.Value, strings.TrimSuffix(p.o.Concat, "..")) {
+		return e
+	}
+	call := host(p.o.Concat, e.Line(), e)
+	call.AdjustRet = true
+	return call
+}
+
 func (p *parser) exprStmt() ast.Stmt {
 	line := p.line
 	e := p.suffixed(true)
@@ -529,5 +541,8 @@ func (p *parser) exprStmt() ast.Stmt {
 	}
 	p.skip('=')
 	st.Rhs = p.exprList()
+	if len(st.Lhs) > 1 {
+		return p.parallel(st, line)
+	}
 	return at(ast.Stmt(st), line, p.lastLine)
 }

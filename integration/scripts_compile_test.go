@@ -1,0 +1,90 @@
+package integration
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/redistest"
+	"godwit/internal/resp/respclient"
+	"godwit/internal/script/luagen"
+	"godwit/internal/testseed"
+)
+
+// TestCompileAgainstRedis: the newest Redis takes the same scripts, and refuses the others with the same
+// words. The scripts are of a grammar, half of them damaged at a token.
+func TestCompileAgainstRedis(t *testing.T) {
+	godwitOnly(t)
+	t.Parallel()
+	theirs := dialPeer(t)
+	ours := dialServer(t, startServer(t))
+	r := testseed.Rand(t)
+	refused := 0
+	for range 800 {
+		src := luagen.Script(r)
+		got, want := loadScript(t, ours, src), loadScript(t, theirs, src)
+		if strings.Contains(want, "Error compiling") {
+			refused++
+		}
+		if !assert.Equal(redistest.Redis.TB(t), want, got, "%q", src) {
+			return
+		}
+	}
+	require.Greater(t, refused, 120)
+}
+
+func loadScript(t *testing.T, c *respclient.Client, src string) string {
+	v, err := c.Do("SCRIPT", "LOAD", src)
+	require.NoError(t, err, "%q", src)
+	return v.String()
+}
+
+func dialServer(t *testing.T, s *server) *respclient.Client {
+	c, err := respclient.Dial("tcp", s.Addr)
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func dialPeer(t *testing.T) *respclient.Client {
+	c, err := respclient.Dial("unix", redistest.Redis.Start(t, "").Socket)
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// TestScriptsShareNothing: what a user with no right but EVAL puts into the libraries is not there for the
+// next script of an administrator. Syntax errors in nested functions do not end the server either.
+func TestScriptsShareNothing(t *testing.T) {
+	godwitOnly(t)
+	t.Parallel()
+	s := startServer(t)
+	admin, user := dialServer(t, s), dialServer(t, s)
+	do(t, admin, "ACL", "SETUSER", "mallory", "on", "nopass", "+eval", "~m:*")
+	do(t, user, "AUTH", "mallory", "")
+	for _, attack := range []string{
+		"local _, t = ipairs(string) local p = redis.pcall " +
+			"t.upper = function(s) p('set', 'stolen', '1') return s end return 1",
+		"local _, g = ipairs(_G) setmetatable(g, nil) g.owned = 1 return 1",
+		"local _, r = ipairs(redis) r.call = function() return 'mine' end return 1",
+		"local a for i=1,2 do f(function() x= end) end",
+		"return loadstring('local a for i=1,2 do f(function() x= end) end')()",
+	} {
+		_, err := user.Do("EVAL", attack, 0)
+		require.NoError(t, err, attack)
+		do(t, admin, "SCRIPT", "FLUSH")
+		v := do(t, admin, "EVAL", "return {string.upper('a'), redis.call('ping').ok, tostring(rawget(_G, 'owned')), "+
+			"tostring(redis.call('exists', 'stolen'))}", 0)
+		require.Equal(t, `array["A" "PONG" "nil" "0"]`, v.String(), attack)
+	}
+	for _, cmd := range [][]any{
+		{"SCRIPT", "LOAD", "local a for i=1,2 do f(function() x= end) end"},
+		{"FUNCTION", "LOAD", "#!lua name=l\nlocal a for i=1,2 do f(function() x= end) end"},
+	} {
+		v, err := admin.Do(cmd...)
+		require.NoError(t, err)
+		require.Contains(t, v.String(), "unexpected symbol near 'end'")
+	}
+}
