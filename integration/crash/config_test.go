@@ -14,7 +14,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// directives are what a tinkerer changes, with the values that they may get. DIR and ELSEWHERE are folders.
+// directives are what a tinkerer changes, with the values that they may get. DIR and ELSEWHERE are
+// folders.
 var directives = [][]string{
 	{"appendfsync", "always", "everysec", "no"},
 	{"appendfsync", "always", "everysec"}, // more often than others
@@ -30,8 +31,8 @@ var directives = [][]string{
 	{"dir", "DIR", "ELSEWHERE"},
 }
 
-// tinkerer changes directives while the log is written and rewritten, each in one pipeline with BGREWRITEAOF now and then, so that
-// the change meets the first stage of a rewrite.
+// tinkerer changes directives while the log is written and rewritten, each in one pipeline with
+// BGREWRITEAOF now and then, so that the change meets the first stage of a rewrite.
 type tinkerer struct {
 	rnd     *rand.Rand
 	dir     string
@@ -127,8 +128,9 @@ func (k *tinkerer) toggle(c *respclient.Client) error {
 	return nil
 }
 
-// TestCrashWhileDirectivesChange is TestCrash with somebody who changes every directive of the log at every stage of rewrites, and
-// with one who turns the log off and on all the time. Nothing is lost that was promised, and what is there is a prefix.
+// TestCrashWhileDirectivesChange is TestCrash with somebody who changes every directive of the log
+// at every stage of rewrites, and with one who turns the log off and on all the time. Nothing is
+// lost that was promised, and what is there is a prefix.
 func TestCrashWhileDirectivesChange(t *testing.T) {
 	bin := build(t)
 	rnd := testseed.Rand(t)

@@ -40,6 +40,8 @@ import (
 // While the worker seals, what is propagated stays in the buffer: not one byte reaches a file before everything in front of it is on disk, so
 // that whatever a power failure leaves is a prefix of the history. (Redis lets the new file grow at once.) Under always the batch waits for the seal.
 //
+// Which byte belongs to which file at which stage: aof_seal.go. Who owns the folder: aof_folder.go.
+//
 // # Ownership
 //
 // All methods are the executor's, except where noted. The worker touches the file system and its job, nothing else of the AOF.

@@ -72,8 +72,9 @@ func (r *aofRun) finishBase(err error) {
 	}
 }
 
-// TestAOFChangesAtEveryStage makes every change at every stage of a rewrite, in the middle of a batch, then kills the process, or
-// lets it go on and end. What a client was promised is there, as in a start after each.
+// TestAOFChangesAtEveryStage makes every change at every stage of a rewrite, in the middle of a
+// batch, then kills the process, or lets it go on and end. What a client was promised is there, as
+// in a start after each.
 func TestAOFChangesAtEveryStage(t *testing.T) {
 	for policy, name := range policyNames {
 		for _, stage := range stages {
@@ -169,8 +170,9 @@ func slicesSorted(m map[string]func(*aofRun)) []string {
 	return names
 }
 
-// TestAOFChangesPowerLoss cuts the power after every file operation of lives in which everything about the log changes all the
-// time, turning it off and on included. What is found is a state that once was, with all that was promised.
+// TestAOFChangesPowerLoss cuts the power after every file operation of lives in which everything
+// about the log changes all the time, turning it off and on included. What is found is a state that
+// once was, with all that was promised.
 func TestAOFChangesPowerLoss(t *testing.T) {
 	seed := testseed.New(t)
 	lives := 24
@@ -203,7 +205,8 @@ func TestAOFChangesPowerLoss(t *testing.T) {
 	}
 }
 
-// TestAOFChangesFaults fails an operation of such lives, once or for good, and cuts the power afterwards.
+// TestAOFChangesFaults fails an operation of such lives, once or for good, and cuts the power
+// afterwards.
 func TestAOFChangesFaults(t *testing.T) {
 	seed := testseed.New(t)
 	ops := []vfs.Op{vfs.OpCreate, vfs.OpWrite, vfs.OpTruncate, vfs.OpRename, vfs.OpRemove, vfs.OpSyncDir, vfs.OpMkdir, vfs.OpOpen, vfs.OpRead, vfs.OpLock}

@@ -16,18 +16,21 @@ import (
 //
 //	appendonlydir/appendonly.aof.lock   locked by the process that writes the log, whose pid is in it
 //
-// The lock comes before anything in the folder is read, because loading may cut off a torn end, which another server might just
-// be writing. It is held while the log is on and while anything is still being done for it: a rewrite that BGREWRITEAOF began
-// although the log is off, files that are being deleted. The system ends it with the process.
+// The lock comes before anything in the folder is read, because loading may cut off a torn end,
+// which another server might just be writing. It is held while the log is on and while anything is
+// still being done for it: a rewrite that BGREWRITEAOF began although the log is off, files that
+// are being deleted. The system ends it with the process.
 //
-// What the manifest on the disk says is read anew whenever the lock has been taken: another server may have been here since.
+// What the manifest on the disk says is read anew whenever the lock has been taken: another server
+// may have been here since.
 //
-// The folder is named by its full path from then on. CONFIG SET dir moves the process, but not the log, of which one half would
-// be here and one there. It moves when it is turned off and on.
+// The folder is named by its full path from then on. CONFIG SET dir moves the process, but not the
+// log, of which one half would be here and one there. It moves when it is turned off and on.
 
 const (
 	lockSuffix = ".lock"
-	// lockPatience is how long a start waits for the folder: a process that was killed just now is still giving back its memory.
+	// lockPatience is how long a start waits for the folder: a process that was killed just now is
+	// still giving back its memory.
 	lockPatience = 2 * time.Second
 	lockPoll     = 20 * time.Millisecond
 )
@@ -43,8 +46,9 @@ func (a *AOF) locate() {
 
 func (a *AOF) path(name string) string { return filepath.Join(a.dir, name) }
 
-// take makes the folder this process's, creating it if need be, and tries for so long. An error says that another process has it
-// or that there can be no folder. A file system without locks is warned of once.
+// take makes the folder this process's, creating it if need be, and tries for so long. An error
+// says that another process has it or that there can be no folder. A file system without locks is
+// warned of once.
 func (a *AOF) take(patience time.Duration) error {
 	if a.owned {
 		return nil
@@ -98,8 +102,8 @@ func (a *AOF) release() {
 	a.lock, a.owned = nil, false
 }
 
-// adopt takes the folder and what its manifest says, for a log that is off. What is there stays as it is, and is found by a start,
-// until a manifest that names other files is durable.
+// adopt takes the folder and what its manifest says, for a log that is off. What is there stays as
+// it is, and is found by a start, until a manifest that names other files is durable.
 func (a *AOF) adopt() error {
 	if err := a.take(0); err != nil {
 		return err
@@ -119,7 +123,8 @@ func (a *AOF) adopt() error {
 	return nil
 }
 
-// skipStrays has the numbers go on behind those of files that no manifest names: they may be all that is left of a data set.
+// skipStrays has the numbers go on behind those of files that no manifest names: they may be all
+// that is left of a data set.
 func (a *AOF) skipStrays(m *manifest) {
 	list, _ := a.o.FS.ReadDir(a.dir)
 	for _, f := range list {

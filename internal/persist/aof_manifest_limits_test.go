@@ -24,7 +24,8 @@ func withManifest(t *testing.T, manifest string, files ...string) *fixture {
 	return f
 }
 
-// TestManifestSeqEnds: a number after which there is none is refused, and none is given out behind which a start would be.
+// TestManifestSeqEnds: a number after which there is none is refused, and none is given out behind
+// which a start would be.
 func TestManifestSeqEnds(t *testing.T) {
 	for _, kind := range "bih" {
 		for _, seq := range []string{"9223372036854775807", "9223372036854775808", "99999999999999999999", "-1", "-9223372036854775808"} {
@@ -60,7 +61,8 @@ func TestManifestSeqEnds(t *testing.T) {
 	}
 }
 
-// TestManifestNamesThatAreTaken: a file of the manifest is not overwritten by a new one, whatever name goes with which number.
+// TestManifestNamesThatAreTaken: a file of the manifest is not overwritten by a new one, whatever
+// name goes with which number.
 func TestManifestNamesThatAreTaken(t *testing.T) {
 	for _, manifest := range []string{
 		"file appendonly.aof.2.base.aof seq 1 type b\nfile appendonly.aof.2.incr.aof seq 1 type i\n",
@@ -98,7 +100,8 @@ func TestManifestNamesThatAreTaken(t *testing.T) {
 	}
 }
 
-// TestEnableBesideStrays: files that no manifest names are neither overwritten nor deleted when the log is turned on.
+// TestEnableBesideStrays: files that no manifest names are neither overwritten nor deleted when the
+// log is turned on.
 func TestEnableBesideStrays(t *testing.T) {
 	f := newFixture(t, vfs.NewMem(), usual)
 	f.mustStart()

@@ -17,7 +17,8 @@ import (
 //	 in files                  │ in the buffer            │
 //	───────────────────────────┴──────────────────────────┘
 //
-// The buffer belongs to one file as a whole. Which one, and whether that can be written to, depends on the stage:
+// The buffer belongs to one file as a whole. Which one, and whether that can be written to, depends
+// on the stage:
 //
 //	stage        state        the buffer belongs to                    may be written
 //	off          off          nothing: it is empty                     —
@@ -29,8 +30,9 @@ import (
 //	sealed       both         file, which the seal made                yes
 //	installing   both         the same; its name may change            yes
 //
-// Rewrite cuts the stream: it writes the buffer to file, all of it, and only then sends the seal to the worker. So nothing that is
-// propagated later may go to the old file: a new base replaces that, and what is in it counts no more.
+// Rewrite cuts the stream: it writes the buffer to file, all of it, and only then sends the seal to
+// the worker. So nothing that is propagated later may go to the old file: a new base replaces that,
+// and what is in it counts no more.
 //
 // Invariants:
 //
@@ -55,7 +57,8 @@ type sealJob struct {
 	done    atomic.Bool
 }
 
-// startSeal sends the worker to finish the current incremental file and begin the next. The buffer is empty.
+// startSeal sends the worker to finish the current incremental file and begin the next. The buffer
+// is empty.
 func (a *AOF) startSeal() {
 	j := &sealJob{old: a.file, oldUpTo: a.written}
 	if a.state == aofWaitRewrite {
@@ -104,8 +107,8 @@ func (j *sealJob) run(a *AOF) {
 	_ = fsys.Remove(a.path(j.name))
 }
 
-// create makes a file of the log. One of that name may have been left behind with data in it; that it is empty now has to be durable
-// before the name counts.
+// create makes a file of the log. One of that name may have been left behind with data in it; that
+// it is empty now has to be durable before the name counts.
 func (a *AOF) create(name string) (vfs.File, error) {
 	info, err := a.o.FS.Stat(a.path(name))
 	left := err == nil && info.Size() > 0
@@ -122,8 +125,8 @@ func (a *AOF) create(name string) (vfs.File, error) {
 	return f, nil
 }
 
-// trySeal takes the worker's result, if it is there: the next file is written to from now on. With wait it is there, and so it is
-// under always, whose replies wait anyway.
+// trySeal takes the worker's result, if it is there: the next file is written to from now on. With
+// wait it is there, and so it is under always, whose replies wait anyway.
 func (a *AOF) trySeal(wait bool) bool {
 	j := a.rw.seal
 	if !j.done.Load() {
@@ -163,7 +166,8 @@ func (a *AOF) trySeal(wait bool) bool {
 	return true
 }
 
-// settle waits for the worker and takes its results, until nothing is under way but the base of a rewrite.
+// settle waits for the worker and takes its results, until nothing is under way but the base of a
+// rewrite.
 func (a *AOF) settle() {
 	a.work.drain()
 	for a.rw.sealing || a.rw.installing {

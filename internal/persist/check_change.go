@@ -15,9 +15,10 @@ import (
 
 // How a checker changes a file
 //
-// It cuts off the end of the last file of a log, and nothing else: not of a base, because every file behind it counts on all of it, and
-// not so that nothing is left, because then something else is wrong than the end. What is cut off stays: the file as it was is kept,
-// durably, before the first byte goes. No server may be writing to the folder meanwhile.
+// It cuts off the end of the last file of a log, and nothing else: not of a base, because every
+// file behind it counts on all of it, and not so that nothing is left, because then something else
+// is wrong than the end. What is cut off stays: the file as it was is kept, durably, before the
+// first byte goes. No server may be writing to the folder meanwhile.
 
 // fix cuts the file off where its last whole unit ends, if that is asked for and can be.
 func (c *Checker) fix(f checkedFile, p *logProblem) bool {
@@ -133,7 +134,8 @@ func (c *Checker) backup(path string) (name string, err error) {
 	return name, err
 }
 
-// claim takes the locks of the logs that a file may belong to, and warns if a server has one. The result gives them back.
+// claim takes the locks of the logs that a file may belong to, and warns if a server has one. The
+// result gives them back.
 func (c *Checker) claim(path string) (leave func()) {
 	var locks []io.Closer
 	dir := filepath.Dir(path)

@@ -16,8 +16,8 @@ func mend(fsys vfs.FS, name string) (bool, string) {
 	return check(fsys, true, name, func(c *Checker) { c.Fix, c.Yes = true, true })
 }
 
-// TestFixLeavesForeignFilesAlone: what is no log of commands is named and not changed, alone or in a folder, nor does a start
-// recommend to fix it.
+// TestFixLeavesForeignFilesAlone: what is no log of commands is named and not changed, alone or in
+// a folder, nor does a start recommend to fix it.
 func TestFixLeavesForeignFilesAlone(t *testing.T) {
 	for text, want := range map[string]string{
 		"VALKEY081\xfa\x05redis\x01a\xff":   "version 81 of Valkey's RDB format",
@@ -69,7 +69,8 @@ func TestFixLeavesForeignFilesAlone(t *testing.T) {
 	}
 }
 
-// TestFixKeepsWhatItCuts: a copy of the file as it was is there, and durable, before anything is cut off, and nothing replaces it.
+// TestFixKeepsWhatItCuts: a copy of the file as it was is there, and durable, before anything is
+// cut off, and nothing replaces it.
 func TestFixKeepsWhatItCuts(t *testing.T) {
 	torn := []byte(setCommand + setCommand[:10])
 	for fail := int64(-1); fail < 6; fail++ {

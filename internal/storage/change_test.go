@@ -23,7 +23,8 @@ var sets = [][]string{
 	{"appendonly", "yes"}, {"aof-disable-auto-gc", "yes"}, {"aof-disable-auto-gc", "no"},
 }
 
-// changingLife writes while directives change, rewrites and snapshots begin and the log is turned off and on.
+// changingLife writes while directives change, rewrites and snapshots begin and the log is turned
+// off and on.
 func (h *host) changingLife(rnd *rand.Rand, steps int) {
 	for range steps {
 		switch rnd.IntN(5) {
@@ -41,7 +42,8 @@ func (h *host) changingLife(rnd *rand.Rand, steps int) {
 
 func logged(c *config.Config) { c.AppendOnly, c.AppendFsync = true, config.FsyncEverysec }
 
-// TestChangesPowerLoss cuts the power after file operations of lives in which everything about the files changes.
+// TestChangesPowerLoss cuts the power after file operations of lives in which everything about the
+// files changes.
 func TestChangesPowerLoss(t *testing.T) {
 	seed := testseed.New(t)
 	for life := range uint64(6) {
@@ -70,7 +72,8 @@ func TestChangesPowerLoss(t *testing.T) {
 	}
 }
 
-// TestChangesDiskFaults fails operations of such lives, then the power fails, then there is room again.
+// TestChangesDiskFaults fails operations of such lives, then the power fails, then there is room
+// again.
 func TestChangesDiskFaults(t *testing.T) {
 	seed := testseed.New(t)
 	for n, f := range []vfs.Fault{

@@ -7,15 +7,16 @@ import (
 	"godwit/internal/vfs"
 )
 
-// folder is the claim to the folder of the snapshot file. Two servers there replace each other's snapshots, but people do run
-// several with names of their own in one folder, so a second one is only warned.
+// folder is the claim to the folder of the snapshot file. Two servers there replace each other's
+// snapshots, but people do run several with names of their own in one folder, so a second one is
+// only warned.
 type folder struct {
 	dir  string
 	lock io.Closer // nil: another process has it, or there are no locks
 }
 
-// claimFolder locks the working directory if there are save points, and warns if another process has done so. It is called at
-// the start and whenever the configuration has changed.
+// claimFolder locks the working directory if there are save points, and warns if another process
+// has done so. It is called at the start and whenever the configuration has changed.
 func (s *Store) claimFolder() {
 	dir := ""
 	if len(s.eng.Cfg.Save) > 0 {

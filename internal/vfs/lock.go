@@ -11,9 +11,10 @@ import (
 
 // Locker is the part of FS that keeps two servers out of one folder.
 type Locker interface {
-	// Lock takes the lock on a file, which is created if need be, or on a folder. The lock is advisory, belongs to the process
-	// and ends with it, however that ends, or with Close. A *LockedError says that another has it. Any other error says that
-	// the file system has no locks, or that this one cannot be had: nothing is known about others then.
+	// Lock takes the lock on a file, which is created if need be, or on a folder. The lock is
+	// advisory, belongs to the process and ends with it, however that ends, or with Close. A
+	// *LockedError says that another has it. Any other error says that the file system has no
+	// locks, or that this one cannot be had: nothing is known about others then.
 	Lock(name string) (io.Closer, error)
 }
 
@@ -31,8 +32,8 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("%s is locked by the process with pid %d", e.Name, e.PID)
 }
 
-// Lock implements FS. A folder's holder is known by the name of the lock alone: Mem creates no file for it, and a power loss
-// leaves none.
+// Lock implements FS. A folder's holder is known by the name of the lock alone: Mem creates no file
+// for it, and a power loss leaves none.
 func (m *Mem) Lock(name string) (io.Closer, error) {
 	name = filepath.Clean(name)
 	m.mu.Lock()

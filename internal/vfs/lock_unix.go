@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lock is flock: unlike a lock by fcntl it does not end when anybody in the process closes the file. Into a file, though not into
-// a folder, goes the process's pid.
+// Lock is flock: unlike a lock by fcntl it does not end when anybody in the process closes the
+// file. Into a file, though not into a folder, goes the process's pid.
 func (osFS) Lock(name string) (io.Closer, error) {
 	f, err := openLock(name)
 	if err != nil {
@@ -38,7 +38,8 @@ func (osFS) Lock(name string) (io.Closer, error) {
 	return nil, &fs.PathError{Op: "flock", Path: name, Err: err}
 }
 
-// openLock opens what is to be locked: a folder, or a file that may be another user's and then can only be read.
+// openLock opens what is to be locked: a folder, or a file that may be another user's and then can
+// only be read.
 func openLock(name string) (*os.File, error) {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return os.Open(name)

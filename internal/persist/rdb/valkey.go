@@ -1,15 +1,17 @@
 package rdb
 
-// Valkey's files from version 9 on are Redis's of version 11 with a head of their own, VALKEY080, and one record type that in Redis's
-// means something else: 22, a hash whose fields have deadlines.
+// Valkey's files from version 9 on are Redis's of version 11 with a head of their own, VALKEY080,
+// and one record type that in Redis's means something else: 22, a hash whose fields have deadlines.
 //
 //	length, then for each field: field, value, 8 bytes: unix ms, LE, −1 for none
 //
-// Redis's 23 to 25 are not known to have a meaning there, and are refused. Source: what valkey-server 9.1 writes.
+// Redis's 23 to 25 are not known to have a meaning there, and are refused. Source: what
+// valkey-server 9.1 writes.
 
 const (
 	magicValkey = "VALKEY"
-	// versionValkey is the version of Valkey's that is read. Versions 12 to 79 are nobody's: Valkey leaves them to Redis.
+	// versionValkey is the version of Valkey's that is read. Versions 12 to 79 are nobody's: Valkey
+	// leaves them to Redis.
 	versionValkey = 80
 
 	typeValkeyHash   = 22  // in a file
@@ -28,7 +30,8 @@ func dialect(op byte, valkey bool) byte {
 	return op
 }
 
-// decodeHashValkey turns the fields into what decodeHashMetadata leaves, with deadlines relative to the smallest there can be.
+// decodeHashValkey turns the fields into what decodeHashMetadata leaves, with deadlines relative to
+// the smallest there can be.
 func decodeHashValkey(d *Decoder) (Value, error) {
 	const earliest = 1
 	n, err := d.Count(2 + 8)
