@@ -1,0 +1,130 @@
+package integration
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestAOFFolderHasOneOwner: a second server is refused, at the start and when it turns its log on, with the pid of the first; when
+// that has been killed, another one starts at once.
+func TestAOFFolderHasOneOwner(t *testing.T) {
+	godwitOnly(t)
+	t.Parallel()
+	dir := t.TempDir()
+	s := startServer(t, "--appendonly", "yes", "--dir", dir)
+	c := s.dial(t)
+	do(t, c, "SET", "k", "v")
+	pid := "pid " + strconv.Itoa(s.Pid)
+
+	second, err := launch(dir, nil, "--port", strconv.Itoa(freePort()), "--bind", "127.0.0.1", "--appendonly", "yes", "--dir", dir)
+	require.NoError(t, err)
+	require.Equal(t, 1, second.Exited(t))
+	require.Contains(t, second.Output(), "is in use by the process with "+pid)
+
+	other := startServer(t, "--appendonly", "no", "--dir", dir)
+	oc := other.dial(t)
+	v, err := oc.Do("CONFIG", "SET", "appendonly", "yes")
+	require.NoError(t, err)
+	require.True(t, v.IsError())
+	require.Equal(t, []string{"appendonly", "no"}, do(t, oc, "CONFIG", "GET", "appendonly").Strings())
+	v, err = oc.Do("BGREWRITEAOF")
+	require.NoError(t, err)
+	require.True(t, v.IsError())
+	require.Equal(t, 2, strings.Count(other.Output(), "is in use by the process with "+pid))
+
+	do(t, c, "CONFIG", "SET", "appendonly", "no") // gives the folder back
+	eventually(t, "the folder is free", func() bool {
+		v, err := oc.Do("CONFIG", "SET", "appendonly", "yes")
+		return err == nil && !v.IsError()
+	})
+	other.Stop()
+	s.Stop()
+
+	third := startServer(t, "--appendonly", "yes", "--dir", dir)
+	do(t, third.dial(t), "SET", "k", "again")
+	require.NoError(t, third.cmd.Process.Kill())
+	fourth := startServer(t, "--appendonly", "yes", "--dir", dir)
+	require.Equal(t, "again", do(t, fourth.dial(t), "GET", "k").Text())
+}
+
+// TestAOFTurnedOnBesideAnOldLog goes on from what the manifest says, and a kill before the new base is complete leaves the old log.
+func TestAOFTurnedOnBesideAnOldLog(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := startServer(t, "--appendonly", "yes", "--dir", dir)
+	c := s.dial(t)
+	do(t, c, "SET", "ctr", 5)
+	do(t, c, "RPUSH", "l", "a", "b")
+	do(t, c, "BGREWRITEAOF")
+	eventually(t, "the rewrite ends", func() bool { return persistInfo(t, c, "aof_rewrite_in_progress") == "0" })
+	do(t, c, "INCRBY", "ctr", 5)
+	s.Stop() // kill -9, but the log is written
+
+	s = startServer(t, "--appendonly", "no", "--dir", dir, "--rdb-key-save-delay", "2000000")
+	c = s.dial(t)
+	do(t, c, "SET", "ctr", 100)
+	do(t, c, "RPUSH", "l", "z")
+	do(t, c, "CONFIG", "SET", "appendonly", "yes")
+	do(t, c, "INCR", "ctr")
+	s.Stop()
+	s = startServer(t, "--appendonly", "yes", "--dir", dir)
+	c = s.dial(t)
+	require.Equal(t, "10", do(t, c, "GET", "ctr").Text(), "the old log")
+	require.Equal(t, []string{"a", "b"}, do(t, c, "LRANGE", "l", 0, -1).Strings())
+	s.Stop()
+
+	s = startServer(t, "--appendonly", "no", "--dir", dir)
+	c = s.dial(t)
+	do(t, c, "SET", "ctr", 200)
+	do(t, c, "CONFIG", "SET", "appendonly", "yes")
+	do(t, c, "INCR", "ctr")
+	eventually(t, "the log is complete", func() bool {
+		return persistInfo(t, c, "aof_rewrite_in_progress") == "0" && persistInfo(t, c, "aof_rewrite_scheduled") == "0"
+	})
+	do(t, c, "INCR", "ctr")
+	manifest := filepath.Join(dir, "appendonlydir", "appendonly.aof.manifest")
+	eventually(t, "the old files have gone", func() bool {
+		text, err := os.ReadFile(manifest)
+		return err == nil && string(text) != "" && !strings.Contains(string(text), "type h")
+	})
+	text, err := os.ReadFile(manifest)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "appendonly.aof.3.base.rdb seq 3 type b")
+	require.Contains(t, string(text), "appendonly.aof.3.incr.aof seq 3 type i")
+	s.Stop()
+	s = startServer(t, "--appendonly", "yes", "--dir", dir)
+	require.Equal(t, "202", do(t, s.dial(t), "GET", "ctr").Text())
+}
+
+// TestAOFCheckerOfARunningServer warns, and changes nothing.
+func TestAOFCheckerOfARunningServer(t *testing.T) {
+	godwitOnly(t)
+	t.Parallel()
+	s := startServer(t, "--appendonly", "yes")
+	do(t, s.dial(t), "SET", "k", "v")
+	bin, err := serverBinary()
+	require.NoError(t, err)
+	folder := filepath.Join(s.Dir, "appendonlydir")
+	out, err := exec.Command(bin, "--check-aof", filepath.Join(folder, "appendonly.aof.manifest")).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "WARNING: a server is using this log")
+	incr := filepath.Join(folder, "appendonly.aof.1.incr.aof")
+	f, err := os.OpenFile(incr, os.O_WRONLY|os.O_APPEND, 0)
+	require.NoError(t, err)
+	_, err = f.WriteString("*3\r\n$3")
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	before, err := os.ReadFile(incr)
+	require.NoError(t, err)
+	out, err = exec.Command(bin, "--check-aof", "--fix", "-y", incr).CombinedOutput()
+	require.Error(t, err, "%s", out)
+	after, err := os.ReadFile(incr)
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+}
