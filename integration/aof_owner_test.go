@@ -64,7 +64,7 @@ func TestAOFTurnedOnBesideAnOldLog(t *testing.T) {
 	do(t, c, "BGREWRITEAOF")
 	eventually(t, "the rewrite ends", func() bool { return persistInfo(t, c, "aof_rewrite_in_progress") == "0" })
 	do(t, c, "INCRBY", "ctr", 5)
-	s.Stop() // kill -9, but the log is written
+	s.Stop()
 
 	s = startServer(t, "--appendonly", "no", "--dir", dir, "--rdb-key-save-delay", "2000000")
 	c = s.dial(t)
@@ -72,7 +72,8 @@ func TestAOFTurnedOnBesideAnOldLog(t *testing.T) {
 	do(t, c, "RPUSH", "l", "z")
 	do(t, c, "CONFIG", "SET", "appendonly", "yes")
 	do(t, c, "INCR", "ctr")
-	s.Stop()
+	require.NoError(t, s.cmd.Process.Kill())
+	<-s.done
 	s = startServer(t, "--appendonly", "yes", "--dir", dir)
 	c = s.dial(t)
 	require.Equal(t, "10", do(t, c, "GET", "ctr").Text(), "the old log")
