@@ -30,7 +30,7 @@ const (
 	workers     = 8
 	round       = 8 * time.Second // between two looks at the whole data set
 	memoryBound = 1 << 30         // of used_memory; nothing here asks for so much
-	remembered  = 4000            // commands that are shown on failure
+	remembered  = 100_000         // commands that are shown on failure
 )
 
 // duration is how long the test runs.
@@ -52,7 +52,7 @@ type history struct {
 }
 
 func (h *history) add(worker int, args []string) {
-	line := fmt.Sprintf("%d: %.2000q", worker, args)
+	line := fmt.Sprintf("%d: %.300q", worker, args)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.lines[h.next%remembered] = strconv.Itoa(h.next) + " " + line
@@ -97,7 +97,7 @@ func TestHostile(t *testing.T) {
 				}
 			})
 		}
-		watch(t, p, until)
+		watch(t, p, &h, until)
 		wg.Wait()
 		p = examine(t, p, bin, dir, n)
 	}
@@ -113,10 +113,16 @@ func socketDir(t *testing.T) string {
 }
 
 // watch asks the server now and then whether it is well.
-func watch(t *testing.T, p *process, until time.Time) {
+func watch(t *testing.T, p *process, h *history, until time.Time) {
 	for time.Now().Before(until) {
 		require.False(t, p.ended(), "the server has ended")
-		require.NoError(t, p.ping())
+		h.mu.Lock()
+		at := h.next
+		h.mu.Unlock()
+		if err := p.ping(); err != nil {
+			p.dump()
+			require.NoError(t, err, "it answered before command %d", at)
+		}
 		if v, err := p.do("INFO", "memory"); err == nil && !v.IsError() {
 			require.Less(t, number(v.Text(), "used_memory"), int64(memoryBound))
 		}

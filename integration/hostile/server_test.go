@@ -99,6 +99,15 @@ func (p *process) ping() error {
 	return err
 }
 
+// dump ends a server that does not answer, and has it write what it was doing.
+func (p *process) dump() {
+	_ = p.cmd.Process.Signal(syscall.SIGQUIT)
+	select {
+	case <-p.done:
+	case <-time.After(5 * time.Second):
+	}
+}
+
 // text is the answer to a command that must succeed.
 func (p *process) text(t *testing.T, args ...any) string {
 	t.Helper()
@@ -123,9 +132,11 @@ func (p *process) stop(t *testing.T) {
 // tail is the end of the server's log.
 func (p *process) tail() string {
 	raw, _ := os.ReadFile(p.log)
-	if i := strings.Index(string(raw), "panic: "); i >= 0 {
-		raw = raw[i:]
-		return string(raw[:min(len(raw), 6000)])
+	for _, begin := range []string{"panic: ", "SIGQUIT: "} {
+		if i := strings.Index(string(raw), begin); i >= 0 {
+			raw = raw[i:]
+			return string(raw[:min(len(raw), 12000)])
+		}
 	}
 	return string(raw[max(0, len(raw)-4000):])
 }
