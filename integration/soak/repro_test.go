@@ -198,8 +198,8 @@ func holes(r *run) {
 		}
 		c.flush()
 	}
-	end := time.Now().Add(r.patience())
-	for r.f.frag = r.fragmentation(); r.f.frag >= 1.3 && r.ok() && time.Now().Before(end); {
+	start := time.Now()
+	for r.f.frag = r.fragmentation(); r.f.frag >= 1.3 && r.ok() && !r.overdue(start); {
 		time.Sleep(10 * meterPeriod)
 		r.f.frag = r.fragmentation()
 	}

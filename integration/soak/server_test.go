@@ -18,7 +18,7 @@ import (
 )
 
 // patience is how long a server may take for what is soon done unless it hangs.
-const patience = 20 * time.Second
+const patience = 60 * time.Second
 
 // binaries is the folder that the server is built into.
 var binaries string
