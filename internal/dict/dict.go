@@ -63,6 +63,7 @@ import (
 // Chosen by measurement: docs/measurements/dict.md.
 const (
 	maxLoad   = 10 // entries a bucket above which the table doubles
+	fullLoad  = 20 // above which it doubles even if MayGrow advises against it
 	minLoad   = 1  // entries a bucket below which it shrinks
 	maxShrink = 8  // largest factor of one shrink
 )
@@ -78,6 +79,9 @@ const (
 type Funcs struct {
 	Hash  func(r arena.Ref) uint64           // hash of the entry's key
 	Match func(r arena.Ref, key []byte) bool // whether the entry's key is key
+	// MayGrow reports whether a table of so many bytes more may be made now; nil is always. Against
+	// its advice chains grow longer, up to fullLoad.
+	MayGrow func(bytes int) bool
 }
 
 // Dict is a hash table. Make it with New.

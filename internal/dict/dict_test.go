@@ -229,6 +229,41 @@ func TestLargeTablesGrowWithoutHashing(t *testing.T) {
 	a.Close()
 }
 
+// TestMayGrow: against advice chains grow longer, up to fullLoad; with it the table doubles.
+func TestMayGrow(t *testing.T) {
+	a := arena.New()
+	may := true
+	d := New(a, Funcs{
+		Hash:    func(r arena.Ref) uint64 { return mix(uint64(r)) },
+		Match:   func(arena.Ref, []byte) bool { return true },
+		MayGrow: func(int) bool { return may },
+	})
+	next := arena.Ref(8)
+	fill := func(n int) {
+		for ; d.Len() < n; next += 8 { // the Refs are made up: nothing reads them
+			d.Insert(mix(uint64(next)), next)
+		}
+		for d.RehashSlice(1 << 16) {
+		}
+		if err := d.Check(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill(1000)
+	buckets := int(d.tab[0].mask + 1)
+	may = false
+	fill(buckets * fullLoad)
+	if now := int(d.tab[0].mask + 1); now != buckets {
+		t.Errorf("%d buckets, had %d and may not grow", now, buckets)
+	}
+	fill(buckets*fullLoad + 1)
+	if now := int(d.tab[0].mask + 1); now <= buckets {
+		t.Errorf("%d buckets although more than full", now)
+	}
+	d.Drain(1<<30, func(arena.Ref) {})
+	a.Close()
+}
+
 func TestEmptyDictHoldsNothing(t *testing.T) {
 	w := newWorld(t)
 	for k := range uint64(5000) {

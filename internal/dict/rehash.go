@@ -108,6 +108,9 @@ func (d *Dict) grow() {
 	for uint64(d.used) >= n*maxLoad {
 		n *= 2
 	}
+	if d.f.MayGrow != nil && uint64(d.used) < (t.mask+1)*fullLoad && !d.f.MayGrow(int(n)<<bucketShift) {
+		return
+	}
 	if !d.a.Fits(int(n) << bucketShift) {
 		return // the system has no memory for it: chains grow longer meanwhile
 	}

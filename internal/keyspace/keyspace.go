@@ -172,10 +172,19 @@ func New(a *arena.Arena, p Params, rng *rand.Rand, nowMs int64, hooks Hooks) *Ke
 	return ks
 }
 
+// tableFits reports whether a table of so many bytes fits into what maxmemory leaves, with a little
+// for what is in use outside the arena. A full cache would evict for a larger table, and be over
+// its limit until the old one is gone.
+func (ks *Keyspace) tableFits(bytes int) bool {
+	limit := ks.P.MaxMemory
+	return limit == 0 || ks.A.Used()+int64(bytes) <= limit-limit/16
+}
+
 func (ks *Keyspace) newDict() *dict.Dict {
 	return dict.New(ks.A, dict.Funcs{
-		Hash:  func(r arena.Ref) uint64 { return maphash.Bytes(ks.seed, object.View(ks.A, r).Key()) },
-		Match: ks.match,
+		Hash:    func(r arena.Ref) uint64 { return maphash.Bytes(ks.seed, object.View(ks.A, r).Key()) },
+		Match:   ks.match,
+		MayGrow: ks.tableFits,
 	})
 }
 
