@@ -221,8 +221,8 @@ func (r *run) clear() {
 			c.hangUp()
 		}
 	}
-	for _, cmd := range []string{"CONFIG SET maxmemory 0 appendonly no", "FLUSHALL SYNC", "SCRIPT FLUSH",
-		"FUNCTION FLUSH", "SLOWLOG RESET", "CONFIG SET maxmemory-policy noeviction"} {
+	for _, cmd := range []string{"CONFIG SET maxmemory 0 appendonly no", "FLUSHALL SYNC",
+		"SCRIPT FLUSH", "FUNCTION FLUSH", "SLOWLOG RESET", "CONFIG SET maxmemory-policy noeviction"} {
 		r.control.must(words(cmd)...)
 	}
 	r.quiet()
@@ -252,7 +252,8 @@ func (c *conn) keyCount() int64 { return c.must("DBSIZE").Int }
 
 // fragmentation returns INFO's mem_fragmentation_ratio.
 func (r *run) fragmentation() float64 {
-	f, err := strconv.ParseFloat(info(r.control.do("INFO", "memory").Text())["mem_fragmentation_ratio"], 64)
+	m := info(r.control.do("INFO", "memory").Text())
+	f, err := strconv.ParseFloat(m["mem_fragmentation_ratio"], 64)
 	if err != nil && r.ok() {
 		r.fail(err)
 	}

@@ -51,8 +51,9 @@ func fills() []scenario {
 func chaoses() []scenario {
 	var all []scenario
 	for _, policy := range policies {
-		all = append(all, scenario{name: "chaos, " + policy, inFlight: (chaosWorkers + 1) * 2 * largestSize,
-			config: fmt.Sprintf("maxmemory %d maxmemory-policy %s", chaosLimit, policy), load: chaos})
+		all = append(all, scenario{name: "chaos, " + policy,
+			inFlight: (chaosWorkers + 1) * 2 * largestSize,
+			config:   fmt.Sprintf("maxmemory %d maxmemory-policy %s", chaosLimit, policy), load: chaos})
 	}
 	return all
 }

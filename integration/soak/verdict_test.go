@@ -2,6 +2,7 @@ package soak
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -64,7 +65,8 @@ func differences(sc *scenario, ours, theirs figures) []string {
 		found = append(found, fmt.Sprintf("%.0f keys, Redis has %.0f", ours.keys, theirs.keys))
 	}
 	if ours.hits < theirs.hits-fewerHits {
-		found = append(found, fmt.Sprintf("%.4f of the reads hit, with Redis %.4f", ours.hits, theirs.hits))
+		found = append(found, fmt.Sprintf("%.4f of the reads hit, with Redis %.4f", ours.hits,
+			theirs.hits))
 	}
 	if sc.compare != nil {
 		if difference := sc.compare(ours, theirs); difference != "" {
@@ -93,8 +95,9 @@ func (t *table) markdown() string {
 	var sb strings.Builder
 	sb.WriteString("Pairs are Redis / Godwit; memory in MB, waits in ms.\nAfter FLUSHALL: " +
 		"what is more than just after the start.\n\n")
-	sb.WriteString("| scenario | size | limit | used peak | used settled | RSS peak | RSS settled | keys | hits " +
-		"| fragmentation | longest wait | seconds | used after FLUSHALL | RSS after FLUSHALL | refused of commands | faults |\n|" +
+	sb.WriteString("| scenario | size | limit | used peak | used settled | RSS peak | RSS settled " +
+		"| keys | hits | fragmentation | longest wait | seconds | used after FLUSHALL " +
+		"| RSS after FLUSHALL | refused of commands | faults |\n|" +
 		strings.Repeat("---|", 16) + "\n")
 	for _, l := range t.lines {
 		pair := func(show func(figures) string) string {
@@ -114,8 +117,7 @@ func (t *table) markdown() string {
 				return fmt.Sprintf(format, field(f))
 			})
 		}
-		fmt.Fprintf(&sb, "| %s | %d | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", l.name, l.size,
-			megabytes(l.ours.limit),
+		cells := []string{l.name, strconv.Itoa(l.size), megabytes(l.ours.limit),
 			size(func(f figures) int64 { return f.peakUsed }), size(func(f figures) int64 { return f.used }),
 			size(func(f figures) int64 { return f.peakRSS }), size(func(f figures) int64 { return f.rss }),
 			share(func(f figures) float64 { return f.keys }, "%.0f"),
@@ -125,7 +127,8 @@ func (t *table) markdown() string {
 			pair(func(f figures) string { return fmt.Sprintf("%.1f", f.loadTime.Seconds()) }),
 			size(func(f figures) int64 { return f.left }), size(func(f figures) int64 { return f.leftRSS }),
 			pair(func(f figures) string { return fmt.Sprintf("%d of %d", f.refused, f.done) }),
-			verdict(l.faults))
+			verdict(l.faults)}
+		sb.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 	}
 	return sb.String()
 }
