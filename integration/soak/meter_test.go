@@ -21,6 +21,7 @@ const (
 type sample struct {
 	at               time.Time
 	used, rss, limit int64
+	clients          int64             // of used: the buffers of clients, which no eviction frees
 	info             map[string]string // all of INFO memory
 }
 
@@ -50,6 +51,7 @@ func (r *run) take(c *respclient.Client) (sample, error) {
 	if s.limit, err = strconv.ParseInt(m["maxmemory"], 10, 64); err != nil {
 		return s, fmt.Errorf("INFO memory: %w", err)
 	}
+	s.clients, _ = strconv.ParseInt(m["mem_clients_normal"], 10, 64)
 	s.rss, err = r.side.p.rss()
 	return s, err
 }
@@ -86,10 +88,12 @@ func (m *meter) add(r *run, s sample) {
 	s.info = nil
 	m.samples = append(m.samples, s)
 	m.peakUsed, m.peakRSS = max(m.peakUsed, s.used), max(m.peakRSS, s.rss)
-	if over := s.used - r.mayUse(m.highest(s.at.Add(-usedWindow))); over > m.overUsed {
+	over := s.used - s.clients - r.mayUse(m.highest(s.at.Add(-usedWindow)))
+	if over > m.overUsed {
 		m.overUsed, m.worst = over, sample{used: s.used, info: fields}
 	}
-	m.overRSS = max(m.overRSS, s.rss-r.mayReside(m.highest(s.at.Add(-rssWindow))))
+	since := s.at.Add(-rssWindow)
+	m.overRSS = max(m.overRSS, s.rss-m.clients(since)-r.mayReside(m.highest(since)))
 }
 
 // highest returns the highest limit since the moment; 0, no limit, is the highest of all. A run
@@ -107,6 +111,14 @@ func (m *meter) highest(since time.Time) int64 {
 		}
 	}
 	return limit
+}
+
+// clients returns the most that clients' buffers took since the moment.
+func (m *meter) clients(since time.Time) (most int64) {
+	for i := len(m.samples) - 1; i >= 0 && m.samples[i].at.After(since); i-- {
+		most = max(most, m.samples[i].clients)
+	}
+	return most
 }
 
 // grown lists the fields of INFO memory that are larger than before by half a
