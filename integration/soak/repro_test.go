@@ -183,7 +183,7 @@ return #t`, 0)
 // share pages with others.
 func holes(r *run) {
 	c, rnd := r.dial(), r.source()
-	n := 300000 * r.size
+	n := 800000 * r.size // what remains must be large beside the process itself
 	for i := 0; i < n && r.ok(); i += batch {
 		for k := range batch {
 			c.add("SET", key("k", i+k), blob(rnd, mixedSize(rnd, 1<<15)*4))
