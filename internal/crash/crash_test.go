@@ -47,13 +47,13 @@ func TestGuard(t *testing.T) {
 	go func() {
 		defer close(done)
 		defer Guard("a goroutine")()
-		var m map[string]int
-		m["x"] = 1
+		m := map[string]func(){}
+		m["missing"]()
 	}()
 	<-done
 	require.Equal(t, 1, *ended)
 	require.Len(t, *reports, 1)
-	for _, want := range []string{"crashed by a panic: a goroutine", "nil map", "more cannot be told: in the middle"} {
+	for _, want := range []string{"crashed by a panic: a goroutine", "nil pointer dereference", "more cannot be told: in the middle"} {
 		require.Contains(t, (*reports)[0], want)
 	}
 }
