@@ -57,6 +57,9 @@ func (e *Engine) goCounted() int64 {
 // countScripts brings the memory of scripts up to date.
 func (e *Engine) countScripts() {
 	e.trimScripts()
+	if f := e.script.functions; f != nil && e.script.run == nil {
+		f.Count()
+	}
 	m := e.ScriptMemory()
 	e.mem.scripts = m.Machine + m.Caches + m.FunctionMachine + m.FunctionCaches
 }

@@ -1,49 +1,61 @@
 package script
 
-import (
-	"time"
-
-	lua "github.com/yuin/gopher-lua"
-)
+import lua "github.com/yuin/gopher-lua"
 
 // What functions keep between their calls: the tables and strings behind the local variables of their
-// libraries. It is counted now and then by walking there, because the machine does not count.
+// libraries. The machine does not count it, so it is counted by walking there: a little at each
+// tick of the server's clock, because a library may keep millions of values.
 
 // kept is that account.
 type kept struct {
 	bytes int64
-	stale bool // a function has run since
-	next  time.Time
+	stale bool  // a function has run since the last walk began
+	walk  *walk // under way, nil if none is
+	rest  int   // ticks until the next one may begin
+	set   int64 // bytes of the libraries' sources when the last one began
 }
 
 const (
-	keptShare = 100 // of the time at most one hundredth is spent on counting
-	keptMost  = 1 << 18
+	// keptStep is how many values one tick looks at: about 0.2 ms.
+	keptStep = 2 << 10
+	// keptRest is how many ticks a walk rests for each that it took.
+	keptRest = 4
+	// keptMost is how many tables and functions a walk follows.
+	keptMost = 1 << 18
 )
 
-// Trim drops what is not needed (State.Trim), and counts what functions keep if they have run.
-func (f *Functions) Trim(idle bool) {
-	f.State.Trim(idle)
-	now := time.Now()
-	if !f.kept.stale || now.Before(f.kept.next) {
-		return
-	}
-	w := walk{seen: map[any]bool{}}
-	for _, l := range f.libraries {
-		for _, fn := range l.Functions {
-			w.value(fn.callback)
+// Count goes on counting what functions keep, if they have run or are others than before. It is called
+// at each tick.
+func (f *Functions) Count() {
+	k := &f.kept
+	if k.walk == nil {
+		if k.rest = max(k.rest-1, 0); k.rest > 0 || !k.stale && k.set == f.memory {
+			return
+		}
+		k.walk, k.stale, k.set = &walk{seen: map[any]bool{}}, false, f.memory
+		for _, l := range f.libraries {
+			for _, fn := range l.Functions {
+				k.walk.value(fn.callback)
+			}
 		}
 	}
-	w.run()
-	f.kept = kept{bytes: w.bytes, next: now.Add(keptShare * time.Since(now))}
+	k.walk.ticks++
+	if done := k.walk.step(keptStep); !done {
+		k.bytes = max(k.bytes, k.walk.bytes)
+		return
+	}
+	k.bytes, k.rest, k.walk = k.walk.bytes, keptRest*k.walk.ticks, nil
 }
 
 // walk counts the bytes of what values lead to. Beyond keptMost tables and functions it goes on with
-// what it found on the way, on average.
+// what it found on the way, on average. What changes between two steps may be missed until the next walk.
 type walk struct {
 	seen  map[any]bool
 	todo  []lua.LValue
+	table *lua.LTable // whose entries are being counted, nil if none
+	key   lua.LValue  // the last one that was
 	done  int
+	ticks int
 	bytes int64
 }
 
@@ -64,29 +76,52 @@ func (w *walk) value(v lua.LValue) {
 	}
 }
 
-func (w *walk) run() {
-	for len(w.todo) > 0 && w.done < keptMost {
-		v := w.todo[len(w.todo)-1]
-		w.todo = w.todo[:len(w.todo)-1]
-		w.done++
-		switch v := v.(type) {
-		case *lua.LTable:
-			w.bytes += 128
-			w.value(v.Metatable)
-			v.ForEach(func(k, e lua.LValue) {
-				w.bytes += 64
-				w.value(k)
-				w.value(e)
-			})
-		case *lua.LFunction:
-			w.bytes += 96
-			for _, u := range v.Upvalues {
-				w.bytes += 48
-				w.value(u.Value())
+// step looks at n values and reports whether the walk is complete.
+func (w *walk) step(n int) (done bool) {
+	for ; n > 0; n-- {
+		switch {
+		case w.table != nil:
+			w.entry()
+		case len(w.todo) > 0 && w.done < keptMost:
+			w.next()
+		default:
+			if left := int64(len(w.todo)); left > 0 {
+				w.bytes += left * (w.bytes / int64(w.done))
 			}
+			return true
 		}
 	}
-	if left := int64(len(w.todo)); left > 0 && w.done > 0 {
-		w.bytes += left * (w.bytes / int64(w.done))
+	return false
+}
+
+// next takes up the next table or function.
+func (w *walk) next() {
+	v := w.todo[len(w.todo)-1]
+	w.todo = w.todo[:len(w.todo)-1]
+	w.done++
+	switch v := v.(type) {
+	case *lua.LTable:
+		w.bytes += 128
+		w.value(v.Metatable)
+		w.table, w.key = v, lua.LNil
+	case *lua.LFunction:
+		w.bytes += 96
+		for _, u := range v.Upvalues {
+			w.bytes += 48
+			w.value(u.Value())
+		}
 	}
+}
+
+// entry counts the next entry of the table.
+func (w *walk) entry() {
+	k, v := w.table.Next(w.key)
+	if k == lua.LNil {
+		w.table, w.key = nil, nil
+		return
+	}
+	w.bytes += 64
+	w.value(k)
+	w.value(v)
+	w.key = k
 }

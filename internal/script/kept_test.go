@@ -1,0 +1,65 @@
+package script
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/resp"
+	"godwit/internal/script/lualib"
+)
+
+// TestKeptByFunctions: what libraries keep is counted in steps of a bounded number of values, anew
+// when functions have run or libraries have changed.
+func TestKeptByFunctions(t *testing.T) {
+	f := NewFunctions(nobody{}, Options{Version: "7.2.4"}, lualib.Open)
+	load := func(name, code string) {
+		t.Helper()
+		_, err := f.Load([]byte("#!lua name="+name+"\n"+code), true)
+		require.NoError(t, err)
+	}
+	count := func() (ticks int) {
+		t.Helper()
+		for f.Count(); f.kept.walk != nil; f.Count() {
+			ticks++
+			require.Less(t, ticks, 1000)
+		}
+		return ticks
+	}
+	settle := func() {
+		for range 10_000 {
+			f.Count()
+		}
+	}
+	load("a", `local kept = {}
+redis.register_function('fill', function() for i = 1, 50000 do kept[i] = {} kept['k'..i] = i end end)
+redis.register_function('drop', function() kept = {} end)
+redis.register_function('cycle', function() kept.self = kept; kept[kept] = {kept} end)`)
+	settle()
+	empty := f.kept.bytes
+	call := func(name string) {
+		t.Helper()
+		var w resp.Writer
+		f.Call(f.Function([]byte(name)), nil, nil, &w)
+		require.False(t, strings.HasPrefix(string(w.Buf), "-"), fmt.Sprintf("%s", w.Buf))
+	}
+	call("fill")
+	require.Greater(t, count(), 20, "a step looks at a bounded number of values")
+	full := f.kept.bytes
+	require.Greater(t, full-empty, int64(50_000*(64+128+64)))
+	require.Less(t, full-empty, int64(50_000*(64+128+64)*2))
+	call("cycle")
+	settle()
+	require.InDelta(t, full, f.kept.bytes, 1000)
+	call("drop")
+	settle()
+	require.Equal(t, empty, f.kept.bytes)
+	call("fill")
+	settle()
+	require.Equal(t, full, f.kept.bytes)
+	load("a", `redis.register_function('fill', function() end)`)
+	settle()
+	require.Less(t, f.kept.bytes, int64(10_000))
+}
