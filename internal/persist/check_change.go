@@ -69,6 +69,9 @@ func (c *Checker) rewind(f checkedFile, at int64) bool {
 		c.printf("Failed to truncate AOF %s to timestamp %d to offset %d because it is not the last file.", f.path, c.Until, at)
 		c.printf("Without the files after it, and their lines in the manifest, it can be.")
 		return false
+	case f.uncuttable(at) != "":
+		c.printf("Failed to truncate AOF %s to timestamp %d. %s.", f.path, c.Until, f.uncuttable(at))
+		return false
 	}
 	if !c.truncate(f.path, at) {
 		return false

@@ -327,6 +327,12 @@ func TestTruncateToTimestamp(t *testing.T) {
 		require.False(t, ok, "%s%s", c, out)
 		require.Equal(t, c[0]+c[1], left)
 	}
+	m := vfs.NewMem()
+	require.NoError(t, writeAll(m, "d/f.1.base.aof", []byte(stamp(1)+unit(1)+stamp(9)+unit(2))))
+	require.NoError(t, writeAll(m, "d/f.manifest", []byte("file f.1.base.aof seq 1 type b\n")))
+	ok, out = check(m, true, "d/f.manifest", func(k *Checker) { k.Until = 5 })
+	require.False(t, ok, out)
+	require.Contains(t, out, "It is the base file")
 	ok, out, left = single(stamp(1)+"#note\r\n"+stamp(9)+unit(2), 5)
 	require.True(t, ok, out)
 	require.Equal(t, stamp(1)+"#note\r\n", left, "of several annotations the early ones stay")
