@@ -94,14 +94,16 @@ type Arena struct {
 	idle       []uint32         // chunks that were empty when they were queued for Release
 	mapped     int64            // bytes mapped now
 	dying      []dyingMapping   // of big blocks that were freed, to be unmapped by Release
-	dyingBytes int64
+	dyingBytes int64            // of their mappings
+	dyingLeft  int64            // of dyingBytes: what Release has not given back yet
 	guard      guard
 	chunks     int               // chunks of runs
 	dirty      int               // their units that are resident
 	free       int               // their units that belong to no run
 	moveFreely bool              // see Drain.ChooseAll
 	trim       uint32            // chunks below this number are still to be trimmed
-	goneBytes  int64             // of dyingBytes: what Release has given back already
+	gone       map[uint32]int64  // by chunk number: what was discarded of a big block, from its start
+	goneBytes  int64             // of big blocks, in use or dying, that the system has back
 	tails      int64             // see Tails
 	live       map[Ref]liveBlock // build tag invariants only: every block handed out
 	freed      map[Ref]bool      // build tag invariants only: every block on a free list
@@ -110,6 +112,7 @@ type Arena struct {
 // New makes an empty arena. It maps nothing before the first Alloc.
 func New() *Arena {
 	a := &Arena{base: make([]unsafe.Pointer, 1), meta: make([]*chunk, 1), size: make([]int64, 1)}
+	a.gone = map[uint32]int64{}
 	for c := range a.class {
 		a.class[c].init(c)
 	}
@@ -231,7 +234,7 @@ func (a *Arena) Pointer(ref Ref) unsafe.Pointer {
 // Prefetch hints that the cache line at the offset in the block will be read soon.
 func (a *Arena) Prefetch(ref Ref, off int) { PrefetchAt(unsafe.Add(a.Pointer(ref), off)) }
 
-// Used is the number of bytes handed out, rounded up to size classes.
+// Used is the number of bytes handed out, rounded up to size classes, less what was discarded.
 func (a *Arena) Used() int64 {
 	var sum int64
 	for _, n := range a.used {

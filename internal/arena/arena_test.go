@@ -225,13 +225,32 @@ func TestDiscard(t *testing.T) {
 		b[i] = 1
 	}
 	page := os.Getpagesize()
-	a.Discard(r, n, 1, 4*page+1)
+	for _, to := range []int{1, 2*page + 1, 4*page + 1, 3 * page, 4 * page} {
+		used, held := a.Used(), a.Held()
+		freed := a.Discard(r, n, to, Tables)
+		if a.Used() != used-freed || a.Held() != held-freed {
+			t.Fatalf("%d bytes up to %d given up: %d used, %d held", freed, to, a.Used()-used, a.Held()-held)
+		}
+	}
 	for i, c := range b {
-		if gone := i >= page && i < 4*page; (c == 0) != gone {
+		if gone := i < 4*page; (c == 0) != gone {
 			t.Fatalf("byte %d is %d", i, c)
 		}
 	}
+	size := int64(ClassSize(n))
+	if a.Counted(r, n) != size-int64(4*page) || a.UsedBy(Tables) != a.Counted(r, n) {
+		t.Fatalf("%d counted, %d used", a.Counted(r, n), a.UsedBy(Tables))
+	}
+	held := a.Held()
 	a.Free(r, n, Tables)
+	if a.Used() != 0 || a.Waiting() != held {
+		t.Fatalf("after Free: %d used, %d of %d waiting", a.Used(), a.Waiting(), held)
+	}
+	for a.Release() {
+	}
+	if a.Held() != 0 || a.Waiting() != 0 {
+		t.Fatalf("after Release: %d held, %d waiting", a.Held(), a.Waiting())
+	}
 }
 
 func TestRunOfUnits(t *testing.T) {

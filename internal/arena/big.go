@@ -37,11 +37,13 @@ type dyingMapping struct {
 }
 
 func (a *Arena) freeBig(ref Ref, n int, p Purpose) {
-	a.used[p&7] -= int64(ClassSize(n))
+	a.used[p&7] -= a.Counted(ref, n)
 	i := uint32(ref >> 32)
-	size := a.size[i]
-	a.dying = append(a.dying, dyingMapping{base: a.base[i], size: size})
+	size, done := a.size[i], a.gone[i]
+	delete(a.gone, i)
+	a.dying = append(a.dying, dyingMapping{base: a.base[i], size: size, done: done})
 	a.dyingBytes += size
+	a.dyingLeft += size - done
 	a.forgetChunk(i)
 }
 
@@ -55,11 +57,13 @@ func (a *Arena) releaseBig() {
 			discardMemory(unsafe.Add(m.base, m.done), n)
 			m.done += n
 			a.goneBytes += n
+			a.dyingLeft -= n
 			return
 		}
 		a.unmap(m.base, m.size)
 		a.mapped -= m.size
 		a.dyingBytes -= m.size
+		a.dyingLeft -= m.size - m.done
 		a.goneBytes -= m.done
 		a.dying = a.dying[:len(a.dying)-1]
 	}
@@ -68,6 +72,7 @@ func (a *Arena) releaseBig() {
 func (a *Arena) resizeBig(ref Ref, oldN, newN int, p Purpose) Ref {
 	i := ref >> 32
 	if invariant.Enabled {
+		invariant.Check(a.gone[uint32(i)] == 0, "resize of block %#x, part of which is given up", uint64(ref))
 		a.debugUncanary(ref, oldN, p)
 	}
 	if from, to := a.size[i], bigSize(newN); from != to {
@@ -85,23 +90,37 @@ func (a *Arena) resizeBig(ref Ref, oldN, newN int, p Purpose) Ref {
 	return ref
 }
 
-// Discard tells that bytes [from, to) of a big block are not needed any more: whole pages among them
-// go back to the system and read as zero afterwards. A no-op for blocks up to MaxSmall. n is the
-// block's size.
+// Discard gives up the first bytes of a big block, up to the offset to: whole pages among them go
+// back to the system, read as zero from now on, and are not counted in Used any more. It returns how
+// many bytes that are beyond what earlier calls gave up. n is the block's size. The block must not be
+// resized afterwards. Discard does nothing for blocks up to MaxSmall.
 //
-// It lets the owner of a very large block give it up in slices, so that neither peak memory nor the
-// final munmap is large.
-func (a *Arena) Discard(ref Ref, n, from, to int) {
+// It lets a structure that moves to another block return the old one as it goes.
+func (a *Arena) Discard(ref Ref, n, to int, p Purpose) (freed int64) {
 	if padded(n) <= MaxSmall {
-		return
+		return 0
 	}
 	if invariant.Enabled {
 		a.debugAccess(ref, n)
 	}
-	page := discardPage()
-	from = (from + page - 1) &^ (page - 1)
-	to = min(to, n) &^ (page - 1)
-	if from < to {
-		discardMemory(unsafe.Add(a.base[ref>>32], from), int64(to-from))
+	i := uint32(ref >> 32)
+	from := a.gone[i]
+	end := int64(min(to, n) &^ (discardPage() - 1))
+	if end <= from {
+		return 0
 	}
+	discardMemory(unsafe.Add(a.base[i], from), end-from)
+	a.gone[i] = end
+	a.goneBytes += end - from
+	a.used[p&7] -= end - from
+	return end - from
+}
+
+// Counted returns what a block of n bytes counts in Used: its size class, less what was discarded.
+func (a *Arena) Counted(ref Ref, n int) int64 {
+	size := int64(ClassSize(n))
+	if padded(n) > MaxSmall && len(a.gone) > 0 {
+		size -= a.gone[uint32(ref>>32)]
+	}
+	return size
 }

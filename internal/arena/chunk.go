@@ -227,8 +227,14 @@ func (a *Arena) Dying() bool { return len(a.dying) > 0 }
 // far as they are still mapped, and empty chunks. It is an upper bound: a chunk that was used again
 // since it was queued counts until Release comes to it.
 func (a *Arena) Waiting() int64 {
-	return a.dyingBytes - a.goneBytes + int64(len(a.idle))*chunkSize
+	return a.dyingLeft + int64(len(a.idle))*chunkSize
 }
+
+// WaitingBig returns the part of Waiting that is big blocks.
+func (a *Arena) WaitingBig() int64 { return a.dyingLeft }
+
+// Held returns the bytes that Release and Discard have not given back to the system.
+func (a *Arena) Held() int64 { return a.mapped - a.goneBytes }
 
 // growing lets the owner free something before the arena takes n bytes more.
 func (a *Arena) growing(n int64) {

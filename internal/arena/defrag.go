@@ -214,7 +214,7 @@ type Moves struct {
 // Fragmentation returns the bytes that runs take and no block uses. The ends of runs that were never
 // used are among them, though they have no pages.
 func (a *Arena) Fragmentation() int64 {
-	return max(a.mapped-a.dyingBytes-int64(a.free)<<unitShift-a.Used(), 0)
+	return max(a.Held()-a.dyingLeft-int64(a.free)<<unitShift-a.Used(), 0)
 }
 
 // ClassUse is how blocks of one size are laid out.

@@ -20,7 +20,7 @@ const (
 // Resident returns the bytes that are resident, as far as the arena can know: big blocks count in
 // full, whether their pages were touched or not.
 func (a *Arena) Resident() int64 {
-	n := a.mapped - a.goneBytes - int64(a.chunks)*chunkSize + int64(a.dirty)<<unitShift
+	n := a.Held() - int64(a.chunks)*chunkSize + int64(a.dirty)<<unitShift
 	for i := range a.class {
 		if c := &a.class[i]; c.cur != nil {
 			// Blocks that were never handed out.

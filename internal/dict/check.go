@@ -18,7 +18,7 @@ func (d *Dict) Check() error {
 			}
 			continue
 		}
-		c.bytes += int64(arena.ClassSize(t.bytes()))
+		c.bytes += d.a.Counted(t.ref, t.bytes())
 		from := uint64(0)
 		if n == 0 {
 			from = d.moved

@@ -119,7 +119,8 @@ func (d *Dict) Len() int { return d.used }
 // Rehashing tells whether two tables are in use.
 func (d *Dict) Rehashing() bool { return d.tab[1].base != nil }
 
-// TableBytes is the memory of the tables themselves, in bytes of size classes; entries not included.
+// TableBytes is the memory of the tables themselves, in bytes of size classes; entries not included,
+// nor what a table that is being resized or drained has given back.
 func (d *Dict) TableBytes() int64 { return d.bytes }
 
 // Find is the entry with this key, or 0. O(1).

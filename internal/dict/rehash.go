@@ -89,8 +89,8 @@ func (d *Dict) advance() bool {
 // returns their memory.
 func (d *Dict) giveBack(n uint64) {
 	if n%discardEvery == 0 {
-		t, end := &d.tab[0], int(n)<<bucketShift
-		d.a.Discard(t.ref, t.bytes(), end-discardEvery<<bucketShift, end)
+		t := &d.tab[0]
+		d.bytes -= d.a.Discard(t.ref, t.bytes(), int(n)<<bucketShift, arena.Tables)
 	}
 }
 
@@ -173,8 +173,8 @@ func (d *Dict) newTable(buckets uint64) table {
 }
 
 func (d *Dict) freeTable(t *table) {
+	d.bytes -= d.a.Counted(t.ref, t.bytes())
 	d.a.Free(t.ref, t.bytes(), arena.Tables)
-	d.bytes -= int64(arena.ClassSize(t.bytes()))
 	*t = table{}
 }
 

@@ -18,12 +18,10 @@ func (e *Engine) probe(n int64) bool {
 	if ks.A.Probe(n) {
 		return true
 	}
-	waiting := ks.Waiting()
-	if waiting == 0 {
+	if ks.Waiting() == 0 {
 		return false
 	}
-	for goal := waiting - 2*n - probeFrees; ks.Waiting() > max(goal, 0) && ks.FreeSlice(); {
-	}
+	ks.GiveBack(2*n + probeFrees)
 	return ks.A.Probe(n)
 }
 

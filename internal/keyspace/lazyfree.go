@@ -18,9 +18,12 @@ import (
 //
 // Slices between commands alone would let the queue outgrow memory: a client that overwrites a large
 // key again and again is faster than they are. So who takes memory pays. While more waits than
-// waitingBound, each run of blocks and each big block that the arena takes frees twice its size
+// WaitingBound, each run of blocks and each big block that the arena takes frees twice its size
 // first. That holds for single commands, pipelines, transactions, scripts and loading alike, because it
 // is the arena that asks (arena.Growing). Commands that only delete take no memory and never pay.
+//
+// Nobody pays more than that: what counts is the work done, not how far Waiting falls. It does not
+// fall while the last blocks of a chunk make the whole chunk wait for Release.
 //
 // The queue knows its bytes. Those of a collection are its Size. Those of a flushed table are the
 // database's share of all that keys and values take; what they really were turns out as it drains.
@@ -38,6 +41,8 @@ const (
 	payStride = 64
 	// minEntry is the least that an entry of a flushed table is taken to occupy, in bytes.
 	minEntry = 32
+	// keptIdle is how many bytes of empty chunks are kept for whoever allocates while more is queued.
+	keptIdle = 8 << 20
 )
 
 // lazyQueue holds what is out of the keyspace but not yet freed.
@@ -46,6 +51,7 @@ type lazyQueue struct {
 	dicts  []lazyDict
 	bytes  int64 // of all of them
 	moved  int64 // ever queued as large, bytes: what a draining table hands over
+	debt   int64 // bytes that those who took memory have still to free; below 0 if they freed more
 	paying bool
 }
 
@@ -139,29 +145,53 @@ func (ks *Keyspace) WaitingBound() int64 { return max(1<<20, ks.A.Used()/100) }
 
 // FreeSlice frees a little of what waits, and reports whether more does.
 func (ks *Keyspace) FreeSlice() (more bool) {
-	switch {
-	case ks.A.Idle() && !ks.LazyFreeQueued():
-		return ks.A.Release()
-	case ks.A.Dying():
-		ks.A.Release()
-		return true
-	}
-	return ks.LazyFreeSlice(payStride) || ks.A.Idle()
+	_, more = ks.freeSlice()
+	return more
 }
 
-// pay frees twice the n bytes that are about to be taken, as far as more waits than may. The arena
-// calls it in the middle of allocations: it touches nothing but what is queued.
+// freeSlice is FreeSlice. It also returns what the work amounts to in bytes: blocks that were freed,
+// or memory that went back to the system. A big block counts when it goes back, since freeing it only
+// queues it for that.
+func (ks *Keyspace) freeSlice() (work int64, more bool) {
+	a := ks.A
+	if a.Dying() || a.Idle() && (!ks.LazyFreeQueued() || a.Waiting() > keptIdle) {
+		held := a.Held()
+		a.Release()
+		work = held - a.Held()
+	} else {
+		before := a.Used() + a.WaitingBig()
+		ks.LazyFreeSlice(payStride)
+		work = before - a.Used() - a.WaitingBig()
+	}
+	return max(work, payStride*minEntry), ks.LazyFreeQueued() || a.Idle()
+}
+
+// pay frees twice the n bytes that are about to be taken, as far as more waits than may. What a slice
+// frees beyond that is to the credit of the next. The arena calls it in the middle of allocations: it
+// touches nothing but what is queued.
 func (ks *Keyspace) pay(n int64) {
 	q := &ks.lazy
-	waiting := ks.Waiting()
-	if q.paying || waiting <= 1<<20 {
+	if q.paying {
 		return
 	}
-	goal := max(waiting-2*n, ks.WaitingBound())
+	if waiting := ks.Waiting(); waiting <= 1<<20 || waiting <= ks.WaitingBound() {
+		q.debt = 0
+		return
+	}
 	q.paying = true
-	for ks.Waiting() > goal && ks.FreeSlice() {
+	q.debt += 2 * n
+	for more := true; more && q.debt > 0 && ks.Waiting() > ks.WaitingBound(); {
+		var work int64
+		work, more = ks.freeSlice()
+		q.debt -= work
 	}
 	q.paying = false
+}
+
+// GiveBack frees what waits until n bytes went back to the system or nothing waits.
+func (ks *Keyspace) GiveBack(n int64) {
+	for goal := ks.A.Held() - n; ks.A.Held() > goal && ks.FreeSlice(); {
+	}
 }
 
 // freeRef frees the entry at r.

@@ -32,11 +32,10 @@ import (
 // Complexity: Change is O(1), and while a snapshot runs O(n) in the length of the range. Limits: as many bytes as the arena maps.
 type Sketch struct {
 	watched
-	h       *Heap
-	head    sketchBlock
-	blocks  []sketchBlock
-	bytes   int64
-	drained int // bytes of the last block, or without blocks of the header, that are given back already
+	h      *Heap
+	head   sketchBlock
+	blocks []sketchBlock
+	bytes  int64
 }
 
 type sketchBlock struct {
@@ -139,32 +138,20 @@ func (s *Sketch) Len() int { return len(s.blocks) + 1 }
 // Size implements Large.
 func (s *Sketch) Size() int64 { return s.bytes }
 
-// drainUnit is how many bytes count as one element for Drain.
-const drainUnit = 256
-
-// Drain implements Large: the blocks from the last to the first, then the header.
+// Drain implements Large: the blocks from the last to the first, then the header. A block is freed as
+// a whole, which is cheap: the arena gives big ones back in slices.
 func (s *Sketch) Drain(n int) (done bool) {
-	for left := n * drainUnit; left > 0; {
+	for ; n > 0 && len(s.blocks) > 0; n-- {
 		last := len(s.blocks) - 1
-		b := s.head
-		if last >= 0 {
-			b = s.blocks[last]
-		}
-		to := min(s.drained+left, b.n)
-		s.h.A.Discard(b.ref, b.n, s.drained, to)
-		left -= to - s.drained + 1
-		if s.drained = to; to < b.n {
-			return false
-		}
-		s.free(b)
-		s.drained = 0
-		if last < 0 {
-			s.head = sketchBlock{}
-			return true
-		}
+		s.free(s.blocks[last])
 		s.blocks = s.blocks[:last]
 	}
-	return false
+	if n <= 0 {
+		return false
+	}
+	s.free(s.head)
+	s.head = sketchBlock{}
+	return true
 }
 
 // Clone implements Large.
