@@ -282,3 +282,45 @@ func TestSystemRefusesMemory(t *testing.T) {
 		})
 	}
 }
+
+// TestSmallWritesPayLittle drops something large and writes small values behind it. A transaction does
+// both: nothing but the writes themselves has time to free what was dropped. Each may pay for its own
+// size and a little more, not for the whole.
+func TestSmallWritesPayLittle(t *testing.T) {
+	const writes, size = 2000, 1000
+	large := map[string]func(t *testing.T, c *respclient.Client){
+		"bitmap":            func(t *testing.T, c *respclient.Client) { do(t, c, "SETBIT", "k", 8*100*mib, 1) },
+		"count-min sketch":  func(t *testing.T, c *respclient.Client) { do(t, c, "CMS.INITBYDIM", "k", 5*mib, 5) },
+		"bloom filter":      func(t *testing.T, c *respclient.Client) { do(t, c, "BF.RESERVE", "k", "0.001", 50*mib) },
+		"cuckoo filter":     func(t *testing.T, c *respclient.Client) { do(t, c, "CF.RESERVE", "k", 64*mib) },
+		"list":              scripted(`for i=1,30000 do redis.call('RPUSH','k',string.rep('x',1000)) end`),
+		"set":               scripted(`for i=1,30000 do redis.call('SADD','k',string.rep('x',1000)..i) end`),
+		"list of big nodes": scripted(`for i=1,30 do redis.call('RPUSH','k',string.rep('x',1e6)) end`),
+	}
+	s := startServer(t)
+	c := s.dial(t)
+	for name, f := range large {
+		t.Run(name, func(t *testing.T) {
+			f(t, c)
+			do(t, c, "MULTI")
+			do(t, c, "UNLINK", "k")
+			do(t, c, "INFO", "memory")
+			for i := range writes {
+				do(t, c, "SET", fmt.Sprint("small", i), strings.Repeat("x", size))
+			}
+			do(t, c, "INFO", "memory")
+			got := do(t, c, "EXEC").Elems
+			before := infoNumber(got[1].Text(), "mem_waiting_to_be_freed")
+			after := infoNumber(got[len(got)-1].Text(), "mem_waiting_to_be_freed")
+			require.Greater(t, before, int64(25*mib))
+			// A chunk of the arena is what one step may free at the most.
+			require.InDelta(t, before-2*writes*size, after, 3*writes*size/2+4*mib)
+			do(t, c, "FLUSHALL", "SYNC")
+			require.Eventually(t, func() bool { return memoryInfo(t, c, "mem_waiting_to_be_freed") == 0 }, patience, 20*time.Millisecond)
+		})
+	}
+}
+
+func scripted(text string) func(t *testing.T, c *respclient.Client) {
+	return func(t *testing.T, c *respclient.Client) { do(t, c, "EVAL", text, 0) }
+}
