@@ -279,6 +279,11 @@ func TestLog(t *testing.T) {
 	var l Log
 	add := func(ms int64, object string) {
 		l.Add(Entry{Created: ms, At: ms, Object: object, Reason: DeniedKey, User: "u", Client: fmt.Sprint(ms)}, 12)
+		bytes := int64(0)
+		for i := range l.Len() {
+			bytes += l.Newest(i).bytes()
+		}
+		require.Equal(t, bytes, l.Bytes())
 	}
 	add(1000, "a")
 	add(2000, "b")
@@ -299,6 +304,7 @@ func TestLog(t *testing.T) {
 	require.EqualValues(t, 1, l.Newest(0).Count, "only the newest are looked at")
 	l.Trim(0)
 	require.Zero(t, l.Len())
+	require.Zero(t, l.Bytes())
 }
 
 func TestMerge(t *testing.T) {

@@ -38,7 +38,18 @@ const (
 type Log struct {
 	entries []*Entry // newest at the end
 	nextID  int64
+	bytes   int64 // see Bytes
 }
+
+// entryBytes is what an entry takes beside its strings, and its place in the list.
+const entryBytes = 152
+
+func (e *Entry) bytes() int64 {
+	return int64(entryBytes + len(e.Object) + len(e.User) + len(e.Client))
+}
+
+// Bytes returns the memory that the log takes, in bytes. It is O(1).
+func (l *Log) Bytes() int64 { return l.bytes }
 
 // Add notes a refusal. One that equals a recent entry but in time and client is counted there. The log then keeps the newest max entries.
 func (l *Log) Add(e Entry, max int) {
@@ -47,6 +58,7 @@ func (l *Log) Add(e Entry, max int) {
 		old := l.entries[i]
 		if old.Reason == e.Reason && old.Context == e.Context && old.Object == e.Object && old.User == e.User && e.At-old.At <= groupingTime {
 			old.Count++
+			l.bytes += int64(len(e.Client) - len(old.Client))
 			old.Updated, old.At, old.Client = e.Created, e.At, e.Client
 			copy(l.entries[i:], l.entries[i+1:])
 			l.entries[n-1] = old
@@ -56,12 +68,16 @@ func (l *Log) Add(e Entry, max int) {
 	e.ID, e.Count, e.Updated = l.nextID, 1, e.Created
 	l.nextID++
 	l.entries = append(l.entries, &e)
+	l.bytes += e.bytes()
 	l.Trim(max)
 }
 
 // Trim forgets all but the newest max entries.
 func (l *Log) Trim(max int) {
 	if over := len(l.entries) - max; over > 0 {
+		for _, e := range l.entries[:over] {
+			l.bytes -= e.bytes()
+		}
 		clear(l.entries[:over])
 		l.entries = l.entries[over:]
 	}

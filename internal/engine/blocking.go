@@ -39,6 +39,7 @@ type blocking struct {
 	serving   bool
 	deadlines deadlines
 	seq       uint64
+	bytes     int64     // of the queues
 	syncs     []*waiter // for the append-only file; some may have ended
 }
 
@@ -47,7 +48,7 @@ type waiter struct {
 	client    *Client
 	cmd       *Command
 	args      [][]byte // a copy
-	size      int64    // of args, bytes
+	size      int64    // of args and all else that the wait takes, bytes
 	t         object.Type
 	nodes     []waitNode
 	deadline  int64 // steady ms, 0: none
@@ -55,6 +56,11 @@ type waiter struct {
 	nanos     int64 // that runs of the command have taken so far
 	onTimeout func(*Ctx)
 }
+
+const (
+	waiterBytes = 112 // a waiter without arguments and nodes
+	nodeBytes   = 32
+)
 
 // MayBlock reports whether the client may be made to wait. A handler that would block where it may not replies as if the time was up.
 func (c *Ctx) MayBlock() bool { return !c.Client.Internal && !c.noBlock }
@@ -70,6 +76,7 @@ func (c *Ctx) Block(keys [][]byte, t object.Type, deadline int64, onTimeout func
 	}
 	w := &waiter{client: c.Client, cmd: c.Cmd, t: t, deadline: deadline, index: -1, onTimeout: onTimeout}
 	w.args, w.size = copyArgs(c.Args)
+	w.size += waiterBytes + int64(len(keys))*nodeBytes
 	c.Client.wait = w
 	e, b := c.E, &c.E.blocking
 	b.n++

@@ -124,6 +124,15 @@ func TestBlockedAgainstModel(t *testing.T) {
 			before = slices.DeleteFunc(before, func(o *modelWaiter) bool { return o == w })
 		}
 		f.holds(before, fmt.Sprintf("step %d: %s", step, line))
+		bytes := int64(0)
+		for _, dbs := range f.e.blocking.dbs {
+			for _, q := range dbs {
+				bytes += q.bytes()
+			}
+		}
+		if bytes != f.e.blocking.bytes {
+			t.Fatalf("step %d: %s: queues of %d bytes, want %d", step, line, f.e.blocking.bytes, bytes)
+		}
 	}
 	for _, w := range m.waiters {
 		f.e.Forget(w.w.Client)

@@ -68,6 +68,7 @@ func (b *blocking) enqueue(w *waiter, db, databases int, keys [][]byte) {
 			b.seq++
 			q = &waitQueue{db: db, key: slices.Clone(key), seq: b.seq}
 			b.dbs[db][string(key)] = q
+			b.bytes += q.bytes()
 		}
 		if q.tail != nil && q.tail.w == w {
 			continue // the key is named twice
@@ -99,8 +100,15 @@ func (b *blocking) leave(w *waiter) {
 func (b *blocking) drop(q *waitQueue) {
 	if m := b.dbs[q.db]; m[string(q.key)] == q {
 		delete(m, string(q.key))
+		b.bytes -= q.bytes()
 	}
 }
+
+// bytes returns what the queue takes, with its place in the map.
+func (q *waitQueue) bytes() int64 { return int64(queueBytes + 2*len(q.key)) }
+
+// queueBytes is a waitQueue and its place in the map.
+const queueBytes = 80 + 64
 
 // keyReady notes that a key has appeared, if anyone waits for it.
 func (b *blocking) keyReady(key []byte, db int, t object.Type) {

@@ -166,9 +166,9 @@ func (f *fixture) replies(what string, ws []waiting, want ...string) {
 func (f *fixture) idle() {
 	f.t.Helper()
 	b := &f.e.blocking
-	if b.n != 0 || b.queues != 0 || len(b.deadlines) != 0 || len(b.ready) != 0 || len(b.paused) != 0 || b.types != [object.NumTypes]int{} {
-		f.t.Errorf("left: %d clients, %d queues, %d deadlines, %d ready, %d paused, types %v",
-			b.n, b.queues, len(b.deadlines), len(b.ready), len(b.paused), b.types)
+	if b.n != 0 || b.queues != 0 || b.bytes != 0 || len(b.deadlines) != 0 || len(b.ready) != 0 || len(b.paused) != 0 || b.types != [object.NumTypes]int{} {
+		f.t.Errorf("left: %d clients, %d queues of %d bytes, %d deadlines, %d ready, %d paused, types %v",
+			b.n, b.queues, b.bytes, len(b.deadlines), len(b.ready), len(b.paused), b.types)
 	}
 	for i, m := range b.dbs {
 		if len(m) != 0 {

@@ -57,6 +57,7 @@ func (e *Engine) Cron() {
 	e.sampleRates()
 	e.trimSpare()
 	e.countScripts()
+	e.countTables()
 	e.giveBackGoMemory()
 	e.trimArena()
 	e.KS.A.Probe(0)

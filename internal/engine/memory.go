@@ -21,6 +21,8 @@ import (
 //	client-side caching   which client has read which key
 //	collections           the parts of large ones that are in Go's heap
 //	scripts               their environments and sources
+//	tables                slow log, ACL log, subscriptions, blocked and watched keys, and what a
+//	                      snapshot has copied, see tablememory.go
 //	messages              buffers for replies that wait to be lent again
 //	the start             what was resident when the engine was made, without the binary
 //
@@ -34,6 +36,7 @@ type memoryState struct {
 	startup int64 // bytes in use when the engine was made
 	clients clientMemory
 	scripts int64 // as of the last tick
+	tables  int64 // see countTables, likewise
 	back    giveBack
 	// untouched is what the Go runtime had at the start without it being resident.
 	untouched int64
@@ -51,7 +54,7 @@ func (e *Engine) UsedMemory() int64 {
 func (e *Engine) goCounted() int64 {
 	c := &e.mem.clients
 	return c.total - c.pooled + e.tracking.table.Bytes() + e.KS.Heap.HeaderBytes() + e.mem.scripts +
-		int64(e.pushing.bytes)
+		e.mem.tables + int64(e.pushing.bytes)
 }
 
 // countScripts brings the memory of scripts up to date.

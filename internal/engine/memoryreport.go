@@ -39,6 +39,7 @@ type MemorySlack struct {
 func (e *Engine) MemoryReport() MemoryReport {
 	e.recountClients()
 	e.countScripts()
+	e.countTables()
 	e.notePeak()
 	a := e.KS.A
 	rss, file := readResident()

@@ -296,7 +296,7 @@ func TestWatchTable(t *testing.T) {
 			clear(model[i])
 			dirty[i] = false
 		}
-		watching, all := 0, map[place]bool{}
+		watching, names, all := 0, int64(0), map[place]bool{}
 		for j, m := range model {
 			if cls[j].WatchedKeys() != len(m) || cls[j].WatchDirty() != dirty[j] {
 				t.Fatalf("client %d watches %d keys, dirty %t; want %d, %t", j, cls[j].WatchedKeys(), cls[j].WatchDirty(), len(m), dirty[j])
@@ -307,6 +307,14 @@ func TestWatchTable(t *testing.T) {
 			for p := range m {
 				all[p] = true
 			}
+		}
+		for _, m := range f.e.watching.dbs {
+			for key := range m {
+				names += int64(len(key))
+			}
+		}
+		if f.e.watching.names != names {
+			t.Fatalf("names of %d bytes, want %d", f.e.watching.names, names)
 		}
 		if f.e.WatchingClients() != watching || f.e.TotalWatchedKeys() != len(all) {
 			t.Fatalf("%d clients, %d keys; want %d, %d", f.e.WatchingClients(), f.e.TotalWatchedKeys(), watching, len(all))

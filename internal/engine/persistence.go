@@ -60,6 +60,9 @@ type Job interface {
 	Done() (bool, error)
 	// Progress is the number of keys written so far and of those there were at the start.
 	Progress() (keys, total int64)
+	// Held is the memory in bytes that copies of what has changed take in Go's heap until they are
+	// written. It is O(1).
+	Held() int64
 	// Cancel ends the job and removes its files. The job must not be used any more.
 	Cancel()
 }

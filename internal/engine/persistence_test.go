@@ -38,6 +38,7 @@ type fakeJob struct {
 func (j *fakeJob) Slice(time.Duration, bool) bool { j.slices++; return false }
 func (j *fakeJob) Done() (bool, error)            { return j.done, j.err }
 func (j *fakeJob) Progress() (int64, int64)       { return 3, 12 }
+func (j *fakeJob) Held() int64                    { return 0 }
 func (j *fakeJob) Cancel()                        { j.cancelled = true }
 func (d *fakeDisk) RemoveTemporary()              {}
 func (d *fakeDisk) Reconfigured()                 {}

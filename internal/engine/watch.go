@@ -17,8 +17,9 @@ import "godwit/internal/keyspace"
 // A key that expires changes when it is deleted: the next lookup or the timing wheel does that. EXEC looks its keys up for that reason, so that a key is
 // gone for it as soon as it is for everyone. WATCH looks them up too: a key that is due already counts as absent.
 type watching struct {
-	clients int // that watch something
-	keys    int // distinct
+	clients int   // that watch something
+	keys    int   // distinct
+	names   int64 // bytes of the names of these keys
 	dbs     []map[string]*watchedKey
 	free    *watch // for the next ones, linked by next
 	frees   int
@@ -44,7 +45,11 @@ const (
 	// fewWatches is up to how many keys a client finds its watches by looking at each.
 	fewWatches = 16
 	keptFrees  = 1024
+	freeWatch  = 48 // bytes of a watch alone
 )
+
+// bytes returns the memory of what belongs to no client: the names of keys, and watches kept for later.
+func (t *watching) bytes() int64 { return t.names + int64(t.frees)*freeWatch }
 
 // WatchedKeys is how many keys the client watches.
 func (c *Client) WatchedKeys() int { return c.watches }
@@ -116,6 +121,7 @@ func (t *watching) key(db, databases int, key []byte) *watchedKey {
 		k = &watchedKey{db: db, key: string(key)}
 		t.dbs[db][k.key] = k
 		t.keys++
+		t.names += int64(len(key))
 	}
 	return k
 }
@@ -155,6 +161,7 @@ func (t *watching) remove(w *watch) {
 	} else if k.head = w.next; k.head == nil {
 		delete(t.dbs[k.db], k.key)
 		t.keys--
+		t.names -= int64(len(k.key))
 		if len(t.dbs[k.db]) == 0 {
 			t.dbs[k.db] = nil // a map never gets smaller
 		}

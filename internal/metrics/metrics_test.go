@@ -198,7 +198,8 @@ func TestSlowlogAgainstModel(t *testing.T) {
 			l.Reset()
 			model = nil
 		default:
-			l.Add(id, 1, nil, "", "")
+			args := slices.Repeat([][]byte{make([]byte, rnd.Intn(200))}, rnd.Intn(40))
+			l.Add(id, 1, args, "127.0.0.1:1"[:rnd.Intn(12)], "name"[:rnd.Intn(5)])
 			if most > 0 {
 				model = append([]int64{id}, model...)
 				id++
@@ -212,6 +213,13 @@ func TestSlowlogAgainstModel(t *testing.T) {
 			if l.At(i).ID != want {
 				t.Fatalf("entry %d is %d, want %d", i, l.At(i).ID, want)
 			}
+		}
+		bytes := int64(0)
+		for i := range l.ring {
+			bytes += slowEntrySize + l.ring[i].bytes()
+		}
+		if l.Bytes() != bytes {
+			t.Fatalf("%d bytes, want %d", l.Bytes(), bytes)
 		}
 	}
 	l.SetMax(1 << 40) // memory follows the entries, not the limit

@@ -18,6 +18,8 @@ type Slowlog struct {
 	n    int
 	max  int
 	id   int64
+	// bytes is what the strings of all entries take, with their slices.
+	bytes int64
 }
 
 // SlowEntry is one line of SLOWLOG GET.
@@ -49,7 +51,10 @@ func (l *Slowlog) Add(timeSec, durationUs int64, argv [][]byte, addr, name strin
 	if l.n == len(l.ring) && l.n < l.max {
 		l.resize(min(max(2*l.n, 16), l.max))
 	}
-	l.ring[l.next] = SlowEntry{l.id, timeSec, durationUs, slowArgs(argv), addr, name}
+	e := &l.ring[l.next]
+	l.bytes -= e.bytes() // 0 unless the ring is full
+	*e = SlowEntry{l.id, timeSec, durationUs, slowArgs(argv), addr, name}
+	l.bytes += e.bytes()
 	l.id++
 	l.next = (l.next + 1) % len(l.ring)
 	l.n = min(l.n+1, l.max) // the ring may be larger, from before a SetMax
@@ -59,8 +64,10 @@ func (l *Slowlog) Add(timeSec, durationUs int64, argv [][]byte, addr, name strin
 func (l *Slowlog) resize(size int) {
 	keep := min(l.n, size)
 	ring := make([]SlowEntry, size)
+	l.bytes = 0
 	for i := range keep {
 		ring[keep-1-i] = *l.At(i)
+		l.bytes += l.At(i).bytes()
 	}
 	l.ring, l.n, l.next = ring, keep, 0
 	if size > 0 {
@@ -77,7 +84,24 @@ func (l *Slowlog) At(i int) *SlowEntry {
 }
 
 // Reset drops all entries; ids go on.
-func (l *Slowlog) Reset() { l.ring, l.n, l.next = nil, 0, 0 }
+func (l *Slowlog) Reset() { l.ring, l.n, l.next, l.bytes = nil, 0, 0, 0 }
+
+// Bytes returns the memory that the list takes, in bytes. It is O(1).
+func (l *Slowlog) Bytes() int64 { return l.bytes + int64(len(l.ring))*slowEntrySize }
+
+const (
+	slowEntrySize = 80
+	stringSize    = 16
+)
+
+// bytes returns what the entry takes beside its place in the ring.
+func (e *SlowEntry) bytes() int64 {
+	n := int64(len(e.ClientAddr)+len(e.ClientName)) + int64(len(e.Args))*stringSize
+	for _, a := range e.Args {
+		n += int64(len(a))
+	}
+	return n
+}
 
 func slowArgs(argv [][]byte) []string {
 	n := min(len(argv), slowMaxArgs)

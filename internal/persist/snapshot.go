@@ -296,9 +296,13 @@ func (s *Snapshot) Progress() Progress {
 	return Progress{Keys: s.keys, Total: s.total, Bytes: s.bytes, Buffered: s.held(), Started: s.started}
 }
 
+// Held returns the bytes in Go's heap that wait for other records to end. What else is copied lies in
+// the arena.
+func (s *Snapshot) Held() int64 { return s.side.bytes + s.pending }
+
 // held is the memory in bytes that waits for other records to end.
 func (s *Snapshot) held() int64 {
-	n := s.side.bytes + s.pending
+	n := s.Held()
 	for _, r := range s.waiting[:min(len(s.waiting), 16)] { // there may be very many
 		n += r.copied()
 	}

@@ -43,6 +43,7 @@ type Hub[O any] struct {
 	topics      [kinds]map[string]*Topic[O]
 	patterns    prefixIndex[[]*Topic[O]]
 	subscribers int
+	bytes       int64 // of all topics, see topicBytes
 }
 
 // Topic is what messages are published to.
@@ -77,6 +78,9 @@ const (
 	indexFrom = 16
 	// placeBytes is about what one subscription takes beside its name: place, member, a share of maps.
 	placeBytes = 96
+	// topicBytes is about what a topic takes beside its name: itself and its place in the map.
+	// A pattern's index takes as much again, and its bytes once more.
+	topicBytes = 128
 )
 
 // Subscribe adds a subscription and reports whether it is new.
@@ -130,6 +134,7 @@ func (h *Hub[O]) open(k Kind, name string) *Topic[O] {
 		h.topics[k] = map[string]*Topic[O]{}
 	}
 	h.topics[k][name] = t
+	h.bytes += t.bytes(k)
 	if k == Patterns {
 		t.pattern = []byte(name)
 		t.begin = literal(name)
@@ -142,6 +147,7 @@ func (h *Hub[O]) open(k Kind, name string) *Topic[O] {
 // close forgets a topic without members.
 func (h *Hub[O]) close(k Kind, t *Topic[O]) {
 	delete(h.topics[k], t.Name)
+	h.bytes -= t.bytes(k)
 	if k != Patterns {
 		return
 	}
@@ -150,6 +156,15 @@ func (h *Hub[O]) close(k Kind, t *Topic[O]) {
 	if len(*list) == 0 {
 		h.patterns.remove(t.begin)
 	}
+}
+
+// bytes returns about what the topic takes, its name and its members not counted: these are counted
+// as their subscribers'.
+func (t *Topic[O]) bytes(k Kind) int64 {
+	if k == Patterns {
+		return int64(2*topicBytes + len(t.Name))
+	}
+	return topicBytes
 }
 
 // Unsubscribe ends a subscription and reports whether there was one.
@@ -234,6 +249,9 @@ func (s *Sub[O]) Names(k Kind) []string {
 
 // Count is the number of topics of the kind.
 func (h *Hub[O]) Count(k Kind) int { return len(h.topics[k]) }
+
+// Bytes returns about what the topics take of memory, beside what Sub.Bytes counts for each subscriber.
+func (h *Hub[O]) Bytes() int64 { return h.bytes }
 
 // Subscribers is how many have subscribed to anything.
 func (h *Hub[O]) Subscribers() int { return h.subscribers }

@@ -50,9 +50,10 @@ func (m model) of(k Kind, id int) (names []string) {
 // check walks the whole hub: every position points back.
 func (h *Hub[O]) check(t *testing.T, subs []*Sub[O]) {
 	t.Helper()
-	members, active := 0, 0
+	members, active, topics := 0, 0, int64(0)
 	for k := range kinds {
 		for name, topic := range h.topics[k] {
+			topics += topic.bytes(k)
 			require.Equal(t, name, topic.Name)
 			require.NotEmpty(t, topic.members)
 			for i, m := range topic.members {
@@ -81,6 +82,7 @@ func (h *Hub[O]) check(t *testing.T, subs []*Sub[O]) {
 		}
 	}
 	require.Zero(t, members)
+	require.Equal(t, topics, h.Bytes())
 	require.Equal(t, active, h.Subscribers())
 	patterns := 0
 	for begin, list := range h.patterns.values {

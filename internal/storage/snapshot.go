@@ -133,6 +133,9 @@ func (j *job) Progress() (keys, total int64) {
 	return int64(p.Keys), int64(p.Total)
 }
 
+// Held implements engine.Job.
+func (j *job) Held() int64 { return j.snap.Held() }
+
 // Cancel implements engine.Job. It waits until the file is removed.
 func (j *job) Cancel() {
 	j.snap.Cancel()
