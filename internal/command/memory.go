@@ -86,7 +86,7 @@ func memoryStatsCmd(c *engine.Ctx) {
 			dbs = append(dbs, i)
 		}
 	}
-	c.Map(27 + len(dbs))
+	c.Map(33 + len(dbs))
 	num := func(name string, n int64) {
 		c.BulkString(name)
 		c.Int(n)
@@ -99,12 +99,15 @@ func memoryStatsCmd(c *engine.Ctx) {
 	num("total.allocated", r.Used)
 	num("startup.allocated", r.Startup)
 	num("replication.backlog", 0)
+	num("replica.fullsync.buffer", 0)
 	num("clients.slaves", 0)
 	num("clients.normal", r.Clients)
 	num("cluster.links", 0)
-	num("aof.buffer", 0)
-	num("lua.caches", c.E.ScriptMemory().Caches)
-	num("functions.caches", c.E.ScriptMemory().FunctionCaches)
+	num("aof.buffer", c.E.AOFBuffered())
+	sm := c.E.ScriptMemory()
+	num("lua.caches", sm.Caches)
+	num("functions.caches", sm.FunctionCaches)
+	num("script.VMs", sm.Machine+sm.FunctionMachine)
 	for _, i := range dbs {
 		// Deadlines are in the entries: they have no table of their own.
 		c.BulkString(fmt.Sprintf("db.%d", i))
@@ -113,7 +116,10 @@ func memoryStatsCmd(c *engine.Ctx) {
 		num("overhead.hashtable.expires", 0)
 		num("overhead.hashtable.slot-to-keys", 0)
 	}
+	num("overhead.db.hashtable.lut", r.Buckets)
+	num("overhead.db.hashtable.rehashing", r.Rehashing)
 	num("overhead.total", r.Overhead)
+	num("db.dict.rehashing.count", r.RehashingDBs)
 	num("keys.count", r.Keys)
 	num("keys.bytes-per-key", int64(ratioOf(r.Used-r.Startup, r.Keys)))
 	num("dataset.bytes", r.Dataset)
@@ -122,6 +128,7 @@ func memoryStatsCmd(c *engine.Ctx) {
 	num("allocator.allocated", r.Allocated)
 	num("allocator.active", r.Active)
 	num("allocator.resident", r.Resident)
+	num("allocator.muzzy", 0)
 	dbl("allocator-fragmentation.ratio", ratioOf(r.Active, r.Allocated))
 	num("allocator-fragmentation.bytes", r.Active-r.Allocated)
 	dbl("allocator-rss.ratio", ratioOf(r.Resident, r.Active))

@@ -123,6 +123,14 @@ func (d *Dict) Rehashing() bool { return d.tab[1].base != nil }
 // nor what a table that is being resized or drained has given back.
 func (d *Dict) TableBytes() int64 { return d.bytes }
 
+// RehashingBytes is the part of TableBytes that the end of a resize will free, 0 while there is none.
+func (d *Dict) RehashingBytes() int64 {
+	if !d.Rehashing() {
+		return 0
+	}
+	return d.a.Counted(d.tab[0].ref, d.tab[0].bytes())
+}
+
 // Find is the entry with this key, or 0. O(1).
 func (d *Dict) Find(h uint64, key []byte) arena.Ref {
 	if d.tab[1].base != nil && d.Pause == 0 {

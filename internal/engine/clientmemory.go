@@ -25,16 +25,13 @@ type clientMemory struct {
 // clientOverhead is the size in bytes of a Client with its connection, without buffers.
 const clientOverhead = 768
 
-// watchIndexSize is the size in bytes of a place in a client's index of what it watches.
-const watchIndexSize = 16
-
 // ClientMemory is the memory in bytes that the client's buffers and state take. The capacity of W.Buf is not the client's: loops lend it for a turn.
 func (e *Engine) ClientMemory(c *Client) int64 {
 	n := int64(clientOverhead + len(c.W.Buf) + len(c.Name) + len(c.Addr) + len(c.LibName) + len(c.LibVer) + c.sub.Bytes())
 	if c.wait != nil {
 		n += c.wait.size
 	}
-	n += c.MultiMemory() + int64(len(c.watchIndex))*watchIndexSize
+	n += c.MultiMemory() + c.watchMemory()
 	if c.Conn != nil {
 		_, in, out := c.Conn.Buffers()
 		n += int64(in + out)

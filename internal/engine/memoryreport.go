@@ -8,6 +8,8 @@ type MemoryReport struct {
 	Dataset, Overhead           int64
 	Clients, Replicas           int64
 	Tables                      int64
+	Buckets, Rehashing          int64 // tables of the databases, and those of them that a resize replaces
+	RehashingDBs                int64 // databases being resized
 	Keys                        int64 // number of keys
 	Allocated, Active, Resident int64 // as Redis's allocator_*: blocks handed out, held of the system, resident
 	RSS, System                 int64
@@ -55,7 +57,13 @@ func (e *Engine) MemoryReport() MemoryReport {
 		LazyFreePending: int64(e.KS.LazyFreePending()), LazyFreed: e.KS.Stats.LazyFreed,
 	}
 	for i := range e.KS.Databases() {
-		r.Keys += int64(e.KS.DB(i).Len())
+		db := e.KS.DB(i)
+		r.Keys += int64(db.Len())
+		r.Buckets += db.TableBytes()
+		if db.Rehashing() {
+			r.Rehashing += db.RehashingBytes()
+			r.RehashingDBs++
+		}
 	}
 	r.Dataset = a.UsedBy(arena.Keys) + a.UsedBy(arena.Values) + r.HeaderBytes
 	r.Overhead = r.Used - r.Dataset

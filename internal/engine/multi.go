@@ -64,13 +64,13 @@ func (c *Client) QueuedBytes() int64 {
 	return c.multi.argMem
 }
 
-// MultiMemory is the memory in bytes of the client's transaction and of what it watches.
+// MultiMemory is the memory in bytes of the client's transaction.
 func (c *Client) MultiMemory() int64 {
-	n := int64(c.watches) * watchSize
-	if m := c.multi; m != nil {
-		n += m.bytes + int64(cap(m.cmds))*queuedCmdSize + int64(cap(m.args))*sliceSize
+	m := c.multi
+	if m == nil {
+		return 0
 	}
-	return n
+	return m.bytes + int64(cap(m.cmds))*queuedCmdSize + int64(cap(m.args))*sliceSize
 }
 
 // BeginMulti begins a transaction.

@@ -45,8 +45,14 @@ const (
 	// fewWatches is up to how many keys a client finds its watches by looking at each.
 	fewWatches = 16
 	keptFrees  = 1024
+	indexPlace = 16 // bytes of a place in a client's index of its watches
 	freeWatch  = 48 // bytes of a watch alone
 )
+
+// watchMemory is the memory in bytes of the client's watches.
+func (c *Client) watchMemory() int64 {
+	return int64(c.watches)*watchSize + int64(len(c.watchIndex))*indexPlace
+}
 
 // bytes returns the memory of what belongs to no client: the names of keys, and watches kept for later.
 func (t *watching) bytes() int64 { return t.names + int64(t.frees)*freeWatch }

@@ -269,6 +269,9 @@ func (db *DB) TableBytes() int64 { return db.dict.TableBytes() }
 // Rehashing reports whether the table is being resized.
 func (db *DB) Rehashing() bool { return db.dict.Rehashing() }
 
+// RehashingBytes is the memory of the table that a running resize replaces.
+func (db *DB) RehashingBytes() int64 { return db.dict.RehashingBytes() }
+
 // find looks the key up without expiry, statistics or access times.
 func (db *DB) find(key []byte) (uint64, object.Entry) {
 	h := maphash.Bytes(db.ks.seed, key)
