@@ -222,9 +222,10 @@ const payFixed = 256
 // evictTo evicts until no more than goal bytes are in use or the time is up. It reports false when there is nothing left to evict.
 //
 // What is already on its way out comes first, or more would be evicted than is needed: values that wait to be freed, the old
-// half of a table that is resized, dead records of deadlines. The latter two give memory back in the end only. For a command
-// that owes a little while memory is over the limit anyhow, the share that a step brings nearer counts as freed: it
-// need not see the whole resize through.
+// half of a table that is resized, dead records of deadlines. The latter two give memory back in the
+// end only. For a command that owes a little while memory is over the limit anyhow, the share that a
+// step brings nearer counts as freed: it need not see the whole resize through. How many records are
+// dead in what a sweep comes to next is not known: a key is evicted at every few steps of it.
 func (e *Engine) evictTo(goal int64, start time.Time) bool {
 	limit := evictionBudget(e.Cfg.MaxmemoryEvictionTenacity)
 	share := func(bytes int64) {
@@ -240,10 +241,11 @@ func (e *Engine) evictTo(goal int64, start time.Time) bool {
 			e.KS.LazyFreeSlice(lazyStride)
 		} else if e.KS.RehashPending() && e.KS.RehashSlice(lazyStride) {
 			share(lazyStride * dict.BucketBytes)
-		} else if e.KS.SweepPending() {
+		} else if n%sweptPerKey != sweptPerKey/2-1 && e.KS.SweepPending() {
+			before := e.KS.Records()
 			e.KS.SweepSlice(sweepStride)
-			share(sweepStride * wheel.RecordBytes / keyspace.SweepShare)
-		} else if !e.evictOne() {
+			share(int64(before-e.KS.Records()) * wheel.RecordBytes)
+		} else if !e.evictOne() && !e.KS.SweepPending() {
 			return false
 		}
 	}
@@ -254,6 +256,7 @@ const (
 	evictionStride = 4  // evictions between two looks at the clock
 	lazyStride     = 64 // entries freed between them
 	sweepStride    = 64 // records of deadlines looked at between them
+	sweptPerKey    = 8  // steps of sweeps, at one of which a key is evicted
 )
 
 func (e *Engine) evictOne() bool {

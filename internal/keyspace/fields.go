@@ -39,7 +39,7 @@ func (db *DB) ArmFields(x *object.Edit) {
 	db.setArmed(h, [2]int64{armedAt(at, gen), armed[0]})
 	ks.fields.Add(at, ks.Hash(x.E.Key()), db.tag(gen))
 	ks.dueAt = min(ks.dueAt, at)
-	if tooMany(ks.fields, ks.armed, 0, 9, 50) {
+	if tooMany(ks.fields, ks.armed, ks.fieldPass.left, 9, 50) {
 		ks.sweepFields(paidSweep)
 	}
 }

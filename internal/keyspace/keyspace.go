@@ -110,7 +110,8 @@ type Keyspace struct {
 	volatile int    // keys with a deadline, in all databases
 	armed    int    // records of fields that hashes count on
 	gens     uint64 // where newGen goes on
-	sweeping sweepState
+
+	keyPass, fieldPass pass // sweeps of the wheels
 
 	seed   maphash.Seed
 	rng    *rand.Rand
@@ -203,6 +204,9 @@ func (ks *Keyspace) SetNow(ms int64) { ks.SetClocks(ms, ms) }
 // SetClocks sets the clocks, both in unix ms: that of deadlines, which is the wall's and may be set
 // back, and the steady one, by which access times are noted.
 func (ks *Keyspace) SetClocks(now, steady int64) {
+	if now < ks.now {
+		ks.turnBack(now)
+	}
 	ks.now, ks.steady = now, steady
 	if !ks.held {
 		ks.past, ks.Heap.Now = now, now

@@ -27,8 +27,8 @@ import (
 const (
 	// sweepFloor is how many dead records are not worth a sweep.
 	sweepFloor = 512
-	// SweepShare is the part of all records that may be dead before a sweep begins: one in so many.
-	SweepShare = 6
+	// sweepShare is the part of all records that may be dead before a sweep begins: one in so many.
+	sweepShare = 6
 	// paidSweep is how many records are swept with each new one while dead ones are nearly a fifth.
 	paidSweep = 64
 )
@@ -79,7 +79,7 @@ func (db *DB) arm(h uint64, e object.Entry, deadline int64) {
 	ks.wheel.Add(wakeAt(deadline), h, db.tag(gen))
 	// The wheel may have records to move to lower levels before that; they are not late if it moves them then.
 	ks.dueAt = min(ks.dueAt, wakeAt(deadline))
-	if tooMany(ks.wheel, ks.volatile, 0, 9, 50) {
+	if tooMany(ks.wheel, ks.volatile, ks.keyPass.left, 9, 50) {
 		ks.sweepKeys(paidSweep)
 	}
 }
@@ -105,25 +105,50 @@ func tooMany(w *wheel.Wheel, live, slack, num, den int) bool {
 	return n-live > sweepFloor+slack+n*num/den
 }
 
-// SweepPending reports whether SweepSlice has something to do. It costs a few comparisons: every turn of a loop asks.
+// pass is what the keyspace remembers of a wheel's sweeps.
+type pass struct {
+	on      bool // under way
+	dropped int  // records that it has dropped
+	left    int  // dead records that the last pass could not tell from live ones
+}
+
+// passYield is which part of the dead records that are left a pass must have dropped for another
+// one to be worth it. So passes end: each takes away a part of what the one before has left.
+const passYield = 8
+
+// pending reports whether the wheel is to be swept.
+func (p *pass) pending(w *wheel.Wheel, live int) bool {
+	p.left = min(p.left, max(w.Len()-live, 0))
+	return p.on || w.Trash() || tooMany(w, live, p.left, 1, sweepShare)
+}
+
+// run looks at about n records, of which so many are live.
+func (p *pass) run(w *wheel.Wheel, live, n int, judge func(batch []wheel.Record)) {
+	before := w.Len()
+	p.on = w.Sweep(n, judge)
+	if p.dropped += before - w.Len(); p.on {
+		return
+	}
+	dead := max(w.Len()-live, 0)
+	if p.left = 0; p.dropped < dead/passYield {
+		p.left = dead
+	}
+	p.dropped = 0
+}
+
+// SweepPending reports whether SweepSlice has something to do. It costs a few comparisons: every
+// turn of a loop asks. It becomes false after a bounded number of slices if nobody makes new dead
+// records, whatever the clock does.
 func (ks *Keyspace) SweepPending() bool {
-	s := &ks.sweeping
-	return s.keys || s.fields || tooMany(ks.wheel, ks.volatile, s.left, 1, SweepShare) ||
-		tooMany(ks.fields, ks.armed, s.fieldsLeft, 1, SweepShare) || ks.wheel.Trash() || ks.fields.Trash()
+	return ks.keyPass.pending(ks.wheel, ks.volatile) || ks.fieldPass.pending(ks.fields, ks.armed)
 }
 
-// sweepState is what the keyspace remembers of sweeps.
-type sweepState struct {
-	keys, fields     bool // a pass over the wheel is under way
-	left, fieldsLeft int  // dead records that the last pass could not tell from live ones
-}
-
-// SweepSlice looks at about n records of a wheel with too many dead ones, or frees n blocks of one that was emptied, and reports whether there is more to do.
+// SweepSlice looks at about n records of a wheel with too many dead ones, or frees n blocks of one
+// that was emptied, and reports whether there is more to do.
 func (ks *Keyspace) SweepSlice(n int) (more bool) {
-	s := &ks.sweeping
-	if s.keys || ks.wheel.Trash() || tooMany(ks.wheel, ks.volatile, s.left, 1, SweepShare) {
+	if ks.keyPass.pending(ks.wheel, ks.volatile) {
 		ks.sweepKeys(n)
-	} else if s.fields || ks.fields.Trash() || tooMany(ks.fields, ks.armed, s.fieldsLeft, 1, SweepShare) {
+	} else if ks.fieldPass.pending(ks.fields, ks.armed) {
 		ks.sweepFields(n)
 	}
 	ks.AssertRecords()
@@ -131,31 +156,28 @@ func (ks *Keyspace) SweepSlice(n int) (more bool) {
 }
 
 func (ks *Keyspace) sweepKeys(n int) {
-	s := &ks.sweeping
 	if ks.volatile == 0 && ks.wheel.Len() > 0 {
 		ks.wheel.Reset(ks.now)
 	}
-	if s.keys = ks.wheel.Sweep(n, ks.judge); !s.keys {
-		s.left = ks.indistinct(ks.wheel.Len() - ks.volatile)
-	}
+	ks.keyPass.run(ks.wheel, ks.volatile, n, ks.judge)
 }
 
 func (ks *Keyspace) sweepFields(n int) {
-	s := &ks.sweeping
 	if ks.armed == 0 && ks.fields.Len() > 0 {
 		ks.fields.Reset(ks.now)
 	}
-	if s.fields = ks.fields.Sweep(n, ks.judgeFields); !s.fields {
-		s.fieldsLeft = ks.indistinct(ks.fields.Len() - ks.armed)
-	}
+	ks.fieldPass.run(ks.fields, ks.armed, n, ks.judgeFields)
 }
 
-// indistinct is how many of the dead records that a pass has left the next one would leave too.
-func (ks *Keyspace) indistinct(dead int) int {
-	if ks.generations() {
-		return 0
+// Records is how many records the wheels hold: one for each deadline, and dead ones.
+func (ks *Keyspace) Records() int { return ks.wheel.Len() + ks.fields.Len() }
+
+// turnBack follows a clock that is set back: what gets a deadline from now on is not due before it.
+func (ks *Keyspace) turnBack(now int64) {
+	keys := ks.wheel.TurnBack(now)
+	if ks.fields.TurnBack(now) || keys {
+		ks.dueAt = ks.nextDue()
 	}
-	return max(dead, 0)
 }
 
 // prefetch brings the entries of the records into the cache: their misses overlap.

@@ -47,8 +47,10 @@ func (w *Wheel) Check() error {
 		return err
 	}
 	if err := walk(&w.sweep.chain, func(r record) error {
-		if ordinal(r.deadline) < w.sweep.at || w.sweep.at <= w.cur {
-			return fmt.Errorf("wheel: deadline %d in a swept slot of time %d at time %d", r.deadline, instant(w.sweep.at), instant(w.cur))
+		ord, slot := ordinal(r.deadline), w.sweep.from < fromDue
+		if slot && (ord < w.sweep.at || w.sweep.at <= w.cur) ||
+			w.sweep.from == fromDue && ord > w.cur {
+			return fmt.Errorf("wheel: deadline %d in a swept chain of time %d at time %d", r.deadline, instant(w.sweep.at), instant(w.cur))
 		}
 		return nil
 	}); err != nil {

@@ -13,23 +13,33 @@ type Record struct {
 // sweepBatch is how many records Sweep shows at once, so that the cache misses of judging them overlap.
 const sweepBatch = 16
 
-// sweep is a walk over all slots that drops dead records. It goes from the highest level to the lowest and takes over the chain
-// of one slot at a time; what is kept goes back where place puts it. Records move to lower levels only as time goes by, so the
-// walk does not miss one, but for those of a slot that time reaches while it is swept.
+// sweep is a walk over all records that drops dead ones. It begins with the due chain and goes on
+// from the highest level of slots to the lowest. It takes over one chain at a time; what is kept
+// goes back where place puts it. The moving chain is taken whenever there is one, as its records
+// may have a place that the walk has passed. Otherwise records move to lower levels only as time
+// goes by, so the walk misses none, but for those that time reaches before their turn: these fire.
 type sweep struct {
 	on    bool
-	level int // of the slot to be taken next
+	level int // of the slot to be taken next; levels stands for the due chain
 	slot  int
 	chain chain  // taken over and not yet shown
-	from  int    // the slot that chain comes from, level<<slotBits | slot
+	from  int    // the slot that chain comes from, level<<slotBits | slot; or one of those below
 	at    uint64 // when time reaches that slot
 	batch [sweepBatch]Record
 }
 
-// Sweep shows about n of the records that wait for their time to judge, in batches, and drops those that it marks; judge may also
-// change DB. The calls of a pass together show each record once, also those added meanwhile. It reports whether the pass goes
-// on: the call after the last begins a new one. Freeing a thrown-away block counts as a record. judge must not use the wheel.
-// Callable from a fire callback.
+// Where else a chain that is swept may come from.
+const (
+	fromDue = levels<<slotBits + iota
+	fromMoving
+)
+
+// Sweep shows about n records to judge, in batches, and drops those that it marks; judge may also
+// change DB. The calls of a pass together show each record that does not fire meanwhile, also those
+// added: once, or again when time has moved it. Sweep reports whether the pass goes on: the call
+// after the last begins a new one. Without calls of Advance between them, a pass over k records
+// ends after k/n + 1 calls. Freeing a thrown-away block counts as a record. judge must not use the
+// wheel. Callable from a fire callback.
 // O(n), no Go allocation.
 func (w *Wheel) Sweep(n int, judge func(batch []Record)) (more bool) {
 	for ; w.trash.head != 0; n-- {
@@ -40,7 +50,7 @@ func (w *Wheel) Sweep(n int, judge func(batch []Record)) (more bool) {
 	}
 	s := &w.sweep
 	if !s.on {
-		s.on, s.level, s.slot = true, levels-1, slots-1
+		s.on, s.level, s.slot = true, levels, slots-1
 	}
 	for n > 0 {
 		if s.chain.head == 0 && !w.sweepNext() {
@@ -52,9 +62,22 @@ func (w *Wheel) Sweep(n int, judge func(batch []Record)) (more bool) {
 	return true
 }
 
-// sweepNext takes over the chain of the next slot that has one.
+// sweepNext takes over the next chain that has records. It reports false at the end of the pass.
 func (w *Wheel) sweepNext() bool {
 	s := &w.sweep
+	if s.level == levels {
+		s.level--
+		if w.due.head != 0 {
+			s.from, s.at = fromDue, w.cur
+			s.chain, w.due = w.due, chain{}
+			return true
+		}
+	}
+	if w.moving.head != 0 {
+		s.from, s.at = fromMoving, w.cur
+		s.chain, w.moving = w.moving, chain{}
+		return true
+	}
 	for ; s.level >= 0; s.level, s.slot = s.level-1, slots-1 {
 		lv := &w.level[s.level]
 		for ; s.slot >= 0; s.slot = s.slot&^63 - 1 {
@@ -92,15 +115,22 @@ func (w *Wheel) sweepSome(judge func(batch []Record)) int {
 	return n
 }
 
-// unsweep puts what is left of the chain that is swept back into its slot.
+// unsweep puts what is left of the chain that is swept back where it comes from.
 func (w *Wheel) unsweep() {
 	s := &w.sweep
 	if s.chain.head == 0 {
 		return
 	}
-	lv, slot := &w.level[s.from>>slotBits], s.from&slotMask
-	lv.used[slot/64] |= 1 << (slot % 64)
-	w.concat(&lv.slot[slot], &s.chain)
+	switch s.from {
+	case fromDue:
+		w.concat(&w.due, &s.chain)
+	case fromMoving:
+		w.concat(&w.moving, &s.chain)
+	default:
+		lv, slot := &w.level[s.from>>slotBits], s.from&slotMask
+		lv.used[slot/64] |= 1 << (slot % 64)
+		w.concat(&lv.slot[slot], &s.chain)
+	}
 }
 
 // Trash reports whether blocks wait to be freed since Reset.

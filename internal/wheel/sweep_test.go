@@ -119,3 +119,46 @@ func TestSweepFreesWhatResetLeft(t *testing.T) {
 	require.False(t, w.Trash())
 	require.Zero(t, w.MemoryBytes())
 }
+
+// TestSweepEndsWhereverRecordsAre: one pass shows each record once, in as many calls as that takes,
+// when time has not moved on since they were due or the clock was set back.
+func TestSweepEndsWhereverRecordsAre(t *testing.T) {
+	const n, day = 10_000, 86_400_000
+	for _, move := range []func(w *Wheel){
+		func(w *Wheel) { w.Advance(t0+day/2, 10, func(int64, uint64, uint16) {}) }, // a burst is due
+		func(w *Wheel) { w.TurnBack(t0 - day) },
+		func(w *Wheel) { w.TurnBack(t0 - day); w.Advance(t0-day, 100, nil) },
+		func(w *Wheel) { w.TurnBack(t0 - backStep) },
+	} {
+		w := newWheel(t, t0)
+		for i := range uint64(n) {
+			w.Add(t0+day/2, i, 0)
+			w.Add(t0+1+int64(i*i), i, 0)
+		}
+		w.Sweep(100, func([]Record) {})
+		move(w)
+		for i := range uint64(n) {
+			w.Add(t0-day/2+int64(i), i, 0)
+		}
+		w.Sweep(100, func([]Record) {})
+		for w.sweep.on {
+			w.Sweep(100, func([]Record) {})
+		}
+		check(t, w)
+		left, shown, calls := w.Len(), 0, 1
+		drop := func(batch []Record) {
+			shown += len(batch)
+			for i := range batch {
+				batch[i].Drop = batch[i].Hash%2 != 0
+			}
+		}
+		for w.Sweep(64, drop) {
+			calls++
+			check(t, w)
+		}
+		require.Equal(t, left, shown)
+		require.LessOrEqual(t, calls, left/64+1)
+		require.Less(t, w.Len(), left*3/4)
+		check(t, w)
+	}
+}

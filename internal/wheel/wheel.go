@@ -189,10 +189,9 @@ func (w *Wheel) Next() (ms int64, ok bool) {
 func (w *Wheel) Advance(nowMs int64, budget int, fire func(deadlineMs int64, hash uint64, db uint16)) (more bool) {
 	now := ordinal(nowMs)
 	if now < w.cur {
-		if w.cur-now <= backStep {
+		if !w.TurnBack(nowMs) {
 			return false
 		}
-		w.turnBack(now)
 	}
 	for {
 		for ; w.due.head != 0; budget-- {
@@ -226,7 +225,9 @@ func (w *Wheel) Advance(nowMs int64, budget int, fire func(deadlineMs int64, has
 // chain over; else to now. Needs empty due and moving chains. False: nothing was reached.
 func (w *Wheel) reach(now uint64) bool {
 	if w.sweep.at <= now {
-		w.unsweep()
+		if w.unsweep(); w.due.head != 0 || w.moving.head != 0 {
+			return true
+		}
 	}
 	l, s, at, ok := w.earliest()
 	if !ok || at > now {
@@ -245,14 +246,22 @@ func (w *Wheel) reach(now uint64) bool {
 	return true
 }
 
-// turnBack sets time to now, which is before cur, and has every record placed again.
-func (w *Wheel) turnBack(now uint64) {
+// TurnBack tells the wheel that the clock shows nowMs, which may be before its own time. It is to be
+// called when the clock goes back, or records added before the next Advance would count as due.
+// A step back of more than 64 ms has every record placed again by Advance or Sweep; TurnBack
+// reports whether it was one. O(slots in use).
+func (w *Wheel) TurnBack(nowMs int64) bool {
+	now := ordinal(nowMs)
+	if now >= w.cur || w.cur-now <= backStep {
+		return false
+	}
 	w.gather(&w.moving)
 	w.cur = now
+	return true
 }
 
-// gather moves all records of the rings, of the due chain and of the slot that is swept to the end of dst,
-// in O(slots in use). A sweep begins anew.
+// gather moves all records of the rings, of the due chain and of the chain that is swept to the end
+// of dst, in O(slots in use). A sweep begins anew.
 func (w *Wheel) gather(dst *chain) {
 	w.concat(dst, &w.due)
 	w.concat(dst, &w.sweep.chain)
