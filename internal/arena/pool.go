@@ -67,7 +67,7 @@ func (p *Pool) Get(n int) Buffer {
 }
 
 // Grow gives the buffer room for n bytes, or reports false if the system refuses memory. The
-// contents stay; long ones move without being copied.
+// contents stay; long ones move without being copied. Slices of B from before must not be touched.
 func (p *Pool) Grow(b *Buffer, n int) bool {
 	if cap(b.B) >= n {
 		return true
@@ -78,7 +78,15 @@ func (p *Pool) Grow(b *Buffer, n int) bool {
 		return false
 	}
 	size := poolSize(n)
-	b.ref = p.a.Resize(b.ref, b.n, size, Buffers)
+	if invariant.Enabled { // it always moves
+		to := p.a.Alloc(size, Buffers)
+		copy(p.a.Bytes(to, size), b.B)
+		poison(b.B[:cap(b.B)])
+		p.a.Free(b.ref, b.n, Buffers)
+		b.ref = to
+	} else {
+		b.ref = p.a.Resize(b.ref, b.n, size, Buffers)
+	}
 	b.B, b.n = p.a.Bytes(b.ref, size)[:len(b.B)], size
 	p.account()
 	return true
@@ -109,7 +117,7 @@ func poolSize(n int) int {
 
 // poison overwrites what nobody may look at any more.
 func poison(b []byte) {
-	for i := range min(len(b), 4<<10) {
+	for i := range b {
 		b[i] = 0xdd
 	}
 }

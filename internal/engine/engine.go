@@ -168,8 +168,14 @@ func (e *Engine) Enter() {
 func (e *Engine) EnterBetween() {
 	e.Enter()
 	for e.script.run != nil {
-		e.between.Wait()
+		e.AwaitScript()
 	}
+}
+
+// AwaitScript gives the executor away until a script that is busy has ended. Others may have had the
+// executor since.
+func (e *Engine) AwaitScript() {
+	e.between.Wait()
 	e.syncClock()
 }
 

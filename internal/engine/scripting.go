@@ -340,11 +340,6 @@ func (e *Engine) Yield() {
 // Busy reports whether a script has run over its time limit: nothing but a few commands is served.
 func (e *Engine) Busy() bool { return e.script.run != nil && e.script.run.busy }
 
-// HoldsScript reports whether the client waits for its own script: its input is kept.
-func (e *Engine) HoldsScript(c *Client) bool {
-	return e.script.run != nil && e.script.run.caller == c && e.script.run.busy
-}
-
 // busyError is why a command is refused while a script is busy, "" if it is not.
 func (e *Engine) busyError(cmd *Command) string {
 	if cmd.Is(AllowBusy) {

@@ -15,7 +15,7 @@ func (l *loop) serveBusy(busy *engine.Client) {
 	}
 	l.within = true
 	busy.W.Buf = bytes.Clone(busy.W.Buf)
-	l.runBatch(busy)
+	l.runBatch()
 	in, off := l.in, l.inOff
 	if l.busyIn == nil {
 		l.busyIn = make([]byte, 2*(windowInput+smallTail))
@@ -23,21 +23,21 @@ func (l *loop) serveBusy(busy *engine.Client) {
 	l.in, l.inOff = l.busyIn, 0
 	l.welcome()
 	_, _ = l.ev.Poll(0) // an error shows again in the loop's own
-	l.runBatch(busy)
+	l.runBatch()
 	l.in, l.inOff = in, off
 	l.within = false
 }
 
 // runBatch runs what waits in the batch and writes the replies.
-func (l *loop) runBatch(busy *engine.Client) {
+func (l *loop) runBatch() {
 	l.takePosted()
 	l.requeue()
 	for l.done < len(l.batch) {
 		c := l.batch[l.done]
 		l.done++
 		c.queued = false
-		if c.cl == busy && (c.gone || c.cl.CloseASAP) {
-			c.cl.CloseASAP = true // its own turn closes it
+		if c.running { // its socket has failed, and its own turn closes it
+			c.cl.CloseASAP = true
 			continue
 		}
 		c.handle()
@@ -49,7 +49,7 @@ func (l *loop) runBatch(busy *engine.Client) {
 	l.srv.eng.Commit()
 	l.writeAll(order{})
 	for i, c := range l.broken {
-		if c.cl == busy {
+		if c.running {
 			c.cl.CloseASAP = true
 		} else {
 			c.close()

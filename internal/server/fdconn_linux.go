@@ -54,6 +54,7 @@ func (c *fdConn) Ready(events uint32) {
 		if c.gone = events&(evloop.Hangup|evloop.Error) != 0; c.gone {
 			c.enqueue()
 		}
+	case c.running: // a busy script of its own: see session
 	case c.fresh > 0: // the turn that will run what was read is still gathering
 	case c.waiting: // its input waits for another turn: no use in reading more
 	case events&(evloop.Readable|evloop.Hangup|evloop.Error) != 0:
@@ -308,6 +309,7 @@ func (c *fdConn) close() {
 	if c.closed {
 		return
 	}
+	c.free()
 	c.closed = true
 	l := c.loop
 	if c.gone && c.srv.log.Enabled(logging.Verbose) {

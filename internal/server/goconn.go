@@ -89,7 +89,7 @@ func (c *goConn) serve() {
 	}
 	_ = c.raw.Close()
 	e := c.srv.eng
-	e.Enter()
+	c.enter()
 	defer e.Release()
 	c.settle()
 	e.Forget(c.cl)
@@ -133,10 +133,19 @@ func (c *goConn) reader() {
 	}
 }
 
+// enter takes the executor once the connection's input is free: the reader and those that resume the
+// client may each be in the middle of a busy script of it.
+func (c *goConn) enter() {
+	e := c.srv.eng
+	for e.Enter(); c.running; {
+		e.AwaitScript()
+	}
+}
+
 // input runs fresh input; it reports false when the connection has ended.
 func (c *goConn) input(fresh []byte) bool {
 	e := c.srv.eng
-	e.Enter()
+	c.enter()
 	c.received(len(fresh))
 	if c.ended() {
 		e.Leave()
@@ -159,7 +168,7 @@ func (c *goConn) input(fresh []byte) bool {
 	}
 	for c.more && !c.held() && !c.ended() {
 		e.Leave() // others have their turn
-		e.Enter()
+		c.enter()
 		c.runIn()
 	}
 	c.checkInput()
@@ -183,12 +192,12 @@ func (c *goConn) runIn() {
 func (c *goConn) resumed() {
 	defer crash.Guard("resuming a connection")()
 	e := c.srv.eng
-	e.Enter()
+	c.enter()
 	defer e.Release()
 	for c.more = len(c.in) > 0; c.more && !c.held() && !c.ended(); {
 		c.runIn()
 		e.Leave()
-		e.Enter()
+		c.enter()
 	}
 }
 

@@ -235,7 +235,7 @@ func (l *loop) takePosted() {
 		c.posted = false
 		switch {
 		case c.closed:
-		case c.srv.eng.HoldsScript(c.cl): // the turn of its script takes care of it
+		case c.running: // the turn of its busy script takes care of it
 		case c.cl.CloseASAP:
 			c.close()
 		default:

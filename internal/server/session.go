@@ -23,6 +23,13 @@ const (
 
 // session is what a connection is whatever carries its bytes: the client, the parser, and the input that no command has consumed yet.
 // It belongs to the executor; an epoll loop, which alone touches its connections' input, also reads into in without it.
+//
+// The input lies where Go's collector does not see who still looks at it, so there is one rule: while
+// run is under way, the input is run's. Arguments are slices of it, those of the running command and of
+// the ones read ahead. A busy script gives the executor to others in the middle of run; until run has
+// returned nobody reads into the connection's input, moves it or gives it back, and nobody closes the
+// connection. What the client sends meanwhile stays in the socket. Loops and goroutines look at running
+// for that; reserve, drop and letGo check it.
 type session struct {
 	srv    *Server
 	cl     *engine.Client
@@ -31,12 +38,14 @@ type session struct {
 	inBuf  arena.Buffer // what in lies in, once it is larger than engine.SmallInput
 	peak   int          // longest in since the last sweep
 	more   bool
+
+	running bool // run is under way
 }
 
 // run executes the commands at the start of buf, until none is complete or the client's turn is over, and returns the bytes that are
 // done with. more is set when what is left may hold a complete command. The executor is held.
 func (s *session) run(buf []byte) (n int) {
-	s.more = false
+	s.more, s.running = false, true
 	s.cl.LastUsed = s.srv.eng.Steady()
 	for n < len(buf) {
 		done, ok := s.runSome(buf[n:])
@@ -45,6 +54,7 @@ func (s *session) run(buf []byte) (n int) {
 			break
 		}
 	}
+	s.running = false
 	return n
 }
 
@@ -107,7 +117,12 @@ func protocolError(err error) *resp.ProtocolError {
 }
 
 // held reports whether input is to be kept, not run.
-func (s *session) held() bool { return s.cl.Postponed() || s.cl.Waits() || s.srv.eng.HoldsScript(s.cl) }
+func (s *session) held() bool { return s.cl.Postponed() || s.cl.Waits() }
+
+// free checks that the input may be changed.
+func (s *session) free() {
+	invariant.Check(!s.running, "the input of a running command is taken from it")
+}
 
 // received accounts for n bytes that came with one read.
 func (s *session) received(n int) {
@@ -134,6 +149,7 @@ func (s *session) room() bool {
 
 // reserve gives in room for n bytes. It reports false when the connection has to end.
 func (s *session) reserve(n int) bool {
+	s.free()
 	switch pool := s.srv.eng.Buffers; {
 	case cap(s.in) >= n:
 	case s.inBuf.Held():
@@ -163,6 +179,7 @@ func (s *session) noMemory() bool {
 
 // letGo gives the memory of in back. No argument may alias it any more.
 func (s *session) letGo() {
+	s.free()
 	s.in = nil
 	s.srv.eng.Buffers.Put(&s.inBuf)
 }
@@ -184,12 +201,16 @@ func (s *session) keep(buf []byte, old, n int) {
 
 // drop removes the first n bytes of in.
 func (s *session) drop(n int) {
+	s.free()
 	s.peak = max(s.peak, len(s.in))
 	s.in = s.in[:copy(s.in, s.in[n:])]
 }
 
 // shrink gives memory back that the session has not used since the last call.
 func (s *session) shrink() {
+	if s.running {
+		return
+	}
 	if len(s.in) == 0 && cap(s.in) > 4*s.peak {
 		s.letGo()
 		s.parser.Reset()
@@ -215,5 +236,6 @@ func (s *session) checkOutput(n int) { s.srv.eng.CheckOutput(s.cl, n) }
 func (s *session) idle() bool {
 	cl, e := s.cl, s.srv.eng
 	limit := int64(e.Cfg.Timeout) * 1000
-	return limit > 0 && e.Steady()-cl.LastUsed > limit && cl.Class == engine.ClassNormal && !cl.Monitor && !s.held()
+	return limit > 0 && e.Steady()-cl.LastUsed > limit && cl.Class == engine.ClassNormal && !cl.Monitor && !s.held() &&
+		!s.running
 }
