@@ -325,7 +325,7 @@ func TestMemoryUsage(t *testing.T) {
 	if small < 20 || small > 80 || big < 100_000 || big > 140_000 {
 		t.Errorf("small %d, big %d bytes", small, big)
 	}
-	if v := run(t, l, "memory", "stats"); len(v.Elems) != 2*28 {
+	if v := run(t, l, "memory", "stats"); len(v.Elems) != 2*34 {
 		t.Errorf("MEMORY STATS has %d elements", len(v.Elems))
 	}
 	for _, sub := range []string{"doctor", "malloc-stats", "help"} {

@@ -328,6 +328,7 @@ func TestTruncateToTimestamp(t *testing.T) {
 		require.Equal(t, c[0]+c[1], left)
 	}
 	m := vfs.NewMem()
+	require.NoError(t, m.MkdirAll("d", 0o755))
 	require.NoError(t, writeAll(m, "d/f.1.base.aof", []byte(stamp(1)+unit(1)+stamp(9)+unit(2))))
 	require.NoError(t, writeAll(m, "d/f.manifest", []byte("file f.1.base.aof seq 1 type b\n")))
 	ok, out = check(m, true, "d/f.manifest", func(k *Checker) { k.Until = 5 })
