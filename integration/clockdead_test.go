@@ -46,7 +46,7 @@ func TestEvictionAfterClockIsSetBack(t *testing.T) {
 				fill()
 			}
 			eventually(t, "room", func() bool { return used() <= limit })
-			require.Greater(t, number(t, fieldOf(t, c, "evicted_keys")), int64(80_000))
+			require.Greater(t, number(t, fieldOf(t, c, "evicted_keys")), int64(40_000))
 			idle := func() bool { return s.cpu(t, 500*time.Millisecond) < 100*time.Millisecond }
 			eventually(t, "an idle server", idle)
 		})
