@@ -302,12 +302,7 @@ func unitMask(unit, n uint32) uint64 { return (1<<n - 1) << unit }
 // Trim returns to the system what is free in whole pieces: the runs and the chunk kept as a reserve,
 // and the memory of free units in chunks that are still in use.
 func (a *Arena) Trim() {
-	for i := range a.class {
-		c := &a.class[i]
-		if r := c.cur; r != nil && r.live == 0 {
-			a.dropRun(c, r)
-		}
-	}
+	a.dropKeptRuns()
 	for a.Release() {
 	}
 	if a.spare != 0 {

@@ -93,3 +93,38 @@ func TestTrim(t *testing.T) {
 	}
 	a.Close()
 }
+
+// TestTrimAfterAll: when nothing is left, nothing stays resident but what no sweep is worth, though
+// every class has kept an empty run.
+func TestTrimAfterAll(t *testing.T) {
+	a := New()
+	var blocks []Ref
+	for c := range a.class {
+		size := int(a.class[c].size)
+		for i := 0; i < 2<<20; i += size {
+			blocks = append(blocks, a.Alloc(size, Values))
+		}
+		for _, ref := range blocks {
+			a.Free(ref, size, Values)
+		}
+		blocks = blocks[:0]
+	}
+	if n := a.keptRuns(); n < 4*trimFrom {
+		t.Fatalf("only %d bytes of empty runs are kept", n)
+	}
+	for a.Release() {
+	}
+	a.BeginTrim()
+	for a.Trimming() {
+		a.TrimSlice()
+	}
+	for a.Release() {
+	}
+	if err := a.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if n := a.Resident(); n > trimFrom {
+		t.Fatalf("%d bytes are resident, none are in use", n)
+	}
+	a.Close()
+}
