@@ -90,7 +90,8 @@ func TestLimitFarBelowTheData(t *testing.T) {
 	}
 }
 
-// TestSmallKeysMakeRoomForLargeOnes: a table of many small keys is left nearly empty by values that take their place.
+// TestSmallKeysMakeRoomForLargeOnes: a table of many small keys is left nearly empty by values that
+// take their place. Each of them evicts thousands, and used memory keeps to the limit at any speed.
 func TestSmallKeysMakeRoomForLargeOnes(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--maxmemory", "24mb", "--maxmemory-policy", "allkeys-lru", "--enable-debug-command", "yes")
@@ -99,6 +100,7 @@ func TestSmallKeysMakeRoomForLargeOnes(t *testing.T) {
 	large := strings.Repeat("x", 1<<20)
 	for i := range 200 {
 		do(t, c, "SET", fmt.Sprint("large:", i), large)
+		require.LessOrEqual(t, number(t, fieldOf(t, c, "used_memory")), int64(24<<20*105/100))
 		do(t, c, "RANDOMKEY")
 	}
 	do(t, c, "GET", "large:199")

@@ -65,6 +65,9 @@ func ReadGoMemory() (g GoMemory) {
 // executor; the pauses are those of any collection.
 //
 // The slack that is left is what nobody counts: only what comes on top of it is worth another try.
+// Under load that is too much, because requests leave garbage between the collection and the look.
+// So when the collector has not run for a period after a load, the slack is held against that of
+// the start, and given back once more.
 
 const (
 	giveBackFrom  = 8 << 20
@@ -81,24 +84,16 @@ type giveBack struct {
 	took    atomic.Int64 // ns that the last one took; 0 once that was looked at
 	slack   int64        // least seen since the last one, bytes
 	next    int64        // monotonic ns: not before
+	start   int64        // slack just after the start
+	cycles  int64        // collections at the last look
+	loaded  bool         // the collector has run by itself since the last one
 }
 
 // giveBackGoMemory begins to give memory back to the system that Go's heap has no use for. It is part
 // of the cron.
 func (e *Engine) giveBackGoMemory() {
 	b := &e.mem.back
-	if e.lastNs < b.next || b.running.Load() {
-		return
-	}
-	b.next = e.lastNs + int64(giveBackEvery)
-	inUse := ReadGoMemory().InUse()
-	slack := inUse - e.goCounted()
-	if took := b.took.Swap(0); took > 0 {
-		b.slack, b.next = slack, e.lastNs+max(int64(giveBackEvery), giveBackRest*took)
-		return
-	}
-	b.slack = min(b.slack, slack)
-	if slack-b.slack < giveBackFrom+inUse/giveBackShare {
+	if e.lastNs < b.next || b.running.Load() || !b.due(ReadGoMemory(), e.goCounted(), e.lastNs) {
 		return
 	}
 	b.running.Store(true)
@@ -109,6 +104,23 @@ func (e *Engine) giveBackGoMemory() {
 		b.took.Store(int64(time.Since(start)) + 1)
 		b.running.Store(false)
 	}()
+}
+
+// due looks at the runtime's memory, of which counted bytes are known to live, and reports whether
+// giving back is worth it. It says when to look again.
+func (b *giveBack) due(g GoMemory, counted, now int64) bool {
+	b.next = now + int64(giveBackEvery)
+	quiet := g.Cycles == b.cycles
+	b.cycles = g.Cycles
+	slack := g.InUse() - counted
+	if took := b.took.Swap(0); took > 0 {
+		b.slack, b.next, b.loaded = slack, now+max(int64(giveBackEvery), giveBackRest*took), false
+		return false
+	}
+	b.slack = min(b.slack, slack)
+	b.loaded = b.loaded || !quiet
+	worth := giveBackFrom + g.InUse()/giveBackShare
+	return slack-b.slack >= worth || b.loaded && quiet && slack-b.start >= worth
 }
 
 // PurgeMemory gives free memory back to the system (MEMORY PURGE).

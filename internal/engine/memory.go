@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"time"
 
 	"godwit/internal/config"
@@ -102,7 +103,7 @@ func (e *Engine) measureStart() {
 		e.mem.startup = g.Objects + g.Stacks
 	}
 	inUse := ReadGoMemory().InUse()
-	e.mem.back.slack = inUse
+	e.mem.back.slack, e.mem.back.start = inUse, inUse
 	e.mem.untouched = max(inUse-e.mem.startup, 0)
 	e.Stats.PeakMemory, e.Stats.PeakMemoryAt = e.UsedMemory(), e.now
 }
@@ -198,7 +199,7 @@ func (e *Engine) evict(need int64) bool {
 	if e.mem.overNs == 0 {
 		e.mem.overNs = int64(start.Sub(e.base))
 	}
-	ok := e.evictTo(e.KS.P.MaxMemory-need, start)
+	ok := e.evictTo(e.KS.P.MaxMemory-need, e.mustReach(need), start)
 	if e.cron.evicting = ok && e.UsedMemory() > e.KS.P.MaxMemory; ok && !e.cron.evicting {
 		e.within()
 	}
@@ -212,29 +213,48 @@ func (e *Engine) payRoom(c *Ctx, need int64) bool {
 	if effectiveFlags(c.Cmd, c.Client)&DenyOOM == 0 {
 		return true
 	}
-	owed := payFixed + 2*need
-	return e.evictTo(max(e.UsedMemory()-owed, e.KS.P.MaxMemory-need), time.Now())
+	goal := max(e.UsedMemory()-owed(need), e.KS.P.MaxMemory-need)
+	return e.evictTo(goal, e.mustReach(need), time.Now())
 }
+
+// mustReach returns to how many bytes in use a command that stores need bytes evicts however long
+// it takes: to 2 % above the limit, but no more than it owes. A large value evicts many small keys
+// in many times the tenacity's time. If it did not, the next would take memory far over the limit.
+func (e *Engine) mustReach(need int64) int64 {
+	if need == 0 {
+		return math.MaxInt64
+	}
+	limit := e.KS.P.MaxMemory
+	return max(e.UsedMemory()-owed(need), limit+limit/50-need)
+}
+
+// owed returns how many bytes a command evicts that stores need bytes while memory is over the
+// limit.
+func owed(need int64) int64 { return payFixed + 2*need }
 
 // payFixed is what a command owes besides its arguments, in bytes: entry, table and a little more.
 const payFixed = 256
 
-// evictTo evicts until no more than goal bytes are in use or the time is up. It reports false when there is nothing left to evict.
+// evictTo evicts until no more than goal bytes are in use, or no more than must and the time is up.
+// It reports false when there is nothing left to evict.
 //
 // What is already on its way out comes first, or more would be evicted than is needed: values that wait to be freed, the old
 // half of a table that is resized, dead records of deadlines. The latter two give memory back in the
 // end only. For a command that owes a little while memory is over the limit anyhow, the share that a
 // step brings nearer counts as freed: it need not see the whole resize through. How many records are
 // dead in what a sweep comes to next is not known: a key is evicted at every few steps of it.
-func (e *Engine) evictTo(goal int64, start time.Time) bool {
+func (e *Engine) evictTo(goal, must int64, start time.Time) bool {
 	limit := evictionBudget(e.Cfg.MaxmemoryEvictionTenacity)
 	share := func(bytes int64) {
 		if goal > e.KS.P.MaxMemory {
 			goal += bytes
 		}
+		if must > e.KS.P.MaxMemory && must < math.MaxInt64/2 {
+			must += bytes
+		}
 	}
 	for n := 1; e.UsedMemory() > goal; n++ {
-		if n%evictionStride == 0 && time.Since(start) > limit {
+		if n%evictionStride == 0 && e.UsedMemory() <= must && time.Since(start) > limit {
 			return true
 		}
 		if e.KS.LazyFreeQueued() {

@@ -1,0 +1,38 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestGiveBackAfterLoad: what was garbage or free while the last give-back was looked at is tried
+// once more when the load has ended, and only once.
+func TestGiveBackAfterLoad(t *testing.T) {
+	const mb = 1 << 20
+	fresh := GoMemory{Objects: 3 * mb, Runtime: 2 * mb, Cycles: 1}
+	b := giveBack{slack: fresh.InUse(), start: fresh.InUse(), cycles: fresh.Cycles}
+	look := func(g GoMemory) bool { return b.due(g, 0, b.next) }
+	require.False(t, look(fresh))
+	require.True(t, look(GoMemory{Objects: 90 * mb, Runtime: 2 * mb, Cycles: 4}), "the heap has grown")
+
+	b.took.Store(int64(time.Millisecond))
+	busy := GoMemory{Objects: 20 * mb, Free: 15 * mb, Runtime: 2 * mb, Cycles: 6}
+	require.False(t, look(busy), "it was just done")
+	require.False(t, look(busy), "no collection since: this is what is left")
+	for range 5 {
+		busy.Cycles++
+		require.False(t, look(busy), "the load makes as much garbage again")
+	}
+	require.True(t, look(busy), "the load has ended")
+
+	b.took.Store(int64(time.Millisecond))
+	busy.Cycles++
+	for range 5 {
+		require.False(t, look(busy), "more could not be given back")
+	}
+	busy.Cycles++
+	require.False(t, look(busy))
+	require.True(t, look(GoMemory{Objects: 40 * mb, Runtime: 2 * mb, Cycles: busy.Cycles}))
+}
