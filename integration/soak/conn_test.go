@@ -22,10 +22,22 @@ type conn struct {
 // add appends a command to the batch.
 func (c *conn) add(args ...any) {
 	if c.n == 0 {
-		c.what = fmt.Sprintf("%.60v", args)
+		c.what = brief(args)
 	}
 	c.n++
 	c.c.Queue(args...)
+}
+
+// brief shows the beginning of a command.
+func brief(args []any) string {
+	var sb strings.Builder
+	for _, a := range args[:min(len(args), 6)] {
+		if b, ok := a.([]byte); ok { // formatted, a large value takes longer than its request
+			a = fmt.Sprintf("(%d bytes)", len(b))
+		}
+		fmt.Fprintf(&sb, " %.60v", a)
+	}
+	return strings.TrimPrefix(sb.String(), " ")
 }
 
 // flush sends the batch and returns the replies. Their wait counts; a refusal for want of memory
@@ -61,7 +73,7 @@ func (c *conn) do(args ...any) respclient.Value {
 func (c *conn) must(args ...any) respclient.Value {
 	v := c.do(args...)
 	if v.IsError() {
-		c.r.fail(fmt.Errorf("%.60v: %s", args, v.Text()))
+		c.r.fail(fmt.Errorf("%s: %s", brief(args), v.Text()))
 	}
 	return v
 }

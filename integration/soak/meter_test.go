@@ -15,13 +15,16 @@ const (
 	meterPeriod = 10 * time.Millisecond
 	usedWindow  = 5 * time.Second  // a lowered limit holds for used_memory by then
 	rssWindow   = 10 * time.Second // and for the resident bytes by then
+	// lasting is how many samples in a row show an excess of used_memory. What one shows may have
+	// been in the middle of a request: it has arrived, and its room has not been made yet.
+	lasting = 3
 )
 
 // sample is a server's memory at a moment.
 type sample struct {
 	at               time.Time
 	used, rss, limit int64
-	clients          int64             // of used: the buffers of clients, which no eviction frees
+	clients          int64             // of used: the buffers of clients
 	info             map[string]string // all of INFO memory
 }
 
@@ -31,7 +34,9 @@ type meter struct {
 	mu                sync.Mutex
 	samples           []sample
 	peakUsed, peakRSS int64
-	overUsed, overRSS int64  // the largest excess over what is allowed; negative is room
+	overUsed, overRSS int64 // the largest excess over what is allowed; negative is room
+	over              [lasting]int64
+	at                int
 	worst             sample // with the largest excess of used_memory
 }
 
@@ -80,6 +85,17 @@ func (r *run) watch(stop <-chan struct{}) {
 	}
 }
 
+// mustUse returns the used_memory that is no fault: what the limit allows, and where the clients'
+// buffers alone exceed that, these. Policies that do not evict every key leave the buffers on top
+// of the keys.
+func (r *run) mustUse(limit, clients int64) int64 {
+	allowed := r.mayUse(limit)
+	if !r.evictsAll {
+		return allowed + clients
+	}
+	return max(allowed, clients+r.side.freshUsed+roomForUsed)
+}
+
 // add holds a sample against the limits in force.
 func (m *meter) add(r *run, s sample) {
 	m.mu.Lock()
@@ -88,8 +104,10 @@ func (m *meter) add(r *run, s sample) {
 	s.info = nil
 	m.samples = append(m.samples, s)
 	m.peakUsed, m.peakRSS = max(m.peakUsed, s.used), max(m.peakRSS, s.rss)
-	over := s.used - s.clients - r.mayUse(m.highest(s.at.Add(-usedWindow)))
-	if over > m.overUsed {
+	m.over[m.at%lasting] = s.used - r.mustUse(m.highest(s.at.Add(-usedWindow)), s.clients)
+	m.at++
+	over := slices.Min(m.over[:])
+	if m.at >= lasting && over > m.overUsed {
 		m.overUsed, m.worst = over, sample{used: s.used, info: fields}
 	}
 	since := s.at.Add(-rssWindow)

@@ -50,11 +50,13 @@ type run struct {
 	side     *side
 	rnd      *rand.Rand
 	size     int   // 1 in the first round, larger later
-	inFlight int64 // what the clients may have in flight
+	inFlight int64 // what the clients may have in flight: beside the limit of resident bytes
 	stalls   stalls
-	meter    meter
-	conns    []*conn
-	control  *conn
+	// evictsAll is whether the policy is one that evicts any key.
+	evictsAll bool
+	meter     meter
+	conns     []*conn
+	control   *conn
 
 	mu sync.Mutex
 	f  figures

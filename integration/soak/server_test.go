@@ -80,7 +80,8 @@ func launch(bin string) (*process, error) {
 	p := &process{dir: dir, log: log.Name(), done: make(chan struct{})}
 	p.addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	p.cmd = exec.Command(bin, "--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--dir", dir,
-		"--save", "", "--enable-debug-command", "local")
+		"--save", "", "--enable-debug-command", "local",
+		"--busy-reply-threshold", "0") // a script that a busy machine delays is no error
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	endWithParent(p.cmd)
 	started := make(chan error)

@@ -59,6 +59,7 @@ func (s *side) drive(sc *scenario, seed uint64, size int) figures {
 		return figures{err: err}
 	}
 	r := &run{side: s, size: size, inFlight: sc.inFlight, rnd: rand.New(rand.NewPCG(seed, 0))}
+	r.evictsAll = strings.Contains(sc.config, "policy allkeys")
 	r.stalls.pid = s.p.cmd.Process.Pid
 	r.meter.overUsed, r.meter.overRSS = math.MinInt64, math.MinInt64
 	r.control = r.dial()
@@ -82,7 +83,7 @@ func (s *side) drive(sc *scenario, seed uint64, size int) figures {
 	watching.Wait()
 	r.control.hangUp()
 	r.f.peakUsed, r.f.peakRSS = r.meter.peakUsed, r.meter.peakRSS
-	r.f.overUsed, r.f.overRSS = r.meter.overUsed-r.inFlight, r.meter.overRSS-r.inFlight
+	r.f.overUsed, r.f.overRSS = r.meter.overUsed, r.meter.overRSS-r.inFlight
 	r.f.atWorst = r.meter.worst.grown(s.fresh)
 	if r.f.err != nil {
 		r.f.err = fmt.Errorf("%s: %w\n%s", s.name, r.f.err, s.p.tail())

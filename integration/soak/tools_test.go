@@ -42,11 +42,16 @@ func TestMeter(t *testing.T) {
 	start := time.Now()
 	sampled := func(after time.Duration, used, rss, limit int64) (overUsed, overRSS int64) {
 		r.meter.overUsed, r.meter.overRSS = math.MinInt64, math.MinInt64
-		r.meter.add(r, sample{at: start.Add(after), used: used, rss: rss, limit: limit})
+		for range lasting {
+			r.meter.add(r, sample{at: start.Add(after), used: used, rss: rss, limit: limit})
+		}
 		return r.meter.overUsed, r.meter.overRSS
 	}
 	overUsed, overRSS := sampled(0, 106*mb, 140*mb, 100*mb)
 	require.Equal(t, mb, overUsed)
+	r.meter.overUsed = 0
+	r.meter.add(r, sample{at: start, used: 120 * mb, limit: 100 * mb})
+	require.Equal(t, mb, r.meter.overUsed, "what one sample shows does not last")
 	require.Equal(t, 140*mb-125*mb-10*mb-roomForProcess, overRSS)
 	overUsed, _ = sampled(time.Second, 104*mb, 100*mb, 40*mb)
 	require.Equal(t, -mb, overUsed, "the limit has just been lowered")
