@@ -73,20 +73,23 @@ const (
 	giveBackFrom  = 8 << 20
 	giveBackShare = 8 // of the memory that the runtime has: one in
 	// giveBackEvery and giveBackRest bound how often: at least that long between two, and that many
-	// times as long as the last one took.
+	// times as long as the last one took, but no longer than giveBackLate: on a busy machine it takes
+	// long because it has to wait.
 	giveBackEvery = time.Second
 	giveBackRest  = 20
+	giveBackLate  = 4 * time.Second
 )
 
 // giveBack is what giveBackGoMemory remembers.
 type giveBack struct {
 	running atomic.Bool
 	took    atomic.Int64 // ns that the last one took; 0 once that was looked at
+	left    GoMemory     // at its end
 	slack   int64        // least seen since the last one, bytes
 	next    int64        // monotonic ns: not before
 	start   int64        // slack just after the start
 	cycles  int64        // collections at the last look
-	loaded  bool         // the collector has run by itself since the last one
+	loaded  bool         // the collector has run by itself since the last one, or soon will
 }
 
 // giveBackGoMemory begins to give memory back to the system that Go's heap has no use for. It is part
@@ -101,6 +104,7 @@ func (e *Engine) giveBackGoMemory() {
 		defer crash.Guard("giving memory back")()
 		start := time.Now()
 		debug.FreeOSMemory()
+		b.left = ReadGoMemory()
 		b.took.Store(int64(time.Since(start)) + 1)
 		b.running.Store(false)
 	}()
@@ -112,14 +116,15 @@ func (b *giveBack) due(g GoMemory, counted, now int64) bool {
 	b.next = now + int64(giveBackEvery)
 	quiet := g.Cycles == b.cycles
 	b.cycles = g.Cycles
-	slack := g.InUse() - counted
+	slack, worth := g.InUse()-counted, giveBackFrom+g.InUse()/giveBackShare
 	if took := b.took.Swap(0); took > 0 {
-		b.slack, b.next, b.loaded = slack, now+max(int64(giveBackEvery), giveBackRest*took), false
+		rest := min(max(int64(giveBackEvery), giveBackRest*took), int64(giveBackLate))
+		b.slack, b.next = slack, now+rest
+		b.loaded = g.Cycles != b.left.Cycles || g.InUse() >= b.left.InUse()+worth
 		return false
 	}
 	b.slack = min(b.slack, slack)
 	b.loaded = b.loaded || !quiet
-	worth := giveBackFrom + g.InUse()/giveBackShare
 	return slack-b.slack >= worth || b.loaded && quiet && slack-b.start >= worth
 }
 

@@ -17,8 +17,12 @@ func TestGiveBackAfterLoad(t *testing.T) {
 	require.False(t, look(fresh))
 	require.True(t, look(GoMemory{Objects: 90 * mb, Runtime: 2 * mb, Cycles: 4}), "the heap has grown")
 
-	b.took.Store(int64(time.Millisecond))
+	done := func(left GoMemory) {
+		b.left = left
+		b.took.Store(int64(time.Millisecond))
+	}
 	busy := GoMemory{Objects: 20 * mb, Free: 15 * mb, Runtime: 2 * mb, Cycles: 6}
+	done(busy)
 	require.False(t, look(busy), "it was just done")
 	require.False(t, look(busy), "no collection since: this is what is left")
 	for range 5 {
@@ -27,12 +31,16 @@ func TestGiveBackAfterLoad(t *testing.T) {
 	}
 	require.True(t, look(busy), "the load has ended")
 
-	b.took.Store(int64(time.Millisecond))
 	busy.Cycles++
+	done(busy)
 	for range 5 {
 		require.False(t, look(busy), "more could not be given back")
 	}
 	busy.Cycles++
 	require.False(t, look(busy))
-	require.True(t, look(GoMemory{Objects: 40 * mb, Runtime: 2 * mb, Cycles: busy.Cycles}))
+	require.True(t, look(busy))
+
+	done(fresh)
+	require.False(t, look(busy), "garbage came before the first look")
+	require.True(t, look(busy))
 }
