@@ -104,14 +104,19 @@ func (m *meter) add(r *run, s sample) {
 	s.info = nil
 	m.samples = append(m.samples, s)
 	m.peakUsed, m.peakRSS = max(m.peakUsed, s.used), max(m.peakRSS, s.rss)
-	m.over[m.at%lasting] = s.used - r.mustUse(m.highest(s.at.Add(-usedWindow)), s.clients)
+	limit, rssLimit := m.highest(s.at.Add(-usedWindow)), m.highest(s.at.Add(-rssWindow))
+	if !r.evictsAll { // a lowered limit evicts nothing of what has no deadline
+		limit = m.highest(time.Time{})
+		rssLimit = limit
+	}
+	m.over[m.at%lasting] = s.used - r.mustUse(limit, s.clients)
 	m.at++
 	over := slices.Min(m.over[:])
 	if m.at >= lasting && over > m.overUsed {
 		m.overUsed, m.worst = over, sample{used: s.used, info: fields}
 	}
 	since := s.at.Add(-rssWindow)
-	m.overRSS = max(m.overRSS, s.rss-m.clients(since)-r.mayReside(m.highest(since)))
+	m.overRSS = max(m.overRSS, s.rss-m.clients(since)-r.mayReside(rssLimit))
 }
 
 // highest returns the highest limit since the moment; 0, no limit, is the highest of all. A run

@@ -38,7 +38,7 @@ func TestZipf(t *testing.T) {
 
 // TestMeter: a sample is held against the highest limit of the window before it.
 func TestMeter(t *testing.T) {
-	r := &run{side: &side{freshUsed: mb, freshRSS: 10 * mb}}
+	r := &run{side: &side{freshUsed: mb, freshRSS: 10 * mb}, evictsAll: true}
 	start := time.Now()
 	sampled := func(after time.Duration, used, rss, limit int64) (overUsed, overRSS int64) {
 		r.meter.overUsed, r.meter.overRSS = math.MinInt64, math.MinInt64
