@@ -64,10 +64,11 @@ func ReadGoMemory() (g GoMemory) {
 // of all, another goroutine collects and gives back what is free. The collector runs beside the
 // executor; the pauses are those of any collection.
 //
-// The slack that is left is what nobody counts: only what comes on top of it is worth another try.
-// Under load that is too much, because requests leave garbage between the collection and the look.
-// So when the collector has not run for a period after a load, the slack is held against that of
-// the start, and given back once more.
+// The slack that is left is what nobody counts: only what comes on top of it is worth another try at
+// once. But requests leave garbage between the collection and the look, and a script that was
+// running then held what nobody needs now. So slack that is more than at the start is given back
+// once more when the collector has come to rest after a load, and else after two seconds, four, eight
+// and so on, while that frees little.
 
 const (
 	giveBackFrom  = 8 << 20
@@ -78,6 +79,9 @@ const (
 	giveBackEvery = time.Second
 	giveBackRest  = 20
 	giveBackLate  = 4 * time.Second
+	// From the first to the last of these intervals, slack that stays is tried again.
+	firstRetry = 2 * time.Second
+	lastRetry  = 2 * time.Minute
 )
 
 // giveBack is what giveBackGoMemory remembers.
@@ -90,6 +94,9 @@ type giveBack struct {
 	start   int64        // slack just after the start
 	cycles  int64        // collections at the last look
 	loaded  bool         // the collector has run by itself since the last one, or soon will
+	before  int64        // slack when the last one began, bytes
+	retry   int64        // monotonic ns: when to try again although nothing has come on top
+	wait    int64        // ns between the last two tries
 }
 
 // giveBackGoMemory begins to give memory back to the system that Go's heap has no use for. It is part
@@ -120,12 +127,25 @@ func (b *giveBack) due(g GoMemory, counted, now int64) bool {
 	if took := b.took.Swap(0); took > 0 {
 		rest := min(max(int64(giveBackEvery), giveBackRest*took), int64(giveBackLate))
 		b.slack, b.next = slack, now+rest
+		if b.before-slack >= giveBackFrom { // more of it may be free by now
+			b.wait = int64(firstRetry)
+			b.retry = now + b.wait
+		}
 		b.loaded = g.Cycles != b.left.Cycles || g.InUse() >= b.left.InUse()+worth
 		return false
 	}
 	b.slack = min(b.slack, slack)
 	b.loaded = b.loaded || !quiet
-	return slack-b.slack >= worth || b.loaded && quiet && slack-b.start >= worth
+	switch {
+	case slack-b.slack >= worth, b.loaded && quiet && slack-b.start >= worth:
+		b.wait = int64(firstRetry)
+	case quiet && slack-b.start >= worth && now >= b.retry:
+		b.wait = min(max(2*b.wait, int64(firstRetry)), int64(lastRetry))
+	default:
+		return false
+	}
+	b.before, b.retry = slack, now+b.wait
+	return true
 }
 
 // PurgeMemory gives free memory back to the system (MEMORY PURGE).

@@ -8,7 +8,7 @@ import (
 )
 
 // TestGiveBackAfterLoad: what was garbage or free while the last give-back was looked at is tried
-// once more when the load has ended, and only once.
+// once more when the load has ended, and then ever more rarely.
 func TestGiveBackAfterLoad(t *testing.T) {
 	const mb = 1 << 20
 	fresh := GoMemory{Objects: 3 * mb, Runtime: 2 * mb, Cycles: 1}
@@ -31,11 +31,15 @@ func TestGiveBackAfterLoad(t *testing.T) {
 	}
 	require.True(t, look(busy), "the load has ended")
 
-	busy.Cycles++
-	done(busy)
-	for range 5 {
-		require.False(t, look(busy), "more could not be given back")
+	tries := 0
+	for done(busy); b.next < int64(20*time.Minute); {
+		if look(busy) { // more cannot be given back, but something may have held it
+			tries++
+			done(busy)
+		}
 	}
+	require.Greater(t, tries, 5)
+	require.Less(t, tries, 20, "ever more rarely")
 	busy.Cycles++
 	require.False(t, look(busy))
 	require.True(t, look(busy))

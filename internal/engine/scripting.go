@@ -133,6 +133,7 @@ func (e *Engine) RunScript(c *Ctx, o ScriptRun, run func(w *resp.Writer) script.
 		e.between.Broadcast()
 	}
 	e.EndUnit()
+	*r, e.script.ctx = runningScript{}, Ctx{} // what they refer to may be large
 	if cl.NoTouch {
 		cl.NoTouch = false
 	}
