@@ -142,14 +142,17 @@ func (e *Engine) Forget(c *Client) {
 	e.Discard(c)
 }
 
-// Kill ends a client's connection: at once, or after its reply when it is the one that is running. One that is killed at once is off the
-// list when Kill returns, although its socket is closed a moment later.
+// Kill ends a client's connection: at once, or after its reply when it is the one that is running. One
+// that is killed at once is off the list when Kill returns, although its socket is closed a moment
+// later. One whose script is busy goes when that ends.
 func (e *Engine) Kill(c *Client) {
 	if c == e.current {
 		c.CloseAfterReply = true
 		return
 	}
-	e.Forget(c)
+	if r := e.script.run; r == nil || r.caller != c { // a busy one needs its transaction until it ends
+		e.Forget(c)
+	}
 	c.CloseASAP = true
 	if c.Conn != nil {
 		c.Conn.Close()

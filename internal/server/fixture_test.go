@@ -211,7 +211,7 @@ func testTable() *engine.Table {
 	cmd := func(name string, arity int, flags engine.Flag, run func(*engine.Ctx)) *engine.Command {
 		return &engine.Command{Name: name, Arity: arity, Flags: flags, Group: engine.GroupConnection, Since: "1", Summary: "test", Run: run}
 	}
-	return engine.NewTable(append(blockingCommands(), []*engine.Command{
+	return engine.NewTable(append(append(blockingCommands(), busyCommands()...), []*engine.Command{
 		cmd("ping", -1, engine.Fast, func(c *engine.Ctx) { c.Simple("PONG") }),
 		cmd("echo", 2, engine.Fast, func(c *engine.Ctx) { c.Bulk(c.Args[1]) }),
 		cmd("count", -1, engine.Fast, func(c *engine.Ctx) { c.Int(int64(len(c.Args))) }),
@@ -251,7 +251,7 @@ func testTable() *engine.Table {
 			c.E.StartMonitor(c.Client)
 			c.OK()
 		}),
-		cmd("kill", 2, engine.Admin, func(c *engine.Ctx) {
+		cmd("kill", 2, engine.Admin|engine.AllowBusy, func(c *engine.Ctx) {
 			id, _ := strconv.Atoi(string(c.Args[1]))
 			c.E.Clients(func(o *engine.Client) bool {
 				if o.ID == uint64(id) {
@@ -261,7 +261,7 @@ func testTable() *engine.Table {
 			})
 			c.OK()
 		}),
-		cmd("id", 1, engine.Fast, func(c *engine.Ctx) { c.Int(int64(c.Client.ID)) }),
+		cmd("id", 1, engine.Fast|engine.AllowBusy, func(c *engine.Ctx) { c.Int(int64(c.Client.ID)) }),
 		cmd("pause", 2, engine.Admin, func(c *engine.Ctx) {
 			ms, _ := strconv.Atoi(string(c.Args[1]))
 			c.E.Pause(c.E.Steady()+int64(ms), true)
