@@ -15,8 +15,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// busyCommands are "busy payload", a script that is over its time until "free" is called, and replies
-// with its payload as it is then, and "isbusy".
+// busyCommands are "busy payload", a script that is over its time until "free" is called, and
+// replies with its payload as it is then, and "isbusy".
 func busyCommands() []*engine.Command {
 	cmd := func(name string, arity int, flags engine.Flag, run func(*engine.Ctx)) *engine.Command {
 		return &engine.Command{Name: name, Arity: arity, Flags: flags, Group: engine.GroupScripting,
@@ -74,9 +74,9 @@ func filled(rnd *rand.Rand, n int) string {
 	return string(b)
 }
 
-// TestBusyInput: what a client sends while its script is busy is run afterwards, in order and whole, and
-// the arguments of the script and of what was read ahead with it stay what they were. Others use the
-// pool of buffers meanwhile, so one that is given back too early is overwritten.
+// TestBusyInput: what a client sends while its script is busy is run afterwards, in order and whole.
+// The arguments of the script and of what was read ahead with it stay what they were. Others use
+// the pool of buffers meanwhile, so one that is given back too early is overwritten.
 func TestBusyInput(t *testing.T) {
 	seed := testseed.New(t)
 	everyWay(t, busyThreshold, false, func(t *testing.T, r *rig) {
@@ -153,8 +153,8 @@ func (r *rig) drained() {
 	}
 }
 
-// TestBusyEnds: a client that goes away, or is killed, while its script is busy stays until the script
-// has ended, with its input, and leaves nothing behind.
+// TestBusyEnds: a client that goes away, or is killed, while its script is busy stays until the
+// script has ended, with its input, and leaves nothing behind.
 func TestBusyEnds(t *testing.T) {
 	seed := testseed.New(t)
 	everyWay(t, busyThreshold, false, func(t *testing.T, r *rig) {
