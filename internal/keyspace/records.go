@@ -108,6 +108,7 @@ func tooMany(w *wheel.Wheel, live, slack, num, den int) bool {
 // pass is what the keyspace remembers of a wheel's sweeps.
 type pass struct {
 	on      bool // under way
+	start   int  // dead records when it began
 	dropped int  // records that it has dropped
 	left    int  // dead records that the last pass could not tell from live ones
 }
@@ -125,12 +126,16 @@ func (p *pass) pending(w *wheel.Wheel, live int) bool {
 // run looks at about n records, of which so many are live.
 func (p *pass) run(w *wheel.Wheel, live, n int, judge func(batch []wheel.Record)) {
 	before := w.Len()
+	if !p.on {
+		p.start = before - live
+	}
 	p.on = w.Sweep(n, judge)
 	if p.dropped += before - w.Len(); p.on {
 		return
 	}
 	dead := max(w.Len()-live, 0)
-	if p.left = 0; p.dropped < dead/passYield {
+	// If there are more than at its start, new ones have come where it had been: the next finds them.
+	if p.left = 0; dead <= p.start && p.dropped < dead/passYield {
 		p.left = dead
 	}
 	p.dropped = 0
