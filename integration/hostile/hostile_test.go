@@ -29,7 +29,7 @@ import (
 const (
 	workers     = 8
 	round       = 8 * time.Second // between two looks at the whole data set
-	memoryBound = 1 << 30         // of used_memory; nothing here asks for so much
+	memoryBound = 1 << 30         // of used_memory: maxmemory and what clients and scripts hold beside it
 	remembered  = 100_000         // commands that are shown on failure
 )
 

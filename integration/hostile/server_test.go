@@ -52,7 +52,8 @@ func start(t *testing.T, bin, dir string) *process {
 	defer log.Close()
 	p.cmd = exec.Command(bin, "--port", "0", "--unixsocket", p.socket, "--dir", dir, "--save", "", "--enable-debug-command", "yes",
 		"--maxclients", "200", "--loglevel", "warning", "--busy-reply-threshold", "1000", "--client-query-buffer-limit", "64mb",
-		"--client-output-buffer-limit", "normal 64mb 0 0 pubsub 8mb 0 0", "--latency-tracking", "no")
+		"--client-output-buffer-limit", "normal 64mb 0 0 pubsub 8mb 0 0", "--latency-tracking", "no",
+		"--maxmemory", "768mb") // a filter of gigabytes is one command, and a reload of it takes a minute
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	require.NoError(t, p.cmd.Start())
 	go func() {
