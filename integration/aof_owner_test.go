@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAOFFolderHasOneOwner: a second server is refused, at the start and when it turns its log on, with the pid of the first; when
-// that has been killed, another one starts at once.
+// TestAOFFolderHasOneOwner: a second server is refused, at the start and when it turns its log on,
+// with the pid of the first; when that has been killed, another one starts at once.
 func TestAOFFolderHasOneOwner(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
@@ -53,7 +53,8 @@ func TestAOFFolderHasOneOwner(t *testing.T) {
 	require.Equal(t, "again", do(t, fourth.dial(t), "GET", "k").Text())
 }
 
-// TestAOFTurnedOnBesideAnOldLog goes on from what the manifest says, and a kill before the new base is complete leaves the old log.
+// TestAOFTurnedOnBesideAnOldLog goes on from what the manifest says, and a kill before the new base
+// is complete leaves the old log.
 func TestAOFTurnedOnBesideAnOldLog(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -128,4 +129,17 @@ func TestAOFCheckerOfARunningServer(t *testing.T) {
 	after, err := os.ReadFile(incr)
 	require.NoError(t, err)
 	require.Equal(t, before, after)
+}
+
+// TestRewriteWithoutLogFollowsDir: BGREWRITEAOF with the log off works in the server's folder of now.
+func TestRewriteWithoutLogFollowsDir(t *testing.T) {
+	t.Parallel()
+	old, dir := t.TempDir(), t.TempDir()
+	s := startServer(t, "--dir", old, "--enable-protected-configs", "yes")
+	c := s.dial(t)
+	require.Equal(t, "OK", do(t, c, "CONFIG", "SET", "dir", dir).Text())
+	do(t, c, "BGREWRITEAOF")
+	eventually(t, "a rewrite", func() bool { return fieldOf(t, c, "aof_rewrites") == "1" })
+	require.NoDirExists(t, filepath.Join(old, "appendonlydir"))
+	require.DirExists(t, filepath.Join(dir, "appendonlydir"))
 }

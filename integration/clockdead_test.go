@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEvictionAfterClockIsSetBack: keys whose deadlines are between what the clock shows and what it
-// has shown are evicted and deleted like any others, and their records are reclaimed.
+// TestEvictionAfterClockIsSetBack: keys whose deadlines are between what the clock shows and what
+// it has shown are evicted and deleted like any others, and their records are reclaimed.
 func TestEvictionAfterClockIsSetBack(t *testing.T) {
 	godwitOnly(t)
 	for name, steps := range map[string][]time.Duration{

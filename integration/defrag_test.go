@@ -76,8 +76,8 @@ func probeLatency(t *testing.T, c *respclient.Client, r *rand.Rand, keys, n int,
 		len(took), at(.5), at(.99), at(.999), at(1))
 }
 
-// TestDefragmentation deletes 70 % of many mixed keys at random. Without active defragmentation most
-// of the memory stays resident; with it, nearly all comes back, and no value changes.
+// TestDefragmentation deletes 70 % of many mixed keys at random. Without active defragmentation
+// most of the memory stays resident; with it, nearly all comes back, and no value changes.
 func TestDefragmentation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fills 400 MB")

@@ -12,7 +12,8 @@ import (
 
 // The server at maxmemory, as one who runs a cache sees it.
 
-// pipelined sends n commands that make returns, some hundred at a time, and gives the replies to look.
+// pipelined sends n commands that make returns, some hundred at a time, and gives the replies to
+// look.
 func pipelined(t testing.TB, c *respclient.Client, n int, make func(i int) []any, look func(i int, v respclient.Value)) {
 	t.Helper()
 	const batch = 500
@@ -39,8 +40,9 @@ func scaled(n int) int {
 	return n
 }
 
-// TestLimitFarBelowTheData: the limit falls to a small part of what is there, under every policy. The server answers all the while and comes down to the limit, or,
-// where nothing may be evicted, refuses only what needs memory.
+// TestLimitFarBelowTheData: the limit falls to a small part of what is there, under every policy.
+// The server answers all the while and comes down to the limit, or, where nothing may be evicted,
+// refuses only what needs memory.
 func TestLimitFarBelowTheData(t *testing.T) {
 	godwitOnly(t) // Redis counts other things as used
 	for _, policy := range []string{"allkeys-lru", "allkeys-lfu", "allkeys-random", "volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl", "noeviction"} {
@@ -106,7 +108,8 @@ func TestSmallKeysMakeRoomForLargeOnes(t *testing.T) {
 	do(t, c, "GET", "large:199")
 }
 
-// TestCacheWithDeadlines: a cache whose keys have deadlines far off keeps as many of them as fit, however many have passed through it.
+// TestCacheWithDeadlines: a cache whose keys have deadlines far off keeps as many of them as fit,
+// however many have passed through it.
 func TestCacheWithDeadlines(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--maxmemory", "16mb", "--maxmemory-policy", "allkeys-lru")
@@ -124,7 +127,8 @@ func TestCacheWithDeadlines(t *testing.T) {
 	require.Greater(t, full, int64(n/20))
 }
 
-// TestDeadlinesLeaveNothing: keys and fields that go long before their deadline take all of their memory with them, and so does a flush.
+// TestDeadlinesLeaveNothing: keys and fields that go long before their deadline take all of their
+// memory with them, and so does a flush.
 func TestDeadlinesLeaveNothing(t *testing.T) {
 	godwitOnly(t)
 	const slack = 1 << 20

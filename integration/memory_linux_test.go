@@ -48,7 +48,8 @@ func memoryInfo(t testing.TB, c *respclient.Client, name string) int64 {
 	return 0
 }
 
-// TestOverwritingLargeValues overwrites faster than what is replaced could be freed in the background.
+// TestOverwritingLargeValues overwrites faster than what is replaced could be freed in the
+// background.
 func TestOverwritingLargeValues(t *testing.T) {
 	skipUnderRace(t)
 	const size = 32 * mib
@@ -126,8 +127,8 @@ func skipUnderRace(t *testing.T) {
 	}
 }
 
-// TestUnreadRepliesGoBack has clients that do not read, and then none: what they took is resident no
-// longer.
+// TestUnreadRepliesGoBack has clients that do not read, and then none: what they took is resident
+// no longer.
 func TestUnreadRepliesGoBack(t *testing.T) {
 	skipUnderRace(t)
 	s := startServer(t)
@@ -200,8 +201,8 @@ func TestInfoExplainsResidentMemory(t *testing.T) {
 	explained("when all is gone")
 }
 
-// TestSystemRefusesMemory runs a server into a limit of the system: it refuses what takes memory, goes
-// on otherwise, and recovers.
+// TestSystemRefusesMemory runs a server into a limit of the system: it refuses what takes memory,
+// goes on otherwise, and recovers.
 func TestSystemRefusesMemory(t *testing.T) {
 	skipUnderRace(t)
 	fill := map[string]func(t *testing.T, c *respclient.Client) string{
@@ -283,9 +284,9 @@ func TestSystemRefusesMemory(t *testing.T) {
 	}
 }
 
-// TestSmallWritesPayLittle drops something large and writes small values behind it. A transaction does
-// both: nothing but the writes themselves has time to free what was dropped. Each may pay for its own
-// size and a little more, not for the whole.
+// TestSmallWritesPayLittle drops something large and writes small values behind it. A transaction
+// does both: nothing but the writes themselves has time to free what was dropped. Each may pay for
+// its own size and a little more, not for the whole.
 func TestSmallWritesPayLittle(t *testing.T) {
 	const writes, size = 2000, 1000
 	large := map[string]func(t *testing.T, c *respclient.Client){

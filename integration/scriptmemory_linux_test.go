@@ -42,8 +42,8 @@ for i = 1, 10 do redis.call('RPUSH', 'k', unpack(t)) redis.call('DEL', 'k') end`
 // scriptSlack is what may stay in use after a script, in bytes.
 const scriptSlack = 16 * mib
 
-// TestMemoryOfScriptsGoesBack runs scripts that need much memory, and waits for what INFO says of it to
-// go back without being asked.
+// TestMemoryOfScriptsGoesBack runs scripts that need much memory, and waits for what INFO says of
+// it to go back without being asked.
 func TestMemoryOfScriptsGoesBack(t *testing.T) {
 	skipUnderRace(t)
 	s := startServer(t)

@@ -13,8 +13,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// TestCompileAgainstRedis: the newest Redis takes the same scripts, and refuses the others with the same
-// words. The scripts are of a grammar, half of them damaged at a token.
+// TestCompileAgainstRedis: the newest Redis takes the same scripts, and refuses the others with the
+// same words. The scripts are of a grammar, half of them damaged at a token.
 func TestCompileAgainstRedis(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
@@ -55,8 +55,9 @@ func dialPeer(t *testing.T) *respclient.Client {
 	return c
 }
 
-// TestScriptsShareNothing: what a user with no right but EVAL puts into the libraries is not there for the
-// next script of an administrator. Syntax errors in nested functions do not end the server either.
+// TestScriptsShareNothing: what a user with no right but EVAL puts into the libraries is not there
+// for the next script of an administrator. Syntax errors in nested functions do not end the server
+// either.
 func TestScriptsShareNothing(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()

@@ -13,8 +13,8 @@ import (
 	"godwit/internal/resp/respclient"
 )
 
-// TestSignalsAsRedis8: a command that changes nothing tells nobody, and one that does tells everybody: WATCH,
-// subscribers to events, trackers, and the count of changes for save points.
+// TestSignalsAsRedis8: a command that changes nothing tells nobody, and one that does tells
+// everybody: WATCH, subscribers to events, trackers, and the count of changes for save points.
 func TestSignalsAsRedis8(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t)

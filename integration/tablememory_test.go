@@ -11,8 +11,8 @@ import (
 	"godwit/internal/resp/respclient"
 )
 
-// TestTablesCountAsUsedMemory fills each of the server's tables, and looks whether used memory grows by
-// what they hold at least, and is back when they are empty.
+// TestTablesCountAsUsedMemory fills each of the server's tables, and looks whether used memory
+// grows by what they hold at least, and is back when they are empty.
 func TestTablesCountAsUsedMemory(t *testing.T) {
 	const (
 		n, size = 5000, 100

@@ -44,7 +44,8 @@ func copyFile(t *testing.T, from, to string) {
 	require.NoError(t, os.WriteFile(to, text, 0o644))
 }
 
-// TestSnapshotOfValkey loads a file that valkey-server 9.1 wrote, as a snapshot and as the base of a log, and checks it.
+// TestSnapshotOfValkey loads a file that valkey-server 9.1 wrote, as a snapshot and as the base of
+// a log, and checks it.
 func TestSnapshotOfValkey(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()

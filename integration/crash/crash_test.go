@@ -1,5 +1,5 @@
-// Package crash kills the server with kill -9 at random moments under load, or ends it in order, and holds what it finds after a restart against what was
-// promised.
+// Package crash kills the server with kill -9 at random moments under load, or ends it in order,
+// and holds what it finds after a restart against what was promised.
 //
 //	GODWIT_SEED=42 go test ./integration/crash -rounds 200 -endings 200
 package crash

@@ -21,8 +21,8 @@ var commands = func() (all []*engine.Command) {
 	return all
 }()
 
-// excluded are the commands that end the server or lock the test out by design. DEBUG and CONFIG SET are
-// made by functions of their own.
+// excluded are the commands that end the server or lock the test out by design. DEBUG and CONFIG
+// SET are made by functions of their own.
 var excluded = map[string]bool{
 	"shutdown": true, "debug": true, "config|set": true, "config|rewrite": true, "acl|load": true, "client|pause": true,
 	"acl|setuser": true, "acl|deluser": true, "client|kill": true, "slaveof": true, "replicaof": true,

@@ -1,10 +1,10 @@
-// Package hostile sends the server what no client should: every command of the table, from many connections at
-// once, with arguments made from the table's documentation and then damaged. The server is built with its
-// invariants checked. It must stay alive, answer, keep its tables in order and its memory bounded, and have the
-// same data after it was written to disk and read again.
+// Package hostile sends the server what no client should: every command of the table, from many
+// connections at once, with arguments made from the table's documentation and then damaged. The
+// server is built with its invariants checked. It must stay alive, answer, keep its tables in order
+// and its memory bounded, and have the same data after it was written to disk and read again.
 //
-// HOSTILETIME says how long; GODWIT_SEED makes the same commands again, though their order among connections is the
-// machine's. On failure the last commands are in the file that the test names.
+// HOSTILETIME says how long; GODWIT_SEED makes the same commands again, though their order among
+// connections is the machine's. On failure the last commands are in the file that the test names.
 package hostile
 
 import (

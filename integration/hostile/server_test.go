@@ -16,7 +16,8 @@ import (
 	"godwit/internal/resp/respclient"
 )
 
-// patience is how long the server may take to answer or to end. The machine may be busy with other tests.
+// patience is how long the server may take to answer or to end. The machine may be busy with other
+// tests.
 const patience = 30 * time.Second
 
 // build makes the server with its invariants checked; GODWIT_BIN names another one.

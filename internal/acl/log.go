@@ -51,7 +51,8 @@ func (e *Entry) bytes() int64 {
 // Bytes returns the memory that the log takes, in bytes. It is O(1).
 func (l *Log) Bytes() int64 { return l.bytes }
 
-// Add notes a refusal. One that equals a recent entry but in time and client is counted there. The log then keeps the newest max entries.
+// Add notes a refusal. One that equals a recent entry but in time and client is counted there. The
+// log then keeps the newest max entries.
 func (l *Log) Add(e Entry, max int) {
 	n := len(l.entries)
 	for i := n - 1; i >= 0 && i >= n-groupingDepth; i-- {

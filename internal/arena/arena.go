@@ -234,8 +234,8 @@ func (a *Arena) Pointer(ref Ref) unsafe.Pointer {
 // Prefetch hints that the cache line at the offset in the block will be read soon.
 func (a *Arena) Prefetch(ref Ref, off int) { PrefetchAt(unsafe.Add(a.Pointer(ref), off)) }
 
-// Used is the number of bytes handed out, rounded up to size classes, less what was discarded. It is
-// written out because with maxmemory every command asks, and the compiler leaves a loop a loop.
+// Used is the number of bytes handed out, rounded up to size classes, less what was discarded. It
+// is written out because with maxmemory every command asks, and the compiler leaves a loop a loop.
 func (a *Arena) Used() int64 {
 	u := &a.used
 	return (u[0] + u[1]) + (u[2] + u[3]) + ((u[4] + u[5]) + (u[6] + u[7]))

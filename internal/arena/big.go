@@ -91,9 +91,9 @@ func (a *Arena) resizeBig(ref Ref, oldN, newN int, p Purpose) Ref {
 }
 
 // Discard gives up the first bytes of a big block, up to the offset to: whole pages among them go
-// back to the system, read as zero from now on, and are not counted in Used any more. It returns how
-// many bytes that are beyond what earlier calls gave up. n is the block's size. The block must not be
-// resized afterwards. Discard does nothing for blocks up to MaxSmall.
+// back to the system, read as zero from now on, and are not counted in Used any more. It returns
+// how many bytes that are beyond what earlier calls gave up. n is the block's size. The block must
+// not be resized afterwards. Discard does nothing for blocks up to MaxSmall.
 //
 // It lets a structure that moves to another block return the old one as it goes.
 func (a *Arena) Discard(ref Ref, n, to int, p Purpose) (freed int64) {

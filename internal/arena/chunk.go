@@ -223,9 +223,9 @@ func (a *Arena) Idle() bool { return len(a.idle)+len(a.dying) > 0 }
 // Dying reports whether big blocks that were freed wait for Release.
 func (a *Arena) Dying() bool { return len(a.dying) > 0 }
 
-// Waiting returns the bytes that are not in use and wait for Release: big blocks that were freed, as
-// far as they are still mapped, and empty chunks. It is an upper bound: a chunk that was used again
-// since it was queued counts until Release comes to it.
+// Waiting returns the bytes that are not in use and wait for Release: big blocks that were freed,
+// as far as they are still mapped, and empty chunks. It is an upper bound: a chunk that was used
+// again since it was queued counts until Release comes to it.
 func (a *Arena) Waiting() int64 {
 	return a.dyingLeft + int64(len(a.idle))*chunkSize
 }

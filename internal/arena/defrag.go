@@ -4,8 +4,8 @@ import "math/bits"
 
 // Emptying sparse runs
 //
-// After blocks were freed at random, runs stay sparsely populated: a run goes back to its chunk only
-// with its last block. A Drain is one round against that:
+// After blocks were freed at random, runs stay sparsely populated: a run goes back to its chunk
+// only with its last block. A Drain is one round against that:
 //
 //	Survey  counts the runs of each class by how full they are
 //	Choose  picks the emptiest: as many as the room in the others can take the blocks of
@@ -39,7 +39,8 @@ type Drain struct {
 
 type runCount struct{ runs, live int64 }
 
-// drainGoal is which runs of a class are drained: those of bins before the given one, and some of it.
+// drainGoal is which runs of a class are drained: those of bins before the given one, and some of
+// it.
 type drainGoal struct {
 	bin  int
 	some int64
@@ -124,8 +125,8 @@ func (d *Drain) ChooseAll() {
 	d.at, d.a.moveFreely = len(d.a.meta)-1, true
 }
 
-// Mark takes the chosen runs of n more chunks off their lists and reports whether that were the last.
-// High chunks come first, so that they empty.
+// Mark takes the chosen runs of n more chunks off their lists and reports whether that were the
+// last. High chunks come first, so that they empty.
 func (d *Drain) Mark(n int) (done bool) {
 	a := d.a
 	d.at = min(d.at, len(a.meta)-1)
@@ -149,8 +150,8 @@ func (d *Drain) Mark(n int) (done bool) {
 	return d.at <= 0
 }
 
-// End puts what is left of the runs of n more chunks back on their lists and reports whether that were
-// the last. Rewind comes first. left is the bytes of runs that have not been emptied.
+// End puts what is left of the runs of n more chunks back on their lists and reports whether that
+// were the last. Rewind comes first. left is the bytes of runs that have not been emptied.
 func (d *Drain) End(n int) (left int64, done bool) {
 	a := d.a
 	a.moveFreely = false
@@ -174,9 +175,9 @@ func (d *Drain) End(n int) (left int64, done bool) {
 // Rewind comes between marking, finished or not, and End.
 func (d *Drain) Rewind() { d.at = 0 }
 
-// Drained reports whether the block lies in a run that is being emptied, and counts a miss if not. It
-// costs a few ns and does not touch the block: who finds the size of a block by looking at it asks
-// first.
+// Drained reports whether the block lies in a run that is being emptied, and counts a miss if not.
+// It costs a few ns and does not touch the block: who finds the size of a block by looking at it
+// asks first.
 func (a *Arena) Drained(ref Ref) bool {
 	k := a.meta[ref>>32]
 	if k == nil || k.drained>>(uint32(ref)>>unitShift&(unitsPerChunk-1))&1 == 0 {
@@ -211,8 +212,8 @@ type Moves struct {
 	Bytes        int64 // moved
 }
 
-// Fragmentation returns the bytes that runs take and no block uses. The ends of runs that were never
-// used are among them, though they have no pages.
+// Fragmentation returns the bytes that runs take and no block uses. The ends of runs that were
+// never used are among them, though they have no pages.
 func (a *Arena) Fragmentation() int64 {
 	return max(a.Held()-a.dyingLeft-int64(a.free)<<unitShift-a.Used(), 0)
 }

@@ -12,8 +12,8 @@ func mapMemory(size int64) (unsafe.Pointer, error) {
 	return unix.MmapPtr(-1, 0, nil, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 }
 
-// tryUnmap fails for a range that was mapped only if there are too many mappings to cut it out of its
-// neighbours. Any other error is a broken invariant.
+// tryUnmap fails for a range that was mapped only if there are too many mappings to cut it out of
+// its neighbours. Any other error is a broken invariant.
 func tryUnmap(p unsafe.Pointer, size int64) error {
 	err := unix.MunmapPtr(p, uintptr(size))
 	if err != nil && err != unix.ENOMEM {
@@ -22,8 +22,8 @@ func tryUnmap(p unsafe.Pointer, size int64) error {
 	return err
 }
 
-// mapReserve maps memory that will not be touched. Neighbours that can be written and that cannot stay
-// mappings of their own, so that giving one back makes room for another.
+// mapReserve maps memory that will not be touched. Neighbours that can be written and that cannot
+// stay mappings of their own, so that giving one back makes room for another.
 func mapReserve(size int64, writable bool) (unsafe.Pointer, error) {
 	prot := unix.PROT_READ
 	if writable {

@@ -52,7 +52,8 @@ type Buffer struct {
 // Held reports whether there is a buffer.
 func (b *Buffer) Held() bool { return b.ref != 0 }
 
-// Get returns a buffer of n bytes, with undefined contents. It is none if the system refuses memory.
+// Get returns a buffer of n bytes, with undefined contents. It is none if the system refuses
+// memory.
 func (p *Pool) Get(n int) Buffer {
 	p.mu.Lock()
 	defer p.mu.Unlock()

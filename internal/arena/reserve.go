@@ -7,14 +7,14 @@ import (
 
 // What happens when the system refuses memory
 //
-// The limits of a process (ulimit, vm.overcommit_memory, vm.max_map_count) show when a mapping fails.
-// By then a command is in the middle of its work. So a guarded arena knows before: it tries now and
-// then whether headroom more could be had (Probe), and its owner asks Short before it begins something
-// that takes memory. What has begun goes on with the reserve, a few mappings that are never
-// touched and are given up one by one. Only when these are gone does Alloc panic.
+// The limits of a process (ulimit, vm.overcommit_memory, vm.max_map_count) show when a mapping
+// fails. By then a command is in the middle of its work. So a guarded arena knows before: it tries
+// now and then whether headroom more could be had (Probe), and its owner asks Short before it
+// begins something that takes memory. What has begun goes on with the reserve, a few mappings that
+// are never touched and are given up one by one. Only when these are gone does Alloc panic.
 //
-// The headroom is for Go's heap too, which ends the process when it is refused memory. It grows by 64
-// MiB of addresses at a time.
+// The headroom is for Go's heap too, which ends the process when it is refused memory. It grows by
+// 64 MiB of addresses at a time.
 
 const (
 	reservePieces = 8 // of a chunk each
@@ -38,7 +38,8 @@ func (a *Arena) Guard() {
 	a.Probe(0)
 }
 
-// Short reports whether the system has refused memory lately: nothing should be begun that takes more.
+// Short reports whether the system has refused memory lately: nothing should be begun that takes
+// more.
 func (a *Arena) Short() bool { return a.guard.short }
 
 // Probe reports whether n bytes more could be had of the system now, and headroom beside them.
@@ -65,8 +66,8 @@ func (a *Arena) Probe(n int64) bool {
 // put off asks before.
 func (a *Arena) Fits(n int) bool { return n <= 1<<20 || a.Probe(int64(n)) }
 
-// mapOrReserve maps size bytes. When the system refuses, it gives up what waits to be released, then
-// the reserve.
+// mapOrReserve maps size bytes. When the system refuses, it gives up what waits to be released,
+// then the reserve.
 func (a *Arena) mapOrReserve(size int64) unsafe.Pointer {
 	g := &a.guard
 	b, err := mapMemory(size)

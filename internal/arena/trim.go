@@ -6,9 +6,9 @@ import (
 )
 
 // Units that no run has any more stay resident, because the next run will want them soon. What is
-// free for longer goes back to the system: the owner calls BeginTrim now and then, and TrimSlice until
-// it has nothing more to do. The empty run that each class keeps is among that: together they are
-// tens of MB after a load of all sizes.
+// free for longer goes back to the system: the owner calls BeginTrim now and then, and TrimSlice
+// until it has nothing more to do. The empty run that each class keeps is among that: together they
+// are tens of MB after a load of all sizes.
 
 const (
 	// trimFrom is the least that is worth a sweep: bytes, and a share of what is mapped.
@@ -73,8 +73,8 @@ func (a *Arena) BeginTrim() {
 // Trimming reports whether TrimSlice has something to do.
 func (a *Arena) Trimming() bool { return a.trim > 0 }
 
-// TrimSlice gives the free units of the next chunks back, about a MiB, and reports whether the sweep
-// goes on. It takes up to 0.3 ms.
+// TrimSlice gives the free units of the next chunks back, about a MiB, and reports whether the
+// sweep goes on. It takes up to 0.3 ms.
 func (a *Arena) TrimSlice() (more bool) {
 	left := int64(releaseBytes)
 	for n := 0; n < trimChunks && a.trim > 0 && left > 0; n++ {

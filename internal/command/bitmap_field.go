@@ -197,8 +197,8 @@ func bitfield(c *engine.Ctx, readOnly bool) {
 	}
 }
 
-// anyWrites reports whether any operation will write: one under OVERFLOW FAIL may not. Up to the first
-// that does, all see the string as it is. A key of another type counts as written to.
+// anyWrites reports whether any operation will write: one under OVERFLOW FAIL may not. Up to the
+// first that does, all see the string as it is. A key of another type counts as written to.
 func anyWrites(c *engine.Ctx, ops []fieldOp) bool {
 	var scratch [24]byte
 	var b []byte
@@ -249,7 +249,8 @@ func bitfieldRead(c *engine.Ctx, ops []fieldOp) {
 	}
 }
 
-// runField runs one operation, answers, and reports whether it changed a field, and whether it wrote one.
+// runField runs one operation, answers, and reports whether it changed a field, and whether it
+// wrote one.
 func runField(c *engine.Ctx, b []byte, op *fieldOp) (changed, wrote bool) {
 	old := op.get(b)
 	if op.verb == fieldGet {
@@ -270,7 +271,8 @@ func runField(c *engine.Ctx, b []byte, op *fieldOp) (changed, wrote bool) {
 	return n != old, true
 }
 
-// sum is what the operation stores in a field that holds old, and whether that is in the field's range.
+// sum is what the operation stores in a field that holds old, and whether that is in the field's
+// range.
 func (op *fieldOp) sum(old int64) (int64, bool) {
 	if op.verb == fieldIncr {
 		return op.fit(old, op.arg)

@@ -30,8 +30,8 @@ func mpopKeys() []engine.KeySpec {
 	return []engine.KeySpec{{Begin: engine.At(2), Find: engine.KeyNum(0, 1, 1), Access: engine.RW | engine.AccessFlag | engine.Delete}}
 }
 
-// deadlineArg reads a timeout, seconds with or without a fraction, as the steady clock's ms when it is over, 0 for never. It answers with Redis's
-// errors and reports false otherwise.
+// deadlineArg reads a timeout, seconds with or without a fraction, as the steady clock's ms when it
+// is over, 0 for never. It answers with Redis's errors and reports false otherwise.
 func deadlineArg(c *engine.Ctx, arg []byte) (deadline int64, ok bool) {
 	seconds, ok := secondsOf(arg)
 	if !ok {

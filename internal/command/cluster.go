@@ -7,8 +7,8 @@ const errNoCluster = "ERR This instance has cluster support disabled"
 
 func noCluster(c *engine.Ctx) { c.Err(errNoCluster) }
 
-// clusterCommands are those of Redis Cluster. They have their arity, flags and documentation, so that
-// clients learn that there is no cluster, rather than no such command.
+// clusterCommands are those of Redis Cluster. They have their arity, flags and documentation, so
+// that clients learn that there is no cluster, rather than no such command.
 func clusterCommands() []*engine.Command {
 	cluster := &engine.Command{
 		Name: "cluster", Arity: -2, Group: engine.GroupCluster, Since: "3.0.0",

@@ -30,11 +30,12 @@ import (
 //	> GET k
 //	"a\x00b"
 //
-// A line "> …" is a command, split with the quoting rules of inline commands; the lines behind it are the reply, up to the next
-// command or an empty line. Empty lines separate blocks. A block may begin with comments and marks: [godwit] says that
-// redis-server 7.0 cannot confirm it (a newer command, an intended difference), [redis8] that Redis 8 can, but 7.0 cannot, and [resp3]
-// that it is run in RESP3. A reply line
-// "~ RE" stands for any line that matches the regular expression as a whole.
+// A line "> …" is a command, split with the quoting rules of inline commands; the lines behind it
+// are the reply, up to the next command or an empty line. Empty lines separate blocks. A block may
+// begin with comments and marks: [godwit] says that redis-server 7.0 cannot confirm it (a newer
+// command, an intended difference), [redis8] that Redis 8 can, but 7.0 cannot, and [resp3] that it
+// is run in RESP3. A reply line "~ RE" stands for any line that matches the regular expression as a
+// whole.
 //
 // Each file starts with empty databases; DEBUG is allowed in those called debug_*. TestDataDriven runs it on an engine, and with -rewrite puts what the engine answers
 // into the file; TestDataDrivenRedis runs the same on redis-server, which keeps the expectations honest. Blocks marked [godwit]

@@ -10,8 +10,8 @@ import (
 	"godwit/internal/hll"
 )
 
-// TestHLLGrowsAndShrinks: elements of one PFADD that first make a value longer, and then as short as
-// it was, leave no byte behind. The seed is one that does so.
+// TestHLLGrowsAndShrinks: elements of one PFADD that first make a value longer, and then as short
+// as it was, leave no byte behind. The seed is one that does so.
 func TestHLLGrowsAndShrinks(t *testing.T) {
 	l, r := newLocal(t), rand.New(rand.NewPCG(1, 1))
 	for key := range 60 {

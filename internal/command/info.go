@@ -283,8 +283,8 @@ func infoMemory(t *infoText) {
 	t.num("lazyfreed_objects", r.LazyFreed)
 }
 
-// infoSlack lists what is resident beside used memory: used_memory and the mem_slack lines add up to
-// used_memory_rss.
+// infoSlack lists what is resident beside used memory: used_memory and the mem_slack lines add up
+// to used_memory_rss.
 func infoSlack(t *infoText, r *engine.MemoryReport) {
 	t.num("mem_go_free", r.Go.Free+r.Go.Unused)
 	t.num("mem_go_stacks", r.Go.Stacks)

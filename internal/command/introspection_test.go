@@ -230,7 +230,8 @@ func asInRedis8(name string) bool {
 	return strings.HasPrefix(name, "cluster|") || strings.HasPrefix(name, "module|")
 }
 
-// dropDisplay takes the display texts from COMMAND DOCS: Redis 8 repeats each argument's name there.
+// dropDisplay takes the display texts from COMMAND DOCS: Redis 8 repeats each argument's name
+// there.
 func dropDisplay(v *respclient.Value) {
 	for i := 0; i < len(v.Elems); i++ {
 		if v.Elems[i].Str == "display_text" {

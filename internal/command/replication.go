@@ -69,7 +69,8 @@ func replicaofCmd(c *engine.Ctx) {
 	c.Err(errNoReplication)
 }
 
-// failoverCmd reads the options, in any order and each once, before it says that there is no replica.
+// failoverCmd reads the options, in any order and each once, before it says that there is no
+// replica.
 func failoverCmd(c *engine.Ctx) {
 	if len(c.Args) == 2 && is(c.Args[1], "abort") {
 		c.Err("ERR No failover in progress.")

@@ -162,7 +162,8 @@ type Config struct {
 	CFExpansionFactor                            int64 // 0: they do not grow
 	CFMaxExpansions                              int64
 
-	// Replicas that writes wait for. There are none, so that writes are refused while both are above 0.
+	// Replicas that writes wait for. There are none, so that writes are refused while both are
+	// above 0.
 	MinReplicasToWrite, MinReplicasMaxLag int
 
 	BusyReplyThreshold int64 // ms a script may run before others are answered BUSY

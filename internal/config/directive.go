@@ -22,9 +22,9 @@ const (
 type Status uint8
 
 // The standing of directives. A Later directive belongs to a part of Redis that Godwit does not
-// have yet: any value is kept and shown, and one that is not the default is accepted with a warning,
-// because it promises nothing to a standalone server. Those with the flag Refused do, and are not.
-// An Ignored one has no meaning in Godwit: it is accepted with a warning too.
+// have yet: any value is kept and shown, and one that is not the default is accepted with a
+// warning, because it promises nothing to a standalone server. Those with the flag Refused do, and
+// are not. An Ignored one has no meaning in Godwit: it is accepted with a warning too.
 const (
 	Works Status = iota
 	Later

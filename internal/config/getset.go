@@ -150,8 +150,8 @@ func (d *Directive) set(c *Config, args []string, more bool) error {
 	return d.value.parse(c, args, more)
 }
 
-// warnIgnored notes that d was given a value which does nothing. Its default needs no warning: files
-// that come with Redis name many of them.
+// warnIgnored notes that d was given a value which does nothing. Its default needs no warning:
+// files that come with Redis name many of them.
 func (c *Config) warnIgnored(d *Directive) {
 	if d.Status == Works || d.atDefault(c) {
 		return

@@ -16,8 +16,8 @@ var moduleOptions = map[string]string{
 	"error_rate": "bf-error-rate", "initial_size": "bf-initial-size", "cf_max_expansions": "cf-max-expansions",
 }
 
-// loadModule reads a loadmodule line. A module that is built in needs no file: its arguments set the
-// directives that stand for them. Any other module is refused.
+// loadModule reads a loadmodule line. A module that is built in needs no file: its arguments set
+// the directives that stand for them. Any other module is refused.
 func (l *loader) loadModule(args []string) error {
 	file := strings.ToLower(path.Base(args[0]))
 	name := strings.TrimSuffix(strings.TrimSuffix(file, ".so"), ".dylib")

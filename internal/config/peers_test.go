@@ -56,8 +56,8 @@ var hiddenNames = []string{
 // ownNames are directives whose value a peer has from how the tests start it.
 var ownNames = []string{"port", "unixsocket", "dir"}
 
-// ownDefaults are directives that have another default here: defragmentation costs nothing while there
-// is nothing to do, and is to serve small data sets too.
+// ownDefaults are directives that have another default here: defragmentation costs nothing while
+// there is nothing to do, and is to serve small data sets too.
 var ownDefaults = []string{"activedefrag", "active-defrag-ignore-bytes"}
 
 // askPeer asks a running peer for its directives.
@@ -74,8 +74,8 @@ func askPeer(t *testing.T, p redistest.Peer) []peerDirective {
 	return all
 }
 
-// Whatever a standalone Redis or Valkey has for a default stands in a file that starts Godwit, without
-// a warning.
+// Whatever a standalone Redis or Valkey has for a default stands in a file that starts Godwit,
+// without a warning.
 func TestPeersDefaultsLoad(t *testing.T) {
 	check := func(t testing.TB, all []peerDirective) {
 		require.NotEmpty(t, all)
@@ -179,8 +179,9 @@ func TestPackagedConf(t *testing.T) {
 	}
 }
 
-// standing makes text say a folder that is there, and uncomments each line that holds a directive and
-// has a value of its own, but for those that a standalone server does not have or that name files.
+// standing makes text say a folder that is there, and uncomments each line that holds a directive
+// and has a value of its own, but for those that a standalone server does not have or that name
+// files.
 func standing(t testing.TB, text string, uncomment bool) string {
 	dir := t.TempDir()
 	var b strings.Builder

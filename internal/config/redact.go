@@ -5,10 +5,10 @@ import "strings"
 // hidden stands in messages for what may be a secret.
 const hidden = "(redacted)"
 
-// showable returns a line of configuration for a message, without what may be a secret: the values of
-// sensitive directives, the rules of users, and, since the name may be a misspelt one of those, the
-// words of an unknown directive that are not yes or no. A line whose quotes do not match is cut into
-// words at its spaces.
+// showable returns a line of configuration for a message, without what may be a secret: the values
+// of sensitive directives, the rules of users, and, since the name may be a misspelt one of those,
+// the words of an unknown directive that are not yes or no. A line whose quotes do not match is cut
+// into words at its spaces.
 func showable(line string) string {
 	words, ok := splitArgs(line)
 	if !ok {

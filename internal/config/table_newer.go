@@ -1,7 +1,8 @@
 package config
 
-// The rows below came with versions of Redis after 7.0, or with Valkey. Nothing reads them. Those of
-// Valkey are shown by CONFIG GET only when they are asked for by name, since Redis has no such rows.
+// The rows below came with versions of Redis after 7.0, or with Valkey. Nothing reads them. Those
+// of Valkey are shown by CONFIG GET only when they are asked for by name, since Redis has no such
+// rows.
 
 func newerTable() []Directive {
 	return []Directive{

@@ -5,9 +5,10 @@ import (
 	"godwit/internal/scan"
 )
 
-// Defrag offers the blocks of one bucket index to be moved and returns the next cursor; 0 begins and
-// ends a full walk, which guarantees what Scan's does. move is called for each entry and returns where
-// it is from now on; it must not use the dict. The dict's own blocks go through arena.Move.
+// Defrag offers the blocks of one bucket index to be moved and returns the next cursor; 0 begins
+// and ends a full walk, which guarantees what Scan's does. move is called for each entry and
+// returns where it is from now on; it must not use the dict. The dict's own blocks go through
+// arena.Move.
 func (d *Dict) Defrag(cursor uint64, move func(r arena.Ref) arena.Ref) uint64 {
 	if d.used == 0 {
 		return 0

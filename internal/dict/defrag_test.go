@@ -22,8 +22,8 @@ func (w *world) round() (end func()) {
 	}
 }
 
-// TestDefrag walks over dicts that grow, shrink and are rehashed meanwhile, and moves all blocks. What
-// stays for the whole walk is offered.
+// TestDefrag walks over dicts that grow, shrink and are rehashed meanwhile, and moves all blocks.
+// What stays for the whole walk is offered.
 func TestDefrag(t *testing.T) {
 	r := testseed.Rand(t)
 	w := newWorld(t)

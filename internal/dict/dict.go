@@ -119,11 +119,12 @@ func (d *Dict) Len() int { return d.used }
 // Rehashing tells whether two tables are in use.
 func (d *Dict) Rehashing() bool { return d.tab[1].base != nil }
 
-// TableBytes is the memory of the tables themselves, in bytes of size classes; entries not included,
-// nor what a table that is being resized or drained has given back.
+// TableBytes is the memory of the tables themselves, in bytes of size classes; entries not
+// included, nor what a table that is being resized or drained has given back.
 func (d *Dict) TableBytes() int64 { return d.bytes }
 
-// RehashingBytes is the part of TableBytes that the end of a resize will free, 0 while there is none.
+// RehashingBytes is the part of TableBytes that the end of a resize will free, 0 while there is
+// none.
 func (d *Dict) RehashingBytes() int64 {
 	if !d.Rehashing() {
 		return 0

@@ -8,10 +8,11 @@ import (
 
 // Random choices
 //
-// They begin with a random bucket and look for an entry. In a table of the usual load that takes a few looks. A sparse table
-// (most entries have just been deleted, a shrink waits or is under way) would make them look for ever, so every search has a
-// bound. Sample gives up and returns nothing. Random and Uniform look at the buckets one after the other instead, and then do a
-// part of the shrink that is as large as what they looked at: after a few calls the table is small.
+// They begin with a random bucket and look for an entry. In a table of the usual load that takes a
+// few looks. A sparse table (most entries have just been deleted, a shrink waits or is under way)
+// would make them look for ever, so every search has a bound. Sample gives up and returns nothing.
+// Random and Uniform look at the buckets one after the other instead, and then do a part of the
+// shrink that is as large as what they looked at: after a few calls the table is small.
 
 const (
 	randomLooks  = 64  // buckets that Random tries
@@ -46,8 +47,8 @@ func (d *Dict) nthBucket(i uint64) *bucket {
 	return d.tab[1].at(i)
 }
 
-// Random returns an entry chosen by the random numbers of rnd, 0 if there is none. As in Redis, a bucket
-// is chosen first, so entries in crowded buckets come up less often than others.
+// Random returns an entry chosen by the random numbers of rnd, 0 if there is none. As in Redis, a
+// bucket is chosen first, so entries in crowded buckets come up less often than others.
 func (d *Dict) Random(rnd func() uint64) arena.Ref {
 	if d.used == 0 {
 		return 0
@@ -62,7 +63,8 @@ func (d *Dict) Random(rnd func() uint64) arena.Ref {
 	return d.randomNear(rnd)
 }
 
-// randomNear returns an entry of the first bucket that has one, from a random one on. There must be an entry.
+// randomNear returns an entry of the first bucket that has one, from a random one on. There must be
+// an entry.
 func (d *Dict) randomNear(rnd func() uint64) arena.Ref {
 	n := d.buckets()
 	i := rnd() % n
@@ -82,10 +84,11 @@ func (d *Dict) randomNear(rnd func() uint64) arena.Ref {
 	return r
 }
 
-// Uniform returns an entry chosen such that every one is equally likely, 0 if there is none. One number decides for a place in a
-// table in which all chains are as long as the longest has ever been; if nothing is there, for another. At the usual loads that
-// takes 3 to 5 looks at a random bucket. When most entries of a large table have just been deleted, it settles for Random's
-// choice after many looks.
+// Uniform returns an entry chosen such that every one is equally likely, 0 if there is none. One
+// number decides for a place in a table in which all chains are as long as the longest has ever
+// been; if nothing is there, for another. At the usual loads that takes 3 to 5 looks at a random
+// bucket. When most entries of a large table have just been deleted, it settles for Random's choice
+// after many looks.
 func (d *Dict) Uniform(rnd func() uint64) arena.Ref {
 	if d.used == 0 {
 		return 0
@@ -107,9 +110,9 @@ func (d *Dict) Uniform(rnd func() uint64) arena.Ref {
 }
 
 // Sample fills dst with entries from neighbouring buckets, beginning at a random one, and returns
-// how many it found: all different, fewer than len(dst) only in a small or sparse dict, and maybe none in a
-// very sparse one. It looks at no more than 4 buckets for each entry and 64. It is for eviction, where
-// cheapness counts more than independence.
+// how many it found: all different, fewer than len(dst) only in a small or sparse dict, and maybe
+// none in a very sparse one. It looks at no more than 4 buckets for each entry and 64. It is for
+// eviction, where cheapness counts more than independence.
 func (d *Dict) Sample(rnd func() uint64, dst []arena.Ref) int {
 	if d.used == 0 || len(dst) == 0 {
 		return 0
@@ -118,8 +121,8 @@ func (d *Dict) Sample(rnd func() uint64, dst []arena.Ref) int {
 	i := rnd() % n
 	got := dst[:0]
 	for visits := min(n, uint64(len(dst))*4+64); visits > 0 && len(got) < len(dst); visits-- {
-		// Start anywhere in the chain: its order is that of insertion, and a sample that is full before the chain ends must not
-		// always miss the same end of it.
+		// Start anywhere in the chain: its order is that of insertion, and a sample that is full
+		// before the chain ends must not always miss the same end of it.
 		b := d.nthBucket(i)
 		if size := d.chainLen(b); size > 0 {
 			at := int(rnd()>>32) % size

@@ -65,10 +65,11 @@ const (
 // MayBlock reports whether the client may be made to wait. A handler that would block where it may not replies as if the time was up.
 func (c *Ctx) MayBlock() bool { return !c.Client.Internal && !c.noBlock }
 
-// Block makes the client wait until one of the keys holds a value of type t; then the handler runs again, with the same arguments. A
-// handler that calls Block in such a run keeps the client's place and its first deadline. keys are of the client's database and may name one several
-// times. The deadline is by the steady clock, 0 for none; when it has passed, onTimeout replies. The handler must not reply itself and must have
-// changed nothing.
+// Block makes the client wait until one of the keys holds a value of type t; then the handler runs
+// again, with the same arguments. A handler that calls Block in such a run keeps the client's place
+// and its first deadline. keys are of the client's database and may name one several times. The
+// deadline is by the steady clock, 0 for none; when it has passed, onTimeout replies. The handler
+// must not reply itself and must have changed nothing.
 func (c *Ctx) Block(keys [][]byte, t object.Type, deadline int64, onTimeout func(*Ctx)) {
 	c.blocked = true
 	if c.rerun {

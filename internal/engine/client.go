@@ -142,9 +142,9 @@ func (e *Engine) Forget(c *Client) {
 	e.Discard(c)
 }
 
-// Kill ends a client's connection: at once, or after its reply when it is the one that is running. One
-// that is killed at once is off the list when Kill returns, although its socket is closed a moment
-// later. One whose script is busy goes when that ends.
+// Kill ends a client's connection: at once, or after its reply when it is the one that is running.
+// One that is killed at once is off the list when Kill returns, although its socket is closed a
+// moment later. One whose script is busy goes when that ends.
 func (e *Engine) Kill(c *Client) {
 	if c == e.current {
 		c.CloseAfterReply = true

@@ -162,9 +162,10 @@ func (c *Client) limited() bool {
 func (c *Client) evictable() bool { return !c.NoEvict && c.limited() }
 
 // limitClients closes the clients that take the most memory until all are within maxmemory-clients.
-// Those with NO-EVICT count too, but stay: others may all have to go because of them, as in Redis. It
-// reports whether the client whose command is about to run is one of those that are closed. O(1) while
-// they are within the limit or nobody may be closed, else O(N log N) in the number of clients.
+// Those with NO-EVICT count too, but stay: others may all have to go because of them, as in Redis.
+// It reports whether the client whose command is about to run is one of those that are closed. O(1)
+// while they are within the limit or nobody may be closed, else O(N log N) in the number of
+// clients.
 func (e *Engine) limitClients() (self bool) {
 	limit := e.Cfg.ClientsLimit()
 	m := &e.mem.clients

@@ -56,7 +56,8 @@ func (e *Engine) syncClock() {
 	}
 }
 
-// tick reads the monotonic clock and moves the wall clock along, but not within a command that runs others.
+// tick reads the monotonic clock and moves the wall clock along, but not within a command that runs
+// others.
 func (e *Engine) tick() {
 	ns := int64(time.Since(e.base))
 	e.lastNs = ns

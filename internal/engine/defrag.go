@@ -8,11 +8,12 @@ import (
 
 // Active defragmentation
 //
-// The cron looks at how much memory runs of the arena take beyond what is used: that is two numbers.
-// Over active-defrag-ignore-bytes and active-defrag-threshold-lower percent it begins a round
-// (keyspace.Defrag), which goes on in slices of 0.25 ms until it is through. How often depends on the
-// fragmentation: from active-defrag-cycle-min percent of the time at the lower threshold to cycle-max
-// at the upper one, as in Redis. Time that a round does not use is not saved up.
+// The cron looks at how much memory runs of the arena take beyond what is used: that is two
+// numbers. Over active-defrag-ignore-bytes and active-defrag-threshold-lower percent it begins a
+// round (keyspace.Defrag), which goes on in slices of 0.25 ms until it is through. How often
+// depends on the fragmentation: from active-defrag-cycle-min percent of the time at the lower
+// threshold to cycle-max at the upper one, as in Redis. Time that a round does not use is not saved
+// up.
 //
 // A round that finds or achieves little is not repeated before fragmentation has grown, or a minute
 // has passed. So a server without anything to do pays for two comparisons ten times a second.

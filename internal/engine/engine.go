@@ -172,8 +172,8 @@ func (e *Engine) EnterBetween() {
 	}
 }
 
-// AwaitScript gives the executor away until a script that is busy has ended. Others may have had the
-// executor since.
+// AwaitScript gives the executor away until a script that is busy has ended. Others may have had
+// the executor since.
 func (e *Engine) AwaitScript() {
 	e.between.Wait()
 	e.syncClock()

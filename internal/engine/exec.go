@@ -7,9 +7,10 @@ import (
 	"godwit/internal/resp"
 )
 
-// Exec runs one command of the client with the executor held: argv is what the parser gave, borrowed. It reports false when the
-// command was postponed (CLIENT PAUSE): the connection keeps the bytes and offers the same command again after Resume. So it is once the
-// engine has ended, for good.
+// Exec runs one command of the client with the executor held: argv is what the parser gave,
+// borrowed. It reports false when the command was postponed (CLIENT PAUSE): the connection keeps
+// the bytes and offers the same command again after Resume. So it is once the engine has ended, for
+// good.
 func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 	if len(argv) == 0 {
 		return true

@@ -57,25 +57,25 @@ func ReadGoMemory() (g GoMemory) {
 
 // How Go's memory goes back to the system
 //
-// Go collects garbage when its heap has doubled, or after two minutes. A heap that was large once, for
-// a burst of replies or a script, stays resident on a server that is quiet afterwards. So once a second
-// the runtime's memory is held against what is known to live in it (goCounted). The difference is
-// slack: garbage, free spans, and what nobody counts. When that has grown by giveBackFrom and a share
-// of all, another goroutine collects and gives back what is free. The collector runs beside the
-// executor; the pauses are those of any collection.
+// Go collects garbage when its heap has doubled, or after two minutes. A heap that was large once,
+// for a burst of replies or a script, stays resident on a server that is quiet afterwards. So once
+// a second the runtime's memory is held against what is known to live in it (goCounted). The
+// difference is slack: garbage, free spans, and what nobody counts. When that has grown by
+// giveBackFrom and a share of all, another goroutine collects and gives back what is free. The
+// collector runs beside the executor; the pauses are those of any collection.
 //
-// The slack that is left is what nobody counts: only what comes on top of it is worth another try at
-// once. But requests leave garbage between the collection and the look, and a script that was
+// The slack that is left is what nobody counts: only what comes on top of it is worth another try
+// at once. But requests leave garbage between the collection and the look, and a script that was
 // running then held what nobody needs now. So slack that is more than at the start is given back
-// once more when the collector has come to rest after a load, and else after two seconds, four, eight
-// and so on, while that frees little.
+// once more when the collector has come to rest after a load, and else after two seconds, four,
+// eight and so on, while that frees little.
 
 const (
 	giveBackFrom  = 8 << 20
 	giveBackShare = 8 // of the memory that the runtime has: one in
 	// giveBackEvery and giveBackRest bound how often: at least that long between two, and that many
-	// times as long as the last one took, but no longer than giveBackLate: on a busy machine it takes
-	// long because it has to wait.
+	// times as long as the last one took, but no longer than giveBackLate: on a busy machine it
+	// takes long because it has to wait.
 	giveBackEvery = time.Second
 	giveBackRest  = 20
 	giveBackLate  = 4 * time.Second
@@ -99,8 +99,8 @@ type giveBack struct {
 	wait    int64        // ns between the last two tries
 }
 
-// giveBackGoMemory begins to give memory back to the system that Go's heap has no use for. It is part
-// of the cron.
+// giveBackGoMemory begins to give memory back to the system that Go's heap has no use for. It is
+// part of the cron.
 func (e *Engine) giveBackGoMemory() {
 	b := &e.mem.back
 	if e.lastNs < b.next || b.running.Load() || !b.due(ReadGoMemory(), e.goCounted(), e.lastNs) {

@@ -28,9 +28,9 @@ import (
 //	the start             what was resident when the engine was made, without the binary
 //
 // It does not ask the Go runtime while it runs. Garbage is not in use, but the runtime can tell it
-// from live memory only after a collection, minutes old on a quiet server: eviction would delete keys
-// because of replies that are long gone. What is resident beside used memory is listed in INFO, see
-// memoryreport.go; how garbage goes back to the system is in gomemory.go.
+// from live memory only after a collection, minutes old on a quiet server: eviction would delete
+// keys because of replies that are long gone. What is resident beside used memory is listed in
+// INFO, see memoryreport.go; how garbage goes back to the system is in gomemory.go.
 
 // memoryState is what is known of the memory outside the arena.
 type memoryState struct {
@@ -178,8 +178,9 @@ func (e *Engine) makeRoom(c *Ctx) bool {
 	return e.evict(need)
 }
 
-// brings returns how many bytes the command is known to store before it runs: those of its arguments,
-// or of the transaction's that it runs. Redis counts arguments as memory in use at this moment too.
+// brings returns how many bytes the command is known to store before it runs: those of its
+// arguments, or of the transaction's that it runs. Redis counts arguments as memory in use at this
+// moment too.
 func (e *Engine) brings(c *Ctx) (n int64) {
 	if c.Cmd.Is(RunsQueue) {
 		if effectiveFlags(c.Cmd, c.Client)&DenyOOM != 0 {
@@ -238,11 +239,12 @@ const payFixed = 256
 // evictTo evicts until no more than goal bytes are in use, or no more than must and the time is up.
 // It reports false when there is nothing left to evict.
 //
-// What is already on its way out comes first, or more would be evicted than is needed: values that wait to be freed, the old
-// half of a table that is resized, dead records of deadlines. The latter two give memory back in the
-// end only. For a command that owes a little while memory is over the limit anyhow, the share that a
-// step brings nearer counts as freed: it need not see the whole resize through. How many records are
-// dead in what a sweep comes to next is not known: a key is evicted at every few steps of it.
+// What is already on its way out comes first, or more would be evicted than is needed: values that
+// wait to be freed, the old half of a table that is resized, dead records of deadlines. The latter
+// two give memory back in the end only. For a command that owes a little while memory is over the
+// limit anyhow, the share that a step brings nearer counts as freed: it need not see the whole
+// resize through. How many records are dead in what a sweep comes to next is not known: a key is
+// evicted at every few steps of it.
 func (e *Engine) evictTo(goal, must int64, start time.Time) bool {
 	limit := evictionBudget(e.Cfg.MaxmemoryEvictionTenacity)
 	share := func(bytes int64) {

@@ -260,7 +260,8 @@ func (c *conn) Resume()                       {}
 func (c *conn) Close()                        { c.closed = true }
 func (c *conn) Buffers() (in, inCap, out int) { return c.in, c.in, c.out }
 
-// TestClientEviction: over maxmemory-clients the largest go first; NO-EVICT ones count, but never go.
+// TestClientEviction: over maxmemory-clients the largest go first; NO-EVICT ones count, but never
+// go.
 func TestClientEviction(t *testing.T) {
 	s := newSession(t, nil)
 	var conns []*conn

@@ -27,8 +27,9 @@ type MemoryReport struct {
 	FragmentationRatio          float64
 }
 
-// MemorySlack is what is resident beside used memory, in bytes: with that it adds up to RSS. Parts can
-// be negative, where memory counts as used that is not resident (yet): pages that nobody has touched.
+// MemorySlack is what is resident beside used memory, in bytes: with that it adds up to RSS. Parts
+// can be negative, where memory counts as used that is not resident (yet): pages that nobody has
+// touched.
 type MemorySlack struct {
 	Binary int64 // pages of the program's file
 	Go     int64 // garbage, free spans and the runtime's structures, less what was there at the start

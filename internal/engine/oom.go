@@ -3,16 +3,17 @@ package engine
 // What the system refuses
 //
 // A command that takes memory is refused before it runs when the system has none left for it: it
-// would end the process in the middle of its work otherwise. Small ones need no more than the arena's
-// headroom and reserve, and cost a look at a flag. What large ones need is known: the bytes of their
-// arguments, and of the values that they copy or combine. Commands to which a few bytes say how much
-// they take ask for themselves (Fits, HasRoom).
+// would end the process in the middle of its work otherwise. Small ones need no more than the
+// arena's headroom and reserve, and cost a look at a flag. What large ones need is known: the bytes
+// of their arguments, and of the values that they copy or combine. Commands to which a few bytes
+// say how much they take ask for themselves (Fits, HasRoom).
 
 // HasRoom reports whether the system has n bytes more. While a log is replayed there is no use in
 // refusing anything.
 func (e *Engine) HasRoom(n int64) bool { return n < alwaysFits || e.loading.on || e.probe(n) }
 
-// probe asks the system for n bytes. If it refuses, twice as much of what waits to be freed goes first.
+// probe asks the system for n bytes. If it refuses, twice as much of what waits to be freed goes
+// first.
 func (e *Engine) probe(n int64) bool {
 	ks := e.KS
 	if ks.A.Probe(n) {

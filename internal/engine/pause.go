@@ -8,7 +8,8 @@ type pauseState struct {
 	postponed []*Client
 }
 
-// Pause holds commands back until the steady clock shows the time: all of them, or those that may write. A pause never gets shorter or weaker by another one.
+// Pause holds commands back until the steady clock shows the time: all of them, or those that may
+// write. A pause never gets shorter or weaker by another one.
 func (e *Engine) Pause(until int64, all bool) {
 	p := &e.pause
 	if !p.active {

@@ -163,8 +163,8 @@ func (e *Engine) aof() *AOFStatus {
 // AOFBuffered is how many bytes of the append-only file wait in memory.
 func (e *Engine) AOFBuffered() int64 { return e.aof().Buffered }
 
-// writeError is why commands that may write are refused, "" if they are not: nothing that could be lost
-// may be promised to be kept.
+// writeError is why commands that may write are refused, "" if they are not: nothing that could be
+// lost may be promised to be kept.
 func (e *Engine) writeError() string {
 	if msg := e.diskError(); msg != "" {
 		return msg

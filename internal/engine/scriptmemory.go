@@ -29,8 +29,8 @@ func (e *Engine) ScriptMemory() (m ScriptMemory) {
 // keepStacks is how long stacks of scripts are kept that nothing runs on: up to twice that.
 const keepStacks = 2 * time.Second
 
-// trimScripts drops what scripts have left on their stacks and is not used any more. It is part of the
-// cron, which does not run while a script does.
+// trimScripts drops what scripts have left on their stacks and is not used any more. It is part of
+// the cron, which does not run while a script does.
 func (e *Engine) trimScripts() {
 	if now := e.Steady(); now >= e.script.trimAt {
 		e.script.trimAt = now + keepStacks.Milliseconds()
@@ -38,7 +38,8 @@ func (e *Engine) trimScripts() {
 	}
 }
 
-// dropScriptStacks drops the stacks of scripts, or with idle those that were not used since the last call.
+// dropScriptStacks drops the stacks of scripts, or with idle those that were not used since the
+// last call.
 func (e *Engine) dropScriptStacks(idle bool) {
 	if e.script.run != nil {
 		return

@@ -54,7 +54,8 @@ func (c *Client) watchMemory() int64 {
 	return int64(c.watches)*watchSize + int64(len(c.watchIndex))*indexPlace
 }
 
-// bytes returns the memory of what belongs to no client: the names of keys, and watches kept for later.
+// bytes returns the memory of what belongs to no client: the names of keys, and watches kept for
+// later.
 func (t *watching) bytes() int64 { return t.names + int64(t.frees)*freeWatch }
 
 // WatchedKeys is how many keys the client watches.

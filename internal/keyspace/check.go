@@ -8,7 +8,8 @@ import (
 	"godwit/internal/object"
 )
 
-// CheckRecords verifies the wheels and what records.go says of their records, by a walk over all entries. O(n) with maps; for tests.
+// CheckRecords verifies the wheels and what records.go says of their records, by a walk over all
+// entries. O(n) with maps; for tests.
 func (ks *Keyspace) CheckRecords() error {
 	if err := ks.wheel.Check(); err != nil {
 		return err
@@ -98,7 +99,8 @@ func (c *recordChecker) checkDB(db *DB) (err error) {
 	return err
 }
 
-// AssertRecords panics if CheckRecords fails, in builds that check invariants and as long as that takes little time.
+// AssertRecords panics if CheckRecords fails, in builds that check invariants and as long as that
+// takes little time.
 func (ks *Keyspace) AssertRecords() {
 	if !invariant.Enabled || ks.wheel.Len()+ks.fields.Len() > 2000 {
 		return

@@ -8,13 +8,13 @@ import (
 // Active defragmentation
 //
 // A round empties sparse runs of the arena by moving their blocks: see arena.Drain. It takes many
-// slices, between commands; what commands do meanwhile does no harm, for every owner is always right
-// about where its blocks are.
+// slices, between commands; what commands do meanwhile does no harm, for every owner is always
+// right about where its blocks are.
 //
 //	survey → mark → entries, strings and packed values → large collections → end
 //
-// The walk over a table gives scan's guarantee. A key that it misses because it was renamed meanwhile
-// keeps its place until the next round.
+// The walk over a table gives scan's guarantee. A key that it misses because it was renamed
+// meanwhile keeps its place until the next round.
 
 // Defrag is the running round.
 type Defrag struct {

@@ -10,8 +10,8 @@ import (
 // poolSize is how many of the best eviction candidates seen so far are remembered.
 const poolSize = 16
 
-// candidate is a key that may be evicted. It is named by its hash, so that the pool holds no copy of a key, however long, and by its
-// database's content, which it follows through SWAPDB.
+// candidate is a key that may be evicted. It is named by its hash, so that the pool holds no copy
+// of a key, however long, and by its database's content, which it follows through SWAPDB.
 type candidate struct {
 	score   uint64
 	hash    uint64
@@ -57,7 +57,8 @@ func (ks *Keyspace) score(e object.Entry) uint64 {
 	}
 }
 
-// evictPooled evicts the best candidate that is still one: it was neither deleted nor used since it was sampled.
+// evictPooled evicts the best candidate that is still one: it was neither deleted nor used since it
+// was sampled.
 func (ks *Keyspace) evictPooled() bool {
 	for p := &ks.pool; p.n > 0; {
 		p.n--
@@ -93,8 +94,8 @@ func (ks *Keyspace) fillPool() {
 // samples is how many keys of each database are looked at for one that is evicted.
 func (ks *Keyspace) samples() int { return min(max(ks.P.Samples, 1), len(ks.pool.refs)) }
 
-// sample adds random keys of the database to the pool, as many as maxmemory-samples says if they turn up, and returns how many
-// it saw.
+// sample adds random keys of the database to the pool, as many as maxmemory-samples says if they
+// turn up, and returns how many it saw.
 func (ks *Keyspace) sample(db *DB) (used int) {
 	refs := ks.pool.refs[:ks.samples()]
 	for range db.sampleRounds() {

@@ -6,9 +6,11 @@ import (
 	"godwit/internal/wheel"
 )
 
-// Eviction has to find keys wherever they are: a few in a large table that a flood of evictions has left behind, a few with a deadline among
-// millions without. No step of it depends on finding one. A sample that comes back empty is followed by a search of bounded length, which
-// goes on from where the last one ended: each step comes nearer to a key, and the caller looks at the clock between them.
+// Eviction has to find keys wherever they are: a few in a large table that a flood of evictions has
+// left behind, a few with a deadline among millions without. No step of it depends on finding one.
+// A sample that comes back empty is followed by a search of bounded length, which goes on from
+// where the last one ended: each step comes nearer to a key, and the caller looks at the clock
+// between them.
 
 const (
 	// searchBuckets and searchEntries bound one step of a search.
@@ -18,8 +20,8 @@ const (
 	sampleRoundsMax = 16
 )
 
-// EvictOne deletes one key as the policy chooses, or comes nearer to it by a bounded step. It reports false when there is no key that the policy
-// may evict.
+// EvictOne deletes one key as the policy chooses, or comes nearer to it by a bounded step. It
+// reports false when there is no key that the policy may evict.
 func (ks *Keyspace) EvictOne() bool {
 	if ks.P.Policy == NoEviction || !ks.evictable() {
 		return false
@@ -54,8 +56,9 @@ func (db *DB) evictable() bool {
 	return db.dict.Len() > 0
 }
 
-// sampleRounds is how often the table is sampled until enough keys turn up that may be evicted: those with a deadline share it with
-// the others. It is 0 where they are so rare that the wheel is the place to look.
+// sampleRounds is how often the table is sampled until enough keys turn up that may be evicted:
+// those with a deadline share it with the others. It is 0 where they are so rare that the wheel is
+// the place to look.
 func (db *DB) sampleRounds() int {
 	switch {
 	case !db.ks.P.Policy.volatile():
@@ -66,8 +69,8 @@ func (db *DB) sampleRounds() int {
 	return sampleRoundsMax
 }
 
-// sampleWheel adds keys to the pool that records of the timing wheel lead to, and returns how many. A record may be dead or of another
-// database.
+// sampleWheel adds keys to the pool that records of the timing wheel lead to, and returns how many.
+// A record may be dead or of another database.
 func (ks *Keyspace) sampleWheel(db *DB, n int) (used int) {
 	add := func(e object.Entry) {
 		if e.Exists() {
@@ -84,7 +87,8 @@ func (ks *Keyspace) sampleWheel(db *DB, n int) (used int) {
 	return used
 }
 
-// pick returns a key with a deadline that a random record of the wheel leads to, the zero Entry if that fails.
+// pick returns a key with a deadline that a random record of the wheel leads to, the zero Entry if
+// that fails.
 func (db *DB) pick() object.Entry {
 	r, ok := db.ks.wheel.Pick(db.ks.rng.Uint64())
 	if !ok {
@@ -93,7 +97,8 @@ func (db *DB) pick() object.Entry {
 	return db.named(r)
 }
 
-// named returns the key that counts on the record, the zero Entry if it is dead or of another database.
+// named returns the key that counts on the record, the zero Entry if it is dead or of another
+// database.
 func (db *DB) named(r wheel.Record) object.Entry {
 	of, gen := db.ks.untag(r.DB)
 	if of != db {
@@ -102,7 +107,8 @@ func (db *DB) named(r wheel.Record) object.Entry {
 	return db.byHash(seek{kind: seekRecord, hash: r.Hash, at: r.Deadline, gen: gen})
 }
 
-// search walks on through the table, for a bounded number of buckets and entries, to a bucket with keys that may be evicted, and emits them.
+// search walks on through the table, for a bounded number of buckets and entries, to a bucket with
+// keys that may be evicted, and emits them.
 func (db *DB) search(emit func(e object.Entry)) {
 	found, seen := false, 0
 	for n := 0; n < searchBuckets && seen < searchEntries && !found; n++ {
@@ -132,7 +138,8 @@ func (ks *Keyspace) evictRandom() {
 	}
 }
 
-// randomEvictable returns a random key that may be evicted, the zero Entry if none was found for now.
+// randomEvictable returns a random key that may be evicted, the zero Entry if none was found for
+// now.
 func (db *DB) randomEvictable() (found object.Entry) {
 	ks := db.ks
 	volatile := ks.P.Policy.volatile()

@@ -10,9 +10,10 @@ import (
 // fields: each hash with deadlines has one that fires when its first field falls due or earlier, and then takes its fields in order from the
 // hash itself.
 //
-// A hash knows the two nearest records that it counts on (Fields.Armed): when they fire, and their generation. Any other record is dead and dropped when it
-// fires, or by a sweep (records.go). The second one is why a hash with one far deadline and a near one that is set again and again does not fill the wheel with
-// copies of the far one.
+// A hash knows the two nearest records that it counts on (Fields.Armed): when they fire, and their
+// generation. Any other record is dead and dropped when it fires, or by a sweep (records.go). The
+// second one is why a hash with one far deadline and a near one that is set again and again does
+// not fill the wheel with copies of the far one.
 
 const (
 	// lookupFields is how many due fields of a hash a lookup takes away at most. Those beyond it are invisible, and the next slices take them.
@@ -44,7 +45,8 @@ func (db *DB) ArmFields(x *object.Edit) {
 	}
 }
 
-// maxArmed is the latest time at which a record of fields fires, in unix ms; deadlines after that take several records, one after the other.
+// maxArmed is the latest time at which a record of fields fires, in unix ms; deadlines after that
+// take several records, one after the other.
 const maxArmed = 1 << 50
 
 // armedAt is how a hash notes a record that fires at the time with the generation.
@@ -66,7 +68,8 @@ func (db *DB) setArmed(h object.Fields, a [2]int64) {
 	h.SetArmed(a)
 }
 
-// disarm is called before the entry, or its value, leaves the database: nobody counts on its records any more.
+// disarm is called before the entry, or its value, leaves the database: nobody counts on its
+// records any more.
 func (db *DB) disarm(e object.Entry) {
 	if e.Type() == object.Hash {
 		db.countArmed(-armedRecords(db.ks.Heap.Armed(e)))
@@ -78,7 +81,8 @@ func (db *DB) countArmed(n int) {
 	db.ks.armed += n
 }
 
-// rearmFields arms a hash that has come under another name: what is noted with it are another's records.
+// rearmFields arms a hash that has come under another name: what is noted with it are another's
+// records.
 func (db *DB) rearmFields(e object.Entry) {
 	heap := db.ks.Heap
 	if heap.Armed(e) != [2]int64{} {

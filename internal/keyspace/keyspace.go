@@ -289,7 +289,8 @@ func (db *DB) find(key []byte) (uint64, object.Entry) {
 	return h, object.View(db.ks.A, r)
 }
 
-// Footprint returns the bytes that the key and its value take, 0 if there is none. It changes nothing.
+// Footprint returns the bytes that the key and its value take, 0 if there is none. It changes
+// nothing.
 func (db *DB) Footprint(key []byte) int64 {
 	if _, e := db.find(key); e.Exists() {
 		return db.ks.Heap.Size(e)

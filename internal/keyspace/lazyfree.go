@@ -16,11 +16,12 @@ import (
 //	                                    │
 //	                                    └─────▶ whoever allocates (pay)
 //
-// Slices between commands alone would let the queue outgrow memory: a client that overwrites a large
-// key again and again is faster than they are. So who takes memory pays. While more waits than
-// WaitingBound, each run of blocks and each big block that the arena takes frees twice its size
-// first. That holds for single commands, pipelines, transactions, scripts and loading alike, because it
-// is the arena that asks (arena.Growing). Commands that only delete take no memory and never pay.
+// Slices between commands alone would let the queue outgrow memory: a client that overwrites a
+// large key again and again is faster than they are. So who takes memory pays. While more waits
+// than WaitingBound, each run of blocks and each big block that the arena takes frees twice its
+// size first. That holds for single commands, pipelines, transactions, scripts and loading alike,
+// because it is the arena that asks (arena.Growing). Commands that only delete do not pay, but for the
+// smaller table that a delete may make room for.
 //
 // Nobody pays more than that: what counts is the work done, not how far Waiting falls. It does not
 // fall while the last blocks of a chunk make the whole chunk wait for Release.
@@ -41,7 +42,8 @@ const (
 	payStride = 64
 	// minEntry is the least that an entry of a flushed table is taken to occupy, in bytes.
 	minEntry = 32
-	// keptIdle is how many bytes of empty chunks are kept for whoever allocates while more is queued.
+	// keptIdle is how many bytes of empty chunks are kept for whoever allocates while more is
+	// queued.
 	keptIdle = 8 << 20
 )
 
@@ -149,9 +151,9 @@ func (ks *Keyspace) FreeSlice() (more bool) {
 	return more
 }
 
-// freeSlice is FreeSlice. It also returns what the work amounts to in bytes: blocks that were freed,
-// or memory that went back to the system. A big block counts when it goes back, since freeing it only
-// queues it for that.
+// freeSlice is FreeSlice. It also returns what the work amounts to in bytes: blocks that were
+// freed, or memory that went back to the system. A big block counts when it goes back, since
+// freeing it only queues it for that.
 func (ks *Keyspace) freeSlice() (work int64, more bool) {
 	a := ks.A
 	if a.Dying() || a.Idle() && (!ks.LazyFreeQueued() || a.Waiting() > keptIdle) {
@@ -166,9 +168,9 @@ func (ks *Keyspace) freeSlice() (work int64, more bool) {
 	return max(work, payStride*minEntry), ks.LazyFreeQueued() || a.Idle()
 }
 
-// pay frees twice the n bytes that are about to be taken, as far as more waits than may. What a slice
-// frees beyond that is to the credit of the next. The arena calls it in the middle of allocations: it
-// touches nothing but what is queued.
+// pay frees twice the n bytes that are about to be taken, as far as more waits than may. What a
+// slice frees beyond that is to the credit of the next. The arena calls it in the middle of
+// allocations: it touches nothing but what is queued.
 func (ks *Keyspace) pay(n int64) {
 	q := &ks.lazy
 	if q.paying {

@@ -102,7 +102,8 @@ func TestFlushedTableCountsAllOfIt(t *testing.T) {
 	require.InEpsilon(t, before-ks.A.Used(), queued, 0.1)
 }
 
-// TestWhoAllocatesPays overwrites without a slice in between: what waits stays bounded all the same.
+// TestWhoAllocatesPays overwrites without a slice in between: what waits stays bounded all the
+// same.
 func TestWhoAllocatesPays(t *testing.T) {
 	ks, _, rng := newKeyspace(t, Params{Limits: testLimits()})
 	const largest = 8 << 20

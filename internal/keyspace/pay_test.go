@@ -59,8 +59,8 @@ func setAll(db *DB, n, size int) {
 	}
 }
 
-// TestPaymentsAreBounded has small blocks pay for large ones that wait: each payment frees twice what
-// is taken and one slice more at the most, and they come to an end.
+// TestPaymentsAreBounded has small blocks pay for large ones that wait: each payment frees twice
+// what is taken and one slice more at the most, and they come to an end.
 func TestPaymentsAreBounded(t *testing.T) {
 	const (
 		n     = 64 << 10
@@ -88,8 +88,8 @@ func TestPaymentsAreBounded(t *testing.T) {
 	}
 }
 
-// TestEachSliceFreesSomething checks that each slice leaves less to free than there was, and that only
-// freed blocks can make the arena wait for more.
+// TestEachSliceFreesSomething checks that each slice leaves less to free than there was, and that
+// only freed blocks can make the arena wait for more.
 func TestEachSliceFreesSomething(t *testing.T) {
 	for _, kind := range largeKinds[:8] {
 		t.Run(kind.name, func(t *testing.T) {

@@ -9,20 +9,25 @@ import (
 
 // Records of the timing wheels
 //
-// A key with a deadline counts on one record: the one that has its hash and generation and does not fire after its deadline.
-// A hash counts on the one or two records that are noted with its fields (see fields.go). All other records are dead: those of keys that are gone, that lost
-// their deadline or got an earlier one. Both wheels know how many records they hold, and the keyspace how many deadlines it holds; the difference is dead.
+// A key with a deadline counts on one record: the one that has its hash and generation and does not
+// fire after its deadline. A hash counts on the one or two records that are noted with its fields
+// (see fields.go). All other records are dead: those of keys that are gone, that lost their
+// deadline or got an earlier one. Both wheels know how many records they hold, and the keyspace how
+// many deadlines it holds; the difference is dead.
 //
 //	wheel.Len()  = keys with a deadline + dead
 //	fields.Len() = records noted with hashes + dead
 //
-// When more than a sixth is dead, the wheel is swept (wheel.Sweep): every record is looked up, and dead ones are dropped. Slices do that between commands; a client
-// that makes dead records faster pays with each new deadline, so that they stay under a fifth while one command runs.
+// When more than a sixth is dead, the wheel is swept (wheel.Sweep): every record is looked up, and
+// dead ones are dropped. Slices do that between commands; a client that makes dead records faster
+// pays with each new deadline, so that they stay under a fifth while one command runs.
 //
-// A generation has 6 bits. That of a new deadline is random, so that a dead record passes for the one that counts once in 64 times. Then the key counts on two. So a
-// sweep gives each key that it meets a new generation, which goes with the record it has just seen: from then on the other is dead, and it is dropped when its turn
-// comes, or in the next sweep. With more than 1024 databases a record has no room for a generation; a key that was written anew under the same
-// name may then keep old records until they fire.
+// A generation has 6 bits. That of a new deadline is random, so that a dead record passes for the
+// one that counts once in 64 times. Then the key counts on two. So a sweep gives each key that it
+// meets a new generation, which goes with the record it has just seen: from then on the other is
+// dead, and it is dropped when its turn comes, or in the next sweep. With more than 1024 databases
+// a record has no room for a generation; a key that was written anew under the same name may then
+// keep old records until they fire.
 
 const (
 	// sweepFloor is how many dead records are not worth a sweep.
@@ -77,14 +82,16 @@ func (db *DB) arm(h uint64, e object.Entry, deadline int64) {
 	gen := ks.newGen(e.Gen())
 	e.SetGen(gen)
 	ks.wheel.Add(wakeAt(deadline), h, db.tag(gen))
-	// The wheel may have records to move to lower levels before that; they are not late if it moves them then.
+	// The wheel may have records to move to lower levels before that; they are not late if it moves
+	// them then.
 	ks.dueAt = min(ks.dueAt, wakeAt(deadline))
 	if tooMany(ks.wheel, ks.volatile, ks.keyPass.left, 9, 50) {
 		ks.sweepKeys(paidSweep)
 	}
 }
 
-// fire handles one record of the timing wheel: the key is deleted, or put back when its deadline has moved.
+// fire handles one record of the timing wheel: the key is deleted, or put back when its deadline
+// has moved.
 func (ks *Keyspace) fire(at int64, h uint64, tag uint16) {
 	db, gen := ks.untag(tag)
 	if e := db.byHash(seek{kind: seekDue, hash: h, at: ks.now}); e.Exists() {
@@ -99,7 +106,8 @@ func (ks *Keyspace) fire(at int64, h uint64, tag uint16) {
 	}
 }
 
-// tooMany reports whether more than num/den of the wheel's records are dead, beside the floor and slack more.
+// tooMany reports whether more than num/den of the wheel's records are dead, beside the floor and
+// slack more.
 func tooMany(w *wheel.Wheel, live, slack, num, den int) bool {
 	n := w.Len()
 	return n-live > sweepFloor+slack+n*num/den
@@ -134,7 +142,8 @@ func (p *pass) run(w *wheel.Wheel, live, n int, judge func(batch []wheel.Record)
 		return
 	}
 	dead := max(w.Len()-live, 0)
-	// If there are more than at its start, new ones have come where it had been: the next finds them.
+	// If there are more than at its start, new ones have come where it had been: the next finds
+	// them.
 	if p.left = 0; dead <= p.start && p.dropped < dead/passYield {
 		p.left = dead
 	}

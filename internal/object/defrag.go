@@ -7,10 +7,10 @@ import (
 
 // Moving blocks
 //
-// Active defragmentation empties sparse runs of the arena (arena.Drain) by moving their blocks. Each
-// block has one owner, so each structure offers the blocks it owns to arena.Move and stores what comes
-// back; nobody else knows where they are between commands. Bytes stay the same: a snapshot need not
-// know, but for the places that its Tracks remember.
+// Active defragmentation empties sparse runs of the arena (arena.Drain) by moving their blocks.
+// Each block has one owner, so each structure offers the blocks it owns to arena.Move and stores
+// what comes back; nobody else knows where they are between commands. Bytes stay the same: a
+// snapshot need not know, but for the places that its Tracks remember.
 //
 //	entry, string, packed value   Heap.DefragEntry, for every slot of every database
 //	large collection              Large.Defrag, in steps, for every one in Heap.slots
@@ -72,8 +72,8 @@ const stepCost = 4
 // bytesCost is what n bytes cost to be moved, in elements.
 func bytesCost(n int) int { return n >> 10 }
 
-// DefragEntry offers an entry's own block and the block of its value to be moved and returns where the
-// entry is from now on.
+// DefragEntry offers an entry's own block and the block of its value to be moved and returns where
+// the entry is from now on.
 func (h *Heap) DefragEntry(r arena.Ref) arena.Ref {
 	e := View(h.A, r)
 	if e.Encoding().inBlock() {
@@ -168,7 +168,8 @@ func (q *quickList) Defrag(w *DefragWalk) (done bool) {
 	return done
 }
 
-// Defrag implements Large. A sketch that a snapshot writes is left alone: the walk knows its blocks.
+// Defrag implements Large. A sketch that a snapshot writes is left alone: the walk knows its
+// blocks.
 func (s *Sketch) Defrag(w *DefragWalk) (done bool) {
 	if s.tr != nil {
 		return true

@@ -99,8 +99,8 @@ func (h Fields) ExpireDue(budget int, emit func(field []byte)) (n int) {
 	}
 }
 
-// Armed is what the keyspace notes with a hash that has deadlines, of the timing-wheel records that the hash counts on: the earlier
-// one first, 0 for none.
+// Armed is what the keyspace notes with a hash that has deadlines, of the timing-wheel records that
+// the hash counts on: the earlier one first, 0 for none.
 func (h Fields) Armed() [2]int64 {
 	switch h.Kind() {
 	case EncListpack:
@@ -121,7 +121,8 @@ func (h Fields) SetArmed(armed [2]int64) {
 	}
 }
 
-// Armed returns the same for any entry; that of one which is no hash with room for deadlines is zero.
+// Armed returns the same for any entry; that of one which is no hash with room for deadlines is
+// zero.
 func (h *Heap) Armed(e Entry) [2]int64 {
 	if !e.mayHaveDeadlines() {
 		return [2]int64{}

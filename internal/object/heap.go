@@ -18,8 +18,8 @@ type Large interface {
 	// Drain frees about n elements; once it reports done, everything is freed and the collection must not be used again. Between calls
 	// nothing else may be called.
 	Drain(n int) (done bool)
-	// Defrag offers more of its blocks to arena.Move, while w.left is above 0, and reports whether all
-	// have been offered. w says where it stands, and whether it has begun.
+	// Defrag offers more of its blocks to arena.Move, while w.left is above 0, and reports whether
+	// all have been offered. w says where it stands, and whether it has begun.
 	Defrag(w *DefragWalk) (done bool)
 	// Clone is a deep copy.
 	Clone(h *Heap) Large

@@ -138,8 +138,8 @@ func (s *Sketch) Len() int { return len(s.blocks) + 1 }
 // Size implements Large.
 func (s *Sketch) Size() int64 { return s.bytes }
 
-// Drain implements Large: the blocks from the last to the first, then the header. A block is freed as
-// a whole, which is cheap: the arena gives big ones back in slices.
+// Drain implements Large: the blocks from the last to the first, then the header. A block is freed
+// as a whole, which is cheap: the arena gives big ones back in slices.
 func (s *Sketch) Drain(n int) (done bool) {
 	for ; n > 0 && len(s.blocks) > 0; n-- {
 		last := len(s.blocks) - 1

@@ -183,7 +183,8 @@ func NewAOF(o AOFOptions, s AOFSettings) *AOF {
 	return a
 }
 
-// Configure applies settings that CONFIG SET changed. Under always everything propagated before is on disk when it returns.
+// Configure applies settings that CONFIG SET changed. Under always everything propagated before is
+// on disk when it returns.
 func (a *AOF) Configure(s AOFSettings) {
 	was := a.set
 	a.set = s

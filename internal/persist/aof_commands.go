@@ -32,8 +32,8 @@ const (
 	bytesPerCommand = 1 << 20
 )
 
-// NewCommandFormat makes a format for values of the heap, and the libraries of functions with the given sources. A stamp that is
-// not 0 is the unix time in seconds of an annotation in front.
+// NewCommandFormat makes a format for values of the heap, and the libraries of functions with the
+// given sources. A stamp that is not 0 is the unix time in seconds of an annotation in front.
 func NewCommandFormat(h *object.Heap, stamp int64, functions ...[]byte) *CommandFormat {
 	return &CommandFormat{h: h, stamp: stamp, functions: functions}
 }

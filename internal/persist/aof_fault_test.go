@@ -53,7 +53,8 @@ func (r *aofRun) units(n int) {
 			key := fmt.Sprintf("k%d", r.rnd.IntN(4))
 			cmds = append(cmds, []string{"SET " + key + " " + fmt.Sprint(len(r.history)), "DEL " + key}[r.rnd.IntN(2)])
 		}
-		// The mark makes every state different from every other, the key of its own shows a gap that others hide.
+		// The mark makes every state different from every other, the key of its own shows a gap
+		// that others hide.
 		cmds = append(cmds, fmt.Sprintf("SET u%d 1", len(r.history)))
 		db := r.rnd.IntN(2)
 		r.issued.Add(1)

@@ -9,15 +9,16 @@ import (
 	"godwit/internal/logging"
 )
 
-// historyJob is the deletion of history files by a goroutine of its own: the kernel takes long over a large file.
+// historyJob is the deletion of history files by a goroutine of its own: the kernel takes long over
+// a large file.
 type historyJob struct {
 	names map[string]bool
 	done  atomic.Bool
 }
 
-// deleteHistory deletes history files in the background; then cron takes their lines out of the manifest. A crash in between leaves lines without
-// files, and the next start goes on from there. While it is not certain that the manifest is durable, the one on the disk may
-// still need them.
+// deleteHistory deletes history files in the background; then cron takes their lines out of the
+// manifest. A crash in between leaves lines without files, and the next start goes on from there.
+// While it is not certain that the manifest is durable, the one on the disk may still need them.
 func (a *AOF) deleteHistory() {
 	if len(a.man.history) == 0 || a.set.KeepHistory || a.gc != nil || a.dirDoubt.Load() {
 		return

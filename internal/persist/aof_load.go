@@ -55,8 +55,9 @@ func (e *LoadError) Error() string {
 
 func (e *LoadError) Unwrap() error { return e.Err }
 
-// Prepare reads the manifest, and takes a single file of an old version into the layout. It returns the bytes there are to load, and ErrNoAOF if there is no log:
-// the server then starts empty. It comes before Load and Open. The folder is this process's from then on: see aof_folder.go.
+// Prepare reads the manifest, and takes a single file of an old version into the layout. It returns
+// the bytes there are to load, and ErrNoAOF if there is no log: the server then starts empty. It
+// comes before Load and Open. The folder is this process's from then on: see aof_folder.go.
 func (a *AOF) Prepare() (total int64, err error) {
 	if err := a.take(lockPatience); err != nil {
 		return 0, err
@@ -92,8 +93,8 @@ func (a *AOF) Prepare() (total int64, err error) {
 	return total, nil
 }
 
-// CheckManifest reads the manifest, for a start with the log turned off: what is wrong with it is said before somebody turns the log
-// on, and loses what it names.
+// CheckManifest reads the manifest, for a start with the log turned off: what is wrong with it is
+// said before somebody turns the log on, and loses what it names.
 func (a *AOF) CheckManifest() error {
 	a.locate()
 	_, _, err := readManifest(a.o.FS, a.dir, a.o.FileName)
@@ -315,7 +316,8 @@ func (l *fileLoader) step(p *logParser, first bool) (end int64, err error) {
 	return p.offset(), nil
 }
 
-// explain makes an error of one of the parser's. end is where the last whole unit ends: what --fix would keep.
+// explain makes an error of one of the parser's. end is where the last whole unit ends: what --fix
+// would keep.
 func (l *fileLoader) explain(err error, p *logParser, end int64) error {
 	var fe *formatError
 	var le *LoadError

@@ -113,7 +113,8 @@ func (m *manifest) files() []aofFile {
 	return append(list, m.incr...)
 }
 
-// maxSeq is the highest number that a manifest may have. Above it there is room for what extensible has let pass.
+// maxSeq is the highest number that a manifest may have. Above it there is room for what extensible
+// has let pass.
 const maxSeq = math.MaxInt64 - 1<<32
 
 // extensible says why no file can be added: its number would not be read again.
@@ -124,8 +125,8 @@ func (m *manifest) extensible() error {
 	return nil
 }
 
-// names reports whether a file has that name, whatever its number: names are made of numbers, but nobody makes a manifest keep to
-// that.
+// names reports whether a file has that name, whatever its number: names are made of numbers, but
+// nobody makes a manifest keep to that.
 func (m *manifest) names(name string) bool {
 	same := func(f aofFile) bool { return f.name == name }
 	return m.base != nil && same(*m.base) || slices.ContainsFunc(m.incr, same) || slices.ContainsFunc(m.history, same)

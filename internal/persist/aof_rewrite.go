@@ -69,12 +69,12 @@ func (a *AOF) Rewrite(hold bool) RewriteReply {
 // startRewrite begins a rewrite. The error has been logged.
 func (a *AOF) startRewrite() error {
 	a.rw.scheduled = false
-	err := a.makeDir()
-	switch {
-	case err != nil:
-	case a.owned:
-		err = a.man.extensible()
-	default:
+	var err error
+	if a.owned {
+		if err = a.makeDir(); err == nil { // somebody may have deleted it
+			err = a.man.extensible()
+		}
+	} else {
 		err = a.adopt()
 	}
 	if err != nil {

@@ -4,7 +4,8 @@ import (
 	"godwit/internal/logging"
 )
 
-// dropFile forgets the incremental file of an attempt to turn the log on, and what was to go into it.
+// dropFile forgets the incremental file of an attempt to turn the log on, and what was to go into
+// it.
 func (a *AOF) dropFile() {
 	if a.state != aofWaitRewrite {
 		return
@@ -40,8 +41,9 @@ func (a *AOF) cancelRewrite() {
 	a.rw.scheduled = false
 }
 
-// Enable turns the log on at run time: a rewrite begins, and only once it is complete does the log count (until then a restart
-// finds what was there before). The files go on from what the manifest on the disk says. hold says that the rewrite has to wait, for the caller's transaction.
+// Enable turns the log on at run time: a rewrite begins, and only once it is complete does the log
+// count (until then a restart finds what was there before). The files go on from what the manifest
+// on the disk says. hold says that the rewrite has to wait, for the caller's transaction.
 func (a *AOF) Enable(hold bool) error {
 	if a.state != aofOff {
 		return nil

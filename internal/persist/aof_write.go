@@ -175,8 +175,9 @@ func (a *AOF) EndBatch() {
 	a.flush(false)
 }
 
-// flush writes the buffer to the file that it belongs to, and syncs by the policy. Unless force is set it may postpone both: for
-// a sync that is running, and for the worker, who may still be making that file. See the stages in aof_seal.go.
+// flush writes the buffer to the file that it belongs to, and syncs by the policy. Unless force is
+// set it may postpone both: for a sync that is running, and for the worker, who may still be making
+// that file. See the stages in aof_seal.go.
 func (a *AOF) flush(force bool) {
 	if a.rw.sealing && !a.trySeal(force) || a.file == nil {
 		return

@@ -37,13 +37,15 @@ func (c *Checker) AOF(name string) bool {
 	return c.parts(filepath.Dir(name), m)
 }
 
-// isBase reports whether a file is what a rewrite wrote. The single file of an old version becomes a base too, but is a log.
+// isBase reports whether a file is what a rewrite wrote. The single file of an old version becomes
+// a base too, but is a log.
 func isBase(name string) bool { return strings.Contains(filepath.Base(name), ".base.") }
 
 // headBytes is as much of a file as tells its format.
 const headBytes = 256
 
-// foreign says what a file is that is neither a log nor an RDB file, by how it begins, "" if it may be one.
+// foreign says what a file is that is neither a log nor an RDB file, by how it begins, "" if it may
+// be one.
 func foreign(head []byte) string {
 	if len(head) == 0 || head[0] == '*' || head[0] == '#' || rdb.IsFile(head) {
 		return ""

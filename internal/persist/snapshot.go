@@ -296,8 +296,8 @@ func (s *Snapshot) Progress() Progress {
 	return Progress{Keys: s.keys, Total: s.total, Bytes: s.bytes, Buffered: s.held(), Started: s.started}
 }
 
-// Held returns the bytes in Go's heap that wait for other records to end. What else is copied lies in
-// the arena.
+// Held returns the bytes in Go's heap that wait for other records to end. What else is copied lies
+// in the arena.
 func (s *Snapshot) Held() int64 { return s.side.bytes + s.pending }
 
 // held is the memory in bytes that waits for other records to end.

@@ -1,5 +1,5 @@
-// Package proctitle changes what other processes see as this one's command line (ps, /proc/PID/cmdline),
-// so that a password given as an argument does not stay there.
+// Package proctitle changes what other processes see as this one's command line (ps,
+// /proc/PID/cmdline), so that a password given as an argument does not stay there.
 //
 // The kernel shows the memory that the process began with:
 //
@@ -8,8 +8,9 @@
 //	| title NUL NUL NUL …                                |
 //
 // A title is written over the arguments, and over the environment behind them if it needs the room:
-// the kernel goes on reading there when the last byte of the arguments is not NUL. Go keeps copies of the
-// environment, but its os.Args are the memory itself, so that Take replaces them by copies first.
+// the kernel goes on reading there when the last byte of the arguments is not NUL. Go keeps copies
+// of the environment, but its os.Args are the memory itself, so that Take replaces them by copies
+// first.
 package proctitle
 
 import (
@@ -23,8 +24,8 @@ import (
 // area is the memory of the title, nil when it is not known.
 var area []byte
 
-// Take makes the arguments' memory ready for Set. It must be called first in main: strings that were
-// taken from os.Args before change with the title.
+// Take makes the arguments' memory ready for Set. It must be called first in main: strings that
+// were taken from os.Args before change with the title.
 func Take() {
 	if area != nil || len(os.Args) == 0 || os.Args[0] == "" {
 		return
@@ -71,8 +72,8 @@ func withEnvironment(start uintptr, size int) (int, bool) {
 	return int(at[3] - at[0]), true
 }
 
-// Set makes title the command line, cut to the room there is. It does nothing without Take. Calls must
-// not overlap.
+// Set makes title the command line, cut to the room there is. It does nothing without Take. Calls
+// must not overlap.
 func Set(title string) {
 	if area == nil {
 		return

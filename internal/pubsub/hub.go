@@ -250,7 +250,8 @@ func (s *Sub[O]) Names(k Kind) []string {
 // Count is the number of topics of the kind.
 func (h *Hub[O]) Count(k Kind) int { return len(h.topics[k]) }
 
-// Bytes returns about what the topics take of memory, beside what Sub.Bytes counts for each subscriber.
+// Bytes returns about what the topics take of memory, beside what Sub.Bytes counts for each
+// subscriber.
 func (h *Hub[O]) Bytes() int64 { return h.bytes }
 
 // Subscribers is how many have subscribed to anything.

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Peer is one of the two newest servers that scripts/peers.sh unpacks. Their folder is $GODWIT_PEERS,
-// else godwit/peers in the user's cache folder.
+// Peer is one of the two newest servers that scripts/peers.sh unpacks. Their folder is
+// $GODWIT_PEERS, else godwit/peers in the user's cache folder.
 type Peer string
 
 // The peers.
@@ -91,9 +91,9 @@ var versions = struct {
 	of map[string]string // by path of the server
 }{of: make(map[string]string)}
 
-// TB returns what a comparison with the peer reports differences to: t itself under a version that is
-// known, and otherwise one that turns a failure into a report and a skipped test. Reports go to the
-// file $GODWIT_REPORT as well, which CI prints.
+// TB returns what a comparison with the peer reports differences to: t itself under a version that
+// is known, and otherwise one that turns a failure into a report and a skipped test. Reports go to
+// the file $GODWIT_REPORT as well, which CI prints.
 func (p Peer) TB(t testing.TB) testing.TB {
 	t.Helper()
 	v := p.Version(t)

@@ -1,5 +1,5 @@
-// Package redistest starts real servers for tests that hold Godwit against them: the redis-server that
-// the system has installed, and the newest Redis and Valkey (Peer), which need not be there.
+// Package redistest starts real servers for tests that hold Godwit against them: the redis-server
+// that the system has installed, and the newest Redis and Valkey (Peer), which need not be there.
 package redistest
 
 import (

@@ -32,8 +32,8 @@ type Writer struct {
 	Buf []byte
 	// Proto is the RESP version, 2 or 3; the zero value behaves as 2.
 	Proto int
-	// Room, if set, is asked before Buf grows to n bytes that are many. If it reports false the reply
-	// is dropped: there is no memory for it, and the connection has to end.
+	// Room, if set, is asked before Buf grows to n bytes that are many. If it reports false the
+	// reply is dropped: there is no memory for it, and the connection has to end.
 	Room func(n int) bool
 }
 

@@ -19,8 +19,8 @@ func numbers(n int) string {
 
 func repeated(s string, n int) string { return strings.TrimSuffix(strings.Repeat(s, n), ",") }
 
-// TestCompilerBounds: what the machine's code cannot express is refused, or made otherwise; it is never
-// another program. Replies and texts are redis-server's.
+// TestCompilerBounds: what the machine's code cannot express is refused, or made otherwise; it is
+// never another program. Replies and texts are redis-server's.
 func TestCompilerBounds(t *testing.T) {
 	const refused = "Error compiling script (new function): "
 	long := repeated("a=a+1 ", 140000)

@@ -99,8 +99,8 @@ func (s *State) coResume(L *lua.LState, resume lua.LGFunction) int {
 	return n
 }
 
-// lost looks at how a coroutine ended: the machine recovers every panic in one and makes its text an
-// error, which is then not the last that was raised.
+// lost looks at how a coroutine ended: the machine recovers every panic in one and makes its text
+// an error, which is then not the last that was raised.
 func (s *State) lost(L *lua.LState, ok, v lua.LValue) {
 	msg, is := v.(lua.LString)
 	switch {

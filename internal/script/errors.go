@@ -57,8 +57,8 @@ func (s *State) enter(L *lua.LState) int {
 	return L.GetTop()
 }
 
-// unwinding makes an error of the panic with which a thread whose stack grows says that it is full, and
-// notes a panic that is none of the script's.
+// unwinding makes an error of the panic with which a thread whose stack grows says that it is full,
+// and notes a panic that is none of the script's.
 func (s *State) unwinding(L *lua.LState) {
 	v := recover()
 	switch {

@@ -244,8 +244,8 @@ func (f *Functions) compileLibrary(code []byte, set *LibrarySet, replace bool) (
 	return l, nil
 }
 
-// MachineMemory returns what the environment takes, in bytes, estimated: its libraries, its stacks, and
-// what functions keep between their calls.
+// MachineMemory returns what the environment takes, in bytes, estimated: its libraries, its stacks,
+// and what functions keep between their calls.
 func (f *Functions) MachineMemory() int64 { return machineMemory + f.StackBytes() + f.kept.bytes }
 
 // MemoryBytes returns what functions take altogether. It is cheap: eviction asks for each key.

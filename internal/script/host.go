@@ -41,8 +41,8 @@ func FlagOf(name string) Flags {
 // maxEvalScripts is how many scripts are kept that only EVAL has brought; those of SCRIPT LOAD stay until SCRIPT FLUSH.
 const maxEvalScripts = 500
 
-// scriptBytes is what a cached script of so many bytes takes, as measured: compiled code is some fifteen
-// times the text.
+// scriptBytes is what a cached script of so many bytes takes, as measured: compiled code is some
+// fifteen times the text.
 func scriptBytes(body int) int64 { return int64(16*body) + 2048 }
 
 // Script is one cached script.

@@ -2,9 +2,9 @@ package script
 
 import lua "github.com/yuin/gopher-lua"
 
-// What functions keep between their calls: the tables and strings behind the local variables of their
-// libraries. The machine does not count it, so it is counted by walking there: a little at each
-// tick of the server's clock, because a library may keep millions of values.
+// What functions keep between their calls: the tables and strings behind the local variables of
+// their libraries. The machine does not count it, so it is counted by walking there: a little at
+// each tick of the server's clock, because a library may keep millions of values.
 
 // kept is that account.
 type kept struct {
@@ -24,8 +24,8 @@ const (
 	keptMost = 1 << 18
 )
 
-// Count goes on counting what functions keep, if they have run or are others than before. It is called
-// at each tick.
+// Count goes on counting what functions keep, if they have run or are others than before. It is
+// called at each tick.
 func (f *Functions) Count() {
 	k := &f.kept
 	if k.walk == nil {
@@ -47,8 +47,9 @@ func (f *Functions) Count() {
 	k.bytes, k.rest, k.walk = k.walk.bytes, keptRest*k.walk.ticks, nil
 }
 
-// walk counts the bytes of what values lead to. Beyond keptMost tables and functions it goes on with
-// what it found on the way, on average. What changes between two steps may be missed until the next walk.
+// walk counts the bytes of what values lead to. Beyond keptMost tables and functions it goes on
+// with what it found on the way, on average. What changes between two steps may be missed until the
+// next walk.
 type walk struct {
 	seen  map[any]bool
 	todo  []lua.LValue

@@ -1,7 +1,6 @@
 package script
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -43,7 +42,7 @@ redis.register_function('cycle', function() kept.self = kept; kept[kept] = {kept
 		t.Helper()
 		var w resp.Writer
 		f.Call(f.Function([]byte(name)), nil, nil, &w)
-		require.False(t, strings.HasPrefix(string(w.Buf), "-"), fmt.Sprintf("%s", w.Buf))
+		require.False(t, strings.HasPrefix(string(w.Buf), "-"), string(w.Buf))
 	}
 	call("fill")
 	require.Greater(t, count(), 20, "a step looks at a bounded number of values")

@@ -11,8 +11,8 @@ import (
 	"godwit/internal/script/syntax"
 )
 
-// link makes compiled code ready to run. It puts constants in the place of the strings that stand for
-// them, and mends what the compiler makes of long table constructors.
+// link makes compiled code ready to run. It puts constants in the place of the strings that stand
+// for them, and mends what the compiler makes of long table constructors.
 func (s *State) link(p *lua.FunctionProto, usesArg bool, pool *lua.LTable) {
 	if !usesArg {
 		p.IsVarArg &^= lua.VarArgNeedsArg
@@ -36,9 +36,9 @@ func (s *State) link(p *lua.FunctionProto, usesArg bool, pool *lua.LTable) {
 }
 
 // mendLists corrects the instructions that store a constructor's elements, fifty at a time. When a
-// multiple of fifty has been stored the compiler stores the last fifty again for each named field that
-// follows, from registers that hold something else by then, and a last element that is a list of values
-// lands on the last fifty.
+// multiple of fifty has been stored the compiler stores the last fifty again for each named field
+// that follows, from registers that hold something else by then, and a last element that is a list
+// of values lands on the last fifty.
 func mendLists(p *lua.FunctionProto) {
 	var last [256]int // C of the last store into the table of each register
 	for pc := 0; pc < len(p.Code); pc++ {

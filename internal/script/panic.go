@@ -12,14 +12,15 @@ import (
 
 // Go panics around scripts.
 //
-// The parser and the compiler change nothing but what they return. A panic in them is an error of the
-// command that brought the script, and it is reported.
+// The parser and the compiler change nothing but what they return. A panic in them is an error of
+// the command that brought the script, and it is reported.
 //
 // A panic while a script runs would be recovered by the machine, which hands it to the script as an
-// error. It is noted where it passes instead, and ends the script at its next instruction, whatever the
-// script does about it. If it came out of a command, which is half done then, it goes on as a *Panic from
-// the call that ran the script. Otherwise it is an error of that script and is reported: the commands
-// that the script has called are done, as with any other error, and the machine's stacks are made anew.
+// error. It is noted where it passes instead, and ends the script at its next instruction, whatever
+// the script does about it. If it came out of a command, which is half done then, it goes on as a
+// *Panic from the call that ran the script. Otherwise it is an error of that script and is
+// reported: the commands that the script has called are done, as with any other error, and the
+// machine's stacks are made anew.
 
 // Panic is a fault of the server that came up while a script was compiled or ran.
 type Panic struct {
@@ -34,7 +35,8 @@ func (p *Panic) Error() string {
 	return fmt.Sprintf("panic while %s: %v\n%s", p.During, p.Value, p.Stack)
 }
 
-// Reporter is what a Caller may be besides: it is told of panics that have become errors of a command.
+// Reporter is what a Caller may be besides: it is told of panics that have become errors of a
+// command.
 type Reporter interface {
 	ReportPanic(p *Panic)
 }
@@ -96,7 +98,8 @@ func isOverflow(v any) bool {
 	return ok && strings.Contains(msg, "overflow")
 }
 
-// surface deals with what was noted while the script ran. It tells whether the script has failed by it.
+// surface deals with what was noted while the script ran. It tells whether the script has failed by
+// it.
 func (s *State) surface() bool {
 	p := s.panicked
 	if p == nil {

@@ -13,8 +13,9 @@ import (
 	"godwit/internal/script/lualib"
 )
 
-// The sandbox: what one script can do to the tables and functions that all scripts share. Scripts of
-// different users run in one environment, so a table that can be written to is a way to act as another.
+// The sandbox: what one script can do to the tables and functions that all scripts share. Scripts
+// of different users run in one environment, so a table that can be written to is a way to act as
+// another.
 
 // nobody is a server that refuses everything.
 type nobody struct{}
@@ -104,7 +105,8 @@ func (w *world) fingerprint() string {
 	return strings.Join(lines, "\n")
 }
 
-// get notes that a script got hold of a value: it must not be a shared table, but for an empty proxy.
+// get notes that a script got hold of a value: it must not be a shared table, but for an empty
+// proxy.
 func (w *world) get(v lua.LValue, how string) {
 	switch v.(type) {
 	case *lua.LTable, *lua.LFunction, *lua.LUserData, *lua.LState:
@@ -154,7 +156,8 @@ func (w *world) call(f *lua.LFunction, args ...lua.LValue) {
 	w.surface()
 }
 
-// attack calls every function that can be had with every shared table that can be had, in every place.
+// attack calls every function that can be had with every shared table that can be had, in every
+// place.
 func (w *world) attack() {
 	for name, mark := range w.marks {
 		if f, ok := w.consts[mark].(*lua.LFunction); ok {

@@ -36,7 +36,8 @@ import (
 const (
 	maxCalls    = 16000   // nested Lua calls
 	maxRegister = 1 << 20 // slots of the main thread's stack
-	// maxThreadRegister is that for a protected call. A stack that grows is copied: 190 of them are.
+	// maxThreadRegister is that for a protected call. A stack that grows is copied: 190 of them
+	// are.
 	maxThreadRegister = 1 << 18
 	maxNested         = 190 // pcalls, coroutines and sorts inside each other
 	maxSource         = 16 << 20

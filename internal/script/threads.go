@@ -6,12 +6,12 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// Threads of the machine that scripts run on: the main one, on which every script begins, and a pool of
-// those for protected calls.
+// Threads of the machine that scripts run on: the main one, on which every script begins, and a
+// pool of those for protected calls.
 //
-// A stack grows with what a script does and never shrinks, so stacks are not kept: a thread whose stack
-// has grown beyond keptSlots is dropped when it comes back, the pool is bounded, and Trim, which the
-// server calls about once a second, drops what was not used since its last call.
+// A stack grows with what a script does and never shrinks, so stacks are not kept: a thread whose
+// stack has grown beyond keptSlots is dropped when it comes back, the pool is bounded, and Trim,
+// which the server calls about once a second, drops what was not used since its last call.
 
 const (
 	maxIdle   = 8       // threads in the pool
@@ -107,8 +107,8 @@ func (s *State) ended() {
 	}
 }
 
-// Trim drops the stacks and buffers that have not been used since the last call. Without idle it drops
-// them whether they were used or not. It must not be called while a script runs.
+// Trim drops the stacks and buffers that have not been used since the last call. Without idle it
+// drops them whether they were used or not. It must not be called while a script runs.
 func (s *State) Trim(idle bool) {
 	ran := s.ran
 	if s.ran = false; ran && idle {

@@ -74,9 +74,9 @@ func filled(rnd *rand.Rand, n int) string {
 	return string(b)
 }
 
-// TestBusyInput: what a client sends while its script is busy is run afterwards, in order and whole.
-// The arguments of the script and of what was read ahead with it stay what they were. Others use
-// the pool of buffers meanwhile, so one that is given back too early is overwritten.
+// TestBusyInput: what a client sends while its script is busy is run afterwards, in order and
+// whole. The arguments of the script and of what was read ahead with it stay what they were. Others
+// use the pool of buffers meanwhile, so one that is given back too early is overwritten.
 func TestBusyInput(t *testing.T) {
 	seed := testseed.New(t)
 	everyWay(t, busyThreshold, false, func(t *testing.T, r *rig) {

@@ -133,8 +133,8 @@ func (c *goConn) reader() {
 	}
 }
 
-// enter takes the executor once the connection's input is free: the reader and those that resume the
-// client may each be in the middle of a busy script of it.
+// enter takes the executor once the connection's input is free: the reader and those that resume
+// the client may each be in the middle of a busy script of it.
 func (c *goConn) enter() {
 	e := c.srv.eng
 	for e.Enter(); c.running; {

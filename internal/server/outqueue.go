@@ -11,17 +11,17 @@ const (
 	maxVec = 32
 )
 
-// outQueue holds replies that the socket would not take, in order, as a list of chunks: appending to
-// gigabytes costs no copy of them, and a chunk is let go as soon as it is written. They lie in the
-// pool, outside of Go's heap, so that what is written or dropped is free at once.
+// outQueue holds replies that the socket would not take, in order, as a list of chunks: appending
+// to gigabytes costs no copy of them, and a chunk is let go as soon as it is written. They lie in
+// the pool, outside of Go's heap, so that what is written or dropped is free at once.
 type outQueue struct {
 	pool   *arena.Pool
 	chunks []outChunk
 	head   int // first chunk not yet written
 	off    int // bytes of it that are
 	size   int // bytes not yet written
-	// refused is set when replies were lost because the system has no memory for them: the connection
-	// has to end.
+	// refused is set when replies were lost because the system has no memory for them: the
+	// connection has to end.
 	refused bool
 }
 

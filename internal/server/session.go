@@ -24,12 +24,12 @@ const (
 // session is what a connection is whatever carries its bytes: the client, the parser, and the input that no command has consumed yet.
 // It belongs to the executor; an epoll loop, which alone touches its connections' input, also reads into in without it.
 //
-// The input lies where Go's collector does not see who still looks at it, so there is one rule: while
-// run is under way, the input is run's. Arguments are slices of it, those of the running command and of
-// the ones read ahead. A busy script gives the executor to others in the middle of run; until run has
-// returned nobody reads into the connection's input, moves it or gives it back, and nobody closes the
-// connection. What the client sends meanwhile stays in the socket. Loops and goroutines look at running
-// for that; reserve, drop and letGo check it.
+// The input lies where Go's collector does not see who still looks at it, so there is one rule:
+// while run is under way, the input is run's. Arguments are slices of it, those of the running
+// command and of the ones read ahead. A busy script gives the executor to others in the middle of
+// run; until run has returned nobody reads into the connection's input, moves it or gives it back,
+// and nobody closes the connection. What the client sends meanwhile stays in the socket. Loops and
+// goroutines look at running for that; reserve, drop and letGo check it.
 type session struct {
 	srv    *Server
 	cl     *engine.Client

@@ -2,8 +2,9 @@ package skiplist
 
 import "godwit/internal/arena"
 
-// Defrag is a walk over a list that offers its nodes to be moved. The zero value stands at the begin.
-// Between steps the list may change: the walk goes on at the score and member that it has come to.
+// Defrag is a walk over a list that offers its nodes to be moved. The zero value stands at the
+// begin. Between steps the list may change: the walk goes on at the score and member that it has
+// come to.
 type Defrag struct {
 	begun  bool
 	score  float64

@@ -1,5 +1,6 @@
-// Package testseed gives random tests their seeds: from the environment variable GODWIT_SEED, which `make` sets to one number so that a tree that passed
-// passes again, or another one in each run (`go test`, `make test-repeat`, `make soak`). A failing test has its seed in its log.
+// Package testseed gives random tests their seeds: from the environment variable GODWIT_SEED, which
+// `make` sets to one number so that a tree that passed passes again, or another one in each run
+// (`go test`, `make test-repeat`, `make soak`). A failing test has its seed in its log.
 package testseed
 
 import (

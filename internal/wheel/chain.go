@@ -119,7 +119,8 @@ func (w *Wheel) freeHead(c *chain) {
 // blockNext returns the Ref of the block behind the one with the header h.
 func blockNext(h []byte) uint64 { return binary.LittleEndian.Uint64(h[offNext:]) }
 
-// blockRange returns which records of the block with the header h are there: those from taken to before filled.
+// blockRange returns which records of the block with the header h are there: those from taken to
+// before filled.
 func blockRange(h []byte) (taken, filled int) {
 	return int(binary.LittleEndian.Uint16(h[offTaken:])), int(binary.LittleEndian.Uint16(h[offN:]))
 }

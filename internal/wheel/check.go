@@ -68,7 +68,8 @@ func (w *Wheel) Check() error {
 	return nil
 }
 
-// Each calls visit for every record that has not fired, in no order. O(n); visit must not use the wheel.
+// Each calls visit for every record that has not fired, in no order. O(n); visit must not use the
+// wheel.
 func (w *Wheel) Each(visit func(deadlineMs int64, hash uint64, db uint16)) {
 	each := func(c *chain) {
 		_, _, _ = w.checkChain(c, func(r record) error {

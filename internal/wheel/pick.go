@@ -9,8 +9,9 @@ import (
 // pickBlocks is how far down a chain Pick goes for a record.
 const pickBlocks = 16
 
-// Pick returns a record that has not fired, chosen by the random number: of any slot in use, one of the first few thousand. It is
-// for finding keys that have a deadline where these are rare, and no fair choice. ok is false for an empty wheel. O(1).
+// Pick returns a record that has not fired, chosen by the random number: of any slot in use, one of
+// the first few thousand. It is for finding keys that have a deadline where these are rare, and no
+// fair choice. ok is false for an empty wheel. O(1).
 func (w *Wheel) Pick(random uint64) (r Record, ok bool) {
 	waiting := [...]*chain{&w.due, &w.moving, &w.sweep.chain}
 	used := 0
@@ -40,7 +41,8 @@ func (w *Wheel) Pick(random uint64) (r Record, ok bool) {
 	return w.pickFrom(w.usedSlot(int(nth)), rest), true
 }
 
-// Near visits up to n of the records that time reaches first: those of one block, in no order. O(n).
+// Near visits up to n of the records that time reaches first: those of one block, in no order.
+// O(n).
 func (w *Wheel) Near(n int, visit func(r Record)) {
 	c := &w.due
 	if c.head == 0 {

@@ -10,7 +10,8 @@ type Record struct {
 	Drop     bool // set by Sweep's callback: nobody counts on the record any more
 }
 
-// sweepBatch is how many records Sweep shows at once, so that the cache misses of judging them overlap.
+// sweepBatch is how many records Sweep shows at once, so that the cache misses of judging them
+// overlap.
 const sweepBatch = 16
 
 // sweep is a walk over all records that drops dead ones. It begins with the due chain and goes on

@@ -29,7 +29,8 @@ func picksExist(t *testing.T, w *Wheel, model []fired, rnd *rand.Rand) {
 	require.LessOrEqual(t, near, 10)
 }
 
-// TestSweepShowsAll: the calls of one pass show each record that waits once, in slices, while time goes on; what is dropped is gone, what was added or changed meanwhile is not.
+// TestSweepShowsAll: the calls of one pass show each record that waits once, in slices, while time
+// goes on; what is dropped is gone, what was added or changed meanwhile is not.
 func TestSweepShowsAll(t *testing.T) {
 	rnd := rand.New(rand.NewSource(int64(testseed.New(t))))
 	w := newWheel(t, t0)
@@ -103,7 +104,8 @@ func TestSweptSlotFires(t *testing.T) {
 	check(t, w)
 }
 
-// TestSweepFreesWhatResetLeft: blocks that Reset has thrown away are freed in slices without Advance.
+// TestSweepFreesWhatResetLeft: blocks that Reset has thrown away are freed in slices without
+// Advance.
 func TestSweepFreesWhatResetLeft(t *testing.T) {
 	w := newWheel(t, t0)
 	for i := range 100_000 {

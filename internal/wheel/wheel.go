@@ -49,14 +49,16 @@
 //
 // # Dead records
 //
-// There is no removal of a record: whoever deletes a key or changes its deadline leaves a dead one behind. The owner knows how many
-// records it counts on, and so how many are dead. When these are too many it calls Sweep, which walks the wheel in
-// slices and has the owner judge each record. Finding a record to remove it would take a place in the entry, or a
-// search in its chain; a sweep costs some look-ups for each dead record, and no memory.
+// There is no removal of a record: whoever deletes a key or changes its deadline leaves a dead one
+// behind. The owner knows how many records it counts on, and so how many are dead. When these are
+// too many it calls Sweep, which walks the wheel in slices and has the owner judge each record.
+// Finding a record to remove it would take a place in the entry, or a search in its chain; a sweep
+// costs some look-ups for each dead record, and no memory.
 //
 // # Limits and invariants
 //
-// Not safe for concurrent use: the executor owns it. Check verifies the placement rule, the bitmaps and the counts.
+// Not safe for concurrent use: the executor owns it. Check verifies the placement rule, the bitmaps
+// and the counts.
 //
 // Source of the idea: G. Varghese and T. Lauck, "Hashed and Hierarchical Timing
 // Wheels" (SOSP 1987), scheme 7.
@@ -246,8 +248,8 @@ func (w *Wheel) reach(now uint64) bool {
 	return true
 }
 
-// TurnBack tells the wheel that the clock shows nowMs, which may be before its own time. It is to be
-// called when the clock goes back, or records added before the next Advance would count as due.
+// TurnBack tells the wheel that the clock shows nowMs, which may be before its own time. It is to
+// be called when the clock goes back, or records added before the next Advance would count as due.
 // A step back of more than 64 ms has every record placed again by Advance or Sweep; TurnBack
 // reports whether it was one. O(slots in use).
 func (w *Wheel) TurnBack(nowMs int64) bool {

@@ -376,7 +376,8 @@ func guardField(g *Generator, args [][]byte) [][]byte {
 	args = guardOffsets(g, args)
 	for i := 2; i < len(args); i++ {
 		if strings.EqualFold(string(args[i]), "FAIL") {
-			// One field is written, behind all others: where none is, redis makes the key all the same.
+			// One field is written, behind all others: where none is, redis makes the key all the
+			// same.
 			return slices.Insert(args, 2, []byte("SET"), []byte("u1"), []byte("20000"), []byte("0"))
 		}
 	}

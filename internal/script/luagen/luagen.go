@@ -1,9 +1,9 @@
 // Package luagen makes random Lua 5.1 scripts for tests: programs that the grammar of the reference
 // manual allows, or almost.
 //
-// Scripts terminate in all but rare cases: loops are counted, and recursion is not aimed for. They use
-// the libraries that scripts of a server have. Half of what Script returns has a token dropped, doubled,
-// replaced or swapped somewhere, which mostly is a syntax error.
+// Scripts terminate in all but rare cases: loops are counted, and recursion is not aimed for. They
+// use the libraries that scripts of a server have. Half of what Script returns has a token dropped,
+// doubled, replaced or swapped somewhere, which mostly is a syntax error.
 package luagen
 
 import (

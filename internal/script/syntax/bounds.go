@@ -8,12 +8,13 @@ import (
 
 // What the compiler behind the parser cannot encode, and does not notice.
 //
-// A jump reaches maxJump instructions, and so many labels can a function have: beyond that the compiler
-// writes other jumps. It looks for each constant from the first one on, which takes hours for what Lua
-// allows. A list of values needs a register for each. A table's constructor loses count after 511 times
-// 50 elements. And a jump back to a jump goes astray. The parser therefore counts what it makes (an upper
-// bound: what is refused for its length Redis may still take), keeps constants beyond the first
-// maxDirect of a function in a table, makes long lists by calls, and begins nothing with a jump.
+// A jump reaches maxJump instructions, and so many labels can a function have: beyond that the
+// compiler writes other jumps. It looks for each constant from the first one on, which takes hours
+// for what Lua allows. A list of values needs a register for each. A table's constructor loses
+// count after 511 times 50 elements. And a jump back to a jump goes astray. The parser therefore
+// counts what it makes (an upper bound: what is refused for its length Redis may still take), keeps
+// constants beyond the first maxDirect of a function in a table, makes long lists by calls, and
+// begins nothing with a jump.
 
 const (
 	maxJump      = 1<<17 - 1
@@ -29,8 +30,8 @@ const (
 	direct       = -1        // the place of constants that are not in the pool
 )
 
-// The compiler's tree and its buffers take memory that a short source does not show: maxFunctions and
-// maxSize bound it.
+// The compiler's tree and its buffers take memory that a short source does not show: maxFunctions
+// and maxSize bound it.
 const (
 	maxFunctions = 8 << 10 // of one chunk: the compiler starts each with 12 KiB
 	maxSize      = 4 << 20 // instructions of one chunk, at most
@@ -62,8 +63,8 @@ func (p *parser) spend(instructions, labels int) {
 	}
 }
 
-// spans notes that a jump may lead over all that was made since the function had that size. Whether it
-// is too long can be told only when the function's true size is known.
+// spans notes that a jump may lead over all that was made since the function had that size. Whether
+// it is too long can be told only when the function's true size is known.
 func (p *parser) spans(from int) {
 	if p.fn.usage.size-from > maxJump && p.tooLong == nil {
 		p.tooLong = &Error{p.message("control structure too long", p.tok.text())}
@@ -209,7 +210,8 @@ func truth(e ast.Expr) (is, ok bool) {
 	return false, false
 }
 
-// logical is a and b, or a or b. One whose first operand is constant is the other operand, or the constant.
+// logical is a and b, or a or b. One whose first operand is constant is the other operand, or the
+// constant.
 func (p *parser) logical(op kind, a, b ast.Expr, line int) ast.Expr {
 	if is, ok := truth(a); ok {
 		if is == (op == tkOr) {

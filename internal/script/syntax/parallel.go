@@ -3,9 +3,9 @@ package syntax
 import "github.com/yuin/gopher-lua/ast"
 
 // parallel is an assignment to several targets. The compiler assigns to a local variable before it
-// evaluates the next expression, so that a, b = b, a loses a value. Here all tables, keys and values are
-// evaluated into variables of a block first; then the targets are assigned to, the last one first, as
-// Lua does.
+// evaluates the next expression, so that a, b = b, a loses a value. Here all tables, keys and
+// values are evaluated into variables of a block first; then the targets are assigned to, the last
+// one first, as Lua does.
 func (p *parser) parallel(st *ast.AssignStmt, line int) ast.Stmt {
 	last := p.lastLine
 	p.spend(4*len(st.Lhs), 0)

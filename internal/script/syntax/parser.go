@@ -42,11 +42,11 @@ type Options struct {
 	Main func(name, field string) string
 	// Concat is the string constant that stands for the concatenating function.
 	Concat string
-	// Spread is that for the function whose results are the elements 1 to n of a table, and then its other
-	// arguments: f(n, t, ...).
+	// Spread is that for the function whose results are the elements 1 to n of a table, and then
+	// its other arguments: f(n, t, ...).
 	Spread string
-	// Append is that for f(t, offset, t2, offset2, t3 …), which puts the elements of the later tables into
-	// the first, behind those offsets, and returns it.
+	// Append is that for f(t, offset, t2, offset2, t3 …), which puts the elements of the later
+	// tables into the first, behind those offsets, and returns it.
 	Append string
 	// Pool is that for the table of Result.Pool.
 	Pool string
@@ -63,7 +63,8 @@ type Result struct {
 	// Pool are constants that the code takes from the table behind Options.Pool, at their Place: a
 	// NumberExpr or StringExpr each.
 	Pool []ast.Expr
-	// TooLong is the error for a jump that is too long if a function has more than MaxCode instructions.
+	// TooLong is the error for a jump that is too long if a function has more than MaxCode
+	// instructions.
 	TooLong *Error
 }
 
@@ -502,8 +503,8 @@ func (p *parser) inRegister(e ast.Expr) ast.Expr {
 	return at(ast.Expr(&ast.FuncCallExpr{Func: &ast.StringExpr{Value: p.o.Concat}, Args: []ast.Expr{e}, AdjustRet: true}), e.Line(), e.LastLine())
 }
 
-// key is an expression that indexes a table. The compiler takes a constant for the string that it is
-// written as: what stands for something else goes through a call.
+// key is an expression that indexes a table. The compiler takes a constant for the string that it
+// is written as: what stands for something else goes through a call.
 func (p *parser) key(e ast.Expr) ast.Expr {
 	s, ok := e.(*ast.StringExpr)
 	if !ok || p.o.Concat == "" || !strings.HasPrefix(s.Value, strings.TrimSuffix(p.o.Concat, "..")) {
