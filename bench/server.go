@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"godwit/internal/freeport"
 )
 
 const (
@@ -175,12 +177,7 @@ func tool(ctx context.Context, stdin *os.File, name string, args ...string) ([]b
 }
 
 func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
+	return freeport.Port()
 }
 
 // tailBuffer keeps the last few kilobytes written to it.

@@ -23,6 +23,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
 
+	"godwit/internal/freeport"
 	"godwit/internal/invariant"
 	"godwit/internal/resp/respclient"
 )
@@ -280,12 +281,11 @@ func argument(args []string, name string) (string, bool) {
 
 // freePort is a port of the loopback interface that was free a moment ago.
 func freePort() int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freeport.Port()
 	if err != nil {
 		panic(err) // no test can go on
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	return port
 }
 
 // eventually waits until cond holds.

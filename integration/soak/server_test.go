@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"godwit/internal/freeport"
 	"godwit/internal/resp/respclient"
 )
 
@@ -120,12 +121,7 @@ func (p *process) await() error {
 }
 
 func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
+	return freeport.Port()
 }
 
 // end kills the server and removes its folder.

@@ -6,23 +6,23 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"godwit/internal/engine"
+	"godwit/internal/freeport"
 	"godwit/internal/resp/respclient"
 )
 
 // freePort is a port that nobody listens on now.
 func freePort(t testing.TB) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freeport.Port()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ln.Close()
-	_, port, _ := net.SplitHostPort(ln.Addr().String())
-	return port
+	return strconv.Itoa(port)
 }
 
 // runListening runs a server on the sockets of its configuration.

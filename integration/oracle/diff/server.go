@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"godwit/internal/freeport"
 )
 
 // ioTimeout bounds every read and write: a server that answers later than this,
@@ -97,12 +99,7 @@ func (s *Server) startOnce() error {
 }
 
 func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
+	return freeport.Port()
 }
 
 func (s *Server) logPath() string { return filepath.Join(s.dir, "log") }
