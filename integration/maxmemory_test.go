@@ -111,6 +111,7 @@ func TestSmallKeysMakeRoomForLargeOnes(t *testing.T) {
 // TestCacheWithDeadlines: a cache whose keys have deadlines far off keeps as many of them as fit,
 // however many have passed through it.
 func TestCacheWithDeadlines(t *testing.T) {
+	skipUnderRace(t) // the race detector alone takes more than the limit
 	t.Parallel()
 	s := startServer(t, "--maxmemory", "16mb", "--maxmemory-policy", "allkeys-lru")
 	c, admin := s.dial(t), s.client(t)

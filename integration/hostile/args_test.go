@@ -235,7 +235,7 @@ func (m *maker) config() []string {
 		[]string{"hash-max-listpack-entries", small}, []string{"hash-max-listpack-value", small}, []string{"set-max-intset-entries", small},
 		[]string{"set-max-listpack-entries", small}, []string{"zset-max-listpack-entries", small}, []string{"zset-max-listpack-value", small},
 		[]string{"list-max-listpack-size", pick(m, "-1", "-2", "-5", "1", "3", "128")}, []string{"list-compress-depth", pick(m, "0", "1", "3")},
-		[]string{"maxmemory", pick(m, "0", "100mb", "20mb", "1")}, []string{"maxmemory-clients", pick(m, "0", "1mb", "5%")},
+		[]string{"maxmemory", pick(m, memoryLimit, "100mb", "20mb", "1")}, []string{"maxmemory-clients", pick(m, "0", "1mb", "5%")},
 		[]string{"maxmemory-policy", pick(m, "noeviction", "allkeys-lru", "allkeys-lfu", "volatile-ttl", "allkeys-random", "volatile-lfu")},
 		[]string{"notify-keyspace-events", pick(m, "", "KEA", "KEAmn", "Kg")}, []string{"lazyfree-lazy-user-del", pick(m, "yes", "no")},
 		[]string{"activerehashing", pick(m, "yes", "no")}, []string{"tracking-table-max-keys", pick(m, "0", "1", "1000000")},

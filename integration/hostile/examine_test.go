@@ -54,5 +54,6 @@ func examine(t *testing.T, p *process, bin, dir string, n uint64) *process {
 		p.text(t, "FUNCTION", "FLUSH")
 		require.Less(t, number(p.text(t, "INFO", "memory"), "used_memory"), int64(200<<20), "of an empty server")
 	}
+	p.text(t, "CONFIG", "SET", "maxmemory", memoryLimit)
 	return p
 }

@@ -16,6 +16,10 @@ import (
 	"godwit/internal/resp/respclient"
 )
 
+// memoryLimit is what holds while commands come: a filter of gigabytes is one command, and SAVE
+// of it takes minutes on a slow disk.
+const memoryLimit = "96mb"
+
 // patience is how long the server may take to answer or to end. The machine may be busy with other
 // tests.
 const patience = 30 * time.Second
@@ -54,8 +58,9 @@ func start(t *testing.T, bin, dir string) *process {
 	p.cmd = exec.Command(bin, "--port", "0", "--unixsocket", p.socket, "--dir", dir, "--save", "", "--enable-debug-command", "yes",
 		"--maxclients", "200", "--loglevel", "warning", "--busy-reply-threshold", "1000", "--client-query-buffer-limit", "64mb",
 		"--client-output-buffer-limit", "normal 64mb 0 0 pubsub 8mb 0 0", "--latency-tracking", "no",
-		"--maxmemory", "768mb") // a filter of gigabytes is one command, and a reload of it takes a minute
+		"--maxmemory", memoryLimit)
 	p.cmd.Stdout, p.cmd.Stderr = log, log
+	p.cmd.Env = append(os.Environ(), "GOTRACEBACK=crash") // dump wants the stacks of all threads
 	require.NoError(t, p.cmd.Start())
 	go func() {
 		_ = p.cmd.Wait() // the log says why
@@ -137,7 +142,7 @@ func (p *process) tail() string {
 	for _, begin := range []string{"panic: ", "SIGQUIT: "} {
 		if i := strings.Index(string(raw), begin); i >= 0 {
 			raw = raw[i:]
-			return string(raw[:min(len(raw), 12000)])
+			return string(raw[:min(len(raw), 60000)])
 		}
 	}
 	return string(raw[max(0, len(raw)-4000):])
