@@ -1,7 +1,9 @@
 package hostile
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -97,13 +99,22 @@ func (p *process) do(args ...any) (respclient.Value, error) {
 	return respclient.New(conn).Do(args...)
 }
 
+// ping asks for a PONG. Commands of others may kill its connection: then it asks on another one.
 func (p *process) ping() error {
 	v, err := p.do("PING")
+	for n := 0; n < 100 && !p.ended() && closed(err); n++ {
+		v, err = p.do("PING")
+	}
 	if err == nil && v.Text() != "PONG" && !strings.HasPrefix(v.Text(), "BUSY") && !strings.HasPrefix(v.Text(), "LOADING") &&
 		!strings.HasPrefix(v.Text(), "MISCONF") {
 		err = fmt.Errorf("PING is answered %s", v.Text())
 	}
 	return err
+}
+
+// closed reports whether the server closed the connection, rather than not to answer.
+func closed(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
 // dump ends a server that does not answer, and has it write what it was doing.
