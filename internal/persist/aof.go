@@ -77,13 +77,13 @@ type AOF struct {
 	otherSize int64 // of the base and the incremental files before it
 	baseSize  int64 // of everything when the last rewrite ended
 
-	postponed int64         // unix ms since when the write waits for a sync, 0: it does not
-	lastSync  int64         // unix ms when a sync was last asked for
+	postponed int64         // steady ms since when the write waits for a sync, 0: it does not
+	lastSync  int64         // steady ms when a sync was last asked for
 	delayed   int64         // aof_delayed_fsync
 	cost      time.Duration // of the sync in the last EndBatch, 0: none
 	writeErr  error         // why the last write failed, nil if it did not
-	loggedErr int64         // unix ms of the last line about that
-	triedAt   int64         // unix ms of the last retry
+	loggedErr int64         // steady ms of the last line about that
+	triedAt   int64         // steady ms of the last retry
 
 	lost     atomic.Int32 // of lostState: whether a sync has failed, after which the file may lack what the kernel could not write
 	dirDoubt atomic.Bool  // the manifest has been renamed, but the folder's sync failed: until one works, no sync of a file counts

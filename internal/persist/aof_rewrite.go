@@ -17,7 +17,7 @@ const (
 type rewriteState struct {
 	running   bool // from Rewrite until its end
 	scheduled bool
-	started   int64 // unix ms
+	started   int64 // steady ms
 
 	lastStatus  bool
 	lastSeconds int64
@@ -25,7 +25,7 @@ type rewriteState struct {
 	failures    int64 // in a row
 
 	delayMinutes int64 // of the back-off
-	nextTry      int64 // unix ms, 0: none
+	nextTry      int64 // steady ms, 0: none
 
 	tempBase string
 	rdb      bool
