@@ -195,13 +195,20 @@ func (m *maker) bounded(args []string) []string {
 	if len(args) > 1 && excluded[name+"|"+strings.ToLower(args[1])] || excluded[name] {
 		return []string{"PING"}
 	}
+	if name == "migrate" { // it waits, and for name servers too, on which a machine's network decides
+		for i, v := range map[int]string{1: "127.0.0.1", 5: "20"} {
+			if i < len(args) {
+				args[i] = v
+			}
+		}
+	}
 	for i := 1; i < len(args); i++ {
 		n, err := strconv.ParseInt(strings.TrimPrefix(args[i], "#"), 10, 64)
 		if err != nil || n < 1<<20 && n > -1<<20 {
 			continue
 		}
 		switch name {
-		case "setrange", "setbit", "bitfield", "migrate", "lolwut":
+		case "setrange", "setbit", "bitfield", "lolwut":
 			if n < 1<<33 { // what is refused anyway stays
 				args[i] = strconv.FormatInt(n%4_000_000, 10)
 			}

@@ -147,14 +147,21 @@ func (p *process) stop(t *testing.T) {
 	require.Zero(t, p.cmd.ProcessState.ExitCode(), p.tail())
 }
 
-// tail is the end of the server's log.
+// tail is the end of the server's log: of a trace, the stacks that are in our code.
 func (p *process) tail() string {
 	raw, _ := os.ReadFile(p.log)
+	log := string(raw)
 	for _, begin := range []string{"panic: ", "SIGQUIT: "} {
-		if i := strings.Index(string(raw), begin); i >= 0 {
-			raw = raw[i:]
-			return string(raw[:min(len(raw), 60000)])
+		if i := strings.Index(log, begin); i >= 0 {
+			head, stacks, _ := strings.Cut(log[i:], "\n\n")
+			log = head
+			for s := range strings.SplitSeq(stacks, "\n\n") {
+				if strings.Contains(s, "godwit/") {
+					log += "\n\n" + s[:min(len(s), 4000)]
+				}
+			}
+			return log[:min(len(log), 30000)]
 		}
 	}
-	return string(raw[max(0, len(raw)-4000):])
+	return log[max(0, len(log)-4000):]
 }
