@@ -99,10 +99,13 @@ func (p *process) do(args ...any) (respclient.Value, error) {
 	return respclient.New(conn).Do(args...)
 }
 
-// ping asks for a PONG. Commands of others may kill its connection: then it asks on another one.
+// ping asks for a PONG. Commands of others may have its connection closed, and under
+// maxmemory-clients that of everybody for as long as a protected client takes more than the limit:
+// then it asks on another one.
 func (p *process) ping() error {
 	v, err := p.do("PING")
-	for n := 0; n < 100 && !p.ended() && closed(err); n++ {
+	for end := time.Now().Add(patience); !p.ended() && closed(err) && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
 		v, err = p.do("PING")
 	}
 	if err == nil && v.Text() != "PONG" && !strings.HasPrefix(v.Text(), "BUSY") && !strings.HasPrefix(v.Text(), "LOADING") &&

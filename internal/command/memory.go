@@ -172,7 +172,7 @@ func memoryDiagnosis(e *engine.Engine) string {
 		found = append(found, fmt.Sprintf("Clients: %d of them take %s each. Pipelines without reading the replies, or large values, "+
 			"do that: see tot-mem in CLIENT LIST, client-output-buffer-limit and maxmemory-clients.", n, humanBytes(r.Clients/n)))
 	}
-	if limit := e.Cfg.Maxmemory; limit > 0 && r.Used > limit {
+	if limit := e.KS.P.MaxMemory; limit > 0 && r.Used > limit {
 		found = append(found, fmt.Sprintf("Limit: used memory is %s over maxmemory; under the policy %s nothing more can be evicted in time.",
 			humanBytes(r.Used-limit), e.Cfg.MaxmemoryPolicy))
 	}

@@ -313,14 +313,19 @@ func Default() *Config {
 }
 
 // ClientsLimit returns the bytes that all clients together may use, 0 for no bound:
-// maxmemory-clients, with a percentage taken of maxmemory (no bound without maxmemory).
+// maxmemory-clients, with a percentage taken of maxmemory (no bound without maxmemory). Under a
+// smaller bound than leastForClients nobody could raise it again.
 func (c *Config) ClientsLimit() int64 {
-	if c.MaxmemoryClients >= 0 {
-		return c.MaxmemoryClients
+	limit := c.MaxmemoryClients
+	if limit < 0 && c.Maxmemory > 0 {
+		limit = c.Maxmemory/100*-limit + c.Maxmemory%100*-limit/100
+	} else if limit <= 0 {
+		return 0
 	}
-	pct := -c.MaxmemoryClients
-	return c.Maxmemory/100*pct + c.Maxmemory%100*pct/100
+	return max(limit, leastForClients)
 }
+
+const leastForClients = 128 << 10
 
 // Warnings returns the lines to log about directives that were accepted without an effect, and
 // forgets them, so that a caller can ask again after each Set.

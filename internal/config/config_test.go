@@ -449,7 +449,8 @@ func TestRewriteKeepsValues(t *testing.T) {
 
 func TestClientsLimit(t *testing.T) {
 	for _, tc := range []struct{ clients, maxmemory, want int64 }{
-		{0, 1000, 0}, {500, 1000, 500}, {-10, 1000, 100}, {-10, 0, 0}, {-100, 1<<63 - 1, 1<<63 - 1}, {-5, 199, 9},
+		{0, 1000, 0}, {500_000, 1000, 500_000}, {-10, 10_000_000, 1_000_000}, {-10, 0, 0}, {-100, 1<<63 - 1, 1<<63 - 1},
+		{-5, 19_999_999, 999_999}, {-5, 199, 128 << 10}, {1, 0, 128 << 10},
 	} {
 		c := &Config{MaxmemoryClients: tc.clients, Maxmemory: tc.maxmemory}
 		if got := c.ClientsLimit(); got != tc.want {

@@ -120,6 +120,7 @@ func New(cfg *config.Config, table *Table, o Options) *Engine {
 	e.KS.A.Guard()
 	e.Buffers = arena.NewPool()
 	e.measureStart()
+	e.KS.P.MaxMemory = e.memoryLimit()
 	e.cron.reset(e)
 	e.persist.reset(e)
 	return e

@@ -76,7 +76,7 @@ func (e *Engine) Fits(n uint64) bool {
 	}
 	room := func(limit int64) bool { return n <= uint64(max(limit, 0)) }
 	used := e.UsedMemory()
-	if limit := e.Cfg.Maxmemory; limit > 0 {
+	if limit := e.memoryLimit(); limit > 0 {
 		if e.Cfg.MaxmemoryPolicy == config.NoEviction {
 			limit -= used
 		}
@@ -115,11 +115,24 @@ func (e *Engine) notePeak() {
 	}
 }
 
+// memoryLimit is what used memory is held against, 0 for no limit: maxmemory, but half of the
+// smallest limits is for data, whatever the process took before the first key.
+func (e *Engine) memoryLimit() int64 {
+	limit := e.Cfg.Maxmemory
+	if limit == 0 {
+		return 0
+	}
+	return limit + max(min(e.mem.startup, usualStart)-limit/2, 0)
+}
+
+// usualStart is about twice what the server takes before the first key, in bytes.
+const usualStart = 4 << 20
+
 // params are the keyspace's settings under the current configuration.
 func (e *Engine) params() keyspace.Params {
 	c := e.Cfg
 	return keyspace.Params{
-		Databases: c.Databases, MaxMemory: c.Maxmemory, Policy: policyOf(c.MaxmemoryPolicy), Samples: c.MaxmemorySamples,
+		Databases: c.Databases, MaxMemory: e.memoryLimit(), Policy: policyOf(c.MaxmemoryPolicy), Samples: c.MaxmemorySamples,
 		LFULogFactor: c.LFULogFactor, LFUDecayTime: c.LFUDecayTime, ActiveExpire: !e.cron.expireOff,
 		LazyExpire: c.LazyfreeExpire, LazyEviction: c.LazyfreeEviction, LazyServerDel: c.LazyfreeServerDel,
 		LazyUserDel: c.LazyfreeUserDel, LazyUserFlush: c.LazyfreeUserFlush,

@@ -14,7 +14,8 @@ type MemoryReport struct {
 	Allocated, Active, Resident int64 // as Redis's allocator_*: blocks handed out, held of the system, resident
 	RSS, System                 int64
 	Slack                       MemorySlack
-	NotEvictable                int64 // part of Used that eviction does not count: the log's buffer
+	LogBuffer                   int64 // part of Used that eviction does not count
+	StartShare                  int64 // likewise, of what was there at the start: see memoryLimit
 	Go                          GoMemory
 	ArenaUsed, ArenaMapped      int64
 	ArenaKeys, ArenaValues      int64
@@ -47,7 +48,8 @@ func (e *Engine) MemoryReport() MemoryReport {
 	a := e.KS.A
 	rss, file := readResident()
 	r := MemoryReport{
-		Used: e.UsedMemory() + e.AOFBuffered(), NotEvictable: e.AOFBuffered(), Peak: e.Stats.PeakMemory, Startup: e.mem.startup,
+		Used: e.UsedMemory() + e.AOFBuffered(), LogBuffer: e.AOFBuffered(), StartShare: e.KS.P.MaxMemory - e.Cfg.Maxmemory,
+		Peak: e.Stats.PeakMemory, Startup: e.mem.startup,
 		Clients: e.mem.clients.total, Tables: a.UsedBy(arena.Tables),
 		RSS: rss, Resident: rss - file, System: SystemMemory(), Go: ReadGoMemory(),
 		ArenaUsed: a.Used(), ArenaMapped: a.Mapped(),
@@ -73,7 +75,7 @@ func (e *Engine) MemoryReport() MemoryReport {
 	r.Active = a.Resident() + pool + r.Go.InUse()
 	r.Slack = MemorySlack{
 		Binary: file,
-		Go:     r.Go.InUse() - e.mem.untouched - r.Startup - e.goCounted() - r.NotEvictable,
+		Go:     r.Go.InUse() - e.mem.untouched - r.Startup - e.goCounted() - r.LogBuffer,
 		Arena:  a.Resident() - r.ArenaUsed - a.Tails(),
 		Pool:   pool - r.PoolUsed,
 	}
