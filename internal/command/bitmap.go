@@ -42,12 +42,13 @@ func bitOffset(c *engine.Ctx, arg []byte, width int) (int64, bool) {
 	return n * scale, true
 }
 
-// growBits is the bytes of the string at key made long enough to hold the bit, and whether that made or lengthened it. It answers
-// with WRONGTYPE and reports false for ok when the key holds something else.
-func growBits(c *engine.Ctx, key []byte, bit int64) (b []byte, grown, ok bool) {
+// growBits returns the string at key made long enough to hold the bit, and whether that made or
+// lengthened it. It answers with WRONGTYPE and reports false for ok when the key holds something
+// else.
+func growBits(c *engine.Ctx, key []byte, bit int64) (x object.StringEdit, grown, ok bool) {
 	e := c.DB.Lookup(key)
 	if !isString(c, e) {
-		return nil, false, false
+		return x, false, false
 	}
 	n, old := int(bit>>3)+1, 0
 	if e.Exists() {
@@ -55,7 +56,7 @@ func growBits(c *engine.Ctx, key []byte, bit int64) (b []byte, grown, ok bool) {
 	}
 	if grown = !e.Exists() || old < n; !c.E.HasRoom(int64(n - old)) {
 		c.Err(engine.ErrNoMemory)
-		return nil, false, false
+		return x, false, false
 	}
 	return mutable(c, key, e, n), grown, true
 }
@@ -71,14 +72,15 @@ func setbitCmd(c *engine.Ctx) {
 		c.Err(engine.ErrBitValue)
 		return
 	}
-	b, grown, ok := growBits(c, key, offset)
+	x, grown, ok := growBits(c, key, offset)
 	if !ok {
 		return
 	}
-	i, shift := offset>>3, 7-uint(offset&7)
-	old := b[i] >> shift & 1
+	i, shift := int(offset>>3), 7-uint(offset&7)
+	old := x.Bytes()[i] >> shift & 1
 	if grown || old != byte(on) {
-		b[i] = b[i]&^(1<<shift) | byte(on)<<shift
+		b := x.Change(i, i+1)
+		b[0] = b[0]&^(1<<shift) | byte(on)<<shift
 		c.Dirty(1)
 		changed(c, "setbit", key)
 	}

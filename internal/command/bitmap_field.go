@@ -180,14 +180,14 @@ func bitfield(c *engine.Ctx, readOnly bool) {
 		bitfieldRead(c, ops)
 		return
 	}
-	b, grown, ok := growBits(c, key, last)
+	x, grown, ok := growBits(c, key, last)
 	if !ok {
 		return
 	}
 	c.Array(len(ops))
 	changes := 0
 	for i := range ops {
-		if changed, wrote := runField(c, b, &ops[i]); changed || wrote && grown {
+		if changed, wrote := runField(c, x, &ops[i]); changed || wrote && grown {
 			changes++
 		}
 	}
@@ -251,8 +251,8 @@ func bitfieldRead(c *engine.Ctx, ops []fieldOp) {
 
 // runField runs one operation, answers, and reports whether it changed a field, and whether it
 // wrote one.
-func runField(c *engine.Ctx, b []byte, op *fieldOp) (changed, wrote bool) {
-	old := op.get(b)
+func runField(c *engine.Ctx, x object.StringEdit, op *fieldOp) (changed, wrote bool) {
+	old := op.get(x.Bytes())
 	if op.verb == fieldGet {
 		c.Int(old)
 		return false, false
@@ -267,6 +267,8 @@ func runField(c *engine.Ctx, b []byte, op *fieldOp) (changed, wrote bool) {
 	} else {
 		c.Int(old)
 	}
+	b, from := x.Bytes(), int(op.offset>>3)
+	x.Change(from, min(from+fieldSpan, len(b)))
 	op.set(b, n)
 	return n != old, true
 }
@@ -334,7 +336,7 @@ func (op *fieldOp) get(b []byte) int64 {
 	return op.extend(hi<<(64-shift) | lo>>shift)
 }
 
-// set writes n to the field, which lies inside b.
+// set writes n to the field, which lies inside b. No more than fieldSpan bytes are written.
 func (op *fieldOp) set(b []byte, n int64) {
 	hi, lo, shift := op.window(b)
 	mask := ^uint64(0) >> (64 - op.width)
@@ -349,5 +351,8 @@ func (op *fieldOp) set(b []byte, n int64) {
 	binary.BigEndian.PutUint64(buf[:], hi)
 	binary.BigEndian.PutUint64(buf[8:], lo)
 	from := op.offset >> 3
-	copy(b[from:], buf[:9])
+	copy(b[from:], buf[:fieldSpan])
 }
+
+// fieldSpan is how many bytes the longest field may touch.
+const fieldSpan = 9

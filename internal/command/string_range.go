@@ -67,7 +67,7 @@ func appendCmd(c *engine.Ctx) {
 			return
 		}
 		n += old
-		copy(c.DB.Mutable(e, n)[old:], tail)
+		copy(c.DB.Mutable(e, n).Change(old, n), tail)
 	}
 	c.Dirty(1)
 	changed(c, "append", key)
@@ -104,14 +104,15 @@ func setrangeCmd(c *engine.Ctx) {
 		c.Err(engine.ErrNoMemory)
 		return
 	}
-	copy(mutable(c, key, e, n)[offset:], part)
+	copy(mutable(c, key, e, n).Change(int(offset), int(offset)+len(part)), part)
 	c.Dirty(1)
 	changed(c, "setrange", key)
 	c.Int(int64(n))
 }
 
-// mutable is the bytes of the string at key, made at least n long; e is what Lookup found there.
-func mutable(c *engine.Ctx, key []byte, e object.Entry, n int) []byte {
+// mutable returns the string at key, made at least n bytes long, for changes; e is what Lookup found
+// there.
+func mutable(c *engine.Ctx, key []byte, e object.Entry, n int) object.StringEdit {
 	if !e.Exists() {
 		return c.DB.NewMutable(key, n)
 	}

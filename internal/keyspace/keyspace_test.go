@@ -179,19 +179,19 @@ func TestModel(t *testing.T) {
 		case 13:
 			r, ok := get(m, key)
 			n := rng.IntN(300)
-			var b []byte
+			var x object.StringEdit
 			if e := db.Lookup(k); e.Exists() {
 				require.True(t, ok)
-				b = db.Mutable(e, n)
+				x = db.Mutable(e, n)
 			} else {
 				require.False(t, ok)
-				b = db.NewMutable(k, n)
+				x = db.NewMutable(k, n)
 			}
 			want := make([]byte, max(n, len(r.val)))
 			copy(want, r.val)
-			require.Equal(t, string(want), string(b))
-			if len(b) > 0 {
-				b[len(b)-1] ^= 7
+			require.Equal(t, string(want), string(x.Bytes()))
+			if len(want) > 0 {
+				x.Change(len(want)-1, len(want))[0] ^= 7
 				want[len(want)-1] ^= 7
 			}
 			r.val = string(want)

@@ -206,7 +206,7 @@ func (ks *Keyspace) freeRef(r arena.Ref) {
 // many elements takes long enough to be felt whether or not the caller asked for lazy freeing; lazy
 // lowers the bar.
 func (ks *Keyspace) freeOwned(o object.Owned, lazy bool) {
-	if o.Orphan() {
+	if o.Orphan(ks.Heap) {
 		return
 	}
 	if l := o.Large; l != nil {
@@ -216,5 +216,5 @@ func (ks *Keyspace) freeOwned(o object.Owned, lazy bool) {
 			return
 		}
 	}
-	o.Free(ks.A)
+	o.Free(ks.Heap)
 }

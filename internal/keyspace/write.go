@@ -127,34 +127,34 @@ func (db *DB) move(h uint64, e object.Entry, m object.Meta) object.Entry {
 	return ne
 }
 
-// Mutable makes the string value of e growable, at least n bytes long (new bytes are zero), and returns its bytes to write to;
-// they are valid until the next change of the keyspace. The encoding becomes raw, as Redis's does for APPEND, SETRANGE and SETBIT.
-func (db *DB) Mutable(e object.Entry, n int) []byte {
-	db.preserve(e)
-	a := db.ks.A
-	if e.Encoding() != object.EncSDS {
-		h, old := db.ks.Hash(e.Key()), e.Ref
-		e = e.ToSDS(a, n)
-		db.dict.Replace(h, old, e.Ref)
-	}
-	return e.Grow(a, n)
+// Mutable makes the string value of e growable, at least n bytes long (new bytes are zero), and
+// returns it for changes. The encoding becomes raw, as Redis's does for APPEND, SETRANGE and SETBIT.
+func (db *DB) Mutable(e object.Entry, n int) object.StringEdit {
+	return db.ks.Heap.Grow(db.growing(e, n), n)
 }
 
-// Resize is Mutable for a string that may also get shorter: it makes it n bytes long (n not 0, new bytes undefined) and returns the entry, which may have
-// moved, and its bytes with capacity for room more.
+// Resize is Mutable for a string that may also get shorter: it makes it n bytes long (n not 0, new
+// bytes undefined). It returns the entry, which may have moved, and its bytes to write to, with
+// capacity for room more.
 func (db *DB) Resize(e object.Entry, n, room int) (object.Entry, []byte) {
+	e = db.growing(e, 0)
+	return e, db.ks.Heap.Resize(e, n, room)
+}
+
+// growing returns the entry with its string growable, with room for n bytes. It may have moved.
+func (db *DB) growing(e object.Entry, n int) object.Entry {
 	db.preserve(e)
-	a := db.ks.A
-	if e.Encoding() != object.EncSDS {
-		h, old := db.ks.Hash(e.Key()), e.Ref
-		e = e.ToSDS(a, 0)
-		db.dict.Replace(h, old, e.Ref)
+	if e.Encoding() == object.EncSDS {
+		return e
 	}
-	return e, e.Resize(a, n, room)
+	h, old := db.ks.Hash(e.Key()), e.Ref
+	e = e.ToSDS(db.ks.A, n)
+	db.dict.Replace(h, old, e.Ref)
+	return e
 }
 
 // NewMutable creates the key with a growable string of n zero bytes. The key must be absent (Lookup said so).
-func (db *DB) NewMutable(key []byte, n int) []byte {
+func (db *DB) NewMutable(key []byte, n int) object.StringEdit {
 	e := db.insert(db.ks.Hash(key), key, object.RawValue(nil), 0)
 	return db.Mutable(e, n)
 }

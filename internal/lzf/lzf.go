@@ -59,8 +59,19 @@ func (c *Compressor) Compress(dst, src []byte) int {
 	}
 	c.shift = uint8(32 - min(max(bits.Len(uint(len(src)))+1, 6), tableBits))
 	w := writer{dst: dst, src: src}
+	c.compress(&w, 0)
+	c.base += uint32(len(src))
+	if w.full || !w.literals(len(src)) {
+		return 0
+	}
+	return w.n
+}
+
+// compress writes the items for w.src from i on, up to the last match, or until w is full.
+func (c *Compressor) compress(w *writer, i int) {
+	src := w.src
 	// A search loads four bytes, of which three count: the last three of src are not searched for.
-	for i := 0; i+4 <= len(src); {
+	for i+4 <= len(src) {
 		at := c.find(src, i)
 		if at < 0 {
 			i++
@@ -77,11 +88,6 @@ func (c *Compressor) Compress(dst, src []byte) int {
 		}
 		i = end
 	}
-	c.base += uint32(len(src))
-	if w.full || !w.literals(len(src)) {
-		return 0
-	}
-	return w.n
 }
 
 // find returns where the three bytes at i were last seen, -1 if not or too long ago, and remembers i. There must be four.

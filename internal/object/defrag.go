@@ -15,7 +15,8 @@ import (
 //	entry, string, packed value   Heap.DefragEntry, for every slot of every database
 //	large collection              Large.Defrag, in steps, for every one in Heap.slots
 //
-// What is on its way out (lazy frees, tables that were flushed) is left alone.
+// What is on its way out (lazy frees, tables that were flushed) is left alone, and so are strings
+// that a snapshot reads.
 
 // DefragWalk is where Heap.Defrag stands. The zero value is before the first collection.
 type DefragWalk struct {
@@ -77,7 +78,7 @@ func bytesCost(n int) int { return n >> 10 }
 func (h *Heap) DefragEntry(r arena.Ref) arena.Ref {
 	e := View(h.A, r)
 	if e.Encoding().inBlock() {
-		if s := e.SDS(); s.Ref != 0 {
+		if s := e.SDS(); s.Ref != 0 && h.frozenAt(s.Ref) == nil {
 			if to := h.A.Move(s.Ref, int(s.Cap), arena.Values); to != s.Ref {
 				s.Ref = to
 				e.setSDS(s)

@@ -157,7 +157,7 @@ func (x *Edit) SetPacked(kind Encoding, b []byte) {
 	x.change()
 	o := x.H.Take(x.E)
 	x.rebuild(PackedValue(x.H.A, x.E.Type(), kind, b))
-	o.Free(x.H.A)
+	o.Free(x.H)
 }
 
 // PackedValue is a packed payload: bytes up to PackedInline are aliased, more are copied to a block of their own.
@@ -175,7 +175,7 @@ func (x *Edit) SetLarge(kind Encoding, l Large) {
 	x.change()
 	o := x.H.Take(x.E)
 	x.rebuild(Value{Type: x.E.Type(), Enc: kind, H: x.H.add(l)})
-	o.Free(x.H.A)
+	o.Free(x.H)
 }
 
 // unplaced is the Slot of an entry that is in no table.
@@ -193,7 +193,7 @@ func NewDetached(h *Heap, t Type, kind Encoding, packed []byte) *Edit {
 
 // Discard frees a detached collection.
 func (x *Edit) Discard() {
-	x.H.Take(x.E).Free(x.H.A)
+	x.H.Take(x.E).Free(x.H)
 	x.E.FreeBlock(x.H.A)
 	x.E = Entry{}
 }

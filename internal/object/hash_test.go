@@ -92,7 +92,7 @@ func newHashEdit(t *testing.T, h *Heap) (x *Edit, free func()) {
 	x.Reset(h, Build(h.A, []byte("key"), PackedValue(h.A, Hash, EncListpack, listpack.Empty()), Meta{}), &oneSlot{})
 	return x, func() {
 		o := h.Take(x.E)
-		o.Free(h.A)
+		o.Free(h)
 		x.E.FreeBlock(h.A)
 		if h.A.Used() != used {
 			t.Errorf("%d bytes leaked", h.A.Used()-used)

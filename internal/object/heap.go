@@ -51,6 +51,9 @@ type Heap struct {
 	free  []uint32
 	lists *quicklist.Shared
 
+	frozen      map[arena.Ref]*FrozenString // by block
+	frozenBytes int64                       // see FrozenBytes
+
 	popped []byte // see Elements.Pop
 }
 
@@ -137,14 +140,13 @@ func (h *Heap) Take(e Entry) Owned {
 	return Owned{}
 }
 
-// Free frees all of it at once; a collection that a snapshot still needs is left to that.
-func (o Owned) Free(a *arena.Arena) {
-	if o.Orphan() {
-		return
-	}
-	if o.Large != nil {
+// Free frees all of it at once; what a snapshot still needs is left to that.
+func (o Owned) Free(h *Heap) {
+	switch {
+	case o.Orphan(h):
+	case o.Large != nil:
 		freeLarge(o.Large)
-		return
+	default:
+		o.Block.Free(h.A)
 	}
-	o.Block.Free(a)
 }

@@ -28,7 +28,7 @@ func newList(t *testing.T, lim Limits) Elements {
 	x.Reset(h, Build(a, []byte("key"), PackedValue(a, List, EncListpack, listpack.Empty()), Meta{}), noTable{})
 	t.Cleanup(func() {
 		o := h.Take(x.E)
-		o.Free(a)
+		o.Free(h)
 		x.E.FreeBlock(a)
 		if !t.Failed() {
 			require.Zero(t, a.Used())
@@ -188,6 +188,6 @@ func TestListClone(t *testing.T) {
 	y.Reset(l.H, Build(l.H.A, []byte("copy"), Value{Type: List, Enc: EncQuicklist, H: l.H.add(c)}, Meta{}), noTable{})
 	checkList(t, AsList(y), want, false)
 	checkList(t, l, want[1:], true)
-	l.H.Take(y.E).Free(l.H.A)
+	l.H.Take(y.E).Free(l.H)
 	y.E.FreeBlock(l.H.A)
 }

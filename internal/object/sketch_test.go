@@ -114,7 +114,7 @@ func TestSketchModel(t *testing.T) {
 					break
 				}
 			}
-			require.False(t, tr.Close().Orphan())
+			require.False(t, tr.Close().Orphan(s.h))
 			if !stop {
 				for i, b := range saved.blocks {
 					require.True(t, bytes.Equal(b, c.im.blocks[i]), "block %d", i)
@@ -131,7 +131,7 @@ func TestSketchModel(t *testing.T) {
 		c := &collector{t: t, im: sketchImage{blocks: make([][]byte, len(im.blocks))}}
 		tr := h.Track(x.E, c)
 		o := h.Take(x.E)
-		require.True(t, o.Orphan())
+		require.True(t, o.Orphan(s.h))
 		x.Forget()
 		for !tr.Step(NodeWeight) {
 		}

@@ -134,9 +134,9 @@ func (tr *Track) Close() Owned {
 }
 
 // Orphan reports whether a snapshot still needs what is owned. From now on it is the snapshot's to free.
-func (o Owned) Orphan() bool {
+func (o Owned) Orphan(h *Heap) bool {
 	if o.Large == nil {
-		return false
+		return h.adopt(o.Block)
 	}
 	tr := *o.Large.(tracked).watch()
 	if tr == nil {

@@ -224,21 +224,3 @@ func (e Entry) ToSDS(a *arena.Arena, n int) Entry {
 	e.FreeBlock(a)
 	return ne
 }
-
-// Grow makes the growing string of an EncSDS entry at least n bytes long, new bytes zero, and returns all its bytes.
-func (e Entry) Grow(a *arena.Arena, n int) []byte {
-	s := e.SDS()
-	if n > int(s.Len) {
-		s.Grow(a, n)
-		e.setSDS(s)
-	}
-	return s.Bytes(a)
-}
-
-// Resize makes the growable string of an EncSDS entry n bytes long, n not 0; see sds.Str.Resize.
-func (e Entry) Resize(a *arena.Arena, n, room int) []byte {
-	s := e.SDS()
-	b := s.Resize(a, n, room)
-	e.setSDS(s)
-	return b
-}

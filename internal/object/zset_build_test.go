@@ -28,7 +28,7 @@ func withSortedSet(t *testing.T, h *Heap, f func(x *Edit)) {
 	x.Reset(h, Build(h.A, []byte("key"), PackedValue(h.A, ZSet, EncListpack, listpack.Empty()), Meta{}), &oneSlot{})
 	f(&x)
 	o := h.Take(x.E)
-	o.Free(h.A)
+	o.Free(h)
 	x.E.FreeBlock(h.A)
 	if h.A.Used() != used {
 		t.Errorf("%d bytes leaked", h.A.Used()-used)

@@ -51,7 +51,7 @@ func newZSetEdit(h *Heap) SortedSet {
 func freeZSetEdit(z SortedSet) {
 	o := z.H.Take(z.E)
 	z.E.FreeBlock(z.H.A)
-	o.Free(z.H.A)
+	o.Free(z.H)
 }
 
 func (m *zsetModel) member() string {

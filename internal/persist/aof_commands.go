@@ -67,6 +67,17 @@ func (f *CommandFormat) Key(dst []byte, e object.Entry) []byte {
 	return dst
 }
 
+// LongString implements Format.
+func (f *CommandFormat) LongString(dst []byte, e object.Entry) []byte {
+	dst = append(dst, "*3\r\n$3\r\nSET\r\n"...)
+	return appendHead(appendBulk(dst, e.Key()), '$', e.StringLen())
+}
+
+// LongStringEnd implements Format.
+func (f *CommandFormat) LongStringEnd(dst []byte, e object.Entry) []byte {
+	return appendDeadline(append(dst, "\r\n"...), e.Key(), e.Deadline())
+}
+
 // Large implements Format.
 func (f *CommandFormat) Large(dst []byte, e object.Entry, tr *object.Track) ([]byte, Record) {
 	if tr.Type.Sketch() {

@@ -12,7 +12,9 @@ import (
 	"godwit/internal/config"
 	"godwit/internal/engine"
 	"godwit/internal/logging"
+	"godwit/internal/object"
 	"godwit/internal/persist"
+	"godwit/internal/persist/rdb"
 	"godwit/internal/resp"
 	"godwit/internal/testseed"
 )
@@ -67,6 +69,9 @@ type memory struct{ b []byte }
 func (m *memory) Write(p []byte) error {
 	m.b = append(m.b, p...)
 	return nil
+}
+func (m *memory) WriteString(f *object.FrozenString) error {
+	return rdb.Pieces(f, make([]byte, 100), m.Write)
 }
 func (m *memory) Commit() error { return nil }
 func (m *memory) Abort()        {}

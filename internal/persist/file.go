@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"godwit/internal/object"
 	"godwit/internal/persist/rdb"
 	"godwit/internal/vfs"
 )
@@ -46,9 +47,22 @@ func NewFileDest(fsys vfs.FS, o FileOptions) (*FileDest, error) {
 func (d *FileDest) Write(p []byte) error {
 	if d.o.RDB != nil {
 		p = d.o.RDB.Pack(p)
-		if d.o.Checksum {
-			d.crc = rdb.CRC64(d.crc, p)
-		}
+	}
+	return d.put(p)
+}
+
+// WriteString implements Dest.
+func (d *FileDest) WriteString(f *object.FrozenString) error {
+	if d.o.RDB != nil {
+		return d.o.RDB.PackString(f, d.put)
+	}
+	return rdb.Pieces(f, make([]byte, chunkBytes), d.put)
+}
+
+// put writes bytes of the file.
+func (d *FileDest) put(p []byte) error {
+	if d.o.RDB != nil && d.o.Checksum {
+		d.crc = rdb.CRC64(d.crc, p)
 	}
 	if _, err := d.f.Write(p); err != nil {
 		return err

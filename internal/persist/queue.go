@@ -4,12 +4,15 @@ import (
 	"sync"
 
 	"godwit/internal/crash"
+	"godwit/internal/object"
 )
 
 // Dest is where the bytes of a snapshot go: a file, a socket. A Queue calls it from its own goroutine, one call at a time.
 type Dest interface {
 	// Write takes the next bytes, in order; it must not keep p.
 	Write(p []byte) error
+	// WriteString takes the bytes of a long string. It reads them with Read, once.
+	WriteString(f *object.FrozenString) error
 	// Commit is called after the last Write, if all succeeded: what was written becomes valid, a file durable.
 	Commit() error
 	// Abort is called instead of Commit: what was written is thrown away. After a Commit that failed, it is called too.
@@ -29,12 +32,25 @@ type Queue struct {
 	cond   sync.Cond // signalled when chunks come, go or the state changes
 	dest   Dest
 	wake   func() // called when Full has turned false and when all is over
-	chunks [][]byte
+	chunks []chunk
 	spare  [][]byte
 	bytes  int // waiting
 	wasFull,
 	closed, aborted, over bool
 	err error
+}
+
+// chunk is a part of the stream: some bytes, and a long string that follows them, if f is not nil.
+type chunk struct {
+	b []byte
+	f *object.FrozenString
+}
+
+func (c chunk) len() int {
+	if c.f == nil {
+		return len(c.b)
+	}
+	return len(c.b) + c.f.Len()
 }
 
 // NewQueue starts the goroutine. wake, which may be nil, is called from it whenever the executor has a reason to go on.
@@ -58,10 +74,10 @@ func (q *Queue) Buffer() []byte {
 }
 
 // Write hands the chunk over; it belongs to the queue then.
-func (q *Queue) Write(chunk []byte) {
+func (q *Queue) Write(c chunk) {
 	q.mu.Lock()
-	q.chunks = append(q.chunks, chunk)
-	q.bytes += len(chunk)
+	q.chunks = append(q.chunks, c)
+	q.bytes += c.len()
 	q.mu.Unlock()
 	q.cond.Broadcast()
 }
@@ -124,11 +140,11 @@ func (q *Queue) Wait() error {
 func (q *Queue) run() {
 	defer crash.Guard("writing a snapshot")()
 	for {
-		chunk, ok := q.next()
+		c, ok := q.next()
 		if !ok {
 			break
 		}
-		q.done(chunk, q.dest.Write(chunk))
+		q.done(c, q.write(c))
 	}
 	q.mu.Lock()
 	commit, err := !q.aborted && q.err == nil, q.err
@@ -149,33 +165,48 @@ func (q *Queue) run() {
 	q.call()
 }
 
+// write hands a chunk to the destination.
+func (q *Queue) write(c chunk) (err error) {
+	if len(c.b) > 0 {
+		err = q.dest.Write(c.b)
+	}
+	if c.f != nil {
+		if err == nil {
+			err = q.dest.WriteString(c.f)
+		}
+		c.f.Close()
+	}
+	return err
+}
+
 // next waits for a chunk; there is none when the end has come.
-func (q *Queue) next() (chunk []byte, ok bool) {
+func (q *Queue) next() (c chunk, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.chunks) == 0 && !q.closed && !q.aborted && q.err == nil {
 		q.cond.Wait()
 	}
 	if q.aborted || q.err != nil || len(q.chunks) == 0 {
-		return nil, false
+		return c, false
 	}
 	return q.chunks[0], true
 }
 
-// done takes a written chunk from the queue.
-func (q *Queue) done(chunk []byte, err error) {
+// done takes a written chunk from the queue. An error counts unless the rest has been called off:
+// then it is most likely a string that has been thawed.
+func (q *Queue) done(c chunk, err error) {
 	q.mu.Lock()
-	q.chunks[0] = nil
+	q.chunks[0] = chunk{}
 	q.chunks = q.chunks[1:]
-	q.bytes -= len(chunk)
-	if cap(chunk) >= chunkBytes && cap(chunk) <= 2*chunkBytes && len(q.spare) < spareMax {
-		q.spare = append(q.spare, chunk)
+	q.bytes -= c.len()
+	if cap(c.b) >= chunkBytes && cap(c.b) <= 2*chunkBytes && len(q.spare) < spareMax {
+		q.spare = append(q.spare, c.b)
 	}
-	if err != nil {
+	if err != nil && !q.aborted {
 		q.err = err
 	}
-	call := q.wasFull && q.bytes < queueBytes/2
-	if call {
+	call := q.wasFull && q.bytes < queueBytes/2 || c.f != nil // which can be thawed now
+	if q.bytes < queueBytes/2 {
 		q.wasFull = false
 	}
 	q.mu.Unlock()

@@ -58,6 +58,11 @@ func (f *RDBFormat) Pack(chunk []byte) []byte {
 	return f.packer.Pack(chunk)
 }
 
+// PackString hands the bytes to put that stand for a long string behind its key.
+func (f *RDBFormat) PackString(s *object.FrozenString, put func([]byte) error) error {
+	return f.packer.LongString(s, f.o.Compress, put)
+}
+
 // Head implements Format.
 func (f *RDBFormat) Head(dst []byte) []byte {
 	e := f.to(dst)
@@ -101,6 +106,17 @@ func (f *RDBFormat) Key(dst []byte, en object.Entry) []byte {
 	e.Record(f.ks.Heap, en)
 	return f.done()
 }
+
+// LongString implements Format.
+func (f *RDBFormat) LongString(dst []byte, en object.Entry) []byte {
+	e := f.to(dst)
+	e.Meta(f.meta(en))
+	e.StringHead(en.Key())
+	return f.done()
+}
+
+// LongStringEnd implements Format.
+func (f *RDBFormat) LongStringEnd(dst []byte, _ object.Entry) []byte { return dst }
 
 // Large implements Format.
 func (f *RDBFormat) Large(dst []byte, en object.Entry, tr *object.Track) ([]byte, Record) {

@@ -11,8 +11,8 @@ type stream struct {
 	buf   []byte
 	db    int // the database that the keys at the end are in, -1: not said yet
 	hold  bool
-	held  [][]byte
-	bytes int64 // in held
+	held  []chunk
+	bytes int64 // in held, frozen strings not counted
 }
 
 // enter says that the next key is in the database.
@@ -50,15 +50,20 @@ func (t *stream) wrote() {
 func (t *stream) flush() {
 	b := t.buf
 	t.buf = nil
-	switch {
-	case len(b) == 0:
-	case t.hold:
-		t.held = append(t.held, b)
-		t.bytes += int64(len(b))
-	default:
-		t.s.bytes += int64(len(b))
-		t.s.q.Write(b)
+	if len(b) > 0 {
+		t.put(chunk{b: b})
 	}
+}
+
+// put hands over, or holds, a chunk.
+func (t *stream) put(c chunk) {
+	if t.hold {
+		t.held = append(t.held, c)
+		t.bytes += int64(len(c.b))
+		return
+	}
+	t.s.bytes += int64(c.len())
+	t.s.q.Write(c)
 }
 
 // moveTo appends what the stream holds to another one and leaves it empty.
@@ -74,10 +79,9 @@ func (t *stream) moveTo(to *stream) {
 	}
 	t.flush()
 	to.flush()
-	for i, b := range t.held {
-		t.held[i] = nil
-		to.s.bytes += int64(len(b))
-		to.s.q.Write(b)
+	for i, c := range t.held {
+		t.held[i] = chunk{}
+		to.put(c)
 	}
 	t.held, t.bytes = t.held[:0], 0
 }

@@ -18,6 +18,10 @@ type Format interface {
 	Database(dst []byte, db keyspace.SavedDB) []byte
 	// Key writes a key whose value is small.
 	Key(dst []byte, e object.Entry) []byte
+	// LongString writes what comes before the bytes of a key's string, LongStringEnd what comes
+	// behind them.
+	LongString(dst []byte, e object.Entry) []byte
+	LongStringEnd(dst []byte, e object.Entry) []byte
 	// Large begins a key with a large value. Of the entry, nothing may be kept.
 	Large(dst []byte, e object.Entry, tr *object.Track) ([]byte, Record)
 	Tail(dst []byte) []byte
@@ -33,6 +37,9 @@ type Record interface {
 type Options struct {
 	// KeyDelay is rdb-key-save-delay, in µs: for tests, the walk takes at least that long for a key.
 	KeyDelay int64
+	// LongString is from how many bytes on a string is not copied while it waits to be written, 0
+	// for the default.
+	LongString int
 }
 
 // ErrCancelled is the error of a snapshot that was cancelled.
@@ -44,6 +51,8 @@ var ErrCancelled = errors.New("snapshot cancelled")
 // # The stream
 //
 //	head | database | key key key … | database | key … | tail
+//
+// Long strings are not in it as bytes, see longstring.go.
 //
 // Keys come in the order in which the walk or a command that changes them meets them. A key with a large value takes many slices: until it ends, other
 // keys go to a side stream that is appended then. Of the large values that commands change, those whose turn has not come collect their elements.
@@ -61,9 +70,10 @@ type Snapshot struct {
 	opt Options
 
 	main, side stream
-	open       *record   // the large key that is being written, nil if there is none
-	waiting    []*record // those that come after it, in this order
-	pending    int64     // bytes that they hold
+	open       *record                // the large key that is being written, nil if there is none
+	waiting    []*record              // those that come after it, in this order
+	pending    int64                  // bytes that they hold
+	frozen     []*object.FrozenString // long strings in the stream that are not written yet
 
 	state   state
 	err     error
@@ -104,6 +114,9 @@ type Progress struct {
 
 // Start begins a snapshot. None may be running over the keyspace.
 func Start(ks *keyspace.Keyspace, f Format, q *Queue, opt Options) *Snapshot {
+	if opt.LongString == 0 {
+		opt.LongString = longString
+	}
 	s := &Snapshot{ks: ks, f: f, q: q, opt: opt, started: time.Now(), perKey: 200, idle: minSlice}
 	s.lastEnd = s.started
 	s.main = stream{s: s, db: -1}
@@ -160,6 +173,7 @@ func (s *Snapshot) share(start time.Time, budget time.Duration, served bool) tim
 func (s *Snapshot) slice(start time.Time, budget time.Duration) (more bool) {
 	keys := s.keys
 	for {
+		s.thaw()
 		if s.q.Full() {
 			return false
 		}
@@ -217,6 +231,7 @@ func (s *Snapshot) Run() error {
 	s.inSlice = true
 	for s.state == walking {
 		s.q.WaitRoom()
+		s.thaw()
 		if err := s.q.Err(); err != nil {
 			s.stop(err)
 			break
@@ -262,6 +277,7 @@ func (s *Snapshot) stop(err error) {
 		if err == ErrCancelled {
 			// It may still be writing: then this reaches it in time.
 			s.q.Abort()
+			s.thawAll()
 		}
 		return
 	default:
@@ -269,6 +285,7 @@ func (s *Snapshot) stop(err error) {
 	}
 	s.err = err
 	s.q.Abort()
+	s.thawAll()
 	s.state = committing
 }
 
@@ -277,10 +294,12 @@ func (s *Snapshot) poll() {
 	if s.state != committing {
 		return
 	}
+	s.thaw()
 	if done, err := s.q.Over(); done {
 		if s.err == nil {
 			s.err = err
 		}
+		s.thawAll()
 		s.state = over
 	}
 }
@@ -302,7 +321,7 @@ func (s *Snapshot) Held() int64 { return s.side.bytes + s.pending }
 
 // held is the memory in bytes that waits for other records to end.
 func (s *Snapshot) held() int64 {
-	n := s.Held()
+	n := s.Held() + s.ks.Heap.FrozenBytes()
 	for _, r := range s.waiting[:min(len(s.waiting), 16)] { // there may be very many
 		n += r.copied()
 	}
@@ -327,6 +346,9 @@ func (s *Snapshot) Preserve(db int, e object.Entry) {
 		to = &s.side
 	}
 	to.enter(db)
+	if s.freeze(to, e) {
+		return
+	}
 	to.buf = s.f.Key(to.buf, e)
 	to.wrote()
 }

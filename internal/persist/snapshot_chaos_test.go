@@ -22,7 +22,9 @@ type chaos struct {
 	ks   *keyspace.Keyspace
 	rng  *rand.Rand
 	keys int
-	wide int // elements that collections are drawn from
+	wide int                // elements that collections are drawn from
+	long int                // Options.LongString
+	only func(*keyspace.DB) // if set, all that changes
 
 	round *keyspace.Defrag
 }
@@ -84,6 +86,8 @@ func (c *chaos) change() {
 	c.defrag()
 	db := c.ks.DB(c.rng.IntN(c.ks.Databases()))
 	switch n := c.rng.IntN(100); {
+	case c.only != nil:
+		c.only(db)
 	case n < 20:
 		c.hash(db)
 	case n < 35:
@@ -241,12 +245,13 @@ func (c *chaos) str(db *keyspace.DB) {
 	case n == 0 && e.Exists() && e.Type() == object.String && e.Encoding() == object.EncInt:
 		db.SetInt(e, c.rng.Int64N(1000))
 	case n == 1 && e.Exists() && e.Type() == object.String:
-		b := db.Mutable(e, e.StringLen()+c.rng.IntN(30))
-		if len(b) > 0 {
-			b[c.rng.IntN(len(b))] = 'm'
+		x := db.Mutable(e, e.StringLen()+c.rng.IntN(30))
+		if n := len(x.Bytes()); n > 0 {
+			at := c.rng.IntN(n)
+			copy(x.Change(at, n), "mutable"[:1+c.rng.IntN(7)])
 		}
 	case n == 2 && !e.Exists():
-		copy(db.NewMutable(key, 10), "newmutable")
+		copy(db.NewMutable(key, 10).Change(0, 10), "newmutable")
 	default:
 		db.Set(key, object.StringValue(c.elem()), c.deadline())
 		if c.rng.IntN(3) == 0 {
@@ -307,18 +312,23 @@ func (c *chaos) empty() {
 	for c.ks.LazyFreeSlice(1000) {
 	}
 	require.Zero(c.t, c.ks.A.UsedBy(arena.Values))
+	require.Zero(c.t, c.ks.A.UsedBy(arena.Buffers))
+	require.Zero(c.t, c.ks.Heap.FrozenBytes())
 }
 
 // run takes one snapshot among changes and holds it against the state at its beginning; cancelAt is after how many turns it is cancelled, if it gets
 // that far.
 func (c *chaos) run(turns, changes, cancelAt int) {
 	want := contents(c.ks)
-	dest := &memDest{}
+	dest := &memDest{pieces: make(chan struct{}, 1<<10)}
 	q := NewQueue(dest, nil)
-	s := Start(c.ks, &plainFormat{c.ks}, q, Options{})
+	s := Start(c.ks, &plainFormat{c.ks}, q, Options{LongString: c.long})
 	for turn := 0; s.state == walking; turn++ {
+		dest.feed(c.rng.IntN(4))
+		s.thaw()
 		if turn == cancelAt {
 			s.Cancel()
+			close(dest.pieces)
 			require.ErrorIs(c.t, s.Wait(), ErrCancelled)
 			require.False(c.t, c.ks.Snapshotting())
 			require.True(c.t, dest.aborted)
@@ -342,7 +352,16 @@ func (c *chaos) run(turns, changes, cancelAt int) {
 		}
 		s.inSlice = false
 	}
-	require.NoError(c.t, s.Wait())
+	c.writing(s, dest)
+	if cancelAt >= 0 {
+		s.Cancel()
+	}
+	close(dest.pieces)
+	if err := s.Wait(); cancelAt >= 0 && err != nil {
+		require.ErrorIs(c.t, err, ErrCancelled)
+		return
+	}
+	require.NoError(c.t, s.err)
 	require.True(c.t, dest.committed)
 	got, err := decodePlain(dest.b.Bytes())
 	require.NoError(c.t, err)
@@ -350,6 +369,18 @@ func (c *chaos) run(turns, changes, cancelAt int) {
 		require.Equal(c.t, want[k], got[k], "key %q", k)
 	}
 	require.Len(c.t, got, len(want))
+}
+
+// writing goes on with changes while what the walk has handed over is written.
+func (c *chaos) writing(s *Snapshot, dest *memDest) {
+	if len(s.frozen) == 0 {
+		return
+	}
+	for range c.rng.IntN(50) {
+		c.change()
+		dest.feed(c.rng.IntN(20))
+		s.poll()
+	}
 }
 
 // moveKey does something to the key as a whole, and makes it grow again if it is gone.

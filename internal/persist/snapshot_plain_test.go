@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"sort"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"godwit/internal/keyspace"
 	"godwit/internal/listpack"
 	"godwit/internal/object"
+	"godwit/internal/persist/rdb"
 )
 
 // plainFormat is a Format that is easy to read back: frames of a tag and a length.
@@ -36,6 +38,18 @@ func (f *plainFormat) Database(dst []byte, db keyspace.SavedDB) []byte {
 func (f *plainFormat) Key(dst []byte, e object.Entry) []byte {
 	dst = frame(dst, 'K', "%s", e.Key())
 	return frame(dst, 'V', "%d %s", e.Deadline(), text(f.ks, e))
+}
+
+func (f *plainFormat) LongString(dst []byte, e object.Entry) []byte {
+	dst = frame(dst, 'K', "%s", e.Key())
+	head := fmt.Sprintf("%d string ", e.Deadline())
+	dst = append(dst, 'V')
+	dst = binary.AppendUvarint(dst, uint64(len(head)+e.StringLen()))
+	return append(dst, head...)
+}
+
+func (f *plainFormat) LongStringEnd(dst []byte, e object.Entry) []byte {
+	return frame(dst, 'Z', "%s", e.Key())
 }
 
 func (f *plainFormat) Large(dst []byte, e object.Entry, tr *object.Track) ([]byte, Record) {
@@ -128,6 +142,10 @@ func decodePlain(b []byte) (map[string]string, error) {
 			}
 			m[db+" "+key] = val + " " + strings.Join(els, " ")
 			large = false
+		case 'Z':
+			if s != key {
+				return nil, fmt.Errorf("the end of %q behind %q", s, key)
+			}
 		case 'T':
 			done = true
 		}
@@ -146,6 +164,8 @@ type memDest struct {
 	aborted   bool
 	fail      error
 	gate      chan struct{} // if set, each Write waits for it
+	pieces    chan struct{} // if set, each piece of a long string waits for it
+	failPiece error         // of a long string
 }
 
 func (d *memDest) Write(p []byte) error {
@@ -159,6 +179,52 @@ func (d *memDest) Write(p []byte) error {
 	}
 	d.b.Write(p)
 	return nil
+}
+
+// WriteString reads the string twice: what it is must not change in between.
+func (d *memDest) WriteString(f *object.FrozenString) error {
+	var buf [37]byte
+	first := make([]byte, 0, f.Len())
+	for len(first) < f.Len() {
+		n, err := f.ReadAt(buf[:], int64(len(first)))
+		if err != nil && err != io.EOF {
+			return err
+		}
+		first = append(first, buf[:n]...)
+		d.piece()
+	}
+	if d.failPiece != nil {
+		return d.failPiece
+	}
+	var second []byte
+	err := rdb.Pieces(f, buf[:], func(p []byte) error {
+		second = append(second, p...)
+		d.piece()
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case !bytes.Equal(first, second):
+		return fmt.Errorf("a frozen string of %d bytes has changed", len(first))
+	}
+	return d.Write(second)
+}
+
+func (d *memDest) piece() {
+	if d.pieces != nil {
+		<-d.pieces
+	}
+}
+
+// feed lets n more pieces through.
+func (d *memDest) feed(n int) {
+	for ; n > 0; n-- {
+		select {
+		case d.pieces <- struct{}{}:
+		default:
+		}
+	}
 }
 
 func (d *memDest) Commit() error { d.committed = true; return nil }

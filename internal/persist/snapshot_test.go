@@ -121,6 +121,7 @@ func TestModel(t *testing.T) {
 		lim.ListCompressDepth = depth
 		for range 12 {
 			c := &chaos{t: t, ks: newKeyspace(rng, lim), rng: rng, keys: 5 + rng.IntN(60), wide: 4 + rng.IntN(40)}
+			c.long = rng.IntN(2) * (1 + rng.IntN(500))
 			for range 300 {
 				c.change()
 			}

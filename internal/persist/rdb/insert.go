@@ -13,7 +13,7 @@ func insert(db *keyspace.DB, key []byte, v *Value, m Meta) error {
 	if ov, ok := v.direct(h); ok {
 		_, ok := db.Load(key, ov, m.Deadline, keyspace.Access{Idle: m.Idle, Freq: m.Freq})
 		if !ok {
-			object.Owned{Block: ov.S}.Free(h.A)
+			object.Owned{Block: ov.S}.Free(h)
 			return ErrBusy
 		}
 		return nil

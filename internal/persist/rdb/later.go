@@ -44,7 +44,10 @@ func (e *Encoder) EndFrame(f Frame) {
 type later struct{ at, n int }
 
 // Packer compresses the strings of frames. The zero value is ready.
-type Packer struct{ e Encoder }
+type Packer struct {
+	e       Encoder
+	in, out []byte // of LongString
+}
 
 // Pack is the records of whole frames, their strings compressed. It is good until the next call.
 func (p *Packer) Pack(frames []byte) []byte {
