@@ -55,6 +55,10 @@ func hllAt(c *engine.Ctx, e object.Entry) ([]byte, bool) {
 	if e.Encoding() != object.EncInt {
 		b := c.DB.StringBytes(e, nil)
 		if hll.Check(b) == nil {
+			if !c.E.HasRoom(int64(len(b))) { // a snapshot may need what it is now
+				c.Err(engine.ErrNoMemory)
+				return nil, false
+			}
 			return b, true
 		}
 	}

@@ -51,6 +51,10 @@ func (e *Engine) UsedMemory() int64 {
 	return e.KS.A.Used() + e.KS.A.Tails() + e.Buffers.Used() + e.mem.startup + e.goCounted()
 }
 
+// limitedMemory is the used memory that is held against the limit: not what is kept for a snapshot
+// alone. Evicting keys would not free that, but add to it.
+func (e *Engine) limitedMemory() int64 { return e.UsedMemory() - e.KS.Heap.FrozenBytes() }
+
 // goCounted is the part of used memory that is in Go's heap, but for the start.
 func (e *Engine) goCounted() int64 {
 	c := &e.mem.clients
@@ -176,7 +180,7 @@ func (e *Engine) makeRoom(c *Ctx) bool {
 	if c != nil && (c.Cmd.Flags&DenyOOM != 0 || c.Client.multi != nil) {
 		need = e.brings(c)
 	}
-	if limit := e.KS.P.MaxMemory; limit == 0 || e.UsedMemory()+need <= limit {
+	if limit := e.KS.P.MaxMemory; limit == 0 || e.limitedMemory()+need <= limit {
 		if e.mem.overNs != 0 {
 			e.within()
 		}
@@ -214,7 +218,7 @@ func (e *Engine) evict(need int64) bool {
 		e.mem.overNs = int64(start.Sub(e.base))
 	}
 	ok := e.evictTo(e.KS.P.MaxMemory-need, e.mustReach(need), start)
-	if e.cron.evicting = ok && e.UsedMemory() > e.KS.P.MaxMemory; ok && !e.cron.evicting {
+	if e.cron.evicting = ok && e.limitedMemory() > e.KS.P.MaxMemory; ok && !e.cron.evicting {
 		e.within()
 	}
 	e.latencySince("eviction-cycle", start)
@@ -227,7 +231,7 @@ func (e *Engine) payRoom(c *Ctx, need int64) bool {
 	if effectiveFlags(c.Cmd, c.Client)&DenyOOM == 0 {
 		return true
 	}
-	goal := max(e.UsedMemory()-owed(need), e.KS.P.MaxMemory-need)
+	goal := max(e.limitedMemory()-owed(need), e.KS.P.MaxMemory-need)
 	return e.evictTo(goal, e.mustReach(need), time.Now())
 }
 
@@ -239,7 +243,7 @@ func (e *Engine) mustReach(need int64) int64 {
 		return math.MaxInt64
 	}
 	limit := e.KS.P.MaxMemory
-	return max(e.UsedMemory()-owed(need), limit+limit/50-need)
+	return max(e.limitedMemory()-owed(need), limit+limit/50-need)
 }
 
 // owed returns how many bytes a command evicts that stores need bytes while memory is over the
@@ -268,8 +272,8 @@ func (e *Engine) evictTo(goal, must int64, start time.Time) bool {
 			must += bytes
 		}
 	}
-	for n := 1; e.UsedMemory() > goal; n++ {
-		if n%evictionStride == 0 && e.UsedMemory() <= must && time.Since(start) > limit {
+	for n := 1; e.limitedMemory() > goal; n++ {
+		if n%evictionStride == 0 && e.limitedMemory() <= must && time.Since(start) > limit {
 			return true
 		}
 		if e.KS.LazyFreeQueued() {

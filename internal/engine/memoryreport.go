@@ -16,6 +16,7 @@ type MemoryReport struct {
 	Slack                       MemorySlack
 	LogBuffer                   int64 // part of Used that eviction does not count
 	StartShare                  int64 // likewise, of what was there at the start: see memoryLimit
+	Frozen                      int64 // likewise, what is kept for a snapshot alone: see limitedMemory
 	Go                          GoMemory
 	ArenaUsed, ArenaMapped      int64
 	ArenaKeys, ArenaValues      int64
@@ -56,6 +57,7 @@ func (e *Engine) MemoryReport() MemoryReport {
 		ArenaKeys: a.UsedBy(arena.Keys), ArenaValues: a.UsedBy(arena.Values),
 		PoolUsed: e.Buffers.Used(), ScriptBytes: e.mem.scripts, HeaderBytes: e.KS.Heap.HeaderBytes(),
 		Waiting:     e.KS.Waiting(),
+		Frozen:      e.KS.Heap.FrozenBytes(),
 		ArenaTables: a.UsedBy(arena.Tables), ArenaBuffers: a.UsedBy(arena.Buffers),
 		LazyFreePending: int64(e.KS.LazyFreePending()), LazyFreed: e.KS.Stats.LazyFreed,
 	}
