@@ -99,6 +99,14 @@ func TestCommandFormat(t *testing.T) {
 		switch rnd.IntN(11) {
 		case 0:
 			s.do("SET", k("str"), el())
+			switch rnd.IntN(4) {
+			case 0:
+				s.do("SETRANGE", k("str"), rnd.IntN(300), el())
+			case 1:
+				s.do("BITFIELD", k("str"), "SET", "i40", rnd.IntN(3000), rnd.IntN(1000))
+			case 2:
+				s.do("SETBIT", k("str"), rnd.IntN(3000), rnd.IntN(2))
+			}
 		case 1, 2:
 			s.do("RPUSH", k("list"), el(), el())
 		case 3:
@@ -128,7 +136,8 @@ func TestCommandFormat(t *testing.T) {
 		}
 		want := s.do("DEBUG", "DIGEST")
 		dest := &memory{}
-		sn := persist.Start(s.e.KS, persist.NewCommandFormat(s.e.KS.Heap, int64(round%2)), persist.NewQueue(dest, nil), persist.Options{})
+		sn := persist.Start(s.e.KS, persist.NewCommandFormat(s.e.KS.Heap, int64(round%2)), persist.NewQueue(dest, nil),
+			persist.Options{LongString: 50})
 		for range 20 {
 			sn.Slice(1, false)
 			for range 20 {

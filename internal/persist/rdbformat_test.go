@@ -39,12 +39,12 @@ func loadInto(t *testing.T, ks *keyspace.Keyspace, file []byte) (version int) {
 }
 
 // startFile begins a snapshot to an RDB file.
-func startFile(t *testing.T, ks *keyspace.Keyspace, fsys vfs.FS, o FileOptions) *Snapshot {
+func startFile(t *testing.T, ks *keyspace.Keyspace, fsys vfs.FS, o FileOptions, opt Options) *Snapshot {
 	f := NewRDBFormat(ks, RDBOptions{Compress: true, Aux: [][2]string{{"redis-ver", "7.2.0"}}})
 	o.RDB = f
 	dest, err := NewFileDest(fsys, o)
 	require.NoError(t, err)
-	return Start(ks, f, NewQueue(dest, nil), Options{})
+	return Start(ks, f, NewQueue(dest, nil), opt)
 }
 
 // TestRDBModel reads files back that were written while keys changed.
@@ -60,7 +60,8 @@ func TestRDBModel(t *testing.T) {
 		}
 		want := contents(c.ks)
 		fsys := vfs.NewMem()
-		s := startFile(t, c.ks, fsys, FileOptions{Temp: "temp.rdb", Final: "dump.rdb", Checksum: i%3 > 0, IncrementalSync: true})
+		s := startFile(t, c.ks, fsys, FileOptions{Temp: "temp.rdb", Final: "dump.rdb", Checksum: i%3 > 0, IncrementalSync: true},
+			Options{LongString: rng.IntN(2) * 100})
 		for s.state == walking {
 			c.change()
 			s.inSlice = true
@@ -95,6 +96,8 @@ func TestFileFaults(t *testing.T) {
 	for i := range 1000 {
 		ks.DB(0).Set(fmt.Appendf(nil, "key:%d", i), object.RawValue(bytes.Repeat([]byte{byte(i)}, 1000)), 0)
 	}
+	used := ks.A.Used()
+	ks.DB(0).Set([]byte("long"), object.RawValue(make([]byte, 100_000)), 0)
 	for _, op := range []vfs.Op{vfs.OpWrite, vfs.OpSync, vfs.OpRename, vfs.OpSyncDir} {
 		mem := vfs.NewMem()
 		f, err := mem.Open("dump.rdb", os.O_CREATE|os.O_WRONLY, 0o644)
@@ -102,10 +105,11 @@ func TestFileFaults(t *testing.T) {
 		_, err = f.Write([]byte("old"))
 		require.NoError(t, err)
 		fsys := vfs.Faulty(mem, vfs.NewPlan(vfs.Fault{Op: op, Err: syscall.ENOSPC}))
-		s := startFile(t, ks, fsys, FileOptions{Temp: "temp.rdb", Final: "dump.rdb", Checksum: true})
+		s := startFile(t, ks, fsys, FileOptions{Temp: "temp.rdb", Final: "dump.rdb", Checksum: true}, Options{LongString: 50_000})
 		err = s.Run()
 		require.Truef(t, errors.Is(err, syscall.ENOSPC), "%v: %v", op, err)
 		require.False(t, ks.Snapshotting())
+		require.Zero(t, ks.Heap.FrozenBytes())
 		_, err = mem.Stat("temp.rdb")
 		require.ErrorIs(t, err, fs.ErrNotExist)
 		if op != vfs.OpSyncDir { // then the new file is there, complete, and only its name may not last
@@ -114,6 +118,8 @@ func TestFileFaults(t *testing.T) {
 			require.Equal(t, "old", string(b))
 		}
 	}
+	ks.DB(0).Delete([]byte("long"))
+	require.Equal(t, used, ks.A.Used())
 }
 
 // TestRedisCheckRDB has Redis's own checker look at a file.
@@ -127,7 +133,8 @@ func TestRedisCheckRDB(t *testing.T) {
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "dump.rdb")
-	s := startFile(t, c.ks, vfs.OS(), FileOptions{Temp: filepath.Join(dir, "temp.rdb"), Final: path, Checksum: true})
+	s := startFile(t, c.ks, vfs.OS(), FileOptions{Temp: filepath.Join(dir, "temp.rdb"), Final: path, Checksum: true},
+		Options{LongString: 100})
 	for range 100 {
 		c.change()
 	}
