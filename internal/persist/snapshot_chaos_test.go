@@ -382,31 +382,3 @@ func (c *chaos) writing(s *Snapshot, dest *memDest) {
 		s.poll()
 	}
 }
-
-// moveKey does something to the key as a whole, and makes it grow again if it is gone.
-func (c *chaos) moveKey(db *keyspace.DB) {
-	key, other := []byte("key:0"), []byte("other")
-	e := db.Lookup(key)
-	if !e.Exists() {
-		return
-	}
-	switch c.rng.IntN(7) {
-	case 0:
-		db.Unlink(key)
-	case 1:
-		db.Rename(key, other)
-	case 2:
-		db.Set(key, object.IntValue(1), 0)
-		db.Delete(key)
-	case 3:
-		db.Flush(c.rng.IntN(2) == 0)
-	case 4:
-		c.ks.Swap(0, 1)
-	case 5:
-		db.Copy(e, db, other)
-	case 6:
-		db.SetDeadline(e, c.ks.Now()+1)
-		c.ks.SetNow(c.ks.Now() + 2)
-	}
-	c.ks.LazyFreeSlice(20)
-}
