@@ -7,15 +7,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The system's calls. Tests put others in their place.
+var (
+	mmap   = unix.MmapPtr
+	munmap = unix.MunmapPtr
+	mremap = unix.MremapPtr
+)
+
 // mapMemory maps size bytes that read as zero.
 func mapMemory(size int64) (unsafe.Pointer, error) {
-	return unix.MmapPtr(-1, 0, nil, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	const prot = unix.PROT_READ | unix.PROT_WRITE
+	return mmap(-1, 0, nil, uintptr(size), prot, unix.MAP_PRIVATE|unix.MAP_ANON)
 }
 
 // tryUnmap fails for a range that was mapped only if there are too many mappings to cut it out of
 // its neighbours. Any other error is a broken invariant.
 func tryUnmap(p unsafe.Pointer, size int64) error {
-	err := unix.MunmapPtr(p, uintptr(size))
+	err := munmap(p, uintptr(size))
 	if err != nil && err != unix.ENOMEM {
 		panic("arena: munmap: " + err.Error())
 	}
@@ -29,17 +37,14 @@ func mapReserve(size int64, writable bool) (unsafe.Pointer, error) {
 	if writable {
 		prot |= unix.PROT_WRITE
 	}
-	return unix.MmapPtr(-1, 0, nil, uintptr(size), prot, unix.MAP_PRIVATE|unix.MAP_ANON)
+	return mmap(-1, 0, nil, uintptr(size), prot, unix.MAP_PRIVATE|unix.MAP_ANON)
 }
 
-// canMap reports whether the system would map size bytes.
-func canMap(size int64) bool {
-	p, err := mapMemory(size)
-	return err == nil && tryUnmap(p, size) == nil
-}
+// mapTrial maps memory that is given back at once: only whether it can be had is of interest.
+func mapTrial(size int64) (unsafe.Pointer, error) { return mapMemory(size) }
 
 func remapMemory(p unsafe.Pointer, from, to int64) (unsafe.Pointer, error) {
-	return unix.MremapPtr(p, uintptr(from), nil, uintptr(to), unix.MREMAP_MAYMOVE)
+	return mremap(p, uintptr(from), nil, uintptr(to), unix.MREMAP_MAYMOVE)
 }
 
 // discardMemory gives the pages back; they read as zero when touched again. Failing (locked memory)

@@ -33,7 +33,7 @@ func (p *Pool) room(n int) bool {
 	if n < 1<<20 && !p.a.Short() || p.a.Probe(int64(n)) {
 		return true
 	}
-	for !canMap(int64(n) + headroom/2) {
+	for !p.a.canMap(int64(n) + headroom/2) {
 		if !p.a.Idle() {
 			return false
 		}

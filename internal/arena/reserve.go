@@ -57,73 +57,64 @@ func (a *Arena) Probe(n int64) bool {
 		}
 		g.pieces = append(g.pieces, p)
 	}
-	ok := canMap(headroom)
+	ok := a.canMap(headroom)
 	g.short = !ok
-	return ok && (n == 0 || canMap(n+headroom))
+	return ok && (n == 0 || a.canMap(n+headroom))
 }
 
 // Fits reports whether a block of n bytes is small, or could be had of the system now. What can be
 // put off asks before.
 func (a *Arena) Fits(n int) bool { return n <= 1<<20 || a.Probe(int64(n)) }
 
-// mapOrReserve maps size bytes. When the system refuses, it gives up what waits to be released,
-// then the reserve.
+// mapOrReserve maps size bytes, with the reserve if need be.
 func (a *Arena) mapOrReserve(size int64) unsafe.Pointer {
-	g := &a.guard
-	b, err := mapMemory(size)
-	if err == nil {
-		if g.unprobed += size; g.unprobed >= probeEvery {
-			a.Probe(0)
-		}
-		return b
-	}
-	g.short = g.on
-	for err != nil {
-		switch {
-		case a.Idle():
-			a.Release()
-		case len(g.pieces) > 0:
-			last := len(g.pieces) - 1
-			_ = tryUnmap(g.pieces[last], chunkSize)
-			g.pieces = g.pieces[:last]
-		default:
-			panic(fmt.Sprintf("out of memory: the system refused a mapping of %d bytes (%v) with %d bytes mapped", size, err, a.mapped))
-		}
-		b, err = mapMemory(size)
-	}
-	return b
+	return a.orReserve(size, func() (unsafe.Pointer, error) { return mapMemory(size) })
 }
 
-// remapOrReserve is the same for a mapping that is resized.
+// remapOrReserve resizes a mapping, with the reserve if need be. The mapping may move.
 func (a *Arena) remapOrReserve(p unsafe.Pointer, from, to int64) unsafe.Pointer {
+	return a.orReserve(to-from, func() (unsafe.Pointer, error) { return remapMemory(p, from, to) })
+}
+
+// orReserve returns what try maps, which takes more bytes than before; less than none if a mapping
+// shrinks. When the system refuses, it gives up what waits to be released, then the reserve, and
+// panics when these are gone.
+func (a *Arena) orReserve(more int64, try func() (unsafe.Pointer, error)) unsafe.Pointer {
 	g := &a.guard
-	b, err := remapMemory(p, from, to)
+	b, err := try()
 	if err == nil {
-		if g.unprobed += max(to-from, 0); g.unprobed >= probeEvery {
+		if g.unprobed += max(more, 0); g.unprobed >= probeEvery {
 			a.Probe(0)
 		}
 		return b
 	}
 	g.short = g.on
-	for err != nil {
-		switch {
+	for ; err != nil; b, err = try() {
+		switch n := len(g.pieces); {
 		case a.Idle():
 			a.Release()
-		case len(g.pieces) > 0:
-			last := len(g.pieces) - 1
-			_ = tryUnmap(g.pieces[last], chunkSize)
-			g.pieces = g.pieces[:last]
+		case n > 0:
+			p := g.pieces[n-1]
+			g.pieces = g.pieces[:n-1]
+			a.unmap(p, chunkSize)
 		default:
-			panic(fmt.Sprintf("out of memory: the system refused to resize a mapping from %d to %d bytes (%v) with %d bytes mapped", from, to, err, a.mapped))
+			panic(fmt.Sprintf("out of memory: the system refused %d bytes more (%v) with %d bytes mapped",
+				more, err, a.mapped))
 		}
-		b, err = remapMemory(p, from, to)
 	}
 	return b
 }
 
-// unmap gives a mapping back. To cut a piece out of neighbouring mappings takes one mapping more,
-// which the system may refuse: its pages go back then, and its addresses later.
-func (a *Arena) unmap(p unsafe.Pointer, size int64) {
+// canMap reports whether the system would map size bytes.
+func (a *Arena) canMap(size int64) bool {
+	p, err := mapTrial(size)
+	return err == nil && a.unmap(p, size)
+}
+
+// unmap gives a mapping back, and reports whether its addresses are free. To cut a piece out of
+// neighbouring mappings takes one mapping more, which the system may refuse: its pages go back
+// then, and its addresses later.
+func (a *Arena) unmap(p unsafe.Pointer, size int64) bool {
 	g := &a.guard
 	for n := len(g.stuck); n > 0; n = len(g.stuck) {
 		m := g.stuck[n-1]
@@ -132,10 +123,12 @@ func (a *Arena) unmap(p unsafe.Pointer, size int64) {
 		}
 		g.stuck = g.stuck[:n-1]
 	}
-	if tryUnmap(p, size) != nil {
-		discardMemory(p, size)
-		g.stuck = append(g.stuck, dyingMapping{base: p, size: size})
+	if tryUnmap(p, size) == nil {
+		return true
 	}
+	discardMemory(p, size)
+	g.stuck = append(g.stuck, dyingMapping{base: p, size: size})
+	return false
 }
 
 // unguard gives the reserve back.
