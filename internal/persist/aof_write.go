@@ -2,8 +2,6 @@ package persist
 
 import (
 	"math"
-	"slices"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -12,12 +10,15 @@ import (
 )
 
 const (
-	// bufferChunk is how many bytes are collected in one piece: what has to wait for a slow disk grows by further pieces, so that nothing is ever copied.
+	// bufferChunk is how many bytes are collected in one piece: what has to wait for a slow disk
+	// grows by further pieces, so that nothing is ever copied.
 	bufferChunk = 256 << 10
-	// keepChunks is how many empty pieces are kept, and keepChunk the size in bytes up to which one is.
+	// keepChunks is how many empty pieces are kept, and keepChunk the size in bytes up to which one
+	// is.
 	keepChunks = 16
 	keepChunk  = 2 * bufferChunk
-	// writeAtOnce bounds in bytes what one batch writes of a backlog, unless its replies wait for all of it: about a millisecond's worth.
+	// writeAtOnce bounds in bytes what one batch writes of a backlog, unless its replies wait for
+	// all of it: about a millisecond's worth.
 	writeAtOnce = 4 << 20
 	// postponeMs is how long a write waits for a sync to end under everysec.
 	postponeMs = 2000
@@ -27,8 +28,9 @@ const (
 	retryEvery = 1000
 )
 
-// Propagate implements engine.Sink: cmds are one atomic unit, dbs the database of each. A unit of several commands is a transaction in the log, with
-// a SELECT where the database changes; its first one stands before the MULTI, as Redis has it.
+// Propagate implements engine.Sink: cmds are one atomic unit, dbs the database of each. A unit of
+// several commands is a transaction in the log, with a SELECT where the database changes; its first
+// one stands before the MULTI, as Redis has it.
 func (a *AOF) Propagate(dbs []int, cmds [][][]byte) {
 	if a.loading || a.state == aofOff || a.state == aofWaitRewrite && !a.rw.running {
 		return
@@ -82,7 +84,8 @@ func (a *AOF) nextChunk() {
 // buffered is the bytes that wait to be written.
 func (a *AOF) buffered() int { return a.fullBytes + len(a.buf) }
 
-// stamp appends an annotation with the time, at most one a second and one at the start of each file: what --check-aof --truncate-to-timestamp goes by.
+// stamp appends an annotation with the time, at most one a second and one at the start of each
+// file: what --check-aof --truncate-to-timestamp goes by.
 func (a *AOF) stamp(b []byte) []byte {
 	now := a.o.Clock()
 	if now <= a.stamped {
@@ -90,74 +93,6 @@ func (a *AOF) stamp(b []byte) []byte {
 	}
 	a.stamped = now
 	return appendTimestamp(b, now)
-}
-
-// stampPrefix begins the annotation that what follows was written at a time.
-const stampPrefix = "#TS:"
-
-func appendTimestamp(b []byte, sec int64) []byte {
-	b = append(b, stampPrefix...)
-	b = strconv.AppendInt(b, sec, 10)
-	return append(b, "\r\n"...)
-}
-
-func appendSelect(b []byte, db int) []byte {
-	var num [20]byte
-	n := strconv.AppendInt(num[:0], int64(db), 10)
-	b = append(b, "*2\r\n$6\r\nSELECT\r\n"...)
-	return appendBulk(b, n)
-}
-
-// appendCommand is on the path of every write: room for the whole command is made once, and what follows only copies.
-func appendCommand(b []byte, argv [][]byte) []byte {
-	const head = 1 + 20 + 2 // a mark, a number, a line end
-	need := head
-	for _, arg := range argv {
-		need += head + len(arg) + 2
-	}
-	b = slices.Grow(b, need)
-	p := b[len(b) : len(b)+need]
-	n := putHead(p, '*', len(argv))
-	for _, arg := range argv {
-		n += putHead(p[n:], '$', len(arg))
-		n += copy(p[n:], arg)
-		p[n], p[n+1] = '\r', '\n'
-		n += 2
-	}
-	return b[:len(b)+n]
-}
-
-// putHead writes the mark, the number and a line end.
-func putHead(p []byte, mark byte, n int) int {
-	p[0] = mark
-	switch {
-	case n < 10:
-		p = p[1:4:4]
-		p[0], p[1], p[2] = '0'+byte(n), '\r', '\n'
-		return 4
-	case n < 100:
-		p = p[1:5:5]
-		p[0], p[1], p[2], p[3] = '0'+byte(n/10), '0'+byte(n%10), '\r', '\n'
-		return 5
-	}
-	b := strconv.AppendInt(p[:1], int64(n), 10)
-	p[len(b)], p[len(b)+1] = '\r', '\n'
-	return len(b) + 2
-}
-
-func appendBulk(b, arg []byte) []byte {
-	b = appendHead(b, '$', len(arg))
-	b = append(b, arg...)
-	return append(b, '\r', '\n')
-}
-
-func appendHead(b []byte, mark byte, n int) []byte {
-	if n < 10 {
-		return append(b, mark, '0'+byte(n), '\r', '\n')
-	}
-	b = append(b, mark)
-	b = strconv.AppendInt(b, int64(n), 10)
-	return append(b, '\r', '\n')
 }
 
 // EndBatch implements engine.Sink. Under always it returns when the batch is on disk.
@@ -212,12 +147,13 @@ func (a *AOF) postpone(now int64) bool {
 		return true
 	}
 	a.delayed++
-	a.o.Log.Notice("Asynchronous AOF fsync is taking too long (disk is busy?). Writing the AOF buffer without waiting for fsync to complete, this may slow down Godwit.")
+	a.o.Log.Notice("Asynchronous AOF fsync is taking too long (disk is busy?). " +
+		"Writing the AOF buffer without waiting for fsync to complete, this may slow down Godwit.")
 	return false
 }
 
-// write writes the buffer, up to the first piece that exceeds the limit, and reports success. After a failure the file ends where a piece ended, if that can
-// be had.
+// write writes the buffer, up to the first piece that exceeds the limit, and reports success. After
+// a failure the file ends where a piece ended, if that can be had.
 func (a *AOF) write(now int64, limit int, syncing bool) bool {
 	start := time.Now()
 	ok := true
@@ -253,7 +189,8 @@ func (a *AOF) recycle() {
 	}
 }
 
-// writeChunk writes a piece of the buffer and returns what is left of it: nothing, or after a failure usually all.
+// writeChunk writes a piece of the buffer and returns what is left of it: nothing, or after a
+// failure usually all.
 func (a *AOF) writeChunk(now int64, b []byte) (left []byte, ok bool) {
 	n, err := a.file.Write(b)
 	if err == nil && n == len(b) {
@@ -290,8 +227,9 @@ func (a *AOF) writeLatency(ms int64, syncing bool) {
 // background reports whether a snapshot is being written.
 func (a *AOF) background() bool { return a.rw.running || a.o.Base != nil && a.o.Base.Busy() }
 
-// writeFailed handles a write of b of which only n bytes were written. It returns how many of them stay in the file: usually none, else they are a part of
-// the stream, and only the rest is to be written again.
+// writeFailed handles a write of b of which only n bytes were written. It returns how many of them
+// stay in the file: usually none, else they are a part of the stream, and only the rest is to be
+// written again.
 func (a *AOF) writeFailed(now int64, b []byte, n int, err error) int {
 	say := now-a.loggedErr > logErrorEvery || a.loggedErr == 0
 	if say {
@@ -303,19 +241,23 @@ func (a *AOF) writeFailed(now int64, b []byte, n int, err error) int {
 		}
 	} else {
 		if say {
-			a.o.Log.Warning("Short write while writing to the AOF file: (nwritten=%d, expected=%d)", n, len(b))
+			a.o.Log.Warning("Short write while writing to the AOF file: (nwritten=%d, expected=%d)",
+				n, len(b))
 		}
 		if e := a.file.Truncate(a.fileSize); e == nil {
 			n = 0
 		} else if say {
-			a.o.Log.Warning("Could not remove short write from the append-only file. Godwit may refuse to load the AOF the next time it starts. ftruncate: %s", logging.OSError(e))
+			a.o.Log.Warning("Could not remove short write from the append-only file. "+
+				"Godwit may refuse to load the AOF the next time it starts. ftruncate: %s",
+				logging.OSError(e))
 		}
 	}
 	if err == nil {
 		err = syscall.ENOSPC // a short write without a reason: what Redis takes it for
 	}
 	if a.set.Fsync == FsyncAlways {
-		a.o.Log.Warning("Can't recover from AOF write error when the AOF fsync policy is 'always'. Exiting...")
+		a.o.Log.Warning("Can't recover from AOF write error " +
+			"when the AOF fsync policy is 'always'. Exiting...")
 		a.o.Exit(1)
 	}
 	a.writeErr, a.triedAt = err, now
@@ -332,7 +274,8 @@ func (a *AOF) syncByPolicy(now int64, syncing bool) {
 	case FsyncAlways:
 		start := time.Now()
 		if err := a.syncFile(a.file); err != nil {
-			a.o.Log.Warning("Can't persist AOF for fsync error when the AOF fsync policy is 'always': %s. Exiting...", logging.OSError(err))
+			a.o.Log.Warning("Can't persist AOF for fsync error "+
+				"when the AOF fsync policy is 'always': %s. Exiting...", logging.OSError(err))
 			a.o.Exit(1)
 			return
 		}
@@ -343,7 +286,7 @@ func (a *AOF) syncByPolicy(now int64, syncing bool) {
 		a.asked, a.lastSync = a.written, now
 		a.raiseSynced(a.written)
 	case FsyncEverySec:
-		if now-a.lastSync >= 1000 || now < a.lastSync {
+		if now-a.lastSync >= 1000 {
 			if !syncing {
 				a.syncInBackground()
 			}
@@ -354,15 +297,16 @@ func (a *AOF) syncByPolicy(now int64, syncing bool) {
 	}
 }
 
-// What a failed sync leaves (AOF.lost): the kernel may have dropped what it could not write, and a later sync that works says nothing of that. Only
-// a base that was begun afterwards brings it back.
+// What a failed sync leaves (AOF.lost): the kernel may have dropped what it could not write, and a
+// later sync that works says nothing of that. Only a base that was begun afterwards brings it back.
 const (
 	lostNothing int32 = iota
 	lostData          // and until then nothing counts as synced
 	lostHealing       // a rewrite is running that was begun since
 )
 
-// syncFile syncs a log file and, if that is still to do, the name under which it will be found. Any goroutine.
+// syncFile syncs a log file and, if that is still to do, the name under which it will be found. Any
+// goroutine.
 func (a *AOF) syncFile(f vfs.File) error {
 	if a.dirDoubt.Load() {
 		if err := a.o.FS.SyncDir(a.dir); err != nil {
@@ -414,7 +358,7 @@ func (a *AOF) synced1(upTo int64, err error) {
 // Cron is called hz times a second: retries of failed writes, growth triggers, scheduled rewrites.
 func (a *AOF) Cron() {
 	now := a.o.Now()
-	if a.state != aofOff && a.writeErr != nil && (now-a.triedAt >= retryEvery || now < a.triedAt) {
+	if a.state != aofOff && a.writeErr != nil && now-a.triedAt >= retryEvery {
 		a.triedAt = now
 		a.flush(false)
 	}
@@ -424,18 +368,20 @@ func (a *AOF) Cron() {
 	a.rewriteCron(now)
 }
 
-// retrySync asks for another sync after one that failed: the error, and with it the refusal of writes, lasts until one succeeds. What the kernel
-// may have dropped meanwhile comes back with a rewrite.
+// retrySync asks for another sync after one that failed: the error, and with it the refusal of
+// writes, lasts until one succeeds. What the kernel may have dropped meanwhile comes back with a
+// rewrite.
 func (a *AOF) retrySync(now int64) {
 	if a.rw.sealing {
 		return // which syncs the file, and then closes it
 	}
 	switch failed := a.work.syncError() != nil; {
-	case failed && a.work.pending() == 0 && a.file != nil && (now-a.lastSync >= 1000 || now < a.lastSync):
+	case failed && a.work.pending() == 0 && a.file != nil && now-a.lastSync >= 1000:
 		a.lastSync = now
 		a.syncInBackground()
 	case !failed && a.lost.Load() == lostData && !a.rw.scheduled && !a.rw.running:
 		a.rw.scheduled = true
-		a.o.Log.Notice("AOF fsync works again. Rewriting the AOF, because the system may have dropped what it could not write.")
+		a.o.Log.Notice("AOF fsync works again. Rewriting the AOF, " +
+			"because the system may have dropped what it could not write.")
 	}
 }
