@@ -26,6 +26,7 @@ import (
 	"godwit/internal/freeport"
 	"godwit/internal/invariant"
 	"godwit/internal/resp/respclient"
+	"godwit/internal/testbuild"
 )
 
 // patience is how long a test waits for something that happens soon unless it is broken.
@@ -52,7 +53,8 @@ var built struct {
 	err    error
 }
 
-// serverBinary builds ./cmd/server once, as the tests themselves are built: under -race its races fail the tests too.
+// serverBinary builds ./cmd/server once, as the tests themselves are built: under -race its races
+// fail the tests too.
 func serverBinary() (string, error) {
 	built.once.Do(func() {
 		if built.path = os.Getenv("GODWIT_BIN"); built.path == "" {
@@ -60,17 +62,14 @@ func serverBinary() (string, error) {
 				return
 			}
 			built.path = filepath.Join(built.dir, "godwit-server")
-			args := []string{"build", "-o", built.path}
+			var flags []string
 			if raceEnabled {
-				args = append(args, "-race")
+				flags = append(flags, "-race")
 			}
 			if invariant.Enabled {
-				args = append(args, "-tags", "invariants")
+				flags = append(flags, "-tags", "invariants")
 			}
-			cmd := exec.Command("go", append(args, "./cmd/server")...)
-			cmd.Dir = ".."
-			if out, err := cmd.CombinedOutput(); err != nil {
-				built.err = fmt.Errorf("go build ./cmd/server: %w\n%s", err, out)
+			if built.err = testbuild.Server(built.path, flags...); built.err != nil {
 				return
 			}
 		}

@@ -17,6 +17,7 @@ import (
 	"godwit/internal/freeport"
 	"godwit/internal/invariant"
 	"godwit/internal/resp/respclient"
+	"godwit/internal/testbuild"
 )
 
 // patience is how long the test waits for what happens soon unless it is broken.
@@ -36,7 +37,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// build makes the server as the test itself is built; GODWIT_BIN names another one, which may be redis-server.
+// build makes the server as the test itself is built; GODWIT_BIN names another one, which may be
+// redis-server.
 func build(t *testing.T) string {
 	t.Helper()
 	if bin := os.Getenv("GODWIT_BIN"); bin != "" {
@@ -51,19 +53,14 @@ func build(t *testing.T) string {
 
 var buildOnce = sync.OnceValues(func() (string, error) {
 	bin := filepath.Join(binaries, "godwit-server")
-	args := []string{"build", "-o", bin}
+	var flags []string
 	if raceEnabled {
-		args = append(args, "-race")
+		flags = append(flags, "-race")
 	}
 	if invariant.Enabled {
-		args = append(args, "-tags", "invariants")
+		flags = append(flags, "-tags", "invariants")
 	}
-	cmd := exec.Command("go", append(args, "./cmd/server")...)
-	cmd.Dir = "../.."
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build ./cmd/server: %w\n%s", err, out)
-	}
-	return bin, nil
+	return bin, testbuild.Server(bin, flags...)
 })
 
 // process is a running server.

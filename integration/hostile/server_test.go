@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/resp/respclient"
+	"godwit/internal/testbuild"
 )
 
 // memoryLimit is what holds while commands come: a filter of gigabytes is one command, and SAVE
@@ -32,14 +33,11 @@ func build(t *testing.T) string {
 		return bin
 	}
 	bin := filepath.Join(t.TempDir(), "godwit-server")
-	args := []string{"build", "-tags", "invariants", "-o", bin}
+	flags := []string{"-tags", "invariants"}
 	if raceEnabled {
-		args = append(args, "-race")
+		flags = append(flags, "-race")
 	}
-	cmd := exec.Command("go", append(args, "./cmd/server")...)
-	cmd.Dir = "../.."
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, string(out))
+	require.NoError(t, testbuild.Server(bin, flags...))
 	return bin
 }
 

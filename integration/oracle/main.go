@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"godwit/integration/oracle/diff"
+	"godwit/internal/testbuild"
 )
 
 //go:embed known_differences.txt
@@ -137,11 +138,7 @@ func startBoth(s settings, dir string) (ref, tested *diff.Server, err error) {
 // build compiles the server out of this module.
 func build(dir string) (string, error) {
 	bin := filepath.Join(dir, "godwit-server")
-	cmd := exec.Command("go", "build", "-o", bin, "godwit/cmd/server")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build godwit/cmd/server: %w\n%s", err, out)
-	}
-	return bin, nil
+	return bin, testbuild.Server(bin)
 }
 
 func session(s settings, ref, tested *diff.Server, known *diff.Known) (int, error) {

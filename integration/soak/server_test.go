@@ -16,6 +16,7 @@ import (
 
 	"godwit/internal/freeport"
 	"godwit/internal/resp/respclient"
+	"godwit/internal/testbuild"
 )
 
 // patience is how long a server may take for what is soon done unless it hangs.
@@ -45,13 +46,7 @@ func build() (string, error) {
 
 var buildOnce = sync.OnceValues(func() (string, error) {
 	bin := filepath.Join(binaries, "godwit-server")
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", bin, "./cmd/server")
-	cmd.Dir = "../.."
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build ./cmd/server: %w\n%s", err, out)
-	}
-	return bin, nil
+	return bin, testbuild.Server(bin, "-trimpath", "-ldflags", "-s -w")
 })
 
 // process is a running server.
