@@ -47,12 +47,12 @@ func (e *Engine) MemoryReport() MemoryReport {
 	e.countTables()
 	e.notePeak()
 	a := e.KS.A
-	rss, file := readResident()
+	rss, file, goMemory := residentAndGo()
 	r := MemoryReport{
 		Used: e.UsedMemory() + e.AOFBuffered(), LogBuffer: e.AOFBuffered(), StartShare: e.KS.P.MaxMemory - e.Cfg.Maxmemory,
 		Peak: e.Stats.PeakMemory, Startup: e.mem.startup,
 		Clients: e.mem.clients.total, Tables: a.UsedBy(arena.Tables),
-		RSS: rss, Resident: rss - file, System: SystemMemory(), Go: ReadGoMemory(),
+		RSS: rss, Resident: rss - file, System: SystemMemory(), Go: goMemory,
 		ArenaUsed: a.Used(), ArenaMapped: a.Mapped(),
 		ArenaKeys: a.UsedBy(arena.Keys), ArenaValues: a.UsedBy(arena.Values),
 		PoolUsed: e.Buffers.Used(), ScriptBytes: e.mem.scripts, HeaderBytes: e.KS.Heap.HeaderBytes(),
@@ -86,6 +86,22 @@ func (e *Engine) MemoryReport() MemoryReport {
 	r.DatasetPercent = percent(r.Dataset, r.Used-r.Startup)
 	r.FragmentationRatio = ratio(r.RSS, r.Used)
 	return r
+}
+
+// residentAndGo reads what is resident, of the program's file among it, and what the Go runtime has.
+// The runtime gives memory back on other threads: when that happens between the two, they are read
+// again, a few times at most.
+func residentAndGo() (rss, file int64, g GoMemory) {
+	g = ReadGoMemory()
+	for range 4 {
+		before := g.InUse()
+		rss, file = readResident()
+		g = ReadGoMemory()
+		if changed := g.InUse() - before; max(changed, -changed) < 1<<20 {
+			break
+		}
+	}
+	return rss, file, g
 }
 
 func percent(a, b int64) float64 { return 100 * ratio(a, b) }
