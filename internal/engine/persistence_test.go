@@ -158,18 +158,25 @@ func TestSaveAndRewriteTakeTurns(t *testing.T) {
 
 func TestSavePoints(t *testing.T) {
 	x := withDisk(t, func(c *config.Config) {
-		c.Save = []config.SavePoint{{Seconds: 3600, Changes: 1}, {Seconds: 1, Changes: 2}}
+		c.Save = []config.SavePoint{{Seconds: 3600, Changes: 1}, {Seconds: 100, Changes: 2}}
 	})
+	x.do("mset a 1")
+	x.e.PassTime(102 * time.Second)
+	x.e.Cron()
+	require.Empty(t, x.d.jobs, "one change is not enough for so little time")
+	x.do("set b 1")
+	x.e.Cron()
+	require.Len(t, x.d.jobs, 1)
+	require.Contains(t, x.log.String(), "2 changes in 100 seconds. Saving...")
+	x.d.last().done = true
+	x.e.Slice()
 	x.do("mset a 1")
 	x.do("set b 1")
 	x.e.Cron()
-	require.Empty(t, x.d.jobs, "no time has passed")
-	x.e.Leave()
-	time.Sleep(2100 * time.Millisecond) // save points count in seconds
-	x.e.Enter()
+	require.Len(t, x.d.jobs, 1, "no time has passed")
+	x.e.PassTime(102 * time.Second)
 	x.e.Cron()
-	require.Len(t, x.d.jobs, 1)
-	require.Contains(t, x.log.String(), "2 changes in 1 seconds. Saving...")
+	require.Len(t, x.d.jobs, 2)
 	x.d.last().done, x.d.last().err = true, errors.New("disk full")
 	x.e.Slice()
 	require.Equal(t, "err", x.info("rdb_last_bgsave_status"))
@@ -177,7 +184,12 @@ func TestSavePoints(t *testing.T) {
 	require.Equal(t, "-"+engine.ErrMisconfRDB, x.do("ping"))
 	require.Equal(t, "$1\r\n1", x.do("get a"))
 	x.e.Cron()
-	require.Len(t, x.d.jobs, 1, "it waits before it tries again")
+	require.Len(t, x.d.jobs, 2, "it waits before it tries again")
+	x.e.PassTime(7 * time.Second)
+	x.e.Cron()
+	require.Len(t, x.d.jobs, 3)
+	x.d.last().done, x.d.last().err = true, errors.New("disk full")
+	x.e.Slice()
 	require.Equal(t, "+OK", x.do("config set stop-writes-on-bgsave-error no"))
 	require.Equal(t, "+OK", x.do("set c 1"))
 	require.Equal(t, "+OK", x.do("config set stop-writes-on-bgsave-error yes"))
