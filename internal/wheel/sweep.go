@@ -116,7 +116,8 @@ func (w *Wheel) sweepSome(judge func(batch []Record)) int {
 	return n
 }
 
-// unsweep puts what is left of the chain that is swept back where it comes from.
+// unsweep puts what is left of the chain that is swept back where it comes from. The walk comes to a
+// slot once more, unless time empties it before: the records that it has not seen are the first.
 func (w *Wheel) unsweep() {
 	s := &w.sweep
 	if s.chain.head == 0 {
@@ -128,9 +129,11 @@ func (w *Wheel) unsweep() {
 	case fromMoving:
 		w.concat(&w.moving, &s.chain)
 	default:
-		lv, slot := &w.level[s.from>>slotBits], s.from&slotMask
-		lv.used[slot/64] |= 1 << (slot % 64)
-		w.concat(&lv.slot[slot], &s.chain)
+		s.level, s.slot = s.from>>slotBits, s.from&slotMask
+		lv := &w.level[s.level]
+		lv.used[s.slot/64] |= 1 << (s.slot % 64)
+		w.concat(&s.chain, &lv.slot[s.slot]) // those that were kept come last
+		lv.slot[s.slot], s.chain = s.chain, chain{}
 	}
 }
 
