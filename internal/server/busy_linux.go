@@ -6,15 +6,18 @@ import (
 	"godwit/internal/engine"
 )
 
-// serveBusy is a turn within the turn that runs a busy script. The rest of the outer turn's batch comes first, whose input lies in the
-// shared buffer; so do the running script's arguments, which is why more input is read into a buffer of its own. Replies go
-// through the shared buffer, from which those of the script's client are taken out before.
+// serveBusy is a turn within the turn that runs a busy script. The rest of the outer turn's batch
+// comes first, whose input lies in the shared buffer; so do the running script's arguments, which is
+// why more input is read into a buffer of its own. Replies go through the shared buffer, from which
+// those of the script's client are taken out before, the first time.
 func (l *loop) serveBusy(busy *engine.Client) {
 	if l.within {
 		return
 	}
 	l.within = true
-	busy.W.Buf = bytes.Clone(busy.W.Buf)
+	if l.lent(busy.W.Buf) {
+		busy.W.Buf = bytes.Clone(busy.W.Buf)
+	}
 	l.runBatch()
 	in, off := l.in, l.inOff
 	if l.busyIn == nil {

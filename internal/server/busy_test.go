@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -16,26 +17,32 @@ import (
 )
 
 // busyCommands are "busy payload", a script that is over its time until "free" is called, and
-// replies with its payload as it is then, and "isbusy".
+// replies with its payload as it is then, "replyandbusy payload before", which replies with the
+// other payload before it runs such a script, and "isbusy".
 func busyCommands() []*engine.Command {
 	cmd := func(name string, arity int, flags engine.Flag, run func(*engine.Ctx)) *engine.Command {
 		return &engine.Command{Name: name, Arity: arity, Flags: flags, Group: engine.GroupScripting,
 			Since: "1", Summary: "test", Run: run}
 	}
 	free := false
-	return []*engine.Command{
-		cmd("busy", 2, 0, func(c *engine.Ctx) {
-			free = false
-			c.E.RunScript(c, engine.ScriptRun{Name: "busy"}, func(w *resp.Writer) script.Result {
-				for !free {
-					if err := c.E.ScriptCaller().Interrupt(); err != nil {
-						w.Error(err.Error())
-						return script.Result{Error: err.Error()}
-					}
+	busy := func(c *engine.Ctx) {
+		free = false
+		c.E.RunScript(c, engine.ScriptRun{Name: "busy"}, func(w *resp.Writer) script.Result {
+			for !free {
+				if err := c.E.ScriptCaller().Interrupt(); err != nil {
+					w.Error(err.Error())
+					return script.Result{Error: err.Error()}
 				}
-				w.Bulk(c.Args[1])
-				return script.Result{}
-			})
+			}
+			w.Bulk(c.Args[1])
+			return script.Result{}
+		})
+	}
+	return []*engine.Command{
+		cmd("busy", 2, 0, busy),
+		cmd("replyandbusy", 3, 0, func(c *engine.Ctx) {
+			c.Bulk(c.Args[2])
+			busy(c)
 		}),
 		cmd("free", 1, engine.AllowBusy, func(c *engine.Ctx) {
 			free = true
@@ -142,6 +149,41 @@ func (r *rig) churn(t *testing.T, rnd *rand.Rand) {
 		}
 	}
 	c.Close()
+}
+
+// TestBusyLeavesRepliesAlone: what waits to be sent to the client of a busy script is taken out of
+// shared memory once, however often others are served, and is sent as it was.
+func TestBusyLeavesRepliesAlone(t *testing.T) {
+	seed := testseed.New(t)
+	everyWay(t, busyThreshold, false, func(t *testing.T, r *rig) {
+		const turns = 100
+		rnd := rand.New(rand.NewPCG(seed, 3))
+		for _, size := range []int{100, 8 << 20} {
+			busy, other := r.client(), r.client()
+			want := []string{filled(rnd, 50), filled(rnd, size), "payload"}
+			busy.Queue("echo", want[0])
+			busy.Queue("replyandbusy", want[2], want[1])
+			go func() { _ = busy.Flush() }()
+			r.awaitBusy(other)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			for range turns {
+				r.want(other, "1", "isbusy")
+			}
+			runtime.ReadMemStats(&after)
+			if copied := after.TotalAlloc - before.TotalAlloc; copied > turns*8<<20/4 {
+				t.Errorf("%d bytes were allocated in %d turns", copied, turns)
+			}
+			r.want(other, "OK", "free")
+			for _, w := range want {
+				if v, err := busy.Receive(); err != nil || v.Text() != w {
+					t.Fatalf("%v %.40q, want %.40q", err, v.Text(), w)
+				}
+			}
+			busy.Close()
+			other.Close()
+		}
+	})
 }
 
 // drained waits until no connection holds a buffer of the pool.

@@ -179,7 +179,7 @@ func (c *fdConn) collect(ran bool) {
 		if len(b) > cl.MaxBuf {
 			cl.MaxBuf = len(b)
 		}
-		shared := ran && l.outOff < len(l.out) && &b[0] == &l.out[l.outOff]
+		shared := ran && l.lent(b)
 		if shared {
 			l.outOff += (len(b) + 63) &^ 63
 		}

@@ -194,6 +194,12 @@ func (l *loop) spill() {
 	l.srv.holder = l
 }
 
+// lent reports whether b is the part of the shared buffer that the client which is handled now was
+// lent for its replies.
+func (l *loop) lent(b []byte) bool {
+	return cap(b) > 0 && l.outOff < len(l.out) && &b[:1][0] == &l.out[l.outOff]
+}
+
 // order says where in a turn's list of writes the clients begin that have been served after waiting, and those that have been pushed something.
 type order struct{ served, pushed int }
 
