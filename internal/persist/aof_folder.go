@@ -29,9 +29,11 @@ import (
 
 const (
 	lockSuffix = ".lock"
-	// lockPatience is how long a start waits for the folder: a process that was killed just now is
-	// still giving back its memory.
+	// lockPatience is how long a start waits for the folder: its owner may have been killed just
+	// now. endPatience is how long if the owner is known to be at its end: to give a large memory
+	// back takes seconds.
 	lockPatience = 2 * time.Second
+	endPatience  = time.Minute
 	lockPoll     = 20 * time.Millisecond
 )
 
@@ -46,9 +48,9 @@ func (a *AOF) locate() {
 
 func (a *AOF) path(name string) string { return filepath.Join(a.dir, name) }
 
-// take makes the folder this process's, creating it if need be, and tries for so long. An error
-// says that another process has it or that there can be no folder. A file system without locks is
-// warned of once.
+// take makes the folder this process's, creating it if need be, and tries for so long, or longer if
+// its owner is ending; not at all without patience. An error says that another process has it or
+// that there can be no folder. A file system without locks is warned of once.
 func (a *AOF) take(patience time.Duration) error {
 	if a.owned {
 		return nil
@@ -57,7 +59,7 @@ func (a *AOF) take(patience time.Duration) error {
 	if err := a.makeDir(); err != nil {
 		return err
 	}
-	for end := time.Now().Add(patience); ; time.Sleep(lockPoll) {
+	for begin := time.Now(); ; time.Sleep(lockPoll) {
 		lock, err := a.o.FS.Lock(a.path(a.o.FileName + lockSuffix))
 		var other *vfs.LockedError
 		switch {
@@ -65,10 +67,15 @@ func (a *AOF) take(patience time.Duration) error {
 			a.lock, a.owned = lock, true
 			return nil
 		case !errors.As(err, &other):
-			a.o.Log.Warning("The folder %s cannot be locked (%s): nothing keeps a second server out of it.", a.dir, logging.OSError(err))
+			a.o.Log.Warning("The folder %s cannot be locked (%s): nothing keeps a second server out of it.",
+				a.dir, logging.OSError(err))
 			a.lock, a.owned = nil, true
 			return nil
-		case !time.Now().Before(end):
+		}
+		if other.Ending && patience > 0 {
+			patience = endPatience
+		}
+		if time.Since(begin) >= patience {
 			return &FolderError{a.dir, other.PID}
 		}
 	}

@@ -22,6 +22,9 @@ type Locker interface {
 type LockedError struct {
 	Name string
 	PID  int // of the holder; 0: not known
+	// Ending says that the holder has been killed or has ended, and is giving back its memory, which
+	// takes seconds if that is much. Its locks come afterwards.
+	Ending bool
 }
 
 // Error implements error.

@@ -36,3 +36,10 @@ func systemHolder(f *os.File) int {
 	}
 	return pid
 }
+
+// ending reports whether a process has no memory any more, or none that is still its own: it is at
+// its end then.
+func ending(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	return err == nil && strings.HasPrefix(string(text), "0 ")
+}

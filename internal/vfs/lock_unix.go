@@ -33,7 +33,8 @@ func (osFS) Lock(name string) (io.Closer, error) {
 	}
 	defer f.Close()
 	if held(err) {
-		return nil, &LockedError{Name: name, PID: holder(f)}
+		pid := holder(f)
+		return nil, &LockedError{Name: name, PID: pid, Ending: pid != 0 && ending(pid)}
 	}
 	return nil, &fs.PathError{Op: "flock", Path: name, Err: err}
 }
