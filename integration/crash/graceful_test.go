@@ -200,8 +200,10 @@ func TestGracefulEndOfSlowScripts(t *testing.T) {
 		dir := t.TempDir()
 		args = append(args, "--busy-reply-threshold", "5", "--io-threads", text(1+2*i))
 		p := startSlow(t, bin, dir, args)
-		time.AfterFunc(time.Duration(200+rnd.IntN(300))*time.Millisecond, func() { _ = p.cmd.Process.Signal(syscall.SIGTERM) })
-		acked, busy, err := slowLoad(p)
+		life := time.Duration(rnd.IntN(300)) * time.Millisecond
+		acked, busy, err := slowLoad(p, func() {
+			time.AfterFunc(life, func() { _ = p.cmd.Process.Signal(syscall.SIGTERM) })
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,9 +43,9 @@ func TestSlowScripts(t *testing.T) {
 				t.Fatalf("%v: %d calls, of %d and one that was not answered", args, have, base+acked)
 			}
 			base = have
-			time.AfterFunc(1200*time.Millisecond+time.Duration(rnd.IntN(200))*time.Millisecond, p.kill)
+			life := 1200*time.Millisecond + time.Duration(rnd.IntN(200))*time.Millisecond
 			var busy int
-			if acked, busy, err = slowLoad(p); err != nil {
+			if acked, busy, err = slowLoad(p, func() { time.AfterFunc(life, p.kill) }); err != nil {
 				t.Fatal(err)
 			}
 			if t.Logf("%v: %d calls, %d times busy", args, acked, busy); busy == 0 || p.sick() != "" {
@@ -75,8 +75,9 @@ func startSlow(t *testing.T, bin, dir string, args []string) *process {
 	return p
 }
 
-// slowLoad calls the script and the function by turns, while another client asks for snapshots, until the server is killed.
-func slowLoad(p *process) (acked int64, busy int, err error) {
+// slowLoad calls the script and the function by turns, while another client asks for snapshots,
+// until the server ends. It calls refused when that client has been refused for the first time.
+func slowLoad(p *process, refused func()) (acked int64, busy int, err error) {
 	c, err := p.dial()
 	if err != nil {
 		return 0, 0, err
@@ -106,7 +107,9 @@ func slowLoad(p *process) (acked int64, busy int, err error) {
 				return
 			}
 			if strings.HasPrefix(v.Text(), "BUSY") {
-				busy++
+				if busy++; busy == 1 {
+					refused()
+				}
 			}
 			time.Sleep(3 * time.Millisecond)
 		}
