@@ -19,6 +19,8 @@ type Conn interface {
 	// Buffers are the bytes of unprocessed input, the capacity of the input buffer, and the bytes of replies handed over but not
 	// yet written to the socket.
 	Buffers() (in, inCap, out int)
+	// HeapReplies are those of the bytes of replies that lie in Go's heap, not in the pool.
+	HeapReplies() int
 }
 
 // Class is the class of a client for client-output-buffer-limit.

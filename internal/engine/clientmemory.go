@@ -40,7 +40,7 @@ func (e *Engine) ClientMemory(c *Client) int64 {
 }
 
 // SmallInput is the largest input buffer that connections keep in Go's heap; larger ones are the
-// pool's, and so are replies that wait to be written.
+// pool's, and so are replies that wait to be written, but for Conn.HeapReplies.
 const SmallInput = 64 << 10
 
 // pooled is the part of the client's memory that is in the pool.
@@ -49,7 +49,7 @@ func (c *Client) pooled() int64 {
 	if in <= SmallInput {
 		in = 0
 	}
-	return int64(in + out)
+	return int64(in + max(out-c.Conn.HeapReplies(), 0))
 }
 
 // countClient brings the sums up to date with one client.

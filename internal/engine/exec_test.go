@@ -18,6 +18,7 @@ func (f *fakeConn) Flush()                        { f.flushed++ }
 func (f *fakeConn) Resume()                       { f.resumed++ }
 func (f *fakeConn) Close()                        { f.closed++ }
 func (f *fakeConn) Buffers() (in, inCap, out int) { return 0, 0, 0 }
+func (f *fakeConn) HeapReplies() int              { return 0 }
 
 // testTable has a command of each kind that the gates tell apart.
 func testTable() *Table {

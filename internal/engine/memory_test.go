@@ -259,6 +259,7 @@ func (c *conn) Flush()                        {}
 func (c *conn) Resume()                       {}
 func (c *conn) Close()                        { c.closed = true }
 func (c *conn) Buffers() (in, inCap, out int) { return c.in, c.in, c.out }
+func (c *conn) HeapReplies() int              { return 0 }
 
 // TestClientEviction: over maxmemory-clients the largest go first; NO-EVICT ones count, but never
 // go.

@@ -353,3 +353,6 @@ func (c *fdConn) Close() { c.post() }
 func (c *fdConn) Buffers() (in, inCap, out int) {
 	return int(c.inLen.Load()), int(c.inCap.Load()), int(c.size.Load())
 }
+
+// HeapReplies implements engine.Conn.
+func (c *fdConn) HeapReplies() int { return 0 }

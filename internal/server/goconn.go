@@ -413,3 +413,10 @@ func (c *goConn) Buffers() (in, inCap, out int) {
 	defer c.mu.Unlock()
 	return len(c.in), cap(c.in), c.q.size
 }
+
+// HeapReplies implements engine.Conn.
+func (c *goConn) HeapReplies() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.q.heap()
+}

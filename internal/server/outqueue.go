@@ -68,6 +68,14 @@ func (q *outQueue) give(b []byte) (kept bool) {
 	return true
 }
 
+// heap returns the bytes not yet written that lie in Go's heap: only the first chunk may.
+func (q *outQueue) heap() int {
+	if q.empty() || q.chunks[q.head].buf.Held() {
+		return 0
+	}
+	return len(q.chunks[q.head].data) - q.off
+}
+
 // vec fills dst with the next bytes to write.
 func (q *outQueue) vec(dst [][]byte) [][]byte {
 	for i := q.head; i < len(q.chunks) && len(dst) < cap(dst); i++ {

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"slices"
 
 	"godwit/internal/arena"
 	"godwit/internal/engine"
@@ -159,7 +158,7 @@ func (s *session) reserve(n int) bool {
 		}
 		s.in = s.inBuf.B
 	case n <= engine.SmallInput:
-		s.in = slices.Grow(s.in, n-len(s.in))
+		s.in = append(make([]byte, 0, n), s.in...) // no larger: see engine.SmallInput
 	default:
 		buf := pool.Get(n)
 		if !buf.Held() {

@@ -1,0 +1,39 @@
+package server
+
+import (
+	"testing"
+
+	"godwit/internal/arena"
+)
+
+// TestQueuedRepliesAreCountedOnce: what waits in Go's heap and what waits in the pool add up to all
+// that waits. Used memory has the pool as a whole, and the heap's part by client.
+func TestQueuedRepliesAreCountedOnce(t *testing.T) {
+	q := outQueue{pool: arena.NewPool()}
+	want := func(heap, size int) {
+		t.Helper()
+		if q.heap() != heap || q.size != size {
+			t.Fatalf("%d bytes wait, %d of them in the heap; want %d and %d", q.size, q.heap(), size, heap)
+		}
+		if held := q.pool.Used() > 0; held != (size > heap) {
+			t.Fatalf("the pool holds %d bytes", q.pool.Used())
+		}
+	}
+	want(0, 0)
+	if !q.give(make([]byte, 5000)) {
+		t.Fatal("a small reply was copied")
+	}
+	want(5000, 5000)
+	q.pop(2000)
+	want(3000, 3000)
+	q.give(make([]byte, 100))
+	want(3000, 3100)
+	q.pop(3000)
+	want(0, 100)
+	q.pop(100)
+	want(0, 0)
+	q.give(make([]byte, keepSpare+1))
+	want(0, keepSpare+1)
+	q.drop()
+	want(0, 0)
+}
