@@ -9,8 +9,9 @@ import (
 	"godwit/internal/testseed"
 )
 
-// slow is a script, and with its first line a function, that writes half of what it writes, takes its time, and writes the rest. Others are answered BUSY
-// meanwhile, which is when files could be begun that have one half.
+// slow is a script, and with its first line a function, that writes half of what it writes, takes
+// its time, and writes the rest. Others are answered BUSY meanwhile, which is when files could be
+// begun that have one half.
 const (
 	slowCounters = 20
 	slowBody     = `
@@ -23,7 +24,8 @@ const (
 	slowLibrary = "#!lua name=slow\nredis.register_function('slow', function(keys, args)" + slowBody + "end)"
 )
 
-// TestSlowScripts: a script that other clients hear BUSY of is whole after a crash or not there, whatever files were begun in the middle of it.
+// TestSlowScripts: a script that other clients hear BUSY of is whole after a crash or not there,
+// whatever files were begun in the middle of it.
 func TestSlowScripts(t *testing.T) {
 	rnd, bin := testseed.Rand(t), build(t)
 	for _, args := range [][]string{

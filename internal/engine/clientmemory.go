@@ -7,8 +7,9 @@ import (
 
 // How clients' memory is counted
 //
-// Each client carries the bytes it was last counted with; their sum is part of used memory. A client is counted again in its turn, once a second
-// for each as the cron goes round the list, and after each of its commands while maxmemory-clients is set. So the sum is cheap with 10,000
+// Each client carries the bytes it was last counted with; their sum is part of used memory. A
+// client is counted again in its turn, once a second for each as the cron goes round the list, and
+// after each of its commands while maxmemory-clients is set. So the sum is cheap with 10,000
 // clients, and at most a second old. Before anyone is closed because of it, all are counted anew.
 
 // clientMemory is the sum over all clients.
@@ -25,7 +26,8 @@ type clientMemory struct {
 // clientOverhead is the size in bytes of a Client with its connection, without buffers.
 const clientOverhead = 768
 
-// ClientMemory is the memory in bytes that the client's buffers and state take. The capacity of W.Buf is not the client's: loops lend it for a turn.
+// ClientMemory is the memory in bytes that the client's buffers and state take. The capacity of
+// W.Buf is not the client's: loops lend it for a turn.
 func (e *Engine) ClientMemory(c *Client) int64 {
 	n := int64(clientOverhead + len(c.W.Buf) + len(c.Name) + len(c.Addr) + len(c.LibName) + len(c.LibVer) + c.sub.Bytes())
 	if c.wait != nil {
@@ -121,7 +123,8 @@ func (e *Engine) countSomeClients() {
 	}
 }
 
-// RecentBuffers are the largest input buffer and the largest backlog of replies of any client within the last seconds, in bytes.
+// RecentBuffers are the largest input buffer and the largest backlog of replies of any client
+// within the last seconds, in bytes.
 func (e *Engine) RecentBuffers() (in, out int) {
 	sec := e.Steady() / 1000
 	return e.mem.clients.peakIn.max(sec), e.mem.clients.peakOut.max(sec)

@@ -10,9 +10,10 @@ import (
 	"godwit/internal/logging"
 )
 
-// fdConn is a connection in an epoll loop. It has no buffers while it is idle: requests are read into the loop's shared buffer and run where
-// they are, replies are collected and written from there. Only what is left over, half a command or a reply that the socket does not
-// take, gets memory of the connection's own.
+// fdConn is a connection in an epoll loop. It has no buffers while it is idle: requests are read
+// into the loop's shared buffer and run where they are, replies are collected and written from
+// there. Only what is left over, half a command or a reply that the socket does not take, gets
+// memory of the connection's own.
 //
 // All fields belong to the loop's goroutine, except posted (the executor's).
 type fdConn struct {
@@ -169,8 +170,8 @@ func (c *fdConn) handle() {
 	c.publish()
 }
 
-// collect takes the client's replies for writing after the batch; ran tells that its commands have just run, and it may hold a part of the shared
-// buffer. The executor is held.
+// collect takes the client's replies for writing after the batch; ran tells that its commands have
+// just run, and it may hold a part of the shared buffer. The executor is held.
 func (c *fdConn) collect(ran bool) {
 	cl, l := c.cl, c.loop
 	b := cl.W.Buf
@@ -202,8 +203,8 @@ func (c *fdConn) collect(ran bool) {
 	}
 }
 
-// write sends the replies of the turn, as far as the socket takes them; it reports false when the connection is to be closed. The
-// executor is not held.
+// write sends the replies of the turn, as far as the socket takes them; it reports false when the
+// connection is to be closed. The executor is not held.
 func (c *fdConn) write() bool {
 	b, own := c.reply, c.own
 	c.reply = nil
@@ -288,7 +289,8 @@ func (c *fdConn) publish() {
 	}
 }
 
-// care looks after the connection about once a second: time limits, and memory that is no longer needed.
+// care looks after the connection about once a second: time limits, and memory that is no longer
+// needed.
 func (c *fdConn) care() {
 	if !c.queued {
 		c.shrink()

@@ -13,24 +13,28 @@ import (
 )
 
 const (
-	// sharedBuffer is the size of a loop's buffers. Input and replies of one turn lie side by side in them, so that a turn over many
-	// clients with small requests stays within a few cache lines and idle clients need no buffers at all.
+	// sharedBuffer is the size of a loop's buffers. Input and replies of one turn lie side by side
+	// in them, so that a turn over many clients with small requests stays within a few cache lines
+	// and idle clients need no buffers at all.
 	sharedBuffer = 512 << 10
-	// outputBuffer is the size of the one for replies. Only as much of it is touched as one turn's replies take.
+	// outputBuffer is the size of the one for replies. Only as much of it is touched as one turn's
+	// replies take.
 	outputBuffer = 1 << 20
-	// smallTail is the longest incomplete command that is moved into the shared buffer to be continued there; a longer one has the next
-	// read appended to it where it is.
+	// smallTail is the longest incomplete command that is moved into the shared buffer to be
+	// continued there; a longer one has the next read appended to it where it is.
 	smallTail = 4 << 10
-	// windowOutput is how much of the shared buffer is left for a client's replies at least: what does not fit moves to memory of its own.
+	// windowOutput is how much of the shared buffer is left for a client's replies at least: what
+	// does not fit moves to memory of its own.
 	windowOutput = 256 << 10
 )
 
-// sliceRest is how long a loop whose clients are silent rests between two slices of background work. Without any rest the kernel and Go's
-// scheduler take it for a hog: they let it wait for whole ticks, of 4 ms, when others want its core.
+// sliceRest is how long a loop whose clients are silent rests between two slices of background
+// work. Without any rest the kernel and Go's scheduler take it for a hog: they let it wait for
+// whole ticks, of 4 ms, when others want its core.
 const sliceRest = 50 * time.Microsecond
 
-// loop is one epoll loop with its connections. A turn: wait, read what is ready, take the executor, run everything, release it, write the
-// replies. Fields are the loop goroutine's own unless noted.
+// loop is one epoll loop with its connections. A turn: wait, read what is ready, take the executor,
+// run everything, release it, write the replies. Fields are the loop goroutine's own unless noted.
 type loop struct {
 	srv *Server
 	id  int
@@ -78,8 +82,8 @@ func newLoop(s *Server, id int) (*loop, error) {
 	return &loop{srv: s, id: id, ev: ev, in: make([]byte, sharedBuffer), out: make([]byte, outputBuffer)}, nil
 }
 
-// adopt gives the connection's descriptor to a loop: a duplicate, because the net package cannot be made to let go of its own. The
-// caller closes nc. It may be called from any goroutine.
+// adopt gives the connection's descriptor to a loop: a duplicate, because the net package cannot be
+// made to let go of its own. The caller closes nc. It may be called from any goroutine.
 func (l *loop) adopt(nc net.Conn, p peer) error {
 	sc, ok := nc.(syscall.Conn)
 	if !ok {
@@ -124,7 +128,8 @@ func (l *loop) run() error {
 	return nil
 }
 
-// turn runs what Poll has collected. It is also called in the middle of a Poll when the shared buffer is full.
+// turn runs what Poll has collected. It is also called in the middle of a Poll when the shared
+// buffer is full.
 func (l *loop) turn() {
 	s, e := l.srv, l.srv.eng
 	e.Enter()
@@ -185,7 +190,8 @@ func (l *loop) turn() {
 	}
 }
 
-// spill ends the batch so far, writes its replies, and begins another one: the shared buffer of replies is full.
+// spill ends the batch so far, writes its replies, and begins another one: the shared buffer of
+// replies is full.
 func (l *loop) spill() {
 	l.srv.holder = nil
 	l.srv.eng.Leave()
@@ -200,12 +206,14 @@ func (l *loop) lent(b []byte) bool {
 	return cap(b) > 0 && l.outOff < len(l.out) && &b[:1][0] == &l.out[l.outOff]
 }
 
-// order says where in a turn's list of writes the clients begin that have been served after waiting, and those that have been pushed something.
+// order says where in a turn's list of writes the clients begin that have been served after
+// waiting, and those that have been pushed something.
 type order struct{ served, pushed int }
 
-// writeAll writes the replies of the batch; the executor is free. Clients that had waited come first: they have waited longest. Those that are pushed
-// messages come last: while they are written to, which may take a system call for each of many, the clients that have their replies send more, and
-// the next turn is larger.
+// writeAll writes the replies of the batch; the executor is free. Clients that had waited come
+// first: they have waited longest. Those that are pushed messages come last: while they are written
+// to, which may take a system call for each of many, the clients that have their replies send more,
+// and the next turn is larger.
 func (l *loop) writeAll(o order) {
 	l.writeSome(l.writes[o.served:o.pushed])
 	l.writeSome(l.writes[:o.served])
@@ -224,7 +232,8 @@ func (l *loop) writeSome(list []*fdConn) {
 	}
 }
 
-// requeue puts the connections whose turn had ended early into the batch, behind those with fresh input.
+// requeue puts the connections whose turn had ended early into the batch, behind those with fresh
+// input.
 func (l *loop) requeue() {
 	for i, c := range l.again {
 		l.again[i] = nil
@@ -234,7 +243,8 @@ func (l *loop) requeue() {
 	l.again = l.again[:0]
 }
 
-// takePosted serves what the engine asked of connections: replies to flush, input to resume, an end.
+// takePosted serves what the engine asked of connections: replies to flush, input to resume, an
+// end.
 func (l *loop) takePosted() {
 	for i := 0; i < len(l.posted); i++ {
 		c := l.posted[i]
@@ -281,8 +291,8 @@ func (l *loop) welcome() {
 	}
 }
 
-// tick is the periodic work: the engine's, on the first loop, and the care for a share of the connections such that each has its turn
-// every second.
+// tick is the periodic work: the engine's, on the first loop, and the care for a share of the
+// connections such that each has its turn every second.
 func (l *loop) tick() {
 	s := l.srv
 	hz := int64(s.eng.Hz())
@@ -300,7 +310,8 @@ func (l *loop) tick() {
 	}
 }
 
-// close closes the loop's connections and descriptors. No other loop runs any more, and the executor is not held.
+// close closes the loop's connections and descriptors. No other loop runs any more, and the
+// executor is not held.
 func (l *loop) close() {
 	l.srv.eng.Enter()
 	l.welcome()

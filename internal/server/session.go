@@ -1,7 +1,6 @@
 package server
 
 import (
-
 	"godwit/internal/arena"
 	"godwit/internal/engine"
 	"godwit/internal/invariant"
@@ -9,10 +8,11 @@ import (
 )
 
 const (
-	// turnOutput ends a client's turn once that many bytes of replies wait: they are written before it goes on, so that a pipeline
-	// of large replies costs the memory of one piece of it.
+	// turnOutput ends a client's turn once that many bytes of replies wait: they are written before
+	// it goes on, so that a pipeline of large replies costs the memory of one piece of it.
 	turnOutput = 1 << 20
-	// turnMs ends a client's turn when its commands have run that long: a pipeline of slow commands does not lock others out.
+	// turnMs ends a client's turn when its commands have run that long: a pipeline of slow commands
+	// does not lock others out.
 	turnMs = 2
 	// stepInput is how far the buffer of a large argument grows on a client's word alone.
 	stepInput = 1 << 20
@@ -20,8 +20,9 @@ const (
 	windowInput = 64 << 10
 )
 
-// session is what a connection is whatever carries its bytes: the client, the parser, and the input that no command has consumed yet.
-// It belongs to the executor; an epoll loop, which alone touches its connections' input, also reads into in without it.
+// session is what a connection is whatever carries its bytes: the client, the parser, and the input
+// that no command has consumed yet. It belongs to the executor; an epoll loop, which alone touches
+// its connections' input, also reads into in without it.
 //
 // The input lies where Go's collector does not see who still looks at it, so there is one rule:
 // while run is under way, the input is run's. Arguments are slices of it, those of the running
@@ -41,8 +42,9 @@ type session struct {
 	running bool // run is under way
 }
 
-// run executes the commands at the start of buf, until none is complete or the client's turn is over, and returns the bytes that are
-// done with. more is set when what is left may hold a complete command. The executor is held.
+// run executes the commands at the start of buf, until none is complete or the client's turn is
+// over, and returns the bytes that are done with. more is set when what is left may hold a complete
+// command. The executor is held.
 func (s *session) run(buf []byte) (n int) {
 	s.more, s.running = false, true
 	s.cl.LastUsed = s.srv.eng.Steady()
@@ -57,8 +59,8 @@ func (s *session) run(buf []byte) (n int) {
 	return n
 }
 
-// runSome executes the first commands of buf: one, or as many of a pipeline as are read ahead together. It returns the bytes that are done
-// with and whether the client may go on.
+// runSome executes the first commands of buf: one, or as many of a pipeline as are read ahead
+// together. It returns the bytes that are done with and whether the client may go on.
 func (s *session) runSome(buf []byte) (n int, ok bool) {
 	cl := s.cl
 	a := &s.srv.ahead
@@ -93,14 +95,16 @@ func (s *session) runSome(buf []byte) (n int, ok bool) {
 	return n, a.n > 0
 }
 
-// reread makes the parser forget what it had read behind command i: that will be offered to it again.
+// reread makes the parser forget what it had read behind command i: that will be offered to it
+// again.
 func (s *session) reread(a *ahead, i int) {
 	if i < a.n || a.partial {
 		s.parser.Reset()
 	}
 }
 
-// spoil overwrites arguments whose command is done: whoever kept one instead of copying it is found out.
+// spoil overwrites arguments whose command is done: whoever kept one instead of copying it is found
+// out.
 func spoil(argv [][]byte) {
 	for _, a := range argv {
 		for i := range a {
@@ -130,9 +134,10 @@ func (s *session) received(n int) {
 	s.srv.eng.Stats.Reads++
 }
 
-// room makes place in the session's own buffer for the next read. When the parser knows how much an argument needs, the buffer grows to that in
-// steps of at most four times what has arrived: a client that only announces a large argument gets little for it, and one that sends
-// it has at most a third of it copied. It reports false when the connection has to end.
+// room makes place in the session's own buffer for the next read. When the parser knows how much an
+// argument needs, the buffer grows to that in steps of at most four times what has arrived: a
+// client that only announces a large argument gets little for it, and one that sends it has at most
+// a third of it copied. It reports false when the connection has to end.
 func (s *session) room() bool {
 	have := len(s.in)
 	want := have + min(max(have, 4<<10), windowInput)
@@ -142,7 +147,8 @@ func (s *session) room() bool {
 	if cap(s.in) >= want {
 		return true
 	}
-	// Growing by a share of what is there keeps the copying linear, however many arguments a command has.
+	// Growing by a share of what is there keeps the copying linear, however many arguments a
+	// command has.
 	return s.reserve(max(want, have+have/4))
 }
 
@@ -217,7 +223,8 @@ func (s *session) shrink() {
 	s.peak = len(s.in)
 }
 
-// checkInput closes a client whose unprocessed input is over client-query-buffer-limit. What waits for EXEC is such input.
+// checkInput closes a client whose unprocessed input is over client-query-buffer-limit. What waits
+// for EXEC is such input.
 func (s *session) checkInput() {
 	if int64(len(s.in))+s.cl.QueuedBytes() <= s.srv.eng.Cfg.QueryBufLimit {
 		return
@@ -228,7 +235,8 @@ func (s *session) checkInput() {
 	s.cl.CloseASAP = true
 }
 
-// checkOutput closes a client whose replies, n bytes, are over the limit of its class. The executor is held.
+// checkOutput closes a client whose replies, n bytes, are over the limit of its class. The executor
+// is held.
 func (s *session) checkOutput(n int) { s.srv.eng.CheckOutput(s.cl, n) }
 
 // idle reports whether the client has been silent for longer than timeout allows.
