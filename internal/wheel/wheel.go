@@ -226,12 +226,14 @@ func (w *Wheel) Advance(nowMs int64, budget int, fire func(deadlineMs int64, has
 // reach moves time to the earliest slot, if it is not after now, and takes its
 // chain over; else to now. Needs empty due and moving chains. False: nothing was reached.
 func (w *Wheel) reach(now uint64) bool {
-	if w.sweep.at <= now {
+	l, s, at, ok := w.earliest()
+	// Only when its turn has come: put back earlier, the sweep would begin with the slot anew.
+	if c := &w.sweep; c.chain.head != 0 && c.at <= now && (!ok || c.at <= at) {
 		if w.unsweep(); w.due.head != 0 || w.moving.head != 0 {
 			return true
 		}
+		l, s, at, ok = w.earliest()
 	}
-	l, s, at, ok := w.earliest()
 	if !ok || at > now {
 		// No record lies between cur and now, so all keep their level and slot.
 		w.cur = max(w.cur, now)
