@@ -101,6 +101,7 @@ type Arena struct {
 	dirty      int               // their units that are resident
 	free       int               // their units that belong to no run
 	moveFreely bool              // see Drain.ChooseAll
+	moving     bool              // in Move
 	trim       uint32            // chunks below this number are still to be trimmed
 	gone       map[uint32]int64  // by chunk number: what was discarded of a big block, from its start
 	goneBytes  int64             // of big blocks, in use or dying, that the system has back

@@ -236,9 +236,10 @@ func (a *Arena) WaitingBig() int64 { return a.dyingLeft }
 // Held returns the bytes that Release and Discard have not given back to the system.
 func (a *Arena) Held() int64 { return a.mapped - a.goneBytes }
 
-// growing lets the owner free something before the arena takes n bytes more.
+// growing lets the owner free something before the arena takes n bytes more. Not for a block that
+// moves: the owner might free that one.
 func (a *Arena) growing(n int64) {
-	if a.Growing != nil {
+	if a.Growing != nil && !a.moving {
 		a.Growing(n)
 	}
 }

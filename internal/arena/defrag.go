@@ -198,7 +198,9 @@ func (a *Arena) Move(ref Ref, n int, p Purpose) Ref {
 		a.Moves.Misses++
 		return ref
 	}
+	a.moving = true
 	to := a.Alloc(n, p)
+	a.moving = false
 	copy(a.Bytes(to, n), a.Bytes(ref, n))
 	a.Free(ref, n, p)
 	a.Moves.Hits++
