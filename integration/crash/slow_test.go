@@ -95,6 +95,7 @@ func slowLoad(p *process, refused func()) (acked int64, busy int, err error) {
 	if _, err := do(c, others...); err != nil {
 		return 0, 0, err
 	}
+	defer time.AfterFunc(patience, p.kill).Stop() // if nobody is ever refused
 	over := make(chan struct{})
 	go func() {
 		defer close(over)

@@ -42,19 +42,19 @@ func bitOffset(c *engine.Ctx, arg []byte, width int) (int64, bool) {
 	return n * scale, true
 }
 
-// growBits returns the string at key made long enough to hold the bit, and whether that made or
-// lengthened it. It answers with WRONGTYPE and reports false for ok when the key holds something
-// else.
-func growBits(c *engine.Ctx, key []byte, bit int64) (x object.StringEdit, grown, ok bool) {
+// growBits returns the string at key made long enough to hold the bit, to be changed at so many
+// places, and whether that made or lengthened it. It answers with an error and reports false for ok
+// when the key holds something else, or there is no memory.
+func growBits(c *engine.Ctx, key []byte, bit int64, places int) (x object.StringEdit, grown, ok bool) {
 	e := c.DB.Lookup(key)
 	if !isString(c, e) {
 		return x, false, false
 	}
-	n, old := int(bit>>3)+1, 0
+	n, old, copied := int(bit>>3)+1, 0, int64(0)
 	if e.Exists() {
-		old = e.StringLen()
+		old, copied = e.StringLen(), c.E.KS.Heap.CopyBound(e, places)
 	}
-	if grown = !e.Exists() || old < n; !c.E.HasRoom(int64(n - old)) {
+	if grown = !e.Exists() || old < n; !c.E.HasRoom(int64(max(n-old, 0)) + copied) {
 		c.Err(engine.ErrNoMemory)
 		return x, false, false
 	}
@@ -72,7 +72,7 @@ func setbitCmd(c *engine.Ctx) {
 		c.Err(engine.ErrBitValue)
 		return
 	}
-	x, grown, ok := growBits(c, key, offset)
+	x, grown, ok := growBits(c, key, offset, 1)
 	if !ok {
 		return
 	}

@@ -180,7 +180,7 @@ func bitfield(c *engine.Ctx, readOnly bool) {
 		bitfieldRead(c, ops)
 		return
 	}
-	x, grown, ok := growBits(c, key, last)
+	x, grown, ok := growBits(c, key, last, len(ops))
 	if !ok {
 		return
 	}
@@ -267,9 +267,9 @@ func runField(c *engine.Ctx, x object.StringEdit, op *fieldOp) (changed, wrote b
 	} else {
 		c.Int(old)
 	}
-	b, from := x.Bytes(), int(op.offset>>3)
-	x.Change(from, min(from+fieldSpan, len(b)))
-	op.set(b, n)
+	from, here := int(op.offset>>3), *op
+	here.offset &= 7
+	here.set(x.Change(from, min(from+fieldSpan, len(x.Bytes()))), n)
 	return n != old, true
 }
 

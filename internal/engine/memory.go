@@ -82,7 +82,7 @@ func (e *Engine) Fits(n uint64) bool {
 	used := e.UsedMemory()
 	if limit := e.memoryLimit(); limit > 0 {
 		if e.Cfg.MaxmemoryPolicy == config.NoEviction {
-			limit -= used
+			limit -= e.limitedMemory()
 		}
 		if !room(limit) {
 			return false
@@ -120,7 +120,7 @@ func (e *Engine) notePeak() {
 }
 
 // memoryLimit is what used memory is held against, 0 for no limit: maxmemory, but half of the
-// smallest limits is for data, whatever the process took before the first key.
+// smallest limits is for data, where the process took more than the other half before the first key.
 func (e *Engine) memoryLimit() int64 {
 	limit := e.Cfg.Maxmemory
 	if limit == 0 {

@@ -178,7 +178,7 @@ func New(a *arena.Arena, p Params, rng *rand.Rand, nowMs int64, hooks Hooks) *Ke
 // its limit until the old one is gone.
 func (ks *Keyspace) tableFits(bytes int) bool {
 	limit := ks.P.MaxMemory
-	return limit == 0 || ks.A.Used()+int64(bytes) <= limit-limit/16
+	return limit == 0 || ks.A.Used()-ks.Heap.FrozenBytes()+int64(bytes) <= limit-limit/16
 }
 
 func (ks *Keyspace) newDict() *dict.Dict {

@@ -58,8 +58,14 @@ type lazyQueue struct {
 }
 
 type lazyLarge struct {
-	object.Large
+	drainable
 	left int64 // bytes not yet freed
+}
+
+// drainable is a large collection, or what a frozen string has left.
+type drainable interface {
+	Size() int64
+	Drain(n int) (done bool)
 }
 
 type lazyDict struct {
@@ -67,7 +73,7 @@ type lazyDict struct {
 	left int64
 }
 
-func (q *lazyQueue) pushLarge(l object.Large) {
+func (q *lazyQueue) pushLarge(l drainable) {
 	n := l.Size()
 	q.large = append(q.large, lazyLarge{l, n})
 	q.bytes += n
@@ -217,4 +223,13 @@ func (ks *Keyspace) freeOwned(o object.Owned, lazy bool) {
 		}
 	}
 	o.Free(ks.Heap)
+}
+
+// Thaw ends the freezing of a string. Many copies of pages are freed in slices.
+func (ks *Keyspace) Thaw(f *object.FrozenString) {
+	if t := ks.Heap.Thaw(f); t.Len() > lazyFreeItems {
+		ks.lazy.pushLarge(t)
+	} else {
+		t.Drain(t.Len())
+	}
 }

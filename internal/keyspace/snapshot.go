@@ -15,14 +15,14 @@ import (
 // (DB.preserve). Marks decide, not positions: what the walk meets twice, or passes before it is there, does not matter. Large collections do the same
 // with their elements (object.Track).
 //
-// preserve is called in set, SetInt, SetDeadline, Mutable, drop and transfer, which everything goes through that changes keys, and by
+// preserve is called in set, SetInt, SetDeadline, growing, drop and transfer, which everything goes through that changes keys, and by
 // object.Edit before it changes a value. Flush does not call it: the table it drops is drained by the walk. What a lookup stores of an access is
 // not worth saving.
 
 // Saver takes the keys of a snapshot.
 type Saver interface {
 	// Preserve is called once for each key that was there when the snapshot began, with the number that its database had then, before anything of it
-	// changes. A small value has to be copied; for a large one the Saver takes a Snapshot.Track.
+	// changes. A small value has to be copied; for a large one the Saver takes a Snapshot.Track, and a long string may be frozen.
 	Preserve(db int, e object.Entry)
 }
 

@@ -23,7 +23,8 @@ import (
 //
 // The block stays where it is. A page that is about to be changed is copied first, and the reader
 // gets the copy from then on. Copies lie in the arena under Buffers. Pages that Read has passed are
-// not copied any more. A block that is dropped meanwhile is freed by Thaw.
+// not copied any more. A block that is dropped meanwhile is
+// freed after Thaw.
 //
 // # Invariants
 //
@@ -46,9 +47,10 @@ type FrozenString struct {
 	closed bool
 
 	// The executor's:
-	str    sds.Str // where the block is
-	orphan bool    // no entry has it any more
-	kept   int64   // bytes of copies, and of the block if it is an orphan
+	str    sds.Str     // where the block is
+	orphan bool        // no entry has it any more
+	kept   int64       // bytes of copies, and of the block if it is an orphan
+	pages  []arena.Ref // of the copies
 }
 
 type pageCopy struct {
@@ -63,6 +65,9 @@ const (
 	maxFrozenPage = 4 << 10
 	minFrozenPage = 16
 	frozenPages   = 256 // that a string has at least, unless they would be too short
+
+	// copyHeader is what a copy takes of Go's heap, as measured.
+	copyHeader = 96
 )
 
 // Freeze freezes the string of an entry. It returns nil if that has no block of its own or is
@@ -95,24 +100,61 @@ func (h *Heap) frozenAt(block arena.Ref) *FrozenString {
 	return h.frozen[block]
 }
 
-// Thaw ends the freezing and frees what only that has kept. Reads fail from now on. A second call
-// does nothing.
-func (h *Heap) Thaw(f *FrozenString) {
+// Thaw ends the freezing: reads fail from now on. It returns what only that has kept, to be drained
+// by the caller: nothing for a string that was thawed before. O(1).
+func (h *Heap) Thaw(f *FrozenString) *Thawed {
 	f.mu.Lock()
-	thawed, copies := f.b == nil, f.copies
+	thawed := f.b == nil
 	f.b, f.copies, f.closed = nil, nil, true
 	f.mu.Unlock()
 	if thawed {
-		return
+		return &Thawed{h: h}
 	}
 	delete(h.frozen, f.str.Ref)
-	for _, c := range copies {
-		h.A.Free(c.ref, f.page, arena.Buffers)
-	}
-	if f.orphan {
-		f.str.Free(h.A)
-	}
 	h.frozenBytes -= f.kept
+	t := &Thawed{h: h, pages: f.pages, page: f.page, size: f.kept}
+	if f.orphan {
+		t.str = f.str
+	}
+	return t
+}
+
+// Thawed is what was kept for a frozen string alone: copies of pages, and the block of a string
+// that no key has any more.
+type Thawed struct {
+	h     *Heap
+	pages []arena.Ref
+	page  int
+	str   sds.Str
+	size  int64
+}
+
+// Len returns the number of pages.
+func (t *Thawed) Len() int { return len(t.pages) }
+
+// Size returns the bytes in the arena.
+func (t *Thawed) Size() int64 { return t.size }
+
+// Drain frees about n pages, and the block with the last of them. It reports whether that was all.
+func (t *Thawed) Drain(n int) (done bool) {
+	n = min(n, len(t.pages))
+	for _, r := range t.pages[len(t.pages)-n:] {
+		t.h.A.Free(r, t.page, arena.Buffers)
+	}
+	t.h.heads -= int64(n) * copyHeader
+	if t.pages = t.pages[:len(t.pages)-n]; len(t.pages) > 0 {
+		return false
+	}
+	t.str.Free(t.h.A)
+	return true
+}
+
+// CopyBound returns how many bytes changes at n places of the entry's string may copy at most.
+func (h *Heap) CopyBound(e Entry, n int) int64 {
+	if !h.Saving && len(h.frozen) == 0 || e.Encoding() != EncSDS {
+		return 0
+	}
+	return min(2*int64(n), int64(e.StringLen())/maxFrozenPage+1) * maxFrozenPage
 }
 
 // FrozenBytes returns the bytes that are kept for frozen strings alone: copies of pages, and
@@ -151,6 +193,8 @@ func (h *Heap) change(f *FrozenString, from, to int) {
 		c.b = h.A.Bytes(c.ref, f.page)
 		copy(c.b, f.b[at*f.page:])
 		f.copies[at] = c
+		f.pages = append(f.pages, c.ref)
+		h.heads += copyHeader
 		h.keep(f, int64(f.page))
 	}
 }

@@ -91,8 +91,8 @@ func (h *Heap) take(i uint32) Large {
 // LargeOf is the large collection of an entry with such an encoding.
 func (h *Heap) LargeOf(e Entry) Large { return h.slots[e.handle()] }
 
-// HeaderBytes returns what the large collections take of Go's heap: their headers and the table of
-// handles.
+// HeaderBytes returns what values take of Go's heap: headers of large collections, the table of
+// handles, the books of copies of frozen strings.
 func (h *Heap) HeaderBytes() int64 { return h.heads + int64(cap(h.slots))*16 + int64(cap(h.free))*4 }
 
 // headerBytes is what a large collection takes of Go's heap, as measured.

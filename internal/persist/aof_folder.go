@@ -72,7 +72,9 @@ func (a *AOF) take(patience time.Duration) error {
 			a.lock, a.owned = nil, true
 			return nil
 		}
-		if other.Ending && patience > 0 {
+		if other.Ending && patience > 0 && patience < endPatience {
+			a.o.Log.Notice("The process with pid %d still has the folder %s, but is ending: waiting for that.",
+				other.PID, a.dir)
 			patience = endPatience
 		}
 		if time.Since(begin) >= patience {

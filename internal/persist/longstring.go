@@ -41,7 +41,7 @@ func (s *Snapshot) freeze(to *stream, e object.Entry) bool {
 // thaw ends the freezing of strings that are written.
 func (s *Snapshot) thaw() {
 	for len(s.frozen) > 0 && s.frozen[0].Closed() {
-		s.ks.Heap.Thaw(s.frozen[0])
+		s.ks.Thaw(s.frozen[0])
 		s.frozen[0] = nil
 		s.frozen = s.frozen[1:]
 	}
@@ -50,7 +50,7 @@ func (s *Snapshot) thaw() {
 // thawAll ends the freezing of all strings.
 func (s *Snapshot) thawAll() {
 	for _, f := range s.frozen {
-		s.ks.Heap.Thaw(f)
+		s.ks.Thaw(f)
 	}
 	s.frozen = nil
 }

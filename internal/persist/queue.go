@@ -31,7 +31,7 @@ type Queue struct {
 	mu     sync.Mutex
 	cond   sync.Cond // signalled when chunks come, go or the state changes
 	dest   Dest
-	wake   func() // called when Full has turned false and when all is over
+	wake   func() // called when Full has turned false, a long string is written, or all is over
 	chunks []chunk
 	spare  [][]byte
 	bytes  int // waiting
@@ -205,7 +205,7 @@ func (q *Queue) done(c chunk, err error) {
 	if err != nil && !q.aborted {
 		q.err = err
 	}
-	call := q.wasFull && q.bytes < queueBytes/2 || c.f != nil // which can be thawed now
+	call := (q.wasFull && q.bytes < queueBytes/2) || c.f != nil // which can be thawed now
 	if q.bytes < queueBytes/2 {
 		q.wasFull = false
 	}

@@ -319,7 +319,7 @@ func (s *Snapshot) Progress() Progress {
 // in the arena.
 func (s *Snapshot) Held() int64 { return s.side.bytes + s.pending }
 
-// held is the memory in bytes that waits for other records to end.
+// held is the memory in bytes that waits for other records to end, or is kept for long strings.
 func (s *Snapshot) held() int64 {
 	n := s.Held() + s.ks.Heap.FrozenBytes()
 	for _, r := range s.waiting[:min(len(s.waiting), 16)] { // there may be very many

@@ -64,8 +64,8 @@ func New(a *arena.Arena, b []byte) Str {
 	return s
 }
 
-// Bytes returns the contents. They are valid until the string grows or is freed, and
-// may be written in place.
+// Bytes returns the contents. They are valid until the string grows or is freed, and may be written
+// in place, but where a snapshot may read them: see object.StringEdit.
 func (s *Str) Bytes(a *arena.Arena) []byte {
 	if s.Ref == 0 {
 		return nil
