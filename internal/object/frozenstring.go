@@ -18,7 +18,7 @@ import (
 //	Heap.Freeze ───────────────────────▶    ReadAt, any number of times
 //	StringEdit.Change: copies pages         Read, from the first byte to the last
 //	Heap.Grow: the block may move           Close
-//	DEL, SET: the block stays, an orphan
+//	DEL, SET, much growth: the block stays, an orphan
 //	Heap.Thaw ◀─────────────────────────    (Closed)
 //
 // The block stays where it is. A page that is about to be changed is copied first, and the reader
@@ -65,6 +65,11 @@ const (
 	maxFrozenPage = 4 << 10
 	minFrozenPage = 16
 	frozenPages   = 256 // that a string has at least, unless they would be too short
+
+	// maxDetached is how many bytes a frozen string has at most that gets a new block when it
+	// grows to more than twice of it. If it is dropped later, what stays for the reader is little
+	// more than it was.
+	maxDetached = 64 << 20
 
 	// copyHeader is what a copy takes of Go's heap, as measured.
 	copyHeader = 96
@@ -219,6 +224,10 @@ func (h *Heap) resize(s *sds.Str, do func()) {
 func (h *Heap) Grow(e Entry, n int) StringEdit {
 	s := e.SDS()
 	if n > int(s.Len) {
+		if f := h.frozenAt(s.Ref); f != nil && n > 2*f.n && f.n <= maxDetached {
+			s = sds.New(h.A, s.Bytes(h.A))
+			h.adopt(e.SDS())
+		}
 		h.resize(&s, func() { s.Grow(h.A, n) })
 		e.setSDS(s)
 	}

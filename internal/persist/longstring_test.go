@@ -122,6 +122,14 @@ func TestLongStringOrphans(t *testing.T) {
 				require.LessOrEqual(t, db.Heap().FrozenBytes()-kept, bound(places))
 			}
 		},
+		"grown": func(db *keyspace.DB) {
+			kept := db.Heap().FrozenBytes()
+			for n := len(value); n < 10*len(value); n += len(value) / 10 {
+				clear(db.Mutable(db.Lookup([]byte("k")), n).Change(n-100, n))
+			}
+			db.Delete([]byte("k"))
+			require.Less(t, db.Heap().FrozenBytes()-kept, int64(4*len(value)))
+		},
 		"nothing": func(*keyspace.DB) {},
 	}
 	end := map[string]func(s *Snapshot, d *memDest) error{
