@@ -25,7 +25,11 @@ func (db *DB) set(h uint64, old object.Entry, key []byte, v object.Value, deadli
 	if deadline == KeepTTL {
 		deadline = was
 	}
-	owned := ks.Heap.Take(old)
+	var owned object.Owned
+	owns := old.Owns()
+	if owns {
+		owned = ks.Heap.Take(old)
+	}
 	ne := old
 	if !old.Overwrite(v, deadline) {
 		m := old.Meta()
@@ -34,7 +38,9 @@ func (db *DB) set(h uint64, old object.Entry, key []byte, v object.Value, deadli
 		db.dict.Replace(h, old.Ref, ne.Ref)
 		old.FreeBlock(ks.A)
 	}
-	ks.freeOwned(owned, ks.P.LazyServerDel)
+	if owns {
+		ks.freeOwned(owned, ks.P.LazyServerDel)
+	}
 	ne.SetLRU(ks.freshLRU())
 	ne.SetEpoch(ks.Heap.Epoch)
 	db.deadlineChanged(h, ne, was, deadline)
@@ -71,19 +77,19 @@ func (db *DB) announce(key []byte, t object.Type) {
 
 // deadlineChanged keeps counts and the timing wheel in step with an entry whose deadline went from was to is (0: none).
 func (db *DB) deadlineChanged(h uint64, e object.Entry, was, is int64) {
-	if was == is {
+	switch {
+	case was == is:
 		return
-	}
-	if was != 0 {
+	case is == 0:
 		db.countDeadline(-1, was)
-	}
-	if is == 0 {
 		return
-	}
-	db.countDeadline(1, is)
-	// The record of the earlier deadline is put back when it fires.
-	if was != 0 && was <= is {
-		return
+	case was == 0:
+		db.countDeadline(1, is)
+	default:
+		db.ttlSum += is - was
+		if was <= is { // the record of the earlier deadline is put back when it fires
+			return
+		}
 	}
 	db.arm(h, e, is)
 }
@@ -192,7 +198,9 @@ func (db *DB) forget(e object.Entry) {
 }
 
 func (ks *Keyspace) freeEntry(e object.Entry, lazy bool) {
-	ks.freeOwned(ks.Heap.Take(e), lazy)
+	if e.Owns() {
+		ks.freeOwned(ks.Heap.Take(e), lazy)
+	}
 	e.FreeBlock(ks.A)
 }
 

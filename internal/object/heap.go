@@ -129,6 +129,12 @@ type Owned struct {
 	Large Large // a large collection, off the heap's books now
 }
 
+// Owns reports whether the entry owns anything beside its block.
+func (e Entry) Owns() bool {
+	enc := e.Encoding()
+	return enc.inBlock() || enc.Large()
+}
+
 // Take tells what the entry owns and hands it to the caller.
 func (h *Heap) Take(e Entry) Owned {
 	switch enc := e.Encoding(); {
