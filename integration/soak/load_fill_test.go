@@ -36,15 +36,16 @@ func mixedSize(rnd *rand.Rand, largest int) int {
 	return min(largest, int(smallest/(1-rnd.Float64()*(1-smallest/float64(largest)))))
 }
 
-// fill sends n commands of the generator in pipelines. In the second half it counts keys at forty
+// fill sends n SETs of the generator in pipelines. In the second half it counts keys at forty
 // moments: the mean is what the cache holds when it is full.
 func fill(r *run, n int, next func(rnd *rand.Rand, i int) []any) {
 	c, rnd := r.dial(), r.source()
-	var keys, counts int64
+	full := census{c: c}
 	for i := 0; i < n && r.ok(); i += batch {
 		bytes := 0
 		for k := range batch {
 			args := next(rnd, i+k)
+			full.sent(args)
 			for _, a := range args {
 				if b, ok := a.([]byte); ok {
 					bytes += len(b)
@@ -58,13 +59,10 @@ func fill(r *run, n int, next func(rnd *rand.Rand, i int) []any) {
 		}
 		c.flush()
 		if i > n/2 && (i/batch)%max(1, n/batch/80) == 0 {
-			keys += c.keyCount()
-			counts++
+			full.take()
 		}
 	}
-	if counts > 0 {
-		r.f.keys = float64(keys) / float64(counts)
-	}
+	r.f.keys = full.mean()
 }
 
 // key returns the i-th key of a family.

@@ -27,7 +27,7 @@ const (
 // figures are what a run has shown.
 type figures struct {
 	limit             int64         // maxmemory at the end
-	keys              float64       // mean DBSIZE while the cache was full; 0 if not measured
+	keys              float64       // mean of a full cache, see census; 0 if not measured
 	hits              float64       // share of reads that found their key; 0 if not measured
 	used, rss         int64         // at the end of the load, settled
 	peakUsed, peakRSS int64         // during the load
@@ -248,9 +248,6 @@ func (r *run) quiet() {
 		}
 	}
 }
-
-// keyCount returns DBSIZE.
-func (c *conn) keyCount() int64 { return c.must("DBSIZE").Int }
 
 // fragmentation returns INFO's mem_fragmentation_ratio.
 func (r *run) fragmentation() float64 {

@@ -1,0 +1,62 @@
+package soak
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// largeFrom is the size from which values are too few for their share of the memory to be steady.
+const largeFrom = 64 << 10
+
+// census counts the keys of a cache that is full. Of values of mixed sizes a few hold a large part
+// of the memory: whether one of 8 MB is among 30 MB just then, or in the buffer of the client that
+// has sent it, is luck, and takes the room of 40,000 small ones. So each count is scaled to a cache
+// that has all of its limit for other values.
+type census struct {
+	c      *conn
+	large  []string // all keys that got a large value, whether they are still there or not
+	total  float64
+	counts int
+}
+
+// sent notes the key of a SET whose value is large.
+func (s *census) sent(args []any) {
+	if value, ok := args[2].([]byte); ok && len(value) >= largeFrom {
+		s.large = append(s.large, args[1].(string))
+	}
+}
+
+// take counts once. There must be a limit.
+func (s *census) take() {
+	r := s.c.r
+	for _, name := range s.large {
+		s.c.add("MEMORY", "USAGE", name) // which is no use of the key
+	}
+	s.c.add("DBSIZE")
+	s.c.add("INFO", "memory")
+	replies := s.c.flush()
+	if !r.ok() {
+		return
+	}
+	n := len(s.large)
+	keys, memory := replies[n].Int, info(replies[n+1].Text())
+	taken, err := strconv.ParseInt(memory["mem_clients_normal"], 10, 64)
+	if err != nil {
+		r.fail(fmt.Errorf("INFO memory: %w", err))
+		return
+	}
+	limit, err := strconv.ParseInt(memory["maxmemory"], 10, 64)
+	if err != nil {
+		r.fail(fmt.Errorf("INFO memory: %w", err))
+		return
+	}
+	for _, v := range replies[:n] {
+		taken += v.Int // 0 when the key is gone
+	}
+	room := limit - r.side.freshUsed
+	s.total += float64(keys) * float64(room) / float64(max(room-taken, room/10))
+	s.counts++
+}
+
+// mean returns the mean of all counts, or 0 without any.
+func (s *census) mean() float64 { return s.total / float64(max(1, s.counts)) }
