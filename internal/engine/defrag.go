@@ -16,7 +16,9 @@ import (
 // up.
 //
 // A round that finds or achieves little is not repeated before fragmentation has grown, or a minute
-// has passed. So a server without anything to do pays for two comparisons ten times a second.
+// has passed. So a server without anything to do pays for two comparisons ten times a second. Grown
+// is what exceeds the least fragmentation since that round: what was there before a FLUSHALL says
+// nothing about the keys after it.
 
 const (
 	// defragBudget bounds one slice of a round.
@@ -34,7 +36,7 @@ type defragState struct {
 	saved    time.Duration    // what it may take now
 	savedAt  time.Duration
 	begunAt  time.Duration
-	vain     int64         // fragmentation that a round could do nothing about, 0 if none
+	vain     int64         // least fragmentation since a round in vain, 0 if none
 	vainTill time.Duration // when that is forgotten
 }
 
@@ -68,6 +70,7 @@ func (e *Engine) defragCron() {
 		return
 	}
 	frag, now := e.KS.A.Fragmentation(), e.uptime()
+	d.vain = min(d.vain, frag)
 	least := max(e.Cfg.ActiveDefragIgnoreBytes/2, frag/8)
 	if share == 0 || d.vain != 0 && now < d.vainTill && frag < d.vain+least {
 		return
