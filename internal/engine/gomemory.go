@@ -68,11 +68,15 @@ func ReadGoMemory() (g GoMemory) {
 // at once. But requests leave garbage between the collection and the look, and a script that was
 // running then held what nobody needs now. So slack that is more than at the start is given back
 // once more when the collector has come to rest after a load, and else after two seconds, four,
-// eight and so on, while that frees little.
+// eight and so on, while that frees little. When the collector has rested for restLooks, less slack
+// is enough, once until it runs again: a server that is quiet has time for one more collection.
 
 const (
 	giveBackFrom  = 8 << 20
 	giveBackShare = 8 // of the memory that the runtime has: one in
+	// restFrom takes the place of giveBackFrom after that many looks without a collection.
+	restFrom  = 2 << 20
+	restLooks = 5
 	// giveBackEvery and giveBackRest bound how often: at least that long between two, and that many
 	// times as long as the last one took, but no longer than giveBackLate: on a busy machine it
 	// takes long because it has to wait.
@@ -94,6 +98,8 @@ type giveBack struct {
 	start   int64        // slack just after the start
 	cycles  int64        // collections at the last look
 	loaded  bool         // the collector has run by itself since the last one, or soon will
+	calm    int          // looks since the collector ran by itself
+	rested  bool         // restFrom has had its turn since then
 	before  int64        // slack when the last one began, bytes
 	retry   int64        // monotonic ns: when to try again although nothing has come on top
 	wait    int64        // ns between the last two tries
@@ -136,8 +142,13 @@ func (b *giveBack) due(g GoMemory, counted, now int64) bool {
 	}
 	b.slack = min(b.slack, slack)
 	b.loaded = b.loaded || !quiet
+	if b.calm++; !quiet {
+		b.calm, b.rested = 0, false
+	}
+	resting := !b.rested && b.calm >= restLooks && slack-b.start >= worth-giveBackFrom+restFrom
+	b.rested = b.rested || resting
 	switch {
-	case slack-b.slack >= worth, b.loaded && quiet && slack-b.start >= worth:
+	case resting, slack-b.slack >= worth, b.loaded && quiet && slack-b.start >= worth:
 		b.wait = int64(firstRetry)
 	case quiet && slack-b.start >= worth && now >= b.retry:
 		b.wait = min(max(2*b.wait, int64(firstRetry)), int64(lastRetry))

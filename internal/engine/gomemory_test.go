@@ -48,3 +48,35 @@ func TestGiveBackAfterLoad(t *testing.T) {
 	require.False(t, look(busy), "garbage came before the first look")
 	require.True(t, look(busy))
 }
+
+// TestGiveBackAtRest: slack that is too little for a busy server is given back once when the
+// collector has not run for a while, and again only after it has.
+func TestGiveBackAtRest(t *testing.T) {
+	const mb = 1 << 20
+	fresh := GoMemory{Objects: 3 * mb, Runtime: 2 * mb, Cycles: 1}
+	b := giveBack{slack: fresh.InUse(), start: fresh.InUse(), cycles: fresh.Cycles}
+	look := func(g GoMemory) bool { return b.due(g, 0, b.next) }
+	g := GoMemory{Objects: 3 * mb, Free: 4 * mb, Runtime: 2 * mb, Cycles: 1}
+	for range 20 {
+		g.Cycles++
+		require.False(t, look(g), "the collector runs")
+	}
+	for range 3 {
+		for range restLooks - 1 {
+			require.False(t, look(g))
+		}
+		require.True(t, look(g))
+		g.Cycles++ // its own
+		b.left = g
+		b.took.Store(int64(time.Millisecond))
+		for range 20 {
+			require.False(t, look(g), "it frees nothing")
+		}
+		g.Cycles++
+		require.False(t, look(g))
+	}
+	g.Free = 2 * mb
+	for range 20 {
+		require.False(t, look(g), "that is too little")
+	}
+}
