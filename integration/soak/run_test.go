@@ -18,6 +18,9 @@ const (
 	// roomForProcess is what the process may hold beyond its memory at the start and its limit:
 	// code that was paged in, stacks, and the runtime's reserve.
 	roomForProcess = 32 * mb
+	// roomAfterFlush is what may stay resident after FLUSHALL: what Go's heap and the arena keep
+	// because giving it back is not worth it, the runtime's structures, and code.
+	roomAfterFlush = 16 * mb
 	// roomForUsed is what used_memory may be above its value at the start under the lowest limits.
 	roomForUsed = 2 * mb
 	// settleTime is how long memory may take to be what it should be after a load.
@@ -35,6 +38,7 @@ type figures struct {
 	restUsed, restRSS int64         // excess over what is allowed, settled
 	atWorst           string        // what INFO memory shows at the largest excess of used_memory
 	grown             string        // what INFO memory shows of it
+	atRest            string        // what INFO memory shows at the end of the load, settled
 	left, leftRSS     int64         // above a fresh start after FLUSHALL
 	frag              float64       // mem_fragmentation_ratio when a scenario asks for it
 	mark              int64         // bytes that a scenario measures
@@ -214,6 +218,7 @@ func (r *run) settle() {
 	})
 	r.f.limit, r.f.used, r.f.rss = s.limit, s.used, s.rss
 	r.f.restUsed, r.f.restRSS = s.used-r.mayUse(s.limit), s.rss-r.mayReside(s.limit)
+	r.f.atRest = s.grown(r.side.fresh)
 }
 
 // clear empties the server and waits until its memory is what it was at the start.
@@ -229,7 +234,7 @@ func (r *run) clear() {
 	}
 	r.quiet()
 	s := r.until(func(s sample) bool {
-		return s.used <= r.side.freshUsed+mb && s.rss <= r.side.freshRSS+roomForProcess
+		return s.used <= r.side.freshUsed+mb && s.rss <= r.side.freshRSS+roomAfterFlush
 	})
 	r.f.left, r.f.leftRSS = s.used-r.side.freshUsed, s.rss-r.side.freshRSS
 	r.f.grown = s.grown(r.side.fresh)

@@ -34,7 +34,7 @@ func faults(sc *scenario, f figures) []string {
 		{"used_memory during the load", f.overUsed}, {"RSS during the load", f.overRSS},
 		{"used_memory after the load", f.restUsed}, {"RSS after the load", f.restRSS},
 		{"used_memory after FLUSHALL", f.left - leftAtFlush},
-		{"RSS after FLUSHALL", f.leftRSS - roomForProcess},
+		{"RSS after FLUSHALL", f.leftRSS - roomAfterFlush},
 	} {
 		if e.excess > 0 {
 			found = append(found, fmt.Sprintf("%s: %s MB more than allowed", e.what, megabytes(e.excess)))
@@ -43,7 +43,10 @@ func faults(sc *scenario, f figures) []string {
 	if f.overUsed > 0 {
 		found = append(found, "at the peak: "+f.atWorst)
 	}
-	if f.left > leftAtFlush || f.leftRSS > roomForProcess {
+	if f.restUsed > 0 || f.restRSS > 0 {
+		found = append(found, "after the load: "+f.atRest)
+	}
+	if f.left > leftAtFlush || f.leftRSS > roomAfterFlush {
 		found = append(found, "after FLUSHALL: "+f.grown)
 	}
 	if sc.check != nil {
