@@ -20,7 +20,7 @@ const (
 	roomForProcess = 32 * mb
 	// roomAfterFlush is what may stay resident after FLUSHALL: what Go's heap and the arena keep
 	// because giving it back is not worth it, the runtime's structures, and code.
-	roomAfterFlush = 16 * mb
+	roomAfterFlush = 24 * mb
 	// roomForUsed is what used_memory may be above its value at the start under the lowest limits.
 	roomForUsed = 2 * mb
 	// settleTime is how long memory may take to be what it should be after a load.
