@@ -61,7 +61,7 @@ func (b *bench) startWith(ctx context.Context, side int, args ...string) (*serve
 }
 
 func (b *bench) launch(side int, args []string) (*server, error) {
-	port, err := freePort()
+	port, err := freeport.Port()
 	if err != nil {
 		return nil, err
 	}
@@ -174,10 +174,6 @@ func tool(ctx context.Context, stdin *os.File, name string, args ...string) ([]b
 		return nil, fmt.Errorf("%s: %w: %s", name, err, bytes.TrimSpace(stderr.Bytes()))
 	}
 	return stdout.Bytes(), nil
-}
-
-func freePort() (int, error) {
-	return freeport.Port()
 }
 
 // tailBuffer keeps the last few kilobytes written to it.

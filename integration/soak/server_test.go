@@ -64,7 +64,7 @@ func launch(bin string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	port, err := freePort()
+	port, err := freeport.Port()
 	if err != nil {
 		return nil, err
 	}
@@ -113,10 +113,6 @@ func (p *process) await() error {
 		}
 	}
 	return errors.Join(fmt.Errorf("the server does not answer:\n%s", p.tail()), p.end())
-}
-
-func freePort() (int, error) {
-	return freeport.Port()
 }
 
 // end kills the server and removes its folder.

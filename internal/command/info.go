@@ -262,7 +262,7 @@ func infoMemory(t *infoText) {
 	t.size("maxmemory", t.e.Cfg.Maxmemory)
 	t.str("maxmemory_policy", t.e.Cfg.MaxmemoryPolicy.String())
 	infoFragmentation(t, &r)
-	t.num("mem_not_counted_for_evict", r.LogBuffer+r.StartShare+r.Frozen)
+	t.num("mem_not_counted_for_evict", r.NotCounted())
 	t.nums("mem_replication_backlog", 0, "mem_total_replication_buffers", 0,
 		"mem_replica_full_sync_buffer", 0, "mem_clients_slaves", 0)
 	t.num("mem_clients_normal", r.Clients)

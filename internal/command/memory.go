@@ -172,9 +172,9 @@ func memoryDiagnosis(e *engine.Engine) string {
 		found = append(found, fmt.Sprintf("Clients: %d of them take %s each. Pipelines without reading the replies, or large values, "+
 			"do that: see tot-mem in CLIENT LIST, client-output-buffer-limit and maxmemory-clients.", n, humanBytes(r.Clients/n)))
 	}
-	if limit := e.KS.P.MaxMemory; limit > 0 && r.Used-r.LogBuffer-r.Frozen > limit {
+	if limit, used := e.Cfg.Maxmemory, r.Used-r.NotCounted(); limit > 0 && used > limit {
 		found = append(found, fmt.Sprintf("Limit: used memory is %s over maxmemory; under the policy %s nothing more can be evicted in time.",
-			humanBytes(r.Used-r.LogBuffer-r.Frozen-limit), e.Cfg.MaxmemoryPolicy))
+			humanBytes(used-limit), e.Cfg.MaxmemoryPolicy))
 	}
 	if len(found) == 0 {
 		return "No memory problem found in this instance.\n"

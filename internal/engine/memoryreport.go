@@ -29,6 +29,9 @@ type MemoryReport struct {
 	FragmentationRatio          float64
 }
 
+// NotCounted returns the part of Used that is not held against maxmemory.
+func (r *MemoryReport) NotCounted() int64 { return r.LogBuffer + r.StartShare + r.Frozen }
+
 // MemorySlack is what is resident beside used memory, in bytes: with that it adds up to RSS. Parts
 // can be negative, where memory counts as used that is not resident (yet): pages that nobody has
 // touched.

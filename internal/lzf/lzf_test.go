@@ -27,15 +27,20 @@ func roundTrip(t *testing.T, c *Compressor, src []byte) int {
 	return n
 }
 
+// letters returns n random bytes out of a random part of all.
+func letters(rng *rand.Rand, n int) []byte {
+	b, some := make([]byte, n), 1+rng.IntN(256)
+	for i := range b {
+		b[i] = byte(rng.IntN(some))
+	}
+	return b
+}
+
 func TestRoundTrip(t *testing.T) {
 	var c Compressor
 	rng := testseed.Rand(t)
 	for range 1000 {
-		src := make([]byte, rng.IntN(3000))
-		letters := 1 + rng.IntN(256)
-		for i := range src {
-			src[i] = byte(rng.IntN(letters))
-		}
+		src := letters(rng, rng.IntN(3000))
 		if rng.IntN(2) == 0 && len(src) > 10 { // far and long repetitions
 			src = append(src, src[:rng.IntN(len(src))]...)
 		}

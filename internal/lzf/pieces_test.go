@@ -33,11 +33,7 @@ func TestPieces(t *testing.T) {
 	var c Compressor
 	rng := testseed.Rand(t)
 	for range 300 {
-		src := make([]byte, rng.IntN(60_000))
-		letters := 1 + rng.IntN(256)
-		for i := range src {
-			src[i] = byte(rng.IntN(letters))
-		}
+		src := letters(rng, rng.IntN(60_000))
 		for range rng.IntN(4) { // far and long repetitions
 			if at := rng.IntN(len(src) + 1); at < len(src) {
 				copy(src[rng.IntN(len(src)):], src[at:])

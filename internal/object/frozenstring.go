@@ -23,8 +23,7 @@ import (
 //
 // The block stays where it is. A page that is about to be changed is copied first, and the reader
 // gets the copy from then on. Copies lie in the arena under Buffers. Pages that Read has passed are
-// not copied any more. A block that is dropped meanwhile is
-// freed after Thaw.
+// not copied any more. A block that is dropped meanwhile is freed after Thaw.
 //
 // # Invariants
 //

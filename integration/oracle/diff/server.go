@@ -58,7 +58,7 @@ func (s *Server) start() error {
 }
 
 func (s *Server) startOnce() error {
-	port, err := freePort()
+	port, err := freeport.Port()
 	if err != nil {
 		return err
 	}
@@ -96,10 +96,6 @@ func (s *Server) startOnce() error {
 	}
 	s.Stop()
 	return errors.New("does not answer PING 10 seconds after its start")
-}
-
-func freePort() (int, error) {
-	return freeport.Port()
 }
 
 func (s *Server) logPath() string { return filepath.Join(s.dir, "log") }
