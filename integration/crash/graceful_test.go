@@ -49,10 +49,13 @@ var endingWays = []ending{
 	}},
 }
 
+// signalsEnd sends signals in this order. The kernel may hand out two that are pending in any
+// order, and a SIGINT that comes second insists, so the first must have arrived before the next.
 func signalsEnd(list ...syscall.Signal) ending {
 	return ending{fmt.Sprint(list), func(p *process, pause time.Duration) {
 		for i, s := range list {
 			if i > 0 {
+				p.waitForLog("scheduling shutdown")
 				time.Sleep(pause)
 			}
 			_ = p.cmd.Process.Signal(s) // it may have ended

@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net"
@@ -148,6 +149,20 @@ func (p *process) logTail() string {
 		return err.Error()
 	}
 	return string(out[max(0, len(out)-6000):])
+}
+
+// waitForLog waits until the log contains text or the process has ended, within patience.
+func (p *process) waitForLog(text string) {
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		if out, _ := os.ReadFile(p.log); bytes.Contains(out, []byte(text)) {
+			return
+		}
+		select {
+		case <-p.done:
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
 }
 
 // sick returns the log when it shows a data race or a panic.
