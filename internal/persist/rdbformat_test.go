@@ -96,7 +96,9 @@ func TestFileFaults(t *testing.T) {
 	for i := range 1000 {
 		ks.DB(0).Set(fmt.Appendf(nil, "key:%d", i), object.RawValue(bytes.Repeat([]byte{byte(i)}, 1000)), 0)
 	}
-	used := ks.A.Used()
+	// The table is left out: it may keep a bucket that the key needed.
+	used := func() int64 { return ks.A.UsedBy(arena.Keys) + ks.A.UsedBy(arena.Values) }
+	before := used()
 	ks.DB(0).Set([]byte("long"), object.RawValue(make([]byte, 100_000)), 0)
 	for _, op := range []vfs.Op{vfs.OpWrite, vfs.OpSync, vfs.OpRename, vfs.OpSyncDir} {
 		mem := vfs.NewMem()
@@ -119,7 +121,7 @@ func TestFileFaults(t *testing.T) {
 		}
 	}
 	ks.DB(0).Delete([]byte("long"))
-	require.Equal(t, used, ks.A.Used())
+	require.Equal(t, before, used())
 }
 
 // TestRedisCheckRDB has Redis's own checker look at a file.
