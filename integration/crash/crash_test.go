@@ -294,12 +294,14 @@ type cut struct {
 	present int64 // latest sending of what is there
 }
 
-func (c *cut) add(history []*unit, n int, killed int64) {
-	if n > 0 {
-		c.present = max(c.present, history[n-1].sent)
+// add counts a connection in. At least lo and at most hi of its units were executed: those in
+// between have changed nothing, so nobody can tell.
+func (c *cut) add(history []*unit, lo, hi int, killed int64) {
+	if lo > 0 {
+		c.present = max(c.present, history[lo-1].sent)
 	}
-	if n < len(history) && history[n].acked < killed {
-		c.missing = min(c.missing, history[n].acked)
+	if hi < len(history) && history[hi].acked < killed {
+		c.missing = min(c.missing, history[hi].acked)
 	}
 }
 
@@ -339,14 +341,16 @@ func (c *chain) check(w *worker, killed, died, floor int64, cut *cut) error {
 			hi, must-1, len(w.history), killed-w.history[must-1].acked, mark, w.history[hi].cmds)
 	}
 	var wrong [][]string
+	var found state
+	first, last := 0, 0 // the shortest and the longest prefix that give what is there
 	s := w.base.clone()
 	for i := 0; i <= hi; i++ {
 		if i >= max(lo, must) {
 			diff := differences(s, have, from, to)
 			if len(diff) == 0 {
-				cut.add(w.history, i, killed)
-				w.rebase(s, have, mark)
-				return nil
+				if last = i; found == nil {
+					first, found = i, s.clone()
+				}
 			}
 			wrong = append(wrong, diff)
 		}
@@ -354,7 +358,12 @@ func (c *chain) check(w *worker, killed, died, floor int64, cut *cut) error {
 			w.history[i].apply(s)
 		}
 	}
-	return w.mismatch(wrong, max(lo, must), mark)
+	if found == nil {
+		return w.mismatch(wrong, max(lo, must), mark)
+	}
+	cut.add(w.history, first, last, killed)
+	w.rebase(found, have, mark)
+	return nil
 }
 
 // span is how many units may have been executed when the mark is found: from those up to the one that set it to those before the next one.
