@@ -12,7 +12,8 @@ import (
 	"godwit/internal/script/lualib"
 )
 
-// fake is a server whose only command answers its arguments.
+// fake is a server whose commands answer their arguments. Like a real one it takes any number of them:
+// the fuzz targets find a call without any.
 type fake struct {
 	w     resp.Writer
 	stop  error
@@ -29,6 +30,9 @@ func (f *fake) Call(argv [][]byte, proto int) (reply []byte, refused string) {
 	case "fail":
 		f.w.Error("WRONG kind")
 	case "get":
+		if len(argv) != 2 {
+			return nil, "ERR Wrong number of args calling Redis command from script"
+		}
 		f.w.Bulk(argv[1])
 	default:
 		f.w.Array(len(argv))
