@@ -90,11 +90,14 @@ check: format lint test test-race oracle soak-short hostile fuzz-short
 bench: ## side by side with redis-server, about 20 minutes; updates the pages
 	$(GO) run ./bench -o bench/RESULTS.md -readme README.md
 
+figures: ## the figures of README.md and docs, from the reports in bench
+	$(GO) run ./bench -figures -readme README.md
+
 bench-quick: ## the same in under a minute, without writing
 	$(GO) run ./bench -quick
 
 bench-persist: ## snapshots, files and the log beside redis-server, about 6 minutes
-	$(GO) run ./bench -only snapshot,files,appendfsync -o bench/PERSIST.md
+	$(GO) run ./bench -only snapshot,files,appendfsync -o bench/PERSIST.md -readme README.md
 
 pgo: ## renew the profile that the compiler optimises the server by
 	$(GO) test ./cmd/server -run '^$$' -bench Load -benchtime 5000000x -cpuprofile cmd/server/default.pgo -o /dev/null
