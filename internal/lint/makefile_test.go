@@ -13,7 +13,7 @@ import (
 // makeIn runs make in the root of the tree and returns what it prints.
 func makeIn(t *testing.T, args ...string) string {
 	t.Helper()
-	cmd := exec.Command("make", append([]string{"-C", "../..", "--no-print-directory"}, args...)...)
+	cmd := exec.Command("make", append([]string{"-C", treeRoot, "--no-print-directory"}, args...)...)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return string(out)
@@ -21,7 +21,7 @@ func makeIn(t *testing.T, args ...string) string {
 
 // TestMakeHelp wants every target that is meant for people in make help.
 func TestMakeHelp(t *testing.T) {
-	src, err := os.ReadFile("../../Makefile")
+	src, err := os.ReadFile(treeRoot + "/Makefile")
 	require.NoError(t, err)
 	help := makeIn(t, "help")
 	targets := regexp.MustCompile(`(?m)^([a-z-]+):`).FindAllStringSubmatch(string(src), -1)
@@ -44,7 +44,7 @@ func TestInstall(t *testing.T) {
 	}
 	bin := filepath.Join(dest, "opt/godwit/bin/godwit-server")
 	conf := filepath.Join(dest, "opt/godwit/etc/godwit.conf")
-	want, err := os.ReadFile("../../conf/godwit.conf")
+	want, err := os.ReadFile(treeRoot + "/conf/godwit.conf")
 	require.NoError(t, err)
 
 	do("install")
