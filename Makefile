@@ -73,7 +73,8 @@ lint: ## vet and staticcheck, on Linux and as macOS sees the tree
 	$(GO) tool staticcheck ./...
 
 format: ## fails when a file is not gofmt-clean
-	@files=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$files" ]; then echo "not gofmt-clean:"; echo "$$files"; exit 1; fi
+	@files=$$(gofmt -l $$(git ls-files '*.go')); \
+	if [ -n "$$files" ]; then echo "not gofmt-clean:"; echo "$$files"; exit 1; fi
 
 oracle: build ## a million commands compared with redis-server (SEED=n for other ones)
 	$(GO) run ./integration/oracle -n 1000000 -seed $(SEED) -godwit bin/godwit-server
@@ -100,7 +101,8 @@ bench-persist: ## snapshots, files and the log beside redis-server, about 6 minu
 	$(GO) run ./bench -only snapshot,files,appendfsync -o bench/PERSIST.md -readme README.md
 
 pgo: ## renew the profile that the compiler optimises the server by
-	$(GO) test ./cmd/server -run '^$$' -bench Load -benchtime 5000000x -cpuprofile cmd/server/default.pgo -o /dev/null
+	$(GO) test ./cmd/server -run '^$$' -bench Load -benchtime 5000000x \
+		-cpuprofile cmd/server/default.pgo -o /dev/null
 
 fuzz: ## every fuzz target for FUZZTIME each
 	@GO="$(GO)" scripts/fuzz.sh $(FUZZTIME)
