@@ -2,7 +2,7 @@
 
 // Command bench measures Godwit against a redis-server from PATH, side by side, and prints medians and ratios.
 //
-//	go run ./bench                                  everything, about twelve minutes
+//	go run ./bench                                  everything, about 20 minutes
 //	go run ./bench -quick                           everything, small, under one minute
 //	go run ./bench -only throughput -tests get,set -pipelines 16
 //	go run ./bench -o bench/RESULTS.md -readme README.md
