@@ -1,4 +1,4 @@
-# Godwit: make run | test | check | bench | fuzz | build
+# Godwit. make help lists the targets.
 
 GO      ?= go
 FUZZTIME ?= 10s
@@ -7,21 +7,47 @@ REPEAT   ?= 5
 SOAKTIME ?= 10m
 HOSTILETIME ?= 5m
 
+# make install puts the files below PREFIX. DESTDIR goes in front of it, for packages.
+PREFIX   ?= /usr/local
+DESTDIR  ?=
+SERVER   ?= bin/godwit-server
+BINDIR    = $(DESTDIR)$(PREFIX)/bin
+CONFDIR   = $(DESTDIR)$(PREFIX)/etc
+
 # What passed passes again: the random tests take SEED here. make test-repeat, make
 # soak and go test by itself take another one each time.
 export GODWIT_SEED ?= $(SEED)
 
-.PHONY: all build peers hostile run test test-race test-repeat soak soak-short lint format check crash bench bench-quick bench-persist pgo fuzz fuzz-short oracle clean
+.PHONY: all help build install uninstall peers hostile run test test-race test-repeat soak \
+	soak-short lint format check crash bench bench-quick bench-persist figures pgo fuzz fuzz-short \
+	oracle clean
 
 all: build
 
-build: ## static binary bin/godwit-server; the toolchain notes the commit in it
+build: ## the static binary bin/godwit-server; the toolchain notes the commit in it
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/godwit-server ./cmd/server
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
+
+# What has been built is installed, so that sudo make install needs no toolchain.
+$(SERVER):
+	$(MAKE) build
+
+install: $(SERVER) ## what make build has built, and its configuration, below PREFIX (/usr/local)
+	install -d '$(BINDIR)' '$(CONFDIR)'
+	install -m 755 '$(SERVER)' '$(BINDIR)/godwit-server'
+	@to='$(CONFDIR)/godwit.conf'; if [ -e "$$to" ] && ! cmp -s conf/godwit.conf "$$to"; then \
+		echo "$$to has been changed and stays; the new one is $$to.new"; to=$$to.new; fi; \
+	install -m 644 conf/godwit.conf "$$to" && echo "install -m 644 conf/godwit.conf $$to"
+
+uninstall: ## remove the binary; the configuration stays
+	rm -f '$(BINDIR)/godwit-server'
 
 peers: ## the newest packaged Redis and Valkey, for the tests that compare with them
 	scripts/peers.sh
 
-run: build ## a server on 127.0.0.1:6379 with sensible defaults
+run: build ## a server on 127.0.0.1:6379 with conf/godwit.conf
 	./bin/godwit-server conf/godwit.conf
 
 test: ## all tests, then the structures once more with the invariants tag
@@ -40,43 +66,49 @@ soak: ## the server at its memory limit beside Redis 8 for SOAKTIME, with a new 
 soak-short: ## the same for a minute, with SEED
 	$(GO) test ./integration/soak -count=1 -v -timeout 0 -duration 1m
 
-lint: ## vet and staticcheck, on Linux and as another system sees the tree
+lint: ## vet and staticcheck, on Linux and as macOS sees the tree
 	$(GO) vet ./...
 	$(GO) vet -tags invariants ./...
 	GOOS=darwin $(GO) vet ./internal/... ./cmd/...
 	$(GO) tool staticcheck ./...
 
 format: ## fails when a file is not gofmt-clean
-	@files=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$files" ]; then echo "not gofmt-clean:"; echo "$$files"; exit 1; fi
+	@files=$$(gofmt -l $$(git ls-files '*.go')); \
+	if [ -n "$$files" ]; then echo "not gofmt-clean:"; echo "$$files"; exit 1; fi
 
-oracle: build ## differential test against redis-server: one million commands (SEED=n for others)
+oracle: build ## a million commands compared with redis-server (SEED=n for other ones)
 	$(GO) run ./integration/oracle -n 1000000 -seed $(SEED) -godwit bin/godwit-server
 
-crash: ## kill -9 and orderly ends under load, 200 of each: nothing that was promised is lost (make test does 20 and 12)
+crash: ## kill -9 and orderly ends under load, 200 of each: nothing promised is lost
 	$(GO) test ./integration/crash -count=1 -v -timeout 60m -rounds 200 -endings 200
 
 hostile: ## every command with hostile arguments from many connections, for HOSTILETIME
 	HOSTILETIME=$(HOSTILETIME) $(GO) test ./integration/hostile -count=1 -v -timeout 3h
 
+check: ## everything that CI runs: all of the tests, a minute of each long one
 check: format lint test test-race oracle soak-short hostile fuzz-short
 
-bench: ## side by side with redis-server, about 15 minutes; updates README
+bench: ## side by side with redis-server, about 20 minutes; updates the pages
 	$(GO) run ./bench -o bench/RESULTS.md -readme README.md
+
+figures: ## the figures of README.md and docs, from the reports in bench
+	$(GO) run ./bench -figures -readme README.md
 
 bench-quick: ## the same in under a minute, without writing
 	$(GO) run ./bench -quick
 
-bench-persist: ## snapshots, files and the log, side by side with redis-server: about 15 minutes
-	$(GO) run ./bench -only snapshot,files,appendfsync -o bench/PERSIST.md
+bench-persist: ## snapshots, files and the log beside redis-server, about 6 minutes
+	$(GO) run ./bench -only snapshot,files,appendfsync -o bench/PERSIST.md -readme README.md
 
-pgo: ## the profile that the compiler optimises the server by
-	$(GO) test ./cmd/server -run '^$$' -bench Load -benchtime 5000000x -cpuprofile cmd/server/default.pgo -o /dev/null
+pgo: ## renew the profile that the compiler optimises the server by
+	$(GO) test ./cmd/server -run '^$$' -bench Load -benchtime 5000000x \
+		-cpuprofile cmd/server/default.pgo -o /dev/null
 
 fuzz: ## every fuzz target for FUZZTIME each
 	@GO="$(GO)" scripts/fuzz.sh $(FUZZTIME)
 
-fuzz-short:
+fuzz-short: ## the same for three seconds each
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=3s
 
-clean:
+clean: ## remove bin
 	rm -rf bin

@@ -68,8 +68,9 @@ func (b *bench) atomicity(ctx context.Context) error {
 	if !b.plan.has("atomicity") {
 		return nil
 	}
-	b.report.section("Transactions", fmt.Sprintf("MULTI, %d commands, EXEC; commands in the transactions, a second.", multiCommands),
-		"transaction", "Redis", "Godwit", "ratio", "CPU ratio")
+	b.report.section("Transactions", fmt.Sprintf("MULTI, %d commands, EXEC. Counted are the commands in the transactions.", multiCommands),
+		"transaction", "Redis k ops/s", "Godwit k ops/s", "ratio", "target",
+		"Redis CPU µs/op", "Godwit CPU µs/op", "ratio")
 	keys := min(100_000, b.plan.multiOps/multiCommands)
 	rows := []struct {
 		name   string
@@ -104,8 +105,9 @@ func (b *bench) atomicity(ctx context.Context) error {
 	}
 	for i, row := range rows {
 		b.progress("%s  ops/s %.2f×  CPU/op %.2f×", row.name, rps[i].ratio(), cpu[i].ratio())
-		b.report.last().row(row.name, fmt.Sprintf("%.0f k", rps[i].median(sideRedis)/1000), fmt.Sprintf("%.0f k", rps[i].median(sideGodwit)/1000),
-			b.report.atLeast(rps[i].ratio(), row.target, ""), ratio(&cpu[i]))
+		ops, used := rps[i].show("%.0f", 1e3), cpu[i].show("%.2f", 1)
+		b.report.last().row(row.name, ops.redis, ops.godwit, ops.ratio,
+			b.report.atLeast(ops.value, row.target, ""), used.redis, used.godwit, used.ratio)
 	}
 	return nil
 }

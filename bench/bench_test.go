@@ -168,25 +168,26 @@ func TestParseProc(t *testing.T) {
 }
 
 func TestBetweenMarkers(t *testing.T) {
+	const markBegin, markEnd = "<!-- x:begin -->", "<!-- x:end -->"
 	doc := "# T\n" + markBegin + "\nold\n" + markEnd + "\nrest\n"
 	want := "# T\n" + markBegin + "\nnew\n" + markEnd + "\nrest\n"
 	for range 2 { // the second time must change nothing
-		got, err := betweenMarkers(doc, "new\n\n")
+		got, err := betweenMarkers(doc, "x", "new\n\n")
 		succeeds(t, err)
 		equal(t, want, got)
 		doc = got
 	}
 	for _, s := range []string{"", markBegin, markEnd + markBegin} {
-		_, err := betweenMarkers(s, "x")
+		_, err := betweenMarkers(s, "x", "text")
 		fails(t, err, "")
 	}
 
 	path := filepath.Join(t.TempDir(), "README.md")
-	fails(t, putIntoReadme(path, "x"), "")
+	fails(t, putBetween(path, "x", "x"), "")
 	succeeds(t, os.WriteFile(path, []byte("no markers"), 0o600))
-	fails(t, putIntoReadme(path, "x"), "README.md")
+	fails(t, putBetween(path, "x", "x"), "README.md")
 	succeeds(t, os.WriteFile(path, []byte(doc), 0o600))
-	succeeds(t, putIntoReadme(path, "newer"))
+	succeeds(t, putBetween(path, "x", "newer"))
 	text, err := os.ReadFile(path)
 	succeeds(t, err)
 	equal(t, true, strings.Contains(string(text), "\nnewer\n"))

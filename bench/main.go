@@ -2,10 +2,11 @@
 
 // Command bench measures Godwit against a redis-server from PATH, side by side, and prints medians and ratios.
 //
-//	go run ./bench                                  everything, about twelve minutes
+//	go run ./bench                                  everything, about 20 minutes
 //	go run ./bench -quick                           everything, small, under one minute
 //	go run ./bench -only throughput -tests get,set -pipelines 16
 //	go run ./bench -o bench/RESULTS.md -readme README.md
+//	go run ./bench -figures -readme README.md       only the pages, from the reports
 //
 // # Method
 //
@@ -13,8 +14,7 @@
 // persistence. Absolute figures say more about the machine than about the servers, so nothing here
 // judges one: each measurement is taken from both servers in the same round, the rounds alternate
 // (A B, then B A, …) so that a slow drift of the machine hits both, and what is reported is the median
-// of the rounds. A ratio is always Godwit ÷ Redis, and is the median of the ratios of each round, not the
-// ratio of the medians: two runs that are neighbours in time share the machine's mood.
+// of the rounds. A ratio is always Godwit ÷ Redis, of the two figures that stand beside it.
 //
 // The parts (-only takes a comma-separated list of them):
 //
@@ -113,6 +113,7 @@ type options struct {
 	pipelines          []int
 	godwit, redis      string
 	output, readmePath string
+	figures            bool
 }
 
 func main() {
@@ -158,7 +159,8 @@ func parseFlags(args []string, errw io.Writer) (options, error) {
 	fs.StringVar(&o.godwit, "godwit", "", "server to measure as Godwit (default: build ./cmd/server into bin/godwit-server)")
 	fs.StringVar(&o.redis, "redis", "redis-server", "server to measure against")
 	fs.StringVar(&o.output, "o", "", "also write the report to this file")
-	fs.StringVar(&o.readmePath, "readme", "", "also put the report between the bench markers of this file")
+	fs.StringVar(&o.readmePath, "readme", "", "afterwards bring the figures of this README and the docs beside it up to the reports")
+	fs.BoolVar(&o.figures, "figures", false, "measure nothing, only do what -readme asks for")
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}
@@ -202,6 +204,9 @@ func pick(name, list string, allowed []string) ([]string, error) {
 }
 
 func run(ctx context.Context, o options, stdout, stderr io.Writer) error {
+	if o.figures {
+		return updatePages(o.readmePath)
+	}
 	p := fullPlan()
 	if o.quick {
 		p = quickPlan()
@@ -233,7 +238,7 @@ func run(ctx context.Context, o options, stdout, stderr io.Writer) error {
 		}
 	}
 	if o.readmePath != "" {
-		return putIntoReadme(o.readmePath, text)
+		return updatePages(o.readmePath)
 	}
 	return nil
 }

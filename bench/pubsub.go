@@ -43,10 +43,10 @@ func (b *bench) pubsub(ctx context.Context) error {
 				return err
 			}
 			b.progress("%3d subscribers P%-3d  op/s %.2f×  CPU/op %.2f×", subscribers, pipeline, rate.ratio(), cpu.ratio())
+			ops, used := rate.show("%.0f", 1), cpu.show("%.2f", 1)
 			b.report.last().row(fmt.Sprint(subscribers), fmt.Sprint(pipeline),
-				fmt.Sprintf("%.0f", rate.median(sideRedis)), fmt.Sprintf("%.0f", rate.median(sideGodwit)), ratio(&rate),
-				b.report.atLeast(rate.ratio(), targetPublish, ""),
-				fmt.Sprintf("%.2f", cpu.median(sideRedis)), fmt.Sprintf("%.2f", cpu.median(sideGodwit)), ratio(&cpu))
+				ops.redis, ops.godwit, ops.ratio, b.report.atLeast(ops.value, targetPublish, ""),
+				used.redis, used.godwit, used.ratio)
 		}
 	}
 	return nil

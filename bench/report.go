@@ -83,16 +83,16 @@ func (r *report) throughputHeader() {
 }
 
 func (r *report) throughputRow(test string, pipeline int, rps, cpu *series) {
+	ops, used := rps.show("%.0f", 1e3), cpu.show("%.2f", 1)
 	var speed, cost string
 	if pipeline == 16 && (test == "get" || test == "set") {
-		speed = r.atLeast(rps.ratio(), targetThroughput, "")
+		speed = r.atLeast(ops.value, targetThroughput, "")
 	}
 	if pipeline == 1 {
-		cost = r.atMost(cpu.ratio(), targetCPU, "")
+		cost = r.atMost(used.value, targetCPU, "")
 	}
-	r.last().row(strings.ToUpper(test), fmt.Sprint(pipeline),
-		fmt.Sprintf("%.0f", rps.median(sideRedis)/1e3), fmt.Sprintf("%.0f", rps.median(sideGodwit)/1e3), ratio(rps), speed,
-		fmt.Sprintf("%.2f", cpu.median(sideRedis)), fmt.Sprintf("%.2f", cpu.median(sideGodwit)), ratio(cpu), cost)
+	r.last().row(strings.ToUpper(test), fmt.Sprint(pipeline), ops.redis, ops.godwit, ops.ratio, speed,
+		used.redis, used.godwit, used.ratio, cost)
 }
 
 func (r *report) latency(p50, p99, p999, worst *series) {
@@ -103,7 +103,8 @@ func (r *report) latency(p50, p99, p999, worst *series) {
 		name string
 		v    *series
 	}{{"p50", p50}, {"p99", p99}, {"p99.9", p999}, {"max", worst}} {
-		s.row(l.name, ms(l.v.median(sideRedis)), ms(l.v.median(sideGodwit)), ratio(l.v))
+		v := l.v.show("%.3f", 1)
+		s.row(l.name, v.redis, v.godwit, v.ratio)
 	}
 }
 
@@ -113,19 +114,18 @@ func (r *report) rssHeader() {
 }
 
 func (r *report) rssRow(keys, size int, perKey *series) {
-	target := ""
+	v, target := perKey.show("%.0f", 1), ""
 	if size == 64 {
-		target = r.atMost(perKey.ratio(), targetRSS, "")
+		target = r.atMost(v.value, targetRSS, "")
 	}
-	r.last().row(count(keys), fmt.Sprint(size), fmt.Sprintf("%.0f", perKey.median(sideRedis)),
-		fmt.Sprintf("%.0f", perKey.median(sideGodwit)), ratio(perKey), target)
+	r.last().row(count(keys), fmt.Sprint(size), v.redis, v.godwit, v.ratio, target)
 }
 
 func (r *report) bulk(cpu *series) {
+	v := cpu.show("%.2f", 1)
 	r.section("Bulk load", fmt.Sprintf("`redis-cli --pipe` with %s SETs of %d-byte values.", count(r.plan.keys), r.plan.valueSize),
 		"", "Redis CPU µs/op", "Godwit CPU µs/op", "ratio", "target").
-		row("SET", fmt.Sprintf("%.2f", cpu.median(sideRedis)), fmt.Sprintf("%.2f", cpu.median(sideGodwit)), ratio(cpu),
-			r.atMost(cpu.ratio(), targetBulkCPU, ""))
+		row("SET", v.redis, v.godwit, v.ratio, r.atMost(v.value, targetBulkCPU, ""))
 }
 
 func (r *report) expiry(idle, during, diff, empty *series) {
@@ -170,15 +170,15 @@ func (r *report) collectionsHeader() {
 }
 
 func (r *report) collectionsRow(test string, pipeline int, rps, cpu *series) {
+	ops, used := rps.show("%.0f", 1e3), cpu.show("%.2f", 1)
 	var speed, cost string
 	if pipeline == 16 {
-		speed = r.atLeast(rps.ratio(), targetCollection, "")
+		speed = r.atLeast(ops.value, targetCollection, "")
 	} else {
-		cost = r.atMost(cpu.ratio(), targetCPU, "")
+		cost = r.atMost(used.value, targetCPU, "")
 	}
-	r.last().row(strings.ToUpper(test), fmt.Sprint(pipeline),
-		fmt.Sprintf("%.0f", rps.median(sideRedis)/1e3), fmt.Sprintf("%.0f", rps.median(sideGodwit)/1e3), ratio(rps), speed,
-		fmt.Sprintf("%.2f", cpu.median(sideRedis)), fmt.Sprintf("%.2f", cpu.median(sideGodwit)), ratio(cpu), cost)
+	r.last().row(strings.ToUpper(test), fmt.Sprint(pipeline), ops.redis, ops.godwit, ops.ratio, speed,
+		used.redis, used.godwit, used.ratio, cost)
 }
 
 func (r *report) elementsHeader() {
@@ -189,8 +189,9 @@ func (r *report) elementsHeader() {
 }
 
 func (r *report) elementsRow(k elementKind, per *series) {
-	r.last().row(k.name, k.per, fmt.Sprintf("%.1f", per.median(sideRedis)), fmt.Sprintf("%.1f", per.median(sideGodwit)), ratio(per),
-		r.verdict(fmt.Sprintf("≤ %.2f", k.target), per.ratio() <= k.target))
+	v := per.show("%.1f", 1)
+	r.last().row(k.name, k.per, v.redis, v.godwit, v.ratio,
+		r.verdict(fmt.Sprintf("≤ %.2f", k.target), v.value <= k.target))
 }
 
 func (r *report) big(names []string, cpu []series, stall *series) {
@@ -199,13 +200,12 @@ func (r *report) big(names []string, cpu []series, stall *series) {
 			count(r.plan.bigMembers), count(r.plan.elements)),
 		"command", "Redis CPU µs", "Godwit CPU µs", "ratio", "target")
 	for i, name := range names {
-		s.row(name, fmt.Sprintf("%.2f", cpu[i].median(sideRedis)), fmt.Sprintf("%.2f", cpu[i].median(sideGodwit)), ratio(&cpu[i]),
-			r.atMost(cpu[i].ratio(), targetCPU, ""))
+		v := cpu[i].show("%.2f", 1)
+		s.row(name, v.redis, v.godwit, v.ratio, r.atMost(v.value, targetCPU, ""))
 	}
-	s.row("DEL of the big set: longest wait of others", ms(stall.median(sideRedis))+" ms", ms(stall.median(sideGodwit))+" ms", ratio(stall), "")
+	v := stall.show("%.2f ms", 1)
+	s.row("DEL of the big set: longest wait of others", v.redis, v.godwit, v.ratio, "")
 }
-
-func ratio(s *series) string { return fmt.Sprintf("%.2f×", s.ratio()) }
 
 func ms(v float64) string { return fmt.Sprintf("%.2f", v) }
 
@@ -223,8 +223,9 @@ func count(n int) string {
 // markdown renders the whole report.
 func (r *report) markdown() string {
 	var sb strings.Builder
-	fmt.Fprintf(&sb, "%s. Medians of %d round(s), servers alternating, %s in all. Other processes used %.0f %% of "+
-		"the machine's CPU time meanwhile.\n", r.machine, r.plan.rounds, r.took.Round(time.Second), r.others*100)
+	sb.WriteString(wrapped(fmt.Sprintf("%s. Medians of %d round(s), servers alternating, %s in all. Other "+
+		"processes used %.0f %% of the machine's CPU time meanwhile.",
+		r.machine, r.plan.rounds, r.took.Round(time.Second), r.others*100)))
 	if r.others > busyMachine {
 		sb.WriteString("That is too much for p99.9 latencies to mean much: repeat on a quieter machine.\n")
 	}
@@ -232,10 +233,34 @@ func (r *report) markdown() string {
 		sb.WriteString("A quick run: too small and too short to judge the targets, hence the brackets.\n")
 	}
 	for _, s := range r.sections {
-		fmt.Fprintf(&sb, "\n**%s.** %s\n\n", s.title, s.note)
+		sb.WriteString("\n" + wrapped(fmt.Sprintf("**%s.** %s", s.title, s.note)) + "\n")
 		s.table(&sb)
 	}
 	return sb.String()
+}
+
+// lineWidth is the most columns of a line of prose.
+const lineWidth = 100
+
+// wrapped breaks text into lines of at most lineWidth columns, the last one ended too.
+func wrapped(text string) string {
+	var sb strings.Builder
+	width := 0
+	for word := range strings.FieldsSeq(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case width == 0:
+		case width+1+n > lineWidth:
+			sb.WriteByte('\n')
+			width = 0
+		default:
+			sb.WriteByte(' ')
+			width++
+		}
+		sb.WriteString(word)
+		width += n
+	}
+	return sb.String() + "\n"
 }
 
 // table writes rows padded to equal width, so that the source reads as a table too.
@@ -262,25 +287,22 @@ func (s *section) table(sb *strings.Builder) {
 	}
 }
 
-const (
-	markBegin = "<!-- bench:begin -->"
-	markEnd   = "<!-- bench:end -->"
-)
-
-// putIntoReadme replaces what stands between the bench markers of the file.
-func putIntoReadme(path, text string) error {
+// putBetween replaces what stands between the markers of that name in the file.
+func putBetween(path, mark, text string) error {
 	old, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	updated, err := betweenMarkers(string(old), text)
+	updated, err := betweenMarkers(string(old), mark, text)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return replaceFile(path, updated)
 }
 
-func betweenMarkers(doc, text string) (string, error) {
+// betweenMarkers is putBetween on the text of a file.
+func betweenMarkers(doc, mark, text string) (string, error) {
+	markBegin, markEnd := "<!-- "+mark+":begin -->", "<!-- "+mark+":end -->"
 	head, rest, ok := strings.Cut(doc, markBegin)
 	if !ok {
 		return "", errors.New("no " + markBegin)
@@ -289,7 +311,7 @@ func betweenMarkers(doc, text string) (string, error) {
 	if !ok {
 		return "", errors.New("no " + markEnd + " after " + markBegin)
 	}
-	return head + markBegin + "\n" + strings.TrimRight(text, "\n") + "\n" + markEnd + tail, nil
+	return head + markBegin + "\n" + strings.Trim(text, "\n") + "\n" + markEnd + tail, nil
 }
 
 // replaceFile writes a file by a temporary name, so that an interrupt leaves the old text or the new one.

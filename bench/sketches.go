@@ -251,8 +251,9 @@ func (r *report) sketchesRow(c *sketchCase, rps *series) {
 	if other == "" {
 		other = "Redis"
 	}
+	v := rps.show("%.1f", 1e3)
 	if c.target != 0 {
-		target = r.atLeast(rps.ratio(), c.target, "")
+		target = r.atLeast(v.value, c.target, "")
 	}
-	r.last().row(c.name, other, fmt.Sprintf("%.1f", rps.median(sideRedis)/1e3), fmt.Sprintf("%.1f", rps.median(sideGodwit)/1e3), ratio(rps), target)
+	r.last().row(c.name, other, v.redis, v.godwit, v.ratio, target)
 }

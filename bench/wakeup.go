@@ -46,9 +46,9 @@ func (b *bench) wakeup(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		b.report.last().row(fmt.Sprint(others), fmt.Sprintf("%.4f", p50.median(sideRedis)), fmt.Sprintf("%.4f", p50.median(sideGodwit)),
-			ratio(&p50), b.report.atMost(p50.ratio(), targetWakeup, ""),
-			fmt.Sprintf("%.4f", p99.median(sideRedis)), fmt.Sprintf("%.4f", p99.median(sideGodwit)), ratio(&p99))
+		mid, late := p50.show("%.4f", 1), p99.show("%.4f", 1)
+		b.report.last().row(fmt.Sprint(others), mid.redis, mid.godwit, mid.ratio,
+			b.report.atMost(mid.value, targetWakeup, ""), late.redis, late.godwit, late.ratio)
 	}
 	return nil
 }
