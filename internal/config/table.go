@@ -13,8 +13,9 @@ const (
 )
 
 var (
-	logLevels    = []string{"debug", "verbose", "notice", "warning", "nothing"}
-	facilities   = []string{"user", "local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7"}
+	logLevels  = []string{"debug", "verbose", "notice", "warning", "nothing"}
+	facilities = []string{"user", "local0", "local1", "local2", "local3", "local4", "local5",
+		"local6", "local7"}
 	supervisors  = []string{"upstart", "systemd", "auto", "no"}
 	guardNames   = []string{"no", "yes", "local"}
 	tlsAuthNames = []string{"no", "yes", "optional"}
@@ -96,17 +97,21 @@ func tlsTable() []Directive {
 			Doc:   "Let clients resume a session by ticket.",
 			value: yesNo(func(c *Config) *bool { return &c.TLSSessionCaching })},
 		later("tls-ciphers", "", 0, "Cipher suites of TLS 1.2.", str(held[string]("tls-ciphers"))),
-		later("tls-ciphersuites", "", 0, "Cipher suites of TLS 1.3.", str(held[string]("tls-ciphersuites"))),
+		later("tls-ciphersuites", "", 0, "Cipher suites of TLS 1.3.",
+			str(held[string]("tls-ciphersuites"))),
 		later("tls-key-file-pass", "", Sensitive|Volatile, "Passphrase of the private key.",
 			str(held[string]("tls-key-file-pass"))),
-		later("tls-client-cert-file", "", Volatile, "Certificate for connections that the server opens.",
+		later("tls-client-cert-file", "", Volatile,
+			"Certificate for connections that the server opens.",
 			str(held[string]("tls-client-cert-file"))),
 		later("tls-client-key-file", "", Volatile, "Private key of that certificate.",
 			str(held[string]("tls-client-key-file"))),
 		later("tls-client-key-file-pass", "", Sensitive|Volatile, "Passphrase of that key.",
 			str(held[string]("tls-client-key-file-pass"))),
-		later("tls-replication", "no", 0, "Use TLS towards the primary.", yesNo(held[bool]("tls-replication"))),
-		later("tls-cluster", "no", 0, "Use TLS on the cluster bus.", yesNo(held[bool]("tls-cluster"))),
+		later("tls-replication", "no", 0, "Use TLS towards the primary.",
+			yesNo(held[bool]("tls-replication"))),
+		later("tls-cluster", "no", 0, "Use TLS on the cluster bus.",
+			yesNo(held[bool]("tls-cluster"))),
 	}
 }
 
@@ -184,8 +189,10 @@ func securityTable() []Directive {
 			Doc:   "Refusals that ACL LOG remembers.",
 			value: integer(0, maxLong, func(c *Config) *int64 { return &c.ACLLogMaxLen })},
 		{Name: "acl-pubsub-default", Default: "resetchannels",
-			Doc:   "Channels of a new user.",
-			value: choice([]string{"allchannels", "resetchannels"}, func(c *Config) *string { return &c.ACLPubsubDefault })},
+			Doc: "Channels of a new user.",
+			value: choice([]string{"allchannels", "resetchannels"}, func(c *Config) *string {
+				return &c.ACLPubsubDefault
+			})},
 	}
 }
 
@@ -218,15 +225,20 @@ func fileTable() []Directive {
 		{Name: "sanitize-dump-payload", Default: "no",
 			Doc:   "Check payloads of RESTORE and snapshots thoroughly.",
 			value: enum(sanitizing, func(c *Config) *Sanitizing { return &c.SanitizeDumpPayload })},
-		later("rdb-del-sync-files", "no", 0, "Delete snapshots made for replicas.", yesNo(held[bool]("rdb-del-sync-files"))),
+		later("rdb-del-sync-files", "no", 0, "Delete snapshots made for replicas.",
+			yesNo(held[bool]("rdb-del-sync-files"))),
 		{Name: "rdb-save-incremental-fsync", Default: "yes",
 			Doc:   "Sync a snapshot to disk as it grows.",
 			value: yesNo(func(c *Config) *bool { return &c.RDBSaveIncrementalFsync })},
 		{Name: "rdb-key-save-delay", Default: "0", Flags: Hidden,
-			Doc:   "Microseconds to pause after each key of a snapshot, for tests; below 0 the pause is that part of 1 µs.",
-			value: integer(math.MinInt32, maxInt, func(c *Config) *int { return &c.RDBKeySaveDelay })},
+			Doc: "Microseconds to pause after each key of a snapshot, for tests; " +
+				"below 0 the pause is that part of 1 µs.",
+			value: integer(math.MinInt32, maxInt, func(c *Config) *int {
+				return &c.RDBKeySaveDelay
+			})},
 		{Name: "key-load-delay", Default: "0", Flags: Hidden,
-			Doc:   "Microseconds to pause after each key that is loaded, for tests; below 0 the pause is that part of 1 µs.",
+			Doc: "Microseconds to pause after each key that is loaded, for tests; " +
+				"below 0 the pause is that part of 1 µs.",
 			value: integer(math.MinInt32, maxInt, func(c *Config) *int { return &c.KeyLoadDelay })},
 	}
 }
@@ -237,11 +249,15 @@ func aofTable() []Directive {
 			Doc:   "Log every write to disk.",
 			value: yesNo(func(c *Config) *bool { return &c.AppendOnly })},
 		{Name: "appendfilename", Default: "appendonly.aof", Flags: Immutable,
-			Doc:   "Base of the names of the log's files.",
-			value: str(func(c *Config) *string { return &c.AppendFilename }, fileName("appendfilename"))},
+			Doc: "Base of the names of the log's files.",
+			value: str(func(c *Config) *string {
+				return &c.AppendFilename
+			}, fileName("appendfilename"))},
 		{Name: "appenddirname", Default: "appendonlydir", Flags: Immutable,
-			Doc:   "Folder of the log's files.",
-			value: str(func(c *Config) *string { return &c.AppendDirname }, fileName("appenddirname"))},
+			Doc: "Folder of the log's files.",
+			value: str(func(c *Config) *string {
+				return &c.AppendDirname
+			}, fileName("appenddirname"))},
 		{Name: "appendfsync", Default: "everysec",
 			Doc:   "When to sync the log to disk.",
 			value: enum(fsyncNames, func(c *Config) *Fsync { return &c.AppendFsync })},
@@ -249,8 +265,10 @@ func aofTable() []Directive {
 			Doc:   "Do not sync while a snapshot is being written.",
 			value: yesNo(func(c *Config) *bool { return &c.NoAppendfsyncOnRewrite })},
 		{Name: "auto-aof-rewrite-percentage", Default: "100",
-			Doc:   "Growth from which the log is rewritten; 0 never.",
-			value: integer(0, maxInt, func(c *Config) *int64 { return &c.AutoAOFRewritePercentage })},
+			Doc: "Growth from which the log is rewritten; 0 never.",
+			value: integer(0, maxInt, func(c *Config) *int64 {
+				return &c.AutoAOFRewritePercentage
+			})},
 		{Name: "auto-aof-rewrite-min-size", Default: "67108864",
 			Doc:   "Size below which it never is.",
 			value: memory(0, maxLong, func(c *Config) *int64 { return &c.AutoAOFRewriteMinSize })},
@@ -272,82 +290,22 @@ func aofTable() []Directive {
 	}
 }
 
-func memoryTable() []Directive {
-	return []Directive{
-		{Name: "maxmemory", Default: "0",
-			Doc:   "Bytes the server may use before it evicts or refuses writes; 0 sets no limit.",
-			value: memory(0, maxLong, func(c *Config) *int64 { return &c.Maxmemory })},
-		{Name: "maxmemory-policy", Default: "noeviction",
-			Doc:   "What to evict.",
-			value: enum(policyNames, func(c *Config) *Policy { return &c.MaxmemoryPolicy })},
-		{Name: "maxmemory-samples", Default: "5",
-			Doc:   "Keys compared for each eviction.",
-			value: integer(1, 64, func(c *Config) *int { return &c.MaxmemorySamples })},
-		{Name: "maxmemory-eviction-tenacity", Default: "10",
-			Doc:   "Share of time that eviction may take before it lets commands through.",
-			value: integer(0, 100, func(c *Config) *int { return &c.MaxmemoryEvictionTenacity })},
-		{Name: "maxmemory-clients", Default: "0",
-			Doc:   "Bytes that the buffers of all clients may use; 0 sets no limit.",
-			value: memoryOrPercent(func(c *Config) *int64 { return &c.MaxmemoryClients })},
-		{Name: "lfu-log-factor", Default: "10",
-			Doc:   "How slowly access counters grow.",
-			value: integer(0, maxInt, func(c *Config) *int { return &c.LFULogFactor })},
-		{Name: "lfu-decay-time", Default: "1",
-			Doc:   "Minutes after which an access counter shrinks.",
-			value: integer(0, maxInt, func(c *Config) *int { return &c.LFUDecayTime })},
-		{Name: "lazyfree-lazy-eviction", Default: "no",
-			Doc:   "Free evicted values in the background.",
-			value: yesNo(func(c *Config) *bool { return &c.LazyfreeEviction })},
-		{Name: "lazyfree-lazy-expire", Default: "no",
-			Doc:   "Free expired values in the background.",
-			value: yesNo(func(c *Config) *bool { return &c.LazyfreeExpire })},
-		{Name: "lazyfree-lazy-server-del", Default: "no",
-			Doc:   "Free values that a command overwrites in the background.",
-			value: yesNo(func(c *Config) *bool { return &c.LazyfreeServerDel })},
-		{Name: "lazyfree-lazy-user-del", Default: "no",
-			Doc:   "Let DEL do what UNLINK does.",
-			value: yesNo(func(c *Config) *bool { return &c.LazyfreeUserDel })},
-		{Name: "lazyfree-lazy-user-flush", Default: "no",
-			Doc:   "Let FLUSHALL and FLUSHDB be ASYNC unless they say SYNC.",
-			value: yesNo(func(c *Config) *bool { return &c.LazyfreeUserFlush })},
-		{Name: "active-expire-effort", Default: "1",
-			Doc:   "Time that expiring keys may take from commands, from 1 to 10.",
-			value: integer(1, 10, func(c *Config) *int { return &c.ActiveExpireEffort })},
-		{Name: "activerehashing", Default: "yes",
-			Doc:   "Move tables to their new size in idle time too.",
-			value: yesNo(func(c *Config) *bool { return &c.ActiveRehashing })},
-		{Name: "activedefrag", Default: "yes",
-			Doc:   "Move values together when memory is fragmented.",
-			value: yesNo(func(c *Config) *bool { return &c.ActiveDefrag })},
-		{Name: "active-defrag-ignore-bytes", Default: "4194304",
-			Doc:   "Bytes of fragmentation from which active defragmentation starts.",
-			value: memory(1, maxLong, func(c *Config) *int64 { return &c.ActiveDefragIgnoreBytes })},
-		{Name: "active-defrag-threshold-lower", Default: "10",
-			Doc:   "Percentage of fragmentation from which active defragmentation starts.",
-			value: integer(0, 1000, func(c *Config) *int { return &c.ActiveDefragThresholdLower })},
-		{Name: "active-defrag-threshold-upper", Default: "100",
-			Doc:   "Percentage of fragmentation at which it takes the most time.",
-			value: integer(0, 1000, func(c *Config) *int { return &c.ActiveDefragThresholdUpper })},
-		{Name: "active-defrag-cycle-min", Default: "1",
-			Doc:   "Percentage of the time for active defragmentation at the lower threshold.",
-			value: integer(1, 99, func(c *Config) *int { return &c.ActiveDefragCycleMin })},
-		{Name: "active-defrag-cycle-max", Default: "25",
-			Doc:   "Percentage of the time for active defragmentation at the upper threshold.",
-			value: integer(1, 99, func(c *Config) *int { return &c.ActiveDefragCycleMax })},
-	}
-}
-
 func observeTable() []Directive {
 	return []Directive{
-		{Name: "slowlog-log-slower-than", Valkey: "commandlog-execution-slower-than", Default: "10000",
-			Doc:   "Microseconds from which a command enters the slow log; -1 none, 0 all.",
-			value: integer(-1, maxLong, func(c *Config) *int64 { return &c.SlowlogLogSlowerThan })},
+		{Name: "slowlog-log-slower-than", Valkey: "commandlog-execution-slower-than",
+			Default: "10000",
+			Doc:     "Microseconds from which a command enters the slow log; -1 none, 0 all.",
+			value: integer(-1, maxLong, func(c *Config) *int64 {
+				return &c.SlowlogLogSlowerThan
+			})},
 		{Name: "slowlog-max-len", Valkey: "commandlog-slow-execution-max-len", Default: "128",
 			Doc:   "Commands that the slow log remembers.",
 			value: integer(0, maxLong, func(c *Config) *int64 { return &c.SlowlogMaxLen })},
 		{Name: "latency-monitor-threshold", Default: "0",
-			Doc:   "Milliseconds from which LATENCY records an event; 0 records none.",
-			value: integer(0, maxLong, func(c *Config) *int64 { return &c.LatencyMonitorThreshold })},
+			Doc: "Milliseconds from which LATENCY records an event; 0 records none.",
+			value: integer(0, maxLong, func(c *Config) *int64 {
+				return &c.LatencyMonitorThreshold
+			})},
 		{Name: "latency-tracking", Default: "yes",
 			Doc:   "Keep a histogram of the time each command takes.",
 			value: yesNo(func(c *Config) *bool { return &c.LatencyTracking })},
@@ -369,14 +327,18 @@ func observeTable() []Directive {
 func encodingTable() []Directive {
 	return []Directive{
 		{Name: "hash-max-listpack-entries", Alias: "hash-max-ziplist-entries", Default: "512",
-			Doc:   "Fields of a hash kept in one packed block.",
-			value: integer(0, maxLong, func(c *Config) *int64 { return &c.HashMaxListpackEntries })},
+			Doc: "Fields of a hash kept in one packed block.",
+			value: integer(0, maxLong, func(c *Config) *int64 {
+				return &c.HashMaxListpackEntries
+			})},
 		{Name: "hash-max-listpack-value", Alias: "hash-max-ziplist-value", Default: "64",
 			Doc:   "Longest field or value in such a hash.",
 			value: memory(0, maxLong, func(c *Config) *int64 { return &c.HashMaxListpackValue })},
 		{Name: "list-max-listpack-size", Alias: "list-max-ziplist-size", Default: "-2",
-			Doc:   "Size of a list's nodes: elements, or -1 to -5 for 4 KiB to 64 KiB.",
-			value: integer(math.MinInt32, maxInt, func(c *Config) *int { return &c.ListMaxListpackSize })},
+			Doc: "Size of a list's nodes: elements, or -1 to -5 for 4 KiB to 64 KiB.",
+			value: integer(math.MinInt32, maxInt, func(c *Config) *int {
+				return &c.ListMaxListpackSize
+			})},
 		{Name: "list-compress-depth", Default: "0",
 			Doc:   "Nodes at each end of a list that stay uncompressed; 0 compresses none.",
 			value: integer(0, maxInt, func(c *Config) *int { return &c.ListCompressDepth })},
@@ -390,8 +352,10 @@ func encodingTable() []Directive {
 			Doc:   "Longest member in such a set.",
 			value: integer(0, maxLong, func(c *Config) *int64 { return &c.SetMaxListpackValue })},
 		{Name: "zset-max-listpack-entries", Alias: "zset-max-ziplist-entries", Default: "128",
-			Doc:   "Members of a sorted set kept in one packed block.",
-			value: integer(0, maxLong, func(c *Config) *int64 { return &c.ZsetMaxListpackEntries })},
+			Doc: "Members of a sorted set kept in one packed block.",
+			value: integer(0, maxLong, func(c *Config) *int64 {
+				return &c.ZsetMaxListpackEntries
+			})},
 		{Name: "zset-max-listpack-value", Alias: "zset-max-ziplist-value", Default: "64",
 			Doc:   "Longest member in such a sorted set.",
 			value: memory(0, maxLong, func(c *Config) *int64 { return &c.ZsetMaxListpackValue })},

@@ -1,0 +1,73 @@
+package config
+
+func memoryTable() []Directive {
+	return []Directive{
+		{Name: "maxmemory", Default: "0",
+			Doc:   "Bytes the server may use before it evicts or refuses writes; 0 sets no limit.",
+			value: memory(0, maxLong, func(c *Config) *int64 { return &c.Maxmemory })},
+		{Name: "maxmemory-policy", Default: "noeviction",
+			Doc:   "What to evict.",
+			value: enum(policyNames, func(c *Config) *Policy { return &c.MaxmemoryPolicy })},
+		{Name: "maxmemory-samples", Default: "5",
+			Doc:   "Keys compared for each eviction.",
+			value: integer(1, 64, func(c *Config) *int { return &c.MaxmemorySamples })},
+		{Name: "maxmemory-eviction-tenacity", Default: "10",
+			Doc:   "Share of time that eviction may take before it lets commands through.",
+			value: integer(0, 100, func(c *Config) *int { return &c.MaxmemoryEvictionTenacity })},
+		{Name: "maxmemory-clients", Default: "0",
+			Doc:   "Bytes that the buffers of all clients may use; 0 sets no limit.",
+			value: memoryOrPercent(func(c *Config) *int64 { return &c.MaxmemoryClients })},
+		{Name: "lfu-log-factor", Default: "10",
+			Doc:   "How slowly access counters grow.",
+			value: integer(0, maxInt, func(c *Config) *int { return &c.LFULogFactor })},
+		{Name: "lfu-decay-time", Default: "1",
+			Doc:   "Minutes after which an access counter shrinks.",
+			value: integer(0, maxInt, func(c *Config) *int { return &c.LFUDecayTime })},
+		{Name: "lazyfree-lazy-eviction", Default: "no",
+			Doc:   "Free evicted values in the background.",
+			value: yesNo(func(c *Config) *bool { return &c.LazyfreeEviction })},
+		{Name: "lazyfree-lazy-expire", Default: "no",
+			Doc:   "Free expired values in the background.",
+			value: yesNo(func(c *Config) *bool { return &c.LazyfreeExpire })},
+		{Name: "lazyfree-lazy-server-del", Default: "no",
+			Doc:   "Free values that a command overwrites in the background.",
+			value: yesNo(func(c *Config) *bool { return &c.LazyfreeServerDel })},
+		{Name: "lazyfree-lazy-user-del", Default: "no",
+			Doc:   "Let DEL do what UNLINK does.",
+			value: yesNo(func(c *Config) *bool { return &c.LazyfreeUserDel })},
+		{Name: "lazyfree-lazy-user-flush", Default: "no",
+			Doc:   "Let FLUSHALL and FLUSHDB be ASYNC unless they say SYNC.",
+			value: yesNo(func(c *Config) *bool { return &c.LazyfreeUserFlush })},
+		{Name: "active-expire-effort", Default: "1",
+			Doc:   "Time that expiring keys may take from commands, from 1 to 10.",
+			value: integer(1, 10, func(c *Config) *int { return &c.ActiveExpireEffort })},
+		{Name: "activerehashing", Default: "yes",
+			Doc:   "Move tables to their new size in idle time too.",
+			value: yesNo(func(c *Config) *bool { return &c.ActiveRehashing })},
+	}
+}
+
+func defragTable() []Directive {
+	return []Directive{
+		{Name: "activedefrag", Default: "yes",
+			Doc:   "Move values together when memory is fragmented.",
+			value: yesNo(func(c *Config) *bool { return &c.ActiveDefrag })},
+		{Name: "active-defrag-ignore-bytes", Default: "4194304",
+			Doc: "Bytes of fragmentation from which active defragmentation starts.",
+			value: memory(1, maxLong, func(c *Config) *int64 {
+				return &c.ActiveDefragIgnoreBytes
+			})},
+		{Name: "active-defrag-threshold-lower", Default: "10",
+			Doc:   "Percentage of fragmentation from which active defragmentation starts.",
+			value: integer(0, 1000, func(c *Config) *int { return &c.ActiveDefragThresholdLower })},
+		{Name: "active-defrag-threshold-upper", Default: "100",
+			Doc:   "Percentage of fragmentation at which it takes the most time.",
+			value: integer(0, 1000, func(c *Config) *int { return &c.ActiveDefragThresholdUpper })},
+		{Name: "active-defrag-cycle-min", Default: "1",
+			Doc:   "Percentage of the time for active defragmentation at the lower threshold.",
+			value: integer(1, 99, func(c *Config) *int { return &c.ActiveDefragCycleMin })},
+		{Name: "active-defrag-cycle-max", Default: "25",
+			Doc:   "Percentage of the time for active defragmentation at the upper threshold.",
+			value: integer(1, 99, func(c *Config) *int { return &c.ActiveDefragCycleMax })},
+	}
+}
