@@ -169,37 +169,39 @@ func TestModel(t *testing.T) {
 	for _, fill := range []int{-1, -2, -3, -4, -5, 0, 1, 2, 5, 128, 40000} {
 		for _, depth := range []int{0, 1, 2, 5} {
 			for _, threshold := range []int{DefaultPackedThreshold, 30} {
-				t.Run(fmt.Sprintf("fill%d/depth%d/plain%d", fill, depth, threshold), func(t *testing.T) {
-					a := arena.New()
-					m := &model{t: t, s: NewShared(a), rng: rand.New(rand.NewPCG(seed, uint64(fill*100+depth))), max: 1500}
-					m.s.PackedThreshold = threshold
-					m.q = New(m.s, fill, depth)
-					steps := 400
-					if testing.Short() {
-						steps = 150
-					}
-					for i := range steps {
-						m.step()
-						m.check()
-						if i%3 == 0 {
-							m.defrag()
+				t.Run(fmt.Sprintf("fill%d/depth%d/plain%d", fill, depth, threshold),
+					func(t *testing.T) {
+						a := arena.New()
+						m := &model{t: t, s: NewShared(a),
+							rng: rand.New(rand.NewPCG(seed, uint64(fill*100+depth))), max: 1500}
+						m.s.PackedThreshold = threshold
+						m.q = New(m.s, fill, depth)
+						steps := 400
+						if testing.Short() {
+							steps = 150
+						}
+						for i := range steps {
+							m.step()
 							m.check()
+							if i%3 == 0 {
+								m.defrag()
+								m.check()
+							}
+							if i%50 == 0 {
+								m.same(i%100 == 0)
+							}
 						}
-						if i%50 == 0 {
-							m.same(i%100 == 0)
-						}
-					}
-					m.same(true)
-					m.same(false)
-					require.NotZero(t, a.Moves.Hits)
-					m.clone()
-					require.Equal(t, m.q.Size(), a.Used())
-					for !m.q.Drain(100) {
+						m.same(true)
+						m.same(false)
+						require.NotZero(t, a.Moves.Hits)
+						m.clone()
 						require.Equal(t, m.q.Size(), a.Used())
-					}
-					require.Zero(t, m.q.Size())
-					a.Close()
-				})
+						for !m.q.Drain(100) {
+							require.Equal(t, m.q.Size(), a.Used())
+						}
+						require.Zero(t, m.q.Size())
+						a.Close()
+					})
 			}
 		}
 	}
@@ -223,7 +225,8 @@ func (m *model) clone() {
 	}
 }
 
-// TestQueue: a list that is fed at one end and eaten at the other keeps tight blocks and its order.
+// TestQueue checks that a list that is fed at one end and eaten at the other keeps tight blocks and
+// its order.
 func TestQueue(t *testing.T) {
 	for _, head := range []bool{true, false} {
 		a := arena.New()
@@ -326,7 +329,8 @@ func TestAppendListpack(t *testing.T) {
 	require.EqualValues(t, 99, v.N)
 }
 
-// TestCompression: a long list of text takes much less memory, and reading it changes nothing.
+// TestCompression checks that a long list of text takes much less memory, and reading it changes
+// nothing.
 func TestCompression(t *testing.T) {
 	size := func(depth int) int64 {
 		a := arena.New()
