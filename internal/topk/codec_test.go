@@ -23,7 +23,8 @@ func reload(t testing.TB, l *List) *List {
 	return Open(&memory{head: head, buckets: append([]byte(nil), l.mem.Block(0)...)})
 }
 
-// TestReload: who goes on from a file goes on as if there had been none, chance included.
+// TestReload checks that who goes on from a file goes on as if there had been none, chance
+// included.
 func TestReload(t *testing.T) {
 	rng := testseed.Rand(t)
 	for range 20 {
@@ -40,7 +41,8 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// TestLoadForeign: what RedisBloom writes is not always a heap, and an item may be in it twice.
+// TestLoadForeign checks that what RedisBloom writes is not always a heap, and an item may be in it
+// twice.
 func TestLoadForeign(t *testing.T) {
 	heap := make([]byte, 4*EntrySize)
 	for i, count := range []uint32{9, 3, 7, 0} {
