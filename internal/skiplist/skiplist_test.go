@@ -42,7 +42,9 @@ func (m *model) defrag() {
 		for !m.drain.Mark(1) {
 		}
 	}
-	_, done := m.walk.Step(m.l, 1+m.r.IntN(20), func(from, to arena.Ref) { require.NotEqual(m.t, from, to) })
+	_, done := m.walk.Step(m.l, 1+m.r.IntN(20), func(from, to arena.Ref) {
+		require.NotEqual(m.t, from, to)
+	})
 	if done {
 		m.drain.Rewind()
 		for ended := false; !ended; {
@@ -54,7 +56,8 @@ func (m *model) defrag() {
 
 func (m *model) score() float64 {
 	if m.r.IntN(20) == 0 {
-		return []float64{math.Inf(1), math.Inf(-1), math.Copysign(0, -1), math.MaxFloat64}[m.r.IntN(4)]
+		return []float64{math.Inf(1), math.Inf(-1), math.Copysign(0, -1),
+			math.MaxFloat64}[m.r.IntN(4)]
 	}
 	return float64(m.r.IntN(30)) / 2
 }
@@ -67,7 +70,9 @@ func (m *model) member() string {
 	return s
 }
 
-func (m *model) place(p pair) (int, bool) { return slices.BinarySearchFunc(m.pairs, p, pair.compare) }
+func (m *model) place(p pair) (int, bool) {
+	return slices.BinarySearchFunc(m.pairs, p, pair.compare)
+}
 
 func (m *model) insert() {
 	p := pair{m.score(), m.member()}

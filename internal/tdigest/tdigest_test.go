@@ -68,7 +68,9 @@ func TestRedisBloomInfo(t *testing.T) {
 	check(t, d)
 	capacity, _ := Capacity(100)
 	require.EqualValues(t, 610, capacity)
-	require.Equal(t, Summary{Min: 1, Max: 10000, Merged: 51, Unmerged: 422, MergedWeight: 9578, UnmergedWeight: 422, Compressions: 17}, d.Summary)
+	require.Equal(t,
+		Summary{Min: 1, Max: 10000, Merged: 51, Unmerged: 422, MergedWeight: 9578,
+			UnmergedWeight: 422, Compressions: 17}, d.Summary)
 }
 
 // TestDocumentedExamples are the examples of RedisBloom's documentation.
@@ -81,8 +83,10 @@ func TestDocumentedExamples(t *testing.T) {
 		}
 		return out
 	}
-	require.Equal(t, []int64{-1, 0, 1, 2, 3, 4, 5, 6}, ranks(tens.Rank, 0, 10, 20, 30, 40, 50, 60, 70))
-	require.Equal(t, []int64{6, 5, 4, 3, 2, 1, 0, -1}, ranks(tens.RevRank, 0, 10, 20, 30, 40, 50, 60, 70))
+	require.Equal(t, []int64{-1, 0, 1, 2, 3, 4, 5, 6},
+		ranks(tens.Rank, 0, 10, 20, 30, 40, 50, 60, 70))
+	require.Equal(t, []int64{6, 5, 4, 3, 2, 1, 0, -1},
+		ranks(tens.RevRank, 0, 10, 20, 30, 40, 50, 60, 70))
 	require.Equal(t, []int64{-1, 0, 2, 4, 8, 12, 15}, ranks(steps.Rank, 0, 1, 2, 3, 4, 5, 6))
 	require.Equal(t, []int64{15, 14, 13, 10, 7, 2, -1}, ranks(steps.RevRank, 0, 1, 2, 3, 4, 5, 6))
 	var by, rev, cdf, quantile []float64
@@ -113,7 +117,8 @@ func TestDocumentedExamples(t *testing.T) {
 
 func TestEmptyAndSmall(t *testing.T) {
 	v := newDigest(100).View()
-	for _, x := range []float64{v.CDF(1), v.Quantile(0.5), v.ByRank(0), v.ByRevRank(0), v.TrimmedMean(0, 1)} {
+	for _, x := range []float64{v.CDF(1), v.Quantile(0.5), v.ByRank(0), v.ByRevRank(0),
+		v.TrimmedMean(0, 1)} {
 		require.True(t, math.IsNaN(x))
 	}
 	require.EqualValues(t, -2, v.Rank(1))
@@ -123,7 +128,8 @@ func TestEmptyAndSmall(t *testing.T) {
 	one.Compress()
 	check(t, one)
 	for _, v := range []*View{newDigest(100, 7).View(), one.View()} {
-		require.Equal(t, []float64{7, 7, 7, 0.5, 0, 1}, []float64{v.Quantile(0), v.Quantile(0.5), v.Quantile(1), v.CDF(7), v.CDF(6), v.CDF(8)})
+		require.Equal(t, []float64{7, 7, 7, 0.5, 0, 1},
+			[]float64{v.Quantile(0), v.Quantile(0.5), v.Quantile(1), v.CDF(7), v.CDF(6), v.CDF(8)})
 	}
 	// Everything in one node.
 	two := newDigest(100)
@@ -145,10 +151,13 @@ var distributions = map[string]func(rng *rand.Rand) float64{
 	"exponential": func(rng *rand.Rand) float64 { return rng.ExpFloat64() },
 	"heavy tail":  func(rng *rand.Rand) float64 { return math.Pow(rng.Float64(), -2) },
 	"few values":  func(rng *rand.Rand) float64 { return float64(rng.IntN(7)) },
-	"huge":        func(rng *rand.Rand) float64 { return (rng.Float64() - 0.5) * 2 * math.MaxFloat64 },
+	"huge": func(rng *rand.Rand) float64 {
+		return (rng.Float64() - 0.5) * 2 * math.MaxFloat64
+	},
 }
 
-// rankError is how far the true rank of x is from q, as a share; equal values cover a range of ranks.
+// rankError is how far the true rank of x is from q, as a share; equal values cover a range of
+// ranks.
 func rankError(sorted []float64, x, q float64) float64 {
 	lo, _ := slices.BinarySearch(sorted, x)
 	hi, _ := slices.BinarySearchFunc(sorted, x, func(a, b float64) int {
@@ -161,7 +170,8 @@ func rankError(sorted []float64, x, q float64) float64 {
 	return max(0, float64(lo)/n-q, q-float64(hi)/n)
 }
 
-// TestErrorBounds holds quantiles and CDF against exact ones: the error is small, and smaller at the ends.
+// TestErrorBounds holds quantiles and CDF against exact ones: the error is small, and smaller at
+// the ends.
 func TestErrorBounds(t *testing.T) {
 	rng := testseed.Rand(t)
 	for name, draw := range distributions {
@@ -198,7 +208,7 @@ func TestErrorBounds(t *testing.T) {
 	}
 }
 
-// TestMerge: parts added up are nearly the whole; weights, Min and Max are exact.
+// TestMerge checks that parts added up are nearly the whole; weights, Min and Max are exact.
 func TestMerge(t *testing.T) {
 	rng := testseed.Rand(t)
 	for range 20 {
@@ -221,7 +231,8 @@ func TestMerge(t *testing.T) {
 		}
 		check(t, whole)
 		slices.Sort(values)
-		require.Equal(t, [2]float64{values[0], values[len(values)-1]}, [2]float64{whole.Min, whole.Max})
+		require.Equal(t, [2]float64{values[0], values[len(values)-1]},
+			[2]float64{whole.Min, whole.Max})
 		v := whole.View()
 		for i := 1; i < 100; i++ {
 			q := float64(i) / 100
@@ -247,7 +258,7 @@ func TestOverflow(t *testing.T) {
 	require.False(t, ok)
 }
 
-// TestOrder: the order in which unmerged values came counts for nothing.
+// TestOrder checks that the order in which unmerged values came counts for nothing.
 func TestOrder(t *testing.T) {
 	rng := testseed.Rand(t)
 	a, b := newDigest(100), newDigest(100)
