@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLock: whatever holds a lock is found out, and a lock that was given back can be had.
+// TestLock checks that whatever holds a lock is found out, and a lock that was given back can be
+// had.
 func TestLock(t *testing.T) {
 	dir := t.TempDir()
 	mem := NewMem()
