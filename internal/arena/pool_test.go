@@ -94,8 +94,8 @@ func TestTrim(t *testing.T) {
 	a.Close()
 }
 
-// TestTrimAfterAll: when nothing is left, nothing stays resident but what no sweep is worth, though
-// every class has kept an empty run.
+// TestTrimAfterAll checks that when nothing is left, nothing stays resident but what no sweep is
+// worth, though every class has kept an empty run.
 func TestTrimAfterAll(t *testing.T) {
 	a := New()
 	var blocks []Ref

@@ -31,7 +31,9 @@ type benchDict struct {
 func newBenchDict() *benchDict {
 	w := &benchDict{a: arena.New(), seed: maphash.MakeSeed()}
 	w.d = New(w.a, Funcs{
-		Hash: func(r arena.Ref) uint64 { return maphash.Bytes(w.seed, w.a.Bytes(r, benchEntry)[4:4+benchKey]) },
+		Hash: func(r arena.Ref) uint64 {
+			return maphash.Bytes(w.seed, w.a.Bytes(r, benchEntry)[4:4+benchKey])
+		},
 		Match: func(r arena.Ref, key []byte) bool {
 			return string(w.a.Bytes(r, benchEntry)[4:4+benchKey]) == string(key)
 		},
@@ -191,8 +193,8 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// cpuTime starts a measurement; the function it returns reports the CPU time of each iteration, which
-// other processes disturb less than the time that passes.
+// cpuTime starts a measurement; the function it returns reports the CPU time of each iteration,
+// which other processes disturb less than the time that passes.
 func cpuTime(b *testing.B) func() {
 	now := func() int64 {
 		var u syscall.Rusage
@@ -252,8 +254,10 @@ func resident(b *testing.B) int64 {
 func BenchmarkLoadTable(b *testing.B) {
 	a := arena.New()
 	d := New(a, Funcs{
-		Hash:  func(r arena.Ref) uint64 { return mix(uint64(r)) },
-		Match: func(r arena.Ref, k []byte) bool { return uint64(r) == binary.LittleEndian.Uint64(k) },
+		Hash: func(r arena.Ref) uint64 { return mix(uint64(r)) },
+		Match: func(r arena.Ref, k []byte) bool {
+			return uint64(r) == binary.LittleEndian.Uint64(k)
+		},
 	})
 	i := arena.Ref(8)
 	for b.Loop() {
