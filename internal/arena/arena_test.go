@@ -56,7 +56,7 @@ type modelBlock struct {
 	p    Purpose
 }
 
-// fillBlock writes random bytes into the block and the model.
+// fill writes random bytes into the block and the model.
 func (m *modelBlock) fill(a *Arena, r *rand.Rand, from int) {
 	b := a.Bytes(m.ref, len(m.data))
 	seed := byte(r.Uint32())

@@ -86,9 +86,11 @@ func TestNew(t *testing.T) {
 	}{
 		{0, 1, 1, nil}, {0, 1e9, 1, nil}, {0, 1, 146 * 365 * 86400, nil},
 		{1, 0, 1, ErrZero}, {1, 1, 0, ErrZero}, {0, 0, 0, ErrZero},
-		{-1, 1, 1, ErrNegative}, {1, -1, 1, ErrNegative}, {1, 1, -1, ErrNegative}, {math.MinInt64, 1, 1, ErrNegative},
-		{0, 1e9 + 1, 1, ErrRange}, {0, math.MaxInt64, math.MaxInt64, ErrRange}, {math.MaxInt64, 1, 1, ErrRange}, {math.MaxInt64 - 1, 1, 1, ErrRange},
-		{0, 1, math.MaxInt64/second + 1, ErrRange}, {0, 1, math.MaxInt64 / second, ErrRange}, {1, 1, 146 * 365 * 86400, ErrRange},
+		{-1, 1, 1, ErrNegative}, {1, -1, 1, ErrNegative}, {1, 1, -1, ErrNegative},
+		{math.MinInt64, 1, 1, ErrNegative}, {0, 1e9 + 1, 1, ErrRange},
+		{0, math.MaxInt64, math.MaxInt64, ErrRange}, {math.MaxInt64, 1, 1, ErrRange},
+		{math.MaxInt64 - 1, 1, 1, ErrRange}, {0, 1, math.MaxInt64/second + 1, ErrRange},
+		{0, 1, math.MaxInt64 / second, ErrRange}, {1, 1, 146 * 365 * 86400, ErrRange},
 	} {
 		_, err := New(c.burst, c.count, c.period)
 		require.Equal(t, c.want, err, "%+v", c)
@@ -97,12 +99,14 @@ func TestNew(t *testing.T) {
 
 func TestSeconds(t *testing.T) {
 	for ns, want := range map[int64]int64{
-		-1: -1, 0: 0, 1: 0, millisecond - 1: 0, millisecond: 1, second - 1: 1, second: 1, second + millisecond - 1: 1, second + millisecond: 2,
+		-1: -1, 0: 0, 1: 0, millisecond - 1: 0, millisecond: 1, second - 1: 1, second: 1,
+		second + millisecond - 1: 1, second + millisecond: 2,
 		math.MaxInt64: 9223372037,
 	} {
 		require.Equal(t, want, Seconds(ns), "%d", ns)
 	}
-	for ns, want := range map[int64]int64{0: 0, 1: 1, millisecond: 1, millisecond + 1: 2, math.MaxInt64: math.MaxInt64/millisecond + 1} {
+	for ns, want := range map[int64]int64{0: 0, 1: 1, millisecond: 1, millisecond + 1: 2,
+		math.MaxInt64: math.MaxInt64/millisecond + 1} {
 		require.Equal(t, want, Deadline(ns), "%d", ns)
 	}
 }
@@ -146,8 +150,11 @@ func TestExact(t *testing.T) {
 		}
 		got, r := rate.Throttle(tat, now, quantity)
 		want, limited := exact(burst, count, period, tat, now, quantity)
-		require.Equal(t, limited, r.Limited, "%d %d %d tat %d now %d quantity %d", burst, count, period, tat, now, quantity)
-		require.True(t, want.IsInt64() && want.Int64() == got, "%d %d %d tat %d now %d quantity %d: %d, want %d", burst, count, period, tat, now, quantity, got, want)
+		require.Equal(t, limited, r.Limited, "%d %d %d tat %d now %d quantity %d", burst, count,
+			period, tat, now, quantity)
+		require.True(t, want.IsInt64() && want.Int64() == got,
+			"%d %d %d tat %d now %d quantity %d: %d, want %d", burst, count, period, tat, now,
+			quantity, got, want)
 		require.GreaterOrEqual(t, r.ResetAfter, int64(0))
 		if limited && quantity <= rate.limit {
 			_, then := exact(burst, count, period, tat, now+r.RetryAfter, quantity)
@@ -167,8 +174,9 @@ func TestExact(t *testing.T) {
 	require.Greater(t, accepted, 500)
 }
 
-// TestNeverTooMany lets up to a hundred clients ask as they like, each with its own pauses, and the key be forgotten as soon as its deadline has passed:
-// in no window is more admitted than burst + 1 and what the rate gives in that time.
+// TestNeverTooMany lets up to a hundred clients ask as they like, each with its own pauses, and the
+// key be forgotten as soon as its deadline has passed: in no window is more admitted than burst + 1
+// and what the rate gives in that time.
 func TestNeverTooMany(t *testing.T) {
 	rnd := testseed.Rand(t)
 	for round := range 100 {
@@ -179,7 +187,8 @@ func TestNeverTooMany(t *testing.T) {
 		for i := range clients {
 			clients[i] = epoch + rnd.Int64N(rate.tolerance)
 		}
-		pause := rate.emission * int64(len(clients)) * 2 // about half of what is asked for is admitted
+		// about half of what is asked for is admitted
+		pause := rate.emission * int64(len(clients)) * 2
 		type admission struct{ at, quantity int64 }
 		var admitted []admission
 		var tat, asked int64
@@ -211,7 +220,8 @@ func TestNeverTooMany(t *testing.T) {
 				sum += a.quantity
 				// sum ≤ burst + 1 + time ÷ emission, in whole numbers
 				if (sum-burst-1)*rate.emission > a.at-admitted[i].at {
-					t.Fatalf("burst %d count %d period %d: %d in %d ns", burst, count, period, sum, a.at-admitted[i].at)
+					t.Fatalf("burst %d count %d period %d: %d in %d ns", burst, count, period, sum,
+						a.at-admitted[i].at)
 				}
 			}
 		}
