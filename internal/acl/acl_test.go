@@ -174,8 +174,8 @@ func TestCheck(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, func() { u.Check(&call) }))
 }
 
-// TestRandomRules applies random rules, and then those that describe the result: both users may do
-// the same.
+// TestRandomRules applies random rules, and then those that describe the result. Both users must
+// have the same rights.
 func TestRandomRules(t *testing.T) {
 	rnd := testseed.Rand(t)
 	pool := strings.Fields(
@@ -240,7 +240,7 @@ func TestFile(t *testing.T) {
 	require.False(t, us.Delete(Default))
 }
 
-// FuzzRules checks that no rule does harm, and what a user is described as can be read again.
+// FuzzRules checks that no rule does harm, and that the description of a user can be read again.
 func FuzzRules(f *testing.F) {
 	for _, s := range []string{"on >x ~a +get", "(~a +@all", "%RW~x &y", "+select|0 -@all",
 		"#" + strings.Repeat("0", 64), "+|", "+config|", "()", "( )", "~", "%", "(~))", "(~x) ~y)",

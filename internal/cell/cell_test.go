@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// epoch is a now as the server has it.
+// epoch is a realistic now.
 const epoch = int64(1_790_000_000_123_456_789)
 
 // reply is a result as the client sees it.
@@ -23,7 +23,7 @@ func reply(r Result) [5]int64 {
 	return [5]int64{limited, r.Limit, r.Remaining, Seconds(r.RetryAfter), Seconds(r.ResetAfter)}
 }
 
-// TestNotes is the example of the notes: 30 in 60 seconds with a burst of 15.
+// TestNotes runs the example of the notes: 30 in 60 seconds with a burst of 15.
 func TestNotes(t *testing.T) {
 	rate, err := New(15, 30, 60)
 	require.NoError(t, err)
@@ -47,20 +47,20 @@ func TestQuantity(t *testing.T) {
 	require.NoError(t, err)
 	tat, r := rate.Throttle(0, epoch, 5)
 	require.Equal(t, [5]int64{0, 5, 0, -1, 50}, reply(r))
-	// Nothing asked for: nothing changes, now or before.
+	// A quantity of 0 changes nothing, now or before.
 	same, r := rate.Throttle(tat, epoch, 0)
 	require.Equal(t, [5]int64{0, 5, 0, -1, 50}, reply(r))
 	require.Equal(t, tat, same)
 	same, r = rate.Throttle(0, epoch, 0)
 	require.Equal(t, [5]int64{0, 5, 5, -1, 0}, reply(r))
 	require.Zero(t, same)
-	// More than ever fits: no use to come again.
+	// More than ever fits: trying again is no use.
 	for _, q := range []int64{6, 1000, math.MaxInt64} {
 		same, r = rate.Throttle(0, epoch, q)
 		require.Equal(t, [5]int64{1, 5, 5, -1, 0}, reply(r))
 		require.Zero(t, same)
 	}
-	// Exactly the limit may come again when the bucket is empty.
+	// A request of exactly the limit may be repeated when the bucket is empty.
 	_, r = rate.Throttle(tat, epoch+second, 5)
 	require.Equal(t, [5]int64{1, 5, 0, 49, 49}, reply(r))
 }
@@ -111,7 +111,7 @@ func TestSeconds(t *testing.T) {
 	}
 }
 
-// exact is the same algorithm by the book, in numbers of any size.
+// exact computes the same algorithm from its definition, in numbers of any size.
 func exact(burst, count, period, tat, now, quantity int64) (newTAT *big.Int, limited bool) {
 	n := big.NewInt
 	emission := new(big.Int).Quo(new(big.Int).Mul(n(period), n(second)), n(count))
@@ -126,7 +126,7 @@ func exact(burst, count, period, tat, now, quantity int64) (newTAT *big.Int, lim
 	return next, false
 }
 
-// randomInt is of any magnitude.
+// randomInt returns a number of any magnitude.
 func randomInt(rnd *rand.Rand) int64 { return rnd.Int64() >> rnd.IntN(63) }
 
 func TestExact(t *testing.T) {
@@ -174,9 +174,9 @@ func TestExact(t *testing.T) {
 	require.Greater(t, accepted, 500)
 }
 
-// TestNeverTooMany lets up to a hundred clients ask as they like, each with its own pauses, and the
-// key be forgotten as soon as its deadline has passed: in no window is more admitted than burst + 1
-// and what the rate gives in that time.
+// TestNeverTooMany lets up to a hundred clients ask as they like, each with its own pauses, while
+// the key is forgotten as soon as its deadline has passed. In no window may more be admitted than
+// burst + 1 and what the rate gives in that time.
 func TestNeverTooMany(t *testing.T) {
 	rnd := testseed.Rand(t)
 	for round := range 100 {

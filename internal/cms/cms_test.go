@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// memory is counters on Go's heap.
+// memory holds counters on Go's heap.
 type memory struct{ b []byte }
 
 func (m *memory) Block(int) []byte { return m.b }
@@ -23,8 +23,8 @@ func newSketch(width, depth uint64) *Sketch {
 	return &Sketch{Width: width, Depth: depth, Mem: &memory{b: make([]byte, n)}}
 }
 
-// TestRedisBloomExamples are replies that RedisBloom's own tests expect: they depend on where items
-// go.
+// TestRedisBloomExamples compares with replies that RedisBloom's own tests expect. They depend on
+// the places of items.
 func TestRedisBloomExamples(t *testing.T) {
 	s := newSketch(5, 2)
 	const large = 1<<31 - 1
@@ -75,8 +75,8 @@ func TestDim(t *testing.T) {
 	}
 }
 
-// TestNeverLess holds a sketch against exact counts: it never under-counts, and it exceeds the
-// promised error no more often than promised.
+// TestNeverLess compares a sketch with exact counts. It must never under-count, and must not exceed
+// the promised error more often than promised.
 func TestNeverLess(t *testing.T) {
 	rng := testseed.Rand(t)
 	const over, prob = 0.01, 0.02

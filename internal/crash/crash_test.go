@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// catch has reports collected and ends noted, until the test is over.
+// catch collects reports and notes ends until the test is over.
 func catch(t *testing.T, facts func() []string) (reports *[]string, ended *int) {
 	reports, ended = new([]string), new(int)
 	Report(Reporter{Write: func(r []byte) { *reports = append(*reports, string(r)) }, Facts: facts})

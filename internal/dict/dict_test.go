@@ -20,7 +20,7 @@ type world struct {
 	a     *arena.Arena
 	d     *Dict
 	model map[uint64]arena.Ref
-	keys  []uint64 // the model's keys, for choosing one
+	keys  []uint64 // the model's keys, to choose from
 	pos   map[uint64]int
 	hash  func(key uint64) uint64
 }
@@ -79,7 +79,7 @@ func (w *world) delete(k uint64) {
 	w.forget(k)
 }
 
-// forget removes the key from the model and frees its entry, which is out of the dict already.
+// forget removes the key from the model and frees its entry, which is no longer in the dict.
 func (w *world) forget(k uint64) {
 	w.a.Free(w.model[k], entrySize, arena.Keys)
 	delete(w.model, k)
@@ -235,8 +235,8 @@ func TestLargeTablesGrowWithoutHashing(t *testing.T) {
 	a.Close()
 }
 
-// TestMayGrow checks that against advice chains grow longer, up to fullLoad; with it the table
-// doubles.
+// TestMayGrow checks that against MayGrow's advice chains grow longer, up to fullLoad, and that
+// otherwise the table doubles.
 func TestMayGrow(t *testing.T) {
 	a := arena.New()
 	may := true
@@ -381,7 +381,8 @@ func TestSample(t *testing.T) {
 	w.close()
 }
 
-// TestRandomIsFair checks that every entry comes up, none more than several times its share.
+// TestRandomIsFair checks that every entry comes up, and none more often than several times its
+// share.
 func TestRandomIsFair(t *testing.T) {
 	r := testseed.Rand(t)
 	w := newWorld(t)

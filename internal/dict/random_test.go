@@ -10,7 +10,7 @@ import (
 )
 
 // TestSparse checks that in a table that is far too large every choice ends after a bounded number
-// of looks, and the table shrinks by being looked at.
+// of looks, and that looking shrinks the table.
 func TestSparse(t *testing.T) {
 	r := testseed.Rand(t)
 	for name, choose := range map[string]func(d *Dict, rnd func() uint64) arena.Ref{

@@ -444,7 +444,7 @@ func TestWritev(t *testing.T) {
 	}
 }
 
-// echo is a handler as a server has it; nothing in a turn may allocate.
+// echo is a handler like a server's. Nothing in a turn may allocate.
 type echo struct {
 	fd  int
 	buf [64]byte
@@ -516,7 +516,7 @@ func BenchmarkReadNothing(b *testing.B) {
 	})
 }
 
-// BenchmarkPingPong has the peer in another thread, so each turn blocks.
+// BenchmarkPingPong runs the peer in another thread, so each turn blocks.
 func BenchmarkPingPong(b *testing.B) {
 	for _, locked := range []bool{false, true} {
 		name := map[bool]string{false: "free", true: "locked"}[locked]

@@ -13,7 +13,7 @@ import (
 	"godwit/internal/testseed"
 )
 
-// TestNotes is the example of many an introduction, with the replies that redis-server gives.
+// TestNotes runs the usual introductory example and compares with the replies of redis-server.
 func TestNotes(t *testing.T) {
 	for _, tt := range []struct {
 		lon, lat float64
@@ -80,7 +80,7 @@ func TestInterleave(t *testing.T) {
 	}
 }
 
-// TestScore holds the conversion against what gcc makes of (uint64_t)double on x86-64.
+// TestScore compares the conversion with what gcc makes of (uint64_t)double on x86-64.
 func TestScore(t *testing.T) {
 	for f, want := range map[float64]uint64{
 		0: 0, 1.9: 1, -0.5: 0, -1: math.MaxUint64, -1e300: 1 << 63, math.Inf(-1): 1 << 63,
@@ -115,7 +115,7 @@ func TestAppendFixed(t *testing.T) {
 	}
 }
 
-// TestAccurate holds the sines against series in 200 bits.
+// TestAccurate compares the sines with series in 200 bits.
 func TestAccurate(t *testing.T) {
 	r := testseed.Rand(t)
 	for range 1000 {
@@ -159,7 +159,7 @@ func bigSineOf(x *big.Float) *big.Float {
 	return s
 }
 
-// TestMeters holds the quick distances against the exact ones.
+// TestMeters compares the quick distances with the exact ones.
 func TestMeters(t *testing.T) {
 	r := testseed.Rand(t)
 	var a Area
@@ -175,7 +175,7 @@ func TestMeters(t *testing.T) {
 	}
 }
 
-// randomPlace is any place, rather often one near the ends of the map.
+// randomPlace returns any place, often one near the ends of the map.
 func randomPlace(r *rand.Rand) (lon, lat float64) {
 	lon, lat = (r.Float64()-0.5)*360, (r.Float64()-0.5)*2*MaxLat
 	switch r.IntN(8) {
@@ -191,7 +191,7 @@ func randomPlace(r *rand.Rand) (lon, lat float64) {
 	return lon, lat
 }
 
-// nearPlace is a place at any distance, small ones as likely as large ones.
+// nearPlace returns a place at any distance. Small distances are as likely as large ones.
 func nearPlace(r *rand.Rand, lon, lat float64) (float64, float64) {
 	if r.IntN(8) == 0 {
 		return randomPlace(r)
@@ -229,7 +229,7 @@ func search(t *testing.T, a *Area, scores []uint64) (found []uint64) {
 	return found
 }
 
-// within is whether a place belongs to the area, by its definition.
+// within reports whether a place belongs to the area, by the area's definition.
 func within(a *Area, z uint64) bool {
 	lon, lat := Decode(z)
 	switch a.shape {
@@ -242,7 +242,7 @@ func within(a *Area, z uint64) bool {
 	return a.inPolygon(lon, lat)
 }
 
-// TestSearch holds searches against brute force: all that is inside is found, once, and nothing
+// TestSearch compares searches with brute force: all that is inside is found, once, and nothing
 // else.
 func TestSearch(t *testing.T) {
 	r := testseed.Rand(t)
@@ -315,7 +315,7 @@ func minus(a, b []uint64) (places []Point) {
 	return places
 }
 
-// TestRectNext holds the leap against a walk over a small grid.
+// TestRectNext compares the leap with a walk over a small grid.
 func TestRectNext(t *testing.T) {
 	r := testseed.Rand(t)
 	for range 300 {
@@ -336,8 +336,7 @@ func TestRectNext(t *testing.T) {
 	}
 }
 
-// TestSpansAreFew checks that a search in the middle of the map has Redis's nine cells at most, and
-// no more.
+// TestSpansAreFew checks that a search in the middle of the map has at most Redis's nine cells.
 func TestSpansAreFew(t *testing.T) {
 	r := testseed.Rand(t)
 	for range 2000 {

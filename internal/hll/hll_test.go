@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// model is the registers as plainly as possible.
+// model holds the registers in the plainest form.
 type model [Registers]byte
 
 func (m *model) add(index int, rank byte) bool {
@@ -37,10 +37,10 @@ func registersOf(t testing.TB, b []byte) *model {
 	return &m
 }
 
-// room gives b the spare capacity that SetSparse wants.
+// room gives b the spare capacity that SetSparse needs.
 func room(b []byte) []byte { return append(make([]byte, 0, len(b)+Room), b...) }
 
-// TestHash has registers and ranks that redis-server shows.
+// TestHash compares with registers and ranks that redis-server shows.
 func TestHash(t *testing.T) {
 	for _, c := range []struct {
 		elem  string
@@ -53,7 +53,7 @@ func TestHash(t *testing.T) {
 	}
 }
 
-// TestRandom sets random registers of a sparse and a dense value and holds both against the model.
+// TestRandom sets random registers of a sparse and a dense value and compares both with the model.
 func TestRandom(t *testing.T) {
 	rnd := testseed.Rand(t)
 	for round := range 40 {
@@ -127,8 +127,8 @@ func TestUnion(t *testing.T) {
 		}
 		require.NoError(t, err)
 		require.Equal(t, m, *registersOf(t, got))
-		// Register by register from the beginning gives the same bytes: the cursor only saves the
-		// way there.
+		// Setting register by register from the beginning gives the same bytes: the cursor only
+		// saves the search.
 		for i, r := range m {
 			if r != 0 {
 				into, _, err = SetSparse(room(into), i, r, MaxSparse)
@@ -209,8 +209,8 @@ func TestCheck(t *testing.T) {
 	require.Equal(t, ErrFormat, Check(dense[:DenseSize-1]))
 }
 
-// TestCorrupt checks that runs that go past the registers, stop before their end or are cut off are
-// all noticed, and harmless.
+// TestCorrupt checks that runs that exceed the registers, end too early or are cut off are all
+// noticed and harmless.
 func TestCorrupt(t *testing.T) {
 	head := string(AppendEmpty(nil)[:HeaderSize])
 	for _, ops := range []string{
@@ -230,7 +230,7 @@ func TestCorrupt(t *testing.T) {
 	require.False(t, changed)
 }
 
-// TestUsers is the example of 100,000 users whose result is known from redis-server.
+// TestUsers runs the example of 100,000 users, whose result is known from redis-server.
 func TestUsers(t *testing.T) {
 	b := make([]byte, DenseSize)
 	require.NoError(t, ToDense(b, AppendEmpty(nil)))

@@ -58,8 +58,8 @@ var edges = []int64{0, 127, 128, -1, 4095, 4096, -4096, -4097, math.MaxInt16, ma
 	1<<23 - 1, 1 << 23, -1 << 23, -1<<23 - 1, math.MaxInt32, math.MaxInt32 + 1, math.MinInt32,
 	math.MinInt32 - 1, math.MaxInt64, math.MinInt64}
 
-// element is a random element: integers at the edges of their forms, strings at the edges of
-// theirs, few enough to be found again.
+// element returns a random element: integers and strings at the borders of their forms, few enough
+// to be found again.
 func element(r *rand.Rand) string {
 	switch r.IntN(4) {
 	case 0:
@@ -145,7 +145,7 @@ func TestLongStrings(t *testing.T) {
 	m.equal(t, s.B)
 }
 
-// TestManyEntries crosses the largest count that the header can tell.
+// TestManyEntries exceeds the largest count that the header can hold.
 func TestManyEntries(t *testing.T) {
 	one := NewSlice()
 	Append(one, []byte("7"))
@@ -175,7 +175,7 @@ func TestManyEntries(t *testing.T) {
 	}
 }
 
-// FuzzValidate holds Validate to its promise: what it lets through can be walked and changed.
+// FuzzValidate checks that what Validate accepts can be walked and changed.
 func FuzzValidate(f *testing.F) {
 	f.Add(Empty())
 	s := NewSlice()

@@ -20,8 +20,8 @@ func startRedis(t *testing.T) *respclient.Client {
 	return c
 }
 
-// blob cuts the listpack out of a DUMP payload: behind the type and a length of 1, 2 or 5 bytes, in
-// front of version and checksum.
+// blob cuts the listpack out of a DUMP payload. Before it are the type and a length of 1, 2 or 5
+// bytes, after it version and checksum.
 func blob(t *testing.T, dump string) []byte {
 	t.Helper()
 	b := []byte(dump)[1 : len(dump)-10]

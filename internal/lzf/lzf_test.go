@@ -27,7 +27,7 @@ func roundTrip(t *testing.T, c *Compressor, src []byte) int {
 	return n
 }
 
-// letters returns n random bytes out of a random part of all.
+// letters returns n random bytes out of a random subset of all.
 func letters(rng *rand.Rand, n int) []byte {
 	b, some := make([]byte, n), 1+rng.IntN(256)
 	for i := range b {
@@ -57,7 +57,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestBounded checks that whatever room there is, what does not fit is not written, and the answer
+// TestBounded checks that whatever room there is, nothing is written beyond it, and that the result
 // is the same each time.
 func TestBounded(t *testing.T) {
 	var c Compressor
@@ -79,7 +79,7 @@ func TestBounded(t *testing.T) {
 	require.Equal(t, n, c.Compress(whole, src))
 }
 
-// TestKnown holds both directions to streams in the format as documented.
+// TestKnown compares both directions with streams in the documented format.
 func TestKnown(t *testing.T) {
 	for _, k := range []struct{ packed, text string }{
 		{"0061", "a"},

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pieces compresses src cut into pieces of n bytes, with no more history than is promised.
+// pieces compresses src cut into pieces of n bytes, with no more history than promised.
 func pieces(t require.TestingT, c *Compressor, src []byte, n int) (packed []byte) {
 	dst := make([]byte, Bound(n))
 	for at := 0; at < len(src); at += n {
@@ -43,7 +43,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestPiecesReachBack checks that a piece finds what is in the pieces before it, so that cutting
+// TestPiecesReachBack checks that a piece finds matches in the pieces before it, so that cutting
 // costs little.
 func TestPiecesReachBack(t *testing.T) {
 	var c Compressor

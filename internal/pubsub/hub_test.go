@@ -145,7 +145,7 @@ func TestHubAgainstModel(t *testing.T) {
 	require.Zero(t, h.patterns.lengths)
 }
 
-// matchesModel holds the receivers of one message against the model.
+// matchesModel compares the receivers of one message with the model.
 func matchesModel(t *testing.T, h *Hub[int], m model, k Kind, name string) {
 	t.Helper()
 	var got []int

@@ -16,7 +16,7 @@ import (
 	"godwit/internal/testseed"
 )
 
-// model is a list beside what it should hold.
+// model is a list and what it should hold.
 type model struct {
 	t    *testing.T
 	s    *Shared
@@ -28,7 +28,7 @@ type model struct {
 	drain *arena.Drain
 }
 
-// defrag goes on with a walk that moves all blocks, or begins one.
+// defrag continues a walk that moves all blocks, or begins one.
 func (m *model) defrag() {
 	begin := m.drain == nil
 	if begin {
@@ -207,7 +207,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// clone holds a copy to the original, changes it and drops it.
+// clone compares a copy with the original, changes it and drops it.
 func (m *model) clone() {
 	c := *m
 	c.q = m.q.Clone(m.s)
@@ -225,8 +225,8 @@ func (m *model) clone() {
 	}
 }
 
-// TestQueue checks that a list that is fed at one end and eaten at the other keeps tight blocks and
-// its order.
+// TestQueue checks that a list that grows at one end and shrinks at the other keeps tight blocks
+// and its order.
 func TestQueue(t *testing.T) {
 	for _, head := range []bool{true, false} {
 		a := arena.New()
@@ -274,7 +274,7 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// TestNodes holds filling, splitting and merging to what Redis does, by the numbers of nodes.
+// TestNodes compares filling, splitting and merging with what Redis does, by the numbers of nodes.
 func TestNodes(t *testing.T) {
 	q := New(NewShared(arena.New()), 4, 0)
 	for i := range 12 {
@@ -329,7 +329,7 @@ func TestAppendListpack(t *testing.T) {
 	require.EqualValues(t, 99, v.N)
 }
 
-// TestCompression checks that a long list of text takes much less memory, and reading it changes
+// TestCompression checks that a long list of text takes much less memory, and that reading changes
 // nothing.
 func TestCompression(t *testing.T) {
 	size := func(depth int) int64 {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzParser checks that whatever arrives, however cut, the result is that of one piece, and no
-// argument is larger than the input it came from.
+// FuzzParser checks that input gives the same result however it is cut, and that no argument is
+// larger than the input it came from.
 func FuzzParser(f *testing.F) {
 	for _, s := range []string{"*1\r\n$4\r\nPING\r\n", "*2\r\n$3\r\nGET\r\n$1\r\nk\r\nPING\r\n",
 		"SET \"a b\" 'c'\r\n\n*0\r\n",
@@ -74,8 +74,8 @@ func FuzzInline(f *testing.F) {
 	})
 }
 
-// splitModel is a state machine over single bytes, slow and plain. States: 0 between words, 1 in a
-// plain part, '"' and '\” inside quotes, 2 right behind a closing quote.
+// splitModel reads words with a state machine over single bytes, slow and plain. States: 0 between
+// words, 1 in a plain part, a quote character inside such quotes, 2 right after a closing quote.
 func splitModel(line []byte) (words []string, ok bool) {
 	state, word := byte(0), ""
 	hex := "00112233445566778899aAbBcCdDeEfF"

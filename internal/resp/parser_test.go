@@ -41,8 +41,8 @@ func (r result) String() string {
 	return fmt.Sprintf("%q consumed %d err %q", r.cmds, r.consumed, r.err)
 }
 
-// feed parses input as it arrives in pieces of the sizes size returns, and moves the buffer at
-// each piece as a connection may.
+// feed parses input as it arrives in pieces of the sizes that size returns. It moves the buffer at
+// each piece, as a connection may.
 func feed(p *Parser, input []byte, lim *Limits, size func() int) result {
 	var r result
 	var buf []byte
@@ -232,7 +232,7 @@ func TestNeed(t *testing.T) {
 	}
 }
 
-// manyArgs is one command of n arguments and its length in bytes is about 17n.
+// manyArgs returns one command of n arguments. Its length in bytes is about 17n.
 func manyArgs(n int) []byte {
 	b := fmt.Appendf(nil, "*%d\r\n", n)
 	for i := range n {
@@ -287,7 +287,7 @@ func TestRandomSplitsAgree(t *testing.T) {
 	}
 }
 
-// randomStream is mostly well-formed commands, sometimes with a byte changed.
+// randomStream returns mostly well-formed commands, sometimes with a byte changed.
 func randomStream(rnd *rand.Rand) []byte {
 	var b []byte
 	for range 1 + rnd.IntN(5) {

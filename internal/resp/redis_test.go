@@ -51,8 +51,8 @@ func ask(t *testing.T, sock string, raw []byte) string {
 	return string(out)
 }
 
-// answer is what a server with this package's parser sends for raw, with commands as strangers to
-// it as they are to Redis: the error for an unknown command shows how the arguments were read.
+// answer returns what a server with this package's parser sends for raw. It knows as few of the
+// commands as Redis does: the error for an unknown command shows how the arguments were read.
 func answer(raw []byte, lim *resp.Limits) string {
 	var p resp.Parser
 	w := resp.Writer{Proto: 2}
@@ -146,8 +146,8 @@ func TestMaxBulkAgainstRedis(t *testing.T) {
 	}
 }
 
-// randomRequest strings together pieces that mean something to the parser. No command it makes is
-// known to Redis: none is longer than a letter or two.
+// randomRequest strings together pieces that mean something to the parser. Redis knows none of the
+// commands it makes, because none is longer than a letter or two.
 func randomRequest(rnd *rand.Rand) []byte {
 	pieces := []string{"*", "*1\r\n", "*2\r\n", "*3\r\n", "$", "$1\r\nx\r\n", "$2\r\ny\n\r\n",
 		"$0\r\n\r\n", "\r\n", "\n", "\r", " ", "\"", "'", "\\", "\\x4",

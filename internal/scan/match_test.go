@@ -49,8 +49,8 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// reference decides by sets of bytes and a table of reachable positions: slow, and another road
-// than Match's.
+// reference decides by sets of bytes and a table of reachable positions: slowly, and in another way
+// than Match.
 func reference(pattern, s []byte, nocase bool) bool {
 	if len(s) == 0 {
 		return len(pattern) == 0

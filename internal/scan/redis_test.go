@@ -15,7 +15,7 @@ import (
 	"godwit/internal/testseed"
 )
 
-// realServer is a redis-server of this test's own, talked to over a unix socket.
+// realServer is a redis-server of this test's own, reached over a unix socket.
 type realServer struct {
 	t    *testing.T
 	conn net.Conn
@@ -32,8 +32,8 @@ func startRealServer(t *testing.T) *realServer {
 	return &realServer{t, conn, bufio.NewReader(conn)}
 }
 
-// do sends one command and returns the strings of its reply, nested ones flattened; errors with
-// their '-'.
+// do sends one command and returns the strings of its reply, with nested ones flattened. Errors
+// keep their '-'.
 func (s *realServer) do(args ...string) []string {
 	s.t.Helper()
 	var b strings.Builder

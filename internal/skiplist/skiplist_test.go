@@ -24,7 +24,7 @@ func (p pair) compare(o pair) int {
 	return cmp.Or(cmp.Compare(p.score, o.score), strings.Compare(p.member, o.member))
 }
 
-// model is a sorted slice beside a list.
+// model is a list and a sorted slice beside it.
 type model struct {
 	t     testing.TB
 	r     *rand.Rand
@@ -34,7 +34,7 @@ type model struct {
 	drain *arena.Drain
 }
 
-// defrag goes on with a walk that moves all nodes, or begins one.
+// defrag continues a walk that moves all nodes, or begins one.
 func (m *model) defrag() {
 	if m.drain == nil {
 		m.drain = m.l.a.NewDrain()
@@ -280,7 +280,7 @@ func TestEmpty(t *testing.T) {
 	l.Close()
 }
 
-// TestCheckSees makes sure that a broken list does not pass.
+// TestCheckSees checks that Check finds a broken list.
 func TestCheckSees(t *testing.T) {
 	a := arena.New()
 	l := New(a, testseed.Rand(t))

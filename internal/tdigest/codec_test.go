@@ -18,7 +18,7 @@ func reload(t testing.TB, d *Digest) *Digest {
 	return Open(&memory{head})
 }
 
-// TestReload checks that who goes on from a file goes on as if there had been none.
+// TestReload checks that a digest read from a file goes on as if there had been no file.
 func TestReload(t *testing.T) {
 	rng := testseed.Rand(t)
 	for range 10 {
@@ -40,7 +40,7 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// TestRecordForRedisBloom checks that to one who drops fractions the record is a digest with
+// TestRecordForRedisBloom checks that for a reader that drops fractions the record is a digest with
 // everything merged.
 func TestRecordForRedisBloom(t *testing.T) {
 	d := newDigest(100, 3, 1, 2, 2)

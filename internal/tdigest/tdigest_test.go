@@ -59,7 +59,8 @@ func check(t testing.TB, d *Digest) {
 	require.Equal(t, unmerged, d.UnmergedWeight)
 }
 
-// TestRedisBloomInfo is a reply that RedisBloom's own tests expect, after 10,000 additions.
+// TestRedisBloomInfo compares with a reply that RedisBloom's own tests expect, after 10,000
+// additions.
 func TestRedisBloomInfo(t *testing.T) {
 	d := newDigest(100)
 	for x := range 10_000 {
@@ -73,7 +74,7 @@ func TestRedisBloomInfo(t *testing.T) {
 			UnmergedWeight: 422, Compressions: 17}, d.Summary)
 }
 
-// TestDocumentedExamples are the examples of RedisBloom's documentation.
+// TestDocumentedExamples runs the examples of RedisBloom's documentation.
 func TestDocumentedExamples(t *testing.T) {
 	tens := newDigest(1000, 10, 20, 30, 40, 50, 60).View()
 	steps := newDigest(1000, 1, 2, 2, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 5).View()
@@ -144,7 +145,7 @@ func TestEmptyAndSmall(t *testing.T) {
 	require.Equal(t, 0.5, w.CDF(3))
 }
 
-// distributions of values, in no particular order.
+// distributions holds generators of values, by name.
 var distributions = map[string]func(rng *rand.Rand) float64{
 	"uniform":     func(rng *rand.Rand) float64 { return rng.Float64() },
 	"normal":      func(rng *rand.Rand) float64 { return rng.NormFloat64() },
@@ -156,7 +157,7 @@ var distributions = map[string]func(rng *rand.Rand) float64{
 	},
 }
 
-// rankError is how far the true rank of x is from q, as a share; equal values cover a range of
+// rankError returns how far the true rank of x is from q, as a share. Equal values cover a range of
 // ranks.
 func rankError(sorted []float64, x, q float64) float64 {
 	lo, _ := slices.BinarySearch(sorted, x)
@@ -170,8 +171,8 @@ func rankError(sorted []float64, x, q float64) float64 {
 	return max(0, float64(lo)/n-q, q-float64(hi)/n)
 }
 
-// TestErrorBounds holds quantiles and CDF against exact ones: the error is small, and smaller at
-// the ends.
+// TestErrorBounds compares quantiles and CDF with exact ones. The error must be small, and smaller
+// at the ends.
 func TestErrorBounds(t *testing.T) {
 	rng := testseed.Rand(t)
 	for name, draw := range distributions {
@@ -208,7 +209,8 @@ func TestErrorBounds(t *testing.T) {
 	}
 }
 
-// TestMerge checks that parts added up are nearly the whole; weights, Min and Max are exact.
+// TestMerge checks that parts merged together are nearly the whole, and that weights, Min and Max
+// are exact.
 func TestMerge(t *testing.T) {
 	rng := testseed.Rand(t)
 	for range 20 {
@@ -258,7 +260,7 @@ func TestOverflow(t *testing.T) {
 	require.False(t, ok)
 }
 
-// TestOrder checks that the order in which unmerged values came counts for nothing.
+// TestOrder checks that the order of arrival of unmerged values does not matter.
 func TestOrder(t *testing.T) {
 	rng := testseed.Rand(t)
 	a, b := newDigest(100), newDigest(100)

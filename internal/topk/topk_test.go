@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// memory is a header and buckets on Go's heap. It knows what was announced to change.
+// memory holds a header and buckets on Go's heap. It records which bytes were announced to change.
 type memory struct {
 	head, buckets []byte
 	announced     map[int]bool
@@ -99,8 +99,8 @@ func check(t testing.TB, l *List) {
 	require.Equal(t, l, Open(l.mem), "what is in the memory")
 }
 
-// TestRedisBloomExamples are replies that RedisBloom's own tests expect; with a decay of 1 nothing
-// is left to chance, and in the others no two items meet.
+// TestRedisBloomExamples compares with replies that RedisBloom's own tests expect. With a decay of
+// 1 nothing is left to chance, and in the others no two items meet.
 func TestRedisBloomExamples(t *testing.T) {
 	l := newList(t, 3, 10, 3, 1)
 	require.Equal(t, []string{"-", "-", "-"},
@@ -133,7 +133,7 @@ func TestRedisBloomExamples(t *testing.T) {
 	check(t, l)
 }
 
-// TestModel adds at random and holds what must be true: the structure, and that estimates do not
+// TestModel adds at random and checks what must be true: the structure, and that estimates do not
 // exceed the truth.
 func TestModel(t *testing.T) {
 	rng := testseed.Rand(t)
@@ -179,8 +179,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestHeavyHitters checks that of a Zipf stream, nearly all of the true top are found, with nearly
-// their counts.
+// TestHeavyHitters checks that nearly all of the true top of a Zipf stream is found, with nearly
+// exact counts.
 func TestHeavyHitters(t *testing.T) {
 	rng := testseed.Rand(t)
 	const k = 50
@@ -224,8 +224,8 @@ func TestReplay(t *testing.T) {
 	require.Equal(t, a.mem, b.mem)
 }
 
-// TestMissed checks that the number of failures before a success that is drawn at once has the
-// distribution of trying one by one.
+// TestMissed checks that drawing the number of failures before a success at once has the same
+// distribution as trying one by one.
 func TestMissed(t *testing.T) {
 	rng := testseed.Rand(t)
 	l := &List{state: rng.Uint64()}
@@ -244,8 +244,8 @@ func TestMissed(t *testing.T) {
 	require.Zero(t, l.missed(1, 7))
 }
 
-// TestDecay checks that the share of counters that n additions of another item bring down to
-// nothing is that of trying one by one.
+// TestDecay checks that the share of counters that n additions of another item bring down to 0 is
+// the same as when trying one by one.
 func TestDecay(t *testing.T) {
 	rng := testseed.Rand(t)
 	l := &List{state: rng.Uint64(), Decay: 0.8}

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEnding checks that a process that was killed is at its end, this one is not.
+// TestEnding checks that a killed process is ending, and that this one is not.
 func TestEnding(t *testing.T) {
 	c := exec.Command("sleep", "3600")
 	require.NoError(t, c.Start())

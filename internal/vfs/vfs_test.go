@@ -28,7 +28,7 @@ func write(t testing.TB, fsys FS, name, data string) File {
 	return f
 }
 
-// tree is every file's content by name, and every folder with a slash.
+// tree returns every file's content by name, and every folder with a slash.
 func tree(t testing.TB, fsys FS, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -52,8 +52,8 @@ func tree(t testing.TB, fsys FS, dir string) map[string]string {
 	return out
 }
 
-// TestSameAsOS runs the same random operations on the system's file system and on Mem: results,
-// error classes and contents are equal.
+// TestSameAsOS runs the same random operations on the system's file system and on Mem. Results,
+// error classes and contents must be equal.
 func TestSameAsOS(t *testing.T) {
 	rnd := testseed.Rand(t)
 	mem, dir := NewMem(), t.TempDir()
@@ -169,7 +169,7 @@ func class(err error) string {
 	return err.Error()
 }
 
-// TestFixedCrashes checks that what survives for the seeds that mean something.
+// TestFixedCrashes checks what survives for the seeds with a fixed meaning.
 func TestFixedCrashes(t *testing.T) {
 	m := NewMem()
 	require.NoError(t, write(t, m, "a", "old").Sync())
@@ -185,8 +185,8 @@ func TestFixedCrashes(t *testing.T) {
 	require.Equal(t, map[string]string{"a": "new"}, tree(t, m, "."), "the crashed one goes on")
 }
 
-// TestReplace checks that the sequence that the package comment asks for leaves the old or the new
-// file at every point, whatever survives; leaving out any of its steps does not.
+// TestReplace checks that the sequence in the package comment leaves the old or the new file at
+// every point, whatever survives, and that leaving out any step does not.
 func TestReplace(t *testing.T) {
 	for _, leave := range []string{"", "sync", "syncdir"} {
 		m := NewMem()
@@ -215,7 +215,7 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// TestTornWrites checks that every length of the unsynced tail turns up, and nothing but a tail is
+// TestTornWrites checks that every length of the unsynced tail turns up, and that only a tail is
 // lost.
 func TestTornWrites(t *testing.T) {
 	m := NewMem()
@@ -242,7 +242,7 @@ func TestTornWrites(t *testing.T) {
 }
 
 // TestNames checks that each unsynced change of names is lost or kept as a whole, in any
-// combination; those of a synced folder are kept.
+// combination, and that those of a synced folder are kept.
 func TestNames(t *testing.T) {
 	m := NewMem()
 	require.NoError(t, m.MkdirAll("d", 0o755))
