@@ -214,12 +214,13 @@ func TestHalfOpen(t *testing.T) {
 	})
 }
 
-// TestFairness runs a long pipeline of slow commands. Another client must not wait for its end.
+// TestFairness runs a pipeline of slow commands that takes seconds. Another client must have its
+// reply before the end.
 func TestFairness(t *testing.T) {
 	everyWay(t, "", false, func(t *testing.T, r *rig) {
 		slow, quick := r.client(), r.client()
 		r.want(quick, "PONG", "ping")
-		const n = 60
+		const n = 2000
 		for range n {
 			slow.Queue("burn", 2)
 		}
@@ -235,7 +236,7 @@ func TestFairness(t *testing.T) {
 		if ran > n {
 			t.Errorf("the quick client waited for %d commands of the other", ran)
 		}
-		for range n - 1 {
+		for range 3 {
 			if v, err := slow.Receive(); err != nil || v.Text() != "OK" {
 				t.Fatal(v, err)
 			}
