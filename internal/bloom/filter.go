@@ -136,7 +136,7 @@ func (l *link) hasLined(b []byte, h Hash) bool {
 	return true
 }
 
-// hasRedis is has for a link of RedisBloom's kind.
+// hasRedis does what has does, for a link of RedisBloom's kind.
 func (l *link) hasRedis(b []byte, h Hash) bool {
 	mod := l.modulus()
 	x := h.A

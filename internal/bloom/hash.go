@@ -11,20 +11,20 @@ import (
 // Hash is the 128-bit hash of an item.
 type Hash struct{ A, B uint64 }
 
-// murmur128 is the hash of our own filters: MurmurHash3, x64, 128 bits, seed 0.
+// murmur128 hashes for our own filters: MurmurHash3, x64, 128 bits, seed 0.
 func murmur128(item []byte) Hash {
 	a, b := murmur3.Sum128(item)
 	return Hash{a, b}
 }
 
-// murmur64a2 is RedisBloom's hash: MurmurHash64A, first with a constant seed and then with that
-// result as the seed.
+// murmur64a2 hashes as RedisBloom does: MurmurHash64A, first with a constant seed and then with
+// that result as the seed.
 func murmur64a2(item []byte) Hash {
 	a := murmur.Sum64A(item, 0xc6a4a7935bd1e995)
 	return Hash{a, murmur.Sum64A(item, a)}
 }
 
-// murmur32x2 is the hash of old RedisBloom filters: 32-bit MurmurHash2 in the same way.
+// murmur32x2 hashes for old RedisBloom filters: 32-bit MurmurHash2 in the same way.
 func murmur32x2(item []byte) Hash {
 	a := murmur.Sum32(item, 0x9747b28c)
 	return Hash{uint64(a), uint64(murmur.Sum32(item, a))}

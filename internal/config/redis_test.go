@@ -368,8 +368,8 @@ func TestCommandLineAsRedis(t *testing.T) {
 		}
 		names := []string{"hz", "timeout", "save", "shutdown-on-sigterm",
 			"client-output-buffer-limit", "latency-tracking-info-percentiles"}
-		if got, want := fmt.Sprint(ours(mine, names...)), fmt.Sprint(
-			get(t, c, names...)); got != want {
+		got, want := fmt.Sprint(ours(mine, names...)), fmt.Sprint(get(t, c, names...))
+		if got != want {
 			t.Errorf("%q: got %s, Redis has %s", args, got, want)
 		}
 	}

@@ -26,8 +26,8 @@ func (d Directive) valkey(name string) Directive {
 func replicationTable() []Directive {
 	return append(replicaTable(), []Directive{
 		later("repl-ping-replica-period", "10", 0, "Seconds between pings to replicas.",
-			integer(1, maxInt, held[int64]("repl-ping-replica-period"))).alias(
-			"repl-ping-slave-period"),
+			integer(1, maxInt, held[int64]("repl-ping-replica-period"))).
+			alias("repl-ping-slave-period"),
 		later("repl-timeout", "60", 0, "Seconds without data after which the link is given up.",
 			integer(1, maxInt, held[int64]("repl-timeout"))),
 		later("repl-disable-tcp-nodelay", "no", 0,
@@ -116,8 +116,8 @@ func clusterTable() []Directive {
 				held[string]("cluster-preferred-endpoint-type"))),
 		later("cluster-replica-validity-factor", "10", 0,
 			"Age of a replica's data up to which it may take over.",
-			integer(0, maxInt, held[int64]("cluster-replica-validity-factor"))).alias(
-			"cluster-slave-validity-factor"),
+			integer(0, maxInt, held[int64]("cluster-replica-validity-factor"))).
+			alias("cluster-slave-validity-factor"),
 		later("cluster-replica-no-failover", "no", 0, "Never take over by itself.",
 			yesNo(held[bool]("cluster-replica-no-failover"))).alias("cluster-slave-no-failover"),
 		later("cluster-migration-barrier", "1", 0,

@@ -33,8 +33,8 @@ func AppendOpcodes(dst, b []byte) []byte {
 	return dst
 }
 
-// SelfTest is PFSELFTEST. It checks that registers keep what is stored in them, and that a sparse
-// and a dense value of the same elements agree and are about right.
+// SelfTest implements PFSELFTEST: it checks that registers keep what is stored in them, and that a
+// sparse and a dense value of the same elements agree and are about right.
 func SelfTest() error {
 	b := make([]byte, DenseSize)
 	copy(b, magic)

@@ -66,7 +66,7 @@ func ReadFile(fsys FS, name string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// OS is the operating system's file system.
+// OS returns the operating system's file system.
 func OS() FS { return osFS{} }
 
 type osFS struct{}
