@@ -9,6 +9,7 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 
 	"godwit/internal/script/syntax"
+	"godwit/internal/strtod"
 )
 
 // link makes compiled code ready to run. It replaces the strings that stand for constants by the
@@ -109,7 +110,7 @@ func (s *State) pool(list []ast.Expr) *lua.LTable {
 		}
 		switch e := e.(type) {
 		case *ast.NumberExpr:
-			n, _ := strconv.ParseFloat(e.Value, 64) // written by the parser
+			n, _ := strtod.ParseFloat(e.Value) // written by the parser
 			r.RawSetInt(column, lua.LNumber(n))
 		case *ast.StringExpr:
 			r.RawSetInt(column, lua.LString(e.Value))

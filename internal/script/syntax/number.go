@@ -2,8 +2,9 @@ package syntax
 
 import (
 	"math"
-	"strconv"
 	"strings"
+
+	"godwit/internal/strtod"
 )
 
 // ParseNumber reads a number as Lua does: decimal or hexadecimal, with white space around it.
@@ -40,7 +41,7 @@ func ParseNumber(s string) (float64, bool) {
 			return word(digits, neg)
 		}
 	}
-	n, err := strconv.ParseFloat(s, 64)
+	n, err := strtod.ParseFloat(s)
 	if err != nil && !math.IsInf(n, 0) {
 		return 0, false
 	}
@@ -82,7 +83,7 @@ func hexFloat(s string) (float64, bool) {
 	if !strings.ContainsAny(s, "pP") {
 		s += "p0"
 	}
-	n, err := strconv.ParseFloat(s, 64)
+	n, err := strtod.ParseFloat(s)
 	return n, err == nil
 }
 
