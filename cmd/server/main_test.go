@@ -221,7 +221,7 @@ func TestShutdownCommand(t *testing.T) {
 // TestSecondSignal ends a busy server, which cannot end in order.
 func TestSecondSignal(t *testing.T) {
 	p, c := serving(t, "--enable-debug-command", "yes")
-	// in one turn with the sleep: nobody else has the executor between them
+	// In one turn with the sleep: nobody else has the executor between them.
 	c.Queue("debug", "log", "busy from now on")
 	c.Queue("debug", "sleep", "30")
 	if err := c.Flush(); err != nil {
@@ -295,7 +295,7 @@ func TestSystemd(t *testing.T) {
 	if err != nil || !strings.Contains(string(buf[:n]), "READY=1\n") {
 		t.Fatalf("%q %v", buf[:n], err)
 	}
-	// supervised: it did not go into the background
+	// It is supervised, so it did not go into the background.
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ type Selector struct {
 	commands []uint64 // a bit for each command
 	// firstArgs lists the allowed first arguments, in lower case, of commands without their bit.
 	firstArgs map[int][]string
-	// that made the bits after +@all or -@all: "+get", "-@write", "+select|0"
+	// rules made the bits after +@all or -@all: "+get", "-@write", "+select|0".
 	rules    []string
 	keys     []Pattern
 	channels [][]byte

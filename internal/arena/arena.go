@@ -90,7 +90,7 @@ type Arena struct {
 	size  []int64  // by chunk number: bytes mapped
 
 	freeIdx []uint32 // chunk numbers to use again
-	// by run length-1: no chunk below this number has room for such a run
+	// hint says, by run length-1, below which number no chunk has room for such a run.
 	hint       [maxUnits]uint32
 	spare      uint32         // the one empty chunk that is kept mapped, 0 if none
 	idle       []uint32       // chunks that were empty when they were queued for Release
@@ -105,7 +105,7 @@ type Arena struct {
 	moveFreely bool   // see Drain.ChooseAll
 	moving     bool   // in Move
 	trim       uint32 // chunks below this number are still to be trimmed
-	// by chunk number: what was discarded of a big block, from its start
+	// gone says, by chunk number, what was discarded of a big block, from its start.
 	gone      map[uint32]int64
 	goneBytes int64             // of big blocks, in use or dying, that the system has back
 	tails     int64             // see Tails

@@ -187,7 +187,7 @@ func TestNeverTooMany(t *testing.T) {
 		for i := range clients {
 			clients[i] = epoch + rnd.Int64N(rate.tolerance)
 		}
-		// about half of what is asked for is admitted
+		// About half of what is asked for is admitted.
 		pause := rate.emission * int64(len(clients)) * 2
 		type admission struct{ at, quantity int64 }
 		var admitted []admission

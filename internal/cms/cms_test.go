@@ -182,7 +182,7 @@ func BenchmarkIncr(b *testing.B) {
 	for _, width := range []uint64{2000, 2_000_000} {
 		b.Run(fmt.Sprint(width, "x7"), func(b *testing.B) {
 			s := newSketch(width, 7)
-			// or the first touch of each page is measured
+			// Else the first touch of each page is measured.
 			for i := 0; i < len(s.Mem.Block(0)); i += 4096 {
 				s.Mem.Block(0)[i] = 0
 			}

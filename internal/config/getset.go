@@ -137,7 +137,7 @@ func (c *Config) resolve(local bool, pairs [][2]string) ([]*Directive, error) {
 			return nil, &SetError{Name: strings.ToLower(p[0]), Reason: "can't set protected config"}
 		}
 		for _, other := range pairs[:i] {
-			// an alias and its name may both stand, as in Redis
+			// An alias and its name may both be given, as in Redis.
 			if strings.EqualFold(other[0], p[0]) {
 				return nil, &SetError{Name: strings.ToLower(p[0]), Reason: "duplicate parameter"}
 			}

@@ -190,9 +190,8 @@ func securityTable() []Directive {
 			value: integer(0, maxLong, func(c *Config) *int64 { return &c.ACLLogMaxLen })},
 		{Name: "acl-pubsub-default", Default: "resetchannels",
 			Doc: "Channels of a new user.",
-			value: choice([]string{"allchannels", "resetchannels"}, func(c *Config) *string {
-				return &c.ACLPubsubDefault
-			})},
+			value: choice([]string{"allchannels", "resetchannels"},
+				func(c *Config) *string { return &c.ACLPubsubDefault })},
 	}
 }
 
@@ -233,9 +232,8 @@ func fileTable() []Directive {
 		{Name: "rdb-key-save-delay", Default: "0", Flags: Hidden,
 			Doc: "Microseconds to pause after each key of a snapshot, for tests; " +
 				"below 0 the pause is that part of 1 µs.",
-			value: integer(math.MinInt32, maxInt, func(c *Config) *int {
-				return &c.RDBKeySaveDelay
-			})},
+			value: integer(math.MinInt32, maxInt,
+				func(c *Config) *int { return &c.RDBKeySaveDelay })},
 		{Name: "key-load-delay", Default: "0", Flags: Hidden,
 			Doc: "Microseconds to pause after each key that is loaded, for tests; " +
 				"below 0 the pause is that part of 1 µs.",
@@ -250,14 +248,12 @@ func aofTable() []Directive {
 			value: yesNo(func(c *Config) *bool { return &c.AppendOnly })},
 		{Name: "appendfilename", Default: "appendonly.aof", Flags: Immutable,
 			Doc: "Base of the names of the log's files.",
-			value: str(func(c *Config) *string {
-				return &c.AppendFilename
-			}, fileName("appendfilename"))},
+			value: str(func(c *Config) *string { return &c.AppendFilename },
+				fileName("appendfilename"))},
 		{Name: "appenddirname", Default: "appendonlydir", Flags: Immutable,
 			Doc: "Folder of the log's files.",
-			value: str(func(c *Config) *string {
-				return &c.AppendDirname
-			}, fileName("appenddirname"))},
+			value: str(func(c *Config) *string { return &c.AppendDirname },
+				fileName("appenddirname"))},
 		{Name: "appendfsync", Default: "everysec",
 			Doc:   "When to sync the log to disk.",
 			value: enum(fsyncNames, func(c *Config) *Fsync { return &c.AppendFsync })},
@@ -266,9 +262,8 @@ func aofTable() []Directive {
 			value: yesNo(func(c *Config) *bool { return &c.NoAppendfsyncOnRewrite })},
 		{Name: "auto-aof-rewrite-percentage", Default: "100",
 			Doc: "Growth from which the log is rewritten; 0 never.",
-			value: integer(0, maxInt, func(c *Config) *int64 {
-				return &c.AutoAOFRewritePercentage
-			})},
+			value: integer(0, maxInt,
+				func(c *Config) *int64 { return &c.AutoAOFRewritePercentage })},
 		{Name: "auto-aof-rewrite-min-size", Default: "67108864",
 			Doc:   "Size below which it never is.",
 			value: memory(0, maxLong, func(c *Config) *int64 { return &c.AutoAOFRewriteMinSize })},
@@ -295,17 +290,15 @@ func observeTable() []Directive {
 		{Name: "slowlog-log-slower-than", Valkey: "commandlog-execution-slower-than",
 			Default: "10000",
 			Doc:     "Microseconds from which a command enters the slow log; -1 none, 0 all.",
-			value: integer(-1, maxLong, func(c *Config) *int64 {
-				return &c.SlowlogLogSlowerThan
-			})},
+			value: integer(-1, maxLong,
+				func(c *Config) *int64 { return &c.SlowlogLogSlowerThan })},
 		{Name: "slowlog-max-len", Valkey: "commandlog-slow-execution-max-len", Default: "128",
 			Doc:   "Commands that the slow log remembers.",
 			value: integer(0, maxLong, func(c *Config) *int64 { return &c.SlowlogMaxLen })},
 		{Name: "latency-monitor-threshold", Default: "0",
 			Doc: "Milliseconds from which LATENCY records an event; 0 records none.",
-			value: integer(0, maxLong, func(c *Config) *int64 {
-				return &c.LatencyMonitorThreshold
-			})},
+			value: integer(0, maxLong,
+				func(c *Config) *int64 { return &c.LatencyMonitorThreshold })},
 		{Name: "latency-tracking", Default: "yes",
 			Doc:   "Keep a histogram of the time each command takes.",
 			value: yesNo(func(c *Config) *bool { return &c.LatencyTracking })},
@@ -328,17 +321,15 @@ func encodingTable() []Directive {
 	return []Directive{
 		{Name: "hash-max-listpack-entries", Alias: "hash-max-ziplist-entries", Default: "512",
 			Doc: "Fields of a hash kept in one packed block.",
-			value: integer(0, maxLong, func(c *Config) *int64 {
-				return &c.HashMaxListpackEntries
-			})},
+			value: integer(0, maxLong,
+				func(c *Config) *int64 { return &c.HashMaxListpackEntries })},
 		{Name: "hash-max-listpack-value", Alias: "hash-max-ziplist-value", Default: "64",
 			Doc:   "Longest field or value in such a hash.",
 			value: memory(0, maxLong, func(c *Config) *int64 { return &c.HashMaxListpackValue })},
 		{Name: "list-max-listpack-size", Alias: "list-max-ziplist-size", Default: "-2",
 			Doc: "Size of a list's nodes: elements, or -1 to -5 for 4 KiB to 64 KiB.",
-			value: integer(math.MinInt32, maxInt, func(c *Config) *int {
-				return &c.ListMaxListpackSize
-			})},
+			value: integer(math.MinInt32, maxInt,
+				func(c *Config) *int { return &c.ListMaxListpackSize })},
 		{Name: "list-compress-depth", Default: "0",
 			Doc:   "Nodes at each end of a list that stay uncompressed; 0 compresses none.",
 			value: integer(0, maxInt, func(c *Config) *int { return &c.ListCompressDepth })},
@@ -353,9 +344,8 @@ func encodingTable() []Directive {
 			value: integer(0, maxLong, func(c *Config) *int64 { return &c.SetMaxListpackValue })},
 		{Name: "zset-max-listpack-entries", Alias: "zset-max-ziplist-entries", Default: "128",
 			Doc: "Members of a sorted set kept in one packed block.",
-			value: integer(0, maxLong, func(c *Config) *int64 {
-				return &c.ZsetMaxListpackEntries
-			})},
+			value: integer(0, maxLong,
+				func(c *Config) *int64 { return &c.ZsetMaxListpackEntries })},
 		{Name: "zset-max-listpack-value", Alias: "zset-max-ziplist-value", Default: "64",
 			Doc:   "Longest member in such a sorted set.",
 			value: memory(0, maxLong, func(c *Config) *int64 { return &c.ZsetMaxListpackValue })},

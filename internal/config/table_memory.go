@@ -54,9 +54,8 @@ func defragTable() []Directive {
 			value: yesNo(func(c *Config) *bool { return &c.ActiveDefrag })},
 		{Name: "active-defrag-ignore-bytes", Default: "4194304",
 			Doc: "Bytes of fragmentation from which active defragmentation starts.",
-			value: memory(1, maxLong, func(c *Config) *int64 {
-				return &c.ActiveDefragIgnoreBytes
-			})},
+			value: memory(1, maxLong,
+				func(c *Config) *int64 { return &c.ActiveDefragIgnoreBytes })},
 		{Name: "active-defrag-threshold-lower", Default: "10",
 			Doc:   "Percentage of fragmentation from which active defragmentation starts.",
 			value: integer(0, 1000, func(c *Config) *int { return &c.ActiveDefragThresholdLower })},

@@ -22,9 +22,8 @@ func bloomTable() []Directive {
 			value: integer(0, 32768, func(c *Config) *int64 { return &c.BFExpansionFactor })},
 		{Name: "bf-hash", Default: "murmur3",
 			Doc: "Kind of new Bloom filters: Godwit's own, or one that RedisBloom loads.",
-			value: choice([]string{"murmur3", "murmur64a"}, func(c *Config) *string {
-				return &c.BFHash
-			})},
+			value: choice([]string{"murmur3", "murmur64a"},
+				func(c *Config) *string { return &c.BFHash })},
 		{Name: "cf-initial-size", Default: "1024",
 			Doc: "Items of the first part of cuckoo filters made without a capacity; " +
 				"at least two buckets' worth.",

@@ -71,7 +71,7 @@ func TestRedisBloomGrowth(t *testing.T) {
 			require.Equal(t, Inserted, f.Insert(item(i)))
 		}
 		require.Equal(t, c.buckets, f.Buckets, "%+v", c)
-		// of that, RedisBloom's test knows only that the 125th is refused at 32 sub-filters
+		// RedisBloom's test only says that the 125th is refused at 32 sub-filters.
 		if c.items != 124 {
 			require.Equal(t, c.filters, f.Mem.Blocks(), "%+v", c)
 		} else {

@@ -102,7 +102,8 @@ type Dict struct {
 
 	longest [2]int // no chain of the table has ever been longer
 	bytes   int64  // size classes of all blocks owned
-	// buckets of tab[0] that Drain has emptied; used by Drain alone, while not rehashing
+	// drain counts the buckets of tab[0] that Drain has emptied. Drain alone uses it, while not
+	// rehashing.
 	drain uint64
 }
 

@@ -61,7 +61,7 @@ func appendFixed(dst []byte, f float64, decimals int) []byte {
 // shiftRound returns hi:lo shifted right by n, rounded to nearest, ties to even. n is at least 1,
 // and the result fits.
 func shiftRound(hi, lo uint64, n uint) uint64 {
-	// rest: the bits shifted out, in 64 bits; the lowest is set if any below is
+	// rest holds the bits shifted out, in 64 bits. The lowest is set if any below is.
 	var q, rest, half uint64
 	switch {
 	case n >= 128:

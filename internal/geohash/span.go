@@ -54,7 +54,7 @@ func (r rect) next(z uint64) uint64 {
 	}
 	for i := 63 - bits.LeadingZeros64(z|high); i >= 0; i-- {
 		bit := uint64(1) << i
-		// lower bits of the same coordinate
+		// below has the lower bits of the same coordinate.
 		below := (uint64(0x5555555555555555) << (i & 1)) & (bit - 1)
 		zb, lb, hb := z&bit != 0, low&bit != 0, high&bit != 0
 		switch {

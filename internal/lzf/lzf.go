@@ -50,7 +50,7 @@ type Compressor struct {
 	last [1 << tableBits]uint32
 	base uint32
 
-	// of the hash: a short input uses a part of the table only, which stays in the cache
+	// shift is that of the hash: a short input uses only a part of the table, which stays cached.
 	shift uint8
 }
 

@@ -69,7 +69,7 @@ import (
 
 const (
 	sizeSafety = 8 << 10 // bytes of listpack under a limit by count
-	// the overhead that Redis assumes when it asks whether one more entry fits
+	// insertGuess is the overhead that Redis assumes when it asks whether one more entry fits.
 	insertGuess  = 8
 	maxFill      = 1<<15 - 1
 	maxDepth     = 1<<16 - 1

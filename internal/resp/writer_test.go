@@ -80,7 +80,7 @@ func TestWriter(t *testing.T) {
 				t.Errorf("%s, RESP%d: %q, want %q", tt.name, proto, w.Buf, "before"+want)
 			}
 			n := testing.AllocsPerRun(10, func() { w.Buf = w.Buf[:0]; tt.write(&w) })
-			// those two rewrite a string with line ends
+			// Those two rewrite a string with line ends.
 			if n != 0 && tt.name != "Simple" && tt.name != "Error" {
 				t.Errorf("%s, RESP%d: %v allocations", tt.name, proto, n)
 			}

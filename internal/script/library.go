@@ -207,7 +207,7 @@ func (s *LibrarySet) link(l *Library) {
 	s.memory += l.bytes()
 	for _, f := range l.Functions {
 		if name := strings.ToLower(f.Name); s.functions[name] == nil {
-			// names of one library may differ in case only: the first wins
+			// Names of one library may differ in case only: the first wins.
 			s.functions[name] = f
 		}
 	}

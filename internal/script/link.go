@@ -30,7 +30,7 @@ func (s *State) link(p *lua.FunctionProto, usesArg bool, pool *lua.LTable) {
 		}
 	}
 	mendLists(p)
-	// of 1024
+	// The compiler has made them with room for 1024.
 	p.Code, p.DbgSourcePositions = slices.Clone(p.Code), slices.Clone(p.DbgSourcePositions)
 	for _, f := range p.FunctionPrototypes {
 		s.link(f, usesArg, pool)

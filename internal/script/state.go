@@ -60,7 +60,7 @@ type State struct {
 	limits
 	threads
 	env *lua.LTable // the real table of globals
-	// by the string that stands for each in compiled code
+	// consts are the constants by the string that stands for each in compiled code.
 	consts                map[string]lua.LValue
 	marks                 map[string]string           // that string, by "redis" or "redis.call"
 	real                  map[*lua.LTable]*lua.LTable // by proxy
@@ -81,7 +81,7 @@ type State struct {
 	argv     [][]byte
 	calling  bool
 	proto    int
-	// chunks that the running script has loaded, by their names in messages
+	// sources are the chunks that the running script has loaded, by their names in messages.
 	sources map[string]string
 	text    []byte // buffer for strings being made
 	born    time.Time

@@ -300,7 +300,7 @@ func BenchmarkAdd(b *testing.B) {
 	for _, k := range []uint32{10, 1000, 100_000} {
 		b.Run(fmt.Sprint("k", k), func(b *testing.B) {
 			l := newList(b, k, 8*k, 5, 0.9)
-			// or the first touch of each page is measured
+			// Else the first touch of each page is measured.
 			for i := 0; i < len(l.mem.Block(0)); i += 4096 {
 				l.mem.Block(0)[i] = 0
 			}

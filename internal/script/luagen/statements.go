@@ -40,7 +40,7 @@ func (g *gen) statement() {
 	case 3, 4:
 		g.assign()
 	case 5, 6:
-		// else a call that begins with a parenthesis would continue the statement before
+		// Else a call that begins with a parenthesis would continue the statement before.
 		g.add("do")
 		g.call()
 		g.add("end")

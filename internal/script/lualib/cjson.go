@@ -17,7 +17,7 @@ const (
 // buffer.
 type cjson struct {
 	sparseConvert int // 1: sparse arrays become objects, 0: they are errors
-	// an array is sparse if its largest index exceeds its elements this many times; 0: never
+	// An array is sparse if its largest index exceeds its elements sparseRatio times; 0: never.
 	sparseRatio   int
 	sparseSafe    int // up to this index no array is sparse
 	encodeDepth   int

@@ -160,7 +160,7 @@ func appendStructString(L *lua.LState, dst []byte, arg int, opt byte, size int) 
 		size = len(s)
 	}
 	if len(s) < size {
-		// the original names the argument after the faulty one
+		// The original names the argument after the faulty one.
 		argError(L, arg+1, "string too short")
 	}
 	dst = append(dst, s[:size]...)
