@@ -23,8 +23,7 @@ type Catalog struct {
 
 // NewCatalog numbers the commands in the order of infos. categories are all there are, also those without a command.
 func NewCatalog(infos []Info, categories []string) *Catalog {
-	c := &Catalog{infos: infos, ids: map[string]int{}, subs: map[int][]int{},
-		categories: map[string][]int{}, order: categories}
+	c := &Catalog{infos: infos, ids: map[string]int{}, subs: map[int][]int{}, categories: map[string][]int{}, order: categories}
 	for id, i := range infos {
 		c.ids[i.Name] = id
 	}
