@@ -5,10 +5,10 @@
 #     scripts/peers.sh [DIR]
 #
 # Afterwards DIR/bin holds {redis,valkey}-{server,cli,benchmark,sentinel}, DIR/root the unpacked
-# packages, with their configuration files in root/etc, and DIR/versions which packages they are.
-# DIR is $GODWIT_PEERS by default, else godwit/peers in the user's cache folder, which is where tests
-# look too. A folder that is complete is left alone: remove it to get newer packages. Two runs at once
-# do the work once. It takes a network, apt and dpkg, and the mirror that apt is configured with.
+# packages with their configuration files in root/etc, and DIR/versions the packages' versions. DIR
+# is $GODWIT_PEERS by default, else godwit/peers in the user's cache folder, where tests look too. A
+# complete folder is left alone: remove it to get newer packages. Two runs at once do the work once.
+# It needs a network, apt and dpkg, and uses the mirror that apt is configured with.
 set -euo pipefail
 
 dir=${1:-${GODWIT_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/godwit/peers}}
@@ -25,11 +25,13 @@ flock 9
 rm -rf "$dir"/{apt,deb,root,bin}
 
 # The part of the archive that the newest packages are in, in an apt world of its own.
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | sed -n '\|/debian/\{0,1\}$|{p;q}')
+mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' |
+	sed -n '\|/debian/\{0,1\}$|{p;q}')
 [ -n "$mirror" ] || fail "apt is configured with no mirror of Debian"
 mkdir -p "$dir"/apt/{lists,archives}/partial "$dir"/{deb,root,bin}
 : >"$dir/apt/status"
-echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror sid main" >"$dir/apt/sources"
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+echo "deb [signed-by=$keyring] $mirror sid main" >"$dir/apt/sources"
 cat >"$dir/apt/conf" <<CONF
 Dir::Etc::SourceList "$dir/apt/sources";
 Dir::Etc::SourceParts "/dev/null";
@@ -50,7 +52,8 @@ apt-get -qq update
 
 # The programs' own packages, and every library below them.
 programs=({redis,valkey}-{server,tools,sentinel})
-mapfile -t libraries < <(apt-cache depends --recurse -i "${programs[@]}" | grep -E '^(lib|zlib)' | sort -u)
+mapfile -t libraries < <(apt-cache depends --recurse -i "${programs[@]}" |
+	grep -E '^(lib|zlib)' | sort -u)
 (cd "$dir/deb" && apt-get -qq download "${programs[@]}" "${libraries[@]}")
 for deb in "$dir"/deb/*.deb; do dpkg-deb -x "$deb" "$dir/root"; done
 
@@ -62,7 +65,8 @@ for program in {redis,valkey}-{server,cli,benchmark,sentinel}; do
 	cat >"$dir/bin/$program" <<RUN
 #!/bin/sh
 root=\$(dirname "\$0")/../root
-exec "\$root/$loader" --library-path "\$root/$libs" --argv0 $program "\$root/usr/bin/$program" "\$@"
+exec "\$root/$loader" --library-path "\$root/$libs" \\
+	--argv0 $program "\$root/usr/bin/$program" "\$@"
 RUN
 	chmod +x "$dir/bin/$program"
 done

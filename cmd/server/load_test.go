@@ -12,8 +12,9 @@ import (
 	"godwit/internal/resp/respclient"
 )
 
-// BenchmarkLoad runs the whole server in this process under what redis-benchmark sends: mostly SET, GET, INCR, MSET over a large key space, then its
-// commands on collections, with pipelines and without. Its CPU profile is what the compiler optimises by: `make pgo` writes it to default.pgo.
+// BenchmarkLoad runs the whole server in this process under the load of redis-benchmark: mostly
+// SET, GET, INCR and MSET over a large key space, then commands on collections, with pipelines and
+// without. The compiler optimises by its CPU profile: `make pgo` writes it to default.pgo.
 func BenchmarkLoad(b *testing.B) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -23,7 +24,8 @@ func BenchmarkLoad(b *testing.B) {
 	l.Close()
 	done := make(chan int, 1)
 	go func() {
-		done <- run([]string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--loglevel", "warning", "--dir", b.TempDir()})
+		done <- run([]string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--loglevel",
+			"warning", "--dir", b.TempDir()})
 	}()
 	control := dial(b, "127.0.0.1:"+port)
 	b.ResetTimer()

@@ -1,4 +1,5 @@
-// Command server is godwit-server: it reads the configuration, puts the parts together and obeys signals.
+// Command server is godwit-server: it reads the configuration, puts the parts together and obeys
+// signals.
 package main
 
 import (
@@ -28,7 +29,8 @@ func main() {
 	os.Exit(run(args))
 }
 
-// run is the life of the process; it returns its exit code. Errors have been reported, in the log once there is one.
+// run is the life of the process. It returns the exit code. It has reported all errors, in the log
+// once there is one.
 func run(args []string) int {
 	stdin := server.ReplayableStdin()
 	cfg, err := config.Load(args, stdin)
@@ -59,20 +61,20 @@ func run(args []string) int {
 	return serve(cfg, log)
 }
 
-// silentLoad is how long a load may take before clients are answered LOADING: with a small data set, or none, nobody ever is, as with Redis, which looks
-// at its clients only now and then while it loads.
+// silentLoad is how long a load may take before clients are answered LOADING. With a small data set
+// nobody ever is, as with Redis, which looks at its clients only now and then while it loads.
 const silentLoad = 200 * time.Millisecond
 
-// serve loads the data set and answers clients until the end of the process; it returns its exit code.
+// serve loads the data set and answers clients until the process ends. It returns the exit code.
 func serve(cfg *config.Config, log *logging.Logger) int {
 	table, err := table(cfg)
 	if err != nil {
 		return fail(config.Fatal(err, "Godwit "+engine.Version))
 	}
 	server.TuneRuntime(cfg)
-	signals := make(chan os.Signal, 8) // before anybody can connect and take the server for started
+	signals := make(chan os.Signal, 8) // before a client can take the server for started
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
-	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE, syscall.SIGXFSZ) // a limit on file sizes is a write error
+	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE, syscall.SIGXFSZ) // XFSZ becomes a write error
 	eng := engine.New(cfg, table, engine.Options{Log: log})
 	crash.Report(crash.Reporter{Write: log.Report, Facts: eng.CrashFacts})
 	defer crash.Guard("main")()
@@ -82,7 +84,7 @@ func serve(cfg *config.Config, log *logging.Logger) int {
 	}
 	store := storage.New(eng, vfs.OS())
 	eng.SetPersistence(store)
-	eng.BeginLoading(0) // before anybody can ask
+	eng.BeginLoading(0) // before the first client can ask
 	srv, err := server.New(eng, server.Options{})
 	if err != nil {
 		log.Warning("Failed creating the event loop. Error message: '%s'", err)
@@ -123,12 +125,13 @@ func fail(msg string) int {
 	return 1
 }
 
-// table is the command table as the configuration renames it.
+// table returns the command table with the configuration's renames.
 func table(cfg *config.Config) (*engine.Table, error) {
 	t := command.Table()
 	for _, r := range cfg.Renames {
 		if err := t.Rename(r.From, r.To); err != nil {
-			return nil, &config.LineError{Source: r.Source, Line: r.Line, Text: r.Text, Reason: err.Error()}
+			return nil, &config.LineError{Source: r.Source, Line: r.Line, Text: r.Text,
+				Reason: err.Error()}
 		}
 	}
 	return t, nil

@@ -19,7 +19,8 @@ import (
 	"godwit/internal/resp/respclient"
 )
 
-// asServer has the test binary be the server: what is tested is a process, its exit code, its output, its obedience to signals.
+// asServer makes the test binary be the server. The tests are about a process, its exit code, its
+// output and how it obeys signals.
 const asServer = "GODWIT_TEST_AS_SERVER"
 
 func TestMain(m *testing.M) {
@@ -56,7 +57,8 @@ func (p *process) output() string {
 // launch starts a server in a folder of its own.
 func launch(t *testing.T, stdin string, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: exec.Command(os.Args[0], args...), dir: t.TempDir(), done: make(chan struct{})}
+	p := &process{t: t, cmd: exec.Command(os.Args[0], args...), dir: t.TempDir(),
+		done: make(chan struct{})}
 	p.cmd.Dir = p.dir
 	p.cmd.Env = append(append(os.Environ(), asServer+"=1"), env...)
 	p.cmd.Stdin = strings.NewReader(stdin)
@@ -102,7 +104,8 @@ func (p *process) said(lines ...string) {
 // waitFor waits until the process has said it.
 func (p *process) waitFor(text string) {
 	p.t.Helper()
-	for end := time.Now().Add(20 * time.Second); !strings.Contains(p.output(), text); time.Sleep(time.Millisecond) {
+	end := time.Now().Add(20 * time.Second)
+	for ; !strings.Contains(p.output(), text); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			p.t.Fatalf("it did not say %q:\n%s", text, p.output())
 		}
@@ -127,7 +130,8 @@ func socket(t *testing.T, path string) *respclient.Client {
 // serving starts a server on a unix socket alone, and waits until it answers.
 func serving(t *testing.T, args ...string) (*process, *respclient.Client) {
 	t.Helper()
-	p := launch(t, "", nil, append([]string{"--port", "0", "--save", "", "--unixsocket", "s"}, args...)...)
+	p := launch(t, "", nil,
+		append([]string{"--port", "0", "--save", "", "--unixsocket", "s"}, args...)...)
 	c := socket(t, filepath.Join(p.dir, "s"))
 	if v, err := c.Do("ping"); err != nil || v.Text() != "PONG" {
 		t.Fatal(v, err)
@@ -137,7 +141,8 @@ func serving(t *testing.T, args ...string) (*process, *respclient.Client) {
 
 func TestVersionAndHelp(t *testing.T) {
 	for _, arg := range []string{"-v", "--version"} {
-		launch(t, "", nil, arg).exits(0, "Godwit server v=", " sha=", " malloc=arena bits=", " build=")
+		launch(t, "", nil, arg).exits(0, "Godwit server v=", " sha=", " malloc=arena bits=",
+			" build=")
 	}
 	for _, arg := range []string{"-h", "--help"} {
 		launch(t, "", nil, arg).exits(0, "Usage: godwit-server")
@@ -160,13 +165,17 @@ func TestBadStart(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--port", taken, "--bind", "127.0.0.1"}, "Could not create server TCP listening socket 127.0.0.1:" + taken + ": bind: Address already in use"},
+		{[]string{"--port", taken, "--bind", "127.0.0.1"},
+			"Could not create server TCP listening socket 127.0.0.1:" + taken +
+				": bind: Address already in use"},
 		{[]string{conf}, "at line 3"},
 		{[]string{filepath.Join(dir, "none.conf")}, "can't open config file"},
 		{[]string{"--port", "x"}, "argument couldn't be parsed into an integer"},
-		{[]string{"--port", "0", "--logfile", "/nonexistent/log"}, "Can't open the log file: No such file or directory"},
+		{[]string{"--port", "0", "--logfile", "/nonexistent/log"},
+			"Can't open the log file: No such file or directory"},
 		{[]string{"--port", "0", "--dir", "/nonexistent"}, "No such file or directory"},
-		{[]string{"--port", "0", "--rename-command", "nonesuch", "x"}, "No such command in rename-command"},
+		{[]string{"--port", "0", "--rename-command", "nonesuch", "x"},
+			"No such command in rename-command"},
 		{[]string{"--port", "0"}, "Configured to not listen anywhere, exiting."},
 	} {
 		launch(t, "", nil, c.args...).exits(1, c.want)
@@ -188,9 +197,12 @@ func TestLife(t *testing.T) {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	p.exits(0, "oO0OoO0OoO0Oo Godwit is starting", "Godwit version=", "just started", "Configuration loaded", "Running mode=standalone, port=0.",
-		"# Server initialized", "Ready to accept connections unix s", "Accepted connection to s", "Received SIGTERM scheduling shutdown...",
-		"User requested shutdown...", "Removing the pid file.", "Removing the unix socket file.", "is now ready to exit, bye bye...")
+	p.exits(0, "oO0OoO0OoO0Oo Godwit is starting", "Godwit version=", "just started",
+		"Configuration loaded", "Running mode=standalone, port=0.",
+		"# Server initialized", "Ready to accept connections unix s", "Accepted connection to s",
+		"Received SIGTERM scheduling shutdown...",
+		"User requested shutdown...", "Removing the pid file.", "Removing the unix socket file.",
+		"is now ready to exit, bye bye...")
 	for _, name := range []string{"s", "pid"} {
 		if _, err := os.Stat(filepath.Join(p.dir, name)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s is left behind: %v", name, err)
@@ -206,10 +218,11 @@ func TestShutdownCommand(t *testing.T) {
 	p.exits(0, "User requested shutdown...")
 }
 
-// TestSecondSignal has the server busy when it is asked to end, so that it cannot do so in order.
+// TestSecondSignal ends a busy server, which cannot end in order.
 func TestSecondSignal(t *testing.T) {
 	p, c := serving(t, "--enable-debug-command", "yes")
-	c.Queue("debug", "log", "busy from now on") // in one turn with the sleep: nobody else has the executor between them
+	// In one turn with the sleep: nobody else has the executor between them.
+	c.Queue("debug", "log", "busy from now on")
 	c.Queue("debug", "sleep", "30")
 	if err := c.Flush(); err != nil {
 		t.Fatal(err)
@@ -225,7 +238,8 @@ func TestSecondSignal(t *testing.T) {
 }
 
 func TestDaemonize(t *testing.T) {
-	p := launch(t, "pidfile pid\n", nil, "--port", "0", "--unixsocket", "s", "--daemonize", "yes", "--logfile", "log", "-")
+	p := launch(t, "pidfile pid\n", nil, "--port", "0", "--unixsocket", "s", "--daemonize", "yes",
+		"--logfile", "log", "-")
 	p.exits(0)
 	c := socket(t, filepath.Join(p.dir, "s"))
 	text, err := os.ReadFile(filepath.Join(p.dir, "pid"))
@@ -245,7 +259,8 @@ func TestDaemonize(t *testing.T) {
 	}
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		log, err := os.ReadFile(filepath.Join(p.dir, "log"))
-		if err == nil && strings.Contains(string(log), "bye bye...") && strings.Contains(string(log), fmt.Sprintf("%d:M ", pid)) {
+		if err == nil && strings.Contains(string(log), "bye bye...") &&
+			strings.Contains(string(log), fmt.Sprintf("%d:M ", pid)) {
 			break
 		}
 		if time.Now().After(end) {
@@ -273,13 +288,15 @@ func TestSystemd(t *testing.T) {
 	}
 	defer ln.Close()
 	_ = ln.SetReadDeadline(time.Now().Add(20 * time.Second))
-	p := launch(t, "", []string{"NOTIFY_SOCKET=" + path}, "--port", "0", "--unixsocket", "s", "--supervised", "systemd", "--daemonize", "yes")
+	p := launch(t, "", []string{"NOTIFY_SOCKET=" + path}, "--port", "0", "--unixsocket", "s",
+		"--supervised", "systemd", "--daemonize", "yes")
 	buf := make([]byte, 1000)
 	n, err := ln.Read(buf)
 	if err != nil || !strings.Contains(string(buf[:n]), "READY=1\n") {
 		t.Fatalf("%q %v", buf[:n], err)
 	}
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil { // supervised: it did not go into the background
+	// It is supervised, so it did not go into the background.
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	p.exits(0)
@@ -288,7 +305,8 @@ func TestSystemd(t *testing.T) {
 // TestLogLines holds every line of the log against the format that log shippers know.
 func TestLogLines(t *testing.T) {
 	p, _ := serving(t)
-	line := regexp.MustCompile(fmt.Sprintf(`^%d:[MC] \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d\.\d{3} [.*#-] .+$`, p.cmd.Process.Pid))
+	line := regexp.MustCompile(fmt.Sprintf(
+		`^%d:[MC] \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d\.\d{3} [.*#-] .+$`, p.cmd.Process.Pid))
 	for s := range strings.Lines(p.output()) {
 		if !line.MatchString(strings.TrimSuffix(s, "\n")) {
 			t.Errorf("%q", s)

@@ -27,7 +27,7 @@ Examples:
        godwit-server --check-aof --fix appendonlydir/appendonly.aof.manifest
 `
 
-// tool does what is asked for in place of running a server, if it is; it returns the exit code.
+// tool runs what the arguments ask for in place of a server, if anything. It returns the exit code.
 func tool(args []string) (code int, done bool) {
 	if len(args) == 0 {
 		return 0, false
@@ -50,7 +50,7 @@ func tool(args []string) (code int, done bool) {
 	return 0, false
 }
 
-// check examines files: exit code 0 when a server would start with them.
+// check examines files. The exit code is 0 if a server would start with them.
 func check(args []string) int {
 	c := persist.Checker{FS: vfs.OS(), Out: os.Stdout, In: os.Stdin, Now: time.Now().UnixMilli()}
 	run, rest := c.RDB, args[1:]

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCheckers runs the checkers of files as an administrator does: exit codes, the question before a file is changed.
+// TestCheckers runs the checkers of files as an administrator does: exit codes, the question before
+// a file is changed.
 func TestCheckers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -41,9 +42,11 @@ func TestCheckers(t *testing.T) {
 		{[]string{"--check-aof", "--fix", torn()}, "y\n", 0, "Successfully truncated"},
 		{[]string{"--check-aof", torn()}, "", 1, "not valid"},
 		{[]string{"--check-aof", "--fix", "-y", torn()}, "", 0, "Successfully truncated"},
-		{[]string{"--check-aof", "--truncate-to-timestamp", "5", timed}, "", 0, "Successfully truncated"},
+		{[]string{"--check-aof", "--truncate-to-timestamp", "5", timed}, "", 0,
+			"Successfully truncated"},
 		{[]string{"--check-aof", "--truncate-to-timestamp", "5", timed}, "", 0, "Truncate nothing"},
-		{[]string{"--check-aof", "--truncate-to-timestamp", "5x", timed}, "", 1, "Invalid timestamp"},
+		{[]string{"--check-aof", "--truncate-to-timestamp", "5x", timed}, "", 1,
+			"Invalid timestamp"},
 		{[]string{"--check-aof", "--truncate-to-timestamp", "5"}, "", 1, "Usage"},
 		{[]string{"--check-aof", "--fix", "--truncate-to-timestamp", "5", timed}, "", 1, "Usage"},
 	} {

@@ -23,7 +23,8 @@ func testCatalog() *Catalog {
 		{Name: "config|get", Categories: []string{"admin", "slow", "dangerous"}},
 		{Name: "config|set", Categories: []string{"admin", "slow", "dangerous"}},
 		{Name: "publish", Categories: []string{"pubsub", "fast"}},
-	}, []string{"read", "write", "string", "keyspace", "fast", "slow", "connection", "admin", "dangerous", "pubsub", "geo"})
+	}, []string{"read", "write", "string", "keyspace", "fast", "slow", "connection", "admin",
+		"dangerous", "pubsub", "geo"})
 }
 
 func user(t *testing.T, rules ...string) *User {
@@ -64,7 +65,8 @@ func TestRules(t *testing.T) {
 		{"~a* %R~b* %W~b* %rw~c %W~d", "off ~a* ~b* ~c %W~d resetchannels -@all"},
 		{"~a resetkeys ~b", "off ~b resetchannels -@all"},
 		{"&a &b &a", "off resetchannels &a &b -@all"},
-		{"(~x +get) (%R~y &z)", "off resetchannels -@all (~x resetchannels -@all +get) (%R~y resetchannels &z -@all)"},
+		{"(~x +get) (%R~y &z)",
+			"off resetchannels -@all (~x resetchannels -@all +get) (%R~y resetchannels &z -@all)"},
 		{"(~x) clearselectors", "off resetchannels -@all"},
 		{"on ~* +@all (~x) >p reset", "off sanitize-payload resetchannels -@all"},
 		{"skip-sanitize-payload", "off skip-sanitize-payload resetchannels -@all"},
@@ -85,11 +87,15 @@ func TestRuleErrors(t *testing.T) {
 		rules string
 		want  RuleError
 	}{
-		{"nonsense", ErrSyntax}, {"+nosuch", ErrUnknown}, {"-nosuch", ErrUnknown}, {"+@nosuch", ErrUnknown}, {"-select|0", ErrUnknown},
-		{"+config|nosuch", ErrUnknown}, {"+select|", ErrSyntax}, {"+config|get|x", ErrFirstArg}, {"+nosuch|x", ErrUnknown}, {"+", ErrUnknown},
-		{"%~x", ErrSyntax}, {"%RR~x", ErrSyntax}, {"%X~x", ErrSyntax}, {"%R", ErrSyntax}, {"~* ~x", ErrKeysAfterAll}, {"&* &x", ErrChanAfterAll},
-		{"~a\x00", ErrSyntax}, {"<nopass", ErrNoPassword}, {"!" + strings.Repeat("a", 64), ErrNoPassword}, {"#abc", ErrBadHash}, {"!abc", ErrBadHash},
-		{"#" + strings.Repeat("A", 64), ErrBadHash}, {"(on)", ErrSyntax}, {"(", ErrSyntax}, {"(+get +nosuch)", ErrUnknown},
+		{"nonsense", ErrSyntax}, {"+nosuch", ErrUnknown}, {"-nosuch", ErrUnknown},
+		{"+@nosuch", ErrUnknown}, {"-select|0", ErrUnknown}, {"+config|nosuch", ErrUnknown},
+		{"+select|", ErrSyntax}, {"+config|get|x", ErrFirstArg}, {"+nosuch|x", ErrUnknown},
+		{"+", ErrUnknown}, {"%~x", ErrSyntax}, {"%RR~x", ErrSyntax}, {"%X~x", ErrSyntax},
+		{"%R", ErrSyntax}, {"~* ~x", ErrKeysAfterAll}, {"&* &x", ErrChanAfterAll},
+		{"~a\x00", ErrSyntax}, {"<nopass", ErrNoPassword},
+		{"!" + strings.Repeat("a", 64), ErrNoPassword}, {"#abc", ErrBadHash}, {"!abc", ErrBadHash},
+		{"#" + strings.Repeat("A", 64), ErrBadHash}, {"(on)", ErrSyntax}, {"(", ErrSyntax},
+		{"(+get +nosuch)", ErrUnknown},
 	} {
 		us := NewUsers(testCatalog())
 		rules := strings.Split(c.rules, " ")
@@ -113,7 +119,8 @@ func TestRuleErrors(t *testing.T) {
 func TestPasswords(t *testing.T) {
 	u := user(t, "on", ">secret", ">second", ">secret")
 	require.Len(t, u.Passwords(), 2)
-	require.Equal(t, "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b", u.Passwords()[0])
+	require.Equal(t, "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b",
+		u.Passwords()[0])
 	require.True(t, u.Authenticate([]byte("secret")))
 	require.True(t, u.Authenticate([]byte("second")))
 	require.False(t, u.Authenticate([]byte("third")))
@@ -132,13 +139,15 @@ func TestPasswords(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	u := user(t, "+get", "+config|get", "+select|0", "~data:*", "%R~read:*", "%W~write:*", "&ch:*", "(+@write ~w:*)")
+	u := user(t, "+get", "+config|get", "+select|0", "~data:*", "%R~read:*", "%W~write:*", "&ch:*",
+		"(+@write ~w:*)")
 	require.Equal(t, Allowed, check(t, u, "auth", "", 0), "open to everybody")
 	require.Equal(t, Allowed, check(t, u, "get", "data:1", Read))
 	require.Equal(t, Allowed, check(t, u, "get", "read:1", Read))
 	require.Equal(t, DeniedKey, check(t, u, "get", "write:1", Read))
 	require.Equal(t, DeniedKey, check(t, u, "get", "read:1", Read|Write))
-	require.Equal(t, DeniedKey, check(t, u, "get", "w:1", Read), "the parts of a call cannot be allowed by different selectors")
+	require.Equal(t, DeniedKey, check(t, u, "get", "w:1", Read),
+		"the parts of a call cannot be allowed by different selectors")
 	require.Equal(t, Allowed, check(t, u, "set", "w:1", Write))
 	require.Equal(t, DeniedKey, check(t, u, "set", "data:1", Write))
 	require.Equal(t, Allowed, check(t, u, "config|get", "", 0))
@@ -154,7 +163,8 @@ func TestCheck(t *testing.T) {
 
 	require.NoError(t, u.Apply("+publish"))
 	id, _ := u.cat.ID("publish")
-	call := Call{ID: id, Argv: [][]byte{[]byte("publish"), []byte("other"), []byte("x")}, Channels: []ChannelUse{{Pos: 1}}}
+	call := Call{ID: id, Argv: [][]byte{[]byte("publish"), []byte("other"), []byte("x")},
+		Channels: []ChannelUse{{Pos: 1}}}
 	reason, pos := u.Check(&call)
 	require.Equal(t, DeniedChannel, reason)
 	require.Equal(t, 1, pos)
@@ -164,16 +174,21 @@ func TestCheck(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, func() { u.Check(&call) }))
 }
 
-// TestRandomRules applies random rules, and then those that describe the result: both users may do the same.
+// TestRandomRules applies random rules, and then those that describe the result. Both users must
+// have the same rights.
 func TestRandomRules(t *testing.T) {
 	rnd := testseed.Rand(t)
-	pool := strings.Fields("+get -get +set -set +@all -@all +@string -@string +@slow -@slow +@fast -@fast +config -config +config|get -config|get +select|0 +select|1 +select " +
-		"-select ~a* %R~b* %W~b* resetkeys allkeys &c* allchannels resetchannels (~x|+get) (+@all|-@slow) clearselectors on off nopass resetpass >p reset")
+	pool := strings.Fields(
+		"+get -get +set -set +@all -@all +@string -@string +@slow -@slow +@fast -@fast +config " +
+			"-config +config|get -config|get +select|0 +select|1 +select " +
+			"-select ~a* %R~b* %W~b* resetkeys allkeys &c* allchannels resetchannels (~x|+get) " +
+			"(+@all|-@slow) clearselectors on off nopass resetpass >p reset")
 	for range 2000 {
 		us := NewUsers(testCatalog())
 		for range rnd.IntN(12) {
 			// Some are refused, such as ~a* behind allkeys.
-			_, _ = us.Set("u", []string{strings.ReplaceAll(pool[rnd.IntN(len(pool))], "|+", " +")}, rnd.IntN(2) == 0)
+			_, _ = us.Set("u", []string{strings.ReplaceAll(pool[rnd.IntN(len(pool))], "|+", " +")},
+				rnd.IntN(2) == 0)
 		}
 		u := us.Get("u")
 		if u == nil {
@@ -210,10 +225,14 @@ func TestFile(t *testing.T) {
 	require.Same(t, held, alice(), "connections keep their user")
 	require.Equal(t, []string{"alice", Default}, us.Names())
 	before := us.Save()
-	_, err := us.Load("f", "user alice off\nnonsense\nuser carl +nosuch off ~* ~x nonsense\nuser carl on\nuser dora (~x\n", false)
+	_, err := us.Load("f",
+		"user alice off\nnonsense\nuser carl +nosuch off ~* ~x nonsense\nuser carl on\nuser dora "+
+			"(~x\n", false)
 	require.EqualError(t, err, "f:2 should start with user keyword followed by the username. "+
-		"f:3: Error in applying operation '+nosuch': Unknown command or category name in ACL. f:3: "+ErrKeysAfterAll.Error()+". "+
-		"WARNING: Duplicate user 'carl' found on line 4. f:5: Unmatched parenthesis in selector definition."+
+		"f:3: Error in applying operation '+nosuch': Unknown command or category name in ACL. "+
+		"f:3: "+ErrKeysAfterAll.Error()+". "+
+		"WARNING: Duplicate user 'carl' found on line 4. f:5: Unmatched parenthesis in selector "+
+		"definition."+
 		"WARNING: ACL errors detected, no change to the previously active ACL rules was performed")
 	require.Equal(t, before, us.Save(), "a file with errors changes nothing")
 	require.True(t, us.Delete("alice"))
@@ -221,9 +240,11 @@ func TestFile(t *testing.T) {
 	require.False(t, us.Delete(Default))
 }
 
-// FuzzRules: no rule does harm, and what a user is described as can be read again.
+// FuzzRules checks that no rule does harm, and that the description of a user can be read again.
 func FuzzRules(f *testing.F) {
-	for _, s := range []string{"on >x ~a +get", "(~a +@all", "%RW~x &y", "+select|0 -@all", "#" + strings.Repeat("0", 64), "+|", "+config|", "()", "( )", "~", "%", "(~))", "(~x) ~y)", "(+get|a) ~y)"} {
+	for _, s := range []string{"on >x ~a +get", "(~a +@all", "%RW~x &y", "+select|0 -@all",
+		"#" + strings.Repeat("0", 64), "+|", "+config|", "()", "( )", "~", "%", "(~))", "(~x) ~y)",
+		"(+get|a) ~y)"} {
 		f.Add(s)
 	}
 	cat := testCatalog()
@@ -250,7 +271,9 @@ func FuzzRules(f *testing.F) {
 
 func TestUnrestricted(t *testing.T) {
 	for rules, want := range map[string]bool{
-		"~* &* +@all": true, "~* &* +@all -get": false, "~* &* +@all -get +get": true, "~* +@all": false, "&* +@all": false, "(~* &* +@all)": true, "~* &* +@read +@write": false,
+		"~* &* +@all": true, "~* &* +@all -get": false, "~* &* +@all -get +get": true,
+		"~* +@all": false, "&* +@all": false, "(~* &* +@all)": true,
+		"~* &* +@read +@write": false,
 	} {
 		r, _, _ := Merge(strings.Fields(rules))
 		require.Equal(t, want, user(t, r...).Unrestricted(), rules)
@@ -265,7 +288,8 @@ func TestUnrestricted(t *testing.T) {
 
 func TestMayWithAllKeys(t *testing.T) {
 	for rules, want := range map[string]bool{
-		"~* +get": true, "%R~* +get": true, "%W~* +get": false, "~k* +get": false, "~k +get (~* +set)": false, "+set (%R~* +@read)": true,
+		"~* +get": true, "%R~* +get": true, "%W~* +get": false, "~k* +get": false,
+		"~k +get (~* +set)": false, "+set (%R~* +@read)": true,
 	} {
 		r, _, _ := Merge(strings.Fields(rules))
 		u := user(t, r...)
@@ -278,7 +302,8 @@ func TestMayWithAllKeys(t *testing.T) {
 func TestLog(t *testing.T) {
 	var l Log
 	add := func(ms int64, object string) {
-		l.Add(Entry{Created: ms, At: ms, Object: object, Reason: DeniedKey, User: "u", Client: fmt.Sprint(ms)}, 12)
+		l.Add(Entry{Created: ms, At: ms, Object: object, Reason: DeniedKey, User: "u",
+			Client: fmt.Sprint(ms)}, 12)
 		bytes := int64(0)
 		for i := range l.Len() {
 			bytes += l.Newest(i).bytes()
@@ -289,7 +314,8 @@ func TestLog(t *testing.T) {
 	add(2000, "b")
 	add(3000, "a")
 	require.Equal(t, 2, l.Len())
-	require.Equal(t, Entry{ID: 0, Count: 2, Reason: DeniedKey, Object: "a", User: "u", Client: "3000", Created: 1000, Updated: 3000, At: 3000}, *l.Newest(0))
+	require.Equal(t, Entry{ID: 0, Count: 2, Reason: DeniedKey, Object: "a", User: "u",
+		Client: "3000", Created: 1000, Updated: 3000, At: 3000}, *l.Newest(0))
 	require.Equal(t, "b", l.Newest(1).Object)
 	add(3000+groupingTime, "a")
 	require.EqualValues(t, 3, l.Newest(0).Count)

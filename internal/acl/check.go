@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Reason is why a command is refused. A greater one came further.
+// Reason says why a command is refused. The greater reason came further.
 type Reason uint8
 
 // The reasons.
@@ -14,15 +14,16 @@ const (
 	DeniedCommand
 	DeniedKey
 	DeniedChannel
-	DeniedAuth // a wrong password or name; no verdict of Check
+	DeniedAuth // a wrong password or name; Check never returns it
 )
 
-// String is the reason as ACL LOG names it.
+// String returns the reason as ACL LOG names it.
 func (r Reason) String() string {
 	return [...]string{"allowed", "command", "key", "channel", "auth"}[r]
 }
 
-// KeyUse is a key argument and what the command does with it; 0 is neither reading nor writing the data, as EXISTS does.
+// KeyUse is a key argument and what the command does with it. A mode of 0 neither reads nor writes
+// the data, as EXISTS does.
 type KeyUse struct {
 	Pos  int
 	Mode Mode
@@ -34,7 +35,7 @@ type ChannelUse struct {
 	Pattern bool
 }
 
-// Call is a command to be checked: its number in the catalog and what the caller found in its arguments.
+// Call is a command to be checked: its number in the catalog and what its arguments hold.
 type Call struct {
 	ID       int
 	Argv     [][]byte
@@ -42,7 +43,8 @@ type Call struct {
 	Channels []ChannelUse
 }
 
-// Check reports whether one of the user's selectors allows the call, or the reason that came furthest and the argument that it is about.
+// Check reports whether one of the user's selectors allows the call. If not, it returns the reason
+// that came furthest and the argument concerned.
 func (u *User) Check(c *Call) (worst Reason, pos int) {
 	worst = DeniedCommand
 	for _, s := range u.selectors {
@@ -87,23 +89,26 @@ func (s *Selector) mayFirstArg(c *Call) bool {
 	return false
 }
 
-// Unrestricted reports whether one selector allows everything: nothing needs to be looked at then.
+// Unrestricted reports whether one selector allows everything, so that no check is needed.
 func (u *User) Unrestricted() bool { return u.unrestricted }
 
-// ChecksKeys reports whether Check will ask for the keys of a call.
+// ChecksKeys reports whether Check needs the keys of a call.
 func (u *User) ChecksKeys() bool {
 	return slices.ContainsFunc(u.selectors, func(s *Selector) bool { return !s.allKeys })
 }
 
-// ChecksChannels is ChecksKeys for channels.
+// ChecksChannels reports whether Check needs the channels of a call.
 func (u *User) ChecksChannels() bool {
 	return slices.ContainsFunc(u.selectors, func(s *Selector) bool { return !s.allChannels })
 }
 
-// MayWithAllKeys reports whether a selector that allows the call allows the mode for every key: some commands read keys that their arguments do not name.
+// MayWithAllKeys reports whether a selector that allows the call allows the mode for every key. It
+// is for commands that read keys their arguments do not name.
 func (u *User) MayWithAllKeys(c *Call, mode Mode) bool {
 	return slices.ContainsFunc(u.selectors, func(s *Selector) bool {
-		if !s.allKeys && !slices.ContainsFunc(s.keys, func(p Pattern) bool { return string(p.Glob) == "*" && p.Mode&mode == mode }) {
+		if !s.allKeys && !slices.ContainsFunc(s.keys, func(p Pattern) bool {
+			return string(p.Glob) == "*" && p.Mode&mode == mode
+		}) {
 			return false
 		}
 		reason, _ := s.check(c)
@@ -111,7 +116,8 @@ func (u *User) MayWithAllKeys(c *Call, mode Mode) bool {
 	})
 }
 
-// MayKey reports whether a selector of the user allows the mode for the key: redis.acl_check_cmd and client-side caching ask without a command.
+// MayKey reports whether a selector of the user allows the mode for the key. redis.acl_check_cmd
+// and client-side caching ask this without a command.
 func (u *User) MayKey(key []byte, mode Mode) bool {
 	for _, s := range u.selectors {
 		if s.mayKey(key, mode) {
@@ -121,7 +127,8 @@ func (u *User) MayKey(key []byte, mode Mode) bool {
 	return false
 }
 
-// MayChannel reports whether a selector of the user allows the channel. Subscriptions of a user whose rules have changed are held against it.
+// MayChannel reports whether a selector of the user allows the channel. When a user's rules change,
+// its subscriptions are checked with it.
 func (u *User) MayChannel(name []byte, pattern bool) bool {
 	for _, s := range u.selectors {
 		if s.mayChannel(name, pattern) {

@@ -9,7 +9,7 @@ import (
 	"godwit/internal/scan"
 )
 
-// Mode is what may be done, or is done, with a key.
+// Mode says what may be done, or is done, with a key.
 type Mode uint8
 
 // The modes.
@@ -18,7 +18,7 @@ const (
 	Write
 )
 
-// Pattern allows keys that match the glob.
+// Pattern allows the mode for keys that match the glob.
 type Pattern struct {
 	Glob []byte
 	Mode Mode
@@ -30,11 +30,13 @@ type Selector struct {
 
 	allCommands, allKeys, allChannels bool
 
-	commands  []uint64         // a bit for each command
-	firstArgs map[int][]string // by command without its bit: the first arguments that are allowed all the same, lower case
-	rules     []string         // that made the bits, beyond +@all or -@all: "+get", "-@write", "+select|0"
-	keys      []Pattern
-	channels  [][]byte
+	commands []uint64 // a bit for each command
+	// firstArgs lists the allowed first arguments, in lower case, of commands without their bit.
+	firstArgs map[int][]string
+	// rules made the bits after +@all or -@all: "+get", "-@write", "+select|0".
+	rules    []string
+	keys     []Pattern
+	channels [][]byte
 }
 
 func newSelector(cat *Catalog) *Selector {
@@ -43,7 +45,8 @@ func newSelector(cat *Catalog) *Selector {
 
 func (s *Selector) clone() *Selector {
 	c := *s
-	c.commands, c.rules, c.keys, c.channels = slices.Clone(s.commands), slices.Clone(s.rules), slices.Clone(s.keys), slices.Clone(s.channels)
+	c.commands, c.rules, c.keys, c.channels = slices.Clone(s.commands), slices.Clone(s.rules),
+		slices.Clone(s.keys), slices.Clone(s.channels)
 	c.firstArgs = nil
 	for id, args := range s.firstArgs {
 		c.addFirstArgs(id, args...)
@@ -62,7 +65,7 @@ func (s *Selector) addFirstArgs(id int, args ...string) {
 	}
 }
 
-// may reports whether the command has its bit.
+// may reports whether the command's bit is set.
 func (s *Selector) may(id int) bool { return s.commands[id/64]>>(id%64)&1 != 0 }
 
 // setBit allows or forbids a command with all of its subcommands.
@@ -90,9 +93,10 @@ func (s *Selector) setAll(on bool) {
 	s.allCommands, s.firstArgs, s.rules = on, nil, nil
 }
 
-// allowsAll reports whether nothing is forbidden.
+// allowsAll reports whether everything is allowed.
 func (s *Selector) allowsAll() bool {
-	return s.allCommands && s.allKeys && s.allChannels && !slices.ContainsFunc(s.commands, func(w uint64) bool { return w != ^uint64(0) })
+	return s.allCommands && s.allKeys && s.allChannels &&
+		!slices.ContainsFunc(s.commands, func(w uint64) bool { return w != ^uint64(0) })
 }
 
 // apply changes the selector by one rule.
@@ -135,7 +139,7 @@ func (s *Selector) applyPrefixed(rule, low string) error {
 	return ErrSyntax
 }
 
-// spaced reports whether a pattern has characters that would not survive being written down.
+// spaced reports whether a pattern has characters that are lost when it is written down and read.
 func spaced(pattern string) bool { return strings.ContainsAny(pattern, " \t\n\v\f\r\x00") }
 
 func (s *Selector) addKeys(rule string) error {
@@ -165,7 +169,7 @@ func (s *Selector) addKeys(rule string) error {
 	return nil
 }
 
-// parseMode reads R, W or both, each once; 0 stands for anything else.
+// parseMode reads R, W or both, each once. For anything else it returns 0.
 func parseMode(flags string) (m Mode) {
 	for _, ch := range strings.ToUpper(flags) {
 		switch {
@@ -193,7 +197,7 @@ func (s *Selector) addChannels(glob string) error {
 	return nil
 }
 
-// setBits applies a rule about commands, in lower case, to what may be run.
+// setBits applies a rule about commands, in lower case, to the bits and first arguments.
 func (s *Selector) setBits(rule string) error {
 	on, name := rule[0] == '+', rule[1:]
 	if category, ok := strings.CutPrefix(name, "@"); ok {
@@ -223,7 +227,7 @@ func (s *Selector) setBits(rule string) error {
 	case name[i+1:] == "" || spaced(name[i+1:]):
 		return ErrSyntax
 	case len(s.cat.subs[id]) > 0:
-		return ErrUnknown // it has subcommands, but not this one
+		return ErrUnknown // the command has subcommands, but not this one
 	}
 	if !s.may(id) {
 		s.addFirstArgs(id, name[i+1:])
@@ -231,8 +235,8 @@ func (s *Selector) setBits(rule string) error {
 	return nil
 }
 
-// remember keeps a rule that has been applied. It takes the place of those that it makes void: the same one, and those of the command's
-// subcommands.
+// remember records a rule that has been applied. It replaces the rules that it makes void: the same
+// one, and those about the command's subcommands.
 func (s *Selector) remember(rule string) {
 	name := rule[1:]
 	s.rules = slices.DeleteFunc(s.rules, func(r string) bool {
@@ -242,11 +246,11 @@ func (s *Selector) remember(rule string) {
 	s.rules = append(s.rules, rule)
 }
 
-// mostPruned is how many rules are looked through for those that say nothing: that costs the square.
+// mostPruned bounds how many rules are searched for redundant ones, which takes quadratic time.
 const mostPruned = 64
 
-// essential are the rules without those that say nothing new beside the others. (Redis 7.2 shows them too; 7.0 keeps no rules and
-// finds some that allow the same.)
+// essential returns the rules without the redundant ones. (Redis 7.2 shows these too. Redis 7.0
+// keeps no rules and finds some that allow the same.)
 func (s *Selector) essential() []string {
 	rules := slices.Clone(s.rules)
 	if len(rules) > mostPruned {
@@ -255,27 +259,30 @@ func (s *Selector) essential() []string {
 	for i := len(rules) - 1; i >= 0; i-- {
 		if s.followsFrom(rules[:i], rules[i+1:]) {
 			rules = slices.Delete(rules, i, i+1)
-			i = len(rules) // those behind may say nothing without it
+			i = len(rules) // later ones may be redundant without it
 		}
 	}
 	return rules
 }
 
-// followsFrom reports whether the rules, in two parts, allow just what the selector allows.
+// followsFrom reports whether the rules, given in parts, allow exactly what the selector allows.
 func (s *Selector) followsFrom(parts ...[]string) bool {
 	again := newSelector(s.cat)
 	again.setAll(s.allCommands)
 	for _, rules := range parts {
 		for _, r := range rules {
-			_ = again.setBits(r) // it was right before
+			_ = again.setBits(r) // it was valid before
 		}
 	}
-	return slices.Equal(again.commands, s.commands) && maps.EqualFunc(again.firstArgs, s.firstArgs, sameWords)
+	return slices.Equal(again.commands, s.commands) &&
+		maps.EqualFunc(again.firstArgs, s.firstArgs, sameWords)
 }
 
 // sameWords reports whether a and b, each without repetitions, have the same elements.
 func sameWords(a, b []string) bool {
-	return len(a) == len(b) && !slices.ContainsFunc(a, func(s string) bool { return !slices.Contains(b, s) })
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(s string) bool {
+		return !slices.Contains(b, s)
+	})
 }
 
 // mayKey reports whether a pattern allows all of mode for the key.
@@ -291,8 +298,8 @@ func (s *Selector) mayKey(key []byte, mode Mode) bool {
 	return false
 }
 
-// mayChannel reports whether a pattern allows the channel. A pattern of channels is allowed only if it is written the same: what else it may
-// match cannot be told.
+// mayChannel reports whether a pattern allows the channel. A pattern of channels is allowed only if
+// a rule has the same text, since nothing tells what else it may match.
 func (s *Selector) mayChannel(name []byte, pattern bool) bool {
 	if s.allChannels {
 		return true
@@ -305,7 +312,7 @@ func (s *Selector) mayChannel(name []byte, pattern bool) bool {
 	return false
 }
 
-// Commands describes the commands as rules.
+// Commands describes the command permissions as rules.
 func (s *Selector) Commands() string {
 	all := "-@all"
 	if s.allCommands {
@@ -314,7 +321,7 @@ func (s *Selector) Commands() string {
 	return strings.Join(append([]string{all}, s.essential()...), " ")
 }
 
-// Keys describes the keys as rules, "" for none.
+// Keys describes the key permissions as rules, "" for none.
 func (s *Selector) Keys() string {
 	if s.allKeys {
 		return "~*"
@@ -326,7 +333,7 @@ func (s *Selector) Keys() string {
 	return strings.Join(out, " ")
 }
 
-// Channels describes the channels as rules, "" for none.
+// Channels describes the channel permissions as rules, "" for none.
 func (s *Selector) Channels() string {
 	if s.allChannels {
 		return "&*"
@@ -338,7 +345,7 @@ func (s *Selector) Channels() string {
 	return strings.Join(out, " ")
 }
 
-// describe is the selector in full.
+// describe describes the whole selector as rules.
 func (s *Selector) describe() string {
 	var parts []string
 	if k := s.Keys(); k != "" {

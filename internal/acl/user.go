@@ -8,29 +8,29 @@ import (
 	"strings"
 )
 
-// User is one user. The zero value is none; NewUser makes them.
+// User is one user. NewUser makes it; the zero value is not valid.
 type User struct {
 	Name string
 
 	cat       *Catalog
 	enabled   bool
 	noPass    bool
-	sanitize  string   // the flag about RESTORE payloads, which decides nothing; "" until it is given
-	passwords []string // SHA-256, 64 hexadecimal digits
+	sanitize  string   // the flag about RESTORE payloads, which has no effect; "" until it is given
+	passwords []string // SHA-256, 64 hexadecimal digits each
 	selectors []*Selector
 
-	allChannels  bool // what reset gives: acl-pubsub-default
-	unrestricted bool // a selector allows everything
+	allChannels  bool // acl-pubsub-default, for reset
+	unrestricted bool // one selector allows everything
 }
 
-// NewUser makes a user who may do nothing and is off. allChannels is acl-pubsub-default.
+// NewUser returns a user that is off and may do nothing. allChannels is acl-pubsub-default.
 func NewUser(name string, cat *Catalog, allChannels bool) *User {
 	u := &User{Name: name, cat: cat, allChannels: allChannels}
 	u.reset()
 	return u
 }
 
-// Clone is a deep copy: rules are tried on one, so that none is applied if one of them is wrong.
+// Clone returns a deep copy. Rules are tried on a copy, so that all of them apply or none.
 func (u *User) Clone() *User {
 	c := *u
 	c.passwords = slices.Clone(u.passwords)
@@ -50,25 +50,26 @@ func (u *User) reset() {
 // Enabled reports whether the user may log in.
 func (u *User) Enabled() bool { return u.enabled }
 
-// NoPass reports whether any password does.
+// NoPass reports whether any password is accepted.
 func (u *User) NoPass() bool { return u.noPass }
 
-// Passwords are the hashes of the passwords.
+// Passwords returns the hashes of the passwords.
 func (u *User) Passwords() []string { return u.passwords }
 
-// Root is the first selector.
+// Root returns the first selector.
 func (u *User) Root() *Selector { return u.selectors[0] }
 
-// Others are the selectors behind the first.
+// Others returns the selectors after the first.
 func (u *User) Others() []*Selector { return u.selectors[1:] }
 
-// HashPassword is how passwords are kept.
+// HashPassword returns the form in which passwords are kept.
 func HashPassword(password []byte) string {
 	h := sha256.Sum256(password)
 	return hex.EncodeToString(h[:])
 }
 
-// Authenticate reports whether the user may log in with the password. The time that it takes does not depend on how much of it is right.
+// Authenticate reports whether the user may log in with the password. The time that it takes does
+// not depend on how much of the password is right.
 func (u *User) Authenticate(password []byte) bool {
 	if !u.enabled {
 		return false
@@ -108,7 +109,7 @@ func (u *User) apply(rule string) error {
 		u.sanitize = "sanitize-payload"
 	case "clearselectors":
 		u.selectors = u.selectors[:1]
-	case "": // says nothing, as an argument of its own
+	case "": // an empty argument of its own has no effect
 	default:
 		return u.applyPrefixed(rule)
 	}
@@ -159,7 +160,8 @@ func (u *User) removePassword(hash string) error {
 	return nil
 }
 
-// words splits at spaces, but only at those that no pattern may have: others, of Unicode, are letters like any.
+// words splits at ASCII white space, which no pattern may contain. Other white space of Unicode
+// counts as letters.
 func words(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return spaced(string(r)) })
 }
@@ -184,8 +186,9 @@ func (u *User) addSelector(rule string) error {
 	return nil
 }
 
-// Merge joins the words of rules that were split at spaces within parentheses again, as the arguments of ACL SETUSER and the lines of files come. bad
-// is the word with the parenthesis that does not end.
+// Merge joins the words of a selector in parentheses that were split at spaces, as in the arguments
+// of ACL SETUSER and the lines of files. If a parenthesis does not end, bad is the word that has
+// it.
 func Merge(split []string) (rules []string, bad string, ok bool) {
 	open := ""
 	for _, w := range split {
@@ -206,7 +209,7 @@ func Merge(split []string) (rules []string, bad string, ok bool) {
 	return rules, bad, open == ""
 }
 
-// Flags are the user's flags as ACL GETUSER shows them.
+// Flags returns the user's flags as ACL GETUSER shows them.
 func (u *User) Flags() []string {
 	flags := []string{"off"}
 	if u.enabled {
@@ -221,7 +224,7 @@ func (u *User) Flags() []string {
 	return flags
 }
 
-// String is the user as rules, which give the same user again: a line of ACL LIST behind "user name ".
+// String returns rules that make the same user again, as in a line of ACL LIST after "user name ".
 func (u *User) String() string {
 	parts := u.Flags()
 	for _, p := range u.passwords {

@@ -9,33 +9,33 @@ import (
 	"godwit/internal/crash"
 )
 
-// Default is the name of the user that connections have until they authenticate.
+// Default is the name of the user of connections that have not authenticated.
 const Default = "default"
 
-// Users are all users by name. There always is a default one.
+// Users holds all users by name. There always is a default one.
 type Users struct {
 	Catalog *Catalog
 
 	byName map[string]*User
 }
 
-// NewUsers has the default user only, who may do everything without a password.
+// NewUsers returns the default user alone, who may do everything without a password.
 func NewUsers(cat *Catalog) *Users {
 	us := &Users{Catalog: cat, byName: map[string]*User{}}
 	u := NewUser(Default, cat, false)
 	for _, rule := range []string{"on", "nopass", "~*", "&*", "+@all"} {
 		if err := u.Apply(rule); err != nil {
-			panic(err) // the rules are known to be good
+			panic(err) // the rules are valid
 		}
 	}
 	us.byName[Default] = u
 	return us
 }
 
-// Get is the user of that name, nil if there is none.
+// Get returns the user of that name, or nil.
 func (us *Users) Get(name string) *User { return us.byName[name] }
 
-// Names are the names of all users, sorted.
+// Names returns the names of all users, sorted.
 func (us *Users) Names() []string {
 	names := make([]string, 0, len(us.byName))
 	for name := range us.byName {
@@ -45,7 +45,8 @@ func (us *Users) Names() []string {
 	return names
 }
 
-// Set changes or makes the user by rules, all of them or none. The User that connections hold stays the same one. rule is the one that was wrong.
+// Set creates or changes a user by rules, all of them or none. The *User that connections hold
+// stays the same. On an error, rule is the one that is wrong.
 func (us *Users) Set(name string, rules []string, allChannels bool) (rule string, err error) {
 	u := us.byName[name]
 	try := NewUser(name, us.Catalog, allChannels)
@@ -67,10 +68,10 @@ func (us *Users) Set(name string, rules []string, allChannels bool) (rule string
 	return "", nil
 }
 
-// errInternal is a fault of this package's own.
+// errInternal reports a fault of this package.
 var errInternal = errors.New("internal error, the server's log tells more")
 
-// applyAll applies the rules in order, and returns the first that is wrong.
+// applyAll applies the rules in order and returns the first that is wrong.
 func (u *User) applyAll(rules []string) (rule string, err error) {
 	for _, r := range rules {
 		if err := u.Apply(r); err != nil {
@@ -80,7 +81,8 @@ func (u *User) applyAll(rules []string) (rule string, err error) {
 	return "", nil
 }
 
-// Delete takes the user away and reports whether there was one. The default user cannot go: that is for the caller to say.
+// Delete removes the user and reports whether there was one. Callers must refuse to delete the
+// default user.
 func (us *Users) Delete(name string) bool {
 	if name == Default || us.byName[name] == nil {
 		return false
@@ -89,7 +91,8 @@ func (us *Users) Delete(name string) bool {
 	return true
 }
 
-// Authenticate is the user if the password is right, else nil. A name that nobody has takes as long as a wrong password.
+// Authenticate returns the user if the password is right, else nil. An unknown name takes as long
+// as a wrong password.
 func (us *Users) Authenticate(name string, password []byte) *User {
 	u := us.byName[name]
 	if u == nil {
@@ -102,12 +105,13 @@ func (us *Users) Authenticate(name string, password []byte) *User {
 	return nil
 }
 
-// ValidName reports whether a user may have the name: it must be one word in a file.
+// ValidName reports whether a user may have the name. It must be one word in a file.
 func ValidName(name string) bool { return name != "" && !spaced(name) }
 
-// Load reads an ACL file, a line "user name rule rule …" for each user; name is the file's, for the error, whose words are Redis's: it tells of
-// every wrong line. All of them must be right. Users that the file does not have are gone, but for the default one, which then is as at the
-// beginning. Like Set it leaves the User alone that connections hold. gone are those who are no users any more.
+// Load reads an ACL file, with a line "user name rule rule …" for each user. All lines must be
+// right. The error names the file and every wrong line, in Redis's words. Users that the file lacks
+// are removed and returned in gone, except the default one, which is reset. The *User that
+// connections hold stays the same, as with Set.
 func (us *Users) Load(name, text string, allChannels bool) (gone []*User, err error) {
 	fresh := NewUsers(us.Catalog)
 	seen := map[string]bool{}
@@ -120,7 +124,8 @@ func (us *Users) Load(name, text string, allChannels bool) (gone []*User, err er
 		bad.WriteString(fresh.loadLine(name, i+1, w, seen, allChannels))
 	}
 	if bad.Len() > 0 {
-		return nil, errors.New(bad.String() + "WARNING: ACL errors detected, no change to the previously active ACL rules was performed")
+		return nil, errors.New(bad.String() + "WARNING: ACL errors detected, no change to the " +
+			"previously active ACL rules was performed")
 	}
 	for name, old := range us.byName {
 		if u := fresh.byName[name]; u != nil {
@@ -135,9 +140,11 @@ func (us *Users) Load(name, text string, allChannels bool) (gone []*User, err er
 }
 
 // loadLine reads one line and returns what is wrong with it.
-func (us *Users) loadLine(file string, line int, w []string, seen map[string]bool, allChannels bool) (bad string) {
+func (us *Users) loadLine(file string, line int, w []string, seen map[string]bool,
+	allChannels bool) (bad string) {
 	if w[0] != "user" || len(w) < 2 {
-		return fmt.Sprintf("%s:%d should start with user keyword followed by the username. ", file, line)
+		return fmt.Sprintf("%s:%d should start with user keyword followed by the username. ", file,
+			line)
 	}
 	name := w[1]
 	if seen[name] {
@@ -148,22 +155,22 @@ func (us *Users) loadLine(file string, line int, w []string, seen map[string]boo
 	if !ok {
 		return fmt.Sprintf("%s:%d: Unmatched parenthesis in selector definition.", file, line)
 	}
-	u := NewUser(name, us.Catalog, allChannels) // the default user too begins with nothing
+	u := NewUser(name, us.Catalog, allChannels) // the default user starts with nothing too
 	other := false
 	for _, r := range rules {
 		switch err := u.Apply(r); {
-		case err == ErrUnknown: // no secret can be in such a rule
+		case err == ErrUnknown: // such a rule cannot hold a secret
 			bad += fmt.Sprintf("%s:%d: Error in applying operation '%s': %s. ", file, line, r, err)
 		case err != nil && !other:
 			bad += fmt.Sprintf("%s:%d: %s. ", file, line, err)
-			other = true // the rest may follow from it
+			other = true // later errors may follow from it
 		}
 	}
 	us.byName[name] = u
 	return bad
 }
 
-// Save is the text of an ACL file.
+// Save returns the text of an ACL file.
 func (us *Users) Save() string {
 	var b strings.Builder
 	for _, name := range us.Names() {

@@ -21,15 +21,16 @@
 //   - Ref 0 is nil; chunk number 0 is never used. Every Ref is a multiple of 8 below 1<<RefBits, so
 //     structures may keep up to 12 bits of their own above it.
 //   - A block never moves unless its owner calls Resize or Move.
-//   - A block whose size is a multiple of 64 is aligned to 64 bytes if its class is that size exactly
-//     (all powers of two are); dict relies on it for cache lines.
+//   - A block whose size is a multiple of 64 is aligned to 64 bytes if its class is that size
+//     exactly (all powers of two are); dict relies on it for cache lines.
 //   - A run with no live block goes back to its chunk, a chunk with no run goes back to the system,
-//     except one of each kept so that alternating Alloc and Free at the border stays cheap. Unmapping a
-//     chunk takes up to 0.3 ms, and the last of many Frees may empty dozens: they wait for Release.
+//     except one of each kept so that alternating Alloc and Free at the border stays cheap.
+//     Unmapping a chunk takes up to 0.3 ms, and the last of many Frees may empty dozens: they wait
+//     for Release.
 //
 // Cost: Alloc and Free are a few ns and O(1) (a new run: one search of a bitmap), no Go allocation
-// except for the 2 KiB of bookkeeping beside each new 4 MiB chunk. Overhead in a full run is 0 bytes
-// a block; rounding up to a class costs under 8 bytes to 512 bytes, at most 1/8 above.
+// except for the 2 KiB of bookkeeping beside each new 4 MiB chunk. Overhead in a full run is 0
+// bytes a block; rounding up to a class costs under 8 bytes to 512 bytes, at most 1/8 above.
 //
 // Limits: not safe for concurrent use: one executor owns an arena. 1<<20 chunks and big blocks
 // together (4 TiB of small blocks). The kernel's vm.max_map_count (65530 as a rule) bounds the
@@ -48,8 +49,8 @@ import (
 	"godwit/internal/invariant"
 )
 
-// Ref names a block: the number of its chunk in the bits from 32 up, the byte offset of the block in
-// the chunk in the lower 32. 0 is nil.
+// Ref names a block: the number of its chunk in the bits from 32 up, the byte offset of the block
+// in the chunk in the lower 32. 0 is nil.
 type Ref uint64
 
 // RefBits is the number of low bits that a Ref may use; the bits above are always 0.
@@ -88,29 +89,31 @@ type Arena struct {
 	meta  []*chunk // by chunk number: bookkeeping of a chunk of runs, nil for a big block
 	size  []int64  // by chunk number: bytes mapped
 
-	freeIdx    []uint32         // chunk numbers to use again
-	hint       [maxUnits]uint32 // by run length-1: no chunk below this number has room for such a run
-	spare      uint32           // the one empty chunk that is kept mapped, 0 if none
-	idle       []uint32         // chunks that were empty when they were queued for Release
-	mapped     int64            // bytes mapped now
-	dying      []dyingMapping   // of big blocks that were freed, to be unmapped by Release
-	dyingBytes int64            // of their mappings
-	dyingLeft  int64            // of dyingBytes: what Release has not given back yet
+	freeIdx []uint32 // chunk numbers to use again
+	// hint says, by run length-1, below which number no chunk has room for such a run.
+	hint       [maxUnits]uint32
+	spare      uint32         // the one empty chunk that is kept mapped, 0 if none
+	idle       []uint32       // chunks that were empty when they were queued for Release
+	mapped     int64          // bytes mapped now
+	dying      []dyingMapping // of big blocks that were freed, to be unmapped by Release
+	dyingBytes int64          // of their mappings
+	dyingLeft  int64          // of dyingBytes: what Release has not given back yet
 	guard      guard
-	chunks     int               // chunks of runs
-	dirty      int               // their units that are resident
-	free       int               // their units that belong to no run
-	moveFreely bool              // see Drain.ChooseAll
-	moving     bool              // in Move
-	trim       uint32            // chunks below this number are still to be trimmed
-	gone       map[uint32]int64  // by chunk number: what was discarded of a big block, from its start
-	goneBytes  int64             // of big blocks, in use or dying, that the system has back
-	tails      int64             // see Tails
-	live       map[Ref]liveBlock // build tag invariants only: every block handed out
-	freed      map[Ref]bool      // build tag invariants only: every block on a free list
+	chunks     int    // chunks of runs
+	dirty      int    // their units that are resident
+	free       int    // their units that belong to no run
+	moveFreely bool   // see Drain.ChooseAll
+	moving     bool   // in Move
+	trim       uint32 // chunks below this number are still to be trimmed
+	// gone says, by chunk number, what was discarded of a big block, from its start.
+	gone      map[uint32]int64
+	goneBytes int64             // of big blocks, in use or dying, that the system has back
+	tails     int64             // see Tails
+	live      map[Ref]liveBlock // build tag invariants only: every block handed out
+	freed     map[Ref]bool      // build tag invariants only: every block on a free list
 }
 
-// New makes an empty arena. It maps nothing before the first Alloc.
+// New returns an empty arena. It maps nothing before the first Alloc.
 func New() *Arena {
 	a := &Arena{base: make([]unsafe.Pointer, 1), meta: make([]*chunk, 1), size: make([]int64, 1)}
 	a.gone = map[uint32]int64{}
@@ -166,7 +169,7 @@ func (a *Arena) AllocZero(n int, p Purpose) Ref {
 	return ref
 }
 
-// Free takes back a block; n and p must be those that it was allocated (or last resized) with.
+// Free takes back a block. n and p must be those that it was allocated (or last resized) with.
 func (a *Arena) Free(ref Ref, n int, p Purpose) {
 	if invariant.Enabled {
 		a.debugFree(ref, n, p)
@@ -188,8 +191,8 @@ func (a *Arena) Free(ref Ref, n int, p Purpose) {
 }
 
 // Resize gives the block of oldN bytes room for newN and returns where it is now. The first
-// min(oldN, newN) bytes are kept, bytes beyond are undefined. Within one size class the block stays
-// in place; big blocks are grown by mremap, which moves page tables and not bytes.
+// min(oldN, newN) bytes are kept; bytes beyond are undefined. Within one size class the block stays
+// in place. Big blocks grow by mremap, which moves page tables and not bytes.
 func (a *Arena) Resize(ref Ref, oldN, newN int, p Purpose) Ref {
 	oldBig, newBig := padded(oldN) > MaxSmall, padded(newN) > MaxSmall
 	switch {
@@ -199,7 +202,7 @@ func (a *Arena) Resize(ref Ref, oldN, newN int, p Purpose) Ref {
 		if invariant.Enabled {
 			a.debugResize(ref, oldN, newN, p)
 		}
-		a.used[p&7] += int64(ClassSize(newN) - ClassSize(oldN)) // differs only with padding
+		a.used[p&7] += int64(ClassSize(newN) - ClassSize(oldN)) // they differ only with padding
 		return ref
 	}
 	to := a.Alloc(newN, p)
@@ -208,8 +211,8 @@ func (a *Arena) Resize(ref Ref, oldN, newN int, p Purpose) Ref {
 	return to
 }
 
-// Bytes is the block's first n bytes; n may not exceed the block's size. The slice has capacity n
-// and is good until the block is freed or resized.
+// Bytes returns the block's first n bytes; n must not exceed the block's size. The slice has
+// capacity n and is valid until the block is freed or resized.
 func (a *Arena) Bytes(ref Ref, n int) []byte {
 	if invariant.Enabled {
 		a.debugAccess(ref, n)
@@ -217,40 +220,43 @@ func (a *Arena) Bytes(ref Ref, n int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(a.base[ref>>32], uint32(ref))), n)
 }
 
-// From is the memory from the block's start to the end of its chunk, for reading a header that says
-// how long the block is. Nothing beyond the block may be looked at, let alone written.
+// From returns the memory from the block's start to the end of its chunk, for reading a header that
+// says how long the block is. Nothing beyond the block may be read, let alone written.
 func (a *Arena) From(ref Ref) []byte {
 	if invariant.Enabled {
 		return a.Bytes(ref, a.debugSize(ref))
 	}
-	return unsafe.Slice((*byte)(unsafe.Add(a.base[ref>>32], uint32(ref))), a.size[ref>>32]-int64(uint32(ref)))
+	return unsafe.Slice((*byte)(unsafe.Add(a.base[ref>>32], uint32(ref))),
+		a.size[ref>>32]-int64(uint32(ref)))
 }
 
-// Pointer is the block's address. It stays good as long as the block does. For the two packages that
-// may use unsafe; others use Bytes.
+// Pointer returns the block's address, which is valid as long as the block is. It is for the
+// packages that may use unsafe; others use Bytes.
 func (a *Arena) Pointer(ref Ref) unsafe.Pointer {
 	return unsafe.Add(a.base[ref>>32], uint32(ref))
 }
 
-// Prefetch hints that the cache line at the offset in the block will be read soon.
+// Prefetch hints that the cache line at the given offset of the block will be read soon.
 func (a *Arena) Prefetch(ref Ref, off int) { PrefetchAt(unsafe.Add(a.Pointer(ref), off)) }
 
-// Used is the number of bytes handed out, rounded up to size classes, less what was discarded. It
-// is written out because with maxmemory every command asks, and the compiler leaves a loop a loop.
+// Used returns the number of bytes handed out, rounded up to size classes, less what was discarded.
+// The sum is written out because with maxmemory every command asks for it, and the compiler does
+// not unroll a loop.
 func (a *Arena) Used() int64 {
 	u := &a.used
 	return (u[0] + u[1]) + (u[2] + u[3]) + ((u[4] + u[5]) + (u[6] + u[7]))
 }
 
-// UsedBy is the part of Used allocated for one purpose.
+// UsedBy returns the part of Used that was allocated for one purpose.
 func (a *Arena) UsedBy(p Purpose) int64 { return a.used[p&7] }
 
-// Tails is the number of bytes that no block can use although pages are resident for them: behind the last block of each run, up to the end
-// of the page. It is what Used lacks, up to 3 % of it for some block sizes.
+// Tails returns the number of bytes that no block can use although their pages are resident: from
+// the last block of each run to the end of the page. Used does not contain them. They are up to 3 %
+// of it for some block sizes.
 func (a *Arena) Tails() int64 { return a.tails }
 
-// Mapped is the number of bytes of address space mapped now: an upper bound of the memory that the
-// arena can occupy, since pages count only once they are touched.
+// Mapped returns the number of bytes of address space mapped now. It is an upper bound of the
+// memory that the arena occupies, since pages count only once they are touched.
 func (a *Arena) Mapped() int64 { return a.mapped }
 
 // Close unmaps everything. Under the build tag invariants it panics if a block was never freed.
@@ -292,7 +298,8 @@ func (a *Arena) Check() error {
 		return fmt.Errorf("arena: %d bytes mapped, %d accounted", mapped, a.mapped)
 	}
 	if chunks != a.chunks || dirty != a.dirty || free != a.free {
-		return fmt.Errorf("arena: %d chunks with %d dirty and %d free units; accounted are %d, %d and %d",
+		return fmt.Errorf(
+			"arena: %d chunks with %d dirty and %d free units; accounted are %d, %d and %d",
 			chunks, dirty, free, a.chunks, a.dirty, a.free)
 	}
 	return nil
@@ -342,7 +349,7 @@ func (a *Arena) forgetChunk(i uint32) {
 	a.freeIdx = append(a.freeIdx, i)
 }
 
-// ClassSize is the number of bytes that a block of n bytes really takes.
+// ClassSize returns the number of bytes that a block of n bytes really takes.
 func ClassSize(n int) int {
 	switch {
 	case n <= 8:

@@ -56,7 +56,7 @@ type modelBlock struct {
 	p    Purpose
 }
 
-// fillBlock writes random bytes into the block and the model.
+// fill writes random bytes into the block and the model.
 func (m *modelBlock) fill(a *Arena, r *rand.Rand, from int) {
 	b := a.Bytes(m.ref, len(m.data))
 	seed := byte(r.Uint32())
@@ -64,6 +64,34 @@ func (m *modelBlock) fill(a *Arena, r *rand.Rand, from int) {
 		b[i] = seed + byte(i*7)
 		m.data[i] = b[i]
 	}
+}
+
+// newModelBlock allocates a block of random size and content.
+func newModelBlock(t *testing.T, a *Arena, r *rand.Rand) modelBlock {
+	n := randSize(r)
+	m := modelBlock{data: make([]byte, n), p: Purpose(r.IntN(int(NumPurposes)))}
+	if r.IntN(4) == 0 {
+		m.ref = a.AllocZero(n, m.p)
+		if !bytes.Equal(a.Bytes(m.ref, n), m.data) {
+			t.Fatalf("AllocZero(%d) is not zero", n)
+		}
+	} else {
+		m.ref = a.Alloc(n, m.p)
+	}
+	m.fill(a, r, 0)
+	return m
+}
+
+// resize gives the block another random size.
+func (m *modelBlock) resize(t *testing.T, a *Arena, r *rand.Rand) {
+	n := randSize(r)
+	old := len(m.data)
+	m.ref = a.Resize(m.ref, old, n, m.p)
+	m.data = append(make([]byte, 0, n), m.data[:min(old, n)]...)[:n]
+	if !bytes.Equal(a.Bytes(m.ref, min(old, n)), m.data[:min(old, n)]) {
+		t.Fatalf("Resize from %d to %d lost contents", old, n)
+	}
+	m.fill(a, r, min(old, n))
 }
 
 // TestModel runs random operations against copies kept on Go's heap.
@@ -84,29 +112,9 @@ func TestModel(t *testing.T) {
 		grow := step/1500%2 == 0 // waves, so that runs and chunks empty again
 		switch k := r.IntN(10); {
 		case len(live) == 0, k < 5 && grow, k < 2:
-			n := randSize(r)
-			m := modelBlock{data: make([]byte, n), p: Purpose(r.IntN(int(NumPurposes)))}
-			if r.IntN(4) == 0 {
-				m.ref = a.AllocZero(n, m.p)
-				if !bytes.Equal(a.Bytes(m.ref, n), m.data) {
-					t.Fatalf("AllocZero(%d) is not zero", n)
-				}
-			} else {
-				m.ref = a.Alloc(n, m.p)
-			}
-			m.fill(a, r, 0)
-			live = append(live, m)
+			live = append(live, newModelBlock(t, a, r))
 		case k < 7:
-			i := r.IntN(len(live))
-			m := &live[i]
-			n := randSize(r)
-			old := len(m.data)
-			m.ref = a.Resize(m.ref, old, n, m.p)
-			m.data = append(make([]byte, 0, n), m.data[:min(old, n)]...)[:n]
-			if !bytes.Equal(a.Bytes(m.ref, min(old, n)), m.data[:min(old, n)]) {
-				t.Fatalf("Resize from %d to %d lost contents", old, n)
-			}
-			m.fill(a, r, min(old, n))
+			live[r.IntN(len(live))].resize(t, a, r)
 		default:
 			free(r.IntN(len(live)))
 		}
@@ -146,7 +154,8 @@ func verify(t *testing.T, a *Arena, live []modelBlock) {
 	for i, m := range sorted {
 		used[m.p] += int64(ClassSize(len(m.data)))
 		if i > 0 && sorted[i-1].ref+Ref(len(sorted[i-1].data)) > m.ref {
-			t.Fatalf("blocks %#x (%d bytes) and %#x overlap", sorted[i-1].ref, len(sorted[i-1].data), m.ref)
+			t.Fatalf("blocks %#x (%d bytes) and %#x overlap", sorted[i-1].ref,
+				len(sorted[i-1].data), m.ref)
 		}
 		if !bytes.Equal(a.Bytes(m.ref, len(m.data)), m.data) {
 			t.Fatalf("block %#x of %d bytes changed", m.ref, len(m.data))
@@ -173,7 +182,8 @@ func TestChunksGoBack(t *testing.T) {
 		a.Free(r, 1000, Values)
 	}
 	if a.Mapped() < 40<<20 || !a.Idle() {
-		t.Errorf("Mapped() = %d before Release, Idle() = %v: Free must not unmap", a.Mapped(), a.Idle())
+		t.Errorf("Mapped() = %d before Release, Idle() = %v: Free must not unmap", a.Mapped(),
+			a.Idle())
 	}
 	for n := a.Mapped(); a.Release(); n = a.Mapped() {
 		if n-a.Mapped() > chunkSize {
@@ -229,7 +239,8 @@ func TestDiscard(t *testing.T) {
 		used, held := a.Used(), a.Held()
 		freed := a.Discard(r, n, to, Tables)
 		if a.Used() != used-freed || a.Held() != held-freed {
-			t.Fatalf("%d bytes up to %d given up: %d used, %d held", freed, to, a.Used()-used, a.Held()-held)
+			t.Fatalf("%d bytes up to %d given up: %d used, %d held", freed, to, a.Used()-used,
+				a.Held()-held)
 		}
 	}
 	for i, c := range b {
@@ -370,7 +381,8 @@ func BenchmarkBytes(b *testing.B) {
 	}
 }
 
-// TestBigBlocksGoInSlices frees blocks that take long to unmap: Free leaves that to Release, which never does much of it at once.
+// TestBigBlocksGoInSlices frees blocks that take long to unmap: Free leaves that to Release, which
+// never does much of it at once.
 func TestBigBlocksGoInSlices(t *testing.T) {
 	a := New()
 	defer a.Close()
@@ -379,7 +391,8 @@ func TestBigBlocksGoInSlices(t *testing.T) {
 	before := a.Mapped()
 	a.Free(r, size, Values)
 	if a.Used() != 0 || a.Mapped() != before || !a.Idle() {
-		t.Fatalf("after Free: used %d, mapped %d of %d, idle %v", a.Used(), a.Mapped(), before, a.Idle())
+		t.Fatalf("after Free: used %d, mapped %d of %d, idle %v", a.Used(), a.Mapped(), before,
+			a.Idle())
 	}
 	calls := 1
 	for a.Release() {

@@ -25,10 +25,13 @@ func (a *Arena) allocBig(n int, p Purpose) Ref {
 	return ref
 }
 
-// Giving pages back costs up to 0.2 ms a MiB, so mappings are not unmapped by Free, but in slices by Release: one command that frees a
-// block, or a slice of work that frees many elements, stays short however large they are.
-// Nothing bounds what waits but the owner, who is asked for time whenever the arena grows.
-const releaseBytes = 1 << 20 // what one Release gives back of them
+// Giving pages back costs up to 0.2 ms a MiB. So Free does not unmap mappings; Release does, in
+// slices. A command that frees a block, and a slice of work that frees many elements, stay short
+// however large the blocks are. Nothing bounds what waits except the owner, who is asked for time
+// whenever the arena grows.
+
+// releaseBytes is how many bytes of mappings one Release gives back.
+const releaseBytes = 1 << 20
 
 // dyingMapping is the mapping of a block that was freed.
 type dyingMapping struct {
@@ -72,7 +75,8 @@ func (a *Arena) releaseBig() {
 func (a *Arena) resizeBig(ref Ref, oldN, newN int, p Purpose) Ref {
 	i := ref >> 32
 	if invariant.Enabled {
-		invariant.Check(a.gone[uint32(i)] == 0, "resize of block %#x, part of which is given up", uint64(ref))
+		invariant.Check(a.gone[uint32(i)] == 0, "resize of block %#x, part of which is given up",
+			uint64(ref))
 		a.debugUncanary(ref, oldN, p)
 	}
 	if from, to := a.size[i], bigSize(newN); from != to {
@@ -90,10 +94,10 @@ func (a *Arena) resizeBig(ref Ref, oldN, newN int, p Purpose) Ref {
 	return ref
 }
 
-// Discard gives up the first bytes of a big block, up to the offset to: whole pages among them go
-// back to the system, read as zero from now on, and are not counted in Used any more. It returns
-// how many bytes that are beyond what earlier calls gave up. n is the block's size. The block must
-// not be resized afterwards. Discard does nothing for blocks up to MaxSmall.
+// Discard gives up the first bytes of a big block, up to the offset to. Whole pages among them go
+// back to the system, read as zero from now on, and no longer count in Used. It returns by how many
+// bytes Used shrank; what earlier calls gave up is not among them. n is the block's size. The block
+// must not be resized afterwards. For blocks up to MaxSmall, Discard does nothing.
 //
 // It lets a structure that moves to another block return the old one as it goes.
 func (a *Arena) Discard(ref Ref, n, to int, p Purpose) (freed int64) {

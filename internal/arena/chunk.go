@@ -24,20 +24,20 @@ const (
 	noBlock = ^uint32(0)
 )
 
-// class is one size of block and the runs of it that have room.
+// class is one size of block and the runs of that size that have room.
 //
-// The runs with room form a list through next and prev; its head is open for allocation and what
-// Alloc needs of it is copied here. A full run is on no list: Free puts it back.
+// The runs with room form a list through next and prev. Its head is open for allocation, and what
+// Alloc needs of it is copied here. A full run is on no list; Free puts it back.
 type class struct {
 	cur   *run           // head of the list
 	base  unsafe.Pointer // where cur's chunk is mapped
 	chunk Ref            // number of cur's chunk, shifted to its place in a Ref
 	size  uint32         // bytes in a block
 	units uint32         // units in a run
-	tail  uint32         // bytes behind a run's last block in the page where that ends
+	tail  uint32         // bytes from a run's last block to the end of that page
 }
 
-// run is a stretch of one chunk cut into blocks of one class. Blocks from bump on were never used.
+// run is a part of one chunk, cut into blocks of one class. Blocks from bump on were never used.
 type run struct {
 	free       uint32 // offset in the chunk of the first free block below bump, or noBlock
 	bump       uint32 // offset in the chunk of the first block that was never handed out
@@ -60,7 +60,7 @@ type chunk struct {
 	queued    bool               // listed in Arena.idle
 }
 
-// classOf is the number of the smallest class that holds n bytes, n ≤ MaxSmall.
+// classOf returns the number of the smallest class that holds n bytes. n must not exceed MaxSmall.
 func classOf(n int) int {
 	if n <= 512 {
 		if n < 1 {
@@ -72,8 +72,8 @@ func classOf(n int) int {
 	return fineClasses + (s-6)*8 + (n-1)>>s - 8
 }
 
-// init fills in the class numbered c. The run length is the shortest that wastes at most 1/32 of the
-// run at its end (memory which is never touched, so this saves address space more than memory).
+// init fills in class number c. The run length is the shortest that wastes at most 1/32 of the run
+// at its end. That end is never touched, so this saves address space more than memory.
 func (cl *class) init(c int) {
 	size := 8 * (c + 1)
 	if c >= fineClasses {
@@ -119,7 +119,7 @@ func (a *Arena) popRun(c *class) {
 	a.setCur(c, next)
 }
 
-// runChanged is called by Free when a full run has room again or a run is empty.
+// runChanged is called by Free when a full run has room again or a run becomes empty.
 func (a *Arena) runChanged(r *run) {
 	c := &a.class[r.class]
 	drained := a.meta[r.chunk].drained>>r.unit&1 != 0
@@ -133,7 +133,7 @@ func (a *Arena) runChanged(r *run) {
 
 // list puts a run with room on its class's list.
 func (a *Arena) list(c *class, r *run) {
-	// Behind the head: the head is filled up first, so that thin runs have time to empty.
+	// It goes after the head: the head is filled up first, so that thin runs have time to empty.
 	r.listed = true
 	head := c.cur
 	if head == nil {
@@ -166,7 +166,7 @@ func (a *Arena) unlist(c *class, r *run) {
 // newRun opens a run for a class that has none with room.
 func (a *Arena) newRun(c *class) *run {
 	a.growing(int64(c.units) << unitShift)
-	if c.cur != nil { // what was freed has made room
+	if c.cur != nil { // growing has freed something
 		return c.cur
 	}
 	i, unit := a.findUnits(c.units)
@@ -187,8 +187,8 @@ func (a *Arena) newRun(c *class) *run {
 	return r
 }
 
-// dropRun gives an empty run's units back to its chunk, and queues the chunk for Release if that was
-// its last run and another empty chunk is already kept.
+// dropRun gives an empty run's units back to its chunk. If that was the chunk's last run, and
+// another empty chunk is already kept, it queues the chunk for Release.
 func (a *Arena) dropRun(c *class, r *run) {
 	a.unlist(c, r)
 	i := r.chunk
@@ -220,32 +220,33 @@ func (a *Arena) dropRun(c *class, r *run) {
 // Idle reports whether Release has something to do.
 func (a *Arena) Idle() bool { return len(a.idle)+len(a.dying) > 0 }
 
-// Dying reports whether big blocks that were freed wait for Release.
+// Dying reports whether freed big blocks wait for Release.
 func (a *Arena) Dying() bool { return len(a.dying) > 0 }
 
-// Waiting returns the bytes that are not in use and wait for Release: big blocks that were freed,
-// as far as they are still mapped, and empty chunks. It is an upper bound: a chunk that was used
-// again since it was queued counts until Release comes to it.
+// Waiting returns the bytes that are not in use and wait for Release: freed big blocks, as far as
+// they are still mapped, and empty chunks. It is an upper bound: a chunk that is used again after
+// it was queued counts until Release comes to it.
 func (a *Arena) Waiting() int64 {
 	return a.dyingLeft + int64(len(a.idle))*chunkSize
 }
 
-// WaitingBig returns the part of Waiting that is big blocks.
+// WaitingBig returns the part of Waiting in big blocks.
 func (a *Arena) WaitingBig() int64 { return a.dyingLeft }
 
 // Held returns the bytes that Release and Discard have not given back to the system.
 func (a *Arena) Held() int64 { return a.mapped - a.goneBytes }
 
-// growing lets the owner free something before the arena takes n bytes more. Not for a block that
-// moves: the owner might free that one.
+// growing lets the owner free something before the arena takes n bytes more. It does not while a
+// block moves, because the owner might free that block.
 func (a *Arena) growing(n int64) {
 	if a.Growing != nil && !a.moving {
 		a.Growing(n)
 	}
 }
 
-// Release gives at most one empty chunk, or a part of the big blocks that were freed, back to the system, which takes up to 0.3 ms, and reports
-// whether more is queued. The arena's owner calls it when it has time.
+// Release gives at most one empty chunk, or a part of the freed big blocks, back to the system,
+// which takes up to 0.3 ms. It reports whether more is queued. The arena's owner calls it when it
+// has time.
 func (a *Arena) Release() (more bool) {
 	if len(a.dying) > 0 {
 		a.releaseBig()
@@ -264,8 +265,8 @@ func (a *Arena) Release() (more bool) {
 	return len(a.idle) > 0
 }
 
-// findUnits is a chunk and the first of n neighbouring free units in it, in the lowest chunk that has
-// them: high chunks thin out and can be returned.
+// findUnits returns the lowest chunk that has n neighbouring free units, and the first of these. So
+// high chunks thin out and can be returned.
 func (a *Arena) findUnits(n uint32) (chunkNo, unit uint32) {
 	for i := a.hint[n-1]; int(i) < len(a.meta); i++ {
 		k := a.meta[i]
@@ -288,7 +289,7 @@ func (a *Arena) findUnits(n uint32) (chunkNo, unit uint32) {
 	return i, 0
 }
 
-// starts is the set of bits from which n bits of free in a row are set.
+// starts returns the set of bits at which n set bits of free begin.
 func starts(free uint64, n uint32) uint64 {
 	for have := uint32(1); have < n && free != 0; {
 		step := min(have, n-have)
@@ -300,8 +301,8 @@ func starts(free uint64, n uint32) uint64 {
 
 func unitMask(unit, n uint32) uint64 { return (1<<n - 1) << unit }
 
-// Trim returns to the system what is free in whole pieces: the runs and the chunk kept as a reserve,
-// and the memory of free units in chunks that are still in use.
+// Trim returns to the system what is free in whole pieces: the runs and the chunk kept as a
+// reserve, and the memory of free units in chunks that are still in use.
 func (a *Arena) Trim() {
 	a.dropKeptRuns()
 	for a.Release() {
@@ -320,7 +321,7 @@ func (a *Arena) Trim() {
 	}
 }
 
-// checkChunk verifies the runs of one chunk: counts, free lists, and the unit map.
+// checkChunk verifies the runs of one chunk: counts, free lists and the unit map.
 func (a *Arena) checkChunk(i uint32) error {
 	k := a.meta[i]
 	for u := uint32(0); u < unitsPerChunk; {
@@ -347,16 +348,20 @@ func (a *Arena) checkRun(r *run, c *class) error {
 	n := r.live
 	for off := r.free; off != noBlock; n++ {
 		if off < start || off >= r.bump || (off-start)%c.size != 0 || n > carved {
-			return fmt.Errorf("arena: class %d: free list of the run at chunk %d unit %d is damaged at offset %d", c.size, r.chunk, r.unit, off)
+			return fmt.Errorf(
+				"arena: class %d: free list of the run at chunk %d unit %d is damaged at offset %d",
+				c.size, r.chunk, r.unit, off)
 		}
 		off = *(*uint32)(unsafe.Add(a.base[r.chunk], off))
 	}
 	if n != carved || carved > r.cap {
-		return fmt.Errorf("arena: class %d: run at chunk %d unit %d: %d live and free of %d carved", c.size, r.chunk, r.unit, n, carved)
+		return fmt.Errorf("arena: class %d: run at chunk %d unit %d: %d live and free of %d carved",
+			c.size, r.chunk, r.unit, n, carved)
 	}
 	drained := a.meta[r.chunk].drained>>r.unit&1 != 0
 	if r.listed == (r.live == r.cap || drained) {
-		return fmt.Errorf("arena: class %d: run at chunk %d unit %d: %d of %d live, listed %v", c.size, r.chunk, r.unit, r.live, r.cap, r.listed)
+		return fmt.Errorf("arena: class %d: run at chunk %d unit %d: %d of %d live, listed %v",
+			c.size, r.chunk, r.unit, r.live, r.cap, r.listed)
 	}
 	return nil
 }

@@ -12,8 +12,8 @@ import (
 //
 //	n bytes for the owner | 8 bytes of canary
 //
-// A fresh block is filled with freshByte, so that nobody relies on zeroes, and a freed one with
-// poisonByte, which is verified when the block is handed out again.
+// A fresh block is filled with freshByte, so that nobody relies on zeroes. A freed one is filled
+// with poisonByte, which is verified when the block is handed out again.
 const (
 	canarySize = 8
 	canary     = 0xc0de_1eaf_ca5c_ade5
@@ -26,7 +26,7 @@ type liveBlock struct {
 	p Purpose
 }
 
-// padded is the size that a block of n bytes is allocated with.
+// padded returns the size with which a block of n bytes is allocated.
 func padded(n int) int {
 	if invariant.Enabled {
 		return n + canarySize
@@ -45,7 +45,9 @@ func (a *Arena) debugAlloc(ref Ref, n int, p Purpose, big bool) {
 		if a.freed[ref] {
 			delete(a.freed, ref)
 			for i, c := range b[4:] {
-				invariant.Check(c == poisonByte, "block %#x of %d bytes was written at offset %d after it was freed", uint64(ref), n, i+4)
+				invariant.Check(c == poisonByte,
+					"block %#x of %d bytes was written at offset %d after it was freed",
+					uint64(ref), n, i+4)
 			}
 		}
 		for i := range b {
@@ -66,12 +68,15 @@ func (a *Arena) debugCanary(ref Ref, n int, p Purpose) {
 	binary.LittleEndian.PutUint64(a.raw(ref, n+canarySize)[n:], canary)
 }
 
-// debugUncanary verifies that the block is live with just this size and purpose, and undamaged.
+// debugUncanary verifies that the block is live with exactly this size and purpose, and undamaged.
 func (a *Arena) debugUncanary(ref Ref, n int, p Purpose) {
 	l, ok := a.live[ref]
-	invariant.Check(ok, "free or resize of %#x, which is not a live block (double free or stale Ref)", uint64(ref))
-	invariant.Check(l.n == n && l.p == p, "block %#x has size %d and purpose %d, given up as %d and %d", uint64(ref), l.n, l.p, n, p)
-	invariant.Check(binary.LittleEndian.Uint64(a.raw(ref, n+canarySize)[n:]) == canary, "canary of block %#x of %d bytes is damaged: written past its end", uint64(ref), n)
+	invariant.Check(ok,
+		"free or resize of %#x, which is not a live block (double free or stale Ref)", uint64(ref))
+	invariant.Check(l.n == n && l.p == p,
+		"block %#x has size %d and purpose %d, given up as %d and %d", uint64(ref), l.n, l.p, n, p)
+	invariant.Check(binary.LittleEndian.Uint64(a.raw(ref, n+canarySize)[n:]) == canary,
+		"canary of block %#x of %d bytes is damaged: written past its end", uint64(ref), n)
 }
 
 func (a *Arena) debugFree(ref Ref, n int, p Purpose) {
@@ -94,7 +99,8 @@ func (a *Arena) debugResize(ref Ref, oldN, newN int, p Purpose) {
 func (a *Arena) debugAccess(ref Ref, n int) {
 	l, ok := a.live[ref]
 	invariant.Check(ok, "access to %#x, which is not a live block (stale Ref?)", uint64(ref))
-	invariant.Check(n >= 0 && n <= l.n, "access to %d bytes of block %#x of %d bytes", n, uint64(ref), l.n)
+	invariant.Check(n >= 0 && n <= l.n, "access to %d bytes of block %#x of %d bytes", n,
+		uint64(ref), l.n)
 }
 
 func (a *Arena) debugSize(ref Ref) int {
@@ -105,11 +111,12 @@ func (a *Arena) debugSize(ref Ref) int {
 
 func (a *Arena) debugClose() {
 	for ref, l := range a.live {
-		panic(fmt.Sprintf("arena: %d blocks never freed, one of them %#x of %d bytes, purpose %d", len(a.live), uint64(ref), l.n, l.p))
+		panic(fmt.Sprintf("arena: %d blocks never freed, one of them %#x of %d bytes, purpose %d",
+			len(a.live), uint64(ref), l.n, l.p))
 	}
 }
 
-// debugDropRun forgets the free blocks of a run whose memory becomes something else.
+// debugDropRun forgets the free blocks of a run whose memory gets another use.
 func (a *Arena) debugDropRun(r *run, c *class) {
 	for off := uint32(r.unit) << unitShift; off < r.bump; off += c.size {
 		delete(a.freed, Ref(r.chunk)<<32|Ref(off))

@@ -8,27 +8,27 @@ import "math/bits"
 // only with its last block. A Drain is one round against that:
 //
 //	Survey  counts the runs of each class by how full they are
-//	Choose  picks the emptiest: as many as the room in the others can take the blocks of
-//	Mark    takes these runs off their lists, so that nothing is allocated from them any more
-//	        … now the blocks' owners walk all they own, and offer each block to Move …
+//	Choose  picks the emptiest: as many as the others have room for
+//	Mark    takes these runs off their lists, so that nothing more is allocated from them
+//	        … now the blocks' owners walk all they own and offer each block to Move …
 //	End     puts what could not be emptied back on the lists
 //
 // So one walk over the owners is enough, a block moves at most once in it, and no memory is mapped
-// for it. A class keeps at most 1/8 free beside the run that is being filled.
+// for it. A class keeps at most 1/8 free, apart from the run that is being filled.
 //
 //	full   ├────────────┤ kept          bins of a class: runs by live blocks, 32 steps
-//	  ↑    ├───────┤ kept               the bins up to a threshold are drained,
-//	bins   ├──────────────┤ some of it  and of the next one as many runs as there is room for
+//	  ↑    ├───────┤ kept               the bins up to a threshold are drained, and of the
+//	bins   ├──────────────┤ some of it  next one as many runs as there is room for
 //	       ├─────┤ drained
 //
 // All steps are bounded. Blocks come and go meanwhile: the counts are a plan and not a promise.
 
 const (
 	drainBins  = 32
-	drainBelow = 28 // fuller bins are left alone: much is moved there to free little
+	drainBelow = 28 // fuller bins are left alone: moving much would free little
 )
 
-// Drain is a round of emptying sparse runs. Make it with NewDrain; one at a time.
+// Drain is a round of emptying sparse runs. NewDrain makes it. There may be only one at a time.
 type Drain struct {
 	a    *Arena
 	at   int // the next chunk
@@ -39,24 +39,24 @@ type Drain struct {
 
 type runCount struct{ runs, live int64 }
 
-// drainGoal is which runs of a class are drained: those of bins before the given one, and some of
-// it.
+// drainGoal says which runs of a class are drained: all in the bins before the given one, and some
+// of that one.
 type drainGoal struct {
 	bin  int
 	some int64
 }
 
-// NewDrain begins a round.
+// NewDrain starts a round.
 func (a *Arena) NewDrain() *Drain { return &Drain{a: a} }
 
 func binOf(r *run) int { return int(uint64(r.live) * drainBins / uint64(r.cap)) }
 
-// candidate reports whether the run may be drained: it has blocks, and nobody fills it now.
+// candidate reports whether the run may be drained: it has blocks, and is not being filled.
 func (a *Arena) candidate(r *run) bool {
 	return r.live > 0 && (a.class[r.class].cur != r || a.moveFreely)
 }
 
-// eachRun calls f for the runs of the chunk.
+// eachRun calls f for each run of the chunk.
 func (a *Arena) eachRun(k *chunk, f func(r *run)) {
 	for used := ^k.freeUnits; used != 0; {
 		r := &k.runs[bits.TrailingZeros64(used)]
@@ -65,7 +65,7 @@ func (a *Arena) eachRun(k *chunk, f func(r *run)) {
 	}
 }
 
-// Survey counts the runs of n more chunks and reports whether that were the last.
+// Survey counts the runs of n more chunks and reports whether those were the last.
 func (d *Drain) Survey(n int) (done bool) {
 	for ; n > 0 && d.at < len(d.a.meta); n-- {
 		if k := d.a.meta[d.at]; k != nil {
@@ -85,7 +85,7 @@ func (d *Drain) Survey(n int) (done bool) {
 	return d.at >= len(d.a.meta)
 }
 
-// Choose decides what is drained and returns how many bytes of runs that empties.
+// Choose decides what is drained and returns how many bytes of runs that will empty.
 func (d *Drain) Choose() (gain int64) {
 	for c := range d.bins {
 		gain += d.choose(c)
@@ -102,7 +102,7 @@ func (d *Drain) choose(c int) (gain int64) {
 	for _, b := range d.bins[c] {
 		room += b.runs*most - b.live
 	}
-	room -= room / 64 // for what is allocated meanwhile
+	room -= room / 64 // for blocks allocated meanwhile
 	g := &d.goal[c]
 	for g.bin = 0; g.bin < drainBelow; g.bin++ {
 		b := d.bins[c][g.bin]
@@ -125,7 +125,7 @@ func (d *Drain) ChooseAll() {
 	d.at, d.a.moveFreely = len(d.a.meta)-1, true
 }
 
-// Mark takes the chosen runs of n more chunks off their lists and reports whether that were the
+// Mark takes the chosen runs of n more chunks off their lists and reports whether those were the
 // last. High chunks come first, so that they empty.
 func (d *Drain) Mark(n int) (done bool) {
 	a := d.a
@@ -150,8 +150,9 @@ func (d *Drain) Mark(n int) (done bool) {
 	return d.at <= 0
 }
 
-// End puts what is left of the runs of n more chunks back on their lists and reports whether that
-// were the last. Rewind comes first. left is the bytes of runs that have not been emptied.
+// End puts the remaining runs of n more chunks back on their lists and reports whether those were
+// the last. left is the bytes of runs that were not emptied. Rewind must be called before the first
+// End.
 func (d *Drain) End(n int) (left int64, done bool) {
 	a := d.a
 	a.moveFreely = false
@@ -172,12 +173,12 @@ func (d *Drain) End(n int) (left int64, done bool) {
 	return left, d.at >= len(a.meta)
 }
 
-// Rewind comes between marking, finished or not, and End.
+// Rewind prepares for End. It is called after marking, finished or not.
 func (d *Drain) Rewind() { d.at = 0 }
 
-// Drained reports whether the block lies in a run that is being emptied, and counts a miss if not.
-// It costs a few ns and does not touch the block: who finds the size of a block by looking at it
-// asks first.
+// Drained reports whether the block lies in a run that is being emptied; if not, it counts a miss.
+// It costs a few ns and does not touch the block. An owner that must read a block to know its size
+// asks this first.
 func (a *Arena) Drained(ref Ref) bool {
 	k := a.meta[ref>>32]
 	if k == nil || k.drained>>(uint32(ref)>>unitShift&(unitsPerChunk-1))&1 == 0 {
@@ -189,7 +190,7 @@ func (a *Arena) Drained(ref Ref) bool {
 
 // Move returns where the block of n bytes is from now on: elsewhere if its run is being emptied and
 // another one has room, else where it was. n and p are those that it was allocated with. The owner
-// calls it and stores the result in all places that name the block.
+// calls it and stores the result in all places that hold the Ref.
 func (a *Arena) Move(ref Ref, n int, p Purpose) Ref {
 	if !a.Drained(ref) {
 		return ref
@@ -208,27 +209,27 @@ func (a *Arena) Move(ref Ref, n int, p Purpose) Ref {
 	return to
 }
 
-// Moves counts what Move was asked for.
+// Moves counts the calls of Move.
 type Moves struct {
 	Hits, Misses int64 // blocks moved, blocks left
-	Bytes        int64 // moved
+	Bytes        int64 // bytes moved
 }
 
-// Fragmentation returns the bytes that runs take and no block uses. The ends of runs that were
-// never used are among them, though they have no pages.
+// Fragmentation returns the bytes that runs take and no block uses. They include the ends of runs
+// that were never used, although these have no pages.
 func (a *Arena) Fragmentation() int64 {
 	return max(a.Held()-a.dyingLeft-int64(a.free)<<unitShift-a.Used(), 0)
 }
 
-// ClassUse is how blocks of one size are laid out.
+// ClassUse describes how blocks of one size are laid out.
 type ClassUse struct {
 	Size        int   // bytes of a block
-	Runs        int   // of blocks of that size
-	Live, Room  int64 // blocks handed out, blocks that the runs have
-	Run, Unused int64 // bytes of a run, bytes of used pages that no block lies in
+	Runs        int   // runs of such blocks
+	Live, Room  int64 // blocks handed out; blocks that the runs hold
+	Run, Unused int64 // bytes of a run; bytes of used pages without a block
 }
 
-// Classes reports on the sizes that are in use. It looks at every run.
+// Classes describes the sizes in use. It looks at every run.
 func (a *Arena) Classes() (use []ClassUse) {
 	var all [numClasses]ClassUse
 	for _, k := range a.meta {

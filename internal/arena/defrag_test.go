@@ -9,7 +9,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// fillAndThin allocates n blocks of the sizes that size gives and frees each with probability 7/10.
+// fillAndThin allocates n blocks of the sizes that size returns and frees each with probability
+// 7/10.
 func fillAndThin(a *Arena, r *rand.Rand, n int, size func() int) (live []modelBlock) {
 	all := make([]modelBlock, 0, n)
 	for range n {
@@ -28,7 +29,7 @@ func fillAndThin(a *Arena, r *rand.Rand, n int, size func() int) (live []modelBl
 	return live
 }
 
-// drainAll runs a whole round, as an owner of all blocks does; between calls it changes what lives.
+// drainAll runs a whole round as an owner of all blocks does. Between calls it changes what lives.
 func drainAll(a *Arena, live *[]modelBlock, between func()) (gain int64) {
 	d := a.NewDrain()
 	for !d.Survey(3) {
@@ -52,7 +53,8 @@ func drainAll(a *Arena, live *[]modelBlock, between func()) (gain int64) {
 	return gain
 }
 
-// TestDrain thins an arena out and drains it: all blocks are as before, and little is left over.
+// TestDrain thins an arena out and drains it. All blocks must be unchanged, and little may be left
+// over.
 func TestDrain(t *testing.T) {
 	r := testseed.Rand(t)
 	a := New()

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The system's calls. Tests put others in their place.
+// The system's calls. Tests replace them.
 var (
 	mmap   = unix.MmapPtr
 	munmap = unix.MunmapPtr
@@ -20,8 +20,8 @@ func mapMemory(size int64) (unsafe.Pointer, error) {
 	return mmap(-1, 0, nil, uintptr(size), prot, unix.MAP_PRIVATE|unix.MAP_ANON)
 }
 
-// tryUnmap fails for a range that was mapped only if there are too many mappings to cut it out of
-// its neighbours. Any other error is a broken invariant.
+// tryUnmap unmaps a range that was mapped. It fails only if there are too many mappings to cut the
+// range out of its neighbours. Any other error is a broken invariant.
 func tryUnmap(p unsafe.Pointer, size int64) error {
 	err := munmap(p, uintptr(size))
 	if err != nil && err != unix.ENOMEM {
@@ -30,8 +30,8 @@ func tryUnmap(p unsafe.Pointer, size int64) error {
 	return err
 }
 
-// mapReserve maps memory that will not be touched. Neighbours that can be written and that cannot
-// stay mappings of their own, so that giving one back makes room for another.
+// mapReserve maps memory that will not be touched. Writable and unwritable neighbours stay separate
+// mappings, so that giving one back makes room for another.
 func mapReserve(size int64, writable bool) (unsafe.Pointer, error) {
 	prot := unix.PROT_READ
 	if writable {
@@ -40,20 +40,20 @@ func mapReserve(size int64, writable bool) (unsafe.Pointer, error) {
 	return mmap(-1, 0, nil, uintptr(size), prot, unix.MAP_PRIVATE|unix.MAP_ANON)
 }
 
-// mapTrial maps memory that is given back at once: only whether it can be had is of interest.
+// mapTrial maps memory that is given back at once, to see whether it is available.
 func mapTrial(size int64) (unsafe.Pointer, error) { return mapMemory(size) }
 
 func remapMemory(p unsafe.Pointer, from, to int64) (unsafe.Pointer, error) {
 	return mremap(p, uintptr(from), nil, uintptr(to), unix.MREMAP_MAYMOVE)
 }
 
-// discardMemory gives the pages back; they read as zero when touched again. Failing (locked memory)
-// does no harm: nobody relies on the contents.
+// discardMemory gives the pages back. They read as zero when touched again. A failure (locked
+// memory) does no harm, because nobody relies on the contents.
 func discardMemory(p unsafe.Pointer, size int64) {
 	_ = unix.Madvise(unsafe.Slice((*byte)(p), size), unix.MADV_DONTNEED)
 }
 
-// adviseHuge is a wish: a kernel without huge pages refuses it.
+// adviseHuge asks for huge pages. A kernel without them refuses.
 func adviseHuge(p unsafe.Pointer, size int64) {
 	_ = unix.Madvise(unsafe.Slice((*byte)(p), size), unix.MADV_HUGEPAGE)
 }

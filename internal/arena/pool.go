@@ -7,12 +7,12 @@ import (
 	"godwit/internal/invariant"
 )
 
-// Pool hands out buffers for requests and replies that are too large for Go's heap: there, memory
-// that is free again stays until the collector comes round, and half as much again is reserved for
-// garbage. A buffer of the pool is gone when it is put back.
+// Pool hands out buffers for requests and replies that are too large for Go's heap. There, freed
+// memory stays until the collector runs, and half as much again is reserved for garbage. A buffer
+// of the pool is gone when it is put back.
 //
-// It is an arena with a lock: connections take buffers without the executor. Pages that were put
-// back return to the system with Release, in slices, as an arena's do.
+// It is an arena with a lock, because connections take buffers without the executor. Freed pages
+// return to the system by Release, in slices, as those of an arena do.
 type Pool struct {
 	mu   sync.Mutex
 	a    *Arena
@@ -20,15 +20,15 @@ type Pool struct {
 	idle atomic.Bool
 }
 
-// NewPool makes an empty pool.
+// NewPool returns an empty pool.
 func NewPool() *Pool {
 	p := &Pool{a: New()}
 	p.a.Guard()
 	return p
 }
 
-// room reports whether the system has n bytes more. Half of the headroom is for buffers: what they
-// bring may be the command that frees memory. The lock is held.
+// room reports whether the system has n more bytes. Half of the headroom is for buffers, since they
+// may bring the command that frees memory. The lock must be held.
 func (p *Pool) room(n int) bool {
 	if n < 1<<20 && !p.a.Short() || p.a.Probe(int64(n)) {
 		return true
@@ -44,16 +44,16 @@ func (p *Pool) room(n int) bool {
 
 // Buffer is a buffer of a pool. Its bytes must not be touched after Put. The zero Buffer has none.
 type Buffer struct {
-	B   []byte // as long as was asked for, with the capacity that there is
+	B   []byte // the requested length, with the available capacity
 	ref Ref
 	n   int
 }
 
-// Held reports whether there is a buffer.
+// Held reports whether the Buffer is not the zero one.
 func (b *Buffer) Held() bool { return b.ref != 0 }
 
-// Get returns a buffer of n bytes, with undefined contents. It is none if the system refuses
-// memory.
+// Get returns a buffer of n bytes with undefined contents. If the system refuses memory it returns
+// the zero Buffer.
 func (p *Pool) Get(n int) Buffer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -68,7 +68,7 @@ func (p *Pool) Get(n int) Buffer {
 }
 
 // Grow gives the buffer room for n bytes, or reports false if the system refuses memory. The
-// contents stay; long ones move without being copied. Slices of B from before must not be touched.
+// contents stay; long ones move without being copied. Earlier slices of B must not be touched.
 func (p *Pool) Grow(b *Buffer, n int) bool {
 	if cap(b.B) >= n {
 		return true
@@ -79,7 +79,7 @@ func (p *Pool) Grow(b *Buffer, n int) bool {
 		return false
 	}
 	size := poolSize(n)
-	if invariant.Enabled { // it always moves
+	if invariant.Enabled { // then it always moves
 		to := p.a.Alloc(size, Buffers)
 		copy(p.a.Bytes(to, size), b.B)
 		poison(b.B[:cap(b.B)])
@@ -108,7 +108,7 @@ func (p *Pool) Put(b *Buffer) {
 	p.account()
 }
 
-// poolSize uses all of the block that n bytes get.
+// poolSize returns the size of the whole block that n bytes get.
 func poolSize(n int) int {
 	if invariant.Enabled {
 		return n
@@ -116,14 +116,14 @@ func poolSize(n int) int {
 	return ClassSize(n)
 }
 
-// poison overwrites what nobody may look at any more.
+// poison overwrites what nobody may read any more.
 func poison(b []byte) {
 	for i := range b {
 		b[i] = 0xdd
 	}
 }
 
-// account publishes what the arena knows. The lock is held.
+// account publishes the arena's numbers. The lock must be held.
 func (p *Pool) account() {
 	p.used.Store(p.a.Used())
 	if idle := p.a.Idle(); idle != p.idle.Load() {
@@ -134,7 +134,7 @@ func (p *Pool) account() {
 // Used returns the bytes of all buffers that are out.
 func (p *Pool) Used() int64 { return p.used.Load() }
 
-// Resident returns the bytes that the pool has of the system, as Arena.Resident does.
+// Resident returns the bytes that the pool has from the system, like Arena.Resident.
 func (p *Pool) Resident() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -144,7 +144,7 @@ func (p *Pool) Resident() int64 {
 // Idle reports whether Release has something to do.
 func (p *Pool) Idle() bool { return p.idle.Load() }
 
-// Release gives a little of what was put back to the system, and reports whether there is more.
+// Release gives a part of the freed memory back to the system and reports whether there is more.
 func (p *Pool) Release() (more bool) {
 	if !p.idle.Load() {
 		return false

@@ -54,7 +54,8 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// TestTrim frees at random and trims: what is free is given back, and the counts agree.
+// TestTrim frees at random and trims. All free memory must be given back, and the counts must
+// agree.
 func TestTrim(t *testing.T) {
 	rng := testseed.Rand(t)
 	a := New()
@@ -94,8 +95,8 @@ func TestTrim(t *testing.T) {
 	a.Close()
 }
 
-// TestTrimAfterAll: when nothing is left, nothing stays resident but what no sweep is worth, though
-// every class has kept an empty run.
+// TestTrimAfterAll checks that when nothing is left, only what no sweep is worth stays resident,
+// although every class has kept an empty run.
 func TestTrimAfterAll(t *testing.T) {
 	a := New()
 	var blocks []Ref

@@ -8,16 +8,16 @@ import (
 // What happens when the system refuses memory
 //
 // The limits of a process (ulimit, vm.overcommit_memory, vm.max_map_count) show when a mapping
-// fails. By then a command is in the middle of its work. So a guarded arena knows before: it tries
-// now and then whether headroom more could be had (Probe), and its owner asks Short before it
-// begins something that takes memory. What has begun goes on with the reserve, a few mappings that
+// fails. By then a command is in the middle of its work. So a guarded arena looks ahead. Now and
+// then it tries whether headroom more bytes are available (Probe). Its owner asks Short before it
+// begins something that takes memory. What has begun goes on with the reserve: a few mappings that
 // are never touched and are given up one by one. Only when these are gone does Alloc panic.
 //
-// The headroom is for Go's heap too, which ends the process when it is refused memory. It grows by
+// The headroom also serves Go's heap, which ends the process when it is refused memory. It grows by
 // 64 MiB of addresses at a time.
 
 const (
-	reservePieces = 8 // of a chunk each
+	reservePieces = 8 // one chunk each
 	headroom      = 128 << 20
 	// probeEvery is how many bytes are mapped between two tries.
 	probeEvery = 16 << 20
@@ -26,10 +26,10 @@ const (
 // guard is the state of a guarded arena.
 type guard struct {
 	on       bool
-	short    bool // the system refused memory when it was last asked
+	short    bool // the system refused memory at the last try
 	pieces   []unsafe.Pointer
 	unprobed int64          // bytes mapped since the last try
-	stuck    []dyingMapping // that the system would not unmap
+	stuck    []dyingMapping // mappings that the system would not unmap
 }
 
 // Guard makes the arena keep a reserve and look ahead.
@@ -38,11 +38,11 @@ func (a *Arena) Guard() {
 	a.Probe(0)
 }
 
-// Short reports whether the system has refused memory lately: nothing should be begun that takes
-// more.
+// Short reports whether the system has refused memory lately. Then nothing that takes more may be
+// begun.
 func (a *Arena) Short() bool { return a.guard.short }
 
-// Probe reports whether n bytes more could be had of the system now, and headroom beside them.
+// Probe reports whether n more bytes, and headroom besides them, are available now.
 func (a *Arena) Probe(n int64) bool {
 	g := &a.guard
 	if !g.on {
@@ -62,23 +62,23 @@ func (a *Arena) Probe(n int64) bool {
 	return ok && (n == 0 || a.canMap(n+headroom))
 }
 
-// Fits reports whether a block of n bytes is small, or could be had of the system now. What can be
-// put off asks before.
+// Fits reports whether a block of n bytes is small, or is available from the system now. Work that
+// can be refused asks this first.
 func (a *Arena) Fits(n int) bool { return n <= 1<<20 || a.Probe(int64(n)) }
 
-// mapOrReserve maps size bytes, with the reserve if need be.
+// mapOrReserve maps size bytes, with the help of the reserve if needed.
 func (a *Arena) mapOrReserve(size int64) unsafe.Pointer {
 	return a.orReserve(size, func() (unsafe.Pointer, error) { return mapMemory(size) })
 }
 
-// remapOrReserve resizes a mapping, with the reserve if need be. The mapping may move.
+// remapOrReserve resizes a mapping, with the help of the reserve if needed. The mapping may move.
 func (a *Arena) remapOrReserve(p unsafe.Pointer, from, to int64) unsafe.Pointer {
 	return a.orReserve(to-from, func() (unsafe.Pointer, error) { return remapMemory(p, from, to) })
 }
 
-// orReserve returns what try maps, which takes more bytes than before; less than none if a mapping
-// shrinks. When the system refuses, it gives up what waits to be released, then the reserve, and
-// panics when these are gone.
+// orReserve returns what try maps. That takes more bytes than before, or fewer than none if a
+// mapping shrinks. When the system refuses, it gives up what waits for Release, then the reserve,
+// and panics when both are gone.
 func (a *Arena) orReserve(more int64, try func() (unsafe.Pointer, error)) unsafe.Pointer {
 	g := &a.guard
 	b, err := try()
@@ -98,7 +98,8 @@ func (a *Arena) orReserve(more int64, try func() (unsafe.Pointer, error)) unsafe
 			g.pieces = g.pieces[:n-1]
 			a.unmap(p, chunkSize)
 		default:
-			panic(fmt.Sprintf("out of memory: the system refused %d bytes more (%v) with %d bytes mapped",
+			panic(fmt.Sprintf(
+				"out of memory: the system refused %d bytes more (%v) with %d bytes mapped",
 				more, err, a.mapped))
 		}
 	}
@@ -111,9 +112,9 @@ func (a *Arena) canMap(size int64) bool {
 	return err == nil && a.unmap(p, size)
 }
 
-// unmap gives a mapping back, and reports whether its addresses are free. To cut a piece out of
-// neighbouring mappings takes one mapping more, which the system may refuse: its pages go back
-// then, and its addresses later.
+// unmap gives a mapping back and reports whether its addresses are free. To cut a piece out of
+// neighbouring mappings takes one more mapping, which the system may refuse. Then the pages go back
+// now and the addresses later.
 func (a *Arena) unmap(p unsafe.Pointer, size int64) bool {
 	g := &a.guard
 	for n := len(g.stuck); n > 0; n = len(g.stuck) {
@@ -134,7 +135,7 @@ func (a *Arena) unmap(p unsafe.Pointer, size int64) bool {
 // unguard gives the reserve back.
 func (a *Arena) unguard() {
 	for _, p := range a.guard.pieces {
-		_ = tryUnmap(p, chunkSize) // the process is at its end, or will try no more
+		_ = tryUnmap(p, chunkSize) // the process is ending, or will not try again
 	}
 	for _, m := range a.guard.stuck {
 		_ = tryUnmap(m.base, m.size)

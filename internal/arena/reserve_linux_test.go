@@ -15,7 +15,7 @@ type system struct {
 	noCuts        bool // there are too many mappings to cut one up
 }
 
-// underLimits has the arena's calls go through a system without limits, until the test ends.
+// underLimits makes the arena's calls go through a system without limits until the test ends.
 func underLimits(t *testing.T) *system {
 	s := &system{limit: 1 << 62}
 	realMap, realUnmap, realRemap := mmap, munmap, mremap
@@ -51,8 +51,8 @@ type block struct {
 	n   int
 }
 
-// TestReserveCarriesWhatHasBegun: an arena that is refused memory says so, goes on with its
-// reserve, for new blocks and for growing ones, and panics when that is used up.
+// TestReserveCarriesWhatHasBegun checks that an arena that is refused memory reports it, goes on
+// with its reserve for new and growing blocks, and panics when the reserve is used up.
 func TestReserveCarriesWhatHasBegun(t *testing.T) {
 	const piece = chunkSize / 2
 	for name, grow := range map[string]func(a *Arena, blocks []block) []block{
@@ -87,7 +87,8 @@ func TestReserveCarriesWhatHasBegun(t *testing.T) {
 			if steps < reservePieces || steps > 2*reservePieces {
 				t.Fatalf("the reserve was enough for %d steps", steps)
 			}
-			if text, _ := message.(string); !strings.HasPrefix(text, "out of memory: the system refused ") {
+			text, _ := message.(string)
+			if !strings.HasPrefix(text, "out of memory: the system refused ") {
 				t.Fatalf("panic: %v", message)
 			}
 			s.limit = 1 << 62
@@ -108,7 +109,8 @@ func TestReserveCarriesWhatHasBegun(t *testing.T) {
 	}
 }
 
-// TestRefusedUnmapping: what the system does not take back, blocks and trials, goes back later.
+// TestRefusedUnmapping checks that blocks and trials that the system does not take back are
+// returned later.
 func TestRefusedUnmapping(t *testing.T) {
 	s := underLimits(t)
 	a := New()

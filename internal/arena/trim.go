@@ -5,21 +5,21 @@ import (
 	"unsafe"
 )
 
-// Units that no run has any more stay resident, because the next run will want them soon. What is
-// free for longer goes back to the system: the owner calls BeginTrim now and then, and TrimSlice
-// until it has nothing more to do. The empty run that each class keeps is among that: together they
-// are tens of MB after a load of all sizes.
+// Units without a run stay resident, because the next run will want them soon. What is free for
+// longer goes back to the system: the owner calls BeginTrim now and then, and TrimSlice until it
+// has nothing more to do. That includes the empty run that each class keeps. Together these are
+// tens of MB after a load of all sizes.
 
 const (
-	// trimFrom is the least that is worth a sweep: bytes, and a share of what is mapped.
+	// trimFrom is the least that is worth a sweep: in bytes, and as a share of what is mapped.
 	trimFrom  = 2 << 20
 	trimShare = 50
 	// trimChunks is how many chunks one slice looks at.
 	trimChunks = 64
 )
 
-// Resident returns the bytes that are resident, as far as the arena can know: big blocks count in
-// full, whether their pages were touched or not.
+// Resident returns the resident bytes, as far as the arena can know. Big blocks count in full,
+// whether their pages were touched or not.
 func (a *Arena) Resident() int64 {
 	n := a.Held() - int64(a.chunks)*chunkSize + int64(a.dirty)<<unitShift
 	for i := range a.class {
@@ -32,7 +32,7 @@ func (a *Arena) Resident() int64 {
 	return n
 }
 
-// FreeUnits returns the bytes of units that belong to no run, but are resident.
+// FreeUnits returns the bytes of resident units that belong to no run.
 func (a *Arena) FreeUnits() (n int64) {
 	for _, k := range a.meta {
 		if k != nil {
@@ -42,7 +42,7 @@ func (a *Arena) FreeUnits() (n int64) {
 	return n
 }
 
-// keptRuns returns the bytes of runs without a block, which a class keeps for the next one.
+// keptRuns returns the bytes of the empty runs that classes keep for the next block.
 func (a *Arena) keptRuns() (n int64) {
 	for i := range a.class {
 		if c := &a.class[i]; c.cur != nil && c.cur.live == 0 {
@@ -62,7 +62,7 @@ func (a *Arena) dropKeptRuns() {
 	}
 }
 
-// BeginTrim begins a sweep over all chunks if it is worth it.
+// BeginTrim starts a sweep over all chunks if it is worth it.
 func (a *Arena) BeginTrim() {
 	if a.FreeUnits()+a.keptRuns() >= max(trimFrom, a.mapped/trimShare) {
 		a.dropKeptRuns()
@@ -73,7 +73,7 @@ func (a *Arena) BeginTrim() {
 // Trimming reports whether TrimSlice has something to do.
 func (a *Arena) Trimming() bool { return a.trim > 0 }
 
-// TrimSlice gives the free units of the next chunks back, about a MiB, and reports whether the
+// TrimSlice gives back the free units of the next chunks, about a MiB, and reports whether the
 // sweep goes on. It takes up to 0.3 ms.
 func (a *Arena) TrimSlice() (more bool) {
 	left := int64(releaseBytes)
@@ -92,7 +92,7 @@ func (a *Arena) TrimSlice() (more bool) {
 	return a.trim > 0
 }
 
-// trimUnits gives the first stretch of free units back, and returns its bytes.
+// trimUnits gives back the first stretch of free units and returns its bytes.
 func (a *Arena) trimUnits(i uint32, k *chunk) int64 {
 	idle := k.freeUnits & k.dirty
 	from := bits.TrailingZeros64(idle)

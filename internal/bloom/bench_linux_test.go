@@ -11,11 +11,13 @@ import (
 // benchItems is a filter of 12 MB at 1 %: more than most caches hold.
 const benchItems = 10_000_000
 
-// layoutsOf10M are filters of the same bits an item in other layouts: ours in lines, n2 of them an item (0: one area with a miss for each probe), and RedisBloom's.
+// layoutsOf10M makes filters of the same bits an item in other layouts: ours in lines, n2 of them
+// an item (0: one area with a miss for each probe), and RedisBloom's.
 func layoutsOf10M(b *testing.B) map[string]*memory {
 	all := map[string]*memory{}
 	var buf [16]byte
-	for name, n2 := range map[string]int{"2 lines": 2, "1 line": 1, "one area": 0, "RedisBloom": -1} {
+	for name, n2 := range map[string]int{"2 lines": 2, "1 line": 1, "one area": 0,
+		"RedisBloom": -1} {
 		head, err := NewHeader(Params{Error: 0.01, Capacity: benchItems, Murmur64A: n2 < 0})
 		require.NoError(b, err)
 		if n2 >= 0 {
@@ -33,14 +35,15 @@ func layoutsOf10M(b *testing.B) map[string]*memory {
 	return all
 }
 
-// threadTime is the CPU time of the thread in ns.
+// threadTime returns the CPU time of the thread in ns.
 func threadTime() int64 {
 	var u unix.Rusage
 	_ = unix.Getrusage(unix.RUSAGE_THREAD, &u)
 	return u.Utime.Nano() + u.Stime.Nano()
 }
 
-// BenchmarkLayouts asks filters of 10 M items for such as are there, and for others, and shows the CPU time of a question: compare the best of several runs (-count).
+// BenchmarkLayouts asks filters of 10 M items for present and absent items and reports the CPU time
+// of a question. Compare the best of several runs (-count).
 func BenchmarkLayouts(b *testing.B) {
 	all := layoutsOf10M(b)
 	for _, name := range []string{"2 lines", "1 line", "one area", "RedisBloom"} {

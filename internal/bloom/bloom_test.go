@@ -57,7 +57,7 @@ func newFilter(t testing.TB, p Params) *memory {
 	return m
 }
 
-// item is the i-th of a set of items; sets of different salts have none in common.
+// item returns item i of a set of items. Sets of different salts have none in common.
 func item(buf []byte, salt byte, i int) []byte {
 	return strconv.AppendInt(append(buf[:0], salt, ':'), int64(i), 10)
 }
@@ -69,8 +69,9 @@ func debugLines(m *memory) (lines []string) {
 	return lines
 }
 
-// TestRedisBloom makes filters with the very bits that RedisBloom makes: how many items seemed to be there already depends on all of hash, sizes and places. The
-// expectations are those of RedisBloom's own tests.
+// TestRedisBloom makes filters with exactly the bits that RedisBloom makes. How many items seem to
+// be there already depends on hash, sizes and places. The expectations are those of RedisBloom's
+// own tests.
 func TestRedisBloom(t *testing.T) {
 	for _, c := range []struct {
 		p     Params
@@ -110,11 +111,13 @@ func TestRedisBloom(t *testing.T) {
 	}
 }
 
-// TestModel adds random items: none is ever missed, what counts as added was not there before, and the header stays one.
+// TestModel adds random items. None may be missed, an item that counts as added must not have been
+// there before, and the header must stay valid.
 func TestModel(t *testing.T) {
 	rng := testseed.Rand(t)
 	for range 60 {
-		p := Params{Error: math.Pow(10, -rng.Float64()*6), Capacity: 1 + rng.Uint64N(3000), Growth: uint32(rng.IntN(4)), Murmur64A: rng.IntN(2) == 0}
+		p := Params{Error: math.Pow(10, -rng.Float64()*6), Capacity: 1 + rng.Uint64N(3000),
+			Growth: uint32(rng.IntN(4)), Murmur64A: rng.IntN(2) == 0}
 		m := newFilter(t, p)
 		n := 1 + rng.IntN(int(p.Capacity)*3)
 		added := uint64(0)
@@ -142,7 +145,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// lookups is how many items that are not there the tests ask for: GODWIT_BLOOM_LOOKUPS makes it the 10,000,000 of a thorough run.
+// lookups returns how many absent items the tests ask for. GODWIT_BLOOM_LOOKUPS makes it the
+// 10,000,000 of a thorough run.
 func lookups(t *testing.T) int {
 	n, err := strconv.Atoi(os.Getenv("GODWIT_BLOOM_LOOKUPS"))
 	if err != nil {
@@ -152,8 +156,9 @@ func lookups(t *testing.T) int {
 	return n
 }
 
-// TestErrorRate measures the share of wrong answers of filters at their capacity, and after four more links have been filled. No item that is there is
-// missed. The bounds are the promised rate and what chance adds: four standard deviations.
+// TestErrorRate measures the share of wrong answers of filters at their capacity, and again after
+// four more links are full. No present item may be missed. The bounds are the promised rate and
+// what chance adds: four standard deviations.
 func TestErrorRate(t *testing.T) {
 	n := lookups(t)
 	for _, rate := range []float64{0.01, 0.001, 0.0001} {
@@ -178,7 +183,8 @@ func TestErrorRate(t *testing.T) {
 				}
 				got := float64(wrong) / float64(n)
 				bits := float64(Bytes(m.head)*8) / float64(fill)
-				t.Logf("%g%%, murmur64a %t, %d scalings: %.5f%% wrong, %.2f bits an item", rate*100, murmur64a, scalings, got*100, bits)
+				t.Logf("%g%%, murmur64a %t, %d scalings: %.5f%% wrong, %.2f bits an item", rate*100,
+					murmur64a, scalings, got*100, bits)
 				require.LessOrEqual(t, got, rate+4*math.Sqrt(rate/float64(n)))
 				if rate == 0.01 && scalings == 0 && !murmur64a {
 					require.LessOrEqual(t, bits, 10.0)
@@ -188,7 +194,7 @@ func TestErrorRate(t *testing.T) {
 	}
 }
 
-// TestSmallErrorRate does the same for many small filters, the bits of which vary more.
+// TestSmallErrorRate does the same for many small filters, whose bits vary more.
 func TestSmallErrorRate(t *testing.T) {
 	for _, rate := range []float64{0.1, 0.01, 0.001} {
 		for _, capacity := range []uint64{3, 10, 100, 1000} {
@@ -212,8 +218,8 @@ func TestSmallErrorRate(t *testing.T) {
 	}
 }
 
-// linedError is the share of wrong answers of a link in lines with so many bits an item: the number of items that put a given part of their bits into a line has a
-// Poisson distribution.
+// linedError returns the share of wrong answers of a link in lines with so many bits an item. The
+// number of items that put a given part of their bits into a line has a Poisson distribution.
 func linedError(perItem float64, probes, lines uint32) float64 {
 	mean := lineBits / perItem
 	kinds := map[uint32]int{} // by probes: how many of an item's lines get so many
@@ -245,20 +251,22 @@ func linedError(perItem float64, probes, lines uint32) float64 {
 	return all
 }
 
-// TestSizes holds the sizes of our own links against the error that they really have.
+// TestSizes compares the sizes of our own links with the error that they really have.
 func TestSizes(t *testing.T) {
-	for _, rate := range []float64{0.25, 0.1, 0.05, 0.02, 0.01, 0.0086, 0.005, 0.002, 0.001, 3e-4, 1e-4, 1e-5, 1e-6, 1e-7} {
+	for _, rate := range []float64{0.25, 0.1, 0.05, 0.02, 0.01, 0.0086, 0.005, 0.002, 0.001, 3e-4,
+		1e-4, 1e-5, 1e-6, 1e-7} {
 		l, err := newLink(optMurmur3, 1_000_000, rate)
 		require.NoError(t, err)
 		_, even := classic(rate)
 		e := linedError(l.perItem, l.probes, uint32(l.n2))
-		t.Logf("%g: %d probes in %d lines, %.3f bits an item (%.2f%% more than in one area), error %.4g", rate, l.probes, l.n2, l.perItem, (l.perItem/even-1)*100, e)
+		t.Logf("%g: %d probes in %d lines, %.3f bits an item (%.2f%% more than in one area), "+
+			"error %.4g", rate, l.probes, l.n2, l.perItem, (l.perItem/even-1)*100, e)
 		require.LessOrEqual(t, e, rate)
 		require.GreaterOrEqual(t, e, rate*0.9, "more bits than needed")
 	}
 }
 
-// TestShares: the error rates of all links together stay below what was asked for.
+// TestShares checks that the error rates of all links together stay below the agreed rate.
 func TestShares(t *testing.T) {
 	for _, opt := range []uint32{optMurmur3, 0} {
 		sum := 0.0
@@ -288,7 +296,8 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestTooManyLinks: a header from outside may not have so many links that their bytes, added up, overflow.
+// TestTooManyLinks checks that a header from outside cannot have so many links that the sum of
+// their bytes overflows.
 func TestTooManyLinks(t *testing.T) {
 	link := link{bits: maxBits, capacity: 1, err: 0.01, perItem: 10, probes: 7}
 	head := make([]byte, HeadLen, HeadLen+(maxLinks+1)*LinkLen)
@@ -309,7 +318,7 @@ func TestDebugRate(t *testing.T) {
 	}
 }
 
-// TestChunks walks over a dump and puts it together again.
+// TestChunks walks over a dump and reassembles it.
 func TestChunks(t *testing.T) {
 	m := newFilter(t, Params{Error: 0.01, Capacity: 100, Growth: 3})
 	for i := range 5000 {
@@ -345,7 +354,8 @@ func FuzzHeader(f *testing.F) {
 	}
 	old := make([]byte, HeadLen)
 	binary.LittleEndian.PutUint32(old[16:], 2)
-	f.Add(appendLink(old, link{bits: 1024, err: 0.01, perItem: 9.5, probes: 7, capacity: 100, n2: 10}))
+	f.Add(appendLink(old,
+		link{bits: 1024, err: 0.01, perItem: 9.5, probes: 7, capacity: 100, n2: 10}))
 	f.Fuzz(func(t *testing.T, head []byte) {
 		if CheckHeader(head) != nil || Bytes(head) > 1<<20 || links(head) > 100 {
 			return

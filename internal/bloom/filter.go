@@ -5,17 +5,17 @@ import (
 	"math"
 )
 
-// Result is what Add did.
+// Result says what Add did.
 type Result uint8
 
 // The results of Add.
 const (
-	Present Result = iota // it was there, or seems so
+	Present Result = iota // the item was there, or seems so
 	Added
 	Full // the last link holds what it was made for; nothing was changed
 )
 
-// HashOf is the hash of an item as the filter with that header takes it.
+// HashOf returns the hash of an item as the filter with that header takes it.
 func HashOf(head, item []byte) Hash {
 	opt := options(head)
 	switch {
@@ -35,7 +35,7 @@ func Has(st Store, item []byte) bool {
 
 func has(st Store, head []byte, h Hash) bool {
 	opt := options(head)
-	for i := links(head) - 1; i >= 0; i-- { // most items are in the last ones
+	for i := links(head) - 1; i >= 0; i-- { // most items are in the last links
 		l := linkAt(head, i)
 		if l.has(opt, st.Block(i), h) {
 			return true
@@ -44,7 +44,7 @@ func has(st Store, head []byte, h Hash) bool {
 	return false
 }
 
-// Add adds the item. On Full the caller lets the filter Grow and tries again.
+// Add adds the item. If it returns Full, the caller makes the filter Grow and tries again.
 func Add(st Store, item []byte) Result {
 	head := st.Head()
 	h := HashOf(head, item)
@@ -66,7 +66,8 @@ func Add(st Store, item []byte) Result {
 // Scales reports whether the filter can grow.
 func Scales(head []byte) bool { return options(head)&optNoScaling == 0 }
 
-// NextLink is the header with one link more, and the bytes that this will take. The filter must be one that scales.
+// NextLink returns the header with one more link, and the bytes that this link will take. The
+// filter must be one that scales.
 func NextLink(head []byte) (grown []byte, bytes uint64, err error) {
 	n, opt := links(head), options(head)
 	last := linkAt(head, n-1)
@@ -84,7 +85,7 @@ func NextLink(head []byte) (grown []byte, bytes uint64, err error) {
 	return appendLink(append([]byte(nil), head...), l), l.bits / 8, nil
 }
 
-// Grow makes what NextLink returned the filter's header and adds the block.
+// Grow makes the result of NextLink the filter's header and adds the block.
 func Grow(st Store, grown []byte) {
 	copy(st.ResizeHead(len(grown)), grown)
 	l := linkAt(grown, links(grown)-1)
@@ -107,7 +108,7 @@ func (l *link) has(opt uint32, b []byte, h Hash) bool {
 	return l.hasLined(b, h)
 }
 
-// place is the bit of probe i in a small link.
+// place returns the bit of probe i in a small link.
 func place(h Hash, i uint32, bits uint64) uint64 {
 	return among(mix(h.A+uint64(i)*0xa0761d6478bd642f, h.B), bits)
 }
@@ -135,7 +136,7 @@ func (l *link) hasLined(b []byte, h Hash) bool {
 	return true
 }
 
-// hasRedis is has for a link of RedisBloom's.
+// hasRedis does what has does, for a link of RedisBloom's kind.
 func (l *link) hasRedis(b []byte, h Hash) bool {
 	mod := l.modulus()
 	x := h.A
@@ -195,21 +196,22 @@ func (l *link) addLined(st Store, block int, h Hash) {
 	}
 }
 
-// Fetcher can bring bytes of a block into the cache.
+// Fetcher brings bytes of a block into the cache.
 type Fetcher interface {
 	Head() []byte
 	Prefetch(block, off int)
 }
 
 const (
-	// fetchBits is from how many bits on a link is likely to be outside the cache.
+	// fetchBits is the number of bits from which a link is probably not in the cache.
 	fetchBits = 1 << 21
-	// fetchLinks is how many links are worth it: from the last one back they are smaller and smaller.
+	// fetchLinks is how many links are worth fetching: from the last one back they get smaller.
 	fetchLinks = 3
 )
 
-// Prefetch begins to bring what Has and Add will read for the item into the cache: some time before, so that the misses of several items overlap. It does
-// so for large links in lines only; all others cost more to ask for than it saves.
+// Prefetch starts to bring into the cache what Has and Add will read for the item. It is called
+// some time before them, so that the misses of several items overlap. It does so only for large
+// links in lines: for all others it would cost more than it saves.
 func Prefetch(st Fetcher, item []byte) {
 	head := st.Head()
 	last := links(head) - 1

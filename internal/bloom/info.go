@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Info is what is known of a filter.
+// Info describes a filter.
 type Info struct {
 	Capacity uint64 // items of all links
 	Items    uint64
@@ -16,9 +16,10 @@ type Info struct {
 	Scales   bool
 }
 
-// InfoOf reads it from a header.
+// InfoOf reads the description from a header.
 func InfoOf(head []byte) Info {
-	in := Info{Items: binary.LittleEndian.Uint64(head), Links: links(head), Growth: growth(head), Scales: Scales(head)}
+	in := Info{Items: binary.LittleEndian.Uint64(head), Links: links(head), Growth: growth(head),
+		Scales: Scales(head)}
 	for i := range in.Links {
 		sum, carry := bits.Add64(in.Capacity, linkAt(head, i).capacity, 0)
 		if in.Capacity = sum; carry > 0 {
@@ -40,7 +41,8 @@ func AppendDebug(dst, head []byte, i int) []byte {
 		name string
 		n    uint64
 	}{
-		{"bytes:", l.bits / 8}, {" bits:", l.bits}, {" hashes:", uint64(l.probes)}, {" hashwidth:", width}, {" capacity:", l.capacity}, {" size:", l.items},
+		{"bytes:", l.bits / 8}, {" bits:", l.bits}, {" hashes:", uint64(l.probes)},
+		{" hashwidth:", width}, {" capacity:", l.capacity}, {" size:", l.items},
 	} {
 		dst = strconv.AppendUint(append(dst, f.name...), f.n, 10)
 	}
@@ -68,13 +70,15 @@ func trimZeros(s string) string {
 	return s
 }
 
-// A dump is the header and then the bits of all links one behind the other, in chunks. A chunk is known by its iterator: 1 and the number of bytes before
-// it when it is asked for, 1 and the number of bytes up to its end when it is loaded.
+// A dump is the header, followed by the bits of all links, in chunks. An iterator identifies a
+// chunk: when it is asked for, 1 plus the number of bytes before it; when it is loaded, 1 plus the
+// number of bytes up to its end.
 
-// MaxChunk is the longest chunk that is given out, in bytes.
+// MaxChunk is the longest chunk in bytes.
 const MaxChunk = 16 << 20
 
-// Chunk is the chunk with the iterator: n bytes of a block from off on, and the next iterator. n is 0 when there is none.
+// Chunk returns the chunk of the iterator, n bytes of a block from off on, and the next iterator. n
+// is 0 at the end.
 func Chunk(head []byte, iter int64) (block, off, n int, next int64) {
 	block, off, ok := locate(head, iter)
 	if !ok {
@@ -84,7 +88,8 @@ func Chunk(head []byte, iter int64) (block, off, n int, next int64) {
 	return block, off, n, iter + int64(n)
 }
 
-// Place is where n bytes that are loaded with the iterator belong. known reports whether they begin in a block, fits whether they end there too.
+// Place returns where n bytes that are loaded with the iterator belong. known reports whether they
+// begin in a block, fits whether they also end there.
 func Place(head []byte, iter int64, n int) (block, off int, known, fits bool) {
 	block, off, known = locate(head, iter-int64(n))
 	return block, off, known, known && n <= int(linkAt(head, block).bits/8)-off

@@ -4,17 +4,18 @@ import "math"
 
 const (
 	lineBits = 512 // of a cache line
-	// linedBits is from how many bits on a link is laid out in lines: what is smaller is in the nearest cache anyway.
+	// linedBits is the number of bits from which a link is laid out in lines. Smaller links are in
+	// the nearest cache anyway.
 	linedBits = 1 << 17
 	// perWord is how many places in a line come from one word.
 	perWord = 7
 )
 
-// newLink sizes an empty link for so many items and that error rate.
+// newLink sizes an empty link for the given number of items and error rate.
 func newLink(opt uint32, capacity uint64, err float64) (link, error) {
 	l := link{capacity: capacity, err: err}
 	if !(err > 0) || capacity == 0 {
-		return l, ErrSize // the rate has become smaller than any number
+		return l, ErrSize // the rate has underflowed
 	}
 	if opt&optMurmur3 == 0 {
 		return l, l.sizeRedis()
@@ -22,7 +23,8 @@ func newLink(opt uint32, capacity uint64, err float64) (link, error) {
 	return l, l.size()
 }
 
-// sizeRedis sizes a link as RedisBloom does: bits for a perfect number of probes, rounded down to a bit and up to eight bytes.
+// sizeRedis sizes a link as RedisBloom does: bits for an ideal number of probes, rounded down to a
+// bit and up to eight bytes.
 func (l *link) sizeRedis() error {
 	const ln2Squared = 0.480453013918201
 	l.perItem = math.Abs(-(math.Log(l.err) / ln2Squared))
@@ -46,7 +48,7 @@ func (l *link) size() error {
 	l.probes = probes
 	bits := float64(l.capacity) * perItem
 	if bits < linedBits {
-		// The bits of few items vary more than the formula says.
+		// With few items the bits vary more than the formula says.
 		bits += bits/50 + 64
 		l.bits = (uint64(bits) + 63) &^ 63
 	} else {
@@ -61,7 +63,8 @@ func (l *link) size() error {
 	return nil
 }
 
-// classic is how many probes need the fewest bits an item to keep the error rate in one even area of bits, and how many bits these are.
+// classic returns how many probes need the fewest bits an item for the error rate in one area of
+// bits, and how many bits those are.
 func classic(err float64) (probes uint32, perItem float64) {
 	k := max(math.Floor(-math.Log2(err)), 1)
 	perItem = math.Inf(1)
@@ -74,7 +77,7 @@ func classic(err float64) (probes uint32, perItem float64) {
 	}
 }
 
-// lines is how many lines the probes of an item are spread over.
+// lines returns how many lines the probes of an item are spread over.
 func lines(probes uint32) uint32 {
 	if probes <= 4 {
 		return 1
@@ -82,8 +85,9 @@ func lines(probes uint32) uint32 {
 	return max(2, (probes+perWord-1)/perWord)
 }
 
-// unevenness is how many more bits a link needs, as a part of all, because some lines hold more items than others. It is a fit to what the error really is when the
-// number of items in a line has a Poisson distribution; a test holds it against that.
+// unevenness returns how many more bits a link needs, as a share, because some lines hold more
+// items than others. It is a fit to the real error when the number of items in a line has a Poisson
+// distribution; a test compares it with that.
 func unevenness(err float64, lines uint8) float64 {
 	return 0.006 * math.Pow(-math.Log10(err)/float64(lines), 2.5)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// epoch is a now as the server has it.
+// epoch is a realistic now.
 const epoch = int64(1_790_000_000_123_456_789)
 
 // reply is a result as the client sees it.
@@ -23,7 +23,7 @@ func reply(r Result) [5]int64 {
 	return [5]int64{limited, r.Limit, r.Remaining, Seconds(r.RetryAfter), Seconds(r.ResetAfter)}
 }
 
-// TestNotes is the example of the notes: 30 in 60 seconds with a burst of 15.
+// TestNotes runs the example of the notes: 30 in 60 seconds with a burst of 15.
 func TestNotes(t *testing.T) {
 	rate, err := New(15, 30, 60)
 	require.NoError(t, err)
@@ -47,20 +47,20 @@ func TestQuantity(t *testing.T) {
 	require.NoError(t, err)
 	tat, r := rate.Throttle(0, epoch, 5)
 	require.Equal(t, [5]int64{0, 5, 0, -1, 50}, reply(r))
-	// Nothing asked for: nothing changes, now or before.
+	// A quantity of 0 changes nothing, now or before.
 	same, r := rate.Throttle(tat, epoch, 0)
 	require.Equal(t, [5]int64{0, 5, 0, -1, 50}, reply(r))
 	require.Equal(t, tat, same)
 	same, r = rate.Throttle(0, epoch, 0)
 	require.Equal(t, [5]int64{0, 5, 5, -1, 0}, reply(r))
 	require.Zero(t, same)
-	// More than ever fits: no use to come again.
+	// More than ever fits: trying again is no use.
 	for _, q := range []int64{6, 1000, math.MaxInt64} {
 		same, r = rate.Throttle(0, epoch, q)
 		require.Equal(t, [5]int64{1, 5, 5, -1, 0}, reply(r))
 		require.Zero(t, same)
 	}
-	// Exactly the limit may come again when the bucket is empty.
+	// A request of exactly the limit may be repeated when the bucket is empty.
 	_, r = rate.Throttle(tat, epoch+second, 5)
 	require.Equal(t, [5]int64{1, 5, 0, 49, 49}, reply(r))
 }
@@ -86,9 +86,11 @@ func TestNew(t *testing.T) {
 	}{
 		{0, 1, 1, nil}, {0, 1e9, 1, nil}, {0, 1, 146 * 365 * 86400, nil},
 		{1, 0, 1, ErrZero}, {1, 1, 0, ErrZero}, {0, 0, 0, ErrZero},
-		{-1, 1, 1, ErrNegative}, {1, -1, 1, ErrNegative}, {1, 1, -1, ErrNegative}, {math.MinInt64, 1, 1, ErrNegative},
-		{0, 1e9 + 1, 1, ErrRange}, {0, math.MaxInt64, math.MaxInt64, ErrRange}, {math.MaxInt64, 1, 1, ErrRange}, {math.MaxInt64 - 1, 1, 1, ErrRange},
-		{0, 1, math.MaxInt64/second + 1, ErrRange}, {0, 1, math.MaxInt64 / second, ErrRange}, {1, 1, 146 * 365 * 86400, ErrRange},
+		{-1, 1, 1, ErrNegative}, {1, -1, 1, ErrNegative}, {1, 1, -1, ErrNegative},
+		{math.MinInt64, 1, 1, ErrNegative}, {0, 1e9 + 1, 1, ErrRange},
+		{0, math.MaxInt64, math.MaxInt64, ErrRange}, {math.MaxInt64, 1, 1, ErrRange},
+		{math.MaxInt64 - 1, 1, 1, ErrRange}, {0, 1, math.MaxInt64/second + 1, ErrRange},
+		{0, 1, math.MaxInt64 / second, ErrRange}, {1, 1, 146 * 365 * 86400, ErrRange},
 	} {
 		_, err := New(c.burst, c.count, c.period)
 		require.Equal(t, c.want, err, "%+v", c)
@@ -97,17 +99,19 @@ func TestNew(t *testing.T) {
 
 func TestSeconds(t *testing.T) {
 	for ns, want := range map[int64]int64{
-		-1: -1, 0: 0, 1: 0, millisecond - 1: 0, millisecond: 1, second - 1: 1, second: 1, second + millisecond - 1: 1, second + millisecond: 2,
+		-1: -1, 0: 0, 1: 0, millisecond - 1: 0, millisecond: 1, second - 1: 1, second: 1,
+		second + millisecond - 1: 1, second + millisecond: 2,
 		math.MaxInt64: 9223372037,
 	} {
 		require.Equal(t, want, Seconds(ns), "%d", ns)
 	}
-	for ns, want := range map[int64]int64{0: 0, 1: 1, millisecond: 1, millisecond + 1: 2, math.MaxInt64: math.MaxInt64/millisecond + 1} {
+	for ns, want := range map[int64]int64{0: 0, 1: 1, millisecond: 1, millisecond + 1: 2,
+		math.MaxInt64: math.MaxInt64/millisecond + 1} {
 		require.Equal(t, want, Deadline(ns), "%d", ns)
 	}
 }
 
-// exact is the same algorithm by the book, in numbers of any size.
+// exact computes the same algorithm from its definition, in numbers of any size.
 func exact(burst, count, period, tat, now, quantity int64) (newTAT *big.Int, limited bool) {
 	n := big.NewInt
 	emission := new(big.Int).Quo(new(big.Int).Mul(n(period), n(second)), n(count))
@@ -122,7 +126,7 @@ func exact(burst, count, period, tat, now, quantity int64) (newTAT *big.Int, lim
 	return next, false
 }
 
-// randomInt is of any magnitude.
+// randomInt returns a number of any magnitude.
 func randomInt(rnd *rand.Rand) int64 { return rnd.Int64() >> rnd.IntN(63) }
 
 func TestExact(t *testing.T) {
@@ -146,8 +150,11 @@ func TestExact(t *testing.T) {
 		}
 		got, r := rate.Throttle(tat, now, quantity)
 		want, limited := exact(burst, count, period, tat, now, quantity)
-		require.Equal(t, limited, r.Limited, "%d %d %d tat %d now %d quantity %d", burst, count, period, tat, now, quantity)
-		require.True(t, want.IsInt64() && want.Int64() == got, "%d %d %d tat %d now %d quantity %d: %d, want %d", burst, count, period, tat, now, quantity, got, want)
+		require.Equal(t, limited, r.Limited, "%d %d %d tat %d now %d quantity %d", burst, count,
+			period, tat, now, quantity)
+		require.True(t, want.IsInt64() && want.Int64() == got,
+			"%d %d %d tat %d now %d quantity %d: %d, want %d", burst, count, period, tat, now,
+			quantity, got, want)
 		require.GreaterOrEqual(t, r.ResetAfter, int64(0))
 		if limited && quantity <= rate.limit {
 			_, then := exact(burst, count, period, tat, now+r.RetryAfter, quantity)
@@ -167,8 +174,9 @@ func TestExact(t *testing.T) {
 	require.Greater(t, accepted, 500)
 }
 
-// TestNeverTooMany lets up to a hundred clients ask as they like, each with its own pauses, and the key be forgotten as soon as its deadline has passed:
-// in no window is more admitted than burst + 1 and what the rate gives in that time.
+// TestNeverTooMany lets up to a hundred clients ask as they like, each with its own pauses, while
+// the key is forgotten as soon as its deadline has passed. In no window may more be admitted than
+// burst + 1 and what the rate gives in that time.
 func TestNeverTooMany(t *testing.T) {
 	rnd := testseed.Rand(t)
 	for round := range 100 {
@@ -179,7 +187,8 @@ func TestNeverTooMany(t *testing.T) {
 		for i := range clients {
 			clients[i] = epoch + rnd.Int64N(rate.tolerance)
 		}
-		pause := rate.emission * int64(len(clients)) * 2 // about half of what is asked for is admitted
+		// About half of what is asked for is admitted.
+		pause := rate.emission * int64(len(clients)) * 2
 		type admission struct{ at, quantity int64 }
 		var admitted []admission
 		var tat, asked int64
@@ -211,7 +220,8 @@ func TestNeverTooMany(t *testing.T) {
 				sum += a.quantity
 				// sum ≤ burst + 1 + time ÷ emission, in whole numbers
 				if (sum-burst-1)*rate.emission > a.at-admitted[i].at {
-					t.Fatalf("burst %d count %d period %d: %d in %d ns", burst, count, period, sum, a.at-admitted[i].at)
+					t.Fatalf("burst %d count %d period %d: %d in %d ns", burst, count, period, sum,
+						a.at-admitted[i].at)
 				}
 			}
 		}

@@ -1,8 +1,9 @@
-// Package cms is the count-min sketch: how often each item of a stream was seen, in memory that does not depend on the stream.
+// Package cms implements the count-min sketch: how often each item of a stream was seen, in memory
+// that does not depend on the stream.
 //
 // # Layout
 //
-// depth rows of width counters, each 32 bits, little endian, one row behind the other:
+// A sketch has depth rows of width counters, each 32 bits, little endian, one row after the other:
 //
 //	         0      1      2            width−1
 //	row 0  ┌──────┬──────┬──────┬─ ─ ─┬──────┐
@@ -10,25 +11,31 @@
 //	  …    ├──────┼──────┼──────┼─ ─ ─┼──────┤      MurmurHash2(item, seed i) mod width
 //	row d  └──────┴──────┴──────┴─ ─ ─┴──────┘
 //
-// Adding n to an item adds n to its counter in each row; its count is the least of them. For example with width 2 and depth 2, three times "a" and
-// once "b" where the two share the counter of row 0 but not that of row 1: rows 4 0 and 3 1; the count of "a" is min(4, 3) = 3.
+// Adding n to an item adds n to its counter in each row. The item's count is the least of these
+// counters. Take width 2 and depth 2, with three times "a" and once "b", which share the counter of
+// row 0 but not that of row 1. The rows are 4 0 and 3 1, and the count of "a" is min(4, 3) = 3.
 //
 // # Invariants
 //
-//   - A count is never less than the truth, except for counters that are full: they stay at 4294967295 (Max), and Incr says so.
-//   - With width w and a total of N, a row's counter exceeds the truth by more than 2N/w with probability at most 1/2 (Markov), so the count does
-//     with probability at most 2^−depth. Dim inverts that.
+//   - A count is never less than the truth, unless counters are full: they stay at 4294967295
+//     (Max), and Incr reports it.
+//   - With width w and a total of N, a row's counter exceeds the truth by more than 2N/w with
+//     probability at most 1/2 (Markov). So the count does with probability at most 2^−depth. Dim
+//     inverts that.
 //   - The bytes are exactly RedisBloom's array, so values can be exchanged with it.
 //
 // # Cost
 //
-// Incr and Query: depth hashes of the item and depth cache misses. Merge: width × depth × sources.
+// Incr and Query take depth hashes of the item and depth cache misses. Merge takes width × depth ×
+// sources.
 //
 // # Limits
 //
-// 2^32 − 1 for a counter, 2^63 − 1 for the total. There is no removing: Merge with a weight of −1 takes a whole sketch from another.
+// A counter is at most 2^32 − 1, the total at most 2^63 − 1. Nothing can be removed, but Merge with
+// a weight of −1 subtracts a whole sketch from another.
 //
-// Source: Cormode and Muthukrishnan, "An improved data stream summary: the count-min sketch and its applications" (2005); sizing and hash as in RedisBloom.
+// Source: Cormode and Muthukrishnan, "An improved data stream summary: the count-min sketch and its
+// applications" (2005). Sizing and hash are RedisBloom's.
 package cms
 
 import (
@@ -43,41 +50,46 @@ import (
 const (
 	// CellSize is the size of a counter in bytes.
 	CellSize = 4
-	// Max is where a counter stops counting.
+	// Max is the value at which a counter stops.
 	Max = math.MaxUint32
 )
 
-// ErrOverflow is a merge after which a counter or the total would be negative or too large. Nothing was changed.
+// ErrOverflow reports a merge after which a counter or the total would be negative or too large. It
+// changes nothing.
 var ErrOverflow = errors.New("cms: overflow")
 
 // Memory holds the counters as its block 0.
 type Memory interface {
-	// Block is a block, to be read.
+	// Block returns a block, for reading.
 	Block(i int) []byte
-	// Change is n bytes of a block from off on, to be changed.
+	// Change returns n bytes of a block from off on, for writing.
 	Change(i, off, n int) []byte
 }
 
-// Sketch is a view of a sketch; whoever owns the memory keeps the numbers too.
+// Sketch is a view of a sketch. Whoever owns the memory stores the numbers too.
 type Sketch struct {
 	Width, Depth uint64 // at least 1 each
-	Count        uint64 // the total of what was added, at most 2^63 − 1
+	Count        uint64 // the sum of all additions, at most 2^63 − 1
 	Mem          Memory // Bytes(Width, Depth) bytes
 }
 
-// Dim is the size of a sketch whose counts exceed the truth by more than overEstimate × total with at most that probability. Both are in (0, 1). It
-// reports false for what has no size: a width beyond 63 bits or a probability so near to 1 that no row is left.
+// Dim returns the size of a sketch whose counts exceed the truth by more than overEstimate × total
+// with at most the given probability. Both are in (0, 1). It reports false if there is no such
+// size: the width exceeds 63 bits, or the probability is so close to 1 that no row is left.
 func Dim(overEstimate, probability float64) (width, depth uint64, ok bool) {
 	w := math.Ceil(2 / overEstimate)
-	// In single precision, as the sizes of others' sketches were computed: at 2^−n the next depth begins.
-	d := math.Ceil(float64(float32(math.Log10(float64(float32(probability)))) / float32(math.Log10(0.5))))
+	// Single precision, as others compute the sizes of their sketches: the next depth begins at
+	// 2^−n.
+	d := math.Ceil(
+		float64(float32(math.Log10(float64(float32(probability)))) / float32(math.Log10(0.5))))
 	if !(w >= 1 && w < math.MaxInt64) || !(d >= 1 && d < math.MaxInt32) {
 		return 0, 0, false
 	}
 	return uint64(w), uint64(d), true
 }
 
-// Bytes is how many bytes the counters of such a sketch take; it reports false if that is 2^63 or more.
+// Bytes returns the bytes that the counters of such a sketch take. It reports false if that is 2^63
+// or more.
 func Bytes(width, depth uint64) (n int64, ok bool) {
 	hi, cells := bits.Mul64(width, depth)
 	if hi != 0 || cells > math.MaxInt64/CellSize {
@@ -86,7 +98,7 @@ func Bytes(width, depth uint64) (n int64, ok bool) {
 	return int64(cells * CellSize), true
 }
 
-// cell is where the item's counter of a row is.
+// cell returns where the item's counter of a row is.
 func (s *Sketch) cell(item []byte, row uint64) int {
 	return int((row*s.Width + uint64(murmur.Sum32(item, uint32(row)))%s.Width) * CellSize)
 }
@@ -110,7 +122,7 @@ func (s *Sketch) Incr(item []byte, n uint64) uint32 {
 	return least
 }
 
-// Query is the count of an item.
+// Query returns the count of an item.
 func (s *Sketch) Query(item []byte) uint32 {
 	cells, least := s.Mem.Block(0), uint32(Max)
 	for row := range s.Depth {
@@ -119,7 +131,8 @@ func (s *Sketch) Query(item []byte) uint32 {
 	return least
 }
 
-// Merge makes s the sum of the sources, each times its weight. All have the size of s, and s may be one of them. What s held otherwise is gone.
+// Merge makes s the sum of the sources, each times its weight. All must have the size of s, and s
+// may be one of them. What s held otherwise is lost.
 func (s *Sketch) Merge(sources []Sketch, weights []int64) error {
 	sum := sumFunc(weights)
 	var total int64
@@ -142,11 +155,11 @@ func (s *Sketch) Merge(sources []Sketch, weights []int64) error {
 			return ErrOverflow
 		}
 	}
-	const page = 4096 // bytes that are changed at once
+	const page = 4096 // bytes changed at once
 	for off := 0; off < size; off += page {
 		b := s.Mem.Change(0, off, min(page, size-off))
 		for i := 0; i < len(b); i += CellSize {
-			// A source may be s itself: of that, what is read here is not written yet.
+			// A source may be s itself: what is read of it here is not written yet.
 			v, _ := sum(cells, weights, off+i)
 			binary.LittleEndian.PutUint32(b[i:], v)
 		}
@@ -157,7 +170,7 @@ func (s *Sketch) Merge(sources []Sketch, weights []int64) error {
 
 type cellSum func(cells [][]byte, weights []int64, off int) (v uint32, ok bool)
 
-// sumFunc chooses how to add counters: weights as people use them cannot overflow 63 bits.
+// sumFunc chooses how to add counters. With ordinary weights the sum cannot overflow 63 bits.
 func sumFunc(weights []int64) cellSum {
 	var all uint64
 	for _, w := range weights {
@@ -184,14 +197,15 @@ func sumSafe(cells [][]byte, weights []int64, off int) (uint32, bool) {
 	var sum int64
 	for i := range cells {
 		var ok bool
-		if sum, ok = mulAdd(sum, uint64(binary.LittleEndian.Uint32(cells[i][off:])), weights[i]); !ok {
+		if sum, ok = mulAdd(sum, uint64(binary.LittleEndian.Uint32(cells[i][off:])),
+			weights[i]); !ok {
 			return 0, false
 		}
 	}
 	return uint32(sum), uint64(sum) <= Max
 }
 
-// mulAdd is sum + n × weight; it reports false on overflow. n is at most 2^63 − 1.
+// mulAdd returns sum + n × weight. It reports false on overflow. n is at most 2^63 − 1.
 func mulAdd(sum int64, n uint64, weight int64) (int64, bool) {
 	if n == 0 {
 		return sum, true

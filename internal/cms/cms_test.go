@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// memory is counters on Go's heap.
+// memory holds counters on Go's heap.
 type memory struct{ b []byte }
 
 func (m *memory) Block(int) []byte { return m.b }
@@ -23,7 +23,8 @@ func newSketch(width, depth uint64) *Sketch {
 	return &Sketch{Width: width, Depth: depth, Mem: &memory{b: make([]byte, n)}}
 }
 
-// TestRedisBloomExamples are replies that RedisBloom's own tests expect: they depend on where items go.
+// TestRedisBloomExamples compares with replies that RedisBloom's own tests expect. They depend on
+// the places of items.
 func TestRedisBloomExamples(t *testing.T) {
 	s := newSketch(5, 2)
 	const large = 1<<31 - 1
@@ -60,8 +61,9 @@ func TestDim(t *testing.T) {
 		ok           bool
 	}{
 		{0.001, 0.01, 2000, 7, true}, {0.001, 0.002, 2000, 9, true}, {0.1, 0.1, 20, 4, true},
-		{0.5, 0.5, 4, 1, true}, {0.5, 0.25, 4, 2, true}, {0.9, 0.9999999999999999, 0, 0, false}, {1e-19, 0.9, 0, 0, false},
-		{math.SmallestNonzeroFloat64, 0.9, 0, 0, false}, {0.1, math.SmallestNonzeroFloat64, 0, 0, false},
+		{0.5, 0.5, 4, 1, true}, {0.5, 0.25, 4, 2, true}, {0.9, 0.9999999999999999, 0, 0, false},
+		{1e-19, 0.9, 0, 0, false}, {math.SmallestNonzeroFloat64, 0.9, 0, 0, false},
+		{0.1, math.SmallestNonzeroFloat64, 0, 0, false},
 	} {
 		w, d, ok := Dim(c.over, c.prob)
 		require.Equal(t, c.ok, ok, "%v", c)
@@ -73,7 +75,8 @@ func TestDim(t *testing.T) {
 	}
 }
 
-// TestNeverLess holds a sketch against exact counts: it never under-counts, and it exceeds the promised error no more often than promised.
+// TestNeverLess compares a sketch with exact counts. It must never under-count, and must not exceed
+// the promised error more often than promised.
 func TestNeverLess(t *testing.T) {
 	rng := testseed.Rand(t)
 	const over, prob = 0.01, 0.02
@@ -98,10 +101,11 @@ func TestNeverLess(t *testing.T) {
 			bad++
 		}
 	}
-	require.Less(t, float64(bad), prob*float64(len(truth))+4*math.Sqrt(prob*float64(len(truth))), "of %d", len(truth))
+	require.Less(t, float64(bad), prob*float64(len(truth))+4*math.Sqrt(prob*float64(len(truth))),
+		"of %d", len(truth))
 }
 
-// TestMergeModel: a merge of sketches is the sketch of the merged streams.
+// TestMergeModel checks that a merge of sketches is the sketch of the merged streams.
 func TestMergeModel(t *testing.T) {
 	rng := testseed.Rand(t)
 	for range 50 {
@@ -178,7 +182,8 @@ func BenchmarkIncr(b *testing.B) {
 	for _, width := range []uint64{2000, 2_000_000} {
 		b.Run(fmt.Sprint(width, "x7"), func(b *testing.B) {
 			s := newSketch(width, 7)
-			for i := 0; i < len(s.Mem.Block(0)); i += 4096 { // or the first touch of each page is measured
+			// Else the first touch of each page is measured.
+			for i := 0; i < len(s.Mem.Block(0)); i += 4096 {
 				s.Mem.Block(0)[i] = 0
 			}
 			var item [16]byte

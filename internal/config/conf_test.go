@@ -24,7 +24,8 @@ func TestConfFileMatchesTable(t *testing.T) {
 	for _, line := range strings.Split(string(data), "\n") {
 		m := confLine.FindStringSubmatch(line)
 		if m == nil {
-			if line != "" && line != loopback && !strings.HasPrefix(line, "# ") && strings.Trim(line, "#") != "" && !strings.HasPrefix(line, "##") {
+			if line != "" && line != loopback && !strings.HasPrefix(line, "# ") &&
+				strings.Trim(line, "#") != "" && !strings.HasPrefix(line, "##") {
 				t.Errorf("neither prose nor a directive: %q", line)
 			}
 			continue
@@ -68,7 +69,8 @@ func TestConfFileMatchesTable(t *testing.T) {
 	}
 }
 
-// What cannot be had yet must stand under its heading, and only that.
+// TestConfFileSections checks that exactly the directives that are not supported yet stand under
+// their heading.
 func TestConfFileSections(t *testing.T) {
 	data, err := os.ReadFile("../../conf/godwit.conf")
 	if err != nil {

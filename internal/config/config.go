@@ -1,15 +1,15 @@
-// Package config knows every directive of the server: one table holds its name, shape, bounds,
-// default and standing, and everything else derives from it: reading redis.conf syntax and the
-// command line, CONFIG GET, SET and REWRITE, and the test of conf/godwit.conf.
+// Package config knows every directive of the server. One table holds each directive's name,
+// syntax, bounds, default and status. Everything else is derived from the table: reading redis.conf
+// and the command line, CONFIG GET, SET and REWRITE, and the test of conf/godwit.conf.
 //
-// The package is data only. It opens no socket and starts nothing: who acts on a directive reads
-// its field of Config, and hears of changes through the function given to Set.
+// The package is data only: it opens no socket and starts nothing. Whoever acts on a directive
+// reads its field of Config, and hears of changes through the function given to Set.
 //
 // # Ownership
 //
-// A Config belongs to the executor once the server runs. Directives marked Immutable never
-// change after Load, so their fields may be read from anywhere; a goroutine that needs another
-// one outside the executor keeps its own copy, refreshed from the apply function of Set.
+// A Config belongs to the executor once the server runs. Immutable directives never change after
+// Load, so any goroutine may read their fields. A goroutine that needs another directive outside
+// the executor keeps its own copy and refreshes it from the apply function of Set.
 package config
 
 import (
@@ -18,19 +18,19 @@ import (
 	"godwit/internal/logging"
 )
 
-// Config holds the values of all directives. Sizes are in bytes. A Config comes from Default or
-// Load; fields are read directly.
+// Config holds the values of all directives. Sizes are in bytes. Default and Load make one; fields
+// are read directly.
 type Config struct {
 	// File is the absolute path of the configuration file; empty when the server has none.
 	File string
 
 	// Network.
-	Bind            []string // addresses as written, with their "-" (optional address) prefix; empty: no TCP
+	Bind            []string // addresses with their "-" (optional address) prefix; empty: no TCP
 	Port            int      // 0: no plain TCP
 	TCPBacklog      int
 	ProtectedMode   bool
 	UnixSocket      string
-	UnixSocketPerm  int // 0: leave as the umask made it
+	UnixSocketPerm  int // 0: leave it to the umask
 	Timeout         int // seconds a client may idle; 0: for ever
 	TCPKeepalive    int // seconds; 0: off
 	MaxClients      int
@@ -58,8 +58,8 @@ type Config struct {
 	SyslogEnabled     bool
 	SyslogIdent       string
 	SyslogFacility    string
-	SetProcTitle      bool   // show a title in place of the command line
-	ProcTitleTemplate string // of that title
+	SetProcTitle      bool // show a title in place of the command line
+	ProcTitleTemplate string
 	Databases         int
 	Hz                int
 	DynamicHz         bool
@@ -87,8 +87,8 @@ type Config struct {
 	RDBChecksum             bool
 	SanitizeDumpPayload     Sanitizing
 	RDBSaveIncrementalFsync bool
-	RDBKeySaveDelay         int // µs after each key; negative: that part of a µs
-	KeyLoadDelay            int // the same at a load
+	RDBKeySaveDelay         int // µs to sleep after each key; negative: that fraction of a µs
+	KeyLoadDelay            int // the same while loading
 
 	// The append-only file.
 	AppendOnly                 bool
@@ -109,7 +109,7 @@ type Config struct {
 	MaxmemoryPolicy           Policy
 	MaxmemorySamples          int
 	MaxmemoryEvictionTenacity int
-	MaxmemoryClients          int64 // negative: percent of Maxmemory, see ClientsLimit
+	MaxmemoryClients          int64 // negative: a percentage of Maxmemory, see ClientsLimit
 	LFULogFactor              int
 	LFUDecayTime              int // minutes
 	LazyfreeEviction          bool
@@ -120,7 +120,7 @@ type Config struct {
 	ActiveExpireEffort        int
 	ActiveRehashing           bool
 
-	// Active defragmentation; percentages but for the bytes.
+	// Active defragmentation: percentages, and one size.
 	ActiveDefrag               bool
 	ActiveDefragIgnoreBytes    int64
 	ActiveDefragThresholdLower int
@@ -151,25 +151,25 @@ type Config struct {
 	StreamNodeMaxBytes     int64
 	StreamNodeMaxEntries   int64
 
-	// Bloom filters that commands make without saying how.
+	// Bloom filters that are created without these options.
 	BFErrorRate       float64
 	BFInitialSize     int64
-	BFExpansionFactor int64  // 0: they do not grow
+	BFExpansionFactor int64  // 0: they do not scale
 	BFHash            string // murmur3 or murmur64a
 
-	// Cuckoo filters that commands make without saying how, and how far any may grow.
+	// Cuckoo filters that are created without these options, and how far any may grow.
 	CFInitialSize, CFBucketSize, CFMaxIterations int64
-	CFExpansionFactor                            int64 // 0: they do not grow
+	CFExpansionFactor                            int64 // 0: they do not scale
 	CFMaxExpansions                              int64
 
-	// Replicas that writes wait for. There are none, so that writes are refused while both are
-	// above 0.
+	// Replicas that writes wait for. There are none yet, so writes are refused while both values
+	// are above 0.
 	MinReplicasToWrite, MinReplicasMaxLag int
 
 	BusyReplyThreshold int64 // ms a script may run before others are answered BUSY
 
-	held     map[string]any  // values of directives without a field of their own, as pointers
-	given    map[string]bool // directives that the file or the command line named
+	held     map[string]any  // values of directives without a field, as pointers
+	given    map[string]bool // directives named in the file or on the command line
 	warnings []string
 }
 
@@ -197,24 +197,24 @@ const (
 // Guard says which connections may use something dangerous.
 type Guard int
 
-// The values of enable-debug-command and its kin; GuardLocal admits loopback and unix sockets.
+// The values of enable-debug-command and its kin. GuardLocal admits loopback and unix sockets.
 const (
 	GuardNo Guard = iota
 	GuardYes
 	GuardLocal
 )
 
-// Allows reports whether a connection may pass; local tells that it comes from this machine.
+// Allows reports whether a connection may pass. local says that it comes from this machine.
 func (g Guard) Allows(local bool) bool { return g == GuardYes || g == GuardLocal && local }
 
-// Sanitizing says whose payloads are checked thoroughly.
+// Sanitizing says which payloads are checked thoroughly.
 type Sanitizing int
 
 // The values of sanitize-dump-payload.
 const (
 	SanitizeNo Sanitizing = iota
 	SanitizeYes
-	SanitizeClients // RESTORE of clients, not of a primary or a file
+	SanitizeClients // payloads of RESTORE, but not of a primary or a file
 )
 
 // Fsync says when the append-only file is synced to disk.
@@ -227,7 +227,7 @@ const (
 	FsyncNo
 )
 
-// Policy is what the server evicts when maxmemory is reached.
+// Policy says what the server evicts when it reaches maxmemory.
 type Policy int
 
 // The values of maxmemory-policy.
@@ -242,7 +242,7 @@ const (
 	NoEviction
 )
 
-// String is the policy's name in redis.conf.
+// String returns the policy's name in redis.conf.
 func (p Policy) String() string { return policyNames[p] }
 
 // LFU reports whether the policy keeps access counters instead of access times.
@@ -254,10 +254,10 @@ func (p Policy) LRU() bool { return p == VolatileLRU || p == AllkeysLRU }
 // Allkeys reports whether keys without a deadline may be evicted.
 func (p Policy) Allkeys() bool { return p >= AllkeysLRU && p <= AllkeysRandom }
 
-// ShutdownFlags are options of a shutdown caused by a signal.
+// ShutdownFlags are the options of a shutdown that a signal causes.
 type ShutdownFlags int
 
-// The values of shutdown-on-sigterm and shutdown-on-sigint; 0 is default.
+// The values of shutdown-on-sigterm and shutdown-on-sigint. 0 is "default".
 const (
 	ShutdownSave ShutdownFlags = 1 << iota
 	ShutdownNosave
@@ -275,35 +275,36 @@ const (
 	ClassPubsub
 )
 
-// OutputLimit bounds the replies that may wait for a client: above Hard at once, or above Soft
-// for SoftSeconds, it is disconnected. A bound of 0 is none.
+// OutputLimit bounds the replies that may wait for a client. The client is disconnected above Hard,
+// or after SoftSeconds above Soft. 0 means no bound.
 type OutputLimit struct{ Hard, Soft, SoftSeconds int64 }
 
-// SavePoint asks for a snapshot when Changes writes happened within Seconds.
+// SavePoint asks for a snapshot after Changes writes within Seconds.
 type SavePoint struct{ Seconds, Changes int64 }
 
-// Rename is one rename-command line. To is empty when the command is to disappear.
+// Rename is one rename-command line. An empty To removes the command.
 type Rename struct {
 	From, To string
-	Source   string // where it stands, for LineError
+	Source   string // file or "command line", for LineError
 	Line     int
 	Text     string
 }
 
-// UserLine is one user line: a name and its rules, which this package does not understand.
+// UserLine is one user line: a name and its rules. This package does not interpret them.
 type UserLine struct {
 	Words  []string
-	Source string // where it stands, for LineError
+	Source string // file or "command line", for LineError
 	Line   int
 	Text   string
 }
 
-// Default returns a Config with the defaults of the table.
+// Default returns a Config with the defaults of the table. It panics if the table is wrong, which
+// TestTable rules out.
 func Default() *Config {
 	c := &Config{held: make(map[string]any), given: make(map[string]bool)}
 	for _, d := range table {
 		if err := d.value.parse(c, d.defaultArgs(), false); err != nil {
-			panic("config: default of " + d.Name + ": " + err.Error()) // the table is wrong, see TestTable
+			panic("config: default of " + d.Name + ": " + err.Error())
 		}
 	}
 	if wd, err := os.Getwd(); err == nil {
@@ -312,9 +313,9 @@ func Default() *Config {
 	return c
 }
 
-// ClientsLimit returns the bytes that all clients together may use, 0 for no bound:
-// maxmemory-clients, with a percentage taken of maxmemory (no bound without maxmemory). Under a
-// smaller bound than leastForClients nobody could raise it again.
+// ClientsLimit returns how many bytes all clients together may use, from maxmemory-clients. 0 means
+// no limit. A percentage is taken of maxmemory, and means no limit without maxmemory. The limit is
+// at least leastForClients: below that, nobody could connect to raise it again.
 func (c *Config) ClientsLimit() int64 {
 	limit := c.MaxmemoryClients
 	if limit < 0 && c.Maxmemory > 0 {
@@ -327,8 +328,8 @@ func (c *Config) ClientsLimit() int64 {
 
 const leastForClients = 128 << 10
 
-// Warnings returns the lines to log about directives that were accepted without an effect, and
-// forgets them, so that a caller can ask again after each Set.
+// Warnings returns the log lines about directives that were accepted without effect. It clears
+// them, so that a caller can ask again after each Set.
 func (c *Config) Warnings() []string {
 	w := c.warnings
 	c.warnings = nil

@@ -40,10 +40,13 @@ func TestTable(t *testing.T) {
 		if d.Doc == "" || d.Syntax() == "" {
 			t.Errorf("%s: not documented", d.Name)
 		}
-		if canon, err := d.value.canon(d.defaultArgs()); err != nil || canon != d.Value(c) && d.Name != "dir" {
-			t.Errorf("%s: default %q reads as %q, %v; a fresh Config has %q", d.Name, d.Default, canon, err, d.Value(c))
+		if canon, err := d.value.canon(d.defaultArgs()); err != nil ||
+			canon != d.Value(c) && d.Name != "dir" {
+			t.Errorf("%s: default %q reads as %q, %v; a fresh Config has %q", d.Name, d.Default,
+				canon, err, d.Value(c))
 		}
-		if multi := d.Kind() == KindStrings || d.Kind() == KindSpecial && d.Name != "notify-keyspace-events"; multi && d.Flags&Multi == 0 {
+		if multi := d.Kind() == KindStrings || d.Kind() == KindSpecial &&
+			d.Name != "notify-keyspace-events"; multi && d.Flags&Multi == 0 {
 			t.Errorf("%s takes words, but has no Multi flag", d.Name)
 		}
 	}
@@ -55,7 +58,9 @@ func TestGet(t *testing.T) {
 		{"hz", "[[hz 10]]"},
 		{"HZ h? hz", "[[HZ 10]]"},
 		{"nope", "[]"},
-		{"*ziplist-entries hash-max-listpack-e*", "[[hash-max-listpack-entries 512] [hash-max-ziplist-entries 512] [zset-max-ziplist-entries 128]]"},
+		{"*ziplist-entries hash-max-listpack-e*",
+			"[[hash-max-listpack-entries 512] [hash-max-ziplist-entries 512] " +
+				"[zset-max-ziplist-entries 128]]"},
 		{"PORT tls-p*t", "[[PORT 6379] [tls-port 0]]"},
 		{"save", "[[save 3600 1 300 100 60 10000]]"},
 	} {
@@ -107,8 +112,10 @@ func TestSetIsAllOrNone(t *testing.T) {
 		}
 		return nil
 	}
-	err := c.Set([][2]string{{"port", "1"}, {"hz", "10"}, {"maxmemory", "1mb"}, {"bind", "::1"}}, apply)
-	const want = "ERR CONFIG SET failed (possibly related to argument 'port') - Unable to listen on this port. Check server logs."
+	err := c.Set([][2]string{{"port", "1"}, {"hz", "10"}, {"maxmemory", "1mb"}, {"bind", "::1"}},
+		apply)
+	const want = "ERR CONFIG SET failed (possibly related to argument 'port') - Unable to listen " +
+		"on this port. Check server logs."
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -123,7 +130,9 @@ func TestSetIsAllOrNone(t *testing.T) {
 		t.Error("a failed Set left something behind")
 	}
 	err = c.Set([][2]string{{"hz", "11"}}, func([]string) error { return fail })
-	if err == nil || err.Error() != "ERR CONFIG SET failed (possibly related to argument 'hz') - no descriptors" {
+	if err == nil ||
+		err.Error() != "ERR CONFIG SET failed (possibly related to argument 'hz') - no "+
+			"descriptors" {
 		t.Errorf("got %v", err)
 	}
 	err = c.Set([][2]string{{"hz", "11"}, {"timeout", "1"}}, func([]string) error { return fail })
@@ -159,8 +168,10 @@ func TestProtectedConfigs(t *testing.T) {
 	set := func(c *Config, local bool) error {
 		return c.SetFrom(local, [][2]string{{"dbfilename", "x.rdb"}}, nil)
 	}
-	const refusal = "ERR CONFIG SET failed (possibly related to argument 'dbfilename') - can't set protected config"
-	for guard, want := range map[string][2]bool{"no": {}, "yes": {true, true}, "local": {false, true}} {
+	const refusal = "ERR CONFIG SET failed (possibly related to argument 'dbfilename') - can't " +
+		"set protected config"
+	for guard, want := range map[string][2]bool{"no": {}, "yes": {true, true},
+		"local": {false, true}} {
 		c := mustLoad(t, "--enable-protected-configs", guard)
 		for i, local := range []bool{false, true} {
 			err := set(c, local)
@@ -173,7 +184,8 @@ func TestProtectedConfigs(t *testing.T) {
 
 func TestDirIsAbsolute(t *testing.T) {
 	c := mustLoad(t, "--enable-protected-configs", "yes", "--dir", "/")
-	for _, tc := range [][2]string{{"tmp", "/tmp"}, {"x/../y", "/tmp/y"}, {"/usr", "/usr"}, {"..", "/"}} {
+	for _, tc := range [][2]string{{"tmp", "/tmp"}, {"x/../y", "/tmp/y"}, {"/usr", "/usr"},
+		{"..", "/"}} {
 		if err := c.Set([][2]string{{"dir", tc[0]}}, nil); err != nil || c.Dir != tc[1] {
 			t.Errorf("dir %s: %q, %v", tc[0], c.Dir, err)
 		}
@@ -182,10 +194,12 @@ func TestDirIsAbsolute(t *testing.T) {
 
 // Only what would change the server's role, or what it is for, is refused.
 func TestRefused(t *testing.T) {
-	for _, line := range []string{"replicaof 127.0.0.1 6379", "slaveof a 1", "cluster-enabled yes", "loadmodule x.so",
+	for _, line := range []string{"replicaof 127.0.0.1 6379", "slaveof a 1", "cluster-enabled yes",
+		"loadmodule x.so",
 		"loadmodule /redisbloom/search.so", "import-mode yes", "tls-auth-clients-user CN"} {
 		_, err := Parse("f", line)
-		if e := (*LineError)(nil); !errors.As(err, &e) || !strings.Contains(e.Reason, " is not supported: ") {
+		if e := (*LineError)(nil); !errors.As(err, &e) ||
+			!strings.Contains(e.Reason, " is not supported: ") {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
@@ -194,8 +208,9 @@ func TestRefused(t *testing.T) {
 func TestLaterAndIgnored(t *testing.T) {
 	for text, warned := range map[string][]string{
 		"replicaof no one\nrepl-timeout 60\noom-score-adj no\nprimaryauth \"\"": nil,
-		"disable-thp no\nrepl-backlog-size 2mb\nlist-max-ziplist-entries 512":   {"repl-backlog-size", "disable-thp", "list-max-ziplist-entries"},
-		"enable-module-command yes\ncluster-node-timeout 5":                     {"cluster-node-timeout"},
+		"disable-thp no\nrepl-backlog-size 2mb\nlist-max-ziplist-entries 512": {
+			"repl-backlog-size", "disable-thp", "list-max-ziplist-entries"},
+		"enable-module-command yes\ncluster-node-timeout 5": {"cluster-node-timeout"},
 	} {
 		c, err := Parse("f", text)
 		if err != nil {
@@ -216,7 +231,8 @@ func TestLaterAndIgnored(t *testing.T) {
 		}
 	}
 	c := mustLoad(t)
-	for name, value := range map[string]string{"repl-timeout": "7", "jemalloc-bg-thread": "no", "masterauth": "x", "commandlog-reply-larger-than": "1"} {
+	for name, value := range map[string]string{"repl-timeout": "7", "jemalloc-bg-thread": "no",
+		"masterauth": "x", "commandlog-reply-larger-than": "1"} {
 		if err := c.Set([][2]string{{name, value}}, nil); err != nil || len(c.Warnings()) != 1 {
 			t.Errorf("CONFIG SET %s: %v", name, err)
 		}
@@ -236,7 +252,8 @@ func TestLaterAndIgnored(t *testing.T) {
 }
 
 func TestBuiltInModules(t *testing.T) {
-	for _, file := range []string{"/usr/lib/redis/modules/redisbloom.so", "rebloom.so", "./redis-cell.so", "libredis_cell.so", "/x/RedisBloom.so"} {
+	for _, file := range []string{"/usr/lib/redis/modules/redisbloom.so", "rebloom.so",
+		"./redis-cell.so", "libredis_cell.so", "/x/RedisBloom.so"} {
 		c, err := Parse("f", "loadmodule "+file)
 		if err != nil {
 			t.Errorf("%s: %v", file, err)
@@ -244,12 +261,16 @@ func TestBuiltInModules(t *testing.T) {
 			t.Errorf("%s: %q", file, w)
 		}
 	}
-	c, err := Parse("f", "loadmodule redisbloom.so ERROR_RATE 0.05 INITIAL_SIZE 400 CF_MAX_EXPANSIONS 7 bf-expansion-factor 3 NOPE 1")
+	c, err := Parse("f",
+		"loadmodule redisbloom.so ERROR_RATE 0.05 INITIAL_SIZE 400 CF_MAX_EXPANSIONS 7 "+
+			"bf-expansion-factor 3 NOPE 1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.BFErrorRate != 0.05 || c.BFInitialSize != 400 || c.CFMaxExpansions != 7 || c.BFExpansionFactor != 3 {
-		t.Errorf("the module's arguments: %v %v %v %v", c.BFErrorRate, c.BFInitialSize, c.CFMaxExpansions, c.BFExpansionFactor)
+	if c.BFErrorRate != 0.05 || c.BFInitialSize != 400 || c.CFMaxExpansions != 7 ||
+		c.BFExpansionFactor != 3 {
+		t.Errorf("the module's arguments: %v %v %v %v", c.BFErrorRate, c.BFInitialSize,
+			c.CFMaxExpansions, c.BFExpansionFactor)
 	}
 	if w := c.Warnings(); len(w) != 2 || !strings.Contains(w[1], "'NOPE'") {
 		t.Errorf("warnings: %q", w)
@@ -262,9 +283,12 @@ func TestBuiltInModules(t *testing.T) {
 // No message shows a secret, whichever way a line is wrong.
 func TestNoSecretInErrors(t *testing.T) {
 	for _, line := range []string{
-		"requirepass s3cret x", `requirepass "s3cret`, "requirepas s3cret", "Masterauth s3cret s3cret", "masterauht 's3cret'",
-		"primaryauth s3cret x", "tls-key-file-pass s3cret x", "usr alice on >s3cret", "user", "port 6379 requirepass s3cret",
-		"hz 10 user alice on >s3cret", "hz >s3cret", `user "alice on >s3cret +@al" x "`, "users alice s3cret",
+		"requirepass s3cret x", `requirepass "s3cret`, "requirepas s3cret",
+		"Masterauth s3cret s3cret", "masterauht 's3cret'",
+		"primaryauth s3cret x", "tls-key-file-pass s3cret x", "usr alice on >s3cret", "user",
+		"port 6379 requirepass s3cret",
+		"hz 10 user alice on >s3cret", "hz >s3cret", `user "alice on >s3cret +@al" x "`,
+		"users alice s3cret",
 	} {
 		for _, source := range []string{"file", "command line"} {
 			_, err := Parse(source, line)
@@ -297,23 +321,29 @@ func TestInclude(t *testing.T) {
 		}
 	}
 	c := mustLoad(t, filepath.Join(dir, "main.conf"), "--port", "1")
-	if c.Hz != 13 || c.Timeout != 3 || c.Port != 1 || c.Dir != dir || c.File != filepath.Join(dir, "main.conf") {
-		t.Errorf("hz %d, timeout %d, port %d, dir %s, file %s", c.Hz, c.Timeout, c.Port, c.Dir, c.File)
+	if c.Hz != 13 || c.Timeout != 3 || c.Port != 1 || c.Dir != dir ||
+		c.File != filepath.Join(dir, "main.conf") {
+		t.Errorf("hz %d, timeout %d, port %d, dir %s, file %s", c.Hz, c.Timeout, c.Port, c.Dir,
+			c.File)
 	}
 	_, err := Load([]string{filepath.Join(dir, "bad.conf")}, nil)
 	var e *LineError
-	if !errors.As(err, &e) || e.Line != 3 || e.Source != filepath.Join(dir, "d2.conf") || e.Text != "hz y" {
+	if !errors.As(err, &e) || e.Line != 3 || e.Source != filepath.Join(dir, "d2.conf") ||
+		e.Text != "hz y" {
 		t.Errorf("an error in an included file: %v", err)
 	}
-	if got, want := Fatal(err, "Godwit 1"), "\n*** FATAL CONFIG FILE ERROR (Godwit 1) ***\nReading the configuration file, at line 3 ("+
-		e.Source+")\n>>> 'hz y'\nargument couldn't be parsed into an integer\n"; got != want {
+	if got, want := Fatal(err, "Godwit 1"),
+		"\n*** FATAL CONFIG FILE ERROR (Godwit 1) ***\nReading the configuration file, at line 3 ("+
+			e.Source+")\n>>> 'hz y'\nargument couldn't be parsed into an integer\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if _, err := Load([]string{filepath.Join(dir, "loop.conf")}, nil); !errors.As(err, &e) || !strings.Contains(e.Reason, "deeper than 16") {
+	if _, err := Load([]string{filepath.Join(dir, "loop.conf")}, nil); !errors.As(err, &e) ||
+		!strings.Contains(e.Reason, "deeper than 16") {
 		t.Errorf("a file that includes itself: %v", err)
 	}
 	_, err = Load([]string{filepath.Join(dir, "gone.conf")}, nil)
-	if want := "Fatal error, can't open config file '" + dir + "/nope.conf': No such file or directory"; err == nil || err.Error() != want {
+	if want := "Fatal error, can't open config file '" + dir +
+		"/nope.conf': No such file or directory"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	if _, err := Load([]string{filepath.Join(dir, "missing")}, nil); err == nil {
@@ -323,18 +353,14 @@ func TestInclude(t *testing.T) {
 
 func TestRenames(t *testing.T) {
 	c, err := Parse("f", "rename-command FLUSHALL \"\"\n\nrename-command get fetch")
-	if err != nil || len(c.Renames) != 2 || c.Renames[1] != (Rename{"get", "fetch", "f", 3, "rename-command get fetch"}) || c.Renames[0].To != "" {
+	if err != nil || len(c.Renames) != 2 || c.Renames[0].To != "" ||
+		c.Renames[1] != (Rename{"get", "fetch", "f", 3, "rename-command get fetch"}) {
 		t.Errorf("%+v, %v", c.Renames, err)
 	}
 }
 
-func TestRewrite(t *testing.T) {
-	if err := Default().Rewrite(); err == nil || err.Error() != "ERR The server is running without a config file" {
-		t.Errorf("without a file: %v", err)
-	}
-	dir := t.TempDir()
-	path := filepath.Join(dir, "g.conf")
-	const text = `# my file
+// unchanged is a configuration file as people write them.
+const unchanged = `# my file
 port 7000
 
 # memory
@@ -349,7 +375,17 @@ save 300 10
 rename-command FLUSHALL ""
 client-output-buffer-limit pubsub 1mb 2mb 3
 # end`
-	if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
+
+// TestRewrite rewrites a file twice: lines are replaced in place, appended once, and the file keeps
+// its link and its permissions.
+func TestRewrite(t *testing.T) {
+	if err := Default().Rewrite(); err == nil ||
+		err.Error() != "ERR The server is running without a config file" {
+		t.Errorf("without a file: %v", err)
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "g.conf")
+	if err := os.WriteFile(path, []byte(unchanged), 0o640); err != nil {
 		t.Fatal(err)
 	}
 	link := filepath.Join(dir, "link.conf")
@@ -357,8 +393,10 @@ client-output-buffer-limit pubsub 1mb 2mb 3
 		t.Fatal(err)
 	}
 	c := mustLoad(t, link, "--dir", dir)
-	err := c.Set([][2]string{{"hash-max-listpack-entries", "512"}, {"timeout", "6"}, {"save", "1 2 3 4 5 6"},
-		{"requirepass", "a \"b\"\n"}, {"client-output-buffer-limit", "normal 1 1 1"}, {"maxmemory-clients", "5%"}}, nil)
+	err := c.Set(
+		[][2]string{{"hash-max-listpack-entries", "512"}, {"timeout", "6"}, {"save", "1 2 3 4 5 6"},
+			{"requirepass", "a \"b\"\n"}, {"client-output-buffer-limit", "normal 1 1 1"},
+			{"maxmemory-clients", "5%"}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,34 +427,50 @@ requirepass "a \"b\"\n"
 dir "` + dir + `"
 maxmemory-clients 5%
 `
+	checkRewritten(t, path, want)
+	if st, err := os.Lstat(link); err != nil || st.Mode()&os.ModeSymlink == 0 {
+		t.Error("the link was replaced by a file")
+	}
+	rewriteAgain(t, c, path)
+}
+
+// checkRewritten holds the rewritten file against want, and looks for what a rewrite may leave.
+func checkRewritten(t *testing.T, path, want string) {
+	t.Helper()
 	got, _ := os.ReadFile(path)
 	if string(got) != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
-	if st, err := os.Lstat(link); err != nil || st.Mode()&os.ModeSymlink == 0 {
-		t.Error("the link was replaced by a file")
-	}
 	if st, _ := os.Stat(path); st.Mode().Perm() != 0o640 {
 		t.Errorf("permissions became %v", st.Mode().Perm())
 	}
-	if files, _ := os.ReadDir(dir); len(files) != 2 {
+	if files, _ := os.ReadDir(filepath.Dir(path)); len(files) != 2 {
 		t.Errorf("temporary files are left: %v", files)
 	}
-	if err := c.Set([][2]string{{"maxmemory", "3gb"}, {"hz", "20"}, {"save", ""}}, nil); err != nil {
+}
+
+// rewriteAgain changes and rewrites a file that has the signature, then one that cannot be written.
+func rewriteAgain(t *testing.T, c *Config, path string) {
+	t.Helper()
+	err := c.Set([][2]string{{"maxmemory", "3gb"}, {"hz", "20"}, {"save", ""}}, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Rewrite(); err != nil {
 		t.Fatal(err)
 	}
-	got, _ = os.ReadFile(path)
+	got, _ := os.ReadFile(path)
 	if n := strings.Count(string(got), signature); n != 1 {
 		t.Errorf("%d signatures", n)
 	}
-	if strings.Contains(string(got), "maxmemory 2gb") || !strings.Contains(string(got), "\nmaxmemory 3gb\nmaxmemory-policy") || !strings.Contains(string(got), "\nsave \"\"\n# between\nrename") {
+	if strings.Contains(string(got), "maxmemory 2gb") ||
+		!strings.Contains(string(got), "\nmaxmemory 3gb\nmaxmemory-policy") ||
+		!strings.Contains(string(got), "\nsave \"\"\n# between\nrename") {
 		t.Errorf("second rewrite:\n%s", got)
 	}
-	c.File = filepath.Join(dir, "no", "such", "folder")
-	if err := c.Rewrite(); err == nil || err.Error() != "ERR Rewriting config file: No such file or directory" {
+	c.File = filepath.Join(filepath.Dir(path), "no", "such", "folder")
+	if err := c.Rewrite(); err == nil ||
+		err.Error() != "ERR Rewriting config file: No such file or directory" {
 		t.Errorf("an unwritable file: %v", err)
 	}
 }
@@ -424,7 +478,8 @@ maxmemory-clients 5%
 // Whatever is set, the rewritten file loads to the same values.
 func TestRewriteKeepsValues(t *testing.T) {
 	rnd := testseed.Rand(t)
-	values := []string{"", "0", "1", "77", "5%", "1mb", "123456789", "yes", "no", "1 2", "10 20 30", "save now", "normal 1 2 3", "KEA", "::1 -127.0.0.1",
+	values := []string{"", "0", "1", "77", "5%", "1mb", "123456789", "yes", "no", "1 2", "10 20 30",
+		"save now", "normal 1 2 3", "KEA", "::1 -127.0.0.1",
 		"a \"b\" \\ '\x00\xff\n", "allkeys-lfu", "debug", "optional", "99.5 0.1", "-5"}
 	for range 200 {
 		path := writeFile(t, "g.conf", "# c\nsave 1 1\nsave 2 2\nhz 20\nbind ::1\nmaxmemory 5mb\n")
@@ -449,7 +504,8 @@ func TestRewriteKeepsValues(t *testing.T) {
 
 func TestClientsLimit(t *testing.T) {
 	for _, tc := range []struct{ clients, maxmemory, want int64 }{
-		{0, 1000, 0}, {500_000, 1000, 500_000}, {-10, 10_000_000, 1_000_000}, {-10, 0, 0}, {-100, 1<<63 - 1, 1<<63 - 1},
+		{0, 1000, 0}, {500_000, 1000, 500_000}, {-10, 10_000_000, 1_000_000}, {-10, 0, 0},
+		{-100, 1<<63 - 1, 1<<63 - 1},
 		{-5, 19_999_999, 999_999}, {-5, 199, 128 << 10}, {1, 0, 128 << 10},
 	} {
 		c := &Config{MaxmemoryClients: tc.clients, Maxmemory: tc.maxmemory}
@@ -460,11 +516,16 @@ func TestClientsLimit(t *testing.T) {
 }
 
 func FuzzParseFile(f *testing.F) {
-	for _, s := range []string{"", "# c\n\nhz 10\n", "save 900 1\nsave 300 10\r\nsave \"\"", "hz \"1\\x32\"", "masterauth 'a\\'b'",
-		"requirepass \"a\\n\\x00\\\"\"", "bind * -::* ::1\nbind \"\"", "client-output-buffer-limit normal 1mb 2k 3 replica 1 1 1",
-		"include a\ninclude b*\n", "rename-command GET \"\"", "user a on", "maxmemory-clients 5%\nmaxmemory 17179869184gb",
-		"latency-tracking-info-percentiles 1e1 99.9 0x1p2", "shutdown-on-sigterm \"save now\"", "dir /\ndir tmp", "hz 10\"", "*1\r\n$4\r\n", "oom-score-adj-values 1 -2 3",
-		"\"hz\" 12\nunixsocketperm 0777\nloglevel NOTHING\nnotify-keyspace-events KEA", "# ???\n\x00\xff\v hz 1"} {
+	for _, s := range []string{"", "# c\n\nhz 10\n", "save 900 1\nsave 300 10\r\nsave \"\"",
+		"hz \"1\\x32\"", "masterauth 'a\\'b'",
+		"requirepass \"a\\n\\x00\\\"\"", "bind * -::* ::1\nbind \"\"",
+		"client-output-buffer-limit normal 1mb 2k 3 replica 1 1 1",
+		"include a\ninclude b*\n", "rename-command GET \"\"", "user a on",
+		"maxmemory-clients 5%\nmaxmemory 17179869184gb",
+		"latency-tracking-info-percentiles 1e1 99.9 0x1p2", "shutdown-on-sigterm \"save now\"",
+		"dir /\ndir tmp", "hz 10\"", "*1\r\n$4\r\n", "oom-score-adj-values 1 -2 3",
+		"\"hz\" 12\nunixsocketperm 0777\nloglevel NOTHING\nnotify-keyspace-events KEA",
+		"# ???\n\x00\xff\v hz 1"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

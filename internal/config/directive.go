@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// Flags are properties of a directive.
+// Flags are the properties of a directive.
 type Flags uint8
 
 // The flags of directives.
@@ -15,16 +15,16 @@ const (
 	Protected                   // settable at run time only where enable-protected-configs allows
 	Volatile                    // names a file: setting the same value again reads it again
 	Hidden                      // shown by CONFIG GET under its full name only
-	Refused                     // Later, and any value but the default promises what is not there
+	Refused                     // Later, and refused unless the value is the default
 )
 
-// Status says what Godwit makes of a directive.
+// Status says how far Godwit supports a directive.
 type Status uint8
 
-// The standing of directives. A Later directive belongs to a part of Redis that Godwit does not
-// have yet: any value is kept and shown, and one that is not the default is accepted with a
-// warning, because it promises nothing to a standalone server. Those with the flag Refused do, and
-// are not. An Ignored one has no meaning in Godwit: it is accepted with a warning too.
+// The status of directives. A Later directive belongs to a part of Redis that Godwit does not have
+// yet. Any value is kept and shown. A value other than the default is accepted with a warning,
+// because a standalone server loses nothing by it; it is refused if the directive has the flag
+// Refused. An Ignored directive means nothing in Godwit and is accepted with a warning.
 const (
 	Works Status = iota
 	Later
@@ -35,27 +35,27 @@ const (
 type Directive struct {
 	Name    string
 	Alias   string // an older name that means the same
-	Valkey  string // Valkey's name for it, which CONFIG GET shows only when it is asked for
-	Default string // as in redis.conf; words are separated by one space
+	Valkey  string // Valkey's name for it; CONFIG GET shows it only when asked by that name
+	Default string // as in redis.conf, words separated by one space
 	Flags   Flags
 	Status  Status
-	Doc     string // one sentence; for Ignored ones the reason, which the warning quotes
+	Doc     string // one sentence; if Ignored, the reason that the warning quotes
 	value   value
 }
 
-// Kind is the shape of the directive's value.
+// Kind returns the shape of the directive's value.
 func (d *Directive) Kind() Kind { return d.value.kind() }
 
-// Syntax describes the values for people: "yes|no", "0..65535".
+// Syntax describes the valid values for people: "yes|no", "0..65535".
 func (d *Directive) Syntax() string { return d.value.syntax() }
 
-// Value is what CONFIG GET shows for c.
+// Value returns what CONFIG GET shows for c.
 func (d *Directive) Value(c *Config) string { return d.value.text(c) }
 
-// defaultArgs is the default as words.
+// defaultArgs returns the default as words.
 func (d *Directive) defaultArgs() []string { return d.words(d.Default) }
 
-// words cuts a CONFIG SET argument the way the directive wants it.
+// words splits a CONFIG SET argument into words if the directive takes several.
 func (d *Directive) words(s string) []string {
 	if d.Flags&Multi == 0 {
 		return []string{s}
@@ -66,7 +66,7 @@ func (d *Directive) words(s string) []string {
 	return strings.Split(s, " ")
 }
 
-// refusal says why a value that the syntax allows cannot be had yet. It must be asked before
+// refusal returns an error for a value that is well formed but not supported yet. Call it before
 // the value is stored.
 func (d *Directive) refusal(args []string) error {
 	if d.Flags&Refused == 0 {
@@ -74,7 +74,7 @@ func (d *Directive) refusal(args []string) error {
 	}
 	want, err := d.value.canon(args)
 	if err != nil {
-		return nil // parse will say so
+		return nil // parse reports it
 	}
 	if def, _ := d.value.canon(d.defaultArgs()); want == def {
 		return nil
@@ -82,20 +82,21 @@ func (d *Directive) refusal(args []string) error {
 	return laterError(d.Name + " " + want)
 }
 
-// laterError is the reason for refusing what promises a part that is not there.
+// laterError reports a value that needs a part of Redis that Godwit does not have.
 type laterError string
 
 func (e laterError) Error() string {
 	return string(e) + " is not supported: Godwit runs as a standalone primary without modules"
 }
 
-// table holds every directive in the order of CONFIG GET and of conf/godwit.conf. It is never
-// changed.
+// table holds every directive, in the order of CONFIG GET and of conf/godwit.conf. It never
+// changes.
 var table = join(networkTable(), tlsTable(), generalTable(), securityTable(), fileTable(),
-	memoryTable(), observeTable(), encodingTable(), bloomTable(), aofTable(), replicationTable(), clusterTable(),
+	memoryTable(), defragTable(), observeTable(), encodingTable(), bloomTable(), aofTable(),
+	replicationTable(), clusterTable(),
 	ignoredTable(), newerTable(), valkeyTable())
 
-// index finds rows by lower-case name or alias. It is never changed.
+// index maps lower-case names and aliases to rows. It never changes.
 var index = indexTable()
 
 func join(parts ...[]Directive) []*Directive {
@@ -124,11 +125,13 @@ func indexTable() map[string]*Directive {
 	return m
 }
 
-// Directives returns the table, for documentation and tests; it must not be changed.
+// Directives returns the table, for documentation and tests. Callers must not change it.
 func Directives() []*Directive { return table }
 
-// Lookup finds a directive by name or alias in any case; nil when there is none.
+// Lookup returns the directive with the given name or alias, in any case, or nil.
 func Lookup(name string) *Directive { return index[strings.ToLower(name)] }
 
-// obsolete names lines that Redis still reads, for files of old versions, and that mean nothing.
-var obsolete = []string{"list-max-ziplist-entries", "list-max-ziplist-value", "lua-replicate-commands"}
+// obsolete names directives of old versions that Redis still accepts without effect.
+var obsolete = []string{
+	"list-max-ziplist-entries", "list-max-ziplist-value", "lua-replicate-commands",
+}

@@ -8,8 +8,8 @@ import (
 	"godwit/internal/scan"
 )
 
-// Get answers CONFIG GET: name and value of every directive that a pattern names, in the order
-// of the table, each once. A pattern without wildcards is shown as the caller spelled it.
+// Get answers CONFIG GET. It returns the name and value of every directive that matches a pattern,
+// each once, in table order. A pattern without wildcards is shown as the caller wrote it.
 func (c *Config) Get(patterns ...[]byte) [][2]string {
 	var out [][2]string
 	for _, d := range table {
@@ -19,7 +19,8 @@ func (c *Config) Get(patterns ...[]byte) [][2]string {
 			}
 			for _, p := range patterns {
 				if strings.ContainsAny(string(p), "[*?") {
-					if d.Flags&Hidden != 0 || name == d.Valkey || !scan.Match(p, []byte(name), true) {
+					if d.Flags&Hidden != 0 || name == d.Valkey ||
+						!scan.Match(p, []byte(name), true) {
 						continue
 					}
 					out = append(out, [2]string{name, d.value.text(c)})
@@ -36,9 +37,9 @@ func (c *Config) Get(patterns ...[]byte) [][2]string {
 	return out
 }
 
-// SetError is a refusal of CONFIG SET. Error gives the whole error line for the client.
+// SetError reports why CONFIG SET was refused. Error returns the whole error line for the client.
 type SetError struct {
-	Name    string // the directive, as the table spells it; empty when it is not known which
+	Name    string // the directive as the table spells it; empty if unknown
 	Reason  string
 	unknown bool
 }
@@ -50,26 +51,27 @@ func (e *SetError) Error() string {
 	case e.Name == "":
 		return "ERR CONFIG SET failed - " + e.Reason
 	}
-	return fmt.Sprintf("ERR CONFIG SET failed (possibly related to argument '%s') - %s", e.Name, e.Reason)
+	return fmt.Sprintf("ERR CONFIG SET failed (possibly related to argument '%s') - %s",
+		e.Name, e.Reason)
 }
 
-// ApplyError is what the apply function of Set returns to say which directive failed and why.
+// ApplyError is what the apply function of Set returns to name the directive that failed.
 type ApplyError struct{ Name, Reason string }
 
 func (e *ApplyError) Error() string { return e.Name + ": " + e.Reason }
 
-// Set changes directives, all or none. Pairs are checked and stored in order; then apply is
-// called with the names of those whose value changed (or that must be read again though the same)
-// unless there are none. When apply fails, the old values are put back and apply is called
-// once more with the same names, to go back to them. The error is a *SetError.
+// Set changes all the given directives or none. It checks and stores the pairs in order. Then it
+// calls apply with the names of the directives whose value changed, or that must be read again
+// although it did not; without any, apply is not called. If apply fails, Set restores the old
+// values and calls apply once more with the same names. The error is a *SetError.
 //
-// Protected directives need enable-protected-configs yes here; see SetFrom.
+// Protected directives can be set only if enable-protected-configs is yes; see SetFrom.
 func (c *Config) Set(pairs [][2]string, apply func(names []string) error) error {
 	return c.SetFrom(false, pairs, apply)
 }
 
-// SetFrom is Set for a client; local tells that it is connected from this machine, which
-// enable-protected-configs local admits.
+// SetFrom is Set on behalf of a client. local says that the client is on this machine, which
+// enable-protected-configs "local" admits.
 func (c *Config) SetFrom(local bool, pairs [][2]string, apply func(names []string) error) error {
 	ds, err := c.resolve(local, pairs)
 	if err != nil {
@@ -96,7 +98,7 @@ func (c *Config) SetFrom(local bool, pairs [][2]string, apply func(names []strin
 	if len(changed) > 0 && apply != nil {
 		if err := apply(changed); err != nil {
 			back()
-			_ = apply(changed) // the old values worked before; the first error is what matters
+			_ = apply(changed) // the old values worked before; the first error matters
 			return applyFailure(changed, err)
 		}
 	}
@@ -117,13 +119,14 @@ func applyFailure(changed []string, err error) error {
 	return e
 }
 
-// resolve finds the directives of pairs, and refuses the lot for the first that is unknown or must not be set.
+// resolve returns the directives of the pairs. It fails at the first pair that is unknown or must
+// not be set.
 func (c *Config) resolve(local bool, pairs [][2]string) ([]*Directive, error) {
 	ds := make([]*Directive, len(pairs))
 	for i, p := range pairs {
 		d := Lookup(p[0])
 		if d == nil {
-			name, _, _ := strings.Cut(p[0], "\x00") // the text is a C string in the original
+			name, _, _ := strings.Cut(p[0], "\x00") // Redis takes the text as a C string
 			return nil, &SetError{Name: name, unknown: true}
 		}
 		ds[i] = d
@@ -134,7 +137,8 @@ func (c *Config) resolve(local bool, pairs [][2]string) ([]*Directive, error) {
 			return nil, &SetError{Name: strings.ToLower(p[0]), Reason: "can't set protected config"}
 		}
 		for _, other := range pairs[:i] {
-			if strings.EqualFold(other[0], p[0]) { // an alias beside its name passes, as in Redis
+			// An alias and its name may both be given, as in Redis.
+			if strings.EqualFold(other[0], p[0]) {
 				return nil, &SetError{Name: strings.ToLower(p[0]), Reason: "duplicate parameter"}
 			}
 		}
@@ -142,7 +146,7 @@ func (c *Config) resolve(local bool, pairs [][2]string) ([]*Directive, error) {
 	return ds, nil
 }
 
-// set stores a value, unless it is one of a part to come.
+// set parses and stores a value, unless Godwit does not support it yet.
 func (d *Directive) set(c *Config, args []string, more bool) error {
 	if err := d.refusal(args); err != nil {
 		return err
@@ -150,8 +154,8 @@ func (d *Directive) set(c *Config, args []string, more bool) error {
 	return d.value.parse(c, args, more)
 }
 
-// warnIgnored notes that d was given a value which does nothing. Its default needs no warning:
-// files that come with Redis name many of them.
+// warnIgnored records a warning if d has a value that does nothing. The default gives none, since
+// the files that come with Redis name many directives at their defaults.
 func (c *Config) warnIgnored(d *Directive) {
 	if d.Status == Works || d.atDefault(c) {
 		return
@@ -160,5 +164,6 @@ func (c *Config) warnIgnored(d *Directive) {
 	if d.Status == Later {
 		why = "it belongs to a part that Godwit does not have"
 	}
-	c.warnings = append(c.warnings, fmt.Sprintf("WARNING: the directive '%s' has no effect: %s", d.Name, why))
+	c.warnings = append(c.warnings,
+		fmt.Sprintf("WARNING: the directive '%s' has no effect: %s", d.Name, why))
 }

@@ -13,11 +13,11 @@ import (
 	"godwit/internal/resp"
 )
 
-// maxInclude bounds how deep files may include one another: a file that includes itself ends
-// here, with an error, and not with the stack.
+// maxInclude bounds how deeply files include one another. A file that includes itself ends with an
+// error here, instead of exhausting the stack.
 const maxInclude = 16
 
-// LineError is a line of the configuration that cannot be used.
+// LineError reports a line of the configuration that cannot be used.
 type LineError struct {
 	Source string // file name, "standard input" or "command line"
 	Line   int    // from 1
@@ -29,42 +29,44 @@ func (e *LineError) Error() string {
 	return fmt.Sprintf("%s:%d: %s: %s", e.Source, e.Line, e.Text, e.Reason)
 }
 
-// OpenError is a configuration file that cannot be read.
+// OpenError reports a configuration file that cannot be read.
 type OpenError struct {
 	Path string
 	Err  error
 }
 
 func (e *OpenError) Error() string {
-	return fmt.Sprintf("Fatal error, can't open config file '%s': %s", e.Path, logging.OSError(e.Err))
+	return fmt.Sprintf("Fatal error, can't open config file '%s': %s", e.Path,
+		logging.OSError(e.Err))
 }
 
-// Unwrap gives the error of the system.
+// Unwrap returns the system's error.
 func (e *OpenError) Unwrap() error { return e.Err }
 
-// Fatal renders an error of Load, or any other one about the configuration, for the standard error, in the shape
-// that operators know from Redis. program is name and version, "Godwit 0.1.0".
+// Fatal formats an error of Load, or any other error about the configuration, for standard error,
+// in the form that operators know from Redis. program is name and version: "Godwit 0.1.0".
 func Fatal(err error, program string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n*** FATAL CONFIG FILE ERROR (%s) ***\n", program)
 	var e *LineError
 	if errors.As(err, &e) {
-		fmt.Fprintf(&b, "Reading the configuration file, at line %d (%s)\n>>> '%s'\n%s\n", e.Line, e.Source, e.Text, e.Reason)
+		fmt.Fprintf(&b, "Reading the configuration file, at line %d (%s)\n>>> '%s'\n%s\n",
+			e.Line, e.Source, e.Text, e.Reason)
 	} else {
 		fmt.Fprintf(&b, "%s\n", err)
 	}
 	return b.String()
 }
 
-// Load reads the configuration as redis-server does from its arguments (without the program's
-// name):
+// Load reads the configuration from the program's arguments (without the program's name), as
+// redis-server does:
 //
 //	[FILE] [--directive value …]… [-]
 //
-// The file is read first, then standard input when the first or the last argument is "-", then the
-// directives of the command line; later ones win. A directive takes the words up to the next one
-// that starts with "--"; "--port 6380" in one argument works too, and so do --save without a value
-// for --save "", and one argument that holds all the words of a list. Errors are *LineError or
+// It reads the file first, then standard input if the first or the last argument is "-", then the
+// directives of the command line. Later values win. A directive takes the words up to the next one
+// that starts with "--". Also accepted are "--port 6380" as one argument, --save without a value
+// for --save "", and one argument that holds all words of a list. Errors are *LineError or
 // *OpenError.
 func Load(args []string, stdin io.Reader) (*Config, error) {
 	c := Default()
@@ -102,7 +104,7 @@ func Load(args []string, stdin io.Reader) (*Config, error) {
 	return c, nil
 }
 
-// Parse reads configuration text alone, on top of the defaults; source names it in errors.
+// Parse reads configuration text on top of the defaults. source names the text in errors.
 func Parse(source, text string) (*Config, error) {
 	l := newLoader(Default())
 	if err := l.text(source, text); err != nil {
@@ -112,9 +114,9 @@ func Parse(source, text string) (*Config, error) {
 	return l.c, nil
 }
 
-// commandLine turns arguments into lines of configuration.
+// commandLine turns arguments into configuration lines, and reports whether to read stdin too.
 func commandLine(args []string) (lines []string, stdin bool) {
-	complete := true // the last directive has a value, so "--" may start another
+	complete := true // the last directive has a value, so "--" may start the next
 	var line strings.Builder
 	for i, a := range args {
 		last := i == len(args)-1
@@ -144,13 +146,13 @@ func commandLine(args []string) (lines []string, stdin bool) {
 	return lines, stdin
 }
 
-// splitArgs cuts a line into words with the quoting of inline requests, which is the same.
+// splitArgs splits a line into words. The quoting is that of inline requests.
 func splitArgs(line string) ([]string, bool) {
 	if i := strings.IndexByte(line, 0); i >= 0 {
-		line = line[:i] // where a C string ends
+		line = line[:i] // a C string ends here
 	}
 	var p resp.Parser
-	// The space keeps a line that starts with * or $ from being taken for a binary request.
+	// The leading space keeps a line that starts with * or $ from being parsed as RESP.
 	argv, _, err := p.Next([]byte(" "+line+"\n"), &resp.Limits{MaxInline: len(line) + 2})
 	if err != nil {
 		return nil, false
@@ -162,11 +164,11 @@ func splitArgs(line string) ([]string, bool) {
 	return words, true
 }
 
-// loader carries what one Load knows beyond the Config.
+// loader is the state of one Load.
 type loader struct {
 	c     *Config
-	seen  map[string]bool // directives set so far: lists add up over lines
-	depth int             // of includes
+	seen  map[string]bool // directives set so far: lists grow from line to line
+	depth int             // of nested includes
 	read  func(path string) ([]byte, error)
 	glob  func(pattern string) ([]string, error)
 }
@@ -175,11 +177,11 @@ func newLoader(c *Config) *loader {
 	return &loader{c: c, seen: make(map[string]bool), read: os.ReadFile, glob: filepath.Glob}
 }
 
-// files loads the file called path, or each file that it matches as a pattern, in their order.
-// A pattern that matches nothing is no error.
+// files loads the file at path, or every file that matches path as a pattern, in order. A pattern
+// without a match is no error.
 func (l *loader) files(path string) error {
 	if !filepath.IsAbs(path) && l.seen["dir"] {
-		path = filepath.Join(l.c.Dir, path) // as if the process had changed into it
+		path = filepath.Join(l.c.Dir, path) // Redis has changed into that folder by now
 	}
 	paths := []string{path}
 	if strings.ContainsAny(path, "*?[") {
@@ -201,7 +203,7 @@ func (l *loader) files(path string) error {
 	return nil
 }
 
-// text loads lines.
+// text loads the lines of a file or of the command line.
 func (l *loader) text(source, text string) error {
 	line := 0
 	for s := range strings.SplitSeq(text, "\n") {
@@ -212,7 +214,7 @@ func (l *loader) text(source, text string) error {
 		}
 		if err := l.line(source, line, s); err != nil {
 			switch err.(type) {
-			case *LineError, *OpenError: // of an included file
+			case *LineError, *OpenError: // from an included file
 				return err
 			}
 			return &LineError{source, line, showable(s), err.Error()}
@@ -254,7 +256,8 @@ func (l *loader) line(source string, no int, s string) error {
 	if len(args) == 1 {
 		for _, o := range obsolete {
 			if o == name {
-				l.c.warnings = append(l.c.warnings, "WARNING: the directive '"+name+"' is obsolete and has no effect")
+				l.c.warnings = append(l.c.warnings,
+					"WARNING: the directive '"+name+"' is obsolete and has no effect")
 				return nil
 			}
 		}
@@ -287,8 +290,8 @@ func (l *loader) directive(d *Directive, args []string) error {
 	return nil
 }
 
-// folder returns the absolute form of a dir directive, relative to an earlier one. A folder that
-// is not there stops the load, so that the line can be named.
+// folder returns the value of a dir directive as an absolute path, relative to the one before. A
+// folder that does not exist stops the load, so that the error can name the line.
 func (l *loader) folder(dir string) (string, error) {
 	if dir == "" {
 		return "", &os.PathError{Op: "chdir", Path: dir, Err: os.ErrNotExist}
@@ -304,7 +307,7 @@ func (l *loader) folder(dir string) (string, error) {
 	return dir, f.Close()
 }
 
-// finish collects the warnings of a load, in the order of the table.
+// finish collects the warnings of a load, in table order.
 func (l *loader) finish() {
 	for _, d := range table {
 		if l.seen[d.Name] {

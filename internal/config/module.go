@@ -6,18 +6,19 @@ import (
 	"strings"
 )
 
-// builtIn names the files of modules whose commands Godwit has.
+// builtIn names the modules whose commands are part of Godwit.
 var builtIn = map[string]bool{
 	"redisbloom": true, "rebloom": true, "valkey-bloom": true, "redis-cell": true,
 }
 
-// moduleOptions are RedisBloom's arguments of loadmodule, and the directives that stand for them.
+// moduleOptions maps RedisBloom's loadmodule arguments to the directives that replace them.
 var moduleOptions = map[string]string{
-	"error_rate": "bf-error-rate", "initial_size": "bf-initial-size", "cf_max_expansions": "cf-max-expansions",
+	"error_rate": "bf-error-rate", "initial_size": "bf-initial-size",
+	"cf_max_expansions": "cf-max-expansions",
 }
 
-// loadModule reads a loadmodule line. A module that is built in needs no file: its arguments set
-// the directives that stand for them. Any other module is refused.
+// loadModule reads a loadmodule line. A built-in module needs no file: its arguments set the
+// directives that replace them. Any other module is refused.
 func (l *loader) loadModule(args []string) error {
 	file := strings.ToLower(path.Base(args[0]))
 	name := strings.TrimSuffix(strings.TrimSuffix(file, ".so"), ".dylib")
@@ -25,7 +26,8 @@ func (l *loader) loadModule(args []string) error {
 	if !builtIn[name] {
 		return laterError("loadmodule " + args[0])
 	}
-	l.c.warnings = append(l.c.warnings, fmt.Sprintf("The module %s is built in: '%s' is not read", name, args[0]))
+	l.c.warnings = append(l.c.warnings,
+		fmt.Sprintf("The module %s is built in: '%s' is not read", name, args[0]))
 	for args = args[1:]; len(args) >= 2; args = args[2:] {
 		option := strings.ToLower(args[0])
 		if d := moduleOptions[option]; d != "" {

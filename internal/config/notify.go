@@ -7,7 +7,7 @@ import (
 // NotifyFlags say which keyspace events are published, and on which channels.
 type NotifyFlags int
 
-// The classes of events, by their letter in notify-keyspace-events.
+// The classes of events, with their letters in notify-keyspace-events.
 const (
 	NotifyKeyspace NotifyFlags = 1 << iota // K: __keyspace@<db>__:<key> channels
 	NotifyKeyevent                         // E: __keyevent@<db>__:<event> channels
@@ -24,12 +24,12 @@ const (
 	NotifyModule                           // d
 	NotifyNew                              // n, not part of A
 
-	// NotifyAll is A.
+	// NotifyAll is the letter A.
 	NotifyAll = NotifyGeneric | NotifyString | NotifyList | NotifySet | NotifyHash | NotifyZset |
 		NotifyExpired | NotifyEvicted | NotifyStream | NotifyModule
 )
 
-// notifyLetters stand in the order in which CONFIG GET shows them.
+// notifyLetters lists the letters in the order in which CONFIG GET shows them.
 var notifyLetters = []struct {
 	letter byte
 	flag   NotifyFlags
@@ -40,7 +40,7 @@ var notifyLetters = []struct {
 	{'K', NotifyKeyspace}, {'E', NotifyKeyevent}, {'m', NotifyKeyMiss},
 }
 
-// String gives the letters of f. A hides n, as in Redis 7.
+// String returns the letters of f. A hides n, as in Redis 7.
 func (f NotifyFlags) String() string {
 	var b strings.Builder
 	all := f&NotifyAll == NotifyAll
@@ -61,9 +61,11 @@ func (f NotifyFlags) String() string {
 func notifyFlags(at func(*Config) *NotifyFlags) value {
 	return field[NotifyFlags]{codec[NotifyFlags]{
 		kind: KindSpecial, syntax: "letters of Ag$lshzxeKEtmdn",
-		read:  one(parseNotify),
-		show:  NotifyFlags.String,
-		lines: func(name string, v NotifyFlags) []string { return []string{name + " " + quote(v.String())} },
+		read: one(parseNotify),
+		show: NotifyFlags.String,
+		lines: func(name string, v NotifyFlags) []string {
+			return []string{name + " " + quote(v.String())}
+		},
 	}, at}
 }
 

@@ -17,7 +17,8 @@ import (
 // The tests of this file hold the table against the newest Redis and Valkey. What these know is in
 // testdata/directives.txt as well, for where they are not.
 
-var updateDirectives = flag.Bool("update-directives", false, "write testdata/directives.txt from the peers")
+var updateDirectives = flag.Bool("update-directives", false,
+	"write testdata/directives.txt from the peers")
 
 const directivesFile = "testdata/directives.txt"
 
@@ -44,25 +45,28 @@ func peerDirectives(t testing.TB) []peerDirective {
 	return all
 }
 
-// hiddenNames are directives that CONFIG GET of a peer shows by name only.
+// hiddenNames are directives that CONFIG GET of a peer shows only when asked by name.
 var hiddenNames = []string{
 	"aof-disable-auto-gc", "cluster-ping-interval", "cluster-message-gossip-perc", "debug-context",
-	"enable-debug-assert", "io-threads-always-active", "key-load-delay", "loading-process-events-interval-bytes",
+	"enable-debug-assert", "io-threads-always-active", "key-load-delay",
+	"loading-process-events-interval-bytes",
 	"lua-enable-deprecated-api", "lua-enable-insecure-api", "min-io-threads-avoid-copy-reply",
-	"min-string-size-avoid-copy-reply", "min-string-size-avoid-copy-reply-threaded", "rdb-key-save-delay",
+	"min-string-size-avoid-copy-reply", "min-string-size-avoid-copy-reply-threaded",
+	"rdb-key-save-delay",
 	"use-exit-on-panic", "watchdog-period",
 }
 
-// ownNames are directives whose value a peer has from how the tests start it.
+// ownNames are directives whose value depends on how the tests start a peer.
 var ownNames = []string{"port", "unixsocket", "dir"}
 
-// ownDefaults are directives that have another default here: defragmentation costs nothing while
-// there is nothing to do, and is to serve small data sets too.
+// ownDefaults are directives with another default here. Defragmentation costs nothing while there
+// is nothing to do, and is to serve small data sets too.
 var ownDefaults = []string{"activedefrag", "active-defrag-ignore-bytes"}
 
 // askPeer asks a running peer for its directives.
 func askPeer(t *testing.T, p redistest.Peer) []peerDirective {
-	c, out := runServer(t, p.Program(t, "server"), t.TempDir(), "", "--port", "0", "--unixsocket", "s")
+	c, out := runServer(t, p.Program(t, "server"), t.TempDir(), "", "--port", "0", "--unixsocket",
+		"s")
 	require.NotNil(t, c, out)
 	var all []peerDirective
 	for name, value := range get(t, c, append([]string{"*"}, hiddenNames...)...) {
@@ -74,8 +78,8 @@ func askPeer(t *testing.T, p redistest.Peer) []peerDirective {
 	return all
 }
 
-// Whatever a standalone Redis or Valkey has for a default stands in a file that starts Godwit,
-// without a warning.
+// TestPeersDefaultsLoad starts Godwit with a file of all defaults of a standalone Redis or Valkey.
+// There must be no warning.
 func TestPeersDefaultsLoad(t *testing.T) {
 	check := func(t testing.TB, all []peerDirective) {
 		require.NotEmpty(t, all)
@@ -95,7 +99,8 @@ func TestPeersDefaultsLoad(t *testing.T) {
 				t.Errorf("%s: %s reads as %q", d.peer, line, got)
 			}
 			got := row.Value(Default())
-			if d.peer == redistest.Redis && got != d.initial && !slices.Contains(ownDefaults, d.name) {
+			if d.peer == redistest.Redis && got != d.initial &&
+				!slices.Contains(ownDefaults, d.name) {
 				t.Errorf("%s: the default of %s is %q, not %q", d.peer, d.name, d.initial, got)
 			}
 			if w := c.Warnings(); len(w) > 0 && d.peer == redistest.Redis {
@@ -116,7 +121,9 @@ func TestPeersDefaultsLoad(t *testing.T) {
 
 func writeDirectives(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("# Directives of Redis and Valkey with their defaults. go test -run PeersDefaults -update-directives writes it.\n")
+	b.WriteString(
+		"# Directives of Redis and Valkey with their defaults. go test -run PeersDefaults " +
+			"-update-directives writes it.\n")
 	for _, p := range peers {
 		fmt.Fprintf(&b, "# %s %s\n", p, p.Version(t))
 		for _, d := range askPeer(t, p) {
@@ -126,7 +133,8 @@ func writeDirectives(t *testing.T) {
 	require.NoError(t, os.WriteFile(directivesFile, []byte(b.String()), 0o644))
 }
 
-// Bounds and flags of every directive that Redis 8 knows, as the errors of CONFIG SET tell them.
+// TestEveryDirectiveRefusesAsRedis8 compares bounds and flags of every directive that Redis 8
+// knows, as seen in the errors of CONFIG SET.
 func TestEveryDirectiveRefusesAsRedis8(t *testing.T) {
 	p := redistest.Redis
 	dir := t.TempDir()
@@ -149,13 +157,14 @@ func TestEveryDirectiveRefusesAsRedis8(t *testing.T) {
 		if differ[d.Name] != "" || len(get(t, c, d.Name)) == 0 {
 			continue
 		}
-		for _, v := range []string{"", "zzz", "-2", "-1", "0", "99999999999", "1 2", "1.5", "yes", "5%", "1kb"} {
+		for _, v := range []string{"", "zzz", "-2", "-1", "0", "99999999999", "1 2", "1.5", "yes",
+			"5%", "1kb"} {
 			compareSet(p.TB(t), c, mine, d.Name, v)
 		}
 	}
 }
 
-// The configuration files that packages install start Godwit.
+// TestPackagedConf starts Godwit with the configuration files that packages install.
 func TestPackagedConf(t *testing.T) {
 	load := func(t testing.TB, path string) {
 		text, err := os.ReadFile(path)
@@ -179,9 +188,9 @@ func TestPackagedConf(t *testing.T) {
 	}
 }
 
-// standing makes text say a folder that is there, and uncomments each line that holds a directive
-// and has a value of its own, but for those that a standalone server does not have or that name
-// files.
+// standing replaces dir in the text by a folder that exists, and uncomments each line that holds a
+// directive and a value of its own, except those that a standalone server does not have or that
+// name files.
 func standing(t testing.TB, text string, uncomment bool) string {
 	dir := t.TempDir()
 	var b strings.Builder
@@ -189,8 +198,10 @@ func standing(t testing.TB, text string, uncomment bool) string {
 		line = strings.TrimSpace(line)
 		if uncomment && strings.HasPrefix(line, "# ") {
 			words, ok := splitArgs(line[2:])
-			if ok && len(words) > 1 && Lookup(words[0]) != nil && Lookup(words[0]).Name != "replicaof" &&
-				words[0] != "cluster-enabled" && words[0] != "tls-auth-clients-user" && words[0] != "import-mode" {
+			if ok && len(words) > 1 && Lookup(words[0]) != nil &&
+				Lookup(words[0]).Name != "replicaof" &&
+				words[0] != "cluster-enabled" && words[0] != "tls-auth-clients-user" &&
+				words[0] != "import-mode" {
 				if d := Lookup(words[0]); d.value.parse(Default(), words[1:], false) == nil {
 					line = line[2:]
 				}

@@ -2,13 +2,13 @@ package config
 
 import "strings"
 
-// hidden stands in messages for what may be a secret.
+// hidden replaces what may be a secret in messages.
 const hidden = "(redacted)"
 
-// showable returns a line of configuration for a message, without what may be a secret: the values
-// of sensitive directives, the rules of users, and, since the name may be a misspelt one of those,
-// the words of an unknown directive that are not yes or no. A line whose quotes do not match is cut
-// into words at its spaces.
+// showable returns a configuration line for a message, with possible secrets hidden: the values of
+// sensitive directives, the rules of users, and the words of an unknown directive other than yes
+// and no, because its name may be a misspelt sensitive one. A line with unbalanced quotes is split
+// at its spaces.
 func showable(line string) string {
 	words, ok := splitArgs(line)
 	if !ok {
@@ -37,16 +37,18 @@ func showable(line string) string {
 	return line
 }
 
-// showableWords returns the line up to a word that begins a secret: two lines may have become one.
+// showableWords returns the line up to the first word that begins a secret. Two lines may have been
+// joined by mistake.
 func showableWords(line string, words []string) string {
 	for i, w := range words[1:] {
 		d := index[strings.ToLower(w)]
-		if d != nil && d.Flags&Sensitive != 0 || strings.EqualFold(w, "user") || strings.HasPrefix(w, ">") {
+		if d != nil && d.Flags&Sensitive != 0 || strings.EqualFold(w, "user") ||
+			strings.HasPrefix(w, ">") {
 			return strings.Join(words[:i+1], " ") + " " + hidden
 		}
 	}
 	return line
 }
 
-// userName reports whether a word can be the name of a user, and not rules that were put in quotes.
+// userName reports whether a word can be a user's name, and not rules in quotes.
 func userName(w string) bool { return !strings.ContainsAny(w, " \x00>#") }

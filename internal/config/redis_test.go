@@ -27,8 +27,8 @@ func redisServer(t *testing.T) string {
 	return path
 }
 
-// runRedis starts redis-server in a folder of its own. It returns a client when the server came up, and otherwise
-// what it printed before it gave up.
+// runRedis starts redis-server in a folder of its own. It returns a client if the server came up,
+// else what it printed before it gave up.
 func runRedis(t *testing.T, dir, stdin string, args ...string) (*respclient.Client, string) {
 	t.Helper()
 	return runServer(t, redisServer(t), dir, stdin, args...)
@@ -96,7 +96,7 @@ func ours(c *Config, patterns ...string) map[string]string {
 	return m
 }
 
-// ofModule reports whether the directive is one of a module, which redis-server does not have without it.
+// ofModule reports whether the directive belongs to a module that redis-server does not load here.
 func ofModule(name string) bool {
 	return strings.HasPrefix(name, "bf-") || strings.HasPrefix(name, "cf-")
 }
@@ -150,7 +150,8 @@ func bothServers(t *testing.T) (*respclient.Client, *Config) {
 	return c, mine
 }
 
-// Flags and bounds of every directive, as the errors of CONFIG SET tell them.
+// TestEveryDirectiveRefusesAsRedis compares flags and bounds of every directive, as seen in the
+// errors of CONFIG SET.
 func TestEveryDirectiveRefusesAsRedis(t *testing.T) {
 	c, mine := bothServers(t)
 	differ := map[string]string{
@@ -158,8 +159,10 @@ func TestEveryDirectiveRefusesAsRedis(t *testing.T) {
 		"loglevel":     "7.2 adds nothing to the levels",
 		"bind":         "only the server can tell whether an address is ours",
 
-		"tls-replication": "there is no certificate that Redis could use", "tls-cluster": "likewise",
-		"repl-backlog-size": "Redis makes it 16 kB at least", "maxmemory-samples": "new bounds in Redis 8",
+		"tls-replication":                       "there is no certificate that Redis could use",
+		"tls-cluster":                           "likewise",
+		"repl-backlog-size":                     "Redis makes it 16 kB at least",
+		"maxmemory-samples":                     "new bounds in Redis 8",
 		"set-max-listpack-value":                "no memory value since Redis 7.2",
 		"loading-process-events-interval-bytes": "another default in Redis 8",
 	}
@@ -167,7 +170,8 @@ func TestEveryDirectiveRefusesAsRedis(t *testing.T) {
 		if differ[d.Name] != "" || len(get(t, c, d.Name)) == 0 {
 			continue
 		}
-		for _, v := range []string{"", "zzz", "-999999999999999", "-2", "-1", "0", "99999999999", "1 2", "1.5", "yes", "5%", "1kb", "1gb"} {
+		for _, v := range []string{"", "zzz", "-999999999999999", "-2", "-1", "0", "99999999999",
+			"1 2", "1.5", "yes", "5%", "1kb", "1gb"} {
 			if d.refusal(d.words(v)) != nil {
 				continue // belongs to a later part
 			}
@@ -207,27 +211,41 @@ func compareSet(t testing.TB, c *respclient.Client, mine *Config, kv ...string) 
 func TestSetAsRedis(t *testing.T) {
 	c, mine := bothServers(t)
 	for _, kv := range [][]string{
-		{"nope", "1"}, {"hz", "1", "nope", "1"}, {"hz", "1", "hz", "2"}, {"port", "abc", "nope", "1"},
-		{"databases", "1", "hz", "2"}, {"hz", "20", "Maxmemory", "abc"}, {"HZ", "x"}, {"HZ", "12", "timeout", "5"},
-		{"lua-time-limit", "1", "busy-reply-threshold", "2"}, {"dir", "/"}, {"daemonize", "yes", "daemonize", "yes"},
+		{"nope", "1"}, {"hz", "1", "nope", "1"}, {"hz", "1", "hz", "2"},
+		{"port", "abc", "nope", "1"},
+		{"databases", "1", "hz", "2"}, {"hz", "20", "Maxmemory", "abc"}, {"HZ", "x"},
+		{"HZ", "12", "timeout", "5"},
+		{"lua-time-limit", "1", "busy-reply-threshold", "2"}, {"dir", "/"},
+		{"daemonize", "yes", "daemonize", "yes"},
 	} {
 		compareSet(t, c, mine, kv...)
 	}
 	for name, values := range map[string][]string{
-		"hz":                                {"0", "501", "10 ", "", "0x10", "010", "+5", " 5", "99999999999999999999", "-0"},
-		"maxmemory":                         {"1k", "1kb", "1K", "1Mb", "1m", "1g", "1gb", "1t", "-1", "10%", "", "1 mb", "1.5gb", "5b", "5B", "k", "100 ", "9223372036854775807"},
-		"maxmemory-clients":                 {"1k", "10%", "101%", "-1", "100%", "0%", "-5%", "1%5", "%", "5 %", "200g"},
-		"maxmemory-policy":                  {"volatile-lru", "ALLKEYS-LRU", " noeviction", "noeviction noeviction"},
-		"save":                              {"", "900 1", "900 1 300 10", "900", "0 1", "-1 5", "a b", "900 1 300 x", "1 -1", "1 0", "  900   1 ", "900 1 900 2", `""`, `"900 1"`},
-		"client-output-buffer-limit":        {"normal 0 0 0", "normal 1mb 1mb 5 pubsub 0 0 0", "replica 4 5 6", "bad 0 0 0", "normal 0 0", "normal a 0 0", "normal 0 0 -1", "master 1 2 3", "", "NORMAL 7 7 7", "normal 0 0 1x", "normal -1 0 0"},
-		"notify-keyspace-events":            {"KEA", "K", "AKE", "g$lshzxetd", "Kn", "KAn", "Em", "KEAmn", "KEg$", "q", "", "Kg$lshzxetdmn", "Ag"},
-		"shutdown-on-sigterm":               {"save", "save now", "nosave force", "save nosave", "x", "", "now now", "SAVE", "default save"},
-		"latency-tracking-info-percentiles": {"", "0", "100", "101", "-1", "a", "99.99999", "50 50", "1e1", "nan", "99.950", "  1  2", "inf"},
-		"proc-title-template":               {"", "{title}", "{foo}", "abc {title} {config-file}", "{title"},
-		"oom-score-adj-values":              {"5 4 3", "1 2", "-2000 1 1", "a b c", "-3000 1 2"},
-		"proto-max-bulk-len":                {"64kb", "1mb", "1048575"},
-		"requirepass":                       {""},
-		"bind":                              {strings.Repeat("127.0.0.1 ", 16) + "127.0.0.1"},
+		"hz": {"0", "501", "10 ", "", "0x10", "010", "+5", " 5",
+			"99999999999999999999", "-0"},
+		"maxmemory": {"1k", "1kb", "1K", "1Mb", "1m", "1g", "1gb", "1t",
+			"-1", "10%", "", "1 mb", "1.5gb", "5b", "5B", "k", "100 ", "9223372036854775807"},
+		"maxmemory-clients": {"1k", "10%", "101%", "-1", "100%", "0%", "-5%", "1%5",
+			"%", "5 %", "200g"},
+		"maxmemory-policy": {"volatile-lru", "ALLKEYS-LRU", " noeviction",
+			"noeviction noeviction"},
+		"save": {"", "900 1", "900 1 300 10", "900", "0 1", "-1 5",
+			"a b", "900 1 300 x", "1 -1", "1 0", "  900   1 ", "900 1 900 2", `""`, `"900 1"`},
+		"client-output-buffer-limit": {"normal 0 0 0", "normal 1mb 1mb 5 pubsub 0 0 0",
+			"replica 4 5 6", "bad 0 0 0", "normal 0 0", "normal a 0 0", "normal 0 0 -1",
+			"master 1 2 3", "", "NORMAL 7 7 7", "normal 0 0 1x", "normal -1 0 0"},
+		"notify-keyspace-events": {"KEA", "K", "AKE", "g$lshzxetd", "Kn", "KAn", "Em",
+			"KEAmn", "KEg$", "q", "", "Kg$lshzxetdmn", "Ag"},
+		"shutdown-on-sigterm": {"save", "save now", "nosave force", "save nosave",
+			"x", "", "now now", "SAVE", "default save"},
+		"latency-tracking-info-percentiles": {"", "0", "100", "101", "-1", "a", "99.99999", "50 50",
+			"1e1", "nan", "99.950", "  1  2", "inf"},
+		"proc-title-template": {"", "{title}", "{foo}", "abc {title} {config-file}",
+			"{title"},
+		"oom-score-adj-values": {"5 4 3", "1 2", "-2000 1 1", "a b c", "-3000 1 2"},
+		"proto-max-bulk-len":   {"64kb", "1mb", "1048575"},
+		"requirepass":          {""},
+		"bind":                 {strings.Repeat("127.0.0.1 ", 16) + "127.0.0.1"},
 	} {
 		for _, v := range values {
 			compareSet(t, c, mine, name, v)
@@ -237,8 +255,8 @@ func TestSetAsRedis(t *testing.T) {
 
 var fatalLine = regexp.MustCompile(`at line (\d+)( \([^)]*\))?`)
 
-// fatal cuts what both servers print down to what must be equal: the line, its text, the reason.
-// Line numbers of the command line differ: Redis goes on counting after the file.
+// fatal reduces what both servers print to what must be equal: the line, its text, the reason. Line
+// numbers of the command line differ, because Redis goes on counting after the file.
 func fatal(s string, withLine bool) string {
 	i := strings.Index(s, "Reading the configuration file")
 	if i < 0 {
@@ -263,12 +281,18 @@ var fatalText = regexp.MustCompile(`>>> '.*'`)
 func TestFileErrorsAsRedis(t *testing.T) {
 	redisServer(t)
 	for _, line := range []string{
-		"databases 0", "databases x", "io-threads 200", "tcp-backlog -1", "unixsocketperm 999", "unixsocketperm 1000",
-		"socket-mark-id -1", "syslog-facility foo", "supervised foo", "enable-debug-command foo", "dbfilename a/b",
-		"dir /nonexist", `masterauth "x`, "slaveof a", "replicaof 1.1.1.1 99999", "rename-command a", "include", "save 1",
-		`save "" x`, `save "900 1" "300 10"`, `hz "10`, `hz 10"`, "hz 10 # c", "hz", `"" 12`, "syslog-ident a b", "vm-enabled no",
-		"sentinel monitor x", "requirepass a b", "requirepass", "notify-keyspace-events K E", "maxclients 0", "port 99999",
-		"client-output-buffer-limit normal 1", "shutdown-on-sigterm save nosave", `masterauth "a"b`, "shutdown-on-sigterm",
+		"databases 0", "databases x", "io-threads 200", "tcp-backlog -1", "unixsocketperm 999",
+		"unixsocketperm 1000",
+		"socket-mark-id -1", "syslog-facility foo", "supervised foo", "enable-debug-command foo",
+		"dbfilename a/b",
+		"dir /nonexist", `masterauth "x`, "slaveof a", "replicaof 1.1.1.1 99999",
+		"rename-command a", "include", "save 1",
+		`save "" x`, `save "900 1" "300 10"`, `hz "10`, `hz 10"`, "hz 10 # c", "hz", `"" 12`,
+		"syslog-ident a b", "vm-enabled no",
+		"sentinel monitor x", "requirepass a b", "requirepass", "notify-keyspace-events K E",
+		"maxclients 0", "port 99999",
+		"client-output-buffer-limit normal 1", "shutdown-on-sigterm save nosave", `masterauth "a"b`,
+		"shutdown-on-sigterm",
 		"oom-score-adj-values 1", "replicaof",
 	} {
 		dir := t.TempDir()
@@ -282,7 +306,8 @@ func TestFileErrorsAsRedis(t *testing.T) {
 			t.Errorf("%s: Redis accepts: %t, we: %t", line, c != nil, err == nil)
 			continue
 		}
-		if got, want := fatal(Fatal(err, "Godwit"), true), showableFatal(fatal(out, true)); got != want {
+		if got, want := fatal(Fatal(err, "Godwit"),
+			true), showableFatal(fatal(out, true)); got != want {
 			t.Errorf("%s: got %q, Redis prints %q", line, got, want)
 		}
 	}
@@ -295,16 +320,25 @@ func TestCommandLineAsRedis(t *testing.T) {
 		file  string
 		stdin string
 	}{
-		{args: "--hz|abc"}, {args: "--nope|1"}, {args: "--hz"}, {args: "--hz|1|2"}, {args: "--hz=20"}, {args: "--hz|--port"},
+		{args: "--hz|abc"}, {args: "--nope|1"}, {args: "--hz"}, {args: "--hz|1|2"},
+		{args: "--hz=20"}, {args: "--hz|--port"},
 		{args: "--hz 20|30"}, {args: "--save|900 1|300 10"}, {args: "--hz|"},
-		{args: "--save|900 1"}, {args: "--save|900|1|300|10"}, {args: "--save|900 1|--save|300 10"}, {args: "--save|--hz|20"},
-		{args: "--save||--hz|20"}, {args: "--save"}, {args: "--shutdown-on-sigterm|save|now"}, {args: "--hz 20"}, {args: "--"},
-		{args: "--client-output-buffer-limit|normal 1 2 3"}, {args: "--client-output-buffer-limit|normal|1|2|3|pubsub|3|4|5"},
-		{args: "--latency-tracking-info-percentiles|1 2"}, {args: "--SAVE|5|6"}, {args: "--hz|30|-", stdin: "hz 33\ntimeout 3\n"},
-		{args: "-|--hz|44", stdin: "hz 33\ntimeout 3"}, {args: "--timeout|9|-", file: "hz 11\ntimeout 2\n", stdin: "timeout 3\n"},
-		{args: "-|--timeout|9", file: "hz 11\n"}, {args: "--timeout|1", file: "save 900 1\nsave 300 10\n"},
-		{args: "--timeout|1", file: "save 900 1\nsave \"\"\n"}, {args: "--save|7 8", file: "save 900 1\n"},
-		{args: "--timeout|1", file: "  hz   \"1\\x32\"  \r\nsave\n"}, {args: "--timeout|1", file: "shutdown-on-sigterm 'save now'\n"},
+		{args: "--save|900 1"}, {args: "--save|900|1|300|10"}, {args: "--save|900 1|--save|300 10"},
+		{args: "--save|--hz|20"},
+		{args: "--save||--hz|20"}, {args: "--save"}, {args: "--shutdown-on-sigterm|save|now"},
+		{args: "--hz 20"}, {args: "--"},
+		{args: "--client-output-buffer-limit|normal 1 2 3"},
+		{args: "--client-output-buffer-limit|normal|1|2|3|pubsub|3|4|5"},
+		{args: "--latency-tracking-info-percentiles|1 2"}, {args: "--SAVE|5|6"},
+		{args: "--hz|30|-", stdin: "hz 33\ntimeout 3\n"},
+		{args: "-|--hz|44", stdin: "hz 33\ntimeout 3"},
+		{args: "--timeout|9|-", file: "hz 11\ntimeout 2\n", stdin: "timeout 3\n"},
+		{args: "-|--timeout|9", file: "hz 11\n"},
+		{args: "--timeout|1", file: "save 900 1\nsave 300 10\n"},
+		{args: "--timeout|1", file: "save 900 1\nsave \"\"\n"},
+		{args: "--save|7 8", file: "save 900 1\n"},
+		{args: "--timeout|1", file: "  hz   \"1\\x32\"  \r\nsave\n"},
+		{args: "--timeout|1", file: "shutdown-on-sigterm 'save now'\n"},
 	} {
 		dir := t.TempDir()
 		base := []string{"--port", "0", "--unixsocket", "s"}
@@ -326,13 +360,16 @@ func TestCommandLineAsRedis(t *testing.T) {
 			continue
 		}
 		if c == nil {
-			if got, want := fatal(Fatal(err, "Godwit"), false), showableFatal(fatal(out, false)); got != want {
+			if got, want := fatal(Fatal(err, "Godwit"),
+				false), showableFatal(fatal(out, false)); got != want {
 				t.Errorf("%q: got %q, Redis prints %q", args, got, want)
 			}
 			continue
 		}
-		names := []string{"hz", "timeout", "save", "shutdown-on-sigterm", "client-output-buffer-limit", "latency-tracking-info-percentiles"}
-		if got, want := fmt.Sprint(ours(mine, names...)), fmt.Sprint(get(t, c, names...)); got != want {
+		names := []string{"hz", "timeout", "save", "shutdown-on-sigterm",
+			"client-output-buffer-limit", "latency-tracking-info-percentiles"}
+		got, want := fmt.Sprint(ours(mine, names...)), fmt.Sprint(get(t, c, names...))
+		if got != want {
 			t.Errorf("%q: got %s, Redis has %s", args, got, want)
 		}
 	}

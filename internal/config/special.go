@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// Directives with a grammar of their own.
+// This file holds the directives with a grammar of their own.
 
 const maxBind = 16 // addresses that one bind line may hold
 
-// empty reports the form `name ""`, which some directives take for no value at all.
+// empty reports whether args is the form `name ""`, which some directives take as no value.
 func empty(args []string) bool { return len(args) == 1 && args[0] == "" }
 
 func addresses(at func(*Config) *[]string) value {
@@ -53,7 +53,7 @@ func plainWord(s string) bool {
 	return s != ""
 }
 
-// savePoints adds up over the lines of one load; an empty line drops what came before.
+// savePoints adds up over the lines of one load. An empty line drops the points before it.
 func savePoints(at func(*Config) *[]SavePoint) value {
 	show := func(v []SavePoint) string {
 		words := make([]string, len(v))
@@ -110,7 +110,7 @@ func classOf(name string) int {
 	return indexFold(classNames[:], name)
 }
 
-// outputLimits changes the classes that are named and leaves the others.
+// outputLimits changes the classes that are named and keeps the others.
 func outputLimits(at func(*Config) *[3]OutputLimit) value {
 	return field[[3]OutputLimit]{codec[[3]OutputLimit]{
 		kind: KindSpecial, syntax: "class hard soft seconds, repeated",
@@ -151,7 +151,8 @@ func readOutputLimits(args []string, v [3]OutputLimit, _ bool) ([3]OutputLimit, 
 		soft, ok2 := ParseMemory(args[2])
 		seconds, err := strconv.ParseInt(args[3], 10, 32)
 		if !ok1 || !ok2 || err != nil || seconds < 0 {
-			return old, reason("Error in hard, soft or soft_seconds setting in buffer limit configuration.")
+			return old, reason(
+				"Error in hard, soft or soft_seconds setting in buffer limit configuration.")
 		}
 		v[class] = OutputLimit{hard, soft, seconds}
 	}
@@ -160,7 +161,7 @@ func readOutputLimits(args []string, v [3]OutputLimit, _ bool) ([3]OutputLimit, 
 
 var shutdownNames = []string{"default", "save", "nosave", "now", "force"}
 
-// shutdownFlags is an enum whose values may be combined.
+// shutdownFlags is an enum whose values can be combined.
 func shutdownFlags(at func(*Config) *ShutdownFlags) value {
 	return field[ShutdownFlags]{codec[ShutdownFlags]{
 		kind: KindEnum, syntax: "default, or words of save|nosave|now|force",
@@ -219,7 +220,9 @@ func percentiles(at func(*Config) *[]float64) value {
 					return old, reason("Invalid latency-tracking-info-percentiles parameters")
 				}
 				if p < 0 || p > 100 {
-					return old, reason("latency-tracking-info-percentiles parameters should sit between [0.0,100.0]")
+					return old, reason(
+						"latency-tracking-info-percentiles parameters should sit " +
+							"between [0.0,100.0]")
 				}
 				v = append(v, p)
 			}
@@ -246,7 +249,8 @@ func oomScores(at func(*Config) *[3]int64) value {
 			for i, a := range args {
 				n, err := parseInt(a)
 				if err != nil || n < -2000 || n > 2000 {
-					return old, reason("Invalid oom-score-adj-values, elements must be between -2000 and 2000.")
+					return old, reason(
+						"Invalid oom-score-adj-values, elements must be between -2000 and 2000.")
 				}
 				v[i] = n
 			}
@@ -256,7 +260,7 @@ func oomScores(at func(*Config) *[3]int64) value {
 	}, at}
 }
 
-// primary is the pair of replicaof; "no one" is none.
+// primary is the value of replicaof: host and port. "no one" is stored as the empty string.
 func primary(at func(*Config) *string) value {
 	return field[string]{codec[string]{
 		kind: KindSpecial, syntax: "host port, or no one",
@@ -280,8 +284,8 @@ func primary(at func(*Config) *string) value {
 	}, at}
 }
 
-// folder keeps a path absolute: a relative one starts at the folder that it replaces, where the
-// process is. That it exists is for the one who changes into it to find out.
+// folder keeps a path absolute. A relative path starts at the folder that it replaces, which is the
+// process's working directory. It does not check that the folder exists: changing into it does.
 func folder(at func(*Config) *string) value {
 	v := str(at).(field[string])
 	v.codec.read = func(args []string, old string, _ bool) (string, error) {
@@ -296,7 +300,7 @@ func folder(at func(*Config) *string) value {
 	return v
 }
 
-// fileName refuses a path where a file's bare name is wanted.
+// fileName returns a check that refuses a path where a bare file name is wanted.
 func fileName(directive string) func(string) error {
 	return func(s string) error {
 		if strings.ContainsAny(s, `/\`) {
@@ -306,20 +310,22 @@ func fileName(directive string) func(string) error {
 	}
 }
 
-// hostName refuses what cannot stand in a host's name.
+// hostName refuses characters that cannot be part of a host name.
 func hostName(s string) error {
 	for i := range len(s) {
-		if c := s[i] | 0x20; (c < 'a' || c > 'z') && (s[i] < '0' || s[i] > '9') && s[i] != '-' && s[i] != '.' {
+		c := s[i] | 0x20
+		if (c < 'a' || c > 'z') && (s[i] < '0' || s[i] > '9') && s[i] != '-' && s[i] != '.' {
 			return reason("Hostnames may only contain alphanumeric characters, hyphens or dots")
 		}
 	}
 	return nil
 }
 
-// titleVars are the variables of proc-title-template.
-var titleVars = []string{"{title}", "{listen-addr}", "{server-mode}", "{port}", "{tls-port}", "{unixsocket}", "{config-file}"}
+// titleVars lists the variables of proc-title-template.
+var titleVars = []string{"{title}", "{listen-addr}", "{server-mode}", "{port}", "{tls-port}",
+	"{unixsocket}", "{config-file}"}
 
-// titleTemplate refuses unknown variables, and a template that could come out empty.
+// titleTemplate refuses unknown variables, and a template that could expand to nothing.
 func titleTemplate(s string) error {
 	for i, v := range titleVars {
 		with := "x"

@@ -1,21 +1,24 @@
 package config
 
-// The rows below came with versions of Redis after 7.0, or with Valkey. Nothing reads them. Those
-// of Valkey are shown by CONFIG GET only when they are asked for by name, since Redis has no such
-// rows.
+// The directives below came with Redis versions after 7.0, or with Valkey. Nothing reads them.
+// CONFIG GET shows Valkey's only when asked for them by name, since Redis has no such rows.
 
 func newerTable() []Directive {
 	return []Directive{
-		ignored("max-new-connections-per-cycle", "10", 0, "connections are accepted in turn with commands",
+		ignored("max-new-connections-per-cycle", "10", 0,
+			"connections are accepted in turn with commands",
 			integer(1, 1000, held[int64]("max-new-connections-per-cycle"))),
 		ignored("max-new-tls-connections-per-cycle", "1", 0, "handshakes run beside commands",
 			integer(1, 1000, held[int64]("max-new-tls-connections-per-cycle"))),
 		ignored("hide-user-data-from-log", "no", 0, "no keys or values are logged",
 			yesNo(held[bool]("hide-user-data-from-log"))),
-		ignored("locale-collate", "", 0, "strings are compared byte by byte", str(held[string]("locale-collate"))),
-		later("replica-full-sync-buffer-limit", "0", 0, "Bytes of changes that a replica keeps during a full sync.",
+		ignored("locale-collate", "", 0, "strings are compared byte by byte",
+			str(held[string]("locale-collate"))),
+		later("replica-full-sync-buffer-limit", "0", 0,
+			"Bytes of changes that a replica keeps during a full sync.",
 			memory(0, maxLong, held[int64]("replica-full-sync-buffer-limit"))),
-		later("cluster-announce-human-nodename", "", 0, "Name that a node gives of itself to people.",
+		later("cluster-announce-human-nodename", "", 0,
+			"Name that a node gives of itself to people.",
 			str(held[string]("cluster-announce-human-nodename"))),
 		later("cluster-compatibility-sample-ratio", "0", 0,
 			"Percentage of commands that are checked for use with a cluster.",
@@ -33,10 +36,14 @@ func valkeyTable() []Directive {
 	return rows
 }
 
+// Reasons that several of Valkey's directives share.
+const (
+	noCommandlog    = "there is no log of large requests and replies"
+	noRDMA          = "there is no RDMA"
+	noCopyAvoidance = "replies are not handed to other threads"
+)
+
 func valkeyServerTable() []Directive {
-	const noCommandlog = "there is no log of large requests and replies"
-	const noRDMA = "there is no RDMA"
-	const noCopyAvoidance = "replies are not handed to other threads"
 	size := func(name, def, why string, low int64) Directive {
 		return ignored(name, def, 0, why, integer(low, maxLong, held[int64](name)))
 	}
@@ -44,43 +51,54 @@ func valkeyServerTable() []Directive {
 		return ignored(name, def, 0, why, integer(0, high, held[int64](name)))
 	}
 	return []Directive{
-		ignored("availability-zone", "", 0, "clients are not told it", str(held[string]("availability-zone"))),
-		small("active-defrag-cycle-us", "500", "its duty is set by active-defrag-cycle-min and -max", 100000),
+		ignored("availability-zone", "", 0, "clients are not told it",
+			str(held[string]("availability-zone"))),
+		small("active-defrag-cycle-us", "500",
+			"its duty is set by active-defrag-cycle-min and -max", 100000),
 		size("commandlog-request-larger-than", "1048576", noCommandlog, -1),
 		size("commandlog-large-request-max-len", "128", noCommandlog, 0),
 		size("commandlog-reply-larger-than", "1048576", noCommandlog, -1),
 		size("commandlog-large-reply-max-len", "128", noCommandlog, 0),
-		ignored("debug-context", "", 0, "it is for tests of Valkey", str(held[string]("debug-context"))),
+		ignored("debug-context", "", 0, "it is for tests of Valkey",
+			str(held[string]("debug-context"))),
 		ignored("enable-debug-assert", "no", Immutable, "it is for tests of Valkey",
 			yesNo(held[bool]("enable-debug-assert"))),
 		ignored("extended-redis-compatibility", "no", 0, "answers are Redis's anyway",
 			yesNo(held[bool]("extended-redis-compatibility"))),
-		ignored("hash-seed", "", Immutable, "every start chooses its own", str(held[string]("hash-seed"))),
-		later("import-mode", "no", Refused, "Leave expired keys to the server that they are copied from.",
+		ignored("hash-seed", "", Immutable, "every start chooses its own",
+			str(held[string]("hash-seed"))),
+		later("import-mode", "no", Refused,
+			"Leave expired keys to the server that they are copied from.",
 			yesNo(held[bool]("import-mode"))),
 		ignored("io-threads-always-active", "no", 0, "every event loop serves its own clients",
 			yesNo(held[bool]("io-threads-always-active"))),
 		ignored("log-format", "legacy", 0, "log lines have Redis's form",
 			choice([]string{"legacy", "logfmt", "json"}, held[string]("log-format"))),
 		ignored("log-timestamp-format", "legacy", 0, "log lines have Redis's form",
-			choice([]string{"legacy", "iso8601", "milliseconds"}, held[string]("log-timestamp-format"))),
-		ignored("lua-enable-insecure-api", "no", Protected, "newproxy, getfenv and setfenv are not there",
+			choice([]string{"legacy", "iso8601", "milliseconds"},
+				held[string]("log-timestamp-format"))),
+		ignored("lua-enable-insecure-api", "no", Protected,
+			"newproxy, getfenv and setfenv are not there",
 			yesNo(held[bool]("lua-enable-insecure-api"))),
 		small("min-io-threads-avoid-copy-reply", "7", noCopyAvoidance, maxInt),
 		small("min-string-size-avoid-copy-reply", "16384", noCopyAvoidance, maxInt),
 		small("min-string-size-avoid-copy-reply-threaded", "65536", noCopyAvoidance, maxInt),
 		ignored("mptcp", "no", Immutable, "TCP has one path", yesNo(held[bool]("mptcp"))),
 		small("prefetch-batch-max-size", "16", "every batch of commands is fetched ahead", 128),
-		ignored("rdb-version-check", "strict", 0, "a newer snapshot is read as far as it is understood",
+		ignored("rdb-version-check", "strict", 0,
+			"a newer snapshot is read as far as it is understood",
 			choice([]string{"strict", "relaxed"}, held[string]("rdb-version-check"))),
 		ignored("rdma-bind", "", 0, noRDMA, str(held[string]("rdma-bind"))),
 		small("rdma-port", "0", noRDMA, 65535),
-		ignored("rdma-rx-size", "1048576", Immutable, noRDMA, integer(65536, 16<<20, held[int64]("rdma-rx-size"))),
+		ignored("rdma-rx-size", "1048576", Immutable, noRDMA,
+			integer(65536, 16<<20, held[int64]("rdma-rx-size"))),
 		ignored("rdma-completion-vector", "-1", Immutable, noRDMA,
 			integer(-1, 1024, held[int64]("rdma-completion-vector"))),
-		later("tls-auth-clients-user", "off", Refused, "Make the user of a client from its certificate.",
+		later("tls-auth-clients-user", "off", Refused,
+			"Make the user of a client from its certificate.",
 			choice([]string{"CN", "URI", "off"}, held[string]("tls-auth-clients-user"))),
-		small("tls-auto-reload-interval", "0", "CONFIG SET of tls-cert-file reads it again", maxInt),
+		small("tls-auto-reload-interval", "0", "CONFIG SET of tls-cert-file reads it again",
+			maxInt),
 		ignored("unixsocketgroup", "", Immutable, "the socket has the group of the process",
 			str(held[string]("unixsocketgroup"))),
 	}
@@ -91,26 +109,35 @@ func valkeyClusterTable() []Directive {
 		return later(name, def, 0, doc, integer(low, high, held[int64](name)))
 	}
 	return []Directive{
-		later("dual-channel-replication-enabled", "no", 0, "Send a full sync and changes side by side.",
+		later("dual-channel-replication-enabled", "no", 0,
+			"Send a full sync and changes side by side.",
 			yesNo(held[bool]("dual-channel-replication-enabled"))),
-		later("repl-mptcp", "no", Immutable, "Use several paths to the primary.", yesNo(held[bool]("repl-mptcp"))),
+		later("repl-mptcp", "no", Immutable, "Use several paths to the primary.",
+			yesNo(held[bool]("repl-mptcp"))),
 		later("cluster-announce-client-ipv4", "", 0, "Address that a node gives to clients.",
 			str(held[string]("cluster-announce-client-ipv4"))),
 		later("cluster-announce-client-ipv6", "", 0, "Address that a node gives to clients.",
 			str(held[string]("cluster-announce-client-ipv6"))),
 		count("cluster-announce-client-port", "0", 0, 65535, "Port that a node gives to clients."),
-		count("cluster-announce-client-tls-port", "0", 0, 65535, "TLS port that a node gives to clients."),
-		count("cluster-blacklist-ttl", "60", 0, maxLong, "Seconds for which a forgotten node stays out."),
-		later("cluster-config-save-behavior", "sync", 0, "What to do when the cluster's state cannot be saved.",
+		count("cluster-announce-client-tls-port", "0", 0, 65535,
+			"TLS port that a node gives to clients."),
+		count("cluster-blacklist-ttl", "60", 0, maxLong,
+			"Seconds for which a forgotten node stays out."),
+		later("cluster-config-save-behavior", "sync", 0,
+			"What to do when the cluster's state cannot be saved.",
 			choice([]string{"sync", "best-effort"}, held[string]("cluster-config-save-behavior"))),
 		later("cluster-databases", "1", Immutable, "Databases of a node.",
 			integer(1, maxInt, held[int64]("cluster-databases"))),
-		count("cluster-manual-failover-timeout", "5000", 1, maxInt, "Milliseconds that a manual failover may take."),
-		count("cluster-message-gossip-perc", "10", 1, 100, "Percentage of the nodes that a message tells of."),
-		count("cluster-slot-migration-log-max-len", "1000", 0, maxLong, "Migrations of slots that are remembered."),
+		count("cluster-manual-failover-timeout", "5000", 1, maxInt,
+			"Milliseconds that a manual failover may take."),
+		count("cluster-message-gossip-perc", "10", 1, 100,
+			"Percentage of the nodes that a message tells of."),
+		count("cluster-slot-migration-log-max-len", "1000", 0, maxLong,
+			"Migrations of slots that are remembered."),
 		later("cluster-slot-stats-enabled", "no", 0, "Keep statistics for each slot.",
 			yesNo(held[bool]("cluster-slot-stats-enabled"))),
-		later("slot-migration-max-failover-repl-bytes", "0", 0, "Bytes of lag at which a migration may end.",
+		later("slot-migration-max-failover-repl-bytes", "0", 0,
+			"Bytes of lag at which a migration may end.",
 			memory(-1, maxLong, held[int64]("slot-migration-max-failover-repl-bytes"))),
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// maxErrorRate is what a larger error rate of a filter counts as.
+// maxErrorRate replaces larger error rates of a filter.
 const maxErrorRate = 0.25
 
 func bloomTable() []Directive {
@@ -21,10 +21,12 @@ func bloomTable() []Directive {
 			Doc:   "How many times more items each further link holds; 0 adds none.",
 			value: integer(0, 32768, func(c *Config) *int64 { return &c.BFExpansionFactor })},
 		{Name: "bf-hash", Default: "murmur3",
-			Doc:   "Kind of new Bloom filters: Godwit's own, or one that RedisBloom loads.",
-			value: choice([]string{"murmur3", "murmur64a"}, func(c *Config) *string { return &c.BFHash })},
+			Doc: "Kind of new Bloom filters: Godwit's own, or one that RedisBloom loads.",
+			value: choice([]string{"murmur3", "murmur64a"},
+				func(c *Config) *string { return &c.BFHash })},
 		{Name: "cf-initial-size", Default: "1024",
-			Doc:   "Items of the first part of cuckoo filters made without a capacity; at least two buckets' worth.",
+			Doc: "Items of the first part of cuckoo filters made without a capacity; " +
+				"at least two buckets' worth.",
 			value: integer(2, 1<<20, func(c *Config) *int64 { return &c.CFInitialSize })},
 		{Name: "cf-bucket-size", Default: "2",
 			Doc:   "Items of a bucket of such filters.",
@@ -33,7 +35,8 @@ func bloomTable() []Directive {
 			Doc:   "How many items such a filter moves to make room before it grows.",
 			value: integer(1, 65535, func(c *Config) *int64 { return &c.CFMaxIterations })},
 		{Name: "cf-expansion-factor", Default: "1",
-			Doc:   "How many times larger each further part of such a filter is, rounded up to a power of two; 0 adds none.",
+			Doc: "How many times larger each further part of such a filter is, " +
+				"rounded up to a power of two; 0 adds none.",
 			value: integer(0, 32768, func(c *Config) *int64 { return &c.CFExpansionFactor })},
 		{Name: "cf-max-expansions", Default: "32",
 			Doc:   "How many parts a cuckoo filter may have.",
@@ -41,7 +44,7 @@ func bloomTable() []Directive {
 	}
 }
 
-// errorRate is a number above 0 and below 1, with the errors of RedisBloom.
+// errorRate is a number above 0 and below 1, with RedisBloom's error texts.
 func errorRate(name string, at func(*Config) *float64) value {
 	return field[float64]{codec[float64]{
 		kind: KindString, syntax: "a number above 0 and below 1",
@@ -51,7 +54,8 @@ func errorRate(name string, at func(*Config) *float64) value {
 				return 0, reason(fmt.Sprintf("Invalid value for `%s`", name))
 			}
 			if f <= 0 || f >= 1 {
-				return 0, reason(fmt.Sprintf("Value for `%s` must be in the range (0.000000, 1.000000)", name))
+				return 0, reason(
+					fmt.Sprintf("Value for `%s` must be in the range (0.000000, 1.000000)", name))
 			}
 			return min(f, maxErrorRate), nil
 		}),

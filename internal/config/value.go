@@ -10,7 +10,7 @@ import (
 // Kind is the shape of a directive's value.
 type Kind uint8
 
-// The kinds. KindSpecial values have a grammar of their own (save, client-output-buffer-limit …).
+// The kinds. KindSpecial values have a grammar of their own: save, client-output-buffer-limit.
 const (
 	KindBool Kind = iota
 	KindInt
@@ -23,8 +23,8 @@ const (
 	KindSpecial
 )
 
-// reason is why a line or a value is refused, in Redis's words: they reach clients and the
-// terminal as they stand.
+// reason says why a line or value is refused, in Redis's words. Clients and the terminal see it
+// unchanged.
 type reason string
 
 func (r reason) Error() string { return string(r) }
@@ -48,26 +48,26 @@ const (
 type value interface {
 	kind() Kind
 	syntax() string // for documentation: "yes|no", "0..65535"
-	// parse sets the field from the words after the directive's name, or leaves it alone and
-	// says why. more means that an earlier line of the same load already set it, which some
-	// directives add to.
+	// parse sets the field from the words after the directive's name, or returns an error and
+	// leaves the field alone. more says that an earlier line of the same load has set it; some
+	// directives add to that.
 	parse(c *Config, args []string, more bool) error
-	canon(args []string) (string, error) // what text would give after parse
+	canon(args []string) (string, error) // what text would return after parse
 	text(c *Config) string               // CONFIG GET
 	lines(c *Config, name string) []string
 	keep(c *Config) (restore func())
 }
 
-// codec is the syntax of a T.
+// codec reads and shows values of type T.
 type codec[T any] struct {
 	kind   Kind
 	syntax string
 	read   func(args []string, old T, more bool) (T, error)
 	show   func(T) string
-	lines  func(name string, v T) []string // CONFIG REWRITE; nil: one line with show's text
+	lines  func(name string, v T) []string // CONFIG REWRITE; nil: one line from show
 }
 
-// field is a codec with its place in Config.
+// field is a codec and the field of Config that it works on.
 type field[T any] struct {
 	codec codec[T]
 	at    func(*Config) *T
@@ -107,7 +107,7 @@ func (f field[T]) keep(c *Config) func() {
 	return func() { *p = old }
 }
 
-// held is the place of a directive that nothing reads: its value is kept to be shown.
+// held returns the place of a directive without a field: its value is only kept to be shown.
 func held[T any](name string) func(*Config) *T {
 	return func(c *Config) *T {
 		p, ok := c.held[name].(*T)
@@ -119,7 +119,7 @@ func held[T any](name string) func(*Config) *T {
 	}
 }
 
-// one makes a reader of exactly one word.
+// one returns a reader that takes exactly one word.
 func one[T any](read func(string) (T, error)) func([]string, T, bool) (T, error) {
 	return func(args []string, old T, _ bool) (T, error) {
 		if len(args) != 1 {
@@ -154,8 +154,7 @@ func errRange(lo, hi int64) error {
 	return fmt.Errorf("argument must be between %d and %d inclusive", lo, hi)
 }
 
-// parseInt reads a decimal number in its one canonical form: no sign but "-", no leading zero,
-// no space.
+// parseInt reads a decimal number in its canonical form: no "+", no leading zero, no space.
 func parseInt(s string) (int64, error) {
 	v, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || strconv.FormatInt(v, 10) != s {
@@ -168,8 +167,8 @@ func integer[T ~int | ~int64](lo, hi int64, at func(*Config) *T) value {
 	return clamped(lo, hi, lo, hi, at)
 }
 
-// clamped is integer for a directive that accepts lo to hi, and then uses the nearest value
-// from min to max.
+// clamped is integer for a directive that accepts lo to hi and uses the nearest value from minv to
+// maxv.
 func clamped[T ~int | ~int64](lo, hi, minv, maxv int64, at func(*Config) *T) value {
 	return field[T]{codec[T]{
 		kind: KindInt, syntax: span(lo, hi),
@@ -211,118 +210,11 @@ func octal(hi int64, at func(*Config) *int) value {
 	}, at}
 }
 
-// units are the factors of memory sizes: a lone letter counts in thousands, with b in 1024s.
-var units = []struct {
-	name   string
-	factor uint64
-}{
-	{"gb", 1 << 30}, {"mb", 1 << 20}, {"kb", 1 << 10},
-	{"g", 1e9}, {"m", 1e6}, {"k", 1e3}, {"b", 1},
-}
-
-// ParseMemory reads digits and an optional unit. Missing digits count as 0, as in Redis.
-// A size over 2^63-1 bytes is refused where Redis wraps around.
-func ParseMemory(s string) (int64, bool) {
-	s, _, _ = strings.Cut(s, "\x00") // a C string in the original
-	digits := strings.TrimLeft(s, "0123456789")
-	unit := strings.ToLower(digits)
-	digits = s[:len(s)-len(digits)]
-	factor := uint64(1)
-	if unit != "" {
-		factor = 0
-		for _, u := range units {
-			if u.name == unit {
-				factor = u.factor
-			}
-		}
-		if factor == 0 {
-			return 0, false
-		}
-	}
-	if digits == "" {
-		return 0, true
-	}
-	v, err := strconv.ParseUint(digits, 10, 63)
-	if err != nil || v > math.MaxInt64/factor {
-		return 0, false
-	}
-	return int64(v * factor), true
-}
-
-// formatMemory is the shortest exact form with a unit of 1024s, for CONFIG REWRITE.
-func formatMemory(v int64) string {
-	if v > 0 {
-		for _, u := range units[:3] {
-			if uint64(v)%u.factor == 0 {
-				return strconv.FormatInt(v/int64(u.factor), 10) + u.name
-			}
-		}
-	}
-	return strconv.FormatInt(v, 10)
-}
-
-func memory(lo, hi int64, at func(*Config) *int64) value {
-	return field[int64]{codec[int64]{
-		kind: KindMemory, syntax: "bytes, with k, kb, m, mb, g or gb",
-		read: one(func(s string) (int64, error) {
-			v, ok := ParseMemory(s)
-			if !ok {
-				return 0, errMemory
-			}
-			if v < lo || v > hi {
-				return 0, errRange(lo, hi)
-			}
-			return v, nil
-		}),
-		show:  func(v int64) string { return strconv.FormatInt(v, 10) },
-		lines: func(name string, v int64) []string { return []string{name + " " + formatMemory(v)} },
-	}, at}
-}
-
-// memoryOrPercent keeps a percentage as a negative number.
-func memoryOrPercent(at func(*Config) *int64) value {
-	show := func(v int64) string {
-		if v < 0 {
-			return strconv.FormatInt(-v, 10) + "%"
-		}
-		return strconv.FormatInt(v, 10)
-	}
-	return field[int64]{codec[int64]{
-		kind: KindPercent, syntax: "bytes, or 0%..100% of maxmemory",
-		read: one(readPercent),
-		show: show,
-		lines: func(name string, v int64) []string {
-			if v < 0 {
-				return []string{name + " " + show(v)}
-			}
-			return []string{name + " " + formatMemory(v)}
-		},
-	}, at}
-}
-
-func readPercent(s string) (int64, error) {
-	if digits, ok := strings.CutSuffix(s, "%"); ok {
-		v, err := strconv.ParseUint(digits, 10, 63)
-		if err != nil {
-			return 0, errPercent
-		}
-		if v > 100 {
-			return 0, errMaxPct
-		}
-		return -int64(v), nil
-	}
-	v, ok := ParseMemory(s)
-	if !ok {
-		return 0, errPercent
-	}
-	return v, nil
-}
-
 func errEnum(names []string) error {
 	return reason("argument(s) must be one of the following: " + strings.Join(names, ", "))
 }
 
-// enum values count from 0 in the order of names.
+// enum numbers its values from 0, in the order of names.
 func enum[T ~int](names []string, at func(*Config) *T) value {
 	return field[T]{codec[T]{
 		kind: KindEnum, syntax: strings.Join(names, "|"),
@@ -341,7 +233,7 @@ func enum[T ~int](names []string, at func(*Config) *T) value {
 	}, at}
 }
 
-// choice is enum for a value that is wanted by its name.
+// choice is enum for a value that is stored by its name.
 func choice(names []string, at func(*Config) *string) value {
 	return field[string]{codec[string]{
 		kind: KindEnum, syntax: strings.Join(names, "|"),
@@ -364,7 +256,7 @@ func indexFold(names []string, s string) int {
 	return -1
 }
 
-// str is one word; each check may refuse it.
+// str is one word. Each check may refuse it.
 func str(at func(*Config) *string, checks ...func(string) error) value {
 	return field[string]{codec[string]{
 		kind: KindString, syntax: "string",
@@ -381,7 +273,7 @@ func str(at func(*Config) *string, checks ...func(string) error) value {
 	}, at}
 }
 
-// quote writes s so that the configuration reader gives s back.
+// quote writes s so that the configuration reader returns s.
 func quote(s string) string {
 	const hex = "0123456789abcdef"
 	b := make([]byte, 0, len(s)+2)

@@ -1,16 +1,16 @@
-// Package crash reports faults of the server itself: panics, and what the Go runtime ends the
-// process for.
+// Package crash reports faults of the server itself: panics, and errors for which the Go runtime
+// ends the process.
 //
 //	panic on a goroutine of ours ──→ Guard    ──→ report, end of the process
 //	panic where nothing has changed → Contain ──→ report, an error of that command
 //	fatal error of the runtime ─────→ SetCrashOutput: the runtime's own words (follow.go)
 //
-// All of them reach the log file, also when standard error leads nowhere. A report says what ran
-// without any value of a user's, and where each goroutine was. A panic that is not contained ends
-// the process, because the state may be half changed: what was acknowledged is on the disk, and
-// nothing more may be.
+// All of them reach the log file, also when standard error leads nowhere. A report says what ran,
+// without any user's values, and where each goroutine was. A panic that is not contained ends the
+// process, because the state may be half changed: what was acknowledged is on the disk, and nothing
+// more may get there.
 //
-// Reporting is the process's business, as crashing is: there is one reporter, which Report sets.
+// A crash concerns the whole process, so there is one reporter, which Report sets.
 package crash
 
 import (
@@ -24,23 +24,23 @@ import (
 	"time"
 )
 
-// ExitCode is the process's after a panic.
+// ExitCode is the exit code of the process after a panic.
 const ExitCode = 2
 
-// Reporter is where reports go and what they say. The zero value writes to standard error.
+// Reporter says where reports go and what they contain. The zero value writes to standard error.
 type Reporter struct {
 	// Write takes a whole report. It must not use what the panic may have left locked.
 	Write func(report []byte)
-	// Facts returns lines about the process and what it was doing. Any goroutine calls it, and what
-	// it reads may be in any state: if it panics, the report says so and goes on.
+	// Facts returns lines about the process and what it was doing. Any goroutine may call it, and
+	// what it reads may be in any state. If it panics, the report says so and goes on.
 	Facts func() []string
 }
 
 var process struct {
-	mu        sync.Mutex // held by the goroutine that ends the process, for ever
+	mu        sync.Mutex // held for ever by the goroutine that ends the process
 	reporter  Reporter
 	contained int
-	exit      func(code int) // os.Exit when nil: for tests
+	exit      func(code int) // nil: os.Exit; for tests
 }
 
 // Report sets the process's reporter.
@@ -51,7 +51,7 @@ func Report(r Reporter) {
 }
 
 // Guard is for the first line of every goroutine: defer crash.Guard("what it is")(). A panic that
-// reaches it is reported and ends the process. Faults of mapped memory are panics too from then on.
+// reaches it is reported and ends the process. From then on faults of mapped memory are panics too.
 func Guard(what string) func() {
 	debug.SetPanicOnFault(true)
 	return func() {
@@ -61,8 +61,8 @@ func Guard(what string) func() {
 	}
 }
 
-// Fatal reports a panic with the value v and ends the process. It is called while the panic's
-// stack is there: by a deferred function.
+// Fatal reports a panic with the value v and ends the process. A deferred function must call it,
+// while the panic's stack is still there.
 func Fatal(what string, v any) {
 	process.mu.Lock() // others that panic meanwhile wait here for the end
 	write("Godwit crashed by a panic: "+what, v, debug.Stack())
@@ -74,11 +74,11 @@ func Fatal(what string, v any) {
 	os.Exit(ExitCode)
 }
 
-// maxContained is how many contained panics are reported in full: a client can repeat his.
+// maxContained is how many contained panics are reported in full, because a client can repeat one.
 const maxContained = 10
 
-// Contain runs fn, which may change nothing but variables of its caller's that are thrown away
-// after a panic, and reports whether it has panicked. What is what it does, without values.
+// Contain runs fn and reports whether it panicked. fn may change nothing but variables that the
+// caller throws away after a panic. what says what fn does, without values.
 func Contain(what string, fn func()) (panicked bool) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -90,7 +90,7 @@ func Contain(what string, fn func()) (panicked bool) {
 	return false
 }
 
-// Contained reports a panic that somebody else has recovered, and that changed nothing.
+// Contained reports a panic that the caller has recovered, and that changed nothing.
 func Contained(what string, v any, stack []byte) {
 	process.mu.Lock()
 	defer process.mu.Unlock()
@@ -102,7 +102,7 @@ func Contained(what string, v any, stack []byte) {
 	}
 }
 
-// write makes the report and hands it over; process.mu is held.
+// write makes the report and hands it over. process.mu must be held.
 func write(headline string, v any, stack []byte) {
 	var b bytes.Buffer
 	b.WriteString("\n\n=== GODWIT BUG REPORT START: Cut & paste starting from here ===\n")
@@ -117,17 +117,17 @@ func write(headline string, v any, stack []byte) {
 	hand(b.Bytes())
 }
 
-// hand gives a report to the reporter; process.mu is held.
+// hand gives a report to the reporter. process.mu must be held.
 func hand(report []byte) {
 	if w := process.reporter.Write; w != nil {
 		w(report)
 		return
 	}
-	_, _ = os.Stderr.Write(report) // there is nobody to tell
+	_, _ = os.Stderr.Write(report) // an error cannot be reported
 }
 
-// message is what the panic was called with. A plain value of a user's cannot be: the tree panics
-// with errors and constant strings only.
+// message returns the panic's value as text. It cannot be a user's value: the tree panics with
+// errors and constant strings only.
 func message(v any) string {
 	kind := fmt.Sprintf("%T", v)
 	if _, ok := v.(runtime.Error); ok {
@@ -140,7 +140,7 @@ func message(v any) string {
 	return fmt.Sprintf("panic (%s) at %s: %s", kind, time.Now().Format(time.RFC3339), text)
 }
 
-// facts calls what may panic itself.
+// facts calls list, which may panic itself.
 func facts(list func() []string) (lines []string) {
 	if list == nil {
 		return nil
@@ -153,7 +153,7 @@ func facts(list func() []string) (lines []string) {
 	return list()
 }
 
-// maxStacks bounds the stacks of all goroutines in a report, bytes.
+// maxStacks bounds the stacks of all goroutines in a report, in bytes.
 const maxStacks = 256 << 10
 
 func goroutines() string {

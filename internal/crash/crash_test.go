@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// catch has reports collected and ends noted, until the test is over.
+// catch collects reports and notes ends until the test is over.
 func catch(t *testing.T, facts func() []string) (reports *[]string, ended *int) {
 	reports, ended = new([]string), new(int)
 	Report(Reporter{Write: func(r []byte) { *reports = append(*reports, string(r)) }, Facts: facts})
@@ -27,7 +27,8 @@ func TestContain(t *testing.T) {
 	require.Empty(t, *reports)
 	require.True(t, Contain("testing", func() { panic(errors.New("a fault")) }))
 	require.Len(t, *reports, 1)
-	for _, want := range []string{"BUG REPORT START", "goes on: testing", "a fault", "a fact\nanother",
+	for _, want := range []string{"BUG REPORT START", "goes on: testing", "a fault",
+		"a fact\nanother",
 		"TestContain", "BUG REPORT END"} {
 		require.Contains(t, (*reports)[0], want)
 	}
@@ -37,7 +38,8 @@ func TestContain(t *testing.T) {
 	require.Len(t, *reports, 2*maxContained+1)
 	last := (*reports)[2*maxContained]
 	require.Contains(t, last, "index out of range")
-	require.Less(t, strings.Count(last, "\n"), 5, "who repeats it fills the log with lines, not with stacks")
+	require.Less(t, strings.Count(last, "\n"), 5,
+		"who repeats it fills the log with lines, not with stacks")
 	require.Zero(t, *ended)
 }
 
@@ -53,7 +55,8 @@ func TestGuard(t *testing.T) {
 	<-done
 	require.Equal(t, 1, *ended)
 	require.Len(t, *reports, 1)
-	for _, want := range []string{"crashed by a panic: a goroutine", "nil pointer dereference", "more cannot be told: in the middle"} {
+	for _, want := range []string{"crashed by a panic: a goroutine", "nil pointer dereference",
+		"more cannot be told: in the middle"} {
 		require.Contains(t, (*reports)[0], want)
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// followEvery is how soon a log file that was rotated away is followed to its new place.
+// followEvery is how often to look whether the log file was rotated.
 const followEvery = time.Second
 
-// Follow has the runtime write its last words to the file at path too, now and for as long as the
-// process lives: when the file is moved away or deleted, to the one that takes its place. Without a
+// Follow makes the runtime write its last words to the file at path too, as long as the process
+// lives. If the file is moved away or deleted, they go to the one that takes its place. Without a
 // path they go to standard error alone.
 func Follow(path string) {
 	debug.SetTraceback("all")
@@ -40,10 +40,10 @@ func (f *follower) look() {
 	}
 	file, err := os.OpenFile(f.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
-		return // the log has the same trouble
+		return // the log has the same trouble and reports it
 	}
 	defer file.Close() // the runtime has a duplicate
 	if debug.SetCrashOutput(file, debug.CrashOptions{}) == nil {
-		f.file, _ = file.Stat() // without, the next look tries again
+		f.file, _ = file.Stat() // if this fails, the next look tries again
 	}
 }

@@ -5,11 +5,15 @@ import (
 	"math/bits"
 )
 
-// HeadSize is the length of a filter's header in bytes. It is the one that RedisBloom's CF.SCANDUMP begins with:
+// HeadSize is the length of a filter's header in bytes. The header is the one that RedisBloom's
+// CF.SCANDUMP begins with, little endian:
 //
-//	┌─────────┬───────────┬───────────┬───────────────┬───────────────┬──────────────────┬─────────────┐
-//	│ items 8 │ buckets 8 │ deletes 8 │ sub-filters 8 │ bucket size 2 │ max iterations 2 │ expansion 2 │   little endian
-//	└─────────┴───────────┴───────────┴───────────────┴───────────────┴──────────────────┴─────────────┘
+//	┌─────────┬───────────┬───────────┬───────────────┬───────────────┬──────────────────┬─
+//	│ items 8 │ buckets 8 │ deletes 8 │ sub-filters 8 │ bucket size 2 │ max iterations 2 │ …
+//	└─────────┴───────────┴───────────┴───────────────┴───────────────┴──────────────────┴─
+//	 ─┬─────────────┐
+//	… │ expansion 2 │
+//	 ─┴─────────────┘
 const HeadSize = 38
 
 // PutHead writes the header of the filter.
@@ -23,15 +27,18 @@ func (f *Filter) PutHead(b []byte) {
 	binary.LittleEndian.PutUint16(b[36:], f.Expansion)
 }
 
-// ParseHead reads a header; n is the number of sub-filters. Of a header from elsewhere the numbers have to be held against Valid.
+// ParseHead reads a header. n is the number of sub-filters. If the header comes from elsewhere,
+// Valid must check the numbers.
 func ParseHead(b []byte) (f Filter, n uint64) {
 	return Filter{
-		Items: binary.LittleEndian.Uint64(b), Buckets: binary.LittleEndian.Uint64(b[8:]), Deletes: binary.LittleEndian.Uint64(b[16:]),
-		BucketSize: binary.LittleEndian.Uint16(b[32:]), MaxIterations: binary.LittleEndian.Uint16(b[34:]), Expansion: binary.LittleEndian.Uint16(b[36:]),
+		Items: binary.LittleEndian.Uint64(b), Buckets: binary.LittleEndian.Uint64(b[8:]),
+		Deletes: binary.LittleEndian.Uint64(b[16:]), BucketSize: binary.LittleEndian.Uint16(b[32:]),
+		MaxIterations: binary.LittleEndian.Uint16(b[34:]),
+		Expansion:     binary.LittleEndian.Uint16(b[36:]),
 	}, binary.LittleEndian.Uint64(b[24:])
 }
 
-// TotalBytes is the size of n sub-filters in bytes, false if it is beyond all bounds.
+// TotalBytes returns the size of n sub-filters in bytes, and false if it exceeds the limits.
 func (f *Filter) TotalBytes(n uint64) (total int64, ok bool) {
 	for i := range n {
 		size, ok := f.SubFilterBytes(int(i))
@@ -50,8 +57,9 @@ func (f *Filter) TotalBytes(n uint64) (total int64, ok bool) {
 // chunkMax is the longest chunk in bytes.
 const chunkMax = 16 << 20
 
-// Chunk is the part of the sub-filters that begins at position pos, counted from 1 in bytes over all of them; next is where the following one begins. Chunks
-// do not cross sub-filters. It is nil at the end.
+// Chunk returns the part of the sub-filters that begins at pos, counted from 1 in bytes over all of
+// them, and the position of the next chunk. Chunks do not cross sub-filters. At the end the chunk
+// is nil.
 func (f *Filter) Chunk(pos int64) (chunk []byte, next int64) {
 	at := pos - 1
 	for i := range f.Mem.Blocks() {
@@ -65,7 +73,8 @@ func (f *Filter) Chunk(pos int64) (chunk []byte, next int64) {
 	return nil, 0
 }
 
-// LoadChunk puts back a chunk that ended at position next; it reports false if there is no such place.
+// LoadChunk restores a chunk that ended at position next. It reports false if there is no such
+// place.
 func (f *Filter) LoadChunk(next int64, chunk []byte) bool {
 	if len(chunk) == 0 || next-1 < int64(len(chunk)) {
 		return false

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestChunks hands a filter over in chunks, from header to the last.
+// TestChunks hands a filter over in chunks, from the header to the last.
 func TestChunks(t *testing.T) {
 	f := newFilter(t, 64, 2, 20, 2)
 	for i := range 1000 {

@@ -6,16 +6,20 @@ import (
 )
 
 const (
-	// compactAt is the share of items, by number of deletions since the last time, at which a filter of several sub-filters is compacted.
+	// compactAt is the ratio of deletions since the last compaction to items at which a filter of
+	// several sub-filters is compacted.
 	compactAt = 0.10
-	// compactBudget is how many fingerprints a deletion may look at to compact the newest sub-filter: about a millisecond's worth.
+	// compactBudget is how many fingerprints a deletion may look at to compact the newest
+	// sub-filter: about a millisecond's worth.
 	compactBudget = 1 << 15
-	// emptyPerLook is how many bytes of free slots cost as much to pass over as a fingerprint to look at. So sub-filters of 8 MiB and more are left to
-	// CF.COMPACT: a deletion would take too long to find out that there is nothing in them.
+	// emptyPerLook is how many bytes of free slots take as long to skip as one fingerprint to look
+	// at. It leaves sub-filters of 8 MiB and more to CF.COMPACT: a deletion would take too long to
+	// find out that they are empty.
 	emptyPerLook = 256
 )
 
-// Compact moves all fingerprints that find a place there to earlier sub-filters and removes the newest ones that are empty then. It is O(memory).
+// Compact moves all fingerprints that find a place there to earlier sub-filters, and removes the
+// newest sub-filters if they are empty then. It is O(memory).
 func (f *Filter) Compact() {
 	for i := f.Mem.Blocks() - 1; i > 0; i-- {
 		f.empty(i, math.MaxInt)
@@ -23,7 +27,8 @@ func (f *Filter) Compact() {
 	f.Deletes = 0
 }
 
-// compact does so from the newest sub-filter on until one cannot be removed, or the budget is used up.
+// compact does what Compact does, from the newest sub-filter on, until one cannot be removed or the
+// budget is used up.
 func (f *Filter) compact(budget int) {
 	for i := f.Mem.Blocks() - 1; i > 0; i-- {
 		if budget -= len(f.Mem.Block(i)) / emptyPerLook; budget <= 0 {
@@ -37,13 +42,14 @@ func (f *Filter) compact(budget int) {
 	}
 }
 
-// empty moves up to budget fingerprints of sub-filter i to earlier ones and removes it if it is the newest and nothing is left in it.
+// empty moves up to budget fingerprints of sub-filter i to earlier ones. It removes the sub-filter
+// if it is the newest and nothing is left in it.
 func (f *Filter) empty(i, budget int) (looked int, empty bool) {
 	t := f.table(i)
 	empty = true
 	for at := 0; at < len(t.b); at++ {
 		if t.b[at] == 0 {
-			// Most of a sub-filter that is worth compacting is free.
+			// In a sub-filter that is worth compacting, most slots are free.
 			for at+8 < len(t.b) && binary.LittleEndian.Uint64(t.b[at:]) == 0 {
 				at += 8
 			}
@@ -55,7 +61,7 @@ func (f *Filter) empty(i, budget int) (looked int, empty bool) {
 			return looked, false
 		}
 		looked++
-		// The bucket's number says as much of the hash as a table that is not larger asks for.
+		// The bucket's number has as many bits of the hash as a table that is not larger needs.
 		p := fingerprint{uint64(at / t.slots), t.b[at]}
 		if f.relocate(p, i) {
 			f.set(i, at, 0)

@@ -1,8 +1,10 @@
-// Package cuckoo is the cuckoo filter: a set that answers "surely not" or "probably", and can forget.
+// Package cuckoo implements the cuckoo filter: a set that answers "surely not" or "probably", and
+// from which items can be deleted.
 //
 // # Layout
 //
-// A filter is one or more sub-filters, each a table of a power of two of buckets, each bucket a few slots, each slot a fingerprint of one byte:
+// A filter has one or more sub-filters. A sub-filter is a table of a power of two of buckets, a
+// bucket a few slots, a slot a fingerprint of one byte:
 //
 //	sub-filter 0              sub-filter 1 (expansion times as many buckets)
 //	┌────┬────┐┌────┬────┐    ┌────┬────┐┌────┬────┐┌────┬────┐┌────┬────┐
@@ -10,29 +12,34 @@
 //	└────┴────┘└────┴────┘    └────┴────┘└────┴────┘└────┴────┘└────┴────┘
 //	  bucket 0   bucket 1
 //
-// Of an item's hash h, the fingerprint is f = h mod 255 + 1, its two buckets are h and h XOR f·M, modulo the number of buckets. Either
-// follows from the other and f alone, which is what lets a fingerprint be moved without knowing its item: a new one that finds both
-// its buckets full in all sub-filters pushes one out of the newest, which goes to its other bucket, where it may push out the next, up to MaxIterations
-// times. If that does not end, everything is put back and a sub-filter is added, unless Expansion is 0.
+// An item's hash h gives the fingerprint f = h mod 255 + 1 and two buckets, h and h XOR f·M, modulo
+// the number of buckets. Either bucket follows from the other one and f. So a fingerprint can be
+// moved without knowing its item. If a new fingerprint finds both its buckets full in all
+// sub-filters, it pushes another one out of the newest. That one goes to its other bucket, where it
+// may push out the next, up to MaxIterations times. If that does not end, everything is put back
+// and a sub-filter is added, unless Expansion is 0.
 //
 // # Invariants
 //
-//   - An item that was added, and not deleted since, is found. It holds as long as nothing is deleted that was not added: the fingerprint of another
-//     item may be taken for it.
-//   - Sub-filters never shrink in the order they are in: Compact moves fingerprints to earlier ones, and a bucket number is good only in a table
-//     that is not larger.
+//   - An item that was added and not deleted since is found, as long as only added items are
+//     deleted. The deletion of another one may remove its fingerprint.
+//   - Sub-filters never get smaller from one to the next. Compact moves fingerprints to earlier
+//     ones, and a bucket number is valid only in a table that is not larger.
 //   - Bytes and hash are RedisBloom's, so values can be exchanged with it.
 //
 // # False positives
 //
-// An item that was not added meets 2 × BucketSize slots in each sub-filter, each of which holds its fingerprint with probability load / 255: with the usual 2 slots,
-// 1.5 % in a full sub-filter, and as much again for each more. So it pays to reserve the right capacity.
+// An item that was not added meets 2 × BucketSize slots in each sub-filter. Each holds its
+// fingerprint with probability load / 255. With the usual 2 slots that is 1.5 % in a full
+// sub-filter, and as much again for each further one. So it pays to reserve the right capacity.
 //
 // # Cost
 //
-// Two cache misses a sub-filter; an insertion into a nearly full one up to MaxIterations more, and the same again to put things back.
+// A lookup takes two cache misses for each sub-filter. An insertion into a nearly full filter takes
+// up to MaxIterations more, and the same again to put things back.
 //
-// Source: Fan, Andersen, Kaminsky, Mitzenmacher, "Cuckoo filter: practically better than Bloom" (2014); sizing, growth and hash as in RedisBloom.
+// Source: Fan, Andersen, Kaminsky, Mitzenmacher, "Cuckoo filter: practically better than Bloom"
+// (2014). Sizing, growth and hash are RedisBloom's.
 package cuckoo
 
 import (
@@ -44,7 +51,7 @@ import (
 	"godwit/internal/murmur"
 )
 
-// Bounds of what a filter may be.
+// The limits of a filter.
 const (
 	MaxBucketSize    = 255
 	MaxMaxIterations = math.MaxUint16
@@ -53,50 +60,51 @@ const (
 	MaxBuckets       = 1<<56 - 1
 )
 
-// Memory holds the sub-filters, a block each.
+// Memory holds the sub-filters, one block each.
 type Memory interface {
 	Blocks() int
-	// Block is a block, to be read.
+	// Block returns a block, for reading.
 	Block(i int) []byte
-	// Change is n bytes of a block from off on, to be changed.
+	// Change returns n bytes of a block from off on, for writing.
 	Change(i, off, n int) []byte
-	// Append adds a block of n zero bytes.
+	// Append adds a block of n zero bytes and returns it.
 	Append(n int) []byte
 	// Truncate drops all blocks from number n on.
 	Truncate(n int)
 }
 
-// Filter is a view of a filter; whoever owns the memory keeps the fields too.
+// Filter is a view of a filter. Whoever owns the memory stores the fields too.
 type Filter struct {
 	Buckets        uint64 // of the first sub-filter, a power of two
-	Items, Deletes uint64 // Deletes: since the last compaction
-	BucketSize     uint16 // slots
+	Items, Deletes uint64 // Deletes counts from the last compaction
+	BucketSize     uint16 // in slots
 	MaxIterations  uint16
-	Expansion      uint16 // a power of two, or 0: never grow
+	Expansion      uint16 // a power of two; 0: never grow
 	Mem            Memory
-	Limit          Limit // of growing, nil for none
+	Limit          Limit // on growing; nil: none
 }
 
-// Limit says whether there is memory for so many bytes more.
+// Limit reports whether there is memory for that many more bytes.
 type Limit interface{ Fits(bytes uint64) bool }
 
-// Result is what became of an insertion.
+// Result says what an insertion did.
 type Result int8
 
-// What may become of an insertion.
+// The results of an insertion.
 const (
 	Inserted Result = 1
-	Exists   Result = 0  // InsertUnique only
+	Exists   Result = 0  // from InsertUnique only
 	Full     Result = -1 // Expansion is 0
 	NoMemory Result = -2
 )
 
-// Geometry is the number of buckets of the first sub-filter for a capacity, and the expansion that is really used. capacity ≥ 2 × bucketSize.
+// Geometry returns the number of buckets of the first sub-filter for a capacity, and the expansion
+// that is really used. capacity must be at least 2 × bucketSize.
 func Geometry(capacity uint64, bucketSize, expansion uint16) (buckets uint64, growth uint16) {
 	return powerOfTwo(max(capacity/uint64(bucketSize), 1)), uint16(powerOfTwo(uint64(expansion)))
 }
 
-// powerOfTwo rounds up; 0 stays 0.
+// powerOfTwo rounds up to a power of two. 0 stays 0.
 func powerOfTwo(n uint64) uint64 {
 	if n == 0 {
 		return 0
@@ -106,12 +114,13 @@ func powerOfTwo(n uint64) uint64 {
 
 // Valid reports whether the numbers can be those of a filter with n sub-filters.
 func (f *Filter) Valid(n uint64) bool {
-	return f.BucketSize >= 1 && f.BucketSize <= MaxBucketSize && f.MaxIterations >= 1 && f.Expansion <= MaxExpansion && f.Expansion&(f.Expansion-1) == 0 &&
+	return f.BucketSize >= 1 && f.BucketSize <= MaxBucketSize && f.MaxIterations >= 1 &&
+		f.Expansion <= MaxExpansion && f.Expansion&(f.Expansion-1) == 0 &&
 		n >= 1 && n <= MaxFilters && (n == 1 || f.Expansion > 0) &&
 		f.Buckets >= 1 && f.Buckets <= MaxBuckets && f.Buckets&(f.Buckets-1) == 0
 }
 
-// SubFilterBytes is the size of sub-filter i in bytes, false if it is beyond all bounds.
+// SubFilterBytes returns the size of sub-filter i in bytes, and false if it exceeds the limits.
 func (f *Filter) SubFilterBytes(i int) (n int64, ok bool) {
 	buckets := f.Buckets
 	for range i {
@@ -120,7 +129,7 @@ func (f *Filter) SubFilterBytes(i int) (n int64, ok bool) {
 			return 0, false
 		}
 		if lo == buckets {
-			break // an expansion of 1
+			break // the expansion is 1
 		}
 		buckets = lo
 	}
@@ -128,7 +137,7 @@ func (f *Filter) SubFilterBytes(i int) (n int64, ok bool) {
 	return int64(lo), hi == 0 && lo <= math.MaxInt64
 }
 
-// Grow adds a sub-filter; it reports false if there is no memory for it.
+// Grow adds a sub-filter. It reports false if there is no memory for it.
 func (f *Filter) Grow() bool {
 	if f.Mem.Blocks() >= MaxFilters {
 		return false
@@ -154,7 +163,7 @@ func hash(item []byte) fingerprint {
 	return fingerprint{h, byte(h%255) + 1}
 }
 
-// other is the other of the two buckets.
+// other returns the other of the two buckets.
 func other(h uint64, fp byte) uint64 { return h ^ uint64(fp)*altFactor }
 
 // table is a sub-filter.
@@ -171,10 +180,10 @@ func (f *Filter) table(i int) table {
 	return table{b, n - 1, int(f.BucketSize)}
 }
 
-// bucket is where the slots of a bucket begin.
+// bucket returns where the slots of a bucket begin.
 func (t *table) bucket(h uint64) int { return int(h&t.mask) * t.slots }
 
-// find is where the bucket has that byte, −1 if nowhere.
+// find returns where the bucket has that byte, or −1.
 func (t *table) find(h uint64, fp byte) int {
 	at := t.bucket(h)
 	if i := bytes.IndexByte(t.b[at:at+t.slots], fp); i >= 0 {
@@ -221,7 +230,8 @@ func (f *Filter) has(p fingerprint) bool {
 	return false
 }
 
-// Count is how often the item was probably added and not deleted since. Where its two buckets are one, each of its slots counts twice, as in RedisBloom.
+// Count returns how often the item was probably added and not deleted since. If its two buckets are
+// the same, each of its slots counts twice, as in RedisBloom.
 func (f *Filter) Count(item []byte) (n uint64) {
 	p := hash(item)
 	for i := range f.Mem.Blocks() {
@@ -265,7 +275,8 @@ func (f *Filter) insert(p fingerprint) Result {
 	}
 }
 
-// kick makes room in the newest sub-filter by moving fingerprints to their other buckets. If it fails, all is as it was.
+// kick makes room in the newest sub-filter by moving fingerprints to their other buckets. If it
+// fails, it changes nothing.
 func (f *Filter) kick(p fingerprint) bool {
 	last := f.Mem.Blocks() - 1
 	t := f.table(last)
@@ -292,7 +303,7 @@ func (f *Filter) kick(p fingerprint) bool {
 	return false
 }
 
-// Delete forgets one addition of the item and reports whether there was one.
+// Delete removes one addition of the item and reports whether there was one.
 func (f *Filter) Delete(item []byte) bool {
 	p := hash(item)
 	for i := f.Mem.Blocks() - 1; i >= 0; i-- {
@@ -302,7 +313,7 @@ func (f *Filter) Delete(item []byte) bool {
 			continue
 		}
 		f.set(i, at, 0)
-		// Of a value that was read from elsewhere, Items may be anything.
+		// In a value that was read from elsewhere, Items may be anything.
 		if f.Items > 0 {
 			f.Items--
 		}

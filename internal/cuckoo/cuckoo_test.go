@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// memory is sub-filters on Go's heap. It knows what was announced to change.
+// memory holds sub-filters on Go's heap. It records which bytes were announced to change.
 type memory struct {
 	blocks    [][]byte
 	announced map[[2]int]bool
@@ -46,7 +46,8 @@ func newFilter(t testing.TB, capacity uint64, bucketSize, iterations, expansion 
 
 func item(n int) []byte { return strconv.AppendInt(nil, int64(n), 10) }
 
-// TestRedisBloomGrowth are numbers of sub-filters that RedisBloom's own tests expect: they depend on hash, buckets and the order of evictions.
+// TestRedisBloomGrowth compares with numbers of sub-filters that RedisBloom's own tests expect.
+// They depend on hash, buckets and the order of evictions.
 func TestRedisBloomGrowth(t *testing.T) {
 	for _, c := range []struct {
 		capacity                          uint64
@@ -70,7 +71,8 @@ func TestRedisBloomGrowth(t *testing.T) {
 			require.Equal(t, Inserted, f.Insert(item(i)))
 		}
 		require.Equal(t, c.buckets, f.Buckets, "%+v", c)
-		if c.items != 124 { // of that, RedisBloom's test knows only that the 125th is refused at 32 sub-filters
+		// RedisBloom's test only says that the 125th is refused at 32 sub-filters.
+		if c.items != 124 {
 			require.Equal(t, c.filters, f.Mem.Blocks(), "%+v", c)
 		} else {
 			require.InDelta(t, c.filters, f.Mem.Blocks(), 1)
@@ -79,13 +81,15 @@ func TestRedisBloomGrowth(t *testing.T) {
 	}
 }
 
-// TestModel inserts and deletes at random and holds the filter against a multiset: what is in that is found, at least as often.
+// TestModel inserts and deletes at random and compares the filter with a multiset. What the
+// multiset holds must be found, at least as often.
 func TestModel(t *testing.T) {
 	rng := testseed.Rand(t)
 	for range 30 {
 		bucketSize := uint16(1 + rng.IntN(5))
 		expansion := uint16([]int{1, 1, 2, 4}[rng.IntN(4)])
-		f := newFilter(t, uint64(bucketSize)*2+rng.Uint64N(200), bucketSize, uint16(1+rng.IntN(50)), expansion)
+		f := newFilter(t, uint64(bucketSize)*2+rng.Uint64N(200), bucketSize, uint16(1+rng.IntN(50)),
+			expansion)
 		truth := map[int]int{}
 		total := 0
 		for range 3000 {
@@ -138,7 +142,8 @@ type limit uint64
 
 func (l limit) Fits(n uint64) bool { return n <= uint64(l) }
 
-// TestFull: a filter that may not grow takes as much as it says it did, and a refusal changes nothing.
+// TestFull checks that a filter that may not grow has taken as much as it reported, and that a
+// refusal changes nothing.
 func TestFull(t *testing.T) {
 	f := newFilter(t, 64, 2, 20, 0)
 	in := 0
@@ -166,7 +171,8 @@ func TestFull(t *testing.T) {
 	require.Equal(t, 1, f.Mem.Blocks())
 }
 
-// TestFalsePositives: at most 2 × bucket size × load / 255 in each sub-filter.
+// TestFalsePositives checks that the share of wrong answers is at most 2 × bucket size × load / 255
+// for each sub-filter.
 func TestFalsePositives(t *testing.T) {
 	rng := testseed.Rand(t)
 	for _, bucketSize := range []uint16{1, 2, 4} {
@@ -183,12 +189,14 @@ func TestFalsePositives(t *testing.T) {
 			}
 		}
 		bound := 2 * float64(bucketSize) * load / 255
-		require.Less(t, float64(wrong), tries*bound+5*math.Sqrt(tries*bound), "bucket size %d, load %.2f", bucketSize, load)
+		require.Less(t, float64(wrong), tries*bound+5*math.Sqrt(tries*bound),
+			"bucket size %d, load %.2f", bucketSize, load)
 		require.Greater(t, wrong, 0)
 	}
 }
 
-// TestLargeIsNotCompacted: a deletion does not walk through a sub-filter of many megabytes, Compact does.
+// TestLargeIsNotCompacted checks that Compact walks through a sub-filter of many megabytes, but a
+// deletion does not.
 func TestLargeIsNotCompacted(t *testing.T) {
 	f := newFilter(t, 512, 2, 20, 32768)
 	for i := range 600 {
@@ -209,7 +217,7 @@ func TestLargeIsNotCompacted(t *testing.T) {
 	}
 }
 
-// TestCompact: what is deleted makes room, sub-filters go, nothing is lost.
+// TestCompact checks that deletions make room and remove sub-filters, and that nothing is lost.
 func TestCompact(t *testing.T) {
 	f := newFilter(t, 64, 2, 20, 2)
 	for i := range 1000 {
@@ -262,9 +270,15 @@ func TestValid(t *testing.T) {
 	require.False(t, ok.Valid(0))
 	require.False(t, ok.Valid(MaxFilters+1))
 	for _, change := range []func(f *Filter){
-		func(f *Filter) { f.Buckets = 0 }, func(f *Filter) { f.Buckets = 15 }, func(f *Filter) { f.Buckets = 1 << 56 },
-		func(f *Filter) { f.BucketSize = 0 }, func(f *Filter) { f.BucketSize = 256 }, func(f *Filter) { f.MaxIterations = 0 },
-		func(f *Filter) { f.Expansion = 32769 }, func(f *Filter) { f.Expansion = 0 }, func(f *Filter) { f.Expansion = 3 },
+		func(f *Filter) {
+			f.Buckets = 0
+		}, func(f *Filter) { f.Buckets = 15 }, func(f *Filter) { f.Buckets = 1 << 56 },
+		func(f *Filter) {
+			f.BucketSize = 0
+		}, func(f *Filter) { f.BucketSize = 256 }, func(f *Filter) { f.MaxIterations = 0 },
+		func(f *Filter) {
+			f.Expansion = 32769
+		}, func(f *Filter) { f.Expansion = 0 }, func(f *Filter) { f.Expansion = 3 },
 	} {
 		f := ok
 		change(&f)

@@ -14,7 +14,7 @@ import (
 	"godwit/internal/arena"
 )
 
-// The benchmarks use entries like those of a database: one block holding a 4-byte header, a 16-byte
+// The benchmarks use entries like those of a database: one block with a 4-byte header, a 16-byte
 // key and a 64-byte value.
 const (
 	benchKey   = 16
@@ -31,7 +31,9 @@ type benchDict struct {
 func newBenchDict() *benchDict {
 	w := &benchDict{a: arena.New(), seed: maphash.MakeSeed()}
 	w.d = New(w.a, Funcs{
-		Hash: func(r arena.Ref) uint64 { return maphash.Bytes(w.seed, w.a.Bytes(r, benchEntry)[4:4+benchKey]) },
+		Hash: func(r arena.Ref) uint64 {
+			return maphash.Bytes(w.seed, w.a.Bytes(r, benchEntry)[4:4+benchKey])
+		},
 		Match: func(r arena.Ref, key []byte) bool {
 			return string(w.a.Bytes(r, benchEntry)[4:4+benchKey]) == string(key)
 		},
@@ -153,7 +155,7 @@ func BenchmarkInsert(b *testing.B) {
 	}
 }
 
-// BenchmarkGoMap is the same for map[string][]byte, for comparison.
+// BenchmarkGoMap does the same with map[string][]byte, for comparison.
 func BenchmarkGoMap(b *testing.B) {
 	w := newBenchDict()
 	for _, n := range sizes {
@@ -191,8 +193,8 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// cpuTime starts a measurement; the function it returns reports the CPU time of each iteration, which
-// other processes disturb less than the time that passes.
+// cpuTime starts a measurement. The function it returns reports the CPU time of each iteration,
+// which other processes disturb less than elapsed time.
 func cpuTime(b *testing.B) func() {
 	now := func() int64 {
 		var u syscall.Rusage
@@ -205,8 +207,8 @@ func cpuTime(b *testing.B) func() {
 	return func() { b.ReportMetric(float64(now()-start)/float64(b.N), "cpu-ns/op") }
 }
 
-// BenchmarkByLoad is what maxLoad was chosen by: lookups and table memory at a number of entries a
-// bucket that is held fixed.
+// BenchmarkByLoad is the measurement behind maxLoad: lookups and table memory at a fixed number of
+// entries a bucket.
 func BenchmarkByLoad(b *testing.B) {
 	const buckets = 1 << 17
 	for load := 4; load <= 12; load += 2 {
@@ -235,7 +237,7 @@ func BenchmarkByLoad(b *testing.B) {
 	}
 }
 
-// resident is this process's resident memory in bytes.
+// resident returns this process's resident memory in bytes.
 func resident(b *testing.B) int64 {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -252,8 +254,10 @@ func resident(b *testing.B) int64 {
 func BenchmarkLoadTable(b *testing.B) {
 	a := arena.New()
 	d := New(a, Funcs{
-		Hash:  func(r arena.Ref) uint64 { return mix(uint64(r)) },
-		Match: func(r arena.Ref, k []byte) bool { return uint64(r) == binary.LittleEndian.Uint64(k) },
+		Hash: func(r arena.Ref) uint64 { return mix(uint64(r)) },
+		Match: func(r arena.Ref, k []byte) bool {
+			return uint64(r) == binary.LittleEndian.Uint64(k)
+		},
 	})
 	i := arena.Ref(8)
 	for b.Loop() {

@@ -6,13 +6,13 @@ import (
 	"godwit/internal/arena"
 )
 
-// bucket is one line of a chain: see the package comment. An overflow bucket with the small bit ends
-// after word 3, so only code that has looked at meta may touch the later words.
+// bucket is one line of a chain: see the package comment. An overflow bucket with the small bit
+// ends after word 3, so only code that has looked at meta may touch the later words.
 type bucket [8]uint64
 
 const (
 	bucketShift = 6
-	// BucketBytes is the size of a place in the table.
+	// BucketBytes is the size of one bucket of the table.
 	BucketBytes = 1 << bucketShift
 	smallBytes  = 32
 
@@ -31,30 +31,31 @@ const (
 
 func (b *bucket) count() int { return int(b[0] & countMask) }
 
-// fpLanes is h's fingerprint in all eight bytes.
+// fpLanes returns h's fingerprint in all eight bytes.
 func fpLanes(h uint64) uint64 { return h >> 56 * lowBytes }
 
-// matches has the top bit of byte i set for each entry i whose fingerprint is the one in lanes.
-// w is the bucket's word 0.
+// matches returns a word with the top bit of byte i set for each entry i whose fingerprint is the
+// one in lanes. w is the bucket's word 0.
 func matches(w, lanes uint64) uint64 {
 	x := w ^ lanes
 	zero := ^((x&lowSevens + lowSevens) | x) & highBits // exact: no carry crosses a byte
 	return zero & (highBits >> 8 >> (8 * (slots - w&countMask)) << 8)
 }
 
-// setFP writes fingerprint fp of slot i.
+// setFP writes the fingerprint fp of slot i.
 func (b *bucket) setFP(i int, fp uint64) {
 	b[0] = b[0]&^(0xff<<(8*i)) | fp<<(8*i)
 }
 
 func (b *bucket) fp(i int) uint64 { return b[0] >> (8 * i) & 0xff }
 
-// next is the bucket that b's link leads to.
+// next returns the bucket that b's link leads to.
 func (d *Dict) next(b *bucket) *bucket {
 	return (*bucket)(d.a.Pointer(arena.Ref(b[slots])))
 }
 
-// put adds a slot with its fingerprint to the end of the chain that starts at b and returns the number of its entries.
+// put adds a slot with its fingerprint to the end of the chain that starts at b. It returns the
+// number of the chain's entries.
 func (d *Dict) put(b *bucket, fp, slot uint64) int {
 	var parent *bucket
 	before := 0
@@ -83,8 +84,8 @@ func (d *Dict) put(b *bucket, fp, slot uint64) int {
 	return before + n + 1
 }
 
-// remove takes slot i of bucket b out of the chain that starts at head; the chain's last entry takes
-// its place.
+// remove takes slot i of bucket b out of the chain that starts at head. The chain's last entry
+// takes its place.
 func (d *Dict) remove(head, b *bucket, i int) {
 	var parent *bucket
 	tail := head
@@ -100,7 +101,7 @@ func (d *Dict) remove(head, b *bucket, i int) {
 		return
 	}
 	switch {
-	case n == 1: // fits in the parent again, where the link was
+	case n == 1: // it fits in the parent again, where the link was
 		slot, fp := tail[1], tail.fp(1)
 		d.freeTail(arena.Ref(parent[slots]), tail)
 		parent[slots] = slot
@@ -118,7 +119,7 @@ func (d *Dict) newTail() (arena.Ref, *bucket) {
 	return ref, (*bucket)(d.a.Pointer(ref))
 }
 
-// resizeTail moves the tail to a block of another size and sets the parent's link to it.
+// resizeTail moves the tail to a block of another size and updates the parent's link.
 func (d *Dict) resizeTail(parent, tail *bucket, from, to int) *bucket {
 	ref := d.a.Alloc(to, arena.Tables)
 	t := (*bucket)(d.a.Pointer(ref))
@@ -143,7 +144,7 @@ func tailBytes(t *bucket) int {
 	return BucketBytes
 }
 
-// chainLen is the number of entries in the chain.
+// chainLen returns the number of entries in the chain.
 func (d *Dict) chainLen(b *bucket) int {
 	n := b.count()
 	for b[0]&hasLink != 0 {
@@ -153,7 +154,7 @@ func (d *Dict) chainLen(b *bucket) int {
 	return n
 }
 
-// nth is the entry with index i, counted from 0, of the chain.
+// nth returns entry i of the chain, counted from 0.
 func (d *Dict) nth(b *bucket, i int) arena.Ref {
 	for i >= b.count() {
 		i -= b.count()

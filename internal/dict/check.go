@@ -7,7 +7,8 @@ import (
 	"godwit/internal/arena"
 )
 
-// Check walks the whole structure and reports the first thing that is wrong. O(n), and it allocates.
+// Check walks the whole structure and reports the first thing that is wrong. It is O(n) and
+// allocates.
 func (d *Dict) Check() error {
 	c := checker{d: d, seen: make(map[arena.Ref]bool, d.used)}
 	for n := range d.tab {
@@ -75,7 +76,8 @@ func (c *checker) chain(t *table, index uint64) error {
 		}
 		if last {
 			if most := c.longest(t); pos*linked+n > most {
-				return fmt.Errorf("%d entries, though the longest chain ever had %d", pos*linked+n, most)
+				return fmt.Errorf("%d entries, though the longest chain ever had %d", pos*linked+n,
+					most)
 			}
 			return nil
 		}
@@ -91,7 +93,8 @@ func (c *checker) entry(t *table, index, slot, fp uint64) error {
 	c.seen[r] = true
 	h := c.d.f.Hash(r)
 	if h&t.mask != index || h>>56 != fp || tagOf(h) != slot&^refMask {
-		return fmt.Errorf("entry %#x with hash %#x: fingerprint %#x, slot %#x", uint64(r), h, fp, slot)
+		return fmt.Errorf("entry %#x with hash %#x: fingerprint %#x, slot %#x", uint64(r), h, fp,
+			slot)
 	}
 	if t == &c.d.tab[1] && h&c.d.tab[0].mask >= c.d.moved {
 		return fmt.Errorf("entry %#x is in the new table before its bucket was moved", uint64(r))
@@ -99,7 +102,7 @@ func (c *checker) entry(t *table, index, slot, fp uint64) error {
 	return nil
 }
 
-// longest is the bound of chain lengths in the table.
+// longest returns the bound of chain lengths in the table.
 func (c *checker) longest(t *table) int {
 	if t == &c.d.tab[1] {
 		return c.d.longest[1]

@@ -5,7 +5,7 @@ import (
 	"godwit/internal/scan"
 )
 
-// Defrag offers the blocks of one bucket index to be moved and returns the next cursor; 0 begins
+// Defrag offers the blocks of one bucket index to be moved and returns the next cursor. 0 begins
 // and ends a full walk, which guarantees what Scan's does. move is called for each entry and
 // returns where it is from now on; it must not use the dict. The dict's own blocks go through
 // arena.Move.
@@ -48,7 +48,7 @@ func (d *Dict) Defrag(cursor uint64, move func(r arena.Ref) arena.Ref) uint64 {
 
 // defragChain is Defrag for the chain that starts at b.
 func (d *Dict) defragChain(b *bucket, move func(r arena.Ref) arena.Ref) {
-	for head := b; ; head = d.next(head) { // so that the entries' misses overlap
+	for head := b; ; head = d.next(head) { // one pass first, so that the entries' misses overlap
 		for i := 1; i <= head.count(); i++ {
 			d.PrefetchRef(arena.Ref(head[i] & refMask))
 		}

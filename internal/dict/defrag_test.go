@@ -7,8 +7,7 @@ import (
 	"godwit/internal/testseed"
 )
 
-// round makes every block move that is offered from now on, until the function that it returns is
-// called.
+// round makes every offered block move from now on, until the function that it returns is called.
 func (w *world) round() (end func()) {
 	d := w.a.NewDrain()
 	d.ChooseAll()
@@ -23,7 +22,7 @@ func (w *world) round() (end func()) {
 }
 
 // TestDefrag walks over dicts that grow, shrink and are rehashed meanwhile, and moves all blocks.
-// What stays for the whole walk is offered.
+// What stays for the whole walk must be offered.
 func TestDefrag(t *testing.T) {
 	r := testseed.Rand(t)
 	w := newWorld(t)

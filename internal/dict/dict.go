@@ -1,5 +1,5 @@
-// Package dict is the hash table behind databases and large collections: it maps a 64-bit hash and a
-// key to the Ref of the entry that holds the key. The table stores no keys; Funcs reads them.
+// Package dict is the hash table behind databases and large collections: it maps a 64-bit hash and
+// a key to the Ref of the entry that holds the key. The table stores no keys; Funcs reads them.
 //
 // # Layout
 //
@@ -18,17 +18,19 @@
 // tenth another 32. Fingerprints are compared seven at once in one word.
 //
 // The 12 hash bits kept above the Ref serve twice. Compared in a lookup, they spare it nearly every
-// wrong entry that the fingerprint lets pass (1 in 256 for each candidate). And being the index bits
-// 16 to 27, they let tables of 2^16 to 2^27 buckets grow without looking at a single entry: one cache
-// miss saved for each. (Smaller tables ask Funcs.Hash; their entries are few. So do larger ones.)
+// wrong entry that the fingerprint lets pass (1 in 256 for each candidate). And being the index
+// bits 16 to 27, they let tables of 2^16 to 2^27 buckets grow without looking at a single entry:
+// one cache miss saved for each. (Smaller tables ask Funcs.Hash; their entries are few. So do
+// larger ones.)
 //
 // # Resizing
 //
-// Two tables while rehashing: buckets [0, moved) of tab[0] have been moved to tab[1] with their whole
-// chain, the others not. So an entry's place is known from its hash and `moved`: no operation looks
-// into both tables. Find, Insert and Delete move one bucket each; RehashSlice moves more. A moved part
-// of a large old table is returned to the system as it goes (arena.Discard), and a large new one is
-// zeroed by the kernel page by page, so a doubling neither stalls nor holds both tables whole.
+// Two tables while rehashing: buckets [0, moved) of tab[0] have been moved to tab[1] with their
+// whole chain, the others not. So an entry's place is known from its hash and `moved`: no operation
+// looks into both tables. Find, Insert and Delete move one bucket each; RehashSlice moves more. A
+// moved part of a large old table is returned to the system as it goes (arena.Discard), and a large
+// new one is zeroed by the kernel page by page, so a doubling neither stalls nor holds both tables
+// whole.
 //
 // Shrinking goes by at most a factor of maxShrink at a time, so that a burst of inserts cannot
 // meet a table much too small for it before the rehash is through.
@@ -46,10 +48,12 @@
 // Insert and Delete: the same. Memory: 11 to 14 bytes an entry in a table that is not being resized
 // (docs/measurements/dict.md). An empty Dict has no table; up to 7 entries take 64 bytes.
 //
-// Limits: not safe for concurrent use. Hashes must be seeded against collision attacks by the caller.
+// Limits: not safe for concurrent use. Hashes must be seeded against collision attacks by the
+// caller.
 //
 // Sources: bucket layout after "cache-conscious" chained hashing as in MemC3 and Valkey 8's table;
-// reverse-binary cursor by Pieter Noordhuis (Redis, 2012); word-parallel byte compare from Lamport 1975.
+// reverse-binary cursor by Pieter Noordhuis (Redis, 2012); word-parallel byte compare from Lamport
+// 1975.
 package dict
 
 import (
@@ -79,12 +83,12 @@ const (
 type Funcs struct {
 	Hash  func(r arena.Ref) uint64           // hash of the entry's key
 	Match func(r arena.Ref, key []byte) bool // whether the entry's key is key
-	// MayGrow reports whether a table of so many bytes more may be made now; nil is always. Against
-	// its advice chains grow longer, up to fullLoad.
+	// MayGrow reports whether a table with that many more bytes may be made now. nil means always.
+	// Against its advice chains grow longer, up to fullLoad.
 	MayGrow func(bytes int) bool
 }
 
-// Dict is a hash table. Make it with New.
+// Dict is a hash table. New makes it.
 type Dict struct {
 	a     *arena.Arena
 	tab   [2]table
@@ -92,13 +96,15 @@ type Dict struct {
 	used  int
 	f     Funcs
 
-	// Pause, while above 0, keeps buckets where they are: no rehash step, no resize. Iterators that
-	// span operations count it up and down again.
+	// Pause, while above 0, keeps buckets where they are: there is no rehash step and no resize.
+	// Iterators that span operations count it up and down again.
 	Pause int
 
 	longest [2]int // no chain of the table has ever been longer
 	bytes   int64  // size classes of all blocks owned
-	drain   uint64 // buckets of tab[0] that Drain has emptied; used by Drain alone, while not rehashing
+	// drain counts the buckets of tab[0] that Drain has emptied. Drain alone uses it, while not
+	// rehashing.
+	drain uint64
 }
 
 // table is one power-of-two array of buckets; base is nil if there is none.
@@ -108,23 +114,23 @@ type table struct {
 	ref  arena.Ref
 }
 
-// New makes an empty dict that allocates from a. It takes no memory before the first Insert.
+// New returns an empty dict that allocates from a. It takes no memory before the first Insert.
 func New(a *arena.Arena, f Funcs) *Dict {
 	return &Dict{a: a, f: f}
 }
 
-// Len is the number of entries.
+// Len returns the number of entries.
 func (d *Dict) Len() int { return d.used }
 
-// Rehashing tells whether two tables are in use.
+// Rehashing reports whether two tables are in use.
 func (d *Dict) Rehashing() bool { return d.tab[1].base != nil }
 
-// TableBytes is the memory of the tables themselves, in bytes of size classes; entries not
-// included, nor what a table that is being resized or drained has given back.
+// TableBytes returns the memory of the tables themselves, in bytes of size classes. It does not
+// include entries, nor what a table that is being resized or drained has given back.
 func (d *Dict) TableBytes() int64 { return d.bytes }
 
-// RehashingBytes is the part of TableBytes that the end of a resize will free, 0 while there is
-// none.
+// RehashingBytes returns the part of TableBytes that the end of a resize will free, or 0 if there
+// is none.
 func (d *Dict) RehashingBytes() int64 {
 	if !d.Rehashing() {
 		return 0
@@ -132,7 +138,7 @@ func (d *Dict) RehashingBytes() int64 {
 	return d.a.Counted(d.tab[0].ref, d.tab[0].bytes())
 }
 
-// Find is the entry with this key, or 0. O(1).
+// Find returns the entry with this key, or 0. O(1).
 func (d *Dict) Find(h uint64, key []byte) arena.Ref {
 	if d.tab[1].base != nil && d.Pause == 0 {
 		d.step()
@@ -157,7 +163,7 @@ func (d *Dict) Find(h uint64, key []byte) arena.Ref {
 	}
 }
 
-// Insert adds an entry whose key must not be in the table. O(1).
+// Insert adds an entry. Its key must not be in the table. O(1).
 func (d *Dict) Insert(h uint64, r arena.Ref) {
 	if d.tab[1].base != nil {
 		if d.Pause == 0 {
@@ -167,7 +173,8 @@ func (d *Dict) Insert(h uint64, r arena.Ref) {
 		d.grow()
 	}
 	if invariant.Enabled {
-		invariant.Check(r != 0 && r>>arena.RefBits == 0, "dict: insert of malformed Ref %#x", uint64(r))
+		invariant.Check(r != 0 && r>>arena.RefBits == 0, "dict: insert of malformed Ref %#x",
+			uint64(r))
 		b, _ := d.locate(h, r)
 		invariant.Check(b == nil, "dict: Ref %#x inserted twice", uint64(r))
 	}
@@ -185,7 +192,7 @@ func (d *Dict) Replace(h uint64, old, new arena.Ref) {
 	b[i] = uint64(new) | tagOf(h)
 }
 
-// Delete takes the entry r out and tells whether it was there. The caller owns its block. O(1).
+// Delete removes the entry r and reports whether it was there. The caller owns its block. O(1).
 func (d *Dict) Delete(h uint64, r arena.Ref) bool {
 	if d.tab[1].base != nil && d.Pause == 0 {
 		d.step()
@@ -200,14 +207,14 @@ func (d *Dict) Delete(h uint64, r arena.Ref) bool {
 	return true
 }
 
-// Prefetch asks for the bucket of h to be brought into the cache, without waiting for it.
+// Prefetch starts to bring the bucket of h into the cache, without waiting for it.
 func (d *Dict) Prefetch(h uint64) {
 	if d.used != 0 {
 		arena.PrefetchAt(unsafe.Pointer(d.home(h)))
 	}
 }
 
-// PrefetchEntry asks for the entries that may be h's to be brought into the cache. It reads h's bucket
+// PrefetchEntry starts to bring the entries that may be h's into the cache. It reads h's bucket
 // (not its overflow buckets), so it is for a second pass after Prefetch.
 func (d *Dict) PrefetchEntry(h uint64) {
 	if d.used == 0 {
@@ -223,19 +230,19 @@ func (d *Dict) PrefetchEntry(h uint64) {
 	}
 }
 
-// PrefetchRef asks for the block of an entry to be brought into the cache.
+// PrefetchRef starts to bring the block of an entry into the cache.
 func (d *Dict) PrefetchRef(r arena.Ref) { arena.PrefetchAt(d.a.Pointer(r)) }
 
-// Unpause ends what Pause++ began, and makes up for the resize that deletes meanwhile could not start.
+// Unpause ends what Pause++ began, and does the resize that deletes could not start meanwhile.
 func (d *Dict) Unpause() {
 	d.Pause--
 	d.shrinkIfSparse()
 }
 
-// home is the first bucket of the chain where an entry with hash h is or would be put.
+// home returns the first bucket of the chain for an entry with hash h.
 func (d *Dict) home(h uint64) *bucket { return d.tab[d.side(h)].at(h) }
 
-// side is the table in which an entry with hash h is or would be put.
+// side returns which table an entry with hash h is in, or would be put in.
 func (d *Dict) side(h uint64) int {
 	if h&d.tab[0].mask < d.moved {
 		return 1
@@ -243,7 +250,7 @@ func (d *Dict) side(h uint64) int {
 	return 0
 }
 
-// locate is the bucket and slot of the entry r, or nil.
+// locate returns the bucket and slot of the entry r, or nil.
 func (d *Dict) locate(h uint64, r arena.Ref) (*bucket, int) {
 	if d.used == 0 {
 		return nil, 0
@@ -263,10 +270,10 @@ func (d *Dict) locate(h uint64, r arena.Ref) (*bucket, int) {
 	}
 }
 
-// at is the bucket that index bits i select; the bits above the mask are ignored.
+// at returns the bucket that index bits i select. Bits above the mask are ignored.
 func (t *table) at(i uint64) *bucket {
 	return (*bucket)(unsafe.Add(t.base, (i&t.mask)<<bucketShift))
 }
 
-// tagOf is the part of h that is kept above the Ref, in its place.
+// tagOf returns the part of h that is kept above the Ref, in its place.
 func tagOf(h uint64) uint64 { return h >> tagShift << arena.RefBits }

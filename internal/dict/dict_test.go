@@ -20,7 +20,7 @@ type world struct {
 	a     *arena.Arena
 	d     *Dict
 	model map[uint64]arena.Ref
-	keys  []uint64 // the model's keys, for choosing one
+	keys  []uint64 // the model's keys, to choose from
 	pos   map[uint64]int
 	hash  func(key uint64) uint64
 }
@@ -34,15 +34,20 @@ func mix(x uint64) uint64 {
 }
 
 func newWorld(t testing.TB) *world {
-	w := &world{t: t, a: arena.New(), model: map[uint64]arena.Ref{}, pos: map[uint64]int{}, hash: mix}
+	w := &world{t: t, a: arena.New(), model: map[uint64]arena.Ref{}, pos: map[uint64]int{},
+		hash: mix}
 	w.d = New(w.a, Funcs{
-		Hash:  func(r arena.Ref) uint64 { return w.hash(w.key(r)) },
-		Match: func(r arena.Ref, key []byte) bool { return string(w.a.Bytes(r, entrySize)) == string(key) },
+		Hash: func(r arena.Ref) uint64 { return w.hash(w.key(r)) },
+		Match: func(r arena.Ref, key []byte) bool {
+			return string(w.a.Bytes(r, entrySize)) == string(key)
+		},
 	})
 	return w
 }
 
-func (w *world) key(r arena.Ref) uint64 { return binary.LittleEndian.Uint64(w.a.Bytes(r, entrySize)) }
+func (w *world) key(r arena.Ref) uint64 {
+	return binary.LittleEndian.Uint64(w.a.Bytes(r, entrySize))
+}
 
 func keyBytes(k uint64) []byte { return binary.LittleEndian.AppendUint64(nil, k) }
 
@@ -74,7 +79,7 @@ func (w *world) delete(k uint64) {
 	w.forget(k)
 }
 
-// forget removes the key from the model and frees its entry, which is out of the dict already.
+// forget removes the key from the model and frees its entry, which is no longer in the dict.
 func (w *world) forget(k uint64) {
 	w.a.Free(w.model[k], entrySize, arena.Keys)
 	delete(w.model, k)
@@ -176,7 +181,8 @@ func (w *world) randomOp(r *rand.Rand, space uint64, grow bool) {
 		w.d.Prefetch(w.hash(k))
 		w.d.PrefetchEntry(w.hash(k))
 	case p < 30:
-		if got := w.d.Random(r.Uint64); (got == 0) != (len(w.model) == 0) || got != 0 && w.model[w.key(got)] != got {
+		if got := w.d.Random(r.Uint64); (got == 0) != (len(w.model) == 0) ||
+			got != 0 && w.model[w.key(got)] != got {
 			w.t.Fatalf("Random() = %#x with %d entries", got, len(w.model))
 		}
 	case (p < 80) == grow:
@@ -229,7 +235,8 @@ func TestLargeTablesGrowWithoutHashing(t *testing.T) {
 	a.Close()
 }
 
-// TestMayGrow: against advice chains grow longer, up to fullLoad; with it the table doubles.
+// TestMayGrow checks that against MayGrow's advice chains grow longer, up to fullLoad, and that
+// otherwise the table doubles.
 func TestMayGrow(t *testing.T) {
 	a := arena.New()
 	may := true
@@ -374,7 +381,8 @@ func TestSample(t *testing.T) {
 	w.close()
 }
 
-// TestRandomIsFair: every entry comes up, none more than several times its share.
+// TestRandomIsFair checks that every entry comes up, and none more often than several times its
+// share.
 func TestRandomIsFair(t *testing.T) {
 	r := testseed.Rand(t)
 	w := newWorld(t)
@@ -394,8 +402,9 @@ func TestRandomIsFair(t *testing.T) {
 	w.close()
 }
 
-// TestUniform: every entry is equally likely, in tables that grow, have grown, shrink and are sparse. The sum of squares is chi-square
-// distributed with n-1 degrees of freedom; six standard deviations above its mean come up once in a billion runs.
+// TestUniform checks that every entry is equally likely, in tables that grow, have grown, shrink
+// and are sparse. The sum of squares is chi-square distributed with n-1 degrees of freedom; six
+// standard deviations above its mean come up once in a billion runs.
 func TestUniform(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	w := newWorld(t)
@@ -438,7 +447,8 @@ func TestUniform(t *testing.T) {
 			chi += d * d / share
 		}
 		if limit := float64(n) + 6*math.Sqrt(2*float64(n)); chi > limit || len(count) != n {
-			t.Errorf("case %d: chi-square %.0f of %d entries (at most %.0f), %d came up, rehashing %t", i, chi, n, limit, len(count), w.d.Rehashing())
+			t.Errorf("case %d: chi-square %.0f of %d entries (at most %.0f), %d came up, "+
+				"rehashing %t", i, chi, n, limit, len(count), w.d.Rehashing())
 		}
 	}
 	w.close()

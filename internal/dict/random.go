@@ -8,20 +8,20 @@ import (
 
 // Random choices
 //
-// They begin with a random bucket and look for an entry. In a table of the usual load that takes a
-// few looks. A sparse table (most entries have just been deleted, a shrink waits or is under way)
-// would make them look for ever, so every search has a bound. Sample gives up and returns nothing.
-// Random and Uniform look at the buckets one after the other instead, and then do a part of the
-// shrink that is as large as what they looked at: after a few calls the table is small.
+// A random choice begins with a random bucket and looks for an entry. In a table of the usual load
+// that takes a few looks. In a sparse table (most entries were just deleted, and a shrink waits or
+// is under way) it would look for ever, so every search has a bound. Sample gives up and returns
+// nothing. Random and Uniform look at the buckets one after the other instead, and then do a part
+// of the shrink as large as what they looked at. So after a few calls the table is small.
 
 const (
 	randomLooks  = 64  // buckets that Random tries
 	uniformLooks = 256 // places that Uniform tries
 )
 
-// buckets is the number of buckets that can hold entries, numbered for nthBucket: those of tab[0]
-// that are not moved yet, and those of tab[1] that the moved ones correspond to. (Early in a rehash
-// the rest of tab[1] is a desert, in which nobody should look.)
+// buckets returns the number of buckets that can hold entries, as numbered for nthBucket: those of
+// tab[0] that are not moved yet, and those of tab[1] that the moved ones correspond to. (Early in a
+// rehash the rest of tab[1] is empty, and nobody should look there.)
 func (d *Dict) buckets() uint64 {
 	n := d.tab[0].mask + 1 - d.moved
 	switch m0, m1 := d.tab[0].mask, d.tab[1].mask; {
@@ -34,7 +34,7 @@ func (d *Dict) buckets() uint64 {
 	return n
 }
 
-// nthBucket is bucket i < buckets(): first what is left of tab[0], then tab[1].
+// nthBucket returns bucket i < buckets(): first the rest of tab[0], then tab[1].
 func (d *Dict) nthBucket(i uint64) *bucket {
 	left := d.tab[0].mask + 1 - d.moved
 	if i < left {
@@ -47,8 +47,8 @@ func (d *Dict) nthBucket(i uint64) *bucket {
 	return d.tab[1].at(i)
 }
 
-// Random returns an entry chosen by the random numbers of rnd, 0 if there is none. As in Redis, a
-// bucket is chosen first, so entries in crowded buckets come up less often than others.
+// Random returns an entry chosen by the random numbers of rnd, or 0 if there is none. As in Redis,
+// a bucket is chosen first, so entries in crowded buckets come up less often than others.
 func (d *Dict) Random(rnd func() uint64) arena.Ref {
 	if d.used == 0 {
 		return 0
@@ -63,8 +63,8 @@ func (d *Dict) Random(rnd func() uint64) arena.Ref {
 	return d.randomNear(rnd)
 }
 
-// randomNear returns an entry of the first bucket that has one, from a random one on. There must be
-// an entry.
+// randomNear returns an entry of the first bucket that has one, from a random one on. The dict must
+// not be empty.
 func (d *Dict) randomNear(rnd func() uint64) arena.Ref {
 	n := d.buckets()
 	i := rnd() % n
@@ -84,10 +84,10 @@ func (d *Dict) randomNear(rnd func() uint64) arena.Ref {
 	return r
 }
 
-// Uniform returns an entry chosen such that every one is equally likely, 0 if there is none. One
-// number decides for a place in a table in which all chains are as long as the longest has ever
-// been; if nothing is there, for another. At the usual loads that takes 3 to 5 looks at a random
-// bucket. When most entries of a large table have just been deleted, it settles for Random's choice
+// Uniform returns an entry, each with equal probability, or 0 if there is none. One random number
+// chooses a place in a table in which all chains are as long as the longest has ever been. If
+// nothing is there, it chooses again. At the usual loads that takes 3 to 5 looks at a random
+// bucket. When most entries of a large table were just deleted, it settles for Random's choice
 // after many looks.
 func (d *Dict) Uniform(rnd func() uint64) arena.Ref {
 	if d.used == 0 {
@@ -110,9 +110,9 @@ func (d *Dict) Uniform(rnd func() uint64) arena.Ref {
 }
 
 // Sample fills dst with entries from neighbouring buckets, beginning at a random one, and returns
-// how many it found: all different, fewer than len(dst) only in a small or sparse dict, and maybe
-// none in a very sparse one. It looks at no more than 4 buckets for each entry and 64. It is for
-// eviction, where cheapness counts more than independence.
+// how many it found. All are different. They are fewer than len(dst) only in a small or sparse
+// dict, and maybe none in a very sparse one. It looks at no more than 4 buckets for each entry and
+// 64. It is for eviction, where cheapness counts more than independence.
 func (d *Dict) Sample(rnd func() uint64, dst []arena.Ref) int {
 	if d.used == 0 || len(dst) == 0 {
 		return 0

@@ -9,8 +9,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// TestSparse: in a table that is far too large every choice ends after a bounded number of looks,
-// and the table shrinks by being looked at.
+// TestSparse checks that in a table that is far too large every choice ends after a bounded number
+// of looks, and that looking shrinks the table.
 func TestSparse(t *testing.T) {
 	r := testseed.Rand(t)
 	for name, choose := range map[string]func(d *Dict, rnd func() uint64) arena.Ref{
@@ -38,7 +38,7 @@ func TestSparse(t *testing.T) {
 	}
 }
 
-// TestSampleGivesUp: Sample looks at few buckets, whatever it finds.
+// TestSampleGivesUp checks that Sample looks at few buckets, whatever it finds.
 func TestSampleGivesUp(t *testing.T) {
 	r := testseed.Rand(t)
 	w := newWorld(t)

@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	emptySkip    = 10   // empty buckets that one step may pass over
+	emptySkip    = 10   // empty buckets that one step may skip
 	discardEvery = 4096 // moved buckets (256 KiB) after which the old table gives memory back
 )
 
-// step moves one bucket; it is what each operation does while rehashing.
+// step moves one bucket. Each operation does that while rehashing.
 func (d *Dict) step() { d.moveBuckets(1) }
 
-// RehashSlice moves up to the given number of non-empty buckets and tells whether there is more to
-// do now. While Pause is set it does nothing and reports false.
+// RehashSlice moves up to the given number of non-empty buckets and reports whether there is more
+// to do now. While Pause is set it does nothing and reports false.
 func (d *Dict) RehashSlice(buckets int) bool {
 	if d.tab[1].base == nil || d.Pause > 0 {
 		return false
@@ -43,17 +43,17 @@ func (d *Dict) moveBuckets(n int) {
 	}
 }
 
-// moveChain puts the entries of the chain at b, bucket number d.moved, into tab[1].
+// moveChain moves the entries of the chain at b, bucket number d.moved, into tab[1].
 func (d *Dict) moveChain(b *bucket) {
 	from, to := &d.tab[0], &d.tab[1]
-	newBits := to.mask &^ from.mask // index bits that the bucket's number does not tell
+	newBits := to.mask &^ from.mask // index bits that the bucket's number does not give
 	head := b
 	for {
 		for i, n := 1, b.count(); i <= n; i++ {
 			slot := b[i]
 			at := d.moved
 			switch {
-			case newBits == 0: // shrinking
+			case newBits == 0: // the table shrinks
 			case newBits&^tagIndex == 0:
 				at |= slot >> arena.RefBits << tagShift & newBits
 			default:
@@ -69,7 +69,7 @@ func (d *Dict) moveChain(b *bucket) {
 	d.freeChain(head)
 }
 
-// advance counts bucket d.moved as moved and ends the rehash after the last: it then reports true.
+// advance counts bucket d.moved as moved. After the last one it ends the rehash and reports true.
 func (d *Dict) advance() bool {
 	d.moved++
 	t := &d.tab[0]
@@ -85,8 +85,8 @@ func (d *Dict) advance() bool {
 	return true
 }
 
-// giveBack is called when the first n buckets of tab[0] will not be used again: from time to time it
-// returns their memory.
+// giveBack is called when the first n buckets of tab[0] will not be used again. From time to time
+// it returns their memory.
 func (d *Dict) giveBack(n uint64) {
 	if n%discardEvery == 0 {
 		t := &d.tab[0]
@@ -108,11 +108,12 @@ func (d *Dict) grow() {
 	for uint64(d.used) >= n*maxLoad {
 		n *= 2
 	}
-	if d.f.MayGrow != nil && uint64(d.used) < (t.mask+1)*fullLoad && !d.f.MayGrow(int(n)<<bucketShift) {
+	if d.f.MayGrow != nil && uint64(d.used) < (t.mask+1)*fullLoad &&
+		!d.f.MayGrow(int(n)<<bucketShift) {
 		return
 	}
 	if !d.a.Fits(int(n) << bucketShift) {
-		return // the system has no memory for it: chains grow longer meanwhile
+		return // the system has no memory: chains grow longer meanwhile
 	}
 	d.tab[1] = d.newTable(n)
 	d.moved = 0
@@ -147,13 +148,13 @@ func (d *Dict) shrink() {
 	d.moved = 0
 }
 
-// bucketsFor is the table size for n entries that leaves them room to double.
+// bucketsFor returns the table size for n entries that leaves them room to double.
 func (d *Dict) bucketsFor(n int) uint64 {
 	return 1 << bits.Len64(uint64(max(n-1, 0))*2/maxLoad)
 }
 
-// Expand makes the table of an empty dict large enough for n entries, to spare a load of known size
-// the doublings. It does nothing if there are entries.
+// Expand makes the table of an empty dict large enough for n entries, so that a load of known size
+// needs no doublings. It does nothing if there are entries.
 func (d *Dict) Expand(n int) {
 	if d.used > 0 || n <= slots {
 		return

@@ -5,31 +5,32 @@ import (
 	"godwit/internal/scan"
 )
 
-// Scan calls emit for the entries of one bucket index and returns the next cursor; 0 begins and ends
-// a full scan. While rehashing, the index is one of the smaller table, and the buckets of the larger
-// one that correspond to it are included.
+// Scan calls emit for the entries of one bucket index and returns the next cursor. 0 begins and
+// ends a full scan. While rehashing, the index is one of the smaller table, and the buckets of the
+// larger one that correspond to it are included.
 //
 // An entry that is in the dict throughout a full scan is emitted at least once, whatever is
-// inserted, deleted or resized between the calls. Why: the cursor counts in reversed bit order, so
-// that the indexes which it has passed in a table of n buckets are, in one of 2n or n/2, again just
-// the ones that it has passed; an entry never changes its index except by the mask. An entry may be
-// emitted more than once.
+// inserted, deleted or resized between the calls. The reason is that the cursor counts in reversed
+// bit order. So the indexes that it has passed in a table of n buckets are, in one of 2n or n/2,
+// again exactly those that it has passed; and an entry changes its index only by the mask. An entry
+// may be emitted more than once.
 //
-// emit may look up, insert into and delete from the dict; an entry of the same bucket index that it
-// deletes before its turn is still emitted, so it should delete none but the one it was given.
+// emit may look up, insert into and delete from the dict. If it deletes an entry of the same bucket
+// index before that entry's turn, the entry is still emitted. So it should delete only the one it
+// was given.
 func (d *Dict) Scan(cursor uint64, emit func(r arena.Ref)) uint64 {
 	if d.used == 0 {
 		return 0
 	}
-	// Collected first: emit may delete, which moves entries about in their chain.
+	// Collected first, because emit may delete, which moves entries about in their chain.
 	var buf [64]arena.Ref
 	refs, mask := d.collect(cursor, buf[:0])
-	d.Pause++ // a step between two emits could move entries of the index that the cursor has not reached
+	d.Pause++ // a step between two emits could move entries of the index past the cursor
 	for _, r := range refs {
 		emit(r)
 	}
 	d.Pause--
-	d.shrinkIfSparse() // what emit deleted could not do it
+	d.shrinkIfSparse() // it could not run when emit deleted
 	return scan.NextCursor(cursor, mask)
 }
 
@@ -71,9 +72,9 @@ func (d *Dict) appendChain(refs []arena.Ref, b *bucket) []arena.Ref {
 	}
 }
 
-// Drain takes entries out bucket by bucket, giving each to free, until about n entries or empty
-// buckets have been passed; it reports true when the dict is empty and its tables are freed. Other
-// operations are allowed between the calls, but a drain ends only when deletes outrun inserts.
+// Drain removes entries bucket by bucket, giving each to free, until it has passed about n entries
+// or empty buckets. It reports true when the dict is empty and its tables are freed. Other
+// operations are allowed between the calls, but a drain ends only if deletes outrun inserts.
 func (d *Dict) Drain(n int, free func(r arena.Ref)) bool {
 	var buf [64]arena.Ref
 	for n > 0 && d.used > 0 {
@@ -100,8 +101,8 @@ func (d *Dict) Drain(n int, free func(r arena.Ref)) bool {
 	return true
 }
 
-// drainNext is the bucket that Drain empties next: the one whose turn to be moved it is, or else
-// that with the number d.drain.
+// drainNext returns the bucket that Drain empties next: the one whose turn it is to be moved, or
+// else bucket number d.drain.
 func (d *Dict) drainNext() *bucket {
 	if d.Rehashing() {
 		return d.tab[0].at(d.moved)

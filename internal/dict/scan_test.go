@@ -8,8 +8,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// TestScanGuarantee: keys that are present throughout a full scan are all returned, while the dict
-// grows, shrinks and rehashes around it.
+// TestScanGuarantee checks that keys that are present throughout a full scan are all returned,
+// while the dict grows, shrinks and rehashes around it.
 func TestScanGuarantee(t *testing.T) {
 	r := testseed.Rand(t)
 	for round := range 150 {
@@ -91,7 +91,7 @@ func TestScanReturnsEachOnce(t *testing.T) {
 	w.close()
 }
 
-// TestScanDeletes: emit may delete the entry that it is given.
+// TestScanDeletes checks that emit may delete the entry that it is given.
 func TestScanDeletes(t *testing.T) {
 	r := testseed.Rand(t)
 	w := newWorld(t)

@@ -11,20 +11,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxEvents bounds how many events one Poll fetches; epoll serves the rest next time,
-// in turn, so none starves.
+// maxEvents bounds how many events one Poll fetches. epoll serves the rest next time, in turn, so
+// none starves.
 const maxEvents = 4096
 
-// Loop is one epoll instance with its handlers and timers. All methods except
-// Wake belong to the goroutine that calls Poll.
+// Loop is one epoll instance with its handlers and timers. All methods except Wake belong to the
+// goroutine that calls Poll.
 type Loop struct {
 	epfd   int
 	wakefd int
 	closed bool
 
 	// Wake sets waking, then writes to wakefd if asleep. Poll sets asleep, then blocks unless
-	// waking. Whatever the order, one of the two sees the other's flag, so no wake-up is
-	// lost, and a loop that is busy costs its wakers no system call.
+	// waking. Whatever the order, one of the two sees the other's flag. So no wake-up is lost, and
+	// waking a busy loop costs no system call.
 	waking atomic.Bool
 	asleep atomic.Bool
 
@@ -36,8 +36,8 @@ type Loop struct {
 	start  time.Time
 }
 
-// slot is what the loop knows of a descriptor. gen counts the Adds of that number:
-// events carry it through the kernel, so an event of an earlier owner is recognised.
+// slot is what the loop knows of a descriptor. gen counts the Adds of that number. Events carry it
+// through the kernel, so an event of an earlier owner is recognised.
 type slot struct {
 	h   Handler
 	gen uint32
@@ -65,8 +65,8 @@ func New() (*Loop, error) {
 	return l, nil
 }
 
-// Close closes the loop's own descriptors, not those added to it. Whoever might call
-// Wake must have stopped before.
+// Close closes the loop's own descriptors, not those added to it. Whoever might call Wake must have
+// stopped before.
 func (l *Loop) Close() error {
 	if l.closed {
 		return nil
@@ -81,7 +81,7 @@ func (l *Loop) Close() error {
 // Len returns the number of descriptors in the loop.
 func (l *Loop) Len() int { return l.count }
 
-// Add watches fd for events and has h told of them. Level-triggered unless EdgeTriggered is
+// Add watches fd for events and reports them to h. It is level-triggered unless EdgeTriggered is
 // among events. Hangup and Error are always reported. fd must not be in the loop.
 func (l *Loop) Add(fd int, h Handler, events uint32) error {
 	if fd < 0 || h == nil {
@@ -106,7 +106,7 @@ func (l *Loop) Add(fd int, h Handler, events uint32) error {
 	return nil
 }
 
-// Mod changes what fd is watched for. 0 leaves only Hangup and Error.
+// Mod changes what fd is watched for. With 0 only Hangup and Error remain.
 func (l *Loop) Mod(fd int, events uint32) error {
 	if !l.has(fd) {
 		return os.NewSyscallError("epoll_ctl", unix.ENOENT)
@@ -115,8 +115,8 @@ func (l *Loop) Mod(fd int, events uint32) error {
 	return os.NewSyscallError("epoll_ctl", ctl(l.epfd, unix.EPOLL_CTL_MOD, fd, &ev))
 }
 
-// Del stops watching fd: its handler hears nothing more, not even an event that
-// the running Poll has already fetched. Call it before closing fd.
+// Del stops watching fd. Its handler hears nothing more, not even an event that the running Poll
+// has already fetched. Call it before closing fd.
 func (l *Loop) Del(fd int) error {
 	if !l.has(fd) {
 		return os.NewSyscallError("epoll_ctl", unix.ENOENT)
@@ -128,9 +128,9 @@ func (l *Loop) Del(fd int) error {
 
 func (l *Loop) has(fd int) bool { return fd >= 0 && fd < len(l.slots) && l.slots[fd].h != nil }
 
-// Wake makes the running or the next Poll return soon. Any goroutine may call it, as often
-// as it likes: until a Poll has seen the first, the others cost one atomic load. What was
-// written before Wake is seen by what runs after that Poll.
+// Wake makes the running or the next Poll return soon. Any goroutine may call it, as often as it
+// likes: until a Poll has seen the first call, the others cost one atomic load. What was written
+// before Wake is visible to what runs after that Poll.
 func (l *Loop) Wake() {
 	if l.waking.Load() || l.waking.Swap(true) {
 		return
@@ -142,16 +142,16 @@ func (l *Loop) Wake() {
 	}
 }
 
-// Poll waits until a descriptor is ready, a timer is due or Wake is called, for at most timeout (0: not
-// at all, negative: without limit), and tells handlers and timers. It returns how many handler
-// and timer calls it made; a wake-up alone makes 0. Interruption by a signal is not an error.
+// Poll waits until a descriptor is ready, a timer is due or Wake is called, for at most timeout (0:
+// not at all, negative: without limit). Then it calls handlers and timers. It returns how many
+// calls it made; a wake-up alone makes 0. Interruption by a signal is not an error.
 func (l *Loop) Poll(timeout time.Duration) (n int, err error) {
 	if wait, ok := l.timers.wait(l.elapsed()); ok && (timeout < 0 || wait < timeout) {
 		timeout = wait
 	}
 	got, err := l.wait(timeout)
 	if l.waking.Load() {
-		// Before any handler: what a later Wake announces may come too late for this turn.
+		// This comes before any handler: what a later Wake announces may be too late for this turn.
 		l.waking.Store(false)
 	}
 	if err != nil {
@@ -160,8 +160,8 @@ func (l *Loop) Poll(timeout time.Duration) (n int, err error) {
 	for i := range got {
 		ev := &l.events[i]
 		fd := int(ev.Fd)
-		// A handler may have deleted fd, and even added another under its number. The
-		// eventfd has no handler: its event has done its work by ending the wait.
+		// A handler may have deleted fd, and even added another under its number. The eventfd has
+		// no handler: its event has ended the wait and is done.
 		if fd < len(l.slots) {
 			if s := &l.slots[fd]; s.h != nil && s.gen == uint32(ev.Pad) {
 				n++
@@ -175,7 +175,7 @@ func (l *Loop) Poll(timeout time.Duration) (n int, err error) {
 	return n + l.timers.run(l.elapsed), nil
 }
 
-// wait fetches ready events into l.events, blocking only when there are none.
+// wait fetches ready events into l.events. It blocks only if there are none.
 func (l *Loop) wait(timeout time.Duration) (int, error) {
 	n, errno := epollWaitNow(l.epfd, l.events)
 	if n == 0 && timeout != 0 && errno == 0 {
@@ -203,8 +203,8 @@ func (l *Loop) After(ms int, fn func()) *Timer {
 	return l.timers.add(l.elapsed(), time.Duration(ms)*time.Millisecond, 0, fn)
 }
 
-// Every calls fn from Polls, each ms milliseconds (at least 1). A loop that is late skips the
-// calls it missed instead of making them in a burst.
+// Every calls fn from Polls, each ms milliseconds (at least 1). A late loop skips the calls it
+// missed instead of making them in a burst.
 func (l *Loop) Every(ms int, fn func()) *Timer {
 	d := time.Duration(max(ms, 1)) * time.Millisecond
 	return l.timers.add(l.elapsed(), d, d, fn)

@@ -36,11 +36,12 @@ func newLoop(t testing.TB) *Loop {
 	return l
 }
 
-// pair returns two connected non-blocking sockets. The test closes them, unless it has done so itself
-// and set the number to -1.
+// pair returns two connected non-blocking sockets. The test closes them, unless it has done so
+// itself and set the number to -1.
 func pair(t testing.TB) *[2]int {
 	t.Helper()
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC,
+		0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,8 @@ func TestReadableWritableHangup(t *testing.T) {
 	must(t, l.Mod(p[0], Readable|PeerClosed))
 	unix.Close(p[1])
 	p[1] = -1
-	if got = 0; poll(t, l, -1) != 1 || got&(Readable|PeerClosed|Hangup) != Readable|PeerClosed|Hangup {
+	if got = 0; poll(t, l, -1) != 1 ||
+		got&(Readable|PeerClosed|Hangup) != Readable|PeerClosed|Hangup {
 		t.Fatalf("events %x", got)
 	}
 	must(t, l.Del(p[0]))
@@ -234,7 +236,8 @@ func TestManyDescriptors(t *testing.T) {
 	}
 }
 
-// Each item put before a Wake is found after a Poll that waits without limit: a lost wake-up hangs here.
+// Each item put before a Wake is found after a Poll that waits without limit: a lost wake-up hangs
+// here.
 func TestWakeIsNeverLost(t *testing.T) {
 	l := newLoop(t)
 	const wakers, each = 4, 3000
@@ -283,7 +286,8 @@ func TestWakesCoalesce(t *testing.T) {
 	}
 }
 
-// With a clock of the test's own: order, rounding, stopping, and that a call cannot starve the loop.
+// With a clock of the test's own: order, rounding, stopping, and that a call cannot starve the
+// loop.
 func TestTimers(t *testing.T) {
 	var ts timers
 	var now time.Duration
@@ -440,7 +444,7 @@ func TestWritev(t *testing.T) {
 	}
 }
 
-// echo is a handler as a server has it; nothing in a turn may allocate.
+// echo is a handler like a server's. Nothing in a turn may allocate.
 type echo struct {
 	fd  int
 	buf [64]byte
@@ -512,7 +516,7 @@ func BenchmarkReadNothing(b *testing.B) {
 	})
 }
 
-// BenchmarkPingPong has the peer in another thread, so each turn blocks.
+// BenchmarkPingPong runs the peer in another thread, so each turn blocks.
 func BenchmarkPingPong(b *testing.B) {
 	for _, locked := range []bool{false, true} {
 		name := map[bool]string{false: "free", true: "locked"}[locked]

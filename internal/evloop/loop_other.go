@@ -18,8 +18,8 @@ const (
 	EdgeTriggered
 )
 
-// ErrUnsupported is what everything here returns where there is no epoll: such
-// systems use a goroutine for each connection.
+// ErrUnsupported is the error of everything here on systems without epoll, which use a goroutine
+// for each connection.
 var ErrUnsupported = errors.New("evloop: needs Linux")
 
 // Loop cannot be made on this system.

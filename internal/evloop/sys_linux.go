@@ -18,21 +18,21 @@ const (
 	EdgeTriggered uint32 = 1 << 31 // EPOLLET; unix declares it for 32 bits, signed
 )
 
-// The functions below go around entersyscall: for a call that cannot block, telling the
-// scheduler costs more than it can save. Their pointers are to memory that
-// the call itself keeps alive; the kernel keeps none.
+// The functions below bypass entersyscall: for a call that cannot block, telling the scheduler
+// costs more than it can save. Their pointers are to memory that the call itself keeps alive; the
+// kernel keeps none.
 
-// Read reads from a non-blocking socket, by recvfrom: read goes through the file layer, and a GET without pipelining
-// costs 6 % more of the server's CPU time that way (write and sendto likewise). errno is 0, or n is 0: EAGAIN when there is nothing yet;
-// n = 0 with errno 0 is the end of the stream (or an empty buf). EINTR is retried.
-// No allocation.
+// Read reads from a non-blocking socket by recvfrom. read would go through the file layer, and a
+// GET without pipelining would cost 6 % more of the server's CPU time (the same holds for write and
+// sendto). Either errno or n is 0. EAGAIN means that there is nothing yet. n = 0 with errno 0 is
+// the end of the stream (or an empty buf). EINTR is retried. Read does not allocate.
 func Read(fd int, buf []byte) (n int, errno syscall.Errno) {
 	return rw(unix.SYS_RECVFROM, fd, unsafe.Pointer(unsafe.SliceData(buf)), len(buf))
 }
 
-// Write writes to a non-blocking socket: as much as fits now, maybe less than buf; EAGAIN when
-// nothing does. EINTR is retried. No allocation. (A broken pipe raises no SIGPIPE that matters: the Go
-// runtime ignores it except on descriptors 1 and 2.)
+// Write writes to a non-blocking socket as much as fits now, maybe less than buf. The error is
+// EAGAIN when nothing fits. EINTR is retried. Write does not allocate. (A broken pipe raises no
+// SIGPIPE that matters: the Go runtime ignores it except on descriptors 1 and 2.)
 func Write(fd int, buf []byte) (n int, errno syscall.Errno) {
 	return rw(unix.SYS_SENDTO, fd, unsafe.Pointer(unsafe.SliceData(buf)), len(buf))
 }
@@ -49,11 +49,11 @@ func rw(trap uintptr, fd int, p unsafe.Pointer, size int) (int, syscall.Errno) {
 	}
 }
 
-// maxIovecs bounds the buffers of one Writev, so that their vector fits a stack array.
+// maxIovecs bounds the buffers of one Writev, so that their vector fits an array on the stack.
 const maxIovecs = 64
 
-// Writev writes the buffers in order as Write would write their concatenation. Only the first 64
-// non-empty ones are tried. No allocation.
+// Writev writes the buffers in order, as Write would write their concatenation. It tries only the
+// first 64 non-empty ones. It does not allocate.
 func Writev(fd int, bufs [][]byte) (n int, errno syscall.Errno) {
 	var iov [maxIovecs]unix.Iovec
 	k := 0
@@ -84,13 +84,16 @@ func epollWaitNow(epfd int, events []unix.EpollEvent) (int, syscall.Errno) {
 	return int(r), 0
 }
 
-// epollWaitBlock waits; the scheduler is told, so that other goroutines run meanwhile. A timeout below a millisecond takes epoll_pwait2, which kernels
-// before 5.11 do not have: there, and above it, it is rounded up to whole milliseconds.
-func epollWaitBlock(epfd int, events []unix.EpollEvent, timeout time.Duration) (int, syscall.Errno) {
+// epollWaitBlock waits. The scheduler is told, so other goroutines run meanwhile. A timeout below a
+// millisecond takes epoll_pwait2, which kernels before 5.11 lack. There, and above a millisecond,
+// it is rounded up to whole milliseconds.
+func epollWaitBlock(epfd int, events []unix.EpollEvent, timeout time.Duration) (int,
+	syscall.Errno) {
 	if timeout > 0 && timeout < time.Millisecond {
 		ts := unix.NsecToTimespec(int64(timeout))
 		r, _, errno := syscall.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(epfd),
-			uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), uintptr(unsafe.Pointer(&ts)), 0, 0)
+			uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)),
+			uintptr(unsafe.Pointer(&ts)), 0, 0)
 		if errno == 0 {
 			return int(r), 0
 		}

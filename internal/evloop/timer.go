@@ -7,14 +7,14 @@ type Timer struct {
 	at     time.Duration // since the loop's start
 	every  time.Duration // 0: once
 	fn     func()        // nil: stopped or done
-	serial uint64        // earlier timers first among equals
+	serial uint64        // orders timers that are due at the same time
 }
 
-// Stop keeps the call from being made again. Stopping twice, or from the call itself, is fine.
-// Only the loop's goroutine may call it.
+// Stop prevents further calls. Stopping twice, or from the call itself, is fine. Only the loop's
+// goroutine may call it.
 func (t *Timer) Stop() { t.fn = nil }
 
-// timers is an unordered list: a server has a handful, so looking at each beats a heap.
+// timers is an unordered list. A server has a handful, so looking at each is faster than a heap.
 type timers struct {
 	list   []*Timer
 	serial uint64
@@ -57,8 +57,8 @@ func (ts *timers) wait(now time.Duration) (d time.Duration, ok bool) {
 	return max(t.at-now, 0), true
 }
 
-// run makes the calls that are due at its start, earliest first; what they add waits for the
-// next run, even with a delay of 0. It returns the number of calls.
+// run makes the calls that are due when it starts, earliest first. What they add waits for the next
+// run, even with a delay of 0. It returns the number of calls.
 func (ts *timers) run(clock func() time.Duration) (n int) {
 	if len(ts.list) == 0 {
 		return 0

@@ -1,8 +1,8 @@
 // Package freeport finds ports for servers that tests and tools start.
 //
-// A port that the system chooses is free only until somebody connects somewhere: outgoing
+// A port that the system chooses is free only until somebody connects somewhere, because outgoing
 // connections take theirs from the same range. So ports are drawn at random from below that range,
-// and one process never gets the same twice.
+// and one process never gets the same port twice.
 package freeport
 
 import (
@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-// The ports to choose from. Linux takes those of outgoing connections from 32768 on.
+// The range of ports. Linux takes those of outgoing connections from 32768 on.
 const (
 	first = 12000
 	last  = 32000

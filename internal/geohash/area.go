@@ -13,28 +13,30 @@ const (
 	polygon
 )
 
-// Area is a part of the Earth's surface that is searched: a circle, a box or a polygon. Make it with Circle, Box or Polygon, which may be called
-// again and again on one Area.
+// Area is a part of the Earth's surface to be searched: a circle, a box or a polygon. Circle, Box
+// or Polygon set it, and may be called again on the same Area.
 type Area struct {
-	Center Point // of a polygon: the direction in which its vertices lie on average
+	Center Point // of a polygon: the average direction of its vertices
 
 	shape        shape
-	meters       float64 // a circle's radius
-	halfW, halfH float64 // a box's, meters
+	meters       float64 // radius of a circle
+	halfW, halfH float64 // of a box, in meters
 	vertices     []Point
 	around       bounds // as Redis estimates them
 	reach        float64
 
 	lon, lat       float64 // the center in radians
 	sinLat, cosLat float64
-	inner, outer   float64 // haversines: up to inner a place belongs to the circle for certain, beyond outer it does not
+	// A place whose haversine is at most inner is within the circle for certain, and one above
+	// outer is outside.
+	inner, outer float64
 
 	boxes [2]rect // what the shape touches; two where it crosses the ±180° meridian
 	n     int
 	rest  []rect // scratch
 }
 
-// Circle makes it all places up to that many meters around a valid one.
+// Circle makes the area all places within meters of a valid place.
 func (a *Area) Circle(lon, lat, meters float64) {
 	a.center(circle, lon, lat)
 	a.meters, a.reach = meters, meters
@@ -44,8 +46,9 @@ func (a *Area) Circle(lon, lat, meters float64) {
 	a.touch(meters, meters)
 }
 
-// Box makes it all places whose latitude is up to half the height, in meters, from the center's, and whose longitude is up to half
-// the width, measured at their own latitude.
+// Box makes the area all places whose latitude differs from the center's by at most half the
+// height, and whose longitude by at most half the width, measured at their own latitude. Height and
+// width are in meters.
 func (a *Area) Box(lon, lat, width, height float64) {
 	a.center(box, lon, lat)
 	a.halfW, a.halfH = width/2, height/2
@@ -56,8 +59,9 @@ func (a *Area) Box(lon, lat, width, height float64) {
 	a.touch(a.halfW, a.halfH)
 }
 
-// Polygon makes it all places inside a polygon of at least three vertices, whose sides are straight lines on a map of longitudes and latitudes: none
-// crosses the ±180° meridian. It keeps the slice.
+// Polygon makes the area all places inside a polygon of at least three vertices. Its sides are
+// straight lines on a map of longitudes and latitudes, so none crosses the ±180° meridian. It keeps
+// the slice.
 func (a *Area) Polygon(vertices []Point) {
 	var x, y, z float64
 	b := bounds{west: MaxLon, east: -MaxLon, south: MaxLat, north: -MaxLat}
@@ -70,7 +74,8 @@ func (a *Area) Polygon(vertices []Point) {
 	lat := degrees(math.Atan2(z, math.Hypot(x, y)))
 	a.center(polygon, degrees(math.Atan2(y, x)), min(max(lat, -MaxLat), MaxLat))
 	a.vertices, a.around, a.reach = vertices, b, 0
-	for _, corner := range [4]Point{{b.west, b.south}, {b.east, b.south}, {b.west, b.north}, {b.east, b.north}} {
+	for _, corner := range [4]Point{{b.west, b.south}, {b.east, b.south}, {b.west, b.north},
+		{b.east, b.north}} {
 		a.reach = max(a.reach, Distance(a.Center.Lon, a.Center.Lat, corner.Lon, corner.Lat))
 	}
 	a.n = 1
@@ -84,10 +89,12 @@ func (a *Area) center(s shape, lon, lat float64) {
 	a.sinLat, a.cosLat = math.Sincos(a.lat)
 }
 
-// certain is how far, relatively, a haversine must be from a limit to be told from it: quick ones are good to 1e-13.
+// certain is how far, relatively, a haversine must be from a limit to decide. Quick haversines are
+// good to 1e-13.
 const certain = 1e-11
 
-// haversine is that of a distance: the sine of half its angle, squared. Beyond half the way around the Earth it is infinite.
+// haversine returns the haversine of a distance: the sine of half its angle, squared. Beyond half
+// the way around the Earth it is infinite.
 func haversine(meters float64) float64 {
 	half := meters / (2 * radius)
 	if half > math.Pi/2*(1-1e-9) {
@@ -100,7 +107,7 @@ func haversine(meters float64) float64 {
 // margin is added to bounds, in degrees, for rounding: 0.1 mm.
 const margin = 1e-9
 
-// touch finds the boxes of a circle (halfW and halfH its radius) or a box.
+// touch computes the boxes of a box, or of a circle with halfW and halfH its radius.
 func (a *Area) touch(halfW, halfH float64) {
 	dlat := degrees(halfH/radius) + margin
 	b := bounds{south: a.Center.Lat - dlat, north: a.Center.Lat + dlat}
@@ -108,7 +115,7 @@ func (a *Area) touch(halfW, halfH float64) {
 	b.west, b.east = a.Center.Lon-dlon, a.Center.Lon+dlon
 	a.n = 1
 	switch {
-	case !(dlon < 179.9): // all around, or so near that two boxes would meet
+	case !(dlon < 179.9): // all around, or nearly, so that two boxes would meet
 		b.west, b.east = -MaxLon, MaxLon
 	case b.west <= -MaxLon:
 		a.n, a.boxes[1] = 2, grid(bounds{b.west + 360, b.south, MaxLon, b.north})
@@ -120,7 +127,8 @@ func (a *Area) touch(halfW, halfH float64) {
 	a.boxes[0] = grid(b)
 }
 
-// widest is how far, in radians of longitude, the shape reaches from its center. It may be NaN or too much for all around.
+// widest returns how far, in radians of longitude, the shape reaches from its center. If it reaches
+// all around, the result may be NaN or too large.
 func (a *Area) widest(halfW float64, b bounds) float64 {
 	if a.shape == circle {
 		if b.north >= 90 || b.south <= -90 {
@@ -128,11 +136,11 @@ func (a *Area) widest(halfW float64, b bounds) float64 {
 		}
 		s := math.Sin(halfW/radius) / a.cosLat
 		if s > 0.9999 {
-			return math.Pi // where an arcsine is steep
+			return math.Pi // the arcsine is too steep there
 		}
 		return math.Asin(s)
 	}
-	// Of a box the side nearest to a pole spans the most degrees.
+	// The side of a box nearest to a pole spans the most degrees.
 	far := min(max(math.Abs(b.south), math.Abs(b.north)), MaxLat)
 	s := math.Sqrt(haversine(halfW)) / math.Cos(radians(far))
 	if s > 0.9999 {
@@ -141,25 +149,29 @@ func (a *Area) widest(halfW float64, b bounds) float64 {
 	return 2 * math.Asin(s)
 }
 
-// grid is the part of the finest grid within bounds, which it cuts to the map's. The column and row behind the last, where the upper bounds
-// themselves are, belong to what reaches them, and one more column: scores from 2^53 on are rounded to even numbers, which may carry.
+// grid returns the part of the finest grid within bounds, cut to the map. The column and row after
+// the last hold the upper bounds themselves and belong to what reaches those, with one more column:
+// scores from 2^53 on are rounded to even numbers, which may carry.
 func grid(b bounds) rect {
 	in := func(v, bound float64) float64 { return min(max(v, -bound), bound) }
-	r := rect{scale(in(b.west-margin, MaxLon), MaxLon, steps), scale(in(b.east+margin, MaxLon), MaxLon, steps),
-		scale(in(b.south-margin, MaxLat), MaxLat, steps), scale(in(b.north+margin, MaxLat), MaxLat, steps)}
+	r := rect{scale(in(b.west-margin, MaxLon), MaxLon, steps),
+		scale(in(b.east+margin, MaxLon), MaxLon, steps),
+		scale(in(b.south-margin, MaxLat), MaxLat, steps),
+		scale(in(b.north+margin, MaxLat), MaxLat, steps)}
 	if r.x1 == side {
 		r.x1++
 	}
 	return r
 }
 
-// Spans appends the spans of scores where the area has its places, none of which is in two. First come those that Redis searches, in its order.
+// Spans appends the spans of scores that hold the area's places. No score is in two of them. The
+// spans that Redis searches come first, in its order.
 func (a *Area) Spans(dst []Span) []Span {
 	cells, n := around(a.Center.Lon, a.Center.Lat, a.reach, a.around)
 	a.rest = append(a.rest[:0], a.boxes[:a.n]...)
 	for i, c := range cells[:n] {
 		if i > 0 && c.step == 1 && seen(cells[:i], c) {
-			continue // in a grid of two by two the neighbours on both sides are the same
+			continue // in a two by two grid the neighbours on both sides are the same
 		}
 		var s Span
 		r := c.rect()
@@ -195,7 +207,7 @@ func seen(cells []cell, c cell) bool {
 	return false
 }
 
-// Has reports whether the place that the score stands for belongs to the area.
+// Has reports whether the place of a score is within the area.
 func (a *Area) Has(score uint64) bool {
 	lon, lat := Decode(score)
 	switch a.shape {
@@ -232,12 +244,13 @@ func (a *Area) inBox(lon, lat float64) bool {
 	return Distance(lon, lat, a.Center.Lon, lat) <= a.halfW
 }
 
-// inPolygon counts the sides that a way to the east crosses. Source: W. R. Franklin, "PNPOLY".
+// inPolygon counts the sides that a line to the east crosses. Source: W. R. Franklin, "PNPOLY".
 func (a *Area) inPolygon(lon, lat float64) bool {
 	inside := false
 	from := a.vertices[len(a.vertices)-1]
 	for _, to := range a.vertices {
-		if (to.Lat > lat) != (from.Lat > lat) && lon < float64((from.Lon-to.Lon)*(lat-to.Lat))/(from.Lat-to.Lat)+to.Lon {
+		if (to.Lat > lat) != (from.Lat > lat) &&
+			lon < float64((from.Lon-to.Lon)*(lat-to.Lat))/(from.Lat-to.Lat)+to.Lon {
 			inside = !inside
 		}
 		from = to
@@ -245,20 +258,21 @@ func (a *Area) inPolygon(lon, lat float64) bool {
 	return inside
 }
 
-// quick is the haversine of the distance from the center, good to 1e-13 of its value.
+// quick returns the haversine of the distance from the center, good to 1e-13 of its value.
 func (a *Area) quick(lon, lat float64) float64 {
 	dlat := radians(lat) - a.lat
 	u, v := halfSine(dlat), halfSine(radians(lon)-a.lon)
 	return float64(u*u) + float64(a.cosLat*a.cosAt(dlat)*v*v)
 }
 
-// cosAt is the cosine of a latitude that far, in radians, from the center's.
+// cosAt returns the cosine of the latitude dlat, in radians, from the center's.
 func (a *Area) cosAt(dlat float64) float64 {
 	u := halfSine(dlat)
 	return a.cosLat*(1-2*u*u) - a.sinLat*2*u*math.Sqrt(1-u*u)
 }
 
-// Meters is the distance of a score's place from the center. exact reports that it is Distance's; else it is good to 1e-12 of its value.
+// Meters returns the distance of a score's place from the center. If exact, it equals Distance;
+// else it is good to 1e-12 of its value.
 func (a *Area) Meters(score uint64) (d float64, exact bool) {
 	lon, lat := Decode(score)
 	if d, ok := fromHaversine(a.quick(lon, lat)); ok {
@@ -267,7 +281,7 @@ func (a *Area) Meters(score uint64) (d float64, exact bool) {
 	return a.Exactly(score), true
 }
 
-// Exactly is Distance from the center for a score.
+// Exactly returns the Distance of a score's place from the center.
 func (a *Area) Exactly(score uint64) float64 {
 	lon, lat := Decode(score)
 	return Distance(a.Center.Lon, a.Center.Lat, lon, lat)

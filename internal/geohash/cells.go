@@ -2,10 +2,12 @@ package geohash
 
 import "math"
 
-// mercator is half the Earth's equator in meters on the map: a search this wide has the coarsest cells.
+// mercator is half the Earth's equator in meters on the map. A search this wide uses the coarsest
+// cells.
 const mercator = 20037726.37
 
-// cell is a square of the grid of 2^step by 2^step. x and y reach 2^step where the center of a search is on the upper bound of a coordinate.
+// cell is a square of the grid of 2^step by 2^step. x or y is 2^step if the center of a search is
+// on the upper bound of a coordinate.
 type cell struct {
 	x, y uint32
 	step uint
@@ -15,7 +17,8 @@ func cellAt(lon, lat float64, step uint) cell {
 	return cell{scale(lon, MaxLon, step), scale(lat, MaxLat, step), step}
 }
 
-// move is the cell that many columns and rows further, around the grid's ends. A coordinate that does not move is left as it is.
+// move returns the cell dx columns and dy rows further, around the grid's ends. A coordinate that
+// does not move stays as it is.
 func (c cell) move(dx, dy int) cell {
 	mask := uint32(1)<<c.step - 1
 	if dx != 0 {
@@ -27,20 +30,21 @@ func (c cell) move(dx, dy int) cell {
 	return c
 }
 
-// rect is the cell's part of the finest grid.
+// rect returns the cell's part of the finest grid.
 func (c cell) rect() rect {
 	n := steps - c.step
 	return rect{c.x << n, (c.x+1)<<n - 1, c.y << n, (c.y+1)<<n - 1}
 }
 
-// edges are the cell's bounds in degrees.
+// edges returns the cell's bounds in degrees.
 func (c cell) edges() (west, east, south, north float64) {
 	n := float64(uint64(1) << c.step)
 	at := func(i uint32, bound float64) float64 { return -bound + float64(float64(i)/n*(2*bound)) }
 	return at(c.x, MaxLon), at(c.x+1, MaxLon), at(c.y, MaxLat), at(c.y+1, MaxLat)
 }
 
-// stepFor is how fine Redis's cells are for a search of that radius in meters: as a rule a cell is wider than the radius.
+// stepFor returns how fine Redis's cells are for a search of that radius in meters. As a rule a
+// cell is wider than the radius.
 func stepFor(meters, lat float64) uint {
 	if meters == 0 {
 		return steps
@@ -58,10 +62,12 @@ func stepFor(meters, lat float64) uint {
 	return uint(min(max(step, 1), steps))
 }
 
-// bounds in degrees, as Redis estimates them to choose cells: not exact, and beyond the map near its ends.
+// bounds are in degrees, as Redis estimates them to choose cells: inexact, and beyond the map near
+// its ends.
 type bounds struct{ west, south, east, north float64 }
 
-// estimate is Redis's estimate of the bounds of a box of that half width and height in meters around a place.
+// estimate returns Redis's estimate of the bounds of a box around a place. Half width and half
+// height are in meters.
 func estimate(lon, lat, halfW, halfH float64) bounds {
 	dlat := degrees(halfH / radius)
 	edge := lat + dlat
@@ -72,7 +78,8 @@ func estimate(lon, lat, halfW, halfH float64) bounds {
 	return bounds{lon - dlon, lat - dlat, lon + dlon, lat + dlat}
 }
 
-// around are the cells that Redis searches, in its order: the center's and those of its neighbours that the estimated bounds reach.
+// around returns the cells that Redis searches, in its order: the center's, and those of its
+// neighbours that the estimated bounds reach.
 func around(lon, lat, meters float64, b bounds) (cells [9]cell, n int) {
 	step := stepFor(meters, lat)
 	center := cellAt(lon, lat, step)
@@ -83,9 +90,11 @@ func around(lon, lat, meters float64, b bounds) (cells [9]cell, n int) {
 	west, east, south, north := center.edges()
 	all := step < 2
 	goes := func(dx, dy int) bool {
-		return all || !(dy < 0 && south < b.south || dy > 0 && north > b.north || dx < 0 && west < b.west || dx > 0 && east > b.east)
+		return all || !(dy < 0 && south < b.south || dy > 0 && north > b.north ||
+			dx < 0 && west < b.west || dx > 0 && east > b.east)
 	}
-	for _, d := range [9][2]int{{0, 0}, {0, 1}, {0, -1}, {1, 0}, {-1, 0}, {1, 1}, {-1, 1}, {1, -1}, {-1, -1}} {
+	for _, d := range [9][2]int{{0, 0}, {0, 1}, {0, -1}, {1, 0}, {-1, 0}, {1, 1}, {-1, 1}, {1, -1},
+		{-1, -1}} {
 		if goes(d[0], d[1]) {
 			cells[n] = center.move(d[0], d[1])
 			n++

@@ -2,18 +2,19 @@ package geohash
 
 import "math"
 
-// radius of the Earth in meters, Redis's.
+// radius is the Earth's radius in meters, Redis's.
 const radius = 6372797.560856
 
-// degree in radians.
+// degree is a degree in radians.
 const degree = math.Pi / 180
 
 func radians(deg float64) float64 { return float64(deg * degree) }
 
 func degrees(rad float64) float64 { return rad / degree }
 
-// Distance is the length in meters of the way between two places given in degrees, to the last bit as Redis computes it where the C library rounds
-// its sines correctly. It takes about half a microsecond: see Area.Meters.
+// Distance returns the length in meters of the way between two places given in degrees. It equals
+// what Redis computes to the last bit, where the C library rounds its sines correctly. It takes
+// about half a microsecond: see Area.Meters.
 func Distance(lon1, lat1, lon2, lat2 float64) float64 {
 	lat1, lat2 = radians(lat1), radians(lat2)
 	u := sine((lat2 - lat1) / 2)
@@ -25,7 +26,8 @@ func Distance(lon1, lat1, lon2, lat2 float64) float64 {
 	return 2 * radius * arcsine(math.Sqrt(float64(u*u)+c))
 }
 
-// Roughly is Distance, good to 1e-12 of its value, in a tenth of the time. exact reports that it is Distance's.
+// Roughly returns the Distance good to 1e-12 of its value, in a tenth of the time. exact says that
+// it equals Distance.
 func Roughly(lon1, lat1, lon2, lat2 float64) (d float64, exact bool) {
 	r1, r2 := radians(lat1), radians(lat2)
 	u, v := halfSine(r2-r1), halfSine(radians(lon2)-radians(lon1))
@@ -35,12 +37,13 @@ func Roughly(lon1, lat1, lon2, lat2 float64) (d float64, exact bool) {
 	return Distance(lon1, lat1, lon2, lat2), true
 }
 
-// fromHaversine is a distance good to 1e-12, unless it is nearly half way around the Earth, where the last bits of a haversine are centimeters.
+// fromHaversine returns a distance good to 1e-12. It fails nearly half way around the Earth, where
+// the last bits of a haversine are centimeters.
 func fromHaversine(h float64) (d float64, ok bool) {
 	return 2 * radius * math.Asin(math.Sqrt(min(h, 1))), h <= 0.98
 }
 
-// halfSine is sin(d/2), by four terms of its series where they are enough.
+// halfSine returns sin(d/2), by four terms of its series where they are enough.
 func halfSine(d float64) float64 {
 	h := d / 2
 	if math.Abs(h) > 0.1 {
@@ -50,7 +53,8 @@ func halfSine(d float64) float64 {
 	return h * (1 - q/6*(1-q/20*(1-q/42)))
 }
 
-// Settled reports whether a distance in any unit, good to 1e-12, has the four decimals of the exact one.
+// Settled reports whether a distance in any unit, good to 1e-12, has the same four decimals as the
+// exact one.
 func Settled(d float64) bool {
 	t := d * 1e4
 	if t >= 1<<40 {
@@ -62,7 +66,7 @@ func Settled(d float64) bool {
 // near is how close, relatively, two distances must be for their last bits to decide.
 const near = 1e-11
 
-// Compare orders two distances good to 1e-12: close reports that it takes exact ones.
+// Compare orders two distances good to 1e-12. close says that exact ones are needed.
 func Compare(a, b float64) (order int, close bool) {
 	switch d := a - b; {
 	case d > near*a:

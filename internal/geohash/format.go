@@ -6,10 +6,10 @@ import (
 	"strconv"
 )
 
-// AppendMeters appends a distance with four decimals, as C's %.4f.
+// AppendMeters appends a distance with four decimals, like C's %.4f.
 func AppendMeters(dst []byte, d float64) []byte { return appendFixed(dst, d, 4) }
 
-// AppendCoord appends a coordinate as C's %.17f, without zeros at the end.
+// AppendCoord appends a coordinate like C's %.17f, without trailing zeros.
 func AppendCoord(dst []byte, deg float64) []byte {
 	dst = appendFixed(dst, deg, 17)
 	n := len(dst)
@@ -22,10 +22,12 @@ func AppendCoord(dst []byte, deg float64) []byte {
 	return dst[:n]
 }
 
-var pow10 = [...]uint64{1, 10, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17}
+var pow10 = [...]uint64{1, 10, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14,
+	1e15, 1e16, 1e17}
 
-// appendFixed is strconv's format f with that many decimals, which takes the long way through big numbers. Here the 53 bits of the number times a
-// power of ten, in 128 bits, are shifted to an integer.
+// appendFixed formats like strconv's 'f' with that many decimals, but strconv takes the slow path
+// of big numbers there. Here the 53 bits of the number times a power of ten, in 128 bits, are
+// shifted to an integer.
 func appendFixed(dst []byte, f float64, decimals int) []byte {
 	pow := pow10[decimals]
 	if !(math.Abs(f) < (1<<63)/float64(pow)*1.99) {
@@ -38,7 +40,7 @@ func appendFixed(dst []byte, f float64, decimals int) []byte {
 	} else {
 		m |= 1 << 52
 	}
-	if exp >= 1075 { // an integer that does not fit the pattern
+	if exp >= 1075 { // an integer that does not fit
 		return strconv.AppendFloat(dst, f, 'f', decimals, 64)
 	}
 	hi, lo := bits.Mul64(m, pow)
@@ -56,12 +58,14 @@ func appendFixed(dst []byte, f float64, decimals int) []byte {
 	return dst
 }
 
-// shiftRound is hi:lo shifted right by n, which is at least 1, rounded to nearest, ties to even. The result fits.
+// shiftRound returns hi:lo shifted right by n, rounded to nearest, ties to even. n is at least 1,
+// and the result fits.
 func shiftRound(hi, lo uint64, n uint) uint64 {
-	var q, rest, half uint64 // rest: the bits shifted out, reduced to 64 of them with the lowest saying whether any below is set
+	// rest holds the bits shifted out, in 64 bits. The lowest is set if any below is.
+	var q, rest, half uint64
 	switch {
 	case n >= 128:
-		return 0 // what is shifted has at most 110 bits
+		return 0 // the number has at most 110 bits
 	case n > 64:
 		q = hi >> (n - 64)
 		rest = hi << (128 - n)

@@ -13,7 +13,7 @@ import (
 	"godwit/internal/testseed"
 )
 
-// TestNotes is the example of many an introduction, with the replies that redis-server gives.
+// TestNotes runs the usual introductory example and compares with the replies of redis-server.
 func TestNotes(t *testing.T) {
 	for _, tt := range []struct {
 		lon, lat float64
@@ -21,17 +21,23 @@ func TestNotes(t *testing.T) {
 		text     string
 		pos      string
 	}{
-		{116.48105, 39.996794, 4069887154388167, "wx4gd94yjn0", "116.48104995489120483 39.99679348858259686"},
-		{116.514203, 39.905409, 4069886008361398, "wx4g52e1ce0", "116.5142020583152771 39.90540918662494363"},
-		{116.489033, 40.007669, 4069887179083478, "wx4gdg0tx40", "116.48903220891952515 40.00766997707732031"},
-		{13.361389, 38.115556, 3479099956230698, "sqc8b49rny0", "13.36138933897018433 38.11555639549629859"},
-		{15.087269, 37.502669, 3479447370796909, "sqdtr74hyu0", "15.08726745843887329 37.50266842333162032"},
+		{116.48105, 39.996794, 4069887154388167, "wx4gd94yjn0",
+			"116.48104995489120483 39.99679348858259686"},
+		{116.514203, 39.905409, 4069886008361398, "wx4g52e1ce0",
+			"116.5142020583152771 39.90540918662494363"},
+		{116.489033, 40.007669, 4069887179083478, "wx4gdg0tx40",
+			"116.48903220891952515 40.00766997707732031"},
+		{13.361389, 38.115556, 3479099956230698, "sqc8b49rny0",
+			"13.36138933897018433 38.11555639549629859"},
+		{15.087269, 37.502669, 3479447370796909, "sqdtr74hyu0",
+			"15.08726745843887329 37.50266842333162032"},
 	} {
 		z := Encode(tt.lon, tt.lat)
 		lon, lat := Decode(z)
 		pos := string(AppendCoord(nil, lon)) + " " + string(AppendCoord(nil, lat))
 		if text := string(AppendText(nil, z)); z != tt.score || text != tt.text || pos != tt.pos {
-			t.Errorf("%v %v: %d %s %s, want %d %s %s", tt.lon, tt.lat, z, text, pos, tt.score, tt.text, tt.pos)
+			t.Errorf("%v %v: %d %s %s, want %d %s %s", tt.lon, tt.lat, z, text, pos, tt.score,
+				tt.text, tt.pos)
 		}
 	}
 }
@@ -51,7 +57,8 @@ func TestEnds(t *testing.T) {
 			t.Errorf("%v %v: %d, want %d", tt.lon, tt.lat, z, tt.score)
 		}
 		lon, lat := Decode(tt.score)
-		if math.Abs(lon-tt.lon) > 360.0/side || math.Abs(lat-tt.lat) > 2*MaxLat/side || !Valid(lon, lat) {
+		if math.Abs(lon-tt.lon) > 360.0/side || math.Abs(lat-tt.lat) > 2*MaxLat/side ||
+			!Valid(lon, lat) {
 			t.Errorf("%v %v comes back as %v %v", tt.lon, tt.lat, lon, lat)
 		}
 	}
@@ -73,11 +80,11 @@ func TestInterleave(t *testing.T) {
 	}
 }
 
-// TestScore holds the conversion against what gcc makes of (uint64_t)double on x86-64.
+// TestScore compares the conversion with what gcc makes of (uint64_t)double on x86-64.
 func TestScore(t *testing.T) {
 	for f, want := range map[float64]uint64{
-		0: 0, 1.9: 1, -0.5: 0, -1: math.MaxUint64, -1e300: 1 << 63, math.Inf(-1): 1 << 63, 1 << 63: 1 << 63, 1.5 * (1 << 63): 3 << 62,
-		1 << 64: 0, 1e300: 0, math.Inf(1): 0,
+		0: 0, 1.9: 1, -0.5: 0, -1: math.MaxUint64, -1e300: 1 << 63, math.Inf(-1): 1 << 63,
+		1 << 63: 1 << 63, 1.5 * (1 << 63): 3 << 62, 1 << 64: 0, 1e300: 0, math.Inf(1): 0,
 	} {
 		if got := Score(f); got != want {
 			t.Errorf("%v: %x, want %x", f, got, want)
@@ -88,7 +95,8 @@ func TestScore(t *testing.T) {
 func TestAppendFixed(t *testing.T) {
 	r := testseed.Rand(t)
 	check := func(f float64) {
-		if got, want := string(AppendMeters(nil, f)), strconv.FormatFloat(f, 'f', 4, 64); got != want {
+		if got, want := string(AppendMeters(nil, f)), strconv.FormatFloat(f, 'f', 4,
+			64); got != want {
 			t.Fatalf("%b: %s, want %s", f, got, want)
 		}
 		want := strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(f, 'f', 17, 64), "0"), ".")
@@ -96,7 +104,8 @@ func TestAppendFixed(t *testing.T) {
 			t.Fatalf("%b: %s, want %s", f, got, want)
 		}
 	}
-	for _, f := range []float64{0, 1, -1, 180, -180, 0.5, 0.00005, 0.00015, 1e-300, 5e-324, 1e17, 1e300, 1 << 53, 1<<53 - 1, 184.46744073709551, 2.00005, 1.99995} {
+	for _, f := range []float64{0, 1, -1, 180, -180, 0.5, 0.00005, 0.00015, 1e-300, 5e-324, 1e17,
+		1e300, 1 << 53, 1<<53 - 1, 184.46744073709551, 2.00005, 1.99995} {
 		check(f)
 	}
 	for range 100000 {
@@ -106,7 +115,7 @@ func TestAppendFixed(t *testing.T) {
 	}
 }
 
-// TestAccurate holds the sines against series in 200 bits.
+// TestAccurate compares the sines with series in 200 bits.
 func TestAccurate(t *testing.T) {
 	r := testseed.Rand(t)
 	for range 1000 {
@@ -116,7 +125,8 @@ func TestAccurate(t *testing.T) {
 			t.Errorf("sin(%b) = %b, want %b", x, got, want)
 		}
 		wide := new(big.Float).SetPrec(200).SetFloat64(x)
-		quarter, _ := new(big.Float).SetPrec(200).SetString("1.57079632679489661923132169163975144209858469968755291048747")
+		quarter, _ := new(big.Float).SetPrec(200).SetString(
+			"1.57079632679489661923132169163975144209858469968755291048747")
 		want, _ = bigSineOf(wide.Add(wide, quarter)).Float64()
 		if got := cosine(x); got != want {
 			t.Errorf("cos(%b) = %b, want %b", x, got, want)
@@ -149,7 +159,7 @@ func bigSineOf(x *big.Float) *big.Float {
 	return s
 }
 
-// TestMeters holds the quick distances against the exact ones.
+// TestMeters compares the quick distances with the exact ones.
 func TestMeters(t *testing.T) {
 	r := testseed.Rand(t)
 	var a Area
@@ -165,7 +175,7 @@ func TestMeters(t *testing.T) {
 	}
 }
 
-// randomPlace is any place, rather often one near the ends of the map.
+// randomPlace returns any place, often one near the ends of the map.
 func randomPlace(r *rand.Rand) (lon, lat float64) {
 	lon, lat = (r.Float64()-0.5)*360, (r.Float64()-0.5)*2*MaxLat
 	switch r.IntN(8) {
@@ -181,7 +191,7 @@ func randomPlace(r *rand.Rand) (lon, lat float64) {
 	return lon, lat
 }
 
-// nearPlace is a place at any distance, small ones as likely as large ones.
+// nearPlace returns a place at any distance. Small distances are as likely as large ones.
 func nearPlace(r *rand.Rand, lon, lat float64) (float64, float64) {
 	if r.IntN(8) == 0 {
 		return randomPlace(r)
@@ -219,19 +229,21 @@ func search(t *testing.T, a *Area, scores []uint64) (found []uint64) {
 	return found
 }
 
-// within is whether a place belongs to the area, by its definition.
+// within reports whether a place belongs to the area, by the area's definition.
 func within(a *Area, z uint64) bool {
 	lon, lat := Decode(z)
 	switch a.shape {
 	case circle:
 		return Distance(a.Center.Lon, a.Center.Lat, lon, lat) <= a.meters
 	case box:
-		return Distance(lon, lat, lon, a.Center.Lat) <= a.halfH && Distance(lon, lat, a.Center.Lon, lat) <= a.halfW
+		return Distance(lon, lat, lon, a.Center.Lat) <= a.halfH &&
+			Distance(lon, lat, a.Center.Lon, lat) <= a.halfW
 	}
 	return a.inPolygon(lon, lat)
 }
 
-// TestSearch holds searches against brute force: all that is inside is found, once, and nothing else.
+// TestSearch compares searches with brute force: all that is inside is found, once, and nothing
+// else.
 func TestSearch(t *testing.T) {
 	r := testseed.Rand(t)
 	for range 600 {
@@ -283,12 +295,14 @@ func checkSearch(t *testing.T, r *rand.Rand, a *Area) {
 		}
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("%s: found %d, want %d: missed %v, too much %v", describe(a), len(got), len(want), minus(want, got), minus(got, want))
+		t.Errorf("%s: found %d, want %d: missed %v, too much %v", describe(a), len(got), len(want),
+			minus(want, got), minus(got, want))
 	}
 }
 
 func describe(a *Area) string {
-	return fmt.Sprintf("shape %d around %v %v, radius %v, box %v %v, vertices %v", a.shape, a.Center.Lon, a.Center.Lat, a.meters, 2*a.halfW, 2*a.halfH, a.vertices)
+	return fmt.Sprintf("shape %d around %v %v, radius %v, box %v %v, vertices %v", a.shape,
+		a.Center.Lon, a.Center.Lat, a.meters, 2*a.halfW, 2*a.halfH, a.vertices)
 }
 
 func minus(a, b []uint64) (places []Point) {
@@ -301,7 +315,7 @@ func minus(a, b []uint64) (places []Point) {
 	return places
 }
 
-// TestRectNext holds the leap against a walk over a small grid.
+// TestRectNext compares the leap with a walk over a small grid.
 func TestRectNext(t *testing.T) {
 	r := testseed.Rand(t)
 	for range 300 {
@@ -322,7 +336,7 @@ func TestRectNext(t *testing.T) {
 	}
 }
 
-// TestSpansAreFew: a search in the middle of the map has Redis's nine cells at most, and no more.
+// TestSpansAreFew checks that a search in the middle of the map has at most Redis's nine cells.
 func TestSpansAreFew(t *testing.T) {
 	r := testseed.Rand(t)
 	for range 2000 {

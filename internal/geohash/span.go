@@ -2,18 +2,18 @@ package geohash
 
 import "math/bits"
 
-// rect is a rectangle of the finest grid: columns x0 to x1 and rows y0 to y1, all included.
+// rect is a rectangle of the finest grid: columns x0 to x1 and rows y0 to y1, inclusive.
 type rect struct{ x0, x1, y0, y1 uint32 }
 
 func (r rect) has(x, y uint32) bool { return r.x0 <= x && x <= r.x1 && r.y0 <= y && y <= r.y1 }
 
-// and is the common part, empty reports that there is none.
+// and returns the common part. empty says that there is none.
 func (r rect) and(o rect) (common rect, empty bool) {
 	c := rect{max(r.x0, o.x0), min(r.x1, o.x1), max(r.y0, o.y0), min(r.y1, o.y1)}
 	return c, c.x0 > c.x1 || c.y0 > c.y1
 }
 
-// without appends what is left of r when o is cut out: up to four rectangles.
+// without appends what is left of r after cutting out o: up to four rectangles.
 func (r rect) without(o rect, dst []rect) []rect {
 	c, empty := r.and(o)
 	if empty {
@@ -34,15 +34,16 @@ func (r rect) without(o rect, dst []rect) []rect {
 	return dst
 }
 
-// low and high are the lowest and highest score in the rectangle.
+// low and high return the lowest and the highest score in the rectangle.
 func (r rect) low() uint64  { return interleave(r.x0, r.y0) }
 func (r rect) high() uint64 { return interleave(r.x1, r.y1) }
 
-// none is the score behind all.
+// none is greater than all scores.
 const none = ^uint64(0)
 
-// next is the lowest score from z on that is in the rectangle, none if there is not any. z and the corners are compared bit by bit from the top; low
-// and high shrink to the half of the rectangle that z's bits so far lead to, and found is where the other, higher half begins.
+// next returns the lowest score from z on that is in the rectangle, or none. It compares z and the
+// corners bit by bit from the top. low and high shrink to the half of the rectangle that the bits
+// of z so far lead to, and found is where the other, higher half begins.
 func (r rect) next(z uint64) uint64 {
 	low, high, found := r.low(), r.high(), none
 	if z <= low {
@@ -53,17 +54,18 @@ func (r rect) next(z uint64) uint64 {
 	}
 	for i := 63 - bits.LeadingZeros64(z|high); i >= 0; i-- {
 		bit := uint64(1) << i
-		below := (uint64(0x5555555555555555) << (i & 1)) & (bit - 1) // lower bits of the same coordinate
+		// below has the lower bits of the same coordinate.
+		below := (uint64(0x5555555555555555) << (i & 1)) & (bit - 1)
 		zb, lb, hb := z&bit != 0, low&bit != 0, high&bit != 0
 		switch {
 		case zb && !hb:
-			return found // z is behind the whole part
+			return found // z is after the whole part
 		case !zb && lb:
 			return low // z is before the whole part
-		case !zb && hb: // the part lies on both sides: the lower half may have it, the upper one does
+		case !zb && hb: // the part lies on both sides: try the lower half, else take the upper one
 			found = low&^below | bit
 			high = high&^bit | below
-		case zb && !lb: // only the upper half may have it
+		case zb && !lb: // only the upper half is left
 			low = low&^below | bit
 		}
 	}
@@ -72,7 +74,7 @@ func (r rect) next(z uint64) uint64 {
 
 // Span is a part of an area's scores: those in one or two rectangles, all in one cell.
 type Span struct {
-	Low, High uint64 // the lowest and the highest
+	Low, High uint64 // the lowest and the highest score
 	rects     [2]rect
 	n         int
 }
@@ -92,7 +94,8 @@ func (s *Span) Has(z uint64) bool {
 	return s.rects[0].has(x, y) || s.n > 1 && s.rects[1].has(x, y)
 }
 
-// Next is the lowest score from z on that is in the span's rectangles, ok if there is any.
+// Next returns the lowest score from z on that is in the span's rectangles. ok is false if there is
+// none.
 func (s *Span) Next(z uint64) (next uint64, ok bool) {
 	next = s.rects[0].next(z)
 	if s.n > 1 {

@@ -7,7 +7,8 @@ import (
 	"strconv"
 )
 
-// AppendOpcodes spells the opcodes of a sparse value as PFDEBUG DECODE does: z:N, Z:N for XZERO, v:VALUE,N. It stops where the value is cut off.
+// AppendOpcodes prints the opcodes of a sparse value as PFDEBUG DECODE does: z:N, Z:N for XZERO,
+// v:VALUE,N. It stops where the value is cut off.
 func AppendOpcodes(dst, b []byte) []byte {
 	start := len(dst)
 	for at := HeaderSize; at < len(b); {
@@ -32,7 +33,8 @@ func AppendOpcodes(dst, b []byte) []byte {
 	return dst
 }
 
-// SelfTest is PFSELFTEST: registers keep what is stored in them, and a sparse and a dense value of the same elements agree and are about right.
+// SelfTest implements PFSELFTEST: it checks that registers keep what is stored in them, and that a
+// sparse and a dense value of the same elements agree and are about right.
 func SelfTest() error {
 	b := make([]byte, DenseSize)
 	copy(b, magic)
@@ -63,7 +65,9 @@ func SelfTest() error {
 		d, _ := Count(b)
 		if n <= 1000 {
 			if s, err := Count(sparse); err != nil || s != d {
-				return fmt.Errorf("the dense and the sparse form of %d elements count %d and %d (%v)", n, d, s, err)
+				return fmt.Errorf(
+					"the dense and the sparse form of %d elements count %d and %d (%v)", n, d, s,
+					err)
 			}
 		}
 		if e := math.Abs(float64(d) - float64(n)); e > 6*1.04/128*float64(n) && e > 5 {

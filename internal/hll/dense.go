@@ -2,10 +2,11 @@ package hll
 
 import "encoding/binary"
 
-// Dense registers are read four at a time where one is wanted, and eight where all are: 48 bits are loaded as one word and
-// worked on side by side.
+// One dense register is read with its neighbours, four in three bytes. Where all are wanted, eight
+// are loaded as one word of 48 bits and worked on side by side.
 
-// quad is the three bytes that hold register i and its neighbours, as one number; shift is where the register begins in it.
+// quad returns the three bytes that hold register i and its neighbours, as bytes and as one number.
+// The register begins at bit shift of that number.
 func quad(regs []byte, i int) (b []byte, v uint32, shift uint) {
 	at := i / 4 * 3
 	b = regs[at : at+3 : at+3]
@@ -33,10 +34,10 @@ func SetDense(b []byte, index int, rank byte) bool {
 	return true
 }
 
-// group is 32 dense registers, of which four words of eight are made.
+// group is the number of bytes that 32 dense registers take. They are read as four words of eight.
 const group = 24
 
-// load8 reads the four words of eight six-bit registers; the upper bits are what follows.
+// load8 reads the four words of eight six-bit registers. The upper bits of each hold what follows.
 func load8(b *[group]byte) (w [4]uint64) {
 	w[0] = binary.LittleEndian.Uint64(b[0:])
 	w[1] = binary.LittleEndian.Uint64(b[6:])
@@ -45,7 +46,8 @@ func load8(b *[group]byte) (w [4]uint64) {
 	return w
 }
 
-// spread gives each of the eight six-bit registers in the low 48 bits a byte of its own: halves, quarters, eighths.
+// spread gives each of the eight six-bit registers in the low 48 bits a byte of its own, by halves,
+// quarters and eighths.
 func spread(v uint64) uint64 {
 	v = v&0x0000000000ffffff | v&0x0000ffffff000000<<8
 	v = v&0x00000fff00000fff | v&0x00fff00000fff000<<4
@@ -59,7 +61,8 @@ func squeeze(v uint64) uint64 {
 	return v&0x0000000000ffffff | v>>8&0x0000ffffff000000
 }
 
-// max8 is the greater of each two bytes, all below 128: the top bit of each byte lends to the subtraction, and is still there where a ≥ b.
+// max8 returns the greater of each two bytes, which must be below 128. The top bit of each byte
+// lends to the subtraction and is still there where a ≥ b.
 func max8(a, b uint64) uint64 {
 	const top = 0x8080808080808080
 	ge := ((a | top) - b) & top
@@ -67,13 +70,14 @@ func max8(a, b uint64) uint64 {
 	return b ^ (a^b)&mask
 }
 
-// Union is the registers of several values: the highest of each. The zero value has none.
+// Union holds the registers of several values together: the highest of each. The zero value is
+// empty.
 type Union struct {
 	regs  [Registers]byte
 	Dense bool // one of the values was dense
 }
 
-// Add joins the value b.
+// Add adds the value b to the union.
 func (u *Union) Add(b []byte) error {
 	if !Dense(b) {
 		return walk(b, func(first, n int, value byte) {
@@ -91,7 +95,8 @@ func (u *Union) Add(b []byte) error {
 		regs = regs[group:]
 		to := (*[32]byte)(u.regs[i:])
 		for k := range 4 {
-			binary.LittleEndian.PutUint64(to[k*8:], max8(spread(w[k]), binary.LittleEndian.Uint64(to[k*8:])))
+			binary.LittleEndian.PutUint64(to[k*8:],
+				max8(spread(w[k]), binary.LittleEndian.Uint64(to[k*8:])))
 		}
 	}
 	return nil
@@ -104,13 +109,13 @@ func (u *Union) Count() uint64 {
 	return h.estimate()
 }
 
-// StoreDense makes the union the registers of the dense value b.
+// StoreDense writes the union to the registers of the dense value b.
 func (u *Union) StoreDense(b []byte) {
 	regs := b[HeaderSize:DenseSize]
 	for i := 0; i < Registers; i += 32 {
 		from, to := (*[32]byte)(u.regs[i:]), (*[group]byte)(regs)
 		regs = regs[group:]
-		// Each word's upper two bytes are overwritten by the next one.
+		// The next word overwrites the upper two bytes of each word.
 		binary.LittleEndian.PutUint64(to[0:], squeeze(binary.LittleEndian.Uint64(from[0:])))
 		binary.LittleEndian.PutUint64(to[6:], squeeze(binary.LittleEndian.Uint64(from[8:])))
 		binary.LittleEndian.PutUint64(to[12:], squeeze(binary.LittleEndian.Uint64(from[16:])))
@@ -120,8 +125,9 @@ func (u *Union) StoreDense(b []byte) {
 	}
 }
 
-// StoreSparse raises the registers of the sparse value b to the union's. b needs room for MaxSparse + Room bytes and is changed in place. ErrDense says
-// that it got longer than maxBytes or a register too high: the caller then makes it dense.
+// StoreSparse raises the registers of the sparse value b to the union's. b needs room for MaxSparse
+// + Room bytes and is changed in place. ErrDense reports that it exceeded maxBytes or that a
+// register was too high: the caller then makes it dense.
 func (u *Union) StoreSparse(b []byte, maxBytes int64) (_ []byte, err error) {
 	var at cursor
 	for i, r := range u.regs {

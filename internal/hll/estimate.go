@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// histogram says how many registers have each value. Values above 51 cannot come from hashing; the estimator does not look at them.
+// histogram counts the registers by value. Values above 51 cannot come from hashing, and the
+// estimator ignores them.
 type histogram [1 << registerBits]int
 
 func (h *histogram) sparse(b []byte) error {
@@ -13,7 +14,8 @@ func (h *histogram) sparse(b []byte) error {
 }
 
 func (h *histogram) dense(regs []byte) {
-	// Two tables: an increment need not wait for the one before it when both hit the same value.
+	// Two tables, so that an increment need not wait for the one before it if both hit the same
+	// value.
 	var even, odd [1 << registerBits]uint32
 	for ; len(regs) >= group; regs = regs[group:] {
 		for _, w := range load8((*[group]byte)(regs)) {
@@ -54,8 +56,9 @@ func (h *histogram) plain(regs *[Registers]byte) {
 	}
 }
 
-// estimate is Ertl's improved raw estimator (algorithm 6 of his paper). The conversions keep the compiler from fusing a multiplication with an
-// addition, which would change the last bits on some machines.
+// estimate is Ertl's improved raw estimator (algorithm 6 of his paper). The conversions keep the
+// compiler from fusing a multiplication with an addition, which would change the last bits on some
+// machines.
 func (h *histogram) estimate() uint64 {
 	const (
 		m        = float64(Registers)
@@ -67,7 +70,7 @@ func (h *histogram) estimate() uint64 {
 	}
 	z += float64(m * sigma(float64(h[0])/m))
 	e := math.Round(alphaInf * m * m / z)
-	if e >= 1<<63 { // no register within the ranks
+	if e >= 1<<63 { // no register is within the ranks
 		return 1 << 63
 	}
 	return uint64(e)
@@ -90,7 +93,8 @@ func tau(x float64) float64 {
 	}
 }
 
-// sigma corrects for registers that no element has met; with none but those it is infinite, and the estimate 0.
+// sigma corrects for registers that no element has met. If there are no others, it is infinite and
+// the estimate 0.
 func sigma(x float64) float64 {
 	if x == 1 {
 		return math.Inf(1)

@@ -1,12 +1,15 @@
-// Package hll is the HyperLogLog of Redis: an estimate of how many different elements a set has had, in 12 KiB at most, inside a string value whose
-// bytes are Redis's, because such values travel through files, replication, GET and RESTORE.
+// Package hll implements Redis's HyperLogLog: an estimate of how many different elements a set has
+// had, in at most 12 KiB. It is stored in a string value whose bytes are Redis's, because such
+// values travel through files, replication, GET and RESTORE.
 //
 // # How it counts
 //
-// An element's 64-bit hash is cut in two: 14 bits choose one of 16384 registers, and the other 50 are looked at like coin tosses: how many zeros
-// come before the first one, plus one, is the element's rank. A register keeps the highest rank it has met. Many different elements make high ranks
-// likely; how the registers are distributed gives the estimate (estimate.go), with a standard error of 1.04/√16384 = 0.81 %. An element
-// that comes again changes nothing, and the union of two sets is the maximum of each register.
+// An element's 64-bit hash is cut in two. 14 bits choose one of 16384 registers. The other 50 are
+// read like coin tosses: the number of zeros before the first one, plus one, is the element's rank.
+// A register keeps the highest rank it has met. Many different elements make high ranks likely. The
+// distribution of the registers gives the estimate (estimate.go), with a standard error of
+// 1.04/√16384 = 0.81 %. An element that comes again changes nothing, and the union of two sets is
+// the maximum of each register.
 //
 // # The value
 //
@@ -15,30 +18,35 @@
 //	| HYLL | enc | unused (3) | cardinality (8)| registers
 //	+------+-----+------------+----------------+-----------
 //
-// enc is 0 for dense and 1 for sparse. The cardinality (little endian) is the last estimate; its highest bit says that registers have changed
-// since, so the estimate is made again when it is asked for.
+// enc is 0 for dense and 1 for sparse. The cardinality (little endian) is the last estimate. Its
+// highest bit says that registers have changed since, so the next query estimates again.
 //
-// Dense: 16384 registers of six bits in 12288 bytes, four in three bytes, each beginning in the lowest free bit:
+// A dense value has 16384 registers of six bits in 12288 bytes, four in three bytes, each beginning
+// in the lowest free bit:
 //
 //	|11000000|22221111|33333322|
 //
-// Sparse: runs of equal registers, by opcodes:
+// A sparse value is a sequence of opcodes for runs of equal registers:
 //
 //	00nnnnnn           ZERO   n+1 registers (1..64) are 0
 //	01nnnnnn nnnnnnnn  XZERO  n+1 registers (1..16384) are 0
 //	1vvvvvnn           VAL    n+1 registers (1..4) are v+1 (1..32)
 //
-// An empty set is XZERO 16384. A register above 32, or more bytes than hll-sparse-max-bytes, make the value dense for good.
+// An empty set is XZERO 16384. A register above 32, or more bytes than hll-sparse-max-bytes, make
+// the value dense for good.
 //
 // # Trust
 //
-// Anybody can SET such bytes, so everything is checked as it is read: a value whose header is wrong is ErrFormat, one whose opcodes do not end with the
-// 16384th register is ErrCorrupt. No opcode is believed before it is known to stay within the bytes and the registers.
+// Anybody can SET such bytes, so everything is checked when it is read. A wrong header is
+// ErrFormat. Opcodes that do not end with the 16384th register are ErrCorrupt. No opcode is used
+// before it is known to stay within the bytes and the registers.
 //
 // # Sources
 //
-// P. Flajolet et al., "HyperLogLog" (2007); S. Heule et al., "HyperLogLog in Practice" (2013), for the 64-bit hash and the sparse form; O. Ertl, "New
-// cardinality estimation algorithms for HyperLogLog sketches" (arXiv:1702.01284), for the estimator. The layout is Redis's documented one.
+// P. Flajolet et al., "HyperLogLog" (2007). S. Heule et al., "HyperLogLog in Practice" (2013), for
+// the 64-bit hash and the sparse form. O. Ertl, "New cardinality estimation algorithms for
+// HyperLogLog sketches" (arXiv:1702.01284), for the estimator. The layout is Redis's documented
+// one.
 package hll
 
 import (
@@ -50,7 +58,7 @@ import (
 )
 
 const (
-	// Registers is how many registers a value has.
+	// Registers is the number of registers of a value.
 	Registers = 1 << indexBits
 	// HeaderSize is the size of the header in bytes.
 	HeaderSize = 16
@@ -58,7 +66,8 @@ const (
 	DenseSize = HeaderSize + Registers*registerBits/8
 	// EmptySize is the size of an empty sparse value in bytes.
 	EmptySize = HeaderSize + 2
-	// MaxSparse is the size of the longest sparse value in bytes: each register in an opcode of its own, of two bytes.
+	// MaxSparse is the size of the longest sparse value in bytes: an opcode of two bytes for each
+	// register.
 	MaxSparse = HeaderSize + 2*Registers
 	// Room is by how many bytes SetSparse may lengthen a value.
 	Room = 3
@@ -74,22 +83,22 @@ const (
 	encDense = 0
 	encSpars = 1
 
-	staleBit = 1 << 63 // of the cardinality
+	staleBit = 1 << 63 // of the cardinality: registers have changed
 )
 
 var (
-	// ErrFormat says that bytes are no HyperLogLog.
+	// ErrFormat reports bytes that are not a HyperLogLog.
 	ErrFormat = errors.New("hll: not a HyperLogLog")
-	// ErrCorrupt says that the registers do not add up.
+	// ErrCorrupt reports registers that do not add up.
 	ErrCorrupt = errors.New("hll: corrupt registers")
-	// ErrDense is what SetSparse answers when the register has no place in a sparse value of the allowed size.
+	// ErrDense reports that a register has no place in a sparse value of the allowed size.
 	ErrDense = errors.New("hll: must become dense")
 )
 
-// Hash is the register that an element falls into, and its rank there, 1 to 51.
+// Hash returns the register that an element falls into, and its rank there, 1 to 51.
 func Hash(elem []byte) (index int, rank byte) {
 	h := murmur.Sum64A(elem, hashSeed)
-	rest := h>>indexBits | 1<<rankBits // a one behind the last toss ends the search
+	rest := h>>indexBits | 1<<rankBits // a one after the last toss ends the search
 	return int(h & (Registers - 1)), byte(bits.TrailingZeros64(rest) + 1)
 }
 
@@ -102,9 +111,11 @@ func AppendEmpty(dst []byte) []byte {
 	return append(dst, opXZero|byte(n>>8), byte(n))
 }
 
-// Check reports ErrFormat unless b has the header, and if dense the size, of a HyperLogLog. The other functions want it to have passed.
+// Check returns ErrFormat unless b has the header, and if dense the size, of a HyperLogLog. The
+// other functions require that it has passed.
 func Check(b []byte) error {
-	if len(b) < HeaderSize || string(b[:len(magic)]) != magic || b[offEnc] > encSpars || b[offEnc] == encDense && len(b) != DenseSize {
+	if len(b) < HeaderSize || string(b[:len(magic)]) != magic || b[offEnc] > encSpars ||
+		b[offEnc] == encDense && len(b) != DenseSize {
 		return ErrFormat
 	}
 	return nil
@@ -113,7 +124,7 @@ func Check(b []byte) error {
 // Dense reports whether the value is dense.
 func Dense(b []byte) bool { return b[offEnc] == encDense }
 
-// Cached is the estimate in the header; ok says that it is still good.
+// Cached returns the estimate in the header. ok says that it is still valid.
 func Cached(b []byte) (n uint64, ok bool) {
 	n = binary.LittleEndian.Uint64(b[offCard:])
 	return n, n&staleBit == 0
@@ -122,7 +133,7 @@ func Cached(b []byte) (n uint64, ok bool) {
 // SetCached stores the estimate in the header.
 func SetCached(b []byte, n uint64) { binary.LittleEndian.PutUint64(b[offCard:], n) }
 
-// Invalidate marks the estimate in the header as old.
+// Invalidate marks the estimate in the header as out of date.
 func Invalidate(b []byte) { b[offCard+7] |= 1 << 7 }
 
 // Count estimates from the registers.
@@ -136,7 +147,7 @@ func Count(b []byte) (uint64, error) {
 	return h.estimate(), nil
 }
 
-// Valid reports ErrCorrupt unless the opcodes of a sparse value give exactly its registers.
+// Valid returns ErrCorrupt unless the opcodes of a sparse value give exactly its registers.
 func Valid(b []byte) error {
 	if Dense(b) {
 		return nil
@@ -145,8 +156,8 @@ func Valid(b []byte) error {
 	return h.sparse(b)
 }
 
-// ToDense writes the dense form of the sparse value b to dst, which is DenseSize bytes long and does not overlap b. After an error its
-// content means nothing.
+// ToDense writes the dense form of the sparse value b to dst, which must be DenseSize bytes long
+// and not overlap b. After an error the content of dst is undefined.
 func ToDense(dst, b []byte) error {
 	copy(dst, b[:HeaderSize])
 	dst[offEnc] = encDense
@@ -161,5 +172,5 @@ func ToDense(dst, b []byte) error {
 	})
 }
 
-// Register is register i of a dense value.
+// Register returns register i of a dense value.
 func Register(b []byte, i int) byte { return register(b[HeaderSize:], i) }

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// model is the registers as plainly as possible.
+// model holds the registers in the plainest form.
 type model [Registers]byte
 
 func (m *model) add(index int, rank byte) bool {
@@ -37,10 +37,10 @@ func registersOf(t testing.TB, b []byte) *model {
 	return &m
 }
 
-// room gives b the spare capacity that SetSparse wants.
+// room gives b the spare capacity that SetSparse needs.
 func room(b []byte) []byte { return append(make([]byte, 0, len(b)+Room), b...) }
 
-// TestHash has registers and ranks that redis-server shows.
+// TestHash compares with registers and ranks that redis-server shows.
 func TestHash(t *testing.T) {
 	for _, c := range []struct {
 		elem  string
@@ -53,7 +53,7 @@ func TestHash(t *testing.T) {
 	}
 }
 
-// TestRandom sets random registers of a sparse and a dense value and holds both against the model.
+// TestRandom sets random registers of a sparse and a dense value and compares both with the model.
 func TestRandom(t *testing.T) {
 	rnd := testseed.Rand(t)
 	for round := range 40 {
@@ -127,7 +127,8 @@ func TestUnion(t *testing.T) {
 		}
 		require.NoError(t, err)
 		require.Equal(t, m, *registersOf(t, got))
-		// Register by register from the beginning gives the same bytes: the cursor only saves the way there.
+		// Setting register by register from the beginning gives the same bytes: the cursor only
+		// saves the search.
 		for i, r := range m {
 			if r != 0 {
 				into, _, err = SetSparse(room(into), i, r, MaxSparse)
@@ -192,7 +193,8 @@ func TestCache(t *testing.T) {
 func TestCheck(t *testing.T) {
 	good := AppendEmpty(nil)
 	require.NoError(t, Check(good))
-	require.NoError(t, Check(good[:HeaderSize]), "a header is enough: the opcodes are looked at later")
+	require.NoError(t, Check(good[:HeaderSize]),
+		"a header is enough: the opcodes are looked at later")
 	require.Equal(t, ErrFormat, Check(good[:HeaderSize-1]))
 	require.Equal(t, ErrFormat, Check(nil))
 	for i, c := range []byte("hyll\x02") {
@@ -207,12 +209,14 @@ func TestCheck(t *testing.T) {
 	require.Equal(t, ErrFormat, Check(dense[:DenseSize-1]))
 }
 
-// TestCorrupt: runs that go past the registers, stop before their end or are cut off are all noticed, and harmless.
+// TestCorrupt checks that runs that exceed the registers, end too early or are cut off are all
+// noticed and harmless.
 func TestCorrupt(t *testing.T) {
 	head := string(AppendEmpty(nil)[:HeaderSize])
 	for _, ops := range []string{
-		"", "\x7f", "\x7f\xfe", "\x7f\xff\x00", "\x7f\xff\x80", "\x7f\xff\x7f\xff", "\x7f\xff\x7f", "\x7f\xfe\x81", "\x7f\xfb\x83\x83",
-		string(bytes.Repeat([]byte{0x83}, 4097)), string(bytes.Repeat([]byte{0x3f}, 257)), string(bytes.Repeat([]byte{0x7f}, 33)),
+		"", "\x7f", "\x7f\xfe", "\x7f\xff\x00", "\x7f\xff\x80", "\x7f\xff\x7f\xff", "\x7f\xff\x7f",
+		"\x7f\xfe\x81", "\x7f\xfb\x83\x83", string(bytes.Repeat([]byte{0x83}, 4097)),
+		string(bytes.Repeat([]byte{0x3f}, 257)), string(bytes.Repeat([]byte{0x7f}, 33)),
 	} {
 		b := []byte(head + ops)
 		require.Equal(t, ErrCorrupt, Valid(b), "%q", ops)
@@ -226,7 +230,7 @@ func TestCorrupt(t *testing.T) {
 	require.False(t, changed)
 }
 
-// TestUsers is the example of 100,000 users whose result is known from redis-server.
+// TestUsers runs the example of 100,000 users, whose result is known from redis-server.
 func TestUsers(t *testing.T) {
 	b := make([]byte, DenseSize)
 	require.NoError(t, ToDense(b, AppendEmpty(nil)))
@@ -239,8 +243,9 @@ func TestUsers(t *testing.T) {
 	require.EqualValues(t, 99725, n)
 }
 
-// TestError measures the error of many sets while they grow. The root of the mean square must be about the theory's 1.04/√16384 = 0.8125 %; with so
-// many sets it is within a fourth of it in all but one of thousands of trials, and the sets are always the same.
+// TestError measures the error of many sets while they grow. The root of the mean square must be
+// about the theory's 1.04/√16384 = 0.8125 %; with so many sets it is within a fourth of it in all
+// but one of thousands of trials, and the sets are always the same.
 func TestError(t *testing.T) {
 	const theory = 1.04 / 128
 	for _, c := range []struct{ sets, upTo int }{{200, 100_000}, {20, 1_000_000}, {2, 10_000_000}} {
@@ -284,8 +289,10 @@ func TestSelfTest(t *testing.T) { require.NoError(t, SelfTest()) }
 func FuzzValue(f *testing.F) {
 	f.Add(AppendEmpty(nil), uint16(3), byte(1))
 	f.Add(append(AppendEmpty(nil)[:HeaderSize], 0x7f, 0xff, 0x7f), uint16(16383), byte(2))
-	f.Add(append(AppendEmpty(nil)[:HeaderSize], 0x7f, 0xfb, 0x87, 0x83, 0x83), uint16(16380), byte(32))
-	f.Add(append(AppendEmpty(nil)[:HeaderSize], 0x43, 0xe7, 0x83, 0x87, 0x3f, 0x7c, 0), uint16(1002), byte(33))
+	f.Add(append(AppendEmpty(nil)[:HeaderSize], 0x7f, 0xfb, 0x87, 0x83, 0x83), uint16(16380),
+		byte(32))
+	f.Add(append(AppendEmpty(nil)[:HeaderSize], 0x43, 0xe7, 0x83, 0x87, 0x3f, 0x7c, 0),
+		uint16(1002), byte(33))
 	f.Add(make([]byte, DenseSize), uint16(1), byte(51))
 	f.Fuzz(func(t *testing.T, b []byte, index uint16, rank byte) {
 		i, rank := int(index)&(Registers-1), rank&63+1

@@ -10,7 +10,8 @@ const (
 	maxVal    = 32
 )
 
-// opcode reads the opcode at b[at:]: its size in bytes (0: cut off), how many registers it stands for, and their value.
+// opcode reads the opcode at b[at:]. It returns its size in bytes (0: cut off), the number of
+// registers it stands for, and their value.
 func opcode(b []byte, at int) (size, n int, value byte) {
 	op := b[at]
 	switch {
@@ -24,10 +25,10 @@ func opcode(b []byte, at int) (size, n int, value byte) {
 	return 0, 0, 0
 }
 
-// val is the opcode of n registers of the value.
+// val returns the opcode of n registers with the given value.
 func val(value byte, n int) byte { return opVal | (value-1)<<2 | byte(n-1) }
 
-// appendZeros appends the opcode of n zero registers, of none for 0.
+// appendZeros appends the opcode of n zero registers. For n = 0 it appends nothing.
 func appendZeros(dst []byte, n int) []byte {
 	switch {
 	case n == 0:
@@ -38,8 +39,8 @@ func appendZeros(dst []byte, n int) []byte {
 	return append(dst, opXZero|byte((n-1)>>8), byte(n-1))
 }
 
-// walk calls f for the runs of a sparse value in order. It reports ErrCorrupt unless they make up exactly its registers; f is never
-// called with registers beyond them.
+// walk calls f for the runs of a sparse value in order. It returns ErrCorrupt unless they make up
+// exactly its registers. f never sees registers beyond them.
 func walk(b []byte, f func(first, n int, value byte)) error {
 	first := 0
 	for at := HeaderSize; at < len(b); {
@@ -57,23 +58,24 @@ func walk(b []byte, f func(first, n int, value byte)) error {
 	return nil
 }
 
-// SetSparse raises register index of a sparse value to rank. It returns the value, which has changed in place and may be longer or shorter: b
-// needs spare capacity of Room bytes. ErrDense says that the register needs a dense value, ErrCorrupt that b ends before the register; then nothing
+// SetSparse raises register index of a sparse value to rank. It changes b in place, which needs
+// spare capacity of Room bytes, and returns it, maybe longer or shorter. ErrDense reports that the
+// register needs a dense value, ErrCorrupt that b ends before the register. After an error nothing
 // has changed.
 func SetSparse(b []byte, index int, rank byte, maxBytes int64) (_ []byte, changed bool, err error) {
 	var at cursor
 	return at.set(b, index, rank, maxBytes)
 }
 
-// cursor is where the search for a register may begin when registers are set in ascending order: at an opcode before the one found last, because
-// that may have been merged with its neighbour.
+// cursor is where the search for a register may begin when registers are set in ascending order: at
+// an opcode before the one found last, because that one may have been merged with its neighbour.
 type cursor struct{ at, first int }
 
-// place is a run found.
+// place is a run that was found.
 type place struct {
 	at, size, first, n int
 	value              byte
-	prev               int // where the opcode before it is, or for the first one its own place
+	prev               int // where the opcode before it is; for the first one its own place
 }
 
 // find searches for the run of the register.
@@ -89,7 +91,7 @@ func (c *cursor) find(b []byte, index int) (place, error) {
 			break
 		}
 		if index < p.first+p.n {
-			if p.at == start.at && p.at > HeaderSize { // what is before it is not known
+			if p.at == start.at && p.at > HeaderSize { // what is before it is unknown
 				*c = cursor{}
 				return c.find(b, index)
 			}
@@ -104,7 +106,8 @@ func (c *cursor) find(b []byte, index int) (place, error) {
 	return p, ErrCorrupt
 }
 
-func (c *cursor) set(b []byte, index int, rank byte, maxBytes int64) (_ []byte, changed bool, err error) {
+func (c *cursor) set(b []byte, index int, rank byte, maxBytes int64) (_ []byte, changed bool,
+	err error) {
 	if rank > maxVal {
 		return b, false, ErrDense
 	}
@@ -112,7 +115,7 @@ func (c *cursor) set(b []byte, index int, rank byte, maxBytes int64) (_ []byte, 
 	if err != nil || p.value >= rank {
 		return b, false, err
 	}
-	// The run is cut into what is before the register, the register, and what is behind it.
+	// The run is cut into three: before the register, the register, and after it.
 	var buf [5]byte
 	seq := buf[:0]
 	before, behind := index-p.first, p.first+p.n-1-index
@@ -140,8 +143,8 @@ func (c *cursor) set(b []byte, index int, rank byte, maxBytes int64) (_ []byte, 
 	return merge(b[:n], p.prev), true, nil
 }
 
-// merge joins neighbouring runs of the same value among the five opcodes from at on, as far as they fit one opcode. (Redis does it so, and the
-// bytes have to be the same.)
+// merge joins neighbouring runs of the same value among the five opcodes from at on, as far as they
+// fit one opcode. Redis does the same, and the bytes must be equal.
 func merge(b []byte, at int) []byte {
 	for steps := 5; at < len(b) && steps > 0; steps-- {
 		size, n, value := opcode(b, at)

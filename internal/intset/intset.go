@@ -1,13 +1,16 @@
-// Package intset is the packed form of a small set of integers: a sorted array in one block of bytes.
+// Package intset is the packed form of a small set of integers: a sorted array in one block of
+// bytes.
 //
 // # Why
 //
-// Sets of ids are common. As integers of the smallest width that fits them all they take 2, 4 or 8 bytes each, with no pointer, no length and
-// no hash; and up to some hundreds of elements a binary search over one or a few cache lines is as fast as a hash table.
+// Sets of ids are common. As integers of the smallest width that fits them all, they take 2, 4 or 8
+// bytes each, with no pointer, no length and no hash. Up to some hundreds of elements, a binary
+// search over one or a few cache lines is as fast as a hash table.
 //
 // # Layout
 //
-// All little endian, the same bytes as Redis's intset, because they travel as they are in RDB files and DUMP payloads:
+// All numbers are little endian. The bytes are those of Redis's intset, because they travel
+// unchanged in RDB files and DUMP payloads:
 //
 //	0          4          8
 //	+----------+----------+---------+---------+--
@@ -23,13 +26,15 @@
 // # Invariants
 //
 //   - The block is exactly 8 + length·width bytes long.
-//   - The width never shrinks: what removing the widest integer would save is not worth rewriting the rest.
-//   - An integer that needs a greater width than the block has lies outside the range of all others, so a block that is widened gets
-//     its new integer at one of its ends.
+//   - The width never shrinks: what removing the widest integer would save is not worth rewriting
+//     the rest.
+//   - An integer that needs a greater width than the block has lies outside the range of all
+//     others. So a block that is widened gets its new integer at one of its ends.
 //
 // # Cost
 //
-// Has: O(log n). Add and Remove: O(log n) and moving the bytes behind. Widening: O(n), at most twice in a block's life.
+// Has is O(log n). Add and Remove are O(log n), plus moving the bytes after the place. Widening is
+// O(n) and happens at most twice in a block's life.
 //
 // Limits: 2^32-1 integers; the owner converts to another form far earlier (set-max-intset-entries).
 //
@@ -55,23 +60,24 @@ const (
 
 // Space is a block in which gaps can be opened and closed.
 type Space interface {
-	// Bytes is the block's contents.
+	// Bytes returns the block's contents.
 	Bytes() []byte
-	// Splice replaces del bytes at offset at by ins undefined ones and returns the whole contents; slices from before are stale.
+	// Splice replaces del bytes at offset at by ins undefined ones and returns the whole contents.
+	// Earlier slices are invalid then.
 	Splice(at, del, ins int) []byte
 }
 
 var empty = [header]byte{width16}
 
-// Empty is an intset without integers. It must not be modified.
+// Empty returns an intset without integers. It must not be modified.
 func Empty() []byte { return empty[:] }
 
-// Len is the number of integers.
+// Len returns the number of integers.
 func Len(b []byte) int { return int(binary.LittleEndian.Uint32(b[4:])) }
 
 func width(b []byte) int { return int(b[0]) }
 
-// widthOf is the width that v needs.
+// widthOf returns the width that v needs.
 func widthOf(v int64) int {
 	switch {
 	case v == int64(int16(v)):
@@ -82,7 +88,7 @@ func widthOf(v int64) int {
 	return width64
 }
 
-// At is the integer with index i, 0 being the smallest.
+// At returns integer i. 0 is the smallest.
 func At(b []byte, i int) int64 { return get(b, width(b), i) }
 
 func get(b []byte, w, i int) int64 {
@@ -110,10 +116,10 @@ func put(b []byte, w, i int, v int64) {
 
 func setLen(b []byte, n int) { binary.LittleEndian.PutUint32(b[4:], uint32(n)) }
 
-// Min is the smallest integer of a set that is not empty.
+// Min returns the smallest integer. The set must not be empty.
 func Min(b []byte) int64 { return At(b, 0) }
 
-// Max is the greatest integer of a set that is not empty.
+// Max returns the greatest integer. The set must not be empty.
 func Max(b []byte) int64 { return At(b, Len(b)-1) }
 
 // Has reports whether v is in the set. O(log n).
@@ -125,7 +131,7 @@ func Has(b []byte, v int64) bool {
 	return ok
 }
 
-// search is the index of v, or where it would have to be inserted.
+// search returns the index of v, or where it would have to be inserted.
 func search(b []byte, v int64) (i int, found bool) {
 	w, n := width(b), Len(b)
 	// Ascending inserts are common.
@@ -143,7 +149,7 @@ func search(b []byte, v int64) (i int, found bool) {
 	return lo, get(b, w, lo) == v
 }
 
-// Add puts v into the set and reports whether it was not there before.
+// Add puts v into the set and reports whether it is new.
 func Add(s Space, v int64) bool {
 	b := s.Bytes()
 	if widthOf(v) > width(b) {
@@ -183,7 +189,7 @@ func widen(s Space, v int64) {
 	setLen(b, n+1)
 }
 
-// Remove takes v out and reports whether it was there.
+// Remove removes v and reports whether it was there.
 func Remove(s Space, v int64) bool {
 	b := s.Bytes()
 	if widthOf(v) > width(b) {
@@ -197,7 +203,7 @@ func Remove(s Space, v int64) bool {
 	return true
 }
 
-// RemoveAt takes the integer with index i out.
+// RemoveAt removes integer i.
 func RemoveAt(s Space, i int) {
 	b := s.Bytes()
 	w, n := width(b), Len(b)
@@ -205,11 +211,11 @@ func RemoveAt(s Space, i int) {
 	setLen(b, n-1)
 }
 
-// ErrInvalid is what Validate's errors wrap.
+// ErrInvalid is wrapped by the errors of Validate.
 var ErrInvalid = errors.New("invalid intset")
 
-// Validate checks bytes that come from outside, every integer of them; an empty set is an error, because no key may hold one.
-// Only bytes that pass may be given to the other functions.
+// Validate checks every integer of bytes that come from outside. An empty set is an error, because
+// no key may hold one. Bytes must pass before the other functions may get them.
 func Validate(b []byte) error {
 	if len(b) < header {
 		return fmt.Errorf("%w: %d bytes are no header", ErrInvalid, len(b))

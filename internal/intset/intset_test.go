@@ -36,7 +36,9 @@ func TestLayout(t *testing.T) {
 		{-1, "0200000002000000ffff0500"},
 		{math.MaxInt16, "0200000003000000ffff0500ff7f"},
 		{math.MaxInt16 + 1, "0400000004000000ffffffff05000000ff7f000000800000"},
-		{math.MinInt64, "08000000050000000000000000000080ffffffffffffffff0500000000000000ff7f0000000000000080000000000000"},
+		{math.MinInt64,
+			"08000000050000000000000000000080ffffffffffffffff" +
+				"0500000000000000ff7f0000000000000080000000000000"},
 	} {
 		require.True(t, Add(s, st.v))
 		require.False(t, Add(s, st.v))
@@ -45,12 +47,15 @@ func TestLayout(t *testing.T) {
 	require.EqualValues(t, math.MinInt64, Min(s.b))
 	require.EqualValues(t, math.MaxInt16+1, Max(s.b))
 	require.True(t, Remove(s, math.MinInt64))
-	require.Equal(t, "0800000004000000ffffffffffffffff0500000000000000ff7f0000000000000080000000000000", hex.EncodeToString(s.b),
+	require.Equal(t,
+		"0800000004000000ffffffffffffffff0500000000000000ff7f0000000000000080000000000000",
+		hex.EncodeToString(s.b),
 		"the width stays")
 }
 
 func TestWidenWithMinimum(t *testing.T) {
-	for _, v := range []int64{math.MinInt16 - 1, math.MinInt32 - 1, math.MaxInt16 + 1, math.MaxInt32 + 1} {
+	for _, v := range []int64{math.MinInt16 - 1, math.MinInt32 - 1, math.MaxInt16 + 1,
+		math.MaxInt32 + 1} {
 		s := &block{slices.Clone(Empty())}
 		require.True(t, Add(s, v), "into an empty set")
 		require.NoError(t, Validate(s.b))
@@ -62,7 +67,8 @@ func TestWidenWithMinimum(t *testing.T) {
 
 // number picks a value such that small sets collide and all borders of widths come up.
 func number(rng *rand.Rand, width int) int64 {
-	edges := [...]int64{math.MinInt16, math.MaxInt16, math.MinInt32, math.MaxInt32, math.MinInt64, math.MaxInt64}
+	edges := [...]int64{math.MinInt16, math.MaxInt16, math.MinInt32, math.MaxInt32, math.MinInt64,
+		math.MaxInt64}
 	switch {
 	case rng.IntN(50) == 0 && width > 0:
 		return edges[rng.IntN(2*width)] + int64(rng.IntN(3)-1)
@@ -132,7 +138,8 @@ func TestValidate(t *testing.T) {
 }
 
 func FuzzValidate(f *testing.F) {
-	for _, in := range []string{"", "0200000000000000", "0200000002000000ffff0500", "0400000001000000ffffffff", "0800000001000000ffffffffffffffff",
+	for _, in := range []string{"", "0200000000000000", "0200000002000000ffff0500",
+		"0400000001000000ffffffff", "0800000001000000ffffffffffffffff",
 		"02000000020000000500ffff", "08000000ffffffff"} {
 		b, _ := hex.DecodeString(in)
 		f.Add(b, int64(5))

@@ -2,5 +2,5 @@
 
 package invariant
 
-// Enabled tells whether this build carries the expensive checks.
+// Enabled reports whether this build has the expensive checks.
 const Enabled = false

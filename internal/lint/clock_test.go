@@ -1,19 +1,14 @@
 package lint
 
 import (
-	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 )
 
-// wallClock is how often each file reads the wall clock: the engine's, or the system's as a number.
-// It may be set back by decades. Only deadlines of keys and fields, and times that are shown, go by
-// it; periods, pauses, timeouts and ages take Engine.Steady, or a time.Time.
+// wallClock says how many lines of each file read the wall clock: the engine's, or the system's as
+// a number. That clock may be set back by decades. Only deadlines of keys and fields, and times
+// that are shown, go by it. Periods, pauses, timeouts and ages take Engine.Steady or a time.Time.
 var wallClock = map[string]int{
 	"cmd/server/tools.go":                1, // --check-rdb: deadlines
 	"internal/command/dump.go":           1, // RESTORE: a deadline
@@ -44,36 +39,25 @@ var wallClock = map[string]int{
 }
 
 var readsWallClock = regexp.MustCompile(
-	`\b(e|eng|E)\.(now\b|Now\(\)|NowMicros|NowNanos|WallNow)|\bc\.Now\b|\bUnix(Milli|Nano|Micro)?\(\)`)
+	`\b(e|eng|E)\.(now\b|Now\(\)|NowMicros|NowNanos|WallNow)|` +
+		`\bc\.Now\b|\bUnix(Milli|Nano|Micro)?\(\)`)
 
-// TestWallClock: a new reader of the wall clock is a line of wallClock, or a mistake.
+// TestWallClock holds every file against its line of wallClock: a new reader of the wall clock is
+// a new line there, or a mistake.
 func TestWallClock(t *testing.T) {
-	root, err := filepath.Abs("../..")
-	require.NoError(t, err)
-	for _, dir := range []string{"internal", "cmd"} {
-		err = filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
+	walkTree(t, func(rel, text string) {
+		if !program(rel) {
+			return
+		}
+		n := 0
+		for line := range strings.Lines(text) {
+			if code, _, _ := strings.Cut(line, "//"); readsWallClock.MatchString(code) {
+				n++
 			}
-			src, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			rel, err := filepath.Rel(root, path)
-			if err != nil {
-				return err
-			}
-			n := 0
-			for line := range strings.Lines(string(src)) {
-				if code, _, _ := strings.Cut(line, "//"); readsWallClock.MatchString(code) {
-					n++
-				}
-			}
-			if allowed := wallClock[filepath.ToSlash(rel)]; n > allowed {
-				t.Errorf("%s reads the wall clock in %d lines, not %d: is Engine.Steady meant?", rel, n, allowed)
-			}
-			return nil
-		})
-		require.NoError(t, err)
-	}
+		}
+		if allowed := wallClock[rel]; n > allowed {
+			t.Errorf("%s reads the wall clock in %d lines, not %d: is Engine.Steady meant?",
+				rel, n, allowed)
+		}
+	}, "internal", "cmd")
 }

@@ -2,44 +2,32 @@ package lint
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// TestGoroutinesAreGuarded: a panic on any goroutine leaves a report, because its function begins
-// with defer crash.Guard(…)(). And no deferred Leave gives the executor back after a panic.
+// TestGoroutinesAreGuarded looks for goroutines without a report: each must begin with
+// defer crash.Guard(…)(), so that a panic on it is logged. It also looks for a deferred Leave,
+// which would give the executor back after a panic.
 func TestGoroutinesAreGuarded(t *testing.T) {
-	root, err := filepath.Abs("../..")
-	require.NoError(t, err)
 	var files []*ast.File
 	bodies := map[string][]*ast.BlockStmt{} // by the function's name
 	fset := token.NewFileSet()
-	for _, dir := range []string{"internal", "cmd"} {
-		err = filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
+	walkTree(t, func(rel, text string) {
+		if !program(rel) {
+			return
+		}
+		f := parse(t, fset, rel, text, 0)
+		files = append(files, f)
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
+				bodies[fn.Name.Name] = append(bodies[fn.Name.Name], fn.Body)
 			}
-			f, err := parser.ParseFile(fset, path, nil, 0)
-			if err != nil {
-				return err
-			}
-			files = append(files, f)
-			for _, d := range f.Decls {
-				if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
-					bodies[fn.Name.Name] = append(bodies[fn.Name.Name], fn.Body)
-				}
-			}
-			return nil
-		})
-		require.NoError(t, err)
-	}
+		}
+	}, "internal", "cmd")
 	started := 0
 	for _, f := range files {
 		ast.Inspect(f, func(n ast.Node) bool {
@@ -60,7 +48,7 @@ func TestGoroutinesAreGuarded(t *testing.T) {
 	require.NotZero(t, started)
 }
 
-// goroutine returns what the node starts a goroutine with, nil if it starts none.
+// goroutine returns the function that the node starts a goroutine with, nil if it starts none.
 func goroutine(n ast.Node) ast.Expr {
 	switch n := n.(type) {
 	case *ast.GoStmt:
@@ -84,8 +72,8 @@ func nameOf(e ast.Expr) string {
 	return ""
 }
 
-// guarded reports whether the function, or one of its name, begins with a guard; it may do so by
-// calling one that does.
+// guarded reports whether fn begins with a guard. A named function passes if any function of that
+// name does.
 func guarded(fn ast.Expr, bodies map[string][]*ast.BlockStmt) bool {
 	list := bodies[nameOf(fn)]
 	if lit, ok := fn.(*ast.FuncLit); ok {
@@ -94,6 +82,7 @@ func guarded(fn ast.Expr, bodies map[string][]*ast.BlockStmt) bool {
 	return slices.ContainsFunc(list, func(body *ast.BlockStmt) bool { return begins(body, bodies) })
 }
 
+// begins reports whether the first statement defers a guard or calls a function that does.
 func begins(body *ast.BlockStmt, bodies map[string][]*ast.BlockStmt) bool {
 	if len(body.List) == 0 {
 		return false

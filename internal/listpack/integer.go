@@ -2,8 +2,9 @@ package listpack
 
 import "math"
 
-// ParseInt reads a canonical decimal 64-bit integer: what strconv.AppendInt would print and nothing else (no sign +, no
-// leading zeros, no spaces, not -0). This is Redis's rule for an integer, in values and in arguments.
+// ParseInt reads a canonical decimal 64-bit integer: what strconv.AppendInt would print, and
+// nothing else (no sign +, no leading zeros, no spaces, no -0). This is Redis's rule for an
+// integer, in values and in arguments.
 func ParseInt(b []byte) (int64, bool) {
 	if len(b) == 0 || len(b) > 20 {
 		return 0, false
@@ -39,7 +40,7 @@ func ParseInt(b []byte) (int64, bool) {
 	return int64(u), true
 }
 
-// IntLen is the number of bytes of n in decimal.
+// IntLen returns the number of bytes of n in decimal.
 func IntLen(n int64) int {
 	l := 1
 	u := uint64(n)

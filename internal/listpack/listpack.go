@@ -1,5 +1,6 @@
-// Package listpack is Redis's packed list of strings and integers in one run of bytes: what small hashes, sets, sorted sets and lists are
-// made of, in memory and, unchanged, in RDB files and DUMP payloads.
+// Package listpack implements Redis's listpack: a list of strings and integers packed in one run of
+// bytes. Small hashes, sets, sorted sets and lists are made of it, in memory and, unchanged, in RDB
+// files and DUMP payloads.
 //
 // # Layout
 //
@@ -9,7 +10,7 @@
 //	+--------+-------+---------------------+-----+---------------+------+
 //
 //	total   bytes of everything, 32-bit little endian
-//	count   entries, 16-bit little endian; 65535: unknown, they have to be walked
+//	count   entries, 16-bit little endian; 65535: unknown, they must be walked
 //
 //	+------------------+--------------+-----------------+
 //	| encoding (1..9)  | string bytes | back (1..5)     |
@@ -22,33 +23,32 @@
 //	F0 + 4 bytes                 string, 32-bit little-endian length
 //	F1 F2 F3 F4 + 2 3 4 8 bytes  signed integer, little endian
 //
-// back is the length of encoding and string bytes, 7 bits a byte, high bits first. It is read from its end leftwards: every byte but the leftmost
-// has its top bit set. So a walk goes both ways.
+// back is the length of encoding and string bytes, 7 bits a byte, high bits first. It is read from
+// its end leftwards: every byte except the leftmost has its top bit set. So a walk can go both
+// ways.
 //
-// For example ["a", "1024"]: 0D 00 00 00 · 02 00 · 81 61 02 · C4 00 02 · FF.
+// For example ["a", "1024"] is 0D 00 00 00 · 02 00 · 81 61 02 · C4 00 02 · FF.
 //
 // # Invariants
 //
-// What spells a canonical 64-bit integer is stored as one, in the shortest form. Blobs from outside may hold other forms: Validate accepts whatever
-// can be walked safely, and everything here reads it. All functions but Validate need a validated listpack.
+// An element that spells a canonical 64-bit integer is stored as one, in the shortest form. Blobs
+// from outside may hold other forms: Validate accepts whatever can be walked safely, and everything
+// here reads it. All functions except Validate need a validated listpack.
 //
 // # Complexity
 //
-// Head and tail are O(1), everything else walks. A change moves the bytes behind it and may move the block; positions behind it and slices taken
-// before are stale. The total is limited to 1 GiB by callers who ask SafeToAdd.
+// Head and tail are O(1), everything else walks. A change moves the bytes after it and may move the
+// block: positions after it and slices taken before are invalid then. Callers that ask SafeToAdd
+// limit the total to 1 GiB.
 //
 // The format is described in Redis's listpack.c (BSD licence until 7.2).
 package listpack
 
-import (
-	"encoding/binary"
-	"errors"
-	"strconv"
-)
+import "encoding/binary"
 
 // Space is a run of bytes whose gaps can be opened and closed.
 type Space interface {
-	// Bytes is all of it. It is stale after a Splice.
+	// Bytes returns all bytes. They are invalid after a Splice.
 	Bytes() []byte
 	// Splice replaces del bytes at offset at by ins undefined ones and returns all bytes.
 	Splice(at, del, ins int) []byte
@@ -57,7 +57,7 @@ type Space interface {
 // Slice is a Space in ordinary Go memory.
 type Slice struct{ B []byte }
 
-// NewSlice is an empty listpack in Go memory.
+// NewSlice returns an empty listpack in Go memory.
 func NewSlice() *Slice { return &Slice{append(make([]byte, 0, 64), empty...)} }
 
 // Bytes implements Space.
@@ -80,18 +80,18 @@ const (
 	headerLen    = 6
 	terminator   = 0xff
 	countUnknown = 65535
-	maxTotal     = 1 << 30 // what SafeToAdd allows, bytes
+	maxTotal     = 1 << 30 // bytes, for SafeToAdd
 )
 
 const empty = "\x07\x00\x00\x00\x00\x00\xff"
 
-// Empty is a listpack without entries.
+// Empty returns a listpack without entries.
 func Empty() []byte { return []byte(empty) }
 
-// Size is the number of bytes of the listpack.
+// Size returns the number of bytes of the listpack.
 func Size(lp []byte) int { return int(binary.LittleEndian.Uint32(lp)) }
 
-// Count is the number of entries. It is O(1) up to 65534 of them.
+// Count returns the number of entries. It is O(1) up to 65534 of them.
 func Count(lp []byte) int {
 	if n := int(binary.LittleEndian.Uint16(lp[4:])); n != countUnknown {
 		return n
@@ -106,7 +106,7 @@ func Count(lp []byte) int {
 // SafeToAdd reports whether the listpack may grow by add bytes.
 func SafeToAdd(lp []byte, add int) bool { return add <= maxTotal-len(lp) }
 
-// First is the position of the first entry, 0 if there is none. Positions are offsets in bytes.
+// First returns the position of the first entry, or 0. Positions are offsets in bytes.
 func First(lp []byte) int {
 	if lp[headerLen] == terminator {
 		return 0
@@ -114,10 +114,10 @@ func First(lp []byte) int {
 	return headerLen
 }
 
-// Last is the position of the last entry, 0 if there is none.
+// Last returns the position of the last entry, or 0.
 func Last(lp []byte) int { return Prev(lp, len(lp)-1) }
 
-// Next is the position behind the entry at pos, 0 at the end.
+// Next returns the position of the entry after the one at pos, or 0 at the end.
 func Next(lp []byte, pos int) int {
 	pos = after(lp, pos)
 	if lp[pos] == terminator {
@@ -126,13 +126,15 @@ func Next(lp []byte, pos int) int {
 	return pos
 }
 
-// After is the offset of the byte behind the entry at pos: of the next entry or of the terminator. It is a place to Insert at.
+// After returns the offset of the byte after the entry at pos, which begins the next entry or the
+// terminator. Insert accepts it.
 func After(lp []byte, pos int) int { return after(lp, pos) }
 
-// End is the offset of the terminator, a place to Insert at.
+// End returns the offset of the terminator. Insert accepts it.
 func End(lp []byte) int { return len(lp) - 1 }
 
-// Prev is the position before the entry (or terminator) at pos, 0 at the start.
+// Prev returns the position of the entry before the one (or the terminator) at pos, or 0 at the
+// start.
 func Prev(lp []byte, pos int) int {
 	if pos <= headerLen {
 		return 0
@@ -149,7 +151,8 @@ func Prev(lp []byte, pos int) int {
 	return p - n
 }
 
-// Seek is the position of the entry at the index, 0 if there is none; negative indices count from the end, -1 is the last.
+// Seek returns the position of the entry at the index, or 0. Negative indices count from the end:
+// -1 is the last.
 func Seek(lp []byte, index int) int {
 	n := int(binary.LittleEndian.Uint16(lp[4:]))
 	if n == countUnknown {
@@ -174,7 +177,7 @@ func seekUncounted(lp []byte, index int) int {
 	return Skip(lp, First(lp), index)
 }
 
-// Skip is the position n entries behind the one at pos, 0 beyond the end.
+// Skip returns the position n entries after the one at pos, or 0 beyond the end.
 func Skip(lp []byte, pos, n int) int {
 	for ; n > 0 && pos != 0; n-- {
 		pos = Next(lp, pos)
@@ -189,7 +192,7 @@ func backward(lp []byte, pos, n int) int {
 	return pos
 }
 
-// after is the offset behind the entry at pos.
+// after returns the offset after the entry at pos.
 func after(lp []byte, pos int) int {
 	switch c := lp[pos]; {
 	case c < 0x80:
@@ -201,7 +204,8 @@ func after(lp []byte, pos int) int {
 	return pos + n + backLen(n)
 }
 
-// longLen is the length of encoding and string of an entry that is neither a tiny integer nor a short string.
+// longLen returns the length of encoding and string of an entry that is neither a tiny integer nor
+// a short string.
 func longLen(lp []byte, pos int) int {
 	switch c := lp[pos]; {
 	case c < 0xe0:
@@ -221,7 +225,8 @@ func longLen(lp []byte, pos int) int {
 	}
 }
 
-// backLen is the number of bytes of back for a length. The bounds are those of Redis, which leave each form's largest value to the next.
+// backLen returns the number of bytes of back for a length. The bounds are Redis's, which leave
+// each form's largest value to the next form.
 func backLen(n int) int {
 	switch {
 	case n <= 127:
@@ -243,181 +248,4 @@ func putBack(b []byte, n int) {
 		n >>= 7
 	}
 	b[0] = byte(n)
-}
-
-// Value is one element. B aliases the listpack.
-type Value struct {
-	B     []byte
-	N     int64
-	IsInt bool
-}
-
-// Str is an element that is a string of bytes.
-func Str(b []byte) Value { return Value{B: b} }
-
-// Int is an element that is an integer.
-func Int(n int64) Value { return Value{N: n, IsInt: true} }
-
-// Get is the element at pos.
-func Get(lp []byte, pos int) Value {
-	switch c := lp[pos]; {
-	case c < 0x80:
-		return Value{N: int64(c), IsInt: true}
-	case c < 0xc0:
-		e := pos + 1 + int(c&63)
-		return Value{B: lp[pos+1 : e : e]}
-	case c >= 0xe0 && c <= 0xf0:
-		e := pos + longLen(lp, pos)
-		pos += 2
-		if c == 0xf0 {
-			pos += 3
-		}
-		return Value{B: lp[pos:e:e]}
-	}
-	return Value{N: longInt(lp, pos), IsInt: true}
-}
-
-// Short is the element at pos if it is a string of up to 63 bytes. For loops in which a call to Get would cost more than what is done with the
-// element.
-func Short(lp []byte, pos int) (b []byte, ok bool) {
-	n := int(lp[pos]) - 0x80
-	if n < 0 || n >= 64 {
-		return nil, false
-	}
-	return lp[pos+1 : pos+1+n], true
-}
-
-// longInt is the integer of an entry that is neither a tiny integer nor a string.
-func longInt(lp []byte, pos int) int64 {
-	switch c := lp[pos]; c {
-	case 0xf1:
-		return int64(int16(binary.LittleEndian.Uint16(lp[pos+1:])))
-	case 0xf2:
-		return int64(int32(uint32(lp[pos+1])<<8|uint32(lp[pos+2])<<16|uint32(lp[pos+3])<<24) >> 8)
-	case 0xf3:
-		return int64(int32(binary.LittleEndian.Uint32(lp[pos+1:])))
-	case 0xf4:
-		return int64(binary.LittleEndian.Uint64(lp[pos+1:]))
-	default:
-		return int64(int16(uint16(c)<<11|uint16(lp[pos+1])<<3) >> 3)
-	}
-}
-
-// Append appends the element as text.
-func (v Value) Append(dst []byte) []byte {
-	if v.IsInt {
-		return strconv.AppendInt(dst, v.N, 10)
-	}
-	return append(dst, v.B...)
-}
-
-// Len is the length of the element as text, in bytes.
-func (v Value) Len() int {
-	if v.IsInt {
-		return IntLen(v.N)
-	}
-	return len(v.B)
-}
-
-// Equal reports whether the element is b as text.
-func (v Value) Equal(b []byte) bool {
-	if !v.IsInt {
-		return string(v.B) == string(b)
-	}
-	n, ok := ParseInt(b)
-	return ok && n == v.N
-}
-
-// Find is the position of the first entry from pos on that equals elem, looking at every (skip+1)th only; 0 if there is none.
-func Find(lp []byte, pos int, elem []byte, skip int) int {
-	if pos == 0 {
-		return 0
-	}
-	n, isInt := ParseInt(elem)
-	var last byte // compared before the rest: names tend to differ at the end
-	if len(elem) > 0 {
-		last = elem[len(elem)-1]
-	}
-	for {
-		c := lp[pos]
-		switch {
-		case c < 0x80:
-			if isInt && n == int64(c) {
-				return pos
-			}
-			pos += 2
-		case c < 0xc0:
-			size := int(c & 63)
-			e := pos + size
-			if size == len(elem) && (size == 0 || lp[e] == last && string(lp[pos+1:e+1]) == string(elem)) {
-				return pos
-			}
-			pos = e + 2
-		case c == terminator:
-			return 0
-		default:
-			if v := Get(lp, pos); v.IsInt && isInt && v.N == n || !v.IsInt && string(v.B) == string(elem) {
-				return pos
-			}
-			pos = after(lp, pos)
-		}
-		for range skip {
-			switch c := lp[pos]; { // after, spelled out: most entries are short
-			case c < 0x80:
-				pos += 2
-			case c < 0xc0:
-				pos += int(c&63) + 2
-			case c == terminator:
-				return 0
-			default:
-				pos = after(lp, pos)
-			}
-		}
-	}
-}
-
-// errCorrupt is what Validate says; where the damage is would help nobody, the blob comes whole from a file or a client.
-var errCorrupt = errors.New("listpack: corrupt")
-
-// Validate checks bytes from outside completely: header, every entry and its way back, count and terminator.
-func Validate(lp []byte) error {
-	if len(lp) < headerLen+1 || Size(lp) != len(lp) {
-		return errCorrupt
-	}
-	end := len(lp) - 1
-	pos, count := headerLen, 0
-	for lp[pos] != terminator {
-		n := entryLen(lp[pos:end])
-		if n == 0 || n+backLen(n) > end-pos {
-			return errCorrupt
-		}
-		var back [5]byte
-		putBack(back[:], n)
-		w := backLen(n)
-		if string(lp[pos+n:pos+n+w]) != string(back[:w]) {
-			return errCorrupt
-		}
-		pos += n + w
-		count++
-	}
-	if h := int(binary.LittleEndian.Uint16(lp[4:])); pos != end || h != countUnknown && h != count {
-		return errCorrupt
-	}
-	return nil
-}
-
-// entryLen is the length of encoding and string of the entry that b begins with, 0 if its header is broken or cut off. The result may be more than b.
-func entryLen(b []byte) int {
-	if len(b) == 0 || b[0] > 0xf4 {
-		return 0
-	}
-	switch c := b[0]; {
-	case c < 0x80:
-		return 1
-	case c < 0xc0:
-		return 1 + int(c&63)
-	case c >= 0xe0 && c < 0xf0 && len(b) < 2, c == 0xf0 && len(b) < 5:
-		return 0
-	}
-	return longLen(b, 0)
 }

@@ -23,7 +23,8 @@ func (m model) equal(t *testing.T, lp []byte) {
 	pos := First(lp)
 	for i, want := range m {
 		v := Get(lp, pos)
-		if got := string(v.Append(nil)); got != want || v.Len() != len(want) || !v.Equal([]byte(want)) {
+		if got := string(v.Append(nil)); got != want || v.Len() != len(want) ||
+			!v.Equal([]byte(want)) {
 			t.Fatalf("entry %d: %q, want %q", i, got, want)
 		}
 		if Seek(lp, i) != pos || Seek(lp, i-len(m)) != pos {
@@ -52,16 +53,20 @@ func (m model) find(from int, s string, skip int) int {
 	return -1
 }
 
-var edges = []int64{0, 127, 128, -1, 4095, 4096, -4096, -4097, math.MaxInt16, math.MaxInt16 + 1, math.MinInt16, math.MinInt16 - 1,
-	1<<23 - 1, 1 << 23, -1 << 23, -1<<23 - 1, math.MaxInt32, math.MaxInt32 + 1, math.MinInt32, math.MinInt32 - 1, math.MaxInt64, math.MinInt64}
+var edges = []int64{0, 127, 128, -1, 4095, 4096, -4096, -4097, math.MaxInt16, math.MaxInt16 + 1,
+	math.MinInt16, math.MinInt16 - 1,
+	1<<23 - 1, 1 << 23, -1 << 23, -1<<23 - 1, math.MaxInt32, math.MaxInt32 + 1, math.MinInt32,
+	math.MinInt32 - 1, math.MaxInt64, math.MinInt64}
 
-// element is a random element: integers at the edges of their forms, strings at the edges of theirs, few enough to be found again.
+// element returns a random element: integers and strings at the borders of their forms, few enough
+// to be found again.
 func element(r *rand.Rand) string {
 	switch r.IntN(4) {
 	case 0:
 		return strconv.FormatInt(edges[r.IntN(len(edges))], 10)
 	case 1:
-		return []string{"", "a", "-0", "007", "+1", " 1", "9223372036854775808", "-9223372036854775809"}[r.IntN(8)]
+		return []string{"", "a", "-0", "007", "+1", " 1", "9223372036854775808",
+			"-9223372036854775809"}[r.IntN(8)]
 	case 2:
 		b := make([]byte, []int{62, 63, 64, 125, 126, 127}[r.IntN(6)])
 		return string(b)
@@ -128,7 +133,8 @@ func step(t *testing.T, r *rand.Rand, s *Slice, m model) model {
 func TestLongStrings(t *testing.T) {
 	s := NewSlice()
 	var m model
-	for _, n := range []int{4095, 4096, 16375, 16376, 16377, 16378, 16379, 2097145, 2097146, 2097147} {
+	for _, n := range []int{4095, 4096, 16375, 16376, 16377, 16378, 16379, 2097145, 2097146,
+		2097147} {
 		e := string(make([]byte, n))
 		Append(s, []byte(e))
 		if got := EncodedSize([]byte(e)); got != After(s.B, Last(s.B))-Last(s.B) {
@@ -139,7 +145,7 @@ func TestLongStrings(t *testing.T) {
 	m.equal(t, s.B)
 }
 
-// TestManyEntries crosses the largest count that the header can tell.
+// TestManyEntries exceeds the largest count that the header can hold.
 func TestManyEntries(t *testing.T) {
 	one := NewSlice()
 	Append(one, []byte("7"))
@@ -169,7 +175,7 @@ func TestManyEntries(t *testing.T) {
 	}
 }
 
-// FuzzValidate holds Validate to its promise: what it lets through can be walked and changed.
+// FuzzValidate checks that what Validate accepts can be walked and changed.
 func FuzzValidate(f *testing.F) {
 	f.Add(Empty())
 	s := NewSlice()
@@ -204,7 +210,8 @@ func FuzzValidate(f *testing.F) {
 
 func change(t *testing.T, s *Slice, m model) {
 	for i := range min(len(m), 5) {
-		if p := Find(s.B, First(s.B), []byte(m[i]), 0); p == 0 && Get(s.B, Seek(s.B, i)).Equal([]byte(m[i])) {
+		if p := Find(s.B, First(s.B), []byte(m[i]), 0); p == 0 &&
+			Get(s.B, Seek(s.B, i)).Equal([]byte(m[i])) {
 			t.Fatalf("%q not found", m[i])
 		}
 	}

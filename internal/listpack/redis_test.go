@@ -20,7 +20,8 @@ func startRedis(t *testing.T) *respclient.Client {
 	return c
 }
 
-// blob cuts the listpack out of a DUMP payload: behind the type and a length of 1, 2 or 5 bytes, in front of version and checksum.
+// blob cuts the listpack out of a DUMP payload. Before it are the type and a length of 1, 2 or 5
+// bytes, after it version and checksum.
 func blob(t *testing.T, dump string) []byte {
 	t.Helper()
 	b := []byte(dump)[1 : len(dump)-10]
@@ -34,7 +35,8 @@ func blob(t *testing.T, dump string) []byte {
 	}
 }
 
-// TestBytesOfRedis builds what redis-server builds and compares the bytes: a small hash, sorted set and list.
+// TestBytesOfRedis builds what redis-server builds and compares the bytes: a small hash, sorted set
+// and list.
 func TestBytesOfRedis(t *testing.T) {
 	c := startRedis(t)
 	r := testseed.Rand(t)
@@ -79,7 +81,8 @@ func TestBytesOfRedis(t *testing.T) {
 		do("RPUSH", "l", e)
 		Append(l, []byte(e))
 	}
-	// A list is a quicklist of nodes: behind the type, their number (1), and how the node is packed (2), comes the listpack.
+	// A list is a quicklist of nodes: behind the type, their number (1), and how the node is packed
+	// (2), comes the listpack.
 	if got := blob(t, do("DUMP", "l")[2:]); !bytes.Equal(got, l.B) {
 		t.Fatalf("list: redis-server has\n% x\nnot\n% x", got, l.B)
 	}

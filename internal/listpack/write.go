@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// intForm is the length of the encoding of an integer.
+// intForm returns the length of the encoding of an integer.
 func intForm(n int64) int {
 	switch {
 	case n >= 0 && n <= 127:
@@ -23,7 +23,7 @@ func intForm(n int64) int {
 	}
 }
 
-// elem is an element on its way into an entry.
+// elem is an element to be written as an entry.
 type elem struct {
 	Value
 	n int // length of encoding and string
@@ -38,7 +38,8 @@ func stringElem(b []byte) elem {
 
 func intElem(n int64) elem { return elem{Value{N: n, IsInt: true}, intForm(n)} }
 
-// valueElem keeps the kind of the value: its bytes spell no integer, or came from a listpack that had them so.
+// valueElem keeps the kind of the value. Its bytes spell no integer, or come from a listpack that
+// had them as a string.
 func valueElem(v Value) elem {
 	if v.IsInt {
 		return intElem(v.N)
@@ -46,7 +47,7 @@ func valueElem(v Value) elem {
 	return elem{v, stringForm(len(v.B))}
 }
 
-// stringForm is the length of a string's encoding and bytes.
+// stringForm returns the length of a string's encoding and bytes.
 func stringForm(n int) int {
 	switch {
 	case n < 64:
@@ -103,13 +104,13 @@ func (e *elem) putInt(b []byte) {
 	}
 }
 
-// EncodedSize is the number of bytes that b adds to a listpack.
+// EncodedSize returns the number of bytes that b adds to a listpack.
 func EncodedSize(b []byte) int {
 	e := stringElem(b)
 	return e.size()
 }
 
-// sealed brings the header up to date after a change of add entries.
+// sealed updates the header after a change of add entries.
 func sealed(lp []byte, add int) {
 	binary.LittleEndian.PutUint32(lp, uint32(len(lp)))
 	if n := int(binary.LittleEndian.Uint16(lp[4:])); n != countUnknown && add != 0 {
@@ -123,7 +124,8 @@ func insert(s Space, pos int, e elem) {
 	sealed(lp, 1)
 }
 
-// Append adds b at the end. Elements must not alias the space that they are added to, here and in the functions below.
+// Append adds b at the end. Neither here nor in the functions below may an element alias the space
+// that it is added to.
 func Append(s Space, b []byte) { insert(s, len(s.Bytes())-1, stringElem(b)) }
 
 // AppendInt adds an integer at the end.
@@ -132,7 +134,7 @@ func AppendInt(s Space, n int64) { insert(s, len(s.Bytes())-1, intElem(n)) }
 // AppendValue adds an element of another listpack at the end.
 func AppendValue(s Space, v Value) { insert(s, len(s.Bytes())-1, valueElem(v)) }
 
-// AppendPair adds two elements at the end, at the price of one.
+// AppendPair adds two elements at the end for the price of one.
 func AppendPair(s Space, a, b []byte) {
 	InsertPair(s, len(s.Bytes())-1, a, b)
 }
@@ -140,7 +142,7 @@ func AppendPair(s Space, a, b []byte) {
 // Prepend adds b at the start.
 func Prepend(s Space, b []byte) { insert(s, headerLen, stringElem(b)) }
 
-// Insert adds b before the entry at pos; pos may be an offset from After or End as well.
+// Insert adds b before the entry at pos. pos may also be an offset from After or End.
 func Insert(s Space, pos int, b []byte) { insert(s, pos, stringElem(b)) }
 
 // InsertInt is Insert for an integer.
@@ -161,8 +163,10 @@ func insertTwo(s Space, pos int, a, b elem) {
 	sealed(lp, 2)
 }
 
-// AppendRaw adds count entries at the end that are encoded already: a stretch of another listpack.
-func AppendRaw(s Space, entries []byte, count int) { InsertRaw(s, len(s.Bytes())-1, entries, count) }
+// AppendRaw adds count encoded entries at the end, such as a part of another listpack.
+func AppendRaw(s Space, entries []byte, count int) {
+	InsertRaw(s, len(s.Bytes())-1, entries, count)
+}
 
 // InsertRaw is AppendRaw before the entry at pos.
 func InsertRaw(s Space, pos int, entries []byte, count int) {
@@ -182,7 +186,7 @@ func replace(s Space, pos int, e elem) {
 	if old := after(lp, pos) - pos; old != e.size() {
 		lp = s.Splice(pos, old, e.size())
 	} else {
-		// An edit learns of every change through Splice.
+		// Splice also reports a change in place to a Space that wants to know of every change.
 		lp = s.Splice(pos, 0, 0)
 	}
 	e.put(lp[pos:])

@@ -8,9 +8,9 @@
 // Role is M for a primary, S for a replica, C for a child or a process that is still starting,
 // X for a Sentinel. The level is one of . - * # for debug, verbose, notice, warning.
 //
-// A log file is opened, appended to and closed for every line. That costs three system calls
-// where one would do, and buys what administrators rely on: a rotated or deleted file is simply
-// created again at the next line, without a signal. Lines above the level cost one atomic load.
+// A log file is opened, appended to and closed for every line. That costs three system calls where
+// one would do. It gives administrators what they rely on: a rotated or deleted file is created
+// again at the next line, without a signal. Lines below the logger's level cost one atomic load.
 package logging
 
 import (
@@ -48,11 +48,11 @@ const (
 	Sentinel = 'X'
 )
 
-// Options says where a Logger writes.
+// Options say where a Logger writes.
 type Options struct {
 	Level Level
 	File  string // empty: Out
-	Role  byte   // Child when 0, as a process is until the server is up
+	Role  byte   // 0: Child, as a process is until the server is up
 
 	Syslog   bool // lines also go to the system log, without pid, role and time
 	Ident    string
@@ -63,7 +63,7 @@ type Options struct {
 	Pid int              // os.Getpid when 0
 }
 
-// Logger writes lines; it may be used from several goroutines.
+// Logger writes lines. Several goroutines may use it.
 type Logger struct {
 	level atomic.Int32
 	role  atomic.Int32
@@ -83,8 +83,8 @@ type sink interface {
 	close()
 }
 
-// New returns a Logger for o. A log file is opened once, so that a path that cannot be written
-// is refused at the start and not noticed by its silence.
+// New returns a Logger for o. It opens a log file once, so that a path that cannot be written is
+// refused at the start.
 func New(o Options) (*Logger, error) {
 	l := &Logger{file: o.File, out: o.Out, now: o.Now, pid: o.Pid}
 	if l.out == nil {
@@ -118,7 +118,7 @@ func New(o Options) (*Logger, error) {
 	return l, nil
 }
 
-// openError tells why there is no log, in the words that Redis uses.
+// openError says why there is no log, in Redis's words.
 type openError string
 
 func (e openError) Error() string { return string(e) }
@@ -135,17 +135,17 @@ func open(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 }
 
-// SetLevel changes the level; it may be called at any time.
+// SetLevel changes the level. It may be called at any time.
 func (l *Logger) SetLevel(v Level) { l.level.Store(int32(v)) }
 
 // SetRole changes the role that later lines carry.
 func (l *Logger) SetRole(r byte) { l.role.Store(int32(r)) }
 
-// Enabled reports whether a line of this level would be written: for callers whose arguments
-// are dear to compute.
+// Enabled reports whether a line of this level would be written. It is for callers whose arguments
+// are expensive to compute.
 func (l *Logger) Enabled(v Level) bool { return int32(v) >= l.level.Load() && v < Nothing }
 
-// Debug writes a line for developers. Arguments as for fmt.Sprintf, here and below.
+// Debug writes a line for developers. Here and below, the arguments are as for fmt.Sprintf.
 func (l *Logger) Debug(format string, args ...any) { l.Log(Debug, format, args...) }
 
 // Verbose writes a line about routine work.
@@ -157,9 +157,9 @@ func (l *Logger) Notice(format string, args ...any) { l.Log(Notice, format, args
 // Warning writes a line that somebody should read.
 func (l *Logger) Warning(format string, args ...any) { l.Log(Warning, format, args...) }
 
-// Log writes a line of the given level. Bytes that would end the line or steer a terminal are
-// escaped, because messages quote what clients send. A line that cannot be written is lost:
-// the server goes on.
+// Log writes a line of the given level. Bytes that would end the line or control a terminal are
+// escaped, because messages quote what clients send. If a line cannot be written it is lost: the
+// server goes on.
 func (l *Logger) Log(v Level, format string, args ...any) {
 	if !l.Enabled(v) {
 		return
@@ -175,7 +175,7 @@ func (l *Logger) Log(v Level, format string, args ...any) {
 	}
 }
 
-// line appends a whole line, and returns the offset of its message.
+// line appends a whole line and returns the offset of its message.
 func (l *Logger) line(b []byte, v Level, msg string) ([]byte, int) {
 	b = strconv.AppendInt(b, int64(l.pid), 10)
 	b = append(b, ':', byte(l.role.Load()), ' ')
@@ -199,9 +199,10 @@ func (l *Logger) emit(b []byte) {
 	_ = f.Close()
 }
 
-// Report writes a report of many lines as it is, whatever the level, behind a line that announces
-// it: to the log file, or to standard error if there is none. It does not wait for other lines: the
-// caller is about to end the process, and the one that holds the lock may be who crashed.
+// Report writes a report of many lines unchanged, whatever the level, after a line that announces
+// it. It goes to the log file, or to standard error if there is none. Report does not wait for
+// other lines: the caller is about to end the process, and the goroutine that holds the lock may be
+// the one that crashed.
 func (l *Logger) Report(report []byte) {
 	for range 100 {
 		if l.mu.TryLock() {
@@ -221,7 +222,7 @@ func (l *Logger) Report(report []byte) {
 	_, _ = os.Stderr.Write(report)
 }
 
-// Close lets the system log go. Lines may still be written to the file or the standard output.
+// Close closes the system log. Lines may still be written to the file or the standard output.
 func (l *Logger) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -231,7 +232,7 @@ func (l *Logger) Close() {
 	}
 }
 
-// appendEscaped appends s with control bytes, and bytes that are no UTF-8, as \n, \r, \t or \xHH.
+// appendEscaped appends s with control bytes, and bytes that are not UTF-8, as \n, \r, \t or \xHH.
 func appendEscaped(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	for i := 0; i < len(s); {
@@ -243,7 +244,7 @@ func appendEscaped(b []byte, s string) []byte {
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
 		switch {
-		case r >= 0xa0 && (r != utf8.RuneError || n > 1): // below are the C1 controls
+		case r >= 0xa0 && (r != utf8.RuneError || n > 1): // the C1 controls are below
 			b = append(b, s[i:i+n]...)
 		case c == '\n':
 			b = append(b, `\n`...)
@@ -261,9 +262,8 @@ func appendEscaped(b []byte, s string) []byte {
 	return b
 }
 
-// OSError returns the words that C's strerror has for err when it comes from the system
-// ("No such file or directory"), because log lines and errors quote them; other errors speak
-// for themselves.
+// OSError returns C's strerror words for an error of the system ("No such file or directory"),
+// because log lines and errors quote them. For other errors it returns their own text.
 func OSError(err error) string {
 	var no syscall.Errno
 	if !errors.As(err, &no) {

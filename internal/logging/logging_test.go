@@ -58,7 +58,8 @@ func TestEscaping(t *testing.T) {
 	var out bytes.Buffer
 	l, _ := New(Options{Out: &out})
 	l.Warning("%s", "a\nb\r\t\x00\x1b[31m\x7f\xff é 世\u009b\u2028 \"q\" \\")
-	if got, want := out.String(), `a\nb\r\t\x00\x1b[31m\x7f\xff é 世\xc2\x9b`+"\u2028"+` "q" \`+"\n"; !strings.HasSuffix(got, want) {
+	if got, want := out.String(), `a\nb\r\t\x00\x1b[31m\x7f\xff é 世\xc2\x9b`+"\u2028"+` "q" \`+
+		"\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -78,7 +79,8 @@ func TestFileIsReopened(t *testing.T) {
 	l.Notice("three")
 	rotated, _ := os.ReadFile(path + ".1")
 	fresh, _ := os.ReadFile(path)
-	if strings.Count(string(rotated), "\n") != 1 || strings.Count(string(fresh), "\n") != 2 || out.Len() != 0 {
+	if strings.Count(string(rotated), "\n") != 1 || strings.Count(string(fresh), "\n") != 2 ||
+		out.Len() != 0 {
 		t.Errorf("rotated %q, new %q, standard output %q", rotated, fresh, out.String())
 	}
 }
@@ -134,7 +136,8 @@ func (f *fakeSink) close() {}
 func TestSyslog(t *testing.T) {
 	var out bytes.Buffer
 	s := &fakeSink{}
-	l, err := New(Options{Out: &out, Level: Notice, Syslog: true, Ident: "godwit-test", Facility: "local3"})
+	l, err := New(
+		Options{Out: &out, Level: Notice, Syslog: true, Ident: "godwit-test", Facility: "local3"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 	"log/syslog"
 )
 
-// sysWriter sends lines to the local system log, each with the priority of its level. As with
-// C's openlog, a system log that is not there yet is no error: the next line tries again.
+// sysWriter sends lines to the local system log, each with the priority of its level. As with C's
+// openlog, it is no error if there is no system log yet: the next line tries again.
 type sysWriter struct {
 	facility syslog.Priority
 	ident    string

@@ -1,22 +1,25 @@
-// Package lzf compresses in the LZF format: fast, modest in ratio, and what Redis writes into compressed list nodes and RDB strings.
+// Package lzf compresses in the LZF format. It is fast, modest in ratio, and what Redis writes into
+// compressed list nodes and RDB strings.
 //
 // # Format
 //
-// A stream of items, each begun by a control byte:
+// A stream is a sequence of items. Each begins with a control byte:
 //
 //	000nnnnn, n+1 bytes                   literal run of 1..32 bytes
 //	nnnooooo, oooooooo         n = 1..6   match of n+2 bytes
 //	111ooooo, nnnnnnnn, oooooooo          match of n+9 bytes, 9..264
 //
-// A match copies bytes from o+1 before the place that is written, o 13 bits with the high ones first; it may overlap what it writes, which is how runs of
-// one byte are stored. There is no header and no end mark: both lengths travel beside the data.
+// A match copies bytes from o+1 before the current place. o has 13 bits, the high ones first. A
+// match may overlap what it writes: runs of one byte are stored that way. There is no header and no
+// end mark; both lengths travel beside the data.
 //
-// For example "aaaaaaaaaa": 00 61 · E0 00 00, one literal and a match of 9 at distance 1.
+// For example "aaaaaaaaaa" is 00 61 · E0 00 00: one literal, and a match of 9 at distance 1.
 //
 // # Complexity and limits
 //
-// One pass with a hash table of the last place of each three bytes; no chains, so the first candidate decides. Compress never writes more than
-// its output holds; Decompress trusts nothing.
+// Compression is one pass with a hash table of the last place of each three bytes. There are no
+// chains, so the first candidate decides. Compress never writes more than its output holds;
+// Decompress trusts nothing.
 //
 // The format is that of Marc Lehmann's LibLZF.
 package lzf
@@ -36,20 +39,23 @@ const (
 	maxMatch    = 264
 )
 
-// ErrCorrupt is returned for data that is no LZF stream of the stated length.
+// ErrCorrupt reports data that is not an LZF stream of the stated length.
 var ErrCorrupt = errors.New("lzf: corrupt")
 
-// Compressor is what compression needs of memory. The zero value is ready; it may be used again and again, and the result does not depend on
-// what it was used for.
+// Compressor is the memory for compression. The zero value is ready. It may be reused, and the
+// result does not depend on earlier use.
 type Compressor struct {
-	last [1 << tableBits]uint32 // by hash of three bytes: base plus the offset behind them; what is not above base is of an earlier call
+	// last is the last place of three bytes, by their hash: base plus the offset after them. A
+	// value that is not above base belongs to an earlier call.
+	last [1 << tableBits]uint32
 	base uint32
 
-	shift uint8 // of the hash: a short input uses a part of the table only, which stays in the cache
+	// shift is that of the hash: a short input uses only a part of the table, which stays cached.
+	shift uint8
 }
 
-// Compress writes src to the start of dst and returns the number of bytes written, 0 if dst is too short for the result (or src empty). The slices
-// must not overlap.
+// Compress writes src to the start of dst and returns the number of bytes written. It returns 0 if
+// dst is too short for the result, or src is empty. The slices must not overlap.
 func (c *Compressor) Compress(dst, src []byte) int {
 	if len(src) > math.MaxInt32 {
 		return 0
@@ -70,7 +76,7 @@ func (c *Compressor) Compress(dst, src []byte) int {
 // compress writes the items for w.src from i on, up to the last match, or until w is full.
 func (c *Compressor) compress(w *writer, i int) {
 	src := w.src
-	// A search loads four bytes, of which three count: the last three of src are not searched for.
+	// A search loads four bytes, of which three count. The last three of src are not searched for.
 	for i+4 <= len(src) {
 		at := c.find(src, i)
 		if at < 0 {
@@ -82,7 +88,7 @@ func (c *Compressor) compress(w *writer, i int) {
 			break
 		}
 		end := i + n
-		// The last two places inside the match are enough to find what follows it again.
+		// To find what follows the match again, the last two places inside it are enough.
 		for i = max(i+1, end-2); i < end && i+4 <= len(src); i++ {
 			c.find(src, i)
 		}
@@ -90,7 +96,8 @@ func (c *Compressor) compress(w *writer, i int) {
 	}
 }
 
-// find returns where the three bytes at i were last seen, -1 if not or too long ago, and remembers i. There must be four.
+// find returns where the three bytes at i were last seen, or -1 if they were not or too long ago.
+// It remembers i. src must have four bytes at i.
 func (c *Compressor) find(src []byte, i int) int {
 	v := binary.LittleEndian.Uint32(src[i:]) << 8
 	slot := &c.last[v*0x9e3779b1>>(c.shift&31)&(1<<tableBits-1)]
@@ -102,12 +109,14 @@ func (c *Compressor) find(src []byte, i int) int {
 	return at
 }
 
-// matchLen is how far src repeats from at and i on, i behind at; minMatch bytes are known to.
+// matchLen returns how many bytes of src from at on repeat from i on. at is before i, and minMatch
+// bytes are known to match.
 func matchLen(src []byte, at, i int) int {
 	limit := min(len(src)-i, maxMatch)
 	n := minMatch
 	for ; n+8 <= limit; n += 8 {
-		if x := binary.LittleEndian.Uint64(src[at+n:]) ^ binary.LittleEndian.Uint64(src[i+n:]); x != 0 {
+		x := binary.LittleEndian.Uint64(src[at+n:]) ^ binary.LittleEndian.Uint64(src[i+n:])
+		if x != 0 {
 			return n + bits.TrailingZeros64(x)/8
 		}
 	}
@@ -117,7 +126,7 @@ func matchLen(src []byte, at, i int) int {
 	return n
 }
 
-// writer puts items into dst; from is where the literals not yet written begin.
+// writer puts items into dst. from is where the unwritten literals begin.
 type writer struct {
 	dst, src []byte
 	n        int
@@ -135,7 +144,8 @@ func (w *writer) literals(end int) bool {
 		}
 		w.dst[w.n] = byte(run - 1)
 		if to, from := w.dst[w.n+1:], w.src[w.from:]; run <= 8 && len(to) >= 8 && len(from) >= 8 {
-			binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(from)) // most runs are short, and what is behind them is overwritten
+			// Most runs are short, and what is after them is overwritten.
+			binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(from))
 		} else {
 			copy(to, from[:run])
 		}
@@ -150,7 +160,7 @@ func (w *writer) match(distance, n int) bool {
 	w.from += n
 	off, l := distance-1, n-2
 	if w.n+3 > len(w.dst) {
-		w.full = true // by a byte too early for a short one, which nobody misses
+		w.full = true // for a short match one byte too early, which does not matter
 		return false
 	}
 	b := w.dst[w.n : w.n+3]
@@ -164,8 +174,8 @@ func (w *writer) match(distance, n int) bool {
 	return true
 }
 
-// Decompress writes what src was made from into dst, whose length is that of the original. The slices must not overlap. Of hostile data at most
-// dst is overwritten.
+// Decompress writes the original of src into dst, whose length must be that of the original. The
+// slices must not overlap. Hostile data can at most overwrite dst.
 func Decompress(dst, src []byte) error {
 	out := 0
 	for i := 0; i < len(src); {
@@ -207,7 +217,8 @@ func Decompress(dst, src []byte) error {
 	return nil
 }
 
-// repeat copies n bytes of dst from at to out, at before out; where both overlap the beginning is repeated.
+// repeat copies n bytes of dst from at to out. at is before out. If both overlap, the beginning
+// repeats.
 func repeat(dst []byte, at, out, n int) {
 	if out-at >= n {
 		copy(dst[out:out+n], dst[at:])

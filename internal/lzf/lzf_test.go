@@ -27,7 +27,7 @@ func roundTrip(t *testing.T, c *Compressor, src []byte) int {
 	return n
 }
 
-// letters returns n random bytes out of a random part of all.
+// letters returns n random bytes out of a random subset of all.
 func letters(rng *rand.Rand, n int) []byte {
 	b, some := make([]byte, n), 1+rng.IntN(256)
 	for i := range b {
@@ -57,7 +57,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestBounded: whatever room there is, what does not fit is not written, and the answer is the same each time.
+// TestBounded checks that whatever room there is, nothing is written beyond it, and that the result
+// is the same each time.
 func TestBounded(t *testing.T) {
 	var c Compressor
 	src := []byte(strings.Repeat("abcdefgh", 20) + "0123456789 the quick brown fox")
@@ -78,7 +79,7 @@ func TestBounded(t *testing.T) {
 	require.Equal(t, n, c.Compress(whole, src))
 }
 
-// TestKnown holds both directions to streams in the format as documented.
+// TestKnown compares both directions with streams in the documented format.
 func TestKnown(t *testing.T) {
 	for _, k := range []struct{ packed, text string }{
 		{"0061", "a"},
@@ -99,17 +100,22 @@ func TestKnown(t *testing.T) {
 
 // TestRedis reads what redis-server wrote into a DUMP payload.
 func TestRedis(t *testing.T) {
-	b, err := hex.DecodeString("1f74686520717569636b2062726f776e20666f78206a756d7073206f7665722074201e086c617a7920646f672c600de0072c06736c656570732ee00c1be0" +
-		"75480078e0ff00e01800017878")
+	b, err := hex.DecodeString(
+		"1f74686520717569636b2062726f776e20666f78206a756d7073206f7665722074201e086c617a79" +
+			"20646f672c600de0072c06736c656570732ee00c1be0" +
+			"75480078e0ff00e01800017878")
 	require.NoError(t, err)
-	want := strings.Repeat("the quick brown fox jumps over the lazy dog, the quick brown fox sleeps. ", 3) + strings.Repeat("x", 300)
+	want := strings.Repeat(
+		"the quick brown fox jumps over the lazy dog, the quick brown fox sleeps. ", 3) +
+		strings.Repeat("x", 300)
 	dst := make([]byte, len(want))
 	require.NoError(t, Decompress(dst, b))
 	require.Equal(t, want, string(dst))
 }
 
 func TestCorrupt(t *testing.T) {
-	for _, packed := range []string{"", "05", "0061", "006162", "20", "2000", "e0", "e000", "0061e0000000", "006120", "00612001"} {
+	for _, packed := range []string{"", "05", "0061", "006162", "20", "2000", "e0", "e000",
+		"0061e0000000", "006120", "00612001"} {
 		b, err := hex.DecodeString(packed)
 		require.NoError(t, err)
 		require.ErrorIs(t, Decompress(make([]byte, 5), b), ErrCorrupt, packed)

@@ -2,20 +2,19 @@ package lzf
 
 import "math"
 
-// History is how many bytes before a piece are worth having for Piece: matches do not reach
-// further back.
+// History is how many bytes before a piece are useful for Piece: matches reach no further back.
 const History = maxDistance
 
-// Bound returns the most bytes that n compressed ones take.
+// Bound returns the most bytes that n bytes take when compressed.
 func Bound(n int) int { return n + n/maxLiteral + 4 }
 
 // Piece compresses src[from:], the next piece of an input that is too long to be compressed at
-// once, and returns the number of bytes written to dst. What it writes, appended to what it wrote
-// for the pieces before, is a stream of the whole input. src[:from] is the end of these pieces: at
+// once, and returns the number of bytes written to dst. Appended to what it wrote for the pieces
+// before, these are a stream of the whole input. src[:from] is the end of the pieces before: at
 // least History bytes, or all there were. A from of 0 begins an input.
 //
-// dst must have room for Bound(len(src) - from) bytes. The result depends on the input and on how
-// it is cut into pieces, on nothing else. An input is shorter than 2 GiB.
+// dst must have room for Bound(len(src) - from) bytes. The result depends only on the input and on
+// how it is cut into pieces. An input must be shorter than 2 GiB.
 func (c *Compressor) Piece(dst, src []byte, from int) int {
 	if from == 0 {
 		*c = Compressor{}

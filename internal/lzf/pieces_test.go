@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pieces compresses src cut into pieces of n bytes, with no more history than is promised.
+// pieces compresses src cut into pieces of n bytes, with no more history than promised.
 func pieces(t require.TestingT, c *Compressor, src []byte, n int) (packed []byte) {
 	dst := make([]byte, Bound(n))
 	for at := 0; at < len(src); at += n {
@@ -43,7 +43,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestPiecesReachBack: a piece finds what is in the pieces before it, so that cutting costs little.
+// TestPiecesReachBack checks that a piece finds matches in the pieces before it, so that cutting
+// costs little.
 func TestPiecesReachBack(t *testing.T) {
 	var c Compressor
 	rng := testseed.Rand(t)
@@ -53,7 +54,8 @@ func TestPiecesReachBack(t *testing.T) {
 	}
 	src := bytes.Repeat(once, 40)
 	packed := checkPieces(t, &c, src, 5000)
-	require.Less(t, len(packed), len(src)/2, "each piece by itself would take all of its 5000 bytes")
+	require.Less(t, len(packed), len(src)/2,
+		"each piece by itself would take all of its 5000 bytes")
 	// Runs of one byte take the least space that there is.
 	zeros := make([]byte, 1<<20)
 	require.Less(t, len(checkPieces(t, &c, zeros, 64<<10)), len(zeros)/80)
@@ -69,5 +71,7 @@ func TestPiecesOutOfOrder(t *testing.T) {
 func FuzzPieces(f *testing.F) {
 	f.Add([]byte("hello hello hello"), uint16(5))
 	f.Add(bytes.Repeat([]byte{0}, 300), uint16(7))
-	f.Fuzz(func(t *testing.T, src []byte, n uint16) { checkPieces(t, new(Compressor), src, int(n)+1) })
+	f.Fuzz(func(t *testing.T, src []byte, n uint16) {
+		checkPieces(t, new(Compressor), src, int(n)+1)
+	})
 }

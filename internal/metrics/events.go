@@ -5,11 +5,12 @@ import (
 	"slices"
 )
 
-// eventSamples is how many samples LATENCY HISTORY can show of one event.
+// eventSamples is how many samples of one event LATENCY HISTORY can show.
 const eventSamples = 160
 
-// Event is the series of one latency-monitor event ("command", "fork", "expire-cycle" …): the worst
-// latency of each second that had one, the newest 160 of them, and the worst ever.
+// Event is the series of one latency-monitor event ("command", "fork", "expire-cycle" …). It keeps
+// the worst latency of each second that had one, for the newest 160 such seconds, and the worst
+// ever.
 type Event struct {
 	samples [eventSamples]EventSample
 	next    int
@@ -23,7 +24,7 @@ type EventSample struct {
 	Latency int64 // ms
 }
 
-// Add records a latency. Several in the same second are one sample, the highest. O(1).
+// Add records a latency. Of several in the same second the highest counts. O(1).
 func (e *Event) Add(timeSec, ms int64) {
 	e.max = max(e.max, ms)
 	if e.n > 0 {
@@ -41,12 +42,12 @@ func (e *Event) Add(timeSec, ms int64) {
 // Len returns the number of samples, at most 160.
 func (e *Event) Len() int { return e.n }
 
-// At returns sample i in order of time, 0 being the oldest that is kept.
+// At returns sample i in order of time. 0 is the oldest that is kept.
 func (e *Event) At(i int) EventSample {
 	return e.samples[(e.next-e.n+i+eventSamples)%eventSamples]
 }
 
-// Latest returns the newest sample, zero when there is none.
+// Latest returns the newest sample, or the zero sample if there is none.
 func (e *Event) Latest() EventSample {
 	if e.n == 0 {
 		return EventSample{}
@@ -57,7 +58,7 @@ func (e *Event) Latest() EventSample {
 // Max returns the highest latency ever added, in ms.
 func (e *Event) Max() int64 { return e.max }
 
-// EventStats is what LATENCY DOCTOR and LATENCY GRAPH say of an Event.
+// EventStats is what LATENCY DOCTOR and LATENCY GRAPH say about an Event.
 type EventStats struct {
 	Samples  int
 	Min, Max int64   // ms, of the kept samples
@@ -67,7 +68,7 @@ type EventStats struct {
 	AllTime  int64   // ms, the highest ever
 }
 
-// Stats summarises the kept samples; all zero without any, but AllTime.
+// Stats summarises the kept samples. Without samples all fields except AllTime are 0.
 func (e *Event) Stats(nowSec int64) EventStats {
 	s := EventStats{Samples: e.n, AllTime: e.max}
 	if e.n == 0 {
@@ -87,18 +88,18 @@ func (e *Event) Stats(nowSec int64) EventStats {
 		sum += max(d, -d)
 	}
 	s.Mad = sum / int64(e.n)
-	// One second at least: the first sample may be of this very second.
+	// At least one second: the first sample may be of this very second.
 	s.Period = float64(max(nowSec-e.At(0).Time, 1)) / float64(e.n)
 	return s
 }
 
-// Events is the latency monitor: an Event for each name that had one. The zero value is ready.
+// Events is the latency monitor: an Event for each name that has had one. The zero value is ready.
 type Events struct {
 	byName map[string]*Event
 }
 
-// Add records a latency of ms for the named event. Whether it is over
-// latency-monitor-threshold is for the caller to know.
+// Add records a latency of ms for the named event. The caller has compared it with
+// latency-monitor-threshold.
 func (es *Events) Add(name string, timeSec, ms int64) {
 	e := es.byName[name]
 	if e == nil {
@@ -111,7 +112,7 @@ func (es *Events) Add(name string, timeSec, ms int64) {
 	e.Add(timeSec, ms)
 }
 
-// Get returns the event of that name, nil if it had no sample.
+// Get returns the event of that name, or nil if it has no sample.
 func (es *Events) Get(name string) *Event { return es.byName[name] }
 
 // Names returns the names in ascending order.
@@ -124,14 +125,14 @@ func (es *Events) Names() []string {
 	return names
 }
 
-// Reset forgets one event and reports whether it was there.
+// Reset removes one event and reports whether it existed.
 func (es *Events) Reset(name string) bool {
 	_, ok := es.byName[name]
 	delete(es.byName, name)
 	return ok
 }
 
-// ResetAll forgets all events and returns how many there were.
+// ResetAll removes all events and returns how many there were.
 func (es *Events) ResetAll() int {
 	n := len(es.byName)
 	clear(es.byName)

@@ -1,12 +1,12 @@
-// Package metrics holds the plain data behind INFO, LATENCY and SLOWLOG:
-// histograms, rate samplers, event series and the slow log. Nothing here has a
-// lock or reads a clock: the executor owns all of it and passes the time in.
+// Package metrics holds the plain data behind INFO, LATENCY and SLOWLOG: histograms, rate samplers,
+// event series and the slow log. Nothing here has a lock or reads a clock: the executor owns all of
+// it and passes the time in.
 package metrics
 
 import "math/bits"
 
-// Histogram counts durations in buckets that are linear within a power of two and
-// logarithmic across them, so that each value keeps two significant decimal digits.
+// Histogram counts durations in buckets that are linear within a power of two and logarithmic
+// across them, so that each value keeps two significant decimal digits.
 //
 // # Layout
 //
@@ -18,12 +18,12 @@ import "math/bits"
 //	row  2: 256 258 … 510            (width 2)
 //	row 23: 2^29 … 2^30-2^22         (width 4 ms)
 //
-// A row (1 KiB) is allocated when its first value comes, so a command that never ran
-// costs 200 bytes and one with a usual spread about 8 KiB, where one flat
-// array would take 24 KiB. The zero value is ready to use.
+// A row (1 KiB) is allocated when its first value comes. So a command that never ran costs 200
+// bytes, and one with a usual spread about 8 KiB, where one flat array would take 24 KiB. The zero
+// value is ready to use.
 //
-// The bucket bounds and the range are those of the HDR histogram that Redis uses (1 ns to 1 s,
-// 2 digits), since LATENCY HISTOGRAM and INFO latencystats show them.
+// The bucket bounds and the range (1 ns to 1 s, 2 digits) are those of the HDR histogram that Redis
+// uses, because LATENCY HISTOGRAM and INFO latencystats show them.
 type Histogram struct {
 	total uint64
 	rows  [rows]*[rowSize]uint64
@@ -38,8 +38,8 @@ const (
 	maxValue = 1_000_000_000
 )
 
-// Record counts one duration in nanoseconds; what is out of 1 ns to 1 s counts as the nearer end.
-// O(1); allocates only for a row's first value.
+// Record counts one duration in nanoseconds. A duration outside of 1 ns to 1 s counts as the nearer
+// end. O(1); it allocates only for a row's first value.
 func (h *Histogram) Record(ns int64) {
 	v := uint64(min(max(ns, minValue), maxValue))
 	r := max(bits.Len64(v)-rowBits, 0)
@@ -53,10 +53,10 @@ func (h *Histogram) Record(ns int64) {
 // Count returns the number of recorded durations.
 func (h *Histogram) Count() uint64 { return h.total }
 
-// Reset forgets everything and lets go of the memory.
+// Reset removes all durations and drops the memory.
 func (h *Histogram) Reset() { *h = Histogram{} }
 
-// lowest and highest are the bounds of bucket i of row r in ns, both included.
+// lowest and highest return the bounds, inclusive, of bucket i of row r in ns.
 func lowest(r, i int) int64 {
 	if r == 0 {
 		return int64(i)
@@ -66,8 +66,8 @@ func lowest(r, i int) int64 {
 
 func highest(r, i int) int64 { return lowest(r, i) + int64(1)<<max(r-1, 0) - 1 }
 
-// Percentile returns the upper bound, in ns, of the bucket in which the given percentile (0 to
-// 100) lies, 0 when nothing was recorded. INFO shows it divided by 1000 with three decimals.
+// Percentile returns the upper bound, in ns, of the bucket in which the given percentile (0 to 100)
+// lies, or 0 if nothing was recorded. INFO shows it divided by 1000 with three decimals.
 func (h *Histogram) Percentile(p float64) int64 {
 	want := max(uint64(min(max(p, 0), 100)/100*float64(h.total)+0.5), 1)
 	var seen uint64
@@ -84,15 +84,15 @@ func (h *Histogram) Percentile(p float64) int64 {
 	return 0
 }
 
-// firstStep is the row that 1024 ns starts, the first step that Cumulative shows.
+// firstStep is the row that begins at 1024 ns, the first step that Cumulative shows.
 const firstStep = 4
 
-// Cumulative calls emit for each step of LATENCY HISTOGRAM: us is the step's upper bound in
-// whole microseconds, count how many durations were at most that. The steps are the powers of
-// two from 1024 ns to 2^30 ns; those that would repeat the count before are left out.
+// Cumulative calls emit for each step of LATENCY HISTOGRAM. us is the step's upper bound in whole
+// microseconds, count how many durations were at most that. The steps are the powers of two from
+// 1024 ns to 2^30 ns. Steps that would repeat the count before are left out.
 //
-// As in Redis, a step's bound is the end of the bucket that the power of two starts (so 33 µs and
-// not 32), except for the last, 1073741 µs, which is the end of the range.
+// As in Redis, a step's bound is the end of the bucket that the power of two begins (so 33 µs and
+// not 32). The last one, 1073741 µs, is the end of the range.
 func (h *Histogram) Cumulative(emit func(us int64, count uint64)) {
 	var below, shown uint64 // below: the sum of the rows before r
 	for r, row := range h.rows {

@@ -28,9 +28,10 @@ func TestCumulativeSteps(t *testing.T) {
 		ns   int64
 		want string
 	}{
-		{0, "1:1"}, {-5, "1:1"}, {1, "1:1"}, {1024, "1:1"}, {1031, "1:1"}, {1032, "2:1"}, {2063, "2:1"}, {2064, "4:1"},
-		{15_000, "16:1"}, {16_511, "16:1"}, {16_512, "33:1"}, {40_000, "66:1"}, {16_000_000, "16908:1"},
-		{20_000_000, "33816:1"}, {530_000_000, "541065:1"}, {541_065_215, "541065:1"}, {541_065_216, "1073741:1"},
+		{0, "1:1"}, {-5, "1:1"}, {1, "1:1"}, {1024, "1:1"}, {1031, "1:1"}, {1032, "2:1"},
+		{2063, "2:1"}, {2064, "4:1"}, {15_000, "16:1"}, {16_511, "16:1"}, {16_512, "33:1"},
+		{40_000, "66:1"}, {16_000_000, "16908:1"}, {20_000_000, "33816:1"},
+		{530_000_000, "541065:1"}, {541_065_215, "541065:1"}, {541_065_216, "1073741:1"},
 		{1_000_000_000, "1073741:1"}, {5_000_000_000, "1073741:1"},
 	} {
 		var h Histogram
@@ -54,7 +55,8 @@ func TestPercentile(t *testing.T) {
 		h.Record(int64(i+1) * 1000)
 	}
 	// As redis-server prints them: 1.003 for 1 µs, 1002438.655 for 1 s.
-	for p, want := range map[float64]int64{0: 1003, 1: 1003, 50: 50175, 99: 99327, 99.9: 100351, 100: 100351, 150: 100351, -1: 1003} {
+	for p, want := range map[float64]int64{0: 1003, 1: 1003, 50: 50175, 99: 99327, 99.9: 100351,
+		100: 100351, 150: 100351, -1: 1003} {
 		if got := h.Percentile(p); got != want {
 			t.Errorf("p%v = %d, want %d", p, got, want)
 		}
@@ -128,10 +130,12 @@ func TestEvents(t *testing.T) {
 	es.Add("fork", 12, 3)
 	es.Add("command", 11, 1)
 	f := es.Get("fork")
-	if f.Len() != 2 || f.At(0) != (EventSample{10, 9}) || f.Latest() != (EventSample{12, 3}) || f.Max() != 9 {
+	if f.Len() != 2 || f.At(0) != (EventSample{10, 9}) || f.Latest() != (EventSample{12, 3}) ||
+		f.Max() != 9 {
 		t.Errorf("%+v", f)
 	}
-	if got := f.Stats(20); got != (EventStats{Samples: 2, Min: 3, Max: 9, Average: 6, Mad: 3, Period: 5, AllTime: 9}) {
+	want := EventStats{Samples: 2, Min: 3, Max: 9, Average: 6, Mad: 3, Period: 5, AllTime: 9}
+	if got := f.Stats(20); got != want {
 		t.Errorf("%+v", got)
 	}
 	if got := es.Names(); !slices.Equal(got, []string{"command", "fork"}) {
@@ -144,7 +148,8 @@ func TestEvents(t *testing.T) {
 	for i := range int64(500) {
 		e.Add(i, 1000-i)
 	}
-	if e.Len() != 160 || e.At(0) != (EventSample{340, 660}) || e.Latest() != (EventSample{499, 501}) || e.Max() != 1000 {
+	if e.Len() != 160 || e.At(0) != (EventSample{340, 660}) ||
+		e.Latest() != (EventSample{499, 501}) || e.Max() != 1000 {
 		t.Errorf("%d %v %v %d", e.Len(), e.At(0), e.Latest(), e.Max())
 	}
 }
@@ -164,11 +169,13 @@ func TestSlowlogCutsArguments(t *testing.T) {
 	l.SetMax(10)
 	l.Add(1, 2, argv, "a", "n")
 	e := l.At(0)
-	if e.ID != 0 || e.Time != 1 || e.Duration != 2 || e.ClientAddr != "a" || e.ClientName != "n" || len(e.Args) != 32 {
+	if e.ID != 0 || e.Time != 1 || e.Duration != 2 || e.ClientAddr != "a" || e.ClientName != "n" ||
+		len(e.Args) != 32 {
 		t.Fatalf("%+v", e)
 	}
 	x128 := string(arg(128))
-	for i, want := range map[int]string{0: "0", 1: x128, 2: x128 + "... (1 more bytes)", 3: x128 + "... (72 more bytes)",
+	for i, want := range map[int]string{0: "0", 1: x128, 2: x128 + "... (1 more bytes)",
+		3:  x128 + "... (72 more bytes)",
 		30: "30", 31: "... (10 more arguments)"} {
 		if e.Args[i] != want {
 			t.Errorf("argument %d: %q", i, e.Args[i])

@@ -1,6 +1,6 @@
 package metrics
 
-// rateSamples is how many samples a Rate averages, as in Redis: at one each 100 ms, 1.6 s.
+// rateSamples is how many samples a Rate averages, as in Redis. At one each 100 ms that is 1.6 s.
 const rateSamples = 16
 
 // Rate derives "per second, right now" from a counter that only grows: instantaneous_ops_per_sec,
@@ -9,10 +9,10 @@ type Rate struct {
 	samples [rateSamples]int64
 	next    int
 	at      int64 // ms of the last sample
-	count   int64 // the counter then
+	count   int64 // the counter at that time
 }
 
-// Start forgets all samples and takes count as the counter's value at nowMs.
+// Start drops all samples and takes count as the counter's value at nowMs.
 func (r *Rate) Start(nowMs, count int64) { *r = Rate{at: nowMs, count: count} }
 
 // Sample takes the counter's value at nowMs. Call it about ten times a second.
@@ -26,7 +26,7 @@ func (r *Rate) Sample(nowMs, count int64) {
 	r.at, r.count = nowMs, count
 }
 
-// PerSecond returns the mean of the last 16 samples (of fewer after Start: the missing ones are 0).
+// PerSecond returns the mean of the last 16 samples. Samples missing after Start count as 0.
 func (r *Rate) PerSecond() int64 {
 	var sum int64
 	for _, s := range r.samples {

@@ -4,21 +4,21 @@ import (
 	"fmt"
 )
 
-// The slow log keeps this much of a command.
+// How much of a command the slow log keeps.
 const (
 	slowMaxArgs = 32
 	slowMaxArg  = 128 // bytes
 )
 
-// Slowlog is the list of the newest slow commands. Its entries own their strings. The
-// zero value keeps none until SetMax.
+// Slowlog is the list of the newest slow commands. Its entries own their strings. The zero value
+// keeps none until SetMax.
 type Slowlog struct {
 	ring []SlowEntry // the newest is before next
 	next int
 	n    int
 	max  int
 	id   int64
-	// bytes is what the strings of all entries take, with their slices.
+	// bytes is the size of the strings of all entries, with their slices.
 	bytes int64
 }
 
@@ -40,9 +40,9 @@ func (l *Slowlog) SetMax(n int) {
 	}
 }
 
-// Add records a command; the caller has compared durationUs with slowlog-log-slower-than. argv is
-// copied, cut as Redis cuts it: of more than 32 arguments the first 31 and a line that
-// counts the others; of an argument over 128 bytes the first 128 and a note of the rest.
+// Add records a command. The caller has compared durationUs with slowlog-log-slower-than. argv is
+// copied, cut as Redis cuts it: of more than 32 arguments the first 31 and a line that counts the
+// others; of an argument over 128 bytes the first 128 and a note of the rest.
 func (l *Slowlog) Add(timeSec, durationUs int64, argv [][]byte, addr, name string) {
 	if l.max == 0 {
 		return
@@ -57,7 +57,7 @@ func (l *Slowlog) Add(timeSec, durationUs int64, argv [][]byte, addr, name strin
 	l.bytes += e.bytes()
 	l.id++
 	l.next = (l.next + 1) % len(l.ring)
-	l.n = min(l.n+1, l.max) // the ring may be larger, from before a SetMax
+	l.n = min(l.n+1, l.max) // a ring from before a SetMax may be larger
 }
 
 // resize moves the newest entries into a ring of the given size.
@@ -78,15 +78,15 @@ func (l *Slowlog) resize(size int) {
 // Len returns the number of entries.
 func (l *Slowlog) Len() int { return l.n }
 
-// At returns an entry, 0 being the newest. It is valid until the next Add, SetMax or Reset.
+// At returns an entry. 0 is the newest. It is valid until the next Add, SetMax or Reset.
 func (l *Slowlog) At(i int) *SlowEntry {
 	return &l.ring[(l.next-1-i+2*len(l.ring))%len(l.ring)]
 }
 
-// Reset drops all entries; ids go on.
+// Reset drops all entries. IDs go on counting.
 func (l *Slowlog) Reset() { l.ring, l.n, l.next, l.bytes = nil, 0, 0, 0 }
 
-// Bytes returns the memory that the list takes, in bytes. It is O(1).
+// Bytes returns the memory of the list in bytes. It is O(1).
 func (l *Slowlog) Bytes() int64 { return l.bytes + int64(len(l.ring))*slowEntrySize }
 
 const (
@@ -94,7 +94,7 @@ const (
 	stringSize    = 16
 )
 
-// bytes returns what the entry takes beside its place in the ring.
+// bytes returns the size of the entry without its place in the ring.
 func (e *SlowEntry) bytes() int64 {
 	n := int64(len(e.ClientAddr)+len(e.ClientName)) + int64(len(e.Args))*stringSize
 	for _, a := range e.Args {

@@ -1,7 +1,9 @@
-// Package murmur is the second generation of MurmurHash, which Redis's HyperLogLog and RedisBloom's sketches are laid out by: whoever wants to read their
-// values, or to write values that they read, has to put items where they do. It is no defence against chosen items; nothing here needs one.
+// Package murmur is the second generation of MurmurHash. The layouts of Redis's HyperLogLog and of
+// RedisBloom's sketches depend on it: to read their values, or to write values that they read,
+// items must be put where they put them. It is no defence against chosen items; nothing here needs
+// one.
 //
-// Words are read little endian whatever the machine, so values travel.
+// Words are read little endian on every machine, so values can travel.
 //
 // Source: Austin Appleby's MurmurHash2 and MurmurHash64A, which are in the public domain.
 package murmur
@@ -15,7 +17,7 @@ const (
 	r64 = 47
 )
 
-// Sum32 is MurmurHash2.
+// Sum32 returns the MurmurHash2 of b.
 func Sum32(b []byte, seed uint32) uint32 {
 	h := seed ^ uint32(len(b))
 	for ; len(b) >= 4; b = b[4:] {
@@ -33,7 +35,7 @@ func Sum32(b []byte, seed uint32) uint32 {
 	return h ^ h>>15
 }
 
-// Sum64A is MurmurHash64A.
+// Sum64A returns the MurmurHash64A of b.
 func Sum64A(b []byte, seed uint64) uint64 {
 	h := seed ^ uint64(len(b))*m64
 	for ; len(b) >= 8; b = b[8:] {

@@ -1,5 +1,5 @@
 // Package proctitle changes what other processes see as this one's command line (ps,
-// /proc/PID/cmdline), so that a password given as an argument does not stay there.
+// /proc/PID/cmdline), so that a password given as an argument does not stay visible.
 //
 // The kernel shows the memory that the process began with:
 //
@@ -7,10 +7,9 @@
 //	| argv[0] NUL argv[1] NUL … | NAME=value NUL …       |
 //	| title NUL NUL NUL …                                |
 //
-// A title is written over the arguments, and over the environment behind them if it needs the room:
-// the kernel goes on reading there when the last byte of the arguments is not NUL. Go keeps copies
-// of the environment, but its os.Args are the memory itself, so that Take replaces them by copies
-// first.
+// A title is written over the arguments, and over the environment after them if it needs the room:
+// the kernel reads on there if the last byte of the arguments is not NUL. Go keeps copies of the
+// environment, but its os.Args are the memory itself, so Take first replaces them by copies.
 package proctitle
 
 import (
@@ -21,11 +20,11 @@ import (
 	"unsafe"
 )
 
-// area is the memory of the title, nil when it is not known.
+// area is the memory of the title. It is nil if it is not known.
 var area []byte
 
-// Take makes the arguments' memory ready for Set. It must be called first in main: strings that
-// were taken from os.Args before change with the title.
+// Take makes the arguments' memory ready for Set. It must be called first in main: strings taken
+// from os.Args before change with the title.
 func Take() {
 	if area != nil || len(os.Args) == 0 || os.Args[0] == "" {
 		return
@@ -33,8 +32,9 @@ func Take() {
 	start := unsafe.StringData(os.Args[0])
 	size := 0
 	for i, arg := range os.Args {
-		if len(arg) > 0 && unsafe.Pointer(unsafe.StringData(arg)) != unsafe.Add(unsafe.Pointer(start), size) {
-			return // not one piece of memory: somebody has replaced them
+		if len(arg) > 0 &&
+			unsafe.Pointer(unsafe.StringData(arg)) != unsafe.Add(unsafe.Pointer(start), size) {
+			return // the arguments are not one piece of memory: somebody has replaced them
 		}
 		os.Args[i] = strings.Clone(arg)
 		size += len(arg) + 1
@@ -45,14 +45,14 @@ func Take() {
 	area = unsafe.Slice(start, size)
 }
 
-// withEnvironment returns the size of the arguments and the environment behind them. It reports
+// withEnvironment returns the size of the arguments and the environment after them. It reports
 // whether the kernel agrees where the arguments are.
 func withEnvironment(start uintptr, size int) (int, bool) {
 	raw, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
 		return 0, false
 	}
-	// The name of the program stands in parentheses and may hold anything. Fields 48 to 51 are
+	// The name of the program is in parentheses and may hold anything. Fields 48 to 51 are
 	// arg_start, arg_end, env_start and env_end.
 	fields := strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:]))
 	if len(fields) < 49 {
@@ -72,7 +72,7 @@ func withEnvironment(start uintptr, size int) (int, bool) {
 	return int(at[3] - at[0]), true
 }
 
-// Set makes title the command line, cut to the room there is. It does nothing without Take. Calls
+// Set makes title the command line, cut to the available room. Without Take it does nothing. Calls
 // must not overlap.
 func Set(title string) {
 	if area == nil {

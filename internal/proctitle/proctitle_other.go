@@ -2,7 +2,7 @@
 
 package proctitle
 
-// Take does nothing: the command line stays as it is on this system.
+// Take does nothing: on this system the command line stays as it is.
 func Take() {}
 
 // Set does nothing.

@@ -1,24 +1,30 @@
-// Package pubsub knows who is to be told what: subscriptions to channels, patterns and shard channels (Hub), which clients may have cached which
-// keys (Table), and who wants to hear of all keys with a prefix (Broadcast). It delivers nothing: its users walk the receivers.
+// Package pubsub holds channel subscriptions and the client-side caching table: subscriptions to
+// channels, patterns and shard channels (Hub), which clients may have cached which keys (Table),
+// and who wants to hear of all keys with a prefix (Broadcast). It delivers nothing: its users walk
+// the receivers.
 //
 // Nothing here locks; everything belongs to the executor.
 //
 // # The hub
 //
-// A topic is a channel, a pattern or a shard channel with at least one subscriber. Topics and subscribers know each other's positions:
+// A topic is a channel, a pattern or a shard channel with at least one subscriber. Topics and
+// subscribers know each other's positions:
 //
 //	Hub.topics[Channels]["news"] → Topic   members: │ sub 7, slot 0 │ sub 9, slot 1 │
 //	                                                      │                │
 //	                      Sub 9   lists[Channels]:  │ …, at 3 │ "news", at 1 │
 //
-// so that subscribing and unsubscribing cost O(1), leaving costs O(own subscriptions), and publishing walks one slice. What leaves a slice is
-// replaced by its last element: receivers are told in no particular order.
+// So subscribing and unsubscribing cost O(1), leaving costs O(own subscriptions), and publishing
+// walks one slice. When an element leaves a slice, the last one takes its place: receivers are told
+// in no particular order.
 //
-// Patterns are found by their literal beginnings (prefixIndex): a message is held only against those patterns that begin like its channel, and
-// against a pattern once, however many have subscribed to it. With P patterns that could match and a channel of n bytes that costs
-// O(P · n · length of a pattern) at most, see package scan; patterns such as "news.*" are usually one map lookup.
+// Patterns are found by their literal beginnings (prefixIndex). A message is matched only against
+// the patterns that begin like its channel, and against each once, however many have subscribed to
+// it. With P such patterns and a channel of n bytes that costs at most O(P · n · length of a
+// pattern), see package scan. Patterns such as "news.*" usually take one map lookup.
 //
-// Invariants: a topic is in its map while it has members; member.slot and place.at point at each other.
+// Invariants: a topic is in its map while it has members; member.slot and place.at point at each
+// other.
 package pubsub
 
 import (
@@ -27,7 +33,7 @@ import (
 	"godwit/internal/scan"
 )
 
-// Kind is what a subscription is to.
+// Kind says what a subscription is to.
 type Kind uint8
 
 // The kinds.
@@ -38,7 +44,8 @@ const (
 	kinds
 )
 
-// Hub is all subscriptions. O is what the hub's user knows a subscriber by; it should be a pointer.
+// Hub holds all subscriptions. O is how the hub's user identifies a subscriber; it should be a
+// pointer.
 type Hub[O any] struct {
 	topics      [kinds]map[string]*Topic[O]
 	patterns    prefixIndex[[]*Topic[O]]
@@ -51,7 +58,7 @@ type Topic[O any] struct {
 	Name    string
 	members []member[O]
 	pattern []byte // Name, for patterns
-	begin   string // its key in the index of patterns
+	begin   string // key in the index of patterns
 }
 
 type member[O any] struct {
@@ -76,10 +83,11 @@ type place[O any] struct {
 const (
 	// indexFrom is the number of subscriptions from which a subscriber has an index of them.
 	indexFrom = 16
-	// placeBytes is about what one subscription takes beside its name: place, member, a share of maps.
+	// placeBytes is the approximate size of one subscription without its name: place, member, a
+	// share of maps.
 	placeBytes = 96
-	// topicBytes is about what a topic takes beside its name: itself and its place in the map.
-	// A pattern's index takes as much again, and its bytes once more.
+	// topicBytes is the approximate size of a topic without its name: itself and its place in the
+	// map. A pattern's index takes as much again, and the name's bytes once more.
 	topicBytes = 128
 )
 
@@ -102,7 +110,7 @@ func (h *Hub[O]) Subscribe(s *Sub[O], k Kind, name []byte) bool {
 	return true
 }
 
-// indexed notes the position of a new subscription.
+// indexed records the position of a new subscription.
 func (s *Sub[O]) indexed(k Kind, t *Topic[O], slot int) {
 	if s.index[k] != nil {
 		s.index[k][t] = slot
@@ -116,7 +124,7 @@ func (s *Sub[O]) indexed(k Kind, t *Topic[O], slot int) {
 	}
 }
 
-// find is the position of the topic among the subscriptions, -1 if it is not one of them.
+// find returns the position of the topic among the subscriptions, or -1.
 func (s *Sub[O]) find(k Kind, t *Topic[O]) int {
 	if s.index[k] != nil {
 		if i, ok := s.index[k][t]; ok {
@@ -144,7 +152,7 @@ func (h *Hub[O]) open(k Kind, name string) *Topic[O] {
 	return t
 }
 
-// close forgets a topic without members.
+// close removes a topic without members.
 func (h *Hub[O]) close(k Kind, t *Topic[O]) {
 	delete(h.topics[k], t.Name)
 	h.bytes -= t.bytes(k)
@@ -158,8 +166,8 @@ func (h *Hub[O]) close(k Kind, t *Topic[O]) {
 	}
 }
 
-// bytes returns about what the topic takes, its name and its members not counted: these are counted
-// as their subscribers'.
+// bytes returns the approximate size of the topic. It leaves out its name and its members, which
+// count for their subscribers.
 func (t *Topic[O]) bytes(k Kind) int64 {
 	if k == Patterns {
 		return int64(2*topicBytes + len(t.Name))
@@ -218,7 +226,7 @@ func (h *Hub[O]) drop(s *Sub[O], k Kind, slot int) {
 	}
 }
 
-// Leave ends all subscriptions.
+// Leave ends all subscriptions of s.
 func (h *Hub[O]) Leave(s *Sub[O]) {
 	for k := range kinds {
 		for n := len(s.lists[k]); n > 0; n-- {
@@ -227,18 +235,19 @@ func (h *Hub[O]) Leave(s *Sub[O]) {
 	}
 }
 
-// Len is the number of subscriptions of the kind.
+// Len returns the number of subscriptions of the kind.
 func (s *Sub[O]) Len(k Kind) int { return len(s.lists[k]) }
 
-// Total is the number of subscriptions.
+// Total returns the number of subscriptions.
 func (s *Sub[O]) Total() int {
 	return len(s.lists[Channels]) + len(s.lists[Patterns]) + len(s.lists[Shards])
 }
 
-// Bytes is about what the subscriptions take of memory.
+// Bytes returns the approximate memory of the subscriptions.
 func (s *Sub[O]) Bytes() int { return s.bytes }
 
-// Names are what the subscriptions of the kind are to, in the order of subscribing unless some have ended.
+// Names returns the names that s has subscribed to, in the order of subscribing unless some
+// subscriptions have ended.
 func (s *Sub[O]) Names(k Kind) []string {
 	names := make([]string, len(s.lists[k]))
 	for i, p := range s.lists[k] {
@@ -247,17 +256,17 @@ func (s *Sub[O]) Names(k Kind) []string {
 	return names
 }
 
-// Count is the number of topics of the kind.
+// Count returns the number of topics of the kind.
 func (h *Hub[O]) Count(k Kind) int { return len(h.topics[k]) }
 
-// Bytes returns about what the topics take of memory, beside what Sub.Bytes counts for each
+// Bytes returns the approximate memory of the topics, without what Sub.Bytes counts for each
 // subscriber.
 func (h *Hub[O]) Bytes() int64 { return h.bytes }
 
-// Subscribers is how many have subscribed to anything.
+// Subscribers returns how many have subscribed to anything.
 func (h *Hub[O]) Subscribers() int { return h.subscribers }
 
-// Topic is the topic of that name, nil if nobody has subscribed to it.
+// Topic returns the topic of that name, or nil if nobody has subscribed to it.
 func (h *Hub[O]) Topic(k Kind, name []byte) *Topic[O] { return h.topics[k][string(name)] }
 
 // Topics calls fn for each topic of the kind, in no order.
@@ -278,7 +287,7 @@ func (h *Hub[O]) Match(channel []byte, fn func(t *Topic[O])) {
 	})
 }
 
-// Len is the number of the topic's subscribers.
+// Len returns the number of the topic's subscribers.
 func (t *Topic[O]) Len() int {
 	if t == nil {
 		return 0

@@ -106,7 +106,8 @@ func TestHubAgainstModel(t *testing.T) {
 	long := strings.Repeat("x", 70)
 	parts := []string{"a", "b", "*", "?", "[ab]", `\*`, "news.", long, ""}
 	name := func() string {
-		return parts[rng.IntN(len(parts))] + parts[rng.IntN(len(parts))] + parts[rng.IntN(len(parts))]
+		return parts[rng.IntN(len(parts))] + parts[rng.IntN(len(parts))] +
+			parts[rng.IntN(len(parts))]
 	}
 	for i := range 20000 {
 		s, k, n := subs[rng.IntN(len(subs))], Kind(rng.IntN(int(kinds))), name()
@@ -144,7 +145,7 @@ func TestHubAgainstModel(t *testing.T) {
 	require.Zero(t, h.patterns.lengths)
 }
 
-// matchesModel holds the receivers of one message against the model.
+// matchesModel compares the receivers of one message with the model.
 func matchesModel(t *testing.T, h *Hub[int], m model, k Kind, name string) {
 	t.Helper()
 	var got []int
@@ -169,7 +170,9 @@ func TestPatternsOutsideTheChannelAreNotLookedAt(t *testing.T) {
 		h.Subscribe(s, Patterns, fmt.Appendf(nil, "user:%d:*", i))
 	}
 	looked := 0
-	h.patterns.prefixesOf([]byte("user:77:login"), func(list *[]*Topic[int]) { looked += len(*list) })
+	h.patterns.prefixesOf([]byte("user:77:login"), func(list *[]*Topic[int]) {
+		looked += len(*list)
+	})
 	require.LessOrEqual(t, looked, 2)
 }
 
@@ -218,7 +221,9 @@ func TestBroadcast(t *testing.T) {
 		})
 	}
 	flush()
-	require.Equal(t, map[string]string{"ann": "pppppppp<ann user:1<bob user:2<bob ", "bob": "user:1<bob user:2<bob ", "cid": "user:1<bob user:2<bob "}, got)
+	require.Equal(t,
+		map[string]string{"ann": "pppppppp<ann user:1<bob user:2<bob ",
+			"bob": "user:1<bob user:2<bob ", "cid": "user:1<bob user:2<bob "}, got)
 	require.False(t, b.Pending())
 	clear(got)
 	b.Remove("bob", "user:")

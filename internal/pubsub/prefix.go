@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// maxPrefix is the length in bytes up to which prefixes are told apart by the index.
+// maxPrefix is the length in bytes up to which the index distinguishes prefixes.
 const maxPrefix = 63
 
-// prefixIndex maps prefixes of at most maxPrefix bytes to values such that the values of all prefixes of a string are found with one map lookup
-// for each length in use, however many prefixes there are.
+// prefixIndex maps prefixes of at most maxPrefix bytes to values. It finds the values of all
+// prefixes of a string with one map lookup for each length in use, however many prefixes there are.
 type prefixIndex[V any] struct {
 	values  map[string]*V
 	count   [maxPrefix + 1]int // prefixes by length
 	lengths uint64             // bit n: there are prefixes of n bytes
 }
 
-// at is the value of a prefix, made when there is none yet. It is valid until remove.
+// at returns the value of a prefix, and makes one if there is none yet. It is valid until remove.
 func (x *prefixIndex[V]) at(prefix string) *V {
 	if v := x.values[prefix]; v != nil {
 		return v
@@ -55,7 +55,7 @@ func (x *prefixIndex[V]) prefixesOf(s []byte, fn func(v *V)) {
 	}
 }
 
-// literal is what every string that matches the pattern begins with, as far as the index goes.
+// literal returns what every string that matches the pattern begins with, up to maxPrefix bytes.
 func literal(pattern string) string {
 	n := strings.IndexAny(pattern, `*?[\`)
 	if n < 0 {

@@ -5,18 +5,20 @@ import (
 	"slices"
 )
 
-// Table remembers which clients, by their IDs, may have cached which keys. Keys of all databases are one name space, as in Redis: a client
-// caches by name.
+// Table remembers which clients, by their IDs, may have cached which keys. Keys of all databases
+// share one name space, as in Redis: a client caches by name.
 //
-// The table forgets a key when it is told of a change: the client must read the key again to hear of the next. So its size is what clients have read
-// and nobody has changed since, and Evict bounds it.
+// The table forgets a key when it is told of a change. The client must read the key again to hear
+// of the next change. So its size is what clients have read and nobody has changed since, and
+// evicting keys (Any, Take) bounds it.
 type Table struct {
 	keys  map[string]*readers
 	items int
 	bytes int64
 }
 
-// readers are the clients that have read one key. Nearly always they are few, so they stand in a slice until there are many.
+// readers are the clients that have read one key. Nearly always they are few, so they are in a
+// slice until there are many.
 type readers struct {
 	few  []uint64
 	many map[uint64]struct{}
@@ -24,11 +26,11 @@ type readers struct {
 
 const (
 	fewReaders  = 8
-	keyBytes    = 112 // about what a key takes beside its name, with one reader
+	keyBytes    = 112 // the approximate size of a key without its name, with one reader
 	readerBytes = 16
 )
 
-// Remember notes that the client has read the key.
+// Remember records that the client has read the key.
 func (t *Table) Remember(key []byte, id uint64) {
 	r := t.keys[string(key)]
 	if r == nil {
@@ -69,7 +71,7 @@ func (r *readers) add(id uint64) bool {
 	return true
 }
 
-// Take forgets the key and calls fn with each client that had read it.
+// Take removes the key and calls fn with each client that had read it.
 func (t *Table) Take(key []byte, fn func(id uint64)) {
 	r := t.keys[string(key)]
 	if r == nil {
@@ -87,7 +89,7 @@ func (t *Table) Take(key []byte, fn func(id uint64)) {
 	}
 }
 
-// Any is some key of the table, nil when it is empty.
+// Any returns some key of the table, or nil if it is empty.
 func (t *Table) Any() []byte {
 	for key := range t.keys {
 		return []byte(key)
@@ -95,33 +97,33 @@ func (t *Table) Any() []byte {
 	return nil
 }
 
-// Clear forgets everything.
+// Clear removes everything.
 func (t *Table) Clear() { *t = Table{} }
 
-// Len is the number of keys.
+// Len returns the number of keys.
 func (t *Table) Len() int { return len(t.keys) }
 
-// Items is the number of pairs of key and client.
+// Items returns the number of pairs of key and client.
 func (t *Table) Items() int { return t.items }
 
-// Bytes is about what the table takes of memory.
+// Bytes returns the approximate memory of the table.
 func (t *Table) Bytes() int64 { return t.bytes }
 
-// Broadcast tells clients of changes to keys by prefix, whether or not they have read them. Changes are collected (Changed) and handed out
-// together (Flush), each key once.
+// Broadcast tells clients of changes to keys by prefix, whether or not they have read them. It
+// collects changes (Changed) and hands them out together (Flush), each key once.
 type Broadcast[O comparable] struct {
 	index    prefixIndex[[]*prefix[O]]
 	prefixes map[string]*prefix[O]
-	pending  []*prefix[O] // with changes
+	pending  []*prefix[O] // those with changes
 }
 
 type prefix[O comparable] struct {
 	name    string
 	clients []O
-	changed map[string]O // key: who has changed it last
+	changed map[string]O // by key: who has changed it last
 }
 
-// Add has the client told of keys that begin with the prefix.
+// Add makes Flush tell the client of keys that begin with the prefix.
 func (b *Broadcast[O]) Add(o O, name string) {
 	p := b.prefixes[name]
 	if p == nil {
@@ -159,13 +161,13 @@ func (b *Broadcast[O]) Remove(o O, name string) {
 	}
 }
 
-// Len is the number of prefixes.
+// Len returns the number of prefixes.
 func (b *Broadcast[O]) Len() int { return len(b.prefixes) }
 
 // Pending reports whether Flush has something to do.
 func (b *Broadcast[O]) Pending() bool { return len(b.pending) > 0 }
 
-// Changed notes that by has changed the key.
+// Changed records that by has changed the key.
 func (b *Broadcast[O]) Changed(key []byte, by O) {
 	if len(b.prefixes) == 0 {
 		return
@@ -186,15 +188,17 @@ func (b *Broadcast[O]) Changed(key []byte, by O) {
 	})
 }
 
-// Flush calls fn for each prefix with changes: its clients, and the keys in order. by tells who changed a key last. fn must not change the
-// prefixes.
+// Flush calls fn for each prefix with changes: its clients, and the keys in order. by returns who
+// changed a key last. fn must not change the prefixes.
 func (b *Broadcast[O]) Flush(fn func(clients []O, keys []string, by func(key string) O)) {
 	for i, p := range b.pending {
 		b.pending[i] = nil
 		changed := p.changed
 		p.changed = nil
 		if len(p.clients) > 0 {
-			fn(p.clients, slices.Sorted(maps.Keys(changed)), func(key string) O { return changed[key] })
+			fn(p.clients, slices.Sorted(maps.Keys(changed)), func(key string) O {
+				return changed[key]
+			})
 		}
 	}
 	b.pending = b.pending[:0]

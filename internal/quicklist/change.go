@@ -28,7 +28,8 @@ func (q *List) pop(ref arena.Ref, head bool) {
 	q.count--
 }
 
-// DeleteRange removes n elements from the index on, or as many as there are, and returns how many it removed.
+// DeleteRange removes n elements from the index on, or as many as there are. It returns how many it
+// removed.
 func (q *List) DeleteRange(index, n int) int {
 	ref, i := q.locate(index)
 	left := min(n, q.count-index)
@@ -50,7 +51,7 @@ func (q *List) DeleteRange(index, n int) int {
 	return removed
 }
 
-// cut removes n elements from index i on, but not all, from one node.
+// cut removes n elements from index i on from one node, but not all of its elements.
 func (q *List) cut(ref arena.Ref, i, n int) {
 	w := q.edit(ref)
 	listpack.Delete(w, listpack.Seek(w.Bytes(), i), n)
@@ -60,7 +61,8 @@ func (q *List) cut(ref arena.Ref, i, n int) {
 	q.settle(ref)
 }
 
-// Insert adds an element before or after the one that it.Next returned. The iterator must not be used again.
+// Insert adds an element before or after the one that it.Next returned. The iterator must not be
+// used again.
 func (q *List) Insert(it *Iter, b []byte, after bool) {
 	n := q.edit(it.node)
 	ref, pos := n.ref, it.pos
@@ -92,7 +94,8 @@ func (q *List) Insert(it *Iter, b []byte, after bool) {
 	q.splitInsert(ref, pos, b, after)
 }
 
-// insertBeside adds an element between the node at ref, which is full, and its neighbour (0: none): into the neighbour if it fits there.
+// insertBeside adds an element between the full node at ref and its neighbour (0: none). It goes
+// into the neighbour if it fits there.
 func (q *List) insertBeside(ref, beside arena.Ref, b []byte, after bool) {
 	if beside != 0 {
 		if h := q.load(beside); q.fits(&h, len(b)) {
@@ -114,7 +117,8 @@ func (q *List) insertBeside(ref, beside arena.Ref, b []byte, after bool) {
 	}
 }
 
-// splitInsert splits the node at ref, full and packed, before the byte position pos inside it and adds an element there.
+// splitInsert splits the full packed node at ref before the byte position pos and adds an element
+// there.
 func (q *List) splitInsert(ref arena.Ref, pos int, b []byte, after bool) {
 	other := q.split(ref, pos, after)
 	if q.large(len(b)) {
@@ -138,7 +142,8 @@ func (q *List) splitInsert(ref arena.Ref, pos int, b []byte, after bool) {
 	q.mergeAround(ref)
 }
 
-// split moves the elements of the node behind the byte position pos (after) or before it to a new node on that side, and returns that.
+// split moves the elements after the byte position pos (or before it, if after is false) to a new
+// node on that side, and returns the new node.
 func (q *List) split(ref arena.Ref, pos int, after bool) arena.Ref {
 	old := q.load(ref)
 	lp := old.Bytes()
@@ -168,7 +173,8 @@ func (q *List) split(ref arena.Ref, pos int, after bool) arena.Ref {
 	return other
 }
 
-// mergeAround merges small neighbours near a node that was split: its two on the left, its two on the right, then itself with what is left and right.
+// mergeAround merges small neighbours near a node that was split: its two left ones, its two right
+// ones, then itself with the nodes now left and right of it.
 func (q *List) mergeAround(center arena.Ref) {
 	if p := q.prev(center); p != 0 {
 		q.merge(q.prev(p), p)
@@ -183,13 +189,15 @@ func (q *List) mergeAround(center arena.Ref) {
 	q.settle(center)
 }
 
-// merge appends the elements of the node at right to its left neighbour, if both exist and fit one node, and reports whether it did.
+// merge appends the elements of the node at right to its left neighbour if both exist and fit one
+// node. It reports whether it did.
 func (q *List) merge(left, right arena.Ref) bool {
 	if left == 0 || right == 0 {
 		return false
 	}
 	l, r := q.load(left), q.load(right)
-	if l.kind == plain || r.kind == plain || l.count+r.count > maxNodeCount || Exceeds(q.fill, l.size+r.size-7, l.count+r.count) {
+	if l.kind == plain || r.kind == plain || l.count+r.count > maxNodeCount ||
+		Exceeds(q.fill, l.size+r.size-7, l.count+r.count) {
 		return false
 	}
 	lp := r.read(&q.s.scratch)
@@ -203,7 +211,8 @@ func (q *List) merge(left, right arena.Ref) bool {
 	return true
 }
 
-// Replace puts b in the place of the element that it.Next returned. The iterator must not be used again.
+// Replace puts b in the place of the element that it.Next returned. The iterator must not be used
+// again.
 func (q *List) Replace(it *Iter, b []byte) {
 	n := q.edit(it.node)
 	ref, big := n.ref, q.large(len(b))
@@ -221,7 +230,7 @@ func (q *List) Replace(it *Iter, b []byte) {
 	q.replaceKind(it, b, n.kind == plain)
 }
 
-// replaceKind is Replace where the new element cannot be in the node of the old one.
+// replaceKind is Replace for a new element that cannot be in the node of the old one.
 func (q *List) replaceKind(it *Iter, b []byte, wasPlain bool) {
 	ref := it.node
 	q.Insert(it, b, true)
@@ -230,6 +239,6 @@ func (q *List) replaceKind(it *Iter, b []byte, wasPlain bool) {
 		q.removeNode(&h)
 		return
 	}
-	// The node was split behind the element.
+	// The node was split after the element.
 	q.cut(ref, h.count-1, 1)
 }

@@ -7,7 +7,7 @@ import (
 	"godwit/internal/listpack"
 )
 
-// Check walks the whole list and reports the first thing that does not add up.
+// Check walks the whole list and reports the first violation of an invariant.
 func (q *List) Check() error {
 	var nodes, count int
 	var bytes int64
@@ -26,7 +26,8 @@ func (q *List) Check() error {
 		prev, r = r, n.next
 	}
 	if prev != q.tail || nodes != q.nodes || count != q.count || bytes != q.bytes {
-		return fmt.Errorf("quicklist: %d nodes, %d elements, %d bytes; counted %d, %d, %d, right tail: %t",
+		return fmt.Errorf(
+			"quicklist: %d nodes, %d elements, %d bytes; counted %d, %d, %d, right tail: %t",
 			nodes, count, bytes, q.nodes, q.count, q.bytes, prev == q.tail)
 	}
 	return nil
@@ -34,7 +35,8 @@ func (q *List) Check() error {
 
 func (q *List) checkNode(n *node, i int) error {
 	if n.off+n.used() > n.room || n.room%8 != 0 {
-		return fmt.Errorf("quicklist: node %d: %d bytes at %d in a block of %d", i, n.used(), n.off, n.room)
+		return fmt.Errorf("quicklist: node %d: %d bytes at %d in a block of %d", i, n.used(), n.off,
+			n.room)
 	}
 	outer := i < q.depth || q.nodes-1-i < q.depth
 	if n.kind == compressed && (outer || q.depth == 0) {

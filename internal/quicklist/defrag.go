@@ -2,10 +2,10 @@ package quicklist
 
 import "godwit/internal/arena"
 
-// Defrag offers the blocks of some more nodes to be moved, from the head on if begin is set: about
-// n KiB of them. It reports what is left of n, and whether the last node was among them. Between
-// calls the list may change. A list that a snapshot writes is left alone: the snapshot knows nodes
-// by their places.
+// Defrag offers the blocks of some more nodes to be moved, about n KiB of them. If begin is set it
+// starts at the head. It returns what is left of n, and whether the last node was among them. The
+// list may change between calls. A list that a snapshot writes is left alone, because the snapshot
+// knows nodes by their places.
 func (q *List) Defrag(begin bool, n int) (left int, done bool) {
 	if begin {
 		q.walk = q.head

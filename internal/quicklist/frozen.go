@@ -8,32 +8,36 @@ import (
 	"godwit/internal/lzf"
 )
 
-// Frozen is a list as it was at one moment, given out node by node while the list goes on changing.
+// Frozen is a list as it was at one moment, emitted node by node while the list goes on changing.
 //
-// A walk goes from the head to the tail. Nodes that carry another epoch than Shared.Epoch are those of the moment that are not yet given out; a node gets
-// the epoch when it is given out, kept or made. What happens to an old node before the walk is there:
+// A walk goes from the head to the tail. Nodes with an epoch other than Shared.Epoch are those of
+// the moment that are not emitted yet. A node gets the epoch when it is emitted, copied or created.
+// What happens to an old node before the walk gets there:
 //
-//   - its first change: its payload is copied, compressed if the walk's user wants that, and the walk gives out the copy in its place;
-//   - its removal: its payload (or its copy) stays and waits, with all that waits there already, to be given out before the node behind it.
+//   - Its first change copies its payload, compressed if the user of the walk wants that. The walk
+//     emits the copy in its place.
+//   - Its removal leaves its payload (or its copy) waiting, with all that waits there already, to
+//     be emitted before the node after it.
 //
-// So order needs no positions, only neighbours, and a node costs one copy at most. To bound the copies, whoever steps the walk should take some more
-// steps when Copied grows.
+// So order needs no positions, only neighbours, and a node costs at most one copy. To bound the
+// copies, whoever steps the walk should take more steps when Copied grows.
 type Frozen struct {
 	q      *List
-	at     arena.Ref // the next node to look at, 0: all are passed
-	left   int       // nodes not yet given out
+	at     arena.Ref // the next node to look at; 0: all are passed
+	left   int       // nodes not yet emitted
 	copies map[arena.Ref]relic
-	before map[arena.Ref][]relic // by the node that they were before, 0: at the end
-	bytes  int64                 // of blocks that only the walk still needs
-	kept   int64                 // of all that ever were
-	pack   bool                  // copies are compressed
+	before map[arena.Ref][]relic // by the node that they stood before; 0: at the end
+	bytes  int64                 // bytes of blocks that only the walk still needs
+	kept   int64                 // the sum of all such bytes so far
+	pack   bool                  // compress copies
 	out    FrozenNode
 }
 
-// packMax is the longest listpack in bytes that is compressed when it is copied: the change waits for that.
+// packMax is the longest listpack in bytes that is compressed when it is copied, because the change
+// waits for that.
 const packMax = 64 << 10
 
-// relic is the payload of a node that was changed or is gone. It owns its block.
+// relic is the payload of a node that has changed or is gone. It owns its block.
 type relic struct {
 	ptr             arena.Ref
 	off, size, room int
@@ -41,8 +45,8 @@ type relic struct {
 	kind            kind
 }
 
-// FrozenNode is one node. B is the bytes of a listpack, of one element if Plain, or LZF data that unpacks to Size bytes of a listpack.
-// It is good until the next change of anything.
+// FrozenNode is one node. B is the bytes of a listpack, the bytes of one element if Plain, or LZF
+// data that unpacks to a listpack of Size bytes. It is valid until anything changes.
 type FrozenNode struct {
 	B          []byte
 	Size       int // bytes, uncompressed
@@ -50,7 +54,7 @@ type FrozenNode struct {
 	Plain, LZF bool
 }
 
-// Unpacked is the payload, uncompressed, in buf if it has to be somewhere.
+// Unpacked returns the uncompressed payload. It uses buf if it must decompress.
 func (n *FrozenNode) Unpacked(buf []byte) []byte {
 	if !n.LZF {
 		return n.B
@@ -62,18 +66,20 @@ func (n *FrozenNode) Unpacked(buf []byte) []byte {
 	return buf
 }
 
-// Freeze begins to give out the list as it is now. No node may carry Shared.Epoch: it was raised just before the list was changed for the first time
-// or is looked at for the first time. Close ends it.
+// Freeze starts to emit the list as it is now. No node may carry Shared.Epoch: it must have been
+// raised just before the list is first changed or looked at. Close ends the walk.
 func (q *List) Freeze() *Frozen {
 	invariant.Check(q.frozen == nil, "quicklist: frozen twice")
 	q.frozen = &Frozen{q: q, at: q.head, left: q.nodes}
 	return q.frozen
 }
 
-// CompressCopies has copies of nodes compressed: less memory, for what compressing takes when a node first changes. Whoever writes them then need not do it.
+// CompressCopies makes the walk compress its copies of nodes. They take less memory, and whoever
+// writes them need not compress them, but the first change of each node takes longer.
 func (f *Frozen) CompressCopies() { f.pack = true }
 
-// Copied is the memory in bytes that the walk holds beyond what the list would, and all that it has ever held so.
+// Copied returns the memory in bytes that the walk holds beyond the list's own, and the sum of all
+// that it has ever held.
 func (f *Frozen) Copied() (now, ever int64) { return f.bytes, f.kept }
 
 func (f *Frozen) hold(c relic) relic {
@@ -82,7 +88,7 @@ func (f *Frozen) hold(c relic) relic {
 	return c
 }
 
-// keep is called before the node's elements change.
+// keep is called before a node's elements change.
 func (q *List) keep(n *node) {
 	if q.frozen == nil || n.epoch == q.s.Epoch {
 		return
@@ -113,7 +119,7 @@ func (f *Frozen) copyOf(n *node) relic {
 	return c
 }
 
-// removed is called before the node is unlinked. It may take the node's block.
+// removed is called before a node is unlinked. It may take the node's block.
 func (f *Frozen) removed(n *node) {
 	moved := f.before[n.ref]
 	delete(f.before, n.ref)
@@ -121,7 +127,9 @@ func (f *Frozen) removed(n *node) {
 		delete(f.copies, n.ref)
 		moved = append(moved, c)
 	} else if q := f.q; n.epoch != q.s.Epoch {
-		moved = append(moved, f.hold(relic{ptr: n.ptr, off: n.off, size: n.size, room: n.room, count: n.count, kind: n.kind}))
+		moved = append(moved,
+			f.hold(relic{ptr: n.ptr, off: n.off, size: n.size, room: n.room, count: n.count,
+				kind: n.kind}))
 		q.bytes -= int64(arena.ClassSize(n.room))
 		n.ptr = 0
 	}
@@ -137,7 +145,7 @@ func (f *Frozen) removed(n *node) {
 	f.before[n.next] = append(moved, f.before[n.next]...)
 }
 
-// Step gives out about n nodes to emit and reports whether there are no more.
+// Step emits about n nodes and reports whether there are no more.
 func (f *Frozen) Step(n int, emit func(n *FrozenNode)) (done bool) {
 	q := f.q
 	for n > 0 {
@@ -172,7 +180,8 @@ func (f *Frozen) Step(n int, emit func(n *FrozenNode)) (done bool) {
 }
 
 func (f *Frozen) give(payload []byte, c *relic, emit func(n *FrozenNode)) {
-	f.out = FrozenNode{B: payload, Size: c.size, Count: c.count, Plain: c.kind == plain, LZF: c.kind == compressed}
+	f.out = FrozenNode{B: payload, Size: c.size, Count: c.count, Plain: c.kind == plain,
+		LZF: c.kind == compressed}
 	if f.out.LZF {
 		f.out.B = payload[lzfHead:]
 	}
@@ -191,7 +200,7 @@ func (f *Frozen) drop(c relic) {
 	f.q.s.A.Free(c.ptr, c.room, arena.Values)
 }
 
-// Close ends the walk, done or not.
+// Close ends the walk, complete or not.
 func (f *Frozen) Close() {
 	for _, c := range f.copies {
 		f.drop(c)

@@ -5,23 +5,24 @@ import (
 	"godwit/internal/listpack"
 )
 
-// Iter walks a list. While it is in use the list may only be changed through it.
+// Iter walks a list. While it is in use, the list may be changed only through it.
 type Iter struct {
 	q       *List
 	reverse bool
-	changed bool      // the node was changed and waits to be settled
-	node    arena.Ref // where lp is from
+	changed bool      // the node was changed and must be settled
+	node    arena.Ref // the node that lp belongs to
 	lp      []byte    // the node's payload; nil before the node is read
 	plain   bool
-	pos     int // of the element that Next returned last
-	at      int // of the element that Next returns next; 0: the node is done
+	pos     int // position of the element that Next returned last
+	at      int // position of the element that Next returns next; 0: the node is done
 	buf     []byte
 }
 
-// plainPos stands for the only element of a plain node.
+// plainPos is the position of the only element of a plain node.
 const plainPos = 1
 
-// Iter begins a walk at the index, to the end of the list or, in reverse, to its start. An index that is out of range begins none.
+// Iter starts a walk at the index, to the end of the list or, in reverse, to its start. If the
+// index is out of range, the walk has no elements.
 func (q *List) Iter(index int, reverse bool) Iter {
 	it := Iter{q: q, reverse: reverse}
 	ref, i := q.locate(index)
@@ -35,15 +36,17 @@ func (q *List) Iter(index int, reverse bool) Iter {
 	return it
 }
 
-// IterListpack is a walk over a listpack that is no list's: only Next, Pos and Removed may be used.
+// IterListpack returns a walk over a listpack that belongs to no list. Only Next, Pos and Removed
+// may be used.
 func IterListpack(lp []byte, index int, reverse bool) Iter {
 	return Iter{lp: lp, at: listpack.Seek(lp, index), reverse: reverse}
 }
 
-// Pos is the position, in its listpack, of the element that Next returned.
+// Pos returns the position, in its listpack, of the element that Next returned.
 func (it *Iter) Pos() int { return it.pos }
 
-// Removed tells the walk that the element that Next returned is gone from its listpack, which is lp now.
+// Removed tells the walk that the element that Next returned was removed from its listpack, which
+// is now lp.
 func (it *Iter) Removed(lp []byte) {
 	it.lp = lp
 	if !it.reverse && it.at != 0 {
@@ -51,7 +54,8 @@ func (it *Iter) Removed(lp []byte) {
 	}
 }
 
-// locate finds the node of the element at the index and the element's index in it, coming from the nearer end.
+// locate finds the node of the element at the index, coming from the nearer end, and the element's
+// index in it.
 func (q *List) locate(index int) (ref arena.Ref, i int) {
 	if index < 0 || index >= q.count {
 		return 0, 0
@@ -77,7 +81,7 @@ func (q *List) locate(index int) (ref arena.Ref, i int) {
 	}
 }
 
-// At is the element at the index.
+// At returns the element at the index.
 func (q *List) At(index int) (v listpack.Value, ok bool) {
 	ref, i := q.locate(index)
 	if ref == 0 {
@@ -91,7 +95,7 @@ func (q *List) At(index int) (v listpack.Value, ok bool) {
 	return listpack.Get(b, listpack.Seek(b, i)), true
 }
 
-// End is the first or last element. The list must not be empty.
+// End returns the first or last element. The list must not be empty.
 func (q *List) End(head bool) listpack.Value {
 	ref := q.tail
 	if head {
@@ -109,7 +113,8 @@ func (q *List) End(head bool) listpack.Value {
 	}
 }
 
-// open makes the node the current one, positioned before its first element in the direction of the walk; ref 0 ends the walk.
+// open makes the node the current one, before its first element in the direction of the walk. ref 0
+// ends the walk.
 func (it *Iter) open(ref arena.Ref) {
 	it.node, it.at, it.lp = ref, 0, nil
 	if ref == 0 {
@@ -127,7 +132,7 @@ func (it *Iter) open(ref arena.Ref) {
 	}
 }
 
-// leave goes on to the next node and reports whether there is one.
+// leave moves to the next node and reports whether there is one.
 func (it *Iter) leave() bool {
 	if it.node == 0 {
 		return false
@@ -141,7 +146,7 @@ func (it *Iter) leave() bool {
 	return ref != 0
 }
 
-// Next is the next element. It is valid until the next call of anything.
+// Next returns the next element. It is valid until any other call.
 func (it *Iter) Next() (v listpack.Value, ok bool) {
 	if it.at == 0 && !it.leave() {
 		return v, false
@@ -160,8 +165,10 @@ func (it *Iter) Next() (v listpack.Value, ok bool) {
 	return listpack.Get(lp, pos), true
 }
 
-// Chunk is the rest of the current node of a walk that is not in reverse, as a listpack and the position to go on from: a loop over it is faster than
-// one over Next, which continues behind the node. A plain node, and the end, have position 0: only Next knows.
+// Chunk returns the rest of the current node, as a listpack and the position to go on from. The
+// walk must not be in reverse. A loop over the listpack is faster than one over Next; Next then
+// continues after the node. In a plain node, and at the end, the position is 0 and only Next can go
+// on.
 func (it *Iter) Chunk() (lp []byte, pos int) {
 	if it.plain || it.at == 0 && (!it.leave() || it.plain) {
 		return nil, 0
@@ -170,7 +177,8 @@ func (it *Iter) Chunk() (lp []byte, pos int) {
 	return it.lp, pos
 }
 
-// Delete removes the element that Next returned; the walk goes on behind it. After deletions Close has to be called.
+// Delete removes the element that Next returned. The walk goes on after it. After deletions Close
+// must be called.
 func (it *Iter) Delete() {
 	q := it.q
 	n := q.edit(it.node)
@@ -192,7 +200,7 @@ func (it *Iter) Delete() {
 	it.Removed(n.Bytes())
 }
 
-// Close ends a walk that changed the list.
+// Close ends a walk that has changed the list.
 func (it *Iter) Close() {
 	if it.changed {
 		it.changed = false

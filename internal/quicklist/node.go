@@ -9,7 +9,7 @@ import (
 	"godwit/internal/lzf"
 )
 
-// kind is what a node's block holds.
+// kind says what a node's block holds.
 type kind uint8
 
 const (
@@ -19,18 +19,18 @@ const (
 )
 
 const (
-	headerSize = 32 // bytes of a node's header
+	headerSize = 32 // bytes
 	refMask    = 1<<arena.RefBits - 1
 	lowBits    = 12 // of count, above prev
 	highBits   = 4  // of count, above next; the epoch is above them
 	maxOff     = 1<<12 - 1
-	lzfHead    = 4 // bytes of the compressed length
+	lzfHead    = 4 // bytes that hold the compressed length
 
 	minCompress = 48 // a shorter payload is not compressed
-	minSaving   = 8  // bytes that compression has to save at least
+	minSaving   = 8  // bytes that compression must save
 )
 
-// node is a header, decoded. It is a listpack.Space; who changes it calls store at the end.
+// node is a decoded header. It is a listpack.Space. Whoever changes it calls store at the end.
 type node struct {
 	q               *List
 	ref             arena.Ref // the header
@@ -53,17 +53,22 @@ func (q *List) loadTo(n *node, ref arena.Ref) {
 	w2, room := binary.LittleEndian.Uint64(b[16:]), binary.LittleEndian.Uint32(b[28:])
 	n.q, n.ref = q, ref
 	n.prev, n.next, n.ptr = arena.Ref(w0&refMask), arena.Ref(w1&refMask), arena.Ref(w2&refMask)
-	n.off, n.size, n.room = int(w2>>arena.RefBits), int(binary.LittleEndian.Uint32(b[24:])), int(room&^7)
-	n.count, n.kind = int(w0>>arena.RefBits|w1>>arena.RefBits&(1<<highBits-1)<<lowBits), kind(room&7)
+	n.off, n.size, n.room = int(w2>>arena.RefBits), int(binary.LittleEndian.Uint32(b[24:])),
+		int(room&^7)
+	n.count, n.kind = int(w0>>arena.RefBits|w1>>arena.RefBits&(1<<highBits-1)<<lowBits),
+		kind(room&7)
 	n.epoch = byte(w1 >> (arena.RefBits + highBits))
 }
 
 // store encodes the header.
 func (n *node) store() {
-	invariant.Check(n.count > 0 && n.count <= maxNodeCount && n.off <= maxOff, "quicklist: node of %d elements at offset %d", n.count, n.off)
+	invariant.Check(n.count > 0 && n.count <= maxNodeCount && n.off <= maxOff,
+		"quicklist: node of %d elements at offset %d", n.count, n.off)
 	b := n.q.s.A.Bytes(n.ref, headerSize)
 	binary.LittleEndian.PutUint64(b, uint64(n.prev)|uint64(n.count)<<arena.RefBits)
-	binary.LittleEndian.PutUint64(b[8:], uint64(n.next)|uint64(n.count>>lowBits)<<arena.RefBits|uint64(n.epoch)<<(arena.RefBits+highBits))
+	binary.LittleEndian.PutUint64(b[8:],
+		uint64(n.next)|uint64(n.count>>lowBits)<<arena.RefBits|
+			uint64(n.epoch)<<(arena.RefBits+highBits))
 	binary.LittleEndian.PutUint64(b[16:], uint64(n.ptr)|uint64(n.off)<<arena.RefBits)
 	binary.LittleEndian.PutUint32(b[24:], uint32(n.size))
 	binary.LittleEndian.PutUint32(b[28:], uint32(n.room)|uint32(n.kind))
@@ -89,9 +94,9 @@ func (q *List) prev(ref arena.Ref) arena.Ref {
 	return arena.Ref(binary.LittleEndian.Uint64(q.s.A.Bytes(ref, headerSize)) & refMask)
 }
 
-// edit opens the node at ref for a change: its payload is not compressed any more. It is the one way to a node whose elements may change (whole nodes
-// go through removeNode and Drain). The result is
-// good until the next edit of any list; ref 0 gives a node that nothing fits into.
+// edit decompresses the node at ref for a change. It is the only way to a node whose elements may
+// change (whole nodes go through removeNode and Drain). The result is valid until the next edit of
+// any list. ref 0 gives a node that nothing fits into.
 func (q *List) edit(ref arena.Ref) *node {
 	n := &q.s.work
 	if ref == 0 {
@@ -104,16 +109,17 @@ func (q *List) edit(ref arena.Ref) *node {
 	return n
 }
 
-// makeNode allocates a node that is not yet linked, as edit returns it, with a block for used bytes.
+// makeNode allocates an unlinked node, in the state that edit returns, with a block for used bytes.
 func (q *List) makeNode(k kind, size, count, used int) *node {
 	n := &q.s.work
-	*n = node{q: q, kind: k, size: size, count: count, room: arena.ClassSize(used), epoch: q.s.Epoch}
+	*n = node{q: q, kind: k, size: size, count: count, room: arena.ClassSize(used),
+		epoch: q.s.Epoch}
 	n.ref = q.alloc(headerSize)
 	n.ptr = q.alloc(n.room)
 	return n
 }
 
-// newNode makes an unlinked node with one element.
+// newNode returns an unlinked node with one element.
 func (q *List) newNode(b []byte) *node {
 	if q.large(len(b)) {
 		n := q.makeNode(plain, len(b), 1, len(b))
@@ -126,7 +132,7 @@ func (q *List) newNode(b []byte) *node {
 	return n
 }
 
-// emptyNode makes an unlinked packed node without elements and with room for size bytes of them.
+// emptyNode returns an unlinked packed node without elements, with room for size bytes of them.
 func (q *List) emptyNode(size int) *node {
 	n := q.makeNode(packed, 0, 0, size+7)
 	n.size = 7
@@ -134,7 +140,7 @@ func (q *List) emptyNode(size int) *node {
 	return n
 }
 
-// link puts the node between prev and next, of which either may be 0, and stores it.
+// link puts the node between prev and next, either of which may be 0, and stores it.
 func (q *List) link(n *node, prev, next arena.Ref) {
 	n.prev, n.next = prev, next
 	n.store()
@@ -150,14 +156,14 @@ func (q *List) link(n *node, prev, next arena.Ref) {
 	q.count += n.count
 }
 
-// insertNode links the node and restores the rule of compression.
+// insertNode links the node and compresses nodes as needed.
 func (q *List) insertNode(n *node, prev, next arena.Ref) {
 	ref := n.ref
 	q.link(n, prev, next)
 	q.settle(ref)
 }
 
-// removeNode takes the node out of the list with all its elements and frees it.
+// removeNode unlinks and frees the node with all its elements.
 func (q *List) removeNode(n *node) {
 	if q.frozen != nil {
 		q.frozen.removed(n)
@@ -180,7 +186,7 @@ func (q *List) removeNode(n *node) {
 }
 
 func (q *List) freeNode(n *node) {
-	if n.ptr != 0 { // else a snapshot has it
+	if n.ptr != 0 { // else a snapshot has taken it
 		q.free(n.ptr, n.room)
 	}
 	q.free(n.ref, headerSize)
@@ -196,7 +202,7 @@ func (q *List) free(r arena.Ref, n int) {
 	q.s.A.Free(r, n, arena.Values)
 }
 
-// used is the number of bytes of the block that the payload takes, from off on.
+// used returns how many bytes of the block the payload takes, from off on.
 func (n *node) used() int {
 	if n.kind == compressed {
 		return lzfHead + int(binary.LittleEndian.Uint32(n.q.s.A.Bytes(n.ptr, lzfHead)))
@@ -204,7 +210,7 @@ func (n *node) used() int {
 	return n.size
 }
 
-// payload is the bytes of the block that are in use.
+// payload returns the used bytes of the block.
 func (n *node) payload() []byte {
 	end := n.off + n.used()
 	return n.q.s.A.Bytes(n.ptr, end)[n.off:]
@@ -213,7 +219,7 @@ func (n *node) payload() []byte {
 // Bytes implements listpack.Space. The node must not be compressed.
 func (n *node) Bytes() []byte { return n.q.s.A.Bytes(n.ptr, n.off+n.size)[n.off:] }
 
-// read is the payload, decompressed into buf if it has to be.
+// read returns the payload, decompressed into buf if needed.
 func (n *node) read(buf *[]byte) []byte {
 	if n.kind != compressed {
 		return n.Bytes()
@@ -233,7 +239,7 @@ func (n *node) inflate(dst []byte) {
 	}
 }
 
-// decompress gives a compressed node its listpack back, in a block of its size.
+// decompress gives a compressed node its listpack back, in a block of that size.
 func (n *node) decompress() {
 	if n.kind != compressed {
 		return
@@ -246,7 +252,7 @@ func (n *node) decompress() {
 	n.store()
 }
 
-// compress compresses a packed node if that saves anything.
+// compress compresses a packed node if that saves memory.
 func (n *node) compress() {
 	if n.kind != packed {
 		return
@@ -264,7 +270,8 @@ func (n *node) compress() {
 	n.store()
 }
 
-// deflate compresses a listpack into s.packed and returns the bytes that it takes there, 0 if that saves nothing.
+// deflate compresses a listpack into s.packed and returns the compressed length, or 0 if that saves
+// nothing.
 func (s *Shared) deflate(b []byte) int {
 	if len(b) < minCompress {
 		return 0
@@ -278,15 +285,16 @@ func (s *Shared) deflate(b []byte) int {
 	return s.lzf.Compress(s.packed[:len(b)-minSaving-1], b)
 }
 
-// putDeflated writes what deflate has made to a block.
+// putDeflated writes the result of deflate to a block.
 func (s *Shared) putDeflated(ptr arena.Ref, m int) {
 	b := s.A.Bytes(ptr, lzfHead+m)
 	binary.LittleEndian.PutUint32(b, uint32(m))
 	copy(b[lzfHead:], s.packed[:m])
 }
 
-// settle restores the rule of compression after nodes came, went or were changed: the outermost are plain to read, the ones next to them and the node at
-// ref (0 for none) are compressed. The others are already.
+// settle restores the rule of compression after nodes were added, removed or changed: the outermost
+// nodes are uncompressed, the ones next to them and the node at ref (0: none) are compressed. All
+// others already are.
 func (q *List) settle(ref arena.Ref) {
 	if q.depth == 0 {
 		return

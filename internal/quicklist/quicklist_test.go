@@ -16,7 +16,7 @@ import (
 	"godwit/internal/testseed"
 )
 
-// model is a list beside what it should hold.
+// model is a list and what it should hold.
 type model struct {
 	t    *testing.T
 	s    *Shared
@@ -28,7 +28,7 @@ type model struct {
 	drain *arena.Drain
 }
 
-// defrag goes on with a walk that moves all blocks, or begins one.
+// defrag continues a walk that moves all blocks, or begins one.
 func (m *model) defrag() {
 	begin := m.drain == nil
 	if begin {
@@ -169,43 +169,45 @@ func TestModel(t *testing.T) {
 	for _, fill := range []int{-1, -2, -3, -4, -5, 0, 1, 2, 5, 128, 40000} {
 		for _, depth := range []int{0, 1, 2, 5} {
 			for _, threshold := range []int{DefaultPackedThreshold, 30} {
-				t.Run(fmt.Sprintf("fill%d/depth%d/plain%d", fill, depth, threshold), func(t *testing.T) {
-					a := arena.New()
-					m := &model{t: t, s: NewShared(a), rng: rand.New(rand.NewPCG(seed, uint64(fill*100+depth))), max: 1500}
-					m.s.PackedThreshold = threshold
-					m.q = New(m.s, fill, depth)
-					steps := 400
-					if testing.Short() {
-						steps = 150
-					}
-					for i := range steps {
-						m.step()
-						m.check()
-						if i%3 == 0 {
-							m.defrag()
+				t.Run(fmt.Sprintf("fill%d/depth%d/plain%d", fill, depth, threshold),
+					func(t *testing.T) {
+						a := arena.New()
+						m := &model{t: t, s: NewShared(a),
+							rng: rand.New(rand.NewPCG(seed, uint64(fill*100+depth))), max: 1500}
+						m.s.PackedThreshold = threshold
+						m.q = New(m.s, fill, depth)
+						steps := 400
+						if testing.Short() {
+							steps = 150
+						}
+						for i := range steps {
+							m.step()
 							m.check()
+							if i%3 == 0 {
+								m.defrag()
+								m.check()
+							}
+							if i%50 == 0 {
+								m.same(i%100 == 0)
+							}
 						}
-						if i%50 == 0 {
-							m.same(i%100 == 0)
-						}
-					}
-					m.same(true)
-					m.same(false)
-					require.NotZero(t, a.Moves.Hits)
-					m.clone()
-					require.Equal(t, m.q.Size(), a.Used())
-					for !m.q.Drain(100) {
+						m.same(true)
+						m.same(false)
+						require.NotZero(t, a.Moves.Hits)
+						m.clone()
 						require.Equal(t, m.q.Size(), a.Used())
-					}
-					require.Zero(t, m.q.Size())
-					a.Close()
-				})
+						for !m.q.Drain(100) {
+							require.Equal(t, m.q.Size(), a.Used())
+						}
+						require.Zero(t, m.q.Size())
+						a.Close()
+					})
 			}
 		}
 	}
 }
 
-// clone holds a copy to the original, changes it and drops it.
+// clone compares a copy with the original, changes it and drops it.
 func (m *model) clone() {
 	c := *m
 	c.q = m.q.Clone(m.s)
@@ -223,7 +225,8 @@ func (m *model) clone() {
 	}
 }
 
-// TestQueue: a list that is fed at one end and eaten at the other keeps tight blocks and its order.
+// TestQueue checks that a list that grows at one end and shrinks at the other keeps tight blocks
+// and its order.
 func TestQueue(t *testing.T) {
 	for _, head := range []bool{true, false} {
 		a := arena.New()
@@ -271,7 +274,7 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// TestNodes holds filling, splitting and merging to what Redis does, by the numbers of nodes.
+// TestNodes compares filling, splitting and merging with what Redis does, by the numbers of nodes.
 func TestNodes(t *testing.T) {
 	q := New(NewShared(arena.New()), 4, 0)
 	for i := range 12 {
@@ -326,7 +329,8 @@ func TestAppendListpack(t *testing.T) {
 	require.EqualValues(t, 99, v.N)
 }
 
-// TestCompression: a long list of text takes much less memory, and reading it changes nothing.
+// TestCompression checks that a long list of text takes much less memory, and that reading changes
+// nothing.
 func TestCompression(t *testing.T) {
 	size := func(depth int) int64 {
 		a := arena.New()

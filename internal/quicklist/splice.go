@@ -5,10 +5,11 @@ import (
 	"godwit/internal/invariant"
 )
 
-// Splice implements listpack.Space: del bytes at offset at are replaced by ins undefined ones. Of the bytes before and behind, the fewer are moved, as long as
-// the block has room on that side.
+// Splice implements listpack.Space: it replaces del bytes at offset at by ins undefined ones. It
+// moves the shorter side, before or after, as long as the block has room on that side.
 func (n *node) Splice(at, del, ins int) []byte {
-	invariant.Check(at >= 0 && del >= 0 && ins >= 0 && at+del <= n.size, "quicklist: splice %d -%d +%d of %d bytes", at, del, ins, n.size)
+	invariant.Check(at >= 0 && del >= 0 && ins >= 0 && at+del <= n.size,
+		"quicklist: splice %d -%d +%d of %d bytes", at, del, ins, n.size)
 	grow := ins - del
 	size := n.size + grow
 	front := at < n.size-at-del
@@ -22,7 +23,7 @@ func (n *node) Splice(at, del, ins int) []byte {
 		n.expand(at, del, ins, front)
 	case n.off+size > n.room || front && grow > 0:
 		n.shift(at, del, ins, spare(n.room, size, front))
-	case front && grow < 0: // off has become too large to be kept
+	case front && grow < 0: // off has become too large to be stored
 		n.shift(at, del, ins, 0)
 	default:
 		n.shift(at, del, ins, n.off)
@@ -33,7 +34,8 @@ func (n *node) Splice(at, del, ins int) []byte {
 	return n.Bytes()
 }
 
-// spare is where a payload of size bytes is put in a block of room: what is free goes to the side that grows.
+// spare returns where a payload of size bytes is put in a block of room bytes. The free space goes
+// to the side that grows.
 func spare(room, size int, front bool) int {
 	if !front {
 		return 0
@@ -41,7 +43,7 @@ func spare(room, size int, front bool) int {
 	return min(room-size, maxOff)
 }
 
-// shift does a Splice within the block, after which the payload begins at off.
+// shift does a Splice within the block. The payload begins at off afterwards.
 func (n *node) shift(at, del, ins, off int) {
 	b := n.q.s.A.Bytes(n.ptr, n.room)
 	head, tail := b[n.off:n.off+at], b[n.off+at+del:n.off+n.size]
@@ -76,7 +78,7 @@ func (n *node) expand(at, del, ins int, front bool) {
 	n.ptr, n.room, n.off, n.size = ptr, room, off, size
 }
 
-// tighten gives room back once a quarter of the block would be free.
+// tighten shrinks the block once a quarter of it would be free.
 func (n *node) tighten() {
 	room := arena.ClassSize(n.size)
 	if room > n.room-n.room/4 {

@@ -20,7 +20,7 @@ const (
 	Valkey Peer = "valkey"
 )
 
-// known lists the versions of the peers whose differences from Godwit somebody has looked at. Under
+// known lists the versions of the peers whose differences from Godwit somebody has reviewed. Under
 // any other version TB reports differences instead of failing for them. Add a version here once its
 // reports have been read.
 var known = map[Peer][]string{
@@ -29,7 +29,7 @@ var known = map[Peer][]string{
 }
 
 // Program returns the path of one of the peer's programs: server, cli, benchmark or sentinel.
-// Without the peers the test is skipped, except in CI, where that is a failure.
+// Without the peers it skips the test, except in CI, where that is a failure.
 func (p Peer) Program(t testing.TB, name string) string {
 	t.Helper()
 	return peerFile(t, filepath.Join("bin", string(p)+"-"+name))
@@ -56,12 +56,12 @@ func peersDir() string {
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return filepath.Join(os.TempDir(), "godwit-peers") // where nothing is: no home, no cache
+		return filepath.Join(os.TempDir(), "godwit-peers") // does not exist: no home, no cache
 	}
 	return filepath.Join(cache, "godwit", "peers")
 }
 
-// Start starts the peer's server as the function Start does redis-server.
+// Start starts the peer's server as the function Start starts redis-server.
 func (p Peer) Start(t testing.TB, dir string, args ...string) *Server {
 	t.Helper()
 	return start(t, p.Program(t, "server"), dir, args...)
@@ -91,9 +91,9 @@ var versions = struct {
 	of map[string]string // by path of the server
 }{of: make(map[string]string)}
 
-// TB returns what a comparison with the peer reports differences to: t itself under a version that
-// is known, and otherwise one that turns a failure into a report and a skipped test. Reports go to
-// the file $GODWIT_REPORT as well, which CI prints.
+// TB returns where a comparison with the peer reports differences. Under a known version that is t
+// itself. Otherwise it turns a failure into a report and a skipped test. Reports also go to the
+// file $GODWIT_REPORT, which CI prints.
 func (p Peer) TB(t testing.TB) testing.TB {
 	t.Helper()
 	v := p.Version(t)

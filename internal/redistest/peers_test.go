@@ -30,7 +30,8 @@ func fake(t *testing.T, version string) {
 	t.Setenv("GODWIT_PEERS", dir)
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "bin"), 0o755))
 	script := "#!/bin/sh\necho 'Redis server v=" + version + " sha=0'\n"
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "bin", "redis-server"), []byte(script), 0o755))
+	require.NoError(t,
+		os.WriteFile(filepath.Join(dir, "bin", "redis-server"), []byte(script), 0o755))
 }
 
 func TestUnknownVersionReportsOnly(t *testing.T) {
@@ -44,7 +45,8 @@ func TestUnknownVersionReportsOnly(t *testing.T) {
 	}))
 	text, err := os.ReadFile(report)
 	require.NoError(t, err)
-	require.Contains(t, string(text), "TestUnknownVersionReportsOnly/difference: differs from redis 99.1.2")
+	require.Contains(t, string(text),
+		"TestUnknownVersionReportsOnly/difference: differs from redis 99.1.2")
 	require.Contains(t, string(text), "theirs")
 }
 

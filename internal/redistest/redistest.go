@@ -1,5 +1,5 @@
-// Package redistest starts real servers for tests that hold Godwit against them: the redis-server
-// that the system has installed, and the newest Redis and Valkey (Peer), which need not be there.
+// Package redistest starts real servers for tests that compare Godwit with them: the installed
+// redis-server, and the newest Redis and Valkey (Peer), which need not be there.
 package redistest
 
 import (
@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// Program is the path of one of Redis's programs. Where it is not installed the test is skipped, except in CI, where that is a failure.
+// Program returns the path of one of Redis's programs. If it is not installed it skips the test,
+// except in CI, where that is a failure.
 func Program(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -22,7 +23,7 @@ func Program(t testing.TB, name string) string {
 	return path
 }
 
-// missing ends a test that lacks a server: it is skipped, but fails in CI.
+// missing ends a test that lacks a server: it skips it, but fails it in CI.
 func missing(t testing.TB, why string) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
@@ -33,14 +34,15 @@ func missing(t testing.TB, why string) {
 
 // Server is a redis-server that ends with the test at the latest.
 type Server struct {
-	Socket string // the unix socket that it listens on, and nothing else
+	Socket string // the unix socket, the only thing that it listens on
 	Dir    string
 	cmd    *exec.Cmd
 	once   sync.Once
 }
 
-// Start starts a server in the folder, "" for one of its own, that goes with the test. It saves nothing by itself and keeps no log unless args, which come
-// last, say so. It is accepting connections when Start returns; it may still be loading.
+// Start starts a server in the folder, or in one of its own if dir is "", which is removed after
+// the test. It saves nothing by itself and keeps no log, unless args, which come last, say so. When
+// Start returns, the server accepts connections; it may still be loading.
 func Start(t testing.TB, dir string, args ...string) *Server {
 	t.Helper()
 	return start(t, Program(t, "redis-server"), dir, args...)
@@ -53,7 +55,9 @@ func start(t testing.TB, path, dir string, args ...string) *Server {
 		dir = Dir(t)
 	}
 	s := &Server{Socket: filepath.Join(dir, "s"), Dir: dir}
-	s.cmd = exec.Command(path, append([]string{"--port", "0", "--unixsocket", s.Socket, "--save", "", "--appendonly", "no", "--dir", dir}, args...)...)
+	s.cmd = exec.Command(path,
+		append([]string{"--port", "0", "--unixsocket", s.Socket, "--save", "", "--appendonly", "no",
+			"--dir", dir}, args...)...)
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +82,8 @@ func (s *Server) Stop() {
 	})
 }
 
-// Dir is a folder that goes with the test. Unlike that of t.TempDir its name is short enough for a socket's.
+// Dir returns a folder that is removed after the test. Unlike t.TempDir, its name is short enough
+// for a socket's.
 func Dir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "redis")

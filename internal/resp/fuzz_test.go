@@ -5,11 +5,13 @@ import (
 	"testing"
 )
 
-// FuzzParser: whatever arrives, however cut, the result is that of one piece, and no argument is
+// FuzzParser checks that input gives the same result however it is cut, and that no argument is
 // larger than the input it came from.
 func FuzzParser(f *testing.F) {
-	for _, s := range []string{"*1\r\n$4\r\nPING\r\n", "*2\r\n$3\r\nGET\r\n$1\r\nk\r\nPING\r\n", "SET \"a b\" 'c'\r\n\n*0\r\n",
-		"*-1\r\n*1\r\n$-1\r\n", "*11\r\n", "*1\r\n$16385\r\n", "*1\r\nx\r\n", "*1\x00\r\n", "\"a\"b\n", "\x00000000000000000000000000000000000"} {
+	for _, s := range []string{"*1\r\n$4\r\nPING\r\n", "*2\r\n$3\r\nGET\r\n$1\r\nk\r\nPING\r\n",
+		"SET \"a b\" 'c'\r\n\n*0\r\n",
+		"*-1\r\n*1\r\n$-1\r\n", "*11\r\n", "*1\r\n$16385\r\n", "*1\r\nx\r\n", "*1\x00\r\n",
+		"\"a\"b\n", "\x00000000000000000000000000000000000"} {
 		f.Add([]byte(s), uint8(3), true)
 		f.Add([]byte(s), uint8(1), false)
 	}
@@ -43,11 +45,13 @@ func FuzzParser(f *testing.F) {
 
 // FuzzInline checks the words against a second reading of the quoting rules.
 func FuzzInline(f *testing.F) {
-	for _, s := range []string{`GET k`, `a"b c"`, `"\x41\n\q"`, `'\''`, `"a"b`, `"`, "\"a\"\v'b'", `"\x4`, ``} {
+	for _, s := range []string{`GET k`, `a"b c"`, `"\x41\n\q"`, `'\''`, `"a"b`, `"`, "\"a\"\v'b'",
+		`"\x4`, ``} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		if bytes.ContainsAny(line, "\n\x00") || len(line) > 0 && (line[0] == '*' || line[len(line)-1] == '\r') {
+		if bytes.ContainsAny(line, "\n\x00") ||
+			len(line) > 0 && (line[0] == '*' || line[len(line)-1] == '\r') {
 			return
 		}
 		var p Parser
@@ -70,8 +74,8 @@ func FuzzInline(f *testing.F) {
 	})
 }
 
-// splitModel is a state machine over single bytes, slow and plain. States: 0 between words, 1 in a
-// plain part, '"' and '\” inside quotes, 2 right behind a closing quote.
+// splitModel reads words with a state machine over single bytes, slow and plain. States: 0 between
+// words, 1 in a plain part, a quote character inside such quotes, 2 right after a closing quote.
 func splitModel(line []byte) (words []string, ok bool) {
 	state, word := byte(0), ""
 	hex := "00112233445566778899aAbBcCdDeEfF"
@@ -95,8 +99,10 @@ func splitModel(line []byte) (words []string, ok bool) {
 		case state == '\'' && c == '\\' && i+1 < len(line) && line[i+1] == '\'':
 			word, i = word+"'", i+1
 		case state == '"' && c == '\\' && i+3 < len(line) && line[i+1] == 'x' &&
-			bytes.IndexByte([]byte(hex), line[i+2]) >= 0 && bytes.IndexByte([]byte(hex), line[i+3]) >= 0:
-			hi, lo := bytes.IndexByte([]byte(hex), line[i+2])/2, bytes.IndexByte([]byte(hex), line[i+3])/2
+			bytes.IndexByte([]byte(hex), line[i+2]) >= 0 &&
+			bytes.IndexByte([]byte(hex), line[i+3]) >= 0:
+			hi, lo := bytes.IndexByte([]byte(hex), line[i+2])/2,
+				bytes.IndexByte([]byte(hex), line[i+3])/2
 			word, i = word+string([]byte{byte(hi*16 + lo)}), i+3
 		case state == '"' && c == '\\' && i+1 < len(line):
 			i++

@@ -10,7 +10,7 @@ func (p *Parser) inline(buf []byte, lim *Limits) ([][]byte, int, error) {
 	stop := min(len(buf), limit+1)
 	from := min(p.scan, stop)
 	lf := -1
-	if from == stop || buf[from] != 0 { // at a NUL the rest has been given up already
+	if from == stop || buf[from] != 0 { // at a NUL the rest was already given up
 		lf = p.lineFeed(buf[from:stop])
 	}
 	if lf < 0 {
@@ -36,7 +36,7 @@ func (p *Parser) inline(buf []byte, lim *Limits) ([][]byte, int, error) {
 	return p.finish(p.scratch), end + 1, nil
 }
 
-// lineFeed returns the offset of the LF in b, or -1, and moves scan to it or behind what has been
+// lineFeed returns the offset of the LF in b, or -1, and moves scan to it or past what it has
 // searched. A NUL hides the rest of the line, see line: scan then stays on it.
 func (p *Parser) lineFeed(b []byte) int {
 	lf := bytes.IndexByte(b, '\n')
@@ -52,14 +52,14 @@ func (p *Parser) lineFeed(b []byte) int {
 	return lf
 }
 
-// split cuts line into words, decoded into scratch, with spans over it. It reports whether every
-// quote is closed, and followed by a space or the end.
+// split cuts line into words, decoded into scratch, and sets spans to them. It reports whether
+// every quote is closed and followed by a space or the end.
 //
 //	plain words      end at a space, tab, CR or LF; a quote inside one starts a quoted part
 //	"double quotes"  know \xHH, \n, \r, \t, \b, \a; a backslash before another byte is dropped
 //	'single quotes'  know only \'
 //
-// Words are decoded into memory of our own, never in place: the caller's bytes stay as they came.
+// Words are decoded into memory of our own, never in place: the caller's bytes stay unchanged.
 func (p *Parser) split(line []byte) bool {
 	for i := 0; ; {
 		for i < len(line) && isSpace(line[i]) {
@@ -96,7 +96,7 @@ func (p *Parser) word(s []byte) (n int, ok bool) {
 			if closed < 0 {
 				return 0, false
 			}
-			i += closed + 1 // behind the closing quote
+			i += closed + 1 // after the closing quote
 			if i < len(s) && !isSpace(s[i]) {
 				return 0, false
 			}

@@ -30,7 +30,8 @@ func TestInlineWords(t *testing.T) {
 			t.Errorf("%s: %s, %d bytes, %v; want %s", tt.in, got, n, err, tt.want)
 		}
 	}
-	for _, in := range []string{`"`, `'`, `"a`, `'a`, `"a\`, `"a\"`, `"a"b`, `'a'"b"`, `"a"'`, `a"`, `"\x4`} {
+	for _, in := range []string{`"`, `'`, `"a`, `'a`, `"a\`, `"a\"`, `"a"b`, `'a'"b"`, `"a"'`, `a"`,
+		`"\x4`} {
 		var p Parser
 		if argv, _, err := p.Next([]byte(in+"\n"), open); err != errQuotes {
 			t.Errorf("%s: %q, %v", in, argv, err)

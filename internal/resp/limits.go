@@ -1,21 +1,21 @@
 package resp
 
-// The limits of a server that was not told otherwise. A field of Limits that is 0 means these.
+// The default limits. A field of Limits that is 0 means these.
 const (
 	DefaultMaxBulk      = 512 << 20 // bytes; proto-max-bulk-len
 	DefaultMaxMultibulk = 1<<31 - 1 // arguments of one command
 	DefaultMaxInline    = 64 << 10  // bytes of an inline command or of a length line
 )
 
-// What a client may send before it has authenticated. Enough for AUTH and HELLO, too little to
-// make the server hold much for a stranger.
+// What a client may send before it has authenticated. It is enough for AUTH and HELLO, and too
+// little to make the server hold much for a stranger.
 const (
 	unauthMultibulk = 10    // arguments
 	unauthBulk      = 16384 // bytes
 )
 
-// Limits bounds what one command may be. It is read at every length, so changing a field takes
-// effect at the next argument. A zero number means the default.
+// Limits bounds one command. It is read at every length, so a changed field takes effect at the
+// next argument. A zero number means the default.
 type Limits struct {
 	MaxBulk       int64 // bytes of one argument (proto-max-bulk-len)
 	MaxMultibulk  int   // arguments of one command
@@ -44,16 +44,16 @@ func (l *Limits) maxInline() int {
 	return l.MaxInline
 }
 
-// ProtocolError is a request that cannot be parsed. There is no way to find the start of the next
-// command after it: send "-ERR " and the text, then close the connection.
+// ProtocolError reports a request that cannot be parsed. The start of the next command cannot be
+// found after it: send "-ERR " and the text, then close the connection.
 type ProtocolError struct{ msg string }
 
 // Error returns the text that follows "-ERR " on the wire.
 func (e *ProtocolError) Error() string { return "Protocol error: " + e.msg }
 
-// Shared so that a flood of bad requests does not become a flood of garbage.
+// These are shared, so that a flood of bad requests does not become a flood of garbage.
 var (
-	// ErrInternal is for who calls the parser: it has a fault of its own.
+	// ErrInternal is for callers of the parser that have met a fault of the server.
 	ErrInternal = &ProtocolError{"internal error, the server's log tells more"}
 
 	errMultibulkLength = &ProtocolError{"invalid multibulk length"}

@@ -32,21 +32,22 @@ package resp
 
 import "math"
 
-// span is an argument's place, [start, end), relative to the start of the command, or of the
-// scratch buffer for inline commands.
+// span is an argument's place, [start, end), relative to the start of the command. For inline
+// commands it is relative to the start of the scratch buffer.
 type span struct{ start, end int }
 
 const (
-	// keepArgs is how many arguments' bookkeeping a parser holds on to for ever (20 KiB).
+	// keepArgs is for how many arguments a parser keeps its bookkeeping for ever (20 KiB).
 	keepArgs = 512
 	// keepScratch is the same for the decoded words of inline commands, in bytes.
 	keepScratch = 1 << 10
-	// shrinkAfter is how many small commands in a row make the bookkeeping of a large one
-	// garbage. Not 1: a client that alternates MSETs and GETs should not pay for growing anew.
+	// shrinkAfter is how many small commands in a row make the parser drop the bookkeeping of a
+	// large one. It is not 1: a client that alternates MSETs and GETs should not pay for growing
+	// anew.
 	shrinkAfter = 64
 )
 
-// Parser splits a byte stream into commands. One for each connection; the zero value is ready.
+// Parser splits a byte stream into commands. Each connection has one. The zero value is ready.
 type Parser struct {
 	spans   []span   // complete arguments of the current command
 	argv    [][]byte // what Next returned last; non-nil entries alias the caller's buffer
@@ -57,20 +58,20 @@ type Parser struct {
 	bulk    int      // bytes of the bulk being read, if inBulk
 	inBulk  bool     // the bulk's length is known, its bytes have not all arrived
 	small   uint8    // consecutive commands far smaller than the slices' capacity
-	steps   int      // bytes and arguments looked at, ever: tests prove linearity with it
+	steps   int      // bytes and arguments looked at, ever; tests prove linearity with it
 }
 
-// empty is what Next returns for a command without arguments: not nil, nothing to alias.
+// empty is what Next returns for a command without arguments. It is not nil and aliases nothing.
 var empty = [][]byte{}
 
-// Next parses one command from buf, which must start at the first byte of the current command:
-// after an incomplete call the same bytes again, possibly moved, with more behind them.
+// Next parses one command from buf. buf must start at the first byte of the current command: after
+// an incomplete call it holds the same bytes again, possibly moved, with more after them.
 //
-//   - Complete: argv is not nil and consumed > 0 bytes are done with. An empty argv (an empty
-//     line, *0 or *-1) is no command and gets no reply: just go on. argv and its elements alias
-//     buf and the parser's memory and are valid until the next call of Next or Reset.
-//   - Incomplete: nil, 0, nil. Read more; Need tells whether the size is known.
-//   - Broken: err is a *ProtocolError. The parser is of no more use until Reset.
+//   - Complete: argv is not nil, and consumed > 0 bytes are done with. An empty argv (an empty
+//     line, *0 or *-1) is no command and gets no reply: just go on. argv and its elements alias buf
+//     and the parser's memory. They are valid until the next call of Next or Reset.
+//   - Incomplete: nil, 0, nil. Read more. Need returns the size if it is known.
+//   - Broken: err is a *ProtocolError. The parser cannot be used until Reset.
 func (p *Parser) Next(buf []byte, lim *Limits) (argv [][]byte, consumed int, err error) {
 	if p.left == 0 {
 		if len(buf) == 0 {
@@ -93,24 +94,24 @@ func (p *Parser) Next(buf []byte, lim *Limits) (argv [][]byte, consumed int, err
 	return p.finish(buf), consumed, nil
 }
 
-// Need returns how long buf must become for the bulk being read to be complete, line end
-// included, or 0 when no bulk's length is known. A caller that grows its buffer to it avoids
-// doubling and copying its way up to a large value. The number comes from the client and at most
-// Limits.MaxBulk backs it: grow towards it in bounded steps (say, to at most twice what has
-// arrived or 1 MiB, whichever is more), lest a few bytes from each of many clients reserve
+// Need returns how long buf must become for the bulk being read to be complete, line end included,
+// or 0 if no bulk's length is known. A caller that grows its buffer to that size avoids doubling
+// and copying its way up to a large value. But the number comes from the client, and only
+// Limits.MaxBulk bounds it. So grow towards it in bounded steps, say to at most twice what has
+// arrived or 1 MiB, whichever is more. Else a few bytes from each of many clients would reserve
 // gigabytes.
 func (p *Parser) Need() int {
 	if !p.inBulk {
 		return 0
 	}
 	if p.bulk > math.MaxInt-2-p.pos {
-		return math.MaxInt // a primary's link has no MaxBulk to speak of
+		return math.MaxInt // a primary's link has practically no MaxBulk
 	}
 	return p.pos + p.bulk + 2
 }
 
-// Reset forgets the current command and lets go of all memory beyond the few KiB a parser keeps,
-// and of the buffer the last argv aliases. Call it when a connection goes idle after a large
+// Reset forgets the current command. It drops all memory beyond the few KiB that a parser keeps,
+// and the buffer that the last argv aliases. Call it when a connection goes idle after a large
 // command, when its buffer is replaced by a smaller one, and before reuse for another connection.
 func (p *Parser) Reset() {
 	steps := p.steps
@@ -125,7 +126,7 @@ func (p *Parser) Reset() {
 	}
 }
 
-// multibulk parses the line "*<count>". done is false when it has not all arrived; a count that is
+// multibulk parses the line "*<count>". done is false if it has not all arrived. A count that is
 // not positive leaves left at 0.
 func (p *Parser) multibulk(buf []byte, lim *Limits) (done bool, err error) {
 	// One digit, as in nearly every command, needs no search, and strangers may send it.
@@ -186,8 +187,8 @@ func (p *Parser) bulks(buf []byte, lim *Limits) error {
 	return nil
 }
 
-// shortLen reads the line "$<n>" at pos for n below 100, nearly all there are, or returns -1: for
-// longer, broken and incomplete lines, which bulkLen takes up.
+// shortLen reads the line "$<n>" at pos for n below 100, which covers nearly all. For longer,
+// broken and incomplete lines it returns -1, and bulkLen takes over.
 func shortLen(buf []byte, pos int) int {
 	if len(buf)-pos < 5 {
 		return -1
@@ -205,7 +206,7 @@ func shortLen(buf []byte, pos int) int {
 	return -1
 }
 
-// bulkLen parses the line "$<length>"; ok is false when it has not all arrived.
+// bulkLen parses the line "$<length>". ok is false if it has not all arrived.
 func (p *Parser) bulkLen(buf []byte, maxBulk int64, lim *Limits) (ok bool, err error) {
 	end, err := p.line(buf, lim.maxInline(), errBigBulk)
 	if end < 0 || err != nil {
@@ -226,11 +227,11 @@ func (p *Parser) bulkLen(buf []byte, maxBulk int64, lim *Limits) (ok bool, err e
 	return true, nil
 }
 
-// line returns the offset of the CR that ends the length line at pos once the byte behind it has
-// arrived too, or -1. tooBig is the error when more than limit bytes hold no CR.
+// line returns the offset of the CR that ends the length line at pos once the byte after it has
+// arrived too, or -1. tooBig is the error if more than limit bytes hold no CR.
 //
-// A NUL hides everything behind it, as it does in Redis: such a line never ends, and is refused
-// when enough has arrived.
+// A NUL hides everything after it, as in Redis: such a line never ends, and is refused when enough
+// has arrived.
 func (p *Parser) line(buf []byte, limit int, tooBig *ProtocolError) (int, error) {
 	i := p.scan
 	stop := min(len(buf), p.pos+limit+1)
@@ -251,8 +252,8 @@ func (p *Parser) line(buf []byte, limit int, tooBig *ProtocolError) (int, error)
 	return i, nil
 }
 
-// finish ends a command: it turns the spans into slices of buf and sets the parser to the start
-// of the next command.
+// finish ends a command: it turns the spans into slices of buf and sets the parser to the start of
+// the next command.
 func (p *Parser) finish(buf []byte) [][]byte {
 	n := len(p.spans)
 	p.trim(n)

@@ -41,8 +41,8 @@ func (r result) String() string {
 	return fmt.Sprintf("%q consumed %d err %q", r.cmds, r.consumed, r.err)
 }
 
-// feed parses input as it arrives in pieces of the sizes size returns, and moves the buffer at
-// each piece as a connection may.
+// feed parses input as it arrives in pieces of the sizes that size returns. It moves the buffer at
+// each piece, as a connection may.
 func feed(p *Parser, input []byte, lim *Limits, size func() int) result {
 	var r result
 	var buf []byte
@@ -122,8 +122,10 @@ func TestNextBrokenRequests(t *testing.T) {
 }
 
 func TestNextNotYetComplete(t *testing.T) {
-	for _, in := range []string{"", "*", "*1", "*1\r", "*1\r\n", "*1\r\n$", "*1\r\nX", "*1\r\nX\r", "*1\r\n$4\r",
-		"*1\r\n$4\r\nPING", "*1\r\n$4\r\nPING\r", "PING", "PING\r", "*1\n", "PI\x00NG\r\n", "*1\x00\r\n",
+	for _, in := range []string{"", "*", "*1", "*1\r", "*1\r\n", "*1\r\n$", "*1\r\nX", "*1\r\nX\r",
+		"*1\r\n$4\r",
+		"*1\r\n$4\r\nPING", "*1\r\n$4\r\nPING\r", "PING", "PING\r", "*1\n", "PI\x00NG\r\n",
+		"*1\x00\r\n",
 		strings.Repeat("x", DefaultMaxInline), "*2147483647\r\n$4\r\nPING\r\n"} {
 		var p Parser
 		got := feed(&p, []byte(in), open, whole(len(in)))
@@ -145,7 +147,8 @@ func TestNextCompleteRequests(t *testing.T) {
 		{"*2\r\n$0\r\n\r\n$2\r\n\r\n\r\n", `[["" "\r\n"]]`},
 		{"\n\r\n \r\nPING\n", `[[] [] [] ["PING"]]`},
 		{"$4\r\nPING\r\n", `[["$4"] ["PING"]]`},
-		{"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$12\r\nabcdefghijkl\r\nPING\r\n", `[["SET" "k" "abcdefghijkl"] ["PING"]]`},
+		{"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$12\r\nabcdefghijkl\r\nPING\r\n",
+			`[["SET" "k" "abcdefghijkl"] ["PING"]]`},
 		{strings.Repeat(" ", DefaultMaxInline) + "\nPING\n", `[[] ["PING"]]`},
 	}
 	for _, tt := range tests {
@@ -155,7 +158,8 @@ func TestNextCompleteRequests(t *testing.T) {
 			}
 			var p Parser
 			got := feed(&p, []byte(tt.in), open, whole(n))
-			if fmt.Sprintf("%q", got.cmds) != tt.want || got.err != "" || got.consumed != len(tt.in) {
+			if fmt.Sprintf("%q", got.cmds) != tt.want || got.err != "" ||
+				got.consumed != len(tt.in) {
 				t.Errorf("%.40q in pieces of %d: %v, want %s", tt.in, n, got, tt.want)
 			}
 		}
@@ -163,21 +167,26 @@ func TestNextCompleteRequests(t *testing.T) {
 }
 
 func TestNextLimits(t *testing.T) {
-	bulk := func(n int) string { return fmt.Sprintf("*1\r\n$%d\r\n%s\r\n", n, strings.Repeat("x", n)) }
+	bulk := func(n int) string {
+		return fmt.Sprintf("*1\r\n$%d\r\n%s\r\n", n, strings.Repeat("x", n))
+	}
 	tests := []struct {
 		name string
 		in   string
 		lim  Limits
 		err  string
 	}{
-		{"10 arguments from a stranger", "*10\r\n" + strings.Repeat("$1\r\nx\r\n", 10), Limits{}, ""},
+		{"10 arguments from a stranger", "*10\r\n" + strings.Repeat("$1\r\nx\r\n", 10), Limits{},
+			""},
 		{"11 arguments from a stranger", "*11\r\n", Limits{}, "unauthenticated multibulk length"},
 		{"16384 bytes from a stranger", bulk(16384), Limits{}, ""},
 		{"16385 bytes from a stranger", bulk(16385), Limits{}, "unauthenticated bulk length"},
 		{"MaxBulk bytes", bulk(100), Limits{MaxBulk: 100, Authenticated: true}, ""},
-		{"MaxBulk+1 bytes", bulk(101), Limits{MaxBulk: 100, Authenticated: true}, "invalid bulk length"},
+		{"MaxBulk+1 bytes", bulk(101), Limits{MaxBulk: 100, Authenticated: true},
+			"invalid bulk length"},
 		{"no MaxBulk", bulk(101), Limits{MaxBulk: math.MaxInt64, Authenticated: true}, ""},
-		{"MaxMultibulk", "*3\r\n", Limits{MaxMultibulk: 2, Authenticated: true}, "invalid multibulk length"},
+		{"MaxMultibulk", "*3\r\n", Limits{MaxMultibulk: 2, Authenticated: true},
+			"invalid multibulk length"},
 		{"MaxInline bytes", "PING\n", Limits{MaxInline: 4}, ""},
 		{"MaxInline+1 bytes", "PING \n", Limits{MaxInline: 4}, "too big inline request"},
 	}
@@ -217,12 +226,13 @@ func TestNeed(t *testing.T) {
 		t.Fatalf("Need = %d after the command", p.Need())
 	}
 	huge := []byte("*1\r\n$9223372036854775807\r\n")
-	if _, _, err := p.Next(huge, &Limits{MaxBulk: math.MaxInt64, Authenticated: true}); err != nil || p.Need() != math.MaxInt {
+	lim := &Limits{MaxBulk: math.MaxInt64, Authenticated: true}
+	if _, _, err := p.Next(huge, lim); err != nil || p.Need() != math.MaxInt {
 		t.Fatal(p.Need(), err)
 	}
 }
 
-// manyArgs is one command of n arguments and its length in bytes is about 17n.
+// manyArgs returns one command of n arguments. Its length in bytes is about 17n.
 func manyArgs(n int) []byte {
 	b := fmt.Appendf(nil, "*%d\r\n", n)
 	for i := range n {
@@ -237,7 +247,8 @@ func TestStepsAreLinear(t *testing.T) {
 	quoted := []byte("SET k \"" + strings.Repeat(`\x41`, 15000) + "\"\r\n")
 	header := []byte("*1\r\n$" + strings.Repeat("0", DefaultMaxInline-2) + "\r\n")
 	hidden := append([]byte("PING\x00"), strings.Repeat("x", DefaultMaxInline)...)
-	for _, in := range [][]byte{manyArgs(20000), manyArgs(80000), quoted, header, hidden[:DefaultMaxInline+1]} {
+	for _, in := range [][]byte{manyArgs(20000), manyArgs(80000), quoted, header,
+		hidden[:DefaultMaxInline+1]} {
 		for _, size := range []int{1, 7, 16 << 10, len(in)} {
 			var p Parser
 			calls, fed := 0, 0
@@ -250,7 +261,8 @@ func TestStepsAreLinear(t *testing.T) {
 				}
 			}
 			if most := 3*len(in) + 2*calls; p.steps > most || p.steps == 0 {
-				t.Errorf("%.20q… (%d bytes) in pieces of %d: %d steps, most %d", in, len(in), size, p.steps, most)
+				t.Errorf("%.20q… (%d bytes) in pieces of %d: %d steps, most %d", in, len(in), size,
+					p.steps, most)
 			}
 		}
 	}
@@ -266,14 +278,16 @@ func TestRandomSplitsAgree(t *testing.T) {
 		for range 4 {
 			p.Reset()
 			most := 1 + rnd.IntN(20)
-			if got := feed(&p, in, lim, func() int { return 1 + rnd.IntN(most) }); got.String() != want.String() {
+			if got := feed(&p, in, lim, func() int {
+				return 1 + rnd.IntN(most)
+			}); got.String() != want.String() {
 				t.Fatalf("%q:\nsplit %v\nwhole %v", in, got, want)
 			}
 		}
 	}
 }
 
-// randomStream is mostly well-formed commands, sometimes with a byte changed.
+// randomStream returns mostly well-formed commands, sometimes with a byte changed.
 func randomStream(rnd *rand.Rand) []byte {
 	var b []byte
 	for range 1 + rnd.IntN(5) {
@@ -392,7 +406,8 @@ func TestOldBufferIsReleased(t *testing.T) {
 		}()
 		if release == "Reset" {
 			p.Reset()
-		} else if argv, _, err := p.Next([]byte("*1\r\n$1\r\na\r\n"), open); len(argv) != 1 || err != nil {
+		} else if argv, _, err := p.Next([]byte("*1\r\n$1\r\na\r\n"), open); len(argv) != 1 ||
+			err != nil {
 			t.Fatal(argv, err)
 		}
 		if !collected(gone) {
@@ -416,13 +431,15 @@ func collected(gone chan struct{}) bool {
 }
 
 func TestParseLen(t *testing.T) {
-	for _, s := range []string{"", "-", "+", "+1", " 1", "1 ", "01", "00", "-0", "-01", "1x", "x", "0x1", "--1", "1\n",
+	for _, s := range []string{"", "-", "+", "+1", " 1", "1 ", "01", "00", "-0", "-01", "1x", "x",
+		"0x1", "--1", "1\n",
 		"9223372036854775808", "-9223372036854775809", "99999999999999999999"} {
 		if n, ok := parseLen([]byte(s)); ok {
 			t.Errorf("%q is read as %d", s, n)
 		}
 	}
-	for _, n := range []int64{0, 1, 9, 10, 12, 99, 100, 12345, -1, -9, -10, math.MaxInt64, math.MinInt64} {
+	for _, n := range []int64{0, 1, 9, 10, 12, 99, 100, 12345, -1, -9, -10, math.MaxInt64,
+		math.MinInt64} {
 		if got, ok := parseLen(strconv.AppendInt(nil, n, 10)); !ok || got != n {
 			t.Errorf("%d is read as %d, %v", n, got, ok)
 		}

@@ -51,8 +51,8 @@ func ask(t *testing.T, sock string, raw []byte) string {
 	return string(out)
 }
 
-// answer is what a server with this package's parser sends for raw, with commands as strangers to
-// it as they are to Redis: the error for an unknown command shows how the arguments were read.
+// answer returns what a server with this package's parser sends for raw. It knows as few of the
+// commands as Redis does: the error for an unknown command shows how the arguments were read.
 func answer(raw []byte, lim *resp.Limits) string {
 	var p resp.Parser
 	w := resp.Writer{Proto: 2}
@@ -85,7 +85,8 @@ func unknown(argv [][]byte) string {
 		}
 		args += fmt.Sprintf("'%s' ", cut(a, 128-len(args)))
 	}
-	return fmt.Sprintf("ERR unknown command '%s', with args beginning with: %s", cut(argv[0], 128), args)
+	return fmt.Sprintf("ERR unknown command '%s', with args beginning with: %s", cut(argv[0], 128),
+		args)
 }
 
 func TestRequestsAgainstRedis(t *testing.T) {
@@ -93,14 +94,20 @@ func TestRequestsAgainstRedis(t *testing.T) {
 	lim := &resp.Limits{Authenticated: true}
 	long := strings.Repeat("1", 64<<10)
 	inputs := []string{
-		"*x\r\n", "*\r\n", "*+1\r\n", "* 1\r\n", "*1 \r\n", "*01\r\n", "*-0\r\n", "*1\n$4\r\nXING\r\n", "*1\n",
-		"*2147483647\r\n", "*2147483648\r\n", "*1048577\r\n", "*9223372036854775807\r\n", "*9223372036854775808\r\n", "*-1\r\nx\n",
-		"*-9223372036854775808\r\nx\n", "*-9223372036854775809\r\n", "*0\r\nx\n", "*1\r\n:4\r\n", "*1\r\n\r\n", "*1\r\n\n\r\n", "*1\r\nX\r\n", "*1\r\n$\r\n",
-		"*1\r\n$-1\r\n", "*1\r\n$5x\r\n", "*1\r\n$+4\r\n", "*1\r\n$04\r\n", "*1\r\n$4\nXING\r\n", "*1\r\n$536870912\r\n", "*1\r\n$536870913\r\n",
-		"*1\r\n$00000000000000000000000001\r\nx\r\n", "*" + long, "*1\r\n$" + long, long + "1", long + "\n", "*" + long[:100] + "\r\n", "X\x00\nY\n", "*1\x00\r\n",
-		"*1\r\n$4\r\nXINGzz*1\r\n$1\r\nx\r\n", "*1\rX$4\rYXINGZZx\n", "*1\r\nX\r", "*1\r\nX", "$4\r\nXING\r\n", "\n\r\n \r\nx\n",
-		"x \"a\r\n", "x \"a\"b\n", "x 'a'b\n", "x 'a\\'\n", "x \"a\" 'b'\n", "x a\"b c\"\n", "x \"\\x41\\x7f\\xff\\x4\\xzz\\n\\q\"\n",
-		"x \"\\x\"\n", "x 'it\\'s' '\\n'\n", "x\ta\vb\fc\rd\n", "x \"\" ''\n", "\"\"\n", "*1\r\n$0\r\n\r\n", "*2\r\n$1\r\nx\r\n$0\r\n\r\n", "x \"\\x00\" y\n",
+		"*x\r\n", "*\r\n", "*+1\r\n", "* 1\r\n", "*1 \r\n", "*01\r\n", "*-0\r\n",
+		"*1\n$4\r\nXING\r\n", "*1\n", "*2147483647\r\n", "*2147483648\r\n", "*1048577\r\n",
+		"*9223372036854775807\r\n", "*9223372036854775808\r\n", "*-1\r\nx\n",
+		"*-9223372036854775808\r\nx\n", "*-9223372036854775809\r\n", "*0\r\nx\n",
+		"*1\r\n:4\r\n", "*1\r\n\r\n", "*1\r\n\n\r\n", "*1\r\nX\r\n", "*1\r\n$\r\n", "*1\r\n$-1\r\n",
+		"*1\r\n$5x\r\n", "*1\r\n$+4\r\n", "*1\r\n$04\r\n", "*1\r\n$4\nXING\r\n",
+		"*1\r\n$536870912\r\n", "*1\r\n$536870913\r\n",
+		"*1\r\n$00000000000000000000000001\r\nx\r\n", "*" + long, "*1\r\n$" + long, long + "1",
+		long + "\n", "*" + long[:100] + "\r\n", "X\x00\nY\n", "*1\x00\r\n",
+		"*1\r\n$4\r\nXINGzz*1\r\n$1\r\nx\r\n", "*1\rX$4\rYXINGZZx\n", "*1\r\nX\r", "*1\r\nX",
+		"$4\r\nXING\r\n", "\n\r\n \r\nx\n", "x \"a\r\n", "x \"a\"b\n", "x 'a'b\n", "x 'a\\'\n",
+		"x \"a\" 'b'\n", "x a\"b c\"\n", "x \"\\x41\\x7f\\xff\\x4\\xzz\\n\\q\"\n", "x \"\\x\"\n",
+		"x 'it\\'s' '\\n'\n", "x\ta\vb\fc\rd\n", "x \"\" ''\n", "\"\"\n", "*1\r\n$0\r\n\r\n",
+		"*2\r\n$1\r\nx\r\n$0\r\n\r\n", "x \"\\x00\" y\n",
 	}
 	for _, in := range inputs {
 		if got, want := answer([]byte(in), lim), ask(t, sock, []byte(in)); got != want {
@@ -121,7 +128,8 @@ func TestRequestsAgainstRedis(t *testing.T) {
 
 func TestStrangersAgainstRedis(t *testing.T) {
 	sock := startRedis(t, "--requirepass", "secret")
-	for _, in := range []string{"*10\r\n", "*11\r\n", "*11\r\n$1\r\nx\r\n", "*2147483648\r\n", "*1\r\n$16384\r\n", "*1\r\n$16385\r\n", "*1\r\n$536870913\r\n"} {
+	for _, in := range []string{"*10\r\n", "*11\r\n", "*11\r\n$1\r\nx\r\n", "*2147483648\r\n",
+		"*1\r\n$16384\r\n", "*1\r\n$16385\r\n", "*1\r\n$536870913\r\n"} {
 		if got, want := answer([]byte(in), &resp.Limits{}), ask(t, sock, []byte(in)); got != want {
 			t.Errorf("%q: %q, Redis answers %q", in, got, want)
 		}
@@ -138,10 +146,11 @@ func TestMaxBulkAgainstRedis(t *testing.T) {
 	}
 }
 
-// randomRequest strings together pieces that mean something to the parser. No command it makes is
-// known to Redis: none is longer than a letter or two.
+// randomRequest strings together pieces that mean something to the parser. Redis knows none of the
+// commands it makes, because none is longer than a letter or two.
 func randomRequest(rnd *rand.Rand) []byte {
-	pieces := []string{"*", "*1\r\n", "*2\r\n", "*3\r\n", "$", "$1\r\nx\r\n", "$2\r\ny\n\r\n", "$0\r\n\r\n", "\r\n", "\n", "\r", " ", "\"", "'", "\\", "\\x4",
+	pieces := []string{"*", "*1\r\n", "*2\r\n", "*3\r\n", "$", "$1\r\nx\r\n", "$2\r\ny\n\r\n",
+		"$0\r\n\r\n", "\r\n", "\n", "\r", " ", "\"", "'", "\\", "\\x4",
 		"\\'", "\\n", "x", "1", "0", "-", "+", "\x00", "\t", "\v", "x ", "\xff", "q \"", "\" "}
 	var b []byte
 	for range 1 + rnd.IntN(12) {
@@ -173,7 +182,9 @@ func TestDoublesAgainstRedis(t *testing.T) {
 		if v, err := c.Do("HELLO", proto); err != nil || v.IsError() {
 			t.Fatal(v, err)
 		}
-		fs := []float64{0, math.Copysign(0, -1), 1, 1e16, 1e17, -1e17, 1e17 - 16, 1e15 + 0.5, 0.1, 0.0001, 0.00001, math.MaxFloat64, math.SmallestNonzeroFloat64, math.Inf(1), math.Inf(-1)}
+		fs := []float64{0, math.Copysign(0, -1), 1, 1e16, 1e17, -1e17, 1e17 - 16, 1e15 + 0.5, 0.1,
+			0.0001, 0.00001, math.MaxFloat64, math.SmallestNonzeroFloat64, math.Inf(1),
+			math.Inf(-1)}
 		for range 2000 {
 			f := math.Float64frombits(rnd.Uint64())
 			switch rnd.IntN(3) {

@@ -32,15 +32,15 @@ type Writer struct {
 	Buf []byte
 	// Proto is the RESP version, 2 or 3; the zero value behaves as 2.
 	Proto int
-	// Room, if set, is asked before Buf grows to n bytes that are many. If it reports false the
-	// reply is dropped: there is no memory for it, and the connection has to end.
+	// Room, if set, is called before Buf grows to a large size of n bytes. If it reports false, the
+	// reply is dropped: there is no memory for it, and the connection must end.
 	Room func(n int) bool
 }
 
-// largeReply is from how many bytes on Room is asked.
+// largeReply is the size in bytes from which Room is called.
 const largeReply = 1 << 20
 
-// room asks Room before n bytes more are appended to what is or gets large.
+// room calls Room before n more bytes are appended to a Buf that is or gets large.
 func (w *Writer) room(n int) bool {
 	if n += len(w.Buf) + 32; n <= cap(w.Buf) || w.Room == nil || w.Room(n) {
 		return true
@@ -65,13 +65,13 @@ func (w *Writer) Error(msg string) {
 // Int appends an integer reply.
 func (w *Writer) Int(n int64) { w.Buf = redcon.AppendInt(w.Buf, n) }
 
-// Bulk appends a bulk string; nil is sent as the empty string, use Null for null.
+// Bulk appends a bulk string. nil is sent as the empty string; use Null for null.
 func (w *Writer) Bulk(b []byte) {
 	n, buf := len(b), w.Buf
 	if n+len(buf) > largeReply && !w.room(n) {
 		return
 	}
-	switch { // ranges are made of short strings: their length takes no division loop
+	switch { // ranges consist of short strings: these need no division loop for their length
 	case n < 10:
 		buf = append(buf, '$', byte('0'+n), '\r', '\n')
 	case n < 100:
@@ -103,7 +103,7 @@ func (w *Writer) Null() {
 }
 
 // NullArray appends the null of commands whose normal reply is an array (an aborted EXEC, BLPOP at
-// its timeout): RESP2 has two nulls and clients tell them apart.
+// its timeout). RESP2 has two nulls, and clients distinguish them.
 func (w *Writer) NullArray() {
 	if w.Proto == 3 {
 		w.Buf = append(w.Buf, "_\r\n"...)
@@ -115,7 +115,7 @@ func (w *Writer) NullArray() {
 // Array appends the header of an array of n elements.
 func (w *Writer) Array(n int) { w.Buf = redcon.AppendArray(w.Buf, n) }
 
-// Map appends the header of a map: the caller writes key, value, pairs times.
+// Map appends the header of a map. The caller then writes key and value, pairs times.
 func (w *Writer) Map(pairs int) {
 	if w.Proto == 3 {
 		w.Buf = appendHeader(w.Buf, '%', pairs)
@@ -142,8 +142,8 @@ func (w *Writer) Push(n int) {
 	w.Buf = redcon.AppendArray(w.Buf, n)
 }
 
-// Attr appends the header of attributes that describe the reply written next, and reports whether
-// it did: RESP2 cannot carry them, and on false the caller must leave the pairs out.
+// Attr appends the header of attributes that describe the next reply, and reports whether it did.
+// RESP2 cannot carry them: if it reports false, the caller must leave the pairs out.
 func (w *Writer) Attr(pairs int) bool {
 	if w.Proto != 3 {
 		return false
@@ -158,9 +158,9 @@ func (w *Writer) Double(f float64) {
 	w.DoubleText(AppendDouble17(tmp[:0], f))
 }
 
-// DoubleText appends a number the caller has formatted (the coordinates of GEOPOS) as the
-// protocol's double. Not all numbers are sent so: INCRBYFLOAT and GEODIST answer with bulk strings in
-// RESP3 too.
+// DoubleText appends a number that the caller has formatted (the coordinates of GEOPOS) as the
+// protocol's double. Not all numbers are sent this way: INCRBYFLOAT and GEODIST answer with bulk
+// strings in RESP3 too.
 func (w *Writer) DoubleText(num []byte) {
 	if w.Proto != 3 {
 		w.Buf = redcon.AppendBulk(w.Buf, num)
@@ -213,7 +213,7 @@ func (w *Writer) Verbatim(ext, s string) {
 // Raw appends bytes that are already a reply.
 func (w *Writer) Raw(b []byte) { w.Buf = append(w.Buf, b...) }
 
-// AppendCommand appends args as a request, an array of bulk strings: the form of commands in the
+// AppendCommand appends args as a request, an array of bulk strings. Commands have this form in the
 // append-only file and on the replication link.
 func AppendCommand(dst []byte, args ...[]byte) []byte {
 	dst = redcon.AppendArray(dst, len(args))
@@ -224,12 +224,12 @@ func AppendCommand(dst []byte, args ...[]byte) []byte {
 }
 
 // AppendDouble17 appends f as C's printf("%.17g") does, the form in which Redis 7.0 sends scores
-// and other doubles: enough digits to read back the same value, not the fewest (0.1 is sent as
-// 0.10000000000000001). Infinities are inf and -inf. A NaN is nan whatever its sign bit, because
-// no client reads "-nan".
+// and other doubles. These are enough digits to read back the same value, not the fewest (0.1 is
+// sent as 0.10000000000000001). Infinities are inf and -inf. A NaN is nan whatever its sign bit,
+// because no client reads "-nan".
 func AppendDouble17(dst []byte, f float64) []byte {
-	// Whole numbers are the usual scores. Below 1e17 %.17g writes them in full; zero is left to
-	// the slow path for the sake of -0.
+	// Whole numbers are the usual scores. Below 1e17, %.17g writes them in full. Zero is left to
+	// the slow path because of -0.
 	if f > -1e17 && f < 1e17 && f != 0 {
 		if n := int64(f); float64(n) == f {
 			return strconv.AppendInt(dst, n, 10)
@@ -246,7 +246,7 @@ func AppendDouble17(dst []byte, f float64) []byte {
 	return strconv.AppendFloat(dst, f, 'g', 17, 64)
 }
 
-// appendHeader appends a type byte, a length and CRLF: redcon has no function for the RESP3 types.
+// appendHeader appends a type byte, a length and CRLF. redcon has no function for the RESP3 types.
 func appendHeader(dst []byte, kind byte, n int) []byte {
 	dst = append(dst, kind)
 	dst = strconv.AppendInt(dst, int64(n), 10)

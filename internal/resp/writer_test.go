@@ -5,21 +5,33 @@ import (
 	"testing"
 )
 
-func TestWriter(t *testing.T) {
-	tests := []struct {
-		name         string
-		write        func(w *Writer)
-		resp2, resp3 string
-	}{
+// writerTests returns a case for each method of Writer. An empty resp3 means that it equals resp2.
+func writerTests() []writerTest {
+	return []writerTest{
 		{"OK", func(w *Writer) { w.OK() }, "+OK\r\n", ""},
 		{"Simple", func(w *Writer) { w.Simple("PO\r\nNG") }, "+PO  NG\r\n", ""},
 		{"Error", func(w *Writer) { w.Error("ERR no\r\n:1") }, "-ERR no  :1\r\n", ""},
-		{"Error plain", func(w *Writer) { w.Error("WRONGTYPE x"); w.Simple("PONG") }, "-WRONGTYPE x\r\n+PONG\r\n", ""},
+		{"Error plain", func(w *Writer) {
+			w.Error("WRONGTYPE x")
+			w.Simple("PONG")
+		}, "-WRONGTYPE x\r\n+PONG\r\n", ""},
 		{"Error at the end", func(w *Writer) { w.Error("ERR no\r\n") }, "-ERR no\r\n", ""},
-		{"Int", func(w *Writer) { w.Int(7); w.Int(-1); w.Int(math.MinInt64) }, ":7\r\n:-1\r\n:-9223372036854775808\r\n", ""},
-		{"Bulk", func(w *Writer) { w.Bulk([]byte("a\r\nb")); w.Bulk(nil) }, "$4\r\na\r\nb\r\n$0\r\n\r\n", ""},
-		{"BulkString", func(w *Writer) { w.BulkString("abcdefghijkl") }, "$12\r\nabcdefghijkl\r\n", ""},
-		{"BulkInt", func(w *Writer) { w.BulkInt(0); w.BulkInt(math.MinInt64) }, "$1\r\n0\r\n$20\r\n-9223372036854775808\r\n", ""},
+		{"Int", func(w *Writer) {
+			w.Int(7)
+			w.Int(-1)
+			w.Int(math.MinInt64)
+		}, ":7\r\n:-1\r\n:-9223372036854775808\r\n", ""},
+		{"Bulk", func(w *Writer) {
+			w.Bulk([]byte("a\r\nb"))
+			w.Bulk(nil)
+		}, "$4\r\na\r\nb\r\n$0\r\n\r\n", ""},
+		{"BulkString", func(w *Writer) {
+			w.BulkString("abcdefghijkl")
+		}, "$12\r\nabcdefghijkl\r\n", ""},
+		{"BulkInt", func(w *Writer) {
+			w.BulkInt(0)
+			w.BulkInt(math.MinInt64)
+		}, "$1\r\n0\r\n$20\r\n-9223372036854775808\r\n", ""},
 		{"Null", func(w *Writer) { w.Null() }, "$-1\r\n", "_\r\n"},
 		{"NullArray", func(w *Writer) { w.NullArray() }, "*-1\r\n", "_\r\n"},
 		{"Array", func(w *Writer) { w.Array(0); w.Array(12) }, "*0\r\n*12\r\n", ""},
@@ -32,14 +44,32 @@ func TestWriter(t *testing.T) {
 			}
 			w.Int(1)
 		}, ":1\r\n", "|1\r\n+k\r\n+v\r\n:1\r\n"},
-		{"Double", func(w *Writer) { w.Double(0.1) }, "$19\r\n0.10000000000000001\r\n", ",0.10000000000000001\r\n"},
-		{"Double infinite", func(w *Writer) { w.Double(math.Inf(-1)) }, "$4\r\n-inf\r\n", ",-inf\r\n"},
-		{"DoubleText", func(w *Writer) { w.DoubleText([]byte("3.0")) }, "$3\r\n3.0\r\n", ",3.0\r\n"},
+		{"Double", func(w *Writer) {
+			w.Double(0.1)
+		}, "$19\r\n0.10000000000000001\r\n", ",0.10000000000000001\r\n"},
+		{"Double infinite", func(w *Writer) {
+			w.Double(math.Inf(-1))
+		}, "$4\r\n-inf\r\n", ",-inf\r\n"},
+		{"DoubleText", func(w *Writer) {
+			w.DoubleText([]byte("3.0"))
+		}, "$3\r\n3.0\r\n", ",3.0\r\n"},
 		{"Bool", func(w *Writer) { w.Bool(true); w.Bool(false) }, ":1\r\n:0\r\n", "#t\r\n#f\r\n"},
 		{"BigNumber", func(w *Writer) { w.BigNumber("-123") }, "$4\r\n-123\r\n", "(-123\r\n"},
-		{"Verbatim", func(w *Writer) { w.Verbatim("txt", "some text") }, "$9\r\nsome text\r\n", "=13\r\ntxt:some text\r\n"},
+		{"Verbatim", func(w *Writer) {
+			w.Verbatim("txt", "some text")
+		}, "$9\r\nsome text\r\n", "=13\r\ntxt:some text\r\n"},
 	}
-	for _, tt := range tests {
+}
+
+// writerTest is something to write, and what must come out in both versions of the protocol.
+type writerTest struct {
+	name         string
+	write        func(w *Writer)
+	resp2, resp3 string
+}
+
+func TestWriter(t *testing.T) {
+	for _, tt := range writerTests() {
 		if tt.resp3 == "" {
 			tt.resp3 = tt.resp2
 		}
@@ -50,7 +80,8 @@ func TestWriter(t *testing.T) {
 				t.Errorf("%s, RESP%d: %q, want %q", tt.name, proto, w.Buf, "before"+want)
 			}
 			n := testing.AllocsPerRun(10, func() { w.Buf = w.Buf[:0]; tt.write(&w) })
-			if n != 0 && tt.name != "Simple" && tt.name != "Error" { // those two rewrite a string with line ends
+			// Those two rewrite a string with line ends.
+			if n != 0 && tt.name != "Simple" && tt.name != "Error" {
 				t.Errorf("%s, RESP%d: %v allocations", tt.name, proto, n)
 			}
 		}
@@ -63,13 +94,16 @@ func TestAppendDouble17(t *testing.T) {
 		f    float64
 		want string
 	}{
-		{0, "0"}, {math.Copysign(0, -1), "-0"}, {1, "1"}, {-1, "-1"}, {3.5, "3.5"}, {0.1, "0.10000000000000001"},
-		{100, "100"}, {1e15, "1000000000000000"}, {1e16, "10000000000000000"}, {99999999999999984, "99999999999999984"},
-		{1e17, "1e+17"}, {-1e17, "-1e+17"}, {123456789012345680, "1.2345678901234568e+17"}, {1e100, "1e+100"},
-		{0.0001, "0.0001"}, {0.00001, "1.0000000000000001e-05"}, {1.5e-7, "1.4999999999999999e-07"},
-		{math.MaxFloat64, "1.7976931348623157e+308"}, {math.SmallestNonzeroFloat64, "4.9406564584124654e-324"},
+		{0, "0"}, {math.Copysign(0, -1), "-0"}, {1, "1"}, {-1, "-1"}, {3.5, "3.5"},
+		{0.1, "0.10000000000000001"}, {100, "100"}, {1e15, "1000000000000000"},
+		{1e16, "10000000000000000"}, {99999999999999984, "99999999999999984"}, {1e17, "1e+17"},
+		{-1e17, "-1e+17"}, {123456789012345680, "1.2345678901234568e+17"}, {1e100, "1e+100"},
+		{0.0001, "0.0001"}, {0.00001, "1.0000000000000001e-05"},
+		{1.5e-7, "1.4999999999999999e-07"}, {math.MaxFloat64, "1.7976931348623157e+308"},
+		{math.SmallestNonzeroFloat64, "4.9406564584124654e-324"},
 		{3.141592653589793, "3.1415926535897931"}, {1e9 + 0.25, "1000000000.25"},
-		{math.Inf(1), "inf"}, {math.Inf(-1), "-inf"}, {math.NaN(), "nan"}, {math.Copysign(math.NaN(), -1), "nan"},
+		{math.Inf(1), "inf"}, {math.Inf(-1), "-inf"}, {math.NaN(), "nan"},
+		{math.Copysign(math.NaN(), -1), "nan"},
 	}
 	for _, tt := range tests {
 		if got := string(AppendDouble17([]byte("x"), tt.f)); got != "x"+tt.want {

@@ -1,39 +1,35 @@
-// Package scan holds the two pure parts of the SCAN family: the arithmetic of
-// cursors and glob matching. It knows nothing of tables or commands.
+// Package scan holds the two pure parts of the SCAN family: the arithmetic of cursors, and glob
+// matching. It knows nothing of tables or commands.
 //
 // # Cursors
 //
-// A table of 2^k buckets is walked by counting in reverse-binary order: the
-// carry runs from the highest bit of the bucket index to the lowest. With k = 3
-// the order is 0 4 2 6 1 5 3 7. When the table doubles, bucket b becomes b and
-// b+2^k, and both stand where b stood in the order; when it halves, the two fall
-// together again. So a cursor cuts the key space into "already returned" and
-// "still to come" in a way that no resize disturbs: each element present during
-// the whole walk is returned at least once, and only a shrink returns some twice.
-// The bits above the mask are zero in every cursor that NextCursor returns, and
-// 0 marks both ends of the walk.
+// A table of 2^k buckets is walked by counting in reverse-binary order: the carry runs from the
+// highest bit of the bucket index to the lowest. With k = 3 the order is 0 4 2 6 1 5 3 7. When the
+// table doubles, bucket b becomes b and b+2^k, and both stand where b stood in the order. When it
+// halves, the two become one again. So a cursor cuts the key space into "already returned" and
+// "still to come" in a way that no resize disturbs: each element present during the whole walk is
+// returned at least once, and only a shrink returns some twice. The bits above the mask are zero in
+// every cursor that NextCursor returns, and 0 marks both ends of the walk.
 //
 // The order is that of dictScan in Redis (Pieter Noordhuis).
 package scan
 
 import "math/bits"
 
-// NextCursor returns the cursor after cursor in a table whose bucket indexes
-// have the bits of mask (bucket count - 1). It returns 0 after the last bucket.
-// Bits of cursor above mask, which a client may have sent or a larger table
-// may have left, are ignored. O(1).
+// NextCursor returns the cursor after cursor in a table whose bucket indexes have the bits of mask
+// (bucket count - 1). It returns 0 after the last bucket. Bits of cursor above mask, which a client
+// may have sent or a larger table may have left, are ignored. O(1).
 func NextCursor(cursor, mask uint64) uint64 {
-	// Filling the bits above the mask with ones lets the reversed addition carry
-	// through them; they end as zeros or, after the last bucket, all overflow to 0.
+	// With ones in the bits above the mask, the reversed addition carries through them. They end as
+	// zeros or, after the last bucket, all overflow to 0.
 	cursor |= ^mask
 	return bits.Reverse64(bits.Reverse64(cursor) + 1)
 }
 
-// ParseCursor reads a cursor argument the way strtoul(3) in base 10 does, as the
-// whole argument: an optional sign, then digits; a negative number wraps modulo
-// 2^64; the empty string is 0; a NUL byte ends the number. It reports false, for
-// which callers answer "ERR invalid cursor", for leading white space, for any
-// other byte, and for a magnitude of 2^64 or more.
+// ParseCursor reads a cursor argument the way strtoul(3) in base 10 does, as the whole argument: an
+// optional sign, then digits. A negative number wraps modulo 2^64. The empty string is 0. A NUL
+// byte ends the number. It reports false for leading white space, for any other byte, and for a
+// magnitude of 2^64 or more; callers then answer "ERR invalid cursor".
 func ParseCursor(b []byte) (uint64, bool) {
 	if len(b) == 0 || b[0] == 0 {
 		return 0, true

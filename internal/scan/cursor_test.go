@@ -79,8 +79,8 @@ func TestParseCursor(t *testing.T) {
 		"-18446744073709551615": "1", "18446744073709551616": bad,
 		"-18446744073709551616": bad, "99999999999999999999999999": bad,
 		"184467440737095516150": bad,
-		" 1":                    bad, "1 ": bad, "1a": bad, "a": bad, "0x10": bad, "--1": bad, "+-1": bad,
-		"-": bad, "+": bad, "+ 1": bad, "\t1": bad, "\n1": bad, "\v1": bad, "1.0": bad,
+		" 1":                    bad, "1 ": bad, "1a": bad, "a": bad, "0x10": bad, "--1": bad,
+		"+-1": bad, "-": bad, "+": bad, "+ 1": bad, "\t1": bad, "\n1": bad, "\v1": bad, "1.0": bad,
 		"1\x002": "1", "\x001": "0", "\x00": "0", "-\x00": bad,
 	}
 	for in, want := range cases {

@@ -1,26 +1,24 @@
 package scan
 
-// Match reports whether all of s matches the glob pattern, as KEYS, SCAN MATCH,
-// PSUBSCRIBE, CONFIG GET and ACL patterns understand it:
+// Match reports whether all of s matches the glob pattern, as KEYS, SCAN MATCH, PSUBSCRIBE, CONFIG
+// GET and ACL patterns understand it:
 //
-//   - any run of bytes, also none
-//     ?        exactly one byte
-//     [abc]    one byte of the set; a-z is a range, whose ends may stand in either order
-//     [^abc]   one byte outside the set
-//     \x       the byte x itself, inside a set too
+//	"*"      any run of bytes, also none
+//	"?"      exactly one byte
+//	"[abc]"  one byte of the set; a-z is a range, with its ends in either order
+//	"[^abc]" one byte outside the set
+//	"\x"     the byte x itself, also inside a set
 //
-// The odd corners are Redis's: a set that is not closed ends with the pattern;
-// [] matches nothing and [^] any one byte; in [a-] the bracket is the range's
-// end; a lone \ at the end is a backslash; range ends compare as signed bytes;
-// nocase folds ASCII letters, but not a byte escaped inside a set; and the
-// empty string is matched by the empty pattern alone, not by "*" (the commands
-// that must list an empty key treat the pattern "*" apart, before they match).
+// The corner cases are Redis's. A set that is not closed ends with the pattern. [] matches nothing,
+// and [^] any one byte. In [a-] the bracket is the range's end. A single \ at the end is a
+// backslash. Range ends compare as signed bytes. nocase folds ASCII letters, but not a byte escaped
+// inside a set. The empty string is matched by the empty pattern alone, not by "*"; commands that
+// must list an empty key handle the pattern "*" before they match.
 //
-// Each element except * takes exactly one byte, so when a later * has been
-// reached no other choice for the earlier ones can do better: going back to the last * is
-// enough. Hence no recursion, and at most O(len(pattern)·len(s)) steps.
-// (Redis releases with a nesting limit give up after 1000 separate stars, where
-// this goes on.)
+// Each element except * takes exactly one byte. So when a later * has been reached, no other choice
+// for the earlier ones can do better, and going back to the last * is enough. There is no
+// recursion, and there are at most O(len(pattern)·len(s)) steps. (Redis releases with a nesting
+// limit give up after 1000 separate stars, where this goes on.)
 func Match(pattern, s []byte, nocase bool) bool {
 	if len(s) == 0 {
 		return len(pattern) == 0
@@ -57,9 +55,8 @@ func Match(pattern, s []byte, nocase bool) bool {
 	return p == len(pattern)
 }
 
-// matchOne matches the element that p starts with (never a *) against c, and
-// returns how many bytes of p the element takes. The length means nothing when
-// it does not match.
+// matchOne matches the element that p starts with (never a *) against c, and returns how many bytes
+// of p the element takes. If it does not match, the length means nothing.
 func matchOne(p []byte, c byte, nocase bool) (n int, ok bool) {
 	switch p[0] {
 	case '?':
@@ -101,8 +98,8 @@ func matchSet(p []byte, c byte, nocase bool) (n int, ok bool) {
 	return i, found != not
 }
 
-// inRange orders the ends first and folds case after, as Redis does; the bytes
-// are signed because char is where Redis is built.
+// inRange orders the ends first and folds case afterwards, as Redis does. The bytes are signed
+// because char is signed where Redis is built.
 func inRange(start, end, c byte, nocase bool) bool {
 	lo, hi, x := int8(start), int8(end), int8(c)
 	if lo > hi {

@@ -19,23 +19,28 @@ func TestMatch(t *testing.T) {
 	}{
 		{"", "", false, true}, {"", "a", false, false},
 		{"*", "", false, false}, {"**", "", false, false}, {"?", "", false, false},
-		{"*", "a", false, true}, {"**", "abc", false, true}, {"*?", "a", false, true}, {"??", "a", false, false},
-		{"a*", "a", false, true}, {"a**", "a", false, true}, {"*a", "a", false, true}, {"a*b*c", "a--b--c", false, true},
-		{"a*b*c", "a--c--b", false, false}, {"*ab", "aab", false, true}, {"*aab*", "aaab", false, true},
-		{"h?llo", "hello", false, true}, {"h[ae]llo", "hallo", false, true}, {"h[^e]llo", "hello", false, false},
-		{"h[a-b]llo", "hbllo", false, true}, {"h[b-a]llo", "hbllo", false, true}, {"[z-a]", "m", false, true},
-		{"[", "[", false, false}, {"[", "a", false, false}, {"[a", "a", false, true}, {"[a", "b", false, false},
-		{"[]", "a", false, false}, {"[]", "]", false, false}, {"[]]", "]", false, false}, {"[]a]", "a]", false, false},
+		{"*", "a", false, true}, {"**", "abc", false, true}, {"*?", "a", false, true},
+		{"??", "a", false, false}, {"a*", "a", false, true}, {"a**", "a", false, true},
+		{"*a", "a", false, true}, {"a*b*c", "a--b--c", false, true},
+		{"a*b*c", "a--c--b", false, false}, {"*ab", "aab", false, true},
+		{"*aab*", "aaab", false, true}, {"h?llo", "hello", false, true},
+		{"h[ae]llo", "hallo", false, true}, {"h[^e]llo", "hello", false, false},
+		{"h[a-b]llo", "hbllo", false, true}, {"h[b-a]llo", "hbllo", false, true},
+		{"[z-a]", "m", false, true}, {"[", "[", false, false}, {"[", "a", false, false},
+		{"[a", "a", false, true}, {"[a", "b", false, false}, {"[]", "a", false, false},
+		{"[]", "]", false, false}, {"[]]", "]", false, false}, {"[]a]", "a]", false, false},
 		{"[^]", "a", false, true}, {"[^", "a", false, true}, {"[^]b", "ab", false, true},
-		{"[a-]", "]", false, true}, {"[a-]", "a", false, true}, {"[a-]", "_", false, true}, {"[a-]", "-", false, false},
-		{"[a-", "-", false, true}, {"[-a]", "-", false, true},
+		{"[a-]", "]", false, true}, {"[a-]", "a", false, true}, {"[a-]", "_", false, true},
+		{"[a-]", "-", false, false}, {"[a-", "-", false, true}, {"[-a]", "-", false, true},
 		{`[a\]b]`, "]", false, true}, {`[a\]b]`, "b", false, true}, {`[a\]b]`, `\`, false, false},
-		{`[\`, `\`, false, true}, {`[a\`, `\`, false, true}, {`[\^a]`, "^", false, true}, {"[a^]", "^", false, true},
-		{`\`, `\`, false, true}, {`a\`, `a\`, false, true}, {`\*`, "*", false, true}, {`\*`, "a", false, false},
-		{`\a`, "a", false, true}, {`\\`, `\`, false, true},
-		{"[\x01-\xff]", "m", false, false}, {"[\x01-\xff]", "\x00", false, true}, {"[\x80-\xff]", "\xc3", false, true},
-		{"HELLO", "hello", true, true}, {"h[A-F]llo", "hello", true, true}, {`\H*`, "hello", true, true},
-		{`[\H]ello`, "hello", true, false}, {"[H]ello", "hello", true, true}, {"HELLO", "hello", false, false},
+		{`[\`, `\`, false, true}, {`[a\`, `\`, false, true}, {`[\^a]`, "^", false, true},
+		{"[a^]", "^", false, true}, {`\`, `\`, false, true}, {`a\`, `a\`, false, true},
+		{`\*`, "*", false, true}, {`\*`, "a", false, false}, {`\a`, "a", false, true},
+		{`\\`, `\`, false, true}, {"[\x01-\xff]", "m", false, false},
+		{"[\x01-\xff]", "\x00", false, true}, {"[\x80-\xff]", "\xc3", false, true},
+		{"HELLO", "hello", true, true}, {"h[A-F]llo", "hello", true, true},
+		{`\H*`, "hello", true, true}, {`[\H]ello`, "hello", true, false},
+		{"[H]ello", "hello", true, true}, {"HELLO", "hello", false, false},
 		{"[Z-a]ello", "hello", true, false},
 	} {
 		if got := Match([]byte(c.pattern), []byte(c.s), c.nocase); got != c.want {
@@ -44,7 +49,8 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// reference decides by sets of bytes and a table of reachable positions: slow, and another road than Match's.
+// reference decides by sets of bytes and a table of reachable positions: slowly, and in another way
+// than Match.
 func reference(pattern, s []byte, nocase bool) bool {
 	if len(s) == 0 {
 		return len(pattern) == 0
@@ -214,7 +220,8 @@ func TestMatchIsPolynomial(t *testing.T) {
 
 func BenchmarkMatch(b *testing.B) {
 	s := []byte("user:1234567:session:abcdef")
-	for _, p := range []string{"user:*", "*:session:*", "user:[0-9]*:session:??????", "*a*a*a*a*a*z"} {
+	for _, p := range []string{"user:*", "*:session:*", "user:[0-9]*:session:??????",
+		"*a*a*a*a*a*z"} {
 		b.Run(fmt.Sprintf("%q", p), func(b *testing.B) {
 			for b.Loop() {
 				Match([]byte(p), s, false)

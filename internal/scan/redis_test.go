@@ -15,7 +15,7 @@ import (
 	"godwit/internal/testseed"
 )
 
-// realServer is a redis-server of this test's own, talked to over a unix socket.
+// realServer is a redis-server of this test's own, reached over a unix socket.
 type realServer struct {
 	t    *testing.T
 	conn net.Conn
@@ -32,7 +32,8 @@ func startRealServer(t *testing.T) *realServer {
 	return &realServer{t, conn, bufio.NewReader(conn)}
 }
 
-// do sends one command and returns the strings of its reply, nested ones flattened; errors with their '-'.
+// do sends one command and returns the strings of its reply, with nested ones flattened. Errors
+// keep their '-'.
 func (s *realServer) do(args ...string) []string {
 	s.t.Helper()
 	var b strings.Builder
@@ -108,7 +109,8 @@ func TestAgainstRealServer(t *testing.T) {
 	commands := s.do("COMMAND", "LIST")
 	for range 500 {
 		p := string(randomText(rnd, "sSeEgGtTxX***??[[]]^--\\|\xff", 8))
-		check("COMMAND LIST", p, s.do("COMMAND", "LIST", "FILTERBY", "PATTERN", p), filter(commands, p, true))
+		check("COMMAND LIST", p, s.do("COMMAND", "LIST", "FILTERBY", "PATTERN", p),
+			filter(commands, p, true))
 	}
 	for range 1000 {
 		c := string(randomText(rnd, "0011-+ 8a\x00\t9999999999999999999", 22))

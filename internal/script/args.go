@@ -9,7 +9,7 @@ import (
 	"godwit/internal/script/syntax"
 )
 
-// toNumber converts as Lua does: numbers, and strings that look like one.
+// toNumber converts as Lua does: it takes numbers, and strings that look like one.
 func toNumber(v lua.LValue) (float64, bool) {
 	switch t := v.(type) {
 	case lua.LNumber:
@@ -20,7 +20,7 @@ func toNumber(v lua.LValue) (float64, bool) {
 	return 0, false
 }
 
-// formatNumber is a number in the form of C's %.14g.
+// formatNumber formats a number like C's %.14g.
 func formatNumber(n float64) string {
 	if n == math.Trunc(n) && math.Abs(n) < 1e14 {
 		if n == 0 && math.Signbit(n) {
@@ -31,7 +31,7 @@ func formatNumber(n float64) string {
 	return string(appendG(nil, n, 14))
 }
 
-// appendG appends the number in the form of C's %g.
+// appendG appends a number in the form of C's %g.
 func appendG(b []byte, n float64, precision int) []byte {
 	switch {
 	case math.IsInf(n, 1):
@@ -47,7 +47,7 @@ func appendG(b []byte, n float64, precision int) []byte {
 	return strconv.AppendFloat(b, n, 'g', precision, 64)
 }
 
-// toString converts as Lua does: strings, and numbers.
+// toString converts as Lua does: it takes strings and numbers.
 func toString(v lua.LValue) (string, bool) {
 	switch t := v.(type) {
 	case lua.LString:
@@ -58,7 +58,7 @@ func toString(v lua.LValue) (string, bool) {
 	return "", false
 }
 
-// display is any value for a message.
+// display formats any value for a message.
 func (s *State) display(v lua.LValue) string {
 	if str, ok := toString(v); ok {
 		return str
@@ -106,7 +106,7 @@ func (s *State) optString(L *lua.LState, n int, def string) string {
 	return s.argString(L, n)
 }
 
-// argTable is a table argument as the script gave it, which may be a proxy.
+// argTable returns a table argument as the script gave it, which may be a proxy.
 func (s *State) argTable(L *lua.LState, n int) *lua.LTable {
 	t, ok := L.Get(n).(*lua.LTable)
 	if !ok {
@@ -115,7 +115,7 @@ func (s *State) argTable(L *lua.LState, n int) *lua.LTable {
 	return t
 }
 
-// argWritable is a table argument that is going to be changed.
+// argWritable returns a table argument that the caller is going to change.
 func (s *State) argWritable(L *lua.LState, n int) *lua.LTable {
 	t := s.argTable(L, n)
 	if s.raw(t) != t || s.proxies[t] != nil {

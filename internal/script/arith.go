@@ -6,8 +6,9 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// The machine calculates with numbers itself. When an operand is a string it would read it as Go does ("010" as eight); but it asks the
-// operands' metatables first, so the metatable of strings has the operators.
+// The machine computes with numbers itself. It would read a string operand as Go does ("010" is
+// eight), but first it asks the operands' metatables. So the metatable of strings has the
+// operators, and they convert as Lua does.
 
 func (s *State) openArith() {
 	for event, op := range map[string]func(a, b float64) float64{
@@ -19,11 +20,13 @@ func (s *State) openArith() {
 		"__pow": math.Pow,
 		"__unm": func(a, _ float64) float64 { return -a },
 	} {
-		s.operators.set(event, s.L.NewFunction(func(L *lua.LState) int { return s.arith(L, event, op) }))
+		s.operators.set(event, s.L.NewFunction(func(L *lua.LState) int {
+			return s.arith(L, event, op)
+		}))
 	}
 }
 
-// operators are what the metatable of strings gets besides its library.
+// operators are the functions that the metatable of strings gets besides its library.
 type operators struct {
 	events []string
 	funcs  []*lua.LFunction
@@ -78,7 +81,7 @@ func (s *State) arith(L *lua.LState, event string, op func(a, b float64) float64
 	return 0
 }
 
-// concatenate is the operator .. with all its operands.
+// concatenate implements the operator .. for all its operands.
 func (s *State) concatenate(L *lua.LState) int {
 	n := L.GetTop()
 	if v, ok := s.join(L, 1, n, n); ok {
@@ -114,7 +117,8 @@ func (s *State) concatenate(L *lua.LState) int {
 	return 1
 }
 
-// badConcat raises the error for two operands, of which the first is argument i and the second the next one if it is not a result.
+// badConcat raises the error for two operands. The left one is argument i. The right one is the
+// next argument if isArg is true, else the result of an earlier step.
 func (s *State) badConcat(L *lua.LState, left, right lua.LValue, i int, isArg bool) {
 	bad, reg := left, i
 	if _, ok := toString(left); ok {
@@ -137,7 +141,7 @@ func (s *State) pair(L *lua.LState, a, b lua.LValue) lua.LValue {
 	return lua.LString(x + y)
 }
 
-// join joins arguments from..to if all are strings or numbers.
+// join concatenates the arguments from..to. It reports false unless all are strings or numbers.
 func (s *State) join(L *lua.LState, from, to, n int) (lua.LValue, bool) {
 	if n == 2 {
 		a, ok := toString(L.Get(from))

@@ -7,13 +7,16 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// openBase registers the base library: what Redis's scripts have of it. Files, print and the environments of functions are left out.
+// openBase registers the base library, as far as Redis offers it to scripts. Files, print and
+// function environments are left out.
 func (s *State) openBase() {
 	s.library(s.env, map[string]lua.LGFunction{
-		"assert": s.baseAssert, "collectgarbage": s.baseCollect, "error": s.baseError, "getmetatable": s.baseGetMeta,
-		"load": s.baseLoad, "loadstring": s.baseLoadString, "next": s.baseNext, "pcall": s.basePcall, "rawequal": s.baseRawEqual,
-		"rawget": s.baseRawGet, "rawset": s.baseRawSet, "select": s.baseSelect, "setmetatable": s.baseSetMeta,
-		"tonumber": s.baseToNumber, "tostring": s.baseToString, "type": s.baseType, "unpack": s.baseUnpack, "xpcall": s.baseXpcall,
+		"assert": s.baseAssert, "collectgarbage": s.baseCollect, "error": s.baseError,
+		"getmetatable": s.baseGetMeta, "load": s.baseLoad, "loadstring": s.baseLoadString,
+		"next": s.baseNext, "pcall": s.basePcall, "rawequal": s.baseRawEqual,
+		"rawget": s.baseRawGet, "rawset": s.baseRawSet, "select": s.baseSelect,
+		"setmetatable": s.baseSetMeta, "tonumber": s.baseToNumber, "tostring": s.baseToString,
+		"type": s.baseType, "unpack": s.baseUnpack, "xpcall": s.baseXpcall,
 		"pairs": s.basePairs, "ipairs": s.baseIpairs, "gcinfo": s.baseGCInfo,
 	})
 	s.env.RawSetString("_VERSION", lua.LString("Lua 5.1"))
@@ -64,7 +67,7 @@ func (s *State) baseGetMeta(L *lua.LState) int {
 		if s.raw(t) == s.env {
 			L.Push(s.proxies[s.env.Metatable.(*lua.LTable)])
 		} else {
-			L.Push(lua.LNil) // a proxy's metatable is no one's business
+			L.Push(lua.LNil) // a proxy's metatable is internal
 		}
 		return 1
 	}
@@ -97,9 +100,9 @@ func (s *State) baseSetMeta(L *lua.LState) int {
 	return 1
 }
 
-// chunkName is a chunk's name as messages show it.
+// chunkName returns a chunk's name as messages show it.
 func chunkName(name string) string {
-	const size = 60 // of the name in messages, as in C, with its end
+	const size = 60 // of the name in messages as in C, with the terminating zero
 	switch {
 	case name == "":
 	case name[0] == '=':
@@ -160,7 +163,7 @@ func (s *State) baseLoad(L *lua.LState) int {
 		}
 		s.grow(L, len(piece))
 		if b.WriteString(piece); b.Len() > maxSource {
-			break // too long: compiling says so
+			break // too long: compiling reports it
 		}
 	}
 	return s.load(L, b.String(), name)
@@ -191,7 +194,7 @@ func (s *State) basePairs(L *lua.LState) int {
 func (s *State) baseIpairs(L *lua.LState) int {
 	t := s.argTable(L, 1)
 	L.Push(s.iterate)
-	L.Push(t) // as it was given: what is behind a proxy never leaves the library
+	L.Push(t) // as given: what is behind a proxy never leaves the library
 	L.Push(s.numbers[0])
 	return 3
 }
@@ -209,7 +212,7 @@ func (s *State) iterateArray(L *lua.LState) int {
 	return 2
 }
 
-// rawIndex is t[i] whichever part of the table holds it.
+// rawIndex returns t[i], whichever part of the table holds it.
 func rawIndex(t *lua.LTable, i int) lua.LValue {
 	if i > 0 && i < lua.MaxArrayIndex {
 		return t.RawGetInt(i)
@@ -321,7 +324,7 @@ func (s *State) baseToString(L *lua.LState) int {
 	return 1
 }
 
-// tostring is tostring(v), metamethod included.
+// tostring returns tostring(v), metamethods included.
 func (s *State) tostring(L *lua.LState, v lua.LValue) lua.LValue {
 	switch t := v.(type) {
 	case lua.LString:
@@ -367,84 +370,4 @@ func (s *State) baseUnpack(L *lua.LState) int {
 		L.Push(rawIndex(t, i))
 	}
 	return n
-}
-
-// protect runs the function with arguments on th. What it returns is on th's stack.
-func (s *State) guard(L, th *lua.LState, args int) (err error) {
-	current := L.G.CurrentThread
-	err = th.PCall(args, lua.MultRet, nil)
-	L.G.CurrentThread = current
-	return err
-}
-
-func (s *State) basePcall(L *lua.LState) int {
-	n := L.GetTop()
-	if what := s.uncallable(L); what != "" {
-		L.Push(lua.LFalse)
-		L.Push(lua.LString("attempt to call a " + what + " value"))
-		return 2
-	}
-	th := s.thread(L)
-	th.Push(s.entry)
-	for i := 1; i <= n; i++ {
-		th.Push(L.Get(i))
-	}
-	return s.finish(L, th, s.guard(L, th, n), nil)
-}
-
-// uncallable is the type of the first argument if it cannot be called. Redis's pcall has put a boolean before its arguments.
-func (s *State) uncallable(L *lua.LState) string {
-	if L.GetTop() == 0 {
-		return "boolean"
-	}
-	v := L.Get(1)
-	if v.Type() != lua.LTFunction && L.GetMetaField(v, "__call").Type() != lua.LTFunction {
-		return v.Type().String()
-	}
-	return ""
-}
-
-func (s *State) baseXpcall(L *lua.LState) int {
-	handler := s.argAny(L, 2)
-	th := s.thread(L)
-	th.Push(s.entry)
-	th.Push(L.Get(1))
-	return s.finish(L, th, s.guard(L, th, 1), handler)
-}
-
-// finish moves the results of a protected call to its caller.
-func (s *State) finish(L, th *lua.LState, err error, handler lua.LValue) int {
-	if err != nil {
-		v := errorValue(err)
-		if t, ok := v.(*lua.LTable); ok && handler == nil {
-			if str, ok := toString(t.RawGetString("err")); ok {
-				v = lua.LString(str) // Redis's pcall shows errors of redis.call as their text
-			}
-		}
-		ok := lua.LFalse
-		if handler != nil && s.stop == nil {
-			th.SetTop(0)
-			th.Push(s.entry)
-			th.Push(handler)
-			th.Push(v)
-			if err := s.guard(L, th, 2); err != nil {
-				v = lua.LString("error in error handling")
-			} else {
-				v = th.Get(1)
-			}
-		}
-		th.SetTop(0)
-		s.release(th)
-		L.Push(ok)
-		L.Push(v)
-		return 2
-	}
-	n := th.GetTop()
-	L.Push(lua.LTrue)
-	for i := 1; i <= n; i++ {
-		L.Push(th.Get(i))
-	}
-	th.SetTop(0)
-	s.release(th)
-	return n + 1
 }

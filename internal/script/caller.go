@@ -1,18 +1,20 @@
 package script
 
-// Caller is the server as scripts see it. All methods are called by the goroutine that runs the script.
+// Caller is the server as scripts see it. Its methods run on the goroutine that runs the script.
 type Caller interface {
-	// Call runs one command for the running script. The reply, borrowed until the next call, is in that RESP version. refused is why the
-	// command did not run: an error text with its code, without '-'; the reply is empty then.
+	// Call runs one command for the running script. The reply is in the given version of RESP and
+	// valid until the next call. If the command did not run, refused says why and the reply is
+	// empty: refused is an error text with its code, without '-'.
 	Call(argv [][]byte, proto int) (reply []byte, refused string)
-	// Allowed is ACL's verdict on a command: whether the script's user may run it. known is false for no command at all.
+	// Allowed reports whether the ACL lets the script's user run a command. known is false if there
+	// is no such command.
 	Allowed(argv [][]byte) (ok, known bool)
-	// SetRepl says where the writes to come go: ReplAOF, ReplReplica, both or nowhere.
+	// SetRepl sets where later writes go: ReplAOF, ReplReplica, both or neither.
 	SetRepl(flags int)
-	// Log writes a line with one of the LOG_ levels.
+	// Log writes a line at one of the LOG_ levels.
 	Log(level int, msg string)
-	// Interrupt is called about every millisecond while a script runs: others are served there once the script has run for too long. An
-	// error ends the script.
+	// Interrupt is called about every millisecond while a script runs. Once the script has run too
+	// long, it serves other clients. An error ends the script.
 	Interrupt() error
 }
 

@@ -9,13 +9,13 @@ import (
 	"godwit/internal/resp"
 )
 
-// decoder reads a reply, which our own commands have written: it is well-formed.
+// decoder reads a reply. Our own commands have written it, so it is well formed.
 type decoder struct {
 	s *State
 	b []byte
 }
 
-// line is the rest of the first line behind its type.
+// line returns the rest of the first line, after the type byte.
 func (d *decoder) line() []byte {
 	i := bytes.IndexByte(d.b, '\r')
 	l := d.b[1:i]
@@ -47,14 +47,14 @@ func (d *decoder) bytes(n int64) string {
 	return str
 }
 
-// field is a table with one field, as types that Lua lacks are shown.
+// field returns a table with one field. Scripts see types that Lua lacks this way.
 func (d *decoder) field(name string, v lua.LValue) lua.LValue {
 	t := d.s.L.CreateTable(0, 1)
 	t.RawSetString(name, v)
 	return t
 }
 
-// value converts one reply: what scripts see of it.
+// value converts one reply to the value that scripts see.
 func (d *decoder) value() lua.LValue {
 	switch d.b[0] {
 	case ':':
@@ -132,21 +132,21 @@ func (d *decoder) value3() lua.LValue {
 	return lua.LNil
 }
 
-// put sets a field whose key may be anything but nil.
+// put sets a field. The key may be anything but nil.
 func (d *decoder) put(t *lua.LTable, k, v lua.LValue) {
 	if n, ok := k.(lua.LNumber); k != lua.LNil && !(ok && math.IsNaN(float64(n))) {
 		t.RawSet(k, v)
 	}
 }
 
-// maxReplyDepth is how deep a table may be nested in a reply: what fits on Lua's own stack.
+// maxReplyDepth is how deeply tables in a reply may nest: as deep as Lua's own stack allows.
 const maxReplyDepth = 7990
 
 // encoder writes a script's result as the client's reply.
 type encoder struct {
 	s *State
 	w *resp.Writer
-	// failed is told of each error reply, in order: its text, and whether it is counted already.
+	// failed is called for each error reply, in order: its text, and whether it is counted already.
 	failed func(msg string, counted bool)
 }
 
@@ -214,7 +214,7 @@ func (e *encoder) error(msg string, counted bool) {
 	}
 }
 
-// oneLine replaces what would end the line.
+// oneLine replaces the characters that would end a line.
 func oneLine(str string) string {
 	return string(bytes.Map(func(r rune) rune {
 		if r == '\r' || r == '\n' {
@@ -260,7 +260,8 @@ func (e *encoder) verbatim(t *lua.LTable) bool {
 	return true
 }
 
-// array writes the elements before the first nil. How many there are is known at once, so that no header has to be patched.
+// array writes the elements before the first nil. It counts them first, so the header needs no
+// patch.
 func (e *encoder) array(t *lua.LTable, depth int) {
 	n := 0
 	for rawIndex(t, n+1) != lua.LNil {

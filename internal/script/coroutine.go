@@ -4,16 +4,18 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// threadBytes is what a coroutine takes at least.
+// threadBytes is the least memory that a coroutine takes.
 const threadBytes = 16 << 10
 
-// openCoroutine takes the machine's coroutines and bounds them: how many resume each other, and what they allocate. Each has a context of its
-// own, because the machine's would not be asked at each instruction.
+// openCoroutine registers the machine's coroutine library with bounds on nesting and memory. Each
+// coroutine has a context of its own, because the machine asks only that one at each instruction.
 func (s *State) openCoroutine() {
 	lua.OpenCoroutine(s.L)
 	s.L.SetTop(0)
 	theirs, _ := s.env.RawGetString("coroutine").(*lua.LTable)
-	of := func(name string) lua.LGFunction { return theirs.RawGetString(name).(*lua.LFunction).GFunction }
+	of := func(name string) lua.LGFunction {
+		return theirs.RawGetString(name).(*lua.LFunction).GFunction
+	}
 	create, resume, status, yield := of("create"), of("resume"), of("status"), of("yield")
 	t := s.L.NewTable()
 	s.library(t, map[string]lua.LGFunction{
@@ -75,7 +77,8 @@ func (s *State) coResume(L *lua.LState, resume lua.LGFunction) int {
 	th := s.argThread(L, 1)
 	if th == s.main || s.protected[th] || th.Parent != nil {
 		L.Push(lua.LFalse)
-		L.Push(lua.LString("cannot resume " + map[bool]string{true: "running", false: "non-suspended"}[th == L] + " coroutine"))
+		L.Push(lua.LString("cannot resume " +
+			map[bool]string{true: "running", false: "non-suspended"}[th == L] + " coroutine"))
 		return 2
 	}
 	if th.Dead {
@@ -99,8 +102,8 @@ func (s *State) coResume(L *lua.LState, resume lua.LGFunction) int {
 	return n
 }
 
-// lost looks at how a coroutine ended: the machine recovers every panic in one and makes its text
-// an error, which is then not the last that was raised.
+// lost finds out how a coroutine ended. The machine recovers every panic in a coroutine and turns
+// its text into an error, which then differs from the last error that was raised.
 func (s *State) lost(L *lua.LState, ok, v lua.LValue) {
 	msg, is := v.(lua.LString)
 	switch {

@@ -10,23 +10,27 @@ import (
 	"godwit/internal/resp"
 )
 
-// loadTime is how long the code of a library may run while it is loaded.
+// loadTime is how long a library's code may run while it is being loaded.
 const loadTime = 500 * time.Millisecond
 
-// Functions is the libraries of functions with the environment that they run in, which is not that of EVAL's scripts.
+// Functions holds the libraries of functions and the environment that they run in, which is
+// separate from that of EVAL's scripts.
 //
-// A library's code runs once, when it is loaded, and registers functions. Only then is redis.register_function of use, and nothing that talks
-// to the data set is there.
+// A library's code runs once, when it is loaded, and registers functions. During that run
+// redis.register_function is available, and nothing that reaches the data set is.
 type Functions struct {
 	*State
 	LibrarySet
 	kept    kept
-	loading *Library // whose code runs now
+	loading *Library // whose code runs now; nil: none
 	started time.Time
-	globals map[string]string // of "redis" and "redis.log", while code is loaded → the string that stands for them in compiled code
+	// globals maps "redis" and "redis.log" to the strings that stand for them in compiled code,
+	// while a library is loaded.
+	globals map[string]string
 }
 
-// functionCaller is the server as functions see it: code that is being loaded has its own time limit.
+// functionCaller is the server as functions see it. Code that is being loaded has its own time
+// limit.
 type functionCaller struct {
 	Caller
 	f *Functions
@@ -43,15 +47,17 @@ func (c functionCaller) Interrupt() error {
 	return c.Caller.Interrupt()
 }
 
-// NewFunctions makes an environment without libraries.
+// NewFunctions returns an environment without libraries.
 func NewFunctions(c Caller, o Options, openers ...Opener) *Functions {
 	f := &Functions{globals: map[string]string{}}
-	f.State = NewState(functionCaller{c, f}, func(s *State) *lua.LTable { return functionAPI(s, o) }, openers...)
+	f.State = NewState(functionCaller{c, f}, func(s *State) *lua.LTable {
+		return functionAPI(s, o)
+	}, openers...)
 	f.loadAPI(o)
 	return f
 }
 
-// functionAPI is the table redis of functions that run.
+// functionAPI returns the table redis of functions.
 func functionAPI(s *State, o Options) *lua.LTable {
 	t := s.API(o)
 	for _, name := range []string{"replicate_commands", "breakpoint", "debug"} {
@@ -60,14 +66,18 @@ func functionAPI(s *State, o Options) *lua.LTable {
 	return t
 }
 
-// loadAPI makes the table redis of code that is loaded, which is the only global that it has.
+// loadAPI makes the table redis of a library's code while it is loaded. It is the only global of
+// that code.
 func (f *Functions) loadAPI(o Options) {
 	s := f.State
 	all, t := s.API(o), s.L.NewTable()
-	for _, name := range []string{"log", "LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING", "REDIS_VERSION", "REDIS_VERSION_NUM"} {
+	for _, name := range []string{"log", "LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING",
+		"REDIS_VERSION", "REDIS_VERSION_NUM"} {
 		t.RawSetString(name, all.RawGetString(name))
 	}
-	s.library(t, map[string]lua.LGFunction{"register_function": func(L *lua.LState) int { return f.registerFunction(s, L) }})
+	s.library(t, map[string]lua.LGFunction{"register_function": func(L *lua.LState) int {
+		return f.registerFunction(s, L)
+	}})
 	mt := s.L.CreateTable(0, 1)
 	mt.RawSetString("__index", s.nonexistent)
 	t.Metatable = mt
@@ -79,7 +89,8 @@ func (f *Functions) loadAPI(o Options) {
 	t.ForEach(func(k, v lua.LValue) { put("redis."+k.String(), v) })
 }
 
-// mainConstant is what a global of a library's code is compiled to where it runs when it is loaded.
+// mainConstant returns the string that a global is compiled to in code that runs while the library
+// is loaded.
 func (f *Functions) mainConstant(name, field string) string {
 	if field != "" {
 		name += "." + field
@@ -87,7 +98,7 @@ func (f *Functions) mainConstant(name, field string) string {
 	return f.globals[name]
 }
 
-// registerFunction is redis.register_function.
+// registerFunction implements redis.register_function.
 func (f *Functions) registerFunction(s *State, L *lua.LState) int {
 	if f.loading == nil {
 		s.refuse(L, "redis.register_function can only be called on FUNCTION LOAD command")
@@ -113,7 +124,7 @@ func (f *Functions) registerFunction(s *State, L *lua.LState) int {
 	return 0
 }
 
-// fromArgs reads a name and a callback; it returns what is wrong.
+// fromArgs reads a name and a callback. It returns an error text or "".
 func (fn *Function) fromArgs(L *lua.LState) string {
 	name, ok := toString(L.Get(1))
 	if !ok {
@@ -127,11 +138,12 @@ func (fn *Function) fromArgs(L *lua.LState) string {
 	return ""
 }
 
-// fromTable reads named arguments.
+// fromTable reads named arguments. It returns an error text or "".
 func (fn *Function) fromTable(s *State, L *lua.LState) string {
 	t, ok := L.Get(1).(*lua.LTable)
 	if !ok {
-		return "calling redis.register_function with a single argument is only applicable to Lua table (representing named arguments)."
+		return "calling redis.register_function with a single argument is only applicable to Lua " +
+			"table (representing named arguments)."
 	}
 	named := false
 	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
@@ -155,7 +167,8 @@ func (fn *Function) fromTable(s *State, L *lua.LState) string {
 		case "flags":
 			flags, ok := v.(*lua.LTable)
 			if !ok {
-				return "flags argument to redis.register_function must be a table representing function flags"
+				return "flags argument to redis.register_function must be a table representing " +
+					"function flags"
 			}
 			if fn.Flags, ok = readFlags(flags); !ok {
 				return "unknown flag given"
@@ -188,7 +201,8 @@ func readFlags(t *lua.LTable) (flags Flags, ok bool) {
 	}
 }
 
-// Load makes a library of code and adds it, in the place of the one of its name under replace. An error's text is for the client, without a code.
+// Load compiles a library and adds it. With replace it may take the place of the library of the
+// same name. The text of an error is for the client, without a code.
 func (f *Functions) Load(code []byte, replace bool) (*Library, error) {
 	l, err := f.compileLibrary(code, &f.LibrarySet, replace)
 	if err != nil {
@@ -197,7 +211,7 @@ func (f *Functions) Load(code []byte, replace bool) (*Library, error) {
 	return l, f.Add(l, replace)
 }
 
-// LoadInto is Load for a set that is being put together, which Join adds then.
+// LoadInto adds the library to a set that is being assembled for Join.
 func (f *Functions) LoadInto(set *LibrarySet, code []byte) error {
 	l, err := f.compileLibrary(code, set, false)
 	if err != nil {
@@ -206,7 +220,8 @@ func (f *Functions) LoadInto(set *LibrarySet, code []byte) error {
 	return set.Add(l, false)
 }
 
-// compileLibrary runs a library's code and collects the functions that it registers. What keeps it out of the set is an error before that.
+// compileLibrary runs a library's code and collects the functions that it registers. It first
+// checks whether the set can take the library.
 func (f *Functions) compileLibrary(code []byte, set *LibrarySet, replace bool) (*Library, error) {
 	l, body, err := ParseLibrary(code)
 	if err != nil {
@@ -236,7 +251,7 @@ func (f *Functions) compileLibrary(code []byte, set *LibrarySet, replace bool) (
 		return nil, LibraryError("Error registering functions: " + errPanic{}.Error())
 	}
 	if err != nil {
-		if f.stop != nil { // whatever the code has made of it
+		if f.stop != nil { // whatever the code made of that error
 			return nil, LibraryError("Error registering functions: ERR " + f.stop.Error())
 		}
 		return nil, LibraryError("Error registering functions: " + f.errorText(err))
@@ -244,14 +259,15 @@ func (f *Functions) compileLibrary(code []byte, set *LibrarySet, replace bool) (
 	return l, nil
 }
 
-// MachineMemory returns what the environment takes, in bytes, estimated: its libraries, its stacks,
-// and what functions keep between their calls.
+// MachineMemory returns the estimated size of the environment in bytes: its libraries, its stacks,
+// and what functions keep between calls.
 func (f *Functions) MachineMemory() int64 { return machineMemory + f.StackBytes() + f.kept.bytes }
 
-// MemoryBytes returns what functions take altogether. It is cheap: eviction asks for each key.
+// MemoryBytes returns the memory of all functions. It is cheap, because eviction calls it for each
+// key.
 func (f *Functions) MemoryBytes() int64 { return f.MachineMemory() + f.LibrarySet.Memory() }
 
-// errorText is the text of an error that nothing has caught.
+// errorText returns the text of an uncaught error.
 func (s *State) errorText(err error) string {
 	v := errorValue(err)
 	if t, ok := v.(*lua.LTable); ok {

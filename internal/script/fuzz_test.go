@@ -29,32 +29,45 @@ func strictHost(t testing.TB) *script.Host {
 	return h
 }
 
-// hostileScripts are where the fuzz targets start.
+// hostileScripts returns the seeds of the fuzz targets.
 func hostileScripts() []string {
 	return []string{
 		"local a for i=1,2 do f(function() x= end) end",
 		"return {KEYS[1], ARGV[1], redis.call('get', 'x')}",
 		"for i, v in ipairs(_G) do v.x = 1 end",
 		"local t = setmetatable({}, {__index = function(t, k) return k end}) return t.x .. #t",
-		"return string.format('%99999d', 1)", "return string.format('%5.3s|%-8q|%c', 'abc', 'd', 65)",
-		"return ('x'):rep(1e9)", "return ('a'):gsub('(((((.)))))', '%1%2%3%4%5%6')", "return ('a'):find(('a?'):rep(30))",
-		"return select('#', unpack({}, 1, 7999))", "table.sort({3, 1, 2}, function() return coroutine.yield() end)",
-		"table.sort({3, 1, 2}, function(a, b) return coroutine.wrap(function() return a < b end)() end)",
-		"return pcall(pcall, pcall, error, {err = 'x'})", "return xpcall(error, error)", "error({err = {}})",
-		"return redis.call()", "return redis.call('get')", "return redis.call({})", "return redis.call('set', 0/0, 1/0)",
+		"return string.format('%99999d', 1)",
+		"return string.format('%5.3s|%-8q|%c', 'abc', 'd', 65)",
+		"return ('x'):rep(1e9)", "return ('a'):gsub('(((((.)))))', '%1%2%3%4%5%6')",
+		"return ('a'):find(('a?'):rep(30))",
+		"return select('#', unpack({}, 1, 7999))",
+		"table.sort({3, 1, 2}, function() return coroutine.yield() end)",
+		"table.sort({3, 1, 2}, function(a, b) return coroutine.wrap(function() return a < b " +
+			"end)() end)",
+		"return pcall(pcall, pcall, error, {err = 'x'})", "return xpcall(error, error)",
+		"error({err = {}})",
+		"return redis.call()", "return redis.call('get')", "return redis.call({})",
+		"return redis.call('set', 0/0, 1/0)",
 		"return redis.acl_check_cmd()", "KEYS = nil", "ARGV[1] = {} return ARGV",
-		"return cjson.encode({[1e9] = 1})", "return cjson.decode(('['):rep(2000))", "return cjson.decode('1e999')",
+		"return cjson.encode({[1e9] = 1})", "return cjson.decode(('['):rep(2000))",
+		"return cjson.decode('1e999')",
 		"return cmsgpack.unpack('\\220\\0\\1\\255')", "return cmsgpack.pack({{{{}}}}, 1e300, -0)",
-		"return struct.pack('>i32', 1)", "return struct.unpack('c0', 'a')", "return struct.pack('i99999999999', 1)",
-		"return bit.lshift(1, 99), bit.tobit(1e20)", "return os.clock() + #tostring(_G)", "return loadstring('\\27Lua')",
-		"return tostring(setmetatable({}, {__tostring = function() return {} end}))", "return 1e9999, 0x, 1..2", "--[==[",
-		"local a <const> = 1", "goto x", "return 'a\\999'", "return \x00", "#!lua flags=no-writes\nreturn 1", "return ...", "return arg",
-		"local function f(...) return arg.n end return f(1, nil)", "repeat local x = 1 until x", "while true do end",
-		"return (function(...) return select('#', ...) end)(nil, nil)", "return {1, 2, nil, 4, n = 5; 6}", "a.b.c = d",
+		"return struct.pack('>i32', 1)", "return struct.unpack('c0', 'a')",
+		"return struct.pack('i99999999999', 1)",
+		"return bit.lshift(1, 99), bit.tobit(1e20)", "return os.clock() + #tostring(_G)",
+		"return loadstring('\\27Lua')",
+		"return tostring(setmetatable({}, {__tostring = function() return {} end}))",
+		"return 1e9999, 0x, 1..2", "--[==[",
+		"local a <const> = 1", "goto x", "return 'a\\999'", "return \x00",
+		"#!lua flags=no-writes\nreturn 1", "return ...", "return arg",
+		"local function f(...) return arg.n end return f(1, nil)", "repeat local x = 1 until x",
+		"while true do end",
+		"return (function(...) return select('#', ...) end)(nil, nil)",
+		"return {1, 2, nil, 4, n = 5; 6}", "a.b.c = d",
 	}
 }
 
-// FuzzCompile: no source makes the parser or the compiler panic, or take long.
+// FuzzCompile checks that no source makes the parser or the compiler panic or take long.
 func FuzzCompile(f *testing.F) {
 	for _, s := range hostileScripts() {
 		f.Add(s)
@@ -72,7 +85,7 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
-// FuzzRun: no script makes the machine or a library panic.
+// FuzzRun checks that no script makes the machine or a library panic.
 func FuzzRun(f *testing.F) {
 	for _, s := range hostileScripts() {
 		f.Add(s)
@@ -97,7 +110,7 @@ func (l *late) Interrupt() error {
 	return nil
 }
 
-// run runs a script on a host of its own, for some milliseconds at most.
+// run runs a script on a host of its own, for a few milliseconds at most.
 func run(t testing.TB, src string) string {
 	c := &late{strict{t: t}, time.Now().Add(20 * time.Millisecond)}
 	h := script.NewHost(c, script.Options{Version: "7.2.4"}, lualib.Open)
@@ -109,7 +122,7 @@ func run(t testing.TB, src string) string {
 	return out
 }
 
-// TestHostileScripts runs what the fuzz targets start from, and many more that the grammar makes.
+// TestHostileScripts runs the seeds of the fuzz targets, and many more that the grammar makes.
 func TestHostileScripts(t *testing.T) {
 	for _, s := range hostileScripts() {
 		run(t, s)

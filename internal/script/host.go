@@ -9,7 +9,7 @@ import (
 	"godwit/internal/script/syntax"
 )
 
-// Flags are what a script's first line declares.
+// Flags are what a script declares in its first line.
 type Flags uint8
 
 // The flags of scripts.
@@ -21,7 +21,7 @@ const (
 	AllowCrossSlotKeys
 )
 
-// FlagOf is the flag of a name, 0 for none.
+// FlagOf returns the flag of a name, or 0.
 func FlagOf(name string) Flags {
 	switch name {
 	case "no-writes":
@@ -38,11 +38,12 @@ func FlagOf(name string) Flags {
 	return 0
 }
 
-// maxEvalScripts is how many scripts are kept that only EVAL has brought; those of SCRIPT LOAD stay until SCRIPT FLUSH.
+// maxEvalScripts bounds how many scripts known only from EVAL are cached. Those of SCRIPT LOAD stay
+// until SCRIPT FLUSH.
 const maxEvalScripts = 500
 
-// scriptBytes is what a cached script of so many bytes takes, as measured: compiled code is some
-// fifteen times the text.
+// scriptBytes returns the memory of a cached script whose text has body bytes. Measured: compiled
+// code takes about fifteen times its text.
 func scriptBytes(body int) int64 { return int64(16*body) + 2048 }
 
 // Script is one cached script.
@@ -50,25 +51,25 @@ type Script struct {
 	SHA      string // 40 lower-case hexadecimal characters
 	Body     string
 	Flags    Flags
-	Declared bool // it has a first line that declares flags
+	Declared bool // the first line declares flags
 
 	fn         *lua.LFunction
-	loaded     bool // by SCRIPT LOAD
+	loaded     bool // by SCRIPT LOAD, so it is never dropped
 	prev, next *Script
 }
 
-// Host is the cache of scripts with the environment that they run in.
+// Host is the cache of scripts and the environment that they run in.
 type Host struct {
 	*State
 	bySHA   map[string]*Script
 	byBody  map[string]*Script
 	memory  int64
 	Evicted int64
-	recent  Script // ring of those that only EVAL has brought, the least recently used first
+	recent  Script // head of the ring of scripts from EVAL, least recently used first
 	evals   int
 }
 
-// NewHost makes an empty cache.
+// NewHost returns an empty cache.
 func NewHost(c Caller, o Options, openers ...Opener) *Host {
 	h := &Host{bySHA: map[string]*Script{}, byBody: map[string]*Script{}}
 	h.State = NewState(c, func(s *State) *lua.LTable { return s.API(o) }, openers...)
@@ -76,22 +77,23 @@ func NewHost(c Caller, o Options, openers ...Opener) *Host {
 	return h
 }
 
-// machineMemory is what an environment takes beside its stacks, in bytes, as measured.
+// machineMemory is the measured size of an environment in bytes, without its stacks.
 const machineMemory = 128 << 10
 
-// Len is the number of cached scripts.
+// Len returns the number of cached scripts.
 func (h *Host) Len() int { return len(h.bySHA) }
 
-// Memory is what the cached scripts take, in bytes, estimated.
+// Memory returns the estimated size of the cached scripts in bytes.
 func (h *Host) Memory() int64 { return h.memory }
 
-// MachineMemory returns what the environment takes, in bytes, estimated: its libraries and stacks.
+// MachineMemory returns the estimated size of the environment in bytes: libraries and stacks.
 func (h *Host) MachineMemory() int64 { return machineMemory + h.StackBytes() }
 
-// MemoryBytes returns what scripts take altogether. It is cheap: eviction asks for each key.
+// MemoryBytes returns the memory of all scripts. It is cheap, because eviction calls it for each
+// key.
 func (h *Host) MemoryBytes() int64 { return h.MachineMemory() + h.memory }
 
-// Flush forgets all scripts, and drops what they have left on the stacks.
+// Flush drops all scripts and what they have left on the stacks.
 func (h *Host) Flush() {
 	h.Trim(false)
 	h.bySHA, h.byBody = map[string]*Script{}, map[string]*Script{}
@@ -99,7 +101,7 @@ func (h *Host) Flush() {
 	h.recent.prev, h.recent.next = &h.recent, &h.recent
 }
 
-// Find finds a script by its digest, in any case; nil if there is none.
+// Find returns the script with the given digest, in any case, or nil.
 func (h *Host) Find(sha []byte) *Script {
 	if len(sha) != 40 {
 		return nil
@@ -110,7 +112,8 @@ func (h *Host) Find(sha []byte) *Script {
 	return h.bySHA[strings.ToLower(string(sha))]
 }
 
-// Load compiles a script unless it is known. An error is the text for the client.
+// Load compiles a script unless it is cached. keep protects it from being dropped. The text of an
+// error is for the client.
 func (h *Host) Load(body []byte, keep bool) (*Script, error) {
 	sc := h.byBody[string(body)]
 	if sc == nil {
@@ -164,7 +167,7 @@ func (sc *Script) unlink() {
 	}
 }
 
-// CompileError is why a script cannot be loaded; its text is for the client, without a code.
+// CompileError reports a script that cannot be loaded. Its text is for the client, without a code.
 type CompileError string
 
 func (e CompileError) Error() string { return string(e) }
@@ -193,7 +196,7 @@ func (h *Host) compileScript(body string) (*Script, error) {
 	return sc, nil
 }
 
-// shebang reads the declaration of a script .
+// shebang reads the declaration in a script's first line.
 func (sc *Script) shebang(line string) error {
 	parts, ok := splitArgs(line)
 	if !ok || len(parts) == 0 {
@@ -222,13 +225,14 @@ func (sc *Script) shebang(line string) error {
 	return nil
 }
 
-// splitArgs splits a line at white space; quotes keep a word together.
+// splitArgs splits a line at white space. Quotes keep a word together.
 func splitArgs(line string) (words []string, ok bool) {
 	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
 		var b strings.Builder
 		quote := byte(0)
 		i := 0
-		for ; i < len(line) && (quote != 0 || line[i] != ' ' && line[i] != '\t' && line[i] != '\r'); i++ {
+		for ; i < len(line) &&
+			(quote != 0 || line[i] != ' ' && line[i] != '\t' && line[i] != '\r'); i++ {
 			switch c := line[i]; {
 			case quote == 0 && (c == '"' || c == '\''):
 				quote = c
@@ -247,9 +251,10 @@ func splitArgs(line string) (words []string, ok bool) {
 	return words, true
 }
 
-// Result tells what became of a run.
+// Result says how a run ended.
 type Result struct {
-	// Error is the error reply that the script ended with, "" if it did not; Counted that a command has counted it already.
+	// Error is the error reply that the script ended with, or "". Counted says that a command has
+	// counted that error already.
 	Error   string
 	Counted bool
 }
@@ -279,8 +284,10 @@ func (s *State) list(args [][]byte) *lua.LTable {
 	return t
 }
 
-// invoke calls a function with arguments and writes what it returns as the reply. name is what messages call the script.
-func (s *State) invoke(fn *lua.LFunction, name string, w *resp.Writer, args ...lua.LValue) (r Result) {
+// invoke calls a function with arguments and writes its results as the reply. name is the script's
+// name in messages.
+func (s *State) invoke(fn *lua.LFunction, name string, w *resp.Writer,
+	args ...lua.LValue) (r Result) {
 	L := s.main
 	L.Push(s.entry)
 	L.Push(fn)
@@ -315,7 +322,7 @@ func (s *State) invoke(fn *lua.LFunction, name string, w *resp.Writer, args ...l
 	return r
 }
 
-// failed is the error reply for an error that the script has not caught.
+// failed returns the error reply for an error that the script has not caught.
 func (s *State) failed(err error, name string) (r Result) {
 	v := errorValue(err)
 	t, ok := v.(*lua.LTable)
@@ -334,7 +341,8 @@ func (s *State) failed(err error, name string) (r Result) {
 		_, r.Counted = t.RawGetString("ignore_error_stats_update").(lua.LBool)
 	}
 	if s.failure.source != "" {
-		r.Error += " script: " + name + ", on " + s.failure.source + ":" + formatNumber(float64(s.failure.line)) + "."
+		r.Error += " script: " + name + ", on " + s.failure.source + ":" +
+			formatNumber(float64(s.failure.line)) + "."
 	}
 	return r
 }

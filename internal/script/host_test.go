@@ -12,8 +12,8 @@ import (
 	"godwit/internal/script/lualib"
 )
 
-// fake is a server whose commands answer their arguments. Like a real one it takes any number of them:
-// the fuzz targets find a call without any.
+// fake is a server whose commands answer their arguments. Like a real one it takes any number of
+// arguments: the fuzz targets find a call without any.
 type fake struct {
 	w     resp.Writer
 	stop  error
@@ -74,13 +74,15 @@ func TestHost(t *testing.T) {
 	require.Equal(t, "$-1\r\n", eval(t, h, "redis.log(3, 'a', 1, 'b') return nil"))
 	require.Equal(t, []string{"a 1 b"}, f.logs)
 	f.stop = errors.New("ERR enough")
-	require.Contains(t, eval(t, h, "while true do pcall(function() while true do end end) end"), "-ERR enough script: ")
-	require.Contains(t, eval(t, h, "local f = coroutine.wrap(function() while true do end end) f()"), "-ERR enough script: ")
+	require.Contains(t, eval(t, h, "while true do pcall(function() while true do end end) end"),
+		"-ERR enough script: ")
+	require.Contains(t, eval(t, h,
+		"local f = coroutine.wrap(function() while true do end end) f()"), "-ERR enough script: ")
 	f.stop = nil
 	require.Equal(t, ":1\r\n", eval(t, h, "return 1"))
 }
 
-// TestCache: scripts of EVAL come and go, those of SCRIPT LOAD stay.
+// TestCache checks that scripts of EVAL come and go, and that those of SCRIPT LOAD stay.
 func TestCache(t *testing.T) {
 	h := newHost(&fake{})
 	kept, err := h.Load([]byte("return 'kept'"), true)
@@ -97,7 +99,7 @@ func TestCache(t *testing.T) {
 	require.Nil(t, h.Find([]byte(kept.SHA)))
 }
 
-// TestMemoryBound: single instructions that make much are found too.
+// TestMemoryBound checks that single instructions that make much are noticed too.
 func TestMemoryBound(t *testing.T) {
 	h := newHost(&fake{})
 	h.BoundMemory(64 << 20)

@@ -2,30 +2,30 @@ package script
 
 import lua "github.com/yuin/gopher-lua"
 
-// What functions keep between their calls: the tables and strings behind the local variables of
-// their libraries. The machine does not count it, so it is counted by walking there: a little at
-// each tick of the server's clock, because a library may keep millions of values.
+// This file counts what functions keep between calls: the tables and strings behind the local
+// variables of their libraries. The machine does not count them, so a walk does, a little at each
+// tick of the server's clock, because a library may keep millions of values.
 
-// kept is that account.
+// kept is the result of the last walk and the state of the next.
 type kept struct {
 	bytes int64
 	stale bool  // a function has run since the last walk began
-	walk  *walk // under way, nil if none is
-	rest  int   // ticks until the next one may begin
-	set   int64 // bytes of the libraries' sources when the last one began
+	walk  *walk // in progress; nil: none
+	rest  int   // ticks until the next walk may begin
+	set   int64 // bytes of the libraries' sources when the last walk began
 }
 
 const (
-	// keptStep is how many values one tick looks at: about 0.2 ms.
+	// keptStep is how many values one tick visits: about 0.2 ms.
 	keptStep = 2 << 10
-	// keptRest is how many ticks a walk rests for each that it took.
+	// keptRest is how many ticks a walk rests for each tick that it took.
 	keptRest = 4
-	// keptMost is how many tables and functions a walk follows.
+	// keptMost bounds the tables and functions that a walk follows.
 	keptMost = 1 << 18
 )
 
-// Count goes on counting what functions keep, if they have run or are others than before. It is
-// called at each tick.
+// Count continues the walk, if functions have run or changed since the last one. It is called at
+// each tick.
 func (f *Functions) Count() {
 	k := &f.kept
 	if k.walk == nil {
@@ -47,14 +47,14 @@ func (f *Functions) Count() {
 	k.bytes, k.rest, k.walk = k.walk.bytes, keptRest*k.walk.ticks, nil
 }
 
-// walk counts the bytes of what values lead to. Beyond keptMost tables and functions it goes on
-// with what it found on the way, on average. What changes between two steps may be missed until the
-// next walk.
+// walk counts the bytes reachable from some values. Beyond keptMost tables and functions it
+// extrapolates from those it has met. It may miss what changes between two steps until the next
+// walk.
 type walk struct {
 	seen  map[any]bool
 	todo  []lua.LValue
-	table *lua.LTable // whose entries are being counted, nil if none
-	key   lua.LValue  // the last one that was
+	table *lua.LTable // whose entries are being counted; nil: none
+	key   lua.LValue  // the entry counted last
 	done  int
 	ticks int
 	bytes int64
@@ -77,7 +77,7 @@ func (w *walk) value(v lua.LValue) {
 	}
 }
 
-// step looks at n values and reports whether the walk is complete.
+// step visits n values and reports whether the walk is complete.
 func (w *walk) step(n int) (done bool) {
 	for ; n > 0; n-- {
 		switch {
@@ -95,7 +95,7 @@ func (w *walk) step(n int) (done bool) {
 	return false
 }
 
-// next takes up the next table or function.
+// next moves on to the next table or function.
 func (w *walk) next() {
 	v := w.todo[len(w.todo)-1]
 	w.todo = w.todo[:len(w.todo)-1]

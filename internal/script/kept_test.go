@@ -10,8 +10,8 @@ import (
 	"godwit/internal/script/lualib"
 )
 
-// TestKeptByFunctions: what libraries keep is counted in steps of a bounded number of values, anew
-// when functions have run or libraries have changed.
+// TestKeptByFunctions checks that what libraries keep is counted in bounded steps, and again when
+// functions have run or libraries have changed.
 func TestKeptByFunctions(t *testing.T) {
 	f := NewFunctions(nobody{}, Options{Version: "7.2.4"}, lualib.Open)
 	load := func(name, code string) {
@@ -33,7 +33,8 @@ func TestKeptByFunctions(t *testing.T) {
 		}
 	}
 	load("a", `local kept = {}
-redis.register_function('fill', function() for i = 1, 50000 do kept[i] = {} kept['k'..i] = i end end)
+redis.register_function('fill', function()
+  for i = 1, 50000 do kept[i] = {} kept['k'..i] = i end end)
 redis.register_function('drop', function() kept = {} end)
 redis.register_function('cycle', function() kept.self = kept; kept[kept] = {kept} end)`)
 	settle()

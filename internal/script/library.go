@@ -10,17 +10,19 @@ import (
 	"godwit/internal/resp"
 )
 
-// Libraries of functions: what FUNCTION LOAD takes, FCALL finds and FUNCTION LIST shows. Nothing here knows Lua; functions.go runs the code.
+// Libraries of functions: what FUNCTION LOAD adds, FCALL finds and FUNCTION LIST shows. Nothing
+// here knows Lua; functions.go runs the code.
 //
-// A LibrarySet is changed as a whole or not at all: a library that cannot be added leaves it as it was. Names of functions are unique over
-// all libraries.
+// A LibrarySet changes as a whole or not at all: a library that cannot be added leaves it as it
+// was. Function names are unique over all libraries.
 
-// flagNames are the names of flags, in the order of their bits.
+// flagNames returns the names of the flags, in the order of their bits.
 func flagNames() [5]string {
-	return [...]string{"no-writes", "allow-oom", "allow-stale", "no-cluster", "allow-cross-slot-keys"}
+	return [...]string{"no-writes", "allow-oom", "allow-stale", "no-cluster",
+		"allow-cross-slot-keys"}
 }
 
-// Names are the names of the flags that are set.
+// Names returns the names of the flags that are set.
 func (f Flags) Names() []string {
 	var names []string
 	for i, n := range flagNames() {
@@ -35,7 +37,7 @@ func (f Flags) Names() []string {
 type Function struct {
 	Name        string
 	Description string
-	Described   bool // an empty description is not none
+	Described   bool // an empty description differs from none
 	Flags       Flags
 	Library     *Library
 
@@ -45,24 +47,25 @@ type Function struct {
 // Library is the code of a library and what it registered.
 type Library struct {
 	Name      string
-	Engine    string // as the code names it
-	Code      []byte // all of it
+	Engine    string // as the code spells it
+	Code      []byte // with its first line
 	Functions []*Function
 }
 
-// LibraryError is why a library cannot be loaded; its text is for the client, without a code.
+// LibraryError reports a library that cannot be loaded. Its text is for the client, without a code.
 type LibraryError string
 
 func (e LibraryError) Error() string { return string(e) }
 
-// Errors of names, with the words of redis-server.
+// Errors about names, in redis-server's words.
 var (
-	ErrLibraryName = LibraryError("Library names can only contain letters, numbers, or underscores(_) and must be at least one character long")
+	ErrLibraryName = LibraryError("Library names can only contain letters, numbers, or " +
+		"underscores(_) and must be at least one character long")
 	ErrInLibrary   = LibraryError("Function already exists in the library")
 	ErrNoFunctions = LibraryError("No functions registered")
 )
 
-// validLibraryName is what names are made of.
+// validLibraryName reports whether s can name a library.
 func validLibraryName(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c != '_' && c-'0' > 9 && (c|0x20)-'a' > 25 {
@@ -72,8 +75,9 @@ func validLibraryName(s string) bool {
 	return s != ""
 }
 
-// ParseLibrary reads the first line of a library's code, #!engine name=library, and makes an empty library of it. body is the rest with the line's end, so
-// that its lines have the numbers of the code's.
+// ParseLibrary reads the first line of a library's code, "#!engine name=library", and returns an
+// empty library. body is the rest, beginning with the first line's end, so that line numbers match
+// those of the code.
 func ParseLibrary(code []byte) (lib *Library, body []byte, err error) {
 	if !strings.HasPrefix(string(code[:min(len(code), 2)]), "#!") {
 		return nil, nil, LibraryError("Missing library metadata")
@@ -92,7 +96,8 @@ func ParseLibrary(code []byte) (lib *Library, body []byte, err error) {
 			return nil, nil, LibraryError("Invalid metadata value given: " + w)
 		}
 		if named {
-			return nil, nil, LibraryError("Invalid metadata value, name argument was given multiple times")
+			return nil, nil, LibraryError(
+				"Invalid metadata value, name argument was given multiple times")
 		}
 		name, named = w[5:], true
 	}
@@ -105,7 +110,7 @@ func ParseLibrary(code []byte) (lib *Library, body []byte, err error) {
 	return &Library{Name: name, Engine: words[0][2:], Code: slices.Clone(code)}, code[end:], nil
 }
 
-// splitLine cuts a first line into words, with the quoting of inline requests.
+// splitLine splits a first line into words, with the quoting of inline requests.
 func splitLine(line []byte) (words []string, ok bool) {
 	var p resp.Parser
 	argv, _, err := p.Next(append(slices.Clone(line), '\n'), &resp.Limits{MaxInline: len(line) + 2})
@@ -121,7 +126,7 @@ func splitLine(line []byte) (words []string, ok bool) {
 // register adds a function to a library that is being loaded.
 func (l *Library) register(f *Function) error {
 	if !validLibraryName(f.Name) {
-		return ErrLibraryName // redis-server has the same words for both
+		return ErrLibraryName // redis-server uses the same words for both
 	}
 	if slices.ContainsFunc(l.Functions, func(o *Function) bool { return o.Name == f.Name }) {
 		return ErrInLibrary
@@ -131,17 +136,17 @@ func (l *Library) register(f *Function) error {
 	return nil
 }
 
-// LibrarySet is the libraries of a server. The zero value is empty.
+// LibrarySet holds the libraries of a server. The zero value is empty.
 type LibrarySet struct {
-	memory    int64 // of all libraries, bytes
+	memory    int64 // of all libraries, in bytes
 	libraries map[string]*Library
-	functions map[string]*Function // by names in lower case
+	functions map[string]*Function // by lower-case name
 }
 
-// Library is the library of a name, or nil.
+// Library returns the library with the given name, or nil.
 func (s *LibrarySet) Library(name string) *Library { return s.libraries[name] }
 
-// Function is the function of a name in any case, or nil.
+// Function returns the function with the given name, in any case, or nil.
 func (s *LibrarySet) Function(name []byte) *Function {
 	if f := s.functions[string(name)]; f != nil {
 		return f
@@ -149,15 +154,15 @@ func (s *LibrarySet) Function(name []byte) *Function {
 	return s.functions[strings.ToLower(string(name))]
 }
 
-// Len is how many libraries and functions there are.
+// Len returns the numbers of libraries and functions.
 func (s *LibrarySet) Len() (libraries, functions int) {
 	for _, l := range s.libraries {
-		functions += len(l.Functions) // also those that another one's name hides
+		functions += len(l.Functions) // also those hidden by another one's name
 	}
 	return len(s.libraries), functions
 }
 
-// Libraries are all libraries by name.
+// Libraries returns all libraries, sorted by name.
 func (s *LibrarySet) Libraries() []*Library {
 	all := make([]*Library, 0, len(s.libraries))
 	for _, l := range s.libraries {
@@ -167,7 +172,8 @@ func (s *LibrarySet) Libraries() []*Library {
 	return all
 }
 
-// MayAdd tells why a library of that name cannot be added, before its code is run.
+// MayAdd returns an error if a library of that name cannot be added. Call it before running the
+// library's code.
 func (s *LibrarySet) MayAdd(name string, replace bool) error {
 	if s.libraries[name] != nil && !replace {
 		return LibraryError("Library '" + name + "' already exists")
@@ -175,7 +181,7 @@ func (s *LibrarySet) MayAdd(name string, replace bool) error {
 	return nil
 }
 
-// Add adds a library, in the place of the one with its name under replace.
+// Add adds a library. With replace it takes the place of the library of the same name.
 func (s *LibrarySet) Add(l *Library, replace bool) error {
 	if err := s.MayAdd(l.Name, replace); err != nil {
 		return err
@@ -201,12 +207,13 @@ func (s *LibrarySet) link(l *Library) {
 	s.memory += l.bytes()
 	for _, f := range l.Functions {
 		if name := strings.ToLower(f.Name); s.functions[name] == nil {
-			s.functions[name] = f // two of a library may differ in case only: the first is found
+			// Names of one library may differ in case only: the first wins.
+			s.functions[name] = f
 		}
 	}
 }
 
-// Delete removes a library and tells whether it was there.
+// Delete removes a library and reports whether it existed.
 func (s *LibrarySet) Delete(name string) bool {
 	l := s.libraries[name]
 	if l == nil {
@@ -245,10 +252,10 @@ func (s *LibrarySet) Join(o *LibrarySet, replace bool) error {
 	return nil
 }
 
-// Memory returns what the libraries take, in bytes, estimated.
+// Memory returns the estimated size of the libraries in bytes.
 func (s *LibrarySet) Memory() int64 { return s.memory }
 
-// bytes is what a library takes: its code, compiled too, and its functions.
+// bytes returns the size of a library: its code, the compiled code and its functions.
 func (l *Library) bytes() int64 {
 	const each = 200
 	n := each + int64(len(l.Name)+len(l.Engine)) + scriptBytes(len(l.Code))

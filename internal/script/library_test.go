@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLibrariesCount counts functions by their own names: of two that differ in case only, one is found, but there are two. (A redis-server 7.0 counts
-// them too; it ends when their library is deleted.)
+// TestLibrariesCount counts functions by their own names: of two that differ in case only, one is
+// found, but both count. (redis-server 7.0 counts both too, but ends when the library is deleted.)
 func TestLibrariesCount(t *testing.T) {
 	var s LibrarySet
 	for name, functions := range map[string][]string{"a": {"f", "F", "g"}, "b": {"h"}} {

@@ -10,32 +10,37 @@ import (
 )
 
 const (
-	// slice is how many instructions run between two looks at the clock: some 20 µs of simple ones.
+	// slice is how many instructions run between two looks at the clock: about 20 µs of simple
+	// ones.
 	slice = 1000
-	// memorySlice is how many bytes a script may make, by our reckoning, between two looks at the heap.
+	// memorySlice is how many bytes a script may make, by our reckoning, between two looks at the
+	// heap.
 	memorySlice = 32 << 20
-	// instructionBytes is what an instruction is taken to allocate.
+	// instructionBytes is what one instruction is assumed to allocate.
 	instructionBytes = 64
-	// maxScriptMemory is by how much the heap may grow while a script runs, what is garbage already not counted.
+	// maxScriptMemory is by how much the heap may grow while a script runs. What was garbage before
+	// does not count.
 	maxScriptMemory = 512 << 20
-	// baseEvery is after how many scripts the size of the heap is read again: that takes longer than a small script.
+	// baseEvery is the number of scripts between two readings of the heap's size: a reading takes
+	// longer than a small script.
 	baseEvery = 256
-	// maxString is the longest string that a script can make: what a key can hold.
+	// maxString is the longest string that a script can make: as long as a value can be.
 	maxString = 512 << 20
 )
 
 var errMemory = errors.New("not enough memory")
 
-// limits bounds what a script takes: time, by looking at the clock now and then, and memory, by looking at the heap.
+// limits bounds what a script takes. It checks time by reading the clock now and then, and memory
+// by reading the size of the heap.
 type limits struct {
 	left     int // instructions until the next look
 	looked   time.Time
-	stop     error  // why the script must end
+	stop     error  // why the script must end; nil: it may run
 	memory   int    // bytes until the next look at the heap
-	baseHeap uint64 // before the script, as far as is known
-	bound    uint64 // of its growth
-	stale    int    // scripts until the next reading of it
-	atLeast  uint64 // heap size below which no look needs a collection
+	baseHeap uint64 // heap size before the script, as far as known
+	bound    uint64 // on the heap's growth
+	stale    int    // scripts until baseHeap is read again
+	atLeast  uint64 // heap size below which a look needs no collection
 	sample   [1]metrics.Sample
 	closed   chan struct{}
 }
@@ -50,7 +55,7 @@ func (m *limits) init() {
 // BoundMemory sets by how many bytes the heap may grow while a script runs.
 func (m *limits) BoundMemory(bytes uint64) { m.bound = bytes }
 
-// begin starts the account of a script.
+// begin resets the account for a new script.
 func (m *limits) begin() {
 	m.left, m.memory, m.stop = slice, memorySlice, nil
 	m.looked = time.Time{}
@@ -61,16 +66,16 @@ func (m *limits) begin() {
 	}
 }
 
-// hook is the context that the machine asks at each instruction whether to go on.
+// hook is the context that the machine asks before each instruction whether to go on.
 type hook struct {
 	s  *State
-	th *lua.LState // of a coroutine that has not begun
+	th *lua.LState // a coroutine that has not begun, or nil
 }
 
 // Done implements context.Context.
 func (h *hook) Done() <-chan struct{} {
 	if h.th != nil {
-		h.th.Panic = h.s.panicCaught // resuming has set another
+		h.th.Panic = h.s.panicCaught // resuming has set another handler
 		h.th = nil
 	}
 	s := h.s
@@ -89,7 +94,8 @@ func (h *hook) Deadline() (time.Time, bool) { return time.Time{}, false }
 // Value implements context.Context.
 func (h *hook) Value(any) any { return nil }
 
-// look checks time and memory. Once the script must end, each instruction does: a pcall cannot hold it up.
+// look checks time and memory. Once the script must end, every instruction fails, so that a pcall
+// cannot delay the end.
 func (s *State) look(spent int) <-chan struct{} {
 	if s.stop != nil {
 		s.left = 0
@@ -101,7 +107,7 @@ func (s *State) look(spent int) <-chan struct{} {
 	if s.looked.IsZero() {
 		s.looked = now
 	}
-	late := now.Sub(s.looked) >= time.Millisecond // few instructions that take long may have made much
+	late := now.Sub(s.looked) >= time.Millisecond // a few slow instructions may have made much
 	if (late || s.memory < 0) && !s.fits() {
 		s.stop = errMemory
 		s.left = 0
@@ -118,7 +124,7 @@ func (s *State) look(spent int) <-chan struct{} {
 	return nil
 }
 
-// fits looks whether the heap has grown too much. Garbage is collected before the verdict.
+// fits reports whether the heap has grown within bounds. It collects garbage before it says no.
 func (s *State) fits() bool {
 	s.memory = memorySlice
 	heap := s.heap()
@@ -126,7 +132,7 @@ func (s *State) fits() bool {
 		return true
 	}
 	runtime.GC()
-	s.stale = baseEvery // what is garbage after this script is no one's base
+	s.stale = baseEvery // what is garbage after this script must not count for another
 	live := s.heap()
 	s.atLeast = live + s.bound/2
 	return live < s.baseHeap+s.bound
@@ -144,7 +150,7 @@ func (s *State) spend(L *lua.LState, n int) {
 	}
 }
 
-// grow accounts for n bytes that are about to be made.
+// grow accounts for n bytes that are about to be allocated.
 func (s *State) grow(L *lua.LState, n int) {
 	if n > maxString {
 		s.raise(L, "resulting string too large")
@@ -160,10 +166,10 @@ func (s *State) grow(L *lua.LState, n int) {
 	}
 }
 
-// Spend tells a library's host of bytes that a call is making (lualib.Host).
+// Spend accounts for bytes that a library's call is about to make (lualib.Host).
 func (h *hook) Spend(L *lua.LState, bytes int) { h.s.grow(L, bytes) }
 
-// Callee is the name under which a library's function was called (lualib.Host).
+// Callee returns the name by which a library's function was called (lualib.Host).
 func (h *hook) Callee(L *lua.LState) string {
 	name, _ := h.s.callee(L)
 	return name

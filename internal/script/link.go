@@ -12,8 +12,8 @@ import (
 	"godwit/internal/strtod"
 )
 
-// link makes compiled code ready to run. It puts constants in the place of the strings that stand
-// for them, and mends what the compiler makes of long table constructors.
+// link makes compiled code ready to run. It replaces the strings that stand for constants by the
+// constants, and corrects what the compiler makes of long table constructors.
 func (s *State) link(p *lua.FunctionProto, usesArg bool, pool *lua.LTable) {
 	if !usesArg {
 		p.IsVarArg &^= lua.VarArgNeedsArg
@@ -30,18 +30,19 @@ func (s *State) link(p *lua.FunctionProto, usesArg bool, pool *lua.LTable) {
 		}
 	}
 	mendLists(p)
-	p.Code, p.DbgSourcePositions = slices.Clone(p.Code), slices.Clone(p.DbgSourcePositions) // of 1024
+	// The compiler has made them with room for 1024.
+	p.Code, p.DbgSourcePositions = slices.Clone(p.Code), slices.Clone(p.DbgSourcePositions)
 	for _, f := range p.FunctionPrototypes {
 		s.link(f, usesArg, pool)
 	}
 }
 
-// mendLists corrects the instructions that store a constructor's elements, fifty at a time. When a
-// multiple of fifty has been stored the compiler stores the last fifty again for each named field
-// that follows, from registers that hold something else by then, and a last element that is a list
-// of values lands on the last fifty.
+// mendLists corrects the instructions that store a constructor's elements, fifty at a time. There
+// are two faults. When a multiple of fifty has been stored, the compiler stores the last fifty
+// again for each named field that follows, from registers that hold something else by then. And a
+// last element that is a list of values overwrites the last fifty.
 func mendLists(p *lua.FunctionProto) {
-	var last [256]int // C of the last store into the table of each register
+	var last [256]int // C of the last store into the table in each register
 	for pc := 0; pc < len(p.Code); pc++ {
 		in := p.Code[pc]
 		switch opcode(in) {
@@ -54,7 +55,7 @@ func mendLists(p *lua.FunctionProto) {
 			if c != last[a] {
 				last[a] = c
 			} else if argB(in) == 0 {
-				p.Code[pc] = in + 1<<9 // the parser lets no constructor reach the end of C
+				p.Code[pc] = in + 1<<9 // the parser keeps constructors short of the end of C
 			} else {
 				p.Code[pc] = uint32(lua.OP_NOP) << 26
 			}
@@ -62,7 +63,7 @@ func mendLists(p *lua.FunctionProto) {
 	}
 }
 
-// tooLong reports whether a function has more code than can be jumped over.
+// tooLong reports whether a function has more code than a jump can cross.
 func tooLong(p *lua.FunctionProto) bool {
 	if len(p.Code) > syntax.MaxCode {
 		return true
@@ -94,7 +95,7 @@ func compileError(err error, chunk string, long *syntax.Error) error {
 	return &syntax.Error{Msg: chunk + ":" + strconv.Itoa(line) + ": " + msg}
 }
 
-// pool is the table of the constants that code takes from a table.
+// pool returns the table of the constants that the code takes from a table.
 func (s *State) pool(list []ast.Expr) *lua.LTable {
 	if len(list) == 0 {
 		return nil
@@ -109,7 +110,7 @@ func (s *State) pool(list []ast.Expr) *lua.LTable {
 		}
 		switch e := e.(type) {
 		case *ast.NumberExpr:
-			n, _ := strtod.ParseFloat(e.Value) // the parser has written it
+			n, _ := strtod.ParseFloat(e.Value) // written by the parser
 			r.RawSetInt(column, lua.LNumber(n))
 		case *ast.StringExpr:
 			r.RawSetInt(column, lua.LString(e.Value))
@@ -118,7 +119,7 @@ func (s *State) pool(list []ast.Expr) *lua.LTable {
 	return t
 }
 
-// spread is the function behind a long list: n, t and more are t[1] … t[n] and more.
+// spread is the function behind a long list: it returns t[1] … t[n] and its further arguments.
 func (s *State) spread(L *lua.LState) int {
 	n, top := int(L.Get(1).(lua.LNumber)), L.GetTop()
 	t := L.Get(2).(*lua.LTable)

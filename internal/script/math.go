@@ -7,7 +7,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// rand48 is the linear congruential generator of 48 bits that POSIX describes as lrand48, which Redis gives to scripts. It goes on from script to script.
+// rand48 is the 48-bit linear congruential generator that POSIX describes as lrand48. Redis gives
+// it to scripts. Its state carries over from script to script.
 type rand48 struct{ x uint64 }
 
 const rand48Start = 0x1234abcd330e
@@ -22,16 +23,17 @@ func (r *rand48) next() int32 {
 func (s *State) openMath() {
 	t := s.L.NewTable()
 	one := map[string]func(float64) float64{
-		"abs": math.Abs, "acos": math.Acos, "asin": math.Asin, "atan": math.Atan, "ceil": math.Ceil, "cos": math.Cos, "cosh": math.Cosh,
-		"exp": math.Exp, "floor": math.Floor, "log": math.Log, "log10": math.Log10, "sin": math.Sin, "sinh": math.Sinh,
-		"sqrt": math.Sqrt, "tan": math.Tan, "tanh": math.Tanh,
-		"deg": func(x float64) float64 { return x / (math.Pi / 180) },
-		"rad": func(x float64) float64 { return x * (math.Pi / 180) },
+		"abs": math.Abs, "acos": math.Acos, "asin": math.Asin, "atan": math.Atan, "ceil": math.Ceil,
+		"cos": math.Cos, "cosh": math.Cosh, "exp": math.Exp, "floor": math.Floor, "log": math.Log,
+		"log10": math.Log10, "sin": math.Sin, "sinh": math.Sinh, "sqrt": math.Sqrt, "tan": math.Tan,
+		"tanh": math.Tanh,
+		"deg":  func(x float64) float64 { return x / (math.Pi / 180) },
+		"rad":  func(x float64) float64 { return x * (math.Pi / 180) },
 	}
 	funcs := map[string]lua.LGFunction{
-		"atan2": s.binary(math.Atan2), "fmod": s.binary(math.Mod), "mod": s.binary(math.Mod), "pow": s.binary(math.Pow),
-		"frexp": s.mathFrexp, "ldexp": s.mathLdexp, "modf": s.mathModf, "max": s.mathMax, "min": s.mathMin,
-		"random": s.mathRandom, "randomseed": s.mathSeed,
+		"atan2": s.binary(math.Atan2), "fmod": s.binary(math.Mod), "mod": s.binary(math.Mod),
+		"pow": s.binary(math.Pow), "frexp": s.mathFrexp, "ldexp": s.mathLdexp, "modf": s.mathModf,
+		"max": s.mathMax, "min": s.mathMin, "random": s.mathRandom, "randomseed": s.mathSeed,
 	}
 	for name, f := range one {
 		funcs[name] = func(L *lua.LState) int {
@@ -100,7 +102,8 @@ func (s *State) mathMin(L *lua.LState) int {
 	return 1
 }
 
-// mathRandom's bounds are C's int: of larger numbers the lower 32 bits count.
+// mathRandom returns a random number. Its bounds are C ints: of larger numbers the lower 32 bits
+// count.
 func (s *State) mathRandom(L *lua.LState) int {
 	const most = math.MaxInt32
 	r := float64(s.random.next()%most) / most
@@ -130,7 +133,7 @@ func (s *State) mathSeed(L *lua.LState) int {
 	return 0
 }
 
-// osClock is the time since the process began to run scripts, in seconds: scripts take differences of it only.
+// osClock returns the seconds since the process began to run scripts. Scripts only use differences.
 func (s *State) osClock(L *lua.LState) int {
 	L.Push(lua.LNumber(time.Since(s.born).Seconds()))
 	return 1

@@ -10,24 +10,24 @@ import (
 	"godwit/internal/script/syntax"
 )
 
-// Go panics around scripts.
+// This file handles Go panics in and under scripts.
 //
-// The parser and the compiler change nothing but what they return. A panic in them is an error of
-// the command that brought the script, and it is reported.
+// The parser and the compiler change nothing but what they return. A panic in them becomes an error
+// of the command that brought the script, and is reported.
 //
-// A panic while a script runs would be recovered by the machine, which hands it to the script as an
-// error. It is noted where it passes instead, and ends the script at its next instruction, whatever
-// the script does about it. If it came out of a command, which is half done then, it goes on as a
-// *Panic from the call that ran the script. Otherwise it is an error of that script and is
-// reported: the commands that the script has called are done, as with any other error, and the
-// machine's stacks are made anew.
+// While a script runs, the machine would recover a panic and hand it to the script as an error. So
+// the panic is noted on its way, and ends the script at the next instruction, whatever the script
+// does about it. If a command panicked, it is half done: the panic goes on as a *Panic from the
+// call that ran the script. Otherwise it becomes an error of that script and is reported: the
+// commands that the script has called are done, as with any other error, and the machine's stacks
+// are made anew.
 
-// Panic is a fault of the server that came up while a script was compiled or ran.
+// Panic is a fault of the server that surfaced while a script was compiled or ran.
 type Panic struct {
 	During string // what was going on, without values
 	Value  any    // what panic was called with
-	Stack  []byte // of the goroutine, nil where the machine has lost it
-	Inside bool   // a command
+	Stack  []byte // of the goroutine; nil if the machine has lost it
+	Inside bool   // it came out of a command
 }
 
 // Error returns what happened, with the stack.
@@ -35,8 +35,7 @@ func (p *Panic) Error() string {
 	return fmt.Sprintf("panic while %s: %v\n%s", p.During, p.Value, p.Stack)
 }
 
-// Reporter is what a Caller may be besides: it is told of panics that have become errors of a
-// command.
+// Reporter is an optional part of a Caller. It hears of panics that became errors of a command.
 type Reporter interface {
 	ReportPanic(p *Panic)
 }
@@ -59,12 +58,12 @@ func (s *State) report(p *Panic) {
 	}
 }
 
-// errPanic ends a script under which something has panicked.
+// errPanic ends a script after a panic.
 type errPanic struct{}
 
 func (errPanic) Error() string { return "ERR internal error" }
 
-// crashed notes a panic and ends the script. The first one counts.
+// crashed notes a panic and ends the script. Only the first panic counts.
 func (s *State) crashed(v any, stack []byte, inside bool) {
 	if s.panicked == nil {
 		s.panicked = &Panic{During: "running a script", Value: v, Stack: stack, Inside: inside}
@@ -72,7 +71,7 @@ func (s *State) crashed(v any, stack []byte, inside bool) {
 	s.stop, s.left = errPanic{}, 0
 }
 
-// watch is deferred around commands.
+// watch is deferred around commands and notes their panics.
 func (s *State) watch() {
 	v := recover()
 	if v == nil {
@@ -92,14 +91,14 @@ func isLuaError(v any) bool {
 	return isOverflow(v)
 }
 
-// isOverflow reports whether a panic is that of a call stack that is full.
+// isOverflow reports whether a panic means that the call stack is full.
 func isOverflow(v any) bool {
 	msg, ok := v.(string)
 	return ok && strings.Contains(msg, "overflow")
 }
 
-// surface deals with what was noted while the script ran. It tells whether the script has failed by
-// it.
+// surface handles a panic that was noted while the script ran, and reports whether there was one.
+// It panics again if a command did.
 func (s *State) surface() bool {
 	p := s.panicked
 	if p == nil {

@@ -12,17 +12,20 @@ import (
 	"godwit/internal/script/lualib"
 )
 
-// TestSyntaxErrorInNestedFunction: an error in a function within a for unwinds through both scopes.
+// TestSyntaxErrorInNestedFunction checks that an error in a function within a for unwinds through
+// both scopes.
 func TestSyntaxErrorInNestedFunction(t *testing.T) {
 	h := newHost(&fake{})
 	for src, want := range map[string]string{
-		"local a for i=1,2 do f(function() x= end) end":             "unexpected symbol near 'end'",
-		"local a for i in f do f(function() x= end) end":            "unexpected symbol near 'end'",
-		"local a repeat f(function() x= end) until a":               "unexpected symbol near 'end'",
-		"local a,b,c for i=1,2 do for j=1,2 do function f() local ": "'<name>' expected near '<eof>'",
+		"local a for i=1,2 do f(function() x= end) end":  "unexpected symbol near 'end'",
+		"local a for i in f do f(function() x= end) end": "unexpected symbol near 'end'",
+		"local a repeat f(function() x= end) until a":    "unexpected symbol near 'end'",
+		"local a,b,c for i=1,2 do for j=1,2 do function f() local ": "'<name>' expected near " +
+			"'<eof>'",
 	} {
 		_, err := h.Load([]byte(src), true)
-		require.EqualError(t, err, "Error compiling script (new function): user_script:1: "+want, src)
+		require.EqualError(t, err, "Error compiling script (new function): user_script:1: "+want,
+			src)
 		got := eval(t, h, "local f, e = loadstring([==["+src+"]==], '=user_script') return e")
 		require.Equal(t, fmt.Sprintf("$%d\r\nuser_script:1: %s\r\n", len(want)+15, want), got, src)
 	}
@@ -37,7 +40,7 @@ type faulty struct {
 func (f *faulty) Call([][]byte, int) ([]byte, string) { panic("handler") }
 func (f *faulty) ReportPanic(p *script.Panic)         { f.reported = append(f.reported, p) }
 
-// TestPanicReachesCaller: a panic below a running script is no error that the script can handle.
+// TestPanicReachesCaller checks that a script cannot handle a panic below it.
 func TestPanicReachesCaller(t *testing.T) {
 	for _, src := range []string{
 		"redis.call('x')",
@@ -68,7 +71,7 @@ func panicOf(f func()) (v any) {
 	return nil
 }
 
-// TestPanicOfLibrary: a panic that comes out of no command is an error of its script.
+// TestPanicOfLibrary checks that a panic outside of commands is an error of its script.
 func TestPanicOfLibrary(t *testing.T) {
 	for _, src := range []string{
 		"fault()", "pcall(fault) return 1", "while true do pcall(fault) end",
@@ -81,11 +84,12 @@ func TestPanicOfLibrary(t *testing.T) {
 		require.Contains(t, eval(t, h, src), "-ERR internal error\r\n", src)
 		require.Len(t, c.reported, 1, src)
 		require.Equal(t, "fault", c.reported[0].Value, src)
-		require.Equal(t, ":1\r\n", eval(t, h, "return select(2, pcall(function() return 1 end))"), src)
+		require.Equal(t, ":1\r\n", eval(t, h, "return select(2, pcall(function() return 1 end))"),
+			src)
 	}
 }
 
-// TestOverflowIsNoPanic: stacks that are full are errors of the script.
+// TestOverflowIsNoPanic checks that full stacks are errors of the script.
 func TestOverflowIsNoPanic(t *testing.T) {
 	h := newHost(&fake{})
 	for _, src := range []string{
@@ -97,15 +101,18 @@ func TestOverflowIsNoPanic(t *testing.T) {
 		"local function f() return 1 + f() end coroutine.wrap(f)()",
 		"local function f(...) return 1 + f(1, ...) end coroutine.wrap(f)()",
 		"local function f() return coroutine.wrap(f)() end return f()",
-		"local t = setmetatable({}, {}) getmetatable(t).__index = function(t, k) return t[k] end return t.x",
+		"local t = setmetatable({}, {}) getmetatable(t).__index = function(t, k) return t[k] end " +
+			"return t.x",
 		"local t = {} setmetatable(t, {__index = t}) return t.x",
 		"local function f() table.sort({2, 1}, f) end f()",
 		"local function f() return ('a'):gsub('a', f) end f()",
-		"local t = {} for i = 1, 7000 do t[i] = i end local function f(...) return 1 + f(unpack(t)) end f()",
+		"local t = {} for i = 1, 7000 do t[i] = i end local function f(...) return 1 + " +
+			"f(unpack(t)) end f()",
 		"local t = {} for i = 1, 7000 do t[i] = i end " +
 			"local function f(...) return 1 + f(unpack(t)) end pcall(f) coroutine.wrap(f)()",
 		"local function f(e) error(f) end xpcall(f, f) f()",
-		"return loadstring(('('):rep(150)..'1'..(')'):rep(150))() .. loadstring('x='..('{'):rep(300))()",
+		"return loadstring(('('):rep(150)..'1'..(')'):rep(150))() .. " +
+			"loadstring('x='..('{'):rep(300))()",
 	} {
 		require.NotPanics(t, func() { eval(t, h, src) }, src)
 		require.Equal(t, ":1\r\n", eval(t, h, "return 1"))

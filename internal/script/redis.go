@@ -14,21 +14,23 @@ type Options struct {
 	VersionNum int    // REDIS_VERSION_NUM, 0x00MMmmpp
 }
 
-// API is the table redis of scripts that commands run.
+// API returns the table redis of scripts.
 func (s *State) API(o Options) *lua.LTable {
 	t := s.L.NewTable()
 	s.library(t, map[string]lua.LGFunction{
 		"call":        func(L *lua.LState) int { return s.command(L, true) },
 		"pcall":       func(L *lua.LState) int { return s.command(L, false) },
-		"error_reply": s.errorReply, "status_reply": s.statusReply, "sha1hex": s.sha1hex, "log": s.log, "setresp": s.setresp,
+		"error_reply": s.errorReply, "status_reply": s.statusReply, "sha1hex": s.sha1hex,
+		"log": s.log, "setresp": s.setresp,
 		"set_repl": s.setRepl, "acl_check_cmd": s.aclCheck,
 		"replicate_commands": func(L *lua.LState) int { L.Push(lua.LTrue); return 1 },
 		"breakpoint":         func(L *lua.LState) int { L.Push(lua.LFalse); return 1 },
 		"debug":              func(*lua.LState) int { return 0 },
 	})
 	for name, n := range map[string]int{
-		"LOG_DEBUG": LogDebug, "LOG_VERBOSE": LogVerbose, "LOG_NOTICE": LogNotice, "LOG_WARNING": LogWarning,
-		"REPL_NONE": ReplNone, "REPL_AOF": ReplAOF, "REPL_SLAVE": ReplReplica, "REPL_REPLICA": ReplReplica, "REPL_ALL": ReplAll,
+		"LOG_DEBUG": LogDebug, "LOG_VERBOSE": LogVerbose, "LOG_NOTICE": LogNotice,
+		"LOG_WARNING": LogWarning, "REPL_NONE": ReplNone, "REPL_AOF": ReplAOF,
+		"REPL_SLAVE": ReplReplica, "REPL_REPLICA": ReplReplica, "REPL_ALL": ReplAll,
 		"REDIS_VERSION_NUM": o.VersionNum,
 	} {
 		t.RawSetString(name, lua.LNumber(n))
@@ -37,17 +39,17 @@ func (s *State) API(o Options) *lua.LTable {
 	return t
 }
 
-// errorTable is an error as scripts see it: text without '-', code included.
+// errorTable returns an error as scripts see it. The text includes the code, without '-'.
 func (s *State) errorTable(msg string) *lua.LTable {
 	t := s.L.CreateTable(0, 2)
 	t.RawSetString("err", lua.LString(msg))
 	return t
 }
 
-// refuse raises an error of the redis table.
+// refuse raises an error of a function in the table redis.
 func (s *State) refuse(L *lua.LState, msg string) { s.throw(L, s.errorTable("ERR "+msg)) }
 
-// args collects the arguments of redis.call into argv; the bytes are valid until the next call.
+// args collects the arguments of redis.call into argv. The bytes are valid until the next call.
 func (s *State) args(L *lua.LState, n int) bool {
 	b, ends := s.argBuf[:0], s.argEnds[:0]
 	for i := 1; i <= n; i++ {
@@ -74,7 +76,7 @@ func (s *State) args(L *lua.LState, n int) bool {
 	return true
 }
 
-// command is redis.call, or with raise false redis.pcall.
+// command implements redis.call, or redis.pcall if raise is false.
 func (s *State) command(L *lua.LState, raise bool) int {
 	n := L.GetTop()
 	var v lua.LValue
@@ -82,7 +84,8 @@ func (s *State) command(L *lua.LState, raise bool) int {
 	case n == 0:
 		v = s.errorTable("ERR Please specify at least one argument for this redis lib call")
 	case s.calling:
-		v = s.errorTable("ERR luaRedisGenericCommand() recursive call detected. Are you doing funny stuff with Lua debug hooks?")
+		v = s.errorTable("ERR luaRedisGenericCommand() recursive call detected. Are you doing " +
+			"funny stuff with Lua debug hooks?")
 	case !s.args(L, n):
 		v = s.errorTable("ERR Lua redis lib command arguments must be strings or integers")
 	default:
@@ -164,7 +167,7 @@ func (s *State) sha1hex(L *lua.LState) int {
 	return 1
 }
 
-// Digest is the SHA-1 of a script as 40 hexadecimal characters.
+// Digest returns the SHA-1 of a script as 40 hexadecimal characters.
 func Digest(b []byte) string {
 	sum := sha1.Sum(b)
 	return hex.EncodeToString(sum[:])

@@ -13,9 +13,9 @@ import (
 	"godwit/internal/script/lualib"
 )
 
-// The sandbox: what one script can do to the tables and functions that all scripts share. Scripts
-// of different users run in one environment, so a table that can be written to is a way to act as
-// another.
+// The sandbox tests try what one script can do to the tables and functions that all scripts share.
+// Scripts of different users run in one environment, so a table that can be written to is a way to
+// act as another user.
 
 // nobody is a server that refuses everything.
 type nobody struct{}
@@ -30,14 +30,14 @@ func (nobody) Interrupt() error                    { return nil }
 type world struct {
 	*State
 	t      *testing.T
-	shared map[*lua.LTable]string // all tables behind the library, by the way to them
+	shared map[*lua.LTable]string // all tables of the library, with the path to each
 	before string
-	seen   map[lua.LValue]string // values that a script got hold of, by how
-	tables []lua.LValue          // of those
+	seen   map[lua.LValue]string // values that a script got hold of, with how
+	tables []lua.LValue          // those that are tables
 	funcs  []*lua.LFunction
 	names  map[*lua.LFunction]string
 	how    string
-	by     *lua.LFunction         // the function that is being called
+	by     *lua.LFunction         // the function being called
 	made   map[*lua.LFunction]int // how many functions each has handed out
 	spy    *lua.LFunction
 	tricky *lua.LTable // a table whose metamethods all report their arguments
@@ -65,7 +65,8 @@ func newWorld(t *testing.T, s *State) *world {
 		return L.GetTop()
 	})
 	mt := s.L.NewTable()
-	for _, e := range strings.Fields("index newindex call concat unm add sub mul div mod pow eq lt le len tostring") {
+	for _, e := range strings.Fields(
+		"index newindex call concat unm add sub mul div mod pow eq lt le len tostring") {
 		mt.RawSetString("__"+e, w.spy)
 	}
 	w.tricky = s.L.NewTable()
@@ -92,7 +93,7 @@ func (w *world) reach(v lua.LValue, path string) {
 	}
 }
 
-// fingerprint is what the shared tables hold, by identity.
+// fingerprint describes what the shared tables hold, by identity.
 func (w *world) fingerprint() string {
 	var lines []string
 	for t, path := range w.shared {
@@ -105,8 +106,8 @@ func (w *world) fingerprint() string {
 	return strings.Join(lines, "\n")
 }
 
-// get notes that a script got hold of a value: it must not be a shared table, but for an empty
-// proxy.
+// get records that a script got hold of a value. It must not be a shared table, unless it is an
+// empty proxy.
 func (w *world) get(v lua.LValue, how string) {
 	switch v.(type) {
 	case *lua.LTable, *lua.LFunction, *lua.LUserData, *lua.LState:
@@ -134,7 +135,7 @@ func (w *world) get(v lua.LValue, how string) {
 	}
 }
 
-// call calls a function as a script does and takes what it returns.
+// call calls a function as a script does and records what it returns.
 func (w *world) call(f *lua.LFunction, args ...lua.LValue) {
 	w.begin()
 	L := w.main
@@ -156,8 +157,7 @@ func (w *world) call(f *lua.LFunction, args ...lua.LValue) {
 	w.surface()
 }
 
-// attack calls every function that can be had with every shared table that can be had, in every
-// place.
+// attack calls every known function with every known shared table in every place.
 func (w *world) attack() {
 	for name, mark := range w.marks {
 		if f, ok := w.consts[mark].(*lua.LFunction); ok {
@@ -189,7 +189,8 @@ func (w *world) attack() {
 		for n, victim := range slices.Clone(w.tables) {
 			at := func(n int) lua.LValue {
 				return [...]lua.LValue{
-					lua.LNil, lua.LNumber(1), lua.LString("__index"), w.spy, fresh(), w.tricky, victim, thread,
+					lua.LNil, lua.LNumber(1), lua.LString("__index"), w.spy, fresh(), w.tricky,
+					victim, thread,
 				}[n]
 			}
 			third := 0 // proxies are all alike: each function has a few of them at three arguments
@@ -215,7 +216,8 @@ func (w *world) attack() {
 	require.Equal(w.t, w.before, w.fingerprint())
 }
 
-// TestSandboxFunctions: no function of the library hands out a shared table or changes one.
+// TestSandboxFunctions checks that no function of the library returns a shared table or changes
+// one.
 func TestSandboxFunctions(t *testing.T) {
 	t.Run("eval", func(t *testing.T) {
 		h := NewHost(nobody{}, Options{Version: "7.2.4"}, lualib.Open)
@@ -231,39 +233,59 @@ func TestSandboxFunctions(t *testing.T) {
 	})
 }
 
-// TestSandboxScripts: what a script may try in Lua itself. Each attempt fails, or changes nothing.
+// TestSandboxScripts runs what a script may try in Lua itself. Each attempt fails or changes
+// nothing.
 func TestSandboxScripts(t *testing.T) {
 	h := NewHost(nobody{}, Options{Version: "7.2.4"}, lualib.Open)
 	w := newWorld(t, h.State)
-	write := " t.upper = function() return 'mine' end t.x = 1 rawset(t, 'call', 1) setmetatable(t, nil) " +
+	write := " t.upper = function() return 'mine' end t.x = 1 rawset(t, 'call', 1) " +
+		"setmetatable(t, nil) " +
 		"table.insert(t, 1) table.sort(t) table.remove(t) "
 	gets := []string{
 		"local _, t = ipairs(string)", "local _, t = pairs(string)", "local _, t = ipairs(_G)",
-		"local t = getmetatable('')", "local t = getmetatable('').__index", "local t = getmetatable(_G)",
-		"local t = getmetatable(_G).__index", "local t = getmetatable(string)", "local t = getmetatable(cjson.null)",
-		"local t = select(2, next(_G))", "local t = rawget(_G, 'string')", "local t = rawget(_G, '_G')", "local t = ({string})[1]",
-		"local t = unpack({string})", "local t = coroutine.wrap(function(...) return coroutine.yield(...) end)(string)",
-		"local t for k, v in pairs(_G) do if k == 'redis' then t = v end end", "local t = _G._G._G.redis",
+		"local t = getmetatable('')", "local t = getmetatable('').__index",
+		"local t = getmetatable(_G)",
+		"local t = getmetatable(_G).__index", "local t = getmetatable(string)",
+		"local t = getmetatable(cjson.null)",
+		"local t = select(2, next(_G))", "local t = rawget(_G, 'string')",
+		"local t = rawget(_G, '_G')", "local t = ({string})[1]",
+		"local t = unpack({string})",
+		"local t = coroutine.wrap(function(...) return coroutine.yield(...) end)(string)",
+		"local t for k, v in pairs(_G) do if k == 'redis' then t = v end end",
+		"local t = _G._G._G.redis",
 		"local t table.foreach(_G, function(k, v) if k == 'string' then t = v end end)",
-		"local _, t = pcall(function() error(redis) end)", "local t = string", "local t = cjson", "local t = _G",
+		"local _, t = pcall(function() error(redis) end)", "local t = string", "local t = cjson",
+		"local t = _G",
 		"local t = setmetatable({}, {__index = string, __newindex = string})",
-		"local t = setmetatable({}, getmetatable(''))", "local t = setmetatable({}, getmetatable(_G))",
-		"local t = getfenv()", "local t = getfenv(redis.call)", "local t = getfenv(0)", "setfenv(redis.call, {}) local t = {}",
-		"local t = debug.getregistry()", "local t = debug.getmetatable(string)", "local t = newproxy(true)",
-		"local t = package.loaded.string", "local t = require('string')", "local t = loadstring('return string')()",
-		"local t = load(coroutine.wrap(function() coroutine.yield('return ') coroutine.yield('_G') end))()",
-		"string.upper = 1 local t = {}", "function string.upper() end local t = {}", "_G.string = {} local t = {}",
-		"string = {} local t = {}", "local s = string s.upper = 1 local t = {}", "redis['call'] = 1 local t = {}",
+		"local t = setmetatable({}, getmetatable(''))",
+		"local t = setmetatable({}, getmetatable(_G))",
+		"local t = getfenv()", "local t = getfenv(redis.call)", "local t = getfenv(0)",
+		"setfenv(redis.call, {}) local t = {}",
+		"local t = debug.getregistry()", "local t = debug.getmetatable(string)",
+		"local t = newproxy(true)",
+		"local t = package.loaded.string", "local t = require('string')",
+		"local t = loadstring('return string')()",
+		"local t = load(coroutine.wrap(function() coroutine.yield('return ') " +
+			"coroutine.yield('_G') end))()",
+		"string.upper = 1 local t = {}", "function string.upper() end local t = {}",
+		"_G.string = {} local t = {}",
+		"string = {} local t = {}", "local s = string s.upper = 1 local t = {}",
+		"redis['call'] = 1 local t = {}",
 		"local t = xpcall(function() local x = _G.nosuch end, function(e) return e end)",
-		"local t = cmsgpack.unpack(cmsgpack.pack(_G))", "local t = cjson.decode('{}')", "local t = cjson.new()",
-		"local t = redis.error_reply('x')", "local t = KEYS", "local t = ARGV", "KEYS[1] = 1 ARGV.x = 1 local t = {}",
+		"local t = cmsgpack.unpack(cmsgpack.pack(_G))", "local t = cjson.decode('{}')",
+		"local t = cjson.new()",
+		"local t = redis.error_reply('x')", "local t = KEYS", "local t = ARGV",
+		"KEYS[1] = 1 ARGV.x = 1 local t = {}",
 	}
-	stays := "return {('a'):upper(), string.upper('a'), type(redis.call), type(redis.pcall), cjson.encode({1}), " +
-		"type(_G.string.upper), tostring(getmetatable('').__index == string), #KEYS, #ARGV, tostring(rawget(_G, 'x'))}"
+	stays := "return {('a'):upper(), string.upper('a'), type(redis.call), type(redis.pcall), " +
+		"cjson.encode({1}), " +
+		"type(_G.string.upper), tostring(getmetatable('').__index == string), #KEYS, #ARGV, " +
+		"tostring(rawget(_G, 'x'))}"
 	want := w.result(stays)
 	for _, get := range gets {
 		for _, try := range strings.Split(strings.TrimSpace(write), ") ") {
-			w.result(get + " " + strings.TrimSuffix(try, ")") + map[bool]string{true: "", false: ")"}[try == ""])
+			w.result(get + " " + strings.TrimSuffix(try, ")") +
+				map[bool]string{true: "", false: ")"}[try == ""])
 		}
 		w.result(get + write)
 		w.result("pcall(function() " + get + " pcall(function() " + write + " end) end)")

@@ -1,25 +1,29 @@
-// Package script runs Lua scripts: the host around gopher-lua's machine.
+// Package script runs Lua scripts. It is the host around gopher-lua's machine.
 //
-// What is whose: syntax parses, gopher-lua compiles and interprets, this package does everything that a script can touch: the environment,
-// the base, string, table, math, os and coroutine libraries, the redis table, conversions between Lua and RESP, error messages, limits.
-// gopher-lua's own libraries are not opened: they differ from Lua 5.1 in many results, and have no bounds.
+// Package syntax parses. gopher-lua compiles and interprets. This package does all that a script
+// can touch: the environment, the libraries base, string, table, math, os and coroutine, the table
+// redis, conversions between Lua and RESP, error messages and limits. gopher-lua's own libraries
+// are not opened: many of their results differ from Lua 5.1, and they have no bounds.
 //
 // # Environment
 //
-// One State has one environment, which no script can change: a script's functions see the real table of globals, whose metatable refuses new
-// names and unknown ones; an assignment to a global is compiled to a name that does not exist (package syntax). Library tables are shown
-// through empty proxies with an __index, so that nothing can be written into them; a reference like redis.call is compiled to the function
-// itself, which costs a script nothing.
+// A State has one environment, which no script can change. A script's functions see the real table
+// of globals, whose metatable refuses new and unknown names. An assignment to a global is compiled
+// to a name that does not exist (package syntax). Scripts see library tables through empty proxies
+// with an __index, so nothing can be written into them. A reference like redis.call is compiled to
+// the function itself, so the proxies cost nothing.
 //
 // # Protected calls
 //
-// pcall runs its function in another thread of the machine, one of a pool. The machine closes all captured variables of a thread when an
-// error is raised in it, those of callers too: in the same thread the callers would lose sight of what their closures do.
+// pcall runs its function in another thread of the machine, taken from a pool. When an error is
+// raised in a thread, the machine closes all its captured variables, those of callers too. In the
+// same thread, the callers would no longer see what their closures do.
 //
 // # Limits
 //
-// The machine asks a context at each instruction whether to go on; ours counts (see limits.go). Everything that takes long in Go, or that makes
-// big values, tells the State of it as well: spend and grow. Call depth, Lua's stack and C-like recursion are bounded as in Lua.
+// The machine asks a context before each instruction whether to go on. Our context counts; see
+// limits.go. Whatever takes long in Go or makes big values reports it to the State too, with spend
+// and grow. Call depth, Lua's stack and C-like recursion are bounded as in Lua.
 package script
 
 import (
@@ -36,16 +40,16 @@ import (
 const (
 	maxCalls    = 16000   // nested Lua calls
 	maxRegister = 1 << 20 // slots of the main thread's stack
-	// maxThreadRegister is that for a protected call. A stack that grows is copied: 190 of them
-	// are.
+	// maxThreadRegister is the same for a protected call. A growing stack is copied, and there may
+	// be 190 of them.
 	maxThreadRegister = 1 << 18
-	maxNested         = 190 // pcalls, coroutines and sorts inside each other
+	maxNested         = 190 // pcalls, coroutines and sorts within each other
 	maxSource         = 16 << 20
-	maxArray          = 16 << 10 // elements of a table's array; more are in its hash table
+	maxArray          = 16 << 10 // elements of a table's array part; the rest is in its hash part
 )
 
-// limitArrays bounds the arrays of the machine's tables. A store beyond the end of an array fills it up to there: with the machine's own limit
-// a single instruction makes a gigabyte.
+// limitArrays bounds the array part of the machine's tables. A store beyond the end of an array
+// fills the gap: with the machine's own limit a single instruction would make a gigabyte.
 var limitArrays = sync.OnceFunc(func() { lua.MaxArrayIndex = maxArray })
 
 // State is one environment with its machine. It belongs to the executor.
@@ -55,32 +59,34 @@ type State struct {
 
 	limits
 	threads
-	env                   *lua.LTable                 // the real table of globals
-	consts                map[string]lua.LValue       // by the string that stands for them in compiled code
-	marks                 map[string]string           // "redis" and "redis.call" → that string
-	real                  map[*lua.LTable]*lua.LTable // of proxies
-	proxies               map[*lua.LTable]*lua.LTable // of real tables
+	env *lua.LTable // the real table of globals
+	// consts are the constants by the string that stands for each in compiled code.
+	consts                map[string]lua.LValue
+	marks                 map[string]string           // that string, by "redis" or "redis.call"
+	real                  map[*lua.LTable]*lua.LTable // by proxy
+	proxies               map[*lua.LTable]*lua.LTable // by real table
 	names                 map[*lua.LFunction]string   // of library functions, for messages
 	nonce                 string
 	concat                *lua.LFunction
 	entry                 *lua.LFunction
 	nonexistent, readonly *lua.LFunction
-	verbatim              bool // the error being raised is the script's own: its text stays
+	verbatim              bool // the error being raised is the script's own: keep its text
 	random                rand48
 
 	failure  failure
-	panicked *Panic     // passed below the running script
-	raised   lua.LValue // the last error that was raised
+	panicked *Panic     // seen below the running script
+	raised   lua.LValue // the error raised last
 	argBuf   []byte
 	argEnds  []int
 	argv     [][]byte
 	calling  bool
 	proto    int
-	sources  map[string]string // of chunks that the running script has loaded: the names behind those in messages
-	text     []byte            // of strings being made
-	born     time.Time
-	shown    *lua.LTable // what the metatable of strings looks like
-	iterate  *lua.LFunction
+	// sources are the chunks that the running script has loaded, by their names in messages.
+	sources map[string]string
+	text    []byte // buffer for strings being made
+	born    time.Time
+	shown   *lua.LTable // what scripts see of the metatable of strings
+	iterate *lua.LFunction
 	operators
 	numbers [1024]lua.LValue
 }
@@ -88,28 +94,33 @@ type State struct {
 // Opener registers a library's tables or functions as globals.
 type Opener func(L *lua.LState)
 
-// NewState makes an environment with the libraries of scripts and those of the openers.
+// NewState returns an environment with the libraries of scripts and those of the openers.
 func NewState(c Caller, api func(s *State) *lua.LTable, openers ...Opener) *State {
 	limitArrays()
 	L := lua.NewState(lua.Options{SkipOpenLibs: true, CallStackSize: 64, RegistrySize: 256})
 	var b [12]byte
 	_, _ = rand.Read(b[:]) // never fails
-	s := &State{L: L, caller: c, consts: map[string]lua.LValue{}, marks: map[string]string{}, real: map[*lua.LTable]*lua.LTable{},
-		proxies: map[*lua.LTable]*lua.LTable{}, names: map[*lua.LFunction]string{}, nonce: "\x00" + hex.EncodeToString(b[:]), proto: 2,
-		born: time.Now(), threads: threads{protected: map[*lua.LState]bool{}},
-		random: rand48{rand48Start}}
+	s := &State{L: L, caller: c, nonce: "\x00" + hex.EncodeToString(b[:]), proto: 2,
+		consts: map[string]lua.LValue{}, marks: map[string]string{},
+		real: map[*lua.LTable]*lua.LTable{}, proxies: map[*lua.LTable]*lua.LTable{},
+		names: map[*lua.LFunction]string{}, born: time.Now(),
+		threads: threads{protected: map[*lua.LState]bool{}}, random: rand48{rand48Start}}
 	for i := range s.numbers {
 		s.numbers[i] = lua.LNumber(i)
 	}
-	// Threads are small: a script may make many.
-	L.Options = lua.Options{SkipOpenLibs: true, CallStackSize: 4000, RegistrySize: 64, RegistryMaxSize: 64 << 10, RegistryGrowStep: 1024, MinimizeStackMemory: true}
+	// Threads are small, because a script may make many.
+	L.Options = lua.Options{SkipOpenLibs: true, CallStackSize: 4000, RegistrySize: 64,
+		RegistryMaxSize: 64 << 10, RegistryGrowStep: 1024, MinimizeStackMemory: true}
 	s.env = L.Get(lua.GlobalsIndex).(*lua.LTable)
 	s.limits.init()
 	L.SetContext(&hook{s: s})
 	s.newMain()
 	s.entry = L.NewFunction(s.enter)
 	s.concat = L.NewFunction(s.concatenate)
-	s.readonly = L.NewFunction(func(L *lua.LState) int { s.raise(L, "Attempt to modify a readonly table"); return 0 })
+	s.readonly = L.NewFunction(func(L *lua.LState) int {
+		s.raise(L, "Attempt to modify a readonly table")
+		return 0
+	})
 	s.nonexistent = L.NewFunction(s.missing)
 	s.openBase()
 	s.openString()
@@ -125,9 +136,10 @@ func NewState(c Caller, api func(s *State) *lua.LTable, openers ...Opener) *Stat
 	return s
 }
 
-// missing is the environment's __index.
+// missing is the environment's __index. It raises the error for an unknown global.
 func (s *State) missing(L *lua.LState) int {
-	s.raise(L, "Script attempted to access nonexistent global variable '"+plainName(s.display(L.Get(2)))+"'")
+	s.raise(L, "Script attempted to access nonexistent global variable '"+
+		plainName(s.display(L.Get(2)))+"'")
 	return 0
 }
 
@@ -181,7 +193,7 @@ func (s *State) mark(name string, v lua.LValue) {
 	s.consts[m] = v
 }
 
-// protect makes a table read-only: what scripts get is an empty table that shows it.
+// protect makes a table read-only: it returns an empty table that shows its contents.
 func (s *State) protect(t *lua.LTable) *lua.LTable {
 	if p := s.proxies[t]; p != nil {
 		return p
@@ -195,10 +207,10 @@ func (s *State) protect(t *lua.LTable) *lua.LTable {
 	return p
 }
 
-// raw is the table behind a proxy, or the table itself.
+// raw returns the table behind a proxy, or the table itself.
 func (s *State) raw(t *lua.LTable) *lua.LTable {
 	if t.Metatable == lua.LNil {
-		return t // proxies have one
+		return t // only proxies have one
 	}
 	if r := s.real[t]; r != nil {
 		return r
@@ -206,12 +218,12 @@ func (s *State) raw(t *lua.LTable) *lua.LTable {
 	return t
 }
 
-// compile makes a function of source. chunk is its name in messages.
+// compile compiles source to a function. chunk is its name in messages.
 func (s *State) compile(src, chunk string) (*lua.LFunction, error) {
 	return s.compileMain(src, chunk, nil)
 }
 
-// compileMain is compile with other globals for what stands outside of the chunk's functions (syntax.Options).
+// compileMain is compile with other globals outside of the chunk's functions (syntax.Options).
 func (s *State) compileMain(
 	src, chunk string, main func(name, field string) string,
 ) (f *lua.LFunction, err error) {
@@ -253,7 +265,7 @@ func (s *State) compileMain(
 	return f, nil
 }
 
-// number is a number as a value, without allocating if it is small.
+// number returns a number as a value. Small numbers need no allocation.
 func (s *State) number(n int64) lua.LValue {
 	if uint64(n) < uint64(len(s.numbers)) {
 		return s.numbers[n]

@@ -12,8 +12,10 @@ import (
 func (s *State) openString() {
 	t := s.L.NewTable()
 	s.library(t, map[string]lua.LGFunction{
-		"byte": s.strByte, "char": s.strChar, "dump": s.strDump, "find": s.strFind, "format": s.strFormat, "gmatch": s.strGmatch,
-		"gfind": s.strGmatch, "gsub": s.strGsub, "len": s.strLen, "lower": s.strLower, "match": s.strMatch, "rep": s.strRep,
+		"byte": s.strByte, "char": s.strChar, "dump": s.strDump, "find": s.strFind,
+		"format": s.strFormat, "gmatch": s.strGmatch,
+		"gfind": s.strGmatch, "gsub": s.strGsub, "len": s.strLen, "lower": s.strLower,
+		"match": s.strMatch, "rep": s.strRep,
 		"reverse": s.strReverse, "sub": s.strSub, "upper": s.strUpper,
 	})
 	s.env.RawSetString("string", t)
@@ -30,7 +32,7 @@ func (s *State) strDump(L *lua.LState) int {
 	return 0
 }
 
-// bounds turns Lua's positions into a slice's.
+// bounds converts Lua's positions to the bounds of a slice.
 func bounds(n, from, to int) (int, int) {
 	if from < 0 {
 		from = max(from+n+1, 0)
@@ -93,7 +95,8 @@ func (s *State) strLen(L *lua.LState) int {
 	return 1
 }
 
-// mapped pushes the argument with each byte changed. Lua knows ASCII only.
+// mapped pushes the argument with the case of each byte from lo to hi changed. Lua knows ASCII
+// only.
 func (s *State) mapped(L *lua.LState, lo, hi byte) int {
 	str := s.argString(L, 1)
 	s.grow(L, len(str))
@@ -174,7 +177,7 @@ func (s *State) directive(L *lua.LState, f string) (d directive, used int) {
 	return d, i + 1
 }
 
-// verb is the directive for package fmt, whose verbs follow C's.
+// verb returns the directive for package fmt, whose verbs follow C's.
 func (d *directive) verb(letter byte) string {
 	v := "%" + d.flags + d.width
 	if d.hasPrecision {
@@ -253,7 +256,7 @@ func (s *State) formatOne(L *lua.LState, b []byte, d *directive, arg int) []byte
 	return b
 }
 
-// raw is a string whose width and precision count bytes, as C does; package fmt counts characters.
+// raw is a string whose width and precision count bytes, as in C. Package fmt counts characters.
 type raw string
 
 // Format implements fmt.Formatter.
@@ -269,7 +272,7 @@ func (r raw) Format(f fmt.State, _ rune) {
 	} else {
 		str = pad + str
 	}
-	_, _ = f.Write([]byte(str)) // into memory
+	_, _ = f.Write([]byte(str)) // cannot fail: f is in memory
 }
 
 func (s *State) formatInt(b []byte, d *directive, n int64) []byte {
@@ -301,7 +304,7 @@ func formatFloat(b []byte, d *directive, n float64) []byte {
 	return fmt.Appendf(b, d.verb(d.letter), n)
 }
 
-// quote writes a string as Lua reads it back.
+// quote writes a string in a form that Lua reads back.
 func quote(b []byte, str string) []byte {
 	b = append(b, '"')
 	for i := range len(str) {
@@ -319,7 +322,7 @@ func quote(b []byte, str string) []byte {
 	return append(b, '"')
 }
 
-// seventeen is a number in the form of C's %.17g: how numbers become arguments of commands.
+// seventeen formats a number like C's %.17g: numbers become arguments of commands this way.
 func seventeen(b []byte, n float64) []byte {
 	if n == math.Trunc(n) && math.Abs(n) < 1e15 && !(n == 0 && math.Signbit(n)) {
 		return strconv.AppendInt(b, int64(n), 10)

@@ -9,13 +9,15 @@ import (
 func (s *State) openTable() {
 	t := s.L.NewTable()
 	s.library(t, map[string]lua.LGFunction{
-		"concat": s.tabConcat, "insert": s.tabInsert, "remove": s.tabRemove, "sort": s.tabSort, "getn": s.tabGetn, "setn": s.tabSetn,
+		"concat": s.tabConcat, "insert": s.tabInsert, "remove": s.tabRemove, "sort": s.tabSort,
+		"getn": s.tabGetn, "setn": s.tabSetn,
 		"maxn": s.tabMaxn, "foreach": s.tabForeach, "foreachi": s.tabForeachi,
 	})
 	s.env.RawSetString("table", t)
 }
 
-// length is the operator # of a table: an index n such that t[n] is not nil and t[n+1] is, found by halving beyond the array.
+// length is the operator # of a table. It returns an index n such that t[n] is not nil and t[n+1]
+// is. Beyond the array it bisects.
 func length(t *lua.LTable) int {
 	n := t.Len()
 	if n < maxArray-1 || t.RawGet(lua.LNumber(n+1)) == lua.LNil {
@@ -36,7 +38,7 @@ func length(t *lua.LTable) int {
 	return lo
 }
 
-// lengthOf is the operator #.
+// lengthOf implements the operator # for scripts.
 func (s *State) lengthOf(L *lua.LState) int {
 	switch t := L.Get(1).(type) {
 	case *lua.LTable:
@@ -99,7 +101,8 @@ func (s *State) tabConcat(L *lua.LState) int {
 			n, ok = len(formatNumber(float64(num))), true
 		}
 		if !ok {
-			s.raise(L, "invalid value ("+v.Type().String()+") at index "+formatNumber(float64(i))+" in table for 'concat'")
+			s.raise(L, "invalid value ("+v.Type().String()+") at index "+formatNumber(float64(i))+
+				" in table for 'concat'")
 		}
 		if size += n + len(sep); size > maxString {
 			break
@@ -149,7 +152,7 @@ func (s *State) tabInsert(L *lua.LState) int {
 	return 0
 }
 
-// set is t[i] = v.
+// set does t[i] = v.
 func (s *State) set(t *lua.LTable, i int, v lua.LValue) {
 	if i > 0 && i < lua.MaxArrayIndex {
 		t.RawSetInt(i, v)
@@ -204,7 +207,7 @@ func (s *State) tabForeachi(L *lua.LState) int {
 	return 0
 }
 
-// visit calls f and keeps its result if there is one.
+// visit calls f, and reports and keeps its result if there is one.
 func (s *State) visit(L *lua.LState, f *lua.LFunction, k, v lua.LValue) bool {
 	L.Push(f)
 	L.Push(k)
@@ -217,8 +220,9 @@ func (s *State) visit(L *lua.LState, f *lua.LFunction, k, v lua.LValue) bool {
 	return false
 }
 
-// sorter is a quicksort whose choices are those that scripts see from Lua 5.1: the order of equal elements, and which comparisons are made,
-// depend on them. The pivot is the median of first, middle and last; the smaller part is sorted by recursion.
+// sorter is a quicksort that makes the same choices as Lua 5.1, because scripts can see them: the
+// order of equal elements and the comparisons depend on them. The pivot is the median of first,
+// middle and last. The smaller part is sorted by recursion.
 type sorter struct {
 	s  *State
 	L  *lua.LState
@@ -261,7 +265,8 @@ func (o *sorter) less(a, b lua.LValue) bool {
 		}
 	}
 	if a.Type() != b.Type() {
-		o.s.throw(o.L, lua.LString("attempt to compare "+a.Type().String()+" with "+b.Type().String()))
+		o.s.throw(o.L,
+			lua.LString("attempt to compare "+a.Type().String()+" with "+b.Type().String()))
 	}
 	if o.L.GetMetaField(a, "__lt") == lua.LNil {
 		o.s.throw(o.L, lua.LString("attempt to compare two "+a.Type().String()+" values"))
@@ -313,7 +318,7 @@ func (o *sorter) sort(lo, hi int) {
 	}
 }
 
-// partition parts lo+1 … hi-2 around the pivot, which is at hi-1, and returns where it belongs.
+// partition divides lo+1 … hi-2 by the pivot, which is at hi-1, and returns the pivot's place.
 func (o *sorter) partition(lo, hi int, pivot lua.LValue) int {
 	i, j := lo, hi-1
 	for {

@@ -6,20 +6,20 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// Threads of the machine that scripts run on: the main one, on which every script begins, and a
-// pool of those for protected calls.
+// This file keeps the machine's threads that scripts run on: the main one, on which every script
+// begins, and a pool for protected calls.
 //
-// A stack grows with what a script does and never shrinks, so stacks are not kept: a thread whose
-// stack has grown beyond keptSlots is dropped when it comes back, the pool is bounded, and Trim,
+// A stack grows with what a script does and never shrinks, so grown stacks are not kept. A thread
+// whose stack has grown beyond keptSlots is dropped when it comes back. The pool is bounded. Trim,
 // which the server calls about once a second, drops what was not used since its last call.
 
 const (
 	maxIdle   = 8       // threads in the pool
-	keptSlots = 8 << 10 // of a stack that is kept
+	keptSlots = 8 << 10 // largest stack that is kept
 	slotBytes = 16
 	// threadStep is by how many slots the stack of a protected call grows.
 	threadStep = 8 << 10
-	// frames is what an empty call stack takes.
+	// frames is the size of an empty call stack.
 	frames = maxCalls + 1024
 )
 
@@ -29,7 +29,7 @@ type threads struct {
 	idle      []*lua.LState        // for protected calls
 	protected map[*lua.LState]bool // all threads of protected calls
 	nested    int
-	ran       bool // since the last Trim
+	ran       bool // a script has run since the last Trim
 }
 
 // newMain makes the thread on which scripts begin.
@@ -49,7 +49,7 @@ func (s *State) newThread() *lua.LState {
 	return th
 }
 
-// thread takes a thread for a protected call.
+// thread takes a thread from the pool for a protected call, or makes one.
 func (s *State) thread(L *lua.LState) *lua.LState {
 	if s.nested >= maxNested {
 		s.raise(L, "C stack overflow")
@@ -70,7 +70,7 @@ func (s *State) thread(L *lua.LState) *lua.LState {
 	return th
 }
 
-// release gives a thread back whose call has ended.
+// release returns a thread whose call has ended.
 func (s *State) release(th *lua.LState) {
 	s.nested--
 	if len(s.idle) >= maxIdle || slots(th) > keptSlots {
@@ -80,35 +80,35 @@ func (s *State) release(th *lua.LState) {
 	s.idle = append(s.idle, th)
 }
 
-// registryPath is where the machine keeps a thread's stack.
+// registryPath is where the machine keeps a thread's stack, as indexes for reflection.
 var registryPath = func() [2][]int {
 	reg, _ := reflect.TypeFor[lua.LState]().FieldByName("reg")
 	array, _ := reg.Type.Elem().FieldByName("array")
 	return [2][]int{reg.Index, array.Index}
 }()
 
-// slots is the size of a thread's stack. The machine does not show it.
+// slots returns the size of a thread's stack. The machine does not expose it.
 func slots(th *lua.LState) int {
 	reg := reflect.ValueOf(th).Elem().FieldByIndex(registryPath[0]).Elem()
 	return reg.FieldByIndex(registryPath[1]).Cap()
 }
 
-// ended gives back what a run has left on the stacks.
+// ended frees what a run has left on the stacks.
 func (s *State) ended() {
 	s.ran, s.nested, s.raised, s.sources = true, 0, nil, nil
-	if len(s.protected) != len(s.idle) { // an error took some along
+	if len(s.protected) != len(s.idle) { // an error took some with it
 		clear(s.protected)
 		for _, th := range s.idle {
 			s.protected[th] = true
 		}
 	}
-	if !s.looked.IsZero() && slots(s.main) > 8*keptSlots { // little can be used before the first look
+	if !s.looked.IsZero() && slots(s.main) > 8*keptSlots { // little is used before the first look
 		s.newMain()
 	}
 }
 
-// Trim drops the stacks and buffers that have not been used since the last call. Without idle it
-// drops them whether they were used or not. It must not be called while a script runs.
+// Trim drops the stacks and buffers that were not used since the last call. If idle is false, it
+// drops them even if they were used. It must not be called while a script runs.
 func (s *State) Trim(idle bool) {
 	ran := s.ran
 	if s.ran = false; ran && idle {
@@ -123,7 +123,7 @@ func (s *State) Trim(idle bool) {
 	s.argBuf, s.argEnds, s.argv, s.text = nil, nil, nil, nil
 }
 
-// StackBytes returns what the stacks take that are kept between runs. It is cheap.
+// StackBytes returns the bytes of the stacks that are kept between runs. It is cheap.
 func (s *State) StackBytes() int64 {
 	n := frames + slots(s.main)*slotBytes
 	for _, th := range s.idle {

@@ -1,11 +1,11 @@
-// Package sds holds growing strings: the values of keys that APPEND, SETRANGE,
-// SETBIT and their like write to, each in an arena block of its own with room to grow.
+// Package sds holds growing strings: the values of keys that APPEND, SETRANGE, SETBIT and their
+// like write to, each in an arena block of its own with room to grow.
 //
 // # Why
 //
-// A string that is set at once lives inside its key's entry, where it costs no block.
-// Appending to that would copy entry and value each time; with spare room at
-// the end, n appended bytes cost O(n) copying in all.
+// A string that is set at once lives inside its key's entry, where it costs no block. Appending to
+// that would copy entry and value each time. With spare room at the end, appending n bytes costs
+// O(n) copying in all.
 //
 // # Shape
 //
@@ -18,16 +18,17 @@
 //
 // # Growth
 //
-// When there is not enough room for n bytes: room for 2n below 1 MiB, for n + 1 MiB from there
-// on, in either case rounded up to what the arena hands out anyway. Room for more than 512 MiB
-// is only made when n itself needs it, and the first write to an empty Str below 1 MiB makes none. Big blocks are remapped, not copied, so the small steps
-// of huge strings stay cheap, and untouched room of a fresh mapping takes no memory.
+// A string that needs room for n bytes and lacks it gets room for 2n below 1 MiB, and for n + 1 MiB
+// from there on. Either is rounded up to what the arena hands out anyway. Room for more than 512
+// MiB is made only if n itself needs it. The first write to an empty Str below 1 MiB gets no spare
+// room. Big blocks are remapped, not copied, so the small steps of huge strings stay cheap, and
+// untouched room of a fresh mapping takes no memory.
 //
 // # Limits and invariants
 //
-// Len <= Cap; Ref is 0 exactly when Cap is 0. Sizes fit 32 bits: Redis's limit, 512 MiB, is for
-// callers to check, and a length over 4 GiB - 1 panics. One owner for each Str: a copy of the Go value
-// is stale as soon as another copy has grown. Used under arena.Values.
+// Len <= Cap. Ref is 0 exactly when Cap is 0. Sizes fit 32 bits: callers must check Redis's limit
+// of 512 MiB, and a length over 4 GiB - 1 panics. Each Str has one owner: a copy of the Go value is
+// invalid as soon as another copy has grown. Blocks are allocated as arena.Values.
 package sds
 
 import (
@@ -42,7 +43,7 @@ const (
 	// EncodedSize is the size of a Str as Encode writes it, in bytes.
 	EncodedSize = 16
 
-	// MaxRoom is the size, in bytes, above which no spare room is made.
+	// MaxRoom is the size in bytes above which no spare room is made.
 	MaxRoom = 512 << 20
 
 	linearFrom = 1 << 20
@@ -55,7 +56,7 @@ type Str struct {
 	Cap uint32 // bytes of the block
 }
 
-// New returns a string with the contents of b and no more room than the arena gives for free.
+// New returns a string with the contents of b and no more room than the arena gives anyway.
 func New(a *arena.Arena, b []byte) Str {
 	var s Str
 	s.Reserve(a, len(b))
@@ -64,8 +65,8 @@ func New(a *arena.Arena, b []byte) Str {
 	return s
 }
 
-// Bytes returns the contents. They are valid until the string grows or is freed, and may be written
-// in place, but where a snapshot may read them: see object.StringEdit.
+// Bytes returns the contents. They are valid until the string grows or is freed. They may be
+// written in place, except where a snapshot may read them: see object.StringEdit.
 func (s *Str) Bytes(a *arena.Arena) []byte {
 	if s.Ref == 0 {
 		return nil
@@ -73,7 +74,7 @@ func (s *Str) Bytes(a *arena.Arena) []byte {
 	return a.Bytes(s.Ref, int(s.Len))
 }
 
-// Append adds b at the end; b must not be part of s itself. Amortised O(len(b)).
+// Append adds b at the end. b must not be part of s itself. Amortised O(len(b)).
 func (s *Str) Append(a *arena.Arena, b []byte) {
 	old := int(s.Len)
 	s.makeRoom(a, old+len(b))
@@ -81,7 +82,7 @@ func (s *Str) Append(a *arena.Arena, b []byte) {
 	copy(s.Bytes(a)[old:], b)
 }
 
-// Grow makes the string at least n bytes long, filling with zeros; it never shortens.
+// Grow makes the string at least n bytes long and fills it with zeros. It never shortens.
 func (s *Str) Grow(a *arena.Arena, n int) {
 	old := int(s.Len)
 	if n <= old {
@@ -92,8 +93,9 @@ func (s *Str) Grow(a *arena.Arena, n int) {
 	clear(s.Bytes(a)[old:])
 }
 
-// Resize makes the string n bytes long, shorter or longer, and returns its bytes with capacity for room more behind them. What is new is undefined.
-// With room there may be more than that for later, as in Append; without, there is none.
+// Resize makes the string n bytes long, shorter or longer, and returns its bytes with capacity for
+// room more after them. New bytes are undefined. With room above 0 there may be more spare room for
+// later, as in Append; without, there is none.
 func (s *Str) Resize(a *arena.Arena, n, room int) []byte {
 	if room > 0 {
 		s.makeRoom(a, n+room)
@@ -104,8 +106,8 @@ func (s *Str) Resize(a *arena.Arena, n, room int) []byte {
 	return a.Bytes(s.Ref, n+room)[:n]
 }
 
-// SetRange overwrites from offset on with b, after growing to offset + len(b) if the string
-// is shorter: the gap is zeros. An empty b changes nothing. b must not be part of s itself.
+// SetRange overwrites from offset on with b. A shorter string first grows to offset + len(b), with
+// zeros in the gap. An empty b changes nothing. b must not be part of s itself.
 func (s *Str) SetRange(a *arena.Arena, offset int, b []byte) {
 	if len(b) == 0 {
 		return
@@ -122,14 +124,14 @@ func (s *Str) SetRange(a *arena.Arena, offset int, b []byte) {
 	copy(s.Bytes(a)[offset:], b)
 }
 
-// Truncate shortens the string to n bytes; the room stays.
+// Truncate shortens the string to n bytes. The room stays.
 func (s *Str) Truncate(n int) {
 	if n >= 0 && n < int(s.Len) {
 		s.Len = uint32(n)
 	}
 }
 
-// Reserve makes room for n bytes in all, and no more than the arena gives for free.
+// Reserve makes room for n bytes in all, and no more than the arena gives anyway.
 func (s *Str) Reserve(a *arena.Arena, n int) {
 	if n > int(s.Cap) {
 		s.resize(a, n)
@@ -145,7 +147,7 @@ func (s *Str) Compact(a *arena.Arena) {
 	}
 }
 
-// Free gives the block back and leaves the empty string.
+// Free frees the block and leaves the empty string.
 func (s *Str) Free(a *arena.Arena) {
 	if s.Ref != 0 {
 		a.Free(s.Ref, int(s.Cap), arena.Values)
@@ -153,14 +155,14 @@ func (s *Str) Free(a *arena.Arena) {
 	*s = Str{}
 }
 
-// makeRoom gives the block room for n bytes, with more for what may follow.
+// makeRoom gives the block room for n bytes, with spare room for more.
 func (s *Str) makeRoom(a *arena.Arena, n int) {
 	if n <= int(s.Cap) {
 		return
 	}
 	room := n + min(n, linearFrom)
 	if s.Ref == 0 && n < linearFrom {
-		// Not yet known to be one that grows step by step.
+		// It is not yet known to grow step by step.
 		room = n
 	}
 	s.resize(a, max(n, min(room, MaxRoom)))
@@ -188,7 +190,7 @@ func (s Str) Encode(dst []byte) {
 	binary.LittleEndian.PutUint32(dst[12:], s.Cap)
 }
 
-// Decode reads what Encode wrote.
+// Decode reads what Encode has written.
 func Decode(src []byte) Str {
 	_ = src[EncodedSize-1]
 	return Str{

@@ -100,12 +100,14 @@ func TestAgainstModel(t *testing.T) {
 	}
 }
 
-// The growth rule: 2n below 1 MiB, n + 1 MiB from there, nothing spare above 512 MiB. Untouched room takes no memory.
+// The growth rule: 2n below 1 MiB, n + 1 MiB from there, nothing spare above 512 MiB. Untouched
+// room takes no memory.
 func TestGrowthRule(t *testing.T) {
 	a := newArena(t)
 	for _, c := range []struct{ n, atLeast, atMost int }{
-		{10, 20, 32}, {1000, 2000, 2300}, {300_000, 600_000, 700_000}, {1 << 20, 2 << 20, 2<<20 + 1<<18},
-		{3 << 20, 4 << 20, 4<<20 + 1<<19}, {512<<20 - 100, 512 << 20, 512<<20 + 4096}, {512<<20 + 1, 512<<20 + 1, 513 << 20},
+		{10, 20, 32}, {1000, 2000, 2300}, {300_000, 600_000, 700_000},
+		{1 << 20, 2 << 20, 2<<20 + 1<<18}, {3 << 20, 4 << 20, 4<<20 + 1<<19},
+		{512<<20 - 100, 512 << 20, 512<<20 + 4096}, {512<<20 + 1, 512<<20 + 1, 513 << 20},
 	} {
 		if invariant.Enabled && c.n > 8<<20 {
 			continue // poisoning touches it all
@@ -133,7 +135,9 @@ func TestAppendIsAmortised(t *testing.T) {
 	if moves > 24 {
 		t.Errorf("%d moves for 1 Mi bytes", moves)
 	}
-	if n := testing.AllocsPerRun(100, func() { s.Append(a, []byte{'y'}) }); n != 0 && !invariant.Enabled {
+	if n := testing.AllocsPerRun(100, func() {
+		s.Append(a, []byte{'y'})
+	}); n != 0 && !invariant.Enabled {
 		t.Errorf("%v Go allocations", n)
 	}
 	s.Free(a)

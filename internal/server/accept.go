@@ -12,18 +12,22 @@ import (
 	"godwit/internal/logging"
 )
 
-// What a refused connection is told before it is closed; Redis's texts.
+// What a refused connection is told before it is closed, in Redis's words.
 const (
 	refusedMaxClients = "-ERR max number of clients reached\r\n"
-	refusedProtected  = "-DENIED Redis is running in protected mode because protected mode is enabled and no password is set for the default user. " +
-		"In this mode connections are only accepted from the loopback interface. If you want to connect from external computers to Redis " +
-		"you may adopt one of the following solutions: 1) Just disable protected mode sending the command 'CONFIG SET protected-mode no' " +
-		"from the loopback interface by connecting to Redis from the same host the server is running, however MAKE SURE Redis is not " +
-		"publicly accessible from internet if you do so. Use CONFIG REWRITE to make this change permanent. 2) Alternatively you can just " +
-		"disable the protected mode by editing the Redis configuration file, and setting the protected mode option to 'no', and then " +
-		"restarting the server. 3) If you started the server manually just for testing, restart it with the '--protected-mode no' option. " +
-		"4) Setup a an authentication password for the default user. NOTE: You only need to do one of the above things in order for the " +
-		"server to start accepting connections from the outside.\r\n"
+	refusedProtected  = "-DENIED Redis is running in protected mode because protected mode is " +
+		"enabled and no password is set for the default user. In this mode connections are only " +
+		"accepted from the loopback interface. If you want to connect from external computers to " +
+		"Redis you may adopt one of the following solutions: 1) Just disable protected mode " +
+		"sending the command 'CONFIG SET protected-mode no' from the loopback interface by " +
+		"connecting to Redis from the same host the server is running, however MAKE SURE Redis " +
+		"is not publicly accessible from internet if you do so. Use CONFIG REWRITE to make this " +
+		"change permanent. 2) Alternatively you can just disable the protected mode by editing " +
+		"the Redis configuration file, and setting the protected mode option to 'no', and then " +
+		"restarting the server. 3) If you started the server manually just for testing, restart " +
+		"it with the '--protected-mode no' option. 4) Setup a an authentication password for the " +
+		"default user. NOTE: You only need to do one of the above things in order for the server " +
+		"to start accepting connections from the outside.\r\n"
 )
 
 // peer is what is known of a connection before it has a client.
@@ -33,8 +37,8 @@ type peer struct {
 	unix, local, tls bool
 }
 
-// handoff is an accepted connection on its way through redcon, which closes every connection that its accept callback refuses. Ours refuses all
-// of them, and takes those that it keeps.
+// handoff is an accepted connection on its way through redcon. redcon closes every connection that
+// its accept callback refuses. Ours refuses all of them, after taking those that it keeps.
 type handoff struct {
 	net.Conn
 	taken bool
@@ -48,7 +52,7 @@ func (h *handoff) Close() error {
 	return h.Conn.Close()
 }
 
-// handoffListener makes redcon see handoffs.
+// handoffListener wraps the connections it accepts in handoffs.
 type handoffListener struct{ net.Listener }
 
 // Accept implements net.Listener.
@@ -60,7 +64,8 @@ func (l handoffListener) Accept() (net.Conn, error) {
 	return &handoff{Conn: nc}, nil
 }
 
-// accepted is redcon's accept callback: it gives the connection to a loop or to goroutines of its own.
+// accepted is redcon's accept callback. It gives the connection to a loop or to goroutines of its
+// own.
 func (s *Server) accepted(l *listener, rc redcon.Conn) {
 	h, ok := rc.NetConn().(*handoff)
 	if !ok || s.stopping.Load() {
@@ -92,14 +97,16 @@ func (l *listener) peer(nc net.Conn) peer {
 	if l.kind == kindUnix {
 		return peer{addr: l.addr + ":0", laddr: l.addr + ":0", unix: true, local: true}
 	}
-	p := peer{addr: nc.RemoteAddr().String(), laddr: nc.LocalAddr().String(), tls: l.kind == kindTLS}
+	p := peer{addr: nc.RemoteAddr().String(), laddr: nc.LocalAddr().String(),
+		tls: l.kind == kindTLS}
 	if a, ok := nc.RemoteAddr().(*net.TCPAddr); ok {
 		p.local = a.IP.IsLoopback()
 	}
 	return p
 }
 
-// tune sets the options of an accepted socket; net has already turned Nagle's algorithm off. A socket that refuses them works without.
+// tune sets the options of an accepted socket. net has already turned Nagle's algorithm off. A
+// socket that refuses the options works without them.
 func (s *Server) tune(nc net.Conn) {
 	tc, ok := nc.(*net.TCPConn)
 	if !ok {
@@ -113,7 +120,8 @@ func (s *Server) tune(nc net.Conn) {
 	}
 }
 
-// admit makes the client of a new connection, or gives the bytes to send before it is closed. The executor is held.
+// admit makes the client of a new connection, or returns what to send before closing it. The
+// executor must be held.
 func (s *Server) admit(conn engine.Conn, p peer) (cl *engine.Client, refusal string) {
 	e := s.eng
 	if e.ClientCount() >= e.Cfg.MaxClients {
@@ -130,7 +138,8 @@ func (s *Server) admit(conn engine.Conn, p peer) (cl *engine.Client, refusal str
 	return cl, ""
 }
 
-// acceptFailed is told of errors of accept, which redcon retries at once: when descriptors are short that would be a busy loop.
+// acceptFailed handles errors of accept. redcon retries at once, which is a busy loop while
+// descriptors are short, so it waits a little.
 func (s *Server) acceptFailed(err error) {
 	if s.stopping.Load() {
 		return

@@ -8,26 +8,28 @@ import (
 	"godwit/internal/resp"
 )
 
-// maxAhead is how many commands of a pipeline are read before the first of them runs: enough to overlap their cache misses, few
-// enough that what was fetched for the last is still there when it runs.
+// maxAhead is how many commands of a pipeline are parsed before the first of them runs: enough to
+// overlap their cache misses, few enough that what was fetched for the last is still cached when it
+// runs.
 const maxAhead = 16
 
-// keptArgs bounds the argument list that is kept for the next commands.
+// keptArgs bounds the argument list that is kept for later commands.
 const keptArgs = 4096
 
-// ahead holds commands of one client that have been parsed but not run, so that what their lookups touch is fetched into the cache for all of them
-// at once. It belongs to the executor; one is enough, as no client's commands stay in it.
+// ahead holds commands of one client that are parsed but have not run, so that the memory of all
+// their lookups can be fetched into the cache at once. It belongs to the executor. One is enough,
+// because no client's commands stay in it.
 type ahead struct {
 	n       int
-	partial bool     // the parser has begun a command that is not complete
+	partial bool     // the parser is within an incomplete command
 	args    [][]byte // of all commands, one after the other
 	ends    [maxAhead]int
-	used    [maxAhead]int // bytes
+	used    [maxAhead]int // bytes of each command
 	hashes  [maxAhead]uint64
-	cmds    [maxAhead]*engine.Command // nil: there is nothing to fetch
+	cmds    [maxAhead]*engine.Command // nil: nothing to fetch
 }
 
-// fill parses the commands at the start of buf. A protocol error concerns what comes behind them.
+// fill parses the commands at the start of buf. A protocol error concerns the input after them.
 func (a *ahead) fill(s *session, buf []byte) error {
 	lim := &s.srv.limits
 	lim.Authenticated = !s.srv.eng.Stranger(s.cl)
@@ -37,7 +39,7 @@ func (a *ahead) fill(s *session, buf []byte) error {
 	a.n, a.partial, a.args = 0, false, a.args[:0]
 	most := maxAhead
 	if !lim.Authenticated {
-		most = 1 // the limits may change with the next command
+		most = 1 // the limits may change with each command
 	}
 	err := a.parse(s, buf, most)
 	if err == nil && a.n > 1 {
@@ -46,8 +48,8 @@ func (a *ahead) fill(s *session, buf []byte) error {
 	return err
 }
 
-// parse parses up to most commands. A panic there has changed nothing: it is a protocol error of
-// the client's, and behind no command.
+// parse parses up to most commands. A panic in it has changed nothing, so it becomes a protocol
+// error of this client, before any command.
 func (a *ahead) parse(s *session, buf []byte, most int) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -70,14 +72,14 @@ func (a *ahead) parse(s *session, buf []byte, most int) (err error) {
 		a.ends[a.n], a.used[a.n] = len(a.args), used
 		a.n++
 		if buf[0] != '*' {
-			break // an inline command's arguments are in the parser until the next is read
+			break // the parser keeps an inline command's arguments until the next one is read
 		}
 		buf = buf[used:]
 	}
 	return nil
 }
 
-// command is the i-th command and the bytes it came in.
+// command returns the i-th command and the number of bytes it came in.
 func (a *ahead) command(i int) (argv [][]byte, used int) {
 	from := 0
 	if i > 0 {
@@ -86,7 +88,8 @@ func (a *ahead) command(i int) (argv [][]byte, used int) {
 	return a.args[from:a.ends[i]:a.ends[i]], a.used[i]
 }
 
-// prefetch fetches all buckets, then all entries, then what some commands know that they will read of the values: each depends on the one before.
+// prefetch fetches all buckets, then all entries, then those parts of the values that some commands
+// are known to read: each step depends on the one before.
 func (a *ahead) prefetch(s *session) {
 	e := s.srv.eng
 	for i := range a.n {

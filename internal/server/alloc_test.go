@@ -24,7 +24,8 @@ func TestAllocations(t *testing.T) {
 	defer e.Leave()
 	c := session{srv: s}
 	c.cl, _ = s.admit(nil, peer{addr: "127.0.0.1:1", local: true})
-	req := []byte(strings.Repeat("*3\r\n$3\r\nSET\r\n$3\r\nkey\r\n$5\r\nvalue\r\n*2\r\n$3\r\nGET\r\n$3\r\nkey\r\n", 8))
+	req := []byte(strings.Repeat(
+		"*3\r\n$3\r\nSET\r\n$3\r\nkey\r\n$5\r\nvalue\r\n*2\r\n$3\r\nGET\r\n$3\r\nkey\r\n", 8))
 	out := make([]byte, 0, 4096)
 	turn := func() {
 		c.cl.W.Buf = out

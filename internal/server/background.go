@@ -7,14 +7,14 @@ import (
 	"os/exec"
 )
 
-// backgroundMark tells the process that it is the one that runs in the background. It is an environment variable, not an argument, so that
-// the arguments stay what the administrator wrote.
+// backgroundMark tells the process that it runs in the background. It is an environment variable
+// and not an argument, so that the arguments stay what the administrator wrote.
 const backgroundMark = "GODWIT_BACKGROUND"
 
 // InBackground reports whether this process was started by StartInBackground.
 func InBackground() bool { return os.Getenv(backgroundMark) != "" }
 
-// Stdin is the standard input, of which what was read can be given to another process.
+// Stdin is the standard input. What was read of it can be given to another process.
 type Stdin struct {
 	seen bytes.Buffer
 	r    io.Reader
@@ -30,8 +30,8 @@ func ReplayableStdin() *Stdin {
 // Read implements io.Reader.
 func (s *Stdin) Read(p []byte) (int, error) { return s.r.Read(p) }
 
-// StartInBackground starts this program once more, with the same arguments and input, in a session of its own without a terminal. A Go
-// process cannot fork, so it starts anew.
+// StartInBackground starts this program again, with the same arguments and input, in a session of
+// its own without a terminal. A Go process cannot fork, so it starts anew.
 func StartInBackground(in *Stdin) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -42,7 +42,7 @@ func StartInBackground(in *Stdin) error {
 	cmd.Env = append(os.Environ(), backgroundMark+"=1")
 	cmd.SysProcAttr = newSession()
 	if in.seen.Len() > 0 {
-		// A pipe of its own: Start would copy with a goroutine that ends with this process.
+		// A pipe of our own: Start would copy with a goroutine that ends with this process.
 		r, w, err := os.Pipe()
 		if err != nil {
 			return err

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// setBacklog changes the length of the queue of connections not yet accepted: listening again does that, and net has no option for it.
-// A system that refuses keeps its own length.
+// setBacklog changes the length of the queue of connections not yet accepted. It listens again,
+// because net has no option for it. If the system refuses, the length stays.
 func setBacklog(ln net.Listener, n int) {
 	sc, ok := ln.(syscall.Conn)
 	if !ok {

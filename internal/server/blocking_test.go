@@ -12,14 +12,17 @@ import (
 	"godwit/internal/resp/respclient"
 )
 
-// blockingCommands are "give key", which makes a list, and "take key ms", which waits for one and removes it.
+// blockingCommands returns "give key", which makes a list, and "take key ms", which waits for one
+// and removes it.
 func blockingCommands() []*engine.Command {
 	cmd := func(name string, arity int, flags engine.Flag, run func(*engine.Ctx)) *engine.Command {
-		return &engine.Command{Name: name, Arity: arity, Flags: flags, Group: engine.GroupList, Since: "1", Summary: "test", Run: run}
+		return &engine.Command{Name: name, Arity: arity, Flags: flags, Group: engine.GroupList,
+			Since: "1", Summary: "test", Run: run}
 	}
 	return []*engine.Command{
 		cmd("give", 2, engine.Write, func(c *engine.Ctx) {
-			listpack.Append(c.DB.Create(c.Args[1], object.List, object.EncListpack, listpack.Empty()), []byte("x"))
+			listpack.Append(c.DB.Create(c.Args[1], object.List, object.EncListpack,
+				listpack.Empty()), []byte("x"))
 			c.OK()
 		}),
 		cmd("take", 3, engine.Write|engine.Blocking, func(c *engine.Ctx) {
@@ -36,7 +39,7 @@ func blockingCommands() []*engine.Command {
 	}
 }
 
-// waiting has a client sent the command and waits until n clients are blocked.
+// waiting sends a client the command and waits until n clients are blocked.
 func (r *rig) waiting(c *respclient.Client, n int, args ...any) {
 	r.t.Helper()
 	c.Queue(args...)
@@ -60,7 +63,8 @@ func (r *rig) receives(c *respclient.Client, want string) {
 	}
 }
 
-// TestBlockedClients has clients woken from other loops' turns and from goroutines, in order, with their pipelines held back meanwhile.
+// TestBlockedClients wakes clients from other loops' turns and from goroutines, in order, while
+// their pipelines are held back.
 func TestBlockedClients(t *testing.T) {
 	everyWay(t, "", false, func(t *testing.T, r *rig) {
 		giver := r.client()
@@ -89,8 +93,9 @@ func TestBlockedClients(t *testing.T) {
 	})
 }
 
-// TestBlockedTimeouts has short and long deadlines, the shorter ones later: none is missed because somebody sleeps until a longer one. With one cron
-// turn a second, only who watches the deadlines can be on time.
+// TestBlockedTimeouts has short and long deadlines, the shorter ones later: none is missed because
+// somebody sleeps until a longer one. With one cron turn a second, only who watches the deadlines
+// can be on time.
 func TestBlockedTimeouts(t *testing.T) {
 	t.Parallel()
 	everyWay(t, "hz 1\n", true, func(t *testing.T, r *rig) {

@@ -6,10 +6,10 @@ import (
 	"godwit/internal/engine"
 )
 
-// serveBusy is a turn within the turn that runs a busy script. The rest of the outer turn's batch
-// comes first, whose input lies in the shared buffer; so do the running script's arguments, which is
-// why more input is read into a buffer of its own. Replies go through the shared buffer, from which
-// those of the script's client are taken out before, the first time.
+// serveBusy runs a turn within the turn that runs a busy script. It first completes the outer
+// turn's batch, whose input is in the shared buffer. The running script's arguments are there too,
+// so new input is read into a buffer of its own. Replies go through the shared buffer; the first
+// time, the replies of the script's client are taken out of it.
 func (l *loop) serveBusy(busy *engine.Client) {
 	if l.within {
 		return
@@ -25,7 +25,7 @@ func (l *loop) serveBusy(busy *engine.Client) {
 	}
 	l.in, l.inOff = l.busyIn, 0
 	l.welcome()
-	_, _ = l.ev.Poll(0) // an error shows again in the loop's own
+	_, _ = l.ev.Poll(0) // the loop's own Poll will see an error again
 	l.runBatch()
 	l.in, l.inOff = in, off
 	l.within = false
@@ -39,7 +39,7 @@ func (l *loop) runBatch() {
 		c := l.batch[l.done]
 		l.done++
 		c.queued = false
-		if c.running { // its socket has failed, and its own turn closes it
+		if c.running { // its socket has failed; its own turn closes it
 			c.cl.CloseASAP = true
 			continue
 		}

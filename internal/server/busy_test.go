@@ -16,9 +16,9 @@ import (
 	"godwit/internal/testseed"
 )
 
-// busyCommands are "busy payload", a script that is over its time until "free" is called, and
-// replies with its payload as it is then, "replyandbusy payload before", which replies with the
-// other payload before it runs such a script, and "isbusy".
+// busyCommands returns "busy payload", a script that is over its time until "free" is called and
+// replies with its payload as it is then; "replyandbusy payload before", which replies with before
+// and then runs such a script; and "isbusy".
 func busyCommands() []*engine.Command {
 	cmd := func(name string, arity int, flags engine.Flag, run func(*engine.Ctx)) *engine.Command {
 		return &engine.Command{Name: name, Arity: arity, Flags: flags, Group: engine.GroupScripting,
@@ -70,7 +70,7 @@ func (r *rig) awaitBusy(c *respclient.Client) {
 	})
 }
 
-// filled is a payload that tells which it is at every place of it.
+// filled returns a payload in which every byte tells which payload it is.
 func filled(rnd *rand.Rand, n int) string {
 	b := make([]byte, n)
 	x := rnd.Uint64()
@@ -81,9 +81,9 @@ func filled(rnd *rand.Rand, n int) string {
 	return string(b)
 }
 
-// TestBusyInput: what a client sends while its script is busy is run afterwards, in order and
-// whole. The arguments of the script and of what was read ahead with it stay what they were. Others
-// use the pool of buffers meanwhile, so one that is given back too early is overwritten.
+// TestBusyInput checks that what a client sends while its script is busy runs afterwards, in order
+// and complete. The arguments of the script and of what was read ahead with it stay as they were.
+// Others use the pool of buffers meanwhile, so a buffer that is freed too early is overwritten.
 func TestBusyInput(t *testing.T) {
 	seed := testseed.New(t)
 	everyWay(t, busyThreshold, false, func(t *testing.T, r *rig) {
@@ -138,7 +138,7 @@ func TestBusyInput(t *testing.T) {
 	})
 }
 
-// churn has another client fill and drop input buffers, while a script is busy.
+// churn lets another client fill and drop input buffers while a script is busy.
 func (r *rig) churn(t *testing.T, rnd *rand.Rand) {
 	t.Helper()
 	c := r.client()
@@ -151,8 +151,8 @@ func (r *rig) churn(t *testing.T, rnd *rand.Rand) {
 	c.Close()
 }
 
-// TestBusyLeavesRepliesAlone: what waits to be sent to the client of a busy script is taken out of
-// shared memory once, however often others are served, and is sent as it was.
+// TestBusyLeavesRepliesAlone checks that what waits for the client of a busy script is taken out of
+// shared memory once, however often others are served, and is sent unchanged.
 func TestBusyLeavesRepliesAlone(t *testing.T) {
 	seed := testseed.New(t)
 	everyWay(t, busyThreshold, false, func(t *testing.T, r *rig) {
@@ -195,8 +195,8 @@ func (r *rig) drained() {
 	}
 }
 
-// TestBusyEnds: a client that goes away, or is killed, while its script is busy stays until the
-// script has ended, with its input, and leaves nothing behind.
+// TestBusyEnds checks that a client that leaves or is killed while its script is busy stays, with
+// its input, until the script has ended, and leaves nothing behind.
 func TestBusyEnds(t *testing.T) {
 	seed := testseed.New(t)
 	everyWay(t, busyThreshold, false, func(t *testing.T, r *rig) {
@@ -238,7 +238,8 @@ func TestBusyEnds(t *testing.T) {
 	})
 }
 
-// TestBusyAtEnd: the server can end while the reader of a connection waits for its busy script.
+// TestBusyAtEnd checks that the server can end while the reader of a connection waits for its busy
+// script.
 func TestBusyAtEnd(t *testing.T) {
 	everyWay(t, busyThreshold, true, func(t *testing.T, r *rig) {
 		busy, other := r.client(), r.client()

@@ -32,7 +32,8 @@ func TestCommands(t *testing.T) {
 			}
 		}
 		v, err := c.Do("nonesuch", "a")
-		if err != nil || v.Text() != "ERR unknown command 'nonesuch', with args beginning with: 'a' " {
+		if err != nil ||
+			v.Text() != "ERR unknown command 'nonesuch', with args beginning with: 'a' " {
 			t.Fatal(v, err)
 		}
 		r.want(c, "OK", "quit")
@@ -175,7 +176,8 @@ func TestProtocolErrors(t *testing.T) {
 			{"*1\r\n+4\r\nPING\r\n", "-ERR Protocol error: expected '$', got '+'\r\n"},
 			{"*x\r\n", "-ERR Protocol error: invalid multibulk length\r\n"},
 			{"*1\r\n$-5\r\n", "-ERR Protocol error: invalid bulk length\r\n"},
-			{"PING\r\nGET \"x\r\n", "+PONG\r\n-ERR Protocol error: unbalanced quotes in request\r\n"},
+			{"PING\r\nGET \"x\r\n",
+				"+PONG\r\n-ERR Protocol error: unbalanced quotes in request\r\n"},
 		} {
 			nc := r.raw()
 			if _, err := io.WriteString(nc, c.send); err != nil {
@@ -189,7 +191,8 @@ func TestProtocolErrors(t *testing.T) {
 	})
 }
 
-// TestHalfOpen closes the sending side in the middle of a command, and kills connections without a word.
+// TestHalfOpen closes the sending side in the middle of a command, and kills connections without
+// warning.
 func TestHalfOpen(t *testing.T) {
 	everyWay(t, "", false, func(t *testing.T, r *rig) {
 		for i := range 20 {
@@ -324,7 +327,9 @@ func TestPause(t *testing.T) {
 			t.Fatal(err)
 		}
 		gone.Close()
-		r.eventually("a client that is held back may leave", func() bool { return r.clients() == 2 })
+		r.eventually("a client that is held back may leave", func() bool {
+			return r.clients() == 2
+		})
 	})
 }
 
@@ -349,7 +354,8 @@ func TestCrowd(t *testing.T) {
 						size = 200_000
 					}
 					for i := range n {
-						c.Queue("echo", fmt.Sprintf("%d-%d-%d-%s", k, round, i, strings.Repeat("y", size)))
+						c.Queue("echo",
+							fmt.Sprintf("%d-%d-%d-%s", k, round, i, strings.Repeat("y", size)))
 					}
 					if err := c.Flush(); err != nil {
 						t.Error(err)
@@ -357,7 +363,8 @@ func TestCrowd(t *testing.T) {
 					}
 					for i := range n {
 						v, err := c.Receive()
-						if err != nil || !strings.HasPrefix(v.Text(), fmt.Sprintf("%d-%d-%d-", k, round, i)) {
+						if err != nil ||
+							!strings.HasPrefix(v.Text(), fmt.Sprintf("%d-%d-%d-", k, round, i)) {
 							t.Errorf("client %d: %.40v %v", k, v, err)
 							return
 						}

@@ -10,10 +10,10 @@ import (
 	"godwit/internal/logging"
 )
 
-// fdConn is a connection in an epoll loop. It has no buffers while it is idle: requests are read
-// into the loop's shared buffer and run where they are, replies are collected and written from
-// there. Only what is left over, half a command or a reply that the socket does not take, gets
-// memory of the connection's own.
+// fdConn is a connection in an epoll loop. It has no buffers while it is idle. Requests are read
+// into the loop's shared buffer and run there; replies are collected in the loop's other buffer and
+// written from there. Only what is left over gets memory of the connection's own: half a command,
+// or a reply that the socket does not take.
 //
 // All fields belong to the loop's goroutine, except posted (the executor's).
 type fdConn struct {
@@ -22,17 +22,19 @@ type fdConn struct {
 	fd    int
 	index int // in loop.conns
 
-	data  []byte // this turn's input in the shared buffer, begun by a copy of in; nil when in holds everything
+	// data is this turn's input in the shared buffer. It begins with a copy of in. It is nil when
+	// in holds everything.
+	data  []byte
 	fresh int    // bytes read in this turn
 	reply []byte // replies of this turn
 	own   bool   // reply is not in the shared buffer
 	q     outQueue
 	size  atomic.Int64 // q.size, for those who hold the executor on another loop
-	inCap atomic.Int64 // likewise cap(in), and len(in) as of the end of the last turn
-	inLen atomic.Int64
-	sent  int64 // bytes since the last turn
+	inCap atomic.Int64 // cap(in) as of the end of the last turn, for the same
+	inLen atomic.Int64 // len(in), likewise
+	sent  int64        // bytes written since the last turn
 
-	turn    uint64 // of the last one that it took part in
+	turn    uint64 // the last turn that it took part in
 	queued  bool   // in loop.batch
 	dirty   bool   // in loop.writes
 	waiting bool   // in loop.again
@@ -40,7 +42,7 @@ type fdConn struct {
 	gone    bool   // the socket has ended
 	ending  bool   // closes when its replies are written
 	closed  bool
-	blocked bool // the socket takes no more: waits to be writable
+	blocked bool // the socket takes no more, and is watched for becoming writable
 }
 
 // Ready implements evloop.Handler.
@@ -57,13 +59,13 @@ func (c *fdConn) Ready(events uint32) {
 		}
 	case c.running: // a busy script of its own: see session
 	case c.fresh > 0: // the turn that will run what was read is still gathering
-	case c.waiting: // its input waits for another turn: no use in reading more
+	case c.waiting: // its input waits for another turn: reading more is no use
 	case events&(evloop.Readable|evloop.Hangup|evloop.Error) != 0:
 		c.read()
 	}
 }
 
-// enqueue puts the connection into the batch.
+// enqueue adds the connection to the batch.
 func (c *fdConn) enqueue() {
 	if !c.queued {
 		c.queued = true
@@ -79,7 +81,7 @@ func (c *fdConn) again() {
 	}
 }
 
-// read takes what the socket has, at most one buffer of it: the loop is told again of what stays.
+// read takes what the socket has, at most one buffer full. The loop is told again of what stays.
 func (c *fdConn) read() {
 	l := c.loop
 	if len(c.in) > smallTail {
@@ -96,7 +98,7 @@ func (c *fdConn) read() {
 	}
 	if len(l.in)-l.inOff < windowInput+smallTail {
 		if l.within {
-			return // the next look at the sockets tells of it again
+			return // the next Poll reports it again
 		}
 		l.turn()
 		if c.closed || c.ending || c.waiting || len(c.in) > smallTail {
@@ -122,7 +124,7 @@ func (c *fdConn) readDone(n int, errno syscall.Errno) {
 	c.enqueue()
 }
 
-// handle runs the connection's input. The executor is held.
+// handle runs the connection's input. The executor must be held.
 func (c *fdConn) handle() {
 	if c.closed {
 		return
@@ -170,8 +172,8 @@ func (c *fdConn) handle() {
 	c.publish()
 }
 
-// collect takes the client's replies for writing after the batch; ran tells that its commands have
-// just run, and it may hold a part of the shared buffer. The executor is held.
+// collect takes the client's replies for writing after the batch. ran says that its commands have
+// just run, so that it may hold a part of the shared buffer. The executor must be held.
 func (c *fdConn) collect(ran bool) {
 	cl, l := c.cl, c.loop
 	b := cl.W.Buf
@@ -203,8 +205,8 @@ func (c *fdConn) collect(ran bool) {
 	}
 }
 
-// write sends the replies of the turn, as far as the socket takes them; it reports false when the
-// connection is to be closed. The executor is not held.
+// write sends the replies of the turn as far as the socket takes them. It reports false if the
+// connection must be closed. The executor must not be held.
 func (c *fdConn) write() bool {
 	b, own := c.reply, c.own
 	c.reply = nil
@@ -219,27 +221,27 @@ func (c *fdConn) write() bool {
 		c.spend(b, own)
 	default:
 		c.push(b, own)
-		if !c.blocked { // what is in front of it was collected in this turn too
+		if !c.blocked { // what waits before it was collected in this turn too
 			return c.drain()
 		}
 	}
 	return c.written()
 }
 
-// push queues replies.
+// push queues replies that the socket does not take.
 func (c *fdConn) push(b []byte, own bool) {
 	c.q.push(b)
 	c.spend(b, own)
 }
 
-// spend lets others use a buffer whose bytes are written or copied, if it is not the loop's.
+// spend returns a buffer for reuse once its bytes are written or copied, unless it is the loop's.
 func (c *fdConn) spend(b []byte, own bool) {
 	if own {
 		c.loop.spent = append(c.loop.spent, b)
 	}
 }
 
-// drain sends what waits for the socket to become writable.
+// drain sends what has waited for the socket to become writable.
 func (c *fdConn) drain() bool {
 	n, errno := evloop.Writev(c.fd, c.q.vec(c.loop.vec[:0]))
 	if !c.wrote(n, errno) {
@@ -257,7 +259,8 @@ func (c *fdConn) wrote(n int, errno syscall.Errno) bool {
 	return errno == 0 || errno == syscall.EAGAIN
 }
 
-// written adapts what the loop watches to what waits, and reports whether the connection goes on.
+// written watches the socket for what is still to be sent, and reports whether the connection goes
+// on.
 func (c *fdConn) written() bool {
 	if c.ending && c.q.empty() || c.q.refused {
 		return false
@@ -279,7 +282,7 @@ func (c *fdConn) written() bool {
 	return c.loop.ev.Mod(c.fd, events) == nil
 }
 
-// publish makes the size of the input known to other loops.
+// publish makes the size of the input visible to other loops.
 func (c *fdConn) publish() {
 	if c.inLen.Load() != int64(len(c.in)) {
 		c.inLen.Store(int64(len(c.in)))
@@ -289,8 +292,8 @@ func (c *fdConn) publish() {
 	}
 }
 
-// care looks after the connection about once a second: time limits, and memory that is no longer
-// needed.
+// care runs about once a second for each connection: it checks time limits and frees memory that is
+// no longer needed.
 func (c *fdConn) care() {
 	if !c.queued {
 		c.shrink()
@@ -306,7 +309,7 @@ func (c *fdConn) care() {
 	}
 }
 
-// close ends the connection. The executor is held.
+// close ends the connection. The executor must be held.
 func (c *fdConn) close() {
 	if c.closed {
 		return
@@ -318,7 +321,7 @@ func (c *fdConn) close() {
 		c.srv.log.Verbose("Client closed connection %s", c.srv.eng.Describe(c.cl, c.q.size))
 	}
 	c.srv.eng.Forget(c.cl)
-	_ = l.ev.Del(c.fd) // fails only for a descriptor that could not be added
+	_ = l.ev.Del(c.fd) // it fails only for a descriptor that could not be added
 	unix.Close(c.fd)
 	last := len(l.conns) - 1
 	l.conns[c.index] = l.conns[last]
@@ -330,7 +333,7 @@ func (c *fdConn) close() {
 	c.data, c.reply, c.cl.W.Buf = nil, nil, nil
 }
 
-// post has the connection's loop look at it, now or when it wakes up.
+// post asks the connection's loop to look at it, now or when it wakes up.
 func (c *fdConn) post() {
 	if c.posted || c.closed {
 		return

@@ -17,7 +17,8 @@ import (
 	"godwit/internal/resp/respclient"
 )
 
-// rig is a running server with a tiny command table: what is tested here are connections, not commands.
+// rig is a running server with a tiny command table: these tests are about connections, not
+// commands.
 type rig struct {
 	t    testing.TB
 	srv  *Server
@@ -81,7 +82,8 @@ func newEngine(t testing.TB, conf string) (*engine.Engine, *logBuffer) {
 		t.Fatal(err)
 	}
 	logged := &logBuffer{}
-	log, err := logging.New(logging.Options{Out: logged, Level: cfg.LogLevel, Role: logging.Primary})
+	log, err := logging.New(
+		logging.Options{Out: logged, Level: cfg.LogLevel, Role: logging.Primary})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +97,8 @@ func start(t testing.TB, w way, conf string) *rig {
 	if w.tls {
 		dir := t.TempDir()
 		clientTLS = certificates(t, dir)
-		conf += "tls-cert-file " + filepath.Join(dir, "server.crt") + "\ntls-key-file " + filepath.Join(dir, "server.key") +
+		conf += "tls-cert-file " + filepath.Join(dir, "server.crt") + "\ntls-key-file " +
+			filepath.Join(dir, "server.key") +
 			"\ntls-auth-clients no\n"
 	}
 	e, logged := newEngine(t, conf)
@@ -114,7 +117,8 @@ func start(t testing.TB, w way, conf string) *rig {
 	} else {
 		srv.Add(ln)
 	}
-	r := &rig{t: t, srv: srv, eng: e, log: logged, addr: ln.Addr().String(), tls: clientTLS, done: make(chan error, 1)}
+	r := &rig{t: t, srv: srv, eng: e, log: logged, addr: ln.Addr().String(), tls: clientTLS,
+		done: make(chan error, 1)}
 	go func() { r.done <- srv.Run() }()
 	t.Cleanup(r.stop)
 	return r
@@ -132,7 +136,7 @@ func (r *rig) stop() {
 	}
 }
 
-// raw is a new connection.
+// raw opens a new connection.
 func (r *rig) raw() net.Conn {
 	r.t.Helper()
 	nc, err := net.Dial("tcp", r.addr)
@@ -147,7 +151,7 @@ func (r *rig) raw() net.Conn {
 	return nc
 }
 
-// client is a new client.
+// client opens a new client.
 func (r *rig) client() *respclient.Client {
 	r.t.Helper()
 	c := respclient.New(r.raw())
@@ -207,22 +211,25 @@ func closed(t testing.TB, nc net.Conn) string {
 	}
 }
 
+// testTable returns the commands of a rig.
 func testTable() *engine.Table {
-	cmd := func(name string, arity int, flags engine.Flag, run func(*engine.Ctx)) *engine.Command {
-		return &engine.Command{Name: name, Arity: arity, Flags: flags, Group: engine.GroupConnection, Since: "1", Summary: "test", Run: run}
-	}
-	return engine.NewTable(append(append(blockingCommands(), busyCommands()...), []*engine.Command{
+	own := append(dataCommands(), clientCommands()...)
+	return engine.NewTable(append(append(blockingCommands(), busyCommands()...), own...))
+}
+
+// testCommand returns a command of the group connection.
+func testCommand(name string, arity int, flags engine.Flag, run func(*engine.Ctx)) *engine.Command {
+	return &engine.Command{Name: name, Arity: arity, Flags: flags,
+		Group: engine.GroupConnection, Since: "1", Summary: "test", Run: run}
+}
+
+// dataCommands returns commands that reply, read, write, or take their time.
+func dataCommands() []*engine.Command {
+	cmd := testCommand
+	return []*engine.Command{
 		cmd("ping", -1, engine.Fast, func(c *engine.Ctx) { c.Simple("PONG") }),
 		cmd("echo", 2, engine.Fast, func(c *engine.Ctx) { c.Bulk(c.Args[1]) }),
 		cmd("count", -1, engine.Fast, func(c *engine.Ctx) { c.Int(int64(len(c.Args))) }),
-		cmd("quit", -1, engine.Fast|engine.NoAuth, func(c *engine.Ctx) {
-			c.Client.CloseAfterReply = true
-			c.OK()
-		}),
-		cmd("auth", 2, engine.Fast|engine.NoAuth, func(c *engine.Ctx) {
-			c.Client.Authenticated = true
-			c.OK()
-		}),
 		cmd("get", 2, engine.ReadOnly, func(c *engine.Ctx) {
 			e := c.DB.LookupRead(c.Args[1])
 			if !e.Exists() {
@@ -243,8 +250,24 @@ func testTable() *engine.Table {
 		}),
 		cmd("burn", 2, engine.ReadOnly, func(c *engine.Ctx) { // takes n ms
 			ms, _ := strconv.Atoi(string(c.Args[1]))
-			for end := time.Now().Add(time.Duration(ms) * time.Millisecond); time.Now().Before(end); {
+			end := time.Now().Add(time.Duration(ms) * time.Millisecond)
+			for time.Now().Before(end) {
 			}
+			c.OK()
+		}),
+	}
+}
+
+// clientCommands returns commands about clients and the server.
+func clientCommands() []*engine.Command {
+	cmd := testCommand
+	return []*engine.Command{
+		cmd("quit", -1, engine.Fast|engine.NoAuth, func(c *engine.Ctx) {
+			c.Client.CloseAfterReply = true
+			c.OK()
+		}),
+		cmd("auth", 2, engine.Fast|engine.NoAuth, func(c *engine.Ctx) {
+			c.Client.Authenticated = true
 			c.OK()
 		}),
 		cmd("monitor", 1, engine.Admin|engine.SkipMonitor, func(c *engine.Ctx) {
@@ -261,7 +284,9 @@ func testTable() *engine.Table {
 			})
 			c.OK()
 		}),
-		cmd("id", 1, engine.Fast|engine.AllowBusy, func(c *engine.Ctx) { c.Int(int64(c.Client.ID)) }),
+		cmd("id", 1, engine.Fast|engine.AllowBusy, func(c *engine.Ctx) {
+			c.Int(int64(c.Client.ID))
+		}),
 		cmd("pause", 2, engine.Admin, func(c *engine.Ctx) {
 			ms, _ := strconv.Atoi(string(c.Args[1]))
 			c.E.Pause(c.E.Steady()+int64(ms), true)
@@ -276,5 +301,5 @@ func testTable() *engine.Table {
 				c.Err("ERR " + err.Error())
 			}
 		}),
-	}...))
+	}
 }

@@ -14,23 +14,24 @@ import (
 const (
 	// handshakeTime bounds a TLS handshake.
 	handshakeTime = 60 * time.Second
-	// readStart and windowInput bound the buffer of a reading goroutine: it grows when reads fill it.
+	// readStart and windowInput bound the buffer of a reading goroutine. Full reads make it grow.
 	readStart = 4 << 10
-	// keepSpare is the largest reply buffer that is used again.
+	// keepSpare is the largest reply buffer that is reused.
 	keepSpare = 64 << 10
 )
 
-// goConn is a connection with goroutines: one reads and runs, one writes. Two, because a client that does not read its replies must still be read
-// (it may send all of its pipeline first), and because the engine may have replies for a client whose reader waits.
+// goConn is a connection with two goroutines: one reads and runs, one writes. There are two because
+// a client that does not read its replies must still be read (it may send its whole pipeline
+// first), and because the engine may have replies for a client whose reader waits.
 type goConn struct {
 	session
 	raw net.Conn // the socket
-	nc  net.Conn // what to read and write: raw, or TLS over it
+	nc  net.Conn // for reading and writing: raw, or TLS over it
 
 	wake  chan struct{} // one slot: something to write, or the end
-	cared int64         // steady ms of the last care for memory
+	cared int64         // steady ms of the last care
 
-	mu     sync.Mutex // guards what follows, between the executor's holder and the writer
+	mu     sync.Mutex // guards the following, between the executor's holder and the writer
 	q      outQueue
 	spare  []byte
 	ending bool // close when q is empty
@@ -63,7 +64,8 @@ func (s *Server) startGo(nc net.Conn, p peer) {
 	s.goConns.Go(c.serve)
 }
 
-// refuse tells a plain connection why it is closed; a TLS one could only be told after a handshake.
+// refuse tells a plain connection why it is closed. A TLS connection is only closed: telling it
+// would take a handshake.
 func refuse(nc net.Conn, p peer, why string) {
 	defer crash.Guard("refusing a connection")()
 	if !p.tls {
@@ -73,7 +75,7 @@ func refuse(nc net.Conn, p peer, why string) {
 	_ = nc.Close()
 }
 
-// serve is the reading goroutine; it stays until the writing one has ended.
+// serve is the reading goroutine. It ends after the writing one.
 func (c *goConn) serve() {
 	defer crash.Guard("reading from a connection")()
 	if c.handshake() {
@@ -96,7 +98,7 @@ func (c *goConn) serve() {
 	delete(c.srv.gos, c)
 	c.letGo()
 	c.mu.Lock()
-	c.q.drop() // nobody writes any more
+	c.q.drop() // the writer has ended
 	c.mu.Unlock()
 	c.cl.W.Buf = nil
 }
@@ -108,7 +110,8 @@ func (c *goConn) handshake() bool {
 	}
 	_ = c.raw.SetDeadline(time.Now().Add(handshakeTime))
 	if err := t.Handshake(); err != nil {
-		c.srv.log.Verbose("Error accepting a client connection: %s (addr=%s)", err, c.raw.RemoteAddr())
+		c.srv.log.Verbose("Error accepting a client connection: %s (addr=%s)", err,
+			c.raw.RemoteAddr())
 		return false
 	}
 	return c.raw.SetDeadline(time.Time{}) == nil
@@ -134,6 +137,7 @@ func (c *goConn) reader() {
 }
 
 // enter takes the executor once the connection's input is free: the reader and those that resume
+// enter takes the executor once the connection's input is free. The reader and those that resume
 // the client may each be in the middle of a busy script of it.
 func (c *goConn) enter() {
 	e := c.srv.eng
@@ -142,7 +146,7 @@ func (c *goConn) enter() {
 	}
 }
 
-// input runs fresh input; it reports false when the connection has ended.
+// input runs fresh input. It reports false when the connection has ended.
 func (c *goConn) input(fresh []byte) bool {
 	e := c.srv.eng
 	c.enter()
@@ -167,7 +171,7 @@ func (c *goConn) input(fresh []byte) bool {
 		c.collect()
 	}
 	for c.more && !c.held() && !c.ended() {
-		e.Leave() // others have their turn
+		e.Leave() // give others their turn
 		c.enter()
 		c.runIn()
 	}
@@ -177,7 +181,7 @@ func (c *goConn) input(fresh []byte) bool {
 	return ok
 }
 
-// runIn runs kept input. The executor is held.
+// runIn runs kept input. The executor must be held.
 func (c *goConn) runIn() {
 	if c.held() {
 		c.more = false
@@ -188,7 +192,8 @@ func (c *goConn) runIn() {
 	c.collect()
 }
 
-// resumed runs the input that was held back. Its own goroutine, because the reader may wait for more of it.
+// resumed runs the input that was held back. It is a goroutine of its own, because the reader may
+// be waiting for more.
 func (c *goConn) resumed() {
 	defer crash.Guard("resuming a connection")()
 	e := c.srv.eng
@@ -201,9 +206,7 @@ func (c *goConn) resumed() {
 	}
 }
 
-func (c *goConn) ended() bool { return c.cl.CloseASAP || c.cl.CloseAfterReply }
-
-// prime gives the client a buffer for its replies that has been used before.
+// prime gives the client a used buffer for its replies.
 func (c *goConn) prime() {
 	c.mu.Lock()
 	if len(c.cl.W.Buf) == 0 && c.spare != nil {
@@ -213,7 +216,8 @@ func (c *goConn) prime() {
 	c.mu.Unlock()
 }
 
-// collect hands the client's replies to the writer, which may send them at once: what they acknowledge is committed first. The executor is held.
+// collect hands the client's replies to the writer, which may send them at once. So it first
+// commits what they acknowledge. The executor must be held.
 func (c *goConn) collect() {
 	c.settle()
 	cl := c.cl
@@ -249,7 +253,7 @@ func (c *goConn) collect() {
 	}
 }
 
-// settle moves what the writer has counted into the statistics. The executor is held.
+// settle moves what the writer has counted into the statistics. The executor must be held.
 func (c *goConn) settle() {
 	c.mu.Lock()
 	sent, writes := c.sent, c.writes
@@ -268,65 +272,6 @@ func (c *goConn) notify() {
 	}
 }
 
-// finish ends the connection after the reader's end: at once, unless replies of a last command are to be written.
-func (c *goConn) finish() {
-	c.mu.Lock()
-	ending := c.ending
-	c.mu.Unlock()
-	if !ending {
-		c.kill()
-	}
-}
-
-// kill ends the connection without waiting for anything: the socket is closed under the goroutines.
-// What waits to be written goes when both have ended, because the writer may be at it.
-func (c *goConn) kill() {
-	c.mu.Lock()
-	c.dead = true
-	c.mu.Unlock()
-	_ = c.raw.Close()
-	c.notify()
-}
-
-// farewellTime bounds how long the end of the server waits for clients to take their replies.
-const farewellTime = 500 * time.Millisecond
-
-// dismiss ends the connections with goroutines. Replies that wait are written first, because what
-// they acknowledge is on the disk; clients that are slow to take them are cut off.
-func (s *Server) dismiss() {
-	s.eng.Enter()
-	for c := range s.gos {
-		c.farewell()
-	}
-	s.eng.Leave()
-	gone := make(chan struct{})
-	go func() {
-		defer crash.Guard("waiting for connections")()
-		s.goConns.Wait()
-		close(gone)
-	}()
-	select {
-	case <-gone:
-		return
-	case <-time.After(farewellTime):
-	}
-	s.eng.Enter()
-	for c := range s.gos {
-		c.kill()
-	}
-	s.eng.Leave()
-	<-gone
-}
-
-// farewell has the connection end behind the replies that wait. The executor is held.
-func (c *goConn) farewell() {
-	c.mu.Lock()
-	c.ending = true
-	c.mu.Unlock()
-	_ = c.raw.SetReadDeadline(time.Now()) // a socket that fails ends the reader too
-	c.notify()
-}
-
 // writer is the writing goroutine.
 func (c *goConn) writer() {
 	var vec [maxVec][]byte
@@ -340,7 +285,7 @@ func (c *goConn) writer() {
 		case dead:
 			return
 		case len(bufs) == 0 && ending:
-			_ = c.nc.Close() // TLS says goodbye here
+			_ = c.nc.Close() // TLS sends its goodbye here
 			return
 		case len(bufs) == 0:
 			<-c.wake
@@ -376,7 +321,7 @@ func (c *goConn) send(bufs [][]byte) (n int, err error) {
 	return n, nil
 }
 
-// care looks after the connection hz times a second. The executor is held.
+// care looks after the connection hz times a second. The executor must be held.
 func (c *goConn) care() {
 	e := c.srv.eng
 	if e.Steady()-c.cared >= 1000 {

@@ -1,6 +1,6 @@
 package server
 
-// What the engine asks of a connection with goroutines of its own; the executor is held.
+// The engine.Conn of a connection with goroutines. The executor is held in all of these.
 
 // Flush implements engine.Conn.
 func (c *goConn) Flush() { c.collect() }

@@ -14,20 +14,20 @@ import (
 	"godwit/internal/logging"
 )
 
-// reservedDescriptors are for everything that is no client: listeners, logs, the data files.
+// reservedDescriptors are for all that is not a client: listeners, logs, data files.
 const reservedDescriptors = 32
 
-// defaultPidFile is where a server in the background notes its process number when not told otherwise.
+// defaultPidFile is where a server in the background writes its process number by default.
 const defaultPidFile = "/var/run/redis.pid"
 
-// Build says what the binary was built from.
+// Build describes what the binary was built from.
 type Build struct {
 	Sha   string // eight hex digits of the commit
 	Dirty int    // 1 when the tree had changes
 	ID    string
 }
 
-// BuildInfo reads what the Go toolchain has noted in the binary.
+// BuildInfo reads what the Go toolchain has recorded in the binary.
 func BuildInfo() Build {
 	b := Build{Sha: "00000000", ID: "0"}
 	info, ok := debug.ReadBuildInfo()
@@ -49,10 +49,11 @@ func BuildInfo() Build {
 	return b
 }
 
-// VersionLine is the answer to --version, in the shape of redis-server's.
+// VersionLine returns the answer to --version, in the form of redis-server's.
 func VersionLine() string {
 	b := BuildInfo()
-	return fmt.Sprintf("Godwit server v=%s sha=%s:%d malloc=arena bits=%d build=%s", engine.Version, b.Sha, b.Dirty, strconv.IntSize, b.ID)
+	return fmt.Sprintf("Godwit server v=%s sha=%s:%d malloc=arena bits=%d build=%s", engine.Version,
+		b.Sha, b.Dirty, strconv.IntSize, b.ID)
 }
 
 // Hello writes the first lines of the log.
@@ -72,7 +73,8 @@ func Hello(log *logging.Logger, cfg *config.Config, configured bool, program str
 	}
 }
 
-// Prepare makes the process fit for service: the limit of descriptors, and the file with the process number. Errors have been logged.
+// Prepare raises the limit of descriptors and writes the file with the process number. It has
+// logged the errors that it returns.
 func (s *Server) Prepare() error {
 	if err := s.fitDescriptors(); err != nil {
 		return err
@@ -83,7 +85,8 @@ func (s *Server) Prepare() error {
 		s.pidFile = defaultPidFile
 	}
 	if s.pidFile != "" {
-		if err := os.WriteFile(s.pidFile, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil {
+		if err := os.WriteFile(s.pidFile, []byte(strconv.Itoa(os.Getpid())+"\n"),
+			0o644); err != nil {
 			s.log.Warning("Failed to write PID file: %s", logging.OSError(err))
 			s.pidFile = ""
 		}
@@ -91,7 +94,7 @@ func (s *Server) Prepare() error {
 	return nil
 }
 
-// fitDescriptors makes room for maxclients, or makes maxclients fit.
+// fitDescriptors raises the limit of descriptors for maxclients, or lowers maxclients to fit.
 func (s *Server) fitDescriptors() error {
 	cfg := s.eng.Cfg
 	want := uint64(cfg.MaxClients + reservedDescriptors)
@@ -99,7 +102,9 @@ func (s *Server) fitDescriptors() error {
 	got, err := raiseDescriptors(want)
 	if got >= want {
 		if got > before {
-			s.log.Notice("Increased maximum number of open files to %d (it was originally set to %d).", got, before)
+			s.log.Notice(
+				"Increased maximum number of open files to %d (it was originally set to %d).", got,
+				before)
 		}
 		return nil
 	}
@@ -109,16 +114,21 @@ func (s *Server) fitDescriptors() error {
 		return errors.New("not enough descriptors")
 	}
 	cfg.MaxClients = int(got) - reservedDescriptors
-	s.log.Warning("You requested maxclients of %d requiring at least %d max file descriptors.", want-reservedDescriptors, want)
+	s.log.Warning("You requested maxclients of %d requiring at least %d max file descriptors.",
+		want-reservedDescriptors, want)
 	if err != nil {
-		s.log.Warning("Server can't set maximum open files to %d because of OS error: %s.", want, logging.OSError(err))
+		s.log.Warning("Server can't set maximum open files to %d because of OS error: %s.", want,
+			logging.OSError(err))
 	}
-	s.log.Warning("Current maximum open files is %d. maxclients has been reduced to %d to compensate for low ulimit. "+
-		"If you need higher maxclients increase 'ulimit -n'.", got, cfg.MaxClients)
+	s.log.Warning(
+		"Current maximum open files is %d. maxclients has been reduced to %d to compensate for "+
+			"low ulimit. "+
+			"If you need higher maxclients increase 'ulimit -n'.", got, cfg.MaxClients)
 	return nil
 }
 
-// Running logs that the server is open for clients, and tells who supervises it. The executor is held.
+// Running logs that the server is open for clients, and tells the supervisor. The executor must be
+// held.
 func (s *Server) Running() {
 	for _, l := range s.listeners {
 		if l.kind == kindUnix {
@@ -136,7 +146,7 @@ func (s *Server) Running() {
 	s.tellSupervisor("STATUS=Ready to accept connections\nREADY=1\n")
 }
 
-// Mode logs what the server is.
+// Mode logs the server's mode.
 func (s *Server) Mode() {
 	port := s.eng.Cfg.Port
 	if port == 0 {
@@ -147,7 +157,8 @@ func (s *Server) Mode() {
 
 // tellSupervisor is notifySystemd for a server that is supervised.
 func (s *Server) tellSupervisor(msg string) {
-	if mode := s.eng.Cfg.Supervised; mode == config.SupervisedSystemd || mode == config.SupervisedAuto {
+	if mode := s.eng.Cfg.Supervised; mode == config.SupervisedSystemd ||
+		mode == config.SupervisedAuto {
 		s.notifySystemd(msg)
 	}
 }
@@ -157,7 +168,8 @@ func (s *Server) notifySystemd(msg string) {
 	path := os.Getenv("NOTIFY_SOCKET")
 	if path == "" {
 		if s.eng.Cfg.Supervised == config.SupervisedSystemd {
-			s.log.Warning("systemd supervision requested or auto-detected, but NOTIFY_SOCKET not found")
+			s.log.Warning(
+				"systemd supervision requested or auto-detected, but NOTIFY_SOCKET not found")
 		}
 		return
 	}
@@ -182,14 +194,16 @@ func (s *Server) Shutdown(o engine.ShutdownOptions) error {
 	return s.shutdown(o)
 }
 
-// shutdown is Shutdown with the executor held: Run returns soon after it.
+// shutdown is Shutdown for callers that hold the executor. Run returns soon after it.
 func (s *Server) shutdown(o engine.ShutdownOptions) error {
 	if s.stopping.Load() {
 		return nil
 	}
 	s.log.Warning("User requested shutdown...")
 	s.tellSupervisor("STOPPING=1\n")
-	if err := s.eng.FinishData(o, func() { s.tellSupervisor("STATUS=Saving the final RDB snapshot\n") }); err != nil {
+	if err := s.eng.FinishData(o, func() {
+		s.tellSupervisor("STATUS=Saving the final RDB snapshot\n")
+	}); err != nil {
 		s.tellSupervisor("STATUS=" + err.Error() + "\n")
 		s.log.Warning("Errors trying to shut down the server. Check the logs for more information.")
 		return err

@@ -32,7 +32,8 @@ func TestMaxClients(t *testing.T) {
 	})
 }
 
-// TestProtectedMode asks admit: a test cannot count on an address that is not the loopback's.
+// TestProtectedMode asks admit, because a test cannot count on an address other than the
+// loopback's.
 func TestProtectedMode(t *testing.T) {
 	e, _ := newEngine(t, "port 0\n")
 	s, err := New(e, Options{ForceGoroutines: true})
@@ -56,7 +57,9 @@ func TestProtectedMode(t *testing.T) {
 		e.ApplyRequirePass()
 		cl, refusal := s.admit(nil, c.peer)
 		e.Leave()
-		if denied := strings.HasPrefix(refusal, "-DENIED Redis is running in protected mode"); denied != c.wantDenied || denied != (cl == nil) {
+		if denied := strings.HasPrefix(refusal,
+			"-DENIED Redis is running in protected mode"); denied != c.wantDenied ||
+			denied != (cl == nil) {
 			t.Errorf("%+v: %q", c, refusal)
 		}
 	}
@@ -88,7 +91,8 @@ func TestQueryBufferLimit(t *testing.T) {
 		if got := closed(t, nc); got != "" {
 			t.Errorf("got %q", got)
 		}
-		if !strings.Contains(r.log.String(), "Closing client that reached max query buffer length: id=") {
+		if !strings.Contains(r.log.String(),
+			"Closing client that reached max query buffer length: id=") {
 			t.Error(r.log)
 		}
 		r.locked(func() {
@@ -124,10 +128,11 @@ func TestLyingLength(t *testing.T) {
 	_ = conns
 }
 
-// TestOutputLimits has readers that do not read.
+// TestOutputLimits connects readers that do not read.
 func TestOutputLimits(t *testing.T) {
 	t.Parallel()
-	const conf = "client-output-buffer-limit normal 8mb 0 0\nclient-output-buffer-limit pubsub 0 1mb 1\nhz 50\n"
+	const conf = "client-output-buffer-limit normal 8mb 0 0\nclient-output-buffer-limit pubsub 0 " +
+		"1mb 1\nhz 50\n"
 	everyWay(t, conf, true, func(t *testing.T, r *rig) {
 		t.Run("hard", func(t *testing.T) { r.overflow("PING\r\n", 60_000_000) })
 		t.Run("soft", func(t *testing.T) { r.overflow("PUBSUB\r\n", 12_000_000) })
@@ -145,7 +150,7 @@ func TestOutputLimits(t *testing.T) {
 	})
 }
 
-// overflow asks for n bytes in replies and reads none; the server must hang up, and say why.
+// overflow asks for n bytes in replies and reads none. The server must hang up and say why.
 func (r *rig) overflow(first string, n int) {
 	nc := r.raw()
 	if _, err := io.WriteString(nc, first); err != nil {
@@ -165,19 +170,23 @@ func (r *rig) overflow(first string, n int) {
 		r.locked(func() { now = r.eng.Stats.ClientOutBufLimit })
 		return now == before+1 && r.clients() == 0
 	})
-	if !strings.Contains(r.log.String(), "scheduled to be closed ASAP for overcoming of output buffer limits.") {
+	if !strings.Contains(r.log.String(),
+		"scheduled to be closed ASAP for overcoming of output buffer limits.") {
 		r.t.Error(r.log)
 	}
 }
 
-// TestStrangers bounds what a client may cost before it has authenticated: its arguments, and the replies that it does not read.
+// TestStrangers bounds what a client may cost before it has authenticated: its arguments, and the
+// replies that it does not read.
 func TestStrangers(t *testing.T) {
 	everyWay(t, "requirepass secret\n", false, func(t *testing.T, r *rig) {
 		nc := r.raw()
 		if _, err := io.WriteString(nc, "PING\r\n*11\r\n"); err != nil {
 			t.Fatal(err)
 		}
-		if got := closed(t, nc); got != "-NOAUTH Authentication required.\r\n-ERR Protocol error: unauthenticated multibulk length\r\n" {
+		want := "-NOAUTH Authentication required.\r\n" +
+			"-ERR Protocol error: unauthenticated multibulk length\r\n"
+		if got := closed(t, nc); got != want {
 			t.Errorf("got %q", got)
 		}
 		nc = r.raw()
@@ -190,7 +199,8 @@ func TestStrangers(t *testing.T) {
 			}
 		}()
 		r.eventually("the stranger is closed", func() bool {
-			return strings.Contains(r.log.String(), "overcoming of output buffer limits.") && r.clients() == 0
+			return strings.Contains(r.log.String(), "overcoming of output buffer limits.") &&
+				r.clients() == 0
 		})
 		c := r.client()
 		r.want(c, "OK", "auth", "secret")
@@ -203,7 +213,7 @@ func TestStrangers(t *testing.T) {
 	})
 }
 
-// TestShrink checks that buffers of a large command are let go.
+// TestShrink checks that the buffers of a large command are freed.
 func TestShrink(t *testing.T) {
 	t.Parallel()
 	everyWay(t, "hz 100\n", true, func(t *testing.T, r *rig) {
@@ -231,7 +241,8 @@ func TestNoGoroutinesStay(t *testing.T) {
 		r.want(r.client(), "PONG", "ping")
 	}
 	// The clients of the test have none of their own.
-	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(end); {
+	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before &&
+		time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	if n := runtime.NumGoroutine(); n > before {

@@ -28,22 +28,22 @@ const (
 
 func (k listenerKind) String() string { return [...]string{"tcp", "tls", "unix"}[k] }
 
-// spec is a socket that the configuration asks for.
+// spec describes a socket that the configuration asks for.
 type spec struct {
 	kind     listenerKind
-	addr     string // host, or path of the unix socket
+	addr     string // host, or path of a unix socket
 	port     int
-	optional bool // a "-" before the address: it need not exist on this machine
+	optional bool // "-" before the address: this machine need not have it
 }
 
 // listener is a listening socket, served by redcon.
 type listener struct {
 	spec
 	ln    net.Listener
-	given bool // by Add, not by the configuration
+	given bool // added by Add, not by the configuration
 }
 
-// specs are the sockets that the configuration asks for.
+// specs returns the sockets that the configuration asks for.
 func specs(c *config.Config) []spec {
 	var list []spec
 	for _, kind := range []listenerKind{kindTCP, kindTLS} {
@@ -65,7 +65,8 @@ func specs(c *config.Config) []spec {
 	return list
 }
 
-// Listen opens the sockets that the configuration asks for and starts to accept. The error has been logged; no socket stays open.
+// Listen opens the sockets that the configuration asks for and starts to accept. It has logged the
+// error that it returns; then no socket stays open.
 func (s *Server) Listen() error {
 	s.eng.Enter()
 	defer s.eng.Release()
@@ -85,7 +86,8 @@ func (s *Server) Listen() error {
 	return err
 }
 
-// relisten makes the listening sockets be those that the configuration asks for. When that fails, they are what they were.
+// relisten opens and closes listeners to match the configuration. If one cannot be opened, nothing
+// changes.
 func (s *Server) relisten() error {
 	want := specs(s.eng.Cfg)
 	var keep, drop []*listener
@@ -99,7 +101,7 @@ func (s *Server) relisten() error {
 	want = slices.DeleteFunc(want, func(w spec) bool {
 		return slices.ContainsFunc(keep, func(l *listener) bool { return l.spec == w })
 	})
-	// Closed first: a wildcard address cannot be bound beside one of its own.
+	// Close first: a wildcard address cannot be bound beside one of its own addresses.
 	s.closeListeners(drop)
 	added, err := s.openAll(want)
 	if err != nil {
@@ -108,7 +110,7 @@ func (s *Server) relisten() error {
 		for _, l := range drop {
 			old = append(old, l.spec)
 		}
-		added, _ = s.openAll(old) // logged; what cannot be had back is gone
+		added, _ = s.openAll(old) // errors are logged; what cannot be reopened is gone
 	}
 	s.listeners = append(keep, added...)
 	for _, l := range added {
@@ -117,7 +119,8 @@ func (s *Server) relisten() error {
 	return err
 }
 
-// openAll opens sockets. An address that cannot be bound is an error unless it is optional and this machine does not have it.
+// openAll opens sockets. An address that cannot be bound is an error, unless it is optional and
+// this machine does not have it.
 func (s *Server) openAll(list []spec) (open []*listener, err error) {
 	for _, sp := range list {
 		ln, err := s.open(sp)
@@ -128,21 +131,24 @@ func (s *Server) openAll(list []spec) (open []*listener, err error) {
 			s.log.Warning("Failed opening Unix socket: %s", bindError(err))
 			return open, err
 		default:
-			s.log.Warning("Warning: Could not create server TCP listening socket %s:%d: %s", sp.addr, sp.port, bindError(err))
+			s.log.Warning("Warning: Could not create server TCP listening socket %s:%d: %s",
+				sp.addr, sp.port, bindError(err))
 			if sp.optional && unavailable(err) {
 				continue
 			}
-			s.log.Warning("Failed listening on port %d (%s), aborting.", sp.port, strings.ToUpper(sp.kind.String()))
+			s.log.Warning("Failed listening on port %d (%s), aborting.", sp.port,
+				strings.ToUpper(sp.kind.String()))
 			return open, err
 		}
 	}
 	return open, nil
 }
 
-// unavailable reports errors that say that the machine lacks the address or its family.
+// unavailable reports whether the error means that the machine lacks the address or its family.
 func unavailable(err error) bool {
 	for _, e := range []error{
-		syscall.EADDRNOTAVAIL, syscall.EAFNOSUPPORT, syscall.ENOPROTOOPT, syscall.EPROTONOSUPPORT, syscall.ESOCKTNOSUPPORT, syscall.EPFNOSUPPORT,
+		syscall.EADDRNOTAVAIL, syscall.EAFNOSUPPORT, syscall.ENOPROTOOPT, syscall.EPROTONOSUPPORT,
+		syscall.ESOCKTNOSUPPORT, syscall.EPFNOSUPPORT,
 	} {
 		if errors.Is(err, e) {
 			return true
@@ -152,7 +158,7 @@ func unavailable(err error) bool {
 	return errors.As(err, &dns)
 }
 
-// bindError is the system call that failed, and why.
+// bindError returns the system call that failed and its error.
 func bindError(err error) string {
 	var sys *os.SyscallError
 	if asSyscall(err, &sys) {
@@ -164,15 +170,15 @@ func bindError(err error) string {
 func asSyscall(err error, sys **os.SyscallError) bool { return errors.As(err, sys) }
 
 func (s *Server) open(sp spec) (net.Listener, error) {
-	lc := net.ListenConfig{KeepAlive: -1} // tune sets it, with the configured times
+	lc := net.ListenConfig{KeepAlive: -1} // tune sets it to the configured time
 	if sp.kind == kindUnix {
-		_ = os.Remove(sp.addr) // left by a server that did not end in order; a failure shows when binding
+		_ = os.Remove(sp.addr) // left by a crashed server; if this fails, binding reports it
 		ln, err := lc.Listen(context.Background(), "unix", sp.addr)
 		if err != nil {
 			return nil, err
 		}
 		if u, ok := ln.(*net.UnixListener); ok {
-			u.SetUnlinkOnClose(false) // at the end, with a line in the log
+			u.SetUnlinkOnClose(false) // it is removed at the end, with a line in the log
 		}
 		if perm := s.eng.Cfg.UnixSocketPerm; perm != 0 {
 			if err := os.Chmod(sp.addr, os.FileMode(perm)); err != nil {
@@ -192,7 +198,8 @@ func (s *Server) open(sp spec) (net.Listener, error) {
 	case strings.Contains(host, ":"):
 		network = "tcp6"
 	}
-	ln, err := lc.Listen(context.Background(), network, net.JoinHostPort(host, strconv.Itoa(sp.port)))
+	ln, err := lc.Listen(context.Background(), network,
+		net.JoinHostPort(host, strconv.Itoa(sp.port)))
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +232,8 @@ func (s *Server) AddTLS(ln net.Listener) error {
 	return nil
 }
 
-// serve starts to accept. redcon's own handler never runs: the accept callback keeps every connection for itself.
+// serve starts to accept. redcon's own handler never runs: the accept callback takes every
+// connection away.
 func (s *Server) serve(l *listener) {
 	rs := redcon.NewServerNetwork(l.ln.Addr().Network(), l.ln.Addr().String(),
 		func(redcon.Conn, redcon.Command) {},
@@ -242,14 +250,14 @@ func (s *Server) serve(l *listener) {
 	})
 }
 
-// closeListeners stops accepting. Connections stay.
+// closeListeners stops accepting. Connections stay open.
 func (s *Server) closeListeners(list []*listener) {
 	for _, l := range list {
-		_ = l.ln.Close() // there is nobody to tell, and nothing to do about it
+		_ = l.ln.Close() // nothing can be done about an error
 	}
 }
 
-// checkBacklog warns when the kernel caps tcp-backlog.
+// checkBacklog warns if the kernel caps tcp-backlog.
 func (s *Server) checkBacklog() {
 	text, err := os.ReadFile("/proc/sys/net/core/somaxconn")
 	if err != nil {
@@ -257,7 +265,9 @@ func (s *Server) checkBacklog() {
 	}
 	limit, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if backlog := s.eng.Cfg.TCPBacklog; err == nil && limit > 0 && limit < backlog {
-		s.log.Warning("WARNING: The TCP backlog setting of %d cannot be enforced because /proc/sys/net/core/somaxconn "+
-			"is set to the lower value of %d.", backlog, limit)
+		s.log.Warning(
+			"WARNING: The TCP backlog setting of %d cannot be enforced because "+
+				"/proc/sys/net/core/somaxconn "+
+				"is set to the lower value of %d.", backlog, limit)
 	}
 }

@@ -36,7 +36,8 @@ func runListening(t testing.TB, e *engine.Engine) *rig {
 	if err := srv.Listen(); err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, srv: srv, eng: e, log: logged, addr: srv.Addrs()[0].String(), done: make(chan error, 1)}
+	r := &rig{t: t, srv: srv, eng: e, log: logged, addr: srv.Addrs()[0].String(),
+		done: make(chan error, 1)}
 	go func() { r.done <- srv.Run() }()
 	t.Cleanup(r.stop)
 	return r
@@ -62,7 +63,8 @@ func TestUnixSocket(t *testing.T) {
 	}
 	e, logged := newEngine(t, "port 0\nunixsocketperm 700\nunixsocket "+path+"\nmaxclients 100\n")
 	r := runListening(t, e)
-	if fi, err := os.Stat(path); err != nil || fi.Mode().Perm() != 0o700 || fi.Mode()&os.ModeSocket == 0 {
+	if fi, err := os.Stat(path); err != nil || fi.Mode().Perm() != 0o700 ||
+		fi.Mode()&os.ModeSocket == 0 {
 		t.Fatal(fi, err)
 	}
 	c, err := respclient.Dial("unix", path)
@@ -92,7 +94,8 @@ func TestUnixSocket(t *testing.T) {
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Error("the socket's file is still there:", err)
 	}
-	for _, line := range []string{"Ready to accept connections unix " + path, "User requested shutdown...",
+	for _, line := range []string{"Ready to accept connections unix " + path,
+		"User requested shutdown...",
 		"Removing the unix socket file.", "is now ready to exit, bye bye..."} {
 		if !strings.Contains(logged.String(), line) {
 			t.Errorf("the log lacks %q:\n%s", line, logged)
@@ -117,10 +120,15 @@ func TestBind(t *testing.T) {
 	}
 
 	for _, c := range []struct{ conf, want string }{
-		{"bind 127.0.0.1\nport " + port + "\n", "Could not create server TCP listening socket 127.0.0.1:" + port + ": bind: Address already in use"},
-		{"bind -127.0.0.1\nport " + port + "\n", "Failed listening on port " + port + " (TCP), aborting."},
-		{"bind 192.0.2.77\nport " + port + "\n", "listening socket 192.0.2.77:" + port + ": bind: Cannot assign requested address"},
-		{"port 0\nunixsocket /nonexistent/x\n", "Failed opening Unix socket: bind: No such file or directory"},
+		{"bind 127.0.0.1\nport " + port + "\n",
+			"Could not create server TCP listening socket 127.0.0.1:" + port +
+				": bind: Address already in use"},
+		{"bind -127.0.0.1\nport " + port + "\n",
+			"Failed listening on port " + port + " (TCP), aborting."},
+		{"bind 192.0.2.77\nport " + port + "\n",
+			"listening socket 192.0.2.77:" + port + ": bind: Cannot assign requested address"},
+		{"port 0\nunixsocket /nonexistent/x\n",
+			"Failed opening Unix socket: bind: No such file or directory"},
 		{"port 0\n", "Configured to not listen anywhere, exiting."},
 		{"port 0\ntls-port " + port + "\n", "Failed to configure TLS"},
 	} {
@@ -171,7 +179,8 @@ func TestReconfigure(t *testing.T) {
 	if err := dialPing("tcp", "127.0.0.1:"+other); err != nil {
 		t.Error(err)
 	}
-	if err := r.set("port", taken); err == nil || !strings.Contains(err.Error(), "Unable to listen on this port") {
+	if err := r.set("port", taken); err == nil ||
+		!strings.Contains(err.Error(), "Unable to listen on this port") {
 		t.Error("port in use:", err)
 	}
 	if e.Cfg.Port != atoi(other) {
@@ -180,7 +189,8 @@ func TestReconfigure(t *testing.T) {
 	if err := dialPing("tcp", "127.0.0.1:"+other); err != nil {
 		t.Error("after a failed change:", err)
 	}
-	if err := r.set("bind", "192.0.2.77"); err == nil || !strings.Contains(err.Error(), "Failed to bind to specified addresses") {
+	if err := r.set("bind", "192.0.2.77"); err == nil ||
+		!strings.Contains(err.Error(), "Failed to bind to specified addresses") {
 		t.Error("bad address:", err)
 	}
 	if err := r.set("bind", "*"); err != nil {

@@ -13,28 +13,29 @@ import (
 )
 
 const (
-	// sharedBuffer is the size of a loop's buffers. Input and replies of one turn lie side by side
-	// in them, so that a turn over many clients with small requests stays within a few cache lines
-	// and idle clients need no buffers at all.
+	// sharedBuffer is the size of a loop's input buffer. The input of one turn lies side by side in
+	// it, so a turn over many clients with small requests stays within a few cache lines, and idle
+	// clients need no buffers.
 	sharedBuffer = 512 << 10
-	// outputBuffer is the size of the one for replies. Only as much of it is touched as one turn's
-	// replies take.
+	// outputBuffer is the size of the loop's buffer for replies. Only as much of it is touched as
+	// the replies of one turn take.
 	outputBuffer = 1 << 20
 	// smallTail is the longest incomplete command that is moved into the shared buffer to be
-	// continued there; a longer one has the next read appended to it where it is.
+	// continued there. A longer one stays where it is, and the next read is appended to it.
 	smallTail = 4 << 10
-	// windowOutput is how much of the shared buffer is left for a client's replies at least: what
+	// windowOutput is the least room of the shared buffer that a client gets for its replies. What
 	// does not fit moves to memory of its own.
 	windowOutput = 256 << 10
 )
 
-// sliceRest is how long a loop whose clients are silent rests between two slices of background
-// work. Without any rest the kernel and Go's scheduler take it for a hog: they let it wait for
-// whole ticks, of 4 ms, when others want its core.
+// sliceRest is how long a loop with silent clients rests between two slices of background work.
+// Without a rest the kernel and Go's scheduler take the loop for a hog: they let it wait for whole
+// ticks of 4 ms when others want its core.
 const sliceRest = 50 * time.Microsecond
 
-// loop is one epoll loop with its connections. A turn: wait, read what is ready, take the executor,
-// run everything, release it, write the replies. Fields are the loop goroutine's own unless noted.
+// loop is one epoll loop with its connections. A turn waits, reads what is ready, takes the
+// executor, runs everything, releases it and writes the replies. Fields belong to the loop's
+// goroutine unless noted.
 type loop struct {
 	srv *Server
 	id  int
@@ -43,12 +44,12 @@ type loop struct {
 	in, out       []byte
 	inOff, outOff int
 
-	batch  []*fdConn // with input or an end to be handled under the executor
-	done   int       // how many of batch have been handled, or are being
-	writes []*fdConn // with replies to be written after it
-	broken []*fdConn // whose socket failed while writing
+	batch  []*fdConn // connections with input, or an end, to be handled under the executor
+	done   int       // how many of batch are handled or being handled
+	writes []*fdConn // connections with replies to be written after the batch
+	broken []*fdConn // connections whose socket failed while writing
 	spent  [][]byte  // buffers of replies that have been written
-	again  []*fdConn // whose turn ended before their input did
+	again  []*fdConn // connections whose turn ended before their input did
 	vec    [maxVec][]byte
 
 	conns    []*fdConn // in no order; fdConn.index is the position
@@ -62,7 +63,7 @@ type loop struct {
 	written  int64  // bytes and writes since the last turn, for the statistics
 	nwrites  int64
 
-	posted []*fdConn // for what others want of a connection; belongs to the executor
+	posted []*fdConn // connections that others want something of; belongs to the executor
 
 	mu       sync.Mutex // guards arrivals
 	arrivals []arrival
@@ -79,11 +80,12 @@ func newLoop(s *Server, id int) (*loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &loop{srv: s, id: id, ev: ev, in: make([]byte, sharedBuffer), out: make([]byte, outputBuffer)}, nil
+	return &loop{srv: s, id: id, ev: ev, in: make([]byte, sharedBuffer),
+		out: make([]byte, outputBuffer)}, nil
 }
 
-// adopt gives the connection's descriptor to a loop: a duplicate, because the net package cannot be
-// made to let go of its own. The caller closes nc. It may be called from any goroutine.
+// adopt gives the connection's descriptor to a loop. It is a duplicate, because the net package
+// cannot let go of its own; the caller closes nc. Any goroutine may call it.
 func (l *loop) adopt(nc net.Conn, p peer) error {
 	sc, ok := nc.(syscall.Conn)
 	if !ok {
@@ -94,7 +96,9 @@ func (l *loop) adopt(nc net.Conn, p peer) error {
 		return err
 	}
 	fd, dupErr := -1, error(nil)
-	if err := raw.Control(func(old uintptr) { fd, dupErr = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 0) }); err != nil {
+	if err := raw.Control(func(old uintptr) {
+		fd, dupErr = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 0)
+	}); err != nil {
 		return err
 	}
 	if dupErr != nil {
@@ -107,7 +111,7 @@ func (l *loop) adopt(nc net.Conn, p peer) error {
 	return nil
 }
 
-// run turns until the server stops.
+// run runs turns until the server stops.
 func (l *loop) run() error {
 	for !l.srv.stopping.Load() {
 		timeout := time.Duration(l.timeout) * time.Millisecond
@@ -170,10 +174,10 @@ func (l *loop) turn() {
 	l.timeout = max(l.timeout, 0)
 	var o order
 	o.served = len(l.writes)
-	l.takePosted() // who waited for what this turn brought
+	l.takePosted() // clients that waited for what this turn brought
 	o.pushed = len(l.writes)
 	e.Deliver()
-	l.takePosted() // who is sent messages
+	l.takePosted() // clients that were sent messages
 	s.holder = nil
 	e.Commit()
 	l.gather.cost = e.CommitCost()
@@ -190,7 +194,7 @@ func (l *loop) turn() {
 	}
 }
 
-// spill ends the batch so far, writes its replies, and begins another one: the shared buffer of
+// spill ends the batch so far, writes its replies and begins another batch, because the buffer for
 // replies is full.
 func (l *loop) spill() {
 	l.srv.holder = nil
@@ -200,20 +204,20 @@ func (l *loop) spill() {
 	l.srv.holder = l
 }
 
-// lent reports whether b is the part of the shared buffer that the client which is handled now was
-// lent for its replies.
+// lent reports whether b is the part of the buffer for replies that was lent to the client being
+// handled.
 func (l *loop) lent(b []byte) bool {
 	return cap(b) > 0 && l.outOff < len(l.out) && &b[:1][0] == &l.out[l.outOff]
 }
 
-// order says where in a turn's list of writes the clients begin that have been served after
-// waiting, and those that have been pushed something.
+// order says where a turn's list of writes begins to hold clients that were served after waiting,
+// and clients that were pushed something.
 type order struct{ served, pushed int }
 
-// writeAll writes the replies of the batch; the executor is free. Clients that had waited come
-// first: they have waited longest. Those that are pushed messages come last: while they are written
-// to, which may take a system call for each of many, the clients that have their replies send more,
-// and the next turn is larger.
+// writeAll writes the replies of the batch. The executor is free meanwhile. Clients that had waited
+// come first, because they have waited longest. Clients that are pushed messages come last: writing
+// to them may take a system call for each of many, and meanwhile the clients that have their
+// replies send more, so that the next turn is larger.
 func (l *loop) writeAll(o order) {
 	l.writeSome(l.writes[o.served:o.pushed])
 	l.writeSome(l.writes[:o.served])
@@ -232,8 +236,7 @@ func (l *loop) writeSome(list []*fdConn) {
 	}
 }
 
-// requeue puts the connections whose turn had ended early into the batch, behind those with fresh
-// input.
+// requeue adds the connections whose turn ended early to the batch, after those with fresh input.
 func (l *loop) requeue() {
 	for i, c := range l.again {
 		l.again[i] = nil
@@ -243,15 +246,14 @@ func (l *loop) requeue() {
 	l.again = l.again[:0]
 }
 
-// takePosted serves what the engine asked of connections: replies to flush, input to resume, an
-// end.
+// takePosted does what the engine asked of connections: flush replies, resume input, or end.
 func (l *loop) takePosted() {
 	for i := 0; i < len(l.posted); i++ {
 		c := l.posted[i]
 		c.posted = false
 		switch {
 		case c.closed:
-		case c.running: // the turn of its busy script takes care of it
+		case c.running: // its busy script's turn takes care of it
 		case c.cl.CloseASAP:
 			c.close()
 		default:
@@ -285,14 +287,15 @@ func (l *loop) welcome() {
 		c.cl = cl
 		l.conns = append(l.conns, c)
 		if err := l.ev.Add(a.fd, c, evloop.Readable); err != nil {
-			l.srv.log.Warning("Error registering fd event for the new client: %s (fd=%d)", err, a.fd)
+			l.srv.log.Warning("Error registering fd event for the new client: %s (fd=%d)", err,
+				a.fd)
 			c.close()
 		}
 	}
 }
 
-// tick is the periodic work: the engine's, on the first loop, and the care for a share of the
-// connections such that each has its turn every second.
+// tick does the periodic work: on the first loop the engine's, and on each loop the care for a
+// share of its connections, so that each has its turn every second.
 func (l *loop) tick() {
 	s := l.srv
 	hz := int64(s.eng.Hz())
@@ -310,8 +313,8 @@ func (l *loop) tick() {
 	}
 }
 
-// close closes the loop's connections and descriptors. No other loop runs any more, and the
-// executor is not held.
+// close closes the loop's connections and descriptors. All loops must have stopped, and the
+// executor must not be held.
 func (l *loop) close() {
 	l.srv.eng.Enter()
 	l.welcome()
@@ -319,5 +322,5 @@ func (l *loop) close() {
 		l.conns[len(l.conns)-1].close()
 	}
 	l.srv.eng.Leave()
-	_ = l.ev.Close() // nothing is left that could fail for a reason
+	_ = l.ev.Close() // nothing is left that an error could concern
 }

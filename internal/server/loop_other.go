@@ -9,7 +9,7 @@ import (
 	"godwit/internal/evloop"
 )
 
-// loop is nothing where there is no epoll: every connection has goroutines.
+// loop is empty where there is no epoll: every connection has goroutines.
 type loop struct{ ev *evloop.Loop }
 
 func newLoop(*Server, int) (*loop, error) { return nil, errors.ErrUnsupported }

@@ -3,25 +3,25 @@ package server
 import "godwit/internal/arena"
 
 const (
-	// chunkSize and maxChunkSize bound the chunks that replies are copied into: one is a quarter of
-	// what waits already.
+	// chunkSize and maxChunkSize bound the chunks that replies are copied into. A chunk is a
+	// quarter of what waits already.
 	chunkSize    = 16 << 10
 	maxChunkSize = 256 << 10
 	// maxVec is how many chunks one write takes.
 	maxVec = 32
 )
 
-// outQueue holds replies that the socket would not take, in order, as a list of chunks: appending
-// to gigabytes costs no copy of them, and a chunk is let go as soon as it is written. They lie in
+// outQueue holds replies that the socket would not take, in order, as a list of chunks. Appending
+// to gigabytes copies none of them, and a chunk is freed as soon as it is written. Chunks lie in
 // the pool, outside of Go's heap, so that what is written or dropped is free at once.
 type outQueue struct {
 	pool   *arena.Pool
 	chunks []outChunk
 	head   int // first chunk not yet written
-	off    int // bytes of it that are
+	off    int // bytes of that chunk already written
 	size   int // bytes not yet written
-	// refused is set when replies were lost because the system has no memory for them: the
-	// connection has to end.
+	// refused says that replies were lost because the system has no memory for them. Then the
+	// connection must end.
 	refused bool
 }
 
@@ -55,7 +55,8 @@ func (q *outQueue) push(b []byte) {
 	}
 }
 
-// give appends b itself to an empty queue, if it is small; otherwise a copy. It reports which.
+// give appends b itself if the queue is empty and b is small, else a copy. It reports whether it
+// kept b.
 func (q *outQueue) give(b []byte) (kept bool) {
 	if !q.empty() || len(b) > keepSpare {
 		q.push(b)
@@ -68,7 +69,7 @@ func (q *outQueue) give(b []byte) (kept bool) {
 	return true
 }
 
-// heap returns the bytes not yet written that lie in Go's heap: only the first chunk may.
+// heap returns the unwritten bytes that lie in Go's heap. Only the first chunk may lie there.
 func (q *outQueue) heap() int {
 	if q.empty() || q.chunks[q.head].buf.Held() {
 		return 0
@@ -88,7 +89,7 @@ func (q *outQueue) vec(dst [][]byte) [][]byte {
 	return dst
 }
 
-// pop removes the n bytes that were written.
+// pop removes n bytes that were written.
 func (q *outQueue) pop(n int) {
 	q.size -= n
 	for n > 0 {

@@ -6,14 +6,15 @@ import (
 	"godwit/internal/arena"
 )
 
-// TestQueuedRepliesAreCountedOnce: what waits in Go's heap and what waits in the pool add up to all
-// that waits. Used memory has the pool as a whole, and the heap's part by client.
+// TestQueuedRepliesAreCountedOnce checks that what waits in Go's heap and what waits in the pool
+// add up to all that waits. Used memory has the pool as a whole, and the heap's part by client.
 func TestQueuedRepliesAreCountedOnce(t *testing.T) {
 	q := outQueue{pool: arena.NewPool()}
 	want := func(heap, size int) {
 		t.Helper()
 		if q.heap() != heap || q.size != size {
-			t.Fatalf("%d bytes wait, %d of them in the heap; want %d and %d", q.size, q.heap(), size, heap)
+			t.Fatalf("%d bytes wait, %d of them in the heap; want %d and %d", q.size, q.heap(),
+				size, heap)
 		}
 		if held := q.pool.Used() > 0; held != (size > heap) {
 			t.Fatalf("the pool holds %d bytes", q.pool.Used())

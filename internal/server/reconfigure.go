@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// reason is why CONFIG SET fails here, in Redis's words: they reach clients as they stand.
+// reason says why CONFIG SET fails, in Redis's words. Clients see it unchanged.
 type reason string
 
 func (r reason) Error() string { return string(r) }
@@ -17,7 +17,8 @@ const (
 	errTLS    reason = "Unable to update TLS configuration. Check server logs."
 )
 
-// reconfigure applies directives that CONFIG SET has changed; an error has the change undone. The executor is held.
+// reconfigure applies directives that CONFIG SET has changed. An error undoes the change. The
+// executor must be held.
 func (s *Server) reconfigure(names []string) error {
 	var sockets, certificates, bind, title bool
 	c := s.eng.Cfg
@@ -66,6 +67,7 @@ func (s *Server) fitClients() error {
 	if err == nil || got >= uint64(want+reservedDescriptors) {
 		return nil
 	}
-	return reason(fmt.Sprintf("The operating system is not able to handle the specified number of clients, try with %d",
+	return reason(fmt.Sprintf(
+		"The operating system is not able to handle the specified number of clients, try with %d",
 		int64(got)-reservedDescriptors))
 }

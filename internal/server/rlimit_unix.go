@@ -4,7 +4,8 @@ package server
 
 import "syscall"
 
-// raiseDescriptors raises the soft limit of open descriptors to want, or as far as the system allows, and returns what it is then.
+// raiseDescriptors raises the soft limit of open descriptors to want, or as far as the system
+// allows, and returns the new limit.
 func raiseDescriptors(want uint64) (got uint64, err error) {
 	var r syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &r); err != nil {
@@ -14,7 +15,7 @@ func raiseDescriptors(want uint64) (got uint64, err error) {
 	if have >= want {
 		return have, nil
 	}
-	// Past the hard limit only the privileged get; the others take what is below it.
+	// Only the privileged get past the hard limit; others take what is below it.
 	high := r
 	high.Cur, high.Max = rlimValue(want), max(r.Max, rlimValue(want))
 	if err = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &high); err == nil {

@@ -1,19 +1,22 @@
-// Package server is the server's outside: it listens, carries bytes between sockets and the engine, and starts and ends the process's service.
+// Package server is the outside of the server. It listens, carries bytes between sockets and the
+// engine, and starts and ends the service of the process.
 //
 // # Connections
 //
-// redcon binds nothing here but owns every accept: each listening socket is served by a redcon.Server whose accept callback takes the
-// connection away, so that no goroutine stays behind it. On Linux a plain connection's descriptor goes to one of io-threads epoll loops
-// (loop, fdConn); TLS connections, and all on other systems, get a reading and a writing goroutine (goConn). Both feed the same session: resumable
-// parser, limits, turns.
+// redcon binds nothing here but owns every accept. Each listening socket is served by a
+// redcon.Server whose accept callback takes the connection away, so no goroutine stays behind it.
+// On Linux the descriptor of a plain connection goes to one of io-threads epoll loops (loop,
+// fdConn). TLS connections, and all connections on other systems, get a reading and a writing
+// goroutine (goConn). Both feed the same session: resumable parser, limits, turns.
 //
 //	listener → redcon accept → admit ─┬─ fdConn ─┐
 //	                                  └─ goConn ─┴─ session → engine.Exec
 //
 // # Who may touch what
 //
-// A connection's socket and pending output belong to its loop or goroutines; its client belongs to the executor (see package engine). The engine
-// reaches connections through engine.Conn, whose methods only leave a note for the owner.
+// A connection's socket and pending output belong to its loop or goroutines. Its client belongs to
+// the executor (see package engine). The engine reaches connections through engine.Conn, whose
+// methods only leave a note for the owner.
 package server
 
 import (
@@ -33,7 +36,7 @@ import (
 
 // Options change how a Server works, for tests.
 type Options struct {
-	// ForceGoroutines serves plain connections with goroutines too, as systems without epoll do.
+	// ForceGoroutines serves plain connections with goroutines too, as on systems without epoll.
 	ForceGoroutines bool
 }
 
@@ -54,18 +57,20 @@ type Server struct {
 	serving   sync.WaitGroup
 	goConns   sync.WaitGroup
 
-	// The executor's.
+	// The following belong to the executor.
 	limits    resp.Limits
-	ahead     ahead // commands read ahead; the executor's
+	ahead     ahead // commands read ahead
 	holder    *loop // the loop that holds the executor
 	gos       map[*goConn]struct{}
 	listeners []*listener
 	pidFile   string
 }
 
-// New makes a server for the engine and sets the engine's Shutdown and Reconfigure. Nothing listens yet.
+// New returns a server for the engine and sets the engine's Shutdown and Reconfigure. It does not
+// listen yet.
 func New(e *engine.Engine, o Options) (*Server, error) {
-	s := &Server{eng: e, log: e.Log, opts: o, stopped: make(chan struct{}), alarmed: make(chan struct{}, 1), gos: make(map[*goConn]struct{})}
+	s := &Server{eng: e, log: e.Log, opts: o, stopped: make(chan struct{}),
+		alarmed: make(chan struct{}, 1), gos: make(map[*goConn]struct{})}
 	s.limits.MaxBulk = e.Cfg.ProtoMaxBulkLen
 	if !o.ForceGoroutines {
 		for i := range max(e.Cfg.IOThreads, 1) {
@@ -109,25 +114,26 @@ func (s *Server) Run() error {
 	return errors.Join(errs...)
 }
 
-// turns runs the loop until the server stops. A loop that fails ends the server in order: what
+// turns runs the loop until the server stops. If a loop fails, the server ends in order: what
 // clients were told is saved.
 func (s *Server) turns(l *loop) error {
 	defer crash.Guard("event loop")()
 	err := l.run()
 	if err != nil && !s.stopping.Load() {
-		_ = s.Shutdown(engine.ShutdownOptions{Force: true}) // it logs what fails
+		_ = s.Shutdown(engine.ShutdownOptions{Force: true}) // it logs its errors
 	}
 	s.stop()
 	return err
 }
 
-// Fail ends the service because of an error outside of it; Run returns it. Any goroutine may call it.
+// Fail ends the service because of an error outside of it. Run returns that error. Any goroutine
+// may call it.
 func (s *Server) Fail(err error) {
 	s.failure.Store(&err)
 	s.stop()
 }
 
-// tick is the cron where no loop calls it.
+// tick runs the cron where no loop does.
 func (s *Server) tick() {
 	defer crash.Guard("cron")()
 	next := int64(0) // steady ms
@@ -155,8 +161,9 @@ func (s *Server) tick() {
 	}
 }
 
-// alarm makes whoever watches the deadlines of blocked clients look at them again. A loop that holds the executor does so at the end of its
-// turn; that leaves the clients of goroutines. The executor is held.
+// alarm wakes the goroutine that watches the deadlines of blocked clients. A loop that holds the
+// executor looks at them at the end of its turn, so this serves the clients of goroutines. The
+// executor must be held.
 func (s *Server) alarm() {
 	switch {
 	case s.holder != nil:
@@ -170,7 +177,7 @@ func (s *Server) alarm() {
 	}
 }
 
-// wake has whoever does the background work look at it again. Any goroutine may call it.
+// wake wakes whoever does the background work. Any goroutine may call it.
 func (s *Server) wake() {
 	if len(s.loops) > 0 {
 		s.loops[0].ev.Wake()
@@ -182,7 +189,7 @@ func (s *Server) wake() {
 	}
 }
 
-// cron is the periodic work, hz times a second with the executor held.
+// cron does the periodic work, hz times a second with the executor held.
 func (s *Server) cron() {
 	s.eng.Cron()
 	for c := range s.gos {
@@ -201,7 +208,7 @@ func (s *Server) stop() {
 	}
 }
 
-// closeAll ends what Run has left: listeners, connections, loops.
+// closeAll closes what Run has left: listeners, connections, loops.
 func (s *Server) closeAll() {
 	s.eng.Enter()
 	s.closeListeners(s.listeners)
@@ -214,7 +221,7 @@ func (s *Server) closeAll() {
 	}
 }
 
-// Addrs are the addresses that the server listens on.
+// Addrs returns the addresses that the server listens on.
 func (s *Server) Addrs() []net.Addr {
 	s.eng.Enter()
 	defer s.eng.Release()

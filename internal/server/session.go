@@ -8,43 +8,44 @@ import (
 )
 
 const (
-	// turnOutput ends a client's turn once that many bytes of replies wait: they are written before
-	// it goes on, so that a pipeline of large replies costs the memory of one piece of it.
+	// turnOutput ends a client's turn once that many bytes of replies wait. They are written before
+	// it goes on, so a pipeline of large replies needs the memory of one piece of it.
 	turnOutput = 1 << 20
-	// turnMs ends a client's turn when its commands have run that long: a pipeline of slow commands
-	// does not lock others out.
+	// turnMs ends a client's turn once its commands have run that long, so a pipeline of slow
+	// commands does not lock others out.
 	turnMs = 2
-	// stepInput is how far the buffer of a large argument grows on a client's word alone.
+	// stepInput is how far the buffer for a large argument grows on a client's word alone.
 	stepInput = 1 << 20
 	// windowInput is how much one read takes from a socket.
 	windowInput = 64 << 10
 )
 
-// session is what a connection is whatever carries its bytes: the client, the parser, and the input
-// that no command has consumed yet. It belongs to the executor; an epoll loop, which alone touches
-// its connections' input, also reads into in without it.
+// session is the part of a connection that does not depend on what carries its bytes: the client,
+// the parser, and the input that no command has consumed yet. It belongs to the executor. An epoll
+// loop also reads into in without the executor, since only that loop touches its connections'
+// input.
 //
-// The input lies where Go's collector does not see who still looks at it, so there is one rule:
-// while run is under way, the input is run's. Arguments are slices of it, those of the running
-// command and of the ones read ahead. A busy script gives the executor to others in the middle of
-// run; until run has returned nobody reads into the connection's input, moves it or gives it back,
-// and nobody closes the connection. What the client sends meanwhile stays in the socket. Loops and
-// goroutines look at running for that; reserve, drop and letGo check it.
+// Go's collector does not see who uses the input, so there is one rule: while run is under way, the
+// input is run's. Arguments are slices of it, those of the running command and those of the
+// commands read ahead. A busy script gives the executor to others in the middle of run. Until run
+// has returned, nobody reads into the connection's input, moves it or frees it, and nobody closes
+// the connection. What the client sends meanwhile stays in the socket. Loops and goroutines check
+// running for that, and so do reserve, drop and letGo.
 type session struct {
 	srv    *Server
 	cl     *engine.Client
 	parser resp.Parser
 	in     []byte
-	inBuf  arena.Buffer // what in lies in, once it is larger than engine.SmallInput
+	inBuf  arena.Buffer // memory of in, once it is larger than engine.SmallInput
 	peak   int          // longest in since the last sweep
 	more   bool
 
 	running bool // run is under way
 }
 
-// run executes the commands at the start of buf, until none is complete or the client's turn is
-// over, and returns the bytes that are done with. more is set when what is left may hold a complete
-// command. The executor is held.
+// run executes the commands at the start of buf until none is complete or the client's turn is
+// over. It returns how many bytes it consumed. It sets more if the rest may hold a complete
+// command. The executor must be held.
 func (s *session) run(buf []byte) (n int) {
 	s.more, s.running = false, true
 	s.cl.LastUsed = s.srv.eng.Steady()
@@ -60,7 +61,7 @@ func (s *session) run(buf []byte) (n int) {
 }
 
 // runSome executes the first commands of buf: one, or as many of a pipeline as are read ahead
-// together. It returns the bytes that are done with and whether the client may go on.
+// together. It returns how many bytes it consumed and whether the client may go on.
 func (s *session) runSome(buf []byte) (n int, ok bool) {
 	cl := s.cl
 	a := &s.srv.ahead
@@ -95,16 +96,15 @@ func (s *session) runSome(buf []byte) (n int, ok bool) {
 	return n, a.n > 0
 }
 
-// reread makes the parser forget what it had read behind command i: that will be offered to it
-// again.
+// reread makes the parser forget what it read after command i. That input will be offered again.
 func (s *session) reread(a *ahead, i int) {
 	if i < a.n || a.partial {
 		s.parser.Reset()
 	}
 }
 
-// spoil overwrites arguments whose command is done: whoever kept one instead of copying it is found
-// out.
+// spoil overwrites the arguments of a finished command, so that code which kept one instead of
+// copying it is found out.
 func spoil(argv [][]byte) {
 	for _, a := range argv {
 		for i := range a {
@@ -119,7 +119,7 @@ func protocolError(err error) *resp.ProtocolError {
 	return pe
 }
 
-// held reports whether input is to be kept, not run.
+// held reports whether input must be kept and not run.
 func (s *session) held() bool { return s.cl.Postponed() || s.cl.Waits() }
 
 // free checks that the input may be changed.
@@ -134,10 +134,10 @@ func (s *session) received(n int) {
 	s.srv.eng.Stats.Reads++
 }
 
-// room makes place in the session's own buffer for the next read. When the parser knows how much an
-// argument needs, the buffer grows to that in steps of at most four times what has arrived: a
-// client that only announces a large argument gets little for it, and one that sends it has at most
-// a third of it copied. It reports false when the connection has to end.
+// room makes room in the session's own buffer for the next read. If the parser knows how much an
+// argument needs, the buffer grows to that in steps of at most four times what has arrived. So a
+// client that only announces a large argument gets little for it, and of one that sends it at most
+// a third is copied. It reports false if the connection must end.
 func (s *session) room() bool {
 	have := len(s.in)
 	want := have + min(max(have, 4<<10), windowInput)
@@ -147,12 +147,12 @@ func (s *session) room() bool {
 	if cap(s.in) >= want {
 		return true
 	}
-	// Growing by a share of what is there keeps the copying linear, however many arguments a
+	// Growing by a share of the content keeps the copying linear, however many arguments a
 	// command has.
 	return s.reserve(max(want, have+have/4))
 }
 
-// reserve gives in room for n bytes. It reports false when the connection has to end.
+// reserve makes room in in for n bytes. It reports false if the connection must end.
 func (s *session) reserve(n int) bool {
 	s.free()
 	switch pool := s.srv.eng.Buffers; {
@@ -164,7 +164,7 @@ func (s *session) reserve(n int) bool {
 		}
 		s.in = s.inBuf.B
 	case n <= engine.SmallInput:
-		s.in = append(make([]byte, 0, n), s.in...) // no larger: see engine.SmallInput
+		s.in = append(make([]byte, 0, n), s.in...) // not larger: see engine.SmallInput
 	default:
 		buf := pool.Get(n)
 		if !buf.Held() {
@@ -176,20 +176,22 @@ func (s *session) reserve(n int) bool {
 	return true
 }
 
-// noMemory reports false for a connection that has to end because the system refuses memory for it.
+// noMemory logs that the system refuses memory for the connection, which must end. It returns
+// false.
 func (s *session) noMemory() bool {
-	s.srv.log.Warning("Closing client: the system has no memory left for its buffers (addr=%s)", s.cl.Addr)
+	s.srv.log.Warning("Closing client: the system has no memory left for its buffers (addr=%s)",
+		s.cl.Addr)
 	return false
 }
 
-// letGo gives the memory of in back. No argument may alias it any more.
+// letGo frees the memory of in. No argument may alias it any more.
 func (s *session) letGo() {
 	s.free()
 	s.in = nil
 	s.srv.eng.Buffers.Put(&s.inBuf)
 }
 
-// keep stores what run left of buf, which is not s.in: its first old bytes are a copy of s.in.
+// keep stores what run left of buf, which is not s.in. Its first old bytes are a copy of s.in.
 func (s *session) keep(buf []byte, old, n int) {
 	if n == 0 {
 		buf = buf[old:]
@@ -211,7 +213,7 @@ func (s *session) drop(n int) {
 	s.in = s.in[:copy(s.in, s.in[n:])]
 }
 
-// shrink gives memory back that the session has not used since the last call.
+// shrink frees memory that the session has not used since the last call.
 func (s *session) shrink() {
 	if s.running {
 		return
@@ -223,26 +225,29 @@ func (s *session) shrink() {
 	s.peak = len(s.in)
 }
 
-// checkInput closes a client whose unprocessed input is over client-query-buffer-limit. What waits
-// for EXEC is such input.
+// checkInput closes a client whose unprocessed input exceeds client-query-buffer-limit. Commands
+// that wait for EXEC count as such input.
 func (s *session) checkInput() {
 	if int64(len(s.in))+s.cl.QueuedBytes() <= s.srv.eng.Cfg.QueryBufLimit {
 		return
 	}
 	head := engine.AppendQuoted(nil, s.in[:min(len(s.in), 64)])
-	s.srv.log.Warning("Closing client that reached max query buffer length: %s (qbuf initial bytes: %s)", s.srv.eng.Describe(s.cl, 0), head)
+	s.srv.log.Warning(
+		"Closing client that reached max query buffer length: %s (qbuf initial bytes: %s)",
+		s.srv.eng.Describe(s.cl, 0), head)
 	s.srv.eng.Stats.ClientQueryBufLimit++
 	s.cl.CloseASAP = true
 }
 
-// checkOutput closes a client whose replies, n bytes, are over the limit of its class. The executor
-// is held.
+// checkOutput closes a client whose n bytes of replies exceed the limit of its class. The executor
+// must be held.
 func (s *session) checkOutput(n int) { s.srv.eng.CheckOutput(s.cl, n) }
 
 // idle reports whether the client has been silent for longer than timeout allows.
 func (s *session) idle() bool {
 	cl, e := s.cl, s.srv.eng
 	limit := int64(e.Cfg.Timeout) * 1000
-	return limit > 0 && e.Steady()-cl.LastUsed > limit && cl.Class == engine.ClassNormal && !cl.Monitor && !s.held() &&
+	return limit > 0 && e.Steady()-cl.LastUsed > limit && cl.Class == engine.ClassNormal &&
+		!cl.Monitor && !s.held() &&
 		!s.running
 }

@@ -9,9 +9,9 @@ import (
 	"godwit/internal/engine"
 )
 
-// Obey turns signals into an orderly shutdown. While one is going on further signals change
-// nothing, except a SIGINT, which insists: the process ends at once, without saving. After a
-// refusal another signal is another attempt. Obey never returns.
+// Obey turns signals into an orderly shutdown. While one is going on, further signals change
+// nothing, except that SIGINT insists: the process ends at once, without saving. After a shutdown
+// was refused, another signal tries again. Obey never returns.
 func (s *Server) Obey(signals <-chan os.Signal) {
 	defer crash.Guard("waiting for signals")()
 	ended := make(chan error, 1)
@@ -40,8 +40,8 @@ func (s *Server) Obey(signals <-chan os.Signal) {
 
 var signalNames = map[os.Signal]string{syscall.SIGTERM: "SIGTERM", syscall.SIGINT: "SIGINT"}
 
-// signalled is the shutdown that a signal asked for. It waits for the end of a busy script:
-// half of what one does must not be saved.
+// signalled does the shutdown that a signal asked for. It waits for the end of a busy script,
+// because half of a script's work must not be saved.
 func (s *Server) signalled(name string) error {
 	s.eng.EnterBetween()
 	defer s.eng.Release()
@@ -52,7 +52,9 @@ func (s *Server) signalled(name string) error {
 	}
 	err := s.shutdown(shutdownOptions(s.eng.Cfg, name))
 	if err != nil {
-		s.log.Warning("%s received but errors trying to shut down the server, check the logs for more information", name)
+		s.log.Warning(
+			"%s received but errors trying to shut down the server, check the logs for more "+
+				"information", name)
 	}
 	return err
 }

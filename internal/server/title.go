@@ -9,7 +9,7 @@ import (
 	"godwit/internal/proctitle"
 )
 
-// SetTitle shows what the server is in place of its command line, if the configuration says so: its
+// SetTitle shows what the server is in place of its command line, if the configuration says so: the
 // arguments may hold passwords. program is how it was called.
 func SetTitle(cfg *config.Config, program string) {
 	if cfg.SetProcTitle {
@@ -30,7 +30,7 @@ func title(cfg *config.Config, program string) string {
 	).Replace(cfg.ProcTitleTemplate), " ")
 }
 
-// listenAddress is the first address that clients find the server at.
+// listenAddress returns the first address at which clients find the server.
 func listenAddress(cfg *config.Config) string {
 	port := cfg.Port
 	if port == 0 {

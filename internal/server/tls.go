@@ -22,7 +22,7 @@ var tlsVersions = []struct {
 	{"tlsv1.3", tls.VersionTLS13},
 }
 
-// loadTLS reads the configured certificates. Connections that are open keep what they began with.
+// loadTLS reads the configured certificates. Open connections keep theirs.
 func (s *Server) loadTLS() error {
 	cfg, err := tlsConfig(s.eng.Cfg)
 	if err != nil {
@@ -43,7 +43,8 @@ func tlsConfig(c *config.Config) (*tls.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("failed to load certificate: %s: %w", c.TLSCertFile, err)
 	}
-	t := &tls.Config{Certificates: []tls.Certificate{cert}, SessionTicketsDisabled: !c.TLSSessionCaching}
+	t := &tls.Config{Certificates: []tls.Certificate{cert},
+		SessionTicketsDisabled: !c.TLSSessionCaching}
 	if t.MinVersion, t.MaxVersion, err = tlsVersionRange(c.TLSProtocols); err != nil {
 		return nil, err
 	}
@@ -60,10 +61,12 @@ func tlsConfig(c *config.Config) (*tls.Config, error) {
 	return t, nil
 }
 
-// tlsRoots reads the authorities that client certificates must come from.
+// tlsRoots reads the authorities that must have signed client certificates.
 func tlsRoots(c *config.Config) (*x509.CertPool, error) {
 	if c.TLSCACertFile == "" && c.TLSCACertDir == "" {
-		return nil, errors.New("either tls-ca-cert-file or tls-ca-cert-dir must be specified when tls-auth-clients is enabled")
+		return nil, errors.New(
+			"either tls-ca-cert-file or tls-ca-cert-dir must be specified when tls-auth-clients " +
+				"is enabled")
 	}
 	pool := x509.NewCertPool()
 	if c.TLSCACertFile != "" {
@@ -72,7 +75,8 @@ func tlsRoots(c *config.Config) (*x509.CertPool, error) {
 			return nil, fmt.Errorf("failed to load CA certificate: %w", err)
 		}
 		if !pool.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("failed to load CA certificate: %s: no certificate in it", c.TLSCACertFile)
+			return nil, fmt.Errorf("failed to load CA certificate: %s: no certificate in it",
+				c.TLSCACertFile)
 		}
 	}
 	if c.TLSCACertDir == "" {
@@ -90,7 +94,8 @@ func tlsRoots(c *config.Config) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// tlsVersionRange turns the words of tls-protocols into a lowest and a highest version: TLS 1.2 and later when there are none.
+// tlsVersionRange turns the words of tls-protocols into a lowest and a highest version. Without
+// words these are TLS 1.2 and the newest.
 func tlsVersionRange(words string) (low, high uint16, err error) {
 	fields := strings.Fields(words)
 	if len(fields) == 0 {

@@ -19,8 +19,9 @@ import (
 	"godwit/internal/resp/respclient"
 )
 
-// certificates writes an authority (ca.crt), and a certificate with its key (server.crt, server.key) which serves both sides, and
-// returns the configuration of a client that trusts the authority and shows the certificate.
+// certificates writes an authority (ca.crt), and a certificate with its key (server.crt,
+// server.key) that serves both sides. It returns the configuration of a client that trusts the
+// authority and shows the certificate.
 func certificates(t testing.TB, dir string) *tls.Config {
 	t.Helper()
 	must := func(err error) {
@@ -31,14 +32,16 @@ func certificates(t testing.TB, dir string) *tls.Config {
 	}
 	template := func(serial int64, ca bool) *x509.Certificate {
 		return &x509.Certificate{
-			SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "godwit test"}, IsCA: ca, BasicConstraintsValid: true,
-			NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+			SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "godwit test"},
+			IsCA: ca, BasicConstraintsValid: true, NotBefore: time.Now().Add(-time.Hour),
+			NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 			KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 			ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 		}
 	}
 	write := func(name, kind string, der []byte) {
-		must(os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
+		must(os.WriteFile(filepath.Join(dir, name),
+			pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
 	}
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(err)
@@ -58,7 +61,9 @@ func certificates(t testing.TB, dir string) *tls.Config {
 	caCert, err := x509.ParseCertificate(caDER)
 	must(err)
 	pool.AddCert(caCert)
-	return &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, ServerName: "127.0.0.1"}
+	return &tls.Config{RootCAs: pool,
+		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
+		ServerName:   "127.0.0.1"}
 }
 
 // TestTLSAuth checks who must show a certificate under each value of tls-auth-clients.
@@ -72,9 +77,11 @@ func TestTLSAuth(t *testing.T) {
 		withOK, withoutOK bool
 	}{{"no", true, true}, {"optional", true, true}, {"yes", true, false}} {
 		t.Run(c.mode, func(t *testing.T) {
-			e, _ := newEngine(t, "port 0\nbind 127.0.0.1\ntls-port "+freePort(t)+"\ntls-auth-clients "+c.mode+
-				"\ntls-cert-file "+filepath.Join(dir, "server.crt")+"\ntls-key-file "+filepath.Join(dir, "server.key")+
-				"\ntls-ca-cert-file "+filepath.Join(dir, "ca.crt")+"\n")
+			e, _ := newEngine(t,
+				"port 0\nbind 127.0.0.1\ntls-port "+freePort(t)+"\ntls-auth-clients "+c.mode+
+					"\ntls-cert-file "+filepath.Join(dir, "server.crt")+"\ntls-key-file "+
+					filepath.Join(dir, "server.key")+
+					"\ntls-ca-cert-file "+filepath.Join(dir, "ca.crt")+"\n")
 			r := runListening(t, e)
 			for _, side := range []struct {
 				cfg *tls.Config
@@ -87,7 +94,8 @@ func TestTLSAuth(t *testing.T) {
 					nc.Close()
 				}
 				if (err == nil) != side.ok {
-					t.Errorf("certificate shown: %v, error: %v", len(side.cfg.Certificates) > 0, err)
+					t.Errorf("certificate shown: %v, error: %v", len(side.cfg.Certificates) > 0,
+						err)
 				}
 			}
 			r.eventually("handshakes leave no client", func() bool { return r.clients() == 0 })
@@ -99,7 +107,8 @@ func TestTLSConfigErrors(t *testing.T) {
 	dir := t.TempDir()
 	certificates(t, dir)
 	file := func(name string) string { return filepath.Join(dir, name) }
-	good := config.Config{TLSCertFile: file("server.crt"), TLSKeyFile: file("server.key"), TLSCACertFile: file("ca.crt"), TLSAuthClients: config.TLSAuthYes}
+	good := config.Config{TLSCertFile: file("server.crt"), TLSKeyFile: file("server.key"),
+		TLSCACertFile: file("ca.crt"), TLSAuthClients: config.TLSAuthYes}
 	if _, err := tlsConfig(&good); err != nil {
 		t.Fatal(err)
 	}

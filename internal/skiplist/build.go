@@ -2,7 +2,8 @@ package skiplist
 
 import "godwit/internal/arena"
 
-// Loose makes a node that is in no order yet, to be given to an Appender or to Free. Its score may be changed by SetLoose.
+// Loose makes a node that is not in the list, to be given to an Appender or to Free. SetLoose may
+// change its score.
 func (l *List) Loose(score float64, member []byte) arena.Ref {
 	return l.alloc(score, member, l.randomLevels())
 }
@@ -10,20 +11,21 @@ func (l *List) Loose(score float64, member []byte) arena.Ref {
 // SetLoose changes the score of a loose node.
 func (l *List) SetLoose(r arena.Ref, score float64) { l.setScore(r, score) }
 
-// Appender builds a list from nodes that come in order: O(1) a node and no comparison. Nothing else may change the list meanwhile.
+// Appender builds a list from nodes that come in order: O(1) for each node, without comparisons.
+// Nothing else may change the list meanwhile.
 type Appender struct {
 	l *List
 	p path
 }
 
-// Append begins to add nodes behind the last.
+// Append returns an Appender that adds nodes after the last.
 func (l *List) Append() *Appender {
 	ap := &Appender{l: l}
 	l.findRank(&ap.p, uint32(l.len))
 	return ap
 }
 
-// Add links the loose node r in behind the last.
+// Add links the loose node r after the last node.
 func (ap *Appender) Add(r arena.Ref) {
 	l := ap.l
 	k := l.nodeLevels(r)

@@ -6,7 +6,7 @@ import (
 	"godwit/internal/arena"
 )
 
-// Check walks the whole list and reports the first thing that breaks an invariant. Loose nodes are not allowed meanwhile.
+// Check walks the whole list and reports the first violation of an invariant. No node may be loose.
 func (l *List) Check() error {
 	pos := map[arena.Ref]int{l.head: 0}
 	bytes := int64(arena.ClassSize(nodeSize(MaxLevel, 0)))
@@ -39,7 +39,7 @@ func (l *List) Check() error {
 	return nil
 }
 
-// checkLevel walks one level; pos numbers the nodes of level 0 from 1.
+// checkLevel walks one level. pos numbers the nodes of level 0 from 1.
 func (l *List) checkLevel(i int, pos map[arena.Ref]int) error {
 	high := 0
 	for r := range pos {
@@ -56,11 +56,13 @@ func (l *List) checkLevel(i int, pos map[arena.Ref]int) error {
 			met++
 			to = pos[next]
 			if i > 0 && ahead.score != l.Score(next) {
-				return fmt.Errorf("skiplist: level %d: node %d has the score %v for node %d of %v", i, pos[r], ahead.score, to, l.Score(next))
+				return fmt.Errorf("skiplist: level %d: node %d has the score %v for node %d of %v",
+					i, pos[r], ahead.score, to, l.Score(next))
 			}
 		}
 		if int(span) != to-pos[r] {
-			return fmt.Errorf("skiplist: level %d: span of node %d is %d, not %d", i, pos[r], span, to-pos[r])
+			return fmt.Errorf("skiplist: level %d: span of node %d is %d, not %d", i, pos[r], span,
+				to-pos[r])
 		}
 		r = next
 	}

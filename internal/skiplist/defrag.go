@@ -2,20 +2,20 @@ package skiplist
 
 import "godwit/internal/arena"
 
-// Defrag is a walk over a list that offers its nodes to be moved. The zero value stands at the
-// begin. Between steps the list may change: the walk goes on at the score and member that it has
-// come to.
+// Defrag is a walk over a list that offers its nodes to be moved. The zero value is at the
+// beginning. The list may change between steps: the walk goes on at the score and member that it
+// has reached.
 type Defrag struct {
 	begun  bool
 	score  float64
 	member []byte
 }
 
-// Reset puts the walk back to the begin.
+// Reset puts the walk back to the beginning.
 func (w *Defrag) Reset() { w.begun = false }
 
-// Step offers n more nodes to be moved and reports what is left of n, and whether the last node was
-// among them. moved is called for each that has another place now. O(log N + n).
+// Step offers n more nodes to be moved. It returns what is left of n, and whether the last node was
+// among them. It calls moved for each node that has moved. O(log N + n).
 func (w *Defrag) Step(l *List, n int, moved func(from, to arena.Ref)) (left int, done bool) {
 	var p path
 	if w.begun {
@@ -50,7 +50,7 @@ func (w *Defrag) Step(l *List, n int, moved func(from, to arena.Ref)) (left int,
 	return 0, false
 }
 
-// relink makes all that led to the node behind p lead to its new place.
+// relink makes all links to the node after p lead to its new place.
 func (l *List) relink(p *path, levels int, to arena.Ref) {
 	for i := range levels {
 		k := l.link(p.node[i], i)

@@ -1,46 +1,53 @@
-// Package skiplist keeps members in the order of a score, and of their bytes where scores are equal, and knows the rank of each: the index
-// behind large sorted sets. Finding a member by its bytes is a dict's business, beside the list.
+// Package skiplist keeps members in the order of a score, and of their bytes where scores are
+// equal, and knows the rank of each. It is the index behind large sorted sets. Finding a member by
+// its bytes is the business of a dict beside the list.
 //
 // # Layout
 //
 // A node is one block:
 //
-//	 0       8               16              24                                      then
-//	+-------+---------------+---------------+-------------------------+- - -+--------+-----+--------+
-//	| score | epoch | prev  | levels | next | next 1, span 1, ahead 1 |     |        | len | member |
-//	+-------+---------------+---------------+-------------------------+- - -+--------+-----+--------+
-//	 float64  8 bits  52 bits 5 bits  52 bits  Ref 8, uint32 4, float64 8  levels-1 times  uvarint
+//	 0       8               16              24                                    then
+//	+-------+---------------+---------------+-------------------------+- - -+-----+--------+
+//	| score | epoch | prev  | levels | next | next 1, span 1, ahead 1 |     | len | member |
+//	+-------+---------------+---------------+-------------------------+- - -+-----+--------+
+//	 float64  8 bits  52 bits 5 bits  52 bits  Ref 8, uint32 4, float64 8  (1)   uvarint
 //
+//	(1)     levels-1 such links
 //	prev    the node before this one on level 0, 0 in the first
 //	epoch   the mark of the snapshotter, in the 12 bits that a Ref leaves free
 //	levels  the number of levels less 1, in the bits that a Ref leaves free
 //	next i  the next node that has a level i
-//	span i  how many nodes the link of level i passes, its end included; on level 0 that is always 1 and not stored
-//	ahead i a copy of that next node's score: a search that must not go so far does not touch the node (docs/measurements/skiplist.md)
+//	span i  how many nodes the link of level i passes, its end included; on level 0 that is always 1
+//	        and not stored
+//	ahead i a copy of that next node's score: a search that must not go so far does not touch the
+//	        node (docs/measurements/skiplist.md)
 //
-// So a member of 14 bytes takes 40 bytes in three nodes of four and 48 on average: one block where an index by pointers needs a node,
-// its array of levels and a string. Score, links of the lowest levels and a short member share one or two cache lines.
+// So a member of 14 bytes takes 40 bytes in three nodes of four, and 48 on average. That is one
+// block where an index by pointers needs a node, its array of levels and a string. The score, the
+// links of the lowest levels and a short member share one or two cache lines.
 //
 // The head is a node of MaxLevel levels without a member, before all others.
 //
 // # Invariants
 //
-//   - Level i+1's nodes are a subset of level i's; level 0 has all of them, in order, doubly linked.
-//   - A link without a next node has as its span the number of nodes behind, so that spans from any node to the end add up to what lies
-//     behind it.
-//   - (score, member) pairs are unique: the caller's duty. No score is NaN.
-//   - head links of levels from List.levels up are not looked at.
+//   - The nodes of level i+1 are a subset of those of level i. Level 0 has all of them, in order,
+//     doubly linked.
+//   - A link without a next node has as its span the number of nodes after it. So the spans from
+//     any node to the end add up to the nodes after it.
+//   - (score, member) pairs are unique: that is the caller's duty. No score is NaN.
+//   - The head's links of levels from List.levels up are not used.
 //
 // # Cost
 //
-// Insert, Remove, At, seeks: O(log N) expected, about 3 log4 N nodes touched. Rank climbs from the node to the end and compares nothing. A changed
-// score that leaves the order alone is written in place, and beside the links to the node if it has more than one level; any other moves
-// links and not bytes.
+// Insert, Remove, At and seeks take O(log N) expected, about 3 log4 N nodes touched. Rank climbs
+// from the node to the end and compares nothing. A changed score that leaves the order alone is
+// written in place, and also beside the links to the node if it has more than one level. Any other
+// changed score moves links and no bytes.
 //
-// Limits: not safe for concurrent use; below 1<<32 nodes.
+// Limits: the list is not safe for concurrent use and holds fewer than 1<<32 nodes.
 //
-// Sources: William Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees" (1990), p = 1/4, and its "cookbook" for the spans
-// ("linear list operations").
+// Sources: William Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees" (1990), p =
+// 1/4, and its "cookbook" for the spans ("linear list operations").
 package skiplist
 
 import (
@@ -55,24 +62,25 @@ import (
 // MaxLevel is the largest number of levels of a node: enough for 4^32 nodes.
 const MaxLevel = 32
 
-// List is a skiplist. Make it with New. Refs of nodes are good until the node is removed.
+// List is a skiplist. New makes it. The Ref of a node is valid until the node is removed.
 type List struct {
 	a      *arena.Arena
 	rnd    *rand.Rand
 	head   arena.Ref
-	tail   arena.Ref // the last node, 0 if there is none
+	tail   arena.Ref // the last node; 0: none
 	len    int
 	levels int   // levels in use, at least 1
 	bytes  int64 // size classes of all blocks
 }
 
-// path is a way down to a place between two nodes: on each level the last node before the place, and how many nodes lead up to it, itself included.
+// path is a way down to a place between two nodes: on each level the last node before the place,
+// and how many nodes lead up to it, itself included.
 type path struct {
 	node [MaxLevel]arena.Ref
 	rank [MaxLevel]uint32
 }
 
-// New makes an empty list over the arena. The random source chooses levels.
+// New returns an empty list over the arena. The random source chooses levels.
 func New(a *arena.Arena, rnd *rand.Rand) *List {
 	l := &List{a: a, rnd: rnd, levels: 1}
 	l.head = l.alloc(0, nil, MaxLevel)
@@ -80,25 +88,25 @@ func New(a *arena.Arena, rnd *rand.Rand) *List {
 	return l
 }
 
-// Len is the number of nodes in the list.
+// Len returns the number of nodes in the list.
 func (l *List) Len() int { return l.len }
 
-// Size is the memory of all nodes, in bytes of size classes, loose ones included.
+// Size returns the memory of all nodes, loose ones included, in bytes of size classes.
 func (l *List) Size() int64 { return l.bytes }
 
-// First is the node with the lowest score, 0 if there is none.
+// First returns the node with the lowest score, or 0.
 func (l *List) First() arena.Ref { return l.Next(l.head) }
 
-// Last is the node with the highest score, 0 if there is none.
+// Last returns the node with the highest score, or 0.
 func (l *List) Last() arena.Ref { return l.tail }
 
-// Next is the node behind r, 0 if there is none.
+// Next returns the node after r, or 0.
 func (l *List) Next(r arena.Ref) arena.Ref { return l.next0(r) }
 
-// Prev is the node before r, 0 if there is none.
+// Prev returns the node before r, or 0.
 func (l *List) Prev(r arena.Ref) arena.Ref { return l.prev(r) }
 
-// randomLevels draws a number of levels: each more with probability 1/4.
+// randomLevels draws a number of levels. Each further level has probability 1/4.
 func (l *List) randomLevels() int {
 	return 1 + bits.TrailingZeros64(l.rnd.Uint64()|1<<(2*MaxLevel-1))/2
 }
@@ -109,7 +117,7 @@ func (l *List) before(r arena.Ref, score float64, member []byte) bool {
 	return s < score || s == score && bytes.Compare(l.Member(r), member) < 0
 }
 
-// Compare is the order of two nodes, loose or not: below 0, 0 or above.
+// Compare returns the order of two nodes, loose or not: below 0, 0 or above.
 func (l *List) Compare(r, o arena.Ref) int {
 	switch s, t := l.Score(r), l.Score(o); {
 	case s < t:
@@ -120,14 +128,16 @@ func (l *List) Compare(r, o arena.Ref) int {
 	return bytes.Compare(l.Member(r), l.Member(o))
 }
 
-// find fills in the way to the place of a member with that score: its own place if it is there.
+// find fills in the path to the place of a member with that score. If the member is in the list,
+// that is its own place.
 func (l *List) find(p *path, score float64, member []byte) {
 	x, rank := l.head, uint32(0)
 	var stop arena.Ref // the node at which the level above ended
 	for i := l.levels - 1; i > 0; i-- {
 		for {
 			to := l.link(x, i)
-			if to.next == stop || to.score > score || to.score == score && bytes.Compare(l.Member(to.next), member) >= 0 {
+			if to.next == stop || to.score > score ||
+				to.score == score && bytes.Compare(l.Member(to.next), member) >= 0 {
 				stop = to.next
 				break
 			}
@@ -147,7 +157,7 @@ func (l *List) find(p *path, score float64, member []byte) {
 	p.node[0], p.rank[0] = x, rank
 }
 
-// findRank fills in the way to the place before the node with that rank.
+// findRank fills in the path to the place before the node with that rank.
 func (l *List) findRank(p *path, at uint32) {
 	x, rank := l.head, uint32(0)
 	for i := l.levels - 1; i >= 0; i-- {
@@ -163,7 +173,8 @@ func (l *List) findRank(p *path, at uint32) {
 	}
 }
 
-// Insert adds a member that must not be in the list with that score, and returns its node. O(log N).
+// Insert adds a member and returns its node. The list must not have the member with that score.
+// O(log N).
 func (l *List) Insert(score float64, member []byte) arena.Ref {
 	var p path
 	l.find(&p, score, member)
@@ -172,7 +183,7 @@ func (l *List) Insert(score float64, member []byte) arena.Ref {
 	return r
 }
 
-// put links the loose node r in at the place that p leads to.
+// put links the loose node r at the place that p leads to.
 func (l *List) put(p *path, r arena.Ref) {
 	k := l.nodeLevels(r)
 	for ; l.levels < k; l.levels++ {
@@ -203,7 +214,7 @@ func (l *List) put(p *path, r arena.Ref) {
 	l.len++
 }
 
-// take unlinks the node that p leads to, which stays allocated.
+// take unlinks the node that p leads to. The node stays allocated.
 func (l *List) take(p *path, r arena.Ref) {
 	invariant.Check(l.next0(p.node[0]) == r, "skiplist: the node is not where its score belongs")
 	k := l.nodeLevels(r)
@@ -229,7 +240,7 @@ func (l *List) take(p *path, r arena.Ref) {
 	}
 }
 
-// Remove takes the node out and frees it. O(log N).
+// Remove unlinks and frees the node. O(log N).
 func (l *List) Remove(r arena.Ref) {
 	var p path
 	l.find(&p, l.Score(r), l.Member(r))
@@ -237,7 +248,8 @@ func (l *List) Remove(r arena.Ref) {
 	l.Free(r)
 }
 
-// RemoveRange takes out n nodes from rank first on, giving each to f before it is freed. O(log N + n).
+// RemoveRange removes n nodes from rank first on. It gives each to f before it frees it. O(log N +
+// n).
 func (l *List) RemoveRange(first, n int, f func(r arena.Ref)) {
 	var p path
 	l.findRank(&p, uint32(first))
@@ -249,11 +261,13 @@ func (l *List) RemoveRange(first, n int, f func(r arena.Ref)) {
 	}
 }
 
-// SetScore gives the node another score: in place if it stays between its neighbours, else by moving its links. O(log N), as a rule O(1) in place.
+// SetScore gives the node another score: in place if it stays between its neighbours, else by
+// moving its links. O(log N), in place as a rule O(1).
 func (l *List) SetScore(r arena.Ref, score float64) {
 	member := l.Member(r)
 	next, prev := l.next0(r), l.prev(r)
-	if (next == 0 || !l.before(next, score, member)) && (prev == 0 || l.before(prev, score, member)) {
+	if (next == 0 || !l.before(next, score, member)) &&
+		(prev == 0 || l.before(prev, score, member)) {
 		l.rescore(r, score)
 		return
 	}
@@ -265,7 +279,8 @@ func (l *List) SetScore(r arena.Ref, score float64) {
 	l.put(&p, r)
 }
 
-// rescore changes a score that stays in its place, and the copies of it in the links that lead to the node.
+// rescore changes a score that stays in its place, and its copies in the links that lead to the
+// node.
 func (l *List) rescore(r arena.Ref, score float64) {
 	if k := l.nodeLevels(r); k > 1 {
 		var p path
@@ -279,9 +294,9 @@ func (l *List) rescore(r arena.Ref, score float64) {
 	l.setScore(r, score)
 }
 
-// Rank is the number of nodes before r. O(log N).
+// Rank returns the number of nodes before r. O(log N).
 func (l *List) Rank(r arena.Ref) int {
-	behind := uint32(0) // r is left by its highest link, and so on: each node met is at least as high
+	behind := uint32(0) // follow the highest link of each node: each next one is at least as high
 	for r != 0 {
 		to := l.link(r, l.nodeLevels(r)-1)
 		behind += to.span
@@ -290,7 +305,7 @@ func (l *List) Rank(r arena.Ref) int {
 	return l.len - 1 - int(behind)
 }
 
-// At is the node with that rank, 0 if there is none. O(log N).
+// At returns the node with that rank, or 0. O(log N).
 func (l *List) At(rank int) arena.Ref {
 	if rank < 0 || rank >= l.len {
 		return 0
@@ -313,116 +328,4 @@ func (l *List) At(rank int) arena.Ref {
 		}
 	}
 	return x
-}
-
-// Pos is a place between two nodes: Rank nodes are before it, the last of which is Prev; Next is the first behind it. Either is 0 if there is none.
-type Pos struct {
-	Rank       int
-	Prev, Next arena.Ref
-}
-
-// SeekScore is the place before all nodes with that score or a higher one; with past, the place behind all nodes with that score. O(log N).
-func (l *List) SeekScore(score float64, past bool) Pos {
-	x, rank := l.head, uint32(0)
-	var stop arena.Ref
-	for i := l.levels - 1; i >= 0; i-- {
-		for {
-			to := l.link(x, i)
-			if to.next == stop {
-				break
-			}
-			if i == 0 {
-				to.score = l.Score(to.next)
-			}
-			if to.score > score || to.score == score && !past {
-				stop = to.next
-				break
-			}
-			x = to.next
-			rank += to.span
-		}
-	}
-	return l.pos(x, stop, rank)
-}
-
-// Search is SeekScore step by step, for callers that run several at once: while one waits for memory the others go on.
-//
-//	s := l.Search(score)
-//	for next, more := s.Step(l); more; next, more = s.Step(l) {
-//		… prefetch next, step the others …
-//	}
-type Search struct {
-	score float64
-	x     arena.Ref // the last node known to be before the place
-	stop  arena.Ref // the first one known to be behind it
-	ahead arena.Ref // behind x on level 0, if it has to be looked at
-	level int       // below 0 at the end
-}
-
-// Search begins a search for the first node with that score or a higher one.
-func (l *List) Search(score float64) Search {
-	return Search{score: score, x: l.head, level: l.levels - 1}
-}
-
-// Step goes on to the next node; more is false at the end, also when called again. read is what the next step reads first.
-func (s *Search) Step(l *List) (read arena.Ref, more bool) {
-	if s.ahead != 0 {
-		if l.Score(s.ahead) >= s.score {
-			s.stop, s.ahead, s.level = s.ahead, 0, -1
-			return 0, false
-		}
-		s.x, s.ahead = s.ahead, 0
-	}
-	if s.level < 0 {
-		return 0, false
-	}
-	for ; s.level > 0; s.level-- {
-		to := l.link(s.x, s.level)
-		switch {
-		case to.next == s.stop:
-		case to.score >= s.score:
-			s.stop = to.next
-		default:
-			s.x = to.next
-			return s.x + arena.Ref(memberAt(s.level)), true
-		}
-	}
-	next := l.next0(s.x)
-	if next == s.stop {
-		s.level = -1
-		return 0, false
-	}
-	s.ahead = next
-	return next, true
-}
-
-// Found is the node that was searched for, 0 if there is none.
-func (s *Search) Found() arena.Ref { return s.stop }
-
-// SeekMember is SeekScore by members: it makes sense in a list whose scores are all the same. O(log N).
-func (l *List) SeekMember(member []byte, past bool) Pos {
-	x, rank := l.head, uint32(0)
-	var stop arena.Ref
-	for i := l.levels - 1; i >= 0; i-- {
-		for {
-			to := l.link(x, i)
-			if to.next == stop {
-				break
-			}
-			if c := bytes.Compare(l.Member(to.next), member); c > 0 || c == 0 && !past {
-				stop = to.next
-				break
-			}
-			x = to.next
-			rank += to.span
-		}
-	}
-	return l.pos(x, stop, rank)
-}
-
-func (l *List) pos(x, next arena.Ref, rank uint32) Pos {
-	if x == l.head {
-		x = 0
-	}
-	return Pos{int(rank), x, next}
 }

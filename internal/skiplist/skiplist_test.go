@@ -24,7 +24,7 @@ func (p pair) compare(o pair) int {
 	return cmp.Or(cmp.Compare(p.score, o.score), strings.Compare(p.member, o.member))
 }
 
-// model is a sorted slice beside a list.
+// model is a list and a sorted slice beside it.
 type model struct {
 	t     testing.TB
 	r     *rand.Rand
@@ -34,7 +34,7 @@ type model struct {
 	drain *arena.Drain
 }
 
-// defrag goes on with a walk that moves all nodes, or begins one.
+// defrag continues a walk that moves all nodes, or begins one.
 func (m *model) defrag() {
 	if m.drain == nil {
 		m.drain = m.l.a.NewDrain()
@@ -42,7 +42,9 @@ func (m *model) defrag() {
 		for !m.drain.Mark(1) {
 		}
 	}
-	_, done := m.walk.Step(m.l, 1+m.r.IntN(20), func(from, to arena.Ref) { require.NotEqual(m.t, from, to) })
+	_, done := m.walk.Step(m.l, 1+m.r.IntN(20), func(from, to arena.Ref) {
+		require.NotEqual(m.t, from, to)
+	})
 	if done {
 		m.drain.Rewind()
 		for ended := false; !ended; {
@@ -54,7 +56,8 @@ func (m *model) defrag() {
 
 func (m *model) score() float64 {
 	if m.r.IntN(20) == 0 {
-		return []float64{math.Inf(1), math.Inf(-1), math.Copysign(0, -1), math.MaxFloat64}[m.r.IntN(4)]
+		return []float64{math.Inf(1), math.Inf(-1), math.Copysign(0, -1),
+			math.MaxFloat64}[m.r.IntN(4)]
 	}
 	return float64(m.r.IntN(30)) / 2
 }
@@ -67,7 +70,9 @@ func (m *model) member() string {
 	return s
 }
 
-func (m *model) place(p pair) (int, bool) { return slices.BinarySearchFunc(m.pairs, p, pair.compare) }
+func (m *model) place(p pair) (int, bool) {
+	return slices.BinarySearchFunc(m.pairs, p, pair.compare)
+}
 
 func (m *model) insert() {
 	p := pair{m.score(), m.member()}
@@ -275,7 +280,7 @@ func TestEmpty(t *testing.T) {
 	l.Close()
 }
 
-// TestCheckSees makes sure that a broken list does not pass.
+// TestCheckSees checks that Check finds a broken list.
 func TestCheckSees(t *testing.T) {
 	a := arena.New()
 	l := New(a, testseed.Rand(t))

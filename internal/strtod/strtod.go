@@ -27,8 +27,8 @@ func ParseFloat(s string) (float64, error) {
 	return strconv.ParseFloat(s, 64)
 }
 
-// shorten returns a text of at most exact bytes that is rounded as s is. It reports false if s is
-// no number.
+// shorten returns a text of at most exact bytes that rounds to the same number as s. It reports
+// false if s is not a number.
 func shorten(s string) (string, bool) {
 	sign, prefix, mark, step, valid := "", "", "eE", int64(1), "0123456789"
 	if s[0] == '-' || s[0] == '+' {

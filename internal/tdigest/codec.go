@@ -9,8 +9,9 @@ import (
 
 // Record is a digest as RedisBloom's files have it: nodes in order, as if all were merged.
 //
-// Which of them are not merged yet is told by half a value more in their weight. RedisBloom drops fractions, so it reads what it expects; and we continue
-// with exactly the digest that was written, which a replica or a log that goes on from a file must.
+// A node that is not merged yet has half a value more in its weight. RedisBloom drops fractions, so
+// it reads what it expects. Godwit continues with exactly the digest that was written, which a
+// replica or a log that goes on from a file needs.
 type Record struct {
 	Compression  float64
 	Min, Max     float64
@@ -21,17 +22,18 @@ type Record struct {
 	Weights      []float64
 }
 
-// What an empty digest has as Min and Max in files.
+// emptyMin and emptyMax are Min and Max of an empty digest in files.
 const emptyMin, emptyMax = math.MaxFloat64, -math.MaxFloat64
 
 // halfLimit is the weight from which on a float has no room for a half.
 const halfLimit = 1 << 52
 
-// Record is the digest to be written.
+// Record returns the record to be written.
 func (d *Digest) Record() Record {
 	capacity, _ := Capacity(d.Compression)
 	r := Record{
-		Compression: float64(d.Compression), Min: d.Min, Max: d.Max, Capacity: capacity, Compressions: d.Compressions, Weight: float64(d.Size()),
+		Compression: float64(d.Compression), Min: d.Min, Max: d.Max, Capacity: capacity,
+		Compressions: d.Compressions, Weight: float64(d.Size()),
 	}
 	if d.Size() == 0 {
 		r.Min, r.Max = emptyMin, emptyMax
@@ -55,10 +57,10 @@ func (d *Digest) Record() Record {
 	return r
 }
 
-// ErrRecord is a record that is no digest.
+// ErrRecord reports a record that is not a digest.
 var ErrRecord = errors.New("tdigest: not a digest")
 
-// Head makes the header of a digest of a record.
+// Head returns the header of the record's digest.
 func (r *Record) Head() ([]byte, error) {
 	d, err := r.numbers()
 	if err != nil {
@@ -94,14 +96,15 @@ func (r *Record) Head() ([]byte, error) {
 	return head, nil
 }
 
-// numbers is the digest without nodes.
+// numbers returns the digest without nodes.
 func (r *Record) numbers() (*Digest, error) {
 	if !(r.Compression >= 1 && r.Compression < math.MaxInt64) {
 		return nil, ErrRecord
 	}
 	d := &Digest{Compression: int64(r.Compression)}
 	capacity, ok := Capacity(d.Compression)
-	if !ok || int64(len(r.Means)) >= capacity || len(r.Means) != len(r.Weights) || r.Compressions < 0 {
+	if !ok || int64(len(r.Means)) >= capacity || len(r.Means) != len(r.Weights) ||
+		r.Compressions < 0 {
 		return nil, ErrRecord
 	}
 	d.Compressions = r.Compressions
@@ -127,7 +130,7 @@ func (h *headBytes) ResizeHead(n int) []byte {
 	return b
 }
 
-// AppendState appends all that tells two digests apart, and nothing that does not.
+// AppendState appends all that distinguishes two digests, and nothing else.
 func (d *Digest) AppendState(dst []byte) []byte {
 	dst = append(dst, d.mem.Head()[:fixed]...)
 	r := d.Record()

@@ -18,7 +18,7 @@ func reload(t testing.TB, d *Digest) *Digest {
 	return Open(&memory{head})
 }
 
-// TestReload: who goes on from a file goes on as if there had been none.
+// TestReload checks that a digest read from a file goes on as if there had been no file.
 func TestReload(t *testing.T) {
 	rng := testseed.Rand(t)
 	for range 10 {
@@ -40,7 +40,8 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// TestRecordForRedisBloom: to one who drops fractions the record is a digest with everything merged.
+// TestRecordForRedisBloom checks that for a reader that drops fractions the record is a digest with
+// everything merged.
 func TestRecordForRedisBloom(t *testing.T) {
 	d := newDigest(100, 3, 1, 2, 2)
 	d.Compress()
@@ -52,7 +53,8 @@ func TestRecordForRedisBloom(t *testing.T) {
 		Means: []float64{0, 1, 2, 2, 3, 5}, Weights: []float64{7.5, 1, 1, 1, 1, 1.5},
 	}, r)
 	empty := newDigest(100).Record()
-	require.Equal(t, Record{Compression: 100, Min: math.MaxFloat64, Max: -math.MaxFloat64, Capacity: 610}, empty)
+	require.Equal(t,
+		Record{Compression: 100, Min: math.MaxFloat64, Max: -math.MaxFloat64, Capacity: 610}, empty)
 	again := reload(t, newDigest(100))
 	require.Equal(t, Summary{}, again.Summary)
 }

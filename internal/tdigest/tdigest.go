@@ -1,41 +1,52 @@
-// Package tdigest is the t-digest: quantiles of a stream of numbers, most exact at both ends, in memory that does not depend on the stream.
+// Package tdigest implements the t-digest: quantiles of a stream of numbers, most exact at both
+// ends, in memory that does not depend on the stream.
 //
 // # Layout
 //
-// Everything is in the header, little endian: eight numbers, the merged nodes in order of their means, and the unmerged ones as they came.
+// Everything is in the header, little endian: eight numbers, the merged nodes in order of their
+// means, and the unmerged nodes in order of arrival.
 //
-//	┌───────────────┬───────┬───────┬──────────┬────────────┬─────────────────┬───────────────────┬────────────────┬────────┬────────┬─ ─
-//	│ compression 8 │ min 8 │ max 8 │ merged 8 │ unmerged 8 │ merged weight 8 │ unmerged weight 8 │ compressions 8 │ node 0 │ node 1 │
-//	└───────────────┴───────┴───────┴──────────┴────────────┴─────────────────┴───────────────────┴────────────────┴────────┴────────┴─ ─
+//	┌───────────────┬───────┬───────┬──────────┬────────────┬─────────────────┬─
+//	│ compression 8 │ min 8 │ max 8 │ merged 8 │ unmerged 8 │ merged weight 8 │ …
+//	└───────────────┴───────┴───────┴──────────┴────────────┴─────────────────┴─
+//	 ─┬───────────────────┬────────────────┬────────┬────────┬─ ─
+//	… │ unmerged weight 8 │ compressions 8 │ node 0 │ node 1 │
+//	 ─┴───────────────────┴────────────────┴────────┴────────┴─ ─
 //
 //	node   ┌────────┬──────────┐
 //	       │ mean 8 │ weight 8 │   mean: IEEE 754; weight: how many values, at least 1
 //	       └────────┴──────────┘
 //
-// A new value is a node of weight 1. When Capacity − 1 nodes are there, all are sorted and neighbours are merged as long as their weight is
-// small for their place: z = weight·c / (2π·n·ln n) may not exceed q(1−q) on either side, q being the share of values before that point. So there
-// are few large nodes in the middle and many small ones, down to single values, at the ends. The header grows with the nodes.
+// A new value is a node of weight 1. When there are Capacity − 1 nodes, all are sorted, and
+// neighbours are merged as long as their weight is small for their place: z = weight·c / (2π·n·ln
+// n) must not exceed q(1−q) on either side, where q is the share of values before that point. So
+// there are few large nodes in the middle, and many small ones, down to single values, at the ends.
+// The header grows with the nodes.
 //
 // # Reading
 //
-// A node of weight 1 is a value, exactly; of a heavier one half the weight is taken to lie on each side of its mean, and what lies between two means is
-// interpolated. Min and Max are exact.
+// A node of weight 1 is exactly one value. Of a heavier node, half the weight is assumed to lie on
+// each side of its mean; between two means the result is interpolated. Min and Max are exact.
 //
 // # Invariants
 //
-//   - Reading changes nothing: what is unmerged is merged in a copy. So a replica, which sees no reads, has the same nodes.
-//   - The order in which unmerged nodes came does not count: sorting is by mean and weight.
-//   - The weights' sum is at most 2^63 − 1.
+//   - Reading changes nothing: unmerged nodes are merged in a copy. So a replica, which sees no
+//     reads, has the same nodes.
+//   - The order of arrival of unmerged nodes does not matter: they are sorted by mean and weight.
+//   - The sum of the weights is at most 2^63 − 1.
 //
 // # Cost
 //
-// Add: O(1), with a sort of Capacity nodes every 5/6 of that many. Reading: O(Capacity), and a sort of what is unmerged.
+// Add is O(1), with a sort of Capacity nodes every 5/6 of that many. Reading is O(Capacity), with a
+// sort of the unmerged nodes.
 //
 // # Error
 //
-// With compression c, about c/2 nodes remain: at quantile q the error of rank is of the order of q(1−q)·2π·ln(n)/c.
+// With compression c, about c/2 nodes remain. At quantile q the error of rank is of the order of
+// q(1−q)·2π·ln(n)/c.
 //
-// Source: Dunning and Ertl, "Computing extremely accurate quantiles using t-digests" (2019); capacity and scale as in RedisBloom's.
+// Source: Dunning and Ertl, "Computing extremely accurate quantiles using t-digests" (2019).
+// Capacity and scale are RedisBloom's.
 package tdigest
 
 import (
@@ -49,45 +60,45 @@ import (
 const (
 	// NodeSize is the size of a node in bytes.
 	NodeSize = 16
-	// DefaultCompression is the compression of a digest that was not told another.
+	// DefaultCompression is the compression of a digest created without one.
 	DefaultCompression = 100
 
 	firstNodes = 8
 )
 
-// ErrOverflow is more values than 63 bits can count.
+// ErrOverflow reports more values than 63 bits can count.
 var ErrOverflow = errors.New("tdigest: overflow")
 
 // Memory holds the header.
 type Memory interface {
-	// Head is the header, which may be changed.
+	// Head returns the header, for writing.
 	Head() []byte
-	// ResizeHead gives the header another length: what was there is kept as far as there is room, new bytes are zero.
+	// ResizeHead changes the header's length. It keeps what fits; new bytes are zero.
 	ResizeHead(n int) []byte
 }
 
-// Digest is a digest that is being used. What its methods change is in the memory when they return.
+// Digest is an open digest. When its methods return, their changes are in the memory.
 type Digest struct {
 	Compression int64 // at least 1
 	Summary
 	mem Memory
 }
 
-// Summary is what changes of a digest, beside its nodes.
+// Summary is what changes in a digest, apart from its nodes.
 type Summary struct {
-	Min, Max                     float64 // 0 while there is nothing
-	Merged, Unmerged             int64   // nodes
+	Min, Max                     float64 // 0 while there are no values
+	Merged, Unmerged             int64   // numbers of nodes
 	MergedWeight, UnmergedWeight int64
 	Compressions                 int64 // how often nodes were merged
 }
 
-// Node is some values that are near to each other.
+// Node stands for some values that are close to each other.
 type Node struct {
 	Mean   float64
 	Weight int64
 }
 
-// Capacity is how many nodes a digest has at most; it reports false if that is beyond all bounds.
+// Capacity returns the most nodes of a digest. It reports false if that exceeds the limits.
 func Capacity(compression int64) (nodes int64, ok bool) {
 	if compression > (math.MaxInt64/NodeSize-10)/6 {
 		return 0, false
@@ -95,7 +106,7 @@ func Capacity(compression int64) (nodes int64, ok bool) {
 	return 6*compression + 10, true
 }
 
-// Where the numbers of the header are.
+// The offsets of the header's numbers.
 const (
 	offCompression    = 0
 	offMin            = 8
@@ -117,13 +128,14 @@ func New(mem Memory, compression int64) *Digest {
 	return &Digest{Compression: compression, mem: mem}
 }
 
-// Open uses the digest that is in the memory.
+// Open returns the digest in the memory.
 func Open(mem Memory) *Digest {
 	head := mem.Head()
 	num := func(off int) int64 { return int64(binary.LittleEndian.Uint64(head[off:])) }
 	flt := func(off int) float64 { return math.Float64frombits(uint64(num(off))) }
 	return &Digest{num(offCompression), Summary{
-		flt(offMin), flt(offMax), num(offMerged), num(offUnmerged), num(offMergedWeight), num(offUnmergedWeight), num(offCompressions),
+		flt(offMin), flt(offMax), num(offMerged), num(offUnmerged), num(offMergedWeight),
+		num(offUnmergedWeight), num(offCompressions),
 	}, mem}
 }
 
@@ -139,14 +151,15 @@ func (d *Digest) save() {
 
 func (d *Digest) nodes() []byte { return d.mem.Head()[fixed:] }
 
-// Size is the number of values.
+// Size returns the number of values.
 func (d *Digest) Size() int64 { return d.MergedWeight + d.UnmergedWeight }
 
-// Node is node i, the merged ones first.
+// Node returns node i, the merged nodes first.
 func (d *Digest) Node(i int64) Node { return getNode(d.nodes()[i*NodeSize:]) }
 
 func getNode(b []byte) Node {
-	return Node{math.Float64frombits(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint64(b[8:]))}
+	return Node{math.Float64frombits(binary.LittleEndian.Uint64(b)),
+		int64(binary.LittleEndian.Uint64(b[8:]))}
 }
 
 func (n Node) put(b []byte) {
@@ -154,14 +167,14 @@ func (n Node) put(b []byte) {
 	binary.LittleEndian.PutUint64(b[8:], uint64(n.Weight))
 }
 
-// Reset forgets all values.
+// Reset removes all values.
 func (d *Digest) Reset() {
 	d.Summary = Summary{}
 	d.mem.ResizeHead(FirstSize)
 	d.save()
 }
 
-// Add takes weight times the value, which is finite. ErrOverflow: nothing was changed.
+// Add adds the value weight times. The value must be finite. After ErrOverflow nothing has changed.
 func (d *Digest) Add(v float64, weight int64) error {
 	if weight > math.MaxInt64-d.Size() {
 		return ErrOverflow
@@ -185,7 +198,8 @@ func (d *Digest) Add(v float64, weight int64) error {
 	return nil
 }
 
-// Merge adds the values of another digest, which may be d itself. ErrOverflow: nothing was changed.
+// Merge adds the values of another digest, which may be d itself. After ErrOverflow nothing has
+// changed.
 func (d *Digest) Merge(from *Digest) error {
 	if from.Size() > math.MaxInt64-d.Size() {
 		return ErrOverflow
@@ -204,7 +218,7 @@ func (d *Digest) Merge(from *Digest) error {
 	return nil
 }
 
-// Compress merges what is unmerged.
+// Compress merges the unmerged nodes.
 func (d *Digest) Compress() {
 	if d.Unmerged == 0 {
 		return
@@ -226,7 +240,7 @@ func compareNodes(a, b Node) int {
 	return cmp.Or(cmp.Compare(a.Mean, b.Mean), cmp.Compare(a.Weight, b.Weight))
 }
 
-// sorted is a copy of all nodes, in order.
+// sorted returns a copy of all nodes, in order.
 func (d *Digest) sorted() []Node {
 	b := d.nodes()
 	nodes := make([]Node, d.Merged+d.Unmerged)
@@ -237,7 +251,7 @@ func (d *Digest) sorted() []Node {
 	return nodes
 }
 
-// mergeNodes merges neighbours, in place. total is the sum of all weights.
+// mergeNodes merges neighbours in place. total is the sum of all weights.
 func mergeNodes(nodes []Node, compression, total int64) []Node {
 	if total <= 1 {
 		return nodes
@@ -287,7 +301,7 @@ func (n *Node) absorb(m Node) {
 	n.Weight += m.Weight
 	share := float64(m.Weight) / float64(n.Weight)
 	mean := n.Mean + (m.Mean-n.Mean)*float64(m.Weight)/float64(n.Weight)
-	if math.IsInf(mean, 0) || math.IsNaN(mean) { // the distance is more than a float can say
+	if math.IsInf(mean, 0) || math.IsNaN(mean) { // the distance exceeds a float
 		mean = n.Mean*(1-share) + m.Mean*share
 	}
 	n.Mean = min(max(mean, n.Mean), m.Mean)

@@ -59,7 +59,8 @@ func check(t testing.TB, d *Digest) {
 	require.Equal(t, unmerged, d.UnmergedWeight)
 }
 
-// TestRedisBloomInfo is a reply that RedisBloom's own tests expect, after 10,000 additions.
+// TestRedisBloomInfo compares with a reply that RedisBloom's own tests expect, after 10,000
+// additions.
 func TestRedisBloomInfo(t *testing.T) {
 	d := newDigest(100)
 	for x := range 10_000 {
@@ -68,11 +69,13 @@ func TestRedisBloomInfo(t *testing.T) {
 	check(t, d)
 	capacity, _ := Capacity(100)
 	require.EqualValues(t, 610, capacity)
-	require.Equal(t, Summary{Min: 1, Max: 10000, Merged: 51, Unmerged: 422, MergedWeight: 9578, UnmergedWeight: 422, Compressions: 17}, d.Summary)
+	require.Equal(t,
+		Summary{Min: 1, Max: 10000, Merged: 51, Unmerged: 422, MergedWeight: 9578,
+			UnmergedWeight: 422, Compressions: 17}, d.Summary)
 }
 
-// TestHeavy: next to weights beyond double precision light nodes do not merge by themselves; the
-// digest stays within its capacity all the same.
+// TestHeavy checks that a digest stays within its capacity beside weights beyond double precision,
+// where light nodes do not merge by themselves.
 func TestHeavy(t *testing.T) {
 	for _, compression := range []int64{1, 2, 5} {
 		d := newDigest(compression, 1)
@@ -96,7 +99,7 @@ func TestHeavy(t *testing.T) {
 	}
 }
 
-// TestDocumentedExamples are the examples of RedisBloom's documentation.
+// TestDocumentedExamples runs the examples of RedisBloom's documentation.
 func TestDocumentedExamples(t *testing.T) {
 	tens := newDigest(1000, 10, 20, 30, 40, 50, 60).View()
 	steps := newDigest(1000, 1, 2, 2, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 5).View()
@@ -106,8 +109,10 @@ func TestDocumentedExamples(t *testing.T) {
 		}
 		return out
 	}
-	require.Equal(t, []int64{-1, 0, 1, 2, 3, 4, 5, 6}, ranks(tens.Rank, 0, 10, 20, 30, 40, 50, 60, 70))
-	require.Equal(t, []int64{6, 5, 4, 3, 2, 1, 0, -1}, ranks(tens.RevRank, 0, 10, 20, 30, 40, 50, 60, 70))
+	require.Equal(t, []int64{-1, 0, 1, 2, 3, 4, 5, 6},
+		ranks(tens.Rank, 0, 10, 20, 30, 40, 50, 60, 70))
+	require.Equal(t, []int64{6, 5, 4, 3, 2, 1, 0, -1},
+		ranks(tens.RevRank, 0, 10, 20, 30, 40, 50, 60, 70))
 	require.Equal(t, []int64{-1, 0, 2, 4, 8, 12, 15}, ranks(steps.Rank, 0, 1, 2, 3, 4, 5, 6))
 	require.Equal(t, []int64{15, 14, 13, 10, 7, 2, -1}, ranks(steps.RevRank, 0, 1, 2, 3, 4, 5, 6))
 	var by, rev, cdf, quantile []float64
@@ -138,7 +143,8 @@ func TestDocumentedExamples(t *testing.T) {
 
 func TestEmptyAndSmall(t *testing.T) {
 	v := newDigest(100).View()
-	for _, x := range []float64{v.CDF(1), v.Quantile(0.5), v.ByRank(0), v.ByRevRank(0), v.TrimmedMean(0, 1)} {
+	for _, x := range []float64{v.CDF(1), v.Quantile(0.5), v.ByRank(0), v.ByRevRank(0),
+		v.TrimmedMean(0, 1)} {
 		require.True(t, math.IsNaN(x))
 	}
 	require.EqualValues(t, -2, v.Rank(1))
@@ -148,7 +154,8 @@ func TestEmptyAndSmall(t *testing.T) {
 	one.Compress()
 	check(t, one)
 	for _, v := range []*View{newDigest(100, 7).View(), one.View()} {
-		require.Equal(t, []float64{7, 7, 7, 0.5, 0, 1}, []float64{v.Quantile(0), v.Quantile(0.5), v.Quantile(1), v.CDF(7), v.CDF(6), v.CDF(8)})
+		require.Equal(t, []float64{7, 7, 7, 0.5, 0, 1},
+			[]float64{v.Quantile(0), v.Quantile(0.5), v.Quantile(1), v.CDF(7), v.CDF(6), v.CDF(8)})
 	}
 	// Everything in one node.
 	two := newDigest(100)
@@ -163,17 +170,20 @@ func TestEmptyAndSmall(t *testing.T) {
 	require.Equal(t, 0.5, w.CDF(3))
 }
 
-// distributions of values, in no particular order.
+// distributions holds generators of values, by name.
 var distributions = map[string]func(rng *rand.Rand) float64{
 	"uniform":     func(rng *rand.Rand) float64 { return rng.Float64() },
 	"normal":      func(rng *rand.Rand) float64 { return rng.NormFloat64() },
 	"exponential": func(rng *rand.Rand) float64 { return rng.ExpFloat64() },
 	"heavy tail":  func(rng *rand.Rand) float64 { return math.Pow(rng.Float64(), -2) },
 	"few values":  func(rng *rand.Rand) float64 { return float64(rng.IntN(7)) },
-	"huge":        func(rng *rand.Rand) float64 { return (rng.Float64() - 0.5) * 2 * math.MaxFloat64 },
+	"huge": func(rng *rand.Rand) float64 {
+		return (rng.Float64() - 0.5) * 2 * math.MaxFloat64
+	},
 }
 
-// rankError is how far the true rank of x is from q, as a share; equal values cover a range of ranks.
+// rankError returns how far the true rank of x is from q, as a share. Equal values cover a range of
+// ranks.
 func rankError(sorted []float64, x, q float64) float64 {
 	lo, _ := slices.BinarySearch(sorted, x)
 	hi, _ := slices.BinarySearchFunc(sorted, x, func(a, b float64) int {
@@ -186,7 +196,8 @@ func rankError(sorted []float64, x, q float64) float64 {
 	return max(0, float64(lo)/n-q, q-float64(hi)/n)
 }
 
-// TestErrorBounds holds quantiles and CDF against exact ones: the error is small, and smaller at the ends.
+// TestErrorBounds compares quantiles and CDF with exact ones. The error must be small, and smaller
+// at the ends.
 func TestErrorBounds(t *testing.T) {
 	rng := testseed.Rand(t)
 	for name, draw := range distributions {
@@ -223,7 +234,8 @@ func TestErrorBounds(t *testing.T) {
 	}
 }
 
-// TestMerge: parts added up are nearly the whole; weights, Min and Max are exact.
+// TestMerge checks that parts merged together are nearly the whole, and that weights, Min and Max
+// are exact.
 func TestMerge(t *testing.T) {
 	rng := testseed.Rand(t)
 	for range 20 {
@@ -246,7 +258,8 @@ func TestMerge(t *testing.T) {
 		}
 		check(t, whole)
 		slices.Sort(values)
-		require.Equal(t, [2]float64{values[0], values[len(values)-1]}, [2]float64{whole.Min, whole.Max})
+		require.Equal(t, [2]float64{values[0], values[len(values)-1]},
+			[2]float64{whole.Min, whole.Max})
 		v := whole.View()
 		for i := 1; i < 100; i++ {
 			q := float64(i) / 100
@@ -272,7 +285,7 @@ func TestOverflow(t *testing.T) {
 	require.False(t, ok)
 }
 
-// TestOrder: the order in which unmerged values came counts for nothing.
+// TestOrder checks that the order of arrival of unmerged values does not matter.
 func TestOrder(t *testing.T) {
 	rng := testseed.Rand(t)
 	a, b := newDigest(100), newDigest(100)

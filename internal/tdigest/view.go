@@ -2,14 +2,14 @@ package tdigest
 
 import "math"
 
-// View is a digest with everything merged, to be asked. It does not change with the digest.
+// View is a digest with all nodes merged, for queries. It does not change with the digest.
 type View struct {
 	nodes    []Node
 	total    float64
 	min, max float64
 }
 
-// View makes a view of the digest as it is.
+// View returns a view of the digest as it is now.
 func (d *Digest) View() *View {
 	v := &View{total: float64(d.Size()), min: d.Min, max: d.Max}
 	if d.Unmerged > 0 {
@@ -24,7 +24,8 @@ func (d *Digest) View() *View {
 	return v
 }
 
-// CDF is the share of values that are less than x, and half of those that equal it. Of no values it is NaN.
+// CDF returns the share of values that are less than x, plus half of those equal to it. Without
+// values it is NaN.
 func (v *View) CDF(x float64) float64 {
 	if len(v.nodes) == 0 {
 		return math.NaN()
@@ -36,7 +37,8 @@ func (v *View) CDF(x float64) float64 {
 	return w / v.total
 }
 
-// below is CDF as a number of values. It is exact where single values are concerned, which a product of CDF would not be.
+// below returns CDF as a number of values. For single values it is exact, which a product of CDF
+// would not be.
 func (v *View) below(x float64) float64 {
 	w, beyond := v.weight(x)
 	if beyond {
@@ -45,7 +47,8 @@ func (v *View) below(x float64) float64 {
 	return w
 }
 
-// weight is how many values are below x, or, if beyond is true, above it; those that equal it count half. There is at least one node.
+// weight returns how many values are below x, or, if beyond is true, above it. Those equal to x
+// count half. The digest must not be empty.
 func (v *View) weight(x float64) (w float64, beyond bool) {
 	last := len(v.nodes) - 1
 	switch {
@@ -66,7 +69,7 @@ func (v *View) weight(x float64) (w float64, beyond bool) {
 	for i := range last {
 		n, next := v.nodes[i], v.nodes[i+1]
 		if n.Mean == x {
-			// Nodes of the same mean count as one.
+			// Nodes with the same mean count as one.
 			same := 0.0
 			for _, n := range v.nodes[i:] {
 				if n.Mean != x {
@@ -84,8 +87,9 @@ func (v *View) weight(x float64) (w float64, beyond bool) {
 	return 0.5, true // x is the mean of the last node
 }
 
-// tail is how many values lie beyond a distance from the extreme of all, x lying between that and the outermost node. One value lies at the extreme itself,
-// so the node's half has one value less to be spread.
+// tail returns how many values lie beyond a distance from the extreme, where x lies between that
+// and the outermost node. One value lies at the extreme itself, so the node's half has one value
+// less to spread.
 func tail(distance, width float64, weight int64) float64 {
 	if distance == 0 {
 		return 0.5
@@ -93,13 +97,13 @@ func tail(distance, width float64, weight int64) float64 {
 	return 1 + distance/width*(float64(weight)/2-1)
 }
 
-// part is how many values of two nodes are up to x, which lies between their means.
+// part returns how many values of two nodes are up to x, which lies between their means.
 func part(n, next Node, x float64) float64 {
 	w, wNext := float64(n.Weight), float64(next.Weight)
 	if n.Weight == 1 && next.Weight == 1 {
-		return 1 // nothing lies between two values
+		return 1 // nothing lies between two single values
 	}
-	// A single value lies where its mean is: its half does not take part.
+	// A single value lies at its mean: its half does not take part.
 	var left, right float64
 	switch {
 	case n.Weight == 1:
@@ -107,12 +111,13 @@ func part(n, next Node, x float64) float64 {
 	case next.Weight == 1:
 		right = 0.5
 	}
-	// Halves, because the distance of two means may be more than a float can say.
+	// Halves, because the distance of two means may exceed a float.
 	share := (x/2 - n.Mean/2) / (next.Mean/2 - n.Mean/2)
 	return w/2 + left + ((w+wNext)/2-left-right)*share
 }
 
-// Quantile is a value that a share q of all values, in [0, 1], does not exceed. Of no values it is NaN.
+// Quantile returns a value that a share q of all values, in [0, 1], does not exceed. Without values
+// it is NaN.
 func (v *View) Quantile(q float64) float64 {
 	if len(v.nodes) == 0 {
 		return math.NaN()
@@ -120,7 +125,8 @@ func (v *View) Quantile(q float64) float64 {
 	return v.at(q * v.total)
 }
 
-// at is the value that has so many values before it. There is at least one node.
+// at returns the value at the given rank, interpolating between nodes. The digest must not be
+// empty.
 func (v *View) at(index float64) float64 {
 	last := len(v.nodes) - 1
 	first, end := v.nodes[0], v.nodes[last]
@@ -158,7 +164,8 @@ func blend(a, b, share float64) float64 {
 	return min(max(x, min(a, b)), max(a, b))
 }
 
-// inside is the value between two nodes that has so much weight on its left and right, counted from their means.
+// inside returns the value between two nodes that has so much weight on its left and right, counted
+// from their means.
 func inside(n, next Node, left, right float64) float64 {
 	if n.Weight == 1 {
 		if left < 0.5 {
@@ -175,7 +182,8 @@ func inside(n, next Node, left, right float64) float64 {
 	return blend(n.Mean, next.Mean, left/(left+right))
 }
 
-// Rank is how many values are less than x, with half of those that equal it: −1 below all, the number of values above all, −2 if there are none.
+// Rank returns how many values are less than x, plus half of those equal to it. It is −1 below all
+// values, the number of values above all, and −2 if there are none.
 func (v *View) Rank(x float64) int64 {
 	switch {
 	case len(v.nodes) == 0:
@@ -185,7 +193,7 @@ func (v *View) Rank(x float64) int64 {
 	case x > v.max:
 		return int64(v.total)
 	}
-	return int64(math.Ceil(v.below(x) - 0.5)) // halves are rounded down
+	return int64(math.Ceil(v.below(x) - 0.5)) // round halves down
 }
 
 // RevRank is Rank counted from the largest value down.
@@ -201,7 +209,7 @@ func (v *View) RevRank(x float64) int64 {
 	return int64(v.total - math.Round(v.below(x)))
 }
 
-// ByRank is the value that has so many values before it, +Inf from the number of values on.
+// ByRank returns the value at a rank, or +Inf from the number of values on.
 func (v *View) ByRank(rank int64) float64 {
 	switch {
 	case len(v.nodes) == 0:
@@ -214,7 +222,7 @@ func (v *View) ByRank(rank int64) float64 {
 	return v.at(float64(rank))
 }
 
-// ByRevRank is ByRank counted from the largest value down, −Inf from the number of values on.
+// ByRevRank is ByRank counted from the largest value down, with −Inf from the number of values on.
 func (v *View) ByRevRank(rank int64) float64 {
 	switch {
 	case len(v.nodes) == 0:
@@ -227,7 +235,7 @@ func (v *View) ByRevRank(rank int64) float64 {
 	return v.at(v.total - float64(rank) - 1)
 }
 
-// TrimmedMean is the mean of the values between two quantiles, NaN if there are none.
+// TrimmedMean returns the mean of the values between two quantiles, or NaN if there are none.
 func (v *View) TrimmedMean(low, high float64) float64 {
 	from, to := math.Floor(v.total*low), math.Ceil(v.total*high)
 	before, sum, mean, weight := 0.0, 0.0, 0.0, 0.0
@@ -243,7 +251,7 @@ func (v *View) TrimmedMean(low, high float64) float64 {
 	switch {
 	case weight == 0:
 		return math.NaN()
-	case math.IsInf(sum, 0) || math.IsNaN(sum): // the sum is more than a float can say
+	case math.IsInf(sum, 0) || math.IsNaN(sum): // the sum exceeds a float
 		return mean
 	}
 	return sum / weight

@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// Server builds the server to the file bin, with further flags of go build. It is a static binary
-// as the one that users have: with libc, each thread would take 72 MB of addresses, and tests of
-// limits would measure that. Only the race detector needs libc.
+// Server builds the server to the file bin, with further flags of go build. Like the binary of
+// users it is static: with libc, each thread would take 72 MB of addresses, and tests of limits
+// would measure that. Only the race detector needs libc.
 func Server(bin string, flags ...string) error {
 	args := append([]string{"build", "-o", bin}, flags...)
 	cmd := exec.Command("go", append(args, "godwit/cmd/server")...)

@@ -1,6 +1,7 @@
-// Package testseed gives random tests their seeds: from the environment variable GODWIT_SEED, which
-// `make` sets to one number so that a tree that passed passes again, or another one in each run
-// (`go test`, `make test-repeat`, `make soak`). A failing test has its seed in its log.
+// Package testseed gives random tests their seeds. A seed comes from the environment variable
+// GODWIT_SEED, which `make` sets to one number so that a tree that passed passes again. Without it
+// each run has another seed (`go test`, `make test-repeat`, `make soak`). A failing test has its
+// seed in its log.
 package testseed
 
 import (
@@ -10,7 +11,7 @@ import (
 	"testing"
 )
 
-// New is the seed of a test, which it logs.
+// New returns the seed of a test and logs it.
 func New(t testing.TB) uint64 {
 	t.Helper()
 	seed := rand.Uint64()
@@ -24,7 +25,7 @@ func New(t testing.TB) uint64 {
 	return seed
 }
 
-// Rand is a source of random numbers with the test's seed.
+// Rand returns a source of random numbers with the test's seed.
 func Rand(t testing.TB) *rand.Rand {
 	t.Helper()
 	return rand.New(rand.NewPCG(New(t), 0))

@@ -1,6 +1,6 @@
 package topk
 
-// float is the next random number, in [0, 1).
+// float returns the next random number, in [0, 1).
 func (l *List) float() float64 {
 	l.state += 0x9e3779b97f4a7c15
 	z := l.state
@@ -10,7 +10,7 @@ func (l *List) float() float64 {
 	return float64(z>>11) / (1 << 53)
 }
 
-// power is decay^n, by nothing but products: the same on every machine.
+// power returns decay^n. It only multiplies, so the result is the same on every machine.
 func power(decay float64, n uint32) float64 {
 	r := 1.0
 	for ; n > 0; n >>= 1 {
@@ -22,8 +22,9 @@ func power(decay float64, n uint32) float64 {
 	return r
 }
 
-// decay gives a count that is not 0 n chances to go down and returns how many of them are left when it is 0, the last one used among them; n if it did
-// not change at all, 0 if it changed and is not 0.
+// decay gives a count above 0 n chances to go down. If the count reaches 0, it returns how many
+// chances are left, with the last one used among them. It returns n if the count did not change,
+// and 0 if it changed and is not 0.
 func (l *List) decay(count *uint32, n uint32) (left uint32) {
 	was := *count
 	if l.Decay == 1 {
@@ -52,8 +53,9 @@ func (l *List) decay(count *uint32, n uint32) (left uint32) {
 	return 0
 }
 
-// missed is how many chances in a row fail that succeed with probability p each, n if all of them do. One by one that would take 1/p steps; where that
-// is long, the number is drawn at once: more than m fail with probability (1−p)^m.
+// missed returns how many chances in a row fail if each succeeds with probability p; n if all do.
+// One by one that would take 1/p steps. Where that is many, the number is drawn at once: more than
+// m fail with probability (1−p)^m.
 func (l *List) missed(p float64, n uint32) uint32 {
 	if p >= 1.0/8 {
 		for i := range n {
@@ -64,7 +66,7 @@ func (l *List) missed(p float64, n uint32) uint32 {
 		return n
 	}
 	u := l.float()
-	var powers [17]float64 // of 1−p: to the 1st, 2nd, 4th …; all of MaxIncrement is below twice the last
+	var powers [17]float64 // (1−p)^1, ^2, ^4 …; MaxIncrement is below twice the last exponent
 	powers[0] = 1 - float64(p)
 	for i := 1; i < len(powers); i++ {
 		powers[i] = float64(powers[i-1] * powers[i-1])

@@ -6,11 +6,12 @@ import (
 	"math"
 )
 
-// ErrRecord is a record that is no list.
+// ErrRecord reports a record that is not a list.
 var ErrRecord = errors.New("topk: not a list")
 
-// RedisHeap is the heap as RedisBloom's files have it. In the place of its first pointer, which means nothing in a file, is the state of the generator: who
-// goes on from the file goes on as if there had been none.
+// RedisHeap returns the heap as RedisBloom's files have it. Their first pointer means nothing in a
+// file, so the generator's state is stored there: whoever goes on from the file goes on as if there
+// had been none.
 func (l *List) RedisHeap() []byte {
 	b := make([]byte, int(l.K)*EntrySize)
 	for i := range l.K {
@@ -21,7 +22,7 @@ func (l *List) RedisHeap() []byte {
 	return b
 }
 
-// Entry is the item of an entry of the heap, nil if it is free.
+// Entry returns the item of an entry of the heap, or nil if the entry is free.
 func (l *List) Entry(i uint32) (item []byte) {
 	if e := l.entry(i); e.where() != 0 {
 		return l.item(e)
@@ -29,8 +30,9 @@ func (l *List) Entry(i uint32) (item []byte) {
 	return nil
 }
 
-// LoadHead makes the header of a list of which a file says this: heap as RedisHeap gives it, and the items of its entries. An entry whose count is 0
-// is free, whatever its item is; one whose item was there already counts for nothing.
+// LoadHead makes the header of a list from what a file says: heap in the form of RedisHeap, and the
+// items of its entries. An entry with count 0 is free, whatever its item. An entry whose item was
+// there already is ignored.
 func LoadHead(k, width, depth uint32, decay float64, heap []byte, items [][]byte) ([]byte, error) {
 	if k < 1 || k > MaxK || width < 1 || depth < 1 || !(decay > 0 && decay <= 1) ||
 		uint64(len(heap)) != uint64(k)*EntrySize || len(items) != int(k) {
@@ -43,7 +45,8 @@ func LoadHead(k, width, depth uint32, decay float64, heap []byte, items [][]byte
 		}
 		all += len(item)
 	}
-	mem := &headBytes{b: make([]byte, fixed+int(k)*EntrySize+int(slotBytes(k))+max(all, firstBytes))}
+	mem := &headBytes{b: make([]byte,
+		fixed+int(k)*EntrySize+int(slotBytes(k))+max(all, firstBytes))}
 	l := New(mem, k, width, depth, decay)
 	l.state = binary.LittleEndian.Uint64(heap[8:])
 	for i, item := range items {
@@ -62,7 +65,7 @@ func LoadHead(k, width, depth uint32, decay float64, heap []byte, items [][]byte
 	return mem.b, nil
 }
 
-// settle is sink, but leaves an entry where it is if none below it is smaller.
+// settle is sink, but leaves an entry in place if none below it is smaller.
 func (l *List) settle(i uint32) {
 	if child, ok := l.child(i); ok && l.entry(child).count() < l.entry(i).count() {
 		l.sink(i)
@@ -82,7 +85,7 @@ func (h *headBytes) ResizeHead(n int) (b []byte) {
 	return b
 }
 
-// AppendState appends all that tells two lists apart, and nothing that does not.
+// AppendState appends all that distinguishes two lists, and nothing else.
 func (l *List) AppendState(dst []byte) []byte {
 	dst = append(dst, l.mem.Head()[:offState]...)
 	dst = append(dst, l.RedisHeap()...)

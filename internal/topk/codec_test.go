@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// reload makes a list of what files have of l.
+// reload makes a list from what files have of l.
 func reload(t testing.TB, l *List) *List {
 	t.Helper()
 	items := make([][]byte, l.K)
@@ -23,7 +23,8 @@ func reload(t testing.TB, l *List) *List {
 	return Open(&memory{head: head, buckets: append([]byte(nil), l.mem.Block(0)...)})
 }
 
-// TestReload: who goes on from a file goes on as if there had been none, chance included.
+// TestReload checks that a list read from a file goes on as if there had been no file, chance
+// included.
 func TestReload(t *testing.T) {
 	rng := testseed.Rand(t)
 	for range 20 {
@@ -40,7 +41,7 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// TestLoadForeign: what RedisBloom writes is not always a heap, and an item may be in it twice.
+// TestLoadForeign loads what RedisBloom writes: not always a heap, and maybe with an item twice.
 func TestLoadForeign(t *testing.T) {
 	heap := make([]byte, 4*EntrySize)
 	for i, count := range []uint32{9, 3, 7, 0} {

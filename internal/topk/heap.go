@@ -9,9 +9,9 @@ import (
 	"godwit/internal/invariant"
 )
 
-// Item is one of the list.
+// Item is one item of the list.
 type Item struct {
-	Name  []byte // good until the list changes
+	Name  []byte // valid until the list changes
 	Count uint32
 }
 
@@ -21,21 +21,23 @@ func (l *List) Has(item []byte) bool {
 	return ok
 }
 
-// Count is the estimate of how often the item was added, 0 if nothing is known of it.
+// Count returns the estimate of how often the item was added, or 0 if nothing is known of it.
 func (l *List) Count(item []byte) (best uint32) {
 	fp := fingerprint(item)
 	least := l.entry(0).count()
 	_, listed := l.find(item, fp)
 	for row := range l.Depth {
 		b := l.mem.Block(0)[l.bucket(item, row):]
-		if count := binary.LittleEndian.Uint32(b[4:]); binary.LittleEndian.Uint32(b) == fp && (!listed || count >= least) {
+		if count := binary.LittleEndian.Uint32(b[4:]); binary.LittleEndian.Uint32(b) == fp &&
+			(!listed || count >= least) {
 			best = max(best, count)
 		}
 	}
 	return best
 }
 
-// List is the items in the list, most often seen first; what was seen equally often is in the order of the heap.
+// List returns the items in the list, the most frequent first. Equally frequent ones are in the
+// order of the heap.
 func (l *List) List() []Item {
 	items := make([]Item, 0, l.items)
 	for i := range l.K {
@@ -55,7 +57,8 @@ func (l *List) List() []Item {
 	return items
 }
 
-// sink moves entry i down to where no entry below it has a smaller count. Of equal counts the first step goes down and others do not: so the order is RedisBloom's.
+// sink moves entry i down until no entry below it has a smaller count. Among equal counts only the
+// first step goes down, so that the order is RedisBloom's.
 func (l *List) sink(i uint32) {
 	child, ok := l.child(i)
 	if !ok || l.entry(child).count() > l.entry(i).count() {
@@ -74,7 +77,7 @@ func (l *List) sink(i uint32) {
 	}
 }
 
-// rise moves entry i up to where no entry above it has a larger count.
+// rise moves entry i up until no entry above it has a larger count.
 func (l *List) rise(i uint32) {
 	var low [EntrySize]byte
 	copy(low[:], l.entry(i))
@@ -90,7 +93,7 @@ func (l *List) rise(i uint32) {
 	l.move(i, low[:])
 }
 
-// child is the entry below i that has the smaller count.
+// child returns the entry below i that has the smaller count.
 func (l *List) child(i uint32) (uint32, bool) {
 	c := 2*uint64(i) + 1
 	if c >= uint64(l.K) {
@@ -102,7 +105,7 @@ func (l *List) child(i uint32) (uint32, bool) {
 	return uint32(c), true
 }
 
-// move makes what e says entry i.
+// move copies e to entry i.
 func (l *List) move(i uint32, e entry) {
 	copy(l.entry(i), e)
 	if e.where() != 0 {
@@ -110,7 +113,7 @@ func (l *List) move(i uint32, e entry) {
 	}
 }
 
-// put makes a free entry the item's.
+// put gives a free entry to the item.
 func (l *List) put(i uint32, item []byte, fp, count uint32) {
 	where := l.store(item)
 	l.entry(i).set(fp, uint32(len(item)), where+1, count, 0)
@@ -118,7 +121,8 @@ func (l *List) put(i uint32, item []byte, fp, count uint32) {
 	l.items++
 }
 
-// unlink takes the item of an entry out of the index and of the bytes that count; the entry is free then.
+// unlink removes the item of an entry from the index and from the live bytes. The entry is free
+// then.
 func (l *List) unlink(i uint32) {
 	e := l.entry(i)
 	l.live -= uint64(e.length())
@@ -140,7 +144,7 @@ func (l *List) store(item []byte) uint64 {
 	return at
 }
 
-// gather moves the items together and sees to it that there is room for as much again and need bytes more.
+// gather moves the live items together and makes room for as much again and need bytes more.
 func (l *List) gather(need uint64) {
 	all := make([]byte, 0, l.live)
 	for i := range l.K {
@@ -152,7 +156,8 @@ func (l *List) gather(need uint64) {
 		all = append(all, l.item(e)...)
 		binary.LittleEndian.PutUint64(l.entry(i)[8:], at+1)
 	}
-	invariant.Check(uint64(len(all)) == l.live, "topk: %d bytes of items are live, not %d", len(all), l.live)
+	invariant.Check(uint64(len(all)) == l.live, "topk: %d bytes of items are live, not %d",
+		len(all), l.live)
 	if size := uint64(len(l.bytes())); 2*l.live+need > size || 8*(l.live+need) < size {
 		l.mem.ResizeHead(l.bytesAt() + int(max(2*l.live+2*need, firstBytes)))
 	}
@@ -160,7 +165,7 @@ func (l *List) gather(need uint64) {
 	l.used = l.live
 }
 
-// find is the entry of the item.
+// find returns the entry of the item.
 func (l *List) find(item []byte, fp uint32) (uint32, bool) {
 	mask := l.mask()
 	for s := home(fp, mask); ; s = (s + 1) & mask {
@@ -168,16 +173,17 @@ func (l *List) find(item []byte, fp uint32) (uint32, bool) {
 		if n == 0 {
 			return 0, false
 		}
-		if e := l.entry(n - 1); e.fp() == fp && int(e.length()) == len(item) && bytes.Equal(l.item(e), item) {
+		if e := l.entry(n - 1); e.fp() == fp && int(e.length()) == len(item) &&
+			bytes.Equal(l.item(e), item) {
 			return n - 1, true
 		}
 	}
 }
 
-// home is the slot where the search for a fingerprint begins.
+// home returns the slot where the search for a fingerprint begins.
 func home(fp, mask uint32) uint32 { return fp * 0x9e3779b1 >> (32 - bits.Len32(mask)) & mask }
 
-// mask is the number of slots less 1.
+// mask returns the number of slots less 1.
 func (l *List) mask() uint32 { return uint32(slotBytes(l.K)/4 - 1) }
 
 func (l *List) slot(s uint32) uint32 {
@@ -199,7 +205,7 @@ func (l *List) link(i, fp uint32) {
 	binary.LittleEndian.PutUint32(l.entry(i)[20:], s)
 }
 
-// dropSlot empties a slot and moves back those behind it that would not be found otherwise.
+// dropSlot empties a slot and moves back the entries after it that would not be found otherwise.
 func (l *List) dropSlot(s uint32) {
 	mask := l.mask()
 	for next := (s + 1) & mask; ; next = (next + 1) & mask {
@@ -207,7 +213,7 @@ func (l *List) dropSlot(s uint32) {
 		if n == 0 {
 			break
 		}
-		// What is at next may move to s unless its search begins behind s.
+		// The entry at next may move to s unless its search begins after s.
 		if h := home(l.entry(n-1).fp(), mask); (next-h)&mask < (next-s)&mask {
 			continue
 		}

@@ -1,53 +1,67 @@
-// Package topk keeps the k items of a stream that were seen most often, with estimates of how often: HeavyKeeper.
+// Package topk keeps the k most frequent items of a stream, with estimates of how often they were
+// seen. The algorithm is HeavyKeeper.
 //
 // # Layout
 //
-// Block 0 is depth rows of width buckets; an item has one in each row, at MurmurHash2(item, seed row) mod width. Integers are little endian.
+// Block 0 is depth rows of width buckets. An item has one bucket in each row, at MurmurHash2(item,
+// seed row) mod width. Integers are little endian.
 //
 //	bucket   ┌───────────────┬─────────┐
-//	         │ fingerprint 4 │ count 4 │   fingerprint: MurmurHash2(item, seed 1919); count 0: the bucket is free
-//	         └───────────────┴─────────┘
+//	         │ fingerprint 4 │ count 4 │   fingerprint: MurmurHash2(item, seed 1919)
+//	         └───────────────┴─────────┘   count 0: the bucket is free
 //
 // The header has everything else:
 //
-//	header   ┌─────┬─────────┬─────────┬─────────┬─────────┬─────────┬────────┬────────┬───────────┬───────┬───────┐
-//	         │ k 4 │ width 4 │ depth 4 │ items 4 │ decay 8 │ state 8 │ used 8 │ live 8 │ k entries │ slots │ bytes │
-//	         └─────┴─────────┴─────────┴─────────┴─────────┴─────────┴────────┴────────┴───────────┴───────┴───────┘
+//	header   ┌─────┬─────────┬─────────┬─────────┬─────────┬─────────┬────────┬────────┐
+//	         │ k 4 │ width 4 │ depth 4 │ items 4 │ decay 8 │ state 8 │ used 8 │ live 8 │ …
+//	         └─────┴─────────┴─────────┴─────────┴─────────┴─────────┴────────┴────────┘
+//	         ┌───────────┬───────┬───────┐
+//	       … │ k entries │ slots │ bytes │
+//	         └───────────┴───────┴───────┘
 //
 //	entry    ┌───────────────┬──────────┬─────────┬─────────┬────────┐
-//	         │ fingerprint 4 │ length 4 │ where 8 │ count 4 │ slot 4 │   where: 1 + the offset in bytes, 0 if free; slot: which slot has the entry
+//	         │ fingerprint 4 │ length 4 │ where 8 │ count 4 │ slot 4 │
 //	         └───────────────┴──────────┴─────────┴─────────┴────────┘
+//	         where: 1 + the offset in bytes, 0 if free; slot: the slot that has the entry
 //
-// The entries are a heap, the one with the least count first; free ones have count 0. The slots find the entry of an item: a hash table of entry
-// numbers (plus 1) with linear probing, at most half full. The bytes are those of the items, in no order and with gaps: new ones are written behind the last; when there
-// is no room, what still counts is moved together, or there is made more.
+// The entries are a heap with the least count first. Free ones have count 0. The slots find the
+// entry of an item: they are a hash table of entry numbers (plus 1) with linear probing, at most
+// half full. The bytes are those of the items, in no order and with gaps. New ones are appended.
+// When there is no room, the live ones are moved together, or the room grows.
 //
-// Buckets and entries are RedisBloom's arrays, but for what it holds at where and slot: a pointer and padding.
+// Buckets and entries are RedisBloom's arrays, except for where and slot: there it has a pointer
+// and padding.
 //
 // # Adding
 //
-// In each row: a bucket with the item's fingerprint counts on; a free one becomes the item's; any other decays: for each time the item is added, its count
-// goes down by one with probability Decay^count, and at 0 the bucket becomes the item's. So small counts give way quickly, large ones hardly ever. The
-// estimate is the largest of the item's counts; an item whose estimate is at least the least in the heap replaces that.
+// In each row: a bucket with the item's fingerprint counts up; a free bucket becomes the item's;
+// any other bucket decays. For each time the item is added, its count goes down by one with
+// probability Decay^count, and at 0 the bucket becomes the item's. So small counts give way
+// quickly, large ones hardly ever. The estimate is the largest of the item's counts. An item whose
+// estimate is at least the least in the heap replaces that entry.
 //
 // # Chance
 //
-// Replicas and logs replay commands and must arrive at the same state. So the randomness is a generator (splitmix64) whose state belongs to the value,
-// and probabilities are computed with nothing but IEEE products, which are the same everywhere.
+// Replicas and logs replay commands and must arrive at the same state. So the randomness comes from
+// a generator (splitmix64) whose state belongs to the value, and probabilities are computed with
+// IEEE products only, which are the same everywhere.
 //
 // # Invariants
 //
-//   - An estimate exceeds the truth only where fingerprints collide (2^−32 for each pair of items that meet in a bucket).
+//   - An estimate exceeds the truth only where fingerprints collide: 2^−32 for each pair of items
+//     that meet in a bucket.
 //   - Each item is in the heap at most once; entry and slot name each other.
-//   - Of the bytes, used are written, live of them belong to entries.
+//   - used counts the written bytes, live those of them that belong to entries.
 //
 // # Cost
 //
-// depth hashes and cache misses to add, plus O(log k) in the heap. Adding n at once is O(depth × min(n, count)) at worst: long runs without luck are skipped.
+// Adding takes depth hashes and cache misses, plus O(log k) in the heap. Adding n at once takes at
+// worst O(depth × min(n, count)): long runs of failures are skipped.
 //
-// Limits: k up to 2^30, width, depth and counts below 2^32; counts stop there.
+// Limits: k up to 2^30; width, depth and counts below 2^32. Counts stop there.
 //
-// Source: Gong and others, "HeavyKeeper: an accurate algorithm for finding top-k elephant flows" (2018); hashes, heap order and defaults as in RedisBloom.
+// Source: Gong and others, "HeavyKeeper: an accurate algorithm for finding top-k elephant flows"
+// (2018). Hashes, heap order and defaults are RedisBloom's.
 package topk
 
 import (
@@ -59,10 +73,10 @@ import (
 )
 
 const (
-	// BucketSize and EntrySize are sizes in bytes.
+	// BucketSize and EntrySize are in bytes.
 	BucketSize = 8
 	EntrySize  = 24
-	// MaxK is the longest list.
+	// MaxK is the largest k.
 	MaxK = 1 << 30
 	// MaxIncrement is how much may be added to an item at once.
 	MaxIncrement = 100_000
@@ -70,7 +84,7 @@ const (
 	fingerprintSeed = 1919
 )
 
-// Where the numbers of the header are.
+// The offsets of the header's numbers.
 const (
 	offK     = 0
 	offWidth = 4
@@ -82,33 +96,34 @@ const (
 	offLive  = 40
 	fixed    = 48
 
-	firstBytes = 64 // of items, in a new list
+	firstBytes = 64 // room for items in a new list
 )
 
 // Memory holds header and buckets.
 type Memory interface {
-	// Head is the header, which may be changed.
+	// Head returns the header, for writing.
 	Head() []byte
-	// ResizeHead gives the header another length: what was there is kept as far as there is room, new bytes are zero.
+	// ResizeHead changes the header's length. It keeps what fits; new bytes are zero.
 	ResizeHead(n int) []byte
-	// Block is a block, to be read.
+	// Block returns a block, for reading.
 	Block(i int) []byte
-	// Change is n bytes of a block from off on, to be changed.
+	// Change returns n bytes of a block from off on, for writing.
 	Change(i, off, n int) []byte
 }
 
-// List is a list that is being used. What Add changes is in the memory when it returns.
+// List is an open list. When Add returns, its changes are in the memory.
 type List struct {
 	K, Width, Depth uint32
 	Decay           float64 // in (0, 1]
 
 	state      uint64 // of the generator
-	items      uint32 // entries that are not free
+	items      uint32 // entries in use
 	used, live uint64 // bytes of items
 	mem        Memory
 }
 
-// Sizes is how many bytes header and block 0 of an empty list have; it reports false if that is beyond all bounds.
+// Sizes returns the lengths in bytes of the header and block 0 of an empty list. It reports false
+// if they exceed the limits.
 func Sizes(k, width, depth uint32) (head, buckets int64, ok bool) {
 	hi, cells := bits.Mul64(uint64(width), uint64(depth))
 	if hi != 0 || cells > math.MaxInt64/BucketSize/2 || k > MaxK {
@@ -117,10 +132,10 @@ func Sizes(k, width, depth uint32) (head, buckets int64, ok bool) {
 	return fixed + int64(k)*EntrySize + slotBytes(k) + firstBytes, int64(cells * BucketSize), true
 }
 
-// slotBytes is the size of twice as many slots as entries, at least.
+// slotBytes returns the size of the slots: at least twice as many as entries.
 func slotBytes(k uint32) int64 { return 4 << bits.Len64(2*uint64(k)-1) }
 
-// New makes an empty list in memory of the right Sizes that is zero.
+// New makes an empty list in zeroed memory of the right Sizes.
 func New(mem Memory, k, width, depth uint32, decay float64) *List {
 	l := &List{K: k, Width: width, Depth: depth, Decay: decay, mem: mem}
 	l.state = uint64(k)<<32 ^ uint64(width)<<16 ^ uint64(depth) ^ math.Float64bits(decay)
@@ -133,14 +148,15 @@ func New(mem Memory, k, width, depth uint32, decay float64) *List {
 	return l
 }
 
-// Open uses the list that is in the memory.
+// Open returns the list in the memory.
 func Open(mem Memory) *List {
 	head := mem.Head()
 	u32 := func(off int) uint32 { return binary.LittleEndian.Uint32(head[off:]) }
 	u64 := func(off int) uint64 { return binary.LittleEndian.Uint64(head[off:]) }
 	return &List{
-		K: u32(offK), Width: u32(offWidth), Depth: u32(offDepth), Decay: math.Float64frombits(u64(offDecay)),
-		state: u64(offState), items: u32(offItems), used: u64(offUsed), live: u64(offLive), mem: mem,
+		K: u32(offK), Width: u32(offWidth), Depth: u32(offDepth),
+		Decay: math.Float64frombits(u64(offDecay)), state: u64(offState), items: u32(offItems),
+		used: u64(offUsed), live: u64(offLive), mem: mem,
 	}
 }
 
@@ -152,7 +168,7 @@ func (l *List) save() {
 	binary.LittleEndian.PutUint64(head[offLive:], l.live)
 }
 
-// slotsAt is where the slots are in the header, bytesAt where the bytes of the items are.
+// slotsAt and bytesAt return where the slots and the items' bytes begin in the header.
 func (l *List) slotsAt() int { return fixed + int(l.K)*EntrySize }
 func (l *List) bytesAt() int { return l.slotsAt() + int(slotBytes(l.K)) }
 
@@ -181,12 +197,13 @@ func (e entry) set(fp, length uint32, where uint64, count, slot uint32) {
 	binary.LittleEndian.PutUint32(e[20:], slot)
 }
 
-// item is the bytes of an entry that is not free.
+// item returns the item of an entry that is in use.
 func (l *List) item(e entry) []byte {
 	return l.bytes()[e.where()-1:][:e.length()]
 }
 
-// Add counts the item n times more. If that put the item into the list in place of another, that one is appended to dst and replaced is true.
+// Add counts the item n more times. If that put the item into the list in place of another, it
+// appends the other one to dst and reports replaced.
 func (l *List) Add(item []byte, n uint32, dst []byte) (expelled []byte, replaced bool) {
 	if n == 0 {
 		return dst, false
@@ -221,12 +238,12 @@ func (l *List) Add(item []byte, n uint32, dst []byte) (expelled []byte, replaced
 	return dst, replaced
 }
 
-// bucket is where the item's bucket of a row is.
+// bucket returns where the item's bucket of a row is.
 func (l *List) bucket(item []byte, row uint32) int {
 	return int(uint64(row)*uint64(l.Width)+uint64(murmur.Sum32(item, row)%l.Width)) * BucketSize
 }
 
-// addRow does a row and returns the item's count in it, 0 if the bucket is another's.
+// addRow adds the item in one row and returns its count there, or 0 if the bucket is another's.
 func (l *List) addRow(item []byte, fp, row, n uint32) uint32 {
 	off := l.bucket(item, row)
 	b := l.mem.Block(0)[off:]
@@ -239,7 +256,7 @@ func (l *List) addRow(item []byte, fp, row, n uint32) uint32 {
 	default:
 		left := l.decay(&count, n)
 		if left == n && count != 0 {
-			return 0 // nothing happened
+			return 0 // nothing changed
 		}
 		if count == 0 {
 			owner, count = fp, left

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// memory is a header and buckets on Go's heap. It knows what was announced to change.
+// memory holds a header and buckets on Go's heap. It records which bytes were announced to change.
 type memory struct {
 	head, buckets []byte
 	announced     map[int]bool
@@ -99,10 +99,12 @@ func check(t testing.TB, l *List) {
 	require.Equal(t, l, Open(l.mem), "what is in the memory")
 }
 
-// TestRedisBloomExamples are replies that RedisBloom's own tests expect; with a decay of 1 nothing is left to chance, and in the others no two items meet.
+// TestRedisBloomExamples compares with replies that RedisBloom's own tests expect. With a decay of
+// 1 nothing is left to chance, and in the others no two items meet.
 func TestRedisBloomExamples(t *testing.T) {
 	l := newList(t, 3, 10, 3, 1)
-	require.Equal(t, []string{"-", "-", "-"}, []string{add(l, "bar", 3), add(l, "baz", 6), add(l, "42", 2)})
+	require.Equal(t, []string{"-", "-", "-"},
+		[]string{add(l, "bar", 3), add(l, "baz", 6), add(l, "42", 2)})
 	require.Equal(t, []string{"-", "bar"}, []string{add(l, "42", 8), add(l, "xyzzy", 4)})
 	var counts []uint32
 	for _, s := range []string{"bar", "baz", "42", "xyzzy", "4"} {
@@ -111,7 +113,8 @@ func TestRedisBloomExamples(t *testing.T) {
 	require.Equal(t, []uint32{3, 6, 10, 4, 0}, counts)
 
 	l = newList(t, 2, 50, 5, 0.9)
-	for _, s := range []string{"foo", "bar", "baz", "42", "foo", "bar", "baz", "foo", "baz", "42", "foo", "baz", "foo", "bar", "baz", "foo", "baz"} {
+	for _, s := range []string{"foo", "bar", "baz", "42", "foo", "bar", "baz", "foo", "baz", "42",
+		"foo", "baz", "foo", "bar", "baz", "foo", "baz"} {
 		add(l, s, 1)
 	}
 	require.Equal(t, []string{"foo6", "baz6"}, names(l))
@@ -123,18 +126,21 @@ func TestRedisBloomExamples(t *testing.T) {
 	require.Equal(t, []string{"bar8", "baz6"}, names(l))
 
 	l = newList(t, 10, 8, 7, 1)
-	for _, s := range []string{"j", "h", "d", "j", "h", "h", "j", "g", "e", "g", "i", "f", "g", "f", "a", "j", "c", "i", "a", "d"} {
+	for _, s := range []string{"j", "h", "d", "j", "h", "h", "j", "g", "e", "g", "i", "f", "g", "f",
+		"a", "j", "c", "i", "a", "d"} {
 		add(l, s, 1)
 	}
 	check(t, l)
 }
 
-// TestModel adds at random and holds what must be true: the structure, and that estimates do not exceed the truth.
+// TestModel adds at random and checks what must be true: the structure, and that estimates do not
+// exceed the truth.
 func TestModel(t *testing.T) {
 	rng := testseed.Rand(t)
 	for range 20 {
 		k := uint32(1 + rng.IntN(40))
-		l := newList(t, k, uint32(1+rng.IntN(60)), uint32(1+rng.IntN(6)), []float64{0.5, 0.9, 0.99, 1}[rng.IntN(4)])
+		l := newList(t, k, uint32(1+rng.IntN(60)), uint32(1+rng.IntN(6)),
+			[]float64{0.5, 0.9, 0.99, 1}[rng.IntN(4)])
 		m := l.mem.(*memory)
 		m.announced = map[int]bool{}
 		truth := map[string]uint32{}
@@ -150,7 +156,9 @@ func TestModel(t *testing.T) {
 			expelled := add(l, name, n)
 			truth[name] += n
 			if expelled != "-" {
-				require.True(t, slices.ContainsFunc(was, func(s string) bool { return len(s) > len(expelled) && s[:len(expelled)] == expelled }))
+				require.True(t, slices.ContainsFunc(was, func(s string) bool {
+					return len(s) > len(expelled) && s[:len(expelled)] == expelled
+				}))
 				require.False(t, l.Has([]byte(expelled)))
 				require.True(t, l.Has([]byte(name)))
 			}
@@ -171,7 +179,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestHeavyHitters: of a Zipf stream, nearly all of the true top are found, with nearly their counts.
+// TestHeavyHitters checks that nearly all of the true top of a Zipf stream is found, with nearly
+// exact counts.
 func TestHeavyHitters(t *testing.T) {
 	rng := testseed.Rand(t)
 	const k = 50
@@ -204,7 +213,7 @@ func TestHeavyHitters(t *testing.T) {
 	}
 }
 
-// TestReplay: the same commands on the same state give the same state, chance included.
+// TestReplay checks that the same commands on the same state give the same state, chance included.
 func TestReplay(t *testing.T) {
 	rng := testseed.Rand(t)
 	a, b := newList(t, 5, 4, 3, 0.9), newList(t, 5, 4, 3, 0.9)
@@ -215,7 +224,8 @@ func TestReplay(t *testing.T) {
 	require.Equal(t, a.mem, b.mem)
 }
 
-// TestMissed: the number of failures before a success that is drawn at once has the distribution of trying one by one.
+// TestMissed checks that drawing the number of failures before a success at once has the same
+// distribution as trying one by one.
 func TestMissed(t *testing.T) {
 	rng := testseed.Rand(t)
 	l := &List{state: rng.Uint64()}
@@ -234,7 +244,8 @@ func TestMissed(t *testing.T) {
 	require.Zero(t, l.missed(1, 7))
 }
 
-// TestDecay: the share of counters that n additions of another item bring down to nothing is that of trying one by one.
+// TestDecay checks that the share of counters that n additions of another item bring down to 0 is
+// the same as when trying one by one.
 func TestDecay(t *testing.T) {
 	rng := testseed.Rand(t)
 	l := &List{state: rng.Uint64(), Decay: 0.8}
@@ -289,7 +300,8 @@ func BenchmarkAdd(b *testing.B) {
 	for _, k := range []uint32{10, 1000, 100_000} {
 		b.Run(fmt.Sprint("k", k), func(b *testing.B) {
 			l := newList(b, k, 8*k, 5, 0.9)
-			for i := 0; i < len(l.mem.Block(0)); i += 4096 { // or the first touch of each page is measured
+			// Else the first touch of each page is measured.
+			for i := 0; i < len(l.mem.Block(0)); i += 4096 {
 				l.mem.Block(0)[i] = 0
 			}
 			rng := rand.New(rand.NewPCG(1, 1))

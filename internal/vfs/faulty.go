@@ -12,7 +12,7 @@ import (
 // Op is a kind of operation that a Fault can fail.
 type Op uint8
 
-// The kinds. OpCreate is an Open that creates; OpOpen any other.
+// The kinds of operations. OpCreate is an Open that creates, OpOpen any other.
 const (
 	OpOpen Op = iota
 	OpCreate
@@ -29,20 +29,22 @@ const (
 )
 
 func (o Op) String() string {
-	return [opCount]string{"open", "create", "read", "write", "sync", "truncate", "rename", "remove", "syncdir", "mkdir", "lock"}[o]
+	return [opCount]string{"open", "create", "read", "write", "sync", "truncate", "rename",
+		"remove", "syncdir", "mkdir", "lock"}[o]
 }
 
-// Fault fails one operation, or all from one on.
+// Fault fails one operation, or all operations from one on.
 type Fault struct {
 	Op    Op
-	Name  string // only files whose base name has this part; the new name of a rename
+	Name  string // only files whose base name contains this; for a rename the new name
 	After int64  // operations of this kind that still work; with OpWrite and Bytes: bytes
 	Bytes bool   // the write that crosses After bytes writes up to there: a short write
-	Err   error  // nil: ENOSPC for writes, creations and truncations, EIO for the rest
+	Err   error  // nil: ENOSPC for writes, creations and truncations, else EIO
 	Once  bool   // later operations work again
 }
 
-// Plan is a set of faults and what has happened of them. It may be changed while the file system is in use.
+// Plan is a set of faults and a record of what has happened. It may be changed while the file
+// system is in use.
 type Plan struct {
 	mu     sync.Mutex
 	faults []*armed
@@ -50,7 +52,7 @@ type Plan struct {
 	fired  int
 }
 
-// armed is a fault with the count of what it has let pass.
+// armed is a fault and the count of operations it has let pass.
 type armed struct {
 	Fault
 	passed int64
@@ -64,7 +66,7 @@ func NewPlan(faults ...Fault) *Plan {
 	return p
 }
 
-// Add adds faults; their counts begin now.
+// Add adds faults. Their counts begin now.
 func (p *Plan) Add(faults ...Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,28 +86,30 @@ func (o Op) usualError() error {
 	return syscall.EIO
 }
 
-// Clear removes all faults: the disk has room again.
+// Clear removes all faults, as if the disk had room again.
 func (p *Plan) Clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.faults = nil
 }
 
-// Fired is how many operations have been failed.
+// Fired returns how many operations have failed.
 func (p *Plan) Fired() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.fired
 }
 
-// Seen is how many operations of the kind were asked for, failed ones included: what a test enumerates.
+// Seen returns how many operations of the kind were requested, failed ones included. Tests use it
+// to enumerate them.
 func (p *Plan) Seen(op Op) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.seen[op]
 }
 
-// check counts an operation and returns its error, and for a write how much of size is to be written before.
+// check counts an operation and returns its error. For a write it also returns how much of size to
+// write before the error.
 func (p *Plan) check(op Op, name string, size int) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -129,7 +133,7 @@ func (p *Plan) check(op Op, name string, size int) (int, error) {
 	return size, nil
 }
 
-// Faulty is fsys with the plan's faults.
+// Faulty returns fsys with the plan's faults.
 func Faulty(fsys FS, plan *Plan) FS { return faultyFS{FS: fsys, plan: plan} }
 
 type faultyFS struct {

@@ -11,19 +11,19 @@ import (
 
 // Locker is the part of FS that keeps two servers out of one folder.
 type Locker interface {
-	// Lock takes the lock on a file, which is created if need be, or on a folder. The lock is
-	// advisory, belongs to the process and ends with it, however that ends, or with Close. A
-	// *LockedError says that another has it. Any other error says that the file system has no
-	// locks, or that this one cannot be had: nothing is known about others then.
+	// Lock takes the lock on a folder, or on a file, which is created if needed. The lock is
+	// advisory. It belongs to the process and ends with it, however that ends, or with Close. A
+	// *LockedError says that another process has it. Any other error says that the file system has
+	// no locks or that this one cannot be taken; then nothing is known about others.
 	Lock(name string) (io.Closer, error)
 }
 
-// LockedError says that somebody else holds a lock.
+// LockedError reports that another process holds a lock.
 type LockedError struct {
 	Name string
 	PID  int // of the holder; 0: not known
-	// Ending says that the holder has been killed or has ended, and is giving back its memory, which
-	// takes seconds if that is much. Its locks come afterwards.
+	// Ending says that the holder has been killed or has ended, and is freeing its memory. If that
+	// is much, it takes seconds. Its locks are released afterwards.
 	Ending bool
 }
 
@@ -35,8 +35,8 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("%s is locked by the process with pid %d", e.Name, e.PID)
 }
 
-// Lock implements FS. A folder's holder is known by the name of the lock alone: Mem creates no file
-// for it, and a power loss leaves none.
+// Lock implements FS. The lock on a folder is known by name alone: Mem creates no file for it, and
+// a power loss leaves none.
 func (m *Mem) Lock(name string) (io.Closer, error) {
 	name = filepath.Clean(name)
 	m.mu.Lock()
@@ -63,7 +63,7 @@ type memLock struct {
 	name string
 }
 
-// Close gives the lock back. The second call is an error, as with a file.
+// Close releases the lock. A second call is an error, as with a file.
 func (l *memLock) Close() error {
 	l.m.mu.Lock()
 	defer l.m.mu.Unlock()
@@ -82,5 +82,5 @@ func (f faultyFS) Lock(name string) (io.Closer, error) {
 	return f.FS.Lock(name)
 }
 
-// held reports whether the error of a flock says that somebody else has the lock.
+// held reports whether the error of a flock means that another process has the lock.
 func held(err error) bool { return err == syscall.EWOULDBLOCK || err == syscall.EAGAIN }

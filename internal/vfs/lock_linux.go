@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// systemHolder asks the system who has the lock on f: /proc/locks has lines like
+// systemHolder asks the system who has the lock on f. /proc/locks has lines like
 //
 //	3: FLOCK  ADVISORY  WRITE 4711 fd:01:1835 0 EOF
 func systemHolder(f *os.File) int {
@@ -37,8 +37,7 @@ func systemHolder(f *os.File) int {
 	return pid
 }
 
-// ending reports whether a process has no memory any more, or none that is still its own: it is at
-// its end then.
+// ending reports whether a process is ending: it has no memory any more, or none that is its own.
 func ending(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	return err == nil && strings.HasPrefix(string(text), "0 ")

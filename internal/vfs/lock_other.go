@@ -4,8 +4,8 @@ package vfs
 
 import "os"
 
-// systemHolder cannot find out who has the lock.
+// systemHolder returns 0: this system does not tell who has a lock.
 func systemHolder(*os.File) int { return 0 }
 
-// ending cannot find out whether a process is at its end.
+// ending returns false: this system does not tell whether a process is ending.
 func ending(int) bool { return false }

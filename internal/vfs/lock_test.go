@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLock: whatever holds a lock is found out, and a lock that was given back can be had.
+// TestLock checks that the holder of a lock is found, and that a released lock can be taken.
 func TestLock(t *testing.T) {
 	dir := t.TempDir()
 	mem := NewMem()

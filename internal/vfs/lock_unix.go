@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lock is flock: unlike a lock by fcntl it does not end when anybody in the process closes the
-// file. Into a file, though not into a folder, goes the process's pid.
+// Lock uses flock. Unlike a lock by fcntl, it does not end when anybody in the process closes the
+// file. Into a file, but not into a folder, it writes the process's pid.
 func (osFS) Lock(name string) (io.Closer, error) {
 	f, err := openLock(name)
 	if err != nil {
@@ -39,8 +39,8 @@ func (osFS) Lock(name string) (io.Closer, error) {
 	return nil, &fs.PathError{Op: "flock", Path: name, Err: err}
 }
 
-// openLock opens what is to be locked: a folder, or a file that may be another user's and then can
-// only be read.
+// openLock opens what is to be locked: a folder, or a file. The file may belong to another user and
+// be readable only.
 func openLock(name string) (*os.File, error) {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return os.Open(name)
@@ -54,14 +54,14 @@ func openLock(name string) (*os.File, error) {
 	return f, err
 }
 
-// note writes the pid. On a full disk it stays empty, which only takes a number out of a message.
+// note writes the pid. If the disk is full the file stays empty; then a message lacks a number.
 func note(f *os.File) {
 	if f.Truncate(0) == nil {
 		_, _ = f.WriteAt(strconv.AppendInt(nil, int64(os.Getpid()), 10), 0)
 	}
 }
 
-// holder is the pid of the process that has the lock on f, 0 if that cannot be found out.
+// holder returns the pid of the process that has the lock on f, or 0 if it is unknown.
 func holder(f *os.File) int {
 	var text [20]byte
 	n, _ := f.ReadAt(text[:], 0)

@@ -13,34 +13,36 @@ import (
 )
 
 // Mem is a file system in memory that can lose power.
+// Mem is a file system in memory that can lose power.
 //
-// It holds two states of everything, and what leads from one to the other:
+// It holds two states of everything, and the changes that lead from one to the other:
 //
-//	names  (path → node)  what the process sees          synced (path → node)  what is surely on the disk
-//	                      ─────── namePending: name changes since, in order ───────
-//	node.data             what the process reads         node.synced           what is surely on the disk
-//	                      ─────── node.pending: writes and truncations since, in order ───────
+//	what the process sees       changes since, in order        what is surely on the disk
+//	names (path → node)         namePending: names             synced (path → node)
+//	node.data                   node.pending: writes,          node.synced
+//	                            truncations
 //
-// Sync empties a node's pending list, SyncDir takes a folder's changes out of namePending. Crash builds a new file system from the synced
-// states and some of the pending changes.
+// Sync empties a node's pending list. SyncDir takes a folder's changes out of namePending. Crash
+// builds a new file system from the synced states and some of the pending changes.
 //
-// Invariant: synced states with all pending changes applied in order equal what the process sees, unless a Sync has failed: its data is
-// seen, but will never be on the disk.
+// Invariant: the synced states with all pending changes applied in order equal what the process
+// sees. The exception is a Sync that has failed: its data is seen, but will never be on the disk.
 //
-// Limits: no links, folders cannot be renamed, permissions are remembered but not enforced, all times are the same. Paths are cleaned;
-// "." and "/" exist from the start, and relative names are not resolved against any directory.
+// Limits: there are no links, folders cannot be renamed, permissions are stored but not enforced,
+// and all times are the same. Paths are cleaned. "." and "/" exist from the start, and relative
+// names are not resolved against any directory.
 type Mem struct {
 	mu          sync.Mutex
 	names       map[string]*node
 	synced      map[string]*node
 	namePending []nameChange
-	locks       map[string]*memLock // by name, those that are held
+	locks       map[string]*memLock // the locks held, by name
 	ops         int
 	powerOff    int // operations after which everything fails; -1: never
 	observe     func(n int, op string, crash func(seed uint64) *Mem)
 }
 
-// node is a file or folder, whatever its name.
+// node is a file or folder, without its name.
 type node struct {
 	dir     bool
 	perm    fs.FileMode
@@ -49,24 +51,26 @@ type node struct {
 	pending []dataChange
 }
 
-// dataChange is a write at an offset or, with bytes nil, a truncation to it.
+// dataChange is a write at an offset. If bytes is nil, it is a truncation to the offset.
 type dataChange struct {
 	offset int64
 	bytes  []byte
 }
 
-// nameChange gives node the name to ("": none) and takes the name from ("": it had none) away: creation, rename and removal in one.
+// nameChange gives node the name to ("": none) and takes the name from ("": it had none) away. It
+// describes creation, rename and removal.
 type nameChange struct {
 	from, to string
 	node     *node
 }
 
-// ErrPowerOff is what every operation returns after PowerOffAfter.
+// ErrPowerOff is the error of every operation after the power is off.
 var ErrPowerOff = errors.New("power is off")
 
 // NewMem returns an empty file system.
 func NewMem() *Mem {
-	m := &Mem{names: map[string]*node{}, synced: map[string]*node{}, locks: map[string]*memLock{}, powerOff: -1}
+	m := &Mem{names: map[string]*node{}, synced: map[string]*node{}, locks: map[string]*memLock{},
+		powerOff: -1}
 	for _, root := range []string{".", "/"} {
 		n := &node{dir: true, perm: 0o755}
 		m.names[root], m.synced[root] = n, n
@@ -74,30 +78,33 @@ func NewMem() *Mem {
 	return m
 }
 
-// Ops is the number of operations so far that changed something or made something durable: what PowerOffAfter and Observe count.
+// Ops returns how many operations so far changed something or made it durable. PowerOffAfter and
+// Observe count these operations.
 func (m *Mem) Ops() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.ops
 }
 
-// PowerOffAfter lets n more such operations happen; from then on everything fails with ErrPowerOff. Crash then tells what the disk holds.
+// PowerOffAfter lets n more such operations happen. From then on everything fails with ErrPowerOff.
+// Crash then returns what the disk holds.
 func (m *Mem) PowerOffAfter(n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.powerOff = m.ops + n
 }
 
-// Observe has f called after each such operation with its number, counted from 1, and its description ("write dir/name 12"). f may
-// crash the file system as it is at that moment; it must not call anything else of m. So one run visits every point of a power loss.
-// After Observe(nil) f is not called again, whatever still works on files.
+// Observe makes m call f after each such operation, with its number, counted from 1, and its
+// description ("write dir/name 12"). f may crash the file system as it is at that moment, but must
+// not call anything else of m. So one run visits every point of a power loss. After Observe(nil), f
+// is not called again.
 func (m *Mem) Observe(f func(n int, op string, crash func(seed uint64) *Mem)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.observe = f
 }
 
-// powered is called with mu held before every operation.
+// powered is called before every operation. mu must be held.
 func (m *Mem) powered(op, name string) error {
 	if m.powerOff >= 0 && m.ops >= m.powerOff {
 		return &fs.PathError{Op: op, Path: name, Err: ErrPowerOff}
@@ -105,7 +112,7 @@ func (m *Mem) powered(op, name string) error {
 	return nil
 }
 
-// did counts an operation. mu is held.
+// did counts an operation. mu must be held.
 func (m *Mem) did(op string, args ...string) {
 	m.ops++
 	if m.observe != nil {
@@ -113,7 +120,7 @@ func (m *Mem) did(op string, args ...string) {
 	}
 }
 
-// lookup finds a name's node. mu is held.
+// lookup returns a name's node. mu must be held.
 func (m *Mem) lookup(op, name string) (*node, error) {
 	n := m.names[name]
 	if n == nil {
@@ -122,7 +129,7 @@ func (m *Mem) lookup(op, name string) (*node, error) {
 	return n, nil
 }
 
-// folder fails unless the folder of name exists. mu is held.
+// folder returns an error unless the folder of name exists. mu must be held.
 func (m *Mem) folder(op, name string) error {
 	dir, err := m.lookup(op, filepath.Dir(name))
 	if err == nil && !dir.dir {
@@ -131,7 +138,7 @@ func (m *Mem) folder(op, name string) error {
 	return err
 }
 
-// rename records and does a change of names. mu is held.
+// rename records and applies a change of names. mu must be held.
 func (m *Mem) rename(c nameChange) {
 	c.apply(m.names)
 	m.namePending = append(m.namePending, c)
@@ -174,7 +181,8 @@ func (m *Mem) Open(name string, flag int, perm fs.FileMode) (File, error) {
 		n.change(dataChange{offset: 0})
 		m.did("truncate", name, "0")
 	}
-	return &memFile{m: m, name: name, node: n, reads: flag&os.O_WRONLY == 0, writes: writes, appends: flag&os.O_APPEND != 0}, nil
+	return &memFile{m: m, name: name, node: n, reads: flag&os.O_WRONLY == 0, writes: writes,
+		appends: flag&os.O_APPEND != 0}, nil
 }
 
 // Rename implements FS.
@@ -182,7 +190,9 @@ func (m *Mem) Rename(from, to string) error {
 	from, to = filepath.Clean(from), filepath.Clean(to)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	fail := func(err error) error { return &os.LinkError{Op: "rename", Old: from, New: to, Err: underlying(err)} }
+	fail := func(err error) error {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: underlying(err)}
+	}
 	if err := m.powered("rename", from); err != nil {
 		return fail(err)
 	}
@@ -275,8 +285,9 @@ func (m *Mem) SyncDir(dir string) error {
 	return nil
 }
 
-// syncNames makes durable what touches the folder, and what came before it and touches the same names: a file that was created in one
-// folder and moved to another, which is synced, cannot be found in the first one afterwards.
+// syncNames makes durable the changes of names in the folder, and earlier changes of the same
+// names. If a file was created in one folder and moved to another, and that is synced, it cannot be
+// found in the first one afterwards.
 func (m *Mem) syncNames(dir string) {
 	touched := map[string]bool{}
 	take := make([]bool, len(m.namePending))
@@ -300,7 +311,7 @@ func (m *Mem) syncNames(dir string) {
 	m.namePending = rest
 }
 
-// entries are the names in a folder, sorted. mu is held.
+// entries returns the names in a folder, sorted. mu must be held.
 func (m *Mem) entries(dir string) []string {
 	var names []string
 	for name := range m.names {

@@ -6,18 +6,24 @@ import (
 	"sort"
 )
 
-// The seeds of Crash that mean something fixed. All others are random.
+// The seeds of Crash that have a fixed meaning. All others are random.
 const (
-	LoseAll   uint64 = iota // nothing that was not synced survives
-	KeepAll                 // everything survives, but what a failed Sync dropped: the process was killed, not the machine
-	KeepNames               // names survive, data does not: the empty file after a rename without Sync
-	KeepData                // data survives, names do not
+	// LoseAll loses everything that was not synced.
+	LoseAll uint64 = iota
+	// KeepAll keeps everything, except what a failed Sync dropped: the process was killed, not the
+	// machine.
+	KeepAll
+	// KeepNames keeps names and loses data, as in the empty file after a rename without Sync.
+	KeepNames
+	// KeepData keeps data and loses names.
+	KeepData
 	FirstRandomSeed
 )
 
-// Crash returns a file system that holds what is left of this one after a power loss now; m itself goes on as it was. Of each file's
-// unsynced changes the first ones survive, the last of them perhaps in part; of the unsynced changes of names any, each whole; a file
-// whose folder is lost is lost. The same history and seed give the same result.
+// Crash returns a file system that holds what is left of this one after a power loss now. m itself
+// goes on unchanged. Of each file's unsynced changes the first ones survive, the last of them
+// perhaps in part. Of the unsynced changes of names any may survive, each as a whole. A file whose
+// folder is lost is lost. The same history and seed give the same result.
 func (m *Mem) Crash(seed uint64) *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -36,7 +42,8 @@ func (m *Mem) crash(seed uint64) *Mem {
 		}
 	}
 	out := NewMem()
-	for _, name := range sorted(names) { // a folder comes before what is in it, and the random numbers in the same order each time
+	// Sorted, so that a folder comes before its content, and random numbers in the same order.
+	for _, name := range sorted(names) {
 		if dir := out.names[filepath.Dir(name)]; dir == nil || !dir.dir {
 			continue
 		}
@@ -72,7 +79,8 @@ func (c *crasher) keepName() bool {
 	return c.rnd.IntN(2) == 0
 }
 
-// node is what is left of n: the same for whoever reads it now and after the next power loss.
+// node returns what is left of n. It is the same for whoever reads it now and after the next power
+// loss.
 func (c *crasher) node(n *node) *node {
 	if done := c.nodes[n]; done != nil {
 		return done
@@ -93,7 +101,7 @@ func (c *crasher) node(n *node) *node {
 	return left
 }
 
-// keepData is how many of n changes to a file's data survive.
+// keepData returns how many of n changes to a file's data survive.
 func (c *crasher) keepData(n int) int {
 	switch c.seed {
 	case LoseAll, KeepNames:

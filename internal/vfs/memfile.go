@@ -10,14 +10,14 @@ import (
 // memFile is an open file of a Mem.
 type memFile struct {
 	m                      *Mem
-	name                   string // at the time it was opened: for messages
+	name                   string // when it was opened, for messages
 	node                   *node
 	offset                 int64
 	reads, writes, appends bool
 	closed                 bool
 }
 
-// begin takes the lock; the caller gives it back whatever begin returns.
+// begin takes the lock. The caller must release it whatever begin returns.
 func (f *memFile) begin(op string, allowed bool) error {
 	f.m.mu.Lock()
 	switch {
@@ -109,7 +109,8 @@ func (f *memFile) Sync() error {
 	return nil
 }
 
-// failSync is what Faulty calls in place of Sync: the data that should have become durable never will, though it can still be read.
+// failSync is what Faulty calls in place of Sync. The data that should have become durable never
+// will, but can still be read.
 func (f *memFile) failSync() {
 	f.m.mu.Lock()
 	defer f.m.mu.Unlock()
@@ -127,13 +128,13 @@ func (f *memFile) Close() error {
 	return nil
 }
 
-// change records and does a change of the data.
+// change records and applies a change of the data.
 func (n *node) change(c dataChange) {
 	n.data = c.apply(n.data)
 	n.pending = append(n.pending, c)
 }
 
-// apply changes data, which may be reused; a gap before a write is zeros.
+// apply changes data, which may be reused. A gap before a write is filled with zeros.
 func (c dataChange) apply(data []byte) []byte {
 	end := c.offset + int64(len(c.bytes))
 	if c.bytes == nil && end < int64(len(data)) {

@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sync is fdatasync: it writes data and length, but not the time of the last change, which costs a journal entry of its own at every call.
+// Sync uses fdatasync. It writes data and length, but not the time of the last change, which would
+// cost a journal entry at every call.
 func (f osFile) Sync() error {
 	conn, err := f.SyscallConn()
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package vfs
 
-// Sync is os.File's, which asks macOS to empty the drive's own cache too.
+// Sync is os.File's. On macOS that also empties the drive's own cache.
 func (f osFile) Sync() error { return f.File.Sync() }

@@ -1,18 +1,22 @@
-// Package vfs is the file system as persistence sees it: two small interfaces, the real thing behind them (OS), and two that exist to show
-// that persistence keeps its promises.
+// Package vfs is the file system that persistence sees: two small interfaces, the real file system
+// behind them (OS), and two more that show whether persistence keeps its promises.
 //
-//   - Mem is a file system in memory that knows what a power loss would leave of it. What has been written reaches the disk by File.Sync;
-//     that a file has this name, or none, by FS.SyncDir of its folder. All else may be lost, kept, or torn.
-//   - Faulty fails chosen operations of another FS: a disk that fills up in the middle of a write, an fsync or a rename that does not work.
+//   - Mem is a file system in memory that knows what a power loss would leave of it. File.Sync
+//     brings what was written to the disk. FS.SyncDir of a file's folder brings its name there, or
+//     the removal of its name. Everything else may be lost, kept or torn.
+//   - Faulty fails chosen operations of another FS: a disk that fills up in the middle of a write,
+//     an fsync or a rename that does not work.
 //
-// What code that replaces files has to do, and what Mem holds it to:
+// Code that replaces files must do the following, and Mem holds it to that:
 //
-//  1. write under a temporary name, Sync: else the name may lead to a file that is empty or torn
-//  2. Rename: whole or not at all
-//  3. SyncDir, before anything else relies on the name: name changes that are not synced survive in any combination
+//  1. Write under a temporary name, then Sync. Else the name may lead to an empty or torn file.
+//  2. Rename. It happens as a whole or not at all.
+//  3. SyncDir, before anything else relies on the name. Changes of names that are not synced
+//     survive in any combination.
 //
-// After a failed Sync nothing is known about the data written since the last good one, and another Sync that works does not bring it
-// back: kernels drop what they could not write. Mem does so too when Faulty fails its Sync.
+// After a failed Sync nothing is known about the data written since the last good one. Another Sync
+// that works does not bring it back: kernels drop what they could not write. Mem does so too when
+// Faulty fails its Sync.
 package vfs
 
 import (
@@ -27,21 +31,24 @@ type File interface {
 	io.Writer
 	io.Closer
 	io.Seeker
-	// Sync returns when what was written to the file would survive a power loss. The file's name may still be lost: see FS.SyncDir.
+	// Sync returns when what was written to the file would survive a power loss. The file's name
+	// may still be lost: see FS.SyncDir.
 	Sync() error
 	Truncate(size int64) error
 }
 
-// FS opens and names files. Errors are *fs.PathError or *os.LinkError around a system error, as package os returns them.
+// FS opens and names files. Errors are *fs.PathError or *os.LinkError around a system error, as
+// package os returns them.
 type FS interface {
 	Locker
 	// Open takes the flags of os.OpenFile.
 	Open(name string, flag int, perm fs.FileMode) (File, error)
-	// Rename replaces to if it exists, whole or not at all.
+	// Rename replaces to if it exists, as a whole or not at all.
 	Rename(from, to string) error
 	// Remove removes a file, or a folder without entries.
 	Remove(name string) error
-	// SyncDir returns when what was created, renamed and removed in the folder before would survive a power loss.
+	// SyncDir returns when all names created, changed and removed in the folder would survive a
+	// power loss.
 	SyncDir(dir string) error
 	// ReadDir returns the entries sorted by name.
 	ReadDir(dir string) ([]fs.DirEntry, error)
@@ -59,7 +66,7 @@ func ReadFile(fsys FS, name string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// OS is the operating system's file system.
+// OS returns the operating system's file system.
 func OS() FS { return osFS{} }
 
 type osFS struct{}

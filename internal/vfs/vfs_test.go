@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,7 +28,7 @@ func write(t testing.TB, fsys FS, name, data string) File {
 	return f
 }
 
-// tree is every file's content by name, and every folder with a slash.
+// tree returns every file's content by name, and every folder with a slash.
 func tree(t testing.TB, fsys FS, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -51,82 +52,116 @@ func tree(t testing.TB, fsys FS, dir string) map[string]string {
 	return out
 }
 
-// TestSameAsOS runs the same random operations on the system's file system and on Mem: results, error classes and contents are equal.
+// TestSameAsOS runs the same random operations on the system's file system and on Mem. Results,
+// error classes and contents must be equal.
 func TestSameAsOS(t *testing.T) {
 	rnd := testseed.Rand(t)
 	mem, dir := NewMem(), t.TempDir()
 	require.NoError(t, mem.MkdirAll(dir, 0o755))
-	pair := [2]FS{OS(), mem}
-	var open [][2]File
-	name := func() string {
-		return filepath.Join(dir, []string{"a", "b", "d/a", "d/b", "none/x"}[rnd.IntN(5)])
-	}
-	flags := []int{os.O_RDONLY, os.O_RDWR, os.O_WRONLY | os.O_APPEND, os.O_RDWR | os.O_CREATE, os.O_WRONLY | os.O_CREATE | os.O_TRUNC, os.O_WRONLY | os.O_CREATE | os.O_EXCL}
-	same := func(what string, do func(i int) (any, error)) {
-		t.Helper()
-		want, werr := do(0)
-		got, gerr := do(1)
-		require.Equal(t, want, got, what)
-		require.Equal(t, class(werr), class(gerr), "%s: %v, %v", what, werr, gerr)
-	}
+	w := &twins{t: t, rnd: rnd, pair: [2]FS{OS(), mem}, dir: dir}
 	for step := range 3000 {
 		var f [2]File
-		if len(open) > 0 {
-			f = open[rnd.IntN(len(open))]
+		if len(w.open) > 0 {
+			f = w.open[rnd.IntN(len(w.open))]
 		}
-		what := fmt.Sprint("step ", step)
-		switch op := rnd.IntN(12); {
-		case op == 0:
-			d := filepath.Join(dir, "d")
-			same(what+" mkdir", func(i int) (any, error) { return nil, pair[i].MkdirAll(d, 0o755) })
-		case op <= 2:
-			n, flag := name(), flags[rnd.IntN(len(flags))]
-			var files [2]File
-			same(what+" open "+n, func(i int) (any, error) {
-				var err error
-				files[i], err = pair[i].Open(n, flag, 0o644)
-				return nil, err
-			})
-			if files[0] != nil {
-				open = append(open, files)
-			}
-		case op == 3:
-			from, to := name(), name()
-			same(what+" rename "+from+" "+to, func(i int) (any, error) { return nil, pair[i].Rename(from, to) })
-		case op == 4:
-			n := name()
-			same(what+" remove "+n, func(i int) (any, error) { return nil, pair[i].Remove(n) })
-		case op == 5:
-			same(what+" syncdir", func(i int) (any, error) { return nil, pair[i].SyncDir(dir) })
-		case len(open) == 0:
-		case op <= 7:
-			data := []byte(strings.Repeat(string(rune('a'+rnd.IntN(26))), rnd.IntN(20)))
-			same(what+" write", func(i int) (any, error) { return f[i].Write(data) })
-		case op == 8:
-			n := rnd.IntN(30)
-			same(what+" read", func(i int) (any, error) {
-				b := make([]byte, n)
-				got, err := f[i].Read(b)
-				return string(b[:got]), err
-			})
-		case op == 9:
-			at, whence := int64(rnd.IntN(40)-10), rnd.IntN(3)
-			same(what+" seek", func(i int) (any, error) { return f[i].Seek(at, whence) })
-		case op == 10:
-			size := int64(rnd.IntN(60))
-			same(what+" truncate", func(i int) (any, error) { return nil, f[i].Truncate(size) })
-		case rnd.IntN(2) == 0:
-			same(what+" sync", func(i int) (any, error) { return nil, f[i].Sync() })
-		default:
-			same(what+" close", func(i int) (any, error) { return nil, f[i].Close() })
-			open = slices.DeleteFunc(open, func(o [2]File) bool { return o == f })
+		w.what = fmt.Sprint("step ", step)
+		if op := rnd.IntN(12); op <= 5 {
+			w.onNames(op)
+		} else if len(w.open) > 0 {
+			w.onFile(op, f)
 		}
-		require.Equal(t, tree(t, OS(), dir), tree(t, mem, dir), what)
+		require.Equal(t, tree(t, OS(), dir), tree(t, mem, dir), w.what)
+	}
+}
+
+// twins are two file systems that do the same operations.
+type twins struct {
+	t    *testing.T
+	rnd  *rand.Rand
+	pair [2]FS
+	dir  string
+	open [][2]File
+	what string // the step, for messages
+}
+
+// same does an operation on both file systems and compares the results.
+func (w *twins) same(op string, do func(i int) (any, error)) {
+	w.t.Helper()
+	want, werr := do(0)
+	got, gerr := do(1)
+	require.Equal(w.t, want, got, w.what+op)
+	require.Equal(w.t, class(werr), class(gerr), "%s%s: %v, %v", w.what, op, werr, gerr)
+}
+
+// name returns one of a few paths.
+func (w *twins) name() string {
+	return filepath.Join(w.dir, []string{"a", "b", "d/a", "d/b", "none/x"}[w.rnd.IntN(5)])
+}
+
+// onNames does an operation on names.
+func (w *twins) onNames(op int) {
+	flags := []int{os.O_RDONLY, os.O_RDWR, os.O_WRONLY | os.O_APPEND, os.O_RDWR | os.O_CREATE,
+		os.O_WRONLY | os.O_CREATE | os.O_TRUNC, os.O_WRONLY | os.O_CREATE | os.O_EXCL}
+	pair := w.pair
+	switch op {
+	case 0:
+		d := filepath.Join(w.dir, "d")
+		w.same(" mkdir", func(i int) (any, error) { return nil, pair[i].MkdirAll(d, 0o755) })
+	case 1, 2:
+		n, flag := w.name(), flags[w.rnd.IntN(len(flags))]
+		var files [2]File
+		w.same(" open "+n, func(i int) (any, error) {
+			var err error
+			files[i], err = pair[i].Open(n, flag, 0o644)
+			return nil, err
+		})
+		if files[0] != nil {
+			w.open = append(w.open, files)
+		}
+	case 3:
+		from, to := w.name(), w.name()
+		w.same(" rename "+from+" "+to, func(i int) (any, error) {
+			return nil, pair[i].Rename(from, to)
+		})
+	case 4:
+		n := w.name()
+		w.same(" remove "+n, func(i int) (any, error) { return nil, pair[i].Remove(n) })
+	case 5:
+		w.same(" syncdir", func(i int) (any, error) { return nil, pair[i].SyncDir(w.dir) })
+	}
+}
+
+// onFile does an operation on an open file.
+func (w *twins) onFile(op int, f [2]File) {
+	rnd := w.rnd
+	switch {
+	case op <= 7:
+		data := []byte(strings.Repeat(string(rune('a'+rnd.IntN(26))), rnd.IntN(20)))
+		w.same(" write", func(i int) (any, error) { return f[i].Write(data) })
+	case op == 8:
+		n := rnd.IntN(30)
+		w.same(" read", func(i int) (any, error) {
+			b := make([]byte, n)
+			got, err := f[i].Read(b)
+			return string(b[:got]), err
+		})
+	case op == 9:
+		at, whence := int64(rnd.IntN(40)-10), rnd.IntN(3)
+		w.same(" seek", func(i int) (any, error) { return f[i].Seek(at, whence) })
+	case op == 10:
+		size := int64(rnd.IntN(60))
+		w.same(" truncate", func(i int) (any, error) { return nil, f[i].Truncate(size) })
+	case rnd.IntN(2) == 0:
+		w.same(" sync", func(i int) (any, error) { return nil, f[i].Sync() })
+	default:
+		w.same(" close", func(i int) (any, error) { return nil, f[i].Close() })
+		w.open = slices.DeleteFunc(w.open, func(o [2]File) bool { return o == f })
 	}
 }
 
 func class(err error) string {
-	for _, e := range []error{nil, io.EOF, fs.ErrNotExist, fs.ErrExist, fs.ErrClosed, syscall.EBADF, syscall.EINVAL, syscall.ENOTEMPTY} {
+	for _, e := range []error{nil, io.EOF, fs.ErrNotExist, fs.ErrExist, fs.ErrClosed, syscall.EBADF,
+		syscall.EINVAL, syscall.ENOTEMPTY} {
 		if errors.Is(err, e) || err == e {
 			return fmt.Sprint(e)
 		}
@@ -134,7 +169,7 @@ func class(err error) string {
 	return err.Error()
 }
 
-// TestFixedCrashes: what survives for the seeds that mean something.
+// TestFixedCrashes checks what survives for the seeds with a fixed meaning.
 func TestFixedCrashes(t *testing.T) {
 	m := NewMem()
 	require.NoError(t, write(t, m, "a", "old").Sync())
@@ -150,8 +185,8 @@ func TestFixedCrashes(t *testing.T) {
 	require.Equal(t, map[string]string{"a": "new"}, tree(t, m, "."), "the crashed one goes on")
 }
 
-// TestReplace: the sequence that the package comment asks for leaves the old or the new file at every point, whatever survives; leaving out
-// any of its steps does not.
+// TestReplace checks that the sequence in the package comment leaves the old or the new file at
+// every point, whatever survives, and that leaving out any step does not.
 func TestReplace(t *testing.T) {
 	for _, leave := range []string{"", "sync", "syncdir"} {
 		m := NewMem()
@@ -180,7 +215,8 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// TestTornWrites: every length of the unsynced tail turns up, and nothing but a tail is lost.
+// TestTornWrites checks that every length of the unsynced tail turns up, and that only a tail is
+// lost.
 func TestTornWrites(t *testing.T) {
 	m := NewMem()
 	f := write(t, m, "log", "synced ")
@@ -195,7 +231,8 @@ func TestTornWrites(t *testing.T) {
 	for seed := range uint64(2000) {
 		got := tree(t, m.Crash(seed), ".")["log"]
 		require.True(t, strings.HasPrefix(whole, got), "seed %d: %q", seed, got)
-		require.Equal(t, got, tree(t, m.Crash(seed), ".")["log"], "the same seed gives the same result")
+		require.Equal(t, got, tree(t, m.Crash(seed), ".")["log"],
+			"the same seed gives the same result")
 		seen[len(got)] = true
 	}
 	for n := len("synced "); n <= len(whole); n++ {
@@ -204,7 +241,8 @@ func TestTornWrites(t *testing.T) {
 	require.Len(t, seen, len(whole)-len("synced ")+1, "what was synced is never lost")
 }
 
-// TestNames: each unsynced change of names is lost or kept as a whole, in any combination; those of a synced folder are kept.
+// TestNames checks that each unsynced change of names is lost or kept as a whole, in any
+// combination, and that those of a synced folder are kept.
 func TestNames(t *testing.T) {
 	m := NewMem()
 	require.NoError(t, m.MkdirAll("d", 0o755))
@@ -217,7 +255,8 @@ func TestNames(t *testing.T) {
 	for seed := range uint64(200) {
 		seen[fmt.Sprint(tree(t, m.Crash(seed), "."))] = true
 	}
-	for _, want := range []map[string]string{{}, {"a": "a"}, {"b": "b"}, {"a": "a", "b": "b"}, {"d/a": "a"}, {"d/a": "a", "b": "b"}} {
+	for _, want := range []map[string]string{{}, {"a": "a"}, {"b": "b"}, {"a": "a", "b": "b"},
+		{"d/a": "a"}, {"d/a": "a", "b": "b"}} {
 		want["d/"] = ""
 		require.True(t, seen[fmt.Sprint(want)], "%v", want)
 	}
@@ -228,7 +267,9 @@ func TestNames(t *testing.T) {
 	for seed := range uint64(200) {
 		seen[fmt.Sprint(tree(t, m.Crash(seed), "."))] = true
 	}
-	require.Equal(t, map[string]bool{fmt.Sprint(map[string]string{"d/": "", "d/a": "a"}): true, fmt.Sprint(map[string]string{"d/": "", "d/a": "a", "b": "b"}): true}, seen)
+	require.Equal(t,
+		map[string]bool{fmt.Sprint(map[string]string{"d/": "", "d/a": "a"}): true,
+			fmt.Sprint(map[string]string{"d/": "", "d/a": "a", "b": "b"}): true}, seen)
 }
 
 func TestFolderLost(t *testing.T) {
@@ -240,7 +281,8 @@ func TestFolderLost(t *testing.T) {
 	require.NoError(t, m.SyncDir("."))
 	require.Equal(t, map[string]string{"x/": ""}, tree(t, m.Crash(LoseAll), "."))
 	require.NoError(t, m.SyncDir("x"))
-	require.Equal(t, map[string]string{"x/": "", "x/y/": "", "x/y/f": "1"}, tree(t, m.Crash(LoseAll), "."))
+	require.Equal(t, map[string]string{"x/": "", "x/y/": "", "x/y/f": "1"},
+		tree(t, m.Crash(LoseAll), "."))
 }
 
 func TestPowerOff(t *testing.T) {
@@ -256,7 +298,8 @@ func TestPowerOff(t *testing.T) {
 	require.ErrorIs(t, m.Rename("a", "b"), ErrPowerOff)
 	require.NoError(t, f.Close())
 	require.Equal(t, 2, m.Ops())
-	require.Equal(t, map[string]string{"a": "1"}, tree(t, m.Crash(KeepAll), "."), "what is left has power")
+	require.Equal(t, map[string]string{"a": "1"}, tree(t, m.Crash(KeepAll), "."),
+		"what is left has power")
 }
 
 func TestFaults(t *testing.T) {
@@ -277,7 +320,8 @@ func TestFaults(t *testing.T) {
 	_, err = f.Write([]byte("x"))
 	require.NoError(t, err)
 
-	plan.Add(Fault{Op: OpRename, Name: "to", After: 1, Once: true}, Fault{Op: OpSyncDir}, Fault{Op: OpCreate}, Fault{Op: OpRead, Err: syscall.EAGAIN})
+	plan.Add(Fault{Op: OpRename, Name: "to", After: 1, Once: true}, Fault{Op: OpSyncDir},
+		Fault{Op: OpCreate}, Fault{Op: OpRead, Err: syscall.EAGAIN})
 	require.NoError(t, fsys.Rename("full", "to"))
 	require.NoError(t, fsys.Rename("other", "from"))
 	require.ErrorIs(t, fsys.Rename("from", "to"), syscall.EIO)
@@ -292,7 +336,8 @@ func TestFaults(t *testing.T) {
 	require.EqualValues(t, 4, plan.Seen(OpRename))
 }
 
-// TestFailedSync: data that an fsync did not bring to the disk is not brought there by the next one.
+// TestFailedSync checks that data that an fsync did not bring to the disk is not brought there by
+// the next one.
 func TestFailedSync(t *testing.T) {
 	m := NewMem()
 	fsys := Faulty(m, NewPlan(Fault{Op: OpSync, After: 1, Once: true}))

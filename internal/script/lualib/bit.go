@@ -7,12 +7,14 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// openBit registers LuaBitOp: operations on 32 bits, whose results are signed.
+// openBit registers LuaBitOp: operations on 32 bits with signed results.
 func openBit(L *lua.LState) {
 	register(L, "bit", map[string]lua.LGFunction{
-		"tobit":   func(L *lua.LState) int { return pushBits(L, bitArg(L, 1)) },
-		"bnot":    func(L *lua.LState) int { return pushBits(L, ^bitArg(L, 1)) },
-		"bswap":   func(L *lua.LState) int { return pushBits(L, bits.ReverseBytes32(bitArg(L, 1))) },
+		"tobit": func(L *lua.LState) int { return pushBits(L, bitArg(L, 1)) },
+		"bnot":  func(L *lua.LState) int { return pushBits(L, ^bitArg(L, 1)) },
+		"bswap": func(L *lua.LState) int {
+			return pushBits(L, bits.ReverseBytes32(bitArg(L, 1)))
+		},
 		"band":    bitFold(func(a, b uint32) uint32 { return a & b }),
 		"bor":     bitFold(func(a, b uint32) uint32 { return a | b }),
 		"bxor":    bitFold(func(a, b uint32) uint32 { return a ^ b }),
@@ -25,8 +27,9 @@ func openBit(L *lua.LState) {
 	}, nil)
 }
 
-// bitArg is an argument's low 32 bits. Adding 2^52 + 2^51 rounds the number to an integer whose low bits are the mantissa's: halves go
-// to the even neighbour, and what is beyond ±2^51 gives the bits that this arithmetic gives.
+// bitArg returns the low 32 bits of an argument. Adding 2^52 + 2^51 rounds a number to an integer
+// whose low bits are those of the mantissa. Halves round to even. Beyond ±2^51 the result is
+// whatever this arithmetic gives, as in the original.
 func bitArg(L *lua.LState, n int) uint32 {
 	f, ok := toNumber(L.Get(n))
 	if !ok {
@@ -40,7 +43,8 @@ func pushBits(L *lua.LState, b uint32) int {
 	return 1
 }
 
-// bitFold takes any number of arguments, the last first: an error names the one that LuaBitOp meets first.
+// bitFold takes any number of arguments and checks the last one first, so that an error names the
+// one that LuaBitOp meets first.
 func bitFold(op func(a, b uint32) uint32) lua.LGFunction {
 	return func(L *lua.LState) int {
 		b := bitArg(L, 1)
@@ -58,8 +62,8 @@ func bitShift(op func(b uint32, n int) uint32) lua.LGFunction {
 	}
 }
 
-// bitToHex prints the low digits, in capitals if their number is negative. The smallest number has no opposite, which the original
-// forgets: here it means 8.
+// bitToHex prints the low digits, in capitals if their count is negative. The smallest number has
+// no opposite, which the original overlooks; here it means 8.
 func bitToHex(L *lua.LState) int {
 	b, n := bitArg(L, 1), int64(8)
 	if L.GetTop() >= 2 {

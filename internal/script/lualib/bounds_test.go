@@ -9,7 +9,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// doubled is a table that holds a table twice, which holds another twice …: small, but 2^n values.
+// doubled is a table that holds a table twice, which holds another twice, and so on: it is small,
+// but has 2^n values.
 const doubled = `local t = {string.rep('some text ', 1000)} for i = 1, 40 do t = {t, t} end return `
 
 func TestOutputIsBounded(t *testing.T) {
@@ -27,18 +28,20 @@ func TestOutputIsBounded(t *testing.T) {
 }
 
 func TestFillerIsBounded(t *testing.T) {
-	got, err := newBare().eval(`return cmsgpack.unpack((...))`, strings.Repeat("\x81\xce\x03\xff\xff\xfe\x01", 1000))
+	got, err := newBare().eval(`return cmsgpack.unpack((...))`,
+		strings.Repeat("\x81\xce\x03\xff\xff\xfe\x01", 1000))
 	require.NoError(t, err)
 	require.Equal(t, "error: user_script:1: not enough memory", got)
 }
 
-// TestEndedScript: a call that takes long looks whether the script has been ended.
+// TestEndedScript checks that a long call notices that the script must end.
 func TestEndedScript(t *testing.T) {
 	b := newBare()
 	ctx, cancel := context.WithCancel(t.Context())
 	b.L.SetContext(ctx)
 	b.L.SetGlobal("cancel", b.L.NewFunction(func(*lua.LState) int { cancel(); return 0 }))
-	_, err := b.eval(strings.Replace(doubled, "return ", "", 1) + `local e = cjson.encode cancel() return e(t)`)
+	_, err := b.eval(
+		strings.Replace(doubled, "return ", "", 1) + `local e = cjson.encode cancel() return e(t)`)
 	require.ErrorContains(t, err, "context canceled")
 }
 
@@ -59,7 +62,9 @@ func TestHost(t *testing.T) {
 	b := newBare()
 	h := &ledger{Context: t.Context()}
 	b.L.SetContext(h)
-	got, err := b.eval(`return #cjson.encode(string.rep('x', 5000000)), #cmsgpack.pack(string.rep('x', 5000000)), #cjson.decode('[' .. string.rep('[],', 100000) .. '1]')`)
+	got, err := b.eval(`return #cjson.encode(string.rep('x', 5000000)), ` +
+		`#cmsgpack.pack(string.rep('x', 5000000)), #cjson.decode('[' .. string.rep('[],', ` +
+		`100000) .. '1]')`)
 	if err != nil {
 		t.Fatal(cut(err.Error()))
 	}
@@ -67,7 +72,8 @@ func TestHost(t *testing.T) {
 	require.Greater(t, h.spent, 256<<10)
 	got, err = b.eval(`return bit.band('x')`)
 	require.NoError(t, err)
-	require.Equal(t, "error: user_script:1: bad argument #1 to 'known' (number expected, got string)", got)
+	require.Equal(t,
+		"error: user_script:1: bad argument #1 to 'known' (number expected, got string)", got)
 	h.spent, h.limit = 0, 3*pollEvery
 	got, err = b.eval(doubled + `cjson.encode(t)`)
 	require.NoError(t, err)
@@ -101,5 +107,6 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-var benchText = `{"id":12345,"name":"Some One","tags":["a","b","c"],"price":12.5,"nested":{"list":[1,2,3,4,5,6,7,8,9,10],"flag":true,"none":null},"text":"` +
+var benchText = `{"id":12345,"name":"Some One","tags":["a","b","c"],"price":12.5,` +
+	`"nested":{"list":[1,2,3,4,5,6,7,8,9,10],"flag":true,"none":null},"text":"` +
 	strings.Repeat("words and more words ", 10) + `"}`

@@ -13,15 +13,17 @@ const (
 	invalidNull
 )
 
-// cjson is one instance of the library: its settings, which are Redis's at first, and what its calls use again.
+// cjson is one instance of the library: its settings, which start as Redis's, and its reused
+// buffer.
 type cjson struct {
 	sparseConvert int // 1: sparse arrays become objects, 0: they are errors
-	sparseRatio   int // an array is sparse if its largest index is more than this many times its elements; 0: never
+	// An array is sparse if its largest index exceeds its elements sparseRatio times; 0: never.
+	sparseRatio   int
 	sparseSafe    int // up to this index no array is sparse
 	encodeDepth   int
 	decodeDepth   int
 	precision     int // digits of numbers
-	keepBuffer    int // has no effect here: the buffer is kept while it is small
+	keepBuffer    int // no effect here: the buffer is kept while it is small
 	encodeInvalid int
 	decodeInvalid int
 
@@ -29,7 +31,7 @@ type cjson struct {
 	buf  []byte
 }
 
-// keptBuffer is the largest buffer, in bytes, that is used again.
+// keptBuffer is the size in bytes of the largest buffer that is reused.
 const keptBuffer = 1 << 20
 
 // openCJSON registers cjson. All its instances share one null.
@@ -74,7 +76,7 @@ func newCJSON(L *lua.LState, null *lua.LUserData) *lua.LTable {
 	return t
 }
 
-// settings takes up to n arguments; those that are missing are nil.
+// settings takes up to n arguments. Missing ones are nil.
 func settings(L *lua.LState, n int) {
 	if L.GetTop() > n {
 		argError(L, n+1, "found too many arguments")
@@ -89,7 +91,8 @@ func (j *cjson) integerSetting(setting *int, limit int) lua.LGFunction {
 	}
 }
 
-// integerOption sets from an argument unless it is nil, and pushes the setting. The error is about the first argument whichever it is.
+// integerOption sets from an argument unless it is nil, and pushes the setting. An error always
+// names the first argument.
 func integerOption(L *lua.LState, n int, setting *int, low, high int) int {
 	if L.Get(n) != lua.LNil {
 		v := int(int32(checkInt(L, n)))
@@ -109,7 +112,7 @@ func (j *cjson) boolSetting(setting *int) lua.LGFunction {
 	}
 }
 
-// enumOption sets from a boolean, or from the name of a choice, and pushes the setting.
+// enumOption sets from a boolean or from the name of a choice, and pushes the setting.
 func enumOption(L *lua.LState, n int, setting *int, choices ...string) int {
 	switch v := L.Get(n).(type) {
 	case *lua.LNilType:
@@ -129,7 +132,7 @@ func enumOption(L *lua.LState, n int, setting *int, choices ...string) int {
 	return 1
 }
 
-// checkChoice is luaL_checkoption.
+// checkChoice does what luaL_checkoption does.
 func checkChoice(L *lua.LState, n int, choices []string) int {
 	s := checkString(L, n)
 	for i, c := range choices {

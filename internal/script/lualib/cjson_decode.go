@@ -6,7 +6,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// jsonToken is what the scanner found. The names are those of lua-cjson, which appear in its errors.
+// jsonToken is a kind of token. The names are those of lua-cjson, because they appear in its
+// errors.
 type jsonToken uint8
 
 const (
@@ -26,14 +27,14 @@ const (
 
 func (t jsonToken) String() string {
 	return [...]string{
-		"T_OBJ_BEGIN", "T_OBJ_END", "T_ARR_BEGIN", "T_ARR_END", "T_STRING", "T_NUMBER", "T_BOOLEAN", "T_NULL", "T_COLON", "T_COMMA",
-		"T_END", "T_ERROR",
+		"T_OBJ_BEGIN", "T_OBJ_END", "T_ARR_BEGIN", "T_ARR_END", "T_STRING", "T_NUMBER", "T_BOOLEAN",
+		"T_NULL", "T_COLON", "T_COMMA", "T_END", "T_ERROR",
 	}[t]
 }
 
-// jsonDecoder reads one text. The current token is in its fields.
+// jsonDecoder reads one text. Its fields hold the current token.
 //
-// As in the original the text ends at its first zero byte, and numbers are what strtod reads.
+// As in the original, the text ends at its first zero byte, and numbers are what strtod reads.
 type jsonDecoder struct {
 	*cjson
 	meter
@@ -42,11 +43,11 @@ type jsonDecoder struct {
 
 	token jsonToken
 	start int     // where the token, or what is wrong with it, begins
-	str   string  // of a string: its value; of an error: what is wrong
-	num   float64 // of a number, and of a boolean: 1 or 0
+	str   string  // of a string its value, of an error what is wrong
+	num   float64 // of a number its value, of a boolean 1 or 0
 }
 
-// Estimates of what Lua values take, in bytes.
+// Estimated sizes of Lua values in bytes.
 const (
 	tableBytes = 128
 	slotBytes  = 40
@@ -79,7 +80,7 @@ func (d *jsonDecoder) fail(want string) {
 	raise(d.L, "Expected "+want+" but found "+found+" at character "+itoa(d.start+1))
 }
 
-// value makes the value that begins with the current token.
+// value returns the value that begins with the current token.
 func (d *jsonDecoder) value(depth, slots int) lua.LValue {
 	switch d.token {
 	case jsonString:
@@ -101,7 +102,8 @@ func (d *jsonDecoder) value(depth, slots int) lua.LValue {
 
 func (d *jsonDecoder) descend(depth, slots, need int) {
 	if depth > d.decodeDepth || slots+need > cStack {
-		raise(d.L, "Found too many nested data structures ("+itoa(depth)+") at character "+itoa(d.pos))
+		raise(d.L, "Found too many nested data structures ("+itoa(depth)+") at character "+
+			itoa(d.pos))
 	}
 	d.add(tableBytes)
 }
@@ -156,7 +158,7 @@ func (d *jsonDecoder) array(depth, slots int) lua.LValue {
 	}
 }
 
-// at is a byte of the text, or the zero that ends it.
+// at returns a byte of the text, or the zero that ends it.
 func (d *jsonDecoder) at(i int) byte {
 	if i < len(d.s) {
 		return d.s[i]
@@ -233,7 +235,8 @@ func (d *jsonDecoder) skip(word string) bool {
 	return true
 }
 
-// validNumber tells whether a number does not begin as one that only strtod knows: a plus, hexadecimal, a leading zero, an infinity.
+// validNumber reports whether the number begins as JSON allows. strtod also knows a plus,
+// hexadecimal digits, leading zeros and infinities.
 func (d *jsonDecoder) validNumber() bool {
 	i := d.pos
 	if d.at(i) == '+' {
@@ -253,7 +256,7 @@ func (d *jsonDecoder) validNumber() bool {
 	return n == 0
 }
 
-// number reads what strtod would, whole numbers of few digits by itself.
+// number reads what strtod would. It computes short whole numbers itself.
 func (d *jsonDecoder) number() {
 	i, n := d.pos, 0.0
 	for ; i < len(d.s) && isDigit(d.s[i]) && i-d.pos < 15; i++ {
@@ -274,7 +277,7 @@ func (d *jsonDecoder) number() {
 	d.pos += used
 }
 
-// string reads a string. One without escapes shares the text's bytes.
+// string reads a string. Without escapes it shares the text's bytes.
 func (d *jsonDecoder) string() {
 	d.pos++
 	for i := d.pos; i < len(d.s) && d.s[i] != 0 && d.s[i] != '\\'; i++ {
@@ -309,7 +312,7 @@ func (d *jsonDecoder) string() {
 	}
 }
 
-// escape reads an escape, and false for one that is wrong.
+// escape reads an escape. It reports false if the escape is wrong.
 func (d *jsonDecoder) escape(buf []byte) ([]byte, bool) {
 	c := d.at(d.pos + 1)
 	switch c {
@@ -340,7 +343,7 @@ func (d *jsonDecoder) escape(buf []byte) ([]byte, bool) {
 	return append(buf, c), true
 }
 
-// unicodeEscape is the character of one escape, or of two that are a pair of surrogates, and its length.
+// unicodeEscape returns the character of one escape, or of a surrogate pair of two, and the length.
 func (d *jsonDecoder) unicodeEscape() (rune, int) {
 	r := d.hex4(d.pos + 2)
 	if r < 0 {
@@ -359,7 +362,7 @@ func (d *jsonDecoder) unicodeEscape() (rune, int) {
 	return (r&0x3ff<<10 | low&0x3ff) + 0x10000, 12
 }
 
-// hex4 is the number of four hexadecimal digits, or -1.
+// hex4 returns the value of four hexadecimal digits, or -1.
 func (d *jsonDecoder) hex4(i int) rune {
 	var r rune
 	for end := i + 4; i < end; i++ {

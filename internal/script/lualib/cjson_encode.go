@@ -25,7 +25,8 @@ func (j *cjson) encode(L *lua.LState) int {
 	return 1
 }
 
-// value appends a value that lies in depth tables. slots is how much of the imagined stack is taken.
+// value appends a value that is nested in depth tables. slots is how much of the simulated stack is
+// in use.
 func (e *jsonEncoder) value(dst []byte, v lua.LValue, depth, slots int) []byte {
 	before := len(dst)
 	switch v := v.(type) {
@@ -54,7 +55,7 @@ func (e *jsonEncoder) fail(v lua.LValue, reason string) {
 }
 
 func (e *jsonEncoder) number(dst []byte, f float64) []byte {
-	if f-f != 0 { // an infinity, or not a number
+	if f-f != 0 { // an infinity or NaN
 		switch e.encodeInvalid {
 		case invalidOff:
 			e.fail(lua.LNumber(f), "must not be NaN or Inf")
@@ -79,8 +80,9 @@ func (e *jsonEncoder) table(dst []byte, t *lua.LTable, depth, slots int) []byte 
 	return e.object(dst, t, depth, slots)
 }
 
-// arrayLen is the largest index of a table with positive whole indices only. It is not positive for other tables, for sparse ones that are to be
-// objects, and where the index is beyond a C int, which the original keeps it in.
+// arrayLen returns the largest index of a table that has positive whole indices only. It returns 0
+// or less for other tables, for sparse ones that become objects, and if the index exceeds a C int,
+// in which the original stores it.
 func (e *jsonEncoder) arrayLen(t *lua.LTable) int {
 	last, items := 0, 0
 	for n := t.Len(); last < n; last++ {
@@ -108,7 +110,7 @@ func (e *jsonEncoder) arrayLen(t *lua.LTable) int {
 	return largest
 }
 
-// rest is the first pair of a table after the n elements of its array.
+// rest returns the first pair of a table after the n elements of its array.
 func rest(t *lua.LTable, n int) (lua.LValue, lua.LValue) {
 	if n == 0 {
 		return t.Next(lua.LNil)
@@ -157,7 +159,7 @@ func (e *jsonEncoder) object(dst []byte, t *lua.LTable, depth, slots int) []byte
 	return append(dst, '}')
 }
 
-// appendJSONString appends a string in quotes. Besides what JSON asks for, '/' and DEL are escaped, as lua-cjson does.
+// appendJSONString appends a string in quotes. Like lua-cjson it also escapes '/' and DEL.
 func appendJSONString(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
@@ -178,7 +180,7 @@ func appendJSONString(dst []byte, s string) []byte {
 	return append(append(dst, s[plain:]...), '"')
 }
 
-// jsonEscape is the letter of a byte's short escape, 0 if it has none.
+// jsonEscape returns the letter of a byte's short escape, or 0.
 func jsonEscape(c byte) byte {
 	switch c {
 	case '"', '\\', '/':

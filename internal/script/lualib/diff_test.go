@@ -19,7 +19,7 @@ func TestCasesAsRedis(t *testing.T) {
 	}
 }
 
-// TestRandomJSONAsRedis decodes random texts, most of them nearly right, and encodes what came of them.
+// TestRandomJSONAsRedis decodes random texts, most of them nearly right, and encodes the results.
 func TestRandomJSONAsRedis(t *testing.T) {
 	rnd, b := testseed.Rand(t), newBoth(t)
 	for range 600 {
@@ -28,7 +28,8 @@ func TestRandomJSONAsRedis(t *testing.T) {
 			text = mutate(rnd, text, `{}[]",:\/u0x19eE+-.tfn `+"\x00\n\xff")
 		}
 		b.same(`return cjson.decode((...))`, text)
-		b.same(`local v = cjson.decode((...)) local e = cjson.encode(v) return #e, cjson.decode(e)`, text)
+		b.same(`local v = cjson.decode((...)) local e = cjson.encode(v) return #e, cjson.decode(e)`,
+			text)
 		b.same(`local c = cjson.new() c.decode_invalid_numbers(false) return c.decode((...))`, text)
 	}
 }
@@ -44,7 +45,8 @@ func randomJSON(rnd *rand.Rand, depth int) string {
 	case 1:
 		return strconv.Itoa(rnd.IntN(2000) - 1000)
 	case 2:
-		return []string{"1e5", "-0", "0.1", "1.5e-7", "1e400", "0x1F", "00", "inf", "-nan", "+5", "12345678901234567890", "1.", ".5", "3.14159265358979"}[rnd.IntN(14)]
+		return []string{"1e5", "-0", "0.1", "1.5e-7", "1e400", "0x1F", "00", "inf", "-nan", "+5",
+			"12345678901234567890", "1.", ".5", "3.14159265358979"}[rnd.IntN(14)]
 	case 3:
 		return strconv.FormatFloat(math.Float64frombits(rnd.Uint64()&^(1<<62)), 'g', -1, 64)
 	case 4:
@@ -64,7 +66,8 @@ func randomJSON(rnd *rand.Rand, depth int) string {
 }
 
 func randomJSONString(rnd *rand.Rand) string {
-	parts := []string{"a", "b", "1", "2", "/", `\n`, `\"`, `\\`, `\/`, `\u0041`, `\u00e9`, `\ud83d\ude00`, "é", " ", `\u0000`, `\b`}
+	parts := []string{"a", "b", "1", "2", "/", `\n`, `\"`, `\\`, `\/`, `\u0041`, `\u00e9`,
+		`\ud83d\ude00`, "é", " ", `\u0000`, `\b`}
 	var s strings.Builder
 	for range rnd.IntN(5) {
 		s.WriteString(parts[rnd.IntN(len(parts))])
@@ -92,7 +95,8 @@ func mutate(rnd *rand.Rand, s, alphabet string) string {
 	return string(b)
 }
 
-// TestRandomMsgpackAsRedis unpacks random bytes and packs what came of them. Maps have at most one pair: the order of pairs is not Redis's.
+// TestRandomMsgpackAsRedis unpacks random bytes and packs the results. Maps have at most one pair,
+// because the order of pairs is not Redis's.
 func TestRandomMsgpackAsRedis(t *testing.T) {
 	rnd, b := testseed.Rand(t), newBoth(t)
 	for range 600 {
@@ -103,11 +107,15 @@ func TestRandomMsgpackAsRedis(t *testing.T) {
 		b.same(`return cmsgpack.unpack((...))`, s)
 		b.same(`return cmsgpack.pack(cmsgpack.unpack((...)))`, s)
 		if rnd.IntN(2) == 0 {
-			s = mutate(rnd, s, "\x00\x01\x81\x91\xa1\xc0\xc1\xc4\xca\xcb\xcc\xcf\xd0\xd3\xd9\xdc\xde\xff")
+			s = mutate(rnd, s,
+				"\x00\x01\x81\x91\xa1\xc0\xc1\xc4\xca\xcb\xcc\xcf\xd0\xd3\xd9\xdc\xde\xff")
 		}
 		b.same(`return cmsgpack.unpack((...))`, s)
-		b.same(`return cmsgpack.unpack_limit((...), tonumber((select(2, ...))), tonumber((select(3, ...))))`, s, strconv.Itoa(rnd.IntN(4)), strconv.Itoa(rnd.IntN(8)-1))
-		b.same(`return cmsgpack.unpack_one((...), tonumber((select(2, ...))))`, s, strconv.Itoa(rnd.IntN(8)))
+		b.same(`return cmsgpack.unpack_limit((...), tonumber((select(2, ...))), `+
+			`tonumber((select(3, ...))))`, s, strconv.Itoa(rnd.IntN(4)),
+			strconv.Itoa(rnd.IntN(8)-1))
+		b.same(`return cmsgpack.unpack_one((...), tonumber((select(2, ...))))`, s,
+			strconv.Itoa(rnd.IntN(8)))
 	}
 }
 
@@ -141,11 +149,13 @@ func randomMsgpack(rnd *rand.Rand, depth int) string {
 		return string([]byte{byte(0xca + i)}) + randomBytes(rnd, 4+4*i)
 	case 5:
 		n := rnd.IntN(6)
-		head := []string{string([]byte{byte(0xa0 + n)}), "\xd9" + string([]byte{byte(n)}), "\xda\x00" + string([]byte{byte(n)}), "\xdb\x00\x00\x00" + string([]byte{byte(n)})}
+		head := []string{string([]byte{byte(0xa0 + n)}), "\xd9" + string([]byte{byte(n)}),
+			"\xda\x00" + string([]byte{byte(n)}), "\xdb\x00\x00\x00" + string([]byte{byte(n)})}
 		return head[rnd.IntN(4)] + randomBytes(rnd, n)
 	case 6:
 		n := rnd.IntN(5)
-		s := []string{string([]byte{byte(0x90 + n)}), "\xdc\x00" + string([]byte{byte(n)}), "\xdd\x00\x00\x00" + string([]byte{byte(n)})}[rnd.IntN(3)]
+		s := []string{string([]byte{byte(0x90 + n)}), "\xdc\x00" + string([]byte{byte(n)}),
+			"\xdd\x00\x00\x00" + string([]byte{byte(n)})}[rnd.IntN(3)]
 		for range n {
 			s += randomMsgpack(rnd, depth-1)
 		}
@@ -154,14 +164,17 @@ func randomMsgpack(rnd *rand.Rand, depth int) string {
 	if rnd.IntN(4) == 0 {
 		return []string{"\x80", "\xde\x00\x00", "\xdf\x00\x00\x00\x00"}[rnd.IntN(3)]
 	}
-	return []string{"\x81", "\xde\x00\x01", "\xdf\x00\x00\x00\x01"}[rnd.IntN(3)] + randomMsgpack(rnd, 0) + randomMsgpack(rnd, depth-1)
+	return []string{"\x81", "\xde\x00\x01", "\xdf\x00\x00\x00\x01"}[rnd.IntN(3)] +
+		randomMsgpack(rnd, 0) + randomMsgpack(rnd, depth-1)
 }
 
 // TestRandomStructAsRedis sends random formats with random values and bytes.
 func TestRandomStructAsRedis(t *testing.T) {
 	rnd, b := testseed.Rand(t), newBoth(t)
-	options := []string{"b", "B", "h", "H", "l", "L", "T", "i", "I", "i3", "I5", "i8", "i12", "i16", "f", "d", "s", "c0", "c", "c3", "x", " ", "<", ">", "!", "!2", "!4", "!16", "!3", "z", "7"}
-	values := []string{"0", "1", "-1", "127", "300", "-129", "70000", "1.5", "1e10", "-1e19", "1e19", "abc", "", "12x", "\x00\x01"}
+	options := []string{"b", "B", "h", "H", "l", "L", "T", "i", "I", "i3", "I5", "i8", "i12", "i16",
+		"f", "d", "s", "c0", "c", "c3", "x", " ", "<", ">", "!", "!2", "!4", "!16", "!3", "z", "7"}
+	values := []string{"0", "1", "-1", "127", "300", "-129", "70000", "1.5", "1e10", "-1e19",
+		"1e19", "abc", "", "12x", "\x00\x01"}
 	for range 600 {
 		var format string
 		for range 1 + rnd.IntN(6) {
@@ -173,7 +186,8 @@ func TestRandomStructAsRedis(t *testing.T) {
 		}
 		b.same(`return struct.pack(...)`, args...)
 		b.same(`return struct.size((...))`, format)
-		b.same(`local f, s, o = ... return struct.unpack(f, s, tonumber(o))`, format, randomBytes(rnd, rnd.IntN(40)), strconv.Itoa(rnd.IntN(5)))
+		b.same(`local f, s, o = ... return struct.unpack(f, s, tonumber(o))`, format,
+			randomBytes(rnd, rnd.IntN(40)), strconv.Itoa(rnd.IntN(5)))
 	}
 }
 
@@ -190,10 +204,13 @@ func TestRandomBitAsRedis(t *testing.T) {
 			case 2:
 				args[i] = fmt.Sprint((rnd.Float64() - 0.5) * 1e12)
 			default:
-				args[i] = strconv.FormatFloat(math.Float64frombits(rnd.Uint64()&^(1<<62)), 'g', -1, 64)
+				args[i] = strconv.FormatFloat(math.Float64frombits(rnd.Uint64()&^(1<<62)), 'g', -1,
+					64)
 			}
 		}
-		b.same(`local o = {} for _, f in ipairs{'tobit','bnot','bswap','band','bor','bxor','lshift','rshift','arshift','rol','ror'} do o[#o+1] = S({pcall(bit[f], ...)}) end return unpack(o)`, args...)
+		b.same(`local o = {} for _, f in ipairs{'tobit','bnot','bswap','band','bor','bxor',`+
+			`'lshift','rshift','arshift','rol','ror'} `+
+			`do o[#o+1] = S({pcall(bit[f], ...)}) end return unpack(o)`, args...)
 		b.same(`return bit.tohex((...), ({...})[2] and tonumber(({...})[2]) % 20 - 10)`, args...)
 	}
 }

@@ -7,13 +7,15 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// call runs a function of a library and tells whether it raised no error. A panic that is not an error of Lua's fails the test.
+// call calls a function of a library and reports whether it raised no error. A panic that is not a
+// Lua error fails the test.
 func call(t testing.TB, L *lua.LState, lib, name string, args ...lua.LValue) ([]lua.LValue, bool) {
 	t.Helper()
 	top := L.GetTop()
 	f := L.GetGlobal(lib).(*lua.LTable).RawGetString(name)
 	if err := L.CallByParam(lua.P{Fn: f, NRet: lua.MultRet, Protect: true}, args...); err != nil {
-		if e, ok := err.(*lua.ApiError); !ok || strings.Contains(e.Object.String(), "runtime error") {
+		if e, ok := err.(*lua.ApiError); !ok ||
+			strings.Contains(e.Object.String(), "runtime error") {
 			t.Fatal(err)
 		}
 		L.SetTop(top)
@@ -33,9 +35,11 @@ func fuzzState() *lua.LState {
 	return L
 }
 
-// FuzzCJSON: what decodes also encodes, and its text decodes again to what gives the same text.
+// FuzzCJSON checks that what decodes also encodes, and that the text decodes to what gives the same
+// text again.
 func FuzzCJSON(f *testing.F) {
-	for _, s := range []string{`{"a":[1,2.5e-3,"x\u00e9\ud83d\ude00",null,true]}`, `[[[[]]]]`, `[nan,-inf,0x1p3]`, "\"\\", "{\"a\":", "1\x00", `"\ud83d"`, strings.Repeat("[", 1200)} {
+	for _, s := range []string{`{"a":[1,2.5e-3,"x\u00e9\ud83d\ude00",null,true]}`, `[[[[]]]]`,
+		`[nan,-inf,0x1p3]`, "\"\\", "{\"a\":", "1\x00", `"\ud83d"`, strings.Repeat("[", 1200)} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -60,16 +64,19 @@ func FuzzCJSON(f *testing.F) {
 	})
 }
 
-// FuzzMsgpack: what unpacks also packs, and unpacks again.
+// FuzzMsgpack checks that what unpacks also packs, and unpacks again.
 func FuzzMsgpack(f *testing.F) {
-	for _, s := range []string{"\x93\x01\xa1a\xc0", "\x81\xa1k\xcb\x3f\xf0\x00\x00\x00\x00\x00\x00", "\xdd\xff\xff\xff\xff", "\xdf\x00\x00\x00\x02\x01\x02\xce\x03\xff\xff\xfe\x01", strings.Repeat("\x91", 5000), "\xdb\xff\xff\xff\xffabc"} {
+	for _, s := range []string{"\x93\x01\xa1a\xc0", "\x81\xa1k\xcb\x3f\xf0\x00\x00\x00\x00\x00\x00",
+		"\xdd\xff\xff\xff\xff", "\xdf\x00\x00\x00\x02\x01\x02\xce\x03\xff\xff\xfe\x01",
+		strings.Repeat("\x91", 5000), "\xdb\xff\xff\xff\xffabc"} {
 		f.Add(s, 1, 0)
 	}
 	f.Fuzz(func(t *testing.T, s string, limit, offset int) {
 		L := fuzzState()
 		defer L.Close()
 		call(t, L, "cmsgpack", "unpack_one", lua.LString(s), lua.LNumber(offset))
-		call(t, L, "cmsgpack", "unpack_limit", lua.LString(s), lua.LNumber(limit), lua.LNumber(offset))
+		call(t, L, "cmsgpack", "unpack_limit", lua.LString(s), lua.LNumber(limit),
+			lua.LNumber(offset))
 		v, ok := call(t, L, "cmsgpack", "unpack", lua.LString(s))
 		if !ok || len(v) == 0 || len(v) > 1000 {
 			return
@@ -84,16 +91,19 @@ func FuzzMsgpack(f *testing.F) {
 	})
 }
 
-// FuzzStruct: whatever the format, there is an answer or an error; what has a size unpacks from that many bytes.
+// FuzzStruct checks that every format gives an answer or an error, and that what has a size unpacks
+// from that many bytes.
 func FuzzStruct(f *testing.F) {
-	for _, s := range []string{"<bBhHlLTiI", "!4bd", ">i16I9", "bc0s", "!1073741824i32", "c2147483647", "i99999999999", "x!2h", "\xff"} {
+	for _, s := range []string{"<bBhHlLTiI", "!4bd", ">i16I9", "bc0s", "!1073741824i32",
+		"c2147483647", "i99999999999", "x!2h", "\xff"} {
 		f.Add(s, "\x02abcdefghijklmnop\x00", 1.0)
 	}
 	f.Fuzz(func(t *testing.T, format, data string, pos float64) {
 		L := fuzzState()
 		defer L.Close()
 		call(t, L, "struct", "unpack", lua.LString(format), lua.LString(data), lua.LNumber(pos))
-		call(t, L, "struct", "pack", lua.LString(format), lua.LNumber(pos), lua.LString(data), lua.LNumber(-1), lua.LString("9"))
+		call(t, L, "struct", "pack", lua.LString(format), lua.LNumber(pos), lua.LString(data),
+			lua.LNumber(-1), lua.LString("9"))
 		size, ok := call(t, L, "struct", "size", lua.LString(format))
 		if !ok || size[0].(lua.LNumber) > 1<<16 || strings.ContainsAny(format, "%") {
 			return
@@ -106,14 +116,15 @@ func FuzzStruct(f *testing.F) {
 	})
 }
 
-// FuzzBit: any number is an operand, and results are signed 32 bits.
+// FuzzBit checks that any number is an operand, and that results are signed 32-bit integers.
 func FuzzBit(f *testing.F) {
 	f.Add(1.0, -1.0, "12")
 	f.Add(4294967296.5, -2147483648.0, "x")
 	f.Fuzz(func(t *testing.T, a, b float64, s string) {
 		L := fuzzState()
 		defer L.Close()
-		for _, name := range []string{"tobit", "bnot", "bswap", "band", "bor", "bxor", "lshift", "rshift", "arshift", "rol", "ror"} {
+		for _, name := range []string{"tobit", "bnot", "bswap", "band", "bor", "bxor", "lshift",
+			"rshift", "arshift", "rol", "ror"} {
 			v, ok := call(t, L, "bit", name, lua.LNumber(a), lua.LNumber(b))
 			if !ok {
 				t.Fatal(name)

@@ -9,17 +9,19 @@ import (
 
 const (
 	structMaxInt   = 32 // bytes of the widest integer
-	structMaxAlign = 8  // what '!' without a number aligns to
+	structMaxAlign = 8  // alignment of '!' without a number
 )
 
 func openStruct(L *lua.LState) {
-	register(L, "struct", map[string]lua.LGFunction{"pack": structPack, "unpack": structUnpack, "size": structSize}, nil)
+	register(L, "struct", map[string]lua.LGFunction{"pack": structPack, "unpack": structUnpack,
+		"size": structSize}, nil)
 }
 
-// structFormat reads a format. Sizes and alignments are those of C on amd64: long and size_t take 8 bytes, integers without a size 4.
+// structFormat reads a format. Sizes and alignments are those of C on amd64: long and size_t take 8
+// bytes, integers without a size 4.
 type structFormat struct {
 	L     *lua.LState
-	s     string // what is not read yet
+	s     string // the unread rest
 	big   bool
 	align int
 }
@@ -32,7 +34,7 @@ func newStructFormat(L *lua.LState) structFormat {
 	return structFormat{L: L, s: s, align: 1}
 }
 
-// number is a number at the front of the format, or the default.
+// number reads a number at the front of the format. Without one it returns the default.
 func (f *structFormat) number(def int) int {
 	if f.s == "" || !isDigit(f.s[0]) {
 		return def
@@ -49,7 +51,7 @@ func (f *structFormat) number(def int) int {
 	return n
 }
 
-// next is the next option, its size, and how many bytes align it at a position.
+// next returns the next option, its size, and the padding that aligns it at a position.
 func (f *structFormat) next(pos int) (opt byte, size, padding int) {
 	opt = f.s[0]
 	f.s = f.s[1:]
@@ -77,7 +79,7 @@ func (f *structFormat) next(pos int) (opt byte, size, padding int) {
 	return opt, size, padding
 }
 
-// control obeys an option that stands for no value.
+// control executes an option that stands for no value.
 func (f *structFormat) control(opt byte) {
 	switch opt {
 	case ' ':
@@ -119,7 +121,7 @@ func structSize(L *lua.LState) int {
 
 func structPack(L *lua.LState) int {
 	f := newStructFormat(L)
-	L.Push(lua.LNil) // what the original has after its arguments: a value that is missing is nil in errors
+	L.Push(lua.LNil) // as the original does: a missing value is nil in errors
 	m := newMeter(L)
 	var dst []byte
 	arg := 2
@@ -151,14 +153,15 @@ func structPack(L *lua.LState) int {
 	return 1
 }
 
-// appendStructString appends the first size bytes of an argument, all for size 0.
+// appendStructString appends the first size bytes of an argument, or all if size is 0.
 func appendStructString(L *lua.LState, dst []byte, arg int, opt byte, size int) []byte {
 	s := checkString(L, arg)
 	if size == 0 {
 		size = len(s)
 	}
 	if len(s) < size {
-		argError(L, arg+1, "string too short") // the original names the argument after the one that it means
+		// The original names the argument after the faulty one.
+		argError(L, arg+1, "string too short")
 	}
 	dst = append(dst, s[:size]...)
 	if opt == 's' {
@@ -167,7 +170,7 @@ func appendStructString(L *lua.LState, dst []byte, arg int, opt byte, size int) 
 	return dst
 }
 
-// appendInteger appends the low bytes of a number; what is beyond 64 bits is zero.
+// appendInteger appends the low bytes of a number. Bytes beyond 64 bits are zero.
 func (f *structFormat) appendInteger(dst []byte, n float64, size int) []byte {
 	v := uint64(truncate(n))
 	if !(n < 0) {
@@ -240,7 +243,8 @@ func structUnpack(L *lua.LState) int {
 	return len(values) + 1
 }
 
-// structCount takes the last value, which must be a number, as the length of the string that follows it.
+// structCount removes the last value, which must be a number, and returns it as the length of the
+// string that follows.
 func structCount(L *lua.LState, values []lua.LValue) (int, []lua.LValue) {
 	if n := len(values); n > 0 {
 		if f, ok := toNumber(values[n-1]); ok {
@@ -251,7 +255,7 @@ func structCount(L *lua.LState, values []lua.LValue) (int, []lua.LValue) {
 	return 0, nil
 }
 
-// value is the number that bytes stand for.
+// value returns the number that bytes stand for.
 func (f *structFormat) value(opt byte, b string) lua.LValue {
 	switch opt {
 	case 'f':
@@ -263,7 +267,8 @@ func (f *structFormat) value(opt byte, b string) lua.LValue {
 	if opt < 'a' {
 		return lua.LNumber(v)
 	}
-	// As compiled for amd64, where a shift counts modulo 64: so integers wider than 8 bytes have their sign where the original has it.
+	// Compiled for amd64, a shift counts modulo 64. So integers wider than 8 bytes have their
+	// sign where the original has it.
 	mask := ^uint64(0) << ((len(b)*8 - 1) & 63)
 	if v&mask != 0 {
 		v |= mask
@@ -271,7 +276,7 @@ func (f *structFormat) value(opt byte, b string) lua.LValue {
 	return lua.LNumber(int64(v))
 }
 
-// bits is the integer of the bytes; of more than 8 the low ones count.
+// bits returns the integer in the bytes. Of more than 8 bytes it takes the low ones.
 func (f *structFormat) bits(b string) (v uint64) {
 	if f.big {
 		for i := range len(b) {

@@ -1,12 +1,14 @@
-// Package lualib is what scripts find beside Lua's own libraries: cjson, cmsgpack, struct and bit, written for gopher-lua so that a
-// script cannot tell them from those of redis-server 7.0.
+// Package lualib holds the libraries that scripts have besides Lua's own: cjson, cmsgpack, struct
+// and bit, written for gopher-lua. A script cannot tell them from those of redis-server 7.0.
 //
-// The functions, their rules, limits and error texts are those of lua-cjson 2.1, lua-cmsgpack 0.4, Roberto Ierusalimschy's struct 0.2 and
-// LuaBitOp 1.0.2 as redis-server 7.0.15 answers; a differential test holds every one against it.
+// The functions, rules, limits and error texts are those of lua-cjson 2.1, lua-cmsgpack 0.4,
+// Roberto Ierusalimschy's struct 0.2 and LuaBitOp 1.0.2, as redis-server 7.0.15 answers. A
+// differential test holds every one against it.
 //
-// What comes in is never believed. A stack overflow ends a Go process, so recursion is bounded: nesting costs slots of an imagined Lua
-// stack (cStack), and what would not fit there is the error that Lua raises. What a call may make is bounded too (meter): a
-// short input can stand for a large output, by one table held many times or by a table's far index.
+// Input is never trusted. A stack overflow ends a Go process, so recursion is bounded: nesting
+// costs slots of a simulated Lua stack (cStack), and what would not fit there raises Lua's error.
+// The output of a call is bounded too (meter), because a short input can stand for a large output:
+// one table may be held many times, and an index may be far beyond the rest.
 package lualib
 
 import (
@@ -17,18 +19,19 @@ import (
 )
 
 const (
-	// cStack is how many values a C function of Lua 5.1 may have on its stack (LUAI_MAXCSTACK). The C libraries nest until it is full.
+	// cStack is how many values a C function of Lua 5.1 may have on its stack (LUAI_MAXCSTACK). The
+	// C libraries nest until it is full.
 	cStack = 8000
-	// maxMade is what one call may make, in bytes: the largest string that a value can be.
+	// maxMade is how many bytes one call may make: as long as the longest string value.
 	maxMade = 512 << 20
 	// pollEvery is how many bytes are made between two looks at the script's context.
 	pollEvery = 256 << 10
-	// maxFiller is how many slots a decoder may fill with nil because an integer key lies beyond what is in the table: gopher-lua
-	// keeps such keys in an array.
+	// maxFiller is how many slots a decoder may fill with nil because an integer key lies beyond
+	// the table's contents: gopher-lua keeps such keys in an array.
 	maxFiller = 4 << 20
 )
 
-// Open makes the four libraries globals of the state. Settings of cjson are the state's.
+// Open makes the four libraries globals of the state. cjson's settings belong to the state.
 func Open(L *lua.LState) {
 	openCJSON(L)
 	openMsgpack(L)
@@ -36,11 +39,12 @@ func Open(L *lua.LState) {
 	openBit(L)
 }
 
-// Host is what a state's context may be besides: the host of a script, which knows more than the state does.
+// Host is an optional part of a state's context: the host of a script, which knows more than the
+// state does.
 type Host interface {
-	// Spend accounts for bytes that a call is making; it raises an error in L to end the script.
+	// Spend accounts for bytes that a call is making. To end the script it raises an error in L.
 	Spend(L *lua.LState, bytes int)
-	// Callee is the name under which the running function was called, "?" for none.
+	// Callee returns the name by which the running function was called, or "?".
 	Callee(L *lua.LState) string
 }
 
@@ -54,7 +58,8 @@ func hostOf(L *lua.LState) Host {
 }
 
 // register makes a global table of functions and constants.
-func register(L *lua.LState, name string, funcs map[string]lua.LGFunction, consts map[string]string) *lua.LTable {
+func register(L *lua.LState, name string, funcs map[string]lua.LGFunction,
+	consts map[string]string) *lua.LTable {
 	t := L.CreateTable(0, len(funcs)+len(consts))
 	for k, f := range funcs {
 		t.RawSetString(k, L.NewFunction(f))
@@ -66,11 +71,11 @@ func register(L *lua.LState, name string, funcs map[string]lua.LGFunction, const
 	return t
 }
 
-// meter bounds what one call makes. Every step that makes something tells it how much.
+// meter bounds what one call makes. Every step that makes something reports how much.
 type meter struct {
 	L    *lua.LState
-	made int // bytes, also of Lua objects
-	next int // when to look at the context
+	made int // bytes, including Lua objects
+	next int // value of made at which to look at the context
 }
 
 func newMeter(L *lua.LState) meter { return meter{L: L, next: pollEvery} }
@@ -82,7 +87,7 @@ func (m *meter) add(n int) {
 	}
 }
 
-// poll raises an error if the script has been ended or has made too much.
+// poll raises an error if the script must end or has made too much.
 func (m *meter) poll() {
 	if m.made > maxMade {
 		raise(m.L, "not enough memory")
@@ -97,7 +102,8 @@ func (m *meter) poll() {
 	}
 }
 
-// raise raises an error as luaL_error does: with the position of the Lua function that called, without one if Go called.
+// raise raises an error like luaL_error: with the position of the calling Lua function, or none if
+// Go called.
 func raise(L *lua.LState, msg string) {
 	if where := L.Where(1); where != "" && !strings.HasPrefix(where, "[G]") {
 		msg = where + " " + msg
@@ -105,30 +111,31 @@ func raise(L *lua.LState, msg string) {
 	raiseBare(L, msg)
 }
 
-// raiseBare raises an error without a position, as Lua's core does inside of C functions.
+// raiseBare raises an error without a position, as Lua's core does inside C functions.
 func raiseBare(L *lua.LState, msg string) {
 	L.Error(lua.LString(msg), 0)
 }
 
-// argError raises what luaL_argerror does. The function's name is the one by which the caller knew it.
+// argError raises the error of luaL_argerror. It names the function as the caller did.
 func argError(L *lua.LState, n int, msg string) {
 	name := "?"
 	if h := hostOf(L); h != nil {
 		name = h.Callee(L)
 	} else if dbg, ok := L.GetStack(0); ok {
-		if _, err := L.GetInfo("n", dbg, lua.LNil); err == nil && !strings.ContainsAny(dbg.Name, "( <") {
+		if _, err := L.GetInfo("n", dbg, lua.LNil); err == nil &&
+			!strings.ContainsAny(dbg.Name, "( <") {
 			name = dbg.Name
 		}
 	}
 	raise(L, "bad argument #"+itoa(n)+" to '"+name+"' ("+msg+")")
 }
 
-// typeError raises what luaL_typerror does.
+// typeError raises the error of luaL_typerror.
 func typeError(L *lua.LState, n int, want string) {
 	argError(L, n, want+" expected, got "+typeName(L, n))
 }
 
-// typeName is luaL_typename: "no value" for an argument that is not there.
+// typeName returns what luaL_typename does: "no value" for a missing argument.
 func typeName(L *lua.LState, n int) string {
 	if n > L.GetTop() {
 		return "no value"
@@ -136,7 +143,7 @@ func typeName(L *lua.LState, n int) string {
 	return L.Get(n).Type().String()
 }
 
-// checkString is luaL_checklstring: numbers are strings too.
+// checkString does what luaL_checklstring does: it accepts numbers too.
 func checkString(L *lua.LState, n int) string {
 	switch v := L.Get(n).(type) {
 	case lua.LString:
@@ -148,7 +155,7 @@ func checkString(L *lua.LState, n int) string {
 	return ""
 }
 
-// checkNumber is luaL_checknumber: strings that are numbers are numbers too.
+// checkNumber does what luaL_checknumber does: it accepts strings that are numbers too.
 func checkNumber(L *lua.LState, n int) float64 {
 	if f, ok := toNumber(L.Get(n)); ok {
 		return f
@@ -157,7 +164,7 @@ func checkNumber(L *lua.LState, n int) float64 {
 	return 0
 }
 
-// toNumber is lua_isnumber and lua_tonumber.
+// toNumber does what lua_isnumber and lua_tonumber do.
 func toNumber(v lua.LValue) (float64, bool) {
 	switch v := v.(type) {
 	case lua.LNumber:
@@ -168,10 +175,10 @@ func toNumber(v lua.LValue) (float64, bool) {
 	return 0, false
 }
 
-// checkInt is luaL_checkinteger.
+// checkInt does what luaL_checkinteger does.
 func checkInt(L *lua.LState, n int) int64 { return truncate(checkNumber(L, n)) }
 
-// optInt is luaL_optinteger.
+// optInt does what luaL_optinteger does.
 func optInt(L *lua.LState, n int, def int64) int64 {
 	if L.Get(n) == lua.LNil {
 		return def
@@ -179,7 +186,8 @@ func optInt(L *lua.LState, n int, def int64) int64 {
 	return checkInt(L, n)
 }
 
-// truncate is C's conversion of a double to a 64-bit integer on amd64. Go leaves open what is out of range.
+// truncate converts a double to a 64-bit integer as C does on amd64. Go leaves the result open when
+// it is out of range.
 func truncate(f float64) int64 {
 	if f >= -(1<<63) && f < 1<<63 {
 		return int64(f)
@@ -187,7 +195,7 @@ func truncate(f float64) int64 {
 	return math.MinInt64
 }
 
-// truncateInt is C's conversion of a double to an int on amd64.
+// truncateInt converts a double to an int as C does on amd64.
 func truncateInt(f float64) int {
 	if f > -(1<<31)-1 && f < 1<<31 {
 		return int(f)
@@ -195,7 +203,7 @@ func truncateInt(f float64) int {
 	return math.MinInt32
 }
 
-// truncateUnsigned is C's conversion of a double to an unsigned 64-bit integer on amd64, as gcc compiles it.
+// truncateUnsigned converts a double to an unsigned 64-bit integer as gcc compiles it for amd64.
 func truncateUnsigned(f float64) uint64 {
 	if f < 1<<63 || f != f {
 		return uint64(truncate(f))

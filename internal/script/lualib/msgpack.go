@@ -7,10 +7,10 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// msgpackDepth is how many tables are packed inside each other; deeper ones become nil.
+// msgpackDepth is how deeply tables are packed. Deeper ones become nil.
 const msgpackDepth = 16
 
-// msgpack is one instance of the library: the buffer that its calls use again.
+// msgpack is one instance of the library, with the buffer that its calls reuse.
 type msgpack struct{ buf []byte }
 
 func openMsgpack(L *lua.LState) {
@@ -99,7 +99,7 @@ func (p *packer) table(dst []byte, t *lua.LTable, depth int) []byte {
 	return dst
 }
 
-// countPairs counts a table's pairs, and tells whether the keys are 1 to their number.
+// countPairs counts a table's pairs and reports whether the keys are 1 to their number.
 func countPairs(t *lua.LTable) (pairs int, isArray bool) {
 	n := t.Len()
 	for i := 1; i <= n; i++ {
@@ -117,8 +117,8 @@ func countPairs(t *lua.LTable) (pairs int, isArray bool) {
 	return pairs, isArray && largest == lua.LNumber(pairs)
 }
 
-// appendMsgpackLen appends the shortest tag for a length: fix holds up to fixMax, tag8 (0: there is none) a byte, tag16 two bytes and
-// the tag after it four.
+// appendMsgpackLen appends the shortest tag for a length. fix holds lengths up to fixMax, tag8 one
+// byte (0: there is no such tag), tag16 two bytes, and the tag after tag16 four.
 func appendMsgpackLen(dst []byte, n int, fix byte, fixMax int, tag8, tag16 byte) []byte {
 	switch {
 	case n <= fixMax:
@@ -131,7 +131,8 @@ func appendMsgpackLen(dst []byte, n int, fix byte, fixMax int, tag8, tag16 byte)
 	return binary.BigEndian.AppendUint32(append(dst, tag16+1), uint32(n))
 }
 
-// appendMsgpackNumber appends a whole number in the shortest form, another as 4 bytes if these hold it, else 8.
+// appendMsgpackNumber appends a whole number in its shortest form. Any other number takes 4 bytes
+// if they hold it exactly, else 8.
 func appendMsgpackNumber(dst []byte, f float64) []byte {
 	n := truncate(f)
 	if float64(n) != f {

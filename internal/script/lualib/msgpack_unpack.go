@@ -7,12 +7,13 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// unpacker reads values one after the other. The errors are raised: nothing comes back from a text that is wrong.
+// unpacker reads values one after the other. It raises errors: a text that is wrong returns
+// nothing.
 type unpacker struct {
 	meter
 	s      string
 	pos    int
-	filler int // slots of arrays that the text made without filling them
+	filler int // unused slots of arrays that the text made
 }
 
 func msgpackUnpack(L *lua.LState) int {
@@ -28,15 +29,18 @@ func msgpackUnpackLimit(L *lua.LState) int {
 	return unpackValues(L, limit, int(optInt(L, 3, 0)), 1)
 }
 
-// unpackValues pushes up to limit values of the string that begin at an offset, after the offset of what follows them, -1 at the end.
-// With neither limit nor offset it pushes all values, and no offset. slots is how many arguments are on the stack.
+// unpackValues pushes up to limit values that begin at an offset of the string. Before them it
+// pushes the offset of what follows, or -1 at the end. With neither limit nor offset it pushes all
+// values and no offset. slots is how many arguments are on the stack.
 func unpackValues(L *lua.LState, limit, offset, slots int) int {
 	s := checkString(L, 1)
 	if offset < 0 || limit < 0 {
-		raise(L, "Invalid request to unpack with offset of "+itoa(int(int32(offset)))+" and limit of "+itoa(len(s))+".")
+		raise(L, "Invalid request to unpack with offset of "+itoa(int(int32(offset)))+
+			" and limit of "+itoa(len(s))+".")
 	}
 	if offset > len(s) {
-		raise(L, "Start offset "+itoa(int(int32(offset)))+" greater than input length "+itoa(len(s))+".")
+		raise(L, "Start offset "+itoa(int(int32(offset)))+" greater than input length "+
+			itoa(len(s))+".")
 	}
 	all := limit == 0 && offset == 0
 	if all {
@@ -65,7 +69,7 @@ func unpackValues(L *lua.LState, limit, offset, slots int) int {
 	return n
 }
 
-// take is the next n bytes.
+// take returns the next n bytes.
 func (u *unpacker) take(n int) string {
 	if len(u.s)-u.pos < n {
 		raise(u.L, "Missing bytes in input.")
@@ -74,18 +78,19 @@ func (u *unpacker) take(n int) string {
 	return u.s[u.pos-n : u.pos]
 }
 
-// number is the big-endian integer of the next bytes.
+// number returns the next bytes as a big-endian integer.
 func (u *unpacker) number(bytes int) uint64 {
 	var b [8]byte
 	copy(b[8-bytes:], u.take(bytes))
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// value reads one value. slots is how much of the imagined stack is taken.
+// value reads one value. slots is how much of the simulated stack is in use.
 func (u *unpacker) value(slots int) lua.LValue {
 	tag := u.take(1)[0]
 	if slots+1 > cStack {
-		raise(u.L, "stack overflow (too many return values at once; use unpack_one or unpack_limit instead.)")
+		raise(u.L, "stack overflow (too many return values at once; use unpack_one or "+
+			"unpack_limit instead.)")
 	}
 	switch {
 	case tag < 0x80 || tag >= 0xe0:
@@ -115,7 +120,7 @@ func (u *unpacker) value(slots int) lua.LValue {
 	case 0xd2:
 		return lua.LNumber(int32(u.number(4)))
 	case 0xcf, 0xd3:
-		return lua.LNumber(int64(u.number(8))) // the original reads an unsigned one into Lua's integer too
+		return lua.LNumber(int64(u.number(8))) // the original also reads unsigned ones as signed
 	case 0xd9, 0xda, 0xdb:
 		return lua.LString(u.take(int(u.number(1 << (tag - 0xd9)))))
 	case 0xdc, 0xdd:
@@ -132,7 +137,7 @@ func (u *unpacker) array(n, slots int) lua.LValue {
 	if slots+2 > cStack {
 		raise(u.L, "stack overflow (in function mp_decode_to_lua_array)")
 	}
-	t := u.L.CreateTable(min(n, 4), 0) // the length is the text's word
+	t := u.L.CreateTable(min(n, 4), 0) // the length is not trusted
 	for i := 1; i <= n; i++ {
 		t.RawSetInt(i, u.value(slots+2))
 		u.add(slotBytes)
@@ -162,9 +167,11 @@ func (u *unpacker) hash(n, slots int) lua.LValue {
 	return t
 }
 
-// fill tells how many slots a table's array has after a key is set, and counts those that stay empty.
+// fill returns how many slots a table's array has after a key is set, and counts those that stay
+// empty.
 func (u *unpacker) fill(slots int, key lua.LNumber) int {
-	if !(key >= 1 && key < lua.LNumber(lua.MaxArrayIndex) && key == lua.LNumber(int(key))) || int(key) <= slots {
+	if !(key >= 1 && key < lua.LNumber(lua.MaxArrayIndex) && key == lua.LNumber(int(key))) ||
+		int(key) <= slots {
 		return slots
 	}
 	u.filler += int(key) - slots - 1

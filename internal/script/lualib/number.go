@@ -30,7 +30,8 @@ func appendNumber(dst []byte, f float64, precision int) []byte {
 	return strconv.AppendFloat(dst, f, 'g', precision, 64)
 }
 
-// parseNumber is Lua 5.1's conversion of a string: what strtod reads, with spaces around, and hexadecimal integers.
+// parseNumber converts a string as Lua 5.1 does: what strtod reads, with spaces around, and
+// hexadecimal integers.
 func parseNumber(s string) (float64, bool) {
 	s = trimSpace(s)
 	if s == "" || isSpace(s[len(s)-1]) {
@@ -56,8 +57,8 @@ func isDigit(c byte) bool { return c-'0' <= 9 }
 
 func isHex(c byte) bool { return isDigit(c) || (c|0x20)-'a' <= 5 }
 
-// numberAt reads a number at the start of s as C's strtod does in the C locale, and returns its length, 0 for none. s begins
-// without spaces.
+// numberAt reads a number at the start of s as C's strtod does in the C locale. It returns the
+// length, or 0 without a number. s must not begin with spaces.
 func numberAt(s string) (f float64, n int) {
 	i := 0
 	if i < len(s) && (s[i] == '-' || s[i] == '+') {
@@ -79,11 +80,11 @@ func numberAt(s string) (f float64, n int) {
 	if end == 0 {
 		return 0, 0
 	}
-	f, _ = strtod.ParseFloat(s[:end]) // out of range: the infinity or zero that strtod returns too
+	f, _ = strtod.ParseFloat(s[:end]) // out of range: the infinity or zero that strtod returns
 	return f, end
 }
 
-// scanDecimal is the end of the digits, fraction and exponent that begin at i, 0 for none.
+// scanDecimal returns the end of the digits, fraction and exponent that begin at i, or 0.
 func scanDecimal(s string, i int) int {
 	digits := 0
 	for i < len(s) && isDigit(s[i]) {
@@ -100,7 +101,7 @@ func scanDecimal(s string, i int) int {
 	return scanExponent(s, i, 'e')
 }
 
-// scanExponent is the end of an exponent that begins at i, or i if none does.
+// scanExponent returns the end of an exponent that begins at i, or i if there is none.
 func scanExponent(s string, i int, letter byte) int {
 	if i == len(s) || s[i]|0x20 != letter {
 		return i
@@ -118,7 +119,7 @@ func scanExponent(s string, i int, letter byte) int {
 	return e
 }
 
-// strtodHex reads hexadecimal digits that begin at i, after the prefix.
+// strtodHex reads the hexadecimal digits that begin at i, after the prefix.
 func strtodHex(s string, i int) (float64, int) {
 	digits := 0
 	for i < len(s) && isHex(s[i]) {
@@ -135,13 +136,13 @@ func strtodHex(s string, i int) (float64, int) {
 	end := scanExponent(s, i, 'p')
 	text := s[:end]
 	if end == i {
-		text += "p0" // which Go asks for
+		text += "p0" // Go wants an exponent
 	}
 	f, _ := strtod.ParseFloat(text)
 	return f, end
 }
 
-// strtodName reads an infinity or what is not a number at i, after the sign.
+// strtodName reads an infinity or a NaN at i, after the sign.
 func strtodName(s string, i int, neg bool) (float64, int) {
 	name := s[i:min(len(s), i+8)]
 	sign := 1.0
@@ -159,7 +160,7 @@ func strtodName(s string, i int, neg bool) (float64, int) {
 	return 0, 0
 }
 
-// nanSequence is the length of the characters in parentheses that may follow a NaN.
+// nanSequence returns the length of the characters in parentheses that may follow a NaN.
 func nanSequence(s string) int {
 	if s == "" || s[0] != '(' {
 		return 0

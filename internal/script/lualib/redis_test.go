@@ -11,13 +11,20 @@ import (
 	"godwit/internal/resp/respclient"
 )
 
-// prelude makes a text of whatever the body returns or raises, the same in both servers: numbers with 17 digits, tables in the order of
-// their keys' texts. It must stay on one line, because errors tell theirs.
-const prelude = `local function S(v) local t = type(v) if t == 'string' then return #v .. ':' .. v elseif t == 'number' then ` +
-	`if v ~= v then return 'nan' elseif v == 1/0 then return 'inf' elseif v == -1/0 then return '-inf' end return string.format('%.17g', v) ` +
-	`elseif t == 'table' then local o = {} for k, x in pairs(v) do o[#o+1] = S(k) .. '=' .. S(x) end table.sort(o) return '{' .. table.concat(o, ' ') .. '}' ` +
+// prelude turns whatever the body returns or raises into a text that is the same in both servers:
+// numbers have 17 digits, and tables are in the order of their keys' texts. It must stay on one
+// line, because errors show theirs.
+const prelude = `local function S(v) local t = type(v) ` +
+	`if t == 'string' then return #v .. ':' .. v ` +
+	`elseif t == 'number' then if v ~= v then return 'nan' elseif v == 1/0 then return 'inf' ` +
+	`elseif v == -1/0 then return '-inf' end return string.format('%.17g', v) ` +
+	`elseif t == 'table' then ` +
+	`local o = {} for k, x in pairs(v) do o[#o+1] = S(k) .. '=' .. S(x) end ` +
+	`table.sort(o) return '{' .. table.concat(o, ' ') .. '}' ` +
 	`else return t == 'userdata' and 'null' or tostring(v) end end ` +
-	`local function R(ok, ...) if not ok then return 'error: ' .. tostring((...)) end local o = {} for i = 1, select('#', ...) do o[i] = S((select(i, ...))) end return table.concat(o, ', ') end ` +
+	`local function R(ok, ...) if not ok then return 'error: ' .. tostring((...)) end ` +
+	`local o = {} for i = 1, select('#', ...) do o[i] = S((select(i, ...))) end ` +
+	`return table.concat(o, ', ') end ` +
 	`return R(pcall(function(...) `
 
 func script(body string) string { return prelude + body + " end, unpack(ARGV)))" }
@@ -57,7 +64,8 @@ func (b *bare) eval(body string, args ...string) (string, error) {
 	return s, nil
 }
 
-// startRedis starts a redis-server that ends with the test. Without one the test is skipped, except in CI.
+// startRedis starts a redis-server that ends with the test. If none is installed it skips the test,
+// except in CI.
 func startRedis(t *testing.T) *respclient.Client {
 	t.Helper()
 	c, err := respclient.Dial("unix", redistest.Start(t, "", "--lua-time-limit", "0").Socket)
@@ -68,7 +76,7 @@ func startRedis(t *testing.T) *respclient.Client {
 	return c
 }
 
-// both runs a body in both and holds the answers against each other.
+// both runs a body in both and compares the answers.
 type both struct {
 	t     *testing.T
 	redis *respclient.Client
@@ -94,8 +102,9 @@ func (b *both) same(body string, args ...string) string {
 	if err != nil {
 		got = "failed: " + err.Error()
 	}
-	if strings.HasSuffix(got, ": not enough memory") && strings.HasPrefix(body, "return cmsgpack.") {
-		return want // a map with one far index: it would take an array of that length here
+	if strings.HasSuffix(got, ": not enough memory") &&
+		strings.HasPrefix(body, "return cmsgpack.") {
+		return want // a map with one far index would take an array of that length here
 	}
 	if got != want {
 		b.t.Errorf("%s\nargs  %q\nredis %q\nours  %q", body, args, cut(want), cut(got))

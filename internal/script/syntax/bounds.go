@@ -6,52 +6,53 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// What the compiler behind the parser cannot encode, and does not notice.
+// This file counts what the compiler behind the parser cannot encode and does not notice.
 //
-// A jump reaches maxJump instructions, and so many labels can a function have: beyond that the
-// compiler writes other jumps. It looks for each constant from the first one on, which takes hours
-// for what Lua allows. A list of values needs a register for each. A table's constructor loses
-// count after 511 times 50 elements. And a jump back to a jump goes astray. The parser therefore
-// counts what it makes (an upper bound: what is refused for its length Redis may still take), keeps
-// constants beyond the first maxDirect of a function in a table, makes long lists by calls, and
-// begins nothing with a jump.
+// A jump reaches maxJump instructions, and a function can have as many labels: beyond that, the
+// compiler writes wrong jumps. It searches for each constant from the first one on, which takes
+// hours for what Lua allows. A list of values needs one register for each. A table's constructor
+// loses count after 511 times 50 elements. And a jump back to a jump goes astray.
+//
+// The parser therefore counts what it makes. The count is an upper bound, so Redis may accept a few
+// scripts that are refused here for their length. Constants beyond the first maxDirect of a
+// function are kept in a table, long lists are made by calls, and no loop begins with a jump.
 
 const (
 	maxJump      = 1<<17 - 1
 	maxLabels    = maxJump - 16
 	maxConstants = 1<<18 - 1 // of one function, as in Lua
 	maxDirect    = 512       // of one function in the compiler's own list
-	maxNames     = 16 << 10  // which have to be in that list
+	maxNames     = 16 << 10  // that must be in that list
 	maxStack     = 250       // values on the stack of a Lua function
 	longList     = 64        // values that are put on the stack one by one
-	maxItems     = 25000     // of one table's constructor
-	maxParts     = 40        // of a table that is put together
+	maxItems     = 25000     // of one table constructor
+	maxParts     = 40        // of a table that is assembled
 	poolRow      = 512       // constants in one row of Result.Pool
-	direct       = -1        // the place of constants that are not in the pool
+	direct       = -1        // the place of constants outside of the pool
 )
 
-// The compiler's tree and its buffers take memory that a short source does not show: maxFunctions
+// The compiler's tree and its buffers take memory that a short source does not show. maxFunctions
 // and maxSize bound it.
 const (
 	maxFunctions = 8 << 10 // of one chunk: the compiler starts each with 12 KiB
-	maxSize      = 4 << 20 // instructions of one chunk, at most
+	maxSize      = 4 << 20 // upper bound on the instructions of one chunk
 )
 
-// usage is what the parser counts of a function.
+// usage counts what a function uses.
 type usage struct {
-	size      int // instructions, at most
+	size      int // upper bound on its instructions
 	labels    int
 	names     int
-	constants map[literal]int // the place of each in the pool, or direct
+	constants map[literal]int // their places in the pool, or direct
 }
 
-// literal is a constant of the source, or the name of a global or method.
+// literal identifies a constant of the source, or the name of a global or method.
 type literal struct {
 	kind byte // 'n', 's' or '.' for a name
 	text string
 }
 
-// spend counts instructions and labels of the function that is being parsed.
+// spend counts instructions and labels of the function being parsed.
 func (p *parser) spend(instructions, labels int) {
 	u := &p.fn.usage
 	u.size += instructions
@@ -63,15 +64,15 @@ func (p *parser) spend(instructions, labels int) {
 	}
 }
 
-// spans notes that a jump may lead over all that was made since the function had that size. Whether
-// it is too long can be told only when the function's true size is known.
+// spans records that a jump may cross everything since the function had the size from. Whether that
+// is too far shows only when the function's true size is known.
 func (p *parser) spans(from int) {
 	if p.fn.usage.size-from > maxJump && p.tooLong == nil {
 		p.tooLong = &Error{p.message("control structure too long", p.tok.text())}
 	}
 }
 
-// listed counts a constant that has to be in the compiler's list.
+// listed counts a constant that must be in the compiler's list.
 func (p *parser) listed(name string) {
 	u := &p.fn.usage
 	if _, ok := u.constants[literal{'.', name}]; ok {
@@ -90,7 +91,7 @@ func (u *usage) put(l literal, place int) {
 	u.constants[l] = place
 }
 
-// constantExpr is the expression for a number or string of the source. l tells it from others.
+// constantExpr returns the expression for a number or string of the source, identified by l.
 func (p *parser) constantExpr(e ast.Expr, l literal, line int) ast.Expr {
 	at(e, line, line)
 	u := &p.fn.usage
@@ -133,22 +134,23 @@ func (p *parser) stringConstant(s string, line int) ast.Expr {
 	return p.constantExpr(&ast.StringExpr{Value: s}, literal{'s', s}, line)
 }
 
-// Place tells where constant number i of Result.Pool is expected in the table behind Options.Pool.
+// Place returns where constant number i of Result.Pool must be in the table behind Options.Pool.
 func Place(i int) (row, column int) { return i/poolRow + 1, i%poolRow + 1 }
 
-// full fails when a list leaves no room on the stack of a Lua function. n values are there already.
+// full fails if a list exceeds the stack of a Lua function. n values are on it already.
 func (p *parser) full(n int) {
 	if len(p.fn.locals)+n >= maxStack {
 		p.syntaxError("function or expression too complex")
 	}
 }
 
-// host is a call of a function of the host.
+// host returns a call of a function of the host.
 func host(name string, line int, args ...ast.Expr) *ast.FuncCallExpr {
-	return at(&ast.FuncCallExpr{Func: at(&ast.StringExpr{Value: name}, line, line), Args: args}, line, line)
+	return at(&ast.FuncCallExpr{Func: at(&ast.StringExpr{Value: name}, line, line), Args: args},
+		line, line)
 }
 
-// spread makes a long list short: what is beyond its beginning becomes the results of one call.
+// spread shortens a long list: all beyond its beginning becomes the results of one call.
 func (p *parser) spread(list []ast.Expr, line int) []ast.Expr {
 	if len(list) <= longList {
 		return list
@@ -183,7 +185,7 @@ func isMulti(e ast.Expr) bool {
 	return false
 }
 
-// assembled puts a table together from those of its constructor's parts.
+// assembled returns a table that is put together from the tables of its constructor's parts.
 func (p *parser) assembled(parts []*ast.TableExpr, line int) ast.Expr {
 	e := ast.Expr(parts[0])
 	for i := 1; i < len(parts); {
@@ -199,7 +201,7 @@ func (p *parser) assembled(parts []*ast.TableExpr, line int) ast.Expr {
 	return e
 }
 
-// truth is what a constant counts as in a condition; ok is false for other expressions.
+// truth returns the truth value of a constant. ok is false for other expressions.
 func truth(e ast.Expr) (is, ok bool) {
 	switch e.(type) {
 	case *ast.TrueExpr, *ast.NumberExpr, *ast.StringExpr:
@@ -210,8 +212,8 @@ func truth(e ast.Expr) (is, ok bool) {
 	return false, false
 }
 
-// logical is a and b, or a or b. One whose first operand is constant is the other operand, or the
-// constant.
+// logical returns "a and b" or "a or b". If the first operand is constant, the result is one of the
+// operands.
 func (p *parser) logical(op kind, a, b ast.Expr, line int) ast.Expr {
 	if is, ok := truth(a); ok {
 		if is == (op == tkOr) {
@@ -224,8 +226,8 @@ func (p *parser) logical(op kind, a, b ast.Expr, line int) ast.Expr {
 	return at(ast.Expr(&ast.LogicalOpExpr{Operator: op.String(), Lhs: a, Rhs: b}), line, line)
 }
 
-// condition is an expression that a jump depends on. The compiler makes nothing but the jump of a
-// constant that is false.
+// condition parses an expression that a jump depends on. For a constant that is false the compiler
+// makes nothing but the jump.
 func (p *parser) condition() ast.Expr {
 	e := p.expr()
 	p.spend(2, 0)

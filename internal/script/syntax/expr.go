@@ -16,127 +16,11 @@ func (p *parser) exprList() []ast.Expr {
 	return list
 }
 
-// priorities of binary operators, left and right.
-func priority(k kind) (left, right int) {
-	switch k {
-	case tkOr:
-		return 1, 1
-	case tkAnd:
-		return 2, 2
-	case '<', '>', tkLe, tkGe, tkNe, tkEq:
-		return 3, 3
-	case tkConcat:
-		return 5, 4
-	case '+', '-':
-		return 6, 6
-	case '*', '/', '%':
-		return 7, 7
-	case '^':
-		return 10, 9
-	}
-	return 0, 0
-}
-
 const unaryPriority = 8
 
 func (p *parser) expr() ast.Expr { return p.subexpr(0) }
 
-// subexpr parses an expression whose binary operators all bind stronger than limit.
-func (p *parser) subexpr(limit int) ast.Expr {
-	p.enter()
-	e := p.operand()
-	for n := 0; ; n++ {
-		op := p.tok.kind
-		left, right := priority(op)
-		if left <= limit {
-			break
-		}
-		if n > maxChain {
-			p.fail("chunk has too many syntax levels", "")
-		}
-		p.next()
-		e = p.binary(op, e, p.subexpr(right))
-	}
-	p.leave()
-	return e
-}
-
-func (p *parser) operand() ast.Expr {
-	switch op := p.tok.kind; op {
-	case tkNot, '-', '#':
-		p.next()
-		p.spend(3, 0)
-		return p.unary(op, p.subexpr(unaryPriority))
-	}
-	return p.simple()
-}
-
-func (p *parser) unary(op kind, e ast.Expr) ast.Expr {
-	line := p.lastLine
-	switch op {
-	case tkNot:
-		if is, ok := truth(e); ok && is {
-			return at(ast.Expr(&ast.FalseExpr{}), line, line)
-		} else if ok {
-			return at(ast.Expr(&ast.TrueExpr{}), line, line)
-		}
-		return at(ast.Expr(&ast.UnaryNotOpExpr{Expr: e}), line, line)
-	case '-':
-		if n, ok := e.(*ast.NumberExpr); ok {
-			if f, ok := ParseNumber(n.Value); ok && f != 0 {
-				return at(ast.Expr(numberExpr(-f)), line, line)
-			}
-		}
-		return at(ast.Expr(&ast.UnaryMinusOpExpr{Expr: e}), line, line)
-	}
-	single(e)
-	length := at(&ast.StringExpr{Value: p.o.Length}, line, line)
-	return at(ast.Expr(&ast.FuncCallExpr{Func: length, Args: []ast.Expr{e}, AdjustRet: true}), line, line)
-}
-
-func (p *parser) binary(op kind, a, b ast.Expr) ast.Expr {
-	line := p.lastLine
-	switch op {
-	case tkAnd, tkOr:
-		return p.logical(op, a, b, line)
-	case tkConcat:
-		p.spend(3, 0)
-		return p.concat(a, b, line)
-	case '+', '-', '*', '/', '%', '^':
-		p.spend(1, 0)
-		return at(ast.Expr(&ast.ArithmeticOpExpr{Operator: op.String(), Lhs: a, Rhs: b}), line, line)
-	}
-	p.spend(4, 1)
-	return at(ast.Expr(&ast.RelationalOpExpr{Operator: op.String(), Lhs: a, Rhs: b}), line, line)
-}
-
-// concat is a .. b as a call. The operator is right-associative: b is either an operand or what follows a, which joins the same call.
-func (p *parser) concat(a, b ast.Expr, line int) ast.Expr {
-	call := &ast.FuncCallExpr{Func: at(&ast.StringExpr{Value: p.o.Concat}, line, line), Args: []ast.Expr{a, b}, AdjustRet: true}
-	if c, ok := b.(*ast.FuncCallExpr); ok && p.isConcat(c) && len(c.Args) < maxOperands {
-		call.Args = append([]ast.Expr{a}, c.Args...)
-	} else {
-		single(b)
-	}
-	return at(ast.Expr(call), line, line)
-}
-
-func (p *parser) isConcat(c *ast.FuncCallExpr) bool {
-	s, ok := c.Func.(*ast.StringExpr)
-	return ok && s.Value == p.o.Concat && c.LastLine() >= 0
-}
-
-// single makes the expression one value wherever it stands.
-func single(e ast.Expr) {
-	switch t := e.(type) {
-	case *ast.FuncCallExpr:
-		t.AdjustRet = true
-	case *ast.Comma3Expr:
-		t.AdjustRet = true
-	}
-}
-
-// numberExpr is the number in a form that the compiler reads back exactly.
+// numberExpr writes the number in a form that the compiler reads back exactly.
 func numberExpr(n float64) *ast.NumberExpr {
 	s := strconv.FormatFloat(n, 'e', -1, 64)
 	if n == math.Trunc(n) && math.Abs(n) < 1<<53 && !(n == 0 && math.Signbit(n)) {
@@ -177,7 +61,7 @@ func (p *parser) simple() ast.Expr {
 	return at(e, line, line)
 }
 
-// variable is a reference to a variable; target tells that it may be assigned to.
+// variable returns a reference to a variable. target says that it may be assigned to.
 func (p *parser) variable(name string, target bool) ast.Expr {
 	line := p.lastLine
 	p.spend(1, 0)
@@ -206,7 +90,7 @@ func (p *parser) global(name string) ast.Expr {
 	return at(ast.Expr(&ast.IdentExpr{Value: name}), line, line)
 }
 
-// inMain reports whether Main decides about globals here.
+// inMain reports whether Options.Main decides about globals here.
 func (p *parser) inMain() bool { return p.o.Main != nil && p.fn.outer == nil }
 
 func (p *parser) constant(name, field string) string {
@@ -216,7 +100,8 @@ func (p *parser) constant(name, field string) string {
 	return p.o.Constant(name, field)
 }
 
-// primary parses a name or an expression in parentheses. With stmt it begins a statement: a name that = or a comma follows is assigned to.
+// primary parses a name or an expression in parentheses. stmt says that it begins a statement. Then
+// a name followed by = or a comma is assigned to.
 func (p *parser) primary(stmt bool) ast.Expr {
 	line := p.line
 	switch p.tok.kind {
@@ -250,8 +135,9 @@ func (p *parser) primary(stmt bool) ast.Expr {
 	return nil
 }
 
-// assigns reports whether the field that is looked at is assigned to: then its table has to be there, to refuse it. Only a statement can, and
-// only when the character behind the name is an equal sign or a comma.
+// assigns reports whether the field being looked at is assigned to. Then its table must exist, to
+// refuse the assignment. Only a statement can assign, and only if the token after the name is an
+// equal sign or a comma.
 func (p *parser) assigns(stmt bool) bool {
 	if !stmt {
 		return false
@@ -267,7 +153,8 @@ func (p *parser) assigns(stmt bool) bool {
 	return false
 }
 
-// paren marks an expression in parentheses, which is a value and cannot be assigned to. It never leaves the parser.
+// paren marks an expression in parentheses. It is a value and cannot be assigned to. It never
+// leaves the parser.
 type paren struct{ ast.Expr }
 
 func plain(e ast.Expr) ast.Expr {

@@ -2,13 +2,10 @@ package syntax
 
 import (
 	"fmt"
-	"math"
 	"strings"
-
-	"godwit/internal/strtod"
 )
 
-// kind is the kind of a token; single characters stand for themselves.
+// kind is the kind of a token. Single characters stand for themselves.
 type kind int
 
 const (
@@ -46,11 +43,13 @@ const (
 )
 
 var kindNames = [...]string{
-	"and", "break", "do", "else", "elseif", "end", "false", "for", "function", "if", "in", "local", "nil", "not", "or", "repeat",
-	"return", "then", "true", "until", "while", "..", "...", "==", ">=", "<=", "~=", "<number>", "<name>", "<string>", "<eof>",
+	"and", "break", "do", "else", "elseif", "end", "false", "for", "function", "if", "in", "local",
+	"nil", "not", "or", "repeat", "return", "then", "true", "until", "while", "..", "...", "==",
+	">=", "<=", "~=", "<number>", "<name>", "<string>", "<eof>",
 }
 
-// keyword finds a reserved word. The compiler makes a switch over strings faster than a map.
+// keyword returns the kind of a reserved word. The compiler makes a switch over strings faster than
+// a map.
 func keyword(s string) (kind, bool) {
 	if len(s) < 2 || len(s) > 8 {
 		return 0, false
@@ -73,7 +72,7 @@ func (k kind) String() string {
 	return string([]byte{byte(k)})
 }
 
-// near is the kind for a message: none for the NUL character, as C's texts have it.
+// near returns the kind for a message. It is empty for the NUL character, as in C's texts.
 func (k kind) near() string {
 	if k == 0 {
 		return ""
@@ -81,7 +80,7 @@ func (k kind) near() string {
 	return k.String()
 }
 
-// token is one token; raw is its text for messages where the kind does not tell.
+// token is one token. raw is its text in messages if the kind does not tell.
 type token struct {
 	kind kind
 	str  string
@@ -89,7 +88,7 @@ type token struct {
 	raw  string
 }
 
-// Error is a syntax error with its message as Lua prints it, position included.
+// Error is a syntax error. Msg is as Lua prints it, with the position.
 type Error struct{ Msg string }
 
 func (e *Error) Error() string { return e.Msg }
@@ -99,18 +98,18 @@ type lexer struct {
 	chunk    string
 	pos      int
 	line     int
-	lastLine int // of the token before the current one
+	lastLine int // line of the token before the current one
 	tok      token
 	ahead    token
-	has      bool // ahead is set
+	has      bool // ahead is valid
 }
 
-// fail raises an Error; Parse recovers it.
+// fail panics with an Error, which Parse recovers.
 func (l *lexer) fail(msg, near string) {
 	panic(&Error{l.message(msg, near)})
 }
 
-// message is an error's text with its position.
+// message returns an error's text with its position.
 func (l *lexer) message(msg, near string) string {
 	msg = fmt.Sprintf("%s:%d: %s", l.chunk, l.line, msg)
 	if near != "" {
@@ -128,7 +127,7 @@ func (t *token) text() string {
 	return t.kind.near()
 }
 
-// syntaxError raises an error at the current token.
+// syntaxError fails at the current token.
 func (l *lexer) syntaxError(msg string) { l.fail(msg, l.tok.text()) }
 
 func (l *lexer) next() {
@@ -140,7 +139,7 @@ func (l *lexer) next() {
 	l.tok = l.lex()
 }
 
-// peek is the kind of the token behind the current one.
+// peek returns the kind of the token after the current one.
 func (l *lexer) peek() kind {
 	if !l.has {
 		l.ahead, l.has = l.lex(), true
@@ -155,7 +154,7 @@ func (l *lexer) at(i int) byte {
 	return 0
 }
 
-// newline skips a line break of one or two different characters.
+// newline skips a line break, which is one character or two different ones.
 func (l *lexer) newline() {
 	c := l.src[l.pos]
 	l.pos++
@@ -195,7 +194,7 @@ func (l *lexer) comment() {
 	}
 }
 
-// longOpen is the level of a long bracket that opens here; without one, ok is false.
+// longOpen returns the level of a long bracket that opens here. Without one, ok is false.
 func (l *lexer) longOpen() (level int, ok bool) {
 	for l.at(1+level) == '=' {
 		level++
@@ -203,7 +202,7 @@ func (l *lexer) longOpen() (level int, ok bool) {
 	return level, l.at(1+level) == '['
 }
 
-// long reads a long string or comment of the level; pos is at its opening bracket.
+// long reads a long string or comment of the given level. pos is at its opening bracket.
 func (l *lexer) long(level int, what string) string {
 	l.pos += level + 2
 	if c := l.at(0); l.pos < len(l.src) && (c == '\n' || c == '\r') {
@@ -289,7 +288,8 @@ func (l *lexer) number() token {
 	for l.pos < len(l.src) && (isDigit(l.src[l.pos]) || l.src[l.pos] == '.') {
 		l.pos++
 	}
-	if l.pos < len(l.src) && (l.at(0)|32 == 'e' || l.at(0) == 0) { // a zero byte is in every set of C's
+	// C's strchr finds a zero byte too
+	if l.pos < len(l.src) && (l.at(0)|32 == 'e' || l.at(0) == 0) {
 		l.pos++
 		if c := l.at(0); l.pos < len(l.src) && (c == '+' || c == '-' || c == 0) {
 			l.pos++
@@ -333,7 +333,7 @@ func (l *lexer) quoted(q byte) token {
 // escape reads what follows a backslash.
 func (l *lexer) escape(b []byte) []byte {
 	if l.pos >= len(l.src) {
-		return b // the caller finds the end
+		return b // the caller notices the end
 	}
 	c := l.src[l.pos]
 	switch {
@@ -356,98 +356,4 @@ func (l *lexer) escape(b []byte) []byte {
 		c = "\a\b\f\n\r\t\v"[i]
 	}
 	return append(b, c)
-}
-
-// ParseNumber reads a number as Lua does: decimal or hexadecimal with white space around it. Unlike Go's it knows no other bases and no
-// underscores.
-func ParseNumber(s string) (float64, bool) {
-	s = strings.Trim(s, " \t\n\r\v\f")
-	if s == "" {
-		return 0, false
-	}
-	digits, neg := s, false
-	if s[0] == '-' || s[0] == '+' {
-		digits, neg = s[1:], s[0] == '-'
-	}
-	if len(digits) > 2 && digits[0] == '0' && digits[1]|32 == 'x' {
-		n, ok := hexNumber(digits[2:])
-		if !ok {
-			n, ok = hexFloat(digits)
-		}
-		if neg {
-			n = -n
-		}
-		return n, ok
-	}
-	if len(digits) <= 15 {
-		if n, ok := smallInt(digits); ok {
-			if neg {
-				n = -n
-			}
-			return n, true
-		}
-	}
-	for i := range len(digits) {
-		if c := digits[i]; !isDigit(c) && c != '.' && c|32 != 'e' && c != '+' && c != '-' {
-			return word(digits, neg)
-		}
-	}
-	n, err := strtod.ParseFloat(s)
-	if err != nil && !math.IsInf(n, 0) {
-		return 0, false
-	}
-	return n, true
-}
-
-// word reads the numbers that C's strtod knows by name.
-func word(s string, neg bool) (n float64, ok bool) {
-	switch strings.ToLower(s) {
-	case "inf", "infinity":
-		n = math.Inf(1)
-	case "nan":
-		n = math.NaN()
-	default:
-		return 0, false
-	}
-	if neg {
-		n = -n
-	}
-	return n, true
-}
-
-func smallInt(s string) (float64, bool) {
-	n := int64(0)
-	for i := range len(s) {
-		if !isDigit(s[i]) {
-			return 0, false
-		}
-		n = n*10 + int64(s[i]-'0')
-	}
-	return float64(n), s != ""
-}
-
-// hexFloat reads a hexadecimal number with a point or an exponent, as C does.
-func hexFloat(s string) (float64, bool) {
-	if strings.Contains(s, "_") {
-		return 0, false
-	}
-	if !strings.ContainsAny(s, "pP") {
-		s += "p0"
-	}
-	n, err := strtod.ParseFloat(s)
-	return n, err == nil
-}
-
-func hexNumber(s string) (n float64, ok bool) {
-	for i := range len(s) {
-		d := strings.IndexByte("0123456789abcdef", s[i]|32)
-		if isDigit(s[i]) {
-			d = int(s[i] - '0')
-		}
-		if d < 0 || s[i] < '0' {
-			return 0, false
-		}
-		n = n*16 + float64(d)
-	}
-	return n, s != ""
 }

@@ -2,10 +2,10 @@ package syntax
 
 import "github.com/yuin/gopher-lua/ast"
 
-// parallel is an assignment to several targets. The compiler assigns to a local variable before it
-// evaluates the next expression, so that a, b = b, a loses a value. Here all tables, keys and
-// values are evaluated into variables of a block first; then the targets are assigned to, the last
-// one first, as Lua does.
+// parallel rewrites an assignment to several targets. The compiler assigns to a local variable
+// before it evaluates the next expression, so a, b = b, a would lose a value. The result first
+// evaluates all tables, keys and values into variables of a block. Then it assigns to the targets,
+// the last one first, as Lua does.
 func (p *parser) parallel(st *ast.AssignStmt, line int) ast.Stmt {
 	last := p.lastLine
 	p.spend(4*len(st.Lhs), 0)
