@@ -1,0 +1,116 @@
+package spec
+
+var bitmapCommands = []*Command{
+	{
+		Name: "setbit", Arity: 4, Flags: Write | DenyOOM, Since: "2.2.0",
+		Summary: "Sets or clears a bit of the string at a key, which grows as needed.",
+		Keys:    []KeySpec{keyAt(1, RW|AccessFlag|Update)},
+		Args:    []Arg{Key("key", 0), Int("offset"), Int("value")},
+	},
+	{
+		Name: "getbit", Arity: 3, Flags: ReadOnly | Fast, Since: "2.2.0",
+		Summary: "Returns a bit of the string at a key.",
+		Keys:    []KeySpec{keyAt(1, RO|AccessFlag)},
+		Args:    []Arg{Key("key", 0), Int("offset")},
+	},
+	{
+		Name: "bitcount", Arity: -2, Flags: ReadOnly, Since: "2.6.0",
+		Summary:    "Counts the bits that are set in the string at a key.",
+		Complexity: "O(N)",
+		History:    []History{{"7.0.0", "Takes `BYTE` and `BIT`."}},
+		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
+		Args: []Arg{
+			Key("key", 0),
+			Block("index",
+				Int("start"), Int("end"),
+				OneOf("index_unit", Tok("byte"), Tok("bit")).Opt().From("7.0.0"),
+			).Opt(),
+		},
+	},
+	{
+		Name: "bitpos", Arity: -3, Flags: ReadOnly, Since: "2.8.7",
+		Summary:    "Finds the first bit that is set, or clear, in the string at a key.",
+		Complexity: "O(N)",
+		History:    []History{{"7.0.0", "Takes `BYTE` and `BIT`."}},
+		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
+		Args: []Arg{
+			Key("key", 0), Int("bit"),
+			Block("index",
+				Int("start"),
+				Block("end_index",
+					Int("end"), OneOf("index_unit", Tok("byte"), Tok("bit")).Opt().From("7.0.0"),
+				).Opt(),
+			).Opt(),
+		},
+	},
+	{
+		Name: "bitop", Arity: -4, Flags: Write | DenyOOM, Since: "2.6.0",
+		Summary:    "Combines strings bit by bit and stores the result.",
+		Complexity: "O(N)",
+		History:    []History{{"8.2.0", "Takes `DIFF`, `DIFF1`, `ANDOR` and `ONE`."}},
+		Keys:       []KeySpec{keyAt(2, OW|Update), keysFrom(3, RO|AccessFlag)},
+		Args: []Arg{
+			OneOf("operation",
+				Tok("and"), Tok("or"), Tok("xor"), Tok("not"), Tok("diff").From("8.2.0"),
+				Tok("diff1").From("8.2.0"), Tok("andor").From("8.2.0"), Tok("one").From("8.2.0"),
+			),
+			Key("destkey", 0), Key("key", 1).Many(),
+		},
+	},
+	{
+		Name: "bitfield", Arity: -2, Flags: Write | DenyOOM, Since: "3.2.0",
+		Summary:    "Reads and changes integers of any width inside the string at a key.",
+		Complexity: "O(1) for each operation",
+		Keys: []KeySpec{
+			keyAt(1, RW|AccessFlag|Update|VariableFlags).noted("Only reads the value when every " +
+				"operation is `GET`"),
+		},
+		KeysFn: bitfieldKeys,
+		Args: []Arg{
+			Key("key", 0),
+			OneOf("operation",
+				Block("encoding_offset", Str("encoding"), Int("offset")).Tokened("GET"),
+				Block("write",
+					OneOf("wrap_sat_fail",
+						Tok("wrap"), Tok("sat"), Tok("fail"),
+					).Tokened("OVERFLOW").Opt(),
+					OneOf("write_operation",
+						Block("encoding_offset_value",
+							Str("encoding"), Int("offset"), Int("value"),
+						).Tokened("SET"),
+						Block("encoding_offset_increment",
+							Str("encoding"), Int("offset"), Int("increment"),
+						).Tokened("INCRBY"),
+					),
+				),
+			).Many().Opt(),
+		},
+	},
+	{
+		Name: "bitfield_ro", Arity: -2, Flags: ReadOnly | Fast, Since: "6.0.0",
+		Summary:    "Reads integers of any width inside the string at a key.",
+		Complexity: "O(1) for each operation",
+		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
+		Args: []Arg{
+			Key("key", 0),
+			Block("encoding_offset",
+				Str("encoding"), Int("offset"),
+			).Tokened("GET").ManyTokens().Opt(),
+		},
+	},
+}
+
+// bitfieldKeys tells how BITFIELD uses its key: it only reads it if every operation is GET.
+func bitfieldKeys(argv [][]byte) ([]KeyRef, error) {
+	for i := 2; i < len(argv); i++ {
+		switch left := len(argv) - i - 1; {
+		case is(argv[i], "GET") && left >= 2:
+			i += 2
+		case is(argv[i], "OVERFLOW") && left >= 1:
+			i++
+		default:
+			return []KeyRef{{Pos: 1, Access: RW | AccessFlag | Update}}, nil
+		}
+	}
+	return []KeyRef{{Pos: 1, Access: RO | AccessFlag}}, nil
+}

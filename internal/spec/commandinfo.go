@@ -1,0 +1,65 @@
+package spec
+
+var commandInfoCommands = []*Command{
+	{
+		Name: "command", Arity: -1, Flags: Loading | Stale, Since: "2.8.13",
+		Categories: []string{"connection"},
+		Summary:    "Describes every command to programs.",
+		Complexity: "O(N) in the number of commands",
+		Tips:       []string{"nondeterministic_output_order"},
+		Sub: []*Command{
+			{
+				Name: "count", Arity: 2, Flags: Loading | Stale, Since: "2.8.13",
+				Categories: []string{"connection"},
+				Summary:    "Counts the commands.",
+			},
+			{
+				Name: "docs", Arity: -2, Flags: Loading | Stale, Since: "7.0.0",
+				Categories: []string{"connection"},
+				Summary:    "Documents the given commands, or all.",
+				Complexity: "O(N) in the number of commands",
+				Tips:       []string{"nondeterministic_output_order"},
+				Args:       []Arg{Str("command-name").Many().Opt()},
+			},
+			{
+				Name: "info", Arity: -2, Flags: Loading | Stale, Since: "2.8.13",
+				Categories: []string{"connection"},
+				Summary:    "Describes the given commands, or all, to programs.",
+				Complexity: "O(N) in the number of commands",
+				History:    []History{{"7.0.0", "Without a name, describes every command."}},
+				Tips:       []string{"nondeterministic_output_order"},
+				Args:       []Arg{Str("command-name").Many().Opt()},
+			},
+			{
+				Name: "list", Arity: -2, Flags: Loading | Stale, Since: "7.0.0",
+				Categories: []string{"connection"},
+				Summary:    "Names the commands.",
+				Complexity: "O(N) in the number of commands",
+				Tips:       []string{"nondeterministic_output_order"},
+				Args: []Arg{
+					OneOf("filterby",
+						Str("module-name").Tokened("MODULE"), Str("category").Tokened("ACLCAT"),
+						Pattern("pattern").Tokened("PATTERN"),
+					).Tokened("FILTERBY").Opt(),
+				},
+			},
+			{
+				Name: "getkeys", Arity: -4, Flags: Loading | Stale, Since: "2.8.13",
+				Categories: []string{"connection"},
+				Summary:    "Picks the keys out of a command with its arguments.",
+				Complexity: "O(N) in the number of arguments",
+			},
+			{
+				Name: "getkeysandflags", Arity: -4, Flags: Loading | Stale, Since: "7.0.0",
+				Categories: []string{"connection"},
+				Summary:    "Picks the keys out of a command and says what it does to each.",
+				Complexity: "O(N) in the number of arguments",
+			},
+			{
+				Name: "help", Arity: 2, Flags: Loading | Stale, Since: "5.0.0",
+				Categories: []string{"connection"},
+				Summary:    "Lists the subcommands.",
+			},
+		},
+	},
+}

@@ -1,0 +1,11 @@
+package spec
+
+var debugCommands = []*Command{
+	{
+		Name: "debug", Arity: -2, Flags: Admin | NoScript | Loading | Stale, Since: "1.0.0",
+		Protected:  ByDebugCommand,
+		Summary:    "Tools for tests of the server and of clients.",
+		Complexity: "Depends on the subcommand.",
+		DocFlags:   []string{"syscmd"},
+	},
+}

@@ -1,0 +1,78 @@
+package spec
+
+var expireCommands = []*Command{
+	{
+		Name: "expire", Arity: -3, Flags: Write | Fast, Since: "1.0.0",
+		Summary: "Gives a key a time to live in seconds.",
+		History: []History{{"7.0.0", "Takes the conditions `NX`, `XX`, `GT` and `LT`."}},
+		Keys:    []KeySpec{keyAt(1, RW|Update)},
+		Args: []Arg{
+			Key("key", 0), Int("seconds"),
+			OneOf("condition", Tok("nx"), Tok("xx"), Tok("gt"), Tok("lt")).Opt().From("7.0.0"),
+		},
+	},
+	{
+		Name: "pexpire", Arity: -3, Flags: Write | Fast, Since: "2.6.0",
+		Summary: "Gives a key a time to live in milliseconds.",
+		History: []History{{"7.0.0", "Takes the conditions `NX`, `XX`, `GT` and `LT`."}},
+		Keys:    []KeySpec{keyAt(1, RW|Update)},
+		Args: []Arg{
+			Key("key", 0), Int("milliseconds"),
+			OneOf("condition", Tok("nx"), Tok("xx"), Tok("gt"), Tok("lt")).Opt().From("7.0.0"),
+		},
+	},
+	{
+		Name: "expireat", Arity: -3, Flags: Write | Fast, Since: "1.2.0",
+		Summary: "Makes a key expire at a Unix time in seconds.",
+		History: []History{{"7.0.0", "Takes the conditions `NX`, `XX`, `GT` and `LT`."}},
+		Keys:    []KeySpec{keyAt(1, RW|Update)},
+		Args: []Arg{
+			Key("key", 0), UnixTime("unix-time-seconds"),
+			OneOf("condition", Tok("nx"), Tok("xx"), Tok("gt"), Tok("lt")).Opt().From("7.0.0"),
+		},
+	},
+	{
+		Name: "pexpireat", Arity: -3, Flags: Write | Fast, Since: "2.6.0",
+		Summary: "Makes a key expire at a Unix time in milliseconds.",
+		History: []History{{"7.0.0", "Takes the conditions `NX`, `XX`, `GT` and `LT`."}},
+		Keys:    []KeySpec{keyAt(1, RW|Update)},
+		Args: []Arg{
+			Key("key", 0), UnixTime("unix-time-milliseconds"),
+			OneOf("condition", Tok("nx"), Tok("xx"), Tok("gt"), Tok("lt")).Opt().From("7.0.0"),
+		},
+	},
+	{
+		Name: "ttl", Arity: 2, Flags: ReadOnly | Fast, Since: "1.0.0",
+		Summary: "Shows a key's time to live in seconds.",
+		History: []History{{"2.8.0", "Answers -2 for a missing key."}},
+		Tips:    []string{"nondeterministic_output"},
+		Keys:    []KeySpec{keyAt(1, RO|AccessFlag)},
+		Args:    []Arg{Key("key", 0)},
+	},
+	{
+		Name: "pttl", Arity: 2, Flags: ReadOnly | Fast, Since: "2.6.0",
+		Summary: "Shows a key's time to live in milliseconds.",
+		History: []History{{"2.8.0", "Answers -2 for a missing key."}},
+		Tips:    []string{"nondeterministic_output"},
+		Keys:    []KeySpec{keyAt(1, RO|AccessFlag)},
+		Args:    []Arg{Key("key", 0)},
+	},
+	{
+		Name: "expiretime", Arity: 2, Flags: ReadOnly | Fast, Since: "7.0.0",
+		Summary: "Shows the Unix time in seconds at which a key expires.",
+		Keys:    []KeySpec{keyAt(1, RO|AccessFlag)},
+		Args:    []Arg{Key("key", 0)},
+	},
+	{
+		Name: "pexpiretime", Arity: 2, Flags: ReadOnly | Fast, Since: "7.0.0",
+		Summary: "Shows the Unix time in milliseconds at which a key expires.",
+		Keys:    []KeySpec{keyAt(1, RO|AccessFlag)},
+		Args:    []Arg{Key("key", 0)},
+	},
+	{
+		Name: "persist", Arity: 2, Flags: Write | Fast, Since: "2.2.0",
+		Summary: "Takes a key's time to live away.",
+		Keys:    []KeySpec{keyAt(1, RW|Update)},
+		Args:    []Arg{Key("key", 0)},
+	},
+}

@@ -1,0 +1,14 @@
+package spec
+
+var infoCommands = []*Command{
+	{
+		Name: "info", Arity: -1, Flags: Loading | Stale, Since: "1.0.0",
+		Categories: []string{"dangerous"},
+		Summary:    "Reports on the server: versions, memory, statistics.",
+		History:    []History{{"7.0.0", "Takes several sections."}},
+		Tips: []string{
+			"nondeterministic_output", "request_policy:all_shards", "response_policy:special",
+		},
+		Args: []Arg{Str("section").Many().Opt()},
+	},
+}

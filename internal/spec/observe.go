@@ -1,0 +1,108 @@
+package spec
+
+var observeCommands = []*Command{
+	{
+		Name: "slowlog", Arity: -2, Since: "2.2.12",
+		Summary:    "The log of slow commands.",
+		Complexity: "Depends on the subcommand.",
+		Sub: []*Command{
+			{
+				Name: "get", Arity: -2, Flags: Admin | Loading | Stale, Since: "2.2.12",
+				Summary:    "Lists slow commands, the newest first.",
+				Complexity: "O(N) in the number of entries shown",
+				History:    []History{{"4.0.0", "Shows the client's address and name."}},
+				Tips:       []string{"request_policy:all_nodes", "nondeterministic_output"},
+				Args:       []Arg{Int("count").Opt()},
+			},
+			{
+				Name: "len", Arity: 2, Flags: Admin | Loading | Stale, Since: "2.2.12",
+				Summary: "Counts the entries.",
+				Tips: []string{
+					"request_policy:all_nodes", "response_policy:agg_sum",
+					"nondeterministic_output",
+				},
+			},
+			{
+				Name: "reset", Arity: 2, Flags: Admin | Loading | Stale, Since: "2.2.12",
+				Summary:    "Empties the log.",
+				Complexity: "O(N) in the number of entries",
+				Tips:       []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
+			},
+			{
+				Name: "help", Arity: 2, Flags: Loading | Stale, Since: "6.2.0",
+				Summary: "Lists the subcommands.",
+			},
+		},
+	},
+	{
+		Name: "latency", Arity: -2, Since: "2.8.13",
+		Summary:    "What made the server slow, and when.",
+		Complexity: "Depends on the subcommand.",
+		Sub: []*Command{
+			{
+				Name: "latest", Arity: 2, Flags: Admin | NoScript | Loading | Stale,
+				Since:   "2.8.13",
+				Summary: "Shows the newest sample of each event.",
+				Tips: []string{
+					"nondeterministic_output", "request_policy:all_nodes",
+					"response_policy:special",
+				},
+			},
+			{
+				Name: "history", Arity: 3, Flags: Admin | NoScript | Loading | Stale,
+				Since:   "2.8.13",
+				Summary: "Lists an event's samples.",
+				Tips: []string{
+					"nondeterministic_output", "request_policy:all_nodes",
+					"response_policy:special",
+				},
+				Args: []Arg{Str("event")},
+			},
+			{
+				Name: "graph", Arity: 3, Flags: Admin | NoScript | Loading | Stale, Since: "2.8.13",
+				Summary: "Draws an event's samples.",
+				Tips: []string{
+					"nondeterministic_output", "request_policy:all_nodes",
+					"response_policy:special",
+				},
+				Args: []Arg{Str("event")},
+			},
+			{
+				Name: "doctor", Arity: 2, Flags: Admin | NoScript | Loading | Stale,
+				Since:   "2.8.13",
+				Summary: "Says what made the server slow, and what to do.",
+				Tips: []string{
+					"nondeterministic_output", "request_policy:all_nodes",
+					"response_policy:special",
+				},
+			},
+			{
+				Name: "histogram", Arity: -2, Flags: Admin | NoScript | Loading | Stale,
+				Since:      "7.0.0",
+				Summary:    "Shows how the running times of commands are distributed.",
+				Complexity: "O(N) in the number of commands shown",
+				Tips: []string{
+					"nondeterministic_output", "request_policy:all_nodes",
+					"response_policy:special",
+				},
+				Args: []Arg{Str("command").Many().Opt()},
+			},
+			{
+				Name: "reset", Arity: -2, Flags: Admin | NoScript | Loading | Stale,
+				Since:   "2.8.13",
+				Summary: "Forgets events.",
+				Tips:    []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
+				Args:    []Arg{Str("event").Many().Opt()},
+			},
+			{
+				Name: "help", Arity: 2, Flags: Loading | Stale, Since: "2.8.13",
+				Summary: "Lists the subcommands.",
+			},
+		},
+	},
+	{
+		Name: "monitor", Arity: 1, Flags: Admin | NoScript | Loading | Stale, Since: "1.0.0",
+		Summary:    "Shows every command that the server runs, as it runs.",
+		Complexity: noComplexity,
+	},
+}

@@ -1,0 +1,21 @@
+package spec
+
+var saveCommands = []*Command{
+	{
+		Name: "save", Arity: 1, Flags: Admin | NoScript | NoAsyncLoading | NoMulti, Since: "1.0.0",
+		Summary:    "Writes a snapshot while everybody waits.",
+		Complexity: "O(N) in the number of keys",
+	},
+	{
+		Name: "bgsave", Arity: -1, Flags: Admin | NoScript | NoAsyncLoading, Since: "1.0.0",
+		Summary:    "Writes a snapshot in the background.",
+		Complexity: "O(1); the snapshot is O(N) in the number of keys",
+		History:    []History{{"3.2.2", "Takes `SCHEDULE`."}},
+		Args:       []Arg{Tok("schedule").Opt().From("3.2.2")},
+	},
+	{
+		Name: "bgrewriteaof", Arity: 1, Flags: Admin | NoScript | NoAsyncLoading, Since: "1.0.0",
+		Summary:    "Rewrites the append-only file in the background.",
+		Complexity: "O(1); the rewrite is O(N) in the number of keys",
+	},
+}

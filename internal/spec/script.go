@@ -1,0 +1,100 @@
+package spec
+
+var scriptCommands = []*Command{
+	{
+		Name: "eval", Arity: -3,
+		Flags: NoScript | Stale | SkipMonitor | MayReplicate | NoMandatoryKeys, Since: "2.6.0",
+		Summary:    "Runs a Lua script.",
+		Complexity: "Depends on the script.",
+		Keys: []KeySpec{
+			countedKeys(2, RW|AccessFlag|Update).noted("what a script does with its keys cannot " +
+				"be known: the worst is assumed"),
+		},
+		Args: []Arg{
+			Str("script"), Int("numkeys"), Key("key", 0).Many().Opt(), Str("arg").Many().Opt(),
+		},
+	},
+	{
+		Name: "evalsha", Arity: -3,
+		Flags: NoScript | Stale | SkipMonitor | MayReplicate | NoMandatoryKeys, Since: "2.6.0",
+		Summary:    "Runs a Lua script that the server knows already.",
+		Complexity: "Depends on the script.",
+		Keys:       []KeySpec{countedKeys(2, RW|AccessFlag|Update)},
+		Args: []Arg{
+			Str("sha1"), Int("numkeys"), Key("key", 0).Many().Opt(), Str("arg").Many().Opt(),
+		},
+	},
+	{
+		Name: "eval_ro", Arity: -3,
+		Flags: ReadOnly | NoScript | Stale | SkipMonitor | NoMandatoryKeys, Since: "7.0.0",
+		Summary:    "Runs a Lua script that writes nothing.",
+		Complexity: "Depends on the script.",
+		Keys: []KeySpec{
+			countedKeys(2, RO|AccessFlag).noted("what a script does with its keys cannot be " +
+				"known, but that it writes none"),
+		},
+		Args: []Arg{
+			Str("script"), Int("numkeys"), Key("key", 0).Many().Opt(), Str("arg").Many().Opt(),
+		},
+	},
+	{
+		Name: "evalsha_ro", Arity: -3,
+		Flags: ReadOnly | NoScript | Stale | SkipMonitor | NoMandatoryKeys, Since: "7.0.0",
+		Summary:    "Runs a Lua script that writes nothing and that the server knows already.",
+		Complexity: "Depends on the script.",
+		Keys:       []KeySpec{countedKeys(2, RO|AccessFlag)},
+		Args: []Arg{
+			Str("sha1"), Int("numkeys"), Key("key", 0).Many().Opt(), Str("arg").Many().Opt(),
+		},
+	},
+	{
+		Name: "script", Arity: -2, Since: "2.6.0",
+		Summary:    "Keeps, forgets and ends scripts.",
+		Complexity: "Depends on the subcommand.",
+		Sub: []*Command{
+			{
+				Name: "load", Arity: 3, Flags: NoScript | Stale, Since: "2.6.0",
+				Summary:    "Keeps a script for EVALSHA.",
+				Complexity: "O(N) in the length of the script",
+				Tips:       []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
+				Args:       []Arg{Str("script")},
+			},
+			{
+				Name: "exists", Arity: -3, Flags: NoScript, Since: "2.6.0",
+				Summary:    "Tells which scripts the server knows.",
+				Complexity: "O(N) in the number of scripts asked for",
+				Tips: []string{
+					"request_policy:all_shards", "response_policy:agg_logical_and",
+				},
+				Args: []Arg{Str("sha1").Many()},
+			},
+			{
+				Name: "flush", Arity: -2, Flags: NoScript, Since: "2.6.0",
+				Summary:    "Forgets all scripts.",
+				Complexity: "O(N) in the number of scripts",
+				History:    []History{{"6.2.0", "Takes `ASYNC` and `SYNC`."}},
+				Tips:       []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
+				Args:       []Arg{OneOf("async", Tok("async"), Tok("sync")).Opt().From("6.2.0")},
+			},
+			{
+				Name: "kill", Arity: 2, Flags: NoScript | AllowBusy, Since: "2.6.0",
+				Summary: "Ends the script that runs, unless it has written.",
+				Tips:    []string{"request_policy:all_shards", "response_policy:one_succeeded"},
+			},
+			{
+				Name: "debug", Arity: 3, Flags: NoScript, Since: "3.2.0",
+				Summary: "Sets the debugging of the scripts to come.",
+				Args:    []Arg{OneOf("mode", Tok("yes"), Tok("sync"), Tok("no"))},
+			},
+			{
+				Name: "show", Arity: 3, Flags: NoScript, Since: "8.0.0",
+				Summary: "Shows the text of a script.",
+				Args:    []Arg{Str("sha1")},
+			},
+			{
+				Name: "help", Arity: 2, Flags: Loading | Stale, Since: "5.0.0",
+				Summary: "Lists the subcommands.",
+			},
+		},
+	},
+}

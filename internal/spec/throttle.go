@@ -1,0 +1,12 @@
+package spec
+
+var throttleCommands = []*Command{
+	{
+		Name: "cl.throttle", Arity: -5, Flags: Write | DenyOOM | Fast, Since: "1.0.0",
+		Summary: "Asks for admission at a rate limit and tells how much of it is left.",
+		Keys:    []KeySpec{keyAt(1, RW|AccessFlag|Update)},
+		Args: []Arg{
+			Key("key", 0), Int("max-burst"), Int("count"), Int("period"), Int("quantity").Opt(),
+		},
+	},
+}
