@@ -10,8 +10,7 @@
 //	|--| |----| |--------------| |---------------|
 //	flag  pass.   root selector    second selector
 //
-// Commands are numbered by a Catalog, which whoever knows the command table gives: this package knows names, containers and categories, no handlers.
-// A selector keeps a bit for each command and subcommand, first arguments for commands that have no bit ("+select|0"), and the rules in the
+// Commands are those of a spec.Table: names, containers, categories, numbers. A selector keeps a bit for each command and subcommand, first arguments for commands that have no bit ("+select|0"), and the rules in the
 // shortest form that gives the same bits when they are applied in order.
 //
 // # Checking

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"godwit/internal/crash"
+	"godwit/internal/spec"
 )
 
 // Default is the name of the user that connections have until they authenticate.
@@ -14,15 +15,14 @@ const Default = "default"
 
 // Users are all users by name. There always is a default one.
 type Users struct {
-	Catalog *Catalog
-
+	table  *spec.Table
 	byName map[string]*User
 }
 
 // NewUsers has the default user only, who may do everything without a password.
-func NewUsers(cat *Catalog) *Users {
-	us := &Users{Catalog: cat, byName: map[string]*User{}}
-	u := NewUser(Default, cat, false)
+func NewUsers(table *spec.Table) *Users {
+	us := &Users{table: table, byName: map[string]*User{}}
+	u := NewUser(Default, table, false)
 	for _, rule := range []string{"on", "nopass", "~*", "&*", "+@all"} {
 		if err := u.Apply(rule); err != nil {
 			panic(err) // the rules are known to be good
@@ -48,7 +48,7 @@ func (us *Users) Names() []string {
 // Set changes or makes the user by rules, all of them or none. The User that connections hold stays the same one. rule is the one that was wrong.
 func (us *Users) Set(name string, rules []string, allChannels bool) (rule string, err error) {
 	u := us.byName[name]
-	try := NewUser(name, us.Catalog, allChannels)
+	try := NewUser(name, us.table, allChannels)
 	if u != nil {
 		try = u.Clone()
 		try.allChannels = allChannels
@@ -109,7 +109,7 @@ func ValidName(name string) bool { return name != "" && !spaced(name) }
 // every wrong line. All of them must be right. Users that the file does not have are gone, but for the default one, which then is as at the
 // beginning. Like Set it leaves the User alone that connections hold. gone are those who are no users any more.
 func (us *Users) Load(name, text string, allChannels bool) (gone []*User, err error) {
-	fresh := NewUsers(us.Catalog)
+	fresh := NewUsers(us.table)
 	seen := map[string]bool{}
 	var bad strings.Builder
 	for i, line := range strings.Split(text, "\n") {
@@ -148,7 +148,7 @@ func (us *Users) loadLine(file string, line int, w []string, seen map[string]boo
 	if !ok {
 		return fmt.Sprintf("%s:%d: Unmatched parenthesis in selector definition.", file, line)
 	}
-	u := NewUser(name, us.Catalog, allChannels) // the default user too begins with nothing
+	u := NewUser(name, us.table, allChannels) // the default user too begins with nothing
 	other := false
 	for _, r := range rules {
 		switch err := u.Apply(r); {

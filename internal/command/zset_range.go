@@ -7,6 +7,23 @@ import (
 	"godwit/internal/object"
 )
 
+func zsetRangeHandlers() engine.Handlers {
+	return engine.Handlers{
+		"zrange":           func(c *engine.Ctx) { zrange(c, zrangeSpec{}) },
+		"zrangestore":      zrangestoreCmd,
+		"zrevrange":        func(c *engine.Ctx) { zrange(c, zrangeSpec{by: byRank, dir: descending}) },
+		"zrangebyscore":    func(c *engine.Ctx) { zrange(c, zrangeSpec{by: byScore, dir: ascending}) },
+		"zrevrangebyscore": func(c *engine.Ctx) { zrange(c, zrangeSpec{by: byScore, dir: descending}) },
+		"zrangebylex":      func(c *engine.Ctx) { zrange(c, zrangeSpec{by: byLex, dir: ascending}) },
+		"zrevrangebylex":   func(c *engine.Ctx) { zrange(c, zrangeSpec{by: byLex, dir: descending}) },
+		"zremrangebyrank":  func(c *engine.Ctx) { zremrange(c, byRank, "zremrangebyrank") },
+		"zremrangebyscore": func(c *engine.Ctx) { zremrange(c, byScore, "zremrangebyscore") },
+		"zremrangebylex":   func(c *engine.Ctx) { zremrange(c, byLex, "zremrangebylex") },
+		"zcount":           func(c *engine.Ctx) { zcount(c, byScore) },
+		"zlexcount":        func(c *engine.Ctx) { zcount(c, byLex) },
+	}
+}
+
 // zrangeBy says what the bounds of a range are; byAny until an option says it.
 type zrangeBy uint8
 
