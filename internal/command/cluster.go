@@ -42,5 +42,3 @@ func clusterHandlers() engine.Handlers {
 		"readwrite":                     noCluster,
 	}
 }
-
-var nondeterministic = []string{"nondeterministic_output"}

@@ -6,11 +6,6 @@ import (
 	"godwit/internal/object"
 )
 
-var (
-	tipsAggSum    = []string{"request_policy:multi_shard", "response_policy:agg_sum"}
-	tipsAllShards = []string{"request_policy:all_shards", "response_policy:all_succeeded"}
-)
-
 func genericHandlers() engine.Handlers {
 	return engine.Handlers{
 		"del":             func(c *engine.Ctx) { deleteKeys(c, c.DB.Delete) },

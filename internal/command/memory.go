@@ -38,8 +38,6 @@ func memoryPurgeCmd(c *engine.Ctx) {
 	c.OK()
 }
 
-var tipsReport = []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"}
-
 // tableShare is what one key adds to its database's table, in bytes: a slot of a bucket at the usual load.
 const tableShare = 12
 
