@@ -48,6 +48,12 @@ var functionHelp = []string{
 	"    or in place of those with the same names.",
 }
 
+// fcallWritesNothing reports whether the function has declared that it writes nothing.
+func fcallWritesNothing(c *engine.Ctx) bool {
+	f := c.E.Functions().Function(c.Args[1])
+	return f != nil && f.Flags&script.NoWrites != 0
+}
+
 func fcallCmd(c *engine.Ctx, readOnly bool) {
 	c.FeedMonitors()
 	f := c.E.Functions().Function(c.Args[1])

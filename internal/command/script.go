@@ -98,6 +98,17 @@ func evalshaCmd(c *engine.Ctx, readOnly bool) {
 	runScript(c, sc, keys, args, readOnly)
 }
 
+// evalWritesNothing reports whether the script of an EVAL has declared that it writes nothing.
+func evalWritesNothing(c *engine.Ctx) bool {
+	sc, err := c.E.Scripts().Load(c.Args[1], false)
+	return err == nil && sc.Declared && sc.Flags&script.NoWrites != 0
+}
+
+func evalshaWritesNothing(c *engine.Ctx) bool {
+	sc := c.E.Scripts().Find(c.Args[1])
+	return sc != nil && sc.Declared && sc.Flags&script.NoWrites != 0
+}
+
 func runScript(c *engine.Ctx, sc *script.Script, keys, args [][]byte, readOnly bool) {
 	o := engine.ScriptRun{Name: sc.SHA, Flags: sc.Flags, Declared: sc.Declared, ReadOnly: readOnly, Keys: keys}
 	h := c.E.Scripts()

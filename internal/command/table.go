@@ -26,5 +26,8 @@ func Table() *engine.Table {
 	)
 	t.SetTouch("bf.add", touchFilter)
 	t.SetTouch("bf.exists", touchFilter)
+	t.SetWriteNothing("eval", evalWritesNothing)
+	t.SetWriteNothing("evalsha", evalshaWritesNothing)
+	t.SetWriteNothing("fcall", fcallWritesNothing)
 	return t
 }

@@ -94,7 +94,7 @@ func (e *Engine) queue(c *Ctx) {
 	if len(m.cmds) == 0 {
 		m.all = ^spec.Flag(0)
 	}
-	m.any |= c.Cmd.Flags
+	m.any |= e.table.callFlags(c)
 	m.all &= c.Cmd.Flags
 	was := m.bytes
 	m.cmds = append(m.cmds, queuedCmd{c.Cmd, len(c.Args)})

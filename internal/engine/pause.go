@@ -52,7 +52,7 @@ func (e *Engine) postpone(c *Ctx) bool {
 		e.Unpause()
 		return false
 	}
-	if !p.covers(effectiveFlags(c.Cmd, c.Client), c.Client, e.Steady()) {
+	if !p.covers(e.table.callFlags(c), c.Client, e.Steady()) {
 		return false
 	}
 	c.Client.postponed = true

@@ -223,10 +223,10 @@ func (e *Engine) scriptRefuses(cmd *spec.Command, argv [][]byte) string {
 	if reason := e.permit(&e.script.ctx); reason != acl.Allowed {
 		return deniedScript(reason)
 	}
+	if r.noWrites && cmd.Flags&(spec.Write|spec.MayReplicate) != 0 {
+		return errScriptWrite
+	}
 	if cmd.Is(spec.Write) {
-		if r.noWrites {
-			return errScriptWrite
-		}
 		if msg := e.writeError(); msg != "" && !e.loading.on {
 			return msg
 		}

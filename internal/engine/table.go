@@ -18,13 +18,17 @@ type Table struct {
 	*spec.Table
 	run   []func(c *Ctx) // by ID; nil for a container that cannot be run
 	touch []Touch        // by ID, mostly nil
+
+	// writeNothing is by ID, and nil but for commands that run scripts.
+	writeNothing []func(c *Ctx) bool
 }
 
 // NewTable gives the commands of t their handlers. It panics if a command has none or two, or a
 // handler no command: these are programming errors, which any test finds.
 func NewTable(t *spec.Table, handlers ...Handlers) *Table {
 	n := len(t.All())
-	table := &Table{Table: t, run: make([]func(c *Ctx), n), touch: make([]Touch, n)}
+	table := &Table{Table: t, run: make([]func(c *Ctx), n), touch: make([]Touch, n),
+		writeNothing: make([]func(c *Ctx) bool, n)}
 	for _, h := range handlers {
 		for name, run := range h {
 			c := t.Named(name)
@@ -40,6 +44,21 @@ func NewTable(t *spec.Table, handlers ...Handlers) *Table {
 		}
 	}
 	return table
+}
+
+// SetWriteNothing sets what tells that a call of a command that may replicate writes nothing: a
+// script can say so of itself.
+func (t *Table) SetWriteNothing(name string, fn func(c *Ctx) bool) {
+	t.writeNothing[t.Named(name).ID()] = fn
+}
+
+// callFlags returns the flags that CLIENT PAUSE goes by: the command's, or those of what EXEC runs.
+func (t *Table) callFlags(c *Ctx) spec.Flag {
+	f := effectiveFlags(c.Cmd, c.Client)
+	if fn := t.writeNothing[c.Cmd.ID()]; fn != nil && fn(c) {
+		f &^= spec.MayReplicate
+	}
+	return f
 }
 
 // SetTouch sets what is touched for a command that is read ahead.

@@ -29,8 +29,7 @@ var clientCommands = []*Command{
 				Summary: "Shows the connection's name.",
 			},
 			{
-				Name: "setinfo", Arity: 4, Flags: NoScript | Loading | Stale | KeepsCaching,
-				Since:   "7.2.0",
+				Name: "setinfo", Arity: 4, Flags: NoScript | Loading | Stale, Since: "7.2.0",
 				Summary: "Notes which client library the connection uses.",
 				Tips:    []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 				Args: []Arg{
@@ -188,7 +187,7 @@ var clientCommands = []*Command{
 				},
 			},
 			{
-				Name: "help", Arity: 2, Flags: Loading | Stale, Since: "5.0.0",
+				Name: "help", Arity: 2, Flags: Loading | Stale | KeepsCaching, Since: "5.0.0",
 				Summary: "Lists the subcommands.",
 			},
 		},

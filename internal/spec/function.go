@@ -2,8 +2,8 @@ package spec
 
 var functionCommands = []*Command{
 	{
-		Name: "fcall", Arity: -3, Flags: NoScript | Stale | SkipMonitor | NoMandatoryKeys,
-		Since:      "7.0.0",
+		Name: "fcall", Arity: -3,
+		Flags: NoScript | Stale | SkipMonitor | MayReplicate | NoMandatoryKeys, Since: "7.0.0",
 		Summary:    "Calls a function.",
 		Complexity: "Depends on the function.",
 		Keys: []KeySpec{

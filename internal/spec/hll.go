@@ -9,7 +9,7 @@ var hllCommands = []*Command{
 		Args:       []Arg{Key("key", 0), Str("element").Many().Opt()},
 	},
 	{
-		Name: "pfcount", Arity: -2, Flags: ReadOnly, Since: "2.8.9",
+		Name: "pfcount", Arity: -2, Flags: ReadOnly | MayReplicate, Since: "2.8.9",
 		Summary:    "Estimates how many different elements HyperLogLogs have had, together.",
 		Complexity: "O(1) for one key, O(N) for the union of N keys",
 		Keys: []KeySpec{

@@ -46,14 +46,16 @@ var pubsubCommands = []*Command{
 		Args:       []Arg{Str("shardchannel").Many().Opt()},
 	},
 	{
-		Name: "publish", Arity: 3, Flags: PubSub | Loading | Stale | Fast, Since: "2.0.0",
+		Name: "publish", Arity: 3, Flags: PubSub | Loading | Stale | Fast | MayReplicate,
+		Since:      "2.0.0",
 		Channels:   OneChannel,
 		Summary:    "Sends a message to all who listen to a channel.",
 		Complexity: "O(N+M) with N listeners of the channel and M patterns that begin like it",
 		Args:       []Arg{Str("channel"), Str("message")},
 	},
 	{
-		Name: "spublish", Arity: 3, Flags: PubSub | Loading | Stale | Fast, Since: "7.0.0",
+		Name: "spublish", Arity: 3, Flags: PubSub | Loading | Stale | Fast | MayReplicate,
+		Since:      "7.0.0",
 		Channels:   OneChannel,
 		Summary:    "Sends a message to all who listen to a shard channel.",
 		Complexity: "O(N) in the number of listeners",
