@@ -10,8 +10,9 @@
 //	|--| |----| |--------------| |---------------|
 //	flag  pass.   root selector    second selector
 //
-// Commands are those of a spec.Table: names, containers, categories, numbers. A selector keeps a bit for each command and subcommand, first arguments for commands that have no bit ("+select|0"), and the rules in the
-// shortest form that gives the same bits when they are applied in order.
+// Commands are those of a spec.Table. A selector keeps a bit for each command and subcommand, by ID,
+// first arguments for commands that have no bit ("+select|0"), and the rules in the shortest form
+// that gives the same bits when they are applied in order.
 //
 // # Checking
 //

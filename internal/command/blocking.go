@@ -7,6 +7,8 @@ import (
 	"godwit/internal/object"
 )
 
+// blockingHandlers wait for a key when they find nothing. Served at once or later, they are their
+// siblings without the B: they give the same replies and events, and are propagated as these.
 func blockingHandlers() engine.Handlers {
 	return engine.Handlers{
 		"blpop":      func(c *engine.Ctx) { bpopCmd(c, true) },

@@ -12,19 +12,20 @@ import (
 // command at a time.
 func geoHandlers() engine.Handlers {
 	g := new(geoSearch)
+	search := func(form geoForm) func(c *engine.Ctx) {
+		return func(c *engine.Ctx) { g.run(c, form) }
+	}
 	return engine.Handlers{
 		"geoadd":               geoaddCmd,
 		"geodist":              geodistCmd,
 		"geohash":              geohashCmd,
 		"geopos":               geoposCmd,
-		"georadius":            func(c *engine.Ctx) { g.run(c, geoForm{key: 1, options: 6, store: true}) },
-		"georadius_ro":         func(c *engine.Ctx) { g.run(c, geoForm{key: 1, options: 6}) },
-		"georadiusbymember":    func(c *engine.Ctx) { g.run(c, geoForm{key: 1, options: 5, store: true}) },
-		"georadiusbymember_ro": func(c *engine.Ctx) { g.run(c, geoForm{key: 1, options: 5}) },
-		"geosearch":            func(c *engine.Ctx) { g.run(c, geoForm{key: 1, options: 2, search: true}) },
-		"geosearchstore": func(c *engine.Ctx) {
-			g.run(c, geoForm{key: 2, options: 3, search: true, store: true})
-		},
+		"georadius":            search(geoForm{key: 1, options: 6, store: true}),
+		"georadius_ro":         search(geoForm{key: 1, options: 6}),
+		"georadiusbymember":    search(geoForm{key: 1, options: 5, store: true}),
+		"georadiusbymember_ro": search(geoForm{key: 1, options: 5}),
+		"geosearch":            search(geoForm{key: 1, options: 2, search: true}),
+		"geosearchstore":       search(geoForm{key: 2, options: 3, search: true, store: true}),
 	}
 }
 

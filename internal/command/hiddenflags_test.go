@@ -71,7 +71,9 @@ func (r *remoteParty) another(t testing.TB) party { return r.party(t) }
 
 func (r *remoteParty) close() { _ = r.c.Close() }
 
-func (r *remoteParty) call(t testing.TB, argv [][]byte, admin party) (v respclient.Value, answered bool) {
+func (r *remoteParty) call(
+	t testing.TB, argv [][]byte, admin party,
+) (v respclient.Value, answered bool) {
 	t.Helper()
 	replies := make(chan respclient.Value, 1)
 	go func() {
@@ -91,7 +93,8 @@ func (r *remoteParty) call(t testing.TB, argv [][]byte, admin party) (v respclie
 		default:
 		}
 		line := admin.do(t, argvOf("CLIENT", "LIST", "ID", r.id)).Str
-		if _, flags, _ := strings.Cut(line, " flags="); strings.Contains(strings.Split(flags, " ")[0], "b") {
+		_, flags, _ := strings.Cut(line, " flags=")
+		if strings.Contains(strings.Split(flags, " ")[0], "b") { // it waits
 			return v, false
 		}
 	}
@@ -148,7 +151,8 @@ var situations = []situation{
 		name:  "the client is a monitor", // MayReplicate
 		begin: func(t testing.TB, _, c party) { ok(t, c, "MONITOR") },
 		see:   refusedWith("interact with the keyspace"),
-		skip:  func(cmd *spec.Command) bool { return cmd.Name == "monitor" }, // it has no second reply
+		// A second MONITOR is not answered.
+		skip: func(cmd *spec.Command) bool { return cmd.Name == "monitor" },
 	},
 	{
 		name:  "the client has subscribed", // WhileSubscribed
@@ -178,7 +182,8 @@ var situations = []situation{
 	{
 		name: "after CLIENT CACHING", // KeepsCaching
 		begin: func(t testing.TB, admin, c party) {
-			ok(t, c, "CLIENT TRACKING ON OPTIN REDIRECT "+strconv.FormatInt(ok(t, admin, "CLIENT ID").Int, 10))
+			to := strconv.FormatInt(ok(t, admin, "CLIENT ID").Int, 10)
+			ok(t, c, "CLIENT TRACKING ON OPTIN REDIRECT "+to)
 			ok(t, c, "CLIENT CACHING YES")
 		},
 		see: func(t testing.TB, c party, _ respclient.Value) string {
@@ -253,7 +258,7 @@ func compareSituations(t *testing.T, r *remote, in7 bool, to func(testing.TB) te
 			for _, cmd := range spec.New().All() {
 				info := redis.do(t, argvOf("COMMAND", "INFO", cmd.FullName())).Elems[0]
 				if !cmd.Runs() || info.IsNull() || info.Elems[1].Int != int64(cmd.Arity) ||
-					cmd.Name == "sync" || cmd.Name == "psync" || // they end talk of commands and replies
+					cmd.Name == "sync" || cmd.Name == "psync" || // not answered by a reply
 					s.skip != nil && s.skip(cmd) {
 					continue
 				}
@@ -276,7 +281,8 @@ func compareSituations(t *testing.T, r *remote, in7 bool, to func(testing.TB) te
 func TestPausedScripts(t *testing.T) {
 	p := redistest.Redis
 	redis, own := startPeer(t, p).party(t), newLocal(t)
-	const library = "#!lua name=l\nlocal f = function() return 1 end\nredis.register_function('writes', f)\n" +
+	const library = "#!lua name=l\nlocal f = function() return 1 end\n" +
+		"redis.register_function('writes', f)\n" +
 		"redis.register_function{function_name = 'reads', callback = f, flags = {'no-writes'}}"
 	const reads = "#!lua flags=no-writes\nreturn 2"
 	for _, call := range [][]string{

@@ -21,7 +21,7 @@ func pubsubHandlers() engine.Handlers {
 		"spublish":             func(c *engine.Ctx) { publish(c, pubsub.Shards) },
 		"pubsub|channels":      func(c *engine.Ctx) { pubsubChannelsCmd(c, pubsub.Channels) },
 		"pubsub|numsub":        func(c *engine.Ctx) { pubsubNumsubCmd(c, pubsub.Channels) },
-		"pubsub|numpat":        func(c *engine.Ctx) { c.Int(int64(c.E.Hub().Count(pubsub.Patterns))) },
+		"pubsub|numpat":        pubsubNumpatCmd,
 		"pubsub|shardchannels": func(c *engine.Ctx) { pubsubChannelsCmd(c, pubsub.Shards) },
 		"pubsub|shardnumsub":   func(c *engine.Ctx) { pubsubNumsubCmd(c, pubsub.Shards) },
 		"pubsub|help":          helpOf(pubsubHelp...),
@@ -41,6 +41,8 @@ var pubsubHelp = []string{
 	"SHARDNUMSUB [<shardchannel> ...]",
 	"    The number of listeners of each shard channel.",
 }
+
+func pubsubNumpatCmd(c *engine.Ctx) { c.Int(int64(c.E.Hub().Count(pubsub.Patterns))) }
 
 func publish(c *engine.Ctx, kind pubsub.Kind) {
 	c.Int(int64(c.E.Publish(kind, c.Args[1], c.Args[2])))

@@ -10,6 +10,8 @@ import (
 // errNoReplication is why a server that shall become a replica, or feed one, does not.
 const errNoReplication = "ERR This server has no replication"
 
+// replicationHandlers answer as a master without replicas does. What would begin a replication is
+// refused with an error of our own.
 func replicationHandlers() engine.Handlers {
 	return engine.Handlers{
 		"replicaof": replicaofCmd,

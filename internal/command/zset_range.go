@@ -8,14 +8,17 @@ import (
 )
 
 func zsetRangeHandlers() engine.Handlers {
+	older := func(by zrangeBy, dir direction) func(c *engine.Ctx) { // what ZRANGE's options replace
+		return func(c *engine.Ctx) { zrange(c, zrangeSpec{by: by, dir: dir}) }
+	}
 	return engine.Handlers{
 		"zrange":           func(c *engine.Ctx) { zrange(c, zrangeSpec{}) },
 		"zrangestore":      zrangestoreCmd,
-		"zrevrange":        func(c *engine.Ctx) { zrange(c, zrangeSpec{by: byRank, dir: descending}) },
-		"zrangebyscore":    func(c *engine.Ctx) { zrange(c, zrangeSpec{by: byScore, dir: ascending}) },
-		"zrevrangebyscore": func(c *engine.Ctx) { zrange(c, zrangeSpec{by: byScore, dir: descending}) },
-		"zrangebylex":      func(c *engine.Ctx) { zrange(c, zrangeSpec{by: byLex, dir: ascending}) },
-		"zrevrangebylex":   func(c *engine.Ctx) { zrange(c, zrangeSpec{by: byLex, dir: descending}) },
+		"zrevrange":        older(byRank, descending),
+		"zrangebyscore":    older(byScore, ascending),
+		"zrevrangebyscore": older(byScore, descending),
+		"zrangebylex":      older(byLex, ascending),
+		"zrevrangebylex":   older(byLex, descending),
 		"zremrangebyrank":  func(c *engine.Ctx) { zremrange(c, byRank, "zremrangebyrank") },
 		"zremrangebyscore": func(c *engine.Ctx) { zremrange(c, byScore, "zremrangebyscore") },
 		"zremrangebylex":   func(c *engine.Ctx) { zremrange(c, byLex, "zremrangebylex") },

@@ -1,5 +1,6 @@
 package spec
 
+// aclCommands manage users and their rights.
 var aclCommands = []*Command{
 	{
 		Name: "acl", Arity: -2, Since: "6.0.0",

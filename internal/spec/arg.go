@@ -86,3 +86,9 @@ func (a Arg) Shown(text string) Arg { a.Display = text; return a }
 
 // InSpec says which key spec stands for the keys that the pattern matches.
 func (a Arg) InSpec(spec int) Arg { a.KeySpec = spec; return a }
+
+// Arguments that commands of several families have.
+var (
+	orderArg = OneOf("order", Tok("asc"), Tok("desc")).Opt()
+	limitArg = Block("offset_count", Int("offset"), Int("count")).Tokened("LIMIT").Opt()
+)

@@ -1,5 +1,7 @@
 package spec
 
+// bitmapCommands treat strings as bits and as integers of any width. Bits are numbered from the
+// most significant of the first byte on.
 var bitmapCommands = []*Command{
 	{
 		Name: "setbit", Arity: 4, Flags: Write | DenyOOM, Since: "2.2.0",

@@ -1,5 +1,6 @@
 package spec
 
+// blockingCommands wait for a key if they find nothing.
 var blockingCommands = []*Command{
 	{
 		Name: "blpop", Arity: -3, Flags: Write | NoScript | Blocking, Since: "2.0.0",

@@ -1,5 +1,7 @@
 package spec
 
+// clientCommands are the subcommands of CLIENT. As in Redis, all but SETINFO leave alone what CLIENT
+// CACHING said.
 var clientCommands = []*Command{
 	{
 		Name: "client", Arity: -2, Since: "2.4.0",

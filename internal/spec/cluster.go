@@ -1,5 +1,7 @@
 package spec
 
+// clusterCommands are those of Redis Cluster. They have their arity, flags and documentation, so
+// that clients learn that there is no cluster, rather than no such command.
 var clusterCommands = []*Command{
 	{
 		Name: "cluster", Arity: -2, Since: "3.0.0",

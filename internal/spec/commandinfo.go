@@ -1,5 +1,6 @@
 package spec
 
+// commandInfoCommands describe the commands themselves.
 var commandInfoCommands = []*Command{
 	{
 		Name: "command", Arity: -1, Flags: Loading | Stale, Since: "2.8.13",

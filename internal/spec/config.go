@@ -1,5 +1,6 @@
 package spec
 
+// configCommands read and change the configuration.
 var configCommands = []*Command{
 	{
 		Name: "config", Arity: -2, Since: "2.0.0",

@@ -1,5 +1,6 @@
 package spec
 
+// expireCommands read and change the deadlines of keys.
 var expireCommands = []*Command{
 	{
 		Name: "expire", Arity: -3, Flags: Write | Fast, Since: "1.0.0",

@@ -1,5 +1,6 @@
 package spec
 
+// functionCommands run functions and manage their libraries.
 var functionCommands = []*Command{
 	{
 		Name: "fcall", Arity: -3,

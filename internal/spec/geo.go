@@ -4,6 +4,7 @@ const geoCost = "O(N+log(M)) for M members, N of which are in the cells around t
 
 var lengthUnit = OneOf("unit", Tok("m"), Tok("km"), Tok("ft"), Tok("mi"))
 
+// geoCommands work on places: members of sorted sets whose scores are geohashes.
 var geoCommands = []*Command{
 	{
 		Name: "geoadd", Arity: -5, Flags: Write | DenyOOM, Since: "3.2.0",

@@ -1,5 +1,6 @@
 package spec
 
+// hllCommands estimate how many different elements were added.
 var hllCommands = []*Command{
 	{
 		Name: "pfadd", Arity: -2, Flags: Write | DenyOOM | Fast, Since: "2.8.9",

@@ -1,5 +1,6 @@
 package spec
 
+// infoCommands report statistics.
 var infoCommands = []*Command{
 	{
 		Name: "info", Arity: -1, Flags: Loading | Stale, Since: "1.0.0",

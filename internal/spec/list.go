@@ -1,5 +1,6 @@
 package spec
 
+// listCommands are the list commands that do not block.
 var listCommands = []*Command{
 	{
 		Name: "lpush", Arity: -3, Flags: Write | DenyOOM | Fast, Since: "1.0.0",

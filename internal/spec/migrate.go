@@ -1,5 +1,6 @@
 package spec
 
+// migrateCommands move keys to other servers.
 var migrateCommands = []*Command{
 	{
 		Name: "migrate", Arity: -6, Flags: Write, Since: "2.6.0", Categories: []string{"dangerous"},

@@ -1,5 +1,6 @@
 package spec
 
+// moduleCommands list modules. None can be loaded.
 var moduleCommands = []*Command{
 	{
 		Name: "module", Arity: -2, Since: "4.0.0",

@@ -1,5 +1,6 @@
 package spec
 
+// observeCommands show what the server does and what is slow.
 var observeCommands = []*Command{
 	{
 		Name: "slowlog", Arity: -2, Since: "2.2.12",

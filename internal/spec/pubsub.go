@@ -1,5 +1,7 @@
 package spec
 
+// pubsubCommands subscribe to channels, publish, and show who has subscribed. Shard channels are
+// routed like keys.
 var pubsubCommands = []*Command{
 	{
 		Name: "subscribe", Arity: -2, Flags: PubSub | NoScript | Loading | Stale | WhileSubscribed,

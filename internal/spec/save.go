@@ -1,5 +1,6 @@
 package spec
 
+// saveCommands write the data set to the disk.
 var saveCommands = []*Command{
 	{
 		Name: "save", Arity: 1, Flags: Admin | NoScript | NoAsyncLoading | NoMulti, Since: "1.0.0",

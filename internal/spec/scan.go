@@ -1,5 +1,6 @@
 package spec
 
+// scanCommands list keys.
 var scanCommands = []*Command{
 	{
 		Name: "scan", Arity: -2, Flags: ReadOnly, Since: "2.8.0",

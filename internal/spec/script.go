@@ -1,5 +1,6 @@
 package spec
 
+// scriptCommands run and manage scripts.
 var scriptCommands = []*Command{
 	{
 		Name: "eval", Arity: -3,

@@ -1,5 +1,6 @@
 package spec
 
+// setCommands are the set commands.
 var setCommands = []*Command{
 	{
 		Name: "sadd", Arity: -3, Flags: Write | DenyOOM | Fast, Since: "1.0.0",

@@ -1,7 +1,6 @@
 package spec
 
-var orderArg = OneOf("order", Tok("asc"), Tok("desc")).Opt()
-
+// sortCommands sort lists, sets and sorted sets.
 var sortCommands = []*Command{
 	{
 		Name: "sort", Arity: -2, Flags: Write | DenyOOM, Since: "1.0.0",

@@ -1,5 +1,6 @@
 package spec
 
+// stringCommands read and change strings as bytes, and as numbers.
 var stringCommands = []*Command{
 	{
 		Name: "get", Arity: 2, Flags: ReadOnly | Fast, Since: "1.0.0",

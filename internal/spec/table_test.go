@@ -57,7 +57,8 @@ func TestRename(t *testing.T) {
 	}
 	for call, want := range map[string]string{
 		"fetch k": "get", "get k": "", "del k": "", "SETTINGS-of-the-server get": "config|get",
-		"config get": "", "client id": "client|id", "client nosuch": "", "settings-of-the-server": "config",
+		"config get": "", "settings-of-the-server": "config", "client id": "client|id",
+		"client nosuch": "",
 	} {
 		got := ""
 		if c := renamed.Find(argv(call)); c != nil {

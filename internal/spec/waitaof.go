@@ -1,5 +1,6 @@
 package spec
 
+// waitCommands wait until writes are safe.
 var waitCommands = []*Command{
 	{
 		Name: "waitaof", Arity: 4, Flags: Blocking, Since: "7.2.0",

@@ -1,5 +1,6 @@
 package spec
 
+// zsetCommands are the sorted set commands for single members.
 var zsetCommands = []*Command{
 	{
 		Name: "zadd", Arity: -4, Flags: Write | DenyOOM | Fast, Since: "1.2.0",

@@ -2,6 +2,7 @@ package spec
 
 var aggregateArg = OneOf("aggregate", Tok("sum"), Tok("min"), Tok("max")).Tokened("AGGREGATE").Opt()
 
+// zsetOpCommands combine several sorted sets or sets.
 var zsetOpCommands = []*Command{
 	{
 		Name: "zunion", Arity: -3, Flags: ReadOnly, Since: "6.2.0",

@@ -1,7 +1,6 @@
 package spec
 
-var limitArg = Block("offset_count", Int("offset"), Int("count")).Tokened("LIMIT").Opt()
-
+// zsetRangeCommands read, store, count or remove a range of a sorted set.
 var zsetRangeCommands = []*Command{
 	{
 		Name: "zrange", Arity: -4, Flags: ReadOnly, Since: "1.2.0",
