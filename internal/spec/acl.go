@@ -4,12 +4,12 @@ package spec
 var aclCommands = []*Command{
 	{
 		Name: "acl", Arity: -2, Since: "6.0.0",
-		Summary:    "Manages users and their rights.",
+		Summary:    "Manages users and their permissions.",
 		Complexity: "Depends on the subcommand.",
 		Sub: []*Command{
 			{
 				Name: "cat", Arity: -2, Flags: NoScript | Loading | Stale, Since: "6.0.0",
-				Summary:    "Lists the categories, or the commands of one.",
+				Summary:    "Returns the command categories, or the commands of one.",
 				Complexity: "O(N) in the number of commands",
 				Args:       []Arg{Str("categoryname").Opt()},
 			},
@@ -23,18 +23,18 @@ var aclCommands = []*Command{
 			{
 				Name: "dryrun", Arity: -4, Flags: Admin | NoScript | Loading | Stale,
 				Since:   "7.0.0",
-				Summary: "Tells whether a user might run a command, without running it.",
+				Summary: "Returns whether a user may run a command, without running it.",
 				Args:    []Arg{Str("username"), Str("command"), Str("arg").Many().Opt()},
 			},
 			{
 				Name: "genpass", Arity: -2, Flags: NoScript | Loading | Stale, Since: "6.0.0",
-				Summary: "Makes a random password.",
+				Summary: "Returns a random password.",
 				Args:    []Arg{Int("bits").Opt()},
 			},
 			{
 				Name: "getuser", Arity: 3, Flags: Admin | NoScript | Loading | Stale,
 				Since:      "6.0.0",
-				Summary:    "Shows a user's rules.",
+				Summary:    "Returns the rules of a user.",
 				Complexity: "O(N) in the number of the user's rules",
 				History: []History{
 					{"6.2.0", "Shows channels."},
@@ -45,17 +45,17 @@ var aclCommands = []*Command{
 			},
 			{
 				Name: "list", Arity: 2, Flags: Admin | NoScript | Loading | Stale, Since: "6.0.0",
-				Summary:    "Shows all users as lines of a file.",
+				Summary:    "Returns all users in the format of the ACL file.",
 				Complexity: "O(N) in the number of users",
 			},
 			{
 				Name: "load", Arity: 2, Flags: Admin | NoScript | Loading | Stale, Since: "6.0.0",
-				Summary:    "Reads the users from the ACL file.",
+				Summary:    "Reloads the users from the ACL file.",
 				Complexity: "O(N) in the number of users",
 			},
 			{
 				Name: "log", Arity: -2, Flags: Admin | NoScript | Loading | Stale, Since: "6.0.0",
-				Summary:    "Shows what was refused lately.",
+				Summary:    "Returns or resets the log of refused commands and logins.",
 				Complexity: "O(N) in the number of entries shown",
 				Args:       []Arg{OneOf("operation", Int("count"), Tok("reset")).Opt()},
 			},
@@ -67,7 +67,7 @@ var aclCommands = []*Command{
 			{
 				Name: "setuser", Arity: -3, Flags: Admin | NoScript | Loading | Stale,
 				Since:      "6.0.0",
-				Summary:    "Makes or changes a user by rules.",
+				Summary:    "Creates or changes a user.",
 				Complexity: "O(N) in the number of rules",
 				History: []History{
 					{"6.2.0", "Takes rules about channels."},
@@ -77,16 +77,16 @@ var aclCommands = []*Command{
 			},
 			{
 				Name: "users", Arity: 2, Flags: Admin | NoScript | Loading | Stale, Since: "6.0.0",
-				Summary:    "Names all users.",
+				Summary:    "Returns the names of all users.",
 				Complexity: "O(N) in the number of users",
 			},
 			{
 				Name: "whoami", Arity: 2, Flags: NoScript | Loading | Stale, Since: "6.0.0",
-				Summary: "Names the connection's user.",
+				Summary: "Returns the name of the connection's user.",
 			},
 			{
 				Name: "help", Arity: 2, Flags: Loading | Stale, Since: "6.0.0",
-				Summary: "Lists the subcommands.",
+				Summary: "Returns help about the subcommands.",
 			},
 		},
 	},

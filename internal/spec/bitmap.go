@@ -5,19 +5,20 @@ package spec
 var bitmapCommands = []*Command{
 	{
 		Name: "setbit", Arity: 4, Flags: Write | DenyOOM, Since: "2.2.0",
-		Summary: "Sets or clears a bit of the string at a key, which grows as needed.",
-		Keys:    []KeySpec{keyAt(1, RW|AccessFlag|Update)},
-		Args:    []Arg{Key("key", 0), Int("offset"), Int("value")},
+		Summary: "Sets or clears the bit at an offset of a string and returns its previous " +
+			"value.",
+		Keys: []KeySpec{keyAt(1, RW|AccessFlag|Update)},
+		Args: []Arg{Key("key", 0), Int("offset"), Int("value")},
 	},
 	{
 		Name: "getbit", Arity: 3, Flags: ReadOnly | Fast, Since: "2.2.0",
-		Summary: "Returns a bit of the string at a key.",
+		Summary: "Returns the bit at an offset of a string.",
 		Keys:    []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args:    []Arg{Key("key", 0), Int("offset")},
 	},
 	{
 		Name: "bitcount", Arity: -2, Flags: ReadOnly, Since: "2.6.0",
-		Summary:    "Counts the bits that are set in the string at a key.",
+		Summary:    "Counts the set bits of a string, or of a range of it.",
 		Complexity: "O(N)",
 		History:    []History{{"7.0.0", "Takes `BYTE` and `BIT`."}},
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
@@ -31,7 +32,7 @@ var bitmapCommands = []*Command{
 	},
 	{
 		Name: "bitpos", Arity: -3, Flags: ReadOnly, Since: "2.8.7",
-		Summary:    "Finds the first bit that is set, or clear, in the string at a key.",
+		Summary:    "Returns the position of the first set or clear bit of a string.",
 		Complexity: "O(N)",
 		History:    []History{{"7.0.0", "Takes `BYTE` and `BIT`."}},
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
@@ -47,7 +48,7 @@ var bitmapCommands = []*Command{
 	},
 	{
 		Name: "bitop", Arity: -4, Flags: Write | DenyOOM, Since: "2.6.0",
-		Summary:    "Combines strings bit by bit and stores the result.",
+		Summary:    "Combines strings with a bitwise operation and stores the result.",
 		Complexity: "O(N)",
 		History:    []History{{"8.2.0", "Takes `DIFF`, `DIFF1`, `ANDOR` and `ONE`."}},
 		Keys:       []KeySpec{keyAt(2, OW|Update), keysFrom(3, RO|AccessFlag)},
@@ -61,7 +62,7 @@ var bitmapCommands = []*Command{
 	},
 	{
 		Name: "bitfield", Arity: -2, Flags: Write | DenyOOM, Since: "3.2.0",
-		Summary:    "Reads and changes integers of any width inside the string at a key.",
+		Summary:    "Reads, sets and increments integers of arbitrary width within a string.",
 		Complexity: "O(1) for each operation",
 		Keys: []KeySpec{
 			keyAt(1, RW|AccessFlag|Update|VariableFlags).noted("Only reads the value when every " +
@@ -90,7 +91,7 @@ var bitmapCommands = []*Command{
 	},
 	{
 		Name: "bitfield_ro", Arity: -2, Flags: ReadOnly | Fast, Since: "6.0.0",
-		Summary:    "Reads integers of any width inside the string at a key.",
+		Summary:    "Reads integers of arbitrary width within a string.",
 		Complexity: "O(1) for each operation",
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args: []Arg{

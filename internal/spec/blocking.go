@@ -4,8 +4,8 @@ package spec
 var blockingCommands = []*Command{
 	{
 		Name: "blpop", Arity: -3, Flags: Write | NoScript | Blocking, Since: "2.0.0",
-		Summary: "Takes the first element out of the first list that has any; waits for one if " +
-			"none has.",
+		Summary: "Removes and returns the first element of the first non-empty list. Blocks " +
+			"until there is one.",
 		Complexity: "O(N) in the number of keys",
 		History:    []History{{"6.0.0", "The timeout may be a fraction."}},
 		Keys:       []KeySpec{keysBeforeLast(1, RW|AccessFlag|Delete)},
@@ -13,8 +13,8 @@ var blockingCommands = []*Command{
 	},
 	{
 		Name: "brpop", Arity: -3, Flags: Write | NoScript | Blocking, Since: "2.0.0",
-		Summary: "Takes the last element out of the first list that has any; waits for one if " +
-			"none has.",
+		Summary: "Removes and returns the last element of the first non-empty list. Blocks until " +
+			"there is one.",
 		Complexity: "O(N) in the number of keys",
 		History:    []History{{"6.0.0", "The timeout may be a fraction."}},
 		Keys:       []KeySpec{keysBeforeLast(1, RW|AccessFlag|Delete)},
@@ -22,8 +22,8 @@ var blockingCommands = []*Command{
 	},
 	{
 		Name: "blmove", Arity: 6, Flags: Write | DenyOOM | NoScript | Blocking, Since: "6.2.0",
-		Summary: "Moves an element from an end of one list to an end of another; waits for one " +
-			"if there is none.",
+		Summary: "Moves an element from one end of a list to one end of another. Blocks until " +
+			"there is one.",
 		Keys: []KeySpec{keyAt(1, RW|AccessFlag|Delete), keyAt(2, RW|Insert)},
 		Args: []Arg{
 			Key("source", 0), Key("destination", 1), OneOf("wherefrom", Tok("left"), Tok("right")),
@@ -32,8 +32,8 @@ var blockingCommands = []*Command{
 	},
 	{
 		Name: "brpoplpush", Arity: 4, Flags: Write | DenyOOM | NoScript | Blocking, Since: "2.2.0",
-		Summary: "Moves the last element of a list to the head of another; waits for one if " +
-			"there is none.",
+		Summary: "Moves the last element of a list to the front of another. Blocks until there " +
+			"is one.",
 		DeprecatedSince: "6.2.0", ReplacedBy: "`BLMOVE` with `RIGHT` and `LEFT`",
 		History: []History{{"6.0.0", "The timeout may be a fraction."}},
 		Keys:    []KeySpec{keyAt(1, RW|AccessFlag|Delete), keyAt(2, RW|Insert)},
@@ -41,7 +41,8 @@ var blockingCommands = []*Command{
 	},
 	{
 		Name: "blmpop", Arity: -5, Flags: Write | Blocking, Since: "7.0.0",
-		Summary:    "Takes elements out of the first list that has any; waits for one if none has.",
+		Summary: "Removes and returns elements of the first non-empty list. Blocks until there " +
+			"is one.",
 		Complexity: "O(N+M) for N keys and M elements",
 		Keys:       []KeySpec{countedKeys(2, RW|AccessFlag|Delete)},
 		Args: []Arg{
@@ -52,8 +53,8 @@ var blockingCommands = []*Command{
 	{
 		Name: "bzpopmin", Arity: -3, Flags: Write | NoScript | Blocking | Fast,
 		Group: GroupSortedSet, Since: "5.0.0",
-		Summary: "Takes the member with the lowest score out of the first sorted set that has " +
-			"any; waits for one if none has.",
+		Summary: "Removes and returns the lowest-scored member of the first non-empty sorted " +
+			"set. Blocks until there is one.",
 		Complexity: "O(log N) in the number of members",
 		History:    []History{{"6.0.0", "The timeout may be a fraction."}},
 		Keys:       []KeySpec{keysBeforeLast(1, RW|AccessFlag|Delete)},
@@ -62,8 +63,8 @@ var blockingCommands = []*Command{
 	{
 		Name: "bzpopmax", Arity: -3, Flags: Write | NoScript | Blocking | Fast,
 		Group: GroupSortedSet, Since: "5.0.0",
-		Summary: "Takes the member with the highest score out of the first sorted set that has " +
-			"any; waits for one if none has.",
+		Summary: "Removes and returns the highest-scored member of the first non-empty sorted " +
+			"set. Blocks until there is one.",
 		Complexity: "O(log N) in the number of members",
 		History:    []History{{"6.0.0", "The timeout may be a fraction."}},
 		Keys:       []KeySpec{keysBeforeLast(1, RW|AccessFlag|Delete)},
@@ -71,8 +72,8 @@ var blockingCommands = []*Command{
 	},
 	{
 		Name: "bzmpop", Arity: -5, Flags: Write | Blocking, Group: GroupSortedSet, Since: "7.0.0",
-		Summary: "Takes members with the lowest or highest scores out of the first sorted set " +
-			"that has any; waits for one if none has.",
+		Summary: "Removes and returns members with the lowest or highest scores of the first " +
+			"non-empty sorted set. Blocks until there is one.",
 		Complexity: "O(K + M log N) for K keys and M members taken out of N",
 		Keys:       []KeySpec{countedKeys(2, RW|AccessFlag|Delete)},
 		Args: []Arg{

@@ -1,38 +1,38 @@
 package spec
 
-// clientCommands are the subcommands of CLIENT. As in Redis, all but SETINFO leave alone what CLIENT
-// CACHING said.
+// clientCommands are the subcommands of CLIENT. As in Redis, all but SETINFO leave alone what
+// CLIENT CACHING said.
 var clientCommands = []*Command{
 	{
 		Name: "client", Arity: -2, Since: "2.4.0",
-		Summary:    "Shows and controls connections.",
+		Summary:    "Inspects and controls client connections.",
 		Complexity: "Depends on the subcommand.",
 		Sub: []*Command{
 			{
 				Name: "id", Arity: 2, Flags: NoScript | Loading | Stale | KeepsCaching,
 				Since:   "5.0.0",
-				Summary: "Shows the connection's ID.",
+				Summary: "Returns the ID of the connection.",
 			},
 			{
 				Name: "info", Arity: 2, Flags: NoScript | Loading | Stale | KeepsCaching,
 				Since:   "6.2.0",
-				Summary: "Describes the connection.",
+				Summary: "Returns the connection's line of CLIENT LIST.",
 				Tips:    []string{"nondeterministic_output"},
 			},
 			{
 				Name: "setname", Arity: 3, Flags: NoScript | Loading | Stale | KeepsCaching,
 				Since:   "2.6.9",
-				Summary: "Names the connection.",
+				Summary: "Sets the name of the connection.",
 				Args:    []Arg{Str("connection-name")},
 			},
 			{
 				Name: "getname", Arity: 2, Flags: NoScript | Loading | Stale | KeepsCaching,
 				Since:   "2.6.9",
-				Summary: "Shows the connection's name.",
+				Summary: "Returns the connection's name.",
 			},
 			{
 				Name: "setinfo", Arity: 4, Flags: NoScript | Loading | Stale, Since: "7.2.0",
-				Summary: "Notes which client library the connection uses.",
+				Summary: "Sets the name or version of the connection's client library.",
 				Tips:    []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 				Args: []Arg{
 					OneOf("attr",
@@ -43,32 +43,32 @@ var clientCommands = []*Command{
 			{
 				Name: "reply", Arity: 3, Flags: NoScript | Loading | Stale | KeepsCaching,
 				Since:   "3.2.0",
-				Summary: "Turns the replies to the connection on or off.",
+				Summary: "Enables or disables the replies to the connection.",
 				Args:    []Arg{OneOf("on_off_skip", Tok("on"), Tok("off"), Tok("skip"))},
 			},
 			{
 				Name: "no-evict", Arity: 3,
 				Flags: Admin | NoScript | Loading | Stale | KeepsCaching, Since: "7.0.0",
-				Summary: "Spares the connection when maxmemory-clients is reached.",
+				Summary: "Exempts the connection from eviction by maxmemory-clients.",
 				Args:    []Arg{OneOf("enabled", Tok("on"), Tok("off"))},
 			},
 			{
 				Name: "no-touch", Arity: 3, Flags: NoScript | Loading | Stale | KeepsCaching,
 				Since: "7.2.0",
-				Summary: "Lets the connection's commands leave keys' access times and counters " +
-					"alone.",
+				Summary: "Makes the connection's commands leave the access times of keys " +
+					"unchanged.",
 				Args: []Arg{OneOf("enabled", Tok("on"), Tok("off"))},
 			},
 			{
 				Name: "getredir", Arity: 2, Flags: NoScript | Loading | Stale | KeepsCaching,
 				Since: "6.0.0",
-				Summary: "Shows the ID of the client that gets the connection's invalidation " +
-					"messages.",
+				Summary: "Returns the ID of the client that receives the connection's " +
+					"invalidation messages.",
 			},
 			{
 				Name: "tracking", Arity: -3, Flags: NoScript | Loading | Stale | KeepsCaching,
 				Since:      "6.0.0",
-				Summary:    "Turns client-side caching for the connection on or off.",
+				Summary:    "Enables or disables client-side caching for the connection.",
 				Complexity: "O(1), and O(N) in the number of prefixes",
 				Args: []Arg{
 					OneOf("status", Tok("on"), Tok("off")),
@@ -80,18 +80,18 @@ var clientCommands = []*Command{
 			{
 				Name: "caching", Arity: 3, Flags: NoScript | Loading | Stale | KeepsCaching,
 				Since:   "6.0.0",
-				Summary: "Says whether the keys of the next command are tracked.",
+				Summary: "Sets whether the keys of the next command are tracked.",
 				Args:    []Arg{OneOf("mode", Tok("yes"), Tok("no"))},
 			},
 			{
 				Name: "trackinginfo", Arity: 2, Flags: NoScript | Loading | Stale | KeepsCaching,
 				Since:   "6.2.0",
-				Summary: "Shows the state of client-side caching for the connection.",
+				Summary: "Returns the state of client-side caching for the connection.",
 			},
 			{
 				Name: "list", Arity: -2, Flags: Admin | NoScript | Loading | Stale | KeepsCaching,
 				Since:      "2.4.0",
-				Summary:    "Describes the connections.",
+				Summary:    "Returns information about client connections.",
 				Complexity: "O(N) in the number of clients",
 				History: []History{
 					{"2.8.12", "Shows the field `id`."},
@@ -128,7 +128,7 @@ var clientCommands = []*Command{
 			{
 				Name: "kill", Arity: -3, Flags: Admin | NoScript | Loading | Stale | KeepsCaching,
 				Since:      "2.4.0",
-				Summary:    "Closes connections.",
+				Summary:    "Closes client connections that match a filter.",
 				Complexity: "O(N) in the number of clients",
 				History: []History{
 					{"2.8.12", "Takes filters."},
@@ -168,7 +168,7 @@ var clientCommands = []*Command{
 			{
 				Name: "pause", Arity: -3, Flags: Admin | NoScript | Loading | Stale | KeepsCaching,
 				Since:   "2.9.50",
-				Summary: "Holds commands back for some time.",
+				Summary: "Suspends commands of clients for a time.",
 				History: []History{{"6.2.0", "Takes a mode; `WRITE` lets reads pass."}},
 				Args: []Arg{
 					Int("timeout"), OneOf("mode", Tok("write"), Tok("all")).Opt().From("6.2.0"),
@@ -177,20 +177,20 @@ var clientCommands = []*Command{
 			{
 				Name: "unpause", Arity: 2, Flags: Admin | NoScript | Loading | Stale | KeepsCaching,
 				Since:      "6.2.0",
-				Summary:    "Lets held-back commands run.",
+				Summary:    "Resumes the commands that CLIENT PAUSE suspended.",
 				Complexity: "O(N) in the number of paused clients",
 			},
 			{
 				Name: "unblock", Arity: -3,
 				Flags: Admin | NoScript | Loading | Stale | KeepsCaching, Since: "5.0.0",
-				Summary: "Ends another connection's wait in a blocking command.",
+				Summary: "Unblocks a client that waits in a blocking command.",
 				Args: []Arg{
 					Int("client-id"), OneOf("timeout_error", Tok("timeout"), Tok("error")).Opt(),
 				},
 			},
 			{
 				Name: "help", Arity: 2, Flags: Loading | Stale | KeepsCaching, Since: "5.0.0",
-				Summary: "Lists the subcommands.",
+				Summary: "Returns help about the subcommands.",
 			},
 		},
 	},

@@ -4,7 +4,7 @@ package spec
 var cmsCommands = []*Command{
 	{
 		Name: "cms.initbydim", Arity: 4, Flags: Write | DenyOOM, Since: "2.0.0",
-		Summary: "Creates an empty count-min sketch of a size.",
+		Summary: "Creates an empty count-min sketch of a width and a depth.",
 		Keys:    []KeySpec{keyAt(1, RW|Insert)},
 		Args:    []Arg{Key("key", 0), Int("width"), Int("depth")},
 	},
@@ -16,21 +16,21 @@ var cmsCommands = []*Command{
 	},
 	{
 		Name: "cms.incrby", Arity: -4, Flags: Write | DenyOOM, Since: "2.0.0",
-		Summary:    "Adds to the counts of items in a count-min sketch.",
+		Summary:    "Increments the counts of items in a count-min sketch.",
 		Complexity: "O(N * D) in the number N of items and the depth D",
 		Keys:       []KeySpec{keyAt(1, RW|Update)},
 		Args:       []Arg{Key("key", 0), Block("items", Str("item"), Int("increment")).Many()},
 	},
 	{
 		Name: "cms.query", Arity: -3, Flags: ReadOnly | Fast, Since: "2.0.0",
-		Summary:    "Estimates the counts of items in a count-min sketch.",
+		Summary:    "Returns the estimated counts of items in a count-min sketch.",
 		Complexity: "O(N * D) in the number N of items and the depth D",
 		Keys:       []KeySpec{keyAt(1, RO)},
 		Args:       []Arg{Key("key", 0), Str("item").Many()},
 	},
 	{
 		Name: "cms.merge", Arity: -4, Flags: Write | DenyOOM, Since: "2.0.0",
-		Summary:    "Makes a count-min sketch the sum of others, each times its weight.",
+		Summary:    "Sets a count-min sketch to the weighted sum of others.",
 		Complexity: "O(N * W * D) in the number N of sources, the width W and the depth D",
 		Keys:       []KeySpec{keyAt(1, RW|Update), countedKeys(2, RO|AccessFlag)},
 		Args: []Arg{
@@ -40,7 +40,7 @@ var cmsCommands = []*Command{
 	},
 	{
 		Name: "cms.info", Arity: 2, Flags: ReadOnly | Fast, Since: "2.0.0",
-		Summary: "Shows the size of a count-min sketch and the total of its counts.",
+		Summary: "Returns the dimensions and the total count of a count-min sketch.",
 		Keys:    []KeySpec{keyAt(1, RO)},
 		Args:    []Arg{Key("key", 0)},
 	},

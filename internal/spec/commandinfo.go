@@ -5,19 +5,19 @@ var commandInfoCommands = []*Command{
 	{
 		Name: "command", Arity: -1, Flags: Loading | Stale, Since: "2.8.13",
 		Categories: []string{"connection"},
-		Summary:    "Describes every command to programs.",
+		Summary:    "Returns the arity, flags, keys and categories of all commands.",
 		Complexity: "O(N) in the number of commands",
 		Tips:       []string{"nondeterministic_output_order"},
 		Sub: []*Command{
 			{
 				Name: "count", Arity: 2, Flags: Loading | Stale, Since: "2.8.13",
 				Categories: []string{"connection"},
-				Summary:    "Counts the commands.",
+				Summary:    "Returns the number of commands.",
 			},
 			{
 				Name: "docs", Arity: -2, Flags: Loading | Stale, Since: "7.0.0",
 				Categories: []string{"connection"},
-				Summary:    "Documents the given commands, or all.",
+				Summary:    "Returns the documentation of the given commands, or of all.",
 				Complexity: "O(N) in the number of commands",
 				Tips:       []string{"nondeterministic_output_order"},
 				Args:       []Arg{Str("command-name").Many().Opt()},
@@ -25,7 +25,7 @@ var commandInfoCommands = []*Command{
 			{
 				Name: "info", Arity: -2, Flags: Loading | Stale, Since: "2.8.13",
 				Categories: []string{"connection"},
-				Summary:    "Describes the given commands, or all, to programs.",
+				Summary:    "Returns detailed information about the given commands, or about all.",
 				Complexity: "O(N) in the number of commands",
 				History:    []History{{"7.0.0", "Without a name, describes every command."}},
 				Tips:       []string{"nondeterministic_output_order"},
@@ -34,7 +34,7 @@ var commandInfoCommands = []*Command{
 			{
 				Name: "list", Arity: -2, Flags: Loading | Stale, Since: "7.0.0",
 				Categories: []string{"connection"},
-				Summary:    "Names the commands.",
+				Summary:    "Returns the names of commands, optionally filtered.",
 				Complexity: "O(N) in the number of commands",
 				Tips:       []string{"nondeterministic_output_order"},
 				Args: []Arg{
@@ -47,19 +47,19 @@ var commandInfoCommands = []*Command{
 			{
 				Name: "getkeys", Arity: -4, Flags: Loading | Stale, Since: "2.8.13",
 				Categories: []string{"connection"},
-				Summary:    "Picks the keys out of a command with its arguments.",
+				Summary:    "Returns the keys in a full command.",
 				Complexity: "O(N) in the number of arguments",
 			},
 			{
 				Name: "getkeysandflags", Arity: -4, Flags: Loading | Stale, Since: "7.0.0",
 				Categories: []string{"connection"},
-				Summary:    "Picks the keys out of a command and says what it does to each.",
+				Summary:    "Returns the keys in a full command with their access flags.",
 				Complexity: "O(N) in the number of arguments",
 			},
 			{
 				Name: "help", Arity: 2, Flags: Loading | Stale, Since: "5.0.0",
 				Categories: []string{"connection"},
-				Summary:    "Lists the subcommands.",
+				Summary:    "Returns help about the subcommands.",
 			},
 		},
 	},

@@ -4,28 +4,27 @@ package spec
 var connectionCommands = []*Command{
 	{
 		Name: "ping", Arity: -1, Flags: Fast | TellsDiskErrors | WhileSubscribed, Since: "1.0.0",
-		Summary: "Answers PONG or the given message.",
+		Summary: "Returns PONG, or the given message.",
 		Tips:    []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 		Args:    []Arg{Str("message").Opt()},
 	},
 	{
 		Name: "echo", Arity: 2, Flags: Loading | Stale | Fast, Since: "1.0.0",
-		Summary: "Answers the given message.",
+		Summary: "Returns the given message.",
 		Args:    []Arg{Str("message")},
 	},
 	{
 		Name: "auth", Arity: -2, Flags: NoScript | Loading | Stale | Fast | NoAuth | AllowBusy,
 		Since:      "1.0.0",
-		Summary:    "Authenticates the connection.",
+		Summary:    "Authenticates the connection as a user.",
 		Complexity: "O(N) in the number of the user's passwords",
 		History:    []History{{"6.0.0", "Takes a user name as well."}},
 		Args:       []Arg{Str("username").Opt().From("6.0.0"), Str("password")},
 	},
 	{
 		Name: "hello", Arity: -1, Flags: NoScript | Loading | Stale | Fast | NoAuth | AllowBusy,
-		Since: "6.0.0",
-		Summary: "Greets the server: chooses the protocol, may authenticate and name the " +
-			"connection.",
+		Since:   "6.0.0",
+		Summary: "Sets the protocol version. Optionally authenticates and names the connection.",
 		History: []History{
 			{"6.2.0", "The protocol version may be left out: only the connection's state is " +
 				"shown then."},
@@ -43,18 +42,18 @@ var connectionCommands = []*Command{
 		Flags: NoScript | Loading | Stale | Fast | NoAuth | AllowBusy | WhileSubscribed |
 			LeavesMulti,
 		Since:   "1.0.0",
-		Summary: "Closes the connection after the replies so far.",
+		Summary: "Closes the connection after all replies are sent.",
 	},
 	{
 		Name: "reset", Arity: 1,
 		Flags: NoScript | Loading | Stale | Fast | NoAuth | AllowBusy | WhileSubscribed |
 			LeavesMulti,
 		Since:   "6.2.0",
-		Summary: "Puts the connection back into the state of a new one.",
+		Summary: "Resets the connection to the state of a new one.",
 	},
 	{
 		Name: "select", Arity: 2, Flags: Loading | Stale | Fast, Since: "1.0.0",
-		Summary: "Switches the connection to another database.",
+		Summary: "Selects the database of the connection.",
 		Args:    []Arg{Int("index")},
 	},
 }

@@ -4,7 +4,7 @@ package spec
 var cuckooCommands = []*Command{
 	{
 		Name: "cf.reserve", Arity: -3, Flags: Write | DenyOOM, Since: "1.0.0",
-		Summary: "Creates an empty cuckoo filter for a number of items.",
+		Summary: "Creates an empty cuckoo filter with a capacity.",
 		Keys:    []KeySpec{keyAt(1, RW|Insert)},
 		Args: []Arg{
 			Key("key", 0), Int("capacity"), Int("bucketsize").Tokened("BUCKETSIZE").Opt(),
@@ -14,7 +14,7 @@ var cuckooCommands = []*Command{
 	},
 	{
 		Name: "cf.add", Arity: 3, Flags: Write | DenyOOM | Fast, Since: "1.0.0",
-		Summary: "Adds an item to a cuckoo filter, which is made if it is missing.",
+		Summary: "Adds an item to a cuckoo filter. Creates the key if it does not exist.",
 		Complexity: "O(F + I) in the number F of sub-filters and the number I of iterations " +
 			"that make room",
 		Keys: []KeySpec{keyAt(1, RW|Insert)},
@@ -22,8 +22,7 @@ var cuckooCommands = []*Command{
 	},
 	{
 		Name: "cf.addnx", Arity: 3, Flags: Write | DenyOOM | Fast, Since: "1.0.0",
-		Summary: "Adds an item to a cuckoo filter, which is made if it is missing, unless it " +
-			"seems to be there.",
+		Summary: "Adds an item to a cuckoo filter only if it does not seem to be there already.",
 		Complexity: "O(F + I) in the number F of sub-filters and the number I of iterations " +
 			"that make room",
 		Keys: []KeySpec{keyAt(1, RW|Insert)},
@@ -31,8 +30,8 @@ var cuckooCommands = []*Command{
 	},
 	{
 		Name: "cf.insert", Arity: -4, Flags: Write | DenyOOM, Since: "1.0.0",
-		Summary: "Adds items to a cuckoo filter, which is made as the options say if it is " +
-			"missing.",
+		Summary: "Adds items to a cuckoo filter. Creates it with the given options if it does " +
+			"not exist.",
 		Complexity: "O(N * (F + I)) in the number N of items, the number F of sub-filters and " +
 			"the number I of iterations that make room",
 		Keys: []KeySpec{keyAt(1, RW|Insert)},
@@ -43,7 +42,8 @@ var cuckooCommands = []*Command{
 	},
 	{
 		Name: "cf.insertnx", Arity: -4, Flags: Write | DenyOOM, Since: "1.0.0",
-		Summary: "Adds those items to a cuckoo filter that do not seem to be there.",
+		Summary: "Adds each item to a cuckoo filter only if it does not seem to be there " +
+			"already.",
 		Complexity: "O(N * (F + I)) in the number N of items, the number F of sub-filters and " +
 			"the number I of iterations that make room",
 		Keys: []KeySpec{keyAt(1, RW|Insert)},
@@ -54,62 +54,61 @@ var cuckooCommands = []*Command{
 	},
 	{
 		Name: "cf.del", Arity: 3, Flags: Write | Fast, Since: "1.0.0",
-		Summary:    "Takes an item that was added out of a cuckoo filter, once.",
+		Summary:    "Deletes one occurrence of an item from a cuckoo filter.",
 		Complexity: "O(F) in the number F of sub-filters",
 		Keys:       []KeySpec{keyAt(1, RW|Delete)},
 		Args:       []Arg{Key("key", 0), Str("item")},
 	},
 	{
 		Name: "cf.compact", Arity: 2, Flags: Write, Since: "1.0.0",
-		Summary: "Moves items to earlier sub-filters of a cuckoo filter and drops those that " +
-			"are empty then.",
+		Summary:    "Moves items to earlier sub-filters of a cuckoo filter and drops empty ones.",
 		Complexity: "O(N) in the number N of bytes of the filter",
 		Keys:       []KeySpec{keyAt(1, RW)},
 		Args:       []Arg{Key("key", 0)},
 	},
 	{
 		Name: "cf.exists", Arity: 3, Flags: ReadOnly | Fast, Since: "1.0.0",
-		Summary:    "Tells whether an item may be in a cuckoo filter.",
+		Summary:    "Returns whether an item may be in a cuckoo filter.",
 		Complexity: "O(F) in the number F of sub-filters",
 		Keys:       []KeySpec{keyAt(1, RO)},
 		Args:       []Arg{Key("key", 0), Str("item")},
 	},
 	{
 		Name: "cf.mexists", Arity: -3, Flags: ReadOnly | Fast, Since: "1.0.0",
-		Summary:    "Tells of each of several items whether it may be in a cuckoo filter.",
+		Summary:    "Returns for each of several items whether it may be in a cuckoo filter.",
 		Complexity: "O(N * F) in the number N of items and the number F of sub-filters",
 		Keys:       []KeySpec{keyAt(1, RO)},
 		Args:       []Arg{Key("key", 0), Str("item").Many()},
 	},
 	{
 		Name: "cf.count", Arity: 3, Flags: ReadOnly | Fast, Since: "1.0.0",
-		Summary:    "Estimates how often an item was added to a cuckoo filter.",
+		Summary:    "Returns the estimated number of times an item was added to a cuckoo filter.",
 		Complexity: "O(F) in the number F of sub-filters",
 		Keys:       []KeySpec{keyAt(1, RO)},
 		Args:       []Arg{Key("key", 0), Str("item")},
 	},
 	{
 		Name: "cf.info", Arity: 2, Flags: ReadOnly | Fast, Since: "1.0.0",
-		Summary: "Shows what a cuckoo filter was made for and what it holds.",
+		Summary: "Returns the parameters and the fill of a cuckoo filter.",
 		Keys:    []KeySpec{keyAt(1, RO)},
 		Args:    []Arg{Key("key", 0)},
 	},
 	{
 		Name: "cf.debug", Arity: 2, Flags: ReadOnly | Fast, Since: "1.0.0",
-		Summary: "Describes a cuckoo filter in one line.",
+		Summary: "Returns the parameters of a cuckoo filter in one line.",
 		Keys:    []KeySpec{keyAt(1, RO)},
 		Args:    []Arg{Key("key", 0)},
 	},
 	{
 		Name: "cf.scandump", Arity: 3, Flags: ReadOnly, Since: "1.0.0",
-		Summary:    "Returns a cuckoo filter in chunks, to be loaded elsewhere.",
+		Summary:    "Returns a cuckoo filter in chunks for CF.LOADCHUNK.",
 		Complexity: "O(N) in the number N of bytes of the chunk",
 		Keys:       []KeySpec{keyAt(1, RO)},
 		Args:       []Arg{Key("key", 0), Int("iterator")},
 	},
 	{
 		Name: "cf.loadchunk", Arity: 4, Flags: Write | DenyOOM, Since: "1.0.0",
-		Summary:    "Loads a chunk of a cuckoo filter.",
+		Summary:    "Restores a chunk that CF.SCANDUMP returned.",
 		Complexity: "O(N) in the number N of bytes of the chunk",
 		Keys:       []KeySpec{keyAt(1, RW|Insert)},
 		Args:       []Arg{Key("key", 0), Int("iterator"), Str("data")},

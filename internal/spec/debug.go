@@ -5,7 +5,7 @@ var debugCommands = []*Command{
 	{
 		Name: "debug", Arity: -2, Flags: Admin | NoScript | Loading | Stale, Since: "1.0.0",
 		Protected:  ByDebugCommand,
-		Summary:    "Tools for tests of the server and of clients.",
+		Summary:    "Provides tools for testing the server and clients.",
 		Complexity: "Depends on the subcommand.",
 		DocFlags:   []string{"syscmd"},
 	},

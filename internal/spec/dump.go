@@ -4,7 +4,7 @@ package spec
 var dumpCommands = []*Command{
 	{
 		Name: "dump", Arity: 2, Flags: ReadOnly, Since: "2.6.0",
-		Summary:    "Serialises a value, for RESTORE.",
+		Summary:    "Returns the value of a key in serialized form for RESTORE.",
 		Complexity: "O(N) in the size of the value",
 		Tips:       []string{"nondeterministic_output"},
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
@@ -13,7 +13,7 @@ var dumpCommands = []*Command{
 	{
 		Name: "restore", Arity: -4, Flags: Write | DenyOOM, Since: "2.6.0",
 		Categories: []string{"dangerous"},
-		Summary:    "Creates a key with a value that DUMP has serialised.",
+		Summary:    "Creates a key from a value that DUMP returned.",
 		Complexity: "O(N) in the size of the value; O(N log N) for a sorted set",
 		History: []History{
 			{"3.0.0", "Takes `REPLACE`."},
@@ -31,7 +31,7 @@ var dumpCommands = []*Command{
 	{
 		Name: "restore-asking", Arity: -4, Flags: Write | DenyOOM | Asking, Group: GroupServer,
 		Since: "3.0.0", Categories: []string{"keyspace", "dangerous"},
-		Summary:    "What nodes of a cluster call to hand keys over.",
+		Summary:    "Creates a key that a cluster node hands over. Used between nodes.",
 		Complexity: "O(N) in the size of the value; O(N log N) for a sorted set",
 		DocFlags:   []string{"syscmd"},
 		History: []History{

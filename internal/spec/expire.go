@@ -4,7 +4,7 @@ package spec
 var expireCommands = []*Command{
 	{
 		Name: "expire", Arity: -3, Flags: Write | Fast, Since: "1.0.0",
-		Summary: "Gives a key a time to live in seconds.",
+		Summary: "Sets the time to live of a key in seconds.",
 		History: []History{{"7.0.0", "Takes the conditions `NX`, `XX`, `GT` and `LT`."}},
 		Keys:    []KeySpec{keyAt(1, RW|Update)},
 		Args: []Arg{
@@ -14,7 +14,7 @@ var expireCommands = []*Command{
 	},
 	{
 		Name: "pexpire", Arity: -3, Flags: Write | Fast, Since: "2.6.0",
-		Summary: "Gives a key a time to live in milliseconds.",
+		Summary: "Sets the time to live of a key in milliseconds.",
 		History: []History{{"7.0.0", "Takes the conditions `NX`, `XX`, `GT` and `LT`."}},
 		Keys:    []KeySpec{keyAt(1, RW|Update)},
 		Args: []Arg{
@@ -24,7 +24,7 @@ var expireCommands = []*Command{
 	},
 	{
 		Name: "expireat", Arity: -3, Flags: Write | Fast, Since: "1.2.0",
-		Summary: "Makes a key expire at a Unix time in seconds.",
+		Summary: "Sets the Unix time in seconds at which a key expires.",
 		History: []History{{"7.0.0", "Takes the conditions `NX`, `XX`, `GT` and `LT`."}},
 		Keys:    []KeySpec{keyAt(1, RW|Update)},
 		Args: []Arg{
@@ -34,7 +34,7 @@ var expireCommands = []*Command{
 	},
 	{
 		Name: "pexpireat", Arity: -3, Flags: Write | Fast, Since: "2.6.0",
-		Summary: "Makes a key expire at a Unix time in milliseconds.",
+		Summary: "Sets the Unix time in milliseconds at which a key expires.",
 		History: []History{{"7.0.0", "Takes the conditions `NX`, `XX`, `GT` and `LT`."}},
 		Keys:    []KeySpec{keyAt(1, RW|Update)},
 		Args: []Arg{
@@ -44,7 +44,7 @@ var expireCommands = []*Command{
 	},
 	{
 		Name: "ttl", Arity: 2, Flags: ReadOnly | Fast, Since: "1.0.0",
-		Summary: "Shows a key's time to live in seconds.",
+		Summary: "Returns the remaining time to live of a key in seconds.",
 		History: []History{{"2.8.0", "Answers -2 for a missing key."}},
 		Tips:    []string{"nondeterministic_output"},
 		Keys:    []KeySpec{keyAt(1, RO|AccessFlag)},
@@ -52,7 +52,7 @@ var expireCommands = []*Command{
 	},
 	{
 		Name: "pttl", Arity: 2, Flags: ReadOnly | Fast, Since: "2.6.0",
-		Summary: "Shows a key's time to live in milliseconds.",
+		Summary: "Returns the remaining time to live of a key in milliseconds.",
 		History: []History{{"2.8.0", "Answers -2 for a missing key."}},
 		Tips:    []string{"nondeterministic_output"},
 		Keys:    []KeySpec{keyAt(1, RO|AccessFlag)},
@@ -60,19 +60,19 @@ var expireCommands = []*Command{
 	},
 	{
 		Name: "expiretime", Arity: 2, Flags: ReadOnly | Fast, Since: "7.0.0",
-		Summary: "Shows the Unix time in seconds at which a key expires.",
+		Summary: "Returns the Unix time in seconds at which a key expires.",
 		Keys:    []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args:    []Arg{Key("key", 0)},
 	},
 	{
 		Name: "pexpiretime", Arity: 2, Flags: ReadOnly | Fast, Since: "7.0.0",
-		Summary: "Shows the Unix time in milliseconds at which a key expires.",
+		Summary: "Returns the Unix time in milliseconds at which a key expires.",
 		Keys:    []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args:    []Arg{Key("key", 0)},
 	},
 	{
 		Name: "persist", Arity: 2, Flags: Write | Fast, Since: "2.2.0",
-		Summary: "Takes a key's time to live away.",
+		Summary: "Removes the time to live of a key.",
 		Keys:    []KeySpec{keyAt(1, RW|Update)},
 		Args:    []Arg{Key("key", 0)},
 	},

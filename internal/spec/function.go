@@ -18,7 +18,7 @@ var functionCommands = []*Command{
 	{
 		Name: "fcall_ro", Arity: -3,
 		Flags: ReadOnly | NoScript | Stale | SkipMonitor | NoMandatoryKeys, Since: "7.0.0",
-		Summary:    "Calls a function that writes nothing.",
+		Summary:    "Calls a read-only function.",
 		Complexity: "Depends on the function.",
 		Keys: []KeySpec{
 			countedKeys(2, RO|AccessFlag).noted("what a function does with its keys cannot be " +
@@ -30,32 +30,32 @@ var functionCommands = []*Command{
 	},
 	{
 		Name: "function", Arity: -2, Since: "7.0.0",
-		Summary:    "Libraries of functions.",
+		Summary:    "Manages libraries of functions.",
 		Complexity: "Depends on the subcommand.",
 		Sub: []*Command{
 			{
 				Name: "load", Arity: -3, Flags: Write | DenyOOM | NoScript, Since: "7.0.0",
-				Summary:    "Adds a library of functions.",
+				Summary:    "Loads a library of functions.",
 				Complexity: "O(1), and what the library's code does when it is loaded",
 				Tips:       []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 				Args:       []Arg{Tok("replace").Opt(), Str("function-code")},
 			},
 			{
 				Name: "delete", Arity: 3, Flags: Write | NoScript, Since: "7.0.0",
-				Summary: "Removes a library and its functions.",
+				Summary: "Deletes a library with its functions.",
 				Tips:    []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 				Args:    []Arg{Str("library-name")},
 			},
 			{
 				Name: "flush", Arity: -2, Flags: Write | NoScript, Since: "7.0.0",
-				Summary:    "Removes all libraries.",
+				Summary:    "Deletes all libraries.",
 				Complexity: "O(N) in the number of functions",
 				Tips:       []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 				Args:       []Arg{OneOf("async", Tok("async"), Tok("sync")).Opt()},
 			},
 			{
 				Name: "list", Arity: -2, Flags: NoScript, Since: "7.0.0",
-				Summary:    "Shows the libraries.",
+				Summary:    "Returns the libraries and their functions.",
 				Complexity: "O(N) in the number of functions",
 				Tips:       []string{"nondeterministic_output_order"},
 				Args: []Arg{
@@ -64,7 +64,8 @@ var functionCommands = []*Command{
 			},
 			{
 				Name: "stats", Arity: 2, Flags: NoScript | AllowBusy, Since: "7.0.0",
-				Summary: "Shows the function that runs, and how many there are.",
+				Summary: "Returns the running function and the number of libraries and " +
+					"functions.",
 				Tips: []string{
 					"nondeterministic_output", "request_policy:all_shards",
 					"response_policy:special",
@@ -72,17 +73,17 @@ var functionCommands = []*Command{
 			},
 			{
 				Name: "kill", Arity: 2, Flags: NoScript | AllowBusy, Since: "7.0.0",
-				Summary: "Ends the function that runs, unless it has written.",
+				Summary: "Kills the running function if it has not written yet.",
 				Tips:    []string{"request_policy:all_shards", "response_policy:one_succeeded"},
 			},
 			{
 				Name: "dump", Arity: 2, Flags: NoScript, Since: "7.0.0",
-				Summary:    "Serialises all libraries, for FUNCTION RESTORE.",
+				Summary:    "Returns all libraries in serialized form for FUNCTION RESTORE.",
 				Complexity: "O(N) in the number of functions",
 			},
 			{
 				Name: "restore", Arity: -3, Flags: Write | DenyOOM | NoScript, Since: "7.0.0",
-				Summary:    "Adds the libraries that FUNCTION DUMP has serialised.",
+				Summary:    "Loads the libraries that FUNCTION DUMP returned.",
 				Complexity: "O(N) in the number of functions",
 				Tips:       []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 				Args: []Arg{
@@ -92,7 +93,7 @@ var functionCommands = []*Command{
 			},
 			{
 				Name: "help", Arity: 2, Flags: Loading | Stale, Since: "7.0.0",
-				Summary: "Lists the subcommands.",
+				Summary: "Returns help about the subcommands.",
 			},
 		},
 	},

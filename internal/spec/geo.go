@@ -8,7 +8,7 @@ var lengthUnit = OneOf("unit", Tok("m"), Tok("km"), Tok("ft"), Tok("mi"))
 var geoCommands = []*Command{
 	{
 		Name: "geoadd", Arity: -5, Flags: Write | DenyOOM, Since: "3.2.0",
-		Summary:    "Adds places to a sorted set, or moves them.",
+		Summary:    "Adds members with a longitude and latitude to a sorted set, or moves them.",
 		Complexity: "O(log N) a place, N being the size of the set",
 		History:    []History{{"6.2.0", "Takes `CH`, `NX` and `XX`."}},
 		Keys:       []KeySpec{keyAt(1, RW|Update)},
@@ -22,28 +22,27 @@ var geoCommands = []*Command{
 	},
 	{
 		Name: "geodist", Arity: -4, Flags: ReadOnly, Since: "3.2.0",
-		Summary: "Measures the distance between two places of a sorted set.",
+		Summary: "Returns the distance between two members.",
 		Keys:    []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args:    []Arg{Key("key", 0), Str("member1"), Str("member2"), lengthUnit.Opt()},
 	},
 	{
 		Name: "geohash", Arity: -2, Flags: ReadOnly, Since: "3.2.0",
-		Summary:    "Shows where members of a sorted set are, as standard geohash strings.",
+		Summary:    "Returns the positions of members as standard geohash strings.",
 		Complexity: "O(1) a member",
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args:       []Arg{Key("key", 0), Str("member").Many()},
 	},
 	{
 		Name: "geopos", Arity: -2, Flags: ReadOnly, Since: "3.2.0",
-		Summary:    "Shows where members of a sorted set are, as longitudes and latitudes.",
+		Summary:    "Returns the longitudes and latitudes of members.",
 		Complexity: "O(1) a member",
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args:       []Arg{Key("key", 0), Str("member").Many()},
 	},
 	{
 		Name: "georadius", Arity: -6, Flags: Write | DenyOOM, Since: "3.2.0",
-		Summary: "Finds the places of a sorted set within a distance of a point, answers or " +
-			"stores them.",
+		Summary:         "Returns or stores the members within a distance of a point.",
 		Complexity:      geoCost,
 		DeprecatedSince: "6.2.0", ReplacedBy: "`GEOSEARCH` and `GEOSEARCHSTORE` with `BYRADIUS`",
 		History: []History{
@@ -66,7 +65,7 @@ var geoCommands = []*Command{
 	},
 	{
 		Name: "georadius_ro", Arity: -6, Flags: ReadOnly, Since: "3.2.10",
-		Summary:         "Finds the places of a sorted set within a distance of a point.",
+		Summary:         "Returns the members within a distance of a point.",
 		Complexity:      geoCost,
 		DeprecatedSince: "6.2.0", ReplacedBy: "`GEOSEARCH` and `GEOSEARCHSTORE` with `BYRADIUS`",
 		History: []History{{"6.2.0", "Takes `ANY` with `COUNT`."}},
@@ -80,8 +79,7 @@ var geoCommands = []*Command{
 	},
 	{
 		Name: "georadiusbymember", Arity: -5, Flags: Write | DenyOOM, Since: "3.2.0",
-		Summary: "Finds the places of a sorted set within a distance of one of them, answers or " +
-			"stores them.",
+		Summary:         "Returns or stores the members within a distance of another member.",
 		Complexity:      geoCost,
 		DeprecatedSince: "6.2.0",
 		ReplacedBy:      "`GEOSEARCH` and `GEOSEARCHSTORE` with `BYRADIUS` and `FROMMEMBER`",
@@ -101,7 +99,7 @@ var geoCommands = []*Command{
 	},
 	{
 		Name: "georadiusbymember_ro", Arity: -5, Flags: ReadOnly, Since: "3.2.10",
-		Summary:         "Finds the places of a sorted set within a distance of one of them.",
+		Summary:         "Returns the members within a distance of another member.",
 		Complexity:      geoCost,
 		DeprecatedSince: "6.2.0",
 		ReplacedBy:      "`GEOSEARCH` and `GEOSEARCHSTORE` with `BYRADIUS` and `FROMMEMBER`",
@@ -114,7 +112,7 @@ var geoCommands = []*Command{
 	},
 	{
 		Name: "geosearch", Arity: -7, Flags: ReadOnly, Since: "6.2.0",
-		Summary:    "Finds the places of a sorted set that are in a circle, a box or a polygon.",
+		Summary:    "Returns the members inside a circle, a box or a polygon.",
 		Complexity: geoCost,
 		History: []History{
 			{"7.0.0", "Takes units in upper case."},
@@ -143,7 +141,7 @@ var geoCommands = []*Command{
 	},
 	{
 		Name: "geosearchstore", Arity: -8, Flags: Write | DenyOOM, Since: "6.2.0",
-		Summary:    "Stores the places of a sorted set that are in a circle, a box or a polygon.",
+		Summary:    "Stores the members inside a circle, a box or a polygon.",
 		Complexity: geoCost,
 		History: []History{
 			{"7.0.0", "Takes units in upper case."},

@@ -6,20 +6,20 @@ var fieldsArg = Block("fields", Int("numfields"), Str("field").Many()).Tokened("
 var hashCommands = []*Command{
 	{
 		Name: "hget", Arity: 3, Flags: ReadOnly | Fast, Since: "2.0.0",
-		Summary: "Returns the value of a field.",
+		Summary: "Returns the value of a field of a hash.",
 		Keys:    []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args:    []Arg{Key("key", 0), Str("field")},
 	},
 	{
 		Name: "hmget", Arity: -3, Flags: ReadOnly | Fast, Since: "2.0.0",
-		Summary:    "Returns the values of several fields.",
+		Summary:    "Returns the values of several fields of a hash.",
 		Complexity: "O(N) in the number N of fields asked for",
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args:       []Arg{Key("key", 0), Str("field").Many()},
 	},
 	{
 		Name: "hgetall", Arity: 2, Flags: ReadOnly, Since: "2.0.0",
-		Summary:    "Returns all fields and values of a hash.",
+		Summary:    "Returns all fields of a hash with their values.",
 		Complexity: "O(N) in the number of fields of the hash",
 		Tips:       []string{"nondeterministic_output_order"},
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
@@ -27,7 +27,7 @@ var hashCommands = []*Command{
 	},
 	{
 		Name: "hkeys", Arity: 2, Flags: ReadOnly, Since: "2.0.0",
-		Summary:    "Returns all fields of a hash.",
+		Summary:    "Returns the names of all fields of a hash.",
 		Complexity: "O(N) in the number of fields of the hash",
 		Tips:       []string{"nondeterministic_output_order"},
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
@@ -35,7 +35,7 @@ var hashCommands = []*Command{
 	},
 	{
 		Name: "hvals", Arity: 2, Flags: ReadOnly, Since: "2.0.0",
-		Summary:    "Returns all values of a hash.",
+		Summary:    "Returns the values of all fields of a hash.",
 		Complexity: "O(N) in the number of fields of the hash",
 		Tips:       []string{"nondeterministic_output_order"},
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
@@ -43,25 +43,25 @@ var hashCommands = []*Command{
 	},
 	{
 		Name: "hlen", Arity: 2, Flags: ReadOnly | Fast, Since: "2.0.0",
-		Summary: "Returns how many fields a hash has.",
+		Summary: "Returns the number of fields of a hash.",
 		Keys:    []KeySpec{keyAt(1, RO)},
 		Args:    []Arg{Key("key", 0)},
 	},
 	{
 		Name: "hexists", Arity: 3, Flags: ReadOnly | Fast, Since: "2.0.0",
-		Summary: "Tells whether a hash has a field.",
+		Summary: "Returns whether a field exists in a hash.",
 		Keys:    []KeySpec{keyAt(1, RO)},
 		Args:    []Arg{Key("key", 0), Str("field")},
 	},
 	{
 		Name: "hstrlen", Arity: 3, Flags: ReadOnly | Fast, Since: "3.2.0",
-		Summary: "Returns how many bytes the value of a field has.",
+		Summary: "Returns the length in bytes of a field's value.",
 		Keys:    []KeySpec{keyAt(1, RO)},
 		Args:    []Arg{Key("key", 0), Str("field")},
 	},
 	{
 		Name: "hset", Arity: -4, Flags: Write | DenyOOM | Fast, Since: "2.0.0",
-		Summary:    "Gives fields values and counts the fields that are new.",
+		Summary:    "Sets fields of a hash and returns how many of them are new.",
 		Complexity: "O(N) in the number N of fields given",
 		History:    []History{{"4.0.0", "Takes several pairs of `field` and `value`."}},
 		Keys:       []KeySpec{keyAt(1, RW|Update)},
@@ -69,7 +69,7 @@ var hashCommands = []*Command{
 	},
 	{
 		Name: "hmset", Arity: -4, Flags: Write | DenyOOM | Fast, Since: "2.0.0",
-		Summary:         "Gives several fields values.",
+		Summary:         "Sets several fields of a hash.",
 		Complexity:      "O(N) in the number N of fields given",
 		DeprecatedSince: "4.0.0", ReplacedBy: "`HSET` with multiple field-value pairs",
 		Keys: []KeySpec{keyAt(1, RW|Update)},
@@ -77,13 +77,13 @@ var hashCommands = []*Command{
 	},
 	{
 		Name: "hsetnx", Arity: 4, Flags: Write | DenyOOM | Fast, Since: "2.0.0",
-		Summary: "Gives a field a value unless the field exists.",
+		Summary: "Sets a field of a hash only if the field does not exist.",
 		Keys:    []KeySpec{keyAt(1, RW|Insert)},
 		Args:    []Arg{Key("key", 0), Str("field"), Str("value")},
 	},
 	{
 		Name: "hdel", Arity: -3, Flags: Write | Fast, Since: "2.0.0",
-		Summary:    "Deletes fields.",
+		Summary:    "Deletes fields of a hash. Deletes the key when no field remains.",
 		Complexity: "O(N) in the number N of fields given",
 		History:    []History{{"2.4.0", "Takes several `field` arguments."}},
 		Keys:       []KeySpec{keyAt(1, RW|Delete)},
@@ -91,19 +91,19 @@ var hashCommands = []*Command{
 	},
 	{
 		Name: "hincrby", Arity: 4, Flags: Write | DenyOOM | Fast, Since: "2.0.0",
-		Summary: "Adds a number to the integer in a field.",
+		Summary: "Increments the integer value of a field by a number.",
 		Keys:    []KeySpec{keyAt(1, RW|AccessFlag|Update)},
 		Args:    []Arg{Key("key", 0), Str("field"), Int("increment")},
 	},
 	{
 		Name: "hincrbyfloat", Arity: 4, Flags: Write | DenyOOM | Fast, Since: "2.6.0",
-		Summary: "Adds a floating-point number to the number in a field.",
+		Summary: "Increments the numeric value of a field by a floating-point number.",
 		Keys:    []KeySpec{keyAt(1, RW|AccessFlag|Update)},
 		Args:    []Arg{Key("key", 0), Str("field"), Dbl("increment")},
 	},
 	{
 		Name: "hrandfield", Arity: -2, Flags: ReadOnly, Since: "6.2.0",
-		Summary:    "Returns fields chosen at random.",
+		Summary:    "Returns random fields of a hash.",
 		Complexity: "O(N) in the number N of fields returned",
 		Tips:       []string{"nondeterministic_output"},
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
@@ -113,7 +113,7 @@ var hashCommands = []*Command{
 	},
 	{
 		Name: "hscan", Arity: -3, Flags: ReadOnly, Since: "2.8.0",
-		Summary:    "Walks the fields of a hash step by step.",
+		Summary:    "Iterates over the fields of a hash with a cursor.",
 		Complexity: "O(1) a call, O(N) for a full walk",
 		History:    []History{{"7.4.0", "Takes `NOVALUES`."}},
 		Tips:       []string{"nondeterministic_output"},
@@ -125,7 +125,7 @@ var hashCommands = []*Command{
 	},
 	{
 		Name: "hexpire", Arity: -6, Flags: Write | DenyOOM | Fast, Since: "7.4.0",
-		Summary:    "Gives fields a time to live in seconds.",
+		Summary:    "Sets the time to live of fields in seconds.",
 		Complexity: "O(N) in the number N of fields given",
 		Keys:       []KeySpec{keyAt(1, RW|Update)},
 		Args: []Arg{
@@ -135,7 +135,7 @@ var hashCommands = []*Command{
 	},
 	{
 		Name: "hpexpire", Arity: -6, Flags: Write | DenyOOM | Fast, Since: "7.4.0",
-		Summary:    "Gives fields a time to live in milliseconds.",
+		Summary:    "Sets the time to live of fields in milliseconds.",
 		Complexity: "O(N) in the number N of fields given",
 		Keys:       []KeySpec{keyAt(1, RW|Update)},
 		Args: []Arg{
@@ -145,7 +145,7 @@ var hashCommands = []*Command{
 	},
 	{
 		Name: "hexpireat", Arity: -6, Flags: Write | DenyOOM | Fast, Since: "7.4.0",
-		Summary:    "Makes fields expire at a Unix time in seconds.",
+		Summary:    "Sets the Unix time in seconds at which fields expire.",
 		Complexity: "O(N) in the number N of fields given",
 		Keys:       []KeySpec{keyAt(1, RW|Update)},
 		Args: []Arg{
@@ -155,7 +155,7 @@ var hashCommands = []*Command{
 	},
 	{
 		Name: "hpexpireat", Arity: -6, Flags: Write | DenyOOM | Fast, Since: "7.4.0",
-		Summary:    "Makes fields expire at a Unix time in milliseconds.",
+		Summary:    "Sets the Unix time in milliseconds at which fields expire.",
 		Complexity: "O(N) in the number N of fields given",
 		Keys:       []KeySpec{keyAt(1, RW|Update)},
 		Args: []Arg{
@@ -165,7 +165,7 @@ var hashCommands = []*Command{
 	},
 	{
 		Name: "httl", Arity: -5, Flags: ReadOnly | Fast, Since: "7.4.0",
-		Summary:    "Shows fields' times to live in seconds.",
+		Summary:    "Returns the remaining time to live of fields in seconds.",
 		Complexity: "O(N) in the number N of fields given",
 		Tips:       []string{"nondeterministic_output"},
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
@@ -173,7 +173,7 @@ var hashCommands = []*Command{
 	},
 	{
 		Name: "hpttl", Arity: -5, Flags: ReadOnly | Fast, Since: "7.4.0",
-		Summary:    "Shows fields' times to live in milliseconds.",
+		Summary:    "Returns the remaining time to live of fields in milliseconds.",
 		Complexity: "O(N) in the number N of fields given",
 		Tips:       []string{"nondeterministic_output"},
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
@@ -181,28 +181,29 @@ var hashCommands = []*Command{
 	},
 	{
 		Name: "hexpiretime", Arity: -5, Flags: ReadOnly | Fast, Since: "7.4.0",
-		Summary:    "Shows the Unix times in seconds at which fields expire.",
+		Summary:    "Returns the Unix time in seconds at which fields expire.",
 		Complexity: "O(N) in the number N of fields given",
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args:       []Arg{Key("key", 0), fieldsArg},
 	},
 	{
 		Name: "hpexpiretime", Arity: -5, Flags: ReadOnly | Fast, Since: "7.4.0",
-		Summary:    "Shows the Unix times in milliseconds at which fields expire.",
+		Summary:    "Returns the Unix time in milliseconds at which fields expire.",
 		Complexity: "O(N) in the number N of fields given",
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args:       []Arg{Key("key", 0), fieldsArg},
 	},
 	{
 		Name: "hpersist", Arity: -5, Flags: Write | Fast, Since: "7.4.0",
-		Summary:    "Takes fields' times to live away.",
+		Summary:    "Removes the time to live of fields.",
 		Complexity: "O(N) in the number N of fields given",
 		Keys:       []KeySpec{keyAt(1, RW|Update)},
 		Args:       []Arg{Key("key", 0), fieldsArg},
 	},
 	{
 		Name: "hgetex", Arity: -5, Flags: Write | Fast, Since: "8.0.0",
-		Summary:    "Returns the values of fields and changes the fields' times to live.",
+		Summary: "Returns the values of fields and optionally sets or removes their time to " +
+			"live.",
 		Complexity: "O(N) in the number N of fields given",
 		Keys:       []KeySpec{keyAt(1, RW|AccessFlag|Update)},
 		Args: []Arg{
@@ -217,7 +218,7 @@ var hashCommands = []*Command{
 	},
 	{
 		Name: "hsetex", Arity: -6, Flags: Write | DenyOOM | Fast, Since: "8.0.0",
-		Summary:    "Gives fields values and a time to live, under a condition if wanted.",
+		Summary:    "Sets fields with an optional condition and time to live.",
 		Complexity: "O(N) in the number N of fields given",
 		Keys:       []KeySpec{keyAt(1, RW|Update)},
 		Args: []Arg{

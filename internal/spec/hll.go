@@ -4,14 +4,15 @@ package spec
 var hllCommands = []*Command{
 	{
 		Name: "pfadd", Arity: -2, Flags: Write | DenyOOM | Fast, Since: "2.8.9",
-		Summary:    "Adds elements to a HyperLogLog, which is made if it is missing.",
+		Summary:    "Adds elements to a HyperLogLog. Creates the key if it does not exist.",
 		Complexity: "O(1) for each element",
 		Keys:       []KeySpec{keyAt(1, RW|Insert)},
 		Args:       []Arg{Key("key", 0), Str("element").Many().Opt()},
 	},
 	{
 		Name: "pfcount", Arity: -2, Flags: ReadOnly | MayReplicate, Since: "2.8.9",
-		Summary:    "Estimates how many different elements HyperLogLogs have had, together.",
+		Summary: "Returns the estimated number of distinct elements in one or more " +
+			"HyperLogLogs.",
 		Complexity: "O(1) for one key, O(N) for the union of N keys",
 		Keys: []KeySpec{
 			keysFrom(1, RW|AccessFlag).noted("Keeps the estimate in the value of a single key"),
@@ -20,14 +21,14 @@ var hllCommands = []*Command{
 	},
 	{
 		Name: "pfmerge", Arity: -2, Flags: Write | DenyOOM, Since: "2.8.9",
-		Summary:    "Stores the union of HyperLogLogs.",
+		Summary:    "Merges HyperLogLogs and stores the result.",
 		Complexity: "O(N) in the number N of keys",
 		Keys:       []KeySpec{keyAt(1, RW|AccessFlag|Insert), keysFrom(2, RO|AccessFlag)},
 		Args:       []Arg{Key("destkey", 0), Key("sourcekey", 1).Many()},
 	},
 	{
 		Name: "pfdebug", Arity: 3, Flags: Write | DenyOOM | Admin, Since: "2.8.9",
-		Summary:    "Looks into a HyperLogLog: its registers, opcodes and encoding.",
+		Summary:    "Returns the registers, opcodes or encoding of a HyperLogLog.",
 		Complexity: "O(1): the registers are always as many",
 		DocFlags:   []string{"syscmd"},
 		Keys:       []KeySpec{keyAt(2, RW|AccessFlag)},
@@ -35,7 +36,7 @@ var hllCommands = []*Command{
 	},
 	{
 		Name: "pfselftest", Arity: 1, Flags: Admin, Since: "2.8.9",
-		Summary:  "Tests registers and estimates of HyperLogLogs.",
+		Summary:  "Tests the HyperLogLog implementation.",
 		DocFlags: []string{"syscmd"},
 	},
 }

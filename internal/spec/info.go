@@ -5,7 +5,7 @@ var infoCommands = []*Command{
 	{
 		Name: "info", Arity: -1, Flags: Loading | Stale, Since: "1.0.0",
 		Categories: []string{"dangerous"},
-		Summary:    "Reports on the server: versions, memory, statistics.",
+		Summary:    "Returns the server's state and statistics.",
 		History:    []History{{"7.0.0", "Takes several sections."}},
 		Tips: []string{
 			"nondeterministic_output", "request_policy:all_shards", "response_policy:special",

@@ -4,7 +4,7 @@ package spec
 var listCommands = []*Command{
 	{
 		Name: "lpush", Arity: -3, Flags: Write | DenyOOM | Fast, Since: "1.0.0",
-		Summary:    "Adds elements at the head of a list, which is made if it is missing.",
+		Summary:    "Prepends elements to a list. Creates the key if it does not exist.",
 		Complexity: "O(N) in the number N of elements that are added",
 		History:    []History{{"2.4.0", "Takes several elements."}},
 		Keys:       []KeySpec{keyAt(1, RW|Insert)},
@@ -12,7 +12,7 @@ var listCommands = []*Command{
 	},
 	{
 		Name: "rpush", Arity: -3, Flags: Write | DenyOOM | Fast, Since: "1.0.0",
-		Summary:    "Adds elements at the tail of a list, which is made if it is missing.",
+		Summary:    "Appends elements to a list. Creates the key if it does not exist.",
 		Complexity: "O(N) in the number N of elements that are added",
 		History:    []History{{"2.4.0", "Takes several elements."}},
 		Keys:       []KeySpec{keyAt(1, RW|Insert)},
@@ -20,7 +20,7 @@ var listCommands = []*Command{
 	},
 	{
 		Name: "lpushx", Arity: -3, Flags: Write | DenyOOM | Fast, Since: "2.2.0",
-		Summary:    "Adds elements at the head of a list that exists.",
+		Summary:    "Prepends elements to a list only if the list exists.",
 		Complexity: "O(N) in the number N of elements that are added",
 		History:    []History{{"4.0.0", "Takes several elements."}},
 		Keys:       []KeySpec{keyAt(1, RW|Insert)},
@@ -28,7 +28,7 @@ var listCommands = []*Command{
 	},
 	{
 		Name: "rpushx", Arity: -3, Flags: Write | DenyOOM | Fast, Since: "2.2.0",
-		Summary:    "Adds elements at the tail of a list that exists.",
+		Summary:    "Appends elements to a list only if the list exists.",
 		Complexity: "O(N) in the number N of elements that are added",
 		History:    []History{{"4.0.0", "Takes several elements."}},
 		Keys:       []KeySpec{keyAt(1, RW|Insert)},
@@ -36,7 +36,7 @@ var listCommands = []*Command{
 	},
 	{
 		Name: "lpop", Arity: -2, Flags: Write | Fast, Since: "1.0.0",
-		Summary:    "Removes and returns elements at the head of a list.",
+		Summary:    "Removes and returns the first elements of a list.",
 		Complexity: "O(N) in the number N of elements that are removed",
 		History:    []History{{"6.2.0", "Takes `count`."}},
 		Keys:       []KeySpec{keyAt(1, RW|AccessFlag|Delete)},
@@ -44,7 +44,7 @@ var listCommands = []*Command{
 	},
 	{
 		Name: "rpop", Arity: -2, Flags: Write | Fast, Since: "1.0.0",
-		Summary:    "Removes and returns elements at the tail of a list.",
+		Summary:    "Removes and returns the last elements of a list.",
 		Complexity: "O(N) in the number N of elements that are removed",
 		History:    []History{{"6.2.0", "Takes `count`."}},
 		Keys:       []KeySpec{keyAt(1, RW|AccessFlag|Delete)},
@@ -73,21 +73,21 @@ var listCommands = []*Command{
 	},
 	{
 		Name: "ltrim", Arity: 4, Flags: Write, Since: "1.0.0",
-		Summary:    "Removes the elements of a list that are not between two indexes.",
+		Summary:    "Removes all elements of a list outside a range of indexes.",
 		Complexity: "O(N) in the number N of elements that are removed",
 		Keys:       []KeySpec{keyAt(1, RW|Delete)},
 		Args:       []Arg{Key("key", 0), Int("start"), Int("stop")},
 	},
 	{
 		Name: "lset", Arity: 4, Flags: Write | DenyOOM, Since: "1.0.0",
-		Summary:    "Replaces the element at an index of a list.",
+		Summary:    "Sets the element at an index of a list.",
 		Complexity: "O(N) in the distance N from the nearer end; whole nodes are skipped",
 		Keys:       []KeySpec{keyAt(1, RW|Update)},
 		Args:       []Arg{Key("key", 0), Int("index"), Str("element")},
 	},
 	{
 		Name: "linsert", Arity: 5, Flags: Write | DenyOOM, Since: "2.2.0",
-		Summary:    "Adds an element to a list before or after the first that equals another.",
+		Summary:    "Inserts an element before or after another element of a list.",
 		Complexity: "O(N) in the number N of elements before the one that is looked for",
 		Keys:       []KeySpec{keyAt(1, RW|Insert)},
 		Args: []Arg{
@@ -97,7 +97,7 @@ var listCommands = []*Command{
 	},
 	{
 		Name: "lrem", Arity: 4, Flags: Write, Since: "1.0.0",
-		Summary: "Removes elements of a list that equal one.",
+		Summary: "Removes elements equal to a value from a list.",
 		Complexity: "O(N+M) in the length N of the list and the number M of elements that are " +
 			"removed",
 		Keys: []KeySpec{keyAt(1, RW|Delete)},
@@ -105,8 +105,9 @@ var listCommands = []*Command{
 	},
 	{
 		Name: "lmove", Arity: 5, Flags: Write | DenyOOM, Since: "6.2.0",
-		Summary: "Moves an element from an end of one list to an end of another and returns it.",
-		Keys:    []KeySpec{keyAt(1, RW|AccessFlag|Delete), keyAt(2, RW|Insert)},
+		Summary: "Moves an element from one end of a list to one end of another, and returns " +
+			"it.",
+		Keys: []KeySpec{keyAt(1, RW|AccessFlag|Delete), keyAt(2, RW|Insert)},
 		Args: []Arg{
 			Key("source", 0), Key("destination", 1), OneOf("wherefrom", Tok("left"), Tok("right")),
 			OneOf("whereto", Tok("left"), Tok("right")),
@@ -114,16 +115,15 @@ var listCommands = []*Command{
 	},
 	{
 		Name: "rpoplpush", Arity: 3, Flags: Write | DenyOOM, Since: "1.2.0",
-		Summary: "Moves the last element of one list to the head of another and returns " +
-			"it.",
+		Summary:         "Moves the last element of a list to the front of another and returns it.",
 		DeprecatedSince: "6.2.0", ReplacedBy: "`LMOVE` with `RIGHT` and `LEFT`",
 		Keys: []KeySpec{keyAt(1, RW|AccessFlag|Delete), keyAt(2, RW|Insert)},
 		Args: []Arg{Key("source", 0), Key("destination", 1)},
 	},
 	{
 		Name: "lmpop", Arity: -4, Flags: Write, Since: "7.0.0",
-		Summary: "Removes and returns elements at an end of the first of several lists that is " +
-			"not empty.",
+		Summary: "Removes and returns elements from the first non-empty list among several " +
+			"keys.",
 		Complexity: "O(N+M) in the number N of keys and the number M of elements that are removed",
 		Keys:       []KeySpec{countedKeys(1, RW|AccessFlag|Delete)},
 		Args: []Arg{
@@ -133,7 +133,7 @@ var listCommands = []*Command{
 	},
 	{
 		Name: "lpos", Arity: -3, Flags: ReadOnly, Since: "6.0.6",
-		Summary:    "Returns the indexes of the elements of a list that equal one.",
+		Summary:    "Returns the index of elements equal to a value in a list.",
 		Complexity: "O(N) in the number N of elements that are compared; MAXLEN bounds it",
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args: []Arg{

@@ -4,19 +4,19 @@ package spec
 var memoryCommands = []*Command{
 	{
 		Name: "memory", Arity: -2, Since: "4.0.0",
-		Summary:    "What takes memory.",
+		Summary:    "Inspects memory usage.",
 		Complexity: "Depends on the subcommand.",
 		Sub: []*Command{
 			{
 				Name: "usage", Arity: -3, Flags: ReadOnly, Since: "4.0.0",
-				Summary:    "Tells how much memory a key and its value take.",
+				Summary:    "Returns the bytes that a key and its value take.",
 				Complexity: "O(N) in the number of samples",
 				Keys:       []KeySpec{keyAt(2, RO)},
 				Args:       []Arg{Key("key", 0), Int("count").Tokened("SAMPLES").Opt()},
 			},
 			{
 				Name: "stats", Arity: 2, Since: "4.0.0",
-				Summary:    "Shows where the memory is.",
+				Summary:    "Returns memory usage by purpose.",
 				Complexity: "O(N) in the number of clients",
 				Tips: []string{
 					"nondeterministic_output", "request_policy:all_shards",
@@ -25,7 +25,7 @@ var memoryCommands = []*Command{
 			},
 			{
 				Name: "doctor", Arity: 2, Since: "4.0.0",
-				Summary:    "Says what looks wrong with the memory.",
+				Summary:    "Returns a diagnosis of memory problems.",
 				Complexity: "O(N) in the number of clients",
 				Tips: []string{
 					"nondeterministic_output", "request_policy:all_shards",
@@ -34,7 +34,7 @@ var memoryCommands = []*Command{
 			},
 			{
 				Name: "malloc-stats", Arity: 2, Since: "4.0.0",
-				Summary: "Shows the allocators' own figures.",
+				Summary: "Returns the statistics of the allocators.",
 				Tips: []string{
 					"nondeterministic_output", "request_policy:all_shards",
 					"response_policy:special",
@@ -42,13 +42,13 @@ var memoryCommands = []*Command{
 			},
 			{
 				Name: "purge", Arity: 2, Since: "4.0.0",
-				Summary:    "Gives free memory back to the system.",
+				Summary:    "Returns free memory to the system.",
 				Complexity: "O(N) in the memory that is mapped",
 				Tips:       []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 			},
 			{
 				Name: "help", Arity: 2, Flags: Loading | Stale, Since: "4.0.0",
-				Summary: "Lists the subcommands.",
+				Summary: "Returns help about the subcommands.",
 			},
 		},
 	},

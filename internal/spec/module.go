@@ -4,24 +4,24 @@ package spec
 var moduleCommands = []*Command{
 	{
 		Name: "module", Arity: -2, Since: "4.0.0",
-		Summary:    "Lists modules, and loads none.",
+		Summary:    "Lists modules. None can be loaded.",
 		Complexity: "Depends on the subcommand.",
 		Sub: []*Command{
 			{
 				Name: "list", Arity: 2, Flags: Admin | NoScript, Since: "4.0.0",
-				Summary: "Lists the modules.",
+				Summary: "Returns the built-in modules.",
 				Tips:    []string{"nondeterministic_output_order"},
 			},
 			{
 				Name: "load", Arity: -3, Flags: Admin | NoScript | NoAsyncLoading, Since: "4.0.0",
 				Protected: ByModuleCommand,
-				Summary:   "Would load a module.",
+				Summary:   "Refuses to load a module.",
 				Args:      []Arg{Str("path"), Str("arg").Many().Opt()},
 			},
 			{
 				Name: "loadex", Arity: -3, Flags: Admin | NoScript | NoAsyncLoading, Since: "7.0.0",
 				Protected: ByModuleCommand,
-				Summary:   "Would load a module with directives.",
+				Summary:   "Refuses to load a module with directives.",
 				Args: []Arg{
 					Str("path"),
 					Block("configs",
@@ -33,12 +33,12 @@ var moduleCommands = []*Command{
 			{
 				Name: "unload", Arity: 3, Flags: Admin | NoScript | NoAsyncLoading, Since: "4.0.0",
 				Protected: ByModuleCommand,
-				Summary:   "Would unload a module.",
+				Summary:   "Refuses to unload a module.",
 				Args:      []Arg{Str("name")},
 			},
 			{
 				Name: "help", Arity: 2, Flags: Loading | Stale, Since: "5.0.0",
-				Summary: "Lists the subcommands.",
+				Summary: "Returns help about the subcommands.",
 			},
 		},
 	},

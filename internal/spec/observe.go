@@ -4,12 +4,12 @@ package spec
 var observeCommands = []*Command{
 	{
 		Name: "slowlog", Arity: -2, Since: "2.2.12",
-		Summary:    "The log of slow commands.",
+		Summary:    "Manages the log of slow commands.",
 		Complexity: "Depends on the subcommand.",
 		Sub: []*Command{
 			{
 				Name: "get", Arity: -2, Flags: Admin | Loading | Stale, Since: "2.2.12",
-				Summary:    "Lists slow commands, the newest first.",
+				Summary:    "Returns entries of the slow log, newest first.",
 				Complexity: "O(N) in the number of entries shown",
 				History:    []History{{"4.0.0", "Shows the client's address and name."}},
 				Tips:       []string{"request_policy:all_nodes", "nondeterministic_output"},
@@ -17,7 +17,7 @@ var observeCommands = []*Command{
 			},
 			{
 				Name: "len", Arity: 2, Flags: Admin | Loading | Stale, Since: "2.2.12",
-				Summary: "Counts the entries.",
+				Summary: "Returns how many entries the slow log has.",
 				Tips: []string{
 					"request_policy:all_nodes", "response_policy:agg_sum",
 					"nondeterministic_output",
@@ -25,25 +25,25 @@ var observeCommands = []*Command{
 			},
 			{
 				Name: "reset", Arity: 2, Flags: Admin | Loading | Stale, Since: "2.2.12",
-				Summary:    "Empties the log.",
+				Summary:    "Removes all entries from the slow log.",
 				Complexity: "O(N) in the number of entries",
 				Tips:       []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 			},
 			{
 				Name: "help", Arity: 2, Flags: Loading | Stale, Since: "6.2.0",
-				Summary: "Lists the subcommands.",
+				Summary: "Returns help about the subcommands.",
 			},
 		},
 	},
 	{
 		Name: "latency", Arity: -2, Since: "2.8.13",
-		Summary:    "What made the server slow, and when.",
+		Summary:    "Inspects latency events.",
 		Complexity: "Depends on the subcommand.",
 		Sub: []*Command{
 			{
 				Name: "latest", Arity: 2, Flags: Admin | NoScript | Loading | Stale,
 				Since:   "2.8.13",
-				Summary: "Shows the newest sample of each event.",
+				Summary: "Returns the latest sample of each event.",
 				Tips: []string{
 					"nondeterministic_output", "request_policy:all_nodes",
 					"response_policy:special",
@@ -52,7 +52,7 @@ var observeCommands = []*Command{
 			{
 				Name: "history", Arity: 3, Flags: Admin | NoScript | Loading | Stale,
 				Since:   "2.8.13",
-				Summary: "Lists an event's samples.",
+				Summary: "Returns the samples of an event.",
 				Tips: []string{
 					"nondeterministic_output", "request_policy:all_nodes",
 					"response_policy:special",
@@ -61,7 +61,7 @@ var observeCommands = []*Command{
 			},
 			{
 				Name: "graph", Arity: 3, Flags: Admin | NoScript | Loading | Stale, Since: "2.8.13",
-				Summary: "Draws an event's samples.",
+				Summary: "Returns a graph of an event's samples.",
 				Tips: []string{
 					"nondeterministic_output", "request_policy:all_nodes",
 					"response_policy:special",
@@ -71,7 +71,7 @@ var observeCommands = []*Command{
 			{
 				Name: "doctor", Arity: 2, Flags: Admin | NoScript | Loading | Stale,
 				Since:   "2.8.13",
-				Summary: "Says what made the server slow, and what to do.",
+				Summary: "Returns a diagnosis of latency problems.",
 				Tips: []string{
 					"nondeterministic_output", "request_policy:all_nodes",
 					"response_policy:special",
@@ -80,7 +80,7 @@ var observeCommands = []*Command{
 			{
 				Name: "histogram", Arity: -2, Flags: Admin | NoScript | Loading | Stale,
 				Since:      "7.0.0",
-				Summary:    "Shows how the running times of commands are distributed.",
+				Summary:    "Returns the distribution of the running times of commands.",
 				Complexity: "O(N) in the number of commands shown",
 				Tips: []string{
 					"nondeterministic_output", "request_policy:all_nodes",
@@ -91,19 +91,19 @@ var observeCommands = []*Command{
 			{
 				Name: "reset", Arity: -2, Flags: Admin | NoScript | Loading | Stale,
 				Since:   "2.8.13",
-				Summary: "Forgets events.",
+				Summary: "Removes the samples of the given events, or of all.",
 				Tips:    []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 				Args:    []Arg{Str("event").Many().Opt()},
 			},
 			{
 				Name: "help", Arity: 2, Flags: Loading | Stale, Since: "2.8.13",
-				Summary: "Lists the subcommands.",
+				Summary: "Returns help about the subcommands.",
 			},
 		},
 	},
 	{
 		Name: "monitor", Arity: 1, Flags: Admin | NoScript | Loading | Stale, Since: "1.0.0",
-		Summary:    "Shows every command that the server runs, as it runs.",
+		Summary:    "Streams every command that the server processes.",
 		Complexity: noComplexity,
 	},
 }

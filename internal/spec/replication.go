@@ -5,7 +5,7 @@ var replicationCommands = []*Command{
 	{
 		Name: "replicaof", Arity: 3, Flags: Admin | NoScript | Stale | NoAsyncLoading,
 		Since:   "5.0.0",
-		Summary: "Ends being a replica, which the server never is.",
+		Summary: "Stops replication with NO ONE. This server does not become a replica.",
 		Args: []Arg{
 			OneOf("args",
 				Block("host-port", Str("host"), Int("port")),
@@ -15,7 +15,7 @@ var replicationCommands = []*Command{
 	},
 	{
 		Name: "slaveof", Arity: 3, Flags: Admin | NoScript | Stale | NoAsyncLoading, Since: "1.0.0",
-		Summary:         "An older name of REPLICAOF.",
+		Summary:         "Stops replication with NO ONE. This server does not become a replica.",
 		DeprecatedSince: "5.0.0", ReplacedBy: "`REPLICAOF`",
 		Args: []Arg{
 			OneOf("args",
@@ -26,7 +26,7 @@ var replicationCommands = []*Command{
 	},
 	{
 		Name: "failover", Arity: -1, Flags: Admin | NoScript | Stale, Since: "6.2.0",
-		Summary: "Would hand over to a replica.",
+		Summary: "Hands the master role over to a replica. This server has none.",
 		Args: []Arg{
 			Block("target", Str("host"), Int("port"), Tok("force").Opt()).Tokened("TO").Opt(),
 			Tok("abort").Opt(), Int("milliseconds").Tokened("TIMEOUT").Opt(),
@@ -35,19 +35,19 @@ var replicationCommands = []*Command{
 	{
 		Name: "psync", Arity: -3, Flags: Admin | NoScript | NoAsyncLoading | NoMulti,
 		Since:      "2.8.0",
-		Summary:    "What a replica asks for the changes with.",
+		Summary:    "Requests a partial resynchronization. Used by replicas.",
 		Complexity: noComplexity,
 		Args:       []Arg{Str("replicationid"), Int("offset")},
 	},
 	{
 		Name: "sync", Arity: 1, Flags: Admin | NoScript | NoAsyncLoading | NoMulti, Since: "1.0.0",
-		Summary:    "What an old replica asks for the data set with.",
+		Summary:    "Requests a full synchronization. Used by old replicas.",
 		Complexity: noComplexity,
 	},
 	{
 		Name: "replconf", Arity: -1, Flags: Admin | NoScript | Loading | Stale | AllowBusy,
 		Since:    "3.0.0",
-		Summary:  "What a replica tells of itself with.",
+		Summary:  "Exchanges replication settings. Used by replicas.",
 		DocFlags: []string{"syscmd"},
 	},
 }

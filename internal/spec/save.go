@@ -4,12 +4,12 @@ package spec
 var saveCommands = []*Command{
 	{
 		Name: "save", Arity: 1, Flags: Admin | NoScript | NoAsyncLoading | NoMulti, Since: "1.0.0",
-		Summary:    "Writes a snapshot while everybody waits.",
+		Summary:    "Saves the data set to a snapshot file, blocking all clients.",
 		Complexity: "O(N) in the number of keys",
 	},
 	{
 		Name: "bgsave", Arity: -1, Flags: Admin | NoScript | NoAsyncLoading, Since: "1.0.0",
-		Summary:    "Writes a snapshot in the background.",
+		Summary:    "Saves the data set to a snapshot file in the background.",
 		Complexity: "O(1); the snapshot is O(N) in the number of keys",
 		History:    []History{{"3.2.2", "Takes `SCHEDULE`."}},
 		Args:       []Arg{Tok("schedule").Opt().From("3.2.2")},

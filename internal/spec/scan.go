@@ -4,7 +4,7 @@ package spec
 var scanCommands = []*Command{
 	{
 		Name: "scan", Arity: -2, Flags: ReadOnly, Since: "2.8.0",
-		Summary:    "Walks the keys of the selected database step by step.",
+		Summary:    "Iterates over the keys of the selected database with a cursor.",
 		Complexity: "O(1) a call, O(N) for a full walk",
 		History:    []History{{"6.0.0", "Takes `TYPE`."}},
 		Tips:       []string{"nondeterministic_output", "request_policy:special"},
@@ -15,7 +15,7 @@ var scanCommands = []*Command{
 	},
 	{
 		Name: "keys", Arity: 2, Flags: ReadOnly, Since: "1.0.0", Categories: []string{"dangerous"},
-		Summary:    "Lists the keys that match a pattern.",
+		Summary:    "Returns all keys that match a glob pattern.",
 		Complexity: "O(N) in the number of keys of the database",
 		Tips:       []string{"request_policy:all_shards", "nondeterministic_output_order"},
 		Args:       []Arg{Pattern("pattern")},

@@ -18,7 +18,7 @@ var scriptCommands = []*Command{
 	{
 		Name: "evalsha", Arity: -3,
 		Flags: NoScript | Stale | SkipMonitor | MayReplicate | NoMandatoryKeys, Since: "2.6.0",
-		Summary:    "Runs a Lua script that the server knows already.",
+		Summary:    "Runs a cached Lua script by its SHA1 digest.",
 		Complexity: "Depends on the script.",
 		Keys:       []KeySpec{countedKeys(2, RW|AccessFlag|Update)},
 		Args: []Arg{
@@ -28,7 +28,7 @@ var scriptCommands = []*Command{
 	{
 		Name: "eval_ro", Arity: -3,
 		Flags: ReadOnly | NoScript | Stale | SkipMonitor | NoMandatoryKeys, Since: "7.0.0",
-		Summary:    "Runs a Lua script that writes nothing.",
+		Summary:    "Runs a read-only Lua script.",
 		Complexity: "Depends on the script.",
 		Keys: []KeySpec{
 			countedKeys(2, RO|AccessFlag).noted("what a script does with its keys cannot be " +
@@ -41,7 +41,7 @@ var scriptCommands = []*Command{
 	{
 		Name: "evalsha_ro", Arity: -3,
 		Flags: ReadOnly | NoScript | Stale | SkipMonitor | NoMandatoryKeys, Since: "7.0.0",
-		Summary:    "Runs a Lua script that writes nothing and that the server knows already.",
+		Summary:    "Runs a cached read-only Lua script by its SHA1 digest.",
 		Complexity: "Depends on the script.",
 		Keys:       []KeySpec{countedKeys(2, RO|AccessFlag)},
 		Args: []Arg{
@@ -50,19 +50,19 @@ var scriptCommands = []*Command{
 	},
 	{
 		Name: "script", Arity: -2, Since: "2.6.0",
-		Summary:    "Keeps, forgets and ends scripts.",
+		Summary:    "Manages the script cache and the running script.",
 		Complexity: "Depends on the subcommand.",
 		Sub: []*Command{
 			{
 				Name: "load", Arity: 3, Flags: NoScript | Stale, Since: "2.6.0",
-				Summary:    "Keeps a script for EVALSHA.",
+				Summary:    "Caches a script for EVALSHA and returns its SHA1 digest.",
 				Complexity: "O(N) in the length of the script",
 				Tips:       []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 				Args:       []Arg{Str("script")},
 			},
 			{
 				Name: "exists", Arity: -3, Flags: NoScript, Since: "2.6.0",
-				Summary:    "Tells which scripts the server knows.",
+				Summary:    "Returns for each SHA1 digest whether its script is cached.",
 				Complexity: "O(N) in the number of scripts asked for",
 				Tips: []string{
 					"request_policy:all_shards", "response_policy:agg_logical_and",
@@ -71,7 +71,7 @@ var scriptCommands = []*Command{
 			},
 			{
 				Name: "flush", Arity: -2, Flags: NoScript, Since: "2.6.0",
-				Summary:    "Forgets all scripts.",
+				Summary:    "Removes all scripts from the cache.",
 				Complexity: "O(N) in the number of scripts",
 				History:    []History{{"6.2.0", "Takes `ASYNC` and `SYNC`."}},
 				Tips:       []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
@@ -79,22 +79,22 @@ var scriptCommands = []*Command{
 			},
 			{
 				Name: "kill", Arity: 2, Flags: NoScript | AllowBusy, Since: "2.6.0",
-				Summary: "Ends the script that runs, unless it has written.",
+				Summary: "Kills the running script if it has not written yet.",
 				Tips:    []string{"request_policy:all_shards", "response_policy:one_succeeded"},
 			},
 			{
 				Name: "debug", Arity: 3, Flags: NoScript, Since: "3.2.0",
-				Summary: "Sets the debugging of the scripts to come.",
+				Summary: "Sets the debug mode of the scripts that follow.",
 				Args:    []Arg{OneOf("mode", Tok("yes"), Tok("sync"), Tok("no"))},
 			},
 			{
 				Name: "show", Arity: 3, Flags: NoScript, Since: "8.0.0",
-				Summary: "Shows the text of a script.",
+				Summary: "Returns the source of a cached script.",
 				Args:    []Arg{Str("sha1")},
 			},
 			{
 				Name: "help", Arity: 2, Flags: Loading | Stale, Since: "5.0.0",
-				Summary: "Lists the subcommands.",
+				Summary: "Returns help about the subcommands.",
 			},
 		},
 	},

@@ -4,24 +4,24 @@ package spec
 var serverCommands = []*Command{
 	{
 		Name: "time", Arity: 1, Flags: Loading | Stale | Fast, Since: "2.6.0",
-		Summary: "Tells the server's clock.",
+		Summary: "Returns the server's Unix time.",
 		Tips:    []string{"nondeterministic_output"},
 	},
 	{
 		Name: "lastsave", Arity: 1, Flags: Loading | Stale | Fast, Since: "1.0.0",
 		Categories: []string{"admin", "dangerous"},
-		Summary:    "Tells when the data set was last saved.",
+		Summary:    "Returns the Unix time of the last successful save.",
 		Tips:       []string{"nondeterministic_output"},
 	},
 	{
 		Name: "role", Arity: 1, Flags: NoScript | Loading | Stale | Fast, Since: "2.8.12",
 		Categories: []string{"admin", "dangerous"},
-		Summary:    "Tells the server's part in replication.",
+		Summary:    "Returns the server's role in replication.",
 	},
 	{
 		Name: "shutdown", Arity: -1,
 		Flags: Admin | NoScript | Loading | Stale | AllowBusy | NoMulti, Since: "1.0.0",
-		Summary:    "Ends the server.",
+		Summary:    "Shuts the server down, saving the data set first if configured or asked to.",
 		Complexity: "O(1), or O(N) in the number of keys when it saves them first",
 		History:    []History{{"7.0.0", "Takes `NOW`, `FORCE` and `ABORT`."}},
 		Args: []Arg{
@@ -31,7 +31,7 @@ var serverCommands = []*Command{
 	},
 	{
 		Name: "lolwut", Arity: -1, Flags: ReadOnly | Fast, Since: "5.0.0",
-		Summary:    "Draws a small picture and tells the version.",
+		Summary:    "Returns a small drawing and the version.",
 		Complexity: noComplexity,
 		Args:       []Arg{Int("version").Tokened("VERSION").Opt()},
 	},

@@ -4,7 +4,7 @@ package spec
 var setCommands = []*Command{
 	{
 		Name: "sadd", Arity: -3, Flags: Write | DenyOOM | Fast, Since: "1.0.0",
-		Summary:    "Adds members to a set, which is created if need be.",
+		Summary:    "Adds members to a set. Creates the key if it does not exist.",
 		Complexity: "O(N) in the number N of members given",
 		History:    []History{{"2.4.0", "Takes several members."}},
 		Keys:       []KeySpec{keyAt(1, RW|Insert)},
@@ -12,7 +12,7 @@ var setCommands = []*Command{
 	},
 	{
 		Name: "srem", Arity: -3, Flags: Write | Fast, Since: "1.0.0",
-		Summary:    "Removes members from a set; one without members is deleted.",
+		Summary:    "Removes members from a set. Deletes the key when no member remains.",
 		Complexity: "O(N) in the number N of members given",
 		History:    []History{{"2.4.0", "Takes several members."}},
 		Keys:       []KeySpec{keyAt(1, RW|Delete)},
@@ -20,32 +20,32 @@ var setCommands = []*Command{
 	},
 	{
 		Name: "smove", Arity: 4, Flags: Write | Fast, Since: "1.0.0",
-		Summary: "Moves a member from one set to another.",
+		Summary: "Moves a member of one set into another.",
 		Keys:    []KeySpec{keyAt(1, RW|AccessFlag|Delete), keyAt(2, RW|Insert)},
 		Args:    []Arg{Key("source", 0), Key("destination", 1), Str("member")},
 	},
 	{
 		Name: "sismember", Arity: 3, Flags: ReadOnly | Fast, Since: "1.0.0",
-		Summary: "Tells whether a value is a member of a set.",
+		Summary: "Returns whether a value is a member of a set.",
 		Keys:    []KeySpec{keyAt(1, RO)},
 		Args:    []Arg{Key("key", 0), Str("member")},
 	},
 	{
 		Name: "smismember", Arity: -3, Flags: ReadOnly | Fast, Since: "6.2.0",
-		Summary:    "Tells of each of several values whether it is a member of a set.",
+		Summary:    "Returns for each of several values whether it is a member of a set.",
 		Complexity: "O(N) in the number N of values",
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args:       []Arg{Key("key", 0), Str("member").Many()},
 	},
 	{
 		Name: "scard", Arity: 2, Flags: ReadOnly | Fast, Since: "1.0.0",
-		Summary: "Counts the members of a set.",
+		Summary: "Returns the number of members of a set.",
 		Keys:    []KeySpec{keyAt(1, RO)},
 		Args:    []Arg{Key("key", 0)},
 	},
 	{
 		Name: "smembers", Arity: 2, Flags: ReadOnly, Since: "1.0.0",
-		Summary:    "Lists the members of a set.",
+		Summary:    "Returns the members of a set.",
 		Complexity: "O(N) in the number N of members",
 		Tips:       []string{"nondeterministic_output_order"},
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
@@ -53,7 +53,7 @@ var setCommands = []*Command{
 	},
 	{
 		Name: "sscan", Arity: -3, Flags: ReadOnly, Since: "2.8.0",
-		Summary:    "Walks the members of a set step by step.",
+		Summary:    "Iterates over the members of a set with a cursor.",
 		Complexity: "O(1) a call, O(N) for a full walk",
 		Tips:       []string{"nondeterministic_output"},
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
@@ -64,7 +64,7 @@ var setCommands = []*Command{
 	},
 	{
 		Name: "spop", Arity: -2, Flags: Write | Fast, Since: "1.0.0",
-		Summary:    "Removes random members from a set and returns them.",
+		Summary:    "Removes and returns random members of a set.",
 		Complexity: "O(1), with a count O(N) in the count",
 		History:    []History{{"3.2.0", "Takes a count."}},
 		Tips:       []string{"nondeterministic_output"},
@@ -82,7 +82,7 @@ var setCommands = []*Command{
 	},
 	{
 		Name: "sinter", Arity: -2, Flags: ReadOnly, Since: "1.0.0",
-		Summary:    "Returns the members that several sets have in common.",
+		Summary:    "Returns the intersection of sets.",
 		Complexity: "O(N*M), N being the size of the smallest set and M the number of sets",
 		Tips:       []string{"nondeterministic_output_order"},
 		Keys:       []KeySpec{keysFrom(1, RO|AccessFlag)},
@@ -90,7 +90,7 @@ var setCommands = []*Command{
 	},
 	{
 		Name: "sunion", Arity: -2, Flags: ReadOnly, Since: "1.0.0",
-		Summary:    "Returns the members that any of several sets has.",
+		Summary:    "Returns the union of sets.",
 		Complexity: "O(N) in the number N of all members",
 		Tips:       []string{"nondeterministic_output_order"},
 		Keys:       []KeySpec{keysFrom(1, RO|AccessFlag)},
@@ -98,7 +98,7 @@ var setCommands = []*Command{
 	},
 	{
 		Name: "sdiff", Arity: -2, Flags: ReadOnly, Since: "1.0.0",
-		Summary:    "Returns the members of the first set that no other set has.",
+		Summary:    "Returns the members of the first set that are in none of the others.",
 		Complexity: "O(N) in the number N of all members",
 		Tips:       []string{"nondeterministic_output_order"},
 		Keys:       []KeySpec{keysFrom(1, RO|AccessFlag)},
@@ -106,28 +106,28 @@ var setCommands = []*Command{
 	},
 	{
 		Name: "sinterstore", Arity: -3, Flags: Write | DenyOOM, Since: "1.0.0",
-		Summary:    "Stores the members that several sets have in common.",
+		Summary:    "Stores the intersection of sets.",
 		Complexity: "O(N*M), N being the size of the smallest set and M the number of sets",
 		Keys:       []KeySpec{keyAt(1, RW|Update), keysFrom(2, RO|AccessFlag)},
 		Args:       []Arg{Key("destination", 0), Key("key", 1).Many()},
 	},
 	{
 		Name: "sunionstore", Arity: -3, Flags: Write | DenyOOM, Since: "1.0.0",
-		Summary:    "Stores the members that any of several sets has.",
+		Summary:    "Stores the union of sets.",
 		Complexity: "O(N) in the number N of all members",
 		Keys:       []KeySpec{keyAt(1, OW|Update), keysFrom(2, RO|AccessFlag)},
 		Args:       []Arg{Key("destination", 0), Key("key", 1).Many()},
 	},
 	{
 		Name: "sdiffstore", Arity: -3, Flags: Write | DenyOOM, Since: "1.0.0",
-		Summary:    "Stores the members of the first set that no other set has.",
+		Summary:    "Stores the members of the first set that are in none of the others.",
 		Complexity: "O(N) in the number N of all members",
 		Keys:       []KeySpec{keyAt(1, OW|Update), keysFrom(2, RO|AccessFlag)},
 		Args:       []Arg{Key("destination", 0), Key("key", 1).Many()},
 	},
 	{
 		Name: "sintercard", Arity: -3, Flags: ReadOnly, Since: "7.0.0",
-		Summary:    "Counts the members that several sets have in common.",
+		Summary:    "Returns the number of members in the intersection of sets.",
 		Complexity: "O(N*M), N being the size of the smallest set and M the number of sets",
 		Keys:       []KeySpec{countedKeys(1, RO|AccessFlag)},
 		Args: []Arg{

@@ -5,7 +5,8 @@ var sortCommands = []*Command{
 	{
 		Name: "sort", Arity: -2, Flags: Write | DenyOOM, Since: "1.0.0",
 		Categories: []string{"set", "sortedset", "list", "dangerous"},
-		Summary:    "Sorts a list, a set or a sorted set, answers it or stores it as a list.",
+		Summary: "Returns or stores the elements of a list, a set or a sorted set in sorted " +
+			"order.",
 		Complexity: "O(N+M log M) for N elements of which M are returned; O(N) when nothing is " +
 			"sorted",
 		Keys: []KeySpec{
@@ -27,7 +28,7 @@ var sortCommands = []*Command{
 	{
 		Name: "sort_ro", Arity: -2, Flags: ReadOnly, Since: "7.0.0",
 		Categories: []string{"set", "sortedset", "list", "dangerous"},
-		Summary:    "Sorts a list, a set or a sorted set; it cannot store.",
+		Summary:    "Returns the elements of a list, a set or a sorted set in sorted order.",
 		Complexity: "O(N+M log M) for N elements of which M are returned; O(N) when nothing is " +
 			"sorted",
 		Keys: []KeySpec{

@@ -10,13 +10,13 @@ var stringCommands = []*Command{
 	},
 	{
 		Name: "strlen", Arity: 2, Flags: ReadOnly | Fast, Since: "2.2.0",
-		Summary: "Returns how many bytes the string at a key has.",
+		Summary: "Returns the length in bytes of a key's string value.",
 		Keys:    []KeySpec{keyAt(1, RO)},
 		Args:    []Arg{Key("key", 0)},
 	},
 	{
 		Name: "mget", Arity: -2, Flags: ReadOnly | Fast, Since: "1.0.0",
-		Summary:    "Returns the strings at several keys at once.",
+		Summary:    "Returns the string values of several keys.",
 		Complexity: "O(N) in the number N of keys",
 		Tips:       []string{"request_policy:multi_shard"},
 		Keys:       []KeySpec{keysFrom(1, RO|AccessFlag)},
@@ -24,14 +24,14 @@ var stringCommands = []*Command{
 	},
 	{
 		Name: "getrange", Arity: 4, Flags: ReadOnly, Since: "2.4.0",
-		Summary:    "Returns a part of the string at a key.",
+		Summary:    "Returns the part of a string between two byte offsets.",
 		Complexity: "O(N) in the length N of the part",
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args:       []Arg{Key("key", 0), Int("start"), Int("end")},
 	},
 	{
 		Name: "substr", Arity: 4, Flags: ReadOnly, Since: "1.0.0",
-		Summary:         "Returns a part of the string at a key.",
+		Summary:         "Returns the part of a string between two byte offsets.",
 		Complexity:      "O(N) in the length N of the part",
 		DeprecatedSince: "2.0.0", ReplacedBy: "`GETRANGE`",
 		Keys: []KeySpec{keyAt(1, RO|AccessFlag)},
@@ -39,21 +39,22 @@ var stringCommands = []*Command{
 	},
 	{
 		Name: "append", Arity: 3, Flags: Write | DenyOOM | Fast, Since: "2.0.0",
-		Summary:    "Appends to the string at a key, which is made if it is missing.",
+		Summary:    "Appends to a key's string value. Creates the key if it does not exist.",
 		Complexity: "O(1) amortized for short additions: strings grow with room to spare",
 		Keys:       []KeySpec{keyAt(1, RW|Insert)},
 		Args:       []Arg{Key("key", 0), Str("value")},
 	},
 	{
 		Name: "setrange", Arity: 4, Flags: Write | DenyOOM, Since: "2.2.0",
-		Summary:    "Overwrites a part of the string at a key, which grows as needed.",
+		Summary: "Overwrites part of a string from a byte offset on, padding with zero bytes as " +
+			"needed.",
 		Complexity: "O(N) in the length N of what is written",
 		Keys:       []KeySpec{keyAt(1, RW|Update)},
 		Args:       []Arg{Key("key", 0), Int("offset"), Str("value")},
 	},
 	{
 		Name: "set", Arity: -3, Flags: Write | DenyOOM, Since: "1.0.0",
-		Summary: "Stores a string at a key, whatever was there.",
+		Summary: "Sets the string value of a key, replacing any value and its time to live.",
 		History: []History{
 			{"2.6.12", "Takes `EX`, `PX`, `NX` and `XX`."},
 			{"6.0.0", "Takes `KEEPTTL`."},
@@ -86,38 +87,39 @@ var stringCommands = []*Command{
 	},
 	{
 		Name: "setnx", Arity: 3, Flags: Write | DenyOOM | Fast, Since: "1.0.0",
-		Summary: "Stores a string at a key that does not exist.",
+		Summary: "Sets the string value of a key only if the key does not exist.",
 		Keys:    []KeySpec{keyAt(1, OW|Insert)},
 		Args:    []Arg{Key("key", 0), Str("value")},
 	},
 	{
 		Name: "setex", Arity: 4, Flags: Write | DenyOOM, Since: "2.0.0",
-		Summary: "Stores a string at a key with a time to live in seconds.",
+		Summary: "Sets a key's string value together with a time to live in seconds.",
 		Keys:    []KeySpec{keyAt(1, OW|Update)},
 		Args:    []Arg{Key("key", 0), Int("seconds"), Str("value")},
 	},
 	{
 		Name: "psetex", Arity: 4, Flags: Write | DenyOOM, Since: "2.6.0",
-		Summary: "Stores a string at a key with a time to live in milliseconds.",
+		Summary: "Sets a key's string value together with a time to live in milliseconds.",
 		Keys:    []KeySpec{keyAt(1, OW|Update)},
 		Args:    []Arg{Key("key", 0), Int("milliseconds"), Str("value")},
 	},
 	{
 		Name: "getset", Arity: 3, Flags: Write | DenyOOM | Fast, Since: "1.0.0",
-		Summary:         "Stores a string at a key and returns the one before it.",
+		Summary:         "Sets a key's string value and returns the previous one.",
 		DeprecatedSince: "6.2.0", ReplacedBy: "`SET` with the `!GET` argument",
 		Keys: []KeySpec{keyAt(1, RW|AccessFlag|Update)},
 		Args: []Arg{Key("key", 0), Str("value")},
 	},
 	{
 		Name: "getdel", Arity: 2, Flags: Write | Fast, Since: "6.2.0",
-		Summary: "Returns the string at a key and deletes the key.",
+		Summary: "Returns the string value of a key and deletes the key.",
 		Keys:    []KeySpec{keyAt(1, RW|AccessFlag|Delete)},
 		Args:    []Arg{Key("key", 0)},
 	},
 	{
 		Name: "getex", Arity: -2, Flags: Write | Fast, Since: "6.2.0",
-		Summary: "Returns the string at a key and changes the key's time to live.",
+		Summary: "Returns the string value of a key and optionally sets or removes its time to " +
+			"live.",
 		Keys: []KeySpec{
 			keyAt(1, RW|AccessFlag|Update).noted("Updates the time to live, not the value"),
 		},
@@ -132,7 +134,7 @@ var stringCommands = []*Command{
 	},
 	{
 		Name: "mset", Arity: -3, Flags: Write | DenyOOM, Since: "1.0.1",
-		Summary:    "Stores strings at several keys at once.",
+		Summary:    "Sets the string values of several keys.",
 		Complexity: "O(N) in the number N of keys",
 		Tips:       []string{"request_policy:multi_shard", "response_policy:all_succeeded"},
 		Keys:       []KeySpec{{Begin: At(1), Find: Range(-1, 2, 0), Access: OW | Update}},
@@ -140,7 +142,7 @@ var stringCommands = []*Command{
 	},
 	{
 		Name: "msetnx", Arity: -3, Flags: Write | DenyOOM, Since: "1.0.1",
-		Summary:    "Stores strings at several keys if none of them exists.",
+		Summary:    "Sets the string values of several keys only if none of the keys exists.",
 		Complexity: "O(N) in the number N of keys",
 		Tips:       []string{"request_policy:multi_shard", "response_policy:agg_min"},
 		Keys:       []KeySpec{{Begin: At(1), Find: Range(-1, 2, 0), Access: OW | Insert}},
@@ -148,8 +150,8 @@ var stringCommands = []*Command{
 	},
 	{
 		Name: "msetex", Arity: -4, Flags: Write | DenyOOM, Since: "8.4.0",
-		Summary: "Stores strings at several keys with one condition and one time to live for " +
-			"all.",
+		Summary: "Sets the string values of several keys with an optional condition and a shared " +
+			"time to live.",
 		Complexity: "O(N) in the number N of keys",
 		Tips:       []string{"request_policy:multi_shard", "response_policy:agg_min"},
 		Keys:       []KeySpec{{Begin: At(1), Find: KeyNum(0, 1, 2), Access: OW | Update}},
@@ -165,37 +167,37 @@ var stringCommands = []*Command{
 	},
 	{
 		Name: "incr", Arity: 2, Flags: Write | DenyOOM | Fast, Since: "1.0.0",
-		Summary: "Adds one to the integer at a key.",
+		Summary: "Increments the integer value of a key by one.",
 		Keys:    []KeySpec{keyAt(1, RW|AccessFlag|Update)},
 		Args:    []Arg{Key("key", 0)},
 	},
 	{
 		Name: "decr", Arity: 2, Flags: Write | DenyOOM | Fast, Since: "1.0.0",
-		Summary: "Takes one from the integer at a key.",
+		Summary: "Decrements the integer value of a key by one.",
 		Keys:    []KeySpec{keyAt(1, RW|AccessFlag|Update)},
 		Args:    []Arg{Key("key", 0)},
 	},
 	{
 		Name: "incrby", Arity: 3, Flags: Write | DenyOOM | Fast, Since: "1.0.0",
-		Summary: "Adds a number to the integer at a key.",
+		Summary: "Increments the integer value of a key by a number.",
 		Keys:    []KeySpec{keyAt(1, RW|AccessFlag|Update)},
 		Args:    []Arg{Key("key", 0), Int("increment")},
 	},
 	{
 		Name: "decrby", Arity: 3, Flags: Write | DenyOOM | Fast, Since: "1.0.0",
-		Summary: "Takes a number from the integer at a key.",
+		Summary: "Decrements the integer value of a key by a number.",
 		Keys:    []KeySpec{keyAt(1, RW|AccessFlag|Update)},
 		Args:    []Arg{Key("key", 0), Int("decrement")},
 	},
 	{
 		Name: "incrbyfloat", Arity: 3, Flags: Write | DenyOOM | Fast, Since: "2.6.0",
-		Summary: "Adds a floating-point number to the number at a key.",
+		Summary: "Increments the numeric value of a key by a floating-point number.",
 		Keys:    []KeySpec{keyAt(1, RW|AccessFlag|Update)},
 		Args:    []Arg{Key("key", 0), Dbl("increment")},
 	},
 	{
 		Name: "delex", Arity: -2, Flags: Write | Fast, Since: "8.4.0",
-		Summary:    "Deletes a key if its string, or the digest of it, compares as asked.",
+		Summary:    "Deletes a key if its string value, or the digest of it, meets a condition.",
 		Complexity: "O(1); O(N) in the length N of the string when digests are compared",
 		Keys:       []KeySpec{keyAt(1, RW|Delete)},
 		Args: []Arg{
@@ -208,21 +210,22 @@ var stringCommands = []*Command{
 	},
 	{
 		Name: "delifeq", Arity: 3, Flags: Write | Fast, Since: "9.0.0",
-		Summary: "Deletes a key if its string is the given one.",
+		Summary: "Deletes a key if its string value equals the given one.",
 		Keys:    []KeySpec{keyAt(1, RW|Delete)},
 		Args:    []Arg{Key("key", 0), Str("value")},
 	},
 	{
 		Name: "digest", Arity: 2, Flags: ReadOnly | Fast, Since: "8.4.0",
-		Summary:    "Returns the XXH3 digest of the string at a key in hexadecimal.",
+		Summary:    "Returns the XXH3 digest of a key's string value in hexadecimal.",
 		Complexity: "O(N) in the length N of the string",
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args:       []Arg{Key("key", 0)},
 	},
 	{
 		Name: "increx", Arity: -2, Flags: Write | DenyOOM | Fast, Since: "8.8.0",
-		Summary: "Adds to the number at a key within bounds, and changes the key's time to live.",
-		Keys:    []KeySpec{keyAt(1, RW|AccessFlag|Update)},
+		Summary: "Increments the number at a key within bounds and optionally sets its time to " +
+			"live.",
+		Keys: []KeySpec{keyAt(1, RW|AccessFlag|Update)},
 		Args: []Arg{
 			Key("key", 0),
 			OneOf("increment",
@@ -240,7 +243,7 @@ var stringCommands = []*Command{
 	},
 	{
 		Name: "lcs", Arity: -3, Flags: ReadOnly, Since: "7.0.0",
-		Summary:    "Finds the longest common subsequence of two strings.",
+		Summary:    "Returns the longest common subsequence of two strings.",
 		Complexity: "O(N*M) in the lengths N and M of the strings",
 		Keys:       []KeySpec{{Begin: At(1), Find: Range(1, 1, 0), Access: RO | AccessFlag}},
 		Args: []Arg{

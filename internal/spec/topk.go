@@ -4,7 +4,7 @@ package spec
 var topkCommands = []*Command{
 	{
 		Name: "topk.reserve", Arity: -3, Flags: Write | DenyOOM, Since: "2.0.0",
-		Summary: "Creates an empty list of the items that are seen most often.",
+		Summary: "Creates an empty top-k list.",
 		Keys:    []KeySpec{keyAt(1, RW|Insert)},
 		Args: []Arg{
 			Key("key", 0), Int("topk"),
@@ -13,7 +13,7 @@ var topkCommands = []*Command{
 	},
 	{
 		Name: "topk.add", Arity: -3, Flags: Write | DenyOOM, Since: "2.0.0",
-		Summary: "Counts items, and returns those that drop out of the list.",
+		Summary: "Counts items in a top-k list and returns those that drop out of it.",
 		Complexity: "O(N * D + N * log(K)) in the number N of items, the depth D and the length " +
 			"K of the list",
 		Keys: []KeySpec{keyAt(1, RW|Insert)},
@@ -21,7 +21,8 @@ var topkCommands = []*Command{
 	},
 	{
 		Name: "topk.incrby", Arity: -4, Flags: Write | DenyOOM, Since: "2.0.0",
-		Summary: "Counts items several times, and returns those that drop out of the list.",
+		Summary: "Increments the counts of items in a top-k list and returns those that drop out " +
+			"of it.",
 		Complexity: "O(N * D * I + N * log(K)) in the number N of items, the depth D, the " +
 			"increment I and the length K of the list",
 		Keys: []KeySpec{keyAt(1, RW|Update)},
@@ -29,14 +30,14 @@ var topkCommands = []*Command{
 	},
 	{
 		Name: "topk.query", Arity: -3, Flags: ReadOnly | Fast, Since: "2.0.0",
-		Summary:    "Tells which items are in the list.",
+		Summary:    "Returns for each of several items whether it is in a top-k list.",
 		Complexity: "O(N) in the number N of items",
 		Keys:       []KeySpec{keyAt(1, RO)},
 		Args:       []Arg{Key("key", 0), Str("item").Many()},
 	},
 	{
 		Name: "topk.count", Arity: -3, Flags: ReadOnly | Fast, Since: "2.0.0",
-		Summary:         "Estimates how often items were counted.",
+		Summary:         "Returns the estimated counts of items in a top-k list.",
 		Complexity:      "O(N * D) in the number N of items and the depth D",
 		DeprecatedSince: "2.4.0",
 		Keys:            []KeySpec{keyAt(1, RO)},
@@ -44,14 +45,14 @@ var topkCommands = []*Command{
 	},
 	{
 		Name: "topk.list", Arity: -2, Flags: ReadOnly, Since: "2.0.0",
-		Summary:    "Returns the list, what was seen most often first.",
+		Summary:    "Returns the items of a top-k list, highest count first.",
 		Complexity: "O(K * log(K)) in the length K of the list",
 		Keys:       []KeySpec{keyAt(1, RO)},
 		Args:       []Arg{Key("key", 0), Tok("withcount").Opt()},
 	},
 	{
 		Name: "topk.info", Arity: 2, Flags: ReadOnly | Fast, Since: "2.0.0",
-		Summary: "Shows what a list was made for.",
+		Summary: "Returns the parameters of a top-k list.",
 		Keys:    []KeySpec{keyAt(1, RO)},
 		Args:    []Arg{Key("key", 0)},
 	},

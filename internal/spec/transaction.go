@@ -5,24 +5,24 @@ var transactionCommands = []*Command{
 	{
 		Name: "multi", Arity: 1, Flags: NoScript | Loading | Stale | Fast | AllowBusy | InMulti,
 		Since:   "1.2.0",
-		Summary: "Begins a transaction: commands are queued from here on.",
+		Summary: "Starts a transaction: the commands that follow are queued.",
 	},
 	{
 		Name: "exec", Arity: 1,
 		Flags: NoScript | Loading | Stale | SkipSlowlog | LeavesMulti | RunsQueue, Since: "1.2.0",
-		Summary:    "Runs the queued commands, and nothing in between.",
+		Summary:    "Runs the queued commands of a transaction atomically.",
 		Complexity: "Depends on the queued commands",
 	},
 	{
 		Name: "discard", Arity: 1,
 		Flags: NoScript | Loading | Stale | Fast | AllowBusy | LeavesMulti, Since: "2.0.0",
-		Summary:    "Drops the queued commands and ends the transaction.",
+		Summary:    "Discards the queued commands and ends the transaction.",
 		Complexity: "O(N) in the number of queued commands",
 	},
 	{
 		Name: "watch", Arity: -2, Flags: NoScript | Loading | Stale | Fast | AllowBusy | InMulti,
 		Since:      "2.2.0",
-		Summary:    "Has the next transaction run only if the keys do not change before it.",
+		Summary:    "Watches keys: the next EXEC runs nothing if one of them has changed.",
 		Complexity: "O(1) for each key",
 		Keys:       []KeySpec{keysFrom(1, RO)},
 		Args:       []Arg{Key("key", 0).Many()},
@@ -30,7 +30,7 @@ var transactionCommands = []*Command{
 	{
 		Name: "unwatch", Arity: 1, Flags: NoScript | Loading | Stale | Fast | AllowBusy,
 		Since:      "2.2.0",
-		Summary:    "Forgets the watched keys, and whether they have changed.",
+		Summary:    "Forgets all watched keys.",
 		Complexity: "O(N) in the number of watched keys",
 	},
 }

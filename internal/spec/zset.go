@@ -4,7 +4,7 @@ package spec
 var zsetCommands = []*Command{
 	{
 		Name: "zadd", Arity: -4, Flags: Write | DenyOOM | Fast, Since: "1.2.0",
-		Summary:    "Adds members with scores to a sorted set, or changes scores.",
+		Summary:    "Adds members to a sorted set, or updates their scores.",
 		Complexity: "O(log N) a member, N being the set's size",
 		History: []History{
 			{"2.4.0", "Takes several members."},
@@ -22,14 +22,14 @@ var zsetCommands = []*Command{
 	},
 	{
 		Name: "zincrby", Arity: 4, Flags: Write | DenyOOM | Fast, Since: "1.2.0",
-		Summary:    "Adds a number to the score of a sorted set's member.",
+		Summary:    "Increments the score of a member of a sorted set.",
 		Complexity: "O(log N) in the size of the set",
 		Keys:       []KeySpec{keyAt(1, RW|AccessFlag|Update)},
 		Args:       []Arg{Key("key", 0), Int("increment"), Str("member")},
 	},
 	{
 		Name: "zrem", Arity: -3, Flags: Write | Fast, Since: "1.2.0",
-		Summary:    "Removes members of a sorted set.",
+		Summary:    "Removes members from a sorted set. Deletes the key when no member remains.",
 		Complexity: "O(M log N) for M members of a set of N",
 		History:    []History{{"2.4.0", "Takes several members."}},
 		Keys:       []KeySpec{keyAt(1, RW|Delete)},
@@ -37,21 +37,22 @@ var zsetCommands = []*Command{
 	},
 	{
 		Name: "zpopmin", Arity: -2, Flags: Write | Fast, Since: "5.0.0",
-		Summary:    "Takes the members with the lowest scores out of a sorted set.",
+		Summary:    "Removes and returns the members of a sorted set with the lowest scores.",
 		Complexity: "O(M log N) for M members of a set of N",
 		Keys:       []KeySpec{keyAt(1, RW|AccessFlag|Delete)},
 		Args:       []Arg{Key("key", 0), Int("count").Opt()},
 	},
 	{
 		Name: "zpopmax", Arity: -2, Flags: Write | Fast, Since: "5.0.0",
-		Summary:    "Takes the members with the highest scores out of a sorted set.",
+		Summary:    "Removes and returns the members of a sorted set with the highest scores.",
 		Complexity: "O(M log N) for M members of a set of N",
 		Keys:       []KeySpec{keyAt(1, RW|AccessFlag|Delete)},
 		Args:       []Arg{Key("key", 0), Int("count").Opt()},
 	},
 	{
 		Name: "zmpop", Arity: -4, Flags: Write, Since: "7.0.0",
-		Summary:    "Takes members out of the first of several sorted sets that has any.",
+		Summary: "Removes and returns members with the lowest or highest scores of the first " +
+			"non-empty sorted set.",
 		Complexity: "O(K + M log N) for M members of a set of N, K sets being given",
 		Keys:       []KeySpec{countedKeys(1, RW|AccessFlag|Delete)},
 		Args: []Arg{
@@ -61,26 +62,26 @@ var zsetCommands = []*Command{
 	},
 	{
 		Name: "zcard", Arity: 2, Flags: ReadOnly | Fast, Since: "1.2.0",
-		Summary: "Counts the members of a sorted set.",
+		Summary: "Returns the number of members of a sorted set.",
 		Keys:    []KeySpec{keyAt(1, RO)},
 		Args:    []Arg{Key("key", 0)},
 	},
 	{
 		Name: "zscore", Arity: 3, Flags: ReadOnly | Fast, Since: "1.2.0",
-		Summary: "Shows the score of a sorted set's member.",
+		Summary: "Returns the score of a member of a sorted set.",
 		Keys:    []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args:    []Arg{Key("key", 0), Str("member")},
 	},
 	{
 		Name: "zmscore", Arity: -3, Flags: ReadOnly | Fast, Since: "6.2.0",
-		Summary:    "Shows the scores of several members of a sorted set.",
+		Summary:    "Returns the scores of several members of a sorted set.",
 		Complexity: "O(N) in the number of members asked for",
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args:       []Arg{Key("key", 0), Str("member").Many()},
 	},
 	{
 		Name: "zrank", Arity: -3, Flags: ReadOnly | Fast, Since: "2.0.0",
-		Summary:    "Tells how many members of a sorted set come before one.",
+		Summary:    "Returns a member's rank, lowest score first.",
 		Complexity: "O(log N)",
 		History:    []History{{"7.2.0", "Takes `WITHSCORE`."}},
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
@@ -88,7 +89,7 @@ var zsetCommands = []*Command{
 	},
 	{
 		Name: "zrevrank", Arity: -3, Flags: ReadOnly | Fast, Since: "2.0.0",
-		Summary:    "Tells how many members of a sorted set come behind one.",
+		Summary:    "Returns a member's rank, highest score first.",
 		Complexity: "O(log N)",
 		History:    []History{{"7.2.0", "Takes `WITHSCORE`."}},
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
@@ -96,7 +97,7 @@ var zsetCommands = []*Command{
 	},
 	{
 		Name: "zrandmember", Arity: -2, Flags: ReadOnly, Since: "6.2.0",
-		Summary:    "Shows random members of a sorted set.",
+		Summary:    "Returns random members of a sorted set.",
 		Complexity: "O(M log N) for M members of a set of N",
 		Tips:       []string{"nondeterministic_output"},
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
@@ -106,7 +107,7 @@ var zsetCommands = []*Command{
 	},
 	{
 		Name: "zscan", Arity: -3, Flags: ReadOnly, Since: "2.8.0",
-		Summary:    "Walks the members of a sorted set step by step.",
+		Summary:    "Iterates over the members of a sorted set with a cursor.",
 		Complexity: "O(1) a call, O(N) for a full walk",
 		Tips:       []string{"nondeterministic_output"},
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},

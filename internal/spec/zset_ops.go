@@ -27,7 +27,7 @@ var zsetOpCommands = []*Command{
 	},
 	{
 		Name: "zdiff", Arity: -3, Flags: ReadOnly, Since: "6.2.0",
-		Summary:    "Returns the members of a sorted set that are in none of the others.",
+		Summary:    "Returns the members of the first sorted set that are in none of the others.",
 		Complexity: "O(N) for N members in all, and O(M) to sort the M members of the result",
 		Keys:       []KeySpec{countedKeys(1, RO|AccessFlag)},
 		Args:       []Arg{Int("numkeys"), Key("key", 0).Many(), Tok("withscores").Opt()},
@@ -55,14 +55,14 @@ var zsetOpCommands = []*Command{
 	},
 	{
 		Name: "zdiffstore", Arity: -4, Flags: Write | DenyOOM, Since: "6.2.0",
-		Summary:    "Stores the members of a sorted set that are in none of the others.",
+		Summary:    "Stores the members of the first sorted set that are in none of the others.",
 		Complexity: "O(N) for N members in all, and O(M) to sort the M members of the result",
 		Keys:       []KeySpec{keyAt(1, OW|Update), countedKeys(2, RO|AccessFlag)},
 		Args:       []Arg{Key("destination", 0), Int("numkeys"), Key("key", 1).Many()},
 	},
 	{
 		Name: "zintercard", Arity: -3, Flags: ReadOnly, Since: "7.0.0",
-		Summary:    "Counts the members of the intersection of sorted sets.",
+		Summary:    "Returns the number of members in the intersection of sorted sets.",
 		Complexity: "O(N*K) for K keys, the smallest of N members",
 		Keys:       []KeySpec{countedKeys(1, RO|AccessFlag)},
 		Args: []Arg{

@@ -4,7 +4,7 @@ package spec
 var zsetRangeCommands = []*Command{
 	{
 		Name: "zrange", Arity: -4, Flags: ReadOnly, Since: "1.2.0",
-		Summary:    "Returns the members of a sorted set in a range of ranks, scores or names.",
+		Summary:    "Returns members of a sorted set by a range of ranks, scores or names.",
 		Complexity: "O(log(N)+M) for N members, M of which are returned",
 		History:    []History{{"6.2.0", "Takes `REV`, `BYSCORE`, `BYLEX` and `LIMIT`."}},
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
@@ -18,7 +18,7 @@ var zsetRangeCommands = []*Command{
 	},
 	{
 		Name: "zrangestore", Arity: -5, Flags: Write | DenyOOM, Since: "6.2.0",
-		Summary:    "Stores a range of a sorted set under another key.",
+		Summary:    "Stores a range of members of a sorted set in another key.",
 		Complexity: "O(log(N)+M) for N members, M of which are stored",
 		Keys:       []KeySpec{keyAt(1, OW|Update), keyAt(2, RO|AccessFlag)},
 		Args: []Arg{
@@ -28,8 +28,7 @@ var zsetRangeCommands = []*Command{
 	},
 	{
 		Name: "zrevrange", Arity: -4, Flags: ReadOnly, Since: "1.2.0",
-		Summary: "Returns the members of a sorted set in a range of ranks, from high scores to " +
-			"low.",
+		Summary:         "Returns members of a sorted set by a range of ranks, highest first.",
 		Complexity:      "O(log(N)+M) for N members, M of which are returned",
 		DeprecatedSince: "6.2.0", ReplacedBy: "`ZRANGE` with `REV`",
 		Keys: []KeySpec{keyAt(1, RO|AccessFlag)},
@@ -37,7 +36,7 @@ var zsetRangeCommands = []*Command{
 	},
 	{
 		Name: "zrangebyscore", Arity: -4, Flags: ReadOnly, Since: "1.0.5",
-		Summary:         "Returns the members of a sorted set in a range of scores.",
+		Summary:         "Returns members of a sorted set by a range of scores, lowest first.",
 		Complexity:      "O(log(N)+M) for N members, M of which are returned",
 		DeprecatedSince: "6.2.0", ReplacedBy: "`ZRANGE` with `BYSCORE`",
 		History: []History{{"2.0.0", "Takes `WITHSCORES`."}},
@@ -48,8 +47,7 @@ var zsetRangeCommands = []*Command{
 	},
 	{
 		Name: "zrevrangebyscore", Arity: -4, Flags: ReadOnly, Since: "2.2.0",
-		Summary: "Returns the members of a sorted set in a range of scores, from high to " +
-			"low.",
+		Summary:         "Returns members of a sorted set by a range of scores, highest first.",
 		Complexity:      "O(log(N)+M) for N members, M of which are returned",
 		DeprecatedSince: "6.2.0", ReplacedBy: "`ZRANGE` with `REV` and `BYSCORE`",
 		History: []History{{"2.1.6", "Either bound may be exclusive."}},
@@ -58,7 +56,7 @@ var zsetRangeCommands = []*Command{
 	},
 	{
 		Name: "zrangebylex", Arity: -4, Flags: ReadOnly, Since: "2.8.9",
-		Summary:         "Returns the members of a sorted set of equal scores in a range of names.",
+		Summary:         "Returns members of equal score by a range of names.",
 		Complexity:      "O(log(N)+M) for N members, M of which are returned",
 		DeprecatedSince: "6.2.0", ReplacedBy: "`ZRANGE` with `BYLEX`",
 		Keys: []KeySpec{keyAt(1, RO|AccessFlag)},
@@ -66,8 +64,7 @@ var zsetRangeCommands = []*Command{
 	},
 	{
 		Name: "zrevrangebylex", Arity: -4, Flags: ReadOnly, Since: "2.8.9",
-		Summary: "Returns the members of a sorted set of equal scores in a range of names, " +
-			"backwards.",
+		Summary:         "Returns members of equal score by a range of names, in reverse order.",
 		Complexity:      "O(log(N)+M) for N members, M of which are returned",
 		DeprecatedSince: "6.2.0", ReplacedBy: "`ZRANGE` with `REV` and `BYLEX`",
 		Keys: []KeySpec{keyAt(1, RO|AccessFlag)},
@@ -75,35 +72,35 @@ var zsetRangeCommands = []*Command{
 	},
 	{
 		Name: "zremrangebyrank", Arity: 4, Flags: Write, Since: "2.0.0",
-		Summary:    "Removes the members of a sorted set in a range of ranks.",
+		Summary:    "Removes members of a sorted set by a range of ranks.",
 		Complexity: "O(log(N)+M) for N members, M of which are removed",
 		Keys:       []KeySpec{keyAt(1, RW|Delete)},
 		Args:       []Arg{Key("key", 0), Int("start"), Int("stop")},
 	},
 	{
 		Name: "zremrangebyscore", Arity: 4, Flags: Write, Since: "1.2.0",
-		Summary:    "Removes the members of a sorted set in a range of scores.",
+		Summary:    "Removes members of a sorted set by a range of scores.",
 		Complexity: "O(log(N)+M) for N members, M of which are removed",
 		Keys:       []KeySpec{keyAt(1, RW|Delete)},
 		Args:       []Arg{Key("key", 0), Dbl("min"), Dbl("max")},
 	},
 	{
 		Name: "zremrangebylex", Arity: 4, Flags: Write, Since: "2.8.9",
-		Summary:    "Removes the members of a sorted set of equal scores in a range of names.",
+		Summary:    "Removes members of equal score by a range of names.",
 		Complexity: "O(log(N)+M) for N members, M of which are removed",
 		Keys:       []KeySpec{keyAt(1, RW|Delete)},
 		Args:       []Arg{Key("key", 0), Str("min"), Str("max")},
 	},
 	{
 		Name: "zcount", Arity: 4, Flags: ReadOnly | Fast, Since: "2.0.0",
-		Summary:    "Counts the members of a sorted set in a range of scores.",
+		Summary:    "Counts the members of a sorted set within a range of scores.",
 		Complexity: "O(log(N)) for N members",
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args:       []Arg{Key("key", 0), Dbl("min"), Dbl("max")},
 	},
 	{
 		Name: "zlexcount", Arity: 4, Flags: ReadOnly | Fast, Since: "2.8.9",
-		Summary:    "Counts the members of a sorted set of equal scores in a range of names.",
+		Summary:    "Counts the members of equal score within a range of names.",
 		Complexity: "O(log(N)) for N members",
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args:       []Arg{Key("key", 0), Str("min"), Str("max")},
