@@ -7,13 +7,12 @@ import (
 	"strconv"
 	"strings"
 
-	"godwit/internal/command"
-	"godwit/internal/engine"
+	"godwit/internal/spec"
 )
 
 // commands are the entries of the command table that are tried, without containers.
-var commands = func() (all []*engine.Command) {
-	for _, c := range command.Table().All() {
+var commands = func() (all []*spec.Command) {
+	for _, c := range spec.New().All() {
 		if len(c.Sub) == 0 && !excluded[c.FullName()] {
 			all = append(all, c)
 		}
@@ -79,21 +78,21 @@ func (m *maker) text() string {
 }
 
 // arg appends words for one documented argument. keys is how many keys follow a number of keys.
-func (m *maker) arg(out []string, a engine.Arg, keys int) []string {
+func (m *maker) arg(out []string, a spec.Arg, keys int) []string {
 	if a.Optional && m.chance(55) {
 		return out
 	}
 	times := 1
 	if a.Multiple {
 		times = 1 + m.rng.IntN(3)
-		if a.Type == engine.ArgKey && keys > 0 {
+		if a.Type == spec.ArgKey && keys > 0 {
 			times = keys
 		}
 		if m.chance(2) {
 			times = 60
 		}
 	}
-	if a.Token != "" && a.Type != engine.ArgPureToken && !a.MultipleToken {
+	if a.Token != "" && a.Type != spec.ArgPureToken && !a.MultipleToken {
 		out = append(out, a.Token)
 	}
 	for range times {
@@ -101,25 +100,25 @@ func (m *maker) arg(out []string, a engine.Arg, keys int) []string {
 			out = append(out, a.Token)
 		}
 		switch a.Type {
-		case engine.ArgKey:
+		case spec.ArgKey:
 			out = append(out, m.key())
-		case engine.ArgInteger:
+		case spec.ArgInteger:
 			if a.Name == "numkeys" && m.chance(90) {
 				out = append(out, strconv.Itoa(keys))
 			} else {
 				out = append(out, m.integer())
 			}
-		case engine.ArgUnixTime:
+		case spec.ArgUnixTime:
 			out = append(out, pick(m, m.integer(), "2000000000", "4000000000000", "1"))
-		case engine.ArgDouble:
+		case spec.ArgDouble:
 			out = append(out, pick(m, m.integer(), "1.5", "-3.25", "0.0001", "1e17"))
-		case engine.ArgPattern:
+		case spec.ArgPattern:
 			out = append(out, pick(m, "*", "k*", "k[0-4]", "v?", strings.Repeat("*a", 20), m.text()))
-		case engine.ArgPureToken:
+		case spec.ArgPureToken:
 			out = append(out, a.Token)
-		case engine.ArgOneOf:
+		case spec.ArgOneOf:
 			out = m.arg(out, pick(m, a.Args...), keys)
-		case engine.ArgBlock:
+		case spec.ArgBlock:
 			for _, sub := range a.Args {
 				out = m.arg(out, sub, keys)
 			}

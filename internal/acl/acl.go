@@ -12,10 +12,9 @@
 //	|--| |----| |--------------| |---------------|
 //	flag  pass.   root selector    second selector
 //
-// A Catalog numbers the commands. Whoever knows the command table makes it; this package knows
-// names, containers and categories, but no handlers. A selector keeps a bit for each command and
-// subcommand, the first arguments allowed for commands that have no bit ("+select|0"), and the
-// rules in the shortest form that gives the same bits when applied in order.
+// Commands are those of a spec.Table. A selector keeps a bit for each command and subcommand, by
+// ID, the first arguments allowed for commands that have no bit ("+select|0"), and the rules in the
+// shortest form that gives the same bits when applied in order.
 //
 // # Checking
 //

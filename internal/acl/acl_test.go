@@ -6,30 +6,31 @@ import (
 	"strings"
 	"testing"
 
+	"godwit/internal/spec"
 	"godwit/internal/testseed"
 
 	"github.com/stretchr/testify/require"
 )
 
-// testCatalog is a small table of commands.
-func testCatalog() *Catalog {
-	return NewCatalog([]Info{
-		{Name: "auth", Categories: []string{"fast", "connection"}, NoAuth: true},
-		{Name: "get", Categories: []string{"read", "string", "fast"}},
-		{Name: "set", Categories: []string{"write", "string", "slow"}},
-		{Name: "del", Categories: []string{"write", "keyspace", "slow"}},
-		{Name: "select", Categories: []string{"fast", "connection"}},
-		{Name: "config", Categories: []string{"slow"}},
-		{Name: "config|get", Categories: []string{"admin", "slow", "dangerous"}},
-		{Name: "config|set", Categories: []string{"admin", "slow", "dangerous"}},
-		{Name: "publish", Categories: []string{"pubsub", "fast"}},
-	}, []string{"read", "write", "string", "keyspace", "fast", "slow", "connection", "admin",
-		"dangerous", "pubsub", "geo"})
+// testTable is a small table of commands.
+func testTable() *spec.Table {
+	entry := func(name string, group spec.Group, flags spec.Flag) *spec.Command {
+		return &spec.Command{Name: name, Arity: -1, Group: group, Flags: flags, Since: "1", Summary: "-"}
+	}
+	config := entry("config", spec.GroupServer, 0)
+	config.Arity = -2
+	config.Sub = []*spec.Command{entry("get", spec.GroupServer, spec.Admin), entry("set", spec.GroupServer, spec.Admin)}
+	return spec.NewTable([]*spec.Command{
+		entry("auth", spec.GroupConnection, spec.Fast|spec.NoAuth),
+		entry("get", spec.GroupString, spec.ReadOnly|spec.Fast), entry("set", spec.GroupString, spec.Write),
+		entry("del", spec.GroupGeneric, spec.Write), entry("select", spec.GroupConnection, spec.Fast),
+		config, entry("publish", spec.GroupPubSub, spec.PubSub|spec.Fast),
+	})
 }
 
 func user(t *testing.T, rules ...string) *User {
 	t.Helper()
-	us := NewUsers(testCatalog())
+	us := NewUsers(testTable())
 	rule, err := us.Set("u", rules, false)
 	require.NoError(t, err, rule)
 	return us.Get("u")
@@ -38,10 +39,10 @@ func user(t *testing.T, rules ...string) *User {
 // check asks for a command with one key.
 func check(t *testing.T, u *User, command, key string, mode Mode) Reason {
 	t.Helper()
-	id, ok := u.cat.ID(command)
-	require.True(t, ok, command)
+	cmd := u.table.Named(command)
+	require.NotNil(t, cmd, command)
 	argv := [][]byte{[]byte(command), []byte(key)}
-	c := Call{ID: id, Argv: argv}
+	c := Call{Cmd: cmd, Argv: argv}
 	if mode != 0 {
 		c.Keys = []KeyUse{{1, mode}}
 	}
@@ -97,7 +98,7 @@ func TestRuleErrors(t *testing.T) {
 		{"#" + strings.Repeat("A", 64), ErrBadHash}, {"(on)", ErrSyntax}, {"(", ErrSyntax},
 		{"(+get +nosuch)", ErrUnknown},
 	} {
-		us := NewUsers(testCatalog())
+		us := NewUsers(testTable())
 		rules := strings.Split(c.rules, " ")
 		if c.rules == "(+get +nosuch)" {
 			rules = []string{c.rules}
@@ -107,7 +108,7 @@ func TestRuleErrors(t *testing.T) {
 		require.Equal(t, rules[len(rules)-1], rule)
 		require.Nil(t, us.Get("u"), "nothing is made by rules of which one is wrong")
 	}
-	us := NewUsers(testCatalog())
+	us := NewUsers(testTable())
 	_, err := us.Set("empty", []string{"", "on", ""}, false)
 	require.NoError(t, err, "an empty rule says nothing")
 	before := us.Get(Default).String()
@@ -133,7 +134,7 @@ func TestPasswords(t *testing.T) {
 	require.False(t, u.Authenticate([]byte("second")), "off")
 	require.NoError(t, u.Apply("on"))
 	require.True(t, u.Authenticate([]byte("anything")))
-	us := NewUsers(testCatalog())
+	us := NewUsers(testTable())
 	require.NotNil(t, us.Authenticate(Default, nil))
 	require.Nil(t, us.Authenticate("nobody", nil))
 }
@@ -162,9 +163,8 @@ func TestCheck(t *testing.T) {
 	require.True(t, u.MayChannel([]byte("ch:*"), true))
 
 	require.NoError(t, u.Apply("+publish"))
-	id, _ := u.cat.ID("publish")
-	call := Call{ID: id, Argv: [][]byte{[]byte("publish"), []byte("other"), []byte("x")},
-		Channels: []ChannelUse{{Pos: 1}}}
+	cmd := u.table.Named("publish")
+	call := Call{Cmd: cmd, Argv: [][]byte{[]byte("publish"), []byte("other"), []byte("x")}, Channels: []ChannelUse{{Pos: 1}}}
 	reason, pos := u.Check(&call)
 	require.Equal(t, DeniedChannel, reason)
 	require.Equal(t, 1, pos)
@@ -184,7 +184,7 @@ func TestRandomRules(t *testing.T) {
 			"-select ~a* %R~b* %W~b* resetkeys allkeys &c* allchannels resetchannels (~x|+get) " +
 			"(+@all|-@slow) clearselectors on off nopass resetpass >p reset")
 	for range 2000 {
-		us := NewUsers(testCatalog())
+		us := NewUsers(testTable())
 		for range rnd.IntN(12) {
 			// Some are refused, such as ~a* behind allkeys.
 			_, _ = us.Set("u", []string{strings.ReplaceAll(pool[rnd.IntN(len(pool))], "|+", " +")},
@@ -194,7 +194,7 @@ func TestRandomRules(t *testing.T) {
 		if u == nil {
 			continue
 		}
-		other := NewUsers(us.Catalog)
+		other := NewUsers(us.table)
 		_, err := other.Load("f", us.Save(), false)
 		require.NoError(t, err, us.Save())
 		o := other.Get("u")
@@ -202,16 +202,16 @@ func TestRandomRules(t *testing.T) {
 		require.Len(t, o.selectors, len(u.selectors))
 		for i := range u.selectors {
 			a, b := u.selectors[i], o.selectors[i]
-			for id, info := range us.Catalog.infos {
-				require.Equal(t, a.may(id), b.may(id), "%s: %s", info.Name, u)
-				require.ElementsMatch(t, a.firstArgs[id], b.firstArgs[id], "%s: %s", info.Name, u)
+			for id, cmd := range us.table.All() {
+				require.Equal(t, a.may(id), b.may(id), "%s: %s", cmd.FullName(), u)
+				require.ElementsMatch(t, a.firstArgs[id], b.firstArgs[id], "%s: %s", cmd.FullName(), u)
 			}
 		}
 	}
 }
 
 func TestFile(t *testing.T) {
-	us := NewUsers(testCatalog())
+	us := NewUsers(testTable())
 	alice := func() *User { return us.Get("alice") }
 	load := func(text string) []*User {
 		gone, err := us.Load("f", text, false)
@@ -247,11 +247,11 @@ func FuzzRules(f *testing.F) {
 		"(+get|a) ~y)"} {
 		f.Add(s)
 	}
-	cat := testCatalog()
+	table := testTable()
 	f.Fuzz(func(t *testing.T, s string) {
 		words := strings.Fields(s)
 		rules, _, _ := Merge(words)
-		us := NewUsers(cat)
+		us := NewUsers(table)
 		for _, r := range rules {
 			_, _ = us.Set("u", []string{r}, len(r)%2 == 0)
 		}
@@ -259,7 +259,7 @@ func FuzzRules(f *testing.F) {
 		if u == nil {
 			return
 		}
-		again := NewUsers(cat)
+		again := NewUsers(table)
 		if _, err := again.Load("f", us.Save(), false); err != nil {
 			t.Fatal(err, us.Save())
 		}
@@ -278,7 +278,7 @@ func TestUnrestricted(t *testing.T) {
 		r, _, _ := Merge(strings.Fields(rules))
 		require.Equal(t, want, user(t, r...).Unrestricted(), rules)
 	}
-	us := NewUsers(testCatalog())
+	us := NewUsers(testTable())
 	require.True(t, us.Get(Default).Unrestricted())
 	require.False(t, us.Get(Default).ChecksKeys())
 	_, err := us.Set(Default, []string{"reset"}, true)
@@ -293,8 +293,8 @@ func TestMayWithAllKeys(t *testing.T) {
 	} {
 		r, _, _ := Merge(strings.Fields(rules))
 		u := user(t, r...)
-		id, _ := u.cat.ID("get")
-		c := Call{ID: id, Argv: [][]byte{[]byte("get"), []byte("k")}, Keys: []KeyUse{{1, Read}}}
+		cmd := u.table.Named("get")
+		c := Call{Cmd: cmd, Argv: [][]byte{[]byte("get"), []byte("k")}, Keys: []KeyUse{{1, Read}}}
 		require.Equal(t, want, u.MayWithAllKeys(&c, Read), rules)
 	}
 }

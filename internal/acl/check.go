@@ -3,6 +3,8 @@ package acl
 import (
 	"slices"
 	"strings"
+
+	"godwit/internal/spec"
 )
 
 // Reason says why a command is refused. The greater reason came further.
@@ -29,15 +31,27 @@ type KeyUse struct {
 	Mode Mode
 }
 
+// ModeOf returns what a user needs to be allowed for the access. Whether a key exists, or its type,
+// is told to everybody who may name it.
+func ModeOf(a spec.Access) (m Mode) {
+	if a&spec.AccessFlag != 0 {
+		m |= Read
+	}
+	if a&(spec.Insert|spec.Update|spec.Delete) != 0 {
+		m |= Write
+	}
+	return m
+}
+
 // ChannelUse is a channel argument, or a pattern of channels.
 type ChannelUse struct {
 	Pos     int
 	Pattern bool
 }
 
-// Call is a command to be checked: its number in the catalog and what its arguments hold.
+// Call is a command to be checked, and what the caller found in its arguments.
 type Call struct {
-	ID       int
+	Cmd      *spec.Command
 	Argv     [][]byte
 	Keys     []KeyUse
 	Channels []ChannelUse
@@ -60,7 +74,7 @@ func (u *User) Check(c *Call) (worst Reason, pos int) {
 }
 
 func (s *Selector) check(c *Call) (Reason, int) {
-	if !s.may(c.ID) && !s.cat.infos[c.ID].NoAuth && !s.mayFirstArg(c) {
+	if !s.may(c.Cmd.ID()) && !c.Cmd.Is(spec.NoAuth) && !s.mayFirstArg(c) {
 		return DeniedCommand, 0
 	}
 	for _, k := range c.Keys {
@@ -81,7 +95,7 @@ func (s *Selector) mayFirstArg(c *Call) bool {
 	if len(s.firstArgs) == 0 || len(c.Argv) < 2 {
 		return false
 	}
-	for _, a := range s.firstArgs[c.ID] {
+	for _, a := range s.firstArgs[c.Cmd.ID()] {
 		if len(a) == len(c.Argv[1]) && strings.EqualFold(a, string(c.Argv[1])) {
 			return true
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"godwit/internal/scan"
+	"godwit/internal/spec"
 )
 
 // Mode says what may be done, or is done, with a key.
@@ -26,7 +27,7 @@ type Pattern struct {
 
 // Selector is one set of permissions. Rules change it, Check reads it.
 type Selector struct {
-	cat *Catalog
+	table *spec.Table
 
 	allCommands, allKeys, allChannels bool
 
@@ -39,8 +40,8 @@ type Selector struct {
 	channels [][]byte
 }
 
-func newSelector(cat *Catalog) *Selector {
-	return &Selector{cat: cat, commands: make([]uint64, (cat.Len()+63)/64)}
+func newSelector(table *spec.Table) *Selector {
+	return &Selector{table: table, commands: make([]uint64, (len(table.All())+63)/64)}
 }
 
 func (s *Selector) clone() *Selector {
@@ -76,8 +77,8 @@ func (s *Selector) setBit(id int, on bool) {
 		s.commands[id/64] &^= 1 << (id % 64)
 	}
 	delete(s.firstArgs, id)
-	for _, sub := range s.cat.subs[id] {
-		s.setBit(sub, on)
+	for _, sub := range s.table.All()[id].Sub {
+		s.setBit(sub.ID(), on)
 	}
 }
 
@@ -201,36 +202,36 @@ func (s *Selector) addChannels(glob string) error {
 func (s *Selector) setBits(rule string) error {
 	on, name := rule[0] == '+', rule[1:]
 	if category, ok := strings.CutPrefix(name, "@"); ok {
-		ids, ok := s.cat.categories[category]
+		cmds, ok := s.table.InCategory(category)
 		if !ok {
 			return ErrUnknown
 		}
-		for _, id := range ids {
-			s.setBit(id, on)
+		for _, c := range cmds {
+			s.setBit(c.ID(), on)
 		}
 		return nil
 	}
-	if id, ok := s.cat.ids[name]; ok {
-		s.setBit(id, on)
+	if c := s.table.Named(name); c != nil {
+		s.setBit(c.ID(), on)
 		return nil
 	}
 	i := strings.LastIndexByte(name, '|')
 	if !on || i < 0 {
 		return ErrUnknown
 	}
-	id, ok := s.cat.ids[name[:i]]
+	c := s.table.Named(name[:i])
 	switch {
-	case !ok:
+	case c == nil:
 		return ErrUnknown
 	case strings.Contains(name[:i], "|"):
 		return ErrFirstArg
 	case name[i+1:] == "" || spaced(name[i+1:]):
 		return ErrSyntax
-	case len(s.cat.subs[id]) > 0:
+	case len(c.Sub) > 0:
 		return ErrUnknown // the command has subcommands, but not this one
 	}
-	if !s.may(id) {
-		s.addFirstArgs(id, name[i+1:])
+	if !s.may(c.ID()) {
+		s.addFirstArgs(c.ID(), name[i+1:])
 	}
 	return nil
 }
@@ -267,7 +268,7 @@ func (s *Selector) essential() []string {
 
 // followsFrom reports whether the rules, given in parts, allow exactly what the selector allows.
 func (s *Selector) followsFrom(parts ...[]string) bool {
-	again := newSelector(s.cat)
+	again := newSelector(s.table)
 	again.setAll(s.allCommands)
 	for _, rules := range parts {
 		for _, r := range rules {

@@ -6,13 +6,15 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+
+	"godwit/internal/spec"
 )
 
 // User is one user. NewUser makes it; the zero value is not valid.
 type User struct {
 	Name string
 
-	cat       *Catalog
+	table     *spec.Table
 	enabled   bool
 	noPass    bool
 	sanitize  string   // the flag about RESTORE payloads, which has no effect; "" until it is given
@@ -24,8 +26,8 @@ type User struct {
 }
 
 // NewUser returns a user that is off and may do nothing. allChannels is acl-pubsub-default.
-func NewUser(name string, cat *Catalog, allChannels bool) *User {
-	u := &User{Name: name, cat: cat, allChannels: allChannels}
+func NewUser(name string, table *spec.Table, allChannels bool) *User {
+	u := &User{Name: name, table: table, allChannels: allChannels}
 	u.reset()
 	return u
 }
@@ -42,7 +44,7 @@ func (u *User) Clone() *User {
 }
 
 func (u *User) reset() {
-	s := newSelector(u.cat)
+	s := newSelector(u.table)
 	s.allChannels = u.allChannels
 	u.enabled, u.noPass, u.passwords, u.selectors = false, false, nil, []*Selector{s}
 }
@@ -172,7 +174,7 @@ func (u *User) addSelector(rule string) error {
 	if !ok {
 		return ErrSyntax
 	}
-	s := newSelector(u.cat)
+	s := newSelector(u.table)
 	s.allChannels = u.allChannels
 	for _, r := range words(inner) {
 		if strings.HasSuffix(r, ")") { // written down and read again, it would end the selector

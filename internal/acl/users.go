@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"godwit/internal/crash"
+	"godwit/internal/spec"
 )
 
 // Default is the name of the user of connections that have not authenticated.
@@ -14,15 +15,14 @@ const Default = "default"
 
 // Users holds all users by name. There always is a default one.
 type Users struct {
-	Catalog *Catalog
-
+	table  *spec.Table
 	byName map[string]*User
 }
 
 // NewUsers returns the default user alone, who may do everything without a password.
-func NewUsers(cat *Catalog) *Users {
-	us := &Users{Catalog: cat, byName: map[string]*User{}}
-	u := NewUser(Default, cat, false)
+func NewUsers(table *spec.Table) *Users {
+	us := &Users{table: table, byName: map[string]*User{}}
+	u := NewUser(Default, table, false)
 	for _, rule := range []string{"on", "nopass", "~*", "&*", "+@all"} {
 		if err := u.Apply(rule); err != nil {
 			panic(err) // the rules are valid
@@ -49,7 +49,7 @@ func (us *Users) Names() []string {
 // stays the same. On an error, rule is the one that is wrong.
 func (us *Users) Set(name string, rules []string, allChannels bool) (rule string, err error) {
 	u := us.byName[name]
-	try := NewUser(name, us.Catalog, allChannels)
+	try := NewUser(name, us.table, allChannels)
 	if u != nil {
 		try = u.Clone()
 		try.allChannels = allChannels
@@ -113,7 +113,7 @@ func ValidName(name string) bool { return name != "" && !spaced(name) }
 // are removed and returned in gone, except the default one, which is reset. The *User that
 // connections hold stays the same, as with Set.
 func (us *Users) Load(name, text string, allChannels bool) (gone []*User, err error) {
-	fresh := NewUsers(us.Catalog)
+	fresh := NewUsers(us.table)
 	seen := map[string]bool{}
 	var bad strings.Builder
 	for i, line := range strings.Split(text, "\n") {
@@ -155,7 +155,7 @@ func (us *Users) loadLine(file string, line int, w []string, seen map[string]boo
 	if !ok {
 		return fmt.Sprintf("%s:%d: Unmatched parenthesis in selector definition.", file, line)
 	}
-	u := NewUser(name, us.Catalog, allChannels) // the default user starts with nothing too
+	u := NewUser(name, us.table, allChannels) // the default user starts with nothing too
 	other := false
 	for _, r := range rules {
 		switch err := u.Apply(r); {

@@ -3,70 +3,57 @@ package command
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"godwit/internal/acl"
 	"godwit/internal/engine"
 )
 
-func aclCommands() []*engine.Command {
-	const any = engine.NoScript | engine.Loading | engine.Stale
-	sub := func(name string, arity int, flags engine.Flag, summary, complexity string, run func(c *engine.Ctx), args ...engine.Arg) *engine.Command {
-		return &engine.Command{Name: name, Arity: arity, Flags: any | flags, Group: engine.GroupServer, Since: "6.0.0",
-			Summary: summary, Complexity: complexity, Args: args, Run: run}
+func aclHandlers() engine.Handlers {
+	return engine.Handlers{
+		"acl|cat":     aclCatCmd,
+		"acl|deluser": aclDeluserCmd,
+		"acl|dryrun":  aclDryrunCmd,
+		"acl|genpass": aclGenpassCmd,
+		"acl|getuser": aclGetuserCmd,
+		"acl|list":    aclListCmd,
+		"acl|load":    aclLoadCmd,
+		"acl|log":     aclLogCmd,
+		"acl|save":    aclSaveCmd,
+		"acl|setuser": aclSetuserCmd,
+		"acl|users":   func(c *engine.Ctx) { bulks(c, c.E.Users().Names()) },
+		"acl|whoami":  func(c *engine.Ctx) { c.BulkString(c.Client.UserName()) },
+		"acl|help":    helpOf(aclHelp...),
 	}
-	const users = "O(N) in the number of users"
-	username := engine.Str("username")
-	get := sub("getuser", 3, engine.Admin, "Shows a user's rules.", "O(N) in the number of the user's rules", aclGetuserCmd, username)
-	get.History = []engine.History{
-		{Since: "6.2.0", Change: "Shows channels."},
-		{Since: "7.0.0", Change: "Shows selectors; keys and channels are written as rules, no longer as lists."},
-	}
-	set := sub("setuser", -3, engine.Admin, "Makes or changes a user by rules.", "O(N) in the number of rules", aclSetuserCmd,
-		username, engine.Str("rule").Opt().Many())
-	set.History = []engine.History{
-		{Since: "6.2.0", Change: "Takes rules about channels."},
-		{Since: "7.0.0", Change: "Takes selectors, and rules about reading and writing keys."},
-	}
-	dryrun := sub("dryrun", -4, engine.Admin, "Tells whether a user might run a command, without running it.", "O(1)", aclDryrunCmd,
-		username, engine.Str("command"), engine.Str("arg").Opt().Many())
-	dryrun.Since = "7.0.0"
-	return []*engine.Command{{
-		Name: "acl", Arity: -2, Group: engine.GroupServer, Since: "6.0.0",
-		Summary: "Manages users and their rights.", Complexity: "Depends on the subcommand.",
-		Sub: []*engine.Command{
-			sub("cat", -2, 0, "Lists the categories, or the commands of one.", "O(N) in the number of commands", aclCatCmd, engine.Str("categoryname").Opt()),
-			sub("deluser", -3, engine.Admin, "Deletes users and closes their connections.", "O(N) in the number of connections", aclDeluserCmd, username.Many()),
-			dryrun,
-			sub("genpass", -2, 0, "Makes a random password.", "O(1)", aclGenpassCmd, engine.Int("bits").Opt()),
-			get,
-			sub("list", 2, engine.Admin, "Shows all users as lines of a file.", users, aclListCmd),
-			sub("load", 2, engine.Admin, "Reads the users from the ACL file.", users, aclLoadCmd),
-			sub("log", -2, engine.Admin, "Shows what was refused lately.", "O(N) in the number of entries shown", aclLogCmd,
-				engine.OneOf("operation", engine.Int("count"), engine.Tok("reset")).Opt()),
-			sub("save", 2, engine.Admin, "Writes the users to the ACL file.", users, aclSaveCmd),
-			set,
-			sub("users", 2, engine.Admin, "Names all users.", users, func(c *engine.Ctx) { bulks(c, c.E.Users().Names()) }),
-			sub("whoami", 2, 0, "Names the connection's user.", "O(1)", func(c *engine.Ctx) { c.BulkString(c.Client.UserName()) }),
-			aclHelp(),
-		},
-	}}
 }
 
-func aclHelp() *engine.Command {
-	return helpSub(engine.GroupServer, "6.0.0",
-		"CAT [<category>]", "    The categories of commands, or the commands of one.",
-		"DELUSER <username> [<username> ...]", "    Delete users; their connections are closed.",
-		"DRYRUN <username> <command> [<arg> ...]", "    Whether the user might run the command.",
-		"GENPASS [<bits>]", "    A random password in hexadecimal, of 256 bits if not said otherwise.",
-		"GETUSER <username>", "    A user's flags, passwords (hashed), commands, keys, channels and selectors.",
-		"LIST", "    All users as they are written in files.",
-		"LOAD", "    Read the ACL file again. If any line is wrong, nothing changes.",
-		"LOG [<count> | RESET]", "    What was refused lately, newest first; or forget it.",
-		"SAVE", "    Write the ACL file.",
-		"SETUSER <username> [<rule> ...]", "    Make or change a user. If any rule is wrong, nothing changes.",
-		"USERS", "    The names of all users.",
-		"WHOAMI", "    The name of this connection's user.")
+// aclHelp is what ACL HELP answers.
+var aclHelp = []string{
+	"CAT [<category>]",
+	"    The categories of commands, or the commands of one.",
+	"DELUSER <username> [<username> ...]",
+	"    Delete users; their connections are closed.",
+	"DRYRUN <username> <command> [<arg> ...]",
+	"    Whether the user might run the command.",
+	"GENPASS [<bits>]",
+	"    A random password in hexadecimal, of 256 bits if not said otherwise.",
+	"GETUSER <username>",
+	"    A user's flags, passwords (hashed), commands, keys, channels and selectors.",
+	"LIST",
+	"    All users as they are written in files.",
+	"LOAD",
+	"    Read the ACL file again. If any line is wrong, nothing changes.",
+	"LOG [<count> | RESET]",
+	"    What was refused lately, newest first; or forget it.",
+	"SAVE",
+	"    Write the ACL file.",
+	"SETUSER <username> [<rule> ...]",
+	"    Make or change a user. If any rule is wrong, nothing changes.",
+	"USERS",
+	"    The names of all users.",
+	"WHOAMI",
+	"    The name of this connection's user.",
 }
 
 // bulks answers a list of strings.
@@ -83,16 +70,21 @@ func tooManyACL(c *engine.Ctx) {
 }
 
 func aclCatCmd(c *engine.Ctx) {
-	catalog := c.E.Users().Catalog
+	table := c.E.Table()
 	switch len(c.Args) {
 	case 2:
-		bulks(c, catalog.Categories())
+		bulks(c, table.Categories())
 	case 3:
-		names, ok := catalog.InCategory(strings.ToLower(string(c.Args[2])))
+		cmds, ok := table.InCategory(strings.ToLower(string(c.Args[2])))
 		if !ok {
 			c.Err("ERR Unknown category '" + cString(c.Args[2], 128) + "'")
 			return
 		}
+		names := make([]string, len(cmds))
+		for i, cmd := range cmds {
+			names[i] = cmd.FullName()
+		}
+		slices.Sort(names)
 		bulks(c, names)
 	default:
 		tooManyACL(c)
@@ -193,12 +185,12 @@ func aclDryrunCmd(c *engine.Ctx) {
 		return
 	}
 	argv := c.Args[3:]
-	cmd, _ := c.E.Table().Find(argv)
+	cmd := c.E.Table().Find(argv)
 	switch {
 	case cmd == nil:
 		c.Err("ERR Command '" + cString(argv[0], len(argv[0])) + "' not found")
 		return
-	case cmd.Run == nil || !cmd.AcceptsArgs(len(argv)):
+	case !cmd.AcceptsArgs(len(argv)):
 		c.Err("ERR wrong number of arguments for '" + cmd.FullName() + "' command")
 		return
 	}

@@ -80,29 +80,6 @@ func isString(c *engine.Ctx, e object.Entry) bool {
 	return true
 }
 
-// keyAt is the key spec of one key at argument i.
-func keyAt(i int, access engine.Access) engine.KeySpec {
-	return engine.KeySpec{Begin: engine.At(i), Find: engine.Range(0, 1, 0), Access: access}
-}
-
-// keysFrom is the key spec of the keys from argument i to the last.
-func keysFrom(i int, access engine.Access) engine.KeySpec {
-	return engine.KeySpec{Begin: engine.At(i), Find: engine.Range(-1, 1, 0), Access: access}
-}
-
-// entry fills in what most entries of a group share: the group and, unless the entry has its own, one key as the first argument and O(1).
-func entry(group engine.Group, cmd engine.Command, access engine.Access, args ...engine.Arg) *engine.Command {
-	cmd.Group = group
-	if cmd.Complexity == "" {
-		cmd.Complexity = "O(1)"
-	}
-	if cmd.Keys == nil {
-		cmd.Keys = []engine.KeySpec{keyAt(1, access)}
-	}
-	cmd.Args = args
-	return &cmd
-}
-
 // help answers HELP of a container command; lines are the ones between the usage line and HELP's own.
 func help(c *engine.Ctx, lines ...string) {
 	c.Array(len(lines) + 3)
@@ -113,15 +90,6 @@ func help(c *engine.Ctx, lines ...string) {
 	}
 	c.Simple("HELP")
 	c.Simple("    Print this help.")
-}
-
-// helpSub is the table entry of a container's HELP.
-func helpSub(group engine.Group, since string, lines ...string) *engine.Command {
-	return &engine.Command{
-		Name: "help", Arity: 2, Flags: engine.Loading | engine.Stale, Group: group, Since: since,
-		Summary: "Lists the subcommands.", Complexity: "O(1)",
-		Run: func(c *engine.Ctx) { help(c, lines...) },
-	}
 }
 
 // dbArg reads a database number, answering with Redis's errors.
@@ -135,4 +103,9 @@ func dbArg(c *engine.Ctx, arg []byte) (int, bool) {
 		return 0, false
 	}
 	return n, true
+}
+
+// helpOf returns the handler of a container's HELP.
+func helpOf(lines ...string) func(c *engine.Ctx) {
+	return func(c *engine.Ctx) { help(c, lines...) }
 }

@@ -7,25 +7,16 @@ import (
 	"godwit/internal/object"
 )
 
-// bitmapCommands are the entries of the bitmap commands. Bits are numbered from the most significant of the first byte on.
-func bitmapCommands() []*engine.Command {
-	key, offset := engine.Key("key", 0), engine.Int("offset")
-	return []*engine.Command{
-		bitmapCommand(engine.Command{
-			Name: "setbit", Arity: 4, Flags: engine.Write | engine.DenyOOM, Since: "2.2.0",
-			Summary: "Sets or clears a bit of the string at a key, which grows as needed.", Complexity: "O(1)", Run: setbitCmd,
-		}, engine.RW|engine.AccessFlag|engine.Update, key, offset, engine.Int("value")),
-		bitmapCommand(engine.Command{
-			Name: "getbit", Arity: 3, Flags: engine.ReadOnly | engine.Fast, Since: "2.2.0",
-			Summary: "Returns a bit of the string at a key.", Complexity: "O(1)", Run: getbitCmd,
-		}, engine.RO|engine.AccessFlag, key, offset),
-		bitcountCommand(), bitposCommand(), bitopCommand(), bitfieldCommand(), bitfieldROCommand(),
+func bitmapHandlers() engine.Handlers {
+	return engine.Handlers{
+		"setbit":      setbitCmd,
+		"getbit":      getbitCmd,
+		"bitcount":    bitcountCmd,
+		"bitpos":      bitposCmd,
+		"bitop":       bitopCmd,
+		"bitfield":    func(c *engine.Ctx) { bitfield(c, false) },
+		"bitfield_ro": func(c *engine.Ctx) { bitfield(c, true) },
 	}
-}
-
-// bitmapCommand is entry for the bitmap commands.
-func bitmapCommand(cmd engine.Command, access engine.Access, args ...engine.Arg) *engine.Command {
-	return entry(engine.GroupBitmap, cmd, access, args...)
 }
 
 // bitOffset reads the number of a bit, which must lie in a string of allowed length; "#n" stands for n times width when width is not 0.

@@ -7,33 +7,6 @@ import (
 	"godwit/internal/engine"
 )
 
-// unitArg is the choice between BYTE and BIT.
-func unitArg() engine.Arg {
-	return engine.OneOf("index_unit", engine.Tok("byte"), engine.Tok("bit")).Opt().From("7.0.0")
-}
-
-func unitHistory() []engine.History {
-	return []engine.History{{Since: "7.0.0", Change: "Takes `BYTE` and `BIT`."}}
-}
-
-func bitcountCommand() *engine.Command {
-	return bitmapCommand(engine.Command{
-		Name: "bitcount", Arity: -2, Flags: engine.ReadOnly, Since: "2.6.0",
-		Summary: "Counts the bits that are set in the string at a key.", Complexity: "O(N)", History: unitHistory(), Run: bitcountCmd,
-	}, engine.RO|engine.AccessFlag, engine.Key("key", 0),
-		engine.Block("index", engine.Int("start"), engine.Int("end"), unitArg()).Opt())
-}
-
-func bitposCommand() *engine.Command {
-	return bitmapCommand(engine.Command{
-		Name: "bitpos", Arity: -3, Flags: engine.ReadOnly, Since: "2.8.7",
-		Summary: "Finds the first bit that is set, or clear, in the string at a key.", Complexity: "O(N)",
-		History: unitHistory(), Run: bitposCmd,
-	}, engine.RO|engine.AccessFlag, engine.Key("key", 0), engine.Int("bit"),
-		engine.Block("index", engine.Int("start"),
-			engine.Block("end_index", engine.Int("end"), unitArg()).Opt()).Opt())
-}
-
 // countBits is the number of bits set in b.
 func countBits(b []byte) int64 {
 	n := 0

@@ -8,54 +8,6 @@ import (
 	"godwit/internal/object"
 )
 
-func bitfieldCommand() *engine.Command {
-	encoding, offset := engine.Str("encoding"), engine.Int("offset")
-	overflow := engine.OneOf("wrap_sat_fail", engine.Tok("wrap"), engine.Tok("sat"), engine.Tok("fail")).Tokened("OVERFLOW").Opt()
-	return bitmapCommand(engine.Command{
-		Name: "bitfield", Arity: -2, Flags: engine.Write | engine.DenyOOM, Since: "3.2.0",
-		Summary: "Reads and changes integers of any width inside the string at a key.", Complexity: "O(1) for each operation",
-		Keys: []engine.KeySpec{{
-			Begin: engine.At(1), Find: engine.Range(0, 1, 0),
-			Access: engine.RW | engine.AccessFlag | engine.Update | engine.VariableFlags,
-			Notes:  "Only reads the value when every operation is `GET`",
-		}},
-		KeysFn: bitfieldKeys, Run: func(c *engine.Ctx) { bitfield(c, false) },
-	}, 0, engine.Key("key", 0),
-		engine.OneOf("operation",
-			engine.Block("encoding_offset", encoding, offset).Tokened("GET"),
-			engine.Block("write", overflow,
-				engine.OneOf("write_operation",
-					engine.Block("encoding_offset_value", encoding, offset, engine.Int("value")).Tokened("SET"),
-					engine.Block("encoding_offset_increment", encoding, offset, engine.Int("increment")).Tokened("INCRBY"),
-				)),
-		).Opt().Many())
-}
-
-func bitfieldROCommand() *engine.Command {
-	return bitmapCommand(engine.Command{
-		Name: "bitfield_ro", Arity: -2, Flags: engine.ReadOnly | engine.Fast, Since: "6.0.0",
-		Summary:    "Reads integers of any width inside the string at a key.",
-		Complexity: "O(1) for each operation", Run: func(c *engine.Ctx) { bitfield(c, true) },
-	}, engine.RO|engine.AccessFlag, engine.Key("key", 0),
-		engine.Block("encoding_offset", engine.Str("encoding"), engine.Int("offset")).Tokened("GET").Opt().ManyTokens())
-}
-
-// bitfieldKeys says how BITFIELD uses its key: it only reads it when every operation is a GET.
-func bitfieldKeys(argv [][]byte) ([]engine.KeyRef, error) {
-	access := engine.RO | engine.AccessFlag
-	for i := 2; i < len(argv); i++ {
-		switch left := len(argv) - i - 1; {
-		case is(argv[i], "get") && left >= 2:
-			i += 2
-		case is(argv[i], "overflow") && left >= 1:
-			i++
-		default:
-			return []engine.KeyRef{{Pos: 1, Access: engine.RW | engine.AccessFlag | engine.Update}}, nil
-		}
-	}
-	return []engine.KeyRef{{Pos: 1, Access: access}}, nil
-}
-
 // fieldVerb is what an operation of BITFIELD does.
 type fieldVerb uint8
 

@@ -26,24 +26,6 @@ const (
 var bitOperationNames = [...]string{bitAnd: "and", bitOr: "or", bitXor: "xor", bitNot: "not",
 	bitDiff: "diff", bitDiff1: "diff1", bitAndOr: "andor", bitOne: "one"}
 
-func bitopCommand() *engine.Command {
-	var operations []engine.Arg
-	for op := bitAnd; op <= bitOne; op++ {
-		a := engine.Tok(bitOperationNames[op])
-		if op >= bitDiff {
-			a = a.From("8.2.0")
-		}
-		operations = append(operations, a)
-	}
-	return bitmapCommand(engine.Command{
-		Name: "bitop", Arity: -4, Flags: engine.Write | engine.DenyOOM, Since: "2.6.0",
-		Summary: "Combines strings bit by bit and stores the result.", Complexity: "O(N)",
-		History: []engine.History{{Since: "8.2.0", Change: "Takes `DIFF`, `DIFF1`, `ANDOR` and `ONE`."}},
-		Keys:    []engine.KeySpec{keyAt(2, engine.OW|engine.Update), keysFrom(3, engine.RO|engine.AccessFlag)},
-		Run:     bitopCmd,
-	}, 0, engine.OneOf("operation", operations...), engine.Key("destkey", 0), engine.Key("key", 1).Many())
-}
-
 // parseBitOperation reads the operation and checks the number of its sources.
 func parseBitOperation(c *engine.Ctx) (bitOperation, bool) {
 	sources := len(c.Args) - 3

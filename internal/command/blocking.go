@@ -7,27 +7,19 @@ import (
 	"godwit/internal/object"
 )
 
-// blockingCommands wait for a key when they find nothing. Served at once or later, they are their siblings without the B: the same replies, events
-// and effects, and it is as these that they are propagated.
-func blockingCommands() []*engine.Command {
-	return append(blockingListCommands(), blockingZSetCommands()...)
-}
-
-const blockingFlags = engine.Write | engine.NoScript | engine.Blocking
-
-// timeoutAsDouble is in the history of the commands that are older than it.
-func timeoutAsDouble() []engine.History {
-	return []engine.History{{Since: "6.0.0", Change: "The timeout may be a fraction."}}
-}
-
-// popKeys are the keys of a command that takes elements from the first of several: all arguments but the last.
-func popKeys() []engine.KeySpec {
-	return []engine.KeySpec{{Begin: engine.At(1), Find: engine.Range(-2, 1, 0), Access: engine.RW | engine.AccessFlag | engine.Delete}}
-}
-
-// mpopKeys are the keys of a command with a timeout, then their number, then the keys.
-func mpopKeys() []engine.KeySpec {
-	return []engine.KeySpec{{Begin: engine.At(2), Find: engine.KeyNum(0, 1, 1), Access: engine.RW | engine.AccessFlag | engine.Delete}}
+// blockingHandlers wait for a key when they find nothing. Served at once or later, they are their
+// siblings without the B: they give the same replies and events, and are propagated as these.
+func blockingHandlers() engine.Handlers {
+	return engine.Handlers{
+		"blpop":      func(c *engine.Ctx) { bpopCmd(c, true) },
+		"brpop":      func(c *engine.Ctx) { bpopCmd(c, false) },
+		"blmove":     blmoveCmd,
+		"brpoplpush": brpoplpushCmd,
+		"blmpop":     blmpopCmd,
+		"bzpopmin":   func(c *engine.Ctx) { bzpopCmd(c, false) },
+		"bzpopmax":   func(c *engine.Ctx) { bzpopCmd(c, true) },
+		"bzmpop":     bzmpopCmd,
+	}
 }
 
 // deadlineArg reads a timeout, seconds with or without a fraction, as the steady clock's ms when it

@@ -6,28 +6,6 @@ import (
 	"godwit/internal/object"
 )
 
-func blockingZSetCommands() []*engine.Command {
-	pop := func(name, which string, max bool) *engine.Command {
-		return &engine.Command{
-			Name: name, Arity: -3, Flags: blockingFlags | engine.Fast, Group: engine.GroupSortedSet, Since: "5.0.0",
-			Summary:    "Takes the member with the " + which + " score out of the first sorted set that has any; waits for one if none has.",
-			Complexity: "O(log N) in the number of members",
-			History:    timeoutAsDouble(), Keys: popKeys(),
-			Args: []engine.Arg{engine.Key("key", 0).Many(), engine.Dbl("timeout")},
-			Run:  func(c *engine.Ctx) { bzpopCmd(c, max) },
-		}
-	}
-	return []*engine.Command{pop("bzpopmin", "lowest", false), pop("bzpopmax", "highest", true), {
-		Name: "bzmpop", Arity: -5, Flags: engine.Write | engine.Blocking, Group: engine.GroupSortedSet, Since: "7.0.0",
-		Summary:    "Takes members with the lowest or highest scores out of the first sorted set that has any; waits for one if none has.",
-		Complexity: "O(K + M log N) for K keys and M members taken out of N",
-		Keys:       mpopKeys(),
-		Args: []engine.Arg{engine.Dbl("timeout"), engine.Int("numkeys"), engine.Key("key", 0).Many(),
-			engine.OneOf("where", engine.Tok("min"), engine.Tok("max")), engine.Int("count").Tokened("COUNT").Opt()},
-		Run: bzmpopCmd,
-	}}
-}
-
 // bzpopCmd answers with key, member and score, or with nothing when the time is up. It is propagated as ZPOPMIN or ZPOPMAX.
 func bzpopCmd(c *engine.Ctx, max bool) {
 	keys := c.Args[1 : len(c.Args)-1]

@@ -10,45 +10,19 @@ import (
 
 // The BF commands answer as RedisBloom's do, errors without the word ERR included.
 
-// bloomCommands are the entries of all BF commands; each part stands beside its handlers.
-func bloomCommands() []*engine.Command {
-	return slices.Concat(bloomAddCommands(), bloomReadCommands(), bloomDumpCommands())
-}
-
-const (
-	bfWrite = engine.Write | engine.DenyOOM
-	bfRead  = engine.ReadOnly | engine.Fast
-
-	bfProbes = "O(K) in the number K of hash functions"
-	bfItems  = "O(N*K) in the number N of items and the number K of hash functions"
-)
-
-// bfCommand is entry for the BF commands, whose key is their first argument.
-func bfCommand(cmd engine.Command, access engine.Access, args ...engine.Arg) *engine.Command {
-	return entry(engine.GroupModule, cmd, access, append([]engine.Arg{engine.Key("key", 0)}, args...)...)
-}
-
-func bloomAddCommands() []*engine.Command {
-	item, items := engine.Str("item"), engine.Str("item").Many()
-	expansion := engine.Int("expansion").Tokened("EXPANSION").Opt()
-	return []*engine.Command{
-		bfCommand(engine.Command{
-			Name: "bf.reserve", Arity: -4, Flags: bfWrite, Since: "1.0.0",
-			Summary: "Creates an empty Bloom filter for an error rate and a number of items.", Run: bfReserveCmd,
-		}, engine.RW|engine.Insert, engine.Dbl("error_rate"), engine.Int("capacity"), expansion, engine.Tok("nonscaling").Opt()),
-		bfCommand(engine.Command{
-			Name: "bf.add", Arity: 3, Flags: bfWrite, Since: "1.0.0", Complexity: bfProbes,
-			Summary: "Adds an item to a Bloom filter, which is made if it is missing.", Run: bfAddCmd, Touch: touchFilter,
-		}, engine.RW|engine.Insert, item),
-		bfCommand(engine.Command{
-			Name: "bf.madd", Arity: -3, Flags: bfWrite, Since: "1.0.0", Complexity: bfItems,
-			Summary: "Adds items to a Bloom filter, which is made if it is missing.", Run: bfMaddCmd,
-		}, engine.RW|engine.Insert, items),
-		bfCommand(engine.Command{
-			Name: "bf.insert", Arity: -4, Flags: bfWrite, Since: "1.0.0", Complexity: bfItems,
-			Summary: "Adds items to a Bloom filter, which is made as the options say if it is missing.", Run: bfInsertCmd,
-		}, engine.RW|engine.Insert, engine.Int("capacity").Tokened("CAPACITY").Opt(), engine.Dbl("error").Tokened("ERROR").Opt(), expansion,
-			engine.Tok("nocreate").Opt(), engine.Tok("nonscaling").Opt(), items.Tokened("ITEMS")),
+func bloomHandlers() engine.Handlers {
+	return engine.Handlers{
+		"bf.reserve":   bfReserveCmd,
+		"bf.add":       bfAddCmd,
+		"bf.madd":      bfMaddCmd,
+		"bf.insert":    bfInsertCmd,
+		"bf.exists":    bfExistsCmd,
+		"bf.mexists":   bfMexistsCmd,
+		"bf.card":      bfCardCmd,
+		"bf.info":      bfInfoCmd,
+		"bf.debug":     bfDebugCmd,
+		"bf.scandump":  bfScandumpCmd,
+		"bf.loadchunk": bfLoadchunkCmd,
 	}
 }
 

@@ -37,32 +37,6 @@ func bfAdd(c *engine.Ctx, x *object.Edit, item []byte) bool {
 // bfReply answers yes or no: as a boolean in RESP3, as a number in RESP2.
 func bfReply(c *engine.Ctx, yes bool) { c.Bool(yes) }
 
-func bloomReadCommands() []*engine.Command {
-	return []*engine.Command{
-		bfCommand(engine.Command{
-			Name: "bf.exists", Arity: 3, Flags: bfRead, Since: "1.0.0", Complexity: bfProbes,
-			Summary: "Tells whether an item may be in a Bloom filter.", Run: bfExistsCmd, Touch: touchFilter,
-		}, engine.RO, engine.Str("item")),
-		bfCommand(engine.Command{
-			Name: "bf.mexists", Arity: -3, Flags: bfRead, Since: "1.0.0", Complexity: bfItems,
-			Summary: "Tells of each of several items whether it may be in a Bloom filter.", Run: bfMexistsCmd,
-		}, engine.RO, engine.Str("item").Many()),
-		bfCommand(engine.Command{
-			Name: "bf.card", Arity: 2, Flags: bfRead, Since: "2.4.4",
-			Summary: "Counts the items that were added to a Bloom filter and seemed new.", Run: bfCardCmd,
-		}, engine.RO),
-		bfCommand(engine.Command{
-			Name: "bf.info", Arity: -2, Flags: bfRead, Since: "1.0.0",
-			Summary: "Shows what a Bloom filter was made for and what it holds.", Run: bfInfoCmd,
-		}, engine.RO, engine.OneOf("single_value", engine.Tok("capacity"), engine.Tok("size"), engine.Tok("filters"), engine.Tok("items"),
-			engine.Tok("expansion")).Opt()),
-		bfCommand(engine.Command{
-			Name: "bf.debug", Arity: 2, Flags: bfRead, Since: "1.0.0",
-			Summary: "Describes each link of a Bloom filter.", Complexity: "O(N) in the number N of links", Run: bfDebugCmd,
-		}, engine.RO),
-	}
-}
-
 // readFilter is the filter at key, nil if there is none or another type of value.
 func readFilter(c *engine.Ctx, key []byte) *object.Sketch {
 	if e := c.DB.LookupRead(key); e.Exists() && e.Type() == object.TypeBloom {

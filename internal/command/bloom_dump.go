@@ -6,22 +6,6 @@ import (
 	"godwit/internal/object"
 )
 
-func bloomDumpCommands() []*engine.Command {
-	iterator := engine.Int("iterator")
-	return []*engine.Command{
-		bfCommand(engine.Command{
-			Name: "bf.scandump", Arity: 3, Flags: bfRead, Since: "1.0.0",
-			Summary: "Gives a Bloom filter out chunk by chunk, for BF.LOADCHUNK.", Complexity: "O(N) in the size of the chunk",
-			Run: bfScandumpCmd,
-		}, engine.RO|engine.AccessFlag, iterator),
-		bfCommand(engine.Command{
-			Name: "bf.loadchunk", Arity: 4, Flags: bfWrite, Since: "1.0.0",
-			Summary: "Restores a Bloom filter from what BF.SCANDUMP gave out.", Complexity: "O(N) in the size of the chunk",
-			Run: bfLoadchunkCmd,
-		}, engine.RW|engine.Update, iterator, engine.Str("data")),
-	}
-}
-
 func bfScandumpCmd(c *engine.Ctx) {
 	s := existingFilter(c)
 	if s == nil {

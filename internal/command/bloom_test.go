@@ -16,12 +16,13 @@ func TestBloomAllocations(t *testing.T) {
 	run(t, l, "BF.RESERVE", "f", "0.01", "1000000")
 	for _, name := range []string{"BF.ADD", "BF.EXISTS"} {
 		argv := argvOf(name, "f", "item:0000000000")
-		cmd, _ := l.e.Table().Find(argv)
+		cmd := l.e.Table().Find(argv)
+		cl := l.e.InternalClient()
 		i := 0
 		if n := testing.AllocsPerRun(500, func() {
 			i++
 			argv[2][5], argv[2][6], argv[2][7] = byte(i), byte(i>>8), byte(len(name))
-			cmd.Touch(l.e.KS.DB(0), argv)
+			l.e.PrefetchValue(cl, cmd, argv)
 			l.exec(argv)
 		}); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)

@@ -6,116 +6,84 @@ import (
 	"godwit/internal/engine"
 )
 
-const (
-	clientFlags      = engine.NoScript | engine.Loading | engine.Stale
-	clientAdminFlags = clientFlags | engine.Admin
-)
-
-func clientCommands() []*engine.Command {
-	return []*engine.Command{{
-		Name: "client", Arity: -2, Group: engine.GroupConnection, Since: "2.4.0",
-		Summary: "Shows and controls connections.", Complexity: "Depends on the subcommand.",
-		Sub: append(append(clientSelfCommands(), clientOtherCommands()...), clientHelp()),
-	}}
-}
-
-// clientSub is a subcommand of CLIENT that costs O(1) unless it says otherwise.
-func clientSub(cmd engine.Command, args ...engine.Arg) *engine.Command {
-	cmd.Group = engine.GroupConnection
-	if cmd.Flags == 0 {
-		cmd.Flags = clientFlags
-	}
-	if cmd.Complexity == "" {
-		cmd.Complexity = "O(1)"
-	}
-	cmd.Flags |= engine.KeepsCaching
-	cmd.Args = args
-	return &cmd
-}
-
-// clientSelfCommands look at or change the connection that sends them.
-func clientSelfCommands() []*engine.Command {
-	onOff := engine.OneOf("enabled", engine.Tok("on"), engine.Tok("off"))
-	return []*engine.Command{
-		clientSub(engine.Command{Name: "id", Arity: 2, Since: "5.0.0",
-			Summary: "Shows the connection's ID.",
-			Run:     func(c *engine.Ctx) { c.Int(int64(c.Client.ID)) }}),
-		clientSub(engine.Command{Name: "info", Arity: 2, Since: "6.2.0",
-			Summary: "Describes the connection.", Tips: []string{"nondeterministic_output"},
-			Run: func(c *engine.Ctx) { c.Verbatim("txt", string(appendClientLine(nil, c, c.Client))) }}),
-		clientSub(engine.Command{Name: "setname", Arity: 3, Since: "2.6.9",
-			Summary: "Names the connection.", Run: clientSetnameCmd}, engine.Str("connection-name")),
-		clientSub(engine.Command{Name: "getname", Arity: 2, Since: "2.6.9",
-			Summary: "Shows the connection's name.", Run: clientGetnameCmd}),
-		clientSub(engine.Command{Name: "setinfo", Arity: 4, Since: "7.2.0",
-			Summary: "Notes which client library the connection uses.",
-			Tips:    []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
-			Run:     clientSetinfoCmd,
-		}, engine.OneOf("attr", engine.Str("libname").Tokened("LIB-NAME"), engine.Str("libver").Tokened("LIB-VER"))),
-		clientSub(engine.Command{Name: "reply", Arity: 3, Since: "3.2.0",
-			Summary: "Turns the replies to the connection on or off.", Run: clientReplyCmd,
-		}, engine.OneOf("on_off_skip", engine.Tok("on"), engine.Tok("off"), engine.Tok("skip"))),
-		clientSub(engine.Command{Name: "no-evict", Arity: 3, Flags: clientAdminFlags, Since: "7.0.0",
-			Summary: "Spares the connection when maxmemory-clients is reached.",
-			Run:     func(c *engine.Ctx) { clientSwitch(c, &c.Client.NoEvict) }}, onOff),
-		clientSub(engine.Command{Name: "no-touch", Arity: 3, Since: "7.2.0",
-			Summary: "Lets the connection's commands leave keys' access times and counters alone.",
-			Run:     func(c *engine.Ctx) { clientSwitch(c, &c.Client.NoTouch) }}, onOff),
-		clientSub(engine.Command{Name: "getredir", Arity: 2, Since: "6.0.0",
-			Summary: "Shows the ID of the client that gets the connection's invalidation messages.",
-			Run:     func(c *engine.Ctx) { c.Int(c.Client.RedirectID()) }}),
-		clientTrackingCommand(), clientCachingCommand(),
-		clientSub(engine.Command{Name: "trackinginfo", Arity: 2, Since: "6.2.0",
-			Summary: "Shows the state of client-side caching for the connection.", Run: clientTrackinginfoCmd}),
+func clientHandlers() engine.Handlers {
+	return engine.Handlers{
+		"client|id":           func(c *engine.Ctx) { c.Int(int64(c.Client.ID)) },
+		"client|info":         clientInfoCmd,
+		"client|setname":      clientSetnameCmd,
+		"client|getname":      clientGetnameCmd,
+		"client|setinfo":      clientSetinfoCmd,
+		"client|reply":        clientReplyCmd,
+		"client|no-evict":     func(c *engine.Ctx) { clientSwitch(c, &c.Client.NoEvict) },
+		"client|no-touch":     func(c *engine.Ctx) { clientSwitch(c, &c.Client.NoTouch) },
+		"client|getredir":     func(c *engine.Ctx) { c.Int(c.Client.RedirectID()) },
+		"client|tracking":     clientTrackingCmd,
+		"client|caching":      clientCachingCmd,
+		"client|trackinginfo": clientTrackinginfoCmd,
+		"client|list":         clientListCmd,
+		"client|kill":         clientKillCmd,
+		"client|pause":        clientPauseCmd,
+		"client|unpause":      clientUnpauseCmd,
+		"client|unblock":      clientUnblockCmd,
+		"client|help":         helpOf(clientHelp...),
 	}
 }
 
-// clientOtherCommands look at or act on other connections.
-func clientOtherCommands() []*engine.Command {
-	return []*engine.Command{
-		clientListCommand(), clientKillCommand(),
-		clientSub(engine.Command{Name: "pause", Arity: -3, Flags: clientAdminFlags, Since: "2.9.50",
-			Summary: "Holds commands back for some time.", Run: clientPauseCmd,
-			History: []engine.History{{Since: "6.2.0", Change: "Takes a mode; `WRITE` lets reads pass."}},
-		}, engine.Int("timeout"), engine.OneOf("mode", engine.Tok("write"), engine.Tok("all")).Opt().From("6.2.0")),
-		clientSub(engine.Command{Name: "unpause", Arity: 2, Flags: clientAdminFlags, Since: "6.2.0",
-			Summary: "Lets held-back commands run.", Complexity: "O(N) in the number of paused clients",
-			Run: func(c *engine.Ctx) {
-				c.E.Unpause()
-				c.OK()
-			}}),
-		clientSub(engine.Command{Name: "unblock", Arity: -3, Flags: clientAdminFlags, Since: "5.0.0",
-			Summary: "Ends another connection's wait in a blocking command.", Complexity: "O(1)",
-			Run: clientUnblockCmd,
-		}, engine.Int("client-id"), engine.OneOf("timeout_error", engine.Tok("timeout"), engine.Tok("error")).Opt()),
-	}
+// clientHelp is what CLIENT HELP answers.
+var clientHelp = []string{
+	"CACHING (YES|NO)",
+	"    Track the keys of the next command, under OPTIN, or do not, under OPTOUT.",
+	"GETNAME",
+	"    The name of this connection.",
+	"GETREDIR",
+	"    The ID of the client that invalidation messages are redirected to.",
+	"ID",
+	"    The ID of this connection.",
+	"INFO",
+	"    This connection's line of CLIENT LIST.",
+	"KILL <ip:port>",
+	"    Close the connection from <ip:port>.",
+	"KILL <filter> <value> [<filter> <value> ...]",
+	"    Close the connections that pass all filters, see LIST. SKIPME is yes by default.",
+	"LIST [<filter> <value> ...]",
+	"    Describe the connections that pass all filters:",
+	"    * ID <id> [<id> ...]",
+	"    * TYPE (NORMAL|MASTER|REPLICA|PUBSUB)",
+	"    * ADDR <ip:port>, LADDR <ip:port>, IP <ip>",
+	"    * USER <username>, NAME <name>, LIB-NAME <name>, LIB-VER <version>",
+	"    * DB <index>, FLAGS <letters>",
+	"    * IDLE <seconds>, MAXAGE <seconds>: idle or connected for at least so long",
+	"    * SKIPME (YES|NO): leave this connection out",
+	"    A filter but SKIPME with NOT- before its name passes the others.",
+	"NO-EVICT (ON|OFF)",
+	"    Spare this connection when maxmemory-clients is reached.",
+	"NO-TOUCH (ON|OFF)",
+	"    Let this connection's commands leave access times and counters alone.",
+	"PAUSE <milliseconds> [WRITE|ALL]",
+	"    Hold back commands that may write, or all of them.",
+	"REPLY (ON|OFF|SKIP)",
+	"    Answer this connection, answer it not, or not the next command.",
+	"SETINFO (LIB-NAME <name>|LIB-VER <version>)",
+	"    Note the library that this connection uses.",
+	"SETNAME <name>",
+	"    Name this connection.",
+	"TRACKING (ON|OFF) [REDIRECT <id>] [BCAST] [PREFIX <prefix> ...] [OPTIN] [OPTOUT] [NOLOOP]",
+	"    Tell this connection, or another, when keys change that it may have cached.",
+	"TRACKINGINFO",
+	"    The state of client-side caching for this connection.",
+	"UNBLOCK <id> [TIMEOUT|ERROR]",
+	"    End the wait of a blocked client.",
+	"UNPAUSE",
+	"    End a pause.",
 }
 
-func clientHelp() *engine.Command {
-	return helpSub(engine.GroupConnection, "5.0.0",
-		"CACHING (YES|NO)", "    Track the keys of the next command, under OPTIN, or do not, under OPTOUT.",
-		"GETNAME", "    The name of this connection.",
-		"GETREDIR", "    The ID of the client that invalidation messages are redirected to.",
-		"ID", "    The ID of this connection.",
-		"INFO", "    This connection's line of CLIENT LIST.",
-		"KILL <ip:port>", "    Close the connection from <ip:port>.",
-		"KILL <filter> <value> [<filter> <value> ...]", "    Close the connections that pass all filters, see LIST. SKIPME is yes by default.",
-		"LIST [<filter> <value> ...]", "    Describe the connections that pass all filters:",
-		"    * ID <id> [<id> ...]", "    * TYPE (NORMAL|MASTER|REPLICA|PUBSUB)",
-		"    * ADDR <ip:port>, LADDR <ip:port>, IP <ip>", "    * USER <username>, NAME <name>, LIB-NAME <name>, LIB-VER <version>",
-		"    * DB <index>, FLAGS <letters>", "    * IDLE <seconds>, MAXAGE <seconds>: idle or connected for at least so long",
-		"    * SKIPME (YES|NO): leave this connection out", "    A filter but SKIPME with NOT- before its name passes the others.",
-		"NO-EVICT (ON|OFF)", "    Spare this connection when maxmemory-clients is reached.",
-		"NO-TOUCH (ON|OFF)", "    Let this connection's commands leave access times and counters alone.",
-		"PAUSE <milliseconds> [WRITE|ALL]", "    Hold back commands that may write, or all of them.",
-		"REPLY (ON|OFF|SKIP)", "    Answer this connection, answer it not, or not the next command.",
-		"SETINFO (LIB-NAME <name>|LIB-VER <version>)", "    Note the library that this connection uses.",
-		"SETNAME <name>", "    Name this connection.",
-		"TRACKING (ON|OFF) [REDIRECT <id>] [BCAST] [PREFIX <prefix> ...] [OPTIN] [OPTOUT] [NOLOOP]",
-		"    Tell this connection, or another, when keys change that it may have cached.",
-		"TRACKINGINFO", "    The state of client-side caching for this connection.",
-		"UNBLOCK <id> [TIMEOUT|ERROR]", "    End the wait of a blocked client.",
-		"UNPAUSE", "    End a pause.")
+func clientInfoCmd(c *engine.Ctx) {
+	c.Verbatim("txt", string(appendClientLine(nil, c, c.Client)))
+}
+
+func clientUnpauseCmd(c *engine.Ctx) {
+	c.E.Unpause()
+	c.OK()
 }
 
 func clientSetnameCmd(c *engine.Ctx) {

@@ -10,43 +10,14 @@ import (
 
 // The CMS commands answer as RedisBloom's do, errors without the word ERR included.
 
-func cmsCommands() []*engine.Command {
-	item := engine.Str("item")
-	weights := engine.Int("weight").Many().Tokened("WEIGHTS").Opt()
-	return []*engine.Command{
-		sketchCommand(engine.Command{
-			Name: "cms.initbydim", Arity: 4, Flags: sketchWrite, Since: "2.0.0",
-			Summary: "Creates an empty count-min sketch of a size.",
-			Run:     func(c *engine.Ctx) { cmsInit(c, cmsByDim) },
-		}, engine.RW|engine.Insert, engine.Int("width"), engine.Int("depth")),
-		sketchCommand(engine.Command{
-			Name: "cms.initbyprob", Arity: 4, Flags: sketchWrite, Since: "2.0.0",
-			Summary: "Creates an empty count-min sketch for an error and its probability.",
-			Run:     func(c *engine.Ctx) { cmsInit(c, cmsByProb) },
-		}, engine.RW|engine.Insert, engine.Dbl("error"), engine.Dbl("probability")),
-		sketchCommand(engine.Command{
-			Name: "cms.incrby", Arity: -4, Flags: sketchWrite, Since: "2.0.0",
-			Complexity: "O(N * D) in the number N of items and the depth D",
-			Summary:    "Adds to the counts of items in a count-min sketch.", Run: cmsIncrbyCmd,
-		}, engine.RW|engine.Update, engine.Block("items", item, engine.Int("increment")).Many()),
-		sketchCommand(engine.Command{
-			Name: "cms.query", Arity: -3, Flags: sketchRead, Since: "2.0.0",
-			Complexity: "O(N * D) in the number N of items and the depth D",
-			Summary:    "Estimates the counts of items in a count-min sketch.", Run: cmsQueryCmd,
-		}, engine.RO, item.Many()),
-		entry(engine.GroupModule, engine.Command{
-			Name: "cms.merge", Arity: -4, Flags: sketchWrite, Since: "2.0.0",
-			Complexity: "O(N * W * D) in the number N of sources, the width W and the depth D",
-			Summary:    "Makes a count-min sketch the sum of others, each times its weight.", Run: cmsMergeCmd,
-			Keys: []engine.KeySpec{
-				keyAt(1, engine.RW|engine.Update),
-				{Begin: engine.At(2), Find: engine.KeyNum(0, 1, 1), Access: engine.RO | engine.AccessFlag},
-			},
-		}, 0, engine.Key("destination", 0), engine.Int("numkeys"), engine.Key("source", 1).Many(), weights),
-		sketchCommand(engine.Command{
-			Name: "cms.info", Arity: 2, Flags: sketchRead, Since: "2.0.0",
-			Summary: "Shows the size of a count-min sketch and the total of its counts.", Run: cmsInfoCmd,
-		}, engine.RO),
+func cmsHandlers() engine.Handlers {
+	return engine.Handlers{
+		"cms.initbydim":  func(c *engine.Ctx) { cmsInit(c, cmsByDim) },
+		"cms.initbyprob": func(c *engine.Ctx) { cmsInit(c, cmsByProb) },
+		"cms.incrby":     cmsIncrbyCmd,
+		"cms.query":      cmsQueryCmd,
+		"cms.merge":      cmsMergeCmd,
+		"cms.info":       cmsInfoCmd,
 	}
 }
 

@@ -2,6 +2,7 @@ package command
 
 import (
 	"godwit/internal/engine"
+	"godwit/internal/spec"
 )
 
 // commandDocsCmd documents the named commands, leaving unknown ones out, or all.
@@ -18,7 +19,7 @@ func commandDocsCmd(c *engine.Ctx) {
 	docsMap(c, cmds)
 }
 
-func docsMap(c *engine.Ctx, cmds []*engine.Command) {
+func docsMap(c *engine.Ctx, cmds []*spec.Command) {
 	c.Map(len(cmds))
 	for _, cmd := range cmds {
 		c.BulkString(cmd.FullName())
@@ -54,13 +55,17 @@ func text(c *engine.Ctx, key, value string) doc {
 	return doc{key, value != "", func() { c.BulkString(value) }}
 }
 
-func docsReply(c *engine.Ctx, cmd *engine.Command) {
+func docsReply(c *engine.Ctx, cmd *spec.Command) {
+	flags := cmd.DocFlags
+	if cmd.DeprecatedSince != "" {
+		flags = append([]string{"deprecated"}, flags...)
+	}
 	docs(c,
 		text(c, "summary", cmd.Summary),
 		text(c, "since", cmd.Since),
 		text(c, "group", string(cmd.Group)),
 		text(c, "complexity", cmd.Complexity),
-		doc{"doc_flags", len(cmd.DocFlags) > 0, func() { statusSet(c, "", cmd.DocFlags) }},
+		doc{"doc_flags", len(flags) > 0, func() { statusSet(c, "", flags) }},
 		text(c, "deprecated_since", cmd.DeprecatedSince),
 		text(c, "replaced_by", cmd.ReplacedBy),
 		doc{"history", len(cmd.History) > 0, func() { historyReply(c, cmd.History) }},
@@ -69,7 +74,7 @@ func docsReply(c *engine.Ctx, cmd *engine.Command) {
 	)
 }
 
-func historyReply(c *engine.Ctx, history []engine.History) {
+func historyReply(c *engine.Ctx, history []spec.History) {
 	c.Set(len(history))
 	for _, h := range history {
 		c.Array(2)
@@ -78,7 +83,7 @@ func historyReply(c *engine.Ctx, history []engine.History) {
 	}
 }
 
-func argsReply(c *engine.Ctx, args []engine.Arg) {
+func argsReply(c *engine.Ctx, args []spec.Arg) {
 	c.Array(len(args))
 	for i := range args {
 		a := &args[i]
@@ -96,8 +101,8 @@ func argsReply(c *engine.Ctx, args []engine.Arg) {
 			text(c, "name", a.Name),
 			text(c, "type", string(a.Type)),
 			text(c, "display_text", a.Display),
-			doc{"key_spec_index", a.Type == engine.ArgKey || a.Type == engine.ArgPattern && a.KeySpec > 0, func() { c.Int(int64(a.KeySpec)) }},
-			doc{"token", a.Token != "" || a.Type == engine.ArgPureToken, func() { c.BulkString(a.Token) }},
+			doc{"key_spec_index", a.Type == spec.ArgKey || a.Type == spec.ArgPattern && a.KeySpec > 0, func() { c.Int(int64(a.KeySpec)) }},
+			doc{"token", a.Token != "" || a.Type == spec.ArgPureToken, func() { c.BulkString(a.Token) }},
 			text(c, "summary", a.Summary),
 			text(c, "since", a.Since),
 			text(c, "deprecated_since", a.Deprecated),

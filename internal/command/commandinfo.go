@@ -5,50 +5,38 @@ import (
 
 	"godwit/internal/engine"
 	"godwit/internal/scan"
+	"godwit/internal/spec"
 )
 
-func commandInfoCommands() []*engine.Command {
-	const flags = engine.Loading | engine.Stale
-	sub := func(name string, arity int, since, summary, complexity string, args []engine.Arg, run func(c *engine.Ctx)) *engine.Command {
-		return &engine.Command{
-			Name: name, Arity: arity, Flags: flags, Group: engine.GroupServer, Since: since, Categories: []string{"connection"},
-			Summary: summary, Complexity: complexity, Args: args, Run: run,
-		}
+func commandInfoHandlers() engine.Handlers {
+	return engine.Handlers{
+		"command":                 func(c *engine.Ctx) { commandInfo(c, nil) },
+		"command|count":           func(c *engine.Ctx) { c.Int(int64(len(c.E.Table().List()))) },
+		"command|docs":            commandDocsCmd,
+		"command|info":            func(c *engine.Ctx) { commandInfo(c, c.Args[2:]) },
+		"command|list":            commandListCmd,
+		"command|getkeys":         func(c *engine.Ctx) { commandGetKeys(c, false) },
+		"command|getkeysandflags": func(c *engine.Ctx) { commandGetKeys(c, true) },
+		"command|help":            helpOf(commandHelp...),
 	}
-	names := []engine.Arg{engine.Str("command-name").Many().Opt()}
-	unordered := []string{"nondeterministic_output_order"}
-	list := sub("list", -2, "7.0.0", "Names the commands.", "O(N) in the number of commands", []engine.Arg{
-		engine.OneOf("filterby", engine.Str("module-name").Tokened("MODULE"), engine.Str("category").Tokened("ACLCAT"),
-			engine.Pattern("pattern").Tokened("PATTERN")).Tokened("FILTERBY").Opt(),
-	}, commandListCmd)
-	info := sub("info", -2, "2.8.13", "Describes the given commands, or all, to programs.", "O(N) in the number of commands", names,
-		func(c *engine.Ctx) { commandInfo(c, c.Args[2:]) })
-	info.History = []engine.History{{Since: "7.0.0", Change: "Without a name, describes every command."}}
-	docs := sub("docs", -2, "7.0.0", "Documents the given commands, or all.", "O(N) in the number of commands", names, commandDocsCmd)
-	list.Tips, info.Tips, docs.Tips = unordered, unordered, unordered
-	helpCmd := helpSub(engine.GroupServer, "5.0.0",
-		"(no subcommand)", "    Describe every command.",
-		"COUNT", "    How many commands there are.",
-		"LIST [FILTERBY (MODULE <module>|ACLCAT <category>|PATTERN <pattern>)]", "    Name the commands, or those that pass the filter.",
-		"INFO [<command-name> ...]", "    Describe the commands, or all: arity, flags, keys, categories.",
-		"DOCS [<command-name> ...]", "    Document the commands, or all: summary, arguments, history.",
-		"GETKEYS <full-command>", "    Pick the keys out of a command with its arguments.",
-		"GETKEYSANDFLAGS <full-command>", "    The same, with what the command does to each key.")
-	helpCmd.Categories = []string{"connection"}
-	return []*engine.Command{{
-		Name: "command", Arity: -1, Flags: flags, Group: engine.GroupServer, Since: "2.8.13", Categories: []string{"connection"},
-		Summary: "Describes every command to programs.", Complexity: "O(N) in the number of commands", Tips: unordered,
-		Sub: []*engine.Command{
-			sub("count", 2, "2.8.13", "Counts the commands.", "O(1)", nil, func(c *engine.Ctx) { c.Int(int64(c.E.Table().Count())) }),
-			docs, info, list,
-			sub("getkeys", -4, "2.8.13", "Picks the keys out of a command with its arguments.", "O(N) in the number of arguments", nil,
-				func(c *engine.Ctx) { commandGetKeys(c, false) }),
-			sub("getkeysandflags", -4, "7.0.0", "Picks the keys out of a command and says what it does to each.",
-				"O(N) in the number of arguments", nil, func(c *engine.Ctx) { commandGetKeys(c, true) }),
-			helpCmd,
-		},
-		Run: func(c *engine.Ctx) { commandInfo(c, nil) },
-	}}
+}
+
+// commandHelp is what COMMAND HELP answers.
+var commandHelp = []string{
+	"(no subcommand)",
+	"    Describe every command.",
+	"COUNT",
+	"    How many commands there are.",
+	"LIST [FILTERBY (MODULE <module>|ACLCAT <category>|PATTERN <pattern>)]",
+	"    Name the commands, or those that pass the filter.",
+	"INFO [<command-name> ...]",
+	"    Describe the commands, or all: arity, flags, keys, categories.",
+	"DOCS [<command-name> ...]",
+	"    Document the commands, or all: summary, arguments, history.",
+	"GETKEYS <full-command>",
+	"    Pick the keys out of a command with its arguments.",
+	"GETKEYSANDFLAGS <full-command>",
+	"    The same, with what the command does to each key.",
 }
 
 // commandInfo describes the named commands, null for an unknown one, or all.
@@ -72,7 +60,7 @@ func commandInfo(c *engine.Ctx, names [][]byte) {
 }
 
 // infoReply is one command of COMMAND INFO: ten elements, the last of them its subcommands in the same form.
-func infoReply(c *engine.Ctx, cmd *engine.Command) {
+func infoReply(c *engine.Ctx, cmd *spec.Command) {
 	c.Array(10)
 	c.BulkString(cmd.FullName())
 	c.Int(int64(cmd.Arity))
@@ -107,7 +95,7 @@ func statusSet(c *engine.Ctx, prefix string, names []string) {
 	}
 }
 
-func keySpecReply(c *engine.Ctx, k *engine.KeySpec) {
+func keySpecReply(c *engine.Ctx, k *spec.KeySpec) {
 	if k.Notes != "" {
 		c.Map(4)
 		c.BulkString("notes")
@@ -157,7 +145,7 @@ func typeAndSpec(c *engine.Ctx, kind string, params ...any) {
 
 // commandListCmd names commands and subcommands. There are no modules, so that filter finds nothing.
 func commandListCmd(c *engine.Ctx) {
-	pass := func(*engine.Command) bool { return true }
+	pass := func(*spec.Command) bool { return true }
 	if args := c.Args[2:]; len(args) > 0 {
 		if len(args) != 3 || !is(args[0], "filterby") {
 			c.Err(engine.ErrSyntax)
@@ -165,11 +153,11 @@ func commandListCmd(c *engine.Ctx) {
 		}
 		switch v := args[2]; {
 		case is(args[1], "module"):
-			pass = func(*engine.Command) bool { return false }
+			pass = func(*spec.Command) bool { return false }
 		case is(args[1], "aclcat"):
-			pass = func(cmd *engine.Command) bool { return hasCategory(cmd, string(v)) }
+			pass = func(cmd *spec.Command) bool { return hasCategory(cmd, string(v)) }
 		case is(args[1], "pattern"):
-			pass = func(cmd *engine.Command) bool { return scan.Match(v, []byte(cmd.FullName()), true) }
+			pass = func(cmd *spec.Command) bool { return scan.Match(v, []byte(cmd.FullName()), true) }
 		default:
 			c.Err(engine.ErrSyntax)
 			return
@@ -177,7 +165,7 @@ func commandListCmd(c *engine.Ctx) {
 	}
 	var names []string
 	for _, cmd := range c.E.Table().List() {
-		for _, cmd := range append([]*engine.Command{cmd}, cmd.Sub...) {
+		for _, cmd := range append([]*spec.Command{cmd}, cmd.Sub...) {
 			if pass(cmd) {
 				names = append(names, cmd.FullName())
 			}
@@ -189,7 +177,7 @@ func commandListCmd(c *engine.Ctx) {
 	}
 }
 
-func hasCategory(cmd *engine.Command, name string) bool {
+func hasCategory(cmd *spec.Command, name string) bool {
 	for _, cat := range cmd.ACL() {
 		if strings.EqualFold(cat, name) {
 			return true
@@ -201,7 +189,7 @@ func hasCategory(cmd *engine.Command, name string) bool {
 // commandGetKeys answers the keys of the command in the arguments, alone or with their flags.
 func commandGetKeys(c *engine.Ctx, flags bool) {
 	argv := c.Args[2:]
-	cmd, _ := c.E.Table().Find(argv)
+	cmd := c.E.Table().Find(argv)
 	switch {
 	case cmd == nil:
 		c.Err("ERR Invalid command specified")
@@ -214,13 +202,13 @@ func commandGetKeys(c *engine.Ctx, flags bool) {
 		return
 	}
 	all, err := cmd.KeyRefs(nil, argv)
-	var refs []engine.KeyRef
+	var refs []spec.KeyRef
 	for _, r := range all {
-		if r.Access&engine.NotKey == 0 {
+		if r.Access&spec.NotKey == 0 {
 			refs = append(refs, r)
 		}
 	}
-	if err != nil || len(refs) == 0 && !cmd.Is(engine.NoMandatoryKeys) {
+	if err != nil || len(refs) == 0 && !cmd.Is(spec.NoMandatoryKeys) {
 		c.Err("ERR Invalid arguments specified for command")
 		return
 	}

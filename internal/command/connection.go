@@ -6,69 +6,30 @@ import (
 	"godwit/internal/object"
 )
 
-// sessionFlags are the flags of commands that any client may send at any time.
-const sessionFlags = engine.NoScript | engine.Loading | engine.Stale | engine.Fast | engine.NoAuth | engine.AllowBusy
-
-func connectionCommands() []*engine.Command {
-	return []*engine.Command{
-		{
-			Name: "ping", Arity: -1, Flags: engine.Fast | engine.TellsDiskErrors | engine.WhileSubscribed, Group: engine.GroupConnection, Since: "1.0.0",
-			Summary: "Answers PONG or the given message.", Complexity: "O(1)",
-			Tips: []string{"request_policy:all_shards", "response_policy:all_succeeded"},
-			Args: []engine.Arg{engine.Str("message").Opt()},
-			Run:  pingCmd,
-		},
-		{
-			Name: "echo", Arity: 2, Flags: engine.Fast | engine.Loading | engine.Stale, Group: engine.GroupConnection, Since: "1.0.0",
-			Summary: "Answers the given message.", Complexity: "O(1)",
-			Args: []engine.Arg{engine.Str("message")},
-			Run:  func(c *engine.Ctx) { c.Bulk(c.Args[1]) },
-		},
-		{
-			Name: "auth", Arity: -2, Flags: sessionFlags, Group: engine.GroupConnection, Since: "1.0.0",
-			Summary: "Authenticates the connection.", Complexity: "O(N) in the number of the user's passwords",
-			History: []engine.History{{Since: "6.0.0", Change: "Takes a user name as well."}},
-			Args:    []engine.Arg{engine.Str("username").Opt().From("6.0.0"), engine.Str("password")},
-			Run:     authCmd,
-		},
-		{
-			Name: "hello", Arity: -1, Flags: sessionFlags, Group: engine.GroupConnection, Since: "6.0.0",
-			Summary: "Greets the server: chooses the protocol, may authenticate and name the connection.", Complexity: "O(1)",
-			History: []engine.History{{Since: "6.2.0", Change: "The protocol version may be left out: only the connection's state is shown then."}},
-			Args: []engine.Arg{engine.Block("arguments",
-				engine.Int("protover"),
-				engine.Block("username_password", engine.Str("username"), engine.Str("password")).Tokened("AUTH").Opt(),
-				engine.Str("clientname").Tokened("SETNAME").Opt(),
-			).Opt()},
-			Run: helloCmd,
-		},
-		{
-			Name: "quit", Arity: -1, Flags: sessionFlags | engine.WhileSubscribed | engine.LeavesMulti, Group: engine.GroupConnection, Since: "1.0.0",
-			Summary: "Closes the connection after the replies so far.", Complexity: "O(1)",
-			Run: func(c *engine.Ctx) {
-				c.OK()
-				c.Client.CloseAfterReply = true
-			},
-		},
-		{
-			Name: "reset", Arity: 1, Flags: sessionFlags | engine.WhileSubscribed | engine.LeavesMulti, Group: engine.GroupConnection, Since: "6.2.0",
-			Summary: "Puts the connection back into the state of a new one.", Complexity: "O(1)",
-			Run: func(c *engine.Ctx) {
-				if c.Client.Reply == engine.ReplyOff {
-					c.Writer = &c.Client.W // replies are on again, with this one
-				}
-				c.E.ResetClient(c.Client)
-				c.Writer.Proto = c.Client.W.Proto
-				c.Simple("RESET")
-			},
-		},
-		{
-			Name: "select", Arity: 2, Flags: engine.Fast | engine.Loading | engine.Stale, Group: engine.GroupConnection, Since: "1.0.0",
-			Summary: "Switches the connection to another database.", Complexity: "O(1)",
-			Args: []engine.Arg{engine.Int("index")},
-			Run:  selectCmd,
-		},
+func connectionHandlers() engine.Handlers {
+	return engine.Handlers{
+		"ping":   pingCmd,
+		"echo":   func(c *engine.Ctx) { c.Bulk(c.Args[1]) },
+		"auth":   authCmd,
+		"hello":  helloCmd,
+		"quit":   quitCmd,
+		"reset":  resetCmd,
+		"select": selectCmd,
 	}
+}
+
+func quitCmd(c *engine.Ctx) {
+	c.OK()
+	c.Client.CloseAfterReply = true
+}
+
+func resetCmd(c *engine.Ctx) {
+	if c.Client.Reply == engine.ReplyOff {
+		c.Writer = &c.Client.W // replies are on again, with this one
+	}
+	c.E.ResetClient(c.Client)
+	c.Writer.Proto = c.Client.W.Proto
+	c.Simple("RESET")
 }
 
 // pingCmd answers a subscriber of RESP2 in the shape of a message, which is all that it expects.

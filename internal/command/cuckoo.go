@@ -1,7 +1,6 @@
 package command
 
 import (
-	"slices"
 	"strconv"
 
 	"godwit/internal/cuckoo"
@@ -11,49 +10,22 @@ import (
 
 // The CF commands answer as RedisBloom's do, errors without the word ERR included.
 
-// cuckooCommands are the entries of all CF commands; each part stands beside its handlers.
-func cuckooCommands() []*engine.Command {
-	return slices.Concat(cuckooAddCommands(), cuckooReadCommands(), cuckooDumpCommands())
-}
-
-func cuckooAddCommands() []*engine.Command {
-	const byFilters = "O(F + I) in the number F of sub-filters and the number I of iterations that make room"
-	item := engine.Str("item")
-	insert := func(name, summary string, unique bool) *engine.Command {
-		return sketchCommand(engine.Command{
-			Name: name, Arity: -4, Flags: sketchWrite, Since: "1.0.0", Summary: summary,
-			Complexity: "O(N * (F + I)) in the number N of items, the number F of sub-filters and the number I of iterations that make room",
-			Run:        func(c *engine.Ctx) { cfInsertCmd(c, unique) },
-		}, engine.RW|engine.Insert, engine.Int("capacity").Tokened("CAPACITY").Opt(), engine.Tok("nocreate").Opt(), item.Many().Tokened("ITEMS"))
-	}
-	return []*engine.Command{
-		sketchCommand(engine.Command{
-			Name: "cf.reserve", Arity: -3, Flags: sketchWrite, Since: "1.0.0",
-			Summary: "Creates an empty cuckoo filter for a number of items.", Run: cfReserveCmd,
-		}, engine.RW|engine.Insert, engine.Int("capacity"), engine.Int("bucketsize").Tokened("BUCKETSIZE").Opt(),
-			engine.Int("maxiterations").Tokened("MAXITERATIONS").Opt(), engine.Int("expansion").Tokened("EXPANSION").Opt()),
-		sketchCommand(engine.Command{
-			Name: "cf.add", Arity: 3, Flags: sketchWrite | engine.Fast, Since: "1.0.0", Complexity: byFilters,
-			Summary: "Adds an item to a cuckoo filter, which is made if it is missing.",
-			Run:     func(c *engine.Ctx) { cfAddCmd(c, false) },
-		}, engine.RW|engine.Insert, item),
-		sketchCommand(engine.Command{
-			Name: "cf.addnx", Arity: 3, Flags: sketchWrite | engine.Fast, Since: "1.0.0", Complexity: byFilters,
-			Summary: "Adds an item to a cuckoo filter, which is made if it is missing, unless it seems to be there.",
-			Run:     func(c *engine.Ctx) { cfAddCmd(c, true) },
-		}, engine.RW|engine.Insert, item),
-		insert("cf.insert", "Adds items to a cuckoo filter, which is made as the options say if it is missing.", false),
-		insert("cf.insertnx", "Adds those items to a cuckoo filter that do not seem to be there.", true),
-		sketchCommand(engine.Command{
-			Name: "cf.del", Arity: 3, Flags: engine.Write | engine.Fast, Since: "1.0.0",
-			Complexity: "O(F) in the number F of sub-filters",
-			Summary:    "Takes an item that was added out of a cuckoo filter, once.", Run: cfDelCmd,
-		}, engine.RW|engine.Delete, item),
-		sketchCommand(engine.Command{
-			Name: "cf.compact", Arity: 2, Flags: engine.Write, Since: "1.0.0",
-			Complexity: "O(N) in the number N of bytes of the filter",
-			Summary:    "Moves items to earlier sub-filters of a cuckoo filter and drops those that are empty then.", Run: cfCompactCmd,
-		}, engine.RW),
+func cuckooHandlers() engine.Handlers {
+	return engine.Handlers{
+		"cf.reserve":   cfReserveCmd,
+		"cf.add":       func(c *engine.Ctx) { cfAddCmd(c, false) },
+		"cf.addnx":     func(c *engine.Ctx) { cfAddCmd(c, true) },
+		"cf.insert":    func(c *engine.Ctx) { cfInsertCmd(c, false) },
+		"cf.insertnx":  func(c *engine.Ctx) { cfInsertCmd(c, true) },
+		"cf.del":       cfDelCmd,
+		"cf.compact":   cfCompactCmd,
+		"cf.exists":    cfExistsCmd,
+		"cf.mexists":   cfMexistsCmd,
+		"cf.count":     cfCountCmd,
+		"cf.info":      cfInfoCmd,
+		"cf.debug":     cfDebugCmd,
+		"cf.scandump":  cfScandumpCmd,
+		"cf.loadchunk": cfLoadchunkCmd,
 	}
 }
 

@@ -8,45 +8,6 @@ import (
 	"godwit/internal/object"
 )
 
-func cuckooReadCommands() []*engine.Command {
-	const one, many = "O(F) in the number F of sub-filters", "O(N * F) in the number N of items and the number F of sub-filters"
-	return []*engine.Command{
-		sketchCommand(engine.Command{
-			Name: "cf.exists", Arity: 3, Flags: sketchRead, Since: "1.0.0", Complexity: one,
-			Summary: "Tells whether an item may be in a cuckoo filter.", Run: cfExistsCmd,
-		}, engine.RO, engine.Str("item")),
-		sketchCommand(engine.Command{
-			Name: "cf.mexists", Arity: -3, Flags: sketchRead, Since: "1.0.0", Complexity: many,
-			Summary: "Tells of each of several items whether it may be in a cuckoo filter.", Run: cfMexistsCmd,
-		}, engine.RO, engine.Str("item").Many()),
-		sketchCommand(engine.Command{
-			Name: "cf.count", Arity: 3, Flags: sketchRead, Since: "1.0.0", Complexity: one,
-			Summary: "Estimates how often an item was added to a cuckoo filter.", Run: cfCountCmd,
-		}, engine.RO, engine.Str("item")),
-		sketchCommand(engine.Command{
-			Name: "cf.info", Arity: 2, Flags: sketchRead, Since: "1.0.0",
-			Summary: "Shows what a cuckoo filter was made for and what it holds.", Run: cfInfoCmd,
-		}, engine.RO),
-		sketchCommand(engine.Command{
-			Name: "cf.debug", Arity: 2, Flags: sketchRead, Since: "1.0.0",
-			Summary: "Describes a cuckoo filter in one line.", Run: cfDebugCmd,
-		}, engine.RO),
-	}
-}
-
-func cuckooDumpCommands() []*engine.Command {
-	return []*engine.Command{
-		sketchCommand(engine.Command{
-			Name: "cf.scandump", Arity: 3, Flags: engine.ReadOnly, Since: "1.0.0", Complexity: "O(N) in the number N of bytes of the chunk",
-			Summary: "Returns a cuckoo filter in chunks, to be loaded elsewhere.", Run: cfScandumpCmd,
-		}, engine.RO, engine.Int("iterator")),
-		sketchCommand(engine.Command{
-			Name: "cf.loadchunk", Arity: 4, Flags: sketchWrite, Since: "1.0.0", Complexity: "O(N) in the number N of bytes of the chunk",
-			Summary: "Loads a chunk of a cuckoo filter.", Run: cfLoadchunkCmd,
-		}, engine.RW|engine.Insert, engine.Int("iterator"), engine.Str("data")),
-	}
-}
-
 // readCuckoo is the filter at the key, false if there is none or another type of value.
 func readCuckoo(c *engine.Ctx, key []byte) (cuckoo.Filter, bool) {
 	e := c.DB.LookupRead(key)

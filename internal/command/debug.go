@@ -12,15 +12,12 @@ import (
 	"godwit/internal/scan"
 )
 
-func debugCommands() []*engine.Command {
+func debugHandlers() engine.Handlers {
 	subs := slices.Concat(debugSubs(), debugCollections(), debugReloads(), debugServerSubs())
 	slices.SortFunc(subs, func(a, b debugSub) int { return strings.Compare(a.name, b.name) })
-	return []*engine.Command{{
-		Name: "debug", Arity: -2, Group: engine.GroupServer, Since: "1.0.0", DocFlags: []string{"syscmd"}, Protected: engine.ByDebugCommand,
-		Flags:   engine.Admin | engine.NoScript | engine.Loading | engine.Stale,
-		Summary: "Tools for tests of the server and of clients.", Complexity: "Depends on the subcommand.",
-		Run: func(c *engine.Ctx) { debugCmd(c, subs) },
-	}}
+	return engine.Handlers{
+		"debug": func(c *engine.Ctx) { debugCmd(c, subs) },
+	}
 }
 
 // debugSub is one subcommand of DEBUG. They are no subcommands in the command table, as in Redis. The argument counts include DEBUG and the name.

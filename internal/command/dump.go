@@ -11,38 +11,11 @@ import (
 	"godwit/internal/persist/rdb"
 )
 
-func dumpCommands() []*engine.Command {
-	restoreArgs := []engine.Arg{
-		engine.Key("key", 0), engine.Int("ttl"), engine.Str("serialized-value"), engine.Tok("replace").Opt().From("3.0.0"),
-		engine.Tok("absttl").Opt().From("5.0.0"), engine.Int("seconds").Tokened("IDLETIME").Opt().From("5.0.0"),
-		engine.Int("frequency").Tokened("FREQ").Opt().From("5.0.0"),
-	}
-	restoreHistory := []engine.History{{Since: "3.0.0", Change: "Takes `REPLACE`."}, {Since: "5.0.0", Change: "Takes `ABSTTL`."},
-		{Since: "5.0.0", Change: "Takes `IDLETIME` and `FREQ`."}}
-	const restoreTime = "O(N) in the size of the value; O(N log N) for a sorted set"
-	return []*engine.Command{
-		{
-			Name: "dump", Arity: 2, Flags: engine.ReadOnly, Group: engine.GroupGeneric, Since: "2.6.0",
-			Summary: "Serialises a value, for RESTORE.", Complexity: "O(N) in the size of the value",
-			Tips: []string{"nondeterministic_output"},
-			Keys: []engine.KeySpec{keyAt(1, engine.RO|engine.AccessFlag)},
-			Args: []engine.Arg{engine.Key("key", 0)},
-			Run:  dumpCmd,
-		},
-		{
-			Name: "restore", Arity: -4, Flags: engine.Write | engine.DenyOOM, Group: engine.GroupGeneric, Since: "2.6.0",
-			Summary: "Creates a key with a value that DUMP has serialised.", Complexity: restoreTime,
-			History: restoreHistory, Categories: []string{"dangerous"},
-			Keys: []engine.KeySpec{keyAt(1, engine.OW|engine.Update)},
-			Args: restoreArgs, Run: restoreCmd,
-		},
-		{
-			Name: "restore-asking", Arity: -4, Flags: engine.Write | engine.DenyOOM | engine.Asking, Group: engine.GroupServer, Since: "3.0.0",
-			Summary: "What nodes of a cluster call to hand keys over.", Complexity: restoreTime, DocFlags: []string{"syscmd"},
-			History: restoreHistory, Categories: []string{"keyspace", "dangerous"},
-			Keys: []engine.KeySpec{keyAt(1, engine.OW|engine.Update)},
-			Args: restoreArgs, Run: restoreCmd,
-		},
+func dumpHandlers() engine.Handlers {
+	return engine.Handlers{
+		"dump":           dumpCmd,
+		"restore":        restoreCmd,
+		"restore-asking": restoreCmd,
 	}
 }
 

@@ -8,50 +8,34 @@ import (
 	"godwit/internal/keyspace"
 )
 
-func expireCommands() []*engine.Command {
-	condition := engine.OneOf("condition", engine.Tok("nx"), engine.Tok("xx"), engine.Tok("gt"), engine.Tok("lt")).Opt().From("7.0.0")
-	set := func(name, since, summary string, when engine.Arg, unit int64, absolute bool) *engine.Command {
-		return &engine.Command{
-			Name: name, Arity: -3, Flags: engine.Write | engine.Fast, Group: engine.GroupGeneric, Since: since,
-			Summary: summary, Complexity: "O(1)",
-			History: []engine.History{{Since: "7.0.0", Change: "Takes the conditions `NX`, `XX`, `GT` and `LT`."}},
-			Keys:    []engine.KeySpec{keyAt(1, engine.RW|engine.Update)},
-			Args:    []engine.Arg{engine.Key("key", 0), when, condition},
-			Run:     func(c *engine.Ctx) { expire(c, unit, absolute) },
-		}
+func expireHandlers() engine.Handlers {
+	return engine.Handlers{
+		"expire":      func(c *engine.Ctx) { expire(c, 1000, false) },
+		"pexpire":     func(c *engine.Ctx) { expire(c, 1, false) },
+		"expireat":    func(c *engine.Ctx) { expire(c, 1000, true) },
+		"pexpireat":   func(c *engine.Ctx) { expire(c, 1, true) },
+		"ttl":         ttlCmd,
+		"pttl":        pttlCmd,
+		"expiretime":  expiretimeCmd,
+		"pexpiretime": pexpiretimeCmd,
+		"persist":     persistCmd,
 	}
-	get := func(name, since, summary string, history []engine.History, tips []string, run func(c *engine.Ctx, deadline int64)) *engine.Command {
-		return &engine.Command{
-			Name: name, Arity: 2, Flags: engine.ReadOnly | engine.Fast, Group: engine.GroupGeneric, Since: since,
-			Summary: summary, Complexity: "O(1)", History: history, Tips: tips,
-			Keys: []engine.KeySpec{keyAt(1, engine.RO|engine.AccessFlag)},
-			Args: []engine.Arg{engine.Key("key", 0)},
-			Run:  func(c *engine.Ctx) { deadlineReply(c, run) },
-		}
-	}
-	ttlHistory := []engine.History{{Since: "2.8.0", Change: "Answers -2 for a missing key."}}
-	ttlTips := []string{"nondeterministic_output"}
-	return []*engine.Command{
-		set("expire", "1.0.0", "Gives a key a time to live in seconds.", engine.Int("seconds"), 1000, false),
-		set("pexpire", "2.6.0", "Gives a key a time to live in milliseconds.", engine.Int("milliseconds"), 1, false),
-		set("expireat", "1.2.0", "Makes a key expire at a Unix time in seconds.", engine.UnixTime("unix-time-seconds"), 1000, true),
-		set("pexpireat", "2.6.0", "Makes a key expire at a Unix time in milliseconds.", engine.UnixTime("unix-time-milliseconds"), 1, true),
-		get("ttl", "1.0.0", "Shows a key's time to live in seconds.", ttlHistory, ttlTips,
-			func(c *engine.Ctx, d int64) { c.Int((max(d-c.E.KS.Now(), 0) + 500) / 1000) }),
-		get("pttl", "2.6.0", "Shows a key's time to live in milliseconds.", ttlHistory, ttlTips,
-			func(c *engine.Ctx, d int64) { c.Int(max(d-c.E.KS.Now(), 0)) }),
-		get("expiretime", "7.0.0", "Shows the Unix time in seconds at which a key expires.", nil, nil,
-			func(c *engine.Ctx, d int64) { c.Int(int64(uint64(d+500) / 1000)) }),
-		get("pexpiretime", "7.0.0", "Shows the Unix time in milliseconds at which a key expires.", nil, nil,
-			func(c *engine.Ctx, d int64) { c.Int(d) }),
-		{
-			Name: "persist", Arity: 2, Flags: engine.Write | engine.Fast, Group: engine.GroupGeneric, Since: "2.2.0",
-			Summary: "Takes a key's time to live away.", Complexity: "O(1)",
-			Keys: []engine.KeySpec{keyAt(1, engine.RW|engine.Update)},
-			Args: []engine.Arg{engine.Key("key", 0)},
-			Run:  persistCmd,
-		},
-	}
+}
+
+func ttlCmd(c *engine.Ctx) {
+	deadlineReply(c, func(c *engine.Ctx, d int64) { c.Int((max(d-c.E.KS.Now(), 0) + 500) / 1000) })
+}
+
+func pttlCmd(c *engine.Ctx) {
+	deadlineReply(c, func(c *engine.Ctx, d int64) { c.Int(max(d-c.E.KS.Now(), 0)) })
+}
+
+func expiretimeCmd(c *engine.Ctx) {
+	deadlineReply(c, func(c *engine.Ctx, d int64) { c.Int(int64(uint64(d+500) / 1000)) })
+}
+
+func pexpiretimeCmd(c *engine.Ctx) {
+	deadlineReply(c, func(c *engine.Ctx, d int64) { c.Int(d) })
 }
 
 // expireCondition is the set of NX, XX, GT and LT.

@@ -10,66 +10,48 @@ import (
 	"godwit/internal/script"
 )
 
-func functionCommands() []*engine.Command {
-	const flags = engine.NoScript | engine.Stale | engine.SkipMonitor | engine.NoMandatoryKeys
-	call := func(name string, flags engine.Flag, access engine.Access, notes, summary string, readOnly bool) *engine.Command {
-		return &engine.Command{
-			Name: name, Arity: -3, Flags: flags, Group: engine.GroupScripting, Since: "7.0.0",
-			Summary: summary, Complexity: "Depends on the function.",
-			Keys: []engine.KeySpec{{Begin: engine.At(2), Find: engine.KeyNum(0, 1, 1), Access: access, Notes: notes}},
-			Args: []engine.Arg{engine.Str("function"), engine.Int("numkeys"), engine.Key("key", 0).Opt().Many(), engine.Str("arg").Opt().Many()},
-			Run:  func(c *engine.Ctx) { fcallCmd(c, readOnly) },
-		}
-	}
-	return []*engine.Command{
-		call("fcall", flags, engine.RW|engine.AccessFlag|engine.Update,
-			"what a function does with its keys cannot be known: the worst is assumed", "Calls a function.", false),
-		call("fcall_ro", flags|engine.ReadOnly, engine.RO|engine.AccessFlag,
-			"what a function does with its keys cannot be known, but that it writes none", "Calls a function that writes nothing.", true),
-		functionCommand(),
+func functionHandlers() engine.Handlers {
+	return engine.Handlers{
+		"fcall":            func(c *engine.Ctx) { fcallCmd(c, false) },
+		"fcall_ro":         func(c *engine.Ctx) { fcallCmd(c, true) },
+		"function|load":    functionLoadCmd,
+		"function|delete":  functionDeleteCmd,
+		"function|flush":   functionFlushCmd,
+		"function|list":    functionListCmd,
+		"function|stats":   functionStatsCmd,
+		"function|kill":    functionKillCmd,
+		"function|dump":    functionDumpCmd,
+		"function|restore": functionRestoreCmd,
+		"function|help":    helpOf(functionHelp...),
 	}
 }
 
-func functionCommand() *engine.Command {
-	all := []string{"request_policy:all_shards", "response_policy:all_succeeded"}
-	sub := func(name string, arity int, flags engine.Flag, summary, complexity string, tips []string, run func(*engine.Ctx), args ...engine.Arg) *engine.Command {
-		return &engine.Command{Name: name, Arity: arity, Flags: flags | engine.NoScript, Group: engine.GroupScripting, Since: "7.0.0",
-			Summary: summary, Complexity: complexity, Tips: tips, Args: args, Run: run}
-	}
-	return &engine.Command{
-		Name: "function", Arity: -2, Group: engine.GroupScripting, Since: "7.0.0", Summary: "Libraries of functions.", Complexity: "Depends on the subcommand.",
-		Sub: []*engine.Command{
-			sub("load", -3, engine.Write|engine.DenyOOM, "Adds a library of functions.", "O(1), and what the library's code does when it is loaded", all,
-				functionLoadCmd, engine.Tok("replace").Opt(), engine.Str("function-code")),
-			sub("delete", 3, engine.Write, "Removes a library and its functions.", "O(1)", all, functionDeleteCmd, engine.Str("library-name")),
-			sub("flush", -2, engine.Write, "Removes all libraries.", "O(N) in the number of functions", all, functionFlushCmd,
-				engine.OneOf("async", engine.Tok("async"), engine.Tok("sync")).Opt()),
-			sub("list", -2, 0, "Shows the libraries.", "O(N) in the number of functions", []string{"nondeterministic_output_order"}, functionListCmd,
-				engine.Str("library-name-pattern").Tokened("LIBRARYNAME").Opt(), engine.Tok("withcode").Opt()),
-			sub("stats", 2, engine.AllowBusy, "Shows the function that runs, and how many there are.", "O(1)",
-				[]string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"}, functionStatsCmd),
-			sub("kill", 2, engine.AllowBusy, "Ends the function that runs, unless it has written.", "O(1)",
-				[]string{"request_policy:all_shards", "response_policy:one_succeeded"}, functionKillCmd),
-			sub("dump", 2, 0, "Serialises all libraries, for FUNCTION RESTORE.", "O(N) in the number of functions", nil, functionDumpCmd),
-			sub("restore", -3, engine.Write|engine.DenyOOM, "Adds the libraries that FUNCTION DUMP has serialised.", "O(N) in the number of functions", all,
-				functionRestoreCmd, engine.Str("serialized-value"),
-				engine.OneOf("policy", engine.Tok("flush"), engine.Tok("append"), engine.Tok("replace")).Opt()),
-			functionHelp(),
-		},
-	}
+// functionHelp is what FUNCTION HELP answers.
+var functionHelp = []string{
+	"LOAD [REPLACE] <code>",
+	"    Add the library that the code makes, in place of one of its name if REPLACE is given.",
+	"DELETE <library>",
+	"    Remove a library.",
+	"LIST [LIBRARYNAME <pattern>] [WITHCODE]",
+	"    Show the libraries, those whose names match, with their functions and perhaps their code.",
+	"STATS",
+	"    Show the function that runs, with the call and how long it has run, and how many " +
+		"libraries and functions there are.",
+	"KILL",
+	"    End the function that runs.",
+	"FLUSH [ASYNC|SYNC]",
+	"    Remove all libraries.",
+	"DUMP",
+	"    Serialise all libraries.",
+	"RESTORE <payload> [FLUSH|APPEND|REPLACE]",
+	"    Add the libraries of a payload: to no others, to those that are there (the default),",
+	"    or in place of those with the same names.",
 }
 
-func functionHelp() *engine.Command {
-	return helpSub(engine.GroupScripting, "7.0.0",
-		"LOAD [REPLACE] <code>", "    Add the library that the code makes, in place of one of its name if REPLACE is given.",
-		"DELETE <library>", "    Remove a library.",
-		"LIST [LIBRARYNAME <pattern>] [WITHCODE]", "    Show the libraries, those whose names match, with their functions and perhaps their code.",
-		"STATS", "    Show the function that runs, with the call and how long it has run, and how many libraries and functions there are.",
-		"KILL", "    End the function that runs.",
-		"FLUSH [ASYNC|SYNC]", "    Remove all libraries.",
-		"DUMP", "    Serialise all libraries.",
-		"RESTORE <payload> [FLUSH|APPEND|REPLACE]", "    Add the libraries of a payload: to no others, to those that are there (the default),",
-		"    or in place of those with the same names.")
+// fcallWritesNothing reports whether the function has declared that it writes nothing.
+func fcallWritesNothing(c *engine.Ctx) bool {
+	f := c.E.Functions().Function(c.Args[1])
+	return f != nil && f.Flags&script.NoWrites != 0
 }
 
 func fcallCmd(c *engine.Ctx, readOnly bool) {

@@ -8,48 +8,25 @@ import (
 	"godwit/internal/object"
 )
 
-// geoCommands are the commands on places: members of sorted sets whose scores package geohash makes.
-func geoCommands() []*engine.Command {
-	return append(geoPlaceCommands(), geoSearchCommands()...)
-}
-
-func geoPlaceCommands() []*engine.Command {
-	const ro = engine.RO | engine.AccessFlag
-	members := engine.Str("member").Many()
-	return []*engine.Command{
-		geoCommand(engine.Command{
-			Name: "geoadd", Arity: -5, Flags: engine.Write | engine.DenyOOM, Since: "3.2.0",
-			Summary: "Adds places to a sorted set, or moves them.", Complexity: "O(log N) a place, N being the size of the set",
-			History: []engine.History{{Since: "6.2.0", Change: "Takes `CH`, `NX` and `XX`."}},
-			Run:     geoaddCmd,
-		}, engine.RW|engine.Update,
-			engine.OneOf("condition", engine.Tok("nx"), engine.Tok("xx")).Opt().From("6.2.0"),
-			engine.Tok("change").Tokened("CH").Opt().From("6.2.0"),
-			engine.Block("longitude_latitude_member", engine.Dbl("longitude"), engine.Dbl("latitude"), engine.Str("member")).Many()),
-		geoCommand(engine.Command{
-			Name: "geodist", Arity: -4, Flags: engine.ReadOnly, Since: "3.2.0",
-			Summary: "Measures the distance between two places of a sorted set.", Complexity: "O(1)", Run: geodistCmd,
-		}, ro, engine.Str("member1"), engine.Str("member2"), lengthUnitArg().Opt()),
-		geoCommand(engine.Command{
-			Name: "geohash", Arity: -2, Flags: engine.ReadOnly, Since: "3.2.0",
-			Summary: "Shows where members of a sorted set are, as standard geohash strings.", Complexity: "O(1) a member",
-			Run: geohashCmd,
-		}, ro, members),
-		geoCommand(engine.Command{
-			Name: "geopos", Arity: -2, Flags: engine.ReadOnly, Since: "3.2.0",
-			Summary: "Shows where members of a sorted set are, as longitudes and latitudes.", Complexity: "O(1) a member",
-			Run: geoposCmd,
-		}, ro, members),
+// geoHandlers share one geoSearch for its buffers: the table belongs to one engine, which runs one
+// command at a time.
+func geoHandlers() engine.Handlers {
+	g := new(geoSearch)
+	search := func(form geoForm) func(c *engine.Ctx) {
+		return func(c *engine.Ctx) { g.run(c, form) }
 	}
-}
-
-// geoCommand is entry for the commands whose first argument is their only key.
-func geoCommand(cmd engine.Command, access engine.Access, args ...engine.Arg) *engine.Command {
-	return entry(engine.GroupGeo, cmd, access, append([]engine.Arg{engine.Key("key", 0)}, args...)...)
-}
-
-func lengthUnitArg() engine.Arg {
-	return engine.OneOf("unit", engine.Tok("m"), engine.Tok("km"), engine.Tok("ft"), engine.Tok("mi"))
+	return engine.Handlers{
+		"geoadd":               geoaddCmd,
+		"geodist":              geodistCmd,
+		"geohash":              geohashCmd,
+		"geopos":               geoposCmd,
+		"georadius":            search(geoForm{key: 1, options: 6, store: true}),
+		"georadius_ro":         search(geoForm{key: 1, options: 6}),
+		"georadiusbymember":    search(geoForm{key: 1, options: 5, store: true}),
+		"georadiusbymember_ro": search(geoForm{key: 1, options: 5}),
+		"geosearch":            search(geoForm{key: 1, options: 2, search: true}),
+		"geosearchstore":       search(geoForm{key: 2, options: 3, search: true, store: true}),
+	}
 }
 
 // coordArgs reads a longitude and a latitude, answering with Redis's errors.

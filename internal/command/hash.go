@@ -1,65 +1,42 @@
 package command
 
 import (
-	"slices"
-
 	"godwit/internal/engine"
 	"godwit/internal/keyspace"
 	"godwit/internal/listpack"
 	"godwit/internal/object"
 )
 
-// hashCommands are the entries of all hash commands; each part stands beside its handlers.
-func hashCommands() []*engine.Command {
-	return slices.Concat(hashReadCommands(), hashWriteCommands(), hashIncrCommands(), hashWalkCommands(),
-		hashExpireCommands(), hashGetexCommands())
-}
-
-// hashCommand is entry for the hash commands, whose first argument is their only key.
-func hashCommand(cmd engine.Command, access engine.Access, args ...engine.Arg) *engine.Command {
-	return entry(engine.GroupHash, cmd, access, append([]engine.Arg{engine.Key("key", 0)}, args...)...)
-}
-
-func hashReadCommands() []*engine.Command {
-	field := engine.Str("field")
-	const fast = engine.ReadOnly | engine.Fast
-	unordered := []string{"nondeterministic_output_order"}
-	return []*engine.Command{
-		hashCommand(engine.Command{
-			Name: "hget", Arity: 3, Flags: fast, Since: "2.0.0",
-			Summary: "Returns the value of a field.", Run: hgetCmd,
-		}, engine.RO|engine.AccessFlag, field),
-		hashCommand(engine.Command{
-			Name: "hmget", Arity: -3, Flags: fast, Since: "2.0.0",
-			Summary: "Returns the values of several fields.", Complexity: "O(N) in the number N of fields asked for", Run: hmgetCmd,
-		}, engine.RO|engine.AccessFlag, field.Many()),
-		hashCommand(engine.Command{
-			Name: "hgetall", Arity: 2, Flags: engine.ReadOnly, Since: "2.0.0",
-			Summary: "Returns all fields and values of a hash.", Complexity: "O(N) in the number of fields of the hash", Tips: unordered,
-			Run: func(c *engine.Ctx) { replyAll(c, true, true) },
-		}, engine.RO|engine.AccessFlag),
-		hashCommand(engine.Command{
-			Name: "hkeys", Arity: 2, Flags: engine.ReadOnly, Since: "2.0.0",
-			Summary: "Returns all fields of a hash.", Complexity: "O(N) in the number of fields of the hash", Tips: unordered,
-			Run: func(c *engine.Ctx) { replyAll(c, true, false) },
-		}, engine.RO|engine.AccessFlag),
-		hashCommand(engine.Command{
-			Name: "hvals", Arity: 2, Flags: engine.ReadOnly, Since: "2.0.0",
-			Summary: "Returns all values of a hash.", Complexity: "O(N) in the number of fields of the hash", Tips: unordered,
-			Run: func(c *engine.Ctx) { replyAll(c, false, true) },
-		}, engine.RO|engine.AccessFlag),
-		hashCommand(engine.Command{
-			Name: "hlen", Arity: 2, Flags: fast, Since: "2.0.0",
-			Summary: "Returns how many fields a hash has.", Run: hlenCmd,
-		}, engine.RO),
-		hashCommand(engine.Command{
-			Name: "hexists", Arity: 3, Flags: fast, Since: "2.0.0",
-			Summary: "Tells whether a hash has a field.", Run: hexistsCmd,
-		}, engine.RO, field),
-		hashCommand(engine.Command{
-			Name: "hstrlen", Arity: 3, Flags: fast, Since: "3.2.0",
-			Summary: "Returns how many bytes the value of a field has.", Run: hstrlenCmd,
-		}, engine.RO, field),
+func hashHandlers() engine.Handlers {
+	return engine.Handlers{
+		"hget":         hgetCmd,
+		"hmget":        hmgetCmd,
+		"hgetall":      func(c *engine.Ctx) { replyAll(c, true, true) },
+		"hkeys":        func(c *engine.Ctx) { replyAll(c, true, false) },
+		"hvals":        func(c *engine.Ctx) { replyAll(c, false, true) },
+		"hlen":         hlenCmd,
+		"hexists":      hexistsCmd,
+		"hstrlen":      hstrlenCmd,
+		"hset":         hsetCmd,
+		"hmset":        hmsetCmd,
+		"hsetnx":       hsetnxCmd,
+		"hdel":         hdelCmd,
+		"hincrby":      hincrbyCmd,
+		"hincrbyfloat": hincrbyfloatCmd,
+		"hrandfield":   hrandfieldCmd,
+		"hscan":        hscanCmd,
+		"hexpire":      func(c *engine.Ctx) { hexpire(c, 1000, false) },
+		"hpexpire":     func(c *engine.Ctx) { hexpire(c, 1, false) },
+		"hexpireat":    func(c *engine.Ctx) { hexpire(c, 1000, true) },
+		"hpexpireat":   func(c *engine.Ctx) { hexpire(c, 1, true) },
+		"httl":         httlCmd,
+		"hpttl":        hpttlCmd,
+		"hexpiretime":  hexpiretimeCmd,
+		"hpexpiretime": hpexpiretimeCmd,
+		"hpersist":     hpersistCmd,
+		"hgetex":       hgetexCmd,
+		"hsetex":       hsetexCmd,
+		"hgetdel":      hgetdelCmd,
 	}
 }
 

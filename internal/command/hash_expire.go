@@ -26,47 +26,20 @@ const (
 	errFieldCount    = "ERR The `numfields` parameter must match the number of arguments"
 )
 
-// fieldsArg documents FIELDS numfields field ….
-func fieldsArg() engine.Arg {
-	return engine.Block("fields", engine.Int("numfields"), engine.Str("field").Many()).Tokened("FIELDS")
+func httlCmd(c *engine.Ctx) {
+	fieldDeadlines(c, func(c *engine.Ctx, d int64) { c.Int((d - c.Now + 999) / 1000) })
 }
 
-func hashExpireCommands() []*engine.Command {
-	const perField = "O(N) in the number N of fields given"
-	condition := engine.OneOf("condition", engine.Tok("nx"), engine.Tok("xx"), engine.Tok("gt"), engine.Tok("lt")).Opt()
-	set := func(name, summary string, when engine.Arg, unit int64, absolute bool) *engine.Command {
-		return hashCommand(engine.Command{
-			Name: name, Arity: -6, Flags: engine.Write | engine.DenyOOM | engine.Fast, Since: "7.4.0",
-			Summary: summary, Complexity: perField,
-			Run: func(c *engine.Ctx) { hexpire(c, unit, absolute) },
-		}, engine.RW|engine.Update, when, condition, fieldsArg())
-	}
-	get := func(name, summary string, tips []string, reply func(c *engine.Ctx, deadline int64)) *engine.Command {
-		return hashCommand(engine.Command{
-			Name: name, Arity: -5, Flags: engine.ReadOnly | engine.Fast, Since: "7.4.0",
-			Summary: summary, Complexity: perField, Tips: tips,
-			Run: func(c *engine.Ctx) { fieldDeadlines(c, reply) },
-		}, engine.RO|engine.AccessFlag, fieldsArg())
-	}
-	tips := []string{"nondeterministic_output"}
-	return []*engine.Command{
-		set("hexpire", "Gives fields a time to live in seconds.", engine.Int("seconds"), 1000, false),
-		set("hpexpire", "Gives fields a time to live in milliseconds.", engine.Int("milliseconds"), 1, false),
-		set("hexpireat", "Makes fields expire at a Unix time in seconds.", engine.UnixTime("unix-time-seconds"), 1000, true),
-		set("hpexpireat", "Makes fields expire at a Unix time in milliseconds.", engine.UnixTime("unix-time-milliseconds"), 1, true),
-		get("httl", "Shows fields' times to live in seconds.", tips,
-			func(c *engine.Ctx, d int64) { c.Int((d - c.Now + 999) / 1000) }),
-		get("hpttl", "Shows fields' times to live in milliseconds.", tips,
-			func(c *engine.Ctx, d int64) { c.Int(d - c.Now) }),
-		get("hexpiretime", "Shows the Unix times in seconds at which fields expire.", nil,
-			func(c *engine.Ctx, d int64) { c.Int((d + 999) / 1000) }),
-		get("hpexpiretime", "Shows the Unix times in milliseconds at which fields expire.", nil,
-			func(c *engine.Ctx, d int64) { c.Int(d) }),
-		hashCommand(engine.Command{
-			Name: "hpersist", Arity: -5, Flags: engine.Write | engine.Fast, Since: "7.4.0",
-			Summary: "Takes fields' times to live away.", Complexity: perField, Run: hpersistCmd,
-		}, engine.RW|engine.Update, fieldsArg()),
-	}
+func hpttlCmd(c *engine.Ctx) {
+	fieldDeadlines(c, func(c *engine.Ctx, d int64) { c.Int(d - c.Now) })
+}
+
+func hexpiretimeCmd(c *engine.Ctx) {
+	fieldDeadlines(c, func(c *engine.Ctx, d int64) { c.Int((d + 999) / 1000) })
+}
+
+func hpexpiretimeCmd(c *engine.Ctx) {
+	fieldDeadlines(c, func(c *engine.Ctx, d int64) { c.Int(d) })
 }
 
 // fieldList reads FIELDS numfields field … from argument i on, to the end, answering with Redis's errors; badCount is the one for a count that is no

@@ -8,31 +8,6 @@ import (
 	"godwit/internal/object"
 )
 
-func hashGetexCommands() []*engine.Command {
-	data := engine.Block("data", engine.Str("field"), engine.Str("value")).Many()
-	return []*engine.Command{
-		hashCommand(engine.Command{
-			Name: "hgetex", Arity: -5, Flags: engine.Write | engine.Fast, Since: "8.0.0",
-			Summary: "Returns the values of fields and changes the fields' times to live.", Complexity: "O(N) in the number N of fields given",
-			Run: hgetexCmd,
-		}, engine.RW|engine.AccessFlag|engine.Update,
-			engine.OneOf("expiration", append(timeArgs(), engine.Tok("persist"))...).Opt(), fieldsArg()),
-		hashCommand(engine.Command{
-			Name: "hsetex", Arity: -6, Flags: engine.Write | engine.DenyOOM | engine.Fast, Since: "8.0.0",
-			Summary: "Gives fields values and a time to live, under a condition if wanted.", Complexity: "O(N) in the number N of fields given",
-			Run: hsetexCmd,
-		}, engine.RW|engine.Update,
-			engine.OneOf("condition", engine.Tok("fnx"), engine.Tok("fxx")).Opt(),
-			engine.OneOf("expiration", append(timeArgs(), engine.Tok("keepttl"))...).Opt(),
-			engine.Block("fields", engine.Int("numfields"), data).Tokened("FIELDS")),
-		hashCommand(engine.Command{
-			Name: "hgetdel", Arity: -5, Flags: engine.Write | engine.Fast, Since: "8.0.0",
-			Summary: "Returns the values of fields and deletes the fields.", Complexity: "O(N) in the number N of fields given",
-			Run: hgetdelCmd,
-		}, engine.RW|engine.AccessFlag|engine.Delete, fieldsArg()),
-	}
-}
-
 func hgetdelCmd(c *engine.Ctx) {
 	h, found, ok := writeHash(c)
 	if !ok {

@@ -7,20 +7,6 @@ import (
 	"godwit/internal/object"
 )
 
-func hashIncrCommands() []*engine.Command {
-	const flags = engine.Write | engine.DenyOOM | engine.Fast
-	return []*engine.Command{
-		hashCommand(engine.Command{
-			Name: "hincrby", Arity: 4, Flags: flags, Since: "2.0.0",
-			Summary: "Adds a number to the integer in a field.", Run: hincrbyCmd,
-		}, engine.RW|engine.AccessFlag|engine.Update, engine.Str("field"), engine.Int("increment")),
-		hashCommand(engine.Command{
-			Name: "hincrbyfloat", Arity: 4, Flags: flags, Since: "2.6.0",
-			Summary: "Adds a floating-point number to the number in a field.", Run: hincrbyfloatCmd,
-		}, engine.RW|engine.AccessFlag|engine.Update, engine.Str("field"), engine.Dbl("increment")),
-	}
-}
-
 func hincrbyCmd(c *engine.Ctx) {
 	delta, ok := intArg(c, c.Args[3])
 	if !ok {

@@ -4,36 +4,6 @@ import (
 	"godwit/internal/engine"
 )
 
-func hashWriteCommands() []*engine.Command {
-	field, value := engine.Str("field"), engine.Str("value")
-	pairs := engine.Block("field_value", field, value).Many()
-	const flags = engine.Write | engine.DenyOOM | engine.Fast
-	return []*engine.Command{
-		hashCommand(engine.Command{
-			Name: "hset", Arity: -4, Flags: flags, Since: "2.0.0",
-			Summary: "Gives fields values and counts the fields that are new.", Complexity: "O(N) in the number N of fields given",
-			History: []engine.History{{Since: "4.0.0", Change: "Takes several pairs of `field` and `value`."}},
-			Run:     hsetCmd,
-		}, engine.RW|engine.Update, pairs),
-		hashCommand(engine.Command{
-			Name: "hmset", Arity: -4, Flags: flags, Since: "2.0.0",
-			Summary: "Gives several fields values.", Complexity: "O(N) in the number N of fields given",
-			DocFlags: []string{"deprecated"}, DeprecatedSince: "4.0.0", ReplacedBy: "`HSET` with multiple field-value pairs",
-			Run: hmsetCmd,
-		}, engine.RW|engine.Update, pairs),
-		hashCommand(engine.Command{
-			Name: "hsetnx", Arity: 4, Flags: flags, Since: "2.0.0",
-			Summary: "Gives a field a value unless the field exists.", Run: hsetnxCmd,
-		}, engine.RW|engine.Insert, field, value),
-		hashCommand(engine.Command{
-			Name: "hdel", Arity: -3, Flags: engine.Write | engine.Fast, Since: "2.0.0",
-			Summary: "Deletes fields.", Complexity: "O(N) in the number N of fields given",
-			History: []engine.History{{Since: "2.4.0", Change: "Takes several `field` arguments."}},
-			Run:     hdelCmd,
-		}, engine.RW|engine.Delete, field.Many()),
-	}
-}
-
 // setFields is HSET and HMSET but for the answer: how many fields are new.
 func setFields(c *engine.Ctx) (created int, ok bool) {
 	if !pairedFields(c) {

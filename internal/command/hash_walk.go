@@ -8,23 +8,6 @@ import (
 	"godwit/internal/object"
 )
 
-func hashWalkCommands() []*engine.Command {
-	return []*engine.Command{
-		hashCommand(engine.Command{
-			Name: "hrandfield", Arity: -2, Flags: engine.ReadOnly, Since: "6.2.0",
-			Summary: "Returns fields chosen at random.", Complexity: "O(N) in the number N of fields returned",
-			Tips: []string{"nondeterministic_output"}, Run: hrandfieldCmd,
-		}, engine.RO|engine.AccessFlag, engine.Block("options", engine.Int("count"), engine.Tok("withvalues").Opt()).Opt()),
-		hashCommand(engine.Command{
-			Name: "hscan", Arity: -3, Flags: engine.ReadOnly, Since: "2.8.0",
-			Summary: "Walks the fields of a hash step by step.", Complexity: "O(1) a call, O(N) for a full walk",
-			History: []engine.History{{Since: "7.4.0", Change: "Takes `NOVALUES`."}},
-			Tips:    []string{"nondeterministic_output"}, Run: hscanCmd,
-		}, engine.RO|engine.AccessFlag, engine.Int("cursor"), engine.Pattern("pattern").Tokened("MATCH").Opt(),
-			engine.Int("count").Tokened("COUNT").Opt(), engine.Tok("novalues").Opt().From("7.4.0")),
-	}
-}
-
 func hrandfieldCmd(c *engine.Ctx) {
 	if len(c.Args) > 2 {
 		hrandfieldCount(c)

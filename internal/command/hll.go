@@ -7,44 +7,14 @@ import (
 	"godwit/internal/object"
 )
 
-func hllCommands() []*engine.Command {
-	key := engine.Key("key", 0)
-	return []*engine.Command{
-		hllCommand(engine.Command{
-			Name: "pfadd", Arity: -2, Flags: engine.Write | engine.DenyOOM | engine.Fast, Since: "2.8.9",
-			Summary: "Adds elements to a HyperLogLog, which is made if it is missing.", Complexity: "O(1) for each element", Run: pfaddCmd,
-		}, engine.RW|engine.Insert, key, engine.Str("element").Opt().Many()),
-		hllCommand(engine.Command{
-			Name: "pfcount", Arity: -2, Flags: engine.ReadOnly, Since: "2.8.9",
-			Summary:    "Estimates how many different elements HyperLogLogs have had, together.",
-			Complexity: "O(1) for one key, O(N) for the union of N keys",
-			Keys: []engine.KeySpec{{
-				Begin: engine.At(1), Find: engine.Range(-1, 1, 0), Access: engine.RW | engine.AccessFlag,
-				Notes: "Keeps the estimate in the value of a single key",
-			}},
-			Run: pfcountCmd,
-		}, 0, key.Many()),
-		hllCommand(engine.Command{
-			Name: "pfmerge", Arity: -2, Flags: engine.Write | engine.DenyOOM, Since: "2.8.9",
-			Summary: "Stores the union of HyperLogLogs.", Complexity: "O(N) in the number N of keys",
-			Keys: []engine.KeySpec{keyAt(1, engine.RW|engine.AccessFlag|engine.Insert), keysFrom(2, engine.RO|engine.AccessFlag)},
-			Run:  pfmergeCmd,
-		}, 0, engine.Key("destkey", 0), engine.Key("sourcekey", 1).Many()),
-		hllCommand(engine.Command{
-			Name: "pfdebug", Arity: 3, Flags: engine.Write | engine.DenyOOM | engine.Admin, Since: "2.8.9",
-			Summary: "Looks into a HyperLogLog: its registers, opcodes and encoding.", Complexity: "O(1): the registers are always as many",
-			DocFlags: []string{"syscmd"}, Keys: []engine.KeySpec{keyAt(2, engine.RW|engine.AccessFlag)}, Run: pfdebugCmd,
-		}, 0, engine.Str("subcommand"), key),
-		{
-			Name: "pfselftest", Arity: 1, Flags: engine.Admin, Group: engine.GroupHyperLogLog, Since: "2.8.9",
-			Summary: "Tests registers and estimates of HyperLogLogs.", Complexity: "O(1)", DocFlags: []string{"syscmd"}, Run: pfselftestCmd,
-		},
+func hllHandlers() engine.Handlers {
+	return engine.Handlers{
+		"pfadd":      pfaddCmd,
+		"pfcount":    pfcountCmd,
+		"pfmerge":    pfmergeCmd,
+		"pfdebug":    pfdebugCmd,
+		"pfselftest": pfselftestCmd,
 	}
-}
-
-// hllCommand is entry for the HyperLogLog commands.
-func hllCommand(cmd engine.Command, access engine.Access, args ...engine.Arg) *engine.Command {
-	return entry(engine.GroupHyperLogLog, cmd, access, args...)
 }
 
 // hllAt is the bytes of the HyperLogLog of e, which exists; it answers with an error and reports false when e is none.

@@ -69,7 +69,7 @@ type infoSection struct {
 	write    func(t *infoText)
 }
 
-func infoCommands() []*engine.Command {
+func infoHandlers() engine.Handlers {
 	sections := []infoSection{
 		{"server", "Server", false, infoServer(readBuild())},
 		{"clients", "Clients", false, infoClients},
@@ -85,15 +85,9 @@ func infoCommands() []*engine.Command {
 		{"cluster", "Cluster", false, func(t *infoText) { t.num("cluster_enabled", 0) }},
 		{"keyspace", "Keyspace", false, infoKeyspace},
 	}
-	return []*engine.Command{{
-		Name: "info", Arity: -1, Flags: engine.Loading | engine.Stale, Group: engine.GroupServer, Since: "1.0.0",
-		Summary: "Reports on the server: versions, memory, statistics.", Complexity: "O(1)",
-		History:    []engine.History{{Since: "7.0.0", Change: "Takes several sections."}},
-		Tips:       []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"},
-		Categories: []string{"dangerous"},
-		Args:       []engine.Arg{engine.Str("section").Many().Opt()},
-		Run:        func(c *engine.Ctx) { infoCmd(c, sections) },
-	}}
+	return engine.Handlers{
+		"info": func(c *engine.Ctx) { infoCmd(c, sections) },
+	}
 }
 
 // infoCmd shows the sections asked for, each once and in its own order, whatever the order of the arguments; unknown ones are nothing.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"godwit/internal/engine"
 	"godwit/internal/resp/respclient"
+	"godwit/internal/spec"
 )
 
 // The rules by which movablekeys, key ranges, categories and key positions are derived must hold for commands that are not in the table yet.
@@ -53,18 +53,18 @@ var ownCategories = map[string][]string{
 }
 
 // modelCommands makes an entry for each command of the file, by full name; containers are left out.
-func modelCommands(t *testing.T) (map[string]*engine.Command, map[string]modelFacts) {
+func modelCommands(t *testing.T) (map[string]*spec.Command, map[string]modelFacts) {
 	t.Helper()
-	flags, access := map[string]engine.Flag{}, map[string]engine.Access{}
+	flags, access := map[string]spec.Flag{}, map[string]spec.Access{}
 	for i := range 64 {
-		if names := (&engine.Command{Flags: 1 << i}).FlagNames(); len(names) == 1 {
+		if names := (&spec.Command{Flags: 1 << i}).FlagNames(); len(names) == 1 {
 			flags[names[0]] = 1 << i
 		}
-		if names := engine.Access(1 << min(i, 15)).Names(); len(names) == 1 {
+		if names := spec.Access(1 << min(i, 15)).Names(); len(names) == 1 {
 			access[names[0]] = 1 << i
 		}
 	}
-	facts, cmds, list := map[string]modelFacts{}, map[string]*engine.Command{}, []*engine.Command{}
+	facts, cmds, list := map[string]modelFacts{}, map[string]*spec.Command{}, []*spec.Command{}
 	for name, raw := range readGolden(t) {
 		var f modelFacts
 		if err := json.Unmarshal(raw, &f); err != nil {
@@ -76,9 +76,9 @@ func modelCommands(t *testing.T) (map[string]*engine.Command, map[string]modelFa
 		if name != "command" && hasSubcommands(facts, name) {
 			continue
 		}
-		cmd := &engine.Command{
-			Name: strings.ReplaceAll(name, "|", ":"), Arity: f.Arity, Group: engine.Group(f.Docs.Group), Since: "1.0.0", Summary: "-",
-			Categories: ownCategories[name], Run: func(*engine.Ctx) {},
+		cmd := &spec.Command{
+			Name: strings.ReplaceAll(name, "|", ":"), Arity: f.Arity, Group: spec.Group(f.Docs.Group), Since: "1.0.0", Summary: "-",
+			Categories: ownCategories[name],
 		}
 		for _, n := range f.Flags {
 			if n != "movablekeys" { // the engine is to find out
@@ -86,28 +86,28 @@ func modelCommands(t *testing.T) (map[string]*engine.Command, map[string]modelFa
 			}
 		}
 		for _, k := range f.Keys {
-			spec := engine.KeySpec{}
+			ks := spec.KeySpec{}
 			for _, n := range k.Flags {
-				spec.Access |= access[n]
+				ks.Access |= access[n]
 			}
 			switch b := k.Begin.Spec; k.Begin.Type {
 			case "index":
-				spec.Begin = engine.At(b.Index)
+				ks.Begin = spec.At(b.Index)
 			case "keyword":
-				spec.Begin = engine.After(b.Keyword, b.StartFrom)
+				ks.Begin = spec.After(b.Keyword, b.StartFrom)
 			}
 			switch s := k.Find.Spec; k.Find.Type {
 			case "range":
-				spec.Find = engine.Range(s.LastKey, s.KeyStep, s.Limit)
+				ks.Find = spec.Range(s.LastKey, s.KeyStep, s.Limit)
 			case "keynum":
-				spec.Find = engine.KeyNum(s.KeyNumIdx, s.FirstKey, s.KeyStep)
+				ks.Find = spec.KeyNum(s.KeyNumIdx, s.FirstKey, s.KeyStep)
 			}
-			cmd.Keys = append(cmd.Keys, spec)
+			cmd.Keys = append(cmd.Keys, ks)
 		}
 		cmds[name] = cmd
 		list = append(list, cmd)
 	}
-	engine.NewTable(list)
+	spec.NewTable(list)
 	return cmds, facts
 }
 
@@ -187,7 +187,7 @@ func keysReply(v respclient.Value) string {
 	return fmt.Sprint(out)
 }
 
-func keysOf(t *testing.T, cmd *engine.Command, argv [][]byte) string {
+func keysOf(t *testing.T, cmd *spec.Command, argv [][]byte) string {
 	t.Helper()
 	switch {
 	case cmd == nil:
@@ -198,7 +198,7 @@ func keysOf(t *testing.T, cmd *engine.Command, argv [][]byte) string {
 		return "ERR Invalid number of arguments specified for command"
 	}
 	refs, err := cmd.KeyRefs(nil, argv)
-	if err != nil || len(refs) == 0 && !cmd.Is(engine.NoMandatoryKeys) {
+	if err != nil || len(refs) == 0 && !cmd.Is(spec.NoMandatoryKeys) {
 		return "ERR Invalid arguments specified for command"
 	}
 	var out []string

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"godwit/internal/engine"
 	"godwit/internal/redistest"
 	"godwit/internal/resp/respclient"
+	"godwit/internal/spec"
 )
 
 var regolden = flag.Bool("regolden", false, "write testdata/commands.json from redis-server")
@@ -259,12 +259,12 @@ func TestCommandShapesRedis8(t *testing.T) {
 }
 
 // hasNewer reports whether the entry documents something that Redis 7.0 does not have.
-func hasNewer(cmd *engine.Command) bool {
-	var inArgs func(args []engine.Arg) bool
-	inArgs = func(args []engine.Arg) bool {
-		return slices.ContainsFunc(args, func(a engine.Arg) bool { return newer(a.Since) || inArgs(a.Args) })
+func hasNewer(cmd *spec.Command) bool {
+	var inArgs func(args []spec.Arg) bool
+	inArgs = func(args []spec.Arg) bool {
+		return slices.ContainsFunc(args, func(a spec.Arg) bool { return newer(a.Since) || inArgs(a.Args) })
 	}
-	return inArgs(cmd.Args) || slices.ContainsFunc(cmd.History, func(h engine.History) bool { return newer(h.Since) })
+	return inArgs(cmd.Args) || slices.ContainsFunc(cmd.History, func(h spec.History) bool { return newer(h.Since) })
 }
 
 // blank empties the strings that are prose.
@@ -281,18 +281,6 @@ func blank(v *respclient.Value) {
 			}
 		}
 		blank(&v.Elems[i])
-	}
-}
-
-// TestKeySpecsSuffice checks that where the specs alone do not tell all keys and their use, there is a function that does.
-func TestKeySpecsSuffice(t *testing.T) {
-	for _, cmd := range Table().All() {
-		for i := range cmd.Keys {
-			k := &cmd.Keys[i]
-			if (k.Unknown() || k.Access&(engine.Incomplete|engine.VariableFlags) != 0) && cmd.KeysFn == nil {
-				t.Errorf("%s: key spec %d needs a KeysFn", cmd.FullName(), i)
-			}
-		}
 	}
 }
 

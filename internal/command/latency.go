@@ -8,43 +8,8 @@ import (
 
 	"godwit/internal/engine"
 	"godwit/internal/metrics"
+	"godwit/internal/spec"
 )
-
-func latencyCommand() *engine.Command {
-	sub := func(name string, arity int, summary string, run func(c *engine.Ctx), args ...engine.Arg) *engine.Command {
-		return &engine.Command{
-			Name: name, Arity: arity, Group: engine.GroupServer, Since: "2.8.13",
-			Flags:   engine.Admin | engine.NoScript | engine.Loading | engine.Stale,
-			Summary: summary, Complexity: "O(1)", Args: args, Run: run,
-			Tips: []string{"nondeterministic_output", "request_policy:all_nodes", "response_policy:special"},
-		}
-	}
-	histogram := sub("histogram", -2, "Shows how the running times of commands are distributed.", latencyHistogramCmd, engine.Str("command").Many().Opt())
-	histogram.Since, histogram.Complexity = "7.0.0", "O(N) in the number of commands shown"
-	reset := sub("reset", -2, "Forgets events.", latencyResetCmd, engine.Str("event").Many().Opt())
-	reset.Tips = []string{"request_policy:all_nodes", "response_policy:all_succeeded"}
-	return &engine.Command{
-		Name: "latency", Arity: -2, Group: engine.GroupServer, Since: "2.8.13",
-		Summary: "What made the server slow, and when.", Complexity: "Depends on the subcommand.",
-		Sub: []*engine.Command{
-			sub("latest", 2, "Shows the newest sample of each event.", latencyLatestCmd),
-			sub("history", 3, "Lists an event's samples.", latencyHistoryCmd, engine.Str("event")),
-			sub("graph", 3, "Draws an event's samples.", latencyGraphCmd, engine.Str("event")),
-			sub("doctor", 2, "Says what made the server slow, and what to do.", func(c *engine.Ctx) {
-				c.Verbatim("txt", latencyDiagnosis(c.E))
-			}),
-			histogram, reset,
-			helpSub(engine.GroupServer, "2.8.13",
-				"DOCTOR", "    Say what made the server slow, and what to do.",
-				"GRAPH <event>", "    Draw the samples of <event>.",
-				"HISTORY <event>", "    List the samples of <event>: unix time and milliseconds.",
-				"LATEST", "    Show the newest sample of each event.",
-				"RESET [<event> ...]", "    Forget the given events, or all.",
-				"HISTOGRAM [COMMAND ...]",
-				"    How the running times of the given commands are distributed, or of all that ran."),
-		},
-	}
-}
 
 func latencyLatestCmd(c *engine.Ctx) {
 	names := c.E.Latency.Names()
@@ -89,13 +54,13 @@ func latencyResetCmd(c *engine.Ctx) {
 
 // latencyHistogramCmd shows the commands asked for that have run; a container stands for its subcommands too, and an unknown name for nothing.
 func latencyHistogramCmd(c *engine.Ctx) {
-	var shown []*engine.Command
-	add := func(cmd *engine.Command) {
+	var shown []*spec.Command
+	add := func(cmd *spec.Command) {
 		if c.E.CommandStats(cmd).Hist.Count() > 0 {
 			shown = append(shown, cmd)
 		}
 	}
-	addAll := func(cmd *engine.Command) {
+	addAll := func(cmd *spec.Command) {
 		add(cmd)
 		for _, s := range cmd.Sub {
 			add(s)

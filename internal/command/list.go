@@ -1,66 +1,31 @@
 package command
 
 import (
-	"slices"
-
 	"godwit/internal/engine"
 	"godwit/internal/keyspace"
 	"godwit/internal/listpack"
 	"godwit/internal/object"
 )
 
-// listCommands are the entries of the list commands that do not block; each part stands beside its handlers.
-func listCommands() []*engine.Command {
-	return slices.Concat(listPushCommands(), listPopCommands(), listRangeCommands(), listEditCommands(), listMoveCommands(),
-		[]*engine.Command{lposCommand()})
-}
-
-// listCommand is entry for the list commands; those without keys of their own have one, their first argument.
-func listCommand(cmd engine.Command, access engine.Access, args ...engine.Arg) *engine.Command {
-	if cmd.Keys == nil {
-		args = append([]engine.Arg{engine.Key("key", 0)}, args...)
-	}
-	return entry(engine.GroupList, cmd, access, args...)
-}
-
-func listPushCommands() []*engine.Command {
-	push := func(name, since, manySince, summary string, head, mustExist bool) *engine.Command {
-		return listCommand(engine.Command{
-			Name: name, Arity: -3, Flags: engine.Write | engine.DenyOOM | engine.Fast, Since: since,
-			Summary: summary, Complexity: "O(N) in the number N of elements that are added",
-			History: []engine.History{{Since: manySince, Change: "Takes several elements."}},
-			Run:     func(c *engine.Ctx) { push(c, head, mustExist) },
-		}, engine.RW|engine.Insert, engine.Str("element").Many())
-	}
-	return []*engine.Command{
-		push("lpush", "1.0.0", "2.4.0", "Adds elements at the head of a list, which is made if it is missing.", true, false),
-		push("rpush", "1.0.0", "2.4.0", "Adds elements at the tail of a list, which is made if it is missing.", false, false),
-		push("lpushx", "2.2.0", "4.0.0", "Adds elements at the head of a list that exists.", true, true),
-		push("rpushx", "2.2.0", "4.0.0", "Adds elements at the tail of a list that exists.", false, true),
-	}
-}
-
-func listPopCommands() []*engine.Command {
-	pop := func(name, summary string, head bool) *engine.Command {
-		return listCommand(engine.Command{
-			Name: name, Arity: -2, Flags: engine.Write | engine.Fast, Since: "1.0.0",
-			Summary: summary, Complexity: "O(N) in the number N of elements that are removed",
-			History: []engine.History{{Since: "6.2.0", Change: "Takes `count`."}},
-			Run:     func(c *engine.Ctx) { pop(c, head) },
-		}, engine.RW|engine.AccessFlag|engine.Delete, engine.Int("count").Opt().From("6.2.0"))
-	}
-	return []*engine.Command{
-		pop("lpop", "Removes and returns elements at the head of a list.", true),
-		pop("rpop", "Removes and returns elements at the tail of a list.", false),
-		listCommand(engine.Command{
-			Name: "llen", Arity: 2, Flags: engine.ReadOnly | engine.Fast, Since: "1.0.0",
-			Summary: "Returns how many elements a list has.", Complexity: "O(1)", Run: llenCmd,
-		}, engine.RO),
-		listCommand(engine.Command{
-			Name: "lindex", Arity: 3, Flags: engine.ReadOnly, Since: "1.0.0",
-			Summary:    "Returns the element at an index of a list.",
-			Complexity: "O(N) in the distance N from the nearer end; whole nodes are skipped", Run: lindexCmd,
-		}, engine.RO|engine.AccessFlag, engine.Int("index")),
+func listHandlers() engine.Handlers {
+	return engine.Handlers{
+		"lpush":     func(c *engine.Ctx) { push(c, true, false) },
+		"rpush":     func(c *engine.Ctx) { push(c, false, false) },
+		"lpushx":    func(c *engine.Ctx) { push(c, true, true) },
+		"rpushx":    func(c *engine.Ctx) { push(c, false, true) },
+		"lpop":      func(c *engine.Ctx) { pop(c, true) },
+		"rpop":      func(c *engine.Ctx) { pop(c, false) },
+		"llen":      llenCmd,
+		"lindex":    lindexCmd,
+		"lrange":    lrangeCmd,
+		"ltrim":     ltrimCmd,
+		"lset":      lsetCmd,
+		"linsert":   linsertCmd,
+		"lrem":      lremCmd,
+		"lmove":     lmoveCmd,
+		"rpoplpush": rpoplpushCmd,
+		"lmpop":     lmpopCmd,
+		"lpos":      lposCmd,
 	}
 }
 

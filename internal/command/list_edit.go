@@ -6,26 +6,6 @@ import (
 	"godwit/internal/object"
 )
 
-func listEditCommands() []*engine.Command {
-	return []*engine.Command{
-		listCommand(engine.Command{
-			Name: "lset", Arity: 4, Flags: engine.Write | engine.DenyOOM, Since: "1.0.0",
-			Summary:    "Replaces the element at an index of a list.",
-			Complexity: "O(N) in the distance N from the nearer end; whole nodes are skipped", Run: lsetCmd,
-		}, engine.RW|engine.Update, engine.Int("index"), engine.Str("element")),
-		listCommand(engine.Command{
-			Name: "linsert", Arity: 5, Flags: engine.Write | engine.DenyOOM, Since: "2.2.0",
-			Summary:    "Adds an element to a list before or after the first that equals another.",
-			Complexity: "O(N) in the number N of elements before the one that is looked for", Run: linsertCmd,
-		}, engine.RW|engine.Insert, engine.OneOf("where", engine.Tok("before"), engine.Tok("after")), engine.Str("pivot"), engine.Str("element")),
-		listCommand(engine.Command{
-			Name: "lrem", Arity: 4, Flags: engine.Write, Since: "1.0.0",
-			Summary:    "Removes elements of a list that equal one.",
-			Complexity: "O(N+M) in the length N of the list and the number M of elements that are removed", Run: lremCmd,
-		}, engine.RW|engine.Delete, engine.Int("count"), engine.Str("element")),
-	}
-}
-
 func lsetCmd(c *engine.Ctx) {
 	key, elem := c.Args[1], c.Args[3]
 	l, ok := openList(c, key)

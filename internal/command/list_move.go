@@ -7,34 +7,6 @@ import (
 	"godwit/internal/engine"
 )
 
-func listMoveCommands() []*engine.Command {
-	source, dest := engine.Key("source", 0), engine.Key("destination", 1)
-	side := func(name string) engine.Arg { return engine.OneOf(name, engine.Tok("left"), engine.Tok("right")) }
-	both := []engine.KeySpec{keyAt(1, engine.RW|engine.AccessFlag|engine.Delete), keyAt(2, engine.RW|engine.Insert)}
-	return []*engine.Command{
-		listCommand(engine.Command{
-			Name: "lmove", Arity: 5, Flags: engine.Write | engine.DenyOOM, Since: "6.2.0",
-			Summary: "Moves an element from an end of one list to an end of another and returns it.", Complexity: "O(1)",
-			Keys: both, Run: lmoveCmd,
-		}, 0, source, dest, side("wherefrom"), side("whereto")),
-		listCommand(engine.Command{
-			Name: "rpoplpush", Arity: 3, Flags: engine.Write | engine.DenyOOM, Since: "1.2.0",
-			Summary: "Moves the last element of one list to the head of another and returns it.", Complexity: "O(1)",
-			DocFlags: []string{"deprecated"}, DeprecatedSince: "6.2.0", ReplacedBy: "`LMOVE` with `RIGHT` and `LEFT`",
-			Keys: both, Run: rpoplpushCmd,
-		}, 0, source, dest),
-		listCommand(engine.Command{
-			Name: "lmpop", Arity: -4, Flags: engine.Write, Since: "7.0.0",
-			Summary:    "Removes and returns elements at an end of the first of several lists that is not empty.",
-			Complexity: "O(N+M) in the number N of keys and the number M of elements that are removed",
-			Keys: []engine.KeySpec{{
-				Begin: engine.At(1), Find: engine.KeyNum(0, 1, 1), Access: engine.RW | engine.AccessFlag | engine.Delete,
-			}},
-			Run: lmpopCmd,
-		}, 0, engine.Int("numkeys"), engine.Key("key", 0).Many(), side("where"), engine.Int("count").Tokened("COUNT").Opt()),
-	}
-}
-
 // sideArg reads LEFT, the head, or RIGHT.
 func sideArg(c *engine.Ctx, arg []byte) (head, ok bool) {
 	switch {

@@ -8,22 +8,6 @@ import (
 	"godwit/internal/object"
 )
 
-func listRangeCommands() []*engine.Command {
-	start, stop := engine.Int("start"), engine.Int("stop")
-	return []*engine.Command{
-		listCommand(engine.Command{
-			Name: "lrange", Arity: 4, Flags: engine.ReadOnly, Since: "1.0.0",
-			Summary:    "Returns the elements of a list between two indexes.",
-			Complexity: "O(S+N), S being the distance of the start from the nearer end and N the number of elements", Run: lrangeCmd,
-		}, engine.RO|engine.AccessFlag, start, stop),
-		listCommand(engine.Command{
-			Name: "ltrim", Arity: 4, Flags: engine.Write, Since: "1.0.0",
-			Summary:    "Removes the elements of a list that are not between two indexes.",
-			Complexity: "O(N) in the number N of elements that are removed", Run: ltrimCmd,
-		}, engine.RW|engine.Delete, start, stop),
-	}
-}
-
 // listSpan turns the arguments start and stop into the first index and the number of elements of a list of size elements.
 func listSpan(start, stop int64, size int) (first, n int) {
 	length := int64(size)
@@ -92,15 +76,6 @@ func ltrimCmd(c *engine.Ctx) {
 	c.Changed(key)
 	c.Dirty(size - n)
 	c.OK()
-}
-
-func lposCommand() *engine.Command {
-	return listCommand(engine.Command{
-		Name: "lpos", Arity: -3, Flags: engine.ReadOnly, Since: "6.0.6",
-		Summary:    "Returns the indexes of the elements of a list that equal one.",
-		Complexity: "O(N) in the number N of elements that are compared; MAXLEN bounds it", Run: lposCmd,
-	}, engine.RO|engine.AccessFlag, engine.Str("element"), engine.Int("rank").Tokened("RANK").Opt(),
-		engine.Int("num-matches").Tokened("COUNT").Opt(), engine.Int("len").Tokened("MAXLEN").Opt())
 }
 
 // posOptions are those of LPOS.

@@ -7,48 +7,35 @@ import (
 	"godwit/internal/engine"
 )
 
-// memorySub is a subcommand of MEMORY that takes no arguments.
-func memorySub(name, summary, complexity string, tips []string, run func(c *engine.Ctx)) *engine.Command {
-	return &engine.Command{
-		Name: name, Arity: 2, Group: engine.GroupServer, Since: "4.0.0", Summary: summary, Complexity: complexity, Tips: tips, Run: run,
+func memoryHandlers() engine.Handlers {
+	return engine.Handlers{
+		"memory|usage":        memoryUsageCmd,
+		"memory|stats":        memoryStatsCmd,
+		"memory|doctor":       func(c *engine.Ctx) { c.Verbatim("txt", memoryDiagnosis(c.E)) },
+		"memory|malloc-stats": func(c *engine.Ctx) { c.Verbatim("txt", allocatorReport(c.E)) },
+		"memory|purge":        memoryPurgeCmd,
+		"memory|help":         helpOf(memoryHelp...),
 	}
 }
 
-var tipsReport = []string{"nondeterministic_output", "request_policy:all_shards", "response_policy:special"}
+// memoryHelp is what MEMORY HELP answers.
+var memoryHelp = []string{
+	"DOCTOR",
+	"    Say what looks wrong with the memory.",
+	"MALLOC-STATS",
+	"    Show the allocators' own figures.",
+	"PURGE",
+	"    Give free memory back to the system.",
+	"STATS",
+	"    Show where the memory is.",
+	"USAGE <key> [SAMPLES <count>]",
+	"    Bytes that <key> and its value take. Of a nested value, <count> elements are",
+	"    looked at (5 unless given; 0: all).",
+}
 
-func memoryCommands() []*engine.Command {
-	return []*engine.Command{{
-		Name: "memory", Arity: -2, Group: engine.GroupServer, Since: "4.0.0",
-		Summary: "What takes memory.", Complexity: "Depends on the subcommand.",
-		Sub: []*engine.Command{
-			{
-				Name: "usage", Arity: -3, Flags: engine.ReadOnly, Group: engine.GroupServer, Since: "4.0.0",
-				Summary: "Tells how much memory a key and its value take.", Complexity: "O(N) in the number of samples",
-				Keys: []engine.KeySpec{keyAt(2, engine.RO)},
-				Args: []engine.Arg{engine.Key("key", 0), engine.Int("count").Tokened("SAMPLES").Opt()},
-				Run:  memoryUsageCmd,
-			},
-			memorySub("stats", "Shows where the memory is.", "O(N) in the number of clients", tipsReport, memoryStatsCmd),
-			memorySub("doctor", "Says what looks wrong with the memory.", "O(N) in the number of clients", tipsReport, func(c *engine.Ctx) {
-				c.Verbatim("txt", memoryDiagnosis(c.E))
-			}),
-			memorySub("malloc-stats", "Shows the allocators' own figures.", "O(1)", tipsReport, func(c *engine.Ctx) {
-				c.Verbatim("txt", allocatorReport(c.E))
-			}),
-			memorySub("purge", "Gives free memory back to the system.", "O(N) in the memory that is mapped", tipsAllShards, func(c *engine.Ctx) {
-				c.E.PurgeMemory()
-				c.OK()
-			}),
-			helpSub(engine.GroupServer, "4.0.0",
-				"DOCTOR", "    Say what looks wrong with the memory.",
-				"MALLOC-STATS", "    Show the allocators' own figures.",
-				"PURGE", "    Give free memory back to the system.",
-				"STATS", "    Show where the memory is.",
-				"USAGE <key> [SAMPLES <count>]",
-				"    Bytes that <key> and its value take. Of a nested value, <count> elements are",
-				"    looked at (5 unless given; 0: all)."),
-		},
-	}}
+func memoryPurgeCmd(c *engine.Ctx) {
+	c.E.PurgeMemory()
+	c.OK()
 }
 
 // tableShare is what one key adds to its database's table, in bytes: a slot of a bucket at the usual load.

@@ -16,53 +16,10 @@ import (
 	"godwit/internal/resp"
 )
 
-func migrateCommands() []*engine.Command {
-	const access = engine.RW | engine.AccessFlag | engine.Delete
-	return []*engine.Command{{
-		Name: "migrate", Arity: -6, Flags: engine.Write, Group: engine.GroupGeneric, Since: "2.6.0",
-		Summary: "Moves keys to another server.", Complexity: "O(N) in the size of the values; everybody waits until the other server has answered",
-		History: []engine.History{{Since: "3.0.0", Change: "Takes `COPY` and `REPLACE`."}, {Since: "3.0.6", Change: "Takes `KEYS`."},
-			{Since: "4.0.7", Change: "Takes `AUTH`."}, {Since: "6.0.0", Change: "Takes `AUTH2`."}},
-		Tips: []string{"nondeterministic_output"}, Categories: []string{"dangerous"},
-		Keys: []engine.KeySpec{
-			keyAt(3, access),
-			{Begin: engine.After("KEYS", -2), Find: engine.Range(-1, 1, 0), Access: access | engine.Incomplete},
-		},
-		KeysFn: migrateKeys,
-		Args: []engine.Arg{
-			engine.Str("host"), engine.Int("port"),
-			engine.OneOf("key_or_empty_string", engine.Key("key", 0), engine.Tok("empty_string").Tokened("")),
-			engine.Int("destination-db"), engine.Int("timeout"),
-			engine.Tok("copy").Opt().From("3.0.0"), engine.Tok("replace").Opt().From("3.0.0"),
-			engine.OneOf("authentication", engine.Str("password").Tokened("AUTH").Opt().From("4.0.7"),
-				engine.Block("username_password", engine.Str("username"), engine.Str("password")).Tokened("AUTH2").Opt().From("6.0.0")).Opt(),
-			engine.Key("key", 1).Tokened("KEYS").Many().Opt().From("3.0.6"),
-		},
-		Run: migrateCmd,
-	}}
-}
-
-// migrateKeys finds MIGRATE's keys: one, or those behind KEYS.
-func migrateKeys(argv [][]byte) ([]engine.KeyRef, error) {
-	first, end := 3, 4
-	for i := 6; i < len(argv); i++ {
-		switch a := argv[i]; {
-		case is(a, "auth"):
-			i++
-		case is(a, "auth2"):
-			i += 2
-		case is(a, "keys"):
-			if len(argv[3]) > 0 {
-				return nil, engine.ErrBadKeys
-			}
-			first, end, i = i+1, len(argv), len(argv)
-		}
+func migrateHandlers() engine.Handlers {
+	return engine.Handlers{
+		"migrate": migrateCmd,
 	}
-	var refs []engine.KeyRef
-	for i := first; i < end; i++ {
-		refs = append(refs, engine.KeyRef{Pos: i, Access: engine.RW | engine.AccessFlag | engine.Delete})
-	}
-	return refs, nil
 }
 
 // migration is one MIGRATE.

@@ -17,39 +17,26 @@ var builtInModules = []builtInModule{{"bf", 80000}, {"redis-cell", 1}}
 
 const errLoadModule = "ERR Error loading the extension. Please check the server logs."
 
-func moduleCommands() []*engine.Command {
-	const admin = engine.Admin | engine.NoScript
-	const load = admin | engine.NoAsyncLoading
-	sub := func(name string, arity int, flags engine.Flag, since, summary string, run func(*engine.Ctx), args ...engine.Arg) *engine.Command {
-		c := &engine.Command{
-			Name: name, Arity: arity, Flags: flags, Group: engine.GroupServer, Since: since,
-			Summary: summary, Complexity: "O(1)", Args: args, Run: run,
-		}
-		if flags&engine.NoAsyncLoading != 0 {
-			c.Protected = engine.ByModuleCommand
-		}
-		return c
+func moduleHandlers() engine.Handlers {
+	return engine.Handlers{
+		"module|list":   moduleListCmd,
+		"module|load":   moduleLoadCmd,
+		"module|loadex": moduleLoadCmd,
+		"module|unload": moduleUnloadCmd,
+		"module|help":   helpOf(moduleHelp...),
 	}
-	path := engine.Str("path")
-	list := sub("list", 2, admin, "4.0.0", "Lists the modules.", moduleListCmd)
-	list.Tips = []string{"nondeterministic_output_order"}
-	return []*engine.Command{{
-		Name: "module", Arity: -2, Group: engine.GroupServer, Since: "4.0.0",
-		Summary: "Lists modules, and loads none.", Complexity: "Depends on the subcommand.",
-		Sub: []*engine.Command{
-			list,
-			sub("load", -3, load, "4.0.0", "Would load a module.", moduleLoadCmd, path, engine.Str("arg").Opt().Many()),
-			sub("loadex", -3, load, "7.0.0", "Would load a module with directives.", moduleLoadCmd, path,
-				engine.Block("configs", engine.Str("name"), engine.Str("value")).Tokened("CONFIG").Opt().ManyTokens(),
-				engine.Str("args").Tokened("ARGS").Opt().Many()),
-			sub("unload", 3, load, "4.0.0", "Would unload a module.", moduleUnloadCmd, engine.Str("name")),
-			helpSub(engine.GroupServer, "5.0.0",
-				"LIST", "    List the modules, which are all built in.",
-				"LOAD <path> [<arg> ...]", "    No module can be loaded.",
-				"LOADEX <path> [CONFIG <name> <value> ...] [ARGS <arg> ...]", "    No module can be loaded.",
-				"UNLOAD <name>", "    No module can be unloaded."),
-		},
-	}}
+}
+
+// moduleHelp is what MODULE HELP answers.
+var moduleHelp = []string{
+	"LIST",
+	"    List the modules, which are all built in.",
+	"LOAD <path> [<arg> ...]",
+	"    No module can be loaded.",
+	"LOADEX <path> [CONFIG <name> <value> ...] [ARGS <arg> ...]",
+	"    No module can be loaded.",
+	"UNLOAD <name>",
+	"    No module can be unloaded.",
 }
 
 func moduleListCmd(c *engine.Ctx) {

@@ -7,43 +7,66 @@ import (
 	"godwit/internal/object"
 )
 
-func observeCommands() []*engine.Command {
-	return []*engine.Command{slowlogCommand(), latencyCommand(), monitorCommand()}
+func observeHandlers() engine.Handlers {
+	return engine.Handlers{
+		"slowlog|get":       slowlogGetCmd,
+		"slowlog|len":       func(c *engine.Ctx) { c.Int(int64(c.E.Slowlog.Len())) },
+		"slowlog|reset":     slowlogResetCmd,
+		"slowlog|help":      helpOf(slowlogHelp...),
+		"latency|latest":    latencyLatestCmd,
+		"latency|history":   latencyHistoryCmd,
+		"latency|graph":     latencyGraphCmd,
+		"latency|doctor":    func(c *engine.Ctx) { c.Verbatim("txt", latencyDiagnosis(c.E)) },
+		"latency|histogram": latencyHistogramCmd,
+		"latency|reset":     latencyResetCmd,
+		"latency|help":      helpOf(latencyHelp...),
+		"monitor":           monitorCmd,
+	}
 }
 
-func slowlogCommand() *engine.Command {
-	sub := func(name string, arity int, summary, complexity string, tips []string, run func(c *engine.Ctx)) *engine.Command {
-		return &engine.Command{
-			Name: name, Arity: arity, Flags: engine.Admin | engine.Loading | engine.Stale, Group: engine.GroupServer, Since: "2.2.12",
-			Summary: summary, Complexity: complexity, Tips: tips, Run: run,
-		}
+// slowlogHelp is what SLOWLOG HELP answers.
+var slowlogHelp = []string{
+	"GET [<count>]",
+	"    List the newest <count> entries (10 unless given, -1 for all). An entry is",
+	"    its number, the unix time, the duration in microseconds, the arguments, and",
+	"    the client's address and name.",
+	"LEN",
+	"    Count the entries.",
+	"RESET",
+	"    Empty the log.",
+}
+
+// latencyHelp is what LATENCY HELP answers.
+var latencyHelp = []string{
+	"DOCTOR",
+	"    Say what made the server slow, and what to do.",
+	"GRAPH <event>",
+	"    Draw the samples of <event>.",
+	"HISTORY <event>",
+	"    List the samples of <event>: unix time and milliseconds.",
+	"LATEST",
+	"    Show the newest sample of each event.",
+	"RESET [<event> ...]",
+	"    Forget the given events, or all.",
+	"HISTOGRAM [COMMAND ...]",
+	"    How the running times of the given commands are distributed, or of all that ran.",
+}
+
+func slowlogResetCmd(c *engine.Ctx) {
+	c.E.Slowlog.Reset()
+	c.OK()
+}
+
+func monitorCmd(c *engine.Ctx) {
+	if c.Client.Monitor {
+		return // as in Redis, no second answer
 	}
-	get := sub("get", -2, "Lists slow commands, the newest first.", "O(N) in the number of entries shown",
-		[]string{"request_policy:all_nodes", "nondeterministic_output"}, slowlogGetCmd)
-	get.History = []engine.History{{Since: "4.0.0", Change: "Shows the client's address and name."}}
-	get.Args = []engine.Arg{engine.Int("count").Opt()}
-	return &engine.Command{
-		Name: "slowlog", Arity: -2, Group: engine.GroupServer, Since: "2.2.12",
-		Summary: "The log of slow commands.", Complexity: "Depends on the subcommand.",
-		Sub: []*engine.Command{
-			get,
-			sub("len", 2, "Counts the entries.", "O(1)",
-				[]string{"request_policy:all_nodes", "response_policy:agg_sum", "nondeterministic_output"},
-				func(c *engine.Ctx) { c.Int(int64(c.E.Slowlog.Len())) }),
-			sub("reset", 2, "Empties the log.", "O(N) in the number of entries",
-				[]string{"request_policy:all_nodes", "response_policy:all_succeeded"}, func(c *engine.Ctx) {
-					c.E.Slowlog.Reset()
-					c.OK()
-				}),
-			helpSub(engine.GroupServer, "6.2.0",
-				"GET [<count>]",
-				"    List the newest <count> entries (10 unless given, -1 for all). An entry is",
-				"    its number, the unix time, the duration in microseconds, the arguments, and",
-				"    the client's address and name.",
-				"LEN", "    Count the entries.",
-				"RESET", "    Empty the log."),
-		},
+	if !c.MayBlock() {
+		c.Err("ERR MONITOR isn't allowed for DENY BLOCKING client")
+		return
 	}
+	c.E.StartMonitor(c.Client)
+	c.OK()
 }
 
 func slowlogGetCmd(c *engine.Ctx) {
@@ -78,24 +101,5 @@ func slowlogGetCmd(c *engine.Ctx) {
 		}
 		c.BulkString(e.ClientAddr)
 		c.BulkString(e.ClientName)
-	}
-}
-
-func monitorCommand() *engine.Command {
-	return &engine.Command{
-		Name: "monitor", Arity: 1, Group: engine.GroupServer, Since: "1.0.0",
-		Flags:   engine.Admin | engine.NoScript | engine.Loading | engine.Stale,
-		Summary: "Shows every command that the server runs, as it runs.", Complexity: "",
-		Run: func(c *engine.Ctx) {
-			if c.Client.Monitor {
-				return // as in Redis, no second answer
-			}
-			if !c.MayBlock() {
-				c.Err("ERR MONITOR isn't allowed for DENY BLOCKING client")
-				return
-			}
-			c.E.StartMonitor(c.Client)
-			c.OK()
-		},
 	}
 }

@@ -9,19 +9,43 @@ import (
 	"godwit/internal/scan"
 )
 
-const (
-	subscribeFlags = engine.PubSub | engine.NoScript | engine.Loading | engine.Stale | engine.WhileSubscribed
-	publishFlags   = engine.PubSub | engine.Loading | engine.Stale | engine.Fast
-	pubsubFlags    = engine.PubSub | engine.Loading | engine.Stale
-)
-
-func pubsubCommands() []*engine.Command {
-	return append(subscribeCommands(), publishCommand(), spublishCommand(), pubsubCommand())
+func pubsubHandlers() engine.Handlers {
+	return engine.Handlers{
+		"subscribe":            func(c *engine.Ctx) { subscribeCmd(c, toChannels) },
+		"unsubscribe":          func(c *engine.Ctx) { unsubscribeCmd(c, toChannels) },
+		"psubscribe":           func(c *engine.Ctx) { subscribeCmd(c, toPatterns) },
+		"punsubscribe":         func(c *engine.Ctx) { unsubscribeCmd(c, toPatterns) },
+		"ssubscribe":           func(c *engine.Ctx) { subscribeCmd(c, toShards) },
+		"sunsubscribe":         func(c *engine.Ctx) { unsubscribeCmd(c, toShards) },
+		"publish":              func(c *engine.Ctx) { publish(c, pubsub.Channels) },
+		"spublish":             func(c *engine.Ctx) { publish(c, pubsub.Shards) },
+		"pubsub|channels":      func(c *engine.Ctx) { pubsubChannelsCmd(c, pubsub.Channels) },
+		"pubsub|numsub":        func(c *engine.Ctx) { pubsubNumsubCmd(c, pubsub.Channels) },
+		"pubsub|numpat":        pubsubNumpatCmd,
+		"pubsub|shardchannels": func(c *engine.Ctx) { pubsubChannelsCmd(c, pubsub.Shards) },
+		"pubsub|shardnumsub":   func(c *engine.Ctx) { pubsubNumsubCmd(c, pubsub.Shards) },
+		"pubsub|help":          helpOf(pubsubHelp...),
+	}
 }
 
-// shardKeys finds shard channels, which are routed like keys.
-func shardKeys(last int) []engine.KeySpec {
-	return []engine.KeySpec{{Begin: engine.At(1), Find: engine.Range(last, 1, 0), Access: engine.NotKey}}
+// pubsubHelp is what PUBSUB HELP answers.
+var pubsubHelp = []string{
+	"CHANNELS [<pattern>]",
+	"    Channels with listeners.",
+	"NUMPAT",
+	"    The number of patterns with listeners.",
+	"NUMSUB [<channel> ...]",
+	"    The number of listeners of each channel, those to patterns not counted.",
+	"SHARDCHANNELS [<pattern>]",
+	"    Shard channels with listeners.",
+	"SHARDNUMSUB [<shardchannel> ...]",
+	"    The number of listeners of each shard channel.",
+}
+
+func pubsubNumpatCmd(c *engine.Ctx) { c.Int(int64(c.E.Hub().Count(pubsub.Patterns))) }
+
+func publish(c *engine.Ctx, kind pubsub.Kind) {
+	c.Int(int64(c.E.Publish(kind, c.Args[1], c.Args[2])))
 }
 
 // subscription is what a command of the family is about.
@@ -31,83 +55,11 @@ type subscription struct {
 	confirmed string // of the opposite
 }
 
-func subscribeCommands() []*engine.Command {
-	channels := subscription{pubsub.Channels, "subscribe", "unsubscribe"}
-	patterns := subscription{pubsub.Patterns, "psubscribe", "punsubscribe"}
-	shards := subscription{pubsub.Shards, "ssubscribe", "sunsubscribe"}
-	channel, pattern, shard := engine.Str("channel"), engine.Pattern("pattern"), engine.Str("shardchannel")
-	entry := func(name, since, summary, complexity string, arity int, run func(c *engine.Ctx), args ...engine.Arg) *engine.Command {
-		return &engine.Command{Name: name, Arity: arity, Flags: subscribeFlags, Group: engine.GroupPubSub, Since: since,
-			Summary: summary, Complexity: complexity, Args: args, Run: run}
-	}
-	list := []*engine.Command{
-		entry("subscribe", "2.0.0", "Begins to listen to channels.", "O(N) in the number of channels", -2,
-			func(c *engine.Ctx) { subscribeCmd(c, channels) }, channel.Many()),
-		entry("unsubscribe", "2.0.0", "Ends listening to channels, or to all.", "O(N) in the number of channels", -1,
-			func(c *engine.Ctx) { unsubscribeCmd(c, channels) }, channel.Opt().Many()),
-		entry("psubscribe", "2.0.0", "Begins to listen to all channels that match patterns.", "O(N) in the number of patterns", -2,
-			func(c *engine.Ctx) { subscribeCmd(c, patterns) }, engine.Block("pattern", pattern).Many()),
-		entry("punsubscribe", "2.0.0", "Ends listening to patterns, or to all.", "O(N) in the number of patterns", -1,
-			func(c *engine.Ctx) { unsubscribeCmd(c, patterns) }, pattern.Opt().Many()),
-		entry("ssubscribe", "7.0.0", "Begins to listen to shard channels.", "O(N) in the number of shard channels", -2,
-			func(c *engine.Ctx) { subscribeCmd(c, shards) }, shard.Many()),
-		entry("sunsubscribe", "7.0.0", "Ends listening to shard channels, or to all.", "O(N) in the number of shard channels", -1,
-			func(c *engine.Ctx) { unsubscribeCmd(c, shards) }, shard.Opt().Many()),
-	}
-	list[0].Channels, list[2].Channels, list[4].Channels = engine.ManyChannels, engine.ChannelPatterns, engine.ManyChannels
-	list[4].Keys, list[5].Keys = shardKeys(-1), shardKeys(-1)
-	return list
-}
-
-func publishCommand() *engine.Command {
-	return &engine.Command{
-		Name: "publish", Arity: 3, Flags: publishFlags, Group: engine.GroupPubSub, Since: "2.0.0",
-		Summary:    "Sends a message to all who listen to a channel.",
-		Complexity: "O(N+M) with N listeners of the channel and M patterns that begin like it",
-		Channels:   engine.OneChannel,
-		Args:       []engine.Arg{engine.Str("channel"), engine.Str("message")},
-		Run:        func(c *engine.Ctx) { c.Int(int64(c.E.Publish(pubsub.Channels, c.Args[1], c.Args[2]))) },
-	}
-}
-
-func spublishCommand() *engine.Command {
-	return &engine.Command{
-		Name: "spublish", Arity: 3, Flags: publishFlags, Group: engine.GroupPubSub, Since: "7.0.0",
-		Summary: "Sends a message to all who listen to a shard channel.", Complexity: "O(N) in the number of listeners",
-		Keys: shardKeys(0), Channels: engine.OneChannel, Args: []engine.Arg{engine.Str("shardchannel"), engine.Str("message")},
-		Run: func(c *engine.Ctx) { c.Int(int64(c.E.Publish(pubsub.Shards, c.Args[1], c.Args[2]))) },
-	}
-}
-
-func pubsubCommand() *engine.Command {
-	sub := func(name, since, summary, complexity string, arity int, run func(c *engine.Ctx), args ...engine.Arg) *engine.Command {
-		return &engine.Command{Name: name, Arity: arity, Flags: pubsubFlags, Group: engine.GroupPubSub, Since: since,
-			Summary: summary, Complexity: complexity, Args: args, Run: run}
-	}
-	pattern := engine.Pattern("pattern").Opt()
-	return &engine.Command{
-		Name: "pubsub", Arity: -2, Group: engine.GroupPubSub, Since: "2.8.0",
-		Summary: "Shows who listens to what.", Complexity: "Depends on the subcommand.",
-		Sub: []*engine.Command{
-			sub("channels", "2.8.0", "Lists the channels that somebody listens to.", "O(N) in the number of channels", -2,
-				func(c *engine.Ctx) { pubsubChannelsCmd(c, pubsub.Channels) }, pattern),
-			sub("numsub", "2.8.0", "Counts the listeners of channels.", "O(N) in the number of channels asked for", -2,
-				func(c *engine.Ctx) { pubsubNumsubCmd(c, pubsub.Channels) }, engine.Str("channel").Opt().Many()),
-			sub("numpat", "2.8.0", "Counts the patterns that somebody listens to.", "O(1)", 2,
-				func(c *engine.Ctx) { c.Int(int64(c.E.Hub().Count(pubsub.Patterns))) }),
-			sub("shardchannels", "7.0.0", "Lists the shard channels that somebody listens to.", "O(N) in the number of shard channels", -2,
-				func(c *engine.Ctx) { pubsubChannelsCmd(c, pubsub.Shards) }, pattern),
-			sub("shardnumsub", "7.0.0", "Counts the listeners of shard channels.", "O(N) in the number of shard channels asked for", -2,
-				func(c *engine.Ctx) { pubsubNumsubCmd(c, pubsub.Shards) }, engine.Str("shardchannel").Opt().Many()),
-			helpSub(engine.GroupPubSub, "6.2.0",
-				"CHANNELS [<pattern>]", "    Channels with listeners.",
-				"NUMPAT", "    The number of patterns with listeners.",
-				"NUMSUB [<channel> ...]", "    The number of listeners of each channel, those to patterns not counted.",
-				"SHARDCHANNELS [<pattern>]", "    Shard channels with listeners.",
-				"SHARDNUMSUB [<shardchannel> ...]", "    The number of listeners of each shard channel."),
-		},
-	}
-}
+var (
+	toChannels = subscription{pubsub.Channels, "subscribe", "unsubscribe"}
+	toPatterns = subscription{pubsub.Patterns, "psubscribe", "punsubscribe"}
+	toShards   = subscription{pubsub.Shards, "ssubscribe", "sunsubscribe"}
+)
 
 // mayListen reports whether the client can get messages later; it answers if not.
 func mayListen(c *engine.Ctx, s subscription) bool {

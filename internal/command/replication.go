@@ -10,50 +10,16 @@ import (
 // errNoReplication is why a server that shall become a replica, or feed one, does not.
 const errNoReplication = "ERR This server has no replication"
 
-// replicationCommands answer as a primary without replicas does. What would begin a replication is
+// replicationHandlers answer as a master without replicas does. What would begin a replication is
 // refused with an error of our own.
-func replicationCommands() []*engine.Command {
-	const admin = engine.Admin | engine.NoScript
-	const change = admin | engine.Stale | engine.NoAsyncLoading
-	const feed = admin | engine.NoAsyncLoading | engine.NoMulti
-	of := []engine.Arg{engine.OneOf("args",
-		engine.Block("host-port", engine.Str("host"), engine.Int("port")),
-		engine.Block("no-one", engine.Tok("no"), engine.Tok("one")))}
-	return []*engine.Command{
-		{
-			Name: "replicaof", Arity: 3, Flags: change, Group: engine.GroupServer, Since: "5.0.0",
-			Summary: "Ends being a replica, which the server never is.", Complexity: "O(1)", Args: of, Run: replicaofCmd,
-		},
-		{
-			Name: "slaveof", Arity: 3, Flags: change, Group: engine.GroupServer, Since: "1.0.0",
-			Summary: "An older name of REPLICAOF.", Complexity: "O(1)", Args: of, Run: replicaofCmd,
-			DocFlags: []string{"deprecated"}, DeprecatedSince: "5.0.0", ReplacedBy: "`REPLICAOF`",
-		},
-		{
-			Name: "failover", Arity: -1, Flags: admin | engine.Stale, Group: engine.GroupServer, Since: "6.2.0",
-			Summary: "Would hand over to a replica.", Complexity: "O(1)",
-			Args: []engine.Arg{
-				engine.Block("target", engine.Str("host"), engine.Int("port"), engine.Tok("force").Opt()).Tokened("TO").Opt(),
-				engine.Tok("abort").Opt(), engine.Int("milliseconds").Tokened("TIMEOUT").Opt(),
-			},
-			Run: failoverCmd,
-		},
-		{
-			Name: "psync", Arity: -3, Flags: feed, Group: engine.GroupServer, Since: "2.8.0",
-			Summary: "What a replica asks for the changes with.",
-			Args:    []engine.Arg{engine.Str("replicationid"), engine.Int("offset")},
-			Run:     psyncCmd,
-		},
-		{
-			Name: "sync", Arity: 1, Flags: feed, Group: engine.GroupServer, Since: "1.0.0",
-			Summary: "What an old replica asks for the data set with.",
-			Run:     func(c *engine.Ctx) { c.Err(errNoReplication) },
-		},
-		{
-			Name: "replconf", Arity: -1, Flags: admin | engine.Loading | engine.Stale | engine.AllowBusy,
-			Group: engine.GroupServer, Since: "3.0.0", DocFlags: []string{"syscmd"},
-			Summary: "What a replica tells of itself with.", Complexity: "O(1)", Run: replconfCmd,
-		},
+func replicationHandlers() engine.Handlers {
+	return engine.Handlers{
+		"replicaof": replicaofCmd,
+		"slaveof":   replicaofCmd,
+		"failover":  failoverCmd,
+		"psync":     psyncCmd,
+		"sync":      func(c *engine.Ctx) { c.Err(errNoReplication) },
+		"replconf":  replconfCmd,
 	}
 }
 

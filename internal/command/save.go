@@ -6,25 +6,11 @@ import (
 	"godwit/internal/engine"
 )
 
-func saveCommands() []*engine.Command {
-	return []*engine.Command{
-		{
-			Name: "save", Arity: 1, Flags: engine.Admin | engine.NoScript | engine.NoAsyncLoading | engine.NoMulti, Group: engine.GroupServer, Since: "1.0.0",
-			Summary: "Writes a snapshot while everybody waits.", Complexity: "O(N) in the number of keys",
-			Run: saveCmd,
-		},
-		{
-			Name: "bgsave", Arity: -1, Flags: engine.Admin | engine.NoScript | engine.NoAsyncLoading, Group: engine.GroupServer, Since: "1.0.0",
-			Summary: "Writes a snapshot in the background.", Complexity: "O(1); the snapshot is O(N) in the number of keys",
-			History: []engine.History{{Since: "3.2.2", Change: "Takes `SCHEDULE`."}},
-			Args:    []engine.Arg{engine.Tok("schedule").Opt().From("3.2.2")},
-			Run:     bgsaveCmd,
-		},
-		{
-			Name: "bgrewriteaof", Arity: 1, Flags: engine.Admin | engine.NoScript | engine.NoAsyncLoading, Group: engine.GroupServer, Since: "1.0.0",
-			Summary: "Rewrites the append-only file in the background.", Complexity: "O(1); the rewrite is O(N) in the number of keys",
-			Run: bgrewriteaofCmd,
-		},
+func saveHandlers() engine.Handlers {
+	return engine.Handlers{
+		"save":         saveCmd,
+		"bgsave":       bgsaveCmd,
+		"bgrewriteaof": bgrewriteaofCmd,
 	}
 }
 

@@ -12,24 +12,10 @@ import (
 	"godwit/internal/scan"
 )
 
-func scanCommands() []*engine.Command {
-	return []*engine.Command{
-		{
-			Name: "scan", Arity: -2, Flags: engine.ReadOnly, Group: engine.GroupGeneric, Since: "2.8.0",
-			Summary: "Walks the keys of the selected database step by step.", Complexity: "O(1) a call, O(N) for a full walk",
-			History: []engine.History{{Since: "6.0.0", Change: "Takes `TYPE`."}},
-			Tips:    []string{"nondeterministic_output", "request_policy:special"},
-			Args: []engine.Arg{engine.Int("cursor"), engine.Pattern("pattern").Tokened("MATCH").Opt(),
-				engine.Int("count").Tokened("COUNT").Opt(), engine.Str("type").Tokened("TYPE").Opt().From("6.0.0")},
-			Run: scanCmd,
-		},
-		{
-			Name: "keys", Arity: 2, Flags: engine.ReadOnly, Group: engine.GroupGeneric, Since: "1.0.0",
-			Summary: "Lists the keys that match a pattern.", Complexity: "O(N) in the number of keys of the database",
-			Categories: []string{"dangerous"}, Tips: []string{"request_policy:all_shards", "nondeterministic_output_order"},
-			Args: []engine.Arg{engine.Pattern("pattern")},
-			Run:  keysCmd,
-		},
+func scanHandlers() engine.Handlers {
+	return engine.Handlers{
+		"scan": scanCmd,
+		"keys": keysCmd,
 	}
 }
 

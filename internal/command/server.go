@@ -7,50 +7,21 @@ import (
 	"godwit/internal/object"
 )
 
-func serverCommands() []*engine.Command {
-	const anytime = engine.Loading | engine.Stale
-	return []*engine.Command{
-		{
-			Name: "time", Arity: 1, Flags: anytime | engine.Fast, Group: engine.GroupServer, Since: "2.6.0",
-			Summary: "Tells the server's clock.", Complexity: "O(1)",
-			Tips: []string{"nondeterministic_output"},
-			Run:  timeCmd,
-		},
-		{
-			Name: "lastsave", Arity: 1, Flags: anytime | engine.Fast, Group: engine.GroupServer, Since: "1.0.0",
-			Summary: "Tells when the data set was last saved.", Complexity: "O(1)",
-			Tips: []string{"nondeterministic_output"}, Categories: []string{"admin", "dangerous"},
-			Run: func(c *engine.Ctx) { c.Int(c.E.LastSave()) },
-		},
-		{
-			Name: "role", Arity: 1, Flags: anytime | engine.Fast | engine.NoScript, Group: engine.GroupServer, Since: "2.8.12",
-			Summary: "Tells the server's part in replication.", Complexity: "O(1)",
-			Categories: []string{"admin", "dangerous"},
-			Run: func(c *engine.Ctx) {
-				c.Array(3)
-				c.BulkString("master")
-				c.Int(0)
-				c.Array(0)
-			},
-		},
-		{
-			Name: "shutdown", Arity: -1, Group: engine.GroupServer, Since: "1.0.0",
-			Flags:   anytime | engine.Admin | engine.NoScript | engine.NoMulti | engine.AllowBusy,
-			Summary: "Ends the server.", Complexity: "O(1), or O(N) in the number of keys when it saves them first",
-			History: []engine.History{{Since: "7.0.0", Change: "Takes `NOW`, `FORCE` and `ABORT`."}},
-			Args: []engine.Arg{
-				engine.OneOf("nosave_save", engine.Tok("nosave"), engine.Tok("save")).Opt(),
-				engine.Tok("now").Opt().From("7.0.0"), engine.Tok("force").Opt().From("7.0.0"), engine.Tok("abort").Opt().From("7.0.0"),
-			},
-			Run: shutdownCmd,
-		},
-		{
-			Name: "lolwut", Arity: -1, Flags: engine.ReadOnly | engine.Fast, Group: engine.GroupServer, Since: "5.0.0",
-			Summary: "Draws a small picture and tells the version.",
-			Args:    []engine.Arg{engine.Int("version").Tokened("VERSION").Opt()},
-			Run:     lolwutCmd,
-		},
+func serverHandlers() engine.Handlers {
+	return engine.Handlers{
+		"time":     timeCmd,
+		"lastsave": func(c *engine.Ctx) { c.Int(c.E.LastSave()) },
+		"role":     roleCmd,
+		"shutdown": shutdownCmd,
+		"lolwut":   lolwutCmd,
 	}
+}
+
+func roleCmd(c *engine.Ctx) {
+	c.Array(3)
+	c.BulkString("master")
+	c.Int(0)
+	c.Array(0)
 }
 
 func timeCmd(c *engine.Ctx) {

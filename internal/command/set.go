@@ -1,74 +1,31 @@
 package command
 
 import (
-	"slices"
-
 	"godwit/internal/engine"
 	"godwit/internal/keyspace"
 	"godwit/internal/listpack"
 	"godwit/internal/object"
 )
 
-// setCommands are the entries of all set commands; each part stands beside its handlers.
-func setCommands() []*engine.Command {
-	return slices.Concat(setWriteCommands(), setReadCommands(), setRandomCommands(), setOpCommands())
-}
-
-// setTypeCommand is entry for the set commands.
-func setTypeCommand(cmd engine.Command, access engine.Access, args ...engine.Arg) *engine.Command {
-	return entry(engine.GroupSet, cmd, access, args...)
-}
-
-func setWriteCommands() []*engine.Command {
-	key, members := engine.Key("key", 0), engine.Str("member").Many()
-	several := []engine.History{{Since: "2.4.0", Change: "Takes several members."}}
-	return []*engine.Command{
-		setTypeCommand(engine.Command{
-			Name: "sadd", Arity: -3, Flags: engine.Write | engine.DenyOOM | engine.Fast, Since: "1.0.0",
-			Summary: "Adds members to a set, which is created if need be.", Complexity: "O(N) in the number N of members given",
-			History: several, Run: saddCmd,
-		}, engine.RW|engine.Insert, key, members),
-		setTypeCommand(engine.Command{
-			Name: "srem", Arity: -3, Flags: engine.Write | engine.Fast, Since: "1.0.0",
-			Summary: "Removes members from a set; one without members is deleted.", Complexity: "O(N) in the number N of members given",
-			History: several, Run: sremCmd,
-		}, engine.RW|engine.Delete, key, members),
-		setTypeCommand(engine.Command{
-			Name: "smove", Arity: 4, Flags: engine.Write | engine.Fast, Since: "1.0.0",
-			Summary: "Moves a member from one set to another.",
-			Keys:    []engine.KeySpec{keyAt(1, engine.RW|engine.AccessFlag|engine.Delete), keyAt(2, engine.RW|engine.Insert)},
-			Run:     smoveCmd,
-		}, 0, engine.Key("source", 0), engine.Key("destination", 1), engine.Str("member")),
-	}
-}
-
-func setReadCommands() []*engine.Command {
-	key := engine.Key("key", 0)
-	return []*engine.Command{
-		setTypeCommand(engine.Command{
-			Name: "sismember", Arity: 3, Flags: engine.ReadOnly | engine.Fast, Since: "1.0.0",
-			Summary: "Tells whether a value is a member of a set.", Run: sismemberCmd,
-		}, engine.RO, key, engine.Str("member")),
-		setTypeCommand(engine.Command{
-			Name: "smismember", Arity: -3, Flags: engine.ReadOnly | engine.Fast, Since: "6.2.0",
-			Summary: "Tells of each of several values whether it is a member of a set.", Complexity: "O(N) in the number N of values",
-			Run: smismemberCmd,
-		}, engine.RO|engine.AccessFlag, key, engine.Str("member").Many()),
-		setTypeCommand(engine.Command{
-			Name: "scard", Arity: 2, Flags: engine.ReadOnly | engine.Fast, Since: "1.0.0",
-			Summary: "Counts the members of a set.", Run: scardCmd,
-		}, engine.RO, key),
-		setTypeCommand(engine.Command{
-			Name: "smembers", Arity: 2, Flags: engine.ReadOnly, Since: "1.0.0",
-			Summary: "Lists the members of a set.", Complexity: "O(N) in the number N of members",
-			Tips: []string{"nondeterministic_output_order"}, Run: smembersCmd,
-		}, engine.RO|engine.AccessFlag, key),
-		setTypeCommand(engine.Command{
-			Name: "sscan", Arity: -3, Flags: engine.ReadOnly, Since: "2.8.0",
-			Summary: "Walks the members of a set step by step.", Complexity: "O(1) a call, O(N) for a full walk",
-			Tips: []string{"nondeterministic_output"}, Run: sscanCmd,
-		}, engine.RO|engine.AccessFlag, key, engine.Int("cursor"), engine.Pattern("pattern").Tokened("MATCH").Opt(),
-			engine.Int("count").Tokened("COUNT").Opt()),
+func setHandlers() engine.Handlers {
+	return engine.Handlers{
+		"sadd":        saddCmd,
+		"srem":        sremCmd,
+		"smove":       smoveCmd,
+		"sismember":   sismemberCmd,
+		"smismember":  smismemberCmd,
+		"scard":       scardCmd,
+		"smembers":    smembersCmd,
+		"sscan":       sscanCmd,
+		"spop":        spopCmd,
+		"srandmember": srandmemberCmd,
+		"sinter":      func(c *engine.Ctx) { answerSets(c, opInter) },
+		"sunion":      func(c *engine.Ctx) { answerSets(c, opUnion) },
+		"sdiff":       func(c *engine.Ctx) { answerSets(c, opDiff) },
+		"sinterstore": func(c *engine.Ctx) { storeSets(c, opInter, "sinterstore") },
+		"sunionstore": func(c *engine.Ctx) { storeSets(c, opUnion, "sunionstore") },
+		"sdiffstore":  func(c *engine.Ctx) { storeSets(c, opDiff, "sdiffstore") },
+		"sintercard":  sintercardCmd,
 	}
 }
 

@@ -20,42 +20,6 @@ const (
 	opDiff
 )
 
-func setOpCommands() []*engine.Command {
-	const all = "O(N) in the number N of all members"
-	const inter = "O(N*M), N being the size of the smallest set and M the number of sets"
-	return []*engine.Command{
-		setOpCommand("sinter", "Returns the members that several sets have in common.", inter, opInter),
-		setOpCommand("sunion", "Returns the members that any of several sets has.", all, opUnion),
-		setOpCommand("sdiff", "Returns the members of the first set that no other set has.", all, opDiff),
-		setStoreCommand("sinterstore", "Stores the members that several sets have in common.", inter, engine.RW, opInter),
-		setStoreCommand("sunionstore", "Stores the members that any of several sets has.", all, engine.OW, opUnion),
-		setStoreCommand("sdiffstore", "Stores the members of the first set that no other set has.", all, engine.OW, opDiff),
-		setTypeCommand(engine.Command{
-			Name: "sintercard", Arity: -3, Flags: engine.ReadOnly, Since: "7.0.0",
-			Summary: "Counts the members that several sets have in common.", Complexity: inter,
-			Keys: []engine.KeySpec{{Begin: engine.At(1), Find: engine.KeyNum(0, 1, 1), Access: engine.RO | engine.AccessFlag}},
-			Run:  sintercardCmd,
-		}, 0, engine.Int("numkeys"), engine.Key("key", 0).Many(), engine.Int("limit").Tokened("LIMIT").Opt()),
-	}
-}
-
-func setOpCommand(name, summary, complexity string, op setOp) *engine.Command {
-	return setTypeCommand(engine.Command{
-		Name: name, Arity: -2, Flags: engine.ReadOnly, Since: "1.0.0", Summary: summary, Complexity: complexity,
-		Tips: []string{"nondeterministic_output_order"},
-		Keys: []engine.KeySpec{keysFrom(1, engine.RO|engine.AccessFlag)},
-		Run:  func(c *engine.Ctx) { answerSets(c, op) },
-	}, 0, engine.Key("key", 0).Many())
-}
-
-func setStoreCommand(name, summary, complexity string, access engine.Access, op setOp) *engine.Command {
-	return setTypeCommand(engine.Command{
-		Name: name, Arity: -3, Flags: engine.Write | engine.DenyOOM, Since: "1.0.0", Summary: summary, Complexity: complexity,
-		Keys: []engine.KeySpec{keyAt(1, access|engine.Update), keysFrom(2, engine.RO|engine.AccessFlag)},
-		Run:  func(c *engine.Ctx) { storeSets(c, op, name) },
-	}, 0, engine.Key("destination", 0), engine.Key("key", 1).Many())
-}
-
 // openSets opens the sets at the keys for reading; that of a missing key has no Edit. It reports false after a WRONGTYPE. The
 // keyspace lends no more than a few Edits, here there may be any number.
 func openSets(c *engine.Ctx, keys [][]byte) ([]object.Members, bool) {

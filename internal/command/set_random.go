@@ -9,25 +9,6 @@ import (
 	"godwit/internal/object"
 )
 
-func setRandomCommands() []*engine.Command {
-	key := engine.Key("key", 0)
-	tips := []string{"nondeterministic_output"}
-	return []*engine.Command{
-		setTypeCommand(engine.Command{
-			Name: "spop", Arity: -2, Flags: engine.Write | engine.Fast, Since: "1.0.0",
-			Summary: "Removes random members from a set and returns them.", Complexity: "O(1), with a count O(N) in the count",
-			History: []engine.History{{Since: "3.2.0", Change: "Takes a count."}},
-			Tips:    tips, Run: spopCmd,
-		}, engine.RW|engine.AccessFlag|engine.Delete, key, engine.Int("count").Opt().From("3.2.0")),
-		setTypeCommand(engine.Command{
-			Name: "srandmember", Arity: -2, Flags: engine.ReadOnly, Since: "1.0.0",
-			Summary: "Returns random members of a set.", Complexity: "O(1), with a count O(N) in its absolute value",
-			History: []engine.History{{Since: "2.6.0", Change: "Takes a count."}},
-			Tips:    tips, Run: srandmemberCmd,
-		}, engine.RO|engine.AccessFlag, key, engine.Int("count").Opt().From("2.6.0")),
-	}
-}
-
 func spopCmd(c *engine.Ctx) {
 	switch len(c.Args) {
 	case 2:

@@ -2,17 +2,6 @@ package command
 
 import "godwit/internal/engine"
 
-// Flags of the commands of sketches.
-const (
-	sketchWrite = engine.Write | engine.DenyOOM
-	sketchRead  = engine.ReadOnly | engine.Fast
-)
-
-// sketchCommand is entry for the commands of sketches, whose key is their first argument.
-func sketchCommand(cmd engine.Command, access engine.Access, args ...engine.Arg) *engine.Command {
-	return entry(engine.GroupModule, cmd, access, append([]engine.Arg{engine.Key("key", 0)}, args...)...)
-}
-
 // isUpper reports whether the argument is the token, whatever its case; token is upper case.
 func isUpper(arg []byte, token string) bool {
 	if len(arg) != len(token) {

@@ -17,62 +17,11 @@ import (
 // The order is total, whatever the hash table's is: equal weights are ordered by the elements' bytes. Redis promises that for numbers only; for
 // ALPHA with BY it leaves equal elements as the sort happens to put them.
 
-func sortCommands() []*engine.Command {
-	const complexity = "O(N+M log M) for N elements of which M are returned; O(N) when nothing is sorted"
-	notes := "keys that BY and GET make from the elements are not known before the value is read"
-	source := keyAt(1, engine.RO|engine.AccessFlag)
-	patterns := engine.KeySpec{Access: engine.RO | engine.AccessFlag, Notes: notes}
-	dest := engine.KeySpec{Access: engine.OW | engine.Update, Notes: "STORE may stand anywhere among the options"}
-	pattern := engine.Pattern("pattern")
-	pattern.KeySpec = 1
-	args := []engine.Arg{
-		engine.Key("key", 0), pattern.Tokened("BY").Opt(),
-		engine.Block("offset_count", engine.Int("offset"), engine.Int("count")).Tokened("LIMIT").Opt(),
-		pattern.Tokened("GET").ManyTokens().Opt(),
-		engine.OneOf("order", engine.Tok("asc"), engine.Tok("desc")).Opt(), engine.Tok("sorting").Tokened("ALPHA").Opt(),
+func sortHandlers() engine.Handlers {
+	return engine.Handlers{
+		"sort":    func(c *engine.Ctx) { sortCmd(c, true) },
+		"sort_ro": func(c *engine.Ctx) { sortCmd(c, false) },
 	}
-	cats := []string{"set", "sortedset", "list", "dangerous"}
-	return []*engine.Command{
-		{
-			Name: "sort", Arity: -2, Flags: engine.Write | engine.DenyOOM, Group: engine.GroupGeneric, Since: "1.0.0",
-			Summary: "Sorts a list, a set or a sorted set, answers it or stores it as a list.", Complexity: complexity, Categories: cats,
-			Keys:   []engine.KeySpec{source, patterns, dest},
-			Args:   append(args, engine.Key("destination", 2).Tokened("STORE").Opt()),
-			KeysFn: sortKeys,
-			Run:    func(c *engine.Ctx) { sortCmd(c, true) },
-		},
-		{
-			Name: "sort_ro", Arity: -2, Flags: engine.ReadOnly, Group: engine.GroupGeneric, Since: "7.0.0",
-			Summary: "Sorts a list, a set or a sorted set; it cannot store.", Complexity: complexity, Categories: cats,
-			Keys: []engine.KeySpec{source, patterns},
-			Args: args,
-			KeysFn: func([][]byte) ([]engine.KeyRef, error) {
-				return []engine.KeyRef{{Pos: 1, Access: source.Access}}, nil
-			},
-			Run: func(c *engine.Ctx) { sortCmd(c, false) },
-		},
-	}
-}
-
-// sortKeys finds the key that is sorted and the last STORE's.
-func sortKeys(argv [][]byte) ([]engine.KeyRef, error) {
-	refs := []engine.KeyRef{{Pos: 1, Access: engine.RO | engine.AccessFlag}}
-	store := 0
-	for i := 2; i < len(argv); i++ {
-		switch {
-		case is(argv[i], "limit"):
-			i += 2
-		case is(argv[i], "get"), is(argv[i], "by"):
-			i++
-		case is(argv[i], "store") && i+1 < len(argv):
-			i++
-			store = i
-		}
-	}
-	if store > 0 {
-		refs = append(refs, engine.KeyRef{Pos: store, Access: engine.OW | engine.Update})
-	}
-	return refs, nil
 }
 
 // sortOptions are the parsed options of SORT.

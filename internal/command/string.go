@@ -1,40 +1,39 @@
 package command
 
 import (
-	"slices"
-
 	"godwit/internal/engine"
 	"godwit/internal/object"
 )
 
-// stringCommands are the entries of all string commands; each part stands beside its handlers.
-func stringCommands() []*engine.Command {
-	return slices.Concat(stringReadCommands(), stringRangeCommands(), stringSetCommands(), stringMultiCommands(),
-		stringIncrCommands(), stringCompareCommands(), []*engine.Command{increxCommand(), lcsCommand()})
-}
-
-// stringCommand is entry for the string commands.
-func stringCommand(cmd engine.Command, access engine.Access, args ...engine.Arg) *engine.Command {
-	return entry(engine.GroupString, cmd, access, args...)
-}
-
-func stringReadCommands() []*engine.Command {
-	key := engine.Key("key", 0)
-	return []*engine.Command{
-		stringCommand(engine.Command{
-			Name: "get", Arity: 2, Flags: engine.ReadOnly | engine.Fast, Since: "1.0.0",
-			Summary: "Returns the string at a key.", Run: getCmd,
-		}, engine.RO|engine.AccessFlag, key),
-		stringCommand(engine.Command{
-			Name: "strlen", Arity: 2, Flags: engine.ReadOnly | engine.Fast, Since: "2.2.0",
-			Summary: "Returns how many bytes the string at a key has.", Run: strlenCmd,
-		}, engine.RO, key),
-		stringCommand(engine.Command{
-			Name: "mget", Arity: -2, Flags: engine.ReadOnly | engine.Fast, Since: "1.0.0",
-			Summary: "Returns the strings at several keys at once.", Complexity: "O(N) in the number N of keys",
-			Tips: []string{"request_policy:multi_shard"},
-			Keys: []engine.KeySpec{keysFrom(1, engine.RO|engine.AccessFlag)}, Run: mgetCmd,
-		}, 0, key.Many()),
+func stringHandlers() engine.Handlers {
+	return engine.Handlers{
+		"get":         getCmd,
+		"strlen":      strlenCmd,
+		"mget":        mgetCmd,
+		"getrange":    getrangeCmd,
+		"substr":      getrangeCmd,
+		"append":      appendCmd,
+		"setrange":    setrangeCmd,
+		"set":         setCmd,
+		"setnx":       setnxCmd,
+		"setex":       func(c *engine.Ctx) { setWithTTL(c, expireEX) },
+		"psetex":      func(c *engine.Ctx) { setWithTTL(c, expirePX) },
+		"getset":      getsetCmd,
+		"getdel":      getdelCmd,
+		"getex":       getexCmd,
+		"mset":        msetCmd,
+		"msetnx":      msetnxCmd,
+		"msetex":      msetexCmd,
+		"incr":        func(c *engine.Ctx) { incrBy(c, 1) },
+		"decr":        func(c *engine.Ctx) { incrBy(c, -1) },
+		"incrby":      incrbyCmd,
+		"decrby":      decrbyCmd,
+		"incrbyfloat": incrbyfloatCmd,
+		"delex":       delexCmd,
+		"delifeq":     delifeqCmd,
+		"digest":      digestCmd,
+		"increx":      increxCmd,
+		"lcs":         lcsCmd,
 	}
 }
 

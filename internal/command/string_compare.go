@@ -10,26 +10,6 @@ import (
 	"godwit/internal/object"
 )
 
-func stringCompareCommands() []*engine.Command {
-	key := engine.Key("key", 0)
-	return []*engine.Command{
-		stringCommand(engine.Command{
-			Name: "delex", Arity: -2, Flags: engine.Write | engine.Fast, Since: "8.4.0",
-			Summary:    "Deletes a key if its string, or the digest of it, compares as asked.",
-			Complexity: "O(1); O(N) in the length N of the string when digests are compared", Run: delexCmd,
-		}, engine.RW|engine.Delete, key, engine.OneOf("condition", compareArgs()...).Opt()),
-		stringCommand(engine.Command{
-			Name: "delifeq", Arity: 3, Flags: engine.Write | engine.Fast, Since: "9.0.0",
-			Summary: "Deletes a key if its string is the given one.", Run: delifeqCmd,
-		}, engine.RW|engine.Delete, key, engine.Str("value")),
-		stringCommand(engine.Command{
-			Name: "digest", Arity: 2, Flags: engine.ReadOnly | engine.Fast, Since: "8.4.0",
-			Summary: "Returns the XXH3 digest of the string at a key in hexadecimal.", Complexity: "O(N) in the length N of the string",
-			Run: digestCmd,
-		}, engine.RO|engine.AccessFlag, key),
-	}
-}
-
 func delexCmd(c *engine.Ctx) {
 	key := c.Args[1]
 	switch len(c.Args) {

@@ -8,21 +8,6 @@ import (
 	"godwit/internal/object"
 )
 
-func stringIncrCommands() []*engine.Command {
-	entry := func(name string, arity int, since, summary string, run func(c *engine.Ctx), args ...engine.Arg) *engine.Command {
-		return stringCommand(engine.Command{
-			Name: name, Arity: arity, Flags: engine.Write | engine.DenyOOM | engine.Fast, Since: since, Summary: summary, Run: run,
-		}, engine.RW|engine.AccessFlag|engine.Update, append([]engine.Arg{engine.Key("key", 0)}, args...)...)
-	}
-	return []*engine.Command{
-		entry("incr", 2, "1.0.0", "Adds one to the integer at a key.", func(c *engine.Ctx) { incrBy(c, 1) }),
-		entry("decr", 2, "1.0.0", "Takes one from the integer at a key.", func(c *engine.Ctx) { incrBy(c, -1) }),
-		entry("incrby", 3, "1.0.0", "Adds a number to the integer at a key.", incrbyCmd, engine.Int("increment")),
-		entry("decrby", 3, "1.0.0", "Takes a number from the integer at a key.", decrbyCmd, engine.Int("decrement")),
-		entry("incrbyfloat", 3, "2.6.0", "Adds a floating-point number to the number at a key.", incrbyfloatCmd, engine.Dbl("increment")),
-	}
-}
-
 func incrbyCmd(c *engine.Ctx) {
 	if n, ok := intArg(c, c.Args[2]); ok {
 		incrBy(c, n)

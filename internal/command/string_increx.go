@@ -9,18 +9,6 @@ import (
 	"godwit/internal/object"
 )
 
-func increxCommand() *engine.Command {
-	return stringCommand(engine.Command{
-		Name: "increx", Arity: -2, Flags: engine.Write | engine.DenyOOM | engine.Fast, Since: "8.8.0",
-		Summary: "Adds to the number at a key within bounds, and changes the key's time to live.", Run: increxCmd,
-	}, engine.RW|engine.AccessFlag|engine.Update, engine.Key("key", 0),
-		engine.OneOf("increment", engine.Dbl("float").Tokened("BYFLOAT"), engine.Int("integer").Tokened("BYINT")).Opt(),
-		engine.Str("lowerbound").Tokened("LBOUND").Opt(), engine.Str("upperbound").Tokened("UBOUND").Opt(),
-		engine.Tok("saturate").Opt(),
-		engine.OneOf("expiration", append(timeArgs(), engine.Tok("persist"))...).Opt(),
-		engine.Tok("enx").Opt())
-}
-
 // increxOptions are INCREX's options. None may come twice.
 type increxOptions struct {
 	writeOptions

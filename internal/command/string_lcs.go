@@ -7,17 +7,6 @@ import (
 	"godwit/internal/object"
 )
 
-func lcsCommand() *engine.Command {
-	return stringCommand(engine.Command{
-		Name: "lcs", Arity: -3, Flags: engine.ReadOnly, Since: "7.0.0",
-		Summary: "Finds the longest common subsequence of two strings.", Complexity: "O(N*M) in the lengths N and M of the strings",
-		Keys: []engine.KeySpec{{Begin: engine.At(1), Find: engine.Range(1, 1, 0), Access: engine.RO | engine.AccessFlag}},
-		Run:  lcsCmd,
-	}, 0, engine.Key("key1", 0), engine.Key("key2", 0),
-		engine.Tok("len").Opt(), engine.Tok("idx").Opt(),
-		engine.Int("len").Tokened("MINMATCHLEN").Opt(), engine.Tok("withmatchlen").Opt())
-}
-
 type lcsOptions struct {
 	length, index, withLen bool
 	minLen                 int64

@@ -8,41 +8,6 @@ import (
 	"godwit/internal/object"
 )
 
-func stringMultiCommands() []*engine.Command {
-	pairs := engine.Block("key_value", engine.Key("key", 0), engine.Str("value")).Many()
-	every := func(access engine.Access) []engine.KeySpec {
-		return []engine.KeySpec{{Begin: engine.At(1), Find: engine.Range(-1, 2, 0), Access: access}}
-	}
-	data := pairs
-	data.Name = "data"
-	return []*engine.Command{
-		stringCommand(engine.Command{
-			Name: "mset", Arity: -3, Flags: engine.Write | engine.DenyOOM, Since: "1.0.1",
-			Summary: "Stores strings at several keys at once.", Complexity: "O(N) in the number N of keys",
-			Tips: []string{"request_policy:multi_shard", "response_policy:all_succeeded"},
-			Keys: every(engine.OW | engine.Update), Run: msetCmd,
-		}, 0, pairs),
-		stringCommand(engine.Command{
-			Name: "msetnx", Arity: -3, Flags: engine.Write | engine.DenyOOM, Since: "1.0.1",
-			Summary: "Stores strings at several keys if none of them exists.", Complexity: "O(N) in the number N of keys",
-			Tips: []string{"request_policy:multi_shard", "response_policy:agg_min"},
-			Keys: every(engine.OW | engine.Insert), Run: msetnxCmd,
-		}, 0, pairs),
-		stringCommand(engine.Command{
-			Name: "msetex", Arity: -4, Flags: engine.Write | engine.DenyOOM, Since: "8.4.0",
-			Summary:    "Stores strings at several keys with one condition and one time to live for all.",
-			Complexity: "O(N) in the number N of keys",
-			Tips:       []string{"request_policy:multi_shard", "response_policy:agg_min"},
-			Keys: []engine.KeySpec{{
-				Begin: engine.At(1), Find: engine.KeyNum(0, 1, 2), Access: engine.OW | engine.Update,
-			}},
-			Run: msetexCmd,
-		}, 0, engine.Int("numkeys"), data,
-			engine.OneOf("condition", engine.Tok("nx"), engine.Tok("xx")).Opt(),
-			engine.OneOf("expiration", append(timeArgs(), engine.Tok("keepttl"))...).Opt()),
-	}
-}
-
 // setPairs stores key, value, key, value …
 func setPairs(c *engine.Ctx, pairs [][]byte, deadline int64) {
 	for i := 0; i < len(pairs); i += 2 {

@@ -5,32 +5,6 @@ import (
 	"godwit/internal/object"
 )
 
-func stringRangeCommands() []*engine.Command {
-	key, value := engine.Key("key", 0), engine.Str("value")
-	part := engine.Command{
-		Name: "getrange", Arity: 4, Flags: engine.ReadOnly, Since: "2.4.0",
-		Summary: "Returns a part of the string at a key.", Complexity: "O(N) in the length N of the part", Run: getrangeCmd,
-	}
-	old := part
-	old.Name, old.Since = "substr", "1.0.0"
-	old.DocFlags, old.DeprecatedSince, old.ReplacedBy = []string{"deprecated"}, "2.0.0", "`GETRANGE`"
-	start, end := engine.Int("start"), engine.Int("end")
-	return []*engine.Command{
-		stringCommand(part, engine.RO|engine.AccessFlag, key, start, end),
-		stringCommand(old, engine.RO|engine.AccessFlag, key, start, end),
-		stringCommand(engine.Command{
-			Name: "append", Arity: 3, Flags: engine.Write | engine.DenyOOM | engine.Fast, Since: "2.0.0",
-			Summary:    "Appends to the string at a key, which is made if it is missing.",
-			Complexity: "O(1) amortized for short additions: strings grow with room to spare", Run: appendCmd,
-		}, engine.RW|engine.Insert, key, value),
-		stringCommand(engine.Command{
-			Name: "setrange", Arity: 4, Flags: engine.Write | engine.DenyOOM, Since: "2.2.0",
-			Summary:    "Overwrites a part of the string at a key, which grows as needed.",
-			Complexity: "O(N) in the length N of what is written", Run: setrangeCmd,
-		}, engine.RW|engine.Update, key, engine.Int("offset"), value),
-	}
-}
-
 // maxString is the longest string in bytes that growing can make, whatever the configuration says: lengths take 32 bits.
 const maxString = 4<<30 - 16<<20
 

@@ -1,30 +1,33 @@
-// Package command holds the command handlers, one file for each family, each entry of the command table beside its handler.
+// Package command holds the command handlers, one file or more for each family. What a command is
+// stands in package spec; each family's list here gives the commands their handlers.
 //
-// A handler parses all its arguments, looks up, checks the type, acts, replies: nothing changes before the last possible error.
-// Replies and error texts are Redis's to the byte.
+// A handler parses all its arguments, looks up, checks the type, acts, replies: nothing changes
+// before the last possible error. Replies and error texts are Redis's to the byte.
 package command
 
 import (
-	"slices"
-
 	"godwit/internal/engine"
+	"godwit/internal/spec"
 )
 
-// Table builds and seals the table of all commands.
+// Table returns the table of all commands.
 func Table() *engine.Table {
-	return engine.NewTable(slices.Concat(
-		stringCommands(), bitmapCommands(), hllCommands(), throttleCommands(),
-		listCommands(), blockingCommands(),
-		hashCommands(), setCommands(),
-		zsetCommands(), zsetRangeCommands(), zsetOpCommands(),
-		geoCommands(),
-		bloomCommands(), cuckooCommands(), cmsCommands(), topkCommands(), tdigestCommands(),
-		genericCommands(), expireCommands(), scanCommands(),
-		sortCommands(), transactionCommands(), scriptCommands(), functionCommands(),
-		connectionCommands(), clientCommands(), aclCommands(), pubsubCommands(),
-		serverCommands(), configCommands(), commandInfoCommands(), infoCommands(), memoryCommands(),
-		observeCommands(), debugCommands(),
-		saveCommands(), waitCommands(), dumpCommands(), migrateCommands(),
-		clusterCommands(), replicationCommands(), moduleCommands(),
-	))
+	t := engine.NewTable(spec.New(),
+		stringHandlers(), bitmapHandlers(), hllHandlers(), throttleHandlers(), listHandlers(),
+		blockingHandlers(), hashHandlers(), setHandlers(), zsetHandlers(), zsetRangeHandlers(),
+		zsetOpHandlers(), geoHandlers(), bloomHandlers(), cuckooHandlers(), cmsHandlers(),
+		topkHandlers(), tdigestHandlers(), genericHandlers(), expireHandlers(), scanHandlers(),
+		sortHandlers(), transactionHandlers(), scriptHandlers(), functionHandlers(),
+		connectionHandlers(), clientHandlers(), aclHandlers(), pubsubHandlers(),
+		serverHandlers(), configHandlers(), commandInfoHandlers(), infoHandlers(),
+		memoryHandlers(), observeHandlers(), debugHandlers(), saveHandlers(), waitHandlers(),
+		dumpHandlers(), migrateHandlers(), clusterHandlers(), replicationHandlers(),
+		moduleHandlers(),
+	)
+	t.SetTouch("bf.add", touchFilter)
+	t.SetTouch("bf.exists", touchFilter)
+	t.SetWriteNothing("eval", evalWritesNothing)
+	t.SetWriteNothing("evalsha", evalshaWritesNothing)
+	t.SetWriteNothing("fcall", fcallWritesNothing)
+	return t
 }

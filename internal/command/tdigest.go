@@ -2,43 +2,28 @@ package command
 
 import (
 	"math"
-	"slices"
 
 	"godwit/internal/engine"
 	"godwit/internal/object"
 	"godwit/internal/tdigest"
 )
 
-// tdigestCommands are the entries of all TDIGEST commands; those that read stand in tdigest_read.go.
-func tdigestCommands() []*engine.Command {
-	return slices.Concat(tdigestWriteCommands(), tdigestReadCommands())
-}
-
-func tdigestWriteCommands() []*engine.Command {
-	compression := engine.Int("compression").Tokened("COMPRESSION").Opt()
-	return []*engine.Command{
-		sketchCommand(engine.Command{
-			Name: "tdigest.create", Arity: -2, Flags: sketchWrite, Since: "2.4.0",
-			Summary: "Creates an empty t-digest.", Run: tdigestCreateCmd,
-		}, engine.RW|engine.Insert, compression),
-		sketchCommand(engine.Command{
-			Name: "tdigest.add", Arity: -3, Flags: sketchWrite, Since: "2.4.0", Complexity: "O(N) in the number N of values",
-			Summary: "Adds values to a t-digest.", Run: tdigestAddCmd,
-		}, engine.RW|engine.Insert, engine.Dbl("value").Many()),
-		sketchCommand(engine.Command{
-			Name: "tdigest.reset", Arity: 2, Flags: sketchWrite, Since: "2.4.0",
-			Summary: "Empties a t-digest.", Run: tdigestResetCmd,
-		}, engine.RW|engine.Delete),
-		entry(engine.GroupModule, engine.Command{
-			Name: "tdigest.merge", Arity: -4, Flags: sketchWrite, Since: "2.4.0",
-			Complexity: "O(N * K) in the number N of nodes and the number K of sources",
-			Summary:    "Adds the values of t-digests to one, which is made if it is missing.", Run: tdigestMergeCmd,
-			Keys: []engine.KeySpec{
-				keyAt(1, engine.RW|engine.Insert),
-				{Begin: engine.At(2), Find: engine.KeyNum(0, 1, 1), Access: engine.RO | engine.AccessFlag},
-			},
-		}, 0, engine.Key("destination-key", 0), engine.Int("numkeys"), engine.Key("source-key", 1).Many(), compression,
-			engine.Tok("override").Opt()),
+func tdigestHandlers() engine.Handlers {
+	return engine.Handlers{
+		"tdigest.create":       tdigestCreateCmd,
+		"tdigest.add":          tdigestAddCmd,
+		"tdigest.reset":        tdigestResetCmd,
+		"tdigest.merge":        tdigestMergeCmd,
+		"tdigest.min":          tdigestMinCmd,
+		"tdigest.max":          tdigestMaxCmd,
+		"tdigest.quantile":     tdigestQuantileCmd,
+		"tdigest.cdf":          tdigestCDFCmd,
+		"tdigest.rank":         func(c *engine.Ctx) { tdigestRank(c, (*tdigest.View).Rank) },
+		"tdigest.revrank":      func(c *engine.Ctx) { tdigestRank(c, (*tdigest.View).RevRank) },
+		"tdigest.byrank":       func(c *engine.Ctx) { tdigestByRank(c, (*tdigest.View).ByRank) },
+		"tdigest.byrevrank":    func(c *engine.Ctx) { tdigestByRank(c, (*tdigest.View).ByRevRank) },
+		"tdigest.trimmed_mean": tdigestTrimmedMeanCmd,
+		"tdigest.info":         tdigestInfoCmd,
 	}
 }
 

@@ -8,41 +8,12 @@ import (
 	"godwit/internal/tdigest"
 )
 
-func tdigestReadCommands() []*engine.Command {
-	const each = "O(N * K) in the number N of values asked for and the number K of nodes"
-	read := func(name, summary string, arg engine.Arg, run func(c *engine.Ctx)) *engine.Command {
-		return sketchCommand(engine.Command{
-			Name: name, Arity: -3, Flags: engine.ReadOnly, Since: "2.4.0", Complexity: each, Summary: summary, Run: run,
-		}, engine.RO, arg.Many())
-	}
-	return []*engine.Command{
-		sketchCommand(engine.Command{
-			Name: "tdigest.min", Arity: 2, Flags: sketchRead, Since: "2.4.0",
-			Summary: "Returns the least value of a t-digest.", Run: func(c *engine.Ctx) { tdigestExtreme(c, func(d *tdigest.Digest) float64 { return d.Min }) },
-		}, engine.RO),
-		sketchCommand(engine.Command{
-			Name: "tdigest.max", Arity: 2, Flags: sketchRead, Since: "2.4.0",
-			Summary: "Returns the greatest value of a t-digest.", Run: func(c *engine.Ctx) { tdigestExtreme(c, func(d *tdigest.Digest) float64 { return d.Max }) },
-		}, engine.RO),
-		read("tdigest.quantile", "Estimates the values below which shares of all values lie.", engine.Dbl("quantile"), tdigestQuantileCmd),
-		read("tdigest.cdf", "Estimates the shares of values that are below values.", engine.Dbl("value"), tdigestCDFCmd),
-		read("tdigest.rank", "Estimates how many values are below values.", engine.Dbl("value"),
-			func(c *engine.Ctx) { tdigestRank(c, (*tdigest.View).Rank) }),
-		read("tdigest.revrank", "Estimates how many values are above values.", engine.Dbl("value"),
-			func(c *engine.Ctx) { tdigestRank(c, (*tdigest.View).RevRank) }),
-		read("tdigest.byrank", "Estimates the values at ranks, the least value first.", engine.Dbl("rank"),
-			func(c *engine.Ctx) { tdigestByRank(c, (*tdigest.View).ByRank) }),
-		read("tdigest.byrevrank", "Estimates the values at ranks, the greatest value first.", engine.Dbl("reverse_rank"),
-			func(c *engine.Ctx) { tdigestByRank(c, (*tdigest.View).ByRevRank) }),
-		sketchCommand(engine.Command{
-			Name: "tdigest.trimmed_mean", Arity: 4, Flags: engine.ReadOnly, Since: "2.4.0", Complexity: "O(K) in the number K of nodes",
-			Summary: "Estimates the mean of the values between two quantiles.", Run: tdigestTrimmedMeanCmd,
-		}, engine.RO, engine.Dbl("low_cut_quantile"), engine.Dbl("high_cut_quantile")),
-		sketchCommand(engine.Command{
-			Name: "tdigest.info", Arity: 2, Flags: sketchRead, Since: "2.4.0",
-			Summary: "Shows what a t-digest was made for and what it holds.", Run: tdigestInfoCmd,
-		}, engine.RO),
-	}
+func tdigestMinCmd(c *engine.Ctx) {
+	tdigestExtreme(c, func(d *tdigest.Digest) float64 { return d.Min })
+}
+
+func tdigestMaxCmd(c *engine.Ctx) {
+	tdigestExtreme(c, func(d *tdigest.Digest) float64 { return d.Max })
 }
 
 // readTDigest opens the digest at the first argument; nil after answering why not.

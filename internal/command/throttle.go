@@ -9,12 +9,10 @@ import (
 	"godwit/internal/object"
 )
 
-func throttleCommands() []*engine.Command {
-	return []*engine.Command{entry(engine.GroupModule, engine.Command{
-		Name: "cl.throttle", Arity: -5, Flags: engine.Write | engine.DenyOOM | engine.Fast, Since: "1.0.0",
-		Summary: "Asks for admission at a rate limit and tells how much of it is left.", Run: throttleCmd,
-	}, engine.RW|engine.AccessFlag|engine.Update, engine.Key("key", 0), engine.Int("max-burst"), engine.Int("count"), engine.Int("period"),
-		engine.Int("quantity").Opt())}
+func throttleHandlers() engine.Handlers {
+	return engine.Handlers{
+		"cl.throttle": throttleCmd,
+	}
 }
 
 // throttleInt reads an integer as redis-cell does, which takes a sign and leading zeros.

@@ -10,41 +10,15 @@ import (
 
 // The TOPK commands answer as RedisBloom's do, errors without the word ERR included.
 
-func topkCommands() []*engine.Command {
-	item := engine.Str("item")
-	const perItem = "O(N * D + N * log(K)) in the number N of items, the depth D and the length K of the list"
-	return []*engine.Command{
-		sketchCommand(engine.Command{
-			Name: "topk.reserve", Arity: -3, Flags: sketchWrite, Since: "2.0.0",
-			Summary: "Creates an empty list of the items that are seen most often.", Run: topkReserveCmd,
-		}, engine.RW|engine.Insert, engine.Int("topk"),
-			engine.Block("params", engine.Int("width"), engine.Int("depth"), engine.Dbl("decay")).Opt()),
-		sketchCommand(engine.Command{
-			Name: "topk.add", Arity: -3, Flags: sketchWrite, Since: "2.0.0", Complexity: perItem,
-			Summary: "Counts items, and returns those that drop out of the list.", Run: topkAddCmd,
-		}, engine.RW|engine.Insert, item.Many()),
-		sketchCommand(engine.Command{
-			Name: "topk.incrby", Arity: -4, Flags: sketchWrite, Since: "2.0.0",
-			Complexity: "O(N * D * I + N * log(K)) in the number N of items, the depth D, the increment I and the length K of the list",
-			Summary:    "Counts items several times, and returns those that drop out of the list.", Run: topkIncrbyCmd,
-		}, engine.RW|engine.Update, engine.Block("items", item, engine.Int("increment")).Many()),
-		sketchCommand(engine.Command{
-			Name: "topk.query", Arity: -3, Flags: sketchRead, Since: "2.0.0", Complexity: "O(N) in the number N of items",
-			Summary: "Tells which items are in the list.", Run: topkQueryCmd,
-		}, engine.RO, item.Many()),
-		sketchCommand(engine.Command{
-			Name: "topk.count", Arity: -3, Flags: sketchRead, Since: "2.0.0", DeprecatedSince: "2.4.0", DocFlags: []string{"deprecated"},
-			Complexity: "O(N * D) in the number N of items and the depth D",
-			Summary:    "Estimates how often items were counted.", Run: topkCountCmd,
-		}, engine.RO, item.Many()),
-		sketchCommand(engine.Command{
-			Name: "topk.list", Arity: -2, Flags: engine.ReadOnly, Since: "2.0.0", Complexity: "O(K * log(K)) in the length K of the list",
-			Summary: "Returns the list, what was seen most often first.", Run: topkListCmd,
-		}, engine.RO, engine.Tok("withcount").Opt()),
-		sketchCommand(engine.Command{
-			Name: "topk.info", Arity: 2, Flags: sketchRead, Since: "2.0.0",
-			Summary: "Shows what a list was made for.", Run: topkInfoCmd,
-		}, engine.RO),
+func topkHandlers() engine.Handlers {
+	return engine.Handlers{
+		"topk.reserve": topkReserveCmd,
+		"topk.add":     topkAddCmd,
+		"topk.incrby":  topkIncrbyCmd,
+		"topk.query":   topkQueryCmd,
+		"topk.count":   topkCountCmd,
+		"topk.list":    topkListCmd,
+		"topk.info":    topkInfoCmd,
 	}
 }
 

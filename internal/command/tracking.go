@@ -6,22 +6,6 @@ import (
 	"godwit/internal/engine"
 )
 
-func clientTrackingCommand() *engine.Command {
-	return clientSub(engine.Command{Name: "tracking", Arity: -3, Since: "6.0.0",
-		Summary:    "Turns client-side caching for the connection on or off.",
-		Complexity: "O(1), and O(N) in the number of prefixes", Run: clientTrackingCmd,
-	},
-		engine.OneOf("status", engine.Tok("on"), engine.Tok("off")),
-		engine.Int("client-id").Tokened("REDIRECT").Opt(), engine.Str("prefix").Tokened("PREFIX").Opt().ManyTokens(),
-		engine.Tok("bcast").Opt(), engine.Tok("optin").Opt(), engine.Tok("optout").Opt(), engine.Tok("noloop").Opt())
-}
-
-func clientCachingCommand() *engine.Command {
-	return clientSub(engine.Command{Name: "caching", Arity: 3, Since: "6.0.0",
-		Summary: "Says whether the keys of the next command are tracked.", Run: clientCachingCmd,
-	}, engine.OneOf("mode", engine.Tok("yes"), engine.Tok("no")))
-}
-
 // trackingArgs are the options of CLIENT TRACKING.
 type trackingArgs struct {
 	engine.TrackingMode

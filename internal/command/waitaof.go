@@ -7,16 +7,10 @@ import (
 	"godwit/internal/object"
 )
 
-func waitCommands() []*engine.Command {
-	return []*engine.Command{{
-		Name: "waitaof", Arity: 4, Flags: engine.Blocking, Group: engine.GroupGeneric, Since: "7.2.0",
-		Summary:    "Waits until what the connection has written is in the append-only file on disk, here and on replicas.",
-		Complexity: "O(1)",
-		Categories: []string{"connection"},
-		Tips:       []string{"request_policy:all_shards", "response_policy:agg_min"},
-		Args:       []engine.Arg{engine.Int("numlocal"), engine.Int("numreplicas"), engine.Int("timeout")},
-		Run:        waitaofCmd,
-	}}
+func waitHandlers() engine.Handlers {
+	return engine.Handlers{
+		"waitaof": waitaofCmd,
+	}
 }
 
 // waitaofCmd replies how many have the client's writes on disk: itself (0 or 1) and replicas, of which there are none.

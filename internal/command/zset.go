@@ -9,87 +9,21 @@ import (
 	"godwit/internal/object"
 )
 
-func zsetCommands() []*engine.Command {
-	return append(zsetWriteCommands(), append(zsetPopCommands(), zsetReadCommands()...)...)
-}
-
-func zsetWriteCommands() []*engine.Command {
-	several := []engine.History{{Since: "2.4.0", Change: "Takes several members."}}
-	return []*engine.Command{
-		zsetCommand(engine.Command{
-			Name: "zadd", Arity: -4, Flags: engine.Write | engine.DenyOOM | engine.Fast, Since: "1.2.0",
-			Summary: "Adds members with scores to a sorted set, or changes scores.", Complexity: "O(log N) a member, N being the set's size",
-			History: append(several[:1:1], engine.History{Since: "3.0.2", Change: "Takes `XX`, `NX`, `CH` and `INCR`."},
-				engine.History{Since: "6.2.0", Change: "Takes `GT` and `LT`."}),
-			Run: zaddCmd,
-		}, engine.RW|engine.Update,
-			engine.OneOf("condition", engine.Tok("nx"), engine.Tok("xx")).Opt().From("3.0.2"),
-			engine.OneOf("comparison", engine.Tok("gt"), engine.Tok("lt")).Opt().From("6.2.0"),
-			engine.Tok("change").Tokened("CH").Opt().From("3.0.2"),
-			engine.Tok("increment").Tokened("INCR").Opt().From("3.0.2"),
-			engine.Block("score_member", engine.Dbl("score"), engine.Str("member")).Many()),
-		zsetCommand(engine.Command{
-			Name: "zincrby", Arity: 4, Flags: engine.Write | engine.DenyOOM | engine.Fast, Since: "1.2.0",
-			Summary: "Adds a number to the score of a sorted set's member.", Complexity: "O(log N) in the size of the set",
-			Run: zincrbyCmd,
-		}, engine.RW|engine.AccessFlag|engine.Update, engine.Int("increment"), engine.Str("member")),
-		zsetCommand(engine.Command{
-			Name: "zrem", Arity: -3, Flags: engine.Write | engine.Fast, Since: "1.2.0",
-			Summary: "Removes members of a sorted set.", Complexity: "O(M log N) for M members of a set of N",
-			History: several, Run: zremCmd,
-		}, engine.RW|engine.Delete, engine.Str("member").Many()),
-	}
-}
-
-func zsetPopCommands() []*engine.Command {
-	pop := func(name, summary string, max bool) *engine.Command {
-		return zsetCommand(engine.Command{
-			Name: name, Arity: -2, Flags: engine.Write | engine.Fast, Since: "5.0.0", Summary: summary,
-			Complexity: "O(M log N) for M members of a set of N", Run: func(c *engine.Ctx) { zpopCmd(c, max) },
-		}, engine.RW|engine.AccessFlag|engine.Delete, engine.Int("count").Opt())
-	}
-	return []*engine.Command{
-		pop("zpopmin", "Takes the members with the lowest scores out of a sorted set.", false),
-		pop("zpopmax", "Takes the members with the highest scores out of a sorted set.", true),
-		{
-			Name: "zmpop", Arity: -4, Flags: engine.Write, Group: engine.GroupSortedSet, Since: "7.0.0",
-			Summary:    "Takes members out of the first of several sorted sets that has any.",
-			Complexity: "O(K + M log N) for M members of a set of N, K sets being given",
-			Keys:       []engine.KeySpec{{Begin: engine.At(1), Find: engine.KeyNum(0, 1, 1), Access: engine.RW | engine.AccessFlag | engine.Delete}},
-			Args: []engine.Arg{engine.Int("numkeys"), engine.Key("key", 0).Many(),
-				engine.OneOf("where", engine.Tok("min"), engine.Tok("max")), engine.Int("count").Tokened("COUNT").Opt()},
-			Run: zmpopCmd,
-		},
-	}
-}
-
-func zsetReadCommands() []*engine.Command {
-	const ro = engine.RO | engine.AccessFlag
-	const fast = engine.ReadOnly | engine.Fast
-	withScore := []engine.History{{Since: "7.2.0", Change: "Takes `WITHSCORE`."}}
-	tips := []string{"nondeterministic_output"}
-	return []*engine.Command{
-		zsetCommand(engine.Command{Name: "zcard", Arity: 2, Flags: fast, Since: "1.2.0",
-			Summary: "Counts the members of a sorted set.", Complexity: "O(1)", Run: zcardCmd}, engine.RO),
-		zsetCommand(engine.Command{Name: "zscore", Arity: 3, Flags: fast, Since: "1.2.0",
-			Summary: "Shows the score of a sorted set's member.", Complexity: "O(1)", Run: zscoreCmd}, ro, engine.Str("member")),
-		zsetCommand(engine.Command{Name: "zmscore", Arity: -3, Flags: fast, Since: "6.2.0",
-			Summary: "Shows the scores of several members of a sorted set.", Complexity: "O(N) in the number of members asked for",
-			Run: zmscoreCmd}, ro, engine.Str("member").Many()),
-		zsetCommand(engine.Command{Name: "zrank", Arity: -3, Flags: fast, Since: "2.0.0", History: withScore,
-			Summary: "Tells how many members of a sorted set come before one.", Complexity: "O(log N)",
-			Run: func(c *engine.Ctx) { zrankCmd(c, false) }}, ro, engine.Str("member"), engine.Tok("withscore").Opt().From("7.2.0")),
-		zsetCommand(engine.Command{Name: "zrevrank", Arity: -3, Flags: fast, Since: "2.0.0", History: withScore,
-			Summary: "Tells how many members of a sorted set come behind one.", Complexity: "O(log N)",
-			Run: func(c *engine.Ctx) { zrankCmd(c, true) }}, ro, engine.Str("member"), engine.Tok("withscore").Opt().From("7.2.0")),
-		zsetCommand(engine.Command{Name: "zrandmember", Arity: -2, Flags: engine.ReadOnly, Since: "6.2.0", Tips: tips,
-			Summary: "Shows random members of a sorted set.", Complexity: "O(M log N) for M members of a set of N",
-			Run: zrandmemberCmd}, ro,
-			engine.Block("options", engine.Int("count"), engine.Tok("withscores").Opt()).Opt()),
-		zsetCommand(engine.Command{Name: "zscan", Arity: -3, Flags: engine.ReadOnly, Since: "2.8.0", Tips: tips,
-			Summary: "Walks the members of a sorted set step by step.", Complexity: "O(1) a call, O(N) for a full walk",
-			Run: zscanCmd}, ro, engine.Int("cursor"), engine.Pattern("pattern").Tokened("MATCH").Opt(),
-			engine.Int("count").Tokened("COUNT").Opt()),
+func zsetHandlers() engine.Handlers {
+	return engine.Handlers{
+		"zadd":        zaddCmd,
+		"zincrby":     zincrbyCmd,
+		"zrem":        zremCmd,
+		"zpopmin":     func(c *engine.Ctx) { zpopCmd(c, false) },
+		"zpopmax":     func(c *engine.Ctx) { zpopCmd(c, true) },
+		"zmpop":       zmpopCmd,
+		"zcard":       zcardCmd,
+		"zscore":      zscoreCmd,
+		"zmscore":     zmscoreCmd,
+		"zrank":       func(c *engine.Ctx) { zrankCmd(c, false) },
+		"zrevrank":    func(c *engine.Ctx) { zrankCmd(c, true) },
+		"zrandmember": zrandmemberCmd,
+		"zscan":       zscanCmd,
 	}
 }
 

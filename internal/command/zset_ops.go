@@ -5,6 +5,18 @@ import (
 	"godwit/internal/object"
 )
 
+func zsetOpHandlers() engine.Handlers {
+	return engine.Handlers{
+		"zunion":      func(c *engine.Ctx) { zsetOpReply(c, zsetUnion) },
+		"zinter":      func(c *engine.Ctx) { zsetOpReply(c, zsetInter) },
+		"zdiff":       func(c *engine.Ctx) { zsetOpReply(c, zsetDiff) },
+		"zunionstore": func(c *engine.Ctx) { zsetOpStore(c, zsetUnion, "zunionstore") },
+		"zinterstore": func(c *engine.Ctx) { zsetOpStore(c, zsetInter, "zinterstore") },
+		"zdiffstore":  func(c *engine.Ctx) { zsetOpStore(c, zsetDiff, "zdiffstore") },
+		"zintercard":  zintercardCmd,
+	}
+}
+
 // zsetOp says how several sorted sets are combined.
 type zsetOp uint8
 

@@ -7,6 +7,26 @@ import (
 	"godwit/internal/object"
 )
 
+func zsetRangeHandlers() engine.Handlers {
+	older := func(by zrangeBy, dir direction) func(c *engine.Ctx) { // what ZRANGE's options replace
+		return func(c *engine.Ctx) { zrange(c, zrangeSpec{by: by, dir: dir}) }
+	}
+	return engine.Handlers{
+		"zrange":           func(c *engine.Ctx) { zrange(c, zrangeSpec{}) },
+		"zrangestore":      zrangestoreCmd,
+		"zrevrange":        older(byRank, descending),
+		"zrangebyscore":    older(byScore, ascending),
+		"zrevrangebyscore": older(byScore, descending),
+		"zrangebylex":      older(byLex, ascending),
+		"zrevrangebylex":   older(byLex, descending),
+		"zremrangebyrank":  func(c *engine.Ctx) { zremrange(c, byRank, "zremrangebyrank") },
+		"zremrangebyscore": func(c *engine.Ctx) { zremrange(c, byScore, "zremrangebyscore") },
+		"zremrangebylex":   func(c *engine.Ctx) { zremrange(c, byLex, "zremrangebylex") },
+		"zcount":           func(c *engine.Ctx) { zcount(c, byScore) },
+		"zlexcount":        func(c *engine.Ctx) { zcount(c, byLex) },
+	}
+}
+
 // zrangeBy says what the bounds of a range are; byAny until an option says it.
 type zrangeBy uint8
 

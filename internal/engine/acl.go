@@ -2,6 +2,7 @@ package engine
 
 import (
 	"godwit/internal/acl"
+	"godwit/internal/spec"
 )
 
 // Error texts of access control.
@@ -21,16 +22,12 @@ type access struct {
 	def   *acl.User // the default one, which never goes
 	log   acl.Log
 	call  acl.Call // of the command that is checked
-	refs  []KeyRef
+	refs  []spec.KeyRef
 }
 
 // initAccess makes the default user, with requirepass as its password.
 func (e *Engine) initAccess() {
-	infos := make([]acl.Info, e.table.Len())
-	for i, c := range e.table.All() {
-		infos[i] = acl.Info{Name: c.fullName, Categories: c.cats, NoAuth: c.Is(NoAuth)}
-	}
-	e.access.users = acl.NewUsers(acl.NewCatalog(infos, aclCategories[:]))
+	e.access.users = acl.NewUsers(e.table.Table)
 	e.access.def = e.access.users.Get(acl.Default)
 	if e.Cfg.RequirePass != "" {
 		e.ApplyRequirePass()
@@ -88,7 +85,7 @@ func (e *Engine) permit(c *Ctx) acl.Reason {
 	}
 	reason, pos := u.Check(e.aclCall(u, c.Cmd, c.Args))
 	if reason != acl.Allowed {
-		object := c.Cmd.fullName
+		object := c.Cmd.FullName()
 		if reason != acl.DeniedCommand {
 			object = string(c.Args[pos])
 		}
@@ -98,39 +95,28 @@ func (e *Engine) permit(c *Ctx) acl.Reason {
 }
 
 // aclCall collects what the user's rights depend on. It is valid until the next call.
-func (e *Engine) aclCall(u *acl.User, cmd *Command, argv [][]byte) *acl.Call {
+func (e *Engine) aclCall(u *acl.User, cmd *spec.Command, argv [][]byte) *acl.Call {
 	a := &e.access
 	call := &a.call
-	call.ID, call.Argv, call.Keys, call.Channels = cmd.id, argv, call.Keys[:0], call.Channels[:0]
+	call.Cmd, call.Argv, call.Keys, call.Channels = cmd, argv, call.Keys[:0], call.Channels[:0]
 	if len(cmd.Keys) > 0 && u.ChecksKeys() {
 		a.refs, _ = cmd.KeyRefs(a.refs[:0], argv) // arguments that do not say where the keys are go no further than the handler's syntax check
 		for _, r := range a.refs {
-			if r.Access&NotKey == 0 {
-				call.Keys = append(call.Keys, acl.KeyUse{Pos: r.Pos, Mode: r.Access.mode()})
+			if r.Access&spec.NotKey == 0 {
+				call.Keys = append(call.Keys, acl.KeyUse{Pos: r.Pos, Mode: acl.ModeOf(r.Access)})
 			}
 		}
 	}
-	if cmd.Channels != NoChannels && u.ChecksChannels() {
+	if cmd.Channels != spec.NoChannels && u.ChecksChannels() {
 		last := len(argv) - 1
-		if cmd.Channels == OneChannel {
+		if cmd.Channels == spec.OneChannel {
 			last = min(last, 1)
 		}
 		for i := 1; i <= last; i++ {
-			call.Channels = append(call.Channels, acl.ChannelUse{Pos: i, Pattern: cmd.Channels == ChannelPatterns})
+			call.Channels = append(call.Channels, acl.ChannelUse{Pos: i, Pattern: cmd.Channels == spec.ChannelPatterns})
 		}
 	}
 	return call
-}
-
-// mode is what a user needs to be allowed for the access: whether a key exists, or its type, is told to everybody who may name it.
-func (a Access) mode() (m acl.Mode) {
-	if a&AccessFlag != 0 {
-		m |= acl.Read
-	}
-	if a&(Insert|Update|Delete) != 0 {
-		m |= acl.Write
-	}
-	return m
 }
 
 // ReadsAll reports whether the user may run the command and read every key: SORT reads keys that its arguments do not name.
@@ -140,7 +126,7 @@ func (c *Ctx) ReadsAll() bool {
 }
 
 // DryRun is what access control would say to the user's call of the command. pos is the argument that a refusal is about.
-func (e *Engine) DryRun(u *acl.User, cmd *Command, argv [][]byte) (reason acl.Reason, pos int) {
+func (e *Engine) DryRun(u *acl.User, cmd *spec.Command, argv [][]byte) (reason acl.Reason, pos int) {
 	return u.Check(e.aclCall(u, cmd, argv))
 }
 
@@ -165,14 +151,14 @@ func (e *Engine) logDenied(c *Ctx, reason acl.Reason, object, user string) {
 }
 
 // deniedText is the error of a refused command.
-func deniedText(reason acl.Reason, cmd *Command) string {
+func deniedText(reason acl.Reason, cmd *spec.Command) string {
 	switch reason {
 	case acl.DeniedKey:
 		return errDeniedKey
 	case acl.DeniedChannel:
 		return errDeniedChannel
 	}
-	return "NOPERM this user has no permissions to run the '" + cmd.fullName + "' command"
+	return "NOPERM this user has no permissions to run the '" + cmd.FullName() + "' command"
 }
 
 // deniedAtExec is the error of a queued command whose user has lost the right to it.

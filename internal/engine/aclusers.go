@@ -159,7 +159,7 @@ func (e *Engine) RewriteConfig() error {
 	if e.Cfg.ACLFile != "" {
 		return e.Cfg.Rewrite()
 	}
-	plain := acl.NewUsers(e.access.users.Catalog)
+	plain := acl.NewUsers(e.table.Table)
 	if p := e.Cfg.RequirePass; p != "" {
 		if _, err := plain.Set(acl.Default, []string{">" + p}, false); err != nil {
 			panic(err)

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"godwit/internal/object"
+	"godwit/internal/spec"
 )
 
 // blocking is everything about clients that wait for keys.
@@ -46,7 +47,7 @@ type blocking struct {
 // waiter is a client that waits.
 type waiter struct {
 	client    *Client
-	cmd       *Command
+	cmd       *spec.Command
 	args      [][]byte // a copy
 	size      int64    // of args and all else that the wait takes, bytes
 	t         object.Type

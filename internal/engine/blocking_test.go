@@ -8,38 +8,36 @@ import (
 
 	"godwit/internal/listpack"
 	"godwit/internal/object"
+	"godwit/internal/spec"
 )
 
 // blockingCommands are as much of the list commands as waiting needs:
 //
 //	push key element …      pop key … ms (0: for ever)      move source destination ms
 //	zpush key               set key                          del key …
-func blockingCommands() []*Command {
-	entry := func(name string, arity int, flags Flag, run func(c *Ctx)) *Command {
-		return &Command{Name: name, Arity: arity, Flags: flags, Group: GroupList, Since: "1.0.0", Summary: "-", Run: run}
-	}
-	return []*Command{
-		entry("push", -3, Write, func(c *Ctx) { c.Int(int64(testPush(c, c.Args[1], object.List, c.Args[2:]...))) }),
-		entry("zpush", 2, Write, func(c *Ctx) { c.Int(int64(testPush(c, c.Args[1], object.ZSet, []byte("m")))) }),
-		entry("pop", -3, Write|Blocking, testPop),
-		entry("zpop", -3, Write|Blocking, testPop),
-		entry("move", 4, Write|DenyOOM|Blocking, testMove),
-		entry("set", 2, Write, func(c *Ctx) {
+func blockingCommands() []testCommand {
+	return []testCommand{
+		entry("push", -3, spec.Write, func(c *Ctx) { c.Int(int64(testPush(c, c.Args[1], object.List, c.Args[2:]...))) }),
+		entry("zpush", 2, spec.Write, func(c *Ctx) { c.Int(int64(testPush(c, c.Args[1], object.ZSet, []byte("m")))) }),
+		entry("pop", -3, spec.Write|spec.Blocking, testPop),
+		entry("zpop", -3, spec.Write|spec.Blocking, testPop),
+		entry("move", 4, spec.Write|spec.DenyOOM|spec.Blocking, testMove),
+		entry("set", 2, spec.Write, func(c *Ctx) {
 			c.DB.Set(c.Args[1], object.RawValue([]byte("s")), 0)
 			c.OK()
 		}),
-		entry("del", -2, Write, func(c *Ctx) {
+		entry("del", -2, spec.Write, func(c *Ctx) {
 			for _, key := range c.Args[1:] {
 				c.DB.Delete(key)
 			}
 			c.OK()
 		}),
-		entry("both", 3, Write, func(c *Ctx) { // a transaction: the second key is filled first
+		entry("both", 3, spec.Write, func(c *Ctx) { // a transaction: the second key is filled first
 			testPush(c, c.Args[2], object.List, []byte("2"))
 			testPush(c, c.Args[1], object.List, []byte("1"))
 			c.OK()
 		}),
-		entry("fill", 3, Write, func(c *Ctx) { // the last that fits into maxmemory
+		entry("fill", 3, spec.Write, func(c *Ctx) { // the last that fits into maxmemory
 			testPush(c, c.Args[1], object.List, c.Args[2])
 			c.E.KS.P.MaxMemory = 1
 			c.OK()

@@ -5,6 +5,7 @@ import (
 	"godwit/internal/keyspace"
 	"godwit/internal/pubsub"
 	"godwit/internal/resp"
+	"godwit/internal/spec"
 )
 
 // Conn is the connection behind a Client, as the engine needs it. All methods are called with the executor held and must
@@ -74,7 +75,7 @@ type Client struct {
 	CloseAfterReply bool
 	CloseASAP       bool
 
-	LastCmd          *Command
+	LastCmd          *spec.Command
 	NetIn, NetOut    int64 // bytes
 	Commands         int64
 	SoftLimitReached int64 // steady ms since when output is over the soft limit, 0 if it is not

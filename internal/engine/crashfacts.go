@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+
+	"godwit/internal/spec"
 )
 
 // CrashFacts describes the server for a crash report: what it was doing, without any value, key or
@@ -54,7 +56,7 @@ func (e *Engine) crashCommand() []string {
 const maxShape = 64
 
 // shape is a command's name, and the number and lengths of its arguments.
-func shape(cmd *Command, args [][]byte) string {
+func shape(cmd *spec.Command, args [][]byte) string {
 	if cmd == nil {
 		return fmt.Sprintf("unknown, %d arguments", max(len(args)-1, 0))
 	}

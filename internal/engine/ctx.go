@@ -5,6 +5,7 @@ import (
 
 	"godwit/internal/keyspace"
 	"godwit/internal/resp"
+	"godwit/internal/spec"
 )
 
 // Ctx is what a handler sees of the running command. It lives as long as the handler runs; Args are
@@ -15,7 +16,7 @@ type Ctx struct {
 	*resp.Writer
 	E      *Engine
 	Client *Client
-	Cmd    *Command
+	Cmd    *spec.Command
 	DB     *keyspace.DB // the client's selected database
 	Args   [][]byte     // Args[0] is the command name
 	Now    int64        // unix time in ms, read once for the command

@@ -23,6 +23,7 @@ import (
 	"godwit/internal/resp"
 	"godwit/internal/script"
 	"godwit/internal/script/lualib"
+	"godwit/internal/spec"
 )
 
 // Engine is the server without its sockets.
@@ -113,7 +114,7 @@ func New(cfg *config.Config, table *Table, o Options) *Engine {
 	e.rng = rand.New(rand.NewPCG(o.Seed, o.Seed>>1))
 	e.initAccess()
 	e.runID, e.replID = e.hexID(40), e.hexID(40)
-	e.cmds = make([]CommandStats, table.Len())
+	e.cmds = make([]CommandStats, len(table.All()))
 	e.Slowlog.SetMax(int(cfg.SlowlogMaxLen))
 	e.syncClock()
 	e.KS = keyspace.New(arena.New(), e.params(), e.rng, e.now, hooks{e})
@@ -145,7 +146,7 @@ func (e *Engine) Rand() *rand.Rand { return e.rng }
 func (e *Engine) Current() *Client { return e.current }
 
 // CommandStats are the counters of the command, by Command.ID.
-func (e *Engine) CommandStats(c *Command) *CommandStats { return &e.cmds[c.id] }
+func (e *Engine) CommandStats(c *spec.Command) *CommandStats { return &e.cmds[c.ID()] }
 
 func (e *Engine) hexID(n int) string {
 	const digits = "0123456789abcdef"

@@ -1,6 +1,9 @@
 package engine
 
-import "strings"
+import (
+	"godwit/internal/spec"
+	"strings"
+)
 
 // The error texts of the wire that more than one handler sends. Bytes are Redis's.
 const (
@@ -47,8 +50,16 @@ const (
 )
 
 // wrongArity is the error for a command with too few or too many arguments.
-func wrongArity(cmd *Command) string {
-	return "ERR wrong number of arguments for '" + cmd.fullName + "' command"
+func wrongArity(cmd *spec.Command) string {
+	return "ERR wrong number of arguments for '" + cmd.FullName() + "' command"
+}
+
+// unknown is the error for a call of no command.
+func (e *Engine) unknown(argv [][]byte) string {
+	if e.table.Top(argv[0]) == nil {
+		return unknownCommand(argv)
+	}
+	return unknownSubcommand(argv)
 }
 
 // unknownCommand is the error for argv[0] that is no command; it shows the beginning of the arguments.
@@ -79,4 +90,15 @@ func unknownSubcommand(argv [][]byte) string {
 func head(b []byte, n int) string {
 	s, _, _ := strings.Cut(string(b[:min(len(b), n)]), "\x00")
 	return s
+}
+
+// upper is s with its ASCII letters in upper case.
+func upper(s string) string {
+	b := []byte(s)
+	for i, ch := range b {
+		if 'a' <= ch && ch <= 'z' {
+			b[i] = ch - 32
+		}
+	}
+	return string(b)
 }

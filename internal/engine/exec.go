@@ -5,6 +5,7 @@ import (
 
 	"godwit/internal/acl"
 	"godwit/internal/resp"
+	"godwit/internal/spec"
 )
 
 // Exec runs one command of the client with the executor held: argv is what the parser gave,
@@ -62,13 +63,13 @@ func (e *Engine) commandDone(c *Client) {
 
 // dispatch finds the command, passes it through the gates and calls it.
 func (e *Engine) dispatch(c *Ctx) bool {
-	cmd, msg := e.table.Find(c.Args)
+	cmd := e.table.Find(c.Args)
 	if cmd == nil {
 		c.Client.LastCmd = nil
 		if e.isHTTP(c) {
 			return true
 		}
-		e.reject(c, nil, msg)
+		e.reject(c, nil, e.unknown(c.Args))
 		return true
 	}
 	c.Cmd = cmd
@@ -86,7 +87,7 @@ func (e *Engine) dispatch(c *Ctx) bool {
 	if e.pause.active && e.postpone(c) {
 		return false
 	}
-	if c.Client.multi != nil && cmd.Flags&(InMulti|LeavesMulti) == 0 {
+	if c.Client.multi != nil && cmd.Flags&(spec.InMulti|spec.LeavesMulti) == 0 {
 		e.queue(c)
 	} else {
 		e.call(c)
@@ -101,7 +102,7 @@ func (e *Engine) dispatch(c *Ctx) bool {
 func (e *Engine) gate(c *Ctx) string {
 	cmd, cl := c.Cmd, c.Client
 	flags := effectiveFlags(cmd, cl)
-	if cmd.Run == nil || !cmd.AcceptsArgs(len(c.Args)) {
+	if !cmd.AcceptsArgs(len(c.Args)) {
 		return wrongArity(cmd)
 	}
 	if cl.Internal {
@@ -110,10 +111,10 @@ func (e *Engine) gate(c *Ctx) string {
 	if msg := e.protected(cmd, cl); msg != "" {
 		return msg
 	}
-	if !cl.Authenticated && !cmd.Is(NoAuth) && !e.openToAll() {
+	if !cl.Authenticated && !cmd.Is(spec.NoAuth) && !e.openToAll() {
 		return ErrNoAuth
 	}
-	if cl.multi != nil && flags&NoMulti != 0 {
+	if cl.multi != nil && flags&spec.NoMulti != 0 {
 		return ErrNotInMulti
 	}
 	if reason := e.permit(c); reason != acl.Allowed {
@@ -121,23 +122,23 @@ func (e *Engine) gate(c *Ctx) string {
 	}
 	if e.KS.P.MaxMemory > 0 && !e.loading.on && !e.makeRoom(c) {
 		// A queue may take any amount of memory too.
-		if flags&DenyOOM != 0 || cl.multi != nil && flags&LeavesMulti == 0 {
+		if flags&spec.DenyOOM != 0 || cl.multi != nil && flags&spec.LeavesMulti == 0 {
 			return ErrOOM
 		}
 	}
-	if flags&Write != 0 {
+	if flags&spec.Write != 0 {
 		if msg := e.writeError(); msg != "" {
 			return msg
 		}
-	} else if flags&TellsDiskErrors != 0 {
+	} else if flags&spec.TellsDiskErrors != 0 {
 		if msg := e.diskError(); msg != "" {
 			return msg
 		}
 	}
-	if cl.Class == ClassPubSub && cl.restricted() && !cmd.Is(WhileSubscribed) {
-		return "ERR Can't execute '" + cmd.fullName + ErrSubscribed
+	if cl.Class == ClassPubSub && cl.restricted() && !cmd.Is(spec.WhileSubscribed) {
+		return "ERR Can't execute '" + cmd.FullName() + ErrSubscribed
 	}
-	if e.loading.on && flags&Loading == 0 {
+	if e.loading.on && flags&spec.Loading == 0 {
 		return ErrLoading
 	}
 	if e.script.run != nil {
@@ -145,7 +146,7 @@ func (e *Engine) gate(c *Ctx) string {
 			return msg
 		}
 	}
-	if cl.Monitor && flags&(Write|ReadOnly|MayReplicate) != 0 {
+	if cl.Monitor && flags&(spec.Write|spec.ReadOnly|spec.MayReplicate) != 0 {
 		return ErrMonitorKeys
 	}
 	return ""
@@ -168,20 +169,20 @@ func (e *Engine) call(c *Ctx) {
 	cmd, cl := c.Cmd, c.Client
 	start := e.lastNs
 	e.KS.NoTouch = e.current.NoTouch // of who called, where a script runs the command
-	if cmd.Flags&DenyOOM != 0 && e.outOfMemory(c) {
+	if cmd.Flags&spec.DenyOOM != 0 && e.outOfMemory(c) {
 		c.Err(ErrNoMemory)
 	} else {
-		cmd.Run(c)
+		e.table.run[cmd.ID()](c)
 	}
 	if c.dirty > 0 {
 		e.afterWrite(c)
 	}
-	if e.tracking.clients > 0 && cmd.Flags&(ReadOnly|NoMandatoryKeys) == ReadOnly { // of a script, what it calls counts
+	if e.tracking.clients > 0 && cmd.Flags&(spec.ReadOnly|spec.NoMandatoryKeys) == spec.ReadOnly { // of a script, what it calls counts
 		e.remember(c)
 	}
 	e.tick()
 	ns := e.lastNs - start
-	if !c.rerun && len(e.monitors) > 0 && cmd.Flags&(SkipMonitor|Admin) == 0 {
+	if !c.rerun && len(e.monitors) > 0 && cmd.Flags&(spec.SkipMonitor|spec.Admin) == 0 {
 		e.feedMonitors(c) // after the run, because only the handler knows what must not be shown
 	}
 	if w := cl.wait; w != nil {
@@ -196,7 +197,7 @@ func (e *Engine) call(c *Ctx) {
 // account counts a command that has taken ns nanoseconds.
 func (e *Engine) account(c *Ctx, ns int64) {
 	cmd, cl := c.Cmd, c.Client
-	st := &e.cmds[cmd.id]
+	st := &e.cmds[cmd.ID()]
 	st.Calls++
 	st.Nanos += ns
 	if c.failed {
@@ -207,12 +208,12 @@ func (e *Engine) account(c *Ctx, ns int64) {
 	}
 	e.Stats.Commands++
 	us := ns / 1000
-	if t := e.Cfg.SlowlogLogSlowerThan; t >= 0 && us >= t && !cmd.Is(SkipSlowlog) {
+	if t := e.Cfg.SlowlogLogSlowerThan; t >= 0 && us >= t && !cmd.Is(spec.SkipSlowlog) {
 		e.Slowlog.Add(e.now/1000, us, c.shown(), cl.Addr, cl.Name)
 	}
 	if t := e.Cfg.LatencyMonitorThreshold; t > 0 && us >= t*1000 {
 		event := "command"
-		if cmd.Is(Fast) {
+		if cmd.Is(spec.Fast) {
 			event = "fast-command"
 		}
 		e.Latency.Add(event, e.now/1000, us/1000)
@@ -236,11 +237,11 @@ func (e *Engine) afterWrite(c *Ctx) {
 }
 
 // reject answers a command that does not run. A transaction that it was to be a part of will not run either.
-func (e *Engine) reject(c *Ctx, cmd *Command, msg string) {
+func (e *Engine) reject(c *Ctx, cmd *spec.Command, msg string) {
 	c.Client.abortMulti()
 	if cmd != nil {
-		e.cmds[cmd.id].Rejected++
-		if cmd.Is(RunsQueue) {
+		e.cmds[cmd.ID()].Rejected++
+		if cmd.Is(spec.RunsQueue) {
 			e.Discard(c.Client)
 			msg = "EXECABORT Transaction discarded because of: " + strings.TrimPrefix(msg, "ERR ")
 			if len(e.monitors) > 0 {
@@ -277,15 +278,11 @@ func (e *Engine) countError(msg string) {
 const maxErrorCodes = 128
 
 // protected refuses DEBUG and MODULE unless the configuration opens them.
-func (e *Engine) protected(cmd *Command, cl *Client) string {
-	by := cmd.Protected
-	if by == Open && cmd.parent != nil {
-		by = cmd.parent.Protected
-	}
-	switch {
-	case by == ByDebugCommand && !e.Cfg.EnableDebugCommand.Allows(cl.Local):
+func (e *Engine) protected(cmd *spec.Command, cl *Client) string {
+	switch by := cmd.Protected; {
+	case by == spec.ByDebugCommand && !e.Cfg.EnableDebugCommand.Allows(cl.Local):
 		return ErrDebugNotAllowed
-	case by == ByModuleCommand && !e.Cfg.EnableModuleCommand.Allows(cl.Local):
+	case by == spec.ByModuleCommand && !e.Cfg.EnableModuleCommand.Allows(cl.Local):
 		return ErrModuleNotAllowed
 	}
 	return ""

@@ -9,6 +9,7 @@ import (
 	"godwit/internal/config"
 	"godwit/internal/logging"
 	"godwit/internal/resp"
+	"godwit/internal/spec"
 )
 
 // fakeConn counts what the engine asks of a connection.
@@ -20,22 +21,47 @@ func (f *fakeConn) Close()                        { f.closed++ }
 func (f *fakeConn) Buffers() (in, inCap, out int) { return 0, 0, 0 }
 func (f *fakeConn) HeapReplies() int              { return 0 }
 
+// testCommand is an entry of a table with its handler.
+type testCommand struct {
+	*spec.Command
+	run func(c *Ctx)
+	sub []testCommand
+}
+
+func entry(name string, arity int, flags spec.Flag, run func(c *Ctx)) testCommand {
+	return testCommand{Command: &spec.Command{Name: name, Arity: arity, Flags: flags,
+		Group: spec.GroupGeneric, Since: "1.0.0", Summary: "-"}, run: run}
+}
+
+func tableOf(cmds []testCommand) *Table {
+	var entries []*spec.Command
+	handlers := Handlers{}
+	for _, c := range cmds {
+		entries = append(entries, c.Command)
+		if c.run != nil {
+			handlers[c.Name] = c.run
+		}
+		for _, s := range c.sub {
+			c.Sub = append(c.Sub, s.Command)
+			handlers[c.Name+"|"+s.Name] = s.run
+		}
+	}
+	return NewTable(spec.NewTable(entries), handlers)
+}
+
 // testTable has a command of each kind that the gates tell apart.
 func testTable() *Table {
 	ok := func(c *Ctx) { c.OK() }
-	entry := func(name string, arity int, flags Flag, run func(c *Ctx)) *Command {
-		return &Command{Name: name, Arity: arity, Flags: flags, Group: GroupGeneric, Since: "1.0.0", Summary: "-", Run: run}
-	}
 	box := entry("box", -2, 0, nil)
-	box.Sub = []*Command{entry("one", 2, Admin, ok), entry("two", 3, Write, ok)}
+	box.sub = []testCommand{entry("one", 2, spec.Admin, ok), entry("two", 3, spec.Write, ok)}
 	guarded := entry("guarded", 1, 0, ok)
-	guarded.Protected = ByDebugCommand
-	return NewTable(append(append(blockingCommands(), nestingCommands()...), []*Command{
-		entry("read", 2, ReadOnly|Fast, ok), entry("write", -2, Write|DenyOOM, ok), entry("login", -1, NoAuth, func(c *Ctx) {
+	guarded.Protected = spec.ByDebugCommand
+	return tableOf(append(append(blockingCommands(), nestingCommands()...), []testCommand{
+		entry("read", 2, spec.ReadOnly|spec.Fast, ok), entry("write", -2, spec.Write|spec.DenyOOM, ok), entry("login", -1, spec.NoAuth, func(c *Ctx) {
 			c.Redact(1)
 			c.OK()
 		}),
-		entry("spread", 1, MayReplicate, ok), entry("plain", 1, 0, ok), entry("fail", 1, 0, func(c *Ctx) { c.Err("ERR failed") }),
+		entry("spread", 1, spec.MayReplicate, ok), entry("plain", 1, 0, ok), entry("fail", 1, 0, func(c *Ctx) { c.Err("ERR failed") }),
 		entry("reply", 2, 0, func(c *Ctx) {
 			switch string(c.Args[1]) {
 			case "on":
@@ -122,7 +148,7 @@ func TestGates(t *testing.T) {
 		"box three": "-ERR unknown subcommand 'three'. Try BOX HELP.",
 		"box|one":   "-ERR unknown command 'box|one', with args beginning with: ",
 		"nosuch a":  "-ERR unknown command 'nosuch', with args beginning with: 'a' ",
-		strings.Repeat("n", maxName+1): "-ERR unknown command '" + strings.Repeat("n", maxName+1) +
+		strings.Repeat("n", 65): "-ERR unknown command '" + strings.Repeat("n", 65) +
 			"', with args beginning with: ",
 		"guarded": "-" + ErrDebugNotAllowed,
 		"fail":    "-ERR failed",
@@ -430,37 +456,27 @@ func TestRename(t *testing.T) {
 	} {
 		f.expect(f.c, line, want)
 	}
-	if tab.Get("READ2") == nil || tab.Get("crate|one") == nil || tab.Get("write") != nil || tab.Count() != 8+len(blockingCommands())+len(nestingCommands()) {
-		t.Errorf("table after renaming: %d commands", tab.Count())
+	if tab.Get("READ2") == nil || tab.Get("crate|one") == nil || tab.Get("write") != nil || len(tab.List()) != 8+len(blockingCommands())+len(nestingCommands()) {
+		t.Errorf("table after renaming: %d commands", len(tab.List()))
 	}
 }
 
-func TestSealRefuses(t *testing.T) {
-	good := Command{Name: "x", Arity: 1, Group: GroupGeneric, Since: "1.0.0", Summary: "-", Run: func(*Ctx) {}}
-	for what, spoil := range map[string]func(c *Command){
-		"upper case": func(c *Command) { c.Name = "X" },
-		"long name":  func(c *Command) { c.Name = strings.Repeat("x", maxName+1) },
-		"no arity":   func(c *Command) { c.Arity = 0 },
-		"no summary": func(c *Command) { c.Summary = "" },
-		"no handler": func(c *Command) { c.Run = nil },
-		"both":       func(c *Command) { c.Flags = Write | ReadOnly },
-		"key spec":   func(c *Command) { c.Args = []Arg{Key("key", 0)} },
-		"deep spec":  func(c *Command) { c.Args = []Arg{Block("b", OneOf("o", Key("key", 1)))} },
-		"no type":    func(c *Command) { c.Args = []Arg{{Name: "a"}} },
-		"twice":      func(c *Command) { sub := good; c.Sub = []*Command{&sub, {Name: "x"}} },
+// TestHandlers: each command has one handler, and each handler a command.
+func TestHandlers(t *testing.T) {
+	run := func(*Ctx) {}
+	for what, handlers := range map[string][]Handlers{
+		"none":          {{"box|one": run}},
+		"for container": {{"plain": run, "box|one": run, "box": run}},
+		"no command":    {{"plain": run, "box|one": run, "box|two": run}},
+		"two":           {{"plain": run, "box|one": run}, {"plain": run}},
+		"":              {{"plain": run}, {"box|one": run}},
 	} {
-		c := good
-		spoil(&c)
-		if !panics(func() { NewTable([]*Command{&c}) }) {
-			t.Errorf("%s: sealed", what)
+		box := entry("box", -2, 0, nil)
+		box.Sub = []*spec.Command{entry("one", 2, 0, nil).Command}
+		table := spec.NewTable([]*spec.Command{entry("plain", 1, 0, nil).Command, box.Command})
+		if got := panics(func() { NewTable(table, handlers...) }); got != (what != "") {
+			t.Errorf("%q: refused %v", what, got)
 		}
-	}
-	a, b := good, good
-	if !panics(func() { NewTable([]*Command{&a, &b}) }) {
-		t.Error("a duplicate: sealed")
-	}
-	if c := good; panics(func() { NewTable([]*Command{&c}) }) {
-		t.Error("a good entry is refused")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"godwit/internal/keyspace"
+	"godwit/internal/spec"
 )
 
 // loadingState is what the engine knows of a data set that is being read from disk.
@@ -104,7 +105,7 @@ func (t *LoadTarget) Exec(argv [][]byte) error {
 		ctx = &Ctx{} // within DEBUG LOADAOF, whose own context is in use
 	}
 	*ctx = Ctx{Writer: &c.W, E: e, Client: c, Cmd: cmd, DB: c.db, Args: argv, Now: e.now}
-	cmd.Run(ctx)
+	e.table.run[cmd.ID()](ctx)
 	e.Stats.Dirty += ctx.dirty
 	reply := c.W.Buf
 	c.W.Buf = reply[:0]
@@ -120,13 +121,13 @@ func (t *LoadTarget) Check(argv [][]byte) error {
 	return err
 }
 
-func (t *LoadTarget) find(argv [][]byte) (*Command, error) {
+func (t *LoadTarget) find(argv [][]byte) (*spec.Command, error) {
 	cmd := t.e.table.FindLogged(argv)
 	if cmd == nil {
 		return nil, fmt.Errorf("%w %q", ErrUnknownCommand, head(argv[0], 128))
 	}
-	if cmd.Run == nil || !cmd.AcceptsArgs(len(argv)) {
-		return nil, fmt.Errorf("wrong number of arguments for '%s' command", cmd.fullName)
+	if !cmd.AcceptsArgs(len(argv)) {
+		return nil, fmt.Errorf("wrong number of arguments for '%s' command", cmd.FullName())
 	}
 	return cmd, nil
 }

@@ -8,6 +8,7 @@ import (
 	"godwit/internal/dict"
 	"godwit/internal/keyspace"
 	"godwit/internal/object"
+	"godwit/internal/spec"
 	"godwit/internal/wheel"
 )
 
@@ -41,9 +42,9 @@ type memoryState struct {
 	back    giveBack
 	// untouched is what the Go runtime had at the start without it being resident.
 	untouched int64
-	trimmed   int64    // monotonic ns of the last sweep for free memory within the arena
-	refs      []KeyRef // of the command that is held against what the system has
-	overNs    int64    // monotonic ns since when used memory is over maxmemory, 0 if it is within
+	trimmed   int64         // monotonic ns of the last sweep for free memory within the arena
+	refs      []spec.KeyRef // of the command that is held against what the system has
+	overNs    int64         // monotonic ns since when used memory is over maxmemory, 0 if it is within
 }
 
 // UsedMemory is the memory in use in bytes. It is cheap: the eviction loop calls it for every key.
@@ -177,7 +178,7 @@ func policyOf(p config.Policy) keyspace.Policy {
 // the slices between commands go on evicting.
 func (e *Engine) makeRoom(c *Ctx) bool {
 	need := int64(0)
-	if c != nil && (c.Cmd.Flags&DenyOOM != 0 || c.Client.multi != nil) {
+	if c != nil && (c.Cmd.Flags&spec.DenyOOM != 0 || c.Client.multi != nil) {
 		need = e.brings(c)
 	}
 	if limit := e.KS.P.MaxMemory; limit == 0 || e.limitedMemory()+need <= limit {
@@ -199,8 +200,8 @@ func (e *Engine) makeRoom(c *Ctx) bool {
 // arguments, or of the transaction's that it runs. Redis counts arguments as memory in use at this
 // moment too.
 func (e *Engine) brings(c *Ctx) (n int64) {
-	if c.Cmd.Is(RunsQueue) {
-		if effectiveFlags(c.Cmd, c.Client)&DenyOOM != 0 {
+	if c.Cmd.Is(spec.RunsQueue) {
+		if effectiveFlags(c.Cmd, c.Client)&spec.DenyOOM != 0 {
 			n = c.Client.QueuedBytes()
 		}
 		return n
@@ -228,7 +229,7 @@ func (e *Engine) evict(need int64) bool {
 // payRoom is makeRoom while a slice is to go on evicting. Every command of a turn evicting for as long as it may would add up to many
 // milliseconds. So those that store nothing wait for the slice, and the others evict twice what they bring, or memory would outgrow the slices.
 func (e *Engine) payRoom(c *Ctx, need int64) bool {
-	if effectiveFlags(c.Cmd, c.Client)&DenyOOM == 0 {
+	if effectiveFlags(c.Cmd, c.Client)&spec.DenyOOM == 0 {
 		return true
 	}
 	goal := max(e.limitedMemory()-owed(need), e.KS.P.MaxMemory-need)

@@ -3,6 +3,7 @@ package engine
 import (
 	"godwit/internal/acl"
 	"godwit/internal/invariant"
+	"godwit/internal/spec"
 )
 
 // multi is a transaction that a client has begun with MULTI: the commands that EXEC will run.
@@ -21,15 +22,15 @@ type multi struct {
 	cmds    []queuedCmd
 	args    [][]byte
 	chunk   []byte
-	bytes   int64 // capacity of all chunks
-	argMem  int64 // bytes of the arguments
-	any     Flag  // of any command
-	all     Flag  // of every command
-	aborted bool  // a command was refused
+	bytes   int64     // capacity of all chunks
+	argMem  int64     // bytes of the arguments
+	any     spec.Flag // of any command
+	all     spec.Flag // of every command
+	aborted bool      // a command was refused
 }
 
 type queuedCmd struct {
-	cmd  *Command
+	cmd  *spec.Command
 	argc int
 }
 
@@ -91,9 +92,9 @@ func (e *Engine) queue(c *Ctx) {
 		return
 	}
 	if len(m.cmds) == 0 {
-		m.all = ^Flag(0)
+		m.all = ^spec.Flag(0)
 	}
-	m.any |= c.Cmd.Flags
+	m.any |= e.table.callFlags(c)
 	m.all &= c.Cmd.Flags
 	was := m.bytes
 	m.cmds = append(m.cmds, queuedCmd{c.Cmd, len(c.Args)})
@@ -162,14 +163,14 @@ func (c *Client) abortMulti() {
 }
 
 // effectiveFlags are the flags that the gates go by: EXEC does what its commands do.
-func effectiveFlags(cmd *Command, cl *Client) Flag {
+func effectiveFlags(cmd *spec.Command, cl *Client) spec.Flag {
 	f := cmd.Flags
-	if f&RunsQueue == 0 || cl.multi == nil || len(cl.multi.cmds) == 0 {
+	if f&spec.RunsQueue == 0 || cl.multi == nil || len(cl.multi.cmds) == 0 {
 		return f
 	}
 	m := cl.multi
-	f |= m.any & (Write | ReadOnly | DenyOOM | MayReplicate)
-	return f &^ ((Loading | Stale) &^ m.all)
+	f |= m.any & (spec.Write | spec.ReadOnly | spec.DenyOOM | spec.MayReplicate)
+	return f &^ ((spec.Loading | spec.Stale) &^ m.all)
 }
 
 // ExecMulti runs the client's transaction: the handler of EXEC. It answers with the replies of all commands, whether they succeed or not; with null if something

@@ -1,5 +1,7 @@
 package engine
 
+import "godwit/internal/spec"
+
 // nesting is the contexts of commands that run within a command: those of a transaction within EXEC.
 type nesting struct {
 	depth int
@@ -8,7 +10,7 @@ type nesting struct {
 
 // nested makes the context of a command within another; unnest ends it. Time stands still in between: all commands of a transaction
 // see the same keys expired. What would block replies as if its time was up.
-func (e *Engine) nested(cl *Client, cmd *Command, argv [][]byte) *Ctx {
+func (e *Engine) nested(cl *Client, cmd *spec.Command, argv [][]byte) *Ctx {
 	n := &e.nest
 	if n.depth == len(n.ctxs) {
 		n.ctxs = append(n.ctxs, new(Ctx))

@@ -10,35 +10,33 @@ import (
 
 	"godwit/internal/config"
 	"godwit/internal/logging"
+	"godwit/internal/spec"
 )
 
 // nestingCommands are MULTI and its like, and a script: "script push a 1 / pop a 0" runs the commands one after the other.
-func nestingCommands() []*Command {
-	entry := func(name string, arity int, flags Flag, run func(c *Ctx)) *Command {
-		return &Command{Name: name, Arity: arity, Flags: flags, Group: GroupGeneric, Since: "1.0.0", Summary: "-", Run: run}
-	}
-	return []*Command{
-		entry("multi", 1, InMulti, func(c *Ctx) {
+func nestingCommands() []testCommand {
+	return []testCommand{
+		entry("multi", 1, spec.InMulti, func(c *Ctx) {
 			c.E.BeginMulti(c.Client)
 			c.OK()
 		}),
-		entry("exec", 1, LeavesMulti|RunsQueue|Loading, func(c *Ctx) { c.ExecMulti() }),
-		entry("discard", 1, LeavesMulti, func(c *Ctx) {
+		entry("exec", 1, spec.LeavesMulti|spec.RunsQueue|spec.Loading, func(c *Ctx) { c.ExecMulti() }),
+		entry("discard", 1, spec.LeavesMulti, func(c *Ctx) {
 			c.E.Discard(c.Client)
 			c.OK()
 		}),
-		entry("watch", -2, InMulti, func(c *Ctx) {
+		entry("watch", -2, spec.InMulti, func(c *Ctx) {
 			for _, key := range c.Args[1:] {
 				c.E.Watch(c.Client, key)
 			}
 			c.OK()
 		}),
-		entry("change", 2, Write, func(c *Ctx) {
+		entry("change", 2, spec.Write, func(c *Ctx) {
 			c.Changed(c.Args[1])
 			c.Dirty(1)
 			c.OK()
 		}),
-		entry("two", 3, Write|NoScript, func(c *Ctx) { // one command that is propagated as two
+		entry("two", 3, spec.Write|spec.NoScript, func(c *Ctx) { // one command that is propagated as two
 			c.Dirty(1)
 			c.PropagateAs([]byte("CHANGE"), c.Args[1])
 			c.PropagateAs([]byte("CHANGE"), c.Args[2])
@@ -49,8 +47,8 @@ func nestingCommands() []*Command {
 			c.E.SelectDB(c.Client, n)
 			c.OK()
 		}),
-		entry("alone", 1, NoMulti, func(c *Ctx) { c.OK() }),
-		entry("script", -1, NoScript, runScript),
+		entry("alone", 1, spec.NoMulti, func(c *Ctx) { c.OK() }),
+		entry("script", -1, spec.NoScript, runScript),
 	}
 }
 
@@ -62,7 +60,7 @@ func runScript(c *Ctx) {
 	defer c.E.EndUnit()
 	for _, line := range bytes.Split(bytes.Join(c.Args[1:], []byte(" ")), []byte(" / ")) {
 		argv := bytes.Fields(line)
-		cmd, _ := c.E.table.Find(argv)
+		cmd := c.E.table.Find(argv)
 		c.E.call(c.E.nested(cl, cmd, argv))
 		c.E.unnest()
 		for i := range line {

@@ -1,5 +1,7 @@
 package engine
 
+import "godwit/internal/spec"
+
 // What the system refuses
 //
 // A command that takes memory is refused before it runs when the system has none left for it: it
@@ -35,7 +37,7 @@ func (e *Engine) outOfMemory(c *Ctx) bool {
 	for _, a := range c.Args {
 		need += int64(len(a))
 	}
-	if c.Cmd.copies {
+	if c.Cmd.CopiesValues() {
 		need += e.copied(c)
 	}
 	if need < alwaysFits && !e.KS.A.Short() || e.loading.on {
@@ -52,21 +54,11 @@ func (e *Engine) copied(c *Ctx) (n int64) {
 		return 0
 	}
 	for _, r := range m.refs {
-		if r.Access&(RO|NotKey) == RO {
+		if r.Access&(spec.RO|spec.NotKey) == spec.RO {
 			n += c.DB.Footprint(c.Args[r.Pos])
 		}
 	}
 	return n
-}
-
-// copiesValues reports whether the command stores what it reads under another key.
-func (c *Command) copiesValues() bool {
-	var reads, stores bool
-	for _, k := range c.Keys {
-		reads = reads || k.Access&RO != 0
-		stores = stores || k.Access&(OW|RW) != 0
-	}
-	return c.Is(Write|DenyOOM) && reads && stores
 }
 
 // replyFits reports whether there is memory for a reply of n bytes, which Go's heap copies when it

@@ -1,5 +1,7 @@
 package engine
 
+import "godwit/internal/spec"
+
 // pauseState is CLIENT PAUSE.
 type pauseState struct {
 	active    bool
@@ -50,7 +52,7 @@ func (e *Engine) postpone(c *Ctx) bool {
 		e.Unpause()
 		return false
 	}
-	if !p.covers(effectiveFlags(c.Cmd, c.Client), c.Client, e.Steady()) {
+	if !p.covers(e.table.callFlags(c), c.Client, e.Steady()) {
 		return false
 	}
 	c.Client.postponed = true
@@ -59,11 +61,11 @@ func (e *Engine) postpone(c *Ctx) bool {
 }
 
 // covers reports whether the pause holds a command with these flags of that client back now.
-func (p *pauseState) covers(f Flag, cl *Client, now int64) bool {
+func (p *pauseState) covers(f spec.Flag, cl *Client, now int64) bool {
 	if !p.active || now >= p.until || cl.Internal || cl.Class == ClassReplica {
 		return false
 	}
-	return p.all || f&(Write|MayReplicate) != 0
+	return p.all || f&(spec.Write|spec.MayReplicate) != 0
 }
 
 // unpostpone forgets a client that goes away while it is held back.

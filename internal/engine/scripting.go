@@ -7,6 +7,7 @@ import (
 	"godwit/internal/crash"
 	"godwit/internal/resp"
 	"godwit/internal/script"
+	"godwit/internal/spec"
 )
 
 // Scripts run on the executor, as one atomic unit: whatever their commands propagate leaves together when they end. Commands that a script calls run
@@ -182,10 +183,10 @@ func (e *Engine) scriptGate(c *Ctx, r *runningScript) string {
 // Call implements script.Caller.
 func (s scriptCaller) Call(argv [][]byte, proto int) (reply []byte, refused string) {
 	e := s.e
-	cmd, _ := e.table.Find(argv)
+	cmd := e.table.Find(argv)
 	if msg := e.scriptRefuses(cmd, argv); msg != "" {
 		if cmd != nil {
-			e.cmds[cmd.id].Rejected++
+			e.cmds[cmd.ID()].Rejected++
 		}
 		e.countError(msg)
 		return nil, msg
@@ -198,7 +199,7 @@ func (s scriptCaller) Call(argv [][]byte, proto int) (reply []byte, refused stri
 	cl.LastCmd = cmd
 	c := &e.script.ctx
 	*c = Ctx{Writer: &cl.W, E: e, Client: cl, Cmd: cmd, DB: cl.db, Args: argv, Now: e.now}
-	if cmd.Is(Write) {
+	if cmd.Is(spec.Write) {
 		e.script.run.wrote = true
 	}
 	e.call(c)
@@ -206,14 +207,14 @@ func (s scriptCaller) Call(argv [][]byte, proto int) (reply []byte, refused stri
 }
 
 // scriptRefuses is why a script may not call the command, "" if it may; the order is Redis's.
-func (e *Engine) scriptRefuses(cmd *Command, argv [][]byte) string {
+func (e *Engine) scriptRefuses(cmd *spec.Command, argv [][]byte) string {
 	r := e.script.run
 	switch {
 	case cmd == nil:
 		return errScriptUnknown
-	case cmd.Run == nil || !cmd.AcceptsArgs(len(argv)):
+	case !cmd.AcceptsArgs(len(argv)):
 		return errScriptArity
-	case cmd.Is(NoScript):
+	case cmd.Is(spec.NoScript):
 		return errScriptDenied
 	case r == nil:
 		return "ERR redis.call/pcall can only be called inside a script invocation"
@@ -222,15 +223,15 @@ func (e *Engine) scriptRefuses(cmd *Command, argv [][]byte) string {
 	if reason := e.permit(&e.script.ctx); reason != acl.Allowed {
 		return deniedScript(reason)
 	}
-	if cmd.Is(Write) {
-		if r.noWrites {
-			return errScriptWrite
-		}
+	if r.noWrites && cmd.Flags&(spec.Write|spec.MayReplicate) != 0 {
+		return errScriptWrite
+	}
+	if cmd.Is(spec.Write) {
 		if msg := e.writeError(); msg != "" && !e.loading.on {
 			return msg
 		}
 	}
-	if r.oom && !r.wrote && cmd.Is(DenyOOM) {
+	if r.oom && !r.wrote && cmd.Is(spec.DenyOOM) {
 		return ErrOOM
 	}
 	return ""
@@ -238,7 +239,7 @@ func (e *Engine) scriptRefuses(cmd *Command, argv [][]byte) string {
 
 // Allowed implements script.Caller.
 func (s scriptCaller) Allowed(argv [][]byte) (ok, known bool) {
-	cmd, _ := s.e.table.Find(argv)
+	cmd := s.e.table.Find(argv)
 	if cmd == nil {
 		return false, false
 	}
@@ -342,8 +343,8 @@ func (e *Engine) Yield() {
 func (e *Engine) Busy() bool { return e.script.run != nil && e.script.run.busy }
 
 // busyError is why a command is refused while a script is busy, "" if it is not.
-func (e *Engine) busyError(cmd *Command) string {
-	if cmd.Is(AllowBusy) {
+func (e *Engine) busyError(cmd *spec.Command) string {
+	if cmd.Is(spec.AllowBusy) {
 		return ""
 	}
 	return e.BusyText()

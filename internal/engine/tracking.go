@@ -6,6 +6,7 @@ import (
 
 	"godwit/internal/pubsub"
 	"godwit/internal/resp"
+	"godwit/internal/spec"
 )
 
 // Client-side caching
@@ -41,7 +42,7 @@ type trackingState struct {
 	clients int
 	table   pubsub.Table
 	bcast   pubsub.Broadcast[*Client]
-	refs    []KeyRef
+	refs    []spec.KeyRef
 }
 
 // TrackingInfo are the figures of INFO: clients that track, keys remembered, pairs of key and client, prefixes broadcast.
@@ -113,7 +114,7 @@ func (e *Engine) remember(c *Ctx) {
 		return
 	}
 	for _, r := range refs {
-		if r.Access&NotKey == 0 {
+		if r.Access&spec.NotKey == 0 {
 			s.table.Remember(c.Args[r.Pos], cl.ID)
 		}
 	}
@@ -262,7 +263,7 @@ func appendKeys(b []byte, keys []string) []byte {
 
 // endCaching ends the effect of CLIENT CACHING, which is for the command that follows it, or for the transaction.
 func (e *Engine) endCaching(c *Client) {
-	if t := c.track; t.Caching && c.multi == nil && (c.LastCmd == nil || !c.LastCmd.Is(KeepsCaching)) {
+	if t := c.track; t.Caching && c.multi == nil && (c.LastCmd == nil || !c.LastCmd.Is(spec.KeepsCaching)) {
 		t.Caching = false
 	}
 }

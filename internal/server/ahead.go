@@ -4,8 +4,8 @@ import (
 	"runtime/debug"
 
 	"godwit/internal/crash"
-	"godwit/internal/engine"
 	"godwit/internal/resp"
+	"godwit/internal/spec"
 )
 
 // maxAhead is how many commands of a pipeline are parsed before the first of them runs: enough to
@@ -26,7 +26,7 @@ type ahead struct {
 	ends    [maxAhead]int
 	used    [maxAhead]int // bytes of each command
 	hashes  [maxAhead]uint64
-	cmds    [maxAhead]*engine.Command // nil: nothing to fetch
+	cmds    [maxAhead]*spec.Command // nil: nothing to fetch
 }
 
 // fill parses the commands at the start of buf. A protocol error concerns the input after them.
@@ -99,15 +99,14 @@ func (a *ahead) prefetch(s *session) {
 	values := false
 	for i := range a.n {
 		if cmd := a.cmds[i]; cmd != nil {
-			e.PrefetchEntry(s.cl, a.hashes[i])
-			values = values || cmd.Touch != nil
+			values = e.PrefetchEntry(s.cl, cmd, a.hashes[i]) || values
 		}
 	}
 	if !values {
 		return
 	}
 	for i := range a.n {
-		if cmd := a.cmds[i]; cmd != nil && cmd.Touch != nil {
+		if cmd := a.cmds[i]; cmd != nil {
 			argv, _ := a.command(i)
 			e.PrefetchValue(s.cl, cmd, argv)
 		}

@@ -10,22 +10,19 @@ import (
 	"godwit/internal/listpack"
 	"godwit/internal/object"
 	"godwit/internal/resp/respclient"
+	"godwit/internal/spec"
 )
 
 // blockingCommands returns "give key", which makes a list, and "take key ms", which waits for one
 // and removes it.
-func blockingCommands() []*engine.Command {
-	cmd := func(name string, arity int, flags engine.Flag, run func(*engine.Ctx)) *engine.Command {
-		return &engine.Command{Name: name, Arity: arity, Flags: flags, Group: engine.GroupList,
-			Since: "1", Summary: "test", Run: run}
-	}
-	return []*engine.Command{
-		cmd("give", 2, engine.Write, func(c *engine.Ctx) {
+func blockingCommands() []testCommand {
+	return []testCommand{
+		cmd("give", 2, spec.Write, func(c *engine.Ctx) {
 			listpack.Append(c.DB.Create(c.Args[1], object.List, object.EncListpack,
 				listpack.Empty()), []byte("x"))
 			c.OK()
 		}),
-		cmd("take", 3, engine.Write|engine.Blocking, func(c *engine.Ctx) {
+		cmd("take", 3, spec.Write|spec.Blocking, func(c *engine.Ctx) {
 			if c.DB.Delete(c.Args[1]) {
 				c.Simple("taken")
 				return

@@ -13,17 +13,14 @@ import (
 	"godwit/internal/resp"
 	"godwit/internal/resp/respclient"
 	"godwit/internal/script"
+	"godwit/internal/spec"
 	"godwit/internal/testseed"
 )
 
 // busyCommands returns "busy payload", a script that is over its time until "free" is called and
 // replies with its payload as it is then; "replyandbusy payload before", which replies with before
 // and then runs such a script; and "isbusy".
-func busyCommands() []*engine.Command {
-	cmd := func(name string, arity int, flags engine.Flag, run func(*engine.Ctx)) *engine.Command {
-		return &engine.Command{Name: name, Arity: arity, Flags: flags, Group: engine.GroupScripting,
-			Since: "1", Summary: "test", Run: run}
-	}
+func busyCommands() []testCommand {
 	free := false
 	busy := func(c *engine.Ctx) {
 		free = false
@@ -38,17 +35,17 @@ func busyCommands() []*engine.Command {
 			return script.Result{}
 		})
 	}
-	return []*engine.Command{
+	return []testCommand{
 		cmd("busy", 2, 0, busy),
 		cmd("replyandbusy", 3, 0, func(c *engine.Ctx) {
 			c.Bulk(c.Args[2])
 			busy(c)
 		}),
-		cmd("free", 1, engine.AllowBusy, func(c *engine.Ctx) {
+		cmd("free", 1, spec.AllowBusy, func(c *engine.Ctx) {
 			free = true
 			c.OK()
 		}),
-		cmd("isbusy", 1, engine.AllowBusy, func(c *engine.Ctx) {
+		cmd("isbusy", 1, spec.AllowBusy, func(c *engine.Ctx) {
 			if c.E.Busy() {
 				c.Int(1)
 			} else {

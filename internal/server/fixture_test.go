@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"net"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"godwit/internal/logging"
 	"godwit/internal/object"
 	"godwit/internal/resp/respclient"
+	"godwit/internal/spec"
 )
 
 // rig is a running server with a tiny command table: these tests are about connections, not
@@ -211,26 +213,36 @@ func closed(t testing.TB, nc net.Conn) string {
 	}
 }
 
-// testTable returns the commands of a rig.
-func testTable() *engine.Table {
-	own := append(dataCommands(), clientCommands()...)
-	return engine.NewTable(append(append(blockingCommands(), busyCommands()...), own...))
+// testCommand is an entry of a table with its handler.
+type testCommand struct {
+	*spec.Command
+	run func(*engine.Ctx)
 }
 
-// testCommand returns a command of the group connection.
-func testCommand(name string, arity int, flags engine.Flag, run func(*engine.Ctx)) *engine.Command {
-	return &engine.Command{Name: name, Arity: arity, Flags: flags,
-		Group: engine.GroupConnection, Since: "1", Summary: "test", Run: run}
+// cmd returns a command of the group connection.
+func cmd(name string, arity int, flags spec.Flag, run func(*engine.Ctx)) testCommand {
+	return testCommand{&spec.Command{Name: name, Arity: arity, Flags: flags,
+		Group: spec.GroupConnection, Since: "1", Summary: "test"}, run}
+}
+
+// testTable returns the commands of a rig.
+func testTable() *engine.Table {
+	var entries []*spec.Command
+	handlers := engine.Handlers{}
+	for _, c := range slices.Concat(blockingCommands(), busyCommands(), dataCommands(), clientCommands()) {
+		entries = append(entries, c.Command)
+		handlers[c.Name] = c.run
+	}
+	return engine.NewTable(spec.NewTable(entries), handlers)
 }
 
 // dataCommands returns commands that reply, read, write, or take their time.
-func dataCommands() []*engine.Command {
-	cmd := testCommand
-	return []*engine.Command{
-		cmd("ping", -1, engine.Fast, func(c *engine.Ctx) { c.Simple("PONG") }),
-		cmd("echo", 2, engine.Fast, func(c *engine.Ctx) { c.Bulk(c.Args[1]) }),
-		cmd("count", -1, engine.Fast, func(c *engine.Ctx) { c.Int(int64(len(c.Args))) }),
-		cmd("get", 2, engine.ReadOnly, func(c *engine.Ctx) {
+func dataCommands() []testCommand {
+	return []testCommand{
+		cmd("ping", -1, spec.Fast, func(c *engine.Ctx) { c.Simple("PONG") }),
+		cmd("echo", 2, spec.Fast, func(c *engine.Ctx) { c.Bulk(c.Args[1]) }),
+		cmd("count", -1, spec.Fast, func(c *engine.Ctx) { c.Int(int64(len(c.Args))) }),
+		cmd("get", 2, spec.ReadOnly, func(c *engine.Ctx) {
 			e := c.DB.LookupRead(c.Args[1])
 			if !e.Exists() {
 				c.Null()
@@ -239,16 +251,16 @@ func dataCommands() []*engine.Command {
 			var scratch [24]byte
 			c.Bulk(c.DB.StringBytes(e, &scratch))
 		}),
-		cmd("set", 3, engine.Write, func(c *engine.Ctx) {
+		cmd("set", 3, spec.Write, func(c *engine.Ctx) {
 			c.DB.Set(c.Args[1], object.StringValue(c.Args[2]), 0)
 			c.Dirty(1)
 			c.OK()
 		}),
-		cmd("flood", 2, engine.ReadOnly, func(c *engine.Ctx) { // n bytes of reply
+		cmd("flood", 2, spec.ReadOnly, func(c *engine.Ctx) { // n bytes of reply
 			n, _ := strconv.Atoi(string(c.Args[1]))
 			c.BulkString(strings.Repeat("x", n))
 		}),
-		cmd("burn", 2, engine.ReadOnly, func(c *engine.Ctx) { // takes n ms
+		cmd("burn", 2, spec.ReadOnly, func(c *engine.Ctx) { // takes n ms
 			ms, _ := strconv.Atoi(string(c.Args[1]))
 			end := time.Now().Add(time.Duration(ms) * time.Millisecond)
 			for time.Now().Before(end) {
@@ -259,22 +271,21 @@ func dataCommands() []*engine.Command {
 }
 
 // clientCommands returns commands about clients and the server.
-func clientCommands() []*engine.Command {
-	cmd := testCommand
-	return []*engine.Command{
-		cmd("quit", -1, engine.Fast|engine.NoAuth, func(c *engine.Ctx) {
+func clientCommands() []testCommand {
+	return []testCommand{
+		cmd("quit", -1, spec.Fast|spec.NoAuth, func(c *engine.Ctx) {
 			c.Client.CloseAfterReply = true
 			c.OK()
 		}),
-		cmd("auth", 2, engine.Fast|engine.NoAuth, func(c *engine.Ctx) {
+		cmd("auth", 2, spec.Fast|spec.NoAuth, func(c *engine.Ctx) {
 			c.Client.Authenticated = true
 			c.OK()
 		}),
-		cmd("monitor", 1, engine.Admin|engine.SkipMonitor, func(c *engine.Ctx) {
+		cmd("monitor", 1, spec.Admin|spec.SkipMonitor, func(c *engine.Ctx) {
 			c.E.StartMonitor(c.Client)
 			c.OK()
 		}),
-		cmd("kill", 2, engine.Admin|engine.AllowBusy, func(c *engine.Ctx) {
+		cmd("kill", 2, spec.Admin|spec.AllowBusy, func(c *engine.Ctx) {
 			id, _ := strconv.Atoi(string(c.Args[1]))
 			c.E.Clients(func(o *engine.Client) bool {
 				if o.ID == uint64(id) {
@@ -284,19 +295,17 @@ func clientCommands() []*engine.Command {
 			})
 			c.OK()
 		}),
-		cmd("id", 1, engine.Fast|engine.AllowBusy, func(c *engine.Ctx) {
-			c.Int(int64(c.Client.ID))
-		}),
-		cmd("pause", 2, engine.Admin, func(c *engine.Ctx) {
+		cmd("id", 1, spec.Fast|spec.AllowBusy, func(c *engine.Ctx) { c.Int(int64(c.Client.ID)) }),
+		cmd("pause", 2, spec.Admin, func(c *engine.Ctx) {
 			ms, _ := strconv.Atoi(string(c.Args[1]))
 			c.E.Pause(c.E.Steady()+int64(ms), true)
 			c.OK()
 		}),
-		cmd("pubsub", 1, engine.Fast, func(c *engine.Ctx) {
+		cmd("pubsub", 1, spec.Fast, func(c *engine.Ctx) {
 			c.Client.Class = engine.ClassPubSub
 			c.OK()
 		}),
-		cmd("shutdown", -1, engine.Admin, func(c *engine.Ctx) {
+		cmd("shutdown", -1, spec.Admin, func(c *engine.Ctx) {
 			if err := c.E.Shutdown(engine.ShutdownOptions{}); err != nil {
 				c.Err("ERR " + err.Error())
 			}

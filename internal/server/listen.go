@@ -28,8 +28,8 @@ const (
 
 func (k listenerKind) String() string { return [...]string{"tcp", "tls", "unix"}[k] }
 
-// spec describes a socket that the configuration asks for.
-type spec struct {
+// socket describes a socket that the configuration asks for.
+type socket struct {
 	kind     listenerKind
 	addr     string // host, or path of a unix socket
 	port     int
@@ -38,14 +38,14 @@ type spec struct {
 
 // listener is a listening socket, served by redcon.
 type listener struct {
-	spec
+	socket
 	ln    net.Listener
 	given bool // added by Add, not by the configuration
 }
 
-// specs returns the sockets that the configuration asks for.
-func specs(c *config.Config) []spec {
-	var list []spec
+// sockets returns the sockets that the configuration asks for.
+func sockets(c *config.Config) []socket {
+	var list []socket
 	for _, kind := range []listenerKind{kindTCP, kindTLS} {
 		port := c.Port
 		if kind == kindTLS {
@@ -56,11 +56,11 @@ func specs(c *config.Config) []spec {
 		}
 		for _, b := range c.Bind {
 			addr, optional := strings.CutPrefix(b, "-")
-			list = append(list, spec{kind, addr, port, optional})
+			list = append(list, socket{kind, addr, port, optional})
 		}
 	}
 	if c.UnixSocket != "" {
-		list = append(list, spec{kind: kindUnix, addr: c.UnixSocket})
+		list = append(list, socket{kind: kindUnix, addr: c.UnixSocket})
 	}
 	return list
 }
@@ -89,26 +89,26 @@ func (s *Server) Listen() error {
 // relisten opens and closes listeners to match the configuration. If one cannot be opened, nothing
 // changes.
 func (s *Server) relisten() error {
-	want := specs(s.eng.Cfg)
+	want := sockets(s.eng.Cfg)
 	var keep, drop []*listener
 	for _, l := range s.listeners {
-		if l.given || slices.Contains(want, l.spec) {
+		if l.given || slices.Contains(want, l.socket) {
 			keep = append(keep, l)
 		} else {
 			drop = append(drop, l)
 		}
 	}
-	want = slices.DeleteFunc(want, func(w spec) bool {
-		return slices.ContainsFunc(keep, func(l *listener) bool { return l.spec == w })
+	want = slices.DeleteFunc(want, func(w socket) bool {
+		return slices.ContainsFunc(keep, func(l *listener) bool { return l.socket == w })
 	})
 	// Close first: a wildcard address cannot be bound beside one of its own addresses.
 	s.closeListeners(drop)
 	added, err := s.openAll(want)
 	if err != nil {
 		s.closeListeners(added)
-		var old []spec
+		var old []socket
 		for _, l := range drop {
-			old = append(old, l.spec)
+			old = append(old, l.socket)
 		}
 		added, _ = s.openAll(old) // errors are logged; what cannot be reopened is gone
 	}
@@ -121,12 +121,12 @@ func (s *Server) relisten() error {
 
 // openAll opens sockets. An address that cannot be bound is an error, unless it is optional and
 // this machine does not have it.
-func (s *Server) openAll(list []spec) (open []*listener, err error) {
+func (s *Server) openAll(list []socket) (open []*listener, err error) {
 	for _, sp := range list {
 		ln, err := s.open(sp)
 		switch {
 		case err == nil:
-			open = append(open, &listener{spec: sp, ln: ln})
+			open = append(open, &listener{socket: sp, ln: ln})
 		case sp.kind == kindUnix:
 			s.log.Warning("Failed opening Unix socket: %s", bindError(err))
 			return open, err
@@ -169,7 +169,7 @@ func bindError(err error) string {
 
 func asSyscall(err error, sys **os.SyscallError) bool { return errors.As(err, sys) }
 
-func (s *Server) open(sp spec) (net.Listener, error) {
+func (s *Server) open(sp socket) (net.Listener, error) {
 	lc := net.ListenConfig{KeepAlive: -1} // tune sets it to the configured time
 	if sp.kind == kindUnix {
 		_ = os.Remove(sp.addr) // left by a crashed server; if this fails, binding reports it
@@ -211,7 +211,7 @@ func (s *Server) open(sp spec) (net.Listener, error) {
 func (s *Server) Add(ln net.Listener) {
 	s.eng.Enter()
 	defer s.eng.Release()
-	l := &listener{spec: spec{addr: ln.Addr().String()}, ln: ln, given: true}
+	l := &listener{socket: socket{addr: ln.Addr().String()}, ln: ln, given: true}
 	if ln.Addr().Network() == "unix" {
 		l.kind = kindUnix
 	}
@@ -226,7 +226,7 @@ func (s *Server) AddTLS(ln net.Listener) error {
 	if err := s.loadTLS(); err != nil {
 		return err
 	}
-	l := &listener{spec: spec{kind: kindTLS, addr: ln.Addr().String()}, ln: ln, given: true}
+	l := &listener{socket: socket{kind: kindTLS, addr: ln.Addr().String()}, ln: ln, given: true}
 	s.listeners = append(s.listeners, l)
 	s.serve(l)
 	return nil

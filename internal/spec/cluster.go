@@ -1,0 +1,184 @@
+package spec
+
+// clusterCommands are those of Redis Cluster. They have their arity, flags and documentation, so
+// that clients learn that there is no cluster, rather than no such command.
+var clusterCommands = []*Command{
+	{
+		Name: "cluster", Arity: -2, Since: "3.0.0",
+		Summary:    "Inspects and manages a cluster.",
+		Complexity: "Depends on the subcommand.",
+		Sub: []*Command{
+			{
+				Name: "info", Arity: 2, Flags: Stale, Since: "3.0.0",
+				Summary: "Returns the state of the cluster as this node sees it.",
+				Tips:    []string{"nondeterministic_output"},
+			},
+			{
+				Name: "nodes", Arity: 2, Flags: Stale, Since: "3.0.0",
+				Summary: "Returns the nodes in the format of the node's configuration file.",
+				Tips:    []string{"nondeterministic_output"},
+			},
+			{
+				Name: "shards", Arity: 2, Flags: Loading | Stale, Since: "7.0.0",
+				Summary: "Returns the slots and nodes of each shard.",
+				Tips:    []string{"nondeterministic_output"},
+			},
+			{
+				Name: "links", Arity: 2, Flags: Stale, Since: "7.0.0",
+				Summary: "Returns the connections to other nodes.",
+				Tips:    []string{"nondeterministic_output"},
+			},
+			{
+				Name: "replicas", Arity: 3, Flags: Admin | Stale, Since: "5.0.0",
+				Summary: "Returns the replicas of a node.",
+				Tips:    []string{"nondeterministic_output"},
+				Args:    []Arg{Str("node-id")},
+			},
+			{
+				Name: "count-failure-reports", Arity: 3, Flags: Admin | Stale, Since: "3.0.0",
+				Summary: "Returns the number of nodes that report a node as failing.",
+				Tips:    []string{"nondeterministic_output"},
+				Args:    []Arg{Str("node-id")},
+			},
+			{
+				Name: "getkeysinslot", Arity: 4, Flags: Stale, Since: "3.0.0",
+				Summary: "Returns keys of a slot.",
+				Tips:    []string{"nondeterministic_output"},
+				Args:    []Arg{Int("slot"), Int("count")},
+			},
+			{
+				Name: "myshardid", Arity: 2, Flags: Stale, Since: "7.2.0",
+				Summary: "Returns the ID of the node's shard.",
+				Tips:    []string{"nondeterministic_output"},
+			},
+			{
+				Name: "myid", Arity: 2, Flags: Stale, Since: "3.0.0",
+				Summary: "Returns the ID of the node.",
+			},
+			{
+				Name: "keyslot", Arity: 3, Flags: Stale, Since: "3.0.0",
+				Summary: "Returns the slot of a key.",
+				Args:    []Arg{Str("key")},
+			},
+			{
+				Name: "countkeysinslot", Arity: 3, Flags: Stale, Since: "3.0.0",
+				Summary: "Returns the number of keys in a slot.",
+				Args:    []Arg{Int("slot")},
+			},
+			{
+				Name: "help", Arity: 2, Flags: Loading | Stale, Since: "5.0.0",
+				Summary: "Returns help about the subcommands.",
+			},
+			{
+				Name: "slots", Arity: 2, Flags: Loading | Stale, Since: "3.0.0",
+				Summary:         "Returns the slots and the nodes that serve them.",
+				DeprecatedSince: "7.0.0", ReplacedBy: "`CLUSTER SHARDS`",
+				History: []History{
+					{"4.0.0", "Tells the nodes' ids."},
+					{"7.0.0", "Tells more of the network."},
+				},
+				Tips: []string{"nondeterministic_output"},
+			},
+			{
+				Name: "slaves", Arity: 3, Flags: Admin | Stale, Since: "3.0.0",
+				Summary:         "Returns the replicas of a node.",
+				DeprecatedSince: "5.0.0", ReplacedBy: "`CLUSTER REPLICAS`",
+				Tips: []string{"nondeterministic_output"},
+				Args: []Arg{Str("node-id")},
+			},
+			{
+				Name: "addslots", Arity: -3, Flags: Admin | Stale | NoAsyncLoading, Since: "3.0.0",
+				Summary: "Assigns slots to the node.",
+				Args:    []Arg{Int("slot").Many()},
+			},
+			{
+				Name: "addslotsrange", Arity: -4, Flags: Admin | Stale | NoAsyncLoading,
+				Since:   "7.0.0",
+				Summary: "Assigns ranges of slots to the node.",
+				Args:    []Arg{Block("range", Int("start-slot"), Int("end-slot")).Many()},
+			},
+			{
+				Name: "delslots", Arity: -3, Flags: Admin | Stale | NoAsyncLoading, Since: "3.0.0",
+				Summary: "Removes slots from the node.",
+				Args:    []Arg{Int("slot").Many()},
+			},
+			{
+				Name: "delslotsrange", Arity: -4, Flags: Admin | Stale | NoAsyncLoading,
+				Since:   "7.0.0",
+				Summary: "Removes ranges of slots from the node.",
+				Args:    []Arg{Block("range", Int("start-slot"), Int("end-slot")).Many()},
+			},
+			{
+				Name: "flushslots", Arity: 2, Flags: Admin | Stale | NoAsyncLoading, Since: "3.0.0",
+				Summary: "Removes all slots from the node.",
+			},
+			{
+				Name: "setslot", Arity: -4, Flags: Admin | Stale | NoAsyncLoading, Since: "3.0.0",
+				Summary: "Assigns a slot to a node, or marks it as migrating or importing.",
+				Args: []Arg{
+					Int("slot"),
+					OneOf("subcommand",
+						Str("importing").Tokened("IMPORTING").Shown("node-id"),
+						Str("migrating").Tokened("MIGRATING").Shown("node-id"),
+						Str("node").Tokened("NODE").Shown("node-id"), Tok("stable"),
+					),
+				},
+			},
+			{
+				Name: "failover", Arity: -2, Flags: Admin | Stale | NoAsyncLoading, Since: "3.0.0",
+				Summary: "Promotes a replica to the master of its shard.",
+				Args:    []Arg{OneOf("options", Tok("force"), Tok("takeover")).Opt()},
+			},
+			{
+				Name: "forget", Arity: 3, Flags: Admin | Stale | NoAsyncLoading, Since: "3.0.0",
+				Summary: "Removes a node from the node's table.",
+				Args:    []Arg{Str("node-id")},
+			},
+			{
+				Name: "replicate", Arity: 3, Flags: Admin | Stale | NoAsyncLoading, Since: "3.0.0",
+				Summary: "Makes the node a replica of another.",
+				Args:    []Arg{Str("node-id")},
+			},
+			{
+				Name: "reset", Arity: -2, Flags: Admin | NoScript | Stale, Since: "3.0.0",
+				Summary: "Resets the node's cluster state.",
+				Args:    []Arg{OneOf("reset-type", Tok("hard"), Tok("soft")).Opt()},
+			},
+			{
+				Name: "saveconfig", Arity: 2, Flags: Admin | Stale | NoAsyncLoading, Since: "3.0.0",
+				Summary: "Writes the node's configuration file.",
+			},
+			{
+				Name: "set-config-epoch", Arity: 3, Flags: Admin | Stale | NoAsyncLoading,
+				Since:   "3.0.0",
+				Summary: "Sets the configuration epoch of a new node.",
+				Args:    []Arg{Int("config-epoch")},
+			},
+			{
+				Name: "meet", Arity: -4, Flags: Admin | Stale | NoAsyncLoading, Since: "3.0.0",
+				Summary: "Adds another node to the cluster.",
+				History: []History{{"4.0.0", "Takes the port of the bus."}},
+				Args:    []Arg{Str("ip"), Int("port"), Int("cluster-bus-port").Opt().From("4.0.0")},
+			},
+			{
+				Name: "bumpepoch", Arity: 2, Flags: Admin | Stale | NoAsyncLoading, Since: "3.0.0",
+				Summary: "Increments the configuration epoch.",
+				Tips:    []string{"nondeterministic_output"},
+			},
+		},
+	},
+	{
+		Name: "asking", Arity: 1, Flags: Fast, Since: "3.0.0", Categories: []string{"connection"},
+		Summary: "Lets the next command pass after an ASK redirection.",
+	},
+	{
+		Name: "readonly", Arity: 1, Flags: Loading | Stale | Fast, Since: "3.0.0",
+		Categories: []string{"connection"},
+		Summary:    "Allows the connection to read from a cluster replica.",
+	},
+	{
+		Name: "readwrite", Arity: 1, Flags: Loading | Stale | Fast, Since: "3.0.0",
+		Categories: []string{"connection"},
+		Summary:    "Ends what READONLY allowed.",
+	},
+}

@@ -1,0 +1,182 @@
+package spec
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// names finds commands by the names that clients call, whatever their case.
+type names struct {
+	byName map[string]*Command
+	short  [shortSlots]shortName // those of byName with at most ten letters, once more
+	list   []*Command            // top level, sorted by the entries' names
+	former map[string]*Command   // by the names that Rename took away; nil: none
+}
+
+// shortSlots is the size of names.short, a power of two several times the number of commands.
+const shortSlots = 1 << shortBits
+
+const shortBits = 11
+
+// shortName is a slot of an open hash table: a name as shortKey packs it, 0 for none.
+type shortName struct {
+	key uint64
+	cmd *Command
+}
+
+// maxName is longer than any command name, in bytes.
+const maxName = 64
+
+func newNames(cmds []*Command) names {
+	n := names{byName: make(map[string]*Command, len(cmds)), list: slices.Clone(cmds)}
+	for _, c := range cmds {
+		n.byName[c.Name] = c
+	}
+	slices.SortFunc(n.list, func(a, b *Command) int { return strings.Compare(a.Name, b.Name) })
+	n.indexShort()
+	return n
+}
+
+func (n names) clone() names {
+	n.byName, n.list, n.former = maps.Clone(n.byName), slices.Clone(n.list), maps.Clone(n.former)
+	return n
+}
+
+// indexShort fills short from byName.
+func (n *names) indexShort() {
+	n.short = [shortSlots]shortName{}
+	for name, c := range n.byName {
+		key := shortKey([]byte(name))
+		if key == 0 {
+			continue
+		}
+		i := shortSlot(key)
+		for n.short[i].key != 0 {
+			i = (i + 1) % shortSlots
+		}
+		n.short[i] = shortName{key, c}
+	}
+}
+
+// shortKey packs a name of at most ten letters and dots, whatever the case of the letters, into a
+// word. 0 stands for all other names.
+func shortKey(name []byte) (key uint64) {
+	if len(name) > 10 {
+		return 0
+	}
+	for _, ch := range name {
+		switch lower := ch | 32; {
+		case 'a' <= lower && lower <= 'z':
+			key = key<<6 | uint64(lower-'a'+1)
+		case ch == '.':
+			key = key<<6 | 27
+		default:
+			return 0
+		}
+	}
+	return key
+}
+
+func shortSlot(key uint64) int { return int(key * 0x9e3779b97f4a7c15 >> (64 - shortBits)) }
+
+// Top returns the command of that name, whatever its case, or nil; subcommands are not looked at.
+// It does not allocate. Nearly every call is for a short name, and each command asks twice: when
+// it is read ahead and when it runs.
+func (n *names) Top(name []byte) *Command {
+	key := shortKey(name)
+	if key == 0 {
+		return lookup(n.byName, name)
+	}
+	for i := shortSlot(key); ; i = (i + 1) % shortSlots {
+		if s := &n.short[i]; s.key == key || s.key == 0 {
+			return s.cmd
+		}
+	}
+}
+
+// Find returns the command or subcommand that argv calls, or nil.
+func (n *names) Find(argv [][]byte) *Command {
+	c := n.Top(argv[0])
+	if c == nil || c.subs == nil || len(argv) < 2 {
+		return c
+	}
+	return lookup(c.subs, argv[1])
+}
+
+// FindLogged returns the command that argv in a log calls, or nil. The server's own commands are
+// there under the names that they had before Rename: SELECT, or the DEL of a key that expired.
+func (n *names) FindLogged(argv [][]byte) *Command {
+	if c := n.Find(argv); c != nil {
+		return c
+	}
+	c := lookup(n.former, argv[0])
+	if c == nil || c.subs == nil || len(argv) < 2 {
+		return c
+	}
+	return lookup(c.subs, argv[1])
+}
+
+// Get returns the command of that name or "container|sub" name, or nil.
+func (n *names) Get(name string) *Command {
+	name, sub, has := strings.Cut(strings.ToLower(name), "|")
+	c := n.byName[name]
+	if c == nil || !has {
+		return c
+	}
+	return c.subs[sub]
+}
+
+// List returns the commands that clients can call, without subcommands, sorted by the names of
+// their entries.
+func (n *names) List() []*Command { return n.list }
+
+// lookup finds a name whatever its case, without allocating.
+func lookup(m map[string]*Command, name []byte) *Command {
+	var buf [maxName]byte
+	if len(name) > maxName {
+		return nil
+	}
+	for i, ch := range name {
+		if 'A' <= ch && ch <= 'Z' {
+			ch += 32
+		}
+		buf[i] = ch
+	}
+	return m[string(buf[:len(name)])]
+}
+
+// renameError is why a rename-command is refused, in the words that Redis prints at the start.
+type renameError string
+
+func (e renameError) Error() string { return string(e) }
+
+const (
+	errNoSuchCommand renameError = "No such command in rename-command"
+	errNameTaken     renameError = "Target command name already exists"
+)
+
+// Rename applies a rename-command before the server starts: the command answers to another name,
+// or to none if to is "". It fails if there is no such command, or if the name is taken.
+func (n *names) Rename(from, to string) error {
+	from, to = strings.ToLower(from), strings.ToLower(to)
+	c := n.byName[from]
+	if c == nil {
+		return errNoSuchCommand
+	}
+	if to != "" && n.byName[to] != nil {
+		return errNameTaken
+	}
+	defer n.indexShort()
+	delete(n.byName, from)
+	if n.former == nil {
+		n.former = map[string]*Command{}
+	}
+	n.former[from] = c
+	if to == "" {
+		n.list = slices.DeleteFunc(n.list, func(o *Command) bool { return o == c })
+		return nil
+	}
+	n.byName[to] = c
+	return nil
+}

@@ -1,0 +1,167 @@
+package spec
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// Table is a set of commands that have been checked and numbered.
+//
+// Commands have two names. The full name stands in the entry and never changes: ACL rules and
+// handlers go by it. The other one is what clients call: rename-command changes it, in one Table
+// without touching others.
+type Table struct {
+	all        []*Command            // with subcommands, by ID
+	byFullName map[string]*Command   // of all
+	byCategory map[string][]*Command // by ID
+	names                            // what clients call
+}
+
+// families are the commands of this server. Their order gives the IDs.
+var families = []struct {
+	group    Group
+	commands []*Command
+}{
+	{GroupString, stringCommands}, {GroupBitmap, bitmapCommands}, {GroupHyperLogLog, hllCommands},
+	{GroupModule, throttleCommands}, {GroupList, listCommands}, {GroupList, blockingCommands},
+	{GroupHash, hashCommands}, {GroupSet, setCommands}, {GroupSortedSet, zsetCommands},
+	{GroupSortedSet, zsetRangeCommands}, {GroupSortedSet, zsetOpCommands},
+	{GroupGeo, geoCommands}, {GroupModule, bloomCommands}, {GroupModule, cuckooCommands},
+	{GroupModule, cmsCommands}, {GroupModule, topkCommands}, {GroupModule, tdigestCommands},
+	{GroupGeneric, genericCommands}, {GroupGeneric, expireCommands}, {GroupGeneric, scanCommands},
+	{GroupGeneric, sortCommands}, {GroupTransactions, transactionCommands},
+	{GroupScripting, scriptCommands}, {GroupScripting, functionCommands},
+	{GroupConnection, connectionCommands}, {GroupConnection, clientCommands},
+	{GroupServer, aclCommands}, {GroupPubSub, pubsubCommands}, {GroupServer, serverCommands},
+	{GroupServer, configCommands}, {GroupServer, commandInfoCommands},
+	{GroupServer, infoCommands}, {GroupServer, memoryCommands}, {GroupServer, observeCommands},
+	{GroupServer, debugCommands}, {GroupServer, saveCommands}, {GroupGeneric, waitCommands},
+	{GroupGeneric, dumpCommands}, {GroupGeneric, migrateCommands},
+	{GroupCluster, clusterCommands}, {GroupServer, replicationCommands},
+	{GroupServer, moduleCommands},
+}
+
+// standard is the table of this server, under the names of the entries.
+var standard = sync.OnceValue(func() *Table {
+	var cmds []*Command
+	for _, f := range families {
+		for _, c := range f.commands {
+			c.Group = cmp.Or(c.Group, f.group)
+		}
+		cmds = append(cmds, f.commands...)
+	}
+	return NewTable(cmds)
+})
+
+// New returns the table of all commands of this server. All such tables share their commands, but
+// not what Rename does.
+func New() *Table {
+	t := *standard()
+	t.names = t.names.clone()
+	return &t
+}
+
+// NewTable makes a table of the entries, which belong to it from then on. It panics if an entry
+// contradicts itself: these are programming errors, which any test finds.
+func NewTable(cmds []*Command) *Table {
+	t := &Table{byFullName: map[string]*Command{}, byCategory: map[string][]*Command{}}
+	for _, name := range categories {
+		t.byCategory[name] = nil
+	}
+	for _, c := range cmds {
+		t.add(c, nil)
+		for _, s := range c.Sub {
+			t.add(s, c)
+		}
+	}
+	t.names = newNames(cmds)
+	return t
+}
+
+// add fills in what an entry leaves to its container and to its flags, checks it and numbers it.
+func (t *Table) add(c, parent *Command) {
+	c.derived = derived{id: len(t.all), parent: parent, fullName: c.Name}
+	if parent != nil {
+		c.fullName = parent.Name + "|" + c.Name
+		c.Group = cmp.Or(c.Group, parent.Group)
+		c.Protected = cmp.Or(c.Protected, parent.Protected)
+		parent.subs[c.Name] = c
+	}
+	if len(c.Sub) > 0 {
+		c.subs = map[string]*Command{}
+	}
+	c.derive()
+	c.check()
+	if t.byFullName[c.fullName] != nil {
+		panic("command table: duplicate " + c.fullName)
+	}
+	t.byFullName[c.fullName] = c
+	for _, name := range c.cats {
+		t.byCategory[name] = append(t.byCategory[name], c)
+	}
+	t.all = append(t.all, c)
+}
+
+// derive fills in what follows from the entry.
+func (c *Command) derive() {
+	if len(c.Sub) == 0 && len(c.Keys) > 0 && c.Keys[0].fixed() {
+		c.firstKey = c.Keys[0].Begin.Index
+	}
+	var reads, stores bool
+	for i := range c.Keys {
+		k := &c.Keys[i]
+		if !k.fixed() {
+			c.Flags |= MovableKeys
+		}
+		reads = reads || k.Access&RO != 0
+		stores = stores || k.Access&(OW|RW) != 0
+	}
+	c.copies = c.Is(Write|DenyOOM) && reads && stores
+	switch c.Complexity {
+	case "":
+		c.Complexity = "O(1)"
+	case noComplexity:
+		c.Complexity = ""
+	}
+	c.cats = c.categories()
+}
+
+// check panics if the entry is not complete or contradicts itself.
+func (c *Command) check() {
+	bad := func(ok bool, what string) {
+		if !ok {
+			panic(fmt.Sprintf("command table: %s: %s", c.fullName, what))
+		}
+	}
+	bad(c.Name == strings.ToLower(c.Name) && c.Name != "" && len(c.Name) <= maxName, "name")
+	bad(c.Arity != 0, "no arity")
+	bad(c.Summary != "" && c.Since != "" && c.Group != "", "no documentation")
+	bad(!c.Is(Write|ReadOnly), "both write and readonly")
+	checkArgs(c.Args, len(c.Keys), bad)
+}
+
+func checkArgs(args []Arg, specs int, bad func(bool, string)) {
+	for _, a := range args {
+		bad(a.Name != "" && a.Type != "", "argument without name or type")
+		bad(a.Type != ArgKey || a.KeySpec < specs, "argument "+a.Name+": key spec out of range")
+		checkArgs(a.Args, specs, bad)
+	}
+}
+
+// All returns the commands and subcommands, by ID.
+func (t *Table) All() []*Command { return t.all }
+
+// Named returns the command of that full name, in lower case, or nil.
+func (t *Table) Named(fullName string) *Command { return t.byFullName[fullName] }
+
+// Categories returns the names of all categories of access control, in the order of ACL CAT.
+func (t *Table) Categories() []string { return categories }
+
+// InCategory returns the commands and subcommands of a category, by ID. It reports whether there
+// is such a category: one may be empty.
+func (t *Table) InCategory(name string) (cmds []*Command, ok bool) {
+	cmds, ok = t.byCategory[name]
+	return cmds, ok
+}

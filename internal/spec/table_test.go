@@ -1,0 +1,74 @@
+package spec
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestEntries: New's own checks pass, and where key specs alone do not tell all keys and their use
+// there is a function that does.
+func TestEntries(t *testing.T) {
+	for _, c := range New().All() {
+		for i := range c.Keys {
+			k := &c.Keys[i]
+			if k.Unknown() || k.Access&(Incomplete|VariableFlags) != 0 {
+				require.NotNil(t, c.KeysFn, "%s: key spec %d", c.FullName(), i)
+			}
+		}
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	good := Command{Name: "x", Arity: 1, Group: GroupGeneric, Since: "1.0.0", Summary: "-"}
+	for what, spoil := range map[string]func(c *Command){
+		"upper case": func(c *Command) { c.Name = "X" },
+		"long name":  func(c *Command) { c.Name = strings.Repeat("x", maxName+1) },
+		"no arity":   func(c *Command) { c.Arity = 0 },
+		"no summary": func(c *Command) { c.Summary = "" },
+		"both":       func(c *Command) { c.Flags = Write | ReadOnly },
+		"key spec":   func(c *Command) { c.Args = []Arg{Key("key", 0)} },
+		"deep spec":  func(c *Command) { c.Args = []Arg{Block("b", OneOf("o", Key("key", 1)))} },
+		"no type":    func(c *Command) { c.Args = []Arg{{Name: "a"}} },
+		"twice":      func(c *Command) { a, b := good, good; c.Sub = []*Command{&a, &b} },
+	} {
+		c := good
+		spoil(&c)
+		require.Panics(t, func() { NewTable([]*Command{&c}) }, what)
+	}
+	a, b := good, good
+	require.Panics(t, func() { NewTable([]*Command{&a, &b}) }, "a duplicate")
+	c := good
+	require.NotPanics(t, func() { NewTable([]*Command{&c}) })
+}
+
+// TestRename: a table's renames are its own, and do not change full names.
+func TestRename(t *testing.T) {
+	renamed, other := New(), New()
+	require.NoError(t, renamed.Rename("GET", "Fetch"))
+	require.NoError(t, renamed.Rename("config", "settings-of-the-server"))
+	require.NoError(t, renamed.Rename("del", ""))
+	argv := func(s string) (out [][]byte) {
+		for _, w := range strings.Fields(s) {
+			out = append(out, []byte(w))
+		}
+		return out
+	}
+	for call, want := range map[string]string{
+		"fetch k": "get", "get k": "", "del k": "", "SETTINGS-of-the-server get": "config|get",
+		"config get": "", "settings-of-the-server": "config", "client id": "client|id",
+		"client nosuch": "",
+	} {
+		got := ""
+		if c := renamed.Find(argv(call)); c != nil {
+			got = c.FullName()
+		}
+		require.Equal(t, want, got, call)
+	}
+	require.Equal(t, "del", renamed.FindLogged(argv("del k")).FullName())
+	require.Equal(t, "config|get", renamed.FindLogged(argv("config get")).FullName())
+	require.Same(t, other.Named("get"), renamed.Named("get"))
+	require.Same(t, other.Named("get"), other.Find(argv("get k")))
+	require.Len(t, renamed.List(), len(other.List())-1)
+}

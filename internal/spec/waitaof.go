@@ -1,0 +1,13 @@
+package spec
+
+// waitCommands wait until writes are safe.
+var waitCommands = []*Command{
+	{
+		Name: "waitaof", Arity: 4, Flags: Blocking, Since: "7.2.0",
+		Categories: []string{"connection"},
+		Summary: "Blocks until the connection's writes are synced to the append-only file, here " +
+			"and on replicas.",
+		Tips: []string{"request_policy:all_shards", "response_policy:agg_min"},
+		Args: []Arg{Int("numlocal"), Int("numreplicas"), Int("timeout")},
+	},
+}
