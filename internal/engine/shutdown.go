@@ -25,27 +25,26 @@ const (
 // for it. Unless forced, an error means that the server must go on. saving is called before the snapshot, which may take long.
 func (e *Engine) FinishData(o ShutdownOptions, saving func()) error {
 	s := &e.persist
-	if s.p == nil || e.loading.on {
+	if s.store == nil || e.loading.on {
 		return nil // half a data set must not replace the whole one
 	}
-	if s.kind == saveJob {
+	if s.store.Saving() {
 		e.Log.Warning("There is a child saving an .rdb. Killing it!")
-		e.cancelJob(saveJob)
+		e.cancelSave()
 	}
-	aof := s.p.AppendOnly()
-	if st := aof.Status(); st.FirstBase {
+	if st := s.aof.Info(); st.FirstBase {
 		if !o.Force {
 			e.Log.Warning("Writing initial AOF, can't exit.")
 			return ErrFirstBase
 		}
 		e.Log.Warning("Writing initial AOF. Exit anyway.")
-	} else if st.Rewriting {
+	} else if st.RewriteInProgress {
 		e.Log.Warning("There is a child rewriting the AOF. Killing it!")
-		e.failJob()
+		s.store.FailRewrite()
 	}
-	if aof.Status().On {
+	if s.aof.Enabled() {
 		e.Log.Notice("Calling fsync() on the AOF file.")
-		if err := aof.Sync(); err != nil {
+		if err := s.aof.Sync(); err != nil {
 			e.Log.Warning("Fail to fsync the AOF file: %s.", logging.OSError(err))
 			if !o.Force && !o.NoSave {
 				e.Log.Warning("What was acknowledged is not in the AOF file, can't exit. SHUTDOWN NOSAVE or FORCE does.")
@@ -79,7 +78,7 @@ func (e *Engine) End() { e.ended = true }
 
 // RemoveTemporary removes unfinished files before the process ends out of order. Any goroutine may call it.
 func (e *Engine) RemoveTemporary() {
-	if p := e.persist.p; p != nil {
-		p.RemoveTemporary()
+	if s := e.persist.store; s != nil {
+		s.RemoveTemporary()
 	}
 }

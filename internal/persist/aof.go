@@ -301,6 +301,7 @@ func (a *AOF) WriteError() string {
 // AOFInfo is what INFO persistence shows.
 type AOFInfo struct {
 	Enabled             bool
+	FirstBase           bool // switched on, but not yet complete
 	RewriteInProgress   bool
 	RewriteScheduled    bool
 	LastRewriteSeconds  int64 // -1: none yet
@@ -316,10 +317,14 @@ type AOFInfo struct {
 	DelayedFsync          int64
 }
 
+// NoAOF is the state without a log.
+var NoAOF = AOFInfo{LastRewriteSeconds: -1, CurrentSeconds: -1, LastRewriteOK: true, LastWriteOK: true}
+
 // Info returns what INFO shows.
 func (a *AOF) Info() AOFInfo {
 	i := AOFInfo{
-		Enabled: a.state != aofOff, RewriteInProgress: a.rw.running, RewriteScheduled: a.rw.scheduled,
+		Enabled: a.state != aofOff, FirstBase: a.state != aofOff && a.Synced() < 0,
+		RewriteInProgress: a.rw.running, RewriteScheduled: a.rw.scheduled,
 		LastRewriteSeconds: a.rw.lastSeconds, CurrentSeconds: -1, LastRewriteOK: a.rw.lastStatus,
 		Rewrites: a.rw.count, ConsecutiveFailures: a.rw.failures,
 		LastWriteOK: a.writeErr == nil && a.work.syncError() == nil,
