@@ -38,7 +38,7 @@ func (s *persistState) busy() bool { return s.store != nil && s.store.Busy() }
 // SAVE and its kin are refused. It touches no file.
 func (e *Engine) NewStore(fsys vfs.FS) *persist.Store {
 	s := persist.NewStore(persist.StoreOptions{Host: storeHost{e}, Config: e.Cfg, Keyspace: e.KS,
-		FS: fsys, Log: e.Log, Version: RedisVersion})
+		FS: fsys, Log: e.Log, Feed: &e.Feed, Version: RedisVersion})
 	e.persist.store, e.persist.aof = s, s.AOF()
 	return s
 }
@@ -55,15 +55,6 @@ func (h storeHost) Step(fn func()) {
 
 // LoadTarget implements persist.Host.
 func (h storeHost) LoadTarget(held bool) persist.LoadTarget { return h.Engine.LoadTarget(held) }
-
-// Logging implements persist.Host.
-func (h storeHost) Logging(on bool) {
-	if on {
-		h.AddSink(h.persist.aof)
-	} else {
-		h.RemoveSink(h.persist.aof)
-	}
-}
 
 // Wake implements persist.Host.
 func (h storeHost) Wake() { h.wake() }

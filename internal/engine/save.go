@@ -62,12 +62,11 @@ func (e *Engine) Reload(from persist.Source, empty bool) error {
 		}
 		e.FlushFunctions()
 	}
-	sinks := e.sinks
-	e.sinks = nil // what is loaded is no news
+	e.Feed.Pause() // what is loaded is no news
 	e.BeginLoading(0)
 	err := s.store.Load(from)
 	e.EndLoading()
-	e.sinks = sinks
+	e.Feed.Resume()
 	if from == persist.FromAOF {
 		e.Stats.Dirty = 0
 	}
@@ -95,7 +94,7 @@ func (e *Engine) SaveInBackground(schedule bool) (scheduled bool, err error) {
 		return false, ErrNoPersistence
 	case s.store.Saving():
 		return false, ErrSaveRunning
-	case e.InUnit(), s.busy() && schedule:
+	case e.Feed.InUnit(), s.busy() && schedule:
 		s.saveScheduled = true
 		return true, nil
 	case s.busy():
@@ -209,5 +208,5 @@ func (e *Engine) RewriteAOF() persist.RewriteReply {
 	if e.persist.store == nil {
 		return persist.RewriteFailed
 	}
-	return e.persist.aof.Rewrite(e.InUnit())
+	return e.persist.aof.Rewrite(e.Feed.InUnit())
 }

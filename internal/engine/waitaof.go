@@ -8,7 +8,7 @@ import (
 
 // CommitCost is how long the last Commit had to wait for the disk, 0 if it had not.
 func (e *Engine) CommitCost() time.Duration {
-	if len(e.sinks) == 0 || e.persist.aof == nil {
+	if e.persist.aof == nil || !e.persist.aof.Enabled() {
 		return 0
 	}
 	return e.persist.aof.CommitCost()

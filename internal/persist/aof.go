@@ -11,6 +11,7 @@ import (
 
 	"godwit/internal/crash"
 	"godwit/internal/logging"
+	"godwit/internal/propagation"
 	"godwit/internal/vfs"
 )
 
@@ -23,8 +24,8 @@ import (
 //
 // # Writing
 //
-// Propagate appends to a buffer, and EndBatch, before the replies of the batch are sent, writes the buffer with one write, and syncs it
-// with one fdatasync under appendfsync always. Under everysec a worker goroutine syncs; while it does, writes to the same file
+// It is a target of propagation: whole units are appended to its buffer. EndBatch, before the replies of the batch are sent, writes the buffer with
+// one write, and syncs it with one fdatasync under appendfsync always. Under everysec a worker goroutine syncs; while it does, writes to the same file
 // would stall behind it in the kernel, so the buffer waits, two seconds at most (Redis's rule).
 //
 // # Rewriting
@@ -60,15 +61,14 @@ type AOF struct {
 	file    vfs.File  // the last incremental file, opened for appending; nil when off
 	name    string    // its name
 
-	buf       []byte   // not yet written, the end of it
-	full      [][]byte // what comes before buf, when the disk is slow
-	fullBytes int      // in full
-	spare     [][]byte // empty pieces
+	out       propagation.Buffer // not yet written, the end of it
+	full      [][]byte           // what comes before it, when the disk is slow
+	fullBytes int                // in full
+	spare     [][]byte           // empty pieces
 
-	db      int   // that the last SELECT in the stream named, -1: none
 	stamped int64 // second of the last timestamp annotation
 
-	appended int64        // bytes ever propagated
+	appended int64        // bytes ever taken
 	written  int64        // bytes ever written, less than appended by what is buffered
 	asked    int64        // value of written that a sync was last asked for
 	synced   atomic.Int64 // value of written that is on disk
@@ -177,7 +177,8 @@ func NewAOF(o AOFOptions, s AOFSettings) *AOF {
 	if o.Latency == nil {
 		o.Latency = func(string, int64) {}
 	}
-	a := &AOF{o: o, set: s, man: &manifest{}, db: -1}
+	a := &AOF{o: o, set: s, man: &manifest{}}
+	a.out.DB = propagation.NoDB
 	a.rw.lastStatus, a.rw.lastSeconds = true, -1
 	a.locate()
 	return a
@@ -261,7 +262,7 @@ func (a *AOF) Open() error {
 // begin makes f the file that is written to.
 func (a *AOF) begin(f vfs.File, name string, m *manifest) {
 	a.file, a.name, a.man = f, name, m
-	a.db, a.stamped = -1, 0
+	a.out.DB, a.stamped = propagation.NoDB, 0
 	a.lastSync = a.o.Now()
 	a.work.start(a)
 }

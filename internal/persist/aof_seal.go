@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"godwit/internal/logging"
+	"godwit/internal/propagation"
 	"godwit/internal/vfs"
 )
 
@@ -68,7 +69,7 @@ func (a *AOF) startSeal() {
 		j.man = a.man.clone()
 		j.name = j.man.addIncr(a.o.FileName)
 	}
-	a.db, a.stamped = -1, 0
+	a.out.DB, a.stamped = propagation.NoDB, 0
 	a.rw.sealing, a.rw.seal = true, j
 	a.work.do(func() {
 		j.run(a)

@@ -2,6 +2,7 @@ package persist
 
 import (
 	"godwit/internal/logging"
+	"godwit/internal/propagation"
 )
 
 // dropFile forgets the incremental file of an attempt to turn the log on, and what was to go into
@@ -24,7 +25,8 @@ func (a *AOF) dropFile() {
 
 // forgetBuffer drops what is buffered; the stream goes on behind it.
 func (a *AOF) forgetBuffer() {
-	a.buf, a.full, a.fullBytes, a.spare, a.db, a.postponed = nil, nil, 0, nil, -1, 0
+	a.out = propagation.Buffer{DB: propagation.NoDB}
+	a.full, a.fullBytes, a.spare, a.postponed = nil, 0, nil, 0
 	a.written, a.asked = a.appended, a.appended
 	a.raiseSynced(a.appended) // nobody is to wait for it
 }

@@ -8,6 +8,7 @@ import (
 	"godwit/internal/config"
 	"godwit/internal/keyspace"
 	"godwit/internal/logging"
+	"godwit/internal/propagation"
 	"godwit/internal/vfs"
 )
 
@@ -27,13 +28,13 @@ type Store struct {
 	ks   *keyspace.Keyspace
 	fs   vfs.FS
 	log  *logging.Logger
+	feed *propagation.Feed
 
-	version  string
-	aof      *AOF
-	attached bool // the log is told what changes
-	loaded   RDBCounts
-	job      *job // that runs; nil: none
-	folder   folder
+	version string
+	aof     *AOF
+	loaded  RDBCounts
+	job     *job // that runs; nil: none
+	folder  folder
 
 	mu    sync.Mutex
 	temps map[string]bool // unfinished files; guarded by mu
@@ -48,8 +49,6 @@ type Host interface {
 	LoadTarget(held bool) LoadTarget
 	// EndLoading ends the state Loading, in which the server starts.
 	EndLoading()
-	// Logging turns the propagation of changes to the append-only file on or off.
-	Logging(on bool)
 	// Steady returns the executor's steady clock, ms: it never goes back.
 	Steady() int64
 	// WallNow returns the time, unix ms. Unlike Steady it does not stand still while a script runs.
@@ -71,13 +70,14 @@ type StoreOptions struct {
 	Keyspace *keyspace.Keyspace
 	FS       vfs.FS
 	Log      *logging.Logger
-	Version  string // of Redis, that RDB files name
+	Feed     *propagation.Feed // sends the log what changes
+	Version  string            // of Redis, that RDB files name
 }
 
 // NewStore makes a store. It touches no file.
 func NewStore(o StoreOptions) *Store {
 	s := &Store{host: o.Host, cfg: o.Config, ks: o.Keyspace, fs: o.FS, log: o.Log,
-		version: o.Version, temps: map[string]bool{}}
+		feed: o.Feed, version: o.Version, temps: map[string]bool{}}
 	s.aof = NewAOF(AOFOptions{
 		FS: s.fs, Log: s.log, Dir: workDir, DirName: s.cfg.AppendDirname, FileName: s.cfg.AppendFilename,
 		Now: s.host.Steady, Clock: func() int64 { return s.host.WallNow() / 1000 }, Base: baseMaker{s},
@@ -167,9 +167,10 @@ func (s *Store) TurnAOF(on bool) error {
 
 // attach has the log be told what changes while it is on.
 func (s *Store) attach() {
-	if on := s.aof.Enabled(); on != s.attached {
-		s.attached = on
-		s.host.Logging(on)
+	if s.aof.Enabled() {
+		s.feed.Attach(propagation.Log, s.aof)
+	} else {
+		s.feed.Detach(propagation.Log)
 	}
 }
 
