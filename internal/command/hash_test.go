@@ -42,9 +42,9 @@ func TestHashPropagation(t *testing.T) {
 		{"HSET h a 1", "0 HSET h a 1"},
 		{"HGETDEL h FIELDS 2 a z", "0 HDEL h a z"},
 	} {
-		s.Lines = nil
+		s.Reset()
 		l.exec(argvOf(strings.Split(c.command, " ")...))
-		if got := strings.Join(s.Lines, "|"); got != c.want {
+		if got := strings.Join(s.Lines(), "|"); got != c.want {
 			t.Errorf("%s: propagated %q, want %q", c.command, got, c.want)
 		}
 	}

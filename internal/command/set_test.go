@@ -77,9 +77,9 @@ func TestSetPropagation(t *testing.T) {
 		{"SDIFFSTORE d t t", "0 SDIFFSTORE d t t"},
 		{"SDIFFSTORE d t t", ""},
 	} {
-		s.Lines = nil
+		s.Reset()
 		l.exec(argvOf(strings.Split(c.command, " ")...))
-		if got := strings.Join(s.Lines, "|"); got != c.want {
+		if got := strings.Join(s.Lines(), "|"); got != c.want {
 			t.Errorf("%s: propagated %q, want %q", c.command, got, c.want)
 		}
 	}
@@ -93,12 +93,12 @@ func TestSPopPropagatesWhatItAnswers(t *testing.T) {
 		run(t, l, "SADD", "s", fmt.Sprintf("m%d", i))
 	}
 	for _, n := range []string{"10", "1024", "2500"} {
-		s.Lines = nil
+		s.Reset()
 		var want, got []string
 		for _, e := range run(t, l, "SPOP", "s", n).Elems {
 			want = append(want, e.Str)
 		}
-		for _, line := range s.Lines {
+		for _, line := range s.Lines() {
 			words := strings.Fields(line)
 			if words[1] != "SREM" || words[2] != "s" || len(words) > 3+1024 {
 				t.Fatalf("SPOP %s: %.60s… of %d words", n, line, len(words))

@@ -198,15 +198,15 @@ func TestPropagation(t *testing.T) {
 		{"BITOP NOT d s", "0 BITOP NOT d s"},
 		{"BITOP AND d none", "0 BITOP AND d none"},
 	} {
-		s.Lines = nil
+		s.Reset()
 		l.exec(argvOf(strings.Split(c.command, " ")...))
-		if got := strings.Join(s.Lines, "|"); got != c.want {
+		if got := strings.Join(s.Lines(), "|"); got != c.want {
 			t.Errorf("%s: propagated %q, want %q", c.command, got, c.want)
 		}
 	}
-	s.Lines = nil
+	s.Reset()
 	l.exec(argvOf("SET", "k", "v", "EX", "100"))
-	if want := fmt.Sprintf("0 SET k v PXAT %d", l.e.Now()+100_000); len(s.Lines) != 1 || s.Lines[0][:15] != want[:15] {
-		t.Errorf("SET EX: propagated %q, want about %q", s.Lines, want)
+	if want := fmt.Sprintf("0 SET k v PXAT %d", l.e.Now()+100_000); len(s.Lines()) != 1 || s.Lines()[0][:15] != want[:15] {
+		t.Errorf("SET EX: propagated %q, want about %q", s.Lines(), want)
 	}
 }

@@ -14,7 +14,7 @@ func TestThrottlePropagation(t *testing.T) {
 	l := newLocal(t)
 	s := propagationtest.Attach(&l.e.Feed)
 	for range 3 {
-		s.Lines = nil
+		s.Reset()
 		run(t, l, "CL.THROTTLE", "k", "2", "1", "1000")
 		tat := run(t, l, "GET", "k").Text()
 		n, err := strconv.ParseInt(tat, 10, 64)
@@ -26,18 +26,18 @@ func TestThrottlePropagation(t *testing.T) {
 			t.Errorf("arrival time %d, but the key expires at %d ms", n, deadline)
 		}
 		want := "0 SET k " + tat + " PXAT " + strconv.FormatInt(deadline, 10)
-		if got := strings.Join(s.Lines, "|"); got != want {
+		if got := strings.Join(s.Lines(), "|"); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	s.Lines = nil
+	s.Reset()
 	for _, quantity := range []string{"0", "1", "4"} {
 		run(t, l, "CL.THROTTLE", "k", "2", "1", "1000", quantity)
 	}
 	run(t, l, "CL.THROTTLE", "new", "2", "1", "1000", "0")
 	run(t, l, "CL.THROTTLE", "new", "2", "1", "0")
-	if len(s.Lines) > 0 {
-		t.Errorf("propagated %q", s.Lines)
+	if len(s.Lines()) > 0 {
+		t.Errorf("propagated %q", s.Lines())
 	}
 }
 
@@ -48,7 +48,7 @@ func TestThrottleReplay(t *testing.T) {
 	for range 5 {
 		run(t, l, "CL.THROTTLE", "k", "9", "1", "1000", "2")
 	}
-	for _, line := range s.Lines {
+	for _, line := range s.Lines() {
 		run(t, copied, strings.Fields(line)[1:]...)
 	}
 	for _, x := range []*local{l, copied} {

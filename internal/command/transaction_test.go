@@ -302,7 +302,7 @@ func TestTransactionPropagation(t *testing.T) {
 	s := propagationtest.Attach(&l.e.Feed)
 	l.lines(t, "SET gone v PX 2; SET k 1; SADD s a")
 	passMs(l, 3)
-	s.Units = nil
+	s.Reset()
 	for _, c := range []struct{ commands, want string }{
 		{"MULTI; SET a 1; GET a; INCRBYFLOAT a 0.5; SELECT 2; SET b 1; EXEC", "0 SET a 1 | 0 SET a 1.5 KEEPTTL | 2 SET b 1"},
 		{"SELECT 0", ""},
@@ -316,10 +316,10 @@ func TestTransactionPropagation(t *testing.T) {
 		{"MULTI; EVAL \"redis.call('INCR', 'c') return redis.call('nosuch')\" 0; EXEC", "0 INCR c"},
 	} {
 		l.lines(t, c.commands)
-		if got := strings.Join(s.Units, " || "); got != c.want {
+		if got := strings.Join(s.Units(), " || "); got != c.want {
 			t.Errorf("%s: %s, want %s", c.commands, got, c.want)
 		}
-		s.Units = nil
+		s.Reset()
 	}
 }
 
@@ -416,8 +416,7 @@ func (q *quietTarget) BeginUnit() *propagation.Buffer {
 	q.buf.B = q.buf.B[:0]
 	return &q.buf
 }
-func (q *quietTarget) EndUnit(int) {}
-func (q *quietTarget) EndBatch()   {}
+func (q *quietTarget) EndBatch() {}
 
 // TestChangesAreAnnounced runs all case files and has each key watched by a client of its own: whenever a command changes a value, a deadline, or whether a
 // key exists, the client must learn of it. This is what WATCH and client-side caching rest on.

@@ -30,9 +30,9 @@ func TestZSetPropagation(t *testing.T) {
 		{"ZMPOP 2 none z MIN", ""},
 		{"ZPOPMAX z 3", ""},
 	} {
-		s.Lines = nil
+		s.Reset()
 		l.exec(argvOf(strings.Split(c.command, " ")...))
-		if got := strings.Join(s.Lines, "|"); got != c.want {
+		if got := strings.Join(s.Lines(), "|"); got != c.want {
 			t.Errorf("%s: propagated %q, want %q", c.command, got, c.want)
 		}
 	}

@@ -412,7 +412,7 @@ func TestBlockedPropagateTheirEffects(t *testing.T) {
 	s := propagationtest.Attach(&f.e.Feed)
 	f.block("pop a 0")
 	f.expect(f.c, "push a 1", ":1")
-	if got := strings.Join(s.Lines, "; "); got != "0 push a 1; 0 LPOP a" {
+	if got := strings.Join(s.Lines(), "; "); got != "0 push a 1; 0 LPOP a" {
 		t.Errorf("propagated %s", got)
 	}
 }

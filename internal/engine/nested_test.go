@@ -75,8 +75,8 @@ func runScript(c *Ctx) {
 
 // take returns the units since the last call.
 func take(r *propagationtest.Recorder) string {
-	out := strings.Join(r.Units, " || ")
-	r.Units = nil
+	out := strings.Join(r.Units(), " || ")
+	r.Reset()
 	return out
 }
 

@@ -68,10 +68,9 @@ type AOF struct {
 
 	stamped int64 // second of the last timestamp annotation
 
-	appended int64        // bytes ever taken
-	written  int64        // bytes ever written, less than appended by what is buffered
-	asked    int64        // value of written that a sync was last asked for
-	synced   atomic.Int64 // value of written that is on disk
+	written int64        // bytes ever written
+	asked   int64        // value of written that a sync was last asked for
+	synced  atomic.Int64 // value of written that is on disk
 
 	fileSize  int64 // bytes of the current file that hold whole units
 	otherSize int64 // of the base and the incremental files before it
@@ -271,7 +270,7 @@ func (a *AOF) begin(f vfs.File, name string, m *manifest) {
 func (a *AOF) Enabled() bool { return a.state != aofOff }
 
 // Offset is the position in the stream of propagated commands, in bytes: what a client has to wait for that asks (WAITAOF) after a write.
-func (a *AOF) Offset() int64 { return a.appended }
+func (a *AOF) Offset() int64 { return a.written + int64(a.buffered()) }
 
 // Synced is the offset up to which the stream is on disk; before the first rewrite has ended, none of it counts. Under appendfsync no it
 // is what a sync for another reason reached.

@@ -13,7 +13,7 @@ import (
 //
 // The stream of propagated commands is one sequence of bytes. At every moment they are divided so:
 //
-//	           synced ≤ asked ≤ written           ≤ appended
+//	           synced ≤ asked ≤ written           ≤ Offset
 //	───────────────────────────┬──────────────────────────┐
 //	 in files                  │ in the buffer            │
 //	───────────────────────────┴──────────────────────────┘

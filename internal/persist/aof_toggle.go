@@ -25,10 +25,11 @@ func (a *AOF) dropFile() {
 
 // forgetBuffer drops what is buffered; the stream goes on behind it.
 func (a *AOF) forgetBuffer() {
+	end := a.Offset()
 	a.out = propagation.Buffer{DB: propagation.NoDB}
 	a.full, a.fullBytes, a.spare, a.postponed = nil, 0, nil, 0
-	a.written, a.asked = a.appended, a.appended
-	a.raiseSynced(a.appended) // nobody is to wait for it
+	a.written, a.asked = end, end
+	a.raiseSynced(end) // nobody is to wait for it
 }
 
 // cancelRewrite ends a running rewrite without a result.

@@ -34,18 +34,13 @@ func (a *AOF) BeginUnit() *propagation.Buffer {
 	if a.loading || a.state == aofOff || a.state == aofWaitRewrite && !a.rw.running {
 		return nil
 	}
+	if len(a.out.B) >= bufferChunk {
+		a.nextChunk()
+	}
 	if a.set.Timestamps {
 		a.stamp()
 	}
 	return &a.out
-}
-
-// EndUnit implements propagation.Target.
-func (a *AOF) EndUnit(n int) {
-	a.appended += int64(n)
-	if len(a.out.B) >= bufferChunk {
-		a.nextChunk()
-	}
 }
 
 // nextChunk begins another piece of the buffer. Pieces end where units end.
@@ -73,9 +68,7 @@ func (a *AOF) stamp() {
 		return
 	}
 	a.stamped = now
-	was := len(a.out.B)
 	a.out.B = appendTimestamp(a.out.B, now)
-	a.appended += int64(len(a.out.B) - was)
 }
 
 // EndBatch implements propagation.Target. Under always it returns when the batch is on disk.
@@ -87,7 +80,7 @@ func (a *AOF) EndBatch() {
 	if a.rw.sealing && !a.trySeal(false) {
 		return
 	}
-	if a.asked == a.appended || a.writeErr != nil {
+	if a.asked == a.Offset() || a.writeErr != nil {
 		return
 	}
 	a.flush(false)
@@ -105,7 +98,7 @@ func (a *AOF) flush(force bool) {
 	if a.set.Fsync == FsyncEverySec {
 		syncing = a.work.syncing.Load() > 0
 	}
-	if a.written != a.appended {
+	if a.buffered() > 0 {
 		if syncing && !force && a.postpone(now) {
 			return
 		}

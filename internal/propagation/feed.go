@@ -33,14 +33,12 @@ const (
 type Target interface {
 	// BeginUnit returns the buffer that a unit will be appended to, nil if the target wants none now.
 	BeginUnit() *Buffer
-	// EndUnit follows the unit, which has n bytes. They must not change until EndBatch.
-	EndUnit(n int)
 	// EndBatch is called when a batch of commands ends, before its replies are sent.
 	EndBatch()
 }
 
 // Buffer is the end of a target's stream. The target owns it, and may take bytes out of it between
-// units.
+// units, but must not change them before EndBatch.
 type Buffer struct {
 	B  []byte // whole units
 	DB int    // the database that the stream has selected, NoDB for none
@@ -61,6 +59,7 @@ func (b *Buffer) enter(db int) {
 type Feed struct {
 	targets  [numTargets]Target
 	attached Targets
+	active   Targets // attached, but none while paused
 	paused   bool
 	offset   int64
 	unit     unit
@@ -69,34 +68,36 @@ type Feed struct {
 // Attach adds a target: the commands to come are sent to it.
 func (f *Feed) Attach(to Targets, t Target) {
 	f.targets[bits.TrailingZeros8(uint8(to))] = t
-	f.attached |= to
+	f.set(f.attached|to, f.paused)
 }
 
 // Detach takes a target away.
-func (f *Feed) Detach(to Targets) { f.attached &^= to }
-
-// Attached returns the targets that anything is sent to at the moment.
-func (f *Feed) Attached() Targets {
-	if f.paused {
-		return 0
-	}
-	return f.attached
-}
+func (f *Feed) Detach(to Targets) { f.set(f.attached&^to, f.paused) }
 
 // Pause has nothing be sent until Resume.
-func (f *Feed) Pause() { f.paused = true }
+func (f *Feed) Pause() { f.set(f.attached, true) }
 
 // Resume ends Pause.
-func (f *Feed) Resume() { f.paused = false }
+func (f *Feed) Resume() { f.set(f.attached, false) }
+
+func (f *Feed) set(attached Targets, paused bool) {
+	f.attached, f.active, f.paused = attached, attached, paused
+	if paused {
+		f.active = 0
+	}
+}
+
+// Active returns the targets that anything is sent to at the moment.
+func (f *Feed) Active() Targets { return f.active }
 
 // Offset returns the number of bytes that the target Replicas has got. Bytes for the log alone do
 // not count.
 func (f *Feed) Offset() int64 { return f.offset }
 
-// Send sends a command to those of the targets that are attached, as a unit of its own or as a part
+// Send sends a command to those of the targets that are active, as a unit of its own or as a part
 // of the open one. argv is borrowed.
 func (f *Feed) Send(to Targets, db int, argv [][]byte) {
-	to &= f.Attached()
+	to &= f.active
 	if to == 0 {
 		return
 	}
@@ -105,8 +106,11 @@ func (f *Feed) Send(to Targets, db int, argv [][]byte) {
 		return
 	}
 	var text []byte // of the command
-	for i := range f.targets {
-		b := f.begin(to, i)
+	for i, t := range f.targets {
+		if to&(1<<i) == 0 {
+			continue
+		}
+		b := t.BeginUnit()
 		if b == nil {
 			continue
 		}
@@ -119,42 +123,36 @@ func (f *Feed) Send(to Targets, db int, argv [][]byte) {
 		} else {
 			b.B = append(b.B, text...)
 		}
-		f.end(i, len(b.B)-from)
+		f.count(i, len(b.B)-from)
 	}
 }
 
 // Relay sends bytes to the replicas as they are: what a master has sent to this server. They are
 // whole commands. What this server sends itself later begins with a SELECT.
 func (f *Feed) Relay(text []byte) {
+	if f.active&Replicas == 0 {
+		return
+	}
 	i := bits.TrailingZeros8(uint8(Replicas))
-	if b := f.begin(f.Attached(), i); b != nil {
+	if b := f.targets[i].BeginUnit(); b != nil {
 		b.B = append(b.B, text...)
 		b.DB = NoDB
-		f.end(i, len(text))
+		f.count(i, len(text))
 	}
 }
 
 // EndBatch tells the targets that a batch of commands has ended.
 func (f *Feed) EndBatch() {
 	for i, t := range f.targets {
-		if f.Attached()&(1<<i) != 0 {
+		if f.active&(1<<i) != 0 {
 			t.EndBatch()
 		}
 	}
 }
 
-// begin returns the buffer of target i, nil if it is not in the set or wants nothing.
-func (f *Feed) begin(to Targets, i int) *Buffer {
-	if to&(1<<i) == 0 {
-		return nil
-	}
-	return f.targets[i].BeginUnit()
-}
-
-// end tells target i that it has got a unit.
-func (f *Feed) end(i, n int) {
+// count counts n bytes that target i has got.
+func (f *Feed) count(i, n int) {
 	if Targets(1<<i) == Replicas {
 		f.offset += int64(n)
 	}
-	f.targets[i].EndUnit(n)
 }

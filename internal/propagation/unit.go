@@ -55,7 +55,7 @@ func (f *Feed) Flush() (sent bool) {
 	if len(u.cmds) == 0 {
 		return false
 	}
-	if sent = !u.dropped && f.Attached() != 0; sent {
+	if sent = !u.dropped && f.active != 0; sent {
 		f.flush()
 	}
 	u.cmds, u.text = u.cmds[:0], u.text[:0]
@@ -69,18 +69,16 @@ func (f *Feed) Flush() (sent bool) {
 }
 
 func (f *Feed) flush() {
-	for i := range f.targets {
-		n := f.unit.count(1 << i)
+	for i, t := range f.targets {
+		n := f.unit.count(f.active & (1 << i))
 		if n == 0 {
 			continue
 		}
-		b := f.begin(f.Attached(), i)
-		if b == nil {
-			continue
+		if b := t.BeginUnit(); b != nil {
+			from := len(b.B)
+			f.unit.appendTo(b, 1<<i, n)
+			f.count(i, len(b.B)-from)
 		}
-		from := len(b.B)
-		f.unit.appendTo(b, 1<<i, n)
-		f.end(i, len(b.B)-from)
 	}
 }
 

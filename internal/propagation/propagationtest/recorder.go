@@ -11,12 +11,10 @@ import (
 	"godwit/internal/resp"
 )
 
-// Recorder is a target that keeps what it is given as text: "0 SET key value", 0 being the database.
+// Recorder is a target that keeps what it is given.
 type Recorder struct {
-	Lines []string // one for each command
-	Units []string // one for each unit, with " | " between its commands
-
-	buf propagation.Buffer
+	buf    propagation.Buffer
+	starts []int // of the units
 }
 
 // Attach makes a Recorder the target Log of a feed.
@@ -28,22 +26,46 @@ func Attach(f *propagation.Feed) *Recorder {
 
 // BeginUnit implements propagation.Target.
 func (r *Recorder) BeginUnit() *propagation.Buffer {
-	r.buf = propagation.Buffer{DB: propagation.NoDB}
+	r.starts = append(r.starts, len(r.buf.B))
+	r.buf.DB = propagation.NoDB // each unit says which database it is of
 	return &r.buf
-}
-
-// EndUnit implements propagation.Target.
-func (r *Recorder) EndUnit(int) {
-	lines := Decode(r.buf.B)
-	r.Lines = append(r.Lines, lines...)
-	r.Units = append(r.Units, strings.Join(lines, " | "))
 }
 
 // EndBatch implements propagation.Target.
 func (r *Recorder) EndBatch() {}
 
-// Decode returns the commands of a unit, each with its database. It panics if the text is no unit.
-func Decode(text []byte) (lines []string) {
+// Reset forgets what was recorded.
+func (r *Recorder) Reset() { r.starts, r.buf.B = nil, nil }
+
+// Lines returns a line for each command: "0 SET key value", 0 being the database.
+func (r *Recorder) Lines() (lines []string) {
+	for _, u := range r.units() {
+		lines = append(lines, u...)
+	}
+	return lines
+}
+
+// Units returns a line for each unit, with " | " between its commands.
+func (r *Recorder) Units() (lines []string) {
+	for _, u := range r.units() {
+		lines = append(lines, strings.Join(u, " | "))
+	}
+	return lines
+}
+
+func (r *Recorder) units() (units [][]string) {
+	for i, from := range r.starts {
+		to := len(r.buf.B)
+		if i+1 < len(r.starts) {
+			to = r.starts[i+1]
+		}
+		units = append(units, decode(r.buf.B[from:to]))
+	}
+	return units
+}
+
+// decode returns the commands of a unit, each with its database. It panics if the text is no unit.
+func decode(text []byte) (lines []string) {
 	var p resp.Parser
 	db, in, multi := propagation.NoDB, false, false
 	for len(text) > 0 {
