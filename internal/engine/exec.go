@@ -230,7 +230,7 @@ func (e *Engine) afterWrite(c *Ctx) {
 	case propAs:
 		e.propagateAll(c.DB.ID(), c.propCmds)
 	}
-	if e.Feed.Active() != 0 && !e.Feed.InUnit() {
+	if e.Feed.Attached() != 0 && !e.Feed.InUnit() {
 		e.noteLogged(c.Client)
 	}
 }

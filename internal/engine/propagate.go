@@ -76,7 +76,7 @@ func (h hooks) Ready(key []byte, db int, t object.Type) { h.e.blocking.keyReady(
 // FieldExpired implements keyspace.Hooks: like a key's, the end of a field is explicit for AOF and replicas.
 func (h hooks) FieldExpired(key, field []byte, db int) {
 	h.e.Stats.Dirty++
-	if h.e.Feed.Active() != 0 {
+	if h.e.Feed.Attached() != 0 {
 		h.e.propagate(db, [][]byte{[]byte("HDEL"), key, field})
 	}
 }
@@ -84,7 +84,7 @@ func (h hooks) FieldExpired(key, field []byte, db int) {
 // Removed implements keyspace.Hooks: an expired or evicted key is propagated as an explicit DEL, so that AOF and replicas never look at a clock.
 func (h hooks) Removed(key []byte, db int, _ bool) {
 	h.e.Stats.Dirty++
-	if h.e.Feed.Active() != 0 {
+	if h.e.Feed.Attached() != 0 {
 		h.e.propagate(db, [][]byte{[]byte("DEL"), key})
 	}
 }

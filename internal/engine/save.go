@@ -62,11 +62,12 @@ func (e *Engine) Reload(from persist.Source, empty bool) error {
 		}
 		e.FlushFunctions()
 	}
-	e.Feed.Pause() // what is loaded is no news
+	targets := e.Feed.Attached()
+	e.Feed.Detach(targets) // what is loaded is no news
 	e.BeginLoading(0)
 	err := s.store.Load(from)
 	e.EndLoading()
-	e.Feed.Resume()
+	e.Feed.Reattach(targets)
 	if from == persist.FromAOF {
 		e.Stats.Dirty = 0
 	}

@@ -59,8 +59,6 @@ func (b *Buffer) enter(db int) {
 type Feed struct {
 	targets  [numTargets]Target
 	attached Targets
-	active   Targets // attached, but none while paused
-	paused   bool
 	offset   int64
 	unit     unit
 }
@@ -68,36 +66,26 @@ type Feed struct {
 // Attach adds a target: the commands to come are sent to it.
 func (f *Feed) Attach(to Targets, t Target) {
 	f.targets[bits.TrailingZeros8(uint8(to))] = t
-	f.set(f.attached|to, f.paused)
+	f.attached |= to
 }
 
-// Detach takes a target away.
-func (f *Feed) Detach(to Targets) { f.set(f.attached&^to, f.paused) }
+// Detach takes targets away.
+func (f *Feed) Detach(to Targets) { f.attached &^= to }
 
-// Pause has nothing be sent until Resume.
-func (f *Feed) Pause() { f.set(f.attached, true) }
+// Reattach brings back targets that were detached.
+func (f *Feed) Reattach(to Targets) { f.attached |= to }
 
-// Resume ends Pause.
-func (f *Feed) Resume() { f.set(f.attached, false) }
-
-func (f *Feed) set(attached Targets, paused bool) {
-	f.attached, f.active, f.paused = attached, attached, paused
-	if paused {
-		f.active = 0
-	}
-}
-
-// Active returns the targets that anything is sent to at the moment.
-func (f *Feed) Active() Targets { return f.active }
+// Attached returns the targets that are attached.
+func (f *Feed) Attached() Targets { return f.attached }
 
 // Offset returns the number of bytes that the target Replicas has got. Bytes for the log alone do
 // not count.
 func (f *Feed) Offset() int64 { return f.offset }
 
-// Send sends a command to those of the targets that are active, as a unit of its own or as a part
+// Send sends a command to those of the targets that are attached, as a unit of its own or as a part
 // of the open one. argv is borrowed.
 func (f *Feed) Send(to Targets, db int, argv [][]byte) {
-	to &= f.active
+	to &= f.attached
 	if to == 0 {
 		return
 	}
@@ -130,7 +118,7 @@ func (f *Feed) Send(to Targets, db int, argv [][]byte) {
 // Relay sends bytes to the replicas as they are: what a master has sent to this server. They are
 // whole commands. What this server sends itself later begins with a SELECT.
 func (f *Feed) Relay(text []byte) {
-	if f.active&Replicas == 0 {
+	if f.attached&Replicas == 0 {
 		return
 	}
 	i := bits.TrailingZeros8(uint8(Replicas))
@@ -144,7 +132,7 @@ func (f *Feed) Relay(text []byte) {
 // EndBatch tells the targets that a batch of commands has ended.
 func (f *Feed) EndBatch() {
 	for i, t := range f.targets {
-		if f.active&(1<<i) != 0 {
+		if f.attached&(1<<i) != 0 {
 			t.EndBatch()
 		}
 	}

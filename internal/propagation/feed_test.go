@@ -41,14 +41,13 @@ func (e *end) EndBatch() {
 // model is a Feed, and what its targets have to get: a line for each command, "0 SET a 1", and for
 // MULTI, EXEC and what was relayed.
 type model struct {
-	t      *testing.T
-	f      Feed
-	ends   [numTargets]*end
-	want   [numTargets][]string
-	open   []sent
-	depth  int
-	drop   bool
-	paused bool
+	t     *testing.T
+	f     Feed
+	ends  [numTargets]*end
+	want  [numTargets][]string
+	open  []sent
+	depth int
+	drop  bool
 }
 
 type sent struct {
@@ -66,12 +65,12 @@ func newModelFeed(t *testing.T) *model {
 }
 
 // on reports whether target i gets anything.
-func (m *model) on(i int) bool { return m.f.attached&(1<<i) != 0 && !m.paused && !m.ends[i].off }
+func (m *model) on(i int) bool { return m.f.attached&(1<<i) != 0 && !m.ends[i].off }
 
 func (m *model) send(to Targets, db int, cmd string) {
 	m.f.Send(to, db, bytes.Fields([]byte(cmd)))
 	for i := range m.ends { // a target that is not there when the command comes does not get it
-		if m.f.attached&(1<<i) == 0 || m.paused {
+		if m.f.attached&(1<<i) == 0 {
 			to &^= 1 << i
 		}
 	}
@@ -164,7 +163,7 @@ func (m *model) step(rnd *rand.Rand, n int) {
 		m.depth--
 		sent := m.f.End()
 		if m.depth == 0 {
-			require.Equal(m.t, m.collected() && !m.drop && m.f.Active() != 0, sent)
+			require.Equal(m.t, m.collected() && !m.drop && m.f.Attached() != 0, sent)
 			m.flush()
 			m.drop = false
 		}
@@ -175,26 +174,23 @@ func (m *model) step(rnd *rand.Rand, n int) {
 		m.f.Drop()
 		m.drop = m.depth > 0
 	case 8:
-		if m.f.attached&(1<<i) != 0 {
+		switch {
+		case m.f.attached&(1<<i) != 0:
 			m.f.Detach(1 << i)
-		} else {
+		case n%2 == 0:
 			m.f.Attach(1<<i, m.ends[i])
+		default:
+			m.f.Reattach(1 << i)
 		}
 	case 9:
 		m.ends[i].off = !m.ends[i].off
 	case 10:
-		if m.paused = !m.paused; m.paused {
-			m.f.Pause()
-		} else {
-			m.f.Resume()
-		}
-	case 11:
 		text := AppendCommand(nil, [][]byte{[]byte("RELAYED"), strconv.AppendInt(nil, int64(n), 10)})
 		m.f.Relay(text)
 		if m.on(1) {
 			m.want[1] = append(m.want[1], fmt.Sprintf("RELAYED %d", n))
 		}
-	case 12:
+	case 11:
 		m.f.EndBatch()
 	}
 	require.Equal(m.t, m.depth > 0, m.f.InUnit())

@@ -55,7 +55,7 @@ func (f *Feed) Flush() (sent bool) {
 	if len(u.cmds) == 0 {
 		return false
 	}
-	if sent = !u.dropped && f.active != 0; sent {
+	if sent = !u.dropped && f.attached != 0; sent {
 		f.flush()
 	}
 	u.cmds, u.text = u.cmds[:0], u.text[:0]
@@ -70,7 +70,7 @@ func (f *Feed) Flush() (sent bool) {
 
 func (f *Feed) flush() {
 	for i, t := range f.targets {
-		n := f.unit.count(f.active & (1 << i))
+		n := f.unit.count(f.attached & (1 << i))
 		if n == 0 {
 			continue
 		}
