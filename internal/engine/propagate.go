@@ -73,7 +73,8 @@ func (h hooks) KeyChanged(key []byte, db int) {
 // Ready implements keyspace.Hooks.
 func (h hooks) Ready(key []byte, db int, t object.Type) { h.e.blocking.keyReady(key, db, t) }
 
-// FieldExpired implements keyspace.Hooks: like a key's, the end of a field is explicit for AOF and replicas.
+// FieldExpired implements keyspace.Hooks: like a key's, the end of a field is explicit for AOF and
+// replicas.
 func (h hooks) FieldExpired(key, field []byte, db int) {
 	h.e.Stats.Dirty++
 	if h.e.Feed.Attached() != 0 {
@@ -81,7 +82,8 @@ func (h hooks) FieldExpired(key, field []byte, db int) {
 	}
 }
 
-// Removed implements keyspace.Hooks: an expired or evicted key is propagated as an explicit DEL, so that AOF and replicas never look at a clock.
+// Removed implements keyspace.Hooks: an expired or evicted key is propagated as an explicit DEL, so
+// that AOF and replicas never look at a clock.
 func (h hooks) Removed(key []byte, db int, _ bool) {
 	h.e.Stats.Dirty++
 	if h.e.Feed.Attached() != 0 {

@@ -20,7 +20,8 @@ const retrySave = 5
 // LastSave is the unix time in seconds of the last successful save, or of the start.
 func (e *Engine) LastSave() int64 { return e.persist.lastSave }
 
-// Save writes the snapshot file now, with the executor held throughout: SAVE and the end of the server.
+// Save writes the snapshot file now, with the executor held throughout: SAVE and the end of the
+// server.
 func (e *Engine) Save() error {
 	s := &e.persist
 	switch {
@@ -41,7 +42,8 @@ func (e *Engine) SaveQuietly() error {
 	return e.saveNow()
 }
 
-// Reload reads the data set back from a file, while everybody waits. If that fails the databases hold what was read before the error.
+// Reload reads the data set back from a file, while everybody waits. If that fails the databases
+// hold what was read before the error.
 func (e *Engine) Reload(from persist.Source, empty bool) error {
 	s := &e.persist
 	if s.store == nil {
@@ -86,8 +88,10 @@ func (e *Engine) saveNow() error {
 	return nil
 }
 
-// SaveInBackground begins a save in slices (BGSAVE). ErrSaveRunning and ErrRewriteRunning tell that another job is on; with schedule, the save begins after a
-// rewrite, and scheduled is true. Within a transaction it begins after that: a snapshot of half a transaction must not be. Other errors have been logged.
+// SaveInBackground begins a save in slices (BGSAVE). ErrSaveRunning and ErrRewriteRunning tell that
+// another job is on; with schedule, the save begins after a rewrite, and scheduled is true. Within
+// a transaction it begins after that: a snapshot of half a transaction must not be. Other errors
+// have been logged.
 func (e *Engine) SaveInBackground(schedule bool) (scheduled bool, err error) {
 	s := &e.persist
 	switch {
@@ -150,8 +154,9 @@ func (e *Engine) cancelSave() {
 	}
 }
 
-// Flushed follows FLUSHALL: the running save would write what nobody wants any more, and where snapshots are configured, an empty one replaces the old, so
-// that a restart does not bring the data back. It reports whether that was written.
+// Flushed follows FLUSHALL: the running save would write what nobody wants any more, and where
+// snapshots are configured, an empty one replaces the old, so that a restart does not bring the
+// data back. It reports whether that was written.
 func (e *Engine) Flushed() bool {
 	s := &e.persist
 	if s.store == nil || e.loading.on {
@@ -161,7 +166,8 @@ func (e *Engine) Flushed() bool {
 		e.Log.Notice("Background saving cancelled: all databases are flushed")
 		e.cancelSave()
 	}
-	return len(e.Cfg.Save) > 0 && e.saveNow() == nil // an error has been logged; the data set in memory is what was asked for
+	// An error has been logged; the data set in memory is what was asked for.
+	return len(e.Cfg.Save) > 0 && e.saveNow() == nil
 }
 
 // persistCron begins what is due: save points, the log's rewrites, a scheduled save.
@@ -186,7 +192,8 @@ func (e *Engine) mayRetrySave() bool {
 func (e *Engine) savePoints() {
 	s := &e.persist
 	for _, p := range e.Cfg.Save {
-		if e.Stats.Dirty >= p.Changes && e.Steady()/1000-s.lastSteady > p.Seconds && e.mayRetrySave() {
+		since := e.Steady()/1000 - s.lastSteady
+		if e.Stats.Dirty >= p.Changes && since > p.Seconds && e.mayRetrySave() {
 			e.Log.Notice("%d changes in %d seconds. Saving...", p.Changes, p.Seconds)
 			_ = e.startSave() // noted in saveFailed
 			return

@@ -8,7 +8,8 @@ type ShutdownOptions struct {
 	Signal                   string // name of the signal that asked for it, if any
 }
 
-// ErrShutdown is the refusal of a shutdown that would lose data; its text is for the service manager.
+// ErrShutdown is the refusal of a shutdown that would lose data; its text is for the service
+// manager.
 type ErrShutdown string
 
 // Error implements error.
@@ -21,8 +22,9 @@ const (
 	ErrFinalSave = ErrShutdown("Error trying to save the DB, can't exit.")
 )
 
-// FinishData brings the data set to the disk for the end of the server: the log is synced, a snapshot is written when there are save points or SAVE asks
-// for it. Unless forced, an error means that the server must go on. saving is called before the snapshot, which may take long.
+// FinishData brings the data set to the disk for the end of the server: the log is synced, a
+// snapshot is written when there are save points or SAVE asks for it. Unless forced, an error means
+// that the server must go on. saving is called before the snapshot, which may take long.
 func (e *Engine) FinishData(o ShutdownOptions, saving func()) error {
 	s := &e.persist
 	if s.store == nil || e.loading.on {
@@ -47,7 +49,8 @@ func (e *Engine) FinishData(o ShutdownOptions, saving func()) error {
 		if err := s.aof.Sync(); err != nil {
 			e.Log.Warning("Fail to fsync the AOF file: %s.", logging.OSError(err))
 			if !o.Force && !o.NoSave {
-				e.Log.Warning("What was acknowledged is not in the AOF file, can't exit. SHUTDOWN NOSAVE or FORCE does.")
+				e.Log.Warning("What was acknowledged is not in the AOF file, can't exit. " +
+					"SHUTDOWN NOSAVE or FORCE does.")
 				return ErrFinalSync
 			}
 		}
@@ -76,7 +79,8 @@ func (e *Engine) FinishData(o ShutdownOptions, saving func()) error {
 // replied to before may still be written to the clients.
 func (e *Engine) End() { e.ended = true }
 
-// RemoveTemporary removes unfinished files before the process ends out of order. Any goroutine may call it.
+// RemoveTemporary removes unfinished files before the process ends out of order. Any goroutine may
+// call it.
 func (e *Engine) RemoveTemporary() {
 	if s := e.persist.store; s != nil {
 		s.RemoveTemporary()

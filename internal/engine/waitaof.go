@@ -21,8 +21,8 @@ func (e *Engine) noteLogged(c *Client) {
 	}
 }
 
-// LogSynced reports whether everything that the client has written is on disk. What its batch has written so far is handed over first, so under
-// appendfsync always it is.
+// LogSynced reports whether everything that the client has written is on disk. What its batch has
+// written so far is handed over first, so under appendfsync always it is.
 func (e *Engine) LogSynced(c *Client) bool {
 	log := e.persist.aof
 	if log == nil {
@@ -37,8 +37,8 @@ func (e *Engine) LogSynced(c *Client) bool {
 // LogOn reports whether the append-only file is on.
 func (e *Engine) LogOn() bool { return e.persist.aof != nil && e.persist.aof.Enabled() }
 
-// BlockUntilSynced makes the client wait until LogSynced; then its command runs again. The deadline and onTimeout are as for Block. With never, only
-// the deadline ends it.
+// BlockUntilSynced makes the client wait until LogSynced; then its command runs again. The deadline
+// and onTimeout are as for Block. With never, only the deadline ends it.
 func (c *Ctx) BlockUntilSynced(never bool, deadline int64, onTimeout func(*Ctx)) {
 	c.Block(nil, object.String, deadline, onTimeout)
 	if !c.rerun && !never {

@@ -13,7 +13,8 @@ import (
 	"godwit/internal/vfs"
 )
 
-// AOF is the append-only log: every command that changed the data set, as RESP text, in the multi-part layout of Redis 7.
+// AOF is the append-only log: every command that changed the data set, as RESP text, in the
+// multi-part layout of Redis 7.
 //
 //	appendonlydir/appendonly.aof.3.base.rdb     the data set at the last rewrite
 //	appendonlydir/appendonly.aof.3.incr.aof     what was written since
@@ -22,28 +23,36 @@ import (
 //
 // # Writing
 //
-// It is a target of propagation: whole units are appended to its buffer. EndBatch, before the replies of the batch are sent, writes the buffer with
-// one write, and syncs it with one fdatasync under appendfsync always. Under everysec a worker goroutine syncs; while it does, writes to the same file
-// would stall behind it in the kernel, so the buffer waits, two seconds at most (Redis's rule).
+// It is a target of propagation: whole units are appended to its buffer. EndBatch, before the
+// replies of the batch are sent, writes the buffer with one write, and syncs it with one fdatasync
+// under appendfsync always. Under everysec a worker goroutine syncs; while it does, writes to the
+// same file would stall behind it in the kernel, so the buffer waits, two seconds at most (Redis's
+// rule).
 //
 // # Rewriting
 //
-//	Rewrite            the buffer is written out; from here on everything goes to the next incremental file;
-//	                   the snapshot of this moment begins (Base.Start)
-//	  worker: seal     sync the old file, create the new one, put the manifest that names it in place
+//	Rewrite            the buffer is written out; from here on everything goes to the next
+//	                   incremental file; the snapshot of this moment begins (Base.Start)
+//	  worker: seal     sync the old file, create the new one, put the manifest in place that
+//	                   names it
 //	  sealed           the buffer goes to the new file
 //	BaseDone           the base is complete under a temporary name
-//	  worker: install  rename the base, put the manifest in place that has the base and only the incremental files from this rewrite on
-//	  installed        the old files, now history, are deleted by a goroutine of its own, then leave the manifest
+//	  worker: install  rename the base, put the manifest in place that has the base and only the
+//	                   incremental files from this rewrite on
+//	  installed        the old files, now history, are deleted by a goroutine of its own, then
+//	                   leave the manifest
 //
-// While the worker seals, what is propagated stays in the buffer: not one byte reaches a file before everything in front of it is on disk, so
-// that whatever a power failure leaves is a prefix of the history. (Redis lets the new file grow at once.) Under always the batch waits for the seal.
+// While the worker seals, what is propagated stays in the buffer: not one byte reaches a file
+// before everything in front of it is on disk, so that whatever a power failure leaves is a prefix
+// of the history. (Redis lets the new file grow at once.) Under always the batch waits for the
+// seal.
 //
 // Which byte belongs to which file at which stage: aof_seal.go. Who owns the folder: aof_folder.go.
 //
 // # Ownership
 //
-// All methods are the executor's, except where noted. The worker touches the file system and its job, nothing else of the AOF.
+// All methods are the executor's, except where noted. The worker touches the file system and its
+// job, nothing else of the AOF.
 type AOF struct {
 	o    AOFOptions
 	set  AOFSettings
@@ -82,8 +91,12 @@ type AOF struct {
 	loggedErr int64         // steady ms of the last line about that
 	triedAt   int64         // steady ms of the last retry
 
-	lost     atomic.Int32 // of lostState: whether a sync has failed, after which the file may lack what the kernel could not write
-	dirDoubt atomic.Bool  // the manifest has been renamed, but the folder's sync failed: until one works, no sync of a file counts
+	// lost is one of lostNothing …: after a sync has failed the file may lack what the kernel could
+	// not write.
+	lost atomic.Int32
+	// dirDoubt is set when the manifest has been renamed, but the folder's sync failed: until one
+	// works, no sync of a file counts.
+	dirDoubt atomic.Bool
 
 	work worker
 	rw   rewriteState
@@ -99,25 +112,29 @@ type AOFOptions struct {
 	FileName string        // appendfilename
 	// Now is the executor's steady clock, ms: it never goes back.
 	Now func() int64
-	// Clock is the time for annotations, unix seconds. Unlike Now it does not stand still while a script runs.
+	// Clock is the time for annotations, unix seconds. Unlike Now it does not stand still while a
+	// script runs.
 	Clock func() int64
 	// Base makes bases; nil: only at the start, for an empty data set.
 	Base BaseMaker
-	// Wake is called from other goroutines when there is something to do for EndBatch or Cron although nothing may happen on the executor:
-	// a sync ended. May be nil.
+	// Wake is called from other goroutines when there is something to do for EndBatch or Cron
+	// although nothing may happen on the executor: a sync ended. May be nil.
 	Wake func()
-	// Latency is told of the ms that a write or sync took on the executor, by latency event name. May be nil.
+	// Latency is told of the ms that a write or sync took on the executor, by latency event name.
+	// May be nil.
 	Latency func(event string, ms int64)
 	// Exit ends the process; nil: os.Exit.
 	Exit func(code int)
 }
 
-// BaseMaker makes the base of a rewrite: a file with the data set as of now. SNAP: implemented over the snapshotter.
+// BaseMaker makes the base of a rewrite: a file with the data set as of now. SNAP: implemented over
+// the snapshotter.
 type BaseMaker interface {
 	// Busy reports whether another snapshot is running, so that none can start.
 	Busy() bool
-	// Start begins to write the data set as of this moment to the file path, as an RDB file or as commands. Once the file is complete and
-	// synced, or the attempt has failed, done is called on the executor, never from within Start or Cancel.
+	// Start begins to write the data set as of this moment to the file path, as an RDB file or as
+	// commands. Once the file is complete and synced, or the attempt has failed, done is called on
+	// the executor, never from within Start or Cancel.
 	Start(path string, rdb bool, done func(error)) error
 	// Cancel ends the running attempt; done is not called for it.
 	Cancel()
@@ -198,8 +215,8 @@ func (a *AOF) Configure(s AOFSettings) {
 	}
 }
 
-// Open begins to log: after loading, when appendonly is yes. If there are no files yet the data set is empty, and they begin with an empty base. On an
-// error the server must not start.
+// Open begins to log: after loading, when appendonly is yes. If there are no files yet the data set
+// is empty, and they begin with an empty base. On an error the server must not start.
 func (a *AOF) Open() error {
 	fsys := a.o.FS
 	if err := a.take(lockPatience); err != nil {
@@ -219,7 +236,7 @@ func (a *AOF) Open() error {
 		a.otherSize, a.baseSize = int64(len(text)), int64(len(text))
 		a.o.Log.Notice("Creating AOF base file %s on server start", name)
 	}
-	verb, changed := "Opening", false // if the manifest stays as it is, a start needs no room on the disk
+	verb, changed := "Opening", false // an unchanged manifest needs no room on the disk
 	if len(m.incr) == 0 {
 		if err := m.extensible(); err != nil {
 			return err
@@ -236,7 +253,8 @@ func (a *AOF) Open() error {
 		f, err = fsys.Open(a.path(name), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
 	}
 	if err != nil {
-		return fmt.Errorf("can't open the append-only file %s: %s", a.path(name), logging.OSError(err))
+		return fmt.Errorf("can't open the append-only file %s: %s",
+			a.path(name), logging.OSError(err))
 	}
 	if err = fsys.SyncDir(a.dir); err == nil && changed {
 		_, err = m.write(fsys, a.dir, a.o.FileName)
@@ -267,11 +285,12 @@ func (a *AOF) begin(f vfs.File, name string, m *manifest) {
 // Enabled reports whether appendonly is on, be it that the first rewrite is still running.
 func (a *AOF) Enabled() bool { return a.state != aofOff }
 
-// Offset is the position in the stream of propagated commands, in bytes: what a client has to wait for that asks (WAITAOF) after a write.
+// Offset is the position in the stream of propagated commands, in bytes: what a client has to wait
+// for that asks (WAITAOF) after a write.
 func (a *AOF) Offset() int64 { return a.written + int64(a.buffered()) }
 
-// Synced is the offset up to which the stream is on disk; before the first rewrite has ended, none of it counts. Under appendfsync no it
-// is what a sync for another reason reached.
+// Synced is the offset up to which the stream is on disk; before the first rewrite has ended, none
+// of it counts. Under appendfsync no it is what a sync for another reason reached.
 func (a *AOF) Synced() int64 {
 	if a.state != aofOn {
 		return -1
@@ -282,7 +301,8 @@ func (a *AOF) Synced() int64 {
 // CommitCost is how long the sync took that the last EndBatch waited for, 0 if it waited for none.
 func (a *AOF) CommitCost() time.Duration { return a.cost }
 
-// WriteError says why writes cannot be logged at the moment, "" when they can: commands that write are then refused with MISCONF.
+// WriteError says why writes cannot be logged at the moment, "" when they can: commands that write
+// are then refused with MISCONF.
 func (a *AOF) WriteError() string {
 	if a.state == aofOff {
 		return ""
@@ -316,7 +336,8 @@ type AOFInfo struct {
 }
 
 // NoAOF is the state without a log.
-var NoAOF = AOFInfo{LastRewriteSeconds: -1, CurrentSeconds: -1, LastRewriteOK: true, LastWriteOK: true}
+var NoAOF = AOFInfo{LastRewriteSeconds: -1, CurrentSeconds: -1,
+	LastRewriteOK: true, LastWriteOK: true}
 
 // Info returns what INFO shows.
 func (a *AOF) Info() AOFInfo {
@@ -338,7 +359,8 @@ func (a *AOF) Info() AOFInfo {
 // size is the size of all files that count.
 func (a *AOF) size() int64 { return a.otherSize + a.fileSize }
 
-// Close writes and syncs what is buffered and closes the file: the end of the server. The error says that not everything is on disk.
+// Close writes and syncs what is buffered and closes the file: the end of the server. The error
+// says that not everything is on disk.
 func (a *AOF) Close() error {
 	a.cancelRewrite()
 	err := a.finishFile()
@@ -368,7 +390,8 @@ func (a *AOF) finishFile() error {
 	return err
 }
 
-// Sync writes and syncs everything propagated so far, before it returns: for SHUTDOWN and DEBUG LOADAOF.
+// Sync writes and syncs everything propagated so far, before it returns: for SHUTDOWN and DEBUG
+// LOADAOF.
 func (a *AOF) Sync() error {
 	a.settle()
 	if a.state == aofOff || a.file == nil {

@@ -12,21 +12,25 @@ import (
 	"godwit/internal/logging"
 )
 
-// Replayer is the server as the loader of a log sees it. Its methods but Step are called within a step.
+// Replayer is the server as the loader of a log sees it. Its methods but Step are called within a
+// step.
 type Replayer interface {
 	// Step runs fn on the executor; clients are served between steps.
 	Step(fn func())
-	// Check says why a command could not run at all: an unknown name or a wrong number of arguments.
+	// Check says why a command could not run at all: an unknown name or a wrong number of
+	// arguments.
 	Check(argv [][]byte) error
-	// Exec runs a command without expiry, eviction or propagation. argv is borrowed. The error says why it could not run: what Check says, or
-	// the error it answered with, which no command of a sound log does.
+	// Exec runs a command without expiry, eviction or propagation. argv is borrowed. The error says
+	// why it could not run: what Check says, or the error it answered with, which no command of a
+	// sound log does.
 	Exec(argv [][]byte) error
 	// Loaded sets the number of bytes that are loaded of all files together.
 	Loaded(bytes int64)
 }
 
-// RDBLoader reads an RDB file from r into the keyspace, outside of steps, and returns how many bytes of it were used; more may follow. Its errors name the
-// offset. before is the number of bytes of other files that have been loaded.
+// RDBLoader reads an RDB file from r into the keyspace, outside of steps, and returns how many
+// bytes of it were used; more may follow. Its errors name the offset. before is the number of bytes
+// of other files that have been loaded.
 type RDBLoader func(r *bufio.Reader, before int64) (used int64, err error)
 
 // LoadError says why a log cannot be loaded: the server must not start.
@@ -67,8 +71,8 @@ func (a *AOF) Prepare() (total int64, err error) {
 	}
 	if a.man.empty() {
 		if name := a.stray(); name != "" {
-			return 0, &LoadError{name, -1, "there is no manifest that names it. Bring " + manifestName(a.o.FileName) +
-				" back, or move the files away to start without their data", nil}
+			return 0, &LoadError{name, -1, "there is no manifest that names it. Bring " +
+				manifestName(a.o.FileName) + " back, or move the files away to start without their data", nil}
 		}
 		return 0, ErrNoAOF
 	}
@@ -96,21 +100,24 @@ func (a *AOF) CheckManifest() error {
 	return err
 }
 
-// stray is the name of a file that looks like part of a log and has data in it, "" if there is none. To start over it would overwrite a base and go on in an
-// incremental file, which would then be half of two logs. What an interrupted first start leaves is empty.
+// stray is the name of a file that looks like part of a log and has data in it, "" if there is
+// none. To start over it would overwrite a base and go on in an incremental file, which would then
+// be half of two logs. What an interrupted first start leaves is empty.
 func (a *AOF) stray() string {
 	list, err := a.o.FS.ReadDir(a.dir)
 	if err != nil {
 		return ""
 	}
-	const empty = 96 // bytes; an RDB file without keys has some 90, depending on versions and numbers in it
+	// empty is in bytes: an RDB file without keys has some 90, depending on versions and numbers.
+	const empty = 96
 	for _, f := range list {
 		rest, ok := strings.CutPrefix(f.Name(), a.o.FileName+".")
 		_, kind, _ := strings.Cut(rest, ".")
 		if !ok || kind != "incr.aof" && kind != "base.aof" && kind != "base.rdb" {
 			continue
 		}
-		if info, err := a.o.FS.Stat(a.path(f.Name())); err == nil && (info.Size() > empty || kind != "base.rdb" && info.Size() > 0) {
+		info, err := a.o.FS.Stat(a.path(f.Name()))
+		if err == nil && (info.Size() > empty || kind != "base.rdb" && info.Size() > 0) {
 			return f.Name()
 		}
 	}
@@ -133,8 +140,9 @@ func (a *AOF) Loadable() error {
 	return nil
 }
 
-// upgrade makes a single log file, as versions before 7 wrote it, the base of the layout. The manifest comes first, then the file moves: a crash in between leaves a
-// manifest with one base of that very name, and the file still outside, where the next start finds it.
+// upgrade makes a single log file, as versions before 7 wrote it, the base of the layout. The
+// manifest comes first, then the file moves: a crash in between leaves a manifest with one base of
+// that very name, and the file still outside, where the next start finds it.
 func (a *AOF) upgrade() error {
 	fsys, m := a.o.FS, a.man
 	old := filepath.Join(a.root, a.o.FileName)
@@ -151,7 +159,8 @@ func (a *AOF) upgrade() error {
 			return nil
 		}
 	}
-	a.o.Log.Notice("An old version of the append-only file, %s, is taken into the folder %s", a.o.FileName, a.o.DirName)
+	a.o.Log.Notice("An old version of the append-only file, %s, is taken into the folder %s",
+		a.o.FileName, a.o.DirName)
 	if m.empty() {
 		m.baseSeq++
 		m.base = &aofFile{a.o.FileName, m.baseSeq, fileBase}
@@ -160,20 +169,24 @@ func (a *AOF) upgrade() error {
 		}
 	}
 	if err := fsys.Rename(old, a.path(a.o.FileName)); err != nil {
-		return fmt.Errorf("can't move the old AOF file %s into dir %s: %w", a.o.FileName, a.o.DirName, err)
+		return fmt.Errorf("can't move the old AOF file %s into dir %s: %w",
+			a.o.FileName, a.o.DirName, err)
 	}
 	for _, dir := range []string{a.dir, a.root} {
 		if err := fsys.SyncDir(dir); err != nil {
 			return fmt.Errorf("can't sync the folder %s: %w", dir, err)
 		}
 	}
-	a.o.Log.Notice("Successfully migrated an old-style AOF configuration (%s) into the multi-part layout (%s).", a.o.FileName, a.o.DirName)
+	a.o.Log.Notice("Successfully migrated an old-style AOF configuration (%s) "+
+		"into the multi-part layout (%s).", a.o.FileName, a.o.DirName)
 	return nil
 }
 
-// Load replays the log. A torn last unit of the last file is cut off, if aof-load-truncated allows; anything else wrong is an error.
+// Load replays the log. A torn last unit of the last file is cut off, if aof-load-truncated allows;
+// anything else wrong is an error.
 //
-// It is not called on the executor: it takes steps of its own, so that clients are told how far it is.
+// It is not called on the executor: it takes steps of its own, so that clients are told how far it
+// is.
 func (a *AOF) Load(r Replayer, rdb RDBLoader) error {
 	r.Step(func() { a.loading = true })
 	defer r.Step(func() { a.loading = false })
@@ -181,7 +194,8 @@ func (a *AOF) Load(r Replayer, rdb RDBLoader) error {
 	var before, base, last int64
 	for i, f := range files {
 		start := time.Now()
-		l := fileLoader{a: a, r: r, rdb: rdb, before: before, name: f.name, last: i == len(files)-1, oldStyle: f.name == a.o.FileName}
+		l := fileLoader{a: a, r: r, rdb: rdb, before: before, name: f.name,
+			last: i == len(files)-1, oldStyle: f.name == a.o.FileName}
 		l.base = isBase(f.name)
 		size, err := l.load()
 		if err != nil {
@@ -194,7 +208,8 @@ func (a *AOF) Load(r Replayer, rdb RDBLoader) error {
 		} else {
 			last = size
 		}
-		a.o.Log.Notice("DB loaded from %s file %s: %.3f seconds", kind, f.name, time.Since(start).Seconds())
+		a.o.Log.Notice("DB loaded from %s file %s: %.3f seconds",
+			kind, f.name, time.Since(start).Seconds())
 	}
 	r.Step(func() { a.baseSize, a.otherSize, a.fileSize = base, before-last, last })
 	return nil

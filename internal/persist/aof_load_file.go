@@ -63,7 +63,7 @@ func (l *fileLoader) preamble() (int64, error) {
 	br := bufio.NewReaderSize(l.f, int(max(min(l.size, logWindow), 16)))
 	head, _ := br.Peek(headBytes)
 	if what := foreign(head); what != "" {
-		return 0, &LoadError{l.name, 0, "Bad file format reading the append only file: it is " + what + ". " + backupAdvice, nil}
+		return 0, &LoadError{l.name, 0, badFormat + "it is " + what + ". " + backupAdvice, nil}
 	}
 	if !rdb.IsFile(head) {
 		_, err := l.f.Seek(0, io.SeekStart)
@@ -87,9 +87,10 @@ func (l *fileLoader) preamble() (int64, error) {
 	return used, nil
 }
 
-// commands replays the commands from offset at on, and returns the end of the last whole unit. A transaction is one unit: it is collected here and run
-// as a whole once its EXEC is there. (When the server has transactions of its own this stays: half a transaction at the end of
-// the file must never run.)
+// commands replays the commands from offset at on, and returns the end of the last whole unit. A
+// transaction is one unit: it is collected here and run as a whole once its EXEC is there. (When
+// the server has transactions of its own this stays: half a transaction at the end of the file must
+// never run.)
 func (l *fileLoader) commands(at int64) (end int64, err error) {
 	p := newLogParser(l.f, at, l.size-at)
 	for first := true; err == nil; first = false {
@@ -104,7 +105,8 @@ func (l *fileLoader) commands(at int64) (end int64, err error) {
 	return end, l.explain(err, p, end)
 }
 
-// step replays some units. end is where the next one begins; the error io.EOF says that there is none.
+// step replays some units. end is where the next one begins; the error io.EOF says that there is
+// none.
 func (l *fileLoader) step(p *logParser, first bool) (end int64, err error) {
 	if first { // each file begins as a client does
 		if err := l.r.Exec([][]byte{[]byte("SELECT"), []byte("0")}); err != nil {
@@ -130,9 +132,10 @@ func (l *fileLoader) explain(err error, p *logParser, end int64) error {
 	var le *LoadError
 	switch {
 	case errors.As(err, &fe):
-		return &LoadError{l.name, fe.offset, "Bad file format reading the append only file: " + fe.reason + ". " + l.advice(end), nil}
+		return &LoadError{l.name, fe.offset, badFormat + fe.reason + ". " + l.advice(end), nil}
 	case err == errShort && damaged(p.buf[p.pos:]):
-		return &LoadError{l.name, p.offset(), "the command here is incomplete, but others follow it: this is no torn end but damage. " + l.advice(end), nil}
+		return &LoadError{l.name, p.offset(), "the command here is incomplete, but others follow it: " +
+			"this is no torn end but damage. " + l.advice(end), nil}
 	case err == errShort, errors.As(err, &le):
 		return err
 	}
@@ -154,9 +157,12 @@ func (l *fileLoader) unit(p *logParser) error {
 }
 
 const (
-	fixAdvice = "Make a backup of the AOF file, then use godwit-server --check-aof --fix <filename.manifest>"
+	badFormat = "Bad file format reading the append only file: "
+	fixAdvice = "Make a backup of the AOF file, then use " +
+		"godwit-server --check-aof --fix <filename.manifest>"
 	// backupAdvice is for what a checker cannot mend.
-	backupAdvice = "godwit-server --check-aof cannot mend this: restore the folder from a backup or a replica"
+	backupAdvice = "godwit-server --check-aof cannot mend this: " +
+		"restore the folder from a backup or a replica"
 )
 
 // advice is what to do about a file that is sound up to the offset.
@@ -167,11 +173,14 @@ func (l *fileLoader) advice(okUpTo int64) string {
 	return fixAdvice
 }
 
-// damaged reports whether complete commands follow the incomplete one that tail begins with: then its end is not torn off, but a length in it
-// is wrong, and to cut it off would throw away all that follows.
+// damaged reports whether complete commands follow the incomplete one that tail begins with: then
+// its end is not torn off, but a length in it is wrong, and to cut it off would throw away all that
+// follows.
 func damaged(tail []byte) bool {
-	const enough = 3             // commands in a row are no coincidence
-	budget := len(tail) + 64<<20 // bytes to parse: a value that looks like commands within commands would cost the square of its length
+	const enough = 3 // commands in a row are no coincidence
+	// budget is the bytes to parse: a value that looks like commands within commands would cost the
+	// square of its length.
+	budget := len(tail) + 64<<20
 	for {
 		i := bytes.Index(tail, []byte("\r\n*"))
 		if i < 0 {
@@ -197,7 +206,8 @@ func damaged(tail []byte) bool {
 }
 
 func isWord(p *logParser, args []span, word string) bool {
-	return len(args) == 1 && args[0].to-args[0].from == len(word) && strings.EqualFold(string(p.buf[args[0].from:args[0].to]), word)
+	return len(args) == 1 && args[0].to-args[0].from == len(word) &&
+		strings.EqualFold(string(p.buf[args[0].from:args[0].to]), word)
 }
 
 // transaction collects commands up to EXEC, then runs them.
@@ -260,7 +270,8 @@ func (l *fileLoader) cut(end int64) error {
 		return &LoadError{l.name, end, "the truncated file is not the last file", nil}
 	}
 	if !l.a.set.LoadTruncated {
-		return &LoadError{l.name, end, "Unexpected end of file reading the append only file. " + l.advice(end) +
+		return &LoadError{l.name, end, "Unexpected end of file reading the append only file. " +
+			l.advice(end) +
 			" Or set the 'aof-load-truncated' configuration option to yes and restart the server", nil}
 	}
 	log.Warning("!!! Warning: short read while loading the AOF file %s!!!", l.name)

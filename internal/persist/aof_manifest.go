@@ -20,12 +20,14 @@ import (
 //	file appendonly.aof.1.incr.aof seq 1 type h
 //	file appendonly.aof.2.incr.aof seq 2 type i
 //
-// A base (b, at most one) holds the data set as of a rewrite, the incremental files (i, by rising seq) what was written since; to load
-// is to read the base and then each of them. A history file (h) is of no more use and waits to be deleted. Words may be quoted as
-// in redis.conf; pairs that this version does not know are skipped, as Redis does, so that files of newer versions load.
+// A base (b, at most one) holds the data set as of a rewrite, the incremental files (i, by rising
+// seq) what was written since; to load is to read the base and then each of them. A history file
+// (h) is of no more use and waits to be deleted. Words may be quoted as in redis.conf; pairs that
+// this version does not know are skipped, as Redis does, so that files of newer versions load.
 //
-// The manifest is the one place that decides: a file counts from the moment the manifest that names it has been renamed
-// into place, and a crash between any two steps leaves either the old list or the new one.
+// The manifest is the one place that decides: a file counts from the moment the manifest that names
+// it has been renamed into place, and a crash between any two steps leaves either the old list or
+// the new one.
 //
 // Format: Redis 7's aof.c and redis-check-aof; "startoffset" and "endoffset" are Redis 8's.
 type manifest struct {
@@ -127,7 +129,8 @@ func (m *manifest) extensible() error {
 // nobody makes a manifest keep to that.
 func (m *manifest) names(name string) bool {
 	same := func(f aofFile) bool { return f.name == name }
-	return m.base != nil && same(*m.base) || slices.ContainsFunc(m.incr, same) || slices.ContainsFunc(m.history, same)
+	return m.base != nil && same(*m.base) || slices.ContainsFunc(m.incr, same) ||
+		slices.ContainsFunc(m.history, same)
 }
 
 // addBase makes a new base file the base; the old one becomes history.
@@ -239,8 +242,8 @@ func readManifest(fsys vfs.FS, dir, filename string) (m *manifest, found bool, e
 	return m, true, err
 }
 
-// write puts the manifest in place: temporary file, sync, rename, sync of the folder. After an error from behind the rename (renamed is true) either the old or the new
-// one is on the disk.
+// write puts the manifest in place: temporary file, sync, rename, sync of the folder. After an
+// error from behind the rename (renamed is true) either the old or the new one is on the disk.
 func (m *manifest) write(fsys vfs.FS, dir, filename string) (renamed bool, err error) {
 	name := manifestName(filename)
 	return replaceFile(fsys, dir, tempPrefix+name, name, m.append(nil))

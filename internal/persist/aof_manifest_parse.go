@@ -26,7 +26,8 @@ func parseManifest(name string, text []byte) (*manifest, error) {
 			return fail("The AOF manifest file contains too long line")
 		}
 		f, reason := parseManifestLine(string(line))
-		if reason == "" && len(f.append(nil)) > manifestLine { // what is accepted has to be written again, with its escapes
+		// What is accepted has to be written again, with its escapes.
+		if reason == "" && len(f.append(nil)) > manifestLine {
 			reason = "The AOF manifest file contains too long line"
 		}
 		if reason == "" && seen[f.name] {
@@ -57,7 +58,8 @@ func parseManifestLine(line string) (f aofFile, reason string) {
 		value := words[i+1]
 		switch strings.ToLower(words[i]) {
 		case "file":
-			if strings.ContainsAny(value, `/\`) || value == "." || value == ".." || strings.IndexByte(value, 0) >= 0 {
+			if strings.ContainsAny(value, `/\`) || value == "." || value == ".." ||
+				strings.IndexByte(value, 0) >= 0 {
 				return f, "File can't be a path, just a filename"
 			}
 			f.name = value

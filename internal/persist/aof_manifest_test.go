@@ -102,7 +102,8 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
-// FuzzAOF loads arbitrary bytes as a log: they are refused or loaded, and what is loaded loads again.
+// FuzzAOF loads arbitrary bytes as a log: they are refused or loaded, and what is loaded loads
+// again.
 func FuzzAOF(f *testing.F) {
 	unit := func(argv ...string) []byte {
 		var list [][]byte

@@ -37,9 +37,10 @@ func (a *AOF) cancelRewrite() {
 	a.settle()
 	if a.rw.running {
 		a.o.Base.Cancel()
+		// It has not failed, nobody wants it any more.
 		status, failures, seconds := a.rw.lastStatus, a.rw.failures, a.rw.lastSeconds
 		a.endRewrite(false)
-		a.rw.lastStatus, a.rw.failures, a.rw.lastSeconds = status, failures, seconds // it has not failed, nobody wants it any more
+		a.rw.lastStatus, a.rw.failures, a.rw.lastSeconds = status, failures, seconds
 	}
 	a.rw.scheduled = false
 }
@@ -56,7 +57,8 @@ func (a *AOF) Enable(hold bool) error {
 	a.work.err.Store(nil)
 	a.lastSync = a.o.Now()
 	if a.rw.running {
-		a.o.Log.Warning("AOF was enabled but there is already an AOF rewriting in background. Stopping background AOF and starting a rewrite now.")
+		a.o.Log.Warning("AOF was enabled but there is already an AOF rewriting in background. " +
+			"Stopping background AOF and starting a rewrite now.")
 		a.cancelRewrite()
 	}
 	if err := a.adopt(); err != nil {
@@ -67,13 +69,15 @@ func (a *AOF) Enable(hold bool) error {
 	a.state = aofWaitRewrite
 	if hold || a.o.Base.Busy() {
 		a.rw.scheduled = true
-		a.o.Log.Notice("AOF was enabled but there is already another background operation. An AOF background was scheduled to start when possible.")
+		a.o.Log.Notice("AOF was enabled but there is already another background operation. " +
+			"An AOF background was scheduled to start when possible.")
 		return nil
 	}
 	if err := a.startRewrite(); err != nil {
 		a.state = aofOff
 		a.release()
-		a.o.Log.Warning("Godwit needs to enable the AOF but can't trigger a background AOF rewrite operation. Check the above logs for more info about the error.")
+		a.o.Log.Warning("Godwit needs to enable the AOF but can't trigger a background AOF rewrite " +
+			"operation. Check the above logs for more info about the error.")
 		return ErrEnable
 	}
 	return nil

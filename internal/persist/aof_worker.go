@@ -7,7 +7,8 @@ import (
 	"godwit/internal/crash"
 )
 
-// worker does one job after another: syncs, seals, installations. Jobs of the executor, results for the executor.
+// worker does one job after another: syncs, seals, installations. Jobs of the executor, results for
+// the executor.
 type worker struct {
 	mu    sync.Mutex
 	queue []func()

@@ -71,7 +71,8 @@ func TestAOFPropagateAllocatesNothing(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(1000, func() { f.feed.Send(propagation.All, 1, argv) }))
 }
 
-// TestAOFTornTail cuts the log at every byte of its last unit, a command or a transaction, and expects everything before it.
+// TestAOFTornTail cuts the log at every byte of its last unit, a command or a transaction, and
+// expects everything before it.
 func TestAOFTornTail(t *testing.T) {
 	for _, last := range [][]string{{"SET key value2"}, {"SET key value2", "DEL other"}} {
 		mem := vfs.NewMem()
@@ -124,7 +125,8 @@ func TestAOFTornInTheMiddle(t *testing.T) {
 	require.Equal(t, text[:len(text)-3], f.read("appendonly.aof.1.incr.aof"), "a refused file is left alone")
 }
 
-// TestAOFDamage flips every bit of a log: it is found, or only a value is another, or the last command is gone with a line in the log.
+// TestAOFDamage flips every bit of a log: it is found, or only a value is another, or the last
+// command is gone with a line in the log.
 func TestAOFDamage(t *testing.T) {
 	mem := vfs.NewMem()
 	f := newFixture(t, mem, usual)
@@ -303,7 +305,8 @@ func TestAOFSyncErrorRefusesWritesUntilOneWorks(t *testing.T) {
 	require.Equal(t, map[string]string{"0/a": "1"}, f.m.data)
 }
 
-// TestAOFRandom runs random units, rewrites, restarts and switches, and compares after each restart.
+// TestAOFRandom runs random units, rewrites, restarts and switches, and compares after each
+// restart.
 func TestAOFRandom(t *testing.T) {
 	rnd := testseed.Rand(t)
 	for range 20 {
@@ -345,8 +348,8 @@ func TestAOFRandom(t *testing.T) {
 	}
 }
 
-// TestAOFUnitOfSeveralDatabases: SELECT stands before the MULTI for the first command, within it where the database changes, and the next
-// unit knows which one is selected.
+// TestAOFUnitOfSeveralDatabases: SELECT stands before the MULTI for the first command, within it
+// where the database changes, and the next unit knows which one is selected.
 func TestAOFUnitOfSeveralDatabases(t *testing.T) {
 	f := newFixture(t, vfs.NewMem(), usual)
 	f.mustStart()

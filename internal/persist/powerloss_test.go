@@ -93,7 +93,8 @@ func (h *host) do(words ...string) respclient.Value {
 
 func (h *host) digest() string { return h.do("DEBUG", "DIGEST").Text() }
 
-// write runs a command that changes something and a mark that makes the state unlike any other, and notes the states.
+// write runs a command that changes something and a mark that makes the state unlike any other, and
+// notes the states.
 func (h *host) write(words ...string) {
 	for _, cmd := range [][]string{words, {"INCR", "mark"}} {
 		h.issued.Add(1)
@@ -149,7 +150,8 @@ func (h *host) settle() {
 	h.t.Fatal("a snapshot does not end")
 }
 
-// randomWrite is a change of a small data set of all types, with collections beyond the packed encodings.
+// randomWrite is a change of a small data set of all types, with collections beyond the packed
+// encodings.
 func randomWrite(rnd *rand.Rand) []string {
 	key := fmt.Sprint(rnd.IntN(3))
 	elem := fmt.Sprintf("element:%d", rnd.IntN(20))
@@ -225,8 +227,8 @@ func (h *host) holds(left *vfs.Mem, lo, hi int64, what string, change func(*conf
 	}
 }
 
-// TestPowerLoss cuts the power after every file operation of a server's life: what it finds when it starts again is a state that it once had, with all
-// that was promised.
+// TestPowerLoss cuts the power after every file operation of a server's life: what it finds when it
+// starts again is a state that it once had, with all that was promised.
 func TestPowerLoss(t *testing.T) {
 	seed := testseed.New(t)
 	for _, m := range modes {
@@ -261,7 +263,8 @@ func TestPowerLoss(t *testing.T) {
 	}
 }
 
-// TestDiskFaults fills the disk and fails operations of saves and rewrites, one at a time; then the power fails.
+// TestDiskFaults fills the disk and fails operations of saves and rewrites, one at a time; then the
+// power fails.
 func TestDiskFaults(t *testing.T) {
 	seed := testseed.New(t)
 	for _, m := range modes[1:] { // under always an error of the log ends the process, as persist's own tests show

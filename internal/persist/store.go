@@ -79,8 +79,9 @@ func NewStore(o StoreOptions) *Store {
 	s := &Store{host: o.Host, cfg: o.Config, ks: o.Keyspace, fs: o.FS, log: o.Log,
 		feed: o.Feed, version: o.Version, temps: map[string]bool{}}
 	s.aof = NewAOF(AOFOptions{
-		FS: s.fs, Log: s.log, Dir: workDir, DirName: s.cfg.AppendDirname, FileName: s.cfg.AppendFilename,
-		Now: s.host.Steady, Clock: func() int64 { return s.host.WallNow() / 1000 }, Base: baseMaker{s},
+		FS: s.fs, Log: s.log, Dir: workDir,
+		DirName: s.cfg.AppendDirname, FileName: s.cfg.AppendFilename, Base: baseMaker{s},
+		Now: s.host.Steady, Clock: func() int64 { return s.host.WallNow() / 1000 },
 		Wake: s.host.Wake, Latency: s.host.NoteLatency,
 	}, aofSettings(s.cfg))
 	return s
@@ -92,10 +93,10 @@ type StartError struct{ line string }
 // Error implements error.
 func (e *StartError) Error() string { return e.line }
 
-// Open loads the data set — from the append-only file if appendonly is yes, else from the snapshot —
-// and opens the append-only file. It is called once, in the state Loading, without the executor, and
-// ends that state; ready is called then, with the executor held. An error says which file cannot be
-// loaded, where, and why: the server must not serve what was loaded before it.
+// Open loads the data set — from the append-only file if appendonly is yes, else from the snapshot
+// — and opens the append-only file. It is called once, in the state Loading, without the executor,
+// and ends that state; ready is called then, with the executor held. An error says which file
+// cannot be loaded, where, and why: the server must not serve what was loaded before it.
 func (s *Store) Open(ready func()) error {
 	var logged bool
 	s.host.Step(func() {
@@ -119,7 +120,8 @@ func (s *Store) Open(ready func()) error {
 func (s *Store) open(logged bool, ready func()) error {
 	if logged {
 		if err := s.aof.Open(); err != nil {
-			return &StartError{"Can't open the append-only file: " + logging.OSError(err) + ". Exiting."}
+			return &StartError{"Can't open the append-only file: " + logging.OSError(err) +
+				". Exiting."}
 		}
 		s.attach()
 	}

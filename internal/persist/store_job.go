@@ -37,8 +37,9 @@ func (s *Store) Busy() bool { return s.job != nil }
 func (s *Store) Saving() bool { return s.job != nil && s.job.save }
 
 // Slice has the running job go on for about the budget, and ends it when it is done: its file is in
-// place and synced, or removed after an error. served tells whether commands have run since the last
-// time. Unless it reports more, the job waits for the disk; Host.Wake is called when it can go on.
+// place and synced, or removed after an error. served tells whether commands have run since the
+// last time. Unless it reports more, the job waits for the disk; Host.Wake is called when it can go
+// on.
 func (s *Store) Slice(budget time.Duration, served bool) (more bool) {
 	j := s.job
 	if j == nil {
@@ -68,8 +69,8 @@ func (s *Store) Progress() (keys, total int64) {
 	return int64(p.Keys), int64(p.Total)
 }
 
-// Held returns the bytes in Go's heap that copies of what has changed take until the running job has
-// written them. It is O(1).
+// Held returns the bytes in Go's heap that copies of what has changed take until the running job
+// has written them. It is O(1).
 func (s *Store) Held() int64 {
 	if s.job == nil {
 		return 0

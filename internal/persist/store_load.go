@@ -44,8 +44,8 @@ func (s *Store) Loadable(from Source) error {
 	return err
 }
 
-// Load reads the data set from files (DEBUG RELOAD, DEBUG LOADAOF), while everybody waits. Databases
-// keep what they have: the caller empties them first.
+// Load reads the data set from files (DEBUG RELOAD, DEBUG LOADAOF), while everybody waits.
+// Databases keep what they have: the caller empties them first.
 func (s *Store) Load(from Source) error {
 	t := s.host.LoadTarget(true)
 	var err error

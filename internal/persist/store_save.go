@@ -45,7 +45,8 @@ func (s *Store) start(temp, final string, asRDB, base bool) (*fileSnapshot, erro
 		return nil, err
 	}
 	s.unfinished(temp)
-	snap := Start(s.ks, f, NewQueue(dest, s.host.Wake), Options{KeyDelay: int64(cfg.RDBKeySaveDelay)})
+	snap := Start(s.ks, f, NewQueue(dest, s.host.Wake),
+		Options{KeyDelay: int64(cfg.RDBKeySaveDelay)})
 	return &fileSnapshot{s: s, snap: snap, temp: temp}, nil
 }
 
@@ -105,8 +106,8 @@ func (s *Store) Save() error {
 	return err
 }
 
-// StartSave begins to write the snapshot file in slices: BGSAVE. No job may be running. done is told
-// of the end, unless CancelSave comes before it.
+// StartSave begins to write the snapshot file in slices: BGSAVE. No job may be running. done is
+// told of the end, unless CancelSave comes before it.
 func (s *Store) StartSave(done func(error)) error {
 	f, err := s.startFile("bg-")
 	if err == nil {

@@ -6,9 +6,9 @@
 //	                      ├─ EVAL ─ Begin ─ INCR c ─ End
 //	                      └─ End ─→ SELECT 0  MULTI  SET a 1  DEL b  INCR c  EXEC
 //
-// A unit is what one command, transaction or script changes: a target gets all of it, or nothing. It
-// is a stream of commands in the protocol. Several commands stand between MULTI and EXEC. Where the
-// database changes there is a SELECT; the first one stands before the MULTI, as Redis has it.
+// A unit is what one command, transaction or script changes: a target gets all of it, or nothing.
+// It is a stream of commands in the protocol. Several commands stand between MULTI and EXEC. Where
+// the database changes there is a SELECT; the first one stands before the MULTI, as Redis has it.
 //
 // Each command is encoded once, whatever the number of targets. What differs between them is added
 // around it: which commands they get, and the SELECTs.
@@ -31,7 +31,8 @@ const (
 
 // Target takes the bytes of units, in order.
 type Target interface {
-	// BeginUnit returns the buffer that a unit will be appended to, nil if the target wants none now.
+	// BeginUnit returns the buffer that a unit will be appended to, nil if the target wants none
+	// now.
 	BeginUnit() *Buffer
 	// EndBatch is called when a batch of commands ends, before its replies are sent.
 	EndBatch()
