@@ -16,7 +16,7 @@ import (
 // fileSnapshot is a snapshot on its way to a file.
 type fileSnapshot struct {
 	s    *Store
-	snap *Snapshot
+	snap *SnapshotWriter
 	temp string
 }
 
