@@ -95,11 +95,11 @@ func (f *Feed) Send(to Targets, db int, argv [][]byte) {
 		return
 	}
 	var text []byte // of the command
-	for i, t := range f.targets {
+	for i := range f.targets {
 		if to&(1<<i) == 0 {
 			continue
 		}
-		b := t.BeginUnit()
+		b := f.targets[i].BeginUnit()
 		if b == nil {
 			continue
 		}
@@ -132,9 +132,9 @@ func (f *Feed) Relay(text []byte) {
 
 // EndBatch tells the targets that a batch of commands has ended.
 func (f *Feed) EndBatch() {
-	for i, t := range f.targets {
+	for i := range f.targets {
 		if f.attached&(1<<i) != 0 {
-			t.EndBatch()
+			f.targets[i].EndBatch()
 		}
 	}
 }
