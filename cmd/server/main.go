@@ -16,7 +16,6 @@ import (
 	"godwit/internal/logging"
 	"godwit/internal/proctitle"
 	"godwit/internal/server"
-	"godwit/internal/storage"
 	"godwit/internal/vfs"
 )
 
@@ -82,8 +81,7 @@ func serve(cfg *config.Config, log *logging.Logger) int {
 		log.Warning("%s", err)
 		return fail(config.Fatal(err, "Godwit "+engine.Version))
 	}
-	store := storage.New(eng, vfs.OS())
-	eng.SetPersistence(store)
+	store := eng.NewStore(vfs.OS())
 	eng.BeginLoading(0) // before the first client can ask
 	srv, err := server.New(eng, server.Options{})
 	if err != nil {

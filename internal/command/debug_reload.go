@@ -2,6 +2,7 @@ package command
 
 import (
 	"godwit/internal/engine"
+	"godwit/internal/persist"
 )
 
 func debugReloads() []debugSub {
@@ -18,11 +19,11 @@ func debugReload(c *engine.Ctx) {
 		c.Err(engine.ErrLoading)
 		return
 	}
-	save, empty, from := true, true, engine.FromSnapshot
+	save, empty, from := true, true, persist.FromRDB
 	for _, a := range c.Args[2:] {
 		switch {
 		case is(a, "merge"):
-			from = engine.FromSnapshotMerge
+			from = persist.FromRDBMerge
 		case is(a, "noflush"):
 			empty = false
 		case is(a, "nosave"):
@@ -49,7 +50,7 @@ func debugLoadAOF(c *engine.Ctx) {
 		c.Err(engine.ErrLoading)
 		return
 	}
-	if c.E.Reload(engine.FromAppendOnly, true) != nil {
+	if c.E.Reload(persist.FromAOF, true) != nil {
 		c.Err("ERR Error trying to load the append-only files")
 		return
 	}

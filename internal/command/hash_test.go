@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"godwit/internal/invariant"
+	"godwit/internal/propagation/propagationtest"
 )
 
 // TestHashPropagation checks what AOF and replicas are told of hashes: absolute deadlines for the fields that got one, an HDEL for each that went.
 func TestHashPropagation(t *testing.T) {
 	l := newLocal(t)
-	s := &stream{}
-	l.e.AddSink(s)
+	s := propagationtest.Attach(&l.e.Feed)
 	for _, c := range []struct{ command, want string }{
 		{"HSET h a 1 b 2", "0 HSET h a 1 b 2"},
 		{"HMSET h a 1", "0 HMSET h a 1"},
@@ -42,9 +42,9 @@ func TestHashPropagation(t *testing.T) {
 		{"HSET h a 1", "0 HSET h a 1"},
 		{"HGETDEL h FIELDS 2 a z", "0 HDEL h a z"},
 	} {
-		s.lines = nil
+		s.Reset()
 		l.exec(argvOf(strings.Split(c.command, " ")...))
-		if got := strings.Join(s.lines, "|"); got != c.want {
+		if got := strings.Join(s.Lines(), "|"); got != c.want {
 			t.Errorf("%s: propagated %q, want %q", c.command, got, c.want)
 		}
 	}

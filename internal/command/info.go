@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"godwit/internal/engine"
+	"godwit/internal/persist"
 	"godwit/internal/pubsub"
 )
 
@@ -326,33 +327,33 @@ func infoPersistence(t *infoText) {
 	t.num("rdb_current_bgsave_time_sec", p.SaveSec)
 	t.num("rdb_saves", p.Saves)
 	t.num("rdb_last_cow_size", 0)
-	t.num("rdb_last_load_keys_expired", p.LoadCounts.Expired)
-	t.num("rdb_last_load_keys_loaded", p.LoadCounts.Loaded)
-	infoAOF(t, p.AOF)
+	t.num("rdb_last_load_keys_expired", p.Loaded.Expired)
+	t.num("rdb_last_load_keys_loaded", p.Loaded.Loaded)
+	infoAOF(t, &p.AOF)
 	t.nums("module_fork_in_progress", 0, "module_fork_last_cow_size", 0)
-	if p.AOF.On {
-		t.num("aof_current_size", p.AOF.Size)
+	if p.AOF.Enabled {
+		t.num("aof_current_size", p.AOF.CurrentSize)
 		t.num("aof_base_size", p.AOF.BaseSize)
-		t.num("aof_pending_rewrite", boolInt(p.AOF.Scheduled))
-		t.num("aof_buffer_length", p.AOF.Buffered)
-		t.num("aof_pending_bio_fsync", p.AOF.PendingSync)
-		t.num("aof_delayed_fsync", p.AOF.Delayed)
+		t.num("aof_pending_rewrite", boolInt(p.AOF.RewriteScheduled))
+		t.num("aof_buffer_length", int64(p.AOF.BufferLength))
+		t.num("aof_pending_bio_fsync", int64(p.AOF.PendingSyncs))
+		t.num("aof_delayed_fsync", p.AOF.DelayedFsync)
 	}
 	if p.Loading {
 		infoLoading(t, &p.Load)
 	}
 }
 
-func infoAOF(t *infoText, a *engine.AOFStatus) {
-	t.num("aof_enabled", boolInt(a.On))
-	t.num("aof_rewrite_in_progress", boolInt(a.Rewriting))
-	t.num("aof_rewrite_scheduled", boolInt(a.Scheduled))
-	t.num("aof_last_rewrite_time_sec", a.LastSec)
-	t.num("aof_current_rewrite_time_sec", a.CurrentSec)
-	t.status("aof_last_bgrewrite_status", !a.LastFailed)
+func infoAOF(t *infoText, a *persist.AOFInfo) {
+	t.num("aof_enabled", boolInt(a.Enabled))
+	t.num("aof_rewrite_in_progress", boolInt(a.RewriteInProgress))
+	t.num("aof_rewrite_scheduled", boolInt(a.RewriteScheduled))
+	t.num("aof_last_rewrite_time_sec", a.LastRewriteSeconds)
+	t.num("aof_current_rewrite_time_sec", a.CurrentSeconds)
+	t.status("aof_last_bgrewrite_status", a.LastRewriteOK)
 	t.num("aof_rewrites", a.Rewrites)
-	t.num("aof_rewrites_consecutive_failures", a.Failures)
-	t.status("aof_last_write_status", !a.WriteFailed)
+	t.num("aof_rewrites_consecutive_failures", a.ConsecutiveFailures)
+	t.status("aof_last_write_status", a.LastWriteOK)
 	t.num("aof_last_cow_size", 0)
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"godwit/internal/engine"
+	"godwit/internal/persist"
 )
 
 func saveHandlers() engine.Handlers {
@@ -48,13 +49,12 @@ func bgsaveCmd(c *engine.Ctx) {
 }
 
 func bgrewriteaofCmd(c *engine.Ctx) {
-	scheduled, err := c.E.RewriteAOF()
-	switch {
-	case errors.Is(err, engine.ErrRewriteRunning):
+	switch c.E.RewriteAOF() {
+	case persist.RewriteAlreadyRunning:
 		c.Err("ERR Background append only file rewriting already in progress")
-	case err != nil:
+	case persist.RewriteFailed:
 		c.Err("ERR Can't execute an AOF background rewriting. Please check the server logs for more information.")
-	case scheduled:
+	case persist.RewriteScheduled:
 		c.Simple("Background append only file rewriting scheduled")
 	default:
 		c.Simple("Background append only file rewriting started")

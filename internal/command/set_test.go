@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"godwit/internal/invariant"
+	"godwit/internal/propagation/propagationtest"
 	"godwit/internal/resp/respclient"
 	"godwit/internal/testseed"
 )
@@ -49,8 +50,7 @@ func TestSetNoAllocations(t *testing.T) {
 // TestSetPropagation checks what AOF and replicas are told: chosen members, not the choice.
 func TestSetPropagation(t *testing.T) {
 	l := newLocal(t)
-	s := &stream{}
-	l.e.AddSink(s)
+	s := propagationtest.Attach(&l.e.Feed)
 	for _, c := range []struct{ command, want string }{
 		{"SADD s a b", "0 SADD s a b"},
 		{"SADD s a", ""},
@@ -77,9 +77,9 @@ func TestSetPropagation(t *testing.T) {
 		{"SDIFFSTORE d t t", "0 SDIFFSTORE d t t"},
 		{"SDIFFSTORE d t t", ""},
 	} {
-		s.lines = nil
+		s.Reset()
 		l.exec(argvOf(strings.Split(c.command, " ")...))
-		if got := strings.Join(s.lines, "|"); got != c.want {
+		if got := strings.Join(s.Lines(), "|"); got != c.want {
 			t.Errorf("%s: propagated %q, want %q", c.command, got, c.want)
 		}
 	}
@@ -88,18 +88,17 @@ func TestSetPropagation(t *testing.T) {
 // TestSPopPropagatesWhatItAnswers: the members of the reply are those of the SREMs, which take no more than 1024 each.
 func TestSPopPropagatesWhatItAnswers(t *testing.T) {
 	l := newLocal(t)
-	s := &stream{}
-	l.e.AddSink(s)
+	s := propagationtest.Attach(&l.e.Feed)
 	for i := range 5000 {
 		run(t, l, "SADD", "s", fmt.Sprintf("m%d", i))
 	}
 	for _, n := range []string{"10", "1024", "2500"} {
-		s.lines = nil
+		s.Reset()
 		var want, got []string
 		for _, e := range run(t, l, "SPOP", "s", n).Elems {
 			want = append(want, e.Str)
 		}
-		for _, line := range s.lines {
+		for _, line := range s.Lines() {
 			words := strings.Fields(line)
 			if words[1] != "SREM" || words[2] != "s" || len(words) > 3+1024 {
 				t.Fatalf("SPOP %s: %.60s… of %d words", n, line, len(words))

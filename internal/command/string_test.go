@@ -9,6 +9,7 @@ import (
 
 	"godwit/internal/invariant"
 	"godwit/internal/object"
+	"godwit/internal/propagation/propagationtest"
 	"godwit/internal/testseed"
 )
 
@@ -142,26 +143,10 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// stream records what is propagated.
-type stream struct{ lines []string }
-
-func (s *stream) Propagate(dbs []int, cmds [][][]byte) {
-	for i, argv := range cmds {
-		words := []string{strconv.Itoa(dbs[i])}
-		for _, a := range argv {
-			words = append(words, string(a))
-		}
-		s.lines = append(s.lines, strings.Join(words, " "))
-	}
-}
-
-func (s *stream) EndBatch() {}
-
 // TestPropagation checks what AOF and replicas are told: results and absolute times, nothing that depends on a clock or on arithmetic.
 func TestPropagation(t *testing.T) {
 	l := newLocal(t)
-	s := &stream{}
-	l.e.AddSink(s)
+	s := propagationtest.Attach(&l.e.Feed)
 	for _, c := range []struct{ command, want string }{
 		{"SET k v", "0 SET k v"},
 		{"SET k v NX", ""},
@@ -213,15 +198,15 @@ func TestPropagation(t *testing.T) {
 		{"BITOP NOT d s", "0 BITOP NOT d s"},
 		{"BITOP AND d none", "0 BITOP AND d none"},
 	} {
-		s.lines = nil
+		s.Reset()
 		l.exec(argvOf(strings.Split(c.command, " ")...))
-		if got := strings.Join(s.lines, "|"); got != c.want {
+		if got := strings.Join(s.Lines(), "|"); got != c.want {
 			t.Errorf("%s: propagated %q, want %q", c.command, got, c.want)
 		}
 	}
-	s.lines = nil
+	s.Reset()
 	l.exec(argvOf("SET", "k", "v", "EX", "100"))
-	if want := fmt.Sprintf("0 SET k v PXAT %d", l.e.Now()+100_000); len(s.lines) != 1 || s.lines[0][:15] != want[:15] {
-		t.Errorf("SET EX: propagated %q, want about %q", s.lines, want)
+	if want := fmt.Sprintf("0 SET k v PXAT %d", l.e.Now()+100_000); len(s.Lines()) != 1 || s.Lines()[0][:15] != want[:15] {
+		t.Errorf("SET EX: propagated %q, want about %q", s.Lines(), want)
 	}
 }

@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"godwit/internal/invariant"
+	"godwit/internal/propagation/propagationtest"
 )
 
 // TestThrottlePropagation: what is logged is the bucket's state, and nothing of a request that changed none.
 func TestThrottlePropagation(t *testing.T) {
 	l := newLocal(t)
-	s := &stream{}
-	l.e.AddSink(s)
+	s := propagationtest.Attach(&l.e.Feed)
 	for range 3 {
-		s.lines = nil
+		s.Reset()
 		run(t, l, "CL.THROTTLE", "k", "2", "1", "1000")
 		tat := run(t, l, "GET", "k").Text()
 		n, err := strconv.ParseInt(tat, 10, 64)
@@ -26,30 +26,29 @@ func TestThrottlePropagation(t *testing.T) {
 			t.Errorf("arrival time %d, but the key expires at %d ms", n, deadline)
 		}
 		want := "0 SET k " + tat + " PXAT " + strconv.FormatInt(deadline, 10)
-		if got := strings.Join(s.lines, "|"); got != want {
+		if got := strings.Join(s.Lines(), "|"); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	s.lines = nil
+	s.Reset()
 	for _, quantity := range []string{"0", "1", "4"} {
 		run(t, l, "CL.THROTTLE", "k", "2", "1", "1000", quantity)
 	}
 	run(t, l, "CL.THROTTLE", "new", "2", "1", "1000", "0")
 	run(t, l, "CL.THROTTLE", "new", "2", "1", "0")
-	if len(s.lines) > 0 {
-		t.Errorf("propagated %q", s.lines)
+	if len(s.Lines()) > 0 {
+		t.Errorf("propagated %q", s.Lines())
 	}
 }
 
 // TestThrottleReplay: the log gives the same bucket, so that a restart forgives nobody.
 func TestThrottleReplay(t *testing.T) {
 	l, copied := newLocal(t), newLocal(t)
-	s := &stream{}
-	l.e.AddSink(s)
+	s := propagationtest.Attach(&l.e.Feed)
 	for range 5 {
 		run(t, l, "CL.THROTTLE", "k", "9", "1", "1000", "2")
 	}
-	for _, line := range s.lines {
+	for _, line := range s.Lines() {
 		run(t, copied, strings.Fields(line)[1:]...)
 	}
 	for _, x := range []*local{l, copied} {

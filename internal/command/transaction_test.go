@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"path/filepath"
@@ -11,8 +10,9 @@ import (
 	"time"
 
 	"godwit/internal/config"
-	"godwit/internal/engine"
 	"godwit/internal/invariant"
+	"godwit/internal/propagation"
+	"godwit/internal/propagation/propagationtest"
 	"godwit/internal/resp/respclient"
 )
 
@@ -299,11 +299,10 @@ func TestWatchState(t *testing.T) {
 // TestTransactionPropagation: one unit, with effects in place of what depends on the clock or on chance, and nothing if nothing changed.
 func TestTransactionPropagation(t *testing.T) {
 	l := newLocal(t)
-	s := &unitStream{}
-	l.e.AddSink(s)
+	s := propagationtest.Attach(&l.e.Feed)
 	l.lines(t, "SET gone v PX 2; SET k 1; SADD s a")
 	passMs(l, 3)
-	s.units = nil
+	s.Reset()
 	for _, c := range []struct{ commands, want string }{
 		{"MULTI; SET a 1; GET a; INCRBYFLOAT a 0.5; SELECT 2; SET b 1; EXEC", "0 SET a 1 | 0 SET a 1.5 KEEPTTL | 2 SET b 1"},
 		{"SELECT 0", ""},
@@ -317,25 +316,12 @@ func TestTransactionPropagation(t *testing.T) {
 		{"MULTI; EVAL \"redis.call('INCR', 'c') return redis.call('nosuch')\" 0; EXEC", "0 INCR c"},
 	} {
 		l.lines(t, c.commands)
-		if got := strings.Join(s.units, " || "); got != c.want {
+		if got := strings.Join(s.Units(), " || "); got != c.want {
 			t.Errorf("%s: %s, want %s", c.commands, got, c.want)
 		}
-		s.units = nil
+		s.Reset()
 	}
 }
-
-// unitStream records what is propagated, a line for each unit.
-type unitStream struct{ units []string }
-
-func (s *unitStream) Propagate(dbs []int, cmds [][][]byte) {
-	var parts []string
-	for i, argv := range cmds {
-		parts = append(parts, fmt.Sprintf("%d %s", dbs[i], bytes.Join(argv, []byte(" "))))
-	}
-	s.units = append(s.units, strings.Join(parts, " | "))
-}
-
-func (s *unitStream) EndBatch() {}
 
 // TestTransactionTime: time stands still in a transaction. What is there for its first command is there for its last.
 func TestTransactionTime(t *testing.T) {
@@ -414,7 +400,7 @@ func TestTransactionAllocations(t *testing.T) {
 	if n := testing.AllocsPerRun(200, transaction); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
-	l.e.AddSink(&quietSink{})
+	l.e.Feed.Attach(propagation.Log, &quietTarget{})
 	for range 100 {
 		transaction()
 	}
@@ -423,10 +409,14 @@ func TestTransactionAllocations(t *testing.T) {
 	}
 }
 
-type quietSink struct{}
+// quietTarget is a target that keeps nothing.
+type quietTarget struct{ buf propagation.Buffer }
 
-func (*quietSink) Propagate([]int, [][][]byte) {}
-func (*quietSink) EndBatch()                   {}
+func (q *quietTarget) BeginUnit() *propagation.Buffer {
+	q.buf.B = q.buf.B[:0]
+	return &q.buf
+}
+func (q *quietTarget) EndBatch() {}
 
 // TestChangesAreAnnounced runs all case files and has each key watched by a client of its own: whenever a command changes a value, a deadline, or whether a
 // key exists, the client must learn of it. This is what WATCH and client-side caching rest on.
@@ -547,8 +537,6 @@ func TestWatchManyKeys(t *testing.T) {
 		t.Error("keys are still watched")
 	}
 }
-
-var _ engine.Sink = (*unitStream)(nil)
 
 // BenchmarkTransaction is ten SETs in a transaction, and by themselves.
 func BenchmarkTransaction(b *testing.B) {

@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"godwit/internal/invariant"
+	"godwit/internal/propagation/propagationtest"
 )
 
 // TestZSetPropagation checks what AOF and replicas are told: commands as they came if they changed anything, and the set that ZMPOP chose.
 func TestZSetPropagation(t *testing.T) {
 	l := newLocal(t)
-	s := &stream{}
-	l.e.AddSink(s)
+	s := propagationtest.Attach(&l.e.Feed)
 	for _, c := range []struct{ command, want string }{
 		{"ZADD z 1 a 2 b 3 c", "0 ZADD z 1 a 2 b 3 c"},
 		{"ZADD z 1 a", ""},
@@ -30,9 +30,9 @@ func TestZSetPropagation(t *testing.T) {
 		{"ZMPOP 2 none z MIN", ""},
 		{"ZPOPMAX z 3", ""},
 	} {
-		s.lines = nil
+		s.Reset()
 		l.exec(argvOf(strings.Split(c.command, " ")...))
-		if got := strings.Join(s.lines, "|"); got != c.want {
+		if got := strings.Join(s.Lines(), "|"); got != c.want {
 			t.Errorf("%s: propagated %q, want %q", c.command, got, c.want)
 		}
 	}

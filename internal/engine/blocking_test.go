@@ -8,6 +8,7 @@ import (
 
 	"godwit/internal/listpack"
 	"godwit/internal/object"
+	"godwit/internal/propagation/propagationtest"
 	"godwit/internal/spec"
 )
 
@@ -404,28 +405,12 @@ func TestInternalClientsDoNotBlock(t *testing.T) {
 	f.idle()
 }
 
-// propagated is a sink that keeps what it is given.
-type propagated struct{ lines []string }
-
-func (p *propagated) Propagate(_ []int, cmds [][][]byte) {
-	for _, argv := range cmds {
-		words := make([]string, len(argv))
-		for i, a := range argv {
-			words[i] = string(a)
-		}
-		p.lines = append(p.lines, strings.Join(words, " "))
-	}
-}
-
-func (p *propagated) EndBatch() {}
-
 func TestBlockedPropagateTheirEffects(t *testing.T) {
 	f := newFixture(t, "")
-	sink := &propagated{}
-	f.e.AddSink(sink)
+	s := propagationtest.Attach(&f.e.Feed)
 	f.block("pop a 0")
 	f.expect(f.c, "push a 1", ":1")
-	if got := strings.Join(sink.lines, "; "); got != "push a 1; LPOP a" {
+	if got := strings.Join(s.Lines(), "; "); got != "0 push a 1; 0 LPOP a" {
 		t.Errorf("propagated %s", got)
 	}
 }

@@ -99,7 +99,7 @@ func (e *Engine) Slice() (more bool) {
 	expire := ks.ExpiryDue()
 	rehash := ks.RehashPending() && e.Cfg.ActiveRehashing
 	if !expire && !rehash && !ks.LazyFreeQueued() && !e.cron.evicting && !ks.A.Idle() &&
-		!e.Buffers.Idle() && !ks.A.Trimming() && !ks.SweepPending() && e.persist.job == nil && e.defrag.round == nil {
+		!e.Buffers.Idle() && !ks.A.Trimming() && !ks.SweepPending() && !e.persist.busy() && e.defrag.round == nil {
 		return false
 	}
 	start := time.Now()
@@ -206,8 +206,8 @@ func (e *Engine) persistenceChanged(names []string) error {
 			return &config.ApplyError{Name: "appendonly", Reason: "Unable to turn on AOF. Check server logs."}
 		}
 	}
-	if e.persist.p != nil {
-		e.persist.p.Reconfigured()
+	if e.persist.store != nil {
+		e.persist.store.Reconfigured()
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func (c *Ctx) Past(deadline int64) bool { return deadline <= c.E.now && !c.E.loa
 // commands, atomically. No call may follow NoPropagate.
 func (c *Ctx) PropagateAs(argv ...[]byte) {
 	c.prop = propAs
-	if len(c.E.sinks) == 0 {
+	if c.E.Feed.Attached() == 0 {
 		return // nobody listens: spare the copies
 	}
 	cp := make([][]byte, len(argv))
@@ -76,7 +76,7 @@ func (c *Ctx) PropagateAs(argv ...[]byte) {
 
 // Propagating reports whether anybody listens to what is propagated. If not, a handler may spare itself collecting what PropagateAs wants and call
 // NoPropagate.
-func (c *Ctx) Propagating() bool { return len(c.E.sinks) > 0 }
+func (c *Ctx) Propagating() bool { return c.E.Feed.Attached() != 0 }
 
 // NoPropagate keeps the command out of AOF and replication although it was dirty.
 func (c *Ctx) NoPropagate() { c.prop = propNone }

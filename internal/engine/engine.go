@@ -19,6 +19,7 @@ import (
 	"godwit/internal/keyspace"
 	"godwit/internal/logging"
 	"godwit/internal/metrics"
+	"godwit/internal/propagation"
 	"godwit/internal/pubsub"
 	"godwit/internal/resp"
 	"godwit/internal/script"
@@ -39,6 +40,9 @@ type Engine struct {
 
 	// Buffers are those of requests and replies that are too large for Go's heap.
 	Buffers *arena.Pool
+
+	// Feed sends what commands change to the append-only file and to replicas.
+	Feed propagation.Feed
 
 	// Links are the connections that MIGRATE keeps.
 	Links Links
@@ -64,8 +68,6 @@ type Engine struct {
 	ctx     Ctx
 	wakeCtx Ctx // of commands that have waited
 	discard resp.Writer
-	sinks   []Sink
-	unit    unit
 	nest    nesting
 	multis  []*multi // of finished transactions, for the next ones
 
@@ -181,7 +183,7 @@ func (e *Engine) AwaitScript() {
 	e.syncClock()
 }
 
-// Leave finishes the batch — what was pushed to clients is delivered, what was propagated is handed to the sinks as a whole — and gives the executor
+// Leave finishes the batch — what was pushed to clients is delivered, what was propagated is on its way as a whole — and gives the executor
 // back.
 func (e *Engine) Leave() {
 	e.Deliver()

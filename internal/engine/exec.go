@@ -231,7 +231,7 @@ func (e *Engine) afterWrite(c *Ctx) {
 	case propAs:
 		e.propagateAll(c.DB.ID(), c.propCmds)
 	}
-	if len(e.sinks) > 0 && e.unit.depth == 0 {
+	if e.Feed.Attached() != 0 && !e.Feed.InUnit() {
 		e.noteLogged(c.Client)
 	}
 }

@@ -191,7 +191,7 @@ func (c *Ctx) ExecMulti() {
 	}
 	e.Unwatch(cl) // what comes now must not touch the client's own watches
 	c.Array(len(m.cmds))
-	e.BeginUnit()
+	e.Feed.Begin()
 	args := m.args
 	for _, q := range m.cmds {
 		n := e.nested(cl, q.cmd, args[:q.argc:q.argc])

@@ -10,6 +10,7 @@ import (
 
 	"godwit/internal/config"
 	"godwit/internal/logging"
+	"godwit/internal/propagation/propagationtest"
 	"godwit/internal/spec"
 )
 
@@ -56,7 +57,7 @@ func nestingCommands() []testCommand {
 func runScript(c *Ctx) {
 	cl := c.E.InternalClient()
 	c.E.SelectDB(cl, c.DB.ID())
-	c.E.BeginUnit()
+	c.E.Feed.Begin()
 	defer c.E.EndUnit()
 	for _, line := range bytes.Split(bytes.Join(c.Args[1:], []byte(" ")), []byte(" / ")) {
 		argv := bytes.Fields(line)
@@ -70,91 +71,54 @@ func runScript(c *Ctx) {
 	c.Raw(cl.W.Buf)
 }
 
-// unitSink keeps what it is given, a line for each unit.
-type unitSink struct{ units []string }
-
-func (s *unitSink) Propagate(dbs []int, cmds [][][]byte) {
-	var parts []string
-	for i, argv := range cmds {
-		parts = append(parts, fmt.Sprintf("%d:%s", dbs[i], bytes.Join(argv, []byte(" "))))
-	}
-	s.units = append(s.units, strings.Join(parts, " | "))
-}
-
-func (s *unitSink) EndBatch() {}
-
 // take returns the units since the last call.
-func (s *unitSink) take() string {
-	out := strings.Join(s.units, " || ")
-	s.units = nil
+func take(r *propagationtest.Recorder) string {
+	out := strings.Join(r.Units(), " || ")
+	r.Reset()
 	return out
 }
 
 func TestUnits(t *testing.T) {
 	f := newFixture(t, "")
-	s := &unitSink{}
-	f.e.AddSink(s)
+	s := propagationtest.Attach(&f.e.Feed)
 	for _, c := range []struct{ lines, want string }{
-		{"change a", "0:change a"},
-		{"two a b", "0:CHANGE a | 0:CHANGE b"},
-		{"multi; change a; exec", "0:change a"},
-		{"multi; change a; read x; two b c; exec", "0:change a | 0:CHANGE b | 0:CHANGE c"},
+		{"change a", "0 change a"},
+		{"two a b", "0 CHANGE a | 0 CHANGE b"},
+		{"multi; change a; exec", "0 change a"},
+		{"multi; change a; read x; two b c; exec", "0 change a | 0 CHANGE b | 0 CHANGE c"},
 		{"multi; read x; exec", ""},
 		{"multi; exec", ""},
 		{"multi; change a; discard", ""},
-		{"multi; change a; select 3; change b; exec; change c; select 0", "0:change a | 3:change b || 3:change c"},
-		{"script change a / change b", "0:change a | 0:change b"},
-		{"multi; change a; script change b / select 2 / change c; change d; exec", "0:change a | 0:change b | 2:change c | 0:change d"},
+		{"multi; change a; select 3; change b; exec; change c; select 0", "0 change a | 3 change b || 3 change c"},
+		{"script change a / change b", "0 change a | 0 change b"},
+		{"multi; change a; script change b / select 2 / change c; change d; exec", "0 change a | 0 change b | 2 change c | 0 change d"},
 	} {
 		for _, line := range strings.Split(c.lines, "; ") {
 			if out := f.run(f.c, line); strings.Contains(out, "-ERR") {
 				t.Fatalf("%s: %s", line, out)
 			}
 		}
-		if got := s.take(); got != c.want {
+		if got := take(s); got != c.want {
 			t.Errorf("%s: propagated %q, want %q", c.lines, got, c.want)
 		}
 	}
-	if f.e.InUnit() {
+	if f.e.Feed.InUnit() {
 		t.Error("a unit is open")
-	}
-}
-
-// TestUnitsKeepNothing runs a unit large enough that its memory is not kept for the next one, and one after it.
-func TestUnitsKeepNothing(t *testing.T) {
-	f := newFixture(t, "")
-	s := &unitSink{}
-	f.e.AddSink(s)
-	f.run(f.c, "multi")
-	for range keepUnitArgs {
-		f.run(f.c, "change "+strings.Repeat("k", 100))
-	}
-	f.run(f.c, "exec")
-	if n := strings.Count(s.take(), "change"); n != keepUnitArgs {
-		t.Errorf("%d commands", n)
-	}
-	if cap(f.e.unit.args) != 0 || cap(f.e.unit.buf) != 0 {
-		t.Errorf("kept %d arguments, %d bytes", cap(f.e.unit.args), cap(f.e.unit.buf))
-	}
-	f.run(f.c, "script change a / change b")
-	if got := s.take(); got != "0:change a | 0:change b" {
-		t.Error(got)
 	}
 }
 
 // TestDroppedUnits: nothing of a unit that was dropped leaves, whatever comes after it in the transaction.
 func TestDroppedUnits(t *testing.T) {
 	f := newFixture(t, "")
-	s := &unitSink{}
-	f.e.AddSink(s)
-	f.e.BeginUnit()
+	s := propagationtest.Attach(&f.e.Feed)
+	f.e.Feed.Begin()
 	f.run(f.c, "change a")
-	f.e.DropUnit()
+	f.e.Feed.Drop()
 	f.run(f.c, "script change b")
 	f.run(f.c, "change c")
 	f.e.EndUnit()
 	f.run(f.c, "change d")
-	if got := s.take(); got != "0:change d" {
+	if got := take(s); got != "0 change d" {
 		t.Error(got)
 	}
 }

@@ -1,126 +1,18 @@
 package engine
 
-import "time"
-
-// How the data set is kept
-//
-//	commands, cron, shutdown ─→ engine ─→ Persistence (package storage) ─→ package persist: snapshots, files
-//	                              ↑ RunJob, Wake, LoadTarget, Sink ←──────────┘
-//
-// The engine decides when to save, runs one job at a time in slices, and knows what INFO says and what is refused after a failure; package persist
-// knows snapshots, files and the append-only file's own affairs (its rewrites among them) and nothing of the engine; package storage puts the two
-// together, because Go wants the types of one side in the interfaces of the other.
-
-// Persistence keeps the data set in files. All methods are called with the executor held, unless noted. Errors have been logged.
-type Persistence interface {
-	Saver
-	Upkeep
-	// Loadable says why there is nothing that Load could read, nil if there is.
-	Loadable(from Source) error
-	// Load reads the data set from files (DEBUG RELOAD, DEBUG LOADAOF), while everybody waits. Databases keep what they have: emptying them first is the caller's.
-	Load(from Source) error
-	// AppendOnly is the log of writes, never nil.
-	AppendOnly() AppendOnly
-}
-
-// Saver writes the snapshot file.
-type Saver interface {
-	// Save writes it in one go: SAVE, the end of the server.
-	Save() error
-	// StartSave begins to write it in slices: BGSAVE. The engine runs the job.
-	StartSave() (Job, error)
-	// RemoveTemporary removes the unfinished files of this process. Any goroutine may call it, without the executor.
-	RemoveTemporary()
-}
-
-// Upkeep is what is to be done now and then.
-type Upkeep interface {
-	// Cron is called hz times a second.
-	Cron()
-	// Reconfigured is called after CONFIG SET.
-	Reconfigured()
-}
-
-// Source is what Persistence.Load reads.
-type Source uint8
-
-// The sources. Under FromSnapshotMerge keys that exist are replaced; otherwise they are errors.
-const (
-	FromSnapshot Source = iota
-	FromSnapshotMerge
-	FromAppendOnly
-)
-
-// Job is a snapshot that is being written in slices, to the snapshot file or to the base of the append-only file.
-type Job interface {
-	// Slice goes on for about the budget; served tells whether commands have run since the last time. Unless it reports more, it waits for the
-	// disk; Engine.Wake is called when it can go on or is done.
-	Slice(budget time.Duration, served bool) (more bool)
-	// Done reports whether the job is over — its file in place and synced, or removed after an error — and how it ended.
-	Done() (bool, error)
-	// Progress is the number of keys written so far and of those there were at the start.
-	Progress() (keys, total int64)
-	// Held is the memory in bytes that copies of what has changed take in Go's heap until they are
-	// written. It is O(1).
-	Held() int64
-	// Cancel ends the job and removes its files. The job must not be used any more.
-	Cancel()
-}
-
-// AppendOnly is the append-only file. As a Sink it is attached to the engine while it is on.
-type AppendOnly interface {
-	LogPosition
-	// Rewrite is BGREWRITEAOF: the files are rewritten from now on, or once the running job has ended (scheduled). ErrRewriteRunning: they are being
-	// rewritten.
-	Rewrite(hold bool) (scheduled bool, err error)
-	// Turn switches the log on or off at run time.
-	Turn(on bool) error
-	// Sync writes what is buffered and syncs it to the disk, whatever appendfsync says.
-	Sync() error
-	// WriteError says why writes cannot be logged at the moment, "" if they can; asked before every command that writes.
-	WriteError() string
-	// Status is the log's state, good until the next call.
-	Status() *AOFStatus
-}
-
-// AOFStatus is what INFO and the gates need to know of the append-only file.
-type AOFStatus struct {
-	On          bool
-	FirstBase   bool // switched on, but not yet complete
-	WriteFailed bool // the last write or sync
-	Rewriting   bool
-	Scheduled   bool
-	LastSec     int64 // of the last rewrite, -1: none
-	CurrentSec  int64 // of the running one, -1: none
-	LastFailed  bool
-	Rewrites    int64
-	Failures    int64 // in a row
-	Size        int64 // bytes of all files
-	BaseSize    int64 // bytes after the last rewrite
-	Buffered    int64 // bytes that wait to be written
-	PendingSync int64 // syncs that wait for the background
-	Delayed     int64 // writes that had to wait for a sync
-}
-
-// jobKind is what the running job writes.
-type jobKind uint8
-
-const (
-	noJob jobKind = iota
-	saveJob
-	otherJob // a rewrite of the append-only file
+import (
+	"godwit/internal/persist"
+	"godwit/internal/vfs"
 )
 
 // persistState is what the engine remembers of saves and rewrites.
 type persistState struct {
-	p        Persistence
-	log      LogPosition // of p; every write asks
-	job      Job
-	kind     jobKind
-	jobStart int64 // steady ms
-	jobSeen  int64 // commands when the job had its last slice
-	jobDone  func(error)
-	dirtyAt  int64 // Stats.Dirty when the running save began
+	store *persist.Store // nil: nothing is kept in files
+	aof   *persist.AOF   // of the store; every write asks
+
+	jobSeen   int64 // commands when the job had its last slice
+	saveStart int64 // steady ms
+	dirtyAt   int64 // Stats.Dirty when the running save began
 
 	saves         int64 // saves begun
 	lastSave      int64 // unix s of the last success, or of the start
@@ -129,39 +21,60 @@ type persistState struct {
 	saveFailed    bool  // the last one in the background
 	saveSeconds   int64 // it took, -1 if there was none
 	saveScheduled bool
-
-	load  LoadCounts
-	noAOF AOFStatus // the state without persistence
 }
-
-// LoadCounts are the keys of the last load of a snapshot, or of a log's base that is one.
-type LoadCounts struct{ Loaded, Expired int64 }
 
 func (s *persistState) reset(e *Engine) {
 	s.saved(e)
 	s.saveSeconds = -1
-	s.noAOF.LastSec, s.noAOF.CurrentSec = -1, -1
 }
 
 // saved notes that all is saved as of now.
 func (s *persistState) saved(e *Engine) { s.lastSave, s.lastSteady = e.now/1000, e.Steady()/1000 }
 
-// SetPersistence tells the engine where the data set is kept. Without it nothing is: SAVE and its kin are refused.
-func (e *Engine) SetPersistence(p Persistence) { e.persist.p, e.persist.log = p, p.AppendOnly() }
+// busy reports whether a save runs, or the base of a rewrite is being written.
+func (s *persistState) busy() bool { return s.store != nil && s.store.Busy() }
 
-// SetLoadCounts notes what a load has found, for INFO.
-func (e *Engine) SetLoadCounts(c LoadCounts) { e.persist.load = c }
-
-// aof is the append-only file's state.
-func (e *Engine) aof() *AOFStatus {
-	if e.persist.p == nil {
-		return &e.persist.noAOF
-	}
-	return e.persist.p.AppendOnly().Status()
+// NewStore has the engine keep its data set in files of fsys, and returns the store. Without it
+// SAVE and its kin are refused. It touches no file.
+func (e *Engine) NewStore(fsys vfs.FS) *persist.Store {
+	s := persist.NewStore(persist.StoreOptions{Host: storeHost{e}, Config: e.Cfg, Keyspace: e.KS,
+		FS: fsys, Log: e.Log, Feed: &e.Feed, Version: RedisVersion})
+	e.persist.store, e.persist.aof = s, s.AOF()
+	return s
 }
 
-// AOFBuffered is how many bytes of the append-only file wait in memory.
-func (e *Engine) AOFBuffered() int64 { return e.aof().Buffered }
+// storeHost implements persist.Host.
+type storeHost struct{ *Engine }
+
+// Step implements persist.Host.
+func (h storeHost) Step(fn func()) {
+	h.Enter()
+	defer h.Release()
+	fn()
+}
+
+// LoadTarget implements persist.Host.
+func (h storeHost) LoadTarget(held bool) persist.LoadTarget { return h.Engine.LoadTarget(held) }
+
+// Wake implements persist.Host.
+func (h storeHost) Wake() { h.wake() }
+
+func (e *Engine) wake() {
+	if e.Wake != nil {
+		e.Wake()
+	}
+}
+
+// aofInfo returns the append-only file's state.
+func (e *Engine) aofInfo() persist.AOFInfo {
+	if e.persist.store == nil {
+		return persist.NoAOF
+	}
+	return e.persist.aof.Info()
+}
+
+// AOFBuffered returns how many bytes of the append-only file wait in memory.
+func (e *Engine) AOFBuffered() int64 { return int64(e.aofInfo().BufferLength) }
 
 // writeError is why commands that may write are refused, "" if they are not: nothing that could be
 // lost may be promised to be kept.
@@ -178,13 +91,13 @@ func (e *Engine) writeError() string {
 // diskError is what keeps the data set from being written to disk, "" if nothing does.
 func (e *Engine) diskError() string {
 	s := &e.persist
-	if s.p == nil {
+	if s.store == nil {
 		return ""
 	}
 	if s.saveFailed && e.Cfg.StopWritesOnBgsaveError && len(e.Cfg.Save) > 0 {
 		return ErrMisconfRDB
 	}
-	if msg := s.p.AppendOnly().WriteError(); msg != "" {
+	if msg := s.aof.WriteError(); msg != "" {
 		return ErrMisconfAOF + msg
 	}
 	return ""
@@ -202,22 +115,25 @@ type PersistenceInfo struct {
 	LastSaveSec int64 // -1: none
 	SaveSec     int64 // of the running one, -1: none
 	Saves       int64
-	LoadCounts  LoadCounts
-	AOF         *AOFStatus
+	Loaded      persist.RDBCounts // by the last load of a snapshot, or of a log's base that is one
+	AOF         persist.AOFInfo
 }
 
 // PersistenceInfo collects it.
 func (e *Engine) PersistenceInfo() PersistenceInfo {
 	s := &e.persist
 	i := PersistenceInfo{
-		Loading: e.loading.on, Load: e.LoadingInfo(), Changes: e.Stats.Dirty, LastSave: s.lastSave, LastSaveOK: !s.saveFailed, LastSaveSec: s.saveSeconds,
-		Saving: s.kind == saveJob, SaveSec: -1, Saves: s.saves, LoadCounts: s.load, AOF: e.aof(),
+		Loading: e.loading.on, Load: e.LoadingInfo(), Changes: e.Stats.Dirty,
+		LastSave: s.lastSave, LastSaveOK: !s.saveFailed, LastSaveSec: s.saveSeconds,
+		SaveSec: -1, Saves: s.saves, AOF: e.aofInfo(),
 	}
-	if s.job != nil {
-		i.Keys, i.Total = s.job.Progress()
+	if s.store == nil {
+		return i
 	}
+	i.Saving, i.Loaded = s.store.Saving(), s.store.LoadCounts()
+	i.Keys, i.Total = s.store.Progress()
 	if i.Saving {
-		i.SaveSec = (e.Steady() - s.jobStart) / 1000
+		i.SaveSec = (e.Steady() - s.saveStart) / 1000
 	}
 	return i
 }

@@ -127,7 +127,7 @@ func (e *Engine) RunScript(c *Ctx, o ScriptRun, run func(w *resp.Writer) script.
 	}
 	e.script.run = r
 	cl := e.scriptClient(c)
-	e.BeginUnit()
+	e.Feed.Begin()
 	res := run(c.Writer)
 	e.script.run = nil
 	if r.busy {
@@ -258,9 +258,6 @@ func (s scriptCaller) SetRepl(flags int) {
 	}
 }
 
-// muted reports whether the running script has turned propagation off.
-func (e *Engine) muted() bool { return e.script.run != nil && e.script.run.repl&script.ReplAOF == 0 }
-
 // Log implements script.Caller.
 func (s scriptCaller) Log(level int, msg string) {
 	switch level {
@@ -319,7 +316,7 @@ func (e *Engine) handOver(r *runningScript) error {
 	e.ctx, e.current = ctx, current
 	switch {
 	case ending:
-		e.DropUnit()
+		e.Feed.Drop()
 		r.caller.CloseASAP = true // a transaction around it must not acknowledge what was dropped
 		return errEnding
 	case r.kill:

@@ -8,7 +8,8 @@ type ShutdownOptions struct {
 	Signal                   string // name of the signal that asked for it, if any
 }
 
-// ErrShutdown is the refusal of a shutdown that would lose data; its text is for the service manager.
+// ErrShutdown is the refusal of a shutdown that would lose data; its text is for the service
+// manager.
 type ErrShutdown string
 
 // Error implements error.
@@ -21,34 +22,35 @@ const (
 	ErrFinalSave = ErrShutdown("Error trying to save the DB, can't exit.")
 )
 
-// FinishData brings the data set to the disk for the end of the server: the log is synced, a snapshot is written when there are save points or SAVE asks
-// for it. Unless forced, an error means that the server must go on. saving is called before the snapshot, which may take long.
+// FinishData brings the data set to the disk for the end of the server: the log is synced, a
+// snapshot is written when there are save points or SAVE asks for it. Unless forced, an error means
+// that the server must go on. saving is called before the snapshot, which may take long.
 func (e *Engine) FinishData(o ShutdownOptions, saving func()) error {
 	s := &e.persist
-	if s.p == nil || e.loading.on {
+	if s.store == nil || e.loading.on {
 		return nil // half a data set must not replace the whole one
 	}
-	if s.kind == saveJob {
+	if s.store.Saving() {
 		e.Log.Warning("There is a child saving an .rdb. Killing it!")
-		e.cancelJob(saveJob)
+		e.cancelSave()
 	}
-	aof := s.p.AppendOnly()
-	if st := aof.Status(); st.FirstBase {
+	if st := s.aof.Info(); st.FirstBase {
 		if !o.Force {
 			e.Log.Warning("Writing initial AOF, can't exit.")
 			return ErrFirstBase
 		}
 		e.Log.Warning("Writing initial AOF. Exit anyway.")
-	} else if st.Rewriting {
+	} else if st.RewriteInProgress {
 		e.Log.Warning("There is a child rewriting the AOF. Killing it!")
-		e.failJob()
+		s.store.FailRewrite()
 	}
-	if aof.Status().On {
+	if s.aof.Enabled() {
 		e.Log.Notice("Calling fsync() on the AOF file.")
-		if err := aof.Sync(); err != nil {
+		if err := s.aof.Sync(); err != nil {
 			e.Log.Warning("Fail to fsync the AOF file: %s.", logging.OSError(err))
 			if !o.Force && !o.NoSave {
-				e.Log.Warning("What was acknowledged is not in the AOF file, can't exit. SHUTDOWN NOSAVE or FORCE does.")
+				e.Log.Warning("What was acknowledged is not in the AOF file, can't exit. " +
+					"SHUTDOWN NOSAVE or FORCE does.")
 				return ErrFinalSync
 			}
 		}
@@ -77,9 +79,10 @@ func (e *Engine) FinishData(o ShutdownOptions, saving func()) error {
 // replied to before may still be written to the clients.
 func (e *Engine) End() { e.ended = true }
 
-// RemoveTemporary removes unfinished files before the process ends out of order. Any goroutine may call it.
+// RemoveTemporary removes unfinished files before the process ends out of order. Any goroutine may
+// call it.
 func (e *Engine) RemoveTemporary() {
-	if p := e.persist.p; p != nil {
-		p.RemoveTemporary()
+	if s := e.persist.store; s != nil {
+		s.RemoveTemporary()
 	}
 }

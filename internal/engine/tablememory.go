@@ -6,8 +6,8 @@ package engine
 // waits for, the commands that it has queued.
 func (e *Engine) countTables() {
 	n := e.Slowlog.Bytes() + e.access.log.Bytes() + e.hub.Bytes() + e.watching.bytes() + e.blocking.bytes
-	if j := e.persist.job; j != nil {
-		n += j.Held()
+	if s := e.persist.store; s != nil {
+		n += s.Held()
 	}
 	e.mem.tables = n
 }

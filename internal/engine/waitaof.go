@@ -6,38 +6,28 @@ import (
 	"godwit/internal/object"
 )
 
-// LogPosition is how far the append-only file is, in bytes of the stream of propagated commands.
-type LogPosition interface {
-	// Offset is the end of the stream.
-	Offset() int64
-	// Synced is how much of it is on disk, -1 while nothing counts: the log is off, or its first base is not complete.
-	Synced() int64
-	// CommitCost is how long the last EndBatch took to sync the log, 0 if it did not.
-	CommitCost() time.Duration
-}
-
 // CommitCost is how long the last Commit had to wait for the disk, 0 if it had not.
 func (e *Engine) CommitCost() time.Duration {
-	if len(e.sinks) == 0 || e.persist.p == nil {
+	if e.persist.aof == nil || !e.persist.aof.Enabled() {
 		return 0
 	}
-	return e.persist.p.AppendOnly().CommitCost()
+	return e.persist.aof.CommitCost()
 }
 
 // noteLogged remembers up to where the log must be on disk for the client's writes to be.
 func (e *Engine) noteLogged(c *Client) {
-	if log := e.persist.log; log != nil {
+	if log := e.persist.aof; log != nil {
 		c.logged = log.Offset()
 	}
 }
 
-// LogSynced reports whether everything that the client has written is on disk. What its batch has written so far is handed over first, so under
-// appendfsync always it is.
+// LogSynced reports whether everything that the client has written is on disk. What its batch has
+// written so far is handed over first, so under appendfsync always it is.
 func (e *Engine) LogSynced(c *Client) bool {
-	if e.persist.p == nil {
+	log := e.persist.aof
+	if log == nil {
 		return false
 	}
-	log := e.persist.p.AppendOnly()
 	if c.logged > log.Synced() {
 		e.Commit()
 	}
@@ -45,10 +35,10 @@ func (e *Engine) LogSynced(c *Client) bool {
 }
 
 // LogOn reports whether the append-only file is on.
-func (e *Engine) LogOn() bool { return e.aof().On }
+func (e *Engine) LogOn() bool { return e.persist.aof != nil && e.persist.aof.Enabled() }
 
-// BlockUntilSynced makes the client wait until LogSynced; then its command runs again. The deadline and onTimeout are as for Block. With never, only
-// the deadline ends it.
+// BlockUntilSynced makes the client wait until LogSynced; then its command runs again. The deadline
+// and onTimeout are as for Block. With never, only the deadline ends it.
 func (c *Ctx) BlockUntilSynced(never bool, deadline int64, onTimeout func(*Ctx)) {
 	c.Block(nil, object.String, deadline, onTimeout)
 	if !c.rerun && !never {
@@ -60,7 +50,7 @@ func (c *Ctx) BlockUntilSynced(never bool, deadline int64, onTimeout func(*Ctx))
 // serveSynced ends the waits for the log that are over; it is called once a turn.
 func (e *Engine) serveSynced() {
 	b := &e.blocking
-	synced, on := e.persist.p.AppendOnly().Synced(), e.LogOn()
+	synced, on := e.persist.aof.Synced(), e.LogOn()
 	keep := b.syncs[:0]
 	for _, w := range b.syncs {
 		if w.client.wait == w && (w.client.logged <= synced || !on) {

@@ -34,8 +34,6 @@ var wallClock = map[string]int{
 	"internal/engine/scripting.go":       1, // Ctx.Now
 	"internal/persist/check.go":          2, // --check-rdb: deadlines
 	"internal/persist/load.go":           1, // the log shows a file's age
-	"internal/storage/aof.go":            1, // annotations of the log
-	"internal/storage/snapshot.go":       2, // ctime, annotations of the log
 }
 
 var readsWallClock = regexp.MustCompile(

@@ -27,15 +27,15 @@ var layers = map[string]int{
 	"internal/sds": 1, "internal/listpack": 1, "internal/intset": 1, "internal/dict": 1,
 	"internal/skiplist": 1, "internal/quicklist": 1, "internal/bloom": 1, "internal/stream": 1,
 	"internal/wheel": 1, "internal/cuckoo": 1, "internal/cms": 1, "internal/topk": 1,
-	"internal/tdigest": 1,
-	"internal/object":  2, "internal/spec": 2,
-	"internal/keyspace": 3,
-	"internal/persist":  4, "internal/config": 4, "internal/acl": 4, "internal/pubsub": 4,
+	"internal/tdigest": 1, "internal/propagation": 1,
+	"internal/object": 2, "internal/spec": 2,
+	"internal/keyspace": 3, "internal/config": 3,
+	"internal/persist": 4, "internal/acl": 4, "internal/pubsub": 4,
 	"internal/repl": 4, "internal/cluster": 4, "internal/script": 4,
 	"internal/engine":  5,
 	"internal/command": 6,
-	"internal/server":  7, "internal/storage": 7,
-	"cmd/server": 8,
+	"internal/server":  7,
+	"cmd/server":       8,
 }
 
 // sameLayer lists the imports within a layer that are allowed.

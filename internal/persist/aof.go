@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
 
-	"godwit/internal/crash"
 	"godwit/internal/logging"
+	"godwit/internal/propagation"
 	"godwit/internal/vfs"
 )
 
-// AOF is the append-only log: every command that changed the data set, as RESP text, in the multi-part layout of Redis 7.
+// AOF is the append-only log: every command that changed the data set, as RESP text, in the
+// multi-part layout of Redis 7.
 //
 //	appendonlydir/appendonly.aof.3.base.rdb     the data set at the last rewrite
 //	appendonlydir/appendonly.aof.3.incr.aof     what was written since
@@ -23,28 +23,36 @@ import (
 //
 // # Writing
 //
-// Propagate appends to a buffer, and EndBatch, before the replies of the batch are sent, writes the buffer with one write, and syncs it
-// with one fdatasync under appendfsync always. Under everysec a worker goroutine syncs; while it does, writes to the same file
-// would stall behind it in the kernel, so the buffer waits, two seconds at most (Redis's rule).
+// It is a target of propagation: whole units are appended to its buffer. EndBatch, before the
+// replies of the batch are sent, writes the buffer with one write, and syncs it with one fdatasync
+// under appendfsync always. Under everysec a worker goroutine syncs; while it does, writes to the
+// same file would stall behind it in the kernel, so the buffer waits, two seconds at most (Redis's
+// rule).
 //
 // # Rewriting
 //
-//	Rewrite            the buffer is written out; from here on everything goes to the next incremental file;
-//	                   the snapshot of this moment begins (Base.Start)
-//	  worker: seal     sync the old file, create the new one, put the manifest that names it in place
+//	Rewrite            the buffer is written out; from here on everything goes to the next
+//	                   incremental file; the snapshot of this moment begins (Base.Start)
+//	  worker: seal     sync the old file, create the new one, put the manifest in place that
+//	                   names it
 //	  sealed           the buffer goes to the new file
 //	BaseDone           the base is complete under a temporary name
-//	  worker: install  rename the base, put the manifest in place that has the base and only the incremental files from this rewrite on
-//	  installed        the old files, now history, are deleted by a goroutine of its own, then leave the manifest
+//	  worker: install  rename the base, put the manifest in place that has the base and only the
+//	                   incremental files from this rewrite on
+//	  installed        the old files, now history, are deleted by a goroutine of its own, then
+//	                   leave the manifest
 //
-// While the worker seals, what is propagated stays in the buffer: not one byte reaches a file before everything in front of it is on disk, so
-// that whatever a power failure leaves is a prefix of the history. (Redis lets the new file grow at once.) Under always the batch waits for the seal.
+// While the worker seals, what is propagated stays in the buffer: not one byte reaches a file
+// before everything in front of it is on disk, so that whatever a power failure leaves is a prefix
+// of the history. (Redis lets the new file grow at once.) Under always the batch waits for the
+// seal.
 //
 // Which byte belongs to which file at which stage: aof_seal.go. Who owns the folder: aof_folder.go.
 //
 // # Ownership
 //
-// All methods are the executor's, except where noted. The worker touches the file system and its job, nothing else of the AOF.
+// All methods are the executor's, except where noted. The worker touches the file system and its
+// job, nothing else of the AOF.
 type AOF struct {
 	o    AOFOptions
 	set  AOFSettings
@@ -60,18 +68,16 @@ type AOF struct {
 	file    vfs.File  // the last incremental file, opened for appending; nil when off
 	name    string    // its name
 
-	buf       []byte   // not yet written, the end of it
-	full      [][]byte // what comes before buf, when the disk is slow
-	fullBytes int      // in full
-	spare     [][]byte // empty pieces
+	out       propagation.Buffer // not yet written, the end of it
+	full      [][]byte           // what comes before it, when the disk is slow
+	fullBytes int                // in full
+	spare     [][]byte           // empty pieces
 
-	db      int   // that the last SELECT in the stream named, -1: none
 	stamped int64 // second of the last timestamp annotation
 
-	appended int64        // bytes ever propagated
-	written  int64        // bytes ever written, less than appended by what is buffered
-	asked    int64        // value of written that a sync was last asked for
-	synced   atomic.Int64 // value of written that is on disk
+	written int64        // bytes ever written
+	asked   int64        // value of written that a sync was last asked for
+	synced  atomic.Int64 // value of written that is on disk
 
 	fileSize  int64 // bytes of the current file that hold whole units
 	otherSize int64 // of the base and the incremental files before it
@@ -85,8 +91,12 @@ type AOF struct {
 	loggedErr int64         // steady ms of the last line about that
 	triedAt   int64         // steady ms of the last retry
 
-	lost     atomic.Int32 // of lostState: whether a sync has failed, after which the file may lack what the kernel could not write
-	dirDoubt atomic.Bool  // the manifest has been renamed, but the folder's sync failed: until one works, no sync of a file counts
+	// lost is one of lostNothing …: after a sync has failed the file may lack what the kernel could
+	// not write.
+	lost atomic.Int32
+	// dirDoubt is set when the manifest has been renamed, but the folder's sync failed: until one
+	// works, no sync of a file counts.
+	dirDoubt atomic.Bool
 
 	work worker
 	rw   rewriteState
@@ -102,25 +112,29 @@ type AOFOptions struct {
 	FileName string        // appendfilename
 	// Now is the executor's steady clock, ms: it never goes back.
 	Now func() int64
-	// Clock is the time for annotations, unix seconds. Unlike Now it does not stand still while a script runs.
+	// Clock is the time for annotations, unix seconds. Unlike Now it does not stand still while a
+	// script runs.
 	Clock func() int64
 	// Base makes bases; nil: only at the start, for an empty data set.
 	Base BaseMaker
-	// Wake is called from other goroutines when there is something to do for EndBatch or Cron although nothing may happen on the executor:
-	// a sync ended. May be nil.
+	// Wake is called from other goroutines when there is something to do for EndBatch or Cron
+	// although nothing may happen on the executor: a sync ended. May be nil.
 	Wake func()
-	// Latency is told of the ms that a write or sync took on the executor, by latency event name. May be nil.
+	// Latency is told of the ms that a write or sync took on the executor, by latency event name.
+	// May be nil.
 	Latency func(event string, ms int64)
 	// Exit ends the process; nil: os.Exit.
 	Exit func(code int)
 }
 
-// BaseMaker makes the base of a rewrite: a file with the data set as of now. SNAP: implemented over the snapshotter.
+// BaseMaker makes the base of a rewrite: a file with the data set as of now. SNAP: implemented over
+// the snapshotter.
 type BaseMaker interface {
 	// Busy reports whether another snapshot is running, so that none can start.
 	Busy() bool
-	// Start begins to write the data set as of this moment to the file path, as an RDB file or as commands. Once the file is complete and
-	// synced, or the attempt has failed, done is called on the executor, never from within Start or Cancel.
+	// Start begins to write the data set as of this moment to the file path, as an RDB file or as
+	// commands. Once the file is complete and synced, or the attempt has failed, done is called on
+	// the executor, never from within Start or Cancel.
 	Start(path string, rdb bool, done func(error)) error
 	// Cancel ends the running attempt; done is not called for it.
 	Cancel()
@@ -177,7 +191,8 @@ func NewAOF(o AOFOptions, s AOFSettings) *AOF {
 	if o.Latency == nil {
 		o.Latency = func(string, int64) {}
 	}
-	a := &AOF{o: o, set: s, man: &manifest{}, db: -1}
+	a := &AOF{o: o, set: s, man: &manifest{}}
+	a.out.DB = propagation.NoDB
 	a.rw.lastStatus, a.rw.lastSeconds = true, -1
 	a.locate()
 	return a
@@ -200,8 +215,8 @@ func (a *AOF) Configure(s AOFSettings) {
 	}
 }
 
-// Open begins to log: after loading, when appendonly is yes. If there are no files yet the data set is empty, and they begin with an empty base. On an
-// error the server must not start.
+// Open begins to log: after loading, when appendonly is yes. If there are no files yet the data set
+// is empty, and they begin with an empty base. On an error the server must not start.
 func (a *AOF) Open() error {
 	fsys := a.o.FS
 	if err := a.take(lockPatience); err != nil {
@@ -221,7 +236,7 @@ func (a *AOF) Open() error {
 		a.otherSize, a.baseSize = int64(len(text)), int64(len(text))
 		a.o.Log.Notice("Creating AOF base file %s on server start", name)
 	}
-	verb, changed := "Opening", false // if the manifest stays as it is, a start needs no room on the disk
+	verb, changed := "Opening", false // an unchanged manifest needs no room on the disk
 	if len(m.incr) == 0 {
 		if err := m.extensible(); err != nil {
 			return err
@@ -238,7 +253,8 @@ func (a *AOF) Open() error {
 		f, err = fsys.Open(a.path(name), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
 	}
 	if err != nil {
-		return fmt.Errorf("can't open the append-only file %s: %s", a.path(name), logging.OSError(err))
+		return fmt.Errorf("can't open the append-only file %s: %s",
+			a.path(name), logging.OSError(err))
 	}
 	if err = fsys.SyncDir(a.dir); err == nil && changed {
 		_, err = m.write(fsys, a.dir, a.o.FileName)
@@ -261,7 +277,7 @@ func (a *AOF) Open() error {
 // begin makes f the file that is written to.
 func (a *AOF) begin(f vfs.File, name string, m *manifest) {
 	a.file, a.name, a.man = f, name, m
-	a.db, a.stamped = -1, 0
+	a.out.DB, a.stamped = propagation.NoDB, 0
 	a.lastSync = a.o.Now()
 	a.work.start(a)
 }
@@ -269,11 +285,12 @@ func (a *AOF) begin(f vfs.File, name string, m *manifest) {
 // Enabled reports whether appendonly is on, be it that the first rewrite is still running.
 func (a *AOF) Enabled() bool { return a.state != aofOff }
 
-// Offset is the position in the stream of propagated commands, in bytes: what a client has to wait for that asks (WAITAOF) after a write.
-func (a *AOF) Offset() int64 { return a.appended }
+// Offset is the position in the stream of propagated commands, in bytes: what a client has to wait
+// for that asks (WAITAOF) after a write.
+func (a *AOF) Offset() int64 { return a.written + int64(a.buffered()) }
 
-// Synced is the offset up to which the stream is on disk; before the first rewrite has ended, none of it counts. Under appendfsync no it
-// is what a sync for another reason reached.
+// Synced is the offset up to which the stream is on disk; before the first rewrite has ended, none
+// of it counts. Under appendfsync no it is what a sync for another reason reached.
 func (a *AOF) Synced() int64 {
 	if a.state != aofOn {
 		return -1
@@ -284,7 +301,8 @@ func (a *AOF) Synced() int64 {
 // CommitCost is how long the sync took that the last EndBatch waited for, 0 if it waited for none.
 func (a *AOF) CommitCost() time.Duration { return a.cost }
 
-// WriteError says why writes cannot be logged at the moment, "" when they can: commands that write are then refused with MISCONF.
+// WriteError says why writes cannot be logged at the moment, "" when they can: commands that write
+// are then refused with MISCONF.
 func (a *AOF) WriteError() string {
 	if a.state == aofOff {
 		return ""
@@ -301,6 +319,7 @@ func (a *AOF) WriteError() string {
 // AOFInfo is what INFO persistence shows.
 type AOFInfo struct {
 	Enabled             bool
+	FirstBase           bool // switched on, but not yet complete
 	RewriteInProgress   bool
 	RewriteScheduled    bool
 	LastRewriteSeconds  int64 // -1: none yet
@@ -316,10 +335,15 @@ type AOFInfo struct {
 	DelayedFsync          int64
 }
 
+// NoAOF is the state without a log.
+var NoAOF = AOFInfo{LastRewriteSeconds: -1, CurrentSeconds: -1,
+	LastRewriteOK: true, LastWriteOK: true}
+
 // Info returns what INFO shows.
 func (a *AOF) Info() AOFInfo {
 	i := AOFInfo{
-		Enabled: a.state != aofOff, RewriteInProgress: a.rw.running, RewriteScheduled: a.rw.scheduled,
+		Enabled: a.state != aofOff, FirstBase: a.state != aofOff && a.Synced() < 0,
+		RewriteInProgress: a.rw.running, RewriteScheduled: a.rw.scheduled,
 		LastRewriteSeconds: a.rw.lastSeconds, CurrentSeconds: -1, LastRewriteOK: a.rw.lastStatus,
 		Rewrites: a.rw.count, ConsecutiveFailures: a.rw.failures,
 		LastWriteOK: a.writeErr == nil && a.work.syncError() == nil,
@@ -335,7 +359,8 @@ func (a *AOF) Info() AOFInfo {
 // size is the size of all files that count.
 func (a *AOF) size() int64 { return a.otherSize + a.fileSize }
 
-// Close writes and syncs what is buffered and closes the file: the end of the server. The error says that not everything is on disk.
+// Close writes and syncs what is buffered and closes the file: the end of the server. The error
+// says that not everything is on disk.
 func (a *AOF) Close() error {
 	a.cancelRewrite()
 	err := a.finishFile()
@@ -365,7 +390,8 @@ func (a *AOF) finishFile() error {
 	return err
 }
 
-// Sync writes and syncs everything propagated so far, before it returns: for SHUTDOWN and DEBUG LOADAOF.
+// Sync writes and syncs everything propagated so far, before it returns: for SHUTDOWN and DEBUG
+// LOADAOF.
 func (a *AOF) Sync() error {
 	a.settle()
 	if a.state == aofOff || a.file == nil {
@@ -381,111 +407,4 @@ func (a *AOF) Sync() error {
 		a.asked = a.written
 	}
 	return err
-}
-
-// worker does one job after another: syncs, seals, installations. Jobs of the executor, results for the executor.
-type worker struct {
-	mu    sync.Mutex
-	queue []func()
-	more  sync.Cond
-	busy  bool
-	quit  bool
-	on    bool
-	done  sync.WaitGroup
-	// manual, of tests, has jobs wait until somebody waits for them, or calls next.
-	manual bool
-
-	syncing atomic.Int32 // syncs asked for and not done
-	err     atomic.Pointer[error]
-}
-
-func (w *worker) start(a *AOF) {
-	if w.on {
-		return
-	}
-	w.on, w.quit = true, false
-	w.more.L = &w.mu
-	if w.manual {
-		return
-	}
-	w.done.Go(w.run)
-}
-
-func (w *worker) run() {
-	defer crash.Guard("writing the append-only file")()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for {
-		for len(w.queue) == 0 {
-			if w.quit {
-				return
-			}
-			w.more.Wait()
-		}
-		job := w.queue[0]
-		w.queue = w.queue[1:]
-		w.busy = true
-		w.mu.Unlock()
-		job()
-		w.mu.Lock()
-		w.busy = false
-		w.more.Broadcast()
-	}
-}
-
-func (w *worker) do(job func()) {
-	w.mu.Lock()
-	w.queue = append(w.queue, job)
-	w.mu.Unlock()
-	w.more.Broadcast()
-}
-
-// drain waits until all jobs are done.
-func (w *worker) drain() {
-	if !w.on {
-		return
-	}
-	for w.manual && w.next() {
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for len(w.queue) > 0 || w.busy {
-		w.more.Wait()
-	}
-}
-
-// stop does what is queued and ends the goroutine.
-func (w *worker) stop() {
-	if !w.on {
-		return
-	}
-	for w.manual && w.next() {
-	}
-	w.mu.Lock()
-	w.quit = true
-	w.mu.Unlock()
-	w.more.Broadcast()
-	w.done.Wait()
-	w.on = false
-}
-
-// next does one job of a manual worker, if there is one.
-func (w *worker) next() bool {
-	if len(w.queue) == 0 {
-		return false
-	}
-	job := w.queue[0]
-	w.queue = w.queue[1:]
-	job()
-	return true
-}
-
-func (w *worker) pending() int { return int(w.syncing.Load()) }
-
-// syncError is why the last sync in the background failed, nil if it did not.
-func (w *worker) syncError() error {
-	if e := w.err.Load(); e != nil {
-		return *e
-	}
-	return nil
 }

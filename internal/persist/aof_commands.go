@@ -7,6 +7,7 @@ import (
 	"godwit/internal/listpack"
 	"godwit/internal/object"
 	"godwit/internal/persist/rdb"
+	"godwit/internal/propagation"
 )
 
 // CommandFormat writes a snapshot as the commands that make the data set: the base of an append-only log without an RDB preamble.
@@ -52,7 +53,7 @@ func (f *CommandFormat) Head(dst []byte) []byte {
 
 // Database implements Format.
 func (f *CommandFormat) Database(dst []byte, db keyspace.SavedDB) []byte {
-	return appendSelect(dst, db.ID)
+	return propagation.AppendSelect(dst, db.ID)
 }
 
 // Tail implements Format.

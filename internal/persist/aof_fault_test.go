@@ -95,7 +95,8 @@ func (r *aofRun) life() {
 	_ = r.a.Close()
 }
 
-// holds checks what a restart from fsys finds: the state after some unit between lo and hi, and a log that goes on working.
+// holds checks what a restart from fsys finds: the state after some unit between lo and hi, and a
+// log that goes on working.
 func (r *aofRun) holds(fsys *vfs.Mem, lo, hi int64, what string) {
 	next := newAOFRun(r.t, fsys, 7, FsyncAlways)
 	if err := next.start(); err != nil {
@@ -143,8 +144,9 @@ func newDisk(t *testing.T) *vfs.Mem {
 
 var policyNames = map[FsyncPolicy]string{FsyncAlways: "always", FsyncEverySec: "everysec", FsyncNo: "no"}
 
-// TestAOFPowerLossAnywhere cuts the power after every file operation of a life with appends and rewrites, and lets all kinds of unsynced data survive.
-// What is found is a prefix of the history with all that was promised, and goes on working.
+// TestAOFPowerLossAnywhere cuts the power after every file operation of a life with appends and
+// rewrites, and lets all kinds of unsynced data survive. What is found is a prefix of the history
+// with all that was promised, and goes on working.
 func TestAOFPowerLossAnywhere(t *testing.T) {
 	seed := testseed.New(t)
 	for policy, name := range policyNames {
@@ -175,7 +177,8 @@ func TestAOFPowerLossAnywhere(t *testing.T) {
 	}
 }
 
-// TestAOFFaults fails every file operation of such a life once, then for good, and cuts the power afterwards.
+// TestAOFFaults fails every file operation of such a life once, then for good, and cuts the power
+// afterwards.
 func TestAOFFaults(t *testing.T) {
 	seed := testseed.New(t)
 	for policy, name := range policyNames {
@@ -211,8 +214,9 @@ func aofFault(t *testing.T, seed uint64, policy FsyncPolicy, fault vfs.Fault) bo
 	}
 	for s := range uint64(5) {
 		left := disk.Crash(s)
-		// An fsync failed, and before a rewrite healed that the power did: what the kernel dropped is a gap in the log, and that is refused. At the end of a
-		// file that is not the last it is not to be seen, when it begins where a unit does.
+		// An fsync failed, and before a rewrite healed that the power did: what the kernel dropped
+		// is a gap in the log, and that is refused. At the end of a file that is not the last it is
+		// not to be seen, when it begins where a unit does.
 		if fault.Op == vfs.OpSync && policy != FsyncAlways && (r.gap(left) || r.a.lost.Load() != lostNothing) {
 			continue
 		}
@@ -244,7 +248,8 @@ func TestAOFDiskFreed(t *testing.T) {
 	r.holds(disk.Crash(vfs.LoseAll), n, n, "after room was made")
 }
 
-// TestAOFDiskFullAtStart: a server whose disk is full starts with its log, to be read from and to have things deleted.
+// TestAOFDiskFullAtStart: a server whose disk is full starts with its log, to be read from and to
+// have things deleted.
 func TestAOFDiskFullAtStart(t *testing.T) {
 	disk, plan := newDisk(t), vfs.NewPlan()
 	r := newAOFRun(t, vfs.Faulty(disk, plan), 3, FsyncEverySec)
@@ -268,7 +273,8 @@ func TestAOFDiskFullAtStart(t *testing.T) {
 	require.NoError(t, r.a.Close())
 }
 
-// TestAOFUpgradePowerLoss cuts the power between the steps that take a single log of an old version into the layout.
+// TestAOFUpgradePowerLoss cuts the power between the steps that take a single log of an old version
+// into the layout.
 func TestAOFUpgradePowerLoss(t *testing.T) {
 	old := []byte("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n1\r\n*3\r\n$3\r\nSET\r\n$1\r\nb\r\n$1\r\n2\r\n")
 	want := map[string]string{"0/a": "1", "0/b": "2"}

@@ -67,13 +67,15 @@ func (a *AOF) take(patience time.Duration) error {
 			a.lock, a.owned = lock, true
 			return nil
 		case !errors.As(err, &other):
-			a.o.Log.Warning("The folder %s cannot be locked (%s): nothing keeps a second server out of it.",
+			a.o.Log.Warning("The folder %s cannot be locked (%s): "+
+				"nothing keeps a second server out of it.",
 				a.dir, logging.OSError(err))
 			a.lock, a.owned = nil, true
 			return nil
 		}
 		if other.Ending && patience > 0 && patience < endPatience {
-			a.o.Log.Notice("The process with pid %d still has the folder %s, but is ending: waiting for that.",
+			a.o.Log.Notice("The process with pid %d still has the folder %s, but is ending: "+
+				"waiting for that.",
 				other.PID, a.dir)
 			patience = endPatience
 		}
@@ -95,13 +97,15 @@ func (e *FolderError) Error() string {
 	if e.PID != 0 {
 		who = fmt.Sprintf("the process with pid %d", e.PID)
 	}
-	return fmt.Sprintf("the append-only folder %s is in use by %s. Stop that, or give this server a folder of its own (dir or appenddirname)",
+	return fmt.Sprintf("the append-only folder %s is in use by %s. Stop that, "+
+		"or give this server a folder of its own (dir or appenddirname)",
 		e.Dir, who)
 }
 
 // release gives the folder back, once the log is off and nothing is going on in it.
 func (a *AOF) release() {
-	if !a.owned || a.state != aofOff || a.loading || a.rw.running || a.rw.sealing || a.rw.installing || a.gc != nil {
+	if !a.owned || a.state != aofOff || a.loading || a.gc != nil ||
+		a.rw.running || a.rw.sealing || a.rw.installing {
 		return
 	}
 	a.work.stop() // the last manifest may still be on its way
@@ -169,7 +173,8 @@ func (a *AOF) ofLog(name string) (seq int64, kind byte, ok bool) {
 
 func (a *AOF) makeDir() error {
 	if err := a.o.FS.MkdirAll(a.dir, 0o755); err != nil {
-		return fmt.Errorf("can't open or create append-only dir %s: %s", a.o.DirName, logging.OSError(err))
+		return fmt.Errorf("can't open or create append-only dir %s: %s",
+			a.o.DirName, logging.OSError(err))
 	}
 	if err := a.o.FS.SyncDir(a.root); err != nil {
 		return fmt.Errorf("can't sync the folder %s: %s", a.root, logging.OSError(err))
@@ -184,7 +189,9 @@ func (a *AOF) removeLeftovers() {
 		return
 	}
 	for _, f := range list {
-		if n := f.Name(); strings.HasPrefix(n, tempPrefix+"rewriteaof-") || strings.HasPrefix(n, tempPrefix+a.o.FileName+".") {
+		n := f.Name()
+		if strings.HasPrefix(n, tempPrefix+"rewriteaof-") ||
+			strings.HasPrefix(n, tempPrefix+a.o.FileName+".") {
 			_ = a.o.FS.Remove(a.path(n))
 		}
 	}

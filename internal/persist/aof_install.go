@@ -58,13 +58,15 @@ func (j *installJob) run(a *AOF, from string) {
 		if j.err = fsys.Rename(a.path(j.temp), a.path(j.incr)); j.err != nil {
 			return
 		}
-		a.o.Log.Notice("Successfully renamed the temporary AOF incr file %s into %s", j.temp, j.incr)
+		a.o.Log.Notice("Successfully renamed the temporary AOF incr file %s into %s",
+			j.temp, j.incr)
 	}
 	if j.err = fsys.SyncDir(a.dir); j.err != nil {
 		return
 	}
 	j.renamed, j.err = j.man.write(fsys, a.dir, a.o.FileName)
-	a.dirDoubt.Store(j.err != nil && (j.renamed || a.dirDoubt.Load())) // a sync of the folder covers what was renamed before
+	// A sync of the folder covers what was renamed before.
+	a.dirDoubt.Store(j.err != nil && (j.renamed || a.dirDoubt.Load()))
 }
 
 // tryInstall takes the worker's result, if it is there.

@@ -1,7 +1,6 @@
 package persist
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"godwit/internal/vfs"
 )
@@ -22,12 +20,14 @@ import (
 //	file appendonly.aof.1.incr.aof seq 1 type h
 //	file appendonly.aof.2.incr.aof seq 2 type i
 //
-// A base (b, at most one) holds the data set as of a rewrite, the incremental files (i, by rising seq) what was written since; to load
-// is to read the base and then each of them. A history file (h) is of no more use and waits to be deleted. Words may be quoted as
-// in redis.conf; pairs that this version does not know are skipped, as Redis does, so that files of newer versions load.
+// A base (b, at most one) holds the data set as of a rewrite, the incremental files (i, by rising
+// seq) what was written since; to load is to read the base and then each of them. A history file
+// (h) is of no more use and waits to be deleted. Words may be quoted as in redis.conf; pairs that
+// this version does not know are skipped, as Redis does, so that files of newer versions load.
 //
-// The manifest is the one place that decides: a file counts from the moment the manifest that names it has been renamed
-// into place, and a crash between any two steps leaves either the old list or the new one.
+// The manifest is the one place that decides: a file counts from the moment the manifest that names
+// it has been renamed into place, and a crash between any two steps leaves either the old list or
+// the new one.
 //
 // Format: Redis 7's aof.c and redis-check-aof; "startoffset" and "endoffset" are Redis 8's.
 type manifest struct {
@@ -129,7 +129,8 @@ func (m *manifest) extensible() error {
 // nobody makes a manifest keep to that.
 func (m *manifest) names(name string) bool {
 	same := func(f aofFile) bool { return f.name == name }
-	return m.base != nil && same(*m.base) || slices.ContainsFunc(m.incr, same) || slices.ContainsFunc(m.history, same)
+	return m.base != nil && same(*m.base) || slices.ContainsFunc(m.incr, same) ||
+		slices.ContainsFunc(m.history, same)
 }
 
 // addBase makes a new base file the base; the old one becomes history.
@@ -219,169 +220,6 @@ func appendQuotedName(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// parseManifest reads a manifest. name is for errors, which are ManifestErrors.
-func parseManifest(name string, text []byte) (*manifest, error) {
-	m := &manifest{}
-	if len(text) == 0 {
-		return nil, &ManifestError{File: name, Reason: "Found an empty AOF manifest"}
-	}
-	seen := map[string]bool{}
-	for n := 1; len(text) > 0; n++ {
-		line, rest, ended := bytes.Cut(text, []byte{'\n'})
-		text = rest
-		if len(line) > 0 && line[0] == '#' {
-			continue
-		}
-		fail := func(reason string) (*manifest, error) {
-			return nil, &ManifestError{name, n, string(line[:min(len(line), manifestLine)]), reason}
-		}
-		if !ended || len(line) >= manifestLine {
-			return fail("The AOF manifest file contains too long line")
-		}
-		f, reason := parseManifestLine(string(line))
-		if reason == "" && len(f.append(nil)) > manifestLine { // what is accepted has to be written again, with its escapes
-			reason = "The AOF manifest file contains too long line"
-		}
-		if reason == "" && seen[f.name] {
-			reason = "Found the same file twice"
-		}
-		if reason == "" {
-			seen[f.name] = true
-			reason = m.take(f)
-		}
-		if reason != "" {
-			return fail(reason)
-		}
-	}
-	if m.empty() { // the server would start without data, and go on to delete what is left of it
-		return nil, &ManifestError{File: name, Reason: "The AOF manifest names no file to load"}
-	}
-	return m, nil
-}
-
-const badManifest = "Invalid AOF manifest file format"
-
-func parseManifestLine(line string) (f aofFile, reason string) {
-	words, ok := splitWords(strings.Trim(line, " \t\r\n"))
-	if !ok || len(words) < 6 || len(words)%2 != 0 {
-		return f, badManifest
-	}
-	for i := 0; i < len(words); i += 2 {
-		value := words[i+1]
-		switch strings.ToLower(words[i]) {
-		case "file":
-			if strings.ContainsAny(value, `/\`) || value == "." || value == ".." || strings.IndexByte(value, 0) >= 0 {
-				return f, "File can't be a path, just a filename"
-			}
-			f.name = value
-		case "seq":
-			n, err := strconv.ParseInt(value, 10, 64)
-			if err != nil || n <= 0 {
-				return f, badManifest + ": seq is not a positive number"
-			}
-			if n > maxSeq {
-				return f, badManifest + ": seq is too large to go on from"
-			}
-			f.seq = n
-		case "type":
-			if len(value) != 1 {
-				return f, "Unknown AOF file type"
-			}
-			f.kind = value[0]
-		}
-	}
-	if f.name == "" || f.seq == 0 || f.kind == 0 {
-		return f, badManifest
-	}
-	return f, ""
-}
-
-// take adds a line's file; it returns what is wrong with it.
-func (m *manifest) take(f aofFile) (reason string) {
-	switch f.kind {
-	case fileBase:
-		if m.base != nil {
-			return "Found duplicate base file information"
-		}
-		m.base, m.baseSeq = &f, f.seq
-	case fileHistory:
-		m.history = append(m.history, f)
-	case fileIncr:
-		if f.seq <= m.incrSeq {
-			return "Found a non-monotonic sequence number"
-		}
-		m.incr, m.incrSeq = append(m.incr, f), f.seq
-	default:
-		return "Unknown AOF file type"
-	}
-	return ""
-}
-
-// splitWords cuts a line into words, which may be in double quotes (with escapes) or single ones.
-func splitWords(s string) (words []string, ok bool) {
-	for {
-		s = strings.TrimLeft(s, " \t\r\n\v\f")
-		if s == "" {
-			return words, true
-		}
-		var w []byte
-		if w, s, ok = nextWord(s); !ok {
-			return nil, false
-		}
-		words = append(words, string(w))
-	}
-}
-
-func nextWord(s string) (w []byte, rest string, ok bool) {
-	for s != "" && !isSpace(s[0]) {
-		switch c := s[0]; {
-		case c == '"' || c == '\'':
-			if w, s, ok = quotedPart(w, s[1:], c); !ok || s != "" && !isSpace(s[0]) {
-				return nil, "", false
-			}
-			return w, s, true
-		default:
-			w = append(w, c)
-			s = s[1:]
-		}
-	}
-	return w, s, true
-}
-
-func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
-
-// quotedPart reads up to the closing quote q.
-func quotedPart(w []byte, s string, q byte) (_ []byte, rest string, ok bool) {
-	for s != "" {
-		c := s[0]
-		switch {
-		case c == q:
-			return w, s[1:], true
-		case c == '\\' && q == '"' && len(s) >= 4 && s[1] == 'x' && isHex(s[2]) && isHex(s[3]):
-			n, _ := strconv.ParseUint(s[2:4], 16, 8)
-			w = append(w, byte(n))
-			s = s[4:]
-			continue
-		case c == '\\' && q == '"' && len(s) >= 2:
-			c = s[1]
-			if i := strings.IndexByte("nrtba", c); i >= 0 {
-				c = "\n\r\t\b\a"[i]
-			}
-			s = s[1:]
-		case c == '\\' && q == '\'' && len(s) >= 2 && s[1] == '\'':
-			c = '\''
-			s = s[1:]
-		}
-		w = append(w, c)
-		s = s[1:]
-	}
-	return nil, "", false
-}
-
-func isHex(c byte) bool {
-	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f'
-}
-
 // readManifest reads the manifest in dir; without one it is empty, and found is false.
 func readManifest(fsys vfs.FS, dir, filename string) (m *manifest, found bool, err error) {
 	name := filepath.Join(dir, manifestName(filename))
@@ -404,8 +242,8 @@ func readManifest(fsys vfs.FS, dir, filename string) (m *manifest, found bool, e
 	return m, true, err
 }
 
-// write puts the manifest in place: temporary file, sync, rename, sync of the folder. After an error from behind the rename (renamed is true) either the old or the new
-// one is on the disk.
+// write puts the manifest in place: temporary file, sync, rename, sync of the folder. After an
+// error from behind the rename (renamed is true) either the old or the new one is on the disk.
 func (m *manifest) write(fsys vfs.FS, dir, filename string) (renamed bool, err error) {
 	name := manifestName(filename)
 	return replaceFile(fsys, dir, tempPrefix+name, name, m.append(nil))

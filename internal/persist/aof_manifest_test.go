@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/propagation"
 	"godwit/internal/testseed"
 	"godwit/internal/vfs"
 )
@@ -101,14 +102,15 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
-// FuzzAOF loads arbitrary bytes as a log: they are refused or loaded, and what is loaded loads again.
+// FuzzAOF loads arbitrary bytes as a log: they are refused or loaded, and what is loaded loads
+// again.
 func FuzzAOF(f *testing.F) {
 	unit := func(argv ...string) []byte {
 		var list [][]byte
 		for _, a := range argv {
 			list = append(list, []byte(a))
 		}
-		return appendCommand(nil, list)
+		return propagation.AppendCommand(nil, list)
 	}
 	f.Add(append(unit("SELECT", "1"), unit("SET", "a", "1")...))
 	f.Add(append(append(unit("MULTI"), unit("SET", "a", "1")...), unit("EXEC")...))
@@ -147,7 +149,7 @@ func TestParserWindows(t *testing.T) {
 		if rnd.IntN(5) == 0 {
 			text = appendTimestamp(text, rnd.Int64N(1<<40))
 		}
-		text = appendCommand(text, argv)
+		text = propagation.AppendCommand(text, argv)
 		want = append(want, fmt.Sprint(argv))
 	}
 	for size := int64(0); size < 5000; size += 1 + size/3 {
@@ -174,9 +176,9 @@ func TestAOFUpgrade(t *testing.T) {
 		m := newModel()
 		m.data["2/a"] = "1"
 		if rdb {
-			return appendCommand(m.text(true), [][]byte{[]byte("SET"), []byte("tail"), []byte("1")})
+			return propagation.AppendCommand(m.text(true), [][]byte{[]byte("SET"), []byte("tail"), []byte("1")})
 		}
-		return appendCommand(m.text(false), [][]byte{[]byte("SET"), []byte("tail"), []byte("1")})
+		return propagation.AppendCommand(m.text(false), [][]byte{[]byte("SET"), []byte("tail"), []byte("1")})
 	}
 	for _, rdb := range []bool{false, true} {
 		for n := 0; ; n++ { // the power fails after n operations of the upgrade

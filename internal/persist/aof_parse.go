@@ -7,11 +7,13 @@ import (
 	"strconv"
 )
 
-// logParser reads the commands of a log file: arrays of bulk strings, and annotations, lines that begin with "#".
+// logParser reads the commands of a log file: arrays of bulk strings, and annotations, lines that
+// begin with "#".
 //
-// It keeps a window of the file, large enough for one unit (a command, or a transaction as a whole), from which arguments are aliased. When a unit is not
-// complete the window grows to at least twice its size and the unit is parsed anew, so that the work stays proportional to the bytes.
-// A length that the file announces is believed only as far as the file goes.
+// It keeps a window of the file, large enough for one unit (a command, or a transaction as a
+// whole), from which arguments are aliased. When a unit is not complete the window grows to at
+// least twice its size and the unit is parsed anew, so that the work stays proportional to the
+// bytes. A length that the file announces is believed only as far as the file goes.
 type logParser struct {
 	r       io.Reader
 	buf     []byte
@@ -23,7 +25,9 @@ type logParser struct {
 	spans   []span
 
 	until int64 // unix seconds; 0: no bound
-	late  int64 // offset of the first annotation with a later time, or of the unit that it is within; -1: none so far
+	// late is the offset of the first annotation with a later time, or of the unit that it is
+	// within; -1: none so far.
+	late int64
 }
 
 type span struct{ from, to int }
@@ -49,7 +53,8 @@ func (e *formatError) Error() string { return e.reason }
 
 // newLogParser parses r, which is at that offset of its file and has about size bytes.
 func newLogParser(r io.Reader, offset, size int64) *logParser {
-	return &logParser{r: r, base: offset, late: -1, buf: make([]byte, 0, max(min(size+1, logWindow), 64))}
+	return &logParser{r: r, base: offset, late: -1,
+		buf: make([]byte, 0, max(min(size+1, logWindow), 64))}
 }
 
 // offset is where the next command begins in the file.
@@ -58,10 +63,12 @@ func (p *logParser) offset() int64 { return p.base + int64(p.pos) }
 // unit marks the next command as the first of a unit: what was returned before is void.
 func (p *logParser) unit() { p.start = p.pos }
 
-// next returns the next command, which together with all since unit stays valid until the next call of unit. io.EOF means that the file ends here,
-// errShort that it ends within a command; a formatError is what does not belong here.
+// next returns the next command, which together with all since unit stays valid until the next call
+// of unit. io.EOF means that the file ends here, errShort that it ends within a command; a
+// formatError is what does not belong here.
 //
-// When the window has to move, earlier arguments move too: their spans, which spansOf returns, stay true.
+// When the window has to move, earlier arguments move too: their spans, which spansOf returns, stay
+// true.
 func (p *logParser) next() (args []span, err error) {
 	for {
 		from := len(p.spans)
@@ -86,7 +93,8 @@ func (p *logParser) next() (args []span, err error) {
 	}
 }
 
-// rest reports whether nothing but complete annotations is left, which parse has looked at; it skips them.
+// rest reports whether nothing but complete annotations is left, which parse has looked at; it
+// skips them.
 func (p *logParser) rest() bool {
 	pos := p.pos
 	for pos < len(p.buf) && p.buf[pos] == '#' {
@@ -164,7 +172,8 @@ func (p *logParser) annotation(pos, end int) error {
 	return nil
 }
 
-// parse parses the command at pos, annotations before it included, and appends its arguments to spans.
+// parse parses the command at pos, annotations before it included, and appends its arguments to
+// spans.
 func (p *logParser) parse(pos int) (end int, err error) {
 	for pos < len(p.buf) && p.buf[pos] == '#' {
 		if end, err = p.line(pos); err != nil {

@@ -8,7 +8,8 @@ import (
 )
 
 const (
-	// After failureLimit failures in a row automatic rewrites are held back, for a minute at first, then twice as long each time, at most an hour.
+	// After failureLimit failures in a row automatic rewrites are held back, for a minute at first,
+	// then twice as long each time, at most an hour.
 	failureLimit    = 3
 	maxDelayMinutes = 60
 )
@@ -49,13 +50,13 @@ const (
 	RewriteFailed
 )
 
-// Rewrite is BGREWRITEAOF: it begins a rewrite, or notes that one is to begin when a running snapshot, or the transaction of the caller (hold),
-// has ended.
+// Rewrite is BGREWRITEAOF: it begins a rewrite, or notes that one is to begin when a running
+// snapshot, or the transaction of the caller (hold), has ended.
 func (a *AOF) Rewrite(hold bool) RewriteReply {
 	switch {
 	case a.rw.running:
 		return RewriteAlreadyRunning
-	case hold || a.o.Base.Busy() || a.rw.sealing || a.rw.installing: // what is left of one that failed
+	case hold || a.o.Base.Busy() || a.rw.sealing || a.rw.installing: // of one that failed
 		a.rw.scheduled = true
 		a.rw.failures = 0 // an administrator's wish is not held back
 		return RewriteScheduled
@@ -85,7 +86,8 @@ func (a *AOF) startRewrite() error {
 	if a.state == aofOn {
 		a.flush(true)
 		if a.writeErr != nil {
-			a.o.Log.Warning("Can't start the AOF rewrite: what is logged cannot be written: %s", logging.OSError(a.writeErr))
+			a.o.Log.Warning("Can't start the AOF rewrite: what is logged cannot be written: %s",
+				logging.OSError(a.writeErr))
 			a.rw.lastStatus = false
 			return a.writeErr
 		}
@@ -197,6 +199,7 @@ func (a *AOF) held(now int64) bool {
 	}
 	rw.delayMinutes = min(max(1, 2*rw.delayMinutes), maxDelayMinutes)
 	rw.nextTry = now + rw.delayMinutes*60_000
-	a.o.Log.Warning("Background AOF rewrite has repeatedly failed and triggered the limit, will retry in %d minutes", rw.delayMinutes)
+	a.o.Log.Warning("Background AOF rewrite has repeatedly failed and triggered the limit, "+
+		"will retry in %d minutes", rw.delayMinutes)
 	return true
 }

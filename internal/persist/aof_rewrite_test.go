@@ -194,7 +194,8 @@ func TestAOFLoadable(t *testing.T) {
 	require.ErrorContains(t, f.a.Loadable(), "manifest")
 }
 
-// TestAOFWithoutItsManifest: files with data that no manifest names are neither overwritten nor gone on with.
+// TestAOFWithoutItsManifest: files with data that no manifest names are neither overwritten nor
+// gone on with.
 func TestAOFWithoutItsManifest(t *testing.T) {
 	f := newFixture(t, vfs.NewMem(), usual)
 	f.mustStart()
@@ -228,7 +229,8 @@ func TestAOFRewriteWhileOff(t *testing.T) {
 	require.Equal(t, map[string]string{"0/a": "1"}, f.m.data)
 }
 
-// TestAOFRewriteFaults fails every single file operation of a rewrite once. Whatever happens, nothing is lost, at once or after a later rewrite.
+// TestAOFRewriteFaults fails every single file operation of a rewrite once. Whatever happens,
+// nothing is lost, at once or after a later rewrite.
 func TestAOFRewriteFaults(t *testing.T) {
 	for op := vfs.OpOpen; op <= vfs.OpMkdir; op++ {
 		for n := int64(0); ; n++ {
@@ -276,7 +278,8 @@ func TestAOFRewriteFaults(t *testing.T) {
 	}
 }
 
-// TestAOFPowerLoss ends the power after every file operation of a run with rewrites, and starts from what may be left: a prefix of the history, and under always all of it.
+// TestAOFPowerLoss ends the power after every file operation of a run with rewrites, and starts
+// from what may be left: a prefix of the history, and under always all of it.
 func TestAOFPowerLoss(t *testing.T) {
 	for _, policy := range []FsyncPolicy{FsyncAlways, FsyncEverySec, FsyncNo} {
 		for seed := uint64(0); seed < 3; seed++ {
@@ -315,8 +318,8 @@ func powerLoss(t *testing.T, policy FsyncPolicy, seed uint64) {
 	}
 }
 
-// playUntilPowerEnds runs a server with two rewrites. It returns the states it went through and the last one that a client was told of; no history when the
-// power lasted.
+// playUntilPowerEnds runs a server with two rewrites. It returns the states it went through and the
+// last one that a client was told of; no history when the power lasted.
 func playUntilPowerEnds(f *fixture) (history []map[string]string, acked int) {
 	if f.start() != nil {
 		return []map[string]string{{}}, 0

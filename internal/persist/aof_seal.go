@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"godwit/internal/logging"
+	"godwit/internal/propagation"
 	"godwit/internal/vfs"
 )
 
@@ -12,7 +13,7 @@ import (
 //
 // The stream of propagated commands is one sequence of bytes. At every moment they are divided so:
 //
-//	           synced ≤ asked ≤ written           ≤ appended
+//	           synced ≤ asked ≤ written           ≤ Offset
 //	───────────────────────────┬──────────────────────────┐
 //	 in files                  │ in the buffer            │
 //	───────────────────────────┴──────────────────────────┘
@@ -36,15 +37,19 @@ import (
 //
 // Invariants:
 //
-//   - While sealing, written is the cut: bytes are written again once trySeal has put the new file in the place of the old one, or
-//     has found that there is none, so that the old one goes on.
-//   - Everything that writes goes through flush, which takes the seal first. Whoever must have the bytes on disk before it goes on
-//     (force) waits for the worker.
-//   - A file is synced as a whole before a manifest names the next, so what a power failure leaves is a prefix of the stream.
-//   - One seal, one installation, and one rewrite at a time. The next one begins when the last one's results have been taken, be it
-//     that the rewrite itself has failed or was called off long before.
-//   - What a directive says takes effect where it is read: the policy of syncs in flush, preamble, compression and the like at the
-//     beginning of a rewrite. Bytes synced under another policy count as asked for under it only: see Configure.
+//   - While sealing, written is the cut: bytes are written again once trySeal has put the new file
+//     in the place of the old one, or has found that there is none, so that the old one goes on.
+//   - Everything that writes goes through flush, which takes the seal first. Whoever must have the
+//     bytes on disk before it goes on (force) waits for the worker.
+//   - A file is synced as a whole before a manifest names the next, so what a power failure leaves
+//     is a prefix of the stream.
+//   - One seal, one installation, and one rewrite at a time. The next one begins when the last
+//     one's results have been taken, be it that the rewrite itself has failed or was called off
+//     long before.
+//   - What a directive says takes effect where it is read: the policy of syncs in flush, preamble,
+//     compression and the like at the beginning of a rewrite. Bytes synced under another policy
+//     count as asked for under it only: see Configure.
+//   - Which database is selected is the buffer's, so the next file begins with a SELECT.
 
 // sealJob is the worker's: the end of one incremental file and the beginning of the next.
 type sealJob struct {
@@ -68,7 +73,7 @@ func (a *AOF) startSeal() {
 		j.man = a.man.clone()
 		j.name = j.man.addIncr(a.o.FileName)
 	}
-	a.db, a.stamped = -1, 0
+	a.out.DB, a.stamped = propagation.NoDB, 0
 	a.rw.sealing, a.rw.seal = true, j
 	a.work.do(func() {
 		j.run(a)
@@ -96,7 +101,9 @@ func (j *sealJob) run(a *AOF) {
 	if j.err == nil {
 		return
 	}
-	if renamed { // the manifest that names the new file may be the one on the disk: it is the truth now, and no write counts until it surely is
+	if renamed {
+		// The manifest that names the new file may be the one on the disk: it is the truth now, and
+		// no write counts until it surely is.
 		a.dirDoubt.Store(true)
 		a.o.Log.Warning("AOF rewrite: %s", logging.OSError(j.err))
 		j.err = nil
@@ -137,14 +144,16 @@ func (a *AOF) trySeal(wait bool) bool {
 	}
 	a.rw.sealing, a.rw.seal = false, nil
 	if j.err != nil {
-		a.o.Log.Warning("Can't begin the next append-only file %s: %s", j.name, logging.OSError(j.err))
+		a.o.Log.Warning("Can't begin the next append-only file %s: %s",
+			j.name, logging.OSError(j.err))
 		if a.rw.running {
 			a.o.Base.Cancel()
 			a.endRewrite(false)
 		}
 		return true // to the old file, which has lost nothing
 	}
-	if !a.rw.running && a.state != aofOn { // cancelled, and turned off or waiting for the next attempt
+	if !a.rw.running && a.state != aofOn {
+		// It was cancelled, and the log is off or waits for the next attempt.
 		_ = j.file.Close()
 		_ = a.o.FS.Remove(a.path(j.name))
 		return true

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/logging"
+	"godwit/internal/propagation"
 	"godwit/internal/vfs"
 )
 
@@ -118,7 +118,7 @@ func (m *model) text(rdb bool) []byte {
 	for _, k := range keys {
 		db, key, _ := strings.Cut(k, "/")
 		n, _ := strconv.Atoi(db)
-		b = appendCommand(appendSelect(b, n), [][]byte{[]byte("SET"), []byte(key), []byte(m.data[k])})
+		b = propagation.AppendCommand(propagation.AppendSelect(b, n), [][]byte{[]byte("SET"), []byte(key), []byte(m.data[k])})
 	}
 	if rdb {
 		b = append(fmt.Appendf(nil, "REDIS %d\n", len(b)), b...)
@@ -131,6 +131,7 @@ type fixture struct {
 	t    *testing.T
 	fs   vfs.FS
 	a    *AOF
+	feed propagation.Feed // of a
 	m    *model
 	now  int64
 	log  bytes.Buffer
@@ -162,6 +163,7 @@ func (f *fixture) start() error {
 		Now: func() int64 { return f.now }, Clock: func() int64 { return f.now / 1000 }, Base: f, Exit: func(code int) { f.exit = code },
 	}, f.set)
 	f.a.work.manual = f.slow
+	f.feed.Attach(propagation.Log, f.a)
 	if err = f.open(); err != nil && f.a.lock != nil {
 		_ = f.a.lock.Close() // as the end of the process does
 	}
@@ -228,14 +230,14 @@ func (f *fixture) do(db int, cmds ...string) {
 }
 
 func (f *fixture) unit(db int, cmds ...string) {
-	var list [][][]byte
+	f.feed.Begin()
 	for _, c := range cmds {
 		argv := bytes.Fields([]byte(c))
-		list = append(list, argv)
 		f.m.db = db
 		require.NoError(f.t, f.m.Exec(argv))
+		f.feed.Send(propagation.Log, db, argv)
 	}
-	f.a.Propagate(slices.Repeat([]int{db}, len(list)), list)
+	f.feed.End()
 }
 
 // rewrite runs a rewrite to its end, with writes at every step.

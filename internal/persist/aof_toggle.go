@@ -2,6 +2,7 @@ package persist
 
 import (
 	"godwit/internal/logging"
+	"godwit/internal/propagation"
 )
 
 // dropFile forgets the incremental file of an attempt to turn the log on, and what was to go into
@@ -24,9 +25,11 @@ func (a *AOF) dropFile() {
 
 // forgetBuffer drops what is buffered; the stream goes on behind it.
 func (a *AOF) forgetBuffer() {
-	a.buf, a.full, a.fullBytes, a.spare, a.db, a.postponed = nil, nil, 0, nil, -1, 0
-	a.written, a.asked = a.appended, a.appended
-	a.raiseSynced(a.appended) // nobody is to wait for it
+	end := a.Offset()
+	a.out = propagation.Buffer{DB: propagation.NoDB}
+	a.full, a.fullBytes, a.spare, a.postponed = nil, 0, nil, 0
+	a.written, a.asked = end, end
+	a.raiseSynced(end) // nobody is to wait for it
 }
 
 // cancelRewrite ends a running rewrite without a result.
@@ -34,9 +37,10 @@ func (a *AOF) cancelRewrite() {
 	a.settle()
 	if a.rw.running {
 		a.o.Base.Cancel()
+		// It has not failed, nobody wants it any more.
 		status, failures, seconds := a.rw.lastStatus, a.rw.failures, a.rw.lastSeconds
 		a.endRewrite(false)
-		a.rw.lastStatus, a.rw.failures, a.rw.lastSeconds = status, failures, seconds // it has not failed, nobody wants it any more
+		a.rw.lastStatus, a.rw.failures, a.rw.lastSeconds = status, failures, seconds
 	}
 	a.rw.scheduled = false
 }
@@ -53,7 +57,8 @@ func (a *AOF) Enable(hold bool) error {
 	a.work.err.Store(nil)
 	a.lastSync = a.o.Now()
 	if a.rw.running {
-		a.o.Log.Warning("AOF was enabled but there is already an AOF rewriting in background. Stopping background AOF and starting a rewrite now.")
+		a.o.Log.Warning("AOF was enabled but there is already an AOF rewriting in background. " +
+			"Stopping background AOF and starting a rewrite now.")
 		a.cancelRewrite()
 	}
 	if err := a.adopt(); err != nil {
@@ -64,13 +69,15 @@ func (a *AOF) Enable(hold bool) error {
 	a.state = aofWaitRewrite
 	if hold || a.o.Base.Busy() {
 		a.rw.scheduled = true
-		a.o.Log.Notice("AOF was enabled but there is already another background operation. An AOF background was scheduled to start when possible.")
+		a.o.Log.Notice("AOF was enabled but there is already another background operation. " +
+			"An AOF background was scheduled to start when possible.")
 		return nil
 	}
 	if err := a.startRewrite(); err != nil {
 		a.state = aofOff
 		a.release()
-		a.o.Log.Warning("Godwit needs to enable the AOF but can't trigger a background AOF rewrite operation. Check the above logs for more info about the error.")
+		a.o.Log.Warning("Godwit needs to enable the AOF but can't trigger a background AOF rewrite " +
+			"operation. Check the above logs for more info about the error.")
 		return ErrEnable
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"godwit/internal/logging"
+	"godwit/internal/propagation"
 	"godwit/internal/vfs"
 )
 
@@ -28,74 +29,49 @@ const (
 	retryEvery = 1000
 )
 
-// Propagate implements engine.Sink: cmds are one atomic unit, dbs the database of each. A unit of
-// several commands is a transaction in the log, with a SELECT where the database changes; its first
-// one stands before the MULTI, as Redis has it.
-func (a *AOF) Propagate(dbs []int, cmds [][][]byte) {
+// BeginUnit implements propagation.Target.
+func (a *AOF) BeginUnit() *propagation.Buffer {
 	if a.loading || a.state == aofOff || a.state == aofWaitRewrite && !a.rw.running {
-		return
+		return nil
 	}
-	b := a.buf
-	from := len(b)
-	if a.set.Timestamps {
-		b = a.stamp(b)
-	}
-	b = a.enter(b, dbs[0])
-	if len(cmds) > 1 {
-		b = append(b, "*1\r\n$5\r\nMULTI\r\n"...)
-	}
-	for i, argv := range cmds {
-		b = a.enter(b, dbs[i])
-		b = appendCommand(b, argv)
-	}
-	if len(cmds) > 1 {
-		b = append(b, "*1\r\n$4\r\nEXEC\r\n"...)
-	}
-	a.appended += int64(len(b) - from)
-	a.buf = b
-	if len(b) >= bufferChunk {
+	if len(a.out.B) >= bufferChunk {
 		a.nextChunk()
 	}
-}
-
-// enter appends a SELECT if the commands so far are of another database.
-func (a *AOF) enter(b []byte, db int) []byte {
-	if db == a.db {
-		return b
+	if a.set.Timestamps {
+		a.stamp()
 	}
-	a.db = db
-	return appendSelect(b, db)
+	return &a.out
 }
 
 // nextChunk begins another piece of the buffer. Pieces end where units end.
 func (a *AOF) nextChunk() {
-	a.full = append(a.full, a.buf)
-	a.fullBytes += len(a.buf)
-	a.buf = nil
+	a.full = append(a.full, a.out.B)
+	a.fullBytes += len(a.out.B)
+	a.out.B = nil
 	if n := len(a.spare); n > 0 {
-		a.buf = a.spare[n-1]
+		a.out.B = a.spare[n-1]
 		a.spare = a.spare[:n-1]
 	}
-	if a.buf == nil {
-		a.buf = make([]byte, 0, bufferChunk+bufferChunk/4)
+	if a.out.B == nil {
+		a.out.B = make([]byte, 0, bufferChunk+bufferChunk/4)
 	}
 }
 
 // buffered is the bytes that wait to be written.
-func (a *AOF) buffered() int { return a.fullBytes + len(a.buf) }
+func (a *AOF) buffered() int { return a.fullBytes + len(a.out.B) }
 
 // stamp appends an annotation with the time, at most one a second and one at the start of each
 // file: what --check-aof --truncate-to-timestamp goes by.
-func (a *AOF) stamp(b []byte) []byte {
+func (a *AOF) stamp() {
 	now := a.o.Clock()
 	if now <= a.stamped {
-		return b
+		return
 	}
 	a.stamped = now
-	return appendTimestamp(b, now)
+	a.out.B = appendTimestamp(a.out.B, now)
 }
 
-// EndBatch implements engine.Sink. Under always it returns when the batch is on disk.
+// EndBatch implements propagation.Target. Under always it returns when the batch is on disk.
 func (a *AOF) EndBatch() {
 	a.cost = 0
 	if a.state == aofOff {
@@ -104,7 +80,7 @@ func (a *AOF) EndBatch() {
 	if a.rw.sealing && !a.trySeal(false) {
 		return
 	}
-	if a.asked == a.appended || a.writeErr != nil {
+	if a.asked == a.Offset() || a.writeErr != nil {
 		return
 	}
 	a.flush(false)
@@ -122,7 +98,7 @@ func (a *AOF) flush(force bool) {
 	if a.set.Fsync == FsyncEverySec {
 		syncing = a.work.syncing.Load() > 0
 	}
-	if a.written != a.appended {
+	if a.buffered() > 0 {
 		if syncing && !force && a.postpone(now) {
 			return
 		}
@@ -163,9 +139,9 @@ func (a *AOF) write(now int64, limit int, syncing bool) bool {
 			a.recycle()
 		}
 	}
-	if ok && len(a.full) == 0 && len(a.buf) > 0 {
-		if a.buf, ok = a.writeChunk(now, a.buf); ok && cap(a.buf) > keepChunk {
-			a.buf = nil
+	if ok && len(a.full) == 0 && len(a.out.B) > 0 {
+		if a.out.B, ok = a.writeChunk(now, a.out.B); ok && cap(a.out.B) > keepChunk {
+			a.out.B = nil
 		}
 	}
 	a.writeLatency(time.Since(start).Milliseconds(), syncing)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/propagation"
 	"godwit/internal/testseed"
 	"godwit/internal/vfs"
 )
@@ -65,13 +66,13 @@ func TestAOFPropagateAllocatesNothing(t *testing.T) {
 	set.Fsync = FsyncNo
 	f := newFixture(t, vfs.NewMem(), set)
 	f.mustStart()
-	cmds := [][][]byte{{[]byte("SET"), []byte("key:000000000001"), make([]byte, 64)}}
-	dbs := []int{1}
-	f.a.buf = make([]byte, 0, 1<<20)
-	require.Zero(t, testing.AllocsPerRun(1000, func() { f.a.Propagate(dbs, cmds) }))
+	argv := [][]byte{[]byte("SET"), []byte("key:000000000001"), make([]byte, 64)}
+	f.a.out.B = make([]byte, 0, 1<<20)
+	require.Zero(t, testing.AllocsPerRun(1000, func() { f.feed.Send(propagation.All, 1, argv) }))
 }
 
-// TestAOFTornTail cuts the log at every byte of its last unit, a command or a transaction, and expects everything before it.
+// TestAOFTornTail cuts the log at every byte of its last unit, a command or a transaction, and
+// expects everything before it.
 func TestAOFTornTail(t *testing.T) {
 	for _, last := range [][]string{{"SET key value2"}, {"SET key value2", "DEL other"}} {
 		mem := vfs.NewMem()
@@ -124,7 +125,8 @@ func TestAOFTornInTheMiddle(t *testing.T) {
 	require.Equal(t, text[:len(text)-3], f.read("appendonly.aof.1.incr.aof"), "a refused file is left alone")
 }
 
-// TestAOFDamage flips every bit of a log: it is found, or only a value is another, or the last command is gone with a line in the log.
+// TestAOFDamage flips every bit of a log: it is found, or only a value is another, or the last
+// command is gone with a line in the log.
 func TestAOFDamage(t *testing.T) {
 	mem := vfs.NewMem()
 	f := newFixture(t, mem, usual)
@@ -303,7 +305,8 @@ func TestAOFSyncErrorRefusesWritesUntilOneWorks(t *testing.T) {
 	require.Equal(t, map[string]string{"0/a": "1"}, f.m.data)
 }
 
-// TestAOFRandom runs random units, rewrites, restarts and switches, and compares after each restart.
+// TestAOFRandom runs random units, rewrites, restarts and switches, and compares after each
+// restart.
 func TestAOFRandom(t *testing.T) {
 	rnd := testseed.Rand(t)
 	for range 20 {
@@ -345,15 +348,18 @@ func TestAOFRandom(t *testing.T) {
 	}
 }
 
-// TestAOFUnitOfSeveralDatabases: SELECT stands before the MULTI for the first command, within it where the database changes, and the next
-// unit knows which one is selected.
+// TestAOFUnitOfSeveralDatabases: SELECT stands before the MULTI for the first command, within it
+// where the database changes, and the next unit knows which one is selected.
 func TestAOFUnitOfSeveralDatabases(t *testing.T) {
 	f := newFixture(t, vfs.NewMem(), usual)
 	f.mustStart()
-	argv := func(line string) [][]byte { return bytes.Fields([]byte(line)) }
-	f.a.Propagate([]int{2, 2, 5}, [][][]byte{argv("SET a 1"), argv("SET b 1"), argv("SET a 2")})
-	f.a.Propagate([]int{5}, [][][]byte{argv("SET c 1")})
-	f.a.Propagate([]int{5, 0}, [][][]byte{argv("SET d 1"), argv("SET d 2")})
+	for _, unit := range []string{"2 SET a 1;2 SET b 1;5 SET a 2", "5 SET c 1", "5 SET d 1;0 SET d 2"} {
+		f.feed.Begin()
+		for _, line := range strings.Split(unit, ";") {
+			f.feed.Send(propagation.Log, int(line[0]-'0'), bytes.Fields([]byte(line[2:])))
+		}
+		f.feed.End()
+	}
 	f.a.EndBatch()
 	text := f.read("appendonly.aof.1.incr.aof")
 	words := strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\r' || r == '\n' }), " ")

@@ -14,7 +14,7 @@ import (
 //
 // The stream has them in the order in which they were frozen, so they are thawed in that order:
 // when the goroutine is done with them (thaw), or when nothing will come of the snapshot (thawAll).
-// That is with the executor held, like all of Snapshot; a read that comes later fails, and the file
+// That is with the executor held, like all of SnapshotWriter; a read that comes later fails, and the file
 // with it.
 
 // longString is how many bytes a string has at least that is frozen: below, copying it is faster
@@ -22,7 +22,7 @@ import (
 const longString = 1 << 20
 
 // freeze writes a key to the stream whose string is long; it reports false if it is not.
-func (s *Snapshot) freeze(to *stream, e object.Entry) bool {
+func (s *SnapshotWriter) freeze(to *stream, e object.Entry) bool {
 	if e.Encoding() != object.EncSDS || e.StringLen() < s.opt.LongString {
 		return false
 	}
@@ -39,7 +39,7 @@ func (s *Snapshot) freeze(to *stream, e object.Entry) bool {
 }
 
 // thaw ends the freezing of strings that are written.
-func (s *Snapshot) thaw() {
+func (s *SnapshotWriter) thaw() {
 	for len(s.frozen) > 0 && s.frozen[0].Closed() {
 		s.ks.Thaw(s.frozen[0])
 		s.frozen[0] = nil
@@ -48,7 +48,7 @@ func (s *Snapshot) thaw() {
 }
 
 // thawAll ends the freezing of all strings.
-func (s *Snapshot) thawAll() {
+func (s *SnapshotWriter) thawAll() {
 	for _, f := range s.frozen {
 		s.ks.Thaw(f)
 	}

@@ -132,10 +132,10 @@ func TestLongStringOrphans(t *testing.T) {
 		},
 		"nothing": func(*keyspace.DB) {},
 	}
-	end := map[string]func(s *Snapshot, d *memDest) error{
-		"written":   func(*Snapshot, *memDest) error { return nil },
-		"failed":    func(_ *Snapshot, d *memDest) error { d.failPiece = broken; return broken },
-		"cancelled": func(s *Snapshot, _ *memDest) error { s.Cancel(); return ErrCancelled },
+	end := map[string]func(s *SnapshotWriter, d *memDest) error{
+		"written":   func(*SnapshotWriter, *memDest) error { return nil },
+		"failed":    func(_ *SnapshotWriter, d *memDest) error { d.failPiece = broken; return broken },
+		"cancelled": func(s *SnapshotWriter, _ *memDest) error { s.Cancel(); return ErrCancelled },
 	}
 	for name, drop := range drop {
 		for ending, end := range end {

@@ -39,7 +39,7 @@ func loadInto(t *testing.T, ks *keyspace.Keyspace, file []byte) (version int) {
 }
 
 // startFile begins a snapshot to an RDB file.
-func startFile(t *testing.T, ks *keyspace.Keyspace, fsys vfs.FS, o FileOptions, opt Options) *Snapshot {
+func startFile(t *testing.T, ks *keyspace.Keyspace, fsys vfs.FS, o FileOptions, opt Options) *SnapshotWriter {
 	f := NewRDBFormat(ks, RDBOptions{Compress: true, Aux: [][2]string{{"redis-ver", "7.2.0"}}})
 	o.RDB = f
 	dest, err := NewFileDest(fsys, o)

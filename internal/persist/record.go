@@ -7,7 +7,7 @@ import (
 
 // stream is bytes in the making: handed over chunk by chunk, or held.
 type stream struct {
-	s     *Snapshot
+	s     *SnapshotWriter
 	buf   []byte
 	db    int // the database that the keys at the end are in, -1: not said yet
 	hold  bool
@@ -28,7 +28,7 @@ func (t *stream) enter(db int) {
 }
 
 // sizes is what is said of a database: its sizes the first time, -1 later.
-func (s *Snapshot) sizes(db int) keyspace.SavedDB {
+func (s *SnapshotWriter) sizes(db int) keyspace.SavedDB {
 	for i := range s.sn.DBs {
 		if d := &s.sn.DBs[i]; d.ID == db {
 			v := *d
@@ -88,7 +88,7 @@ func (t *stream) moveTo(to *stream) {
 
 // record is a key with a large value.
 type record struct {
-	s       *Snapshot
+	s       *SnapshotWriter
 	db      int
 	tr      *object.Track
 	rec     Record
@@ -106,7 +106,7 @@ func (r *record) copied() int64 {
 }
 
 // track begins a record.
-func (s *Snapshot) track(db int, e object.Entry) {
+func (s *SnapshotWriter) track(db int, e object.Entry) {
 	r := &record{s: s, db: db, pending: stream{s: s, hold: true}}
 	r.tr = s.sn.Track(e, r)
 	r.pending.buf, r.rec = s.f.Large(nil, e, r.tr)
@@ -174,7 +174,7 @@ func (r *record) Element(el *object.Element) {
 }
 
 // openRecord writes what the next record has collected. From now on its elements go to the main stream at once.
-func (s *Snapshot) openRecord() {
+func (s *SnapshotWriter) openRecord() {
 	r := s.waiting[0]
 	s.waiting[0] = nil
 	s.waiting = s.waiting[1:]
@@ -187,7 +187,7 @@ func (s *Snapshot) openRecord() {
 }
 
 // closeRecord ends the open record and appends the keys that came by meanwhile.
-func (s *Snapshot) closeRecord() {
+func (s *SnapshotWriter) closeRecord() {
 	r := s.open
 	if s.main.buf == nil {
 		s.main.buf = s.q.Buffer()

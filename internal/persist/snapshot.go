@@ -45,8 +45,9 @@ type Options struct {
 // ErrCancelled is the error of a snapshot that was cancelled.
 var ErrCancelled = errors.New("snapshot cancelled")
 
-// Snapshot is the keyspace on its way to a destination, as it was when Start was called. The executor holds on to it: all methods are called with the
-// executor held. Between calls commands run and change what they like; see keyspace.Snapshot.
+// SnapshotWriter writes the keyspace to a destination, as it was when Start was called. All methods
+// are called with the executor held. Between calls commands run and change what they like; see
+// keyspace.Snapshot.
 //
 // # The stream
 //
@@ -62,7 +63,7 @@ var ErrCancelled = errors.New("snapshot cancelled")
 // Slice takes a share of the executor's time while clients are served, and all of it while they are not: 1/busyShare of the time since the last slice, less what
 // commands have spent meanwhile on saving what they changed; more if much is held in memory. What is too little for a slice is left for a later turn: with
 // pipelines turns are so short that a slice in each would take a third of the time.
-type Snapshot struct {
+type SnapshotWriter struct {
 	ks  *keyspace.Keyspace
 	sn  *keyspace.Snapshot
 	f   Format
@@ -113,11 +114,11 @@ type Progress struct {
 }
 
 // Start begins a snapshot. None may be running over the keyspace.
-func Start(ks *keyspace.Keyspace, f Format, q *Queue, opt Options) *Snapshot {
+func Start(ks *keyspace.Keyspace, f Format, q *Queue, opt Options) *SnapshotWriter {
 	if opt.LongString == 0 {
 		opt.LongString = longString
 	}
-	s := &Snapshot{ks: ks, f: f, q: q, opt: opt, started: time.Now(), perKey: 200, idle: minSlice}
+	s := &SnapshotWriter{ks: ks, f: f, q: q, opt: opt, started: time.Now(), perKey: 200, idle: minSlice}
 	s.lastEnd = s.started
 	s.main = stream{s: s, db: -1}
 	s.side = stream{s: s, db: -1, hold: true}
@@ -131,7 +132,7 @@ func Start(ks *keyspace.Keyspace, f Format, q *Queue, opt Options) *Snapshot {
 
 // Slice goes on for at most about the budget and reports whether it should soon be called again. If not, the Queue's wake tells when it makes sense to.
 // served tells whether commands have run since the last call.
-func (s *Snapshot) Slice(budget time.Duration, served bool) (more bool) {
+func (s *SnapshotWriter) Slice(budget time.Duration, served bool) (more bool) {
 	if s.state != walking {
 		s.poll()
 		return false
@@ -149,7 +150,7 @@ func (s *Snapshot) Slice(budget time.Duration, served bool) (more bool) {
 }
 
 // share is what of the budget clients leave: nothing until it is worth a slice.
-func (s *Snapshot) share(start time.Time, budget time.Duration, served bool) time.Duration {
+func (s *SnapshotWriter) share(start time.Time, budget time.Duration, served bool) time.Duration {
 	gap := start.Sub(s.lastEnd)
 	b := gap/busyShare - time.Duration(s.foreign)*s.perKey
 	if held := s.held(); held > 0 {
@@ -170,7 +171,7 @@ func (s *Snapshot) share(start time.Time, budget time.Duration, served bool) tim
 	return min(max(b, s.idle), budget)
 }
 
-func (s *Snapshot) slice(start time.Time, budget time.Duration) (more bool) {
+func (s *SnapshotWriter) slice(start time.Time, budget time.Duration) (more bool) {
 	keys := s.keys
 	for {
 		s.thaw()
@@ -200,7 +201,7 @@ func (s *Snapshot) slice(start time.Time, budget time.Duration) (more bool) {
 }
 
 // allowed is how many keys the walk may meet now: stride unless KeyDelay is set.
-func (s *Snapshot) allowed(now time.Time) int {
+func (s *SnapshotWriter) allowed(now time.Time) int {
 	if s.opt.KeyDelay <= 0 || s.open != nil {
 		return stride
 	}
@@ -209,7 +210,7 @@ func (s *Snapshot) allowed(now time.Time) int {
 }
 
 // step does the next piece of work, of about n keys or elements, and reports whether all is done.
-func (s *Snapshot) step(n int) (done bool) {
+func (s *SnapshotWriter) step(n int) (done bool) {
 	switch {
 	case s.open != nil:
 		if s.open.tr.Step(stride) {
@@ -227,7 +228,7 @@ func (s *Snapshot) step(n int) (done bool) {
 }
 
 // Run does all the rest at once and waits for the destination: SAVE.
-func (s *Snapshot) Run() error {
+func (s *SnapshotWriter) Run() error {
 	s.inSlice = true
 	for s.state == walking {
 		s.q.WaitRoom()
@@ -250,14 +251,14 @@ func (s *Snapshot) Run() error {
 }
 
 // Wait blocks until a snapshot that is walked to its end, or cancelled, is over.
-func (s *Snapshot) Wait() error {
+func (s *SnapshotWriter) Wait() error {
 	s.q.Wait()
 	s.poll()
 	return s.err
 }
 
 // finish ends a walk that has met everything.
-func (s *Snapshot) finish() {
+func (s *SnapshotWriter) finish() {
 	s.sn.End()
 	s.main.buf = s.f.Tail(s.main.buf)
 	s.main.flush()
@@ -266,9 +267,9 @@ func (s *Snapshot) finish() {
 }
 
 // Cancel ends the snapshot; the destination is aborted. It has no effect once that is being committed.
-func (s *Snapshot) Cancel() { s.stop(ErrCancelled) }
+func (s *SnapshotWriter) Cancel() { s.stop(ErrCancelled) }
 
-func (s *Snapshot) stop(err error) {
+func (s *SnapshotWriter) stop(err error) {
 	switch s.state {
 	case walking:
 		s.sn.End()
@@ -290,7 +291,7 @@ func (s *Snapshot) stop(err error) {
 }
 
 // poll learns whether the destination is done.
-func (s *Snapshot) poll() {
+func (s *SnapshotWriter) poll() {
 	if s.state != committing {
 		return
 	}
@@ -305,22 +306,22 @@ func (s *Snapshot) poll() {
 }
 
 // Over reports whether the snapshot has come to its end, and how.
-func (s *Snapshot) Over() (done bool, err error) {
+func (s *SnapshotWriter) Over() (done bool, err error) {
 	s.poll()
 	return s.state == over, s.err
 }
 
 // Progress is how far the snapshot is.
-func (s *Snapshot) Progress() Progress {
+func (s *SnapshotWriter) Progress() Progress {
 	return Progress{Keys: s.keys, Total: s.total, Bytes: s.bytes, Buffered: s.held(), Started: s.started}
 }
 
 // Held returns the bytes in Go's heap that wait for other records to end. What else is copied lies
 // in the arena.
-func (s *Snapshot) Held() int64 { return s.side.bytes + s.pending }
+func (s *SnapshotWriter) Held() int64 { return s.side.bytes + s.pending }
 
 // held is the memory in bytes that waits for other records to end, or is kept for long strings.
-func (s *Snapshot) held() int64 {
+func (s *SnapshotWriter) held() int64 {
 	n := s.Held() + s.ks.Heap.FrozenBytes()
 	for _, r := range s.waiting[:min(len(s.waiting), 16)] { // there may be very many
 		n += r.copied()
@@ -332,7 +333,7 @@ func (s *Snapshot) held() int64 {
 }
 
 // Preserve implements keyspace.Saver.
-func (s *Snapshot) Preserve(db int, e object.Entry) {
+func (s *SnapshotWriter) Preserve(db int, e object.Entry) {
 	s.keys++
 	if !s.inSlice {
 		s.foreign++

@@ -372,7 +372,7 @@ func (c *chaos) run(turns, changes, cancelAt int) {
 }
 
 // writing goes on with changes while what the walk has handed over is written.
-func (c *chaos) writing(s *Snapshot, dest *memDest) {
+func (c *chaos) writing(s *SnapshotWriter, dest *memDest) {
 	if len(s.frozen) == 0 {
 		return
 	}

@@ -1,11 +1,11 @@
-package storage
+package persist_test
 
 import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,36 +21,25 @@ import (
 	"godwit/internal/engine"
 	"godwit/internal/invariant"
 	"godwit/internal/logging"
+	"godwit/internal/persist"
 	"godwit/internal/resp/respclient"
 	"godwit/internal/testseed"
 	"godwit/internal/vfs"
 )
 
-// atHome is a file system in which relative names begin at the working directory, as the system's do.
-type atHome struct{ vfs.FS }
-
-func at(name string) string {
-	if filepath.IsAbs(name) {
-		return name
+func workDir() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		panic(err)
 	}
-	return filepath.Join(workDir(), name)
+	return dir
 }
-
-func (f atHome) Open(name string, flag int, perm fs.FileMode) (vfs.File, error) {
-	return f.FS.Open(at(name), flag, perm)
-}
-func (f atHome) Rename(from, to string) error                { return f.FS.Rename(at(from), at(to)) }
-func (f atHome) Remove(name string) error                    { return f.FS.Remove(at(name)) }
-func (f atHome) SyncDir(dir string) error                    { return f.FS.SyncDir(at(dir)) }
-func (f atHome) ReadDir(dir string) ([]fs.DirEntry, error)   { return f.FS.ReadDir(at(dir)) }
-func (f atHome) MkdirAll(dir string, perm fs.FileMode) error { return f.FS.MkdirAll(at(dir), perm) }
-func (f atHome) Stat(name string) (fs.FileInfo, error)       { return f.FS.Stat(at(name)) }
 
 // host is a server without sockets, whose loop the test turns.
 type host struct {
 	t   *testing.T
 	e   *engine.Engine
-	s   *Store
+	s   *persist.Store
 	c   *engine.Client
 	log bytes.Buffer
 
@@ -73,8 +62,7 @@ func boot(t *testing.T, fsys vfs.FS, change func(*config.Config)) (*host, error)
 	log, err := logging.New(logging.Options{Out: &h.log, Level: logging.Debug})
 	require.NoError(t, err)
 	h.e = engine.New(cfg, command.Table(), engine.Options{Log: log, Seed: 5})
-	h.s = New(h.e, atHome{fsys})
-	h.e.SetPersistence(h.s)
+	h.s = h.e.NewStore(fsys)
 	h.e.BeginLoading(0)
 	if err := h.s.Open(func() {}); err != nil {
 		return h, err
@@ -105,7 +93,8 @@ func (h *host) do(words ...string) respclient.Value {
 
 func (h *host) digest() string { return h.do("DEBUG", "DIGEST").Text() }
 
-// write runs a command that changes something and a mark that makes the state unlike any other, and notes the states.
+// write runs a command that changes something and a mark that makes the state unlike any other, and
+// notes the states.
 func (h *host) write(words ...string) {
 	for _, cmd := range [][]string{words, {"INCR", "mark"}} {
 		h.issued.Add(1)
@@ -113,7 +102,7 @@ func (h *host) write(words ...string) {
 			require.Contains(h.t, v.Text(), "MISCONF", "%q", cmd)
 		}
 		h.digests = append(h.digests, h.digest())
-		h.offsets = append(h.offsets, h.s.aof.Offset())
+		h.offsets = append(h.offsets, h.s.AOF().Offset())
 	}
 	h.turn()
 	h.promise()
@@ -130,8 +119,8 @@ func (h *host) turn() {
 // promise notes what is surely on disk.
 func (h *host) promise() {
 	n := int(h.floor.Load())
-	if h.s.aof.Enabled() {
-		synced := h.s.aof.Synced()
+	if h.s.AOF().Enabled() {
+		synced := h.s.AOF().Synced()
 		for n+1 < len(h.offsets) && h.offsets[n+1] <= synced {
 			n++
 		}
@@ -153,7 +142,7 @@ func (h *host) info() engine.PersistenceInfo {
 // settle turns the loop until no snapshot is being written and no rewrite is under way.
 func (h *host) settle() {
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Microsecond) {
-		if i := h.info(); !i.Saving && !i.AOF.Rewriting {
+		if i := h.info(); !i.Saving && !i.AOF.RewriteInProgress {
 			return
 		}
 		h.turn()
@@ -161,7 +150,8 @@ func (h *host) settle() {
 	h.t.Fatal("a snapshot does not end")
 }
 
-// randomWrite is a change of a small data set of all types, with collections beyond the packed encodings.
+// randomWrite is a change of a small data set of all types, with collections beyond the packed
+// encodings.
 func randomWrite(rnd *rand.Rand) []string {
 	key := fmt.Sprint(rnd.IntN(3))
 	elem := fmt.Sprintf("element:%d", rnd.IntN(20))
@@ -237,8 +227,8 @@ func (h *host) holds(left *vfs.Mem, lo, hi int64, what string, change func(*conf
 	}
 }
 
-// TestPowerLoss cuts the power after every file operation of a server's life: what it finds when it starts again is a state that it once had, with all
-// that was promised.
+// TestPowerLoss cuts the power after every file operation of a server's life: what it finds when it
+// starts again is a state that it once had, with all that was promised.
 func TestPowerLoss(t *testing.T) {
 	seed := testseed.New(t)
 	for _, m := range modes {
@@ -273,7 +263,8 @@ func TestPowerLoss(t *testing.T) {
 	}
 }
 
-// TestDiskFaults fills the disk and fails operations of saves and rewrites, one at a time; then the power fails.
+// TestDiskFaults fills the disk and fails operations of saves and rewrites, one at a time; then the
+// power fails.
 func TestDiskFaults(t *testing.T) {
 	seed := testseed.New(t)
 	for _, m := range modes[1:] { // under always an error of the log ends the process, as persist's own tests show

@@ -1,4 +1,4 @@
-package storage
+package persist_test
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package storage
+package persist
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ type folder struct {
 // has done so. It is called at the start and whenever the configuration has changed.
 func (s *Store) claimFolder() {
 	dir := ""
-	if len(s.eng.Cfg.Save) > 0 {
+	if len(s.cfg.Save) > 0 {
 		dir = workDir()
 	}
 	if dir == s.folder.dir {
@@ -39,8 +39,9 @@ func (s *Store) claimFolder() {
 	if !errors.As(err, &other) {
 		return // a file system without locks
 	}
-	s.log.Warning("WARNING: another server saves its snapshots in this folder: %s. If both are named %s, each replaces the other's. "+
-		"Give each a dir, or at least a dbfilename, of its own.", other, s.eng.Cfg.DBFilename)
+	s.log.Warning("WARNING: another server saves its snapshots in this folder: %s. "+
+		"If both are named %s, each replaces the other's. "+
+		"Give each a dir, or at least a dbfilename, of its own.", other, s.cfg.DBFilename)
 }
 
 func (f *folder) leave() {

@@ -1,0 +1,73 @@
+package persist_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/command"
+	"godwit/internal/config"
+	"godwit/internal/engine"
+	"godwit/internal/logging"
+	"godwit/internal/vfs"
+)
+
+// sinkhole is a file system that forgets what is written to the log.
+type sinkhole struct{ vfs.FS }
+
+func (f sinkhole) Open(name string, flag int, perm os.FileMode) (vfs.File, error) {
+	file, err := f.FS.Open(name, flag, perm)
+	if err == nil && strings.Contains(name, ".incr.") {
+		file = forgetful{file}
+	}
+	return file, err
+}
+
+type forgetful struct{ vfs.File }
+
+func (forgetful) Write(p []byte) (int, error) { return len(p), nil }
+
+// BenchmarkLoggedSet is SET with the append-only file on, without the disk: 16 commands a batch.
+func BenchmarkLoggedSet(b *testing.B) {
+	for _, size := range []int{8, 64, 1 << 10, 16 << 10} {
+		for _, in := range []string{"set", "multi"} {
+			b.Run(fmt.Sprintf("%s/%d", in, size), func(b *testing.B) { benchLoggedSet(b, in, size) })
+		}
+	}
+}
+
+func benchLoggedSet(b *testing.B, in string, size int) {
+	mem := vfs.NewMem()
+	dir, err := os.Getwd()
+	require.NoError(b, err)
+	require.NoError(b, mem.MkdirAll(dir, 0o755))
+	cfg := config.Default()
+	cfg.AppendOnly, cfg.AppendFsync, cfg.AutoAOFRewritePercentage = true, config.FsyncNo, 0
+	e := engine.New(cfg, command.Table(), engine.Options{Log: logging.Discard(), Seed: 5})
+	s := e.NewStore(sinkhole{mem})
+	e.BeginLoading(0)
+	require.NoError(b, s.Open(func() {}))
+	defer s.Close()
+	e.Enter()
+	defer e.Leave()
+	c := e.NewClient(nil)
+	argv := [][]byte{[]byte("SET"), []byte("key:000000000001"), make([]byte, size)}
+	multi, exec := [][]byte{[]byte("MULTI")}, [][]byte{[]byte("EXEC")}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if in == "multi" && i%4 == 0 {
+			e.Exec(c, multi)
+		}
+		e.Exec(c, argv)
+		if in == "multi" && i%4 == 3 {
+			e.Exec(c, exec)
+		}
+		if i%16 == 15 {
+			c.W.Buf = c.W.Buf[:0]
+			e.Commit()
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package persist
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+
+	"godwit/internal/config"
+	"godwit/internal/keyspace"
+	"godwit/internal/logging"
+	"godwit/internal/propagation"
+	"godwit/internal/vfs"
+)
+
+// Store keeps the data set in files: the snapshot file and the append-only file.
+//
+//	commands, cron, shutdown ─→ engine ─→ Store ─→ snapshots, files, the append-only file
+//	                              ↑ Host ←──┘
+//
+// The engine decides when to save, knows what INFO says, and what is refused after a failure. The
+// store runs one job at a time in slices, and does the append-only file's own affairs, its rewrites
+// among them. What it needs of the engine is Host.
+//
+// All methods are called with the executor held, unless noted. Errors have been logged.
+type Store struct {
+	host Host
+	cfg  *config.Config
+	ks   *keyspace.Keyspace
+	fs   vfs.FS
+	log  *logging.Logger
+	feed *propagation.Feed
+
+	version string
+	aof     *AOF
+	loaded  RDBCounts
+	job     *job // that runs; nil: none
+	folder  folder
+
+	mu    sync.Mutex
+	temps map[string]bool // unfinished files; guarded by mu
+}
+
+// Host is the server above a store.
+type Host interface {
+	// Step runs fn with the executor held.
+	Step(fn func())
+	// LoadTarget returns where a data set that is read goes. With held, the caller holds the
+	// executor throughout; otherwise each step takes it.
+	LoadTarget(held bool) LoadTarget
+	// EndLoading ends the state Loading, in which the server starts.
+	EndLoading()
+	// Steady returns the executor's steady clock, ms: it never goes back.
+	Steady() int64
+	// WallNow returns the time, unix ms. Unlike Steady it does not stand still while a script runs.
+	WallNow() int64
+	// Wake has Slice and Cron called soon. Any goroutine may call it.
+	Wake()
+	// NoteLatency is told how many ms a latency event took on the executor.
+	NoteLatency(event string, ms int64)
+	// UsedMemory returns the bytes that the server uses.
+	UsedMemory() int64
+	// FunctionSources returns the code of the function libraries.
+	FunctionSources() [][]byte
+}
+
+// StoreOptions are what a Store works on; all must be set.
+type StoreOptions struct {
+	Host     Host
+	Config   *config.Config
+	Keyspace *keyspace.Keyspace
+	FS       vfs.FS
+	Log      *logging.Logger
+	Feed     *propagation.Feed // sends the log what changes
+	Version  string            // of Redis, that RDB files name
+}
+
+// NewStore makes a store. It touches no file.
+func NewStore(o StoreOptions) *Store {
+	s := &Store{host: o.Host, cfg: o.Config, ks: o.Keyspace, fs: o.FS, log: o.Log,
+		feed: o.Feed, version: o.Version, temps: map[string]bool{}}
+	s.aof = NewAOF(AOFOptions{
+		FS: s.fs, Log: s.log, Dir: workDir,
+		DirName: s.cfg.AppendDirname, FileName: s.cfg.AppendFilename, Base: baseMaker{s},
+		Now: s.host.Steady, Clock: func() int64 { return s.host.WallNow() / 1000 },
+		Wake: s.host.Wake, Latency: s.host.NoteLatency,
+	}, aofSettings(s.cfg))
+	return s
+}
+
+// StartError is why the server must not start: a line for the log.
+type StartError struct{ line string }
+
+// Error implements error.
+func (e *StartError) Error() string { return e.line }
+
+// Open loads the data set — from the append-only file if appendonly is yes, else from the snapshot
+// — and opens the append-only file. It is called once, in the state Loading, without the executor,
+// and ends that state; ready is called then, with the executor held. An error says which file
+// cannot be loaded, where, and why: the server must not serve what was loaded before it.
+func (s *Store) Open(ready func()) error {
+	var logged bool
+	s.host.Step(func() {
+		logged = s.cfg.AppendOnly
+		s.claimFolder()
+	})
+	if !logged {
+		if err := s.aof.CheckManifest(); err != nil {
+			return &StartError{err.Error() + ". Exiting."}
+		}
+	}
+	if err := s.loadAtStart(s.host.LoadTarget(false), logged); err != nil {
+		return &StartError{"Fatal error loading the DB: " + err.Error() + ". Exiting."}
+	}
+	var err error
+	s.host.Step(func() { err = s.open(logged, ready) })
+	return err
+}
+
+// open ends a start whose data set is loaded, from the log or not.
+func (s *Store) open(logged bool, ready func()) error {
+	if logged {
+		if err := s.aof.Open(); err != nil {
+			return &StartError{"Can't open the append-only file: " + logging.OSError(err) +
+				". Exiting."}
+		}
+		s.attach()
+	}
+	s.host.EndLoading()
+	if on := s.cfg.AppendOnly; on != logged { // CONFIG SET appendonly came meanwhile
+		if err := s.TurnAOF(on); err != nil {
+			return &StartError{"Can't turn the append-only file on: " + err.Error() + ". Exiting."}
+		}
+	}
+	ready()
+	return nil
+}
+
+// Close ends everything behind the engine's last command, without the executor: a running job is
+// cancelled, the append-only file is synced and closed. It returns the process's exit code.
+func (s *Store) Close() (code int) {
+	s.host.Step(func() {
+		err := s.aof.Close()
+		s.attach()
+		if err != nil {
+			code = 1
+			s.log.Warning("Fail to fsync the AOF file: %s.", logging.OSError(err))
+		}
+		s.cancelJob()
+		s.RemoveTemporary()
+		s.folder.leave()
+	})
+	return code
+}
+
+// AOF returns the append-only file, never nil.
+func (s *Store) AOF() *AOF { return s.aof }
+
+// TurnAOF switches the append-only file on or off at run time.
+func (s *Store) TurnAOF(on bool) error {
+	var err error
+	if on {
+		err = s.aof.Enable(false)
+	} else {
+		s.aof.Disable()
+	}
+	s.attach()
+	return err
+}
+
+// attach has the log be told what changes while it is on.
+func (s *Store) attach() {
+	if s.aof.Enabled() {
+		s.feed.Attach(propagation.Log, s.aof)
+	} else {
+		s.feed.Detach(propagation.Log)
+	}
+}
+
+// Cron is called hz times a second.
+func (s *Store) Cron() {
+	s.aof.Cron()
+	s.attach()
+}
+
+// Reconfigured is called after CONFIG SET.
+func (s *Store) Reconfigured() {
+	s.aof.Configure(aofSettings(s.cfg))
+	s.claimFolder()
+}
+
+// aofSettings are the directives that the log goes by.
+func aofSettings(c *config.Config) AOFSettings {
+	return AOFSettings{
+		Fsync: FsyncPolicy(c.AppendFsync), NoFsyncOnRewrite: c.NoAppendfsyncOnRewrite,
+		RewritePercentage: c.AutoAOFRewritePercentage, RewriteMinSize: c.AutoAOFRewriteMinSize,
+		LoadTruncated: c.AOFLoadTruncated, RDBPreamble: c.AOFUseRDBPreamble,
+		Timestamps: c.AOFTimestampEnabled, KeepHistory: c.AOFDisableAutoGC,
+	}
+}
+
+// workDir is the folder that files are in: the process's.
+func workDir() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "."
+	}
+	return filepath.Clean(dir)
+}

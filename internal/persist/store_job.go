@@ -1,0 +1,108 @@
+package persist
+
+import (
+	"errors"
+	"time"
+)
+
+// Only one job runs at a time: a save, or the base of a rewrite. Each makes a snapshot of its own
+// moment. It goes on in slices between commands.
+
+// job is a snapshot in the background.
+type job struct {
+	f    *fileSnapshot
+	save bool        // to the snapshot file; otherwise to the base of the append-only file
+	done func(error) // is told of the end
+}
+
+const (
+	// finishSlice is a slice of a job that everybody waits for.
+	finishSlice = 500 * time.Microsecond
+	// jobPoll is the time between two looks at a job that waits for the disk.
+	jobPoll = 200 * time.Microsecond
+)
+
+// ErrJobCancelled tells the owner of a job that it had to make way for the end of the server.
+var ErrJobCancelled = errors.New("cancelled")
+
+func (s *Store) run(j *job) {
+	s.job = j
+	s.host.Wake()
+}
+
+// Busy reports whether a job runs.
+func (s *Store) Busy() bool { return s.job != nil }
+
+// Saving reports whether a job runs that is a save.
+func (s *Store) Saving() bool { return s.job != nil && s.job.save }
+
+// Slice has the running job go on for about the budget, and ends it when it is done: its file is in
+// place and synced, or removed after an error. served tells whether commands have run since the
+// last time. Unless it reports more, the job waits for the disk; Host.Wake is called when it can go
+// on.
+func (s *Store) Slice(budget time.Duration, served bool) (more bool) {
+	j := s.job
+	if j == nil {
+		return false
+	}
+	more = j.f.snap.Slice(budget, served)
+	over, err := j.f.snap.Over()
+	if !over {
+		return more
+	}
+	j.f.ended(err)
+	if err == nil && j.save {
+		s.log.Notice("DB saved on disk")
+	}
+	s.job = nil
+	j.done(err)
+	return false
+}
+
+// Progress returns the number of keys that the running job has written and of those there were at
+// its start, 0 without one.
+func (s *Store) Progress() (keys, total int64) {
+	if s.job == nil {
+		return 0, 0
+	}
+	p := s.job.f.snap.Progress()
+	return int64(p.Keys), int64(p.Total)
+}
+
+// Held returns the bytes in Go's heap that copies of what has changed take until the running job
+// has written them. It is O(1).
+func (s *Store) Held() int64 {
+	if s.job == nil {
+		return 0
+	}
+	return s.job.f.snap.Held()
+}
+
+// CancelSave ends a running save without a result, and reports whether there was one.
+func (s *Store) CancelSave() bool {
+	if !s.Saving() {
+		return false
+	}
+	s.cancelJob()
+	return true
+}
+
+// FailRewrite ends the base of a running rewrite, which fails.
+func (s *Store) FailRewrite() {
+	if j := s.job; j != nil && !j.save {
+		s.cancelJob()
+		j.done(ErrJobCancelled)
+	}
+}
+
+// cancelJob ends the running job and waits until its file is removed.
+func (s *Store) cancelJob() {
+	j := s.job
+	if j == nil {
+		return
+	}
+	s.job = nil
+	j.f.snap.Cancel()
+	_ = j.f.snap.Wait() // it says that it was cancelled
+	s.finished(j.f.temp)
+}

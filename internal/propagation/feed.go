@@ -1,0 +1,147 @@
+// Package propagation turns what commands change into the bytes that the append-only file and the
+// replicas get.
+//
+//	MULTI … EXEC ─ Begin ─┬─ SET a 1            targets: log, replicas
+//	                      ├─ DEL b              b has expired
+//	                      ├─ EVAL ─ Begin ─ INCR c ─ End
+//	                      └─ End ─→ SELECT 0  MULTI  SET a 1  DEL b  INCR c  EXEC
+//
+// A unit is what one command, transaction or script changes: a target gets all of it, or nothing.
+// It is a stream of commands in the protocol. Several commands stand between MULTI and EXEC. Where
+// the database changes there is a SELECT; the first one stands before the MULTI, as Redis has it.
+//
+// Each command is encoded once, whatever the number of targets. What differs between them is added
+// around it: which commands they get, and the SELECTs.
+package propagation
+
+import "math/bits"
+
+// Targets is a set of the places that changes are sent to. It is chosen for each command. Scripts
+// know the numbers (redis.set_repl).
+type Targets uint8
+
+// The targets.
+const (
+	Log      Targets = 1 << iota // the append-only file
+	Replicas                     // the replication backlog
+	All      = Log | Replicas
+
+	numTargets = iota
+)
+
+// Target takes the bytes of units, in order.
+type Target interface {
+	// BeginUnit returns the buffer that a unit will be appended to, nil if the target wants none
+	// now.
+	BeginUnit() *Buffer
+	// EndBatch is called when a batch of commands ends, before its replies are sent.
+	EndBatch()
+}
+
+// Buffer is the end of a target's stream. The target owns it, and may take bytes out of it between
+// units, but must not change them before EndBatch.
+type Buffer struct {
+	B  []byte // whole units
+	DB int    // the database that the stream has selected, NoDB for none
+}
+
+// NoDB is the selected database at the beginning of a stream.
+const NoDB = -1
+
+// enter selects the database for the commands that follow.
+func (b *Buffer) enter(db int) {
+	if db != b.DB {
+		b.DB = db
+		b.B = AppendSelect(b.B, db)
+	}
+}
+
+// Feed sends units to the targets that are attached to it. The zero value has none.
+type Feed struct {
+	targets  [numTargets]Target
+	attached Targets
+	offset   int64
+	unit     unit
+}
+
+// Attach adds a target: the commands to come are sent to it.
+func (f *Feed) Attach(to Targets, t Target) {
+	f.targets[bits.TrailingZeros8(uint8(to))] = t
+	f.attached |= to
+}
+
+// Detach takes targets away.
+func (f *Feed) Detach(to Targets) { f.attached &^= to }
+
+// Reattach brings back targets that were detached.
+func (f *Feed) Reattach(to Targets) { f.attached |= to }
+
+// Attached returns the targets that are attached.
+func (f *Feed) Attached() Targets { return f.attached }
+
+// Offset returns the number of bytes that the target Replicas has got. Bytes for the log alone do
+// not count.
+func (f *Feed) Offset() int64 { return f.offset }
+
+// Send sends a command to those of the targets that are attached, as a unit of its own or as a part
+// of the open one. argv is borrowed.
+func (f *Feed) Send(to Targets, db int, argv [][]byte) {
+	to &= f.attached
+	if to == 0 {
+		return
+	}
+	if f.unit.depth > 0 {
+		f.unit.add(to, db, argv)
+		return
+	}
+	var text []byte // of the command
+	for i := range f.targets {
+		if to&(1<<i) == 0 {
+			continue
+		}
+		b := f.targets[i].BeginUnit()
+		if b == nil {
+			continue
+		}
+		from := len(b.B)
+		b.enter(db)
+		if text == nil {
+			at := len(b.B)
+			b.B = AppendCommand(b.B, argv)
+			text = b.B[at:]
+		} else {
+			b.B = append(b.B, text...)
+		}
+		f.count(i, len(b.B)-from)
+	}
+}
+
+// Relay sends bytes to the replicas as they are: what a master has sent to this server. They are
+// whole commands. What this server sends itself later begins with a SELECT.
+func (f *Feed) Relay(text []byte) {
+	if f.attached&Replicas == 0 {
+		return
+	}
+	i := bits.TrailingZeros8(uint8(Replicas))
+	if b := f.targets[i].BeginUnit(); b != nil {
+		b.B = append(b.B, text...)
+		b.DB = NoDB
+		f.count(i, len(text))
+	}
+}
+
+// EndBatch tells the targets that a batch of commands has ended.
+func (f *Feed) EndBatch() {
+	for i := range f.targets {
+		if f.attached&(1<<i) != 0 {
+			f.targets[i].EndBatch()
+		}
+	}
+}
+
+// count counts n bytes that target i has got.
+func (f *Feed) count(i, n int) {
+	if Targets(1<<i) == Replicas {
+		f.offset += int64(n)
+	}
+}
