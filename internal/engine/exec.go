@@ -3,7 +3,6 @@ package engine
 import (
 	"strings"
 
-	"godwit/internal/acl"
 	"godwit/internal/resp"
 )
 
@@ -25,7 +24,11 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 	w := e.writerOf(c)
 	*ctx = Ctx{Writer: w, E: e, Client: c, DB: c.db, Args: argv, Now: e.now}
 	e.current = c
-	done = e.dispatch(ctx)
+	if c.Origin == OriginMaster {
+		done = e.dispatchTimeless(ctx)
+	} else {
+		done = e.dispatch(ctx)
+	}
 	e.endReply(c)
 	e.current = nil
 	if done && c.wait == nil {
@@ -68,23 +71,14 @@ func (e *Engine) dispatch(c *Ctx) bool {
 		if e.isHTTP(c) {
 			return true
 		}
-		e.reject(c, nil, msg)
+		e.reject(c, nil, refusal(msg))
 		return true
 	}
 	c.Cmd = cmd
 	c.Client.LastCmd = cmd
-	if e.Cfg.MaxmemoryClients != 0 {
-		e.countClient(c.Client)
-		if e.limitClients() {
-			return true
-		}
-	}
-	if msg := e.gate(c); msg != "" {
+	if msg := e.gates(c); msg != passed {
 		e.reject(c, cmd, msg)
-		return true
-	}
-	if e.pause.active && e.postpone(c) {
-		return false
+		return msg != held
 	}
 	if c.Client.multi != nil && cmd.Flags&(InMulti|LeavesMulti) == 0 {
 		e.queue(c)
@@ -95,60 +89,6 @@ func (e *Engine) dispatch(c *Ctx) bool {
 		e.countClient(c.Client)
 	}
 	return true
-}
-
-// gate holds a command against everything that may refuse it before it runs; the order is Redis's. It returns the error text.
-func (e *Engine) gate(c *Ctx) string {
-	cmd, cl := c.Cmd, c.Client
-	flags := effectiveFlags(cmd, cl)
-	if cmd.Run == nil || !cmd.AcceptsArgs(len(c.Args)) {
-		return wrongArity(cmd)
-	}
-	if cl.Internal {
-		return ""
-	}
-	if msg := e.protected(cmd, cl); msg != "" {
-		return msg
-	}
-	if !cl.Authenticated && !cmd.Is(NoAuth) && !e.openToAll() {
-		return ErrNoAuth
-	}
-	if cl.multi != nil && flags&NoMulti != 0 {
-		return ErrNotInMulti
-	}
-	if reason := e.permit(c); reason != acl.Allowed {
-		return deniedText(reason, cmd)
-	}
-	if e.KS.P.MaxMemory > 0 && !e.loading.on && !e.makeRoom(c) {
-		// A queue may take any amount of memory too.
-		if flags&DenyOOM != 0 || cl.multi != nil && flags&LeavesMulti == 0 {
-			return ErrOOM
-		}
-	}
-	if flags&Write != 0 {
-		if msg := e.writeError(); msg != "" {
-			return msg
-		}
-	} else if flags&TellsDiskErrors != 0 {
-		if msg := e.diskError(); msg != "" {
-			return msg
-		}
-	}
-	if cl.Class == ClassPubSub && cl.restricted() && !cmd.Is(WhileSubscribed) {
-		return "ERR Can't execute '" + cmd.fullName + ErrSubscribed
-	}
-	if e.loading.on && flags&Loading == 0 {
-		return ErrLoading
-	}
-	if e.script.run != nil {
-		if msg := e.busyError(cmd); msg != "" {
-			return msg
-		}
-	}
-	if cl.Monitor && flags&(Write|ReadOnly|MayReplicate) != 0 {
-		return ErrMonitorKeys
-	}
-	return ""
 }
 
 // isHTTP ends the connection of a client that talks HTTP and reports it. A web page can make a browser send requests here; the lines of such
@@ -235,8 +175,13 @@ func (e *Engine) afterWrite(c *Ctx) {
 	}
 }
 
-// reject answers a command that does not run. A transaction that it was to be a part of will not run either.
-func (e *Engine) reject(c *Ctx, cmd *Command, msg string) {
+// reject answers a command that does not run. A transaction that it was to be a part of will not run
+// either.
+func (e *Engine) reject(c *Ctx, cmd *Command, why refusal) {
+	if why == closed || why == held {
+		return
+	}
+	msg := string(why)
 	c.Client.abortMulti()
 	if cmd != nil {
 		e.cmds[cmd.id].Rejected++
@@ -275,18 +220,3 @@ func (e *Engine) countError(msg string) {
 
 // maxErrorCodes bounds INFO errorstats: codes may come from scripts.
 const maxErrorCodes = 128
-
-// protected refuses DEBUG and MODULE unless the configuration opens them.
-func (e *Engine) protected(cmd *Command, cl *Client) string {
-	by := cmd.Protected
-	if by == Open && cmd.parent != nil {
-		by = cmd.parent.Protected
-	}
-	switch {
-	case by == ByDebugCommand && !e.Cfg.EnableDebugCommand.Allows(cl.Local):
-		return ErrDebugNotAllowed
-	case by == ByModuleCommand && !e.Cfg.EnableModuleCommand.Allows(cl.Local):
-		return ErrModuleNotAllowed
-	}
-	return ""
-}

@@ -189,7 +189,7 @@ func TestProtectedCommands(t *testing.T) {
 
 func TestInternalClientsPassAllGates(t *testing.T) {
 	f := newFixture(t, "requirepass secret")
-	f.c.Internal = true
+	f.c.Origin = OriginLog
 	f.e.Pause(f.e.Steady()+1e6, true)
 	f.expect(f.c, "guarded", "+OK")
 	f.expect(f.c, "write k", "+OK")

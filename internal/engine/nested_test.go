@@ -56,7 +56,7 @@ func nestingCommands() []*Command {
 
 // runScript answers with all replies.
 func runScript(c *Ctx) {
-	cl := c.E.InternalClient()
+	cl := c.E.LogClient()
 	c.E.SelectDB(cl, c.DB.ID())
 	c.E.BeginUnit()
 	defer c.E.EndUnit()

@@ -43,14 +43,14 @@ func (e *Engine) PausedUntil() (ms int64, all bool) {
 	return e.pause.until, e.pause.all
 }
 
-// postpone holds the command back if the pause is for it.
-func (e *Engine) postpone(c *Ctx) bool {
+// postpone holds a command with these flags back if the pause is for it.
+func (e *Engine) postpone(c *Ctx, flags Flag) bool {
 	p := &e.pause
 	if e.Steady() >= p.until {
 		e.Unpause()
 		return false
 	}
-	if !p.covers(effectiveFlags(c.Cmd, c.Client), c.Client, e.Steady()) {
+	if !p.covers(flags, c.Client, e.Steady()) {
 		return false
 	}
 	c.Client.postponed = true
@@ -60,7 +60,7 @@ func (e *Engine) postpone(c *Ctx) bool {
 
 // covers reports whether the pause holds a command with these flags of that client back now.
 func (p *pauseState) covers(f Flag, cl *Client, now int64) bool {
-	if !p.active || now >= p.until || cl.Internal || cl.Class == ClassReplica {
+	if !p.active || now >= p.until || !cl.Origin.heldByPause() || cl.Class == ClassReplica {
 		return false
 	}
 	return p.all || f&(Write|MayReplicate) != 0

@@ -99,7 +99,7 @@ func (e *Engine) ClientByID(id uint64) *Client { return e.clients.byID[id] }
 // remember notes the keys that a command has read for a client that tracks.
 func (e *Engine) remember(c *Ctx) {
 	cl := c.Client
-	if cl.Internal && e.current != nil {
+	if cl.Origin == OriginScript {
 		cl = e.current // a script reads for its caller
 	}
 	t := cl.track
@@ -207,7 +207,7 @@ func (e *Engine) sendInvalid(c *Client, keys []byte) {
 
 // pushInvalid pushes a message about c's keys. What the running command makes invalid for its own client comes behind all other messages.
 func (e *Engine) pushInvalid(c, to *Client, msg []byte) {
-	if c == e.current && to == c && !to.CloseASAP && !to.CloseAfterReply {
+	if c == e.current && to == c && !e.pushing.early && !to.CloseASAP && !to.CloseAfterReply {
 		e.pushing.invalid = appendPush(e.pushing.invalid, to, msg)
 		return
 	}
