@@ -211,7 +211,7 @@ func testTable() *engine.Table {
 	cmd := func(name string, arity int, flags engine.Flag, run func(*engine.Ctx)) *engine.Command {
 		return &engine.Command{Name: name, Arity: arity, Flags: flags, Group: engine.GroupConnection, Since: "1", Summary: "test", Run: run}
 	}
-	return engine.NewTable(append(append(blockingCommands(), busyCommands()...), []*engine.Command{
+	return engine.NewTable(append(append(append(blockingCommands(), orderCommands()...), busyCommands()...), []*engine.Command{
 		cmd("ping", -1, engine.Fast, func(c *engine.Ctx) { c.Simple("PONG") }),
 		cmd("echo", 2, engine.Fast, func(c *engine.Ctx) { c.Bulk(c.Args[1]) }),
 		cmd("count", -1, engine.Fast, func(c *engine.Ctx) { c.Int(int64(len(c.Args))) }),
@@ -234,6 +234,7 @@ func testTable() *engine.Table {
 		}),
 		cmd("set", 3, engine.Write, func(c *engine.Ctx) {
 			c.DB.Set(c.Args[1], object.StringValue(c.Args[2]), 0)
+			c.Changed(c.Args[1])
 			c.Dirty(1)
 			c.OK()
 		}),
