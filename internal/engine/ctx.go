@@ -113,4 +113,7 @@ func (c *Ctx) MayListen(shard bool) bool {
 func (c *Ctx) Changed(key []byte) { c.ChangedIn(c.DB, key) }
 
 // ChangedIn is Changed for a key of another database.
-func (c *Ctx) ChangedIn(db *keyspace.DB, key []byte) { hooks{c.E}.KeyChanged(key, db.ID()) }
+func (c *Ctx) ChangedIn(db *keyspace.DB, key []byte) {
+	c.E.keyChanged(key, db.ID())
+	c.E.keyInvalid(key, c.E.current)
+}

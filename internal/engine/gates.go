@@ -32,42 +32,57 @@ func (e *Engine) gates(c *Ctx) refusal {
 	cmd, cl := c.Cmd, c.Client
 	flags := effectiveFlags(cmd, cl)
 	switch {
-	case !cmd.runnable(c.Args): // the handler, and most of what follows, relies on the arguments
+	// The handler, and most of what follows, relies on the arguments.
+	case !cmd.runnable(c.Args):
 		return refusal(wrongArity(cmd))
-	case cl.Origin != OriginConnection: // it is obeyed, but a pause is for the master too
+	// The log and the master are obeyed; a pause is for the master too.
+	case cl.Origin != OriginConnection:
 		if e.pause.active && e.postpone(c, flags) {
 			return held
 		}
 		return passed
-	case cmd.guard() != Open && !e.opened(cmd, cl): // nobody opens DEBUG to himself, whatever his rights
+	// Nobody opens DEBUG to himself, whatever his rights.
+	case cmd.guard() != Open && !e.opened(cmd, cl):
 		return guardText(cmd)
-	case !cl.Authenticated && e.isStranger(cmd): // whoever has not said who he is learns nothing else
+	// Whoever has not said who he is learns nothing else.
+	case !cl.Authenticated && e.isStranger(cmd):
 		return ErrNoAuth
-	case cl.multi != nil && flags&NoMulti != 0: // the whole transaction would be refused at EXEC
+	// The whole transaction would be refused at EXEC.
+	case cl.multi != nil && flags&NoMulti != 0:
 		return ErrNotInMulti
-	case !e.mayAll(cl): // access control comes before anything that tells of the server's state
+	// Access control comes before anything that tells of the server's state.
+	case !e.mayAll(cl):
 		if reason := e.permit(c); reason != acl.Allowed {
 			return refusal(deniedText(reason, cmd))
 		}
 	}
 	switch {
-	case e.Cfg.MaxmemoryClients != 0 && e.tooLarge(cl): // before keys are evicted for what clients take
+	// Clients that take too much are closed before keys are evicted for what they take.
+	case e.Cfg.MaxmemoryClients != 0 && e.tooLarge(cl):
 		return closed
-	case e.KS.P.MaxMemory > 0 && e.lacksMemory(c, flags): // eviction comes before the rest: it makes room for all
+	// Eviction comes before what follows: a command that is refused there has made room too.
+	case e.KS.P.MaxMemory > 0 && e.lacksMemory(c, flags):
 		return ErrOOM
-	case flags&(Write|TellsDiskErrors) != 0 && e.diskError() != "": // nothing that may be lost is promised
+	// Nothing that may be lost is promised.
+	case flags&(Write|TellsDiskErrors) != 0 && e.diskError() != "":
 		return refusal(e.diskError())
-	case flags&Write != 0 && e.lacksReplicas(): // likewise
+	// Nor what min-replicas-to-write says is not safe here alone.
+	case flags&Write != 0 && e.lacksReplicas():
 		return ErrNoReplicas
-	case cl.Class == ClassPubSub && cl.restricted() && !cmd.Is(WhileSubscribed): // its replies pass for messages
+	// In RESP2 a subscriber could not tell a reply from a message.
+	case cl.Class == ClassPubSub && cl.restricted() && !cmd.Is(WhileSubscribed):
 		return refusal("ERR Can't execute '" + cmd.fullName + ErrSubscribed)
-	case e.loading.on && flags&Loading == 0: // half a data set is not served
+	// Half a data set is not served.
+	case e.loading.on && flags&Loading == 0:
 		return ErrLoading
-	case e.script.run != nil && !cmd.Is(AllowBusy): // a busy script is in the middle of its unit
+	// A busy script is in the middle of its unit.
+	case e.script.run != nil && !cmd.Is(AllowBusy):
 		return refusal(e.BusyText())
-	case cl.Monitor && flags&(Write|ReadOnly|MayReplicate) != 0: // as for Redis, where monitors count as replicas
+	// A monitor counts as a replica, as in Redis: it watches, and touches no key.
+	case cl.Monitor && flags&(Write|ReadOnly|MayReplicate) != 0:
 		return ErrMonitorKeys
-	case e.pause.active && !c.rerun && e.postpone(c, flags): // only what would run is held back
+	// The pause is last: only what would run is held back.
+	case e.pause.active && !c.rerun && e.postpone(c, flags):
 		return held
 	}
 	return passed
@@ -92,13 +107,17 @@ func (e *Engine) scriptGates(r *runningScript) refusal {
 	switch {
 	case !r.Declared:
 		return passed
-	case writes && r.ReadOnly: // EVAL_RO and its kin promise to their users that nothing is written
+	// EVAL_RO and its kin promise to their users that nothing is written.
+	case writes && r.ReadOnly:
 		return errScriptROWrite
-	case writes && !obeyed && e.diskError() != "": // a script must not fail in its middle
+	// A script must not fail in its middle.
+	case writes && !obeyed && e.diskError() != "":
 		return refusal(e.diskError())
-	case writes && !obeyed && e.lacksReplicas(): // likewise
+	// Likewise.
+	case writes && !obeyed && e.lacksReplicas():
 		return ErrNoReplicas
-	case writes && r.oom: // likewise
+	// Likewise.
+	case writes && r.oom:
 		return errScriptOOM
 	}
 	return passed
@@ -111,26 +130,32 @@ func (e *Engine) scriptRefuses(cmd *Command, argv [][]byte) refusal {
 	switch {
 	case cmd == nil:
 		return errScriptUnknown
-	case !cmd.runnable(argv): // as in gates
+	// As in gates.
+	case !cmd.runnable(argv):
 		return errScriptArity
-	case cmd.Is(NoScript): // it would act on the client, or wait
+	// It would act on the client, or wait.
+	case cmd.Is(NoScript):
 		return errScriptDenied
-	case r == nil: // a library that is being loaded
+	// A library that is being loaded.
+	case r == nil:
 		return errScriptNone
 	}
 	e.script.ctx = Ctx{E: e, Client: e.script.client, Cmd: cmd, Args: argv}
-	if reason := e.permit(&e.script.ctx); reason != acl.Allowed { // the script has its caller's rights
+	// The script has its caller's rights.
+	if reason := e.permit(&e.script.ctx); reason != acl.Allowed {
 		return refusal(deniedScript(reason))
 	}
 	obeyed := e.obeys(r.caller)
 	switch {
-	case r.noWrites && cmd.Flags&(Write|MayReplicate) != 0: // as Redis, which counts PUBLISH as a write here
+	// As Redis, which counts PUBLISH as a write here.
+	case r.noWrites && cmd.Flags&(Write|MayReplicate) != 0:
 		return errScriptWrite
 	case cmd.Is(Write) && !obeyed && e.diskError() != "":
 		return refusal(e.diskError())
 	case cmd.Is(Write) && !obeyed && e.lacksReplicas():
 		return ErrNoReplicas
-	case r.oom && !r.wrote && cmd.Is(DenyOOM): // one that has written may finish what it began
+	// One that has written may finish what it began.
+	case r.oom && !r.wrote && cmd.Is(DenyOOM):
 		return ErrOOM
 	}
 	return passed
@@ -180,7 +205,8 @@ func (e *Engine) tooLarge(cl *Client) bool {
 // there is none. Scripts that the command runs are refused for the same reason (scriptGates). What
 // eviction tells the client comes before the reply.
 func (e *Engine) lacksMemory(c *Ctx, flags Flag) bool {
-	if e.loading.on || e.script.run != nil { // a busy script: keys must not go in the middle of its unit
+	// A busy script: keys must not go in the middle of its unit.
+	if e.loading.on || e.script.run != nil {
 		return false
 	}
 	e.pushing.early = true

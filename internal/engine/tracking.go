@@ -132,13 +132,15 @@ func (e *Engine) limitTracking() {
 	}
 }
 
-// keyInvalid tells who tracks that a key has changed.
-func (e *Engine) keyInvalid(key []byte) {
+// keyInvalid tells who tracks that a key has changed. by has changed it, nil if time or eviction
+// has: under NOLOOP a broadcasting client does not want to know of its own changes. In the default
+// mode what its own command makes expire counts as its own, as in Redis.
+func (e *Engine) keyInvalid(key []byte, by *Client) {
 	s := &e.tracking
 	if s.clients == 0 {
 		return
 	}
-	s.bcast.Changed(key, e.current)
+	s.bcast.Changed(key, by)
 	if s.table.Len() > 0 {
 		e.invalidate(key, e.current)
 	}
