@@ -30,6 +30,8 @@ func testTable() *Table {
 	box.Sub = []*Command{entry("one", 2, Admin, ok), entry("two", 3, Write, ok)}
 	guarded := entry("guarded", 1, 0, ok)
 	guarded.Protected = ByDebugCommand
+	doomed := entry("doomed", 2, Write|DenyOOM|NoMulti, ok)
+	doomed.Protected = ByDebugCommand
 	return NewTable(append(append(blockingCommands(), nestingCommands()...), []*Command{
 		entry("read", 2, ReadOnly|Fast, ok), entry("write", -2, Write|DenyOOM, ok), entry("login", -1, NoAuth, func(c *Ctx) {
 			c.Redact(1)
@@ -50,7 +52,7 @@ func testTable() *Table {
 				}
 			}
 		}),
-		box, guarded,
+		box, guarded, doomed,
 	}...))
 }
 
@@ -430,7 +432,7 @@ func TestRename(t *testing.T) {
 	} {
 		f.expect(f.c, line, want)
 	}
-	if tab.Get("READ2") == nil || tab.Get("crate|one") == nil || tab.Get("write") != nil || tab.Count() != 8+len(blockingCommands())+len(nestingCommands()) {
+	if tab.Get("READ2") == nil || tab.Get("crate|one") == nil || tab.Get("write") != nil || tab.Count() != 9+len(blockingCommands())+len(nestingCommands()) {
 		t.Errorf("table after renaming: %d commands", tab.Count())
 	}
 }
