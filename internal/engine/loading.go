@@ -142,7 +142,10 @@ var ErrUnknownCommand = errors.New("unknown command")
 
 // LogClient makes a client for the commands of a log: nothing lists it, and no gate holds it.
 func (e *Engine) LogClient() *Client {
-	c := &Client{FD: -1, Origin: OriginLog, Authenticated: true, Created: e.Steady(), LastUsed: e.Steady(), db: e.KS.DB(0)}
+	c := &Client{
+		FD: -1, Origin: OriginLog, Authenticated: true,
+		Created: e.Steady(), LastUsed: e.Steady(), db: e.KS.DB(0),
+	}
 	c.W.Proto = 2
 	return c
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"net"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -211,7 +212,8 @@ func testTable() *engine.Table {
 	cmd := func(name string, arity int, flags engine.Flag, run func(*engine.Ctx)) *engine.Command {
 		return &engine.Command{Name: name, Arity: arity, Flags: flags, Group: engine.GroupConnection, Since: "1", Summary: "test", Run: run}
 	}
-	return engine.NewTable(append(append(append(blockingCommands(), orderCommands()...), busyCommands()...), []*engine.Command{
+	others := slices.Concat(blockingCommands(), orderCommands(), busyCommands())
+	return engine.NewTable(append(others, []*engine.Command{
 		cmd("ping", -1, engine.Fast, func(c *engine.Ctx) { c.Simple("PONG") }),
 		cmd("echo", 2, engine.Fast, func(c *engine.Ctx) { c.Bulk(c.Args[1]) }),
 		cmd("count", -1, engine.Fast, func(c *engine.Ctx) { c.Int(int64(len(c.Args))) }),

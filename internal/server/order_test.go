@@ -11,7 +11,8 @@ import (
 func orderCommands() []*engine.Command {
 	cmd := func(name string, flags engine.Flag, run func(*engine.Ctx)) *engine.Command {
 		return &engine.Command{
-			Name: name, Arity: 2, Flags: flags, Group: engine.GroupConnection, Since: "1", Summary: "test", Run: run,
+			Name: name, Arity: 2, Flags: flags, Group: engine.GroupConnection, Since: "1",
+			Summary: "test", Run: run,
 		}
 	}
 	unblock := func(withError bool) func(c *engine.Ctx) {
@@ -22,7 +23,9 @@ func orderCommands() []*engine.Command {
 		}
 	}
 	see := cmd("see", engine.ReadOnly, func(c *engine.Ctx) { c.OK() })
-	see.Keys = []engine.KeySpec{{Begin: engine.At(1), Find: engine.Range(0, 1, 0), Access: engine.RO | engine.AccessFlag}}
+	see.Keys = []engine.KeySpec{{
+		Begin: engine.At(1), Find: engine.Range(0, 1, 0), Access: engine.RO | engine.AccessFlag,
+	}}
 	see.Args = []engine.Arg{engine.Key("key", 0)}
 	return []*engine.Command{
 		see,
