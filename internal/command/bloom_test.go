@@ -17,7 +17,7 @@ func TestBloomAllocations(t *testing.T) {
 	for _, name := range []string{"BF.ADD", "BF.EXISTS"} {
 		argv := argvOf(name, "f", "item:0000000000")
 		cmd := l.e.Table().Find(argv)
-		cl := l.e.InternalClient()
+		cl := l.e.LogClient()
 		i := 0
 		if n := testing.AllocsPerRun(500, func() {
 			i++

@@ -158,7 +158,7 @@ func (o *cfOptions) target(c *engine.Ctx, items [][]byte, unique, create bool) *
 		o.propagate(c)
 	}
 	// What was accepted once is not refused when it is replayed.
-	if s.Blocks() >= int(c.E.Cfg.CFMaxExpansions) && !c.E.Loading() {
+	if s.Blocks() >= int(c.E.Cfg.CFMaxExpansions) && !c.Obeyed() {
 		c.Err("Maximum expansions reached")
 		return nil
 	}

@@ -11,7 +11,7 @@ const maxString = 4<<30 - 16<<20
 // stringLimit is the longest string in bytes that the client may make: proto-max-bulk-len, which effects that are replayed need not
 // keep to.
 func stringLimit(c *engine.Ctx) int64 {
-	if c.Client.Internal && !c.Client.Script {
+	if c.Obeyed() {
 		return maxString
 	}
 	return min(c.E.Cfg.ProtoMaxBulkLen, maxString)

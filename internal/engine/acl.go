@@ -136,7 +136,7 @@ func (e *Engine) logDenied(c *Ctx, reason acl.Reason, object, user string) {
 	where := acl.TopLevel
 	real := c.Client
 	switch {
-	case c.Client.Script:
+	case c.Client.Origin == OriginScript:
 		where = acl.InScript
 		real = e.current
 	case c.Client.multi != nil:

@@ -64,7 +64,7 @@ const (
 )
 
 // MayBlock reports whether the client may be made to wait. A handler that would block where it may not replies as if the time was up.
-func (c *Ctx) MayBlock() bool { return !c.Client.Internal && !c.noBlock }
+func (c *Ctx) MayBlock() bool { return c.Client.Origin == OriginConnection && !c.noBlock }
 
 // Block makes the client wait until one of the keys holds a value of type t; then the handler runs
 // again, with the same arguments. A handler that calls Block in such a run keeps the client's place
@@ -168,7 +168,7 @@ func (e *Engine) rerun(w *waiter) {
 	c.rerun = true
 	cl := w.client
 	e.current = cl
-	if msg := e.gate(c); msg != "" {
+	if msg := e.gates(c); msg != passed {
 		e.reject(c, w.cmd, msg)
 	} else {
 		e.call(c)
@@ -193,7 +193,8 @@ func (e *Engine) resumeCtx(w *waiter) *Ctx {
 	return &e.wakeCtx
 }
 
-// endWait ends a wait that has been replied to: the connection writes the reply and goes on with its input.
+// endWait ends a wait that has been replied to: the connection writes the reply and goes on with
+// its input. If a client's command ends it (CLIENT UNBLOCK), that client is answered first.
 func (e *Engine) endWait(w *waiter) {
 	cl := w.client
 	e.forgetWait(cl)
@@ -202,10 +203,16 @@ func (e *Engine) endWait(w *waiter) {
 	if e.Cfg.MaxmemoryClients != 0 {
 		e.countClient(cl)
 	}
-	if cl.Conn != nil {
-		cl.Conn.Flush()
-		cl.Conn.Resume()
+	if cl.Conn == nil {
+		return
 	}
+	if e.current != nil {
+		cl.resumes = true
+		e.pushed(cl)
+		return
+	}
+	cl.Conn.Flush()
+	cl.Conn.Resume()
 }
 
 // forgetWait takes the client out of all queues, if it waits.

@@ -400,7 +400,7 @@ func TestBlockedPassTheGatesAgain(t *testing.T) {
 // TestInternalClientsDoNotBlock runs a blocking command of a client without a connection.
 func TestInternalClientsDoNotBlock(t *testing.T) {
 	f := newFixture(t, "")
-	f.c.Internal = true
+	f.c.Origin = OriginLog
 	f.expect(f.c, "pop a 0", "*-1")
 	f.idle()
 }

@@ -51,6 +51,7 @@ type Client struct {
 	W    resp.Writer
 	Conn Conn
 
+	Origin   Origin
 	ID       uint64
 	Addr     string // "ip:port" or the socket's path followed by ":0"
 	LAddr    string
@@ -70,8 +71,6 @@ type Client struct {
 	NoEvict         bool
 	NoTouch         bool
 	Monitor         bool
-	Internal        bool // not a connection: AOF replay, scripts
-	Script          bool // runs the commands of scripts
 	CloseAfterReply bool
 	CloseASAP       bool
 
@@ -89,6 +88,7 @@ type Client struct {
 	sub       pubsub.Sub[*Client]
 	track     *Tracking // nil: the client does not track
 	woken     bool      // listed in pushState.woken
+	resumes   bool      // its connection goes on with its input when it is woken
 	multi     *multi    // nil outside of MULTI
 
 	watched    *watch // the last one; nil if the client watches nothing

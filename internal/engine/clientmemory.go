@@ -158,7 +158,7 @@ func (p *recentPeak) max(sec int64) (n int) {
 
 // limited reports whether maxmemory-clients counts the client.
 func (c *Client) limited() bool {
-	return !c.CloseASAP && !c.Internal && c.Conn != nil && c.Class != ClassReplica
+	return !c.CloseASAP && c.Origin == OriginConnection && c.Conn != nil && c.Class != ClassReplica
 }
 
 // evictable reports whether maxmemory-clients may close the client.

@@ -38,7 +38,7 @@ func (e *Engine) crashCommand() []string {
 		return []string{"no command was running"}
 	}
 	lines := []string{fmt.Sprintf("client id=%d db=%d resp=%d multi=%v script=%v internal=%v",
-		cl.ID, cl.db.ID(), cl.W.Proto, cl.multi != nil, e.script.run != nil, cl.Internal)}
+		cl.ID, cl.db.ID(), cl.W.Proto, cl.multi != nil, e.script.run != nil, cl.Origin != OriginConnection)}
 	if cl.wait != nil {
 		lines = append(lines, "command, having waited: "+shape(cl.wait.cmd, cl.wait.args))
 	}

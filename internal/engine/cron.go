@@ -214,7 +214,7 @@ func (e *Engine) persistenceChanged(names []string) error {
 
 // ConfigChanged applies directives that CONFIG SET changed. An error undoes the change.
 func (e *Engine) ConfigChanged(names []string) error {
-	e.KS.P = e.params()
+	e.KS.P, e.mem.refused = e.params(), false
 	e.Slowlog.SetMax(int(e.Cfg.SlowlogMaxLen))
 	e.Log.SetLevel(e.Cfg.LogLevel)
 	e.access.log.Trim(int(e.Cfg.ACLLogMaxLen))

@@ -57,8 +57,11 @@ func (c *Ctx) Dirty(n int) { c.dirty += int64(n) }
 // Saved tells that the changes of this command are in the snapshot file already: they do not count towards the next one.
 func (c *Ctx) Saved() { c.saved = true }
 
-// Past reports whether the deadline, unix ms, has passed. While a log is replayed none has: the commands that follow count on the key.
-func (c *Ctx) Past(deadline int64) bool { return deadline <= c.E.now && !c.E.loading.on }
+// Past reports whether the deadline, unix ms, has passed, so that what gets it is to be deleted at
+// once. Where time may not delete, none has: the key is stored with it.
+func (c *Ctx) Past(deadline int64) bool {
+	return deadline <= c.E.now && c.E.KS.ExpireMode() == keyspace.ExpireDelete
+}
 
 // PropagateAs propagates argv (copied) in place of the command as it came; several calls propagate several
 // commands, atomically. No call may follow NoPropagate.
@@ -103,10 +106,15 @@ func (c *Ctx) Notify(class keyspace.EventClass, event string, key []byte) {
 
 // MayListen reports whether the client may subscribe, to a shard channel or to another: a script has nobody to hear the messages, and a transaction may
 // not begin to listen to shards.
-func (c *Ctx) MayListen(shard bool) bool { return !c.Client.Internal && !(c.noBlock && shard) }
+func (c *Ctx) MayListen(shard bool) bool {
+	return c.Client.Origin == OriginConnection && !(c.noBlock && shard)
+}
 
 // Changed announces that key of the client's database has another value now, or none: WATCH and client-side caching listen.
 func (c *Ctx) Changed(key []byte) { c.ChangedIn(c.DB, key) }
 
 // ChangedIn is Changed for a key of another database.
-func (c *Ctx) ChangedIn(db *keyspace.DB, key []byte) { hooks{c.E}.KeyChanged(key, db.ID()) }
+func (c *Ctx) ChangedIn(db *keyspace.DB, key []byte) {
+	c.E.keyChanged(key, db.ID())
+	c.E.keyInvalid(key, c.E.current)
+}

@@ -3,7 +3,6 @@ package engine
 import (
 	"strings"
 
-	"godwit/internal/acl"
 	"godwit/internal/resp"
 	"godwit/internal/spec"
 )
@@ -26,7 +25,11 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 	w := e.writerOf(c)
 	*ctx = Ctx{Writer: w, E: e, Client: c, DB: c.db, Args: argv, Now: e.now}
 	e.current = c
-	done = e.dispatch(ctx)
+	if c.Origin == OriginMaster {
+		done = e.dispatchTimeless(ctx)
+	} else {
+		done = e.dispatch(ctx)
+	}
 	e.endReply(c)
 	e.current = nil
 	if done && c.wait == nil {
@@ -69,23 +72,14 @@ func (e *Engine) dispatch(c *Ctx) bool {
 		if e.isHTTP(c) {
 			return true
 		}
-		e.reject(c, nil, e.unknown(c.Args))
+		e.reject(c, nil, refusal(e.unknown(c.Args)))
 		return true
 	}
 	c.Cmd = cmd
 	c.Client.LastCmd = cmd
-	if e.Cfg.MaxmemoryClients != 0 {
-		e.countClient(c.Client)
-		if e.limitClients() {
-			return true
-		}
-	}
-	if msg := e.gate(c); msg != "" {
+	if msg := e.gates(c); msg != passed {
 		e.reject(c, cmd, msg)
-		return true
-	}
-	if e.pause.active && e.postpone(c) {
-		return false
+		return msg != held
 	}
 	if c.Client.multi != nil && cmd.Flags&(spec.InMulti|spec.LeavesMulti) == 0 {
 		e.queue(c)
@@ -96,60 +90,6 @@ func (e *Engine) dispatch(c *Ctx) bool {
 		e.countClient(c.Client)
 	}
 	return true
-}
-
-// gate holds a command against everything that may refuse it before it runs; the order is Redis's. It returns the error text.
-func (e *Engine) gate(c *Ctx) string {
-	cmd, cl := c.Cmd, c.Client
-	flags := effectiveFlags(cmd, cl)
-	if !cmd.AcceptsArgs(len(c.Args)) {
-		return wrongArity(cmd)
-	}
-	if cl.Internal {
-		return ""
-	}
-	if msg := e.protected(cmd, cl); msg != "" {
-		return msg
-	}
-	if !cl.Authenticated && !cmd.Is(spec.NoAuth) && !e.openToAll() {
-		return ErrNoAuth
-	}
-	if cl.multi != nil && flags&spec.NoMulti != 0 {
-		return ErrNotInMulti
-	}
-	if reason := e.permit(c); reason != acl.Allowed {
-		return deniedText(reason, cmd)
-	}
-	if e.KS.P.MaxMemory > 0 && !e.loading.on && !e.makeRoom(c) {
-		// A queue may take any amount of memory too.
-		if flags&spec.DenyOOM != 0 || cl.multi != nil && flags&spec.LeavesMulti == 0 {
-			return ErrOOM
-		}
-	}
-	if flags&spec.Write != 0 {
-		if msg := e.writeError(); msg != "" {
-			return msg
-		}
-	} else if flags&spec.TellsDiskErrors != 0 {
-		if msg := e.diskError(); msg != "" {
-			return msg
-		}
-	}
-	if cl.Class == ClassPubSub && cl.restricted() && !cmd.Is(spec.WhileSubscribed) {
-		return "ERR Can't execute '" + cmd.FullName() + ErrSubscribed
-	}
-	if e.loading.on && flags&spec.Loading == 0 {
-		return ErrLoading
-	}
-	if e.script.run != nil {
-		if msg := e.busyError(cmd); msg != "" {
-			return msg
-		}
-	}
-	if cl.Monitor && flags&(spec.Write|spec.ReadOnly|spec.MayReplicate) != 0 {
-		return ErrMonitorKeys
-	}
-	return ""
 }
 
 // isHTTP ends the connection of a client that talks HTTP and reports it. A web page can make a browser send requests here; the lines of such
@@ -236,8 +176,13 @@ func (e *Engine) afterWrite(c *Ctx) {
 	}
 }
 
-// reject answers a command that does not run. A transaction that it was to be a part of will not run either.
-func (e *Engine) reject(c *Ctx, cmd *spec.Command, msg string) {
+// reject answers a command that does not run. A transaction that it was to be a part of will not run
+// either.
+func (e *Engine) reject(c *Ctx, cmd *spec.Command, why refusal) {
+	if why == closed || why == held {
+		return
+	}
+	msg := string(why)
 	c.Client.abortMulti()
 	if cmd != nil {
 		e.cmds[cmd.ID()].Rejected++
@@ -276,14 +221,3 @@ func (e *Engine) countError(msg string) {
 
 // maxErrorCodes bounds INFO errorstats: codes may come from scripts.
 const maxErrorCodes = 128
-
-// protected refuses DEBUG and MODULE unless the configuration opens them.
-func (e *Engine) protected(cmd *spec.Command, cl *Client) string {
-	switch by := cmd.Protected; {
-	case by == spec.ByDebugCommand && !e.Cfg.EnableDebugCommand.Allows(cl.Local):
-		return ErrDebugNotAllowed
-	case by == spec.ByModuleCommand && !e.Cfg.EnableModuleCommand.Allows(cl.Local):
-		return ErrModuleNotAllowed
-	}
-	return ""
-}

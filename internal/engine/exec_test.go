@@ -56,6 +56,8 @@ func testTable() *Table {
 	box.sub = []testCommand{entry("one", 2, spec.Admin, ok), entry("two", 3, spec.Write, ok)}
 	guarded := entry("guarded", 1, 0, ok)
 	guarded.Protected = spec.ByDebugCommand
+	doomed := entry("doomed", 2, spec.Write|spec.DenyOOM|spec.NoMulti, ok)
+	doomed.Protected = spec.ByDebugCommand
 	return tableOf(append(append(blockingCommands(), nestingCommands()...), []testCommand{
 		entry("read", 2, spec.ReadOnly|spec.Fast, ok), entry("write", -2, spec.Write|spec.DenyOOM, ok), entry("login", -1, spec.NoAuth, func(c *Ctx) {
 			c.Redact(1)
@@ -76,7 +78,7 @@ func testTable() *Table {
 				}
 			}
 		}),
-		box, guarded,
+		box, guarded, doomed,
 	}...))
 }
 
@@ -215,7 +217,7 @@ func TestProtectedCommands(t *testing.T) {
 
 func TestInternalClientsPassAllGates(t *testing.T) {
 	f := newFixture(t, "requirepass secret")
-	f.c.Internal = true
+	f.c.Origin = OriginLog
 	f.e.Pause(f.e.Steady()+1e6, true)
 	f.expect(f.c, "guarded", "+OK")
 	f.expect(f.c, "write k", "+OK")
@@ -456,7 +458,7 @@ func TestRename(t *testing.T) {
 	} {
 		f.expect(f.c, line, want)
 	}
-	if tab.Get("READ2") == nil || tab.Get("crate|one") == nil || tab.Get("write") != nil || len(tab.List()) != 8+len(blockingCommands())+len(nestingCommands()) {
+	if tab.Get("READ2") == nil || tab.Get("crate|one") == nil || tab.Get("write") != nil || len(tab.List()) != 9+len(blockingCommands())+len(nestingCommands()) {
 		t.Errorf("table after renaming: %d commands", len(tab.List()))
 	}
 }

@@ -14,6 +14,7 @@ type loadingState struct {
 	start         int64 // unix ms
 	began         int64 // the same by the steady clock
 	total, loaded int64 // bytes of the files
+	before        keyspace.ExpireMode
 }
 
 // LoadingInfo is INFO's view of a load.
@@ -29,14 +30,16 @@ func (e *Engine) Loading() bool { return e.loading.on }
 
 // BeginLoading begins the state Loading; total is the size of what is to be read, in bytes.
 func (e *Engine) BeginLoading(total int64) {
-	e.loading = loadingState{on: true, start: e.now, began: e.Steady(), total: total}
-	e.KS.HoldExpiry(true)
+	e.loading = loadingState{
+		on: true, start: e.now, began: e.Steady(), total: total,
+		before: e.KS.SetExpireMode(keyspace.ExpireIgnore),
+	}
 }
 
 // EndLoading ends it.
 func (e *Engine) EndLoading() {
+	e.KS.SetExpireMode(e.loading.before)
 	e.loading = loadingState{}
-	e.KS.HoldExpiry(false)
 }
 
 // LoadingInfo tells how far a load is; it is meaningful while Loading.
@@ -61,7 +64,7 @@ type LoadTarget struct {
 // are answered between steps.
 func (e *Engine) LoadTarget(held bool) *LoadTarget {
 	t := &LoadTarget{e: e, held: held}
-	t.Step(func() { t.client = e.InternalClient() })
+	t.Step(func() { t.client = e.LogClient() })
 	return t
 }
 
@@ -138,9 +141,12 @@ func (t *LoadTarget) DB() int { return t.client.db.ID() }
 // ErrUnknownCommand is LoadTarget.Exec's error for what is no command.
 var ErrUnknownCommand = errors.New("unknown command")
 
-// InternalClient makes a client that is no connection: nothing lists it, and no gate holds it.
-func (e *Engine) InternalClient() *Client {
-	c := &Client{FD: -1, Internal: true, Authenticated: true, Created: e.Steady(), LastUsed: e.Steady(), db: e.KS.DB(0)}
+// LogClient makes a client for the commands of a log: nothing lists it, and no gate holds it.
+func (e *Engine) LogClient() *Client {
+	c := &Client{
+		FD: -1, Origin: OriginLog, Authenticated: true,
+		Created: e.Steady(), LastUsed: e.Steady(), db: e.KS.DB(0),
+	}
 	c.W.Proto = 2
 	return c
 }

@@ -31,7 +31,7 @@ func (e *Engine) feedMonitors(c *Ctx) {
 	if c.Client.Unix {
 		from = "unix:" + strings.TrimSuffix(from, ":0")
 	}
-	if c.Client.Script {
+	if c.Client.Origin == OriginScript {
 		from = "lua"
 	}
 	line := fmt.Appendf(nil, "%d.%06d [%d %s] ", us/1e6, us%1e6, c.Client.db.ID(), from)

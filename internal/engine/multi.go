@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"godwit/internal/acl"
 	"godwit/internal/invariant"
 	"godwit/internal/spec"
 )
@@ -196,8 +195,8 @@ func (c *Ctx) ExecMulti() {
 	for _, q := range m.cmds {
 		n := e.nested(cl, q.cmd, args[:q.argc:q.argc])
 		args = args[q.argc:]
-		if reason := e.permit(n); reason != acl.Allowed {
-			n.Err(deniedAtExec(reason))
+		if msg := e.gatesAtExec(n); msg != passed {
+			n.Err(string(msg))
 		} else {
 			e.call(n)
 		}

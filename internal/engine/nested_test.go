@@ -55,7 +55,7 @@ func nestingCommands() []testCommand {
 
 // runScript answers with all replies.
 func runScript(c *Ctx) {
-	cl := c.E.InternalClient()
+	cl := c.E.LogClient()
 	c.E.SelectDB(cl, c.DB.ID())
 	c.E.Feed.Begin()
 	defer c.E.EndUnit()

@@ -45,7 +45,7 @@ func (e *Engine) PausedUntil() (ms int64, all bool) {
 	return e.pause.until, e.pause.all
 }
 
-// postpone holds the command back if the pause is for it.
+// postpone holds a command back if the pause is for it.
 func (e *Engine) postpone(c *Ctx) bool {
 	p := &e.pause
 	if e.Steady() >= p.until {
@@ -62,7 +62,7 @@ func (e *Engine) postpone(c *Ctx) bool {
 
 // covers reports whether the pause holds a command with these flags of that client back now.
 func (p *pauseState) covers(f spec.Flag, cl *Client, now int64) bool {
-	if !p.active || now >= p.until || cl.Internal || cl.Class == ClassReplica {
+	if !p.active || now >= p.until || !cl.Origin.heldByPause() || cl.Class == ClassReplica {
 		return false
 	}
 	return p.all || f&(spec.Write|spec.MayReplicate) != 0

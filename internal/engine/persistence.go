@@ -76,18 +76,6 @@ func (e *Engine) aofInfo() persist.AOFInfo {
 // AOFBuffered returns how many bytes of the append-only file wait in memory.
 func (e *Engine) AOFBuffered() int64 { return int64(e.aofInfo().BufferLength) }
 
-// writeError is why commands that may write are refused, "" if they are not: nothing that could be
-// lost may be promised to be kept.
-func (e *Engine) writeError() string {
-	if msg := e.diskError(); msg != "" {
-		return msg
-	}
-	if e.Cfg.MinReplicasToWrite > 0 && e.Cfg.MinReplicasMaxLag > 0 {
-		return ErrNoReplicas
-	}
-	return ""
-}
-
 // diskError is what keeps the data set from being written to disk, "" if nothing does.
 func (e *Engine) diskError() string {
 	s := &e.persist

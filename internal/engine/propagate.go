@@ -64,10 +64,10 @@ func (h hooks) KeyEvent(_ keyspace.EventClass, event string, key []byte, db int)
 	h.e.keyEvent(event, key, db)
 }
 
-// KeyChanged implements keyspace.Hooks.
+// KeyChanged implements keyspace.Hooks: expiry or eviction has changed the key.
 func (h hooks) KeyChanged(key []byte, db int) {
 	h.e.keyChanged(key, db)
-	h.e.keyInvalid(key)
+	h.e.keyInvalid(key, nil)
 }
 
 // Ready implements keyspace.Hooks.

@@ -105,7 +105,7 @@ func TestForgottenClientsAreToldNothing(t *testing.T) {
 	e.Track(c, TrackingMode{Bcast: true}, 0, []string{"a", "b"})
 	require.Equal(t, TrackingInfo{Clients: 1, Prefixes: 2}, e.TrackingInfo())
 	e.Publish(pubsub.Channels, []byte("ch"), []byte("1"))
-	e.keyInvalid([]byte("a1"))
+	e.keyInvalid([]byte("a1"), nil)
 	e.Forget(c)
 	require.Zero(t, e.Publish(pubsub.Channels, []byte("ch"), []byte("2")))
 	require.Equal(t, TrackingInfo{}, e.TrackingInfo())

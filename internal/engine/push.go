@@ -8,8 +8,15 @@ import "godwit/internal/invariant"
 // them, but its connection hears of it only at the end of the batch (Deliver): a batch that publishes a thousand messages to a client wakes its loop once
 // and costs one write.
 //
-// The client whose command is running may be in the middle of its reply. What it is pushed waits until the reply is complete; messages first, then the
-// invalidations that its own changes cause, as in Redis. Commands whose reply is a push (SUBSCRIBE …) write theirs at once.
+// The client whose command is running may be in the middle of its reply. What it is pushed waits
+// until the reply is complete; messages first, then the invalidations that its own changes cause,
+// as in Redis. Commands whose reply is a push (SUBSCRIBE …) write theirs at once. What a gate
+// causes by evicting keys comes before the reply: it is about values that the command does not meet
+// any more.
+//
+// Who acts is answered before those that the command is about. Pushes, and the replies to those
+// whose wait CLIENT UNBLOCK ends, are written behind the replies of the batch. Only who is served
+// what it waited for is written to first, and whom CLIENT KILL ends is gone first, as in Redis.
 //
 // Nobody reads a receiver's replies before the end of the batch, so its limit is held here: a batch cannot make a buffer grow past it.
 
@@ -18,6 +25,7 @@ type pushState struct {
 	woken    []*Client // have been pushed something in this batch
 	messages []byte    // for the running command's client
 	invalid  []byte    // likewise, behind messages
+	early    bool      // the running command's reply has not begun: nothing need wait for it
 	scratch  []byte    // the message that is being published
 	channel  []byte    // of the keyspace event that is being published
 	spare    [][]byte  // buffers for replies of clients that no loop has lent one
@@ -41,7 +49,7 @@ func (e *Engine) push(c *Client, msg []byte) {
 	if c.CloseASAP || c.CloseAfterReply || !c.linked {
 		return
 	}
-	if c == e.current {
+	if c == e.current && !e.pushing.early {
 		e.pushing.messages = appendPush(e.pushing.messages, c, msg)
 		return
 	}
@@ -117,8 +125,13 @@ func (e *Engine) Deliver() {
 	for i, c := range p.woken {
 		p.woken[i] = nil
 		c.woken = false
+		resumes := c.resumes
+		c.resumes = false
 		if c.Conn != nil && c.linked && !c.CloseASAP {
 			c.Conn.Flush()
+			if resumes {
+				c.Conn.Resume()
+			}
 		}
 	}
 	p.woken = p.woken[:0]

@@ -34,6 +34,7 @@ const (
 	errScriptDenied  = "ERR This Redis command is not allowed from script"
 	errScriptWrite   = "ERR Write commands are not allowed from read-only scripts."
 	errScriptROWrite = "ERR Can not execute a script with write flag using *_ro command."
+	errScriptNone    = "ERR redis.call/pcall can only be called inside a script invocation"
 	errScriptOOM     = "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'"
 )
 
@@ -121,8 +122,8 @@ func (e *Engine) InScript() bool { return e.script.run != nil }
 func (e *Engine) RunScript(c *Ctx, o ScriptRun, run func(w *resp.Writer) script.Result) {
 	r := &e.script.slot
 	*r = runningScript{ScriptRun: o, caller: c.Client, args: c.Args, repl: script.ReplAll}
-	if msg := e.scriptGate(c, r); msg != "" {
-		c.Err(msg)
+	if msg := e.scriptGates(r); msg != passed {
+		c.Err(string(msg))
 		return
 	}
 	e.script.run = r
@@ -150,7 +151,7 @@ func (e *Engine) RunScript(c *Ctx, o ScriptRun, run func(w *resp.Writer) script.
 func (e *Engine) scriptClient(c *Ctx) *Client {
 	cl := e.script.client
 	if cl == nil {
-		cl = &Client{Internal: true, Script: true, FD: -1, Authenticated: true, W: resp.Writer{Proto: 2}}
+		cl = &Client{Origin: OriginScript, FD: -1, Authenticated: true, W: resp.Writer{Proto: 2}}
 		e.script.client = cl
 	}
 	from := c.Client
@@ -158,38 +159,16 @@ func (e *Engine) scriptClient(c *Ctx) *Client {
 	return cl
 }
 
-// scriptGate holds a script as a whole against what may refuse it.
-func (e *Engine) scriptGate(c *Ctx, r *runningScript) string {
-	over := e.KS.P.MaxMemory > 0 && !e.loading.on && !e.makeRoom(c)
-	r.noWrites = r.ReadOnly || r.Declared && r.Flags&script.NoWrites != 0
-	r.oom = over && !(r.Declared && r.Flags&script.AllowOOM != 0)
-	if !r.Declared {
-		return ""
-	}
-	if r.Flags&script.NoWrites == 0 {
-		if r.ReadOnly {
-			return errScriptROWrite
-		}
-		if msg := e.writeError(); msg != "" && !e.loading.on {
-			return msg
-		}
-	}
-	if over && r.Flags&(script.AllowOOM|script.NoWrites) == 0 {
-		return errScriptOOM
-	}
-	return ""
-}
-
 // Call implements script.Caller.
 func (s scriptCaller) Call(argv [][]byte, proto int) (reply []byte, refused string) {
 	e := s.e
 	cmd := e.table.Find(argv)
-	if msg := e.scriptRefuses(cmd, argv); msg != "" {
+	if msg := e.scriptRefuses(cmd, argv); msg != passed {
 		if cmd != nil {
 			e.cmds[cmd.ID()].Rejected++
 		}
-		e.countError(msg)
-		return nil, msg
+		e.countError(string(msg))
+		return nil, string(msg)
 	}
 	cl := e.script.client
 	if cl.W.Proto = proto; cap(cl.W.Buf) > 1<<20 {
@@ -204,37 +183,6 @@ func (s scriptCaller) Call(argv [][]byte, proto int) (reply []byte, refused stri
 	}
 	e.call(c)
 	return cl.W.Buf, ""
-}
-
-// scriptRefuses is why a script may not call the command, "" if it may; the order is Redis's.
-func (e *Engine) scriptRefuses(cmd *spec.Command, argv [][]byte) string {
-	r := e.script.run
-	switch {
-	case cmd == nil:
-		return errScriptUnknown
-	case !cmd.AcceptsArgs(len(argv)):
-		return errScriptArity
-	case cmd.Is(spec.NoScript):
-		return errScriptDenied
-	case r == nil:
-		return "ERR redis.call/pcall can only be called inside a script invocation"
-	}
-	e.script.ctx = Ctx{E: e, Client: e.script.client, Cmd: cmd, Args: argv}
-	if reason := e.permit(&e.script.ctx); reason != acl.Allowed {
-		return deniedScript(reason)
-	}
-	if r.noWrites && cmd.Flags&(spec.Write|spec.MayReplicate) != 0 {
-		return errScriptWrite
-	}
-	if cmd.Is(spec.Write) {
-		if msg := e.writeError(); msg != "" && !e.loading.on {
-			return msg
-		}
-	}
-	if r.oom && !r.wrote && cmd.Is(spec.DenyOOM) {
-		return ErrOOM
-	}
-	return ""
 }
 
 // Allowed implements script.Caller.
@@ -338,14 +286,6 @@ func (e *Engine) Yield() {
 
 // Busy reports whether a script has run over its time limit: nothing but a few commands is served.
 func (e *Engine) Busy() bool { return e.script.run != nil && e.script.run.busy }
-
-// busyError is why a command is refused while a script is busy, "" if it is not.
-func (e *Engine) busyError(cmd *spec.Command) string {
-	if cmd.Is(spec.AllowBusy) {
-		return ""
-	}
-	return e.BusyText()
-}
 
 // BusyText is the refusal while a script or function is busy.
 func (e *Engine) BusyText() string {

@@ -100,7 +100,7 @@ func (e *Engine) ClientByID(id uint64) *Client { return e.clients.byID[id] }
 // remember notes the keys that a command has read for a client that tracks.
 func (e *Engine) remember(c *Ctx) {
 	cl := c.Client
-	if cl.Internal && e.current != nil {
+	if cl.Origin == OriginScript {
 		cl = e.current // a script reads for its caller
 	}
 	t := cl.track
@@ -133,13 +133,15 @@ func (e *Engine) limitTracking() {
 	}
 }
 
-// keyInvalid tells who tracks that a key has changed.
-func (e *Engine) keyInvalid(key []byte) {
+// keyInvalid tells who tracks that a key has changed. by has changed it, nil if time or eviction
+// has: under NOLOOP a broadcasting client does not want to know of its own changes. In the default
+// mode what its own command makes expire counts as its own, as in Redis.
+func (e *Engine) keyInvalid(key []byte, by *Client) {
 	s := &e.tracking
 	if s.clients == 0 {
 		return
 	}
-	s.bcast.Changed(key, e.current)
+	s.bcast.Changed(key, by)
 	if s.table.Len() > 0 {
 		e.invalidate(key, e.current)
 	}
@@ -208,7 +210,7 @@ func (e *Engine) sendInvalid(c *Client, keys []byte) {
 
 // pushInvalid pushes a message about c's keys. What the running command makes invalid for its own client comes behind all other messages.
 func (e *Engine) pushInvalid(c, to *Client, msg []byte) {
-	if c == e.current && to == c && !to.CloseASAP && !to.CloseAfterReply {
+	if c == e.current && to == c && !e.pushing.early && !to.CloseASAP && !to.CloseAfterReply {
 		e.pushing.invalid = appendPush(e.pushing.invalid, to, msg)
 		return
 	}

@@ -6,6 +6,75 @@ import (
 	"godwit/internal/object"
 )
 
+// ExpireMode says what time may do to keys, and fields of hashes, whose deadline has passed.
+type ExpireMode uint8
+
+// The modes.
+const (
+	// ExpireDelete deletes what is due: lookups what they meet, ExpireSlice the rest.
+	ExpireDelete ExpireMode = iota
+	// ExpireHide reports what is due as missing, but leaves it: it is for another server to say
+	// when it goes. DB.Len counts it. Only who writes to a key deletes it first if it is due.
+	ExpireHide
+	// ExpireIgnore lets time stand still for deadlines: what is due is there like all else. While
+	// a log is replayed, a command must meet the state in which it was logged.
+	ExpireIgnore
+)
+
+// SetExpireMode says what time may do from now on. It returns what it might do before.
+func (ks *Keyspace) SetExpireMode(m ExpireMode) (was ExpireMode) {
+	was, ks.mode = ks.mode, m
+	if m == ExpireIgnore {
+		ks.past, ks.Heap.Now = math.MinInt64, math.MinInt64
+	} else {
+		ks.SetClocks(ks.now, ks.steady)
+	}
+	return was
+}
+
+// ExpireMode is what time may do.
+func (ks *Keyspace) ExpireMode() ExpireMode { return ks.mode }
+
+// live is find for those who read: it expires lazily where time may delete.
+func (db *DB) live(key []byte) (uint64, object.Entry) {
+	h, e := db.find(key)
+	if e.Exists() {
+		if db.due(e) {
+			if db.ks.mode == ExpireDelete {
+				db.expire(h, e)
+			}
+			return h, object.Entry{}
+		}
+		if db.ks.mode == ExpireDelete && db.ks.Heap.FieldsDue(e) {
+			return h, db.expireFields(e, lookupFields)
+		}
+	}
+	return h, e
+}
+
+// liveToWrite is find for those who write. They never meet what is due, so it is deleted even where
+// time only hides.
+func (db *DB) liveToWrite(key []byte) (uint64, object.Entry) {
+	h, e := db.live(key)
+	if db.ks.mode != ExpireHide {
+		return h, e
+	}
+	switch h, e = db.find(key); {
+	case e.Exists() && db.due(e):
+		db.expire(h, e)
+		return h, object.Entry{}
+	case e.Exists() && db.ks.Heap.FieldsDue(e):
+		return h, db.expireFields(e, lookupFields)
+	}
+	return h, e
+}
+
+// due reports whether the deadline of the entry has passed.
+func (db *DB) due(e object.Entry) bool {
+	d := e.Deadline()
+	return d != 0 && d < db.ks.past
+}
+
 // expire deletes a key whose deadline has passed and tells the hooks.
 func (db *DB) expire(h uint64, e object.Entry) {
 	ks := db.ks
@@ -32,7 +101,7 @@ func (ks *Keyspace) keep(key []byte) []byte {
 // ExpireSlice deletes keys and fields that are due, at most budget records' worth, and reports whether more are due now. It is exact: what
 // it does not reach is reached by the next slice, in order of deadline.
 func (ks *Keyspace) ExpireSlice(budget int) (more bool) {
-	if !ks.P.ActiveExpire || ks.held {
+	if !ks.P.ActiveExpire || ks.mode != ExpireDelete {
 		return false
 	}
 	if ks.advance(budget) {
@@ -42,11 +111,17 @@ func (ks *Keyspace) ExpireSlice(budget int) (more bool) {
 	return false
 }
 
-// ExpiryDue reports whether ExpireSlice has something to do. It compares two numbers only: every turn of a loop asks.
-func (ks *Keyspace) ExpiryDue() bool { return ks.dueAt <= ks.past && ks.P.ActiveExpire }
+// ExpiryDue reports whether ExpireSlice has something to do. It compares a few numbers only: every
+// turn of a loop asks.
+func (ks *Keyspace) ExpiryDue() bool {
+	return ks.dueAt <= ks.past && ks.P.ActiveExpire && ks.mode == ExpireDelete
+}
 
-// NextDeadline is a lower bound of the next time (unix ms) at which a key falls due.
-func (ks *Keyspace) NextDeadline() (int64, bool) { return ks.dueAt, ks.dueAt != math.MaxInt64 }
+// NextDeadline is a lower bound of the next time (unix ms) at which a key falls due, if time may
+// delete it then.
+func (ks *Keyspace) NextDeadline() (int64, bool) {
+	return ks.dueAt, ks.dueAt != math.MaxInt64 && ks.mode == ExpireDelete
+}
 
 // resized notes that the database's table may be being resized; every call that may have started it is followed by this one. So a slice without
 // work need not look at every database.

@@ -5,7 +5,8 @@
 // # Time
 //
 // The engine sets the clock once for each command (SetNow): a key whose deadline is before that time is gone for the whole
-// command. Lookups delete such a key (lazy expiry); ExpireSlice deletes the rest from the timing wheel's records.
+// command. Lookups delete such a key (lazy expiry); ExpireSlice deletes the rest from the timing wheel's records. What
+// time may do is the ExpireMode's to say.
 //
 // # Ownership
 //
@@ -116,9 +117,9 @@ type Keyspace struct {
 	seed   maphash.Seed
 	rng    *rand.Rand
 	now    int64
-	steady int64  // never goes back
-	past   int64  // deadlines before it have passed: now, or the beginning of time under HoldExpiry
-	held   bool   // see HoldExpiry
+	steady int64 // never goes back
+	past   int64 // deadlines before it have passed: now, or the beginning of time under ExpireIgnore
+	mode   ExpireMode
 	lru    uint32 // what lookups store under an LRU policy: seconds, 24 bits
 	dueAt  int64  // lower bound of when ExpireSlice has something to do, MaxInt64: never
 	seek   seek   // the lookup by hash that is under way
@@ -208,21 +209,10 @@ func (ks *Keyspace) SetClocks(now, steady int64) {
 		ks.turnBack(now)
 	}
 	ks.now, ks.steady = now, steady
-	if !ks.held {
+	if ks.mode != ExpireIgnore {
 		ks.past, ks.Heap.Now = now, now
 	}
 	ks.lru = uint32(steady/1000) & 0xffffff
-}
-
-// HoldExpiry stops time for deadlines, or lets it go on: while a log is replayed, no key or field may vanish because it would be gone by now,
-// or a command that follows would meet another state than the one it was logged in.
-func (ks *Keyspace) HoldExpiry(on bool) {
-	ks.held = on
-	if on {
-		ks.past, ks.Heap.Now = math.MinInt64, math.MinInt64
-		return
-	}
-	ks.SetClocks(ks.now, ks.steady)
 }
 
 // Now is the clock, unix ms.
@@ -298,24 +288,9 @@ func (db *DB) Footprint(key []byte) int64 {
 	return 0
 }
 
-// live is find with lazy expiry.
-func (db *DB) live(key []byte) (uint64, object.Entry) {
-	h, e := db.find(key)
-	if e.Exists() {
-		if d := e.Deadline(); d != 0 && d < db.ks.past {
-			db.expire(h, e)
-			return h, object.Entry{}
-		}
-		if db.ks.Heap.FieldsDue(e) {
-			return h, db.expireFields(e, lookupFields)
-		}
-	}
-	return h, e
-}
-
 // Lookup finds a key that a write command is about to use: it expires lazily and touches the access time.
 func (db *DB) Lookup(key []byte) object.Entry {
-	_, e := db.live(key)
+	_, e := db.liveToWrite(key)
 	if e.Exists() {
 		db.ks.touch(e)
 	}
@@ -372,29 +347,37 @@ func (db *DB) StringBytes(e object.Entry, scratch *[24]byte) []byte {
 // Scan walks the table from cursor: emit is called for every live entry of one bucket chain, the next cursor is returned, 0 at the
 // end. emit must not change the keyspace.
 func (db *DB) Scan(cursor uint64, emit func(e object.Entry)) uint64 {
-	now := db.ks.past
 	return db.dict.Scan(cursor, func(r arena.Ref) {
-		e := object.View(db.ks.A, r)
-		if d := e.Deadline(); d != 0 && d < now {
-			return
+		if e := object.View(db.ks.A, r); !db.due(e) {
+			emit(e)
 		}
-		emit(e)
 	})
 }
 
-// Random is a live key's entry chosen at random, the zero Entry if there is none.
+// randomTries is how many keys Random looks at before it gives up finding a live one.
+const randomTries = 100
+
+// Random is a live key's entry chosen at random, the zero Entry if it finds none. Where time only
+// hides, it may be one that is due if all keys have a deadline, as on a replica of Redis: they may
+// all be due, and nothing makes them fewer.
 func (db *DB) Random() object.Entry {
-	for range 100 {
+	for tries := 1; ; tries++ {
 		r := db.dict.Random(db.ks.rng.Uint64)
 		db.resized()
 		if r == 0 {
 			return object.Entry{}
 		}
 		e := object.View(db.ks.A, r)
-		if d := e.Deadline(); d == 0 || d >= db.ks.past {
+		hides := db.ks.mode == ExpireHide
+		switch {
+		case !db.due(e):
 			return e
+		case hides && tries >= randomTries && db.expires == db.Len():
+			return e
+		case !hides && tries > randomTries:
+			return object.Entry{}
+		case !hides:
+			db.expire(db.ks.Hash(e.Key()), e)
 		}
-		db.expire(db.ks.Hash(e.Key()), e)
 	}
-	return object.Entry{}
 }

@@ -10,7 +10,7 @@ const KeepTTL int64 = -1
 // Set stores v under key, replacing whatever is there, with a deadline in unix ms, 0 for none or KeepTTL. v must not alias
 // the entry that is replaced. A key whose deadline has passed is expired first.
 func (db *DB) Set(key []byte, v object.Value, deadline int64) object.Entry {
-	h, old := db.live(key)
+	h, old := db.liveToWrite(key)
 	return db.set(h, old, key, v, deadline)
 }
 
@@ -165,14 +165,19 @@ func (db *DB) NewMutable(key []byte, n int) object.StringEdit {
 	return db.Mutable(e, n)
 }
 
-// Delete removes the key and reports whether it was there. Big values are freed in slices. A key that has expired counts as absent.
+// Delete removes the key and reports whether it was there. Big values are freed in slices. A key that
+// has expired counts as absent, unless time only hides it: then it is deleted like any other, as on
+// a replica of Redis.
 func (db *DB) Delete(key []byte) bool { return db.remove(key, db.ks.P.LazyUserDel) }
 
 // Unlink is Delete that never frees more than a small value at once.
 func (db *DB) Unlink(key []byte) bool { return db.remove(key, true) }
 
 func (db *DB) remove(key []byte, lazy bool) bool {
-	h, e := db.live(key)
+	h, e := db.find(key)
+	if db.ks.mode == ExpireDelete {
+		h, e = db.live(key)
+	}
 	if !e.Exists() {
 		return false
 	}

@@ -30,7 +30,7 @@ func newServer(t testing.TB) *server {
 	log, err := logging.New(logging.Options{Out: io.Discard})
 	require.NoError(t, err)
 	e := engine.New(config.Default(), command.Table(), engine.Options{Log: log})
-	return &server{t, e, e.InternalClient()}
+	return &server{t, e, e.LogClient()}
 }
 
 // do runs a command and returns its reply.

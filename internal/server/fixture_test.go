@@ -229,7 +229,8 @@ func cmd(name string, arity int, flags spec.Flag, run func(*engine.Ctx)) testCom
 func testTable() *engine.Table {
 	var entries []*spec.Command
 	handlers := engine.Handlers{}
-	for _, c := range slices.Concat(blockingCommands(), busyCommands(), dataCommands(), clientCommands()) {
+	for _, c := range slices.Concat(blockingCommands(), orderCommands(), busyCommands(),
+		dataCommands(), clientCommands()) {
 		entries = append(entries, c.Command)
 		handlers[c.Name] = c.run
 	}
@@ -253,6 +254,7 @@ func dataCommands() []testCommand {
 		}),
 		cmd("set", 3, spec.Write, func(c *engine.Ctx) {
 			c.DB.Set(c.Args[1], object.StringValue(c.Args[2]), 0)
+			c.Changed(c.Args[1])
 			c.Dirty(1)
 			c.OK()
 		}),

@@ -1,0 +1,212 @@
+package engine
+
+import (
+	"godwit/internal/acl"
+	"godwit/internal/script"
+	"godwit/internal/spec"
+)
+
+// The gates
+//
+// A command passes one of the lists below before it runs, from top to bottom. The first entry that
+// holds decides; the order is Redis's, for clients see it.
+//
+//	gates          commands of clients, when they come, when MULTI queues them, and when they have
+//	               waited and run again
+//	gatesAtExec    commands that EXEC runs: all else was held against them when they were queued
+//	scriptGates    a script or function as a whole, whose EVAL or FCALL has passed gates
+//	scriptRefuses  commands that a script calls
+//
+// The commands of a log pass none of them, see LoadTarget.Exec.
+
+// refusal is what a list of gates says: an error text, or one of the constants below.
+type refusal string
+
+const (
+	passed refusal = ""         // the command may run
+	closed refusal = "(closed)" // its client is being closed, and is told nothing
+	held   refusal = "(held)"   // it comes again when CLIENT PAUSE ends
+)
+
+// gates holds a client's command against whatever may refuse it.
+func (e *Engine) gates(c *Ctx) refusal {
+	cmd, cl := c.Cmd, c.Client
+	flags := effectiveFlags(cmd, cl)
+	switch {
+	// The handler, and most of what follows, relies on the arguments.
+	case !cmd.AcceptsArgs(len(c.Args)):
+		return refusal(wrongArity(cmd))
+	// The log and the master are obeyed; a pause is for the master too.
+	case cl.Origin != OriginConnection:
+		if e.pause.active && e.postpone(c) {
+			return held
+		}
+		return passed
+	// Nobody opens DEBUG to himself, whatever his rights.
+	case cmd.Protected != spec.Open && !e.opened(cmd, cl):
+		return guardText(cmd)
+	// Whoever has not said who he is learns nothing else.
+	case !cl.Authenticated && e.isStranger(cmd):
+		return ErrNoAuth
+	// The whole transaction would be refused at EXEC.
+	case cl.multi != nil && flags&spec.NoMulti != 0:
+		return ErrNotInMulti
+	// Access control comes before anything that tells of the server's state.
+	case !e.mayAll(cl):
+		if reason := e.permit(c); reason != acl.Allowed {
+			return refusal(deniedText(reason, cmd))
+		}
+	}
+	switch {
+	// Clients that take too much are closed before keys are evicted for what they take.
+	case e.Cfg.MaxmemoryClients != 0 && e.tooLarge(cl):
+		return closed
+	// Eviction comes before what follows: a command that is refused there has made room too.
+	case e.KS.P.MaxMemory > 0 && e.lacksMemory(c, flags):
+		return ErrOOM
+	// Nothing that may be lost is promised.
+	case flags&(spec.Write|spec.TellsDiskErrors) != 0 && e.diskError() != "":
+		return refusal(e.diskError())
+	// Nor what min-replicas-to-write says is not safe here alone.
+	case flags&spec.Write != 0 && e.lacksReplicas():
+		return ErrNoReplicas
+	// In RESP2 a subscriber could not tell a reply from a message.
+	case cl.Class == ClassPubSub && cl.restricted() && !cmd.Is(spec.WhileSubscribed):
+		return refusal("ERR Can't execute '" + cmd.FullName() + ErrSubscribed)
+	// Half a data set is not served.
+	case e.loading.on && flags&spec.Loading == 0:
+		return ErrLoading
+	// A busy script is in the middle of its unit.
+	case e.script.run != nil && !cmd.Is(spec.AllowBusy):
+		return refusal(e.BusyText())
+	// A monitor counts as a replica, as in Redis: it watches, and touches no key.
+	case cl.Monitor && flags&(spec.Write|spec.ReadOnly|spec.MayReplicate) != 0:
+		return ErrMonitorKeys
+	// The pause is last: only what would run is held back.
+	case e.pause.active && !c.rerun && e.postpone(c):
+		return held
+	}
+	return passed
+}
+
+// gatesAtExec holds a queued command against what may have changed since it was queued: rights.
+func (e *Engine) gatesAtExec(c *Ctx) refusal {
+	if reason := e.permit(c); reason != acl.Allowed {
+		return refusal(deniedAtExec(reason))
+	}
+	return passed
+}
+
+// scriptGates holds a script against what it declares. One that declares nothing passes: its
+// commands decide.
+func (e *Engine) scriptGates(r *runningScript) refusal {
+	obeyed := e.obeys(r.caller)
+	over := e.mem.refused && e.KS.P.MaxMemory > 0 && !obeyed
+	r.noWrites = r.ReadOnly || r.Declared && r.Flags&script.NoWrites != 0
+	r.oom = over && !(r.Declared && r.Flags&script.AllowOOM != 0)
+	writes := r.Flags&script.NoWrites == 0
+	switch {
+	case !r.Declared:
+		return passed
+	// EVAL_RO and its kin promise to their users that nothing is written.
+	case writes && r.ReadOnly:
+		return errScriptROWrite
+	// A script must not fail in its middle.
+	case writes && !obeyed && e.diskError() != "":
+		return refusal(e.diskError())
+	// Likewise.
+	case writes && !obeyed && e.lacksReplicas():
+		return ErrNoReplicas
+	// Likewise.
+	case writes && r.oom:
+		return errScriptOOM
+	}
+	return passed
+}
+
+// scriptRefuses holds a command that the running script calls against whatever may refuse it. cmd
+// is nil for an unknown command.
+func (e *Engine) scriptRefuses(cmd *spec.Command, argv [][]byte) refusal {
+	r := e.script.run
+	switch {
+	case cmd == nil:
+		return errScriptUnknown
+	// As in gates.
+	case !cmd.AcceptsArgs(len(argv)):
+		return errScriptArity
+	// It would act on the client, or wait.
+	case cmd.Is(spec.NoScript):
+		return errScriptDenied
+	// A library that is being loaded.
+	case r == nil:
+		return errScriptNone
+	}
+	e.script.ctx = Ctx{E: e, Client: e.script.client, Cmd: cmd, Args: argv}
+	// The script has its caller's rights.
+	if reason := e.permit(&e.script.ctx); reason != acl.Allowed {
+		return refusal(deniedScript(reason))
+	}
+	obeyed := e.obeys(r.caller)
+	switch {
+	// As Redis, which counts PUBLISH as a write here.
+	case r.noWrites && cmd.Flags&(spec.Write|spec.MayReplicate) != 0:
+		return errScriptWrite
+	case cmd.Is(spec.Write) && !obeyed && e.diskError() != "":
+		return refusal(e.diskError())
+	case cmd.Is(spec.Write) && !obeyed && e.lacksReplicas():
+		return ErrNoReplicas
+	// One that has written may finish what it began.
+	case r.oom && !r.wrote && cmd.Is(spec.DenyOOM):
+		return ErrOOM
+	}
+	return passed
+}
+
+// opened reports whether the configuration opens a guarded command to the client.
+func (e *Engine) opened(cmd *spec.Command, cl *Client) bool {
+	if cmd.Protected == spec.ByDebugCommand {
+		return e.Cfg.EnableDebugCommand.Allows(cl.Local)
+	}
+	return e.Cfg.EnableModuleCommand.Allows(cl.Local)
+}
+
+// guardText is the error for a guarded command that is not open.
+func guardText(cmd *spec.Command) refusal {
+	if cmd.Protected == spec.ByDebugCommand {
+		return ErrDebugNotAllowed
+	}
+	return ErrModuleNotAllowed
+}
+
+// isStranger reports whether the command is refused to clients that have not authenticated.
+func (e *Engine) isStranger(cmd *spec.Command) bool { return !cmd.Is(spec.NoAuth) && !e.openToAll() }
+
+// mayAll reports whether the client's user may do everything.
+func (e *Engine) mayAll(cl *Client) bool { return cl.User == nil || cl.User.Unrestricted() }
+
+// tooLarge closes clients until all are within maxmemory-clients, and reports whether this one is
+// among them.
+func (e *Engine) tooLarge(cl *Client) bool {
+	e.countClient(cl)
+	return e.limitClients()
+}
+
+// lacksMemory evicts keys to make room for the command, and reports whether it is refused because
+// there is none. Scripts that the command runs are refused for the same reason (scriptGates). What
+// eviction tells the client comes before the reply.
+func (e *Engine) lacksMemory(c *Ctx, flags spec.Flag) bool {
+	// A busy script: keys must not go in the middle of its unit.
+	if e.loading.on || e.script.run != nil {
+		return false
+	}
+	e.pushing.early = true
+	e.mem.refused = !e.makeRoom(c)
+	e.pushing.early = false
+	// A queue may take any amount of memory too.
+	return e.mem.refused && (flags&spec.DenyOOM != 0 || c.Client.multi != nil && flags&spec.LeavesMulti == 0)
+}
+
+// lacksReplicas reports whether too few replicas are there for writes. There are none.
+func (e *Engine) lacksReplicas() bool {
+	return e.Cfg.MinReplicasToWrite > 0 && e.Cfg.MinReplicasMaxLag > 0
+}
