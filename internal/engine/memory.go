@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"godwit/internal/config"
-	"godwit/internal/dict"
 	"godwit/internal/keyspace"
 	"godwit/internal/object"
 	"godwit/internal/wheel"
@@ -279,7 +278,7 @@ func (e *Engine) evictTo(goal, must int64, start time.Time) bool {
 		if e.KS.LazyFreeQueued() {
 			e.KS.LazyFreeSlice(lazyStride)
 		} else if e.KS.RehashPending() && e.KS.RehashSlice(lazyStride) {
-			share(lazyStride * dict.BucketBytes)
+			share(lazyStride * keyspace.BucketBytes)
 		} else if n%sweptPerKey != sweptPerKey/2-1 && e.KS.SweepPending() {
 			before := e.KS.Records()
 			e.KS.SweepSlice(sweepStride)

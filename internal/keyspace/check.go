@@ -24,8 +24,8 @@ func (ks *Keyspace) CheckRecords() error {
 		if err := c.checkDB(db); err != nil {
 			return fmt.Errorf("database %d: %w", db.id, err)
 		}
-		expires += db.expires
-		armed += db.armed
+		expires += db.store.expires
+		armed += db.store.armed
 	}
 	switch {
 	case expires != ks.volatile || armed != ks.armed:
@@ -86,15 +86,10 @@ func (c *recordChecker) checkDB(db *DB) (err error) {
 			}
 		}
 	}
-	db.dict.Pause++ // so that the walk meets each entry once
-	for cursor := db.dict.Scan(0, look); cursor != 0; {
-		cursor = db.dict.Scan(cursor, look)
-	}
-	db.dict.Unpause()
-	db.resized()
-	if err == nil && (expires != db.expires || armed != db.armed || ttlSum != db.ttlSum) {
+	db.store.each(look)
+	if err == nil && (expires != db.store.expires || armed != db.store.armed || ttlSum != db.store.ttlSum) {
 		err = fmt.Errorf("%d deadlines (sum %d) and %d records of fields, %d (%d) and %d counted",
-			expires, ttlSum, armed, db.expires, db.ttlSum, db.armed)
+			expires, ttlSum, armed, db.store.expires, db.store.ttlSum, db.store.armed)
 	}
 	return err
 }
@@ -106,7 +101,7 @@ func (ks *Keyspace) AssertRecords() {
 		return
 	}
 	for _, db := range ks.dbs {
-		if db.dict.Len() > 2000 {
+		if db.store.len() > 2000 {
 			return
 		}
 	}

@@ -38,7 +38,7 @@ func (db *DB) Remove(x *object.Edit) {
 
 // Moved implements object.Slot.
 func (db *DB) Moved(from, to arena.Ref) {
-	db.dict.Replace(db.ks.Hash(object.View(db.ks.A, to).Key()), from, to)
+	db.store.replace(db.ks.Hash(object.View(db.ks.A, to).Key()), from, to)
 }
 
 // Changing implements object.Slot.

@@ -42,7 +42,7 @@ func TestSplice(t *testing.T) {
 			}
 		}
 	}
-	if err := db.dict.Check(); err != nil {
+	if err := db.store.check(); err != nil {
 		t.Fatal(err)
 	}
 	if d := db.Lookup([]byte("key:0")).Deadline(); d != 0 && d != 5_000_000 {

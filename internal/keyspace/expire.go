@@ -47,32 +47,3 @@ func (ks *Keyspace) ExpiryDue() bool { return ks.dueAt <= ks.past && ks.P.Active
 
 // NextDeadline is a lower bound of the next time (unix ms) at which a key falls due.
 func (ks *Keyspace) NextDeadline() (int64, bool) { return ks.dueAt, ks.dueAt != math.MaxInt64 }
-
-// resized notes that the database's table may be being resized; every call that may have started it is followed by this one. So a slice without
-// work need not look at every database.
-func (db *DB) resized() {
-	if !db.inRehash && db.dict.Rehashing() {
-		db.inRehash = true
-		db.ks.rehash = append(db.ks.rehash, db)
-	}
-}
-
-// RehashPending reports whether RehashSlice may have something to do.
-func (ks *Keyspace) RehashPending() bool { return len(ks.rehash) > 0 }
-
-// RehashSlice moves about n buckets of each table that is being resized and reports whether more are to be moved.
-func (ks *Keyspace) RehashSlice(n int) (more bool) {
-	keep := ks.rehash[:0]
-	for _, db := range ks.rehash {
-		if db.dict.Rehashing() && db.dict.RehashSlice(n) {
-			more = true
-		}
-		// A table that is scanned may not be moved now: it stays on the list.
-		if db.inRehash = db.dict.Rehashing(); db.inRehash {
-			keep = append(keep, db)
-		}
-	}
-	clear(ks.rehash[len(keep):])
-	ks.rehash = keep
-	return more
-}

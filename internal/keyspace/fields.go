@@ -77,7 +77,7 @@ func (db *DB) disarm(e object.Entry) {
 }
 
 func (db *DB) countArmed(n int) {
-	db.armed += n
+	db.store.armed += n
 	db.ks.armed += n
 }
 

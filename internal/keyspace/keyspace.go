@@ -1,6 +1,7 @@
 // Package keyspace holds the numbered databases: lookups, writes, expiry and eviction.
 //
-// A DB is one dict of entries (package object). Everything runs on the executor, one call at a time; nothing here locks.
+// A DB is a store of entries (package object), which hides the dictionaries that they are in: see
+// store.go. Everything runs on the executor, one call at a time; nothing here locks.
 //
 // # Time
 //
@@ -24,7 +25,6 @@ import (
 	"slices"
 
 	"godwit/internal/arena"
-	"godwit/internal/dict"
 	"godwit/internal/object"
 	"godwit/internal/wheel"
 )
@@ -113,21 +113,21 @@ type Keyspace struct {
 
 	keyPass, fieldPass pass // sweeps of the wheels
 
-	seed   maphash.Seed
-	rng    *rand.Rand
-	now    int64
-	steady int64  // never goes back
-	past   int64  // deadlines before it have passed: now, or the beginning of time under HoldExpiry
-	held   bool   // see HoldExpiry
-	lru    uint32 // what lookups store under an LRU policy: seconds, 24 bits
-	dueAt  int64  // lower bound of when ExpireSlice has something to do, MaxInt64: never
-	seek   seek   // the lookup by hash that is under way
-	hooks  Hooks
-	lazy   lazyQueue
-	rehash []*DB // databases whose tables are being resized, and some that were
-	pool   evictionPool
-	edits  [8]object.Edit // handed out in turn
-	nextEd uint8
+	seed     maphash.Seed
+	rng      *rand.Rand
+	now      int64
+	steady   int64  // never goes back
+	past     int64  // deadlines before it have passed: now, or the beginning of time under HoldExpiry
+	held     bool   // see HoldExpiry
+	lru      uint32 // what lookups store under an LRU policy: seconds, 24 bits
+	dueAt    int64  // lower bound of when ExpireSlice has something to do, MaxInt64: never
+	seek     seek   // the lookup by hash that is under way
+	hooks    Hooks
+	lazy     lazyQueue
+	resizing []*store // those with tables that are being resized, and some that had
+	pool     evictionPool
+	edits    [8]object.Edit // handed out in turn
+	nextEd   uint8
 
 	fieldEdit object.Edit // of the hash that loses fields
 	nextDB    int         // where eviction goes on
@@ -142,16 +142,12 @@ type DB struct {
 	ks          *Keyspace
 	id          int
 	evictCursor uint64 // where search goes on
-	inRehash    bool   // listed in Keyspace.rehash
 	content
 }
 
 // content is what SWAPDB exchanges.
 type content struct {
-	dict    *dict.Dict
-	expires int    // keys with a deadline
-	armed   int    // records of fields that its hashes count on
-	ttlSum  int64  // sum of deadlines, for INFO's avg_ttl
+	store   *store
 	home    int    // number of the database that it was in when the running snapshot began
 	wheelID uint16 // what timing-wheel records call this content
 }
@@ -167,7 +163,7 @@ func New(a *arena.Arena, p Params, rng *rand.Rand, nowMs int64, hooks Hooks) *Ke
 	ks.SetNow(nowMs)
 	ks.dbs = make([]*DB, p.Databases)
 	for i := range ks.dbs {
-		ks.dbs[i] = &DB{ks: ks, id: i, content: content{dict: ks.newDict(), wheelID: uint16(i)}}
+		ks.dbs[i] = &DB{ks: ks, id: i, content: content{store: ks.newStore(), wheelID: uint16(i)}}
 	}
 	ks.byWheel = slices.Clone(ks.dbs)
 	return ks
@@ -181,15 +177,7 @@ func (ks *Keyspace) tableFits(bytes int) bool {
 	return limit == 0 || ks.A.Used()-ks.Heap.FrozenBytes()+int64(bytes) <= limit-limit/16
 }
 
-func (ks *Keyspace) newDict() *dict.Dict {
-	return dict.New(ks.A, dict.Funcs{
-		Hash:    func(r arena.Ref) uint64 { return maphash.Bytes(ks.seed, object.View(ks.A, r).Key()) },
-		Match:   ks.match,
-		MayGrow: ks.tableFits,
-	})
-}
-
-// match is the dict's key comparison. A nil key stands for the one that a lookup by hash seeks.
+// match is the store's key comparison. A nil key stands for the one that a lookup by hash seeks.
 func (ks *Keyspace) match(r arena.Ref, key []byte) bool {
 	e := object.View(ks.A, r)
 	if key == nil {
@@ -238,10 +226,10 @@ func (ks *Keyspace) Databases() int { return len(ks.dbs) }
 func (ks *Keyspace) Hash(key []byte) uint64 { return maphash.Bytes(ks.seed, key) }
 
 // PrefetchBucket starts to bring the bucket for a key of that hash into the cache.
-func (db *DB) PrefetchBucket(h uint64) { db.dict.Prefetch(h) }
+func (db *DB) PrefetchBucket(h uint64) { db.store.prefetch(h) }
 
 // PrefetchEntry starts to bring the entry itself into the cache; PrefetchBucket must have been called some time before.
-func (db *DB) PrefetchEntry(h uint64) { db.dict.PrefetchEntry(h) }
+func (db *DB) PrefetchEntry(h uint64) { db.store.prefetchEntry(h) }
 
 // Notify announces a keyspace event.
 func (ks *Keyspace) Notify(class EventClass, event string, key []byte, db int) {
@@ -254,35 +242,35 @@ func (ks *Keyspace) Notify(class EventClass, event string, key []byte, db int) {
 func (db *DB) ID() int { return db.id }
 
 // Len is the number of keys, those that are due but not yet deleted included.
-func (db *DB) Len() int { return db.dict.Len() }
+func (db *DB) Len() int { return db.store.len() }
 
 // Expires is the number of keys with a deadline.
-func (db *DB) Expires() int { return db.expires }
+func (db *DB) Expires() int { return db.store.expires }
 
 // AvgTTL is the mean time to live of keys that have one, in ms.
 func (db *DB) AvgTTL() int64 {
-	if db.expires == 0 {
+	if db.store.expires == 0 {
 		return 0
 	}
-	return max(db.ttlSum/int64(db.expires)-db.ks.now, 0)
+	return max(db.store.ttlSum/int64(db.store.expires)-db.ks.now, 0)
 }
 
 // TableBytes is the memory of the database's hash table.
-func (db *DB) TableBytes() int64 { return db.dict.TableBytes() }
+func (db *DB) TableBytes() int64 { return db.store.tableBytes() }
 
 // Rehashing reports whether the table is being resized.
-func (db *DB) Rehashing() bool { return db.dict.Rehashing() }
+func (db *DB) Rehashing() bool { return db.store.rehashing() }
 
 // RehashingBytes is the memory of the table that a running resize replaces.
-func (db *DB) RehashingBytes() int64 { return db.dict.RehashingBytes() }
+func (db *DB) RehashingBytes() int64 { return db.store.rehashingBytes() }
 
 // find looks the key up without expiry, statistics or access times.
 func (db *DB) find(key []byte) (uint64, object.Entry) {
-	h := maphash.Bytes(db.ks.seed, key)
+	h := db.ks.Hash(key)
 	if key == nil {
 		key = []byte{}
 	}
-	r := db.dict.Find(h, key)
+	r := db.store.find(h, key)
 	if r == 0 {
 		return h, object.Entry{}
 	}
@@ -373,7 +361,7 @@ func (db *DB) StringBytes(e object.Entry, scratch *[24]byte) []byte {
 // end. emit must not change the keyspace.
 func (db *DB) Scan(cursor uint64, emit func(e object.Entry)) uint64 {
 	now := db.ks.past
-	return db.dict.Scan(cursor, func(r arena.Ref) {
+	return db.store.scan(cursor, func(r arena.Ref) {
 		e := object.View(db.ks.A, r)
 		if d := e.Deadline(); d != 0 && d < now {
 			return
@@ -385,8 +373,7 @@ func (db *DB) Scan(cursor uint64, emit func(e object.Entry)) uint64 {
 // Random is a live key's entry chosen at random, the zero Entry if there is none.
 func (db *DB) Random() object.Entry {
 	for range 100 {
-		r := db.dict.Random(db.ks.rng.Uint64)
-		db.resized()
+		r := db.store.random()
 		if r == 0 {
 			return object.Entry{}
 		}

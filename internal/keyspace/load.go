@@ -37,11 +37,9 @@ func (ks *Keyspace) setAccess(e object.Entry, a Access) {
 // Heap is what the collections of all databases share.
 func (db *DB) Heap() *object.Heap { return db.ks.Heap }
 
-// Expect sizes the table for as many keys more, so that it need not grow key by key.
-func (db *DB) Expect(keys int) {
-	db.dict.Expand(db.dict.Len() + keys)
-	db.resized()
-}
+// Expect sizes the tables of an empty database for so many keys, so that they need not grow key by
+// key. It does nothing if there are keys.
+func (db *DB) Expect(keys int) { db.store.expect(keys) }
 
 // Prefetch begins to bring the place of a key into the cache that is going to be loaded soon.
-func (db *DB) Prefetch(key []byte) { db.dict.Prefetch(db.ks.Hash(key)) }
+func (db *DB) Prefetch(key []byte) { db.store.prefetch(db.ks.Hash(key)) }

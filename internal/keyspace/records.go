@@ -198,11 +198,11 @@ func (ks *Keyspace) turnBack(now int64) {
 func (ks *Keyspace) prefetch(batch []wheel.Record) {
 	for i := range batch {
 		db, _ := ks.untag(batch[i].DB)
-		db.dict.Prefetch(batch[i].Hash)
+		db.store.prefetch(batch[i].Hash)
 	}
 	for i := range batch {
 		db, _ := ks.untag(batch[i].DB)
-		db.dict.PrefetchEntry(batch[i].Hash)
+		db.store.prefetchEntry(batch[i].Hash)
 	}
 }
 

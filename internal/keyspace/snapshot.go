@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"godwit/internal/arena"
-	"godwit/internal/dict"
 	"godwit/internal/object"
 )
 
@@ -47,9 +46,9 @@ type Snapshot struct {
 	release func(r arena.Ref)
 }
 
-// part is the table of one database as it was when the snapshot began.
+// part is the keys of one database as they were when the snapshot began.
 type part struct {
-	dict    *dict.Dict
+	store   *store
 	home    int
 	flushed bool // no database's any more: it is freed as it is saved
 }
@@ -77,9 +76,9 @@ func (ks *Keyspace) beginSnapshot(s Saver) *Snapshot {
 	sn := &Snapshot{ks: ks, saver: s}
 	for _, db := range ks.dbs {
 		db.home = db.id
-		if n := db.dict.Len(); n > 0 {
-			sn.parts = append(sn.parts, part{dict: db.dict, home: db.id})
-			sn.DBs = append(sn.DBs, SavedDB{db.id, n, db.expires})
+		if n := db.store.len(); n > 0 {
+			sn.parts = append(sn.parts, part{store: db.store, home: db.id})
+			sn.DBs = append(sn.DBs, SavedDB{db.id, n, db.store.expires})
 		}
 	}
 	sn.collect = func(r arena.Ref) { sn.refs = append(sn.refs, r) }
@@ -135,14 +134,14 @@ func (sn *Snapshot) Walk(n int) (done bool) {
 	for n > 0 && sn.at < len(sn.parts) {
 		p := &sn.parts[sn.at]
 		if p.flushed {
-			if !p.dict.Drain(n, sn.release) {
+			if !p.store.drain(n, sn.release) {
 				return false
 			}
 			n -= walkBatch
 		} else {
-			steps, end := sn.gather(p.dict)
+			steps, end := sn.gather(p.store)
 			for _, r := range sn.refs {
-				p.dict.PrefetchRef(r)
+				sn.ks.A.Prefetch(r, 0)
 			}
 			for _, r := range sn.refs {
 				sn.show(r)
@@ -158,12 +157,13 @@ func (sn *Snapshot) Walk(n int) (done bool) {
 	return sn.at == len(sn.parts)
 }
 
-// gather collects the entries of the next buckets and reports how many these were, and whether they were the last.
-func (sn *Snapshot) gather(d *dict.Dict) (steps int, end bool) {
+// gather collects the entries of the next steps of the walk. It returns how many steps these were,
+// and whether they were the last.
+func (sn *Snapshot) gather(s *store) (steps int, end bool) {
 	sn.refs = sn.refs[:0]
 	for len(sn.refs) < walkBatch && steps < walkBatch {
 		steps++
-		sn.cursor = d.Scan(sn.cursor, sn.collect)
+		sn.cursor = s.scan(sn.cursor, sn.collect)
 		if sn.cursor == 0 {
 			return steps, true
 		}
@@ -171,13 +171,13 @@ func (sn *Snapshot) gather(d *dict.Dict) (steps int, end bool) {
 	return steps, false
 }
 
-// keeps reports whether the table that is being flushed is the snapshot's from now on.
-func (sn *Snapshot) keeps(d *dict.Dict) bool {
+// keeps reports whether the store that is being flushed is the snapshot's from now on.
+func (sn *Snapshot) keeps(s *store) bool {
 	if sn == nil {
 		return false
 	}
 	for i := sn.at; i < len(sn.parts); i++ {
-		if p := &sn.parts[i]; p.dict == d {
+		if p := &sn.parts[i]; p.store == s {
 			p.flushed = true
 			return true
 		}
@@ -212,7 +212,7 @@ func (sn *Snapshot) End() {
 	}
 	for _, p := range sn.parts[sn.at:] {
 		if p.flushed {
-			ks.queueDict(p.dict)
+			ks.queueStore(p.store)
 		}
 	}
 	ks.snap = nil
