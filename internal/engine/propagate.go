@@ -74,6 +74,7 @@ func (h hooks) KeyEvent(_ keyspace.EventClass, event string, key []byte, db int)
 func (h hooks) KeyChanged(key []byte, db int) {
 	h.e.keyChanged(key, db)
 	h.e.keyInvalid(key)
+	h.e.blocking.keyChanged(key, db)
 }
 
 // Ready implements keyspace.Hooks.
