@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -40,6 +41,10 @@ var sameLayer = map[string][]string{
 // unsafeAllowed are the packages that may import unsafe.
 var unsafeAllowed = map[string]bool{"internal/arena": true, "internal/dict": true, "internal/evloop": true,
 	"internal/proctitle": true}
+
+// onlyIn are imports that belong to certain packages or files: a database hides its dictionaries in
+// one file, so that there may be several of them.
+var onlyIn = map[string][]string{"internal/dict": {"internal/object", "internal/keyspace/store.go"}}
 
 func TestImports(t *testing.T) {
 	root, err := filepath.Abs("../..")
@@ -81,6 +86,11 @@ func checkFile(t *testing.T, path, pkg string) {
 			continue // not ours, or a part of the same package's folder
 		}
 		checkImport(t, path, pkg, dep)
+		file := pkg + "/" + filepath.Base(path)
+		allowed := func(place string) bool { return place == pkg || place == file }
+		if places := onlyIn[dep]; places != nil && !slices.ContainsFunc(places, allowed) {
+			t.Errorf("%s: %s is for %s only", path, dep, strings.Join(places, " and "))
+		}
 	}
 }
 
