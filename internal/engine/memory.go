@@ -7,7 +7,6 @@ import (
 	"godwit/internal/config"
 	"godwit/internal/keyspace"
 	"godwit/internal/object"
-	"godwit/internal/wheel"
 )
 
 // What counts as used memory
@@ -280,9 +279,9 @@ func (e *Engine) evictTo(goal, must int64, start time.Time) bool {
 		} else if e.KS.RehashPending() && e.KS.RehashSlice(lazyStride) {
 			share(lazyStride * keyspace.BucketBytes)
 		} else if n%sweptPerKey != sweptPerKey/2-1 && e.KS.SweepPending() {
-			before := e.KS.Records()
+			before, size := e.KS.Records(), e.KS.RecordBytes()
 			e.KS.SweepSlice(sweepStride)
-			share(int64(before-e.KS.Records()) * wheel.RecordBytes)
+			share(int64(before-e.KS.Records()) * size)
 		} else if !e.evictOne() && !e.KS.SweepPending() {
 			return false
 		}

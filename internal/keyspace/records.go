@@ -183,8 +183,13 @@ func (ks *Keyspace) sweepFields(n int) {
 	ks.fieldPass.run(ks.fields, ks.armed, n, ks.judgeFields)
 }
 
-// Records is how many records the wheels hold: one for each deadline, and dead ones.
+// Records returns how many records the wheels hold: one for each deadline, and dead ones.
 func (ks *Keyspace) Records() int { return ks.wheel.Len() + ks.fields.Len() }
+
+// RecordBytes returns the mean size of a record in bytes.
+func (ks *Keyspace) RecordBytes() int64 {
+	return (ks.wheel.MemoryBytes() + ks.fields.MemoryBytes()) / int64(max(ks.Records(), 1))
+}
 
 // turnBack follows a clock that is set back: what gets a deadline from now on is not due before it.
 func (ks *Keyspace) turnBack(now int64) {

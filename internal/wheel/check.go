@@ -92,17 +92,22 @@ func (w *Wheel) checkChain(c *chain, visit func(r record) error) (n int, bytes i
 	last := arena.Ref(0)
 	for ref := c.head; ref != 0; {
 		h := w.a.Bytes(ref, headerSize)
-		class, taken, filled := h[offClass], binary.LittleEndian.Uint16(h[offTaken:]), binary.LittleEndian.Uint16(h[offN:])
-		if class >= classes || taken >= filled || filled > capacities[class] {
-			return n, bytes, fmt.Errorf("wheel: block of class %d holds records %d to %d", class, taken, filled)
+		class, level := h[offClass], h[offLevel]
+		taken, filled := blockRange(h)
+		if class >= classes || level > whole || taken >= filled || filled > int(capacities[class][level]) {
+			return n, bytes, fmt.Errorf("wheel: block of class %d and level %d holds records %d to %d",
+				class, level, taken, filled)
+		}
+		if base := blockBase(h); baseOf(base, level) != base {
+			return n, bytes, fmt.Errorf("wheel: block of level %d with base %x", level, base)
 		}
 		b := w.a.Bytes(ref, blockSize(class))
-		for i := int(taken); i < int(filled); i++ {
-			if err := visit(decode(b[headerSize+RecordBytes*i:])); err != nil {
+		for i := taken; i < filled; i++ {
+			if err := visit(decode(b, i)); err != nil {
 				return n, bytes, err
 			}
 		}
-		n += int(filled - taken)
+		n += filled - taken
 		bytes += int64(arena.ClassSize(blockSize(class)))
 		last, ref = ref, arena.Ref(binary.LittleEndian.Uint64(h[offNext:]))
 	}

@@ -30,15 +30,18 @@
 //
 // A slot is a chain of blocks in the arena, filled at the tail and emptied at the head:
 //
-//	0        8     10    12    14 16       34       52
-//	+--------+-----+-----+-----+--+--------+--------+----
-//	| next   | n   | off | cls |  | record | record | ...    little endian
-//	+--------+-----+-----+-----+--+--------+--------+----
-//	record: deadline (8, ms) hash (8) db (2)
+//	0        8     10    12    13    14 16     24
+//	+--------+-----+-----+-----+-----+--+------+--------+--------+----
+//	| next   | n   | off | cls | lvl |  | base | record | record | ...    little endian
+//	+--------+-----+-----+-----+-----+--+------+--------+--------+----
+//	record: hash (8) db (2) deadline (lvl bytes)
 //
-// off counts the records already taken, n those written, cls picks the size.
-// A chain's first block has room for 4 records and each next for twice as many, up to 226, so a
-// lone far deadline takes 88 bytes and a full slot 18.1 bytes a record.
+// off counts the records already taken, n those written, cls picks the size. All deadlines of a slot
+// of level lvl agree in their bytes from that level on: these are the block's base, and a record
+// holds only those below. Blocks of records that were late when they came hold whole deadlines.
+//
+// A chain's first block has 88 bytes and each next about twice as many, up to 4096. So a lone far
+// deadline takes 88 bytes, and one of a full slot 12 bytes within 4.6 hours and 13 within 49 days.
 //
 // # Slices
 //
@@ -132,14 +135,14 @@ func (w *Wheel) Add(deadlineMs int64, hash uint64, db uint16) {
 func (w *Wheel) place(r record) {
 	ord := ordinal(r.deadline)
 	if ord <= w.cur {
-		w.append(&w.due, r)
+		w.append(&w.due, r, whole)
 		return
 	}
 	l := (63 - bits.LeadingZeros64(ord^w.cur)) / slotBits
 	s := int(ord>>(l*slotBits)) & slotMask
 	lv := &w.level[l]
 	lv.used[s/64] |= 1 << (s % 64)
-	w.append(&lv.slot[s], r)
+	w.append(&lv.slot[s], r, uint8(l))
 }
 
 // earliest returns the level and slot that time reaches first, and when.

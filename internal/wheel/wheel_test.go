@@ -310,7 +310,7 @@ func TestMemory(t *testing.T) {
 	for range n {
 		w.Add(t0+rnd.Int63n(3_600_000), rnd.Uint64(), 0) // within an hour
 	}
-	if per := float64(w.MemoryBytes()) / n; per > 20 {
+	if per := float64(w.MemoryBytes()) / n; per > 13 {
 		t.Errorf("%.2f bytes a record", per)
 	} else {
 		t.Logf("%.2f bytes a record", per)
