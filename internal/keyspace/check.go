@@ -28,8 +28,8 @@ func (ks *Keyspace) CheckRecords() error {
 		armed += db.store.armed
 	}
 	switch {
-	case expires != ks.volatile || armed != ks.armed:
-		return fmt.Errorf("%d deadlines and %d records of fields, %d and %d counted", expires, armed, ks.volatile, ks.armed)
+	case expires != ks.wheel.live || armed != ks.fields.live:
+		return fmt.Errorf("%d deadlines and %d records of fields, %d and %d counted", expires, armed, ks.wheel.live, ks.fields.live)
 	case ks.wheel.Len() < expires || ks.fields.Len() < armed:
 		return fmt.Errorf("%d and %d records for %d deadlines and %d noted with hashes", ks.wheel.Len(), ks.fields.Len(), expires, armed)
 	}

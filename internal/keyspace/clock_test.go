@@ -21,7 +21,7 @@ func settle(t *testing.T, ks *Keyspace) {
 	slices := 0
 	for ; ks.SweepPending(); slices++ {
 		require.Less(t, slices, bound, "%d records, %d of keys with a deadline, %d of fields",
-			ks.Records(), ks.volatile, ks.armed)
+			ks.Records(), ks.wheel.live, ks.fields.live)
 		ks.SweepSlice(n)
 	}
 	if ks.generations() {

@@ -38,7 +38,7 @@ func (ks *Keyspace) EvictOne() bool {
 // evictable reports whether there is a key that the policy may evict.
 func (ks *Keyspace) evictable() bool {
 	if ks.P.Policy.volatile() {
-		return ks.volatile > 0
+		return ks.wheel.live > 0
 	}
 	for _, db := range ks.dbs {
 		if db.store.len() > 0 {

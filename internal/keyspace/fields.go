@@ -40,9 +40,7 @@ func (db *DB) ArmFields(x *object.Edit) {
 	db.setArmed(h, [2]int64{armedAt(at, gen), armed[0]})
 	ks.fields.Add(at, ks.Hash(x.E.Key()), db.tag(gen))
 	ks.dueAt = min(ks.dueAt, at)
-	if tooMany(ks.fields, ks.armed, ks.fieldPass.left, 9, 50) {
-		ks.sweepFields(paidSweep)
-	}
+	ks.fields.pay(ks.now)
 }
 
 // maxArmed is the latest time at which a record of fields fires, in unix ms; deadlines after that
@@ -78,7 +76,7 @@ func (db *DB) disarm(e object.Entry) {
 
 func (db *DB) countArmed(n int) {
 	db.store.armed += n
-	db.ks.armed += n
+	db.ks.fields.live += n
 }
 
 // rearmFields arms a hash that has come under another name: what is noted with it are another's

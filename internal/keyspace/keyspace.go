@@ -103,15 +103,10 @@ type Keyspace struct {
 	NoTouch bool
 
 	dbs     []*DB
-	byWheel []*DB // where the content with a wheelID is now
-	wheel   *wheel.Wheel
-	fields  *wheel.Wheel // hashes by the deadlines of their fields
-
-	volatile int    // keys with a deadline, in all databases
-	armed    int    // records of fields that hashes count on
-	gens     uint64 // where newGen goes on
-
-	keyPass, fieldPass pass // sweeps of the wheels
+	byWheel []*DB   // where the content with a wheelID is now
+	wheel   records // keys by their deadlines
+	fields  records // hashes by the deadlines of their fields
+	gens    uint64  // where newGen goes on
 
 	seed     maphash.Seed
 	rng      *rand.Rand
@@ -158,8 +153,8 @@ func New(a *arena.Arena, p Params, rng *rand.Rand, nowMs int64, hooks Hooks) *Ke
 	a.Growing = ks.pay
 	ks.Heap = object.NewHeap(a, ks.seed, rng, &ks.P.Limits)
 	ks.gens = rng.Uint64()
-	ks.wheel = wheel.New(a, nowMs)
-	ks.fields = wheel.New(a, nowMs)
+	ks.wheel = records{Wheel: wheel.New(a, nowMs), judge: ks.judge}
+	ks.fields = records{Wheel: wheel.New(a, nowMs), judge: ks.judgeFields}
 	ks.SetNow(nowMs)
 	ks.dbs = make([]*DB, p.Databases)
 	for i := range ks.dbs {
@@ -325,11 +320,8 @@ func (db *DB) LookupRead(key []byte) object.Entry {
 
 // Query is LookupRead without touching the access time (EXISTS, TYPE, TTL, OBJECT).
 func (db *DB) Query(key []byte) object.Entry {
-	_, e := db.live(key)
-	if e.Exists() {
-		db.ks.Stats.Hits++
-	} else {
-		db.ks.Stats.Misses++
+	e := db.Inspect(key)
+	if !e.Exists() {
 		db.ks.Notify(EvMiss, "keymiss", key, db.id)
 	}
 	return e
@@ -337,7 +329,7 @@ func (db *DB) Query(key []byte) object.Entry {
 
 // Inspect is Query for looking at the key itself (OBJECT): a miss is counted but not announced.
 func (db *DB) Inspect(key []byte) object.Entry {
-	_, e := db.live(key)
+	e := db.Peek(key)
 	if e.Exists() {
 		db.ks.Stats.Hits++
 	} else {

@@ -96,7 +96,7 @@ func (db *DB) deadlineChanged(h uint64, e object.Entry, was, is int64) {
 // countDeadline counts a key with a deadline that comes (n is 1) or goes (-1).
 func (db *DB) countDeadline(n int, deadline int64) {
 	db.store.expires += n
-	db.ks.volatile += n
+	db.ks.wheel.live += n
 	db.store.ttlSum += int64(n) * deadline
 }
 
@@ -255,8 +255,8 @@ func (db *DB) Flush(async bool) int {
 		return 0
 	}
 	db.store = ks.newStore()
-	ks.volatile -= old.expires
-	ks.armed -= old.armed
+	ks.wheel.live -= old.expires
+	ks.fields.live -= old.armed
 	old.unlist()
 	if ks.snap.keeps(old) {
 		// nothing to be freed yet

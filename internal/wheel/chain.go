@@ -47,15 +47,9 @@ func baseOf(ord uint64, level uint8) uint64 { return ord &^ (1<<(slotBits*level)
 // chain is empty (of records not yet taken).
 type chain struct{ head, tail arena.Ref }
 
-type record struct {
-	deadline int64 // ms
-	hash     uint64
-	db       uint16
-}
-
 // append writes r behind the last record of c, in a block of the level.
-func (w *Wheel) append(c *chain, r record, level uint8) {
-	class, base := uint8(0), baseOf(ordinal(r.deadline), level)
+func (w *Wheel) append(c *chain, r Record, level uint8) {
+	class, base := uint8(0), baseOf(ordinal(r.Deadline), level)
 	if c.tail != 0 {
 		h := w.a.Bytes(c.tail, headerSize)
 		if h[offLevel] == level && blockBase(h) == base {
@@ -111,7 +105,7 @@ func (w *Wheel) concat(dst, src *chain) {
 }
 
 // take removes and returns the first record of c, which must not be empty.
-func (w *Wheel) take(c *chain) record {
+func (w *Wheel) take(c *chain) Record {
 	h := w.a.Bytes(c.head, headerSize)
 	i := binary.LittleEndian.Uint16(h[offTaken:])
 	n := binary.LittleEndian.Uint16(h[offN:])
@@ -151,25 +145,25 @@ func blockRange(h []byte) (taken, filled int) {
 func blockBase(h []byte) uint64 { return binary.LittleEndian.Uint64(h[offBase:]) }
 
 // encode writes r as record i of the block b, whose level and base must be those of r.
-func (r record) encode(b []byte, i int) {
+func (r Record) encode(b []byte, i int) {
 	level := b[offLevel]
 	size := recordSize(level)
 	p := b[headerSize+i*size:][:size]
 	// The deadline's bytes are the last of the record: what stands before them is written next.
-	binary.LittleEndian.PutUint64(p[size-8:], ordinal(r.deadline)<<(64-slotBits*level))
-	binary.LittleEndian.PutUint64(p, r.hash)
-	binary.LittleEndian.PutUint16(p[8:], r.db)
+	binary.LittleEndian.PutUint64(p[size-8:], ordinal(r.Deadline)<<(64-slotBits*level))
+	binary.LittleEndian.PutUint64(p, r.Hash)
+	binary.LittleEndian.PutUint16(p[8:], r.DB)
 }
 
 // decode returns record i of the block b.
-func decode(b []byte, i int) record {
+func decode(b []byte, i int) Record {
 	level := b[offLevel]
 	size := recordSize(level)
 	p := b[headerSize+i*size:][:size]
 	low := binary.LittleEndian.Uint64(p[size-8:]) >> (64 - slotBits*level)
-	return record{
-		deadline: instant(blockBase(b) | low),
-		hash:     binary.LittleEndian.Uint64(p),
-		db:       binary.LittleEndian.Uint16(p[8:]),
+	return Record{
+		Deadline: instant(blockBase(b) | low),
+		Hash:     binary.LittleEndian.Uint64(p),
+		DB:       binary.LittleEndian.Uint16(p[8:]),
 	}
 }

@@ -128,12 +128,12 @@ func (w *Wheel) MemoryBytes() int64 { return w.bytes }
 // fires it twice. Callable from a fire callback. O(1), no Go allocation.
 func (w *Wheel) Add(deadlineMs int64, hash uint64, db uint16) {
 	w.count++
-	w.place(record{deadlineMs, hash, db})
+	w.place(Record{Deadline: deadlineMs, Hash: hash, DB: db})
 }
 
 // place puts a counted record where the design comment says.
-func (w *Wheel) place(r record) {
-	ord := ordinal(r.deadline)
+func (w *Wheel) place(r Record) {
+	ord := ordinal(r.Deadline)
 	if ord <= w.cur {
 		w.append(&w.due, r, whole)
 		return
@@ -205,7 +205,7 @@ func (w *Wheel) Advance(nowMs int64, budget int, fire func(deadlineMs int64, has
 			}
 			r := w.take(&w.due)
 			w.count--
-			fire(r.deadline, r.hash, r.db)
+			fire(r.Deadline, r.Hash, r.DB)
 		}
 		for ; w.moving.head != 0 && w.due.head == 0; budget-- {
 			if budget <= 0 {
