@@ -5,9 +5,9 @@ import (
 )
 
 // Lookups by hash: records of the timing wheels and candidates for eviction name a key by its hash.
-// The store compares only a part of the hash, so the comparison asks for all of it, and for what the
-// caller wants of the entry beside it. Two keys of a database with the same 64 bits do not happen:
-// the hash is seeded.
+// The store compares only a part of the hash. So the comparison asks for all of it, and for what
+// the caller wants of the entry beside it. Two keys of a database with the same 64 bits do not
+// happen: the hash is seeded.
 
 // seekKind says what an entry is wanted for.
 type seekKind uint8

@@ -29,9 +29,11 @@ func (ks *Keyspace) CheckRecords() error {
 	}
 	switch {
 	case expires != ks.wheel.live || armed != ks.fields.live:
-		return fmt.Errorf("%d deadlines and %d records of fields, %d and %d counted", expires, armed, ks.wheel.live, ks.fields.live)
+		return fmt.Errorf("%d deadlines and %d records of fields, %d and %d counted",
+			expires, armed, ks.wheel.live, ks.fields.live)
 	case ks.wheel.Len() < expires || ks.fields.Len() < armed:
-		return fmt.Errorf("%d and %d records for %d deadlines and %d noted with hashes", ks.wheel.Len(), ks.fields.Len(), expires, armed)
+		return fmt.Errorf("%d and %d records for %d deadlines and %d noted with hashes",
+			ks.wheel.Len(), ks.fields.Len(), expires, armed)
 	}
 	return nil
 }
@@ -87,9 +89,10 @@ func (c *recordChecker) checkDB(db *DB) (err error) {
 		}
 	}
 	db.store.each(look)
-	if err == nil && (expires != db.store.expires || armed != db.store.armed || ttlSum != db.store.ttlSum) {
+	s := db.store
+	if err == nil && (expires != s.expires || armed != s.armed || ttlSum != s.ttlSum) {
 		err = fmt.Errorf("%d deadlines (sum %d) and %d records of fields, %d (%d) and %d counted",
-			expires, ttlSum, armed, db.store.expires, db.store.ttlSum, db.store.armed)
+			expires, ttlSum, armed, s.expires, s.ttlSum, s.armed)
 	}
 	return err
 }

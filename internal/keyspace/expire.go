@@ -29,8 +29,8 @@ func (ks *Keyspace) keep(key []byte) []byte {
 	return ks.keyBuf
 }
 
-// ExpireSlice deletes keys and fields that are due, at most budget records' worth, and reports whether more are due now. It is exact: what
-// it does not reach is reached by the next slice, in order of deadline.
+// ExpireSlice deletes keys and fields that are due, at most budget records' worth, and reports
+// whether more are due now. The next slice goes on where it ends, in order of deadlines.
 func (ks *Keyspace) ExpireSlice(budget int) (more bool) {
 	if !ks.P.ActiveExpire || ks.held {
 		return false
@@ -42,8 +42,9 @@ func (ks *Keyspace) ExpireSlice(budget int) (more bool) {
 	return false
 }
 
-// ExpiryDue reports whether ExpireSlice has something to do. It compares two numbers only: every turn of a loop asks.
+// ExpiryDue reports whether ExpireSlice has something to do. It compares two numbers: every turn of
+// a loop asks.
 func (ks *Keyspace) ExpiryDue() bool { return ks.dueAt <= ks.past && ks.P.ActiveExpire }
 
-// NextDeadline is a lower bound of the next time (unix ms) at which a key falls due.
+// NextDeadline returns a lower bound of the next time (unix ms) at which a key falls due.
 func (ks *Keyspace) NextDeadline() (int64, bool) { return ks.dueAt, ks.dueAt != math.MaxInt64 }

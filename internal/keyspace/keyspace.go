@@ -5,13 +5,14 @@
 //
 // # Time
 //
-// The engine sets the clock once for each command (SetNow): a key whose deadline is before that time is gone for the whole
-// command. Lookups delete such a key (lazy expiry); ExpireSlice deletes the rest from the timing wheel's records.
+// The engine sets the clock once for each command (SetNow): a key whose deadline is before that
+// time is gone for the whole command. Lookups delete such a key (lazy expiry). ExpireSlice deletes
+// the rest by the timing wheel's records.
 //
 // # Ownership
 //
-// An entry that a lookup returns is valid until the next call that changes the keyspace. Bytes handed out alias off-heap
-// memory and must be copied (into a reply, usually) before that.
+// An entry that a lookup returns is valid until the next call that changes the keyspace. Bytes
+// handed out alias off-heap memory and must be copied (into a reply, usually) before that.
 //
 // # Big frees
 //
@@ -52,18 +53,20 @@ const (
 type Hooks interface {
 	// KeyEvent is a keyspace notification of one of the classes in Params.Events.
 	KeyEvent(class EventClass, event string, key []byte, db int)
-	// KeyChanged is called for every key whose value or existence changed: WATCH and client-side caching.
+	// KeyChanged is called for every key whose value or existence changed: for WATCH, client-side
+	// caching, and clients that wait for it.
 	KeyChanged(key []byte, db int)
-	// Ready is called when a key with a value that clients can wait for appears: a list, a sorted set or a stream. The value may still be empty; it
-	// is to be looked at after the command.
+	// Ready is called when a key appears whose value clients can wait for: a list, a sorted set or
+	// a stream. The value may still be empty; look at it after the command.
 	Ready(key []byte, db int, t object.Type)
 	// Removed is called after a key was deleted by expiry or eviction, to propagate a DEL.
 	Removed(key []byte, db int, evicted bool)
-	// FieldExpired is called for a field of a hash that expiry takes away, to propagate an HDEL. field is good until it returns.
+	// FieldExpired is called for a field of a hash that expiry takes away, to propagate an HDEL.
+	// field is valid until it returns.
 	FieldExpired(key, field []byte, db int)
 }
 
-// Params are the settings that the keyspace needs; the engine updates them when the configuration changes.
+// Params are the settings of the keyspace. The engine updates them when the configuration changes.
 type Params struct {
 	Databases     int
 	MaxMemory     int64
@@ -89,7 +92,8 @@ type Stats struct {
 	LazyFreed        int64
 	ExpireCapReached int64 // slices that ended with keys still due
 
-	DefragKeyHits, DefragKeyMisses int64 // keys and large collections with something moved, and without
+	// Keys and large collections of which defragmentation moved something, and others.
+	DefragKeyHits, DefragKeyMisses int64
 }
 
 // Keyspace is all databases over one arena.
@@ -99,7 +103,8 @@ type Keyspace struct {
 	P     Params
 	Stats Stats
 
-	// NoTouch makes lookups leave access times alone (CLIENT NO-TOUCH); the engine sets it for each command.
+	// NoTouch makes lookups leave access times alone (CLIENT NO-TOUCH). The engine sets it for each
+	// command.
 	NoTouch bool
 
 	dbs     []*DB
@@ -147,9 +152,10 @@ type content struct {
 	wheelID uint16 // what timing-wheel records call this content
 }
 
-// New makes an empty keyspace. The random source drives RANDOMKEY, eviction sampling and LFU.
+// New returns an empty keyspace. The random source drives RANDOMKEY, eviction sampling and LFU.
 func New(a *arena.Arena, p Params, rng *rand.Rand, nowMs int64, hooks Hooks) *Keyspace {
-	ks := &Keyspace{A: a, P: p, seed: maphash.MakeSeed(), rng: rng, hooks: hooks, dueAt: math.MaxInt64}
+	ks := &Keyspace{A: a, P: p, rng: rng, hooks: hooks, dueAt: math.MaxInt64}
+	ks.seed = maphash.MakeSeed()
 	a.Growing = ks.pay
 	ks.Heap = object.NewHeap(a, ks.seed, rng, &ks.P.Limits)
 	ks.gens = rng.Uint64()
@@ -208,22 +214,22 @@ func (ks *Keyspace) HoldExpiry(on bool) {
 	ks.SetClocks(ks.now, ks.steady)
 }
 
-// Now is the clock, unix ms.
+// Now returns the clock, in unix ms.
 func (ks *Keyspace) Now() int64 { return ks.now }
 
-// DB is database i.
+// DB returns database i.
 func (ks *Keyspace) DB(i int) *DB { return ks.dbs[i] }
 
-// Databases is how many there are.
+// Databases returns how many there are.
 func (ks *Keyspace) Databases() int { return len(ks.dbs) }
 
-// Hash is the hash of a key under this keyspace's seed.
+// Hash returns the hash of a key under this keyspace's seed.
 func (ks *Keyspace) Hash(key []byte) uint64 { return maphash.Bytes(ks.seed, key) }
 
-// PrefetchBucket starts to bring the bucket for a key of that hash into the cache.
+// PrefetchBucket starts to bring the place of a key with the hash into the cache.
 func (db *DB) PrefetchBucket(h uint64) { db.store.prefetch(h) }
 
-// PrefetchEntry starts to bring the entry itself into the cache; PrefetchBucket must have been called some time before.
+// PrefetchEntry starts to bring the entry into the cache, some time after PrefetchBucket.
 func (db *DB) PrefetchEntry(h uint64) { db.store.prefetchEntry(h) }
 
 // Notify announces a keyspace event.
@@ -233,16 +239,16 @@ func (ks *Keyspace) Notify(class EventClass, event string, key []byte, db int) {
 	}
 }
 
-// ID is the database's number.
+// ID returns the database's number.
 func (db *DB) ID() int { return db.id }
 
-// Len is the number of keys, those that are due but not yet deleted included.
+// Len returns the number of keys, those included that are due but not yet deleted.
 func (db *DB) Len() int { return db.store.len() }
 
-// Expires is the number of keys with a deadline.
+// Expires returns the number of keys with a deadline.
 func (db *DB) Expires() int { return db.store.expires }
 
-// AvgTTL is the mean time to live of keys that have one, in ms.
+// AvgTTL returns the mean time to live of the keys that have one, in ms.
 func (db *DB) AvgTTL() int64 {
 	if db.store.expires == 0 {
 		return 0
@@ -250,13 +256,13 @@ func (db *DB) AvgTTL() int64 {
 	return max(db.store.ttlSum/int64(db.store.expires)-db.ks.now, 0)
 }
 
-// TableBytes is the memory of the database's hash table.
+// TableBytes returns the bytes of the hash tables, without entries.
 func (db *DB) TableBytes() int64 { return db.store.tableBytes() }
 
-// Rehashing reports whether the table is being resized.
+// Rehashing reports whether a table is being resized.
 func (db *DB) Rehashing() bool { return db.store.rehashing() }
 
-// RehashingBytes is the memory of the table that a running resize replaces.
+// RehashingBytes returns the bytes of the tables that running resizes replace.
 func (db *DB) RehashingBytes() int64 { return db.store.rehashingBytes() }
 
 // find looks the key up without expiry, statistics or access times.
@@ -296,7 +302,8 @@ func (db *DB) live(key []byte) (uint64, object.Entry) {
 	return h, e
 }
 
-// Lookup finds a key that a write command is about to use: it expires lazily and touches the access time.
+// Lookup returns the entry of a key that a write command is about to use. It expires the key lazily
+// and touches its access time.
 func (db *DB) Lookup(key []byte) object.Entry {
 	_, e := db.live(key)
 	if e.Exists() {
@@ -305,7 +312,8 @@ func (db *DB) Lookup(key []byte) object.Entry {
 	return e
 }
 
-// LookupRead is Lookup for reading commands: it counts a hit or a miss as well, and announces the miss.
+// LookupRead is Lookup for reading commands: it also counts a hit or a miss, and announces the
+// miss.
 func (db *DB) LookupRead(key []byte) object.Entry {
 	_, e := db.live(key)
 	if !e.Exists() {
@@ -344,13 +352,13 @@ func (db *DB) Peek(key []byte) object.Entry {
 	return e
 }
 
-// StringBytes is the string value of e; see object.Entry.StringBytes.
+// StringBytes returns the string value of e; see object.Entry.StringBytes.
 func (db *DB) StringBytes(e object.Entry, scratch *[24]byte) []byte {
 	return e.StringBytes(db.ks.A, scratch)
 }
 
-// Scan walks the table from cursor: emit is called for every live entry of one bucket chain, the next cursor is returned, 0 at the
-// end. emit must not change the keyspace.
+// Scan emits the live entries of one step of a walk and returns the next cursor; 0 begins and ends
+// the walk. emit must not change the keyspace.
 func (db *DB) Scan(cursor uint64, emit func(e object.Entry)) uint64 {
 	now := db.ks.past
 	return db.store.scan(cursor, func(r arena.Ref) {
@@ -362,7 +370,7 @@ func (db *DB) Scan(cursor uint64, emit func(e object.Entry)) uint64 {
 	})
 }
 
-// Random is a live key's entry chosen at random, the zero Entry if there is none.
+// Random returns the entry of a random live key, the zero Entry if there is none.
 func (db *DB) Random() object.Entry {
 	for range 100 {
 		r := db.store.random()

@@ -19,8 +19,8 @@ import (
 // large key again and again is faster than they are. So who takes memory pays. While more waits
 // than WaitingBound, each run of blocks and each big block that the arena takes frees twice its
 // size first. That holds for single commands, pipelines, transactions, scripts and loading alike,
-// because it is the arena that asks (arena.Growing). Commands that only delete do not pay, but for the
-// smaller table that a delete may make room for.
+// because it is the arena that asks (arena.Growing). Commands that only delete do not pay, but for
+// the smaller table that a delete may make room for.
 //
 // Nobody pays more than that: what counts is the work done, not how far Waiting falls. It does not
 // fall while the last blocks of a chunk make the whole chunk wait for Release.
@@ -130,7 +130,7 @@ func (q *lazyQueue) settle(left *int64, freed, floor int64, done bool) {
 	*left = now
 }
 
-// LazyFreePending is the number of objects that wait to be freed.
+// LazyFreePending returns the number of objects that wait to be freed.
 func (ks *Keyspace) LazyFreePending() int {
 	n := len(ks.lazy.large)
 	for _, s := range ks.lazy.stores {
@@ -217,7 +217,8 @@ func (ks *Keyspace) freeOwned(o object.Owned, lazy bool) {
 	}
 	if l := o.Large; l != nil {
 		n, size := l.Len(), l.Size()
-		if n > lazyItemsMax || size > lazyFreeMax || lazy && (n > lazyFreeItems || size > lazyFreeBytes) {
+		if n > lazyItemsMax || size > lazyFreeMax ||
+			lazy && (n > lazyFreeItems || size > lazyFreeBytes) {
 			ks.lazy.pushLarge(l)
 			return
 		}

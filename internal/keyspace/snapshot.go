@@ -9,19 +9,22 @@ import (
 
 // A snapshot saves every key as it was when it began, while commands go on.
 //
-// Each begins a new epoch. Entries are marked with the epoch that they were saved or born in, so the older ones are what is still to be saved. A walk over
-// all tables (Snapshot.Walk) shows each of them to the Saver and marks it; a command that is about to change, move or remove one shows it first
-// (DB.preserve). Marks decide, not positions: what the walk meets twice, or passes before it is there, does not matter. Large collections do the same
-// with their elements (object.Track).
+// Each begins a new epoch. Entries are marked with the epoch that they were saved or born in, so
+// the older ones are still to be saved. A walk over all databases (Snapshot.Walk) shows each of
+// them to the Saver and marks it. A command that is about to change, move or remove an entry shows
+// it first (DB.preserve). Marks decide, not positions: it does not matter what the walk meets
+// twice, or has passed before. Large collections do the same with their elements (object.Track).
 //
-// preserve is called in set, SetInt, SetDeadline, growing, drop and transfer, which everything goes through that changes keys, and by
-// object.Edit before it changes a value. Flush does not call it: the table it drops is drained by the walk. What a lookup stores of an access is
-// not worth saving.
+// preserve is called in set, SetInt, SetDeadline, growing, drop and transfer, through which
+// everything goes that changes keys, and by object.Edit before it changes a value. Flush does not
+// call it: the walk drains the store that it drops. What a lookup notes of an access is not worth
+// saving.
 
 // Saver takes the keys of a snapshot.
 type Saver interface {
-	// Preserve is called once for each key that was there when the snapshot began, with the number that its database had then, before anything of it
-	// changes. A small value has to be copied; for a large one the Saver takes a Snapshot.Track, and a long string may be frozen.
+	// Preserve is called once for each key that was there when the snapshot began, with the number
+	// that its database had then, before anything of it changes. The Saver copies a small value.
+	// For a large one it takes a Snapshot.Track, and a long string may be frozen.
 	Preserve(db int, e object.Entry)
 }
 
@@ -54,7 +57,8 @@ type part struct {
 }
 
 const (
-	// maxCancelled keeps epochs apart: after that many snapshots that marked only a part, entries and elements may carry so many different ones.
+	// maxCancelled bounds how many snapshots in a row may be cancelled. Each may leave entries and
+	// elements behind that are marked with its epoch, and epochs come round again.
 	maxCancelled = object.EpochEnd - 8
 	// walkBatch is how many entries are brought into the cache at once.
 	walkBatch = 32
@@ -90,7 +94,8 @@ func (ks *Keyspace) beginSnapshot(s Saver) *Snapshot {
 	return sn
 }
 
-// sweep marks everything with one epoch. It takes as long as a snapshot, in one go: once in more than a hundred cancelled ones.
+// sweep marks everything with one epoch. It takes as long as a snapshot, in one go: once in more
+// than a hundred cancelled ones.
 func (ks *Keyspace) sweep() {
 	sw := &sweeper{}
 	sw.snap = ks.beginSnapshot(sw)
@@ -129,7 +134,8 @@ func (sn *Snapshot) show(r arena.Ref) {
 	}
 }
 
-// Walk shows about n more entries to the Saver, or passes as many that it has seen or empty buckets. It reports whether all are shown.
+// Walk goes on for about n steps and reports whether all entries are shown. A step is an entry, or
+// a place in a table.
 func (sn *Snapshot) Walk(n int) (done bool) {
 	for n > 0 && sn.at < len(sn.parts) {
 		p := &sn.parts[sn.at]

@@ -7,14 +7,16 @@ import (
 // KeepTTL as a deadline makes Set keep the deadline that the key has.
 const KeepTTL int64 = -1
 
-// Set stores v under key, replacing whatever is there, with a deadline in unix ms, 0 for none or KeepTTL. v must not alias
-// the entry that is replaced. A key whose deadline has passed is expired first.
+// Set stores v under key in the place of whatever is there, with a deadline in unix ms, 0 for none
+// or KeepTTL. v must not alias the entry that is replaced. A key whose deadline has passed is
+// expired first.
 func (db *DB) Set(key []byte, v object.Value, deadline int64) object.Entry {
 	h, old := db.live(key)
 	return db.set(h, old, key, v, deadline)
 }
 
-func (db *DB) set(h uint64, old object.Entry, key []byte, v object.Value, deadline int64) object.Entry {
+func (db *DB) set(h uint64, old object.Entry, key []byte, v object.Value,
+	deadline int64) object.Entry {
 	ks := db.ks
 	if !old.Exists() {
 		return db.insert(h, key, v, deadline)
@@ -60,7 +62,8 @@ func (db *DB) place(h uint64, key []byte, v object.Value, deadline int64) object
 	if deadline == KeepTTL {
 		deadline = 0
 	}
-	e := object.Build(ks.A, key, v, object.Meta{Deadline: deadline, LRU: ks.freshLRU(), Epoch: ks.Heap.Epoch})
+	m := object.Meta{Deadline: deadline, LRU: ks.freshLRU(), Epoch: ks.Heap.Epoch}
+	e := object.Build(ks.A, key, v, m)
 	db.store.insert(h, e.Ref)
 	db.deadlineChanged(h, e, 0, deadline)
 	db.announce(key, v.Type)
@@ -74,7 +77,8 @@ func (db *DB) announce(key []byte, t object.Type) {
 	}
 }
 
-// deadlineChanged keeps counts and the timing wheel in step with an entry whose deadline went from was to is (0: none).
+// deadlineChanged keeps counts and the timing wheel in step with an entry whose deadline went from
+// was to is (0: none).
 func (db *DB) deadlineChanged(h uint64, e object.Entry, was, is int64) {
 	switch {
 	case was == is:
@@ -106,7 +110,8 @@ func (db *DB) SetInt(e object.Entry, n int64) {
 	e.SetInt(n)
 }
 
-// SetDeadline gives the key of e a new deadline (unix ms) or, with 0, takes it away. It returns the entry, which may have moved.
+// SetDeadline gives the key of e a new deadline (unix ms) or, with 0, takes it away. It returns the
+// entry, which may have moved.
 func (db *DB) SetDeadline(e object.Entry, deadline int64) object.Entry {
 	was := e.Deadline()
 	if was == deadline {
@@ -133,7 +138,8 @@ func (db *DB) move(h uint64, e object.Entry, m object.Meta) object.Entry {
 }
 
 // Mutable makes the string value of e growable, at least n bytes long (new bytes are zero), and
-// returns it for changes. The encoding becomes raw, as Redis's does for APPEND, SETRANGE and SETBIT.
+// returns it for changes. The encoding becomes raw, as Redis's does for APPEND, SETRANGE and
+// SETBIT.
 func (db *DB) Mutable(e object.Entry, n int) object.StringEdit {
 	return db.ks.Heap.Grow(db.growing(e, n), n)
 }
@@ -158,13 +164,15 @@ func (db *DB) growing(e object.Entry, n int) object.Entry {
 	return e
 }
 
-// NewMutable creates the key with a growable string of n zero bytes. The key must be absent (Lookup said so).
+// NewMutable creates a key with a growable string of n zero bytes. A lookup must have found the key
+// absent.
 func (db *DB) NewMutable(key []byte, n int) object.StringEdit {
 	e := db.insert(db.ks.Hash(key), key, object.RawValue(nil), 0)
 	return db.Mutable(e, n)
 }
 
-// Delete removes the key and reports whether it was there. Big values are freed in slices. A key that has expired counts as absent.
+// Delete removes the key and reports whether it was there; an expired one was not. Big values are
+// freed in slices.
 func (db *DB) Delete(key []byte) bool { return db.remove(key, db.ks.P.LazyUserDel) }
 
 // Unlink is Delete that never frees more than a small value at once.
@@ -202,8 +210,8 @@ func (ks *Keyspace) freeEntry(e object.Entry, lazy bool) {
 	e.FreeBlock(ks.A)
 }
 
-// Rename moves the value of src to dst in the same database, replacing dst; the deadline goes along. Both must be different
-// and src must exist.
+// Rename moves the value of src to dst in the same database and replaces dst; the deadline goes
+// along. Both must be different and src must exist.
 func (db *DB) Rename(src, dst []byte) { db.transfer(src, db, dst) }
 
 // MoveTo moves the key to another database, where it must be absent.
