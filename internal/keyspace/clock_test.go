@@ -46,7 +46,8 @@ func TestClockJumpsModel(t *testing.T) {
 		for _, active := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%d databases, expire %t", databases, active), func(t *testing.T) {
 				rng := testseed.Rand(t)
-				p := Params{Databases: databases, ActiveExpire: active, Samples: 5, Limits: fieldLimits[0]}
+				p := Params{Databases: databases, ActiveExpire: active, Samples: 5,
+					Limits: fieldLimits[0]}
 				hooks := &fieldHooks{fields: map[string]int{}, events: map[string]int{}}
 				ks := New(arena.New(), p, rng, 1<<41, hooks)
 				steps := []int64{1, 50, 1000, 3_600_000, 86_400_000, 365 * 86_400_000}

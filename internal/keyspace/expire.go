@@ -42,9 +42,8 @@ func (ks *Keyspace) ExpireSlice(budget int) (more bool) {
 	return false
 }
 
-// ExpiryDue reports whether ExpireSlice has something to do. It compares two numbers: every turn of
-// a loop asks.
+// ExpiryDue reports whether ExpireSlice has something to do. It compares two numbers only: every turn of a loop asks.
 func (ks *Keyspace) ExpiryDue() bool { return ks.dueAt <= ks.past && ks.P.ActiveExpire }
 
-// NextDeadline returns a lower bound of the next time (unix ms) at which a key falls due.
+// NextDeadline is a lower bound of the next time (unix ms) at which a key falls due.
 func (ks *Keyspace) NextDeadline() (int64, bool) { return ks.dueAt, ks.dueAt != math.MaxInt64 }

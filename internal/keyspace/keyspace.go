@@ -5,9 +5,8 @@
 //
 // # Time
 //
-// The engine sets the clock once for each command (SetNow): a key whose deadline is before that
-// time is gone for the whole command. Lookups delete such a key (lazy expiry). ExpireSlice deletes
-// the rest by the timing wheel's records.
+// The engine sets the clock once for each command (SetNow): a key whose deadline is before that time is gone for the whole
+// command. Lookups delete such a key (lazy expiry); ExpireSlice deletes the rest from the timing wheel's records.
 //
 // # Ownership
 //
@@ -302,8 +301,7 @@ func (db *DB) live(key []byte) (uint64, object.Entry) {
 	return h, e
 }
 
-// Lookup returns the entry of a key that a write command is about to use. It expires the key lazily
-// and touches its access time.
+// Lookup finds a key that a write command is about to use: it expires lazily and touches the access time.
 func (db *DB) Lookup(key []byte) object.Entry {
 	_, e := db.live(key)
 	if e.Exists() {
@@ -357,8 +355,8 @@ func (db *DB) StringBytes(e object.Entry, scratch *[24]byte) []byte {
 	return e.StringBytes(db.ks.A, scratch)
 }
 
-// Scan emits the live entries of one step of a walk and returns the next cursor; 0 begins and ends
-// the walk. emit must not change the keyspace.
+// Scan walks the table from cursor: emit is called for every live entry of one bucket chain, the next cursor is returned, 0 at the
+// end. emit must not change the keyspace.
 func (db *DB) Scan(cursor uint64, emit func(e object.Entry)) uint64 {
 	now := db.ks.past
 	return db.store.scan(cursor, func(r arena.Ref) {
@@ -370,7 +368,7 @@ func (db *DB) Scan(cursor uint64, emit func(e object.Entry)) uint64 {
 	})
 }
 
-// Random returns the entry of a random live key, the zero Entry if there is none.
+// Random is a live key's entry chosen at random, the zero Entry if there is none.
 func (db *DB) Random() object.Entry {
 	for range 100 {
 		r := db.store.random()

@@ -236,8 +236,8 @@ func TestModel(t *testing.T) {
 func requirePending(t *testing.T, ks *Keyspace) {
 	t.Helper()
 	for _, db := range ks.dbs {
-		for cursor, more := uint64(0), !ks.ExpiryDue() && db.store.expires > 0; more; more = cursor != 0 {
-			cursor = db.store.scan(cursor, func(r arena.Ref) {
+		if !ks.ExpiryDue() && db.store.expires > 0 {
+			db.store.each(func(r arena.Ref) {
 				if d := object.View(ks.A, r).Deadline(); d != 0 && d < ks.Now() {
 					t.Fatalf("a key was due at %d, nothing is at %d", d, ks.Now())
 				}
@@ -249,7 +249,8 @@ func requirePending(t *testing.T, ks *Keyspace) {
 	}
 }
 
-// TestRehashPending: tables that grow and shrink are found by the slices, in whatever database they are by then.
+// TestRehashPending: slices find tables that grow and shrink, in whatever database they are by
+// then.
 func TestRehashPending(t *testing.T) {
 	ks, _, rng := newKeyspace(t, Params{})
 	rehashed := 0
@@ -279,7 +280,8 @@ func TestRehashPending(t *testing.T) {
 	drain(t, ks)
 }
 
-// TestExpiryIsExact holds that after a slice without more to do no key that is due is left, whatever way deadlines took.
+// TestExpiryIsExact holds that after a slice without more to do no key that is due is left,
+// whatever way deadlines took.
 func TestExpiryIsExact(t *testing.T) {
 	ks, rec, rng := newKeyspace(t, Params{})
 	db := ks.DB(0)
@@ -310,7 +312,8 @@ func TestExpiryIsExact(t *testing.T) {
 	drain(t, ks)
 }
 
-// TestOneWheelRecord holds that moving a deadline to and fro does not fill the wheel for longer than the deadlines last.
+// TestOneWheelRecord holds that moving a deadline to and fro does not fill the wheel for longer
+// than the deadlines last.
 func TestOneWheelRecord(t *testing.T) {
 	ks, _, _ := newKeyspace(t, Params{})
 	db := ks.DB(0)

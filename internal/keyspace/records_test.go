@@ -141,7 +141,8 @@ func TestWheelModel(t *testing.T) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			rng := testseed.Rand(t)
 			hooks := &fieldHooks{fields: map[string]int{}, events: map[string]int{}}
-			ks := New(arena.New(), Params{Databases: databases, ActiveExpire: true, Limits: lim, Samples: 5}, rng, 1_000_000, hooks)
+			p := Params{Databases: databases, ActiveExpire: true, Limits: lim, Samples: 5}
+			ks := New(arena.New(), p, rng, 1_000_000, hooks)
 			w := &wheelWalk{t, ks, rng}
 			check := steps / 100
 			if databases > maxTagged {

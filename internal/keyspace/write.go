@@ -171,8 +171,7 @@ func (db *DB) NewMutable(key []byte, n int) object.StringEdit {
 	return db.Mutable(e, n)
 }
 
-// Delete removes the key and reports whether it was there; an expired one was not. Big values are
-// freed in slices.
+// Delete removes the key and reports whether it was there. Big values are freed in slices. A key that has expired counts as absent.
 func (db *DB) Delete(key []byte) bool { return db.remove(key, db.ks.P.LazyUserDel) }
 
 // Unlink is Delete that never frees more than a small value at once.
