@@ -112,21 +112,21 @@ type Keyspace struct {
 	fields  records // hashes by the deadlines of their fields
 	gens    uint64  // where newGen goes on
 
-	seed     maphash.Seed
-	rng      *rand.Rand
-	now      int64
-	steady   int64  // never goes back
-	past     int64  // deadlines before it have passed: now, or the beginning of time under HoldExpiry
-	held     bool   // see HoldExpiry
-	lru      uint32 // what lookups store under an LRU policy: seconds, 24 bits
-	dueAt    int64  // lower bound of when ExpireSlice has something to do, MaxInt64: never
-	seek     seek   // the lookup by hash that is under way
-	hooks    Hooks
-	lazy     lazyQueue
-	resizing []*store // those with tables that are being resized, and some that had
-	pool     evictionPool
-	edits    [8]object.Edit // handed out in turn
-	nextEd   uint8
+	seed   maphash.Seed
+	rng    *rand.Rand
+	now    int64
+	steady int64  // never goes back
+	past   int64  // deadlines before it have passed: now, or the beginning of time under HoldExpiry
+	held   bool   // see HoldExpiry
+	lru    uint32 // what lookups store under an LRU policy: seconds, 24 bits
+	dueAt  int64  // lower bound of when ExpireSlice has something to do, MaxInt64: never
+	seek   seek   // the lookup by hash that is under way
+	hooks  Hooks
+	lazy   lazyQueue
+	rehash []*store // those with tables that are being resized, and some that had
+	pool   evictionPool
+	edits  [8]object.Edit // handed out in turn
+	nextEd uint8
 
 	fieldEdit object.Edit // of the hash that loses fields
 	nextDB    int         // where eviction goes on

@@ -30,7 +30,7 @@ type store struct {
 	ks   *Keyspace
 	dict dict.Dict
 
-	listed  bool  // in Keyspace.resizing
+	listed  bool  // in Keyspace.rehash
 	expires int   // keys with a deadline
 	armed   int   // records of fields that hashes count on
 	ttlSum  int64 // sum of the deadlines of keys, for INFO's avg_ttl
@@ -96,7 +96,7 @@ func (s *store) rehash(n int) bool { return s.dict.RehashSlice(n) }
 func (s *store) resized() {
 	if !s.listed && s.rehashing() {
 		s.listed = true
-		s.ks.resizing = append(s.ks.resizing, s)
+		s.ks.rehash = append(s.ks.rehash, s)
 	}
 }
 
@@ -104,19 +104,19 @@ func (s *store) resized() {
 func (s *store) unlist() {
 	if s.listed {
 		ks := s.ks
-		ks.resizing = slices.DeleteFunc(ks.resizing, func(o *store) bool { return o == s })
+		ks.rehash = slices.DeleteFunc(ks.rehash, func(o *store) bool { return o == s })
 		s.listed = false
 	}
 }
 
 // RehashPending reports whether RehashSlice may have something to do.
-func (ks *Keyspace) RehashPending() bool { return len(ks.resizing) > 0 }
+func (ks *Keyspace) RehashPending() bool { return len(ks.rehash) > 0 }
 
 // RehashSlice moves about n buckets of each table that is being resized, and reports whether more
 // are to be moved.
 func (ks *Keyspace) RehashSlice(n int) (more bool) {
-	keep := ks.resizing[:0]
-	for _, s := range ks.resizing {
+	keep := ks.rehash[:0]
+	for _, s := range ks.rehash {
 		if s.rehash(n) {
 			more = true
 		}
@@ -125,8 +125,8 @@ func (ks *Keyspace) RehashSlice(n int) (more bool) {
 			keep = append(keep, s)
 		}
 	}
-	clear(ks.resizing[len(keep):])
-	ks.resizing = keep
+	clear(ks.rehash[len(keep):])
+	ks.rehash = keep
 	return more
 }
 
