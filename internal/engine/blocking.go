@@ -10,30 +10,36 @@ import (
 // blocking is everything about clients that wait for keys.
 //
 // A handler that finds nothing to do its work with calls Ctx.Block. That parks the client: its
-// command is copied into a waiter, which queues up at each of its keys, and the connection offers no
-// further input. When a key appears (Ready), or when it changes or goes (KeyChanged) and one of its
-// waiters wants to know, its queue is noted with what has happened. After the command, transaction,
-// script or slice that did it, the notes are worked off in order, and each queue is served from its
-// oldest waiter on, as far as these wait for what has happened: the handler runs again with the
-// copied arguments, and either replies, which ends the wait, or blocks again, which changes nothing.
+// command is copied into a waiter, which queues up at each of its keys, and the connection offers
+// no further input. When a key appears (Ready), or when it changes or goes (KeyChanged) and one of
+// its waiters wants to know, its queue is noted with what has happened.
 //
-//	dbs[0]["jobs"] → waitQueue   head → waitNode ⇄ waitNode ⇄ waitNode ← tail      one for each client, oldest first
+// After the command, transaction, script or slice that did it, the notes are worked off in order.
+// Each queue is served from its oldest waiter on, as far as these wait for what has happened: the
+// handler runs again with the copied arguments, and either replies, which ends the wait, or blocks
+// again, which changes nothing.
+//
+//	dbs[0]["jobs"] → waitQueue   head → waitNode ⇄ waitNode ⇄ waitNode ← tail   oldest first
 //	                                      │           │
-//	dbs[0]["mail"] → waitQueue   head → waitNode      │                             BLPOP jobs mail: one node in each queue
+//	dbs[0]["mail"] → waitQueue   head → waitNode      │                          BLPOP jobs mail
 //	                                      │           │
 //	                   Client.wait →   waiter       waiter  → deadlines: a heap
 //
 // Invariants:
-//   - Client.wait is nil unless the client waits; a waiter is in the queue of every one of its keys, once, for as long as it waits.
+//   - Client.wait is nil unless the client waits. A waiter is in the queue of every one of its
+//     keys, once, for as long as it waits.
 //   - A queue is in the map while it has waiters or is noted as ready.
-//   - Serving never recurses: a key that a served command fills (BLMOVE) is noted at the end, and its waiters come in the same turn.
+//   - Serving never recurses: a key that a served command fills (BLMOVE) is noted at the end, and
+//     its waiters come in the same turn.
 //
-// Complexity: blocking, serving, a timeout and a disconnect cost O(keys of the command), and O(log N) of N deadlines for those that have one.
-// Waiting costs nothing: there is no polling, the loops sleep until the first deadline. While nobody
-// waits, a new key costs one comparison; so does a change while all wait for arrivals only.
+// Blocking, serving, a timeout and a disconnect cost O(keys of the command), and O(log N) of N
+// deadlines for those that have one. Waiting costs nothing: there is no polling, the loops sleep
+// until the first deadline. While nobody waits, a new key costs one comparison; so does a change
+// while all wait for arrivals only.
 //
-// The order is that of Redis 7.2, where the command is processed again too: a client that waits for several keys is served from
-// the first in the order of its arguments, even if a later one was filled earlier in the same transaction.
+// The order is that of Redis 7.2, where the command is processed again too: a client that waits for
+// several keys is served from the first in the order of its arguments, even if a later one was
+// filled earlier in the same transaction.
 type blocking struct {
 	n         int                     // clients
 	types     [object.NumTypes]int    // clients by the type they wait for
@@ -80,8 +86,8 @@ const (
 	WaitArrival WaitEvents = 1 << iota
 	// WaitChange: the key has changed, its arrival included, and holds a value of the type.
 	WaitChange
-	// WaitLoss: the key has changed and holds no value of the type any more. It was deleted, expired,
-	// evicted, flushed, renamed, swapped away, or replaced by a value of another type.
+	// WaitLoss: the key has changed and holds no value of the type any more. It was deleted,
+	// expired, evicted, flushed, renamed, swapped away, or replaced by a value of another type.
 	WaitLoss
 )
 
@@ -105,8 +111,8 @@ func (c *Ctx) Block(wait Wait) {
 	if c.rerun {
 		return
 	}
-	w := &waiter{client: c.Client, cmd: c.Cmd, t: wait.Type, events: cmp.Or(wait.Events, WaitArrival),
-		deadline: wait.Deadline, index: -1, onTimeout: wait.OnTimeout}
+	w := &waiter{client: c.Client, cmd: c.Cmd, t: wait.Type, deadline: wait.Deadline, index: -1,
+		events: cmp.Or(wait.Events, WaitArrival), onTimeout: wait.OnTimeout}
 	if wait.Args == nil {
 		wait.Args = c.Args
 	}
@@ -140,10 +146,12 @@ func copyArgs(args [][]byte) (list [][]byte, size int64) {
 	return list, int64(n)
 }
 
-// Waits reports whether the client is blocked in a command. The connection keeps its further input until Resume.
+// Waits reports whether the client is blocked in a command. The connection keeps its further input
+// until Resume.
 func (c *Client) Waits() bool { return c.wait != nil }
 
-// WaitingArgs are the arguments of the command that the client waits in, nil if it does not. They must not be changed.
+// WaitingArgs returns the arguments of the command that the client waits in, nil if it does not.
+// They must not be changed.
 func (c *Client) WaitingArgs() [][]byte {
 	if c.wait == nil {
 		return nil
@@ -151,7 +159,8 @@ func (c *Client) WaitingArgs() [][]byte {
 	return c.wait.args
 }
 
-// serve runs the commands of those who waited for what is ready now, and for what these commands make ready, until nothing is.
+// serve runs the commands of those who waited for what is ready now, and for what these commands
+// make ready, until nothing is.
 func (e *Engine) serve() {
 	b := &e.blocking
 	if b.serving || e.ended || e.script.run != nil {
@@ -215,7 +224,8 @@ func (e *Engine) rerun(w *waiter) {
 	}
 }
 
-// wakeReply is the size in bytes of the buffer for the reply of a command that has waited; longer ones let it grow.
+// wakeReply is the size in bytes of the buffer for the reply of a command that has waited; longer
+// ones let it grow.
 const wakeReply = 128
 
 // resumeCtx is the context of a command that was parked. It is not that of the running command, which CLIENT UNBLOCK still needs.
@@ -307,7 +317,8 @@ func (e *Engine) Unblock(id uint64, withError bool) bool {
 	return true
 }
 
-// SwapDBs exchanges two databases. Clients stay with the number of theirs: what they wait for may be there now.
+// SwapDBs exchanges two databases. Clients stay with the number of theirs: what they wait for may
+// be there now.
 func (e *Engine) SwapDBs(i, j int) {
 	if i != j {
 		e.databaseChanging(i, i, j)

@@ -246,7 +246,8 @@ func (m *eventModel) holds(f *fixture, step string) {
 	m.waiters = slices.DeleteFunc(m.waiters, func(w *eventWaiter) bool {
 		want := m.reply(w)
 		if got := w.waiting.reply(); got != want || w.Waits() != (want == "") {
-			f.t.Fatalf("%s: a waiter for events %d of %v: %q, want %q", step, w.events, w.places, got, want)
+			f.t.Fatalf("%s: a waiter for events %d of %v: %q, want %q",
+				step, w.events, w.places, got, want)
 		}
 		if want != "" {
 			f.e.Forget(w.Client)
@@ -263,7 +264,8 @@ func (m *eventModel) holds(f *fixture, step string) {
 				}
 			}
 			if wide != q.wide {
-				f.t.Fatalf("%s: %s has %d waiters for changes, %d counted", step, q.key, wide, q.wide)
+				f.t.Fatalf("%s: %s has %d waiters for changes, %d counted",
+					step, q.key, wide, q.wide)
 			}
 		}
 	}

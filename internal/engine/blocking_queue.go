@@ -175,15 +175,16 @@ func (b *blocking) unpaused() {
 	b.paused = b.paused[:0]
 }
 
-// queuesOf are the queues of a database, the oldest first.
+// queuesOf returns the queues of a database, the oldest first.
 func (b *blocking) queuesOf(db int) []*waitQueue {
 	if b.n == 0 || b.dbs[db] == nil {
 		return nil
 	}
-	return slices.SortedFunc(maps.Values(b.dbs[db]), func(x, y *waitQueue) int { return cmp.Compare(x.seq, y.seq) })
+	older := func(x, y *waitQueue) int { return cmp.Compare(x.seq, y.seq) }
+	return slices.SortedFunc(maps.Values(b.dbs[db]), older)
 }
 
-// deadlines is a heap of the waiters that do not wait for ever, the first to give up on top; those with one deadline in any order.
+// deadlines is a heap of the waiters that do not wait for ever, the first to give up on top.
 type deadlines []*waiter
 
 func (d *deadlines) add(w *waiter)    { heap.Push(d, w) }

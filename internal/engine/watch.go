@@ -218,8 +218,8 @@ func (e *Engine) expireWatched(c *Client) {
 }
 
 // databaseChanging marks those who watch a key of the database that exists in one of dbs, and notes
-// the key for those who wait for its changes: the database is about to be emptied, or exchanged with
-// the other.
+// the key for those who wait for its changes. The database is about to be emptied, or exchanged
+// with the other.
 func (e *Engine) databaseChanging(db int, dbs ...int) {
 	t, b := &e.watching, &e.blocking
 	exists := func(key []byte) bool {

@@ -43,8 +43,8 @@ var capacities = func() (c [classes][whole + 1]uint16) {
 // level on.
 func baseOf(ord uint64, level uint8) uint64 { return ord &^ (1<<(slotBits*level) - 1) }
 
-// chain is a queue of blocks; both Refs are 0 when it is empty, and no block in a
-// chain is empty (of records not yet taken).
+// chain is a queue of blocks. Both Refs are 0 when it is empty, and no block in a chain is empty
+// (of records not yet taken).
 type chain struct{ head, tail arena.Ref }
 
 // append writes r behind the last record of c, in a block of the level.

@@ -25,8 +25,10 @@ func (w *Wheel) Check() error {
 			}
 			err := walk(c, func(r Record) error {
 				ord := ordinal(r.Deadline)
-				if ord <= w.cur || (63-bits.LeadingZeros64(ord^w.cur))/slotBits != l || int(ord>>(l*slotBits))&slotMask != s {
-					return fmt.Errorf("wheel: deadline %d in level %d slot %d at time %d", r.Deadline, l, s, instant(w.cur))
+				level := (63 - bits.LeadingZeros64(ord^w.cur)) / slotBits
+				if ord <= w.cur || level != l || int(ord>>(l*slotBits))&slotMask != s {
+					return fmt.Errorf("wheel: deadline %d in level %d slot %d at time %d",
+						r.Deadline, l, s, instant(w.cur))
 				}
 				return nil
 			})
@@ -50,7 +52,8 @@ func (w *Wheel) Check() error {
 		ord, slot := ordinal(r.Deadline), w.sweep.from < fromDue
 		if slot && (ord < w.sweep.at || w.sweep.at <= w.cur) ||
 			w.sweep.from == fromDue && ord > w.cur {
-			return fmt.Errorf("wheel: deadline %d in a swept chain of time %d at time %d", r.Deadline, instant(w.sweep.at), instant(w.cur))
+			return fmt.Errorf("wheel: deadline %d in a swept chain of time %d at time %d",
+				r.Deadline, instant(w.sweep.at), instant(w.cur))
 		}
 		return nil
 	}); err != nil {
@@ -94,8 +97,9 @@ func (w *Wheel) checkChain(c *chain, visit func(r Record) error) (n int, bytes i
 		h := w.a.Bytes(ref, headerSize)
 		class, level := h[offClass], h[offLevel]
 		taken, filled := blockRange(h)
-		if class >= classes || level > whole || taken >= filled || filled > int(capacities[class][level]) {
-			return n, bytes, fmt.Errorf("wheel: block of class %d and level %d holds records %d to %d",
+		if class >= classes || level > whole ||
+			taken >= filled || filled > int(capacities[class][level]) {
+			return n, bytes, fmt.Errorf("wheel: a block of class %d, level %d: records %d to %d",
 				class, level, taken, filled)
 		}
 		if base := blockBase(h); baseOf(base, level) != base {

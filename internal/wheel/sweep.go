@@ -115,8 +115,8 @@ func (w *Wheel) sweepSome(judge func(batch []Record)) int {
 	return n
 }
 
-// unsweep puts what is left of the chain that is swept back where it comes from. The walk comes to a
-// slot once more, unless time empties it before: the records that it has not seen are the first.
+// unsweep puts what is left of the chain that is swept back where it comes from. The walk comes to
+// a slot once more, unless time empties it before: the records that it has not seen are the first.
 func (w *Wheel) unsweep() {
 	s := &w.sweep
 	if s.chain.head == 0 {
