@@ -159,7 +159,8 @@ func TestAgainstModel(t *testing.T) {
 						if r := &batch[i]; r.Hash&1 != 0 {
 							r.Drop = true
 							dead := fired{r.Deadline, r.Hash, r.DB}
-							model = slices.DeleteFunc(model, func(f fired) bool { return f == dead })
+							is := func(f fired) bool { return f == dead }
+							model = slices.DeleteFunc(model, is)
 						}
 					}
 				})
