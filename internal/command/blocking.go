@@ -64,7 +64,7 @@ func waitFor(c *engine.Ctx, keys [][]byte, t object.Type, deadline int64, none f
 		none(c)
 		return
 	}
-	c.Block(keys, t, deadline, replyNullArray)
+	c.Block(engine.Wait{Keys: keys, Type: t, Deadline: deadline, OnTimeout: replyNullArray})
 }
 
 func replyNullArray(c *engine.Ctx) { c.NullArray() }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"math"
 
 	"godwit/internal/object"
@@ -9,30 +10,41 @@ import (
 
 // blocking is everything about clients that wait for keys.
 //
-// A handler that finds nothing to do its work with calls Ctx.Block. That parks the client: its command is copied into a waiter, which queues up
-// at each of its keys, and the connection offers no further input. When a key appears (Ready), its queue is noted; after the command, transaction
-// or script that made it appear, the notes are worked off in order, and each queue is served from its oldest waiter on:
-// the handler runs again with the copied arguments, and either replies, which ends the wait, or blocks again, which changes nothing.
+// A handler that finds nothing to do its work with calls Ctx.Block. That parks the client: its
+// command is copied into a waiter, which queues up at each of its keys, and the connection offers
+// no further input. When a key appears (Ready), or when it changes or goes (KeyChanged) and one of
+// its waiters wants to know, its queue is noted with what has happened.
 //
-//	dbs[0]["jobs"] → waitQueue   head → waitNode ⇄ waitNode ⇄ waitNode ← tail      one for each client, oldest first
+// After the command, transaction, script or slice that did it, the notes are worked off in order.
+// Each queue is served from its oldest waiter on, as far as these wait for what has happened: the
+// handler runs again with the copied arguments, and either replies, which ends the wait, or blocks
+// again, which changes nothing.
+//
+//	dbs[0]["jobs"] → waitQueue   head → waitNode ⇄ waitNode ⇄ waitNode ← tail   oldest first
 //	                                      │           │
-//	dbs[0]["mail"] → waitQueue   head → waitNode      │                             BLPOP jobs mail: one node in each queue
+//	dbs[0]["mail"] → waitQueue   head → waitNode      │                          BLPOP jobs mail
 //	                                      │           │
 //	                   Client.wait →   waiter       waiter  → deadlines: a heap
 //
 // Invariants:
-//   - Client.wait is nil unless the client waits; a waiter is in the queue of every one of its keys, once, for as long as it waits.
+//   - Client.wait is nil unless the client waits. A waiter is in the queue of every one of its
+//     keys, once, for as long as it waits.
 //   - A queue is in the map while it has waiters or is noted as ready.
-//   - Serving never recurses: a key that a served command fills (BLMOVE) is noted at the end, and its waiters come in the same turn.
+//   - Serving never recurses: a key that a served command fills (BLMOVE) is noted at the end, and
+//     its waiters come in the same turn.
 //
-// Complexity: blocking, serving, a timeout and a disconnect cost O(keys of the command), and O(log N) of N deadlines for those that have one.
-// Waiting costs nothing: there is no polling, the loops sleep until the first deadline. With nobody waiting, a new key costs one comparison.
+// Blocking, serving, a timeout and a disconnect cost O(keys of the command), and O(log N) of N
+// deadlines for those that have one. Waiting costs nothing: there is no polling, the loops sleep
+// until the first deadline. While nobody waits, a new key costs one comparison; so does a change
+// while all wait for arrivals only.
 //
-// The order is that of Redis 7.2, where the command is processed again too: a client that waits for several keys is served from
-// the first in the order of its arguments, even if a later one was filled earlier in the same transaction.
+// The order is that of Redis 7.2, where the command is processed again too: a client that waits for
+// several keys is served from the first in the order of its arguments, even if a later one was
+// filled earlier in the same transaction.
 type blocking struct {
 	n         int                     // clients
 	types     [object.NumTypes]int    // clients by the type they wait for
+	wide      int                     // clients that wait for more than WaitArrival
 	dbs       []map[string]*waitQueue // by number of database, made when first needed
 	queues    int                     // queues with waiters
 	ready     []*waitQueue            // in the order in which they became ready
@@ -48,9 +60,10 @@ type blocking struct {
 type waiter struct {
 	client    *Client
 	cmd       *spec.Command
-	args      [][]byte // a copy
+	args      [][]byte // a copy, for later runs
 	size      int64    // of args and all else that the wait takes, bytes
 	t         object.Type
+	events    WaitEvents
 	nodes     []waitNode
 	deadline  int64 // steady ms, 0: none
 	index     int   // in deadlines
@@ -66,25 +79,51 @@ const (
 // MayBlock reports whether the client may be made to wait. A handler that would block where it may not replies as if the time was up.
 func (c *Ctx) MayBlock() bool { return c.Client.Origin == OriginConnection && !c.noBlock }
 
-// Block makes the client wait until one of the keys holds a value of type t; then the handler runs
-// again, with the same arguments. A handler that calls Block in such a run keeps the client's place
-// and its first deadline. keys are of the client's database and may name one several times. The
-// deadline is by the steady clock, 0 for none; when it has passed, onTimeout replies. The handler
-// must not reply itself and must have changed nothing.
-func (c *Ctx) Block(keys [][]byte, t object.Type, deadline int64, onTimeout func(*Ctx)) {
+// WaitEvents are the events of a key for which a waiting command runs again.
+type WaitEvents uint8
+
+const (
+	// WaitArrival: a value of the type has come to the key, where none was or another one.
+	WaitArrival WaitEvents = 1 << iota
+	// WaitChange: the key has changed, its arrival included, and holds a value of the type.
+	WaitChange
+	// WaitLoss: the key has changed and holds no value of the type any more. It was deleted,
+	// expired, evicted, flushed, renamed, swapped away, or replaced by a value of another type.
+	WaitLoss
+)
+
+// Wait says what a client waits for.
+type Wait struct {
+	Keys   [][]byte    // of the client's database; one may be there several times
+	Type   object.Type // of the value that the command needs
+	Events WaitEvents  // 0 is WaitArrival
+	// Args are the arguments of the later runs, nil for those of the first. A handler that has
+	// resolved one ("from now on") puts what it means in its place.
+	Args      [][]byte
+	Deadline  int64      // by the steady clock in ms, 0 for none
+	OnTimeout func(*Ctx) // replies when the deadline has passed
+}
+
+// Block makes the client wait until one of the events happens to one of the keys; then the handler
+// runs again. A handler that calls Block in such a run keeps the client's place, and everything is
+// as in its first call. The handler must not reply itself and must have changed nothing.
+func (c *Ctx) Block(wait Wait) {
 	c.blocked = true
 	if c.rerun {
 		return
 	}
-	w := &waiter{client: c.Client, cmd: c.Cmd, t: t, deadline: deadline, index: -1, onTimeout: onTimeout}
-	w.args, w.size = copyArgs(c.Args)
-	w.size += waiterBytes + int64(len(keys))*nodeBytes
+	w := &waiter{client: c.Client, cmd: c.Cmd, t: wait.Type, deadline: wait.Deadline, index: -1,
+		events: cmp.Or(wait.Events, WaitArrival), onTimeout: wait.OnTimeout}
+	if wait.Args == nil {
+		wait.Args = c.Args
+	}
+	w.args, w.size = copyArgs(wait.Args)
+	w.size += waiterBytes + int64(len(wait.Keys))*nodeBytes
 	c.Client.wait = w
 	e, b := c.E, &c.E.blocking
-	b.n++
-	b.types[t]++
-	b.enqueue(w, c.DB.ID(), e.KS.Databases(), keys)
-	if deadline != 0 {
+	b.count(w, 1)
+	b.enqueue(w, c.DB.ID(), e.KS.Databases(), wait.Keys)
+	if w.deadline != 0 {
 		b.deadlines.add(w)
 		if w.index == 0 && e.Alarm != nil {
 			e.Alarm()
@@ -108,10 +147,12 @@ func copyArgs(args [][]byte) (list [][]byte, size int64) {
 	return list, int64(n)
 }
 
-// Waits reports whether the client is blocked in a command. The connection keeps its further input until Resume.
+// Waits reports whether the client is blocked in a command. The connection keeps its further input
+// until Resume.
 func (c *Client) Waits() bool { return c.wait != nil }
 
-// WaitingArgs are the arguments of the command that the client waits in, nil if it does not. They must not be changed.
+// WaitingArgs returns the arguments of the command that the client waits in, nil if it does not.
+// They must not be changed.
 func (c *Client) WaitingArgs() [][]byte {
 	if c.wait == nil {
 		return nil
@@ -119,19 +160,22 @@ func (c *Client) WaitingArgs() [][]byte {
 	return c.wait.args
 }
 
-// serve runs the commands of those who waited for what is ready now, and for what these commands make ready, until nothing is.
+// serve runs the commands of those who waited for what is ready now, and for what these commands
+// make ready, until nothing is.
 func (e *Engine) serve() {
 	b := &e.blocking
-	if b.serving || e.ended {
+	if b.serving || e.ended || e.script.run != nil {
 		return
 	}
 	b.serving = true
 	for i := 0; i < len(b.ready); i++ {
 		q := b.ready[i]
 		b.ready[i] = nil
-		q.ready = false
-		if !e.serveQueue(q) {
+		happened := q.happened
+		q.ready, q.happened = false, 0
+		if !e.serveQueue(q, happened) {
 			q.ready = true // it stays in the map, and no second note is made
+			q.happened |= happened
 			b.paused = append(b.paused, q)
 		} else if q.head == nil {
 			b.drop(q)
@@ -141,17 +185,18 @@ func (e *Engine) serve() {
 	b.serving = false
 }
 
-// serveQueue serves the waiters of one key as long as there is something for them. It reports false when a pause forbids that.
-func (e *Engine) serveQueue(q *waitQueue) bool {
+// serveQueue serves the waiters of a key to which that has happened, as long as there is something
+// for them. It reports false when a pause forbids that.
+func (e *Engine) serveQueue(q *waitQueue, happened WaitEvents) bool {
 	db := e.KS.DB(q.db)
 	for n := q.head; n != nil; n = q.next {
 		q.next = n.next
 		key := db.Peek(q.key)
-		if !key.Exists() {
+		if !key.Exists() && q.wide == 0 {
 			break
 		}
 		w := n.w
-		if key.Type() != w.t || w.client.CloseASAP {
+		if !w.wants(key, happened) || w.client.CloseASAP {
 			continue
 		}
 		if e.pause.covers(w.cmd.Flags, w.client, e.Steady()) {
@@ -180,7 +225,8 @@ func (e *Engine) rerun(w *waiter) {
 	}
 }
 
-// wakeReply is the size in bytes of the buffer for the reply of a command that has waited; longer ones let it grow.
+// wakeReply is the size in bytes of the buffer for the reply of a command that has waited; longer
+// ones let it grow.
 const wakeReply = 128
 
 // resumeCtx is the context of a command that was parked. It is not that of the running command, which CLIENT UNBLOCK still needs.
@@ -222,8 +268,7 @@ func (e *Engine) forgetWait(c *Client) {
 		return
 	}
 	c.wait = nil
-	b.n--
-	b.types[w.t]--
+	b.count(w, -1)
 	b.leave(w)
 	if w.index >= 0 {
 		b.deadlines.remove(w)
@@ -280,7 +325,8 @@ func (e *Engine) Unblock(id uint64, withError bool) bool {
 	return true
 }
 
-// SwapDBs exchanges two databases. Clients stay with the number of theirs: what they wait for may be there now.
+// SwapDBs exchanges two databases. Clients stay with the number of theirs: what they wait for may
+// be there now.
 func (e *Engine) SwapDBs(i, j int) {
 	if i != j {
 		e.databaseChanging(i, i, j)
@@ -290,8 +336,8 @@ func (e *Engine) SwapDBs(i, j int) {
 	b := &e.blocking
 	for _, db := range []int{i, j} {
 		for _, q := range b.queuesOf(db) {
-			if key := e.KS.DB(db).Peek(q.key); key.Exists() {
-				b.note(q, key.Type())
+			if key := e.KS.DB(db).Peek(q.key); key.Exists() && b.types[key.Type()] > 0 {
+				b.note(q, WaitArrival)
 			}
 		}
 	}

@@ -15,8 +15,10 @@ type waitQueue struct {
 	key        []byte
 	seq        uint64 // queues of a database are numbered as they begin
 	head, tail *waitNode
-	next       *waitNode // where serveQueue goes on; kept right while nodes leave
-	ready      bool      // noted in blocking.ready or blocking.paused
+	next       *waitNode  // where serveQueue goes on; kept right while nodes leave
+	ready      bool       // noted in blocking.ready or blocking.paused
+	happened   WaitEvents // since it was served last: WaitArrival, WaitChange
+	wide       int32      // waiters that wait for more than WaitArrival
 }
 
 // waitNode is a client's place in one queue.
@@ -53,6 +55,27 @@ func (q *waitQueue) remove(n *waitNode) {
 	n.prev, n.next = nil, nil
 }
 
+// wide reports whether the waiter waits for more than arrivals.
+func (w *waiter) wide() bool { return w.events != WaitArrival }
+
+// wants reports whether the waiter's command is to run after that has happened to a key, which is
+// now as it is.
+func (w *waiter) wants(key object.Entry, happened WaitEvents) bool {
+	if key.Exists() && key.Type() == w.t {
+		return w.events&happened != 0
+	}
+	return w.events&WaitLoss != 0
+}
+
+// count counts a waiter that comes (n is 1) or goes (-1).
+func (b *blocking) count(w *waiter, n int) {
+	b.n += n
+	b.types[w.t] += n
+	if w.wide() {
+		b.wide += n
+	}
+}
+
 // enqueue puts the waiter at the end of the queue of each key.
 func (b *blocking) enqueue(w *waiter, db, databases int, keys [][]byte) {
 	if b.dbs == nil {
@@ -76,6 +99,9 @@ func (b *blocking) enqueue(w *waiter, db, databases int, keys [][]byte) {
 		if q.head == nil {
 			b.queues++
 		}
+		if w.wide() {
+			q.wide++
+		}
 		w.nodes = append(w.nodes, waitNode{w: w, q: q})
 		q.push(&w.nodes[len(w.nodes)-1])
 	}
@@ -86,6 +112,9 @@ func (b *blocking) leave(w *waiter) {
 	for i := range w.nodes {
 		n := &w.nodes[i]
 		n.q.remove(n)
+		if w.wide() {
+			n.q.wide--
+		}
 		if n.q.head != nil {
 			continue
 		}
@@ -116,13 +145,24 @@ func (b *blocking) keyReady(key []byte, db int, t object.Type) {
 		return
 	}
 	if q := b.dbs[db][string(key)]; q != nil {
-		b.note(q, t)
+		b.note(q, WaitArrival)
+	}
+}
+
+// keyChanged notes that a key has changed or gone, if anyone waits for that.
+func (b *blocking) keyChanged(key []byte, db int) {
+	if b.wide == 0 || b.dbs[db] == nil {
+		return
+	}
+	if q := b.dbs[db][string(key)]; q != nil && q.wide > 0 {
+		b.note(q, WaitChange)
 	}
 }
 
 // note has the queue served after the running command.
-func (b *blocking) note(q *waitQueue, t object.Type) {
-	if !q.ready && b.types[t] > 0 {
+func (b *blocking) note(q *waitQueue, happened WaitEvents) {
+	q.happened |= happened
+	if !q.ready {
 		q.ready = true
 		b.ready = append(b.ready, q)
 	}
@@ -135,15 +175,16 @@ func (b *blocking) unpaused() {
 	b.paused = b.paused[:0]
 }
 
-// queuesOf are the queues of a database, the oldest first.
+// queuesOf returns the queues of a database, the oldest first.
 func (b *blocking) queuesOf(db int) []*waitQueue {
 	if b.n == 0 || b.dbs[db] == nil {
 		return nil
 	}
-	return slices.SortedFunc(maps.Values(b.dbs[db]), func(x, y *waitQueue) int { return cmp.Compare(x.seq, y.seq) })
+	older := func(x, y *waitQueue) int { return cmp.Compare(x.seq, y.seq) }
+	return slices.SortedFunc(maps.Values(b.dbs[db]), older)
 }
 
-// deadlines is a heap of the waiters that do not wait for ever, the first to give up on top; those with one deadline in any order.
+// deadlines is a heap of the waiters that do not wait for ever, the first to give up on top.
 type deadlines []*waiter
 
 func (d *deadlines) add(w *waiter)    { heap.Push(d, w) }

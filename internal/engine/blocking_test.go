@@ -17,7 +17,7 @@ import (
 //	push key element …      pop key … ms (0: for ever)      move source destination ms
 //	zpush key               set key                          del key …
 func blockingCommands() []testCommand {
-	return []testCommand{
+	return append(eventCommands(), []testCommand{
 		entry("push", -3, spec.Write, func(c *Ctx) { c.Int(int64(testPush(c, c.Args[1], object.List, c.Args[2:]...))) }),
 		entry("zpush", 2, spec.Write, func(c *Ctx) { c.Int(int64(testPush(c, c.Args[1], object.ZSet, []byte("m")))) }),
 		entry("pop", -3, spec.Write|spec.Blocking, testPop),
@@ -25,11 +25,14 @@ func blockingCommands() []testCommand {
 		entry("move", 4, spec.Write|spec.DenyOOM|spec.Blocking, testMove),
 		entry("set", 2, spec.Write, func(c *Ctx) {
 			c.DB.Set(c.Args[1], object.RawValue([]byte("s")), 0)
+			c.Changed(c.Args[1])
 			c.OK()
 		}),
 		entry("del", -2, spec.Write, func(c *Ctx) {
 			for _, key := range c.Args[1:] {
-				c.DB.Delete(key)
+				if c.DB.Delete(key) {
+					c.Changed(key)
+				}
 			}
 			c.OK()
 		}),
@@ -47,7 +50,7 @@ func blockingCommands() []testCommand {
 			id, _ := strconv.ParseUint(string(c.Args[1]), 10, 64)
 			fmt.Fprintf(writerTo{c}, ":%t\r\n", c.E.Unblock(id, string(c.Args[2]) == "error"))
 		}),
-	}
+	}...)
 }
 
 // writerTo is a reply as an io.Writer.
@@ -68,6 +71,7 @@ func testPush(c *Ctx, key []byte, t object.Type, elems ...[]byte) int {
 	for _, e := range elems {
 		listpack.Append(x, e)
 	}
+	c.Changed(key)
 	c.Dirty(len(elems))
 	return listpack.Count(x.Bytes())
 }
@@ -80,6 +84,7 @@ func testTake(c *Ctx, key []byte) []byte {
 	if listpack.Count(x.Bytes()) == 0 {
 		c.DB.Remove(x)
 	}
+	c.Changed(key)
 	c.Dirty(1)
 	return elem
 }
@@ -125,7 +130,7 @@ func testWait(c *Ctx, keys [][]byte, t object.Type) {
 		nothing(c)
 		return
 	}
-	c.Block(keys, t, deadline, nothing)
+	c.Block(Wait{Keys: keys, Type: t, Deadline: deadline, OnTimeout: nothing})
 }
 
 // waiting is a client that has sent a blocking command.
@@ -165,7 +170,7 @@ func (f *fixture) replies(what string, ws []waiting, want ...string) {
 func (f *fixture) idle() {
 	f.t.Helper()
 	b := &f.e.blocking
-	if b.n != 0 || b.queues != 0 || b.bytes != 0 || len(b.deadlines) != 0 || len(b.ready) != 0 || len(b.paused) != 0 || b.types != [object.NumTypes]int{} {
+	if b.n != 0 || b.wide != 0 || b.queues != 0 || b.bytes != 0 || len(b.deadlines) != 0 || len(b.ready) != 0 || len(b.paused) != 0 || b.types != [object.NumTypes]int{} {
 		f.t.Errorf("left: %d clients, %d queues of %d bytes, %d deadlines, %d ready, %d paused, types %v",
 			b.n, b.queues, b.bytes, len(b.deadlines), len(b.ready), len(b.paused), b.types)
 	}

@@ -115,6 +115,5 @@ func (c *Ctx) Changed(key []byte) { c.ChangedIn(c.DB, key) }
 
 // ChangedIn is Changed for a key of another database.
 func (c *Ctx) ChangedIn(db *keyspace.DB, key []byte) {
-	c.E.keyChanged(key, db.ID())
-	c.E.keyInvalid(key, c.E.current)
+	c.E.changed(key, db.ID(), c.E.current)
 }

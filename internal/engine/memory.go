@@ -5,11 +5,9 @@ import (
 	"time"
 
 	"godwit/internal/config"
-	"godwit/internal/dict"
 	"godwit/internal/keyspace"
 	"godwit/internal/object"
 	"godwit/internal/spec"
-	"godwit/internal/wheel"
 )
 
 // What counts as used memory
@@ -281,11 +279,11 @@ func (e *Engine) evictTo(goal, must int64, start time.Time) bool {
 		if e.KS.LazyFreeQueued() {
 			e.KS.LazyFreeSlice(lazyStride)
 		} else if e.KS.RehashPending() && e.KS.RehashSlice(lazyStride) {
-			share(lazyStride * dict.BucketBytes)
+			share(lazyStride * keyspace.BucketBytes)
 		} else if n%sweptPerKey != sweptPerKey/2-1 && e.KS.SweepPending() {
-			before := e.KS.Records()
+			before, size := e.KS.Records(), e.KS.RecordBytes()
 			e.KS.SweepSlice(sweepStride)
-			share(int64(before-e.KS.Records()) * wheel.RecordBytes)
+			share(int64(before-e.KS.Records()) * size)
 		} else if !e.evictOne() && !e.KS.SweepPending() {
 			return false
 		}

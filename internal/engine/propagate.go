@@ -66,8 +66,15 @@ func (h hooks) KeyEvent(_ keyspace.EventClass, event string, key []byte, db int)
 
 // KeyChanged implements keyspace.Hooks: expiry or eviction has changed the key.
 func (h hooks) KeyChanged(key []byte, db int) {
-	h.e.keyChanged(key, db)
-	h.e.keyInvalid(key, nil)
+	h.e.changed(key, db, nil)
+}
+
+// changed tells WATCH, client-side caching and waiting clients that a key has changed. by is the
+// client whose command did it, nil for expiry and eviction.
+func (e *Engine) changed(key []byte, db int, by *Client) {
+	e.keyChanged(key, db)
+	e.keyInvalid(key, by)
+	e.blocking.keyChanged(key, db)
 }
 
 // Ready implements keyspace.Hooks.

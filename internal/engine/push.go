@@ -114,9 +114,13 @@ func keepSmall(b []byte) []byte {
 	return b[:0]
 }
 
-// Deliver has the connections of all who were pushed something write it. Loops call it at the end of their turns, before they look at what others want of
-// their connections; Leave does for everyone else.
+// Deliver serves those who waited for what slices and cron did to keys, and has the connections of
+// all who were pushed something write it. Loops call it at the end of their turns, before they look
+// at what others want of their connections; Leave does for everyone else.
 func (e *Engine) Deliver() {
+	if len(e.blocking.ready) > 0 && !e.loading.on {
+		e.serve()
+	}
 	e.broadcast()
 	p := &e.pushing
 	if len(p.woken) == 0 {

@@ -40,7 +40,7 @@ func (e *Engine) LogOn() bool { return e.persist.aof != nil && e.persist.aof.Ena
 // BlockUntilSynced makes the client wait until LogSynced; then its command runs again. The deadline
 // and onTimeout are as for Block. With never, only the deadline ends it.
 func (c *Ctx) BlockUntilSynced(never bool, deadline int64, onTimeout func(*Ctx)) {
-	c.Block(nil, object.String, deadline, onTimeout)
+	c.Block(Wait{Type: object.String, Deadline: deadline, OnTimeout: onTimeout})
 	if !c.rerun && !never {
 		b := &c.E.blocking
 		b.syncs = append(b.syncs, c.Client.wait)

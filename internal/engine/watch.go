@@ -1,6 +1,10 @@
 package engine
 
-import "godwit/internal/keyspace"
+import (
+	"slices"
+
+	"godwit/internal/keyspace"
+)
 
 // watching is WATCH: who is to know when a key changes.
 //
@@ -213,25 +217,30 @@ func (e *Engine) expireWatched(c *Client) {
 	}
 }
 
-// databaseChanging marks those who watch a key of the database that exists in one of dbs: it is about to be emptied, or exchanged with the other.
+// databaseChanging marks those who watch a key of the database that exists in one of dbs, and notes
+// the key for those who wait for its changes. The database is about to be emptied, or exchanged
+// with the other.
 func (e *Engine) databaseChanging(db int, dbs ...int) {
-	t := &e.watching
-	if t.clients == 0 || t.dbs[db] == nil {
-		return
+	t, b := &e.watching, &e.blocking
+	exists := func(key []byte) bool {
+		return slices.ContainsFunc(dbs, func(d int) bool {
+			db := e.KS.DB(d)
+			return db.Len() > 0 && db.Peek(key).Exists()
+		})
 	}
-	keys := 0
-	for _, d := range dbs {
-		keys += e.KS.DB(d).Len()
+	if b.wide > 0 {
+		for _, q := range b.queuesOf(db) {
+			if q.wide > 0 && exists(q.key) {
+				b.note(q, WaitChange)
+			}
+		}
 	}
-	if keys == 0 {
+	if t.clients == 0 {
 		return
 	}
 	for _, k := range t.dbs[db] { // entries may be removed on the way
-		for _, d := range dbs {
-			if e.KS.DB(d).Peek([]byte(k.key)).Exists() {
-				t.touch(k)
-				break
-			}
+		if exists([]byte(k.key)) {
+			t.touch(k)
 		}
 	}
 }

@@ -5,9 +5,9 @@ import (
 )
 
 // Lookups by hash: records of the timing wheels and candidates for eviction name a key by its hash.
-// The dict compares only a part of the hash, so the comparison asks for all of it, and for what the
-// caller wants of the entry beside it. Two keys of a database with the same 64 bits do not happen:
-// the hash is seeded.
+// The store compares only a part of the hash. So the comparison asks for all of it, and for what
+// the caller wants of the entry beside it. Two keys of a database with the same 64 bits do not
+// happen: the hash is seeded.
 
 // seekKind says what an entry is wanted for.
 type seekKind uint8
@@ -30,7 +30,7 @@ type seek struct {
 // byHash returns the entry that the seek wants, the zero Entry if there is none.
 func (db *DB) byHash(s seek) object.Entry {
 	db.ks.seek = s
-	r := db.dict.Find(s.hash, nil)
+	r := db.store.find(s.hash, nil)
 	if r == 0 {
 		return object.Entry{}
 	}

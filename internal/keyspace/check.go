@@ -24,14 +24,16 @@ func (ks *Keyspace) CheckRecords() error {
 		if err := c.checkDB(db); err != nil {
 			return fmt.Errorf("database %d: %w", db.id, err)
 		}
-		expires += db.expires
-		armed += db.armed
+		expires += db.store.expires
+		armed += db.store.armed
 	}
 	switch {
-	case expires != ks.volatile || armed != ks.armed:
-		return fmt.Errorf("%d deadlines and %d records of fields, %d and %d counted", expires, armed, ks.volatile, ks.armed)
+	case expires != ks.wheel.live || armed != ks.fields.live:
+		return fmt.Errorf("%d deadlines and %d records of fields, %d and %d counted",
+			expires, armed, ks.wheel.live, ks.fields.live)
 	case ks.wheel.Len() < expires || ks.fields.Len() < armed:
-		return fmt.Errorf("%d and %d records for %d deadlines and %d noted with hashes", ks.wheel.Len(), ks.fields.Len(), expires, armed)
+		return fmt.Errorf("%d and %d records for %d deadlines and %d noted with hashes",
+			ks.wheel.Len(), ks.fields.Len(), expires, armed)
 	}
 	return nil
 }
@@ -86,15 +88,11 @@ func (c *recordChecker) checkDB(db *DB) (err error) {
 			}
 		}
 	}
-	db.dict.Pause++ // so that the walk meets each entry once
-	for cursor := db.dict.Scan(0, look); cursor != 0; {
-		cursor = db.dict.Scan(cursor, look)
-	}
-	db.dict.Unpause()
-	db.resized()
-	if err == nil && (expires != db.expires || armed != db.armed || ttlSum != db.ttlSum) {
+	db.store.each(look)
+	s := db.store
+	if err == nil && (expires != s.expires || armed != s.armed || ttlSum != s.ttlSum) {
 		err = fmt.Errorf("%d deadlines (sum %d) and %d records of fields, %d (%d) and %d counted",
-			expires, ttlSum, armed, db.expires, db.ttlSum, db.armed)
+			expires, ttlSum, armed, s.expires, s.ttlSum, s.armed)
 	}
 	return err
 }
@@ -106,7 +104,7 @@ func (ks *Keyspace) AssertRecords() {
 		return
 	}
 	for _, db := range ks.dbs {
-		if db.dict.Len() > 2000 {
+		if db.store.len() > 2000 {
 			return
 		}
 	}

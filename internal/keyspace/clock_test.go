@@ -21,7 +21,7 @@ func settle(t *testing.T, ks *Keyspace) {
 	slices := 0
 	for ; ks.SweepPending(); slices++ {
 		require.Less(t, slices, bound, "%d records, %d of keys with a deadline, %d of fields",
-			ks.Records(), ks.volatile, ks.armed)
+			ks.Records(), ks.wheel.live, ks.fields.live)
 		ks.SweepSlice(n)
 	}
 	if ks.generations() {
@@ -46,7 +46,8 @@ func TestClockJumpsModel(t *testing.T) {
 		for _, active := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%d databases, expire %t", databases, active), func(t *testing.T) {
 				rng := testseed.Rand(t)
-				p := Params{Databases: databases, ActiveExpire: active, Samples: 5, Limits: fieldLimits[0]}
+				p := Params{Databases: databases, ActiveExpire: active, Samples: 5,
+					Limits: fieldLimits[0]}
 				hooks := &fieldHooks{fields: map[string]int{}, events: map[string]int{}}
 				ks := New(arena.New(), p, rng, 1<<41, hooks)
 				steps := []int64{1, 50, 1000, 3_600_000, 86_400_000, 365 * 86_400_000}

@@ -14,7 +14,8 @@ import (
 
 // testLimits are small thresholds, so that little data is a large collection.
 func testLimits() object.Limits {
-	return object.Limits{HashMaxListpackEntries: 8, HashMaxListpackValue: 64, SetMaxIntsetEntries: 8, SetMaxListpackEntries: 8, SetMaxListpackValue: 64,
+	return object.Limits{HashMaxListpackEntries: 8, HashMaxListpackValue: 64,
+		SetMaxIntsetEntries: 8, SetMaxListpackEntries: 8, SetMaxListpackValue: 64,
 		ZSetMaxListpackEntries: 8, ZSetMaxListpackValue: 64, ListMaxListpackSize: 8}
 }
 
@@ -57,7 +58,10 @@ func digestOf(db *DB, key string) string {
 		object.AsSet(x).Each(func(v listpack.Value) bool { n += v.Len(); return true })
 		b = fmt.Append(b, object.AsSet(x).Len(), n)
 	case object.ZSet:
-		object.AsZSet(x).Each(func(m listpack.Value, score float64) bool { b = fmt.Append(b, score); return add(m) })
+		object.AsZSet(x).Each(func(m listpack.Value, score float64) bool {
+			b = fmt.Append(b, score)
+			return add(m)
+		})
 	case object.Hash:
 		h := object.AsHash(x)
 		n := 0
@@ -73,15 +77,19 @@ func digestOf(db *DB, key string) string {
 	return fmt.Sprint(x.E.Type(), " ", string(b))
 }
 
-// TestLargeCollectionsAreFreedInSlices drops large collections in every way that keys are dropped: what is left to do is in the queue, however
-// the caller wanted it, and each slice does a bounded part of it.
+// TestLargeCollectionsAreFreedInSlices drops large collections in every way that keys are dropped:
+// what is left to do is in the queue, however the caller wanted it, and each slice does a bounded
+// part of it.
 func TestLargeCollectionsAreFreedInSlices(t *testing.T) {
 	const n = lazyItemsMax + 1000
 	drops := map[string]func(db *DB, other *DB){
 		"delete":    func(db, _ *DB) { db.Delete([]byte("k")) },
 		"unlink":    func(db, _ *DB) { db.Unlink([]byte("k")) },
 		"overwrite": func(db, _ *DB) { db.Set([]byte("k"), object.StringValue([]byte("v")), 0) },
-		"rename":    func(db, _ *DB) { db.Set([]byte("s"), object.IntValue(1), 0); db.Rename([]byte("s"), []byte("k")) },
+		"rename": func(db, _ *DB) {
+			db.Set([]byte("s"), object.IntValue(1), 0)
+			db.Rename([]byte("s"), []byte("k"))
+		},
 		"copy": func(db, other *DB) {
 			other.Copy(other.Set([]byte("s"), object.IntValue(1), 0), db, []byte("k"))
 		},
@@ -123,7 +131,8 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// TestHugeElementsAreFreedInSlices frees collections of few elements of a MiB: a slice hands them to the arena, which unmaps them bit by bit.
+// TestHugeElementsAreFreedInSlices frees collections of few elements of a MiB: a slice hands them
+// to the arena, which unmaps them bit by bit.
 func TestHugeElementsAreFreedInSlices(t *testing.T) {
 	for _, typ := range collectionTypes {
 		ks, _, _ := newKeyspace(t, Params{Limits: testLimits()})

@@ -119,7 +119,7 @@ func (d *Defrag) entries(n int) {
 			return
 		}
 		bytes := ks.A.Moves.Bytes
-		d.cursor = ks.dbs[d.db].dict.Defrag(d.cursor, d.move)
+		d.cursor = ks.dbs[d.db].store.defrag(d.cursor, d.move)
 		n -= chainKeys + int((ks.A.Moves.Bytes-bytes)>>10)
 		if d.cursor == 0 {
 			d.db++

@@ -5,8 +5,8 @@ import (
 	"godwit/internal/object"
 )
 
-// Open gives access to the value of an entry that a lookup returned. The Edit is valid until the command ends or the key is changed or
-// removed by another way than through it; at most eight are open at once.
+// Open returns an Edit for the value of an entry that a lookup returned. It is valid until the
+// command ends, or the key is changed or removed in another way. At most eight are open at once.
 func (db *DB) Open(e object.Entry) *object.Edit {
 	ks := db.ks
 	x := &ks.edits[ks.nextEd&7]
@@ -15,18 +15,19 @@ func (db *DB) Open(e object.Entry) *object.Edit {
 	return x
 }
 
-// Create stores a packed collection under an absent key (a lookup said so) and opens it. The caller adds elements to what it made
-// empty before the command ends.
+// Create stores a packed collection under a key that a lookup has found absent, and opens it. If it
+// is empty, the caller adds elements before the command ends.
 func (db *DB) Create(key []byte, t object.Type, kind object.Encoding, packed []byte) *object.Edit {
 	return db.Open(db.insert(db.ks.Hash(key), key, object.PackedValue(db.ks.A, t, kind, packed), 0))
 }
 
-// CreateOver is Create for a key in whose place there may be another value, which is dropped: then the key is not a new one.
-func (db *DB) CreateOver(key []byte, t object.Type, kind object.Encoding, packed []byte) *object.Edit {
+// CreateOver is Create for a key that may hold another value. That is dropped, and the key does not
+// count as a new one.
+func (db *DB) CreateOver(key []byte, t object.Type, kind object.Encoding, b []byte) *object.Edit {
 	if !db.Delete(key) {
-		return db.Create(key, t, kind, packed)
+		return db.Create(key, t, kind, b)
 	}
-	return db.Open(db.place(db.ks.Hash(key), key, object.PackedValue(db.ks.A, t, kind, packed), 0))
+	return db.Open(db.place(db.ks.Hash(key), key, object.PackedValue(db.ks.A, t, kind, b), 0))
 }
 
 // Remove deletes the key of x. The Edit must not be used again.
@@ -38,14 +39,14 @@ func (db *DB) Remove(x *object.Edit) {
 
 // Moved implements object.Slot.
 func (db *DB) Moved(from, to arena.Ref) {
-	db.dict.Replace(db.ks.Hash(object.View(db.ks.A, to).Key()), from, to)
+	db.store.replace(db.ks.Hash(object.View(db.ks.A, to).Key()), from, to)
 }
 
 // Changing implements object.Slot.
 func (db *DB) Changing(e object.Entry) { db.preserve(e) }
 
-// Install stores a detached collection (object.NewDetached) under the key, in the place of whatever is there, without a deadline. The Edit
-// must not be used again.
+// Install stores a detached collection (object.NewDetached) under the key, without a deadline, and
+// drops what was there. The Edit must not be used again.
 func (db *DB) Install(key []byte, x *object.Edit) {
 	v := x.E.Value()
 	replaced := db.Peek(key).Exists()
@@ -57,7 +58,7 @@ func (db *DB) Install(key []byte, x *object.Edit) {
 	x.E = object.Entry{}
 }
 
-// CreateSketch stores a sketch under an absent key (a lookup said so) and opens it.
+// CreateSketch stores a sketch under a key that a lookup has found absent, and opens it.
 func (db *DB) CreateSketch(key []byte, t object.Type, s *object.Sketch) *object.Edit {
 	return db.Open(db.insert(db.ks.Hash(key), key, s.Value(t), 0))
 }

@@ -9,8 +9,9 @@ import (
 	"godwit/internal/object"
 )
 
-// TestSplice changes the packed payloads of a few keys at random, with and without a deadline, and holds them against plain slices:
-// contents, key, deadline and the place in the table must survive every move between blocks.
+// TestSplice changes the packed payloads of a few keys at random, with and without a deadline, and
+// holds them against plain slices: contents, key, deadline and the place in the table must survive
+// every move between blocks.
 func TestSplice(t *testing.T) {
 	ks, _, rng := newKeyspace(t, Params{})
 	db := ks.DB(0)
@@ -42,7 +43,7 @@ func TestSplice(t *testing.T) {
 			}
 		}
 	}
-	if err := db.dict.Check(); err != nil {
+	if err := db.store.check(); err != nil {
 		t.Fatal(err)
 	}
 	if d := db.Lookup([]byte("key:0")).Deadline(); d != 0 && d != 5_000_000 {

@@ -99,7 +99,7 @@ func (ks *Keyspace) samples() int { return min(max(ks.P.Samples, 1), len(ks.pool
 func (ks *Keyspace) sample(db *DB) (used int) {
 	refs := ks.pool.refs[:ks.samples()]
 	for range db.sampleRounds() {
-		for _, r := range refs[:db.dict.Sample(ks.rng.Uint64, refs)] {
+		for _, r := range refs[:db.store.sample(refs)] {
 			e := object.View(ks.A, r)
 			if ks.P.Policy.volatile() && e.Deadline() == 0 {
 				continue

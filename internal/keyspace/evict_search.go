@@ -38,10 +38,10 @@ func (ks *Keyspace) EvictOne() bool {
 // evictable reports whether there is a key that the policy may evict.
 func (ks *Keyspace) evictable() bool {
 	if ks.P.Policy.volatile() {
-		return ks.volatile > 0
+		return ks.wheel.live > 0
 	}
 	for _, db := range ks.dbs {
-		if db.dict.Len() > 0 {
+		if db.store.len() > 0 {
 			return true
 		}
 	}
@@ -51,9 +51,9 @@ func (ks *Keyspace) evictable() bool {
 // evictable reports whether the database has a key that the policy may evict.
 func (db *DB) evictable() bool {
 	if db.ks.P.Policy.volatile() {
-		return db.expires > 0
+		return db.store.expires > 0
 	}
-	return db.dict.Len() > 0
+	return db.store.len() > 0
 }
 
 // sampleRounds is how often the table is sampled until enough keys turn up that may be evicted:
@@ -63,7 +63,7 @@ func (db *DB) sampleRounds() int {
 	switch {
 	case !db.ks.P.Policy.volatile():
 		return 1
-	case db.dict.Len()/sampleRoundsMax > db.expires:
+	case db.store.len()/sampleRoundsMax > db.store.expires:
 		return 0
 	}
 	return sampleRoundsMax
@@ -112,7 +112,7 @@ func (db *DB) named(r wheel.Record) object.Entry {
 func (db *DB) search(emit func(e object.Entry)) {
 	found, seen := false, 0
 	for n := 0; n < searchBuckets && seen < searchEntries && !found; n++ {
-		db.evictCursor = db.dict.Scan(db.evictCursor, func(r arena.Ref) {
+		db.evictCursor = db.store.scan(db.evictCursor, func(r arena.Ref) {
 			seen++
 			e := object.View(db.ks.A, r)
 			if db.ks.P.Policy.volatile() && e.Deadline() == 0 {
@@ -122,7 +122,6 @@ func (db *DB) search(emit func(e object.Entry)) {
 			emit(e)
 		})
 	}
-	db.resized()
 }
 
 // evictRandom deletes a random key of the next database that has one to offer.
@@ -149,7 +148,7 @@ func (db *DB) randomEvictable() (found object.Entry) {
 	}
 	one := ks.pool.refs[:1]
 	for range tries {
-		if db.dict.Sample(ks.rng.Uint64, one) == 0 {
+		if db.store.sample(one) == 0 {
 			break
 		}
 		if e := object.View(ks.A, one[0]); !volatile || e.Deadline() != 0 {

@@ -29,7 +29,7 @@ func TestEvictionOfSparseTables(t *testing.T) {
 			const keys, places = 1000, 1 << 21
 			for i, db := range ks.dbs[:2] {
 				db.Expect(places)
-				db.dict.Pause++ // it stays as large as it is
+				db.store.dict.Pause++ // it stays as large as it is
 				deadline := int64(0)
 				if p.volatile() {
 					deadline = 100_000_000
@@ -42,7 +42,7 @@ func TestEvictionOfSparseTables(t *testing.T) {
 			evictAll(t, ks, 4*places/searchBuckets+4*all)
 			require.Len(t, rec.evicted, all)
 			for _, db := range ks.dbs[:2] {
-				db.dict.Unpause()
+				db.store.dict.Unpause()
 			}
 			drain(t, ks)
 		})

@@ -98,8 +98,8 @@ func (ks *Keyspace) keep(key []byte) []byte {
 	return ks.keyBuf
 }
 
-// ExpireSlice deletes keys and fields that are due, at most budget records' worth, and reports whether more are due now. It is exact: what
-// it does not reach is reached by the next slice, in order of deadline.
+// ExpireSlice deletes keys and fields that are due, at most budget records' worth, and reports
+// whether more are due now. The next slice goes on where it ends, in order of deadlines.
 func (ks *Keyspace) ExpireSlice(budget int) (more bool) {
 	if !ks.P.ActiveExpire || ks.mode != ExpireDelete {
 		return false
@@ -117,37 +117,8 @@ func (ks *Keyspace) ExpiryDue() bool {
 	return ks.dueAt <= ks.past && ks.P.ActiveExpire && ks.mode == ExpireDelete
 }
 
-// NextDeadline is a lower bound of the next time (unix ms) at which a key falls due, if time may
-// delete it then.
+// NextDeadline returns a lower bound of the next time (unix ms) at which a key falls due, if time
+// may delete it then.
 func (ks *Keyspace) NextDeadline() (int64, bool) {
 	return ks.dueAt, ks.dueAt != math.MaxInt64 && ks.mode == ExpireDelete
-}
-
-// resized notes that the database's table may be being resized; every call that may have started it is followed by this one. So a slice without
-// work need not look at every database.
-func (db *DB) resized() {
-	if !db.inRehash && db.dict.Rehashing() {
-		db.inRehash = true
-		db.ks.rehash = append(db.ks.rehash, db)
-	}
-}
-
-// RehashPending reports whether RehashSlice may have something to do.
-func (ks *Keyspace) RehashPending() bool { return len(ks.rehash) > 0 }
-
-// RehashSlice moves about n buckets of each table that is being resized and reports whether more are to be moved.
-func (ks *Keyspace) RehashSlice(n int) (more bool) {
-	keep := ks.rehash[:0]
-	for _, db := range ks.rehash {
-		if db.dict.Rehashing() && db.dict.RehashSlice(n) {
-			more = true
-		}
-		// A table that is scanned may not be moved now: it stays on the list.
-		if db.inRehash = db.dict.Rehashing(); db.inRehash {
-			keep = append(keep, db)
-		}
-	}
-	clear(ks.rehash[len(keep):])
-	ks.rehash = keep
-	return more
 }

@@ -6,9 +6,10 @@ import (
 	"godwit/internal/object"
 )
 
-// Fields of hashes expire like keys: lookups take fields away that are due, and a second timing wheel finds the rest. Its records name hashes, not
-// fields: each hash with deadlines has one that fires when its first field falls due or earlier, and then takes its fields in order from the
-// hash itself.
+// Fields of hashes expire like keys: lookups take due fields away, and a second timing wheel finds
+// the rest. Its records name hashes, not fields. Each hash with deadlines has a record that fires
+// when its first field falls due or earlier. Then the fields are taken in order from the hash
+// itself.
 //
 // A hash knows the two nearest records that it counts on (Fields.Armed): when they fire, and their
 // generation. Any other record is dead and dropped when it fires, or by a sweep (records.go). The
@@ -16,7 +17,8 @@ import (
 // not fill the wheel with copies of the far one.
 
 const (
-	// lookupFields is how many due fields of a hash a lookup takes away at most. Those beyond it are invisible, and the next slices take them.
+	// lookupFields is how many due fields of a hash a lookup takes away at most. Those beyond it
+	// are invisible; the next slices take them.
 	lookupFields = 256
 	// sliceFields is how many due fields one record takes away before others have their turn.
 	sliceFields = 16
@@ -40,19 +42,17 @@ func (db *DB) ArmFields(x *object.Edit) {
 	db.setArmed(h, [2]int64{armedAt(at, gen), armed[0]})
 	ks.fields.Add(at, ks.Hash(x.E.Key()), db.tag(gen))
 	ks.dueAt = min(ks.dueAt, at)
-	if tooMany(ks.fields, ks.armed, ks.fieldPass.left, 9, 50) {
-		ks.sweepFields(paidSweep)
-	}
+	ks.fields.pay(ks.now)
 }
 
 // maxArmed is the latest time at which a record of fields fires, in unix ms; deadlines after that
 // take several records, one after the other.
 const maxArmed = 1 << 50
 
-// armedAt is how a hash notes a record that fires at the time with the generation.
+// armedAt returns how a hash notes a record that fires at the time with the generation.
 func armedAt(at int64, gen byte) int64 { return at<<object.GenBits | int64(gen) }
 
-// armedRecords is how many records are noted.
+// armedRecords returns how many records are noted.
 func armedRecords(a [2]int64) (n int) {
 	for _, v := range a {
 		if v != 0 {
@@ -77,8 +77,8 @@ func (db *DB) disarm(e object.Entry) {
 }
 
 func (db *DB) countArmed(n int) {
-	db.armed += n
-	db.ks.armed += n
+	db.store.armed += n
+	db.ks.fields.live += n
 }
 
 // rearmFields arms a hash that has come under another name: what is noted with it are another's
@@ -96,8 +96,8 @@ func (db *DB) rearmFields(e object.Entry) {
 	db.ArmFields(x)
 }
 
-// expireFields takes up to budget due fields from the hash e and tells the hooks. It returns the entry, which may have moved; the zero Entry if
-// the hash lost its last field.
+// expireFields takes up to budget due fields from the hash e and tells the hooks. It returns the
+// entry, which may have moved, or the zero Entry if the hash lost its last field.
 func (db *DB) expireFields(e object.Entry, budget int) object.Entry {
 	ks := db.ks
 	x := &ks.fieldEdit
@@ -148,7 +148,7 @@ func (ks *Keyspace) advance(budget int) (more bool) {
 	return ks.fields.Advance(ks.now, max(budget/sliceFields, 1), ks.fireFields) || more
 }
 
-// nextDue is a lower bound of when either wheel has something to do, MaxInt64 for never.
+// nextDue returns a lower bound of when either wheel has something to do, MaxInt64 for never.
 func (ks *Keyspace) nextDue() int64 {
 	at := int64(math.MaxInt64)
 	if ms, ok := ks.wheel.Next(); ok {

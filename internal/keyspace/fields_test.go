@@ -31,7 +31,8 @@ func (r *fieldHooks) KeyEvent(_ EventClass, event string, key []byte, _ int) {
 func newFieldKeyspace(t *testing.T, lim object.Limits) (*Keyspace, *fieldHooks, *rand.Rand) {
 	rng := testseed.Rand(t)
 	r := &fieldHooks{fields: map[string]int{}, events: map[string]int{}}
-	ks := New(arena.New(), Params{Databases: 4, ActiveExpire: true, Limits: lim, Events: EvHash | EvGeneric}, rng, 1_000_000, r)
+	p := Params{Databases: 4, ActiveExpire: true, Limits: lim, Events: EvHash | EvGeneric}
+	ks := New(arena.New(), p, rng, 1_000_000, r)
 	t.Cleanup(func() { drain(t, ks) })
 	return ks, r, rng
 }
@@ -51,7 +52,8 @@ func setField(db *DB, key, field string, deadline int64) {
 	db.ArmFields(x)
 }
 
-// fieldsLeft counts the fields of a key that are there, due or not, without a lookup: a lookup would expire them.
+// fieldsLeft counts the fields of a key that are there, due or not, without a lookup: a lookup
+// would expire them.
 func fieldsLeft(db *DB, key string) (n int) {
 	_, e := db.find([]byte(key))
 	if !e.Exists() {
@@ -64,10 +66,15 @@ func fieldsLeft(db *DB, key string) (n int) {
 	return n
 }
 
-var fieldLimits = []object.Limits{{HashMaxListpackEntries: 128, HashMaxListpackValue: 64}, {HashMaxListpackEntries: 5, HashMaxListpackValue: 64}, {}}
+var fieldLimits = []object.Limits{
+	{HashMaxListpackEntries: 128, HashMaxListpackValue: 64},
+	{HashMaxListpackEntries: 5, HashMaxListpackValue: 64},
+	{},
+}
 
-// TestFieldsExpireByThemselves gives fields of many hashes deadlines, moves them, and lets the clock run: nothing looks a key up, and after each
-// slice exactly the fields whose time has come are gone.
+// TestFieldsExpireByThemselves gives fields of many hashes deadlines, moves them, and lets the
+// clock run: nothing looks a key up, and after each slice exactly the fields whose time has come
+// are gone.
 func TestFieldsExpireByThemselves(t *testing.T) {
 	for _, lim := range fieldLimits {
 		ks, hooks, rng := newFieldKeyspace(t, lim)
@@ -105,7 +112,8 @@ func TestFieldsExpireByThemselves(t *testing.T) {
 	}
 }
 
-// TestFieldsFollowTheKey renames, copies and moves hashes and swaps databases: the fields expire where they have come to.
+// TestFieldsFollowTheKey renames, copies and moves hashes and swaps databases: the fields expire
+// where they have come to.
 func TestFieldsFollowTheKey(t *testing.T) {
 	for _, lim := range fieldLimits {
 		ks, hooks, _ := newFieldKeyspace(t, lim)
@@ -135,7 +143,8 @@ func TestFieldsFollowTheKey(t *testing.T) {
 	}
 }
 
-// TestFieldsLazily: without active expiry a lookup takes due fields away, and the key with the last one.
+// TestFieldsLazily: without active expiry a lookup takes due fields away, and the key with the last
+// one.
 func TestFieldsLazily(t *testing.T) {
 	for _, lim := range fieldLimits {
 		ks, hooks, _ := newFieldKeyspace(t, lim)
@@ -145,9 +154,10 @@ func TestFieldsLazily(t *testing.T) {
 		setField(db, "k", "a", soon)
 		setField(db, "k", "b", soon+10)
 		ks.SetNow(soon)
-		require.Equal(t, 2, object.AsHash(db.Open(db.Lookup([]byte("k")))).Len(), "still there in the ms of the deadline")
+		fields := func() int { return object.AsHash(db.Open(db.Lookup([]byte("k")))).Len() }
+		require.Equal(t, 2, fields(), "still there in the ms of the deadline")
 		ks.SetNow(soon + 1)
-		require.Equal(t, 1, object.AsHash(db.Open(db.Lookup([]byte("k")))).Len())
+		require.Equal(t, 1, fields())
 		require.Equal(t, 1, hooks.events["hexpired k"])
 		ks.SetNow(soon + 11)
 		require.False(t, db.Lookup([]byte("k")).Exists())
@@ -157,7 +167,8 @@ func TestFieldsLazily(t *testing.T) {
 	}
 }
 
-// TestManyFieldsAtOnce: a lookup takes away only some of very many due fields; the others are invisible until slices have taken them.
+// TestManyFieldsAtOnce: a lookup takes away only some of very many due fields; the others are
+// invisible until slices have taken them.
 func TestManyFieldsAtOnce(t *testing.T) {
 	const n = 5000
 	ks, _, _ := newFieldKeyspace(t, object.Limits{})

@@ -6,7 +6,7 @@ import "fmt"
 // bookkeeping, and reports the first thing that does not add up. O(n); it is for tests.
 func (ks *Keyspace) Check() error {
 	for _, db := range ks.dbs {
-		if err := db.dict.Check(); err != nil {
+		if err := db.store.check(); err != nil {
 			return fmt.Errorf("database %d: %w", db.ID(), err)
 		}
 	}

@@ -1,6 +1,7 @@
 // Package keyspace holds the numbered databases: lookups, writes, expiry and eviction.
 //
-// A DB is one dict of entries (package object). Everything runs on the executor, one call at a time; nothing here locks.
+// A DB is a store of entries (package object), which hides the dictionaries that they are in: see
+// store.go. Everything runs on the executor, one call at a time; nothing here locks.
 //
 // # Time
 //
@@ -10,8 +11,8 @@
 //
 // # Ownership
 //
-// An entry that a lookup returns is valid until the next call that changes the keyspace. Bytes handed out alias off-heap
-// memory and must be copied (into a reply, usually) before that.
+// An entry that a lookup returns is valid until the next call that changes the keyspace. Bytes
+// handed out alias off-heap memory and must be copied (into a reply, usually) before that.
 //
 // # Big frees
 //
@@ -25,7 +26,6 @@ import (
 	"slices"
 
 	"godwit/internal/arena"
-	"godwit/internal/dict"
 	"godwit/internal/object"
 	"godwit/internal/wheel"
 )
@@ -53,18 +53,20 @@ const (
 type Hooks interface {
 	// KeyEvent is a keyspace notification of one of the classes in Params.Events.
 	KeyEvent(class EventClass, event string, key []byte, db int)
-	// KeyChanged is called for every key whose value or existence changed: WATCH and client-side caching.
+	// KeyChanged is called for every key whose value or existence changed: for WATCH, client-side
+	// caching, and clients that wait for it.
 	KeyChanged(key []byte, db int)
-	// Ready is called when a key with a value that clients can wait for appears: a list, a sorted set or a stream. The value may still be empty; it
-	// is to be looked at after the command.
+	// Ready is called when a key appears whose value clients can wait for: a list, a sorted set or
+	// a stream. The value may still be empty; look at it after the command.
 	Ready(key []byte, db int, t object.Type)
 	// Removed is called after a key was deleted by expiry or eviction, to propagate a DEL.
 	Removed(key []byte, db int, evicted bool)
-	// FieldExpired is called for a field of a hash that expiry takes away, to propagate an HDEL. field is good until it returns.
+	// FieldExpired is called for a field of a hash that expiry takes away, to propagate an HDEL.
+	// field is valid until it returns.
 	FieldExpired(key, field []byte, db int)
 }
 
-// Params are the settings that the keyspace needs; the engine updates them when the configuration changes.
+// Params are the settings of the keyspace. The engine updates them when the configuration changes.
 type Params struct {
 	Databases     int
 	MaxMemory     int64
@@ -90,7 +92,8 @@ type Stats struct {
 	LazyFreed        int64
 	ExpireCapReached int64 // slices that ended with keys still due
 
-	DefragKeyHits, DefragKeyMisses int64 // keys and large collections with something moved, and without
+	// Keys and large collections of which defragmentation moved something, and others.
+	DefragKeyHits, DefragKeyMisses int64
 }
 
 // Keyspace is all databases over one arena.
@@ -100,19 +103,15 @@ type Keyspace struct {
 	P     Params
 	Stats Stats
 
-	// NoTouch makes lookups leave access times alone (CLIENT NO-TOUCH); the engine sets it for each command.
+	// NoTouch makes lookups leave access times alone (CLIENT NO-TOUCH). The engine sets it for each
+	// command.
 	NoTouch bool
 
 	dbs     []*DB
-	byWheel []*DB // where the content with a wheelID is now
-	wheel   *wheel.Wheel
-	fields  *wheel.Wheel // hashes by the deadlines of their fields
-
-	volatile int    // keys with a deadline, in all databases
-	armed    int    // records of fields that hashes count on
-	gens     uint64 // where newGen goes on
-
-	keyPass, fieldPass pass // sweeps of the wheels
+	byWheel []*DB   // where the content with a wheelID is now
+	wheel   records // keys by their deadlines
+	fields  records // hashes by the deadlines of their fields
+	gens    uint64  // where newGen goes on
 
 	seed   maphash.Seed
 	rng    *rand.Rand
@@ -125,7 +124,7 @@ type Keyspace struct {
 	seek   seek   // the lookup by hash that is under way
 	hooks  Hooks
 	lazy   lazyQueue
-	rehash []*DB // databases whose tables are being resized, and some that were
+	rehash []*store // those with tables that are being resized, and some that had
 	pool   evictionPool
 	edits  [8]object.Edit // handed out in turn
 	nextEd uint8
@@ -143,32 +142,29 @@ type DB struct {
 	ks          *Keyspace
 	id          int
 	evictCursor uint64 // where search goes on
-	inRehash    bool   // listed in Keyspace.rehash
 	content
 }
 
 // content is what SWAPDB exchanges.
 type content struct {
-	dict    *dict.Dict
-	expires int    // keys with a deadline
-	armed   int    // records of fields that its hashes count on
-	ttlSum  int64  // sum of deadlines, for INFO's avg_ttl
+	store   *store
 	home    int    // number of the database that it was in when the running snapshot began
 	wheelID uint16 // what timing-wheel records call this content
 }
 
-// New makes an empty keyspace. The random source drives RANDOMKEY, eviction sampling and LFU.
+// New returns an empty keyspace. The random source drives RANDOMKEY, eviction sampling and LFU.
 func New(a *arena.Arena, p Params, rng *rand.Rand, nowMs int64, hooks Hooks) *Keyspace {
-	ks := &Keyspace{A: a, P: p, seed: maphash.MakeSeed(), rng: rng, hooks: hooks, dueAt: math.MaxInt64}
+	ks := &Keyspace{A: a, P: p, rng: rng, hooks: hooks, dueAt: math.MaxInt64}
+	ks.seed = maphash.MakeSeed()
 	a.Growing = ks.pay
 	ks.Heap = object.NewHeap(a, ks.seed, rng, &ks.P.Limits)
 	ks.gens = rng.Uint64()
-	ks.wheel = wheel.New(a, nowMs)
-	ks.fields = wheel.New(a, nowMs)
+	ks.wheel = records{Wheel: wheel.New(a, nowMs), judge: ks.judge}
+	ks.fields = records{Wheel: wheel.New(a, nowMs), judge: ks.judgeFields}
 	ks.SetNow(nowMs)
 	ks.dbs = make([]*DB, p.Databases)
 	for i := range ks.dbs {
-		ks.dbs[i] = &DB{ks: ks, id: i, content: content{dict: ks.newDict(), wheelID: uint16(i)}}
+		ks.dbs[i] = &DB{ks: ks, id: i, content: content{store: ks.newStore(), wheelID: uint16(i)}}
 	}
 	ks.byWheel = slices.Clone(ks.dbs)
 	return ks
@@ -182,15 +178,7 @@ func (ks *Keyspace) tableFits(bytes int) bool {
 	return limit == 0 || ks.A.Used()-ks.Heap.FrozenBytes()+int64(bytes) <= limit-limit/16
 }
 
-func (ks *Keyspace) newDict() *dict.Dict {
-	return dict.New(ks.A, dict.Funcs{
-		Hash:    func(r arena.Ref) uint64 { return maphash.Bytes(ks.seed, object.View(ks.A, r).Key()) },
-		Match:   ks.match,
-		MayGrow: ks.tableFits,
-	})
-}
-
-// match is the dict's key comparison. A nil key stands for the one that a lookup by hash seeks.
+// match is the store's key comparison. A nil key stands for the one that a lookup by hash seeks.
 func (ks *Keyspace) match(r arena.Ref, key []byte) bool {
 	e := object.View(ks.A, r)
 	if key == nil {
@@ -215,23 +203,23 @@ func (ks *Keyspace) SetClocks(now, steady int64) {
 	ks.lru = uint32(steady/1000) & 0xffffff
 }
 
-// Now is the clock, unix ms.
+// Now returns the clock, in unix ms.
 func (ks *Keyspace) Now() int64 { return ks.now }
 
-// DB is database i.
+// DB returns database i.
 func (ks *Keyspace) DB(i int) *DB { return ks.dbs[i] }
 
-// Databases is how many there are.
+// Databases returns how many there are.
 func (ks *Keyspace) Databases() int { return len(ks.dbs) }
 
-// Hash is the hash of a key under this keyspace's seed.
+// Hash returns the hash of a key under this keyspace's seed.
 func (ks *Keyspace) Hash(key []byte) uint64 { return maphash.Bytes(ks.seed, key) }
 
-// PrefetchBucket starts to bring the bucket for a key of that hash into the cache.
-func (db *DB) PrefetchBucket(h uint64) { db.dict.Prefetch(h) }
+// PrefetchBucket starts to bring the place of a key with the hash into the cache.
+func (db *DB) PrefetchBucket(h uint64) { db.store.prefetch(h) }
 
-// PrefetchEntry starts to bring the entry itself into the cache; PrefetchBucket must have been called some time before.
-func (db *DB) PrefetchEntry(h uint64) { db.dict.PrefetchEntry(h) }
+// PrefetchEntry starts to bring the entry into the cache, some time after PrefetchBucket.
+func (db *DB) PrefetchEntry(h uint64) { db.store.prefetchEntry(h) }
 
 // Notify announces a keyspace event.
 func (ks *Keyspace) Notify(class EventClass, event string, key []byte, db int) {
@@ -240,39 +228,39 @@ func (ks *Keyspace) Notify(class EventClass, event string, key []byte, db int) {
 	}
 }
 
-// ID is the database's number.
+// ID returns the database's number.
 func (db *DB) ID() int { return db.id }
 
-// Len is the number of keys, those that are due but not yet deleted included.
-func (db *DB) Len() int { return db.dict.Len() }
+// Len returns the number of keys, those included that are due but not yet deleted.
+func (db *DB) Len() int { return db.store.len() }
 
-// Expires is the number of keys with a deadline.
-func (db *DB) Expires() int { return db.expires }
+// Expires returns the number of keys with a deadline.
+func (db *DB) Expires() int { return db.store.expires }
 
-// AvgTTL is the mean time to live of keys that have one, in ms.
+// AvgTTL returns the mean time to live of the keys that have one, in ms.
 func (db *DB) AvgTTL() int64 {
-	if db.expires == 0 {
+	if db.store.expires == 0 {
 		return 0
 	}
-	return max(db.ttlSum/int64(db.expires)-db.ks.now, 0)
+	return max(db.store.ttlSum/int64(db.store.expires)-db.ks.now, 0)
 }
 
-// TableBytes is the memory of the database's hash table.
-func (db *DB) TableBytes() int64 { return db.dict.TableBytes() }
+// TableBytes returns the bytes of the hash tables, without entries.
+func (db *DB) TableBytes() int64 { return db.store.tableBytes() }
 
-// Rehashing reports whether the table is being resized.
-func (db *DB) Rehashing() bool { return db.dict.Rehashing() }
+// Rehashing reports whether a table is being resized.
+func (db *DB) Rehashing() bool { return db.store.rehashing() }
 
-// RehashingBytes is the memory of the table that a running resize replaces.
-func (db *DB) RehashingBytes() int64 { return db.dict.RehashingBytes() }
+// RehashingBytes returns the bytes of the tables that running resizes replace.
+func (db *DB) RehashingBytes() int64 { return db.store.rehashingBytes() }
 
 // find looks the key up without expiry, statistics or access times.
 func (db *DB) find(key []byte) (uint64, object.Entry) {
-	h := maphash.Bytes(db.ks.seed, key)
+	h := db.ks.Hash(key)
 	if key == nil {
 		key = []byte{}
 	}
-	r := db.dict.Find(h, key)
+	r := db.store.find(h, key)
 	if r == 0 {
 		return h, object.Entry{}
 	}
@@ -297,7 +285,8 @@ func (db *DB) Lookup(key []byte) object.Entry {
 	return e
 }
 
-// LookupRead is Lookup for reading commands: it counts a hit or a miss as well, and announces the miss.
+// LookupRead is Lookup for reading commands: it also counts a hit or a miss, and announces the
+// miss.
 func (db *DB) LookupRead(key []byte) object.Entry {
 	_, e := db.live(key)
 	if !e.Exists() {
@@ -312,11 +301,8 @@ func (db *DB) LookupRead(key []byte) object.Entry {
 
 // Query is LookupRead without touching the access time (EXISTS, TYPE, TTL, OBJECT).
 func (db *DB) Query(key []byte) object.Entry {
-	_, e := db.live(key)
-	if e.Exists() {
-		db.ks.Stats.Hits++
-	} else {
-		db.ks.Stats.Misses++
+	e := db.Inspect(key)
+	if !e.Exists() {
 		db.ks.Notify(EvMiss, "keymiss", key, db.id)
 	}
 	return e
@@ -324,7 +310,7 @@ func (db *DB) Query(key []byte) object.Entry {
 
 // Inspect is Query for looking at the key itself (OBJECT): a miss is counted but not announced.
 func (db *DB) Inspect(key []byte) object.Entry {
-	_, e := db.live(key)
+	e := db.Peek(key)
 	if e.Exists() {
 		db.ks.Stats.Hits++
 	} else {
@@ -339,7 +325,7 @@ func (db *DB) Peek(key []byte) object.Entry {
 	return e
 }
 
-// StringBytes is the string value of e; see object.Entry.StringBytes.
+// StringBytes returns the string value of e; see object.Entry.StringBytes.
 func (db *DB) StringBytes(e object.Entry, scratch *[24]byte) []byte {
 	return e.StringBytes(db.ks.A, scratch)
 }
@@ -347,7 +333,7 @@ func (db *DB) StringBytes(e object.Entry, scratch *[24]byte) []byte {
 // Scan walks the table from cursor: emit is called for every live entry of one bucket chain, the next cursor is returned, 0 at the
 // end. emit must not change the keyspace.
 func (db *DB) Scan(cursor uint64, emit func(e object.Entry)) uint64 {
-	return db.dict.Scan(cursor, func(r arena.Ref) {
+	return db.store.scan(cursor, func(r arena.Ref) {
 		if e := object.View(db.ks.A, r); !db.due(e) {
 			emit(e)
 		}
@@ -362,8 +348,7 @@ const randomTries = 100
 // all be due, and nothing makes them fewer.
 func (db *DB) Random() object.Entry {
 	for tries := 1; ; tries++ {
-		r := db.dict.Random(db.ks.rng.Uint64)
-		db.resized()
+		r := db.store.random()
 		if r == 0 {
 			return object.Entry{}
 		}
@@ -372,7 +357,7 @@ func (db *DB) Random() object.Entry {
 		switch {
 		case !db.due(e):
 			return e
-		case hides && tries >= randomTries && db.expires == db.Len():
+		case hides && tries >= randomTries && db.store.expires == db.Len():
 			return e
 		case !hides && tries > randomTries:
 			return object.Entry{}

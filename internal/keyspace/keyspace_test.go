@@ -226,7 +226,7 @@ func TestModel(t *testing.T) {
 		}
 		require.Equal(t, n, ks.DB(i).Len())
 		require.Equal(t, ttls, ks.DB(i).Expires())
-		require.NoError(t, ks.DB(i).dict.Check())
+		require.NoError(t, ks.DB(i).store.check())
 	}
 	require.Greater(t, ks.A.Moves.Hits, int64(steps/4))
 	drain(t, ks)
@@ -236,20 +236,21 @@ func TestModel(t *testing.T) {
 func requirePending(t *testing.T, ks *Keyspace) {
 	t.Helper()
 	for _, db := range ks.dbs {
-		for cursor, more := uint64(0), !ks.ExpiryDue() && db.expires > 0; more; more = cursor != 0 {
-			cursor = db.dict.Scan(cursor, func(r arena.Ref) {
+		if !ks.ExpiryDue() && db.store.expires > 0 {
+			db.store.each(func(r arena.Ref) {
 				if d := object.View(ks.A, r).Deadline(); d != 0 && d < ks.Now() {
 					t.Fatalf("a key was due at %d, nothing is at %d", d, ks.Now())
 				}
 			})
 		}
-		if db.dict.Rehashing() {
+		if db.store.rehashing() {
 			require.True(t, ks.RehashPending(), "database %d", db.id)
 		}
 	}
 }
 
-// TestRehashPending: tables that grow and shrink are found by the slices, in whatever database they are by then.
+// TestRehashPending: slices find tables that grow and shrink, in whatever database they are by
+// then.
 func TestRehashPending(t *testing.T) {
 	ks, _, rng := newKeyspace(t, Params{})
 	rehashed := 0
@@ -274,12 +275,13 @@ func TestRehashPending(t *testing.T) {
 	}
 	require.False(t, ks.RehashPending())
 	for _, db := range ks.dbs {
-		require.False(t, db.dict.Rehashing())
+		require.False(t, db.store.rehashing())
 	}
 	drain(t, ks)
 }
 
-// TestExpiryIsExact holds that after a slice without more to do no key that is due is left, whatever way deadlines took.
+// TestExpiryIsExact holds that after a slice without more to do no key that is due is left,
+// whatever way deadlines took.
 func TestExpiryIsExact(t *testing.T) {
 	ks, rec, rng := newKeyspace(t, Params{})
 	db := ks.DB(0)
@@ -296,7 +298,7 @@ func TestExpiryIsExact(t *testing.T) {
 			ks.ExpireSlice(64)
 		}
 		for cursor := uint64(0); ; {
-			cursor = db.dict.Scan(cursor, func(r arena.Ref) {
+			cursor = db.store.scan(cursor, func(r arena.Ref) {
 				require.GreaterOrEqual(t, object.View(ks.A, r).Deadline(), ks.Now())
 			})
 			if cursor == 0 {
@@ -310,7 +312,8 @@ func TestExpiryIsExact(t *testing.T) {
 	drain(t, ks)
 }
 
-// TestOneWheelRecord holds that moving a deadline to and fro does not fill the wheel for longer than the deadlines last.
+// TestOneWheelRecord holds that moving a deadline to and fro does not fill the wheel for longer
+// than the deadlines last.
 func TestOneWheelRecord(t *testing.T) {
 	ks, _, _ := newKeyspace(t, Params{})
 	db := ks.DB(0)

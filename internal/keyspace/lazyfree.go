@@ -2,7 +2,6 @@ package keyspace
 
 import (
 	"godwit/internal/arena"
-	"godwit/internal/dict"
 	"godwit/internal/object"
 )
 
@@ -20,8 +19,8 @@ import (
 // large key again and again is faster than they are. So who takes memory pays. While more waits
 // than WaitingBound, each run of blocks and each big block that the arena takes frees twice its
 // size first. That holds for single commands, pipelines, transactions, scripts and loading alike,
-// because it is the arena that asks (arena.Growing). Commands that only delete do not pay, but for the
-// smaller table that a delete may make room for.
+// because it is the arena that asks (arena.Growing). Commands that only delete do not pay, but for
+// the smaller table that a delete may make room for.
 //
 // Nobody pays more than that: what counts is the work done, not how far Waiting falls. It does not
 // fall while the last blocks of a chunk make the whole chunk wait for Release.
@@ -50,7 +49,7 @@ const (
 // lazyQueue holds what is out of the keyspace but not yet freed.
 type lazyQueue struct {
 	large  []lazyLarge
-	dicts  []lazyDict
+	stores []lazyStore
 	bytes  int64 // of all of them
 	moved  int64 // ever queued as large, bytes: what a draining table hands over
 	debt   int64 // bytes that those who took memory have still to free; below 0 if they freed more
@@ -68,8 +67,8 @@ type drainable interface {
 	Drain(n int) (done bool)
 }
 
-type lazyDict struct {
-	*dict.Dict
+type lazyStore struct {
+	*store
 	left int64
 }
 
@@ -80,16 +79,17 @@ func (q *lazyQueue) pushLarge(l drainable) {
 	q.moved += n
 }
 
-// queueDict queues a table that no database has any more, but that is still counted in none.
-func (ks *Keyspace) queueDict(d *dict.Dict) {
+// queueStore queues the keys that a database has dropped.
+func (ks *Keyspace) queueStore(s *store) {
 	q := &ks.lazy
 	others := 0
 	for _, db := range ks.dbs {
-		others += db.dict.Len()
+		others += db.store.len()
 	}
 	all := max(ks.A.UsedBy(arena.Keys)+ks.A.UsedBy(arena.Values)-q.bytes, 0)
-	n := d.TableBytes() + int64(float64(all)*float64(d.Len())/float64(max(d.Len()+others, 1)))
-	q.dicts = append(q.dicts, lazyDict{d, n})
+	share := float64(s.len()) / float64(max(s.len()+others, 1))
+	n := s.tableBytes() + int64(float64(all)*share)
+	q.stores = append(q.stores, lazyStore{s, n})
 	q.bytes += n
 }
 
@@ -107,14 +107,14 @@ func (ks *Keyspace) LazyFreeSlice(n int) (more bool) {
 			q.large = q.large[:len(q.large)-1]
 			ks.Stats.LazyFreed++
 		}
-	case len(q.dicts) > 0:
-		d := &q.dicts[0]
+	case len(q.stores) > 0:
+		s := &q.stores[0]
 		used, moved := ks.A.Used(), q.moved
-		done := d.Drain(n, ks.freeRef)
-		q.settle(&d.left, used-ks.A.Used()+q.moved-moved, int64(d.Len())*minEntry, done)
+		done := s.drain(n, ks.freeRef)
+		q.settle(&s.left, used-ks.A.Used()+q.moved-moved, int64(s.len())*minEntry, done)
 		if done {
-			q.dicts[0] = lazyDict{}
-			q.dicts = q.dicts[1:]
+			q.stores[0] = lazyStore{}
+			q.stores = q.stores[1:]
 		}
 	}
 	return ks.LazyFreeQueued()
@@ -130,11 +130,11 @@ func (q *lazyQueue) settle(left *int64, freed, floor int64, done bool) {
 	*left = now
 }
 
-// LazyFreePending is the number of objects that wait to be freed.
+// LazyFreePending returns the number of objects that wait to be freed.
 func (ks *Keyspace) LazyFreePending() int {
 	n := len(ks.lazy.large)
-	for _, d := range ks.lazy.dicts {
-		n += d.Len()
+	for _, s := range ks.lazy.stores {
+		n += s.len()
 	}
 	return n
 }
@@ -143,7 +143,7 @@ func (ks *Keyspace) LazyFreePending() int {
 func (ks *Keyspace) LazyFreeBytes() int64 { return ks.lazy.bytes }
 
 // LazyFreeQueued reports whether anything waits to be freed.
-func (ks *Keyspace) LazyFreeQueued() bool { return len(ks.lazy.large)+len(ks.lazy.dicts) > 0 }
+func (ks *Keyspace) LazyFreeQueued() bool { return len(ks.lazy.large)+len(ks.lazy.stores) > 0 }
 
 // Waiting returns the bytes that nothing needs and that wait to be freed or given back.
 func (ks *Keyspace) Waiting() int64 { return ks.lazy.bytes + ks.A.Waiting() }
@@ -217,7 +217,8 @@ func (ks *Keyspace) freeOwned(o object.Owned, lazy bool) {
 	}
 	if l := o.Large; l != nil {
 		n, size := l.Len(), l.Size()
-		if n > lazyItemsMax || size > lazyFreeMax || lazy && (n > lazyFreeItems || size > lazyFreeBytes) {
+		if n > lazyItemsMax || size > lazyFreeMax ||
+			lazy && (n > lazyFreeItems || size > lazyFreeBytes) {
 			ks.lazy.pushLarge(l)
 			return
 		}

@@ -19,9 +19,9 @@ func checkQueue(t *testing.T, ks *Keyspace) {
 		require.GreaterOrEqual(t, l.left, int64(0))
 		sum += l.left
 	}
-	for _, d := range ks.lazy.dicts {
-		require.GreaterOrEqual(t, d.left, int64(d.Len())*minEntry)
-		sum += d.left
+	for _, s := range ks.lazy.stores {
+		require.GreaterOrEqual(t, s.left, int64(s.len())*minEntry)
+		sum += s.left
 	}
 	require.Equal(t, sum, ks.lazy.bytes)
 	if !ks.LazyFreeQueued() {

@@ -2,14 +2,15 @@ package keyspace
 
 import "godwit/internal/object"
 
-// Access is what a file says of a key's last use; below 0: nothing.
+// Access is what a file says of a key's last use, -1 where it says nothing.
 type Access struct {
 	Idle int64 // seconds
 	Freq int   // the logarithmic counter
 }
 
-// Load puts a value under a key that a file or a payload brings, with a deadline in unix ms (0 for none) that may have passed. ok is false, and nothing has
-// changed, if the key exists. v must not alias the keyspace.
+// Load stores a value that a file or a payload brings, with a deadline in unix ms (0 for none) that
+// may have passed. If the key exists, ok is false and nothing has changed. v must not alias the
+// keyspace.
 func (db *DB) Load(key []byte, v object.Value, deadline int64, a Access) (e object.Entry, ok bool) {
 	h, old := db.live(key)
 	if old.Exists() {
@@ -34,14 +35,12 @@ func (ks *Keyspace) setAccess(e object.Entry, a Access) {
 	}
 }
 
-// Heap is what the collections of all databases share.
+// Heap returns what the collections of all databases share.
 func (db *DB) Heap() *object.Heap { return db.ks.Heap }
 
-// Expect sizes the table for as many keys more, so that it need not grow key by key.
-func (db *DB) Expect(keys int) {
-	db.dict.Expand(db.dict.Len() + keys)
-	db.resized()
-}
+// Expect sizes the tables of an empty database for so many keys, so that they need not grow key by
+// key. It does nothing if there are keys.
+func (db *DB) Expect(keys int) { db.store.expect(keys) }
 
-// Prefetch begins to bring the place of a key into the cache that is going to be loaded soon.
-func (db *DB) Prefetch(key []byte) { db.dict.Prefetch(db.ks.Hash(key)) }
+// Prefetch starts to bring the place of a key into the cache; Load needs it soon.
+func (db *DB) Prefetch(key []byte) { db.store.prefetch(db.ks.Hash(key)) }

@@ -25,14 +25,20 @@ var largeKinds = []struct {
 	make func(db *DB)
 	drop func(db *DB)
 }{
-	{"string", func(db *DB) { db.Set([]byte("k"), object.StringValue(make([]byte, 24<<20)), 0) }, unlink},
+	{"string", func(db *DB) {
+		db.Set([]byte("k"), object.StringValue(make([]byte, 24<<20)), 0)
+	}, unlink},
 	{"sketch of one block", func(db *DB) { sketch(db, 1, 24<<20) }, unlink},
 	{"sketch of many blocks", func(db *DB) { sketch(db, 3000, 8<<10) }, unlink},
 	{"list", func(db *DB) { fill(db, "k", object.List, 30_000, strings.Repeat("x", 600)) }, unlink},
-	{"list of big elements", func(db *DB) { fill(db, "k", object.List, 24, strings.Repeat("x", 1<<20)) }, unlink},
+	{"list of big elements", func(db *DB) {
+		fill(db, "k", object.List, 24, strings.Repeat("x", 1<<20))
+	}, unlink},
 	{"set", func(db *DB) { fill(db, "k", object.Set, 30_000, strings.Repeat("x", 600)) }, unlink},
 	{"hash", func(db *DB) { fill(db, "k", object.Hash, 30_000, strings.Repeat("x", 600)) }, unlink},
-	{"sorted set", func(db *DB) { fill(db, "k", object.ZSet, 30_000, strings.Repeat("x", 600)) }, unlink},
+	{"sorted set", func(db *DB) {
+		fill(db, "k", object.ZSet, 30_000, strings.Repeat("x", 600))
+	}, unlink},
 	{"keys", func(db *DB) { setAll(db, 30_000, 600) }, flush},
 	{"keys with big values", func(db *DB) { setAll(db, 50, 500_000) }, flush},
 	{"keys with collections", func(db *DB) {
@@ -78,9 +84,11 @@ func TestPaymentsAreBounded(t *testing.T) {
 			for ks.Waiting() > ks.WaitingBound() {
 				ks.pay(n)
 				pays++
-				require.LessOrEqual(t, used-a.Used()-a.WaitingBig(), 2*n*pays+slice, "payment %d", pays)
-				require.LessOrEqual(t, held-a.Held(), 2*n*pays+slice, "payment %d", pays)
-				require.LessOrEqual(t, pays, 2*waiting/n, "%d of %d bytes still wait", ks.Waiting(), waiting)
+				due := 2*n*pays + slice
+				require.LessOrEqual(t, used-a.Used()-a.WaitingBig(), due, "payment %d", pays)
+				require.LessOrEqual(t, held-a.Held(), due, "payment %d", pays)
+				require.LessOrEqual(t, pays, 2*waiting/n,
+					"%d of %d bytes still wait", ks.Waiting(), waiting)
 				checkQueue(t, ks)
 			}
 			drain(t, ks)

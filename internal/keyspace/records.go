@@ -85,9 +85,7 @@ func (db *DB) arm(h uint64, e object.Entry, deadline int64) {
 	// The wheel may have records to move to lower levels before that; they are not late if it moves
 	// them then.
 	ks.dueAt = min(ks.dueAt, wakeAt(deadline))
-	if tooMany(ks.wheel, ks.volatile, ks.keyPass.left, 9, 50) {
-		ks.sweepKeys(paidSweep)
-	}
+	ks.wheel.pay(ks.now)
 }
 
 // fire handles one record of the timing wheel: the key is deleted, or put back when its deadline
@@ -106,85 +104,88 @@ func (ks *Keyspace) fire(at int64, h uint64, tag uint16) {
 	}
 }
 
-// tooMany reports whether more than num/den of the wheel's records are dead, beside the floor and
-// slack more.
-func tooMany(w *wheel.Wheel, live, slack, num, den int) bool {
-	n := w.Len()
-	return n-live > sweepFloor+slack+n*num/den
-}
+// records is a wheel with what the keyspace knows of its records and of their sweep.
+type records struct {
+	*wheel.Wheel
+	live  int // records that somebody counts on
+	judge func(batch []wheel.Record)
 
-// pass is what the keyspace remembers of a wheel's sweeps.
-type pass struct {
-	on      bool // under way
-	start   int  // dead records when it began
-	dropped int  // records that it has dropped
-	left    int  // dead records that the last pass could not tell from live ones
+	sweeping bool // a pass is under way
+	start    int  // dead records when it began
+	dropped  int  // records that it has dropped
+	left     int  // dead records that the last pass could not tell from live ones
 }
 
 // passYield is which part of the dead records that are left a pass must have dropped for another
 // one to be worth it. So passes end: each takes away a part of what the one before has left.
 const passYield = 8
 
-// pending reports whether the wheel is to be swept.
-func (p *pass) pending(w *wheel.Wheel, live int) bool {
-	p.left = min(p.left, max(w.Len()-live, 0))
-	return p.on || w.Trash() || tooMany(w, live, p.left, 1, sweepShare)
+// tooMany reports whether more than num/den of the records are dead, beside the floor and those
+// that the last pass has left.
+func (w *records) tooMany(num, den int) bool {
+	n := w.Len()
+	return n-w.live > sweepFloor+w.left+n*num/den
 }
 
-// run looks at about n records, of which so many are live.
-func (p *pass) run(w *wheel.Wheel, live, n int, judge func(batch []wheel.Record)) {
-	before := w.Len()
-	if !p.on {
-		p.start = before - live
+// pending reports whether the wheel is to be swept.
+func (w *records) pending() bool {
+	w.left = min(w.left, max(w.Len()-w.live, 0))
+	return w.sweeping || w.Trash() || w.tooMany(1, sweepShare)
+}
+
+// pay sweeps a little for a new record while nearly a fifth is dead.
+func (w *records) pay(now int64) {
+	if w.tooMany(9, 50) {
+		w.sweep(paidSweep, now)
 	}
-	p.on = w.Sweep(n, judge)
-	if p.dropped += before - w.Len(); p.on {
+}
+
+// sweep looks at about n records and drops the dead ones.
+func (w *records) sweep(n int, now int64) {
+	if w.live == 0 && w.Len() > 0 {
+		w.Reset(now)
+	}
+	before := w.Len()
+	if !w.sweeping {
+		w.start = before - w.live
+	}
+	w.sweeping = w.Sweep(n, w.judge)
+	if w.dropped += before - w.Len(); w.sweeping {
 		return
 	}
-	dead := max(w.Len()-live, 0)
+	dead := max(w.Len()-w.live, 0)
 	// If there are more than at its start, new ones have come where it had been: the next finds
 	// them.
-	if p.left = 0; dead <= p.start && p.dropped < dead/passYield {
-		p.left = dead
+	if w.left = 0; dead <= w.start && w.dropped < dead/passYield {
+		w.left = dead
 	}
-	p.dropped = 0
+	w.dropped = 0
 }
 
 // SweepPending reports whether SweepSlice has something to do. It costs a few comparisons: every
 // turn of a loop asks. It becomes false after a bounded number of slices if nobody makes new dead
 // records, whatever the clock does.
-func (ks *Keyspace) SweepPending() bool {
-	return ks.keyPass.pending(ks.wheel, ks.volatile) || ks.fieldPass.pending(ks.fields, ks.armed)
-}
+func (ks *Keyspace) SweepPending() bool { return ks.wheel.pending() || ks.fields.pending() }
 
 // SweepSlice looks at about n records of a wheel with too many dead ones, or frees n blocks of one
 // that was emptied, and reports whether there is more to do.
 func (ks *Keyspace) SweepSlice(n int) (more bool) {
-	if ks.keyPass.pending(ks.wheel, ks.volatile) {
-		ks.sweepKeys(n)
-	} else if ks.fieldPass.pending(ks.fields, ks.armed) {
-		ks.sweepFields(n)
+	if ks.wheel.pending() {
+		ks.wheel.sweep(n, ks.now)
+	} else if ks.fields.pending() {
+		ks.fields.sweep(n, ks.now)
 	}
 	ks.AssertRecords()
 	return ks.SweepPending()
 }
 
-func (ks *Keyspace) sweepKeys(n int) {
-	if ks.volatile == 0 && ks.wheel.Len() > 0 {
-		ks.wheel.Reset(ks.now)
-	}
-	ks.keyPass.run(ks.wheel, ks.volatile, n, ks.judge)
-}
-
-func (ks *Keyspace) sweepFields(n int) {
-	if ks.armed == 0 && ks.fields.Len() > 0 {
-		ks.fields.Reset(ks.now)
-	}
-	ks.fieldPass.run(ks.fields, ks.armed, n, ks.judgeFields)
-}
-
-// Records is how many records the wheels hold: one for each deadline, and dead ones.
+// Records returns how many records the wheels hold: one for each deadline, and dead ones.
 func (ks *Keyspace) Records() int { return ks.wheel.Len() + ks.fields.Len() }
+
+// RecordBytes returns the mean size of a record in bytes.
+func (ks *Keyspace) RecordBytes() int64 {
+	return (ks.wheel.MemoryBytes() + ks.fields.MemoryBytes()) / int64(max(ks.Records(), 1))
+}
 
 // turnBack follows a clock that is set back: what gets a deadline from now on is not due before it.
 func (ks *Keyspace) turnBack(now int64) {
@@ -198,11 +199,11 @@ func (ks *Keyspace) turnBack(now int64) {
 func (ks *Keyspace) prefetch(batch []wheel.Record) {
 	for i := range batch {
 		db, _ := ks.untag(batch[i].DB)
-		db.dict.Prefetch(batch[i].Hash)
+		db.store.prefetch(batch[i].Hash)
 	}
 	for i := range batch {
 		db, _ := ks.untag(batch[i].DB)
-		db.dict.PrefetchEntry(batch[i].Hash)
+		db.store.prefetchEntry(batch[i].Hash)
 	}
 }
 
@@ -246,16 +247,13 @@ func (ks *Keyspace) judgeFields(batch []wheel.Record) {
 
 // resetWheels drops the records after a flush if all are dead: at once, or to be freed in slices.
 func (ks *Keyspace) resetWheels(async bool) {
-	reset := func(w *wheel.Wheel) {
+	for _, w := range []*records{&ks.wheel, &ks.fields} {
+		if w.live > 0 {
+			continue
+		}
 		if w.Reset(ks.now); !async {
 			w.Free()
 		}
-	}
-	if ks.volatile == 0 {
-		reset(ks.wheel)
-	}
-	if ks.armed == 0 {
-		reset(ks.fields)
 	}
 	ks.dueAt = ks.nextDue()
 }

@@ -25,8 +25,8 @@ func sweepAll(t *testing.T, ks *Keyspace) {
 
 func requireFewDead(t *testing.T, ks *Keyspace) {
 	t.Helper()
-	require.LessOrEqual(t, ks.wheel.Len()-ks.volatile, sweepFloor+ks.wheel.Len()/5)
-	require.LessOrEqual(t, ks.fields.Len()-ks.armed, sweepFloor+ks.fields.Len()/5)
+	require.LessOrEqual(t, ks.wheel.Len()-ks.wheel.live, sweepFloor+ks.wheel.Len()/5)
+	require.LessOrEqual(t, ks.fields.Len()-ks.fields.live, sweepFloor+ks.fields.Len()/5)
 }
 
 // wheelWalk does random operations on keys and fields with deadlines.
@@ -141,7 +141,8 @@ func TestWheelModel(t *testing.T) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			rng := testseed.Rand(t)
 			hooks := &fieldHooks{fields: map[string]int{}, events: map[string]int{}}
-			ks := New(arena.New(), Params{Databases: databases, ActiveExpire: true, Limits: lim, Samples: 5}, rng, 1_000_000, hooks)
+			p := Params{Databases: databases, ActiveExpire: true, Limits: lim, Samples: 5}
+			ks := New(arena.New(), p, rng, 1_000_000, hooks)
 			w := &wheelWalk{t, ks, rng}
 			check := steps / 100
 			if databases > maxTagged {
@@ -163,8 +164,8 @@ func TestWheelModel(t *testing.T) {
 			}
 			require.Zero(t, ks.wheel.Len())
 			require.Zero(t, ks.fields.Len())
-			require.Zero(t, ks.volatile)
-			require.Zero(t, ks.armed)
+			require.Zero(t, ks.wheel.live)
+			require.Zero(t, ks.fields.live)
 			require.NoError(t, ks.CheckRecords())
 			drain(t, ks)
 		})

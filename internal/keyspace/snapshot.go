@@ -4,25 +4,27 @@ import (
 	"slices"
 
 	"godwit/internal/arena"
-	"godwit/internal/dict"
 	"godwit/internal/object"
 )
 
 // A snapshot saves every key as it was when it began, while commands go on.
 //
-// Each begins a new epoch. Entries are marked with the epoch that they were saved or born in, so the older ones are what is still to be saved. A walk over
-// all tables (Snapshot.Walk) shows each of them to the Saver and marks it; a command that is about to change, move or remove one shows it first
-// (DB.preserve). Marks decide, not positions: what the walk meets twice, or passes before it is there, does not matter. Large collections do the same
-// with their elements (object.Track).
+// Each begins a new epoch. Entries are marked with the epoch that they were saved or born in, so
+// the older ones are still to be saved. A walk over all databases (Snapshot.Walk) shows each of
+// them to the Saver and marks it. A command that is about to change, move or remove an entry shows
+// it first (DB.preserve). Marks decide, not positions: it does not matter what the walk meets
+// twice, or has passed before. Large collections do the same with their elements (object.Track).
 //
-// preserve is called in set, SetInt, SetDeadline, growing, drop and transfer, which everything goes through that changes keys, and by
-// object.Edit before it changes a value. Flush does not call it: the table it drops is drained by the walk. What a lookup stores of an access is
-// not worth saving.
+// preserve is called in set, SetInt, SetDeadline, growing, drop and transfer, through which
+// everything goes that changes keys, and by object.Edit before it changes a value. Flush does not
+// call it: the walk drains the store that it drops. What a lookup notes of an access is not worth
+// saving.
 
 // Saver takes the keys of a snapshot.
 type Saver interface {
-	// Preserve is called once for each key that was there when the snapshot began, with the number that its database had then, before anything of it
-	// changes. A small value has to be copied; for a large one the Saver takes a Snapshot.Track, and a long string may be frozen.
+	// Preserve is called once for each key that was there when the snapshot began, with the number
+	// that its database had then, before anything of it changes. The Saver copies a small value.
+	// For a large one it takes a Snapshot.Track, and a long string may be frozen.
 	Preserve(db int, e object.Entry)
 }
 
@@ -47,15 +49,16 @@ type Snapshot struct {
 	release func(r arena.Ref)
 }
 
-// part is the table of one database as it was when the snapshot began.
+// part is the keys of one database as they were when the snapshot began.
 type part struct {
-	dict    *dict.Dict
+	store   *store
 	home    int
 	flushed bool // no database's any more: it is freed as it is saved
 }
 
 const (
-	// maxCancelled keeps epochs apart: after that many snapshots that marked only a part, entries and elements may carry so many different ones.
+	// maxCancelled bounds how many snapshots in a row may be cancelled. Each may leave entries and
+	// elements behind that are marked with its epoch, and epochs come round again.
 	maxCancelled = object.EpochEnd - 8
 	// walkBatch is how many entries are brought into the cache at once.
 	walkBatch = 32
@@ -77,9 +80,9 @@ func (ks *Keyspace) beginSnapshot(s Saver) *Snapshot {
 	sn := &Snapshot{ks: ks, saver: s}
 	for _, db := range ks.dbs {
 		db.home = db.id
-		if n := db.dict.Len(); n > 0 {
-			sn.parts = append(sn.parts, part{dict: db.dict, home: db.id})
-			sn.DBs = append(sn.DBs, SavedDB{db.id, n, db.expires})
+		if n := db.store.len(); n > 0 {
+			sn.parts = append(sn.parts, part{store: db.store, home: db.id})
+			sn.DBs = append(sn.DBs, SavedDB{db.id, n, db.store.expires})
 		}
 	}
 	sn.collect = func(r arena.Ref) { sn.refs = append(sn.refs, r) }
@@ -91,7 +94,8 @@ func (ks *Keyspace) beginSnapshot(s Saver) *Snapshot {
 	return sn
 }
 
-// sweep marks everything with one epoch. It takes as long as a snapshot, in one go: once in more than a hundred cancelled ones.
+// sweep marks everything with one epoch. It takes as long as a snapshot, in one go: once in more
+// than a hundred cancelled ones.
 func (ks *Keyspace) sweep() {
 	sw := &sweeper{}
 	sw.snap = ks.beginSnapshot(sw)
@@ -130,19 +134,20 @@ func (sn *Snapshot) show(r arena.Ref) {
 	}
 }
 
-// Walk shows about n more entries to the Saver, or passes as many that it has seen or empty buckets. It reports whether all are shown.
+// Walk goes on for about n steps and reports whether all entries are shown. A step is an entry, or
+// a place in a table.
 func (sn *Snapshot) Walk(n int) (done bool) {
 	for n > 0 && sn.at < len(sn.parts) {
 		p := &sn.parts[sn.at]
 		if p.flushed {
-			if !p.dict.Drain(n, sn.release) {
+			if !p.store.drain(n, sn.release) {
 				return false
 			}
 			n -= walkBatch
 		} else {
-			steps, end := sn.gather(p.dict)
+			steps, end := sn.gather(p.store)
 			for _, r := range sn.refs {
-				p.dict.PrefetchRef(r)
+				sn.ks.A.Prefetch(r, 0)
 			}
 			for _, r := range sn.refs {
 				sn.show(r)
@@ -158,12 +163,13 @@ func (sn *Snapshot) Walk(n int) (done bool) {
 	return sn.at == len(sn.parts)
 }
 
-// gather collects the entries of the next buckets and reports how many these were, and whether they were the last.
-func (sn *Snapshot) gather(d *dict.Dict) (steps int, end bool) {
+// gather collects the entries of the next steps of the walk. It returns how many steps these were,
+// and whether they were the last.
+func (sn *Snapshot) gather(s *store) (steps int, end bool) {
 	sn.refs = sn.refs[:0]
 	for len(sn.refs) < walkBatch && steps < walkBatch {
 		steps++
-		sn.cursor = d.Scan(sn.cursor, sn.collect)
+		sn.cursor = s.scan(sn.cursor, sn.collect)
 		if sn.cursor == 0 {
 			return steps, true
 		}
@@ -171,13 +177,13 @@ func (sn *Snapshot) gather(d *dict.Dict) (steps int, end bool) {
 	return steps, false
 }
 
-// keeps reports whether the table that is being flushed is the snapshot's from now on.
-func (sn *Snapshot) keeps(d *dict.Dict) bool {
+// keeps reports whether the store that is being flushed is the snapshot's from now on.
+func (sn *Snapshot) keeps(s *store) bool {
 	if sn == nil {
 		return false
 	}
 	for i := sn.at; i < len(sn.parts); i++ {
-		if p := &sn.parts[i]; p.dict == d {
+		if p := &sn.parts[i]; p.store == s {
 			p.flushed = true
 			return true
 		}
@@ -212,7 +218,7 @@ func (sn *Snapshot) End() {
 	}
 	for _, p := range sn.parts[sn.at:] {
 		if p.flushed {
-			ks.queueDict(p.dict)
+			ks.queueStore(p.store)
 		}
 	}
 	ks.snap = nil

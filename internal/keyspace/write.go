@@ -7,14 +7,16 @@ import (
 // KeepTTL as a deadline makes Set keep the deadline that the key has.
 const KeepTTL int64 = -1
 
-// Set stores v under key, replacing whatever is there, with a deadline in unix ms, 0 for none or KeepTTL. v must not alias
-// the entry that is replaced. A key whose deadline has passed is expired first.
+// Set stores v under key in the place of whatever is there, with a deadline in unix ms, 0 for none
+// or KeepTTL. v must not alias the entry that is replaced. A key whose deadline has passed is
+// expired first.
 func (db *DB) Set(key []byte, v object.Value, deadline int64) object.Entry {
 	h, old := db.liveToWrite(key)
 	return db.set(h, old, key, v, deadline)
 }
 
-func (db *DB) set(h uint64, old object.Entry, key []byte, v object.Value, deadline int64) object.Entry {
+func (db *DB) set(h uint64, old object.Entry, key []byte, v object.Value,
+	deadline int64) object.Entry {
 	ks := db.ks
 	if !old.Exists() {
 		return db.insert(h, key, v, deadline)
@@ -35,7 +37,7 @@ func (db *DB) set(h uint64, old object.Entry, key []byte, v object.Value, deadli
 		m := old.Meta()
 		m.Deadline = deadline
 		ne = object.Build(ks.A, key, v, m)
-		db.dict.Replace(h, old.Ref, ne.Ref)
+		db.store.replace(h, old.Ref, ne.Ref)
 		old.FreeBlock(ks.A)
 	}
 	if owns {
@@ -60,9 +62,9 @@ func (db *DB) place(h uint64, key []byte, v object.Value, deadline int64) object
 	if deadline == KeepTTL {
 		deadline = 0
 	}
-	e := object.Build(ks.A, key, v, object.Meta{Deadline: deadline, LRU: ks.freshLRU(), Epoch: ks.Heap.Epoch})
-	db.dict.Insert(h, e.Ref)
-	db.resized()
+	m := object.Meta{Deadline: deadline, LRU: ks.freshLRU(), Epoch: ks.Heap.Epoch}
+	e := object.Build(ks.A, key, v, m)
+	db.store.insert(h, e.Ref)
 	db.deadlineChanged(h, e, 0, deadline)
 	db.announce(key, v.Type)
 	return e
@@ -75,7 +77,8 @@ func (db *DB) announce(key []byte, t object.Type) {
 	}
 }
 
-// deadlineChanged keeps counts and the timing wheel in step with an entry whose deadline went from was to is (0: none).
+// deadlineChanged keeps counts and the timing wheel in step with an entry whose deadline went from
+// was to is (0: none).
 func (db *DB) deadlineChanged(h uint64, e object.Entry, was, is int64) {
 	switch {
 	case was == is:
@@ -86,7 +89,7 @@ func (db *DB) deadlineChanged(h uint64, e object.Entry, was, is int64) {
 	case was == 0:
 		db.countDeadline(1, is)
 	default:
-		db.ttlSum += is - was
+		db.store.ttlSum += is - was
 		if was <= is { // the record of the earlier deadline is put back when it fires
 			return
 		}
@@ -96,9 +99,9 @@ func (db *DB) deadlineChanged(h uint64, e object.Entry, was, is int64) {
 
 // countDeadline counts a key with a deadline that comes (n is 1) or goes (-1).
 func (db *DB) countDeadline(n int, deadline int64) {
-	db.expires += n
-	db.ks.volatile += n
-	db.ttlSum += int64(n) * deadline
+	db.store.expires += n
+	db.ks.wheel.live += n
+	db.store.ttlSum += int64(n) * deadline
 }
 
 // SetInt overwrites the integer of e, whose encoding is EncInt, in place.
@@ -107,7 +110,8 @@ func (db *DB) SetInt(e object.Entry, n int64) {
 	e.SetInt(n)
 }
 
-// SetDeadline gives the key of e a new deadline (unix ms) or, with 0, takes it away. It returns the entry, which may have moved.
+// SetDeadline gives the key of e a new deadline (unix ms) or, with 0, takes it away. It returns the
+// entry, which may have moved.
 func (db *DB) SetDeadline(e object.Entry, deadline int64) object.Entry {
 	was := e.Deadline()
 	if was == deadline {
@@ -128,13 +132,14 @@ func (db *DB) SetDeadline(e object.Entry, deadline int64) object.Entry {
 func (db *DB) move(h uint64, e object.Entry, m object.Meta) object.Entry {
 	old := e.Ref
 	ne := object.Build(db.ks.A, e.Key(), e.Value(), m)
-	db.dict.Replace(h, old, ne.Ref)
+	db.store.replace(h, old, ne.Ref)
 	e.FreeBlock(db.ks.A)
 	return ne
 }
 
 // Mutable makes the string value of e growable, at least n bytes long (new bytes are zero), and
-// returns it for changes. The encoding becomes raw, as Redis's does for APPEND, SETRANGE and SETBIT.
+// returns it for changes. The encoding becomes raw, as Redis's does for APPEND, SETRANGE and
+// SETBIT.
 func (db *DB) Mutable(e object.Entry, n int) object.StringEdit {
 	return db.ks.Heap.Grow(db.growing(e, n), n)
 }
@@ -155,11 +160,12 @@ func (db *DB) growing(e object.Entry, n int) object.Entry {
 	}
 	h, old := db.ks.Hash(e.Key()), e.Ref
 	e = e.ToSDS(db.ks.A, n)
-	db.dict.Replace(h, old, e.Ref)
+	db.store.replace(h, old, e.Ref)
 	return e
 }
 
-// NewMutable creates the key with a growable string of n zero bytes. The key must be absent (Lookup said so).
+// NewMutable creates a key with a growable string of n zero bytes. A lookup must have found the key
+// absent.
 func (db *DB) NewMutable(key []byte, n int) object.StringEdit {
 	e := db.insert(db.ks.Hash(key), key, object.RawValue(nil), 0)
 	return db.Mutable(e, n)
@@ -188,8 +194,7 @@ func (db *DB) remove(key []byte, lazy bool) bool {
 // drop takes the entry out of the table and frees it.
 func (db *DB) drop(h uint64, e object.Entry, lazy bool) {
 	db.preserve(e)
-	db.dict.Delete(h, e.Ref)
-	db.resized()
+	db.store.remove(h, e.Ref)
 	db.forget(e)
 	db.ks.freeEntry(e, lazy)
 }
@@ -209,8 +214,8 @@ func (ks *Keyspace) freeEntry(e object.Entry, lazy bool) {
 	e.FreeBlock(ks.A)
 }
 
-// Rename moves the value of src to dst in the same database, replacing dst; the deadline goes along. Both must be different
-// and src must exist.
+// Rename moves the value of src to dst in the same database and replaces dst; the deadline goes
+// along. Both must be different and src must exist.
 func (db *DB) Rename(src, dst []byte) { db.transfer(src, db, dst) }
 
 // MoveTo moves the key to another database, where it must be absent.
@@ -225,11 +230,9 @@ func (db *DB) transfer(src []byte, to *DB, dst []byte) {
 	to.remove(dst, ks.P.LazyServerDel)
 	h2 := ks.Hash(dst)
 	ne := object.Build(ks.A, dst, v, m)
-	to.dict.Insert(h2, ne.Ref)
-	to.resized()
+	to.store.insert(h2, ne.Ref)
 	to.deadlineChanged(h2, ne, 0, m.Deadline)
-	db.dict.Delete(h, e.Ref)
-	db.resized()
+	db.store.remove(h, e.Ref)
 	db.forget(e)
 	e.FreeBlock(ks.A)
 	to.rearmFields(ne)
@@ -251,31 +254,30 @@ func (ks *Keyspace) Swap(i, j int) {
 	a, b := ks.dbs[i], ks.dbs[j]
 	a.content, b.content = b.content, a.content
 	ks.byWheel[a.wheelID], ks.byWheel[b.wheelID] = a, b
-	a.resized()
-	b.resized()
 }
 
-// Flush empties the database: async queues the old table to be freed in slices, else it is freed now. It returns the number of keys. A table that a
-// snapshot has not walked to its end is left to that, which frees it.
+// Flush empties the database and returns the number of its keys. async queues them to be freed in
+// slices, else they are freed now. Keys that a snapshot has still to walk are left to that, which
+// frees them.
 func (db *DB) Flush(async bool) int {
-	n := db.dict.Len()
+	ks, old := db.ks, db.store
+	n := old.len()
 	if n == 0 {
-		db.ks.resetWheels(async)
+		ks.resetWheels(async)
 		return 0
 	}
-	old := db.dict
-	db.dict = db.ks.newDict()
-	db.ks.volatile -= db.expires
-	db.ks.armed -= db.armed
-	db.expires, db.ttlSum, db.armed = 0, 0, 0
-	if db.ks.snap.keeps(old) {
+	db.store = ks.newStore()
+	ks.wheel.live -= old.expires
+	ks.fields.live -= old.armed
+	old.unlist()
+	if ks.snap.keeps(old) {
 		// nothing to be freed yet
 	} else if async {
-		db.ks.queueDict(old)
+		ks.queueStore(old)
 	} else {
-		for !old.Drain(1<<20, db.ks.freeRef) {
+		for !old.drain(1<<20, ks.freeRef) {
 		}
 	}
-	db.ks.resetWheels(async)
+	ks.resetWheels(async)
 	return n
 }

@@ -49,6 +49,10 @@ var sameLayer = map[string][]string{
 var unsafeAllowed = map[string]bool{"internal/arena": true, "internal/dict": true,
 	"internal/evloop": true, "internal/proctitle": true}
 
+// onlyIn are imports that belong to certain packages or files: a database hides its dictionaries in
+// one file, so that there may be several of them.
+var onlyIn = map[string][]string{"internal/dict": {"internal/object", "internal/keyspace/store.go"}}
+
 func TestImports(t *testing.T) {
 	walkTree(t, func(rel, text string) {
 		if !program(rel) {
@@ -66,6 +70,10 @@ func TestImports(t *testing.T) {
 				continue // not ours, or a part of the same package's folder
 			}
 			checkImport(t, rel, pkg, dep)
+			allowed := func(place string) bool { return place == pkg || place == rel }
+			if places := onlyIn[dep]; places != nil && !slices.ContainsFunc(places, allowed) {
+				t.Errorf("%s: %s is for %s only", rel, dep, strings.Join(places, " and "))
+			}
 		}
 	}, "internal", "cmd")
 }

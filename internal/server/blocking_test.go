@@ -31,7 +31,8 @@ func blockingCommands() []testCommand {
 			if deadline != 0 {
 				deadline += c.E.Steady()
 			}
-			c.Block(c.Args[1:2], object.List, deadline, func(c *engine.Ctx) { c.Simple("late") })
+			late := func(c *engine.Ctx) { c.Simple("late") }
+			c.Block(engine.Wait{Keys: c.Args[1:2], Type: object.List, Deadline: deadline, OnTimeout: late})
 		}),
 	}
 }

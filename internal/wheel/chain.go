@@ -8,50 +8,66 @@ import (
 )
 
 const (
-	headerSize = 16
-	// RecordBytes is the size of a record.
-	RecordBytes = 18
-	classes     = 7
+	headerSize = 24
+	fixedSize  = 10 // of a record: hash and db
+	classes    = 7
+	whole      = 8 // the level of blocks whose records hold all bytes of their deadlines
 
 	offNext  = 0
 	offN     = 8
 	offTaken = 10
 	offClass = 12
+	offLevel = 13
+	offBase  = 16
 )
 
-// capacities has the record count of a block of each class, chosen to fill the arena's size
-// classes from 88 bytes to 4 KiB.
-var capacities = [classes]uint16{4, 8, 16, 34, 70, 141, 226}
+// sizes are the bytes of a block of each class: size classes of the arena.
+var sizes = [classes]uint16{88, 160, 304, 640, 1280, 2560, 4096}
 
-func blockSize(class uint8) int { return headerSize + RecordBytes*int(capacities[class]) }
+func blockSize(class uint8) int { return int(sizes[class]) }
 
-// chain is a queue of blocks; both Refs are 0 when it is empty, and no block in a
-// chain is empty (of records not yet taken).
+// recordSize returns the bytes of a record in a block of the level.
+func recordSize(level uint8) int { return fixedSize + int(level) }
+
+// capacities has the record count of a block of each class and level.
+var capacities = func() (c [classes][whole + 1]uint16) {
+	for class := range c {
+		for level := range c[class] {
+			c[class][level] = (sizes[class] - headerSize) / uint16(recordSize(uint8(level)))
+		}
+	}
+	return c
+}()
+
+// baseOf returns what a block of the level says of all its deadlines: their bytes from that of the
+// level on.
+func baseOf(ord uint64, level uint8) uint64 { return ord &^ (1<<(slotBits*level) - 1) }
+
+// chain is a queue of blocks. Both Refs are 0 when it is empty, and no block in a chain is empty
+// (of records not yet taken).
 type chain struct{ head, tail arena.Ref }
 
-type record struct {
-	deadline int64 // ms
-	hash     uint64
-	db       uint16
-}
-
-// append writes r behind the last record of c.
-func (w *Wheel) append(c *chain, r record) {
-	class := uint8(0)
+// append writes r behind the last record of c, in a block of the level.
+func (w *Wheel) append(c *chain, r Record, level uint8) {
+	class, base := uint8(0), baseOf(ordinal(r.Deadline), level)
 	if c.tail != 0 {
 		h := w.a.Bytes(c.tail, headerSize)
-		class = h[offClass]
-		n := binary.LittleEndian.Uint16(h[offN:])
-		if n < capacities[class] {
-			binary.LittleEndian.PutUint16(h[offN:], n+1)
-			r.encode(w.a.Bytes(c.tail, blockSize(class))[headerSize+RecordBytes*int(n):])
-			return
+		if h[offLevel] == level && blockBase(h) == base {
+			class = h[offClass]
+			n := int(binary.LittleEndian.Uint16(h[offN:]))
+			if n < int(capacities[class][level]) {
+				binary.LittleEndian.PutUint16(h[offN:], uint16(n+1))
+				r.encode(w.a.Bytes(c.tail, blockSize(class)), n)
+				return
+			}
+			class = min(class+1, classes-1)
 		}
-		class = min(class+1, classes-1)
 	}
 	b := w.newBlock(c, class)
+	b[offLevel] = level
+	binary.LittleEndian.PutUint64(b[offBase:], base)
 	binary.LittleEndian.PutUint16(b[offN:], 1)
-	r.encode(b[headerSize:])
+	r.encode(b, 0)
 }
 
 // newBlock links an empty block behind c's tail and returns its bytes.
@@ -89,12 +105,12 @@ func (w *Wheel) concat(dst, src *chain) {
 }
 
 // take removes and returns the first record of c, which must not be empty.
-func (w *Wheel) take(c *chain) record {
+func (w *Wheel) take(c *chain) Record {
 	h := w.a.Bytes(c.head, headerSize)
 	i := binary.LittleEndian.Uint16(h[offTaken:])
 	n := binary.LittleEndian.Uint16(h[offN:])
 	invariant.Check(i < n, "wheel: empty block in a chain")
-	r := decode(w.a.Bytes(c.head, blockSize(h[offClass]))[headerSize+RecordBytes*int(i):])
+	r := decode(w.a.Bytes(c.head, blockSize(h[offClass])), int(i))
 	if i++; i == n {
 		w.freeHead(c)
 	} else {
@@ -125,18 +141,29 @@ func blockRange(h []byte) (taken, filled int) {
 	return int(binary.LittleEndian.Uint16(h[offTaken:])), int(binary.LittleEndian.Uint16(h[offN:]))
 }
 
-func (r record) encode(b []byte) {
-	_ = b[RecordBytes-1]
-	binary.LittleEndian.PutUint64(b, uint64(r.deadline))
-	binary.LittleEndian.PutUint64(b[8:], r.hash)
-	binary.LittleEndian.PutUint16(b[16:], r.db)
+// blockBase returns the base of the block with the header h.
+func blockBase(h []byte) uint64 { return binary.LittleEndian.Uint64(h[offBase:]) }
+
+// encode writes r as record i of the block b, whose level and base must be those of r.
+func (r Record) encode(b []byte, i int) {
+	level := b[offLevel]
+	size := recordSize(level)
+	p := b[headerSize+i*size:][:size]
+	// The deadline's bytes are the last of the record: what stands before them is written next.
+	binary.LittleEndian.PutUint64(p[size-8:], ordinal(r.Deadline)<<(64-slotBits*level))
+	binary.LittleEndian.PutUint64(p, r.Hash)
+	binary.LittleEndian.PutUint16(p[8:], r.DB)
 }
 
-func decode(b []byte) record {
-	_ = b[RecordBytes-1]
-	return record{
-		deadline: int64(binary.LittleEndian.Uint64(b)),
-		hash:     binary.LittleEndian.Uint64(b[8:]),
-		db:       binary.LittleEndian.Uint16(b[16:]),
+// decode returns record i of the block b.
+func decode(b []byte, i int) Record {
+	level := b[offLevel]
+	size := recordSize(level)
+	p := b[headerSize+i*size:][:size]
+	low := binary.LittleEndian.Uint64(p[size-8:]) >> (64 - slotBits*level)
+	return Record{
+		Deadline: instant(blockBase(b) | low),
+		Hash:     binary.LittleEndian.Uint64(p),
+		DB:       binary.LittleEndian.Uint16(p[8:]),
 	}
 }

@@ -12,7 +12,7 @@ import (
 func (w *Wheel) Check() error {
 	var n int
 	var bytes int64
-	walk := func(c *chain, visit func(r record) error) error {
+	walk := func(c *chain, visit func(r Record) error) error {
 		k, b, err := w.checkChain(c, visit)
 		n, bytes = n+k, bytes+b
 		return err
@@ -23,10 +23,12 @@ func (w *Wheel) Check() error {
 			if used := w.level[l].used[s/64]>>(s%64)&1 != 0; used != (c.head != 0) {
 				return fmt.Errorf("wheel: level %d slot %d: bitmap says %v", l, s, used)
 			}
-			err := walk(c, func(r record) error {
-				ord := ordinal(r.deadline)
-				if ord <= w.cur || (63-bits.LeadingZeros64(ord^w.cur))/slotBits != l || int(ord>>(l*slotBits))&slotMask != s {
-					return fmt.Errorf("wheel: deadline %d in level %d slot %d at time %d", r.deadline, l, s, instant(w.cur))
+			err := walk(c, func(r Record) error {
+				ord := ordinal(r.Deadline)
+				level := (63 - bits.LeadingZeros64(ord^w.cur)) / slotBits
+				if ord <= w.cur || level != l || int(ord>>(l*slotBits))&slotMask != s {
+					return fmt.Errorf("wheel: deadline %d in level %d slot %d at time %d",
+						r.Deadline, l, s, instant(w.cur))
 				}
 				return nil
 			})
@@ -35,22 +37,23 @@ func (w *Wheel) Check() error {
 			}
 		}
 	}
-	if err := walk(&w.due, func(r record) error {
-		if ordinal(r.deadline) > w.cur {
-			return fmt.Errorf("wheel: deadline %d is due at time %d", r.deadline, instant(w.cur))
+	if err := walk(&w.due, func(r Record) error {
+		if ordinal(r.Deadline) > w.cur {
+			return fmt.Errorf("wheel: deadline %d is due at time %d", r.Deadline, instant(w.cur))
 		}
 		return nil
 	}); err != nil {
 		return err
 	}
-	if err := walk(&w.moving, func(record) error { return nil }); err != nil {
+	if err := walk(&w.moving, func(Record) error { return nil }); err != nil {
 		return err
 	}
-	if err := walk(&w.sweep.chain, func(r record) error {
-		ord, slot := ordinal(r.deadline), w.sweep.from < fromDue
+	if err := walk(&w.sweep.chain, func(r Record) error {
+		ord, slot := ordinal(r.Deadline), w.sweep.from < fromDue
 		if slot && (ord < w.sweep.at || w.sweep.at <= w.cur) ||
 			w.sweep.from == fromDue && ord > w.cur {
-			return fmt.Errorf("wheel: deadline %d in a swept chain of time %d at time %d", r.deadline, instant(w.sweep.at), instant(w.cur))
+			return fmt.Errorf("wheel: deadline %d in a swept chain of time %d at time %d",
+				r.Deadline, instant(w.sweep.at), instant(w.cur))
 		}
 		return nil
 	}); err != nil {
@@ -59,7 +62,7 @@ func (w *Wheel) Check() error {
 	if n != w.count {
 		return fmt.Errorf("wheel: %d records, counted %d", n, w.count)
 	}
-	if err := walk(&w.trash, func(record) error { return nil }); err != nil {
+	if err := walk(&w.trash, func(Record) error { return nil }); err != nil {
 		return err
 	}
 	if bytes != w.bytes {
@@ -72,8 +75,8 @@ func (w *Wheel) Check() error {
 // wheel.
 func (w *Wheel) Each(visit func(deadlineMs int64, hash uint64, db uint16)) {
 	each := func(c *chain) {
-		_, _, _ = w.checkChain(c, func(r record) error {
-			visit(r.deadline, r.hash, r.db)
+		_, _, _ = w.checkChain(c, func(r Record) error {
+			visit(r.Deadline, r.Hash, r.DB)
 			return nil
 		})
 	}
@@ -88,21 +91,27 @@ func (w *Wheel) Each(visit func(deadlineMs int64, hash uint64, db uint16)) {
 }
 
 // checkChain visits the records of c and returns how many they are and the bytes of its blocks.
-func (w *Wheel) checkChain(c *chain, visit func(r record) error) (n int, bytes int64, err error) {
+func (w *Wheel) checkChain(c *chain, visit func(r Record) error) (n int, bytes int64, err error) {
 	last := arena.Ref(0)
 	for ref := c.head; ref != 0; {
 		h := w.a.Bytes(ref, headerSize)
-		class, taken, filled := h[offClass], binary.LittleEndian.Uint16(h[offTaken:]), binary.LittleEndian.Uint16(h[offN:])
-		if class >= classes || taken >= filled || filled > capacities[class] {
-			return n, bytes, fmt.Errorf("wheel: block of class %d holds records %d to %d", class, taken, filled)
+		class, level := h[offClass], h[offLevel]
+		taken, filled := blockRange(h)
+		if class >= classes || level > whole ||
+			taken >= filled || filled > int(capacities[class][level]) {
+			return n, bytes, fmt.Errorf("wheel: a block of class %d, level %d: records %d to %d",
+				class, level, taken, filled)
+		}
+		if base := blockBase(h); baseOf(base, level) != base {
+			return n, bytes, fmt.Errorf("wheel: block of level %d with base %x", level, base)
 		}
 		b := w.a.Bytes(ref, blockSize(class))
-		for i := int(taken); i < int(filled); i++ {
-			if err := visit(decode(b[headerSize+RecordBytes*i:])); err != nil {
+		for i := taken; i < filled; i++ {
+			if err := visit(decode(b, i)); err != nil {
 				return n, bytes, err
 			}
 		}
-		n += int(filled - taken)
+		n += filled - taken
 		bytes += int64(arena.ClassSize(blockSize(class)))
 		last, ref = ref, arena.Ref(binary.LittleEndian.Uint64(h[offNext:]))
 	}

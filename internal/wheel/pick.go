@@ -60,11 +60,10 @@ func (w *Wheel) Near(n int, visit func(r Record)) {
 		}
 	}
 	h := w.a.Bytes(c.head, headerSize)
-	b := w.a.Bytes(c.head, blockSize(h[offClass]))[headerSize:]
+	b := w.a.Bytes(c.head, blockSize(h[offClass]))
 	taken, filled := blockRange(h)
 	for i := taken; i < min(taken+n, filled); i++ {
-		r := decode(b[RecordBytes*i:])
-		visit(Record{Deadline: r.deadline, Hash: r.hash, DB: r.db})
+		visit(decode(b, i))
 	}
 }
 
@@ -100,6 +99,5 @@ func (w *Wheel) pickFrom(c *chain, random uint64) Record {
 	h := w.a.Bytes(ref, headerSize)
 	taken, filled := blockRange(h)
 	i, _ := bits.Mul64(random, uint64(filled-taken))
-	r := decode(w.a.Bytes(ref, blockSize(h[offClass]))[headerSize+RecordBytes*(taken+int(i)):])
-	return Record{Deadline: r.deadline, Hash: r.hash, DB: r.db}
+	return decode(w.a.Bytes(ref, blockSize(h[offClass])), taken+int(i))
 }

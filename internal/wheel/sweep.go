@@ -2,7 +2,7 @@ package wheel
 
 import "math/bits"
 
-// Record is a record as Sweep and Pick show it.
+// Record says that a key falls due.
 type Record struct {
 	Deadline int64 // ms
 	Hash     uint64
@@ -102,22 +102,21 @@ func (w *Wheel) sweepSome(judge func(batch []Record)) int {
 	s := &w.sweep
 	n := 0
 	for ; n < sweepBatch && s.chain.head != 0; n++ {
-		r := w.take(&s.chain)
-		s.batch[n] = Record{Deadline: r.deadline, Hash: r.hash, DB: r.db}
+		s.batch[n] = w.take(&s.chain)
 	}
 	judge(s.batch[:n])
 	for _, r := range s.batch[:n] {
 		if r.Drop {
 			w.count--
 		} else {
-			w.place(record{r.Deadline, r.Hash, r.DB})
+			w.place(r)
 		}
 	}
 	return n
 }
 
-// unsweep puts what is left of the chain that is swept back where it comes from. The walk comes to a
-// slot once more, unless time empties it before: the records that it has not seen are the first.
+// unsweep puts what is left of the chain that is swept back where it comes from. The walk comes to
+// a slot once more, unless time empties it before: the records that it has not seen are the first.
 func (w *Wheel) unsweep() {
 	s := &w.sweep
 	if s.chain.head == 0 {

@@ -100,7 +100,7 @@ func TestSweptSlotFires(t *testing.T) {
 	require.LessOrEqual(t, next, t0+1_000_000)
 	got := drain(t, w, t0+2_000_000, 100)
 	require.Len(t, got, 10_000)
-	require.True(t, slices.IsSortedFunc(got, func(x, y fired) int { return int(x.deadline - y.deadline) }))
+	require.True(t, slices.IsSortedFunc(got, sooner))
 	check(t, w)
 }
 
@@ -158,7 +158,9 @@ func TestSweepFreesWhatResetLeft(t *testing.T) {
 func TestSweepEndsWhereverRecordsAre(t *testing.T) {
 	const n, day = 10_000, 86_400_000
 	for _, move := range []func(w *Wheel){
-		func(w *Wheel) { w.Advance(t0+day/2, 10, func(int64, uint64, uint16) {}) }, // a burst is due
+		func(w *Wheel) { // a burst is due
+			w.Advance(t0+day/2, 10, func(int64, uint64, uint16) {})
+		},
 		func(w *Wheel) { w.TurnBack(t0 - day) },
 		func(w *Wheel) { w.TurnBack(t0 - day); w.Advance(t0-day, 100, nil) },
 		func(w *Wheel) { w.TurnBack(t0 - backStep) },
