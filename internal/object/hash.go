@@ -6,6 +6,17 @@ import (
 	"godwit/internal/listpack"
 )
 
+// Hash is the type of hashes.
+const Hash Type = 4
+
+func init() {
+	describe(Hash, Description{
+		Name: "hash",
+		Encodings: []EncodingName{{EncListpack, "listpack"}, {EncListpackBlock, "listpack"},
+			{EncListpackEx, "listpackex"}, {EncListpackExBlock, "listpackex"}, {EncHashtable, "hashtable"}},
+	})
+}
+
 // Fields is the view of a hash: its fields with a value and perhaps a deadline each. There are three encodings:
 //
 //	EncListpack     listpack of field, value, field, value …, in the order of their creation

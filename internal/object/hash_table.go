@@ -100,6 +100,9 @@ func (t *hashTable) Drain(n int) (done bool) {
 	})
 }
 
+// HeaderBytes implements Large.
+func (t *hashTable) HeaderBytes() int64 { return 240 }
+
 // Clone implements Large.
 func (t *hashTable) Clone(h *Heap) Large {
 	c := newHashTable(h)

@@ -17,6 +17,17 @@ type Elements struct{ *Edit }
 // AsList is the list of an Edit whose value is one.
 func AsList(x *Edit) Elements { return Elements{x} }
 
+// List is the type of lists.
+const List Type = 1
+
+func init() {
+	describe(List, Description{
+		Name:      "list",
+		Encodings: []EncodingName{{EncListpack, "listpack"}, {EncListpackBlock, "listpack"}, {EncQuicklist, "quicklist"}},
+		Awaited:   true,
+	})
+}
+
 // ListIter walks a list; see Elements.Iter.
 type ListIter = quicklist.Iter
 
@@ -27,6 +38,9 @@ type quickList struct {
 }
 
 func newQuickList(l *quicklist.List) *quickList { return &quickList{List: l} }
+
+// HeaderBytes implements Large.
+func (q *quickList) HeaderBytes() int64 { return 112 }
 
 // Clone implements Large.
 func (q *quickList) Clone(h *Heap) Large { return newQuickList(q.List.Clone(h.lists)) }

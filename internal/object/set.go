@@ -6,6 +6,17 @@ import (
 	"godwit/internal/listpack"
 )
 
+// Set is the type of sets.
+const Set Type = 2
+
+func init() {
+	describe(Set, Description{
+		Name: "set",
+		Encodings: []EncodingName{{EncIntset, "intset"}, {EncIntsetBlock, "intset"},
+			{EncListpack, "listpack"}, {EncListpackBlock, "listpack"}, {EncHashtable, "hashtable"}},
+	})
+}
+
 // Members is a set of byte strings, a view of its key's value. Its encodings are
 //
 //	intset     integers only, up to set-max-intset-entries of them

@@ -68,6 +68,9 @@ func (t *setTable) Size() int64 { return t.bytes + t.d.TableBytes() }
 // Drain implements Large.
 func (t *setTable) Drain(n int) bool { return t.d.Drain(n, t.free) }
 
+// HeaderBytes implements Large.
+func (t *setTable) HeaderBytes() int64 { return 192 }
+
 // Clone implements Large.
 func (t *setTable) Clone(h *Heap) Large {
 	c := newSetTable(h, t.Len())

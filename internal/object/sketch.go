@@ -154,6 +154,9 @@ func (s *Sketch) Drain(n int) (done bool) {
 	return true
 }
 
+// HeaderBytes implements Large.
+func (s *Sketch) HeaderBytes() int64 { return 112 }
+
 // Clone implements Large.
 func (s *Sketch) Clone(h *Heap) Large {
 	c := NewSketch(h, s.head.n)

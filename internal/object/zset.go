@@ -7,6 +7,17 @@ import (
 	"godwit/internal/listpack"
 )
 
+// ZSet is the type of sorted sets.
+const ZSet Type = 3
+
+func init() {
+	describe(ZSet, Description{
+		Name:      "zset",
+		Encodings: []EncodingName{{EncListpack, "listpack"}, {EncListpackBlock, "listpack"}, {EncSkiplist, "skiplist"}},
+		Awaited:   true,
+	})
+}
+
 // SortedSet is a sorted set that is read or changed: members in the order of their scores, equal scores in the order of the members' bytes. Ranks
 // count from 0.
 //

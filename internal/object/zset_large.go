@@ -41,6 +41,9 @@ func (l *zsetLarge) Drain(n int) bool {
 	return true
 }
 
+// HeaderBytes implements Large.
+func (l *zsetLarge) HeaderBytes() int64 { return 272 }
+
 // Clone implements Large.
 func (l *zsetLarge) Clone(h *Heap) Large {
 	c := newZSetLarge(h)

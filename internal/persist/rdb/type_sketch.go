@@ -6,10 +6,8 @@ import (
 	"godwit/internal/object"
 )
 
-// moduleType reads the values of modules; which type they have says their id. It writes nothing.
-func moduleType() *Type {
-	return &Type{Name: "module", Object: object.Module, Ops: []Op{{typeModule2, shapeModule, decodeModule}}}
-}
+// moduleOp reads the values of modules; which type they have says their id. It writes nothing.
+var moduleOp = Op{typeModule2, shapeModule, decodeModule}
 
 // sketchTypes are the types of sketches: how they are written and read is said by layouts, see module.go.
 func sketchTypes() (list []*Type) {

@@ -40,7 +40,7 @@ type Op struct {
 const shapeModule = "module"
 
 // types are all types; a new one is a line here.
-var types = newRegistry(append(sketchTypes(), stringType(), listType(), setType(), zsetType(), hashType(), moduleType())...)
+var types = newRegistry(append(sketchTypes(), stringType(), listType(), setType(), zsetType(), hashType())...)
 
 // registry finds types.
 type registry struct {
@@ -61,6 +61,7 @@ func newRegistry(list ...*Type) *registry {
 			r.byOp[op.Code] = &opEntry{t, op}
 		}
 	}
+	r.byOp[typeModule2] = &opEntry{op: moduleOp}
 	return r
 }
 

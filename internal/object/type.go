@@ -1,0 +1,66 @@
+package object
+
+import "fmt"
+
+// Type is a data type. RDB files, DEBUG DIGEST and each entry keep its number, so it never changes.
+// The numbers 5 and 6 are Redis's for modules' values and streams.
+type Type uint8
+
+// Description is what a data type is in memory, in one place: the rest of the server asks it and has
+// no switch over types. What the type is in files hangs on the same Type, see rdb.Type.
+//
+// A type declares its number and calls describe in its own file. How its large form is freed,
+// copied, defragmented, measured and saved is said by the methods of Large.
+type Description struct {
+	// Name is what TYPE replies.
+	Name string
+	// Encodings are those that a value of the type can have. Their order is part of the entry, see
+	// form. Both forms of a packed encoding are listed.
+	Encodings []EncodingName
+	// Awaited says that commands may wait for a key of the type to appear.
+	Awaited bool
+}
+
+// EncodingName is an encoding with the name that OBJECT ENCODING replies.
+type EncodingName struct {
+	Enc  Encoding
+	Name string
+}
+
+var descriptions [NumTypes]Description
+
+// describe registers a type. It panics if the description is not complete, or at odds with another.
+func describe(t Type, d Description) {
+	if descriptions[t].Name != "" {
+		panic(fmt.Sprintf("object: type %d is %s and %s", t, descriptions[t].Name, d.Name))
+	}
+	if d.Name == "" || len(d.Encodings) == 0 || len(d.Encodings) > maxForms {
+		panic(fmt.Sprintf("object: the description of type %d is not complete", t))
+	}
+	descriptions[t] = d
+	for i, e := range d.Encodings {
+		if name := encodingNames[e.Enc]; name != "" && name != e.Name {
+			panic(fmt.Sprintf("object: encoding %d is %s and %s", e.Enc, name, e.Name))
+		}
+		encodingNames[e.Enc] = e.Name
+		f := byte(t)<<formBits | byte(i)
+		encodings[f] = e.Enc
+		forms[t][e.Enc] = f
+	}
+}
+
+// Types returns all types, by their numbers.
+func Types() (list []Type) {
+	for t := range descriptions {
+		if descriptions[t].Name != "" {
+			list = append(list, Type(t))
+		}
+	}
+	return list
+}
+
+// Description returns what the type is.
+func (t Type) Description() *Description { return &descriptions[t] }
+
+// String returns the name that TYPE replies.
+func (t Type) String() string { return descriptions[t].Name }
