@@ -5,6 +5,7 @@ import (
 
 	"godwit/internal/arena"
 	"godwit/internal/invariant"
+	"godwit/internal/quicklist"
 	"godwit/internal/sds"
 )
 
@@ -29,6 +30,8 @@ type Edit struct {
 	H    *Heap
 	E    Entry
 	slot Slot
+	el   Element           // what Each shows
+	node quicklist.Payload // of el
 }
 
 // Reset makes x the edit of the entry in the slot.

@@ -14,6 +14,18 @@ func init() {
 		Name: "hash",
 		Encodings: []EncodingName{{EncListpack, "listpack"}, {EncListpackBlock, "listpack"},
 			{EncListpackEx, "listpackex"}, {EncListpackExBlock, "listpackex"}, {EncHashtable, "hashtable"}},
+		Len:       func(x *Edit) int { return AsHash(x).Len() },
+		Outline:   func(x *Edit, o *Outline) { o.Len, o.MinDeadline = AsHash(x).StoredFields() },
+		Each:      eachField,
+		Digest:    digestFields,
+		HashOrder: true,
+	})
+}
+
+func eachField(x *Edit, visit func(el *Element) bool) {
+	AsHash(x).eachRaw(func(field, value listpack.Value, deadline int64) bool {
+		x.el.Name, x.el.Value, x.el.Deadline = field, value, deadline
+		return visit(&x.el)
 	})
 }
 

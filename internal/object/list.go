@@ -25,7 +25,47 @@ func init() {
 		Name:      "list",
 		Encodings: []EncodingName{{EncListpack, "listpack"}, {EncListpackBlock, "listpack"}, {EncQuicklist, "quicklist"}},
 		Awaited:   true,
+		Len:       func(x *Edit) int { return AsList(x).Len() },
+		Outline:   outlineList,
+		Each:      eachNode,
+		Digest:    digestNodes,
+		Range:     rangeList,
 	})
+}
+
+func outlineList(x *Edit, o *Outline) {
+	o.Len = 1
+	if q := AsList(x).large(); q != nil {
+		o.Len = q.Nodes()
+	}
+}
+
+// eachNode is Each of lists. A packed list is one node.
+func eachNode(x *Edit, visit func(el *Element) bool) {
+	q := AsList(x).large()
+	if q == nil {
+		lp := x.Bytes()
+		x.node = quicklist.Payload{B: lp, Size: len(lp), Count: listpack.Count(lp)}
+		x.el.Node = &x.node
+		visit(&x.el)
+		return
+	}
+	q.EachPayload(func(n *quicklist.Payload) bool {
+		x.el.Node = n
+		return visit(&x.el)
+	})
+}
+
+func rangeList(x *Edit, from, to int, reverse bool, emit func(v listpack.Value)) {
+	l, first := AsList(x), from
+	if reverse {
+		first = l.Len() - 1 - from
+	}
+	it := l.Iter(first, reverse)
+	for range to - from {
+		v, _ := it.Next()
+		emit(v)
+	}
 }
 
 // ListIter walks a list; see Elements.Iter.

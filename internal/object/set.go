@@ -14,6 +14,30 @@ func init() {
 		Name: "set",
 		Encodings: []EncodingName{{EncIntset, "intset"}, {EncIntsetBlock, "intset"},
 			{EncListpack, "listpack"}, {EncListpackBlock, "listpack"}, {EncHashtable, "hashtable"}},
+		Len:       func(x *Edit) int { return AsSet(x).Len() },
+		Outline:   func(x *Edit, o *Outline) { o.Len = AsSet(x).Len() },
+		Each:      eachMember,
+		Digest:    digestMembers,
+		Range:     rangeSet,
+		HashOrder: true,
+	})
+}
+
+func eachMember(x *Edit, visit func(el *Element) bool) {
+	AsSet(x).Each(func(v listpack.Value) bool {
+		x.el.Name = v
+		return visit(&x.el)
+	})
+}
+
+func rangeSet(x *Edit, from, to int, _ bool, emit func(v listpack.Value)) {
+	i := 0
+	AsSet(x).Each(func(v listpack.Value) bool {
+		if i >= from {
+			emit(v)
+		}
+		i++
+		return i < to
 	})
 }
 

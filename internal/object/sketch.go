@@ -5,6 +5,7 @@ import (
 
 	"godwit/internal/arena"
 	"godwit/internal/invariant"
+	"godwit/internal/listpack"
 )
 
 // Sketch is the value of the types that count and filter by chance: Bloom and cuckoo filters, count-min sketches, top-k lists and t-digests. To this package
@@ -245,7 +246,7 @@ func (s *Sketch) step(tr *Track, n int) (done bool) {
 		from, block := f.off, f.at
 		b := f.chunk()
 		f.off += len(b)
-		tr.el = Element{Block: block, Value: b}
+		tr.el = Element{Block: block, Value: listpack.Str(b)}
 		tr.give()
 		f.forget(block, from, f.off)
 	}

@@ -36,7 +36,7 @@ type collector struct {
 func (c *collector) Element(el *Element) {
 	require.GreaterOrEqual(c.t, el.Block, c.at, "blocks come in order")
 	c.at = el.Block
-	c.im.blocks[el.Block] = append(c.im.blocks[el.Block], el.Value...)
+	c.im.blocks[el.Block] = append(c.im.blocks[el.Block], el.Value.B...)
 }
 
 func newSketchHeap(t *testing.T) *Heap {

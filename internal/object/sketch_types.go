@@ -1,5 +1,10 @@
 package object
 
+import (
+	"godwit/internal/tdigest"
+	"godwit/internal/topk"
+)
+
 // The types of sketches have the names of the module types that they stand in for.
 const (
 	TypeBloom   Type = 7
@@ -10,14 +15,39 @@ const (
 )
 
 func init() {
-	sketch := func(t Type, name string) {
-		describe(t, Description{Name: name, Encodings: []EncodingName{{EncSketch, "raw"}}})
+	sketch := func(t Type, name string, digest func(d *Digest, x *Edit)) {
+		describe(t, Description{
+			Name:      name,
+			Encodings: []EncodingName{{EncSketch, "raw"}},
+			Len:       func(x *Edit) int { return x.Sketch().Blocks() },
+			Outline:   outlineSketch,
+			Each:      eachBlock,
+			Digest:    digest,
+		})
 	}
-	sketch(TypeBloom, "MBbloom--")
-	sketch(TypeCuckoo, "MBbloomCF")
-	sketch(TypeCMS, "CMSk-TYPE")
-	sketch(TypeTopK, "TopK-TYPE")
-	sketch(TypeTDigest, "TDIS-TYPE")
+	sketch(TypeBloom, "MBbloom--", digestBlocks)
+	sketch(TypeCuckoo, "MBbloomCF", digestBlocks)
+	sketch(TypeCMS, "CMSk-TYPE", digestBlocks)
+	sketch(TypeTopK, "TopK-TYPE", func(d *Digest, x *Edit) { d.Mix(topk.Open(x.Sketch()).AppendState(nil)) })
+	sketch(TypeTDigest, "TDIS-TYPE", func(d *Digest, x *Edit) { d.Mix(tdigest.Open(x.Sketch()).AppendState(nil)) })
+}
+
+func outlineSketch(x *Edit, o *Outline) {
+	s := x.Sketch()
+	o.Len, o.Header = s.Blocks(), s.Head()
+	for i := range o.Len {
+		o.Blocks = append(o.Blocks, s.BlockLen(i))
+	}
+}
+
+func eachBlock(x *Edit, visit func(el *Element) bool) {
+	s := x.Sketch()
+	for i := range s.Blocks() {
+		x.el.Block, x.el.Value.B = i, s.Block(i)
+		if !visit(&x.el) {
+			return
+		}
+	}
 }
 
 // Sketch reports whether values of the type are sketches.

@@ -8,5 +8,13 @@ func init() {
 	describe(String, Description{
 		Name:      "string",
 		Encodings: []EncodingName{{EncRaw, "raw"}, {EncInt, "int"}, {EncEmbstr, "embstr"}, {EncSDS, "raw"}},
+		Len:       func(*Edit) int { return 1 },
+		Outline:   func(_ *Edit, o *Outline) { o.Len = 1 },
+		Each: func(x *Edit, visit func(el *Element) bool) {
+			var scratch [24]byte
+			x.el.Name.B = x.E.StringBytes(x.H.A, &scratch)
+			visit(&x.el)
+		},
+		Digest: digestOrdered,
 	})
 }

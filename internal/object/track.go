@@ -3,6 +3,7 @@ package object
 import (
 	"godwit/internal/arena"
 	"godwit/internal/invariant"
+	"godwit/internal/listpack"
 	"godwit/internal/quicklist"
 )
 
@@ -24,16 +25,6 @@ func (h *Heap) SetEpoch(epoch byte, saving bool) {
 	h.Epoch, h.lists.Epoch, h.Saving = epoch, epoch, saving
 }
 
-// Element is one element of a large collection. Its bytes are good until the next change of anything.
-type Element struct {
-	Name     []byte                // of hashes the field, of sets and sorted sets the member
-	Value    []byte                // hashes, sketches
-	Deadline int64                 // of the field, unix ms, 0 for none; hashes
-	Score    float64               // sorted sets
-	Node     *quicklist.FrozenNode // lists: a whole node, and nothing else
-	Block    int                   // sketches: the block that Value is the next bytes of
-}
-
 // Sink takes the elements of a tracked collection.
 type Sink interface {
 	Element(el *Element)
@@ -41,13 +32,7 @@ type Sink interface {
 
 // Track is a large collection that is being saved.
 type Track struct {
-	Type        Type
-	Kind        Encoding
-	Len         int   // elements when tracking began; of a list, nodes
-	MinDeadline int64 // of the fields of a hash, unix ms, 0 if none has one
-
-	Header []byte // of a sketch
-	Blocks []int  // of a sketch: how long its blocks are in bytes
+	Outline // when tracking began
 
 	// Ahead, if set, is called before each change of a list or sketch. Changes leave copies behind: Ahead is where the walk can keep ahead of them. It
 	// may close the Track.
@@ -83,7 +68,7 @@ type tracked interface {
 func (h *Heap) Track(e Entry, s Sink) *Track {
 	l := h.LargeOf(e).(tracked)
 	invariant.Check(*l.watch() == nil, "object: tracked twice")
-	tr := &Track{Type: e.Type(), Kind: e.Encoding(), Len: l.Len(), large: l, sink: s}
+	tr := &Track{Outline: Outline{Type: e.Type(), Len: l.Len()}, large: l, sink: s}
 	l.begin(tr)
 	tr.left = tr.Len
 	*l.watch() = tr
@@ -219,7 +204,7 @@ func (t *hashTable) keep(b []byte) {
 func (t *hashTable) give(b []byte) {
 	field, end := fieldOf(b)
 	value, _ := valueOf(b, end)
-	t.tr.el = Element{Name: field, Value: value, Deadline: t.deadline(b)}
+	t.tr.el = Element{Name: listpack.Str(field), Value: listpack.Str(value), Deadline: t.deadline(b)}
 	t.tr.give()
 	b[0] = b[0]&markDeadline | t.h.Epoch<<markBits
 }
@@ -244,7 +229,7 @@ func (t *setTable) keep(r arena.Ref) {
 }
 
 func (t *setTable) give(r arena.Ref, b []byte) {
-	t.tr.el = Element{Name: t.member(r)}
+	t.tr.el = Element{Name: listpack.Str(t.member(r))}
 	t.tr.give()
 	b[0] = t.h.Epoch
 }
@@ -275,7 +260,7 @@ func (l *zsetLarge) keep(r arena.Ref) {
 }
 
 func (l *zsetLarge) give(r arena.Ref) {
-	l.tr.el = Element{Name: l.list.Member(r), Score: l.list.Score(r)}
+	l.tr.el = Element{Name: listpack.Str(l.list.Member(r)), Score: l.list.Score(r)}
 	l.tr.give()
 	l.list.SetEpoch(r, l.h.Epoch)
 }
@@ -288,7 +273,7 @@ func (q *quickList) begin(tr *Track) {
 
 // step implements tracked. A node counts as a good deal of elements.
 func (q *quickList) step(tr *Track, n int) bool {
-	return tr.frozen.Step(max(n/NodeWeight, 1), func(fn *quicklist.FrozenNode) {
+	return tr.frozen.Step(max(n/NodeWeight, 1), func(fn *quicklist.Payload) {
 		tr.el = Element{Node: fn}
 		tr.give()
 	})

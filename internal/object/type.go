@@ -1,6 +1,10 @@
 package object
 
-import "fmt"
+import (
+	"fmt"
+
+	"godwit/internal/listpack"
+)
 
 // Type is a data type. RDB files, DEBUG DIGEST and each entry keep its number, so it never changes.
 // The numbers 5 and 6 are Redis's for modules' values and streams.
@@ -19,6 +23,20 @@ type Description struct {
 	Encodings []EncodingName
 	// Awaited says that commands may wait for a key of the type to appear.
 	Awaited bool
+	// Len returns the number of elements that a client sees.
+	Len func(x *Edit) int
+	// Outline fills in what there is to say before the elements; Type is set.
+	Outline func(x *Edit, o *Outline)
+	// Each is Edit.Each.
+	Each func(x *Edit, visit func(el *Element) bool)
+	// Digest adds the value to a digest.
+	Digest func(d *Digest, x *Edit)
+	// Range calls emit for the elements with the numbers from … to-1, in the value's own order or,
+	// where it has one that can be turned, in reverse. The range is within the value. Only the
+	// types that SORT takes have it.
+	Range func(x *Edit, from, to int, reverse bool, emit func(v listpack.Value))
+	// HashOrder says that elements come in the order of a hash table, another in each process.
+	HashOrder bool
 }
 
 // EncodingName is an encoding with the name that OBJECT ENCODING replies.
@@ -34,7 +52,8 @@ func describe(t Type, d Description) {
 	if descriptions[t].Name != "" {
 		panic(fmt.Sprintf("object: type %d is %s and %s", t, descriptions[t].Name, d.Name))
 	}
-	if d.Name == "" || len(d.Encodings) == 0 || len(d.Encodings) > maxForms {
+	if d.Name == "" || len(d.Encodings) == 0 || len(d.Encodings) > maxForms ||
+		d.Len == nil || d.Outline == nil || d.Each == nil || d.Digest == nil {
 		panic(fmt.Sprintf("object: the description of type %d is not complete", t))
 	}
 	descriptions[t] = d

@@ -15,7 +15,25 @@ func init() {
 		Name:      "zset",
 		Encodings: []EncodingName{{EncListpack, "listpack"}, {EncListpackBlock, "listpack"}, {EncSkiplist, "skiplist"}},
 		Awaited:   true,
+		Len:       func(x *Edit) int { return AsZSet(x).Len() },
+		Outline:   func(x *Edit, o *Outline) { o.Len = AsZSet(x).Len() },
+		Each:      eachScore,
+		Digest:    digestScores,
+		Range:     rangeZSet,
 	})
+}
+
+func eachScore(x *Edit, visit func(el *Element) bool) {
+	AsZSet(x).Each(func(m listpack.Value, score float64) bool {
+		x.el.Name, x.el.Score = m, score
+		return visit(&x.el)
+	})
+}
+
+func rangeZSet(x *Edit, from, to int, reverse bool, emit func(v listpack.Value)) {
+	for it := AsZSet(x).ByRank(from, to-1, reverse); it.Next(); {
+		emit(it.Member)
+	}
 }
 
 // SortedSet is a sorted set that is read or changed: members in the order of their scores, equal scores in the order of the members' bytes. Ranks

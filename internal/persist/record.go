@@ -110,9 +110,7 @@ func (s *Snapshot) track(db int, e object.Entry) {
 	r := &record{s: s, db: db, pending: stream{s: s, hold: true}}
 	r.tr = s.sn.Track(e, r)
 	r.pending.buf, r.rec = s.f.Large(nil, e, r.tr)
-	if tr := r.tr; tr.Type == object.List || tr.Type.Sketch() {
-		tr.Ahead = r.ahead
-	}
+	r.tr.Ahead = r.ahead
 	s.waiting = append(s.waiting, r)
 	if s.open == nil && !s.inSlice {
 		s.openRecord() // it is being changed: the sooner its elements need not be held the better

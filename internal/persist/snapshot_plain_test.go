@@ -71,14 +71,14 @@ func (r *plainRecord) Element(dst []byte, el *object.Element) []byte {
 	r.n++
 	switch r.tr.Type {
 	case object.Hash:
-		return frame(dst, 'E', "%s=%s@%d", el.Name, el.Value, el.Deadline)
+		return frame(dst, 'E', "%s=%s@%d", el.Name.B, el.Value.B, el.Deadline)
 	case object.Set:
-		return frame(dst, 'E', "%s", el.Name)
+		return frame(dst, 'E', "%s", el.Name.B)
 	case object.ZSet:
-		return frame(dst, 'E', "%s:%g", el.Name, el.Score)
+		return frame(dst, 'E', "%s:%g", el.Name.B, el.Score)
 	}
 	if r.tr.Type.Sketch() {
-		r.sketch.blocks[el.Block] = append(r.sketch.blocks[el.Block], el.Value...)
+		r.sketch.blocks[el.Block] = append(r.sketch.blocks[el.Block], el.Value.B...)
 		return dst
 	}
 	b := el.Node.Unpacked(nil)

@@ -1,23 +1,44 @@
 package quicklist
 
-// Payload is what a node holds, as files keep it.
-type Payload struct {
-	B     []byte // a listpack, the bytes of one element (Plain), or LZF data (Compressed); good until the list changes
-	Size  int    // bytes, uncompressed
-	Plain bool
+import (
+	"slices"
 
-	Compressed bool
+	"godwit/internal/lzf"
+)
+
+// Payload is what a node holds. It is good until the list changes, or of a Frozen one anything.
+type Payload struct {
+	B          []byte // a listpack, the one element of a Plain node, or LZF data
+	Size       int    // bytes, uncompressed
+	Count      int    // elements
+	Plain, LZF bool
 }
 
-// EachPayload calls f for what the nodes hold, from the head on; f must not change the list.
-func (q *List) EachPayload(f func(p Payload)) {
+// Unpacked returns the payload, uncompressed, in buf if it has to be somewhere.
+func (n *Payload) Unpacked(buf []byte) []byte {
+	if !n.LZF {
+		return n.B
+	}
+	buf = slices.Grow(buf[:0], n.Size)[:n.Size]
+	if err := lzf.Decompress(buf, n.B); err != nil {
+		panic("quicklist: a node does not decompress") // we compressed it ourselves
+	}
+	return buf
+}
+
+// EachPayload calls f for what the nodes hold, from the head on, until it returns false; f must not
+// change the list.
+func (q *List) EachPayload(f func(p *Payload) bool) {
+	var p Payload
 	for r := q.head; r != 0; {
 		n := q.load(r)
-		p := Payload{B: n.payload(), Size: n.size, Plain: n.kind == plain, Compressed: n.kind == compressed}
-		if p.Compressed {
+		p = Payload{B: n.payload(), Size: n.size, Count: n.count, Plain: n.kind == plain, LZF: n.kind == compressed}
+		if p.LZF {
 			p.B = p.B[lzfHead:]
 		}
-		f(p)
+		if !f(&p) {
+			return
+		}
 		r = n.next
 	}
 }

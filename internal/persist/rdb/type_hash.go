@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"strconv"
 
 	"godwit/internal/listpack"
 	"godwit/internal/object"
@@ -15,9 +16,8 @@ import (
 //
 // They are read as those, as zipmap (9) and ziplist (13), and as the release candidates of 7.4 had them: 23, without the earliest deadline, and 22, without it
 // and with absolute deadlines.
-func hashType() *Type {
-	return &Type{
-		Name:   "hash",
+func init() {
+	register(&Type{
 		Object: object.Hash,
 		Ops: []Op{
 			{typeHash, "*(ss)", decodeHash},
@@ -27,67 +27,111 @@ func hashType() *Type {
 			{typeHashMetadataRC, "*(lss)", func(d *Decoder) (Value, error) { return decodeHashMetadata(d, 1) }},
 			{typeValkeyHashIn, "*(ss8)", decodeHashValkey},
 			{typeHashListpackRC, "s", decodeHashListpackEx},
-			{typeHashMetadata, "8*(lss)", func(d *Decoder) (Value, error) {
-				earliest, err := d.earliest()
-				if err != nil {
-					return Value{}, err
-				}
-				return decodeHashMetadata(d, earliest)
-			}},
-			{typeHashListpackEx, "8s", func(d *Decoder) (Value, error) {
-				if _, err := d.earliest(); err != nil {
-					return Value{}, err
-				}
-				return decodeHashListpackEx(d)
-			}},
+			{typeHashMetadata, "8*(lss)", decodeHashRelative},
+			{typeHashListpackEx, "8s", decodeHashEarliest},
 		},
 		Op:      hashOp,
 		Encode:  encodeHash,
-		Build:   buildHash,
-		Rewrite: rewriteHash,
-	}
+		LargeOp: largeHashOp,
+		Head:    hashHead,
+		SavedLen: func(x *object.Edit) int {
+			return savedLen(x, func(el *object.Element) int { return savedString(el.Name.Len()) + savedString(el.Value.Len()) })
+		},
+		Rewrite: func(_ *Commands, a *adder, key []byte, _ *object.Outline) Rewriter {
+			if a.packed {
+				return a.with("HMSET", key, 2, addField)
+			}
+			return a.with("HSET", key, 2, addField)
+		},
+		Fits: func(l *object.Limits, v *Value) bool {
+			// The loader of Redis asks for the length of fields in zipmaps only, and so does max.
+			return int(v.n) <= l.HashMaxListpackEntries && v.max <= l.HashMaxListpackValue
+		},
+		Build: buildHash,
+	})
 }
 
 // maxDeadline is the latest deadline of a field, unix ms: 48 bits, as in Redis.
 const maxDeadline = 1<<48 - 1
 
 func hashOp(x *object.Edit) byte {
-	_, earliest := object.AsHash(x).StoredFields()
-	switch packed := x.Kind() != object.EncHashtable; {
-	case packed && earliest != 0:
+	o := x.Outline()
+	switch packed := x.Kind().Packed(); {
+	case packed && o.MinDeadline != 0:
 		return typeHashListpackEx
 	case packed:
 		return typeHashListpack
-	case earliest != 0:
+	}
+	return largeHashOp(&o)
+}
+
+func largeHashOp(o *object.Outline) byte {
+	if o.MinDeadline != 0 {
 		return typeHashMetadata
 	}
 	return typeHash
 }
 
 func encodeHash(e *Encoder, op byte, x *object.Edit) {
-	h := object.AsHash(x)
-	if op == typeHashListpack {
+	switch op {
+	case typeHashListpack:
 		e.String(pairs(x))
-		return
+	case typeHashListpackEx:
+		o := x.Outline()
+		e.earliest(o.MinDeadline)
+		e.String(object.AsHash(x).PackedDeadlines())
+	default:
+		e.elements(x)
 	}
-	n, earliest := h.StoredFields()
-	if earliest != 0 {
-		e.Version = VersionFieldDeadlines
-		e.B = binary.LittleEndian.AppendUint64(e.B, uint64(earliest))
+}
+
+// earliest adds the earliest deadline of a field.
+func (e *Encoder) earliest(ms int64) {
+	e.Version = VersionFieldDeadlines
+	e.B = binary.LittleEndian.AppendUint64(e.B, uint64(ms))
+}
+
+func hashHead(e *Encoder, o *object.Outline) ElementEncoder {
+	if o.MinDeadline != 0 {
+		e.earliest(o.MinDeadline)
 	}
-	if op == typeHashListpackEx {
-		e.String(h.PackedDeadlines())
-		return
-	}
-	e.Len(uint64(n))
-	h.EachStored(func(field, value listpack.Value, deadline int64) bool {
-		if op == typeHashMetadata {
-			e.deadline(deadline, earliest)
+	e.Len(uint64(o.Len))
+	return &fieldEncoder{earliest: o.MinDeadline}
+}
+
+// fieldEncoder is the ElementEncoder of hashes.
+type fieldEncoder struct {
+	noEnd
+	earliest int64 // unix ms, 0: no field has a deadline
+}
+
+// Element implements ElementEncoder.
+func (f *fieldEncoder) Element(e *Encoder, el *object.Element) {
+	if f.earliest != 0 {
+		if el.Deadline == 0 {
+			e.Len(0)
+		} else {
+			e.Len(uint64(el.Deadline-f.earliest) + 1)
 		}
-		e.Element(field)
-		e.Element(value)
-		return true
-	})
+	}
+	e.Element(el.Name)
+	e.Element(el.Value)
+}
+
+func addField(c *Commands, a *adder, el *object.Element) {
+	a.arg(el.Name)
+	a.arg(el.Value)
+	if el.Deadline != 0 {
+		after := Commands{B: a.after}
+		var digits, field [24]byte
+		name := el.Name.B
+		if el.Name.IsInt {
+			name = el.Name.Append(field[:0])
+		}
+		after.Command("HPEXPIREAT", a.key, strconv.AppendInt(digits[:0], el.Deadline, 10), []byte("FIELDS"), []byte("1"), name)
+		a.after = after.B
+	}
+	a.next(c)
 }
 
 // pairs is the listpack of field, value … of a packed hash without deadlines, which may have had some.
@@ -181,6 +225,23 @@ func decodeHashMetadata(d *Decoder, earliest int64) (Value, error) {
 type timedField struct {
 	field, value listpack.Value
 	deadline     int64
+}
+
+// decodeHashRelative reads deadlines relative to the earliest, which comes first.
+func decodeHashRelative(d *Decoder) (Value, error) {
+	earliest, err := d.earliest()
+	if err != nil {
+		return Value{}, err
+	}
+	return decodeHashMetadata(d, earliest)
+}
+
+// decodeHashEarliest reads a listpack behind the earliest deadline.
+func decodeHashEarliest(d *Decoder) (Value, error) {
+	if _, err := d.earliest(); err != nil {
+		return Value{}, err
+	}
+	return decodeHashListpackEx(d)
 }
 
 func decodeHashListpackEx(d *Decoder) (Value, error) {
@@ -298,25 +359,4 @@ func element(b []byte) listpack.Value {
 		return listpack.Int(n)
 	}
 	return listpack.Str(b)
-}
-
-func rewriteHash(c *Commands, key []byte, x *object.Edit) {
-	h := object.AsHash(x)
-	n, earliest := h.StoredFields()
-	c.Begin("HMSET", key, n, 2)
-	h.EachStored(func(field, value listpack.Value, _ int64) bool {
-		c.Item()
-		c.Element(field)
-		c.Element(value)
-		return true
-	})
-	if earliest == 0 {
-		return
-	}
-	h.EachStored(func(field, _ listpack.Value, deadline int64) bool {
-		if deadline != 0 {
-			c.FieldDeadline(key, field, deadline)
-		}
-		return true
-	})
 }

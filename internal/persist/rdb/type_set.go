@@ -8,12 +8,11 @@ import (
 
 // Sets are written as an intset (11) or as members (2); a set that is a listpack in memory too, because the record type for those (20) came after
 // the version that is written. All three are read.
-func setType() *Type {
-	return &Type{
-		Name:   "set",
+func init() {
+	register(&Type{
 		Object: object.Set,
 		Ops: []Op{
-			{typeSet, "*(s)", decodeSet},
+			{typeSet, "*(s)", decodeListPlain},
 			{typeSetIntset, "s", decodeSetIntset},
 			{typeSetListpack, "s", decodeSetListpack},
 		},
@@ -24,9 +23,25 @@ func setType() *Type {
 			return typeSet
 		},
 		Encode:  encodeSet,
-		Build:   buildSet,
-		Rewrite: rewriteSet,
-	}
+		LargeOp: func(*object.Outline) byte { return typeSet },
+		Head: func(e *Encoder, o *object.Outline) ElementEncoder {
+			e.Len(uint64(o.Len))
+			return memberEncoder{}
+		},
+		SavedLen: func(x *object.Edit) int {
+			return savedLen(x, func(el *object.Element) int { return savedString(el.Name.Len()) })
+		},
+		Rewrite: func(_ *Commands, a *adder, key []byte, _ *object.Outline) Rewriter {
+			return a.with("SADD", key, 1, addMember)
+		},
+		Fits: func(l *object.Limits, v *Value) bool {
+			if v.kind == object.EncIntset {
+				return int(v.n) <= l.IntsetMax()
+			}
+			return int(v.n) <= l.SetMaxListpackEntries
+		},
+		Build: buildSet,
+	})
 }
 
 func encodeSet(e *Encoder, op byte, x *object.Edit) {
@@ -34,17 +49,18 @@ func encodeSet(e *Encoder, op byte, x *object.Edit) {
 		e.String(x.Bytes())
 		return
 	}
-	s := object.AsSet(x)
-	e.Len(uint64(s.Len()))
-	s.Each(func(v listpack.Value) bool {
-		e.Element(v)
-		return true
-	})
+	e.elements(x)
 }
 
-func decodeSet(d *Decoder) (Value, error) {
-	v, err := decodeListPlain(d)
-	return v, err
+// memberEncoder is the ElementEncoder of sets.
+type memberEncoder struct{ noEnd }
+
+// Element implements ElementEncoder.
+func (memberEncoder) Element(e *Encoder, el *object.Element) { e.Element(el.Name) }
+
+func addMember(c *Commands, a *adder, el *object.Element) {
+	a.arg(el.Name)
+	a.next(c)
 }
 
 func decodeSetIntset(d *Decoder) (Value, error) {
@@ -149,14 +165,4 @@ func packElements(v *Value, stride int) ([]byte, error) {
 		return nil, ErrDuplicate
 	}
 	return s.B, nil
-}
-
-func rewriteSet(c *Commands, key []byte, x *object.Edit) {
-	s := object.AsSet(x)
-	c.Begin("SADD", key, s.Len(), 1)
-	s.Each(func(v listpack.Value) bool {
-		c.Item()
-		c.Element(v)
-		return true
-	})
 }
