@@ -25,11 +25,10 @@ type Outline struct {
 	Blocks      []int  // of a sketch: how long its blocks are in bytes
 }
 
-// Outline returns the outline of the value, with Len as Each counts.
-func (x *Edit) Outline() Outline {
-	o := Outline{Type: x.E.Type()}
-	descriptions[o.Type].Outline(x, &o)
-	return o
+// Outline fills in the outline of the value, with Len as Each counts.
+func (x *Edit) Outline(o *Outline) {
+	*o = Outline{Type: x.E.Type()}
+	descriptions[o.Type].Outline(x, o)
 }
 
 // Each calls visit for every element of the value until it returns false: lists node by node,

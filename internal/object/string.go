@@ -1,5 +1,7 @@
 package object
 
+import "godwit/internal/listpack"
+
 // String is the type of strings. An entry keeps them itself, in encodings of their own; value.go has
 // what they do.
 const String Type = 0
@@ -11,8 +13,11 @@ func init() {
 		Len:       func(*Edit) int { return 1 },
 		Outline:   func(_ *Edit, o *Outline) { o.Len = 1 },
 		Each: func(x *Edit, visit func(el *Element) bool) {
-			var scratch [24]byte
-			x.el.Name.B = x.E.StringBytes(x.H.A, &scratch)
+			if x.E.Encoding() == EncInt {
+				x.el.Name = listpack.Int(x.E.Int())
+			} else {
+				x.el.Name = listpack.Str(x.E.StringBytes(x.H.A, nil))
+			}
 			visit(&x.el)
 		},
 		Digest: digestOrdered,

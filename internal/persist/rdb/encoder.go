@@ -18,6 +18,7 @@ type Encoder struct {
 
 	lzf   *lzf.Compressor
 	edit  object.Edit
+	o     object.Outline                // of elements
 	to    ElementEncoder                // of elements
 	each  func(el *object.Element) bool // hands elements to it
 	later bool                          // see Frame
@@ -119,8 +120,8 @@ func (e *Encoder) Large(key []byte, o *object.Outline) ElementEncoder {
 
 // elements adds a value as Large does, in one go.
 func (e *Encoder) elements(x *object.Edit) {
-	o := x.Outline()
-	e.to = TypeOf(o.Type).Head(e, &o)
+	x.Outline(&e.o)
+	e.to = TypeOf(e.o.Type).Head(e, &e.o)
 	if e.each == nil {
 		e.each = func(el *object.Element) bool {
 			e.to.Element(e, el)

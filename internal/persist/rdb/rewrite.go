@@ -17,6 +17,7 @@ type Commands struct {
 	w      Rewriter                      // of Record
 	each   func(el *object.Element) bool // hands elements to w
 	edit   object.Edit
+	o      object.Outline
 	digits [24]byte
 }
 
@@ -30,10 +31,10 @@ type Rewriter interface {
 func (c *Commands) Record(h *object.Heap, en object.Entry) {
 	x := &c.edit
 	x.Reset(h, en, nil)
-	o := x.Outline()
+	x.Outline(&c.o)
 	c.adder.begin()
 	c.adder.packed = !en.Encoding().Large()
-	c.w = TypeOf(o.Type).Rewrite(c, &c.adder, en.Key(), &o)
+	c.w = TypeOf(c.o.Type).Rewrite(c, &c.adder, en.Key(), &c.o)
 	if c.each == nil {
 		c.each = func(el *object.Element) bool {
 			c.w.Element(c, el)
@@ -70,6 +71,14 @@ func (c *Commands) head(args int, name string) {
 	c.B = append(strconv.AppendInt(append(c.B, '*'), int64(args), 10), "\r\n$"...)
 	c.B = append(strconv.AppendInt(c.B, int64(len(name)), 10), "\r\n"...)
 	c.B = append(append(c.B, name...), "\r\n"...)
+}
+
+// textOf returns the element's bytes, printed into digits if it is an integer.
+func textOf(v listpack.Value, digits *[24]byte) []byte {
+	if v.IsInt {
+		return v.Append(digits[:0])
+	}
+	return v.B
 }
 
 func appendArg(dst, b []byte) []byte {
@@ -127,13 +136,7 @@ func (a *adder) End(c *Commands) {
 }
 
 // arg collects an argument.
-func (a *adder) arg(v listpack.Value) {
-	if v.IsInt {
-		a.items = appendArg(a.items, v.Append(a.digits[:0]))
-	} else {
-		a.items = appendArg(a.items, v.B)
-	}
-}
+func (a *adder) arg(v listpack.Value) { a.items = appendArg(a.items, textOf(v, &a.digits)) }
 
 // next ends an element, and the command when it is full.
 func (a *adder) next(c *Commands) {

@@ -30,10 +30,18 @@ func init() {
 			{typeHashMetadata, "8*(lss)", decodeHashRelative},
 			{typeHashListpackEx, "8s", decodeHashEarliest},
 		},
-		Op:      hashOp,
-		Encode:  encodeHash,
-		LargeOp: largeHashOp,
-		Head:    hashHead,
+		Op:     hashOp,
+		Encode: encodeHash,
+		LargeOp: func(o *object.Outline) byte {
+			if o.MinDeadline != 0 {
+				return typeHashMetadata
+			}
+			return typeHash
+		},
+		Head: func(e *Encoder, o *object.Outline) ElementEncoder {
+			e.fields(o.Len, o.MinDeadline)
+			return fieldEncoder(o.MinDeadline)
+		},
 		SavedLen: func(x *object.Edit) int {
 			return savedLen(x, func(el *object.Element) int { return savedString(el.Name.Len()) + savedString(el.Value.Len()) })
 		},
@@ -55,18 +63,13 @@ func init() {
 const maxDeadline = 1<<48 - 1
 
 func hashOp(x *object.Edit) byte {
-	o := x.Outline()
+	_, timed := object.AsHash(x).NextDeadline()
 	switch packed := x.Kind().Packed(); {
-	case packed && o.MinDeadline != 0:
+	case packed && timed:
 		return typeHashListpackEx
 	case packed:
 		return typeHashListpack
-	}
-	return largeHashOp(&o)
-}
-
-func largeHashOp(o *object.Outline) byte {
-	if o.MinDeadline != 0 {
+	case timed:
 		return typeHashMetadata
 	}
 	return typeHash
@@ -77,11 +80,18 @@ func encodeHash(e *Encoder, op byte, x *object.Edit) {
 	case typeHashListpack:
 		e.String(pairs(x))
 	case typeHashListpackEx:
-		o := x.Outline()
-		e.earliest(o.MinDeadline)
-		e.String(object.AsHash(x).PackedDeadlines())
+		h := object.AsHash(x)
+		deadline, _ := h.NextDeadline()
+		e.earliest(deadline)
+		e.String(h.PackedDeadlines())
 	default:
-		e.elements(x)
+		h := object.AsHash(x)
+		n, earliest := h.StoredFields()
+		e.fields(n, earliest)
+		h.EachStored(func(field, value listpack.Value, deadline int64) bool {
+			e.field(field, value, deadline, earliest)
+			return true
+		})
 	}
 }
 
@@ -91,44 +101,45 @@ func (e *Encoder) earliest(ms int64) {
 	e.B = binary.LittleEndian.AppendUint64(e.B, uint64(ms))
 }
 
-func hashHead(e *Encoder, o *object.Outline) ElementEncoder {
-	if o.MinDeadline != 0 {
-		e.earliest(o.MinDeadline)
+// fields begins n fields, the earliest of whose deadlines is given, 0 if there is none.
+func (e *Encoder) fields(n int, earliest int64) {
+	if earliest != 0 {
+		e.earliest(earliest)
 	}
-	e.Len(uint64(o.Len))
-	return &fieldEncoder{earliest: o.MinDeadline}
+	e.Len(uint64(n))
 }
 
-// fieldEncoder is the ElementEncoder of hashes.
-type fieldEncoder struct {
-	noEnd
-	earliest int64 // unix ms, 0: no field has a deadline
+func (e *Encoder) field(field, value listpack.Value, deadline, earliest int64) {
+	switch {
+	case earliest == 0:
+	case deadline == 0:
+		e.Len(0)
+	default:
+		e.Len(uint64(deadline-earliest) + 1)
+	}
+	e.Element(field)
+	e.Element(value)
 }
+
+// fieldEncoder is the ElementEncoder of hashes: the earliest deadline.
+type fieldEncoder int64
 
 // Element implements ElementEncoder.
-func (f *fieldEncoder) Element(e *Encoder, el *object.Element) {
-	if f.earliest != 0 {
-		if el.Deadline == 0 {
-			e.Len(0)
-		} else {
-			e.Len(uint64(el.Deadline-f.earliest) + 1)
-		}
-	}
-	e.Element(el.Name)
-	e.Element(el.Value)
+func (f fieldEncoder) Element(e *Encoder, el *object.Element) {
+	e.field(el.Name, el.Value, el.Deadline, int64(f))
 }
+
+// End implements ElementEncoder.
+func (fieldEncoder) End(*Encoder) {}
 
 func addField(c *Commands, a *adder, el *object.Element) {
 	a.arg(el.Name)
 	a.arg(el.Value)
 	if el.Deadline != 0 {
 		after := Commands{B: a.after}
-		var digits, field [24]byte
-		name := el.Name.B
-		if el.Name.IsInt {
-			name = el.Name.Append(field[:0])
-		}
-		after.Command("HPEXPIREAT", a.key, strconv.AppendInt(digits[:0], el.Deadline, 10), []byte("FIELDS"), []byte("1"), name)
+		var digits [24]byte
+		deadline := strconv.AppendInt(digits[:0], el.Deadline, 10)
+		after.Command("HPEXPIREAT", a.key, deadline, []byte("FIELDS"), []byte("1"), textOf(el.Name, &a.digits))
 		a.after = after.B
 	}
 	a.next(c)

@@ -36,8 +36,12 @@ func init() {
 
 // encodeList leaves nodes compressed that are.
 func encodeList(e *Encoder, _ byte, x *object.Edit) {
-	o := x.Outline()
-	e.Len(uint64(o.Len))
+	if x.Kind().Packed() {
+		e.Len(1)
+		e.ListNode(x.Bytes(), false)
+		return
+	}
+	e.Len(uint64(object.AsList(x).Quicklist().Nodes()))
 	x.Each(func(el *object.Element) bool {
 		e.listNode(el.Node, true)
 		return true
@@ -75,13 +79,13 @@ func (e *Encoder) container(plain bool) {
 }
 
 func savedListLen(x *object.Edit) int {
-	n := 0
+	n, nodes := 0, 0
 	x.Each(func(el *object.Element) bool {
 		n += 1 + savedString(el.Node.Size)
+		nodes++
 		return true
 	})
-	o := x.Outline()
-	return n + lenWidth(o.Len)
+	return n + lenWidth(nodes)
 }
 
 func addNode(c *Commands, a *adder, el *object.Element) {

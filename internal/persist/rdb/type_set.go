@@ -49,7 +49,12 @@ func encodeSet(e *Encoder, op byte, x *object.Edit) {
 		e.String(x.Bytes())
 		return
 	}
-	e.elements(x)
+	s := object.AsSet(x)
+	e.Len(uint64(s.Len()))
+	s.Each(func(v listpack.Value) bool {
+		e.Element(v)
+		return true
+	})
 }
 
 // memberEncoder is the ElementEncoder of sets.

@@ -53,7 +53,9 @@ func savedStringLen(x *object.Edit) int {
 type setter adder
 
 // Element implements Rewriter.
-func (s *setter) Element(c *Commands, el *object.Element) { c.Command("SET", s.key, el.Name.B) }
+func (s *setter) Element(c *Commands, el *object.Element) {
+	c.Command("SET", s.key, textOf(el.Name, &s.digits))
+}
 
 // End implements Rewriter.
 func (*setter) End(*Commands) {}
