@@ -49,6 +49,3 @@ func eachBlock(x *Edit, visit func(el *Element) bool) {
 		}
 	}
 }
-
-// Sketch reports whether values of the type are sketches.
-func (t Type) Sketch() bool { return t >= TypeBloom && t <= TypeTDigest }

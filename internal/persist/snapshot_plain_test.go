@@ -77,7 +77,7 @@ func (r *plainRecord) Element(dst []byte, el *object.Element) []byte {
 	case object.ZSet:
 		return frame(dst, 'E', "%s:%g", el.Name.B, el.Score)
 	}
-	if r.tr.Type.Sketch() {
+	if r.tr.Header != nil {
 		r.sketch.blocks[el.Block] = append(r.sketch.blocks[el.Block], el.Value.B...)
 		return dst
 	}
@@ -97,7 +97,7 @@ func (r *plainRecord) Element(dst []byte, el *object.Element) []byte {
 }
 
 func (r *plainRecord) End(dst []byte) []byte {
-	if r.tr.Type.Sketch() {
+	if r.tr.Header != nil {
 		dst = frame(dst, 'E', "%s", r.sketch.text(r.tr.Type))
 	}
 	return frame(dst, 'X', "%s %d %d", r.tr.Type, r.n, r.tr.Len)
