@@ -340,3 +340,33 @@ func (t *hashTable) check() error {
 	}
 	return err
 }
+
+// begin implements tracked.
+func (t *hashTable) begin(tr *Track) {
+	if t.heap.n > 0 {
+		tr.MinDeadline = t.heap.at(t.h.A, 0).deadline
+	}
+	tr.visit = func(r arena.Ref) {
+		if b := t.h.A.From(r); b[0]>>markBits != t.h.Epoch {
+			t.give(b)
+		}
+	}
+}
+
+// step implements tracked.
+func (t *hashTable) step(tr *Track, n int) bool { return tr.scan(n, t.d.Scan, t.d.PrefetchRef) }
+
+// keep is called before a field's block is changed or freed.
+func (t *hashTable) keep(b []byte) {
+	if t.older(t.h, b[0]>>markBits) {
+		t.give(b)
+	}
+}
+
+func (t *hashTable) give(b []byte) {
+	field, end := fieldOf(b)
+	value, _ := valueOf(b, end)
+	t.tr.el = Element{Name: listpack.Str(field), Value: listpack.Str(value), Deadline: t.deadline(b)}
+	t.tr.give()
+	b[0] = b[0]&markDeadline | t.h.Epoch<<markBits
+}

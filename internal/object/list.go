@@ -303,3 +303,17 @@ func (h *Heap) SetPackedThreshold(bytes int) {
 	}
 	h.lists.PackedThreshold = bytes
 }
+
+// begin implements tracked.
+func (q *quickList) begin(tr *Track) {
+	tr.Len = q.List.Nodes()
+	tr.frozen = q.List.Freeze()
+}
+
+// step implements tracked. A node counts as a good deal of elements.
+func (q *quickList) step(tr *Track, n int) bool {
+	return tr.frozen.Step(max(n/NodeWeight, 1), func(fn *quicklist.Payload) {
+		tr.el = Element{Node: fn}
+		tr.give()
+	})
+}

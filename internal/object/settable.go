@@ -5,6 +5,7 @@ import (
 
 	"godwit/internal/arena"
 	"godwit/internal/dict"
+	"godwit/internal/listpack"
 )
 
 // setTable is the large form of a set: a dict of member blocks.
@@ -166,4 +167,29 @@ func (t *setTable) random() arena.Ref { return t.d.Uniform(t.h.Rand.Uint64) }
 func (t *setTable) settle() {
 	for t.d.RehashSlice(1 << 10) {
 	}
+}
+
+// begin implements tracked.
+func (t *setTable) begin(tr *Track) {
+	tr.visit = func(r arena.Ref) {
+		if b := t.h.A.From(r); b[0] != t.h.Epoch {
+			t.give(r, b)
+		}
+	}
+}
+
+// step implements tracked.
+func (t *setTable) step(tr *Track, n int) bool { return tr.scan(n, t.d.Scan, t.d.PrefetchRef) }
+
+// keep is called before a member's block is freed.
+func (t *setTable) keep(r arena.Ref) {
+	if b := t.h.A.From(r); t.older(t.h, b[0]) {
+		t.give(r, b)
+	}
+}
+
+func (t *setTable) give(r arena.Ref, b []byte) {
+	t.tr.el = Element{Name: listpack.Str(t.member(r))}
+	t.tr.give()
+	b[0] = t.h.Epoch
 }

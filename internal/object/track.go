@@ -3,7 +3,6 @@ package object
 import (
 	"godwit/internal/arena"
 	"godwit/internal/invariant"
-	"godwit/internal/listpack"
 	"godwit/internal/quicklist"
 )
 
@@ -177,106 +176,6 @@ func (tr *Track) scan(n int, next func(cursor uint64, emit func(r arena.Ref)) ui
 		}
 	}
 	return false
-}
-
-// begin implements tracked.
-func (t *hashTable) begin(tr *Track) {
-	if t.heap.n > 0 {
-		tr.MinDeadline = t.heap.at(t.h.A, 0).deadline
-	}
-	tr.visit = func(r arena.Ref) {
-		if b := t.h.A.From(r); b[0]>>markBits != t.h.Epoch {
-			t.give(b)
-		}
-	}
-}
-
-// step implements tracked.
-func (t *hashTable) step(tr *Track, n int) bool { return tr.scan(n, t.d.Scan, t.d.PrefetchRef) }
-
-// keep is called before a field's block is changed or freed.
-func (t *hashTable) keep(b []byte) {
-	if t.older(t.h, b[0]>>markBits) {
-		t.give(b)
-	}
-}
-
-func (t *hashTable) give(b []byte) {
-	field, end := fieldOf(b)
-	value, _ := valueOf(b, end)
-	t.tr.el = Element{Name: listpack.Str(field), Value: listpack.Str(value), Deadline: t.deadline(b)}
-	t.tr.give()
-	b[0] = b[0]&markDeadline | t.h.Epoch<<markBits
-}
-
-// begin implements tracked.
-func (t *setTable) begin(tr *Track) {
-	tr.visit = func(r arena.Ref) {
-		if b := t.h.A.From(r); b[0] != t.h.Epoch {
-			t.give(r, b)
-		}
-	}
-}
-
-// step implements tracked.
-func (t *setTable) step(tr *Track, n int) bool { return tr.scan(n, t.d.Scan, t.d.PrefetchRef) }
-
-// keep is called before a member's block is freed.
-func (t *setTable) keep(r arena.Ref) {
-	if b := t.h.A.From(r); t.older(t.h, b[0]) {
-		t.give(r, b)
-	}
-}
-
-func (t *setTable) give(r arena.Ref, b []byte) {
-	t.tr.el = Element{Name: listpack.Str(t.member(r))}
-	t.tr.give()
-	b[0] = t.h.Epoch
-}
-
-// begin implements tracked. The walk goes from the highest score down, as Redis writes files: reading one in that order inserts at the front.
-func (l *zsetLarge) begin(tr *Track) { tr.at = l.list.Last() }
-
-// step implements tracked. Members that came since are passed over and count too: no turn is longer for them.
-func (l *zsetLarge) step(tr *Track, n int) bool {
-	for ; n > 0 && tr.at != 0; n-- {
-		r := tr.at
-		tr.at = l.list.Prev(r)
-		if l.list.Epoch(r) != l.h.Epoch {
-			l.give(r)
-		}
-	}
-	return tr.at == 0
-}
-
-// keep is called before a member's node is moved or freed. The walk must not stand on it then.
-func (l *zsetLarge) keep(r arena.Ref) {
-	if l.older(l.h, l.list.Epoch(r)) {
-		l.give(r)
-	}
-	if l.tr != nil && l.tr.at == r {
-		l.tr.at = l.list.Prev(r)
-	}
-}
-
-func (l *zsetLarge) give(r arena.Ref) {
-	l.tr.el = Element{Name: listpack.Str(l.list.Member(r)), Score: l.list.Score(r)}
-	l.tr.give()
-	l.list.SetEpoch(r, l.h.Epoch)
-}
-
-// begin implements tracked.
-func (q *quickList) begin(tr *Track) {
-	tr.Len = q.List.Nodes()
-	tr.frozen = q.List.Freeze()
-}
-
-// step implements tracked. A node counts as a good deal of elements.
-func (q *quickList) step(tr *Track, n int) bool {
-	return tr.frozen.Step(max(n/NodeWeight, 1), func(fn *quicklist.Payload) {
-		tr.el = Element{Node: fn}
-		tr.give()
-	})
 }
 
 // NodeWeight is how many small elements a node of a list takes as long to write as; Step counts with it.
