@@ -26,7 +26,7 @@ import (
 // Invariants: each block is in the dict once; it has bit 0 exactly when the heap names it at its index; bytes is the sum of the blocks'
 // size classes. Fields that are due are in the dict like others: callers pass the clock.
 type hashTable struct {
-	watched
+	captured
 	h     *Heap
 	d     *dict.Dict
 	heap  deadlineHeap
@@ -341,20 +341,20 @@ func (t *hashTable) check() error {
 	return err
 }
 
-// begin implements tracked.
-func (t *hashTable) begin(tr *Track) {
+// begin implements Large.
+func (t *hashTable) begin(c *Capture) {
 	if t.heap.n > 0 {
-		tr.MinDeadline = t.heap.at(t.h.A, 0).deadline
+		c.MinDeadline = t.heap.at(t.h.A, 0).deadline
 	}
-	tr.visit = func(r arena.Ref) {
+	c.visit = func(r arena.Ref) {
 		if b := t.h.A.From(r); b[0]>>markBits != t.h.Epoch {
 			t.give(b)
 		}
 	}
 }
 
-// step implements tracked.
-func (t *hashTable) step(tr *Track, n int) bool { return tr.scan(n, t.d.Scan, t.d.PrefetchRef) }
+// step implements Large.
+func (t *hashTable) step(c *Capture, n int) bool { return c.scan(n, t.d.Scan, t.d.PrefetchRef) }
 
 // keep is called before a field's block is changed or freed.
 func (t *hashTable) keep(b []byte) {
@@ -366,7 +366,7 @@ func (t *hashTable) keep(b []byte) {
 func (t *hashTable) give(b []byte) {
 	field, end := fieldOf(b)
 	value, _ := valueOf(b, end)
-	t.tr.el = Element{Name: listpack.Str(field), Value: listpack.Str(value), Deadline: t.deadline(b)}
-	t.tr.give()
+	t.capture.el = Element{Name: listpack.Str(field), Value: listpack.Str(value), Deadline: t.deadline(b)}
+	t.capture.give()
 	b[0] = b[0]&markDeadline | t.h.Epoch<<markBits
 }

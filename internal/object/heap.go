@@ -25,6 +25,10 @@ type Large interface {
 	Defrag(w *DefragWalk) (done bool)
 	// Clone is a deep copy.
 	Clone(h *Heap) Large
+
+	capturing() **Capture               // where its Capture is noted
+	begin(c *Capture)                   // begins to be captured: fills in Len and the rest of the outline
+	step(c *Capture, n int) (done bool) // hands over about n elements
 }
 
 // Limits are the thresholds of the encodings, as the configuration names them: entries are numbers of elements (of fields, for hashes),

@@ -74,7 +74,7 @@ type ListIter = quicklist.Iter
 // quickList is a quicklist as Large.
 type quickList struct {
 	*quicklist.List
-	watched
+	captured
 }
 
 func newQuickList(l *quicklist.List) *quickList { return &quickList{List: l} }
@@ -100,8 +100,8 @@ func (l Elements) changing() *quicklist.List {
 		return nil
 	}
 	q := l.Large().(*quickList)
-	if q.tr != nil && q.tr.Ahead != nil {
-		q.tr.Ahead()
+	if q.capture != nil && q.capture.Ahead != nil {
+		q.capture.Ahead()
 	}
 	return q.List
 }
@@ -304,16 +304,16 @@ func (h *Heap) SetPackedThreshold(bytes int) {
 	h.lists.PackedThreshold = bytes
 }
 
-// begin implements tracked.
-func (q *quickList) begin(tr *Track) {
-	tr.Len = q.List.Nodes()
-	tr.frozen = q.List.Freeze()
+// begin implements Large.
+func (q *quickList) begin(c *Capture) {
+	c.Len = q.List.Nodes()
+	c.parts = q.List.Freeze()
 }
 
-// step implements tracked. A node counts as a good deal of elements.
-func (q *quickList) step(tr *Track, n int) bool {
-	return tr.frozen.Step(max(n/NodeWeight, 1), func(fn *quicklist.Payload) {
-		tr.el = Element{Node: fn}
-		tr.give()
+// step implements Large. A node counts as a good deal of elements.
+func (q *quickList) step(c *Capture, n int) bool {
+	return c.parts.(*quicklist.Frozen).Step(max(n/NodeWeight, 1), func(fn *quicklist.Payload) {
+		c.el = Element{Node: fn}
+		c.give()
 	})
 }

@@ -27,7 +27,7 @@ import (
 // The table owns its blocks. bytes is the sum of their size classes, so that Size is O(1). Members come and go through insert and
 // drop only, which is where a running snapshot looks at what changes.
 type setTable struct {
-	watched
+	captured
 	h     *Heap
 	d     *dict.Dict
 	bytes int64
@@ -169,17 +169,17 @@ func (t *setTable) settle() {
 	}
 }
 
-// begin implements tracked.
-func (t *setTable) begin(tr *Track) {
-	tr.visit = func(r arena.Ref) {
+// begin implements Large.
+func (t *setTable) begin(c *Capture) {
+	c.visit = func(r arena.Ref) {
 		if b := t.h.A.From(r); b[0] != t.h.Epoch {
 			t.give(r, b)
 		}
 	}
 }
 
-// step implements tracked.
-func (t *setTable) step(tr *Track, n int) bool { return tr.scan(n, t.d.Scan, t.d.PrefetchRef) }
+// step implements Large.
+func (t *setTable) step(c *Capture, n int) bool { return c.scan(n, t.d.Scan, t.d.PrefetchRef) }
 
 // keep is called before a member's block is freed.
 func (t *setTable) keep(r arena.Ref) {
@@ -189,7 +189,7 @@ func (t *setTable) keep(r arena.Ref) {
 }
 
 func (t *setTable) give(r arena.Ref, b []byte) {
-	t.tr.el = Element{Name: listpack.Str(t.member(r))}
-	t.tr.give()
+	t.capture.el = Element{Name: listpack.Str(t.member(r))}
+	t.capture.give()
 	b[0] = t.h.Epoch
 }

@@ -11,7 +11,7 @@ import (
 //
 // All changes of a set that is in use go through insert, setScore, remove and cut.
 type zsetLarge struct {
-	watched
+	captured
 	h    *Heap
 	list *skiplist.List
 	dict *dict.Dict
@@ -145,19 +145,19 @@ func (l *zsetLarge) scan(cursor uint64, emit func(m listpack.Value, score float6
 	return l.dict.Scan(cursor, func(r arena.Ref) { emit(listpack.Str(l.list.Member(r)), l.list.Score(r)) })
 }
 
-// begin implements tracked. The walk goes from the highest score down, as Redis writes files: reading one in that order inserts at the front.
-func (l *zsetLarge) begin(tr *Track) { tr.at = l.list.Last() }
+// begin implements Large. The walk goes from the highest score down, as Redis writes files: reading one in that order inserts at the front.
+func (l *zsetLarge) begin(c *Capture) { c.at = l.list.Last() }
 
-// step implements tracked. Members that came since are passed over and count too: no turn is longer for them.
-func (l *zsetLarge) step(tr *Track, n int) bool {
-	for ; n > 0 && tr.at != 0; n-- {
-		r := tr.at
-		tr.at = l.list.Prev(r)
+// step implements Large. Members that came since are passed over and count too: no turn is longer for them.
+func (l *zsetLarge) step(c *Capture, n int) bool {
+	for ; n > 0 && c.at != 0; n-- {
+		r := c.at
+		c.at = l.list.Prev(r)
 		if l.list.Epoch(r) != l.h.Epoch {
 			l.give(r)
 		}
 	}
-	return tr.at == 0
+	return c.at == 0
 }
 
 // keep is called before a member's node is moved or freed. The walk must not stand on it then.
@@ -165,13 +165,13 @@ func (l *zsetLarge) keep(r arena.Ref) {
 	if l.older(l.h, l.list.Epoch(r)) {
 		l.give(r)
 	}
-	if l.tr != nil && l.tr.at == r {
-		l.tr.at = l.list.Prev(r)
+	if l.capture != nil && l.capture.at == r {
+		l.capture.at = l.list.Prev(r)
 	}
 }
 
 func (l *zsetLarge) give(r arena.Ref) {
-	l.tr.el = Element{Name: listpack.Str(l.list.Member(r)), Score: l.list.Score(r)}
-	l.tr.give()
+	l.capture.el = Element{Name: listpack.Str(l.list.Member(r)), Score: l.list.Score(r)}
+	l.capture.give()
 	l.list.SetEpoch(r, l.h.Epoch)
 }

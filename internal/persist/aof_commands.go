@@ -78,7 +78,7 @@ func (f *CommandFormat) take() []byte {
 }
 
 // Large implements Format.
-func (f *CommandFormat) Large(dst []byte, e object.Entry, tr *object.Track) ([]byte, Record) {
+func (f *CommandFormat) Large(dst []byte, e object.Entry, tr *object.Capture) ([]byte, Record) {
 	r := &commandRecord{key: slices.Clone(e.Key()), deadline: e.Deadline()}
 	r.c.B = dst
 	r.to = r.c.Large(r.key, &tr.Outline)

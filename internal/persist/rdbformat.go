@@ -119,7 +119,7 @@ func (f *RDBFormat) LongString(dst []byte, en object.Entry) []byte {
 func (f *RDBFormat) LongStringEnd(dst []byte, _ object.Entry) []byte { return dst }
 
 // Large implements Format.
-func (f *RDBFormat) Large(dst []byte, en object.Entry, tr *object.Track) ([]byte, Record) {
+func (f *RDBFormat) Large(dst []byte, en object.Entry, tr *object.Capture) ([]byte, Record) {
 	e := f.to(dst)
 	e.Meta(f.meta(en))
 	if e.Compress {

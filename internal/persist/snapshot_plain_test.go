@@ -52,7 +52,7 @@ func (f *plainFormat) LongStringEnd(dst []byte, e object.Entry) []byte {
 	return frame(dst, 'Z', "%s", e.Key())
 }
 
-func (f *plainFormat) Large(dst []byte, e object.Entry, tr *object.Track) ([]byte, Record) {
+func (f *plainFormat) Large(dst []byte, e object.Entry, tr *object.Capture) ([]byte, Record) {
 	dst = frame(dst, 'L', "%s", e.Key())
 	if e.Key()[len(e.Key())-1]%2 == 0 {
 		tr.CompressCopies()
@@ -62,7 +62,7 @@ func (f *plainFormat) Large(dst []byte, e object.Entry, tr *object.Track) ([]byt
 }
 
 type plainRecord struct {
-	tr     *object.Track
+	tr     *object.Capture
 	n      int
 	sketch flatSketch // as far as it has come
 }
