@@ -40,7 +40,7 @@ func debugListpack(c *engine.Ctx) {
 	if !ok {
 		return
 	}
-	if e.Encoding().Kind() != object.EncListpack {
+	if e.Encoding().Base() != object.EncListpack {
 		c.Err("ERR Not a listpack encoded object.")
 		return
 	}

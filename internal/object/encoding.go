@@ -61,8 +61,8 @@ func (e Encoding) Packed() bool { return e >= firstPacked && e < firstLarge }
 // Large reports whether the encoding is one of the large ones.
 func (e Encoding) Large() bool { return e >= firstLarge }
 
-// Kind is the same for both forms of a packed encoding: the one inside the entry.
-func (e Encoding) Kind() Encoding {
+// Base returns the same for both forms of a packed encoding: the one inside the entry.
+func (e Encoding) Base() Encoding {
 	if e.Packed() {
 		return e &^ 1
 	}

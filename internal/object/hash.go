@@ -64,7 +64,7 @@ func (h Fields) QuickLen() int { return h.length(4096) }
 
 // length is the number of fields less that of due ones, of which it counts up to limit.
 func (h Fields) length(limit int) int {
-	switch h.Kind() {
+	switch h.Base() {
 	case EncListpack:
 		return listpack.Count(h.Bytes()) / 2
 	case EncListpackEx:
@@ -77,7 +77,7 @@ func (h Fields) length(limit int) int {
 
 // Empty reports whether there are no fields at all, not even due ones: then the key is to be removed.
 func (h Fields) Empty() bool {
-	switch h.Kind() {
+	switch h.Base() {
 	case EncListpack:
 		return listpack.First(h.Bytes()) == 0
 	case EncListpackEx:
@@ -89,7 +89,7 @@ func (h Fields) Empty() bool {
 
 // Get is the value of the field. It aliases the hash.
 func (h Fields) Get(field []byte) (v listpack.Value, ok bool) {
-	switch h.Kind() {
+	switch h.Base() {
 	case EncListpack:
 		lp := h.Bytes()
 		p := listpack.Find(lp, listpack.First(lp), field, 1)
@@ -114,7 +114,7 @@ func (h Fields) Has(field []byte) bool {
 // them is too long, because together they would be more than a listpack holds, or because there are more of them than fields are allowed. (That
 // some fields may be named twice or exist does not count.)
 func (h Fields) Reserve(pairs [][]byte) {
-	if h.Kind() == EncHashtable {
+	if h.Base() == EncHashtable {
 		return
 	}
 	if len(pairs)/2 > h.H.Lim.HashMaxListpackEntries {
@@ -141,7 +141,7 @@ func (h Fields) Set(field, value []byte) (created bool) { return h.set(field, va
 func (h Fields) SetKeep(field, value []byte) (created bool) { return h.set(field, value, true) }
 
 func (h Fields) set(field, value []byte, keep bool) (created bool) {
-	kind := h.Kind()
+	kind := h.Base()
 	if limit := h.H.Lim.HashMaxListpackValue; kind != EncHashtable && (len(field) > limit || len(value) > limit) {
 		h.toTable()
 		kind = EncHashtable
@@ -171,7 +171,7 @@ func (h Fields) set(field, value []byte, keep bool) (created bool) {
 
 // Delete takes the field away and reports whether it was visible.
 func (h Fields) Delete(field []byte) bool {
-	switch h.Kind() {
+	switch h.Base() {
 	case EncListpack:
 		lp := h.Bytes()
 		p := listpack.Find(lp, listpack.First(lp), field, 1)
@@ -201,7 +201,7 @@ func (h Fields) EachDeadline(f func(field, value listpack.Value, deadline int64)
 
 // eachRaw is EachDeadline for all fields, due ones included.
 func (h Fields) eachRaw(f func(field, value listpack.Value, deadline int64) bool) {
-	switch h.Kind() {
+	switch h.Base() {
 	case EncListpack:
 		lp := h.Bytes()
 		for p := listpack.First(lp); p != 0; {
@@ -232,7 +232,7 @@ func (h Fields) toTable() {
 		t.add(text(field, &fb), text(value, &vb), deadline)
 		return true
 	})
-	if h.Kind() == EncListpackEx {
+	if h.Base() == EncListpackEx {
 		t.armed = h.exArmed()
 	}
 	h.SetLarge(EncHashtable, t)

@@ -87,7 +87,7 @@ func (q *quickList) Clone(h *Heap) Large { return newQuickList(q.List.Clone(h.li
 
 // large is the quicklist, nil if the list is a listpack.
 func (l Elements) large() *quicklist.List {
-	if l.Kind() == EncListpack {
+	if l.Base() == EncListpack {
 		return nil
 	}
 	return l.Large().(*quickList).List
@@ -96,7 +96,7 @@ func (l Elements) large() *quicklist.List {
 // changing is large, about to be changed.
 func (l Elements) changing() *quicklist.List {
 	l.change()
-	if l.Kind() == EncListpack {
+	if l.Base() == EncListpack {
 		return nil
 	}
 	q := l.Large().(*quickList)
@@ -119,7 +119,7 @@ func (l Elements) Len() int {
 
 // MakeRoom prepares the list for n more elements of so many bytes in all: it becomes a quicklist if they could be too much for a listpack.
 func (l Elements) MakeRoom(bytes, n int) {
-	if l.Kind() != EncListpack {
+	if l.Base() != EncListpack {
 		return
 	}
 	lp, lim := l.Bytes(), l.H.Lim

@@ -165,7 +165,7 @@ func (h Fields) StoredFields() (n int, earliest int64) {
 	if next, ok := h.NextDeadline(); ok {
 		earliest = next
 	}
-	switch h.Kind() {
+	switch h.Base() {
 	case EncListpack:
 		n = listpack.Count(h.Bytes()) / 2
 	case EncListpackEx:

@@ -83,7 +83,7 @@ func (z SortedSet) Len() int {
 
 // large is the large form, if it is that.
 func (z SortedSet) large() (*zsetLarge, bool) {
-	if z.Kind() != EncSkiplist {
+	if z.Base() != EncSkiplist {
 		return nil, false
 	}
 	return z.Large().(*zsetLarge), true

@@ -39,7 +39,7 @@ func (v *Value) direct(h *object.Heap) (ov object.Value, ok bool) {
 		return object.StringValue(v.b), true
 	case formPacked:
 		if v.t.Fits(h.Lim, v) {
-			return object.PackedValue(h.A, v.t.Object, v.kind, v.b), true
+			return object.PackedValue(h.A, v.t.Object, v.enc, v.b), true
 		}
 	}
 	return ov, false

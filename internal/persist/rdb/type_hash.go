@@ -64,7 +64,7 @@ const maxDeadline = 1<<48 - 1
 
 func hashOp(x *object.Edit) byte {
 	_, timed := object.AsHash(x).NextDeadline()
-	switch packed := x.Kind().Packed(); {
+	switch packed := x.Base().Packed(); {
 	case packed && timed:
 		return typeHashListpackEx
 	case packed:
@@ -147,7 +147,7 @@ func addField(c *Commands, a *adder, el *object.Element) {
 
 // pairs is the listpack of field, value … of a packed hash without deadlines, which may have had some.
 func pairs(x *object.Edit) []byte {
-	if x.Kind() == object.EncListpack {
+	if x.Base() == object.EncListpack {
 		return x.Bytes()
 	}
 	s := listpack.NewSlice()
@@ -188,12 +188,12 @@ func decodeHashZipmap(d *Decoder) (Value, error) {
 		d.pos = at
 		return Value{}, d.errorf("duplicate elements")
 	}
-	return Value{form: formPacked, kind: object.EncListpack, n: int64(listpack.Count(lp) / 2), b: lp, max: longest}, nil
+	return Value{form: formPacked, enc: object.EncListpack, n: int64(listpack.Count(lp) / 2), b: lp, max: longest}, nil
 }
 
 func decodeHashPacked(d *Decoder, pairs func(*Decoder) ([]byte, error)) (Value, error) {
 	lp, err := pairs(d)
-	return Value{form: formPacked, kind: object.EncListpack, n: int64(count(lp) / 2), b: lp}, err
+	return Value{form: formPacked, enc: object.EncListpack, n: int64(count(lp) / 2), b: lp}, err
 }
 
 // earliest reads the earliest deadline.
@@ -282,7 +282,7 @@ func decodeHashListpackEx(d *Decoder) (Value, error) {
 	if !sorted {
 		lp = sortedFields(fields)
 	}
-	return Value{form: formPacked, kind: object.EncListpackEx, n: int64(len(fields)), b: object.AppendPackedDeadlines(nil, lp)}, nil
+	return Value{form: formPacked, enc: object.EncListpackEx, n: int64(len(fields)), b: object.AppendPackedDeadlines(nil, lp)}, nil
 }
 
 // byDeadline is the order of fields: by deadline, those without one (0) last.
@@ -315,11 +315,11 @@ func (v *Value) nextField() func(fbuf, vbuf []byte) (field, value []byte, deadli
 		}
 	}
 	lp := v.b
-	timed := v.kind == object.EncListpackEx
+	timed := v.enc == object.EncListpackEx
 	if timed {
 		lp = object.PackedDeadlines(lp)
 	}
-	next := (&Value{form: formPacked, kind: object.EncListpack, b: lp}).next()
+	next := (&Value{form: formPacked, enc: object.EncListpack, b: lp}).next()
 	return func(fbuf, vbuf []byte) (field, value []byte, deadline int64) {
 		field = next(fbuf)
 		value = next(vbuf)

@@ -36,7 +36,7 @@ func init() {
 
 // encodeList leaves nodes compressed that are.
 func encodeList(e *Encoder, _ byte, x *object.Edit) {
-	if x.Kind().Packed() {
+	if x.Base().Packed() {
 		e.Len(1)
 		e.ListNode(x.Bytes(), false)
 		return
@@ -158,7 +158,7 @@ func decodeListNodes(d *Decoder) (Value, error) {
 	if nodes == 1 && d.left() > 0 && d.b[d.pos] == containerPacked {
 		d.pos++
 		lp, err := d.listpack(1, false)
-		return Value{form: formPacked, kind: object.EncListpack, n: int64(count(lp)), b: lp}, err
+		return Value{form: formPacked, enc: object.EncListpack, n: int64(count(lp)), b: lp}, err
 	}
 	f := d.flatten()
 	n := 0

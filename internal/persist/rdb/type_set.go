@@ -17,7 +17,7 @@ func init() {
 			{typeSetListpack, "s", decodeSetListpack},
 		},
 		Op: func(x *object.Edit) byte {
-			if x.Kind() == object.EncIntset {
+			if x.Base() == object.EncIntset {
 				return typeSetIntset
 			}
 			return typeSet
@@ -35,7 +35,7 @@ func init() {
 			return a.with("SADD", key, 1, addMember)
 		},
 		Fits: func(l *object.Limits, v *Value) bool {
-			if v.kind == object.EncIntset {
+			if v.enc == object.EncIntset {
 				return int(v.n) <= l.IntsetMax()
 			}
 			return int(v.n) <= l.SetMaxListpackEntries
@@ -78,12 +78,12 @@ func decodeSetIntset(d *Decoder) (Value, error) {
 		d.pos = at
 		return Value{}, d.errorf("%v", err)
 	}
-	return Value{form: formPacked, kind: object.EncIntset, n: int64(intset.Len(b)), b: b}, nil
+	return Value{form: formPacked, enc: object.EncIntset, n: int64(intset.Len(b)), b: b}, nil
 }
 
 func decodeSetListpack(d *Decoder) (Value, error) {
 	lp, err := d.listpack(1, true)
-	return Value{form: formPacked, kind: object.EncListpack, n: int64(count(lp)), b: lp}, err
+	return Value{form: formPacked, enc: object.EncListpack, n: int64(count(lp)), b: lp}, err
 }
 
 // next gives the elements of a value that has such, as text.
@@ -92,7 +92,7 @@ func (v *Value) next() object.Next {
 	case v.form == formElements:
 		r := reader{b: v.b}
 		return r.string
-	case v.kind == object.EncIntset:
+	case v.enc == object.EncIntset:
 		i := -1
 		return func(buf []byte) []byte {
 			i++

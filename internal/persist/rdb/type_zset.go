@@ -22,7 +22,7 @@ func init() {
 			{typeZSetListpack, "s", func(d *Decoder) (Value, error) { return decodeZSetPacked(d, (*Decoder).listpackPairs) }},
 		},
 		Op: func(x *object.Edit) byte {
-			if x.Kind() == object.EncListpack {
+			if x.Base() == object.EncListpack {
 				return typeZSetListpack
 			}
 			return typeZSet2
@@ -143,7 +143,7 @@ func decodeZSetPacked(d *Decoder, pairs func(*Decoder) ([]byte, error)) (Value, 
 	}
 	n := int64(listpack.Count(lp) / 2)
 	if sorted {
-		return Value{form: formPacked, kind: object.EncListpack, n: n, b: lp}, nil
+		return Value{form: formPacked, enc: object.EncListpack, n: n, b: lp}, nil
 	}
 	// Redis takes it, and finds nothing in it afterwards. As elements it is sorted again.
 	v := zsetElements(lp)

@@ -124,7 +124,7 @@ func SavedLen(x *object.Edit) int { return TypeOf(x.E.Type()).SavedLen(x) }
 // savedLen is SavedLen of a collection that is written as its payload if it is packed, else as a
 // length and its elements. Fields that are due are not there.
 func savedLen(x *object.Edit, element func(el *object.Element) int) int {
-	if x.Kind().Packed() {
+	if x.Base().Packed() {
 		return savedString(len(x.Bytes()))
 	}
 	n := lenWidth(x.Len())
@@ -144,7 +144,7 @@ func savedString(n int) int { return lenWidth(n) + n }
 type Value struct {
 	t    *Type
 	form form
-	kind object.Encoding // formPacked: which packed encoding
+	enc  object.Encoding // formPacked: which packed encoding
 	n    int64           // formInt: the integer; else the number of elements (nodes, for formNodes)
 	b    []byte          // formString: the string; formPacked: the payload; formElements, formNodes: see there
 	max  int             // bytes of the longest element, 0 where it does not count
