@@ -22,7 +22,7 @@ import (
 // Saver takes the keys of a snapshot.
 type Saver interface {
 	// Preserve is called once for each key that was there when the snapshot began, with the number that its database had then, before anything of it
-	// changes. A small value has to be copied; for a large one the Saver takes a Snapshot.Capture, and a long string may be frozen.
+	// changes. A small value has to be copied; for a large one the Saver takes a Capture, and a long string may be frozen.
 	Preserve(db int, e object.Entry)
 }
 

@@ -13,23 +13,23 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// typeChoices are the functions outside of a type's own files that may name more than one data type.
-// Each is of a command that takes just these and passes over the rest, or says WRONGTYPE.
+// typeChoices are the functions outside of a type's own files that may name more than one data
+// type. Each is of a command that takes just these and passes over the rest, or says WRONGTYPE.
 var typeChoices = map[string]string{
 	"internal/command/zset_ops.go: parse":            "ZUNION and its like take sets too",
-	"internal/command/sort_pattern.go: patternValue": "BY and GET read strings and fields of hashes",
+	"internal/command/sort_pattern.go: patternValue": "BY and GET read strings and hashes",
 }
 
 // typeFile reports whether a data type is described in the file, which may name it as it likes.
 func typeFile(path string) bool {
 	dir, name := filepath.Split(path)
-	return dir == "internal/object/" ||
-		dir == "internal/persist/rdb/" && (strings.HasPrefix(name, "type_") || strings.HasPrefix(name, "module_"))
+	record := strings.HasPrefix(name, "type_") || strings.HasPrefix(name, "module_")
+	return dir == "internal/object/" || dir == "internal/persist/rdb/" && record
 }
 
-// TestTypesAreOneThing: what a data type can do hangs on object.Description and rdb.Type. No function
-// outside of its own files tells types apart, be it by a switch, a chain of ifs or a table: a new
-// type would have to be added there. A handler may ask for the one type that its command is for.
+// TestTypesAreOneThing: what a data type can do hangs on object.Description and rdb.Type. No
+// function outside of its own files tells types apart, be it by a switch, a chain of ifs or a table:
+// a new type would have to be added there. A handler may ask for the type that its command is for.
 func TestTypesAreOneThing(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
@@ -58,7 +58,7 @@ func TestTypesAreOneThing(t *testing.T) {
 				if where := rel + ": " + name; typeChoices[where] != "" {
 					used[where] = true
 				} else {
-					t.Errorf("%s tells types apart: %v; is it for object.Description or rdb.Type?", where, told)
+					t.Errorf("%s: %v: this belongs to object.Description or rdb.Type", where, told)
 				}
 			}
 			return nil
@@ -68,7 +68,7 @@ func TestTypesAreOneThing(t *testing.T) {
 	require.Len(t, used, len(typeChoices), "exceptions that nothing needs")
 }
 
-// TestTypeSwitchesAreFound: the test above sees a switch, a chain, a table, and a switch of one case.
+// TestTypeSwitchesAreFound: the test above sees a switch, a chain and a table, and no more.
 func TestTypeSwitchesAreFound(t *testing.T) {
 	types := []string{"List", "Hash"}
 	for src, found := range map[string]bool{
@@ -82,7 +82,8 @@ func TestTypeSwitchesAreFound(t *testing.T) {
 		"switch e.Encoding() {\ncase object.EncQuicklist:\n}":                  false,
 		"if e.Type() == object.List && other.Type() == object.List { both() }": false,
 	} {
-		f, err := parser.ParseFile(token.NewFileSet(), "x.go", "package p\nfunc f() {\n"+src+"\n}", 0)
+		src = "package p\nfunc f() {\n" + src + "\n}"
+		f, err := parser.ParseFile(token.NewFileSet(), "x.go", src, 0)
 		require.NoError(t, err, src)
 		require.Equal(t, found, len(tellsApart(f, types)) == 1, src)
 	}

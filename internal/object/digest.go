@@ -8,8 +8,8 @@ import (
 	"godwit/internal/resp"
 )
 
-// Digest tells whether two values, or two servers, hold the same data, whatever the encodings and the
-// order of hash tables are. It is Redis's of DEBUG DIGEST, bit for bit:
+// Digest tells whether two values, or two servers, hold the same data, whatever the encodings and
+// the order of hash tables are. It is Redis's of DEBUG DIGEST, bit for bit:
 //
 //	Add(d, x)  d = d XOR SHA1(x)       for what has no order
 //	Mix(d, x)  d = SHA1(d XOR SHA1(x)) for what has one
@@ -51,20 +51,10 @@ func (d *Digest) mixText(v listpack.Value) {
 	d.Mix(text(v, &digits))
 }
 
-func digestOrdered(d *Digest, x *Edit) {
-	x.Each(func(el *Element) bool {
-		d.mixText(el.Name)
-		return true
-	})
-}
-
 func digestNodes(d *Digest, x *Edit) {
 	var buf []byte
 	x.Each(func(el *Element) bool {
-		buf = EachInNode(el.Node, buf, func(v listpack.Value) bool {
-			d.mixText(v)
-			return true
-		})
+		buf = EachInNode(el.Node, buf, d.mixText)
 		return true
 	})
 }

@@ -41,34 +41,27 @@ func (x *Edit) Each(visit func(el *Element) bool) {
 // Len returns the number of elements that a client sees.
 func (x *Edit) Len() int { return descriptions[x.E.Type()].Len(x) }
 
-// Range calls emit for the elements with the numbers from … to-1, which are within the value, of a
-// type that has a Range.
+// Range calls emit for the elements with the numbers from … to-1, which are within the value. The
+// type must have a Range.
 func (x *Edit) Range(from, to int, reverse bool, emit func(v listpack.Value)) {
 	if from < to {
 		descriptions[x.E.Type()].Range(x, from, to, reverse, emit)
 	}
 }
 
-// EachInNode calls visit for every element of a node of a list until it returns false. A node that
-// is compressed is unpacked into buf, which is returned.
-func EachInNode(n *quicklist.Payload, buf []byte, visit func(v listpack.Value) bool) []byte {
-	switch {
-	case n.Plain:
+// EachInNode calls visit for every element of a node of a list. A node that is compressed is unpacked
+// into buf, which is returned.
+func EachInNode(n *quicklist.Payload, buf []byte, visit func(v listpack.Value)) []byte {
+	if n.Plain {
 		visit(listpack.Str(n.B))
 		return buf
-	case n.LZF:
-		buf = n.Unpacked(buf)
-		eachPacked(buf, visit)
-	default:
-		eachPacked(n.B, visit)
+	}
+	lp := n.Unpacked(buf)
+	for p := listpack.First(lp); p != 0; p = listpack.Next(lp, p) {
+		visit(listpack.Get(lp, p))
+	}
+	if n.LZF {
+		buf = lp
 	}
 	return buf
-}
-
-func eachPacked(lp []byte, visit func(v listpack.Value) bool) {
-	for p := listpack.First(lp); p != 0; p = listpack.Next(lp, p) {
-		if !visit(listpack.Get(lp, p)) {
-			return
-		}
-	}
 }

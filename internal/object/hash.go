@@ -12,8 +12,11 @@ const Hash Type = 4
 func init() {
 	describe(Hash, Description{
 		Name: "hash",
-		Encodings: []EncodingName{{EncListpack, "listpack"}, {EncListpackBlock, "listpack"},
-			{EncListpackEx, "listpackex"}, {EncListpackExBlock, "listpackex"}, {EncHashtable, "hashtable"}},
+		Encodings: []EncodingName{
+			{EncListpack, "listpack"}, {EncListpackBlock, "listpack"},
+			{EncListpackEx, "listpackex"}, {EncListpackExBlock, "listpackex"},
+			{EncHashtable, "hashtable"},
+		},
 		Len:       func(x *Edit) int { return AsHash(x).Len() },
 		Outline:   func(x *Edit, o *Outline) { o.Len, o.MinDeadline = AsHash(x).StoredFields() },
 		Each:      eachField,
@@ -23,7 +26,7 @@ func init() {
 }
 
 func eachField(x *Edit, visit func(el *Element) bool) {
-	AsHash(x).eachRaw(func(field, value listpack.Value, deadline int64) bool {
+	AsHash(x).EachStored(func(field, value listpack.Value, deadline int64) bool {
 		x.el.Name, x.el.Value, x.el.Deadline = field, value, deadline
 		return visit(&x.el)
 	})
@@ -189,18 +192,18 @@ func (h Fields) Delete(field []byte) bool {
 
 // Each calls f for every visible field and its value until it returns false. Both alias the hash, which f must not change.
 func (h Fields) Each(f func(field, value listpack.Value) bool) {
-	h.eachRaw(func(field, value listpack.Value, deadline int64) bool { return h.due(deadline) || f(field, value) })
+	h.EachStored(func(field, value listpack.Value, deadline int64) bool { return h.due(deadline) || f(field, value) })
 }
 
 // EachDeadline is Each that tells deadlines too, in unix ms, 0 for none.
 func (h Fields) EachDeadline(f func(field, value listpack.Value, deadline int64) bool) {
-	h.eachRaw(func(field, value listpack.Value, deadline int64) bool {
+	h.EachStored(func(field, value listpack.Value, deadline int64) bool {
 		return h.due(deadline) || f(field, value, deadline)
 	})
 }
 
-// eachRaw is EachDeadline for all fields, due ones included.
-func (h Fields) eachRaw(f func(field, value listpack.Value, deadline int64) bool) {
+// EachStored is EachDeadline for all fields, due ones included: what a file keeps.
+func (h Fields) EachStored(f func(field, value listpack.Value, deadline int64) bool) {
 	switch h.Base() {
 	case EncListpack:
 		lp := h.Bytes()
@@ -227,7 +230,7 @@ func (h Fields) ScanStep(cursor uint64, f func(field, value listpack.Value)) (ne
 // toTable turns a packed hash into a table.
 func (h Fields) toTable() {
 	t := newHashTable(h.H)
-	h.eachRaw(func(field, value listpack.Value, deadline int64) bool {
+	h.EachStored(func(field, value listpack.Value, deadline int64) bool {
 		var fb, vb [20]byte
 		t.add(text(field, &fb), text(value, &vb), deadline)
 		return true

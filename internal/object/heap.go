@@ -26,9 +26,11 @@ type Large interface {
 	// Clone is a deep copy.
 	Clone(h *Heap) Large
 
-	capturing() **Capture               // where its Capture is noted
-	begin(c *Capture)                   // begins to be captured: fills in Len and the rest of the outline
-	step(c *Capture, n int) (done bool) // hands over about n elements
+	// A Capture is noted at capturing; begin fills in its outline, and step hands over about n
+	// elements.
+	capturing() **Capture
+	begin(c *Capture)
+	step(c *Capture, n int) (done bool)
 }
 
 // Limits are the thresholds of the encodings, as the configuration names them: entries are numbers of elements (of fields, for hashes),

@@ -22,14 +22,16 @@ const List Type = 1
 
 func init() {
 	describe(List, Description{
-		Name:      "list",
-		Encodings: []EncodingName{{EncListpack, "listpack"}, {EncListpackBlock, "listpack"}, {EncQuicklist, "quicklist"}},
-		Awaited:   true,
-		Len:       func(x *Edit) int { return AsList(x).Len() },
-		Outline:   outlineList,
-		Each:      eachNode,
-		Digest:    digestNodes,
-		Range:     rangeList,
+		Name: "list",
+		Encodings: []EncodingName{
+			{EncListpack, "listpack"}, {EncListpackBlock, "listpack"}, {EncQuicklist, "quicklist"},
+		},
+		Awaited: true,
+		Len:     func(x *Edit) int { return AsList(x).Len() },
+		Outline: outlineList,
+		Each:    eachNode,
+		Digest:  digestNodes,
+		Range:   rangeList,
 	})
 }
 

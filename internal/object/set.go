@@ -12,8 +12,11 @@ const Set Type = 2
 func init() {
 	describe(Set, Description{
 		Name: "set",
-		Encodings: []EncodingName{{EncIntset, "intset"}, {EncIntsetBlock, "intset"},
-			{EncListpack, "listpack"}, {EncListpackBlock, "listpack"}, {EncHashtable, "hashtable"}},
+		Encodings: []EncodingName{
+			{EncIntset, "intset"}, {EncIntsetBlock, "intset"},
+			{EncListpack, "listpack"}, {EncListpackBlock, "listpack"},
+			{EncHashtable, "hashtable"},
+		},
 		Len:       func(x *Edit) int { return AsSet(x).Len() },
 		Outline:   func(x *Edit, o *Outline) { o.Len = AsSet(x).Len() },
 		Each:      eachMember,
@@ -61,7 +64,8 @@ const maxIntset = 1 << 30
 
 func (l *Limits) intset() int { return min(l.SetMaxIntsetEntries, maxIntset) }
 
-// NewSetEncoding is the packed form that a set is created in which n members will be added to, beginning with first. Reserve has to follow.
+// NewSetEncoding returns the packed form in which a set is created that n members will be added to,
+// beginning with first. Reserve has to follow.
 func NewSetEncoding(l *Limits, first []byte, n int) (Encoding, []byte) {
 	if _, ok := ParseInt(first); ok && n <= l.intset() {
 		return EncIntset, intset.Empty()

@@ -28,8 +28,12 @@ func init() {
 	sketch(TypeBloom, "MBbloom--", digestBlocks)
 	sketch(TypeCuckoo, "MBbloomCF", digestBlocks)
 	sketch(TypeCMS, "CMSk-TYPE", digestBlocks)
-	sketch(TypeTopK, "TopK-TYPE", func(d *Digest, x *Edit) { d.Mix(topk.Open(x.Sketch()).AppendState(nil)) })
-	sketch(TypeTDigest, "TDIS-TYPE", func(d *Digest, x *Edit) { d.Mix(tdigest.Open(x.Sketch()).AppendState(nil)) })
+	sketch(TypeTopK, "TopK-TYPE", func(d *Digest, x *Edit) {
+		d.Mix(topk.Open(x.Sketch()).AppendState(nil))
+	})
+	sketch(TypeTDigest, "TDIS-TYPE", func(d *Digest, x *Edit) {
+		d.Mix(tdigest.Open(x.Sketch()).AppendState(nil))
+	})
 }
 
 func outlineSketch(x *Edit, o *Outline) {

@@ -10,8 +10,8 @@ import (
 // The numbers 5 and 6 are Redis's for modules' values and streams.
 type Type uint8
 
-// Description is what a data type is in memory, in one place: the rest of the server asks it and has
-// no switch over types. What the type is in files hangs on the same Type, see rdb.Type.
+// Description is what a data type is in memory, in one place: the rest of the server asks it and
+// has no switch over types. What the type is in files hangs on the same Type, see rdb.Type.
 //
 // A type declares its number and calls describe in its own file. How its large form is freed,
 // copied, defragmented, measured and saved is said by the methods of Large.
@@ -31,9 +31,9 @@ type Description struct {
 	Each func(x *Edit, visit func(el *Element) bool)
 	// Digest adds the value to a digest.
 	Digest func(d *Digest, x *Edit)
-	// Range calls emit for the elements with the numbers from … to-1, in the value's own order or,
-	// where it has one that can be turned, in reverse. The range is within the value. Only the
-	// types that SORT takes have it.
+	// Range calls emit for the elements with the numbers from … to-1, in the value's own order or
+	// in reverse, where the order can be turned. The range is within the value and not empty. Only
+	// the types that SORT takes have it.
 	Range func(x *Edit, from, to int, reverse bool, emit func(v listpack.Value))
 	// HashOrder says that elements come in the order of a hash table, another in each process.
 	HashOrder bool
@@ -47,39 +47,22 @@ type EncodingName struct {
 
 var descriptions [NumTypes]Description
 
-// describe registers a type. It panics if the description is not complete, or at odds with another.
+// describe registers a type. It panics if the number is taken or the description not complete.
 func describe(t Type, d Description) {
-	if descriptions[t].Name != "" {
-		panic(fmt.Sprintf("object: type %d is %s and %s", t, descriptions[t].Name, d.Name))
-	}
-	if d.Name == "" || len(d.Encodings) == 0 || len(d.Encodings) > maxForms ||
+	if descriptions[t].Name != "" || d.Name == "" ||
+		len(d.Encodings) == 0 || len(d.Encodings) > maxForms ||
 		d.Len == nil || d.Outline == nil || d.Each == nil || d.Digest == nil {
-		panic(fmt.Sprintf("object: the description of type %d is not complete", t))
+		panic(fmt.Sprintf("object: type %d, %q, is described twice or not in full", t, d.Name))
 	}
 	descriptions[t] = d
 	for i, e := range d.Encodings {
-		if name := encodingNames[e.Enc]; name != "" && name != e.Name {
-			panic(fmt.Sprintf("object: encoding %d is %s and %s", e.Enc, name, e.Name))
-		}
-		encodingNames[e.Enc] = e.Name
 		f := byte(t)<<formBits | byte(i)
-		encodings[f] = e.Enc
-		forms[t][e.Enc] = f
+		encodings[f], forms[t][e.Enc], encodingNames[e.Enc] = e.Enc, f, e.Name
 	}
-}
-
-// Types returns all types, by their numbers.
-func Types() (list []Type) {
-	for t := range descriptions {
-		if descriptions[t].Name != "" {
-			list = append(list, Type(t))
-		}
-	}
-	return list
 }
 
 // Description returns what the type is.
 func (t Type) Description() *Description { return &descriptions[t] }
 
-// String returns the name that TYPE replies.
+// String returns the name that TYPE replies, "" for a number that is no type.
 func (t Type) String() string { return descriptions[t].Name }

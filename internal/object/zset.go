@@ -12,14 +12,16 @@ const ZSet Type = 3
 
 func init() {
 	describe(ZSet, Description{
-		Name:      "zset",
-		Encodings: []EncodingName{{EncListpack, "listpack"}, {EncListpackBlock, "listpack"}, {EncSkiplist, "skiplist"}},
-		Awaited:   true,
-		Len:       func(x *Edit) int { return AsZSet(x).Len() },
-		Outline:   func(x *Edit, o *Outline) { o.Len = AsZSet(x).Len() },
-		Each:      eachScore,
-		Digest:    digestScores,
-		Range:     rangeZSet,
+		Name: "zset",
+		Encodings: []EncodingName{
+			{EncListpack, "listpack"}, {EncListpackBlock, "listpack"}, {EncSkiplist, "skiplist"},
+		},
+		Awaited: true,
+		Len:     func(x *Edit) int { return AsZSet(x).Len() },
+		Outline: func(x *Edit, o *Outline) { o.Len = AsZSet(x).Len() },
+		Each:    eachScore,
+		Digest:  digestScores,
+		Range:   rangeZSet,
 	})
 }
 

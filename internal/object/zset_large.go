@@ -145,10 +145,12 @@ func (l *zsetLarge) scan(cursor uint64, emit func(m listpack.Value, score float6
 	return l.dict.Scan(cursor, func(r arena.Ref) { emit(listpack.Str(l.list.Member(r)), l.list.Score(r)) })
 }
 
-// begin implements Large. The walk goes from the highest score down, as Redis writes files: reading one in that order inserts at the front.
+// begin implements Large. The walk goes from the highest score down, as Redis writes files: reading
+// one in that order inserts at the front.
 func (l *zsetLarge) begin(c *Capture) { c.at = l.list.Last() }
 
-// step implements Large. Members that came since are passed over and count too: no turn is longer for them.
+// step implements Large. Members that came since are passed over and count too: no turn is longer
+// for them.
 func (l *zsetLarge) step(c *Capture, n int) bool {
 	for ; n > 0 && c.at != 0; n-- {
 		r := c.at

@@ -32,7 +32,9 @@ func (q *List) EachPayload(f func(p *Payload) bool) {
 	var p Payload
 	for r := q.head; r != 0; {
 		n := q.load(r)
-		p = Payload{B: n.payload(), Size: n.size, Count: n.count, Plain: n.kind == plain, LZF: n.kind == compressed}
+		p = Payload{
+			B: n.payload(), Size: n.size, Count: n.count, Plain: n.kind == plain, LZF: n.kind == compressed,
+		}
 		if p.LZF {
 			p.B = p.B[lzfHead:]
 		}

@@ -18,10 +18,7 @@ type Encoder struct {
 
 	lzf   *lzf.Compressor
 	edit  object.Edit
-	o     object.Outline                // of elements
-	to    ElementEncoder                // of elements
-	each  func(el *object.Element) bool // hands elements to it
-	later bool                          // see Frame
+	later bool // see Frame
 	spans []later
 }
 
@@ -116,20 +113,6 @@ func (e *Encoder) Large(key []byte, o *object.Outline) ElementEncoder {
 	e.B = append(e.B, t.LargeOp(o))
 	e.String(key)
 	return t.Head(e, o)
-}
-
-// elements adds a value as Large does, in one go.
-func (e *Encoder) elements(x *object.Edit) {
-	x.Outline(&e.o)
-	e.to = TypeOf(e.o.Type).Head(e, &e.o)
-	if e.each == nil {
-		e.each = func(el *object.Element) bool {
-			e.to.Element(e, el)
-			return true
-		}
-	}
-	x.Each(e.each)
-	e.to.End(e)
 }
 
 // Len adds a length.

@@ -31,7 +31,7 @@ type layout struct {
 	oldest int    // of those that are read
 	newest int
 	t      object.Type // set by registerSketch
-	chunks string      // the command that loads such a sketch piece by piece, "" if there is none; see rewriteSketch
+	chunks string      // the command that loads it piece by piece, or ""; see rewriteSketch
 	// handles reports whether a sketch with the header is written so. Of the layouts of a type the first one is taken.
 	handles func(head []byte) bool
 	// parts writes the sketch.
@@ -56,8 +56,8 @@ func layoutOf(o *object.Outline) *layout {
 	return list[len(list)-1]
 }
 
-// findLayout returns the layout of the module type with the id and the version that the id says; nil
-// if none reads it.
+// findLayout returns the layout of the module type with the id and the version that the id says,
+// nil if none reads it.
 func findLayout(id uint64) (l *layout, ver int) {
 	l, ver = sketches[moduleName(id)], int(id&(1<<moduleVersionBits-1))
 	if l == nil || ver < l.oldest || ver > l.newest {

@@ -94,15 +94,15 @@ const (
 	bytesPerCommand = 1 << 20
 )
 
-// adder is the Rewriter of collections: it collects elements into commands that add up to perCommand
-// of them.
+// adder is the Rewriter of collections: it collects elements into commands that add up to
+// perCommand of them.
 type adder struct {
 	name   string
 	args   int // of an element
 	key    []byte
 	packed bool // the value is small, and so is what is added to it
 	most   int  // bytes of a command
-	add    func(c *Commands, a *adder, el *object.Element)
+	add    elementAdder
 
 	items  []byte // arguments behind the key of the command that is being collected
 	n      int    // elements in them
@@ -112,12 +112,15 @@ type adder struct {
 	number [40]byte
 }
 
+// elementAdder adds one element to what a collects.
+type elementAdder func(c *Commands, a *adder, el *object.Element)
+
 // begin makes the adder be for another value. It keeps its buffers.
 func (a *adder) begin() { a.items, a.after, a.n = a.items[:0], a.after[:0], 0 }
 
 // with says which command adds elements to the key, of how many arguments each; add has to call arg
 // for each of these, and next behind each element.
-func (a *adder) with(name string, key []byte, args int, add func(c *Commands, a *adder, el *object.Element)) *adder {
+func (a *adder) with(name string, key []byte, args int, add elementAdder) *adder {
 	a.name, a.key, a.args, a.add = name, key, args, add
 	a.most = bytesPerCommand
 	if a.packed {

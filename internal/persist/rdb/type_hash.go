@@ -43,7 +43,9 @@ func init() {
 			return fieldEncoder(o.MinDeadline)
 		},
 		SavedLen: func(x *object.Edit) int {
-			return savedLen(x, func(el *object.Element) int { return savedString(el.Name.Len()) + savedString(el.Value.Len()) })
+			return savedLen(x, func(el *object.Element) int {
+				return savedString(el.Name.Len()) + savedString(el.Value.Len())
+			})
 		},
 		Rewrite: func(_ *Commands, a *adder, key []byte, _ *object.Outline) Rewriter {
 			if a.packed {
@@ -139,7 +141,8 @@ func addField(c *Commands, a *adder, el *object.Element) {
 		after := Commands{B: a.after}
 		var digits [24]byte
 		deadline := strconv.AppendInt(digits[:0], el.Deadline, 10)
-		after.Command("HPEXPIREAT", a.key, deadline, []byte("FIELDS"), []byte("1"), textOf(el.Name, &a.digits))
+		after.Command("HPEXPIREAT", a.key, deadline, []byte("FIELDS"), []byte("1"),
+			textOf(el.Name, &a.digits))
 		a.after = after.B
 	}
 	a.next(c)

@@ -89,10 +89,9 @@ func savedListLen(x *object.Edit) int {
 }
 
 func addNode(c *Commands, a *adder, el *object.Element) {
-	a.unpack = object.EachInNode(el.Node, a.unpack, func(v listpack.Value) bool {
+	a.unpack = object.EachInNode(el.Node, a.unpack, func(v listpack.Value) {
 		a.arg(v)
 		a.next(c)
-		return true
 	})
 }
 

@@ -22,7 +22,7 @@ func registerSketch(t object.Type, layouts ...*layout) {
 	register(&Type{
 		Object:   t,
 		Op:       func(*object.Edit) byte { return typeModule2 },
-		Encode:   func(e *Encoder, _ byte, x *object.Edit) { e.elements(x) },
+		Encode:   encodeSketch,
 		LargeOp:  func(*object.Outline) byte { return typeModule2 },
 		Head:     sketchHead,
 		SavedLen: savedSketchLen,
@@ -56,6 +56,17 @@ func decodeModule(d *Decoder) (Value, error) {
 	return Value{t: TypeOf(l.t), form: formSketch, n: 1, sketch: &sketchValue{head, blocks}}, nil
 }
 
+func encodeSketch(e *Encoder, _ byte, x *object.Edit) {
+	var o object.Outline
+	x.Outline(&o)
+	to := sketchHead(e, &o)
+	x.Each(func(el *object.Element) bool {
+		to.Element(e, el)
+		return true
+	})
+	to.End(e)
+}
+
 func savedSketchLen(x *object.Edit) int {
 	n := savedString(len(x.Sketch().Head()))
 	x.Each(func(el *object.Element) bool {
@@ -74,8 +85,8 @@ func buildSketch(h *object.Heap, v *Value) (*object.Edit, error) {
 	return s.Detach(v.t.Object), nil
 }
 
-// Of a layout with a command for chunks, there is a command with the header and one for each chunk of
-// a block:
+// Of a layout with a command for chunks, there is a command with the header and one for each chunk
+// of a block:
 //
 //	BF.LOADCHUNK key 1 header
 //	BF.LOADCHUNK key 1+end chunk      end: bytes of all blocks up to the end of the chunk

@@ -34,7 +34,9 @@ func init() {
 			return scoreEncoder{}
 		},
 		SavedLen: func(x *object.Edit) int {
-			return savedLen(x, func(el *object.Element) int { return savedString(el.Name.Len()) + 8 })
+			return savedLen(x, func(el *object.Element) int {
+				return savedString(el.Name.Len()) + 8
+			})
 		},
 		Rewrite: func(_ *Commands, a *adder, key []byte, _ *object.Outline) Rewriter {
 			return a.with("ZADD", key, 2, addScore)

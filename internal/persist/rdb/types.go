@@ -7,9 +7,9 @@ import (
 	"godwit/internal/object"
 )
 
-// Type is how a data type goes into files and comes back: all that persistence knows of it. It is the
-// other half of object.Description and hangs on the same object.Type. Each type registers itself in
-// a file of its own (type_….go, module_….go).
+// Type is how a data type goes into files and comes back: all that persistence knows of it. It is
+// the other half of object.Description and hangs on the same object.Type. Each type registers
+// itself in a file of its own (type_….go, module_….go).
 type Type struct {
 	Object object.Type
 
