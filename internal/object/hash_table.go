@@ -366,9 +366,8 @@ func (t *hashTable) keep(b []byte) {
 func (t *hashTable) give(b []byte) {
 	field, end := fieldOf(b)
 	value, _ := valueOf(b, end)
-	t.capture.el = Element{
-		Name: listpack.Str(field), Value: listpack.Str(value), Deadline: t.deadline(b),
-	}
+	el := &t.capture.el
+	el.Name.B, el.Value.B, el.Deadline = field, value, t.deadline(b)
 	t.capture.give()
 	b[0] = b[0]&markDeadline | t.h.Epoch<<markBits
 }

@@ -5,7 +5,6 @@ import (
 
 	"godwit/internal/arena"
 	"godwit/internal/dict"
-	"godwit/internal/listpack"
 )
 
 // setTable is the large form of a set: a dict of member blocks.
@@ -189,7 +188,7 @@ func (t *setTable) keep(r arena.Ref) {
 }
 
 func (t *setTable) give(r arena.Ref, b []byte) {
-	t.capture.el = Element{Name: listpack.Str(t.member(r))}
+	t.capture.el.Name.B = t.member(r)
 	t.capture.give()
 	b[0] = t.h.Epoch
 }

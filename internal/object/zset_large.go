@@ -173,7 +173,7 @@ func (l *zsetLarge) keep(r arena.Ref) {
 }
 
 func (l *zsetLarge) give(r arena.Ref) {
-	l.capture.el = Element{Name: listpack.Str(l.list.Member(r)), Score: l.list.Score(r)}
+	l.capture.el.Name.B, l.capture.el.Score = l.list.Member(r), l.list.Score(r)
 	l.capture.give()
 	l.list.SetEpoch(r, l.h.Epoch)
 }
