@@ -40,7 +40,7 @@ func debugListpack(c *engine.Ctx) {
 	if !ok {
 		return
 	}
-	if e.Encoding().Kind() != object.EncListpack {
+	if e.Encoding().Base() != object.EncListpack {
 		c.Err("ERR Not a listpack encoded object.")
 		return
 	}
@@ -90,7 +90,7 @@ func debugHtstatsKey(c *engine.Ctx) {
 		return
 	}
 	x := c.DB.Open(e)
-	n, size := collectionLen(x), x.Large().Size()
+	n, size := x.Len(), x.Large().Size()
 	c.Verbatim("txt", fmt.Sprintf("Hash table 0 stats (main hash table):\n number of elements: %d\n bytes, elements included: %d\n bytes per element: %.2f\n",
 		n, size, float64(size)/float64(max(n, 1))))
 }
@@ -103,40 +103,4 @@ func quicklistFacts(q *quicklist.List) string {
 	fmt.Fprintf(&b, " ql_nodes:%d ql_avg_node:%.2f ql_listpack_max:%d", q.Nodes(), float64(q.Len())/float64(max(q.Nodes(), 1)), q.Fill())
 	fmt.Fprintf(&b, " ql_compressed:%d ql_uncompressed_size:%d", boolInt(q.Depth() != 0), size)
 	return b.String()
-}
-
-// savedCollectionLen is the size in bytes of a collection in an RDB file that compresses nothing and spells no integers as such.
-func savedCollectionLen(x *object.Edit) int {
-	str := func(n int) int { return savedLenLen(n) + n }
-	n := 0
-	add := func(v listpack.Value) { n += str(v.Len()) }
-	switch kind := x.Kind(); {
-	case kind == object.EncSketch:
-		s := x.Sketch()
-		n += str(len(s.Head()))
-		for i := range s.Blocks() {
-			n += str(s.BlockLen(i))
-		}
-		return n
-	case kind == object.EncQuicklist:
-		q := object.AsList(x).Quicklist()
-		q.EachNode(func(node quicklist.NodeInfo) { n += 1 + str(node.Size) })
-		return n + savedLenLen(q.Nodes())
-	case kind.Packed() && x.E.Type() == object.List:
-		return 2 + str(len(x.Bytes())) // as a quicklist of one node
-	case kind.Packed():
-		return str(len(x.Bytes()))
-	case x.E.Type() == object.Hash:
-		object.AsHash(x).Each(func(field, value listpack.Value) bool {
-			add(field)
-			add(value)
-			return true
-		})
-	default:
-		eachElement(x, 0, collectionLen(x), false, add)
-		if x.E.Type() == object.ZSet {
-			n += 8 * collectionLen(x)
-		}
-	}
-	return n + savedLenLen(collectionLen(x))
 }

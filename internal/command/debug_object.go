@@ -2,12 +2,12 @@ package command
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"godwit/internal/arena"
 	"godwit/internal/engine"
 	"godwit/internal/object"
+	"godwit/internal/persist/rdb"
 )
 
 // debugObject shows where and how a value is stored. The address is the entry's place in the arena.
@@ -21,47 +21,12 @@ func debugObject(c *engine.Ctx) {
 	if c.E.KS.LFU() {
 		idle = 0
 	}
-	saved, more := 0, ""
-	if e.Type() == object.String {
-		saved = serializedLen(e)
-	} else {
-		x := c.DB.Open(e)
-		saved = savedCollectionLen(x)
-		if e.Encoding() == object.EncQuicklist {
-			more = quicklistFacts(object.AsList(x).Quicklist())
-		}
+	x, more := c.DB.Open(e), ""
+	if e.Encoding() == object.EncQuicklist {
+		more = quicklistFacts(object.AsList(x).Quicklist())
 	}
 	c.Simple(fmt.Sprintf("Value at:0x%x refcount:1 encoding:%s serializedlength:%d lru:%d lru_seconds_idle:%d%s",
-		uint64(e.Ref), e.Encoding(), saved, e.LRU(), idle, more))
-}
-
-// serializedLen is the size in bytes of a string value in an uncompressed RDB file.
-func serializedLen(e object.Entry) int {
-	n := e.StringLen()
-	if e.Encoding() == object.EncInt {
-		switch v := e.Int(); {
-		case v == int64(int8(v)):
-			return 2
-		case v == int64(int16(v)):
-			return 3
-		case v == int64(int32(v)):
-			return 5
-		}
-	}
-	return savedLenLen(n) + n
-}
-
-// savedLenLen is the size in bytes of a length in an RDB file.
-func savedLenLen(n int) int {
-	switch {
-	case n < 1<<6:
-		return 1
-	case n < 1<<14:
-		return 2
-	case n <= math.MaxUint32:
-		return 5
-	}
-	return 9
+		uint64(e.Ref), e.Encoding(), rdb.SavedLen(x), e.LRU(), idle, more))
 }
 
 // debugSdslen shows lengths, spare room and allocations. A key, and a value that shares its block, has no spare room.

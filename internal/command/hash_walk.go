@@ -100,7 +100,7 @@ func hscanCmd(c *engine.Ctx) {
 			}
 		}
 	}
-	if h.Kind() != object.EncHashtable {
+	if h.Base() != object.EncHashtable {
 		h.Each(func(field, value listpack.Value) bool {
 			emit(field, value)
 			return true

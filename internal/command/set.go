@@ -37,7 +37,7 @@ func readSet(c *engine.Ctx, key []byte) (s object.Members, found, ok bool) {
 
 // createSet makes an empty set at an absent key; n members will be added, beginning with first.
 func createSet(c *engine.Ctx, key, first []byte, n int) *object.Edit {
-	kind, packed := object.NewSetKind(&c.E.KS.P.Limits, first, n)
+	kind, packed := object.NewSetEncoding(&c.E.KS.P.Limits, first, n)
 	return c.DB.Create(key, object.Set, kind, packed)
 }
 
@@ -204,7 +204,7 @@ func sscanCmd(c *engine.Ctx) {
 		return
 	}
 	s, r := object.AsSet(x), o.reply(c)
-	if s.Kind() == object.EncHashtable {
+	if s.Base() == object.EncHashtable {
 		r.done(o.walk(func(cursor uint64) (next uint64, seen int) {
 			next = s.Scan(cursor, func(m []byte) {
 				seen++

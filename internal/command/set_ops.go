@@ -146,7 +146,7 @@ func (op setOp) newResult(c *engine.Ctx, sets []object.Members) *object.Edit {
 	switch {
 	case len(sets) == 0:
 	case op == opInter:
-		if slices.MinFunc(sets, object.Members.Compare).Kind() != object.EncIntset {
+		if slices.MinFunc(sets, object.Members.Compare).Base() != object.EncIntset {
 			x.SetPacked(object.EncListpack, listpack.Empty())
 		}
 		object.Inter(sets, add)

@@ -111,11 +111,11 @@ func sortCmd(c *engine.Ctx, mayStore bool) {
 		return
 	}
 	e := c.DB.LookupRead(c.Args[1])
-	if e.Exists() && e.Type() != object.List && e.Type() != object.Set && e.Type() != object.ZSet {
+	if e.Exists() && e.Type().Description().Range == nil {
 		c.Err(engine.ErrWrongType)
 		return
 	}
-	if e.Exists() && e.Type() == object.Set && o.unsorted && o.store != nil {
+	if e.Exists() && e.Type().Description().HashOrder && o.unsorted && o.store != nil {
 		// What is stored is replicated, so it must not depend on the hash order.
 		o.unsorted, o.alpha, o.by = false, true, nil
 	}
@@ -141,7 +141,7 @@ func sortCmd(c *engine.Ctx, mayStore bool) {
 
 // load copies the elements: all of them, or those within LIMIT when they stay in their order.
 func (o *sortOptions) load(x *object.Edit) []sortItem {
-	n := collectionLen(x)
+	n := x.Len()
 	from, to := 0, n
 	if o.unsorted {
 		from, to = o.window(n)
@@ -149,7 +149,7 @@ func (o *sortOptions) load(x *object.Edit) []sortItem {
 	items := make([]sortItem, 0, to-from)
 	var buf []byte
 	ends := make([]int, 0, to-from)
-	eachElement(x, from, to, o.unsorted && o.desc, func(v listpack.Value) {
+	x.Range(from, to, o.unsorted && o.desc, func(v listpack.Value) {
 		buf = v.Append(buf)
 		ends = append(ends, len(buf))
 	})

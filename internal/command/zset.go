@@ -124,7 +124,7 @@ func zscanCmd(c *engine.Ctx) {
 		return
 	}
 	z, r := object.AsZSet(x), o.reply(c)
-	packed := z.Kind() != object.EncSkiplist
+	packed := z.Base() != object.EncSkiplist
 	var digits [20]byte
 	var number [32]byte
 	emit := func(m listpack.Value, score float64) {

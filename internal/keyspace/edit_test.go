@@ -32,8 +32,8 @@ func TestSplice(t *testing.T) {
 			t.Fatalf("step %d: %s differs", n, key)
 		}
 		model[key] = spliceBoth(rng, x, model[key])
-		if string(x.E.Key()) != key || x.Kind() != object.EncListpack {
-			t.Fatalf("step %d: key %q, encoding %v", n, x.E.Key(), x.Kind())
+		if string(x.E.Key()) != key || x.Base() != object.EncListpack {
+			t.Fatalf("step %d: key %q, encoding %v", n, x.E.Key(), x.Base())
 		}
 		if rng.IntN(500) == 0 {
 			other := fmt.Sprintf("key:%d", rng.IntN(6))

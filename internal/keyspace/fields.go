@@ -71,8 +71,8 @@ func (db *DB) setArmed(h object.Fields, a [2]int64) {
 // disarm is called before the entry, or its value, leaves the database: nobody counts on its
 // records any more.
 func (db *DB) disarm(e object.Entry) {
-	if e.Type() == object.Hash {
-		db.countArmed(-armedRecords(db.ks.Heap.Armed(e)))
+	if n := armedRecords(db.ks.Heap.Armed(e)); n != 0 {
+		db.countArmed(-n)
 	}
 }
 

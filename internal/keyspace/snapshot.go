@@ -13,7 +13,7 @@ import (
 // the older ones are still to be saved. A walk over all databases (Snapshot.Walk) shows each of
 // them to the Saver and marks it. A command that is about to change, move or remove an entry shows
 // it first (DB.preserve). Marks decide, not positions: it does not matter what the walk meets
-// twice, or has passed before. Large collections do the same with their elements (object.Track).
+// twice, or has passed before. Large collections do the same with their elements (object.Capture).
 //
 // preserve is called in set, SetInt, SetDeadline, growing, drop and transfer, through which
 // everything goes that changes keys, and by object.Edit before it changes a value. Flush does not
@@ -24,7 +24,7 @@ import (
 type Saver interface {
 	// Preserve is called once for each key that was there when the snapshot began, with the number
 	// that its database had then, before anything of it changes. The Saver copies a small value.
-	// For a large one it takes a Snapshot.Track, and a long string may be frozen.
+	// For a large one it takes a Capture, and a long string may be frozen.
 	Preserve(db int, e object.Entry)
 }
 
@@ -37,13 +37,13 @@ type SavedDB struct {
 type Snapshot struct {
 	DBs []SavedDB // those that had keys
 
-	ks     *Keyspace
-	saver  Saver
-	parts  []part
-	at     int    // the part that is being walked
-	cursor uint64 // in it
-	refs   []arena.Ref
-	tracks []*object.Track
+	ks       *Keyspace
+	saver    Saver
+	parts    []part
+	at       int    // the part that is being walked
+	cursor   uint64 // in it
+	refs     []arena.Ref
+	captures []*object.Capture
 
 	collect func(r arena.Ref)
 	release func(r arena.Ref)
@@ -111,10 +111,10 @@ func (s *sweeper) Element(*object.Element) {}
 
 func (s *sweeper) Preserve(_ int, e object.Entry) {
 	if e.Encoding().Large() {
-		tr := s.snap.Track(e, s)
+		tr := s.snap.Capture(e, s)
 		for !tr.Step(1 << 10) {
 		}
-		s.snap.Untrack(tr)
+		s.snap.Release(tr)
 	}
 }
 
@@ -191,30 +191,30 @@ func (sn *Snapshot) keeps(s *store) bool {
 	return false
 }
 
-// Track begins the tracking of the large collection of an entry that Preserve was called with.
-func (sn *Snapshot) Track(e object.Entry, s object.Sink) *object.Track {
-	tr := sn.ks.Heap.Track(e, s)
-	sn.tracks = append(sn.tracks, tr)
-	return tr
+// Capture begins to save the large collection of an entry that Preserve was called with.
+func (sn *Snapshot) Capture(e object.Entry, s object.ElementWriter) *object.Capture {
+	c := sn.ks.Heap.Capture(e, s)
+	sn.captures = append(sn.captures, c)
+	return c
 }
 
-// Untrack ends the tracking of a collection that is written.
-func (sn *Snapshot) Untrack(tr *object.Track) {
-	i := slices.Index(sn.tracks, tr)
-	sn.tracks = slices.Delete(sn.tracks, i, i+1)
-	sn.ks.freeOwned(tr.Close(), true)
+// Release ends the capture of a collection that is written.
+func (sn *Snapshot) Release(c *object.Capture) {
+	i := slices.Index(sn.captures, c)
+	sn.captures = slices.Delete(sn.captures, i, i+1)
+	sn.ks.freeOwned(c.Close(), true)
 }
 
 // End ends the snapshot. If it has not come to its end, that cancels it.
 func (sn *Snapshot) End() {
 	ks := sn.ks
-	if sn.at == len(sn.parts) && len(sn.tracks) == 0 {
+	if sn.at == len(sn.parts) && len(sn.captures) == 0 {
 		ks.cancelled = 0
 	} else {
 		ks.cancelled++
 	}
-	for len(sn.tracks) > 0 {
-		sn.Untrack(sn.tracks[len(sn.tracks)-1])
+	for len(sn.captures) > 0 {
+		sn.Release(sn.captures[len(sn.captures)-1])
 	}
 	for _, p := range sn.parts[sn.at:] {
 		if p.flushed {

@@ -72,7 +72,7 @@ func (db *DB) place(h uint64, key []byte, v object.Value, deadline int64) object
 
 // announce tells the hooks of a new key that clients may wait for.
 func (db *DB) announce(key []byte, t object.Type) {
-	if t == object.List || t == object.ZSet || t == object.Stream {
+	if t.Description().Awaited {
 		db.ks.hooks.Ready(key, db.id, t)
 	}
 }

@@ -10,7 +10,7 @@ import (
 // Active defragmentation empties sparse runs of the arena (arena.Drain) by moving their blocks.
 // Each block has one owner, so each structure offers the blocks it owns to arena.Move and stores
 // what comes back; nobody else knows where they are between commands. Bytes stay the same: a
-// snapshot need not know, but for the places that its Tracks remember.
+// snapshot need not know, but for the places that its Captures remember.
 //
 //	entry, string, packed value   Heap.DefragEntry, for every slot of every database
 //	large collection              Large.Defrag, in steps, for every one in Heap.slots
@@ -149,8 +149,8 @@ func (l *zsetLarge) Defrag(w *DefragWalk) (done bool) {
 	if !w.begun {
 		w.left, w.begun = w.nodes.Step(l.list, w.left, func(from, to arena.Ref) {
 			l.dict.Replace(l.h.Hash(l.list.Member(to)), from, to)
-			if l.tr != nil && l.tr.at == from {
-				l.tr.at = to
+			if l.capture != nil && l.capture.at == from {
+				l.capture.at = to
 			}
 		})
 		if !w.begun {
@@ -172,7 +172,7 @@ func (q *quickList) Defrag(w *DefragWalk) (done bool) {
 // Defrag implements Large. A sketch that a snapshot writes is left alone: the walk knows its
 // blocks.
 func (s *Sketch) Defrag(w *DefragWalk) (done bool) {
-	if s.tr != nil {
+	if s.capture != nil {
 		return true
 	}
 	a := s.h.A

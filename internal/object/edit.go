@@ -5,6 +5,7 @@ import (
 
 	"godwit/internal/arena"
 	"godwit/internal/invariant"
+	"godwit/internal/quicklist"
 	"godwit/internal/sds"
 )
 
@@ -29,13 +30,16 @@ type Edit struct {
 	H    *Heap
 	E    Entry
 	slot Slot
+	el   Element           // what Each shows
+	node quicklist.Payload // of el
 }
 
 // Reset makes x the edit of the entry in the slot.
 func (x *Edit) Reset(h *Heap, e Entry, s Slot) { x.H, x.E, x.slot = h, e, s }
 
-// Kind is the encoding, the same for packed payloads inside the entry and in a block of their own.
-func (x *Edit) Kind() Encoding { return x.E.Encoding().Kind() }
+// Base returns the encoding, the same for packed payloads inside the entry and in a block of their
+// own.
+func (x *Edit) Base() Encoding { return x.E.Encoding().Base() }
 
 // Bytes is the packed payload. It is stale after the next change.
 func (x *Edit) Bytes() []byte {
@@ -64,7 +68,7 @@ func (x *Edit) Splice(at, del, ins int) []byte {
 		to := s.Bytes(x.H.A)
 		copy(to, b[:at])
 		copy(to[at+ins:], b[at+del:])
-		x.rebuild(Value{Type: x.E.Type(), Enc: x.Kind() + 1, S: s})
+		x.rebuild(Value{Type: x.E.Type(), Enc: x.Base() + 1, S: s})
 		return to
 	}
 	off, kn := x.E.keySpan()
@@ -127,7 +131,7 @@ func (x *Edit) spliceBlock(at, del, ins int) []byte {
 	copy(b[at+ins:], b[at+del:])
 	s.Len = uint32(n)
 	if n <= PackedInline/2 {
-		x.rebuild(Value{Type: x.E.Type(), Enc: x.Kind(), B: b[:n]})
+		x.rebuild(Value{Type: x.E.Type(), Enc: x.Base(), B: b[:n]})
 		s.Free(a)
 		return x.E.inline()
 	}

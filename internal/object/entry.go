@@ -6,10 +6,10 @@
 //
 //	 0      1      2      3..5   6..13            then
 //	+------+------+------+------+----------------+--------+-----+---------+
-//	| t|enc| flag | epoch| lru  | deadline (opt) | keylen | key | payload |
+//	| form | flag | epoch| lru  | deadline (opt) | keylen | key | payload |
 //	+------+------+------+------+----------------+--------+-----+---------+
 //
-//	t       low 4 bits: Type; high 4 bits: Encoding
+//	form    Type and Encoding, see encoding.go
 //	flag    FlagDeadline: the 8-byte deadline is there; high 6 bits: the generation of its timing-wheel record
 //	epoch   the snapshot epoch in which the entry was last saved or born
 //	lru     24 bits: LRU clock in seconds, or LFU (16 bits minutes, 8 bits logarithmic counter)
@@ -35,85 +35,6 @@ import (
 	"godwit/internal/arena"
 	"godwit/internal/sds"
 )
-
-// Type is the type of a value, numbered as TYPE and RDB order them.
-type Type uint8
-
-// The types.
-const (
-	String Type = iota
-	List
-	Set
-	ZSet
-	Hash
-	Module
-	Stream
-	TypeBloom // the sketches, see Sketch
-	TypeCuckoo
-	TypeCMS
-	TypeTopK
-	TypeTDigest
-	numTypes
-)
-
-// NumTypes is the number of types: what is kept for each type is an array of this length.
-const NumTypes = int(numTypes)
-
-// typeNames are what TYPE replies. Sketches have the names of the module types that they stand in for.
-var typeNames = [NumTypes]string{"string", "list", "set", "zset", "hash", "module", "stream",
-	"MBbloom--", "MBbloomCF", "CMSk-TYPE", "TopK-TYPE", "TDIS-TYPE"}
-
-// String is the name that TYPE replies.
-func (t Type) String() string { return typeNames[t] }
-
-// Sketch reports whether values of the type are sketches.
-func (t Type) Sketch() bool { return t >= TypeBloom && t <= TypeTDigest }
-
-// Encoding is how a payload is stored.
-type Encoding uint8
-
-// The encodings. A packed one has two forms, next to each other: inside the entry and in a block of its own.
-const (
-	EncRaw    Encoding = iota // inline bytes, more than 44 or made raw by a change in place
-	EncInt                    // 64-bit signed integer
-	EncEmbstr                 // inline bytes, up to 44
-	EncSDS                    // bytes in a growing block of their own
-
-	EncListpack        // packed: a listpack
-	EncListpackBlock   // the same in a block of its own
-	EncIntset          // packed: an intset
-	EncIntsetBlock     // the same in a block of its own
-	EncListpackEx      // packed: a hash with field deadlines
-	EncListpackExBlock // the same in a block of its own
-
-	EncQuicklist // large: a list of listpacks
-	EncHashtable // large: a dict of fields or members
-	EncSkiplist  // large: a skiplist and a dict of its nodes
-	EncSketch    // large: a header and blocks of bytes
-)
-
-var encodingNames = [...]string{"raw", "int", "embstr", "raw",
-	"listpack", "listpack", "intset", "intset", "listpackex", "listpackex", "quicklist", "hashtable", "skiplist", "raw"}
-
-// Packed reports whether the encoding is one of the packed ones.
-func (e Encoding) Packed() bool { return e >= EncListpack && e <= EncListpackExBlock }
-
-// Large reports whether the encoding is one of the large ones.
-func (e Encoding) Large() bool { return e >= EncQuicklist }
-
-// Kind is the same for both forms of a packed encoding: the one inside the entry.
-func (e Encoding) Kind() Encoding {
-	if e.Packed() {
-		return e &^ 1
-	}
-	return e
-}
-
-// inBlock reports whether the payload lies in a block of its own.
-func (e Encoding) inBlock() bool { return e == EncSDS || e.Packed() && e&1 != 0 }
-
-// String is the name that OBJECT ENCODING replies.
-func (e Encoding) String() string { return encodingNames[e] }
 
 // Entry flags.
 const (
@@ -153,10 +74,10 @@ func View(a *arena.Arena, r arena.Ref) Entry { return Entry{Ref: r, b: a.From(r)
 func (e Entry) Exists() bool { return e.Ref != 0 }
 
 // Type is the value's type.
-func (e Entry) Type() Type { return Type(e.b[0] & 15) }
+func (e Entry) Type() Type { return Type(e.b[0] >> formBits) }
 
 // Encoding is the value's encoding.
-func (e Entry) Encoding() Encoding { return Encoding(e.b[0] >> 4) }
+func (e Entry) Encoding() Encoding { return encodings[e.b[0]] }
 
 // Flags is the flag byte.
 func (e Entry) Flags() byte { return e.b[offFlags] }

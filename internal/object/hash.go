@@ -6,6 +6,32 @@ import (
 	"godwit/internal/listpack"
 )
 
+// Hash is the type of hashes.
+const Hash Type = 4
+
+func init() {
+	describe(Hash, Description{
+		Name: "hash",
+		Encodings: []EncodingName{
+			{EncListpack, "listpack"}, {EncListpackBlock, "listpack"},
+			{EncListpackEx, "listpackex"}, {EncListpackExBlock, "listpackex"},
+			{EncHashtable, "hashtable"},
+		},
+		Len:       func(x *Edit) int { return AsHash(x).Len() },
+		Outline:   func(x *Edit, o *Outline) { o.Len, o.MinDeadline = AsHash(x).StoredFields() },
+		Each:      eachField,
+		Digest:    digestFields,
+		HashOrder: true,
+	})
+}
+
+func eachField(x *Edit, visit func(el *Element) bool) {
+	AsHash(x).EachStored(func(field, value listpack.Value, deadline int64) bool {
+		x.el.Name, x.el.Value, x.el.Deadline = field, value, deadline
+		return visit(&x.el)
+	})
+}
+
 // Fields is the view of a hash: its fields with a value and perhaps a deadline each. There are three encodings:
 //
 //	EncListpack     listpack of field, value, field, value …, in the order of their creation
@@ -41,7 +67,7 @@ func (h Fields) QuickLen() int { return h.length(4096) }
 
 // length is the number of fields less that of due ones, of which it counts up to limit.
 func (h Fields) length(limit int) int {
-	switch h.Kind() {
+	switch h.Base() {
 	case EncListpack:
 		return listpack.Count(h.Bytes()) / 2
 	case EncListpackEx:
@@ -54,7 +80,7 @@ func (h Fields) length(limit int) int {
 
 // Empty reports whether there are no fields at all, not even due ones: then the key is to be removed.
 func (h Fields) Empty() bool {
-	switch h.Kind() {
+	switch h.Base() {
 	case EncListpack:
 		return listpack.First(h.Bytes()) == 0
 	case EncListpackEx:
@@ -66,7 +92,7 @@ func (h Fields) Empty() bool {
 
 // Get is the value of the field. It aliases the hash.
 func (h Fields) Get(field []byte) (v listpack.Value, ok bool) {
-	switch h.Kind() {
+	switch h.Base() {
 	case EncListpack:
 		lp := h.Bytes()
 		p := listpack.Find(lp, listpack.First(lp), field, 1)
@@ -91,7 +117,7 @@ func (h Fields) Has(field []byte) bool {
 // them is too long, because together they would be more than a listpack holds, or because there are more of them than fields are allowed. (That
 // some fields may be named twice or exist does not count.)
 func (h Fields) Reserve(pairs [][]byte) {
-	if h.Kind() == EncHashtable {
+	if h.Base() == EncHashtable {
 		return
 	}
 	if len(pairs)/2 > h.H.Lim.HashMaxListpackEntries {
@@ -118,7 +144,7 @@ func (h Fields) Set(field, value []byte) (created bool) { return h.set(field, va
 func (h Fields) SetKeep(field, value []byte) (created bool) { return h.set(field, value, true) }
 
 func (h Fields) set(field, value []byte, keep bool) (created bool) {
-	kind := h.Kind()
+	kind := h.Base()
 	if limit := h.H.Lim.HashMaxListpackValue; kind != EncHashtable && (len(field) > limit || len(value) > limit) {
 		h.toTable()
 		kind = EncHashtable
@@ -148,7 +174,7 @@ func (h Fields) set(field, value []byte, keep bool) (created bool) {
 
 // Delete takes the field away and reports whether it was visible.
 func (h Fields) Delete(field []byte) bool {
-	switch h.Kind() {
+	switch h.Base() {
 	case EncListpack:
 		lp := h.Bytes()
 		p := listpack.Find(lp, listpack.First(lp), field, 1)
@@ -166,19 +192,19 @@ func (h Fields) Delete(field []byte) bool {
 
 // Each calls f for every visible field and its value until it returns false. Both alias the hash, which f must not change.
 func (h Fields) Each(f func(field, value listpack.Value) bool) {
-	h.eachRaw(func(field, value listpack.Value, deadline int64) bool { return h.due(deadline) || f(field, value) })
+	h.EachStored(func(field, value listpack.Value, deadline int64) bool { return h.due(deadline) || f(field, value) })
 }
 
 // EachDeadline is Each that tells deadlines too, in unix ms, 0 for none.
 func (h Fields) EachDeadline(f func(field, value listpack.Value, deadline int64) bool) {
-	h.eachRaw(func(field, value listpack.Value, deadline int64) bool {
+	h.EachStored(func(field, value listpack.Value, deadline int64) bool {
 		return h.due(deadline) || f(field, value, deadline)
 	})
 }
 
-// eachRaw is EachDeadline for all fields, due ones included.
-func (h Fields) eachRaw(f func(field, value listpack.Value, deadline int64) bool) {
-	switch h.Kind() {
+// EachStored is EachDeadline for all fields, due ones included: what a file keeps.
+func (h Fields) EachStored(f func(field, value listpack.Value, deadline int64) bool) {
+	switch h.Base() {
 	case EncListpack:
 		lp := h.Bytes()
 		for p := listpack.First(lp); p != 0; {
@@ -204,12 +230,12 @@ func (h Fields) ScanStep(cursor uint64, f func(field, value listpack.Value)) (ne
 // toTable turns a packed hash into a table.
 func (h Fields) toTable() {
 	t := newHashTable(h.H)
-	h.eachRaw(func(field, value listpack.Value, deadline int64) bool {
+	h.EachStored(func(field, value listpack.Value, deadline int64) bool {
 		var fb, vb [20]byte
 		t.add(text(field, &fb), text(value, &vb), deadline)
 		return true
 	})
-	if h.Kind() == EncListpackEx {
+	if h.Base() == EncListpackEx {
 		t.armed = h.exArmed()
 	}
 	h.SetLarge(EncHashtable, t)

@@ -6,7 +6,7 @@ import (
 
 // Deadline is the deadline of a visible field in unix ms, 0 for none.
 func (h Fields) Deadline(field []byte) (deadline int64, ok bool) {
-	switch h.Kind() {
+	switch h.Base() {
 	case EncListpack:
 		return 0, h.Has(field)
 	case EncListpackEx:
@@ -33,7 +33,7 @@ func (h Fields) Deadline(field []byte) (deadline int64, ok bool) {
 // SetDeadline gives a visible field a deadline in unix ms, or takes it away (0); without the field it does nothing. The keyspace must learn of
 // new deadlines (DB.ArmFields).
 func (h Fields) SetDeadline(field []byte, deadline int64) {
-	switch h.Kind() {
+	switch h.Base() {
 	case EncListpack:
 		if deadline == 0 || !h.Has(field) {
 			return
@@ -89,7 +89,7 @@ func (e Entry) mayHaveDeadlines() bool { return e.Type() == Hash && e.Encoding()
 
 // ExpireDue takes fields away whose deadline has passed, about budget of them, after emit saw each; it reports how many.
 func (h Fields) ExpireDue(budget int, emit func(field []byte)) (n int) {
-	switch h.Kind() {
+	switch h.Base() {
 	case EncListpack:
 		return 0
 	case EncListpackEx:
@@ -102,7 +102,7 @@ func (h Fields) ExpireDue(budget int, emit func(field []byte)) (n int) {
 // Armed is what the keyspace notes with a hash that has deadlines, of the timing-wheel records that
 // the hash counts on: the earlier one first, 0 for none.
 func (h Fields) Armed() [2]int64 {
-	switch h.Kind() {
+	switch h.Base() {
 	case EncListpack:
 		return [2]int64{}
 	case EncListpackEx:
@@ -114,7 +114,7 @@ func (h Fields) Armed() [2]int64 {
 
 // SetArmed changes what Armed returns. The hash must have deadlines.
 func (h Fields) SetArmed(armed [2]int64) {
-	if h.Kind() == EncListpackEx {
+	if h.Base() == EncListpackEx {
 		h.exSetArmed(armed)
 	} else {
 		h.table().armed = armed

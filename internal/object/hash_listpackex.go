@@ -47,7 +47,7 @@ func (h Fields) exSetArmed(armed [2]int64) {
 // toListpackEx gives a plain packed hash room for deadlines.
 func (h Fields) toListpackEx() {
 	s := listpack.NewSlice()
-	h.eachRaw(func(field, value listpack.Value, _ int64) bool {
+	h.EachStored(func(field, value listpack.Value, _ int64) bool {
 		listpack.AppendValue(s, field)
 		listpack.AppendValue(s, value)
 		listpack.AppendInt(s, 0)

@@ -7,7 +7,7 @@ import (
 
 // RandomFields calls f for n fields chosen at random, each independently of the others. There must be a visible field.
 func (h Fields) RandomFields(n int, f func(field, value listpack.Value)) {
-	if h.Kind() == EncHashtable {
+	if h.Base() == EncHashtable {
 		t := h.table()
 		for range n {
 			t.emit(t.random(h.H.Now), f)
@@ -17,7 +17,7 @@ func (h Fields) RandomFields(n int, f func(field, value listpack.Value)) {
 	// A walk for each choice would cost n × fields.
 	lp := h.Bytes()
 	width := 2
-	if h.Kind() == EncListpackEx {
+	if h.Base() == EncListpackEx {
 		lp, width = h.exBytes(), 3
 	}
 	var local [128]int32
@@ -38,7 +38,7 @@ func (h Fields) RandomFields(n int, f func(field, value listpack.Value)) {
 // SampleFields calls f for n different fields chosen at random, all subsets being as likely; n is at most Len.
 func (h Fields) SampleFields(n int, f func(field, value listpack.Value)) {
 	left := h.Len()
-	if h.Kind() == EncHashtable {
+	if h.Base() == EncHashtable {
 		if t := h.table(); n*3 < left && left > t.Len()/2 {
 			t.sample(n, h.H.Now, f)
 			return

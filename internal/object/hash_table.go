@@ -26,7 +26,7 @@ import (
 // Invariants: each block is in the dict once; it has bit 0 exactly when the heap names it at its index; bytes is the sum of the blocks'
 // size classes. Fields that are due are in the dict like others: callers pass the clock.
 type hashTable struct {
-	watched
+	captured
 	h     *Heap
 	d     *dict.Dict
 	heap  deadlineHeap
@@ -99,6 +99,9 @@ func (t *hashTable) Drain(n int) (done bool) {
 		t.freeBlock(r, size)
 	})
 }
+
+// HeaderBytes implements Large.
+func (t *hashTable) HeaderBytes() int64 { return 240 }
 
 // Clone implements Large.
 func (t *hashTable) Clone(h *Heap) Large {
@@ -336,4 +339,35 @@ func (t *hashTable) check() error {
 		err = fmt.Errorf("object: %d bytes, %d deadlines counted; %d, %d on the books", bytes, timed, t.bytes, t.heap.n)
 	}
 	return err
+}
+
+// begin implements Large.
+func (t *hashTable) begin(c *Capture) {
+	if t.heap.n > 0 {
+		c.MinDeadline = t.heap.at(t.h.A, 0).deadline
+	}
+	c.visit = func(r arena.Ref) {
+		if b := t.h.A.From(r); b[0]>>markBits != t.h.Epoch {
+			t.give(b)
+		}
+	}
+}
+
+// step implements Large.
+func (t *hashTable) step(c *Capture, n int) bool { return c.scan(n, t.d.Scan, t.d.PrefetchRef) }
+
+// keep is called before a field's block is changed or freed.
+func (t *hashTable) keep(b []byte) {
+	if t.older(t.h, b[0]>>markBits) {
+		t.give(b)
+	}
+}
+
+func (t *hashTable) give(b []byte) {
+	field, end := fieldOf(b)
+	value, _ := valueOf(b, end)
+	el := &t.capture.el
+	el.Name.B, el.Value.B, el.Deadline = field, value, t.deadline(b)
+	t.capture.give()
+	b[0] = b[0]&markDeadline | t.h.Epoch<<markBits
 }

@@ -36,7 +36,7 @@ func (m hashModel) visible(now int64) map[string]modelField {
 
 // check walks a hash and holds what its header says against what is there.
 func (h Fields) check() error {
-	switch h.Kind() {
+	switch h.Base() {
 	case EncHashtable:
 		return h.table().check()
 	case EncListpack:
@@ -72,7 +72,7 @@ func (m hashModel) compare(t *testing.T, h Fields) {
 		return true
 	})
 	if !maps.Equal(got, want) {
-		t.Fatalf("%v: got %v, want %v", h.Kind(), got, want)
+		t.Fatalf("%v: got %v, want %v", h.Base(), got, want)
 	}
 	next := int64(0)
 	for _, v := range m {
@@ -227,8 +227,8 @@ func TestHashReserve(t *testing.T) {
 			pairs = append(pairs, []byte(s))
 		}
 		AsHash(x).Reserve(pairs)
-		if x.Kind() != c.want {
-			t.Errorf("%s: %v, want %v", c.pairs, x.Kind(), c.want)
+		if x.Base() != c.want {
+			t.Errorf("%s: %v, want %v", c.pairs, x.Base(), c.want)
 		}
 		free()
 	}
@@ -284,11 +284,11 @@ func TestHashRandom(t *testing.T) {
 			seen := map[string]int{}
 			sample(func(f, _ listpack.Value) { seen[string(f.B)]++ })
 			if len(seen) != fields-1 || seen["f0"] != 0 {
-				t.Errorf("%v: %d fields seen, %d times one that is due", x.Kind(), len(seen), seen["f0"])
+				t.Errorf("%v: %d fields seen, %d times one that is due", x.Base(), len(seen), seen["f0"])
 			}
 			for f, n := range seen {
 				if n < each/3 || n > each*3 {
-					t.Errorf("%v: %s came up %d times, about %d expected", x.Kind(), f, n, each)
+					t.Errorf("%v: %s came up %d times, about %d expected", x.Base(), f, n, each)
 				}
 			}
 		}
@@ -347,7 +347,7 @@ func TestHashAllocs(t *testing.T) {
 			h.Delete(field)
 		})
 		if n != 0 {
-			t.Errorf("%v: %v allocations", x.Kind(), n)
+			t.Errorf("%v: %v allocations", x.Base(), n)
 		}
 		free()
 	}

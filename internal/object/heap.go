@@ -15,6 +15,8 @@ type Large interface {
 	Len() int
 	// Size is the memory off the heap in bytes, size classes and tables included. It is O(1).
 	Size() int64
+	// HeaderBytes is what the collection takes of Go's heap, as measured.
+	HeaderBytes() int64
 	// Drain frees about n elements; once it reports done, everything is freed and the collection must not be used again. Between calls
 	// nothing else may be called.
 	Drain(n int) (done bool)
@@ -23,6 +25,12 @@ type Large interface {
 	Defrag(w *DefragWalk) (done bool)
 	// Clone is a deep copy.
 	Clone(h *Heap) Large
+
+	// A Capture is noted at capturing; begin fills in its outline, and step hands over about n
+	// elements.
+	capturing() **Capture
+	begin(c *Capture)
+	step(c *Capture, n int) (done bool)
 }
 
 // Limits are the thresholds of the encodings, as the configuration names them: entries are numbers of elements (of fields, for hashes),
@@ -67,7 +75,7 @@ func (h *Heap) Hash(b []byte) uint64 { return maphash.Bytes(h.seed, b) }
 
 // add gives the collection a handle.
 func (h *Heap) add(l Large) uint32 {
-	h.heads += headerBytes(l)
+	h.heads += l.HeaderBytes()
 	if n := len(h.free); n > 0 {
 		i := h.free[n-1]
 		h.free = h.free[:n-1]
@@ -82,7 +90,7 @@ func (h *Heap) add(l Large) uint32 {
 func (h *Heap) take(i uint32) Large {
 	l := h.slots[i]
 	invariant.Check(i != 0 && l != nil, "object: handle %d of no collection", i)
-	h.heads -= headerBytes(l)
+	h.heads -= l.HeaderBytes()
 	h.slots[i] = nil
 	h.free = append(h.free, i)
 	return l
@@ -94,19 +102,6 @@ func (h *Heap) LargeOf(e Entry) Large { return h.slots[e.handle()] }
 // HeaderBytes returns what values take of Go's heap: headers of large collections, the table of
 // handles, the books of copies of frozen strings.
 func (h *Heap) HeaderBytes() int64 { return h.heads + int64(cap(h.slots))*16 + int64(cap(h.free))*4 }
-
-// headerBytes is what a large collection takes of Go's heap, as measured.
-func headerBytes(l Large) int64 {
-	switch l.(type) {
-	case *setTable:
-		return 192
-	case *hashTable:
-		return 240
-	case *zsetLarge:
-		return 272
-	}
-	return 112
-}
 
 // LargeCount is the number of large collections.
 func (h *Heap) LargeCount() int { return len(h.slots) - 1 - len(h.free) }

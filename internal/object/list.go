@@ -17,23 +17,79 @@ type Elements struct{ *Edit }
 // AsList is the list of an Edit whose value is one.
 func AsList(x *Edit) Elements { return Elements{x} }
 
+// List is the type of lists.
+const List Type = 1
+
+func init() {
+	describe(List, Description{
+		Name: "list",
+		Encodings: []EncodingName{
+			{EncListpack, "listpack"}, {EncListpackBlock, "listpack"}, {EncQuicklist, "quicklist"},
+		},
+		Awaited: true,
+		Len:     func(x *Edit) int { return AsList(x).Len() },
+		Outline: outlineList,
+		Each:    eachNode,
+		Digest:  digestNodes,
+		Range:   rangeList,
+	})
+}
+
+func outlineList(x *Edit, o *Outline) {
+	o.Len = 1
+	if q := AsList(x).large(); q != nil {
+		o.Len = q.Nodes()
+	}
+}
+
+// eachNode is Each of lists. A packed list is one node.
+func eachNode(x *Edit, visit func(el *Element) bool) {
+	q := AsList(x).large()
+	if q == nil {
+		lp := x.Bytes()
+		x.node = quicklist.Payload{B: lp, Size: len(lp), Count: listpack.Count(lp)}
+		x.el.Node = &x.node
+		visit(&x.el)
+		return
+	}
+	q.EachPayload(func(n *quicklist.Payload) bool {
+		x.el.Node = n
+		return visit(&x.el)
+	})
+}
+
+func rangeList(x *Edit, from, to int, reverse bool, emit func(v listpack.Value)) {
+	l, first := AsList(x), from
+	if reverse {
+		first = l.Len() - 1 - from
+	}
+	it := l.Iter(first, reverse)
+	for range to - from {
+		v, _ := it.Next()
+		emit(v)
+	}
+}
+
 // ListIter walks a list; see Elements.Iter.
 type ListIter = quicklist.Iter
 
 // quickList is a quicklist as Large.
 type quickList struct {
 	*quicklist.List
-	watched
+	captured
 }
 
 func newQuickList(l *quicklist.List) *quickList { return &quickList{List: l} }
+
+// HeaderBytes implements Large.
+func (q *quickList) HeaderBytes() int64 { return 112 }
 
 // Clone implements Large.
 func (q *quickList) Clone(h *Heap) Large { return newQuickList(q.List.Clone(h.lists)) }
 
 // large is the quicklist, nil if the list is a listpack.
 func (l Elements) large() *quicklist.List {
-	if l.Kind() == EncListpack {
+	if l.Base() == EncListpack {
 		return nil
 	}
 	return l.Large().(*quickList).List
@@ -42,12 +98,12 @@ func (l Elements) large() *quicklist.List {
 // changing is large, about to be changed.
 func (l Elements) changing() *quicklist.List {
 	l.change()
-	if l.Kind() == EncListpack {
+	if l.Base() == EncListpack {
 		return nil
 	}
 	q := l.Large().(*quickList)
-	if q.tr != nil && q.tr.Ahead != nil {
-		q.tr.Ahead()
+	if q.capture != nil && q.capture.Ahead != nil {
+		q.capture.Ahead()
 	}
 	return q.List
 }
@@ -65,7 +121,7 @@ func (l Elements) Len() int {
 
 // MakeRoom prepares the list for n more elements of so many bytes in all: it becomes a quicklist if they could be too much for a listpack.
 func (l Elements) MakeRoom(bytes, n int) {
-	if l.Kind() != EncListpack {
+	if l.Base() != EncListpack {
 		return
 	}
 	lp, lim := l.Bytes(), l.H.Lim
@@ -248,4 +304,18 @@ func (h *Heap) SetPackedThreshold(bytes int) {
 		bytes = quicklist.DefaultPackedThreshold
 	}
 	h.lists.PackedThreshold = bytes
+}
+
+// begin implements Large.
+func (q *quickList) begin(c *Capture) {
+	c.Len = q.List.Nodes()
+	c.parts = q.List.Freeze()
+}
+
+// step implements Large. A node counts as a good deal of elements.
+func (q *quickList) step(c *Capture, n int) bool {
+	return c.parts.(*quicklist.Frozen).Step(max(n/NodeWeight, 1), func(fn *quicklist.Payload) {
+		c.el = Element{Node: fn}
+		c.give()
+	})
 }

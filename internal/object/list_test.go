@@ -53,7 +53,7 @@ func TestListModel(t *testing.T) {
 		for range 3000 {
 			want = listStep(t, l, want, rng)
 			require.Equal(t, len(want), l.Len())
-			encodings[l.Kind()] = true
+			encodings[l.Base()] = true
 			checkList(t, l, want, rng.IntN(2) == 0)
 		}
 		require.Equal(t, lim.ListMaxListpackSize != -5, encodings[EncQuicklist], "limit %d", lim.ListMaxListpackSize)
@@ -159,18 +159,18 @@ func TestListConversions(t *testing.T) {
 	big := bytes.Repeat([]byte("x"), 2000)
 	add(l, big, true)
 	add(l, big, true)
-	require.Equal(t, EncListpack, l.Kind())
+	require.Equal(t, EncListpack, l.Base())
 	l.MakeRoom(0, 1) // an integer
-	require.Equal(t, EncListpack, l.Kind())
+	require.Equal(t, EncListpack, l.Base())
 	l.MakeRoom(80, 1) // 4013 bytes and 80 are still below 4096
-	require.Equal(t, EncListpack, l.Kind())
+	require.Equal(t, EncListpack, l.Base())
 	l.MakeRoom(90, 1)
-	require.Equal(t, EncQuicklist, l.Kind())
+	require.Equal(t, EncQuicklist, l.Base())
 	l.Shrunk()
-	require.Equal(t, EncQuicklist, l.Kind(), "it has to be half as much")
+	require.Equal(t, EncQuicklist, l.Base(), "it has to be half as much")
 	require.True(t, func() bool { v := l.Pop(true); return v.Equal(big) }())
 	l.Shrunk()
-	require.Equal(t, EncListpack, l.Kind())
+	require.Equal(t, EncListpack, l.Base())
 	checkList(t, l, [][]byte{big}, false)
 }
 

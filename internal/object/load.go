@@ -165,7 +165,7 @@ func (h Fields) StoredFields() (n int, earliest int64) {
 	if next, ok := h.NextDeadline(); ok {
 		earliest = next
 	}
-	switch h.Kind() {
+	switch h.Base() {
 	case EncListpack:
 		n = listpack.Count(h.Bytes()) / 2
 	case EncListpackEx:
@@ -175,9 +175,6 @@ func (h Fields) StoredFields() (n int, earliest int64) {
 	}
 	return n, earliest
 }
-
-// EachStored is EachDeadline for all fields, those included that are due.
-func (h Fields) EachStored(f func(field, value listpack.Value, deadline int64) bool) { h.eachRaw(f) }
 
 // PackedDeadlines is the listpack of field, value, deadline … of a hash of kind EncListpackEx, in the order that files keep it in.
 func (h Fields) PackedDeadlines() []byte { return h.exBytes() }

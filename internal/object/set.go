@@ -6,6 +6,44 @@ import (
 	"godwit/internal/listpack"
 )
 
+// Set is the type of sets.
+const Set Type = 2
+
+func init() {
+	describe(Set, Description{
+		Name: "set",
+		Encodings: []EncodingName{
+			{EncIntset, "intset"}, {EncIntsetBlock, "intset"},
+			{EncListpack, "listpack"}, {EncListpackBlock, "listpack"},
+			{EncHashtable, "hashtable"},
+		},
+		Len:       func(x *Edit) int { return AsSet(x).Len() },
+		Outline:   func(x *Edit, o *Outline) { o.Len = AsSet(x).Len() },
+		Each:      eachMember,
+		Digest:    digestMembers,
+		Range:     rangeSet,
+		HashOrder: true,
+	})
+}
+
+func eachMember(x *Edit, visit func(el *Element) bool) {
+	AsSet(x).Each(func(v listpack.Value) bool {
+		x.el.Name = v
+		return visit(&x.el)
+	})
+}
+
+func rangeSet(x *Edit, from, to int, _ bool, emit func(v listpack.Value)) {
+	i := 0
+	AsSet(x).Each(func(v listpack.Value) bool {
+		if i >= from {
+			emit(v)
+		}
+		i++
+		return i < to
+	})
+}
+
 // Members is a set of byte strings, a view of its key's value. Its encodings are
 //
 //	intset     integers only, up to set-max-intset-entries of them
@@ -26,8 +64,9 @@ const maxIntset = 1 << 30
 
 func (l *Limits) intset() int { return min(l.SetMaxIntsetEntries, maxIntset) }
 
-// NewSetKind is the packed form that a set is created in which n members will be added to, beginning with first. Reserve has to follow.
-func NewSetKind(l *Limits, first []byte, n int) (Encoding, []byte) {
+// NewSetEncoding returns the packed form in which a set is created that n members will be added to,
+// beginning with first. Reserve has to follow.
+func NewSetEncoding(l *Limits, first []byte, n int) (Encoding, []byte) {
 	if _, ok := ParseInt(first); ok && n <= l.intset() {
 		return EncIntset, intset.Empty()
 	}
@@ -37,7 +76,7 @@ func NewSetKind(l *Limits, first []byte, n int) (Encoding, []byte) {
 // Reserve is told that a command is about to add n members, before it adds the first: a packed set that could not hold as many becomes a hash table
 // at once, whether or not some of them are there already.
 func (s Members) Reserve(n int) {
-	if s.Kind() == EncListpack && n > s.H.Lim.SetMaxListpackEntries || s.Kind() == EncIntset && n > s.H.Lim.intset() {
+	if s.Base() == EncListpack && n > s.H.Lim.SetMaxListpackEntries || s.Base() == EncIntset && n > s.H.Lim.intset() {
 		s.toTable(max(n, s.Len()))
 	}
 }
@@ -52,7 +91,7 @@ func (s Members) changing() *setTable {
 
 // Len is the number of members.
 func (s Members) Len() int {
-	switch s.Kind() {
+	switch s.Base() {
 	case EncIntset:
 		return intset.Len(s.Bytes())
 	case EncListpack:
@@ -63,7 +102,7 @@ func (s Members) Len() int {
 
 // Has reports whether m is a member.
 func (s Members) Has(m []byte) bool {
-	switch s.Kind() {
+	switch s.Base() {
 	case EncIntset:
 		n, ok := ParseInt(m)
 		return ok && intset.Has(s.Bytes(), n)
@@ -76,7 +115,7 @@ func (s Members) Has(m []byte) bool {
 
 // Add makes m a member and reports whether it was none before.
 func (s Members) Add(m []byte) bool {
-	switch s.Kind() {
+	switch s.Base() {
 	case EncIntset:
 		if n, ok := ParseInt(m); ok {
 			return s.addInt(n)
@@ -106,7 +145,7 @@ func (s Members) AddValue(v listpack.Value) bool {
 	if !v.IsInt {
 		return s.Add(v.B)
 	}
-	if s.Kind() == EncIntset {
+	if s.Base() == EncIntset {
 		return s.addInt(v.N)
 	}
 	var tmp [24]byte
@@ -163,7 +202,7 @@ func (s Members) toTable(n int) {
 // ToIntset turns the set into an intset if all its members are integers and few enough.
 func (s Members) ToIntset() {
 	n := s.Len()
-	if s.Kind() == EncIntset || n > s.H.Lim.intset() {
+	if s.Base() == EncIntset || n > s.H.Lim.intset() {
 		return
 	}
 	is := listpack.Slice{B: append(make([]byte, 0, 64+8*n), intset.Empty()...)}
@@ -184,7 +223,7 @@ func (s Members) ToIntset() {
 
 // Remove takes m out and reports whether it was a member. A set that has become empty is the caller's to delete.
 func (s Members) Remove(m []byte) bool {
-	switch s.Kind() {
+	switch s.Base() {
 	case EncIntset:
 		n, ok := ParseInt(m)
 		return ok && intset.Remove(s.Edit, n)
@@ -211,7 +250,7 @@ func (s Members) RemoveValue(v listpack.Value) bool {
 
 // Each calls visit for every member, until it returns false. The set must not be changed meanwhile.
 func (s Members) Each(visit func(v listpack.Value) bool) {
-	switch s.Kind() {
+	switch s.Base() {
 	case EncIntset:
 		b := s.Bytes()
 		for i := range intset.Len(b) {

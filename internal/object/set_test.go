@@ -67,7 +67,7 @@ func (s Members) check(t *testing.T, want map[string]bool) {
 		ints = ints && ok
 	}
 	l := s.H.Lim
-	switch s.Kind() {
+	switch s.Base() {
 	case EncIntset:
 		require.True(t, ints && len(got) <= l.SetMaxIntsetEntries)
 		if len(got) > 0 {
@@ -181,22 +181,22 @@ func TestSetEncodings(t *testing.T) {
 		for _, m := range tc.members {
 			s.Add([]byte(m))
 		}
-		require.Equal(t, tc.want, s.Kind(), "%v %d %.3q (%d)", tc.limits, tc.reserve, tc.members, len(tc.members))
+		require.Equal(t, tc.want, s.Base(), "%v %d %.3q (%d)", tc.limits, tc.reserve, tc.members, len(tc.members))
 		s.Discard()
 	}
 }
 
-func TestNewSetKind(t *testing.T) {
+func TestNewSetEncoding(t *testing.T) {
 	h := setHeap(t, 1)
 	for _, tc := range []struct {
 		first string
 		n     int
 		want  Encoding
 	}{{"1", 512, EncIntset}, {"1", 513, EncHashtable}, {"x", 128, EncListpack}, {"x", 129, EncHashtable}, {"01", 1, EncListpack}} {
-		kind, packed := NewSetKind(h.Lim, []byte(tc.first), tc.n)
+		kind, packed := NewSetEncoding(h.Lim, []byte(tc.first), tc.n)
 		s := AsSet(NewDetached(h, Set, kind, packed))
 		s.Reserve(tc.n)
-		require.Equal(t, tc.want, s.Kind(), "%s %d", tc.first, tc.n)
+		require.Equal(t, tc.want, s.Base(), "%s %d", tc.first, tc.n)
 		s.Discard()
 	}
 }
@@ -221,7 +221,7 @@ func TestToIntset(t *testing.T) {
 			want[m] = true
 		}
 		s.ToIntset()
-		require.Equal(t, tc.want, s.Kind(), "%v", tc.members)
+		require.Equal(t, tc.want, s.Base(), "%v", tc.members)
 		s.check(t, want)
 		s.Discard()
 	}

@@ -69,7 +69,7 @@ func (f *filter) flush() bool {
 		if len(alive) == 0 {
 			return true
 		}
-		if o.Kind() == EncHashtable {
+		if o.Base() == EncHashtable {
 			alive = f.lookup(o.table(), alive)
 			continue
 		}
@@ -112,7 +112,7 @@ func (s Members) HasValue(v listpack.Value) bool {
 	if !v.IsInt {
 		return s.Has(v.B)
 	}
-	if s.Kind() == EncIntset {
+	if s.Base() == EncIntset {
 		return intset.Has(s.Bytes(), v.N)
 	}
 	var tmp [24]byte

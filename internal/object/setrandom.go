@@ -32,7 +32,7 @@ func (w *selector) next() bool {
 
 // Random is a random member of a set that is not empty.
 func (s Members) Random() listpack.Value {
-	switch s.Kind() {
+	switch s.Base() {
 	case EncIntset:
 		b := s.Bytes()
 		return listpack.Int(intset.At(b, s.H.Rand.IntN(intset.Len(b))))
@@ -47,7 +47,7 @@ func (s Members) Random() listpack.Value {
 // Sample calls visit for n different random members, in no particular order; n is at most Len.
 func (s Members) Sample(n int, visit func(v listpack.Value)) {
 	size := s.Len()
-	if s.Kind() == EncHashtable && size/walkFrom > n {
+	if s.Base() == EncHashtable && size/walkFrom > n {
 		t := s.table()
 		seen := make(map[arena.Ref]struct{}, n)
 		for len(seen) < n {
@@ -71,7 +71,7 @@ func (s Members) Sample(n int, visit func(v listpack.Value)) {
 // Pop removes n random members, at most Len, and gives each to take before it goes. A set that has become empty is the caller's to delete.
 func (s Members) Pop(n int, take func(v listpack.Value)) {
 	w := selector{s.H, s.Len(), n}
-	switch s.Kind() {
+	switch s.Base() {
 	case EncIntset:
 		for i := 0; w.need > 0; {
 			if !w.next() {

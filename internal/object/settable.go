@@ -26,7 +26,7 @@ import (
 // The table owns its blocks. bytes is the sum of their size classes, so that Size is O(1). Members come and go through insert and
 // drop only, which is where a running snapshot looks at what changes.
 type setTable struct {
-	watched
+	captured
 	h     *Heap
 	d     *dict.Dict
 	bytes int64
@@ -67,6 +67,9 @@ func (t *setTable) Size() int64 { return t.bytes + t.d.TableBytes() }
 
 // Drain implements Large.
 func (t *setTable) Drain(n int) bool { return t.d.Drain(n, t.free) }
+
+// HeaderBytes implements Large.
+func (t *setTable) HeaderBytes() int64 { return 192 }
 
 // Clone implements Large.
 func (t *setTable) Clone(h *Heap) Large {
@@ -163,4 +166,29 @@ func (t *setTable) random() arena.Ref { return t.d.Uniform(t.h.Rand.Uint64) }
 func (t *setTable) settle() {
 	for t.d.RehashSlice(1 << 10) {
 	}
+}
+
+// begin implements Large.
+func (t *setTable) begin(c *Capture) {
+	c.visit = func(r arena.Ref) {
+		if b := t.h.A.From(r); b[0] != t.h.Epoch {
+			t.give(r, b)
+		}
+	}
+}
+
+// step implements Large.
+func (t *setTable) step(c *Capture, n int) bool { return c.scan(n, t.d.Scan, t.d.PrefetchRef) }
+
+// keep is called before a member's block is freed.
+func (t *setTable) keep(r arena.Ref) {
+	if b := t.h.A.From(r); t.older(t.h, b[0]) {
+		t.give(r, b)
+	}
+}
+
+func (t *setTable) give(r arena.Ref, b []byte) {
+	t.capture.el.Name.B = t.member(r)
+	t.capture.give()
+	b[0] = t.h.Epoch
 }

@@ -5,6 +5,7 @@ import (
 
 	"godwit/internal/arena"
 	"godwit/internal/invariant"
+	"godwit/internal/listpack"
 )
 
 // Sketch is the value of the types that count and filter by chance: Bloom and cuckoo filters, count-min sketches, top-k lists and t-digests. To this package
@@ -31,7 +32,7 @@ import (
 //
 // Complexity: Change is O(1), and while a snapshot runs O(n) in the length of the range. Limits: as many bytes as the arena maps.
 type Sketch struct {
-	watched
+	captured
 	h      *Heap
 	head   sketchBlock
 	blocks []sketchBlock
@@ -88,8 +89,8 @@ func (s *Sketch) Prefetch(i, off int) { s.h.A.Prefetch(s.blocks[i].ref, off) }
 
 // Change is the n bytes of block i from off on, to be changed.
 func (s *Sketch) Change(i, off, n int) []byte {
-	if s.tr != nil {
-		s.tr.sketch.keep(i, off, n)
+	if s.capture != nil {
+		s.frozen().keep(i, off, n)
 	}
 	return s.Block(i)[off : off+n : off+n]
 }
@@ -125,7 +126,7 @@ func (s *Sketch) Truncate(n int) {
 // drop frees block i, or leaves it to the snapshot that still needs it.
 func (s *Sketch) drop(i int) {
 	b := s.blocks[i]
-	if s.tr != nil && s.tr.sketch.adopt(i) {
+	if s.capture != nil && s.frozen().adopt(i) {
 		s.bytes -= int64(arena.ClassSize(b.n))
 		return
 	}
@@ -154,6 +155,9 @@ func (s *Sketch) Drain(n int) (done bool) {
 	return true
 }
 
+// HeaderBytes implements Large.
+func (s *Sketch) HeaderBytes() int64 { return 112 }
+
 // Clone implements Large.
 func (s *Sketch) Clone(h *Heap) Large {
 	c := NewSketch(h, s.head.n)
@@ -180,8 +184,8 @@ func (x *Edit) Sketch() *Sketch { return x.Large().(*Sketch) }
 func (x *Edit) ChangingSketch() *Sketch {
 	x.change()
 	s := x.Sketch()
-	if s.tr != nil && s.tr.Ahead != nil {
-		s.tr.Ahead()
+	if s.capture != nil && s.capture.Ahead != nil {
+		s.capture.Ahead()
 	}
 	return s
 }
@@ -216,21 +220,21 @@ const (
 
 func pageKey(block, page int) uint64 { return uint64(block)<<40 | uint64(page) }
 
-// begin implements tracked.
-func (s *Sketch) begin(tr *Track) {
+// begin implements Large.
+func (s *Sketch) begin(c *Capture) {
 	f := &frozenSketch{a: s.h.A, copies: map[uint64]arena.Ref{}, blocks: make([]frozenBlock, len(s.blocks))}
-	tr.sketch, tr.Len = f, 0
-	tr.Header = slices.Clone(s.Head())
+	c.parts, c.Len = f, 0
+	c.Header = slices.Clone(s.Head())
 	for i, b := range s.blocks {
 		f.blocks[i].sketchBlock = b
-		tr.Blocks = append(tr.Blocks, b.n)
-		tr.Len += (b.n + sketchChunk - 1) / sketchChunk
+		c.Blocks = append(c.Blocks, b.n)
+		c.Len += (b.n + sketchChunk - 1) / sketchChunk
 	}
 }
 
-// step implements tracked. A chunk counts as a good deal of elements.
-func (s *Sketch) step(tr *Track, n int) (done bool) {
-	f := tr.sketch
+// step implements Large. A chunk counts as a good deal of elements.
+func (s *Sketch) step(c *Capture, n int) (done bool) {
+	f := c.parts.(*frozenSketch)
 	for n = max(n/NodeWeight, 1); f.at < len(f.blocks); n-- {
 		if f.off >= f.blocks[f.at].n {
 			f.at, f.off = f.at+1, 0
@@ -242,12 +246,15 @@ func (s *Sketch) step(tr *Track, n int) (done bool) {
 		from, block := f.off, f.at
 		b := f.chunk()
 		f.off += len(b)
-		tr.el = Element{Block: block, Value: b}
-		tr.give()
+		c.el = Element{Block: block, Value: listpack.Str(b)}
+		c.give()
 		f.forget(block, from, f.off)
 	}
 	return true
 }
+
+// frozen returns the sketch as it was, while it is captured.
+func (s *Sketch) frozen() *frozenSketch { return s.capture.parts.(*frozenSketch) }
 
 // chunk is the next chunk as it was.
 func (f *frozenSketch) chunk() []byte {
@@ -320,8 +327,14 @@ func (f *frozenSketch) hold(n int64) {
 	f.kept += n
 }
 
-// close frees what only the walk needs.
-func (f *frozenSketch) close() {
+// Copied implements frozen.
+func (f *frozenSketch) Copied() (now, ever int64) { return f.bytes, f.kept }
+
+// CompressCopies implements frozen. Pages are too short for that.
+func (f *frozenSketch) CompressCopies() {}
+
+// Close frees what only the walk needs.
+func (f *frozenSketch) Close() {
 	for _, r := range f.copies {
 		f.a.Free(r, sketchPage, arena.Buffers)
 	}

@@ -36,7 +36,7 @@ type collector struct {
 func (c *collector) Element(el *Element) {
 	require.GreaterOrEqual(c.t, el.Block, c.at, "blocks come in order")
 	c.at = el.Block
-	c.im.blocks[el.Block] = append(c.im.blocks[el.Block], el.Value...)
+	c.im.blocks[el.Block] = append(c.im.blocks[el.Block], el.Value.B...)
 }
 
 func newSketchHeap(t *testing.T) *Heap {
@@ -103,7 +103,7 @@ func TestSketchModel(t *testing.T) {
 		for range 4 {
 			saved := imageOf(s)
 			c := &collector{t: t, im: sketchImage{blocks: make([][]byte, len(saved.blocks))}}
-			tr := h.Track(x.E, c)
+			tr := h.Capture(x.E, c)
 			require.Equal(t, saved.head, tr.Header)
 			stop := rng.IntN(8) == 0
 			for i := 0; !tr.Step(NodeWeight * rng.IntN(3)); i++ {
@@ -129,7 +129,7 @@ func TestSketchModel(t *testing.T) {
 		clone.Discard()
 		// A sketch that is dropped while it is saved is freed at the end.
 		c := &collector{t: t, im: sketchImage{blocks: make([][]byte, len(im.blocks))}}
-		tr := h.Track(x.E, c)
+		tr := h.Capture(x.E, c)
 		o := h.Take(x.E)
 		require.True(t, o.Orphan(s.h))
 		x.Forget()

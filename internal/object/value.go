@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"godwit/internal/arena"
+	"godwit/internal/invariant"
 	"godwit/internal/sds"
 )
 
@@ -59,6 +60,14 @@ func (e Entry) Value() Value {
 		v.B = e.inline()
 	}
 	return v
+}
+
+// form returns the first byte of an entry that holds the value.
+func (v *Value) form() byte {
+	f := forms[v.Type][v.Enc]
+	invariant.Check(encodings[f] == v.Enc && Type(f>>formBits) == v.Type,
+		"object: type %d has no encoding %d", v.Type, v.Enc)
+	return f
 }
 
 // payloadLen is the number of bytes that the payload takes in an entry.
@@ -126,7 +135,7 @@ func Build(a *arena.Arena, key []byte, v Value, m Meta) Entry {
 	n := arena.ClassSize(head + kn + len(key) + v.payloadLen())
 	ref := a.Alloc(n, arena.Values)
 	b := a.Bytes(ref, n)
-	b[0] = byte(v.Type) | byte(v.Enc)<<4
+	b[0] = v.form()
 	e := Entry{ref, b}
 	b[offFlags] = m.Flags &^ FlagDeadline
 	if m.Deadline != 0 {
@@ -155,7 +164,7 @@ func (e Entry) Overwrite(v Value, deadline int64) bool {
 	if arena.ClassSize(off+n+v.payloadLen()) != e.blockSize() {
 		return false
 	}
-	e.b[0] = byte(v.Type) | byte(v.Enc)<<4
+	e.b[0] = v.form()
 	if deadline != 0 {
 		e.setDeadline(deadline)
 	}

@@ -7,6 +7,37 @@ import (
 	"godwit/internal/listpack"
 )
 
+// ZSet is the type of sorted sets.
+const ZSet Type = 3
+
+func init() {
+	describe(ZSet, Description{
+		Name: "zset",
+		Encodings: []EncodingName{
+			{EncListpack, "listpack"}, {EncListpackBlock, "listpack"}, {EncSkiplist, "skiplist"},
+		},
+		Awaited: true,
+		Len:     func(x *Edit) int { return AsZSet(x).Len() },
+		Outline: func(x *Edit, o *Outline) { o.Len = AsZSet(x).Len() },
+		Each:    eachScore,
+		Digest:  digestScores,
+		Range:   rangeZSet,
+	})
+}
+
+func eachScore(x *Edit, visit func(el *Element) bool) {
+	AsZSet(x).Each(func(m listpack.Value, score float64) bool {
+		x.el.Name, x.el.Score = m, score
+		return visit(&x.el)
+	})
+}
+
+func rangeZSet(x *Edit, from, to int, reverse bool, emit func(v listpack.Value)) {
+	for it := AsZSet(x).ByRank(from, to-1, reverse); it.Next(); {
+		emit(it.Member)
+	}
+}
+
 // SortedSet is a sorted set that is read or changed: members in the order of their scores, equal scores in the order of the members' bytes. Ranks
 // count from 0.
 //
@@ -54,7 +85,7 @@ func (z SortedSet) Len() int {
 
 // large is the large form, if it is that.
 func (z SortedSet) large() (*zsetLarge, bool) {
-	if z.Kind() != EncSkiplist {
+	if z.Base() != EncSkiplist {
 		return nil, false
 	}
 	return z.Large().(*zsetLarge), true

@@ -121,8 +121,8 @@ func checkBuilt(t *testing.T, h *Heap, b *ZBuilder, model map[string]float64) {
 		if len(want) <= h.Lim.ZSetMaxListpackEntries && b.longest <= h.Lim.ZSetMaxListpackValue {
 			wantKind = EncListpack
 		}
-		if x.Kind() != wantKind {
-			t.Errorf("encoding %v of %d members, longest %d", x.Kind(), len(want), b.longest)
+		if x.Base() != wantKind {
+			t.Errorf("encoding %v of %d members, longest %d", x.Base(), len(want), b.longest)
 		}
 		i := 0
 		z.Each(func(m listpack.Value, score float64) bool {

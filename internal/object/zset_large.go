@@ -11,7 +11,7 @@ import (
 //
 // All changes of a set that is in use go through insert, setScore, remove and cut.
 type zsetLarge struct {
-	watched
+	captured
 	h    *Heap
 	list *skiplist.List
 	dict *dict.Dict
@@ -40,6 +40,9 @@ func (l *zsetLarge) Drain(n int) bool {
 	l.list.Close()
 	return true
 }
+
+// HeaderBytes implements Large.
+func (l *zsetLarge) HeaderBytes() int64 { return 272 }
 
 // Clone implements Large.
 func (l *zsetLarge) Clone(h *Heap) Large {
@@ -140,4 +143,37 @@ func between(lo, hi skiplist.Pos) span {
 
 func (l *zsetLarge) scan(cursor uint64, emit func(m listpack.Value, score float64)) uint64 {
 	return l.dict.Scan(cursor, func(r arena.Ref) { emit(listpack.Str(l.list.Member(r)), l.list.Score(r)) })
+}
+
+// begin implements Large. The walk goes from the highest score down, as Redis writes files: reading
+// one in that order inserts at the front.
+func (l *zsetLarge) begin(c *Capture) { c.at = l.list.Last() }
+
+// step implements Large. Members that came since are passed over and count too: no turn is longer
+// for them.
+func (l *zsetLarge) step(c *Capture, n int) bool {
+	for ; n > 0 && c.at != 0; n-- {
+		r := c.at
+		c.at = l.list.Prev(r)
+		if l.list.Epoch(r) != l.h.Epoch {
+			l.give(r)
+		}
+	}
+	return c.at == 0
+}
+
+// keep is called before a member's node is moved or freed. The walk must not stand on it then.
+func (l *zsetLarge) keep(r arena.Ref) {
+	if l.older(l.h, l.list.Epoch(r)) {
+		l.give(r)
+	}
+	if l.capture != nil && l.capture.at == r {
+		l.capture.at = l.list.Prev(r)
+	}
+}
+
+func (l *zsetLarge) give(r arena.Ref) {
+	l.capture.el.Name.B, l.capture.el.Score = l.list.Member(r), l.list.Score(r)
+	l.capture.give()
+	l.list.SetEpoch(r, l.h.Epoch)
 }

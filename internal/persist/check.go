@@ -182,7 +182,7 @@ func (s *snapshotCheck) key(rec *rdb.Record) error {
 
 // build makes the value: the reader leaves it to this to find equal elements of large collections. A hash whose fields are all due is not there then.
 func (s *snapshotCheck) build(rec *rdb.Record) (there bool, err error) {
-	if rec.Value.Type() == object.String {
+	if rec.Value.Sound() {
 		return true, nil
 	}
 	db := s.ks.DB(0)

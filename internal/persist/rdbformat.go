@@ -119,30 +119,14 @@ func (f *RDBFormat) LongString(dst []byte, en object.Entry) []byte {
 func (f *RDBFormat) LongStringEnd(dst []byte, _ object.Entry) []byte { return dst }
 
 // Large implements Format.
-func (f *RDBFormat) Large(dst []byte, en object.Entry, tr *object.Track) ([]byte, Record) {
+func (f *RDBFormat) Large(dst []byte, en object.Entry, tr *object.Capture) ([]byte, Record) {
 	e := f.to(dst)
 	e.Meta(f.meta(en))
-	if tr.Type.Sketch() {
-		r := rdb.NewSketchRecord(tr.Type, tr.Header, tr.Blocks)
-		r.Head(e, en.Key())
-		return f.done(), &sketchRecord{f, r}
+	if e.Compress {
+		tr.CompressCopies()
 	}
-	switch tr.Type {
-	case object.Hash:
-		e.HashHead(en.Key(), tr.Len, tr.MinDeadline)
-	case object.Set:
-		e.SetHead(en.Key(), tr.Len)
-	case object.ZSet:
-		e.ZSetHead(en.Key(), tr.Len)
-	case object.List:
-		if e.Compress {
-			tr.CompressCopies()
-		}
-		e.ListHead(en.Key(), tr.Len)
-	default:
-		panic("persist: a large value of type " + tr.Type.String())
-	}
-	return f.done(), &rdbRecord{f, tr.Type, tr.MinDeadline}
+	to := e.Large(en.Key(), &tr.Outline)
+	return f.done(), &rdbRecord{f, to}
 }
 
 // Tail implements Format.
@@ -153,52 +137,18 @@ func (f *RDBFormat) Tail(dst []byte) []byte {
 
 // rdbRecord is the Record of an RDBFormat.
 type rdbRecord struct {
-	f        *RDBFormat
-	t        object.Type
-	earliest int64 // deadline of a field
+	f  *RDBFormat
+	to rdb.ElementEncoder
 }
 
 // Element implements Record.
 func (r *rdbRecord) Element(dst []byte, el *object.Element) []byte {
-	e := r.f.to(dst)
-	switch r.t {
-	case object.Hash:
-		if r.earliest == 0 {
-			e.Field(el.Name, el.Value)
-		} else {
-			e.DeadlineField(el.Name, el.Value, el.Deadline, r.earliest)
-		}
-	case object.Set:
-		e.Member(el.Name)
-	case object.ZSet:
-		e.ZMember(el.Name, el.Score)
-	default:
-		if n := el.Node; n.LZF && e.Compress {
-			e.ListNodeLZF(n.B, n.Size)
-		} else {
-			e.ListNode(n.Unpacked(nil), n.Plain)
-		}
-	}
+	r.to.Element(r.f.to(dst), el)
 	return r.f.done()
 }
 
 // End implements Record.
-func (r *rdbRecord) End(dst []byte) []byte { return dst }
-
-// sketchRecord is the Record of an RDBFormat for a sketch.
-type sketchRecord struct {
-	f *RDBFormat
-	r *rdb.SketchRecord
-}
-
-// Element implements Record.
-func (r *sketchRecord) Element(dst []byte, el *object.Element) []byte {
-	r.r.Bytes(r.f.to(dst), el.Block, el.Value)
-	return r.f.done()
-}
-
-// End implements Record.
-func (r *sketchRecord) End(dst []byte) []byte {
-	r.r.End(r.f.to(dst))
+func (r *rdbRecord) End(dst []byte) []byte {
+	r.to.End(r.f.to(dst))
 	return r.f.done()
 }

@@ -90,7 +90,7 @@ func (t *stream) moveTo(to *stream) {
 type record struct {
 	s       *SnapshotWriter
 	db      int
-	tr      *object.Track
+	tr      *object.Capture
 	rec     Record
 	pending stream // until the record is open
 	size    int64  // bytes in it, the head not counted
@@ -108,11 +108,9 @@ func (r *record) copied() int64 {
 // track begins a record.
 func (s *SnapshotWriter) track(db int, e object.Entry) {
 	r := &record{s: s, db: db, pending: stream{s: s, hold: true}}
-	r.tr = s.sn.Track(e, r)
+	r.tr = s.sn.Capture(e, r)
 	r.pending.buf, r.rec = s.f.Large(nil, e, r.tr)
-	if tr := r.tr; tr.Type == object.List || tr.Type.Sketch() {
-		tr.Ahead = r.ahead
-	}
+	r.tr.Ahead = r.ahead
 	s.waiting = append(s.waiting, r)
 	if s.open == nil && !s.inSlice {
 		s.openRecord() // it is being changed: the sooner its elements need not be held the better
@@ -152,7 +150,7 @@ func (r *record) ahead() {
 	}
 }
 
-// Element implements object.Sink.
+// Element implements object.ElementWriter.
 func (r *record) Element(el *object.Element) {
 	if !r.s.inSlice {
 		r.s.foreign++
@@ -194,7 +192,7 @@ func (s *SnapshotWriter) closeRecord() {
 	}
 	s.main.buf = r.rec.End(s.main.buf)
 	s.open = nil
-	s.sn.Untrack(r.tr)
+	s.sn.Release(r.tr)
 	s.main.db = s.side.db
 	s.side.moveTo(&s.main)
 }

@@ -23,7 +23,7 @@ type Format interface {
 	LongString(dst []byte, e object.Entry) []byte
 	LongStringEnd(dst []byte, e object.Entry) []byte
 	// Large begins a key with a large value. Of the entry, nothing may be kept.
-	Large(dst []byte, e object.Entry, tr *object.Track) ([]byte, Record)
+	Large(dst []byte, e object.Entry, tr *object.Capture) ([]byte, Record)
 	Tail(dst []byte) []byte
 }
 

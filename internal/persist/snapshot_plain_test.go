@@ -52,7 +52,7 @@ func (f *plainFormat) LongStringEnd(dst []byte, e object.Entry) []byte {
 	return frame(dst, 'Z', "%s", e.Key())
 }
 
-func (f *plainFormat) Large(dst []byte, e object.Entry, tr *object.Track) ([]byte, Record) {
+func (f *plainFormat) Large(dst []byte, e object.Entry, tr *object.Capture) ([]byte, Record) {
 	dst = frame(dst, 'L', "%s", e.Key())
 	if e.Key()[len(e.Key())-1]%2 == 0 {
 		tr.CompressCopies()
@@ -62,7 +62,7 @@ func (f *plainFormat) Large(dst []byte, e object.Entry, tr *object.Track) ([]byt
 }
 
 type plainRecord struct {
-	tr     *object.Track
+	tr     *object.Capture
 	n      int
 	sketch flatSketch // as far as it has come
 }
@@ -71,14 +71,14 @@ func (r *plainRecord) Element(dst []byte, el *object.Element) []byte {
 	r.n++
 	switch r.tr.Type {
 	case object.Hash:
-		return frame(dst, 'E', "%s=%s@%d", el.Name, el.Value, el.Deadline)
+		return frame(dst, 'E', "%s=%s@%d", el.Name.B, el.Value.B, el.Deadline)
 	case object.Set:
-		return frame(dst, 'E', "%s", el.Name)
+		return frame(dst, 'E', "%s", el.Name.B)
 	case object.ZSet:
-		return frame(dst, 'E', "%s:%g", el.Name, el.Score)
+		return frame(dst, 'E', "%s:%g", el.Name.B, el.Score)
 	}
-	if r.tr.Type.Sketch() {
-		r.sketch.blocks[el.Block] = append(r.sketch.blocks[el.Block], el.Value...)
+	if r.tr.Header != nil {
+		r.sketch.blocks[el.Block] = append(r.sketch.blocks[el.Block], el.Value.B...)
 		return dst
 	}
 	b := el.Node.Unpacked(nil)
@@ -97,7 +97,7 @@ func (r *plainRecord) Element(dst []byte, el *object.Element) []byte {
 }
 
 func (r *plainRecord) End(dst []byte) []byte {
-	if r.tr.Type.Sketch() {
+	if r.tr.Header != nil {
 		dst = frame(dst, 'E', "%s", r.sketch.text(r.tr.Type))
 	}
 	return frame(dst, 'X', "%s %d %d", r.tr.Type, r.n, r.tr.Len)

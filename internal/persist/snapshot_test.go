@@ -78,7 +78,7 @@ func text(ks *keyspace.Keyspace, e object.Entry) string {
 			add("%s", str(v))
 		}
 	}
-	if e.Type().Sketch() {
+	if e.Encoding() == object.EncSketch {
 		add("%s", flatten(x.Sketch()).text(e.Type()))
 	}
 	return e.Type().String() + " " + strings.Join(parts, " ")

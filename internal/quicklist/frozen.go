@@ -1,11 +1,8 @@
 package quicklist
 
 import (
-	"slices"
-
 	"godwit/internal/arena"
 	"godwit/internal/invariant"
-	"godwit/internal/lzf"
 )
 
 // Frozen is a list as it was at one moment, emitted node by node while the list goes on changing.
@@ -30,7 +27,7 @@ type Frozen struct {
 	bytes  int64                 // bytes of blocks that only the walk still needs
 	kept   int64                 // the sum of all such bytes so far
 	pack   bool                  // compress copies
-	out    FrozenNode
+	out    Payload
 }
 
 // packMax is the longest listpack in bytes that is compressed when it is copied, because the change
@@ -43,27 +40,6 @@ type relic struct {
 	off, size, room int
 	count           int
 	kind            kind
-}
-
-// FrozenNode is one node. B is the bytes of a listpack, the bytes of one element if Plain, or LZF
-// data that unpacks to a listpack of Size bytes. It is valid until anything changes.
-type FrozenNode struct {
-	B          []byte
-	Size       int // bytes, uncompressed
-	Count      int // elements
-	Plain, LZF bool
-}
-
-// Unpacked returns the uncompressed payload. It uses buf if it must decompress.
-func (n *FrozenNode) Unpacked(buf []byte) []byte {
-	if !n.LZF {
-		return n.B
-	}
-	buf = slices.Grow(buf[:0], n.Size)[:n.Size]
-	if err := lzf.Decompress(buf, n.B); err != nil {
-		panic("quicklist: a node does not decompress") // we compressed it ourselves
-	}
-	return buf
 }
 
 // Freeze starts to emit the list as it is now. No node may carry Shared.Epoch: it must have been
@@ -146,7 +122,7 @@ func (f *Frozen) removed(n *node) {
 }
 
 // Step emits about n nodes and reports whether there are no more.
-func (f *Frozen) Step(n int, emit func(n *FrozenNode)) (done bool) {
+func (f *Frozen) Step(n int, emit func(n *Payload)) (done bool) {
 	q := f.q
 	for n > 0 {
 		ref := f.at
@@ -179,8 +155,8 @@ func (f *Frozen) Step(n int, emit func(n *FrozenNode)) (done bool) {
 	return false
 }
 
-func (f *Frozen) give(payload []byte, c *relic, emit func(n *FrozenNode)) {
-	f.out = FrozenNode{B: payload, Size: c.size, Count: c.count, Plain: c.kind == plain,
+func (f *Frozen) give(payload []byte, c *relic, emit func(n *Payload)) {
+	f.out = Payload{B: payload, Size: c.size, Count: c.count, Plain: c.kind == plain,
 		LZF: c.kind == compressed}
 	if f.out.LZF {
 		f.out.B = payload[lzfHead:]
@@ -189,7 +165,7 @@ func (f *Frozen) give(payload []byte, c *relic, emit func(n *FrozenNode)) {
 	emit(&f.out)
 }
 
-func (f *Frozen) giveRelic(c relic, emit func(n *FrozenNode)) {
+func (f *Frozen) giveRelic(c relic, emit func(n *Payload)) {
 	n := node{q: f.q, ptr: c.ptr, off: c.off, size: c.size, room: c.room, kind: c.kind}
 	f.give(n.payload(), &c, emit)
 	f.drop(c)

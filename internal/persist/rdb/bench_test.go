@@ -117,6 +117,24 @@ func benchEncode(b *testing.B, ks *keyspace.Keyspace, compress bool) {
 	b.ReportMetric(float64(size)/float64(db.Len()), "B/key")
 }
 
+// BenchmarkCommands writes everything as commands.
+func BenchmarkCommands(b *testing.B) {
+	for _, mixed := range []bool{false, true} {
+		ks := benchKeyspace(b, 100_000, mixed)
+		b.Run(fmt.Sprintf("mixed=%v", mixed), func(b *testing.B) {
+			b.ReportAllocs()
+			var c Commands
+			for b.Loop() {
+				for cursor, more := uint64(0), true; more; more = cursor != 0 {
+					cursor = ks.DB(0).Scan(cursor, func(en object.Entry) { c.Record(ks.Heap, en) })
+					c.B = c.B[:0]
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*100_000), "ns/key")
+		})
+	}
+}
+
 func BenchmarkDecode(b *testing.B) {
 	for _, mixed := range []bool{false, true} {
 		file := encodeAll(benchKeyspace(b, 500_000, mixed), true)

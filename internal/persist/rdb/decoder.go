@@ -313,20 +313,24 @@ func (d *Decoder) value(op byte) (Value, error) {
 		return Value{}, d.errorf("%s", unknownType(op))
 	}
 	v, err := ent.op.Decode(d)
-	v.t = ent.t
-	if v.sketch != nil { // of modules' values, the record's type does not tell it
-		v.t = TypeOf(v.sketch.t)
+	if ent.t != nil {
+		v.t = ent.t
 	}
 	return v, err
 }
 
+// unsupported are record types of keys that are known and not read.
+var unsupported = map[byte]string{
+	typeStream:  "a stream; streams are not supported",
+	typeStream2: "a stream; streams are not supported",
+	typeStream3: "a stream; streams are not supported",
+	typeModule:  "a module's value; modules are not supported",
+}
+
 // unknownType says what a record type is that is not read.
 func unknownType(op byte) string {
-	switch op {
-	case typeStream, typeStream2, typeStream3:
-		return "a stream; streams are not supported"
-	case typeModule:
-		return "a module's value; modules are not supported"
+	if why, ok := unsupported[op]; ok {
+		return why
 	}
 	return fmt.Sprintf("unknown record type %d", op)
 }

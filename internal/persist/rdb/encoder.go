@@ -104,85 +104,15 @@ func (e *Encoder) Value(h *object.Heap, en object.Entry) {
 	t.Encode(e, op, x)
 }
 
-// A large collection can be added in steps: its head, then as many elements as the head promised, in any order that suits (a list's in its own), in whatever
-// pieces. Nothing else may be added to the same stream of bytes in between.
-
-// SetHead begins the record of a set of n members.
-func (e *Encoder) SetHead(key []byte, n int) { e.head(typeSet, key, n) }
-
-// Member adds a member of a set.
-func (e *Encoder) Member(m []byte) { e.String(m) }
-
-// ZSetHead begins the record of a sorted set of n members.
-func (e *Encoder) ZSetHead(key []byte, n int) { e.head(typeZSet2, key, n) }
-
-// ZMember adds a member of a sorted set. Redis loads members fastest from the highest score down.
-func (e *Encoder) ZMember(m []byte, score float64) {
-	e.String(m)
-	e.B = binary.LittleEndian.AppendUint64(e.B, math.Float64bits(score))
-}
-
-// HashHead begins the record of a hash of n fields. earliest is the earliest deadline of a field in unix ms, 0 if no field has one: it tells Field and
-// DeadlineField apart.
-func (e *Encoder) HashHead(key []byte, n int, earliest int64) {
-	if earliest == 0 {
-		e.head(typeHash, key, n)
-		return
-	}
-	e.Version = VersionFieldDeadlines
-	e.B = append(e.B, typeHashMetadata)
+// Large begins the record of a large value that is added in steps: as many elements as the outline
+// promised follow through the ElementEncoder, in any order that suits (a list's and a sketch's in
+// their own), in whatever pieces, and then its end. Nothing else may be added to the same stream of
+// bytes in between.
+func (e *Encoder) Large(key []byte, o *object.Outline) ElementEncoder {
+	t := TypeOf(o.Type)
+	e.B = append(e.B, t.LargeOp(o))
 	e.String(key)
-	e.B = binary.LittleEndian.AppendUint64(e.B, uint64(earliest))
-	e.Len(uint64(n))
-}
-
-// Field adds a field of a hash whose head had no deadline.
-func (e *Encoder) Field(field, value []byte) {
-	e.String(field)
-	e.String(value)
-}
-
-// DeadlineField adds a field of a hash whose head had a deadline; deadline is the field's own, 0 for none, and none is before earliest, the head's.
-func (e *Encoder) DeadlineField(field, value []byte, deadline, earliest int64) {
-	e.deadline(deadline, earliest)
-	e.Field(field, value)
-}
-
-func (e *Encoder) deadline(deadline, earliest int64) {
-	if deadline == 0 {
-		e.Len(0)
-	} else {
-		e.Len(uint64(deadline-earliest) + 1)
-	}
-}
-
-// ListHead begins the record of a list of n nodes.
-func (e *Encoder) ListHead(key []byte, nodes int) { e.head(typeListQuicklist2, key, nodes) }
-
-// ListNode adds a node of a list: a listpack, or the bytes of one element if plain.
-func (e *Encoder) ListNode(b []byte, plain bool) {
-	e.container(plain)
-	e.String(b)
-}
-
-// ListNodeLZF adds a node whose listpack of size bytes is compressed already.
-func (e *Encoder) ListNodeLZF(data []byte, size int) {
-	e.container(false)
-	e.compressed(data, size)
-}
-
-func (e *Encoder) container(plain bool) {
-	if plain {
-		e.B = append(e.B, containerPlain)
-	} else {
-		e.B = append(e.B, containerPacked)
-	}
-}
-
-func (e *Encoder) head(op byte, key []byte, n int) {
-	e.B = append(e.B, op)
-	e.String(key)
-	e.Len(uint64(n))
+	return t.Head(e, o)
 }
 
 // Len adds a length.

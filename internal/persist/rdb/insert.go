@@ -38,28 +38,9 @@ func (v *Value) direct(h *object.Heap) (ov object.Value, ok bool) {
 	case formString:
 		return object.StringValue(v.b), true
 	case formPacked:
-		if v.within(h.Lim) {
-			return object.PackedValue(h.A, v.t.Object, v.kind, v.b), true
+		if v.t.Fits(h.Lim, v) {
+			return object.PackedValue(h.A, v.t.Object, v.enc, v.b), true
 		}
 	}
 	return ov, false
-}
-
-// within reports whether a packed collection is within the limits of its encoding, by the rules of Redis's loader: those for the length of elements
-// are asked for zipmaps only.
-func (v *Value) within(l *object.Limits) bool {
-	n := int(v.n)
-	switch v.t.Object {
-	case object.List:
-		return l.PacksList(v.b)
-	case object.Set:
-		if v.kind == object.EncIntset {
-			return n <= l.IntsetMax()
-		}
-		return n <= l.SetMaxListpackEntries
-	case object.ZSet:
-		return n <= l.ZSetMaxListpackEntries
-	default:
-		return n <= l.HashMaxListpackEntries && v.max <= l.HashMaxListpackValue
-	}
 }

@@ -30,8 +30,8 @@ type layout struct {
 	ver    int    // that is written
 	oldest int    // of those that are read
 	newest int
-	t      object.Type
-	chunks string // the command that loads such a sketch piece by piece, "" if there is none; see SketchCommands
+	t      object.Type // set by registerSketch
+	chunks string      // the command that loads it piece by piece, or ""; see rewriteSketch
 	// handles reports whether a sketch with the header is written so. Of the layouts of a type the first one is taken.
 	handles func(head []byte) bool
 	// parts writes the sketch.
@@ -40,44 +40,26 @@ type layout struct {
 	read func(d *Decoder, ver int) (head []byte, blocks [][]byte, err error)
 }
 
-// layouts are all of them; see the files that define them.
-func layouts() []*layout {
-	return append(bloomLayouts(), cuckooLayout(), cmsLayout(), topkLayout(), tdigestLayout())
-}
-
 func any1([]byte) bool { return true }
 
-// modules are the layouts by name and by type.
-type modules struct {
-	byName map[string]*layout
-	byType map[object.Type][]*layout
-}
+// sketches are the layouts by name.
+var sketches = map[string]*layout{}
 
-func newModules(list []*layout) *modules {
-	m := &modules{map[string]*layout{}, map[object.Type][]*layout{}}
-	for _, l := range list {
-		m.byName[l.name] = l
-		m.byType[l.t] = append(m.byType[l.t], l)
-	}
-	return m
-}
-
-var sketches = newModules(layouts())
-
-// of is the layout that a sketch with the header is written in.
-func (m *modules) of(t object.Type, head []byte) *layout {
-	list := m.byType[t]
+// layoutOf returns the layout that a sketch with the outline is written in.
+func layoutOf(o *object.Outline) *layout {
+	list := TypeOf(o.Type).layouts
 	for _, l := range list[:len(list)-1] {
-		if l.handles(head) {
+		if l.handles(o.Header) {
 			return l
 		}
 	}
 	return list[len(list)-1]
 }
 
-// find is the layout of the module type with the id and the version that the id says; nil if none reads it.
-func (m *modules) find(id uint64) (l *layout, ver int) {
-	l, ver = m.byName[moduleName(id)], int(id&(1<<moduleVersionBits-1))
+// findLayout returns the layout of the module type with the id and the version that the id says,
+// nil if none reads it.
+func findLayout(id uint64) (l *layout, ver int) {
+	l, ver = sketches[moduleName(id)], int(id&(1<<moduleVersionBits-1))
 	if l == nil || ver < l.oldest || ver > l.newest {
 		return nil, ver
 	}
@@ -109,7 +91,7 @@ func moduleName(id uint64) string {
 // refuseModule says why a module's value is not read.
 func refuseModule(id uint64) string {
 	name := moduleName(id)
-	if l := sketches.byName[name]; l != nil {
+	if l := sketches[name]; l != nil {
 		return fmt.Sprintf("a value of module type %s in version %d; versions %d to %d are read", name, id&(1<<moduleVersionBits-1), l.oldest, l.newest)
 	}
 	return fmt.Sprintf("a value of module type %s; modules are not supported", name)
@@ -146,44 +128,35 @@ func (p *Parts) Block(n int) {
 	p.gaps = append(p.gaps, len(p.e.B))
 }
 
-// SketchRecord is the record of a sketch on its way out, block by block.
-type SketchRecord struct {
-	id   uint64
+// sketchEncoder is the ElementEncoder of sketches.
+type sketchEncoder struct {
 	b    []byte
 	gaps []int
 	done int // bytes of b that are out
 }
 
-// NewSketchRecord begins the record of a sketch with the header and with blocks of these lengths in bytes. Nothing is kept of head.
-func NewSketchRecord(t object.Type, head []byte, blocks []int) *SketchRecord {
-	l := sketches.of(t, head)
+// sketchHead begins a module's value. Nothing is kept of the outline.
+func sketchHead(e *Encoder, o *object.Outline) ElementEncoder {
+	l := layoutOf(o)
 	var p Parts
-	l.parts(&p, head, blocks)
+	l.parts(&p, o.Header, o.Blocks)
 	p.e.Len(moduleEOF)
-	return &SketchRecord{id: moduleID(l.name, l.ver), b: p.e.B, gaps: p.gaps}
+	e.Len(moduleID(l.name, l.ver))
+	return &sketchEncoder{b: p.e.B, gaps: p.gaps}
 }
 
-// Head adds what comes first: the record's type, the key unless it is nil, and the id.
-func (r *SketchRecord) Head(e *Encoder, key []byte) {
-	e.B = append(e.B, typeModule2)
-	if key != nil {
-		e.String(key)
-	}
-	e.Len(r.id)
+// Element implements ElementEncoder. Blocks come in order, empty ones may be left out.
+func (s *sketchEncoder) Element(e *Encoder, el *object.Element) {
+	s.upTo(e, s.gaps[el.Block])
+	e.B = append(e.B, el.Value.B...)
 }
 
-// Bytes adds the next bytes of the block with that number. Blocks come in order, empty ones may be left out.
-func (r *SketchRecord) Bytes(e *Encoder, block int, b []byte) {
-	r.upTo(e, r.gaps[block])
-	e.B = append(e.B, b...)
-}
+// End implements ElementEncoder.
+func (s *sketchEncoder) End(e *Encoder) { s.upTo(e, len(s.b)) }
 
-// End adds what comes last.
-func (r *SketchRecord) End(e *Encoder) { r.upTo(e, len(r.b)) }
-
-func (r *SketchRecord) upTo(e *Encoder, at int) {
-	e.B = append(e.B, r.b[r.done:at]...)
-	r.done = at
+func (s *sketchEncoder) upTo(e *Encoder, at int) {
+	e.B = append(e.B, s.b[s.done:at]...)
+	s.done = at
 }
 
 // Plain layouts: the header as a string, how many blocks there are, and each block as a string. check finds out whether they make a sketch.

@@ -15,13 +15,12 @@ import (
 //
 // Versions 1 to 3 lack growth (it is 2 then), 1 the options too. Version 0, of 2017, rounded bits otherwise and is not read. Version 5 adds a hash version and a seed at the end; only hash version 0,
 // which is the hash of all before, is read. Our own filters are plain: header and bits.
-func bloomLayouts() []*layout {
-	return []*layout{
-		{name: "MBbloom--", ver: 4, oldest: 1, newest: 5, t: object.TypeBloom, chunks: "BF.LOADCHUNK",
+func init() {
+	registerSketch(object.TypeBloom,
+		&layout{name: "MBbloom--", ver: 4, oldest: 1, newest: 5, chunks: "BF.LOADCHUNK",
 			handles: bloom.Redis, parts: bloomParts, read: bloomRead},
-		{name: "GWbloom--", ver: 1, oldest: 1, newest: 1, t: object.TypeBloom, chunks: "BF.LOADCHUNK",
-			handles: any1, parts: plainParts, read: plainRead(checkBloom)},
-	}
+		&layout{name: "GWbloom--", ver: 1, oldest: 1, newest: 1, chunks: "BF.LOADCHUNK",
+			handles: any1, parts: plainParts, read: plainRead(checkBloom)})
 }
 
 func checkBloom(head []byte, blocks [][]byte) error { return bloom.Check(head, lengths(blocks)) }

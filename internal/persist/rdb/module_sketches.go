@@ -13,11 +13,18 @@ import (
 // Cuckoo filters, count-min sketches, top-k lists and t-digests are laid out in memory so that RedisBloom's records of them can be written and read: what
 // is written here loads there, and the other way round.
 
+func init() {
+	registerSketch(object.TypeCuckoo, cuckooLayout())
+	registerSketch(object.TypeCMS, cmsLayout())
+	registerSketch(object.TypeTopK, topkLayout())
+	registerSketch(object.TypeTDigest, tdigestLayout())
+}
+
 // cuckooLayout: sub-filters, buckets of the first, items, deletes, slots of a bucket, max iterations, expansion; then for each sub-filter its number of
 // buckets and its bytes.
 func cuckooLayout() *layout {
 	return &layout{
-		name: "MBbloomCF", ver: 4, oldest: 4, newest: 4, t: object.TypeCuckoo, chunks: "CF.LOADCHUNK", handles: any1,
+		name: "MBbloomCF", ver: 4, oldest: 4, newest: 4, chunks: "CF.LOADCHUNK", handles: any1,
 		parts: func(p *Parts, head []byte, blocks []int) {
 			f, n := cuckoo.ParseHead(head)
 			for _, v := range [...]uint64{
@@ -98,7 +105,7 @@ func (l *blockList) Blocks() int { return len(l.list) }
 // cmsLayout: width, depth, total, counters.
 func cmsLayout() *layout {
 	return &layout{
-		name: "CMSk-TYPE", ver: 0, oldest: 0, newest: 0, t: object.TypeCMS, handles: any1,
+		name: "CMSk-TYPE", ver: 0, oldest: 0, newest: 0, handles: any1,
 		parts: func(p *Parts, head []byte, blocks []int) {
 			s := cms.Open(head, nil)
 			p.Uint(s.Width)
@@ -131,7 +138,7 @@ func cmsLayout() *layout {
 // topkLayout: k, width, depth, decay, buckets, the heap, and the item of each of its entries with a zero byte behind it.
 func topkLayout() *layout {
 	return &layout{
-		name: "TopK-TYPE", ver: 0, oldest: 0, newest: 0, t: object.TypeTopK, handles: any1,
+		name: "TopK-TYPE", ver: 0, oldest: 0, newest: 0, handles: any1,
 		parts: func(p *Parts, head []byte, blocks []int) {
 			l := topk.Open(headMemory{b: head})
 			p.Uint(uint64(l.K))
@@ -206,7 +213,7 @@ func readTopK(d *Decoder, _ int) ([]byte, [][]byte, error) {
 // tdigestLayout: compression, least and greatest value, capacity, nodes, 0, merges, weight, 0; then the nodes' means and their weights.
 func tdigestLayout() *layout {
 	return &layout{
-		name: "TDIS-TYPE", ver: 0, oldest: 0, newest: 0, t: object.TypeTDigest, handles: any1,
+		name: "TDIS-TYPE", ver: 0, oldest: 0, newest: 0, handles: any1,
 		parts: func(p *Parts, head []byte, _ []int) {
 			r := tdigest.Open(headMemory{b: head}).Record()
 			p.Double(r.Compression)

@@ -317,7 +317,7 @@ func FuzzSketches(f *testing.F) {
 			require.Zero(t, ks.DB(0).Len())
 			return
 		}
-		if e := ks.DB(0).Peek([]byte("k")); e.Exists() && e.Type().Sketch() && e.Type() != object.TypeBloom {
+		if e := ks.DB(0).Peek([]byte("k")); e.Exists() && e.Encoding() == object.EncSketch && e.Type() != object.TypeBloom {
 			exercise(t, ks.DB(0), []byte("k"))
 		}
 	})

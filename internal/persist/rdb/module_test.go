@@ -72,7 +72,7 @@ func idBytes(name string, ver int) []byte {
 }
 
 func TestModuleID(t *testing.T) {
-	for name := range sketches.byName {
+	for name := range sketches {
 		require.Len(t, name, 9)
 		require.Equal(t, name, moduleName(moduleID(name, 1023)))
 	}

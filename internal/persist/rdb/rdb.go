@@ -23,8 +23,8 @@
 // # Parts
 //
 // Encoder appends records to a buffer. Reader splits a stream into records and decodes them, on other goroutines if it may. Dump and Restore are the
-// same for one value without a key. Insert puts a decoded Value into the keyspace. A type of value is one Type (types.go): its record types, encoder, decoder,
-// and the commands that recreate it; Types lists them, nothing else knows how many there are.
+// same for one value without a key. Insert puts a decoded Value into the keyspace. A data type is one Type (types.go): its record types, encoder, decoder,
+// and the commands that recreate it. It registers itself; nothing else knows how many there are.
 //
 // # Trust
 //

@@ -107,7 +107,7 @@ func TestDumpRestore(t *testing.T) {
 				Dump(&e, ks.Heap, en)
 				v, err := Restore(e.B, true)
 				require.NoError(t, err)
-				require.Equal(t, en.Type(), v.Type())
+				require.Equal(t, en.Type(), v.t.Object)
 				m := NoAccess()
 				m.Deadline = en.Deadline()
 				require.NoError(t, Insert(back.DB(i), en.Key(), &v, m))
@@ -280,7 +280,7 @@ func TestCloseEarly(t *testing.T) {
 func TestGiantRecord(t *testing.T) {
 	var e Encoder
 	const n = 200_000
-	e.SetHead([]byte("big"), n)
+	e.Large([]byte("big"), &object.Outline{Type: object.Set, Len: n})
 	for i := range n {
 		e.Int(int64(i) * 1000)
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"strings"
 )
 
 // The skimmer finds where records end without decoding values, so that these can be decoded elsewhere. It reads from what has arrived so far; a record that has
@@ -36,14 +35,6 @@ type skimmer struct {
 	valkey bool
 	start  int // of the record
 	cp     checkpoint
-}
-
-// checkpoint is how far a record with many elements was skipped, so that its next try does not begin with the first again: bytes may come a few
-// at a time. Offsets are the file's. A shape has one group at most.
-type checkpoint struct {
-	record int64  // where the record begins; 0: there is no checkpoint
-	pos    int64  // of the next element
-	left   uint64 // elements
 }
 
 func (s *skimmer) errorf(format string, args ...any) error {
@@ -108,56 +99,6 @@ func (s *skimmer) stringUpTo(longest uint64) error {
 	return s.skip(compressed)
 }
 
-// shape skips a value of that shape (see Op).
-func (s *skimmer) shape(shape string) error {
-	for i := 0; i < len(shape); i++ {
-		var err error
-		switch shape[i] {
-		case 's':
-			err = s.string()
-		case 'l':
-			_, err = s.length()
-		case '8':
-			err = s.skip(8)
-		case 'd':
-			var n byte
-			if n, err = s.byte(); err == nil && n < 253 {
-				err = s.skip(uint64(n))
-			}
-		case '*':
-			end := i + strings.IndexByte(shape[i:], ')')
-			err = s.repeat(shape[i+2 : end])
-			i = end
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// repeat skips a length and that many groups of the shape.
-func (s *skimmer) repeat(shape string) error {
-	record := s.base + int64(s.start)
-	var n uint64
-	if s.cp.record == record {
-		s.pos, n = int(s.cp.pos-s.base), s.cp.left
-	} else {
-		var err error
-		if n, err = s.length(); err != nil {
-			return err
-		}
-	}
-	for ; n > 0; n-- {
-		at := s.pos
-		if err := s.shape(shape); err != nil {
-			s.cp = checkpoint{record, s.base + int64(at), n}
-			return err
-		}
-	}
-	return nil
-}
-
 // record skips a record with all that comes before its type.
 func (s *skimmer) record() (r span, err error) {
 	r = span{start: s.pos, meta: NoAccess()}
@@ -184,7 +125,7 @@ func (s *skimmer) record() (r span, err error) {
 			if ent.op.Shape == shapeModule {
 				err = s.named(s.module(r.key-1), r.key)
 			} else {
-				err = s.shape(ent.op.Shape)
+				err = s.shape(ent.shape)
 			}
 		} else {
 			err = s.special(op, &r)
@@ -223,12 +164,15 @@ func (s *skimmer) prefix(op byte, r *span) (ok bool, err error) {
 	return true, nil
 }
 
+// auxShape is that of an auxiliary field: name and text.
+var auxShape = compileShape("ss")
+
 // special skips a record that is no key's.
 func (s *skimmer) special(op byte, r *span) (err error) {
 	switch op {
 	case opAux:
 		r.kind = KindAux
-		return s.shape("ss")
+		return s.shape(auxShape)
 	case opFunction2:
 		r.kind = KindFunction
 		return s.string()
@@ -300,7 +244,7 @@ func (s *skimmer) module(at int) error {
 	if err != nil {
 		return err
 	}
-	if l, _ := sketches.find(id); l == nil {
+	if l, _ := findLayout(id); l == nil {
 		s.pos = at
 		return s.errorf("%s", refuseModule(id))
 	}
@@ -338,12 +282,10 @@ func (s *skimmer) parts(id uint64) error {
 func (s *skimmer) refuse(op byte) error {
 	at := s.pos - 1
 	e := &Error{Offset: s.base + int64(at), Reason: unknownType(op)}
-	switch op {
-	case typeStream, typeStream2, typeStream3, typeModule:
-	case opFunctionRC:
+	if op == opFunctionRC {
 		e.Reason = "a function in the form of a release candidate of Redis 7.0"
-		return e
-	default:
+	}
+	if unsupported[op] == "" {
 		return e
 	}
 	d := Decoder{b: s.b, pos: s.pos, base: s.base}

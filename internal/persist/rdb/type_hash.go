@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"strconv"
 
 	"godwit/internal/listpack"
 	"godwit/internal/object"
@@ -15,9 +16,8 @@ import (
 //
 // They are read as those, as zipmap (9) and ziplist (13), and as the release candidates of 7.4 had them: 23, without the earliest deadline, and 22, without it
 // and with absolute deadlines.
-func hashType() *Type {
-	return &Type{
-		Name:   "hash",
+func init() {
+	register(&Type{
 		Object: object.Hash,
 		Ops: []Op{
 			{typeHash, "*(ss)", decodeHash},
@@ -27,72 +27,130 @@ func hashType() *Type {
 			{typeHashMetadataRC, "*(lss)", func(d *Decoder) (Value, error) { return decodeHashMetadata(d, 1) }},
 			{typeValkeyHashIn, "*(ss8)", decodeHashValkey},
 			{typeHashListpackRC, "s", decodeHashListpackEx},
-			{typeHashMetadata, "8*(lss)", func(d *Decoder) (Value, error) {
-				earliest, err := d.earliest()
-				if err != nil {
-					return Value{}, err
-				}
-				return decodeHashMetadata(d, earliest)
-			}},
-			{typeHashListpackEx, "8s", func(d *Decoder) (Value, error) {
-				if _, err := d.earliest(); err != nil {
-					return Value{}, err
-				}
-				return decodeHashListpackEx(d)
-			}},
+			{typeHashMetadata, "8*(lss)", decodeHashRelative},
+			{typeHashListpackEx, "8s", decodeHashEarliest},
 		},
-		Op:      hashOp,
-		Encode:  encodeHash,
-		Build:   buildHash,
-		Rewrite: rewriteHash,
-	}
+		Op:     hashOp,
+		Encode: encodeHash,
+		LargeOp: func(o *object.Outline) byte {
+			if o.MinDeadline != 0 {
+				return typeHashMetadata
+			}
+			return typeHash
+		},
+		Head: func(e *Encoder, o *object.Outline) ElementEncoder {
+			e.fields(o.Len, o.MinDeadline)
+			return fieldEncoder(o.MinDeadline)
+		},
+		SavedLen: func(x *object.Edit) int {
+			return savedLen(x, func(el *object.Element) int {
+				return savedString(el.Name.Len()) + savedString(el.Value.Len())
+			})
+		},
+		Rewrite: func(_ *Commands, a *adder, key []byte, _ *object.Outline) Rewriter {
+			if a.packed {
+				return a.with("HMSET", key, 2, addField)
+			}
+			return a.with("HSET", key, 2, addField)
+		},
+		Fits: func(l *object.Limits, v *Value) bool {
+			// The loader of Redis asks for the length of fields in zipmaps only, and so does max.
+			return int(v.n) <= l.HashMaxListpackEntries && v.max <= l.HashMaxListpackValue
+		},
+		Build: buildHash,
+	})
 }
 
 // maxDeadline is the latest deadline of a field, unix ms: 48 bits, as in Redis.
 const maxDeadline = 1<<48 - 1
 
 func hashOp(x *object.Edit) byte {
-	_, earliest := object.AsHash(x).StoredFields()
-	switch packed := x.Kind() != object.EncHashtable; {
-	case packed && earliest != 0:
+	_, timed := object.AsHash(x).NextDeadline()
+	switch packed := x.Base().Packed(); {
+	case packed && timed:
 		return typeHashListpackEx
 	case packed:
 		return typeHashListpack
-	case earliest != 0:
+	case timed:
 		return typeHashMetadata
 	}
 	return typeHash
 }
 
 func encodeHash(e *Encoder, op byte, x *object.Edit) {
-	h := object.AsHash(x)
-	if op == typeHashListpack {
+	switch op {
+	case typeHashListpack:
 		e.String(pairs(x))
-		return
-	}
-	n, earliest := h.StoredFields()
-	if earliest != 0 {
-		e.Version = VersionFieldDeadlines
-		e.B = binary.LittleEndian.AppendUint64(e.B, uint64(earliest))
-	}
-	if op == typeHashListpackEx {
+	case typeHashListpackEx:
+		h := object.AsHash(x)
+		deadline, _ := h.NextDeadline()
+		e.earliest(deadline)
 		e.String(h.PackedDeadlines())
-		return
+	default:
+		h := object.AsHash(x)
+		n, earliest := h.StoredFields()
+		e.fields(n, earliest)
+		h.EachStored(func(field, value listpack.Value, deadline int64) bool {
+			e.field(field, value, deadline, earliest)
+			return true
+		})
+	}
+}
+
+// earliest adds the earliest deadline of a field.
+func (e *Encoder) earliest(ms int64) {
+	e.Version = VersionFieldDeadlines
+	e.B = binary.LittleEndian.AppendUint64(e.B, uint64(ms))
+}
+
+// fields begins n fields, the earliest of whose deadlines is given, 0 if there is none.
+func (e *Encoder) fields(n int, earliest int64) {
+	if earliest != 0 {
+		e.earliest(earliest)
 	}
 	e.Len(uint64(n))
-	h.EachStored(func(field, value listpack.Value, deadline int64) bool {
-		if op == typeHashMetadata {
-			e.deadline(deadline, earliest)
-		}
-		e.Element(field)
-		e.Element(value)
-		return true
-	})
+}
+
+func (e *Encoder) field(field, value listpack.Value, deadline, earliest int64) {
+	switch {
+	case earliest == 0:
+	case deadline == 0:
+		e.Len(0)
+	default:
+		e.Len(uint64(deadline-earliest) + 1)
+	}
+	e.Element(field)
+	e.Element(value)
+}
+
+// fieldEncoder is the ElementEncoder of hashes: the earliest deadline.
+type fieldEncoder int64
+
+// Element implements ElementEncoder.
+func (f fieldEncoder) Element(e *Encoder, el *object.Element) {
+	e.field(el.Name, el.Value, el.Deadline, int64(f))
+}
+
+// End implements ElementEncoder.
+func (fieldEncoder) End(*Encoder) {}
+
+func addField(c *Commands, a *adder, el *object.Element) {
+	a.arg(el.Name)
+	a.arg(el.Value)
+	if el.Deadline != 0 {
+		after := Commands{B: a.after}
+		var digits [24]byte
+		deadline := strconv.AppendInt(digits[:0], el.Deadline, 10)
+		after.Command("HPEXPIREAT", a.key, deadline, []byte("FIELDS"), []byte("1"),
+			textOf(el.Name, &a.digits))
+		a.after = after.B
+	}
+	a.next(c)
 }
 
 // pairs is the listpack of field, value … of a packed hash without deadlines, which may have had some.
 func pairs(x *object.Edit) []byte {
-	if x.Kind() == object.EncListpack {
+	if x.Base() == object.EncListpack {
 		return x.Bytes()
 	}
 	s := listpack.NewSlice()
@@ -133,12 +191,12 @@ func decodeHashZipmap(d *Decoder) (Value, error) {
 		d.pos = at
 		return Value{}, d.errorf("duplicate elements")
 	}
-	return Value{form: formPacked, kind: object.EncListpack, n: int64(listpack.Count(lp) / 2), b: lp, max: longest}, nil
+	return Value{form: formPacked, enc: object.EncListpack, n: int64(listpack.Count(lp) / 2), b: lp, max: longest}, nil
 }
 
 func decodeHashPacked(d *Decoder, pairs func(*Decoder) ([]byte, error)) (Value, error) {
 	lp, err := pairs(d)
-	return Value{form: formPacked, kind: object.EncListpack, n: int64(count(lp) / 2), b: lp}, err
+	return Value{form: formPacked, enc: object.EncListpack, n: int64(count(lp) / 2), b: lp}, err
 }
 
 // earliest reads the earliest deadline.
@@ -183,6 +241,23 @@ type timedField struct {
 	deadline     int64
 }
 
+// decodeHashRelative reads deadlines relative to the earliest, which comes first.
+func decodeHashRelative(d *Decoder) (Value, error) {
+	earliest, err := d.earliest()
+	if err != nil {
+		return Value{}, err
+	}
+	return decodeHashMetadata(d, earliest)
+}
+
+// decodeHashEarliest reads a listpack behind the earliest deadline.
+func decodeHashEarliest(d *Decoder) (Value, error) {
+	if _, err := d.earliest(); err != nil {
+		return Value{}, err
+	}
+	return decodeHashListpackEx(d)
+}
+
 func decodeHashListpackEx(d *Decoder) (Value, error) {
 	at := d.pos
 	lp, err := d.listpack(3, true)
@@ -210,7 +285,7 @@ func decodeHashListpackEx(d *Decoder) (Value, error) {
 	if !sorted {
 		lp = sortedFields(fields)
 	}
-	return Value{form: formPacked, kind: object.EncListpackEx, n: int64(len(fields)), b: object.AppendPackedDeadlines(nil, lp)}, nil
+	return Value{form: formPacked, enc: object.EncListpackEx, n: int64(len(fields)), b: object.AppendPackedDeadlines(nil, lp)}, nil
 }
 
 // byDeadline is the order of fields: by deadline, those without one (0) last.
@@ -243,11 +318,11 @@ func (v *Value) nextField() func(fbuf, vbuf []byte) (field, value []byte, deadli
 		}
 	}
 	lp := v.b
-	timed := v.kind == object.EncListpackEx
+	timed := v.enc == object.EncListpackEx
 	if timed {
 		lp = object.PackedDeadlines(lp)
 	}
-	next := (&Value{form: formPacked, kind: object.EncListpack, b: lp}).next()
+	next := (&Value{form: formPacked, enc: object.EncListpack, b: lp}).next()
 	return func(fbuf, vbuf []byte) (field, value []byte, deadline int64) {
 		field = next(fbuf)
 		value = next(vbuf)
@@ -298,25 +373,4 @@ func element(b []byte) listpack.Value {
 		return listpack.Int(n)
 	}
 	return listpack.Str(b)
-}
-
-func rewriteHash(c *Commands, key []byte, x *object.Edit) {
-	h := object.AsHash(x)
-	n, earliest := h.StoredFields()
-	c.Begin("HMSET", key, n, 2)
-	h.EachStored(func(field, value listpack.Value, _ int64) bool {
-		c.Item()
-		c.Element(field)
-		c.Element(value)
-		return true
-	})
-	if earliest == 0 {
-		return
-	}
-	h.EachStored(func(field, _ listpack.Value, deadline int64) bool {
-		if deadline != 0 {
-			c.FieldDeadline(key, field, deadline)
-		}
-		return true
-	})
 }

@@ -9,9 +9,8 @@ import (
 // Lists are written as nodes: each is its container (1: one element, 2: a listpack) and a string. A list that is one listpack is one node.
 //
 // They are read as elements (1), one ziplist (10), nodes that are ziplists (14), and nodes (18).
-func listType() *Type {
-	return &Type{
-		Name:   "list",
+func init() {
+	register(&Type{
 		Object: object.List,
 		Ops: []Op{
 			{typeList, "*(s)", decodeListPlain},
@@ -21,25 +20,78 @@ func listType() *Type {
 		},
 		Op:      func(*object.Edit) byte { return typeListQuicklist2 },
 		Encode:  encodeList,
-		Build:   buildList,
-		Rewrite: rewriteList,
-	}
+		LargeOp: func(*object.Outline) byte { return typeListQuicklist2 },
+		Head: func(e *Encoder, o *object.Outline) ElementEncoder {
+			e.Len(uint64(o.Len))
+			return nodeEncoder{}
+		},
+		SavedLen: savedListLen,
+		Rewrite: func(_ *Commands, a *adder, key []byte, _ *object.Outline) Rewriter {
+			return a.with("RPUSH", key, 1, addNode)
+		},
+		Fits:  func(l *object.Limits, v *Value) bool { return l.PacksList(v.b) },
+		Build: buildList,
+	})
 }
 
+// encodeList leaves nodes compressed that are.
 func encodeList(e *Encoder, _ byte, x *object.Edit) {
-	q := object.AsList(x).Quicklist()
-	if q == nil {
+	if x.Base().Packed() {
 		e.Len(1)
 		e.ListNode(x.Bytes(), false)
 		return
 	}
-	e.Len(uint64(q.Nodes()))
-	q.EachPayload(func(p quicklist.Payload) {
-		if p.Compressed {
-			e.ListNodeLZF(p.B, p.Size)
-		} else {
-			e.ListNode(p.B, p.Plain)
-		}
+	e.Len(uint64(object.AsList(x).Quicklist().Nodes()))
+	x.Each(func(el *object.Element) bool {
+		e.listNode(el.Node, true)
+		return true
+	})
+}
+
+// nodeEncoder is the ElementEncoder of lists.
+type nodeEncoder struct{ noEnd }
+
+// Element implements ElementEncoder.
+func (nodeEncoder) Element(e *Encoder, el *object.Element) { e.listNode(el.Node, e.Compress) }
+
+// listNode adds a node; compressed says whether it may stay so.
+func (e *Encoder) listNode(n *quicklist.Payload, compressed bool) {
+	if n.LZF && compressed {
+		e.container(false)
+		e.compressed(n.B, n.Size)
+		return
+	}
+	e.ListNode(n.Unpacked(nil), n.Plain)
+}
+
+// ListNode adds a node of a list: a listpack, or the bytes of one element if plain.
+func (e *Encoder) ListNode(b []byte, plain bool) {
+	e.container(plain)
+	e.String(b)
+}
+
+func (e *Encoder) container(plain bool) {
+	if plain {
+		e.B = append(e.B, containerPlain)
+	} else {
+		e.B = append(e.B, containerPacked)
+	}
+}
+
+func savedListLen(x *object.Edit) int {
+	n, nodes := 0, 0
+	x.Each(func(el *object.Element) bool {
+		n += 1 + savedString(el.Node.Size)
+		nodes++
+		return true
+	})
+	return n + lenWidth(nodes)
+}
+
+func addNode(c *Commands, a *adder, el *object.Element) {
+	a.unpack = object.EachInNode(el.Node, a.unpack, func(v listpack.Value) {
+		a.arg(v)
+		a.next(c)
 	})
 }
 
@@ -105,7 +157,7 @@ func decodeListNodes(d *Decoder) (Value, error) {
 	if nodes == 1 && d.left() > 0 && d.b[d.pos] == containerPacked {
 		d.pos++
 		lp, err := d.listpack(1, false)
-		return Value{form: formPacked, kind: object.EncListpack, n: int64(count(lp)), b: lp}, err
+		return Value{form: formPacked, enc: object.EncListpack, n: int64(count(lp)), b: lp}, err
 	}
 	f := d.flatten()
 	n := 0
@@ -172,15 +224,4 @@ func buildList(h *object.Heap, v *Value) (*object.Edit, error) {
 		}
 	}
 	return b.List(), nil
-}
-
-func rewriteList(c *Commands, key []byte, x *object.Edit) {
-	l := object.AsList(x)
-	c.Begin("RPUSH", key, l.Len(), 1)
-	it := l.Iter(0, false)
-	defer it.Close()
-	for e, ok := it.Next(); ok; e, ok = it.Next() {
-		c.Item()
-		c.Element(e)
-	}
 }

@@ -8,25 +8,40 @@ import (
 
 // Sets are written as an intset (11) or as members (2); a set that is a listpack in memory too, because the record type for those (20) came after
 // the version that is written. All three are read.
-func setType() *Type {
-	return &Type{
-		Name:   "set",
+func init() {
+	register(&Type{
 		Object: object.Set,
 		Ops: []Op{
-			{typeSet, "*(s)", decodeSet},
+			{typeSet, "*(s)", decodeListPlain},
 			{typeSetIntset, "s", decodeSetIntset},
 			{typeSetListpack, "s", decodeSetListpack},
 		},
 		Op: func(x *object.Edit) byte {
-			if x.Kind() == object.EncIntset {
+			if x.Base() == object.EncIntset {
 				return typeSetIntset
 			}
 			return typeSet
 		},
 		Encode:  encodeSet,
-		Build:   buildSet,
-		Rewrite: rewriteSet,
-	}
+		LargeOp: func(*object.Outline) byte { return typeSet },
+		Head: func(e *Encoder, o *object.Outline) ElementEncoder {
+			e.Len(uint64(o.Len))
+			return memberEncoder{}
+		},
+		SavedLen: func(x *object.Edit) int {
+			return savedLen(x, func(el *object.Element) int { return savedString(el.Name.Len()) })
+		},
+		Rewrite: func(_ *Commands, a *adder, key []byte, _ *object.Outline) Rewriter {
+			return a.with("SADD", key, 1, addMember)
+		},
+		Fits: func(l *object.Limits, v *Value) bool {
+			if v.enc == object.EncIntset {
+				return int(v.n) <= l.IntsetMax()
+			}
+			return int(v.n) <= l.SetMaxListpackEntries
+		},
+		Build: buildSet,
+	})
 }
 
 func encodeSet(e *Encoder, op byte, x *object.Edit) {
@@ -42,9 +57,15 @@ func encodeSet(e *Encoder, op byte, x *object.Edit) {
 	})
 }
 
-func decodeSet(d *Decoder) (Value, error) {
-	v, err := decodeListPlain(d)
-	return v, err
+// memberEncoder is the ElementEncoder of sets.
+type memberEncoder struct{ noEnd }
+
+// Element implements ElementEncoder.
+func (memberEncoder) Element(e *Encoder, el *object.Element) { e.Element(el.Name) }
+
+func addMember(c *Commands, a *adder, el *object.Element) {
+	a.arg(el.Name)
+	a.next(c)
 }
 
 func decodeSetIntset(d *Decoder) (Value, error) {
@@ -57,12 +78,12 @@ func decodeSetIntset(d *Decoder) (Value, error) {
 		d.pos = at
 		return Value{}, d.errorf("%v", err)
 	}
-	return Value{form: formPacked, kind: object.EncIntset, n: int64(intset.Len(b)), b: b}, nil
+	return Value{form: formPacked, enc: object.EncIntset, n: int64(intset.Len(b)), b: b}, nil
 }
 
 func decodeSetListpack(d *Decoder) (Value, error) {
 	lp, err := d.listpack(1, true)
-	return Value{form: formPacked, kind: object.EncListpack, n: int64(count(lp)), b: lp}, err
+	return Value{form: formPacked, enc: object.EncListpack, n: int64(count(lp)), b: lp}, err
 }
 
 // next gives the elements of a value that has such, as text.
@@ -71,7 +92,7 @@ func (v *Value) next() object.Next {
 	case v.form == formElements:
 		r := reader{b: v.b}
 		return r.string
-	case v.kind == object.EncIntset:
+	case v.enc == object.EncIntset:
 		i := -1
 		return func(buf []byte) []byte {
 			i++
@@ -149,14 +170,4 @@ func packElements(v *Value, stride int) ([]byte, error) {
 		return nil, ErrDuplicate
 	}
 	return s.B, nil
-}
-
-func rewriteSet(c *Commands, key []byte, x *object.Edit) {
-	s := object.AsSet(x)
-	c.Begin("SADD", key, s.Len(), 1)
-	s.Each(func(v listpack.Value) bool {
-		c.Item()
-		c.Element(v)
-		return true
-	})
 }

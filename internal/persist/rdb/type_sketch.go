@@ -6,34 +6,34 @@ import (
 	"godwit/internal/object"
 )
 
-// moduleType reads the values of modules; which type they have says their id. It writes nothing.
-func moduleType() *Type {
-	return &Type{Name: "module", Object: object.Module, Ops: []Op{{typeModule2, shapeModule, decodeModule}}}
-}
+// What is written of a sketch is a module's value, whose type its id says; see module.go.
+func init() { registerOp(nil, Op{typeModule2, shapeModule, decodeModule}) }
 
-// sketchTypes are the types of sketches: how they are written and read is said by layouts, see module.go.
-func sketchTypes() (list []*Type) {
-	for _, t := range []struct {
-		name string
-		t    object.Type
-	}{
-		{"bloom", object.TypeBloom}, {"cuckoo", object.TypeCuckoo}, {"cms", object.TypeCMS}, {"topk", object.TypeTopK},
-		{"tdigest", object.TypeTDigest},
-	} {
-		list = append(list, &Type{
-			Name: t.name, Object: t.t,
-			Op:      func(*object.Edit) byte { return typeModule2 },
-			Encode:  encodeSketch,
-			Build:   buildSketch,
-			Rewrite: rewriteSketch,
-		})
+// registerSketch adds a type of sketches that is written in the first of the layouts that handles
+// it, and read in all of them.
+func registerSketch(t object.Type, layouts ...*layout) {
+	for _, l := range layouts {
+		if sketches[l.name] != nil {
+			panic("rdb: twice a layout: " + l.name)
+		}
+		sketches[l.name] = l
+		l.t = t
 	}
-	return list
+	register(&Type{
+		Object:   t,
+		Op:       func(*object.Edit) byte { return typeModule2 },
+		Encode:   encodeSketch,
+		LargeOp:  func(*object.Outline) byte { return typeModule2 },
+		Head:     sketchHead,
+		SavedLen: savedSketchLen,
+		Rewrite:  rewriteSketch,
+		Build:    buildSketch,
+		layouts:  layouts,
+	})
 }
 
 // sketchValue is what a decoded sketch consists of.
 type sketchValue struct {
-	t      object.Type
 	head   []byte
 	blocks [][]byte
 }
@@ -44,7 +44,7 @@ func decodeModule(d *Decoder) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	l, ver := sketches.find(id)
+	l, ver := findLayout(id)
 	if l == nil {
 		d.pos = at
 		return Value{}, d.errorf("%s", refuseModule(id))
@@ -53,26 +53,27 @@ func decodeModule(d *Decoder) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	return Value{form: formSketch, n: 1, sketch: &sketchValue{l.t, head, blocks}}, nil
+	return Value{t: TypeOf(l.t), form: formSketch, n: 1, sketch: &sketchValue{head, blocks}}, nil
 }
 
-func blockLens(s *object.Sketch) []int {
-	lens := make([]int, s.Blocks())
-	for i := range lens {
-		lens[i] = s.BlockLen(i)
-	}
-	return lens
-}
-
-// encodeSketch adds what follows the key.
 func encodeSketch(e *Encoder, _ byte, x *object.Edit) {
-	s := x.Sketch()
-	r := NewSketchRecord(x.E.Type(), s.Head(), blockLens(s))
-	e.Len(r.id)
-	for i := range s.Blocks() {
-		r.Bytes(e, i, s.Block(i))
-	}
-	r.End(e)
+	var o object.Outline
+	x.Outline(&o)
+	to := sketchHead(e, &o)
+	x.Each(func(el *object.Element) bool {
+		to.Element(e, el)
+		return true
+	})
+	to.End(e)
+}
+
+func savedSketchLen(x *object.Edit) int {
+	n := savedString(len(x.Sketch().Head()))
+	x.Each(func(el *object.Element) bool {
+		n += savedString(el.Value.Len())
+		return true
+	})
+	return n
 }
 
 func buildSketch(h *object.Heap, v *Value) (*object.Edit, error) {
@@ -81,103 +82,82 @@ func buildSketch(h *object.Heap, v *Value) (*object.Edit, error) {
 	for _, b := range v.sketch.blocks {
 		copy(s.Append(len(b)), b)
 	}
-	return s.Detach(v.sketch.t), nil
+	return s.Detach(v.t.Object), nil
 }
 
-func rewriteSketch(c *Commands, key []byte, x *object.Edit) {
-	s := x.Sketch()
-	w := NewSketchCommands(x.E.Type(), key, s.Head(), blockLens(s))
-	c.B = w.Begin(c.B)
-	for i := range s.Blocks() {
-		c.B = w.Bytes(c.B, i, s.Block(i))
-	}
-	c.B = w.End(c.B)
-}
-
-// SketchCommands are the commands that recreate a sketch. A layout with a command for chunks gets one with the header and one for each
-// chunk of a block:
+// Of a layout with a command for chunks, there is a command with the header and one for each chunk
+// of a block:
 //
 //	BF.LOADCHUNK key 1 header
 //	BF.LOADCHUNK key 1+end chunk      end: bytes of all blocks up to the end of the chunk
 //
 // The others get one RESTORE, for which the whole payload is collected.
-type SketchCommands struct {
-	name  string
-	key   []byte
-	head  []byte
-	rec   *SketchRecord
-	enc   Encoder // the payload of RESTORE, or the chunk that is being collected
-	end   int64   // bytes of blocks so far
-	block int
+func rewriteSketch(c *Commands, _ *adder, key []byte, o *object.Outline) Rewriter {
+	if name := layoutOf(o).chunks; name != "" {
+		l := &chunkLoader{name: name, key: key}
+		l.load(c, 1, o.Header)
+		return l
+	}
+	r := &restorer{key: key}
+	r.enc.B = append(r.enc.B, typeModule2)
+	r.to = sketchHead(&r.enc, o)
+	return r
 }
 
-// NewSketchCommands begins with the header and the lengths of the blocks in bytes. key and head must stay until End.
-func NewSketchCommands(t object.Type, key, head []byte, blocks []int) *SketchCommands {
-	w := &SketchCommands{name: sketches.of(t, head).chunks, key: key, head: head}
-	if w.name == "" {
-		w.rec = NewSketchRecord(t, head, blocks)
-		w.rec.Head(&w.enc, nil)
-	}
-	return w
+// chunkLoader is the Rewriter of sketches that are loaded chunk by chunk.
+type chunkLoader struct {
+	name  string
+	key   []byte
+	b     []byte // the chunk that is being collected
+	end   int64  // bytes of blocks so far
+	block int
 }
 
 // chunkCommand is the longest chunk of a command in bytes.
 const chunkCommand = 1 << 20
 
-// Begin appends the first command to dst.
-func (w *SketchCommands) Begin(dst []byte) []byte {
-	if w.rec != nil {
-		return dst
-	}
-	return w.load(dst, 1, w.head)
+func (l *chunkLoader) load(c *Commands, iter int64, data []byte) {
+	c.Command(l.name, l.key, strconv.AppendInt(c.digits[:0], iter, 10), data)
 }
 
-func (w *SketchCommands) load(dst []byte, iter int64, data []byte) []byte {
-	var digits [20]byte
-	c := Commands{B: dst}
-	c.Command(w.name, w.key, strconv.AppendInt(digits[:0], iter, 10), data)
-	return c.B
-}
-
-// Bytes takes the next bytes of a block, blocks in order.
-func (w *SketchCommands) Bytes(dst []byte, block int, b []byte) []byte {
-	if w.rec != nil {
-		w.rec.Bytes(&w.enc, block, b)
-		return dst
+// Element implements Rewriter.
+func (l *chunkLoader) Element(c *Commands, el *object.Element) {
+	if el.Block != l.block {
+		l.End(c)
+		l.block = el.Block
 	}
-	if block != w.block {
-		dst = w.flush(dst)
-		w.block = block
-	}
-	for len(b) > 0 {
-		n := min(len(b), chunkCommand-len(w.enc.B))
-		w.enc.B = append(w.enc.B, b[:n]...)
-		w.end += int64(n)
+	for b := el.Value.B; len(b) > 0; {
+		n := min(len(b), chunkCommand-len(l.b))
+		l.b = append(l.b, b[:n]...)
+		l.end += int64(n)
 		b = b[n:]
-		if len(w.enc.B) == chunkCommand {
-			dst = w.flush(dst)
+		if len(l.b) == chunkCommand {
+			l.End(c)
 		}
 	}
-	return dst
 }
 
-func (w *SketchCommands) flush(dst []byte) []byte {
-	if len(w.enc.B) == 0 {
-		return dst
+// End implements Rewriter.
+func (l *chunkLoader) End(c *Commands) {
+	if len(l.b) > 0 {
+		l.load(c, 1+l.end, l.b)
+		l.b = l.b[:0]
 	}
-	dst = w.load(dst, 1+w.end, w.enc.B)
-	w.enc.B = w.enc.B[:0]
-	return dst
 }
 
-// End appends the last command.
-func (w *SketchCommands) End(dst []byte) []byte {
-	if w.rec == nil {
-		return w.flush(dst)
-	}
-	w.rec.End(&w.enc)
-	footer(&w.enc, 0)
-	c := Commands{B: dst}
-	c.Command("RESTORE", w.key, []byte("0"), w.enc.B)
-	return c.B
+// restorer is the Rewriter of sketches that have no command for chunks.
+type restorer struct {
+	key []byte
+	enc Encoder // the payload
+	to  ElementEncoder
+}
+
+// Element implements Rewriter.
+func (r *restorer) Element(_ *Commands, el *object.Element) { r.to.Element(&r.enc, el) }
+
+// End implements Rewriter.
+func (r *restorer) End(c *Commands) {
+	r.to.End(&r.enc)
+	footer(&r.enc, 0)
+	c.Command("RESTORE", r.key, []byte("0"), r.enc.B)
 }

@@ -5,18 +5,18 @@ import (
 )
 
 // Strings: one record type, a string. What is an integer of 32 bits is written as one.
-func stringType() *Type {
-	return &Type{
-		Name:   "string",
-		Object: object.String,
-		Ops:    []Op{{typeString, "s", decodeString}},
-		Op:     func(*object.Edit) byte { return typeString },
-		Encode: encodeString,
-		Rewrite: func(c *Commands, key []byte, x *object.Edit) {
-			var scratch [24]byte
-			c.Command("SET", key, x.E.StringBytes(x.H.A, &scratch))
+func init() {
+	register(&Type{
+		Object:   object.String,
+		Ops:      []Op{{typeString, "s", decodeString}},
+		Op:       func(*object.Edit) byte { return typeString },
+		Encode:   encodeString,
+		SavedLen: savedStringLen,
+		Rewrite: func(_ *Commands, a *adder, key []byte, _ *object.Outline) Rewriter {
+			a.key = key
+			return (*setter)(a)
 		},
-	}
+	})
 }
 
 func encodeString(e *Encoder, _ byte, x *object.Edit) {
@@ -38,3 +38,24 @@ func decodeString(d *Decoder) (Value, error) {
 	}
 	return Value{form: formString, b: t.b}, nil
 }
+
+// savedStringLen counts an integer of 32 bits as one.
+func savedStringLen(x *object.Edit) int {
+	if x.E.Encoding() == object.EncInt {
+		var e Encoder
+		e.Int(x.E.Int())
+		return len(e.B)
+	}
+	return savedString(x.E.StringLen())
+}
+
+// setter is the Rewriter of strings.
+type setter adder
+
+// Element implements Rewriter.
+func (s *setter) Element(c *Commands, el *object.Element) {
+	c.Command("SET", s.key, textOf(el.Name, &s.digits))
+}
+
+// End implements Rewriter.
+func (*setter) End(*Commands) {}

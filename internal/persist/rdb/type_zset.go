@@ -12,9 +12,8 @@ import (
 // Sorted sets are written as a listpack of member, score … (17), or as members with a binary score each (5), highest score first.
 //
 // They are read as those, with scores as text (3): one byte of length, the text; lengths 253, 254 and 255 are nan, inf and -inf; and as ziplists (12).
-func zsetType() *Type {
-	return &Type{
-		Name:   "zset",
+func init() {
+	register(&Type{
 		Object: object.ZSet,
 		Ops: []Op{
 			{typeZSet, "*(sd)", func(d *Decoder) (Value, error) { return decodeZSet(d, (*Decoder).textScore, 2) }},
@@ -23,17 +22,31 @@ func zsetType() *Type {
 			{typeZSetListpack, "s", func(d *Decoder) (Value, error) { return decodeZSetPacked(d, (*Decoder).listpackPairs) }},
 		},
 		Op: func(x *object.Edit) byte {
-			if x.Kind() == object.EncListpack {
+			if x.Base() == object.EncListpack {
 				return typeZSetListpack
 			}
 			return typeZSet2
 		},
 		Encode:  encodeZSet,
-		Build:   buildZSet,
-		Rewrite: rewriteZSet,
-	}
+		LargeOp: func(*object.Outline) byte { return typeZSet2 },
+		Head: func(e *Encoder, o *object.Outline) ElementEncoder {
+			e.Len(uint64(o.Len))
+			return scoreEncoder{}
+		},
+		SavedLen: func(x *object.Edit) int {
+			return savedLen(x, func(el *object.Element) int {
+				return savedString(el.Name.Len()) + 8
+			})
+		},
+		Rewrite: func(_ *Commands, a *adder, key []byte, _ *object.Outline) Rewriter {
+			return a.with("ZADD", key, 2, addScore)
+		},
+		Fits:  func(l *object.Limits, v *Value) bool { return int(v.n) <= l.ZSetMaxListpackEntries },
+		Build: buildZSet,
+	})
 }
 
+// encodeZSet begins with the highest score: Redis loads members fastest in that order.
 func encodeZSet(e *Encoder, op byte, x *object.Edit) {
 	if op == typeZSetListpack {
 		e.String(x.Bytes())
@@ -41,7 +54,24 @@ func encodeZSet(e *Encoder, op byte, x *object.Edit) {
 	}
 	z := object.AsZSet(x)
 	e.Len(uint64(z.Len()))
-	z.Descending(func(m listpack.Value, score float64) { e.ZMember(m.B, score) })
+	z.Descending(e.scored)
+}
+
+// scoreEncoder is the ElementEncoder of sorted sets.
+type scoreEncoder struct{ noEnd }
+
+// Element implements ElementEncoder.
+func (scoreEncoder) Element(e *Encoder, el *object.Element) { e.scored(el.Name, el.Score) }
+
+func (e *Encoder) scored(m listpack.Value, score float64) {
+	e.Element(m)
+	e.B = binary.LittleEndian.AppendUint64(e.B, math.Float64bits(score))
+}
+
+func addScore(c *Commands, a *adder, el *object.Element) {
+	a.items = appendArg(a.items, object.AppendScore(a.number[:0], el.Score))
+	a.arg(el.Name)
+	a.next(c)
 }
 
 // score reads a binary score.
@@ -115,7 +145,7 @@ func decodeZSetPacked(d *Decoder, pairs func(*Decoder) ([]byte, error)) (Value, 
 	}
 	n := int64(listpack.Count(lp) / 2)
 	if sorted {
-		return Value{form: formPacked, kind: object.EncListpack, n: n, b: lp}, nil
+		return Value{form: formPacked, enc: object.EncListpack, n: n, b: lp}, nil
 	}
 	// Redis takes it, and finds nothing in it afterwards. As elements it is sorted again.
 	v := zsetElements(lp)
@@ -150,8 +180,7 @@ func zsetElements(lp []byte) Value {
 		at := listpack.Next(lp, pos)
 		m := listpack.Get(lp, pos)
 		s, _ := object.PackedScore(listpack.Get(lp, at))
-		e.Element(m)
-		e.B = binary.LittleEndian.AppendUint64(e.B, math.Float64bits(s))
+		e.scored(m, s)
 		longest = max(longest, m.Len())
 		pos = listpack.Next(lp, at)
 	}
@@ -175,16 +204,4 @@ func buildZSet(h *object.Heap, v *Value) (*object.Edit, error) {
 		return nil, ErrDuplicate
 	}
 	return x, nil
-}
-
-func rewriteZSet(c *Commands, key []byte, x *object.Edit) {
-	z := object.AsZSet(x)
-	c.Begin("ZADD", key, z.Len(), 2)
-	var text [40]byte
-	z.Each(func(m listpack.Value, score float64) bool {
-		c.Item()
-		c.Arg(object.AppendScore(text[:0], score))
-		c.Element(m)
-		return true
-	})
 }

@@ -1,36 +1,64 @@
 package rdb
 
 import (
+	"fmt"
+
 	"godwit/internal/keyspace"
 	"godwit/internal/object"
 )
 
-// Type is how one type of value goes into files and comes back: all that the rest of the package knows of it.
+// Type is how a data type goes into files and comes back: all that persistence knows of it. It is
+// the other half of object.Description and hangs on the same object.Type. Each type registers
+// itself in a file of its own (type_….go, module_….go).
 type Type struct {
-	Name   string
 	Object object.Type
 
 	// Ops are the record types that are read.
 	Ops []Op
-	// Op is the record type that Encode is going to write for the value.
+
+	// Op returns the record type that Encode is going to write for the value.
 	Op func(x *object.Edit) byte
 	// Encode appends the value, without type and key.
 	Encode func(e *Encoder, op byte, x *object.Edit)
-	// Build makes a decoded value that does not go into the keyspace as it is (see Value.direct): a collection of the encoding that the limits of h ask
-	// for. ErrDuplicate: elements are equal, and nothing is left behind.
+	// LargeOp returns the record type of a value that is written element by element.
+	LargeOp func(o *object.Outline) byte
+	// Head appends what comes between the key and the elements of such a value.
+	Head func(e *Encoder, o *object.Outline) ElementEncoder
+	// SavedLen returns the bytes of the value in a file that compresses nothing, spells no elements
+	// as integers and knows no records of modules: serializedlength of DEBUG OBJECT.
+	SavedLen func(x *object.Edit) int
+
+	// Rewrite returns what turns the elements of a value into the commands that recreate it, which
+	// may be a, an empty one. The key stays as it is until the end.
+	Rewrite func(c *Commands, a *adder, key []byte, o *object.Outline) Rewriter
+
+	// Fits reports whether a packed value is within the limits of its encoding and goes into the
+	// keyspace as it is.
+	Fits func(l *object.Limits, v *Value) bool
+	// Build makes a decoded value that does not go into the keyspace as it is: a collection of the
+	// encoding that the limits of h ask for. ErrDuplicate: elements are equal, and nothing is left
+	// behind.
 	Build func(h *object.Heap, v *Value) (*object.Edit, error)
-	// Rewrite gives the commands that recreate the value.
-	Rewrite func(c *Commands, key []byte, x *object.Edit)
+
+	layouts []*layout // of a sketch
 }
+
+// ElementEncoder appends the elements of a value, and what comes behind them.
+type ElementEncoder interface {
+	Element(e *Encoder, el *object.Element)
+	End(e *Encoder)
+}
+
+// noEnd is the End of values that end with their last element.
+type noEnd struct{}
+
+// End implements ElementEncoder.
+func (noEnd) End(*Encoder) {}
 
 // Op is one record type.
 type Op struct {
 	Code byte
-	// Shape is what the value is made of, so that the reader finds its end:
-	//
-	//	s  string   l  length   8  eight bytes   d  score as text   *(…)  a length, then the parts in the brackets that many times
-	//
-	// or shapeModule.
+	// Shape is what the value is made of, so that the reader finds its end; see shape.
 	Shape string
 	// Decode reads the value, checks it completely, and leaves the decoder behind it.
 	Decode func(d *Decoder) (Value, error)
@@ -39,39 +67,84 @@ type Op struct {
 // shapeModule is the shape of modules' values, whose parts say what they are.
 const shapeModule = "module"
 
-// types are all types; a new one is a line here.
-var types = newRegistry(append(sketchTypes(), stringType(), listType(), setType(), zsetType(), hashType(), moduleType())...)
-
-// registry finds types.
-type registry struct {
+// types are all types and record types.
+var types struct {
 	byType [object.NumTypes]*Type
 	byOp   [256]*opEntry
 }
 
 type opEntry struct {
-	t  *Type
-	op Op
+	t     *Type // nil: the value knows
+	op    Op
+	shape shape
 }
 
-func newRegistry(list ...*Type) *registry {
-	r := &registry{}
-	for _, t := range list {
-		r.byType[t.Object] = t
-		for _, op := range t.Ops {
-			r.byOp[op.Code] = &opEntry{t, op}
-		}
+// register adds a type. It panics if the type is not complete, or at odds with another.
+func register(t *Type) {
+	switch {
+	case t.Object.String() == "":
+		panic(fmt.Sprintf("rdb: type %d is not described", t.Object))
+	case types.byType[t.Object] != nil:
+		panic("rdb: twice a type: " + t.Object.String())
+	case !t.complete():
+		panic("rdb: a type that is not complete: " + t.Object.String())
 	}
-	return r
+	types.byType[t.Object] = t
+	for _, op := range t.Ops {
+		registerOp(t, op)
+	}
 }
 
-// TypeOf is the type of a value.
+// complete reports whether the type has all that its encodings ask for.
+func (t *Type) complete() bool {
+	var large, packed bool
+	for _, e := range t.Object.Description().Encodings {
+		large = large || e.Enc.Large()
+		packed = packed || e.Enc.Packed()
+	}
+	return t.Op != nil && t.Encode != nil && t.SavedLen != nil && t.Rewrite != nil &&
+		(!large || t.LargeOp != nil && t.Head != nil && t.Build != nil) &&
+		(!packed || t.Fits != nil && t.Build != nil)
+}
+
+// registerOp adds a record type.
+func registerOp(t *Type, op Op) {
+	if types.byOp[op.Code] != nil {
+		panic(fmt.Sprintf("rdb: twice record type %d", op.Code))
+	}
+	types.byOp[op.Code] = &opEntry{t, op, compileShape(op.Shape)}
+}
+
+// TypeOf returns how values of the type go into files.
 func TypeOf(t object.Type) *Type { return types.byType[t] }
+
+// SavedLen returns what DEBUG OBJECT shows as the length of the value in a file, in bytes.
+func SavedLen(x *object.Edit) int { return TypeOf(x.E.Type()).SavedLen(x) }
+
+// savedLen is SavedLen of a collection that is written as its payload if it is packed, else as a
+// length and its elements. Fields that are due are not there.
+func savedLen(x *object.Edit, element func(el *object.Element) int) int {
+	if x.Base().Packed() {
+		return savedString(len(x.Bytes()))
+	}
+	n := lenWidth(x.Len())
+	x.Each(func(el *object.Element) bool {
+		if el.Deadline == 0 || el.Deadline >= x.H.Now {
+			n += element(el)
+		}
+		return true
+	})
+	return n
+}
+
+// savedString is SavedLen of a string of n bytes.
+func savedString(n int) int { return lenWidth(n) + n }
 
 // Value is a decoded, checked value, independent of the keyspace. It may alias what it was decoded from.
 type Value struct {
 	t    *Type
 	form form
-	kind object.Encoding // formPacked: which packed encoding
+	enc  object.Encoding // formPacked: which packed encoding
 	n    int64           // formInt: the integer; else the number of elements (nodes, for formNodes)
 	b    []byte          // formString: the string; formPacked: the payload; formElements, formNodes: see there
 	max  int             // bytes of the longest element, 0 where it does not count
@@ -93,11 +166,12 @@ const (
 	formSketch        // sketch
 )
 
-// Type is the type of the value.
-func (v *Value) Type() object.Type { return v.t.Object }
-
 // Empty reports a collection without elements, which no key can hold: Redis leaves such keys out when it loads a file and refuses them in RESTORE.
 func (v *Value) Empty() bool { return v.form > formString && v.n == 0 }
+
+// Sound reports whether nothing can be wrong with the value any more: Insert is going to find room
+// for it, or the key to be busy, but no equal elements.
+func (v *Value) Sound() bool { return v.form == formInt || v.form == formString }
 
 // Insert puts a value under a key that is not there. It chooses the encodings that Redis would choose under the current limits. Neither key nor value is
 // aliased afterwards. A key whose deadline has passed is inserted like others and expires. ErrBusy: the key exists; ErrDuplicate: the value is broken. Nothing
