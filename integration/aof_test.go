@@ -15,6 +15,7 @@ import (
 
 	"godwit/internal/redistest"
 	"godwit/internal/resp/respclient"
+	"godwit/internal/testserver"
 )
 
 // checkAOF has redis-check-aof judge the log in the server's folder.
@@ -77,7 +78,7 @@ func TestAOFWithRedis(t *testing.T) {
 				want = digest(t, r)
 				_, err := r.Do("SHUTDOWN", "NOSAVE")
 				require.Error(t, err)
-				eventually(t, "redis-server has ended", func() bool { return !answers("tcp", addr) })
+				eventually(t, "redis-server has ended", func() bool { return !testserver.Answers("tcp", addr) })
 
 				s = again(t, s, aof...)
 				require.Equal(t, want, digest(t, s.dial(t)))
@@ -141,8 +142,7 @@ func TestAOFTurnedOnWhileWriting(t *testing.T) {
 	}
 	do(t, c, "SET", "last", "word")
 	want := digest(t, c)
-	require.NoError(t, s.cmd.Process.Kill())
-	s.Exited(t)
+	s.Kill()
 	checkAOF(t, s.Dir)
 	s = again(t, s, with("--appendonly", "yes")...)
 	c = s.dial(t)
@@ -167,7 +167,7 @@ func TestAOFTornEnd(t *testing.T) {
 	text := read(t, name)
 	require.NoError(t, os.WriteFile(name, []byte(text[:len(text)-1]), 0o644))
 
-	refused, err := launch(s.Dir, nil, "--port", strconv.Itoa(freePort()), "--bind", "127.0.0.1", "--appendonly", "yes", "--aof-load-truncated", "no")
+	refused, err := launch(s.Dir, "", "--port", strconv.Itoa(freePort()), "--bind", "127.0.0.1", "--appendonly", "yes", "--aof-load-truncated", "no")
 	require.NoError(t, err)
 	require.Equal(t, 1, refused.Exited(t))
 	require.Contains(t, refused.Output(), "appendonly.aof.1.incr.aof, offset 50: Unexpected end of file")
@@ -179,7 +179,7 @@ func TestAOFTornEnd(t *testing.T) {
 
 	damaged := strings.Replace(text, "$3\r\nSET", "$4\r\nSET", 1)
 	require.NoError(t, os.WriteFile(name, []byte(damaged), 0o644))
-	refused, err = launch(s.Dir, nil, "--port", strconv.Itoa(freePort()), "--bind", "127.0.0.1", "--appendonly", "yes")
+	refused, err = launch(s.Dir, "", "--port", strconv.Itoa(freePort()), "--bind", "127.0.0.1", "--appendonly", "yes")
 	require.NoError(t, err)
 	require.Equal(t, 1, refused.Exited(t))
 	require.Contains(t, refused.Output(), "appendonly.aof.1.incr.aof, offset ")
@@ -236,7 +236,7 @@ func waited(t *testing.T, c *respclient.Client, args ...any) string {
 func TestAOFFolderCannotBeMade(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "appendonlydir"), nil, fs.FileMode(0o644)))
-	s, err := launch(dir, nil, "--port", strconv.Itoa(freePort()), "--bind", "127.0.0.1", "--appendonly", "yes", "--dir", dir)
+	s, err := launch(dir, "", "--port", strconv.Itoa(freePort()), "--bind", "127.0.0.1", "--appendonly", "yes", "--dir", dir)
 	require.NoError(t, err)
 	require.Equal(t, 1, s.Exited(t))
 	require.Contains(t, s.Output(), "appendonlydir")

@@ -6,12 +6,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net"
-	"os/exec"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
@@ -19,6 +15,7 @@ import (
 	"godwit/internal/redistest"
 	"godwit/internal/resp/respclient"
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 )
 
 func zs(scoreMembers ...any) []redis.Z {
@@ -162,16 +159,7 @@ func TestZSetAgainstRedis(t *testing.T) {
 func startRedis(t *testing.T, args ...string) string {
 	t.Helper()
 	bin := redistest.Program(t, "redis-server")
-	port := strconv.Itoa(freePort())
-	cmd := exec.Command(bin, append([]string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir()}, args...)...)
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // it was killed
-	})
-	addr := net.JoinHostPort("127.0.0.1", port)
-	require.Eventually(t, func() bool { return answers("tcp", addr) }, patience, 20*time.Millisecond, "redis-server does not answer")
-	return addr
+	return testserver.Run(t, testserver.Options{Program: bin, Args: args}).Addr
 }
 
 // peer is a connection to one of two servers that are compared.

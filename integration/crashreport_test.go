@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/resp/respclient"
+	"godwit/internal/testserver"
 )
 
 // TestCrashReports: whatever the server ends of leaves one report where its log is, which tells
@@ -114,15 +115,15 @@ func holds(pid int, path string) bool {
 // launchDaemon starts a server in the background and finds its process.
 func launchDaemon(t *testing.T, dir string, args []string) (*server, error) {
 	t.Helper()
-	port, pidFile := freePort(), filepath.Join(dir, "pid")
+	pidFile := filepath.Join(dir, "pid")
 	args = append(args, "--daemonize", "yes", "--pidfile", pidFile)
-	s, err := launch(dir, nil, withDefaults(dir, strconv.Itoa(port), args)...)
+	first, err := testserver.Launch(testserver.Options{Dir: dir, Args: args})
 	if err != nil {
 		return nil, err
 	}
+	s := &server{first}
 	require.Zero(t, s.Exited(t))
-	s.Addr = "127.0.0.1:" + strconv.Itoa(port)
-	eventually(t, "a server in the background", func() bool { return answers("tcp", s.Addr) })
+	eventually(t, "a server in the background", func() bool { return testserver.Answers("tcp", s.Addr) })
 	s.Pid, err = strconv.Atoi(strings.TrimSpace(read(t, pidFile)))
 	t.Cleanup(func() {
 		if !zombie(s.Pid) {

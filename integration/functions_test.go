@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/resp/respclient"
+	"godwit/internal/testserver"
 )
 
 // lockLibrary is the lock recipe as functions.
@@ -155,7 +156,7 @@ func TestFunctionsWithRedis(t *testing.T) {
 		do(t, r, "SAVE")
 		_, err := r.Do("SHUTDOWN", "NOSAVE")
 		require.Error(t, err)
-		eventually(t, "redis-server has ended", func() bool { return !answers("tcp", addr) })
+		eventually(t, "redis-server has ended", func() bool { return !testserver.Answers("tcp", addr) })
 
 		s = again(t, s, args...)
 		c = s.dial(t)

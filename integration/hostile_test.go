@@ -18,6 +18,7 @@ import (
 
 	"godwit/internal/resp/respclient"
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 )
 
 // raw opens a connection over the transport without a protocol.
@@ -204,7 +205,7 @@ func TestQueryBufferLimit(t *testing.T) {
 	_ = c.Send([]byte("*2\r\n$4\r\nECHO\r\n$400000000\r\n" + strings.Repeat("x", 4<<20))) // may be cut
 	_, err := c.Receive()
 	require.Error(t, err)
-	require.True(t, answers("tcp", s.Addr))
+	require.True(t, testserver.Answers("tcp", s.Addr))
 }
 
 // TestUnauthenticatedLimits: who has not said the password can make the server hold little.

@@ -39,7 +39,7 @@ func TestLongStringsTakeNoHeap(t *testing.T) {
 				do(t, c, "APPEND", "noise", noise)
 			}
 			high, mapped := s.status(t, "VmHWM"), uint64(s.status(t, "VmSize")+size/2)
-			pid := s.cmd.Process.Pid
+			pid := s.Pid
 			require.NoError(t, unix.Prlimit(pid, unix.RLIMIT_AS, &unix.Rlimit{Cur: mapped, Max: mapped}, nil))
 			w.save(t, c)
 			require.Less(t, s.status(t, "VmHWM")-high, int64(size/4))
@@ -112,8 +112,7 @@ func TestLongStringsChangeDuringSnapshots(t *testing.T) {
 		eventually(t, "the save ends", func() bool { return persistInfo(t, c, "rdb_bgsave_in_progress") == "0" })
 		require.NotEqual(t, want, digest(t, c))
 		require.Equal(t, "0", persistInfo(t, c, "mem_not_counted_for_evict"), "all is thawed")
-		require.NoError(t, s.cmd.Process.Kill())
-		s.Exited(t)
+		s.Kill()
 		require.Equal(t, want, digest(t, again(t, s, with()...).dial(t)))
 	})
 	for _, preamble := range []string{"yes", "no"} {
@@ -127,8 +126,7 @@ func TestLongStringsChangeDuringSnapshots(t *testing.T) {
 			eventually(t, "the rewrite ends", func() bool { return persistInfo(t, c, "aof_rewrite_in_progress") == "0" })
 			require.Equal(t, "ok", persistInfo(t, c, "aof_last_bgrewrite_status"))
 			want := digest(t, c)
-			require.NoError(t, s.cmd.Process.Kill())
-			s.Exited(t)
+			s.Kill()
 			require.Equal(t, want, digest(t, again(t, s, aof...).dial(t)))
 		})
 	}

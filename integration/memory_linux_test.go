@@ -21,7 +21,7 @@ const mib = 1 << 20
 // status reads a line of the process's status, VmRSS or VmHWM, in bytes.
 func (s *server) status(t testing.TB, name string) int64 {
 	t.Helper()
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.Pid))
 	require.NoError(t, err)
 	for line := range strings.Lines(string(b)) {
 		if rest, ok := strings.CutPrefix(line, name+":"); ok {
@@ -258,7 +258,7 @@ func TestSystemRefusesMemory(t *testing.T) {
 			// Addresses that Go's heap has taken, 64 MB or twice that, stay its own: what the data
 			// gives back must be enough for the headroom without them.
 			limit := uint64(s.status(t, "VmSize") + 500*mib)
-			require.NoError(t, unix.Prlimit(s.cmd.Process.Pid, unix.RLIMIT_AS,
+			require.NoError(t, unix.Prlimit(s.Pid, unix.RLIMIT_AS,
 				&unix.Rlimit{Cur: limit, Max: limit}, nil))
 			require.Contains(t, f(t, c), "OOM command not allowed: the system has no memory left")
 			require.Equal(t, "v", do(t, c, "GET", "k").Text())

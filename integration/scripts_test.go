@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/resp/respclient"
+	"godwit/internal/testserver"
 )
 
 // TestScriptsAgainstRedis runs each line of testdata/scripts.txt, in which ⏎ stands for the end of a line, on a server and on redis-server, with one
@@ -151,7 +152,7 @@ func TestBusyScript(t *testing.T) {
 		require.Contains(t, v.Text(), "BUSY")
 		other.Queue("SHUTDOWN", "NOSAVE")
 		require.NoError(t, other.Flush())
-		eventually(t, "the server ends", func() bool { return !answers("tcp", s.Addr) })
+		eventually(t, "the server ends", func() bool { return !testserver.Answers("tcp", s.Addr) })
 	}
 }
 

@@ -62,7 +62,7 @@ func (k *tinkerer) run(p *process, killed <-chan struct{}) {
 	}
 	select {
 	case <-killed:
-	case <-p.done:
+	case <-p.Done():
 	default:
 		k.err = err
 	}

@@ -104,7 +104,7 @@ func (c *chain) run(n, first int) error {
 		}
 	}
 	if c.p != nil {
-		c.p.kill()
+		c.p.Kill()
 	}
 	if err == nil || c.spoil != nil {
 		os.RemoveAll(c.dir)
@@ -151,7 +151,7 @@ func (c *chain) hire() error {
 	if err != nil {
 		return err
 	}
-	defer p.kill()
+	defer p.Kill()
 	conn, err := p.dial()
 	if err != nil {
 		return err
@@ -203,7 +203,7 @@ func (c *chain) configure() {
 }
 
 func (c *chain) health() error {
-	if bad := c.p.sick(); bad != "" {
+	if bad := c.p.Sick(); bad != "" {
 		return fmt.Errorf("the server's log:\n%s", bad)
 	}
 	return nil
@@ -228,19 +228,19 @@ func (c *chain) round(number int) error {
 		lasts += 2 * time.Second
 	}
 	select {
-	case <-c.p.done:
+	case <-c.p.Done():
 	case <-time.After(lasts):
 	}
 	close(killed)
 	at := time.Now().UnixMilli()
 	select {
-	case <-c.p.done:
+	case <-c.p.Done():
 		wg.Wait()
-		return fmt.Errorf("round %d: the server ended by itself:\n%s", number, c.p.logTail())
+		return fmt.Errorf("round %d: the server ended by itself:\n%s", number, c.p.Tail())
 	default:
 	}
 	if c.end == nil {
-		c.p.kill()
+		c.p.Kill()
 	} else if err := c.end(c.p); err != nil {
 		return fmt.Errorf("round %d: %w", number, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"godwit/internal/resp/respclient"
+	"godwit/internal/testserver"
 )
 
 // doors are the ways into a server besides its TCP port: each dial takes the next one.
@@ -29,7 +30,7 @@ func openDoors(dir string) (*doors, error) {
 	if err := selfSigned(cert, key); err != nil {
 		return nil, err
 	}
-	port, err := freePort()
+	port, err := testserver.Port()
 	if err != nil {
 		return nil, err
 	}

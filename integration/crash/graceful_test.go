@@ -43,7 +43,7 @@ var endingWays = []ending{
 		commandEnd("SHUTDOWN").do(p, 0)
 	}},
 	{"SIGTERM and SHUTDOWN", func(p *process, pause time.Duration) {
-		_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+		_ = p.Signal(syscall.SIGTERM) // it may have ended
 		time.Sleep(pause)
 		commandEnd("SHUTDOWN").do(p, 0)
 	}},
@@ -55,10 +55,10 @@ func signalsEnd(list ...syscall.Signal) ending {
 	return ending{fmt.Sprint(list), func(p *process, pause time.Duration) {
 		for i, s := range list {
 			if i > 0 {
-				p.waitForLog("scheduling shutdown")
+				_ = p.WaitLog("scheduling shutdown") // it may have ended
 				time.Sleep(pause)
 			}
-			_ = p.cmd.Process.Signal(s) // it may have ended
+			_ = p.Signal(s) // it may have ended
 		}
 	}}
 }
@@ -83,12 +83,12 @@ func endWell(way ending, pause time.Duration) func(p *process) error {
 	return func(p *process) error {
 		way.do(p, pause)
 		select {
-		case <-p.done:
+		case <-p.Done():
 		case <-time.After(patience):
-			return fmt.Errorf("%s does not end the server:\n%s", way.name, p.logTail())
+			return fmt.Errorf("%s does not end the server:\n%s", way.name, p.Tail())
 		}
-		if code := p.cmd.ProcessState.ExitCode(); code != 0 {
-			return fmt.Errorf("%s: exit code %d:\n%s", way.name, code, p.logTail())
+		if code := p.ExitCode(); code != 0 {
+			return fmt.Errorf("%s: exit code %d:\n%s", way.name, code, p.Tail())
 		}
 		return nil
 	}
@@ -132,7 +132,7 @@ func TestGracefulSync(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(p.kill)
+		t.Cleanup(p.Kill)
 		counts := make([]int64, 6)
 		over := make(chan int)
 		for i := range counts {
@@ -152,7 +152,7 @@ func TestGracefulSync(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkCounts(t, p, counts)
-		p.kill()
+		p.Kill()
 	}
 }
 
@@ -205,12 +205,12 @@ func TestGracefulEndOfSlowScripts(t *testing.T) {
 		p := startSlow(t, bin, dir, args)
 		life := time.Duration(rnd.IntN(300)) * time.Millisecond
 		acked, busy, err := slowLoad(p, func() {
-			time.AfterFunc(life, func() { _ = p.cmd.Process.Signal(syscall.SIGTERM) })
+			time.AfterFunc(life, func() { _ = p.Signal(syscall.SIGTERM) })
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		<-p.done
+		<-p.Done()
 		have, err := slowCount(startSlow(t, bin, dir, args))
 		if err != nil || have < acked || have > acked+1 || busy == 0 {
 			t.Fatalf("%v: %d calls, %d acknowledged, %d times busy, %v", args, have, acked, busy, err)

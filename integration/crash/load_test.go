@@ -57,7 +57,7 @@ func (w *worker) run(p *process, killed <-chan struct{}) {
 	}
 	select {
 	case <-killed:
-	case <-p.done:
+	case <-p.Done():
 	default:
 		if w.err == nil {
 			w.err = err
@@ -164,7 +164,7 @@ func (k *keeper) run(p *process, killed <-chan struct{}) {
 	}
 	select {
 	case <-killed:
-	case <-p.done:
+	case <-p.Done():
 	default:
 		k.err = err
 	}

@@ -47,13 +47,13 @@ func TestSlowScripts(t *testing.T) {
 			base = have
 			life := 1200*time.Millisecond + time.Duration(rnd.IntN(200))*time.Millisecond
 			var busy int
-			if acked, busy, err = slowLoad(p, func() { time.AfterFunc(life, p.kill) }); err != nil {
+			if acked, busy, err = slowLoad(p, func() { time.AfterFunc(life, p.Kill) }); err != nil {
 				t.Fatal(err)
 			}
-			if t.Logf("%v: %d calls, %d times busy", args, acked, busy); busy == 0 || p.sick() != "" {
-				t.Fatalf("no client was refused, or: %s", p.sick())
+			if t.Logf("%v: %d calls, %d times busy", args, acked, busy); busy == 0 || p.Sick() != "" {
+				t.Fatalf("no client was refused, or: %s", p.Sick())
 			}
-			<-p.done
+			<-p.Done()
 		}
 		if _, err := slowCount(startSlow(t, bin, dir, args)); err != nil {
 			t.Fatal(args, err)
@@ -66,7 +66,7 @@ func startSlow(t *testing.T, bin, dir string, args []string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.kill)
+	t.Cleanup(p.Kill)
 	has, err := p.probe()
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func slowLoad(p *process, refused func()) (acked int64, busy int, err error) {
 	if _, err := do(c, others...); err != nil {
 		return 0, 0, err
 	}
-	defer time.AfterFunc(patience, p.kill).Stop() // if nobody is ever refused
+	defer time.AfterFunc(patience, p.Kill).Stop() // if nobody is ever refused
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
