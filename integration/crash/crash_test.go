@@ -51,7 +51,6 @@ func isSet(name string) (set bool) {
 type chain struct {
 	t       *testing.T
 	rnd     *rand.Rand
-	bin     string
 	dir     string
 	policy  policy
 	args    []string
@@ -71,11 +70,10 @@ func TestCrash(t *testing.T) {
 	if raceEnabled && !isSet("rounds") {
 		*rounds = 6
 	}
-	bin := build(t)
 	rnd := testseed.Rand(t)
 	for done, number := 0, 0; done < *rounds && !t.Failed(); number++ {
 		n := min(1+rnd.IntN(8), *rounds-done)
-		c := &chain{t: t, rnd: rand.New(rand.NewPCG(rnd.Uint64(), 0)), bin: bin, policy: policies[number%len(policies)]}
+		c := &chain{t: t, rnd: rand.New(rand.NewPCG(rnd.Uint64(), 0)), policy: policies[number%len(policies)]}
 		err := c.run(n, done)
 		if err != nil {
 			t.Error(err)
@@ -117,9 +115,9 @@ func (c *chain) run(n, first int) error {
 // all kinds of sockets.
 func (c *chain) start() (*process, error) {
 	if c.end != nil {
-		return startWithDoors(c.bin, c.dir, c.args)
+		return startWithDoors(c.dir, c.args)
 	}
-	return start(c.bin, c.dir, c.args)
+	return start(c.dir, c.args)
 }
 
 // hire makes the connections' loads. Libraries of functions are the server's, so either one of them has them all, or each its own.
@@ -147,7 +145,7 @@ func (c *chain) hire() error {
 		return nil
 	}
 	// On a server of its own: what it does must not be part of the history.
-	p, err := start(c.bin, c.t.TempDir(), []string{"--save", ""})
+	p, err := start(c.t.TempDir(), []string{"--save", ""})
 	if err != nil {
 		return err
 	}
@@ -167,7 +165,7 @@ func (c *chain) hire() error {
 
 // TestSeesLoss: the test finds what it is there to find. Cutting off the end of the log after the kill loses what was acknowledged.
 func TestSeesLoss(t *testing.T) {
-	c := &chain{t: t, rnd: testseed.Rand(t), bin: build(t), policy: policies[0]}
+	c := &chain{t: t, rnd: testseed.Rand(t), policy: policies[0]}
 	c.spoil = func() {
 		logs, err := filepath.Glob(filepath.Join(c.dir, "appendonlydir", "*.incr.aof"))
 		if err != nil || len(logs) == 0 {

@@ -19,17 +19,6 @@ const (
 
 func TestMain(m *testing.M) { os.Exit(testserver.Main(m)) }
 
-// build makes the server as the test itself is built; GODWIT_BIN names another one, which may be
-// redis-server.
-func build(t *testing.T) string {
-	t.Helper()
-	bin, err := testserver.Binary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bin
-}
-
 // process is a running server.
 type process struct {
 	*testserver.Server
@@ -37,9 +26,9 @@ type process struct {
 	dials atomic.Uint32
 }
 
-// start runs the server in dir and waits until it has loaded its data.
-func start(bin, dir string, args []string) (*process, error) {
-	s, err := testserver.Start(testserver.Options{Program: bin, Dir: dir, Args: args})
+// start runs the server in dir, GODWIT_BIN or Godwit, and waits until it has loaded its data.
+func start(dir string, args []string) (*process, error) {
+	s, err := testserver.Start(testserver.Options{Dir: dir, Args: args})
 	if err != nil {
 		return nil, err
 	}

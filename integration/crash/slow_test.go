@@ -27,7 +27,7 @@ const (
 // TestSlowScripts: a script that other clients hear BUSY of is whole after a crash or not there,
 // whatever files were begun in the middle of it.
 func TestSlowScripts(t *testing.T) {
-	rnd, bin := testseed.Rand(t), build(t)
+	rnd := testseed.Rand(t)
 	for _, args := range [][]string{
 		{"--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-min-size", "1kb", "--auto-aof-rewrite-percentage", "1", "--save", ""},
 		{"--appendonly", "no", "--save", "1 1"},
@@ -36,7 +36,7 @@ func TestSlowScripts(t *testing.T) {
 		args = append(args, "--busy-reply-threshold", "5", "--rdb-key-save-delay", "100")
 		var base, acked int64
 		for round := range 2 {
-			p := startSlow(t, bin, dir, append(args, "--io-threads", text(1+2*round)))
+			p := startSlow(t, dir, append(args, "--io-threads", text(1+2*round)))
 			have, err := slowCount(p)
 			if err != nil {
 				t.Fatal(args, err)
@@ -55,14 +55,14 @@ func TestSlowScripts(t *testing.T) {
 			}
 			<-p.Done()
 		}
-		if _, err := slowCount(startSlow(t, bin, dir, args)); err != nil {
+		if _, err := slowCount(startSlow(t, dir, args)); err != nil {
 			t.Fatal(args, err)
 		}
 	}
 }
 
-func startSlow(t *testing.T, bin, dir string, args []string) *process {
-	p, err := start(bin, dir, args)
+func startSlow(t *testing.T, dir string, args []string) *process {
+	p, err := start(dir, args)
 	if err != nil {
 		t.Fatal(err)
 	}
