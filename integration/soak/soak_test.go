@@ -16,6 +16,7 @@ import (
 
 	"godwit/internal/redistest"
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 )
 
 var (
@@ -32,13 +33,13 @@ func TestSoak(t *testing.T) {
 	if *duration == 0 {
 		t.Skip("no -duration: make soak, and make check, drive the servers")
 	}
-	if raceEnabled {
+	if testserver.Race {
 		t.Skip("the race detector's memory is not the server's")
 	}
 	if runtime.GOOS != "linux" {
 		t.Skip("the figures are those of /proc")
 	}
-	bin, err := build()
+	bin, err := testserver.BinaryWith("-trimpath", "-ldflags", "-s -w")
 	require.NoError(t, err)
 	sides := []*side{{name: "Godwit", bin: bin, judged: true}}
 	if peer := redis(t); peer != "" {
