@@ -1,8 +1,6 @@
 package integration
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -178,7 +176,7 @@ func (p peer) ask(args []any) string {
 	p.t.Helper()
 	raw, err := p.c.DoRaw(context.Background(), args...).Result()
 	require.NoError(p.t, err, "%v", args)
-	v, err := respclient.ReadReply(bufio.NewReader(bytes.NewReader(raw)))
+	v, _, err := respclient.Parse(raw)
 	require.NoError(p.t, err)
 	return v.String()
 }

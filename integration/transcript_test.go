@@ -132,7 +132,7 @@ func (st *step) ask(e *env, c *redis.Conn) string {
 	if err != nil {
 		e.Fatalf("line %d: %s: %v", st.line, st.command, err)
 	}
-	v, err := respclient.ReadReply(bufio.NewReader(bytes.NewReader(raw)))
+	v, _, err := respclient.Parse(raw)
 	if err != nil {
 		e.Fatalf("line %d: %s: reply %q: %v", st.line, st.command, raw, err)
 	}

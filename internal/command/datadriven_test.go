@@ -1,8 +1,6 @@
 package command
 
 import (
-	"bufio"
-	"bytes"
 	"flag"
 	"fmt"
 	"net"
@@ -246,12 +244,11 @@ func (l *local) exec(argv [][]byte) []byte {
 func (l *local) do(t testing.TB, argv [][]byte) respclient.Value {
 	t.Helper()
 	raw := l.exec(argv)
-	r := bufio.NewReader(bytes.NewReader(raw))
-	v, err := respclient.ReadReply(r)
+	v, rest, err := respclient.Parse(raw)
 	if err != nil {
 		t.Fatalf("%q: %v in %q", argv, err, raw)
 	}
-	if r.Buffered() > 0 {
+	if len(rest) > 0 {
 		t.Fatalf("%q: more than one reply in %q", argv, raw)
 	}
 	return v

@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"io/fs"
@@ -98,7 +97,7 @@ func (h *host) do(words ...string) respclient.Value {
 	h.e.Exec(h.c, argv)
 	raw := bytes.Clone(h.c.W.Buf)
 	h.e.Leave()
-	v, err := respclient.ReadReply(bufio.NewReader(bytes.NewReader(raw)))
+	v, _, err := respclient.Parse(raw)
 	require.NoError(h.t, err)
 	return v
 }
