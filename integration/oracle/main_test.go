@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"godwit/integration/oracle/diff"
 	"godwit/internal/redistest"
+	"godwit/internal/testserver"
 )
 
 var (
@@ -19,6 +21,8 @@ var (
 	number = flag.Int("oracle.n", 20_000, "commands of the random streams")
 	godwit = flag.String("oracle.godwit", "", "server binary to test; empty: build ./cmd/server")
 )
+
+func TestMain(m *testing.M) { os.Exit(testserver.Main(m)) }
 
 // needRedis skips a test where there is no redis-server, except in CI.
 func needRedis(t *testing.T) {
@@ -189,7 +193,7 @@ func binary(t *testing.T) string {
 	if *godwit != "" {
 		return *godwit
 	}
-	bin, err := build(t.TempDir())
+	bin, err := testserver.Build()
 	if err != nil {
 		t.Fatal(err)
 	}
