@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/redistest"
 	"godwit/internal/resp/respclient"
 	"godwit/internal/testserver"
 )
@@ -92,7 +91,7 @@ func TestFilesOfValkey(t *testing.T) {
 		t.Skip("no valkey-server to compare with")
 	}
 	t.Parallel()
-	dir := redistest.Dir(t)
+	dir := testserver.Dir(t)
 	socket := filepath.Join(dir, "s")
 	valkey := testserver.Run(t, testserver.Options{Program: bin, Dir: dir,
 		Args: []string{"--port", "0", "--unixsocket", socket, "--appendonly", "yes"}})

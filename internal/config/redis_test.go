@@ -9,10 +9,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"godwit/internal/redistest"
 	"godwit/internal/resp/respclient"
+	"godwit/internal/testserver"
 )
 
 // The tests of this file ask a real redis-server what it does with the same input.
@@ -37,35 +37,22 @@ func runRedis(t *testing.T, dir, stdin string, args ...string) (*respclient.Clie
 // runServer is runRedis for the server at path.
 func runServer(t *testing.T, path, dir, stdin string, args ...string) (*respclient.Client, string) {
 	t.Helper()
-	sock := filepath.Join(dir, "s")
-	cmd := exec.Command(path, args...)
-	cmd.Dir = dir
-	cmd.Stdin = strings.NewReader(stdin)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
+	s, err := testserver.Launch(testserver.Options{Program: path, Dir: dir, Stdin: stdin, Args: args, Exact: true})
+	if err != nil {
 		t.Fatal(err)
 	}
-	exited := make(chan struct{})
-	go func() { _ = cmd.Wait(); close(exited) }()
+	s.Socket = filepath.Join(dir, "s")
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		<-exited
-		os.Remove(sock)
+		s.Kill()
+		os.Remove(s.Socket)
 	})
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
-		select {
-		case <-exited:
-			return nil, out.String()
-		case <-time.After(2 * time.Millisecond):
+	if err := s.Ready(); err != nil {
+		if !s.Ended() {
+			t.Fatal(err)
 		}
-		if c, err := respclient.Dial("unix", sock); err == nil {
-			t.Cleanup(func() { c.Close() })
-			return c, ""
-		}
+		return nil, s.Output()
 	}
-	t.Fatal(path + " neither came up nor gave up")
-	return nil, ""
+	return s.Client(t), ""
 }
 
 func get(t testing.TB, c *respclient.Client, patterns ...string) map[string]string {

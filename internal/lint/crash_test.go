@@ -30,6 +30,9 @@ func TestGoroutinesAreGuarded(t *testing.T) {
 			if err != nil {
 				return err
 			}
+			if f.Name.Name == "testserver" {
+				return nil // a part of the tests: they report their panics themselves
+			}
 			files = append(files, f)
 			for _, d := range f.Decls {
 				if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"godwit/internal/testserver"
 )
 
 // Peer is one of the two newest servers that scripts/peers.sh unpacks. Their folder is
@@ -62,7 +64,7 @@ func peersDir() string {
 }
 
 // Start starts the peer's server as the function Start does redis-server.
-func (p Peer) Start(t testing.TB, dir string, args ...string) *Server {
+func (p Peer) Start(t testing.TB, dir string, args ...string) *testserver.Server {
 	t.Helper()
 	return start(t, p.Program(t, "server"), dir, args...)
 }

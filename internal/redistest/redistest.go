@@ -3,13 +3,12 @@
 package redistest
 
 import (
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"testing"
-	"time"
+
+	"godwit/internal/testserver"
 )
 
 // Program is the path of one of Redis's programs. Where it is not installed the test is skipped, except in CI, where that is a failure.
@@ -31,60 +30,25 @@ func missing(t testing.TB, why string) {
 	t.Skip(why)
 }
 
-// Server is a redis-server that ends with the test at the latest.
-type Server struct {
-	Socket string // the unix socket that it listens on, and nothing else
-	Dir    string
-	cmd    *exec.Cmd
-	once   sync.Once
-}
-
-// Start starts a server in the folder, "" for one of its own, that goes with the test. It saves nothing by itself and keeps no log unless args, which come
-// last, say so. It is accepting connections when Start returns; it may still be loading.
-func Start(t testing.TB, dir string, args ...string) *Server {
+// Start starts a redis-server in the folder, "" for one of its own, that goes with the test. It
+// listens on a unix socket and nothing else. It saves nothing by itself and keeps no log unless
+// args, which come last, say so.
+func Start(t testing.TB, dir string, args ...string) *testserver.Server {
 	t.Helper()
 	return start(t, Program(t, "redis-server"), dir, args...)
 }
 
 // start starts the program at path, which is a redis-server or a valkey-server.
-func start(t testing.TB, path, dir string, args ...string) *Server {
+func start(t testing.TB, path, dir string, args ...string) *testserver.Server {
 	t.Helper()
 	if dir == "" {
-		dir = Dir(t)
+		dir = testserver.Dir(t)
 	}
-	s := &Server{Socket: filepath.Join(dir, "s"), Dir: dir}
-	s.cmd = exec.Command(path, append([]string{"--port", "0", "--unixsocket", s.Socket, "--save", "", "--appendonly", "no", "--dir", dir}, args...)...)
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Stop)
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		c, err := net.Dial("unix", s.Socket)
-		if err == nil {
-			_ = c.Close()
-			return s
-		}
-		if time.Now().After(end) {
-			t.Fatal(filepath.Base(path), " does not answer: ", err)
-		}
-	}
-}
-
-// Stop kills the server and waits for its end.
-func (s *Server) Stop() {
-	s.once.Do(func() {
-		_ = s.cmd.Process.Kill()
-		_ = s.cmd.Wait()
-	})
-}
-
-// Dir is a folder that goes with the test. Unlike that of t.TempDir its name is short enough for a socket's.
-func Dir(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "redis")
+	s, err := testserver.Start(testserver.Options{Program: path, Dir: dir,
+		Args: append([]string{"--port", "0", "--unixsocket", filepath.Join(dir, "s"), "--appendonly", "no"}, args...)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
+	t.Cleanup(s.Kill)
+	return s
 }

@@ -15,6 +15,7 @@ import (
 
 	"godwit/internal/resp/respclient"
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 )
 
 func TestCommands(t *testing.T) {
@@ -78,7 +79,7 @@ func TestPieces(t *testing.T) {
 // TestDeepPipeline sends a million commands before it reads the first reply.
 func TestDeepPipeline(t *testing.T) {
 	n := 1_000_000
-	if raceEnabled || testing.Short() {
+	if testserver.Race || testing.Short() {
 		n = 100_000
 	}
 	everyWay(t, "", false, func(t *testing.T, r *rig) {
@@ -100,7 +101,7 @@ func TestDeepPipeline(t *testing.T) {
 // TestBigBulk moves 32 MiB in and out, many times what a connection reads at once.
 func TestBigBulk(t *testing.T) {
 	size := 32 << 20
-	if raceEnabled || testing.Short() {
+	if testserver.Race || testing.Short() {
 		size = 8 << 20
 	}
 	value := make([]byte, size)
@@ -331,7 +332,7 @@ func TestPause(t *testing.T) {
 func TestCrowd(t *testing.T) {
 	seed := testseed.New(t)
 	rounds := 8
-	if raceEnabled {
+	if testserver.Race {
 		rounds = 4
 	}
 	everyWay(t, "", false, func(t *testing.T, r *rig) {
@@ -371,7 +372,7 @@ func TestCrowd(t *testing.T) {
 
 // TestIdleConnections holds 10,000 connections and looks at what each costs.
 func TestIdleConnections(t *testing.T) {
-	if raceEnabled {
+	if testserver.Race {
 		t.Skip("the race detector's own memory drowns what is measured")
 	}
 	n := 10_000

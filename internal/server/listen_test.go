@@ -11,14 +11,14 @@ import (
 	"testing"
 
 	"godwit/internal/engine"
-	"godwit/internal/freeport"
 	"godwit/internal/resp/respclient"
+	"godwit/internal/testserver"
 )
 
 // freePort is a port that nobody listens on now.
 func freePort(t testing.TB) string {
 	t.Helper()
-	port, err := freeport.Port()
+	port, err := testserver.Port()
 	if err != nil {
 		t.Fatal(err)
 	}

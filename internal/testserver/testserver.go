@@ -195,8 +195,7 @@ func (s *Server) start() error {
 	return nil
 }
 
-// Ready waits until the server answers, be it to ask for a password. A server without an address
-// is taken to be ready.
+// Ready waits until the server Answers. A server without an address is taken to be ready.
 func (s *Server) Ready() error {
 	if s.Addr == "" && s.Socket == "" {
 		return nil
@@ -215,7 +214,8 @@ func (s *Server) Ready() error {
 	return fmt.Errorf("%s does not answer:\n%s", s.cmd, s.Tail())
 }
 
-// Answers reports whether a server at the address answers PING, be it to ask for a password.
+// Answers reports whether a server at the address answers PING, be it to ask for a password. One
+// that is still loading its data does not answer.
 func Answers(network, addr string) bool {
 	c, err := respclient.Dial(network, addr)
 	if err != nil {
@@ -223,7 +223,7 @@ func Answers(network, addr string) bool {
 	}
 	defer c.Close()
 	v, err := c.Do("PING")
-	return err == nil && (v.Text() == "PONG" || strings.HasPrefix(v.Text(), "NOAUTH"))
+	return err == nil && !strings.HasPrefix(v.Text(), "LOADING")
 }
 
 // Argument returns the value of a directive in a command line: the last one, which counts.

@@ -17,6 +17,7 @@ import (
 	"godwit/internal/object"
 	"godwit/internal/redistest"
 	"godwit/internal/resp/respclient"
+	"godwit/internal/testserver"
 )
 
 var rewrite = flag.Bool("rewrite", false, "make the golden files again, with the redis-server that is installed")
@@ -101,7 +102,7 @@ func TestRedisLoads(t *testing.T) {
 		lim.ListCompressDepth = depth
 		ks := newKeyspace(t, lim, seed)
 		fillAll(ks, rng, 300, false)
-		dir := redistest.Dir(t)
+		dir := testserver.Dir(t)
 		name := filepath.Join(dir, "dump.rdb")
 		require.NoError(t, os.WriteFile(name, encodeAll(ks, depth == 0), 0o600))
 		out, err := exec.Command(check, name).CombinedOutput()
