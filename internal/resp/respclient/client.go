@@ -27,6 +27,9 @@ type Client struct {
 // DefaultTimeout is a new client's Timeout.
 const DefaultTimeout = 10 * time.Second
 
+// keepBuffer is the largest buffer that is kept for the next commands or replies.
+const keepBuffer = 1 << 20
+
 // Dial connects to "tcp" host:port or "unix" path.
 func Dial(network, addr string) (*Client, error) {
 	conn, err := net.DialTimeout(network, addr, DefaultTimeout)
@@ -81,7 +84,9 @@ func (c *Client) QueueArgs(args ...[]byte) {
 // Flush sends the queued commands.
 func (c *Client) Flush() error {
 	out := c.out
-	c.out = c.out[:0]
+	if c.out = c.out[:0]; cap(out) > keepBuffer {
+		c.out = nil
+	}
 	return c.Send(out)
 }
 
@@ -121,6 +126,9 @@ func (c *Client) ReceiveRaw() ([]byte, error) {
 // fill reads more bytes.
 func (c *Client) fill() error {
 	const least = 16 << 10
+	if c.at == len(c.in) && cap(c.in) > keepBuffer {
+		c.in, c.at = nil, 0
+	}
 	if c.at > 0 {
 		c.in, c.at = c.in[:copy(c.in, c.in[c.at:])], 0
 	}
@@ -160,13 +168,19 @@ func (c *Client) Pipeline() ([]Value, error) {
 	return out, nil
 }
 
-// Send writes bytes as they are, without a reply being expected: for protocol tests.
+// Send writes bytes as they are, without a reply being expected. Long ones go in pieces, each of
+// which may take the Timeout.
 func (c *Client) Send(raw []byte) error {
-	if err := c.conn.SetWriteDeadline(c.deadline()); err != nil {
-		return fmt.Errorf("set write deadline: %w", err)
-	}
-	if _, err := c.conn.Write(raw); err != nil {
-		return fmt.Errorf("write: %w", err)
+	const piece = 64 << 10
+	for len(raw) > 0 {
+		n := min(len(raw), piece)
+		if err := c.conn.SetWriteDeadline(c.deadline()); err != nil {
+			return fmt.Errorf("set write deadline: %w", err)
+		}
+		if _, err := c.conn.Write(raw[:n]); err != nil {
+			return fmt.Errorf("write: %w", err)
+		}
+		raw = raw[n:]
 	}
 	return nil
 }
