@@ -18,15 +18,18 @@ import (
 func TestConnect(t *testing.T) {
 	certs, sock := t.TempDir(), filepath.Join(t.TempDir(), "s")
 	certificates(t, certs)
-	tlsConf := "tls-cert-file " + filepath.Join(certs, "server.crt") + "\ntls-key-file " + filepath.Join(certs, "server.key") +
+	tlsConf := "tls-cert-file " + filepath.Join(certs, "server.crt") +
+		"\ntls-key-file " + filepath.Join(certs, "server.key") +
 		"\ntls-ca-cert-file " + filepath.Join(certs, "ca.crt") + "\n"
 	tlsPort := freePort(t)
-	e, _ := newEngine(t, "port "+freePort(t)+"\nbind 127.0.0.1\nunixsocket "+sock+"\ntls-port "+tlsPort+"\n"+tlsConf)
+	e, _ := newEngine(t, "port "+freePort(t)+"\nbind 127.0.0.1\nunixsocket "+sock+
+		"\ntls-port "+tlsPort+"\n"+tlsConf)
 	target := runListening(t, e)
 	from := start(t, ways()[0], tlsConf)
 	stranger := t.TempDir()
 	certificates(t, stranger)
 
+	secure := engine.DialOptions{Addr: "127.0.0.1:" + tlsPort, TLS: true}
 	for name, c := range map[string]struct {
 		o     engine.DialOptions
 		ca    string // another authority
@@ -36,10 +39,11 @@ func TestConnect(t *testing.T) {
 		"from an address":   {o: engine.DialOptions{Addr: target.addr, Source: "127.0.0.1"}},
 		"from no address":   {o: engine.DialOptions{Addr: target.addr, Source: "203.0.113.77"}, fails: true},
 		"unix":              {o: engine.DialOptions{Addr: sock}},
-		"TLS":               {o: engine.DialOptions{Addr: "127.0.0.1:" + tlsPort, TLS: true}},
-		"TLS of a stranger": {o: engine.DialOptions{Addr: "127.0.0.1:" + tlsPort, TLS: true}, ca: filepath.Join(stranger, "ca.crt"), fails: true},
-		"no handshake":      {o: engine.DialOptions{Addr: target.addr, TLS: true, Timeout: 50 * time.Millisecond}, fails: true},
-		"nobody":            {o: engine.DialOptions{Addr: "127.0.0.1:1"}, fails: true},
+		"TLS":               {o: secure},
+		"TLS of a stranger": {o: secure, ca: filepath.Join(stranger, "ca.crt"), fails: true},
+		"no handshake": {fails: true,
+			o: engine.DialOptions{Addr: target.addr, TLS: true, Timeout: 50 * time.Millisecond}},
+		"nobody": {o: engine.DialOptions{Addr: "127.0.0.1:1"}, fails: true},
 	} {
 		c.o.Timeout = cmp.Or(c.o.Timeout, time.Minute)
 		own := from.eng.Cfg.TLSCACertFile
@@ -76,9 +80,8 @@ func TestConnectAtTheEnd(t *testing.T) {
 	defer l.Close()
 	r := start(t, ways()[0], "")
 	r.locked(func() {
-		r.eng.Dialer.Connect(engine.DialOptions{Addr: l.Addr().String(), Timeout: time.Minute}, func(net.Conn, error) {
-			t.Error("called")
-		})
+		o := engine.DialOptions{Addr: l.Addr().String(), Timeout: time.Minute}
+		r.eng.Dialer.Connect(o, func(net.Conn, error) { t.Error("called") })
 		require.NoError(t, r.eng.Shutdown(engine.ShutdownOptions{}))
 	})
 	nc, err := l.Accept()

@@ -16,9 +16,12 @@ type Reply struct {
 	Elems []Reply // the elements of aggregates; of a map: key, value, key, value …
 }
 
-var kinds = map[respclient.Kind]byte{respclient.Simple: '+', respclient.Error: '-', respclient.Int: ':', respclient.Bulk: '$',
-	respclient.Null: '_', respclient.NullArray: '_', respclient.Array: '*', respclient.Map: '%', respclient.Set: '~',
-	respclient.Push: '>', respclient.Double: ',', respclient.Bool: '#', respclient.BigNumber: '(', respclient.Verbatim: '='}
+var kinds = map[respclient.Kind]byte{
+	respclient.Simple: '+', respclient.Error: '-', respclient.Int: ':', respclient.Bulk: '$',
+	respclient.Null: '_', respclient.NullArray: '_', respclient.Double: ',', respclient.Bool: '#',
+	respclient.BigNumber: '(', respclient.Verbatim: '=', respclient.Array: '*', respclient.Map: '%',
+	respclient.Set: '~', respclient.Push: '>',
+}
 
 // Decode reads exactly one complete reply.
 func Decode(raw []byte) (Reply, error) {

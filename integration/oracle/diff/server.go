@@ -24,8 +24,8 @@ func StartServer(name, bin, dir string, extra ...string) (*Server, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	child, err := testserver.Start(testserver.Options{Program: bin, Dir: dir,
-		Args: append([]string{"--appendonly", "no", "--enable-debug-command", "yes", "--loglevel", "notice"}, extra...)})
+	args := []string{"--appendonly", "no", "--enable-debug-command", "yes", "--loglevel", "notice"}
+	child, err := testserver.Start(testserver.Options{Program: bin, Dir: dir, Args: append(args, extra...)})
 	if err != nil {
 		return &Server{}, fmt.Errorf("%s: %w", name, err)
 	}
