@@ -3,6 +3,7 @@ package command
 import (
 	"io"
 	"net"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,7 +15,7 @@ import (
 )
 
 // targets is a Dialer whose connections follow a script: each reads what MIGRATE sends and answers
-// with the next of its replies, and is closed when it has none left.
+// with the next of its replies, and is closed when none is left. To an empty one it keeps silent.
 type targets struct {
 	engine.Dialer
 	t       *testing.T
@@ -38,15 +39,20 @@ func (d *targets) Dial(o engine.DialOptions) (net.Conn, error) {
 				return
 			}
 			d.got <- string(buf[:n])
-			if reply == "silence" {
-				return
-			}
 			_, _ = io.WriteString(theirs, reply)
 		}
 		theirs.Close()
 	}()
+	if script[0] == "" {
+		return silent{ours}, nil
+	}
 	return ours, nil
 }
+
+// silent is a connection whose other side does not answer in time.
+type silent struct{ net.Conn }
+
+func (silent) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
 
 // TestMigrateConnections: which connection MIGRATE takes, what it says there, and what it makes of
 // the answers.
@@ -62,36 +68,36 @@ func TestMigrateConnections(t *testing.T) {
 	}{
 		{name: "one connection for all",
 			scripts: [][]string{{selected + restored, restored, selected + restored}},
-			runs:    []string{"h 1 a 0 1000 => +OK", "h 1 b 0 1000 => +OK", "h 1 c 3 1000 => +OK"},
+			runs:    []string{"h 1 a 0 60000 => +OK", "h 1 b 0 60000 => +OK", "h 1 c 3 60000 => +OK"},
 			sent:    []string{"SELECT 0 RESTORE a", "RESTORE b", "SELECT 3 RESTORE c"}, dials: 1},
 		{name: "one that was closed is replaced",
 			scripts: [][]string{{selected + restored}, {selected + restored}},
-			runs:    []string{"h 1 a 0 1000 => +OK", "h 1 b 0 1000 => +OK"},
+			runs:    []string{"h 1 a 0 60000 => +OK", "h 1 b 0 60000 => +OK"},
 			sent:    []string{"SELECT 0 RESTORE a", "SELECT 0 RESTORE b"}, dials: 2, left: 1},
-		{name: "closed twice", scripts: [][]string{{""}, {""}},
-			runs: []string{"h 1 a 0 1000 => -IOERR error or timeout reading to target instance"},
+		{name: "closed twice", scripts: [][]string{{"+"}, {"+"}},
+			runs: []string{"h 1 a 0 60000 => -IOERR error or timeout reading to target instance"},
 			sent: []string{"SELECT 0 RESTORE a", "SELECT 0 RESTORE a"}, dials: 2, left: 3},
 		{name: "no second try after an answer", scripts: [][]string{{selected + restored}},
-			runs: []string{"h 1  0 1000 KEYS a b => -IOERR error or timeout reading to target instance"},
+			runs: []string{"h 1  0 60000 KEYS a b => -IOERR error or timeout reading to target instance"},
 			sent: []string{"SELECT 0 RESTORE a RESTORE b"}, dials: 1, left: 2},
-		{name: "no second try after a timeout", scripts: [][]string{{"silence"}},
-			runs: []string{"h 1 a 0 20 => -IOERR error or timeout reading to target instance"},
+		{name: "no second try after a timeout", scripts: [][]string{{""}},
+			runs: []string{"h 1 a 0 60000 => -IOERR error or timeout reading to target instance"},
 			sent: []string{"SELECT 0 RESTORE a"}, dials: 1, left: 3},
 		{name: "not RESP", scripts: [][]string{{"HTTP/1.1 400 Bad Request\r\n"}},
-			runs: []string{"h 1 a 0 1000 => -IOERR error or timeout reading to target instance"},
+			runs: []string{"h 1 a 0 60000 => -IOERR error or timeout reading to target instance"},
 			sent: []string{"SELECT 0 RESTORE a"}, dials: 1, left: 3},
 		{name: "refused", scripts: [][]string{{"-NOAUTH x\r\n-NOAUTH y\r\n", selected + restored}},
-			runs: []string{"h 1 a 0 1000 => -ERR Target instance replied with error: NOAUTH x",
-				"h 1 a 0 1000 => +OK"},
+			runs: []string{"h 1 a 0 60000 => -ERR Target instance replied with error: NOAUTH x",
+				"h 1 a 0 60000 => +OK"},
 			sent: []string{"SELECT 0 RESTORE a", "SELECT 0 RESTORE a"}, dials: 1, left: 2},
 		{name: "users and copies",
 			scripts: [][]string{{"+OK\r\n" + selected + restored}, {"+OK\r\n" + selected + restored}},
-			runs: []string{"h 1 a 0 1000 COPY REPLACE AUTH pw => +OK",
-				"h 2 a 0 1000 AUTH2 u pw COPY => +OK"},
+			runs: []string{"h 1 a 0 60000 COPY REPLACE AUTH pw => +OK",
+				"h 2 a 0 60000 AUTH2 u pw COPY => +OK"},
 			sent:  []string{"AUTH pw SELECT 0 RESTORE a REPLACE", "AUTH u pw SELECT 0 RESTORE a"},
 			dials: 2, left: 3},
 		{name: "nobody there", dials: 1, left: 3,
-			runs: []string{"h 1 a 0 1000 => -IOERR error or timeout writing to target instance"}},
+			runs: []string{"h 1 a 0 60000 => -IOERR error or timeout writing to target instance"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l, d := newLocal(t), &targets{t: t, scripts: c.scripts, got: make(chan string, 10)}
@@ -107,14 +113,12 @@ func TestMigrateConnections(t *testing.T) {
 				}
 				require.Equal(t, want+"\r\n", string(l.exec(argv)))
 			}
-			close(d.got)
-			var sent []string
-			for batch := range d.got {
-				sent = append(sent, migrateWords(batch))
+			for _, want := range c.sent {
+				require.Equal(t, want, migrateWords(<-d.got))
 			}
-			require.Equal(t, c.sent, sent)
+			require.Empty(t, d.got)
 			require.Len(t, d.dials, c.dials)
-			require.LessOrEqual(t, d.dials[0].Timeout, time.Second)
+			require.Equal(t, time.Minute, d.dials[0].Timeout)
 			left := l.do(t, [][]byte{[]byte("EXISTS"), []byte("a"), []byte("b"), []byte("c")})
 			require.EqualValues(t, c.left, left.Int)
 		})
