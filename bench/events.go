@@ -87,7 +87,7 @@ func bigKeys(n int) []string {
 }
 
 // setBigValues writes real bytes: a value that was never touched has no pages to give back.
-func setBigValues(c *client, n, size int) error {
+func setBigValues(c *control, n, size int) error {
 	value := string(bytes.Repeat([]byte{'x'}, size))
 	for _, key := range bigKeys(n) {
 		if _, err := c.do("SET", key, value); err != nil {

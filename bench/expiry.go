@@ -93,7 +93,7 @@ func (b *bench) expiryWithLead(ctx context.Context, side int, lead time.Duration
 }
 
 // waitEmpty polls DBSIZE until it is 0.
-func waitEmpty(ctx context.Context, c *client, last time.Time, patience time.Duration) error {
+func waitEmpty(ctx context.Context, c *control, last time.Time, patience time.Duration) error {
 	for {
 		n, err := dbsize(c)
 		if err != nil || n == 0 {

@@ -130,7 +130,7 @@ func (b *bench) snapshotOnce(ctx context.Context, side int, k snapshotKind) (r s
 }
 
 // underLoad probes while during runs and tells the rate of commands meanwhile.
-func (b *bench) underLoad(ctx context.Context, s *server, c *client, rate *float64, during func() error) (latencies, error) {
+func (b *bench) underLoad(ctx context.Context, s *server, c *control, rate *float64, during func() error) (latencies, error) {
 	from, err := infoNumber(c, "stats", "total_commands_processed")
 	if err != nil {
 		return latencies{}, err
@@ -150,7 +150,7 @@ func (b *bench) underLoad(ctx context.Context, s *server, c *client, rate *float
 
 // snapshotAndWait starts a snapshot, waits for its end, and returns the most memory that was resident meanwhile: the server's, and what a forked child had
 // of its own, which is what either of the two had to copy.
-func snapshotAndWait(ctx context.Context, s *server, c *client, command string) (most float64, err error) {
+func snapshotAndWait(ctx context.Context, s *server, c *control, command string) (most float64, err error) {
 	if _, err := c.do(command); err != nil {
 		return 0, err
 	}
