@@ -12,17 +12,17 @@ import (
 	"strconv"
 	"time"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testserver"
 )
 
 // control is a connection for the occasional command. The measuring paths have writers and readers of
 // their own: a SET and the check of its reply cost them 24 ns, the shared client 114 ns, and the
 // server, on the same machine, only a few hundred. Neither allocates.
-type control struct{ *respclient.Client }
+type control struct{ *client.Client }
 
 func dial(addr string) (*control, error) {
-	c, err := respclient.Dial("tcp", addr)
+	c, err := client.Dial("tcp", addr)
 	if err != nil {
 		return nil, err
 	}

@@ -13,29 +13,28 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/redistest"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testserver"
 )
 
 // checkAOF has redis-check-aof judge the log in the server's folder.
 func checkAOF(t *testing.T, dir string) {
 	t.Helper()
-	bin := redistest.Program(t, "redis-check-aof")
+	bin := testserver.Program(t, "redis-check-aof")
 	out, err := exec.Command(bin, filepath.Join(dir, "appendonlydir", "appendonly.aof.manifest")).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Contains(t, string(out), "All AOF files and manifest are valid")
 }
 
-func dialAddr(t testing.TB, addr string) *respclient.Client {
+func dialAddr(t testing.TB, addr string) *client.Client {
 	t.Helper()
-	c, err := respclient.Dial("tcp", addr)
+	c, err := client.Dial("tcp", addr)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
 
-func rewriteAOF(t *testing.T, c *respclient.Client) {
+func rewriteAOF(t *testing.T, c *client.Client) {
 	t.Helper()
 	before := persistInfo(t, c, "aof_rewrites")
 	do(t, c, "BGREWRITEAOF")
@@ -225,7 +224,7 @@ func TestWaitAOF(t *testing.T) {
 }
 
 // waited is WAITAOF's reply.
-func waited(t *testing.T, c *respclient.Client, args ...any) string {
+func waited(t *testing.T, c *client.Client, args ...any) string {
 	t.Helper()
 	v := do(t, c, append([]any{"WAITAOF"}, args...)...)
 	require.Len(t, v.Elems, 2)

@@ -10,8 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/redistest"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
 	"godwit/internal/testserver"
 )
@@ -156,7 +155,7 @@ func TestZSetAgainstRedis(t *testing.T) {
 // startRedis runs redis-server with args for the time of the test and returns its address. Without one the test is skipped, except in CI.
 func startRedis(t *testing.T, args ...string) string {
 	t.Helper()
-	bin := redistest.Program(t, "redis-server")
+	bin := testserver.Program(t, "redis-server")
 	return testserver.Run(t, testserver.Options{Program: bin, Args: args}).Addr
 }
 
@@ -176,7 +175,7 @@ func (p peer) ask(args []any) string {
 	p.t.Helper()
 	raw, err := p.c.DoRaw(context.Background(), args...).Result()
 	require.NoError(p.t, err, "%v", args)
-	v, _, err := respclient.Parse(raw)
+	v, _, err := client.Parse(raw)
 	require.NoError(p.t, err)
 	return v.String()
 }

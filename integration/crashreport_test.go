@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testserver"
 )
 
@@ -31,14 +31,14 @@ func TestCrashReports(t *testing.T) {
 type crashWay struct {
 	name   string
 	args   []string
-	does   func(t *testing.T, c *respclient.Client, pid int)
+	does   func(t *testing.T, c *client.Client, pid int)
 	says   []string // what the log must say then
 	report bool     // of ours, not only the runtime's words
 }
 
 var crashes = []crashWay{
 	{"panic", nil, crashBy("DEBUG", "PANIC"), []string{"DEBUG PANIC", "command: debug, 1 arguments <5 bytes>", "event loop"}, true},
-	{"panic in a transaction", []string{"--io-threads", "2"}, func(t *testing.T, c *respclient.Client, _ int) {
+	{"panic in a transaction", []string{"--io-threads", "2"}, func(t *testing.T, c *client.Client, _ int) {
 		do(t, c, "MULTI")
 		do(t, c, "SET", "secretkey", "secretvalue")
 		do(t, c, "DEBUG", "PANIC")
@@ -46,15 +46,15 @@ var crashes = []crashWay{
 		require.Error(t, err)
 	}, []string{"command: exec, 0 arguments", "within: debug"}, true},
 	{"segfault", nil, crashBy("DEBUG", "SEGFAULT"), []string{"(address 0x", "command: debug"}, true},
-	{"abort", nil, func(t *testing.T, c *respclient.Client, pid int) {
+	{"abort", nil, func(t *testing.T, c *client.Client, pid int) {
 		require.NoError(t, syscall.Kill(pid, syscall.SIGABRT))
 		_, err := c.Receive()
 		require.Error(t, err)
 	}, []string{"SIGABRT: abort", "goroutine "}, false},
 }
 
-func crashBy(args ...any) func(t *testing.T, c *respclient.Client, _ int) {
-	return func(t *testing.T, c *respclient.Client, _ int) {
+func crashBy(args ...any) func(t *testing.T, c *client.Client, _ int) {
+	return func(t *testing.T, c *client.Client, _ int) {
 		do(t, c, "SET", "secretkey", "secretvalue")
 		_, err := c.Do(args...)
 		require.Error(t, err, "the connection ends without a reply")

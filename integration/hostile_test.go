@@ -16,13 +16,13 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
 	"godwit/internal/testserver"
 )
 
 // raw opens a connection over the transport without a protocol.
-func (e *env) raw() *respclient.Client {
+func (e *env) raw() *client.Client {
 	e.Helper()
 	network := e.opt.Network
 	if network == "" {
@@ -36,7 +36,7 @@ func (e *env) raw() *respclient.Client {
 		conn = tls.Client(conn, e.opt.TLSConfig)
 	}
 	e.Cleanup(func() { conn.Close() })
-	return respclient.New(conn)
+	return client.New(conn)
 }
 
 // TestProtocolErrors: each ends its own connection after one error, and nothing else.

@@ -14,7 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testserver"
 )
 
@@ -271,7 +271,7 @@ func TestBind(t *testing.T) {
 	s := startServer(t, "--bind", "* -::*")
 	addr := net.JoinHostPort(outside, strconv.Itoa(s.Port))
 	do(t, s.dial(t), "PING")
-	refused, err := respclient.Dial("tcp", addr)
+	refused, err := client.Dial("tcp", addr)
 	require.NoError(t, err)
 	defer refused.Close()
 	v, err := refused.Receive()

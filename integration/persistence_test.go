@@ -13,12 +13,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testserver"
 )
 
 // everything fills databases with every type in every size, deadlines among them.
-func everything(t testing.TB, c *respclient.Client) {
+func everything(t testing.TB, c *client.Client) {
 	t.Helper()
 	for db := range 3 {
 		do(t, c, "SELECT", strconv.Itoa(db))
@@ -49,7 +49,7 @@ func everything(t testing.TB, c *respclient.Client) {
 	do(t, c, "SELECT", "0")
 }
 
-func digest(t testing.TB, c *respclient.Client) string {
+func digest(t testing.TB, c *client.Client) string {
 	t.Helper()
 	return do(t, c, "DEBUG", "DIGEST").Text()
 }
@@ -74,7 +74,7 @@ var debugging = []string{"--enable-debug-command", "yes"}
 func with(args ...string) []string { return append(append([]string(nil), debugging...), args...) }
 
 // infoField is a field of INFO.
-func persistInfo(t testing.TB, c *respclient.Client, name string) string {
+func persistInfo(t testing.TB, c *client.Client, name string) string {
 	t.Helper()
 	for line := range strings.Lines(do(t, c, "INFO", "everything").Text()) {
 		if v, ok := strings.CutPrefix(strings.TrimSpace(line), name+":"); ok {
@@ -91,44 +91,44 @@ func TestRestart(t *testing.T) {
 	for _, w := range []struct {
 		name string
 		args []string
-		end  func(t *testing.T, s *server, c *respclient.Client)
+		end  func(t *testing.T, s *server, c *client.Client)
 	}{
-		{"SIGTERM saves", with("--save", "3600 1"), func(t *testing.T, s *server, _ *respclient.Client) {
+		{"SIGTERM saves", with("--save", "3600 1"), func(t *testing.T, s *server, _ *client.Client) {
 			require.NoError(t, s.Signal(syscall.SIGTERM))
 			require.Equal(t, 0, s.Exited(t))
 			require.Contains(t, s.Output(), "Saving the final RDB snapshot before exiting.")
 			require.Contains(t, s.Output(), "DB saved on disk")
 		}},
-		{"SHUTDOWN SAVE", with(), func(t *testing.T, s *server, c *respclient.Client) {
+		{"SHUTDOWN SAVE", with(), func(t *testing.T, s *server, c *client.Client) {
 			_, err := c.Do("SHUTDOWN", "SAVE")
 			require.Error(t, err)
 			require.Equal(t, 0, s.Exited(t))
 		}},
-		{"SAVE, kill -9", with(), func(t *testing.T, s *server, c *respclient.Client) {
+		{"SAVE, kill -9", with(), func(t *testing.T, s *server, c *client.Client) {
 			do(t, c, "SAVE")
 			s.Kill()
 		}},
-		{"BGSAVE, kill -9", with(), func(t *testing.T, s *server, c *respclient.Client) {
+		{"BGSAVE, kill -9", with(), func(t *testing.T, s *server, c *client.Client) {
 			require.Equal(t, "Background saving started", do(t, c, "BGSAVE").Text())
 			eventually(t, "the save ends", func() bool { return persistInfo(t, c, "rdb_bgsave_in_progress") == "0" })
 			require.Equal(t, "ok", persistInfo(t, c, "rdb_last_bgsave_status"))
 			s.Kill()
 		}},
-		{"log, always, kill -9", with("--appendonly", "yes", "--appendfsync", "always"), func(t *testing.T, s *server, _ *respclient.Client) {
+		{"log, always, kill -9", with("--appendonly", "yes", "--appendfsync", "always"), func(t *testing.T, s *server, _ *client.Client) {
 			s.Kill()
 		}},
-		{"log, everysec, SIGTERM", with("--appendonly", "yes"), func(t *testing.T, s *server, _ *respclient.Client) {
+		{"log, everysec, SIGTERM", with("--appendonly", "yes"), func(t *testing.T, s *server, _ *client.Client) {
 			require.NoError(t, s.Signal(syscall.SIGTERM))
 			require.Equal(t, 0, s.Exited(t))
 			require.Contains(t, s.Output(), "Calling fsync() on the AOF file.")
 		}},
-		{"rewritten log", with("--appendonly", "yes"), func(t *testing.T, s *server, c *respclient.Client) {
+		{"rewritten log", with("--appendonly", "yes"), func(t *testing.T, s *server, c *client.Client) {
 			do(t, c, "BGREWRITEAOF")
 			eventually(t, "the rewrite ends", func() bool { return persistInfo(t, c, "aof_rewrite_in_progress") == "0" })
 			require.NoError(t, s.Signal(syscall.SIGTERM))
 			require.Equal(t, 0, s.Exited(t))
 		}},
-		{"log of commands", with("--appendonly", "yes", "--aof-use-rdb-preamble", "no"), func(t *testing.T, s *server, c *respclient.Client) {
+		{"log of commands", with("--appendonly", "yes", "--aof-use-rdb-preamble", "no"), func(t *testing.T, s *server, c *client.Client) {
 			do(t, c, "BGREWRITEAOF")
 			eventually(t, "the rewrite ends", func() bool { return persistInfo(t, c, "aof_rewrite_in_progress") == "0" })
 			require.NoError(t, s.Signal(syscall.SIGTERM))
@@ -458,11 +458,11 @@ func TestSavePoint(t *testing.T) {
 // TestDumpWithRedis: payloads go both ways.
 func TestDumpWithRedis(t *testing.T) {
 	t.Parallel()
-	theirs, err := respclient.Dial("tcp", startRedis(t, debugging...))
+	theirs, err := client.Dial("tcp", startRedis(t, debugging...))
 	require.NoError(t, err)
 	defer theirs.Close()
 	ours := startServer(t, debugging...).dial(t)
-	for _, way := range [][2]*respclient.Client{{theirs, ours}, {ours, theirs}} {
+	for _, way := range [][2]*client.Client{{theirs, ours}, {ours, theirs}} {
 		from, to := way[0], way[1]
 		do(t, from, "FLUSHALL")
 		do(t, to, "FLUSHALL")
@@ -481,13 +481,13 @@ func TestDumpWithRedis(t *testing.T) {
 func TestMigrateWithRedis(t *testing.T) {
 	t.Parallel()
 	redisAddr := startRedis(t, debugging...)
-	theirs, err := respclient.Dial("tcp", redisAddr)
+	theirs, err := client.Dial("tcp", redisAddr)
 	require.NoError(t, err)
 	defer theirs.Close()
 	s := startServer(t, debugging...)
 	ours := s.dial(t)
 	for _, way := range []struct {
-		from, to *respclient.Client
+		from, to *client.Client
 		addr     string
 	}{{ours, theirs, redisAddr}, {theirs, ours, s.Addr}} {
 		from, to := way.from, way.to
@@ -516,7 +516,7 @@ func TestMigrateWithRedis(t *testing.T) {
 	require.Equal(t, "v", do(t, ours, "GET", "k").Text())
 }
 
-func migrateOptions(t *testing.T, from, to *respclient.Client, host, port string) {
+func migrateOptions(t *testing.T, from, to *client.Client, host, port string) {
 	migrate := func(args ...any) string {
 		v, err := from.Do(append([]any{"MIGRATE", host, port}, args...)...)
 		require.NoError(t, err)

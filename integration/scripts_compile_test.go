@@ -7,10 +7,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/redistest"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/script/luagen"
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 )
 
 // TestCompileAgainstRedis: the newest Redis takes the same scripts, and refuses the others with the
@@ -28,28 +28,28 @@ func TestCompileAgainstRedis(t *testing.T) {
 		if strings.Contains(want, "Error compiling") {
 			refused++
 		}
-		if !assert.Equal(redistest.Redis.TB(t), want, got, "%q", src) {
+		if !assert.Equal(testserver.Redis.TB(t), want, got, "%q", src) {
 			return
 		}
 	}
 	require.Greater(t, refused, 120)
 }
 
-func loadScript(t *testing.T, c *respclient.Client, src string) string {
+func loadScript(t *testing.T, c *client.Client, src string) string {
 	v, err := c.Do("SCRIPT", "LOAD", src)
 	require.NoError(t, err, "%q", src)
 	return v.String()
 }
 
-func dialServer(t *testing.T, s *server) *respclient.Client {
-	c, err := respclient.Dial("tcp", s.Addr)
+func dialServer(t *testing.T, s *server) *client.Client {
+	c, err := client.Dial("tcp", s.Addr)
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
 
-func dialPeer(t *testing.T) *respclient.Client {
-	c, err := respclient.Dial("unix", redistest.Redis.Start(t, "").Socket)
+func dialPeer(t *testing.T) *client.Client {
+	c, err := client.Dial("unix", testserver.Redis.Start(t, "").Socket)
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c

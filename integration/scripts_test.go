@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testserver"
 )
 
@@ -26,8 +26,8 @@ func TestScriptsAgainstRedis(t *testing.T) {
 	theirs := startRedis(t)
 	ours := startServer(t).Addr
 	for _, proto := range []int{2, 3} {
-		dial := func(addr string) *respclient.Client {
-			c, err := respclient.Dial("tcp", addr)
+		dial := func(addr string) *client.Client {
+			c, err := client.Dial("tcp", addr)
 			require.NoError(t, err)
 			t.Cleanup(func() { c.Close() })
 			do(t, c, "FLUSHALL")

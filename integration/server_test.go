@@ -17,7 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testserver"
 )
 
@@ -120,13 +120,13 @@ func eventually(t testing.TB, what string, cond func() bool) {
 }
 
 // dial opens a connection that the end of the test closes.
-func (s *server) dial(t testing.TB) *respclient.Client {
+func (s *server) dial(t testing.TB) *client.Client {
 	t.Helper()
 	return s.Client(t)
 }
 
 // do runs a command that must not fail.
-func do(t testing.TB, c *respclient.Client, args ...any) respclient.Value {
+func do(t testing.TB, c *client.Client, args ...any) client.Value {
 	t.Helper()
 	v, err := c.Do(args...)
 	if err == nil && v.IsError() {

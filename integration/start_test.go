@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/redistest"
+	"godwit/internal/testserver"
 )
 
 // TestStockConfigurations: the files that Redis and Valkey come with start the server.
@@ -42,7 +42,7 @@ func TestStockConfigurations(t *testing.T) {
 		}
 		start(t, "/etc/redis/redis.conf")
 	})
-	for _, p := range []redistest.Peer{redistest.Redis, redistest.Valkey} {
+	for _, p := range []testserver.Peer{testserver.Redis, testserver.Valkey} {
 		t.Run(string(p), func(t *testing.T) { start(t, p.Conf(t)) })
 	}
 }

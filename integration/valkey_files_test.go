@@ -9,12 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testserver"
 )
 
 // valkeyHolds looks for what testdata/valkey-9.1.rdb holds, which TestFilesOfValkey makes anew.
-func valkeyHolds(t *testing.T, c *respclient.Client) {
+func valkeyHolds(t *testing.T, c *client.Client) {
 	t.Helper()
 	require.Equal(t, "hello", do(t, c, "GET", "s1").Text())
 	require.Equal(t, "300", do(t, c, "GET", "n").Text())

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testserver"
 )
 
@@ -78,7 +78,7 @@ func (p *process) eventually(what string, cond func() bool) {
 }
 
 // serving starts a server on a unix socket alone, and waits until it answers.
-func serving(t *testing.T, args ...string) (*process, *respclient.Client) {
+func serving(t *testing.T, args ...string) (*process, *client.Client) {
 	t.Helper()
 	p := launch(t, "", nil, append([]string{"--port", "0", "--save", "", "--unixsocket", "s"}, args...)...)
 	if err := p.Ready(); err != nil {

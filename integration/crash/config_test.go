@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
 )
 
@@ -69,7 +69,7 @@ func (k *tinkerer) run(p *process, killed <-chan struct{}) {
 }
 
 // change sets one directive.
-func (k *tinkerer) change(c *respclient.Client) error {
+func (k *tinkerer) change(c *client.Client) error {
 	d := directives[k.rnd.IntN(len(directives))]
 	if k.toggles && (d[0] == "appendfsync" || d[0] == "dir") { // a log that is turned on again is in the folder as of now
 		return nil
@@ -98,7 +98,7 @@ func (k *tinkerer) change(c *respclient.Client) error {
 }
 
 // toggle turns the log off and on again, some times, and mostly waits for it to be complete.
-func (k *tinkerer) toggle(c *respclient.Client) error {
+func (k *tinkerer) toggle(c *client.Client) error {
 	if k.on.Load() {
 		k.floor.Store(time.Now().UnixMilli())
 	}

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
 )
 
@@ -406,7 +406,7 @@ func (w *worker) rebase(s, have state, mark int64) {
 }
 
 // read fetches all keys that begin with prefix.
-func read(c *respclient.Client, db int, prefix string, has features) (state, error) {
+func read(c *client.Client, db int, prefix string, has features) (state, error) {
 	if _, err := do(c, "SELECT", db); err != nil {
 		return nil, err
 	}
@@ -437,7 +437,7 @@ func read(c *respclient.Client, db int, prefix string, has features) (state, err
 }
 
 // readKey fetches one key; nil: it expired while it was read.
-func readKey(c *respclient.Client, key string, has features) (*value, error) {
+func readKey(c *client.Client, key string, has features) (*value, error) {
 	kind, err := do(c, "TYPE", key)
 	if err != nil {
 		return nil, err
@@ -450,7 +450,7 @@ func readKey(c *respclient.Client, key string, has features) (*value, error) {
 	if at.Int > 0 {
 		v.expiry = expiry{at.Int, at.Int}
 	}
-	var r respclient.Value
+	var r client.Value
 	switch v.kind {
 	case "none":
 		return nil, nil
@@ -497,7 +497,7 @@ func readKey(c *respclient.Client, key string, has features) (*value, error) {
 	return v, err
 }
 
-func readString(c *respclient.Client, key string, v *value) (*value, error) {
+func readString(c *client.Client, key string, v *value) (*value, error) {
 	r, err := do(c, "GET", key)
 	if err != nil || r.IsNull() {
 		return nil, err
@@ -508,7 +508,7 @@ func readString(c *respclient.Client, key string, v *value) (*value, error) {
 	return v, err
 }
 
-func readDigest(c *respclient.Client, key string, v *value) error {
+func readDigest(c *client.Client, key string, v *value) error {
 	r, err := do(c, "DEBUG", "DIGEST-VALUE", key)
 	if err != nil || len(r.Elems) != 1 {
 		return fmt.Errorf("DEBUG DIGEST-VALUE: %v, %w", r, err)
@@ -519,7 +519,7 @@ func readDigest(c *respclient.Client, key string, v *value) error {
 	return err
 }
 
-func readDeadlines(c *respclient.Client, key string, v *value) error {
+func readDeadlines(c *client.Client, key string, v *value) error {
 	args := []any{"HPEXPIRETIME", key, "FIELDS", len(v.hash)}
 	var names []string
 	for name := range v.hash {

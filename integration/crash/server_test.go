@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testserver"
 )
 
@@ -51,7 +51,7 @@ func (p *process) persists(args []string) error {
 }
 
 // dial connects to the server: to its port, and by each of its doors in turn.
-func (p *process) dial() (*respclient.Client, error) {
+func (p *process) dial() (*client.Client, error) {
 	if p.doors != nil {
 		if n := int(p.dials.Add(1)) % (1 + len(p.doors.dials)); n > 0 {
 			return p.doors.dials[n-1]()
@@ -61,7 +61,7 @@ func (p *process) dial() (*respclient.Client, error) {
 }
 
 // do runs a command that must not fail.
-func do(c *respclient.Client, args ...any) (respclient.Value, error) {
+func do(c *client.Client, args ...any) (client.Value, error) {
 	v, err := c.Do(args...)
 	if err == nil && v.IsError() {
 		err = errors.New(v.Text())

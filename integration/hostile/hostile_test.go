@@ -21,7 +21,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
 	"godwit/internal/testserver"
 )
@@ -180,7 +180,7 @@ func (m *maker) session(p *process, worker int, h *history, until time.Time) (se
 }
 
 // write sends one command.
-func (m *maker) write(c *respclient.Client, worker int, h *history, args []string) error {
+func (m *maker) write(c *client.Client, worker int, h *history, args []string) error {
 	h.add(worker, args)
 	all := make([]any, len(args))
 	for i, a := range args {

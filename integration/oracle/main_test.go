@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"godwit/integration/oracle/diff"
-	"godwit/internal/redistest"
 	"godwit/internal/testserver"
 )
 
@@ -27,7 +26,7 @@ func TestMain(m *testing.M) { os.Exit(testserver.Main(m)) }
 // needRedis skips a test where there is no redis-server, except in CI.
 func needRedis(t *testing.T) {
 	t.Helper()
-	redistest.Program(t, "redis-server")
+	testserver.Program(t, "redis-server")
 }
 
 func knownRules(t *testing.T) *diff.Known {

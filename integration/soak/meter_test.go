@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testserver"
 )
 
@@ -42,7 +42,7 @@ type meter struct {
 }
 
 // take asks for the memory once.
-func (r *run) take(c *respclient.Client) (sample, error) {
+func (r *run) take(c *client.Client) (sample, error) {
 	start := time.Now()
 	v, err := c.Do("INFO", "memory")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testserver"
 )
 
@@ -103,12 +103,12 @@ func (r *run) waited(start time.Time, what string) {
 }
 
 // count looks at the replies of a batch.
-func (r *run) count(replies []respclient.Value, what string) {
+func (r *run) count(replies []client.Value, what string) {
 	refused := 0
 	var odd error
 	for _, v := range replies {
 		switch {
-		case !v.IsError() && v.Kind == respclient.Array:
+		case !v.IsError() && v.Kind == client.Array:
 			for _, e := range v.Elems { // of an EXEC
 				if e.IsError() && !isExpected(e.Text()) && !outOfMemory(e.Text()) {
 					odd = errors.New(e.Text())

@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/redistest"
 	"godwit/internal/testseed"
 	"godwit/internal/testserver"
 )
@@ -88,7 +87,7 @@ func compare(t *testing.T, sc *scenario, sides []*side, seed uint64, size int) l
 	if l.theirs != nil && l.ours.err == nil {
 		found := differences(sc, l.ours, *l.theirs)
 		for _, difference := range found {
-			redistest.Redis.TB(t).Error(difference)
+			testserver.Redis.TB(t).Error(difference)
 		}
 		l.faults = append(l.faults, found...)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"godwit/internal/engine"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // The rules by which movablekeys, key ranges, categories and key positions are derived must hold for commands that are not in the table yet.
@@ -176,7 +176,7 @@ func TestKeyRefsRedis(t *testing.T) {
 	}
 }
 
-func keysReply(v respclient.Value) string {
+func keysReply(v client.Value) string {
 	if v.IsError() {
 		return v.Str
 	}

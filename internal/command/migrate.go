@@ -12,7 +12,7 @@ import (
 	"godwit/internal/engine"
 	"godwit/internal/keyspace"
 	"godwit/internal/object"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 func migrateCommands() []*engine.Command {
@@ -169,7 +169,7 @@ func (m *migration) run() {
 			return
 		}
 		m.c.E.Links.Close(link)
-		if again && !m.retried && !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, respclient.ErrReply) {
+		if again && !m.retried && !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, client.ErrReply) {
 			m.retried = true
 			continue
 		}

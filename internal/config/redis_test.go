@@ -10,8 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"godwit/internal/redistest"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testserver"
 )
 
@@ -19,7 +18,7 @@ import (
 
 func redisServer(t *testing.T) string {
 	t.Helper()
-	path := redistest.Program(t, "redis-server")
+	path := testserver.Program(t, "redis-server")
 	out, err := exec.Command(path, "--version").CombinedOutput()
 	if err != nil || !bytes.Contains(out, []byte("v=7.0.")) {
 		t.Skipf("redis-server is not a 7.0: %s", out)
@@ -29,13 +28,13 @@ func redisServer(t *testing.T) string {
 
 // runRedis starts redis-server in a folder of its own. It returns a client when the server came up, and otherwise
 // what it printed before it gave up.
-func runRedis(t *testing.T, dir, stdin string, args ...string) (*respclient.Client, string) {
+func runRedis(t *testing.T, dir, stdin string, args ...string) (*client.Client, string) {
 	t.Helper()
 	return runServer(t, redisServer(t), dir, stdin, args...)
 }
 
 // runServer is runRedis for the server at path.
-func runServer(t *testing.T, path, dir, stdin string, args ...string) (*respclient.Client, string) {
+func runServer(t *testing.T, path, dir, stdin string, args ...string) (*client.Client, string) {
 	t.Helper()
 	s, err := testserver.Launch(testserver.Options{Program: path, Dir: dir, Stdin: stdin, Args: args, Exact: true})
 	if err != nil {
@@ -55,7 +54,7 @@ func runServer(t *testing.T, path, dir, stdin string, args ...string) (*respclie
 	return s.Client(t), ""
 }
 
-func get(t testing.TB, c *respclient.Client, patterns ...string) map[string]string {
+func get(t testing.TB, c *client.Client, patterns ...string) map[string]string {
 	t.Helper()
 	args := []any{"CONFIG", "GET"}
 	for _, p := range patterns {
@@ -104,7 +103,7 @@ func TestDefaultsAreRedisDefaults(t *testing.T) {
 	}
 	newer := map[string]bool{}
 	for _, d := range peerDirectives(t) {
-		newer[d.name] = newer[d.name] || d.peer == redistest.Redis
+		newer[d.name] = newer[d.name] || d.peer == testserver.Redis
 	}
 	theirs, mine := get(t, c, "*"), ours(Default(), "*")
 	for name, want := range theirs {
@@ -121,7 +120,7 @@ func TestDefaultsAreRedisDefaults(t *testing.T) {
 }
 
 // bothServers starts Redis and loads a Config from the same command line.
-func bothServers(t *testing.T) (*respclient.Client, *Config) {
+func bothServers(t *testing.T) (*client.Client, *Config) {
 	t.Helper()
 	dir := t.TempDir()
 	args := []string{"--port", "0", "--unixsocket", "s", "--dir", dir,
@@ -163,7 +162,7 @@ func TestEveryDirectiveRefusesAsRedis(t *testing.T) {
 	}
 }
 
-func compareSet(t testing.TB, c *respclient.Client, mine *Config, kv ...string) {
+func compareSet(t testing.TB, c *client.Client, mine *Config, kv ...string) {
 	t.Helper()
 	args := []any{"CONFIG", "SET"}
 	var pairs [][2]string

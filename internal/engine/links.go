@@ -4,7 +4,7 @@ import (
 	"net"
 	"time"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // Dialer opens connections to other servers. Its methods are called with the executor held.
@@ -32,7 +32,7 @@ type Links struct {
 
 // Link is one of them. It belongs to the executor.
 type Link struct {
-	*respclient.Client
+	*client.Client
 	DB   int    // selected there, -1: not known
 	addr string // "host:port" as it was asked for
 	used int64  // steady ms
@@ -61,7 +61,7 @@ func (e *Engine) Link(addr string, timeout time.Duration) (*Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Link{Client: respclient.New(nc), DB: -1, addr: addr, used: e.Steady()}
+	c := &Link{Client: client.New(nc), DB: -1, addr: addr, used: e.Steady()}
 	if l.byAddr == nil {
 		l.byAddr = map[string]*Link{}
 	}

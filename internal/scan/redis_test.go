@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"godwit/internal/redistest"
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 )
 
 // realServer is a redis-server of this test's own, talked to over a unix socket.
@@ -24,7 +24,7 @@ type realServer struct {
 
 func startRealServer(t *testing.T) *realServer {
 	t.Helper()
-	conn, err := net.Dial("unix", redistest.Start(t, "").Socket)
+	conn, err := net.Dial("unix", testserver.StartRedis(t, "").Socket)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"godwit/internal/engine"
 	"godwit/internal/listpack"
 	"godwit/internal/object"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // blockingCommands are "give key", which makes a list, and "take key ms", which waits for one and removes it.
@@ -37,7 +37,7 @@ func blockingCommands() []*engine.Command {
 }
 
 // waiting has a client sent the command and waits until n clients are blocked.
-func (r *rig) waiting(c *respclient.Client, n int, args ...any) {
+func (r *rig) waiting(c *client.Client, n int, args ...any) {
 	r.t.Helper()
 	c.Queue(args...)
 	if err := c.Flush(); err != nil {
@@ -52,7 +52,7 @@ func (r *rig) blocked() int {
 	return r.eng.BlockedClients()
 }
 
-func (r *rig) receives(c *respclient.Client, want string) {
+func (r *rig) receives(c *client.Client, want string) {
 	r.t.Helper()
 	v, err := c.Receive()
 	if err != nil || v.Text() != want {
@@ -64,7 +64,7 @@ func (r *rig) receives(c *respclient.Client, want string) {
 func TestBlockedClients(t *testing.T) {
 	everyWay(t, "", false, func(t *testing.T, r *rig) {
 		giver := r.client()
-		var takers []*respclient.Client
+		var takers []*client.Client
 		for i := range 20 {
 			c := r.client()
 			r.waiting(c, i+1, "take", "k", 0)

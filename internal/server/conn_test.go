@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
 	"godwit/internal/testserver"
 )
@@ -266,7 +266,7 @@ func TestKillOther(t *testing.T) {
 // TestMonitor has replies written to clients that asked for nothing, from other loops' turns.
 func TestMonitor(t *testing.T) {
 	everyWay(t, "", false, func(t *testing.T, r *rig) {
-		var watchers []*respclient.Client
+		var watchers []*client.Client
 		for range 6 {
 			c := r.client()
 			r.want(c, "OK", "monitor")

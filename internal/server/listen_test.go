@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"godwit/internal/engine"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testserver"
 )
 
@@ -43,7 +43,7 @@ func runListening(t testing.TB, e *engine.Engine) *rig {
 }
 
 func dialPing(network, addr string) error {
-	c, err := respclient.Dial(network, addr)
+	c, err := client.Dial(network, addr)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func TestUnixSocket(t *testing.T) {
 	if fi, err := os.Stat(path); err != nil || fi.Mode().Perm() != 0o700 || fi.Mode()&os.ModeSocket == 0 {
 		t.Fatal(fi, err)
 	}
-	c, err := respclient.Dial("unix", path)
+	c, err := client.Dial("unix", path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,9 +213,9 @@ func atoi(s string) (n int) {
 	return n
 }
 
-func (r *rig) clientAt(addr string) *respclient.Client {
+func (r *rig) clientAt(addr string) *client.Client {
 	r.t.Helper()
-	c, err := respclient.Dial("tcp", addr)
+	c, err := client.Dial("tcp", addr)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/engine"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // TestConnect opens connections from one server to another, of all kinds and in both ways, and has
@@ -66,7 +66,7 @@ func TestConnect(t *testing.T) {
 			nc, err := <-conns, <-errs
 			require.Equal(t, c.fails, err != nil, "%s: %v", name, err)
 			if err == nil {
-				target.want(respclient.New(nc), "PONG", "ping")
+				target.want(client.New(nc), "PONG", "ping")
 				require.NoError(t, nc.Close())
 			}
 		}

@@ -20,7 +20,7 @@ import (
 	"godwit/internal/engine"
 	"godwit/internal/invariant"
 	"godwit/internal/logging"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
 	"godwit/internal/vfs"
 )
@@ -86,7 +86,7 @@ func boot(t *testing.T, fsys vfs.FS, change func(*config.Config)) (*host, error)
 }
 
 // do runs a command as a batch of its own and returns the reply.
-func (h *host) do(words ...string) respclient.Value {
+func (h *host) do(words ...string) client.Value {
 	h.t.Helper()
 	argv := make([][]byte, len(words))
 	for i, w := range words {
@@ -97,7 +97,7 @@ func (h *host) do(words ...string) respclient.Value {
 	h.e.Exec(h.c, argv)
 	raw := bytes.Clone(h.c.W.Buf)
 	h.e.Leave()
-	v, _, err := respclient.Parse(raw)
+	v, _, err := client.Parse(raw)
 	require.NoError(h.t, err)
 	return v
 }

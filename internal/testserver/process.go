@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // Done returns a channel that is closed when the process has ended.
@@ -82,8 +82,8 @@ func (s *Server) network() (network, addr string) {
 }
 
 // Dial connects to the server: by TCP, or by its unix socket if it has no port.
-func (s *Server) Dial() (*respclient.Client, error) {
-	c, err := respclient.Dial(s.network())
+func (s *Server) Dial() (*client.Client, error) {
+	c, err := client.Dial(s.network())
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (s *Server) Dial() (*respclient.Client, error) {
 }
 
 // Client returns a connection that the end of the test closes.
-func (s *Server) Client(t testing.TB) *respclient.Client {
+func (s *Server) Client(t testing.TB) *client.Client {
 	t.Helper()
 	c, err := s.Dial()
 	if err != nil {
@@ -103,10 +103,10 @@ func (s *Server) Client(t testing.TB) *respclient.Client {
 }
 
 // Do sends one command on a connection of its own.
-func (s *Server) Do(args ...any) (respclient.Value, error) {
+func (s *Server) Do(args ...any) (client.Value, error) {
 	c, err := s.Dial()
 	if err != nil {
-		return respclient.Value{}, err
+		return client.Value{}, err
 	}
 	defer c.Close()
 	return c.Do(args...)

@@ -1,5 +1,6 @@
-// Package testserver starts servers for tests and tools: Godwit as Build makes it, and any other
-// program that takes redis-server's command line.
+// Package testserver starts servers for tests and tools: Godwit as Build makes it, the redis-server
+// that the system has installed, the newest Redis and Valkey (Peer), which need not be there, and
+// any other program that takes redis-server's command line.
 //
 // A server is a process with a folder of its own, which holds its data and its log, and with a port
 // that nobody else has. It has answered a PING when Start returns. It never outlives the process
@@ -23,7 +24,7 @@ import (
 	"testing"
 	"time"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // Patience is how long to wait for what happens soon unless something is broken. Machines may be
@@ -217,7 +218,7 @@ func (s *Server) Ready() error {
 // Answers reports whether a server at the address answers PING, be it to ask for a password. One
 // that is still loading its data does not answer.
 func Answers(network, addr string) bool {
-	c, err := respclient.Dial(network, addr)
+	c, err := client.Dial(network, addr)
 	if err != nil {
 		return false
 	}

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // ioTimeout bounds every read and write: a server that answers later than this,
@@ -23,7 +23,7 @@ var errNoReply = errors.New("no reply")
 // Conn is a connection that reads replies as raw frames. All errors but those of
 // time and of what is not RESP are io.EOF: the peer has closed, in whatever way.
 type Conn struct {
-	client *respclient.Client
+	client *client.Client
 	sock   *socket
 	closed bool
 	Pushes int    // RESP3 push messages seen; they are no replies
@@ -38,7 +38,7 @@ func Dial(addr string) (*Conn, error) {
 		return nil, err
 	}
 	c := &Conn{sock: &socket{Conn: nc}}
-	c.client = respclient.New(c.sock)
+	c.client = client.New(c.sock)
 	c.client.Timeout = ioTimeout
 	return c, nil
 }
@@ -70,7 +70,7 @@ func isTimeout(err error) bool {
 func (c *Conn) next() ([]byte, error) {
 	frame, err := c.client.ReceiveRaw()
 	switch {
-	case err == nil, errors.Is(err, respclient.ErrReply):
+	case err == nil, errors.Is(err, client.ErrReply):
 		return frame, err
 	case isTimeout(err):
 		return nil, fmt.Errorf("%w in %v", errNoReply, c.client.Timeout)

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // Reply is a decoded reply as comparators see it; only mismatches are decoded.
@@ -16,16 +16,16 @@ type Reply struct {
 	Elems []Reply // the elements of aggregates; of a map: key, value, key, value …
 }
 
-var kinds = map[respclient.Kind]byte{
-	respclient.Simple: '+', respclient.Error: '-', respclient.Int: ':', respclient.Bulk: '$',
-	respclient.Null: '_', respclient.NullArray: '_', respclient.Double: ',', respclient.Bool: '#',
-	respclient.BigNumber: '(', respclient.Verbatim: '=', respclient.Array: '*', respclient.Map: '%',
-	respclient.Set: '~', respclient.Push: '>',
+var kinds = map[client.Kind]byte{
+	client.Simple: '+', client.Error: '-', client.Int: ':', client.Bulk: '$',
+	client.Null: '_', client.NullArray: '_', client.Double: ',', client.Bool: '#',
+	client.BigNumber: '(', client.Verbatim: '=', client.Array: '*', client.Map: '%',
+	client.Set: '~', client.Push: '>',
 }
 
 // Decode reads exactly one complete reply.
 func Decode(raw []byte) (Reply, error) {
-	v, rest, err := respclient.Parse(raw)
+	v, rest, err := client.Parse(raw)
 	if err != nil {
 		return Reply{}, err
 	}
@@ -48,12 +48,12 @@ func decode(raw []byte) Reply {
 	return r
 }
 
-func replyOf(v respclient.Value) Reply {
+func replyOf(v client.Value) Reply {
 	r := Reply{Kind: kinds[v.Kind], Str: v.Text()}
 	switch v.Kind {
-	case respclient.Verbatim:
+	case client.Verbatim:
 		r.Str = v.Format + ":" + v.Str
-	case respclient.Array, respclient.Map, respclient.Set, respclient.Push:
+	case client.Array, client.Map, client.Set, client.Push:
 		r.Elems = make([]Reply, len(v.Elems))
 		for i, e := range v.Elems {
 			r.Elems[i] = replyOf(e)

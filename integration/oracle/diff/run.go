@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // maxBatch is how many commands are in flight on one connection.
@@ -462,7 +462,7 @@ func (r *Runner) firstDifference(got [2][]byte) (frame [2][]byte, differ bool) {
 	for len(got[0])+len(got[1]) > 0 {
 		for i, b := range got {
 			frame[i], got[i] = nil, nil
-			switch _, rest, err := respclient.Parse(b); {
+			switch _, rest, err := client.Parse(b); {
 			case err == nil:
 				frame[i], got[i] = b[:len(b)-len(rest)], rest
 			case len(b) > 0: // not a reply, or cut off

@@ -15,8 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/object"
-	"godwit/internal/redistest"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testserver"
 )
 
@@ -24,7 +23,7 @@ var rewrite = flag.Bool("rewrite", false, "make the golden files again, with the
 
 // redisServer is a redis-server of the test's own.
 type redisServer struct {
-	*respclient.Client
+	*client.Client
 	t   *testing.T
 	dir string
 }
@@ -32,8 +31,8 @@ type redisServer struct {
 // startRedis starts a server in the directory, "" for one of its own, whose dump.rdb it loads.
 func startRedis(t *testing.T, dir string, args ...string) *redisServer {
 	t.Helper()
-	srv := redistest.Start(t, dir, append([]string{"--enable-debug-command", "yes"}, args...)...)
-	c, err := respclient.Dial("unix", srv.Socket)
+	srv := testserver.StartRedis(t, dir, append([]string{"--enable-debug-command", "yes"}, args...)...)
+	c, err := client.Dial("unix", srv.Socket)
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
 	s := &redisServer{c, t, srv.Dir}
@@ -49,7 +48,7 @@ func (s *redisServer) try(args ...any) string {
 	return v.Str
 }
 
-func (s *redisServer) do(args ...any) respclient.Value {
+func (s *redisServer) do(args ...any) client.Value {
 	s.t.Helper()
 	v, err := s.Do(args...)
 	require.NoError(s.t, err)
@@ -95,7 +94,7 @@ func (s *redisServer) content(kind, key string) string {
 
 // TestRedisLoads gives files of ours to redis-check-rdb and to redis-server, and reads the file that redis-server makes of it.
 func TestRedisLoads(t *testing.T) {
-	check := redistest.Program(t, "redis-check-rdb")
+	check := testserver.Program(t, "redis-check-rdb")
 	seed, rng := newSeed(t)
 	for _, depth := range []int{0, 1} {
 		lim := redisLimits()

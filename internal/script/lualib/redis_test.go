@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 	lua "github.com/yuin/gopher-lua"
 
-	"godwit/internal/redistest"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
+	"godwit/internal/testserver"
 )
 
 // prelude makes a text of whatever the body returns or raises, the same in both servers: numbers with 17 digits, tables in the order of
@@ -58,9 +58,9 @@ func (b *bare) eval(body string, args ...string) (string, error) {
 }
 
 // startRedis starts a redis-server that ends with the test. Without one the test is skipped, except in CI.
-func startRedis(t *testing.T) *respclient.Client {
+func startRedis(t *testing.T) *client.Client {
 	t.Helper()
-	c, err := respclient.Dial("unix", redistest.Start(t, "", "--lua-time-limit", "0").Socket)
+	c, err := client.Dial("unix", testserver.StartRedis(t, "", "--lua-time-limit", "0").Socket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func startRedis(t *testing.T) *respclient.Client {
 // both runs a body in both and holds the answers against each other.
 type both struct {
 	t     *testing.T
-	redis *respclient.Client
+	redis *client.Client
 	bare  *bare
 	fails int
 }

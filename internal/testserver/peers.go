@@ -1,4 +1,4 @@
-package redistest
+package testserver
 
 import (
 	"fmt"
@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"godwit/internal/testserver"
 )
 
 // Peer is one of the two newest servers that scripts/peers.sh unpacks. Their folder is
@@ -63,10 +61,10 @@ func peersDir() string {
 	return filepath.Join(cache, "godwit", "peers")
 }
 
-// Start starts the peer's server as the function Start does redis-server.
-func (p Peer) Start(t testing.TB, dir string, args ...string) *testserver.Server {
+// Start starts the peer's server as StartRedis does redis-server.
+func (p Peer) Start(t testing.TB, dir string, args ...string) *Server {
 	t.Helper()
-	return start(t, p.Program(t, "server"), dir, args...)
+	return startSocket(t, p.Program(t, "server"), dir, args)
 }
 
 // Version returns the version of the peer's server, "8.0.6".

@@ -1,6 +1,6 @@
-// Package respclient is a small client of the protocol for tests, benchmarks and tools: it shows
+// Package client is a small client of the protocol for tests, benchmarks and tools: it shows
 // each reply exactly as it came, type by type, which real clients hide.
-package respclient
+package client
 
 import (
 	"bytes"
