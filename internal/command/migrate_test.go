@@ -54,51 +54,56 @@ type silent struct{ net.Conn }
 
 func (silent) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
 
+// selected and restored are the answers to SELECT and RESTORE.
+const selected, restored = "+OK\r\n", "+OK\r\n"
+
+// migrations are scripts of other servers and what MIGRATE makes of them.
+var migrations = []struct {
+	name    string
+	scripts [][]string
+	runs    []string // commands, each with its reply behind =>
+	sent    []string // the words of each batch
+	dials   int
+	left    int // of the keys a, b and c
+}{
+	{name: "one connection for all",
+		scripts: [][]string{{selected + restored, restored, selected + restored}},
+		runs:    []string{"h 1 a 0 60000 => +OK", "h 1 b 0 60000 => +OK", "h 1 c 3 60000 => +OK"},
+		sent:    []string{"SELECT 0 RESTORE a", "RESTORE b", "SELECT 3 RESTORE c"}, dials: 1},
+	{name: "one that was closed is replaced",
+		scripts: [][]string{{selected + restored}, {selected + restored}},
+		runs:    []string{"h 1 a 0 60000 => +OK", "h 1 b 0 60000 => +OK"},
+		sent:    []string{"SELECT 0 RESTORE a", "SELECT 0 RESTORE b"}, dials: 2, left: 1},
+	{name: "closed twice", scripts: [][]string{{"+"}, {"+"}},
+		runs: []string{"h 1 a 0 60000 => -IOERR error or timeout reading to target instance"},
+		sent: []string{"SELECT 0 RESTORE a", "SELECT 0 RESTORE a"}, dials: 2, left: 3},
+	{name: "no second try after an answer", scripts: [][]string{{selected + restored}},
+		runs: []string{"h 1  0 60000 KEYS a b => -IOERR error or timeout reading to target instance"},
+		sent: []string{"SELECT 0 RESTORE a RESTORE b"}, dials: 1, left: 2},
+	{name: "no second try after a timeout", scripts: [][]string{{""}},
+		runs: []string{"h 1 a 0 60000 => -IOERR error or timeout reading to target instance"},
+		sent: []string{"SELECT 0 RESTORE a"}, dials: 1, left: 3},
+	{name: "not RESP", scripts: [][]string{{"HTTP/1.1 400 Bad Request\r\n"}},
+		runs: []string{"h 1 a 0 60000 => -IOERR error or timeout reading to target instance"},
+		sent: []string{"SELECT 0 RESTORE a"}, dials: 1, left: 3},
+	{name: "refused", scripts: [][]string{{"-NOAUTH x\r\n-NOAUTH y\r\n", selected + restored}},
+		runs: []string{"h 1 a 0 60000 => -ERR Target instance replied with error: NOAUTH x",
+			"h 1 a 0 60000 => +OK"},
+		sent: []string{"SELECT 0 RESTORE a", "SELECT 0 RESTORE a"}, dials: 1, left: 2},
+	{name: "users and copies",
+		scripts: [][]string{{"+OK\r\n" + selected + restored}, {"+OK\r\n" + selected + restored}},
+		runs: []string{"h 1 a 0 60000 COPY REPLACE AUTH pw => +OK",
+			"h 2 a 0 60000 AUTH2 u pw COPY => +OK"},
+		sent:  []string{"AUTH pw SELECT 0 RESTORE a REPLACE", "AUTH u pw SELECT 0 RESTORE a"},
+		dials: 2, left: 3},
+	{name: "nobody there", dials: 1, left: 3,
+		runs: []string{"h 1 a 0 60000 => -IOERR error or timeout writing to target instance"}},
+}
+
 // TestMigrateConnections: which connection MIGRATE takes, what it says there, and what it makes of
 // the answers.
 func TestMigrateConnections(t *testing.T) {
-	const selected, restored = "+OK\r\n", "+OK\r\n"
-	for _, c := range []struct {
-		name    string
-		scripts [][]string
-		runs    []string // commands, each with its reply behind =>
-		sent    []string // the words of each batch
-		dials   int
-		left    int // of the keys a, b and c
-	}{
-		{name: "one connection for all",
-			scripts: [][]string{{selected + restored, restored, selected + restored}},
-			runs:    []string{"h 1 a 0 60000 => +OK", "h 1 b 0 60000 => +OK", "h 1 c 3 60000 => +OK"},
-			sent:    []string{"SELECT 0 RESTORE a", "RESTORE b", "SELECT 3 RESTORE c"}, dials: 1},
-		{name: "one that was closed is replaced",
-			scripts: [][]string{{selected + restored}, {selected + restored}},
-			runs:    []string{"h 1 a 0 60000 => +OK", "h 1 b 0 60000 => +OK"},
-			sent:    []string{"SELECT 0 RESTORE a", "SELECT 0 RESTORE b"}, dials: 2, left: 1},
-		{name: "closed twice", scripts: [][]string{{"+"}, {"+"}},
-			runs: []string{"h 1 a 0 60000 => -IOERR error or timeout reading to target instance"},
-			sent: []string{"SELECT 0 RESTORE a", "SELECT 0 RESTORE a"}, dials: 2, left: 3},
-		{name: "no second try after an answer", scripts: [][]string{{selected + restored}},
-			runs: []string{"h 1  0 60000 KEYS a b => -IOERR error or timeout reading to target instance"},
-			sent: []string{"SELECT 0 RESTORE a RESTORE b"}, dials: 1, left: 2},
-		{name: "no second try after a timeout", scripts: [][]string{{""}},
-			runs: []string{"h 1 a 0 60000 => -IOERR error or timeout reading to target instance"},
-			sent: []string{"SELECT 0 RESTORE a"}, dials: 1, left: 3},
-		{name: "not RESP", scripts: [][]string{{"HTTP/1.1 400 Bad Request\r\n"}},
-			runs: []string{"h 1 a 0 60000 => -IOERR error or timeout reading to target instance"},
-			sent: []string{"SELECT 0 RESTORE a"}, dials: 1, left: 3},
-		{name: "refused", scripts: [][]string{{"-NOAUTH x\r\n-NOAUTH y\r\n", selected + restored}},
-			runs: []string{"h 1 a 0 60000 => -ERR Target instance replied with error: NOAUTH x",
-				"h 1 a 0 60000 => +OK"},
-			sent: []string{"SELECT 0 RESTORE a", "SELECT 0 RESTORE a"}, dials: 1, left: 2},
-		{name: "users and copies",
-			scripts: [][]string{{"+OK\r\n" + selected + restored}, {"+OK\r\n" + selected + restored}},
-			runs: []string{"h 1 a 0 60000 COPY REPLACE AUTH pw => +OK",
-				"h 2 a 0 60000 AUTH2 u pw COPY => +OK"},
-			sent:  []string{"AUTH pw SELECT 0 RESTORE a REPLACE", "AUTH u pw SELECT 0 RESTORE a"},
-			dials: 2, left: 3},
-		{name: "nobody there", dials: 1, left: 3,
-			runs: []string{"h 1 a 0 60000 => -IOERR error or timeout writing to target instance"}},
-	} {
+	for _, c := range migrations {
 		t.Run(c.name, func(t *testing.T) {
 			l, d := newLocal(t), &targets{t: t, scripts: c.scripts, got: make(chan string, 10)}
 			l.e.Dialer = d
