@@ -19,7 +19,7 @@ func TestCompileAgainstRedis(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
 	theirs := dialPeer(t)
-	ours := dialServer(t, startServer(t))
+	ours := startServer(t).dial(t)
 	r := testseed.Rand(t)
 	refused := 0
 	for range 800 {
@@ -41,18 +41,8 @@ func loadScript(t *testing.T, c *client.Client, src string) string {
 	return v.String()
 }
 
-func dialServer(t *testing.T, s *server) *client.Client {
-	c, err := client.Dial("tcp", s.Addr)
-	require.NoError(t, err)
-	t.Cleanup(func() { c.Close() })
-	return c
-}
-
 func dialPeer(t *testing.T) *client.Client {
-	c, err := client.Dial("unix", testserver.Redis.Start(t, "").Socket)
-	require.NoError(t, err)
-	t.Cleanup(func() { c.Close() })
-	return c
+	return testserver.Redis.Start(t, "").Client(t)
 }
 
 // TestScriptsShareNothing: what a user with no right but EVAL puts into the libraries is not there
@@ -62,7 +52,7 @@ func TestScriptsShareNothing(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
 	s := startServer(t)
-	admin, user := dialServer(t, s), dialServer(t, s)
+	admin, user := s.dial(t), s.dial(t)
 	do(t, admin, "ACL", "SETUSER", "mallory", "on", "nopass", "+eval", "~m:*")
 	do(t, user, "AUTH", "mallory", "")
 	for _, attack := range []string{

@@ -12,12 +12,7 @@ import (
 // startRedis starts a redis-server of this test's own.
 func startRedis(t *testing.T) *client.Client {
 	t.Helper()
-	c, err := client.Dial("unix", testserver.StartRedis(t, "", "--rdbcompression", "no").Socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	return c
+	return testserver.StartRedis(t, "", "--rdbcompression", "no").Client(t)
 }
 
 // blob cuts the listpack out of a DUMP payload: behind the type and a length of 1, 2 or 5 bytes, in front of version and checksum.

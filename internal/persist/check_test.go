@@ -16,7 +16,6 @@ import (
 	"godwit/internal/invariant"
 	"godwit/internal/keyspace"
 	"godwit/internal/logging"
-	"godwit/internal/resp/client"
 	"godwit/internal/testserver"
 	"godwit/internal/vfs"
 )
@@ -42,9 +41,7 @@ func redisFiles(t *testing.T, args ...string) (dir string) {
 	}
 	s := testserver.StartRedis(t, "", append([]string{"--appendonly", "yes"}, args...)...)
 	defer s.Stop()
-	c, err := client.Dial("unix", s.Socket)
-	require.NoError(t, err)
-	defer c.Close()
+	c := s.Client(t)
 	do := func(args ...any) {
 		t.Helper()
 		v, err := c.Do(args...)

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -32,14 +31,7 @@ type redisServer struct {
 func startRedis(t *testing.T, dir string, args ...string) *redisServer {
 	t.Helper()
 	srv := testserver.StartRedis(t, dir, append([]string{"--enable-debug-command", "yes"}, args...)...)
-	c, err := client.Dial("unix", srv.Socket)
-	require.NoError(t, err)
-	t.Cleanup(func() { c.Close() })
-	s := &redisServer{c, t, srv.Dir}
-	for end := time.Now().Add(10 * time.Second); strings.HasPrefix(s.try("PING"), "LOADING") && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
-	}
-	return s
+	return &redisServer{srv.Client(t), t, srv.Dir}
 }
 
 func (s *redisServer) try(args ...any) string {

@@ -60,12 +60,7 @@ func (b *bare) eval(body string, args ...string) (string, error) {
 // startRedis starts a redis-server that ends with the test. Without one the test is skipped, except in CI.
 func startRedis(t *testing.T) *client.Client {
 	t.Helper()
-	c, err := client.Dial("unix", testserver.StartRedis(t, "", "--lua-time-limit", "0").Socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	return c
+	return testserver.StartRedis(t, "", "--lua-time-limit", "0").Client(t)
 }
 
 // both runs a body in both and holds the answers against each other.
