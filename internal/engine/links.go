@@ -12,7 +12,8 @@ type Dialer interface {
 	// Dial connects and waits for that: nobody else is served meanwhile.
 	Dial(o DialOptions) (net.Conn, error)
 	// Connect connects beside the executor, and then calls done on it with the connection or the
-	// error. A server that ends meanwhile closes the connection instead.
+	// error, never in the middle of a script. A server that ends meanwhile closes the connection
+	// instead.
 	Connect(o DialOptions, done func(net.Conn, error))
 }
 

@@ -24,7 +24,7 @@ func (s dialer) Connect(o engine.DialOptions, done func(net.Conn, error)) {
 	go func() {
 		defer crash.Guard("connecting to another server")()
 		nc, err := connect(o, cfg)
-		s.eng.Enter()
+		s.eng.EnterBetween()
 		if !s.stopping.Load() {
 			done(nc, err)
 		} else if nc != nil {
