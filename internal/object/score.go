@@ -2,9 +2,9 @@ package object
 
 import (
 	"math"
-	"strconv"
 
 	"godwit/internal/resp"
+	"godwit/internal/strtod"
 )
 
 // ParseScore reads a score as Redis's commands do: all that C's strtod reads (decimal and hexadecimal numbers, inf and infinity in any case), with nothing
@@ -268,7 +268,7 @@ func scanHex(b []byte) (n int, whole bool) {
 
 // convert is the value of a number in Go's syntax. digit and letter tell the mantissa's digits from the exponent.
 func convert(text []byte, digit func(byte) bool, letter byte) (f float64, lost bool) {
-	f, err := strconv.ParseFloat(string(text), 64)
+	f, err := strtod.ParseFloat(string(text))
 	if f != 0 {
 		return f, err != nil // the syntax was checked: out of range
 	}

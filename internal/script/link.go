@@ -9,6 +9,7 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 
 	"godwit/internal/script/syntax"
+	"godwit/internal/strtod"
 )
 
 // link makes compiled code ready to run. It puts constants in the place of the strings that stand
@@ -108,7 +109,7 @@ func (s *State) pool(list []ast.Expr) *lua.LTable {
 		}
 		switch e := e.(type) {
 		case *ast.NumberExpr:
-			n, _ := strconv.ParseFloat(e.Value, 64) // the parser has written it
+			n, _ := strtod.ParseFloat(e.Value) // the parser has written it
 			r.RawSetInt(column, lua.LNumber(n))
 		case *ast.StringExpr:
 			r.RawSetInt(column, lua.LString(e.Value))

@@ -210,6 +210,8 @@ func (d *Digest) Compress() {
 		return
 	}
 	nodes := mergeNodes(d.sorted(), d.Compression, d.Size())
+	capacity, _ := Capacity(d.Compression)
+	nodes = squeeze(nodes, int(capacity*3/4))
 	b := d.nodes()
 	for i, n := range nodes {
 		n.put(b[i*NodeSize:])
@@ -258,6 +260,26 @@ func mergeNodes(nodes []Node, compression, total int64) []Node {
 		nodes[cur] = next
 	}
 	return nodes[:cur+1]
+}
+
+// squeeze merges neighbours, in place, until there are at most limit nodes, lightest pairs first.
+// Digests within double precision are far below the limit. Beyond it, as after merging a digest
+// with itself fifty times, mergeNodes takes light nodes behind heavy ones for extremes and keeps
+// them all.
+func squeeze(nodes []Node, limit int) []Node {
+	for most := int64(2); len(nodes) > limit; most = max(most, 2*most) {
+		cur := 0
+		for _, next := range nodes[1:] {
+			if c := &nodes[cur]; c.Weight <= most-next.Weight {
+				c.absorb(next)
+				continue
+			}
+			cur++
+			nodes[cur] = next
+		}
+		nodes = nodes[:cur+1]
+	}
+	return nodes
 }
 
 // absorb adds a node whose mean is not less.

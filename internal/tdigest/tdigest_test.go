@@ -71,6 +71,31 @@ func TestRedisBloomInfo(t *testing.T) {
 	require.Equal(t, Summary{Min: 1, Max: 10000, Merged: 51, Unmerged: 422, MergedWeight: 9578, UnmergedWeight: 422, Compressions: 17}, d.Summary)
 }
 
+// TestHeavy: next to weights beyond double precision light nodes do not merge by themselves; the
+// digest stays within its capacity all the same.
+func TestHeavy(t *testing.T) {
+	for _, compression := range []int64{1, 2, 5} {
+		d := newDigest(compression, 1)
+		for range 61 {
+			require.NoError(t, d.Merge(d))
+			check(t, d)
+		}
+		capacity, _ := Capacity(compression)
+		size := d.Size()
+		for i := range 3 * capacity {
+			require.NoError(t, d.Add(float64(i%7-3), 1))
+			check(t, d)
+		}
+		require.Equal(t, size+3*capacity, d.Size())
+		require.Equal(t, 1., d.View().Quantile(0.5))
+		require.Equal(t, 3., d.Max)
+		require.NoError(t, d.Merge(d))
+		was := d.AppendState(nil)
+		require.Equal(t, ErrOverflow, d.Merge(d))
+		require.Equal(t, was, d.AppendState(nil))
+	}
+}
+
 // TestDocumentedExamples are the examples of RedisBloom's documentation.
 func TestDocumentedExamples(t *testing.T) {
 	tens := newDigest(1000, 10, 20, 30, 40, 50, 60).View()

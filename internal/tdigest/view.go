@@ -147,9 +147,15 @@ func (v *View) at(index float64) float64 {
 	return v.max
 }
 
-// blend is the point between a and b that has come that share of the way from a, by products: their distance may be more than a float can say.
+// blend returns the point that is the given share of the way from a to b. A larger share never
+// yields a point farther from b, whatever is rounded. The distance of a and b may overflow: where
+// their signs differ, the point is a sum of products.
 func blend(a, b, share float64) float64 {
-	return min(max(a*(1-share)+b*share, min(a, b)), max(a, b))
+	x := a + (b-a)*share
+	if a < 0 != (b < 0) {
+		x = a*(1-share) + b*share
+	}
+	return min(max(x, min(a, b)), max(a, b))
 }
 
 // inside is the value between two nodes that has so much weight on its left and right, counted from their means.

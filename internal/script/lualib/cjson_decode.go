@@ -265,7 +265,7 @@ func (d *jsonDecoder) number() {
 			return
 		}
 	}
-	f, used := strtod(d.s[d.pos:])
+	f, used := numberAt(d.s[d.pos:])
 	if used == 0 {
 		d.wrong("invalid number")
 		return

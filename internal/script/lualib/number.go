@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"godwit/internal/strtod"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -34,7 +36,7 @@ func parseNumber(s string) (float64, bool) {
 	if s == "" || isSpace(s[len(s)-1]) {
 		return 0, false
 	}
-	f, n := strtod(s)
+	f, n := numberAt(s)
 	return f, n == len(s)
 }
 
@@ -54,9 +56,9 @@ func isDigit(c byte) bool { return c-'0' <= 9 }
 
 func isHex(c byte) bool { return isDigit(c) || (c|0x20)-'a' <= 5 }
 
-// strtod reads a number at the start of s as C's strtod does in the C locale, and returns its length, 0 for none. s begins
+// numberAt reads a number at the start of s as C's strtod does in the C locale, and returns its length, 0 for none. s begins
 // without spaces.
-func strtod(s string) (f float64, n int) {
+func numberAt(s string) (f float64, n int) {
 	i := 0
 	if i < len(s) && (s[i] == '-' || s[i] == '+') {
 		i++
@@ -77,7 +79,7 @@ func strtod(s string) (f float64, n int) {
 	if end == 0 {
 		return 0, 0
 	}
-	f, _ = strconv.ParseFloat(s[:end], 64) // out of range: the infinity or zero that strtod returns too
+	f, _ = strtod.ParseFloat(s[:end]) // out of range: the infinity or zero that strtod returns too
 	return f, end
 }
 
@@ -135,7 +137,7 @@ func strtodHex(s string, i int) (float64, int) {
 	if end == i {
 		text += "p0" // which Go asks for
 	}
-	f, _ := strconv.ParseFloat(text, 64)
+	f, _ := strtod.ParseFloat(text)
 	return f, end
 }
 

@@ -3,8 +3,9 @@ package syntax
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
+
+	"godwit/internal/strtod"
 )
 
 // kind is the kind of a token; single characters stand for themselves.
@@ -391,7 +392,7 @@ func ParseNumber(s string) (float64, bool) {
 			return word(digits, neg)
 		}
 	}
-	n, err := strconv.ParseFloat(s, 64)
+	n, err := strtod.ParseFloat(s)
 	if err != nil && !math.IsInf(n, 0) {
 		return 0, false
 	}
@@ -433,7 +434,7 @@ func hexFloat(s string) (float64, bool) {
 	if !strings.ContainsAny(s, "pP") {
 		s += "p0"
 	}
-	n, err := strconv.ParseFloat(s, 64)
+	n, err := strtod.ParseFloat(s)
 	return n, err == nil
 }
 
