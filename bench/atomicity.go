@@ -115,7 +115,7 @@ func (b *bench) atomicity(ctx context.Context) error {
 // multiPipelined sends all transactions through one connection.
 func (b *bench) multiPipelined(r request) func(context.Context, *server) error {
 	return func(ctx context.Context, s *server) error {
-		return pump(ctx, s.addr(), r, 0, b.plan.multiOps/multiCommands)
+		return pump(ctx, s.Addr, r, 0, b.plan.multiOps/multiCommands)
 	}
 }
 
@@ -126,7 +126,7 @@ func (b *bench) multiClosed(r request) func(context.Context, *server) error {
 		errs := make([]error, multiConns)
 		var wg sync.WaitGroup
 		for i := range errs {
-			wg.Go(func() { errs[i] = oneByOne(ctx, s.addr(), watched(r, i), i*each, each) })
+			wg.Go(func() { errs[i] = oneByOne(ctx, s.Addr, watched(r, i), i*each, each) })
 		}
 		wg.Wait()
 		return errors.Join(errs...)
@@ -139,17 +139,17 @@ func oneByOne(ctx context.Context, addr string, r request, from, n int) error {
 	if err != nil {
 		return err
 	}
-	defer c.close()
-	stop := context.AfterFunc(ctx, func() { c.close() })
+	defer c.Close()
+	stop := context.AfterFunc(ctx, func() { c.Close() })
 	defer stop()
 	var out []byte
 	in := make([]byte, len(r.reply))
 	for i := range n {
 		out = r.append(out[:0], from+i)
-		if _, err := c.c.Write(out); err != nil {
+		if err := c.Send(out); err != nil {
 			return err
 		}
-		if _, err := io.ReadFull(c.r, in); err != nil {
+		if _, err := io.ReadFull(c.Conn(), in); err != nil { // it may be several replies
 			return err
 		}
 		if string(in) != r.reply {

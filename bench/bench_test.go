@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"godwit/internal/testserver"
 )
 
 func equal[T any](t *testing.T, want, got T) {
@@ -162,7 +164,7 @@ func TestParseProc(t *testing.T) {
 	used, err := cpuTime(os.Getpid())
 	succeeds(t, err)
 	equal(t, true, used > 0)
-	rss, err := residentBytes(os.Getpid())
+	rss, err := testserver.RSS(os.Getpid())
 	succeeds(t, err)
 	equal(t, true, rss > 0)
 }
@@ -283,12 +285,12 @@ func TestNothingOutlivesAnInterrupt(t *testing.T) {
 		up = append(up, s)
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- pump(ctx, up[0].addr(), getMissing(), 0, 1<<30) }()
+	go func() { failed <- pump(ctx, up[0].Addr, getMissing(), 0, 1<<30) }()
 	cancel()
 	fails(t, <-failed, "") // a blocked load must end with the interrupt
 	for _, s := range up {
-		<-s.done
-		equal[error](t, unix.ESRCH, unix.Kill(s.pid(), 0))
+		<-s.Done()
+		equal[error](t, unix.ESRCH, unix.Kill(s.Pid, 0))
 		s.stop() // harmless when it is gone
 	}
 	_, err := b.start(ctx, sideRedis)

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -12,58 +11,56 @@ import (
 	"net"
 	"strconv"
 	"time"
+
+	"godwit/internal/resp/client"
+	"godwit/internal/testserver"
 )
 
-// client is a connection for the occasional command; the measuring paths have their own writers.
-type client struct {
-	c net.Conn
-	r *bufio.Reader
-}
+// control is a connection for the occasional command. The measuring paths have writers and readers of
+// their own: a SET and the check of its reply cost them 24 ns, the shared client 114 ns, and the
+// server, on the same machine, only a few hundred. Neither allocates.
+type control struct{ *client.Client }
 
-func dial(addr string) (*client, error) {
-	c, err := net.DialTimeout("tcp", addr, 5*time.Second)
+func dial(addr string) (*control, error) {
+	c, err := client.Dial("tcp", addr)
 	if err != nil {
 		return nil, err
 	}
-	return &client{c: c, r: bufio.NewReader(c)}, nil
+	c.Timeout = time.Minute
+	return &control{c}, nil
 }
-
-func (c *client) close() { c.c.Close() }
 
 // do sends one command and returns its reply as text; an error reply is an error, a null bulk is "".
-func (c *client) do(args ...string) (string, error) {
-	if err := c.c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+func (c *control) do(args ...string) (string, error) {
+	if err := c.Send(appendCommand(nil, args...)); err != nil {
 		return "", err
 	}
-	if _, err := c.c.Write(appendCommand(nil, args...)); err != nil {
+	v, err := c.Receive()
+	switch {
+	case err != nil:
 		return "", err
+	case v.IsError():
+		return "", fmt.Errorf("%s: %s", args[0], v.Text())
+	case v.Elems != nil:
+		return "", fmt.Errorf("%s: unexpected reply %s", args[0], v)
 	}
-	line, err := c.r.ReadString('\n')
-	if err != nil {
-		return "", err
-	}
-	if len(line) < 3 {
-		return "", fmt.Errorf("short reply %q", line)
-	}
-	text := line[1 : len(line)-2]
-	switch line[0] {
-	case '+', ':':
-		return text, nil
-	case '-':
-		return "", fmt.Errorf("%s: %s", args[0], text)
-	case '$':
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 0 {
-			return "", err
-		}
-		buf := make([]byte, n+2)
-		_, err = io.ReadFull(c.r, buf)
-		return string(buf[:n]), err
-	}
-	return "", fmt.Errorf("%s: unexpected reply %q", args[0], line)
+	return v.Text(), nil
 }
 
-func dbsize(c *client) (int, error) {
+// infoNumber returns a number of INFO.
+func infoNumber(c *control, section, field string) (float64, error) {
+	info, err := c.do("INFO", section)
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.ParseFloat(testserver.Info(info)[field], 64)
+	if err != nil {
+		err = fmt.Errorf("INFO %s: %s: %w", section, field, err)
+	}
+	return n, err
+}
+
+func dbsize(c *control) (int, error) {
 	s, err := c.do("DBSIZE")
 	if err != nil {
 		return 0, err

@@ -113,7 +113,7 @@ func pipeFile(ctx context.Context, s *server, path string, n int) (cpu float64, 
 	defer f.Close()
 	var out []byte
 	used, err := cpuDuring(s, func() error {
-		out, err = tool(ctx, f, "redis-cli", "-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "--pipe")
+		out, err = tool(ctx, f, "redis-cli", "-h", "127.0.0.1", "-p", strconv.Itoa(s.Port), "--pipe")
 		return err
 	})
 	if err != nil {
@@ -184,12 +184,12 @@ func (b *bench) growthOf(ctx context.Context, side int, g generated) (float64, e
 		return 0, err
 	}
 	defer s.stop()
-	c, err := dial(s.addr())
+	c, err := dial(s.Addr)
 	if err != nil {
 		return 0, err
 	}
-	defer c.close()
-	before, err := usedMemory(c)
+	defer c.Close()
+	before, err := infoNumber(c, "memory", "used_memory")
 	if err != nil {
 		return 0, err
 	}
@@ -197,24 +197,11 @@ func (b *bench) growthOf(ctx context.Context, side int, g generated) (float64, e
 		return 0, err
 	}
 	// Drive a rehash of the key table to its end.
-	if err := pump(ctx, s.addr(), getMissing(), 0, g.n/2); err != nil {
+	if err := pump(ctx, s.Addr, getMissing(), 0, g.n/2); err != nil {
 		return 0, err
 	}
-	after, err := usedMemory(c)
+	after, err := infoNumber(c, "memory", "used_memory")
 	return after - before, err
-}
-
-func usedMemory(c *client) (float64, error) {
-	info, err := c.do("INFO", "memory")
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(info) {
-		if v, ok := strings.CutPrefix(strings.TrimSpace(line), "used_memory:"); ok {
-			return strconv.ParseFloat(v, 64)
-		}
-	}
-	return 0, fmt.Errorf("INFO memory lacks used_memory")
 }
 
 // bigMember is a member of the big sorted set.
@@ -308,12 +295,12 @@ func (b *bench) bigOnce(ctx context.Context, side int, cmds []generated) (cpu []
 		}
 		cpu = append(cpu, c)
 	}
-	c, err := dial(s.addr())
+	c, err := dial(s.Addr)
 	if err != nil {
 		return nil, 0, err
 	}
-	defer c.close()
-	l, err := probeFor(ctx, s.addr(), b.plan.eventProbeEvery, 1, b.plan.eventWindow, func() error {
+	defer c.Close()
+	l, err := probeFor(ctx, s.Addr, b.plan.eventProbeEvery, 1, b.plan.eventWindow, func() error {
 		time.Sleep(b.plan.eventWindow / 10)
 		_, err := c.do("DEL", "big")
 		return err

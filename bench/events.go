@@ -46,11 +46,11 @@ func (b *bench) eventsOnce(ctx context.Context, side int) ([]latencies, error) {
 	if err := b.loadAndSettle(ctx, s, 0, p.growFrom, p.valueSize); err != nil {
 		return nil, err
 	}
-	c, err := dial(s.addr())
+	c, err := dial(s.Addr)
 	if err != nil {
 		return nil, err
 	}
-	defer c.close()
+	defer c.Close()
 	run := func(args ...string) error {
 		_, err := c.do(args...)
 		return err
@@ -59,8 +59,8 @@ func (b *bench) eventsOnce(ctx context.Context, side int) ([]latencies, error) {
 	var seen []latencies
 	for _, during := range []func() error{
 		nil,
-		func() error { return pacedOverwrites(ctx, s.addr(), set, p.growRate, p.growFrom, p.eventWindow) },
-		func() error { return pacedInserts(ctx, s.addr(), set, p.growRate, p.growFrom, p.growTo) },
+		func() error { return pacedOverwrites(ctx, s.Addr, set, p.growRate, p.growFrom, p.eventWindow) },
+		func() error { return pacedInserts(ctx, s.Addr, set, p.growRate, p.growFrom, p.growTo) },
 		func() error { return run("FLUSHALL", "ASYNC") },
 		func() error { return run(append([]string{"UNLINK"}, bigKeys(p.bigValues)...)...) },
 	} {
@@ -69,7 +69,7 @@ func (b *bench) eventsOnce(ctx context.Context, side int) ([]latencies, error) {
 				return nil, err
 			}
 		}
-		l, err := probeFor(ctx, s.addr(), p.eventProbeEvery, p.growFrom, p.eventWindow, during)
+		l, err := probeFor(ctx, s.Addr, p.eventProbeEvery, p.growFrom, p.eventWindow, during)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", eventNames[len(seen)], err)
 		}
@@ -87,7 +87,7 @@ func bigKeys(n int) []string {
 }
 
 // setBigValues writes real bytes: a value that was never touched has no pages to give back.
-func setBigValues(c *client, n, size int) error {
+func setBigValues(c *control, n, size int) error {
 	value := string(bytes.Repeat([]byte{'x'}, size))
 	for _, key := range bigKeys(n) {
 		if _, err := c.do("SET", key, value); err != nil {

@@ -60,14 +60,14 @@ func (b *bench) expiryWithLead(ctx context.Context, side int, lead time.Duration
 	}
 	defer s.stop()
 	first := time.Now().Add(lead)
-	if err := pump(ctx, s.addr(), setExpiringKeys(b.plan.valueSize, first.UnixMilli()), 0, b.plan.expireKeys); err != nil {
+	if err := pump(ctx, s.Addr, setExpiringKeys(b.plan.valueSize, first.UnixMilli()), 0, b.plan.expireKeys); err != nil {
 		return r, err
 	}
-	c, err := dial(s.addr())
+	c, err := dial(s.Addr)
 	if err != nil {
 		return r, err
 	}
-	defer c.close()
+	defer c.Close()
 	n, err := dbsize(c)
 	if err != nil {
 		return r, err
@@ -79,13 +79,13 @@ func (b *bench) expiryWithLead(ctx context.Context, side int, lead time.Duration
 		return r, err
 	}
 	every := b.plan.eventProbeEvery
-	if r.idle, err = probeFor(ctx, s.addr(), every, b.plan.expireKeys, b.plan.expireIdle, nil); err != nil {
+	if r.idle, err = probeFor(ctx, s.Addr, every, b.plan.expireKeys, b.plan.expireIdle, nil); err != nil {
 		return r, err
 	}
 	if err := sleep(ctx, time.Until(first)); err != nil {
 		return r, err
 	}
-	r.during, err = probeFor(ctx, s.addr(), every, b.plan.expireKeys, dueWithin, func() error {
+	r.during, err = probeFor(ctx, s.Addr, every, b.plan.expireKeys, dueWithin, func() error {
 		return waitEmpty(ctx, c, first.Add(dueWithin), b.plan.expireWait)
 	})
 	r.emptyAfter = max(0, time.Since(first.Add(dueWithin)).Seconds()*1e3)
@@ -93,7 +93,7 @@ func (b *bench) expiryWithLead(ctx context.Context, side int, lead time.Duration
 }
 
 // waitEmpty polls DBSIZE until it is 0.
-func waitEmpty(ctx context.Context, c *client, last time.Time, patience time.Duration) error {
+func waitEmpty(ctx context.Context, c *control, last time.Time, patience time.Duration) error {
 	for {
 		n, err := dbsize(c)
 		if err != nil || n == 0 {

@@ -77,6 +77,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"godwit/internal/testserver"
 )
 
 // Sides of every comparison; index of pair and series.
@@ -218,10 +220,11 @@ func run(ctx context.Context, o options, stdout, stderr io.Writer) error {
 		}
 	}
 	if o.godwit == "" {
-		path, err := buildGodwit(ctx)
+		path, err := testserver.Build("-trimpath")
 		if err != nil {
 			return err
 		}
+		defer testserver.RemoveBuilds()
 		o.godwit = path
 	}
 	rep, err := measure(ctx, p, [sides]string{o.redis, o.godwit}, stderr)
@@ -265,7 +268,7 @@ func measure(ctx context.Context, p plan, paths [sides]string, log io.Writer) (*
 	stop := context.AfterFunc(ctx, b.procs.killAll)
 	defer stop()
 
-	// The kernel ends a child with the thread that forked it (Pdeathsig), so all servers are forked by one that stays.
+	// The kernel ends a child with the thread that forked it (Pdeathsig), so all tools are forked by one that stays.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
@@ -327,21 +330,4 @@ func (b *bench) eachRound(ctx context.Context, f func(round, side int) error) er
 
 func (b *bench) progress(format string, args ...any) {
 	fmt.Fprintf(b.log, format+"\n", args...)
-}
-
-// buildGodwit builds the server of the module that contains the current folder and returns its path.
-func buildGodwit(ctx context.Context) (string, error) {
-	out, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
-	if err != nil {
-		return "", fmt.Errorf("go env GOMOD: %w", err)
-	}
-	root := filepath.Dir(strings.TrimSpace(string(out)))
-	bin := filepath.Join(root, "bin", "godwit-server")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", bin, "./cmd/server")
-	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if msg, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build ./cmd/server: %w\n%s", err, msg)
-	}
-	return bin, nil
 }

@@ -38,7 +38,7 @@ func (b *bench) rssOf(ctx context.Context, side, valueSize int, perKey []series)
 		return err
 	}
 	defer s.stop()
-	idle, err := settledRSS(ctx, s.pid(), b.plan.rssPause)
+	idle, err := settledRSS(ctx, s.Pid, b.plan.rssPause)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (b *bench) rssOf(ctx context.Context, side, valueSize int, perKey []series)
 			return err
 		}
 		loaded = keys
-		now, err := settledRSS(ctx, s.pid(), b.plan.rssPause)
+		now, err := settledRSS(ctx, s.Pid, b.plan.rssPause)
 		if err != nil {
 			return err
 		}

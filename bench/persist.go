@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"godwit/internal/testserver"
 )
 
 // persistNames lists the measurements of `make bench-persist`.
@@ -93,11 +95,11 @@ func (b *bench) snapshotOnce(ctx context.Context, side int, k snapshotKind) (r s
 	if _, err := b.pipe(ctx, s, k.load(b.plan.persistKeys)); err != nil {
 		return r, err
 	}
-	c, err := dial(s.addr())
+	c, err := dial(s.Addr)
 	if err != nil {
 		return r, err
 	}
-	defer c.close()
+	defer c.Close()
 	stop, err := b.pressure(s, k.write)
 	if err != nil {
 		return r, err
@@ -106,7 +108,7 @@ func (b *bench) snapshotOnce(ctx context.Context, side int, k snapshotKind) (r s
 	if err := sleep(ctx, time.Second); err != nil {
 		return r, err
 	}
-	loaded, err := residentBytes(s.pid())
+	loaded, err := testserver.RSS(s.Pid)
 	if err != nil {
 		return r, err
 	}
@@ -128,12 +130,12 @@ func (b *bench) snapshotOnce(ctx context.Context, side int, k snapshotKind) (r s
 }
 
 // underLoad probes while during runs and tells the rate of commands meanwhile.
-func (b *bench) underLoad(ctx context.Context, s *server, c *client, rate *float64, during func() error) (latencies, error) {
+func (b *bench) underLoad(ctx context.Context, s *server, c *control, rate *float64, during func() error) (latencies, error) {
 	from, err := infoNumber(c, "stats", "total_commands_processed")
 	if err != nil {
 		return latencies{}, err
 	}
-	p, err := startProbe(s.addr(), b.plan.probeEvery, b.plan.persistKeys)
+	p, err := startProbe(s.Addr, b.plan.probeEvery, b.plan.persistKeys)
 	if err != nil {
 		return latencies{}, err
 	}
@@ -148,13 +150,13 @@ func (b *bench) underLoad(ctx context.Context, s *server, c *client, rate *float
 
 // snapshotAndWait starts a snapshot, waits for its end, and returns the most memory that was resident meanwhile: the server's, and what a forked child had
 // of its own, which is what either of the two had to copy.
-func snapshotAndWait(ctx context.Context, s *server, c *client, command string) (most float64, err error) {
+func snapshotAndWait(ctx context.Context, s *server, c *control, command string) (most float64, err error) {
 	if _, err := c.do(command); err != nil {
 		return 0, err
 	}
 	for err == nil {
 		var now int64
-		now, err = residentBytes(s.pid())
+		now, err = testserver.RSS(s.Pid)
 		most = max(most, float64(now))
 		saving, err1 := infoNumber(c, "persistence", "rdb_bgsave_in_progress")
 		rewriting, err2 := infoNumber(c, "persistence", "aof_rewrite_in_progress")
@@ -184,7 +186,7 @@ func snapshotAndWait(ctx context.Context, s *server, c *client, command string) 
 
 // pressure writes with redis-benchmark until the returned function is called.
 func (b *bench) pressure(s *server, write []string) (stop func(), err error) {
-	args := append([]string{"-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-c", "20", "-P", "16", "-n", "2000000000",
+	args := append([]string{"-h", "127.0.0.1", "-p", strconv.Itoa(s.Port), "-c", "20", "-P", "16", "-n", "2000000000",
 		"-r", strconv.Itoa(b.plan.persistKeys), "-q"}, write...)
 	cmd := exec.Command("redis-benchmark", args...)
 	cmd.SysProcAttr = childAttr()
@@ -195,19 +197,6 @@ func (b *bench) pressure(s *server, write []string) (stop func(), err error) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	}, nil
-}
-
-func infoNumber(c *client, section, field string) (float64, error) {
-	info, err := c.do("INFO", section)
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(info) {
-		if v, ok := strings.CutPrefix(strings.TrimSpace(line), field+":"); ok {
-			return strconv.ParseFloat(v, 64)
-		}
-	}
-	return 0, fmt.Errorf("INFO %s lacks %s", section, field)
 }
 
 func yesNo(v bool) string {
@@ -271,11 +260,11 @@ func (b *bench) filesOnce(ctx context.Context, side int) (save, size, load float
 	if _, err := b.pipe(ctx, s, mixedKeys(b.plan.persistKeys)); err != nil {
 		return 0, 0, 0, err
 	}
-	c, err := dial(s.addr())
+	c, err := dial(s.Addr)
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	defer c.close()
+	defer c.Close()
 	start := time.Now()
 	if _, err := c.do("SAVE"); err != nil {
 		return 0, 0, 0, err

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"godwit/internal/testserver"
 )
 
 // clockTick is USER_HZ: the unit of the times in /proc/PID/stat, 100 on every Linux port of Go.
@@ -76,32 +78,16 @@ func parseStat(text string) (time.Duration, error) {
 	return time.Duration(utime+stime) * clockTick, errors.Join(err1, err2)
 }
 
-var vmRSS = regexp.MustCompile(`(?m)^VmRSS:\s+(\d+) kB$`)
-
-// residentBytes returns the resident set size of the process.
-func residentBytes(pid int) (int64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, err
-	}
-	m := vmRSS.FindSubmatch(text)
-	if m == nil {
-		return 0, errors.New("no VmRSS in /proc/PID/status")
-	}
-	kb, err := strconv.ParseInt(string(m[1]), 10, 64)
-	return kb << 10, err
-}
-
 // settledRSS waits until resident memory stands still over three readings, at most fifty, and returns it.
 func settledRSS(ctx context.Context, pid int, pause time.Duration) (int64, error) {
-	last, err := residentBytes(pid)
+	last, err := testserver.RSS(pid)
 	still := 0
 	for i := 0; i < 50 && still < 3 && err == nil; i++ {
 		if err := sleep(ctx, pause); err != nil {
 			return 0, err
 		}
 		var now int64
-		now, err = residentBytes(pid)
+		now, err = testserver.RSS(pid)
 		if diff := now - last; diff < 1<<17 && diff > -1<<17 {
 			still++
 		} else {

@@ -62,7 +62,7 @@ func (b *bench) publish(ctx context.Context, side, subscribers, pipeline int) (r
 	ops := max(1000, b.plan.ops("publish", pipeline)*4/(4+subscribers))
 	message := strings.Repeat("x", pubsubMessage)
 	frame := len(appendCommand(nil, "message", "channel", message))
-	d, err := newDrain(s.addr(), subscribers)
+	d, err := newDrain(s.Addr, subscribers)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -71,7 +71,7 @@ func (b *bench) publish(ctx context.Context, side, subscribers, pipeline int) (r
 		begin := time.Now()
 		done := make(chan error, 1)
 		go func() { done <- d.run(ctx, ops*frame) }()
-		_, err := tool(ctx, nil, "redis-benchmark", "-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-c", "50", "-n", strconv.Itoa(ops),
+		_, err := tool(ctx, nil, "redis-benchmark", "-h", "127.0.0.1", "-p", strconv.Itoa(s.Port), "-c", "50", "-n", strconv.Itoa(ops),
 			"-P", strconv.Itoa(pipeline), "-q", "publish", "channel", message)
 		if err != nil {
 			d.stop()

@@ -42,11 +42,11 @@ func (b *bench) loadedParts(ctx context.Context) error {
 
 // loadAndSettle sets the keys from..to-1 and drives the rehash that this began to its end.
 func (b *bench) loadAndSettle(ctx context.Context, s *server, from, to, valueSize int) error {
-	if err := pump(ctx, s.addr(), setKeys(valueSize), from, to); err != nil {
+	if err := pump(ctx, s.Addr, setKeys(valueSize), from, to); err != nil {
 		return fmt.Errorf("load: %w", err)
 	}
 	// Both servers move a rehash on by one bucket with each lookup; half of the keys is the most buckets left.
-	return pump(ctx, s.addr(), getMissing(), 0, to/2)
+	return pump(ctx, s.Addr, getMissing(), 0, to/2)
 }
 
 func (b *bench) throughput(ctx context.Context, pair [sides]*server) error {
@@ -80,7 +80,7 @@ func (b *bench) benchmark(ctx context.Context, s *server, test string, pipeline 
 
 // redisBenchmark runs redis-benchmark with 50 connections and returns operations a second and the server's CPU µs for each.
 func redisBenchmark(ctx context.Context, s *server, ops, pipeline int, args ...string) (rps, cpu float64, err error) {
-	args = append([]string{"-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-c", "50", "-n", strconv.Itoa(ops), "-P", strconv.Itoa(pipeline), "--csv"}, args...)
+	args = append([]string{"-h", "127.0.0.1", "-p", strconv.Itoa(s.Port), "-c", "50", "-n", strconv.Itoa(ops), "-P", strconv.Itoa(pipeline), "--csv"}, args...)
 	var out []byte
 	used, err := cpuDuring(s, func() error {
 		out, err = tool(ctx, nil, "redis-benchmark", args...)
@@ -95,14 +95,14 @@ func redisBenchmark(ctx context.Context, s *server, ops, pipeline int, args ...s
 
 // cpuDuring is the server's CPU time in µs while f runs.
 func cpuDuring(s *server, f func() error) (micros float64, err error) {
-	before, err := cpuTime(s.pid())
+	before, err := cpuTime(s.Pid)
 	if err != nil {
 		return 0, err
 	}
 	if err := f(); err != nil {
 		return 0, err
 	}
-	after, err := cpuTime(s.pid())
+	after, err := cpuTime(s.Pid)
 	return float64((after - before).Nanoseconds()) / 1e3, err
 }
 
@@ -129,7 +129,7 @@ func parseBenchmark(out []byte) (float64, error) {
 func (b *bench) latency(ctx context.Context, pair [sides]*server) error {
 	var p50, p99, p999, worst series
 	err := b.eachRound(ctx, func(round, side int) error {
-		addr := pair[side].addr()
+		addr := pair[side].Addr
 		stop := moderateLoad(ctx, addr, b.plan.keys, b.plan.valueSize)
 		l, err := probeFor(ctx, addr, b.plan.probeEvery, b.plan.keys, b.plan.latencyTime, nil)
 		if lerr := stop(); err == nil {

@@ -61,18 +61,18 @@ func (b *bench) wakeupRun(ctx context.Context, side, others int) (latencies, err
 	}
 	defer s.stop()
 	for i := range others {
-		c, err := dial(s.addr())
+		c, err := dial(s.Addr)
 		if err != nil {
 			return latencies{}, err
 		}
-		defer c.close()
-		if _, err := c.c.Write(appendCommand(nil, "BLPOP", fmt.Sprintf("other:%d", i), "0")); err != nil {
+		defer c.Close()
+		if err := c.Send(appendCommand(nil, "BLPOP", fmt.Sprintf("other:%d", i), "0")); err != nil {
 			return latencies{}, err
 		}
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	return wakeups(s.addr(), b.plan.wakeupTime)
+	return wakeups(s.Addr, b.plan.wakeupTime)
 }
 
 // wakeups pushes and pops for the time.

@@ -9,7 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // as is a client of the user.
@@ -25,7 +25,7 @@ func TestACLRevoked(t *testing.T) {
 	admin := s.client(t)
 	require.NoError(t, admin.ACLSetUser(ctx, "worker", "on", ">pw", "~job:*", "&job:*", "+@all", "-@dangerous").Err())
 	c := s.dial(t)
-	do := func(args ...any) respclient.Value {
+	do := func(args ...any) client.Value {
 		v, err := c.Do(args...)
 		require.NoError(t, err)
 		return v

@@ -22,7 +22,7 @@ func TestAOFFolderHasOneOwner(t *testing.T) {
 	do(t, c, "SET", "k", "v")
 	pid := "pid " + strconv.Itoa(s.Pid)
 
-	second, err := launch(dir, nil, "--port", strconv.Itoa(freePort()), "--bind", "127.0.0.1", "--appendonly", "yes", "--dir", dir)
+	second, err := launch(dir, "", "--port", strconv.Itoa(freePort()), "--bind", "127.0.0.1", "--appendonly", "yes", "--dir", dir)
 	require.NoError(t, err)
 	require.Equal(t, 1, second.Exited(t))
 	require.Contains(t, second.Output(), "is in use by the process with "+pid)
@@ -48,7 +48,7 @@ func TestAOFFolderHasOneOwner(t *testing.T) {
 
 	third := startServer(t, "--appendonly", "yes", "--dir", dir)
 	do(t, third.dial(t), "SET", "k", "again")
-	require.NoError(t, third.cmd.Process.Kill())
+	third.Kill()
 	fourth := startServer(t, "--appendonly", "yes", "--dir", dir)
 	require.Equal(t, "again", do(t, fourth.dial(t), "GET", "k").Text())
 }
@@ -73,8 +73,7 @@ func TestAOFTurnedOnBesideAnOldLog(t *testing.T) {
 	do(t, c, "RPUSH", "l", "z")
 	do(t, c, "CONFIG", "SET", "appendonly", "yes")
 	do(t, c, "INCR", "ctr")
-	require.NoError(t, s.cmd.Process.Kill())
-	<-s.done
+	s.Kill()
 	s = startServer(t, "--appendonly", "yes", "--dir", dir)
 	c = s.dial(t)
 	require.Equal(t, "10", do(t, c, "GET", "ctr").Text(), "the old log")

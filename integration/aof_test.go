@@ -13,28 +13,28 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/redistest"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
+	"godwit/internal/testserver"
 )
 
 // checkAOF has redis-check-aof judge the log in the server's folder.
 func checkAOF(t *testing.T, dir string) {
 	t.Helper()
-	bin := redistest.Program(t, "redis-check-aof")
+	bin := testserver.Program(t, "redis-check-aof")
 	out, err := exec.Command(bin, filepath.Join(dir, "appendonlydir", "appendonly.aof.manifest")).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Contains(t, string(out), "All AOF files and manifest are valid")
 }
 
-func dialAddr(t testing.TB, addr string) *respclient.Client {
+func dialAddr(t testing.TB, addr string) *client.Client {
 	t.Helper()
-	c, err := respclient.Dial("tcp", addr)
+	c, err := client.Dial("tcp", addr)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
 
-func rewriteAOF(t *testing.T, c *respclient.Client) {
+func rewriteAOF(t *testing.T, c *client.Client) {
 	t.Helper()
 	before := persistInfo(t, c, "aof_rewrites")
 	do(t, c, "BGREWRITEAOF")
@@ -77,7 +77,7 @@ func TestAOFWithRedis(t *testing.T) {
 				want = digest(t, r)
 				_, err := r.Do("SHUTDOWN", "NOSAVE")
 				require.Error(t, err)
-				eventually(t, "redis-server has ended", func() bool { return !answers("tcp", addr) })
+				eventually(t, "redis-server has ended", func() bool { return !testserver.Answers("tcp", addr) })
 
 				s = again(t, s, aof...)
 				require.Equal(t, want, digest(t, s.dial(t)))
@@ -141,8 +141,7 @@ func TestAOFTurnedOnWhileWriting(t *testing.T) {
 	}
 	do(t, c, "SET", "last", "word")
 	want := digest(t, c)
-	require.NoError(t, s.cmd.Process.Kill())
-	s.Exited(t)
+	s.Kill()
 	checkAOF(t, s.Dir)
 	s = again(t, s, with("--appendonly", "yes")...)
 	c = s.dial(t)
@@ -167,7 +166,7 @@ func TestAOFTornEnd(t *testing.T) {
 	text := read(t, name)
 	require.NoError(t, os.WriteFile(name, []byte(text[:len(text)-1]), 0o644))
 
-	refused, err := launch(s.Dir, nil, "--port", strconv.Itoa(freePort()), "--bind", "127.0.0.1", "--appendonly", "yes", "--aof-load-truncated", "no")
+	refused, err := launch(s.Dir, "", "--port", strconv.Itoa(freePort()), "--bind", "127.0.0.1", "--appendonly", "yes", "--aof-load-truncated", "no")
 	require.NoError(t, err)
 	require.Equal(t, 1, refused.Exited(t))
 	require.Contains(t, refused.Output(), "appendonly.aof.1.incr.aof, offset 50: Unexpected end of file")
@@ -179,7 +178,7 @@ func TestAOFTornEnd(t *testing.T) {
 
 	damaged := strings.Replace(text, "$3\r\nSET", "$4\r\nSET", 1)
 	require.NoError(t, os.WriteFile(name, []byte(damaged), 0o644))
-	refused, err = launch(s.Dir, nil, "--port", strconv.Itoa(freePort()), "--bind", "127.0.0.1", "--appendonly", "yes")
+	refused, err = launch(s.Dir, "", "--port", strconv.Itoa(freePort()), "--bind", "127.0.0.1", "--appendonly", "yes")
 	require.NoError(t, err)
 	require.Equal(t, 1, refused.Exited(t))
 	require.Contains(t, refused.Output(), "appendonly.aof.1.incr.aof, offset ")
@@ -225,7 +224,7 @@ func TestWaitAOF(t *testing.T) {
 }
 
 // waited is WAITAOF's reply.
-func waited(t *testing.T, c *respclient.Client, args ...any) string {
+func waited(t *testing.T, c *client.Client, args ...any) string {
 	t.Helper()
 	v := do(t, c, append([]any{"WAITAOF"}, args...)...)
 	require.Len(t, v.Elems, 2)
@@ -236,7 +235,7 @@ func waited(t *testing.T, c *respclient.Client, args ...any) string {
 func TestAOFFolderCannotBeMade(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "appendonlydir"), nil, fs.FileMode(0o644)))
-	s, err := launch(dir, nil, "--port", strconv.Itoa(freePort()), "--bind", "127.0.0.1", "--appendonly", "yes", "--dir", dir)
+	s, err := launch(dir, "", "--port", strconv.Itoa(freePort()), "--bind", "127.0.0.1", "--appendonly", "yes", "--dir", dir)
 	require.NoError(t, err)
 	require.Equal(t, 1, s.Exited(t))
 	require.Contains(t, s.Output(), "appendonlydir")

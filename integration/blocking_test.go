@@ -13,12 +13,12 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // blocker is a connection that waits in a blocking command.
 type blocker struct {
-	*respclient.Client
+	*client.Client
 	e  *env
 	id int64
 }
@@ -421,7 +421,7 @@ func TestBlockedFairness(t *testing.T) {
 	for _, threads := range []string{"1", "4"} {
 		s := startServer(t, "--io-threads", threads)
 		c := s.client(t)
-		conns := make([]*respclient.Client, n)
+		conns := make([]*client.Client, n)
 		for i := range conns {
 			conns[i] = s.dial(t)
 			conns[i].Timeout = patience

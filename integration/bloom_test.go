@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // filters makes Bloom filters of both kinds, small, grown and large, in a server that has such.
-func filters(t testing.TB, c *respclient.Client) {
+func filters(t testing.TB, c *client.Client) {
 	t.Helper()
 	if !built.godwit {
 		return

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 const year = 365 * 24 * time.Hour
@@ -39,7 +39,7 @@ func TestWallClockJumps(t *testing.T) {
 
 // clockLoad uses what looks at clocks, until over is closed. A server that stops answering, or
 // answers with an error, fails the test.
-func clockLoad(t *testing.T, c *respclient.Client, i int, over <-chan struct{}) {
+func clockLoad(t *testing.T, c *client.Client, i int, over <-chan struct{}) {
 	for n := 0; ; n++ {
 		select {
 		case <-over:
@@ -69,7 +69,7 @@ func clockLoad(t *testing.T, c *respclient.Client, i int, over <-chan struct{}) 
 }
 
 // clockJump sets the wall clock and looks at everything that takes its time.
-func clockJump(t *testing.T, s *server, admin *respclient.Client, to time.Duration, policy string) {
+func clockJump(t *testing.T, s *server, admin *client.Client, to time.Duration, policy string) {
 	t.Helper()
 	info := func(field string) string { return fieldOf(t, admin, field) }
 	rests, blocked, other := s.dial(t), s.dial(t), s.dial(t)
@@ -129,7 +129,7 @@ func clockJump(t *testing.T, s *server, admin *respclient.Client, to time.Durati
 }
 
 // clockEvict writes more than maxmemory allows.
-func clockEvict(t *testing.T, c *respclient.Client, policy string) {
+func clockEvict(t *testing.T, c *client.Client, policy string) {
 	t.Helper()
 	used := number(t, fieldOf(t, c, "used_memory"))
 	do(t, c, "CONFIG", "SET", "maxmemory-policy", policy, "maxmemory", used+(1<<20))
@@ -152,7 +152,7 @@ func number(t *testing.T, text string) int64 {
 }
 
 // fieldOf is one field of INFO.
-func fieldOf(t *testing.T, c *respclient.Client, name string) string {
+func fieldOf(t *testing.T, c *client.Client, name string) string {
 	t.Helper()
 	for line := range strings.Lines(do(t, c, "INFO", "everything").Text()) {
 		if v, ok := strings.CutPrefix(line, name+":"); ok {

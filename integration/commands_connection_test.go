@@ -15,7 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 func TestConnection(t *testing.T) {
@@ -255,7 +255,7 @@ func TestTLSHandshakes(t *testing.T) {
 	half, err := net.Dial("tcp", addr) // and says nothing
 	require.NoError(t, err)
 	defer half.Close()
-	c, err := respclient.Dial("tcp", addr)
+	c, err := client.Dial("tcp", addr)
 	require.NoError(t, err)
 	defer c.Close()
 	if v, err := c.Do("PING"); err == nil {
@@ -284,7 +284,7 @@ func TestTimeout(t *testing.T) {
 func TestMaxClients(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--maxclients", "5")
-	var first *respclient.Client
+	var first *client.Client
 	eventually(t, "the server has forgotten its first client", func() bool {
 		c := s.dial(t)
 		v, err := c.Do("CLIENT", "LIST")

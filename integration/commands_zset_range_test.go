@@ -1,24 +1,18 @@
 package integration
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net"
-	"os/exec"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/redistest"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 )
 
 func zs(scoreMembers ...any) []redis.Z {
@@ -161,17 +155,8 @@ func TestZSetAgainstRedis(t *testing.T) {
 // startRedis runs redis-server with args for the time of the test and returns its address. Without one the test is skipped, except in CI.
 func startRedis(t *testing.T, args ...string) string {
 	t.Helper()
-	bin := redistest.Program(t, "redis-server")
-	port := strconv.Itoa(freePort())
-	cmd := exec.Command(bin, append([]string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir()}, args...)...)
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // it was killed
-	})
-	addr := net.JoinHostPort("127.0.0.1", port)
-	require.Eventually(t, func() bool { return answers("tcp", addr) }, patience, 20*time.Millisecond, "redis-server does not answer")
-	return addr
+	bin := testserver.Program(t, "redis-server")
+	return testserver.Run(t, testserver.Options{Program: bin, Args: args}).Addr
 }
 
 // peer is a connection to one of two servers that are compared.
@@ -190,7 +175,7 @@ func (p peer) ask(args []any) string {
 	p.t.Helper()
 	raw, err := p.c.DoRaw(context.Background(), args...).Result()
 	require.NoError(p.t, err, "%v", args)
-	v, err := respclient.ReadReply(bufio.NewReader(bytes.NewReader(raw)))
+	v, _, err := client.Parse(raw)
 	require.NoError(p.t, err)
 	return v.String()
 }

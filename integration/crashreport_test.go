@@ -12,7 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
+	"godwit/internal/testserver"
 )
 
 // TestCrashReports: whatever the server ends of leaves one report where its log is, which tells
@@ -30,14 +31,14 @@ func TestCrashReports(t *testing.T) {
 type crashWay struct {
 	name   string
 	args   []string
-	does   func(t *testing.T, c *respclient.Client, pid int)
+	does   func(t *testing.T, c *client.Client, pid int)
 	says   []string // what the log must say then
 	report bool     // of ours, not only the runtime's words
 }
 
 var crashes = []crashWay{
 	{"panic", nil, crashBy("DEBUG", "PANIC"), []string{"DEBUG PANIC", "command: debug, 1 arguments <5 bytes>", "event loop"}, true},
-	{"panic in a transaction", []string{"--io-threads", "2"}, func(t *testing.T, c *respclient.Client, _ int) {
+	{"panic in a transaction", []string{"--io-threads", "2"}, func(t *testing.T, c *client.Client, _ int) {
 		do(t, c, "MULTI")
 		do(t, c, "SET", "secretkey", "secretvalue")
 		do(t, c, "DEBUG", "PANIC")
@@ -45,15 +46,15 @@ var crashes = []crashWay{
 		require.Error(t, err)
 	}, []string{"command: exec, 0 arguments", "within: debug"}, true},
 	{"segfault", nil, crashBy("DEBUG", "SEGFAULT"), []string{"(address 0x", "command: debug"}, true},
-	{"abort", nil, func(t *testing.T, c *respclient.Client, pid int) {
+	{"abort", nil, func(t *testing.T, c *client.Client, pid int) {
 		require.NoError(t, syscall.Kill(pid, syscall.SIGABRT))
 		_, err := c.Receive()
 		require.Error(t, err)
 	}, []string{"SIGABRT: abort", "goroutine "}, false},
 }
 
-func crashBy(args ...any) func(t *testing.T, c *respclient.Client, _ int) {
-	return func(t *testing.T, c *respclient.Client, _ int) {
+func crashBy(args ...any) func(t *testing.T, c *client.Client, _ int) {
+	return func(t *testing.T, c *client.Client, _ int) {
 		do(t, c, "SET", "secretkey", "secretvalue")
 		_, err := c.Do(args...)
 		require.Error(t, err, "the connection ends without a reply")
@@ -114,15 +115,15 @@ func holds(pid int, path string) bool {
 // launchDaemon starts a server in the background and finds its process.
 func launchDaemon(t *testing.T, dir string, args []string) (*server, error) {
 	t.Helper()
-	port, pidFile := freePort(), filepath.Join(dir, "pid")
+	pidFile := filepath.Join(dir, "pid")
 	args = append(args, "--daemonize", "yes", "--pidfile", pidFile)
-	s, err := launch(dir, nil, withDefaults(dir, strconv.Itoa(port), args)...)
+	first, err := testserver.Launch(testserver.Options{Dir: dir, Args: args})
 	if err != nil {
 		return nil, err
 	}
+	s := &server{first}
 	require.Zero(t, s.Exited(t))
-	s.Addr = "127.0.0.1:" + strconv.Itoa(port)
-	eventually(t, "a server in the background", func() bool { return answers("tcp", s.Addr) })
+	eventually(t, "a server in the background", func() bool { return testserver.Answers("tcp", s.Addr) })
 	s.Pid, err = strconv.Atoi(strings.TrimSpace(read(t, pidFile)))
 	t.Cleanup(func() {
 		if !zombie(s.Pid) {

@@ -11,12 +11,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
 )
 
 // mixed queues commands that make key number i: every type, packed and large, sizes mixed.
-func mixed(c *respclient.Client, r *rand.Rand, i int) {
+func mixed(c *client.Client, r *rand.Rand, i int) {
 	key := "key:" + strconv.Itoa(i)
 	text := func(most int) string { return strings.Repeat("x", r.IntN(most)) }
 	many := func(command string, n int, element func(j int) []any) {
@@ -60,7 +60,7 @@ func mixed(c *respclient.Client, r *rand.Rand, i int) {
 
 // probeLatency reads random keys, one at a time, until it has done n or stop says so, and tells how
 // long these took.
-func probeLatency(t *testing.T, c *respclient.Client, r *rand.Rand, keys, n int, stop func() bool) string {
+func probeLatency(t *testing.T, c *client.Client, r *rand.Rand, keys, n int, stop func() bool) string {
 	t.Helper()
 	var took []time.Duration
 	for len(took) < n && !stop() {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
 )
 
@@ -202,15 +202,15 @@ func fillTemplate(rng *rand.Rand, template string) string {
 
 // listener hears all events of one server.
 type listener struct {
-	commands, events *respclient.Client
+	commands, events *client.Client
 }
 
 func listen(t *testing.T, addr, classes string) *listener {
 	t.Helper()
 	l := &listener{}
-	for _, c := range []**respclient.Client{&l.commands, &l.events} {
+	for _, c := range []**client.Client{&l.commands, &l.events} {
 		var err error
-		*c, err = respclient.Dial("tcp", addr)
+		*c, err = client.Dial("tcp", addr)
 		require.NoError(t, err)
 		t.Cleanup(func() { (*c).Close() })
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
+	"godwit/internal/testserver"
 )
 
 // lockLibrary is the lock recipe as functions.
@@ -69,7 +70,7 @@ func TestFunctions(t *testing.T) {
 }
 
 // sources is the code of all libraries by name.
-func sources(t *testing.T, c *respclient.Client) map[string]string {
+func sources(t *testing.T, c *client.Client) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for _, l := range do(t, c, "FUNCTION", "LIST", "WITHCODE").Elems {
@@ -128,7 +129,7 @@ func TestFunctionsWithRedis(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
 	long := "#!lua name=long\n--" + strings.Repeat(" long and dull", 500) + "\nredis.register_function('long', function() return 'long' end)"
-	works := func(c *respclient.Client, value string) {
+	works := func(c *client.Client, value string) {
 		t.Helper()
 		do(t, c, "SET", "l", value)
 		require.EqualValues(t, 1, do(t, c, "FCALL", "unlock", "1", "l", value).Int)
@@ -155,7 +156,7 @@ func TestFunctionsWithRedis(t *testing.T) {
 		do(t, r, "SAVE")
 		_, err := r.Do("SHUTDOWN", "NOSAVE")
 		require.Error(t, err)
-		eventually(t, "redis-server has ended", func() bool { return !answers("tcp", addr) })
+		eventually(t, "redis-server has ended", func() bool { return !testserver.Answers("tcp", addr) })
 
 		s = again(t, s, args...)
 		c = s.dial(t)

@@ -16,12 +16,13 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 )
 
 // raw opens a connection over the transport without a protocol.
-func (e *env) raw() *respclient.Client {
+func (e *env) raw() *client.Client {
 	e.Helper()
 	network := e.opt.Network
 	if network == "" {
@@ -35,7 +36,7 @@ func (e *env) raw() *respclient.Client {
 		conn = tls.Client(conn, e.opt.TLSConfig)
 	}
 	e.Cleanup(func() { conn.Close() })
-	return respclient.New(conn)
+	return client.New(conn)
 }
 
 // TestProtocolErrors: each ends its own connection after one error, and nothing else.
@@ -204,7 +205,7 @@ func TestQueryBufferLimit(t *testing.T) {
 	_ = c.Send([]byte("*2\r\n$4\r\nECHO\r\n$400000000\r\n" + strings.Repeat("x", 4<<20))) // may be cut
 	_, err := c.Receive()
 	require.Error(t, err)
-	require.True(t, answers("tcp", s.Addr))
+	require.True(t, testserver.Answers("tcp", s.Addr))
 }
 
 // TestUnauthenticatedLimits: who has not said the password can make the server hold little.

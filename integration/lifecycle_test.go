@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,7 +14,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
+	"godwit/internal/testserver"
 )
 
 // TestRefusesToStart: one clear message, and exit code 1.
@@ -65,16 +65,16 @@ func TestRefusesToStart(t *testing.T) {
 			if c.only {
 				godwitOnly(t)
 			}
-			s, err := launch(t.TempDir(), nil, c.args...)
+			s, err := launch(t.TempDir(), "", c.args...)
 			require.NoError(t, err)
 			require.Equal(t, 1, s.Exited(t), s.Output())
 			for _, part := range c.want {
 				require.Contains(t, s.Output(), part)
 			}
-			require.Empty(t, s.misbehaved())
+			require.Empty(t, s.Sick())
 		})
 	}
-	require.True(t, answers("tcp", busy.Addr), "the first server does not mind")
+	require.True(t, testserver.Answers("tcp", busy.Addr), "the first server does not mind")
 }
 
 // TestSignals: SIGTERM and SIGINT end the server in order, whatever its clients do.
@@ -125,16 +125,16 @@ func TestDaemonize(t *testing.T) {
 		port := freePort()
 		pidfile := filepath.Join(dir, "pid")
 		conf := fmt.Sprintf("port %d\nbind 127.0.0.1\ndaemonize yes\npidfile %s\nlogfile %s/log\ndir %s\nsave \"\"\n", port, pidfile, dir, dir)
-		args, input := []string{filepath.Join(dir, "conf")}, []byte(nil)
+		args, input := []string{filepath.Join(dir, "conf")}, ""
 		require.NoError(t, os.WriteFile(args[0], []byte(conf), 0o644))
 		if stdin {
-			args, input = []string{"-"}, []byte(conf)
+			args, input = []string{"-"}, conf
 		}
 		s, err := launch(dir, input, args...)
 		require.NoError(t, err)
 		require.Zero(t, s.Exited(t), s.Output())
 		addr := fmt.Sprintf("127.0.0.1:%d", port)
-		eventually(t, "the server in the background answers", func() bool { return answers("tcp", addr) })
+		eventually(t, "the server in the background answers", func() bool { return testserver.Answers("tcp", addr) })
 		raw, err := os.ReadFile(pidfile)
 		require.NoError(t, err)
 		pid, err := strconv.Atoi(strings.TrimSpace(string(raw)))
@@ -159,11 +159,11 @@ func TestConfigFromStdin(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	port := freePort()
-	s, err := launch(dir, []byte(fmt.Sprintf("bind 127.0.0.1\nport 1\nport %d\nsave \"\"\nmaxmemory 12mb\n", port)), "-")
+	s, err := launch(dir, fmt.Sprintf("bind 127.0.0.1\nport 1\nport %d\nsave \"\"\nmaxmemory 12mb\n", port), "-")
 	require.NoError(t, err)
-	t.Cleanup(s.Stop)
+	t.Cleanup(func() { s.Stop() })
 	s.Addr = fmt.Sprintf("127.0.0.1:%d", port)
-	require.NoError(t, s.waitReady())
+	require.NoError(t, s.Ready())
 	require.Equal(t, "12582912", s.client(t).ConfigGet(t.Context(), "maxmemory").Val()["maxmemory"])
 }
 
@@ -242,15 +242,15 @@ func TestKill(t *testing.T) {
 	require.Error(t, err)
 	require.FileExists(t, socket, "nobody could remove it")
 	next := startServer(t, "--port", strconv.Itoa(s.Port), "--unixsocket", socket)
-	require.True(t, answers("unix", socket))
-	require.True(t, answers("tcp", next.Addr))
+	require.True(t, testserver.Answers("unix", socket))
+	require.True(t, testserver.Answers("tcp", next.Addr))
 }
 
 func TestUnixSocketOnly(t *testing.T) {
 	t.Parallel()
 	socket := filepath.Join(t.TempDir(), "socket")
 	s := startServer(t, "--port", "0", "--unixsocket", socket, "--unixsocketperm", "750")
-	eventually(t, "the server answers", func() bool { return answers("unix", socket) })
+	eventually(t, "the server answers", func() bool { return testserver.Answers("unix", socket) })
 	info, err := os.Stat(socket)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o750), info.Mode().Perm())
@@ -271,14 +271,14 @@ func TestBind(t *testing.T) {
 	s := startServer(t, "--bind", "* -::*")
 	addr := net.JoinHostPort(outside, strconv.Itoa(s.Port))
 	do(t, s.dial(t), "PING")
-	refused, err := respclient.Dial("tcp", addr)
+	refused, err := client.Dial("tcp", addr)
 	require.NoError(t, err)
 	defer refused.Close()
 	v, err := refused.Receive()
 	require.NoError(t, err)
 	require.Contains(t, v.Text(), "DENIED ")
 	require.NoError(t, s.client(t).ConfigSet(t.Context(), "protected-mode", "no").Err())
-	require.True(t, answers("tcp", addr))
+	require.True(t, testserver.Answers("tcp", addr))
 	require.NoError(t, s.client(t).ConfigSet(t.Context(), "bind", "127.0.0.1 -203.0.113.77").Err())
 	_, err = net.DialTimeout("tcp", addr, time.Second)
 	require.Error(t, err)
@@ -302,25 +302,14 @@ func outsideAddress() string {
 // TestDescriptorLimit: maxclients shrinks to what the system allows; with next to nothing the server does not start.
 func TestDescriptorLimit(t *testing.T) {
 	t.Parallel()
-	bin, err := serverBinary()
-	require.NoError(t, err)
-	limited := func(n int, args ...string) *exec.Cmd {
-		return exec.Command("sh", append([]string{"-c", fmt.Sprintf(`ulimit -n %d; exec "$@"`, n), "sh", bin}, args...)...)
+	limited := func(n int) testserver.Options {
+		return testserver.Options{Dir: t.TempDir(), Wrap: []string{"sh", "-c", fmt.Sprintf(`ulimit -n %d; exec "$@"`, n), "sh"}}
 	}
-	out, err := limited(20, "--port", strconv.Itoa(freePort()), "--dir", t.TempDir()).CombinedOutput()
-	var exit *exec.ExitError
-	require.ErrorAs(t, err, &exit)
-	require.Equal(t, 1, exit.ExitCode(), "%s", out)
-	require.Contains(t, string(out), "ulimit -n")
+	refused, err := testserver.Launch(limited(20))
+	require.NoError(t, err)
+	require.Equal(t, 1, refused.Exited(t), refused.Output())
+	require.Contains(t, refused.Output(), "ulimit -n")
 
-	port := strconv.Itoa(freePort())
-	cmd := limited(100, "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir())
-	require.NoError(t, cmd.Start())
-	defer func() { _ = cmd.Wait() }()
-	defer func() { _ = cmd.Process.Signal(syscall.SIGTERM) }()
-	addr := "127.0.0.1:" + port
-	eventually(t, "the server answers", func() bool { return answers("tcp", addr) })
-	c := redis.NewClient(&redis.Options{Addr: addr})
-	defer c.Close()
-	require.Equal(t, "68", c.ConfigGet(t.Context(), "maxclients").Val()["maxclients"])
+	s := server{testserver.Run(t, limited(100))}
+	require.Equal(t, "68", s.client(t).ConfigGet(t.Context(), "maxclients").Val()["maxclients"])
 }

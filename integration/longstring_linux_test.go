@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
 )
 
@@ -24,11 +24,11 @@ func TestLongStringsTakeNoHeap(t *testing.T) {
 	for _, w := range []struct {
 		name string
 		args []string
-		save func(t *testing.T, c *respclient.Client)
+		save func(t *testing.T, c *client.Client)
 	}{
 		{"BGSAVE", nil, bgsave},
 		{"not compressed", []string{"--rdbcompression", "no"}, bgsave},
-		{"SAVE", nil, func(t *testing.T, c *respclient.Client) { do(t, c, "SAVE") }},
+		{"SAVE", nil, func(t *testing.T, c *client.Client) { do(t, c, "SAVE") }},
 		{"base", nil, rewriteAOF},
 		{"base of commands", []string{"--aof-use-rdb-preamble", "no"}, rewriteAOF},
 	} {
@@ -39,7 +39,7 @@ func TestLongStringsTakeNoHeap(t *testing.T) {
 				do(t, c, "APPEND", "noise", noise)
 			}
 			high, mapped := s.status(t, "VmHWM"), uint64(s.status(t, "VmSize")+size/2)
-			pid := s.cmd.Process.Pid
+			pid := s.Pid
 			require.NoError(t, unix.Prlimit(pid, unix.RLIMIT_AS, &unix.Rlimit{Cur: mapped, Max: mapped}, nil))
 			w.save(t, c)
 			require.Less(t, s.status(t, "VmHWM")-high, int64(size/4))
@@ -47,7 +47,7 @@ func TestLongStringsTakeNoHeap(t *testing.T) {
 	}
 }
 
-func bgsave(t *testing.T, c *respclient.Client) {
+func bgsave(t *testing.T, c *client.Client) {
 	t.Helper()
 	do(t, c, "BGSAVE")
 	eventually(t, "the save ends", func() bool { return persistInfo(t, c, "rdb_bgsave_in_progress") == "0" })
@@ -64,13 +64,13 @@ func TestLongStringsChangeDuringSnapshots(t *testing.T) {
 		noise[i] = byte(rng.Uint32())
 	}
 	text := bytes.Repeat([]byte("some text, and then "), 5*mib/20)
-	fill := func(t *testing.T, c *respclient.Client) {
+	fill := func(t *testing.T, c *client.Client) {
 		for _, k := range []string{"changed", "grown", "renamed", "deleted", "replaced", "moved", "copied", "due"} {
 			do(t, c, "SET", k+":noise", noise)
 			do(t, c, "SET", k+":text", text)
 		}
 	}
-	change := func(c *respclient.Client, i int) {
+	change := func(c *client.Client, i int) {
 		for _, of := range []string{":noise", ":text"} {
 			c.Queue("SETRANGE", "changed"+of, i*100_000+7, "something else")
 			c.Queue("SETBIT", "changed"+of, i*8_000_000, 1)
@@ -94,7 +94,7 @@ func TestLongStringsChangeDuringSnapshots(t *testing.T) {
 			}
 		}
 	}
-	changes := func(t *testing.T, c *respclient.Client, begin string) {
+	changes := func(t *testing.T, c *client.Client, begin string) {
 		c.Queue(begin)
 		for i := range 4 {
 			change(c, i)
@@ -112,8 +112,7 @@ func TestLongStringsChangeDuringSnapshots(t *testing.T) {
 		eventually(t, "the save ends", func() bool { return persistInfo(t, c, "rdb_bgsave_in_progress") == "0" })
 		require.NotEqual(t, want, digest(t, c))
 		require.Equal(t, "0", persistInfo(t, c, "mem_not_counted_for_evict"), "all is thawed")
-		require.NoError(t, s.cmd.Process.Kill())
-		s.Exited(t)
+		s.Kill()
 		require.Equal(t, want, digest(t, again(t, s, with()...).dial(t)))
 	})
 	for _, preamble := range []string{"yes", "no"} {
@@ -127,8 +126,7 @@ func TestLongStringsChangeDuringSnapshots(t *testing.T) {
 			eventually(t, "the rewrite ends", func() bool { return persistInfo(t, c, "aof_rewrite_in_progress") == "0" })
 			require.Equal(t, "ok", persistInfo(t, c, "aof_last_bgrewrite_status"))
 			want := digest(t, c)
-			require.NoError(t, s.cmd.Process.Kill())
-			s.Exited(t)
+			s.Kill()
 			require.Equal(t, want, digest(t, again(t, s, aof...).dial(t)))
 		})
 	}

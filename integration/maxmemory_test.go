@@ -7,14 +7,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // The server at maxmemory, as one who runs a cache sees it.
 
 // pipelined sends n commands that make returns, some hundred at a time, and gives the replies to
 // look.
-func pipelined(t testing.TB, c *respclient.Client, n int, make func(i int) []any, look func(i int, v respclient.Value)) {
+func pipelined(t testing.TB, c *client.Client, n int, make func(i int) []any, look func(i int, v client.Value)) {
 	t.Helper()
 	const batch = 500
 	for i := 0; i < n; i += batch {
@@ -29,8 +29,8 @@ func pipelined(t testing.TB, c *respclient.Client, n int, make func(i int) []any
 	}
 }
 
-func accepted(t testing.TB) func(i int, v respclient.Value) {
-	return func(_ int, v respclient.Value) { require.False(t, v.IsError(), v) }
+func accepted(t testing.TB) func(i int, v client.Value) {
+	return func(_ int, v client.Value) { require.False(t, v.IsError(), v) }
 }
 
 func scaled(n int) int {
@@ -132,7 +132,7 @@ func TestCacheWithDeadlines(t *testing.T) {
 	s := startServer(t, "--maxmemory", "16mb", "--maxmemory-policy", "allkeys-lru")
 	c, admin := s.dial(t), s.client(t)
 	n, full := scaled(1_000_000), int64(0)
-	pipelined(t, c, n, func(i int) []any { return []any{"SET", fmt.Sprint("key:", i), "v", "EX", 86400} }, func(i int, v respclient.Value) {
+	pipelined(t, c, n, func(i int) []any { return []any{"SET", fmt.Sprint("key:", i), "v", "EX", 86400} }, func(i int, v client.Value) {
 		require.False(t, v.IsError(), v)
 		if i%(n/20) != n/20-1 {
 			return

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 const mib = 1 << 20
@@ -21,7 +21,7 @@ const mib = 1 << 20
 // status reads a line of the process's status, VmRSS or VmHWM, in bytes.
 func (s *server) status(t testing.TB, name string) int64 {
 	t.Helper()
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.Pid))
 	require.NoError(t, err)
 	for line := range strings.Lines(string(b)) {
 		if rest, ok := strings.CutPrefix(line, name+":"); ok {
@@ -35,7 +35,7 @@ func (s *server) status(t testing.TB, name string) int64 {
 }
 
 // memoryInfo reads a number of INFO memory.
-func memoryInfo(t testing.TB, c *respclient.Client, name string) int64 {
+func memoryInfo(t testing.TB, c *client.Client, name string) int64 {
 	t.Helper()
 	for line := range strings.Lines(do(t, c, "INFO", "memory").Text()) {
 		if rest, ok := strings.CutPrefix(line, name+":"); ok {
@@ -53,23 +53,23 @@ func memoryInfo(t testing.TB, c *respclient.Client, name string) int64 {
 func TestOverwritingLargeValues(t *testing.T) {
 	skipUnderRace(t)
 	const size = 32 * mib
-	overwrite := map[string]func(t *testing.T, c *respclient.Client){
-		"one by one": func(t *testing.T, c *respclient.Client) {
+	overwrite := map[string]func(t *testing.T, c *client.Client){
+		"one by one": func(t *testing.T, c *client.Client) {
 			for range 20 {
 				do(t, c, "BITOP", "NOT", "dst", "src")
 			}
 		},
-		"script": func(t *testing.T, c *respclient.Client) {
+		"script": func(t *testing.T, c *client.Client) {
 			do(t, c, "EVAL", "for i=1,10 do redis.call('BITOP','NOT','dst','src') end", 0)
 		},
-		"transaction": func(t *testing.T, c *respclient.Client) {
+		"transaction": func(t *testing.T, c *client.Client) {
 			do(t, c, "MULTI")
 			for range 10 {
 				do(t, c, "COPY", "src", "dst", "REPLACE")
 			}
 			require.Len(t, do(t, c, "EXEC").Elems, 10)
 		},
-		"deleted and set again": func(t *testing.T, c *respclient.Client) {
+		"deleted and set again": func(t *testing.T, c *client.Client) {
 			do(t, c, "EVAL", `for i=1,10 do redis.call('SETRANGE','dst',32*1024*1024,'x')
 				redis.call('UNLINK','dst') end`, 0)
 		},
@@ -206,8 +206,8 @@ func TestInfoExplainsResidentMemory(t *testing.T) {
 // goes on otherwise, and recovers.
 func TestSystemRefusesMemory(t *testing.T) {
 	skipUnderRace(t)
-	fill := map[string]func(t *testing.T, c *respclient.Client) string{
-		"small values": func(t *testing.T, c *respclient.Client) string {
+	fill := map[string]func(t *testing.T, c *client.Client) string{
+		"small values": func(t *testing.T, c *client.Client) string {
 			for {
 				v, err := c.Do("EVAL", `for i=1,50000 do
 					redis.call('SET',ARGV[1]..i,ARGV[2]) end`, 0, fmt.Sprint(t.Name(), time.Now()),
@@ -218,7 +218,7 @@ func TestSystemRefusesMemory(t *testing.T) {
 				}
 			}
 		},
-		"large values": func(t *testing.T, c *respclient.Client) string {
+		"large values": func(t *testing.T, c *client.Client) string {
 			value := make([]byte, mib)
 			for i := 0; ; i++ {
 				v, err := c.Do("SET", fmt.Sprint("large", i), value)
@@ -228,7 +228,7 @@ func TestSystemRefusesMemory(t *testing.T) {
 				}
 			}
 		},
-		"a growing string": func(t *testing.T, c *respclient.Client) string {
+		"a growing string": func(t *testing.T, c *client.Client) string {
 			tail := make([]byte, 300<<10)
 			for {
 				v, err := c.Do("APPEND", "growing", tail)
@@ -238,7 +238,7 @@ func TestSystemRefusesMemory(t *testing.T) {
 				}
 			}
 		},
-		"one command": func(t *testing.T, c *respclient.Client) string {
+		"one command": func(t *testing.T, c *client.Client) string {
 			do(t, c, "SETRANGE", "src", 40*mib, "x")
 			for range 100 {
 				v, err := c.Do("COPY", "src", fmt.Sprint("copy", time.Now()))
@@ -258,7 +258,7 @@ func TestSystemRefusesMemory(t *testing.T) {
 			// Addresses that Go's heap has taken, 64 MB or twice that, stay its own: what the data
 			// gives back must be enough for the headroom without them.
 			limit := uint64(s.status(t, "VmSize") + 500*mib)
-			require.NoError(t, unix.Prlimit(s.cmd.Process.Pid, unix.RLIMIT_AS,
+			require.NoError(t, unix.Prlimit(s.Pid, unix.RLIMIT_AS,
 				&unix.Rlimit{Cur: limit, Max: limit}, nil))
 			require.Contains(t, f(t, c), "OOM command not allowed: the system has no memory left")
 			require.Equal(t, "v", do(t, c, "GET", "k").Text())
@@ -269,7 +269,7 @@ func TestSystemRefusesMemory(t *testing.T) {
 			require.Equal(t, "v", do(t, c, "GET", "k").Text())
 			do(t, c, "FLUSHALL")
 			require.Eventually(t, func() bool {
-				c, err := respclient.Dial("tcp", s.Addr) // it may have been closed for its buffers
+				c, err := client.Dial("tcp", s.Addr) // it may have been closed for its buffers
 				if err != nil {
 					return false
 				}
@@ -306,11 +306,11 @@ func requireTooLarge(t *testing.T, s *server, size int) {
 // its own size and a little more, not for the whole.
 func TestSmallWritesPayLittle(t *testing.T) {
 	const writes, size = 2000, 1000
-	large := map[string]func(t *testing.T, c *respclient.Client){
-		"bitmap":            func(t *testing.T, c *respclient.Client) { do(t, c, "SETBIT", "k", 8*100*mib, 1) },
-		"count-min sketch":  func(t *testing.T, c *respclient.Client) { do(t, c, "CMS.INITBYDIM", "k", 5*mib, 5) },
-		"bloom filter":      func(t *testing.T, c *respclient.Client) { do(t, c, "BF.RESERVE", "k", "0.001", 50*mib) },
-		"cuckoo filter":     func(t *testing.T, c *respclient.Client) { do(t, c, "CF.RESERVE", "k", 64*mib) },
+	large := map[string]func(t *testing.T, c *client.Client){
+		"bitmap":            func(t *testing.T, c *client.Client) { do(t, c, "SETBIT", "k", 8*100*mib, 1) },
+		"count-min sketch":  func(t *testing.T, c *client.Client) { do(t, c, "CMS.INITBYDIM", "k", 5*mib, 5) },
+		"bloom filter":      func(t *testing.T, c *client.Client) { do(t, c, "BF.RESERVE", "k", "0.001", 50*mib) },
+		"cuckoo filter":     func(t *testing.T, c *client.Client) { do(t, c, "CF.RESERVE", "k", 64*mib) },
 		"list":              scripted(`for i=1,30000 do redis.call('RPUSH','k',string.rep('x',1000)) end`),
 		"set":               scripted(`for i=1,30000 do redis.call('SADD','k',string.rep('x',1000)..i) end`),
 		"list of big nodes": scripted(`for i=1,30 do redis.call('RPUSH','k',string.rep('x',1e6)) end`),
@@ -339,6 +339,6 @@ func TestSmallWritesPayLittle(t *testing.T) {
 	}
 }
 
-func scripted(text string) func(t *testing.T, c *respclient.Client) {
-	return func(t *testing.T, c *respclient.Client) { do(t, c, "EVAL", text, 0) }
+func scripted(text string) func(t *testing.T, c *client.Client) {
+	return func(t *testing.T, c *client.Client) { do(t, c, "EVAL", text, 0) }
 }

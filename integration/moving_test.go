@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/redistest"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
+	"godwit/internal/testserver"
 )
 
 // other is a server that data moves from and to, in README's table.
@@ -21,17 +21,17 @@ type other struct {
 }
 
 func others() []other {
-	peer := func(p redistest.Peer) func(testing.TB, string) string {
+	peer := func(p testserver.Peer) func(testing.TB, string) string {
 		return func(t testing.TB, dir string) string {
 			return p.Start(t, dir, "--enable-debug-command", "yes").Socket
 		}
 	}
 	return []other{
 		{"redis 7.0", func(t testing.TB, dir string) string {
-			return redistest.Start(t, dir, "--enable-debug-command", "yes").Socket
+			return testserver.StartRedis(t, dir, "--enable-debug-command", "yes").Socket
 		}, func(t testing.TB) testing.TB { return t }, true, false},
-		{"redis 8", peer(redistest.Redis), redistest.Redis.TB, true, true},
-		{"valkey 9", peer(redistest.Valkey), redistest.Valkey.TB, false, false},
+		{"redis 8", peer(testserver.Redis), testserver.Redis.TB, true, true},
+		{"valkey 9", peer(testserver.Valkey), testserver.Valkey.TB, false, false},
 	}
 }
 
@@ -77,7 +77,7 @@ func movePayloads(t *testing.T, o other) {
 	tb := o.tb(t)
 	doLine(t, c, "RPUSH ours a b")
 	doLine(t, d, "RPUSH theirs a b")
-	restore := func(from, to *respclient.Client, key string) bool {
+	restore := func(from, to *client.Client, key string) bool {
 		v, err := to.Do("RESTORE", key, 0, do(t, from, "DUMP", key).Str)
 		require.NoError(t, err)
 		return !v.IsError()
@@ -98,8 +98,8 @@ func TestCommandsOfRedis8(t *testing.T) {
 	for _, name := range do(t, c, "COMMAND", "LIST").Strings() {
 		have[name] = true
 	}
-	d := dialSocket(t, redistest.Redis.Start(t, t.TempDir()).Socket)
-	tb := redistest.Redis.TB(t)
+	d := dialSocket(t, testserver.Redis.Start(t, t.TempDir()).Socket)
+	tb := testserver.Redis.TB(t)
 	missing := 0
 	for _, name := range do(t, d, "COMMAND", "LIST").Strings() {
 		if name = strings.ToLower(name); have[name] {
@@ -112,9 +112,9 @@ func TestCommandsOfRedis8(t *testing.T) {
 }
 
 // dialSocket connects to a server's unix socket and waits until it has loaded its data.
-func dialSocket(t testing.TB, socket string) *respclient.Client {
+func dialSocket(t testing.TB, socket string) *client.Client {
 	t.Helper()
-	c, err := respclient.Dial("unix", socket)
+	c, err := client.Dial("unix", socket)
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
 	eventually(t, "the data set is loaded", func() bool {
@@ -126,7 +126,7 @@ func dialSocket(t testing.TB, socket string) *respclient.Client {
 }
 
 // doLine is do for words that are separated by spaces.
-func doLine(t testing.TB, c *respclient.Client, line string) {
+func doLine(t testing.TB, c *client.Client, line string) {
 	t.Helper()
 	var args []any
 	for _, w := range strings.Fields(line) {

@@ -13,11 +13,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
+	"godwit/internal/testserver"
 )
 
 // everything fills databases with every type in every size, deadlines among them.
-func everything(t testing.TB, c *respclient.Client) {
+func everything(t testing.TB, c *client.Client) {
 	t.Helper()
 	for db := range 3 {
 		do(t, c, "SELECT", strconv.Itoa(db))
@@ -48,7 +49,7 @@ func everything(t testing.TB, c *respclient.Client) {
 	do(t, c, "SELECT", "0")
 }
 
-func digest(t testing.TB, c *respclient.Client) string {
+func digest(t testing.TB, c *client.Client) string {
 	t.Helper()
 	return do(t, c, "DEBUG", "DIGEST").Text()
 }
@@ -58,12 +59,7 @@ func again(t testing.TB, s *server, args ...string) *server {
 	t.Helper()
 	s, err := launchReady(s.Dir, args...)
 	require.NoError(t, err)
-	t.Cleanup(func() {
-		s.Stop()
-		if bad := s.misbehaved(); bad != "" {
-			t.Error(bad)
-		}
-	})
+	t.Cleanup(func() { s.Finish(t) })
 	// An answer may be that of a server that is loading.
 	c := s.dial(t)
 	eventually(t, "the data set is loaded", func() bool {
@@ -78,7 +74,7 @@ var debugging = []string{"--enable-debug-command", "yes"}
 func with(args ...string) []string { return append(append([]string(nil), debugging...), args...) }
 
 // infoField is a field of INFO.
-func persistInfo(t testing.TB, c *respclient.Client, name string) string {
+func persistInfo(t testing.TB, c *client.Client, name string) string {
 	t.Helper()
 	for line := range strings.Lines(do(t, c, "INFO", "everything").Text()) {
 		if v, ok := strings.CutPrefix(strings.TrimSpace(line), name+":"); ok {
@@ -95,50 +91,47 @@ func TestRestart(t *testing.T) {
 	for _, w := range []struct {
 		name string
 		args []string
-		end  func(t *testing.T, s *server, c *respclient.Client)
+		end  func(t *testing.T, s *server, c *client.Client)
 	}{
-		{"SIGTERM saves", with("--save", "3600 1"), func(t *testing.T, s *server, _ *respclient.Client) {
-			require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
+		{"SIGTERM saves", with("--save", "3600 1"), func(t *testing.T, s *server, _ *client.Client) {
+			require.NoError(t, s.Signal(syscall.SIGTERM))
 			require.Equal(t, 0, s.Exited(t))
 			require.Contains(t, s.Output(), "Saving the final RDB snapshot before exiting.")
 			require.Contains(t, s.Output(), "DB saved on disk")
 		}},
-		{"SHUTDOWN SAVE", with(), func(t *testing.T, s *server, c *respclient.Client) {
+		{"SHUTDOWN SAVE", with(), func(t *testing.T, s *server, c *client.Client) {
 			_, err := c.Do("SHUTDOWN", "SAVE")
 			require.Error(t, err)
 			require.Equal(t, 0, s.Exited(t))
 		}},
-		{"SAVE, kill -9", with(), func(t *testing.T, s *server, c *respclient.Client) {
+		{"SAVE, kill -9", with(), func(t *testing.T, s *server, c *client.Client) {
 			do(t, c, "SAVE")
-			require.NoError(t, s.cmd.Process.Kill())
-			s.Exited(t)
+			s.Kill()
 		}},
-		{"BGSAVE, kill -9", with(), func(t *testing.T, s *server, c *respclient.Client) {
+		{"BGSAVE, kill -9", with(), func(t *testing.T, s *server, c *client.Client) {
 			require.Equal(t, "Background saving started", do(t, c, "BGSAVE").Text())
 			eventually(t, "the save ends", func() bool { return persistInfo(t, c, "rdb_bgsave_in_progress") == "0" })
 			require.Equal(t, "ok", persistInfo(t, c, "rdb_last_bgsave_status"))
-			require.NoError(t, s.cmd.Process.Kill())
-			s.Exited(t)
+			s.Kill()
 		}},
-		{"log, always, kill -9", with("--appendonly", "yes", "--appendfsync", "always"), func(t *testing.T, s *server, _ *respclient.Client) {
-			require.NoError(t, s.cmd.Process.Kill())
-			s.Exited(t)
+		{"log, always, kill -9", with("--appendonly", "yes", "--appendfsync", "always"), func(t *testing.T, s *server, _ *client.Client) {
+			s.Kill()
 		}},
-		{"log, everysec, SIGTERM", with("--appendonly", "yes"), func(t *testing.T, s *server, _ *respclient.Client) {
-			require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
+		{"log, everysec, SIGTERM", with("--appendonly", "yes"), func(t *testing.T, s *server, _ *client.Client) {
+			require.NoError(t, s.Signal(syscall.SIGTERM))
 			require.Equal(t, 0, s.Exited(t))
 			require.Contains(t, s.Output(), "Calling fsync() on the AOF file.")
 		}},
-		{"rewritten log", with("--appendonly", "yes"), func(t *testing.T, s *server, c *respclient.Client) {
+		{"rewritten log", with("--appendonly", "yes"), func(t *testing.T, s *server, c *client.Client) {
 			do(t, c, "BGREWRITEAOF")
 			eventually(t, "the rewrite ends", func() bool { return persistInfo(t, c, "aof_rewrite_in_progress") == "0" })
-			require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
+			require.NoError(t, s.Signal(syscall.SIGTERM))
 			require.Equal(t, 0, s.Exited(t))
 		}},
-		{"log of commands", with("--appendonly", "yes", "--aof-use-rdb-preamble", "no"), func(t *testing.T, s *server, c *respclient.Client) {
+		{"log of commands", with("--appendonly", "yes", "--aof-use-rdb-preamble", "no"), func(t *testing.T, s *server, c *client.Client) {
 			do(t, c, "BGREWRITEAOF")
 			eventually(t, "the rewrite ends", func() bool { return persistInfo(t, c, "aof_rewrite_in_progress") == "0" })
-			require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
+			require.NoError(t, s.Signal(syscall.SIGTERM))
 			require.Equal(t, 0, s.Exited(t))
 		}},
 	} {
@@ -154,7 +147,7 @@ func TestRestart(t *testing.T) {
 			s2 := again(t, s, w.args...)
 			c2 := s2.dial(t)
 			require.Equal(t, want, digest(t, c2))
-			if _, logged := argument(w.args, "--appendonly"); !logged {
+			if _, logged := testserver.Argument(w.args, "--appendonly"); !logged {
 				require.Contains(t, s2.Output(), "DB loaded from disk")
 				require.NotEqual(t, "0", persistInfo(t, c2, "rdb_last_load_keys_loaded"))
 			}
@@ -237,8 +230,7 @@ func TestSnapshotIsOneMoment(t *testing.T) {
 	eventually(t, "the save ends", func() bool { return persistInfo(t, c, "rdb_bgsave_in_progress") == "0" })
 	close(stop)
 	require.NoError(t, <-written)
-	require.NoError(t, s.cmd.Process.Kill())
-	s.Exited(t)
+	s.Kill()
 	c = again(t, s).dial(t)
 	all := do(t, c, "HGETALL", "hash").Strings()
 	require.Len(t, all, 2*keys)
@@ -276,11 +268,10 @@ func startLoading(t *testing.T, keys int) *server {
 	do(t, s.dial(t), "DEBUG", "POPULATE", strconv.Itoa(keys))
 	do(t, s.dial(t), "SAVE")
 	s.Stop()
-	port := strconv.Itoa(freePort())
-	s, err := launch(s.Dir, nil, withDefaults(s.Dir, port, with("--key-load-delay", "2000"))...)
+	loading, err := testserver.Launch(testserver.Options{Dir: s.Dir, Args: with("--key-load-delay", "2000")})
 	require.NoError(t, err)
-	t.Cleanup(s.Stop)
-	s.Addr = net.JoinHostPort("127.0.0.1", port)
+	t.Cleanup(func() { loading.Stop() })
+	s = &server{loading}
 	eventually(t, "it accepts connections", func() bool {
 		c, err := net.Dial("tcp", s.Addr)
 		if err == nil {
@@ -310,7 +301,7 @@ func TestLoadingAnswers(t *testing.T) {
 	require.NotContains(t, s.Output(), "Ready to accept connections")
 	before, err := os.ReadFile(filepath.Join(s.Dir, "dump.rdb"))
 	require.NoError(t, err)
-	require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, s.Signal(syscall.SIGTERM))
 	require.Equal(t, 0, s.Exited(t))
 	after, err := os.ReadFile(filepath.Join(s.Dir, "dump.rdb"))
 	require.NoError(t, err)
@@ -365,7 +356,7 @@ func TestCorruptSnapshot(t *testing.T) {
 		{"no RDB file", []byte("what is this?")},
 	} {
 		require.NoError(t, os.WriteFile(path, w.file, 0o644))
-		s, err := launch(s.Dir, nil, withDefaults(s.Dir, strconv.Itoa(freePort()), nil)...)
+		s, err := testserver.Launch(testserver.Options{Dir: s.Dir})
 		require.NoError(t, err)
 		require.Equal(t, 1, s.Exited(t), w.name)
 		require.Regexp(t, `# Fatal error loading the DB: dump\.rdb: offset \d+.*: .*Exiting\.\n`, s.Output(), w.name)
@@ -420,7 +411,7 @@ func TestShutdownThatCannotSave(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "ERR Errors trying to SHUTDOWN. Check logs.", v.Text())
 	for range 2 { // signals are no insisting when the shutdown has been refused
-		require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
+		require.NoError(t, s.Signal(syscall.SIGTERM))
 		n := strings.Count(s.Output(), "Error trying to save the DB, can't exit.")
 		eventually(t, "the refusal", func() bool { return strings.Count(s.Output(), "Error trying to save the DB, can't exit.") > n })
 		time.Sleep(50 * time.Millisecond) // let it note that the attempt is over
@@ -467,11 +458,11 @@ func TestSavePoint(t *testing.T) {
 // TestDumpWithRedis: payloads go both ways.
 func TestDumpWithRedis(t *testing.T) {
 	t.Parallel()
-	theirs, err := respclient.Dial("tcp", startRedis(t, debugging...))
+	theirs, err := client.Dial("tcp", startRedis(t, debugging...))
 	require.NoError(t, err)
 	defer theirs.Close()
 	ours := startServer(t, debugging...).dial(t)
-	for _, way := range [][2]*respclient.Client{{theirs, ours}, {ours, theirs}} {
+	for _, way := range [][2]*client.Client{{theirs, ours}, {ours, theirs}} {
 		from, to := way[0], way[1]
 		do(t, from, "FLUSHALL")
 		do(t, to, "FLUSHALL")
@@ -490,13 +481,13 @@ func TestDumpWithRedis(t *testing.T) {
 func TestMigrateWithRedis(t *testing.T) {
 	t.Parallel()
 	redisAddr := startRedis(t, debugging...)
-	theirs, err := respclient.Dial("tcp", redisAddr)
+	theirs, err := client.Dial("tcp", redisAddr)
 	require.NoError(t, err)
 	defer theirs.Close()
 	s := startServer(t, debugging...)
 	ours := s.dial(t)
 	for _, way := range []struct {
-		from, to *respclient.Client
+		from, to *client.Client
 		addr     string
 	}{{ours, theirs, redisAddr}, {theirs, ours, s.Addr}} {
 		from, to := way.from, way.to
@@ -525,7 +516,7 @@ func TestMigrateWithRedis(t *testing.T) {
 	require.Equal(t, "v", do(t, ours, "GET", "k").Text())
 }
 
-func migrateOptions(t *testing.T, from, to *respclient.Client, host, port string) {
+func migrateOptions(t *testing.T, from, to *client.Client, host, port string) {
 	migrate := func(args ...any) string {
 		v, err := from.Do(append([]any{"MIGRATE", host, port}, args...)...)
 		require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
 )
 
@@ -79,13 +79,13 @@ CONFIG SET notify-keyspace-events ""
 type ensemble struct {
 	t     *testing.T
 	addr  string
-	conns []*respclient.Client
+	conns []*client.Client
 	ids   []int64
 	names map[int64]string // of all connections that there were
 }
 
 func newEnsemble(t *testing.T, addr string, n int) *ensemble {
-	e := &ensemble{t: t, addr: addr, conns: make([]*respclient.Client, n), ids: make([]int64, n), names: map[int64]string{}}
+	e := &ensemble{t: t, addr: addr, conns: make([]*client.Client, n), ids: make([]int64, n), names: map[int64]string{}}
 	for i := range n {
 		e.open(i)
 	}
@@ -94,7 +94,7 @@ func newEnsemble(t *testing.T, addr string, n int) *ensemble {
 
 func (e *ensemble) open(i int) {
 	e.t.Helper()
-	c, err := respclient.Dial("tcp", e.addr)
+	c, err := client.Dial("tcp", e.addr)
 	require.NoError(e.t, err)
 	if i%2 == 1 {
 		do(e.t, c, "HELLO", 3)
@@ -106,7 +106,7 @@ func (e *ensemble) open(i int) {
 // close replaces a connection once the server has noticed its end.
 func (e *ensemble) close(i int) {
 	e.conns[i].Close()
-	probe, err := respclient.Dial("tcp", e.addr)
+	probe, err := client.Dial("tcp", e.addr)
 	require.NoError(e.t, err)
 	defer probe.Close()
 	eventually(e.t, "the connection is gone", func() bool { return do(e.t, probe, "CLIENT", "LIST", "ID", e.ids[i]).Text() == "" })

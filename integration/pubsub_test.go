@@ -16,7 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // TestPubSubOverEveryTransport has go-redis subscribe and publish.
@@ -106,7 +106,7 @@ func TestTenThousandSubscribers(t *testing.T) {
 }
 
 // slow is a subscriber that does not read, with as small a socket buffer as the system gives.
-func slow(t *testing.T, s *server) *respclient.Client {
+func slow(t *testing.T, s *server) *client.Client {
 	t.Helper()
 	c := s.dial(t)
 	require.NoError(t, c.Conn().(*net.TCPConn).SetReadBuffer(4096))
@@ -143,7 +143,7 @@ func TestSlowSubscribers(t *testing.T) {
 		_, forgiven := slow(t, s), s.dial(t)
 		do(t, forgiven, "SUBSCRIBE", "news")
 		forgiven.Timeout, good.Timeout = patience, patience
-		drain := func(c *respclient.Client) {
+		drain := func(c *client.Client) {
 			for {
 				if _, err := c.Receive(); err != nil {
 					return
@@ -177,7 +177,7 @@ func TestOneBatchCannotOutgrowTheLimit(t *testing.T) {
 	require.Less(t, usedMemory(t, c)-before, int64(8<<20))
 }
 
-func usedMemory(t *testing.T, c *respclient.Client) int64 {
+func usedMemory(t *testing.T, c *client.Client) int64 {
 	t.Helper()
 	_, after, _ := strings.Cut(do(t, c, "INFO", "memory").Text(), "used_memory:")
 	n, err := strconv.ParseInt(after[:strings.Index(after, "\r")], 10, 64)
@@ -234,7 +234,7 @@ func TestPublishersAndSubscribersAtOnce(t *testing.T) {
 	for range 3 {
 		comers.Go(func() {
 			for !done.Load() {
-				c, err := respclient.Dial("tcp", s.Addr)
+				c, err := client.Dial("tcp", s.Addr)
 				if err != nil {
 					fail("%v", err)
 					return
@@ -296,15 +296,15 @@ func TestExpiredEventsAreOnTime(t *testing.T) {
 
 // cachingClient reads through a cache that the server's invalidations keep right.
 type cachingClient struct {
-	c     *respclient.Client
+	c     *client.Client
 	cache map[string]string
 }
 
 // reply reads the answer to the command sent last; invalidations that come first are followed.
-func (cc *cachingClient) reply() (respclient.Value, error) {
+func (cc *cachingClient) reply() (client.Value, error) {
 	for {
 		v, err := cc.c.Receive()
-		if err != nil || v.Kind != respclient.Push {
+		if err != nil || v.Kind != client.Push {
 			return v, err
 		}
 		if v.Elems[1].IsNull() {
@@ -381,7 +381,7 @@ func TestCachesStayRight(t *testing.T) {
 }
 
 // scribble changes keys in all sorts of ways. Deadlines are over before the writers are.
-func scribble(t *testing.T, ctx context.Context, c *respclient.Client) {
+func scribble(t *testing.T, ctx context.Context, c *client.Client) {
 	for i := 0; ctx.Err() == nil; i++ {
 		key, other := fmt.Sprint("k", rand.IntN(40)), fmt.Sprint("k", rand.IntN(40))
 		var args []any

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // largeScripts leave dozens of MB behind when they end: stacks of coroutines, tables and strings.
@@ -84,7 +84,7 @@ func TestMemoryOfScriptsGoesBack(t *testing.T) {
 }
 
 // scriptFigures are the lines of INFO memory that scripts change.
-func scriptFigures(t *testing.T, c *respclient.Client) (n [4]int64) {
+func scriptFigures(t *testing.T, c *client.Client) (n [4]int64) {
 	info := do(t, c, "INFO", "memory").Text()
 	for i, name := range []string{"used_memory", "used_memory_rss", "used_memory_vm_total", "mem_go_in_use"} {
 		n[i] = infoNumber(info, name)

@@ -7,10 +7,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/redistest"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/script/luagen"
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 )
 
 // TestCompileAgainstRedis: the newest Redis takes the same scripts, and refuses the others with the
@@ -19,7 +19,7 @@ func TestCompileAgainstRedis(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
 	theirs := dialPeer(t)
-	ours := dialServer(t, startServer(t))
+	ours := startServer(t).dial(t)
 	r := testseed.Rand(t)
 	refused := 0
 	for range 800 {
@@ -28,31 +28,21 @@ func TestCompileAgainstRedis(t *testing.T) {
 		if strings.Contains(want, "Error compiling") {
 			refused++
 		}
-		if !assert.Equal(redistest.Redis.TB(t), want, got, "%q", src) {
+		if !assert.Equal(testserver.Redis.TB(t), want, got, "%q", src) {
 			return
 		}
 	}
 	require.Greater(t, refused, 120)
 }
 
-func loadScript(t *testing.T, c *respclient.Client, src string) string {
+func loadScript(t *testing.T, c *client.Client, src string) string {
 	v, err := c.Do("SCRIPT", "LOAD", src)
 	require.NoError(t, err, "%q", src)
 	return v.String()
 }
 
-func dialServer(t *testing.T, s *server) *respclient.Client {
-	c, err := respclient.Dial("tcp", s.Addr)
-	require.NoError(t, err)
-	t.Cleanup(func() { c.Close() })
-	return c
-}
-
-func dialPeer(t *testing.T) *respclient.Client {
-	c, err := respclient.Dial("unix", redistest.Redis.Start(t, "").Socket)
-	require.NoError(t, err)
-	t.Cleanup(func() { c.Close() })
-	return c
+func dialPeer(t *testing.T) *client.Client {
+	return testserver.Redis.Start(t, "").Client(t)
 }
 
 // TestScriptsShareNothing: what a user with no right but EVAL puts into the libraries is not there
@@ -62,7 +52,7 @@ func TestScriptsShareNothing(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
 	s := startServer(t)
-	admin, user := dialServer(t, s), dialServer(t, s)
+	admin, user := s.dial(t), s.dial(t)
 	do(t, admin, "ACL", "SETUSER", "mallory", "on", "nopass", "+eval", "~m:*")
 	do(t, user, "AUTH", "mallory", "")
 	for _, attack := range []string{

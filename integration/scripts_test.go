@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
+	"godwit/internal/testserver"
 )
 
 // TestScriptsAgainstRedis runs each line of testdata/scripts.txt, in which ⏎ stands for the end of a line, on a server and on redis-server, with one
@@ -25,8 +26,8 @@ func TestScriptsAgainstRedis(t *testing.T) {
 	theirs := startRedis(t)
 	ours := startServer(t).Addr
 	for _, proto := range []int{2, 3} {
-		dial := func(addr string) *respclient.Client {
-			c, err := respclient.Dial("tcp", addr)
+		dial := func(addr string) *client.Client {
+			c, err := client.Dial("tcp", addr)
 			require.NoError(t, err)
 			t.Cleanup(func() { c.Close() })
 			do(t, c, "FLUSHALL")
@@ -151,7 +152,7 @@ func TestBusyScript(t *testing.T) {
 		require.Contains(t, v.Text(), "BUSY")
 		other.Queue("SHUTDOWN", "NOSAVE")
 		require.NoError(t, other.Flush())
-		eventually(t, "the server ends", func() bool { return !answers("tcp", s.Addr) })
+		eventually(t, "the server ends", func() bool { return !testserver.Answers("tcp", s.Addr) })
 	}
 }
 

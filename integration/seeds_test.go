@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"godwit/internal/redistest"
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
@@ -22,7 +22,7 @@ import (
 // redisCLI finds redis-cli; the test is skipped without it, except in CI.
 func redisCLI(t testing.TB) string {
 	t.Helper()
-	return redistest.Program(t, "redis-cli")
+	return testserver.Program(t, "redis-cli")
 }
 
 // cli runs redis-cli with lines on its standard input, printing as for a person.

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/resp"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // The files of testdata/sessions are talks of several connections with one server, and everything that each of them is sent:
@@ -84,7 +84,7 @@ func readTalks(path string) ([]*talk, error) {
 type stage struct {
 	t     *testing.T
 	s     *server
-	admin *respclient.Client
+	admin *client.Client
 	conns map[string]*actor
 	ids   map[string]int64 // of closed ones too
 	now   string           // the command
@@ -92,12 +92,12 @@ type stage struct {
 
 // actor is one connection: a goroutine reads what it is sent.
 type actor struct {
-	*respclient.Client
+	*client.Client
 	id   int64
 	from chan string
 }
 
-func newStage(t *testing.T, s *server, admin *respclient.Client) *stage {
+func newStage(t *testing.T, s *server, admin *client.Client) *stage {
 	st := &stage{t: t, s: s, admin: admin, conns: map[string]*actor{}, ids: map[string]int64{}}
 	do(t, admin, "FLUSHALL")
 	do(t, admin, "CONFIG", "SET", "notify-keyspace-events", "")
@@ -125,7 +125,7 @@ func (st *stage) actor(name string) *actor {
 	if a := st.conns[name]; a != nil {
 		return a
 	}
-	c, err := respclient.Dial("tcp", st.s.Addr)
+	c, err := client.Dial("tcp", st.s.Addr)
 	require.NoError(st.t, err)
 	if strings.HasSuffix(name, "3") {
 		do(st.t, c, "HELLO", 3)
@@ -147,11 +147,11 @@ func (st *stage) actor(name string) *actor {
 }
 
 // render is a value on one line.
-func render(v respclient.Value) string {
+func render(v client.Value) string {
 	switch {
 	case v.IsError():
 		return "error:" + v.Str
-	case v.Kind == respclient.NullArray:
+	case v.Kind == client.NullArray:
 		return "nullarray"
 	}
 	return strings.ReplaceAll(v.String(), "\n", `\n`)
@@ -187,7 +187,7 @@ func (st *stage) step(t *testing.T, command string) []string {
 			require.NoError(t, err, command)
 			argv := make([][]byte, len(args))
 			for i, a := range args {
-				argv[i] = respclient.Arg(a)
+				argv[i] = client.Arg(a)
 			}
 			out = resp.AppendCommand(out, argv...)
 		}
@@ -266,7 +266,7 @@ func (st *stage) expect(t *testing.T, s *talkStep) {
 	require.Equal(t, strings.Join(s.want, "\n"), strings.Join(got, "\n"), "line %d: > %s", s.line, s.command)
 }
 
-func (tk *talk) run(t *testing.T, s *server, admin *respclient.Client) {
+func (tk *talk) run(t *testing.T, s *server, admin *client.Client) {
 	st := newStage(t, s, admin)
 	defer st.close()
 	rewriting := *rewrite && strings.Contains(tk.title, "[godwit]") == built.godwit

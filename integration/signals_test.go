@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/redistest"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
+	"godwit/internal/testserver"
 )
 
 // TestSignalsAsRedis8: a command that changes nothing tells nobody, and one that does tells
@@ -20,7 +20,7 @@ func TestSignalsAsRedis8(t *testing.T) {
 	godwitOnly(t)
 	text, err := os.ReadFile("testdata/signals.txt")
 	require.NoError(t, err)
-	p := redistest.Redis
+	p := testserver.Redis
 	theirs := p.Start(t, "")
 	ours := startServer(t)
 	tb := p.TB(t)
@@ -41,12 +41,12 @@ func TestSignalsAsRedis8(t *testing.T) {
 
 // signals runs a command on a data set of its own and returns all that can be told of it.
 func signals(t *testing.T, network, addr, before, command string) string {
-	dial := func() *respclient.Client {
-		c, err := respclient.Dial(network, addr)
+	dial := func() *client.Client {
+		c, err := client.Dial(network, addr)
 		require.NoError(t, err)
 		return c
 	}
-	do := func(c *respclient.Client, line string) respclient.Value {
+	do := func(c *client.Client, line string) client.Value {
 		var args []any
 		for _, w := range strings.Split(line, " ") {
 			args = append(args, strings.Trim(w, `"`))
@@ -56,7 +56,7 @@ func signals(t *testing.T, network, addr, before, command string) string {
 		return v
 	}
 	c, watcher, listener, tracker := dial(), dial(), dial(), dial()
-	for _, conn := range []*respclient.Client{c, watcher, listener, tracker} {
+	for _, conn := range []*client.Client{c, watcher, listener, tracker} {
 		defer conn.Close()
 	}
 	do(c, "FLUSHALL")

@@ -11,11 +11,11 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // sketches makes cuckoo filters, count-min sketches, top-k lists and t-digests, small, grown and large, in a server that has such.
-func sketches(t testing.TB, c *respclient.Client) {
+func sketches(t testing.TB, c *client.Client) {
 	t.Helper()
 	if !built.godwit {
 		return
@@ -250,7 +250,7 @@ func TestSketchTooLarge(t *testing.T) {
 			args = append(args, i*1000+j)
 		}
 		r := do(t, c, args...).Elems
-		if slices.ContainsFunc(r, func(v respclient.Value) bool { return v.Int == -1 }) {
+		if slices.ContainsFunc(r, func(v client.Value) bool { return v.Int == -1 }) {
 			break
 		}
 		require.Less(t, i, 100)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/redistest"
+	"godwit/internal/testserver"
 )
 
 // TestStockConfigurations: the files that Redis and Valkey come with start the server.
@@ -42,7 +42,7 @@ func TestStockConfigurations(t *testing.T) {
 		}
 		start(t, "/etc/redis/redis.conf")
 	})
-	for _, p := range []redistest.Peer{redistest.Redis, redistest.Valkey} {
+	for _, p := range []testserver.Peer{testserver.Redis, testserver.Valkey} {
 		t.Run(string(p), func(t *testing.T) { start(t, p.Conf(t)) })
 	}
 }
@@ -65,7 +65,7 @@ func TestSecretsStayHidden(t *testing.T) {
 		{file(`masterauth "s3cret`)}, {"--requirepass", "s3cret", "s3cret"}, {"--requirepas", "s3cret"}, {"--user", "alice on >s3cret +@al"},
 		{"--user", "alice", "on", ">s3cret", "+@al"}, {"--aclfile", users}, {"--replicaof", "h", "1", "--masterauth", "s3cret"},
 	} {
-		s, err := launch(t.TempDir(), nil, append(args, "--port", "0")...)
+		s, err := launch(t.TempDir(), "", append(args, "--port", "0")...)
 		require.NoError(t, err)
 		require.Equal(t, 1, s.Exited(t), "%q: %s", args, s.Output())
 		require.NotContains(t, s.Output(), "s3cret", "%q", args)
@@ -104,7 +104,7 @@ func TestCommandLineIsHidden(t *testing.T) {
 	dir := t.TempDir()
 	port := freePort()
 	pidfile := filepath.Join(dir, "pid")
-	s, err = launch(dir, nil, "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--daemonize", "yes", "--pidfile", pidfile,
+	s, err = launch(dir, "", "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--daemonize", "yes", "--pidfile", pidfile,
 		"--dir", dir, "--save", "", "--requirepass", "s3cret")
 	require.NoError(t, err)
 	require.Zero(t, s.Exited(t))

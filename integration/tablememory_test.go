@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // TestTablesCountAsUsedMemory fills each of the server's tables, and looks whether used memory
@@ -20,20 +20,20 @@ func TestTablesCountAsUsedMemory(t *testing.T) {
 	)
 	name := func(i int) string { return fmt.Sprint(i, strings.Repeat("x", size)) }
 	tables := map[string]struct {
-		fill, empty func(t *testing.T, c, other *respclient.Client)
+		fill, empty func(t *testing.T, c, other *client.Client)
 	}{
 		"slow log": {
-			func(t *testing.T, c, _ *respclient.Client) {
+			func(t *testing.T, c, _ *client.Client) {
 				do(t, c, "CONFIG", "SET", "slowlog-log-slower-than", 0, "slowlog-max-len", 2*n)
 				for i := range n {
 					do(t, c, "EXISTS", name(i))
 				}
 				do(t, c, "CONFIG", "SET", "slowlog-log-slower-than", -1)
 			},
-			func(t *testing.T, c, _ *respclient.Client) { do(t, c, "SLOWLOG", "RESET") },
+			func(t *testing.T, c, _ *client.Client) { do(t, c, "SLOWLOG", "RESET") },
 		},
 		"ACL log": {
-			func(t *testing.T, c, other *respclient.Client) {
+			func(t *testing.T, c, other *client.Client) {
 				do(t, c, "CONFIG", "SET", "acllog-max-len", n)
 				do(t, c, "ACL", "SETUSER", "nobody", "on", ">p", "+get")
 				do(t, other, "AUTH", "nobody", "p")
@@ -43,10 +43,10 @@ func TestTablesCountAsUsedMemory(t *testing.T) {
 					require.True(t, v.IsError())
 				}
 			},
-			func(t *testing.T, c, _ *respclient.Client) { do(t, c, "ACL", "LOG", "RESET") },
+			func(t *testing.T, c, _ *client.Client) { do(t, c, "ACL", "LOG", "RESET") },
 		},
 		"channels": {
-			func(t *testing.T, _, other *respclient.Client) {
+			func(t *testing.T, _, other *client.Client) {
 				for i := range n {
 					do(t, other, "SUBSCRIBE", name(i))
 				}
@@ -54,7 +54,7 @@ func TestTablesCountAsUsedMemory(t *testing.T) {
 			closeOther,
 		},
 		"patterns": {
-			func(t *testing.T, _, other *respclient.Client) {
+			func(t *testing.T, _, other *client.Client) {
 				for i := range n {
 					do(t, other, "PSUBSCRIBE", name(i)+"*")
 				}
@@ -62,7 +62,7 @@ func TestTablesCountAsUsedMemory(t *testing.T) {
 			closeOther,
 		},
 		"watched keys": {
-			func(t *testing.T, _, other *respclient.Client) {
+			func(t *testing.T, _, other *client.Client) {
 				for i := range n {
 					do(t, other, "WATCH", name(i))
 				}
@@ -70,7 +70,7 @@ func TestTablesCountAsUsedMemory(t *testing.T) {
 			closeOther,
 		},
 		"queued commands": {
-			func(t *testing.T, _, other *respclient.Client) {
+			func(t *testing.T, _, other *client.Client) {
 				do(t, other, "MULTI")
 				for i := range n {
 					do(t, other, "GET", name(i))
@@ -79,7 +79,7 @@ func TestTablesCountAsUsedMemory(t *testing.T) {
 			closeOther,
 		},
 		"awaited keys": {
-			func(t *testing.T, _, other *respclient.Client) {
+			func(t *testing.T, _, other *client.Client) {
 				args := []any{"BLPOP"}
 				for i := range n {
 					args = append(args, name(i))
@@ -106,4 +106,4 @@ func TestTablesCountAsUsedMemory(t *testing.T) {
 	}
 }
 
-func closeOther(t *testing.T, _, other *respclient.Client) { require.NoError(t, other.Close()) }
+func closeOther(t *testing.T, _, other *client.Client) { require.NoError(t, other.Close()) }

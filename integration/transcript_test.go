@@ -15,7 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"godwit/internal/resp"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // rewrite makes the transcripts anew from the replies of the server under test, which should be redis-server then: the sections that it cannot
@@ -27,7 +27,7 @@ var rewrite = flag.Bool("rewrite", false, "write the replies of the server under
 //	# title            words in brackets: [godwit] is not for redis-server
 //	> SET k "a\x00"    a command, quoted as inline commands are
 //	>~ KEYS *          the same; the elements of the reply come in any order
-//	simple:OK          its reply as respclient renders it
+//	simple:OK          its reply as package client renders it
 //	2: map[...]        its reply in one version of the protocol only
 type transcript struct {
 	path     string
@@ -132,12 +132,12 @@ func (st *step) ask(e *env, c *redis.Conn) string {
 	if err != nil {
 		e.Fatalf("line %d: %s: %v", st.line, st.command, err)
 	}
-	v, err := respclient.ReadReply(bufio.NewReader(bytes.NewReader(raw)))
+	v, _, err := client.Parse(raw)
 	if err != nil {
 		e.Fatalf("line %d: %s: reply %q: %v", st.line, st.command, raw, err)
 	}
 	if st.unordered {
-		slices.SortFunc(v.Elems, func(a, b respclient.Value) int { return strings.Compare(a.String(), b.String()) })
+		slices.SortFunc(v.Elems, func(a, b client.Value) int { return strings.Compare(a.String(), b.String()) })
 	}
 	return v.String()
 }

@@ -99,7 +99,7 @@ func (set *shardSet) stop() bool {
 	ok := true
 	for name, s := range set.shards {
 		s.Stop()
-		if bad := s.misbehaved(); bad != "" {
+		if bad := s.Sick(); bad != "" {
 			fmt.Printf("FAIL: the log of the shared server %q:\n%s\n", name, bad)
 			ok = false
 		}

@@ -9,12 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/redistest"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
+	"godwit/internal/testserver"
 )
 
 // valkeyHolds looks for what testdata/valkey-9.1.rdb holds, which TestFilesOfValkey makes anew.
-func valkeyHolds(t *testing.T, c *respclient.Client) {
+func valkeyHolds(t *testing.T, c *client.Client) {
 	t.Helper()
 	require.Equal(t, "hello", do(t, c, "GET", "s1").Text())
 	require.Equal(t, "300", do(t, c, "GET", "n").Text())
@@ -91,15 +91,11 @@ func TestFilesOfValkey(t *testing.T) {
 		t.Skip("no valkey-server to compare with")
 	}
 	t.Parallel()
-	dir := redistest.Dir(t)
+	dir := testserver.Dir(t)
 	socket := filepath.Join(dir, "s")
-	cmd := exec.Command(bin, "--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "yes", "--dir", dir)
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	eventually(t, "valkey-server answers", func() bool { return answers("unix", socket) })
-	c, err := respclient.Dial("unix", socket)
-	require.NoError(t, err)
-	defer c.Close()
+	valkey := testserver.Run(t, testserver.Options{Program: bin, Dir: dir,
+		Args: []string{"--port", "0", "--unixsocket", socket, "--appendonly", "yes"}})
+	c := valkey.Client(t)
 	for _, args := range [][]any{
 		{"SET", "s1", "hello"}, {"SET", "n", 300}, {"SETRANGE", "big", 299, "x"}, {"RPUSH", "l", "a", "b", "c"},
 		{"SADD", "st", "x", "y", 1}, {"SADD", "si", 1, 2, 3}, {"ZADD", "z", 1, "a", 2.5, "b"}, {"HSET", "h", "f", "v", "g", "w"},
@@ -121,8 +117,7 @@ func TestFilesOfValkey(t *testing.T) {
 	eventually(t, "the rewrite ends", func() bool { return persistInfo(t, c, "aof_rewrite_in_progress") == "0" })
 	do(t, c, "SET", "tail", 1)
 	_ = c.Close()
-	require.NoError(t, cmd.Process.Signal(os.Interrupt))
-	_ = cmd.Wait()
+	require.NoError(t, valkey.Stop())
 
 	for _, aof := range []string{"no", "yes"} {
 		own := t.TempDir()

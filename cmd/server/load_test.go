@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // BenchmarkLoad runs the whole server in this process under the load of redis-benchmark: mostly
@@ -45,9 +45,9 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-func dial(b *testing.B, addr string) *respclient.Client {
+func dial(b *testing.B, addr string) *client.Client {
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		c, err := respclient.Dial("tcp", addr)
+		c, err := client.Dial("tcp", addr)
 		if err == nil {
 			return c
 		}

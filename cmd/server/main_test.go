@@ -1,22 +1,20 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
+	"godwit/internal/testserver"
 )
 
 // asServer makes the test binary be the server. The tests are about a process, its exit code, its
@@ -33,70 +31,31 @@ func TestMain(m *testing.M) {
 
 // process is a running server.
 type process struct {
-	t    *testing.T
-	cmd  *exec.Cmd
-	dir  string
-	mu   sync.Mutex
-	log  bytes.Buffer
-	done chan struct{}
-	code int
+	*testserver.Server
+	t *testing.T
 }
 
-func (p *process) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.log.Write(b)
-}
-
-func (p *process) output() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.log.String()
-}
-
-// launch starts a server in a folder of its own.
+// launch starts a server in a folder of its own, with nothing but these arguments.
 func launch(t *testing.T, stdin string, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: exec.Command(os.Args[0], args...), dir: t.TempDir(),
-		done: make(chan struct{})}
-	p.cmd.Dir = p.dir
-	p.cmd.Env = append(append(os.Environ(), asServer+"=1"), env...)
-	p.cmd.Stdin = strings.NewReader(stdin)
-	p.cmd.Stdout, p.cmd.Stderr = p, p
-	if err := p.cmd.Start(); err != nil {
+	s, err := testserver.Launch(testserver.Options{Program: os.Args[0], Dir: testserver.Dir(t),
+		Stdin: stdin, Env: append(env, asServer+"=1"), Args: args, Exact: true})
+	if err != nil {
 		t.Fatal(err)
 	}
-	go func() {
-		_ = p.cmd.Wait()
-		p.code = p.cmd.ProcessState.ExitCode()
-		close(p.done)
-	}()
-	t.Cleanup(func() {
-		_ = p.cmd.Process.Kill()
-		<-p.done
-	})
-	return p
+	t.Cleanup(s.Kill)
+	return &process{s, t}
 }
 
 // exits waits for the end of the process and checks its exit code and what it has said.
 func (p *process) exits(code int, said ...string) {
 	p.t.Helper()
-	select {
-	case <-p.done:
-	case <-time.After(20 * time.Second):
-		p.t.Fatalf("still running\n%s", p.output())
+	if got := p.Exited(p.t); got != code {
+		p.t.Errorf("exit code %d, want %d\n%s", got, code, p.Output())
 	}
-	if p.code != code {
-		p.t.Errorf("exit code %d, want %d\n%s", p.code, code, p.output())
-	}
-	p.said(said...)
-}
-
-func (p *process) said(lines ...string) {
-	p.t.Helper()
-	for _, s := range lines {
-		if !strings.Contains(p.output(), s) {
-			p.t.Errorf("it did not say %q:\n%s", s, p.output())
+	for _, s := range said {
+		if !strings.Contains(p.Output(), s) {
+			p.t.Errorf("it did not say %q:\n%s", s, p.Output())
 		}
 	}
 }
@@ -104,39 +63,30 @@ func (p *process) said(lines ...string) {
 // waitFor waits until the process has said it.
 func (p *process) waitFor(text string) {
 	p.t.Helper()
-	end := time.Now().Add(20 * time.Second)
-	for ; !strings.Contains(p.output(), text); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			p.t.Fatalf("it did not say %q:\n%s", text, p.output())
-		}
+	if err := p.WaitLog(text); err != nil {
+		p.t.Fatal(err)
 	}
 }
 
-// socket connects to the server's unix socket as soon as it is there.
-func socket(t *testing.T, path string) *respclient.Client {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		c, err := respclient.Dial("unix", path)
-		if err == nil {
-			t.Cleanup(func() { c.Close() })
-			return c
-		}
+// eventually waits until cond holds.
+func (p *process) eventually(what string, cond func() bool) {
+	p.t.Helper()
+	for end := time.Now().Add(testserver.Patience); !cond(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal(err)
+			p.t.Fatalf("still waiting for %s:\n%s", what, p.Output())
 		}
 	}
 }
 
 // serving starts a server on a unix socket alone, and waits until it answers.
-func serving(t *testing.T, args ...string) (*process, *respclient.Client) {
+func serving(t *testing.T, args ...string) (*process, *client.Client) {
 	t.Helper()
 	p := launch(t, "", nil,
 		append([]string{"--port", "0", "--save", "", "--unixsocket", "s"}, args...)...)
-	c := socket(t, filepath.Join(p.dir, "s"))
-	if v, err := c.Do("ping"); err != nil || v.Text() != "PONG" {
-		t.Fatal(v, err)
+	if err := p.Ready(); err != nil {
+		t.Fatal(err)
 	}
-	return p, c
+	return p, p.Client(t)
 }
 
 func TestVersionAndHelp(t *testing.T) {
@@ -184,17 +134,17 @@ func TestBadStart(t *testing.T) {
 
 func TestLife(t *testing.T) {
 	p, c := serving(t, "--pidfile", "pid", "--loglevel", "verbose")
-	pid, err := os.ReadFile(filepath.Join(p.dir, "pid"))
-	if err != nil || strings.TrimSpace(string(pid)) != strconv.Itoa(p.cmd.Process.Pid) {
+	pid, err := os.ReadFile(filepath.Join(p.Dir, "pid"))
+	if err != nil || strings.TrimSpace(string(pid)) != strconv.Itoa(p.Pid) {
 		t.Errorf("pid file %q: %v", pid, err)
 	}
-	if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil { // ignored
+	if err := p.Signal(syscall.SIGHUP); err != nil { // ignored
 		t.Fatal(err)
 	}
 	if v, err := c.Do("ping"); err != nil || v.Text() != "PONG" {
 		t.Fatal(v, err)
 	}
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := p.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	p.exits(0, "oO0OoO0OoO0Oo Godwit is starting", "Godwit version=", "just started",
@@ -204,7 +154,7 @@ func TestLife(t *testing.T) {
 		"User requested shutdown...", "Removing the pid file.", "Removing the unix socket file.",
 		"is now ready to exit, bye bye...")
 	for _, name := range []string{"s", "pid"} {
-		if _, err := os.Stat(filepath.Join(p.dir, name)); !errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(p.Dir, name)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s is left behind: %v", name, err)
 		}
 	}
@@ -229,7 +179,7 @@ func TestSecondSignal(t *testing.T) {
 	}
 	p.waitFor("busy from now on")
 	for range 2 {
-		if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		if err := p.Signal(syscall.SIGINT); err != nil {
 			t.Fatal(err)
 		}
 		p.waitFor("SIGINT scheduling shutdown")
@@ -241,13 +191,14 @@ func TestDaemonize(t *testing.T) {
 	p := launch(t, "pidfile pid\n", nil, "--port", "0", "--unixsocket", "s", "--daemonize", "yes",
 		"--logfile", "log", "-")
 	p.exits(0)
-	c := socket(t, filepath.Join(p.dir, "s"))
-	text, err := os.ReadFile(filepath.Join(p.dir, "pid"))
+	p.eventually("an answer", func() bool { return testserver.Answers("unix", p.Socket) })
+	c := p.Client(t)
+	text, err := os.ReadFile(filepath.Join(p.Dir, "pid"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
-	if pid <= 1 || pid == p.cmd.Process.Pid {
+	if pid <= 1 || pid == p.Pid {
 		t.Fatalf("pid file: %q", text)
 	}
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
@@ -257,16 +208,11 @@ func TestDaemonize(t *testing.T) {
 	if _, err := c.Do("shutdown"); err == nil {
 		t.Error("shutdown was answered")
 	}
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		log, err := os.ReadFile(filepath.Join(p.dir, "log"))
-		if err == nil && strings.Contains(string(log), "bye bye...") &&
-			strings.Contains(string(log), fmt.Sprintf("%d:M ", pid)) {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("the log says %q, %v", log, err)
-		}
-	}
+	p.eventually("the last words of its log", func() bool {
+		log, err := os.ReadFile(filepath.Join(p.Dir, "log"))
+		return err == nil && strings.Contains(string(log), "bye bye...") &&
+			strings.Contains(string(log), fmt.Sprintf("%d:M ", pid))
+	})
 }
 
 // getsid reads a process's session from /proc.
@@ -287,7 +233,7 @@ func TestSystemd(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ln.Close()
-	_ = ln.SetReadDeadline(time.Now().Add(20 * time.Second))
+	_ = ln.SetReadDeadline(time.Now().Add(testserver.Patience))
 	p := launch(t, "", []string{"NOTIFY_SOCKET=" + path}, "--port", "0", "--unixsocket", "s",
 		"--supervised", "systemd", "--daemonize", "yes")
 	buf := make([]byte, 1000)
@@ -296,7 +242,7 @@ func TestSystemd(t *testing.T) {
 		t.Fatalf("%q %v", buf[:n], err)
 	}
 	// It is supervised, so it did not go into the background.
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := p.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	p.exits(0)
@@ -306,8 +252,8 @@ func TestSystemd(t *testing.T) {
 func TestLogLines(t *testing.T) {
 	p, _ := serving(t)
 	line := regexp.MustCompile(fmt.Sprintf(
-		`^%d:[MC] \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d\.\d{3} [.*#-] .+$`, p.cmd.Process.Pid))
-	for s := range strings.Lines(p.output()) {
+		`^%d:[MC] \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d\.\d{3} [.*#-] .+$`, p.Pid))
+	for s := range strings.Lines(p.Output()) {
 		if !line.MatchString(strings.TrimSuffix(s, "\n")) {
 			t.Errorf("%q", s)
 		}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
 )
 
@@ -62,14 +62,14 @@ func (k *tinkerer) run(p *process, killed <-chan struct{}) {
 	}
 	select {
 	case <-killed:
-	case <-p.done:
+	case <-p.Done():
 	default:
 		k.err = err
 	}
 }
 
 // change sets one directive.
-func (k *tinkerer) change(c *respclient.Client) error {
+func (k *tinkerer) change(c *client.Client) error {
 	d := directives[k.rnd.IntN(len(directives))]
 	if k.toggles && (d[0] == "appendfsync" || d[0] == "dir") { // a log that is turned on again is in the folder as of now
 		return nil
@@ -98,7 +98,7 @@ func (k *tinkerer) change(c *respclient.Client) error {
 }
 
 // toggle turns the log off and on again, some times, and mostly waits for it to be complete.
-func (k *tinkerer) toggle(c *respclient.Client) error {
+func (k *tinkerer) toggle(c *client.Client) error {
 	if k.on.Load() {
 		k.floor.Store(time.Now().UnixMilli())
 	}
@@ -132,7 +132,6 @@ func (k *tinkerer) toggle(c *respclient.Client) error {
 // at every stage of rewrites, and with one who turns the log off and on all the time. Nothing is
 // lost that was promised, and what is there is a prefix.
 func TestCrashWhileDirectivesChange(t *testing.T) {
-	bin := build(t)
 	rnd := testseed.Rand(t)
 	n := max(*rounds/4, 3)
 	for _, toggles := range []bool{false, true} {
@@ -145,7 +144,7 @@ func TestCrashWhileDirectivesChange(t *testing.T) {
 			p.mustHave = func(acked, _, _ int64) bool { return k.on.Load() || acked < k.floor.Load() }
 		}
 		p.args = append([]string{"--enable-protected-configs", "yes"}, p.args...)
-		c := &chain{t: t, rnd: rand.New(rand.NewPCG(rnd.Uint64(), 0)), bin: bin, policy: p}
+		c := &chain{t: t, rnd: rand.New(rand.NewPCG(rnd.Uint64(), 0)), policy: p}
 		c.alongside = func(p *process, killed <-chan struct{}) {
 			k.dir = c.dir
 			if err := os.MkdirAll(filepath.Join(c.dir, "elsewhere"), 0o755); err != nil {

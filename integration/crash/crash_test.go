@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
 )
 
@@ -51,7 +51,6 @@ func isSet(name string) (set bool) {
 type chain struct {
 	t       *testing.T
 	rnd     *rand.Rand
-	bin     string
 	dir     string
 	policy  policy
 	args    []string
@@ -71,11 +70,10 @@ func TestCrash(t *testing.T) {
 	if raceEnabled && !isSet("rounds") {
 		*rounds = 6
 	}
-	bin := build(t)
 	rnd := testseed.Rand(t)
 	for done, number := 0, 0; done < *rounds && !t.Failed(); number++ {
 		n := min(1+rnd.IntN(8), *rounds-done)
-		c := &chain{t: t, rnd: rand.New(rand.NewPCG(rnd.Uint64(), 0)), bin: bin, policy: policies[number%len(policies)]}
+		c := &chain{t: t, rnd: rand.New(rand.NewPCG(rnd.Uint64(), 0)), policy: policies[number%len(policies)]}
 		err := c.run(n, done)
 		if err != nil {
 			t.Error(err)
@@ -104,7 +102,7 @@ func (c *chain) run(n, first int) error {
 		}
 	}
 	if c.p != nil {
-		c.p.kill()
+		c.p.Kill()
 	}
 	if err == nil || c.spoil != nil {
 		os.RemoveAll(c.dir)
@@ -117,9 +115,9 @@ func (c *chain) run(n, first int) error {
 // all kinds of sockets.
 func (c *chain) start() (*process, error) {
 	if c.end != nil {
-		return startWithDoors(c.bin, c.dir, c.args)
+		return startWithDoors(c.dir, c.args)
 	}
-	return start(c.bin, c.dir, c.args)
+	return start(c.dir, c.args)
 }
 
 // hire makes the connections' loads. Libraries of functions are the server's, so either one of them has them all, or each its own.
@@ -147,11 +145,11 @@ func (c *chain) hire() error {
 		return nil
 	}
 	// On a server of its own: what it does must not be part of the history.
-	p, err := start(c.bin, c.t.TempDir(), []string{"--save", ""})
+	p, err := start(c.t.TempDir(), []string{"--save", ""})
 	if err != nil {
 		return err
 	}
-	defer p.kill()
+	defer p.Kill()
 	conn, err := p.dial()
 	if err != nil {
 		return err
@@ -167,7 +165,7 @@ func (c *chain) hire() error {
 
 // TestSeesLoss: the test finds what it is there to find. Cutting off the end of the log after the kill loses what was acknowledged.
 func TestSeesLoss(t *testing.T) {
-	c := &chain{t: t, rnd: testseed.Rand(t), bin: build(t), policy: policies[0]}
+	c := &chain{t: t, rnd: testseed.Rand(t), policy: policies[0]}
 	c.spoil = func() {
 		logs, err := filepath.Glob(filepath.Join(c.dir, "appendonlydir", "*.incr.aof"))
 		if err != nil || len(logs) == 0 {
@@ -203,7 +201,7 @@ func (c *chain) configure() {
 }
 
 func (c *chain) health() error {
-	if bad := c.p.sick(); bad != "" {
+	if bad := c.p.Sick(); bad != "" {
 		return fmt.Errorf("the server's log:\n%s", bad)
 	}
 	return nil
@@ -228,19 +226,19 @@ func (c *chain) round(number int) error {
 		lasts += 2 * time.Second
 	}
 	select {
-	case <-c.p.done:
+	case <-c.p.Done():
 	case <-time.After(lasts):
 	}
 	close(killed)
 	at := time.Now().UnixMilli()
 	select {
-	case <-c.p.done:
+	case <-c.p.Done():
 		wg.Wait()
-		return fmt.Errorf("round %d: the server ended by itself:\n%s", number, c.p.logTail())
+		return fmt.Errorf("round %d: the server ended by itself:\n%s", number, c.p.Tail())
 	default:
 	}
 	if c.end == nil {
-		c.p.kill()
+		c.p.Kill()
 	} else if err := c.end(c.p); err != nil {
 		return fmt.Errorf("round %d: %w", number, err)
 	}
@@ -408,7 +406,7 @@ func (w *worker) rebase(s, have state, mark int64) {
 }
 
 // read fetches all keys that begin with prefix.
-func read(c *respclient.Client, db int, prefix string, has features) (state, error) {
+func read(c *client.Client, db int, prefix string, has features) (state, error) {
 	if _, err := do(c, "SELECT", db); err != nil {
 		return nil, err
 	}
@@ -439,7 +437,7 @@ func read(c *respclient.Client, db int, prefix string, has features) (state, err
 }
 
 // readKey fetches one key; nil: it expired while it was read.
-func readKey(c *respclient.Client, key string, has features) (*value, error) {
+func readKey(c *client.Client, key string, has features) (*value, error) {
 	kind, err := do(c, "TYPE", key)
 	if err != nil {
 		return nil, err
@@ -452,7 +450,7 @@ func readKey(c *respclient.Client, key string, has features) (*value, error) {
 	if at.Int > 0 {
 		v.expiry = expiry{at.Int, at.Int}
 	}
-	var r respclient.Value
+	var r client.Value
 	switch v.kind {
 	case "none":
 		return nil, nil
@@ -499,7 +497,7 @@ func readKey(c *respclient.Client, key string, has features) (*value, error) {
 	return v, err
 }
 
-func readString(c *respclient.Client, key string, v *value) (*value, error) {
+func readString(c *client.Client, key string, v *value) (*value, error) {
 	r, err := do(c, "GET", key)
 	if err != nil || r.IsNull() {
 		return nil, err
@@ -510,7 +508,7 @@ func readString(c *respclient.Client, key string, v *value) (*value, error) {
 	return v, err
 }
 
-func readDigest(c *respclient.Client, key string, v *value) error {
+func readDigest(c *client.Client, key string, v *value) error {
 	r, err := do(c, "DEBUG", "DIGEST-VALUE", key)
 	if err != nil || len(r.Elems) != 1 {
 		return fmt.Errorf("DEBUG DIGEST-VALUE: %v, %w", r, err)
@@ -521,7 +519,7 @@ func readDigest(c *respclient.Client, key string, v *value) error {
 	return err
 }
 
-func readDeadlines(c *respclient.Client, key string, v *value) error {
+func readDeadlines(c *client.Client, key string, v *value) error {
 	args := []any{"HPEXPIRETIME", key, "FIELDS", len(v.hash)}
 	var names []string
 	for name := range v.hash {

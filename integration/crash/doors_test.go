@@ -14,13 +14,14 @@ import (
 	"strconv"
 	"time"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
+	"godwit/internal/testserver"
 )
 
 // doors are the ways into a server besides its TCP port: each dial takes the next one.
 type doors struct {
 	args  []string
-	dials []func() (*respclient.Client, error)
+	dials []func() (*client.Client, error)
 }
 
 // openDoors chooses a unix socket and a TLS port in dir.
@@ -29,20 +30,20 @@ func openDoors(dir string) (*doors, error) {
 	if err := selfSigned(cert, key); err != nil {
 		return nil, err
 	}
-	port, err := freePort()
+	port, err := testserver.Port()
 	if err != nil {
 		return nil, err
 	}
 	addr, path := net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), filepath.Join(dir, "s")
 	d := &doors{args: []string{"--unixsocket", path, "--tls-port", strconv.Itoa(port), "--tls-cert-file", cert,
 		"--tls-key-file", key, "--tls-ca-cert-file", cert, "--tls-auth-clients", "no"}}
-	d.dials = append(d.dials, func() (*respclient.Client, error) { return respclient.Dial("unix", path) })
-	d.dials = append(d.dials, func() (*respclient.Client, error) {
+	d.dials = append(d.dials, func() (*client.Client, error) { return client.Dial("unix", path) })
+	d.dials = append(d.dials, func() (*client.Client, error) {
 		conn, err := tls.Dial("tcp", addr, &tls.Config{InsecureSkipVerify: true}) // the test's own server
 		if err != nil {
 			return nil, err
 		}
-		return respclient.New(conn), nil
+		return client.New(conn), nil
 	})
 	return d, nil
 }

@@ -43,7 +43,7 @@ var endingWays = []ending{
 		commandEnd("SHUTDOWN").do(p, 0)
 	}},
 	{"SIGTERM and SHUTDOWN", func(p *process, pause time.Duration) {
-		_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+		_ = p.Signal(syscall.SIGTERM) // it may have ended
 		time.Sleep(pause)
 		commandEnd("SHUTDOWN").do(p, 0)
 	}},
@@ -55,10 +55,10 @@ func signalsEnd(list ...syscall.Signal) ending {
 	return ending{fmt.Sprint(list), func(p *process, pause time.Duration) {
 		for i, s := range list {
 			if i > 0 {
-				p.waitForLog("scheduling shutdown")
+				_ = p.WaitLog("scheduling shutdown") // it may have ended
 				time.Sleep(pause)
 			}
-			_ = p.cmd.Process.Signal(s) // it may have ended
+			_ = p.Signal(s) // it may have ended
 		}
 	}}
 }
@@ -83,12 +83,12 @@ func endWell(way ending, pause time.Duration) func(p *process) error {
 	return func(p *process) error {
 		way.do(p, pause)
 		select {
-		case <-p.done:
+		case <-p.Done():
 		case <-time.After(patience):
-			return fmt.Errorf("%s does not end the server:\n%s", way.name, p.logTail())
+			return fmt.Errorf("%s does not end the server:\n%s", way.name, p.Tail())
 		}
-		if code := p.cmd.ProcessState.ExitCode(); code != 0 {
-			return fmt.Errorf("%s: exit code %d:\n%s", way.name, code, p.logTail())
+		if code := p.ExitCode(); code != 0 {
+			return fmt.Errorf("%s: exit code %d:\n%s", way.name, code, p.Tail())
 		}
 		return nil
 	}
@@ -102,11 +102,10 @@ func TestGracefulEnds(t *testing.T) {
 	if raceEnabled && !isSet("endings") {
 		*endings = 6
 	}
-	bin := build(t)
 	rnd := testseed.Rand(t)
 	for done, number := 0, rnd.IntN(len(graceful)); done < *endings && !t.Failed(); number++ {
 		n := min(1+rnd.IntN(4), *endings-done)
-		c := &chain{t: t, rnd: rand.New(rand.NewPCG(rnd.Uint64(), 0)), bin: bin, policy: graceful[number%len(graceful)]}
+		c := &chain{t: t, rnd: rand.New(rand.NewPCG(rnd.Uint64(), 0)), policy: graceful[number%len(graceful)]}
 		c.end = func(p *process) error {
 			way := endingWays[c.rnd.IntN(len(endingWays))]
 			pause := time.Duration(c.rnd.IntN(20)) * time.Millisecond
@@ -124,15 +123,15 @@ func TestGracefulEnds(t *testing.T) {
 // TestGracefulSync: the last write of clients that wait for each reply is there. Such clients
 // are the ones that see a turn that runs behind the last snapshot.
 func TestGracefulSync(t *testing.T) {
-	bin, rnd := build(t), testseed.Rand(t)
+	rnd := testseed.Rand(t)
 	for round := range max(*endings/2, 4) {
 		dir := t.TempDir()
 		args := []string{"--save", "3600 1", "--io-threads", strconv.Itoa(1 + round%4)}
-		p, err := startWithDoors(bin, dir, args)
+		p, err := startWithDoors(dir, args)
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(p.kill)
+		t.Cleanup(p.Kill)
 		counts := make([]int64, 6)
 		over := make(chan int)
 		for i := range counts {
@@ -148,11 +147,11 @@ func TestGracefulSync(t *testing.T) {
 		for range counts {
 			<-over
 		}
-		if p, err = start(bin, dir, args); err != nil {
+		if p, err = start(dir, args); err != nil {
 			t.Fatal(err)
 		}
 		checkCounts(t, p, counts)
-		p.kill()
+		p.Kill()
 	}
 }
 
@@ -195,23 +194,23 @@ func checkCounts(t *testing.T, p *process, counts []int64) {
 // TestGracefulEndOfSlowScripts: an end that a signal asks for waits for a script that others are
 // refused for. Half of it is not saved.
 func TestGracefulEndOfSlowScripts(t *testing.T) {
-	rnd, bin := testseed.Rand(t), build(t)
+	rnd := testseed.Rand(t)
 	for i, args := range [][]string{
 		{"--appendonly", "no", "--save", "3600 1"},
 		{"--appendonly", "yes", "--appendfsync", "everysec", "--save", ""},
 	} {
 		dir := t.TempDir()
 		args = append(args, "--busy-reply-threshold", "5", "--io-threads", text(1+2*i))
-		p := startSlow(t, bin, dir, args)
+		p := startSlow(t, dir, args)
 		life := time.Duration(rnd.IntN(300)) * time.Millisecond
 		acked, busy, err := slowLoad(p, func() {
-			time.AfterFunc(life, func() { _ = p.cmd.Process.Signal(syscall.SIGTERM) })
+			time.AfterFunc(life, func() { _ = p.Signal(syscall.SIGTERM) })
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		<-p.done
-		have, err := slowCount(startSlow(t, bin, dir, args))
+		<-p.Done()
+		have, err := slowCount(startSlow(t, dir, args))
 		if err != nil || have < acked || have > acked+1 || busy == 0 {
 			t.Fatalf("%v: %d calls, %d acknowledged, %d times busy, %v", args, have, acked, busy, err)
 		}
@@ -220,12 +219,12 @@ func TestGracefulEndOfSlowScripts(t *testing.T) {
 
 // startWithDoors starts a server that listens on a unix socket and a TLS port too. Each dial of
 // the process takes another way in.
-func startWithDoors(bin, dir string, args []string) (*process, error) {
+func startWithDoors(dir string, args []string) (*process, error) {
 	d, err := openDoors(dir)
 	if err != nil {
 		return nil, err
 	}
-	p, err := start(bin, dir, append(d.args, args...))
+	p, err := start(dir, append(d.args, args...))
 	if err == nil {
 		p.doors = d
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // worker is one connection's load, and what it knows. Its keys begin with its prefix and nobody else writes them; the mark is a counter
@@ -33,7 +33,7 @@ func (w *worker) run(p *process, killed <-chan struct{}) {
 		_, err = do(c, "SELECT", w.db)
 	}
 	if err == nil && w.gen.has.script {
-		var v respclient.Value
+		var v client.Value
 		v, err = do(c, "SCRIPT", "LOAD", script) // the server forgets it when it ends
 		w.gen.sha = v.Text()
 	}
@@ -57,7 +57,7 @@ func (w *worker) run(p *process, killed <-chan struct{}) {
 	}
 	select {
 	case <-killed:
-	case <-p.done:
+	case <-p.Done():
 	default:
 		if w.err == nil {
 			w.err = err
@@ -65,7 +65,7 @@ func (w *worker) run(p *process, killed <-chan struct{}) {
 	}
 }
 
-func (w *worker) receive(c *respclient.Client, units []*unit) error {
+func (w *worker) receive(c *client.Client, units []*unit) error {
 	for _, u := range units {
 		for range u.replies() {
 			v, err := c.Receive()
@@ -87,7 +87,7 @@ var refusals = []string{"no such key", "in progress", "does not exist", "already
 	"Maximum expansions", "as it should"}
 
 // failure finds an error that no operation should meet.
-func failure(v respclient.Value) string {
+func failure(v client.Value) string {
 	refused := func(sign string) bool { return strings.Contains(v.Text(), sign) }
 	if v.IsError() && !slices.ContainsFunc(refusals, refused) {
 		return v.Text()
@@ -101,7 +101,7 @@ func failure(v respclient.Value) string {
 }
 
 // queue puts the unit into the pipeline.
-func (u *unit) queue(c *respclient.Client) {
+func (u *unit) queue(c *client.Client) {
 	switch u.wrap {
 	case "":
 		c.Queue(anys(u.cmds[0])...)
@@ -155,7 +155,7 @@ func (k *keeper) run(p *process, killed <-chan struct{}) {
 		case k.rdb || n < 3:
 			err = k.dump(c, "BGSAVE")
 		default:
-			var v respclient.Value
+			var v client.Value
 			v, err = c.Do("BGREWRITEAOF")
 			if k.rewrites++; err == nil && v.IsError() && !strings.Contains(v.Text(), "already in progress") {
 				err = fmt.Errorf("BGREWRITEAOF: %s", v.Text())
@@ -164,14 +164,14 @@ func (k *keeper) run(p *process, killed <-chan struct{}) {
 	}
 	select {
 	case <-killed:
-	case <-p.done:
+	case <-p.Done():
 	default:
 		k.err = err
 	}
 }
 
 // dump saves and waits for the end of it.
-func (k *keeper) dump(c *respclient.Client, how string) error {
+func (k *keeper) dump(c *client.Client, how string) error {
 	began := time.Now().UnixMilli()
 	v, err := c.Do(how)
 	if err != nil {

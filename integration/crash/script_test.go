@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // runAll is what scripts and functions do: the commands in their arguments, each behind the number of its own. Errors are what they would be outside.
@@ -124,7 +124,7 @@ func (g *generator) function() []*unit {
 const dumped = 9
 
 // prepare makes the dump that the generator restores, on a server without libraries.
-func (g *generator) prepare(c *respclient.Client) error {
+func (g *generator) prepare(c *client.Client) error {
 	if _, err := do(c, "FUNCTION", "LOAD", g.libraryCode(g.library(dumped), "0")); err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (g *generator) prepare(c *respclient.Client) error {
 }
 
 // readLibraries adds the connection's libraries to what it has.
-func readLibraries(c *respclient.Client, prefix string, out state) error {
+func readLibraries(c *client.Client, prefix string, out state) error {
 	v, err := do(c, "FUNCTION", "LIST", "WITHCODE", "LIBRARYNAME", strings.TrimSuffix(prefix, ":")+"_lib*")
 	for _, lib := range v.Elems {
 		fields := map[string]string{}

@@ -27,7 +27,7 @@ const (
 // TestSlowScripts: a script that other clients hear BUSY of is whole after a crash or not there,
 // whatever files were begun in the middle of it.
 func TestSlowScripts(t *testing.T) {
-	rnd, bin := testseed.Rand(t), build(t)
+	rnd := testseed.Rand(t)
 	for _, args := range [][]string{
 		{"--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-min-size", "1kb", "--auto-aof-rewrite-percentage", "1", "--save", ""},
 		{"--appendonly", "no", "--save", "1 1"},
@@ -36,7 +36,7 @@ func TestSlowScripts(t *testing.T) {
 		args = append(args, "--busy-reply-threshold", "5", "--rdb-key-save-delay", "100")
 		var base, acked int64
 		for round := range 2 {
-			p := startSlow(t, bin, dir, append(args, "--io-threads", text(1+2*round)))
+			p := startSlow(t, dir, append(args, "--io-threads", text(1+2*round)))
 			have, err := slowCount(p)
 			if err != nil {
 				t.Fatal(args, err)
@@ -47,26 +47,26 @@ func TestSlowScripts(t *testing.T) {
 			base = have
 			life := 1200*time.Millisecond + time.Duration(rnd.IntN(200))*time.Millisecond
 			var busy int
-			if acked, busy, err = slowLoad(p, func() { time.AfterFunc(life, p.kill) }); err != nil {
+			if acked, busy, err = slowLoad(p, func() { time.AfterFunc(life, p.Kill) }); err != nil {
 				t.Fatal(err)
 			}
-			if t.Logf("%v: %d calls, %d times busy", args, acked, busy); busy == 0 || p.sick() != "" {
-				t.Fatalf("no client was refused, or: %s", p.sick())
+			if t.Logf("%v: %d calls, %d times busy", args, acked, busy); busy == 0 || p.Sick() != "" {
+				t.Fatalf("no client was refused, or: %s", p.Sick())
 			}
-			<-p.done
+			<-p.Done()
 		}
-		if _, err := slowCount(startSlow(t, bin, dir, args)); err != nil {
+		if _, err := slowCount(startSlow(t, dir, args)); err != nil {
 			t.Fatal(args, err)
 		}
 	}
 }
 
-func startSlow(t *testing.T, bin, dir string, args []string) *process {
-	p, err := start(bin, dir, args)
+func startSlow(t *testing.T, dir string, args []string) *process {
+	p, err := start(dir, args)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.kill)
+	t.Cleanup(p.Kill)
 	has, err := p.probe()
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func slowLoad(p *process, refused func()) (acked int64, busy int, err error) {
 	if _, err := do(c, others...); err != nil {
 		return 0, 0, err
 	}
-	defer time.AfterFunc(patience, p.kill).Stop() // if nobody is ever refused
+	defer time.AfterFunc(patience, p.Kill).Stop() // if nobody is ever refused
 	over := make(chan struct{})
 	go func() {
 		defer close(over)

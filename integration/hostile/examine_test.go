@@ -25,15 +25,15 @@ until cursor == '0'`
 
 // examine looks at the data set while nobody else does: its tables add up, and it is the same after
 // a RELOAD and after a restart. It returns the server, which is a new one every other time.
-func examine(t *testing.T, p *process, bin, dir string, n uint64) *process {
-	require.False(t, p.ended(), "the server has ended")
+func examine(t *testing.T, p *process, dir string, n uint64) *process {
+	require.False(t, p.Ended(), "the server has ended")
 	p.text(t, "CLIENT", "UNPAUSE")
 	for _, kv := range [][2]string{{"maxmemory", "0"}, {"maxmemory-clients", "0"}, {"appendonly", "no"}, {"proto-max-bulk-len", "512mb"}, {"save", ""}} {
 		p.text(t, "CONFIG", "SET", kv[0], kv[1])
 	}
 	p.text(t, "DEBUG", "SET-ACTIVE-EXPIRE", "1")
 	for db := range 16 {
-		v, err := p.do("EVAL", "redis.call('SELECT', ARGV[1]) "+dropDeadlines, "0", db)
+		v, err := p.Do("EVAL", "redis.call('SELECT', ARGV[1]) "+dropDeadlines, "0", db)
 		require.NoError(t, err)
 		require.False(t, v.IsError(), v.Text())
 	}
@@ -46,7 +46,7 @@ func examine(t *testing.T, p *process, bin, dir string, n uint64) *process {
 		p.text(t, "CONFIG", "SET", "save", "3600 1")
 		p.text(t, "SAVE")
 		p.stop(t)
-		p = start(t, bin, dir)
+		p = start(t, dir)
 		require.Equal(t, digest, p.text(t, "DEBUG", "DIGEST"), "after a restart")
 	}
 	if n%4 == 3 {

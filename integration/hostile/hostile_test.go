@@ -9,9 +9,7 @@ package hostile
 
 import (
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -23,7 +21,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 )
 
 const (
@@ -74,8 +74,8 @@ func (h *history) save(path string) {
 
 func TestHostile(t *testing.T) {
 	seed, end := testseed.New(t), time.Now().Add(duration(t))
-	bin, dir := build(t), socketDir(t)
-	p := start(t, bin, dir)
+	dir := testserver.Dir(t)
+	p := start(t, dir)
 	var h history
 	var sent atomic.Int64
 	defer func() {
@@ -83,7 +83,7 @@ func TestHostile(t *testing.T) {
 		if t.Failed() {
 			path := filepath.Join(os.TempDir(), fmt.Sprintf("godwit-hostile-%d.log", seed))
 			h.save(path)
-			t.Logf("the last commands are in %s; the server's log:\n%s", path, p.tail())
+			t.Logf("the last commands are in %s; the server's log:\n%s", path, p.Tail())
 		}
 	}()
 	for n := uint64(0); n == 0 || time.Now().Before(end); n++ {
@@ -92,30 +92,22 @@ func TestHostile(t *testing.T) {
 		for w := range workers {
 			wg.Go(func() {
 				m := &maker{rand.New(rand.NewPCG(seed, n<<8|uint64(w)))}
-				for time.Now().Before(until) && !p.ended() {
+				for time.Now().Before(until) && !p.Ended() {
 					sent.Add(m.session(p, w, &h, until))
 				}
 			})
 		}
 		watch(t, p, &h, until)
 		wg.Wait()
-		p = examine(t, p, bin, dir, n)
+		p = examine(t, p, dir, n)
 	}
 	p.stop(t)
-}
-
-// socketDir is a folder whose name is short enough for a socket's.
-func socketDir(t *testing.T) string {
-	dir, err := os.MkdirTemp("", "hostile")
-	require.NoError(t, err)
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
 }
 
 // watch asks the server now and then whether it is well.
 func watch(t *testing.T, p *process, h *history, until time.Time) {
 	for time.Now().Before(until) {
-		require.False(t, p.ended(), "the server has ended")
+		require.False(t, p.Ended(), "the server has ended")
 		h.mu.Lock()
 		at := h.next
 		h.mu.Unlock()
@@ -123,7 +115,7 @@ func watch(t *testing.T, p *process, h *history, until time.Time) {
 			p.dump()
 			require.NoError(t, err, "it answered before command %d", at)
 		}
-		if v, err := p.do("INFO", "memory"); err == nil && !v.IsError() {
+		if v, err := p.Do("INFO", "memory"); err == nil && !v.IsError() {
 			require.Less(t, number(v.Text(), "used_memory"), int64(memoryBound))
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -132,24 +124,23 @@ func watch(t *testing.T, p *process, h *history, until time.Time) {
 
 // number is a field of INFO.
 func number(info, field string) int64 {
-	_, rest, _ := strings.Cut(info, "\n"+field+":")
-	rest, _, _ = strings.Cut(rest, "\r")
-	n, _ := strconv.ParseInt(rest, 10, 64)
+	n, _ := strconv.ParseInt(testserver.Info(info)[field], 10, 64)
 	return n
 }
 
 // session is one connection's life: batches of commands, and the answers read and forgotten.
 func (m *maker) session(p *process, worker int, h *history, until time.Time) (sent int64) {
-	conn, err := net.Dial("unix", p.socket)
+	c, err := p.Dial()
 	if err != nil {
 		return 0
 	}
-	defer conn.Close()
+	defer c.Close()
+	c.Timeout = 2 * time.Second
 	var heard atomic.Int64
 	go func() {
 		buf := make([]byte, 64<<10)
 		for {
-			n, err := conn.Read(buf)
+			n, err := c.Conn().Read(buf)
 			heard.Add(int64(n))
 			if err != nil {
 				return
@@ -157,21 +148,22 @@ func (m *maker) session(p *process, worker int, h *history, until time.Time) (se
 		}
 	}()
 	if m.chance(50) {
-		m.write(conn, worker, h, []string{"HELLO", pick(m, "2", "3")})
+		m.write(c, worker, h, []string{"HELLO", pick(m, "2", "3")})
 	}
 	for quiet := 0; quiet < 3 && time.Now().Before(until); {
 		before := heard.Load()
 		for range 1 + m.rng.IntN(12) {
 			if m.chance(3) {
-				m.write(conn, worker, h, []string{"SELECT", strconv.Itoa(m.rng.IntN(4))})
+				m.write(c, worker, h, []string{"SELECT", strconv.Itoa(m.rng.IntN(4))})
 			}
-			if m.write(conn, worker, h, m.command()) != nil {
+			if m.write(c, worker, h, m.command()) != nil {
 				return sent
 			}
 			sent++
 		}
 		if m.chance(1) {
-			_, _ = io.WriteString(conn, pick(m, "*3\r\n$3\r\nSET\r\n", "*-1\r\n", "$5\r\n", "GET k1\r\n", "*1\r\n$99999999999\r\n", "\x00\xff\r\n", "*2147483648\r\n"))
+			_ = c.Send([]byte(pick(m, "*3\r\n$3\r\nSET\r\n", "*-1\r\n", "$5\r\n", "GET k1\r\n", "*1\r\n$99999999999\r\n",
+				"\x00\xff\r\n", "*2147483648\r\n")))
 		}
 		// One answer at least, unless the connection waits for a key, or has asked for silence.
 		for range 20 {
@@ -188,16 +180,12 @@ func (m *maker) session(p *process, worker int, h *history, until time.Time) (se
 }
 
 // write sends one command.
-func (m *maker) write(conn net.Conn, worker int, h *history, args []string) error {
+func (m *maker) write(c *client.Client, worker int, h *history, args []string) error {
 	h.add(worker, args)
-	var b strings.Builder
-	fmt.Fprintf(&b, "*%d\r\n", len(args))
-	for _, a := range args {
-		fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(a), a)
+	all := make([]any, len(args))
+	for i, a := range args {
+		all[i] = a
 	}
-	if err := conn.SetWriteDeadline(time.Now().Add(2 * time.Second)); err != nil {
-		return err
-	}
-	_, err := io.WriteString(conn, b.String())
-	return err
+	c.Queue(all...)
+	return c.Flush()
 }

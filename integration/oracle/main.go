@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"godwit/integration/oracle/diff"
-	"godwit/internal/testbuild"
+	"godwit/internal/testserver"
 )
 
 //go:embed known_differences.txt
@@ -96,6 +96,7 @@ func run(args []string) (int, error) {
 		return 1, err
 	}
 	defer os.RemoveAll(dir)
+	defer testserver.RemoveBuilds()
 	ref, tested, err := startBoth(s, dir)
 	defer ref.Stop()
 	defer tested.Stop()
@@ -119,7 +120,7 @@ func startBoth(s settings, dir string) (ref, tested *diff.Server, err error) {
 		tested = diff.AttachServer("godwit", s.godwitAddr)
 	} else {
 		if s.godwit == "" {
-			if s.godwit, err = build(dir); err != nil {
+			if s.godwit, err = testserver.Build(); err != nil {
 				return ref, tested, err
 			}
 		}
@@ -133,12 +134,6 @@ func startBoth(s settings, dir string) (ref, tested *diff.Server, err error) {
 	}
 	ref, err = diff.StartServer("redis", s.redis, dir)
 	return ref, tested, err
-}
-
-// build compiles the server out of this module.
-func build(dir string) (string, error) {
-	bin := filepath.Join(dir, "godwit-server")
-	return bin, testbuild.Server(bin)
 }
 
 func session(s settings, ref, tested *diff.Server, known *diff.Known) (int, error) {

@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"godwit/integration/oracle/diff"
-	"godwit/internal/redistest"
+	"godwit/internal/testserver"
 )
 
 var (
@@ -20,10 +21,12 @@ var (
 	godwit = flag.String("oracle.godwit", "", "server binary to test; empty: build ./cmd/server")
 )
 
+func TestMain(m *testing.M) { os.Exit(testserver.Main(m)) }
+
 // needRedis skips a test where there is no redis-server, except in CI.
 func needRedis(t *testing.T) {
 	t.Helper()
-	redistest.Program(t, "redis-server")
+	testserver.Program(t, "redis-server")
 }
 
 func knownRules(t *testing.T) *diff.Known {
@@ -189,7 +192,7 @@ func binary(t *testing.T) string {
 	if *godwit != "" {
 		return *godwit
 	}
-	bin, err := build(t.TempDir())
+	bin, err := testserver.Build()
 	if err != nil {
 		t.Fatal(err)
 	}

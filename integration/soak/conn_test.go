@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // shortWait is what no stall is looked for in: most requests are answered sooner.
@@ -14,7 +14,7 @@ const shortWait = 10 * time.Millisecond
 // conn is one client of a run. After the first failure of the run its methods do nothing.
 type conn struct {
 	r    *run
-	c    *respclient.Client
+	c    *client.Client
 	what string // the first command of the batch, for messages
 	n    int    // commands in the batch
 }
@@ -42,7 +42,7 @@ func brief(args []any) string {
 
 // flush sends the batch and returns the replies. Their wait counts; a refusal for want of memory
 // is counted, another error that is not expected fails the run.
-func (c *conn) flush() []respclient.Value {
+func (c *conn) flush() []client.Value {
 	n := c.n
 	c.n = 0
 	if n == 0 || !c.r.ok() {
@@ -61,16 +61,16 @@ func (c *conn) flush() []respclient.Value {
 }
 
 // do sends one command and returns its reply.
-func (c *conn) do(args ...any) respclient.Value {
+func (c *conn) do(args ...any) client.Value {
 	c.add(args...)
 	if replies := c.flush(); len(replies) > 0 {
 		return replies[0]
 	}
-	return respclient.Value{}
+	return client.Value{}
 }
 
 // must sends a command that may not be refused.
-func (c *conn) must(args ...any) respclient.Value {
+func (c *conn) must(args ...any) client.Value {
 	v := c.do(args...)
 	if v.IsError() {
 		c.r.fail(fmt.Errorf("%s: %s", brief(args), v.Text()))

@@ -3,6 +3,8 @@ package soak
 import (
 	"fmt"
 	"strconv"
+
+	"godwit/internal/testserver"
 )
 
 // largeFrom is the size from which values are too few for their share of the memory to be steady.
@@ -39,7 +41,7 @@ func (s *census) take() {
 		return
 	}
 	n := len(s.large)
-	keys, memory := replies[n].Int, info(replies[n+1].Text())
+	keys, memory := replies[n].Int, testserver.Info(replies[n+1].Text())
 	taken, err := strconv.ParseInt(memory["mem_clients_normal"], 10, 64)
 	if err != nil {
 		r.fail(fmt.Errorf("INFO memory: %w", err))

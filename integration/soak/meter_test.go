@@ -8,7 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
+	"godwit/internal/testserver"
 )
 
 const (
@@ -41,14 +42,14 @@ type meter struct {
 }
 
 // take asks for the memory once.
-func (r *run) take(c *respclient.Client) (sample, error) {
+func (r *run) take(c *client.Client) (sample, error) {
 	start := time.Now()
 	v, err := c.Do("INFO", "memory")
 	if err != nil {
 		return sample{}, fmt.Errorf("INFO memory (after %v): %w", time.Since(start), err)
 	}
 	r.waited(start, "INFO memory")
-	m := info(v.Text())
+	m := testserver.Info(v.Text())
 	s := sample{at: time.Now(), info: m}
 	if s.used, err = strconv.ParseInt(m["used_memory"], 10, 64); err != nil {
 		return s, fmt.Errorf("INFO memory: %w", err)
@@ -57,19 +58,18 @@ func (r *run) take(c *respclient.Client) (sample, error) {
 		return s, fmt.Errorf("INFO memory: %w", err)
 	}
 	s.clients, _ = strconv.ParseInt(m["mem_clients_normal"], 10, 64)
-	s.rss, err = r.side.p.rss()
+	s.rss, err = testserver.RSS(r.side.p.Pid)
 	return s, err
 }
 
 // watch samples the memory until stop is closed.
 func (r *run) watch(stop <-chan struct{}) {
-	c, err := respclient.Dial("tcp", r.side.p.addr)
+	c, err := r.side.p.Dial()
 	if err != nil {
 		r.fail(err)
 		return
 	}
 	defer c.Close()
-	c.Timeout = patience
 	for r.ok() {
 		s, err := r.take(c)
 		if err != nil {

@@ -9,7 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
+	"godwit/internal/testserver"
 )
 
 const (
@@ -102,12 +103,12 @@ func (r *run) waited(start time.Time, what string) {
 }
 
 // count looks at the replies of a batch.
-func (r *run) count(replies []respclient.Value, what string) {
+func (r *run) count(replies []client.Value, what string) {
 	refused := 0
 	var odd error
 	for _, v := range replies {
 		switch {
-		case !v.IsError() && v.Kind == respclient.Array:
+		case !v.IsError() && v.Kind == client.Array:
 			for _, e := range v.Elems { // of an EXEC
 				if e.IsError() && !isExpected(e.Text()) && !outOfMemory(e.Text()) {
 					odd = errors.New(e.Text())
@@ -131,12 +132,11 @@ func (r *run) count(replies []respclient.Value, what string) {
 
 // dial opens a connection that ends with the run.
 func (r *run) dial() *conn {
-	c, err := respclient.Dial("tcp", r.side.p.addr)
+	c, err := r.side.p.Dial()
 	if err != nil {
 		r.fail(err)
 		return &conn{r: r}
 	}
-	c.Timeout = patience
 	k := &conn{r: r, c: c}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -243,7 +243,7 @@ func (r *run) clear() {
 // quiet waits until no snapshot and no rewrite of the log runs.
 func (r *run) quiet() {
 	for end := time.Now().Add(patience); r.ok(); time.Sleep(meterPeriod) {
-		m := info(r.control.do("INFO", "persistence").Text())
+		m := testserver.Info(r.control.do("INFO", "persistence").Text())
 		if m["rdb_bgsave_in_progress"] == "0" && m["aof_rewrite_in_progress"] == "0" &&
 			m["aof_rewrite_scheduled"] == "0" {
 			return
@@ -256,7 +256,7 @@ func (r *run) quiet() {
 
 // fragmentation returns INFO's mem_fragmentation_ratio.
 func (r *run) fragmentation() float64 {
-	m := info(r.control.do("INFO", "memory").Text())
+	m := testserver.Info(r.control.do("INFO", "memory").Text())
 	f, err := strconv.ParseFloat(m["mem_fragmentation_ratio"], 64)
 	if err != nil && r.ok() {
 		r.fail(err)

@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"sync"
 	"time"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/testserver"
 )
 
 // side is one of the two servers. The scenarios share its process: what one leaves behind, the
@@ -16,14 +17,14 @@ import (
 type side struct {
 	name, bin           string
 	judged              bool // waits for what must come; Redis's figures are taken as they are
-	p                   *process
+	p                   *testserver.Server
 	freshUsed, freshRSS int64 // memory just after the start
 	fresh               sample
 }
 
 // ready starts the server unless it runs.
 func (s *side) ready() error {
-	if s.p != nil && s.p.alive() {
+	if s.p != nil && !s.p.Ended() {
 		return nil
 	}
 	p, err := launch(s.bin)
@@ -31,13 +32,13 @@ func (s *side) ready() error {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}
 	s.p = p
-	c, err := respclient.Dial("tcp", p.addr)
+	c, err := p.Dial()
 	if err != nil {
 		return err
 	}
 	defer c.Close()
 	r := &run{side: s}
-	r.stalls.pid = p.cmd.Process.Pid
+	r.stalls.pid = p.Pid
 	fresh, err := r.take(c)
 	s.fresh, s.freshUsed, s.freshRSS = fresh, fresh.used, fresh.rss
 	return err
@@ -50,7 +51,8 @@ func (s *side) drop() error {
 	}
 	p := s.p
 	s.p = nil
-	return p.end()
+	p.Kill()
+	return os.RemoveAll(p.Dir)
 }
 
 // drive runs a scenario on the server.
@@ -60,7 +62,7 @@ func (s *side) drive(sc *scenario, seed uint64, size int) figures {
 	}
 	r := &run{side: s, size: size, inFlight: sc.inFlight, rnd: rand.New(rand.NewPCG(seed, 0))}
 	r.evictsAll = strings.Contains(sc.config, "policy allkeys")
-	r.stalls.pid = s.p.cmd.Process.Pid
+	r.stalls.pid = s.p.Pid
 	r.meter.overUsed, r.meter.overRSS = math.MinInt64, math.MinInt64
 	r.control = r.dial()
 	stop := make(chan struct{})
@@ -86,7 +88,7 @@ func (s *side) drive(sc *scenario, seed uint64, size int) figures {
 	r.f.overUsed, r.f.overRSS = r.meter.overUsed, r.meter.overRSS-r.inFlight
 	r.f.atWorst = r.meter.worst.grown(s.fresh)
 	if r.f.err != nil {
-		r.f.err = fmt.Errorf("%s: %w\n%s", s.name, r.f.err, s.p.tail())
+		r.f.err = fmt.Errorf("%s: %w\n%s", s.name, r.f.err, s.p.Tail())
 	}
 	return r.f
 }

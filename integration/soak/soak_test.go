@@ -14,8 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/redistest"
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 )
 
 var (
@@ -32,13 +32,13 @@ func TestSoak(t *testing.T) {
 	if *duration == 0 {
 		t.Skip("no -duration: make soak, and make check, drive the servers")
 	}
-	if raceEnabled {
+	if testserver.Race {
 		t.Skip("the race detector's memory is not the server's")
 	}
 	if runtime.GOOS != "linux" {
 		t.Skip("the figures are those of /proc")
 	}
-	bin, err := build()
+	bin, err := testserver.BinaryWith("-trimpath", "-ldflags", "-s -w")
 	require.NoError(t, err)
 	sides := []*side{{name: "Godwit", bin: bin, judged: true}}
 	if peer := redis(t); peer != "" {
@@ -87,7 +87,7 @@ func compare(t *testing.T, sc *scenario, sides []*side, seed uint64, size int) l
 	if l.theirs != nil && l.ours.err == nil {
 		found := differences(sc, l.ours, *l.theirs)
 		for _, difference := range found {
-			redistest.Redis.TB(t).Error(difference)
+			testserver.Redis.TB(t).Error(difference)
 		}
 		l.faults = append(l.faults, found...)
 	}

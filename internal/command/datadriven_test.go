@@ -1,8 +1,6 @@
 package command
 
 import (
-	"bufio"
-	"bytes"
 	"flag"
 	"fmt"
 	"net"
@@ -16,9 +14,9 @@ import (
 	"godwit/internal/config"
 	"godwit/internal/engine"
 	"godwit/internal/logging"
-	"godwit/internal/redistest"
 	"godwit/internal/resp"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
+	"godwit/internal/testserver"
 )
 
 // The cases of testdata/*.txt are sessions in redis-cli's notation:
@@ -90,7 +88,7 @@ func parseCases(t *testing.T, file string) []step {
 
 // server runs commands for a case file.
 type server interface {
-	do(t testing.TB, argv [][]byte) respclient.Value
+	do(t testing.TB, argv [][]byte) client.Value
 	proto(t testing.TB, version int)
 }
 
@@ -157,38 +155,38 @@ func matchLines(t *testing.T, want, got []string) bool {
 }
 
 // cliLines is the reply as redis-cli shows it.
-func cliLines(v respclient.Value, depth int) []string {
+func cliLines(v client.Value, depth int) []string {
 	switch v.Kind {
-	case respclient.Array, respclient.Set, respclient.Push:
+	case client.Array, client.Set, client.Push:
 		return aggregateLines(v, depth, 1)
-	case respclient.Map:
+	case client.Map:
 		return aggregateLines(v, depth, 2)
-	case respclient.Int:
+	case client.Int:
 		return []string{"(integer) " + strconv.FormatInt(v.Int, 10)}
-	case respclient.Bulk:
+	case client.Bulk:
 		return []string{string(engine.AppendQuoted(nil, []byte(v.Str)))}
-	case respclient.Error:
+	case client.Error:
 		return []string{"(error) " + v.Str}
-	case respclient.Null, respclient.NullArray:
+	case client.Null, client.NullArray:
 		return []string{"(nil)"}
-	case respclient.Double:
+	case client.Double:
 		return []string{"(double) " + v.Str}
-	case respclient.Bool:
+	case client.Bool:
 		return []string{"(" + strconv.FormatBool(v.Bool) + ")"}
-	case respclient.BigNumber:
+	case client.BigNumber:
 		return []string{"(big number) " + v.Str}
-	case respclient.Verbatim:
+	case client.Verbatim:
 		return strings.Split(strings.TrimRight(v.Str, "\n"), "\n")
 	}
 	return []string{v.Str}
 }
 
 // aggregateLines numbers the elements and indents what is nested; per is 2 for key => value.
-func aggregateLines(v respclient.Value, depth, per int) []string {
+func aggregateLines(v client.Value, depth, per int) []string {
 	if len(v.Elems) == 0 {
 		return []string{"(empty " + v.Kind.String() + ")"}
 	}
-	mark := map[respclient.Kind]string{respclient.Map: "#", respclient.Set: "~"}[v.Kind]
+	mark := map[client.Kind]string{client.Map: "#", client.Set: "~"}[v.Kind]
 	if mark == "" {
 		mark = ")"
 	}
@@ -243,15 +241,14 @@ func (l *local) exec(argv [][]byte) []byte {
 	return l.c.W.Buf
 }
 
-func (l *local) do(t testing.TB, argv [][]byte) respclient.Value {
+func (l *local) do(t testing.TB, argv [][]byte) client.Value {
 	t.Helper()
 	raw := l.exec(argv)
-	r := bufio.NewReader(bytes.NewReader(raw))
-	v, err := respclient.ReadReply(r)
+	v, rest, err := client.Parse(raw)
 	if err != nil {
 		t.Fatalf("%q: %v in %q", argv, err, raw)
 	}
-	if r.Buffered() > 0 {
+	if len(rest) > 0 {
 		t.Fatalf("%q: more than one reply in %q", argv, raw)
 	}
 	return v
@@ -261,11 +258,11 @@ func (l *local) proto(_ testing.TB, version int) { l.c.W.Proto = version }
 
 // remote is a redis-server of the test's own.
 type remote struct {
-	c    *respclient.Client
+	c    *client.Client
 	sock string
 }
 
-func (r *remote) do(t testing.TB, argv [][]byte) respclient.Value {
+func (r *remote) do(t testing.TB, argv [][]byte) client.Value {
 	t.Helper()
 	args := make([]any, len(argv))
 	for i, a := range argv {
@@ -288,11 +285,11 @@ func (r *remote) proto(t testing.TB, version int) {
 // startRedis starts a redis-server that ends with the test. Without one the test is skipped, except in CI.
 func startRedis(t *testing.T) *remote {
 	t.Helper()
-	return dialServer(t, redistest.Start(t, "", "--enable-debug-command", "yes").Socket)
+	return dialServer(t, testserver.StartRedis(t, "", "--enable-debug-command", "yes").Socket)
 }
 
 // startPeer starts one of the newer servers.
-func startPeer(t *testing.T, p redistest.Peer) *remote {
+func startPeer(t *testing.T, p testserver.Peer) *remote {
 	t.Helper()
 	return dialServer(t, p.Start(t, "", "--enable-debug-command", "yes").Socket)
 }
@@ -304,7 +301,7 @@ func dialServer(t *testing.T, sock string) *remote {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	return &remote{respclient.New(conn), sock}
+	return &remote{client.New(conn), sock}
 }
 
 func caseFiles(t *testing.T) []string {
@@ -353,7 +350,7 @@ func TestDataDrivenRedis8(t *testing.T) {
 	if *rewrite {
 		t.Skip("rewriting")
 	}
-	redis := startPeer(t, redistest.Redis)
+	redis := startPeer(t, testserver.Redis)
 	for _, file := range caseFiles(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			redis.proto(t, 2)

@@ -1,8 +1,6 @@
 package command
 
 import (
-	"bufio"
-	"bytes"
 	"crypto/sha1"
 	"encoding/hex"
 	"strconv"
@@ -10,9 +8,9 @@ import (
 	"testing"
 
 	"godwit/internal/config"
-	"godwit/internal/redistest"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/spec"
+	"godwit/internal/testserver"
 )
 
 // COMMAND does not show every flag. What such a flag decides can be seen all the same, by calling
@@ -25,7 +23,7 @@ type party interface {
 	another(t testing.TB) party
 	// call returns the first reply to a command. It reports false if the server holds the command
 	// back, as CLIENT PAUSE makes it; admin is another connection.
-	call(t testing.TB, argv [][]byte, admin party) (v respclient.Value, answered bool)
+	call(t testing.TB, argv [][]byte, admin party) (v client.Value, answered bool)
 	close()
 }
 
@@ -33,7 +31,7 @@ func (l *local) another(testing.TB) party { return l.join() }
 
 func (l *local) close() {}
 
-func (l *local) call(t testing.TB, argv [][]byte, _ party) (v respclient.Value, answered bool) {
+func (l *local) call(t testing.TB, argv [][]byte, _ party) (v client.Value, answered bool) {
 	t.Helper()
 	l.e.Enter()
 	defer l.e.Leave()
@@ -43,7 +41,7 @@ func (l *local) call(t testing.TB, argv [][]byte, _ party) (v respclient.Value, 
 	}
 	if len(l.c.W.Buf) > 0 {
 		var err error
-		if v, err = respclient.ReadReply(bufio.NewReader(bytes.NewReader(l.c.W.Buf))); err != nil {
+		if v, _, err = client.Parse(l.c.W.Buf); err != nil {
 			t.Fatalf("%q: %v", argv, err)
 		}
 	}
@@ -58,7 +56,7 @@ type remoteParty struct {
 
 func (r *remote) party(t testing.TB) *remoteParty {
 	t.Helper()
-	c, err := respclient.Dial("unix", r.sock)
+	c, err := client.Dial("unix", r.sock)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,9 +71,9 @@ func (r *remoteParty) close() { _ = r.c.Close() }
 
 func (r *remoteParty) call(
 	t testing.TB, argv [][]byte, admin party,
-) (v respclient.Value, answered bool) {
+) (v client.Value, answered bool) {
 	t.Helper()
-	replies := make(chan respclient.Value, 1)
+	replies := make(chan client.Value, 1)
 	go func() {
 		defer close(replies)
 		args := make([]any, len(argv))
@@ -106,7 +104,7 @@ type situation struct {
 	begin func(t testing.TB, admin, c party)
 	wrap  []string // what stands before the command, and calls it
 	// see says what became of the command, from its first reply.
-	see func(t testing.TB, c party, v respclient.Value) string
+	see func(t testing.TB, c party, v client.Value) string
 	end func(t testing.TB, admin party)
 	// skip says which commands cannot be compared.
 	skip func(cmd *spec.Command) bool
@@ -114,7 +112,7 @@ type situation struct {
 }
 
 // ok runs a command that must succeed.
-func ok(t testing.TB, p party, line string) respclient.Value {
+func ok(t testing.TB, p party, line string) client.Value {
 	t.Helper()
 	v := p.do(t, argvOf(strings.Fields(line)...))
 	if v.IsError() {
@@ -124,8 +122,8 @@ func ok(t testing.TB, p party, line string) respclient.Value {
 }
 
 // refusedWith sees whether the reply is an error with the words.
-func refusedWith(words string) func(testing.TB, party, respclient.Value) string {
-	return func(_ testing.TB, _ party, v respclient.Value) string {
+func refusedWith(words string) func(testing.TB, party, client.Value) string {
+	return func(_ testing.TB, _ party, v client.Value) string {
 		if v.IsError() && strings.Contains(v.Str, words) {
 			return "refused"
 		}
@@ -137,7 +135,7 @@ var situations = []situation{
 	{
 		name:  "writes are paused", // MayReplicate
 		begin: func(t testing.TB, admin, _ party) { ok(t, admin, "CLIENT PAUSE 1000000 WRITE") },
-		see:   func(testing.TB, party, respclient.Value) string { return "answered" },
+		see:   func(testing.TB, party, client.Value) string { return "answered" },
 		end:   func(t testing.TB, admin party) { ok(t, admin, "CLIENT UNPAUSE") },
 	},
 	{
@@ -162,7 +160,7 @@ var situations = []situation{
 	{
 		name:  "within MULTI", // InMulti, LeavesMulti
 		begin: func(t testing.TB, _, c party) { ok(t, c, "MULTI") },
-		see: func(_ testing.TB, _ party, v respclient.Value) string {
+		see: func(_ testing.TB, _ party, v client.Value) string {
 			if v.Str == "QUEUED" {
 				return "queued"
 			}
@@ -186,7 +184,7 @@ var situations = []situation{
 			ok(t, c, "CLIENT TRACKING ON OPTIN REDIRECT "+to)
 			ok(t, c, "CLIENT CACHING YES")
 		},
-		see: func(t testing.TB, c party, _ respclient.Value) string {
+		see: func(t testing.TB, c party, _ client.Value) string {
 			info := c.do(t, argvOf("CLIENT", "TRACKINGINFO"))
 			if strings.Contains(info.String(), "caching-yes") {
 				return "kept"
@@ -231,7 +229,7 @@ func callOf(cmd *spec.Command) [][]byte {
 
 // TestHiddenFlagsRedis compares with Redis 8.
 func TestHiddenFlagsRedis(t *testing.T) {
-	p := redistest.Redis
+	p := testserver.Redis
 	compareSituations(t, startPeer(t, p), false, p.TB)
 }
 
@@ -279,7 +277,7 @@ func compareSituations(t *testing.T, r *remote, in7 bool, to func(testing.TB) te
 // TestPausedScripts: scripts that declare to write nothing run while writes are paused, others are
 // held back.
 func TestPausedScripts(t *testing.T) {
-	p := redistest.Redis
+	p := testserver.Redis
 	redis, own := startPeer(t, p).party(t), newLocal(t)
 	const library = "#!lua name=l\nlocal f = function() return 1 end\n" +
 		"redis.register_function('writes', f)\n" +

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/spec"
 )
 
@@ -176,7 +176,7 @@ func TestKeyRefsRedis(t *testing.T) {
 	}
 }
 
-func keysReply(v respclient.Value) string {
+func keysReply(v client.Value) string {
 	if v.IsError() {
 		return v.Str
 	}

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"godwit/internal/redistest"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/spec"
+	"godwit/internal/testserver"
 )
 
 var regolden = flag.Bool("regolden", false, "write testdata/commands.json from redis-server")
@@ -37,7 +37,7 @@ func gatherFacts(t *testing.T, s server) facts {
 	return f
 }
 
-func (f facts) add(t *testing.T, v respclient.Value, docs map[string]any) {
+func (f facts) add(t *testing.T, v client.Value, docs map[string]any) {
 	t.Helper()
 	if len(v.Elems) != 10 {
 		t.Fatalf("COMMAND INFO has %d elements: %v", len(v.Elems), v)
@@ -64,9 +64,9 @@ func (f facts) add(t *testing.T, v respclient.Value, docs map[string]any) {
 }
 
 // plain turns a reply into what encoding/json writes, with prose left out.
-func plain(v respclient.Value) any {
+func plain(v client.Value) any {
 	switch v.Kind {
-	case respclient.Map:
+	case client.Map:
 		m := map[string]any{}
 		for i := 0; i < len(v.Elems); i += 2 {
 			key := v.Elems[i].Str
@@ -83,13 +83,13 @@ func plain(v respclient.Value) any {
 			}
 		}
 		return m
-	case respclient.Array, respclient.Set:
+	case client.Array, client.Set:
 		list := []any{}
 		for _, e := range v.Elems {
 			list = append(list, plain(e))
 		}
 		return list
-	case respclient.Int:
+	case client.Int:
 		return v.Int
 	}
 	return v.Str
@@ -208,7 +208,7 @@ func compareShapes(t testing.TB, local, redis server, proto int, name string) {
 	for _, what := range []string{"INFO", "DOCS"} {
 		argv := argvOf("COMMAND", what, name, "nosuch")
 		got, want := local.do(t, argv), redis.do(t, argv)
-		for _, v := range []*respclient.Value{&got, &want} {
+		for _, v := range []*client.Value{&got, &want} {
 			blank(v)
 			if asInRedis8(name) {
 				dropDisplay(v)
@@ -232,7 +232,7 @@ func asInRedis8(name string) bool {
 
 // dropDisplay takes the display texts from COMMAND DOCS: Redis 8 repeats each argument's name
 // there.
-func dropDisplay(v *respclient.Value) {
+func dropDisplay(v *client.Value) {
 	for i := 0; i < len(v.Elems); i++ {
 		if v.Elems[i].Str == "display_text" {
 			v.Elems = slices.Delete(v.Elems, i, i+2)
@@ -245,7 +245,7 @@ func dropDisplay(v *respclient.Value) {
 
 // TestCommandShapesRedis8 compares the commands of the parts that Godwit does not have.
 func TestCommandShapesRedis8(t *testing.T) {
-	p := redistest.Redis
+	p := testserver.Redis
 	redis, local := startPeer(t, p), newLocal(t)
 	for _, proto := range []int{2, 3} {
 		redis.proto(t, proto)
@@ -268,7 +268,7 @@ func hasNewer(cmd *spec.Command) bool {
 }
 
 // blank empties the strings that are prose.
-func blank(v *respclient.Value) {
+func blank(v *client.Value) {
 	for i := range v.Elems {
 		if i%2 == 1 {
 			switch key := v.Elems[i-1].Str; {

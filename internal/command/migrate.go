@@ -1,19 +1,18 @@
 package command
 
 import (
-	"bufio"
+	"cmp"
 	"errors"
 	"net"
 	"os"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"godwit/internal/engine"
 	"godwit/internal/keyspace"
 	"godwit/internal/object"
-	"godwit/internal/resp"
+	"godwit/internal/resp/client"
 )
 
 func migrateHandlers() engine.Handlers {
@@ -117,7 +116,7 @@ func (m *migration) parseNumbers() bool {
 // executed there, another one is tried.
 func (m *migration) run() {
 	for {
-		link, err := m.c.E.Links.Get(m.addr, m.c.E.Steady(), m.timeout)
+		link, err := m.c.E.Link(m.addr, m.timeout)
 		if err != nil {
 			m.c.Err(connectError(err))
 			return
@@ -127,7 +126,7 @@ func (m *migration) run() {
 			return
 		}
 		m.c.E.Links.Close(link)
-		if again && !m.retried && !errors.Is(err, os.ErrDeadlineExceeded) {
+		if again && !m.retried && !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, client.ErrReply) {
 			m.retried = true
 			continue
 		}
@@ -150,40 +149,33 @@ func connectError(err error) string {
 	return "IOERR error or timeout connecting to the client"
 }
 
-// exchange does the talking. An error is one of the connection; again says that nothing has been answered yet.
+// exchange does the talking. An error is one of the connection; again says that nothing has been
+// answered yet.
 func (m *migration) exchange(link *engine.Link) (again bool, err error) {
-	w := resp.Writer{Proto: 2}
+	link.Timeout = m.timeout
 	prelude := 0
 	if m.password != nil {
 		if prelude++; m.user != nil {
-			command(&w, []byte("AUTH"), m.user, m.password)
+			link.QueueArgs([]byte("AUTH"), m.user, m.password)
 		} else {
-			command(&w, []byte("AUTH"), m.password)
+			link.QueueArgs([]byte("AUTH"), m.password)
 		}
 	}
 	if link.DB != m.db {
 		prelude++
-		command(&w, []byte("SELECT"), strconv.AppendInt(nil, int64(m.db), 10))
+		link.QueueArgs([]byte("SELECT"), strconv.AppendInt(nil, int64(m.db), 10))
 	}
-	sent := m.restores(&w)
+	sent := m.restores(link)
 	m.writing = true
-	if err := m.write(link, w.Buf); err != nil {
+	if err := link.Flush(); err != nil {
 		return true, err
 	}
 	m.writing = false
 	return m.answers(link, prelude, sent)
 }
 
-// command appends a command as clients send it.
-func command(w *resp.Writer, argv ...[]byte) {
-	w.Array(len(argv))
-	for _, a := range argv {
-		w.Bulk(a)
-	}
-}
-
-// restores appends a RESTORE for each key that has not expired meanwhile, and returns those keys.
-func (m *migration) restores(w *resp.Writer) [][]byte {
+// restores queues a RESTORE for each key that has not expired meanwhile, and returns those keys.
+func (m *migration) restores(link *engine.Link) [][]byte {
 	c := m.c
 	now := c.E.WallNow() // connecting may have taken long
 	var sent [][]byte
@@ -201,7 +193,7 @@ func (m *migration) restores(w *resp.Writer) [][]byte {
 		if m.replace {
 			argv = append(argv, []byte("REPLACE"))
 		}
-		command(w, argv...)
+		link.QueueArgs(argv...)
 	}
 	return sent
 }
@@ -215,53 +207,25 @@ func remaining(e object.Entry, now int64) (ms int64, ok bool) {
 	return max(d-now, 1), d >= now
 }
 
-// write sends in pieces, each of which may take the timeout.
-func (m *migration) write(link *engine.Link, b []byte) error {
-	const piece = 64 << 10
-	for len(b) > 0 {
-		n := min(len(b), piece)
-		if err := link.SetDeadline(time.Now().Add(m.timeout)); err != nil {
-			return err
-		}
-		if _, err := link.Write(b[:n]); err != nil {
-			return err
-		}
-		b = b[n:]
-	}
-	return nil
-}
-
-// answers reads the other server's replies, prelude of them to AUTH and SELECT, and removes the keys that it has confirmed.
+// answers reads the other server's replies, prelude of them to AUTH and SELECT, and removes the keys
+// that it has confirmed.
 func (m *migration) answers(link *engine.Link, prelude int, sent [][]byte) (again bool, err error) {
-	r := bufio.NewReader(link)
-	line := func() (string, error) {
-		if err := link.SetDeadline(time.Now().Add(m.timeout)); err != nil {
-			return "", err
-		}
-		s, err := r.ReadString('\n')
-		return strings.TrimRight(s, "\r\n"), err
-	}
 	refusal := ""
 	for range prelude {
-		s, err := line()
+		refused, err := answer(link)
 		if err != nil {
 			return true, err
 		}
-		if refusal == "" && strings.HasPrefix(s, "-") {
-			refusal = s
-		}
+		refusal = cmp.Or(refusal, refused)
 	}
 	for i, key := range sent {
-		s, err := line()
+		refused, err := answer(link)
 		if err != nil {
 			return i == 0 && !m.refused, err
 		}
-		switch {
-		case refusal != "":
-			m.refuse(link, refusal)
-		case strings.HasPrefix(s, "-"):
-			m.refuse(link, s)
-		case !m.copy:
+		if refused = cmp.Or(refusal, refused); refused != "" {
+			m.refuse(link, refused)
+		} else if !m.copy {
 			m.remove(key)
 		}
 	}
@@ -270,6 +234,15 @@ func (m *migration) answers(link *engine.Link, prelude int, sent [][]byte) (agai
 		m.c.OK()
 	}
 	return false, nil
+}
+
+// answer reads one reply. It returns the line of an error, and "" for any other reply.
+func answer(link *engine.Link) (refused string, err error) {
+	raw, err := link.ReceiveRaw()
+	if err != nil || raw[0] != '-' {
+		return "", err
+	}
+	return string(raw[:len(raw)-2]), nil
 }
 
 // refuse tells the client the first error of the other server.

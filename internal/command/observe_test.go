@@ -10,7 +10,7 @@ import (
 	"godwit/internal/engine"
 	"godwit/internal/logging"
 	"godwit/internal/metrics"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // debugLocal is a local whose client may use DEBUG.
@@ -25,7 +25,7 @@ func debugLocal(t testing.TB) *local {
 }
 
 // run runs a command given as words.
-func run(t *testing.T, l *local, words ...string) respclient.Value {
+func run(t *testing.T, l *local, words ...string) client.Value {
 	t.Helper()
 	return l.do(t, argvOf(words...))
 }
@@ -277,7 +277,7 @@ func TestDebug(t *testing.T) {
 	} {
 		v := run(t, l, strings.Fields(c.command)...)
 		got := v.Str
-		if v.Kind == respclient.Int {
+		if v.Kind == client.Int {
 			got = ":" + strconv.FormatInt(v.Int, 10)
 		}
 		if got != c.want {

@@ -10,7 +10,7 @@ import (
 
 	"godwit/internal/invariant"
 	"godwit/internal/propagation/propagationtest"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
 )
 
@@ -139,12 +139,12 @@ TYPE {key}
 // is a hashtable in 7.0.
 func TestSetsAgainstRedis(t *testing.T) {
 	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
-	var show func(v respclient.Value) string
-	show = func(v respclient.Value) string {
+	var show func(v client.Value) string
+	show = func(v client.Value) string {
 		elems, sorted := []string{}, false
 		for _, e := range v.Elems {
 			elems = append(elems, show(e))
-			sorted = e.Kind == respclient.Bulk
+			sorted = e.Kind == client.Bulk
 		}
 		if sorted {
 			slices.Sort(elems)

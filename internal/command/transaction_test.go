@@ -13,7 +13,7 @@ import (
 	"godwit/internal/invariant"
 	"godwit/internal/propagation"
 	"godwit/internal/propagation/propagationtest"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // join is another client of the same engine.
@@ -179,7 +179,7 @@ func TestWatchSeesChangesRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	other := &remote{c: respclient.New(conn)}
+	other := &remote{c: client.New(conn)}
 	for _, c := range watchedChanges() {
 		linesOf(t, redis, "FLUSHALL; SELECT 0")
 		linesOf(t, other, "SELECT 0")
@@ -503,7 +503,7 @@ func (w *watchers) state(db int, key string) string {
 	run(w.t, w.reader, "SELECT", strconv.Itoa(db))
 	dump := run(w.t, w.reader, "DUMP", key)
 	at := run(w.t, w.reader, "PEXPIRETIME", key)
-	if dump.Kind == respclient.Null {
+	if dump.Kind == client.Null {
 		return "none"
 	}
 	return fmt.Sprint(at.Int, " ", dump.Str)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/redistest"
+	"godwit/internal/testserver"
 )
 
 // The tests of this file hold the table against the newest Redis and Valkey. What these know is in
@@ -22,11 +22,11 @@ var updateDirectives = flag.Bool("update-directives", false,
 
 const directivesFile = "testdata/directives.txt"
 
-var peers = []redistest.Peer{redistest.Redis, redistest.Valkey}
+var peers = []testserver.Peer{testserver.Redis, testserver.Valkey}
 
 // peerDirective is a directive of a peer with its default.
 type peerDirective struct {
-	peer          redistest.Peer
+	peer          testserver.Peer
 	name, initial string
 }
 
@@ -40,7 +40,7 @@ func peerDirectives(t testing.TB) []peerDirective {
 		}
 		peer, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		name, initial, _ := strings.Cut(rest, " ")
-		all = append(all, peerDirective{redistest.Peer(peer), name, initial})
+		all = append(all, peerDirective{testserver.Peer(peer), name, initial})
 	}
 	return all
 }
@@ -64,7 +64,7 @@ var ownNames = []string{"port", "unixsocket", "dir"}
 var ownDefaults = []string{"activedefrag", "active-defrag-ignore-bytes"}
 
 // askPeer asks a running peer for its directives.
-func askPeer(t *testing.T, p redistest.Peer) []peerDirective {
+func askPeer(t *testing.T, p testserver.Peer) []peerDirective {
 	c, out := runServer(t, p.Program(t, "server"), t.TempDir(), "", "--port", "0", "--unixsocket",
 		"s")
 	require.NotNil(t, c, out)
@@ -99,11 +99,11 @@ func TestPeersDefaultsLoad(t *testing.T) {
 				t.Errorf("%s: %s reads as %q", d.peer, line, got)
 			}
 			got := row.Value(Default())
-			if d.peer == redistest.Redis && got != d.initial &&
+			if d.peer == testserver.Redis && got != d.initial &&
 				!slices.Contains(ownDefaults, d.name) {
 				t.Errorf("%s: the default of %s is %q, not %q", d.peer, d.name, d.initial, got)
 			}
-			if w := c.Warnings(); len(w) > 0 && d.peer == redistest.Redis {
+			if w := c.Warnings(); len(w) > 0 && d.peer == testserver.Redis {
 				t.Errorf("%s: %s: %q", d.peer, line, w)
 			}
 		}
@@ -136,7 +136,7 @@ func writeDirectives(t *testing.T) {
 // TestEveryDirectiveRefusesAsRedis8 compares bounds and flags of every directive that Redis 8
 // knows, as seen in the errors of CONFIG SET.
 func TestEveryDirectiveRefusesAsRedis8(t *testing.T) {
-	p := redistest.Redis
+	p := testserver.Redis
 	dir := t.TempDir()
 	args := []string{"--port", "0", "--unixsocket", "s", "--dir", dir,
 		"--active-defrag-ignore-bytes", "100mb"} // one of ownDefaults

@@ -9,17 +9,16 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
-	"godwit/internal/redistest"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
+	"godwit/internal/testserver"
 )
 
 // The tests of this file ask a real redis-server what it does with the same input.
 
 func redisServer(t *testing.T) string {
 	t.Helper()
-	path := redistest.Program(t, "redis-server")
+	path := testserver.Program(t, "redis-server")
 	out, err := exec.Command(path, "--version").CombinedOutput()
 	if err != nil || !bytes.Contains(out, []byte("v=7.0.")) {
 		t.Skipf("redis-server is not a 7.0: %s", out)
@@ -29,46 +28,33 @@ func redisServer(t *testing.T) string {
 
 // runRedis starts redis-server in a folder of its own. It returns a client if the server came up,
 // else what it printed before it gave up.
-func runRedis(t *testing.T, dir, stdin string, args ...string) (*respclient.Client, string) {
+func runRedis(t *testing.T, dir, stdin string, args ...string) (*client.Client, string) {
 	t.Helper()
 	return runServer(t, redisServer(t), dir, stdin, args...)
 }
 
 // runServer is runRedis for the server at path.
-func runServer(t *testing.T, path, dir, stdin string, args ...string) (*respclient.Client, string) {
+func runServer(t *testing.T, path, dir, stdin string, args ...string) (*client.Client, string) {
 	t.Helper()
-	sock := filepath.Join(dir, "s")
-	cmd := exec.Command(path, args...)
-	cmd.Dir = dir
-	cmd.Stdin = strings.NewReader(stdin)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
+	s, err := testserver.Launch(testserver.Options{Program: path, Dir: dir, Stdin: stdin, Args: args, Exact: true})
+	if err != nil {
 		t.Fatal(err)
 	}
-	exited := make(chan struct{})
-	go func() { _ = cmd.Wait(); close(exited) }()
+	s.Socket = filepath.Join(dir, "s")
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		<-exited
-		os.Remove(sock)
+		s.Kill()
+		os.Remove(s.Socket)
 	})
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
-		select {
-		case <-exited:
-			return nil, out.String()
-		case <-time.After(2 * time.Millisecond):
+	if err := s.Ready(); err != nil {
+		if !s.Ended() {
+			t.Fatal(err)
 		}
-		if c, err := respclient.Dial("unix", sock); err == nil {
-			t.Cleanup(func() { c.Close() })
-			return c, ""
-		}
+		return nil, s.Output()
 	}
-	t.Fatal(path + " neither came up nor gave up")
-	return nil, ""
+	return s.Client(t), ""
 }
 
-func get(t testing.TB, c *respclient.Client, patterns ...string) map[string]string {
+func get(t testing.TB, c *client.Client, patterns ...string) map[string]string {
 	t.Helper()
 	args := []any{"CONFIG", "GET"}
 	for _, p := range patterns {
@@ -117,7 +103,7 @@ func TestDefaultsAreRedisDefaults(t *testing.T) {
 	}
 	newer := map[string]bool{}
 	for _, d := range peerDirectives(t) {
-		newer[d.name] = newer[d.name] || d.peer == redistest.Redis
+		newer[d.name] = newer[d.name] || d.peer == testserver.Redis
 	}
 	theirs, mine := get(t, c, "*"), ours(Default(), "*")
 	for name, want := range theirs {
@@ -134,7 +120,7 @@ func TestDefaultsAreRedisDefaults(t *testing.T) {
 }
 
 // bothServers starts Redis and loads a Config from the same command line.
-func bothServers(t *testing.T) (*respclient.Client, *Config) {
+func bothServers(t *testing.T) (*client.Client, *Config) {
 	t.Helper()
 	dir := t.TempDir()
 	args := []string{"--port", "0", "--unixsocket", "s", "--dir", dir,
@@ -180,7 +166,7 @@ func TestEveryDirectiveRefusesAsRedis(t *testing.T) {
 	}
 }
 
-func compareSet(t testing.TB, c *respclient.Client, mine *Config, kv ...string) {
+func compareSet(t testing.TB, c *client.Client, mine *Config, kv ...string) {
 	t.Helper()
 	args := []any{"CONFIG", "SET"}
 	var pairs [][2]string

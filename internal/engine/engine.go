@@ -46,6 +46,8 @@ type Engine struct {
 
 	// Links are the connections that MIGRATE keeps.
 	Links Links
+	// Dialer opens connections to other servers; the server sets it.
+	Dialer Dialer
 
 	// Shutdown is called by SHUTDOWN and by the life cycle; the server sets it.
 	Shutdown func(opts ShutdownOptions) error

@@ -3,16 +3,37 @@ package engine
 import (
 	"net"
 	"time"
+
+	"godwit/internal/resp/client"
 )
 
-// Links are connections to other servers that MIGRATE keeps for the next time: a mass of keys is usually moved to the same one, key by key.
+// Dialer opens connections to other servers. Its methods are called with the executor held.
+type Dialer interface {
+	// Dial connects and waits for that: nobody else is served meanwhile.
+	Dial(o DialOptions) (net.Conn, error)
+	// Connect connects beside the executor, and then calls done on it with the connection or the
+	// error, never in the middle of a script. A server that ends meanwhile closes the connection
+	// instead.
+	Connect(o DialOptions, done func(net.Conn, error))
+}
+
+// DialOptions say how to connect to another server.
+type DialOptions struct {
+	Addr    string        // host:port, or the absolute path of a unix socket
+	TLS     bool          // with the certificate and the authorities of the tls directives
+	Source  string        // the IP address to connect from, "" for the system's choice
+	Timeout time.Duration // of all of it, 0 for the system's limits
+}
+
+// Links are connections that MIGRATE keeps for the next time: a mass of keys is usually moved to
+// the same server, key by key.
 type Links struct {
 	byAddr map[string]*Link
 }
 
 // Link is one of them. It belongs to the executor.
 type Link struct {
-	net.Conn
+	*client.Client
 	DB   int    // selected there, -1: not known
 	addr string // "host:port" as it was asked for
 	used int64  // steady ms
@@ -23,10 +44,12 @@ const (
 	linkIdleMs = 10_000
 )
 
-// Get is the connection to the address, a new one if need be; connecting takes no longer than timeout.
-func (l *Links) Get(addr string, now int64, timeout time.Duration) (*Link, error) {
+// Link returns the connection that is kept to the address, or a new one. Connecting takes no longer
+// than timeout; everybody waits for it.
+func (e *Engine) Link(addr string, timeout time.Duration) (*Link, error) {
+	l := &e.Links
 	if c := l.byAddr[addr]; c != nil {
-		c.used = now
+		c.used = e.Steady()
 		return c, nil
 	}
 	if len(l.byAddr) >= maxLinks {
@@ -35,11 +58,11 @@ func (l *Links) Get(addr string, now int64, timeout time.Duration) (*Link, error
 			break
 		}
 	}
-	nc, err := net.DialTimeout("tcp", addr, timeout)
+	nc, err := e.Dialer.Dial(DialOptions{Addr: addr, Timeout: timeout})
 	if err != nil {
 		return nil, err
 	}
-	c := &Link{Conn: nc, DB: -1, addr: addr, used: now}
+	c := &Link{Client: client.New(nc), DB: -1, addr: addr, used: e.Steady()}
 	if l.byAddr == nil {
 		l.byAddr = map[string]*Link{}
 	}
@@ -49,11 +72,11 @@ func (l *Links) Get(addr string, now int64, timeout time.Duration) (*Link, error
 
 // Close ends a connection and forgets it.
 func (l *Links) Close(c *Link) {
-	_ = c.Conn.Close() // whatever it says, it is of no use any more
+	_ = c.Client.Close() // whatever it says, it is of no use any more
 	delete(l.byAddr, c.addr)
 }
 
-// Len is how many connections are kept.
+// Len returns how many connections are kept.
 func (l *Links) Len() int { return len(l.byAddr) }
 
 // expire closes those that nobody has used for a while.

@@ -21,6 +21,9 @@ func TestGoroutinesAreGuarded(t *testing.T) {
 			return
 		}
 		f := parse(t, fset, rel, text, 0)
+		if f.Name.Name == "testserver" {
+			return // a part of the tests: they report their panics themselves
+		}
 		files = append(files, f)
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {

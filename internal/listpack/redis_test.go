@@ -4,20 +4,15 @@ import (
 	"bytes"
 	"testing"
 
-	"godwit/internal/redistest"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 )
 
 // startRedis starts a redis-server of this test's own.
-func startRedis(t *testing.T) *respclient.Client {
+func startRedis(t *testing.T) *client.Client {
 	t.Helper()
-	c, err := respclient.Dial("unix", redistest.Start(t, "", "--rdbcompression", "no").Socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	return c
+	return testserver.StartRedis(t, "", "--rdbcompression", "no").Client(t)
 }
 
 // blob cuts the listpack out of a DUMP payload. Before it are the type and a length of 1, 2 or 5

@@ -16,8 +16,7 @@ import (
 	"godwit/internal/invariant"
 	"godwit/internal/keyspace"
 	"godwit/internal/logging"
-	"godwit/internal/redistest"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/testserver"
 	"godwit/internal/vfs"
 )
 
@@ -38,13 +37,11 @@ func check(fsys vfs.FS, aof bool, name string, change func(*Checker)) (bool, str
 func redisFiles(t *testing.T, args ...string) (dir string) {
 	t.Helper()
 	for _, tool := range []string{"redis-check-rdb", "redis-check-aof"} {
-		redistest.Program(t, tool)
+		testserver.Program(t, tool)
 	}
-	s := redistest.Start(t, "", append([]string{"--appendonly", "yes"}, args...)...)
+	s := testserver.StartRedis(t, "", append([]string{"--appendonly", "yes"}, args...)...)
 	defer s.Stop()
-	c, err := respclient.Dial("unix", s.Socket)
-	require.NoError(t, err)
-	defer c.Close()
+	c := s.Client(t)
 	do := func(args ...any) {
 		t.Helper()
 		v, err := c.Do(args...)
@@ -288,7 +285,7 @@ func TestTruncateToTimestamp(t *testing.T) {
 			require.Equal(t, text, string(left), "%d: %s", c.until, name)
 		}
 		t.Run(fmt.Sprintf("redis-check-aof %d", c.until), func(t *testing.T) {
-			bin, dir := redistest.Program(t, "redis-check-aof"), t.TempDir()
+			bin, dir := testserver.Program(t, "redis-check-aof"), t.TempDir()
 			for name, text := range files {
 				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 			}

@@ -1,7 +1,6 @@
 package persist_test
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"math/rand/v2"
@@ -22,7 +21,7 @@ import (
 	"godwit/internal/invariant"
 	"godwit/internal/logging"
 	"godwit/internal/persist"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
 	"godwit/internal/vfs"
 )
@@ -75,7 +74,7 @@ func boot(t *testing.T, fsys vfs.FS, change func(*config.Config)) (*host, error)
 }
 
 // do runs a command as a batch of its own and returns the reply.
-func (h *host) do(words ...string) respclient.Value {
+func (h *host) do(words ...string) client.Value {
 	h.t.Helper()
 	argv := make([][]byte, len(words))
 	for i, w := range words {
@@ -86,7 +85,7 @@ func (h *host) do(words ...string) respclient.Value {
 	h.e.Exec(h.c, argv)
 	raw := bytes.Clone(h.c.W.Buf)
 	h.e.Leave()
-	v, err := respclient.ReadReply(bufio.NewReader(bytes.NewReader(raw)))
+	v, _, err := client.Parse(raw)
 	require.NoError(h.t, err)
 	return v
 }

@@ -17,8 +17,8 @@ import (
 	"godwit/internal/keyspace"
 	"godwit/internal/object"
 	"godwit/internal/persist/rdb"
-	"godwit/internal/redistest"
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 	"godwit/internal/vfs"
 )
 
@@ -126,7 +126,7 @@ func TestFileFaults(t *testing.T) {
 
 // TestRedisCheckRDB has Redis's own checker look at a file.
 func TestRedisCheckRDB(t *testing.T) {
-	checker := redistest.Program(t, "redis-check-rdb")
+	checker := testserver.Program(t, "redis-check-rdb")
 	rng := testseed.Rand(t)
 	c := &chaos{t: t, ks: newKeyspace(rng, tiny()), rng: rng, keys: 200, wide: 30}
 	for range 3000 {

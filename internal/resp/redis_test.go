@@ -15,16 +15,16 @@ import (
 	"testing"
 	"time"
 
-	"godwit/internal/redistest"
 	"godwit/internal/resp"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 )
 
 // startRedis runs a real redis-server and returns its socket's path.
 func startRedis(t *testing.T, args ...string) string {
 	t.Helper()
-	return redistest.Start(t, "", args...).Socket
+	return testserver.StartRedis(t, "", args...).Socket
 }
 
 // ask sends raw bytes, closes the sending side and returns all that comes back.
@@ -172,7 +172,7 @@ func seeded(t *testing.T) *rand.Rand {
 // set is a skiplist: a listpack would keep -0 as the integer 0.
 func TestDoublesAgainstRedis(t *testing.T) {
 	sock := startRedis(t, "--zset-max-listpack-entries", "0")
-	c, err := respclient.Dial("unix", sock)
+	c, err := client.Dial("unix", sock)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,73 +1,48 @@
 package scan
 
 import (
-	"bufio"
-	"fmt"
-	"io"
 	"math/rand"
-	"net"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 
-	"godwit/internal/redistest"
+	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 )
 
 // realServer is a redis-server of this test's own, reached over a unix socket.
 type realServer struct {
-	t    *testing.T
-	conn net.Conn
-	r    *bufio.Reader
+	t *testing.T
+	c *client.Client
 }
 
 func startRealServer(t *testing.T) *realServer {
 	t.Helper()
-	conn, err := net.Dial("unix", redistest.Start(t, "").Socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	return &realServer{t, conn, bufio.NewReader(conn)}
+	return &realServer{t, testserver.StartRedis(t, "").Client(t)}
 }
 
 // do sends one command and returns the strings of its reply, with nested ones flattened. Errors
 // keep their '-'.
-func (s *realServer) do(args ...string) []string {
+func (s *realServer) do(args ...any) []string {
 	s.t.Helper()
-	var b strings.Builder
-	fmt.Fprintf(&b, "*%d\r\n", len(args))
-	for _, a := range args {
-		fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(a), a)
-	}
-	if _, err := io.WriteString(s.conn, b.String()); err != nil {
-		s.t.Fatal(err)
-	}
-	return s.reply(nil)
-}
-
-func (s *realServer) reply(out []string) []string {
-	line, err := s.r.ReadString('\n')
+	v, err := s.c.Do(args...)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	line = strings.TrimRight(line, "\r\n")
-	n, _ := strconv.Atoi(line[1:])
-	switch line[0] {
-	case '*':
-		for range n {
-			out = s.reply(out)
+	return flatten(nil, v)
+}
+
+func flatten(out []string, v client.Value) []string {
+	switch v.Kind {
+	case client.Array:
+		for _, e := range v.Elems {
+			out = flatten(out, e)
 		}
 		return out
-	case '$':
-		b := make([]byte, n+2)
-		if _, err := io.ReadFull(s.r, b); err != nil {
-			s.t.Fatal(err)
-		}
-		return append(out, string(b[:n]))
+	case client.Error:
+		return append(out, "-"+v.Text())
 	}
-	return append(out, line)
+	return append(out, v.Text())
 }
 
 func filter(names []string, pattern string, nocase bool) []string {

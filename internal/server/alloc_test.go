@@ -8,11 +8,12 @@ import (
 	"godwit/internal/arena"
 	"godwit/internal/invariant"
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 )
 
 // TestAllocations runs GET and SET through a whole turn's session code, which must not allocate.
 func TestAllocations(t *testing.T) {
-	if raceEnabled || invariant.Enabled {
+	if testserver.Race || invariant.Enabled {
 		t.Skip("the checks of this build allocate")
 	}
 	e, _ := newEngine(t, "")

@@ -9,7 +9,7 @@ import (
 	"godwit/internal/engine"
 	"godwit/internal/listpack"
 	"godwit/internal/object"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/spec"
 )
 
@@ -38,7 +38,7 @@ func blockingCommands() []testCommand {
 }
 
 // waiting sends a client the command and waits until n clients are blocked.
-func (r *rig) waiting(c *respclient.Client, n int, args ...any) {
+func (r *rig) waiting(c *client.Client, n int, args ...any) {
 	r.t.Helper()
 	c.Queue(args...)
 	if err := c.Flush(); err != nil {
@@ -53,7 +53,7 @@ func (r *rig) blocked() int {
 	return r.eng.BlockedClients()
 }
 
-func (r *rig) receives(c *respclient.Client, want string) {
+func (r *rig) receives(c *client.Client, want string) {
 	r.t.Helper()
 	v, err := c.Receive()
 	if err != nil || v.Text() != want {
@@ -66,7 +66,7 @@ func (r *rig) receives(c *respclient.Client, want string) {
 func TestBlockedClients(t *testing.T) {
 	everyWay(t, "", false, func(t *testing.T, r *rig) {
 		giver := r.client()
-		var takers []*respclient.Client
+		var takers []*client.Client
 		for i := range 20 {
 			c := r.client()
 			r.waiting(c, i+1, "take", "k", 0)

@@ -11,7 +11,7 @@ import (
 
 	"godwit/internal/engine"
 	"godwit/internal/resp"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/script"
 	"godwit/internal/spec"
 	"godwit/internal/testseed"
@@ -59,7 +59,7 @@ func busyCommands() []testCommand {
 const busyThreshold = "busy-reply-threshold 1\n"
 
 // awaitBusy waits until a script is busy.
-func (r *rig) awaitBusy(c *respclient.Client) {
+func (r *rig) awaitBusy(c *client.Client) {
 	r.t.Helper()
 	r.eventually("the script is busy", func() bool {
 		v, err := c.Do("isbusy")

@@ -13,8 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 )
 
 func TestCommands(t *testing.T) {
@@ -79,7 +80,7 @@ func TestPieces(t *testing.T) {
 // TestDeepPipeline sends a million commands before it reads the first reply.
 func TestDeepPipeline(t *testing.T) {
 	n := 1_000_000
-	if raceEnabled || testing.Short() {
+	if testserver.Race || testing.Short() {
 		n = 100_000
 	}
 	everyWay(t, "", false, func(t *testing.T, r *rig) {
@@ -101,7 +102,7 @@ func TestDeepPipeline(t *testing.T) {
 // TestBigBulk moves 32 MiB in and out, many times what a connection reads at once.
 func TestBigBulk(t *testing.T) {
 	size := 32 << 20
-	if raceEnabled || testing.Short() {
+	if testserver.Race || testing.Short() {
 		size = 8 << 20
 	}
 	value := make([]byte, size)
@@ -269,7 +270,7 @@ func TestKillOther(t *testing.T) {
 // TestMonitor has replies written to clients that asked for nothing, from other loops' turns.
 func TestMonitor(t *testing.T) {
 	everyWay(t, "", false, func(t *testing.T, r *rig) {
-		var watchers []*respclient.Client
+		var watchers []*client.Client
 		for range 6 {
 			c := r.client()
 			r.want(c, "OK", "monitor")
@@ -337,7 +338,7 @@ func TestPause(t *testing.T) {
 func TestCrowd(t *testing.T) {
 	seed := testseed.New(t)
 	rounds := 8
-	if raceEnabled {
+	if testserver.Race {
 		rounds = 4
 	}
 	everyWay(t, "", false, func(t *testing.T, r *rig) {
@@ -379,7 +380,7 @@ func TestCrowd(t *testing.T) {
 
 // TestIdleConnections holds 10,000 connections and looks at what each costs.
 func TestIdleConnections(t *testing.T) {
-	if raceEnabled {
+	if testserver.Race {
 		t.Skip("the race detector's own memory drowns what is measured")
 	}
 	n := 10_000

@@ -15,7 +15,7 @@ import (
 	"godwit/internal/engine"
 	"godwit/internal/logging"
 	"godwit/internal/object"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 	"godwit/internal/spec"
 )
 
@@ -154,15 +154,15 @@ func (r *rig) raw() net.Conn {
 }
 
 // client opens a new client.
-func (r *rig) client() *respclient.Client {
+func (r *rig) client() *client.Client {
 	r.t.Helper()
-	c := respclient.New(r.raw())
+	c := client.New(r.raw())
 	c.Timeout = 60 * time.Second
 	return c
 }
 
 // want runs a command and compares its reply.
-func (r *rig) want(c *respclient.Client, reply string, args ...any) {
+func (r *rig) want(c *client.Client, reply string, args ...any) {
 	r.t.Helper()
 	v, err := c.Do(args...)
 	if err != nil {

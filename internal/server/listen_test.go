@@ -11,14 +11,14 @@ import (
 	"testing"
 
 	"godwit/internal/engine"
-	"godwit/internal/freeport"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
+	"godwit/internal/testserver"
 )
 
 // freePort is a port that nobody listens on now.
 func freePort(t testing.TB) string {
 	t.Helper()
-	port, err := freeport.Port()
+	port, err := testserver.Port()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func runListening(t testing.TB, e *engine.Engine) *rig {
 }
 
 func dialPing(network, addr string) error {
-	c, err := respclient.Dial(network, addr)
+	c, err := client.Dial(network, addr)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func TestUnixSocket(t *testing.T) {
 		fi.Mode()&os.ModeSocket == 0 {
 		t.Fatal(fi, err)
 	}
-	c, err := respclient.Dial("unix", path)
+	c, err := client.Dial("unix", path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,9 +223,9 @@ func atoi(s string) (n int) {
 	return n
 }
 
-func (r *rig) clientAt(addr string) *respclient.Client {
+func (r *rig) clientAt(addr string) *client.Client {
 	r.t.Helper()
-	c, err := respclient.Dial("tcp", addr)
+	c, err := client.Dial("tcp", addr)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -89,6 +89,7 @@ func New(e *engine.Engine, o Options) (*Server, error) {
 	e.Wake = s.wake
 	e.ServeOthers = s.serveOthers
 	e.Reconfigure = s.reconfigure
+	e.Dialer = dialer{s}
 	return s, nil
 }
 

@@ -32,7 +32,24 @@ func (s *Server) loadTLS() error {
 	return nil
 }
 
+// tlsConfig returns the configuration of the server's side.
 func tlsConfig(c *config.Config) (*tls.Config, error) {
+	t, err := tlsIdentity(c)
+	if err != nil || c.TLSAuthClients == config.TLSAuthNo {
+		return t, err
+	}
+	if t.ClientCAs, err = tlsRoots(c); err != nil {
+		return nil, err
+	}
+	t.ClientAuth = tls.RequireAndVerifyClientCert
+	if c.TLSAuthClients == config.TLSAuthOptional {
+		t.ClientAuth = tls.VerifyClientCertIfGiven
+	}
+	return t, nil
+}
+
+// tlsIdentity returns what both sides have in common: the certificate and the versions.
+func tlsIdentity(c *config.Config) (*tls.Config, error) {
 	if c.TLSCertFile == "" {
 		return nil, errors.New("no tls-cert-file configured")
 	}
@@ -48,20 +65,10 @@ func tlsConfig(c *config.Config) (*tls.Config, error) {
 	if t.MinVersion, t.MaxVersion, err = tlsVersionRange(c.TLSProtocols); err != nil {
 		return nil, err
 	}
-	if c.TLSAuthClients == config.TLSAuthNo {
-		return t, nil
-	}
-	if t.ClientCAs, err = tlsRoots(c); err != nil {
-		return nil, err
-	}
-	t.ClientAuth = tls.RequireAndVerifyClientCert
-	if c.TLSAuthClients == config.TLSAuthOptional {
-		t.ClientAuth = tls.VerifyClientCertIfGiven
-	}
 	return t, nil
 }
 
-// tlsRoots reads the authorities that must have signed client certificates.
+// tlsRoots reads the authorities that must have signed the other side's certificate.
 func tlsRoots(c *config.Config) (*x509.CertPool, error) {
 	if c.TLSCACertFile == "" && c.TLSCACertDir == "" {
 		return nil, errors.New(

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"godwit/internal/config"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
 )
 
 // certificates writes an authority (ca.crt), and a certificate with its key (server.crt,
@@ -90,7 +90,7 @@ func TestTLSAuth(t *testing.T) {
 				nc, err := tls.Dial("tcp", r.addr, side.cfg)
 				if err == nil {
 					_ = nc.SetDeadline(time.Now().Add(20 * time.Second))
-					_, err = respclient.New(nc).Do("ping")
+					_, err = client.New(nc).Do("ping")
 					nc.Close()
 				}
 				if (err == nil) != side.ok {

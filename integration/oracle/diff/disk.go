@@ -45,7 +45,7 @@ const dumpFile = "dump.rdb"
 
 // disk takes the data of both servers through files and compares it afterwards.
 func (r *Runner) disk(d Disk, at int) (*Failure, error) {
-	if r.Tested.dir == "" {
+	if r.Tested.dir() == "" {
 		return nil, nil // somebody else's server, with a folder that is not known
 	}
 	var f *Failure
@@ -89,7 +89,7 @@ func (r *Runner) swap(at int) (*Failure, error) {
 	if f, err := r.bothOK(at, "SAVE"); f != nil || err != nil {
 		return f, err
 	}
-	ref, tested := filepath.Join(r.Ref.dir, dumpFile), filepath.Join(r.Tested.dir, dumpFile)
+	ref, tested := filepath.Join(r.Ref.dir(), dumpFile), filepath.Join(r.Tested.dir(), dumpFile)
 	aside := ref + ".aside"
 	if err := errors.Join(os.Rename(ref, aside), os.Rename(tested, ref), os.Rename(aside, tested)); err != nil {
 		return nil, err

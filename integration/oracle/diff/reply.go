@@ -1,120 +1,65 @@
 package diff
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
+
+	"godwit/internal/resp/client"
 )
 
-// errFrame says that a server sent bytes that are not RESP at all.
-var errFrame = errors.New("not a RESP frame")
-
-// maxFrame bounds one announced length: a server that announces more is broken,
-// and the tester must not die with it.
-const maxFrame = 1 << 30
-
-// frameEnd finds the end of the RESP2 or RESP3 reply starting at buf[pos]. It
-// returns the index after the reply, or -1 when buf ends before the reply does.
-// Nesting is a counter instead of recursion: the common reply is one line, and a
-// hostile depth costs nothing.
-func frameEnd(buf []byte, pos int) (int, error) {
-	for pending := 1; pending > 0; pending-- {
-		nl := bytes.IndexByte(buf[min(pos, len(buf)):], '\n')
-		if nl < 0 {
-			return -1, nil
-		}
-		end := pos + nl + 1
-		if nl < 2 || buf[end-2] != '\r' {
-			return 0, fmt.Errorf("%w: line %q", errFrame, clip(buf[pos:end], 80))
-		}
-		kind, line := buf[pos], buf[pos+1:end-2]
-		switch kind {
-		case '+', '-', ':', ',', '#', '_', '(':
-			pos = end
-		case '$', '=', '!', '*', '~', '>', '%', '|':
-			n, err := strconv.Atoi(string(line))
-			if err != nil || n < -1 || n > maxFrame {
-				return 0, fmt.Errorf("%w: length %q", errFrame, clip(line, 80))
-			}
-			pos = end
-			switch {
-			case n < 0:
-			case kind == '$' || kind == '=' || kind == '!':
-				pos += n + 2
-				if pos > len(buf) {
-					return -1, nil
-				}
-				if buf[pos-2] != '\r' || buf[pos-1] != '\n' {
-					return 0, fmt.Errorf("%w: bulk of %d bytes without its end", errFrame, n)
-				}
-			case kind == '%':
-				pending += 2 * n
-			case kind == '|': // attributes precede the reply they belong to
-				pending += 2*n + 1
-			default:
-				pending += n
-			}
-		default:
-			return 0, fmt.Errorf("%w: kind %q", errFrame, kind)
-		}
-	}
-	return pos, nil
-}
-
-// Reply is a decoded reply; only mismatches are decoded.
+// Reply is a decoded reply as comparators see it; only mismatches are decoded.
 type Reply struct {
 	Kind  byte    // the RESP type byte; '_' for every form of null
 	Str   string  // the payload of scalar kinds
 	Elems []Reply // the elements of aggregates; of a map: key, value, key, value …
 }
 
-// decode reads the reply at buf[pos], which frameEnd has found complete.
-func decode(buf []byte, pos int) (Reply, int) {
-	nl := pos + bytes.IndexByte(buf[pos:], '\n')
-	kind, line := buf[pos], string(buf[pos+1:nl-1])
-	pos = nl + 1
-	n := 0
-	switch kind {
-	case '$', '=', '!', '*', '~', '>', '%', '|':
-		n, _ = strconv.Atoi(line)
-		if n < 0 {
-			return Reply{Kind: '_'}, pos
-		}
-	default:
-		return Reply{Kind: kind, Str: line}, pos
-	}
-	switch kind {
-	case '$', '=', '!':
-		return Reply{Kind: kind, Str: string(buf[pos : pos+n])}, pos + n + 2
-	case '%':
-		n *= 2
-	case '|':
-		for range 2 * n {
-			_, pos = decode(buf, pos)
-		}
-		return decode(buf, pos)
-	}
-	r := Reply{Kind: kind, Elems: make([]Reply, n)}
-	for i := range r.Elems {
-		r.Elems[i], pos = decode(buf, pos)
-	}
-	return r, pos
+var kinds = map[client.Kind]byte{
+	client.Simple: '+', client.Error: '-', client.Int: ':', client.Bulk: '$',
+	client.Null: '_', client.NullArray: '_', client.Double: ',', client.Bool: '#',
+	client.BigNumber: '(', client.Verbatim: '=', client.Array: '*', client.Map: '%',
+	client.Set: '~', client.Push: '>',
 }
 
 // Decode reads exactly one complete reply.
 func Decode(raw []byte) (Reply, error) {
-	end, err := frameEnd(raw, 0)
+	v, rest, err := client.Parse(raw)
 	if err != nil {
 		return Reply{}, err
 	}
-	if end != len(raw) {
-		return Reply{}, fmt.Errorf("%w: %d bytes, the reply ends at %d", errFrame, len(raw), end)
+	if len(rest) > 0 {
+		return Reply{}, fmt.Errorf("%d bytes, the reply ends at %d", len(raw), len(raw)-len(rest))
 	}
-	r, _ := decode(raw, 0)
+	r := replyOf(v)
+	if raw[0] == '!' {
+		r.Kind = '!'
+	}
 	return r, nil
+}
+
+// decode reads a reply that is complete. One with a scalar that is none is like no other.
+func decode(raw []byte) Reply {
+	r, err := Decode(raw)
+	if err != nil {
+		return Reply{Kind: '?', Str: string(raw)}
+	}
+	return r
+}
+
+func replyOf(v client.Value) Reply {
+	r := Reply{Kind: kinds[v.Kind], Str: v.Text()}
+	switch v.Kind {
+	case client.Verbatim:
+		r.Str = v.Format + ":" + v.Str
+	case client.Array, client.Map, client.Set, client.Push:
+		r.Elems = make([]Reply, len(v.Elems))
+		for i, e := range v.Elems {
+			r.Elems[i] = replyOf(e)
+		}
+	}
+	return r
 }
 
 // IsErr reports whether the reply is an error of either protocol version.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"godwit/internal/resp/client"
 )
 
 // maxBatch is how many commands are in flight on one connection.
@@ -293,8 +295,8 @@ func (r *Runner) compare(stream []Cmd, at, n int, raw [2][]byte, errB error) *Fa
 			continue
 		}
 		if frame[0] != nil && frame[1] != nil {
-			a, _ := decode(frame[0], 0)
-			b, _ := decode(frame[1], 0)
+			a := decode(frame[0])
+			b := decode(frame[1])
 			if r.equal(stream, at+i, a, b) {
 				continue
 			}
@@ -428,13 +430,7 @@ func (r *Runner) raw(c Cmd, at int) (*Failure, error) {
 		if err != nil {
 			return r.connFailure(at, err)
 		}
-		if err := conn.Send(c.Args[0]); err != nil {
-			conn.Close()
-			return nil, err
-		}
-		conn.closeWrite()
-		got[i], err = conn.ReadAll()
-		got[i] = bytes.Clone(got[i])
+		got[i], err = conn.Exchange(c.Args[0])
 		conn.Close()
 		if err != nil && i == 0 {
 			return nil, fmt.Errorf("redis: %w after %v", err, c)
@@ -466,9 +462,9 @@ func (r *Runner) firstDifference(got [2][]byte) (frame [2][]byte, differ bool) {
 	for len(got[0])+len(got[1]) > 0 {
 		for i, b := range got {
 			frame[i], got[i] = nil, nil
-			switch end, err := frameEnd(b, 0); {
-			case err == nil && end > 0:
-				frame[i], got[i] = b[:end], b[end:]
+			switch _, rest, err := client.Parse(b); {
+			case err == nil:
+				frame[i], got[i] = b[:len(b)-len(rest)], rest
 			case len(b) > 0: // not a reply, or cut off
 				frame[i] = b
 			}
@@ -487,13 +483,6 @@ func (r *Runner) firstDifference(got [2][]byte) (frame [2][]byte, differ bool) {
 		}
 	}
 	return frame, false
-}
-
-// closeWrite tells the peer that nothing more will come.
-func (c *Conn) closeWrite() {
-	if t, ok := c.nc.(interface{ CloseWrite() error }); ok {
-		t.CloseWrite()
-	}
 }
 
 var errTwoSided = errors.New("reference server")

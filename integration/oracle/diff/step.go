@@ -219,9 +219,9 @@ func (r *Runner) readBlocked(i int, s *stepped) error {
 // readReply waits for one reply of a client and reports whether it came.
 func (r *Runner) readReply(i, client int, s *stepped, patience time.Duration) (bool, error) {
 	conn := r.conns[client][i]
-	conn.timeout = patience
+	conn.client.Timeout = patience
 	raw, ends, err := conn.Batch(1, nil)
-	conn.timeout = 0
+	conn.client.Timeout = ioTimeout
 	switch {
 	case errors.Is(err, errNoReply):
 		return false, nil
@@ -252,8 +252,8 @@ func (r *Runner) stepCompare(c Cmd, at int, got [2]stepped) *Failure {
 		if frame[0] == nil || bytes.Equal(frame[0], frame[1]) {
 			continue
 		}
-		a, _ := decode(frame[0], 0)
-		b, _ := decode(frame[1], 0)
+		a := decode(frame[0])
+		b := decode(frame[1])
 		if !r.stepEqual(cmd, a, b) {
 			return &Failure{At: at, Class: class(cmd, frame) + " after " + clip(c.Name(), 40), A: show(frame[0]), B: show(frame[1])}
 		}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"syscall"
 	"time"
 )
 
@@ -208,8 +207,8 @@ func (r *Runner) tellCompare(stream []Cmd, at int, got [2]map[int]*heard) *Failu
 			if bytes.Equal(a.replies[i], b.replies[i]) {
 				continue
 			}
-			x, _ := decode(a.replies[i], 0)
-			y, _ := decode(b.replies[i], 0)
+			x := decode(a.replies[i])
+			y := decode(b.replies[i])
 			if client != stream[at].Client || !r.equal(stream, at, x, y) {
 				f.Class = class(stream[at], [2][]byte{a.replies[i], b.replies[i]}) + ", told by"
 				return f
@@ -230,7 +229,7 @@ func samePushes(a, b [][]byte) bool {
 func pushLines(frames [][]byte) []string {
 	out := make([]string, len(frames))
 	for i, f := range frames {
-		r, _ := decode(f, 0)
+		r := decode(f)
 		out[i] = canonical(r) // the keys of an invalidation have no order; its null is that of the wrong protocol where redis redirects
 	}
 	slices.Sort(out)
@@ -257,59 +256,4 @@ func callName(c Cmd) string {
 		return "close"
 	}
 	return clip(cmp.Or(c.Name(), "nothing"), 30)
-}
-
-// drain takes the complete frames that have arrived, without waiting for more; io.EOF when the peer has closed behind them.
-func (c *Conn) drain() (frames [][]byte, err error) {
-	c.buf = append(c.buf[:0], c.buf[c.pos:]...)
-	c.pos = 0
-	err = c.readReady()
-	for err == nil || errors.Is(err, io.EOF) {
-		end, bad := frameEnd(c.buf, c.pos)
-		switch {
-		case bad != nil:
-			return frames, bad
-		case end >= 0:
-			frames = append(frames, bytes.Clone(c.buf[c.pos:end]))
-			c.pos = end
-		case c.pos < len(c.buf) && err == nil: // the rest is on its way
-			err = c.fill()
-		default:
-			return frames, err
-		}
-	}
-	return frames, err
-}
-
-// readReady reads what the kernel has for the connection.
-func (c *Conn) readReady() error {
-	if c.closed {
-		return io.EOF
-	}
-	rc, err := c.nc.(syscall.Conn).SyscallConn()
-	if err != nil {
-		return err
-	}
-	for {
-		if cap(c.buf)-len(c.buf) < 4<<10 {
-			c.buf = append(make([]byte, 0, max(16<<10, 2*cap(c.buf))), c.buf...)
-		}
-		var n int
-		var failed error
-		if err := rc.Read(func(fd uintptr) bool {
-			n, failed = syscall.Read(int(fd), c.buf[len(c.buf):cap(c.buf)])
-			return true
-		}); err != nil {
-			return err
-		}
-		switch {
-		case n > 0:
-			c.buf = c.buf[:len(c.buf)+n]
-		case errors.Is(failed, syscall.EAGAIN), errors.Is(failed, syscall.EINTR):
-			return nil
-		default:
-			c.closed = true
-			return io.EOF
-		}
-	}
 }

@@ -10,20 +10,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/object"
-	"godwit/internal/redistest"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
+	"godwit/internal/testserver"
 )
 
 var rewrite = flag.Bool("rewrite", false, "make the golden files again, with the redis-server that is installed")
 
 // redisServer is a redis-server of the test's own.
 type redisServer struct {
-	*respclient.Client
+	*client.Client
 	t   *testing.T
 	dir string
 }
@@ -31,15 +30,8 @@ type redisServer struct {
 // startRedis starts a server in the directory, "" for one of its own, whose dump.rdb it loads.
 func startRedis(t *testing.T, dir string, args ...string) *redisServer {
 	t.Helper()
-	srv := redistest.Start(t, dir, append([]string{"--enable-debug-command", "yes"}, args...)...)
-	c, err := respclient.Dial("unix", srv.Socket)
-	require.NoError(t, err)
-	t.Cleanup(func() { c.Close() })
-	s := &redisServer{c, t, srv.Dir}
-	for end := time.Now().Add(10 * time.Second); strings.HasPrefix(s.try("PING"), "LOADING") && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
-	}
-	return s
+	srv := testserver.StartRedis(t, dir, append([]string{"--enable-debug-command", "yes"}, args...)...)
+	return &redisServer{srv.Client(t), t, srv.Dir}
 }
 
 func (s *redisServer) try(args ...any) string {
@@ -48,7 +40,7 @@ func (s *redisServer) try(args ...any) string {
 	return v.Str
 }
 
-func (s *redisServer) do(args ...any) respclient.Value {
+func (s *redisServer) do(args ...any) client.Value {
 	s.t.Helper()
 	v, err := s.Do(args...)
 	require.NoError(s.t, err)
@@ -94,14 +86,14 @@ func (s *redisServer) content(kind, key string) string {
 
 // TestRedisLoads gives files of ours to redis-check-rdb and to redis-server, and reads the file that redis-server makes of it.
 func TestRedisLoads(t *testing.T) {
-	check := redistest.Program(t, "redis-check-rdb")
+	check := testserver.Program(t, "redis-check-rdb")
 	seed, rng := newSeed(t)
 	for _, depth := range []int{0, 1} {
 		lim := redisLimits()
 		lim.ListCompressDepth = depth
 		ks := newKeyspace(t, lim, seed)
 		fillAll(ks, rng, 300, false)
-		dir := redistest.Dir(t)
+		dir := testserver.Dir(t)
 		name := filepath.Join(dir, "dump.rdb")
 		require.NoError(t, os.WriteFile(name, encodeAll(ks, depth == 0), 0o600))
 		out, err := exec.Command(check, name).CombinedOutput()

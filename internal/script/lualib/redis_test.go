@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 	lua "github.com/yuin/gopher-lua"
 
-	"godwit/internal/redistest"
-	"godwit/internal/resp/respclient"
+	"godwit/internal/resp/client"
+	"godwit/internal/testserver"
 )
 
 // prelude turns whatever the body returns or raises into a text that is the same in both servers:
@@ -66,20 +66,15 @@ func (b *bare) eval(body string, args ...string) (string, error) {
 
 // startRedis starts a redis-server that ends with the test. If none is installed it skips the test,
 // except in CI.
-func startRedis(t *testing.T) *respclient.Client {
+func startRedis(t *testing.T) *client.Client {
 	t.Helper()
-	c, err := respclient.Dial("unix", redistest.Start(t, "", "--lua-time-limit", "0").Socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	return c
+	return testserver.StartRedis(t, "", "--lua-time-limit", "0").Client(t)
 }
 
 // both runs a body in both and compares the answers.
 type both struct {
 	t     *testing.T
-	redis *respclient.Client
+	redis *client.Client
 	bare  *bare
 	fails int
 }

@@ -1,4 +1,4 @@
-package redistest
+package testserver
 
 import (
 	"fmt"
@@ -61,10 +61,10 @@ func peersDir() string {
 	return filepath.Join(cache, "godwit", "peers")
 }
 
-// Start starts the peer's server as the function Start starts redis-server.
+// Start starts the peer's server as StartRedis starts redis-server.
 func (p Peer) Start(t testing.TB, dir string, args ...string) *Server {
 	t.Helper()
-	return start(t, p.Program(t, "server"), dir, args...)
+	return startSocket(t, p.Program(t, "server"), dir, args)
 }
 
 // Version returns the version of the peer's server, "8.0.6".

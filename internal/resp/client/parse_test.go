@@ -1,8 +1,6 @@
-package respclient
+package client
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"io"
 	"math"
@@ -10,11 +8,9 @@ import (
 	"testing"
 )
 
-func reader(s string) *bufio.Reader { return bufio.NewReaderSize(strings.NewReader(s), 16) }
-
 func bulk(s string) Value { return Value{Kind: Bulk, Str: s} }
 
-func TestReadReply(t *testing.T) {
+func TestParse(t *testing.T) {
 	tests := []struct {
 		in   string
 		want Value
@@ -43,54 +39,72 @@ func TestReadReply(t *testing.T) {
 		{"|1\r\n+a\r\n:1\r\n+OK\r\n", Value{Kind: Simple, Str: "OK", Attr: []Value{{Kind: Simple, Str: "a"}, {Kind: Int, Int: 1}}}},
 	}
 	for _, tt := range tests {
-		r := reader(tt.in + ":7\r\n")
-		got, err := ReadReply(r)
+		got, rest, err := Parse([]byte(tt.in + ":7\r\n"))
 		if err != nil || !got.Equal(tt.want) {
 			t.Errorf("%q: %v, %v; want %v", tt.in, got, err, tt.want)
 		}
-		if next, err := ReadReply(r); err != nil || next.Int != 7 {
-			t.Errorf("%q: the next reply is %v, %v", tt.in, next, err)
+		if string(rest) != ":7\r\n" {
+			t.Errorf("%q: followed by %q", tt.in, rest)
 		}
-		again, err := ReadReply(reader(string(got.Append(nil))))
+		again, _, err := Parse(got.Append(nil))
 		if err != nil || !again.Equal(got) {
 			t.Errorf("%q: reads back as %v, %v", tt.in, again, err)
 		}
 	}
 }
 
-func TestReadReplyErrors(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	for _, in := range []string{"\r\n", "+OK\n", "?x\r\n", ":1x\r\n", ":\r\n", "_x\r\n", ",x\r\n", "#1\r\n", "(1x\r\n", "(\r\n",
 		"$-2\r\n", "$x\r\n", "*-2\r\n", "%-1\r\n", "~-1\r\n", ">-1\r\n", "|-1\r\n", "!-1\r\n", "=-1\r\n", "=3\r\ntxt\r\n",
 		"$1\r\nabc\r\n", "$9223372036854775807\r\n", "$99999999999999999999\r\n",
 		strings.Repeat("*1\r\n", maxDepth+2), strings.Repeat("|0\r\n", maxDepth+2), "+" + strings.Repeat("x", maxLine+100)} {
-		if v, err := ReadReply(reader(in)); !errors.Is(err, ErrReply) {
+		if v, _, err := Parse([]byte(in)); !errors.Is(err, ErrReply) {
 			t.Errorf("%.20q: %v, %v", in, v, err)
 		}
 	}
 	for _, in := range []string{"+", "+OK", "+OK\r", "$5\r\n", "$5\r\nab", "*1\r\n", "*2\r\n:1\r\n", "|1\r\n:1\r\n", "|0\r\n",
 		"$1073741824\r\nx", "*1073741824\r\n:1\r\n"} {
-		if v, err := ReadReply(reader(in)); err != io.ErrUnexpectedEOF {
+		if v, _, err := Parse([]byte(in)); err != io.ErrUnexpectedEOF {
 			t.Errorf("%q: %v, %v", in, v, err)
 		}
 	}
-	if _, err := ReadReply(reader("")); err != io.EOF {
+	if _, _, err := Parse(nil); err != io.EOF {
 		t.Errorf("no input: %v", err)
 	}
 }
 
-func FuzzReadReply(f *testing.F) {
+// FuzzParse: what is read is written and read again as the same, and a reply that comes in two
+// pieces ends where it does in one.
+func FuzzParse(f *testing.F) {
 	for _, s := range []string{"+OK\r\n", "-ERR x\r\n", ":1\r\n", "$3\r\nabc\r\n", "$-1\r\n", "*2\r\n:1\r\n*-1\r\n", "_\r\n", "%1\r\n+a\r\n#t\r\n",
 		"~1\r\n,1.5\r\n", ">1\r\n(12\r\n", "=5\r\ntxt:a\r\n", "!1\r\nE\r\n", "|1\r\n+a\r\n+b\r\n:1\r\n", "*1073741824\r\n", "$1073741824\r\n"} {
-		f.Add([]byte(s))
+		f.Add([]byte(s), 1)
+		f.Add([]byte(s), 5)
 	}
-	f.Fuzz(func(t *testing.T, in []byte) {
-		v, err := ReadReply(bufio.NewReaderSize(bytes.NewReader(in), 16))
+	f.Fuzz(func(t *testing.T, in []byte, cut int) {
+		var one, two frame
+		end, err := one.end(in)
+		if err == nil && cut >= 0 && cut < len(in) {
+			first, errFirst := two.end(in[:cut])
+			if errFirst != nil || first != 0 && first != end {
+				t.Fatalf("%q: ends at %d, with %d bytes at %d, %v", in, end, cut, first, errFirst)
+			}
+			if first == 0 {
+				if again, err := two.end(in); err != nil || again != end {
+					t.Fatalf("%q: ends at %d, after %d bytes at %d, %v", in, end, cut, again, err)
+				}
+			}
+		}
+		v, rest, err := Parse(in)
 		if err != nil {
 			return
 		}
+		if len(in)-len(rest) != end {
+			t.Fatalf("%q: ends at %d, decoded up to %d", in, end, len(in)-len(rest))
+		}
 		_ = v.String()
 		out := v.Append(nil)
-		again, err := ReadReply(bufio.NewReader(bytes.NewReader(out)))
+		again, _, err := Parse(out)
 		if err != nil || !again.Equal(v) {
 			t.Fatalf("%q: %v is written as %q and read as %v, %v", in, v, out, again, err)
 		}

@@ -1,4 +1,4 @@
-package redistest
+package testserver
 
 import (
 	"os"
@@ -6,16 +6,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"godwit/internal/resp/respclient"
 )
 
 func TestPeersStart(t *testing.T) {
 	for _, p := range []Peer{Redis, Valkey} {
-		c, err := respclient.Dial("unix", p.Start(t, "").Socket)
-		require.NoError(t, err)
-		defer c.Close()
-		v, err := c.Do("PING")
+		v, err := p.Start(t, "").Do("PING")
 		require.NoError(t, err)
 		require.Equal(t, "PONG", v.Text())
 		text, err := os.ReadFile(p.Conf(t))
@@ -24,8 +19,8 @@ func TestPeersStart(t *testing.T) {
 	}
 }
 
-// fake makes a folder of peers with a server that says no more than its version.
-func fake(t *testing.T, version string) {
+// fakePeer makes a folder of peers with a server that says no more than its version.
+func fakePeer(t *testing.T, version string) {
 	dir := t.TempDir()
 	t.Setenv("GODWIT_PEERS", dir)
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "bin"), 0o755))
@@ -37,7 +32,7 @@ func fake(t *testing.T, version string) {
 func TestUnknownVersionReportsOnly(t *testing.T) {
 	report := filepath.Join(t.TempDir(), "report")
 	t.Setenv("GODWIT_REPORT", report)
-	fake(t, "99.1.2")
+	fakePeer(t, "99.1.2")
 	require.Equal(t, "99.1.2", Redis.Version(t))
 	require.True(t, t.Run("difference", func(t *testing.T) {
 		require.Equal(Redis.TB(t), "ours", "theirs")
@@ -51,7 +46,7 @@ func TestUnknownVersionReportsOnly(t *testing.T) {
 }
 
 func TestKnownVersionFails(t *testing.T) {
-	fake(t, known[Redis][0])
+	fakePeer(t, known[Redis][0])
 	require.Same(t, t, Redis.TB(t))
 }
 

@@ -1,10 +1,13 @@
-package respclient
+package client
 
 import (
+	"errors"
 	"io"
 	"net"
+	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"godwit/internal/resp"
 )
@@ -101,5 +104,40 @@ func exercise(t *testing.T, c *Client) {
 	}
 	if v, err := c.Receive(); err != nil || v.String() != `array["raw" "in line"]` {
 		t.Fatalf("%v, %v", v, err)
+	}
+}
+
+// TestTimeout: a reply that has come in part when the time is over is read to its end later.
+func TestTimeout(t *testing.T) {
+	ours, theirs := net.Pipe()
+	defer ours.Close()
+	defer theirs.Close()
+	c := New(ours)
+	written := make(chan error, 2)
+	write := func(s string) {
+		_, err := io.WriteString(theirs, s)
+		written <- err
+	}
+	go write("*2\r\n:1\r\n$3\r\nab")
+	c.Timeout = time.Hour
+	if err := c.fill(); err != nil {
+		t.Fatal(err)
+	}
+	c.Timeout = time.Millisecond
+	if _, err := c.ReceiveRaw(); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatal(err)
+	}
+	c.Timeout = time.Hour
+	go write("c\r\n:7\r\n")
+	if raw, err := c.ReceiveRaw(); err != nil || string(raw) != "*2\r\n:1\r\n$3\r\nabc\r\n" {
+		t.Fatalf("%q, %v", raw, err)
+	}
+	if v, err := c.Receive(); err != nil || v.Int != 7 || c.Buffered() != 0 {
+		t.Fatalf("%v, %v, %d bytes left", v, err, c.Buffered())
+	}
+	for range 2 {
+		if err := <-written; err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -1,8 +1,8 @@
-package respclient
+package client
 
 import (
-	"bufio"
 	"fmt"
+	"io"
 	"net"
 	"strconv"
 	"time"
@@ -13,17 +13,22 @@ import (
 // Client is one connection. It is not safe for concurrent use, except that one goroutine may send
 // while another receives. Each method that waits for the peer gives up after Timeout.
 type Client struct {
-	// Timeout bounds each Send, Flush and Receive; 0 is no bound.
+	// Timeout bounds each Send, Flush and read from the connection; 0 is no bound.
 	Timeout time.Duration
 
-	conn net.Conn
-	r    *bufio.Reader
-	out  []byte // commands queued and not yet flushed
-	todo int    // replies owed for queued commands
+	conn  net.Conn
+	in    []byte // what has arrived; in[at:] has not been handed out
+	at    int
+	frame frame  // of the reply at in[at:]
+	out   []byte // commands queued and not yet flushed
+	todo  int    // replies owed for queued commands
 }
 
 // DefaultTimeout is a new client's Timeout.
 const DefaultTimeout = 10 * time.Second
+
+// keepBuffer is the largest buffer that is kept for the next commands or replies.
+const keepBuffer = 1 << 20
 
 // Dial connects to "tcp" host:port or "unix" path.
 func Dial(network, addr string) (*Client, error) {
@@ -35,9 +40,7 @@ func Dial(network, addr string) (*Client, error) {
 }
 
 // New returns a client over a connection it takes ownership of.
-func New(conn net.Conn) *Client {
-	return &Client{Timeout: DefaultTimeout, conn: conn, r: bufio.NewReaderSize(conn, 64<<10)}
-}
+func New(conn net.Conn) *Client { return &Client{Timeout: DefaultTimeout, conn: conn} }
 
 // Close closes the connection.
 func (c *Client) Close() error { return c.conn.Close() }
@@ -45,8 +48,8 @@ func (c *Client) Close() error { return c.conn.Close() }
 // Conn returns the connection, for deadlines, half-closing and addresses.
 func (c *Client) Conn() net.Conn { return c.conn }
 
-// Buffered reports how many reply bytes have arrived and not been read.
-func (c *Client) Buffered() int { return c.r.Buffered() }
+// Buffered reports how many reply bytes have arrived and not been handed out.
+func (c *Client) Buffered() int { return len(c.in) - c.at }
 
 // Do sends one command and returns its reply. An argument is a string, []byte, bool (1 or 0), any
 // integer or float, or something fmt can print. An error reply is a Value of kind Error, not err.
@@ -69,27 +72,81 @@ func (c *Client) Queue(args ...any) {
 	for i, a := range args {
 		raw[i] = Arg(a)
 	}
-	c.out = resp.AppendCommand(c.out, raw...)
+	c.QueueArgs(raw...)
+}
+
+// QueueArgs is Queue for arguments that are bytes. It copies them and allocates nothing else.
+func (c *Client) QueueArgs(args ...[]byte) {
+	c.out = resp.AppendCommand(c.out, args...)
 	c.todo++
 }
 
 // Flush sends the queued commands.
 func (c *Client) Flush() error {
 	out := c.out
-	c.out = c.out[:0]
+	if c.out = c.out[:0]; cap(out) > keepBuffer {
+		c.out = nil
+	}
 	return c.Send(out)
 }
 
 // Receive reads the next reply or push message.
 func (c *Client) Receive() (Value, error) {
-	if err := c.conn.SetReadDeadline(c.deadline()); err != nil {
-		return Value{}, fmt.Errorf("set read deadline: %w", err)
+	raw, err := c.ReceiveRaw()
+	if err != nil {
+		return Value{}, err
 	}
-	v, err := ReadReply(c.r)
-	if err == nil && v.Kind != Push && c.todo > 0 {
-		c.todo--
-	}
+	v, _, err := decode(raw)
 	return v, err
+}
+
+// ReceiveRaw reads the next reply or push message and returns its bytes, which are valid until the
+// next call. After a timeout it can be called again: what has arrived is kept.
+func (c *Client) ReceiveRaw() ([]byte, error) {
+	for {
+		n, err := c.frame.end(c.in[c.at:])
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			raw := c.in[c.at : c.at+n : c.at+n]
+			c.at += n
+			c.frame.reset()
+			if raw[0] != '>' && c.todo > 0 {
+				c.todo--
+			}
+			return raw, nil
+		}
+		if err := c.fill(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// fill reads more bytes.
+func (c *Client) fill() error {
+	const least = 16 << 10
+	if c.at == len(c.in) && cap(c.in) > keepBuffer {
+		c.in, c.at = nil, 0
+	}
+	if c.at > 0 {
+		c.in, c.at = c.in[:copy(c.in, c.in[c.at:])], 0
+	}
+	if cap(c.in)-len(c.in) < least {
+		c.in = append(make([]byte, 0, max(2*cap(c.in), 2*least)), c.in...)
+	}
+	if err := c.conn.SetReadDeadline(c.deadline()); err != nil {
+		return fmt.Errorf("set read deadline: %w", err)
+	}
+	n, err := c.conn.Read(c.in[len(c.in):cap(c.in)])
+	c.in = c.in[:len(c.in)+n]
+	switch {
+	case n > 0:
+		return nil
+	case err == io.EOF && len(c.in) > 0:
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // Pipeline flushes the queue and reads a reply for each command queued since the last time. Push
@@ -111,13 +168,19 @@ func (c *Client) Pipeline() ([]Value, error) {
 	return out, nil
 }
 
-// Send writes bytes as they are, without a reply being expected: for protocol tests.
+// Send writes bytes as they are, without a reply being expected. Long ones go in pieces, each of
+// which may take the Timeout.
 func (c *Client) Send(raw []byte) error {
-	if err := c.conn.SetWriteDeadline(c.deadline()); err != nil {
-		return fmt.Errorf("set write deadline: %w", err)
-	}
-	if _, err := c.conn.Write(raw); err != nil {
-		return fmt.Errorf("write: %w", err)
+	const piece = 64 << 10
+	for len(raw) > 0 {
+		n := min(len(raw), piece)
+		if err := c.conn.SetWriteDeadline(c.deadline()); err != nil {
+			return fmt.Errorf("set write deadline: %w", err)
+		}
+		if _, err := c.conn.Write(raw[:n]); err != nil {
+			return fmt.Errorf("write: %w", err)
+		}
+		raw = raw[n:]
 	}
 	return nil
 }

@@ -1,6 +1,10 @@
-// Package respclient is a small client of the protocol for tests, benchmarks and tools: it shows
-// each reply exactly as it came, type by type, which real clients hide.
-package respclient
+// Package client is the client's side of the protocol, for MIGRATE, tests and tools: RESP2 and RESP3,
+// pipelines, push messages, over any net.Conn. It shows each reply exactly as it came, type by type,
+// or as bytes.
+//
+// Replies are found where they lie: what arrives is appended to one buffer, a frame looks for the
+// end of the reply in it, and only a complete reply is decoded.
+package client
 
 import (
 	"bytes"

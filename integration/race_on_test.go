@@ -1,6 +1,0 @@
-//go:build race
-
-package integration
-
-// raceEnabled says that the tests run under the race detector: so does the server that they build.
-const raceEnabled = true

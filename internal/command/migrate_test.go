@@ -1,0 +1,151 @@
+package command
+
+import (
+	"io"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"godwit/internal/engine"
+)
+
+// targets is a Dialer whose connections follow a script: each reads what MIGRATE sends and answers
+// with the next of its replies, and is closed when none is left. To an empty one it keeps silent.
+type targets struct {
+	engine.Dialer
+	t       *testing.T
+	scripts [][]string // of each connection, what it answers to each batch
+	dials   []engine.DialOptions
+	got     chan string
+}
+
+func (d *targets) Dial(o engine.DialOptions) (net.Conn, error) {
+	if d.dials = append(d.dials, o); len(d.dials) > len(d.scripts) {
+		return nil, syscall.ECONNREFUSED
+	}
+	script := d.scripts[len(d.dials)-1]
+	ours, theirs := net.Pipe()
+	d.t.Cleanup(func() { ours.Close(); theirs.Close() })
+	go func() {
+		for _, reply := range script {
+			buf := make([]byte, 4096)
+			n, err := theirs.Read(buf)
+			if err != nil {
+				return
+			}
+			d.got <- string(buf[:n])
+			_, _ = io.WriteString(theirs, reply)
+		}
+		theirs.Close()
+	}()
+	if script[0] == "" {
+		return silent{ours}, nil
+	}
+	return ours, nil
+}
+
+// silent is a connection whose other side does not answer in time.
+type silent struct{ net.Conn }
+
+func (silent) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
+
+// selected and restored are the answers to SELECT and RESTORE.
+const selected, restored = "+OK\r\n", "+OK\r\n"
+
+// migrations are scripts of other servers and what MIGRATE makes of them.
+var migrations = []struct {
+	name    string
+	scripts [][]string
+	runs    []string // commands, each with its reply behind =>
+	sent    []string // the words of each batch
+	dials   int
+	left    int // of the keys a, b and c
+}{
+	{name: "one connection for all",
+		scripts: [][]string{{selected + restored, restored, selected + restored}},
+		runs:    []string{"h 1 a 0 60000 => +OK", "h 1 b 0 60000 => +OK", "h 1 c 3 60000 => +OK"},
+		sent:    []string{"SELECT 0 RESTORE a", "RESTORE b", "SELECT 3 RESTORE c"}, dials: 1},
+	{name: "one that was closed is replaced",
+		scripts: [][]string{{selected + restored}, {selected + restored}},
+		runs:    []string{"h 1 a 0 60000 => +OK", "h 1 b 0 60000 => +OK"},
+		sent:    []string{"SELECT 0 RESTORE a", "SELECT 0 RESTORE b"}, dials: 2, left: 1},
+	{name: "closed twice", scripts: [][]string{{"+"}, {"+"}},
+		runs: []string{"h 1 a 0 60000 => -IOERR error or timeout reading to target instance"},
+		sent: []string{"SELECT 0 RESTORE a", "SELECT 0 RESTORE a"}, dials: 2, left: 3},
+	{name: "no second try after an answer", scripts: [][]string{{selected + restored}},
+		runs: []string{"h 1  0 60000 KEYS a b => -IOERR error or timeout reading to target instance"},
+		sent: []string{"SELECT 0 RESTORE a RESTORE b"}, dials: 1, left: 2},
+	{name: "no second try after a timeout", scripts: [][]string{{""}},
+		runs: []string{"h 1 a 0 60000 => -IOERR error or timeout reading to target instance"},
+		sent: []string{"SELECT 0 RESTORE a"}, dials: 1, left: 3},
+	{name: "not RESP", scripts: [][]string{{"HTTP/1.1 400 Bad Request\r\n"}},
+		runs: []string{"h 1 a 0 60000 => -IOERR error or timeout reading to target instance"},
+		sent: []string{"SELECT 0 RESTORE a"}, dials: 1, left: 3},
+	{name: "refused", scripts: [][]string{{"-NOAUTH x\r\n-NOAUTH y\r\n", selected + restored}},
+		runs: []string{"h 1 a 0 60000 => -ERR Target instance replied with error: NOAUTH x",
+			"h 1 a 0 60000 => +OK"},
+		sent: []string{"SELECT 0 RESTORE a", "SELECT 0 RESTORE a"}, dials: 1, left: 2},
+	{name: "users and copies",
+		scripts: [][]string{{"+OK\r\n" + selected + restored}, {"+OK\r\n" + selected + restored}},
+		runs: []string{"h 1 a 0 60000 COPY REPLACE AUTH pw => +OK",
+			"h 2 a 0 60000 AUTH2 u pw COPY => +OK"},
+		sent:  []string{"AUTH pw SELECT 0 RESTORE a REPLACE", "AUTH u pw SELECT 0 RESTORE a"},
+		dials: 2, left: 3},
+	{name: "nobody there", dials: 1, left: 3,
+		runs: []string{"h 1 a 0 60000 => -IOERR error or timeout writing to target instance"}},
+}
+
+// TestMigrateConnections: which connection MIGRATE takes, what it says there, and what it makes of
+// the answers.
+func TestMigrateConnections(t *testing.T) {
+	for _, c := range migrations {
+		t.Run(c.name, func(t *testing.T) {
+			l, d := newLocal(t), &targets{t: t, scripts: c.scripts, got: make(chan string, 10)}
+			l.e.Dialer = d
+			for _, k := range []string{"a", "b", "c"} {
+				l.exec([][]byte{[]byte("SET"), []byte(k), []byte("v")})
+			}
+			for _, run := range c.runs {
+				cmd, want, _ := strings.Cut(run, " => ")
+				argv := [][]byte{[]byte("MIGRATE")}
+				for _, w := range strings.Split(cmd, " ") {
+					argv = append(argv, []byte(w))
+				}
+				require.Equal(t, want+"\r\n", string(l.exec(argv)))
+			}
+			for _, want := range c.sent {
+				require.Equal(t, want, migrateWords(<-d.got))
+			}
+			require.Empty(t, d.got)
+			require.Len(t, d.dials, c.dials)
+			require.Equal(t, time.Minute, d.dials[0].Timeout)
+			left := l.do(t, [][]byte{[]byte("EXISTS"), []byte("a"), []byte("b"), []byte("c")})
+			require.EqualValues(t, c.left, left.Int)
+		})
+	}
+}
+
+// migrateWords returns the words of a batch of commands, of RESTORE the key alone.
+func migrateWords(batch string) string {
+	var words []string
+	lines := strings.Split(batch, "\r\n")
+	for i := 0; i < len(lines); i++ {
+		if strings.HasPrefix(lines[i], "*") {
+			continue
+		}
+		if strings.HasPrefix(lines[i], "$") {
+			i++
+			words = append(words, lines[i])
+			if lines[i] == "RESTORE" { // key, time to live, payload
+				words = append(words, lines[i+2])
+				i += 6
+			}
+		}
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,85 @@
+package server
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"path/filepath"
+
+	"godwit/internal/config"
+	"godwit/internal/crash"
+	"godwit/internal/engine"
+)
+
+// dialer opens the engine's connections to other servers: it is the server as an engine.Dialer.
+type dialer struct{ *Server }
+
+// Dial connects with the executor held.
+func (s dialer) Dial(o engine.DialOptions) (net.Conn, error) { return connect(o, *s.eng.Cfg) }
+
+// Connect connects on a goroutine of its own, with the configuration as it is now.
+func (s dialer) Connect(o engine.DialOptions, done func(net.Conn, error)) {
+	cfg := *s.eng.Cfg
+	go func() {
+		defer crash.Guard("connecting to another server")()
+		nc, err := connect(o, cfg)
+		s.eng.EnterBetween()
+		if !s.stopping.Load() {
+			done(nc, err)
+		} else if nc != nil {
+			_ = nc.Close() // nobody is left to use it
+		}
+		s.eng.Leave()
+	}()
+}
+
+// connect opens a connection; it knows no server.
+func connect(o engine.DialOptions, c config.Config) (net.Conn, error) {
+	d := &net.Dialer{Timeout: o.Timeout}
+	network := "tcp"
+	if filepath.IsAbs(o.Addr) {
+		network = "unix"
+	}
+	if o.Source != "" {
+		from, err := net.ResolveIPAddr("ip", o.Source)
+		if err != nil {
+			return nil, err
+		}
+		d.LocalAddr = &net.TCPAddr{IP: from.IP, Zone: from.Zone}
+	}
+	if !o.TLS {
+		return d.Dial(network, o.Addr)
+	}
+	t, err := outgoingTLS(&c)
+	if err != nil {
+		return nil, err
+	}
+	return tls.DialWithDialer(d, network, o.Addr, t)
+}
+
+// outgoingTLS returns the configuration of the client's side. The other server must have a
+// certificate of the configured authorities; as with Redis, its name does not matter.
+func outgoingTLS(c *config.Config) (*tls.Config, error) {
+	t, err := tlsIdentity(c)
+	if err != nil {
+		return nil, err
+	}
+	if c.TLSCACertFile == "" && c.TLSCACertDir == "" {
+		return nil, errors.New("no tls-ca-cert-file configured")
+	}
+	roots, err := tlsRoots(c)
+	if err != nil {
+		return nil, err
+	}
+	t.InsecureSkipVerify = true // of the name; VerifyConnection looks at the rest
+	t.VerifyConnection = func(cs tls.ConnectionState) error {
+		o := x509.VerifyOptions{Roots: roots, Intermediates: x509.NewCertPool()}
+		for _, cert := range cs.PeerCertificates[1:] {
+			o.Intermediates.AddCert(cert)
+		}
+		_, err := cs.PeerCertificates[0].Verify(o)
+		return err
+	}
+	return t, nil
+}
