@@ -100,8 +100,7 @@ func evalshaCmd(c *engine.Ctx, readOnly bool) {
 
 // evalWritesNothing reports whether the script of an EVAL has declared that it writes nothing.
 func evalWritesNothing(c *engine.Ctx) bool {
-	sc, err := c.E.Scripts().Load(c.Args[1], false)
-	return err == nil && sc.Declared && sc.Flags&script.NoWrites != 0
+	return script.Declares(c.Args[1], script.NoWrites)
 }
 
 func evalshaWritesNothing(c *engine.Ctx) bool {

@@ -174,16 +174,9 @@ func (e CompileError) Error() string { return string(e) }
 
 func (h *Host) compileScript(body string) (*Script, error) {
 	sc := &Script{SHA: Digest([]byte(body)), Body: body}
-	code := body
-	if strings.HasPrefix(body, "#!") {
-		line, _, ok := strings.Cut(body, "\n")
-		if !ok {
-			return nil, CompileError("Invalid script shebang")
-		}
-		if err := sc.shebang(line); err != nil {
-			return nil, err
-		}
-		code = body[len(line):]
+	code, err := sc.header(body)
+	if err != nil {
+		return nil, err
 	}
 	fn, err := h.compile(code, "user_script")
 	if err != nil {
@@ -196,7 +189,27 @@ func (h *Host) compileScript(body string) (*Script, error) {
 	return sc, nil
 }
 
-// shebang reads the declaration in a script's first line.
+// Declares reports whether the first line of a script is valid and declares a flag. It neither
+// compiles the script nor keeps it.
+func Declares(body []byte, f Flags) bool {
+	var sc Script
+	_, err := sc.header(string(body))
+	return err == nil && sc.Flags&f != 0
+}
+
+// header reads the declaration in a script's first line, if there is one. It returns the rest.
+func (sc *Script) header(body string) (code string, err error) {
+	if !strings.HasPrefix(body, "#!") {
+		return body, nil
+	}
+	line, _, ok := strings.Cut(body, "\n")
+	if !ok {
+		return "", CompileError("Invalid script shebang")
+	}
+	return body[len(line):], sc.shebang(line)
+}
+
+// shebang reads the words of the declaration.
 func (sc *Script) shebang(line string) error {
 	parts, ok := splitArgs(line)
 	if !ok || len(parts) == 0 {
