@@ -66,7 +66,8 @@ func bulks(c *engine.Ctx, list []string) {
 
 // tooManyACL is the error for surplus arguments that the arity lets through.
 func tooManyACL(c *engine.Ctx) {
-	c.Err("ERR unknown subcommand or wrong number of arguments for '" + cString(c.Args[1], 128) + "'. Try ACL HELP.")
+	c.Err("ERR unknown subcommand or wrong number of arguments for '" + cString(c.Args[1], 128) +
+		"'. Try ACL HELP.")
 }
 
 func aclCatCmd(c *engine.Ctx) {
@@ -111,7 +112,8 @@ func aclSetuserCmd(c *engine.Ctx) {
 		return
 	}
 	if rule, err := c.E.SetUser(name, rules); err != nil {
-		c.Err("ERR Error in ACL SETUSER modifier '" + cString([]byte(rule), len(rule)) + "': " + err.Error())
+		c.Err("ERR Error in ACL SETUSER modifier '" + cString([]byte(rule), len(rule)) + "': " +
+			err.Error())
 		return
 	}
 	c.OK()
@@ -198,16 +200,18 @@ func aclDryrunCmd(c *engine.Ctx) {
 	case acl.DeniedCommand:
 		c.BulkString("This user has no permissions to run the '" + cmd.FullName() + "' command")
 	case acl.DeniedKey:
-		c.BulkString("This user has no permissions to access the '" + cString(argv[pos], len(argv[pos])) + "' key")
+		c.BulkString("This user has no permissions to access the '" +
+			cString(argv[pos], len(argv[pos])) + "' key")
 	case acl.DeniedChannel:
-		c.BulkString("This user has no permissions to access the '" + cString(argv[pos], len(argv[pos])) + "' channel")
+		c.BulkString("This user has no permissions to access the '" +
+			cString(argv[pos], len(argv[pos])) + "' channel")
 	default:
 		c.OK()
 	}
 }
 
-// aclGenpassCmd makes a password of so many bits, rounded up to hexadecimal digits. It comes from the system, not from the engine's random source,
-// whose next numbers can be guessed from others.
+// aclGenpassCmd makes a password of so many bits, rounded up to hexadecimal digits. It comes from
+// the system, not from the engine's random source, whose next numbers can be guessed from others.
 func aclGenpassCmd(c *engine.Ctx) {
 	const most = 4096
 	bits := int64(256)
@@ -219,7 +223,8 @@ func aclGenpassCmd(c *engine.Ctx) {
 			return
 		}
 		if bits <= 0 || bits > most {
-			c.Err("ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to 4096")
+			c.Err("ERR ACL GENPASS argument must be the number of bits for the output password, " +
+				"a positive number up to 4096")
 			return
 		}
 	default:
@@ -303,7 +308,8 @@ func aclSaveCmd(c *engine.Ctx) {
 	}
 	if err := c.E.SaveACLFile(); err != nil {
 		c.E.Log.Warning("Saving the ACL file '%s': %s", c.E.Cfg.ACLFile, err)
-		c.Err("ERR There was an error trying to save the ACLs. Please check the server logs for more information")
+		c.Err("ERR There was an error trying to save the ACLs. Please check the server logs for " +
+			"more information")
 		return
 	}
 	c.OK()

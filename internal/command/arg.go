@@ -25,7 +25,8 @@ func is(arg []byte, token string) bool {
 	return true
 }
 
-// intArg reads a canonical 64-bit integer argument; it answers with Redis's error and reports false otherwise.
+// intArg reads a canonical 64-bit integer argument; it answers with Redis's error and reports false
+// otherwise.
 func intArg(c *engine.Ctx, arg []byte) (int64, bool) {
 	n, ok := object.ParseInt(arg)
 	if !ok {
@@ -39,13 +40,15 @@ func intArg(c *engine.Ctx, arg []byte) (int64, bool) {
 func signedArg(c *engine.Ctx, arg []byte) (int64, bool) {
 	n, ok := intArg(c, arg)
 	if ok && n == math.MinInt64 {
-		c.Err("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807")
+		c.Err("ERR value is out of range, value must between -9223372036854775807 and " +
+			"9223372036854775807")
 		return 0, false
 	}
 	return n, ok
 }
 
-// int32Arg reads an integer argument that must fit 32 bits; it answers with Redis's errors and reports false otherwise.
+// int32Arg reads an integer argument that must fit 32 bits; it answers with Redis's errors and
+// reports false otherwise.
 func int32Arg(c *engine.Ctx, arg []byte) (int, bool) {
 	n, ok := intArg(c, arg)
 	if !ok {
@@ -80,11 +83,13 @@ func isString(c *engine.Ctx, e object.Entry) bool {
 	return true
 }
 
-// help answers HELP of a container command; lines are the ones between the usage line and HELP's own.
+// help answers HELP of a container command; lines are the ones between the usage line and HELP's
+// own.
 func help(c *engine.Ctx, lines ...string) {
 	c.Array(len(lines) + 3)
 	// As the client called it: rename-command may have given the container another name.
-	c.Simple(strings.ToUpper(string(c.Args[0])) + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")
+	c.Simple(strings.ToUpper(string(c.Args[0])) +
+		" <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")
 	for _, l := range lines {
 		c.Simple(l)
 	}

@@ -12,8 +12,10 @@ func countBits(b []byte) int64 {
 	n := 0
 	for ; len(b) >= 32; b = b[32:] {
 		// Four counters in flight: one alone waits for its own last addition.
-		n += bits.OnesCount64(binary.LittleEndian.Uint64(b)) + bits.OnesCount64(binary.LittleEndian.Uint64(b[8:])) +
-			bits.OnesCount64(binary.LittleEndian.Uint64(b[16:])) + bits.OnesCount64(binary.LittleEndian.Uint64(b[24:]))
+		n += bits.OnesCount64(binary.LittleEndian.Uint64(b)) +
+			bits.OnesCount64(binary.LittleEndian.Uint64(b[8:])) +
+			bits.OnesCount64(binary.LittleEndian.Uint64(b[16:])) +
+			bits.OnesCount64(binary.LittleEndian.Uint64(b[24:]))
 	}
 	for ; len(b) >= 8; b = b[8:] {
 		n += bits.OnesCount64(binary.LittleEndian.Uint64(b))

@@ -83,7 +83,8 @@ func parseOverflow(c *engine.Ctx, arg []byte) (fieldOverflow, bool) {
 	return 0, false
 }
 
-// parse reads type, offset and, unless the operation is a GET, value from the arguments behind the verb.
+// parse reads type, offset and, unless the operation is a GET, value from the arguments behind the
+// verb.
 func (op *fieldOp) parse(c *engine.Ctx, args [][]byte) bool {
 	kind := args[1]
 	width := int64(0)
@@ -92,7 +93,8 @@ func (op *fieldOp) parse(c *engine.Ctx, args [][]byte) bool {
 		width, _ = object.ParseInt(kind[1:])
 	}
 	if width < 1 || width > 64 || width == 64 && !op.signed {
-		c.Err("ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is.")
+		c.Err("ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not " +
+			"supported but i64 is.")
 		return false
 	}
 	op.width = uint8(width)
@@ -234,8 +236,9 @@ func (op *fieldOp) sum(old int64) (int64, bool) {
 	return op.fit(op.arg, 0)
 }
 
-// fit is base + incr as the field holds it, and whether that is the true sum. A base that is out of range by itself (SET only) counts
-// as too large when the field is unsigned, as it is taken for an unsigned number.
+// fit is base + incr as the field holds it, and whether that is the true sum. A base that is out of
+// range by itself (SET only) counts as too large when the field is unsigned, as it is taken for an
+// unsigned number.
 func (op *fieldOp) fit(base, incr int64) (int64, bool) {
 	lowest, highest := int64(0), int64(math.MaxInt64)>>(63-op.width)
 	if op.signed {
@@ -245,7 +248,8 @@ func (op *fieldOp) fit(base, incr int64) (int64, bool) {
 	sum, ok := addInt(base, incr)
 	over := !ok && incr > 0 || ok && sum > highest || !op.signed && base < 0
 	if op.signed && op.width < 64 && op.verb == fieldSet && base < highest-math.MaxInt64 {
-		// Redis's own check overflows here: so far below the field's range SAT stores its highest number.
+		// Redis's own check overflows here: so far below the field's range SAT stores its highest
+		// number.
 		over = true
 	}
 	under := !over && (!ok || sum < lowest)
@@ -269,14 +273,15 @@ func (op *fieldOp) extend(u uint64) int64 {
 	return int64(u << unused >> unused)
 }
 
-// window is the string's bytes that hold the field as two big-endian words, zeros behind the end, and how far the field's last bit is
-// from the end of the second one.
+// window is the string's bytes that hold the field as two big-endian words, zeros behind the end,
+// and how far the field's last bit is from the end of the second one.
 func (op *fieldOp) window(b []byte) (hi, lo uint64, shift uint) {
 	var buf [16]byte
 	if from := op.offset >> 3; from < int64(len(b)) {
 		copy(buf[:], b[from:])
 	}
-	return binary.BigEndian.Uint64(buf[:]), binary.BigEndian.Uint64(buf[8:]), 128 - uint(op.offset&7) - uint(op.width)
+	return binary.BigEndian.Uint64(buf[:]), binary.BigEndian.Uint64(buf[8:]), 128 - uint(
+		op.offset&7) - uint(op.width)
 }
 
 // get reads the field; what lies behind the end of the string is zero.

@@ -38,7 +38,8 @@ func parseBitOperation(c *engine.Ctx) (bitOperation, bool) {
 			c.Err("ERR BITOP NOT must be called with a single source key.")
 			return 0, false
 		case (op == bitDiff || op == bitDiff1 || op == bitAndOr) && sources < 2:
-			c.Err("ERR BITOP " + map[bitOperation]string{bitDiff: "DIFF", bitDiff1: "DIFF1", bitAndOr: "ANDOR"}[op] +
+			c.Err("ERR BITOP " +
+				map[bitOperation]string{bitDiff: "DIFF", bitDiff1: "DIFF1", bitAndOr: "ANDOR"}[op] +
 				" must be called with at least two source keys.")
 			return 0, false
 		}
@@ -53,7 +54,8 @@ func bitopCmd(c *engine.Ctx) {
 	if !ok {
 		return
 	}
-	// Sources that are due are deleted first: a lookup that deletes would end the life of the bytes looked up before.
+	// Sources that are due are deleted first: a lookup that deletes would end the life of the bytes
+	// looked up before.
 	n := 0
 	for _, key := range c.Args[3:] {
 		e := c.DB.LookupRead(key)
@@ -100,12 +102,12 @@ func bitSources(c *engine.Ctx) [][]byte {
 	return sources
 }
 
-// bitChunk is how many bytes are combined before the next source's turn: dst stays in the cache, and the inner loops
-// run over two plain slices.
+// bitChunk is how many bytes are combined before the next source's turn: dst stays in the cache,
+// and the inner loops run over two plain slices.
 const bitChunk = 8 << 10
 
-// combine writes the result to dst, which is as long as the longest source; shorter sources go on with zeros. Its content before
-// does not count, and it must not overlap a source.
+// combine writes the result to dst, which is as long as the longest source; shorter sources go on
+// with zeros. Its content before does not count, and it must not overlap a source.
 func combine(op bitOperation, dst []byte, sources [][]byte) {
 	var twice []byte // for ONE: bits that came more than once
 	if op == bitOne {
@@ -158,8 +160,8 @@ const block = 32
 func word(b *[block]byte, i int) uint64   { return binary.LittleEndian.Uint64(b[i*8 : i*8+8]) }
 func put(b *[block]byte, i int, v uint64) { binary.LittleEndian.PutUint64(b[i*8:i*8+8], v) }
 
-// apply combines d with s, which may be shorter: AND, OR and XOR are what they say, and with d as the union of all but the first
-// source and s as the first one, DIFF, DIFF1 and ANDOR are too.
+// apply combines d with s, which may be shorter: AND, OR and XOR are what they say, and with d as
+// the union of all but the first source and s as the first one, DIFF, DIFF1 and ANDOR are too.
 func apply(op bitOperation, d, s []byte) {
 	switch op {
 	case bitAnd, bitAndOr, bitDiff:

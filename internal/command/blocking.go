@@ -44,8 +44,8 @@ func deadlineArg(c *engine.Ctx, arg []byte) (deadline int64, ok bool) {
 	return c.E.Steady() + int64(ms), true
 }
 
-// secondsOf reads a number as Redis does here, where more texts are numbers than for scores: what is too small for a double is not
-// nothing, or it would mean for ever.
+// secondsOf reads a number as Redis does here, where more texts are numbers than for scores: what
+// is too small for a double is not nothing, or it would mean for ever.
 func secondsOf(arg []byte) (float64, bool) {
 	if f, ok := object.ParseScore(arg); ok {
 		return f, true
@@ -58,7 +58,8 @@ func secondsOf(arg []byte) (float64, bool) {
 	return f, ok
 }
 
-// waitFor blocks the client until one of the keys holds a value of the type. none answers instead where nothing may block.
+// waitFor blocks the client until one of the keys holds a value of the type. none answers instead
+// where nothing may block.
 func waitFor(c *engine.Ctx, keys [][]byte, t object.Type, deadline int64, none func(*engine.Ctx)) {
 	if !c.MayBlock() {
 		none(c)

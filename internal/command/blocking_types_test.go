@@ -13,9 +13,10 @@ import (
 // makers make a value of each type that a command can make, at the key k.
 var makers = map[object.Type]string{
 	object.String: "SET k v", object.List: "RPUSH k 1 2 3 4 5 6 7 8 9",
-	object.Set: "SADD k a", object.ZSet: "ZADD k 1 a 2 b 3 c 4 d 5 e 6 f", object.Hash: "HSET k f v",
-	object.TypeBloom: "BF.ADD k x", object.TypeCuckoo: "CF.ADD k x", object.TypeCMS: "CMS.INITBYDIM k 9 2",
-	object.TypeTopK: "TOPK.RESERVE k 3", object.TypeTDigest: "TDIGEST.CREATE k",
+	object.Set: "SADD k a", object.ZSet: "ZADD k 1 a 2 b 3 c 4 d 5 e 6 f",
+	object.Hash: "HSET k f v", object.TypeBloom: "BF.ADD k x", object.TypeCuckoo: "CF.ADD k x",
+	object.TypeCMS: "CMS.INITBYDIM k 9 2", object.TypeTopK: "TOPK.RESERVE k 3",
+	object.TypeTDigest: "TDIGEST.CREATE k",
 }
 
 // arrivals bring what is at k of database 1 to a key that clients of database 0 wait for.
@@ -37,9 +38,10 @@ var blockers = []struct {
 	command string
 	t       object.Type
 }{
-	{"BLPOP $ 0", object.List}, {"BRPOP other $ 0", object.List}, {"BLMOVE $ dst LEFT LEFT 0", object.List},
-	{"BRPOPLPUSH $ dst 0", object.List}, {"BLMPOP 0 1 $ LEFT", object.List},
-	{"BZPOPMIN $ 0", object.ZSet}, {"BZPOPMAX other $ 0", object.ZSet}, {"BZMPOP 0 2 other $ MIN", object.ZSet},
+	{"BLPOP $ 0", object.List}, {"BRPOP other $ 0", object.List},
+	{"BLMOVE $ dst LEFT LEFT 0", object.List}, {"BRPOPLPUSH $ dst 0", object.List},
+	{"BLMPOP 0 1 $ LEFT", object.List}, {"BZPOPMIN $ 0", object.ZSet},
+	{"BZPOPMAX other $ 0", object.ZSet}, {"BZMPOP 0 2 other $ MIN", object.ZSet},
 }
 
 // TestBlockedMeetEveryType: whatever type of value arrives at a key that clients wait for, and in
@@ -50,7 +52,9 @@ func TestBlockedMeetEveryType(t *testing.T) {
 	}
 	for typ, maker := range makers {
 		for _, a := range arrivals {
-			t.Run(typ.String()+" by "+a.name, func(t *testing.T) { meet(t, typ, maker, a.commands, a.key, false) })
+			t.Run(typ.String()+" by "+a.name, func(t *testing.T) {
+				meet(t, typ, maker, a.commands, a.key, false)
+			})
 		}
 		t.Run(typ.String()+" by RESTORE", func(t *testing.T) { meet(t, typ, maker, "", "k", true) })
 	}

@@ -45,7 +45,8 @@ type bfOptions struct {
 // bfDefaults are those of the configuration.
 func bfDefaults(c *engine.Ctx) bfOptions {
 	cfg := c.E.Cfg
-	return bfOptions{cfg.BFErrorRate, cfg.BFInitialSize, cfg.BFExpansionFactor, cfg.BFExpansionFactor == 0}
+	return bfOptions{cfg.BFErrorRate, cfg.BFInitialSize, cfg.BFExpansionFactor,
+		cfg.BFExpansionFactor == 0}
 }
 
 func validRate(f float64) bool { return f > 0 && f < 1 }
@@ -74,7 +75,8 @@ func bfReserveCmd(c *engine.Ctx) {
 	}
 }
 
-// parseReserve reads the arguments of BF.RESERVE in RedisBloom's order. What it does not know it passes over.
+// parseReserve reads the arguments of BF.RESERVE in RedisBloom's order. What it does not know it
+// passes over.
 func parseReserve(c *engine.Ctx) (o bfOptions, ok bool) {
 	o = bfDefaults(c)
 	if o.rate, ok = object.ParseScore(c.Args[2]); !ok {
@@ -128,11 +130,14 @@ func (o *bfOptions) parseExpansion(c *engine.Ctx, arg []byte) (ok bool) {
 	return ok
 }
 
-// create makes an empty filter at key, which is absent, and propagates that. It returns nil after answering that it cannot.
+// create makes an empty filter at key, which is absent, and propagates that. It returns nil after
+// answering that it cannot.
 //
-// What is propagated is the header, BF.LOADCHUNK key 1 header: defaults, and the way in which filters are sized, may be others where it is replayed.
+// What is propagated is the header, BF.LOADCHUNK key 1 header: defaults, and the way in which
+// filters are sized, may be others where it is replayed.
 func (o *bfOptions) create(c *engine.Ctx, key []byte) *object.Edit {
-	p := bloom.Params{Error: o.rate, Capacity: uint64(o.capacity), Growth: uint32(o.expansion), Murmur64A: c.E.Cfg.BFHash == "murmur64a"}
+	p := bloom.Params{Error: o.rate, Capacity: uint64(o.capacity), Growth: uint32(o.expansion),
+		Murmur64A: c.E.Cfg.BFHash == "murmur64a"}
 	if o.nonscaling {
 		p.Growth = 0
 	}
@@ -148,7 +153,8 @@ func (o *bfOptions) create(c *engine.Ctx, key []byte) *object.Edit {
 	return x
 }
 
-// storeFilter makes the filter of a checked header, its bits all zero. It returns nil after answering that there is no memory for it.
+// storeFilter makes the filter of a checked header, its bits all zero. It returns nil after
+// answering that there is no memory for it.
 func storeFilter(c *engine.Ctx, key, head []byte) *object.Edit {
 	if !c.E.Fits(bloom.Bytes(head)) {
 		c.Err("ERR Insufficient memory to create filter")
@@ -228,8 +234,8 @@ func (o *bfOptions) insertOption(c *engine.Ctx, name, arg []byte) (ok bool) {
 	return ok
 }
 
-// target opens the filter that a command adds items to, or makes it; it returns nil after answering. Behind the creation, what the command adds is propagated
-// as a command without options.
+// target opens the filter that a command adds items to, or makes it; it returns nil after
+// answering. Behind the creation, what the command adds is propagated as a command without options.
 func (o *bfOptions) target(c *engine.Ctx, items [][]byte, create bool) *object.Edit {
 	key := c.Args[1]
 	x, ok := openWrite(c, key, object.TypeBloom)
@@ -246,7 +252,8 @@ func (o *bfOptions) target(c *engine.Ctx, items [][]byte, create bool) *object.E
 	return x
 }
 
-// addAll adds the items, the last arguments of the command, and answers with an array. A filter that is full ends it.
+// addAll adds the items, the last arguments of the command, and answers with an array. A filter
+// that is full ends it.
 func (o *bfOptions) addAll(c *engine.Ctx, items [][]byte, create bool) {
 	x := o.target(c, items, create)
 	if x == nil {

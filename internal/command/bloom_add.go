@@ -103,8 +103,10 @@ func bfInfoCmd(c *engine.Ctx) {
 		token, name string
 		n           int64
 	}{
-		{"capacity", "Capacity", int64(in.Capacity)}, {"size", "Size", s.Size()}, {"filters", "Number of filters", int64(in.Links)},
-		{"items", "Number of items inserted", int64(in.Items)}, {"expansion", "Expansion rate", int64(in.Growth)},
+		{"capacity", "Capacity", int64(in.Capacity)}, {"size", "Size", s.Size()},
+		{"filters", "Number of filters", int64(in.Links)},
+		{"items", "Number of items inserted", int64(in.Items)},
+		{"expansion", "Expansion rate", int64(in.Growth)},
 	}
 	value := func(i int) {
 		if fields[i].token == "expansion" && !in.Scales {

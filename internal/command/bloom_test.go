@@ -7,7 +7,8 @@ import (
 	"godwit/internal/invariant"
 )
 
-// TestBloomAllocations: BF.ADD and BF.EXISTS allocate nothing, nor does what is read ahead for them.
+// TestBloomAllocations: BF.ADD and BF.EXISTS allocate nothing, nor does what is read ahead for
+// them.
 func TestBloomAllocations(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("the checks allocate")
@@ -35,7 +36,8 @@ func TestBloomRefusedIsNothing(t *testing.T) {
 	l := newLocal(t)
 	l.e.Cfg.Maxmemory = 50 << 20
 	for _, args := range [][]string{
-		{"BF.RESERVE", "f", "0.01", "1073741824"}, {"BF.INSERT", "f", "CAPACITY", "1073741824", "ITEMS", "x"},
+		{"BF.RESERVE", "f", "0.01", "1073741824"},
+		{"BF.INSERT", "f", "CAPACITY", "1073741824", "ITEMS", "x"},
 		{"BF.RESERVE", "f", "1e-300", "1073741824"},
 	} {
 		used := l.e.KS.A.Used()
@@ -61,7 +63,8 @@ func TestBloomRefusedIsNothing(t *testing.T) {
 			}
 		}
 	}
-	if full == 0 || run(t, l, "BF.CARD", "g").Int != 200_000 || run(t, l, "BF.EXISTS", "g", "1").Int != 1 {
+	if full == 0 || run(t, l, "BF.CARD", "g").Int != 200_000 ||
+		run(t, l, "BF.EXISTS", "g", "1").Int != 1 {
 		t.Errorf("full %d times, %v", full, run(t, l, "BF.CARD", "g"))
 	}
 }

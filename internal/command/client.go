@@ -123,7 +123,8 @@ func clientSetinfoCmd(c *engine.Ctx) {
 	c.OK()
 }
 
-// clientReplyCmd changes the reply mode. ON answers even if replies were off until now; OFF and SKIP answer nothing.
+// clientReplyCmd changes the reply mode. ON answers even if replies were off until now; OFF and
+// SKIP answer nothing.
 func clientReplyCmd(c *engine.Ctx) {
 	cl := c.Client
 	switch arg := c.Args[2]; {
@@ -156,9 +157,11 @@ func clientSwitch(c *engine.Ctx, to *bool) {
 	c.OK()
 }
 
-// tooManyArgs is the error of subcommands that refuse surplus arguments although their arity does not.
+// tooManyArgs is the error of subcommands that refuse surplus arguments although their arity does
+// not.
 func tooManyArgs(c *engine.Ctx) {
-	c.Err("ERR unknown subcommand or wrong number of arguments for '" + string(c.Args[1]) + "'. Try CLIENT HELP.")
+	c.Err("ERR unknown subcommand or wrong number of arguments for '" + string(c.Args[1]) +
+		"'. Try CLIENT HELP.")
 }
 
 func clientPauseCmd(c *engine.Ctx) {
@@ -184,7 +187,8 @@ func clientPauseCmd(c *engine.Ctx) {
 	}
 }
 
-// clientUnblockCmd ends the wait of a client that is blocked in a command; one that a pause holds back does not wait in that sense.
+// clientUnblockCmd ends the wait of a client that is blocked in a command; one that a pause holds
+// back does not wait in that sense.
 func clientUnblockCmd(c *engine.Ctx) {
 	switch {
 	case len(c.Args) > 4:

@@ -9,8 +9,8 @@ import (
 	"godwit/internal/object"
 )
 
-// clientFilter is what CLIENT LIST and CLIENT KILL select by: the conditions that all must hold, by the name of the filter. Naming a
-// filter again replaces it, as in Redis.
+// clientFilter is what CLIENT LIST and CLIENT KILL select by: the conditions that all must hold, by
+// the name of the filter. Naming a filter again replaces it, as in Redis.
 type clientFilter struct {
 	tests  map[string]func(cl *engine.Client) bool
 	skipMe bool
@@ -28,7 +28,8 @@ func (f *clientFilter) match(c *engine.Ctx, cl *engine.Client) bool {
 	return true
 }
 
-// clientTest makes the condition of one filter from its value, or answers with Redis's error and returns nil.
+// clientTest makes the condition of one filter from its value, or answers with Redis's error and
+// returns nil.
 type clientTest func(c *engine.Ctx, v []byte) func(cl *engine.Client) bool
 
 // clientTests are the filters that take one value, except ID.
@@ -60,12 +61,16 @@ func clientTests() map[string]clientTest {
 		"name":     equals(func(cl *engine.Client) string { return cl.Name }),
 		"lib-name": equals(func(cl *engine.Client) string { return cl.LibName }),
 		"lib-ver":  equals(func(cl *engine.Client) string { return cl.LibVer }),
-		"idle":     atLeast("idle", func(c *engine.Ctx, cl *engine.Client) int64 { return c.E.Steady() - cl.LastUsed }),
-		"maxage":   atLeast("maxage", func(c *engine.Ctx, cl *engine.Client) int64 { return c.E.Steady() - cl.Created }),
-		"type":     clientTypeTest,
-		"user":     clientUserTest,
-		"flags":    clientFlagsTest,
-		"db":       clientDBTest,
+		"idle": atLeast("idle", func(c *engine.Ctx, cl *engine.Client) int64 {
+			return c.E.Steady() - cl.LastUsed
+		}),
+		"maxage": atLeast("maxage", func(c *engine.Ctx, cl *engine.Client) int64 {
+			return c.E.Steady() - cl.Created
+		}),
+		"type":  clientTypeTest,
+		"user":  clientUserTest,
+		"flags": clientFlagsTest,
+		"db":    clientDBTest,
 	}
 }
 
@@ -123,7 +128,8 @@ func hostOf(addr string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(addr, "["), "]")
 }
 
-// parse reads filters, answering with Redis's errors. badID is the error for what cannot be a client's ID, minID the smallest one.
+// parse reads filters, answering with Redis's errors. badID is the error for what cannot be a
+// client's ID, minID the smallest one.
 func (f *clientFilter) parse(c *engine.Ctx, args [][]byte, badID string, minID int64) bool {
 	tests := clientTests()
 	f.tests = map[string]func(cl *engine.Client) bool{}
@@ -169,7 +175,8 @@ func (f *clientFilter) parse(c *engine.Ctx, args [][]byte, badID string, minID i
 	return true
 }
 
-// idTest reads IDs up to the name of another filter, and says how many; nil when one cannot be an ID.
+// idTest reads IDs up to the name of another filter, and says how many; nil when one cannot be an
+// ID.
 func idTest(args [][]byte, minID int64) (test func(cl *engine.Client) bool, n int) {
 	var ids []uint64
 	for _, a := range args {
@@ -206,7 +213,8 @@ func clientListCmd(c *engine.Ctx) {
 	c.Verbatim("txt", string(out))
 }
 
-// clientKillCmd closes connections: the one from an address, or, counting them, all that pass the filters.
+// clientKillCmd closes connections: the one from an address, or, counting them, all that pass the
+// filters.
 func clientKillCmd(c *engine.Ctx) {
 	if len(c.Args) == 3 {
 		addr := string(c.Args[2])

@@ -11,7 +11,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// TestClientFilters holds every filter, and its opposite, against a predicate over the same clients.
+// TestClientFilters holds every filter, and its opposite, against a predicate over the same
+// clients.
 func TestClientFilters(t *testing.T) {
 	l := newLocal(t)
 	rnd := testseed.Rand(t)
@@ -34,10 +35,14 @@ func TestClientFilters(t *testing.T) {
 		filter string
 		want   func(c *engine.Client) bool
 	}{
-		{"id 3 5 7", func(c *engine.Client) bool { return slices.Contains([]uint64{3, 5, 7}, c.ID) }},
+		{"id 3 5 7", func(c *engine.Client) bool {
+			return slices.Contains([]uint64{3, 5, 7}, c.ID)
+		}},
 		{"addr 10.0.0.1:1000", func(c *engine.Client) bool { return c.Addr == "10.0.0.1:1000" }},
 		{"laddr 10.0.0.9:6379", func(c *engine.Client) bool { return c.LAddr == "10.0.0.9:6379" }},
-		{"ip 10.0.0.2", func(c *engine.Client) bool { return strings.HasPrefix(c.Addr, "10.0.0.2:") }},
+		{"ip 10.0.0.2", func(c *engine.Client) bool {
+			return strings.HasPrefix(c.Addr, "10.0.0.2:")
+		}},
 		{"ip ::1", func(c *engine.Client) bool { return strings.HasPrefix(c.Addr, "[::1]:") }},
 		{"name a", func(c *engine.Client) bool { return c.Name == "a" }},
 		{"lib-name go-redis", func(c *engine.Client) bool { return c.LibName == "go-redis" }},
@@ -53,7 +58,9 @@ func TestClientFilters(t *testing.T) {
 		{"flags UU", func(c *engine.Client) bool { return c.Unix }},
 		{"flags N", func(c *engine.Client) bool { return c.FlagLetters() == "N" }},
 		{"idle 10", func(c *engine.Client) bool { return seconds(l.e.Steady(), c.LastUsed) >= 10 }},
-		{"maxage 10", func(c *engine.Client) bool { return seconds(l.e.Steady(), c.Created) >= 10 }},
+		{"maxage 10", func(c *engine.Client) bool {
+			return seconds(l.e.Steady(), c.Created) >= 10
+		}},
 	} {
 		for _, negated := range []bool{false, true} {
 			filter := f.filter

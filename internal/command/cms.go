@@ -88,7 +88,8 @@ func cmsByProb(c *engine.Ctx) (width, depth uint64, ok bool) {
 	return width, depth, ok
 }
 
-// existing is the Edit that openRead or openWrite gave; for a missing key it answers with the error.
+// existing is the Edit that openRead or openWrite gave; for a missing key it answers with the
+// error.
 func existing(c *engine.Ctx, x *object.Edit, ok bool, missing string) *object.Edit {
 	if ok && x == nil {
 		c.Err(missing)
@@ -154,7 +155,9 @@ func cmsQueryCmd(c *engine.Ctx) {
 
 func cmsInfoCmd(c *engine.Ctx) {
 	if k, ok := readCMS(c, c.Args[1]); ok {
-		infoFields(c, []infoField{{"width", int64(k.Width)}, {"depth", int64(k.Depth)}, {"count", int64(k.Count)}})
+		infoFields(c,
+			[]infoField{{"width", int64(k.Width)}, {"depth", int64(k.Depth)},
+				{"count", int64(k.Count)}})
 	}
 }
 
@@ -197,7 +200,8 @@ func cmsMergeCmd(c *engine.Ctx) {
 	c.OK()
 }
 
-// cmsMergeArgs reads numkeys and finds the keys and, if there are any, the weights. It reports false after answering what is wrong.
+// cmsMergeArgs reads numkeys and finds the keys and, if there are any, the weights. It reports
+// false after answering what is wrong.
 func cmsMergeArgs(c *engine.Ctx) (keys, weights [][]byte, ok bool) {
 	n, ok := object.ParseInt(c.Args[2])
 	if !ok {

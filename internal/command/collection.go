@@ -9,8 +9,8 @@ import (
 	"godwit/internal/object"
 )
 
-// openRead opens the collection of type t at key for a reading command. It reports false after answering WRONGTYPE; x is nil when the key is
-// absent.
+// openRead opens the collection of type t at key for a reading command. It reports false after
+// answering WRONGTYPE; x is nil when the key is absent.
 func openRead(c *engine.Ctx, key []byte, t object.Type) (x *object.Edit, ok bool) {
 	return opened(c, c.DB.LookupRead(key), t)
 }
@@ -37,7 +37,8 @@ func emptied(c *engine.Ctx, x *object.Edit, key []byte) {
 	c.Notify(keyspace.EvGeneric, "del", key)
 }
 
-// storedNothing ends a command whose result is empty: it is not stored at dst, and what was there is deleted.
+// storedNothing ends a command whose result is empty: it is not stored at dst, and what was there
+// is deleted.
 func storedNothing(c *engine.Ctx, dst []byte) {
 	if c.DB.Delete(dst) {
 		c.Changed(dst)
@@ -64,8 +65,8 @@ func bulkValue(c *engine.Ctx, v listpack.Value) {
 	c.Bulk(v.B)
 }
 
-// rangeArg reads an integer argument between lo and hi. What is none, or lies outside, is answered with msg, or with Redis's own errors if msg is
-// empty.
+// rangeArg reads an integer argument between lo and hi. What is none, or lies outside, is answered
+// with msg, or with Redis's own errors if msg is empty.
 func rangeArg(c *engine.Ctx, arg []byte, lo, hi int64, msg string) (int64, bool) {
 	n, ok := object.ParseInt(arg)
 	switch {
@@ -83,8 +84,9 @@ func rangeArg(c *engine.Ctx, arg []byte, lo, hi int64, msg string) (int64, bool)
 	return 0, false
 }
 
-// overOutput reports whether the reply has outgrown the client's hard output limit, which ends the connection. It is for replies whose length
-// the client may choose freely: they must not first fill the memory.
+// overOutput reports whether the reply has outgrown the client's hard output limit, which ends the
+// connection. It is for replies whose length the client may choose freely: they must not first fill
+// the memory.
 func overOutput(c *engine.Ctx) bool {
 	if hard := c.E.Cfg.OutputLimits[c.Client.Class].Hard; hard > 0 && int64(len(c.Buf)) >= hard {
 		c.Client.CloseASAP = true

@@ -101,8 +101,11 @@ func argsReply(c *engine.Ctx, args []spec.Arg) {
 			text(c, "name", a.Name),
 			text(c, "type", string(a.Type)),
 			text(c, "display_text", a.Display),
-			doc{"key_spec_index", a.Type == spec.ArgKey || a.Type == spec.ArgPattern && a.KeySpec > 0, func() { c.Int(int64(a.KeySpec)) }},
-			doc{"token", a.Token != "" || a.Type == spec.ArgPureToken, func() { c.BulkString(a.Token) }},
+			doc{"key_spec_index", a.Type == spec.ArgKey ||
+				a.Type == spec.ArgPattern && a.KeySpec > 0, func() { c.Int(int64(a.KeySpec)) }},
+			doc{"token", a.Token != "" || a.Type == spec.ArgPureToken, func() {
+				c.BulkString(a.Token)
+			}},
 			text(c, "summary", a.Summary),
 			text(c, "since", a.Since),
 			text(c, "deprecated_since", a.Deprecated),

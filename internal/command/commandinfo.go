@@ -59,7 +59,8 @@ func commandInfo(c *engine.Ctx, names [][]byte) {
 	}
 }
 
-// infoReply is one command of COMMAND INFO: ten elements, the last of them its subcommands in the same form.
+// infoReply is one command of COMMAND INFO: ten elements, the last of them its subcommands in the
+// same form.
 func infoReply(c *engine.Ctx, cmd *spec.Command) {
 	c.Array(10)
 	c.BulkString(cmd.FullName())
@@ -120,7 +121,8 @@ func keySpecReply(c *engine.Ctx, k *spec.KeySpec) {
 	case k.Unknown():
 		typeAndSpec(c, "unknown")
 	case f.KeyNum:
-		typeAndSpec(c, "keynum", "keynumidx", f.KeyNumIdx, "firstkey", f.FirstKey, "keystep", f.Step)
+		typeAndSpec(c, "keynum", "keynumidx", f.KeyNumIdx, "firstkey", f.FirstKey, "keystep",
+			f.Step)
 	default:
 		typeAndSpec(c, "range", "lastkey", f.LastKey, "keystep", f.Step, "limit", f.Limit)
 	}
@@ -143,7 +145,8 @@ func typeAndSpec(c *engine.Ctx, kind string, params ...any) {
 	}
 }
 
-// commandListCmd names commands and subcommands. There are no modules, so that filter finds nothing.
+// commandListCmd names commands and subcommands. There are no modules, so that filter finds
+// nothing.
 func commandListCmd(c *engine.Ctx) {
 	pass := func(*spec.Command) bool { return true }
 	if args := c.Args[2:]; len(args) > 0 {
@@ -157,7 +160,9 @@ func commandListCmd(c *engine.Ctx) {
 		case is(args[1], "aclcat"):
 			pass = func(cmd *spec.Command) bool { return hasCategory(cmd, string(v)) }
 		case is(args[1], "pattern"):
-			pass = func(cmd *spec.Command) bool { return scan.Match(v, []byte(cmd.FullName()), true) }
+			pass = func(cmd *spec.Command) bool {
+				return scan.Match(v, []byte(cmd.FullName()), true)
+			}
 		default:
 			c.Err(engine.ErrSyntax)
 			return

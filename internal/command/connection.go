@@ -60,7 +60,8 @@ func authCmd(c *engine.Ctx) {
 	case len(c.Args) > 3:
 		c.Err(engine.ErrSyntax)
 	case len(c.Args) == 2 && c.E.DefaultUser().NoPass():
-		c.Err("ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?")
+		c.Err("ERR AUTH <password> called without any password configured for the default user. " +
+			"Are you sure your configuration is correct?")
 	case len(c.Args) == 2:
 		if login(c, []byte(acl.Default), c.Args[1]) {
 			c.OK()
@@ -128,7 +129,9 @@ func helloCmd(c *engine.Ctx) {
 		return
 	}
 	if c.E.Stranger(cl) {
-		c.Err("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time")
+		c.Err("NOAUTH HELLO must be called with the client already authenticated, otherwise the " +
+			"HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and " +
+			"select the RESP protocol version at the same time")
 		return
 	}
 	if name != nil {
@@ -161,7 +164,8 @@ func replyHello(c *engine.Ctx) {
 
 const errClientName = "ERR Client names cannot contain spaces, newlines or special characters."
 
-// validName reports whether b may be a client's name, library name or version: printable ASCII without spaces.
+// validName reports whether b may be a client's name, library name or version: printable ASCII
+// without spaces.
 func validName(b []byte) bool {
 	for _, ch := range b {
 		if ch < '!' || ch > '~' {

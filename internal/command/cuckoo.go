@@ -42,7 +42,8 @@ type cfOptions struct {
 // cfDefaults are those of the configuration.
 func cfDefaults(c *engine.Ctx) cfOptions {
 	cfg := c.E.Cfg
-	return cfOptions{max(cfg.CFInitialSize, 2*cfg.CFBucketSize), cfg.CFBucketSize, cfg.CFMaxIterations, cfg.CFExpansionFactor}
+	return cfOptions{max(cfg.CFInitialSize, 2*cfg.CFBucketSize), cfg.CFBucketSize,
+		cfg.CFMaxIterations, cfg.CFExpansionFactor}
 }
 
 func cfReserveCmd(c *engine.Ctx) {
@@ -90,7 +91,8 @@ func cfOption(c *engine.Ctx, name string, to *int64, low, high int64) bool {
 			c.Err("Couldn't parse " + name)
 			return false
 		case n < low || n > high:
-			c.Err(name + ": value must be in the range [" + strconv.FormatInt(low, 10) + ", " + strconv.FormatInt(high, 10) + "]")
+			c.Err(name + ": value must be in the range [" + strconv.FormatInt(low, 10) + ", " +
+				strconv.FormatInt(high, 10) + "]")
 			return false
 		}
 		*to = n
@@ -99,14 +101,16 @@ func cfOption(c *engine.Ctx, name string, to *int64, low, high int64) bool {
 	return true
 }
 
-// create makes an empty filter at key, which is absent. It returns nil after answering that there is no memory for it.
+// create makes an empty filter at key, which is absent. It returns nil after answering that there
+// is no memory for it.
 func (o *cfOptions) create(c *engine.Ctx, key []byte) *object.Sketch {
 	f := cuckoo.Filter{BucketSize: uint16(o.bucketSize), MaxIterations: uint16(o.maxIterations)}
 	f.Buckets, f.Expansion = cuckoo.Geometry(uint64(o.capacity), f.BucketSize, uint16(o.expansion))
 	return storeCuckoo(c, key, f, 1)
 }
 
-// storeCuckoo makes a filter of n empty sub-filters at key, which is absent. It returns nil after answering that there is no memory for it.
+// storeCuckoo makes a filter of n empty sub-filters at key, which is absent. It returns nil after
+// answering that there is no memory for it.
 func storeCuckoo(c *engine.Ctx, key []byte, f cuckoo.Filter, n uint64) *object.Sketch {
 	bytes, ok := f.TotalBytes(n)
 	if !ok || !c.E.Fits(uint64(bytes)) {
@@ -124,10 +128,12 @@ func storeCuckoo(c *engine.Ctx, key []byte, f cuckoo.Filter, n uint64) *object.S
 	return s
 }
 
-// propagate tells others to make the filter: with everything said, because defaults may differ there.
+// propagate tells others to make the filter: with everything said, because defaults may differ
+// there.
 func (o *cfOptions) propagate(c *engine.Ctx) {
 	num := func(n int64) []byte { return strconv.AppendInt(nil, n, 10) }
-	c.PropagateAs([]byte("CF.RESERVE"), c.Args[1], num(o.capacity), []byte("BUCKETSIZE"), num(o.bucketSize),
+	c.PropagateAs([]byte("CF.RESERVE"), c.Args[1], num(o.capacity), []byte("BUCKETSIZE"),
+		num(o.bucketSize),
 		[]byte("MAXITERATIONS"), num(o.maxIterations), []byte("EXPANSION"), num(o.expansion))
 }
 
@@ -138,7 +144,8 @@ func openCuckoo(c *engine.Ctx, s *object.Sketch) cuckoo.Filter {
 	return f
 }
 
-// target opens the filter that a command adds items to, or makes it; it returns nil after answering.
+// target opens the filter that a command adds items to, or makes it; it returns nil after
+// answering.
 func (o *cfOptions) target(c *engine.Ctx, items [][]byte, unique, create bool) *object.Sketch {
 	x, ok := openWrite(c, c.Args[1], object.TypeCuckoo)
 	var s *object.Sketch
@@ -167,7 +174,9 @@ func (o *cfOptions) target(c *engine.Ctx, items [][]byte, unique, create bool) *
 		if unique {
 			name = "CF.INSERTNX"
 		}
-		c.PropagateAs(append([][]byte{[]byte(name), c.Args[1], []byte("NOCREATE"), []byte("ITEMS")}, items...)...)
+		c.PropagateAs(
+			append([][]byte{[]byte(name), c.Args[1], []byte("NOCREATE"), []byte("ITEMS")},
+				items...)...)
 	}
 	return s
 }
@@ -265,7 +274,8 @@ func (o *cfOptions) parseInsert(c *engine.Ctx) (items [][]byte, create, ok bool)
 	return nil, false, false
 }
 
-// cuckooToChange is the filter at the first argument, or nil after answering with the error for a missing one, which other types are answered with too.
+// cuckooToChange is the filter at the first argument, or nil after answering with the error for a
+// missing one, which other types are answered with too.
 func cuckooToChange(c *engine.Ctx, missing string) *object.Sketch {
 	e := c.DB.Lookup(c.Args[1])
 	if !e.Exists() || e.Type() != object.TypeCuckoo {

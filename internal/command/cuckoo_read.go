@@ -62,8 +62,9 @@ func cfInfoCmd(c *engine.Ctx) {
 		size += uint64(len(f.Mem.Block(i)))
 	}
 	infoFields(c, []infoField{
-		{"Size", int64(size)}, {"Number of buckets", int64(f.Buckets)}, {"Number of filters", int64(f.Mem.Blocks())},
-		{"Number of items inserted", int64(f.Items)}, {"Number of items deleted", int64(f.Deletes)}, {"Bucket size", int64(f.BucketSize)},
+		{"Size", int64(size)}, {"Number of buckets", int64(f.Buckets)},
+		{"Number of filters", int64(f.Mem.Blocks())}, {"Number of items inserted", int64(f.Items)},
+		{"Number of items deleted", int64(f.Deletes)}, {"Bucket size", int64(f.BucketSize)},
 		{"Expansion rate", int64(f.Expansion)}, {"Max iterations", int64(f.MaxIterations)},
 	})
 }
@@ -73,13 +74,15 @@ func cfDebugCmd(c *engine.Ctx) {
 	if !ok {
 		return
 	}
-	c.Bulk(fmt.Appendf(nil, "bktsize:%d buckets:%d items:%d deletes:%d filters:%d max_iterations:%d expansion:%d",
+	c.Bulk(fmt.Appendf(nil,
+		"bktsize:%d buckets:%d items:%d deletes:%d filters:%d max_iterations:%d expansion:%d",
 		f.BucketSize, f.Buckets, f.Items, f.Deletes, f.Mem.Blocks(), f.MaxIterations, f.Expansion))
 }
 
 const errPosition = "Invalid position"
 
-// cfScandumpCmd answers with the header for 0, then with chunks of the sub-filters: the position to ask for next, which LOADCHUNK takes with the chunk too.
+// cfScandumpCmd answers with the header for 0, then with chunks of the sub-filters: the position to
+// ask for next, which LOADCHUNK takes with the chunk too.
 func cfScandumpCmd(c *engine.Ctx) {
 	pos, ok := object.ParseInt(c.Args[2])
 	if !ok || pos < 0 {

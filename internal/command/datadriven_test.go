@@ -35,9 +35,10 @@ import (
 // is run in RESP3. A reply line "~ RE" stands for any line that matches the regular expression as a
 // whole.
 //
-// Each file starts with empty databases; DEBUG is allowed in those called debug_*. TestDataDriven runs it on an engine, and with -rewrite puts what the engine answers
-// into the file; TestDataDrivenRedis runs the same on redis-server, which keeps the expectations honest. Blocks marked [godwit]
-// change nothing there, so what they write should be gone or unused when they end.
+// Each file starts with empty databases; DEBUG is allowed in those called debug_*. TestDataDriven
+// runs it on an engine, and with -rewrite puts what the engine answers into the file;
+// TestDataDrivenRedis runs the same on redis-server, which keeps the expectations honest. Blocks
+// marked [godwit] change nothing there, so what they write should be gone or unused when they end.
 
 var rewrite = flag.Bool("rewrite", false, "rewrite the replies in testdata/*.txt")
 
@@ -68,7 +69,9 @@ func parseCases(t *testing.T, file string) []step {
 			steps = append(steps, step{line: i + 1})
 			fresh, godwit, redis8, resp3 = true, false, false, false
 		case strings.HasPrefix(line, "> "):
-			steps = append(steps, step{line: i + 1, command: line[2:], newBlock: fresh, godwit: godwit, redis8: redis8, resp3: resp3})
+			steps = append(steps,
+				step{line: i + 1, command: line[2:], newBlock: fresh, godwit: godwit,
+					redis8: redis8, resp3: resp3})
 			fresh = false
 		case fresh:
 			if strings.HasPrefix(line, "[") {
@@ -118,7 +121,8 @@ func runCases(t *testing.T, file string, s server, skip func(step) bool) string 
 		if ok := matchLines(t, st.want, got); ok {
 			got = st.want
 		} else if !*rewrite {
-			t.Errorf("%s:%d: %s\ngot:\n%s\nwant:\n%s", file, st.line, st.command, strings.Join(got, "\n"), strings.Join(st.want, "\n"))
+			t.Errorf("%s:%d: %s\ngot:\n%s\nwant:\n%s", file, st.line, st.command,
+				strings.Join(got, "\n"), strings.Join(st.want, "\n"))
 		}
 		for _, l := range got {
 			out.WriteString(l + "\n")
@@ -277,12 +281,14 @@ func (r *remote) do(t testing.TB, argv [][]byte) client.Value {
 
 func (r *remote) proto(t testing.TB, version int) {
 	t.Helper()
-	if v := r.do(t, [][]byte{[]byte("HELLO"), strconv.AppendInt(nil, int64(version), 10)}); v.IsError() {
+	if v := r.do(t,
+		[][]byte{[]byte("HELLO"), strconv.AppendInt(nil, int64(version), 10)}); v.IsError() {
 		t.Fatal(v)
 	}
 }
 
-// startRedis starts a redis-server that ends with the test. Without one the test is skipped, except in CI.
+// startRedis starts a redis-server that ends with the test. Without one the test is skipped, except
+// in CI.
 func startRedis(t *testing.T) *remote {
 	t.Helper()
 	return dialServer(t, testserver.StartRedis(t, "", "--enable-debug-command", "yes").Socket)

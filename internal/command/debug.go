@@ -20,7 +20,8 @@ func debugHandlers() engine.Handlers {
 	}
 }
 
-// debugSub is one subcommand of DEBUG. They are no subcommands in the command table, as in Redis. The argument counts include DEBUG and the name.
+// debugSub is one subcommand of DEBUG. They are no subcommands in the command table, as in Redis.
+// The argument counts include DEBUG and the name.
 type debugSub struct {
 	name     string
 	min, max int
@@ -31,45 +32,58 @@ type debugSub struct {
 
 func debugSubs() []debugSub {
 	return []debugSub{
-		{"change-repl-id", 2, 2, "", []string{"Begin another replication history."}, func(c *engine.Ctx) {
-			c.E.NewReplID()
-			c.OK()
-		}},
-		{"check", 2, 2, "", []string{"Check the keyspace's tables, deadlines and memory against each other."}, func(c *engine.Ctx) {
-			if err := c.E.KS.Check(); err != nil {
-				c.Err("ERR " + err.Error())
-				return
-			}
-			c.OK()
-		}},
-		{"error", 3, 3, " <string>", []string{"Answer with <string> as an error."}, func(c *engine.Ctx) {
-			c.Err(strings.NewReplacer("\n", " ", "\r", " ").Replace(string(c.Args[2])))
-		}},
-		{"htstats", 3, 4, " <dbid> [full]", []string{"Statistics of a database's hash table."}, debugHtstats},
-		{"log", 3, 3, " <message>", []string{"Write <message> to the server's log."}, func(c *engine.Ctx) {
-			c.E.Log.Warning("DEBUG LOG: %s", c.Args[2])
-			c.OK()
-		}},
-		{"object", 3, 4, " <key> [fast]", []string{"Low-level facts about <key> and its value."}, debugObject},
-		{"pause-cron", 3, 3, " <0|1>", []string{"Stop the periodic work (1), or let it go on (0)."}, func(c *engine.Ctx) {
-			c.E.PauseCron(atoi(c.Args[2]) != 0)
-			c.OK()
-		}},
+		{"change-repl-id", 2, 2, "", []string{"Begin another replication history."},
+			func(c *engine.Ctx) {
+				c.E.NewReplID()
+				c.OK()
+			}},
+		{"check", 2, 2, "",
+			[]string{"Check the keyspace's tables, deadlines and memory against each other."},
+			func(c *engine.Ctx) {
+				if err := c.E.KS.Check(); err != nil {
+					c.Err("ERR " + err.Error())
+					return
+				}
+				c.OK()
+			}},
+		{"error", 3, 3, " <string>", []string{"Answer with <string> as an error."},
+			func(c *engine.Ctx) {
+				c.Err(strings.NewReplacer("\n", " ", "\r", " ").Replace(string(c.Args[2])))
+			}},
+		{"htstats", 3, 4, " <dbid> [full]", []string{"Statistics of a database's hash table."},
+			debugHtstats},
+		{"log", 3, 3, " <message>", []string{"Write <message> to the server's log."},
+			func(c *engine.Ctx) {
+				c.E.Log.Warning("DEBUG LOG: %s", c.Args[2])
+				c.OK()
+			}},
+		{"object", 3, 4, " <key> [fast]", []string{"Low-level facts about <key> and its value."},
+			debugObject},
+		{"pause-cron", 3, 3, " <0|1>", []string{"Stop the periodic work (1), or let it go on (0)."},
+			func(c *engine.Ctx) {
+				c.E.PauseCron(atoi(c.Args[2]) != 0)
+				c.OK()
+			}},
 		{"populate", 3, 5, " <count> [<prefix>] [<size>]", []string{
 			"Create <count> string keys named key:<num>, or <prefix>:<num>, with values of <size>",
 			"bytes. Keys that exist stay as they are. Nothing is propagated."}, debugPopulate},
 		{"protocol", 3, 3, " <type>", []string{
 			"Answer with an example of <type>: string, integer, double, bignum, null, array, set,",
 			"map, attrib, push, verbatim, true, false."}, debugProtocol},
-		{"sdslen", 3, 3, " <key>", []string{"Lengths and allocations of a key and its string value."}, debugSdslen},
-		{"set-active-expire", 3, 3, " <0|1>", []string{"Stop (0) or resume (1) the expiry of keys that nobody uses."}, func(c *engine.Ctx) {
-			c.E.SetActiveExpire(atoi(c.Args[2]) != 0)
-			c.OK()
-		}},
-		{"sleep", 3, 3, " <seconds>", []string{"Stop the server for <seconds>, which may be a fraction."}, debugSleep},
-		{"stringmatch-len", 4, 4, " <pattern> <string>", []string{"Tell whether <string> matches the glob <pattern>."}, func(c *engine.Ctx) {
-			c.Int(boolInt(scan.Match(c.Args[2], c.Args[3], false)))
-		}},
+		{"sdslen", 3, 3, " <key>",
+			[]string{"Lengths and allocations of a key and its string value."}, debugSdslen},
+		{"set-active-expire", 3, 3, " <0|1>",
+			[]string{"Stop (0) or resume (1) the expiry of keys that nobody uses."},
+			func(c *engine.Ctx) {
+				c.E.SetActiveExpire(atoi(c.Args[2]) != 0)
+				c.OK()
+			}},
+		{"sleep", 3, 3, " <seconds>",
+			[]string{"Stop the server for <seconds>, which may be a fraction."}, debugSleep},
+		{"stringmatch-len", 4, 4, " <pattern> <string>",
+			[]string{"Tell whether <string> matches the glob <pattern>."}, func(c *engine.Ctx) {
+				c.Int(boolInt(scan.Match(c.Args[2], c.Args[3], false)))
+			}},
 	}
 }
 
@@ -93,7 +107,8 @@ func wrongSub(c *engine.Ctx) {
 	if c.Cmd.Parent() != nil {
 		name = []byte(c.Cmd.Parent().Name)
 	}
-	c.Err("ERR unknown subcommand or wrong number of arguments for '" + cString(c.Args[1], 128) + "'. Try " +
+	c.Err("ERR unknown subcommand or wrong number of arguments for '" + cString(c.Args[1], 128) +
+		"'. Try " +
 		strings.ToUpper(string(name)) + " HELP.")
 }
 

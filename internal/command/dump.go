@@ -98,7 +98,9 @@ func restoreCmd(c *engine.Ctx) {
 	}
 	var v rdb.Value
 	var err error
-	if crash.Contain("decoding the payload of RESTORE", func() { v, err = rdb.Restore(c.Args[3], true) }) {
+	if crash.Contain("decoding the payload of RESTORE", func() {
+		v, err = rdb.Restore(c.Args[3], true)
+	}) {
 		c.Err(engine.ErrInternal)
 		return
 	}

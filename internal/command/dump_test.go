@@ -18,10 +18,12 @@ func TestDumpRestore(t *testing.T) {
 	for _, key := range []string{"s", "l", "set", "z", "h"} {
 		payload := run(t, l, "dump", key).Text()
 		before := run(t, l, "debug", "digest-value", key).Elems[0].Text()
-		if v := run(t, l, "restore", key, "0", payload); v.Str != "BUSYKEY Target key name already exists." {
+		if v := run(t, l, "restore", key, "0",
+			payload); v.Str != "BUSYKEY Target key name already exists." {
 			t.Errorf("%s: %v", key, v)
 		}
-		if v := run(t, l, "restore", key, "0", payload, "replace", "IDLETIME", "100"); v.Text() != "OK" {
+		if v := run(t, l, "restore", key, "0", payload, "replace", "IDLETIME",
+			"100"); v.Text() != "OK" {
 			t.Errorf("%s: %v", key, v)
 		}
 		if got := run(t, l, "debug", "digest-value", key).Elems[0].Text(); got != before {
@@ -33,7 +35,8 @@ func TestDumpRestore(t *testing.T) {
 		for i := range len(payload) {
 			bad := []byte(payload)
 			bad[i] ^= 1
-			if v := run(t, l, "restore", "new", "0", string(bad)); v.Str != "ERR DUMP payload version or checksum are wrong" {
+			if v := run(t, l, "restore", "new", "0",
+				string(bad)); v.Str != "ERR DUMP payload version or checksum are wrong" {
 				t.Errorf("%s, byte %d: %v", key, i, v)
 			}
 		}

@@ -69,7 +69,8 @@ func (o *expireCondition) parse(c *engine.Ctx, args [][]byte) bool {
 	return true
 }
 
-// met reports whether a deadline (0: none) may be changed to another one. No deadline counts as infinitely late.
+// met reports whether a deadline (0: none) may be changed to another one. No deadline counts as
+// infinitely late.
 func (o *expireCondition) met(old, deadline int64) bool {
 	switch {
 	case o.nx && old != 0, o.xx && old == 0:
@@ -82,7 +83,8 @@ func (o *expireCondition) met(old, deadline int64) bool {
 	return true
 }
 
-// deadlineOf turns a time argument in units of that many ms, absolute or relative to now, into unix ms. It reports false on overflow.
+// deadlineOf turns a time argument in units of that many ms, absolute or relative to now, into unix
+// ms. It reports false on overflow.
 func deadlineOf(n, unit, now int64, absolute bool) (int64, bool) {
 	if n > math.MaxInt64/unit || n < math.MinInt64/unit {
 		return 0, false
@@ -131,7 +133,8 @@ func expire(c *engine.Ctx, unit int64, absolute bool) {
 	c.Int(1)
 }
 
-// deadlineReply answers -2 for a missing key, -1 for one without a deadline, else what reply makes of the deadline.
+// deadlineReply answers -2 for a missing key, -1 for one without a deadline, else what reply makes
+// of the deadline.
 func deadlineReply(c *engine.Ctx, reply func(c *engine.Ctx, deadline int64)) {
 	e := c.DB.Query(c.Args[1])
 	switch {

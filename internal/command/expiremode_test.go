@@ -163,8 +163,8 @@ func TestHiddenKeysAndFields(t *testing.T) {
 	l.e.Leave()
 	l.c.Origin = engine.OriginMaster
 	for command, want := range map[string]string{
-		"GET s": `"v"`, "LRANGE l 0 -1": `1) "a"|2) "b"`, "SCARD set": "(integer) 2", "ZSCORE z a": `"1"`,
-		"HGET h a": `"1"`, "HGET hf a": `"1"`, "HLEN hall": "(integer) 2",
+		"GET s": `"v"`, "LRANGE l 0 -1": `1) "a"|2) "b"`, "SCARD set": "(integer) 2",
+		"ZSCORE z a": `"1"`, "HGET h a": `"1"`, "HGET hf a": `"1"`, "HLEN hall": "(integer) 2",
 	} {
 		assert.Equal(t, want, l.lines(t, command), command)
 	}

@@ -74,9 +74,12 @@ func fcallCmd(c *engine.Ctx, readOnly bool) {
 		c.Err("ERR Number of keys can't be negative")
 		return
 	}
-	o := engine.ScriptRun{Name: f.Name, Flags: f.Flags, Declared: true, ReadOnly: readOnly, Function: true, Keys: rest[:n]}
+	o := engine.ScriptRun{Name: f.Name, Flags: f.Flags, Declared: true, ReadOnly: readOnly,
+		Function: true, Keys: rest[:n]}
 	fs := c.E.Functions()
-	c.E.RunScript(c, o, func(w *resp.Writer) script.Result { return fs.Call(f, rest[:n], rest[n:], w) })
+	c.E.RunScript(c, o, func(w *resp.Writer) script.Result {
+		return fs.Call(f, rest[:n], rest[n:], w)
+	})
 }
 
 func functionLoadCmd(c *engine.Ctx) {

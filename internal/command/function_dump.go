@@ -29,13 +29,16 @@ func functionRestoreCmd(c *engine.Ctx) {
 		case is(policy, "flush"):
 			flush = true
 		default:
-			c.Err("ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.")
+			c.Err("ERR Wrong restore policy given, value should be either FLUSH, APPEND or " +
+				"REPLACE.")
 			return
 		}
 	}
 	var sources [][]byte
 	var err error
-	if crash.Contain("decoding the payload of FUNCTION RESTORE", func() { sources, err = rdb.RestoreFunctions(c.Args[2]) }) {
+	if crash.Contain("decoding the payload of FUNCTION RESTORE", func() {
+		sources, err = rdb.RestoreFunctions(c.Args[2])
+	}) {
 		c.Err(engine.ErrInternal)
 		return
 	}

@@ -208,7 +208,8 @@ func swapdbCmd(c *engine.Ctx) {
 	c.OK()
 }
 
-// flush empties databases: SYNC now, ASYNC in the background, neither as lazyfree-lazy-user-flush says. It reports whether it has.
+// flush empties databases: SYNC now, ASYNC in the background, neither as lazyfree-lazy-user-flush
+// says. It reports whether it has.
 func flush(c *engine.Ctx, dbs ...*keyspace.DB) bool {
 	async := c.E.KS.P.LazyUserFlush
 	switch {
@@ -255,7 +256,9 @@ func objectFreqCmd(c *engine.Ctx) {
 	switch {
 	case !ok:
 	case !c.E.KS.LFU():
-		c.Err("ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
+		c.Err("ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please " +
+			"note that when switching between policies at runtime LRU and LFU data will take " +
+			"some time to adjust.")
 	default:
 		c.Int(int64(c.E.KS.Freq(e)))
 	}
@@ -266,13 +269,16 @@ func objectIdletimeCmd(c *engine.Ctx) {
 	switch {
 	case !ok:
 	case c.E.KS.LFU():
-		c.Err("ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
+		c.Err("ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that " +
+			"when switching between policies at runtime LRU and LFU data will take some time to " +
+			"adjust.")
 	default:
 		c.Int(c.E.KS.IdleSeconds(e))
 	}
 }
 
-// waitCmd answers at once: without replicas there is nothing that waiting could change before the timeout.
+// waitCmd answers at once: without replicas there is nothing that waiting could change before the
+// timeout.
 func waitCmd(c *engine.Ctx) {
 	if _, ok := intArg(c, c.Args[1]); !ok {
 		return

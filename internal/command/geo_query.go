@@ -8,8 +8,10 @@ import (
 
 // geoForm is what tells the search commands apart.
 type geoForm struct {
-	key     int  // the argument that is the source
-	options int  // the first optional argument; before it GEORADIUS has a place and a radius, GEORADIUSBYMEMBER a member and a radius
+	key int // the argument that is the source
+	// the first optional argument; before it GEORADIUS has a place and a radius, GEORADIUSBYMEMBER
+	// a member and a radius
+	options int
 	search  bool // GEOSEARCH and GEOSEARCHSTORE
 	store   bool // may store; GEOSEARCHSTORE must
 }
@@ -35,7 +37,8 @@ type geoQuery struct {
 	storeDist bool
 }
 
-// parse reads all arguments, in Redis's order of checks. It answers and reports false when they are wrong.
+// parse reads all arguments, in Redis's order of checks. It answers and reports false when they are
+// wrong.
 func (q *geoQuery) parse(g *geoSearch) bool {
 	args := q.c.Args
 	switch {
@@ -69,7 +72,8 @@ func (q *geoQuery) parse(g *geoSearch) bool {
 	return q.check()
 }
 
-// option reads one option and returns how many arguments it took, 0 if it is none. It reports false after answering with an error.
+// option reads one option and returns how many arguments it took, 0 if it is none. It reports false
+// after answering with an error.
 func (q *geoQuery) option(args [][]byte) (n int, ok bool) {
 	arg, more := args[0], len(args)-1
 	switch {
@@ -110,7 +114,8 @@ func (q *geoQuery) shapeOption(g *geoSearch, args [][]byte) (n int, ok bool) {
 	arg, more := args[0], len(args)-1
 	from, by := q.fromMember || q.fromPlace, q.byRadius || q.byBox
 	switch {
-	case q.polygon != nil && (is(arg, "frommember") || is(arg, "fromlonlat") || is(arg, "byradius") || is(arg, "bybox")):
+	case q.polygon != nil &&
+		(is(arg, "frommember") || is(arg, "fromlonlat") || is(arg, "byradius") || is(arg, "bybox")):
 		return 0, true
 	case is(arg, "frommember") && more >= 1 && !q.fromPlace:
 		q.fromMember = true

@@ -10,7 +10,8 @@ import (
 	"godwit/internal/object"
 )
 
-// geoSearch runs the searches. It keeps the memory of one for the next, so that a search allocates nothing.
+// geoSearch runs the searches. It keeps the memory of one for the next, so that a search allocates
+// nothing.
 type geoSearch struct {
 	area     geohash.Area
 	spans    []geohash.Span
@@ -32,7 +33,8 @@ type geoHit struct {
 // maxKept bounds what a geoSearch keeps, in places.
 const maxKept = 1 << 16
 
-// run is a search: arguments, then the places, then the answer. An absent key is noticed only after all arguments, which decide what its answer is.
+// run is a search: arguments, then the places, then the answer. An absent key is noticed only after
+// all arguments, which decide what its answer is.
 func (g *geoSearch) run(c *engine.Ctx, form geoForm) {
 	x, ok := openRead(c, c.Args[form.key], object.ZSet)
 	if !ok {
@@ -95,7 +97,8 @@ func (g *geoSearch) find(q *geoQuery) {
 	}
 }
 
-// fruitless is how many places outside the area's rectangles a walk passes before it leaps over the others: about what a leap costs.
+// fruitless is how many places outside the area's rectangles a walk passes before it leaps over the
+// others: about what a leap costs.
 const fruitless = 12
 
 // walkSpan adds the places of a span to the hits, up to a limit of all. The walk is at the first.
@@ -129,7 +132,8 @@ func (g *geoSearch) walkSpan(s *geohash.Span, measure bool, limit int) {
 	}
 }
 
-// here is what the walk is at, ok if that is not behind the span. Scores below 0 are before all spans.
+// here is what the walk is at, ok if that is not behind the span. Scores below 0 are before all
+// spans.
 func (g *geoSearch) here(s *geohash.Span) (z uint64, score float64, ok bool) {
 	score, ok = g.walk.Score()
 	if !ok || score >= 1<<60 {
@@ -145,8 +149,9 @@ type geoKey struct {
 	hit    uint32
 }
 
-// sort puts the first n places, by distance, to the front of g.order; without an order they stay as they were found. Of places at the same distance the
-// one that was found first comes first when all are sorted, and as partialSort leaves them when they are not: in Redis's order.
+// sort puts the first n places, by distance, to the front of g.order; without an order they stay as
+// they were found. Of places at the same distance the one that was found first comes first when all
+// are sorted, and as partialSort leaves them when they are not: in Redis's order.
 func (g *geoSearch) sort(q *geoQuery, n int) {
 	compare := g.compare
 	switch {
@@ -156,7 +161,9 @@ func (g *geoSearch) sort(q *geoQuery, n int) {
 		compare = func(a, b geoKey) int { return g.compare(b, a) }
 	}
 	if n == len(g.order) {
-		slices.SortFunc(g.order, func(a, b geoKey) int { return cmp.Or(compare(a, b), cmp.Compare(a.hit, b.hit)) })
+		slices.SortFunc(g.order, func(a, b geoKey) int {
+			return cmp.Or(compare(a, b), cmp.Compare(a.hit, b.hit))
+		})
 		return
 	}
 	partialSort(g.order, n, compare)
@@ -211,7 +218,8 @@ func (g *geoSearch) answer(q *geoQuery, n int) {
 	}
 }
 
-// appendDistance appends the distance in units of that many meters. Only where the four decimals hang on the last bits are these computed.
+// appendDistance appends the distance in units of that many meters. Only where the four decimals
+// hang on the last bits are these computed.
 func (g *geoSearch) appendDistance(dst []byte, i uint32, unit float64) []byte {
 	h := &g.hits[i]
 	if !h.exact && !geohash.Settled(h.meters/unit) {

@@ -40,7 +40,8 @@ func hashHandlers() engine.Handlers {
 	}
 }
 
-// readHash opens the hash at the command's key for reading; ok is false after WRONGTYPE, found when there is no hash.
+// readHash opens the hash at the command's key for reading; ok is false after WRONGTYPE, found when
+// there is no hash.
 func readHash(c *engine.Ctx) (h object.Fields, found, ok bool) {
 	x, ok := openRead(c, c.Args[1], object.Hash)
 	return object.AsHash(x), x != nil, ok
@@ -62,7 +63,8 @@ func writeHash(c *engine.Ctx) (h object.Fields, found, ok bool) {
 	return object.AsHash(x), x != nil, ok
 }
 
-// makeHash is writeHash for a command that puts fields in: a missing hash is created, and must not stay empty.
+// makeHash is writeHash for a command that puts fields in: a missing hash is created, and must not
+// stay empty.
 func makeHash(c *engine.Ctx) (h object.Fields, ok bool) {
 	h, found, ok := writeHash(c)
 	if ok && !found {

@@ -42,8 +42,8 @@ func hpexpiretimeCmd(c *engine.Ctx) {
 	fieldDeadlines(c, func(c *engine.Ctx, d int64) { c.Int(d) })
 }
 
-// fieldList reads FIELDS numfields field … from argument i on, to the end, answering with Redis's errors; badCount is the one for a count that is no
-// positive number.
+// fieldList reads FIELDS numfields field … from argument i on, to the end, answering with Redis's
+// errors; badCount is the one for a count that is no positive number.
 func fieldList(c *engine.Ctx, i int, badCount string) (fields [][]byte, ok bool) {
 	if i+1 >= len(c.Args) || !is(c.Args[i], "fields") {
 		c.Err(errFieldsMissing)
@@ -62,7 +62,8 @@ func fieldList(c *engine.Ctx, i int, badCount string) (fields [][]byte, ok bool)
 	return nil, false
 }
 
-// fieldDeadline turns a time argument in units of that many ms into unix ms, answering with Redis's errors.
+// fieldDeadline turns a time argument in units of that many ms into unix ms, answering with Redis's
+// errors.
 func fieldDeadline(c *engine.Ctx, arg []byte, unit int64, absolute bool) (deadline int64, ok bool) {
 	n, ok := intArg(c, arg)
 	if !ok {
@@ -91,14 +92,16 @@ func replyMissing(c *engine.Ctx, n int) {
 	}
 }
 
-// fieldWrites collects what a command did to the deadlines of fields, for its announcement and propagation.
+// fieldWrites collects what a command did to the deadlines of fields, for its announcement and
+// propagation.
 type fieldWrites struct {
 	updated [][]byte
 	deleted int
 }
 
 // expire gives a field of h the deadline, or deletes it if that is over.
-func (w *fieldWrites) expire(c *engine.Ctx, h object.Fields, field []byte, deadline int64) (answer int64) {
+func (w *fieldWrites) expire(c *engine.Ctx, h object.Fields, field []byte,
+	deadline int64) (answer int64) {
 	if c.Past(deadline) {
 		h.Delete(field)
 		c.PropagateAs([]byte("HDEL"), c.Args[1], field)
@@ -127,7 +130,8 @@ func (w *fieldWrites) finish(c *engine.Ctx, h object.Fields, event string) {
 	c.DB.ArmFields(h.Edit)
 }
 
-// propagate propagates name key [deadline] FIELDS … for the updated fields; what was deleted is propagated already.
+// propagate propagates name key [deadline] FIELDS … for the updated fields; what was deleted is
+// propagated already.
 func (w *fieldWrites) propagate(c *engine.Ctx, name string, deadline int64) {
 	if len(w.updated) == 0 {
 		return
@@ -185,7 +189,8 @@ func fieldCondition(o *expireCondition, arg []byte) bool {
 	return *o != expireCondition{}
 }
 
-// fieldDeadlines answers for each field -2 if it is missing, -1 if it has no deadline, else what reply makes of the deadline.
+// fieldDeadlines answers for each field -2 if it is missing, -1 if it has no deadline, else what
+// reply makes of the deadline.
 func fieldDeadlines(c *engine.Ctx, reply func(c *engine.Ctx, deadline int64)) {
 	h, found, ok := readHash(c)
 	if !ok {

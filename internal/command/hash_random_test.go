@@ -34,7 +34,8 @@ CONFIG SET hash-max-listpack-value 4|20|64
 `), "\n")
 
 // unordered are the commands whose reply comes in the order of a hash table.
-var unordered = map[string]bool{"HGETALL": true, "HKEYS": true, "HVALS": true, "HSCAN": true, "HRANDFIELD": true}
+var unordered = map[string]bool{"HGETALL": true, "HKEYS": true, "HVALS": true, "HSCAN": true,
+	"HRANDFIELD": true}
 
 // TestRandomHashesAgainstRedis is TestRandomAgainstRedis for hashes, in all encodings.
 func TestRandomHashesAgainstRedis(t *testing.T) {
@@ -59,7 +60,8 @@ func TestRandomHashesAgainstRedis(t *testing.T) {
 			want, got = sortedElements(want), sortedElements(got)
 		}
 		if !slices.Equal(got, want) {
-			t.Fatalf("after\n%s\ncommand %d: %q\ngot:  %q\nwant: %q", strings.Join(history, "\n"), i, args, got, want)
+			t.Fatalf("after\n%s\ncommand %d: %q\ngot:  %q\nwant: %q", strings.Join(history, "\n"),
+				i, args, got, want)
 		}
 	}
 }

@@ -30,7 +30,8 @@ func randCount(c *engine.Ctx, token string) (n int64, with, ok bool) {
 	with = len(c.Args) > 3
 	switch {
 	case n == math.MinInt64:
-		c.Err("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807")
+		c.Err("ERR value is out of range, value must between -9223372036854775807 and " +
+			"9223372036854775807")
 		return 0, false, false
 	case len(c.Args) > 4 || with && !is(c.Args[3], token):
 		c.Err(engine.ErrSyntax)

@@ -17,7 +17,8 @@ func hllHandlers() engine.Handlers {
 	}
 }
 
-// hllAt is the bytes of the HyperLogLog of e, which exists; it answers with an error and reports false when e is none.
+// hllAt is the bytes of the HyperLogLog of e, which exists; it answers with an error and reports
+// false when e is none.
 func hllAt(c *engine.Ctx, e object.Entry) ([]byte, bool) {
 	if !isString(c, e) {
 		return nil, false
@@ -92,7 +93,8 @@ func (w *hllWriter) addAll(elems [][]byte) (changed int, err error) {
 			changed++
 		}
 	}
-	if len(w.b) != w.e.StringLen() { // the value may have been made longer in between, and be shorter again
+	// the value may have been made longer in between, and be shorter again
+	if len(w.b) != w.e.StringLen() {
 		w.resize(len(w.b), 0)
 	}
 	return changed, err
@@ -117,8 +119,8 @@ func pfaddCmd(c *engine.Ctx) {
 	w := openHLL(c, e)
 	n, err := w.addAll(elems)
 	if err != nil {
-		// Of a corrupt value only what is before the register is looked at, so other elements may be in by now. They stay, as in Redis; the
-		// command cannot be logged, because it fails.
+		// Of a corrupt value only what is before the register is looked at, so other elements may
+		// be in by now. They stay, as in Redis; the command cannot be logged, because it fails.
 		if n > 0 {
 			hll.Invalidate(w.b)
 			c.Dirty(n)
@@ -136,8 +138,8 @@ func pfaddCmd(c *engine.Ctx) {
 	c.Int(1)
 }
 
-// createHLL makes a HyperLogLog under an absent key with the first few elements: it stays within its entry until there are more. It returns the
-// elements that are left.
+// createHLL makes a HyperLogLog under an absent key with the first few elements: it stays within
+// its entry until there are more. It returns the elements that are left.
 func createHLL(c *engine.Ctx, key []byte, elems [][]byte) (object.Entry, [][]byte) {
 	var buf [hll.EmptySize + 8*hll.Room]byte
 	b := hll.AppendEmpty(buf[:0])
@@ -182,7 +184,8 @@ func pfcountCmd(c *engine.Ctx) {
 			c.Err(engine.ErrCorruptHLL)
 			return
 		}
-		// The estimate is kept in the value, which is therefore a change to be propagated, although of a reading command.
+		// The estimate is kept in the value, which is therefore a change to be propagated, although
+		// of a reading command.
 		w := openHLL(c, e)
 		hll.SetCached(w.b, n)
 		c.Changed(key)
@@ -193,7 +196,8 @@ func pfcountCmd(c *engine.Ctx) {
 	c.Int(int64(n))
 }
 
-// join adds the value of e to the union; it answers with an error and reports false when that is no good HyperLogLog.
+// join adds the value of e to the union; it answers with an error and reports false when that is no
+// good HyperLogLog.
 func join(c *engine.Ctx, u *hll.Union, e object.Entry) bool {
 	b, ok := hllAt(c, e)
 	if !ok {

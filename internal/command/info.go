@@ -91,7 +91,8 @@ func infoHandlers() engine.Handlers {
 	}
 }
 
-// infoCmd shows the sections asked for, each once and in its own order, whatever the order of the arguments; unknown ones are nothing.
+// infoCmd shows the sections asked for, each once and in its own order, whatever the order of the
+// arguments; unknown ones are nothing.
 func infoCmd(c *engine.Ctx, sections []infoSection) {
 	t := &infoText{e: c.E}
 	for _, s := range sections {
@@ -224,10 +225,14 @@ func boolInt(b bool) int64 {
 
 func infoClients(t *infoText) {
 	in, out := t.e.RecentBuffers()
-	t.nums("connected_clients", t.e.ClientCount(), "cluster_connections", 0, "maxclients", t.e.Cfg.MaxClients,
+	t.nums("connected_clients", t.e.ClientCount(), "cluster_connections", 0, "maxclients",
+		t.e.Cfg.MaxClients,
 		"client_recent_max_input_buffer", in, "client_recent_max_output_buffer", out,
-		"blocked_clients", t.e.BlockedClients(), "tracking_clients", t.e.TrackingInfo().Clients, "pubsub_clients", t.e.Hub().Subscribers(), "watching_clients", t.e.WatchingClients(),
-		"clients_in_timeout_table", t.e.TimedClients(), "total_watched_keys", t.e.TotalWatchedKeys(), "total_blocking_keys", t.e.BlockingKeys(), "total_blocking_keys_on_nokey", 0)
+		"blocked_clients", t.e.BlockedClients(), "tracking_clients", t.e.TrackingInfo().Clients,
+		"pubsub_clients", t.e.Hub().Subscribers(), "watching_clients", t.e.WatchingClients(),
+		"clients_in_timeout_table", t.e.TimedClients(), "total_watched_keys",
+		t.e.TotalWatchedKeys(), "total_blocking_keys", t.e.BlockingKeys(),
+		"total_blocking_keys_on_nokey", 0)
 }
 
 func infoMemory(t *infoText) {
@@ -249,7 +254,8 @@ func infoMemory(t *infoText) {
 	t.size("used_memory_lua", sm.Machine)
 	t.num("used_memory_vm_eval", sm.Machine)
 	t.num("used_memory_scripts_eval", sm.Caches)
-	t.nums("number_of_cached_scripts", sm.Cached, "number_of_functions", sm.Functions, "number_of_libraries", sm.Libraries)
+	t.nums("number_of_cached_scripts", sm.Cached, "number_of_functions", sm.Functions,
+		"number_of_libraries", sm.Libraries)
 	t.num("used_memory_vm_functions", sm.FunctionMachine)
 	t.size("used_memory_vm_total", sm.Machine+sm.FunctionMachine)
 	t.num("used_memory_functions", sm.FunctionCaches)
@@ -315,7 +321,8 @@ func ratioOf(a, b int64) float64 {
 func infoPersistence(t *infoText) {
 	p := t.e.PersistenceInfo()
 	t.num("loading", boolInt(p.Loading))
-	t.nums("async_loading", 0, "current_cow_peak", 0, "current_cow_size", 0, "current_cow_size_age", 0)
+	t.nums("async_loading", 0, "current_cow_peak", 0, "current_cow_size", 0, "current_cow_size_age",
+		0)
 	t.fixed("current_fork_perc", 100*ratioOf(p.Keys, p.Total), 2)
 	t.num("current_save_keys_processed", p.Keys)
 	t.num("current_save_keys_total", p.Total)
@@ -393,7 +400,8 @@ func infoStats(t *infoText) {
 	t.nums("sync_full", 0, "sync_partial_ok", 0, "sync_partial_err", 0)
 	t.num("expired_keys", k.Expired)
 	t.num("expired_subkeys", k.ExpiredFields) // fields of hashes
-	t.str("expired_stale_perc", "0.00")       // expiry is exact: no keys are left behind to estimate
+	// expiry is exact: no keys are left behind to estimate
+	t.str("expired_stale_perc", "0.00")
 	t.num("expired_time_cap_reached_count", k.ExpireCapReached)
 	t.num("expire_cycle_cpu_milliseconds", s.ExpireNanos/1e6)
 	t.num("evicted_keys", k.Evicted)
@@ -403,11 +411,13 @@ func infoStats(t *infoText) {
 	t.num("keyspace_hits", k.Hits)
 	t.num("keyspace_misses", k.Misses)
 	hub, tracking := e.Hub(), e.TrackingInfo()
-	t.nums("pubsub_channels", hub.Count(pubsub.Channels), "pubsub_patterns", hub.Count(pubsub.Patterns),
+	t.nums("pubsub_channels", hub.Count(pubsub.Channels), "pubsub_patterns",
+		hub.Count(pubsub.Patterns),
 		"pubsubshard_channels", hub.Count(pubsub.Shards), "latest_fork_usec", 0, "total_forks", 0,
 		"migrate_cached_sockets", e.Links.Len(), "slave_expires_tracked_keys", 0)
 	infoDefrag(t)
-	t.nums("tracking_total_keys", tracking.Keys, "tracking_total_items", tracking.Items, "tracking_total_prefixes", tracking.Prefixes)
+	t.nums("tracking_total_keys", tracking.Keys, "tracking_total_items", tracking.Items,
+		"tracking_total_prefixes", tracking.Prefixes)
 	t.num("unexpected_error_replies", s.UnexpectedErrors)
 	t.num("total_error_replies", s.ErrorReplies)
 	t.num("dump_payload_sanitizations", 0)
@@ -416,8 +426,10 @@ func infoStats(t *infoText) {
 	t.num("client_query_buffer_limit_disconnections", s.ClientQueryBufLimit)
 	t.num("client_output_buffer_limit_disconnections", s.ClientOutBufLimit)
 	denied := func(r acl.Reason) int { return int(e.Stats.Denied[r]) }
-	t.nums("acl_access_denied_auth", denied(acl.DeniedAuth), "acl_access_denied_cmd", denied(acl.DeniedCommand),
-		"acl_access_denied_key", denied(acl.DeniedKey), "acl_access_denied_channel", denied(acl.DeniedChannel))
+	t.nums("acl_access_denied_auth", denied(acl.DeniedAuth), "acl_access_denied_cmd",
+		denied(acl.DeniedCommand),
+		"acl_access_denied_key", denied(acl.DeniedKey), "acl_access_denied_channel",
+		denied(acl.DeniedChannel))
 }
 
 // infoReplication tells what is true without replicas: the history has a name, and no offset moves.
@@ -463,7 +475,8 @@ func infoCommandstats(t *infoText) {
 		if s.Calls > 0 {
 			per = float64(us) / float64(s.Calls)
 		}
-		fmt.Fprintf(&t.b, "cmdstat_%s:calls=%d,usec=%d,usec_per_call=%.2f,rejected_calls=%d,failed_calls=%d\r\n",
+		fmt.Fprintf(&t.b,
+			"cmdstat_%s:calls=%d,usec=%d,usec_per_call=%.2f,rejected_calls=%d,failed_calls=%d\r\n",
 			cmd.FullName(), s.Calls, us, per, s.Rejected, s.Failed)
 	}
 }
@@ -493,7 +506,8 @@ func infoLatencystats(t *infoText) {
 			if i > 0 {
 				t.b.WriteByte(',')
 			}
-			fmt.Fprintf(&t.b, "p%s=%.3f", strconv.FormatFloat(p, 'f', -1, 64), float64(h.Percentile(p))/1000)
+			fmt.Fprintf(&t.b, "p%s=%.3f", strconv.FormatFloat(p, 'f', -1, 64),
+				float64(h.Percentile(p))/1000)
 		}
 		t.b.WriteString("\r\n")
 	}
@@ -505,6 +519,7 @@ func infoKeyspace(t *infoText) {
 		if db.Len() == 0 {
 			continue
 		}
-		fmt.Fprintf(&t.b, "db%d:keys=%d,expires=%d,avg_ttl=%d\r\n", i, db.Len(), db.Expires(), db.AvgTTL())
+		fmt.Fprintf(&t.b, "db%d:keys=%d,expires=%d,avg_ttl=%d\r\n", i, db.Len(), db.Expires(),
+			db.AvgTTL())
 	}
 }

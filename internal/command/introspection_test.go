@@ -20,7 +20,8 @@ var regolden = flag.Bool("regolden", false, "write testdata/commands.json from r
 
 const goldenFile = "testdata/commands.json"
 
-// facts are what COMMAND INFO and COMMAND DOCS say of each command and subcommand, without prose, as JSON.
+// facts are what COMMAND INFO and COMMAND DOCS say of each command and subcommand, without prose,
+// as JSON.
 type facts map[string]json.RawMessage
 
 // prose are the keys whose values are sentences: each server has its own.
@@ -53,7 +54,8 @@ func (f facts) add(t *testing.T, v client.Value, docs map[string]any) {
 		f.add(t, s, subdocs)
 	}
 	one := map[string]any{"docs": doc}
-	for i, what := range []string{"name", "arity", "flags", "first", "last", "step", "categories", "tips", "keys"} {
+	for i, what := range []string{"name", "arity", "flags", "first", "last", "step", "categories",
+		"tips", "keys"} {
 		one[what] = plain(v.Elems[i])
 	}
 	raw, err := json.Marshal(one)
@@ -103,7 +105,8 @@ func argvOf(args ...string) [][]byte {
 	return out
 }
 
-// TestCommandFacts holds the command table against what redis-server 7.0 says of the same commands, as it stands in a file.
+// TestCommandFacts holds the command table against what redis-server 7.0 says of the same commands,
+// as it stands in a file.
 func TestCommandFacts(t *testing.T) {
 	if *regolden {
 		writeGolden(t)
@@ -128,7 +131,8 @@ func readGolden(t *testing.T) facts {
 	return want
 }
 
-// TestCommandFactsRedis does the same with the live server, if there is one of the version that the file is of.
+// TestCommandFactsRedis does the same with the live server, if there is one of the version that the
+// file is of.
 func TestCommandFactsRedis(t *testing.T) {
 	redis := startRedis(t)
 	info := redis.do(t, argvOf("INFO", "server")).Str
@@ -185,7 +189,8 @@ func compareFacts(t *testing.T, want facts) {
 	}
 }
 
-// TestCommandShapesRedis compares the replies themselves, type by type and in both protocols, with only the sentences taken out.
+// TestCommandShapesRedis compares the replies themselves, type by type and in both protocols, with
+// only the sentences taken out.
 func TestCommandShapesRedis(t *testing.T) {
 	redis, local := startRedis(t), newLocal(t)
 	golden := readGolden(t)
@@ -195,7 +200,8 @@ func TestCommandShapesRedis(t *testing.T) {
 		for _, cmd := range Table().All() {
 			name := cmd.FullName()
 			// Hash tables decide the order of subcommands in Redis.
-			if golden[name] == nil || len(cmd.Sub) > 0 || name == "bitop" || hasNewer(cmd) || asInRedis8(name) {
+			if golden[name] == nil || len(cmd.Sub) > 0 || name == "bitop" || hasNewer(cmd) ||
+				asInRedis8(name) {
 				continue
 			}
 			compareShapes(t, local, redis, proto, name)
@@ -224,7 +230,8 @@ func compareShapes(t testing.TB, local, redis server, proto int, name string) {
 // Redis 8, where that differs from 7.0.
 func asInRedis8(name string) bool {
 	switch name {
-	case "replicaof", "slaveof", "failover", "psync", "sync", "replconf", "asking", "readonly", "readwrite":
+	case "replicaof", "slaveof", "failover", "psync", "sync", "replconf", "asking", "readonly",
+		"readwrite":
 		return true
 	}
 	return strings.HasPrefix(name, "cluster|") || strings.HasPrefix(name, "module|")
@@ -262,9 +269,13 @@ func TestCommandShapesRedis8(t *testing.T) {
 func hasNewer(cmd *spec.Command) bool {
 	var inArgs func(args []spec.Arg) bool
 	inArgs = func(args []spec.Arg) bool {
-		return slices.ContainsFunc(args, func(a spec.Arg) bool { return newer(a.Since) || inArgs(a.Args) })
+		return slices.ContainsFunc(args, func(a spec.Arg) bool {
+			return newer(a.Since) || inArgs(a.Args)
+		})
 	}
-	return inArgs(cmd.Args) || slices.ContainsFunc(cmd.History, func(h spec.History) bool { return newer(h.Since) })
+	return inArgs(cmd.Args) || slices.ContainsFunc(cmd.History, func(h spec.History) bool {
+		return newer(h.Since)
+	})
 }
 
 // blank empties the strings that are prose.

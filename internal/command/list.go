@@ -29,8 +29,8 @@ func listHandlers() engine.Handlers {
 	}
 }
 
-// openList opens the list at key for a command that may change it. It reports false after answering WRONGTYPE; there is no list if the Edit of
-// the result is nil.
+// openList opens the list at key for a command that may change it. It reports false after answering
+// WRONGTYPE; there is no list if the Edit of the result is nil.
 func openList(c *engine.Ctx, key []byte) (l object.Elements, ok bool) {
 	x, ok := openWrite(c, key, object.List)
 	return object.AsList(x), ok
@@ -79,7 +79,8 @@ func pushed(c *engine.Ctx, key []byte, head bool) {
 	c.Notify(keyspace.EvList, event, key)
 }
 
-// popped announces that n elements were removed at an end of the list at key and removes the key if that was all of them.
+// popped announces that n elements were removed at an end of the list at key and removes the key if
+// that was all of them.
 func popped(c *engine.Ctx, l object.Elements, key []byte, head bool, n int) {
 	event := "rpop"
 	if head {
@@ -91,7 +92,8 @@ func popped(c *engine.Ctx, l object.Elements, key []byte, head bool, n int) {
 	c.Dirty(n)
 }
 
-// removedFrom follows every removal from the list at key: an empty list goes, a small one is packed.
+// removedFrom follows every removal from the list at key: an empty list goes, a small one is
+// packed.
 func removedFrom(c *engine.Ctx, l object.Elements, key []byte) {
 	if l.Len() == 0 {
 		emptied(c, l.Edit, key)
@@ -135,7 +137,8 @@ func popOne(c *engine.Ctx, l object.Elements, key []byte, head bool) {
 	popped(c, l, key, head, 1)
 }
 
-// popMany answers with up to count elements, the outermost first, and removes them. It returns how many there were.
+// popMany answers with up to count elements, the outermost first, and removes them. It returns how
+// many there were.
 func popMany(c *engine.Ctx, l object.Elements, key []byte, head bool, count int64) int {
 	size := l.Len()
 	n := int(min(count, int64(size)))
@@ -149,7 +152,8 @@ func popMany(c *engine.Ctx, l object.Elements, key []byte, head bool, count int6
 	return n
 }
 
-// replyRange answers with an array of n elements from the index on, backwards in reverse. There have to be so many.
+// replyRange answers with an array of n elements from the index on, backwards in reverse. There
+// have to be so many.
 func replyRange(c *engine.Ctx, l object.Elements, from, n int, reverse bool) {
 	c.Array(n)
 	it := l.Iter(from, reverse)

@@ -48,7 +48,8 @@ func TestListAllocations(t *testing.T) {
 		for range size {
 			l.exec(split("RPUSH k element:1 12345"))
 		}
-		for _, c := range []string{"LPUSH k element:2", "RPUSH k 77", "LPOP k", "RPOP k", "LRANGE k 0 10", "LINDEX k 3", "LMOVE k k LEFT RIGHT", "LPOP k 1"} {
+		for _, c := range []string{"LPUSH k element:2", "RPUSH k 77", "LPOP k", "RPOP k",
+			"LRANGE k 0 10", "LINDEX k 3", "LMOVE k k LEFT RIGHT", "LPOP k 1"} {
 			argv := split(c)
 			l.exec(argv)
 			if n := testing.AllocsPerRun(100, func() { l.exec(argv) }); n != 0 {

@@ -39,8 +39,9 @@ func rpoplpushCmd(c *engine.Ctx) {
 	}
 }
 
-// moveElement moves the element at an end of the list at src to an end of the list at dst, which may be the same or missing, and answers with it.
-// It reports false, having done and answered nothing, if there is no list at src; a wrong type is answered.
+// moveElement moves the element at an end of the list at src to an end of the list at dst, which
+// may be the same or missing, and answers with it. It reports false, having done and answered
+// nothing, if there is no list at src; a wrong type is answered.
 func moveElement(c *engine.Ctx, src, dst []byte, fromHead, toHead bool) bool {
 	from, ok := openList(c, src)
 	if !ok {
@@ -49,7 +50,8 @@ func moveElement(c *engine.Ctx, src, dst []byte, fromHead, toHead bool) bool {
 	if from.Edit == nil {
 		return false
 	}
-	to := from // the same Edit: a second one of the same entry would not see where the first one moves it
+	// the same Edit: a second one of the same entry would not see where the first one moves it
+	to := from
 	if string(src) != string(dst) {
 		if to, ok = openList(c, dst); !ok {
 			return true
@@ -112,8 +114,9 @@ func mpopCount(c *engine.Ctx, args [][]byte) (int64, bool) {
 	return n, ok
 }
 
-// popFromFirst answers with the first key that has a list and up to count elements from an end of it, which are removed, and propagates that
-// as LPOP or RPOP. It reports false, having answered nothing, if no key has one; a wrong type is answered.
+// popFromFirst answers with the first key that has a list and up to count elements from an end of
+// it, which are removed, and propagates that as LPOP or RPOP. It reports false, having answered
+// nothing, if no key has one; a wrong type is answered.
 func popFromFirst(c *engine.Ctx, keys [][]byte, head bool, count int64) bool {
 	for _, key := range keys {
 		l, ok := openList(c, key)

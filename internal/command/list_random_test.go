@@ -90,14 +90,16 @@ func split(command string) (argv [][]byte) {
 // listRound is one comparison under one setting.
 type listRound struct {
 	fill, depth, threshold int
-	nodes                  bool // numbers of nodes are compared: under limits by size those of 7.0 differ a little
+	// numbers of nodes are compared: under limits by size those of 7.0 differ a little
+	nodes bool
 }
 
 func TestRandomListsAgainstRedis(t *testing.T) {
 	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
 	for _, round := range []listRound{
-		{-2, 0, 0, false}, {-2, 0, 0, false}, {-1, 1, 0, false}, {-1, 2, 40, false}, {0, 0, 0, true}, {1, 0, 0, true},
-		{2, 0, 0, true}, {3, 1, 0, true}, {4, 2, 0, true}, {8, 0, 20, false}, {128, 0, 0, true},
+		{-2, 0, 0, false}, {-2, 0, 0, false}, {-1, 1, 0, false}, {-1, 2, 40, false},
+		{0, 0, 0, true}, {1, 0, 0, true}, {2, 0, 0, true}, {3, 1, 0, true}, {4, 2, 0, true},
+		{8, 0, 20, false}, {128, 0, 0, true},
 	} {
 		both := func(command string) {
 			redis.do(t, split(command))
@@ -126,14 +128,16 @@ func compareLists(t *testing.T, redis *remote, l *local, r *rand.Rand, round lis
 		want := strings.Join(cliLines(redis.do(t, argv), 0), "\n")
 		got := strings.Join(cliLines(l.do(t, argv), 0), "\n")
 		if got != want {
-			t.Fatalf("%+v\n%s\ncommand %d: %q\ngot:  %s\nwant: %s", round, strings.Join(history, "\n"), i, args, got, want)
+			t.Fatalf("%+v\n%s\ncommand %d: %q\ngot:  %s\nwant: %s", round,
+				strings.Join(history, "\n"), i, args, got, want)
 		}
 		if !round.nodes || len(args) < 2 {
 			continue
 		}
 		for _, key := range []string{"a", "b", "list"} {
 			if g, w := l.nodes(key), redisNodes(t, redis, key); g != w {
-				t.Fatalf("%+v\n%s\ncommand %d: %q: %s has %d nodes, want %d", round, strings.Join(history, "\n"), i, args, key, g, w)
+				t.Fatalf("%+v\n%s\ncommand %d: %q: %s has %d nodes, want %d", round,
+					strings.Join(history, "\n"), i, args, key, g, w)
 			}
 		}
 	}

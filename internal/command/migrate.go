@@ -81,7 +81,8 @@ options:
 			i += 2
 		case is(a, "keys"):
 			if len(args[3]) != 0 {
-				c.Err("ERR When using MIGRATE KEYS option, the key argument must be set to the empty string")
+				c.Err("ERR When using MIGRATE KEYS option, the key argument must be set to the " +
+					"empty string")
 				return false
 			}
 			m.keys = append([][]byte(nil), args[i+1:]...)
@@ -107,13 +108,14 @@ func (m *migration) parseNumbers() bool {
 	if ms <= 0 {
 		ms = 1000
 	}
-	m.db, m.timeout = int(db), time.Duration(min(ms, int64(time.Hour/time.Millisecond*24)))*time.Millisecond
+	m.db, m.timeout = int(db),
+		time.Duration(min(ms, int64(time.Hour/time.Millisecond*24)))*time.Millisecond
 	m.addr = net.JoinHostPort(string(args[1]), string(args[2]))
 	return true
 }
 
-// run sends the keys and takes the answers. A connection that was kept may have been closed by the other side since: if nothing can have been
-// executed there, another one is tried.
+// run sends the keys and takes the answers. A connection that was kept may have been closed by the
+// other side since: if nothing can have been executed there, another one is tried.
 func (m *migration) run() {
 	for {
 		link, err := m.c.E.Link(m.addr, m.timeout)
@@ -126,7 +128,8 @@ func (m *migration) run() {
 			return
 		}
 		m.c.E.Links.Close(link)
-		if again && !m.retried && !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, client.ErrReply) {
+		if again && !m.retried && !errors.Is(err, os.ErrDeadlineExceeded) &&
+			!errors.Is(err, client.ErrReply) {
 			m.retried = true
 			continue
 		}
@@ -141,7 +144,8 @@ func (m *migration) run() {
 	}
 }
 
-// connectError is the error for a connection that could not be made. Redis connects without waiting, and learns of a refusal when it writes.
+// connectError is the error for a connection that could not be made. Redis connects without
+// waiting, and learns of a refusal when it writes.
 func connectError(err error) string {
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return "IOERR error or timeout writing to target instance"
@@ -207,8 +211,8 @@ func remaining(e object.Entry, now int64) (ms int64, ok bool) {
 	return max(d-now, 1), d >= now
 }
 
-// answers reads the other server's replies, prelude of them to AUTH and SELECT, and removes the keys
-// that it has confirmed.
+// answers reads the other server's replies, prelude of them to AUTH and SELECT, and removes the
+// keys that it has confirmed.
 func (m *migration) answers(link *engine.Link, prelude int, sent [][]byte) (again bool, err error) {
 	refusal := ""
 	for range prelude {

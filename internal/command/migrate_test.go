@@ -78,7 +78,8 @@ var migrations = []struct {
 		runs: []string{"h 1 a 0 60000 => -IOERR error or timeout reading to target instance"},
 		sent: []string{"SELECT 0 RESTORE a", "SELECT 0 RESTORE a"}, dials: 2, left: 3},
 	{name: "no second try after an answer", scripts: [][]string{{selected + restored}},
-		runs: []string{"h 1  0 60000 KEYS a b => -IOERR error or timeout reading to target instance"},
+		runs: []string{"h 1  0 60000 KEYS a b => -IOERR error or timeout reading to target " +
+			"instance"},
 		sent: []string{"SELECT 0 RESTORE a RESTORE b"}, dials: 1, left: 2},
 	{name: "no second try after a timeout", scripts: [][]string{{""}},
 		runs: []string{"h 1 a 0 60000 => -IOERR error or timeout reading to target instance"},

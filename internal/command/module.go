@@ -55,7 +55,9 @@ func moduleListCmd(c *engine.Ctx) {
 }
 
 func moduleLoadCmd(c *engine.Ctx) {
-	c.E.Log.Warning("Module %s failed to load: modules cannot be loaded; RedisBloom and redis-cell are built in", c.Args[2])
+	c.E.Log.Warning(
+		"Module %s failed to load: modules cannot be loaded; RedisBloom and redis-cell are built "+
+			"in", c.Args[2])
 	c.Err(errLoadModule)
 }
 
@@ -72,6 +74,8 @@ func moduleUnloadCmd(c *engine.Ctx) {
 // infoModules is the section of INFO that lists the modules.
 func infoModules(t *infoText) {
 	for _, m := range builtInModules {
-		t.str("module", fmt.Sprintf("name=%s,ver=%d,api=1,filters=0,usedby=[],using=[],options=[]", m.name, m.version))
+		t.str("module",
+			fmt.Sprintf("name=%s,ver=%d,api=1,filters=0,usedby=[],using=[],options=[]", m.name,
+				m.version))
 	}
 }

@@ -5,9 +5,11 @@ import (
 	"slices"
 )
 
-// partialSort puts the n smallest elements, sorted, to the front. Which of several equal ones are among them, and in which order, is what the quicksort
-// of Bentley and McIlroy ("Engineering a Sort Function", 1993) makes of it when it leaves out the parts that are not wanted: Redis sorts so where
-// COUNT cuts a result. Inputs that drive it to quadratic time end in an ordinary sort. O(len(s) + n log n) as a rule.
+// partialSort puts the n smallest elements, sorted, to the front. Which of several equal ones are
+// among them, and in which order, is what the quicksort of Bentley and McIlroy ("Engineering a Sort
+// Function", 1993) makes of it when it leaves out the parts that are not wanted: Redis sorts so
+// where COUNT cuts a result. Inputs that drive it to quadratic time end in an ordinary sort.
+// O(len(s) + n log n) as a rule.
 func partialSort[E any](s []E, n int, compare func(a, b E) int) {
 	p := partial[E]{compare, n, 4 * bits.Len(uint(len(s)))}
 	p.sort(s, 0)
@@ -51,7 +53,8 @@ func (p partial[E]) sub() partial[E] {
 	return p
 }
 
-// pivot chooses the element to divide by: the middle one, the median of three, or of nine three by three in large parts.
+// pivot chooses the element to divide by: the middle one, the median of three, or of nine three by
+// three in large parts.
 func (p partial[E]) pivot(s []E) int {
 	m := len(s) / 2
 	if len(s) == 7 {
@@ -86,8 +89,9 @@ func (p partial[E]) median(s []E, a, b, c int) int {
 	return c
 }
 
-// partition divides s by its first element: how many are less come to the front, how many are greater to the back, those that are equal between
-// them. While it runs the equal ones are gathered at both ends:
+// partition divides s by its first element: how many are less come to the front, how many are
+// greater to the back, those that are equal between them. While it runs the equal ones are gathered
+// at both ends:
 //
 //	| equal | less | not seen | greater | equal |
 //	0       a      b          c         d        len

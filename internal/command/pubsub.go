@@ -80,7 +80,8 @@ func subscribeCmd(c *engine.Ctx, s subscription) {
 	}
 }
 
-// unsubscribeCmd ends the named subscriptions, or all of the kind; one that does not exist is confirmed like any other.
+// unsubscribeCmd ends the named subscriptions, or all of the kind; one that does not exist is
+// confirmed like any other.
 func unsubscribeCmd(c *engine.Ctx, s subscription) {
 	if len(c.Args) > 1 {
 		for _, name := range c.Args[1:] {
@@ -99,8 +100,8 @@ func unsubscribeCmd(c *engine.Ctx, s subscription) {
 	}
 }
 
-// confirm tells a client of a change to its subscriptions and how many it has now; shard channels are counted by themselves. It is a push, which the client
-// gets whatever its reply mode.
+// confirm tells a client of a change to its subscriptions and how many it has now; shard channels
+// are counted by themselves. It is a push, which the client gets whatever its reply mode.
 func confirm(c *engine.Ctx, k pubsub.Kind, event string, name []byte) {
 	w := &c.Client.W
 	subs := c.Client.Subscriptions()
@@ -138,7 +139,8 @@ func pubsubChannelsCmd(c *engine.Ctx, k pubsub.Kind) {
 
 // tooManyPubSub is the error for surplus arguments that the arity lets through.
 func tooManyPubSub(c *engine.Ctx) {
-	c.Err("ERR unknown subcommand or wrong number of arguments for '" + string(c.Args[1]) + "'. Try PUBSUB HELP.")
+	c.Err("ERR unknown subcommand or wrong number of arguments for '" + string(c.Args[1]) +
+		"'. Try PUBSUB HELP.")
 }
 
 func pubsubNumsubCmd(c *engine.Ctx, k pubsub.Kind) {

@@ -93,7 +93,9 @@ func replconfCmd(c *engine.Ctx) {
 			}
 		case is(args[0], "ip-address"):
 			if len(value) >= 256 {
-				c.Err(fmt.Sprintf("ERR REPLCONF ip-address provided by replica instance is too long: %d bytes", len(value)))
+				c.Err(fmt.Sprintf(
+					"ERR REPLCONF ip-address provided by replica instance is too long: %d bytes",
+					len(value)))
 				return
 			}
 		case is(args[0], "capa"):

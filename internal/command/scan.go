@@ -38,8 +38,8 @@ const (
 	scanElems                  // SSCAN, ZSCAN
 )
 
-// parseCursor reads the cursor, answering with Redis's error. The commands on a key look the key up between this and
-// parseOptions: for a missing one the options are never read.
+// parseCursor reads the cursor, answering with Redis's error. The commands on a key look the key up
+// between this and parseOptions: for a missing one the options are never read.
 func (o *scanOptions) parseCursor(c *engine.Ctx, arg []byte) (ok bool) {
 	if o.cursor, ok = scan.ParseCursor(arg); !ok {
 		c.Err(engine.ErrInvalidCursor)
@@ -47,8 +47,9 @@ func (o *scanOptions) parseCursor(c *engine.Ctx, arg []byte) (ok bool) {
 	return ok
 }
 
-// open reads the arguments of HSCAN, SSCAN and ZSCAN and opens the collection of type t, in Redis's order of checks. It reports false when it has
-// answered: with an error, or for a missing key with a walk that is through.
+// open reads the arguments of HSCAN, SSCAN and ZSCAN and opens the collection of type t, in Redis's
+// order of checks. It reports false when it has answered: with an error, or for a missing key with
+// a walk that is through.
 func (o *scanOptions) open(c *engine.Ctx, t object.Type, kind scanKind) (x *object.Edit, ok bool) {
 	if !o.parseCursor(c, c.Args[2]) {
 		return nil, false
@@ -109,9 +110,10 @@ func (o *scanOptions) parseOptions(c *engine.Ctx, args [][]byte, kind scanKind) 
 	return true
 }
 
-// walk takes steps from the cursor on until they have seen about count elements or the walk is through, and returns the next
-// cursor, 0 at the end. Like Redis it stops after ten times as many steps as elements are wanted, in case most buckets are empty, and
-// counts what was seen, not what matched.
+// walk takes steps from the cursor on until they have seen about count elements or the walk is
+// through, and returns the next cursor, 0 at the end. Like Redis it stops after ten times as many
+// steps as elements are wanted, in case most buckets are empty, and counts what was seen, not what
+// matched.
 func (o *scanOptions) walk(step func(cursor uint64) (next uint64, seen int)) uint64 {
 	cursor := o.cursor
 	steps := min(o.count, math.MaxInt64/10) * 10
@@ -124,10 +126,12 @@ func (o *scanOptions) walk(step func(cursor uint64) (next uint64, seen int)) uin
 	}
 }
 
-// scanReply is the answer of a command of the SCAN family. Elements go into the reply as they are found; done puts in front of them what
-// is known only in the end. Nothing else may be answered between.
+// scanReply is the answer of a command of the SCAN family. Elements go into the reply as they are
+// found; done puts in front of them what is known only in the end. Nothing else may be answered
+// between.
 //
-// A packed collection is answered as a whole, with cursor 0 whatever the client sent; a large one by walk:
+// A packed collection is answered as a whole, with cursor 0 whatever the client sent; a large one
+// by walk:
 //
 //	r := o.reply(c)
 //	if packed {

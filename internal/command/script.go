@@ -110,7 +110,8 @@ func evalshaWritesNothing(c *engine.Ctx) bool {
 }
 
 func runScript(c *engine.Ctx, sc *script.Script, keys, args [][]byte, readOnly bool) {
-	o := engine.ScriptRun{Name: sc.SHA, Flags: sc.Flags, Declared: sc.Declared, ReadOnly: readOnly, Keys: keys}
+	o := engine.ScriptRun{Name: sc.SHA, Flags: sc.Flags, Declared: sc.Declared, ReadOnly: readOnly,
+		Keys: keys}
 	h := c.E.Scripts()
 	c.E.RunScript(c, o, func(w *resp.Writer) script.Result { return h.Run(sc, keys, args, w) })
 }

@@ -79,7 +79,8 @@ const (
 	lolwutMaxCols, lolwutMaxRows = 200, 100
 )
 
-// lolwutCmd draws a godwit on a beach: LOLWUT [VERSION v] [columns [rows]]. The version chooses nothing: there is one picture.
+// lolwutCmd draws a godwit on a beach: LOLWUT [VERSION v] [columns [rows]]. The version chooses
+// nothing: there is one picture.
 func lolwutCmd(c *engine.Ctx) {
 	args := c.Args[1:]
 	switch {
@@ -96,14 +97,16 @@ func lolwutCmd(c *engine.Ctx) {
 		if i >= len(args) {
 			break
 		}
-		if n, ok := object.ParseInt(args[i]); ok { // others are ignored, as by the versions of Redis that have no picture
+		// others are ignored, as by the versions of Redis that have no picture
+		if n, ok := object.ParseInt(args[i]); ok {
 			*p = int(n)
 		}
 	}
 	cols = min(max(cols, 1), lolwutMaxCols)
 	rows = min(max(rows, 1), lolwutMaxRows)
 	c.Verbatim("txt", beach(cols, rows, c.E.Rand().IntN)+
-		"\nThe godwit flies 11,000 km without a rest. Godwit ver. "+engine.Version+", Redis ver. "+engine.RedisVersion+"\n")
+		"\nThe godwit flies 11,000 km without a rest. Godwit ver. "+engine.Version+", Redis ver. "+
+		engine.RedisVersion+"\n")
 }
 
 var bird = []string{
@@ -114,7 +117,8 @@ var bird = []string{
 	`      /|`,
 }
 
-// beach draws waves above sand with the bird somewhere on it; intn gives random numbers below its argument.
+// beach draws waves above sand with the bird somewhere on it; intn gives random numbers below its
+// argument.
 func beach(cols, rows int, intn func(int) int) string {
 	var b strings.Builder
 	at := intn(max(cols-12, 1))

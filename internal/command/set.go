@@ -29,7 +29,8 @@ func setHandlers() engine.Handlers {
 	}
 }
 
-// readSet opens the set at key for a reading command. found is false if there is none; ok is false after a WRONGTYPE.
+// readSet opens the set at key for a reading command. found is false if there is none; ok is false
+// after a WRONGTYPE.
 func readSet(c *engine.Ctx, key []byte) (s object.Members, found, ok bool) {
 	x, ok := openRead(c, key, object.Set)
 	return object.AsSet(x), x != nil, ok
@@ -99,7 +100,8 @@ func sremCmd(c *engine.Ctx) {
 
 func smoveCmd(c *engine.Ctx) {
 	src, dst, m := c.Args[1], c.Args[2], c.Args[3]
-	// Both are looked up before either is checked: the order in which Redis expires and touches them.
+	// Both are looked up before either is checked: the order in which Redis expires and touches
+	// them.
 	from, to := c.DB.Lookup(src), c.DB.Lookup(dst)
 	if !from.Exists() {
 		c.Int(0)

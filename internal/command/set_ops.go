@@ -20,8 +20,9 @@ const (
 	opDiff
 )
 
-// openSets opens the sets at the keys for reading; that of a missing key has no Edit. It reports false after a WRONGTYPE. The
-// keyspace lends no more than a few Edits, here there may be any number.
+// openSets opens the sets at the keys for reading; that of a missing key has no Edit. It reports
+// false after a WRONGTYPE. The keyspace lends no more than a few Edits, here there may be any
+// number.
 func openSets(c *engine.Ctx, keys [][]byte) ([]object.Members, bool) {
 	edits := make([]object.Edit, len(keys))
 	sets := make([]object.Members, len(keys))
@@ -113,7 +114,8 @@ func sintercardCmd(c *engine.Ctx) {
 	c.Int(n)
 }
 
-// storeSets collects the result beside the keyspace, as the destination may be one of the sources, and stores it when it is complete.
+// storeSets collects the result beside the keyspace, as the destination may be one of the sources,
+// and stores it when it is complete.
 func storeSets(c *engine.Ctx, op setOp, event string) {
 	dst := c.Args[1]
 	sets, ok := openSets(c, c.Args[2:])
@@ -134,8 +136,8 @@ func storeSets(c *engine.Ctx, op setOp, event string) {
 	c.Int(int64(n))
 }
 
-// newResult is the result as a detached set. Its encoding is what Redis 7.2 ends with, which depends on the order in which members come
-// and go there.
+// newResult is the result as a detached set. Its encoding is what Redis 7.2 ends with, which
+// depends on the order in which members come and go there.
 func (op setOp) newResult(c *engine.Ctx, sets []object.Members) *object.Edit {
 	x := object.NewDetached(c.E.KS.Heap, object.Set, object.EncIntset, intset.Empty())
 	res := object.AsSet(x)
@@ -153,7 +155,8 @@ func (op setOp) newResult(c *engine.Ctx, sets []object.Members) *object.Edit {
 		res.ToIntset()
 	case op == opUnion:
 		l := res.H.Lim
-		if n := slices.MaxFunc(sets, object.Members.Compare).Len(); n > max(l.SetMaxIntsetEntries, l.SetMaxListpackEntries) {
+		if n := slices.MaxFunc(sets, object.Members.Compare).Len(); n > max(l.SetMaxIntsetEntries,
+			l.SetMaxListpackEntries) {
 			res.Reserve(n)
 		}
 		for _, s := range sets {
@@ -173,7 +176,8 @@ func (op setOp) newResult(c *engine.Ctx, sets []object.Members) *object.Edit {
 	return x
 }
 
-// copiesFirst reports whether Redis computes the difference by copying the first set and removing what the others have.
+// copiesFirst reports whether Redis computes the difference by copying the first set and removing
+// what the others have.
 func copiesFirst(sets []object.Members) bool {
 	total := 0
 	for _, s := range sets {

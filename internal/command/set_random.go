@@ -161,7 +161,8 @@ func srandmemberCount(c *engine.Ctx) {
 		return
 	}
 	if count == math.MinInt64 {
-		c.Err("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807")
+		c.Err("ERR value is out of range, value must between -9223372036854775807 and " +
+			"9223372036854775807")
 		return
 	}
 	s, found, ok := readSet(c, c.Args[1])

@@ -11,11 +11,13 @@ import (
 	"godwit/internal/object"
 )
 
-// SORT copies the elements first: the lookups by pattern that follow may expire keys, and a borrowed element could be gone by then. Then
-// each element gets its weight, the vector is sorted, and the part within LIMIT is answered or stored.
+// SORT copies the elements first: the lookups by pattern that follow may expire keys, and a
+// borrowed element could be gone by then. Then each element gets its weight, the vector is sorted,
+// and the part within LIMIT is answered or stored.
 //
-// The order is total, whatever the hash table's is: equal weights are ordered by the elements' bytes. Redis promises that for numbers only; for
-// ALPHA with BY it leaves equal elements as the sort happens to put them.
+// The order is total, whatever the hash table's is: equal weights are ordered by the elements'
+// bytes. Redis promises that for numbers only; for ALPHA with BY it leaves equal elements as the
+// sort happens to put them.
 
 func sortHandlers() engine.Handlers {
 	return engine.Handlers{
@@ -79,8 +81,8 @@ func (o *sortOptions) parse(c *engine.Ctx, args [][]byte, mayStore bool) bool {
 	return true
 }
 
-// mayReadOthers reports whether the user may read the keys that a pattern makes of elements, which nobody knows in advance: all of them. It answers
-// if not.
+// mayReadOthers reports whether the user may read the keys that a pattern makes of elements, which
+// nobody knows in advance: all of them. It answers if not.
 func mayReadOthers(c *engine.Ctx, option string) bool {
 	if c.ReadsAll() {
 		return true
@@ -161,7 +163,8 @@ func (o *sortOptions) load(x *object.Edit) []sortItem {
 	return items
 }
 
-// weigh finds what each element is sorted by. It reports false when a number is wanted and there is none.
+// weigh finds what each element is sorted by. It reports false when a number is wanted and there is
+// none.
 func (o *sortOptions) weigh(c *engine.Ctx, items []sortItem) bool {
 	ok := true
 	var buf []byte
@@ -209,7 +212,8 @@ func (o *sortOptions) compare(a, b sortItem) int {
 	return order
 }
 
-// eachValue calls emit for everything that is returned of the items, ok being false for what GET does not find.
+// eachValue calls emit for everything that is returned of the items, ok being false for what GET
+// does not find.
 func (o *sortOptions) eachValue(c *engine.Ctx, items []sortItem, emit func(b []byte, ok bool)) {
 	var buf []byte
 	for i := range items {
@@ -235,7 +239,8 @@ func (o *sortOptions) answer(c *engine.Ctx, items []sortItem) {
 	})
 }
 
-// storeTo makes a list of the result; an empty one deletes the key. The values are collected before the key is replaced: a GET may read it.
+// storeTo makes a list of the result; an empty one deletes the key. The values are collected before
+// the key is replaced: a GET may read it.
 func (o *sortOptions) storeTo(c *engine.Ctx, items []sortItem) {
 	n := len(items) * max(len(o.get), 1)
 	var buf []byte

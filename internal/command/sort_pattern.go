@@ -16,8 +16,9 @@ func star(p []byte) int {
 	return i
 }
 
-// patternValue appends to dst the value that a pattern of BY or GET names for an element: the element itself for "#"; else the string at the
-// key that the pattern is with the element in the place of its first star; or, when "->" and a field follow the star, that field of the hash there.
+// patternValue appends to dst the value that a pattern of BY or GET names for an element: the
+// element itself for "#"; else the string at the key that the pattern is with the element in the
+// place of its first star; or, when "->" and a field follow the star, that field of the hash there.
 func patternValue(c *engine.Ctx, dst, pattern, elem []byte) ([]byte, bool) {
 	if string(pattern) == "#" {
 		return append(dst, elem...), true

@@ -47,7 +47,8 @@ func bulkString(c *engine.Ctx, e object.Entry) {
 	c.Bulk(c.DB.StringBytes(e, &scratch))
 }
 
-// replyString answers with the string at key, null when there is none, and reports false after a WRONGTYPE.
+// replyString answers with the string at key, null when there is none, and reports false after a
+// WRONGTYPE.
 func replyString(c *engine.Ctx, key []byte) bool {
 	e := c.DB.LookupRead(key)
 	if !e.Exists() {

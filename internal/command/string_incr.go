@@ -32,7 +32,8 @@ func addInt(a, b int64) (int64, bool) {
 	return sum, (sum > a) == (b > 0)
 }
 
-// intAt looks up the integer at key, 0 when there is none; it answers with an error when something else is there.
+// intAt looks up the integer at key, 0 when there is none; it answers with an error when something
+// else is there.
 func intAt(c *engine.Ctx, key []byte) (e object.Entry, n int64, ok bool) {
 	e = c.DB.Lookup(key)
 	switch {
@@ -74,7 +75,8 @@ func incrBy(c *engine.Ctx, delta int64) {
 	c.Int(n)
 }
 
-// floatAt looks up the number at key, 0 when there is none; it answers with an error when something else is there.
+// floatAt looks up the number at key, 0 when there is none; it answers with an error when something
+// else is there.
 func floatAt(c *engine.Ctx, key []byte) (e object.Entry, f object.LongDouble, ok bool) {
 	e = c.DB.Lookup(key)
 	switch {

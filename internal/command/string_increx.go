@@ -38,7 +38,8 @@ func (o *increxOptions) parse(c *engine.Ctx, args [][]byte) bool {
 	return true
 }
 
-// one reads one option from the front of args and returns how many arguments it took, 0 if it may not stand there.
+// one reads one option from the front of args and returns how many arguments it took, 0 if it may
+// not stand there.
 func (o *increxOptions) one(args [][]byte) int {
 	arg := args[0]
 	switch {
@@ -216,8 +217,10 @@ func increxFloat(c *engine.Ctx, o *increxOptions) {
 	c.DoubleText(applied.Append(buf2[:0]))
 }
 
-// store writes INCREX's result with the deadline that the options ask for: unless they say something, the key keeps its own.
-func (o *increxOptions) store(c *engine.Ctx, e object.Entry, v object.Value, text []byte, deadline int64, event string) {
+// store writes INCREX's result with the deadline that the options ask for: unless they say
+// something, the key keeps its own.
+func (o *increxOptions) store(c *engine.Ctx, e object.Entry, v object.Value, text []byte,
+	deadline int64, event string) {
 	key := c.Args[1]
 	was := int64(0)
 	if e.Exists() {

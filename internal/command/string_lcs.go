@@ -40,12 +40,14 @@ func (o *lcsOptions) parse(c *engine.Ctx, args [][]byte) bool {
 	return true
 }
 
-// lcsCell is what one cell of Redis's table takes, in bytes. The limit on the table is kept although ours is 32 times smaller.
+// lcsCell is what one cell of Redis's table takes, in bytes. The limit on the table is kept
+// although ours is 32 times smaller.
 const lcsCell = 4
 
 func lcsCmd(c *engine.Ctx) {
 	ea := c.DB.LookupRead(c.Args[1])
-	// The second lookup may delete a key that is due, but not the first one: that one has just been found alive.
+	// The second lookup may delete a key that is due, but not the first one: that one has just been
+	// found alive.
 	eb := c.DB.LookupRead(c.Args[2])
 	if ea.Exists() && ea.Type() != object.String || eb.Exists() && eb.Type() != object.String {
 		c.Err("ERR The specified keys must contain string values")
@@ -78,17 +80,19 @@ func lcsCmd(c *engine.Ctx) {
 	}
 }
 
-// lcsTable is the table of the lengths of the longest common subsequences of all beginnings of a and b, of which only what finding
-// the way back needs is kept: one bit for each cell.
+// lcsTable is the table of the lengths of the longest common subsequences of all beginnings of a
+// and b, of which only what finding the way back needs is kept: one bit for each cell.
 //
-// Let L(i, j) be the length for a[:i] and b[:j]. Going along a row, L grows by at most one a step; bit j-1 of row i-1 is 0 where
-// L(i, j) is L(i, j-1) + 1. A row follows from the one before 64 cells at a time (Hyyrö, "Bit-Parallel LCS-length
-// Computation Revisited", 2004): with M the bits where b holds a's byte and V the row above, V' = (V + (V & M)) | (V &^ M).
+// Let L(i, j) be the length for a[:i] and b[:j]. Going along a row, L grows by at most one a step;
+// bit j-1 of row i-1 is 0 where L(i, j) is L(i, j-1) + 1. A row follows from the one before 64
+// cells at a time (Hyyrö, "Bit-Parallel LCS-length Computation Revisited", 2004): with M the bits
+// where b holds a's byte and V the row above, V' = (V + (V & M)) | (V &^ M).
 //
-// Way back, as Redis goes it: where the bytes are equal, both steps back; else back in a if L(i-1, j) > L(i, j-1), which is
-// so exactly when L grew at (i, j), else back in b.
+// Way back, as Redis goes it: where the bytes are equal, both steps back; else back in a if L(i-1,
+// j) > L(i, j-1), which is so exactly when L grew at (i, j), else back in b.
 //
-// Time O(len(a) len(b) / 64), memory len(a) len(b) / 8 bytes and as much for M as a has different bytes, in rows.
+// Time O(len(a) len(b) / 64), memory len(a) len(b) / 8 bytes and as much for M as a has different
+// bytes, in rows.
 type lcsTable struct {
 	a, b   []byte
 	words  int      // of a row
@@ -167,7 +171,8 @@ func (t *lcsTable) grew(i, j int) bool {
 	return t.row(i - 1)[(j-1)/64]>>((j-1)%64)&1 == 0
 }
 
-// walk goes back from the ends of both strings and calls match for every pair of equal bytes on the way, from the last to the first.
+// walk goes back from the ends of both strings and calls match for every pair of equal bytes on the
+// way, from the last to the first.
 func (t *lcsTable) walk(match func(i, j int)) {
 	for i, j := len(t.a), len(t.b); i > 0 && j > 0; {
 		switch {

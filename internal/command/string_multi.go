@@ -78,7 +78,8 @@ func msetexCmd(c *engine.Ctx) {
 	if !ok {
 		return
 	}
-	if o.cond == ifMissing && countPresent(c, pairs) > 0 || o.cond == ifPresent && countPresent(c, pairs) < int(n) {
+	if o.cond == ifMissing && countPresent(c, pairs) > 0 ||
+		o.cond == ifPresent && countPresent(c, pairs) < int(n) {
 		c.Int(0)
 		return
 	}

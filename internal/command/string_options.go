@@ -89,7 +89,8 @@ func compareToken(arg []byte) condition {
 	return always
 }
 
-// writeOptions are the options that SET, GETEX and MSETEX share. A command says in allow which of them it has.
+// writeOptions are the options that SET, GETEX and MSETEX share. A command says in allow which of
+// them it has.
 type writeOptions struct {
 	cond    condition
 	operand []byte
@@ -109,8 +110,8 @@ const (
 	allowPersist                     // PERSIST
 )
 
-// parse reads the options, answering with a syntax error. The same option may come twice, the last one counts; options that
-// contradict each other may not.
+// parse reads the options, answering with a syntax error. The same option may come twice, the last
+// one counts; options that contradict each other may not.
 func (o *writeOptions) parse(c *engine.Ctx, args [][]byte, allow allowed) bool {
 	for i := 0; i < len(args); i++ {
 		n := o.one(args[i:], allow)
@@ -123,7 +124,8 @@ func (o *writeOptions) parse(c *engine.Ctx, args [][]byte, allow allowed) bool {
 	return true
 }
 
-// one reads one option from the front of args and returns how many arguments it took, 0 if it is none.
+// one reads one option from the front of args and returns how many arguments it took, 0 if it is
+// none.
 func (o *writeOptions) one(args [][]byte, allow allowed) int {
 	arg := args[0]
 	if e := expireToken(arg); e != expireNone {
@@ -166,8 +168,8 @@ func (o *writeOptions) one(args [][]byte, allow allowed) int {
 	return 2
 }
 
-// deadline is the deadline in unix ms that the options ask for, keyspace.KeepTTL, or 0. It answers with an error for a time that
-// is no number, not positive or out of range.
+// deadline is the deadline in unix ms that the options ask for, keyspace.KeepTTL, or 0. It answers
+// with an error for a time that is no number, not positive or out of range.
 func (o *writeOptions) deadline(c *engine.Ctx) (int64, bool) {
 	switch {
 	case o.expire == expireKeep:
@@ -193,7 +195,8 @@ func (o *writeOptions) deadline(c *engine.Ctx) (int64, bool) {
 	return 0, false
 }
 
-// past reports whether a deadline that was given as a time of the clock is over: the key is deleted instead of being written.
+// past reports whether a deadline that was given as a time of the clock is over: the key is deleted
+// instead of being written.
 func (o *writeOptions) past(c *engine.Ctx, deadline int64) bool {
 	return o.expire.absolute() && c.Past(deadline)
 }
@@ -254,14 +257,16 @@ func deleteKey(c *engine.Ctx, key []byte) {
 	c.PropagateAs([]byte("DEL"), key)
 }
 
-// propagateSet has a write propagated as a plain SET with its result: deadline is in unix ms, 0 or keyspace.KeepTTL.
+// propagateSet has a write propagated as a plain SET with its result: deadline is in unix ms, 0 or
+// keyspace.KeepTTL.
 func propagateSet(c *engine.Ctx, key, value []byte, deadline int64) {
 	switch {
 	case deadline == keyspace.KeepTTL:
 		c.PropagateAs([]byte("SET"), key, value, []byte("KEEPTTL"))
 	case deadline != 0:
 		var buf [20]byte
-		c.PropagateAs([]byte("SET"), key, value, []byte("PXAT"), strconv.AppendInt(buf[:0], deadline, 10))
+		c.PropagateAs([]byte("SET"), key, value, []byte("PXAT"),
+			strconv.AppendInt(buf[:0], deadline, 10))
 	default:
 		c.PropagateAs([]byte("SET"), key, value)
 	}

@@ -13,7 +13,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// TestFloatAgainstRedis compares INCRBYFLOAT, digit by digit, for numbers of all sizes and ways to write them.
+// TestFloatAgainstRedis compares INCRBYFLOAT, digit by digit, for numbers of all sizes and ways to
+// write them.
 func TestFloatAgainstRedis(t *testing.T) {
 	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
 	number := func() string {
@@ -49,8 +50,10 @@ func TestFloatAgainstRedis(t *testing.T) {
 }
 
 func TestLongDoubleLimits(t *testing.T) {
-	for _, bad := range []string{"", "-", "+", ".", "e5", "1e", "1e+", "0x", "0xg", "0x1p", "--1", "1.2.3", " 1", "1 ", "1\x00", "nan", "NaN(1)",
-		"infinit", "1e4933", "-1e4933", "1e999999999999999999999", "1e-4951", strings.Repeat("1", 5120)} {
+	for _, bad := range []string{"", "-", "+", ".", "e5", "1e", "1e+", "0x", "0xg", "0x1p", "--1",
+		"1.2.3", " 1", "1 ", "1\x00", "nan", "NaN(1)",
+		"infinit", "1e4933", "-1e4933", "1e999999999999999999999", "1e-4951",
+		strings.Repeat("1", 5120)} {
 		if _, ok := object.ParseLongDouble([]byte(bad)); ok {
 			t.Errorf("%.40q was taken for a number", bad)
 		}
@@ -119,7 +122,8 @@ func TestLCSModel(t *testing.T) {
 	}
 }
 
-// TestNoAllocations holds the hot path to no garbage: what a command makes per call would cost every client a collection some time.
+// TestNoAllocations holds the hot path to no garbage: what a command makes per call would cost
+// every client a collection some time.
 func TestNoAllocations(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("checks allocate")
@@ -127,11 +131,14 @@ func TestNoAllocations(t *testing.T) {
 	l := newLocal(t)
 	value := strings.Repeat("v", 64)
 	for _, args := range [][]string{
-		{"SET", "k", value}, {"GET", "k"}, {"SET", "n", "12345"}, {"GET", "n"}, {"INCR", "n"}, {"INCRBY", "n", "5"}, {"MGET", "k", "n", "none"},
-		{"MSET", "k", value, "n", "1"}, {"SET", "k", value, "EX", "100"}, {"SET", "k", value, "XX", "KEEPTTL"}, {"SETNX", "k", "x"},
-		{"SET", "k", value, "GET"}, {"GETEX", "k", "EX", "100"}, {"APPEND", "a", "x"}, {"STRLEN", "k"}, {"GETRANGE", "k", "0", "5"},
-		{"SETRANGE", "k", "0", "x"}, {"SETBIT", "b", "7", "1"}, {"GETBIT", "b", "7"}, {"BITCOUNT", "k"}, {"BITPOS", "k", "1"},
-		{"BITFIELD", "b", "INCRBY", "u8", "0", "1"}, {"DIGEST", "k"}, {"EXISTS", "k"}, {"TTL", "k"},
+		{"SET", "k", value}, {"GET", "k"}, {"SET", "n", "12345"}, {"GET", "n"}, {"INCR", "n"},
+		{"INCRBY", "n", "5"}, {"MGET", "k", "n", "none"}, {"MSET", "k", value, "n", "1"},
+		{"SET", "k", value, "EX", "100"}, {"SET", "k", value, "XX", "KEEPTTL"},
+		{"SETNX", "k", "x"}, {"SET", "k", value, "GET"}, {"GETEX", "k", "EX", "100"},
+		{"APPEND", "a", "x"}, {"STRLEN", "k"}, {"GETRANGE", "k", "0", "5"},
+		{"SETRANGE", "k", "0", "x"}, {"SETBIT", "b", "7", "1"}, {"GETBIT", "b", "7"},
+		{"BITCOUNT", "k"}, {"BITPOS", "k", "1"}, {"BITFIELD", "b", "INCRBY", "u8", "0", "1"},
+		{"DIGEST", "k"}, {"EXISTS", "k"}, {"TTL", "k"},
 	} {
 		argv := argvOf(args...)
 		for range 100 {
@@ -143,7 +150,8 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// TestPropagation checks what AOF and replicas are told: results and absolute times, nothing that depends on a clock or on arithmetic.
+// TestPropagation checks what AOF and replicas are told: results and absolute times, nothing that
+// depends on a clock or on arithmetic.
 func TestPropagation(t *testing.T) {
 	l := newLocal(t)
 	s := propagationtest.Attach(&l.e.Feed)
@@ -180,7 +188,8 @@ func TestPropagation(t *testing.T) {
 		{"INCREX k EXAT 1", "0 DEL k"},
 		{"MSET a 1 b 2", "0 MSET a 1 b 2"},
 		{"MSETNX a 1 b 2", ""},
-		{"MSETEX 2 a 1 b 2 EXAT 4102444800", "0 SET a 1 PXAT 4102444800000|0 SET b 2 PXAT 4102444800000"},
+		{"MSETEX 2 a 1 b 2 EXAT 4102444800",
+			"0 SET a 1 PXAT 4102444800000|0 SET b 2 PXAT 4102444800000"},
 		{"MSETEX 1 a 1 NX", ""},
 		{"DELIFEQ a 1", "0 DEL a"},
 		{"DELEX a", ""},
@@ -206,7 +215,8 @@ func TestPropagation(t *testing.T) {
 	}
 	s.Reset()
 	l.exec(argvOf("SET", "k", "v", "EX", "100"))
-	if want := fmt.Sprintf("0 SET k v PXAT %d", l.e.Now()+100_000); len(s.Lines()) != 1 || s.Lines()[0][:15] != want[:15] {
+	if want := fmt.Sprintf("0 SET k v PXAT %d", l.e.Now()+100_000); len(s.Lines()) != 1 ||
+		s.Lines()[0][:15] != want[:15] {
 		t.Errorf("SET EX: propagated %q, want about %q", s.Lines(), want)
 	}
 }

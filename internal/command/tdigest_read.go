@@ -36,7 +36,8 @@ func tdigestExtreme(c *engine.Ctx, of func(d *tdigest.Digest) float64) {
 	}
 }
 
-// tdValues reads the arguments from the second on as numbers; it answers with the error and reports false if one is none.
+// tdValues reads the arguments from the second on as numbers; it answers with the error and reports
+// false if one is none.
 func tdValues(c *engine.Ctx, wrong string) ([]float64, bool) {
 	values := make([]float64, len(c.Args)-2)
 	for i, arg := range c.Args[2:] {
@@ -156,8 +157,9 @@ func tdigestInfoCmd(c *engine.Ctx) {
 	}
 	capacity, _ := tdigest.Capacity(d.Compression)
 	infoFields(c, []infoField{
-		{"Compression", d.Compression}, {"Capacity", capacity}, {"Merged nodes", d.Merged}, {"Unmerged nodes", d.Unmerged},
-		{"Merged weight", d.MergedWeight}, {"Unmerged weight", d.UnmergedWeight}, {"Observations", d.Size()},
+		{"Compression", d.Compression}, {"Capacity", capacity}, {"Merged nodes", d.Merged},
+		{"Unmerged nodes", d.Unmerged}, {"Merged weight", d.MergedWeight},
+		{"Unmerged weight", d.UnmergedWeight}, {"Observations", d.Size()},
 		{"Total compressions", d.Compressions}, {"Memory usage", s.Size()},
 	})
 }

@@ -28,7 +28,8 @@ func throttleInt(c *engine.Ctx, arg []byte) (int64, bool) {
 	return n, true
 }
 
-// throttleArgs reads the rate and the quantity; it answers with an error and reports false when they mean nothing.
+// throttleArgs reads the rate and the quantity; it answers with an error and reports false when
+// they mean nothing.
 func throttleArgs(c *engine.Ctx) (rate cell.Rate, quantity int64, ok bool) {
 	if len(c.Args) > 6 {
 		c.Err("ERR wrong number of arguments for 'cl.throttle' command")
@@ -54,8 +55,9 @@ func throttleArgs(c *engine.Ctx) (rate cell.Rate, quantity int64, ok bool) {
 	return rate, 0, false
 }
 
-// throttleCmd keeps the bucket as an integer string, its theoretical arrival time in unix ns, whose key goes when the bucket is empty. What is propagated
-// is that state, never the request: a replica, or a log that is replayed later, has another clock.
+// throttleCmd keeps the bucket as an integer string, its theoretical arrival time in unix ns, whose
+// key goes when the bucket is empty. What is propagated is that state, never the request: a
+// replica, or a log that is replayed later, has another clock.
 func throttleCmd(c *engine.Ctx) {
 	rate, quantity, ok := throttleArgs(c)
 	if !ok {
@@ -82,7 +84,8 @@ func throttleCmd(c *engine.Ctx) {
 	c.Int(cell.Seconds(r.ResetAfter))
 }
 
-// storeTAT writes the arrival time to key, in place when it holds one already; e is what was found there.
+// storeTAT writes the arrival time to key, in place when it holds one already; e is what was found
+// there.
 func storeTAT(c *engine.Ctx, key []byte, e object.Entry, tat int64) {
 	deadline := cell.Deadline(tat)
 	if e.Exists() && e.Encoding() == object.EncInt {

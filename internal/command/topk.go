@@ -109,9 +109,11 @@ func topkAddCmd(c *engine.Ctx) {
 }
 
 // errTopKIncrement has the spaces that RedisBloom's has.
-const errTopKIncrement = "TopK: increment must be an integer greater or equal to 0                            and smaller or equal to 100,000"
+const errTopKIncrement = "TopK: increment must be an integer greater or equal to 0               " +
+	"             and smaller or equal to 100,000"
 
-// topkIncrbyCmd counts up to the first increment that is wrong; the answer ends there, with the error.
+// topkIncrbyCmd counts up to the first increment that is wrong; the answer ends there, with the
+// error.
 func topkIncrbyCmd(c *engine.Ctx) {
 	if len(c.Args)%2 != 0 {
 		c.WrongArity()
@@ -212,7 +214,8 @@ func topkInfoCmd(c *engine.Ctx) {
 		return
 	}
 	c.Map(4)
-	for _, f := range []infoField{{"k", int64(l.K)}, {"width", int64(l.Width)}, {"depth", int64(l.Depth)}} {
+	for _, f := range []infoField{{"k", int64(l.K)}, {"width", int64(l.Width)},
+		{"depth", int64(l.Depth)}} {
 		c.Simple(f.name)
 		c.Int(f.n)
 	}

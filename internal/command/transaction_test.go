@@ -23,7 +23,8 @@ func (l *local) join() *local {
 	return &local{l.e, l.e.NewClient(nil)}
 }
 
-// line runs a command written as redis-cli would take it and returns the reply as redis-cli shows it, its lines joined by "|".
+// line runs a command written as redis-cli would take it and returns the reply as redis-cli shows
+// it, its lines joined by "|".
 func (l *local) line(t *testing.T, command string) string {
 	t.Helper()
 	return lineOf(t, l, command)
@@ -108,7 +109,9 @@ func watchedChanges() []watchedChange {
 		{"SET k 1", "COPY k other", false},
 		{"SET other 1; SET k 2", "COPY other k", false},
 		{"SET other 1; SET k 2", "COPY other k REPLACE", true},
-		{"SET k 1", "RESTORE k 0 \"\\x00\\xc0\\x01\\x0b\\x00\\xc2\\xb0\\xec(\\xe0\\x17\\xd5\\xd7\" REPLACE", false}, // a bad checksum
+		// a bad checksum
+		{"SET k 1", "RESTORE k 0 " +
+			"\"\\x00\\xc0\\x01\\x0b\\x00\\xc2\\xb0\\xec(\\xe0\\x17\\xd5\\xd7\" REPLACE", false},
 		{"", "MSET a 1 k 2", true},
 		{"SET a 1", "MSETNX a 1 k 2", false},
 		{"SET k 1", "FLUSHDB", true},
@@ -187,7 +190,8 @@ func TestWatchSeesChangesRedis(t *testing.T) {
 	}
 }
 
-// TestWatchSeesExpiry: a key that is due by EXEC has changed, whether or not anybody has looked; one that was due before WATCH has not.
+// TestWatchSeesExpiry: a key that is due by EXEC has changed, whether or not anybody has looked;
+// one that was due before WATCH has not.
 func TestWatchSeesExpiry(t *testing.T) {
 	l := newLocal(t)
 	l.e.SetActiveExpire(false)
@@ -227,7 +231,8 @@ func TestWatchSeesExpiry(t *testing.T) {
 
 func TestWatchSeesEviction(t *testing.T) {
 	l := newLocal(t)
-	l.lines(t, "CONFIG SET maxmemory-policy allkeys-random; SET k "+strings.Repeat("v", 5000)+"; WATCH k; MULTI; PING")
+	l.lines(t, "CONFIG SET maxmemory-policy allkeys-random; SET k "+strings.Repeat("v", 5000)+
+		"; WATCH k; MULTI; PING")
 	l.e.KS.P.MaxMemory = 1
 	l.join().line(t, "PING")
 	l.e.KS.P.MaxMemory = 0
@@ -253,7 +258,8 @@ func TestWatchState(t *testing.T) {
 	other := l.join()
 	field := func(name string) string {
 		t.Helper()
-		for _, f := range strings.Fields(run(t, other, "CLIENT", "LIST", "ID", fmt.Sprint(l.c.ID)).Str) {
+		for _, f := range strings.Fields(
+			run(t, other, "CLIENT", "LIST", "ID", fmt.Sprint(l.c.ID)).Str) {
 			if v, ok := strings.CutPrefix(f, name+"="); ok {
 				return v
 			}
@@ -264,7 +270,8 @@ func TestWatchState(t *testing.T) {
 	state := func(want string) {
 		t.Helper()
 		i := info(t, other, "clients")
-		got := fmt.Sprintf("flags=%s multi=%s watch=%s clients=%s keys=%s", field("flags"), field("multi"), field("watch"), i["watching_clients"], i["total_watched_keys"])
+		got := fmt.Sprintf("flags=%s multi=%s watch=%s clients=%s keys=%s", field("flags"),
+			field("multi"), field("watch"), i["watching_clients"], i["total_watched_keys"])
 		if got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
@@ -296,7 +303,8 @@ func TestWatchState(t *testing.T) {
 	}
 }
 
-// TestTransactionPropagation: one unit, with effects in place of what depends on the clock or on chance, and nothing if nothing changed.
+// TestTransactionPropagation: one unit, with effects in place of what depends on the clock or on
+// chance, and nothing if nothing changed.
 func TestTransactionPropagation(t *testing.T) {
 	l := newLocal(t)
 	s := propagationtest.Attach(&l.e.Feed)
@@ -304,15 +312,18 @@ func TestTransactionPropagation(t *testing.T) {
 	passMs(l, 3)
 	s.Reset()
 	for _, c := range []struct{ commands, want string }{
-		{"MULTI; SET a 1; GET a; INCRBYFLOAT a 0.5; SELECT 2; SET b 1; EXEC", "0 SET a 1 | 0 SET a 1.5 KEEPTTL | 2 SET b 1"},
+		{"MULTI; SET a 1; GET a; INCRBYFLOAT a 0.5; SELECT 2; SET b 1; EXEC",
+			"0 SET a 1 | 0 SET a 1.5 KEEPTTL | 2 SET b 1"},
 		{"SELECT 0", ""},
 		{"MULTI; GET a; EXEC", ""},
 		{"MULTI; INCR a; SPOP s; LPOP a; EXEC", "0 SREM s a"},
 		{"MULTI; GET gone; SET k 2; EXEC", "0 DEL gone | 0 SET k 2"},
 		{"MULTI; BLPOP none 0; RPUSH l x; BLPOP l 0; EXEC", "0 RPUSH l x | 0 LPOP l"},
 		{"WATCH k; SET k 3; MULTI; SET k 4; EXEC", "0 SET k 3"},
-		{"EVAL \"redis.call('SET', 'a', 2) redis.call('SELECT', 1) return redis.call('SET', 'b', 2)\" 0", "0 SET a 2 | 1 SET b 2"},
-		{"MULTI; SET a 3; EVAL \"return redis.call('INCRBYFLOAT', 'a', 0.5)\" 0; INCR c; EXEC", "0 SET a 3 | 0 SET a 3.5 KEEPTTL | 0 INCR c"},
+		{"EVAL \"redis.call('SET', 'a', 2) redis.call('SELECT', 1) return redis.call('SET', 'b', " +
+			"2)\" 0", "0 SET a 2 | 1 SET b 2"},
+		{"MULTI; SET a 3; EVAL \"return redis.call('INCRBYFLOAT', 'a', 0.5)\" 0; INCR c; EXEC",
+			"0 SET a 3 | 0 SET a 3.5 KEEPTTL | 0 INCR c"},
 		{"MULTI; EVAL \"redis.call('INCR', 'c') return redis.call('nosuch')\" 0; EXEC", "0 INCR c"},
 	} {
 		l.lines(t, c.commands)
@@ -323,7 +334,8 @@ func TestTransactionPropagation(t *testing.T) {
 	}
 }
 
-// TestTransactionTime: time stands still in a transaction. What is there for its first command is there for its last.
+// TestTransactionTime: time stands still in a transaction. What is there for its first command is
+// there for its last.
 func TestTransactionTime(t *testing.T) {
 	l := debugLocal(t)
 	l.lines(t, "SET k v PX 20; MULTI; EXISTS k; DEBUG SLEEP 0.03; EXISTS k")
@@ -335,12 +347,14 @@ func TestTransactionTime(t *testing.T) {
 	}
 }
 
-// TestTransactionObserved: MULTI, the commands and EXEC count and are shown as they run; EXEC's time is that of all.
+// TestTransactionObserved: MULTI, the commands and EXEC count and are shown as they run; EXEC's
+// time is that of all.
 func TestTransactionObserved(t *testing.T) {
 	l := debugLocal(t)
 	monitor, other := l.join(), l.join()
 	monitor.exec(argvOf("MONITOR"))
-	l.lines(t, "CONFIG RESETSTAT; CONFIG SET slowlog-log-slower-than 0; SLOWLOG RESET; MULTI; SET k 1; LPOP k; AUTH secret; DEBUG SLEEP 0.01; EXEC")
+	l.lines(t, "CONFIG RESETSTAT; CONFIG SET slowlog-log-slower-than 0; SLOWLOG RESET; MULTI; "+
+		"SET k 1; LPOP k; AUTH secret; DEBUG SLEEP 0.01; EXEC")
 	other.lines(t, "MULTI; SET k 1; NOSUCH; EXEC; MULTI; SET k 2; EXEC now")
 	var shown []string
 	for line := range strings.SplitSeq(string(monitor.c.W.Buf), "\r\n") {
@@ -348,7 +362,8 @@ func TestTransactionObserved(t *testing.T) {
 			shown = append(shown, rest)
 		}
 	}
-	want := `"MULTI"; "SET" "k" "1"; "LPOP" "k"; "AUTH" "(redacted)"; "EXEC"; "MULTI"; "EXEC"; "MULTI"; "EXEC" "now"`
+	want := `"MULTI"; "SET" "k" "1"; "LPOP" "k"; "AUTH" "(redacted)"; "EXEC"; "MULTI"; "EXEC"; ` +
+		`"MULTI"; "EXEC" "now"`
 	if got := strings.Join(shown, "; "); got != want {
 		t.Errorf("MONITOR: %s\nwant %s", got, want)
 	}
@@ -357,17 +372,20 @@ func TestTransactionObserved(t *testing.T) {
 	for _, e := range v.Elems {
 		slow = append(slow, strings.Join(e.Elems[3].Strings(), " "))
 	}
-	want = "MULTI, MULTI, DEBUG SLEEP 0.01, AUTH (redacted), LPOP k, SET k 1, MULTI, SLOWLOG RESET" // EXEC is left out
+	// EXEC is left out
+	want = "MULTI, MULTI, DEBUG SLEEP 0.01, AUTH (redacted), LPOP k, SET k 1, MULTI, SLOWLOG RESET"
 	if got := strings.Join(slow, ", "); got != want {
 		t.Errorf("slow log: %s", got)
 	}
 	stats := info(t, l, "commandstats")
-	for name, want := range map[string]string{"multi": "calls=3", "set": "calls=1", "lpop": "calls=1", "exec": "calls=2", "debug": "calls=1"} {
+	for name, want := range map[string]string{"multi": "calls=3", "set": "calls=1",
+		"lpop": "calls=1", "exec": "calls=2", "debug": "calls=1"} {
 		if got, _, _ := strings.Cut(stats["cmdstat_"+name], ","); got != want {
 			t.Errorf("%s: %s, want %s", name, stats["cmdstat_"+name], want)
 		}
 	}
-	if !strings.Contains(stats["cmdstat_lpop"], "failed_calls=1") || !strings.Contains(stats["cmdstat_exec"], "rejected_calls=1,failed_calls=1") {
+	if !strings.Contains(stats["cmdstat_lpop"], "failed_calls=1") ||
+		!strings.Contains(stats["cmdstat_exec"], "rejected_calls=1,failed_calls=1") {
 		t.Error(stats["cmdstat_lpop"], stats["cmdstat_exec"])
 	}
 	_, usec, _ := strings.Cut(stats["cmdstat_exec"], "usec=")
@@ -385,7 +403,8 @@ func TestTransactionAllocations(t *testing.T) {
 	l := newLocal(t)
 	l.c.W.Buf = make([]byte, 0, 4096)
 	multi, exec := argvOf("MULTI"), argvOf("EXEC")
-	set, get := argvOf("SET", "key:000000000001", strings.Repeat("v", 64)), argvOf("GET", "key:000000000001")
+	set, get := argvOf("SET", "key:000000000001", strings.Repeat("v", 64)),
+		argvOf("GET", "key:000000000001")
 	transaction := func() {
 		l.exec(multi)
 		for range 5 {
@@ -418,8 +437,9 @@ func (q *quietTarget) BeginUnit() *propagation.Buffer {
 }
 func (q *quietTarget) EndBatch() {}
 
-// TestChangesAreAnnounced runs all case files and has each key watched by a client of its own: whenever a command changes a value, a deadline, or whether a
-// key exists, the client must learn of it. This is what WATCH and client-side caching rest on.
+// TestChangesAreAnnounced runs all case files and has each key watched by a client of its own:
+// whenever a command changes a value, a deadline, or whether a key exists, the client must learn of
+// it. This is what WATCH and client-side caching rest on.
 func TestChangesAreAnnounced(t *testing.T) {
 	for _, file := range caseFiles(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -439,8 +459,11 @@ func TestChangesAreAnnounced(t *testing.T) {
 				before := w.watch(argv)
 				l.exec(argv)
 				for i, p := range before {
-					if now := w.state(p.db, p.key); now != p.state && !w.clients[i].c.WatchDirty() && !strings.EqualFold(string(argv[0]), "debug") {
-						t.Errorf("%s:%d: %s changes %q of database %d silently", file, st.line, st.command, p.key, p.db)
+					if now := w.state(p.db, p.key); now != p.state &&
+						!w.clients[i].c.WatchDirty() &&
+						!strings.EqualFold(string(argv[0]), "debug") {
+						t.Errorf("%s:%d: %s changes %q of database %d silently", file, st.line,
+							st.command, p.key, p.db)
 					}
 				}
 			}
@@ -461,7 +484,8 @@ type watchedState struct {
 	key, state string
 }
 
-// watch watches all keys of the databases that have any, and the arguments of the command, as names of keys that may come.
+// watch watches all keys of the databases that have any, and the arguments of the command, as names
+// of keys that may come.
 func (w *watchers) watch(argv [][]byte) (states []watchedState) {
 	if w.reader == nil {
 		w.reader = w.l.join()

@@ -13,7 +13,8 @@ func waitHandlers() engine.Handlers {
 	}
 }
 
-// waitaofCmd replies how many have the client's writes on disk: itself (0 or 1) and replicas, of which there are none.
+// waitaofCmd replies how many have the client's writes on disk: itself (0 or 1) and replicas, of
+// which there are none.
 func waitaofCmd(c *engine.Ctx) {
 	local, ok := object.ParseInt(c.Args[1])
 	switch {

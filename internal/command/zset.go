@@ -33,7 +33,8 @@ func zsetRead(c *engine.Ctx, key []byte) (z object.SortedSet, found, ok bool) {
 	return object.AsZSet(x), x != nil, ok
 }
 
-// zsetChanged announces a change of a sorted set under the event's name, and its end if it is empty now.
+// zsetChanged announces a change of a sorted set under the event's name, and its end if it is empty
+// now.
 func zsetChanged(c *engine.Ctx, z object.SortedSet, event string, key []byte) {
 	c.Changed(key)
 	c.Notify(keyspace.EvZSet, event, key)
@@ -199,8 +200,9 @@ func zrandomRepeated(c *engine.Ctx, z object.SortedSet, n int64, scores bool) {
 	}
 }
 
-// zrandomDistinct answers with n different members, every choice with the same probability. When they are a good part of the set, one walk
-// takes each member with the probability (members to choose)/(members left); else ranks are drawn until enough are different.
+// zrandomDistinct answers with n different members, every choice with the same probability. When
+// they are a good part of the set, one walk takes each member with the probability (members to
+// choose)/(members left); else ranks are drawn until enough are different.
 func zrandomDistinct(c *engine.Ctx, z object.SortedSet, n int, scores bool) {
 	scoredArray(c, n, scores)
 	rnd, left := z.H.Rand, z.Len()

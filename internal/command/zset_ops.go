@@ -62,7 +62,8 @@ func number(f float64) float64 {
 	return f
 }
 
-// zsetSource is one input of an operation: a sorted set, a set, whose members all have score 1, or nothing.
+// zsetSource is one input of an operation: a sorted set, a set, whose members all have score 1, or
+// nothing.
 type zsetSource struct {
 	entry  object.Entry
 	edit   object.Edit
@@ -85,8 +86,8 @@ const (
 	takesLimit
 )
 
-// parse reads the arguments from the number of keys on and looks the keys up. It answers and reports false when they are wrong. Types are
-// checked before options: so does Redis.
+// parse reads the arguments from the number of keys on and looks the keys up. It answers and
+// reports false when they are wrong. Types are checked before options: so does Redis.
 func (o *zsetOpCall) parse(c *engine.Ctx, args [][]byte, takes int) bool {
 	numkeys, ok := intArg(c, args[0])
 	if !ok {

@@ -68,7 +68,8 @@ func (o *zsetOpCall) run(c *engine.Ctx) *object.ZBuilder {
 	return o.diff(h)
 }
 
-// bySize sorts the sources, smallest first. Scores are added up in this order, which decides their last digits.
+// bySize sorts the sources, smallest first. Scores are added up in this order, which decides their
+// last digits.
 func (o *zsetOpCall) bySize() {
 	slices.SortStableFunc(o.sources, func(a, b zsetSource) int { return a.n - b.n })
 }
@@ -150,7 +151,8 @@ func (o *zsetOpCall) diff(h *object.Heap) *object.ZBuilder {
 	return b
 }
 
-// gathered finds a member in any of the sources, which have n together: in one small table, rather than in each of them.
+// gathered finds a member in any of the sources, which have n together: in one small table, rather
+// than in each of them.
 func gathered(h *object.Heap, sources []zsetSource, n int) (has func(member []byte) bool) {
 	b := object.NewZBuilder(h, n)
 	b.Merging(n, aggregateSum.of)

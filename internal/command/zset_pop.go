@@ -18,8 +18,10 @@ func zpopEvent(max bool) string {
 	return "zpopmin"
 }
 
-// zpop takes up to n members, at least one, out of a sorted set that has some, giving them to emit, and announces it.
-func zpop(c *engine.Ctx, z object.SortedSet, key []byte, n int, max bool, emit func(m listpack.Value, score float64)) {
+// zpop takes up to n members, at least one, out of a sorted set that has some, giving them to emit,
+// and announces it.
+func zpop(c *engine.Ctx, z object.SortedSet, key []byte, n int, max bool,
+	emit func(m listpack.Value, score float64)) {
 	n = z.Pop(n, max, emit)
 	zsetChanged(c, z, zpopEvent(max), key)
 	c.Dirty(n)
@@ -88,7 +90,8 @@ func (a *zmpopArgs) parse(c *engine.Ctx, args [][]byte) bool {
 		return false
 	}
 	if len(args) > 2 {
-		if a.count, ok = rangeArg(c, args[2], 1, math.MaxInt64, "ERR count should be greater than 0"); ok && len(args) > 3 {
+		if a.count, ok = rangeArg(c, args[2], 1, math.MaxInt64,
+			"ERR count should be greater than 0"); ok && len(args) > 3 {
 			c.Err(engine.ErrSyntax)
 			ok = false
 		}
@@ -96,8 +99,9 @@ func (a *zmpopArgs) parse(c *engine.Ctx, args [][]byte) bool {
 	return ok
 }
 
-// zmpop takes members out of the first of the sets that is there and answers with its key and the members, each a pair with its score. It reports
-// false, having answered nothing, if none is there. It is propagated as ZPOPMIN or ZPOPMAX of that key.
+// zmpop takes members out of the first of the sets that is there and answers with its key and the
+// members, each a pair with its score. It reports false, having answered nothing, if none is there.
+// It is propagated as ZPOPMIN or ZPOPMAX of that key.
 func zmpop(c *engine.Ctx, a *zmpopArgs) bool {
 	for _, key := range a.keys {
 		x, ok := openWrite(c, key, object.ZSet)
@@ -118,7 +122,8 @@ func zmpop(c *engine.Ctx, a *zmpopArgs) bool {
 			c.Double(score)
 		})
 		var scratch [20]byte
-		c.PropagateAs([]byte(strings.ToUpper(zpopEvent(a.max))), key, strconv.AppendInt(scratch[:0], int64(n), 10))
+		c.PropagateAs([]byte(strings.ToUpper(zpopEvent(a.max))), key,
+			strconv.AppendInt(scratch[:0], int64(n), 10))
 		return true
 	}
 	return false

@@ -46,7 +46,8 @@ const (
 	descending
 )
 
-// zrangeSpec is what a range command is asked for. The older commands begin with by and dir set, and take no option for them.
+// zrangeSpec is what a range command is asked for. The older commands begin with by and dir set,
+// and take no option for them.
 type zrangeSpec struct {
 	by            zrangeBy
 	dir           direction
@@ -58,7 +59,8 @@ type zrangeSpec struct {
 	lex         object.LexRange
 }
 
-// parse reads the arguments from the lower bound on. It answers and reports false when they are wrong.
+// parse reads the arguments from the lower bound on. It answers and reports false when they are
+// wrong.
 func (r *zrangeSpec) parse(c *engine.Ctx, args [][]byte, store bool) bool {
 	r.limit = -1
 	if !r.parseOptions(c, args[2:], store) {
@@ -72,7 +74,8 @@ func (r *zrangeSpec) parse(c *engine.Ctx, args [][]byte, store bool) bool {
 	}
 	// LIMIT with a count of -1 passes by rank too: Redis cannot tell it from none.
 	if r.limit != -1 && r.by == byRank {
-		c.Err("ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX")
+		c.Err("ERR syntax error, LIMIT is only supported in combination with either BYSCORE or " +
+			"BYLEX")
 		return false
 	}
 	if r.withScores && r.by == byLex {
@@ -166,7 +169,8 @@ func zrange(c *engine.Ctx, r zrangeSpec) {
 	}
 }
 
-// scoredArray begins a reply of n members. With scores it is a flat array in RESP2 and one of pairs in RESP3.
+// scoredArray begins a reply of n members. With scores it is a flat array in RESP2 and one of pairs
+// in RESP3.
 func scoredArray(c *engine.Ctx, n int, withScores bool) {
 	if withScores && c.Proto != 3 {
 		n *= 2
@@ -199,9 +203,11 @@ func zrangestoreCmd(c *engine.Ctx) {
 		it := r.of(object.AsZSet(x))
 		b = object.NewZBuilder(c.E.KS.Heap, it.Len())
 		lim := &c.E.KS.P.Limits
-		packs := true // so far the result would be a listpack, which takes -0 for 0; Redis begins with one
+		// so far the result would be a listpack, which takes -0 for 0; Redis begins with one
+		packs := true
 		for it.Next() {
-			packs = packs && b.Len() < lim.ZSetMaxListpackEntries && it.Member.Len() <= lim.ZSetMaxListpackValue
+			packs = packs && b.Len() < lim.ZSetMaxListpackEntries &&
+				it.Member.Len() <= lim.ZSetMaxListpackValue
 			if packs && it.Score == 0 {
 				it.Score = 0
 			}
