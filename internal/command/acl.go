@@ -28,7 +28,7 @@ func aclHandlers() engine.Handlers {
 	}
 }
 
-// aclHelp is what ACL HELP answers.
+// aclHelp lists the lines of ACL HELP.
 var aclHelp = []string{
 	"CAT [<category>]",
 	"    The categories of commands, or the commands of one.",
@@ -56,7 +56,7 @@ var aclHelp = []string{
 	"    The name of this connection's user.",
 }
 
-// bulks answers a list of strings.
+// bulks replies with an array of bulk strings.
 func bulks(c *engine.Ctx, list []string) {
 	c.Array(len(list))
 	for _, s := range list {
@@ -64,7 +64,7 @@ func bulks(c *engine.Ctx, list []string) {
 	}
 }
 
-// tooManyACL is the error for surplus arguments that the arity lets through.
+// tooManyACL replies with the error for surplus arguments that the arity lets through.
 func tooManyACL(c *engine.Ctx) {
 	c.Err("ERR unknown subcommand or wrong number of arguments for '" + cString(c.Args[1], 128) +
 		"'. Try ACL HELP.")
@@ -92,7 +92,7 @@ func aclCatCmd(c *engine.Ctx) {
 	}
 }
 
-// aclSetuserCmd hides its rules from MONITOR and the slow log: they may hold passwords.
+// aclSetuserCmd redacts its rules in MONITOR and the slow log: they may hold passwords.
 func aclSetuserCmd(c *engine.Ctx) {
 	for i := 2; i < len(c.Args); i++ {
 		c.Redact(i)
@@ -120,7 +120,7 @@ func aclSetuserCmd(c *engine.Ctx) {
 }
 
 func aclGetuserCmd(c *engine.Ctx) {
-	c.Redact(2) // as Redis does
+	c.Redact(2) // As Redis does.
 	u := c.E.Users().Get(string(c.Args[2]))
 	if u == nil {
 		c.Null()
@@ -210,8 +210,9 @@ func aclDryrunCmd(c *engine.Ctx) {
 	}
 }
 
-// aclGenpassCmd makes a password of so many bits, rounded up to hexadecimal digits. It comes from
-// the system, not from the engine's random source, whose next numbers can be guessed from others.
+// aclGenpassCmd replies with a random password of the requested number of bits, rounded up to
+// hexadecimal digits. The bits come from the operating system. The engine's random source would not
+// do: a client that has seen some of its numbers can guess the next.
 func aclGenpassCmd(c *engine.Ctx) {
 	const most = 4096
 	bits := int64(256)
@@ -233,7 +234,7 @@ func aclGenpassCmd(c *engine.Ctx) {
 	}
 	digits := (bits + 3) / 4
 	var raw [most / 8]byte
-	rand.Read(raw[:(digits+1)/2]) // ends the process rather than fail
+	rand.Read(raw[:(digits+1)/2]) // It ends the process rather than fail.
 	c.BulkString(hex.EncodeToString(raw[:(digits+1)/2])[:digits])
 }
 
@@ -264,7 +265,7 @@ func aclLogCmd(c *engine.Ctx) {
 	}
 }
 
-// aclLogReply is one entry, with the fields of Redis 7.2.
+// aclLogReply replies with one entry, with the fields of Redis 7.2.
 func aclLogReply(c *engine.Ctx, e *acl.Entry) {
 	c.Map(10)
 	c.BulkString("count")

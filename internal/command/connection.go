@@ -25,14 +25,14 @@ func quitCmd(c *engine.Ctx) {
 
 func resetCmd(c *engine.Ctx) {
 	if c.Client.Reply == engine.ReplyOff {
-		c.Writer = &c.Client.W // replies are on again, with this one
+		c.Writer = &c.Client.W // Replies are on again, from this one on.
 	}
 	c.E.ResetClient(c.Client)
 	c.Writer.Proto = c.Client.W.Proto
 	c.Simple("RESET")
 }
 
-// pingCmd answers a subscriber of RESP2 in the shape of a message, which is all that it expects.
+// pingCmd replies to a RESP2 subscriber in the form of a message: it expects nothing else.
 func pingCmd(c *engine.Ctx) {
 	switch subscriber := c.Client.Class == engine.ClassPubSub && c.Writer.Proto != 3; {
 	case len(c.Args) > 2:
@@ -73,7 +73,7 @@ func authCmd(c *engine.Ctx) {
 	}
 }
 
-// login authenticates the client or answers WRONGPASS.
+// login authenticates the client or replies with WRONGPASS.
 func login(c *engine.Ctx, user, pass []byte) bool {
 	if !c.E.Login(c, user, pass) {
 		c.Err(engine.ErrWrongPass)
@@ -86,7 +86,7 @@ func helloCmd(c *engine.Ctx) {
 	cl := c.Client
 	proto := 0
 	i := 1
-	for j := range c.Args { // whatever may be wrong with the rest
+	for j := range c.Args { // Before any other argument can be found wrong.
 		if j > 0 && is(c.Args[j], "auth") {
 			for k := j + 1; k < min(j+3, len(c.Args)); k++ {
 				c.Redact(k)
