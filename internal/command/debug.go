@@ -20,8 +20,8 @@ func debugHandlers() engine.Handlers {
 	}
 }
 
-// debugSub is one subcommand of DEBUG. They are no subcommands in the command table, as in Redis.
-// The argument counts include DEBUG and the name.
+// debugSub is one subcommand of DEBUG. As in Redis, the command table does not list them. The
+// argument counts include DEBUG and the name.
 type debugSub struct {
 	name     string
 	min, max int
@@ -101,7 +101,7 @@ func debugCmd(c *engine.Ctx, subs []debugSub) {
 	wrongSub(c)
 }
 
-// wrongSub answers a subcommand that is unknown or has the wrong number of arguments.
+// wrongSub replies to a subcommand that is unknown or has the wrong number of arguments.
 func wrongSub(c *engine.Ctx) {
 	name := c.Args[0]
 	if c.Cmd.Parent() != nil {
@@ -112,7 +112,7 @@ func wrongSub(c *engine.Ctx) {
 		strings.ToUpper(string(name)) + " HELP.")
 }
 
-// cString is at most n bytes of b, up to the first NUL.
+// cString returns at most n bytes of b, up to the first NUL.
 func cString(b []byte, n int) string {
 	s, _, _ := strings.Cut(string(b[:min(len(b), n)]), "\x00")
 	return s
@@ -133,21 +133,21 @@ func debugHelp(c *engine.Ctx, subs []debugSub) {
 	}
 }
 
-// atoi is the integer that b begins with, 0 if none: DEBUG reads its switches like that.
+// atoi returns the integer that b begins with, or 0 if there is none. DEBUG reads its switches so.
 func atoi(b []byte) int64 {
 	end := 0
 	for end < len(b) && (b[end] >= '0' && b[end] <= '9' || end == 0 && b[0] == '-') {
 		end++
 	}
-	n, _ := strconv.ParseInt(string(b[:end]), 10, 64) // 0 is meant
+	n, _ := strconv.ParseInt(string(b[:end]), 10, 64) // 0 is meant on an error.
 	return n
 }
 
-// debugSleep holds the executor: that is what it is for.
+// debugSleep blocks the executor on purpose: nothing else runs meanwhile.
 func debugSleep(c *engine.Ctx) {
 	s := string(c.Args[2])
 	var sec float64
-	for ; s != ""; s = s[:len(s)-1] { // the longest prefix that is a number
+	for ; s != ""; s = s[:len(s)-1] { // Finds the longest prefix that is a number.
 		if f, err := strconv.ParseFloat(s, 64); err == nil && !math.IsNaN(f) {
 			sec = f
 			break
@@ -157,7 +157,8 @@ func debugSleep(c *engine.Ctx) {
 	c.OK()
 }
 
-// debugPopulate makes keys; see debugSubs. It is O(N) and does not pause, as in Redis.
+// debugPopulate creates keys. debugSubs describes the arguments. It costs O(N) and does not pause,
+// as in Redis.
 func debugPopulate(c *engine.Ctx) {
 	count, ok := positiveArg(c, c.Args[2])
 	if !ok {
@@ -192,7 +193,7 @@ func debugPopulate(c *engine.Ctx) {
 	c.OK()
 }
 
-// resized cuts b to n bytes or fills it up with NULs.
+// resized returns b cut to n bytes, or filled up with NULs.
 func resized(b []byte, n int) []byte {
 	if n <= len(b) {
 		return b[:n]

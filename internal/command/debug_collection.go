@@ -12,7 +12,7 @@ import (
 	"godwit/internal/quicklist"
 )
 
-// debugCollections are the subcommands of DEBUG that look into collections.
+// debugCollections returns the subcommands of DEBUG that look into collections.
 func debugCollections() []debugSub {
 	return []debugSub{
 		{"digest", 2, 2, "",
@@ -32,7 +32,7 @@ func debugCollections() []debugSub {
 	}
 }
 
-// debugValue opens the collection of a DEBUG subcommand; it answers for a missing key.
+// debugValue finds the entry of a DEBUG subcommand. It replies with an error if the key is missing.
 func debugValue(c *engine.Ctx) (object.Entry, bool) {
 	e := c.DB.Peek(c.Args[2])
 	if !e.Exists() {
@@ -87,7 +87,8 @@ func debugPackedThreshold(c *engine.Ctx) {
 	c.OK()
 }
 
-// debugHtstatsKey describes the hash table of a value: how large it is, not how its chains are.
+// debugHtstatsKey describes the hash table of a value. It shows its size, not the lengths of its
+// chains.
 func debugHtstatsKey(c *engine.Ctx) {
 	e, ok := debugValue(c)
 	if !ok {
@@ -105,7 +106,7 @@ func debugHtstatsKey(c *engine.Ctx) {
 			n, size, float64(size)/float64(max(n, 1))))
 }
 
-// quicklistFacts is what DEBUG OBJECT adds for a list of nodes.
+// quicklistFacts returns what DEBUG OBJECT adds for a quicklist.
 func quicklistFacts(q *quicklist.List) string {
 	size := 0
 	q.EachNode(func(n quicklist.NodeInfo) { size += n.Size })

@@ -30,8 +30,8 @@ func debugObject(c *engine.Ctx) {
 		uint64(e.Ref), e.Encoding(), rdb.SavedLen(x), e.LRU(), idle, more))
 }
 
-// debugSdslen shows lengths, spare room and allocations. A key, and a value that shares its block,
-// has no spare room.
+// debugSdslen shows lengths, spare room and allocated sizes. A key has no spare room, nor has a
+// value that shares its block.
 func debugSdslen(c *engine.Ctx) {
 	e := c.DB.Peek(c.Args[2])
 	switch {
@@ -82,7 +82,7 @@ func debugHtstats(c *engine.Ctx) {
 const protocolTypes = "ERR Wrong protocol type name. Please use one of the following: " +
 	"string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false"
 
-// debugProtocol answers with an example of each RESP type, for tests of clients; the values are
+// debugProtocol replies with an example of each RESP type, for tests of clients. The values are
 // Redis's.
 func debugProtocol(c *engine.Ctx) {
 	switch strings.ToLower(string(c.Args[2])) {

@@ -17,7 +17,7 @@ func debugReloads() []debugSub {
 }
 
 func debugReload(c *engine.Ctx) {
-	if c.E.Loading() { // it would save, or add to, half a data set
+	if c.E.Loading() { // Half a data set must be neither saved nor added to.
 		c.Err(engine.ErrLoading)
 		return
 	}

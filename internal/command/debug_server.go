@@ -7,7 +7,7 @@ import (
 	"godwit/internal/engine"
 )
 
-// debugServerSubs are the subcommands of DEBUG that do something to the server as a whole.
+// debugServerSubs returns the subcommands of DEBUG that act on the server as a whole.
 func debugServerSubs() []debugSub {
 	return []debugSub{
 		{"set-clock-offset", 3, 3, " <milliseconds>", []string{

@@ -65,7 +65,7 @@ func functionRestoreCmd(c *engine.Ctx) {
 	c.OK()
 }
 
-// restoreError is what a client hears of a payload that is wrong.
+// restoreError returns the error reply for an invalid payload.
 func restoreError(err error) string {
 	switch {
 	case errors.Is(err, rdb.ErrPayload):

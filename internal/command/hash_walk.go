@@ -22,7 +22,7 @@ func hrandfieldCmd(c *engine.Ctx) {
 	}
 }
 
-// randCount reads the count and WITHVALUES (or WITHSCORES) of HRANDFIELD and its like.
+// randCount reads the count and WITHVALUES or WITHSCORES of HRANDFIELD and ZRANDMEMBER.
 func randCount(c *engine.Ctx, token string) (n int64, with, ok bool) {
 	if n, ok = intArg(c, c.Args[2]); !ok {
 		return 0, false, false

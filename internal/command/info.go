@@ -15,7 +15,7 @@ import (
 	"godwit/internal/pubsub"
 )
 
-// infoText collects INFO's lines.
+// infoText collects the lines of INFO.
 type infoText struct {
 	b strings.Builder
 	e *engine.Engine
@@ -40,7 +40,7 @@ func (t *infoText) fixed(name string, f float64, decimals int) {
 	t.str(name, strconv.FormatFloat(f, 'f', decimals, 64))
 }
 
-// size writes a number of bytes, and again for people.
+// size writes a number of bytes, then the same number in human-readable form.
 func (t *infoText) size(name string, n int64) {
 	t.num(name, n)
 	t.str(name+"_human", humanBytes(n))
@@ -62,11 +62,12 @@ func humanBytes(n int64) string {
 	return strconv.FormatFloat(f, 'f', 2, 64) + "KMGTP"[unit:unit+1]
 }
 
-// infoSection is one section of INFO, in the order in which they are shown.
+// infoSection is one section of INFO. The sections are listed in the order in which INFO shows
+// them.
 type infoSection struct {
 	name     string
 	title    string
-	optional bool // not in the default set
+	optional bool // Not in the default set.
 	write    func(t *infoText)
 }
 
@@ -91,8 +92,7 @@ func infoHandlers() engine.Handlers {
 	}
 }
 
-// infoCmd shows the sections asked for, each once and in its own order, whatever the order of the
-// arguments; unknown ones are nothing.
+// infoCmd shows the requested sections, each once and in INFO's order. It ignores unknown ones.
 func infoCmd(c *engine.Ctx, sections []infoSection) {
 	t := &infoText{e: c.E}
 	for _, s := range sections {
@@ -145,7 +145,7 @@ func infoServer(b build) func(t *infoText) {
 	return func(t *infoText) {
 		e := t.e
 		up := e.Uptime() / 1000
-		exe, _ := os.Executable() // empty when the system does not tell
+		exe, _ := os.Executable() // Empty if the system does not know.
 		t.str("redis_version", engine.RedisVersion)
 		t.str("redis_git_sha1", b.sha)
 		t.str("redis_git_dirty", b.dirty)
@@ -284,8 +284,8 @@ func infoMemory(t *infoText) {
 	t.num("lazyfreed_objects", r.LazyFreed)
 }
 
-// infoSlack lists what is resident beside used memory: used_memory and the mem_slack lines add up
-// to used_memory_rss.
+// infoSlack lists the resident memory that is not used memory. used_memory and the mem_slack lines
+// add up to used_memory_rss.
 func infoSlack(t *infoText, r *engine.MemoryReport) {
 	t.num("mem_go_free", r.Go.Free+r.Go.Unused)
 	t.num("mem_go_stacks", r.Go.Stacks)
@@ -399,8 +399,8 @@ func infoStats(t *infoText) {
 	t.num("rejected_connections", s.RejectedConnections)
 	t.nums("sync_full", 0, "sync_partial_ok", 0, "sync_partial_err", 0)
 	t.num("expired_keys", k.Expired)
-	t.num("expired_subkeys", k.ExpiredFields) // fields of hashes
-	// expiry is exact: no keys are left behind to estimate
+	t.num("expired_subkeys", k.ExpiredFields) // Fields of hashes.
+	// Expiry is exact, so there are no stale keys to estimate.
 	t.str("expired_stale_perc", "0.00")
 	t.num("expired_time_cap_reached_count", k.ExpireCapReached)
 	t.num("expire_cycle_cpu_milliseconds", s.ExpireNanos/1e6)
@@ -432,7 +432,8 @@ func infoStats(t *infoText) {
 		denied(acl.DeniedChannel))
 }
 
-// infoReplication tells what is true without replicas: the history has a name, and no offset moves.
+// infoReplication shows what holds without replicas: the replication ID is set, and the offset
+// stays 0.
 func infoReplication(t *infoText) {
 	t.str("role", "master")
 	t.num("connected_slaves", 0)
@@ -447,7 +448,7 @@ func infoReplication(t *infoText) {
 	t.nums("repl_backlog_first_byte_offset", 0, "repl_backlog_histlen", 0)
 }
 
-// directive is the value of a directive as CONFIG GET shows it.
+// directive returns the value of a directive as CONFIG GET shows it.
 func directive(e *engine.Engine, name string) string {
 	for _, kv := range e.Cfg.Get([]byte(name)) {
 		return kv[1]

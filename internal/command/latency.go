@@ -52,8 +52,8 @@ func latencyResetCmd(c *engine.Ctx) {
 	c.Int(n)
 }
 
-// latencyHistogramCmd shows the commands asked for that have run; a container stands for its
-// subcommands too, and an unknown name for nothing.
+// latencyHistogramCmd shows those of the named commands that have run. The name of a container
+// includes its subcommands. Unknown names are ignored.
 func latencyHistogramCmd(c *engine.Ctx) {
 	var shown []*spec.Command
 	add := func(cmd *spec.Command) {
@@ -106,7 +106,7 @@ func latencyGraphCmd(c *engine.Ctx) {
 
 const graphCols = 80
 
-// latencyGraph is the picture of LATENCY GRAPH, with each sample's age below it.
+// latencyGraph returns the picture of LATENCY GRAPH, with each sample's age below it.
 func latencyGraph(name string, ev *metrics.Event, now int64) string {
 	s := ev.Stats(now)
 	values, labels := make([]int64, ev.Len()), make([]string, ev.Len())
@@ -127,7 +127,7 @@ func latencyGraph(name string, ev *metrics.Event, now int64) string {
 	return b.String()
 }
 
-// age is a time span in its largest whole unit.
+// age formats a time span in its largest whole unit.
 func age(sec int64) string {
 	switch {
 	case sec < 60:
@@ -140,11 +140,11 @@ func age(sec int64) string {
 	return strconv.FormatInt(sec/(24*3600), 10) + "d"
 }
 
-// sparkRows is the height of a sparkline in lines; each line tells three levels apart.
+// sparkRows is the height of a sparkline in lines. Each line can show three levels.
 const sparkRows = 4
 
-// sparkline draws one column for each value, bottom low and top high, and its label downwards below
-// an empty line. The format is Redis's.
+// sparkline draws one column for each value, with low at the bottom and high at the top. Below an
+// empty line it writes the labels downwards. The format is Redis's.
 func sparkline(b *strings.Builder, values []int64, labels []string, low, high int64) {
 	const levels = "_o#"
 	const steps = sparkRows * len(levels)
@@ -182,7 +182,7 @@ func sparkline(b *strings.Builder, values []int64, labels []string, low, high in
 	}
 }
 
-// remedy says what helps against an event, nothing for one that it does not know.
+// remedy returns advice against an event, or "" if it knows none.
 func remedy(event string) string {
 	switch event {
 	case "command":
@@ -204,7 +204,7 @@ func remedy(event string) string {
 	return ""
 }
 
-// latencyDiagnosis is LATENCY DOCTOR: what happened, and what helps.
+// latencyDiagnosis returns the reply of LATENCY DOCTOR: what happened, and what helps.
 func latencyDiagnosis(e *engine.Engine) string {
 	names := e.Latency.Names()
 	if len(names) == 0 {

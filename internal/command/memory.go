@@ -18,7 +18,7 @@ func memoryHandlers() engine.Handlers {
 	}
 }
 
-// memoryHelp is what MEMORY HELP answers.
+// memoryHelp lists the lines of MEMORY HELP.
 var memoryHelp = []string{
 	"DOCTOR",
 	"    Say what looks wrong with the memory.",
@@ -42,7 +42,7 @@ func memoryPurgeCmd(c *engine.Ctx) {
 // usual load.
 const tableShare = 12
 
-// memoryUsageCmd needs no samples: collections keep count of their bytes. SAMPLES is checked and
+// memoryUsageCmd takes no samples, because collections track their own size. SAMPLES is checked and
 // has no effect.
 func memoryUsageCmd(c *engine.Ctx) {
 	for i := 3; i < len(c.Args); i += 2 {
@@ -98,7 +98,7 @@ func memoryStatsCmd(c *engine.Ctx) {
 	num("functions.caches", sm.FunctionCaches)
 	num("script.VMs", sm.Machine+sm.FunctionMachine)
 	for _, i := range dbs {
-		// Deadlines are in the entries: they have no table of their own.
+		// Deadlines are stored in the entries, so they have no table of their own.
 		c.BulkString(fmt.Sprintf("db.%d", i))
 		c.Map(3)
 		num("overhead.hashtable.main", c.E.KS.DB(i).TableBytes())
@@ -128,16 +128,16 @@ func memoryStatsCmd(c *engine.Ctx) {
 	num("fragmentation.bytes", r.RSS-r.Used)
 }
 
-// What MEMORY DOCTOR calls a problem.
+// These are the thresholds above which MEMORY DOCTOR reports a problem.
 const (
-	doctorMinUsed   = 5 << 20 // below that many bytes nothing can be said
-	doctorPeak      = 1.5     // peak to used memory
-	doctorFrag      = 1.4     // resident to used memory
+	doctorMinUsed   = 5 << 20 // With fewer bytes in use, the ratios mean nothing.
+	doctorPeak      = 1.5     // Peak to used memory.
+	doctorFrag      = 1.4     // Resident to used memory.
 	doctorFragBytes = 10 << 20
-	doctorClient    = 200 << 10 // bytes a client
+	doctorClient    = 200 << 10 // Bytes for each client.
 )
 
-// memoryDiagnosis is MEMORY DOCTOR: what stands out, and what to do.
+// memoryDiagnosis returns the reply of MEMORY DOCTOR: what stands out, and what to do.
 func memoryDiagnosis(e *engine.Engine) string {
 	r := e.MemoryReport()
 	if r.Used < doctorMinUsed {
@@ -183,7 +183,7 @@ func memoryDiagnosis(e *engine.Engine) string {
 	return "Memory problems found in this instance:\n\n * " + strings.Join(found, "\n\n * ") + "\n"
 }
 
-// allocatorReport is MEMORY MALLOC-STATS.
+// allocatorReport returns the reply of MEMORY MALLOC-STATS.
 func allocatorReport(e *engine.Engine) string {
 	r := e.MemoryReport()
 	var b strings.Builder
