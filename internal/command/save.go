@@ -22,7 +22,7 @@ func saveCmd(c *engine.Ctx) {
 	case errors.Is(err, engine.ErrSaveRunning):
 		c.Err(errSaving)
 	case err != nil:
-		c.Err("ERR") // the log says why
+		c.Err("ERR") // The log says why.
 	default:
 		c.OK()
 	}

@@ -25,7 +25,7 @@ func scriptHandlers() engine.Handlers {
 	}
 }
 
-// scriptHelp is what SCRIPT HELP answers.
+// scriptHelp lists the lines of SCRIPT HELP.
 var scriptHelp = []string{
 	"DEBUG (YES|SYNC|NO)",
 	"    Set the debugging of the scripts to come.",
@@ -49,7 +49,7 @@ func scriptKillCmd(c *engine.Ctx) {
 	c.OK()
 }
 
-// scriptKeys reads numkeys; it answers with Redis's errors and reports false otherwise.
+// scriptKeys reads numkeys. It replies with Redis's errors and reports false if it is invalid.
 func scriptKeys(c *engine.Ctx) (keys, args [][]byte, ok bool) {
 	n, ok := object.ParseInt(c.Args[2])
 	rest := c.Args[3:]
@@ -98,7 +98,7 @@ func evalshaCmd(c *engine.Ctx, readOnly bool) {
 	runScript(c, sc, keys, args, readOnly)
 }
 
-// evalWritesNothing reports whether the script of an EVAL has declared that it writes nothing.
+// evalWritesNothing reports whether the script of an EVAL is declared with the flag no-writes.
 func evalWritesNothing(c *engine.Ctx) bool {
 	sc, err := c.E.Scripts().Load(c.Args[1], false)
 	return err == nil && sc.Declared && sc.Flags&script.NoWrites != 0
@@ -138,7 +138,7 @@ func scriptFlushCmd(c *engine.Ctx) {
 		c.Err("ERR SCRIPT FLUSH only support SYNC|ASYNC option")
 		return
 	}
-	c.E.Scripts().Flush() // what is left is the collector's, in the background either way
+	c.E.Scripts().Flush() // The garbage collector frees them in the background either way.
 	c.OK()
 }
 
@@ -151,7 +151,7 @@ func scriptShowCmd(c *engine.Ctx) {
 	c.BulkString(sc.Body)
 }
 
-// scriptDebugCmd knows no debugger: only to have none can be set.
+// scriptDebugCmd accepts only NO, because there is no debugger.
 func scriptDebugCmd(c *engine.Ctx) {
 	switch mode := c.Args[2]; {
 	case is(mode, "no"):

@@ -13,7 +13,7 @@ type trackingArgs struct {
 	prefixes []string
 }
 
-// parse reads the options; it reports false after answering with an error.
+// parse reads the options. It reports false if it has replied with an error.
 func (a *trackingArgs) parse(c *engine.Ctx, args [][]byte) bool {
 	for i := 0; i < len(args); i++ {
 		more := i+1 < len(args)
@@ -52,8 +52,8 @@ func (a *trackingArgs) parse(c *engine.Ctx, args [][]byte) bool {
 	return true
 }
 
-// conflict is the error for options that do not go with each other or with what the client tracks
-// already.
+// conflict returns the error for options that contradict each other, or the way in which the client
+// tracks already. It returns "" if there is none.
 func (a *trackingArgs) conflict(cl *engine.Client) string {
 	have := cl.Tracking()
 	switch {

@@ -11,11 +11,11 @@ const errScoreNaN = "ERR resulting score is not a number (NaN)"
 // zaddOptions are the options of ZADD.
 type zaddOptions struct {
 	flags object.ZAddFlags
-	ch    bool // count changed members too
+	ch    bool // Count changed members too.
 }
 
-// parse reads options from the front of args, answering with Redis's errors, and returns what
-// follows them: pairs of score and member.
+// parse reads options from the front of args and replies with Redis's errors. It returns the pairs
+// of score and member that follow them.
 func (o *zaddOptions) parse(c *engine.Ctx, args [][]byte) (pairs [][]byte, ok bool) {
 	for len(args) > 0 && o.one(args[0]) {
 		args = args[1:]
@@ -64,8 +64,8 @@ func zaddCmd(c *engine.Ctx) {
 	}
 }
 
-// zincrbyCmd takes an increment that is spelled as an option of ZADD for one, as Redis does: then
-// there is no pair left.
+// zincrbyCmd takes an increment that is spelled like an option of ZADD for that option, as Redis
+// does. Then no pair is left, which is an error.
 func zincrbyCmd(c *engine.Ctx) {
 	o := zaddOptions{flags: object.ZAddIncr}
 	if pairs, ok := o.parse(c, c.Args[2:]); ok {
@@ -73,7 +73,8 @@ func zincrbyCmd(c *engine.Ctx) {
 	}
 }
 
-// scoreArg reads the score of a pair of ZADD, answering with Redis's error.
+// scoreArg reads the score of a pair of ZADD. It replies with Redis's error and reports false if it
+// is invalid.
 func scoreArg(c *engine.Ctx, pair [][]byte) (float64, bool) {
 	f, ok := object.ParseScore(pair[0])
 	if !ok {
@@ -82,12 +83,12 @@ func scoreArg(c *engine.Ctx, pair [][]byte) (float64, bool) {
 	return f, ok
 }
 
-// maxParsed is how many scores are remembered between checking them all and using them; those
-// beyond are read twice.
+// maxParsed is the number of scores that are kept after all have been checked. Any further scores
+// are parsed twice.
 const maxParsed = 16
 
-// zadd is ZADD behind its options. Each member is the last of width arguments, of which score makes
-// its score.
+// zadd is ZADD after its options. args has items of width arguments, and each ends with the member.
+// score computes the item's score.
 func zadd(c *engine.Ctx, o *zaddOptions, args [][]byte, width int,
 	score func(c *engine.Ctx, item [][]byte) (float64, bool)) {
 	var parsed [maxParsed]float64
@@ -143,7 +144,7 @@ func zadd(c *engine.Ctx, o *zaddOptions, args [][]byte, width int,
 	zaddReply(c, o, added, updated, res, now)
 }
 
-// zaddReply answers with the new score (INCR) or with a count. res and score are those of the last
+// zaddReply replies with the new score (INCR) or with a count. res and score belong to the last
 // member.
 func zaddReply(c *engine.Ctx, o *zaddOptions, added, updated int, res object.ZAddResult,
 	score float64) {
