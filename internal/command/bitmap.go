@@ -37,8 +37,8 @@ func bitOffset(c *engine.Ctx, arg []byte, width int) (int64, bool) {
 // growBits opens the string at key for the given number of changes, made long enough to hold the
 // bit. It reports in grown whether that created or lengthened the string. It replies with an error
 // and reports false in ok if the key holds another type, or if memory is short.
-func growBits(c *engine.Ctx, key []byte, bit int64, places int) (x object.StringEdit, grown,
-	ok bool) {
+func growBits(c *engine.Ctx, key []byte, bit int64, places int) (
+	x object.StringEdit, grown, ok bool) {
 	e := c.DB.Lookup(key)
 	if !isString(c, e) {
 		return x, false, false

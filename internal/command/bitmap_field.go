@@ -280,8 +280,8 @@ func (op *fieldOp) window(b []byte) (hi, lo uint64, shift uint) {
 	if from := op.offset >> 3; from < int64(len(b)) {
 		copy(buf[:], b[from:])
 	}
-	return binary.BigEndian.Uint64(buf[:]), binary.BigEndian.Uint64(buf[8:]), 128 - uint(
-		op.offset&7) - uint(op.width)
+	return binary.BigEndian.Uint64(buf[:]), binary.BigEndian.Uint64(buf[8:]),
+		128 - uint(op.offset&7) - uint(op.width)
 }
 
 // get reads the field. Bits after the end of the string are zero.

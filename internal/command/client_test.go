@@ -11,10 +11,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// TestClientFilters holds every filter, and its opposite, against a predicate over the same
-// clients.
-func TestClientFilters(t *testing.T) {
-	l := newLocal(t)
+// addClients adds sixty clients of random properties.
+func addClients(t *testing.T, l *local) {
 	rnd := testseed.Rand(t)
 	pick := func(s ...string) string { return s[rnd.IntN(len(s))] }
 	l.e.Enter()
@@ -30,6 +28,13 @@ func TestClientFilters(t *testing.T) {
 		l.e.SelectDB(c, rnd.IntN(3))
 	}
 	l.e.Leave()
+}
+
+// TestClientFilters holds every filter, and its opposite, against a predicate over the same
+// clients.
+func TestClientFilters(t *testing.T) {
+	l := newLocal(t)
+	addClients(t, l)
 	seconds := func(now, then int64) int64 { return (now - then) / 1000 }
 	for _, f := range []struct {
 		filter string

@@ -156,9 +156,9 @@ func cmsQueryCmd(c *engine.Ctx) {
 
 func cmsInfoCmd(c *engine.Ctx) {
 	if k, ok := readCMS(c, c.Args[1]); ok {
-		infoFields(c,
-			[]infoField{{"width", int64(k.Width)}, {"depth", int64(k.Depth)},
-				{"count", int64(k.Count)}})
+		infoFields(c, []infoField{
+			{"width", int64(k.Width)}, {"depth", int64(k.Depth)}, {"count", int64(k.Count)},
+		})
 	}
 }
 

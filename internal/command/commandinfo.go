@@ -121,8 +121,8 @@ func keySpecReply(c *engine.Ctx, k *spec.KeySpec) {
 	case k.Unknown():
 		typeAndSpec(c, "unknown")
 	case f.KeyNum:
-		typeAndSpec(c, "keynum", "keynumidx", f.KeyNumIdx, "firstkey", f.FirstKey, "keystep",
-			f.Step)
+		typeAndSpec(c, "keynum",
+			"keynumidx", f.KeyNumIdx, "firstkey", f.FirstKey, "keystep", f.Step)
 	default:
 		typeAndSpec(c, "range", "lastkey", f.LastKey, "keystep", f.Step, "limit", f.Limit)
 	}

@@ -132,8 +132,8 @@ func storeCuckoo(c *engine.Ctx, key []byte, f cuckoo.Filter, n uint64) *object.S
 // may differ where the command is replayed.
 func (o *cfOptions) propagate(c *engine.Ctx) {
 	num := func(n int64) []byte { return strconv.AppendInt(nil, n, 10) }
-	c.PropagateAs([]byte("CF.RESERVE"), c.Args[1], num(o.capacity), []byte("BUCKETSIZE"),
-		num(o.bucketSize),
+	c.PropagateAs([]byte("CF.RESERVE"), c.Args[1], num(o.capacity),
+		[]byte("BUCKETSIZE"), num(o.bucketSize),
 		[]byte("MAXITERATIONS"), num(o.maxIterations), []byte("EXPANSION"), num(o.expansion))
 }
 

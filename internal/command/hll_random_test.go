@@ -96,8 +96,9 @@ func TestHLLTravels(t *testing.T) {
 			if v := to.do(t, argvOf("RESTORE", "h", "0", payload)); v.Str != "OK" {
 				t.Fatal(n, v)
 			}
-			for _, cmd := range [][]string{{"PFCOUNT", "h"}, {"PFADD", "h", "one", "more"},
-				{"PFCOUNT", "h"}, {"GET", "h"}} {
+			for _, cmd := range [][]string{
+				{"PFCOUNT", "h"}, {"PFADD", "h", "one", "more"}, {"PFCOUNT", "h"}, {"GET", "h"},
+			} {
 				want, got := from.do(t, argvOf(cmd...)), to.do(t, argvOf(cmd...))
 				if want.Str != got.Str || want.Int != got.Int {
 					t.Fatalf("%d elements, %v: %.100v, want %.100v", n, cmd, got, want)

@@ -114,8 +114,8 @@ func latencyGraph(name string, ev *metrics.Event, now int64) string {
 		values[i], labels[i] = ev.At(i).Latency, age(now-ev.At(i).Time)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s - high %d ms, low %d ms (all time high %d ms)\n", name, s.Max, s.Min,
-		s.AllTime)
+	fmt.Fprintf(&b, "%s - high %d ms, low %d ms (all time high %d ms)\n",
+		name, s.Max, s.Min, s.AllTime)
 	b.WriteString(strings.Repeat("-", graphCols) + "\n")
 	for i := 0; i < len(values); i += graphCols {
 		if i > 0 {

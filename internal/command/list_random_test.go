@@ -15,7 +15,8 @@ import (
 // listPatterns are random commands as words makes them.
 var listPatterns = strings.Split(strings.TrimSpace(`
 LPUSH|RPUSH {key} {val}
-LPUSH|RPUSH {key} {val} {val} {val} [ {val} {val} {val} ] [ {val} {val} {val} ] [ {val} {val} {val} ]
+LPUSH|RPUSH {key} {val} {val} {val} [ {val} {val} {val} ]` +
+	` [ {val} {val} {val} ] [ {val} {val} {val} ]
 LPUSH|RPUSH {key} {letter} {letter} {letter} {letter} {letter} {letter}
 LPUSHX|RPUSHX {key} {val} [ {val} ]
 LPOP|RPOP {key}
@@ -34,7 +35,8 @@ LRANGE {key} {int} {int}
 LRANGE {key} 0 -1
 LTRIM {key} {small} {int}
 LTRIM {key} {int} {int}
-LPOS {key} {letter} [ RANK 9223372036854775807|-9223372036854775807|1.5|x ] [ COUNT {int} ] [ MAXLEN {int} ]
+LPOS {key} {letter} [ RANK 9223372036854775807|-9223372036854775807|1.5|x ]` +
+	` [ COUNT {int} ] [ MAXLEN {int} ]
 LPOS {key} {letter} [ RANK {small} ] [ COUNT {small} ] [ MAXLEN {small} ] [ X ]
 LMOVE {key} {key} LEFT|RIGHT LEFT|RIGHT|X
 RPOPLPUSH {key} {key}

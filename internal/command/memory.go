@@ -148,15 +148,13 @@ func memoryDiagnosis(e *engine.Engine) string {
 		found = append(found,
 			fmt.Sprintf("Peak: used memory was %.1f times as high as it is now (%s). "+
 				"What the peak took may still be resident: MEMORY PURGE gives back what is free.",
-				peak,
-				humanBytes(r.Peak)))
+				peak, humanBytes(r.Peak)))
 	}
 	if r.FragmentationRatio > doctorFrag && r.RSS-r.Used > doctorFragBytes {
 		found = append(found,
 			fmt.Sprintf("Fragmentation: %s is resident for %s in use (%.2f times). "+
-				"Blocks of many sizes were freed and their pages are still partly used, or they "+
-				"are "+
-				"not yet given back: try MEMORY PURGE.",
+				"Blocks of many sizes were freed and their pages are still partly used, "+
+				"or they are not yet given back: try MEMORY PURGE.",
 				humanBytes(r.RSS), humanBytes(r.Used), r.FragmentationRatio))
 	}
 	if idle := r.Go.InUse() - r.Go.Objects; idle > max(r.Used/4, doctorFragBytes) {
@@ -167,8 +165,7 @@ func memoryDiagnosis(e *engine.Engine) string {
 	if n := int64(e.ClientCount()); n > 0 && r.Clients/n > doctorClient {
 		found = append(found,
 			fmt.Sprintf("Clients: %d of them take %s each. Pipelines without reading the "+
-				"replies, or large values, "+
-				"do that: see tot-mem in CLIENT LIST, client-output-buffer-limit and "+
+				"replies, or large values, do that: see tot-mem in CLIENT LIST, client-output-buffer-limit and "+
 				"maxmemory-clients.", n, humanBytes(r.Clients/n)))
 	}
 	if limit, used := e.Cfg.Maxmemory, r.Used-r.NotCounted(); limit > 0 && used > limit {

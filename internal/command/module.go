@@ -74,8 +74,7 @@ func moduleUnloadCmd(c *engine.Ctx) {
 // infoModules writes the section of INFO that lists the modules.
 func infoModules(t *infoText) {
 	for _, m := range builtInModules {
-		t.str("module",
-			fmt.Sprintf("name=%s,ver=%d,api=1,filters=0,usedby=[],using=[],options=[]", m.name,
-				m.version))
+		t.str("module", fmt.Sprintf(
+			"name=%s,ver=%d,api=1,filters=0,usedby=[],using=[],options=[]", m.name, m.version))
 	}
 }

@@ -156,8 +156,8 @@ func (op setOp) newResult(c *engine.Ctx, sets []object.Members) *object.Edit {
 		res.ToIntset()
 	case op == opUnion:
 		l := res.H.Lim
-		if n := slices.MaxFunc(sets, object.Members.Compare).Len(); n > max(l.SetMaxIntsetEntries,
-			l.SetMaxListpackEntries) {
+		if n := slices.MaxFunc(sets, object.Members.Compare).Len(); n >
+			max(l.SetMaxIntsetEntries, l.SetMaxListpackEntries) {
 			res.Reserve(n)
 		}
 		for _, s := range sets {

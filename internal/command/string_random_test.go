@@ -115,7 +115,8 @@ BITOP AND|OR|XOR|NOT|BAD {key} {key} [ {key} ] [ {key} ]
 BITFIELD|BITFIELD_RO {key} GET {type} {off} [ GET {type} {off} ]
 BITFIELD {key} [ OVERFLOW WRAP|SAT|X ] SET|INCRBY {type} {off} {int} [ GET {type} {off} ]
 BITFIELD {key} SET u1 2000 0 OVERFLOW FAIL SET|INCRBY {type} {off} {int} [ GET {type} {off} ]
-BITFIELD {key} [ OVERFLOW WRAP|SAT ] INCRBY {type} {off} {int} [ OVERFLOW SAT ] SET {type} {off} {int}
+BITFIELD {key} [ OVERFLOW WRAP|SAT ] INCRBY {type} {off} {int}` +
+	` [ OVERFLOW SAT ] SET {type} {off} {int}
 BITFIELD|BITFIELD_RO {key} [ GET|SET|OVERFLOW ] [ {type} ] [ {off} ]
 DEL {key}
 OBJECT ENCODING {key}
