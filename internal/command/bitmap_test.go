@@ -68,7 +68,7 @@ func TestCombineModel(t *testing.T) {
 		for i := range want {
 			want[i] = combineByte(op, sources, i)
 		}
-		got := randomBytes(r, n) // what was there must not matter
+		got := randomBytes(r, n) // The old content must not matter.
 		combine(op, got, sources)
 		if !bytes.Equal(got, want) {
 			t.Fatalf("%s of %d sources differs", bitOperationNames[op], len(sources))
@@ -130,8 +130,8 @@ func TestFieldModel(t *testing.T) {
 	}
 }
 
-// TestBigBitop runs through the path that computes into the block that the key will own, with the
-// destination among the sources.
+// TestBigBitop covers the path that computes straight into the block that the key will own. The
+// destination is among the sources.
 func TestBigBitop(t *testing.T) {
 	l, r := newLocal(t), testseed.Rand(t)
 	a, b := randomBytes(r, 50_000), randomBytes(r, 70_000)

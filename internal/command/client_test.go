@@ -30,7 +30,7 @@ func addClients(t *testing.T, l *local) {
 	l.e.Leave()
 }
 
-// TestClientFilters holds every filter, and its opposite, against a predicate over the same
+// TestClientFilters compares every filter, and its opposite, with a predicate over the same
 // clients.
 func TestClientFilters(t *testing.T) {
 	l := newLocal(t)
@@ -91,7 +91,7 @@ func TestClientFilters(t *testing.T) {
 	}
 }
 
-// listed is the IDs that CLIENT LIST shows under the filters.
+// listed returns the IDs that CLIENT LIST shows under the filters.
 func listed(t *testing.T, l *local, filter string) []string {
 	t.Helper()
 	v := l.do(t, append(argvOf("CLIENT", "LIST"), argvOf(strings.Fields(filter)...)...))
@@ -125,7 +125,7 @@ func TestClientKill(t *testing.T) {
 	}
 	kill("1.2.3.4:5", "+OK")
 	kill("1.2.3.4:5", "-ERR No such client")
-	kill("NAME x", ":3") // not the one that asks
+	kill("NAME x", ":3") // Not the caller.
 	kill("NAME x", ":0")
 	if l.c.CloseAfterReply || l.e.ClientCount() != 3 {
 		t.Fatalf("%d clients left, want 3", l.e.ClientCount())

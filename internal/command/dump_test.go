@@ -43,7 +43,7 @@ func TestDumpRestore(t *testing.T) {
 	}
 }
 
-// TestRestoreArguments holds the options of RESTORE, valid or not.
+// TestRestoreArguments tests the options of RESTORE, valid and invalid.
 func TestRestoreArguments(t *testing.T) {
 	l := newLocal(t)
 	run(t, l, "set", "s", "hello")

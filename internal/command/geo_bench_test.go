@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// BenchmarkGeo runs commands on places of a country, about one for every three square kilometers
-// when there are a million.
+// BenchmarkGeo runs commands on places in an area of the size of a country. With a million places,
+// there is about one in every three square kilometers.
 func BenchmarkGeo(b *testing.B) {
 	const n = 1 << 20
 	l, r := newLocal(b), rand.New(rand.NewPCG(1, 1))

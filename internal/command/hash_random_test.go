@@ -33,7 +33,7 @@ CONFIG SET hash-max-listpack-entries 0|3|8|512
 CONFIG SET hash-max-listpack-value 4|20|64
 `), "\n")
 
-// unordered are the commands whose reply comes in the order of a hash table.
+// unordered are the commands that reply in the order of a hash table.
 var unordered = map[string]bool{"HGETALL": true, "HKEYS": true, "HVALS": true, "HSCAN": true,
 	"HRANDFIELD": true}
 
@@ -66,7 +66,7 @@ func TestRandomHashesAgainstRedis(t *testing.T) {
 	}
 }
 
-// sortedElements are the elements of an array without their numbers, sorted.
+// sortedElements returns the elements of an array without their numbers, sorted.
 func sortedElements(lines []string) []string {
 	out := make([]string, len(lines))
 	for i, l := range lines {

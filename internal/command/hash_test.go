@@ -9,8 +9,8 @@ import (
 	"godwit/internal/propagation/propagationtest"
 )
 
-// TestHashPropagation checks what AOF and replicas are told of hashes: absolute deadlines for the
-// fields that got one, an HDEL for each that went.
+// TestHashPropagation tests what hash commands propagate: absolute deadlines for the fields that
+// got one, and an HDEL for each field that expired.
 func TestHashPropagation(t *testing.T) {
 	l := newLocal(t)
 	s := propagationtest.Attach(&l.e.Feed)
@@ -53,8 +53,7 @@ func TestHashPropagation(t *testing.T) {
 	}
 }
 
-// TestHashAllocations: commands on hashes make no garbage, packed or not, with and without
-// deadlines.
+// TestHashAllocations: hash commands do not allocate, packed or not, with and without deadlines.
 func TestHashAllocations(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("checks allocate")

@@ -13,16 +13,16 @@ import (
 	"godwit/internal/testserver"
 )
 
-// COMMAND does not show every flag. What such a flag decides can be seen all the same, by calling
-// each command in a situation where it does: so the table is held against a live server.
+// COMMAND does not show every flag, but the effect of a hidden flag is visible. These tests call
+// each command in a situation that the flag decides, and compare the outcome with a live server's.
 
-// party is a connection to a server on which situations are made.
+// party is a connection to a server, on which a test sets up situations.
 type party interface {
 	server
 	// another opens another connection to the server.
 	another(t testing.TB) party
 	// call returns the first reply to a command. It reports false if the server holds the command
-	// back, as CLIENT PAUSE makes it; admin is another connection.
+	// back, as CLIENT PAUSE does. admin is another connection.
 	call(t testing.TB, argv [][]byte, admin party) (v client.Value, answered bool)
 	close()
 }
@@ -80,7 +80,7 @@ func (r *remoteParty) call(
 		for i := range argv {
 			args[i] = argv[i]
 		}
-		if v, err := r.c.Do(args...); err == nil { // or the connection was closed
+		if v, err := r.c.Do(args...); err == nil { // Else the connection was closed.
 			replies <- v
 		}
 	}()
@@ -92,23 +92,23 @@ func (r *remoteParty) call(
 		}
 		line := admin.do(t, argvOf("CLIENT", "LIST", "ID", r.id)).Str
 		_, flags, _ := strings.Cut(line, " flags=")
-		if strings.Contains(strings.Split(flags, " ")[0], "b") { // it waits
+		if strings.Contains(strings.Split(flags, " ")[0], "b") { // It waits.
 			return v, false
 		}
 	}
 }
 
-// situation is one in which a hidden flag decides what becomes of a command.
+// situation is one in which a hidden flag decides the outcome of a command.
 type situation struct {
 	name  string
 	begin func(t testing.TB, admin, c party)
-	wrap  []string // what stands before the command, and calls it
-	// see says what became of the command, from its first reply.
+	wrap  []string // The words in front of the command that make a call of it.
+	// see returns the outcome of the command, given its first reply.
 	see func(t testing.TB, c party, v client.Value) string
 	end func(t testing.TB, admin party)
-	// skip says which commands cannot be compared.
+	// skip reports whether the command cannot be compared.
 	skip func(cmd *spec.Command) bool
-	in7  bool // as Redis 7.0 does it: later ones queue any command
+	in7  bool // The expected outcome is that of Redis 7.0: later ones queue any command.
 }
 
 // ok runs a command that must succeed.

@@ -12,7 +12,7 @@ import (
 	"godwit/internal/testseed"
 )
 
-// hllArgs is a random command on one of five HyperLogLogs, now and then on something else.
+// hllArgs returns a random command on one of five HyperLogLogs, sometimes on another value.
 func hllArgs(r *rand.Rand) []string {
 	key := func() string { return "h" + strconv.Itoa(r.IntN(5)) }
 	elems := func(n int) (out []string) {
@@ -54,8 +54,8 @@ func hllArgs(r *rand.Rand) []string {
 	return []string{"STRLEN", key()}
 }
 
-// TestRandomHLLAgainstRedis holds replies and, after each command, the value's bytes against
-// redis-server's.
+// TestRandomHLLAgainstRedis compares the replies with redis-server's and, after each command, the
+// bytes of the value.
 func TestRandomHLLAgainstRedis(t *testing.T) {
 	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
 	var history []string
@@ -78,7 +78,7 @@ func TestRandomHLLAgainstRedis(t *testing.T) {
 	}
 }
 
-// TestHLLTravels moves values between the servers by DUMP and RESTORE, and goes on with them.
+// TestHLLTravels moves values between the servers by DUMP and RESTORE, then runs commands on them.
 func TestHLLTravels(t *testing.T) {
 	redis, l := startRedis(t), newLocal(t)
 	for _, n := range []int{0, 1, 100, 1000, 20_000} {
@@ -108,7 +108,7 @@ func TestHLLTravels(t *testing.T) {
 	}
 }
 
-// TestCorruptHLL damages values at random: both servers give the same answers, except where Redis
+// TestCorruptHLL damages values at random. Both servers must reply the same, except where Redis
 // reads past the end of the value.
 func TestCorruptHLL(t *testing.T) {
 	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)

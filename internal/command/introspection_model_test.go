@@ -11,12 +11,12 @@ import (
 	"godwit/internal/spec"
 )
 
-// The rules by which movablekeys, key ranges, categories and key positions are derived must hold
-// for commands that are not in the table yet. So here entries are made from redis-server's facts of
-// all its commands, and what the engine derives from flags, group and key specs is held against the
-// same facts.
+// The rules that derive movablekeys, key ranges, categories and key positions must also hold for
+// commands that are not in the table yet. So these tests make entries from redis-server's facts
+// about all of its commands. They compare what the table derives from flags, group and key specs
+// with the same facts.
 
-// modelFacts is one line of commands.json, as far as entries are made of it.
+// modelFacts is the part of a line of commands.json from which entries are made.
 type modelFacts struct {
 	Name              string
 	Arity             int
@@ -56,7 +56,8 @@ var ownCategories = map[string][]string{
 	"command|getkeysandflags": {"connection"},
 }
 
-// modelCommands makes an entry for each command of the file, by full name; containers are left out.
+// modelCommands makes an entry for each command of the file, by full name. It leaves out
+// containers.
 func modelCommands(t *testing.T) (map[string]*spec.Command, map[string]modelFacts) {
 	t.Helper()
 	flags, access := map[string]spec.Flag{}, map[string]spec.Access{}
@@ -86,7 +87,7 @@ func modelCommands(t *testing.T) (map[string]*spec.Command, map[string]modelFact
 			Categories: ownCategories[name],
 		}
 		for _, n := range f.Flags {
-			if n != "movablekeys" { // the engine is to find out
+			if n != "movablekeys" { // The table must derive it.
 				cmd.Flags |= flags[n]
 			}
 		}
@@ -150,7 +151,7 @@ func TestDerivedFacts(t *testing.T) {
 	}
 }
 
-// keyCalls are calls whose keys are found by each kind of key spec, right and wrong ones. Those
+// keyCalls are calls whose keys are found by each kind of key spec, valid and invalid ones. Calls
 // that need a function in place of the specs are in the case files.
 var keyCalls = []string{
 	"xread streams a 1", "xread count 2 streams a b 1 2", "xread streams a", "xread a b c",
@@ -171,7 +172,7 @@ var keyCalls = []string{
 	"ping x", "publish a b",
 }
 
-// TestKeyRefsRedis compares what key specs alone find with COMMAND GETKEYSANDFLAGS.
+// TestKeyRefsRedis compares the keys that key specs alone find with COMMAND GETKEYSANDFLAGS.
 func TestKeyRefsRedis(t *testing.T) {
 	redis := startRedis(t)
 	cmds, facts := modelCommands(t)

@@ -38,7 +38,7 @@ func BenchmarkLPushLPop(b *testing.B) {
 	}
 }
 
-// TestListAllocations: pushing and popping does not touch Go's heap, in either encoding.
+// TestListAllocations: pushing and popping does not allocate on Go's heap, in either encoding.
 func TestListAllocations(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("the checks allocate")

@@ -12,10 +12,10 @@ import (
 	"godwit/internal/testseed"
 )
 
-// listPatterns are random commands as words makes them.
+// listPatterns are patterns of random commands, in the notation of words.
 var listPatterns = strings.Split(strings.TrimSpace(`
 LPUSH|RPUSH {key} {val}
-LPUSH|RPUSH {key} {val} {val} {val} [ {val} {val} {val} ]` +
+LPUSH|RPUSH {key} {val} {val} {val} [ {val} {val} {val} ]`+
 	` [ {val} {val} {val} ] [ {val} {val} {val} ]
 LPUSH|RPUSH {key} {letter} {letter} {letter} {letter} {letter} {letter}
 LPUSHX|RPUSHX {key} {val} [ {val} ]
@@ -35,7 +35,7 @@ LRANGE {key} {int} {int}
 LRANGE {key} 0 -1
 LTRIM {key} {small} {int}
 LTRIM {key} {int} {int}
-LPOS {key} {letter} [ RANK 9223372036854775807|-9223372036854775807|1.5|x ]` +
+LPOS {key} {letter} [ RANK 9223372036854775807|-9223372036854775807|1.5|x ]`+
 	` [ COUNT {int} ] [ MAXLEN {int} ]
 LPOS {key} {letter} [ RANK {small} ] [ COUNT {small} ] [ MAXLEN {small} ] [ X ]
 LMOVE {key} {key} LEFT|RIGHT LEFT|RIGHT|X
@@ -52,7 +52,8 @@ TYPE {key}
 
 var listKey = regexp.MustCompile(`ql_nodes:(\d+)`)
 
-// nodes is the number of nodes of the list at key: a listpack counts as one, 0 is for no list.
+// nodes returns the number of nodes of the list at key. A listpack counts as one, a missing list as
+// 0.
 func (l *local) nodes(key string) int {
 	l.e.Enter()
 	defer l.e.Leave()
@@ -92,7 +93,8 @@ func split(command string) (argv [][]byte) {
 // listRound is one comparison under one setting.
 type listRound struct {
 	fill, depth, threshold int
-	// numbers of nodes are compared: under limits by size those of 7.0 differ a little
+	// nodes tells whether the numbers of nodes are compared. Under limits by size, those of 7.0
+	// differ slightly.
 	nodes bool
 }
 

@@ -13,7 +13,7 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// debugLocal is a local whose client may use DEBUG.
+// debugLocal returns a local whose client may use DEBUG.
 func debugLocal(t testing.TB) *local {
 	t.Helper()
 	cfg := config.Default()
@@ -30,7 +30,7 @@ func run(t *testing.T, l *local, words ...string) client.Value {
 	return l.do(t, argvOf(words...))
 }
 
-// info is INFO's fields of the given sections.
+// info returns the fields of the given sections of INFO.
 func info(t *testing.T, s server, sections ...string) map[string]string {
 	t.Helper()
 	fields := map[string]string{}
@@ -43,7 +43,7 @@ func info(t *testing.T, s server, sections ...string) map[string]string {
 	return fields
 }
 
-// TestLatencyGraph holds the picture against one that redis-server 7.0 drew from the same samples.
+// TestLatencyGraph compares the picture with one that redis-server 7.0 drew from the same samples.
 func TestLatencyGraph(t *testing.T) {
 	const now = 1795275356
 	var ev metrics.Event
@@ -70,7 +70,7 @@ ssss
 	}
 }
 
-// TestLatencyGraphWide draws more samples than a line has columns, with the labels of every unit.
+// TestLatencyGraphWide draws more samples than a line has columns, with labels in every unit.
 func TestLatencyGraphWide(t *testing.T) {
 	var ev metrics.Event
 	for i := range int64(100) {
@@ -90,7 +90,7 @@ func TestLatencyGraphWide(t *testing.T) {
 	}
 }
 
-// TestInfoFields: every field that redis-server shows is there, or is left out for a reason.
+// TestInfoFields: INFO has every field of redis-server, except those left out for a stated reason.
 func TestInfoFields(t *testing.T) {
 	without := map[string]string{
 		"atomicvar_api": "no such choice", "gcc_version": "another language",
@@ -148,7 +148,7 @@ func TestInfoCounts(t *testing.T) {
 	run(t, l, "incr", "k")
 	f := info(t, l, "everything")
 	for field, want := range map[string]string{
-		// INCR looks up for writing, which counts nothing
+		// INCR looks the key up for writing, which is neither a hit nor a miss.
 		"keyspace_hits": "1", "keyspace_misses": "1",
 		"total_error_replies": "2", "errorstat_ERR": "count=2",
 		"rdb_changes_since_last_save": "1", "loading": "0", "aof_enabled": "0", "role": "master",
@@ -316,7 +316,8 @@ func TestDebug(t *testing.T) {
 	}
 }
 
-// TestSetActiveExpire: without active expiry a due key is in the table until somebody asks for it.
+// TestSetActiveExpire: without active expiry, an expired key stays in the table until a command
+// looks it up.
 func TestSetActiveExpire(t *testing.T) {
 	l := debugLocal(t)
 	slices := func(done func() bool) {
@@ -361,7 +362,7 @@ func TestMemoryUsage(t *testing.T) {
 	}
 }
 
-// TestShutdown: the options reach the server, and the closed connection is the answer.
+// TestShutdown: the options reach the server, and the reply is that the connection closes.
 func TestShutdown(t *testing.T) {
 	l := newLocal(t)
 	if v := run(t, l, "shutdown"); v.Str != "ERR Errors trying to SHUTDOWN. Check logs." {

@@ -49,7 +49,7 @@ func TestSetNoAllocations(t *testing.T) {
 	}
 }
 
-// TestSetPropagation checks what AOF and replicas are told: chosen members, not the choice.
+// TestSetPropagation tests that random choices propagate as the chosen members.
 func TestSetPropagation(t *testing.T) {
 	l := newLocal(t)
 	s := propagationtest.Attach(&l.e.Feed)
@@ -87,8 +87,8 @@ func TestSetPropagation(t *testing.T) {
 	}
 }
 
-// TestSPopPropagatesWhatItAnswers: the members of the reply are those of the SREMs, which take no
-// more than 1024 each.
+// TestSPopPropagatesWhatItAnswers: the members in the reply are those of the propagated SREMs, each
+// with at most 1024 members.
 func TestSPopPropagatesWhatItAnswers(t *testing.T) {
 	l := newLocal(t)
 	s := propagationtest.Attach(&l.e.Feed)
@@ -138,8 +138,8 @@ OBJECT ENCODING {key}
 TYPE {key}
 `), "\n")
 
-// TestSetsAgainstRedis compares random set commands with redis-server. Replies in any order are
-// sorted; what Redis 7.2 keeps in a listpack is a hashtable in 7.0.
+// TestSetsAgainstRedis compares random set commands with redis-server. It sorts replies that have
+// no order. What Redis 7.2 keeps in a listpack is a hashtable in 7.0.
 func TestSetsAgainstRedis(t *testing.T) {
 	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
 	var show func(v client.Value) string

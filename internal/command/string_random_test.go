@@ -15,8 +15,9 @@ var countFlag = flag.Int("commands", 30000,
 
 func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
 
-// words makes the arguments of one random command from a pattern of space-separated words: {name}
-// is a random argument of that sort, [ … ] is left out half of the time, a|b is a choice.
+// words makes the arguments of one random command from a pattern. The pattern is a list of words
+// separated by spaces. {name} is a random argument of that sort, [ … ] is left out half of the
+// time, and a|b is a choice.
 func words(r *rand.Rand, pattern string) []string { return wordsOf(r, pattern, randomArg) }
 
 // wordsOf is words with other sorts of arguments.
@@ -115,7 +116,7 @@ BITOP AND|OR|XOR|NOT|BAD {key} {key} [ {key} ] [ {key} ]
 BITFIELD|BITFIELD_RO {key} GET {type} {off} [ GET {type} {off} ]
 BITFIELD {key} [ OVERFLOW WRAP|SAT|X ] SET|INCRBY {type} {off} {int} [ GET {type} {off} ]
 BITFIELD {key} SET u1 2000 0 OVERFLOW FAIL SET|INCRBY {type} {off} {int} [ GET {type} {off} ]
-BITFIELD {key} [ OVERFLOW WRAP|SAT ] INCRBY {type} {off} {int}` +
+BITFIELD {key} [ OVERFLOW WRAP|SAT ] INCRBY {type} {off} {int}`+
 	` [ OVERFLOW SAT ] SET {type} {off} {int}
 BITFIELD|BITFIELD_RO {key} [ GET|SET|OVERFLOW ] [ {type} ] [ {off} ]
 DEL {key}
@@ -123,8 +124,8 @@ OBJECT ENCODING {key}
 PEXPIRETIME {key}
 `), "\n")
 
-// TestRandomAgainstRedis runs the same random commands here and on redis-server and compares every
-// reply. Relative times are long enough never to show.
+// TestRandomAgainstRedis runs the same random commands here and on redis-server, and compares every
+// reply. Relative times are too long to matter.
 func TestRandomAgainstRedis(t *testing.T) {
 	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
 	var history []string

@@ -13,8 +13,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// TestFloatAgainstRedis compares INCRBYFLOAT, digit by digit, for numbers of all sizes and ways to
-// write them.
+// TestFloatAgainstRedis compares INCRBYFLOAT, digit by digit, for numbers of all sizes and
+// spellings.
 func TestFloatAgainstRedis(t *testing.T) {
 	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
 	number := func() string {
@@ -71,7 +71,7 @@ func TestLongDoubleLimits(t *testing.T) {
 	}
 }
 
-// lcsModel is the table as a textbook has it, and Redis's way back through it.
+// lcsModel computes the textbook table, and goes Redis's way back through it.
 func lcsModel(a, b []byte) (seq []byte) {
 	l := make([][]int, len(a)+1)
 	for i := range l {
@@ -122,8 +122,8 @@ func TestLCSModel(t *testing.T) {
 	}
 }
 
-// TestNoAllocations holds the hot path to no garbage: what a command makes per call would cost
-// every client a collection some time.
+// TestNoAllocations: the commands of the hot path do not allocate. Garbage for each call would cost
+// every client a collection.
 func TestNoAllocations(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("checks allocate")
@@ -142,7 +142,7 @@ func TestNoAllocations(t *testing.T) {
 	} {
 		argv := argvOf(args...)
 		for range 100 {
-			l.exec(argv) // buffers and tables reach their size
+			l.exec(argv) // Buffers and tables reach their final size.
 		}
 		if n := testing.AllocsPerRun(200, func() { l.exec(argv) }); n != 0 {
 			t.Errorf("%q: %v allocations", args, n)
@@ -204,7 +204,7 @@ var stringPropagation = []struct{ command, want string }{
 	{"BITOP AND d none", "0 BITOP AND d none"},
 }
 
-// TestPropagation checks what AOF and replicas are told: results and absolute times, nothing that
+// TestPropagation tests that commands propagate results and absolute times, and nothing that
 // depends on a clock or on arithmetic.
 func TestPropagation(t *testing.T) {
 	l := newLocal(t)

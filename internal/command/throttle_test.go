@@ -9,8 +9,8 @@ import (
 	"godwit/internal/propagation/propagationtest"
 )
 
-// TestThrottlePropagation: what is logged is the bucket's state, and nothing of a request that
-// changed none.
+// TestThrottlePropagation: a request propagates the bucket's new state, or nothing if it changed
+// none.
 func TestThrottlePropagation(t *testing.T) {
 	l := newLocal(t)
 	s := propagationtest.Attach(&l.e.Feed)
@@ -42,7 +42,7 @@ func TestThrottlePropagation(t *testing.T) {
 	}
 }
 
-// TestThrottleReplay: the log gives the same bucket, so that a restart forgives nobody.
+// TestThrottleReplay: replaying the log gives the same bucket, so a restart forgives nobody.
 func TestThrottleReplay(t *testing.T) {
 	l, copied := newLocal(t), newLocal(t)
 	s := propagationtest.Attach(&l.e.Feed)
@@ -75,15 +75,15 @@ func TestThrottleNoAllocations(t *testing.T) {
 	}
 }
 
-// TestThrottleMemory: a bucket costs at most 64 bytes more than its key's name, with its share of
-// the key table and of the timing wheel.
+// TestThrottleMemory: a bucket costs at most 64 bytes beyond its key's name, with its share of the
+// key table and of the timing wheel.
 func TestThrottleMemory(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("blocks are larger under invariants")
 	}
 	l := newLocal(t)
 	used := func() int64 { return l.e.KS.A.Used() }
-	// while the table is being doubled there are two for a moment: 71 bytes at worst
+	// While the table doubles, there are two tables for a moment: 71 bytes at worst.
 	const n = 230_000
 	before, names := used(), 0
 	for i := range n {

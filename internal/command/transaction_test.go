@@ -16,15 +16,15 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// join is another client of the same engine.
+// join returns another client of the same engine.
 func (l *local) join() *local {
 	l.e.Enter()
 	defer l.e.Leave()
 	return &local{l.e, l.e.NewClient(nil)}
 }
 
-// line runs a command written as redis-cli would take it and returns the reply as redis-cli shows
-// it, its lines joined by "|".
+// line runs a command written for redis-cli. It returns the reply as redis-cli shows it, with the
+// lines joined by "|".
 func (l *local) line(t *testing.T, command string) string {
 	t.Helper()
 	return lineOf(t, l, command)
@@ -35,7 +35,7 @@ func lineOf(t *testing.T, s server, command string) string {
 	return strings.Join(cliLines(s.do(t, splitCommand(t, "test", step{command: command})), 0), "|")
 }
 
-// lines runs commands parted by "; " and returns the last reply.
+// lines runs commands separated by "; " and returns the last reply.
 func (l *local) lines(t *testing.T, commands string) (last string) {
 	t.Helper()
 	return linesOf(t, l, commands)
@@ -51,7 +51,7 @@ func linesOf(t *testing.T, s server, commands string) (last string) {
 	return last
 }
 
-// passMs waits until the engine's clock is past the next ms.
+// passMs waits until the engine's clock has passed the given number of ms.
 func passMs(l *local, ms int64) {
 	l.e.Enter()
 	until := l.e.Now() + ms
@@ -63,7 +63,7 @@ func passMs(l *local, ms int64) {
 	}
 }
 
-// watchedChange is what another client does while k is watched, and whether k has changed then.
+// watchedChange is what another client does while k is watched, and whether that changes k.
 type watchedChange struct {
 	setup, change string
 	dirty         bool
@@ -108,7 +108,7 @@ var watchedChanges = []watchedChange{
 	{"SET k 1", "COPY k other", false},
 	{"SET other 1; SET k 2", "COPY other k", false},
 	{"SET other 1; SET k 2", "COPY other k REPLACE", true},
-	// a bad checksum
+	// A bad checksum.
 	{"SET k 1", "RESTORE k 0 " +
 		"\"\\x00\\xc0\\x01\\x0b\\x00\\xc2\\xb0\\xec(\\xe0\\x17\\xd5\\xd7\" REPLACE", false},
 	{"", "MSET a 1 k 2", true},
@@ -172,7 +172,7 @@ func TestWatchSeesChanges(t *testing.T) {
 	}
 }
 
-// TestWatchSeesChangesRedis keeps the expectations honest.
+// TestWatchSeesChangesRedis proves the expectations on redis-server.
 func TestWatchSeesChangesRedis(t *testing.T) {
 	redis := startRedis(t)
 	conn, err := net.Dial("unix", redis.sock)
@@ -188,8 +188,8 @@ func TestWatchSeesChangesRedis(t *testing.T) {
 	}
 }
 
-// TestWatchSeesExpiry: a key that is due by EXEC has changed, whether or not anybody has looked;
-// one that was due before WATCH has not.
+// TestWatchSeesExpiry: a key that has expired by EXEC has changed, whether or not anybody looked. A
+// key that had expired before WATCH has not.
 func TestWatchSeesExpiry(t *testing.T) {
 	l := newLocal(t)
 	l.e.SetActiveExpire(false)
@@ -239,7 +239,7 @@ func TestWatchSeesEviction(t *testing.T) {
 	}
 }
 
-// TestWatchSeesServedClients: a client that has waited takes the element that another has pushed.
+// TestWatchSeesServedClients: a blocked client takes the element that another one pushed.
 func TestWatchSeesServedClients(t *testing.T) {
 	l := newLocal(t)
 	blocked, other := l.join(), l.join()
@@ -301,8 +301,8 @@ func TestWatchState(t *testing.T) {
 	}
 }
 
-// TestTransactionPropagation: one unit, with effects in place of what depends on the clock or on
-// chance, and nothing if nothing changed.
+// TestTransactionPropagation: a transaction propagates as one unit, or not at all if nothing
+// changed. Its effects replace commands that depend on the clock or on chance.
 func TestTransactionPropagation(t *testing.T) {
 	l := newLocal(t)
 	s := propagationtest.Attach(&l.e.Feed)
@@ -332,8 +332,8 @@ func TestTransactionPropagation(t *testing.T) {
 	}
 }
 
-// TestTransactionTime: time stands still in a transaction. What is there for its first command is
-// there for its last.
+// TestTransactionTime: time stands still in a transaction. A key that exists for its first command
+// exists for its last.
 func TestTransactionTime(t *testing.T) {
 	l := debugLocal(t)
 	l.lines(t, "SET k v PX 20; MULTI; EXISTS k; DEBUG SLEEP 0.03; EXISTS k")
@@ -345,8 +345,8 @@ func TestTransactionTime(t *testing.T) {
 	}
 }
 
-// TestTransactionObserved: MULTI, the commands and EXEC count and are shown as they run; EXEC's
-// time is that of all.
+// TestTransactionObserved: MULTI, the commands and EXEC are counted and shown as they run. The time
+// of EXEC includes all commands.
 func TestTransactionObserved(t *testing.T) {
 	l := debugLocal(t)
 	monitor, other := l.join(), l.join()
@@ -370,7 +370,7 @@ func TestTransactionObserved(t *testing.T) {
 	for _, e := range v.Elems {
 		slow = append(slow, strings.Join(e.Elems[3].Strings(), " "))
 	}
-	// EXEC is left out
+	// EXEC is left out.
 	want = "MULTI, MULTI, DEBUG SLEEP 0.01, AUTH (redacted), LPOP k, SET k 1, MULTI, SLOWLOG RESET"
 	if got := strings.Join(slow, ", "); got != want {
 		t.Errorf("slow log: %s", got)
@@ -393,7 +393,7 @@ func TestTransactionObserved(t *testing.T) {
 	}
 }
 
-// TestTransactionAllocations: to queue and to run commands that allocate nothing allocates nothing.
+// TestTransactionAllocations: queueing and running commands that do not allocate does not allocate.
 func TestTransactionAllocations(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("checks allocate")
@@ -435,9 +435,9 @@ func (q *quietTarget) BeginUnit() *propagation.Buffer {
 }
 func (q *quietTarget) EndBatch() {}
 
-// TestChangesAreAnnounced runs all case files and has each key watched by a client of its own:
-// whenever a command changes a value, a deadline, or whether a key exists, the client must learn of
-// it. This is what WATCH and client-side caching rest on.
+// TestChangesAreAnnounced runs all case files while each key is watched by a client of its own.
+// Whenever a command changes a value, a deadline, or whether a key exists, that client must learn
+// of it. WATCH and client-side caching depend on this.
 func TestChangesAreAnnounced(t *testing.T) {
 	for _, file := range caseFiles(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -469,7 +469,7 @@ func TestChangesAreAnnounced(t *testing.T) {
 	}
 }
 
-// watchers watch keys, a client for each.
+// watchers watch keys, with one client for each.
 type watchers struct {
 	t       *testing.T
 	l       *local
@@ -482,8 +482,8 @@ type watchedState struct {
 	key, state string
 }
 
-// watch watches all keys of the databases that have any, and the arguments of the command, as names
-// of keys that may come.
+// watch watches all keys of the databases that are not empty. It also watches the arguments of the
+// command, which may be the names of keys to come.
 func (w *watchers) watch(argv [][]byte) (states []watchedState) {
 	if w.reader == nil {
 		w.reader = w.l.join()
@@ -520,7 +520,7 @@ func (w *watchers) watch(argv [][]byte) (states []watchedState) {
 	return states
 }
 
-// state is a key's value and deadline.
+// state returns a key's value and deadline.
 func (w *watchers) state(db int, key string) string {
 	run(w.t, w.reader, "SELECT", strconv.Itoa(db))
 	dump := run(w.t, w.reader, "DUMP", key)
@@ -531,7 +531,7 @@ func (w *watchers) state(db int, key string) string {
 	return fmt.Sprint(at.Int, " ", dump.Str)
 }
 
-// TestWatchManyKeys: a flush with many watched keys is soon over.
+// TestWatchManyKeys: a flush with many watched keys does not take long.
 func TestWatchManyKeys(t *testing.T) {
 	l := newLocal(t)
 	const n = 100_000
@@ -560,7 +560,7 @@ func TestWatchManyKeys(t *testing.T) {
 	}
 }
 
-// BenchmarkTransaction is ten SETs in a transaction, and by themselves.
+// BenchmarkTransaction runs ten SETs in a transaction, and ten by themselves.
 func BenchmarkTransaction(b *testing.B) {
 	for _, inMulti := range []bool{false, true} {
 		b.Run(fmt.Sprintf("multi=%t", inMulti), func(b *testing.B) {

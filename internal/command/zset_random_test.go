@@ -11,8 +11,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// zsetWord makes an argument for a random command on sorted sets. Members are few, so that they
-// collide, some look like numbers, and some are too long for the packed form.
+// zsetWord makes an argument for a random command on sorted sets. There are few members, so that
+// they collide. Some look like numbers, and some are too long for a listpack.
 func zsetWord(r *rand.Rand, kind string) string {
 	switch kind {
 	case "key":
@@ -70,8 +70,8 @@ DEL {key}
 SET str x
 `), "\n")
 
-// TestRandomZSetsAgainstRedis runs the same random commands here and on redis-server and compares
-// every reply, in both versions of the protocol.
+// TestRandomZSetsAgainstRedis runs the same random commands here and on redis-server, and compares
+// every reply in both versions of the protocol.
 func TestRandomZSetsAgainstRedis(t *testing.T) {
 	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
 	var history []string
@@ -103,7 +103,7 @@ func TestRandomZSetsAgainstRedis(t *testing.T) {
 
 var numbers = regexp.MustCompile(`^( *\d+\))* `)
 
-// unnumbered is a reply whose elements come in no particular order.
+// unnumbered returns the lines without their numbers, sorted. It is for replies without an order.
 func unnumbered(lines []string) []string {
 	out := make([]string, len(lines))
 	for i, l := range lines {

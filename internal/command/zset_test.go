@@ -9,8 +9,8 @@ import (
 	"godwit/internal/propagation/propagationtest"
 )
 
-// TestZSetPropagation checks what AOF and replicas are told: commands as they came if they changed
-// anything, and the set that ZMPOP chose.
+// TestZSetPropagation: commands that change something propagate as they came. ZMPOP propagates with
+// the set that it chose.
 func TestZSetPropagation(t *testing.T) {
 	l := newLocal(t)
 	s := propagationtest.Attach(&l.e.Feed)
@@ -39,7 +39,7 @@ func TestZSetPropagation(t *testing.T) {
 	}
 }
 
-// TestZSetAllocations: commands on sorted sets make no garbage, packed or not.
+// TestZSetAllocations: commands on sorted sets do not allocate, packed or not.
 func TestZSetAllocations(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("checks allocate")
@@ -58,7 +58,7 @@ func TestZSetAllocations(t *testing.T) {
 			argvOf("ZRANK", key, "member:5"), argvOf("ZCARD", key),
 			argvOf("ZPOPMIN", key), argvOf("ZADD", key, "0.25", "member:0"),
 			argvOf("ZREM", key, "member:0"), argvOf("ZADD", key, "0.25", "member:0")}
-		for range 2 { // the reply's buffer grows
+		for range 2 { // The reply's buffer grows.
 			for _, argv := range cmds {
 				l.exec(argv)
 			}
