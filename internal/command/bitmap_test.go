@@ -93,9 +93,10 @@ func combineByte(op bitOperation, sources [][]byte, i int) byte {
 		twice |= seen & x
 		seen |= x
 	}
-	return map[bitOperation]byte{bitAnd: and, bitOr: or, bitXor: xor, bitNot: ^first,
-		bitDiff:  first &^ others,
-		bitDiff1: others &^ first, bitAndOr: first & others, bitOne: seen &^ twice}[op]
+	return map[bitOperation]byte{
+		bitAnd: and, bitOr: or, bitXor: xor, bitNot: ^first, bitDiff: first &^ others,
+		bitDiff1: others &^ first, bitAndOr: first & others, bitOne: seen &^ twice,
+	}[op]
 }
 
 func TestFieldModel(t *testing.T) {

@@ -175,9 +175,9 @@ func (o *cfOptions) target(c *engine.Ctx, items [][]byte, unique, create bool) *
 		if unique {
 			name = "CF.INSERTNX"
 		}
-		c.PropagateAs(
-			append([][]byte{[]byte(name), c.Args[1], []byte("NOCREATE"), []byte("ITEMS")},
-				items...)...)
+		c.PropagateAs(append([][]byte{
+			[]byte(name), c.Args[1], []byte("NOCREATE"), []byte("ITEMS"),
+		}, items...)...)
 	}
 	return s
 }

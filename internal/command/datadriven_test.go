@@ -73,9 +73,8 @@ func parseCases(t *testing.T, file string) []step {
 			steps = append(steps, step{line: i + 1})
 			fresh, godwit, redis8, resp3 = true, false, false, false
 		case strings.HasPrefix(line, "> "):
-			steps = append(steps,
-				step{line: i + 1, command: line[2:], newBlock: fresh, godwit: godwit,
-					redis8: redis8, resp3: resp3})
+			steps = append(steps, step{line: i + 1, command: line[2:], newBlock: fresh,
+				godwit: godwit, redis8: redis8, resp3: resp3})
 			fresh = false
 		case fresh:
 			if strings.HasPrefix(line, "[") {
@@ -286,8 +285,7 @@ func (r *remote) do(t testing.TB, argv [][]byte) client.Value {
 
 func (r *remote) proto(t testing.TB, version int) {
 	t.Helper()
-	if v := r.do(t,
-		[][]byte{[]byte("HELLO"), strconv.AppendInt(nil, int64(version), 10)}); v.IsError() {
+	if v := r.do(t, argvOf("HELLO", strconv.Itoa(version))); v.IsError() {
 		t.Fatal(v)
 	}
 }

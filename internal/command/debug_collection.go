@@ -100,10 +100,10 @@ func debugHtstatsKey(c *engine.Ctx) {
 	}
 	x := c.DB.Open(e)
 	n, size := x.Len(), x.Large().Size()
-	c.Verbatim("txt",
-		fmt.Sprintf("Hash table 0 stats (main hash table):\n number of elements: %d\n bytes, "+
-			"elements included: %d\n bytes per element: %.2f\n",
-			n, size, float64(size)/float64(max(n, 1))))
+	c.Verbatim("txt", fmt.Sprintf(
+		"Hash table 0 stats (main hash table):\n number of elements: %d\n"+
+			" bytes, elements included: %d\n bytes per element: %.2f\n",
+		n, size, float64(size)/float64(max(n, 1))))
 }
 
 // quicklistFacts returns what DEBUG OBJECT adds for a quicklist.

@@ -11,9 +11,8 @@ import (
 func debugServerSubs() []debugSub {
 	return []debugSub{
 		{"set-clock-offset", 3, 3, " <milliseconds>", []string{
-			"Move the wall clock by <milliseconds> against the system's, as if somebody had set " +
-				"it."},
-			debugClockOffset},
+			"Move the wall clock by <milliseconds> against the system's, as if somebody had " +
+				"set it."}, debugClockOffset},
 		{"panic", 2, 2, "", []string{"Crash the server by a panic."}, func(*engine.Ctx) {
 			panic("DEBUG PANIC")
 		}},

@@ -149,7 +149,7 @@ var situations = []situation{
 		name:  "the client is a monitor", // MayReplicate
 		begin: func(t testing.TB, _, c party) { ok(t, c, "MONITOR") },
 		see:   refusedWith("interact with the keyspace"),
-		// A second MONITOR is not answered.
+		// A second MONITOR has no reply.
 		skip: func(cmd *spec.Command) bool { return cmd.Name == "monitor" },
 	},
 	{
@@ -214,7 +214,7 @@ func (s *situation) outcome(t testing.TB, admin party, argv [][]byte) string {
 	return s.see(t, c, v)
 }
 
-// callOf is a call of the command that satisfies its arity. Most handlers refuse it.
+// callOf returns a call of the command that satisfies its arity. Most handlers refuse it.
 func callOf(cmd *spec.Command) [][]byte {
 	argv := argvOf(strings.Split(cmd.FullName(), "|")...)
 	n := cmd.Arity
@@ -256,7 +256,7 @@ func compareSituations(t *testing.T, r *remote, in7 bool, to func(testing.TB) te
 			for _, cmd := range spec.New().All() {
 				info := redis.do(t, argvOf("COMMAND", "INFO", cmd.FullName())).Elems[0]
 				if !cmd.Runs() || info.IsNull() || info.Elems[1].Int != int64(cmd.Arity) ||
-					cmd.Name == "sync" || cmd.Name == "psync" || // not answered by a reply
+					cmd.Name == "sync" || cmd.Name == "psync" || // No reply.
 					s.skip != nil && s.skip(cmd) {
 					continue
 				}
@@ -274,8 +274,8 @@ func compareSituations(t *testing.T, r *remote, in7 bool, to func(testing.TB) te
 	}
 }
 
-// TestPausedScripts: scripts that declare to write nothing run while writes are paused, others are
-// held back.
+// TestPausedScripts: while writes are paused, scripts with the flag no-writes run. Others are held
+// back.
 func TestPausedScripts(t *testing.T) {
 	p := testserver.Redis
 	redis, own := startPeer(t, p).party(t), newLocal(t)

@@ -166,8 +166,7 @@ func memoryDiagnosis(e *engine.Engine) string {
 		found = append(found,
 			fmt.Sprintf("Clients: %d of them take %s each. Pipelines without reading the "+
 				"replies, or large values, do that: see tot-mem in CLIENT LIST, "+
-				"client-output-buffer-limit and "+
-				"maxmemory-clients.", n, humanBytes(r.Clients/n)))
+				"client-output-buffer-limit and maxmemory-clients.", n, humanBytes(r.Clients/n)))
 	}
 	if limit, used := e.Cfg.Maxmemory, r.Used-r.NotCounted(); limit > 0 && used > limit {
 		found = append(found,

@@ -34,8 +34,8 @@ func run(t *testing.T, l *local, words ...string) client.Value {
 func info(t *testing.T, s server, sections ...string) map[string]string {
 	t.Helper()
 	fields := map[string]string{}
-	for line := range strings.SplitSeq(
-		s.do(t, argvOf(append([]string{"info"}, sections...)...)).Str, "\r\n") {
+	args := append([]string{"info"}, sections...)
+	for line := range strings.SplitSeq(s.do(t, argvOf(args...)).Str, "\r\n") {
 		if k, v, ok := strings.Cut(line, ":"); ok && !strings.HasPrefix(line, "#") {
 			fields[k] = v
 		}
@@ -119,8 +119,8 @@ func TestInfoFields(t *testing.T) {
 func TestInfoSections(t *testing.T) {
 	titles := func(s server, sections ...string) string {
 		var list []string
-		for line := range strings.SplitSeq(
-			s.do(t, argvOf(append([]string{"info"}, sections...)...)).Str, "\r\n") {
+		args := append([]string{"info"}, sections...)
+		for line := range strings.SplitSeq(s.do(t, argvOf(args...)).Str, "\r\n") {
 			if strings.HasPrefix(line, "#") {
 				list = append(list, line)
 			}
@@ -228,8 +228,8 @@ func TestLatencyEvents(t *testing.T) {
 		h.Elems[0].Elems[1].Int < 20 {
 		t.Errorf("LATENCY HISTORY: %v", h)
 	}
-	if d := run(t, l, "latency", "doctor").Str; !strings.Contains(d,
-		"1. command: 1 latency spikes (average ") {
+	d := run(t, l, "latency", "doctor").Str
+	if !strings.Contains(d, "1. command: 1 latency spikes (average ") {
 		t.Errorf("LATENCY DOCTOR: %s", d)
 	}
 	if n := run(t, l, "latency", "reset", "command", "command", "nosuch"); n.Int != 1 {
@@ -307,9 +307,9 @@ func TestDebug(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.command, got, c.want)
 		}
 	}
-	if got := run(t, l, "debug", "object", "key:0").Str; !strings.Contains(got,
-		" refcount:1 encoding:embstr serializedlength:8 lru:") {
-		t.Errorf("DEBUG OBJECT: %s", got)
+	object := run(t, l, "debug", "object", "key:0").Str
+	if !strings.Contains(object, " refcount:1 encoding:embstr serializedlength:8 lru:") {
+		t.Errorf("DEBUG OBJECT: %s", object)
 	}
 	if got := run(t, l, "debug", "help"); len(got.Elems) < 20 {
 		t.Errorf("DEBUG HELP: %v", got)

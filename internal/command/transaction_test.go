@@ -256,8 +256,8 @@ func TestWatchState(t *testing.T) {
 	other := l.join()
 	field := func(name string) string {
 		t.Helper()
-		for _, f := range strings.Fields(
-			run(t, other, "CLIENT", "LIST", "ID", fmt.Sprint(l.c.ID)).Str) {
+		list := run(t, other, "CLIENT", "LIST", "ID", fmt.Sprint(l.c.ID)).Str
+		for _, f := range strings.Fields(list) {
 			if v, ok := strings.CutPrefix(f, name+"="); ok {
 				return v
 			}
