@@ -121,7 +121,7 @@ func ok(t testing.TB, p party, line string) client.Value {
 	return v
 }
 
-// refusedWith sees whether the reply is an error with the words.
+// refusedWith returns a see function for errors that contain the words.
 func refusedWith(words string) func(testing.TB, party, client.Value) string {
 	return func(_ testing.TB, _ party, v client.Value) string {
 		if v.IsError() && strings.Contains(v.Str, words) {
@@ -142,7 +142,7 @@ var situations = []situation{
 		name: "called by a read-only script", // MayReplicate
 		wrap: []string{"EVAL_RO", "return redis.call(unpack(ARGV))", "0"},
 		see:  refusedWith("Write commands are not allowed"),
-		// Redis 8 lets scripts call what may block, and refuses it as the write that it is.
+		// Redis 8 lets scripts call blocking commands, and refuses them here as writes.
 		skip: func(cmd *spec.Command) bool { return cmd.Is(spec.NoScript) },
 	},
 	{
@@ -191,12 +191,12 @@ var situations = []situation{
 			}
 			return "forgotten"
 		},
-		// Nobody is left to ask, or what it hears comes first.
+		// After QUIT there is no connection to ask. After MONITOR its lines come first.
 		skip: func(cmd *spec.Command) bool { return cmd.Name == "quit" || cmd.Name == "monitor" },
 	},
 }
 
-// outcome says what becomes of the command in the situation.
+// outcome returns the outcome of the command in the situation.
 func (s *situation) outcome(t testing.TB, admin party, argv [][]byte) string {
 	t.Helper()
 	c := admin.another(t)
@@ -233,7 +233,7 @@ func TestHiddenFlagsRedis(t *testing.T) {
 	compareSituations(t, startPeer(t, p), false, p.TB)
 }
 
-// TestHiddenFlagsRedis7 compares with the installed redis-server what Redis 8 has changed.
+// TestHiddenFlagsRedis7 compares what Redis 8 has changed with an installed redis-server 7.0.
 func TestHiddenFlagsRedis7(t *testing.T) {
 	redis := startRedis(t)
 	if !strings.Contains(redis.do(t, argvOf("INFO", "server")).Str, "redis_version:7.0.") {
