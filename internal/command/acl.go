@@ -28,7 +28,7 @@ func aclHandlers() engine.Handlers {
 	}
 }
 
-// aclHelp is what ACL HELP answers.
+// aclHelp lists the lines of ACL HELP.
 var aclHelp = []string{
 	"CAT [<category>]",
 	"    The categories of commands, or the commands of one.",
@@ -56,7 +56,7 @@ var aclHelp = []string{
 	"    The name of this connection's user.",
 }
 
-// bulks answers a list of strings.
+// bulks replies with an array of bulk strings.
 func bulks(c *engine.Ctx, list []string) {
 	c.Array(len(list))
 	for _, s := range list {
@@ -64,9 +64,10 @@ func bulks(c *engine.Ctx, list []string) {
 	}
 }
 
-// tooManyACL is the error for surplus arguments that the arity lets through.
+// tooManyACL replies with the error for surplus arguments that the arity lets through.
 func tooManyACL(c *engine.Ctx) {
-	c.Err("ERR unknown subcommand or wrong number of arguments for '" + cString(c.Args[1], 128) + "'. Try ACL HELP.")
+	c.Err("ERR unknown subcommand or wrong number of arguments for '" + cString(c.Args[1], 128) +
+		"'. Try ACL HELP.")
 }
 
 func aclCatCmd(c *engine.Ctx) {
@@ -91,7 +92,7 @@ func aclCatCmd(c *engine.Ctx) {
 	}
 }
 
-// aclSetuserCmd hides its rules from MONITOR and the slow log: they may hold passwords.
+// aclSetuserCmd redacts its rules in MONITOR and the slow log: they may hold passwords.
 func aclSetuserCmd(c *engine.Ctx) {
 	for i := 2; i < len(c.Args); i++ {
 		c.Redact(i)
@@ -111,14 +112,15 @@ func aclSetuserCmd(c *engine.Ctx) {
 		return
 	}
 	if rule, err := c.E.SetUser(name, rules); err != nil {
-		c.Err("ERR Error in ACL SETUSER modifier '" + cString([]byte(rule), len(rule)) + "': " + err.Error())
+		c.Err("ERR Error in ACL SETUSER modifier '" + cString([]byte(rule), len(rule)) + "': " +
+			err.Error())
 		return
 	}
 	c.OK()
 }
 
 func aclGetuserCmd(c *engine.Ctx) {
-	c.Redact(2) // as Redis does
+	c.Redact(2) // As Redis does.
 	u := c.E.Users().Get(string(c.Args[2]))
 	if u == nil {
 		c.Null()
@@ -198,16 +200,19 @@ func aclDryrunCmd(c *engine.Ctx) {
 	case acl.DeniedCommand:
 		c.BulkString("This user has no permissions to run the '" + cmd.FullName() + "' command")
 	case acl.DeniedKey:
-		c.BulkString("This user has no permissions to access the '" + cString(argv[pos], len(argv[pos])) + "' key")
+		c.BulkString("This user has no permissions to access the '" +
+			cString(argv[pos], len(argv[pos])) + "' key")
 	case acl.DeniedChannel:
-		c.BulkString("This user has no permissions to access the '" + cString(argv[pos], len(argv[pos])) + "' channel")
+		c.BulkString("This user has no permissions to access the '" +
+			cString(argv[pos], len(argv[pos])) + "' channel")
 	default:
 		c.OK()
 	}
 }
 
-// aclGenpassCmd makes a password of so many bits, rounded up to hexadecimal digits. It comes from the system, not from the engine's random source,
-// whose next numbers can be guessed from others.
+// aclGenpassCmd replies with a random password of the requested number of bits, rounded up to
+// hexadecimal digits. The bits come from the operating system. The engine's random source would not
+// do: a client that has seen some of its numbers can guess the next.
 func aclGenpassCmd(c *engine.Ctx) {
 	const most = 4096
 	bits := int64(256)
@@ -219,7 +224,8 @@ func aclGenpassCmd(c *engine.Ctx) {
 			return
 		}
 		if bits <= 0 || bits > most {
-			c.Err("ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to 4096")
+			c.Err("ERR ACL GENPASS argument must be the number of bits for the output password, " +
+				"a positive number up to 4096")
 			return
 		}
 	default:
@@ -228,7 +234,7 @@ func aclGenpassCmd(c *engine.Ctx) {
 	}
 	digits := (bits + 3) / 4
 	var raw [most / 8]byte
-	rand.Read(raw[:(digits+1)/2]) // ends the process rather than fail
+	rand.Read(raw[:(digits+1)/2]) // It ends the process rather than fail.
 	c.BulkString(hex.EncodeToString(raw[:(digits+1)/2])[:digits])
 }
 
@@ -259,7 +265,7 @@ func aclLogCmd(c *engine.Ctx) {
 	}
 }
 
-// aclLogReply is one entry, with the fields of Redis 7.2.
+// aclLogReply replies with one entry, with the fields of Redis 7.2.
 func aclLogReply(c *engine.Ctx, e *acl.Entry) {
 	c.Map(10)
 	c.BulkString("count")
@@ -303,7 +309,8 @@ func aclSaveCmd(c *engine.Ctx) {
 	}
 	if err := c.E.SaveACLFile(); err != nil {
 		c.E.Log.Warning("Saving the ACL file '%s': %s", c.E.Cfg.ACLFile, err)
-		c.Err("ERR There was an error trying to save the ACLs. Please check the server logs for more information")
+		c.Err("ERR There was an error trying to save the ACLs. Please check the server logs for " +
+			"more information")
 		return
 	}
 	c.OK()

@@ -8,7 +8,7 @@ import (
 	"godwit/internal/object"
 )
 
-// is reports whether the argument is the token, whatever its case; token is lower case.
+// is reports whether the argument is the token, ignoring case. The token must be lower case.
 func is(arg []byte, token string) bool {
 	if len(arg) != len(token) {
 		return false
@@ -25,7 +25,8 @@ func is(arg []byte, token string) bool {
 	return true
 }
 
-// intArg reads a canonical 64-bit integer argument; it answers with Redis's error and reports false otherwise.
+// intArg reads a canonical 64-bit integer argument. It replies with Redis's error and reports false
+// if the argument is none.
 func intArg(c *engine.Ctx, arg []byte) (int64, bool) {
 	n, ok := object.ParseInt(arg)
 	if !ok {
@@ -34,18 +35,20 @@ func intArg(c *engine.Ctx, arg []byte) (int64, bool) {
 	return n, ok
 }
 
-// signedArg reads an integer argument whose sign says where to begin. The smallest integer has no
-// opposite and is refused.
+// signedArg reads an integer argument whose sign says at which end to begin. It refuses the
+// smallest integer, which has no positive counterpart.
 func signedArg(c *engine.Ctx, arg []byte) (int64, bool) {
 	n, ok := intArg(c, arg)
 	if ok && n == math.MinInt64 {
-		c.Err("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807")
+		c.Err("ERR value is out of range, value must between -9223372036854775807 and " +
+			"9223372036854775807")
 		return 0, false
 	}
 	return n, ok
 }
 
-// int32Arg reads an integer argument that must fit 32 bits; it answers with Redis's errors and reports false otherwise.
+// int32Arg reads an integer argument that must fit in 32 bits. It replies with Redis's errors and
+// reports false if it does not.
 func int32Arg(c *engine.Ctx, arg []byte) (int, bool) {
 	n, ok := intArg(c, arg)
 	if !ok {
@@ -58,7 +61,8 @@ func int32Arg(c *engine.Ctx, arg []byte) (int, bool) {
 	return int(n), true
 }
 
-// timeoutArg reads a timeout in ms; it answers with Redis's errors and reports false otherwise.
+// timeoutArg reads a timeout in ms. It replies with Redis's errors and reports false if it is
+// invalid.
 func timeoutArg(c *engine.Ctx, arg []byte) (int64, bool) {
 	ms, ok := object.ParseInt(arg)
 	switch {
@@ -71,7 +75,8 @@ func timeoutArg(c *engine.Ctx, arg []byte) (int64, bool) {
 	return ms, ok
 }
 
-// isString reports whether the entry is a string or missing; otherwise it answers WRONGTYPE.
+// isString reports whether the entry is a string or missing. If it is neither, it replies with
+// WRONGTYPE.
 func isString(c *engine.Ctx, e object.Entry) bool {
 	if e.Exists() && e.Type() != object.String {
 		c.Err(engine.ErrWrongType)
@@ -80,11 +85,13 @@ func isString(c *engine.Ctx, e object.Entry) bool {
 	return true
 }
 
-// help answers HELP of a container command; lines are the ones between the usage line and HELP's own.
+// help replies to HELP of a container command. The lines stand between the usage line and the lines
+// about HELP itself.
 func help(c *engine.Ctx, lines ...string) {
 	c.Array(len(lines) + 3)
-	// As the client called it: rename-command may have given the container another name.
-	c.Simple(strings.ToUpper(string(c.Args[0])) + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")
+	// The name is the one that the client used: rename-command may have changed it.
+	c.Simple(strings.ToUpper(string(c.Args[0])) +
+		" <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")
 	for _, l := range lines {
 		c.Simple(l)
 	}
@@ -92,7 +99,7 @@ func help(c *engine.Ctx, lines ...string) {
 	c.Simple("    Print this help.")
 }
 
-// dbArg reads a database number, answering with Redis's errors.
+// dbArg reads a database number. It replies with Redis's errors and reports false if it is invalid.
 func dbArg(c *engine.Ctx, arg []byte) (int, bool) {
 	n, ok := int32Arg(c, arg)
 	if !ok {

@@ -19,7 +19,8 @@ func bitmapHandlers() engine.Handlers {
 	}
 }
 
-// bitOffset reads the number of a bit, which must lie in a string of allowed length; "#n" stands for n times width when width is not 0.
+// bitOffset reads the offset of a bit. It must lie within the longest string allowed. If width is
+// not 0, "#n" means n times width.
 func bitOffset(c *engine.Ctx, arg []byte, width int) (int64, bool) {
 	scale := int64(1)
 	if width > 0 && len(arg) > 0 && arg[0] == '#' {
@@ -33,10 +34,11 @@ func bitOffset(c *engine.Ctx, arg []byte, width int) (int64, bool) {
 	return n * scale, true
 }
 
-// growBits returns the string at key made long enough to hold the bit, to be changed at so many
-// places, and whether that made or lengthened it. It answers with an error and reports false for ok
-// when the key holds something else, or there is no memory.
-func growBits(c *engine.Ctx, key []byte, bit int64, places int) (x object.StringEdit, grown, ok bool) {
+// growBits opens the string at key for the given number of changes, made long enough to hold the
+// bit. It reports in grown whether that created or lengthened the string. It replies with an error
+// and reports false in ok if the key holds another type, or if memory is short.
+func growBits(c *engine.Ctx, key []byte, bit int64, places int) (
+	x object.StringEdit, grown, ok bool) {
 	e := c.DB.Lookup(key)
 	if !isString(c, e) {
 		return x, false, false

@@ -7,13 +7,15 @@ import (
 	"godwit/internal/engine"
 )
 
-// countBits is the number of bits set in b.
+// countBits returns the number of bits set in b.
 func countBits(b []byte) int64 {
 	n := 0
 	for ; len(b) >= 32; b = b[32:] {
-		// Four counters in flight: one alone waits for its own last addition.
-		n += bits.OnesCount64(binary.LittleEndian.Uint64(b)) + bits.OnesCount64(binary.LittleEndian.Uint64(b[8:])) +
-			bits.OnesCount64(binary.LittleEndian.Uint64(b[16:])) + bits.OnesCount64(binary.LittleEndian.Uint64(b[24:]))
+		// Four counts run in parallel. A single one would wait for its own last addition.
+		n += bits.OnesCount64(binary.LittleEndian.Uint64(b)) +
+			bits.OnesCount64(binary.LittleEndian.Uint64(b[8:])) +
+			bits.OnesCount64(binary.LittleEndian.Uint64(b[16:])) +
+			bits.OnesCount64(binary.LittleEndian.Uint64(b[24:]))
 	}
 	for ; len(b) >= 8; b = b[8:] {
 		n += bits.OnesCount64(binary.LittleEndian.Uint64(b))
@@ -24,7 +26,7 @@ func countBits(b []byte) int64 {
 	return int64(n)
 }
 
-// countBitRange is the number of bits set from bit first to bit last.
+// countBitRange returns the number of bits set from bit first to bit last, both included.
 func countBitRange(b []byte, first, last int64) int64 {
 	i, j := first>>3, last>>3
 	n := countBits(b[i : j+1])
@@ -32,9 +34,9 @@ func countBitRange(b []byte, first, last int64) int64 {
 	return n - int64(bits.OnesCount8(b[j]&(0x7f>>uint(last&7))))
 }
 
-// firstBit is the position of the first bit of b that is the given one, -1 if none is.
+// firstBit returns the position of the first bit of b that equals bit, or -1 if there is none.
 func firstBit(b []byte, bit byte) int64 {
-	var skip uint64 // what a word looks like that holds no such bit
+	var skip uint64 // A word without such a bit.
 	if bit == 0 {
 		skip = ^uint64(0)
 	}
@@ -52,11 +54,11 @@ func firstBit(b []byte, bit byte) int64 {
 	return -1
 }
 
-// firstBitRange is firstBit from bit first to bit last.
+// firstBitRange returns the position of the first bit from first to last that equals bit, or -1.
 func firstBitRange(b []byte, bit byte, first, last int64) int64 {
-	// The first byte is looked at alone, so that what lies before the range cannot count.
+	// The first byte is searched alone, because the bits before the range do not count.
 	i := first >> 3
-	head := b[i] ^ (bit^1)*0xff // bits looked for are ones now
+	head := b[i] ^ (bit^1)*0xff // Turns the wanted bits into ones.
 	if head &= 0xff >> uint(first&7); head != 0 {
 		if pos := i*8 + int64(bits.LeadingZeros8(head)); pos <= last {
 			return pos
@@ -112,7 +114,7 @@ func bitcountCmd(c *engine.Ctx) {
 		return
 	}
 	if start < 0 && end < 0 && start > end {
-		c.Int(0) // before a bad unit can matter
+		c.Int(0) // Before the unit is read: a bad one is no error here.
 		return
 	}
 	isBit := false
@@ -124,7 +126,7 @@ func bitcountCmd(c *engine.Ctx) {
 	c.Int(countSpan(b, start, end, isBit))
 }
 
-// countSpan counts in a range with Redis's negative indexes, of bits or bytes.
+// countSpan counts the bits set in a range of bits or bytes. Negative indexes count from the end.
 func countSpan(b []byte, start, end int64, isBit bool) int64 {
 	n := int64(len(b))
 	if isBit {
@@ -151,7 +153,7 @@ func bitposCmd(c *engine.Ctx) {
 	}
 	e := c.DB.LookupRead(c.Args[1])
 	if !e.Exists() {
-		c.Int(-bit) // a missing string is zeros without end
+		c.Int(-bit) // A missing string is an endless run of zeros.
 		return
 	}
 	if !isString(c, e) {
@@ -169,12 +171,12 @@ func bitposCmd(c *engine.Ctx) {
 	}
 	pos := firstBitRange(b, byte(bit), first, last)
 	if pos < 0 && bit == 0 && len(c.Args) < 5 {
-		pos = last + 1 // without an end the string goes on with zeros
+		pos = last + 1 // Without an end argument, zeros follow the string.
 	}
 	c.Int(pos)
 }
 
-// bitposRange reads BITPOS's range over n bytes, as the first and the last bit.
+// bitposRange reads the range of BITPOS over n bytes. It returns the first and the last bit.
 func bitposRange(c *engine.Ctx, n int64) (first, last int64, ok bool) {
 	args := c.Args[3:]
 	start, end, isBit := int64(0), int64(-1), false

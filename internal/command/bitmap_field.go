@@ -8,7 +8,7 @@ import (
 	"godwit/internal/object"
 )
 
-// fieldVerb is what an operation of BITFIELD does.
+// fieldVerb is the kind of an operation of BITFIELD.
 type fieldVerb uint8
 
 const (
@@ -17,7 +17,7 @@ const (
 	fieldIncr
 )
 
-// fieldOverflow is what happens to a result that the field cannot hold.
+// fieldOverflow says what becomes of a result that the field cannot hold.
 type fieldOverflow uint8
 
 const (
@@ -26,7 +26,7 @@ const (
 	overflowFail
 )
 
-// fieldOp is one operation on the field of width bits from bit offset on.
+// fieldOp is one operation on the field that begins at bit offset and is width bits wide.
 type fieldOp struct {
 	verb     fieldVerb
 	overflow fieldOverflow
@@ -36,7 +36,7 @@ type fieldOp struct {
 	arg      int64
 }
 
-// parseFields reads all operations; the array grows on the caller's stack while it fits.
+// parseFields reads all operations. The array stays on the caller's stack while they fit in it.
 func parseFields(c *engine.Ctx, ops []fieldOp) ([]fieldOp, bool) {
 	overflow := overflowWrap
 	args := c.Args[2:]
@@ -83,7 +83,7 @@ func parseOverflow(c *engine.Ctx, arg []byte) (fieldOverflow, bool) {
 	return 0, false
 }
 
-// parse reads type, offset and, unless the operation is a GET, value from the arguments behind the verb.
+// parse reads type, offset and value from the arguments after the verb. A GET has no value.
 func (op *fieldOp) parse(c *engine.Ctx, args [][]byte) bool {
 	kind := args[1]
 	width := int64(0)
@@ -92,7 +92,8 @@ func (op *fieldOp) parse(c *engine.Ctx, args [][]byte) bool {
 		width, _ = object.ParseInt(kind[1:])
 	}
 	if width < 1 || width > 64 || width == 64 && !op.signed {
-		c.Err("ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is.")
+		c.Err("ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not " +
+			"supported but i64 is.")
 		return false
 	}
 	op.width = uint8(width)
@@ -149,8 +150,9 @@ func bitfield(c *engine.Ctx, readOnly bool) {
 	}
 }
 
-// anyWrites reports whether any operation will write: one under OVERFLOW FAIL may not. Up to the
-// first that does, all see the string as it is. A key of another type counts as written to.
+// anyWrites reports whether any operation will write. One under OVERFLOW FAIL may not. All
+// operations up to the first that writes see the string as it is now. It reports true if the key
+// holds another type.
 func anyWrites(c *engine.Ctx, ops []fieldOp) bool {
 	var scratch [24]byte
 	var b []byte
@@ -180,7 +182,7 @@ func anyWrites(c *engine.Ctx, ops []fieldOp) bool {
 	return false
 }
 
-// bitfieldRead runs operations of which none writes.
+// bitfieldRead runs operations that do not write.
 func bitfieldRead(c *engine.Ctx, ops []fieldOp) {
 	e := c.DB.LookupRead(c.Args[1])
 	if !isString(c, e) {
@@ -201,8 +203,8 @@ func bitfieldRead(c *engine.Ctx, ops []fieldOp) {
 	}
 }
 
-// runField runs one operation, answers, and reports whether it changed a field, and whether it
-// wrote one.
+// runField runs one operation and replies to it. It reports whether it changed a field, and whether
+// it wrote one.
 func runField(c *engine.Ctx, x object.StringEdit, op *fieldOp) (changed, wrote bool) {
 	old := op.get(x.Bytes())
 	if op.verb == fieldGet {
@@ -225,8 +227,8 @@ func runField(c *engine.Ctx, x object.StringEdit, op *fieldOp) (changed, wrote b
 	return n != old, true
 }
 
-// sum is what the operation stores in a field that holds old, and whether that is in the field's
-// range.
+// sum returns what the operation stores in a field that holds old. It reports whether the result is
+// within the field's range.
 func (op *fieldOp) sum(old int64) (int64, bool) {
 	if op.verb == fieldIncr {
 		return op.fit(old, op.arg)
@@ -234,8 +236,9 @@ func (op *fieldOp) sum(old int64) (int64, bool) {
 	return op.fit(op.arg, 0)
 }
 
-// fit is base + incr as the field holds it, and whether that is the true sum. A base that is out of range by itself (SET only) counts
-// as too large when the field is unsigned, as it is taken for an unsigned number.
+// fit returns base + incr, adjusted to the field as OVERFLOW asks. It reports whether that is the
+// true sum. With SET, base itself may be out of range. In an unsigned field such a base counts as
+// too large, even if it is negative, because it is read as an unsigned number.
 func (op *fieldOp) fit(base, incr int64) (int64, bool) {
 	lowest, highest := int64(0), int64(math.MaxInt64)>>(63-op.width)
 	if op.signed {
@@ -245,7 +248,8 @@ func (op *fieldOp) fit(base, incr int64) (int64, bool) {
 	sum, ok := addInt(base, incr)
 	over := !ok && incr > 0 || ok && sum > highest || !op.signed && base < 0
 	if op.signed && op.width < 64 && op.verb == fieldSet && base < highest-math.MaxInt64 {
-		// Redis's own check overflows here: so far below the field's range SAT stores its highest number.
+		// Redis's own check overflows here. Far below the field's range, SAT stores the field's
+		// highest number.
 		over = true
 	}
 	under := !over && (!ok || sum < lowest)
@@ -260,7 +264,7 @@ func (op *fieldOp) fit(base, incr int64) (int64, bool) {
 	return op.extend(uint64(base + incr)), false
 }
 
-// extend is the number that the low bits of u are in a field of the type.
+// extend returns the number that the low bits of u stand for in a field of this type.
 func (op *fieldOp) extend(u uint64) int64 {
 	unused := 64 - op.width
 	if op.signed {
@@ -269,17 +273,18 @@ func (op *fieldOp) extend(u uint64) int64 {
 	return int64(u << unused >> unused)
 }
 
-// window is the string's bytes that hold the field as two big-endian words, zeros behind the end, and how far the field's last bit is
-// from the end of the second one.
+// window returns the bytes of the string that hold the field, as two big-endian words. Bytes after
+// the end of the string are zero. shift is the distance from the field's last bit to the end of lo.
 func (op *fieldOp) window(b []byte) (hi, lo uint64, shift uint) {
 	var buf [16]byte
 	if from := op.offset >> 3; from < int64(len(b)) {
 		copy(buf[:], b[from:])
 	}
-	return binary.BigEndian.Uint64(buf[:]), binary.BigEndian.Uint64(buf[8:]), 128 - uint(op.offset&7) - uint(op.width)
+	return binary.BigEndian.Uint64(buf[:]), binary.BigEndian.Uint64(buf[8:]),
+		128 - uint(op.offset&7) - uint(op.width)
 }
 
-// get reads the field; what lies behind the end of the string is zero.
+// get reads the field. Bits after the end of the string are zero.
 func (op *fieldOp) get(b []byte) int64 {
 	hi, lo, shift := op.window(b)
 	if shift >= 64 {
@@ -288,7 +293,7 @@ func (op *fieldOp) get(b []byte) int64 {
 	return op.extend(hi<<(64-shift) | lo>>shift)
 }
 
-// set writes n to the field, which lies inside b. No more than fieldSpan bytes are written.
+// set writes n to the field, which must lie inside b. It writes at most fieldSpan bytes.
 func (op *fieldOp) set(b []byte, n int64) {
 	hi, lo, shift := op.window(b)
 	mask := ^uint64(0) >> (64 - op.width)
@@ -306,5 +311,5 @@ func (op *fieldOp) set(b []byte, n int64) {
 	copy(b[from:], buf[:fieldSpan])
 }
 
-// fieldSpan is how many bytes the longest field may touch.
+// fieldSpan is the number of bytes that the widest field can touch.
 const fieldSpan = 9

@@ -8,7 +8,7 @@ import (
 	"godwit/internal/sds"
 )
 
-// bitOperation is one of BITOP's.
+// bitOperation is an operation of BITOP.
 type bitOperation uint8
 
 const (
@@ -17,10 +17,10 @@ const (
 	bitOr
 	bitXor
 	bitNot
-	bitDiff  // in the first, in no other
-	bitDiff1 // in another, not in the first
-	bitAndOr // in the first and in another
-	bitOne   // in exactly one
+	bitDiff  // In the first, in no other.
+	bitDiff1 // In another, not in the first.
+	bitAndOr // In the first and in another.
+	bitOne   // In exactly one.
 )
 
 var bitOperationNames = [...]string{bitAnd: "and", bitOr: "or", bitXor: "xor", bitNot: "not",
@@ -38,7 +38,8 @@ func parseBitOperation(c *engine.Ctx) (bitOperation, bool) {
 			c.Err("ERR BITOP NOT must be called with a single source key.")
 			return 0, false
 		case (op == bitDiff || op == bitDiff1 || op == bitAndOr) && sources < 2:
-			c.Err("ERR BITOP " + map[bitOperation]string{bitDiff: "DIFF", bitDiff1: "DIFF1", bitAndOr: "ANDOR"}[op] +
+			c.Err("ERR BITOP " +
+				map[bitOperation]string{bitDiff: "DIFF", bitDiff1: "DIFF1", bitAndOr: "ANDOR"}[op] +
 				" must be called with at least two source keys.")
 			return 0, false
 		}
@@ -53,7 +54,8 @@ func bitopCmd(c *engine.Ctx) {
 	if !ok {
 		return
 	}
-	// Sources that are due are deleted first: a lookup that deletes would end the life of the bytes looked up before.
+	// Expired sources are deleted first. A later lookup that deletes one would invalidate the
+	// bytes already looked up.
 	n := 0
 	for _, key := range c.Args[3:] {
 		e := c.DB.LookupRead(key)
@@ -75,7 +77,7 @@ func bitopCmd(c *engine.Ctx) {
 		combine(op, small[:n], bitSources(c))
 		value = object.RawValue(small[:n])
 	} else {
-		// Straight into the block that the key will own.
+		// The result goes straight into the block that the key will own.
 		var s sds.Str
 		s.Reserve(c.E.KS.A, n)
 		s.Len = uint32(n)
@@ -88,7 +90,7 @@ func bitopCmd(c *engine.Ctx) {
 	c.Int(int64(n))
 }
 
-// bitSources are the strings of BITOP's sources, nil for a missing one.
+// bitSources returns the strings of BITOP's sources, nil for each missing one.
 func bitSources(c *engine.Ctx) [][]byte {
 	sources := make([][]byte, len(c.Args)-3)
 	scratch := make([][24]byte, len(sources))
@@ -100,18 +102,18 @@ func bitSources(c *engine.Ctx) [][]byte {
 	return sources
 }
 
-// bitChunk is how many bytes are combined before the next source's turn: dst stays in the cache, and the inner loops
-// run over two plain slices.
+// bitChunk is the number of bytes combined before the next source's turn. So dst stays in the
+// cache, and the inner loops run over two plain slices.
 const bitChunk = 8 << 10
 
-// combine writes the result to dst, which is as long as the longest source; shorter sources go on with zeros. Its content before
-// does not count, and it must not overlap a source.
+// combine writes the result to dst, which must be as long as the longest source. Shorter sources
+// are padded with zeros. The old content of dst is ignored, and dst must not overlap a source.
 func combine(op bitOperation, dst []byte, sources [][]byte) {
-	var twice []byte // for ONE: bits that came more than once
+	var twice []byte // For ONE: the bits that are set in more than one source.
 	if op == bitOne {
 		twice = make([]byte, min(bitChunk, len(dst)))
 	}
-	// DIFF, DIFF1 and ANDOR unite the others, then combine the first with them.
+	// DIFF, DIFF1 and ANDOR first unite the other sources, then combine the first with them.
 	others := op == bitDiff || op == bitDiff1 || op == bitAndOr
 	for at := 0; at < len(dst); at += bitChunk {
 		d := dst[at:min(at+bitChunk, len(dst))]
@@ -144,7 +146,7 @@ func combine(op bitOperation, dst []byte, sources [][]byte) {
 	}
 }
 
-// tail is the part of s from at on, at most n bytes.
+// tail returns at most n bytes of s from position at.
 func tail(s []byte, at, n int) []byte {
 	if at >= len(s) {
 		return nil
@@ -152,14 +154,15 @@ func tail(s []byte, at, n int) []byte {
 	return s[at:min(at+n, len(s))]
 }
 
-// block is what the inner loops take at a time: array pointers spare them bounds checks.
+// block is the number of bytes that the inner loops take at a time. Pointers to arrays of this size
+// avoid bounds checks.
 const block = 32
 
 func word(b *[block]byte, i int) uint64   { return binary.LittleEndian.Uint64(b[i*8 : i*8+8]) }
 func put(b *[block]byte, i int, v uint64) { binary.LittleEndian.PutUint64(b[i*8:i*8+8], v) }
 
-// apply combines d with s, which may be shorter: AND, OR and XOR are what they say, and with d as the union of all but the first
-// source and s as the first one, DIFF, DIFF1 and ANDOR are too.
+// apply combines d with s, which may be shorter. AND, OR and XOR do what their names say. For DIFF,
+// DIFF1 and ANDOR, d must be the union of all sources but the first, and s the first.
 func apply(op bitOperation, d, s []byte) {
 	switch op {
 	case bitAnd, bitAndOr, bitDiff:
@@ -210,7 +213,7 @@ func applyWord(op bitOperation, d, s uint64) uint64 {
 	return d & s
 }
 
-// once adds s to the bits seen in d and to those seen more than once in t.
+// once adds s to the bits seen so far, d, and to those seen more than once, t.
 func once(d, t, s []byte) {
 	d, t = d[:len(s)], t[:len(s)]
 	n := len(s) &^ (block - 1)

@@ -60,14 +60,15 @@ func TestCombineModel(t *testing.T) {
 		}
 		n := 0
 		for i := range sources {
-			sources[i] = randomBytes(r, pick(r, 0, r.IntN(20), r.IntN(100), bitChunk-1+r.IntN(3), r.IntN(3*bitChunk)))
+			sources[i] = randomBytes(r,
+				pick(r, 0, r.IntN(20), r.IntN(100), bitChunk-1+r.IntN(3), r.IntN(3*bitChunk)))
 			n = max(n, len(sources[i]))
 		}
 		want := make([]byte, n)
 		for i := range want {
 			want[i] = combineByte(op, sources, i)
 		}
-		got := randomBytes(r, n) // what was there must not matter
+		got := randomBytes(r, n) // The old content must not matter.
 		combine(op, got, sources)
 		if !bytes.Equal(got, want) {
 			t.Fatalf("%s of %d sources differs", bitOperationNames[op], len(sources))
@@ -92,15 +93,18 @@ func combineByte(op bitOperation, sources [][]byte, i int) byte {
 		twice |= seen & x
 		seen |= x
 	}
-	return map[bitOperation]byte{bitAnd: and, bitOr: or, bitXor: xor, bitNot: ^first, bitDiff: first &^ others,
-		bitDiff1: others &^ first, bitAndOr: first & others, bitOne: seen &^ twice}[op]
+	return map[bitOperation]byte{
+		bitAnd: and, bitOr: or, bitXor: xor, bitNot: ^first, bitDiff: first &^ others,
+		bitDiff1: others &^ first, bitAndOr: first & others, bitOne: seen &^ twice,
+	}[op]
 }
 
 func TestFieldModel(t *testing.T) {
 	r := testseed.Rand(t)
 	for range 20000 {
 		b := randomBytes(r, 12+r.IntN(12))
-		op := fieldOp{verb: fieldSet, signed: r.IntN(2) == 0, width: uint8(1 + r.IntN(63)), offset: r.Int64N(24)}
+		op := fieldOp{verb: fieldSet, signed: r.IntN(2) == 0, width: uint8(1 + r.IntN(63)),
+			offset: r.Int64N(24)}
 		var u uint64
 		for i := range int64(op.width) {
 			u = u<<1 | uint64(bitAt(b, op.offset+i))
@@ -127,7 +131,8 @@ func TestFieldModel(t *testing.T) {
 	}
 }
 
-// TestBigBitop runs through the path that computes into the block that the key will own, with the destination among the sources.
+// TestBigBitop covers the path that computes straight into the block that the key will own. The
+// destination is among the sources.
 func TestBigBitop(t *testing.T) {
 	l, r := newLocal(t), testseed.Rand(t)
 	a, b := randomBytes(r, 50_000), randomBytes(r, 70_000)
@@ -186,7 +191,8 @@ func BenchmarkLCS(b *testing.B) {
 }
 
 func BenchmarkStrings(b *testing.B) {
-	for _, args := range [][]string{{"GET", "k"}, {"SET", "k", "0123456789012345678901234567890123456789"}, {"INCR", "n"},
+	for _, args := range [][]string{{"GET", "k"},
+		{"SET", "k", "0123456789012345678901234567890123456789"}, {"INCR", "n"},
 		{"INCRBYFLOAT", "f", "0.1"}, {"SETBIT", "b", "7", "1"}} {
 		b.Run(args[0], func(b *testing.B) {
 			l := newLocal(b)

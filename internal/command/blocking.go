@@ -7,8 +7,9 @@ import (
 	"godwit/internal/object"
 )
 
-// blockingHandlers wait for a key when they find nothing. Served at once or later, they are their
-// siblings without the B: they give the same replies and events, and are propagated as these.
+// blockingHandlers returns the commands that wait for a key when they find nothing. Whether served
+// at once or later, each acts as its sibling without the B: it gives the same replies and events,
+// and propagates as that sibling.
 func blockingHandlers() engine.Handlers {
 	return engine.Handlers{
 		"blpop":      func(c *engine.Ctx) { bpopCmd(c, true) },
@@ -22,8 +23,9 @@ func blockingHandlers() engine.Handlers {
 	}
 }
 
-// deadlineArg reads a timeout, seconds with or without a fraction, as the steady clock's ms when it
-// is over, 0 for never. It answers with Redis's errors and reports false otherwise.
+// deadlineArg reads a timeout in seconds, with or without a fraction. It returns the time at which
+// it ends, in ms of the steady clock, or 0 for never. It replies with Redis's errors and reports
+// false if the timeout is invalid.
 func deadlineArg(c *engine.Ctx, arg []byte) (deadline int64, ok bool) {
 	seconds, ok := secondsOf(arg)
 	if !ok {
@@ -44,8 +46,8 @@ func deadlineArg(c *engine.Ctx, arg []byte) (deadline int64, ok bool) {
 	return c.E.Steady() + int64(ms), true
 }
 
-// secondsOf reads a number as Redis does here, where more texts are numbers than for scores: what is too small for a double is not
-// nothing, or it would mean for ever.
+// secondsOf reads a number as Redis does for timeouts, which accepts more texts than for scores. A
+// number too small for a double is no 0 here: 0 would mean to wait for ever.
 func secondsOf(arg []byte) (float64, bool) {
 	if f, ok := object.ParseScore(arg); ok {
 		return f, true
@@ -58,7 +60,8 @@ func secondsOf(arg []byte) (float64, bool) {
 	return f, ok
 }
 
-// waitFor blocks the client until one of the keys holds a value of the type. none answers instead where nothing may block.
+// waitFor blocks the client until one of the keys holds a value of the type. Where blocking is not
+// allowed, it calls none for the reply instead.
 func waitFor(c *engine.Ctx, keys [][]byte, t object.Type, deadline int64, none func(*engine.Ctx)) {
 	if !c.MayBlock() {
 		none(c)

@@ -5,7 +5,8 @@ import (
 	"godwit/internal/object"
 )
 
-// bpopCmd answers with key and element, or with nothing when the time is up. It is propagated as LPOP or RPOP.
+// bpopCmd replies with a key and an element, or with null after the timeout. It propagates as LPOP
+// or RPOP.
 func bpopCmd(c *engine.Ctx, left bool) {
 	keys := c.Args[1 : len(c.Args)-1]
 	deadline, ok := deadlineArg(c, c.Args[len(c.Args)-1])
@@ -46,7 +47,8 @@ func brpoplpushCmd(c *engine.Ctx) {
 	}
 }
 
-// bmove moves an element from the list at the first argument to the one at the second, or waits. It reports whether it has answered.
+// bmove moves an element from the list at the first argument to the list at the second, or waits
+// for one. It reports whether it has replied.
 func bmove(c *engine.Ctx, fromLeft, toLeft bool, timeout []byte) bool {
 	deadline, ok := deadlineArg(c, timeout)
 	if !ok || moveElement(c, c.Args[1], c.Args[2], fromLeft, toLeft) {

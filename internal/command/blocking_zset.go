@@ -6,7 +6,8 @@ import (
 	"godwit/internal/object"
 )
 
-// bzpopCmd answers with key, member and score, or with nothing when the time is up. It is propagated as ZPOPMIN or ZPOPMAX.
+// bzpopCmd replies with a key, a member and its score, or with null after the timeout. It
+// propagates as ZPOPMIN or ZPOPMAX.
 func bzpopCmd(c *engine.Ctx, max bool) {
 	keys := c.Args[1 : len(c.Args)-1]
 	deadline, ok := deadlineArg(c, c.Args[len(c.Args)-1])

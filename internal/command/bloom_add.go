@@ -9,7 +9,7 @@ import (
 	"godwit/internal/object"
 )
 
-// bfAdd adds an item and answers for it. It reports false when the filter is full.
+// bfAdd adds an item and replies for it. It reports false when the filter is full.
 func bfAdd(c *engine.Ctx, x *object.Edit, item []byte) bool {
 	s := x.ChangingSketch()
 	res := bloom.Add(s, item)
@@ -34,10 +34,10 @@ func bfAdd(c *engine.Ctx, x *object.Edit, item []byte) bool {
 	return true
 }
 
-// bfReply answers yes or no: as a boolean in RESP3, as a number in RESP2.
+// bfReply replies yes or no: a boolean in RESP3, a number in RESP2.
 func bfReply(c *engine.Ctx, yes bool) { c.Bool(yes) }
 
-// readFilter is the filter at key, nil if there is none or another type of value.
+// readFilter returns the filter at key, or nil if the key is missing or holds another type.
 func readFilter(c *engine.Ctx, key []byte) *object.Sketch {
 	if e := c.DB.LookupRead(key); e.Exists() && e.Type() == object.TypeBloom {
 		return c.DB.Open(e).Sketch()
@@ -45,7 +45,7 @@ func readFilter(c *engine.Ctx, key []byte) *object.Sketch {
 	return nil
 }
 
-// touchFilter fetches what BF.ADD and BF.EXISTS will read.
+// touchFilter prefetches the memory that BF.ADD and BF.EXISTS will read.
 func touchFilter(db *keyspace.DB, argv [][]byte) {
 	if e := db.Peek(argv[1]); e.Exists() && e.Type() == object.TypeBloom {
 		bloom.Prefetch(db.Heap().LargeOf(e).(*object.Sketch), argv[2])
@@ -76,7 +76,7 @@ func bfCardCmd(c *engine.Ctx) {
 	}
 }
 
-// existingFilter opens the filter at the first argument, or answers that there is none.
+// existingFilter opens the filter at the first argument. It replies with an error if there is none.
 func existingFilter(c *engine.Ctx) *object.Sketch {
 	x, ok := openRead(c, c.Args[1], object.TypeBloom)
 	if !ok {
@@ -103,8 +103,10 @@ func bfInfoCmd(c *engine.Ctx) {
 		token, name string
 		n           int64
 	}{
-		{"capacity", "Capacity", int64(in.Capacity)}, {"size", "Size", s.Size()}, {"filters", "Number of filters", int64(in.Links)},
-		{"items", "Number of items inserted", int64(in.Items)}, {"expansion", "Expansion rate", int64(in.Growth)},
+		{"capacity", "Capacity", int64(in.Capacity)}, {"size", "Size", s.Size()},
+		{"filters", "Number of filters", int64(in.Links)},
+		{"items", "Number of items inserted", int64(in.Items)},
+		{"expansion", "Expansion rate", int64(in.Growth)},
 	}
 	value := func(i int) {
 		if fields[i].token == "expansion" && !in.Scales {

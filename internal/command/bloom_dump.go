@@ -57,7 +57,7 @@ func bfLoadchunkCmd(c *engine.Ctx) {
 	}
 }
 
-// loadChunk puts a chunk of bits in place.
+// loadChunk copies a chunk of bits to its place.
 func loadChunk(c *engine.Ctx, x *object.Edit, iter int64, data []byte) {
 	if iter <= 0 || iter < int64(len(data)) {
 		c.Err(errBadData)

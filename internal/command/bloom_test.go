@@ -7,7 +7,7 @@ import (
 	"godwit/internal/invariant"
 )
 
-// TestBloomAllocations: BF.ADD and BF.EXISTS allocate nothing, nor does what is read ahead for them.
+// TestBloomAllocations: BF.ADD and BF.EXISTS do not allocate, nor does the prefetch for them.
 func TestBloomAllocations(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("the checks allocate")
@@ -30,12 +30,14 @@ func TestBloomAllocations(t *testing.T) {
 	}
 }
 
-// TestBloomRefusedIsNothing: a filter that cannot be had changes nothing, whoever asks for it.
+// TestBloomRefusedIsNothing: a filter for which there is no memory changes nothing, whatever
+// command would create it.
 func TestBloomRefusedIsNothing(t *testing.T) {
 	l := newLocal(t)
 	l.e.Cfg.Maxmemory = 50 << 20
 	for _, args := range [][]string{
-		{"BF.RESERVE", "f", "0.01", "1073741824"}, {"BF.INSERT", "f", "CAPACITY", "1073741824", "ITEMS", "x"},
+		{"BF.RESERVE", "f", "0.01", "1073741824"},
+		{"BF.INSERT", "f", "CAPACITY", "1073741824", "ITEMS", "x"},
 		{"BF.RESERVE", "f", "1e-300", "1073741824"},
 	} {
 		used := l.e.KS.A.Used()
@@ -47,7 +49,7 @@ func TestBloomRefusedIsNothing(t *testing.T) {
 			t.Errorf("%v has left something", args)
 		}
 	}
-	// A link that does not fit: the filter keeps working with what it has.
+	// A layer does not fit: the filter keeps working with those it has.
 	run(t, l, "BF.RESERVE", "g", "0.01", "200000", "EXPANSION", "32768")
 	full := 0
 	for i := 0; i < 300_000 && full == 0; i += 100 {
@@ -61,7 +63,8 @@ func TestBloomRefusedIsNothing(t *testing.T) {
 			}
 		}
 	}
-	if full == 0 || run(t, l, "BF.CARD", "g").Int != 200_000 || run(t, l, "BF.EXISTS", "g", "1").Int != 1 {
+	if full == 0 || run(t, l, "BF.CARD", "g").Int != 200_000 ||
+		run(t, l, "BF.EXISTS", "g", "1").Int != 1 {
 		t.Errorf("full %d times, %v", full, run(t, l, "BF.CARD", "g"))
 	}
 }

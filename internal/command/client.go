@@ -29,7 +29,7 @@ func clientHandlers() engine.Handlers {
 	}
 }
 
-// clientHelp is what CLIENT HELP answers.
+// clientHelp lists the lines of CLIENT HELP.
 var clientHelp = []string{
 	"CACHING (YES|NO)",
 	"    Track the keys of the next command, under OPTIN, or do not, under OPTOUT.",
@@ -123,7 +123,8 @@ func clientSetinfoCmd(c *engine.Ctx) {
 	c.OK()
 }
 
-// clientReplyCmd changes the reply mode. ON answers even if replies were off until now; OFF and SKIP answer nothing.
+// clientReplyCmd changes the reply mode. ON replies even if replies were off. OFF and SKIP do not
+// reply.
 func clientReplyCmd(c *engine.Ctx) {
 	cl := c.Client
 	switch arg := c.Args[2]; {
@@ -156,9 +157,11 @@ func clientSwitch(c *engine.Ctx, to *bool) {
 	c.OK()
 }
 
-// tooManyArgs is the error of subcommands that refuse surplus arguments although their arity does not.
+// tooManyArgs replies with the error of subcommands that refuse surplus arguments although their
+// arity lets them through.
 func tooManyArgs(c *engine.Ctx) {
-	c.Err("ERR unknown subcommand or wrong number of arguments for '" + string(c.Args[1]) + "'. Try CLIENT HELP.")
+	c.Err("ERR unknown subcommand or wrong number of arguments for '" + string(c.Args[1]) +
+		"'. Try CLIENT HELP.")
 }
 
 func clientPauseCmd(c *engine.Ctx) {
@@ -184,7 +187,8 @@ func clientPauseCmd(c *engine.Ctx) {
 	}
 }
 
-// clientUnblockCmd ends the wait of a client that is blocked in a command; one that a pause holds back does not wait in that sense.
+// clientUnblockCmd ends the wait of a client that is blocked in a command. A client held back by
+// CLIENT PAUSE does not count as blocked.
 func clientUnblockCmd(c *engine.Ctx) {
 	switch {
 	case len(c.Args) > 4:

@@ -9,8 +9,8 @@ import (
 	"godwit/internal/object"
 )
 
-// clientFilter is what CLIENT LIST and CLIENT KILL select by: the conditions that all must hold, by the name of the filter. Naming a
-// filter again replaces it, as in Redis.
+// clientFilter selects the clients for CLIENT LIST and CLIENT KILL. It maps the name of each filter
+// to its condition, and all must hold. A filter given twice has the last value, as in Redis.
 type clientFilter struct {
 	tests  map[string]func(cl *engine.Client) bool
 	skipMe bool
@@ -28,10 +28,11 @@ func (f *clientFilter) match(c *engine.Ctx, cl *engine.Client) bool {
 	return true
 }
 
-// clientTest makes the condition of one filter from its value, or answers with Redis's error and returns nil.
+// clientTest makes the condition of one filter from its value. It replies with Redis's error and
+// returns nil if the value is invalid.
 type clientTest func(c *engine.Ctx, v []byte) func(cl *engine.Client) bool
 
-// clientTests are the filters that take one value, except ID.
+// clientTests returns the filters that take one value. ID is not among them: it takes several.
 func clientTests() map[string]clientTest {
 	equals := func(of func(cl *engine.Client) string) clientTest {
 		return func(_ *engine.Ctx, v []byte) func(cl *engine.Client) bool {
@@ -60,12 +61,16 @@ func clientTests() map[string]clientTest {
 		"name":     equals(func(cl *engine.Client) string { return cl.Name }),
 		"lib-name": equals(func(cl *engine.Client) string { return cl.LibName }),
 		"lib-ver":  equals(func(cl *engine.Client) string { return cl.LibVer }),
-		"idle":     atLeast("idle", func(c *engine.Ctx, cl *engine.Client) int64 { return c.E.Steady() - cl.LastUsed }),
-		"maxage":   atLeast("maxage", func(c *engine.Ctx, cl *engine.Client) int64 { return c.E.Steady() - cl.Created }),
-		"type":     clientTypeTest,
-		"user":     clientUserTest,
-		"flags":    clientFlagsTest,
-		"db":       clientDBTest,
+		"idle": atLeast("idle", func(c *engine.Ctx, cl *engine.Client) int64 {
+			return c.E.Steady() - cl.LastUsed
+		}),
+		"maxage": atLeast("maxage", func(c *engine.Ctx, cl *engine.Client) int64 {
+			return c.E.Steady() - cl.Created
+		}),
+		"type":  clientTypeTest,
+		"user":  clientUserTest,
+		"flags": clientFlagsTest,
+		"db":    clientDBTest,
 	}
 }
 
@@ -78,7 +83,8 @@ func clientTypeTest(c *engine.Ctx, v []byte) func(cl *engine.Client) bool {
 	case is(v, "pubsub"):
 		return func(cl *engine.Client) bool { return cl.Class == engine.ClassPubSub }
 	case is(v, "master"), is(v, "primary"):
-		return func(*engine.Client) bool { return false } // the link to a primary is not listed yet
+		// The link to a primary is not listed yet.
+		return func(*engine.Client) bool { return false }
 	}
 	c.Err("ERR Unknown client type '" + cString(v, len(v)) + "'")
 	return nil
@@ -93,7 +99,7 @@ func clientUserTest(c *engine.Ctx, v []byte) func(cl *engine.Client) bool {
 	return func(cl *engine.Client) bool { return cl.User == u }
 }
 
-// clientFlagsTest passes clients that have all of the letters.
+// clientFlagsTest passes the clients that have all of the letters.
 func clientFlagsTest(c *engine.Ctx, v []byte) func(cl *engine.Client) bool {
 	if strings.Trim(string(v), engine.ClientFlagLetters) != "" {
 		c.Err("ERR Unknown flags found in the provided filter: " + string(v))
@@ -115,7 +121,7 @@ func clientDBTest(c *engine.Ctx, v []byte) func(cl *engine.Client) bool {
 	return func(cl *engine.Client) bool { return cl.DB() == db }
 }
 
-// hostOf is the address without the port, and an IPv6 address without its brackets.
+// hostOf returns an address without its port, and an IPv6 address without its brackets.
 func hostOf(addr string) string {
 	if i := strings.LastIndexByte(addr, ':'); i >= 0 {
 		addr = addr[:i]
@@ -123,7 +129,8 @@ func hostOf(addr string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(addr, "["), "]")
 }
 
-// parse reads filters, answering with Redis's errors. badID is the error for what cannot be a client's ID, minID the smallest one.
+// parse reads filters and replies with Redis's errors. badID is the error for an invalid client ID,
+// and minID the smallest valid one.
 func (f *clientFilter) parse(c *engine.Ctx, args [][]byte, badID string, minID int64) bool {
 	tests := clientTests()
 	f.tests = map[string]func(cl *engine.Client) bool{}
@@ -169,7 +176,8 @@ func (f *clientFilter) parse(c *engine.Ctx, args [][]byte, badID string, minID i
 	return true
 }
 
-// idTest reads IDs up to the name of another filter, and says how many; nil when one cannot be an ID.
+// idTest reads IDs up to the name of another filter. It returns how many it read, and a nil test if
+// one is invalid.
 func idTest(args [][]byte, minID int64) (test func(cl *engine.Client) bool, n int) {
 	var ids []uint64
 	for _, a := range args {
@@ -206,7 +214,8 @@ func clientListCmd(c *engine.Ctx) {
 	c.Verbatim("txt", string(out))
 }
 
-// clientKillCmd closes connections: the one from an address, or, counting them, all that pass the filters.
+// clientKillCmd closes connections. The old form closes the one from the given address. The new
+// form closes all that pass the filters and replies with their number.
 func clientKillCmd(c *engine.Ctx) {
 	if len(c.Args) == 3 {
 		addr := string(c.Args[2])

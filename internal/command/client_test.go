@@ -11,9 +11,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// TestClientFilters holds every filter, and its opposite, against a predicate over the same clients.
-func TestClientFilters(t *testing.T) {
-	l := newLocal(t)
+// addClients adds sixty clients of random properties.
+func addClients(t *testing.T, l *local) {
 	rnd := testseed.Rand(t)
 	pick := func(s ...string) string { return s[rnd.IntN(len(s))] }
 	l.e.Enter()
@@ -29,15 +28,26 @@ func TestClientFilters(t *testing.T) {
 		l.e.SelectDB(c, rnd.IntN(3))
 	}
 	l.e.Leave()
+}
+
+// TestClientFilters compares every filter, and its opposite, with a predicate over the same
+// clients.
+func TestClientFilters(t *testing.T) {
+	l := newLocal(t)
+	addClients(t, l)
 	seconds := func(now, then int64) int64 { return (now - then) / 1000 }
 	for _, f := range []struct {
 		filter string
 		want   func(c *engine.Client) bool
 	}{
-		{"id 3 5 7", func(c *engine.Client) bool { return slices.Contains([]uint64{3, 5, 7}, c.ID) }},
+		{"id 3 5 7", func(c *engine.Client) bool {
+			return slices.Contains([]uint64{3, 5, 7}, c.ID)
+		}},
 		{"addr 10.0.0.1:1000", func(c *engine.Client) bool { return c.Addr == "10.0.0.1:1000" }},
 		{"laddr 10.0.0.9:6379", func(c *engine.Client) bool { return c.LAddr == "10.0.0.9:6379" }},
-		{"ip 10.0.0.2", func(c *engine.Client) bool { return strings.HasPrefix(c.Addr, "10.0.0.2:") }},
+		{"ip 10.0.0.2", func(c *engine.Client) bool {
+			return strings.HasPrefix(c.Addr, "10.0.0.2:")
+		}},
 		{"ip ::1", func(c *engine.Client) bool { return strings.HasPrefix(c.Addr, "[::1]:") }},
 		{"name a", func(c *engine.Client) bool { return c.Name == "a" }},
 		{"lib-name go-redis", func(c *engine.Client) bool { return c.LibName == "go-redis" }},
@@ -53,7 +63,9 @@ func TestClientFilters(t *testing.T) {
 		{"flags UU", func(c *engine.Client) bool { return c.Unix }},
 		{"flags N", func(c *engine.Client) bool { return c.FlagLetters() == "N" }},
 		{"idle 10", func(c *engine.Client) bool { return seconds(l.e.Steady(), c.LastUsed) >= 10 }},
-		{"maxage 10", func(c *engine.Client) bool { return seconds(l.e.Steady(), c.Created) >= 10 }},
+		{"maxage 10", func(c *engine.Client) bool {
+			return seconds(l.e.Steady(), c.Created) >= 10
+		}},
 	} {
 		for _, negated := range []bool{false, true} {
 			filter := f.filter
@@ -79,7 +91,7 @@ func TestClientFilters(t *testing.T) {
 	}
 }
 
-// listed is the IDs that CLIENT LIST shows under the filters.
+// listed returns the IDs that CLIENT LIST shows under the filters.
 func listed(t *testing.T, l *local, filter string) []string {
 	t.Helper()
 	v := l.do(t, append(argvOf("CLIENT", "LIST"), argvOf(strings.Fields(filter)...)...))
@@ -113,7 +125,7 @@ func TestClientKill(t *testing.T) {
 	}
 	kill("1.2.3.4:5", "+OK")
 	kill("1.2.3.4:5", "-ERR No such client")
-	kill("NAME x", ":3") // not the one that asks
+	kill("NAME x", ":3") // Not the caller.
 	kill("NAME x", ":0")
 	if l.c.CloseAfterReply || l.e.ClientCount() != 3 {
 		t.Fatalf("%d clients left, want 3", l.e.ClientCount())

@@ -2,7 +2,7 @@ package command
 
 import "godwit/internal/engine"
 
-// errNoCluster is what every command of a cluster is answered by a server that is no node of one.
+// errNoCluster is the reply to every cluster command when the server is not in cluster mode.
 const errNoCluster = "ERR This instance has cluster support disabled"
 
 func noCluster(c *engine.Ctx) { c.Err(errNoCluster) }

@@ -8,7 +8,7 @@ import (
 	"godwit/internal/object"
 )
 
-// The CMS commands answer as RedisBloom's do, errors without the word ERR included.
+// The CMS commands reply as RedisBloom's do, also with errors that lack the word ERR.
 
 func cmsHandlers() engine.Handlers {
 	return engine.Handlers{
@@ -55,7 +55,7 @@ func cmsInit(c *engine.Ctx, size func(c *engine.Ctx) (width, depth uint64, ok bo
 	c.OK()
 }
 
-// cmsByDim reads the size of a sketch. It reports false after answering what is wrong.
+// cmsByDim reads the size of a sketch. It reports false if it has replied with an error.
 func cmsByDim(c *engine.Ctx) (width, depth uint64, ok bool) {
 	w, ok := object.ParseInt(c.Args[2])
 	if !ok || w < 1 {
@@ -70,7 +70,8 @@ func cmsByDim(c *engine.Ctx) (width, depth uint64, ok bool) {
 	return uint64(w), uint64(d), true
 }
 
-// cmsByProb is cmsByDim for an error and a probability.
+// cmsByProb computes the size of a sketch from an error and a probability. It reports false if it
+// has replied with an error.
 func cmsByProb(c *engine.Ctx) (width, depth uint64, ok bool) {
 	over, ok := object.ParseScore(c.Args[2])
 	if !ok || !(over > 0 && over < 1) {
@@ -88,7 +89,8 @@ func cmsByProb(c *engine.Ctx) (width, depth uint64, ok bool) {
 	return width, depth, ok
 }
 
-// existing is the Edit that openRead or openWrite gave; for a missing key it answers with the error.
+// existing returns the Edit of openRead or openWrite. If the key is absent, it replies with the
+// error missing.
 func existing(c *engine.Ctx, x *object.Edit, ok bool, missing string) *object.Edit {
 	if ok && x == nil {
 		c.Err(missing)
@@ -132,7 +134,7 @@ func cmsIncrbyCmd(c *engine.Ctx) {
 	c.Dirty(len(pairs) / 2)
 }
 
-// readCMS opens the sketch at a key, to be read; it reports false after answering why not.
+// readCMS opens the sketch at a key for reading. It reports false if it has replied with an error.
 func readCMS(c *engine.Ctx, key []byte) (cms.Sketch, bool) {
 	x, ok := openRead(c, key, object.TypeCMS)
 	if x = existing(c, x, ok, errCMSMissing); x == nil {
@@ -154,7 +156,9 @@ func cmsQueryCmd(c *engine.Ctx) {
 
 func cmsInfoCmd(c *engine.Ctx) {
 	if k, ok := readCMS(c, c.Args[1]); ok {
-		infoFields(c, []infoField{{"width", int64(k.Width)}, {"depth", int64(k.Depth)}, {"count", int64(k.Count)}})
+		infoFields(c, []infoField{
+			{"width", int64(k.Width)}, {"depth", int64(k.Depth)}, {"count", int64(k.Count)},
+		})
 	}
 }
 
@@ -163,7 +167,7 @@ func cmsMergeCmd(c *engine.Ctx) {
 	if x = existing(c, x, ok, errCMSMissing); x == nil {
 		return
 	}
-	e, s := x.E, x.Sketch() // x itself is gone when eight more are open
+	e, s := x.E, x.Sketch() // x itself is reused once eight more are open.
 	dest := cms.Open(s.Head(), s)
 	keys, args, ok := cmsMergeArgs(c)
 	if !ok {
@@ -197,7 +201,8 @@ func cmsMergeCmd(c *engine.Ctx) {
 	c.OK()
 }
 
-// cmsMergeArgs reads numkeys and finds the keys and, if there are any, the weights. It reports false after answering what is wrong.
+// cmsMergeArgs reads numkeys and returns the keys and the weights, if there are any. It reports
+// false if it has replied with an error.
 func cmsMergeArgs(c *engine.Ctx) (keys, weights [][]byte, ok bool) {
 	n, ok := object.ParseInt(c.Args[2])
 	if !ok {

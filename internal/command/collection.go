@@ -9,8 +9,8 @@ import (
 	"godwit/internal/object"
 )
 
-// openRead opens the collection of type t at key for a reading command. It reports false after answering WRONGTYPE; x is nil when the key is
-// absent.
+// openRead opens the collection of type t at key for reading. x is nil if the key is absent. It
+// replies with WRONGTYPE and reports false if the key holds another type.
 func openRead(c *engine.Ctx, key []byte, t object.Type) (x *object.Edit, ok bool) {
 	return opened(c, c.DB.LookupRead(key), t)
 }
@@ -31,13 +31,13 @@ func opened(c *engine.Ctx, e object.Entry, t object.Type) (*object.Edit, bool) {
 	return c.DB.Open(e), true
 }
 
-// emptied deletes the key of a collection that has lost its last element and announces it.
+// emptied deletes the key of a collection that has lost its last element, and sends the event.
 func emptied(c *engine.Ctx, x *object.Edit, key []byte) {
 	c.DB.Remove(x)
 	c.Notify(keyspace.EvGeneric, "del", key)
 }
 
-// storedNothing ends a command whose result is empty: it is not stored at dst, and what was there is deleted.
+// storedNothing ends a STORE command whose result is empty. It deletes what was at dst.
 func storedNothing(c *engine.Ctx, dst []byte) {
 	if c.DB.Delete(dst) {
 		c.Changed(dst)
@@ -47,7 +47,7 @@ func storedNothing(c *engine.Ctx, dst []byte) {
 	c.Int(0)
 }
 
-// valueText is the element's bytes, printed into digits if it is an integer.
+// valueText returns the element's bytes. It formats an integer into digits.
 func valueText(v listpack.Value, digits *[20]byte) []byte {
 	if v.IsInt {
 		return v.Append(digits[:0])
@@ -55,7 +55,7 @@ func valueText(v listpack.Value, digits *[20]byte) []byte {
 	return v.B
 }
 
-// bulkValue answers with an element of a collection.
+// bulkValue replies with an element of a collection.
 func bulkValue(c *engine.Ctx, v listpack.Value) {
 	if v.IsInt {
 		c.BulkInt(v.N)
@@ -64,8 +64,8 @@ func bulkValue(c *engine.Ctx, v listpack.Value) {
 	c.Bulk(v.B)
 }
 
-// rangeArg reads an integer argument between lo and hi. What is none, or lies outside, is answered with msg, or with Redis's own errors if msg is
-// empty.
+// rangeArg reads an integer argument between lo and hi, both included. If it is invalid, it replies
+// with msg, or with Redis's own errors if msg is empty, and reports false.
 func rangeArg(c *engine.Ctx, arg []byte, lo, hi int64, msg string) (int64, bool) {
 	n, ok := object.ParseInt(arg)
 	switch {
@@ -83,8 +83,9 @@ func rangeArg(c *engine.Ctx, arg []byte, lo, hi int64, msg string) (int64, bool)
 	return 0, false
 }
 
-// overOutput reports whether the reply has outgrown the client's hard output limit, which ends the connection. It is for replies whose length
-// the client may choose freely: they must not first fill the memory.
+// overOutput reports whether the reply exceeds the client's hard output limit, which ends the
+// connection. Commands call it while they build a reply whose length the client may choose freely.
+// Such a reply must not fill the memory first.
 func overOutput(c *engine.Ctx) bool {
 	if hard := c.E.Cfg.OutputLimits[c.Client.Class].Hard; hard > 0 && int64(len(c.Buf)) >= hard {
 		c.Client.CloseASAP = true

@@ -5,7 +5,7 @@ import (
 	"godwit/internal/spec"
 )
 
-// commandDocsCmd documents the named commands, leaving unknown ones out, or all.
+// commandDocsCmd documents the named commands, or all. It leaves out unknown names.
 func commandDocsCmd(c *engine.Ctx) {
 	cmds := c.E.Table().List()
 	if names := c.Args[2:]; len(names) > 0 {
@@ -27,7 +27,7 @@ func docsMap(c *engine.Ctx, cmds []*spec.Command) {
 	}
 }
 
-// doc is one pair of a documentation map; pairs without a value are left out of it.
+// doc is one pair of a documentation map. A pair without a value is left out.
 type doc struct {
 	key   string
 	there bool
@@ -50,7 +50,7 @@ func docs(c *engine.Ctx, pairs ...doc) {
 	}
 }
 
-// text is a pair whose value is a string.
+// text returns a pair whose value is a string.
 func text(c *engine.Ctx, key, value string) doc {
 	return doc{key, value != "", func() { c.BulkString(value) }}
 }
@@ -101,8 +101,11 @@ func argsReply(c *engine.Ctx, args []spec.Arg) {
 			text(c, "name", a.Name),
 			text(c, "type", string(a.Type)),
 			text(c, "display_text", a.Display),
-			doc{"key_spec_index", a.Type == spec.ArgKey || a.Type == spec.ArgPattern && a.KeySpec > 0, func() { c.Int(int64(a.KeySpec)) }},
-			doc{"token", a.Token != "" || a.Type == spec.ArgPureToken, func() { c.BulkString(a.Token) }},
+			doc{"key_spec_index", a.Type == spec.ArgKey ||
+				a.Type == spec.ArgPattern && a.KeySpec > 0, func() { c.Int(int64(a.KeySpec)) }},
+			doc{"token", a.Token != "" || a.Type == spec.ArgPureToken, func() {
+				c.BulkString(a.Token)
+			}},
 			text(c, "summary", a.Summary),
 			text(c, "since", a.Since),
 			text(c, "deprecated_since", a.Deprecated),

@@ -21,7 +21,7 @@ func commandInfoHandlers() engine.Handlers {
 	}
 }
 
-// commandHelp is what COMMAND HELP answers.
+// commandHelp lists the lines of COMMAND HELP.
 var commandHelp = []string{
 	"(no subcommand)",
 	"    Describe every command.",
@@ -39,7 +39,7 @@ var commandHelp = []string{
 	"    The same, with what the command does to each key.",
 }
 
-// commandInfo describes the named commands, null for an unknown one, or all.
+// commandInfo describes the named commands, or all. The reply for an unknown name is null.
 func commandInfo(c *engine.Ctx, names [][]byte) {
 	if len(names) == 0 {
 		list := c.E.Table().List()
@@ -59,7 +59,8 @@ func commandInfo(c *engine.Ctx, names [][]byte) {
 	}
 }
 
-// infoReply is one command of COMMAND INFO: ten elements, the last of them its subcommands in the same form.
+// infoReply replies with one command of COMMAND INFO. It has ten elements. The last are the
+// subcommands, in the same form.
 func infoReply(c *engine.Ctx, cmd *spec.Command) {
 	c.Array(10)
 	c.BulkString(cmd.FullName())
@@ -120,13 +121,15 @@ func keySpecReply(c *engine.Ctx, k *spec.KeySpec) {
 	case k.Unknown():
 		typeAndSpec(c, "unknown")
 	case f.KeyNum:
-		typeAndSpec(c, "keynum", "keynumidx", f.KeyNumIdx, "firstkey", f.FirstKey, "keystep", f.Step)
+		typeAndSpec(c, "keynum",
+			"keynumidx", f.KeyNumIdx, "firstkey", f.FirstKey, "keystep", f.Step)
 	default:
 		typeAndSpec(c, "range", "lastkey", f.LastKey, "keystep", f.Step, "limit", f.Limit)
 	}
 }
 
-// typeAndSpec is the map of a search: its type, and its parameters as names and values.
+// typeAndSpec replies with the map of a key search: its type and its parameters, given as names and
+// values in turn.
 func typeAndSpec(c *engine.Ctx, kind string, params ...any) {
 	c.Map(2)
 	c.BulkString("type")
@@ -143,7 +146,8 @@ func typeAndSpec(c *engine.Ctx, kind string, params ...any) {
 	}
 }
 
-// commandListCmd names commands and subcommands. There are no modules, so that filter finds nothing.
+// commandListCmd replies with the names of commands and subcommands. There are no modules, so
+// FILTERBY MODULE finds nothing.
 func commandListCmd(c *engine.Ctx) {
 	pass := func(*spec.Command) bool { return true }
 	if args := c.Args[2:]; len(args) > 0 {
@@ -157,7 +161,9 @@ func commandListCmd(c *engine.Ctx) {
 		case is(args[1], "aclcat"):
 			pass = func(cmd *spec.Command) bool { return hasCategory(cmd, string(v)) }
 		case is(args[1], "pattern"):
-			pass = func(cmd *spec.Command) bool { return scan.Match(v, []byte(cmd.FullName()), true) }
+			pass = func(cmd *spec.Command) bool {
+				return scan.Match(v, []byte(cmd.FullName()), true)
+			}
 		default:
 			c.Err(engine.ErrSyntax)
 			return
@@ -186,7 +192,8 @@ func hasCategory(cmd *spec.Command, name string) bool {
 	return false
 }
 
-// commandGetKeys answers the keys of the command in the arguments, alone or with their flags.
+// commandGetKeys replies with the keys of the command in the arguments, with or without their
+// flags.
 func commandGetKeys(c *engine.Ctx, flags bool) {
 	argv := c.Args[2:]
 	cmd := c.E.Table().Find(argv)

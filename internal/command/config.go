@@ -15,7 +15,7 @@ func configHandlers() engine.Handlers {
 	}
 }
 
-// configHelp is what CONFIG HELP answers.
+// configHelp lists the lines of CONFIG HELP.
 var configHelp = []string{
 	"GET <pattern> [<pattern> ...]",
 	"    Show the directives that match a glob-style <pattern>.",
@@ -44,7 +44,7 @@ func configGetCmd(c *engine.Ctx) {
 func configSetCmd(c *engine.Ctx) {
 	args := c.Args[2:]
 	for i := 0; i+1 < len(args); i += 2 {
-		// An unknown name may be that of a password, misspelt.
+		// An unknown name may be the misspelt name of a password.
 		if d := config.Lookup(string(args[i])); d == nil || d.Flags&config.Sensitive != 0 {
 			c.Redact(i + 3)
 		}

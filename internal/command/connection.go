@@ -25,14 +25,14 @@ func quitCmd(c *engine.Ctx) {
 
 func resetCmd(c *engine.Ctx) {
 	if c.Client.Reply == engine.ReplyOff {
-		c.Writer = &c.Client.W // replies are on again, with this one
+		c.Writer = &c.Client.W // Replies are on again, from this one on.
 	}
 	c.E.ResetClient(c.Client)
 	c.Writer.Proto = c.Client.W.Proto
 	c.Simple("RESET")
 }
 
-// pingCmd answers a subscriber of RESP2 in the shape of a message, which is all that it expects.
+// pingCmd replies to a RESP2 subscriber in the form of a message: it expects nothing else.
 func pingCmd(c *engine.Ctx) {
 	switch subscriber := c.Client.Class == engine.ClassPubSub && c.Writer.Proto != 3; {
 	case len(c.Args) > 2:
@@ -60,7 +60,8 @@ func authCmd(c *engine.Ctx) {
 	case len(c.Args) > 3:
 		c.Err(engine.ErrSyntax)
 	case len(c.Args) == 2 && c.E.DefaultUser().NoPass():
-		c.Err("ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?")
+		c.Err("ERR AUTH <password> called without any password configured for the default user. " +
+			"Are you sure your configuration is correct?")
 	case len(c.Args) == 2:
 		if login(c, []byte(acl.Default), c.Args[1]) {
 			c.OK()
@@ -72,7 +73,7 @@ func authCmd(c *engine.Ctx) {
 	}
 }
 
-// login authenticates the client or answers WRONGPASS.
+// login authenticates the client or replies with WRONGPASS.
 func login(c *engine.Ctx, user, pass []byte) bool {
 	if !c.E.Login(c, user, pass) {
 		c.Err(engine.ErrWrongPass)
@@ -85,7 +86,7 @@ func helloCmd(c *engine.Ctx) {
 	cl := c.Client
 	proto := 0
 	i := 1
-	for j := range c.Args { // whatever may be wrong with the rest
+	for j := range c.Args { // Before any other argument can be found wrong.
 		if j > 0 && is(c.Args[j], "auth") {
 			for k := j + 1; k < min(j+3, len(c.Args)); k++ {
 				c.Redact(k)
@@ -128,7 +129,9 @@ func helloCmd(c *engine.Ctx) {
 		return
 	}
 	if c.E.Stranger(cl) {
-		c.Err("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time")
+		c.Err("NOAUTH HELLO must be called with the client already authenticated, otherwise the " +
+			"HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and " +
+			"select the RESP protocol version at the same time")
 		return
 	}
 	if name != nil {
@@ -161,7 +164,8 @@ func replyHello(c *engine.Ctx) {
 
 const errClientName = "ERR Client names cannot contain spaces, newlines or special characters."
 
-// validName reports whether b may be a client's name, library name or version: printable ASCII without spaces.
+// validName reports whether b may be a client's name, library name or version: printable ASCII
+// without spaces.
 func validName(b []byte) bool {
 	for _, ch := range b {
 		if ch < '!' || ch > '~' {

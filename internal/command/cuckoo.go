@@ -8,7 +8,7 @@ import (
 	"godwit/internal/object"
 )
 
-// The CF commands answer as RedisBloom's do, errors without the word ERR included.
+// The CF commands reply as RedisBloom's do, also with errors that lack the word ERR.
 
 func cuckooHandlers() engine.Handlers {
 	return engine.Handlers{
@@ -29,20 +29,21 @@ func cuckooHandlers() engine.Handlers {
 	}
 }
 
-// Bounds of what a filter is made for.
+// cfMaxCapacity is the largest capacity of a filter.
 const cfMaxCapacity = 1 << 30
 
 const errNoMemory = "ERR Insufficient memory to create filter"
 
-// cfOptions are what a command makes a filter for.
+// cfOptions are the parameters of a new filter.
 type cfOptions struct {
 	capacity, bucketSize, maxIterations, expansion int64
 }
 
-// cfDefaults are those of the configuration.
+// cfDefaults returns the parameters that the configuration sets.
 func cfDefaults(c *engine.Ctx) cfOptions {
 	cfg := c.E.Cfg
-	return cfOptions{max(cfg.CFInitialSize, 2*cfg.CFBucketSize), cfg.CFBucketSize, cfg.CFMaxIterations, cfg.CFExpansionFactor}
+	return cfOptions{max(cfg.CFInitialSize, 2*cfg.CFBucketSize), cfg.CFBucketSize,
+		cfg.CFMaxIterations, cfg.CFExpansionFactor}
 }
 
 func cfReserveCmd(c *engine.Ctx) {
@@ -56,7 +57,7 @@ func cfReserveCmd(c *engine.Ctx) {
 		c.Err("Bad capacity")
 		return
 	}
-	// In RedisBloom's order.
+	// The options are checked in RedisBloom's order.
 	if !cfOption(c, "MAXITERATIONS", &o.maxIterations, 1, cuckoo.MaxMaxIterations) ||
 		!cfOption(c, "BUCKETSIZE", &o.bucketSize, 1, cuckoo.MaxBucketSize) ||
 		!cfOption(c, "EXPANSION", &o.expansion, 0, cuckoo.MaxExpansion) {
@@ -78,7 +79,7 @@ func cfReserveCmd(c *engine.Ctx) {
 	}
 }
 
-// cfOption reads an option of CF.RESERVE if it is there. What RESERVE does not know it passes over.
+// cfOption reads an option of CF.RESERVE if it is given. It skips what RESERVE does not know.
 func cfOption(c *engine.Ctx, name string, to *int64, low, high int64) bool {
 	for i := 3; i+1 < len(c.Args); i += 2 {
 		if !isUpper(c.Args[i], name) {
@@ -90,7 +91,8 @@ func cfOption(c *engine.Ctx, name string, to *int64, low, high int64) bool {
 			c.Err("Couldn't parse " + name)
 			return false
 		case n < low || n > high:
-			c.Err(name + ": value must be in the range [" + strconv.FormatInt(low, 10) + ", " + strconv.FormatInt(high, 10) + "]")
+			c.Err(name + ": value must be in the range [" + strconv.FormatInt(low, 10) + ", " +
+				strconv.FormatInt(high, 10) + "]")
 			return false
 		}
 		*to = n
@@ -99,14 +101,16 @@ func cfOption(c *engine.Ctx, name string, to *int64, low, high int64) bool {
 	return true
 }
 
-// create makes an empty filter at key, which is absent. It returns nil after answering that there is no memory for it.
+// create makes an empty filter at key, which must be absent. It replies with the error and returns
+// nil if memory is short.
 func (o *cfOptions) create(c *engine.Ctx, key []byte) *object.Sketch {
 	f := cuckoo.Filter{BucketSize: uint16(o.bucketSize), MaxIterations: uint16(o.maxIterations)}
 	f.Buckets, f.Expansion = cuckoo.Geometry(uint64(o.capacity), f.BucketSize, uint16(o.expansion))
 	return storeCuckoo(c, key, f, 1)
 }
 
-// storeCuckoo makes a filter of n empty sub-filters at key, which is absent. It returns nil after answering that there is no memory for it.
+// storeCuckoo makes a filter of n empty sub-filters at key, which must be absent. It replies with
+// the error and returns nil if memory is short.
 func storeCuckoo(c *engine.Ctx, key []byte, f cuckoo.Filter, n uint64) *object.Sketch {
 	bytes, ok := f.TotalBytes(n)
 	if !ok || !c.E.Fits(uint64(bytes)) {
@@ -124,21 +128,25 @@ func storeCuckoo(c *engine.Ctx, key []byte, f cuckoo.Filter, n uint64) *object.S
 	return s
 }
 
-// propagate tells others to make the filter: with everything said, because defaults may differ there.
+// propagate sends the command that makes the filter. It names every option, because the defaults
+// may differ where the command is replayed.
 func (o *cfOptions) propagate(c *engine.Ctx) {
 	num := func(n int64) []byte { return strconv.AppendInt(nil, n, 10) }
-	c.PropagateAs([]byte("CF.RESERVE"), c.Args[1], num(o.capacity), []byte("BUCKETSIZE"), num(o.bucketSize),
+	c.PropagateAs([]byte("CF.RESERVE"), c.Args[1], num(o.capacity),
+		[]byte("BUCKETSIZE"), num(o.bucketSize),
 		[]byte("MAXITERATIONS"), num(o.maxIterations), []byte("EXPANSION"), num(o.expansion))
 }
 
-// openCuckoo is the filter in a sketch; what changed of it has to be put back with PutHead.
+// openCuckoo returns the filter in a sketch. After a change, the caller must put it back with
+// PutHead.
 func openCuckoo(c *engine.Ctx, s *object.Sketch) cuckoo.Filter {
 	f, _ := cuckoo.ParseHead(s.Head())
 	f.Mem, f.Limit = s, c.E
 	return f
 }
 
-// target opens the filter that a command adds items to, or makes it; it returns nil after answering.
+// target opens the filter that a command adds items to, or creates it. It returns nil if it has
+// replied with an error.
 func (o *cfOptions) target(c *engine.Ctx, items [][]byte, unique, create bool) *object.Sketch {
 	x, ok := openWrite(c, c.Args[1], object.TypeCuckoo)
 	var s *object.Sketch
@@ -157,17 +165,19 @@ func (o *cfOptions) target(c *engine.Ctx, items [][]byte, unique, create bool) *
 		c.Dirty(1)
 		o.propagate(c)
 	}
-	// What was accepted once is not refused when it is replayed.
+	// A command that was accepted once is not refused when it is replayed.
 	if s.Blocks() >= int(c.E.Cfg.CFMaxExpansions) && !c.Obeyed() {
 		c.Err("Maximum expansions reached")
 		return nil
 	}
-	if len(c.Args) > 3 || x == nil { // without options, which may be refused by then
+	if len(c.Args) > 3 || x == nil { // Without options, which a replica might refuse.
 		name := "CF.INSERT"
 		if unique {
 			name = "CF.INSERTNX"
 		}
-		c.PropagateAs(append([][]byte{[]byte(name), c.Args[1], []byte("NOCREATE"), []byte("ITEMS")}, items...)...)
+		c.PropagateAs(append([][]byte{
+			[]byte(name), c.Args[1], []byte("NOCREATE"), []byte("ITEMS"),
+		}, items...)...)
 	}
 	return s
 }
@@ -221,7 +231,7 @@ func cfInsertCmd(c *engine.Ctx, unique bool) {
 		switch r := cfInsert(c, &f, item, unique); {
 		case r < 0:
 			c.Int(-1)
-		case unique: // of all CF commands, this one says no in numbers
+		case unique: // Alone among the CF commands, this one says no with a number.
 			c.Int(int64(r))
 		default:
 			c.Bool(r == cuckoo.Inserted)
@@ -265,7 +275,8 @@ func (o *cfOptions) parseInsert(c *engine.Ctx) (items [][]byte, create, ok bool)
 	return nil, false, false
 }
 
-// cuckooToChange is the filter at the first argument, or nil after answering with the error for a missing one, which other types are answered with too.
+// cuckooToChange opens the filter at the first argument for a change. It replies with the error
+// missing and returns nil if the key is absent or holds another type.
 func cuckooToChange(c *engine.Ctx, missing string) *object.Sketch {
 	e := c.DB.Lookup(c.Args[1])
 	if !e.Exists() || e.Type() != object.TypeCuckoo {

@@ -8,7 +8,8 @@ import (
 	"godwit/internal/object"
 )
 
-// readCuckoo is the filter at the key, false if there is none or another type of value.
+// readCuckoo returns the filter at the key. It reports false if the key is missing or holds another
+// type.
 func readCuckoo(c *engine.Ctx, key []byte) (cuckoo.Filter, bool) {
 	e := c.DB.LookupRead(key)
 	if !e.Exists() || e.Type() != object.TypeCuckoo {
@@ -39,7 +40,7 @@ func cfCountCmd(c *engine.Ctx) {
 	c.Int(int64(f.Count(c.Args[2])))
 }
 
-// existingCuckoo opens the filter at the first argument, or answers why not.
+// existingCuckoo opens the filter at the first argument. It replies with the error if it cannot.
 func existingCuckoo(c *engine.Ctx) (cuckoo.Filter, bool) {
 	x, ok := openRead(c, c.Args[1], object.TypeCuckoo)
 	if ok && x == nil {
@@ -56,14 +57,15 @@ func cfInfoCmd(c *engine.Ctx) {
 	if !ok {
 		return
 	}
-	// The size is RedisBloom's: the sub-filters and the structures that it has around them.
+	// The size is RedisBloom's: the sub-filters and the structures around them.
 	size := uint64(40 + 16*f.Mem.Blocks())
 	for i := range f.Mem.Blocks() {
 		size += uint64(len(f.Mem.Block(i)))
 	}
 	infoFields(c, []infoField{
-		{"Size", int64(size)}, {"Number of buckets", int64(f.Buckets)}, {"Number of filters", int64(f.Mem.Blocks())},
-		{"Number of items inserted", int64(f.Items)}, {"Number of items deleted", int64(f.Deletes)}, {"Bucket size", int64(f.BucketSize)},
+		{"Size", int64(size)}, {"Number of buckets", int64(f.Buckets)},
+		{"Number of filters", int64(f.Mem.Blocks())}, {"Number of items inserted", int64(f.Items)},
+		{"Number of items deleted", int64(f.Deletes)}, {"Bucket size", int64(f.BucketSize)},
 		{"Expansion rate", int64(f.Expansion)}, {"Max iterations", int64(f.MaxIterations)},
 	})
 }
@@ -73,13 +75,15 @@ func cfDebugCmd(c *engine.Ctx) {
 	if !ok {
 		return
 	}
-	c.Bulk(fmt.Appendf(nil, "bktsize:%d buckets:%d items:%d deletes:%d filters:%d max_iterations:%d expansion:%d",
+	c.Bulk(fmt.Appendf(nil,
+		"bktsize:%d buckets:%d items:%d deletes:%d filters:%d max_iterations:%d expansion:%d",
 		f.BucketSize, f.Buckets, f.Items, f.Deletes, f.Mem.Blocks(), f.MaxIterations, f.Expansion))
 }
 
 const errPosition = "Invalid position"
 
-// cfScandumpCmd answers with the header for 0, then with chunks of the sub-filters: the position to ask for next, which LOADCHUNK takes with the chunk too.
+// cfScandumpCmd replies with the header for position 0, then with chunks of the sub-filters. The
+// first element of the reply is the position to ask for next. CF.LOADCHUNK takes it with the chunk.
 func cfScandumpCmd(c *engine.Ctx) {
 	pos, ok := object.ParseInt(c.Args[2])
 	if !ok || pos < 0 {
@@ -144,7 +148,8 @@ func cfLoadchunkCmd(c *engine.Ctx) {
 	c.OK()
 }
 
-// cfLoadHeader makes an empty filter of a header. It reports false after answering why not.
+// cfLoadHeader makes an empty filter from a header. It reports false if it has replied with an
+// error.
 func cfLoadHeader(c *engine.Ctx, key, data []byte) bool {
 	if len(data) != cuckoo.HeadSize {
 		c.Err("Invalid header")

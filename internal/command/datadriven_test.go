@@ -28,24 +28,29 @@ import (
 //	> GET k
 //	"a\x00b"
 //
-// A line "> …" is a command, split with the quoting rules of inline commands; the lines behind it
-// are the reply, up to the next command or an empty line. Empty lines separate blocks. A block may
-// begin with comments and marks: [godwit] says that redis-server 7.0 cannot confirm it (a newer
-// command, an intended difference), [redis8] that Redis 8 can, but 7.0 cannot, and [resp3] that it
-// is run in RESP3. A reply line "~ RE" stands for any line that matches the regular expression as a
-// whole.
+// A line "> …" is a command, split with the quoting rules of inline commands. The lines after it,
+// up to the next command or an empty line, are the reply. Empty lines separate blocks. A block may
+// begin with comments and marks:
 //
-// Each file starts with empty databases; DEBUG is allowed in those called debug_*. TestDataDriven runs it on an engine, and with -rewrite puts what the engine answers
-// into the file; TestDataDrivenRedis runs the same on redis-server, which keeps the expectations honest. Blocks marked [godwit]
-// change nothing there, so what they write should be gone or unused when they end.
+//   - [godwit]: redis-server 7.0 cannot confirm it (a newer command, an intended difference)
+//   - [redis8]: Redis 8 can confirm it, but 7.0 cannot
+//   - [resp3]: it runs in RESP3
+//
+// A reply line "~ RE" stands for any line that the regular expression matches as a whole.
+//
+// Each file starts with empty databases. DEBUG is allowed in files called debug_*. TestDataDriven
+// runs the file on an engine. With -rewrite it writes the engine's replies into the file.
+// TestDataDrivenRedis runs the same file on redis-server, which proves that the expectations are
+// right. Blocks marked [godwit] do not run there, so what they write must be gone or unused when
+// they end.
 
 var rewrite = flag.Bool("rewrite", false, "rewrite the replies in testdata/*.txt")
 
-// step is one command of a case file, or text between commands.
+// step is one command of a case file, or a line of text between commands.
 type step struct {
 	line     int
-	text     string // a line to keep as it is
-	command  string // "" for text
+	text     string // A line to keep as it is.
+	command  string // Empty for text.
 	want     []string
 	newBlock bool
 	godwit   bool
@@ -68,7 +73,8 @@ func parseCases(t *testing.T, file string) []step {
 			steps = append(steps, step{line: i + 1})
 			fresh, godwit, redis8, resp3 = true, false, false, false
 		case strings.HasPrefix(line, "> "):
-			steps = append(steps, step{line: i + 1, command: line[2:], newBlock: fresh, godwit: godwit, redis8: redis8, resp3: resp3})
+			steps = append(steps, step{line: i + 1, command: line[2:], newBlock: fresh,
+				godwit: godwit, redis8: redis8, resp3: resp3})
 			fresh = false
 		case fresh:
 			if strings.HasPrefix(line, "[") {
@@ -86,13 +92,13 @@ func parseCases(t *testing.T, file string) []step {
 	return steps
 }
 
-// server runs commands for a case file.
+// server runs the commands of a case file.
 type server interface {
 	do(t testing.TB, argv [][]byte) client.Value
 	proto(t testing.TB, version int)
 }
 
-// runCases runs the file and returns it as it would be with the server's replies.
+// runCases runs the file and returns it with the server's replies in place of the expected ones.
 func runCases(t *testing.T, file string, s server, skip func(step) bool) string {
 	t.Helper()
 	var out strings.Builder
@@ -118,7 +124,8 @@ func runCases(t *testing.T, file string, s server, skip func(step) bool) string 
 		if ok := matchLines(t, st.want, got); ok {
 			got = st.want
 		} else if !*rewrite {
-			t.Errorf("%s:%d: %s\ngot:\n%s\nwant:\n%s", file, st.line, st.command, strings.Join(got, "\n"), strings.Join(st.want, "\n"))
+			t.Errorf("%s:%d: %s\ngot:\n%s\nwant:\n%s", file, st.line, st.command,
+				strings.Join(got, "\n"), strings.Join(st.want, "\n"))
 		}
 		for _, l := range got {
 			out.WriteString(l + "\n")
@@ -154,7 +161,7 @@ func matchLines(t *testing.T, want, got []string) bool {
 	return true
 }
 
-// cliLines is the reply as redis-cli shows it.
+// cliLines returns the reply as redis-cli shows it.
 func cliLines(v client.Value, depth int) []string {
 	switch v.Kind {
 	case client.Array, client.Set, client.Push:
@@ -181,7 +188,8 @@ func cliLines(v client.Value, depth int) []string {
 	return []string{v.Str}
 }
 
-// aggregateLines numbers the elements and indents what is nested; per is 2 for key => value.
+// aggregateLines numbers the elements and indents nested ones. per is 2 for pairs shown as key =>
+// value, else 1.
 func aggregateLines(v client.Value, depth, per int) []string {
 	if len(v.Elems) == 0 {
 		return []string{"(empty " + v.Kind.String() + ")"}
@@ -218,7 +226,7 @@ func aggregateLines(v client.Value, depth, per int) []string {
 	return lines
 }
 
-// local is an engine of its own with one client.
+// local is an engine with one client.
 type local struct {
 	e *engine.Engine
 	c *engine.Client
@@ -232,7 +240,7 @@ func newLocal(t testing.TB) *local {
 	return &local{e, e.NewClient(nil)}
 }
 
-// exec runs a command and returns the reply's bytes, valid until the next call.
+// exec runs a command and returns the reply's bytes. They are valid until the next call.
 func (l *local) exec(argv [][]byte) []byte {
 	l.e.Enter()
 	defer l.e.Leave()
@@ -256,7 +264,7 @@ func (l *local) do(t testing.TB, argv [][]byte) client.Value {
 
 func (l *local) proto(_ testing.TB, version int) { l.c.W.Proto = version }
 
-// remote is a redis-server of the test's own.
+// remote is a connection to a redis-server that the test has started.
 type remote struct {
 	c    *client.Client
 	sock string
@@ -277,12 +285,13 @@ func (r *remote) do(t testing.TB, argv [][]byte) client.Value {
 
 func (r *remote) proto(t testing.TB, version int) {
 	t.Helper()
-	if v := r.do(t, [][]byte{[]byte("HELLO"), strconv.AppendInt(nil, int64(version), 10)}); v.IsError() {
+	if v := r.do(t, argvOf("HELLO", strconv.Itoa(version))); v.IsError() {
 		t.Fatal(v)
 	}
 }
 
-// startRedis starts a redis-server that ends with the test. Without one the test is skipped, except in CI.
+// startRedis starts a redis-server that ends with the test. If there is none to start, it skips the
+// test, except in CI.
 func startRedis(t *testing.T) *remote {
 	t.Helper()
 	return dialServer(t, testserver.StartRedis(t, "", "--enable-debug-command", "yes").Socket)
@@ -345,7 +354,8 @@ func TestDataDrivenRedis(t *testing.T) {
 	}
 }
 
-// TestDataDrivenRedis8 runs what Redis 8 and not 7.0 confirms. Such blocks do not depend on others.
+// TestDataDrivenRedis8 runs the blocks that Redis 8 confirms and 7.0 does not. Such blocks depend
+// on no others.
 func TestDataDrivenRedis8(t *testing.T) {
 	if *rewrite {
 		t.Skip("rewriting")

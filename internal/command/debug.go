@@ -20,7 +20,8 @@ func debugHandlers() engine.Handlers {
 	}
 }
 
-// debugSub is one subcommand of DEBUG. They are no subcommands in the command table, as in Redis. The argument counts include DEBUG and the name.
+// debugSub is one subcommand of DEBUG. As in Redis, the command table does not list them. The
+// argument counts include DEBUG and the name.
 type debugSub struct {
 	name     string
 	min, max int
@@ -31,45 +32,58 @@ type debugSub struct {
 
 func debugSubs() []debugSub {
 	return []debugSub{
-		{"change-repl-id", 2, 2, "", []string{"Begin another replication history."}, func(c *engine.Ctx) {
-			c.E.NewReplID()
-			c.OK()
-		}},
-		{"check", 2, 2, "", []string{"Check the keyspace's tables, deadlines and memory against each other."}, func(c *engine.Ctx) {
-			if err := c.E.KS.Check(); err != nil {
-				c.Err("ERR " + err.Error())
-				return
-			}
-			c.OK()
-		}},
-		{"error", 3, 3, " <string>", []string{"Answer with <string> as an error."}, func(c *engine.Ctx) {
-			c.Err(strings.NewReplacer("\n", " ", "\r", " ").Replace(string(c.Args[2])))
-		}},
-		{"htstats", 3, 4, " <dbid> [full]", []string{"Statistics of a database's hash table."}, debugHtstats},
-		{"log", 3, 3, " <message>", []string{"Write <message> to the server's log."}, func(c *engine.Ctx) {
-			c.E.Log.Warning("DEBUG LOG: %s", c.Args[2])
-			c.OK()
-		}},
-		{"object", 3, 4, " <key> [fast]", []string{"Low-level facts about <key> and its value."}, debugObject},
-		{"pause-cron", 3, 3, " <0|1>", []string{"Stop the periodic work (1), or let it go on (0)."}, func(c *engine.Ctx) {
-			c.E.PauseCron(atoi(c.Args[2]) != 0)
-			c.OK()
-		}},
+		{"change-repl-id", 2, 2, "", []string{"Begin another replication history."},
+			func(c *engine.Ctx) {
+				c.E.NewReplID()
+				c.OK()
+			}},
+		{"check", 2, 2, "",
+			[]string{"Check the keyspace's tables, deadlines and memory against each other."},
+			func(c *engine.Ctx) {
+				if err := c.E.KS.Check(); err != nil {
+					c.Err("ERR " + err.Error())
+					return
+				}
+				c.OK()
+			}},
+		{"error", 3, 3, " <string>", []string{"Answer with <string> as an error."},
+			func(c *engine.Ctx) {
+				c.Err(strings.NewReplacer("\n", " ", "\r", " ").Replace(string(c.Args[2])))
+			}},
+		{"htstats", 3, 4, " <dbid> [full]", []string{"Statistics of a database's hash table."},
+			debugHtstats},
+		{"log", 3, 3, " <message>", []string{"Write <message> to the server's log."},
+			func(c *engine.Ctx) {
+				c.E.Log.Warning("DEBUG LOG: %s", c.Args[2])
+				c.OK()
+			}},
+		{"object", 3, 4, " <key> [fast]", []string{"Low-level facts about <key> and its value."},
+			debugObject},
+		{"pause-cron", 3, 3, " <0|1>", []string{"Stop the periodic work (1), or let it go on (0)."},
+			func(c *engine.Ctx) {
+				c.E.PauseCron(atoi(c.Args[2]) != 0)
+				c.OK()
+			}},
 		{"populate", 3, 5, " <count> [<prefix>] [<size>]", []string{
 			"Create <count> string keys named key:<num>, or <prefix>:<num>, with values of <size>",
 			"bytes. Keys that exist stay as they are. Nothing is propagated."}, debugPopulate},
 		{"protocol", 3, 3, " <type>", []string{
 			"Answer with an example of <type>: string, integer, double, bignum, null, array, set,",
 			"map, attrib, push, verbatim, true, false."}, debugProtocol},
-		{"sdslen", 3, 3, " <key>", []string{"Lengths and allocations of a key and its string value."}, debugSdslen},
-		{"set-active-expire", 3, 3, " <0|1>", []string{"Stop (0) or resume (1) the expiry of keys that nobody uses."}, func(c *engine.Ctx) {
-			c.E.SetActiveExpire(atoi(c.Args[2]) != 0)
-			c.OK()
-		}},
-		{"sleep", 3, 3, " <seconds>", []string{"Stop the server for <seconds>, which may be a fraction."}, debugSleep},
-		{"stringmatch-len", 4, 4, " <pattern> <string>", []string{"Tell whether <string> matches the glob <pattern>."}, func(c *engine.Ctx) {
-			c.Int(boolInt(scan.Match(c.Args[2], c.Args[3], false)))
-		}},
+		{"sdslen", 3, 3, " <key>",
+			[]string{"Lengths and allocations of a key and its string value."}, debugSdslen},
+		{"set-active-expire", 3, 3, " <0|1>",
+			[]string{"Stop (0) or resume (1) the expiry of keys that nobody uses."},
+			func(c *engine.Ctx) {
+				c.E.SetActiveExpire(atoi(c.Args[2]) != 0)
+				c.OK()
+			}},
+		{"sleep", 3, 3, " <seconds>",
+			[]string{"Stop the server for <seconds>, which may be a fraction."}, debugSleep},
+		{"stringmatch-len", 4, 4, " <pattern> <string>",
+			[]string{"Tell whether <string> matches the glob <pattern>."}, func(c *engine.Ctx) {
+				c.Int(boolInt(scan.Match(c.Args[2], c.Args[3], false)))
+			}},
 	}
 }
 
@@ -87,17 +101,18 @@ func debugCmd(c *engine.Ctx, subs []debugSub) {
 	wrongSub(c)
 }
 
-// wrongSub answers a subcommand that is unknown or has the wrong number of arguments.
+// wrongSub replies to a subcommand that is unknown or has the wrong number of arguments.
 func wrongSub(c *engine.Ctx) {
 	name := c.Args[0]
 	if c.Cmd.Parent() != nil {
 		name = []byte(c.Cmd.Parent().Name)
 	}
-	c.Err("ERR unknown subcommand or wrong number of arguments for '" + cString(c.Args[1], 128) + "'. Try " +
+	c.Err("ERR unknown subcommand or wrong number of arguments for '" + cString(c.Args[1], 128) +
+		"'. Try " +
 		strings.ToUpper(string(name)) + " HELP.")
 }
 
-// cString is at most n bytes of b, up to the first NUL.
+// cString returns at most n bytes of b, up to the first NUL.
 func cString(b []byte, n int) string {
 	s, _, _ := strings.Cut(string(b[:min(len(b), n)]), "\x00")
 	return s
@@ -118,21 +133,21 @@ func debugHelp(c *engine.Ctx, subs []debugSub) {
 	}
 }
 
-// atoi is the integer that b begins with, 0 if none: DEBUG reads its switches like that.
+// atoi returns the integer that b begins with, or 0 if there is none. DEBUG reads its switches so.
 func atoi(b []byte) int64 {
 	end := 0
 	for end < len(b) && (b[end] >= '0' && b[end] <= '9' || end == 0 && b[0] == '-') {
 		end++
 	}
-	n, _ := strconv.ParseInt(string(b[:end]), 10, 64) // 0 is meant
+	n, _ := strconv.ParseInt(string(b[:end]), 10, 64) // 0 is meant on an error.
 	return n
 }
 
-// debugSleep holds the executor: that is what it is for.
+// debugSleep blocks the executor on purpose: nothing else runs meanwhile.
 func debugSleep(c *engine.Ctx) {
 	s := string(c.Args[2])
 	var sec float64
-	for ; s != ""; s = s[:len(s)-1] { // the longest prefix that is a number
+	for ; s != ""; s = s[:len(s)-1] { // Finds the longest prefix that is a number.
 		if f, err := strconv.ParseFloat(s, 64); err == nil && !math.IsNaN(f) {
 			sec = f
 			break
@@ -142,7 +157,8 @@ func debugSleep(c *engine.Ctx) {
 	c.OK()
 }
 
-// debugPopulate makes keys; see debugSubs. It is O(N) and does not pause, as in Redis.
+// debugPopulate creates keys. debugSubs describes the arguments. It costs O(N) and does not pause,
+// as in Redis.
 func debugPopulate(c *engine.Ctx) {
 	count, ok := positiveArg(c, c.Args[2])
 	if !ok {
@@ -177,7 +193,7 @@ func debugPopulate(c *engine.Ctx) {
 	c.OK()
 }
 
-// resized cuts b to n bytes or fills it up with NULs.
+// resized returns b cut to n bytes, or filled up with NULs.
 func resized(b []byte, n int) []byte {
 	if n <= len(b) {
 		return b[:n]

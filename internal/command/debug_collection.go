@@ -12,21 +12,27 @@ import (
 	"godwit/internal/quicklist"
 )
 
-// debugCollections are the subcommands of DEBUG that look into collections.
+// debugCollections returns the subcommands of DEBUG that look into collections.
 func debugCollections() []debugSub {
 	return []debugSub{
-		{"digest", 2, 2, "", []string{"A hash of all data, the same as Redis's over the same data."}, debugDigest},
-		{"digest-value", 2, math.MaxInt, " <key> [<key> ...]", []string{"A hash of the value of each key."}, debugDigestValue},
-		{"htstats-key", 3, 4, " <key> [full]", []string{"Statistics of the hash table of a value."}, debugHtstatsKey},
-		{"listpack", 3, 3, " <key>", []string{"Write the elements of a value in a listpack to the server's log."}, debugListpack},
-		{"quicklist", 3, 4, " <key> [<0|1>]", []string{"Write the nodes of a list to the server's log."}, debugQuicklist},
+		{"digest", 2, 2, "",
+			[]string{"A hash of all data, the same as Redis's over the same data."}, debugDigest},
+		{"digest-value", 2, math.MaxInt, " <key> [<key> ...]",
+			[]string{"A hash of the value of each key."}, debugDigestValue},
+		{"htstats-key", 3, 4, " <key> [full]", []string{"Statistics of the hash table of a value."},
+			debugHtstatsKey},
+		{"listpack", 3, 3, " <key>",
+			[]string{"Write the elements of a value in a listpack to the server's log."},
+			debugListpack},
+		{"quicklist", 3, 4, " <key> [<0|1>]",
+			[]string{"Write the nodes of a list to the server's log."}, debugQuicklist},
 		{"quicklist-packed-threshold", 3, 3, " <size>", []string{
 			"The size from which an element of a list has a node to itself, below 4gb; 0 for the",
 			"default of 1gb."}, debugPackedThreshold},
 	}
 }
 
-// debugValue opens the collection of a DEBUG subcommand; it answers for a missing key.
+// debugValue finds the entry of a DEBUG subcommand. It replies with an error if the key is missing.
 func debugValue(c *engine.Ctx) (object.Entry, bool) {
 	e := c.DB.Peek(c.Args[2])
 	if !e.Exists() {
@@ -47,7 +53,8 @@ func debugListpack(c *engine.Ctx) {
 	lp := c.DB.Open(e).Bytes()
 	c.E.Log.Notice("DEBUG LISTPACK: %d bytes, %d elements", len(lp), listpack.Count(lp))
 	for i, pos := 0, listpack.First(lp); pos != 0; i, pos = i+1, listpack.Next(lp, pos) {
-		c.E.Log.Notice("DEBUG LISTPACK: element %d at %d: %q", i, pos, listpack.Get(lp, pos).Append(nil))
+		c.E.Log.Notice("DEBUG LISTPACK: element %d at %d: %q", i, pos,
+			listpack.Get(lp, pos).Append(nil))
 	}
 	c.Simple("Listpack structure printed on stdout")
 }
@@ -63,7 +70,8 @@ func debugQuicklist(c *engine.Ctx) {
 	}
 	i := 0
 	object.AsList(c.DB.Open(e)).Quicklist().EachNode(func(n quicklist.NodeInfo) {
-		c.E.Log.Notice("DEBUG QUICKLIST: node %d: %d bytes, %d elements, plain %t, compressed %t", i, n.Size, n.Count, n.Plain, n.Compressed)
+		c.E.Log.Notice("DEBUG QUICKLIST: node %d: %d bytes, %d elements, plain %t, compressed %t",
+			i, n.Size, n.Count, n.Plain, n.Compressed)
 		i++
 	})
 	c.Simple("Quicklist structure printed on stdout")
@@ -79,7 +87,8 @@ func debugPackedThreshold(c *engine.Ctx) {
 	c.OK()
 }
 
-// debugHtstatsKey describes the hash table of a value: how large it is, not how its chains are.
+// debugHtstatsKey describes the hash table of a value. It shows its size, not the lengths of its
+// chains.
 func debugHtstatsKey(c *engine.Ctx) {
 	e, ok := debugValue(c)
 	if !ok {
@@ -91,16 +100,19 @@ func debugHtstatsKey(c *engine.Ctx) {
 	}
 	x := c.DB.Open(e)
 	n, size := x.Len(), x.Large().Size()
-	c.Verbatim("txt", fmt.Sprintf("Hash table 0 stats (main hash table):\n number of elements: %d\n bytes, elements included: %d\n bytes per element: %.2f\n",
+	c.Verbatim("txt", fmt.Sprintf(
+		"Hash table 0 stats (main hash table):\n number of elements: %d\n"+
+			" bytes, elements included: %d\n bytes per element: %.2f\n",
 		n, size, float64(size)/float64(max(n, 1))))
 }
 
-// quicklistFacts is what DEBUG OBJECT adds for a list of nodes.
+// quicklistFacts returns what DEBUG OBJECT adds for a quicklist.
 func quicklistFacts(q *quicklist.List) string {
 	size := 0
 	q.EachNode(func(n quicklist.NodeInfo) { size += n.Size })
 	var b strings.Builder
-	fmt.Fprintf(&b, " ql_nodes:%d ql_avg_node:%.2f ql_listpack_max:%d", q.Nodes(), float64(q.Len())/float64(max(q.Nodes(), 1)), q.Fill())
+	fmt.Fprintf(&b, " ql_nodes:%d ql_avg_node:%.2f ql_listpack_max:%d", q.Nodes(),
+		float64(q.Len())/float64(max(q.Nodes(), 1)), q.Fill())
 	fmt.Fprintf(&b, " ql_compressed:%d ql_uncompressed_size:%d", boolInt(q.Depth() != 0), size)
 	return b.String()
 }

@@ -8,8 +8,8 @@ import (
 	"godwit/internal/object"
 )
 
-// digestValue mixes the value of a key into d, and whether the key has a deadline. What a value's
-// digest is belongs to its type, see object.Digest.
+// digestValue mixes into d the value of a key and whether the key has a deadline. The value's type
+// defines its digest: see object.Digest.
 func digestValue(d *object.Digest, db *keyspace.DB, e object.Entry) {
 	d.MixValue(db.Open(e))
 	if e.Deadline() != 0 {
@@ -17,8 +17,8 @@ func digestValue(d *object.Digest, db *keyspace.DB, e object.Entry) {
 	}
 }
 
-// debugDigest mixes the number of each database that has keys, and adds each key's digest: the key
-// mixed, then the value.
+// debugDigest mixes the number of each database that has keys, and adds each key's digest. That
+// digest mixes the key first, then the value.
 func debugDigest(c *engine.Ctx) {
 	var d object.Digest
 	for i := range c.E.KS.Databases() {
@@ -39,7 +39,7 @@ func debugDigest(c *engine.Ctx) {
 	c.Simple(hex.EncodeToString(d[:]))
 }
 
-// debugDigestValue answers with the digest of each key's value, zeros for a missing key.
+// debugDigestValue replies with the digest of each key's value, zeros for a missing key.
 func debugDigestValue(c *engine.Ctx) {
 	c.Array(len(c.Args) - 2)
 	for _, key := range c.Args[2:] {

@@ -25,11 +25,13 @@ func debugObject(c *engine.Ctx) {
 	if e.Encoding() == object.EncQuicklist {
 		more = quicklistFacts(object.AsList(x).Quicklist())
 	}
-	c.Simple(fmt.Sprintf("Value at:0x%x refcount:1 encoding:%s serializedlength:%d lru:%d lru_seconds_idle:%d%s",
+	c.Simple(fmt.Sprintf(
+		"Value at:0x%x refcount:1 encoding:%s serializedlength:%d lru:%d lru_seconds_idle:%d%s",
 		uint64(e.Ref), e.Encoding(), rdb.SavedLen(x), e.LRU(), idle, more))
 }
 
-// debugSdslen shows lengths, spare room and allocations. A key, and a value that shares its block, has no spare room.
+// debugSdslen shows lengths, spare room and allocated sizes. A key has no spare room, nor has a
+// value that shares its block.
 func debugSdslen(c *engine.Ctx) {
 	e := c.DB.Peek(c.Args[2])
 	switch {
@@ -46,7 +48,9 @@ func debugSdslen(c *engine.Ctx) {
 		alloc = int(s.Cap)
 		avail = alloc - n
 	}
-	c.Simple(fmt.Sprintf("key_sds_len:%d, key_sds_avail:0, key_zmalloc: %d, val_sds_len:%d, val_sds_avail:%d, val_zmalloc: %d",
+	c.Simple(fmt.Sprintf(
+		"key_sds_len:%d, key_sds_avail:0, key_zmalloc: %d, val_sds_len:%d, val_sds_avail:%d, "+
+			"val_zmalloc: %d",
 		len(e.Key()), arena.ClassSize(len(e.Key())), n, avail, alloc))
 }
 
@@ -66,17 +70,20 @@ func debugHtstats(c *engine.Ctx) {
 	if db.Len() == 0 {
 		b.WriteString("No stats available for empty dictionaries\n")
 	} else {
-		fmt.Fprintf(&b, " number of elements: %d\n table bytes: %d\n bytes per element: %.2f\n rehashing: %t\n",
+		fmt.Fprintf(&b,
+			" number of elements: %d\n table bytes: %d\n bytes per element: %.2f\n rehashing: %t\n",
 			db.Len(), db.TableBytes(), float64(db.TableBytes())/float64(db.Len()), db.Rehashing())
 	}
-	fmt.Fprintf(&b, "[Expires HT]\n number of elements: %d (deadlines are in the entries)\n", db.Expires())
+	fmt.Fprintf(&b, "[Expires HT]\n number of elements: %d (deadlines are in the entries)\n",
+		db.Expires())
 	c.Verbatim("txt", b.String())
 }
 
 const protocolTypes = "ERR Wrong protocol type name. Please use one of the following: " +
 	"string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false"
 
-// debugProtocol answers with an example of each RESP type, for tests of clients; the values are Redis's.
+// debugProtocol replies with an example of each RESP type, for tests of clients. The values are
+// Redis's.
 func debugProtocol(c *engine.Ctx) {
 	switch strings.ToLower(string(c.Args[2])) {
 	case "string":

@@ -7,15 +7,17 @@ import (
 
 func debugReloads() []debugSub {
 	return []debugSub{
-		{"loadaof", 2, 2, "", []string{"Empty all databases and read the append-only file back."}, debugLoadAOF},
+		{"loadaof", 2, 2, "", []string{"Empty all databases and read the append-only file back."},
+			debugLoadAOF},
 		{"reload", 2, 5, " [NOSAVE] [NOFLUSH] [MERGE]", []string{
 			"Save, empty all databases, and read the snapshot back. NOSAVE takes the file that is",
-			"there, NOFLUSH keeps the keys, and MERGE lets the file replace keys that are there."}, debugReload},
+			"there, NOFLUSH keeps the keys, and MERGE lets the file replace keys that are there."},
+			debugReload},
 	}
 }
 
 func debugReload(c *engine.Ctx) {
-	if c.E.Loading() { // it would save, or add to, half a data set
+	if c.E.Loading() { // Half a data set must be neither saved nor added to.
 		c.Err(engine.ErrLoading)
 		return
 	}

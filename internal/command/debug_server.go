@@ -7,18 +7,20 @@ import (
 	"godwit/internal/engine"
 )
 
-// debugServerSubs are the subcommands of DEBUG that do something to the server as a whole.
+// debugServerSubs returns the subcommands of DEBUG that act on the server as a whole.
 func debugServerSubs() []debugSub {
 	return []debugSub{
 		{"set-clock-offset", 3, 3, " <milliseconds>", []string{
-			"Move the wall clock by <milliseconds> against the system's, as if somebody had set it."},
-			debugClockOffset},
+			"Move the wall clock by <milliseconds> against the system's, as if somebody had " +
+				"set it."}, debugClockOffset},
 		{"panic", 2, 2, "", []string{"Crash the server by a panic."}, func(*engine.Ctx) {
 			panic("DEBUG PANIC")
 		}},
-		{"segfault", 2, 2, "", []string{"Crash the server by an access to memory that is not there."}, func(*engine.Ctx) {
-			arena.Fault()
-		}},
+		{"segfault", 2, 2, "",
+			[]string{"Crash the server by an access to memory that is not there."},
+			func(*engine.Ctx) {
+				arena.Fault()
+			}},
 	}
 }
 

@@ -28,14 +28,14 @@ func dumpCmd(c *engine.Ctx) {
 	c.Bulk(dumpValue(c, e))
 }
 
-// dumpValue is the DUMP payload of an entry's value.
+// dumpValue returns the DUMP payload of an entry's value.
 func dumpValue(c *engine.Ctx, e object.Entry) []byte {
 	enc := rdb.Encoder{Compress: c.E.Cfg.RDBCompression}
 	rdb.Dump(&enc, c.E.KS.Heap, e)
 	return enc.B
 }
 
-// restoreOptions are what RESTORE takes behind the payload.
+// restoreOptions are the arguments of RESTORE after the payload.
 type restoreOptions struct {
 	replace, absolute bool
 	meta              rdb.Meta
@@ -98,7 +98,9 @@ func restoreCmd(c *engine.Ctx) {
 	}
 	var v rdb.Value
 	var err error
-	if crash.Contain("decoding the payload of RESTORE", func() { v, err = rdb.Restore(c.Args[3], true) }) {
+	if crash.Contain("decoding the payload of RESTORE", func() {
+		v, err = rdb.Restore(c.Args[3], true)
+	}) {
 		c.Err(engine.ErrInternal)
 		return
 	}
@@ -128,7 +130,7 @@ func addMs(now, ms int64) int64 {
 	return 1<<63 - 1
 }
 
-// restore puts the value in place.
+// restore stores the value.
 func restore(c *engine.Ctx, key []byte, v *rdb.Value, o *restoreOptions) {
 	deadline := o.meta.Deadline
 	if deadline != 0 && c.Past(deadline) {
@@ -161,7 +163,7 @@ func restore(c *engine.Ctx, key []byte, v *rdb.Value, o *restoreOptions) {
 	c.OK()
 }
 
-// delName is the command that tells others of a key that is gone.
+// delName returns the name of the command that propagates a deletion.
 func delName(c *engine.Ctx) []byte {
 	if c.E.KS.P.LazyServerDel {
 		return []byte("UNLINK")

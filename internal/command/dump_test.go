@@ -18,10 +18,12 @@ func TestDumpRestore(t *testing.T) {
 	for _, key := range []string{"s", "l", "set", "z", "h"} {
 		payload := run(t, l, "dump", key).Text()
 		before := run(t, l, "debug", "digest-value", key).Elems[0].Text()
-		if v := run(t, l, "restore", key, "0", payload); v.Str != "BUSYKEY Target key name already exists." {
+		v := run(t, l, "restore", key, "0", payload)
+		if v.Str != "BUSYKEY Target key name already exists." {
 			t.Errorf("%s: %v", key, v)
 		}
-		if v := run(t, l, "restore", key, "0", payload, "replace", "IDLETIME", "100"); v.Text() != "OK" {
+		v = run(t, l, "restore", key, "0", payload, "replace", "IDLETIME", "100")
+		if v.Text() != "OK" {
 			t.Errorf("%s: %v", key, v)
 		}
 		if got := run(t, l, "debug", "digest-value", key).Elems[0].Text(); got != before {
@@ -33,11 +35,18 @@ func TestDumpRestore(t *testing.T) {
 		for i := range len(payload) {
 			bad := []byte(payload)
 			bad[i] ^= 1
-			if v := run(t, l, "restore", "new", "0", string(bad)); v.Str != "ERR DUMP payload version or checksum are wrong" {
+			v := run(t, l, "restore", "new", "0", string(bad))
+			if v.Str != "ERR DUMP payload version or checksum are wrong" {
 				t.Errorf("%s, byte %d: %v", key, i, v)
 			}
 		}
 	}
+}
+
+// TestRestoreArguments tests the options of RESTORE, valid and invalid.
+func TestRestoreArguments(t *testing.T) {
+	l := newLocal(t)
+	run(t, l, "set", "s", "hello")
 	payload := run(t, l, "dump", "s").Text()
 	for _, c := range []struct{ args, want string }{
 		{"0 P idletime -1", "ERR Invalid IDLETIME value, must be >= 0"},

@@ -41,7 +41,7 @@ func pexpiretimeCmd(c *engine.Ctx) {
 // expireCondition is the set of NX, XX, GT and LT.
 type expireCondition struct{ nx, xx, gt, lt bool }
 
-// parse reads the conditions, answering with Redis's errors.
+// parse reads the conditions and replies with Redis's errors.
 func (o *expireCondition) parse(c *engine.Ctx, args [][]byte) bool {
 	for _, a := range args {
 		switch {
@@ -69,7 +69,8 @@ func (o *expireCondition) parse(c *engine.Ctx, args [][]byte) bool {
 	return true
 }
 
-// met reports whether a deadline (0: none) may be changed to another one. No deadline counts as infinitely late.
+// met reports whether the condition allows to change the deadline old to deadline. 0 is no
+// deadline, which counts as infinitely late.
 func (o *expireCondition) met(old, deadline int64) bool {
 	switch {
 	case o.nx && old != 0, o.xx && old == 0:
@@ -82,7 +83,8 @@ func (o *expireCondition) met(old, deadline int64) bool {
 	return true
 }
 
-// deadlineOf turns a time argument in units of that many ms, absolute or relative to now, into unix ms. It reports false on overflow.
+// deadlineOf converts a time argument to unix ms. unit is the argument's unit in ms, and absolute
+// tells whether it counts from the epoch or from now. It reports false on overflow.
 func deadlineOf(n, unit, now int64, absolute bool) (int64, bool) {
 	if n > math.MaxInt64/unit || n < math.MinInt64/unit {
 		return 0, false
@@ -131,7 +133,8 @@ func expire(c *engine.Ctx, unit int64, absolute bool) {
 	c.Int(1)
 }
 
-// deadlineReply answers -2 for a missing key, -1 for one without a deadline, else what reply makes of the deadline.
+// deadlineReply replies with -2 for a missing key and -1 for a key without a deadline. Else it
+// calls reply with the deadline.
 func deadlineReply(c *engine.Ctx, reply func(c *engine.Ctx, deadline int64)) {
 	e := c.DB.Query(c.Args[1])
 	switch {

@@ -11,9 +11,9 @@ import (
 	"godwit/internal/keyspace"
 )
 
-// hiddenReads are reads of what is due where time only hides it, and their replies: those of a
-// replica of Redis 8. There HLEN and HRANDFIELD see due fields too, and MEMORY USAGE due keys; here
-// they do not.
+// hiddenReads are reads of expired data that is only hidden, and their replies. The replies are
+// those of a replica of Redis 8, with three exceptions: there, HLEN and HRANDFIELD also see expired
+// fields, and MEMORY USAGE sees expired keys.
 const hiddenReads = `
 GET s => (nil)
 STRLEN s => (integer) 0
@@ -71,8 +71,8 @@ HRANDFIELD hall -3 => (empty array)
 HSCAN hall 0 => 1) "0"|2) (empty array)
 `
 
-// hiddenWrites are commands of who writes where time only hides, each on keys filled anew, and how
-// many keys there are afterwards: on a replica of Redis 8 that may be written to.
+// hiddenWrites are writes by a client for whom expired data is only hidden, each on freshly filled
+// keys. Each line has the number of keys afterwards: that of a writable replica of Redis 8.
 const hiddenWrites = `
 SET s n => OK / 8
 SETNX s n => (integer) 1 / 8
@@ -97,13 +97,14 @@ EXPIRE other -1 => (integer) 1 / 8
 SET other x PXAT 1 => OK / 8
 `
 
-// hiding is an engine where time hides or deletes.
+// hiding is an engine whose expire mode the test sets.
 type hiding struct {
 	*local
 	skew int64
 }
 
-// fill makes keys and fields that are due, and some that are not. Time only hides.
+// fill creates keys and fields that have expired, and some that have not. Expired data is only
+// hidden.
 func (l *hiding) fill(t *testing.T) {
 	l.mode(keyspace.ExpireDelete)
 	for _, line := range strings.Split(strings.TrimSpace(`
@@ -141,8 +142,8 @@ func (l *hiding) lines(t *testing.T, command string) string {
 	return strings.Join(cliLines(l.do(t, split(command)), 0), "|")
 }
 
-// TestHiddenKeysAndFields reads and writes what is due where time only hides it. Reads change
-// nothing: a master, whom time does not concern, still finds everything.
+// TestHiddenKeysAndFields reads and writes expired data that is only hidden. Reads change nothing:
+// a master, for whom expiry is ignored, still finds everything.
 func TestHiddenKeysAndFields(t *testing.T) {
 	l := &hiding{local: newLocal(t)}
 	l.fill(t)
@@ -157,14 +158,14 @@ func TestHiddenKeysAndFields(t *testing.T) {
 		assert.Equal(t, want, l.lines(t, command), command)
 	}
 	l.e.Enter()
-	for range 100 { // slices of background work
+	for range 100 { // Slices of background work.
 		l.e.Slice()
 	}
 	l.e.Leave()
 	l.c.Origin = engine.OriginMaster
 	for command, want := range map[string]string{
-		"GET s": `"v"`, "LRANGE l 0 -1": `1) "a"|2) "b"`, "SCARD set": "(integer) 2", "ZSCORE z a": `"1"`,
-		"HGET h a": `"1"`, "HGET hf a": `"1"`, "HLEN hall": "(integer) 2",
+		"GET s": `"v"`, "LRANGE l 0 -1": `1) "a"|2) "b"`, "SCARD set": "(integer) 2",
+		"ZSCORE z a": `"1"`, "HGET h a": `"1"`, "HGET hf a": `"1"`, "HLEN hall": "(integer) 2",
 	} {
 		assert.Equal(t, want, l.lines(t, command), command)
 	}

@@ -26,7 +26,7 @@ func functionHandlers() engine.Handlers {
 	}
 }
 
-// functionHelp is what FUNCTION HELP answers.
+// functionHelp lists the lines of FUNCTION HELP.
 var functionHelp = []string{
 	"LOAD [REPLACE] <code>",
 	"    Add the library that the code makes, in place of one of its name if REPLACE is given.",
@@ -48,7 +48,7 @@ var functionHelp = []string{
 	"    or in place of those with the same names.",
 }
 
-// fcallWritesNothing reports whether the function has declared that it writes nothing.
+// fcallWritesNothing reports whether the function is declared with the flag no-writes.
 func fcallWritesNothing(c *engine.Ctx) bool {
 	f := c.E.Functions().Function(c.Args[1])
 	return f != nil && f.Flags&script.NoWrites != 0
@@ -74,9 +74,12 @@ func fcallCmd(c *engine.Ctx, readOnly bool) {
 		c.Err("ERR Number of keys can't be negative")
 		return
 	}
-	o := engine.ScriptRun{Name: f.Name, Flags: f.Flags, Declared: true, ReadOnly: readOnly, Function: true, Keys: rest[:n]}
+	o := engine.ScriptRun{Name: f.Name, Flags: f.Flags, Declared: true, ReadOnly: readOnly,
+		Function: true, Keys: rest[:n]}
 	fs := c.E.Functions()
-	c.E.RunScript(c, o, func(w *resp.Writer) script.Result { return fs.Call(f, rest[:n], rest[n:], w) })
+	c.E.RunScript(c, o, func(w *resp.Writer) script.Result {
+		return fs.Call(f, rest[:n], rest[n:], w)
+	})
 }
 
 func functionLoadCmd(c *engine.Ctx) {
@@ -114,12 +117,13 @@ func functionFlushCmd(c *engine.Ctx) {
 		c.Err("ERR FUNCTION FLUSH only supports SYNC|ASYNC option")
 		return
 	}
-	c.E.FlushFunctions() // what is left is the collector's, in the background either way
+	c.E.FlushFunctions() // The garbage collector frees them in the background either way.
 	c.Dirty(1)
 	c.OK()
 }
 
-// lineBreaks makes spaces of line breaks, also of those at the end, which an error otherwise loses.
+// lineBreaks replaces line breaks by spaces. It includes those at the end, which an error otherwise
+// loses.
 var lineBreaks = strings.NewReplacer("\r", " ", "\n", " ")
 
 func functionListCmd(c *engine.Ctx) {

@@ -29,13 +29,16 @@ func functionRestoreCmd(c *engine.Ctx) {
 		case is(policy, "flush"):
 			flush = true
 		default:
-			c.Err("ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.")
+			c.Err("ERR Wrong restore policy given, value should be either FLUSH, APPEND or " +
+				"REPLACE.")
 			return
 		}
 	}
 	var sources [][]byte
 	var err error
-	if crash.Contain("decoding the payload of FUNCTION RESTORE", func() { sources, err = rdb.RestoreFunctions(c.Args[2]) }) {
+	if crash.Contain("decoding the payload of FUNCTION RESTORE", func() {
+		sources, err = rdb.RestoreFunctions(c.Args[2])
+	}) {
 		c.Err(engine.ErrInternal)
 		return
 	}
@@ -62,7 +65,7 @@ func functionRestoreCmd(c *engine.Ctx) {
 	c.OK()
 }
 
-// restoreError is what a client hears of a payload that is wrong.
+// restoreError returns the error reply for an invalid payload.
 func restoreError(err error) string {
 	switch {
 	case errors.Is(err, rdb.ErrPayload):

@@ -31,7 +31,7 @@ func genericHandlers() engine.Handlers {
 	}
 }
 
-// objectHelp is what OBJECT HELP answers.
+// objectHelp lists the lines of OBJECT HELP.
 var objectHelp = []string{
 	"ENCODING <key>",
 	"    How the value of <key> is stored.",
@@ -44,7 +44,7 @@ var objectHelp = []string{
 }
 
 func touchCmd(c *engine.Ctx) {
-	c.E.KS.NoTouch = false // what is asked for outright is done under CLIENT NO-TOUCH too
+	c.E.KS.NoTouch = false // TOUCH touches even under CLIENT NO-TOUCH.
 	countKeys(c, c.DB.LookupRead)
 }
 
@@ -208,7 +208,8 @@ func swapdbCmd(c *engine.Ctx) {
 	c.OK()
 }
 
-// flush empties databases: SYNC now, ASYNC in the background, neither as lazyfree-lazy-user-flush says. It reports whether it has.
+// flush empties databases: SYNC at once, ASYNC in the background, and without either as
+// lazyfree-lazy-user-flush says. It reports whether the arguments were valid.
 func flush(c *engine.Ctx, dbs ...*keyspace.DB) bool {
 	async := c.E.KS.P.LazyUserFlush
 	switch {
@@ -229,7 +230,7 @@ func flush(c *engine.Ctx, dbs ...*keyspace.DB) bool {
 	return true
 }
 
-// objectEntry finds the key of an OBJECT subcommand; a missing one is answered with null.
+// objectEntry finds the key of an OBJECT subcommand. It replies with null if the key is missing.
 func objectEntry(c *engine.Ctx) (object.Entry, bool) {
 	e := c.DB.Inspect(c.Args[2])
 	if !e.Exists() {
@@ -255,7 +256,9 @@ func objectFreqCmd(c *engine.Ctx) {
 	switch {
 	case !ok:
 	case !c.E.KS.LFU():
-		c.Err("ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
+		c.Err("ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please " +
+			"note that when switching between policies at runtime LRU and LFU data will take " +
+			"some time to adjust.")
 	default:
 		c.Int(int64(c.E.KS.Freq(e)))
 	}
@@ -266,13 +269,15 @@ func objectIdletimeCmd(c *engine.Ctx) {
 	switch {
 	case !ok:
 	case c.E.KS.LFU():
-		c.Err("ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
+		c.Err("ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that " +
+			"when switching between policies at runtime LRU and LFU data will take some time to " +
+			"adjust.")
 	default:
 		c.Int(c.E.KS.IdleSeconds(e))
 	}
 }
 
-// waitCmd answers at once: without replicas there is nothing that waiting could change before the timeout.
+// waitCmd replies at once. Without replicas, waiting for the timeout would change nothing.
 func waitCmd(c *engine.Ctx) {
 	if _, ok := intArg(c, c.Args[1]); !ok {
 		return

@@ -8,8 +8,8 @@ import (
 	"godwit/internal/object"
 )
 
-// geoHandlers share one geoSearch for its buffers: the table belongs to one engine, which runs one
-// command at a time.
+// geoHandlers returns handlers that share one geoSearch for its buffers. That is safe because the
+// table belongs to one engine, which runs one command at a time.
 func geoHandlers() engine.Handlers {
 	g := new(geoSearch)
 	search := func(form geoForm) func(c *engine.Ctx) {
@@ -29,7 +29,7 @@ func geoHandlers() engine.Handlers {
 	}
 }
 
-// coordArgs reads a longitude and a latitude, answering with Redis's errors.
+// coordArgs reads a longitude and a latitude and replies with Redis's errors.
 func coordArgs(c *engine.Ctx, args [][]byte) (lon, lat float64, ok bool) {
 	if lon, ok = object.ParseScore(args[0]); ok {
 		lat, ok = object.ParseScore(args[1])
@@ -44,7 +44,7 @@ func coordArgs(c *engine.Ctx, args [][]byte) (lon, lat float64, ok bool) {
 	return lon, lat, ok
 }
 
-// sixDecimals is C's %f.
+// sixDecimals formats f as C's %f does.
 func sixDecimals(f float64) string {
 	switch {
 	case f-f == 0:
@@ -55,7 +55,7 @@ func sixDecimals(f float64) string {
 	return "-inf"
 }
 
-// unitMeters reads a unit of length: how many meters it has. It answers with Redis's error.
+// unitMeters reads a unit of length and returns its meters. It replies with Redis's error.
 func unitMeters(c *engine.Ctx, arg []byte) (float64, bool) {
 	switch {
 	case is(arg, "m"):
@@ -95,7 +95,7 @@ options:
 	zadd(c, &o, args, 3, placeArg)
 }
 
-// placeArg is the score of a place of GEOADD.
+// placeArg returns the score of a place of GEOADD.
 func placeArg(c *engine.Ctx, item [][]byte) (float64, bool) {
 	lon, lat, ok := coordArgs(c, item)
 	if !ok {
@@ -139,7 +139,7 @@ func geodistCmd(c *engine.Ctx) {
 	c.Null()
 }
 
-// eachPlace answers for each member that is named: with reply where it is there, else with missing.
+// eachPlace replies for each named member: it calls reply if the member exists, else missing.
 func eachPlace(c *engine.Ctx, reply func(score float64), missing func()) {
 	z, found, ok := zsetRead(c, c.Args[1])
 	if !ok {
@@ -168,7 +168,7 @@ func geoposCmd(c *engine.Ctx) {
 	eachPlace(c, func(score float64) { coordReply(c, score) }, c.NullArray)
 }
 
-// coordReply answers with the longitude and the latitude of a place.
+// coordReply replies with the longitude and the latitude of a place.
 func coordReply(c *engine.Ctx, score float64) {
 	lon, lat := geohash.Decode(geohash.Score(score))
 	var text [32]byte

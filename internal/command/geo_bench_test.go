@@ -7,11 +7,14 @@ import (
 	"testing"
 )
 
-// BenchmarkGeo runs commands on places of a country, about one for every three square kilometers when there are a million.
+// BenchmarkGeo runs commands on places in an area of the size of a country. With a million places,
+// there is about one in every three square kilometers.
 func BenchmarkGeo(b *testing.B) {
 	const n = 1 << 20
 	l, r := newLocal(b), rand.New(rand.NewPCG(1, 1))
-	place := func() string { return fmt.Sprintf("%.6f %.6f", 100+20*r.Float64(), 25+15*r.Float64()) }
+	place := func() string {
+		return fmt.Sprintf("%.6f %.6f", 100+20*r.Float64(), 25+15*r.Float64())
+	}
 	member := func() string { return fmt.Sprintf("place:%07d", r.IntN(n)) }
 	for i := range n {
 		l.exec(argvOf(strings.Fields(fmt.Sprintf("GEOADD geo %s place:%07d", place(), i))...))
@@ -23,10 +26,18 @@ func BenchmarkGeo(b *testing.B) {
 		{"GEOADD", func() string { return "GEOADD geo " + place() + " " + member() }},
 		{"GEODIST", func() string { return "GEODIST geo " + member() + " " + member() + " km" }},
 		{"GEOPOS", func() string { return "GEOPOS geo " + member() }},
-		{"GEOSEARCH/1km", func() string { return "GEOSEARCH geo FROMLONLAT " + place() + " BYRADIUS 1 km" }},
-		{"GEOSEARCH/50km", func() string { return "GEOSEARCH geo FROMLONLAT " + place() + " BYRADIUS 50 km" }},
-		{"GEOSEARCH/50km_ASC_10", func() string { return "GEOSEARCH geo FROMLONLAT " + place() + " BYRADIUS 50 km ASC COUNT 10 WITHDIST" }},
-		{"GEOSEARCH/50km_ASC", func() string { return "GEOSEARCH geo FROMLONLAT " + place() + " BYRADIUS 50 km ASC WITHDIST WITHCOORD" }},
+		{"GEOSEARCH/1km", func() string {
+			return "GEOSEARCH geo FROMLONLAT " + place() + " BYRADIUS 1 km"
+		}},
+		{"GEOSEARCH/50km", func() string {
+			return "GEOSEARCH geo FROMLONLAT " + place() + " BYRADIUS 50 km"
+		}},
+		{"GEOSEARCH/50km_ASC_10", func() string {
+			return "GEOSEARCH geo FROMLONLAT " + place() + " BYRADIUS 50 km ASC COUNT 10 WITHDIST"
+		}},
+		{"GEOSEARCH/50km_ASC", func() string {
+			return "GEOSEARCH geo FROMLONLAT " + place() + " BYRADIUS 50 km ASC WITHDIST WITHCOORD"
+		}},
 	} {
 		var argv [1 << 12][][]byte
 		for i := range argv {

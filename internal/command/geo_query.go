@@ -6,36 +6,39 @@ import (
 	"godwit/internal/object"
 )
 
-// geoForm is what tells the search commands apart.
+// geoForm holds what distinguishes the search commands.
 type geoForm struct {
-	key     int  // the argument that is the source
-	options int  // the first optional argument; before it GEORADIUS has a place and a radius, GEORADIUSBYMEMBER a member and a radius
-	search  bool // GEOSEARCH and GEOSEARCHSTORE
-	store   bool // may store; GEOSEARCHSTORE must
+	key int // The index of the argument that names the source.
+	// options is the index of the first optional argument. Before it, GEORADIUS has a place and a
+	// radius, and GEORADIUSBYMEMBER has a member and a radius.
+	options int
+	search  bool // GEOSEARCH and GEOSEARCHSTORE.
+	store   bool // The command may store. GEOSEARCHSTORE must.
 }
 
-// geoQuery is what a search is asked for.
+// geoQuery holds the arguments of a search.
 type geoQuery struct {
 	geoForm
 	c     *engine.Ctx
 	z     object.SortedSet
-	found bool // the source exists
+	found bool // The source exists.
 
 	fromMember, fromPlace, byRadius, byBox bool
 	lon, lat                               float64
-	radius, width, height                  float64 // in units
-	unit                                   float64 // in meters
+	radius, width, height                  float64 // In units.
+	unit                                   float64 // In meters.
 	polygon                                []geohash.Point
 
 	withDist, withHash, withCoord, any bool
 	dir                                direction
-	count                              int64 // 0: all
+	count                              int64 // 0: all.
 
-	dst       []byte // nil: answer
+	dst       []byte // nil: reply.
 	storeDist bool
 }
 
-// parse reads all arguments, in Redis's order of checks. It answers and reports false when they are wrong.
+// parse reads all arguments and checks them in Redis's order. It replies with an error and reports
+// false if they are wrong.
 func (q *geoQuery) parse(g *geoSearch) bool {
 	args := q.c.Args
 	switch {
@@ -47,7 +50,7 @@ func (q *geoQuery) parse(g *geoSearch) bool {
 		if !q.parsePlace(args[2:]) || !q.parseRadius(args[4:]) {
 			return false
 		}
-	case q.found: // without a set to look in Redis leaves the radius unread
+	case q.found: // Redis reads the radius only if the source exists.
 		if !q.parseMember(args[2]) || !q.parseRadius(args[3:]) {
 			return false
 		}
@@ -69,7 +72,8 @@ func (q *geoQuery) parse(g *geoSearch) bool {
 	return q.check()
 }
 
-// option reads one option and returns how many arguments it took, 0 if it is none. It reports false after answering with an error.
+// option reads one option. It returns how many arguments it took, or 0 if args does not begin with
+// an option. It reports false if it has replied with an error.
 func (q *geoQuery) option(args [][]byte) (n int, ok bool) {
 	arg, more := args[0], len(args)-1
 	switch {
@@ -105,12 +109,13 @@ func (q *geoQuery) option(args [][]byte) (n int, ok bool) {
 	return 1, true
 }
 
-// shapeOption is option for those that say where to search.
+// shapeOption is option for the options that say where to search.
 func (q *geoQuery) shapeOption(g *geoSearch, args [][]byte) (n int, ok bool) {
 	arg, more := args[0], len(args)-1
 	from, by := q.fromMember || q.fromPlace, q.byRadius || q.byBox
 	switch {
-	case q.polygon != nil && (is(arg, "frommember") || is(arg, "fromlonlat") || is(arg, "byradius") || is(arg, "bybox")):
+	case q.polygon != nil &&
+		(is(arg, "frommember") || is(arg, "fromlonlat") || is(arg, "byradius") || is(arg, "bybox")):
 		return 0, true
 	case is(arg, "frommember") && more >= 1 && !q.fromPlace:
 		q.fromMember = true
@@ -145,7 +150,7 @@ func (q *geoQuery) parseMember(member []byte) bool {
 	return true
 }
 
-// length reads a number of units; what is none is answered with the error.
+// length reads a number of units. If it is none, it replies with err.
 func (q *geoQuery) length(arg []byte, err string) (f float64, ok bool) {
 	if f, ok = object.ParseScore(arg); !ok {
 		q.c.Err(err)
@@ -203,7 +208,7 @@ func (q *geoQuery) parsePolygon(g *geoSearch, args [][]byte) (n int, ok bool) {
 	return 2 + 2*int(count), true
 }
 
-// check finds options that do not go together.
+// check replies with an error and reports false if options do not go together.
 func (q *geoQuery) check() bool {
 	name := string(q.c.Args[0])
 	switch {
@@ -225,7 +230,7 @@ func (q *geoQuery) check() bool {
 	return false
 }
 
-// shape makes the area what was asked for.
+// shape sets the area to the one that the query describes.
 func (q *geoQuery) shape(a *geohash.Area) {
 	switch {
 	case q.polygon != nil:

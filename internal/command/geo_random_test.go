@@ -12,10 +12,11 @@ import (
 	"godwit/internal/testseed"
 )
 
-// geoRandom makes places around a center, searches among them, and everything else that one does with places.
+// geoRandom creates places around a center and runs random commands on them, searches and all
+// others.
 type geoRandom struct {
 	*rand.Rand
-	lon, lat, size float64 // degrees
+	lon, lat, size float64 // In degrees.
 	n              int
 }
 
@@ -28,7 +29,7 @@ func (r *geoRandom) place() (lon, lat string) {
 
 func (r *geoRandom) member() string { return fmt.Sprint("m", r.IntN(r.n)) }
 
-// add is a GEOADD of all members, some of them at the same place.
+// add returns a GEOADD of all members, some of them at the same place.
 func (r *geoRandom) add() []string {
 	args := []string{"GEOADD", "g"}
 	for i := range r.n {
@@ -60,7 +61,8 @@ func (r *geoRandom) options(with bool) (o []string) {
 	return o
 }
 
-// command is one command on the places. Distances are not stored: their 17th digits are the C library's.
+// command returns one command on the places. It does not store distances, whose 17th digits depend
+// on the C library.
 func (r *geoRandom) command() []string {
 	unit := r.pick("m", "km", "ft", "mi")
 	length := func() string {
@@ -68,7 +70,8 @@ func (r *geoRandom) command() []string {
 		if r.IntN(3) == 0 {
 			m = math.Pow(10, r.Float64()*8-1)
 		}
-		return strconv.FormatFloat(m/map[string]float64{"m": 1, "km": 1000, "ft": .3048, "mi": 1609.34}[unit], 'f', -1, 64)
+		return strconv.FormatFloat(
+			m/map[string]float64{"m": 1, "km": 1000, "ft": .3048, "mi": 1609.34}[unit], 'f', -1, 64)
 	}
 	lon, lat := r.place()
 	from := []string{"FROMMEMBER", r.member()}
@@ -77,20 +80,25 @@ func (r *geoRandom) command() []string {
 	}
 	switch r.IntN(8) {
 	case 0, 1:
-		return slices.Concat([]string{"GEOSEARCH", "g"}, from, []string{"BYRADIUS", length(), unit}, r.options(true))
+		return slices.Concat([]string{"GEOSEARCH", "g"}, from, []string{"BYRADIUS", length(), unit},
+			r.options(true))
 	case 2, 3:
-		return slices.Concat([]string{"GEOSEARCH", "g"}, from, []string{"BYBOX", length(), length(), unit}, r.options(true))
+		return slices.Concat([]string{"GEOSEARCH", "g"}, from,
+			[]string{"BYBOX", length(), length(), unit}, r.options(true))
 	case 4:
-		return slices.Concat([]string{"GEORADIUS", "g", lon, lat, length(), unit}, r.options(false), []string{"STORE", "out"})
+		return slices.Concat([]string{"GEORADIUS", "g", lon, lat, length(), unit}, r.options(false),
+			[]string{"STORE", "out"})
 	case 5:
-		return slices.Concat([]string{"GEORADIUSBYMEMBER_RO", "g", r.member(), length(), unit}, r.options(true))
+		return slices.Concat([]string{"GEORADIUSBYMEMBER_RO", "g", r.member(), length(), unit},
+			r.options(true))
 	case 6:
 		return []string{"GEODIST", "g", r.member(), r.member(), unit}
 	}
 	return []string{r.pick("GEOPOS", "GEOHASH"), "g", r.member(), r.member()}
 }
 
-// TestGeoRandomRedis holds random searches in the middle of the map against redis-server: places, their order where they tie, digits.
+// TestGeoRandomRedis compares random searches in the middle of the map with redis-server: the
+// places, the order of ties and the digits.
 func TestGeoRandomRedis(t *testing.T) {
 	redis, local := startRedis(t), newLocal(t)
 	seed := testseed.New(t)
@@ -111,7 +119,8 @@ func TestGeoRandomRedis(t *testing.T) {
 	}
 }
 
-// TestPartialSort holds the front against an ordinary sort, with many ties, and with an order that defeats the choice of pivots.
+// TestPartialSort compares the sorted front with that of an ordinary sort. It uses many ties, and
+// an order that defeats the choice of pivots.
 func TestPartialSort(t *testing.T) {
 	r := testseed.Rand(t)
 	for range 2000 {
@@ -121,7 +130,7 @@ func TestPartialSort(t *testing.T) {
 		}
 		checkPartial(t, s, r.IntN(len(s)+1))
 	}
-	// McIlroy's killer: values are decided by the comparisons as late as possible.
+	// This is McIlroy's killer input: comparisons fix the values as late as possible.
 	const n = 20_000
 	value, solid, candidate, compares := make([]int, n), 0, 0, 0
 	for i := range value {

@@ -10,7 +10,8 @@ import (
 	"godwit/internal/object"
 )
 
-// geoSearch runs the searches. It keeps the memory of one for the next, so that a search allocates nothing.
+// geoSearch runs the searches. It keeps its buffers between searches, so that a search does not
+// allocate.
 type geoSearch struct {
 	area     geohash.Area
 	spans    []geohash.Span
@@ -25,14 +26,15 @@ type geoSearch struct {
 type geoHit struct {
 	place  object.ZPlace
 	score  float64
-	meters float64 // from the center, if anybody asks
-	exact  bool    // meters are geohash.Distance's, to the last bit
+	meters float64 // From the center, if the query needs it.
+	exact  bool    // meters equals geohash.Distance to the last bit.
 }
 
-// maxKept bounds what a geoSearch keeps, in places.
+// maxKept bounds the buffers that a geoSearch keeps, in places.
 const maxKept = 1 << 16
 
-// run is a search: arguments, then the places, then the answer. An absent key is noticed only after all arguments, which decide what its answer is.
+// run runs a search: it parses the arguments, finds the places and replies. It handles an absent
+// key only after the arguments, because they decide what to reply.
 func (g *geoSearch) run(c *engine.Ctx, form geoForm) {
 	x, ok := openRead(c, c.Args[form.key], object.ZSet)
 	if !ok {
@@ -51,7 +53,7 @@ func (g *geoSearch) run(c *engine.Ctx, form geoForm) {
 		return
 	}
 	if q.count > 0 && q.dir == anyDirection && !q.any {
-		q.dir = ascending // the nearest are meant
+		q.dir = ascending // COUNT without an order means the nearest.
 	}
 	q.shape(&g.area)
 	g.walk.Open(q.z)
@@ -95,10 +97,12 @@ func (g *geoSearch) find(q *geoQuery) {
 	}
 }
 
-// fruitless is how many places outside the area's rectangles a walk passes before it leaps over the others: about what a leap costs.
+// fruitless is the number of places outside the area's rectangles that a walk passes before it
+// seeks past the rest. Passing so many costs about as much as a seek.
 const fruitless = 12
 
-// walkSpan adds the places of a span to the hits, up to a limit of all. The walk is at the first.
+// walkSpan adds the places of a span to the hits, until there are limit hits in all. The walk must
+// stand at the span's first place.
 func (g *geoSearch) walkSpan(s *geohash.Span, measure bool, limit int) {
 	w := &g.walk
 	misses := 0
@@ -129,7 +133,8 @@ func (g *geoSearch) walkSpan(s *geohash.Span, measure bool, limit int) {
 	}
 }
 
-// here is what the walk is at, ok if that is not behind the span. Scores below 0 are before all spans.
+// here returns the place at which the walk stands. ok is false after the end of the span. Scores
+// below 0 lie before all spans.
 func (g *geoSearch) here(s *geohash.Span) (z uint64, score float64, ok bool) {
 	score, ok = g.walk.Score()
 	if !ok || score >= 1<<60 {
@@ -139,14 +144,15 @@ func (g *geoSearch) here(s *geohash.Span) (z uint64, score float64, ok bool) {
 	return z, score, z <= s.High
 }
 
-// geoKey is what a place is ordered by.
+// geoKey is the sort key of a place.
 type geoKey struct {
 	meters float64
 	hit    uint32
 }
 
-// sort puts the first n places, by distance, to the front of g.order; without an order they stay as they were found. Of places at the same distance the
-// one that was found first comes first when all are sorted, and as partialSort leaves them when they are not: in Redis's order.
+// sort moves the first n places, by distance, to the front of g.order. Without an order, the places
+// stay as they were found. The order of places at the same distance is Redis's: as found if all are
+// sorted, else as partialSort leaves them.
 func (g *geoSearch) sort(q *geoQuery, n int) {
 	compare := g.compare
 	switch {
@@ -156,13 +162,15 @@ func (g *geoSearch) sort(q *geoQuery, n int) {
 		compare = func(a, b geoKey) int { return g.compare(b, a) }
 	}
 	if n == len(g.order) {
-		slices.SortFunc(g.order, func(a, b geoKey) int { return cmp.Or(compare(a, b), cmp.Compare(a.hit, b.hit)) })
+		slices.SortFunc(g.order, func(a, b geoKey) int {
+			return cmp.Or(compare(a, b), cmp.Compare(a.hit, b.hit))
+		})
 		return
 	}
 	partialSort(g.order, n, compare)
 }
 
-// compare orders by distance. What is computed quickly decides unless the two are close.
+// compare compares two distances. It computes exact ones only if the quick estimates are close.
 func (g *geoSearch) compare(a, b geoKey) int {
 	if order, close := geohash.Compare(a.meters, b.meters); !close {
 		return order
@@ -173,7 +181,7 @@ func (g *geoSearch) compare(a, b geoKey) int {
 	return cmp.Compare(g.exactly(a.hit), g.exactly(b.hit))
 }
 
-// exactly is the distance of a hit to the last bit.
+// exactly returns the distance of a hit, exact to the last bit.
 func (g *geoSearch) exactly(i uint32) float64 {
 	h := &g.hits[i]
 	if !h.exact {
@@ -211,7 +219,8 @@ func (g *geoSearch) answer(q *geoQuery, n int) {
 	}
 }
 
-// appendDistance appends the distance in units of that many meters. Only where the four decimals hang on the last bits are these computed.
+// appendDistance appends the distance in the given unit, in meters. It computes the last bits only
+// if the four decimals depend on them.
 func (g *geoSearch) appendDistance(dst []byte, i uint32, unit float64) []byte {
 	h := &g.hits[i]
 	if !h.exact && !geohash.Settled(h.meters/unit) {
@@ -220,7 +229,7 @@ func (g *geoSearch) appendDistance(dst []byte, i uint32, unit float64) []byte {
 	return geohash.AppendMeters(dst, h.meters/unit)
 }
 
-// store makes the first n places a sorted set.
+// store stores the first n places as a sorted set.
 func (g *geoSearch) store(q *geoQuery, n int) {
 	b := object.NewZBuilder(q.c.E.KS.Heap, n)
 	for _, k := range g.order[:n] {
@@ -237,6 +246,6 @@ func (g *geoSearch) store(q *geoQuery, n int) {
 	}
 	storeZSet(q.c, q.dst, b, event)
 	if n > 1 {
-		q.c.Dirty(n - 1) // each member counts, and storeZSet has counted one
+		q.c.Dirty(n - 1) // Each member counts as a change, and storeZSet has counted one.
 	}
 }

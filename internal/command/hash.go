@@ -40,13 +40,15 @@ func hashHandlers() engine.Handlers {
 	}
 }
 
-// readHash opens the hash at the command's key for reading; ok is false after WRONGTYPE, found when there is no hash.
+// readHash opens the hash at the command's key for reading. found tells whether there is one. ok is
+// false after a WRONGTYPE reply.
 func readHash(c *engine.Ctx) (h object.Fields, found, ok bool) {
 	x, ok := openRead(c, c.Args[1], object.Hash)
 	return object.AsHash(x), x != nil, ok
 }
 
-// readField is the value of a field of the hash at the command's key; ok is false after WRONGTYPE.
+// readField returns the value of a field of the hash at the command's key. ok is false after a
+// WRONGTYPE reply.
 func readField(c *engine.Ctx, field []byte) (v listpack.Value, found, ok bool) {
 	h, found, ok := readHash(c)
 	if !found {
@@ -62,7 +64,8 @@ func writeHash(c *engine.Ctx) (h object.Fields, found, ok bool) {
 	return object.AsHash(x), x != nil, ok
 }
 
-// makeHash is writeHash for a command that puts fields in: a missing hash is created, and must not stay empty.
+// makeHash is writeHash for a command that adds fields. It creates a missing hash. The caller must
+// not leave it empty.
 func makeHash(c *engine.Ctx) (h object.Fields, ok bool) {
 	h, found, ok := writeHash(c)
 	if ok && !found {
@@ -71,12 +74,12 @@ func makeHash(c *engine.Ctx) (h object.Fields, ok bool) {
 	return h, ok
 }
 
-// newHash creates an empty hash at the command's key, where there is none.
+// newHash creates an empty hash at the command's key, which must be absent.
 func newHash(c *engine.Ctx) object.Fields {
 	return object.AsHash(c.DB.Create(c.Args[1], object.Hash, object.EncListpack, listpack.Empty()))
 }
 
-// hashChanged announces n changes of the hash at the command's key.
+// hashChanged records n changes of the hash at the command's key and sends the event.
 func hashChanged(c *engine.Ctx, event string, n int) {
 	c.Changed(c.Args[1])
 	c.Notify(keyspace.EvHash, event, c.Args[1])
@@ -104,7 +107,8 @@ func hmgetCmd(c *engine.Ctx) {
 	}
 }
 
-// replyField answers with the value of a field, null when the hash (found) or the field is missing.
+// replyField replies with the value of a field, or null if the hash (found) or the field is
+// missing.
 func replyField(c *engine.Ctx, h object.Fields, found bool, field []byte) bool {
 	if found {
 		if v, ok := h.Get(field); ok {
@@ -116,7 +120,7 @@ func replyField(c *engine.Ctx, h object.Fields, found bool, field []byte) bool {
 	return false
 }
 
-// replyAll answers with all fields, all values or both.
+// replyAll replies with all fields, all values or both.
 func replyAll(c *engine.Ctx, fields, values bool) {
 	h, found, ok := readHash(c)
 	if !ok {

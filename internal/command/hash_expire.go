@@ -8,13 +8,13 @@ import (
 	"godwit/internal/object"
 )
 
-// The answers for one field in the HEXPIRE family.
+// These are the replies for one field in the HEXPIRE family.
 const (
-	fieldMissing = -2 // no such field
-	fieldNoTTL   = -1 // it has no deadline
-	fieldRefused = 0  // the condition does not hold
+	fieldMissing = -2 // There is no such field.
+	fieldNoTTL   = -1 // The field has no deadline.
+	fieldRefused = 0  // The condition does not hold.
 	fieldDone    = 1
-	fieldDeleted = 2 // the time is over
+	fieldDeleted = 2 // The deadline is in the past.
 )
 
 // maxFieldDeadline is the latest deadline of a field in unix ms.
@@ -42,8 +42,8 @@ func hpexpiretimeCmd(c *engine.Ctx) {
 	fieldDeadlines(c, func(c *engine.Ctx, d int64) { c.Int(d) })
 }
 
-// fieldList reads FIELDS numfields field … from argument i on, to the end, answering with Redis's errors; badCount is the one for a count that is no
-// positive number.
+// fieldList reads FIELDS numfields field … from argument i to the end. It replies with Redis's
+// errors. badCount is the error for a count that is not a positive number.
 func fieldList(c *engine.Ctx, i int, badCount string) (fields [][]byte, ok bool) {
 	if i+1 >= len(c.Args) || !is(c.Args[i], "fields") {
 		c.Err(errFieldsMissing)
@@ -62,7 +62,8 @@ func fieldList(c *engine.Ctx, i int, badCount string) (fields [][]byte, ok bool)
 	return nil, false
 }
 
-// fieldDeadline turns a time argument in units of that many ms into unix ms, answering with Redis's errors.
+// fieldDeadline converts a time argument to unix ms. unit is the argument's unit in ms. It replies
+// with Redis's errors.
 func fieldDeadline(c *engine.Ctx, arg []byte, unit int64, absolute bool) (deadline int64, ok bool) {
 	n, ok := intArg(c, arg)
 	if !ok {
@@ -83,7 +84,7 @@ func fieldDeadline(c *engine.Ctx, arg []byte, unit int64, absolute bool) (deadli
 	return n*unit + base, true
 }
 
-// replyMissing answers the same for each of n fields of a hash that is not there.
+// replyMissing replies for each of n fields of a missing hash.
 func replyMissing(c *engine.Ctx, n int) {
 	c.Array(n)
 	for range n {
@@ -91,14 +92,15 @@ func replyMissing(c *engine.Ctx, n int) {
 	}
 }
 
-// fieldWrites collects what a command did to the deadlines of fields, for its announcement and propagation.
+// fieldWrites collects what a command did to the deadlines of fields, for events and propagation.
 type fieldWrites struct {
 	updated [][]byte
 	deleted int
 }
 
-// expire gives a field of h the deadline, or deletes it if that is over.
-func (w *fieldWrites) expire(c *engine.Ctx, h object.Fields, field []byte, deadline int64) (answer int64) {
+// expire sets the deadline of a field of h, or deletes the field if the deadline is in the past.
+func (w *fieldWrites) expire(c *engine.Ctx, h object.Fields, field []byte,
+	deadline int64) (answer int64) {
 	if c.Past(deadline) {
 		h.Delete(field)
 		c.PropagateAs([]byte("HDEL"), c.Args[1], field)
@@ -110,7 +112,7 @@ func (w *fieldWrites) expire(c *engine.Ctx, h object.Fields, field []byte, deadl
 	return fieldDone
 }
 
-// finish announces the changes and removes a hash that is empty now.
+// finish sends the events and deletes the hash if it is empty.
 func (w *fieldWrites) finish(c *engine.Ctx, h object.Fields, event string) {
 	n := len(w.updated) + w.deleted
 	if n == 0 {
@@ -127,7 +129,8 @@ func (w *fieldWrites) finish(c *engine.Ctx, h object.Fields, event string) {
 	c.DB.ArmFields(h.Edit)
 }
 
-// propagate propagates name key [deadline] FIELDS … for the updated fields; what was deleted is propagated already.
+// propagate propagates name key [deadline] FIELDS … for the updated fields. Deletions have been
+// propagated before.
 func (w *fieldWrites) propagate(c *engine.Ctx, name string, deadline int64) {
 	if len(w.updated) == 0 {
 		return
@@ -179,13 +182,14 @@ func hexpire(c *engine.Ctx, unit int64, absolute bool) {
 	w.propagate(c, "HPEXPIREAT", deadline)
 }
 
-// fieldCondition reads one condition, if the argument is one.
+// fieldCondition reads a condition. It reports false if the argument is none.
 func fieldCondition(o *expireCondition, arg []byte) bool {
 	o.nx, o.xx, o.gt, o.lt = is(arg, "nx"), is(arg, "xx"), is(arg, "gt"), is(arg, "lt")
 	return *o != expireCondition{}
 }
 
-// fieldDeadlines answers for each field -2 if it is missing, -1 if it has no deadline, else what reply makes of the deadline.
+// fieldDeadlines replies for each field: -2 if it is missing, -1 if it has no deadline, else it
+// calls reply with the deadline.
 func fieldDeadlines(c *engine.Ctx, reply func(c *engine.Ctx, deadline int64)) {
 	h, found, ok := readHash(c)
 	if !ok {

@@ -80,12 +80,12 @@ func hgetexCmd(c *engine.Ctx) {
 type setexOptions struct {
 	cond     condition
 	expire   expireOption
-	timeAt   int // the argument with the time
+	timeAt   int // The index of the argument with the time.
 	deadline int64
-	pairs    [][]byte // field, value, field, value …
+	pairs    [][]byte // Field, value, field, value, …
 }
 
-// parse reads the arguments behind the key, answering with Redis's errors.
+// parse reads the arguments after the key and replies with Redis's errors.
 func (o *setexOptions) parse(c *engine.Ctx) bool {
 	for i := 2; i < len(c.Args); i++ {
 		arg := c.Args[i]
@@ -126,7 +126,7 @@ func (o *setexOptions) parse(c *engine.Ctx) bool {
 	return false
 }
 
-// parsePairs reads FIELDS numfields field value …, which begins at argument i.
+// parsePairs reads FIELDS numfields field value … from argument i on.
 func (o *setexOptions) parsePairs(c *engine.Ctx, i int) bool {
 	wrong := "ERR wrong number of arguments for '" + c.Cmd.FullName() + "' command"
 	if i >= len(c.Args)-3 {

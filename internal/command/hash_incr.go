@@ -80,11 +80,12 @@ func hincrbyfloatCmd(c *engine.Ctx) {
 	c.Bulk(text)
 }
 
-// propagateField propagates the result of a float increment in place of the increment, which other machines might round otherwise. A deadline
-// stays.
+// propagateField propagates the result of a float increment instead of the increment, because other
+// machines might round it differently. It keeps the field's deadline.
 func propagateField(c *engine.Ctx, h object.Fields, field, value []byte) {
 	if d, _ := h.Deadline(field); d != 0 {
-		c.PropagateAs([]byte("HSETEX"), c.Args[1], []byte("KEEPTTL"), []byte("FIELDS"), []byte("1"), field, value)
+		c.PropagateAs([]byte("HSETEX"), c.Args[1], []byte("KEEPTTL"), []byte("FIELDS"), []byte("1"),
+			field, value)
 	} else {
 		c.PropagateAs([]byte("HSET"), c.Args[1], field, value)
 	}

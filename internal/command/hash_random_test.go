@@ -33,8 +33,9 @@ CONFIG SET hash-max-listpack-entries 0|3|8|512
 CONFIG SET hash-max-listpack-value 4|20|64
 `), "\n")
 
-// unordered are the commands whose reply comes in the order of a hash table.
-var unordered = map[string]bool{"HGETALL": true, "HKEYS": true, "HVALS": true, "HSCAN": true, "HRANDFIELD": true}
+// unordered are the commands that reply in the order of a hash table.
+var unordered = map[string]bool{"HGETALL": true, "HKEYS": true, "HVALS": true, "HSCAN": true,
+	"HRANDFIELD": true}
 
 // TestRandomHashesAgainstRedis is TestRandomAgainstRedis for hashes, in all encodings.
 func TestRandomHashesAgainstRedis(t *testing.T) {
@@ -59,12 +60,13 @@ func TestRandomHashesAgainstRedis(t *testing.T) {
 			want, got = sortedElements(want), sortedElements(got)
 		}
 		if !slices.Equal(got, want) {
-			t.Fatalf("after\n%s\ncommand %d: %q\ngot:  %q\nwant: %q", strings.Join(history, "\n"), i, args, got, want)
+			t.Fatalf("after\n%s\ncommand %d: %q\ngot:  %q\nwant: %q", strings.Join(history, "\n"),
+				i, args, got, want)
 		}
 	}
 }
 
-// sortedElements are the elements of an array without their numbers, sorted.
+// sortedElements returns the elements of an array without their numbers, sorted.
 func sortedElements(lines []string) []string {
 	out := make([]string, len(lines))
 	for i, l := range lines {

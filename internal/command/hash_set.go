@@ -4,7 +4,7 @@ import (
 	"godwit/internal/engine"
 )
 
-// setFields is HSET and HMSET but for the answer: how many fields are new.
+// setFields does what HSET and HMSET share. It returns the number of new fields.
 func setFields(c *engine.Ctx) (created int, ok bool) {
 	if !pairedFields(c) {
 		return 0, false
@@ -24,7 +24,7 @@ func setFields(c *engine.Ctx) (created int, ok bool) {
 	return created, true
 }
 
-// pairedFields refuses a field without a value.
+// pairedFields replies with an error and reports false if a field has no value.
 func pairedFields(c *engine.Ctx) bool {
 	if len(c.Args)%2 != 0 {
 		c.Err("ERR wrong number of arguments for '" + c.Cmd.FullName() + "' command")

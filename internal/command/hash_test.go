@@ -9,7 +9,8 @@ import (
 	"godwit/internal/propagation/propagationtest"
 )
 
-// TestHashPropagation checks what AOF and replicas are told of hashes: absolute deadlines for the fields that got one, an HDEL for each that went.
+// TestHashPropagation tests what hash commands propagate: absolute deadlines for the fields that
+// got one, and an HDEL for each field that expired.
 func TestHashPropagation(t *testing.T) {
 	l := newLocal(t)
 	s := propagationtest.Attach(&l.e.Feed)
@@ -34,8 +35,10 @@ func TestHashPropagation(t *testing.T) {
 		{"HGETEX h EXAT 1 FIELDS 2 z b", "0 HDEL h b"},
 		{"HSETEX h FNX FIELDS 1 a 1", ""},
 		{"HSETEX h FXX FIELDS 1 a 1", "0 HSETEX h FXX FIELDS 1 a 1"},
-		{"HSETEX h EXAT 4102444800 FXX FIELDS 1 a 1", "0 HSETEX h PXAT 4102444800000 FXX FIELDS 1 a 1"},
-		{"HSETEX h PXAT 4102444800000 FIELDS 2 a 1 b 1", "0 HSETEX h PXAT 4102444800000 FIELDS 2 a 1 b 1"},
+		{"HSETEX h EXAT 4102444800 FXX FIELDS 1 a 1",
+			"0 HSETEX h PXAT 4102444800000 FXX FIELDS 1 a 1"},
+		{"HSETEX h PXAT 4102444800000 FIELDS 2 a 1 b 1",
+			"0 HSETEX h PXAT 4102444800000 FIELDS 2 a 1 b 1"},
 		{"HSETEX h EX 0 FIELDS 1 b 1", "0 HDEL h b"},
 		{"HPEXPIRE h 0 FIELDS 2 z a", "0 HDEL h a"},
 		{"HGETDEL h FIELDS 1 a", ""},
@@ -50,7 +53,7 @@ func TestHashPropagation(t *testing.T) {
 	}
 }
 
-// TestHashAllocations: commands on hashes make no garbage, packed or not, with and without deadlines.
+// TestHashAllocations: hash commands do not allocate, packed or not, with and without deadlines.
 func TestHashAllocations(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("checks allocate")
@@ -60,14 +63,17 @@ func TestHashAllocations(t *testing.T) {
 		l.exec(argvOf("HSET", "big", fmt.Sprint("field:", i), "value"))
 		if i < 20 {
 			l.exec(argvOf("HSET", "small", fmt.Sprint("field:", i), "value"))
-			l.exec(argvOf("HSETEX", "timed", "EX", "1000", "FIELDS", "1", fmt.Sprint("field:", i), "value"))
+			l.exec(argvOf("HSETEX", "timed", "EX", "1000", "FIELDS", "1", fmt.Sprint("field:", i),
+				"value"))
 		}
 	}
 	for _, key := range []string{"small", "timed", "big"} {
 		for _, args := range [][]string{
-			{"HSET", key, "field:7", "value"}, {"HSET", key, "field:7", "12"}, {"HGET", key, "field:7"}, {"HGET", key, "none"},
-			{"HMGET", key, "field:1", "field:2"}, {"HLEN", key}, {"HEXISTS", key, "field:7"}, {"HSTRLEN", key, "field:7"},
-			{"HINCRBY", key, "n", "5"}, {"HDEL", key, "none"}, {"HGETALL", key}, {"HTTL", key, "FIELDS", "1", "field:3"},
+			{"HSET", key, "field:7", "value"}, {"HSET", key, "field:7", "12"},
+			{"HGET", key, "field:7"}, {"HGET", key, "none"}, {"HMGET", key, "field:1", "field:2"},
+			{"HLEN", key}, {"HEXISTS", key, "field:7"}, {"HSTRLEN", key, "field:7"},
+			{"HINCRBY", key, "n", "5"}, {"HDEL", key, "none"}, {"HGETALL", key},
+			{"HTTL", key, "FIELDS", "1", "field:3"},
 			{"HRANDFIELD", key},
 		} {
 			argv := argvOf(args...)

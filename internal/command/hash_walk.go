@@ -22,7 +22,7 @@ func hrandfieldCmd(c *engine.Ctx) {
 	}
 }
 
-// randCount reads the count and WITHVALUES (or WITHSCORES) of HRANDFIELD and its like.
+// randCount reads the count and WITHVALUES or WITHSCORES of HRANDFIELD and ZRANDMEMBER.
 func randCount(c *engine.Ctx, token string) (n int64, with, ok bool) {
 	if n, ok = intArg(c, c.Args[2]); !ok {
 		return 0, false, false
@@ -30,7 +30,8 @@ func randCount(c *engine.Ctx, token string) (n int64, with, ok bool) {
 	with = len(c.Args) > 3
 	switch {
 	case n == math.MinInt64:
-		c.Err("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807")
+		c.Err("ERR value is out of range, value must between -9223372036854775807 and " +
+			"9223372036854775807")
 		return 0, false, false
 	case len(c.Args) > 4 || with && !is(c.Args[3], token):
 		c.Err(engine.ErrSyntax)

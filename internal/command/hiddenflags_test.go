@@ -13,16 +13,16 @@ import (
 	"godwit/internal/testserver"
 )
 
-// COMMAND does not show every flag. What such a flag decides can be seen all the same, by calling
-// each command in a situation where it does: so the table is held against a live server.
+// COMMAND does not show every flag, but the effect of a hidden flag is visible. These tests call
+// each command in a situation that the flag decides, and compare the outcome with a live server's.
 
-// party is a connection to a server on which situations are made.
+// party is a connection to a server, on which a test sets up situations.
 type party interface {
 	server
 	// another opens another connection to the server.
 	another(t testing.TB) party
 	// call returns the first reply to a command. It reports false if the server holds the command
-	// back, as CLIENT PAUSE makes it; admin is another connection.
+	// back, as CLIENT PAUSE does. admin is another connection.
 	call(t testing.TB, argv [][]byte, admin party) (v client.Value, answered bool)
 	close()
 }
@@ -80,7 +80,7 @@ func (r *remoteParty) call(
 		for i := range argv {
 			args[i] = argv[i]
 		}
-		if v, err := r.c.Do(args...); err == nil { // or the connection was closed
+		if v, err := r.c.Do(args...); err == nil { // Else the connection was closed.
 			replies <- v
 		}
 	}()
@@ -92,23 +92,23 @@ func (r *remoteParty) call(
 		}
 		line := admin.do(t, argvOf("CLIENT", "LIST", "ID", r.id)).Str
 		_, flags, _ := strings.Cut(line, " flags=")
-		if strings.Contains(strings.Split(flags, " ")[0], "b") { // it waits
+		if strings.Contains(strings.Split(flags, " ")[0], "b") { // It waits.
 			return v, false
 		}
 	}
 }
 
-// situation is one in which a hidden flag decides what becomes of a command.
+// situation is one in which a hidden flag decides the outcome of a command.
 type situation struct {
 	name  string
 	begin func(t testing.TB, admin, c party)
-	wrap  []string // what stands before the command, and calls it
-	// see says what became of the command, from its first reply.
+	wrap  []string // The words in front of the command that make a call of it.
+	// see returns the outcome of the command, given its first reply.
 	see func(t testing.TB, c party, v client.Value) string
 	end func(t testing.TB, admin party)
-	// skip says which commands cannot be compared.
+	// skip reports whether the command cannot be compared.
 	skip func(cmd *spec.Command) bool
-	in7  bool // as Redis 7.0 does it: later ones queue any command
+	in7  bool // The expected outcome is that of Redis 7.0: later ones queue any command.
 }
 
 // ok runs a command that must succeed.
@@ -121,7 +121,7 @@ func ok(t testing.TB, p party, line string) client.Value {
 	return v
 }
 
-// refusedWith sees whether the reply is an error with the words.
+// refusedWith returns a see function for errors that contain the words.
 func refusedWith(words string) func(testing.TB, party, client.Value) string {
 	return func(_ testing.TB, _ party, v client.Value) string {
 		if v.IsError() && strings.Contains(v.Str, words) {
@@ -142,14 +142,14 @@ var situations = []situation{
 		name: "called by a read-only script", // MayReplicate
 		wrap: []string{"EVAL_RO", "return redis.call(unpack(ARGV))", "0"},
 		see:  refusedWith("Write commands are not allowed"),
-		// Redis 8 lets scripts call what may block, and refuses it as the write that it is.
+		// Redis 8 lets scripts call blocking commands, and refuses them here as writes.
 		skip: func(cmd *spec.Command) bool { return cmd.Is(spec.NoScript) },
 	},
 	{
 		name:  "the client is a monitor", // MayReplicate
 		begin: func(t testing.TB, _, c party) { ok(t, c, "MONITOR") },
 		see:   refusedWith("interact with the keyspace"),
-		// A second MONITOR is not answered.
+		// A second MONITOR has no reply.
 		skip: func(cmd *spec.Command) bool { return cmd.Name == "monitor" },
 	},
 	{
@@ -191,12 +191,12 @@ var situations = []situation{
 			}
 			return "forgotten"
 		},
-		// Nobody is left to ask, or what it hears comes first.
+		// After QUIT there is no connection to ask. After MONITOR its lines come first.
 		skip: func(cmd *spec.Command) bool { return cmd.Name == "quit" || cmd.Name == "monitor" },
 	},
 }
 
-// outcome says what becomes of the command in the situation.
+// outcome returns the outcome of the command in the situation.
 func (s *situation) outcome(t testing.TB, admin party, argv [][]byte) string {
 	t.Helper()
 	c := admin.another(t)
@@ -214,7 +214,7 @@ func (s *situation) outcome(t testing.TB, admin party, argv [][]byte) string {
 	return s.see(t, c, v)
 }
 
-// callOf is a call of the command that satisfies its arity. Most handlers refuse it.
+// callOf returns a call of the command that satisfies its arity. Most handlers refuse it.
 func callOf(cmd *spec.Command) [][]byte {
 	argv := argvOf(strings.Split(cmd.FullName(), "|")...)
 	n := cmd.Arity
@@ -233,7 +233,7 @@ func TestHiddenFlagsRedis(t *testing.T) {
 	compareSituations(t, startPeer(t, p), false, p.TB)
 }
 
-// TestHiddenFlagsRedis7 compares with the installed redis-server what Redis 8 has changed.
+// TestHiddenFlagsRedis7 compares what Redis 8 has changed with an installed redis-server 7.0.
 func TestHiddenFlagsRedis7(t *testing.T) {
 	redis := startRedis(t)
 	if !strings.Contains(redis.do(t, argvOf("INFO", "server")).Str, "redis_version:7.0.") {
@@ -256,7 +256,7 @@ func compareSituations(t *testing.T, r *remote, in7 bool, to func(testing.TB) te
 			for _, cmd := range spec.New().All() {
 				info := redis.do(t, argvOf("COMMAND", "INFO", cmd.FullName())).Elems[0]
 				if !cmd.Runs() || info.IsNull() || info.Elems[1].Int != int64(cmd.Arity) ||
-					cmd.Name == "sync" || cmd.Name == "psync" || // not answered by a reply
+					cmd.Name == "sync" || cmd.Name == "psync" || // No reply.
 					s.skip != nil && s.skip(cmd) {
 					continue
 				}
@@ -274,8 +274,8 @@ func compareSituations(t *testing.T, r *remote, in7 bool, to func(testing.TB) te
 	}
 }
 
-// TestPausedScripts: scripts that declare to write nothing run while writes are paused, others are
-// held back.
+// TestPausedScripts: while writes are paused, scripts with the flag no-writes run. Others are held
+// back.
 func TestPausedScripts(t *testing.T) {
 	p := testserver.Redis
 	redis, own := startPeer(t, p).party(t), newLocal(t)

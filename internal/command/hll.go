@@ -17,7 +17,8 @@ func hllHandlers() engine.Handlers {
 	}
 }
 
-// hllAt is the bytes of the HyperLogLog of e, which exists; it answers with an error and reports false when e is none.
+// hllAt returns the bytes of the HyperLogLog at e, which must exist. It replies with an error and
+// reports false if e holds something else.
 func hllAt(c *engine.Ctx, e object.Entry) ([]byte, bool) {
 	if !isString(c, e) {
 		return nil, false
@@ -25,7 +26,7 @@ func hllAt(c *engine.Ctx, e object.Entry) ([]byte, bool) {
 	if e.Encoding() != object.EncInt {
 		b := c.DB.StringBytes(e, nil)
 		if hll.Check(b) == nil {
-			if !c.E.HasRoom(int64(len(b))) { // a snapshot may need what it is now
+			if !c.E.HasRoom(int64(len(b))) { // A snapshot may need a copy of the old bytes.
 				c.Err(engine.ErrNoMemory)
 				return nil, false
 			}
@@ -43,7 +44,7 @@ type hllWriter struct {
 	b []byte
 }
 
-// openHLL makes the value of e, which is a HyperLogLog, ready for changes.
+// openHLL opens the HyperLogLog at e for changes.
 func openHLL(c *engine.Ctx, e object.Entry) hllWriter {
 	w := hllWriter{c: c, e: e}
 	w.resize(e.StringLen(), 0)
@@ -52,7 +53,7 @@ func openHLL(c *engine.Ctx, e object.Entry) hllWriter {
 
 func (w *hllWriter) resize(n, room int) { w.e, w.b = w.c.DB.Resize(w.e, n, room) }
 
-// densify makes a sparse value dense.
+// densify converts a sparse value to a dense one.
 func (w *hllWriter) densify() error {
 	var dense [hll.DenseSize]byte
 	if err := hll.ToDense(dense[:], w.b); err != nil {
@@ -63,7 +64,7 @@ func (w *hllWriter) densify() error {
 	return nil
 }
 
-// add adds an element and reports whether it changed a register.
+// add adds an element. It reports whether that changed a register.
 func (w *hllWriter) add(elem []byte) (changed bool, err error) {
 	index, rank := hll.Hash(elem)
 	if !hll.Dense(w.b) {
@@ -81,7 +82,7 @@ func (w *hllWriter) add(elem []byte) (changed bool, err error) {
 	return hll.SetDense(w.b, index, rank), nil
 }
 
-// addAll adds the elements up to the first error and returns how many of them changed a register.
+// addAll adds elements up to the first error. It returns how many of them changed a register.
 func (w *hllWriter) addAll(elems [][]byte) (changed int, err error) {
 	for _, elem := range elems {
 		var up bool
@@ -92,7 +93,8 @@ func (w *hllWriter) addAll(elems [][]byte) (changed int, err error) {
 			changed++
 		}
 	}
-	if len(w.b) != w.e.StringLen() { // the value may have been made longer in between, and be shorter again
+	// The value may have grown meanwhile, and shrunk again.
+	if len(w.b) != w.e.StringLen() {
 		w.resize(len(w.b), 0)
 	}
 	return changed, err
@@ -117,8 +119,9 @@ func pfaddCmd(c *engine.Ctx) {
 	w := openHLL(c, e)
 	n, err := w.addAll(elems)
 	if err != nil {
-		// Of a corrupt value only what is before the register is looked at, so other elements may be in by now. They stay, as in Redis; the
-		// command cannot be logged, because it fails.
+		// Of a corrupt value, only the part before the register is checked. So some elements may
+		// have been added before the error. They stay, as in Redis. The command cannot be logged,
+		// because it fails.
 		if n > 0 {
 			hll.Invalidate(w.b)
 			c.Dirty(n)
@@ -136,8 +139,8 @@ func pfaddCmd(c *engine.Ctx) {
 	c.Int(1)
 }
 
-// createHLL makes a HyperLogLog under an absent key with the first few elements: it stays within its entry until there are more. It returns the
-// elements that are left.
+// createHLL creates a HyperLogLog at an absent key with the first few elements, as long as it fits
+// in the entry. It returns the elements that are left.
 func createHLL(c *engine.Ctx, key []byte, elems [][]byte) (object.Entry, [][]byte) {
 	var buf [hll.EmptySize + 8*hll.Room]byte
 	b := hll.AppendEmpty(buf[:0])
@@ -145,7 +148,7 @@ func createHLL(c *engine.Ctx, key []byte, elems [][]byte) (object.Entry, [][]byt
 		index, rank := hll.Hash(elems[0])
 		var err error
 		if b, _, err = hll.SetSparse(b, index, rank, c.E.Cfg.HLLSparseMaxBytes); err != nil {
-			break // must become dense
+			break // It must become dense.
 		}
 		elems = elems[1:]
 	}
@@ -153,7 +156,7 @@ func createHLL(c *engine.Ctx, key []byte, elems [][]byte) (object.Entry, [][]byt
 	return c.DB.Set(key, object.RawValue(b), keyspace.KeepTTL), elems
 }
 
-// done announces that the registers have changed.
+// done records the changes of the registers and sends the event.
 func (w *hllWriter) done(key []byte, changes int) {
 	hll.Invalidate(w.b)
 	w.c.Dirty(changes)
@@ -182,18 +185,20 @@ func pfcountCmd(c *engine.Ctx) {
 			c.Err(engine.ErrCorruptHLL)
 			return
 		}
-		// The estimate is kept in the value, which is therefore a change to be propagated, although of a reading command.
+		// The estimate is cached in the value. So PFCOUNT, a reading command, changes the value and
+		// propagates.
 		w := openHLL(c, e)
 		hll.SetCached(w.b, n)
 		c.Changed(key)
 		c.Dirty(1)
 	} else if e.Encoding() == object.EncEmbstr {
-		openHLL(c, e) // as Redis leaves it behind
+		openHLL(c, e) // It leaves the value in the form in which Redis does.
 	}
 	c.Int(int64(n))
 }
 
-// join adds the value of e to the union; it answers with an error and reports false when that is no good HyperLogLog.
+// join adds the HyperLogLog at e to the union. It replies with an error and reports false if e is
+// not a valid one.
 func join(c *engine.Ctx, u *hll.Union, e object.Entry) bool {
 	b, ok := hllAt(c, e)
 	if !ok {
@@ -238,7 +243,7 @@ func pfmergeCmd(c *engine.Ctx) {
 	c.OK()
 }
 
-// store raises the registers to the union's.
+// store raises the registers to those of the union.
 func (w *hllWriter) store(u *hll.Union) error {
 	if !hll.Dense(w.b) {
 		if !u.Dense {
@@ -255,7 +260,7 @@ func (w *hllWriter) store(u *hll.Union) error {
 	return nil
 }
 
-// storeSparse leaves the value as it is when it answers with an error.
+// storeSparse is store for a sparse value. On an error the value is unchanged.
 func (w *hllWriter) storeSparse(u *hll.Union) error {
 	var buf [hll.MaxSparse + hll.Room]byte
 	b, err := u.StoreSparse(append(buf[:0], w.b...), w.c.E.Cfg.HLLSparseMaxBytes)

@@ -46,7 +46,7 @@ func hllEncoding(b []byte) string {
 	return "sparse"
 }
 
-// pfdebugDense makes the value dense and says whether that was needed: 1 or 0.
+// pfdebugDense converts the value to a dense one. It returns 1 if that was needed, else 0.
 func pfdebugDense(c *engine.Ctx, w *hllWriter) (int64, bool) {
 	if hll.Dense(w.b) {
 		return 0, true

@@ -12,7 +12,7 @@ import (
 	"godwit/internal/testseed"
 )
 
-// hllArgs is a random command on one of five HyperLogLogs, now and then on something else.
+// hllArgs returns a random command on one of five HyperLogLogs, sometimes on another value.
 func hllArgs(r *rand.Rand) []string {
 	key := func() string { return "h" + strconv.Itoa(r.IntN(5)) }
 	elems := func(n int) (out []string) {
@@ -37,9 +37,11 @@ func hllArgs(r *rand.Rand) []string {
 	case n < 80:
 		return []string{"DEL", key()}
 	case n < 82:
-		return []string{"PFDEBUG", pick(r, "GETREG", "DECODE", "ENCODING", "TODENSE", "todense", "nonsense"), key()}
+		return []string{"PFDEBUG",
+			pick(r, "GETREG", "DECODE", "ENCODING", "TODENSE", "todense", "nonsense"), key()}
 	case n < 84:
-		return []string{"CONFIG", "SET", "hll-sparse-max-bytes", pick(r, "0", "30", "200", "3000", "100000")}
+		return []string{"CONFIG", "SET", "hll-sparse-max-bytes",
+			pick(r, "0", "30", "200", "3000", "100000")}
 	case n < 86:
 		return []string{"OBJECT", "ENCODING", key()}
 	case n < 88:
@@ -52,7 +54,8 @@ func hllArgs(r *rand.Rand) []string {
 	return []string{"STRLEN", key()}
 }
 
-// TestRandomHLLAgainstRedis holds replies and, after each command, the value's bytes against redis-server's.
+// TestRandomHLLAgainstRedis compares the replies with redis-server's and, after each command, the
+// bytes of the value.
 func TestRandomHLLAgainstRedis(t *testing.T) {
 	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
 	var history []string
@@ -65,15 +68,17 @@ func TestRandomHLLAgainstRedis(t *testing.T) {
 			history = history[1:]
 		}
 		for _, args := range [][]string{args, {"GET", "h0"}, {"GET", args[min(1, len(args)-1)]}} {
-			want, got := cliLines(redis.do(t, argvOf(args...)), 0), cliLines(l.do(t, argvOf(args...)), 0)
+			want, got := cliLines(redis.do(t, argvOf(args...)), 0),
+				cliLines(l.do(t, argvOf(args...)), 0)
 			if !slices.Equal(got, want) {
-				t.Fatalf("after\n%s\ncommand %d: %.200q\ngot:  %.3000q\nwant: %.3000q", strings.Join(history, "\n"), i, args, got, want)
+				t.Fatalf("after\n%s\ncommand %d: %.200q\ngot:  %.3000q\nwant: %.3000q",
+					strings.Join(history, "\n"), i, args, got, want)
 			}
 		}
 	}
 }
 
-// TestHLLTravels moves values between the servers by DUMP and RESTORE, and goes on with them.
+// TestHLLTravels moves values between the servers by DUMP and RESTORE, then runs commands on them.
 func TestHLLTravels(t *testing.T) {
 	redis, l := startRedis(t), newLocal(t)
 	for _, n := range []int{0, 1, 100, 1000, 20_000} {
@@ -91,7 +96,9 @@ func TestHLLTravels(t *testing.T) {
 			if v := to.do(t, argvOf("RESTORE", "h", "0", payload)); v.Str != "OK" {
 				t.Fatal(n, v)
 			}
-			for _, cmd := range [][]string{{"PFCOUNT", "h"}, {"PFADD", "h", "one", "more"}, {"PFCOUNT", "h"}, {"GET", "h"}} {
+			for _, cmd := range [][]string{
+				{"PFCOUNT", "h"}, {"PFADD", "h", "one", "more"}, {"PFCOUNT", "h"}, {"GET", "h"},
+			} {
 				want, got := from.do(t, argvOf(cmd...)), to.do(t, argvOf(cmd...))
 				if want.Str != got.Str || want.Int != got.Int {
 					t.Fatalf("%d elements, %v: %.100v, want %.100v", n, cmd, got, want)
@@ -101,7 +108,8 @@ func TestHLLTravels(t *testing.T) {
 	}
 }
 
-// TestCorruptHLL damages values at random: both servers give the same answers, except where Redis reads past the end of the value.
+// TestCorruptHLL damages values at random. Both servers must reply the same, except where Redis
+// reads past the end of the value.
 func TestCorruptHLL(t *testing.T) {
 	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
 	both := func(args ...string) (got, want string) {
@@ -133,8 +141,10 @@ func TestCorruptHLL(t *testing.T) {
 			}
 		}
 		cut := hll.Check(b) == nil && !hll.Dense(b) && endsInTheMiddle(b)
-		for _, args := range [][]string{{"SET", "h", string(b)}, {"PFCOUNT", "h"}, {"PFCOUNT", "h", "src"}, {"PFADD", "h", strconv.Itoa(i)},
-			{"PFMERGE", "dst", "src", "h"}, {"PFMERGE", "h", "src"}, {"PFDEBUG", "TODENSE", "h"}, {"GET", "h"}} {
+		for _, args := range [][]string{{"SET", "h", string(b)}, {"PFCOUNT", "h"},
+			{"PFCOUNT", "h", "src"}, {"PFADD", "h", strconv.Itoa(i)},
+			{"PFMERGE", "dst", "src", "h"}, {"PFMERGE", "h", "src"}, {"PFDEBUG", "TODENSE", "h"},
+			{"GET", "h"}} {
 			if got, want := both(args...); got != want && !cut {
 				t.Fatalf("value %q\n%.200q\ngot:  %.300s\nwant: %.300s", b, args, got, want)
 			}

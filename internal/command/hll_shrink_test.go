@@ -10,8 +10,8 @@ import (
 	"godwit/internal/hll"
 )
 
-// TestHLLGrowsAndShrinks: elements of one PFADD that first make a value longer, and then as short
-// as it was, leave no byte behind. The seed is one that does so.
+// TestHLLGrowsAndShrinks: if the elements of one PFADD make a value longer and then as short as
+// before, no extra byte stays behind. The seed is one with that effect.
 func TestHLLGrowsAndShrinks(t *testing.T) {
 	l, r := newLocal(t), rand.New(rand.NewPCG(1, 1))
 	for key := range 60 {
@@ -27,7 +27,7 @@ func TestHLLGrowsAndShrinks(t *testing.T) {
 				room := append(make([]byte, 0, len(model)+hll.Room), model...)
 				var err error
 				if model, _, err = hll.SetSparse(room, index, rank, 3000); err != nil {
-					model = make([]byte, hll.DenseSize) // compared no further
+					model = make([]byte, hll.DenseSize) // Compared no further.
 					break
 				}
 			}

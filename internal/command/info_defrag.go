@@ -1,6 +1,6 @@
 package command
 
-// infoDefrag is what INFO stats says of active defragmentation; times are in ms.
+// infoDefrag writes the lines of INFO stats about active defragmentation. Times are in ms.
 func infoDefrag(t *infoText) {
 	ks := t.e.KS
 	total, current := t.e.DefragTime()

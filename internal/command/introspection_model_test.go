@@ -11,11 +11,12 @@ import (
 	"godwit/internal/spec"
 )
 
-// The rules by which movablekeys, key ranges, categories and key positions are derived must hold for commands that are not in the table yet.
-// So here entries are made from redis-server's facts of all its commands, and what the engine derives from flags, group and key specs is
-// held against the same facts.
+// The rules that derive movablekeys, key ranges, categories and key positions must also hold for
+// commands that are not in the table yet. So these tests make entries from redis-server's facts
+// about all of its commands. They compare what the table derives from flags, group and key specs
+// with the same facts.
 
-// modelFacts is one line of commands.json, as far as entries are made of it.
+// modelFacts is the part of a line of commands.json from which entries are made.
 type modelFacts struct {
 	Name              string
 	Arity             int
@@ -41,18 +42,22 @@ type modelFacts struct {
 
 // ownCategories are what the entries of these commands must name in Categories.
 var ownCategories = map[string][]string{
-	"restore": {"dangerous"}, "keys": {"dangerous"}, "migrate": {"dangerous"}, "info": {"dangerous"},
-	"swapdb": {"keyspace", "dangerous"}, "flushdb": {"keyspace", "dangerous"}, "flushall": {"keyspace", "dangerous"},
+	"restore": {"dangerous"}, "keys": {"dangerous"}, "migrate": {"dangerous"},
+	"info": {"dangerous"}, "swapdb": {"keyspace", "dangerous"},
+	"flushdb": {"keyspace", "dangerous"}, "flushall": {"keyspace", "dangerous"},
 	"restore-asking": {"keyspace", "dangerous"}, "dbsize": {"keyspace"},
-	"sort": {"set", "sortedset", "list", "dangerous"}, "sort_ro": {"set", "sortedset", "list", "dangerous"},
-	"role": {"admin", "dangerous"}, "lastsave": {"admin", "dangerous"}, "wait": {"connection"},
-	"readonly": {"connection"}, "readwrite": {"connection"}, "asking": {"connection"},
-	"command": {"connection"}, "command|list": {"connection"}, "command|info": {"connection"}, "command|getkeys": {"connection"},
-	"command|count": {"connection"}, "command|help": {"connection"}, "command|docs": {"connection"},
+	"sort":    {"set", "sortedset", "list", "dangerous"},
+	"sort_ro": {"set", "sortedset", "list", "dangerous"}, "role": {"admin", "dangerous"},
+	"lastsave": {"admin", "dangerous"}, "wait": {"connection"}, "readonly": {"connection"},
+	"readwrite": {"connection"}, "asking": {"connection"}, "command": {"connection"},
+	"command|list": {"connection"}, "command|info": {"connection"},
+	"command|getkeys": {"connection"}, "command|count": {"connection"},
+	"command|help": {"connection"}, "command|docs": {"connection"},
 	"command|getkeysandflags": {"connection"},
 }
 
-// modelCommands makes an entry for each command of the file, by full name; containers are left out.
+// modelCommands makes an entry for each command of the file, by full name. It leaves out
+// containers.
 func modelCommands(t *testing.T) (map[string]*spec.Command, map[string]modelFacts) {
 	t.Helper()
 	flags, access := map[string]spec.Flag{}, map[string]spec.Access{}
@@ -77,11 +82,12 @@ func modelCommands(t *testing.T) (map[string]*spec.Command, map[string]modelFact
 			continue
 		}
 		cmd := &spec.Command{
-			Name: strings.ReplaceAll(name, "|", ":"), Arity: f.Arity, Group: spec.Group(f.Docs.Group), Since: "1.0.0", Summary: "-",
+			Name: strings.ReplaceAll(name, "|", ":"), Arity: f.Arity,
+			Group: spec.Group(f.Docs.Group), Since: "1.0.0", Summary: "-",
 			Categories: ownCategories[name],
 		}
 		for _, n := range f.Flags {
-			if n != "movablekeys" { // the engine is to find out
+			if n != "movablekeys" { // The table must derive it.
 				cmd.Flags |= flags[n]
 			}
 		}
@@ -129,7 +135,8 @@ func TestDerivedFacts(t *testing.T) {
 		}
 		first, last, step := cmd.LegacyRange()
 		if first != f.First || last != f.Last || step != f.Step {
-			t.Errorf("%s: range %d %d %d, want %d %d %d", name, first, last, step, f.First, f.Last, f.Step)
+			t.Errorf("%s: range %d %d %d, want %d %d %d", name, first, last, step, f.First, f.Last,
+				f.Step)
 		}
 		var cats []string
 		for _, c := range cmd.ACL() {
@@ -144,22 +151,28 @@ func TestDerivedFacts(t *testing.T) {
 	}
 }
 
-// keyCalls are calls whose keys are found by each kind of key spec, right and wrong ones. Those that need a function in place of the specs are in
-// the case files.
+// keyCalls are calls whose keys are found by each kind of key spec, valid and invalid ones. Calls
+// that need a function in place of the specs are in the case files.
 var keyCalls = []string{
-	"xread streams a 1", "xread count 2 streams a b 1 2", "xread streams a", "xread a b c", "xread count streams streams a 1",
-	"xreadgroup group g c streams a b > >", "xreadgroup group streams c count 1 streams a >", "xreadgroup a b c d e f g",
-	"zunionstore d 2 a b", "zunionstore d 2 a b weights 1 2", "zunionstore d 1 a", "zunionstore d 0 a", "zunionstore d 2 a",
-	"zunionstore d x a", "zunionstore d -1 a", "zunionstore d 9223372036854775807 a", "zunion 2 a b", "zdiff 3 a b",
-	"eval s 0", "eval s 0 x", "eval s 2 a b", "eval s 2 a b c", "eval s 3 a b", "eval s -1 a b", "eval s x a b", "fcall f 1 a", "fcall_ro f 0",
-	"lmpop 2 a b left", "lmpop 0 a left", "blmpop 0 1 a left", "blmpop 0 x a left", "sintercard 1 a limit 5",
-	"georadius a 1 2 3 m", "georadius a 1 2 3 m store b", "georadius a 1 2 3 m storedist b", "georadius a 1 2 3 m count 1 STORE b",
-	"georadiusbymember a b 3 m store c", "blpop a b 0", "blpop a 0", "bzpopmin a b c 0", "sunionstore d a b c", "pfmerge a", "pfmerge a b",
-	"bitop and d a", "mset a 1 b 2", "mset a 1 b", "rename a b", "smove a b c", "lmove a b left right", "object encoding a", "xinfo stream a",
-	"xgroup create a b c", "memory usage a", "zrangestore a b 0 1", "ssubscribe a", "spublish a b", "watch a b", "ping x", "publish a b",
+	"xread streams a 1", "xread count 2 streams a b 1 2", "xread streams a", "xread a b c",
+	"xread count streams streams a 1", "xreadgroup group g c streams a b > >",
+	"xreadgroup group streams c count 1 streams a >", "xreadgroup a b c d e f g",
+	"zunionstore d 2 a b", "zunionstore d 2 a b weights 1 2", "zunionstore d 1 a",
+	"zunionstore d 0 a", "zunionstore d 2 a", "zunionstore d x a", "zunionstore d -1 a",
+	"zunionstore d 9223372036854775807 a", "zunion 2 a b", "zdiff 3 a b", "eval s 0", "eval s 0 x",
+	"eval s 2 a b", "eval s 2 a b c", "eval s 3 a b", "eval s -1 a b", "eval s x a b",
+	"fcall f 1 a", "fcall_ro f 0", "lmpop 2 a b left", "lmpop 0 a left", "blmpop 0 1 a left",
+	"blmpop 0 x a left", "sintercard 1 a limit 5", "georadius a 1 2 3 m",
+	"georadius a 1 2 3 m store b", "georadius a 1 2 3 m storedist b",
+	"georadius a 1 2 3 m count 1 STORE b", "georadiusbymember a b 3 m store c", "blpop a b 0",
+	"blpop a 0", "bzpopmin a b c 0", "sunionstore d a b c", "pfmerge a", "pfmerge a b",
+	"bitop and d a", "mset a 1 b 2", "mset a 1 b", "rename a b", "smove a b c",
+	"lmove a b left right", "object encoding a", "xinfo stream a", "xgroup create a b c",
+	"memory usage a", "zrangestore a b 0 1", "ssubscribe a", "spublish a b", "watch a b",
+	"ping x", "publish a b",
 }
 
-// TestKeyRefsRedis compares what key specs alone find with COMMAND GETKEYSANDFLAGS.
+// TestKeyRefsRedis compares the keys that key specs alone find with COMMAND GETKEYSANDFLAGS.
 func TestKeyRefsRedis(t *testing.T) {
 	redis := startRedis(t)
 	cmds, facts := modelCommands(t)

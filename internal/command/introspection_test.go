@@ -20,10 +20,11 @@ var regolden = flag.Bool("regolden", false, "write testdata/commands.json from r
 
 const goldenFile = "testdata/commands.json"
 
-// facts are what COMMAND INFO and COMMAND DOCS say of each command and subcommand, without prose, as JSON.
+// facts are the contents of COMMAND INFO and COMMAND DOCS for each command and subcommand, without
+// prose, as JSON.
 type facts map[string]json.RawMessage
 
-// prose are the keys whose values are sentences: each server has its own.
+// prose are the keys whose values are sentences. Each server has its own.
 var prose = []string{"summary", "complexity", "replaced_by", "notes"}
 
 func gatherFacts(t *testing.T, s server) facts {
@@ -53,7 +54,8 @@ func (f facts) add(t *testing.T, v client.Value, docs map[string]any) {
 		f.add(t, s, subdocs)
 	}
 	one := map[string]any{"docs": doc}
-	for i, what := range []string{"name", "arity", "flags", "first", "last", "step", "categories", "tips", "keys"} {
+	for i, what := range []string{"name", "arity", "flags", "first", "last", "step", "categories",
+		"tips", "keys"} {
 		one[what] = plain(v.Elems[i])
 	}
 	raw, err := json.Marshal(one)
@@ -63,7 +65,7 @@ func (f facts) add(t *testing.T, v client.Value, docs map[string]any) {
 	f[name] = raw
 }
 
-// plain turns a reply into what encoding/json writes, with prose left out.
+// plain converts a reply to a value for encoding/json, without prose.
 func plain(v client.Value) any {
 	switch v.Kind {
 	case client.Map:
@@ -103,7 +105,8 @@ func argvOf(args ...string) [][]byte {
 	return out
 }
 
-// TestCommandFacts holds the command table against what redis-server 7.0 says of the same commands, as it stands in a file.
+// TestCommandFacts compares the command table with a file of redis-server 7.0's facts about the
+// same commands.
 func TestCommandFacts(t *testing.T) {
 	if *regolden {
 		writeGolden(t)
@@ -128,7 +131,8 @@ func readGolden(t *testing.T) facts {
 	return want
 }
 
-// TestCommandFactsRedis does the same with the live server, if there is one of the version that the file is of.
+// TestCommandFactsRedis compares the table with a live server, if there is one of the file's
+// version.
 func TestCommandFactsRedis(t *testing.T) {
 	redis := startRedis(t)
 	info := redis.do(t, argvOf("INFO", "server")).Str
@@ -144,7 +148,7 @@ func compareFacts(t *testing.T, want facts) {
 	shared := 0
 	for name, g := range got {
 		if strings.Contains(name, ".") {
-			continue // a module's, as their names tell
+			continue // A module's, as the names show.
 		}
 		var c struct{ Docs struct{ Since string } }
 		if err := json.Unmarshal(g, &c); err != nil {
@@ -166,13 +170,13 @@ func compareFacts(t *testing.T, want facts) {
 		}
 		for key := range wm {
 			if name == "bitop" && key == "docs" {
-				continue // documented as in 7.2, where the operations are tokens
+				continue // Documented as in 7.2, where the operations are tokens.
 			}
 			if asInRedis8(name) {
-				continue // see TestCommandShapesRedis8
+				continue // TestCommandShapesRedis8 tests it.
 			}
 			if (name == "zrank" || name == "zrevrank") && key == "arity" {
-				continue // WITHSCORE came in 7.2
+				continue // WITHSCORE is new in 7.2.
 			}
 			g, w := encode(t, dropNewer(gm[key])), encode(t, wm[key])
 			if !bytes.Equal(g, w) {
@@ -185,7 +189,8 @@ func compareFacts(t *testing.T, want facts) {
 	}
 }
 
-// TestCommandShapesRedis compares the replies themselves, type by type and in both protocols, with only the sentences taken out.
+// TestCommandShapesRedis compares the replies themselves, type by type and in both protocols,
+// without the sentences.
 func TestCommandShapesRedis(t *testing.T) {
 	redis, local := startRedis(t), newLocal(t)
 	golden := readGolden(t)
@@ -194,8 +199,9 @@ func TestCommandShapesRedis(t *testing.T) {
 		local.proto(t, proto)
 		for _, cmd := range Table().All() {
 			name := cmd.FullName()
-			// Hash tables decide the order of subcommands in Redis.
-			if golden[name] == nil || len(cmd.Sub) > 0 || name == "bitop" || hasNewer(cmd) || asInRedis8(name) {
+			// In Redis, a hash table decides the order of subcommands.
+			if golden[name] == nil || len(cmd.Sub) > 0 || name == "bitop" || hasNewer(cmd) ||
+				asInRedis8(name) {
 				continue
 			}
 			compareShapes(t, local, redis, proto, name)
@@ -220,17 +226,18 @@ func compareShapes(t testing.TB, local, redis server, proto int, name string) {
 	}
 }
 
-// asInRedis8 reports whether a command of the parts that Godwit does not have is documented as in
+// asInRedis8 reports whether a command of a part that Godwit does not have is documented as in
 // Redis 8, where that differs from 7.0.
 func asInRedis8(name string) bool {
 	switch name {
-	case "replicaof", "slaveof", "failover", "psync", "sync", "replconf", "asking", "readonly", "readwrite":
+	case "replicaof", "slaveof", "failover", "psync", "sync", "replconf", "asking", "readonly",
+		"readwrite":
 		return true
 	}
 	return strings.HasPrefix(name, "cluster|") || strings.HasPrefix(name, "module|")
 }
 
-// dropDisplay takes the display texts from COMMAND DOCS: Redis 8 repeats each argument's name
+// dropDisplay removes the display texts from COMMAND DOCS. Redis 8 repeats each argument's name
 // there.
 func dropDisplay(v *client.Value) {
 	for i := 0; i < len(v.Elems); i++ {
@@ -262,9 +269,13 @@ func TestCommandShapesRedis8(t *testing.T) {
 func hasNewer(cmd *spec.Command) bool {
 	var inArgs func(args []spec.Arg) bool
 	inArgs = func(args []spec.Arg) bool {
-		return slices.ContainsFunc(args, func(a spec.Arg) bool { return newer(a.Since) || inArgs(a.Args) })
+		return slices.ContainsFunc(args, func(a spec.Arg) bool {
+			return newer(a.Since) || inArgs(a.Args)
+		})
 	}
-	return inArgs(cmd.Args) || slices.ContainsFunc(cmd.History, func(h spec.History) bool { return newer(h.Since) })
+	return inArgs(cmd.Args) || slices.ContainsFunc(cmd.History, func(h spec.History) bool {
+		return newer(h.Since)
+	})
 }
 
 // blank empties the strings that are prose.
@@ -284,7 +295,7 @@ func blank(v *client.Value) {
 	}
 }
 
-// dropNewer leaves out the arguments and the history that Redis 7.0 does not have yet.
+// dropNewer removes the arguments and the history that Redis 7.0 does not have.
 func dropNewer(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

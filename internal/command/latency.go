@@ -52,7 +52,8 @@ func latencyResetCmd(c *engine.Ctx) {
 	c.Int(n)
 }
 
-// latencyHistogramCmd shows the commands asked for that have run; a container stands for its subcommands too, and an unknown name for nothing.
+// latencyHistogramCmd shows those of the named commands that have run. The name of a container
+// includes its subcommands. Unknown names are ignored.
 func latencyHistogramCmd(c *engine.Ctx) {
 	var shown []*spec.Command
 	add := func(cmd *spec.Command) {
@@ -105,7 +106,7 @@ func latencyGraphCmd(c *engine.Ctx) {
 
 const graphCols = 80
 
-// latencyGraph is the picture of LATENCY GRAPH, with each sample's age below it.
+// latencyGraph returns the picture of LATENCY GRAPH, with each sample's age below it.
 func latencyGraph(name string, ev *metrics.Event, now int64) string {
 	s := ev.Stats(now)
 	values, labels := make([]int64, ev.Len()), make([]string, ev.Len())
@@ -113,7 +114,8 @@ func latencyGraph(name string, ev *metrics.Event, now int64) string {
 		values[i], labels[i] = ev.At(i).Latency, age(now-ev.At(i).Time)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s - high %d ms, low %d ms (all time high %d ms)\n", name, s.Max, s.Min, s.AllTime)
+	fmt.Fprintf(&b, "%s - high %d ms, low %d ms (all time high %d ms)\n",
+		name, s.Max, s.Min, s.AllTime)
 	b.WriteString(strings.Repeat("-", graphCols) + "\n")
 	for i := 0; i < len(values); i += graphCols {
 		if i > 0 {
@@ -125,7 +127,7 @@ func latencyGraph(name string, ev *metrics.Event, now int64) string {
 	return b.String()
 }
 
-// age is a time span in its largest whole unit.
+// age formats a time span in its largest whole unit.
 func age(sec int64) string {
 	switch {
 	case sec < 60:
@@ -138,10 +140,11 @@ func age(sec int64) string {
 	return strconv.FormatInt(sec/(24*3600), 10) + "d"
 }
 
-// sparkRows is the height of a sparkline in lines; each line tells three levels apart.
+// sparkRows is the height of a sparkline in lines. Each line can show three levels.
 const sparkRows = 4
 
-// sparkline draws one column for each value, bottom low and top high, and its label downwards below an empty line. The format is Redis's.
+// sparkline draws one column for each value, with low at the bottom and high at the top. Below an
+// empty line it writes the labels downwards. The format is Redis's.
 func sparkline(b *strings.Builder, values []int64, labels []string, low, high int64) {
 	const levels = "_o#"
 	const steps = sparkRows * len(levels)
@@ -179,29 +182,35 @@ func sparkline(b *strings.Builder, values []int64, labels []string, low, high in
 	}
 }
 
-// remedy says what helps against an event, nothing for one that it does not know.
+// remedy returns advice against an event, or "" if it knows none.
 func remedy(event string) string {
 	switch event {
 	case "command":
-		return "Slow commands: SLOWLOG GET names them. Commands that walk whole collections or all keys hold up everybody."
+		return "Slow commands: SLOWLOG GET names them. Commands that walk whole collections or " +
+			"all keys hold up everybody."
 	case "fast-command":
-		return "Commands that are fast by nature took long: the machine is short of CPU, or swaps (compare used_memory_rss with its memory)."
+		return "Commands that are fast by nature took long: the machine is short of CPU, or " +
+			"swaps (compare used_memory_rss with its memory)."
 	case "expire-cycle":
-		return "Many keys fall due in the same moment: spread their deadlines, or lower active-expire-effort."
+		return "Many keys fall due in the same moment: spread their deadlines, or lower " +
+			"active-expire-effort."
 	case "eviction-cycle":
-		return "Commands have to evict: maxmemory is too low for the load, or maxmemory-eviction-tenacity too high."
+		return "Commands have to evict: maxmemory is too low for the load, or " +
+			"maxmemory-eviction-tenacity too high."
 	case "eviction-del":
-		return "Deleting single evicted values takes long: lazyfree-lazy-eviction yes frees them in slices."
+		return "Deleting single evicted values takes long: lazyfree-lazy-eviction yes frees them " +
+			"in slices."
 	}
 	return ""
 }
 
-// latencyDiagnosis is LATENCY DOCTOR: what happened, and what helps.
+// latencyDiagnosis returns the reply of LATENCY DOCTOR: what happened, and what helps.
 func latencyDiagnosis(e *engine.Engine) string {
 	names := e.Latency.Names()
 	if len(names) == 0 {
 		if e.Cfg.LatencyMonitorThreshold == 0 {
-			return "The latency monitor is off in this instance: CONFIG SET latency-monitor-threshold <milliseconds> turns it on.\n"
+			return "The latency monitor is off in this instance: CONFIG SET " +
+				"latency-monitor-threshold <milliseconds> turns it on.\n"
 		}
 		return "No latency over latency-monitor-threshold was seen. All is well.\n"
 	}
@@ -209,7 +218,9 @@ func latencyDiagnosis(e *engine.Engine) string {
 	b.WriteString("This instance was slow at times:\n\n")
 	for i, name := range names {
 		s := e.Latency.Get(name).Stats(e.Now() / 1000)
-		fmt.Fprintf(&b, "%d. %s: %d latency spikes (average %dms, mean deviation %dms, period %.2f sec). Worst all time event %dms.\n",
+		fmt.Fprintf(&b,
+			"%d. %s: %d latency spikes (average %dms, mean deviation %dms, period %.2f sec). "+
+				"Worst all time event %dms.\n",
 			i+1, name, s.Samples, s.Average, s.Mad, s.Period, s.AllTime)
 	}
 	b.WriteString("\nWhat may help:\n\n")

@@ -29,8 +29,8 @@ func listHandlers() engine.Handlers {
 	}
 }
 
-// openList opens the list at key for a command that may change it. It reports false after answering WRONGTYPE; there is no list if the Edit of
-// the result is nil.
+// openList opens the list at key for a command that may change it. It reports false after a
+// WRONGTYPE reply. If the key is absent, the Edit of the result is nil.
 func openList(c *engine.Ctx, key []byte) (l object.Elements, ok bool) {
 	x, ok := openWrite(c, key, object.List)
 	return object.AsList(x), ok
@@ -42,7 +42,7 @@ func readList(c *engine.Ctx, key []byte) (l object.Elements, ok bool) {
 	return object.AsList(x), ok
 }
 
-// newList makes an empty list at an absent key. Elements have to be added at once.
+// newList creates an empty list at an absent key. The caller must add elements at once.
 func newList(c *engine.Ctx, key []byte) object.Elements {
 	return object.AsList(c.DB.Create(key, object.List, object.EncListpack, listpack.Empty()))
 }
@@ -79,7 +79,8 @@ func pushed(c *engine.Ctx, key []byte, head bool) {
 	c.Notify(keyspace.EvList, event, key)
 }
 
-// popped announces that n elements were removed at an end of the list at key and removes the key if that was all of them.
+// popped announces that n elements were removed at an end of the list at key. It deletes the key if
+// the list is empty.
 func popped(c *engine.Ctx, l object.Elements, key []byte, head bool, n int) {
 	event := "rpop"
 	if head {
@@ -91,7 +92,8 @@ func popped(c *engine.Ctx, l object.Elements, key []byte, head bool, n int) {
 	c.Dirty(n)
 }
 
-// removedFrom follows every removal from the list at key: an empty list goes, a small one is packed.
+// removedFrom must follow every removal from the list at key. It deletes an empty list and packs a
+// small one.
 func removedFrom(c *engine.Ctx, l object.Elements, key []byte) {
 	if l.Len() == 0 {
 		emptied(c, l.Edit, key)
@@ -128,14 +130,15 @@ func pop(c *engine.Ctx, head bool) {
 	}
 }
 
-// popOne answers with the element at an end of the list and removes it.
+// popOne removes the element at an end of the list and replies with it.
 func popOne(c *engine.Ctx, l object.Elements, key []byte, head bool) {
 	bulkValue(c, l.End(head))
 	l.Drop(head)
 	popped(c, l, key, head, 1)
 }
 
-// popMany answers with up to count elements, the outermost first, and removes them. It returns how many there were.
+// popMany removes up to count elements at an end of the list and replies with them, the outermost
+// first. It returns their number.
 func popMany(c *engine.Ctx, l object.Elements, key []byte, head bool, count int64) int {
 	size := l.Len()
 	n := int(min(count, int64(size)))
@@ -149,7 +152,8 @@ func popMany(c *engine.Ctx, l object.Elements, key []byte, head bool, count int6
 	return n
 }
 
-// replyRange answers with an array of n elements from the index on, backwards in reverse. There have to be so many.
+// replyRange replies with an array of n elements from the index on, backwards if reverse is set.
+// The list must have so many.
 func replyRange(c *engine.Ctx, l object.Elements, from, n int, reverse bool) {
 	c.Array(n)
 	it := l.Iter(from, reverse)
@@ -165,7 +169,7 @@ func replyRange(c *engine.Ctx, l object.Elements, from, n int, reverse bool) {
 	}
 }
 
-// replyChunk answers with up to n elements of one node and returns how many it were.
+// replyChunk replies with up to n elements of one node. It returns their number.
 func replyChunk(c *engine.Ctx, it *object.ListIter, n int) int {
 	lp, pos := it.Chunk()
 	if pos == 0 {

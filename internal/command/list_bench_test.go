@@ -38,7 +38,7 @@ func BenchmarkLPushLPop(b *testing.B) {
 	}
 }
 
-// TestListAllocations: pushing and popping does not touch Go's heap, in either encoding.
+// TestListAllocations: pushing and popping does not allocate on Go's heap, in either encoding.
 func TestListAllocations(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("the checks allocate")
@@ -48,7 +48,8 @@ func TestListAllocations(t *testing.T) {
 		for range size {
 			l.exec(split("RPUSH k element:1 12345"))
 		}
-		for _, c := range []string{"LPUSH k element:2", "RPUSH k 77", "LPOP k", "RPOP k", "LRANGE k 0 10", "LINDEX k 3", "LMOVE k k LEFT RIGHT", "LPOP k 1"} {
+		for _, c := range []string{"LPUSH k element:2", "RPUSH k 77", "LPOP k", "RPOP k",
+			"LRANGE k 0 10", "LINDEX k 3", "LMOVE k k LEFT RIGHT", "LPOP k 1"} {
 			argv := split(c)
 			l.exec(argv)
 			if n := testing.AllocsPerRun(100, func() { l.exec(argv) }); n != 0 {

@@ -54,7 +54,7 @@ func linsertCmd(c *engine.Ctx) {
 		c.Int(0)
 		return
 	}
-	// The conversion comes before the search, whatever that finds, as in Redis: one walk does.
+	// As in Redis, the list is converted before the search, whatever that finds. So one walk does.
 	l.MakeRoomFor(elem)
 	if !insertBeside(l, pivot, elem, after) {
 		c.Int(-1)
@@ -66,7 +66,8 @@ func linsertCmd(c *engine.Ctx) {
 	c.Int(int64(l.Len()))
 }
 
-// insertBeside adds elem beside the first element that equals pivot and reports whether there is one.
+// insertBeside inserts elem beside the first element that equals pivot. It reports whether there is
+// one.
 func insertBeside(l object.Elements, pivot, elem []byte, after bool) bool {
 	it := l.Iter(0, false)
 	for v, ok := it.Next(); ok; v, ok = it.Next() {
@@ -102,11 +103,13 @@ func lremCmd(c *engine.Ctx) {
 	c.Int(int64(n))
 }
 
-// removeEqual removes the first count elements that equal elem, the last for a negative count, all for 0, and returns how many there were.
+// removeEqual removes elements that equal elem: the first count ones, the last -count if count is
+// negative, all if it is 0. It returns the number removed.
 func removeEqual(l object.Elements, count int64, elem []byte) int {
 	from, limit := 0, count
 	if count < 0 {
-		from, limit = l.Len()-1, -count // of the least integer itself, which no count reaches: all, as in Redis
+		// The smallest integer stays negative. No number reaches it, so all go, as in Redis.
+		from, limit = l.Len()-1, -count
 	}
 	it := l.Iter(from, count < 0)
 	n := 0

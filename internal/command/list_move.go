@@ -7,7 +7,7 @@ import (
 	"godwit/internal/engine"
 )
 
-// sideArg reads LEFT, the head, or RIGHT.
+// sideArg reads LEFT, the head, or RIGHT, the tail.
 func sideArg(c *engine.Ctx, arg []byte) (head, ok bool) {
 	switch {
 	case is(arg, "left"):
@@ -39,8 +39,9 @@ func rpoplpushCmd(c *engine.Ctx) {
 	}
 }
 
-// moveElement moves the element at an end of the list at src to an end of the list at dst, which may be the same or missing, and answers with it.
-// It reports false, having done and answered nothing, if there is no list at src; a wrong type is answered.
+// moveElement moves the element at an end of the list at src to an end of the list at dst, and
+// replies with it. dst may be missing, or be the same list. It reports false, without a reply, if
+// there is no list at src. If a key holds another type, it replies with an error and reports true.
 func moveElement(c *engine.Ctx, src, dst []byte, fromHead, toHead bool) bool {
 	from, ok := openList(c, src)
 	if !ok {
@@ -49,7 +50,9 @@ func moveElement(c *engine.Ctx, src, dst []byte, fromHead, toHead bool) bool {
 	if from.Edit == nil {
 		return false
 	}
-	to := from // the same Edit: a second one of the same entry would not see where the first one moves it
+	// A list that moves to itself needs one Edit: a second one would not see that the first
+	// relocates it.
+	to := from
 	if string(src) != string(dst) {
 		if to, ok = openList(c, dst); !ok {
 			return true
@@ -60,7 +63,7 @@ func moveElement(c *engine.Ctx, src, dst []byte, fromHead, toHead bool) bool {
 		to = newList(c, dst)
 	}
 	c.Changed(dst)
-	// Redis asks for room by the bytes of a string; an integer counts for none.
+	// Redis makes room for the bytes of a string, and for none if the element is an integer.
 	to.MakeRoom(len(v.B), 1)
 	to.PushValue(v, toHead)
 	pushed(c, dst, toHead)
@@ -76,7 +79,7 @@ func lmpopCmd(c *engine.Ctx) {
 	}
 }
 
-// mpopArgs reads numkeys, keys, the side and COUNT from argument i on.
+// mpopArgs reads numkeys, the keys, the side and COUNT from argument i on.
 func mpopArgs(c *engine.Ctx, i int) (keys [][]byte, head bool, count int64, ok bool) {
 	n, ok := rangeArg(c, c.Args[i], 1, math.MaxInt64, "ERR numkeys should be greater than 0")
 	if !ok {
@@ -112,8 +115,10 @@ func mpopCount(c *engine.Ctx, args [][]byte) (int64, bool) {
 	return n, ok
 }
 
-// popFromFirst answers with the first key that has a list and up to count elements from an end of it, which are removed, and propagates that
-// as LPOP or RPOP. It reports false, having answered nothing, if no key has one; a wrong type is answered.
+// popFromFirst finds the first key that has a list, removes up to count elements at an end of it,
+// replies with the key and the elements, and propagates that as LPOP or RPOP. It reports false,
+// without a reply, if no key has a list. If a key holds another type, it replies with an error and
+// reports true.
 func popFromFirst(c *engine.Ctx, keys [][]byte, head bool, count int64) bool {
 	for _, key := range keys {
 		l, ok := openList(c, key)
@@ -133,7 +138,7 @@ func popFromFirst(c *engine.Ctx, keys [][]byte, head bool, count int64) bool {
 	return false
 }
 
-// popName is the command that pops at an end.
+// popName returns the name of the command that pops at an end.
 func popName(head bool) []byte {
 	if head {
 		return []byte("LPOP")

@@ -12,10 +12,11 @@ import (
 	"godwit/internal/testseed"
 )
 
-// listPatterns are random commands as words makes them.
+// listPatterns are patterns of random commands, in the notation of words.
 var listPatterns = strings.Split(strings.TrimSpace(`
 LPUSH|RPUSH {key} {val}
-LPUSH|RPUSH {key} {val} {val} {val} [ {val} {val} {val} ] [ {val} {val} {val} ] [ {val} {val} {val} ]
+LPUSH|RPUSH {key} {val} {val} {val} [ {val} {val} {val} ]`+
+	` [ {val} {val} {val} ] [ {val} {val} {val} ]
 LPUSH|RPUSH {key} {letter} {letter} {letter} {letter} {letter} {letter}
 LPUSHX|RPUSHX {key} {val} [ {val} ]
 LPOP|RPOP {key}
@@ -34,7 +35,8 @@ LRANGE {key} {int} {int}
 LRANGE {key} 0 -1
 LTRIM {key} {small} {int}
 LTRIM {key} {int} {int}
-LPOS {key} {letter} [ RANK 9223372036854775807|-9223372036854775807|1.5|x ] [ COUNT {int} ] [ MAXLEN {int} ]
+LPOS {key} {letter} [ RANK 9223372036854775807|-9223372036854775807|1.5|x ]`+
+	` [ COUNT {int} ] [ MAXLEN {int} ]
 LPOS {key} {letter} [ RANK {small} ] [ COUNT {small} ] [ MAXLEN {small} ] [ X ]
 LMOVE {key} {key} LEFT|RIGHT LEFT|RIGHT|X
 RPOPLPUSH {key} {key}
@@ -50,7 +52,8 @@ TYPE {key}
 
 var listKey = regexp.MustCompile(`ql_nodes:(\d+)`)
 
-// nodes is the number of nodes of the list at key: a listpack counts as one, 0 is for no list.
+// nodes returns the number of nodes of the list at key. A listpack counts as one, a missing list as
+// 0.
 func (l *local) nodes(key string) int {
 	l.e.Enter()
 	defer l.e.Leave()
@@ -90,14 +93,17 @@ func split(command string) (argv [][]byte) {
 // listRound is one comparison under one setting.
 type listRound struct {
 	fill, depth, threshold int
-	nodes                  bool // numbers of nodes are compared: under limits by size those of 7.0 differ a little
+	// nodes tells whether the numbers of nodes are compared. Under limits by size, those of 7.0
+	// differ slightly.
+	nodes bool
 }
 
 func TestRandomListsAgainstRedis(t *testing.T) {
 	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
 	for _, round := range []listRound{
-		{-2, 0, 0, false}, {-2, 0, 0, false}, {-1, 1, 0, false}, {-1, 2, 40, false}, {0, 0, 0, true}, {1, 0, 0, true},
-		{2, 0, 0, true}, {3, 1, 0, true}, {4, 2, 0, true}, {8, 0, 20, false}, {128, 0, 0, true},
+		{-2, 0, 0, false}, {-2, 0, 0, false}, {-1, 1, 0, false}, {-1, 2, 40, false},
+		{0, 0, 0, true}, {1, 0, 0, true}, {2, 0, 0, true}, {3, 1, 0, true}, {4, 2, 0, true},
+		{8, 0, 20, false}, {128, 0, 0, true},
 	} {
 		both := func(command string) {
 			redis.do(t, split(command))
@@ -126,14 +132,16 @@ func compareLists(t *testing.T, redis *remote, l *local, r *rand.Rand, round lis
 		want := strings.Join(cliLines(redis.do(t, argv), 0), "\n")
 		got := strings.Join(cliLines(l.do(t, argv), 0), "\n")
 		if got != want {
-			t.Fatalf("%+v\n%s\ncommand %d: %q\ngot:  %s\nwant: %s", round, strings.Join(history, "\n"), i, args, got, want)
+			t.Fatalf("%+v\n%s\ncommand %d: %q\ngot:  %s\nwant: %s", round,
+				strings.Join(history, "\n"), i, args, got, want)
 		}
 		if !round.nodes || len(args) < 2 {
 			continue
 		}
 		for _, key := range []string{"a", "b", "list"} {
 			if g, w := l.nodes(key), redisNodes(t, redis, key); g != w {
-				t.Fatalf("%+v\n%s\ncommand %d: %q: %s has %d nodes, want %d", round, strings.Join(history, "\n"), i, args, key, g, w)
+				t.Fatalf("%+v\n%s\ncommand %d: %q: %s has %d nodes, want %d", round,
+					strings.Join(history, "\n"), i, args, key, g, w)
 			}
 		}
 	}

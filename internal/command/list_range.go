@@ -8,7 +8,8 @@ import (
 	"godwit/internal/object"
 )
 
-// listSpan turns the arguments start and stop into the first index and the number of elements of a list of size elements.
+// listSpan converts the arguments start and stop to the first index and the number of elements, in
+// a list of size elements.
 func listSpan(start, stop int64, size int) (first, n int) {
 	length := int64(size)
 	if start < 0 {
@@ -78,11 +79,11 @@ func ltrimCmd(c *engine.Ctx) {
 	c.OK()
 }
 
-// posOptions are those of LPOS.
+// posOptions are the options of LPOS.
 type posOptions struct {
-	rank   int64 // which match is the first to count, from the end if negative
-	count  int64 // matches to return, 0 for all, -1 if not given
-	maxlen int64 // elements to compare, 0 for all
+	rank   int64 // The first match to return. A negative one counts from the end.
+	count  int64 // The number of matches to return, 0 for all, -1 if not given.
+	maxlen int64 // The number of elements to compare, 0 for all.
 }
 
 func (o *posOptions) parse(c *engine.Ctx, args [][]byte) bool {
@@ -99,15 +100,18 @@ func (o *posOptions) parse(c *engine.Ctx, args [][]byte) bool {
 				return false
 			}
 			if o.rank == 0 {
-				c.Err("ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list")
+				c.Err("ERR RANK can't be zero: use 1 to start from the first match, 2 from the " +
+					"second ... or use negative to start from the end of the list")
 				return false
 			}
 		case is(args[i], "count"):
-			if o.count, ok = rangeArg(c, arg, 0, math.MaxInt64, "ERR COUNT can't be negative"); !ok {
+			if o.count, ok = rangeArg(c, arg, 0, math.MaxInt64,
+				"ERR COUNT can't be negative"); !ok {
 				return false
 			}
 		case is(args[i], "maxlen"):
-			if o.maxlen, ok = rangeArg(c, arg, 0, math.MaxInt64, "ERR MAXLEN can't be negative"); !ok {
+			if o.maxlen, ok = rangeArg(c, arg, 0, math.MaxInt64,
+				"ERR MAXLEN can't be negative"); !ok {
 				return false
 			}
 		default:
@@ -140,7 +144,8 @@ func lpos(c *engine.Ctx, l object.Elements, elem []byte, o *posOptions) {
 	i, step, skip := 0, 1, o.rank-1
 	if o.rank < 0 {
 		i, step, skip = size-1, -1, -o.rank-1
-		if o.rank == math.MinInt64 { // its negation overflows in Redis: every match counts, and no number of them is enough
+		// Redis negates the rank, which overflows here: every match counts, without a limit.
+		if o.rank == math.MinInt64 {
 			skip, o.count = 0, min(o.count, 0)
 		}
 	}

@@ -18,7 +18,7 @@ func memoryHandlers() engine.Handlers {
 	}
 }
 
-// memoryHelp is what MEMORY HELP answers.
+// memoryHelp lists the lines of MEMORY HELP.
 var memoryHelp = []string{
 	"DOCTOR",
 	"    Say what looks wrong with the memory.",
@@ -38,10 +38,12 @@ func memoryPurgeCmd(c *engine.Ctx) {
 	c.OK()
 }
 
-// tableShare is what one key adds to its database's table, in bytes: a slot of a bucket at the usual load.
+// tableShare is what one key adds to its database's table, in bytes: a slot of a bucket at the
+// usual load.
 const tableShare = 12
 
-// memoryUsageCmd needs no samples: collections keep count of their bytes. SAMPLES is checked and has no effect.
+// memoryUsageCmd takes no samples, because collections track their own size. SAMPLES is checked and
+// has no effect.
 func memoryUsageCmd(c *engine.Ctx) {
 	for i := 3; i < len(c.Args); i += 2 {
 		if !is(c.Args[i], "samples") || i+1 >= len(c.Args) {
@@ -96,7 +98,7 @@ func memoryStatsCmd(c *engine.Ctx) {
 	num("functions.caches", sm.FunctionCaches)
 	num("script.VMs", sm.Machine+sm.FunctionMachine)
 	for _, i := range dbs {
-		// Deadlines are in the entries: they have no table of their own.
+		// Deadlines are stored in the entries, so they have no table of their own.
 		c.BulkString(fmt.Sprintf("db.%d", i))
 		c.Map(3)
 		num("overhead.hashtable.main", c.E.KS.DB(i).TableBytes())
@@ -126,16 +128,16 @@ func memoryStatsCmd(c *engine.Ctx) {
 	num("fragmentation.bytes", r.RSS-r.Used)
 }
 
-// What MEMORY DOCTOR calls a problem.
+// These are the thresholds above which MEMORY DOCTOR reports a problem.
 const (
-	doctorMinUsed   = 5 << 20 // below that many bytes nothing can be said
-	doctorPeak      = 1.5     // peak to used memory
-	doctorFrag      = 1.4     // resident to used memory
+	doctorMinUsed   = 5 << 20 // With fewer bytes in use, the ratios mean nothing.
+	doctorPeak      = 1.5     // Peak to used memory.
+	doctorFrag      = 1.4     // Resident to used memory.
 	doctorFragBytes = 10 << 20
-	doctorClient    = 200 << 10 // bytes a client
+	doctorClient    = 200 << 10 // Bytes for each client.
 )
 
-// memoryDiagnosis is MEMORY DOCTOR: what stands out, and what to do.
+// memoryDiagnosis returns the reply of MEMORY DOCTOR: what stands out, and what to do.
 func memoryDiagnosis(e *engine.Engine) string {
 	r := e.MemoryReport()
 	if r.Used < doctorMinUsed {
@@ -143,25 +145,34 @@ func memoryDiagnosis(e *engine.Engine) string {
 	}
 	var found []string
 	if peak := ratioOf(r.Peak, r.Used); peak > doctorPeak {
-		found = append(found, fmt.Sprintf("Peak: used memory was %.1f times as high as it is now (%s). "+
-			"What the peak took may still be resident: MEMORY PURGE gives back what is free.", peak, humanBytes(r.Peak)))
+		found = append(found,
+			fmt.Sprintf("Peak: used memory was %.1f times as high as it is now (%s). "+
+				"What the peak took may still be resident: MEMORY PURGE gives back what is free.",
+				peak, humanBytes(r.Peak)))
 	}
 	if r.FragmentationRatio > doctorFrag && r.RSS-r.Used > doctorFragBytes {
-		found = append(found, fmt.Sprintf("Fragmentation: %s is resident for %s in use (%.2f times). "+
-			"Blocks of many sizes were freed and their pages are still partly used, or they are not yet given back: try MEMORY PURGE.",
-			humanBytes(r.RSS), humanBytes(r.Used), r.FragmentationRatio))
+		found = append(found,
+			fmt.Sprintf("Fragmentation: %s is resident for %s in use (%.2f times). "+
+				"Blocks of many sizes were freed and their pages are still partly used, "+
+				"or they are not yet given back: try MEMORY PURGE.",
+				humanBytes(r.RSS), humanBytes(r.Used), r.FragmentationRatio))
 	}
 	if idle := r.Go.InUse() - r.Go.Objects; idle > max(r.Used/4, doctorFragBytes) {
-		found = append(found, fmt.Sprintf("Go heap: %s is held but not in use, as after a burst of large replies. "+
-			"MEMORY PURGE gives it back at once.", humanBytes(idle)))
+		found = append(found,
+			fmt.Sprintf("Go heap: %s is held but not in use, as after a burst of large replies. "+
+				"MEMORY PURGE gives it back at once.", humanBytes(idle)))
 	}
 	if n := int64(e.ClientCount()); n > 0 && r.Clients/n > doctorClient {
-		found = append(found, fmt.Sprintf("Clients: %d of them take %s each. Pipelines without reading the replies, or large values, "+
-			"do that: see tot-mem in CLIENT LIST, client-output-buffer-limit and maxmemory-clients.", n, humanBytes(r.Clients/n)))
+		found = append(found,
+			fmt.Sprintf("Clients: %d of them take %s each. Pipelines without reading the "+
+				"replies, or large values, do that: see tot-mem in CLIENT LIST, "+
+				"client-output-buffer-limit and maxmemory-clients.", n, humanBytes(r.Clients/n)))
 	}
 	if limit, used := e.Cfg.Maxmemory, r.Used-r.NotCounted(); limit > 0 && used > limit {
-		found = append(found, fmt.Sprintf("Limit: used memory is %s over maxmemory; under the policy %s nothing more can be evicted in time.",
-			humanBytes(used-limit), e.Cfg.MaxmemoryPolicy))
+		found = append(found,
+			fmt.Sprintf("Limit: used memory is %s over maxmemory; under the policy %s nothing "+
+				"more can be evicted in time.",
+				humanBytes(used-limit), e.Cfg.MaxmemoryPolicy))
 	}
 	if len(found) == 0 {
 		return "No memory problem found in this instance.\n"
@@ -169,11 +180,13 @@ func memoryDiagnosis(e *engine.Engine) string {
 	return "Memory problems found in this instance:\n\n * " + strings.Join(found, "\n\n * ") + "\n"
 }
 
-// allocatorReport is MEMORY MALLOC-STATS.
+// allocatorReport returns the reply of MEMORY MALLOC-STATS.
 func allocatorReport(e *engine.Engine) string {
 	r := e.MemoryReport()
 	var b strings.Builder
-	line := func(name string, n int64) { fmt.Fprintf(&b, "%-28s%14d  %s\n", name, n, humanBytes(n)) }
+	line := func(name string, n int64) {
+		fmt.Fprintf(&b, "%-28s%14d  %s\n", name, n, humanBytes(n))
+	}
 	b.WriteString("Arena (keys, values, tables; outside the Go heap)\n")
 	line("  mapped", r.ArenaMapped)
 	line("  in use", r.ArenaUsed)

@@ -7,8 +7,8 @@ import (
 	"godwit/internal/engine"
 )
 
-// sizeClasses is the part of MEMORY MALLOC-STATS about blocks of up to 256 KiB: how many there are
-// of each size, and how full the runs are that they lie in.
+// sizeClasses writes the part of MEMORY MALLOC-STATS about blocks of up to 256 KiB: the number of
+// blocks of each size, and how full their runs are.
 func sizeClasses(b *strings.Builder, e *engine.Engine) {
 	fmt.Fprintf(b, "%12s%12s%12s%8s%14s\n", "block size", "blocks", "room", "use", "unused bytes")
 	for _, c := range e.KS.A.Classes() {

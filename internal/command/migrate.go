@@ -21,7 +21,7 @@ func migrateHandlers() engine.Handlers {
 	}
 }
 
-// migration is one MIGRATE.
+// migration is one run of MIGRATE.
 type migration struct {
 	c              *engine.Ctx
 	addr           string
@@ -29,10 +29,10 @@ type migration struct {
 	timeout        time.Duration
 	copy, replace  bool
 	user, password []byte
-	keys           [][]byte // to send
+	keys           [][]byte // The keys to send.
 	retried        bool
-	writing        bool // the error happened while writing
-	refused        bool // the client has been told an error of the other server
+	writing        bool // The error happened while writing.
+	refused        bool // The client has got an error of the other server.
 	moved          [][]byte
 }
 
@@ -81,7 +81,8 @@ options:
 			i += 2
 		case is(a, "keys"):
 			if len(args[3]) != 0 {
-				c.Err("ERR When using MIGRATE KEYS option, the key argument must be set to the empty string")
+				c.Err("ERR When using MIGRATE KEYS option, the key argument must be set to the " +
+					"empty string")
 				return false
 			}
 			m.keys = append([][]byte(nil), args[i+1:]...)
@@ -107,13 +108,14 @@ func (m *migration) parseNumbers() bool {
 	if ms <= 0 {
 		ms = 1000
 	}
-	m.db, m.timeout = int(db), time.Duration(min(ms, int64(time.Hour/time.Millisecond*24)))*time.Millisecond
+	m.db, m.timeout = int(db),
+		time.Duration(min(ms, int64(time.Hour/time.Millisecond*24)))*time.Millisecond
 	m.addr = net.JoinHostPort(string(args[1]), string(args[2]))
 	return true
 }
 
-// run sends the keys and takes the answers. A connection that was kept may have been closed by the other side since: if nothing can have been
-// executed there, another one is tried.
+// run sends the keys and reads the replies. The other side may have closed a cached connection. If
+// it cannot have executed anything, run tries again with a new one.
 func (m *migration) run() {
 	for {
 		link, err := m.c.E.Link(m.addr, m.timeout)
@@ -126,7 +128,8 @@ func (m *migration) run() {
 			return
 		}
 		m.c.E.Links.Close(link)
-		if again && !m.retried && !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, client.ErrReply) {
+		if again && !m.retried && !errors.Is(err, os.ErrDeadlineExceeded) &&
+			!errors.Is(err, client.ErrReply) {
 			m.retried = true
 			continue
 		}
@@ -141,7 +144,8 @@ func (m *migration) run() {
 	}
 }
 
-// connectError is the error for a connection that could not be made. Redis connects without waiting, and learns of a refusal when it writes.
+// connectError returns the error for a connection that could not be made. Redis connects without
+// blocking, so it reports a refused connection as a failed write.
 func connectError(err error) string {
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return "IOERR error or timeout writing to target instance"
@@ -149,8 +153,8 @@ func connectError(err error) string {
 	return "IOERR error or timeout connecting to the client"
 }
 
-// exchange does the talking. An error is one of the connection; again says that nothing has been
-// answered yet.
+// exchange sends the commands and reads the replies. err is an error of the connection. again
+// reports that no reply has come yet.
 func (m *migration) exchange(link *engine.Link) (again bool, err error) {
 	link.Timeout = m.timeout
 	prelude := 0
@@ -174,10 +178,10 @@ func (m *migration) exchange(link *engine.Link) (again bool, err error) {
 	return m.answers(link, prelude, sent)
 }
 
-// restores queues a RESTORE for each key that has not expired meanwhile, and returns those keys.
+// restores queues a RESTORE for each key that has not expired meanwhile. It returns those keys.
 func (m *migration) restores(link *engine.Link) [][]byte {
 	c := m.c
-	now := c.E.WallNow() // connecting may have taken long
+	now := c.E.WallNow() // Connecting may have taken long.
 	var sent [][]byte
 	for _, key := range m.keys {
 		e := c.DB.Peek(key)
@@ -198,7 +202,8 @@ func (m *migration) restores(link *engine.Link) [][]byte {
 	return sent
 }
 
-// remaining is an entry's time to live in ms, 0 for ever; !ok: it is over.
+// remaining returns an entry's time to live in ms, 0 if it has no deadline. It reports false if the
+// deadline is over.
 func remaining(e object.Entry, now int64) (ms int64, ok bool) {
 	d := e.Deadline()
 	if d == 0 {
@@ -207,8 +212,8 @@ func remaining(e object.Entry, now int64) (ms int64, ok bool) {
 	return max(d-now, 1), d >= now
 }
 
-// answers reads the other server's replies, prelude of them to AUTH and SELECT, and removes the keys
-// that it has confirmed.
+// answers reads the other server's replies and removes the keys that it has confirmed. The first
+// prelude replies are those to AUTH and SELECT.
 func (m *migration) answers(link *engine.Link, prelude int, sent [][]byte) (again bool, err error) {
 	refusal := ""
 	for range prelude {
@@ -236,7 +241,7 @@ func (m *migration) answers(link *engine.Link, prelude int, sent [][]byte) (agai
 	return false, nil
 }
 
-// answer reads one reply. It returns the line of an error, and "" for any other reply.
+// answer reads one reply. It returns the line of an error, or "" for any other reply.
 func answer(link *engine.Link) (refused string, err error) {
 	raw, err := link.ReceiveRaw()
 	if err != nil || raw[0] != '-' {
@@ -245,7 +250,7 @@ func answer(link *engine.Link) (refused string, err error) {
 	return string(raw[:len(raw)-2]), nil
 }
 
-// refuse tells the client the first error of the other server.
+// refuse passes the first error of the other server to the client.
 func (m *migration) refuse(link *engine.Link, line string) {
 	if !m.refused {
 		m.refused = true
@@ -254,7 +259,7 @@ func (m *migration) refuse(link *engine.Link, line string) {
 	}
 }
 
-// remove removes a key that is on the other server now.
+// remove deletes a key that the other server now holds.
 func (m *migration) remove(key []byte) {
 	c := m.c
 	c.DB.Delete(key)

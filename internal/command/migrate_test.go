@@ -14,12 +14,13 @@ import (
 	"godwit/internal/engine"
 )
 
-// targets is a Dialer whose connections follow a script: each reads what MIGRATE sends and answers
-// with the next of its replies, and is closed when none is left. To an empty one it keeps silent.
+// targets is a Dialer whose connections follow a script. Each connection reads what MIGRATE sends
+// and replies with its next reply. After the last reply it closes. It does not reply at all where
+// the reply is empty.
 type targets struct {
 	engine.Dialer
 	t       *testing.T
-	scripts [][]string // of each connection, what it answers to each batch
+	scripts [][]string // For each connection, the reply to each batch.
 	dials   []engine.DialOptions
 	got     chan string
 }
@@ -49,22 +50,22 @@ func (d *targets) Dial(o engine.DialOptions) (net.Conn, error) {
 	return ours, nil
 }
 
-// silent is a connection whose other side does not answer in time.
+// silent is a connection whose other side does not reply in time.
 type silent struct{ net.Conn }
 
 func (silent) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
 
-// selected and restored are the answers to SELECT and RESTORE.
+// selected and restored are the replies to SELECT and RESTORE.
 const selected, restored = "+OK\r\n", "+OK\r\n"
 
-// migrations are scripts of other servers and what MIGRATE makes of them.
+// migrations are scripts of other servers, and what MIGRATE does with them.
 var migrations = []struct {
 	name    string
 	scripts [][]string
-	runs    []string // commands, each with its reply behind =>
-	sent    []string // the words of each batch
+	runs    []string // The commands, each with its reply after =>.
+	sent    []string // The words of each batch.
 	dials   int
-	left    int // of the keys a, b and c
+	left    int // How many of the keys a, b and c remain.
 }{
 	{name: "one connection for all",
 		scripts: [][]string{{selected + restored, restored, selected + restored}},
@@ -78,7 +79,8 @@ var migrations = []struct {
 		runs: []string{"h 1 a 0 60000 => -IOERR error or timeout reading to target instance"},
 		sent: []string{"SELECT 0 RESTORE a", "SELECT 0 RESTORE a"}, dials: 2, left: 3},
 	{name: "no second try after an answer", scripts: [][]string{{selected + restored}},
-		runs: []string{"h 1  0 60000 KEYS a b => -IOERR error or timeout reading to target instance"},
+		runs: []string{"h 1  0 60000 KEYS a b => -IOERR error or timeout reading to target " +
+			"instance"},
 		sent: []string{"SELECT 0 RESTORE a RESTORE b"}, dials: 1, left: 2},
 	{name: "no second try after a timeout", scripts: [][]string{{""}},
 		runs: []string{"h 1 a 0 60000 => -IOERR error or timeout reading to target instance"},
@@ -100,8 +102,8 @@ var migrations = []struct {
 		runs: []string{"h 1 a 0 60000 => -IOERR error or timeout writing to target instance"}},
 }
 
-// TestMigrateConnections: which connection MIGRATE takes, what it says there, and what it makes of
-// the answers.
+// TestMigrateConnections tests which connection MIGRATE uses, what it sends there, and what it does
+// with the replies.
 func TestMigrateConnections(t *testing.T) {
 	for _, c := range migrations {
 		t.Run(c.name, func(t *testing.T) {
@@ -130,7 +132,7 @@ func TestMigrateConnections(t *testing.T) {
 	}
 }
 
-// migrateWords returns the words of a batch of commands, of RESTORE the key alone.
+// migrateWords returns the words of a batch of commands. For RESTORE it includes only the key.
 func migrateWords(batch string) string {
 	var words []string
 	lines := strings.Split(batch, "\r\n")
@@ -141,7 +143,7 @@ func migrateWords(batch string) string {
 		if strings.HasPrefix(lines[i], "$") {
 			i++
 			words = append(words, lines[i])
-			if lines[i] == "RESTORE" { // key, time to live, payload
+			if lines[i] == "RESTORE" { // Key, time to live, payload.
 				words = append(words, lines[i+2])
 				i += 6
 			}

@@ -6,13 +6,13 @@ import (
 	"godwit/internal/engine"
 )
 
-// builtInModule is a module whose commands are in the table, as MODULE LIST names it.
+// builtInModule is a module whose commands are built in, as MODULE LIST names it.
 type builtInModule struct {
 	name    string
 	version int64
 }
 
-// builtInModules are the modules that Godwit stands for: RedisBloom as of Redis 8, and redis-cell.
+// builtInModules are the modules that Godwit replaces: RedisBloom as of Redis 8, and redis-cell.
 var builtInModules = []builtInModule{{"bf", 80000}, {"redis-cell", 1}}
 
 const errLoadModule = "ERR Error loading the extension. Please check the server logs."
@@ -27,7 +27,7 @@ func moduleHandlers() engine.Handlers {
 	}
 }
 
-// moduleHelp is what MODULE HELP answers.
+// moduleHelp lists the lines of MODULE HELP.
 var moduleHelp = []string{
 	"LIST",
 	"    List the modules, which are all built in.",
@@ -55,7 +55,9 @@ func moduleListCmd(c *engine.Ctx) {
 }
 
 func moduleLoadCmd(c *engine.Ctx) {
-	c.E.Log.Warning("Module %s failed to load: modules cannot be loaded; RedisBloom and redis-cell are built in", c.Args[2])
+	c.E.Log.Warning(
+		"Module %s failed to load: modules cannot be loaded; RedisBloom and redis-cell are built "+
+			"in", c.Args[2])
 	c.Err(errLoadModule)
 }
 
@@ -69,9 +71,10 @@ func moduleUnloadCmd(c *engine.Ctx) {
 	c.Err("ERR Error unloading module: no such module with that name")
 }
 
-// infoModules is the section of INFO that lists the modules.
+// infoModules writes the section of INFO that lists the modules.
 func infoModules(t *infoText) {
 	for _, m := range builtInModules {
-		t.str("module", fmt.Sprintf("name=%s,ver=%d,api=1,filters=0,usedby=[],using=[],options=[]", m.name, m.version))
+		t.str("module", fmt.Sprintf(
+			"name=%s,ver=%d,api=1,filters=0,usedby=[],using=[],options=[]", m.name, m.version))
 	}
 }

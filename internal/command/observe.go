@@ -24,7 +24,7 @@ func observeHandlers() engine.Handlers {
 	}
 }
 
-// slowlogHelp is what SLOWLOG HELP answers.
+// slowlogHelp lists the lines of SLOWLOG HELP.
 var slowlogHelp = []string{
 	"GET [<count>]",
 	"    List the newest <count> entries (10 unless given, -1 for all). An entry is",
@@ -36,7 +36,7 @@ var slowlogHelp = []string{
 	"    Empty the log.",
 }
 
-// latencyHelp is what LATENCY HELP answers.
+// latencyHelp lists the lines of LATENCY HELP.
 var latencyHelp = []string{
 	"DOCTOR",
 	"    Say what made the server slow, and what to do.",
@@ -59,7 +59,7 @@ func slowlogResetCmd(c *engine.Ctx) {
 
 func monitorCmd(c *engine.Ctx) {
 	if c.Client.Monitor {
-		return // as in Redis, no second answer
+		return // As in Redis, there is no second reply.
 	}
 	if !c.MayBlock() {
 		c.Err("ERR MONITOR isn't allowed for DENY BLOCKING client")

@@ -13,7 +13,7 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// debugLocal is a local whose client may use DEBUG.
+// debugLocal returns a local whose client may use DEBUG.
 func debugLocal(t testing.TB) *local {
 	t.Helper()
 	cfg := config.Default()
@@ -30,11 +30,12 @@ func run(t *testing.T, l *local, words ...string) client.Value {
 	return l.do(t, argvOf(words...))
 }
 
-// info is INFO's fields of the given sections.
+// info returns the fields of the given sections of INFO.
 func info(t *testing.T, s server, sections ...string) map[string]string {
 	t.Helper()
 	fields := map[string]string{}
-	for line := range strings.SplitSeq(s.do(t, argvOf(append([]string{"info"}, sections...)...)).Str, "\r\n") {
+	args := append([]string{"info"}, sections...)
+	for line := range strings.SplitSeq(s.do(t, argvOf(args...)).Str, "\r\n") {
 		if k, v, ok := strings.Cut(line, ":"); ok && !strings.HasPrefix(line, "#") {
 			fields[k] = v
 		}
@@ -42,7 +43,7 @@ func info(t *testing.T, s server, sections ...string) map[string]string {
 	return fields
 }
 
-// TestLatencyGraph holds the picture against one that redis-server 7.0 drew from the same samples.
+// TestLatencyGraph compares the picture with one that redis-server 7.0 drew from the same samples.
 func TestLatencyGraph(t *testing.T) {
 	const now = 1795275356
 	var ev metrics.Event
@@ -69,7 +70,7 @@ ssss
 	}
 }
 
-// TestLatencyGraphWide draws more samples than a line has columns, with the labels of every unit.
+// TestLatencyGraphWide draws more samples than a line has columns, with labels in every unit.
 func TestLatencyGraphWide(t *testing.T) {
 	var ev metrics.Event
 	for i := range int64(100) {
@@ -81,19 +82,22 @@ func TestLatencyGraphWide(t *testing.T) {
 			t.Errorf("line %d is %d wide, want %d: %q", i, len(lines[i]), width, lines[i])
 		}
 	}
-	for sec, want := range map[int64]string{0: "0s", 59: "59s", 60: "1m", 3600: "1h", 86400 * 3: "3d"} {
+	for sec, want := range map[int64]string{0: "0s", 59: "59s", 60: "1m", 3600: "1h",
+		86400 * 3: "3d"} {
 		if got := age(sec); got != want {
 			t.Errorf("age(%d) = %s, want %s", sec, got, want)
 		}
 	}
 }
 
-// TestInfoFields: every field that redis-server shows is there, or is left out for a reason.
+// TestInfoFields: INFO has every field of redis-server, except those left out for a stated reason.
 func TestInfoFields(t *testing.T) {
 	without := map[string]string{
 		"atomicvar_api": "no such choice", "gcc_version": "another language",
-		"io_threaded_reads_processed": "every loop reads", "io_threaded_writes_processed": "every loop writes",
-		"reply_buffer_shrinks": "replies go to a shared buffer", "reply_buffer_expands": "replies go to a shared buffer",
+		"io_threaded_reads_processed":  "every loop reads",
+		"io_threaded_writes_processed": "every loop writes",
+		"reply_buffer_shrinks":         "replies go to a shared buffer",
+		"reply_buffer_expands":         "replies go to a shared buffer",
 	}
 	redis := startRedis(t)
 	l := newLocal(t)
@@ -101,7 +105,9 @@ func TestInfoFields(t *testing.T) {
 	redis.do(t, argvOf("set", "k", "v"))
 	ours := info(t, l, "everything")
 	for field := range info(t, redis, "everything") {
-		if strings.HasPrefix(field, "cmdstat_") || strings.HasPrefix(field, "latency_percentiles_") || strings.HasPrefix(field, "errorstat_") {
+		if strings.HasPrefix(field, "cmdstat_") ||
+			strings.HasPrefix(field, "latency_percentiles_") ||
+			strings.HasPrefix(field, "errorstat_") {
 			continue
 		}
 		if _, ok := ours[field]; !ok && without[field] == "" {
@@ -113,7 +119,8 @@ func TestInfoFields(t *testing.T) {
 func TestInfoSections(t *testing.T) {
 	titles := func(s server, sections ...string) string {
 		var list []string
-		for line := range strings.SplitSeq(s.do(t, argvOf(append([]string{"info"}, sections...)...)).Str, "\r\n") {
+		args := append([]string{"info"}, sections...)
+		for line := range strings.SplitSeq(s.do(t, argvOf(args...)).Str, "\r\n") {
 			if strings.HasPrefix(line, "#") {
 				list = append(list, line)
 			}
@@ -122,7 +129,8 @@ func TestInfoSections(t *testing.T) {
 	}
 	redis, l := startRedis(t), newLocal(t)
 	for _, sections := range [][]string{
-		{}, {"all"}, {"default"}, {"everything"}, {"SERVER", "cpu", "server"}, {"default", "commandstats"}, {"keyspace", "clients"}, {"nosuch"},
+		{}, {"all"}, {"default"}, {"everything"}, {"SERVER", "cpu", "server"},
+		{"default", "commandstats"}, {"keyspace", "clients"}, {"nosuch"},
 	} {
 		if got, want := titles(l, sections...), titles(redis, sections...); got != want {
 			t.Errorf("INFO %v: sections %s, want %s", sections, got, want)
@@ -140,25 +148,30 @@ func TestInfoCounts(t *testing.T) {
 	run(t, l, "incr", "k")
 	f := info(t, l, "everything")
 	for field, want := range map[string]string{
-		"keyspace_hits": "1", "keyspace_misses": "1", // INCR looks up for writing, which counts nothing
+		// INCR looks the key up for writing, which is neither a hit nor a miss.
+		"keyspace_hits": "1", "keyspace_misses": "1",
 		"total_error_replies": "2", "errorstat_ERR": "count=2",
-		"rdb_changes_since_last_save": "1", "loading": "0", "aof_enabled": "0", "role": "master", "redis_mode": "standalone",
-		"server_name": "godwit", "godwit_version": engine.Version, "maxmemory_policy": "noeviction", "mem_allocator": "arena",
+		"rdb_changes_since_last_save": "1", "loading": "0", "aof_enabled": "0", "role": "master",
+		"redis_mode": "standalone", "server_name": "godwit", "godwit_version": engine.Version,
+		"maxmemory_policy": "noeviction", "mem_allocator": "arena",
 		"connected_clients": "1",
 	} {
 		if f[field] != want {
 			t.Errorf("%s:%s, want %s", field, f[field], want)
 		}
 	}
-	for field, want := range map[string]string{"cmdstat_get": "calls=2,", "cmdstat_incr": "calls=1,"} {
+	for field, want := range map[string]string{"cmdstat_get": "calls=2,",
+		"cmdstat_incr": "calls=1,"} {
 		if !strings.HasPrefix(f[field], want) {
 			t.Errorf("%s:%s", field, f[field])
 		}
 	}
-	if !strings.HasSuffix(f["cmdstat_get"], "rejected_calls=1,failed_calls=0") || !strings.HasSuffix(f["cmdstat_incr"], "rejected_calls=0,failed_calls=1") {
+	if !strings.HasSuffix(f["cmdstat_get"], "rejected_calls=1,failed_calls=0") ||
+		!strings.HasSuffix(f["cmdstat_incr"], "rejected_calls=0,failed_calls=1") {
 		t.Errorf("cmdstat_get:%s cmdstat_incr:%s", f["cmdstat_get"], f["cmdstat_incr"])
 	}
-	if !strings.HasPrefix(f["latency_percentiles_usec_get"], "p50=") || !strings.Contains(f["latency_percentiles_usec_get"], ",p99.9=") {
+	if !strings.HasPrefix(f["latency_percentiles_usec_get"], "p50=") ||
+		!strings.Contains(f["latency_percentiles_usec_get"], ",p99.9=") {
 		t.Errorf("latency_percentiles_usec_get:%s", f["latency_percentiles_usec_get"])
 	}
 	if !strings.HasPrefix(f["db0"], "keys=1,expires=1,avg_ttl=") {
@@ -168,7 +181,8 @@ func TestInfoCounts(t *testing.T) {
 
 func TestHumanBytes(t *testing.T) {
 	for n, want := range map[int64]string{
-		0: "0B", 1023: "1023B", 1024: "1.00K", 1536: "1.50K", 1 << 20: "1.00M", 5 << 30: "5.00G", 1 << 40: "1.00T", 1 << 50: "1.00P", 3 << 60: "3072.00P",
+		0: "0B", 1023: "1023B", 1024: "1.00K", 1536: "1.50K", 1 << 20: "1.00M", 5 << 30: "5.00G",
+		1 << 40: "1.00T", 1 << 50: "1.00P", 3 << 60: "3072.00P",
 	} {
 		if got := humanBytes(n); got != want {
 			t.Errorf("humanBytes(%d) = %s, want %s", n, got, want)
@@ -210,10 +224,12 @@ func TestLatencyEvents(t *testing.T) {
 	if len(v.Elems) != 1 || v.Elems[0].Elems[0].Str != "command" || v.Elems[0].Elems[2].Int < 20 {
 		t.Fatalf("LATENCY LATEST: %v", v)
 	}
-	if h := run(t, l, "latency", "history", "command"); len(h.Elems) != 1 || h.Elems[0].Elems[1].Int < 20 {
+	if h := run(t, l, "latency", "history", "command"); len(h.Elems) != 1 ||
+		h.Elems[0].Elems[1].Int < 20 {
 		t.Errorf("LATENCY HISTORY: %v", h)
 	}
-	if d := run(t, l, "latency", "doctor").Str; !strings.Contains(d, "1. command: 1 latency spikes (average ") {
+	d := run(t, l, "latency", "doctor").Str
+	if !strings.Contains(d, "1. command: 1 latency spikes (average ") {
 		t.Errorf("LATENCY DOCTOR: %s", d)
 	}
 	if n := run(t, l, "latency", "reset", "command", "command", "nosuch"); n.Int != 1 {
@@ -246,7 +262,8 @@ func TestMonitor(t *testing.T) {
 		got = append(got, rest)
 	}
 	want := []string{
-		"", `[0 1.2.3.4:5] "set" "k\x00\xff" "\"a\\\n"`, `[3 1.2.3.4:5] "select" "3"`, `[3 1.2.3.4:5] "auth" "(redacted)"`, `[3 1.2.3.4:5] "ping"`,
+		"", `[0 1.2.3.4:5] "set" "k\x00\xff" "\"a\\\n"`, `[3 1.2.3.4:5] "select" "3"`,
+		`[3 1.2.3.4:5] "auth" "(redacted)"`, `[3 1.2.3.4:5] "ping"`,
 	}
 	if strings.Join(got, "|") != strings.Join(want, "|") {
 		t.Fatalf("got  %q\nwant %q", got, want)
@@ -263,17 +280,23 @@ func TestMonitor(t *testing.T) {
 func TestDebug(t *testing.T) {
 	l := debugLocal(t)
 	for _, c := range []struct{ command, want string }{
-		{"debug populate 5 p 10", "OK"}, {"dbsize", ":5"}, {"strlen p:3", ":10"}, {"debug populate 3", "OK"}, {"get key:2", "value:2"},
-		{"set key:1 mine", "OK"}, {"debug populate 3", "OK"}, {"get key:1", "mine"}, {"debug populate 3 s 2", "OK"}, {"get s:1", "va"},
+		{"debug populate 5 p 10", "OK"}, {"dbsize", ":5"}, {"strlen p:3", ":10"},
+		{"debug populate 3", "OK"}, {"get key:2", "value:2"}, {"set key:1 mine", "OK"},
+		{"debug populate 3", "OK"}, {"get key:1", "mine"}, {"debug populate 3 s 2", "OK"},
+		{"get s:1", "va"},
 		{"debug populate -1", "ERR value is out of range, must be positive"},
 		{"debug stringmatch-len a*c abc", ":1"}, {"debug stringmatch-len a*c abd", ":0"},
 		{"debug object nokey", "ERR no such key"},
 		{"debug error FOO-bar", "FOO-bar"},
 		{"debug htstats 99", "ERR Out of range database"},
-		{"debug nosuch", "ERR unknown subcommand or wrong number of arguments for 'nosuch'. Try DEBUG HELP."},
-		{"debug sleep", "ERR unknown subcommand or wrong number of arguments for 'sleep'. Try DEBUG HELP."},
+		{"debug nosuch",
+			"ERR unknown subcommand or wrong number of arguments for 'nosuch'. Try DEBUG HELP."},
+		{"debug sleep",
+			"ERR unknown subcommand or wrong number of arguments for 'sleep'. Try DEBUG HELP."},
 		{"debug sleep x", "OK"},
-		{"debug sdslen key:0", "key_sds_len:5, key_sds_avail:0, key_zmalloc: 8, val_sds_len:7, val_sds_avail:0, val_zmalloc: 8"},
+		{"debug sdslen key:0",
+			"key_sds_len:5, key_sds_avail:0, key_zmalloc: 8, val_sds_len:7, val_sds_avail:0, " +
+				"val_zmalloc: 8"},
 	} {
 		v := run(t, l, strings.Fields(c.command)...)
 		got := v.Str
@@ -284,19 +307,22 @@ func TestDebug(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.command, got, c.want)
 		}
 	}
-	if got := run(t, l, "debug", "object", "key:0").Str; !strings.Contains(got, " refcount:1 encoding:embstr serializedlength:8 lru:") {
-		t.Errorf("DEBUG OBJECT: %s", got)
+	object := run(t, l, "debug", "object", "key:0").Str
+	if !strings.Contains(object, " refcount:1 encoding:embstr serializedlength:8 lru:") {
+		t.Errorf("DEBUG OBJECT: %s", object)
 	}
 	if got := run(t, l, "debug", "help"); len(got.Elems) < 20 {
 		t.Errorf("DEBUG HELP: %v", got)
 	}
 }
 
-// TestSetActiveExpire: without active expiry a due key is in the table until somebody asks for it.
+// TestSetActiveExpire: without active expiry, an expired key stays in the table until a command
+// looks it up.
 func TestSetActiveExpire(t *testing.T) {
 	l := debugLocal(t)
 	slices := func(done func() bool) {
-		for start := time.Now(); !done() && time.Since(start) < 30*time.Second; time.Sleep(time.Millisecond) {
+		for start := time.Now(); !done() &&
+			time.Since(start) < 30*time.Second; time.Sleep(time.Millisecond) {
 			l.e.Enter()
 			l.e.Slice()
 			l.e.Leave()
@@ -321,7 +347,8 @@ func TestMemoryUsage(t *testing.T) {
 	l := newLocal(t)
 	run(t, l, "set", "small", "v")
 	run(t, l, "set", "big", strings.Repeat("x", 100_000))
-	small, big := run(t, l, "memory", "usage", "small").Int, run(t, l, "memory", "usage", "big", "samples", "0").Int
+	small, big := run(t, l, "memory", "usage", "small").Int,
+		run(t, l, "memory", "usage", "big", "samples", "0").Int
 	if small < 20 || small > 80 || big < 100_000 || big > 140_000 {
 		t.Errorf("small %d, big %d bytes", small, big)
 	}
@@ -335,7 +362,7 @@ func TestMemoryUsage(t *testing.T) {
 	}
 }
 
-// TestShutdown: the options reach the server, and the closed connection is the answer.
+// TestShutdown: the options reach the server, and the reply is that the connection closes.
 func TestShutdown(t *testing.T) {
 	l := newLocal(t)
 	if v := run(t, l, "shutdown"); v.Str != "ERR Errors trying to SHUTDOWN. Check logs." {
@@ -365,10 +392,12 @@ func TestLolwut(t *testing.T) {
 	for _, c := range []struct {
 		args        string
 		lines, cols int
-	}{{"", lolwutRows, lolwutCols}, {"version 5", lolwutRows, lolwutCols}, {"20 3", 3, 20}, {"version 6 1 1", 1, 1}, {"9999 9999", lolwutMaxRows, lolwutMaxCols}} {
+	}{{"", lolwutRows, lolwutCols}, {"version 5", lolwutRows, lolwutCols}, {"20 3", 3, 20},
+		{"version 6 1 1", 1, 1}, {"9999 9999", lolwutMaxRows, lolwutMaxCols}} {
 		v := run(t, l, append([]string{"lolwut"}, strings.Fields(c.args)...)...).Str
 		lines := strings.Split(v, "\n")
-		if len(lines) != c.lines+3 || len(lines[0]) != c.cols || !strings.Contains(v, "Godwit ver. "+engine.Version) {
+		if len(lines) != c.lines+3 || len(lines[0]) != c.cols ||
+			!strings.Contains(v, "Godwit ver. "+engine.Version) {
 			t.Errorf("LOLWUT %s: %d lines of %d", c.args, len(lines), len(lines[0]))
 		}
 	}

@@ -5,9 +5,11 @@ import (
 	"slices"
 )
 
-// partialSort puts the n smallest elements, sorted, to the front. Which of several equal ones are among them, and in which order, is what the quicksort
-// of Bentley and McIlroy ("Engineering a Sort Function", 1993) makes of it when it leaves out the parts that are not wanted: Redis sorts so where
-// COUNT cuts a result. Inputs that drive it to quadratic time end in an ordinary sort. O(len(s) + n log n) as a rule.
+// partialSort sorts the n smallest elements to the front. It is the quicksort of Bentley and
+// McIlroy ("Engineering a Sort Function", 1993), without the parts that are not needed. Redis sorts
+// in this way where COUNT cuts a result. So the algorithm defines which of several equal elements
+// come to the front, and in which order. It falls back to an ordinary sort on inputs that would
+// take quadratic time. The usual cost is O(len(s) + n log n).
 func partialSort[E any](s []E, n int, compare func(a, b E) int) {
 	p := partial[E]{compare, n, 4 * bits.Len(uint(len(s)))}
 	p.sort(s, 0)
@@ -15,11 +17,11 @@ func partialSort[E any](s []E, n int, compare func(a, b E) int) {
 
 type partial[E any] struct {
 	compare func(a, b E) int
-	n       int // elements wanted, of the whole
-	rounds  int // how many more partitions may be made in a row
+	n       int // The number of elements wanted, counted from the start of the whole slice.
+	rounds  int // The number of further partitions allowed in a row.
 }
 
-// sort sorts s, which begins at that place of the whole.
+// sort sorts s, which begins at index at of the whole slice.
 func (p partial[E]) sort(s []E, at int) {
 	for ; len(s) >= 7; p.rounds-- {
 		if p.rounds == 0 {
@@ -45,13 +47,14 @@ func (p partial[E]) sort(s []E, at int) {
 	}
 }
 
-// sub is for a part of a part.
+// sub returns p for a part of the current part.
 func (p partial[E]) sub() partial[E] {
 	p.rounds--
 	return p
 }
 
-// pivot chooses the element to divide by: the middle one, the median of three, or of nine three by three in large parts.
+// pivot chooses the element to partition by: the middle one, the median of three, or in large parts
+// the median of three medians of three.
 func (p partial[E]) pivot(s []E) int {
 	m := len(s) / 2
 	if len(s) == 7 {
@@ -86,8 +89,9 @@ func (p partial[E]) median(s []E, a, b, c int) int {
 	return c
 }
 
-// partition divides s by its first element: how many are less come to the front, how many are greater to the back, those that are equal between
-// them. While it runs the equal ones are gathered at both ends:
+// partition divides s by its first element. It returns how many elements are less, which it moves
+// to the front, and how many are greater, which it moves to the back. The equal ones stay between
+// them. While it runs, it gathers the equal ones at both ends:
 //
 //	| equal | less | not seen | greater | equal |
 //	0       a      b          c         d        len
@@ -127,7 +131,7 @@ func (p partial[E]) partition(s []E) (less, greater int) {
 	return b - a, d - c
 }
 
-// swapEnds exchanges the first k elements and the last k.
+// swapEnds swaps the first k elements with the last k.
 func swapEnds[E any](s []E, k int) {
 	end := s[len(s)-k:]
 	for i := range k {

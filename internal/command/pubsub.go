@@ -28,7 +28,7 @@ func pubsubHandlers() engine.Handlers {
 	}
 }
 
-// pubsubHelp is what PUBSUB HELP answers.
+// pubsubHelp lists the lines of PUBSUB HELP.
 var pubsubHelp = []string{
 	"CHANNELS [<pattern>]",
 	"    Channels with listeners.",
@@ -48,11 +48,11 @@ func publish(c *engine.Ctx, kind pubsub.Kind) {
 	c.Int(int64(c.E.Publish(kind, c.Args[1], c.Args[2])))
 }
 
-// subscription is what a command of the family is about.
+// subscription is one of the three kinds of subscription, with the names that its replies use.
 type subscription struct {
 	kind      pubsub.Kind
-	name      string // as replies spell it
-	confirmed string // of the opposite
+	name      string // The name of the command, as replies spell it.
+	confirmed string // The name of its opposite.
 }
 
 var (
@@ -61,7 +61,8 @@ var (
 	toShards   = subscription{pubsub.Shards, "ssubscribe", "sunsubscribe"}
 )
 
-// mayListen reports whether the client can get messages later; it answers if not.
+// mayListen reports whether the client can receive messages later. If it cannot, it replies with an
+// error.
 func mayListen(c *engine.Ctx, s subscription) bool {
 	if c.MayListen(s.kind == pubsub.Shards) {
 		return true
@@ -80,7 +81,8 @@ func subscribeCmd(c *engine.Ctx, s subscription) {
 	}
 }
 
-// unsubscribeCmd ends the named subscriptions, or all of the kind; one that does not exist is confirmed like any other.
+// unsubscribeCmd ends the named subscriptions, or all of the kind. It confirms a name that was not
+// subscribed like any other.
 func unsubscribeCmd(c *engine.Ctx, s subscription) {
 	if len(c.Args) > 1 {
 		for _, name := range c.Args[1:] {
@@ -99,8 +101,8 @@ func unsubscribeCmd(c *engine.Ctx, s subscription) {
 	}
 }
 
-// confirm tells a client of a change to its subscriptions and how many it has now; shard channels are counted by themselves. It is a push, which the client
-// gets whatever its reply mode.
+// confirm tells a client of a change to its subscriptions and how many it has now. Shard channels
+// are counted separately. It is a push: the client gets it in any reply mode.
 func confirm(c *engine.Ctx, k pubsub.Kind, event string, name []byte) {
 	w := &c.Client.W
 	subs := c.Client.Subscriptions()
@@ -136,9 +138,10 @@ func pubsubChannelsCmd(c *engine.Ctx, k pubsub.Kind) {
 	}
 }
 
-// tooManyPubSub is the error for surplus arguments that the arity lets through.
+// tooManyPubSub replies with the error for surplus arguments that the arity lets through.
 func tooManyPubSub(c *engine.Ctx) {
-	c.Err("ERR unknown subcommand or wrong number of arguments for '" + string(c.Args[1]) + "'. Try PUBSUB HELP.")
+	c.Err("ERR unknown subcommand or wrong number of arguments for '" + string(c.Args[1]) +
+		"'. Try PUBSUB HELP.")
 }
 
 func pubsubNumsubCmd(c *engine.Ctx, k pubsub.Kind) {

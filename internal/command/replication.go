@@ -7,11 +7,12 @@ import (
 	"godwit/internal/object"
 )
 
-// errNoReplication is why a server that shall become a replica, or feed one, does not.
+// errNoReplication is the reply to a command that would make the server a replica, or a master of
+// one.
 const errNoReplication = "ERR This server has no replication"
 
-// replicationHandlers answer as a master without replicas does. What would begin a replication is
-// refused with an error of our own.
+// replicationHandlers returns commands that act as on a master without replicas. A command that
+// would start replication fails with an error of Godwit's own.
 func replicationHandlers() engine.Handlers {
 	return engine.Handlers{
 		"replicaof": replicaofCmd,
@@ -35,8 +36,8 @@ func replicaofCmd(c *engine.Ctx) {
 	c.Err(errNoReplication)
 }
 
-// failoverCmd reads the options, in any order and each once, before it says that there is no
-// replica.
+// failoverCmd checks its options first, in any order and each at most once. Then it replies that
+// there is no replica.
 func failoverCmd(c *engine.Ctx) {
 	if len(c.Args) == 2 && is(c.Args[1], "abort") {
 		c.Err("ERR No failover in progress.")
@@ -78,7 +79,7 @@ func psyncCmd(c *engine.Ctx) {
 	}
 }
 
-// replconfCmd checks what a replica says. None of it has an effect: there will be no SYNC.
+// replconfCmd checks the options of a replica. None has an effect, because no SYNC will follow.
 func replconfCmd(c *engine.Ctx) {
 	if len(c.Args)%2 == 0 {
 		c.Err(engine.ErrSyntax)
@@ -93,7 +94,9 @@ func replconfCmd(c *engine.Ctx) {
 			}
 		case is(args[0], "ip-address"):
 			if len(value) >= 256 {
-				c.Err(fmt.Sprintf("ERR REPLCONF ip-address provided by replica instance is too long: %d bytes", len(value)))
+				c.Err(fmt.Sprintf(
+					"ERR REPLCONF ip-address provided by replica instance is too long: %d bytes",
+					len(value)))
 				return
 			}
 		case is(args[0], "capa"):
@@ -115,7 +118,7 @@ func replconfCmd(c *engine.Ctx) {
 			}
 			return
 		case is(args[0], "ack"), is(args[0], "getack"):
-			c.Err(errNoReplication) // Redis answers only to a replica, and leaves others waiting
+			c.Err(errNoReplication) // Redis replies only to a replica, and leaves others waiting.
 			return
 		default:
 			c.Err("ERR Unrecognized REPLCONF option: " + string(args[0]))

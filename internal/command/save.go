@@ -22,7 +22,7 @@ func saveCmd(c *engine.Ctx) {
 	case errors.Is(err, engine.ErrSaveRunning):
 		c.Err(errSaving)
 	case err != nil:
-		c.Err("ERR") // the log says why
+		c.Err("ERR") // The log says why.
 	default:
 		c.OK()
 	}
@@ -38,7 +38,8 @@ func bgsaveCmd(c *engine.Ctx) {
 	case errors.Is(err, engine.ErrSaveRunning):
 		c.Err(errSaving)
 	case errors.Is(err, engine.ErrRewriteRunning):
-		c.Err("ERR Another child process is active (AOF?): can't BGSAVE right now. Use BGSAVE SCHEDULE in order to schedule a BGSAVE whenever possible.")
+		c.Err("ERR Another child process is active (AOF?): can't BGSAVE right now. Use BGSAVE " +
+			"SCHEDULE in order to schedule a BGSAVE whenever possible.")
 	case err != nil:
 		c.Err("ERR")
 	case scheduled:
@@ -53,7 +54,8 @@ func bgrewriteaofCmd(c *engine.Ctx) {
 	case persist.RewriteAlreadyRunning:
 		c.Err("ERR Background append only file rewriting already in progress")
 	case persist.RewriteFailed:
-		c.Err("ERR Can't execute an AOF background rewriting. Please check the server logs for more information.")
+		c.Err("ERR Can't execute an AOF background rewriting. Please check the server logs for " +
+			"more information.")
 	case persist.RewriteScheduled:
 		c.Simple("Background append only file rewriting scheduled")
 	default:

@@ -23,23 +23,23 @@ func scanHandlers() engine.Handlers {
 type scanOptions struct {
 	cursor   uint64
 	count    int64
-	match    []byte // nil: everything
-	noValues bool   // HSCAN NOVALUES
+	match    []byte // nil: everything.
+	noValues bool   // HSCAN NOVALUES.
 	typed    bool
-	typeName string // when typed: the only type wanted, in any case
+	typeName string // If typed is set, the only type wanted, in any case.
 }
 
 // scanKind says which command of the family parses its options.
 type scanKind uint8
 
 const (
-	scanKeys   scanKind = iota // SCAN
-	scanFields                 // HSCAN
-	scanElems                  // SSCAN, ZSCAN
+	scanKeys   scanKind = iota // SCAN.
+	scanFields                 // HSCAN.
+	scanElems                  // SSCAN, ZSCAN.
 )
 
-// parseCursor reads the cursor, answering with Redis's error. The commands on a key look the key up between this and
-// parseOptions: for a missing one the options are never read.
+// parseCursor reads the cursor and replies with Redis's error. The commands on a key look the key
+// up between parseCursor and parseOptions. If the key is missing, the options are never read.
 func (o *scanOptions) parseCursor(c *engine.Ctx, arg []byte) (ok bool) {
 	if o.cursor, ok = scan.ParseCursor(arg); !ok {
 		c.Err(engine.ErrInvalidCursor)
@@ -47,8 +47,9 @@ func (o *scanOptions) parseCursor(c *engine.Ctx, arg []byte) (ok bool) {
 	return ok
 }
 
-// open reads the arguments of HSCAN, SSCAN and ZSCAN and opens the collection of type t, in Redis's order of checks. It reports false when it has
-// answered: with an error, or for a missing key with a walk that is through.
+// open reads the arguments of HSCAN, SSCAN and ZSCAN and opens the collection of type t. It checks
+// in Redis's order. It reports false if it has replied: with an error, or for a missing key with
+// cursor 0 and no elements.
 func (o *scanOptions) open(c *engine.Ctx, t object.Type, kind scanKind) (x *object.Edit, ok bool) {
 	if !o.parseCursor(c, c.Args[2]) {
 		return nil, false
@@ -66,7 +67,7 @@ func (o *scanOptions) open(c *engine.Ctx, t object.Type, kind scanKind) (x *obje
 	return x, o.parseOptions(c, c.Args[3:], kind)
 }
 
-// parseOptions reads what follows the cursor, answering with Redis's errors.
+// parseOptions reads the arguments after the cursor and replies with Redis's errors.
 func (o *scanOptions) parseOptions(c *engine.Ctx, args [][]byte, kind scanKind) (ok bool) {
 	o.count = 10
 	for ; len(args) > 0; args = args[2:] {
@@ -109,9 +110,9 @@ func (o *scanOptions) parseOptions(c *engine.Ctx, args [][]byte, kind scanKind) 
 	return true
 }
 
-// walk takes steps from the cursor on until they have seen about count elements or the walk is through, and returns the next
-// cursor, 0 at the end. Like Redis it stops after ten times as many steps as elements are wanted, in case most buckets are empty, and
-// counts what was seen, not what matched.
+// walk calls step from the cursor on, until it has seen about count elements or reached the end. It
+// returns the next cursor, 0 at the end. As in Redis, it makes at most ten times count steps, in
+// case most buckets are empty. It counts the elements seen, not those that match.
 func (o *scanOptions) walk(step func(cursor uint64) (next uint64, seen int)) uint64 {
 	cursor := o.cursor
 	steps := min(o.count, math.MaxInt64/10) * 10
@@ -124,10 +125,11 @@ func (o *scanOptions) walk(step func(cursor uint64) (next uint64, seen int)) uin
 	}
 }
 
-// scanReply is the answer of a command of the SCAN family. Elements go into the reply as they are found; done puts in front of them what
-// is known only in the end. Nothing else may be answered between.
-//
-// A packed collection is answered as a whole, with cursor 0 whatever the client sent; a large one by walk:
+// scanReply builds the reply of a command of the SCAN family. Elements are written as they are
+// found. done inserts the cursor and the number of elements in front of them. Nothing else may be
+// written in between.
+// The reply for a packed collection holds all elements, with cursor 0, whatever cursor the client
+// sent. A large collection is read with walk:
 //
 //	r := o.reply(c)
 //	if packed {
@@ -139,11 +141,11 @@ func (o *scanOptions) walk(step func(cursor uint64) (next uint64, seen int)) uin
 type scanReply struct {
 	c     *engine.Ctx
 	match []byte
-	at    int // where the reply begins
-	n     int // strings in it
+	at    int // Where the reply begins.
+	n     int // The number of strings in it.
 }
 
-// reply begins the answer.
+// reply begins the reply.
 func (o *scanOptions) reply(c *engine.Ctx) scanReply {
 	return scanReply{c: c, match: o.match, at: len(c.Buf)}
 }
@@ -159,7 +161,7 @@ func (r *scanReply) bulk(b []byte) {
 	r.c.Bulk(b)
 }
 
-// done ends the answer.
+// done ends the reply.
 func (r *scanReply) done(cursor uint64) {
 	var tmp [64]byte
 	var digits [20]byte

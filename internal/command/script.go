@@ -25,7 +25,7 @@ func scriptHandlers() engine.Handlers {
 	}
 }
 
-// scriptHelp is what SCRIPT HELP answers.
+// scriptHelp lists the lines of SCRIPT HELP.
 var scriptHelp = []string{
 	"DEBUG (YES|SYNC|NO)",
 	"    Set the debugging of the scripts to come.",
@@ -49,7 +49,7 @@ func scriptKillCmd(c *engine.Ctx) {
 	c.OK()
 }
 
-// scriptKeys reads numkeys; it answers with Redis's errors and reports false otherwise.
+// scriptKeys reads numkeys. It replies with Redis's errors and reports false if it is invalid.
 func scriptKeys(c *engine.Ctx) (keys, args [][]byte, ok bool) {
 	n, ok := object.ParseInt(c.Args[2])
 	rest := c.Args[3:]
@@ -98,7 +98,7 @@ func evalshaCmd(c *engine.Ctx, readOnly bool) {
 	runScript(c, sc, keys, args, readOnly)
 }
 
-// evalWritesNothing reports whether the script of an EVAL has declared that it writes nothing.
+// evalWritesNothing reports whether the script of an EVAL is declared with the flag no-writes.
 func evalWritesNothing(c *engine.Ctx) bool {
 	return script.Declares(c.Args[1], script.NoWrites)
 }
@@ -109,7 +109,8 @@ func evalshaWritesNothing(c *engine.Ctx) bool {
 }
 
 func runScript(c *engine.Ctx, sc *script.Script, keys, args [][]byte, readOnly bool) {
-	o := engine.ScriptRun{Name: sc.SHA, Flags: sc.Flags, Declared: sc.Declared, ReadOnly: readOnly, Keys: keys}
+	o := engine.ScriptRun{Name: sc.SHA, Flags: sc.Flags, Declared: sc.Declared, ReadOnly: readOnly,
+		Keys: keys}
 	h := c.E.Scripts()
 	c.E.RunScript(c, o, func(w *resp.Writer) script.Result { return h.Run(sc, keys, args, w) })
 }
@@ -136,7 +137,7 @@ func scriptFlushCmd(c *engine.Ctx) {
 		c.Err("ERR SCRIPT FLUSH only support SYNC|ASYNC option")
 		return
 	}
-	c.E.Scripts().Flush() // what is left is the collector's, in the background either way
+	c.E.Scripts().Flush() // The garbage collector frees them in the background either way.
 	c.OK()
 }
 
@@ -149,7 +150,7 @@ func scriptShowCmd(c *engine.Ctx) {
 	c.BulkString(sc.Body)
 }
 
-// scriptDebugCmd knows no debugger: only to have none can be set.
+// scriptDebugCmd accepts only NO, because there is no debugger.
 func scriptDebugCmd(c *engine.Ctx) {
 	switch mode := c.Args[2]; {
 	case is(mode, "no"):

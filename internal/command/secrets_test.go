@@ -8,18 +8,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// No form of a command that takes a password shows it in the slow log, also where it is wrong.
-// MONITOR shows the same arguments.
+// TestSecretsStayOutOfSlowlog: no form of a command with a password shows it in the slow log, not
+// even an invalid form. MONITOR shows the same arguments.
 func TestSecretsStayOutOfSlowlog(t *testing.T) {
 	l := newLocal(t)
 	l.do(t, argvOf("CONFIG", "SET", "slowlog-log-slower-than", "0", "slowlog-max-len", "1000"))
 	calls := []string{
-		"AUTH s3cret", "AUTH default s3cret", "AUTH default x s3cret", "HELLO 2 AUTH default s3cret",
-		"HELLO 9 AUTH default s3cret", "HELLO 2 SETNAME a b AUTH default s3cret", "HELLO 2 AUTH s3cret", "HELLO x AUTH default s3cret",
-		"CONFIG SET masterauth s3cret", "CONFIG SET hz 10 primaryauth s3cret", "CONFIG SET requirepas s3cret",
-		"CONFIG SET masterauth s3cret x", "CONFIG SET masteruser s3cret", "CONFIG SET tls-key-file-pass s3cret",
-		"ACL SETUSER bob >s3cret", "ACL SETUSER bob >s3cret +@al", "ACL GETUSER s3cret", "ACL DELUSER s3cret",
-		"MIGRATE 127.0.0.1 1 k 0 10 AUTH s3cret", "MIGRATE 127.0.0.1 1 k 0 10 COPY AUTH2 u s3cret",
+		"AUTH s3cret", "AUTH default s3cret", "AUTH default x s3cret",
+		"HELLO 2 AUTH default s3cret", "HELLO 9 AUTH default s3cret",
+		"HELLO 2 SETNAME a b AUTH default s3cret", "HELLO 2 AUTH s3cret",
+		"HELLO x AUTH default s3cret", "CONFIG SET masterauth s3cret",
+		"CONFIG SET hz 10 primaryauth s3cret", "CONFIG SET requirepas s3cret",
+		"CONFIG SET masterauth s3cret x", "CONFIG SET masteruser s3cret",
+		"CONFIG SET tls-key-file-pass s3cret", "ACL SETUSER bob >s3cret",
+		"ACL SETUSER bob >s3cret +@al", "ACL GETUSER s3cret", "ACL DELUSER s3cret",
+		"MIGRATE 127.0.0.1 1 k 0 10 AUTH s3cret",
+		"MIGRATE 127.0.0.1 1 k 0 10 COPY AUTH2 u s3cret",
 		"MIGRATE 127.0.0.1 x k 0 10 AUTH s3cret",
 	}
 	for _, call := range calls {

@@ -38,10 +38,10 @@ func shutdownCmd(c *engine.Ctx) {
 		c.Err(engine.ErrSyntax)
 		return
 	case abort:
-		// A shutdown that has begun ends within the command: there is never one to abort.
+		// A shutdown is over when its command returns, so there is never one to abort.
 		c.Err("ERR No shutdown in progress.")
 		return
-	case c.E.InScript() && !o.NoSave: // busy: only without saving what a script has half done
+	case c.E.InScript() && !o.NoSave: // BUSY: half of a script's effects must not be saved.
 		c.Err(c.E.BusyText())
 		return
 	}
@@ -49,7 +49,7 @@ func shutdownCmd(c *engine.Ctx) {
 		c.Err("ERR Errors trying to SHUTDOWN. Check logs.")
 		return
 	}
-	// The closed connection is the answer.
+	// The reply is that the connection closes.
 	c.Client.CloseAfterReply = true
 }
 
@@ -73,13 +73,14 @@ func shutdownOptions(args [][]byte) (o engine.ShutdownOptions, abort, ok bool) {
 	return o, abort, !(o.Save && o.NoSave) && !(abort && o != engine.ShutdownOptions{})
 }
 
-// The size of LOLWUT's picture in characters, unless the arguments say otherwise.
+// This is the size of LOLWUT's picture in characters, unless the arguments set another.
 const (
 	lolwutCols, lolwutRows       = 60, 9
 	lolwutMaxCols, lolwutMaxRows = 200, 100
 )
 
-// lolwutCmd draws a godwit on a beach: LOLWUT [VERSION v] [columns [rows]]. The version chooses nothing: there is one picture.
+// lolwutCmd draws a godwit on a beach: LOLWUT [VERSION v] [columns [rows]]. There is one picture,
+// so the version has no effect.
 func lolwutCmd(c *engine.Ctx) {
 	args := c.Args[1:]
 	switch {
@@ -96,14 +97,16 @@ func lolwutCmd(c *engine.Ctx) {
 		if i >= len(args) {
 			break
 		}
-		if n, ok := object.ParseInt(args[i]); ok { // others are ignored, as by the versions of Redis that have no picture
+		// Other arguments are ignored, as by the versions of Redis that have no picture.
+		if n, ok := object.ParseInt(args[i]); ok {
 			*p = int(n)
 		}
 	}
 	cols = min(max(cols, 1), lolwutMaxCols)
 	rows = min(max(rows, 1), lolwutMaxRows)
 	c.Verbatim("txt", beach(cols, rows, c.E.Rand().IntN)+
-		"\nThe godwit flies 11,000 km without a rest. Godwit ver. "+engine.Version+", Redis ver. "+engine.RedisVersion+"\n")
+		"\nThe godwit flies 11,000 km without a rest. Godwit ver. "+engine.Version+", Redis ver. "+
+		engine.RedisVersion+"\n")
 }
 
 var bird = []string{
@@ -114,7 +117,8 @@ var bird = []string{
 	`      /|`,
 }
 
-// beach draws waves above sand with the bird somewhere on it; intn gives random numbers below its argument.
+// beach draws waves above sand, with the bird at a random place. intn returns a random number below
+// its argument.
 func beach(cols, rows int, intn func(int) int) string {
 	var b strings.Builder
 	at := intn(max(cols-12, 1))

@@ -29,13 +29,14 @@ func setHandlers() engine.Handlers {
 	}
 }
 
-// readSet opens the set at key for a reading command. found is false if there is none; ok is false after a WRONGTYPE.
+// readSet opens the set at key for reading. found tells whether there is one. ok is false after a
+// WRONGTYPE reply.
 func readSet(c *engine.Ctx, key []byte) (s object.Members, found, ok bool) {
 	x, ok := openRead(c, key, object.Set)
 	return object.AsSet(x), x != nil, ok
 }
 
-// createSet makes an empty set at an absent key; n members will be added, beginning with first.
+// createSet creates an empty set at an absent key, for n members of which first is the first.
 func createSet(c *engine.Ctx, key, first []byte, n int) *object.Edit {
 	kind, packed := object.NewSetEncoding(&c.E.KS.P.Limits, first, n)
 	return c.DB.Create(key, object.Set, kind, packed)
@@ -99,7 +100,8 @@ func sremCmd(c *engine.Ctx) {
 
 func smoveCmd(c *engine.Ctx) {
 	src, dst, m := c.Args[1], c.Args[2], c.Args[3]
-	// Both are looked up before either is checked: the order in which Redis expires and touches them.
+	// Both keys are looked up before either type is checked. So they expire and are touched in
+	// Redis's order.
 	from, to := c.DB.Lookup(src), c.DB.Lookup(dst)
 	if !from.Exists() {
 		c.Int(0)
@@ -141,7 +143,7 @@ func smoveCmd(c *engine.Ctx) {
 	c.Int(1)
 }
 
-// oneIf is 1 for true.
+// oneIf returns 1 for true, else 0.
 func oneIf(b bool) int64 {
 	if b {
 		return 1
@@ -188,7 +190,7 @@ func smembersCmd(c *engine.Ctx) {
 	}
 }
 
-// wholeSet answers with all members.
+// wholeSet replies with all members.
 func wholeSet(c *engine.Ctx, s object.Members) {
 	c.Set(s.Len())
 	s.Each(func(v listpack.Value) bool {

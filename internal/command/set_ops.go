@@ -11,7 +11,7 @@ import (
 	"godwit/internal/resp"
 )
 
-// setOp is one of the operations on several sets.
+// setOp is an operation on several sets.
 type setOp uint8
 
 const (
@@ -20,8 +20,9 @@ const (
 	opDiff
 )
 
-// openSets opens the sets at the keys for reading; that of a missing key has no Edit. It reports false after a WRONGTYPE. The
-// keyspace lends no more than a few Edits, here there may be any number.
+// openSets opens the sets at the keys for reading. The result for a missing key has no Edit. It
+// reports false after a WRONGTYPE reply. It makes its own Edits, because the keyspace keeps only a
+// few open and there may be any number of keys.
 func openSets(c *engine.Ctx, keys [][]byte) ([]object.Members, bool) {
 	edits := make([]object.Edit, len(keys))
 	sets := make([]object.Members, len(keys))
@@ -40,7 +41,8 @@ func openSets(c *engine.Ctx, keys [][]byte) ([]object.Members, bool) {
 	return sets, true
 }
 
-// present are the sets that the result depends on, in order; none if the result is empty.
+// present returns the sets that the result depends on, in order. It returns none if the result is
+// empty.
 func (op setOp) present(sets []object.Members) []object.Members {
 	missing := func(s object.Members) bool { return s.Edit == nil }
 	if op == opInter && slices.ContainsFunc(sets, missing) || op == opDiff && missing(sets[0]) {
@@ -49,7 +51,7 @@ func (op setOp) present(sets []object.Members) []object.Members {
 	return slices.DeleteFunc(sets, missing)
 }
 
-// run calls emit for each member of the result, until it returns false.
+// run calls emit for each member of the result, until emit returns false.
 func (op setOp) run(sets []object.Members, emit func(v listpack.Value) bool) {
 	switch {
 	case len(sets) == 0:
@@ -67,7 +69,7 @@ func answerSets(c *engine.Ctx, op setOp) {
 	if !ok {
 		return
 	}
-	// The members go into the reply as they are found, their number in front of them in the end.
+	// Members are written to the reply as they are found. Their number is inserted at the end.
 	at, n := len(c.Buf), 0
 	op.run(op.present(sets), func(v listpack.Value) bool {
 		bulkValue(c, v)
@@ -113,7 +115,8 @@ func sintercardCmd(c *engine.Ctx) {
 	c.Int(n)
 }
 
-// storeSets collects the result beside the keyspace, as the destination may be one of the sources, and stores it when it is complete.
+// storeSets builds the result outside the keyspace, because the destination may be one of the
+// sources. It stores the complete result.
 func storeSets(c *engine.Ctx, op setOp, event string) {
 	dst := c.Args[1]
 	sets, ok := openSets(c, c.Args[2:])
@@ -134,8 +137,8 @@ func storeSets(c *engine.Ctx, op setOp, event string) {
 	c.Int(int64(n))
 }
 
-// newResult is the result as a detached set. Its encoding is what Redis 7.2 ends with, which depends on the order in which members come
-// and go there.
+// newResult returns the result as a detached set. Its encoding is the one that Redis 7.2 ends with,
+// which depends on the order in which Redis adds and removes members.
 func (op setOp) newResult(c *engine.Ctx, sets []object.Members) *object.Edit {
 	x := object.NewDetached(c.E.KS.Heap, object.Set, object.EncIntset, intset.Empty())
 	res := object.AsSet(x)
@@ -153,7 +156,8 @@ func (op setOp) newResult(c *engine.Ctx, sets []object.Members) *object.Edit {
 		res.ToIntset()
 	case op == opUnion:
 		l := res.H.Lim
-		if n := slices.MaxFunc(sets, object.Members.Compare).Len(); n > max(l.SetMaxIntsetEntries, l.SetMaxListpackEntries) {
+		if n := slices.MaxFunc(sets, object.Members.Compare).Len(); n >
+			max(l.SetMaxIntsetEntries, l.SetMaxListpackEntries) {
 			res.Reserve(n)
 		}
 		for _, s := range sets {
@@ -173,12 +177,13 @@ func (op setOp) newResult(c *engine.Ctx, sets []object.Members) *object.Edit {
 	return x
 }
 
-// copiesFirst reports whether Redis computes the difference by copying the first set and removing what the others have.
+// copiesFirst reports whether Redis computes the difference by copying the first set and removing
+// the members of the others.
 func copiesFirst(sets []object.Members) bool {
 	total := 0
 	for _, s := range sets {
 		if total += s.Len(); s.E.Ref == sets[0].E.Ref && s.Edit != sets[0].Edit {
-			return false // the result is known to be empty
+			return false // The result is known to be empty.
 		}
 	}
 	return sets[0].Len()*len(sets)/2 > total

@@ -83,7 +83,7 @@ func spopCount(c *engine.Ctx) {
 	spopped(c, s, key, n)
 }
 
-// spopAll is SPOP of everything: the reply of SMEMBERS, propagated as a deletion.
+// spopAll is SPOP of all members. It replies as SMEMBERS does and propagates as a deletion.
 func spopAll(c *engine.Ctx, s object.Members, key []byte) {
 	n := s.Len()
 	wholeSet(c, s)
@@ -98,7 +98,7 @@ func spopAll(c *engine.Ctx, s object.Members, key []byte) {
 	c.Dirty(n)
 }
 
-// removals collects members that are removed and propagates them as SREM, many at a time.
+// removals collects removed members and propagates them as SREM commands, each with many members.
 type removals struct {
 	c    *engine.Ctx
 	key  []byte
@@ -106,7 +106,7 @@ type removals struct {
 	ends []int
 }
 
-const removalsMax = 1024 // members in one SREM
+const removalsMax = 1024 // The number of members in one SREM.
 
 func (p *removals) add(v listpack.Value) {
 	if !p.c.Propagating() {
@@ -161,7 +161,8 @@ func srandmemberCount(c *engine.Ctx) {
 		return
 	}
 	if count == math.MinInt64 {
-		c.Err("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807")
+		c.Err("ERR value is out of range, value must between -9223372036854775807 and " +
+			"9223372036854775807")
 		return
 	}
 	s, found, ok := readSet(c, c.Args[1])

@@ -26,8 +26,9 @@ func TestSetNoAllocations(t *testing.T) {
 	}
 	for _, key := range []string{"large", "ints", "small"} {
 		for _, args := range [][]string{
-			{"SADD", key, "7777"}, {"SISMEMBER", key, "7777"}, {"SMISMEMBER", key, "1", "x"}, {"SREM", key, "7777"}, {"SCARD", key},
-			{"SRANDMEMBER", key}, {"SADD", key, "7777", "8888"}, {"SREM", key, "8888", "7777"}, {"SMEMBERS", key},
+			{"SADD", key, "7777"}, {"SISMEMBER", key, "7777"}, {"SMISMEMBER", key, "1", "x"},
+			{"SREM", key, "7777"}, {"SCARD", key}, {"SRANDMEMBER", key},
+			{"SADD", key, "7777", "8888"}, {"SREM", key, "8888", "7777"}, {"SMEMBERS", key},
 		} {
 			argv := argvOf(args...)
 			for range 10 {
@@ -37,7 +38,8 @@ func TestSetNoAllocations(t *testing.T) {
 				t.Errorf("%q: %v allocations", args, n)
 			}
 		}
-		add, rem, pop := argvOf("SADD", key, "7777"), argvOf("SREM", key, "7777"), argvOf("SPOP", key)
+		add, rem, pop := argvOf("SADD", key, "7777"), argvOf("SREM", key, "7777"),
+			argvOf("SPOP", key)
 		if n := testing.AllocsPerRun(50, func() { l.exec(add); l.exec(rem) }); n != 0 {
 			t.Errorf("%s: SADD and SREM: %v allocations", key, n)
 		}
@@ -47,7 +49,7 @@ func TestSetNoAllocations(t *testing.T) {
 	}
 }
 
-// TestSetPropagation checks what AOF and replicas are told: chosen members, not the choice.
+// TestSetPropagation tests that random choices propagate as the chosen members.
 func TestSetPropagation(t *testing.T) {
 	l := newLocal(t)
 	s := propagationtest.Attach(&l.e.Feed)
@@ -85,7 +87,8 @@ func TestSetPropagation(t *testing.T) {
 	}
 }
 
-// TestSPopPropagatesWhatItAnswers: the members of the reply are those of the SREMs, which take no more than 1024 each.
+// TestSPopPropagatesWhatItAnswers: the members in the reply are those of the propagated SREMs, each
+// with at most 1024 members.
 func TestSPopPropagatesWhatItAnswers(t *testing.T) {
 	l := newLocal(t)
 	s := propagationtest.Attach(&l.e.Feed)
@@ -135,8 +138,8 @@ OBJECT ENCODING {key}
 TYPE {key}
 `), "\n")
 
-// TestSetsAgainstRedis compares random set commands with redis-server. Replies in any order are sorted; what Redis 7.2 keeps in a listpack
-// is a hashtable in 7.0.
+// TestSetsAgainstRedis compares random set commands with redis-server. It sorts replies that have
+// no order. What Redis 7.2 keeps in a listpack is a hashtable in 7.0.
 func TestSetsAgainstRedis(t *testing.T) {
 	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
 	var show func(v client.Value) string
@@ -165,7 +168,8 @@ func TestSetsAgainstRedis(t *testing.T) {
 		}
 		want, got := show(redis.do(t, argvOf(args...))), show(l.do(t, argvOf(args...)))
 		if got != want {
-			t.Fatalf("after\n%s\ncommand %d: %q\ngot:  %s\nwant: %s", strings.Join(history, "\n"), i, args, got, want)
+			t.Fatalf("after\n%s\ncommand %d: %q\ngot:  %s\nwant: %s", strings.Join(history, "\n"),
+				i, args, got, want)
 		}
 	}
 }

@@ -2,7 +2,7 @@ package command
 
 import "godwit/internal/engine"
 
-// isUpper reports whether the argument is the token, whatever its case; token is upper case.
+// isUpper reports whether the argument is the token, ignoring case. The token must be upper case.
 func isUpper(arg []byte, token string) bool {
 	if len(arg) != len(token) {
 		return false
@@ -19,7 +19,7 @@ func isUpper(arg []byte, token string) bool {
 	return true
 }
 
-// infoField is a line of an INFO command.
+// infoField is one pair in the reply of BF.INFO and its siblings.
 type infoField struct {
 	name string
 	n    int64

@@ -11,11 +11,13 @@ import (
 	"godwit/internal/object"
 )
 
-// SORT copies the elements first: the lookups by pattern that follow may expire keys, and a borrowed element could be gone by then. Then
-// each element gets its weight, the vector is sorted, and the part within LIMIT is answered or stored.
+// SORT copies the elements first. The lookups by pattern that follow may expire keys, and with them
+// an element that was not copied. Then SORT gives each element its weight, sorts, and replies with
+// the part within LIMIT, or stores it.
 //
-// The order is total, whatever the hash table's is: equal weights are ordered by the elements' bytes. Redis promises that for numbers only; for
-// ALPHA with BY it leaves equal elements as the sort happens to put them.
+// The order is total and does not depend on that of the hash table: elements of equal weight are
+// ordered by their bytes. Redis promises this for numbers only. With ALPHA and BY, it leaves equal
+// elements in the order in which its sort happens to put them.
 
 func sortHandlers() engine.Handlers {
 	return engine.Handlers{
@@ -26,15 +28,15 @@ func sortHandlers() engine.Handlers {
 
 // sortOptions are the parsed options of SORT.
 type sortOptions struct {
-	by            []byte // nil: the element itself
+	by            []byte // nil: the element itself.
 	get           [][]byte
-	store         []byte // nil: answer
+	store         []byte // nil: reply.
 	offset, count int64
 	desc, alpha   bool
-	unsorted      bool // BY a pattern without a star
+	unsorted      bool // BY a pattern without a star.
 }
 
-// parse reads the options, answering with Redis's errors.
+// parse reads the options and replies with Redis's errors.
 func (o *sortOptions) parse(c *engine.Ctx, args [][]byte, mayStore bool) bool {
 	o.count = -1
 	for i := 0; i < len(args); i++ {
@@ -79,8 +81,8 @@ func (o *sortOptions) parse(c *engine.Ctx, args [][]byte, mayStore bool) bool {
 	return true
 }
 
-// mayReadOthers reports whether the user may read the keys that a pattern makes of elements, which nobody knows in advance: all of them. It answers
-// if not.
+// mayReadOthers reports whether the user may read all keys. The elements decide which keys a
+// pattern names, so nobody knows them in advance. It replies with an error if the user may not.
 func mayReadOthers(c *engine.Ctx, option string) bool {
 	if c.ReadsAll() {
 		return true
@@ -89,7 +91,7 @@ func mayReadOthers(c *engine.Ctx, option string) bool {
 	return false
 }
 
-// window is the part [from, to) of n elements that LIMIT asks for.
+// window returns the part [from, to) of n elements that LIMIT selects.
 func (o *sortOptions) window(n int) (from, to int) {
 	from = int(min(max(o.offset, 0), int64(n)))
 	if count := min(max(o.count, -1), int64(n)); count >= 0 {
@@ -98,11 +100,11 @@ func (o *sortOptions) window(n int) (from, to int) {
 	return from, n
 }
 
-// sortItem is one element on its way through SORT.
+// sortItem is one element that SORT works on.
 type sortItem struct {
 	elem   []byte
-	score  float64 // its weight as a number
-	weight []byte  // under ALPHA: what it is compared by; nil when BY finds nothing
+	score  float64 // The weight as a number.
+	weight []byte  // With ALPHA, the weight as a string. nil if BY finds nothing.
 }
 
 func sortCmd(c *engine.Ctx, mayStore bool) {
@@ -116,7 +118,7 @@ func sortCmd(c *engine.Ctx, mayStore bool) {
 		return
 	}
 	if e.Exists() && e.Type().Description().HashOrder && o.unsorted && o.store != nil {
-		// What is stored is replicated, so it must not depend on the hash order.
+		// The stored result is replicated, so it must not depend on the hash order.
 		o.unsorted, o.alpha, o.by = false, true, nil
 	}
 	var items []sortItem
@@ -139,7 +141,7 @@ func sortCmd(c *engine.Ctx, mayStore bool) {
 	o.answer(c, items)
 }
 
-// load copies the elements: all of them, or those within LIMIT when they stay in their order.
+// load copies the elements: all of them, or only those within LIMIT if they are not sorted.
 func (o *sortOptions) load(x *object.Edit) []sortItem {
 	n := x.Len()
 	from, to := 0, n
@@ -161,7 +163,8 @@ func (o *sortOptions) load(x *object.Edit) []sortItem {
 	return items
 }
 
-// weigh finds what each element is sorted by. It reports false when a number is wanted and there is none.
+// weigh finds the weight of each element. It reports false if a weight must be a number and is
+// none.
 func (o *sortOptions) weigh(c *engine.Ctx, items []sortItem) bool {
 	ok := true
 	var buf []byte
@@ -193,7 +196,7 @@ func (o *sortOptions) compare(a, b sortItem) int {
 	order := cmp.Compare(a.score, b.score)
 	if o.alpha {
 		order = bytes.Compare(a.weight, b.weight)
-		if (a.weight == nil) != (b.weight == nil) { // nothing comes before the empty string
+		if (a.weight == nil) != (b.weight == nil) { // None sorts before the empty string.
 			order = 1
 			if a.weight == nil {
 				order = -1
@@ -209,7 +212,7 @@ func (o *sortOptions) compare(a, b sortItem) int {
 	return order
 }
 
-// eachValue calls emit for everything that is returned of the items, ok being false for what GET does not find.
+// eachValue calls emit for each value that the items return. ok is false if GET does not find one.
 func (o *sortOptions) eachValue(c *engine.Ctx, items []sortItem, emit func(b []byte, ok bool)) {
 	var buf []byte
 	for i := range items {
@@ -235,7 +238,8 @@ func (o *sortOptions) answer(c *engine.Ctx, items []sortItem) {
 	})
 }
 
-// storeTo makes a list of the result; an empty one deletes the key. The values are collected before the key is replaced: a GET may read it.
+// storeTo stores the result as a list. An empty result deletes the key. It collects the values
+// before it replaces the key, because a GET may read it.
 func (o *sortOptions) storeTo(c *engine.Ctx, items []sortItem) {
 	n := len(items) * max(len(o.get), 1)
 	var buf []byte

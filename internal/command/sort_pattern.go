@@ -7,7 +7,8 @@ import (
 	"godwit/internal/object"
 )
 
-// star is where the pattern's star is, -1 without one. Redis looks no further than a NUL.
+// star returns the position of the pattern's star, or -1. As in Redis, it does not search beyond a
+// NUL.
 func star(p []byte) int {
 	i := bytes.IndexAny(p, "*\x00")
 	if i < 0 || p[i] == 0 {
@@ -16,8 +17,10 @@ func star(p []byte) int {
 	return i
 }
 
-// patternValue appends to dst the value that a pattern of BY or GET names for an element: the element itself for "#"; else the string at the
-// key that the pattern is with the element in the place of its first star; or, when "->" and a field follow the star, that field of the hash there.
+// patternValue appends to dst the value that a pattern of BY or GET names for an element. "#" names
+// the element itself. Any other pattern names a key: the pattern with the element in place of its
+// first star. The value is the string at that key. If "->" and a field follow the star, it is that
+// field of the hash at the key.
 func patternValue(c *engine.Ctx, dst, pattern, elem []byte) ([]byte, bool) {
 	if string(pattern) == "#" {
 		return append(dst, elem...), true
@@ -30,7 +33,7 @@ func patternValue(c *engine.Ctx, dst, pattern, elem []byte) ([]byte, bool) {
 	if i := bytes.Index(postfix, []byte("->")); i >= 0 && i+2 < len(postfix) {
 		postfix, field = postfix[:i], postfix[i+2:]
 	}
-	// The key is made in dst's room, where the value replaces it.
+	// The key is built in the spare room of dst. The value then overwrites it.
 	key := append(append(append(dst, pattern[:at]...), elem...), postfix...)
 	e := c.DB.LookupRead(key[len(dst):])
 	switch {

@@ -37,7 +37,7 @@ func stringHandlers() engine.Handlers {
 	}
 }
 
-// bulkString answers with the string of e, which must be one.
+// bulkString replies with the string at e, which must be one.
 func bulkString(c *engine.Ctx, e object.Entry) {
 	if e.Encoding() == object.EncInt {
 		c.BulkInt(e.Int())
@@ -47,7 +47,8 @@ func bulkString(c *engine.Ctx, e object.Entry) {
 	c.Bulk(c.DB.StringBytes(e, &scratch))
 }
 
-// replyString answers with the string at key, null when there is none, and reports false after a WRONGTYPE.
+// replyString replies with the string at key, or null if the key is missing. It reports false after
+// a WRONGTYPE reply.
 func replyString(c *engine.Ctx, key []byte) bool {
 	e := c.DB.LookupRead(key)
 	if !e.Exists() {

@@ -45,7 +45,8 @@ func delifeqCmd(c *engine.Ctx) {
 	}
 }
 
-// delIf deletes the key of e if it exists and the condition holds, and answers how many keys that were.
+// delIf deletes the key of e if it exists and the condition holds. It replies with the number of
+// deleted keys.
 func delIf(c *engine.Ctx, key []byte, e object.Entry, cond condition, operand []byte) {
 	if !e.Exists() || !cond.holds(c, e, operand) {
 		c.Int(0)

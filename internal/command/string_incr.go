@@ -26,13 +26,14 @@ func decrbyCmd(c *engine.Ctx) {
 	incrBy(c, -n)
 }
 
-// addInt adds and reports false on overflow.
+// addInt returns a + b. It reports false on overflow.
 func addInt(a, b int64) (int64, bool) {
 	sum := a + b
 	return sum, (sum > a) == (b > 0)
 }
 
-// intAt looks up the integer at key, 0 when there is none; it answers with an error when something else is there.
+// intAt looks up the integer at key, 0 if the key is missing. It replies with an error and reports
+// false if the key holds something else.
 func intAt(c *engine.Ctx, key []byte) (e object.Entry, n int64, ok bool) {
 	e = c.DB.Lookup(key)
 	switch {
@@ -48,7 +49,7 @@ func intAt(c *engine.Ctx, key []byte) (e object.Entry, n int64, ok bool) {
 	return e, n, ok
 }
 
-// storeInt writes n to key, in place when it holds an integer already. The deadline stays.
+// storeInt writes n to key, in place if the key holds an integer. It keeps the deadline.
 func storeInt(c *engine.Ctx, key []byte, e object.Entry, n int64) {
 	if e.Exists() && e.Encoding() == object.EncInt {
 		c.DB.SetInt(e, n)
@@ -74,7 +75,8 @@ func incrBy(c *engine.Ctx, delta int64) {
 	c.Int(n)
 }
 
-// floatAt looks up the number at key, 0 when there is none; it answers with an error when something else is there.
+// floatAt looks up the number at key, 0 if the key is missing. It replies with an error and reports
+// false if the key holds something else.
 func floatAt(c *engine.Ctx, key []byte) (e object.Entry, f object.LongDouble, ok bool) {
 	e = c.DB.Lookup(key)
 	switch {

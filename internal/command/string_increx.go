@@ -9,7 +9,7 @@ import (
 	"godwit/internal/object"
 )
 
-// increxOptions are INCREX's options. None may come twice.
+// increxOptions are the options of INCREX. None may be given twice.
 type increxOptions struct {
 	writeOptions
 	by            []byte
@@ -38,7 +38,8 @@ func (o *increxOptions) parse(c *engine.Ctx, args [][]byte) bool {
 	return true
 }
 
-// one reads one option from the front of args and returns how many arguments it took, 0 if it may not stand there.
+// one reads one option from the front of args. It returns the number of arguments it took, or 0 if
+// there is no valid option.
 func (o *increxOptions) one(args [][]byte) int {
 	arg := args[0]
 	switch {
@@ -81,7 +82,7 @@ func increxCmd(c *engine.Ctx) {
 
 const errBounds = "ERR LBOUND can't be greater than UBOUND"
 
-// intOption reads an integer that is there or has a default.
+// intOption reads an integer argument. missing is its default.
 func intOption(c *engine.Ctx, arg []byte, what string, missing int64) (int64, bool) {
 	if arg == nil {
 		return missing, true
@@ -146,7 +147,7 @@ func increxInt(c *engine.Ctx, o *increxOptions) {
 	c.Int(applied)
 }
 
-// floatOption reads a number; a missing one leaves f alone.
+// floatOption reads a number into f. If the argument is missing, it leaves f as it is.
 func floatOption(c *engine.Ctx, arg []byte, what string, f *object.LongDouble) bool {
 	if arg == nil {
 		return true
@@ -216,8 +217,9 @@ func increxFloat(c *engine.Ctx, o *increxOptions) {
 	c.DoubleText(applied.Append(buf2[:0]))
 }
 
-// store writes INCREX's result with the deadline that the options ask for: unless they say something, the key keeps its own.
-func (o *increxOptions) store(c *engine.Ctx, e object.Entry, v object.Value, text []byte, deadline int64, event string) {
+// store writes the result of INCREX. The key keeps its deadline unless the options set another.
+func (o *increxOptions) store(c *engine.Ctx, e object.Entry, v object.Value, text []byte,
+	deadline int64, event string) {
 	key := c.Args[1]
 	was := int64(0)
 	if e.Exists() {

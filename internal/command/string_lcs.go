@@ -40,12 +40,14 @@ func (o *lcsOptions) parse(c *engine.Ctx, args [][]byte) bool {
 	return true
 }
 
-// lcsCell is what one cell of Redis's table takes, in bytes. The limit on the table is kept although ours is 32 times smaller.
+// lcsCell is the size of one cell of Redis's table, in bytes. Redis's limit on the table applies
+// here too, although this table is 32 times smaller.
 const lcsCell = 4
 
 func lcsCmd(c *engine.Ctx) {
 	ea := c.DB.LookupRead(c.Args[1])
-	// The second lookup may delete a key that is due, but not the first one: that one has just been found alive.
+	// The second lookup may delete an expired key. It cannot delete the first key, which was alive
+	// a moment ago.
 	eb := c.DB.LookupRead(c.Args[2])
 	if ea.Exists() && ea.Type() != object.String || eb.Exists() && eb.Type() != object.String {
 		c.Err("ERR The specified keys must contain string values")
@@ -78,21 +80,24 @@ func lcsCmd(c *engine.Ctx) {
 	}
 }
 
-// lcsTable is the table of the lengths of the longest common subsequences of all beginnings of a and b, of which only what finding
-// the way back needs is kept: one bit for each cell.
+// lcsTable holds the lengths of the longest common subsequences of all prefixes of a and b. It
+// keeps only what the way back needs: one bit for each cell.
 //
-// Let L(i, j) be the length for a[:i] and b[:j]. Going along a row, L grows by at most one a step; bit j-1 of row i-1 is 0 where
-// L(i, j) is L(i, j-1) + 1. A row follows from the one before 64 cells at a time (Hyyrö, "Bit-Parallel LCS-length
-// Computation Revisited", 2004): with M the bits where b holds a's byte and V the row above, V' = (V + (V & M)) | (V &^ M).
+// Let L(i, j) be the length for a[:i] and b[:j]. Along a row, each step adds 0 or 1 to L. Bit j-1
+// of row i-1 is 0 where L(i, j) is L(i, j-1) + 1. A row follows from the one above, 64 cells at a
+// time (Hyyrö, "Bit-Parallel LCS-length Computation Revisited", 2004): with M the bits where b
+// holds a's byte and V the row above, V' = (V + (V & M)) | (V &^ M).
 //
-// Way back, as Redis goes it: where the bytes are equal, both steps back; else back in a if L(i-1, j) > L(i, j-1), which is
-// so exactly when L grew at (i, j), else back in b.
+// The way back is Redis's. Where the bytes are equal, it goes one step back in both strings. Else
+// it goes back in a if L(i-1, j) > L(i, j-1), which holds exactly where L grew at (i, j), and
+// otherwise in b.
 //
-// Time O(len(a) len(b) / 64), memory len(a) len(b) / 8 bytes and as much for M as a has different bytes, in rows.
+// The time is O(len(a) len(b) / 64). The rows take len(a) len(b) / 8 bytes. M takes one row for
+// each distinct byte of a.
 type lcsTable struct {
 	a, b   []byte
-	words  int      // of a row
-	rows   []uint64 // row by row when the way back is wanted, else the last row
+	words  int      // The number of words in a row.
+	rows   []uint64 // All rows if the way back is wanted, else the last one.
 	keep   bool
 	length int
 }
@@ -132,7 +137,7 @@ func newLCSTable(a, b []byte, keep bool) *lcsTable {
 	return t
 }
 
-// row is row i; all are the same one when they are not kept.
+// row returns row i. If the rows are not kept, all share the same memory.
 func (t *lcsTable) row(i int) []uint64 {
 	if !t.keep {
 		i = 0
@@ -140,7 +145,7 @@ func (t *lcsTable) row(i int) []uint64 {
 	return t.rows[i*t.words : (i+1)*t.words]
 }
 
-// nextRow computes a row from the one above, which may be the same memory.
+// nextRow computes a row from the one above. Both may be the same memory.
 func nextRow(row, above, mask []uint64) {
 	var carry uint64
 	for w, v := range above {
@@ -150,7 +155,7 @@ func nextRow(row, above, mask []uint64) {
 	}
 }
 
-// zeros counts the zeros among the first n bits.
+// zeros returns the number of zeros among the first n bits.
 func zeros(row []uint64, n int) int {
 	count := 0
 	for w, v := range row {
@@ -167,7 +172,8 @@ func (t *lcsTable) grew(i, j int) bool {
 	return t.row(i - 1)[(j-1)/64]>>((j-1)%64)&1 == 0
 }
 
-// walk goes back from the ends of both strings and calls match for every pair of equal bytes on the way, from the last to the first.
+// walk goes back from the ends of both strings. It calls match for every pair of equal bytes on the
+// way, from the last to the first.
 func (t *lcsTable) walk(match func(i, j int)) {
 	for i, j := len(t.a), len(t.b); i > 0 && j > 0; {
 		switch {
@@ -183,7 +189,7 @@ func (t *lcsTable) walk(match func(i, j int)) {
 	}
 }
 
-// sequence is the longest common subsequence.
+// sequence returns the longest common subsequence.
 func (t *lcsTable) sequence() []byte {
 	seq := make([]byte, t.length)
 	n := t.length
@@ -194,10 +200,10 @@ func (t *lcsTable) sequence() []byte {
 	return seq
 }
 
-// lcsRange is n equal bytes in a row, at i of a and j of b.
+// lcsRange is n equal bytes in a row, from i in a and from j in b.
 type lcsRange struct{ i, j, n int }
 
-// replyIndex answers with the ranges that match, the last first, and the length.
+// replyIndex replies with the matching ranges, the last first, and the length.
 func (t *lcsTable) replyIndex(c *engine.Ctx, o *lcsOptions) {
 	var found []lcsRange
 	var r lcsRange

@@ -8,7 +8,7 @@ import (
 	"godwit/internal/object"
 )
 
-// setPairs stores key, value, key, value …
+// setPairs stores the pairs key, value, key, value, …
 func setPairs(c *engine.Ctx, pairs [][]byte, deadline int64) {
 	for i := 0; i < len(pairs); i += 2 {
 		c.DB.Set(pairs[i], object.StringValue(pairs[i+1]), deadline)
@@ -20,7 +20,7 @@ func setPairs(c *engine.Ctx, pairs [][]byte, deadline int64) {
 	c.Dirty(len(pairs) / 2)
 }
 
-// countPresent is how many of the keys in key, value, key, value … exist.
+// countPresent returns how many keys of the pairs key, value, key, value, … exist.
 func countPresent(c *engine.Ctx, pairs [][]byte) int {
 	n := 0
 	for i := 0; i < len(pairs); i += 2 {
@@ -31,7 +31,7 @@ func countPresent(c *engine.Ctx, pairs [][]byte) int {
 	return n
 }
 
-// evenPairs refuses a key without a value.
+// evenPairs replies with an error and reports false if a key has no value.
 func evenPairs(c *engine.Ctx) bool {
 	if len(c.Args)%2 == 0 {
 		c.Err("ERR wrong number of arguments for '" + c.Cmd.FullName() + "' command")
@@ -78,7 +78,8 @@ func msetexCmd(c *engine.Ctx) {
 	if !ok {
 		return
 	}
-	if o.cond == ifMissing && countPresent(c, pairs) > 0 || o.cond == ifPresent && countPresent(c, pairs) < int(n) {
+	if o.cond == ifMissing && countPresent(c, pairs) > 0 ||
+		o.cond == ifPresent && countPresent(c, pairs) < int(n) {
 		c.Int(0)
 		return
 	}

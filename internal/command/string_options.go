@@ -12,7 +12,7 @@ import (
 	"godwit/internal/object"
 )
 
-// expireOption is what a write command's options say of the key's deadline.
+// expireOption says what a write command does to the key's deadline.
 type expireOption uint8
 
 const (
@@ -21,17 +21,17 @@ const (
 	expirePX
 	expireEXAT
 	expirePXAT
-	expireKeep    // KEEPTTL
-	expirePersist // PERSIST
+	expireKeep    // KEEPTTL.
+	expirePersist // PERSIST.
 )
 
-// timed reports whether the option came with a time.
+// timed reports whether the option has a time.
 func (o expireOption) timed() bool { return expireEX <= o && o <= expirePXAT }
 
-// absolute reports whether the time is one of the clock, not one from now on.
+// absolute reports whether the time counts from the epoch rather than from now.
 func (o expireOption) absolute() bool { return o == expireEXAT || o == expirePXAT }
 
-// unit is the number of ms that the time counts in.
+// unit returns the unit of the time in ms.
 func (o expireOption) unit() int64 {
 	if o == expireEX || o == expireEXAT {
 		return 1000
@@ -39,7 +39,7 @@ func (o expireOption) unit() int64 {
 	return 1
 }
 
-// expireToken is the option that the token names, expireNone if it names none.
+// expireToken returns the option that the token names, or expireNone.
 func expireToken(arg []byte) expireOption {
 	switch {
 	case is(arg, "ex"):
@@ -74,7 +74,7 @@ const (
 // operand reports whether the condition compares the value with an argument.
 func (k condition) operand() bool { return k >= ifEqual }
 
-// compareToken is the comparing condition that the token names, always if it names none.
+// compareToken returns the comparing condition that the token names, or always.
 func compareToken(arg []byte) condition {
 	switch {
 	case is(arg, "ifeq"):
@@ -89,7 +89,8 @@ func compareToken(arg []byte) condition {
 	return always
 }
 
-// writeOptions are the options that SET, GETEX and MSETEX share. A command says in allow which of them it has.
+// writeOptions are the options that SET, GETEX and MSETEX share. Each command says in allow which
+// of them it takes.
 type writeOptions struct {
 	cond    condition
 	operand []byte
@@ -102,15 +103,15 @@ type writeOptions struct {
 type allowed uint8
 
 const (
-	allowExists  allowed = 1 << iota // NX, XX
-	allowCompare                     // IFEQ, IFNE, IFDEQ, IFDNE
-	allowGet                         // GET
-	allowKeep                        // KEEPTTL
-	allowPersist                     // PERSIST
+	allowExists  allowed = 1 << iota // NX, XX.
+	allowCompare                     // IFEQ, IFNE, IFDEQ, IFDNE.
+	allowGet                         // GET.
+	allowKeep                        // KEEPTTL.
+	allowPersist                     // PERSIST.
 )
 
-// parse reads the options, answering with a syntax error. The same option may come twice, the last one counts; options that
-// contradict each other may not.
+// parse reads the options and replies with a syntax error. An option may be given twice, and the
+// last one counts. Options that contradict each other are an error.
 func (o *writeOptions) parse(c *engine.Ctx, args [][]byte, allow allowed) bool {
 	for i := 0; i < len(args); i++ {
 		n := o.one(args[i:], allow)
@@ -123,7 +124,8 @@ func (o *writeOptions) parse(c *engine.Ctx, args [][]byte, allow allowed) bool {
 	return true
 }
 
-// one reads one option from the front of args and returns how many arguments it took, 0 if it is none.
+// one reads one option from the front of args. It returns the number of arguments it took, or 0 if
+// there is no valid option.
 func (o *writeOptions) one(args [][]byte, allow allowed) int {
 	arg := args[0]
 	if e := expireToken(arg); e != expireNone {
@@ -166,8 +168,8 @@ func (o *writeOptions) one(args [][]byte, allow allowed) int {
 	return 2
 }
 
-// deadline is the deadline in unix ms that the options ask for, keyspace.KeepTTL, or 0. It answers with an error for a time that
-// is no number, not positive or out of range.
+// deadline returns the deadline that the options set, in unix ms, or keyspace.KeepTTL, or 0. It
+// replies with an error and reports false if the time is no number, not positive or out of range.
 func (o *writeOptions) deadline(c *engine.Ctx) (int64, bool) {
 	switch {
 	case o.expire == expireKeep:
@@ -193,7 +195,8 @@ func (o *writeOptions) deadline(c *engine.Ctx) (int64, bool) {
 	return 0, false
 }
 
-// past reports whether a deadline that was given as a time of the clock is over: the key is deleted instead of being written.
+// past reports whether the deadline was given as an absolute time that is over. Then the key is
+// deleted instead of written.
 func (o *writeOptions) past(c *engine.Ctx, deadline int64) bool {
 	return o.expire.absolute() && c.Past(deadline)
 }
@@ -201,7 +204,8 @@ func (o *writeOptions) past(c *engine.Ctx, deadline int64) bool {
 // digestLen is the length of a digest in hexadecimal characters.
 const digestLen = 16
 
-// validOperand checks the form of a digest to compare with, answering with an error.
+// validOperand checks the form of a digest to compare with. It replies with an error and reports
+// false if it is invalid.
 func validOperand(c *engine.Ctx, cond condition, operand []byte) bool {
 	if cond != ifDigest && cond != ifNotDigest {
 		return true
@@ -216,7 +220,7 @@ func validOperand(c *engine.Ctx, cond condition, operand []byte) bool {
 	return false
 }
 
-// holds reports whether the condition holds for the string of e, or for a missing one.
+// holds reports whether the condition holds for the string at e, which may be missing.
 func (k condition) holds(c *engine.Ctx, e object.Entry, operand []byte) bool {
 	switch k {
 	case always:
@@ -239,13 +243,13 @@ func (k condition) holds(c *engine.Ctx, e object.Entry, operand []byte) bool {
 	return (err == nil && xxh3.Hash(value) == want) != negated
 }
 
-// changed announces that the string at key is another one now, under the event's name.
+// changed announces a new value of the string at key, under the event's name.
 func changed(c *engine.Ctx, event string, key []byte) {
 	c.Changed(key)
 	c.Notify(keyspace.EvString, event, key)
 }
 
-// deleteKey deletes a key that is there, announces it and has it propagated as DEL.
+// deleteKey deletes an existing key, sends the event and propagates DEL.
 func deleteKey(c *engine.Ctx, key []byte) {
 	c.DB.Delete(key)
 	c.Changed(key)
@@ -254,18 +258,20 @@ func deleteKey(c *engine.Ctx, key []byte) {
 	c.PropagateAs([]byte("DEL"), key)
 }
 
-// propagateSet has a write propagated as a plain SET with its result: deadline is in unix ms, 0 or keyspace.KeepTTL.
+// propagateSet propagates a write as a plain SET of its result. deadline is in unix ms, or 0, or
+// keyspace.KeepTTL.
 func propagateSet(c *engine.Ctx, key, value []byte, deadline int64) {
 	switch {
 	case deadline == keyspace.KeepTTL:
 		c.PropagateAs([]byte("SET"), key, value, []byte("KEEPTTL"))
 	case deadline != 0:
 		var buf [20]byte
-		c.PropagateAs([]byte("SET"), key, value, []byte("PXAT"), strconv.AppendInt(buf[:0], deadline, 10))
+		c.PropagateAs([]byte("SET"), key, value, []byte("PXAT"),
+			strconv.AppendInt(buf[:0], deadline, 10))
 	default:
 		c.PropagateAs([]byte("SET"), key, value)
 	}
 }
 
-// plain reports whether no option was given: the command can be propagated as it came.
+// plain reports whether no option was given. Then the command propagates as it came.
 func (o *writeOptions) plain() bool { return o.cond == always && !o.get && o.expire == expireNone }

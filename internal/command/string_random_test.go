@@ -10,12 +10,14 @@ import (
 	"godwit/internal/testseed"
 )
 
-var countFlag = flag.Int("commands", 30000, "commands that the random comparison with redis-server runs")
+var countFlag = flag.Int("commands", 30000,
+	"commands that the random comparison with redis-server runs")
 
 func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
 
-// words makes the arguments of one random command from a pattern of space-separated words: {name} is a random argument of that sort,
-// [ … ] is left out half of the time, a|b is a choice.
+// words makes the arguments of one random command from a pattern. The pattern is a list of words
+// separated by spaces. {name} is a random argument of that sort, [ … ] is left out half of the
+// time, and a|b is a choice.
 func words(r *rand.Rand, pattern string) []string { return wordsOf(r, pattern, randomArg) }
 
 // wordsOf is words with other sorts of arguments.
@@ -50,25 +52,34 @@ func randomArg(r *rand.Rand, kind string) string {
 	case "key":
 		return pick(r, "a", "b", "c", "d", "list", "list2")
 	case "val":
-		return pick(r, "", "x", "hello", "10", "-5", "3.5", "007", "9223372036854775807", "-9223372036854775808",
-			strings.Repeat("ab", 22), strings.Repeat("ab", 23), strings.Repeat("\xff", 12), "\x00\x01\x80", "ohmytext", "mynewtext",
-			string(rune('a'+r.IntN(5))), strings.Repeat("\xff\x00", r.IntN(60)), fmt.Sprint(r.IntN(1000)))
+		return pick(r, "", "x", "hello", "10", "-5", "3.5", "007", "9223372036854775807",
+			"-9223372036854775808",
+			strings.Repeat("ab", 22), strings.Repeat("ab", 23), strings.Repeat("\xff", 12),
+			"\x00\x01\x80", "ohmytext", "mynewtext",
+			string(rune('a'+r.IntN(5))), strings.Repeat("\xff\x00", r.IntN(60)),
+			fmt.Sprint(r.IntN(1000)))
 	case "letter":
 		return pick(r, "a", "b", "c", "10", "x")
 	case "int":
-		return pick(r, "0", "1", "-1", "2", "-2", "7", "-7", "100", "-100", "9223372036854775807", "-9223372036854775808", "x", "", "1.5", " 1", "+1", fmt.Sprint(r.IntN(200)-100))
+		return pick(r, "0", "1", "-1", "2", "-2", "7", "-7", "100", "-100", "9223372036854775807",
+			"-9223372036854775808", "x", "", "1.5", " 1", "+1", fmt.Sprint(r.IntN(200)-100))
 	case "small":
 		return pick(r, "0", "1", "3", "7", "8", "9", "-1", "x", "70", fmt.Sprint(r.IntN(200)))
 	case "bit":
 		return pick(r, "0", "1", "1", "2", "x")
 	case "type":
-		return pick(r, "u8", "i8", "u1", "i1", "u63", "i64", "u4", "i5", "u64", "i65", "i0", "x8", "u", fmt.Sprintf("u%d", 1+r.IntN(63)), fmt.Sprintf("i%d", 1+r.IntN(64)))
+		return pick(r, "u8", "i8", "u1", "i1", "u63", "i64", "u4", "i5", "u64", "i65", "i0", "x8",
+			"u", fmt.Sprintf("u%d", 1+r.IntN(63)), fmt.Sprintf("i%d", 1+r.IntN(64)))
 	case "off":
-		return pick(r, "0", "1", "#0", "#1", "#2", "5", "17", "-1", "#-1", "x", "#", fmt.Sprint(r.IntN(150)))
+		return pick(r, "0", "1", "#0", "#1", "#2", "5", "17", "-1", "#-1", "x", "#",
+			fmt.Sprint(r.IntN(150)))
 	case "time":
-		return pick(r, "100000", "4102444800", "4102444800000", "0", "-1", "x", "9223372036854775807", "9223372036854776", "9223372036854775")
+		return pick(r, "100000", "4102444800", "4102444800000", "0", "-1", "x",
+			"9223372036854775807", "9223372036854776", "9223372036854775")
 	case "float":
-		return pick(r, "0.1", "0.2", "1e3", "-1.5", "3", "1e-10", "x", "inf", "nan", "0x10", "1e17", "123456789.123456789", "1.", ".5", "-0", "1e400", "1e5000", fmt.Sprint(r.NormFloat64()*1000))
+		return pick(r, "0.1", "0.2", "1e3", "-1.5", "3", "1e-10", "x", "inf", "nan", "0x10", "1e17",
+			"123456789.123456789", "1.", ".5", "-0", "1e400", "1e5000",
+			fmt.Sprint(r.NormFloat64()*1000))
 	}
 	panic(kind)
 }
@@ -105,15 +116,16 @@ BITOP AND|OR|XOR|NOT|BAD {key} {key} [ {key} ] [ {key} ]
 BITFIELD|BITFIELD_RO {key} GET {type} {off} [ GET {type} {off} ]
 BITFIELD {key} [ OVERFLOW WRAP|SAT|X ] SET|INCRBY {type} {off} {int} [ GET {type} {off} ]
 BITFIELD {key} SET u1 2000 0 OVERFLOW FAIL SET|INCRBY {type} {off} {int} [ GET {type} {off} ]
-BITFIELD {key} [ OVERFLOW WRAP|SAT ] INCRBY {type} {off} {int} [ OVERFLOW SAT ] SET {type} {off} {int}
+BITFIELD {key} [ OVERFLOW WRAP|SAT ] INCRBY {type} {off} {int}`+
+	` [ OVERFLOW SAT ] SET {type} {off} {int}
 BITFIELD|BITFIELD_RO {key} [ GET|SET|OVERFLOW ] [ {type} ] [ {off} ]
 DEL {key}
 OBJECT ENCODING {key}
 PEXPIRETIME {key}
 `), "\n")
 
-// TestRandomAgainstRedis runs the same random commands here and on redis-server and compares every reply. Relative times are long
-// enough never to show.
+// TestRandomAgainstRedis runs the same random commands here and on redis-server, and compares every
+// reply. Relative times are too long to matter.
 func TestRandomAgainstRedis(t *testing.T) {
 	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
 	var history []string
@@ -132,7 +144,8 @@ func TestRandomAgainstRedis(t *testing.T) {
 		want := strings.Join(cliLines(redis.do(t, argv), 0), "\n")
 		got := strings.Join(cliLines(l.do(t, argv), 0), "\n")
 		if got != want && !(args[0] == "PEXPIRETIME" && len(got) == len(want)) {
-			t.Fatalf("after\n%s\ncommand %d: %q\ngot:  %s\nwant: %s", strings.Join(history, "\n"), i, args, got, want)
+			t.Fatalf("after\n%s\ncommand %d: %q\ngot:  %s\nwant: %s", strings.Join(history, "\n"),
+				i, args, got, want)
 		}
 	}
 }

@@ -5,11 +5,12 @@ import (
 	"godwit/internal/object"
 )
 
-// maxString is the longest string in bytes that growing can make, whatever the configuration says: lengths take 32 bits.
+// maxString is the length in bytes beyond which no command lengthens a string, whatever the
+// configuration says. Lengths take 32 bits.
 const maxString = 4<<30 - 16<<20
 
-// stringLimit is the longest string in bytes that the client may make: proto-max-bulk-len, which effects that are replayed need not
-// keep to.
+// stringLimit returns the length in bytes up to which the client may lengthen a string:
+// proto-max-bulk-len. Replayed effects need not keep to it.
 func stringLimit(c *engine.Ctx) int64 {
 	if c.Obeyed() {
 		return maxString
@@ -17,7 +18,8 @@ func stringLimit(c *engine.Ctx) int64 {
 	return min(c.E.Cfg.ProtoMaxBulkLen, maxString)
 }
 
-// fitsString reports whether a string of old and more bytes is within the limit; otherwise it answers with the error.
+// fitsString reports whether a string of old + more bytes is within the limit. If not, it replies
+// with the error.
 func fitsString(c *engine.Ctx, old, more int64) bool {
 	if old > stringLimit(c)-more {
 		c.Err(engine.ErrStringTooLong)
@@ -84,8 +86,8 @@ func setrangeCmd(c *engine.Ctx) {
 	c.Int(int64(n))
 }
 
-// mutable returns the string at key, made at least n bytes long, for changes; e is what Lookup found
-// there.
+// mutable opens the string at key for changes and makes it at least n bytes long. e is the entry
+// that Lookup found there.
 func mutable(c *engine.Ctx, key []byte, e object.Entry, n int) object.StringEdit {
 	if !e.Exists() {
 		return c.DB.NewMutable(key, n)
@@ -93,8 +95,9 @@ func mutable(c *engine.Ctx, key []byte, e object.Entry, n int) object.StringEdit
 	return c.DB.Mutable(e, n)
 }
 
-// span turns a range with Redis's negative indexes into first and last of n elements and reports whether it holds any. A range
-// whose ends both lie before the first element still holds that one, unless its ends are crossed.
+// span converts a range with Redis's negative indexes to the first and the last of n elements. It
+// reports whether the range holds any. A range whose ends both lie before the first element holds
+// that element, unless start is after end.
 func span(start, end, n int64) (first, last int64, ok bool) {
 	if start < 0 && end < 0 && start > end {
 		return 0, 0, false

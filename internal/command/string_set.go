@@ -50,14 +50,15 @@ func set(c *engine.Ctx, o *writeOptions, value []byte, deadline int64) {
 	okUnless(c, o.get)
 }
 
-// okUnless answers OK unless there is an answer already.
+// okUnless replies OK unless there is a reply already.
 func okUnless(c *engine.Ctx, answered bool) {
 	if !answered {
 		c.OK()
 	}
 }
 
-// store sets the string at key and announces it; deadline is in unix ms, 0 or keyspace.KeepTTL.
+// store sets the string at key and sends the event. deadline is in unix ms, or 0, or
+// keyspace.KeepTTL.
 func store(c *engine.Ctx, key, value []byte, deadline int64) {
 	c.DB.Set(key, object.StringValue(value), deadline)
 	c.Dirty(1)

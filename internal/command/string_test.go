@@ -13,7 +13,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// TestFloatAgainstRedis compares INCRBYFLOAT, digit by digit, for numbers of all sizes and ways to write them.
+// TestFloatAgainstRedis compares INCRBYFLOAT, digit by digit, for numbers of all sizes and
+// spellings.
 func TestFloatAgainstRedis(t *testing.T) {
 	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
 	number := func() string {
@@ -49,8 +50,10 @@ func TestFloatAgainstRedis(t *testing.T) {
 }
 
 func TestLongDoubleLimits(t *testing.T) {
-	for _, bad := range []string{"", "-", "+", ".", "e5", "1e", "1e+", "0x", "0xg", "0x1p", "--1", "1.2.3", " 1", "1 ", "1\x00", "nan", "NaN(1)",
-		"infinit", "1e4933", "-1e4933", "1e999999999999999999999", "1e-4951", strings.Repeat("1", 5120)} {
+	for _, bad := range []string{"", "-", "+", ".", "e5", "1e", "1e+", "0x", "0xg", "0x1p", "--1",
+		"1.2.3", " 1", "1 ", "1\x00", "nan", "NaN(1)",
+		"infinit", "1e4933", "-1e4933", "1e999999999999999999999", "1e-4951",
+		strings.Repeat("1", 5120)} {
 		if _, ok := object.ParseLongDouble([]byte(bad)); ok {
 			t.Errorf("%.40q was taken for a number", bad)
 		}
@@ -68,7 +71,7 @@ func TestLongDoubleLimits(t *testing.T) {
 	}
 }
 
-// lcsModel is the table as a textbook has it, and Redis's way back through it.
+// lcsModel computes the textbook table, and goes Redis's way back through it.
 func lcsModel(a, b []byte) (seq []byte) {
 	l := make([][]int, len(a)+1)
 	for i := range l {
@@ -119,7 +122,8 @@ func TestLCSModel(t *testing.T) {
 	}
 }
 
-// TestNoAllocations holds the hot path to no garbage: what a command makes per call would cost every client a collection some time.
+// TestNoAllocations: the commands of the hot path do not allocate. Garbage for each call would cost
+// every client a collection.
 func TestNoAllocations(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("checks allocate")
@@ -127,15 +131,18 @@ func TestNoAllocations(t *testing.T) {
 	l := newLocal(t)
 	value := strings.Repeat("v", 64)
 	for _, args := range [][]string{
-		{"SET", "k", value}, {"GET", "k"}, {"SET", "n", "12345"}, {"GET", "n"}, {"INCR", "n"}, {"INCRBY", "n", "5"}, {"MGET", "k", "n", "none"},
-		{"MSET", "k", value, "n", "1"}, {"SET", "k", value, "EX", "100"}, {"SET", "k", value, "XX", "KEEPTTL"}, {"SETNX", "k", "x"},
-		{"SET", "k", value, "GET"}, {"GETEX", "k", "EX", "100"}, {"APPEND", "a", "x"}, {"STRLEN", "k"}, {"GETRANGE", "k", "0", "5"},
-		{"SETRANGE", "k", "0", "x"}, {"SETBIT", "b", "7", "1"}, {"GETBIT", "b", "7"}, {"BITCOUNT", "k"}, {"BITPOS", "k", "1"},
-		{"BITFIELD", "b", "INCRBY", "u8", "0", "1"}, {"DIGEST", "k"}, {"EXISTS", "k"}, {"TTL", "k"},
+		{"SET", "k", value}, {"GET", "k"}, {"SET", "n", "12345"}, {"GET", "n"}, {"INCR", "n"},
+		{"INCRBY", "n", "5"}, {"MGET", "k", "n", "none"}, {"MSET", "k", value, "n", "1"},
+		{"SET", "k", value, "EX", "100"}, {"SET", "k", value, "XX", "KEEPTTL"},
+		{"SETNX", "k", "x"}, {"SET", "k", value, "GET"}, {"GETEX", "k", "EX", "100"},
+		{"APPEND", "a", "x"}, {"STRLEN", "k"}, {"GETRANGE", "k", "0", "5"},
+		{"SETRANGE", "k", "0", "x"}, {"SETBIT", "b", "7", "1"}, {"GETBIT", "b", "7"},
+		{"BITCOUNT", "k"}, {"BITPOS", "k", "1"}, {"BITFIELD", "b", "INCRBY", "u8", "0", "1"},
+		{"DIGEST", "k"}, {"EXISTS", "k"}, {"TTL", "k"},
 	} {
 		argv := argvOf(args...)
 		for range 100 {
-			l.exec(argv) // buffers and tables reach their size
+			l.exec(argv) // Buffers and tables reach their final size.
 		}
 		if n := testing.AllocsPerRun(200, func() { l.exec(argv) }); n != 0 {
 			t.Errorf("%q: %v allocations", args, n)
@@ -143,61 +150,66 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// TestPropagation checks what AOF and replicas are told: results and absolute times, nothing that depends on a clock or on arithmetic.
+// stringPropagation lists commands, in order, and what each propagates.
+var stringPropagation = []struct{ command, want string }{
+	{"SET k v", "0 SET k v"},
+	{"SET k v NX", ""},
+	{"SET k v XX", "0 SET k v"},
+	{"SET k v GET", "0 SET k v"},
+	{"SET k v PXAT 4102444800000", "0 SET k v PXAT 4102444800000"},
+	{"SET k v EXAT 4102444800 GET", "0 SET k v PXAT 4102444800000"},
+	{"SET k v KEEPTTL", "0 SET k v KEEPTTL"},
+	{"SET k w IFEQ v", "0 SET k w"},
+	{"SET k w IFEQ v", ""},
+	{"SET k w EXAT 1", "0 DEL k"},
+	{"SET k w EXAT 1", ""},
+	{"SETNX k v", "0 SETNX k v"},
+	{"SETNX k v", ""},
+	{"GETSET k 1", "0 SET k 1"},
+	{"GETEX k", ""},
+	{"GETEX k PXAT 4102444800000", "0 PEXPIREAT k 4102444800000"},
+	{"GETEX k PERSIST", "0 PERSIST k"},
+	{"GETEX k PERSIST", ""},
+	{"INCRBYFLOAT k 0.5", "0 SET k 1.5 KEEPTTL"},
+	{"INCRBYFLOAT k x", ""},
+	{"GETEX k EXAT 1", "0 DEL k"},
+	{"GETDEL k", ""},
+	{"INCR k", "0 INCR k"},
+	{"GETDEL k", "0 DEL k"},
+	{"INCREX k BYINT 5", "0 SET k 5 KEEPTTL"},
+	{"INCREX k UBOUND 5", ""},
+	{"INCREX k UBOUND 5 SATURATE EXAT 4102444800", "0 SET k 5 PXAT 4102444800000"},
+	{"INCREX k EXAT 4102444900 ENX", "0 SET k 6 KEEPTTL"},
+	{"INCREX k PERSIST", "0 SET k 7"},
+	{"INCREX k EXAT 1", "0 DEL k"},
+	{"MSET a 1 b 2", "0 MSET a 1 b 2"},
+	{"MSETNX a 1 b 2", ""},
+	{"MSETEX 2 a 1 b 2 EXAT 4102444800",
+		"0 SET a 1 PXAT 4102444800000|0 SET b 2 PXAT 4102444800000"},
+	{"MSETEX 1 a 1 NX", ""},
+	{"DELIFEQ a 1", "0 DEL a"},
+	{"DELEX a", ""},
+	{"DELEX b IFNE 1", "0 DEL b"},
+	{"SETRANGE s 0 abc", "0 SETRANGE s 0 abc"},
+	{"SETRANGE s 9 ", ""},
+	{"APPEND s d", "0 APPEND s d"},
+	{"SETBIT s 0 0", ""},
+	{"SETBIT s 0 1", "0 SETBIT s 0 1"},
+	{"BITFIELD s GET u8 0", ""},
+	{"BITFIELD s SET u8 0 225", ""},
+	{"BITFIELD s SET u8 0 226", "0 BITFIELD s SET u8 0 226"},
+	{"BITFIELD new OVERFLOW FAIL SET u8 0 256", ""},
+	{"BITOP AND d none", ""},
+	{"BITOP NOT d s", "0 BITOP NOT d s"},
+	{"BITOP AND d none", "0 BITOP AND d none"},
+}
+
+// TestPropagation tests that commands propagate results and absolute times, and nothing that
+// depends on a clock or on arithmetic.
 func TestPropagation(t *testing.T) {
 	l := newLocal(t)
 	s := propagationtest.Attach(&l.e.Feed)
-	for _, c := range []struct{ command, want string }{
-		{"SET k v", "0 SET k v"},
-		{"SET k v NX", ""},
-		{"SET k v XX", "0 SET k v"},
-		{"SET k v GET", "0 SET k v"},
-		{"SET k v PXAT 4102444800000", "0 SET k v PXAT 4102444800000"},
-		{"SET k v EXAT 4102444800 GET", "0 SET k v PXAT 4102444800000"},
-		{"SET k v KEEPTTL", "0 SET k v KEEPTTL"},
-		{"SET k w IFEQ v", "0 SET k w"},
-		{"SET k w IFEQ v", ""},
-		{"SET k w EXAT 1", "0 DEL k"},
-		{"SET k w EXAT 1", ""},
-		{"SETNX k v", "0 SETNX k v"},
-		{"SETNX k v", ""},
-		{"GETSET k 1", "0 SET k 1"},
-		{"GETEX k", ""},
-		{"GETEX k PXAT 4102444800000", "0 PEXPIREAT k 4102444800000"},
-		{"GETEX k PERSIST", "0 PERSIST k"},
-		{"GETEX k PERSIST", ""},
-		{"INCRBYFLOAT k 0.5", "0 SET k 1.5 KEEPTTL"},
-		{"INCRBYFLOAT k x", ""},
-		{"GETEX k EXAT 1", "0 DEL k"},
-		{"GETDEL k", ""},
-		{"INCR k", "0 INCR k"},
-		{"GETDEL k", "0 DEL k"},
-		{"INCREX k BYINT 5", "0 SET k 5 KEEPTTL"},
-		{"INCREX k UBOUND 5", ""},
-		{"INCREX k UBOUND 5 SATURATE EXAT 4102444800", "0 SET k 5 PXAT 4102444800000"},
-		{"INCREX k EXAT 4102444900 ENX", "0 SET k 6 KEEPTTL"},
-		{"INCREX k PERSIST", "0 SET k 7"},
-		{"INCREX k EXAT 1", "0 DEL k"},
-		{"MSET a 1 b 2", "0 MSET a 1 b 2"},
-		{"MSETNX a 1 b 2", ""},
-		{"MSETEX 2 a 1 b 2 EXAT 4102444800", "0 SET a 1 PXAT 4102444800000|0 SET b 2 PXAT 4102444800000"},
-		{"MSETEX 1 a 1 NX", ""},
-		{"DELIFEQ a 1", "0 DEL a"},
-		{"DELEX a", ""},
-		{"DELEX b IFNE 1", "0 DEL b"},
-		{"SETRANGE s 0 abc", "0 SETRANGE s 0 abc"},
-		{"SETRANGE s 9 ", ""},
-		{"APPEND s d", "0 APPEND s d"},
-		{"SETBIT s 0 0", ""},
-		{"SETBIT s 0 1", "0 SETBIT s 0 1"},
-		{"BITFIELD s GET u8 0", ""},
-		{"BITFIELD s SET u8 0 225", ""},
-		{"BITFIELD s SET u8 0 226", "0 BITFIELD s SET u8 0 226"},
-		{"BITFIELD new OVERFLOW FAIL SET u8 0 256", ""},
-		{"BITOP AND d none", ""},
-		{"BITOP NOT d s", "0 BITOP NOT d s"},
-		{"BITOP AND d none", "0 BITOP AND d none"},
-	} {
+	for _, c := range stringPropagation {
 		s.Reset()
 		l.exec(argvOf(strings.Split(c.command, " ")...))
 		if got := strings.Join(s.Lines(), "|"); got != c.want {
@@ -206,7 +218,8 @@ func TestPropagation(t *testing.T) {
 	}
 	s.Reset()
 	l.exec(argvOf("SET", "k", "v", "EX", "100"))
-	if want := fmt.Sprintf("0 SET k v PXAT %d", l.e.Now()+100_000); len(s.Lines()) != 1 || s.Lines()[0][:15] != want[:15] {
+	if want := fmt.Sprintf("0 SET k v PXAT %d", l.e.Now()+100_000); len(s.Lines()) != 1 ||
+		s.Lines()[0][:15] != want[:15] {
 		t.Errorf("SET EX: propagated %q, want about %q", s.Lines(), want)
 	}
 }

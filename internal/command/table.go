@@ -1,7 +1,8 @@
-// Package command holds the command handlers, one file or more for each family. What a command is
-// stands in package spec; each family's list here gives the commands their handlers.
+// Package command holds the command handlers, one file or more for each family. Package spec says
+// what each command is. The handlers function of each family maps the commands to their handlers.
 //
-// A handler parses all its arguments, looks up, checks the type, acts, replies: nothing changes
+// A handler parses all its arguments, looks up the key, checks its type, acts and replies. Nothing
+// changes before the last possible error. Replies and error texts are Redis's, byte for byte.
 // before the last possible error. Replies and error texts are Redis's to the byte.
 package command
 

@@ -32,7 +32,7 @@ const (
 	errTDKeyword = "ERR T-Digest: wrong keyword"
 )
 
-// tdCompression reads a compression; it reports false after answering what is wrong.
+// tdCompression reads a compression. It reports false if it has replied with an error.
 func tdCompression(c *engine.Ctx, arg []byte) (int64, bool) {
 	n, ok := object.ParseInt(arg)
 	switch {
@@ -112,7 +112,7 @@ func tdigestAddCmd(c *engine.Ctx) {
 	for _, arg := range c.Args[2:] {
 		v, _ := object.ParseScore(arg)
 		if d.Add(v, 1) != nil {
-			break // impossible after the check above
+			break // The check above makes this impossible.
 		}
 	}
 	c.Changed(c.Args[1])
@@ -133,14 +133,15 @@ func tdigestResetCmd(c *engine.Ctx) {
 	c.OK()
 }
 
-// tdMerge is what TDIGEST.MERGE is told.
+// tdMerge holds the arguments of TDIGEST.MERGE.
 type tdMerge struct {
 	keys        [][]byte
-	compression int64 // 0: not said
+	compression int64 // 0: not given.
 	override    bool
 }
 
-// parse reads everything behind the destination; it reports false after answering what is wrong.
+// parse reads the arguments after the destination. It reports false if it has replied with an
+// error.
 func (m *tdMerge) parse(c *engine.Ctx) bool {
 	n, ok := object.ParseInt(c.Args[2])
 	switch {

@@ -16,7 +16,8 @@ func tdigestMaxCmd(c *engine.Ctx) {
 	tdigestExtreme(c, func(d *tdigest.Digest) float64 { return d.Max })
 }
 
-// readTDigest opens the digest at the first argument; nil after answering why not.
+// readTDigest opens the digest at the first argument. It returns nil if it has replied with an
+// error.
 func readTDigest(c *engine.Ctx) (*tdigest.Digest, *object.Sketch) {
 	x, ok := openRead(c, c.Args[1], object.TypeTDigest)
 	if x = existing(c, x, ok, errTDMissing); x == nil {
@@ -36,7 +37,8 @@ func tdigestExtreme(c *engine.Ctx, of func(d *tdigest.Digest) float64) {
 	}
 }
 
-// tdValues reads the arguments from the second on as numbers; it answers with the error and reports false if one is none.
+// tdValues reads the arguments from the second on as numbers. If one is none, it replies with the
+// error wrong and reports false.
 func tdValues(c *engine.Ctx, wrong string) ([]float64, bool) {
 	values := make([]float64, len(c.Args)-2)
 	for i, arg := range c.Args[2:] {
@@ -156,8 +158,9 @@ func tdigestInfoCmd(c *engine.Ctx) {
 	}
 	capacity, _ := tdigest.Capacity(d.Compression)
 	infoFields(c, []infoField{
-		{"Compression", d.Compression}, {"Capacity", capacity}, {"Merged nodes", d.Merged}, {"Unmerged nodes", d.Unmerged},
-		{"Merged weight", d.MergedWeight}, {"Unmerged weight", d.UnmergedWeight}, {"Observations", d.Size()},
+		{"Compression", d.Compression}, {"Capacity", capacity}, {"Merged nodes", d.Merged},
+		{"Unmerged nodes", d.Unmerged}, {"Merged weight", d.MergedWeight},
+		{"Unmerged weight", d.UnmergedWeight}, {"Observations", d.Size()},
 		{"Total compressions", d.Compressions}, {"Memory usage", s.Size()},
 	})
 }

@@ -15,7 +15,7 @@ func throttleHandlers() engine.Handlers {
 	}
 }
 
-// throttleInt reads an integer as redis-cell does, which takes a sign and leading zeros.
+// throttleInt reads an integer as redis-cell does, which accepts a sign and leading zeros.
 func throttleInt(c *engine.Ctx, arg []byte) (int64, bool) {
 	n, ok := object.ParseInt(arg)
 	if !ok {
@@ -28,7 +28,8 @@ func throttleInt(c *engine.Ctx, arg []byte) (int64, bool) {
 	return n, true
 }
 
-// throttleArgs reads the rate and the quantity; it answers with an error and reports false when they mean nothing.
+// throttleArgs reads the rate and the quantity. It replies with an error and reports false if they
+// are invalid.
 func throttleArgs(c *engine.Ctx) (rate cell.Rate, quantity int64, ok bool) {
 	if len(c.Args) > 6 {
 		c.Err("ERR wrong number of arguments for 'cl.throttle' command")
@@ -54,8 +55,9 @@ func throttleArgs(c *engine.Ctx) (rate cell.Rate, quantity int64, ok bool) {
 	return rate, 0, false
 }
 
-// throttleCmd keeps the bucket as an integer string, its theoretical arrival time in unix ns, whose key goes when the bucket is empty. What is propagated
-// is that state, never the request: a replica, or a log that is replayed later, has another clock.
+// throttleCmd stores the bucket as an integer string: its theoretical arrival time in unix ns. The
+// key expires when the bucket is empty. The command propagates this state and never the request,
+// because a replica, or a log replayed later, has another clock.
 func throttleCmd(c *engine.Ctx) {
 	rate, quantity, ok := throttleArgs(c)
 	if !ok {
@@ -82,7 +84,8 @@ func throttleCmd(c *engine.Ctx) {
 	c.Int(cell.Seconds(r.ResetAfter))
 }
 
-// storeTAT writes the arrival time to key, in place when it holds one already; e is what was found there.
+// storeTAT writes the arrival time to key, in place if the key holds one. e is the entry found
+// there.
 func storeTAT(c *engine.Ctx, key []byte, e object.Entry, tat int64) {
 	deadline := cell.Deadline(tat)
 	if e.Exists() && e.Encoding() == object.EncInt {

@@ -9,7 +9,8 @@ import (
 	"godwit/internal/propagation/propagationtest"
 )
 
-// TestThrottlePropagation: what is logged is the bucket's state, and nothing of a request that changed none.
+// TestThrottlePropagation: a request propagates the bucket's new state, or nothing if it changed
+// none.
 func TestThrottlePropagation(t *testing.T) {
 	l := newLocal(t)
 	s := propagationtest.Attach(&l.e.Feed)
@@ -41,7 +42,7 @@ func TestThrottlePropagation(t *testing.T) {
 	}
 }
 
-// TestThrottleReplay: the log gives the same bucket, so that a restart forgives nobody.
+// TestThrottleReplay: replaying the log gives the same bucket, so a restart forgives nobody.
 func TestThrottleReplay(t *testing.T) {
 	l, copied := newLocal(t), newLocal(t)
 	s := propagationtest.Attach(&l.e.Feed)
@@ -64,7 +65,8 @@ func TestThrottleNoAllocations(t *testing.T) {
 		t.Skip("invariants allocate")
 	}
 	l := newLocal(t)
-	for _, args := range [][]string{{"CL.THROTTLE", "k", "1000000", "1000000", "3600"}, {"CL.THROTTLE", "full", "0", "1", "3600"}, {"CL.THROTTLE", "+k", "+15", "030", "60", "0"}} {
+	for _, args := range [][]string{{"CL.THROTTLE", "k", "1000000", "1000000", "3600"},
+		{"CL.THROTTLE", "full", "0", "1", "3600"}, {"CL.THROTTLE", "+k", "+15", "030", "60", "0"}} {
 		argv := argvOf(args...)
 		l.exec(argv)
 		if n := testing.AllocsPerRun(200, func() { l.exec(argv) }); n != 0 {
@@ -73,14 +75,16 @@ func TestThrottleNoAllocations(t *testing.T) {
 	}
 }
 
-// TestThrottleMemory: a bucket costs at most 64 bytes more than its key's name, with its share of the key table and of the timing wheel.
+// TestThrottleMemory: a bucket costs at most 64 bytes beyond its key's name, with its share of the
+// key table and of the timing wheel.
 func TestThrottleMemory(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("blocks are larger under invariants")
 	}
 	l := newLocal(t)
 	used := func() int64 { return l.e.KS.A.Used() }
-	const n = 230_000 // while the table is being doubled there are two for a moment: 71 bytes at worst
+	// While the table doubles, there are two tables for a moment: 71 bytes at worst.
+	const n = 230_000
 	before, names := used(), 0
 	for i := range n {
 		key := "limit:" + strconv.Itoa(i)
@@ -103,7 +107,8 @@ func TestPFAllocations(t *testing.T) {
 		run(t, l, "PFADD", "dense", strconv.Itoa(i))
 	}
 	run(t, l, "PFADD", "sparse", "a", "b", "c")
-	for _, args := range [][]string{{"PFADD", "dense", "1"}, {"PFADD", "sparse", "a", "b"}, {"PFCOUNT", "dense"}, {"PFCOUNT", "dense", "sparse"},
+	for _, args := range [][]string{{"PFADD", "dense", "1"}, {"PFADD", "sparse", "a", "b"},
+		{"PFCOUNT", "dense"}, {"PFCOUNT", "dense", "sparse"},
 		{"PFMERGE", "dst", "dense", "sparse"}, {"PFMERGE", "dst2", "sparse"}} {
 		argv := argvOf(args...)
 		l.exec(argv)

@@ -8,7 +8,7 @@ import (
 	"godwit/internal/topk"
 )
 
-// The TOPK commands answer as RedisBloom's do, errors without the word ERR included.
+// The TOPK commands reply as RedisBloom's do, also with errors that lack the word ERR.
 
 func topkHandlers() engine.Handlers {
 	return engine.Handlers{
@@ -75,7 +75,8 @@ func topkSize(c *engine.Ctx, i int, wrong string) (uint32, bool) {
 	return uint32(n), true
 }
 
-// changingTopK opens the list at the first argument, to be changed; nil after answering why not.
+// changingTopK opens the list at the first argument for a change. It returns nil if it has replied
+// with an error.
 func changingTopK(c *engine.Ctx) *topk.List {
 	x, ok := openWrite(c, c.Args[1], object.TypeTopK)
 	if x = existing(c, x, ok, errTopKMissing); x == nil {
@@ -84,7 +85,7 @@ func changingTopK(c *engine.Ctx) *topk.List {
 	return topk.Open(x.ChangingSketch())
 }
 
-// topkAdd adds an item n times and answers with what it drives out of the list.
+// topkAdd adds an item n times. It replies with the item that drops out of the list, or null.
 func topkAdd(c *engine.Ctx, l *topk.List, item []byte, n uint32) {
 	var buf [64]byte
 	if expelled, ok := l.Add(item, n, buf[:0]); ok {
@@ -108,10 +109,12 @@ func topkAddCmd(c *engine.Ctx) {
 	c.Dirty(len(items))
 }
 
-// errTopKIncrement has the spaces that RedisBloom's has.
-const errTopKIncrement = "TopK: increment must be an integer greater or equal to 0                            and smaller or equal to 100,000"
+// errTopKIncrement has the same spaces as RedisBloom's error.
+const errTopKIncrement = "TopK: increment must be an integer greater or equal to 0               " +
+	"             and smaller or equal to 100,000"
 
-// topkIncrbyCmd counts up to the first increment that is wrong; the answer ends there, with the error.
+// topkIncrbyCmd applies the increments up to the first invalid one. The reply ends with the error
+// for that one.
 func topkIncrbyCmd(c *engine.Ctx) {
 	if len(c.Args)%2 != 0 {
 		c.WrongArity()
@@ -147,7 +150,8 @@ func topkIncrbyCmd(c *engine.Ctx) {
 	}
 }
 
-// readTopK opens the list at the first argument, to be read; nil after answering why not.
+// readTopK opens the list at the first argument for reading. It returns nil if it has replied with
+// an error.
 func readTopK(c *engine.Ctx) *topk.List {
 	x, ok := openRead(c, c.Args[1], object.TypeTopK)
 	if x = existing(c, x, ok, errTopKMissing); x == nil {
@@ -212,7 +216,8 @@ func topkInfoCmd(c *engine.Ctx) {
 		return
 	}
 	c.Map(4)
-	for _, f := range []infoField{{"k", int64(l.K)}, {"width", int64(l.Width)}, {"depth", int64(l.Depth)}} {
+	for _, f := range []infoField{{"k", int64(l.K)}, {"width", int64(l.Width)},
+		{"depth", int64(l.Depth)}} {
 		c.Simple(f.name)
 		c.Int(f.n)
 	}

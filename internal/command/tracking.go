@@ -13,7 +13,7 @@ type trackingArgs struct {
 	prefixes []string
 }
 
-// parse reads the options; it reports false after answering with an error.
+// parse reads the options. It reports false if it has replied with an error.
 func (a *trackingArgs) parse(c *engine.Ctx, args [][]byte) bool {
 	for i := 0; i < len(args); i++ {
 		more := i+1 < len(args)
@@ -52,26 +52,33 @@ func (a *trackingArgs) parse(c *engine.Ctx, args [][]byte) bool {
 	return true
 }
 
-// conflict is the error for options that do not go with each other or with what the client tracks already.
+// conflict returns the error for options that contradict each other, or the way in which the client
+// tracks already. It returns "" if there is none.
 func (a *trackingArgs) conflict(cl *engine.Client) string {
 	have := cl.Tracking()
 	switch {
 	case !a.Bcast && len(a.prefixes) > 0:
 		return "ERR PREFIX option requires BCAST mode to be enabled"
 	case have != nil && have.Bcast != a.Bcast:
-		return "ERR You can't switch BCAST mode on/off before disabling tracking for this client, and then re-enabling it with a different mode."
+		return "ERR You can't switch BCAST mode on/off before disabling tracking for this " +
+			"client, and then re-enabling it with a different mode."
 	case a.Bcast && (a.OptIn || a.OptOut):
 		return "ERR OPTIN and OPTOUT are not compatible with BCAST"
 	case a.OptIn && a.OptOut:
 		return "ERR You can't specify both OPTIN mode and OPTOUT mode"
 	case have != nil && (a.OptIn && have.OptOut || a.OptOut && have.OptIn):
-		return "ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, and then re-enabling it with a different mode."
+		return "ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this " +
+			"client, and then re-enabling it with a different mode."
 	}
 	switch x, y, provided, clash := cl.PrefixClash(a.prefixes); {
 	case clash && provided:
-		return fmt.Sprintf("ERR Prefix '%s' overlaps with another provided prefix '%s'. Prefixes for a single client must not overlap.", x, y)
+		return fmt.Sprintf(
+			"ERR Prefix '%s' overlaps with another provided prefix '%s'. Prefixes for a single "+
+				"client must not overlap.", x, y)
 	case clash:
-		return fmt.Sprintf("ERR Prefix '%s' overlaps with an existing prefix '%s'. Prefixes for a single client must not overlap.", x, y)
+		return fmt.Sprintf(
+			"ERR Prefix '%s' overlaps with an existing prefix '%s'. Prefixes for a single client "+
+				"must not overlap.", x, y)
 	}
 	return ""
 }
@@ -100,7 +107,8 @@ func clientTrackingCmd(c *engine.Ctx) {
 func clientCachingCmd(c *engine.Ctx) {
 	t := c.Client.Tracking()
 	if t == nil {
-		c.Err("ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled")
+		c.Err("ERR CLIENT CACHING can be called only when the client is in tracking mode with " +
+			"OPTIN or OPTOUT mode enabled")
 		return
 	}
 	switch arg := c.Args[2]; {
@@ -127,8 +135,10 @@ func clientTrackinginfoCmd(c *engine.Ctx) {
 			name string
 			on   bool
 		}{
-			{"on", true}, {"bcast", t.Bcast}, {"optin", t.OptIn}, {"caching-yes", t.OptIn && t.Caching},
-			{"optout", t.OptOut}, {"caching-no", t.OptOut && t.Caching}, {"noloop", t.NoLoop}, {"broken_redirect", t.Broken},
+			{"on", true}, {"bcast", t.Bcast}, {"optin", t.OptIn},
+			{"caching-yes", t.OptIn && t.Caching}, {"optout", t.OptOut},
+			{"caching-no", t.OptOut && t.Caching}, {"noloop", t.NoLoop},
+			{"broken_redirect", t.Broken},
 		} {
 			if f.on {
 				flags = append(flags, f.name)

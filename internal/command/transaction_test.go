@@ -16,14 +16,15 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// join is another client of the same engine.
+// join returns another client of the same engine.
 func (l *local) join() *local {
 	l.e.Enter()
 	defer l.e.Leave()
 	return &local{l.e, l.e.NewClient(nil)}
 }
 
-// line runs a command written as redis-cli would take it and returns the reply as redis-cli shows it, its lines joined by "|".
+// line runs a command written for redis-cli. It returns the reply as redis-cli shows it, with the
+// lines joined by "|".
 func (l *local) line(t *testing.T, command string) string {
 	t.Helper()
 	return lineOf(t, l, command)
@@ -34,7 +35,7 @@ func lineOf(t *testing.T, s server, command string) string {
 	return strings.Join(cliLines(s.do(t, splitCommand(t, "test", step{command: command})), 0), "|")
 }
 
-// lines runs commands parted by "; " and returns the last reply.
+// lines runs commands separated by "; " and returns the last reply.
 func (l *local) lines(t *testing.T, commands string) (last string) {
 	t.Helper()
 	return linesOf(t, l, commands)
@@ -50,7 +51,7 @@ func linesOf(t *testing.T, s server, commands string) (last string) {
 	return last
 }
 
-// passMs waits until the engine's clock is past the next ms.
+// passMs waits until the engine's clock has passed the given number of ms.
 func passMs(l *local, ms int64) {
 	l.e.Enter()
 	until := l.e.Now() + ms
@@ -62,93 +63,93 @@ func passMs(l *local, ms int64) {
 	}
 }
 
-// watchedChange is what another client does while k is watched, and whether k has changed then.
+// watchedChange is what another client does while k is watched, and whether that changes k.
 type watchedChange struct {
 	setup, change string
 	dirty         bool
 }
 
-func watchedChanges() []watchedChange {
-	return []watchedChange{
-		{"", "SET k 1", true},
-		{"", "SET other 1", false},
-		{"SET k 1", "GET k", false},
-		{"SET k 1", "SET k 1", true},
-		{"SET k 1", "SET k 1 NX", false},
-		{"SET k 1", "DEL k", true},
-		{"", "DEL k", false},
-		{"SET k 1", "UNLINK k", true},
-		{"SET k 1", "GETDEL k", true},
-		{"SET k 1", "GETSET k 1", true},
-		{"SET k 1", "GETEX k", false},
-		{"SET k 1", "GETEX k EX 100", true},
-		{"SET k 1", "GETEX k PERSIST", false},
-		{"SET k 1 EX 100", "GETEX k PERSIST", true},
-		{"SET k 1", "APPEND k ''", true},
-		{"SET k 1", "SETRANGE k 0 ''", false},
-		{"SET k 1", "SETBIT k 6 1", true},
-		{"SET k 1", "SETBIT k 7 1", false},
-		{"SET k 1", "BITFIELD k GET u8 0", false},
-		{"SET k 1", "BITFIELD k SET u8 0 1", true},
-		{"SET k 1", "EXPIRE k 100", true},
-		{"SET k 1", "EXPIRE k 100 XX", false},
-		{"SET k 1", "EXPIRE k -1", true},
-		{"SET k 1", "PERSIST k", false},
-		{"SET k 1 EX 100", "PERSIST k", true},
-		{"SET k 1", "TOUCH k", false},
-		{"SET k 1", "OBJECT ENCODING k", false},
-		{"SET k 1", "RENAME k other", true},
-		{"SET k 1", "RENAME k k", false},
-		{"SET other 1", "RENAME other k", true},
-		{"SET other 1; SET k 1", "RENAMENX other k", false},
-		{"SET k 1", "MOVE k 1", true},
-		{"SELECT 1; SET k 1; SELECT 0", "SELECT 1; MOVE k 0", true},
-		{"SET k 1", "SELECT 1; SET k 1", false},
-		{"SET other 1", "COPY other k", true},
-		{"SET k 1", "COPY k other", false},
-		{"SET other 1; SET k 2", "COPY other k", false},
-		{"SET other 1; SET k 2", "COPY other k REPLACE", true},
-		{"SET k 1", "RESTORE k 0 \"\\x00\\xc0\\x01\\x0b\\x00\\xc2\\xb0\\xec(\\xe0\\x17\\xd5\\xd7\" REPLACE", false}, // a bad checksum
-		{"", "MSET a 1 k 2", true},
-		{"SET a 1", "MSETNX a 1 k 2", false},
-		{"SET k 1", "FLUSHDB", true},
-		{"", "FLUSHDB", false},
-		{"SET k 1", "SELECT 1; FLUSHDB", false},
-		{"SET k 1", "SELECT 1; FLUSHALL", true},
-		{"SET k 1", "FLUSHALL ASYNC", true},
-		{"SET k 1", "SWAPDB 0 1", true},
-		{"", "SWAPDB 0 1", false},
-		{"SELECT 1; SET k 1; SELECT 0", "SWAPDB 0 1", true},
-		{"SELECT 1; SET k 1; SELECT 0", "SWAPDB 1 2", false},
-		{"SET k 1", "SWAPDB 0 0", false},
-		{"RPUSH l a; SET k 1", "RPOPLPUSH l other", false},
-		{"RPUSH l a", "RPOPLPUSH l k", true},
-		{"RPUSH k a", "LMOVE k k LEFT RIGHT", true},
-		{"RPUSH k a", "LRANGE k 0 -1", false},
-		{"RPUSH k a", "LREM k 0 none", false},
-		{"RPUSH k a", "LTRIM k 0 -1", true},
-		{"RPUSH k a", "LSET k 0 a", true},
-		{"", "MULTI; BLPOP k 0; EXEC", false},
-		{"RPUSH k a b", "BLPOP k 0", true},
-		{"SADD k a", "SADD k a", false},
-		{"SADD k a", "SREM k b", false},
-		{"SADD k a", "SPOP k", true},
-		{"SADD k a", "SMOVE k other b", false},
-		{"SADD k a; SADD o a", "SINTERSTORE k o", true},
-		{"SADD k a", "SINTERSTORE k none", true},
-		{"", "SINTERSTORE k none", false},
-		{"HSET k f v", "HSET k f v", true},
-		{"HSET k f v", "HSETNX k f w", false},
-		{"HSET k f v", "HDEL k g", false},
-		{"HSET k f v", "HGETALL k", false},
-		{"ZADD k 1 m", "ZADD k 1 m", false},
-		{"ZADD k 1 m", "ZADD k 2 m", true},
-		{"ZADD k 1 m", "ZREMRANGEBYSCORE k 5 6", false},
-		{"RPUSH l 2 1", "SORT l STORE k", true},
-		{"RPUSH l 2 1", "SORT k STORE l", false},
-		{"SET k 1", "INCR k; DECR k", true},
-		{"RPUSH k a", "INCR k", false},
-	}
+var watchedChanges = []watchedChange{
+	{"", "SET k 1", true},
+	{"", "SET other 1", false},
+	{"SET k 1", "GET k", false},
+	{"SET k 1", "SET k 1", true},
+	{"SET k 1", "SET k 1 NX", false},
+	{"SET k 1", "DEL k", true},
+	{"", "DEL k", false},
+	{"SET k 1", "UNLINK k", true},
+	{"SET k 1", "GETDEL k", true},
+	{"SET k 1", "GETSET k 1", true},
+	{"SET k 1", "GETEX k", false},
+	{"SET k 1", "GETEX k EX 100", true},
+	{"SET k 1", "GETEX k PERSIST", false},
+	{"SET k 1 EX 100", "GETEX k PERSIST", true},
+	{"SET k 1", "APPEND k ''", true},
+	{"SET k 1", "SETRANGE k 0 ''", false},
+	{"SET k 1", "SETBIT k 6 1", true},
+	{"SET k 1", "SETBIT k 7 1", false},
+	{"SET k 1", "BITFIELD k GET u8 0", false},
+	{"SET k 1", "BITFIELD k SET u8 0 1", true},
+	{"SET k 1", "EXPIRE k 100", true},
+	{"SET k 1", "EXPIRE k 100 XX", false},
+	{"SET k 1", "EXPIRE k -1", true},
+	{"SET k 1", "PERSIST k", false},
+	{"SET k 1 EX 100", "PERSIST k", true},
+	{"SET k 1", "TOUCH k", false},
+	{"SET k 1", "OBJECT ENCODING k", false},
+	{"SET k 1", "RENAME k other", true},
+	{"SET k 1", "RENAME k k", false},
+	{"SET other 1", "RENAME other k", true},
+	{"SET other 1; SET k 1", "RENAMENX other k", false},
+	{"SET k 1", "MOVE k 1", true},
+	{"SELECT 1; SET k 1; SELECT 0", "SELECT 1; MOVE k 0", true},
+	{"SET k 1", "SELECT 1; SET k 1", false},
+	{"SET other 1", "COPY other k", true},
+	{"SET k 1", "COPY k other", false},
+	{"SET other 1; SET k 2", "COPY other k", false},
+	{"SET other 1; SET k 2", "COPY other k REPLACE", true},
+	// A bad checksum.
+	{"SET k 1", "RESTORE k 0 " +
+		"\"\\x00\\xc0\\x01\\x0b\\x00\\xc2\\xb0\\xec(\\xe0\\x17\\xd5\\xd7\" REPLACE", false},
+	{"", "MSET a 1 k 2", true},
+	{"SET a 1", "MSETNX a 1 k 2", false},
+	{"SET k 1", "FLUSHDB", true},
+	{"", "FLUSHDB", false},
+	{"SET k 1", "SELECT 1; FLUSHDB", false},
+	{"SET k 1", "SELECT 1; FLUSHALL", true},
+	{"SET k 1", "FLUSHALL ASYNC", true},
+	{"SET k 1", "SWAPDB 0 1", true},
+	{"", "SWAPDB 0 1", false},
+	{"SELECT 1; SET k 1; SELECT 0", "SWAPDB 0 1", true},
+	{"SELECT 1; SET k 1; SELECT 0", "SWAPDB 1 2", false},
+	{"SET k 1", "SWAPDB 0 0", false},
+	{"RPUSH l a; SET k 1", "RPOPLPUSH l other", false},
+	{"RPUSH l a", "RPOPLPUSH l k", true},
+	{"RPUSH k a", "LMOVE k k LEFT RIGHT", true},
+	{"RPUSH k a", "LRANGE k 0 -1", false},
+	{"RPUSH k a", "LREM k 0 none", false},
+	{"RPUSH k a", "LTRIM k 0 -1", true},
+	{"RPUSH k a", "LSET k 0 a", true},
+	{"", "MULTI; BLPOP k 0; EXEC", false},
+	{"RPUSH k a b", "BLPOP k 0", true},
+	{"SADD k a", "SADD k a", false},
+	{"SADD k a", "SREM k b", false},
+	{"SADD k a", "SPOP k", true},
+	{"SADD k a", "SMOVE k other b", false},
+	{"SADD k a; SADD o a", "SINTERSTORE k o", true},
+	{"SADD k a", "SINTERSTORE k none", true},
+	{"", "SINTERSTORE k none", false},
+	{"HSET k f v", "HSET k f v", true},
+	{"HSET k f v", "HSETNX k f w", false},
+	{"HSET k f v", "HDEL k g", false},
+	{"HSET k f v", "HGETALL k", false},
+	{"ZADD k 1 m", "ZADD k 1 m", false},
+	{"ZADD k 1 m", "ZADD k 2 m", true},
+	{"ZADD k 1 m", "ZREMRANGEBYSCORE k 5 6", false},
+	{"RPUSH l 2 1", "SORT l STORE k", true},
+	{"RPUSH l 2 1", "SORT k STORE l", false},
+	{"SET k 1", "INCR k; DECR k", true},
+	{"RPUSH k a", "INCR k", false},
 }
 
 func (c *watchedChange) test(t *testing.T, watcher, other server) {
@@ -165,13 +166,13 @@ func (c *watchedChange) test(t *testing.T, watcher, other server) {
 }
 
 func TestWatchSeesChanges(t *testing.T) {
-	for _, c := range watchedChanges() {
+	for _, c := range watchedChanges {
 		l := newLocal(t)
 		c.test(t, l, l.join())
 	}
 }
 
-// TestWatchSeesChangesRedis keeps the expectations honest.
+// TestWatchSeesChangesRedis proves the expectations on redis-server.
 func TestWatchSeesChangesRedis(t *testing.T) {
 	redis := startRedis(t)
 	conn, err := net.Dial("unix", redis.sock)
@@ -180,14 +181,15 @@ func TestWatchSeesChangesRedis(t *testing.T) {
 	}
 	defer conn.Close()
 	other := &remote{c: client.New(conn)}
-	for _, c := range watchedChanges() {
+	for _, c := range watchedChanges {
 		linesOf(t, redis, "FLUSHALL; SELECT 0")
 		linesOf(t, other, "SELECT 0")
 		c.test(t, redis, other)
 	}
 }
 
-// TestWatchSeesExpiry: a key that is due by EXEC has changed, whether or not anybody has looked; one that was due before WATCH has not.
+// TestWatchSeesExpiry: a key that has expired by EXEC has changed, whether or not anybody looked. A
+// key that had expired before WATCH has not.
 func TestWatchSeesExpiry(t *testing.T) {
 	l := newLocal(t)
 	l.e.SetActiveExpire(false)
@@ -227,7 +229,8 @@ func TestWatchSeesExpiry(t *testing.T) {
 
 func TestWatchSeesEviction(t *testing.T) {
 	l := newLocal(t)
-	l.lines(t, "CONFIG SET maxmemory-policy allkeys-random; SET k "+strings.Repeat("v", 5000)+"; WATCH k; MULTI; PING")
+	l.lines(t, "CONFIG SET maxmemory-policy allkeys-random; SET k "+strings.Repeat("v", 5000)+
+		"; WATCH k; MULTI; PING")
 	l.e.KS.P.MaxMemory = 1
 	l.join().line(t, "PING")
 	l.e.KS.P.MaxMemory = 0
@@ -236,7 +239,7 @@ func TestWatchSeesEviction(t *testing.T) {
 	}
 }
 
-// TestWatchSeesServedClients: a client that has waited takes the element that another has pushed.
+// TestWatchSeesServedClients: a blocked client takes the element that another one pushed.
 func TestWatchSeesServedClients(t *testing.T) {
 	l := newLocal(t)
 	blocked, other := l.join(), l.join()
@@ -253,7 +256,8 @@ func TestWatchState(t *testing.T) {
 	other := l.join()
 	field := func(name string) string {
 		t.Helper()
-		for _, f := range strings.Fields(run(t, other, "CLIENT", "LIST", "ID", fmt.Sprint(l.c.ID)).Str) {
+		list := run(t, other, "CLIENT", "LIST", "ID", fmt.Sprint(l.c.ID)).Str
+		for _, f := range strings.Fields(list) {
 			if v, ok := strings.CutPrefix(f, name+"="); ok {
 				return v
 			}
@@ -264,7 +268,8 @@ func TestWatchState(t *testing.T) {
 	state := func(want string) {
 		t.Helper()
 		i := info(t, other, "clients")
-		got := fmt.Sprintf("flags=%s multi=%s watch=%s clients=%s keys=%s", field("flags"), field("multi"), field("watch"), i["watching_clients"], i["total_watched_keys"])
+		got := fmt.Sprintf("flags=%s multi=%s watch=%s clients=%s keys=%s", field("flags"),
+			field("multi"), field("watch"), i["watching_clients"], i["total_watched_keys"])
 		if got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
@@ -296,7 +301,8 @@ func TestWatchState(t *testing.T) {
 	}
 }
 
-// TestTransactionPropagation: one unit, with effects in place of what depends on the clock or on chance, and nothing if nothing changed.
+// TestTransactionPropagation: a transaction propagates as one unit, or not at all if nothing
+// changed. Its effects replace commands that depend on the clock or on chance.
 func TestTransactionPropagation(t *testing.T) {
 	l := newLocal(t)
 	s := propagationtest.Attach(&l.e.Feed)
@@ -304,15 +310,18 @@ func TestTransactionPropagation(t *testing.T) {
 	passMs(l, 3)
 	s.Reset()
 	for _, c := range []struct{ commands, want string }{
-		{"MULTI; SET a 1; GET a; INCRBYFLOAT a 0.5; SELECT 2; SET b 1; EXEC", "0 SET a 1 | 0 SET a 1.5 KEEPTTL | 2 SET b 1"},
+		{"MULTI; SET a 1; GET a; INCRBYFLOAT a 0.5; SELECT 2; SET b 1; EXEC",
+			"0 SET a 1 | 0 SET a 1.5 KEEPTTL | 2 SET b 1"},
 		{"SELECT 0", ""},
 		{"MULTI; GET a; EXEC", ""},
 		{"MULTI; INCR a; SPOP s; LPOP a; EXEC", "0 SREM s a"},
 		{"MULTI; GET gone; SET k 2; EXEC", "0 DEL gone | 0 SET k 2"},
 		{"MULTI; BLPOP none 0; RPUSH l x; BLPOP l 0; EXEC", "0 RPUSH l x | 0 LPOP l"},
 		{"WATCH k; SET k 3; MULTI; SET k 4; EXEC", "0 SET k 3"},
-		{"EVAL \"redis.call('SET', 'a', 2) redis.call('SELECT', 1) return redis.call('SET', 'b', 2)\" 0", "0 SET a 2 | 1 SET b 2"},
-		{"MULTI; SET a 3; EVAL \"return redis.call('INCRBYFLOAT', 'a', 0.5)\" 0; INCR c; EXEC", "0 SET a 3 | 0 SET a 3.5 KEEPTTL | 0 INCR c"},
+		{"EVAL \"redis.call('SET', 'a', 2) redis.call('SELECT', 1) return redis.call('SET', 'b', " +
+			"2)\" 0", "0 SET a 2 | 1 SET b 2"},
+		{"MULTI; SET a 3; EVAL \"return redis.call('INCRBYFLOAT', 'a', 0.5)\" 0; INCR c; EXEC",
+			"0 SET a 3 | 0 SET a 3.5 KEEPTTL | 0 INCR c"},
 		{"MULTI; EVAL \"redis.call('INCR', 'c') return redis.call('nosuch')\" 0; EXEC", "0 INCR c"},
 	} {
 		l.lines(t, c.commands)
@@ -323,7 +332,8 @@ func TestTransactionPropagation(t *testing.T) {
 	}
 }
 
-// TestTransactionTime: time stands still in a transaction. What is there for its first command is there for its last.
+// TestTransactionTime: time stands still in a transaction. A key that exists for its first command
+// exists for its last.
 func TestTransactionTime(t *testing.T) {
 	l := debugLocal(t)
 	l.lines(t, "SET k v PX 20; MULTI; EXISTS k; DEBUG SLEEP 0.03; EXISTS k")
@@ -335,12 +345,14 @@ func TestTransactionTime(t *testing.T) {
 	}
 }
 
-// TestTransactionObserved: MULTI, the commands and EXEC count and are shown as they run; EXEC's time is that of all.
+// TestTransactionObserved: MULTI, the commands and EXEC are counted and shown as they run. The time
+// of EXEC includes all commands.
 func TestTransactionObserved(t *testing.T) {
 	l := debugLocal(t)
 	monitor, other := l.join(), l.join()
 	monitor.exec(argvOf("MONITOR"))
-	l.lines(t, "CONFIG RESETSTAT; CONFIG SET slowlog-log-slower-than 0; SLOWLOG RESET; MULTI; SET k 1; LPOP k; AUTH secret; DEBUG SLEEP 0.01; EXEC")
+	l.lines(t, "CONFIG RESETSTAT; CONFIG SET slowlog-log-slower-than 0; SLOWLOG RESET; MULTI; "+
+		"SET k 1; LPOP k; AUTH secret; DEBUG SLEEP 0.01; EXEC")
 	other.lines(t, "MULTI; SET k 1; NOSUCH; EXEC; MULTI; SET k 2; EXEC now")
 	var shown []string
 	for line := range strings.SplitSeq(string(monitor.c.W.Buf), "\r\n") {
@@ -348,7 +360,8 @@ func TestTransactionObserved(t *testing.T) {
 			shown = append(shown, rest)
 		}
 	}
-	want := `"MULTI"; "SET" "k" "1"; "LPOP" "k"; "AUTH" "(redacted)"; "EXEC"; "MULTI"; "EXEC"; "MULTI"; "EXEC" "now"`
+	want := `"MULTI"; "SET" "k" "1"; "LPOP" "k"; "AUTH" "(redacted)"; "EXEC"; "MULTI"; "EXEC"; ` +
+		`"MULTI"; "EXEC" "now"`
 	if got := strings.Join(shown, "; "); got != want {
 		t.Errorf("MONITOR: %s\nwant %s", got, want)
 	}
@@ -357,17 +370,20 @@ func TestTransactionObserved(t *testing.T) {
 	for _, e := range v.Elems {
 		slow = append(slow, strings.Join(e.Elems[3].Strings(), " "))
 	}
-	want = "MULTI, MULTI, DEBUG SLEEP 0.01, AUTH (redacted), LPOP k, SET k 1, MULTI, SLOWLOG RESET" // EXEC is left out
+	// EXEC is left out.
+	want = "MULTI, MULTI, DEBUG SLEEP 0.01, AUTH (redacted), LPOP k, SET k 1, MULTI, SLOWLOG RESET"
 	if got := strings.Join(slow, ", "); got != want {
 		t.Errorf("slow log: %s", got)
 	}
 	stats := info(t, l, "commandstats")
-	for name, want := range map[string]string{"multi": "calls=3", "set": "calls=1", "lpop": "calls=1", "exec": "calls=2", "debug": "calls=1"} {
+	for name, want := range map[string]string{"multi": "calls=3", "set": "calls=1",
+		"lpop": "calls=1", "exec": "calls=2", "debug": "calls=1"} {
 		if got, _, _ := strings.Cut(stats["cmdstat_"+name], ","); got != want {
 			t.Errorf("%s: %s, want %s", name, stats["cmdstat_"+name], want)
 		}
 	}
-	if !strings.Contains(stats["cmdstat_lpop"], "failed_calls=1") || !strings.Contains(stats["cmdstat_exec"], "rejected_calls=1,failed_calls=1") {
+	if !strings.Contains(stats["cmdstat_lpop"], "failed_calls=1") ||
+		!strings.Contains(stats["cmdstat_exec"], "rejected_calls=1,failed_calls=1") {
 		t.Error(stats["cmdstat_lpop"], stats["cmdstat_exec"])
 	}
 	_, usec, _ := strings.Cut(stats["cmdstat_exec"], "usec=")
@@ -377,7 +393,7 @@ func TestTransactionObserved(t *testing.T) {
 	}
 }
 
-// TestTransactionAllocations: to queue and to run commands that allocate nothing allocates nothing.
+// TestTransactionAllocations: queueing and running commands that do not allocate does not allocate.
 func TestTransactionAllocations(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("checks allocate")
@@ -385,7 +401,8 @@ func TestTransactionAllocations(t *testing.T) {
 	l := newLocal(t)
 	l.c.W.Buf = make([]byte, 0, 4096)
 	multi, exec := argvOf("MULTI"), argvOf("EXEC")
-	set, get := argvOf("SET", "key:000000000001", strings.Repeat("v", 64)), argvOf("GET", "key:000000000001")
+	set, get := argvOf("SET", "key:000000000001", strings.Repeat("v", 64)),
+		argvOf("GET", "key:000000000001")
 	transaction := func() {
 		l.exec(multi)
 		for range 5 {
@@ -418,8 +435,9 @@ func (q *quietTarget) BeginUnit() *propagation.Buffer {
 }
 func (q *quietTarget) EndBatch() {}
 
-// TestChangesAreAnnounced runs all case files and has each key watched by a client of its own: whenever a command changes a value, a deadline, or whether a
-// key exists, the client must learn of it. This is what WATCH and client-side caching rest on.
+// TestChangesAreAnnounced runs all case files while each key is watched by a client of its own.
+// Whenever a command changes a value, a deadline, or whether a key exists, that client must learn
+// of it. WATCH and client-side caching depend on this.
 func TestChangesAreAnnounced(t *testing.T) {
 	for _, file := range caseFiles(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -439,8 +457,11 @@ func TestChangesAreAnnounced(t *testing.T) {
 				before := w.watch(argv)
 				l.exec(argv)
 				for i, p := range before {
-					if now := w.state(p.db, p.key); now != p.state && !w.clients[i].c.WatchDirty() && !strings.EqualFold(string(argv[0]), "debug") {
-						t.Errorf("%s:%d: %s changes %q of database %d silently", file, st.line, st.command, p.key, p.db)
+					if now := w.state(p.db, p.key); now != p.state &&
+						!w.clients[i].c.WatchDirty() &&
+						!strings.EqualFold(string(argv[0]), "debug") {
+						t.Errorf("%s:%d: %s changes %q of database %d silently", file, st.line,
+							st.command, p.key, p.db)
 					}
 				}
 			}
@@ -448,7 +469,7 @@ func TestChangesAreAnnounced(t *testing.T) {
 	}
 }
 
-// watchers watch keys, a client for each.
+// watchers watch keys, with one client for each.
 type watchers struct {
 	t       *testing.T
 	l       *local
@@ -461,7 +482,8 @@ type watchedState struct {
 	key, state string
 }
 
-// watch watches all keys of the databases that have any, and the arguments of the command, as names of keys that may come.
+// watch watches all keys of the databases that are not empty. It also watches the arguments of the
+// command, which may be the names of keys to come.
 func (w *watchers) watch(argv [][]byte) (states []watchedState) {
 	if w.reader == nil {
 		w.reader = w.l.join()
@@ -498,7 +520,7 @@ func (w *watchers) watch(argv [][]byte) (states []watchedState) {
 	return states
 }
 
-// state is a key's value and deadline.
+// state returns a key's value and deadline.
 func (w *watchers) state(db int, key string) string {
 	run(w.t, w.reader, "SELECT", strconv.Itoa(db))
 	dump := run(w.t, w.reader, "DUMP", key)
@@ -509,7 +531,7 @@ func (w *watchers) state(db int, key string) string {
 	return fmt.Sprint(at.Int, " ", dump.Str)
 }
 
-// TestWatchManyKeys: a flush with many watched keys is soon over.
+// TestWatchManyKeys: a flush with many watched keys does not take long.
 func TestWatchManyKeys(t *testing.T) {
 	l := newLocal(t)
 	const n = 100_000
@@ -538,7 +560,7 @@ func TestWatchManyKeys(t *testing.T) {
 	}
 }
 
-// BenchmarkTransaction is ten SETs in a transaction, and by themselves.
+// BenchmarkTransaction runs ten SETs in a transaction, and ten by themselves.
 func BenchmarkTransaction(b *testing.B) {
 	for _, inMulti := range []bool{false, true} {
 		b.Run(fmt.Sprintf("multi=%t", inMulti), func(b *testing.B) {

@@ -13,7 +13,8 @@ func waitHandlers() engine.Handlers {
 	}
 }
 
-// waitaofCmd replies how many have the client's writes on disk: itself (0 or 1) and replicas, of which there are none.
+// waitaofCmd replies with two numbers: 1 if this server has the client's writes on disk, else 0,
+// and the number of replicas that have. There are no replicas, so the second is 0.
 func waitaofCmd(c *engine.Ctx) {
 	local, ok := object.ParseInt(c.Args[1])
 	switch {

@@ -27,13 +27,15 @@ func zsetHandlers() engine.Handlers {
 	}
 }
 
-// zsetRead opens a sorted set for reading: !ok after WRONGTYPE, a zero set when the key is absent.
+// zsetRead opens a sorted set for reading. found tells whether there is one. ok is false after a
+// WRONGTYPE reply.
 func zsetRead(c *engine.Ctx, key []byte) (z object.SortedSet, found, ok bool) {
 	x, ok := openRead(c, key, object.ZSet)
 	return object.AsZSet(x), x != nil, ok
 }
 
-// zsetChanged announces a change of a sorted set under the event's name, and its end if it is empty now.
+// zsetChanged announces a change of a sorted set under the event's name. If the set is empty, it
+// deletes the key.
 func zsetChanged(c *engine.Ctx, z object.SortedSet, event string, key []byte) {
 	c.Changed(key)
 	c.Notify(keyspace.EvZSet, event, key)
@@ -60,7 +62,7 @@ func zscoreCmd(c *engine.Ctx) {
 	}
 }
 
-// zscoreReply answers with a member's score, null if there is none.
+// zscoreReply replies with a member's score, or null.
 func zscoreReply(c *engine.Ctx, z object.SortedSet, found bool, member []byte) {
 	if found {
 		if score, ok := z.Score(member); ok {
@@ -190,7 +192,7 @@ func zrandmemberCmd(c *engine.Ctx) {
 	}
 }
 
-// zrandomRepeated answers with n members, each chosen anew.
+// zrandomRepeated replies with n members, each chosen independently.
 func zrandomRepeated(c *engine.Ctx, z object.SortedSet, n int64, scores bool) {
 	scoredArray(c, int(n), scores)
 	for ; n > 0 && !overOutput(c); n-- {
@@ -199,8 +201,9 @@ func zrandomRepeated(c *engine.Ctx, z object.SortedSet, n int64, scores bool) {
 	}
 }
 
-// zrandomDistinct answers with n different members, every choice with the same probability. When they are a good part of the set, one walk
-// takes each member with the probability (members to choose)/(members left); else ranks are drawn until enough are different.
+// zrandomDistinct replies with n different members. Every choice has the same probability. If n is
+// a good part of the set, one walk takes each member with the probability (members to
+// choose)/(members left). Else it draws ranks until enough are different.
 func zrandomDistinct(c *engine.Ctx, z object.SortedSet, n int, scores bool) {
 	scoredArray(c, n, scores)
 	rnd, left := z.H.Rand, z.Len()

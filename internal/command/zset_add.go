@@ -11,10 +11,11 @@ const errScoreNaN = "ERR resulting score is not a number (NaN)"
 // zaddOptions are the options of ZADD.
 type zaddOptions struct {
 	flags object.ZAddFlags
-	ch    bool // count changed members too
+	ch    bool // Count changed members too.
 }
 
-// parse reads options from the front of args, answering with Redis's errors, and returns what follows them: pairs of score and member.
+// parse reads options from the front of args and replies with Redis's errors. It returns the pairs
+// of score and member that follow them.
 func (o *zaddOptions) parse(c *engine.Ctx, args [][]byte) (pairs [][]byte, ok bool) {
 	for len(args) > 0 && o.one(args[0]) {
 		args = args[1:]
@@ -25,7 +26,8 @@ func (o *zaddOptions) parse(c *engine.Ctx, args [][]byte) (pairs [][]byte, ok bo
 		c.Err(engine.ErrSyntax)
 	case has(object.ZAddNX | object.ZAddXX):
 		c.Err("ERR XX and NX options at the same time are not compatible")
-	case has(object.ZAddGT | object.ZAddNX), has(object.ZAddLT | object.ZAddNX), has(object.ZAddGT | object.ZAddLT):
+	case has(object.ZAddGT | object.ZAddNX), has(object.ZAddLT | object.ZAddNX),
+		has(object.ZAddGT | object.ZAddLT):
 		c.Err("ERR GT, LT, and/or NX options at the same time are not compatible")
 	case has(object.ZAddIncr) && len(args) > 2:
 		c.Err("ERR INCR option supports a single increment-element pair")
@@ -62,7 +64,8 @@ func zaddCmd(c *engine.Ctx) {
 	}
 }
 
-// zincrbyCmd takes an increment that is spelled as an option of ZADD for one, as Redis does: then there is no pair left.
+// zincrbyCmd takes an increment that is spelled like an option of ZADD for that option, as Redis
+// does. Then no pair is left, which is an error.
 func zincrbyCmd(c *engine.Ctx) {
 	o := zaddOptions{flags: object.ZAddIncr}
 	if pairs, ok := o.parse(c, c.Args[2:]); ok {
@@ -70,7 +73,8 @@ func zincrbyCmd(c *engine.Ctx) {
 	}
 }
 
-// scoreArg reads the score of a pair of ZADD, answering with Redis's error.
+// scoreArg reads the score of a pair of ZADD. It replies with Redis's error and reports false if it
+// is invalid.
 func scoreArg(c *engine.Ctx, pair [][]byte) (float64, bool) {
 	f, ok := object.ParseScore(pair[0])
 	if !ok {
@@ -79,11 +83,14 @@ func scoreArg(c *engine.Ctx, pair [][]byte) (float64, bool) {
 	return f, ok
 }
 
-// maxParsed is how many scores are remembered between checking them all and using them; those beyond are read twice.
+// maxParsed is the number of scores that are kept after all have been checked. Any further scores
+// are parsed twice.
 const maxParsed = 16
 
-// zadd is ZADD behind its options. Each member is the last of width arguments, of which score makes its score.
-func zadd(c *engine.Ctx, o *zaddOptions, args [][]byte, width int, score func(c *engine.Ctx, item [][]byte) (float64, bool)) {
+// zadd is ZADD after its options. args has items of width arguments, and each ends with the member.
+// score computes the item's score.
+func zadd(c *engine.Ctx, o *zaddOptions, args [][]byte, width int,
+	score func(c *engine.Ctx, item [][]byte) (float64, bool)) {
 	var parsed [maxParsed]float64
 	for i := 0; i < len(args)/width; i++ {
 		f, ok := score(c, args[i*width:][:width])
@@ -137,8 +144,10 @@ func zadd(c *engine.Ctx, o *zaddOptions, args [][]byte, width int, score func(c 
 	zaddReply(c, o, added, updated, res, now)
 }
 
-// zaddReply answers with the new score (INCR) or with a count. res and score are those of the last member.
-func zaddReply(c *engine.Ctx, o *zaddOptions, added, updated int, res object.ZAddResult, score float64) {
+// zaddReply replies with the new score (INCR) or with a count. res and score belong to the last
+// member.
+func zaddReply(c *engine.Ctx, o *zaddOptions, added, updated int, res object.ZAddResult,
+	score float64) {
 	switch {
 	case o.flags&object.ZAddIncr != 0 && res == object.ZAddNone:
 		c.Null()

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// BenchmarkZSet runs commands on one sorted set of n members of 14 bytes, handler and reply included.
+// BenchmarkZSet runs commands on one sorted set of n members of 14 bytes. It includes the handler
+// and the reply.
 func BenchmarkZSet(b *testing.B) {
 	for _, n := range []int{100, 1 << 20} {
 		l, r := newLocal(b), rand.New(rand.NewPCG(1, 1))

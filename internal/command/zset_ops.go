@@ -17,7 +17,7 @@ func zsetOpHandlers() engine.Handlers {
 	}
 }
 
-// zsetOp says how several sorted sets are combined.
+// zsetOp is an operation on several sorted sets.
 type zsetOp uint8
 
 const (
@@ -26,7 +26,7 @@ const (
 	zsetDiff
 )
 
-// aggregate says what becomes of the scores that a member has in several sources.
+// aggregate says how the scores of a member in several sources are combined.
 type aggregate uint8
 
 const (
@@ -37,7 +37,7 @@ const (
 
 var aggregateNames = [...]string{"sum", "min", "max"}
 
-// of joins the score of one more source to what the sources before it gave.
+// of combines the score of one more source with have, the result of the sources before it.
 func (a aggregate) of(have, score float64) float64 {
 	switch a {
 	case aggregateMin:
@@ -54,7 +54,7 @@ func (a aggregate) of(have, score float64) float64 {
 	return number(have + score)
 }
 
-// number is f, or 0 where f is none: inf-inf and 0*inf count as 0.
+// number returns f, or 0 if f is not a number: inf-inf and 0*inf count as 0.
 func number(f float64) float64 {
 	if f != f {
 		return 0
@@ -62,31 +62,32 @@ func number(f float64) float64 {
 	return f
 }
 
-// zsetSource is one input of an operation: a sorted set, a set, whose members all have score 1, or nothing.
+// zsetSource is one input of an operation. It is a sorted set, a set, whose members all have score
+// 1, or a missing key.
 type zsetSource struct {
 	entry  object.Entry
 	edit   object.Edit
-	n      int // members
+	n      int // The number of members.
 	weight float64
 }
 
-// zsetOpCall is a call of one of the family.
+// zsetOpCall is a call of one of these commands.
 type zsetOpCall struct {
 	op         zsetOp
 	sources    []zsetSource
 	agg        aggregate
 	withScores bool
-	limit      int64 // of ZINTERCARD, 0: none
+	limit      int64 // LIMIT of ZINTERCARD. 0: none.
 }
 
-// Which options a command of the family takes.
+// These say which options a command of the family takes.
 const (
 	takesScores = 1 << iota
 	takesLimit
 )
 
-// parse reads the arguments from the number of keys on and looks the keys up. It answers and reports false when they are wrong. Types are
-// checked before options: so does Redis.
+// parse reads the arguments from numkeys on and looks the keys up. It replies with an error and
+// reports false if they are wrong. It checks types before options, as Redis does.
 func (o *zsetOpCall) parse(c *engine.Ctx, args [][]byte, takes int) bool {
 	numkeys, ok := intArg(c, args[0])
 	if !ok {

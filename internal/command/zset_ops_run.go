@@ -13,7 +13,7 @@ func (s *zsetSource) open(c *engine.Ctx) {
 	if !s.entry.Exists() {
 		return
 	}
-	// Not through DB.Open, which keeps eight open at once.
+	// DB.Open would not do: it keeps only eight open at once.
 	s.edit.Reset(c.E.KS.Heap, s.entry, c.DB)
 	if s.zset() {
 		s.n = object.AsZSet(&s.edit).Len()
@@ -29,7 +29,7 @@ func (s *zsetSource) same(o *zsetSource) bool {
 	return s.entry.Exists() && o.entry.Exists() && s.entry.Ref == o.entry.Ref
 }
 
-// each calls f for the members until it reports false, those of a sorted set in their order.
+// each calls f for the members until f returns false. It goes through a sorted set in order.
 func (s *zsetSource) each(f func(m listpack.Value, score float64) bool) {
 	switch {
 	case s.n == 0:
@@ -40,7 +40,7 @@ func (s *zsetSource) each(f func(m listpack.Value, score float64) bool) {
 	}
 }
 
-// score finds a member.
+// score returns the score of a member.
 func (s *zsetSource) score(member []byte) (float64, bool) {
 	switch {
 	case s.n == 0:
@@ -51,7 +51,7 @@ func (s *zsetSource) score(member []byte) (float64, bool) {
 	return 1, object.AsSet(&s.edit).Has(member)
 }
 
-// run works the operation out.
+// run computes the result of the operation.
 func (o *zsetOpCall) run(c *engine.Ctx) *object.ZBuilder {
 	h := c.E.KS.Heap
 	switch o.op {
@@ -68,12 +68,13 @@ func (o *zsetOpCall) run(c *engine.Ctx) *object.ZBuilder {
 	return o.diff(h)
 }
 
-// bySize sorts the sources, smallest first. Scores are added up in this order, which decides their last digits.
+// bySize sorts the sources, smallest first. Scores are added up in this order, which decides their
+// last digits.
 func (o *zsetOpCall) bySize() {
 	slices.SortStableFunc(o.sources, func(a, b zsetSource) int { return a.n - b.n })
 }
 
-// inter emits the members that all sources have, until emit reports false.
+// inter calls emit for the members that all sources have, until emit returns false.
 func (o *zsetOpCall) inter(emit func(m listpack.Value, score float64) bool) {
 	o.bySize()
 	first, others := &o.sources[0], o.sources[1:]
@@ -96,7 +97,7 @@ func (o *zsetOpCall) inter(emit func(m listpack.Value, score float64) bool) {
 	})
 }
 
-// union is the members of all sources.
+// union returns the members of all sources.
 func (o *zsetOpCall) union(h *object.Heap) *object.ZBuilder {
 	o.bySize()
 	n := 0
@@ -119,7 +120,7 @@ func (o *zsetOpCall) union(h *object.Heap) *object.ZBuilder {
 	return b
 }
 
-// diff is the members of the first source that no other has.
+// diff returns the members of the first source that no other has.
 func (o *zsetOpCall) diff(h *object.Heap) *object.ZBuilder {
 	b := object.NewZBuilder(h, 0)
 	first, others := &o.sources[0], o.sources[1:]
@@ -150,7 +151,9 @@ func (o *zsetOpCall) diff(h *object.Heap) *object.ZBuilder {
 	return b
 }
 
-// gathered finds a member in any of the sources, which have n together: in one small table, rather than in each of them.
+// gathered returns a function that reports whether any of the sources has a member. It builds one
+// small table, which is faster than looking in each source. n is the number of members in all of
+// them.
 func gathered(h *object.Heap, sources []zsetSource, n int) (has func(member []byte) bool) {
 	b := object.NewZBuilder(h, n)
 	b.Merging(n, aggregateSum.of)
@@ -178,7 +181,7 @@ func zsetOpReply(c *engine.Ctx, op zsetOp) {
 	}
 }
 
-// zsetOpStore is ZUNIONSTORE, ZINTERSTORE and ZDIFFSTORE; event is the command's name.
+// zsetOpStore is ZUNIONSTORE, ZINTERSTORE and ZDIFFSTORE. event is the command's name.
 func zsetOpStore(c *engine.Ctx, op zsetOp, event string) {
 	o := zsetOpCall{op: op}
 	if o.parse(c, c.Args[2:], 0) {

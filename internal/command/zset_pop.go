@@ -10,7 +10,7 @@ import (
 	"godwit/internal/object"
 )
 
-// zpopEvent is the keyspace event of taking members out, and in capitals the command that does it.
+// zpopEvent returns the keyspace event of a pop. In upper case, it is the command's name.
 func zpopEvent(max bool) string {
 	if max {
 		return "zpopmax"
@@ -18,8 +18,10 @@ func zpopEvent(max bool) string {
 	return "zpopmin"
 }
 
-// zpop takes up to n members, at least one, out of a sorted set that has some, giving them to emit, and announces it.
-func zpop(c *engine.Ctx, z object.SortedSet, key []byte, n int, max bool, emit func(m listpack.Value, score float64)) {
+// zpop removes up to n members, n >= 1, from a sorted set that is not empty. It passes them to emit
+// and sends the event.
+func zpop(c *engine.Ctx, z object.SortedSet, key []byte, n int, max bool,
+	emit func(m listpack.Value, score float64)) {
 	n = z.Pop(n, max, emit)
 	zsetChanged(c, z, zpopEvent(max), key)
 	c.Dirty(n)
@@ -63,14 +65,14 @@ func zpopCmd(c *engine.Ctx, max bool) {
 	})
 }
 
-// zmpopArgs are the arguments of ZMPOP, and of BZMPOP behind its timeout.
+// zmpopArgs are the arguments of ZMPOP, and of BZMPOP after its timeout.
 type zmpopArgs struct {
 	keys  [][]byte
 	max   bool
 	count int64
 }
 
-// parse reads numkeys key [key ...] MIN|MAX [COUNT count], answering with Redis's errors.
+// parse reads numkeys key [key ...] MIN|MAX [COUNT count] and replies with Redis's errors.
 func (a *zmpopArgs) parse(c *engine.Ctx, args [][]byte) bool {
 	n, ok := rangeArg(c, args[0], 1, math.MaxInt64, "ERR numkeys should be greater than 0")
 	if !ok {
@@ -88,7 +90,8 @@ func (a *zmpopArgs) parse(c *engine.Ctx, args [][]byte) bool {
 		return false
 	}
 	if len(args) > 2 {
-		if a.count, ok = rangeArg(c, args[2], 1, math.MaxInt64, "ERR count should be greater than 0"); ok && len(args) > 3 {
+		if a.count, ok = rangeArg(c, args[2], 1, math.MaxInt64,
+			"ERR count should be greater than 0"); ok && len(args) > 3 {
 			c.Err(engine.ErrSyntax)
 			ok = false
 		}
@@ -96,8 +99,9 @@ func (a *zmpopArgs) parse(c *engine.Ctx, args [][]byte) bool {
 	return ok
 }
 
-// zmpop takes members out of the first of the sets that is there and answers with its key and the members, each a pair with its score. It reports
-// false, having answered nothing, if none is there. It is propagated as ZPOPMIN or ZPOPMAX of that key.
+// zmpop removes members from the first of the sets that exists. It replies with its key and the
+// members, each a pair with its score. It propagates as ZPOPMIN or ZPOPMAX of that key. It reports
+// false, without a reply, if no set exists.
 func zmpop(c *engine.Ctx, a *zmpopArgs) bool {
 	for _, key := range a.keys {
 		x, ok := openWrite(c, key, object.ZSet)
@@ -118,7 +122,8 @@ func zmpop(c *engine.Ctx, a *zmpopArgs) bool {
 			c.Double(score)
 		})
 		var scratch [20]byte
-		c.PropagateAs([]byte(strings.ToUpper(zpopEvent(a.max))), key, strconv.AppendInt(scratch[:0], int64(n), 10))
+		c.PropagateAs([]byte(strings.ToUpper(zpopEvent(a.max))), key,
+			strconv.AppendInt(scratch[:0], int64(n), 10))
 		return true
 	}
 	return false

@@ -11,23 +11,28 @@ import (
 	"godwit/internal/testseed"
 )
 
-// zsetWord makes an argument for a random command on sorted sets. Members are few, so that they collide, some look like numbers, and some are
-// too long for the packed form.
+// zsetWord makes an argument for a random command on sorted sets. There are few members, so that
+// they collide. Some look like numbers, and some are too long for a listpack.
 func zsetWord(r *rand.Rand, kind string) string {
 	switch kind {
 	case "key":
 		return pick(r, "z1", "z2", "z3", "str", "none")
 	case "member":
-		return pick(r, "a", "b", "c", "", "10", "-5", "007", "1e3", "\x00\xff", strings.Repeat("m", 64), fmt.Sprint("m", r.IntN(300)), fmt.Sprint(r.IntN(30)))
+		return pick(r, "a", "b", "c", "", "10", "-5", "007", "1e3", "\x00\xff",
+			strings.Repeat("m", 64), fmt.Sprint("m", r.IntN(300)), fmt.Sprint(r.IntN(30)))
 	case "long":
 		return strings.Repeat("l", 65+r.IntN(3))
 	case "score":
-		return pick(r, "0", "1", "-1", "2", "0.1", "3.3", "-0", "1e20", "inf", "-inf", "+Inf", "0x1p-3", "1e-320", "4611686018427387904", "9007199254740993",
-			"nan", "x", "", " 1", "1 ", "1e400", fmt.Sprint(r.IntN(40)-20), fmt.Sprint(r.NormFloat64()))
+		return pick(r, "0", "1", "-1", "2", "0.1", "3.3", "-0", "1e20", "inf", "-inf", "+Inf",
+			"0x1p-3", "1e-320", "4611686018427387904", "9007199254740993",
+			"nan", "x", "", " 1", "1 ", "1e400", fmt.Sprint(r.IntN(40)-20),
+			fmt.Sprint(r.NormFloat64()))
 	case "good":
-		return pick(r, "1", "2", "1", "2", "0.5", "-3", "17", fmt.Sprint(r.IntN(20)), fmt.Sprint(r.Float64()))
+		return pick(r, "1", "2", "1", "2", "0.5", "-3", "17", fmt.Sprint(r.IntN(20)),
+			fmt.Sprint(r.Float64()))
 	case "int":
-		return pick(r, "0", "1", "-1", "2", "5", "-3", "100", "x", "", "9223372036854775807", "-9223372036854775807", "-9223372036854775808")
+		return pick(r, "0", "1", "-1", "2", "5", "-3", "100", "x", "", "9223372036854775807",
+			"-9223372036854775807", "-9223372036854775808")
 	case "entries":
 		return pick(r, "0", "1", "5", "128", "20")
 	}
@@ -65,7 +70,8 @@ DEL {key}
 SET str x
 `), "\n")
 
-// TestRandomZSetsAgainstRedis runs the same random commands here and on redis-server and compares every reply, in both versions of the protocol.
+// TestRandomZSetsAgainstRedis runs the same random commands here and on redis-server, and compares
+// every reply in both versions of the protocol.
 func TestRandomZSetsAgainstRedis(t *testing.T) {
 	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
 	var history []string
@@ -89,14 +95,15 @@ func TestRandomZSetsAgainstRedis(t *testing.T) {
 			a, b = unnumbered(a), unnumbered(b)
 		}
 		if strings.Join(a, "\n") != strings.Join(b, "\n") {
-			t.Fatalf("after\n%s\ncommand %d: %q\ngot:  %s\nwant: %s", strings.Join(history, "\n"), i, args, strings.Join(a, "\n"), strings.Join(b, "\n"))
+			t.Fatalf("after\n%s\ncommand %d: %q\ngot:  %s\nwant: %s", strings.Join(history, "\n"),
+				i, args, strings.Join(a, "\n"), strings.Join(b, "\n"))
 		}
 	}
 }
 
 var numbers = regexp.MustCompile(`^( *\d+\))* `)
 
-// unnumbered is a reply whose elements come in no particular order.
+// unnumbered returns the lines without their numbers, sorted. It is for replies without an order.
 func unnumbered(lines []string) []string {
 	out := make([]string, len(lines))
 	for i, l := range lines {

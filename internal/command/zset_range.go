@@ -8,7 +8,8 @@ import (
 )
 
 func zsetRangeHandlers() engine.Handlers {
-	older := func(by zrangeBy, dir direction) func(c *engine.Ctx) { // what ZRANGE's options replace
+	// older makes a command that ZRANGE replaces.
+	older := func(by zrangeBy, dir direction) func(c *engine.Ctx) {
 		return func(c *engine.Ctx) { zrange(c, zrangeSpec{by: by, dir: dir}) }
 	}
 	return engine.Handlers{
@@ -27,7 +28,7 @@ func zsetRangeHandlers() engine.Handlers {
 	}
 }
 
-// zrangeBy says what the bounds of a range are; byAny until an option says it.
+// zrangeBy says what the bounds of a range are. It is byAny until an option sets it.
 type zrangeBy uint8
 
 const (
@@ -37,7 +38,7 @@ const (
 	byLex
 )
 
-// direction is the order of a range; anyDirection until an option says it.
+// direction is the order of a range. It is anyDirection until an option sets it.
 type direction uint8
 
 const (
@@ -46,19 +47,21 @@ const (
 	descending
 )
 
-// zrangeSpec is what a range command is asked for. The older commands begin with by and dir set, and take no option for them.
+// zrangeSpec holds the arguments of a range command. For the older commands, by and dir are set
+// from the start, and no option sets them.
 type zrangeSpec struct {
 	by            zrangeBy
 	dir           direction
 	withScores    bool
-	offset, limit int64 // limit below 0: all
+	offset, limit int64 // A limit below 0 means all.
 
-	start, stop int64 // by rank
+	start, stop int64 // By rank.
 	scores      object.ScoreRange
 	lex         object.LexRange
 }
 
-// parse reads the arguments from the lower bound on. It answers and reports false when they are wrong.
+// parse reads the arguments from the lower bound on. It replies with an error and reports false if
+// they are wrong.
 func (r *zrangeSpec) parse(c *engine.Ctx, args [][]byte, store bool) bool {
 	r.limit = -1
 	if !r.parseOptions(c, args[2:], store) {
@@ -70,9 +73,10 @@ func (r *zrangeSpec) parse(c *engine.Ctx, args [][]byte, store bool) bool {
 	if r.by == byAny {
 		r.by = byRank
 	}
-	// LIMIT with a count of -1 passes by rank too: Redis cannot tell it from none.
+	// By rank, LIMIT with a count of -1 passes too: Redis cannot tell it from a missing LIMIT.
 	if r.limit != -1 && r.by == byRank {
-		c.Err("ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX")
+		c.Err("ERR syntax error, LIMIT is only supported in combination with either BYSCORE or " +
+			"BYLEX")
 		return false
 	}
 	if r.withScores && r.by == byLex {
@@ -81,7 +85,7 @@ func (r *zrangeSpec) parse(c *engine.Ctx, args [][]byte, store bool) bool {
 	}
 	first, last := args[0], args[1]
 	if r.dir == descending && r.by != byRank {
-		first, last = last, first // such a range is given from its upper end
+		first, last = last, first // The upper end of such a range comes first.
 	}
 	return r.parseBounds(c, first, last)
 }
@@ -114,7 +118,7 @@ func (r *zrangeSpec) parseOptions(c *engine.Ctx, args [][]byte, store bool) bool
 	return true
 }
 
-// parseBounds reads the bounds of a range by what r.by says.
+// parseBounds reads the bounds of a range according to r.by.
 func (r *zrangeSpec) parseBounds(c *engine.Ctx, first, last []byte) (ok bool) {
 	switch r.by {
 	case byScore:
@@ -134,7 +138,7 @@ func (r *zrangeSpec) parseBounds(c *engine.Ctx, first, last []byte) (ok bool) {
 	return ok
 }
 
-// of iterates over the range in a sorted set.
+// of returns an iterator over the range in a sorted set.
 func (r *zrangeSpec) of(z object.SortedSet) object.ZIter {
 	reverse := r.dir == descending
 	switch r.by {
@@ -166,7 +170,8 @@ func zrange(c *engine.Ctx, r zrangeSpec) {
 	}
 }
 
-// scoredArray begins a reply of n members. With scores it is a flat array in RESP2 and one of pairs in RESP3.
+// scoredArray begins a reply of n members. With scores, it is a flat array in RESP2 and an array of
+// pairs in RESP3.
 func scoredArray(c *engine.Ctx, n int, withScores bool) {
 	if withScores && c.Proto != 3 {
 		n *= 2
@@ -199,9 +204,11 @@ func zrangestoreCmd(c *engine.Ctx) {
 		it := r.of(object.AsZSet(x))
 		b = object.NewZBuilder(c.E.KS.Heap, it.Len())
 		lim := &c.E.KS.P.Limits
-		packs := true // so far the result would be a listpack, which takes -0 for 0; Redis begins with one
+		// So far the result would be a listpack, in which -0 is 0. Redis begins with one too.
+		packs := true
 		for it.Next() {
-			packs = packs && b.Len() < lim.ZSetMaxListpackEntries && it.Member.Len() <= lim.ZSetMaxListpackValue
+			packs = packs && b.Len() < lim.ZSetMaxListpackEntries &&
+				it.Member.Len() <= lim.ZSetMaxListpackValue
 			if packs && it.Score == 0 {
 				it.Score = 0
 			}
@@ -214,7 +221,8 @@ func zrangestoreCmd(c *engine.Ctx) {
 	storeZSet(c, c.Args[1], b, "zrangestore")
 }
 
-// storeZSet makes what b holds, if anything, the value of key and answers with its size.
+// storeZSet stores the members in b at key and replies with their number. If there are none, it
+// deletes the key.
 func storeZSet(c *engine.Ctx, key []byte, b *object.ZBuilder, event string) {
 	if b == nil || b.Len() == 0 {
 		storedNothing(c, key)
@@ -227,7 +235,7 @@ func storeZSet(c *engine.Ctx, key []byte, b *object.ZBuilder, event string) {
 	c.Int(int64(b.Len()))
 }
 
-// zremrange is ZREMRANGEBYRANK and its like; event is the command's name.
+// zremrange is ZREMRANGEBYRANK and its siblings. event is the command's name.
 func zremrange(c *engine.Ctx, by zrangeBy, event string) {
 	r := zrangeSpec{by: by}
 	if !r.parseBounds(c, c.Args[2], c.Args[3]) {

@@ -9,7 +9,8 @@ import (
 	"godwit/internal/propagation/propagationtest"
 )
 
-// TestZSetPropagation checks what AOF and replicas are told: commands as they came if they changed anything, and the set that ZMPOP chose.
+// TestZSetPropagation: commands that change something propagate as they came. ZMPOP propagates with
+// the set that it chose.
 func TestZSetPropagation(t *testing.T) {
 	l := newLocal(t)
 	s := propagationtest.Attach(&l.e.Feed)
@@ -38,7 +39,7 @@ func TestZSetPropagation(t *testing.T) {
 	}
 }
 
-// TestZSetAllocations: commands on sorted sets make no garbage, packed or not.
+// TestZSetAllocations: commands on sorted sets do not allocate, packed or not.
 func TestZSetAllocations(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("checks allocate")
@@ -51,10 +52,13 @@ func TestZSetAllocations(t *testing.T) {
 		l.exec(argvOf("ZADD", "large", fmt.Sprint(i), fmt.Sprint("member:", i)))
 	}
 	for _, key := range []string{"small", "large"} {
-		cmds := [][][]byte{argvOf("ZADD", key, "50.5", "member:7"), argvOf("ZADD", key, "7", "member:7"), argvOf("ZINCRBY", key, "0.5", "member:9"),
-			argvOf("ZSCORE", key, "member:5"), argvOf("ZMSCORE", key, "member:5", "x"), argvOf("ZRANK", key, "member:5"), argvOf("ZCARD", key),
-			argvOf("ZPOPMIN", key), argvOf("ZADD", key, "0.25", "member:0"), argvOf("ZREM", key, "member:0"), argvOf("ZADD", key, "0.25", "member:0")}
-		for range 2 { // the reply's buffer grows
+		cmds := [][][]byte{argvOf("ZADD", key, "50.5", "member:7"),
+			argvOf("ZADD", key, "7", "member:7"), argvOf("ZINCRBY", key, "0.5", "member:9"),
+			argvOf("ZSCORE", key, "member:5"), argvOf("ZMSCORE", key, "member:5", "x"),
+			argvOf("ZRANK", key, "member:5"), argvOf("ZCARD", key),
+			argvOf("ZPOPMIN", key), argvOf("ZADD", key, "0.25", "member:0"),
+			argvOf("ZREM", key, "member:0"), argvOf("ZADD", key, "0.25", "member:0")}
+		for range 2 { // The reply's buffer grows.
 			for _, argv := range cmds {
 				l.exec(argv)
 			}

@@ -13,7 +13,7 @@ var wallClock = map[string]int{
 	"cmd/server/tools.go":                1, // --check-rdb: deadlines
 	"internal/command/dump.go":           1, // RESTORE: a deadline
 	"internal/command/hash_expire.go":    3, // deadlines of fields
-	"internal/command/info.go":           1, // server_time_usec
+	"internal/command/info_server.go":    1, // server_time_usec
 	"internal/command/latency.go":        2, // LATENCY shows times
 	"internal/command/migrate.go":        1, // time to live
 	"internal/command/server.go":         1, // TIME

@@ -5,7 +5,7 @@ import "strings"
 // ArgType is the type of a documented argument.
 type ArgType string
 
-// The argument types of COMMAND DOCS.
+// These are the argument types of COMMAND DOCS.
 const (
 	ArgString    ArgType = "string"
 	ArgInteger   ArgType = "integer"
@@ -22,7 +22,7 @@ const (
 type Arg struct {
 	Name          string
 	Type          ArgType
-	KeySpec       int // index of the key spec, for ArgKey and for patterns of keys
+	KeySpec       int // The index of the key spec, for ArgKey and for patterns of keys.
 	Token         string
 	Summary       string
 	Since         string
@@ -72,22 +72,23 @@ func (a Arg) Many() Arg { a.Multiple = true; return a }
 // ManyTokens marks the argument repeatable together with its token.
 func (a Arg) ManyTokens() Arg { a.Multiple, a.MultipleToken = true, true; return a }
 
-// Tokened sets the token that precedes the argument (or is it, for a bare token).
+// Tokened sets the token that precedes the argument. A bare token is the
+// argument itself.
 func (a Arg) Tokened(token string) Arg { a.Token = token; return a }
 
 // From sets the version that introduced the argument.
 func (a Arg) From(version string) Arg { a.Since = version; return a }
 
-// DeprecatedIn sets the version since which the argument should not be used.
+// DeprecatedIn sets the version that deprecated the argument.
 func (a Arg) DeprecatedIn(version string) Arg { a.Deprecated = version; return a }
 
-// Shown sets the display text where it is not the name.
+// Shown sets the display text if it is not the name.
 func (a Arg) Shown(text string) Arg { a.Display = text; return a }
 
-// InSpec says which key spec stands for the keys that the pattern matches.
+// InSpec sets the key spec of the keys that the pattern matches.
 func (a Arg) InSpec(spec int) Arg { a.KeySpec = spec; return a }
 
-// Arguments that commands of several families have.
+// These arguments belong to commands of several families.
 var (
 	orderArg = OneOf("order", Tok("asc"), Tok("desc")).Opt()
 	limitArg = Block("offset_count", Int("offset"), Int("count")).Tokened("LIMIT").Opt()

@@ -1,7 +1,7 @@
 package spec
 
-// bitmapCommands treat strings as bits and as integers of any width. Bits are numbered from the
-// most significant of the first byte on.
+// bitmapCommands treat strings as bits and as integers of any width. Bit 0 is the most significant
+// bit of the first byte.
 var bitmapCommands = []*Command{
 	{
 		Name: "setbit", Arity: 4, Flags: Write | DenyOOM, Since: "2.2.0",
@@ -103,7 +103,7 @@ var bitmapCommands = []*Command{
 	},
 }
 
-// bitfieldKeys tells how BITFIELD uses its key: it only reads it if every operation is GET.
+// bitfieldKeys returns how BITFIELD uses its key: it only reads it if every operation is a GET.
 func bitfieldKeys(argv [][]byte) ([]KeyRef, error) {
 	for i := 2; i < len(argv); i++ {
 		switch left := len(argv) - i - 1; {

@@ -1,6 +1,6 @@
 package spec
 
-// bloomCommands are those of RedisBloom for Bloom filters.
+// bloomCommands are RedisBloom's commands for Bloom filters.
 var bloomCommands = []*Command{
 	{
 		Name: "bf.reserve", Arity: -4, Flags: Write | DenyOOM, Since: "1.0.0",

@@ -5,7 +5,7 @@ import "slices"
 // Group is the documentation group of a command (COMMAND DOCS "group").
 type Group string
 
-// The groups of Redis's documentation.
+// These are the groups of Redis's documentation.
 const (
 	GroupGeneric      Group = "generic"
 	GroupString       Group = "string"
@@ -26,15 +26,15 @@ const (
 	GroupModule       Group = "module"
 )
 
-// categories are the categories of access control, in the order of COMMAND INFO.
+// categories are the ACL categories, in the order of COMMAND INFO.
 var categories = []string{
 	"keyspace", "read", "write", "set", "sortedset", "list", "hash", "string", "bitmap",
 	"hyperloglog", "geo", "stream", "pubsub", "admin", "fast", "slow", "blocking", "dangerous",
 	"connection", "transaction", "scripting",
 }
 
-// groupCategory is the category that a command has for its documentation group. Pub/sub has none:
-// the PubSub flag decides there.
+// groupCategory maps a documentation group to the ACL category of its commands. It has no entry for
+// pub/sub, where the PubSub flag decides.
 var groupCategory = map[Group]string{
 	GroupString: "string", GroupList: "list", GroupSet: "set", GroupSortedSet: "sortedset",
 	GroupHash: "hash", GroupBitmap: "bitmap", GroupHyperLogLog: "hyperloglog", GroupGeo: "geo",
@@ -42,14 +42,14 @@ var groupCategory = map[Group]string{
 	GroupTransactions: "transaction", GroupScripting: "scripting",
 }
 
-// behaviour are the categories that say how a command behaves rather than what it works on.
+// behaviour are the categories that say how a command behaves, not what it works on.
 var behaviour = []string{
 	"read", "write", "admin", "dangerous", "fast", "slow", "blocking", "pubsub",
 }
 
 // categories derives the ACL categories from flags, group and the entry's Categories. A container
-// that cannot be run has none of its group. A command whose Categories name a family of their own
-// is not of its group's.
+// that cannot be run does not get its group's category. Nor does a command whose Categories name
+// another family.
 func (c *Command) categories() []string {
 	has := map[string]bool{}
 	ownFamily := false
@@ -62,8 +62,8 @@ func (c *Command) categories() []string {
 	}
 	for name, on := range map[string]bool{
 		"write": c.Is(Write),
-		// A script reads what its keys allow. Counting it as a read as well would open scripting
-		// to whoever may only read.
+		// A script reads what its keys allow. If it also counted as a read, a user who may only
+		// read could run scripts.
 		"read":  c.Is(ReadOnly) && !has["scripting"],
 		"admin": c.Is(Admin), "dangerous": c.Is(Admin), "pubsub": c.Is(PubSub),
 		"fast": c.Is(Fast), "blocking": c.Is(Blocking),

@@ -1,7 +1,7 @@
 package spec
 
-// clientCommands are the subcommands of CLIENT. As in Redis, all but SETINFO leave alone what
-// CLIENT CACHING said.
+// clientCommands are the subcommands of CLIENT. As in Redis, all but SETINFO keep the effect of
+// CLIENT CACHING for the next command.
 var clientCommands = []*Command{
 	{
 		Name: "client", Arity: -2, Since: "2.4.0",

@@ -1,7 +1,8 @@
 package spec
 
-// clusterCommands are those of Redis Cluster. They have their arity, flags and documentation, so
-// that clients learn that there is no cluster, rather than no such command.
+// clusterCommands are the commands of Redis Cluster. They are in the table, with arity, flags and
+// documentation, so that a client learns that there is no cluster, rather than that there is no
+// such command.
 var clusterCommands = []*Command{
 	{
 		Name: "cluster", Arity: -2, Since: "3.0.0",

@@ -1,6 +1,6 @@
 package spec
 
-// cmsCommands are those of RedisBloom for count-min sketches.
+// cmsCommands are RedisBloom's commands for count-min sketches.
 var cmsCommands = []*Command{
 	{
 		Name: "cms.initbydim", Arity: 4, Flags: Write | DenyOOM, Since: "2.0.0",

@@ -1,6 +1,6 @@
 package spec
 
-// connectionCommands concern the connection that sends them.
+// connectionCommands act on the connection that sends them.
 var connectionCommands = []*Command{
 	{
 		Name: "ping", Arity: -1, Flags: Fast | TellsDiskErrors | WhileSubscribed, Since: "1.0.0",

@@ -1,6 +1,6 @@
 package spec
 
-// cuckooCommands are those of RedisBloom for cuckoo filters.
+// cuckooCommands are RedisBloom's commands for cuckoo filters.
 var cuckooCommands = []*Command{
 	{
 		Name: "cf.reserve", Arity: -3, Flags: Write | DenyOOM, Since: "1.0.0",

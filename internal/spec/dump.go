@@ -1,6 +1,6 @@
 package spec
 
-// dumpCommands turn values into bytes and back.
+// dumpCommands convert values to bytes and back.
 var dumpCommands = []*Command{
 	{
 		Name: "dump", Arity: 2, Flags: ReadOnly, Since: "2.6.0",

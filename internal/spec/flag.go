@@ -3,38 +3,38 @@ package spec
 // Flag is a set of command flags.
 type Flag uint64
 
-// The command flags of Redis. COMMAND shows those that flagNames has.
+// These are the command flags of Redis. COMMAND shows those in flagNames.
 const (
-	Write           Flag = 1 << iota // may change the data set
-	ReadOnly                         // never changes the data set
-	DenyOOM                          // refused when memory is full and nothing can be evicted
-	Admin                            // administration: SHUTDOWN, MONITOR …
-	PubSub                           // publish and subscribe
-	NoScript                         // not allowed from scripts
-	Blocking                         // may block the client
-	Loading                          // allowed while the data set is loading
-	Stale                            // allowed on a replica with stale data
-	SkipMonitor                      // not shown to MONITOR
-	SkipSlowlog                      // never in the slow log
-	Asking                           // accepts ASKING implicitly
-	Fast                             // O(1) or O(log N); counted as the event fast-command
-	NoAuth                           // allowed before authentication
-	MayReplicate                     // may propagate although it is not a write
-	NoMandatoryKeys                  // the key arguments are optional
-	AllowBusy                        // allowed while a script is over its time limit
-	NoAsyncLoading                   // refused during diskless loading with swapdb
-	NoMulti                          // refused inside MULTI
-	MovableKeys                      // set by NewTable: finding the keys needs the arguments
+	Write           Flag = 1 << iota // May change the data set.
+	ReadOnly                         // Never changes the data set.
+	DenyOOM                          // Refused when memory is full and nothing can be evicted.
+	Admin                            // Administration: SHUTDOWN, MONITOR …
+	PubSub                           // Publish and subscribe.
+	NoScript                         // Not allowed from scripts.
+	Blocking                         // May block the client.
+	Loading                          // Allowed while the data set is loading.
+	Stale                            // Allowed on a replica with stale data.
+	SkipMonitor                      // Not shown to MONITOR.
+	SkipSlowlog                      // Never in the slow log.
+	Asking                           // Accepts ASKING implicitly.
+	Fast                             // O(1) or O(log N). Counted as the event fast-command.
+	NoAuth                           // Allowed before authentication.
+	MayReplicate                     // May propagate although it is not a write.
+	NoMandatoryKeys                  // The key arguments are optional.
+	AllowBusy                        // Allowed while a script exceeds its time limit.
+	NoAsyncLoading                   // Refused during diskless loading with swapdb.
+	NoMulti                          // Refused inside MULTI.
+	MovableKeys                      // Set by NewTable: finding the keys needs the arguments.
 )
 
-// The flags of this server's own. COMMAND does not show them.
+// These flags are Godwit's own. COMMAND does not show them.
 const (
-	TellsDiskErrors Flag = 1 << (iota + 20) // refused like a write when data cannot be kept
-	WhileSubscribed                         // allowed to RESP2 clients that have subscribed
-	KeepsCaching                            // leaves alone what CLIENT CACHING said
-	InMulti                                 // runs within MULTI instead of being queued
-	LeavesMulti                             // InMulti, ends MULTI, is never refused for memory
-	RunsQueue                               // runs what MULTI queued, has those commands' flags
+	TellsDiskErrors Flag = 1 << (iota + 20) // Refused like a write when data cannot be saved.
+	WhileSubscribed                         // Allowed to RESP2 clients that have subscribed.
+	KeepsCaching                            // Keeps the effect of CLIENT CACHING.
+	InMulti                                 // Runs inside MULTI instead of being queued.
+	LeavesMulti                             // InMulti, ends MULTI, is never refused for memory.
+	RunsQueue                               // Runs what MULTI queued, has those commands' flags.
 )
 
 // flagNames are the flags that COMMAND shows, in its order.

@@ -1,6 +1,6 @@
 package spec
 
-// genericCommands work on keys whatever their type, and on whole databases.
+// genericCommands work on keys of any type, and on whole databases.
 var genericCommands = []*Command{
 	{
 		Name: "del", Arity: -2, Flags: Write, Since: "1.0.0",

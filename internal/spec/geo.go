@@ -170,8 +170,9 @@ var geoCommands = []*Command{
 	},
 }
 
-// geoRadiusKeys finds the source of GEORADIUS and what STORE and STOREDIST name behind the first
-// so many arguments. The last of them is written to, but rights are asked for all.
+// geoRadiusKeys returns a function that finds the keys of GEORADIUS: the source, and the arguments
+// of STORE and STOREDIST, which it looks for from index options on. The command writes to the last
+// of them, but the user needs the rights for all.
 func geoRadiusKeys(options int) func(argv [][]byte) ([]KeyRef, error) {
 	return func(argv [][]byte) ([]KeyRef, error) {
 		refs := []KeyRef{{Pos: 1, Access: RO | AccessFlag}}

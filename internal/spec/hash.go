@@ -2,7 +2,7 @@ package spec
 
 var fieldsArg = Block("fields", Int("numfields"), Str("field").Many()).Tokened("FIELDS")
 
-// hashCommands are the hash commands, those for the deadlines of fields among them.
+// hashCommands are the hash commands, including those for the deadlines of fields.
 var hashCommands = []*Command{
 	{
 		Name: "hget", Arity: 3, Flags: ReadOnly | Fast, Since: "2.0.0",

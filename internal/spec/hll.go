@@ -1,6 +1,6 @@
 package spec
 
-// hllCommands estimate how many different elements were added.
+// hllCommands estimate the number of distinct elements.
 var hllCommands = []*Command{
 	{
 		Name: "pfadd", Arity: -2, Flags: Write | DenyOOM | Fast, Since: "2.8.9",

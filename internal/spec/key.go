@@ -9,22 +9,22 @@ import (
 // Access says what a command does with the keys of one key spec.
 type Access uint16
 
-// Key spec flags, as COMMAND INFO names them.
+// These are the flags of key specs, as COMMAND INFO names them.
 const (
-	RO            Access = 1 << iota // reads the value
-	RW                               // reads and changes the value
-	OW                               // overwrites the value
-	RM                               // removes the key
-	AccessFlag                       // returns or uses the user's data in the value
-	Update                           // changes user data that is there
-	Insert                           // adds user data
-	Delete                           // removes user data
-	NotKey                           // not a key, but routed like one
-	Incomplete                       // the spec does not find every key
-	VariableFlags                    // the flags depend on the arguments
+	RO            Access = 1 << iota // Reads the value.
+	RW                               // Reads and changes the value.
+	OW                               // Overwrites the value.
+	RM                               // Removes the key.
+	AccessFlag                       // Returns or uses the user's data in the value.
+	Update                           // Changes existing user data.
+	Insert                           // Adds user data.
+	Delete                           // Removes user data.
+	NotKey                           // Not a key, but routed like one.
+	Incomplete                       // The spec does not find every key.
+	VariableFlags                    // The flags depend on the arguments.
 )
 
-// accessNames are in the order in which COMMAND prints the flags of keys.
+// accessNames are the names of the flags, in the order in which COMMAND prints them.
 var accessNames = [...]struct {
 	f    Access
 	name string
@@ -45,8 +45,9 @@ func (a Access) Names() []string {
 	return names
 }
 
-// BeginSearch says where a key spec starts to look for keys. With Keyword "" it is Index,
-// otherwise the first occurrence of Keyword at or after From (From < 0: from the end, backwards).
+// BeginSearch says where a key spec starts to look for keys. If Keyword is "", it starts at Index.
+// Else it starts at the first occurrence of Keyword at or after From. If From is negative, it
+// counts from the end, and the search goes backwards.
 type BeginSearch struct {
 	Index   int
 	Keyword string
@@ -56,20 +57,20 @@ type BeginSearch struct {
 // At begins at a fixed argument index.
 func At(i int) BeginSearch { return BeginSearch{Index: i} }
 
-// After begins behind the argument that equals keyword, searched from argument from.
+// After begins after the argument that equals keyword, searched from argument from.
 func After(keyword string, from int) BeginSearch {
 	return BeginSearch{Keyword: keyword, From: from}
 }
 
-// FindKeys says how keys follow from where the search began. With KeyNum false they are a range,
-// otherwise an argument says how many there are. All indexes are relative to the begin.
+// FindKeys says where the keys are, relative to the begin of the search. If KeyNum is false, they
+// are a range. Else an argument holds their number.
 type FindKeys struct {
 	KeyNum    bool
-	LastKey   int // range: the last key; negative: counted from the last argument
-	Step      int // from one key to the next
-	Limit     int // range with LastKey -1: use only 1/Limit of the remaining arguments
-	KeyNumIdx int // keynum: the argument with the number of keys
-	FirstKey  int // keynum: the first key
+	LastKey   int // Range: the last key. A negative one counts from the last argument.
+	Step      int // The distance from one key to the next.
+	Limit     int // Range with LastKey -1: use only 1/Limit of the remaining arguments.
+	KeyNumIdx int // KeyNum: the argument with the number of keys.
+	FirstKey  int // KeyNum: the first key.
 }
 
 // Range finds the keys begin, begin+step … begin+last.
@@ -77,7 +78,7 @@ func Range(last, step, limit int) FindKeys {
 	return FindKeys{LastKey: last, Step: step, Limit: limit}
 }
 
-// KeyNum finds as many keys as the argument at begin+idx says, from begin+first on.
+// KeyNum finds keys from begin+first on. The argument at begin+idx holds their number.
 func KeyNum(idx, first, step int) FindKeys {
 	return FindKeys{KeyNum: true, KeyNumIdx: idx, FirstKey: first, Step: step}
 }
@@ -90,37 +91,37 @@ type KeySpec struct {
 	Notes  string
 }
 
-// keyAt is the spec of the key at argument i.
+// keyAt returns the spec of the key at argument i.
 func keyAt(i int, access Access) KeySpec {
 	return KeySpec{Begin: At(i), Find: Range(0, 1, 0), Access: access}
 }
 
-// keysFrom is the spec of the keys from argument i to the last.
+// keysFrom returns the spec of the keys from argument i to the last.
 func keysFrom(i int, access Access) KeySpec {
 	return KeySpec{Begin: At(i), Find: Range(-1, 1, 0), Access: access}
 }
 
-// keysBeforeLast is the spec of the keys from argument i to the one before the last.
+// keysBeforeLast returns the spec of the keys from argument i to the one before the last.
 func keysBeforeLast(i int, access Access) KeySpec {
 	return KeySpec{Begin: At(i), Find: Range(-2, 1, 0), Access: access}
 }
 
-// countedKeys is the spec of the keys behind argument i, which is their number.
+// countedKeys returns the spec of the keys after argument i, which holds their number.
 func countedKeys(i int, access Access) KeySpec {
 	return KeySpec{Begin: At(i), Find: KeyNum(0, 1, 1), Access: access}
 }
 
-// noted adds what COMMAND INFO says about the spec.
+// noted adds the notes that COMMAND INFO shows for the spec.
 func (k KeySpec) noted(notes string) KeySpec { k.Notes = notes; return k }
 
-// Unknown reports that no rule finds the spec's keys: KeysFn does. COMMAND INFO says "unknown".
-// A search cannot begin at index 0, which is the command's name.
+// Unknown reports whether only KeysFn finds the spec's keys. COMMAND INFO then says "unknown". A
+// search cannot begin at index 0, which is the command's name.
 func (k *KeySpec) Unknown() bool { return k.Begin == BeginSearch{} || k.Find == FindKeys{} }
 
-// fixed reports whether the positions do not depend on the arguments, only on their number.
+// fixed reports whether the positions depend only on the number of arguments.
 func (k *KeySpec) fixed() bool { return !k.Unknown() && k.Begin.Keyword == "" && !k.Find.KeyNum }
 
-// absLast returns the index of the last key of a fixed spec. Negative ones count from the end.
+// absLast returns the index of the last key of a fixed spec. A negative one counts from the end.
 func (k *KeySpec) absLast() int {
 	if k.Find.LastKey >= 0 {
 		return k.Begin.Index + k.Find.LastKey
@@ -128,8 +129,8 @@ func (k *KeySpec) absLast() int {
 	return k.Find.LastKey
 }
 
-// LegacyRange returns what COMMAND INFO shows as first key, last key and step, the way of saying
-// it before key specs: the range that covers the adjacent fixed specs, or zeros.
+// LegacyRange returns the first key, last key and step that COMMAND INFO shows, a form that is
+// older than key specs. They are the range that covers the adjacent fixed specs, or zeros.
 func (c *Command) LegacyRange() (first, last, step int) {
 	if len(c.Keys) == 1 && c.Keys[0].fixed() {
 		k := &c.Keys[0]
@@ -140,8 +141,8 @@ func (c *Command) LegacyRange() (first, last, step int) {
 		if !k.fixed() {
 			continue
 		}
-		// Specs that leave a gap cannot be joined to the range, nor those behind one that is open
-		// to the end.
+		// A spec cannot be joined to the range if there is a gap before it, or if it follows
+		// one that is open to the end.
 		if k.Find.Step != 1 || first != 0 && last != k.Begin.Index-1 {
 			break
 		}
@@ -153,21 +154,20 @@ func (c *Command) LegacyRange() (first, last, step int) {
 	return first, last, step
 }
 
-// KeyRef is one key argument found: its index in argv and how it is used.
+// KeyRef is one key argument: its index in argv and how it is used.
 type KeyRef struct {
 	Pos    int
 	Access Access
 }
 
-// ErrBadKeys is the error of KeyRefs for arguments from which the keys cannot be told.
+// ErrBadKeys reports arguments from which KeyRefs cannot tell the keys.
 var ErrBadKeys = errors.New("arguments do not say where the keys are")
 
-// KeyRefs appends to dst the key arguments of argv, a call of the command that satisfies its
-// arity. They are in the order of the specs. Arguments that are only routed like keys are included
-// with the flag NotKey. ErrBadKeys reports that argv is no valid call; a command without mandatory
-// keys has no keys then.
-//
-// Nothing else tells a command's keys: COMMAND GETKEYS, cluster routing, ACL and tracking use it.
+// KeyRefs appends to dst the key arguments of argv, in the order of the specs. argv must satisfy
+// the command's arity. Arguments that are only routed like keys are included, with the flag NotKey.
+// ErrBadKeys reports that argv is no valid call. A command without mandatory keys then has no keys,
+// and no error.
+// COMMAND GETKEYS, cluster routing, ACL and tracking all use KeyRefs. Nothing else finds keys.
 func (c *Command) KeyRefs(dst []KeyRef, argv [][]byte) ([]KeyRef, error) {
 	if c.KeysFn != nil {
 		refs, err := c.KeysFn(argv)
@@ -186,8 +186,8 @@ func (c *Command) KeyRefs(dst []KeyRef, argv [][]byte) ([]KeyRef, error) {
 	return dst, nil
 }
 
-// refs appends the keys of one spec. It is no error if an optional keyword is missing, but it is
-// one if a range does not fit.
+// refs appends the keys of one spec. It reports false if a range does not fit. A missing optional
+// keyword is no error.
 func (k *KeySpec) refs(dst []KeyRef, argv [][]byte) ([]KeyRef, bool) {
 	if k.Unknown() {
 		return dst, true
@@ -227,7 +227,7 @@ func (k *KeySpec) refs(dst []KeyRef, argv [][]byte) ([]KeyRef, bool) {
 	return dst, true
 }
 
-// search returns the index behind the keyword, 0 when it is missing.
+// search returns the index after the keyword, or 0 if it is missing.
 func (b BeginSearch) search(argv [][]byte) int {
 	if b.From >= 0 {
 		for i := b.From; i < len(argv); i++ {
@@ -245,7 +245,7 @@ func (b BeginSearch) search(argv [][]byte) int {
 	return 0
 }
 
-// is reports whether the argument is the token, which is in upper case, whatever its own case.
+// is reports whether the argument is the token, ignoring case. The token must be upper case.
 func is(arg []byte, token string) bool {
 	if len(arg) != len(token) {
 		return false

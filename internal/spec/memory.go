@@ -1,6 +1,6 @@
 package spec
 
-// memoryCommands report what takes memory.
+// memoryCommands report the use of memory.
 var memoryCommands = []*Command{
 	{
 		Name: "memory", Arity: -2, Since: "4.0.0",

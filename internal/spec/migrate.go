@@ -38,7 +38,7 @@ var migrateCommands = []*Command{
 	},
 }
 
-// migrateKeys finds MIGRATE's keys: one, or those behind KEYS.
+// migrateKeys finds MIGRATE's keys: a single one, or those after KEYS.
 func migrateKeys(argv [][]byte) ([]KeyRef, error) {
 	first, end := 3, 4
 	for i := 6; i < len(argv); i++ {

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// names finds commands by the names that clients call, whatever their case.
+// names finds commands by the names that clients use, ignoring case.
 type names struct {
 	byName map[string]*Command
-	short  [shortSlots]shortName // those of byName with at most ten letters, once more
-	list   []*Command            // top level, sorted by the entries' names
-	former map[string]*Command   // by the names that Rename took away; nil: none
+	short  [shortSlots]shortName // A copy of the names in byName of at most ten letters.
+	list   []*Command            // The top level, sorted by the entries' names.
+	former map[string]*Command   // The commands by the names that Rename took away. nil: none.
 }
 
 // shortSlots is the size of names.short, a power of two several times the number of commands.
@@ -19,7 +19,7 @@ const shortSlots = 1 << shortBits
 
 const shortBits = 11
 
-// shortName is a slot of an open hash table: a name as shortKey packs it, 0 for none.
+// shortName is a slot of an open hash table. It holds a name as shortKey packs it, or 0.
 type shortName struct {
 	key uint64
 	cmd *Command
@@ -59,8 +59,8 @@ func (n *names) indexShort() {
 	}
 }
 
-// shortKey packs a name of at most ten letters and dots, whatever the case of the letters, into a
-// word. 0 stands for all other names.
+// shortKey packs a name of at most ten letters and dots into a word, ignoring case. It returns 0
+// for all other names.
 func shortKey(name []byte) (key uint64) {
 	if len(name) > 10 {
 		return 0
@@ -80,8 +80,8 @@ func shortKey(name []byte) (key uint64) {
 
 func shortSlot(key uint64) int { return int(key * 0x9e3779b97f4a7c15 >> (64 - shortBits)) }
 
-// Top returns the command of that name, whatever its case, or nil; subcommands are not looked at.
-// It does not allocate. Nearly every call is for a short name, and each command asks twice: when
+// Top returns the command with that name, ignoring case, or nil. It does not search subcommands. It
+// does not allocate. Nearly every call is for a short name, and each command needs two calls: when
 // it is read ahead and when it runs.
 func (n *names) Top(name []byte) *Command {
 	key := shortKey(name)
@@ -104,8 +104,8 @@ func (n *names) Find(argv [][]byte) *Command {
 	return lookup(c.subs, argv[1])
 }
 
-// FindLogged returns the command that argv in a log calls, or nil. The server's own commands are
-// there under the names that they had before Rename: SELECT, or the DEL of a key that expired.
+// FindLogged returns the command that argv in a log calls, or nil. A log has the server's own
+// commands, such as SELECT or the DEL of an expired key, under their names before Rename.
 func (n *names) FindLogged(argv [][]byte) *Command {
 	if c := n.Find(argv); c != nil {
 		return c
@@ -117,7 +117,7 @@ func (n *names) FindLogged(argv [][]byte) *Command {
 	return lookup(c.subs, argv[1])
 }
 
-// Get returns the command of that name or "container|sub" name, or nil.
+// Get returns the command with that name or "container|sub" name, or nil.
 func (n *names) Get(name string) *Command {
 	name, sub, has := strings.Cut(strings.ToLower(name), "|")
 	c := n.byName[name]
@@ -131,7 +131,7 @@ func (n *names) Get(name string) *Command {
 // their entries.
 func (n *names) List() []*Command { return n.list }
 
-// lookup finds a name whatever its case, without allocating.
+// lookup finds a name, ignoring case, without allocating.
 func lookup(m map[string]*Command, name []byte) *Command {
 	var buf [maxName]byte
 	if len(name) > maxName {
@@ -146,7 +146,8 @@ func lookup(m map[string]*Command, name []byte) *Command {
 	return m[string(buf[:len(name)])]
 }
 
-// renameError is why a rename-command is refused, in the words that Redis prints at the start.
+// renameError is the reason why a rename-command is refused, in the words that Redis prints at
+// startup.
 type renameError string
 
 func (e renameError) Error() string { return string(e) }
@@ -156,8 +157,8 @@ const (
 	errNameTaken     renameError = "Target command name already exists"
 )
 
-// Rename applies a rename-command before the server starts: the command answers to another name,
-// or to none if to is "". It fails if there is no such command, or if the name is taken.
+// Rename applies a rename-command before the server starts. It gives the command another name, or
+// none if to is "". It fails if there is no such command, or if the name is taken.
 func (n *names) Rename(from, to string) error {
 	from, to = strings.ToLower(from), strings.ToLower(to)
 	c := n.byName[from]

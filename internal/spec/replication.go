@@ -1,6 +1,6 @@
 package spec
 
-// replicationCommands are those of replicas and of their master.
+// replicationCommands are the commands of replicas and of their master.
 var replicationCommands = []*Command{
 	{
 		Name: "replicaof", Arity: 3, Flags: Admin | NoScript | Stale | NoAsyncLoading,

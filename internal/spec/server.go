@@ -1,6 +1,6 @@
 package spec
 
-// serverCommands concern the server as a whole.
+// serverCommands act on the server as a whole.
 var serverCommands = []*Command{
 	{
 		Name: "time", Arity: 1, Flags: Loading | Stale | Fast, Since: "2.6.0",

@@ -48,7 +48,7 @@ var sortCommands = []*Command{
 	},
 }
 
-// sortKeys finds the key that is sorted and the last STORE's.
+// sortKeys finds the key that is sorted and the key of the last STORE.
 func sortKeys(argv [][]byte) ([]KeyRef, error) {
 	refs := []KeyRef{{Pos: 1, Access: RO | AccessFlag}}
 	store := 0

@@ -1,6 +1,6 @@
 package spec
 
-// stringCommands read and change strings as bytes, and as numbers.
+// stringCommands read and change strings as bytes and as numbers.
 var stringCommands = []*Command{
 	{
 		Name: "get", Arity: 2, Flags: ReadOnly | Fast, Since: "1.0.0",
@@ -253,7 +253,7 @@ var stringCommands = []*Command{
 	},
 }
 
-// setKeys tells how SET uses its key: it reads it only with GET or to compare the value.
+// setKeys returns how SET uses its key: it reads it only with GET or to compare the value.
 func setKeys(argv [][]byte) ([]KeyRef, error) {
 	access := OW | Update
 	for _, arg := range argv[min(3, len(argv)):] {

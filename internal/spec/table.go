@@ -9,17 +9,17 @@ import (
 
 // Table is a set of commands that have been checked and numbered.
 //
-// Commands have two names. The full name stands in the entry and never changes: ACL rules and
-// handlers go by it. The other one is what clients call: rename-command changes it, in one Table
-// without touching others.
+// Commands have two names. The full name is that of the entry and never changes. ACL rules and
+// handlers use it. The other name is what clients call. rename-command changes it, in one Table
+// without affecting others.
 type Table struct {
-	all        []*Command            // with subcommands, by ID
-	byFullName map[string]*Command   // of all
-	byCategory map[string][]*Command // by ID
-	names                            // what clients call
+	all        []*Command            // Commands and subcommands, by ID.
+	byFullName map[string]*Command   // All of them.
+	byCategory map[string][]*Command // By ID.
+	names                            // What clients call.
 }
 
-// families are the commands of this server. Their order gives the IDs.
+// families are the commands of this server. Their order defines the IDs.
 var families = []struct {
 	group    Group
 	commands []*Command
@@ -43,7 +43,7 @@ var families = []struct {
 	{GroupServer, moduleCommands},
 }
 
-// standard is the table of this server, under the names of the entries.
+// standard returns the table of this server, with the names of the entries.
 var standard = sync.OnceValue(func() *Table {
 	var cmds []*Command
 	for _, f := range families {
@@ -56,15 +56,15 @@ var standard = sync.OnceValue(func() *Table {
 })
 
 // New returns the table of all commands of this server. All such tables share their commands, but
-// not what Rename does.
+// not their renames.
 func New() *Table {
 	t := *standard()
 	t.names = t.names.clone()
 	return &t
 }
 
-// NewTable makes a table of the entries, which belong to it from then on. It panics if an entry
-// contradicts itself: these are programming errors, which any test finds.
+// NewTable makes a table of the entries and takes ownership of them. It panics if an entry
+// contradicts itself, which is a programming error that any test finds.
 func NewTable(cmds []*Command) *Table {
 	t := &Table{byFullName: map[string]*Command{}, byCategory: map[string][]*Command{}}
 	for _, name := range categories {
@@ -80,7 +80,7 @@ func NewTable(cmds []*Command) *Table {
 	return t
 }
 
-// add fills in what an entry leaves to its container and to its flags, checks it and numbers it.
+// add completes an entry from its container and its flags, checks it and numbers it.
 func (t *Table) add(c, parent *Command) {
 	c.derived = derived{id: len(t.all), parent: parent, fullName: c.Name}
 	if parent != nil {
@@ -128,7 +128,7 @@ func (c *Command) derive() {
 	c.cats = c.categories()
 }
 
-// check panics if the entry is not complete or contradicts itself.
+// check panics if the entry is incomplete or contradicts itself.
 func (c *Command) check() {
 	bad := func(ok bool, what string) {
 		if !ok {
@@ -153,14 +153,14 @@ func checkArgs(args []Arg, specs int, bad func(bool, string)) {
 // All returns the commands and subcommands, by ID.
 func (t *Table) All() []*Command { return t.all }
 
-// Named returns the command of that full name, in lower case, or nil.
+// Named returns the command with that full name, in lower case, or nil.
 func (t *Table) Named(fullName string) *Command { return t.byFullName[fullName] }
 
-// Categories returns the names of all categories of access control, in the order of ACL CAT.
+// Categories returns the names of all ACL categories, in the order of ACL CAT.
 func (t *Table) Categories() []string { return categories }
 
-// InCategory returns the commands and subcommands of a category, by ID. It reports whether there
-// is such a category: one may be empty.
+// InCategory returns the commands and subcommands of a category, by ID. It reports whether the
+// category exists: it may be empty.
 func (t *Table) InCategory(name string) (cmds []*Command, ok bool) {
 	cmds, ok = t.byCategory[name]
 	return cmds, ok

@@ -1,6 +1,6 @@
 package spec
 
-// tdigestCommands are those of RedisBloom for t-digests.
+// tdigestCommands are RedisBloom's commands for t-digests.
 var tdigestCommands = []*Command{
 	{
 		Name: "tdigest.create", Arity: -2, Flags: Write | DenyOOM, Since: "2.4.0",

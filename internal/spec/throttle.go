@@ -1,6 +1,6 @@
 package spec
 
-// throttleCommands are those of the module redis-cell.
+// throttleCommands are the commands of the module redis-cell.
 var throttleCommands = []*Command{
 	{
 		Name: "cl.throttle", Arity: -5, Flags: Write | DenyOOM | Fast, Since: "1.0.0",

@@ -1,6 +1,6 @@
 package spec
 
-// topkCommands are those of RedisBloom for top-k lists.
+// topkCommands are RedisBloom's commands for top-k lists.
 var topkCommands = []*Command{
 	{
 		Name: "topk.reserve", Arity: -3, Flags: Write | DenyOOM, Since: "2.0.0",

@@ -1,6 +1,6 @@
 package spec
 
-// transactionCommands are MULTI and what belongs to it.
+// transactionCommands are MULTI and the commands around it.
 var transactionCommands = []*Command{
 	{
 		Name: "multi", Arity: 1, Flags: NoScript | Loading | Stale | Fast | AllowBusy | InMulti,

@@ -1,6 +1,6 @@
 package spec
 
-// waitCommands wait until writes are safe.
+// waitCommands wait until writes are durable.
 var waitCommands = []*Command{
 	{
 		Name: "waitaof", Arity: 4, Flags: Blocking, Since: "7.2.0",

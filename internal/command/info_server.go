@@ -1,0 +1,124 @@
+package command
+
+import (
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"godwit/internal/engine"
+)
+
+// build says what the binary was built from.
+type build struct{ sha, dirty, id string }
+
+func readBuild() build {
+	b := build{sha: "00000000", dirty: "0", id: "0"}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision" && len(s.Value) >= 16:
+			b.sha, b.id = s.Value[:8], s.Value[:16]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			b.dirty = "1"
+		}
+	}
+	return b
+}
+
+func infoServer(b build) func(t *infoText) {
+	return func(t *infoText) {
+		e := t.e
+		up := e.Uptime() / 1000
+		exe, _ := os.Executable() // Empty if the system does not know.
+		t.str("redis_version", engine.RedisVersion)
+		t.str("redis_git_sha1", b.sha)
+		t.str("redis_git_dirty", b.dirty)
+		t.str("redis_build_id", b.id)
+		t.str("redis_mode", "standalone")
+		t.str("server_name", "godwit")
+		t.str("godwit_version", engine.Version)
+		t.str("os", engine.OSName())
+		t.num("arch_bits", strconv.IntSize)
+		t.str("monotonic_clock", "Go runtime")
+		t.str("multiplexing_api", multiplexer())
+		t.str("go_version", runtime.Version())
+		t.num("process_id", int64(os.Getpid()))
+		t.str("process_supervised", directive(e, "supervised"))
+		t.str("run_id", e.RunID())
+		t.num("tcp_port", int64(tcpPort(e)))
+		t.num("server_time_usec", e.NowMicros())
+		t.num("uptime_in_seconds", up)
+		t.num("uptime_in_days", up/(24*3600))
+		t.num("hz", int64(e.Hz()))
+		t.num("configured_hz", int64(e.Cfg.Hz))
+		t.num("lru_clock", e.Steady()/1000&0xffffff)
+		t.str("executable", exe)
+		t.str("config_file", e.Cfg.File)
+		t.num("io_threads_active", boolInt(e.Cfg.IOThreads > 1))
+		listeners(t)
+	}
+}
+
+func multiplexer() string {
+	if runtime.GOOS == "linux" {
+		return "epoll"
+	}
+	return "goroutines"
+}
+
+func tcpPort(e *engine.Engine) int {
+	if e.Cfg.Port == 0 {
+		return e.Cfg.TLSPort
+	}
+	return e.Cfg.Port
+}
+
+// listeners writes a line for each kind of listener, numbered.
+func listeners(t *infoText) {
+	cfg := t.e.Cfg
+	n := 0
+	line := func(kind string, addrs []string, port int) {
+		var b strings.Builder
+		b.WriteString("name=" + kind)
+		for _, a := range addrs {
+			b.WriteString(",bind=" + a)
+		}
+		if port != 0 {
+			b.WriteString(",port=" + strconv.Itoa(port))
+		}
+		t.str("listener"+strconv.Itoa(n), b.String())
+		n++
+	}
+	if cfg.Port != 0 && len(cfg.Bind) > 0 {
+		line("tcp", cfg.Bind, cfg.Port)
+	}
+	if cfg.UnixSocket != "" {
+		line("unix", []string{cfg.UnixSocket}, 0)
+	}
+	if cfg.TLSPort != 0 && len(cfg.Bind) > 0 {
+		line("tls", cfg.Bind, cfg.TLSPort)
+	}
+}
+
+// directive returns the value of a directive as CONFIG GET shows it.
+func directive(e *engine.Engine, name string) string {
+	for _, kv := range e.Cfg.Get([]byte(name)) {
+		return kv[1]
+	}
+	return ""
+}
+
+func infoCPU(t *infoText) {
+	cpu := engine.ReadCPU()
+	t.fixed("used_cpu_sys", cpu.Sys, 6)
+	t.fixed("used_cpu_user", cpu.User, 6)
+	t.fixed("used_cpu_sys_children", cpu.ChildSys, 6)
+	t.fixed("used_cpu_user_children", cpu.ChildUser, 6)
+	t.fixed("used_cpu_sys_main_thread", cpu.ThreadSys, 6)
+	t.fixed("used_cpu_user_main_thread", cpu.ThreadUser, 6)
+}
