@@ -115,53 +115,6 @@ func (c *Client) DB() *keyspace.DB { return c.db }
 // Postponed reports whether the client's input is held back (CLIENT PAUSE). The connection stops parsing until Resume.
 func (c *Client) Postponed() bool { return c.postponed }
 
-// NewClient makes a client and, unless it is internal, lists it. It is the default user's.
-func (e *Engine) NewClient(conn Conn) *Client {
-	e.nextClientID++
-	c := &Client{
-		W: resp.Writer{Proto: 2}, Conn: conn, ID: e.nextClientID, FD: -1,
-		Created: e.Steady(), LastUsed: e.Steady(), db: e.KS.DB(0),
-	}
-	c.W.Room = func(n int) bool { return e.replyFits(c, n) }
-	e.setDefaultUser(c)
-	e.clients.push(c)
-	e.countClient(c)
-	e.Stats.Connections++
-	return c
-}
-
-// Forget takes a client off the list; its connection is gone or going.
-func (e *Engine) Forget(c *Client) {
-	if !c.linked {
-		return
-	}
-	e.uncountClient(c)
-	e.clients.remove(c)
-	e.leaveMonitor(c)
-	e.leaveHub(c)
-	e.Untrack(c)
-	e.unpostpone(c)
-	e.forgetWait(c)
-	e.Discard(c)
-}
-
-// Kill ends a client's connection: at once, or after its reply when it is the one that is running.
-// One that is killed at once is off the list when Kill returns, although its socket is closed a
-// moment later. One whose script is busy goes when that ends.
-func (e *Engine) Kill(c *Client) {
-	if c == e.current {
-		c.CloseAfterReply = true
-		return
-	}
-	if r := e.script.run; r == nil || r.caller != c { // a busy one needs its transaction until it ends
-		e.Forget(c)
-	}
-	c.CloseASAP = true
-	if c.Conn != nil {
-		c.Conn.Close()
-	}
-}
-
 // SelectDB switches the client to database i, which must exist.
 func (e *Engine) SelectDB(c *Client, i int) { c.db = e.KS.DB(i) }
 
@@ -219,16 +172,8 @@ func (l *clientList) remove(c *Client) {
 	l.n--
 }
 
-// ResetClient puts the client back into the state of a new connection (RESET).
-func (e *Engine) ResetClient(c *Client) {
-	e.leaveMonitor(c)
-	e.leaveHub(c)
-	e.Untrack(c)
-	e.Discard(c)
-	c.Name = ""
-	c.W.Proto = 2
-	c.Reply = ReplyOn
-	c.NoEvict, c.NoTouch = false, false
-	e.setDefaultUser(c)
-	e.SelectDB(c, 0)
-}
+// Current is the client whose command is running, nil outside commands.
+func (e *Engine) Current() *Client { return e.current }
+
+// ClientByID is the connected client of that ID, nil if there is none.
+func (e *Engine) ClientByID(id uint64) *Client { return e.clients.byID[id] }

@@ -69,7 +69,7 @@ func (e *Engine) countClient(c *Client) {
 	if c.evictable() {
 		n.victims = n.total
 	}
-	e.mem.clients.set(c, n)
+	e.clientMem.set(c, n)
 }
 
 // clientCount is what the sums hold of one client.
@@ -86,7 +86,7 @@ func (m *clientMemory) set(c *Client, n clientCount) {
 
 // uncountClient takes a client that goes away out of the sums.
 func (e *Engine) uncountClient(c *Client) {
-	m := &e.mem.clients
+	m := &e.clientMem
 	m.set(c, clientCount{})
 	if m.next == c {
 		m.next = c.next
@@ -101,33 +101,11 @@ func (e *Engine) recountClients() {
 	})
 }
 
-// countSomeClients is the cron's share: all clients within a second, and always a few.
-func (e *Engine) countSomeClients() {
-	m := &e.mem.clients
-	n := min(max(e.clients.n/e.Hz(), 5), e.clients.n)
-	sec := e.Steady() / 1000
-	for range n {
-		if m.next == nil {
-			m.next = e.clients.head
-		}
-		c := m.next
-		m.next = c.next
-		e.countClient(c)
-		in, out := 0, max(c.MaxBuf, len(c.W.Buf))
-		if c.Conn != nil {
-			_, inCap, waiting := c.Conn.Buffers()
-			in, out = inCap, max(out, waiting)
-		}
-		m.peakIn.note(sec, in)
-		m.peakOut.note(sec, out)
-	}
-}
-
 // RecentBuffers are the largest input buffer and the largest backlog of replies of any client
 // within the last seconds, in bytes.
 func (e *Engine) RecentBuffers() (in, out int) {
 	sec := e.Steady() / 1000
-	return e.mem.clients.peakIn.max(sec), e.mem.clients.peakOut.max(sec)
+	return e.clientMem.peakIn.max(sec), e.clientMem.peakOut.max(sec)
 }
 
 // recentSeconds is how far back RecentBuffers looks, as in Redis.
@@ -171,7 +149,7 @@ func (c *Client) evictable() bool { return !c.NoEvict && c.limited() }
 // clients.
 func (e *Engine) limitClients() (self bool) {
 	limit := e.Cfg.ClientsLimit()
-	m := &e.mem.clients
+	m := &e.clientMem
 	if limit == 0 || m.limited < limit || m.victims == 0 {
 		return false
 	}

@@ -61,7 +61,7 @@ func (e *Engine) syncClock() {
 func (e *Engine) tick() {
 	ns := int64(time.Since(e.base))
 	e.lastNs = ns
-	if ms := (e.baseNs + ns) / 1e6; ms > e.now && e.nest.depth == 0 && e.script.run == nil {
+	if ms := (e.baseNs + ns) / 1e6; ms > e.now && e.depth == 0 && e.script.run == nil {
 		e.now = ms
 		e.KS.SetClocks(ms, e.Steady())
 	}

@@ -43,11 +43,11 @@ func (e *Engine) crashCommand() []string {
 		lines = append(lines, "command, having waited: "+shape(cl.wait.cmd, cl.wait.args))
 	}
 	lines = append(lines, "command: "+shape(e.ctx.Cmd, e.ctx.Args))
-	for _, c := range e.nest.ctxs[:e.nest.depth] {
+	for _, c := range e.inner[:e.depth] {
 		lines = append(lines, "within: "+shape(c.Cmd, c.Args))
 	}
 	if e.script.run != nil {
-		lines = append(lines, "called by the script: "+shape(e.script.ctx.Cmd, e.script.ctx.Args))
+		lines = append(lines, "called by the script: "+shape(e.scriptCtx.Cmd, e.scriptCtx.Args))
 	}
 	return lines
 }

@@ -1,12 +1,10 @@
 package engine
 
 import (
-	"os"
-	"slices"
 	"time"
 
-	"godwit/internal/config"
-	"godwit/internal/logging"
+	"godwit/internal/arena"
+	"godwit/internal/keyspace"
 	"godwit/internal/metrics"
 )
 
@@ -14,7 +12,6 @@ import (
 type cronState struct {
 	expireOff bool // DEBUG SET-ACTIVE-EXPIRE 0
 	off       bool // DEBUG PAUSE-CRON 1
-	evicting  bool // makeRoom gave up for lack of time
 	sampledAt int64
 	ops       metrics.Rate
 	in, out   metrics.Rate
@@ -98,7 +95,7 @@ func (e *Engine) Slice() (more bool) {
 	ks := e.KS
 	expire := ks.ExpiryDue()
 	rehash := ks.RehashPending() && e.Cfg.ActiveRehashing
-	if !expire && !rehash && !ks.LazyFreeQueued() && !e.cron.evicting && !ks.A.Idle() &&
+	if !expire && !rehash && !ks.LazyFreeQueued() && !e.mem.evicting && !ks.A.Idle() &&
 		!e.Buffers.Idle() && !ks.A.Trimming() && !ks.SweepPending() && !e.persist.busy() && e.defrag.round == nil {
 		return false
 	}
@@ -119,10 +116,10 @@ func (e *Engine) Slice() (more bool) {
 		if e.Cfg.ActiveRehashing {
 			again = ks.RehashSlice(lazyStride) || again
 		}
-		if e.cron.evicting {
-			e.cron.evicting = false
+		if e.mem.evicting {
+			e.mem.evicting = false
 			e.makeRoom(nil)
-			again = e.cron.evicting || again
+			again = e.mem.evicting || again
 		}
 		if !again || time.Since(start) >= sliceBudget {
 			return more || again
@@ -145,24 +142,6 @@ func (e *Engine) expireSlice(start time.Time) (more bool) {
 	e.Stats.ExpireNanos += int64(time.Since(start))
 	e.latencySince("expire-cycle", start)
 	return more
-}
-
-// latencySince records the time since start as a latency event, if it is over latency-monitor-threshold.
-func (e *Engine) latencySince(event string, start time.Time) {
-	t := e.Cfg.LatencyMonitorThreshold
-	if t == 0 {
-		return
-	}
-	if ms := time.Since(start).Milliseconds(); ms >= t {
-		e.Latency.Add(event, e.now/1000, ms)
-	}
-}
-
-// NoteLatency records an event of ms milliseconds, if that is over latency-monitor-threshold.
-func (e *Engine) NoteLatency(event string, ms int64) {
-	if t := e.Cfg.LatencyMonitorThreshold; t > 0 && ms >= t {
-		e.Latency.Add(event, e.now/1000, ms)
-	}
 }
 
 // NextWake is how long a loop with nothing to do may sleep until a key falls due or defragmentation
@@ -194,38 +173,46 @@ func (e *Engine) InputPerSecond() int64 { return e.cron.in.PerSecond() }
 // OutputPerSecond is the rate of bytes sent.
 func (e *Engine) OutputPerSecond() int64 { return e.cron.out.PerSecond() }
 
-// persistenceChanged applies what CONFIG SET changed about files.
-func (e *Engine) persistenceChanged(names []string) error {
-	if slices.Contains(names, "dir") {
-		if err := os.Chdir(e.Cfg.Dir); err != nil {
-			return &config.ApplyError{Name: "dir", Reason: logging.OSError(err)}
-		}
+// ResetStats does what CONFIG RESETSTAT does. The memory peak and the count of changes are no statistics in that sense.
+func (e *Engine) ResetStats() {
+	e.Stats = Stats{Dirty: e.Stats.Dirty, PeakMemory: e.Stats.PeakMemory, PeakMemoryAt: e.Stats.PeakMemoryAt}
+	e.KS.Stats, e.KS.A.Moves = keyspace.Stats{}, arena.Moves{}
+	clear(e.errs)
+	for i := range e.cmds {
+		e.cmds[i] = CommandStats{}
 	}
-	if slices.Contains(names, "appendonly") {
-		if err := e.turnAOF(e.Cfg.AppendOnly); err != nil {
-			return &config.ApplyError{Name: "appendonly", Reason: "Unable to turn on AOF. Check server logs."}
-		}
-	}
-	if e.persist.store != nil {
-		e.persist.store.Reconfigured()
-	}
-	return nil
+	e.cron.reset(e)
 }
 
-// ConfigChanged applies directives that CONFIG SET changed. An error undoes the change.
-func (e *Engine) ConfigChanged(names []string) error {
-	e.KS.P, e.mem.refused = e.params(), false
-	e.Slowlog.SetMax(int(e.Cfg.SlowlogMaxLen))
-	e.Log.SetLevel(e.Cfg.LogLevel)
-	e.access.log.Trim(int(e.Cfg.ACLLogMaxLen))
-	if slices.Contains(names, "requirepass") {
-		e.ApplyRequirePass()
+// countSomeClients is the cron's share: all clients within a second, and always a few.
+func (e *Engine) countSomeClients() {
+	m := &e.clientMem
+	n := min(max(e.clients.n/e.Hz(), 5), e.clients.n)
+	sec := e.Steady() / 1000
+	for range n {
+		if m.next == nil {
+			m.next = e.clients.head
+		}
+		c := m.next
+		m.next = c.next
+		e.countClient(c)
+		in, out := 0, max(c.MaxBuf, len(c.W.Buf))
+		if c.Conn != nil {
+			_, inCap, waiting := c.Conn.Buffers()
+			in, out = inCap, max(out, waiting)
+		}
+		m.peakIn.note(sec, in)
+		m.peakOut.note(sec, out)
 	}
-	if err := e.persistenceChanged(names); err != nil {
-		return err
+}
+
+// jobSlice goes on with the running job, and ends it when it is done.
+func (e *Engine) jobSlice() (more bool) {
+	s := &e.persist
+	if !s.busy() {
+		return false
 	}
-	if e.Reconfigure != nil {
-		return e.Reconfigure(names)
-	}
-	return nil
+	served := e.Stats.Commands != s.jobSeen
+	s.jobSeen = e.Stats.Commands
+	return s.store.Slice(sliceBudget, served)
 }

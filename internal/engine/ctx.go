@@ -110,10 +110,6 @@ func (c *Ctx) MayListen(shard bool) bool {
 	return c.Client.Origin == OriginConnection && !(c.noBlock && shard)
 }
 
-// Changed announces that key of the client's database has another value now, or none: WATCH and client-side caching listen.
-func (c *Ctx) Changed(key []byte) { c.ChangedIn(c.DB, key) }
-
-// ChangedIn is Changed for a key of another database.
-func (c *Ctx) ChangedIn(db *keyspace.DB, key []byte) {
-	c.E.changed(key, db.ID(), c.E.current)
-}
+// Obeyed reports whether the command must not be refused for a limit: the log or the master has
+// sent it, or a script that one of them has called.
+func (c *Ctx) Obeyed() bool { return c.E.obeys(c.Client) }

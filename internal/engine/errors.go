@@ -1,8 +1,9 @@
 package engine
 
 import (
-	"godwit/internal/spec"
 	"strings"
+
+	"godwit/internal/spec"
 )
 
 // The error texts of the wire that more than one handler sends. Bytes are Redis's.

@@ -1,8 +1,6 @@
 package engine
 
-import (
-	"godwit/internal/script"
-)
+import "godwit/internal/script"
 
 // Functions is the libraries of functions with their environment, made when it is first needed.
 func (e *Engine) Functions() *script.Functions {

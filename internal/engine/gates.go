@@ -141,9 +141,9 @@ func (e *Engine) scriptRefuses(cmd *spec.Command, argv [][]byte) refusal {
 	case r == nil:
 		return errScriptNone
 	}
-	e.script.ctx = Ctx{E: e, Client: e.script.client, Cmd: cmd, Args: argv}
+	e.scriptCtx = Ctx{E: e, Client: e.script.client, Cmd: cmd, Args: argv}
 	// The script has its caller's rights.
-	if reason := e.permit(&e.script.ctx); reason != acl.Allowed {
+	if reason := e.permit(&e.scriptCtx); reason != acl.Allowed {
 		return refusal(deniedScript(reason))
 	}
 	obeyed := e.obeys(r.caller)

@@ -54,7 +54,7 @@ func (e *Engine) MemoryReport() MemoryReport {
 	r := MemoryReport{
 		Used: e.UsedMemory() + e.AOFBuffered(), LogBuffer: e.AOFBuffered(), StartShare: e.KS.P.MaxMemory - e.Cfg.Maxmemory,
 		Peak: e.Stats.PeakMemory, Startup: e.mem.startup,
-		Clients: e.mem.clients.total, Tables: a.UsedBy(arena.Tables),
+		Clients: e.clientMem.total, Tables: a.UsedBy(arena.Tables),
 		RSS: rss, Resident: rss - file, System: SystemMemory(), Go: goMemory,
 		ArenaUsed: a.Used(), ArenaMapped: a.Mapped(),
 		ArenaKeys: a.UsedBy(arena.Keys), ArenaValues: a.UsedBy(arena.Values),

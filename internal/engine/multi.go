@@ -83,29 +83,6 @@ func (e *Engine) BeginMulti(c *Client) {
 	c.multi = &multi{}
 }
 
-// queue puts a command into the client's transaction.
-func (e *Engine) queue(c *Ctx) {
-	c.Simple("QUEUED")
-	m := c.Client.multi
-	if m.aborted || c.Client.watchDirty {
-		return
-	}
-	if len(m.cmds) == 0 {
-		m.all = ^spec.Flag(0)
-	}
-	m.any |= e.table.callFlags(c)
-	m.all &= c.Cmd.Flags
-	was := m.bytes
-	m.cmds = append(m.cmds, queuedCmd{c.Cmd, len(c.Args)})
-	for _, a := range c.Args {
-		m.args = append(m.args, m.keep(a))
-		m.argMem += int64(len(a))
-	}
-	if m.bytes != was {
-		e.countClient(c.Client) // or a queue could outgrow maxmemory before the cron comes round
-	}
-}
-
 // keep copies an argument.
 func (m *multi) keep(a []byte) []byte {
 	if cap(m.chunk)-len(m.chunk) < len(a) {
@@ -159,49 +136,4 @@ func (c *Client) abortMulti() {
 	if c.multi != nil {
 		c.multi.aborted = true
 	}
-}
-
-// effectiveFlags are the flags that the gates go by: EXEC does what its commands do.
-func effectiveFlags(cmd *spec.Command, cl *Client) spec.Flag {
-	f := cmd.Flags
-	if f&spec.RunsQueue == 0 || cl.multi == nil || len(cl.multi.cmds) == 0 {
-		return f
-	}
-	m := cl.multi
-	f |= m.any & (spec.Write | spec.ReadOnly | spec.DenyOOM | spec.MayReplicate)
-	return f &^ ((spec.Loading | spec.Stale) &^ m.all)
-}
-
-// ExecMulti runs the client's transaction: the handler of EXEC. It answers with the replies of all commands, whether they succeed or not; with null if something
-// watched has changed; with EXECABORT if a command could not be queued. What the commands change is propagated as one unit.
-func (c *Ctx) ExecMulti() {
-	e, cl := c.E, c.Client
-	m := cl.multi
-	e.expireWatched(cl)
-	switch {
-	case m.aborted:
-		e.Discard(cl)
-		c.Err(ErrExecAbort)
-		return
-	case cl.watchDirty:
-		e.Discard(cl)
-		c.NullArray()
-		return
-	}
-	e.Unwatch(cl) // what comes now must not touch the client's own watches
-	c.Array(len(m.cmds))
-	e.Feed.Begin()
-	args := m.args
-	for _, q := range m.cmds {
-		n := e.nested(cl, q.cmd, args[:q.argc:q.argc])
-		args = args[q.argc:]
-		if msg := e.gatesAtExec(n); msg != passed {
-			n.Err(string(msg))
-		} else {
-			e.call(n)
-		}
-		e.unnest()
-	}
-	e.EndUnit()
-	e.endMulti(cl)
 }

@@ -1,6 +1,9 @@
 package engine
 
-import "godwit/internal/spec"
+import (
+	"godwit/internal/config"
+	"godwit/internal/spec"
+)
 
 // What the system refuses
 //
@@ -73,4 +76,27 @@ func (e *Engine) replyFits(c *Client, n int) bool {
 	e.Log.Warning("Client %s scheduled to be closed ASAP: the system has no memory left for its reply.", e.Describe(c, n))
 	c.CloseASAP = true
 	return false
+}
+
+// alwaysFits is how many bytes are not worth asking for.
+const alwaysFits = 1 << 20
+
+// Fits reports whether a value of n bytes can be had: in what maxmemory leaves, or in all of maxmemory where keys may be evicted for it, and in what the machine has
+// beside the memory in use. It is for commands that a few bytes ask for very much; small values always fit. While a log is replayed everything does: it has fit before.
+func (e *Engine) Fits(n uint64) bool {
+	if n < alwaysFits || e.loading.on {
+		return true
+	}
+	room := func(limit int64) bool { return n <= uint64(max(limit, 0)) }
+	used := e.UsedMemory()
+	if limit := e.memoryLimit(); limit > 0 {
+		if e.Cfg.MaxmemoryPolicy == config.NoEviction {
+			limit -= e.limitedMemory()
+		}
+		if !room(limit) {
+			return false
+		}
+	}
+	total := SystemMemory()
+	return (total == 0 || room(total-used)) && e.probe(int64(n))
 }

@@ -81,3 +81,6 @@ func (e *Engine) unpostpone(c *Client) {
 		}
 	}
 }
+
+// BlockedClients is the number of clients that wait: for keys, or for the end of CLIENT PAUSE.
+func (e *Engine) BlockedClients() int { return e.blocking.n + len(e.pause.postponed) }

@@ -114,34 +114,6 @@ func keepSmall(b []byte) []byte {
 	return b[:0]
 }
 
-// Deliver serves those who waited for what slices and cron did to keys, and has the connections of
-// all who were pushed something write it. Loops call it at the end of their turns, before they look
-// at what others want of their connections; Leave does for everyone else.
-func (e *Engine) Deliver() {
-	if len(e.blocking.ready) > 0 && !e.loading.on {
-		e.serve()
-	}
-	e.broadcast()
-	p := &e.pushing
-	if len(p.woken) == 0 {
-		return
-	}
-	for i, c := range p.woken {
-		p.woken[i] = nil
-		c.woken = false
-		resumes := c.resumes
-		c.resumes = false
-		if c.Conn != nil && c.linked && !c.CloseASAP {
-			c.Conn.Flush()
-			if resumes {
-				c.Conn.Resume()
-			}
-		}
-	}
-	p.woken = p.woken[:0]
-	p.scratch, p.channel = keepSmall(p.scratch), keepSmall(p.channel)
-}
-
 // LendBuffer is an empty buffer for replies.
 func (e *Engine) LendBuffer() []byte {
 	p := &e.pushing

@@ -122,17 +122,6 @@ func (e *Engine) startSave() error {
 	return nil
 }
 
-// jobSlice goes on with the running job, and ends it when it is done.
-func (e *Engine) jobSlice() (more bool) {
-	s := &e.persist
-	if !s.busy() {
-		return false
-	}
-	served := e.Stats.Commands != s.jobSeen
-	s.jobSeen = e.Stats.Commands
-	return s.store.Slice(sliceBudget, served)
-}
-
 func (e *Engine) saveDone(err error) {
 	s := &e.persist
 	s.saveSeconds = (e.Steady() - s.saveStart) / 1000

@@ -63,3 +63,17 @@ func (t *Table) callFlags(c *Ctx) spec.Flag {
 
 // SetTouch sets what is touched for a command that is read ahead.
 func (t *Table) SetTouch(name string, touch Touch) { t.touch[t.Named(name).ID()] = touch }
+
+// Table is the sealed command table.
+func (e *Engine) Table() *Table { return e.table }
+
+// effectiveFlags are the flags that the gates go by: EXEC does what its commands do.
+func effectiveFlags(cmd *spec.Command, cl *Client) spec.Flag {
+	f := cmd.Flags
+	if f&spec.RunsQueue == 0 || cl.multi == nil || len(cl.multi.cmds) == 0 {
+		return f
+	}
+	m := cl.multi
+	f |= m.any & (spec.Write | spec.ReadOnly | spec.DenyOOM | spec.MayReplicate)
+	return f &^ ((spec.Loading | spec.Stale) &^ m.all)
+}

@@ -94,9 +94,6 @@ func (e *Engine) Untrack(c *Client) {
 	}
 }
 
-// ClientByID is the connected client of that ID, nil if there is none.
-func (e *Engine) ClientByID(id uint64) *Client { return e.clients.byID[id] }
-
 // remember notes the keys that a command has read for a client that tracks.
 func (e *Engine) remember(c *Ctx) {
 	cl := c.Client

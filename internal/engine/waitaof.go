@@ -14,13 +14,6 @@ func (e *Engine) CommitCost() time.Duration {
 	return e.persist.aof.CommitCost()
 }
 
-// noteLogged remembers up to where the log must be on disk for the client's writes to be.
-func (e *Engine) noteLogged(c *Client) {
-	if log := e.persist.aof; log != nil {
-		c.logged = log.Offset()
-	}
-}
-
 // LogSynced reports whether everything that the client has written is on disk. What its batch has
 // written so far is handed over first, so under appendfsync always it is.
 func (e *Engine) LogSynced(c *Client) bool {
@@ -45,21 +38,4 @@ func (c *Ctx) BlockUntilSynced(never bool, deadline int64, onTimeout func(*Ctx))
 		b := &c.E.blocking
 		b.syncs = append(b.syncs, c.Client.wait)
 	}
-}
-
-// serveSynced ends the waits for the log that are over; it is called once a turn.
-func (e *Engine) serveSynced() {
-	b := &e.blocking
-	synced, on := e.persist.aof.Synced(), e.LogOn()
-	keep := b.syncs[:0]
-	for _, w := range b.syncs {
-		if w.client.wait == w && (w.client.logged <= synced || !on) {
-			e.rerun(w)
-		}
-		if w.client.wait == w {
-			keep = append(keep, w)
-		}
-	}
-	clear(b.syncs[len(keep):])
-	b.syncs = keep
 }

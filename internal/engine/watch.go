@@ -1,11 +1,5 @@
 package engine
 
-import (
-	"slices"
-
-	"godwit/internal/keyspace"
-)
-
 // watching is WATCH: who is to know when a key changes.
 //
 //	dbs[0]["jobs"] → watchedKey   head → watch ⇄ watch ⇄ watch        one for each client that watches the key
@@ -215,38 +209,4 @@ func (e *Engine) expireWatched(c *Client) {
 	for w := c.watched; w != nil && !c.watchDirty; w = w.other {
 		e.KS.DB(w.key.db).Peek([]byte(w.key.key))
 	}
-}
-
-// databaseChanging marks those who watch a key of the database that exists in one of dbs, and notes
-// the key for those who wait for its changes. The database is about to be emptied, or exchanged
-// with the other.
-func (e *Engine) databaseChanging(db int, dbs ...int) {
-	t, b := &e.watching, &e.blocking
-	exists := func(key []byte) bool {
-		return slices.ContainsFunc(dbs, func(d int) bool {
-			db := e.KS.DB(d)
-			return db.Len() > 0 && db.Peek(key).Exists()
-		})
-	}
-	if b.wide > 0 {
-		for _, q := range b.queuesOf(db) {
-			if q.wide > 0 && exists(q.key) {
-				b.note(q, WaitChange)
-			}
-		}
-	}
-	if t.clients == 0 {
-		return
-	}
-	for _, k := range t.dbs[db] { // entries may be removed on the way
-		if exists([]byte(k.key)) {
-			t.touch(k)
-		}
-	}
-}
-
-// FlushDB empties a database as keyspace.DB.Flush does, and tells those who watch its keys. It returns the number of keys.
-func (e *Engine) FlushDB(db *keyspace.DB, async bool) int {
-	e.databaseChanging(db.ID(), db.ID())
-	return db.Flush(async)
 }

@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"strings"
+
+	"godwit/internal/resp"
+	"godwit/internal/spec"
+)
+
+// writerOf is where replies to the client go under its reply mode.
+func (e *Engine) writerOf(c *Client) *resp.Writer {
+	if c.Reply == ReplyOn || c.Reply == ReplySkipNext { // that is set within a transaction, whose other replies it leaves alone
+		return &c.W
+	}
+	e.discard.Proto = c.W.Proto
+	return &e.discard
+}
+
+// commandDone follows each command of the client that has been replied to.
+func (e *Engine) commandDone(c *Client) {
+	c.Commands++
+	if c.track != nil {
+		e.endCaching(c)
+	}
+	if c.Reply == ReplySkip {
+		c.Reply = ReplyOn
+	}
+}
+
+// call runs the handler and accounts for it. A command that blocks is accounted for when its wait ends.
+func (e *Engine) call(c *Ctx) {
+	cmd, cl := c.Cmd, c.Client
+	start := e.lastNs
+	e.KS.NoTouch = e.current.NoTouch // of who called, where a script runs the command
+	if cmd.Flags&spec.DenyOOM != 0 && e.outOfMemory(c) {
+		c.Err(ErrNoMemory)
+	} else {
+		e.table.run[cmd.ID()](c)
+	}
+	if c.dirty > 0 {
+		e.afterWrite(c)
+	}
+	if e.tracking.clients > 0 && cmd.Flags&(spec.ReadOnly|spec.NoMandatoryKeys) == spec.ReadOnly { // of a script, what it calls counts
+		e.remember(c)
+	}
+	e.tick()
+	ns := e.lastNs - start
+	if !c.rerun && len(e.monitors) > 0 && cmd.Flags&(spec.SkipMonitor|spec.Admin) == 0 {
+		e.feedMonitors(c) // after the run, because only the handler knows what must not be shown
+	}
+	if w := cl.wait; w != nil {
+		ns += w.nanos
+		if w.nanos = ns; c.blocked {
+			return
+		}
+	}
+	e.account(c, ns)
+}
+
+// account counts a command that has taken ns nanoseconds.
+func (e *Engine) account(c *Ctx, ns int64) {
+	cmd, cl := c.Cmd, c.Client
+	st := &e.cmds[cmd.ID()]
+	st.Calls++
+	st.Nanos += ns
+	if c.failed {
+		st.Failed++
+	}
+	if e.Cfg.LatencyTracking {
+		st.Hist.Record(ns)
+	}
+	e.Stats.Commands++
+	us := ns / 1000
+	if t := e.Cfg.SlowlogLogSlowerThan; t >= 0 && us >= t && !cmd.Is(spec.SkipSlowlog) {
+		e.Slowlog.Add(e.now/1000, us, c.shown(), cl.Addr, cl.Name)
+	}
+	if t := e.Cfg.LatencyMonitorThreshold; t > 0 && us >= t*1000 {
+		event := "command"
+		if cmd.Is(spec.Fast) {
+			event = "fast-command"
+		}
+		e.Latency.Add(event, e.now/1000, us/1000)
+	}
+}
+
+// afterWrite counts the changes of a command and propagates it.
+func (e *Engine) afterWrite(c *Ctx) {
+	if !c.saved {
+		e.Stats.Dirty += c.dirty
+	}
+	switch c.prop {
+	case propAuto:
+		e.propagate(c.DB.ID(), c.Args)
+	case propAs:
+		e.propagateAll(c.DB.ID(), c.propCmds)
+	}
+	if e.Feed.Attached() != 0 && !e.Feed.InUnit() {
+		e.noteLogged(c.Client)
+	}
+}
+
+// reject answers a command that does not run. A transaction that it was to be a part of will not run
+// either.
+func (e *Engine) reject(c *Ctx, cmd *spec.Command, why refusal) {
+	if why == closed || why == held {
+		return
+	}
+	msg := string(why)
+	c.Client.abortMulti()
+	if cmd != nil {
+		e.cmds[cmd.ID()].Rejected++
+		if cmd.Is(spec.RunsQueue) {
+			e.Discard(c.Client)
+			msg = "EXECABORT Transaction discarded because of: " + strings.TrimPrefix(msg, "ERR ")
+			if len(e.monitors) > 0 {
+				e.feedMonitors(c) // they have seen its MULTI
+			}
+		}
+	}
+	e.countError(msg)
+	c.Error(msg)
+}
