@@ -5,10 +5,11 @@ import (
 	"godwit/internal/spec"
 )
 
-// access is who may do what.
+// access holds the users and what access control remembers.
 //
-// Every client has a user, and all clients of a user share it, so that a change of rules counts from the next command on, also for those
-// that wait in a transaction or block. Internal clients have none: what a log replays was allowed when it was written.
+// Every client has a user, and all clients of a user share it. So a change of rules counts from the
+// next command on, also for clients that wait in a transaction or are blocked. Internal clients
+// have no user: what a log replays was allowed when it was written.
 type access struct {
 	users *acl.Users
 	def   *acl.User // the default one, which never goes
@@ -17,7 +18,7 @@ type access struct {
 	refs  []spec.KeyRef
 }
 
-// initAccess makes the default user, with requirepass as its password.
+// initAccess makes the default user and gives it the password of requirepass.
 func (e *Engine) initAccess() {
 	e.access.users = acl.NewUsers(e.table.Table)
 	e.access.def = e.access.users.Get(acl.Default)
@@ -26,7 +27,8 @@ func (e *Engine) initAccess() {
 	}
 }
 
-// ApplyRequirePass gives the default user the password of requirepass, or none. It follows each change of the directive.
+// ApplyRequirePass gives the default user the password of requirepass, or none if it is empty. It
+// must be called after each change of the directive.
 func (e *Engine) ApplyRequirePass() {
 	rules := []string{"nopass"}
 	if p := e.Cfg.RequirePass; p != "" {
@@ -37,13 +39,13 @@ func (e *Engine) ApplyRequirePass() {
 	}
 }
 
-// Users are all users. They are changed through the engine.
+// Users returns all users. They must be changed through the engine only.
 func (e *Engine) Users() *acl.Users { return e.access.users }
 
-// DefaultUser is the user of clients that have not said who they are.
+// DefaultUser returns the user of clients that have not authenticated.
 func (e *Engine) DefaultUser() *acl.User { return e.access.def }
 
-// ACLLog is what ACL LOG shows.
+// ACLLog returns the entries of ACL LOG.
 func (e *Engine) ACLLog() *acl.Log { return &e.access.log }
 
 // openToAll reports whether clients need not authenticate.
@@ -52,7 +54,7 @@ func (e *Engine) openToAll() bool { return e.access.def.NoPass() && e.access.def
 // Stranger reports whether the client must authenticate before anything else.
 func (e *Engine) Stranger(c *Client) bool { return !c.Authenticated && !e.openToAll() }
 
-// setDefaultUser makes the client the default user's, as each is at first.
+// setDefaultUser gives the client the default user, as every client has at first.
 func (e *Engine) setDefaultUser(c *Client) {
 	c.User = e.access.def
 	c.Authenticated = e.openToAll()

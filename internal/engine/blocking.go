@@ -53,7 +53,7 @@ type blocking struct {
 	syncs     []*waiter // for the append-only file; some may have ended
 }
 
-// waiter is a client that waits.
+// waiter is a client that waits, with its command.
 type waiter struct {
 	client    *Client
 	cmd       *spec.Command
@@ -73,7 +73,8 @@ const (
 	nodeBytes   = 32
 )
 
-// MayBlock reports whether the client may be made to wait. A handler that would block where it may not replies as if the time was up.
+// MayBlock reports whether the client may be made to wait. If not, a handler that finds nothing
+// replies as if the time was up.
 func (c *Ctx) MayBlock() bool { return c.Client.Origin == OriginConnection && !c.noBlock }
 
 // WaitEvents are the events of a key for which a waiting command runs again.
@@ -114,10 +115,10 @@ func (c *Client) WaitingArgs() [][]byte {
 	return c.wait.args
 }
 
-// TimedClients is the number of clients that wait for keys until a deadline.
+// TimedClients returns the number of clients that wait for keys until a deadline.
 func (e *Engine) TimedClients() int { return len(e.blocking.deadlines) }
 
-// BlockingKeys is the number of keys that clients wait for.
+// BlockingKeys returns the number of keys that clients wait for.
 func (e *Engine) BlockingKeys() int { return e.blocking.queues }
 
 // waitQueue is the clients that wait for one key, oldest first.

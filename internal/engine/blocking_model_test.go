@@ -9,7 +9,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// blockedModel is waiting done the simplest way: one list of waiters in the order in which they began.
+// blockedModel is waiting done the simplest way: one list of waiters in the order in which they
+// began.
 type blockedModel struct {
 	lists   map[string][]string
 	ready   []string
@@ -74,8 +75,8 @@ func (f *fixture) holds(ws []*modelWaiter, what string) {
 	}
 }
 
-// TestBlockedAgainstModel blocks, fills, unblocks and disconnects at random over a few keys, and holds every reply and its order against the
-// model.
+// TestBlockedAgainstModel blocks, fills, unblocks and disconnects at random over a few keys, and
+// holds every reply and its order against the model.
 func TestBlockedAgainstModel(t *testing.T) {
 	rng := testseed.Rand(t)
 	f := newFixture(t, "")
@@ -131,7 +132,8 @@ func TestBlockedAgainstModel(t *testing.T) {
 			}
 		}
 		if bytes != f.e.blocking.bytes {
-			t.Fatalf("step %d: %s: queues of %d bytes, want %d", step, line, f.e.blocking.bytes, bytes)
+			t.Fatalf("step %d: %s: queues of %d bytes, want %d", step, line, f.e.blocking.bytes,
+				bytes)
 		}
 	}
 	for _, w := range m.waiters {

@@ -49,7 +49,8 @@ func (e *Engine) serveQueue(q *waitQueue, happened WaitEvents) bool {
 	return true
 }
 
-// rerun runs the command of a waiter again, through the gates: what it needs may have been taken from the client meanwhile.
+// rerun runs the command of a waiter again. The command passes the gates again, because its client
+// may have lost a right meanwhile.
 func (e *Engine) rerun(w *waiter) {
 	c := e.resumeCtx(w)
 	c.rerun = true
@@ -71,18 +72,21 @@ func (e *Engine) rerun(w *waiter) {
 // ones let it grow.
 const wakeReply = 128
 
-// resumeCtx is the context of a command that was parked. It is not that of the running command, which CLIENT UNBLOCK still needs.
+// resumeCtx returns the context for a command that has waited. It is not the context of the running
+// command, which CLIENT UNBLOCK still needs.
 func (e *Engine) resumeCtx(w *waiter) *Ctx {
 	cl := w.client
 	if cl.W.Buf == nil {
 		cl.W.Buf = make([]byte, 0, wakeReply) // no loop has lent it a buffer now
 	}
-	e.wakeCtx = Ctx{Writer: e.writerOf(cl), E: e, Client: cl, Cmd: w.cmd, DB: cl.db, Args: w.args, Now: e.now}
+	e.wakeCtx = Ctx{Writer: e.writerOf(cl), E: e, Client: cl, Cmd: w.cmd, DB: cl.db, Args: w.args,
+		Now: e.now}
 	return &e.wakeCtx
 }
 
-// endWait ends a wait that has been replied to: the connection writes the reply and goes on with
-// its input. If a client's command ends it (CLIENT UNBLOCK), that client is answered first.
+// endWait ends a wait that has been replied to. The connection writes the reply and goes on with
+// its input. If another client's command ended the wait (CLIENT UNBLOCK), that client is answered
+// first.
 func (e *Engine) endWait(w *waiter) {
 	cl := w.client
 	e.forgetWait(cl)
@@ -103,7 +107,7 @@ func (e *Engine) endWait(w *waiter) {
 	cl.Conn.Resume()
 }
 
-// abandon ends a wait without what it waited for; reply answers the client.
+// abandon ends a wait in vain. reply answers the client.
 func (e *Engine) abandon(w *waiter, reply func(c *Ctx)) {
 	c := e.resumeCtx(w)
 	reply(c)
@@ -114,7 +118,8 @@ func (e *Engine) abandon(w *waiter, reply func(c *Ctx)) {
 // timeoutsPerTurn bounds how many waits one call of EndWaits ends: about a millisecond's worth.
 const timeoutsPerTurn = 500
 
-// EndWaits answers the clients whose time is up, some hundreds at a call. Loops call it every turn, after the commands: what came in time counts.
+// EndWaits answers clients whose time is up, at most timeoutsPerTurn of them. Loops call it every
+// turn after the commands, so what came in time counts.
 func (e *Engine) EndWaits() {
 	if e.script.run != nil || e.ended {
 		return // a busy script: nothing happens beside it
@@ -129,7 +134,8 @@ func (e *Engine) EndWaits() {
 	}
 }
 
-// UntilTimeout is in how many ms EndWaits has something to do, MaxInt64 when nobody waits for a limited time.
+// UntilTimeout returns how many ms are left until EndWaits has something to do, MaxInt64 if no wait
+// has a deadline.
 func (e *Engine) UntilTimeout() int64 {
 	d := e.blocking.deadlines
 	if len(d) == 0 {
@@ -139,7 +145,8 @@ func (e *Engine) UntilTimeout() int64 {
 	return max(d[0].deadline-e.Steady()+1, 0)
 }
 
-// Unblock ends the wait of a client as if its time was up, or with an error. It reports false when no client of that ID waits for a key.
+// Unblock ends the wait of a client as if its time was up, or with an error. It reports false if no
+// client of that ID waits for a key.
 func (e *Engine) Unblock(id uint64, withError bool) bool {
 	cl := e.clients.byID[id]
 	if cl == nil || cl.wait == nil {

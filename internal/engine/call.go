@@ -7,16 +7,17 @@ import (
 	"godwit/internal/spec"
 )
 
-// writerOf is where replies to the client go under its reply mode.
+// writerOf returns the writer for replies to the client under its reply mode.
 func (e *Engine) writerOf(c *Client) *resp.Writer {
-	if c.Reply == ReplyOn || c.Reply == ReplySkipNext { // that is set within a transaction, whose other replies it leaves alone
+	// that is set within a transaction, whose other replies it leaves alone
+	if c.Reply == ReplyOn || c.Reply == ReplySkipNext {
 		return &c.W
 	}
 	e.discard.Proto = c.W.Proto
 	return &e.discard
 }
 
-// commandDone follows each command of the client that has been replied to.
+// commandDone is called after each command of the client that has been replied to.
 func (e *Engine) commandDone(c *Client) {
 	c.Commands++
 	if c.track != nil {
@@ -27,7 +28,8 @@ func (e *Engine) commandDone(c *Client) {
 	}
 }
 
-// call runs the handler and accounts for it. A command that blocks is accounted for when its wait ends.
+// call runs the handler and accounts for the command. If the command blocks, it is accounted for
+// when its wait ends.
 func (e *Engine) call(c *Ctx) {
 	cmd, cl := c.Cmd, c.Client
 	start := e.lastNs
@@ -40,7 +42,8 @@ func (e *Engine) call(c *Ctx) {
 	if c.dirty > 0 {
 		e.afterWrite(c)
 	}
-	if e.tracking.clients > 0 && cmd.Flags&(spec.ReadOnly|spec.NoMandatoryKeys) == spec.ReadOnly { // of a script, what it calls counts
+	// of a script, what it calls counts
+	if e.tracking.clients > 0 && cmd.Flags&(spec.ReadOnly|spec.NoMandatoryKeys) == spec.ReadOnly {
 		e.remember(c)
 	}
 	e.tick()
@@ -57,7 +60,8 @@ func (e *Engine) call(c *Ctx) {
 	e.account(c, ns)
 }
 
-// account counts a command that has taken ns nanoseconds.
+// account adds a command that took ns nanoseconds to the counters, the slow log and the latency
+// events.
 func (e *Engine) account(c *Ctx, ns int64) {
 	cmd, cl := c.Cmd, c.Client
 	st := &e.cmds[cmd.ID()]
@@ -83,7 +87,7 @@ func (e *Engine) account(c *Ctx, ns int64) {
 	}
 }
 
-// afterWrite counts the changes of a command and propagates it.
+// afterWrite adds the changes of a command to the count of changes and propagates the command.
 func (e *Engine) afterWrite(c *Ctx) {
 	if !c.saved {
 		e.Stats.Dirty += c.dirty
@@ -99,8 +103,7 @@ func (e *Engine) afterWrite(c *Ctx) {
 	}
 }
 
-// reject answers a command that does not run. A transaction that it was to be a part of will not run
-// either.
+// reject answers a command that does not run. The transaction that would have run it is aborted.
 func (e *Engine) reject(c *Ctx, cmd *spec.Command, why refusal) {
 	if why == closed || why == held {
 		return

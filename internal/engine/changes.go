@@ -7,15 +7,16 @@ import (
 	"godwit/internal/object"
 )
 
-// Changed announces that key of the client's database has another value now, or none: WATCH and client-side caching listen.
+// Changed announces that a key of the client's database has another value, or none any more. WATCH,
+// client-side caching and waiting clients hear of it.
 func (c *Ctx) Changed(key []byte) { c.ChangedIn(c.DB, key) }
 
-// ChangedIn is Changed for a key of another database.
+// ChangedIn does what Changed does, for a key of another database.
 func (c *Ctx) ChangedIn(db *keyspace.DB, key []byte) {
 	c.E.changed(key, db.ID(), c.E.current)
 }
 
-// hooks is the engine as the keyspace sees it.
+// hooks implements keyspace.Hooks: what the keyspace reports to the engine.
 type hooks struct{ e *Engine }
 
 // KeyEvent implements keyspace.Hooks.
@@ -85,14 +86,15 @@ func (e *Engine) databaseChanging(db int, dbs ...int) {
 	}
 }
 
-// FlushDB empties a database as keyspace.DB.Flush does, and tells those who watch its keys. It returns the number of keys.
+// FlushDB empties a database as keyspace.DB.Flush does, and tells those who watch its keys. It
+// returns the number of keys that there were.
 func (e *Engine) FlushDB(db *keyspace.DB, async bool) int {
 	e.databaseChanging(db.ID(), db.ID())
 	return db.Flush(async)
 }
 
-// SwapDBs exchanges two databases. Clients stay with the number of theirs: what they wait for may
-// be there now.
+// SwapDBs exchanges two databases. Clients keep the number of theirs, so what they wait for may be
+// there now.
 func (e *Engine) SwapDBs(i, j int) {
 	if i != j {
 		e.databaseChanging(i, i, j)

@@ -8,23 +8,27 @@ import (
 	"godwit/internal/spec"
 )
 
-// Conn is the connection behind a Client, as the engine needs it. All methods are called with the executor held and must
-// neither block nor call back into the engine. A Client without a socket (AOF replay, scripts) has a nil Conn.
+// Conn is what the engine needs of the connection behind a Client. All methods are called with the
+// executor held. They must neither block nor call back into the engine. A Client without a socket
+// (of a log that is replayed, or of scripts) has a nil Conn.
 type Conn interface {
-	// Flush schedules a write: reply bytes were appended to Client.W outside the client's own batch.
+	// Flush schedules a write: Client.W got replies outside of the client's own batch.
 	Flush()
-	// Resume schedules processing of input that was held back while the client was postponed or blocked.
+	// Resume schedules the processing of input that was held back while the client was postponed or
+	// blocked.
 	Resume()
-	// Close ends the connection soon: after the replies so far are written when Client.CloseAfterReply is set, otherwise without.
+	// Close ends the connection soon. If Client.CloseAfterReply is set, the replies so far are
+	// written first.
 	Close()
-	// Buffers are the bytes of unprocessed input, the capacity of the input buffer, and the bytes of replies handed over but not
-	// yet written to the socket.
+	// Buffers returns the bytes of unprocessed input, the capacity of the input buffer, and the
+	// bytes of replies that have been handed over but not yet written to the socket.
 	Buffers() (in, inCap, out int)
-	// HeapReplies are those of the bytes of replies that lie in Go's heap, not in the pool.
+	// HeapReplies returns how many bytes of those replies are in Go's heap. The others are in the
+	// pool.
 	HeapReplies() int
 }
 
-// Class is the class of a client for client-output-buffer-limit.
+// Class is a client's class for client-output-buffer-limit.
 type Class uint8
 
 // The classes.
@@ -34,7 +38,7 @@ const (
 	ClassPubSub
 )
 
-// ReplyMode is what CLIENT REPLY set.
+// ReplyMode is the mode that CLIENT REPLY has set.
 type ReplyMode uint8
 
 // The reply modes. ReplySkipNext becomes ReplySkip for the command that follows CLIENT REPLY SKIP.
@@ -45,7 +49,7 @@ const (
 	ReplySkip
 )
 
-// Client is the logical client: what a command sees of who sent it. It belongs to the executor.
+// Client is the logical client: what a command knows of who sent it. It belongs to the executor.
 type Client struct {
 	// W collects replies; the connection takes W.Buf when it flushes.
 	W    resp.Writer
@@ -101,7 +105,7 @@ type Client struct {
 	linked bool
 }
 
-// UserName is the name of the client's user.
+// UserName returns the name of the client's user.
 func (c *Client) UserName() string {
 	if c.User == nil {
 		return "(superuser)"
@@ -109,10 +113,11 @@ func (c *Client) UserName() string {
 	return c.User.Name
 }
 
-// DB is the selected database.
+// DB returns the selected database.
 func (c *Client) DB() *keyspace.DB { return c.db }
 
-// Postponed reports whether the client's input is held back (CLIENT PAUSE). The connection stops parsing until Resume.
+// Postponed reports whether CLIENT PAUSE holds back the client's input. The connection must not
+// parse more of it until Resume.
 func (c *Client) Postponed() bool { return c.postponed }
 
 // SelectDB switches the client to database i, which must exist.
@@ -129,10 +134,11 @@ func (e *Engine) Clients(fn func(c *Client) bool) {
 	}
 }
 
-// ClientCount is the number of connected clients.
+// ClientCount returns the number of connected clients.
 func (e *Engine) ClientCount() int { return e.clients.n }
 
-// clientList is an intrusive list in order of connection: CLIENT LIST walks it, and leaving is O(1).
+// clientList is an intrusive list of clients in the order in which they connected. CLIENT LIST
+// walks it, and removing a client is O(1).
 type clientList struct {
 	head, tail *Client
 	n          int
@@ -172,8 +178,8 @@ func (l *clientList) remove(c *Client) {
 	l.n--
 }
 
-// Current is the client whose command is running, nil outside commands.
+// Current returns the client whose command is running, nil between commands.
 func (e *Engine) Current() *Client { return e.current }
 
-// ClientByID is the connected client of that ID, nil if there is none.
+// ClientByID returns the connected client of that ID, nil if there is none.
 func (e *Engine) ClientByID(id uint64) *Client { return e.clients.byID[id] }

@@ -29,7 +29,8 @@ const clientOverhead = 768
 // ClientMemory is the memory in bytes that the client's buffers and state take. The capacity of
 // W.Buf is not the client's: loops lend it for a turn.
 func (e *Engine) ClientMemory(c *Client) int64 {
-	n := int64(clientOverhead + len(c.W.Buf) + len(c.Name) + len(c.Addr) + len(c.LibName) + len(c.LibVer) + c.sub.Bytes())
+	n := int64(clientOverhead + len(c.W.Buf) + len(c.Name) + len(c.Addr) + len(c.LibName) +
+		len(c.LibVer) + c.sub.Bytes())
 	if c.wait != nil {
 		n += c.wait.size
 	}
@@ -164,12 +165,15 @@ func (e *Engine) limitClients() (self bool) {
 		}
 		return true
 	})
-	slices.SortStableFunc(list, func(a, b *Client) int { return cmp.Compare(b.counted.total, a.counted.total) })
+	slices.SortStableFunc(list, func(a, b *Client) int {
+		return cmp.Compare(b.counted.total, a.counted.total)
+	})
 	for _, c := range list {
 		if m.limited < limit {
 			break
 		}
-		e.Log.Notice("Evicting client: id=%d addr=%s laddr=%s fd=%d name=%s user=%s tot-mem=%d", c.ID, c.Addr, c.LAddr, c.FD, c.Name, c.UserName(), c.counted.total)
+		e.Log.Notice("Evicting client: id=%d addr=%s laddr=%s fd=%d name=%s user=%s tot-mem=%d",
+			c.ID, c.Addr, c.LAddr, c.FD, c.Name, c.UserName(), c.counted.total)
 		e.Stats.EvictedClients++
 		m.set(c, clientCount{})
 		c.CloseASAP = true

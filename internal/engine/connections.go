@@ -2,7 +2,7 @@ package engine
 
 import "godwit/internal/resp"
 
-// NewClient makes a client and, unless it is internal, lists it. It is the default user's.
+// NewClient makes a client for a connection, lists it, and gives it the default user.
 func (e *Engine) NewClient(conn Conn) *Client {
 	e.nextClientID++
 	c := &Client{
@@ -17,7 +17,7 @@ func (e *Engine) NewClient(conn Conn) *Client {
 	return c
 }
 
-// Forget takes a client off the list; its connection is gone or going.
+// Forget takes a client off the list. Its connection is gone or is being closed.
 func (e *Engine) Forget(c *Client) {
 	if !c.linked {
 		return
@@ -32,15 +32,16 @@ func (e *Engine) Forget(c *Client) {
 	e.Discard(c)
 }
 
-// Kill ends a client's connection: at once, or after its reply when it is the one that is running.
-// One that is killed at once is off the list when Kill returns, although its socket is closed a
-// moment later. One whose script is busy goes when that ends.
+// Kill closes a client's connection: at once, or behind its reply if its command is the running
+// one. A client that is closed at once is off the list when Kill returns; its socket is closed a
+// moment later. A client whose script is busy goes when the script ends.
 func (e *Engine) Kill(c *Client) {
 	if c == e.current {
 		c.CloseAfterReply = true
 		return
 	}
-	if r := e.script.run; r == nil || r.caller != c { // a busy one needs its transaction until it ends
+	// a busy one needs its transaction until it ends
+	if r := e.script.run; r == nil || r.caller != c {
 		e.Forget(c)
 	}
 	c.CloseASAP = true

@@ -16,9 +16,12 @@ import (
 func (e *Engine) CrashFacts() []string {
 	lines := []string{
 		fmt.Sprintf("Godwit %s, Redis %s, commit %s, pid %d, %s %s/%s, GOMAXPROCS %d",
-			Version, RedisVersion, commit(), os.Getpid(), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0)),
-		fmt.Sprintf("uptime %d s, io-threads %d, appendonly %v, save points %d, maxmemory %d, loading %v, ended %v",
-			e.Uptime()/1000, e.Cfg.IOThreads, e.Cfg.AppendOnly, len(e.Cfg.Save), e.Cfg.Maxmemory, e.loading.on, e.ended),
+			Version, RedisVersion, commit(), os.Getpid(), runtime.Version(), runtime.GOOS,
+			runtime.GOARCH, runtime.GOMAXPROCS(0)),
+		fmt.Sprintf("uptime %d s, io-threads %d, appendonly %v, save points %d, maxmemory %d, "+
+			"loading %v, ended %v",
+			e.Uptime()/1000, e.Cfg.IOThreads, e.Cfg.AppendOnly, len(e.Cfg.Save), e.Cfg.Maxmemory,
+			e.loading.on, e.ended),
 	}
 	lines = append(lines, e.crashCommand()...)
 	lines = append(lines, fmt.Sprintf("clients %d, blocked %d, commands %d, used memory %d",
@@ -38,7 +41,8 @@ func (e *Engine) crashCommand() []string {
 		return []string{"no command was running"}
 	}
 	lines := []string{fmt.Sprintf("client id=%d db=%d resp=%d multi=%v script=%v internal=%v",
-		cl.ID, cl.db.ID(), cl.W.Proto, cl.multi != nil, e.script.run != nil, cl.Origin != OriginConnection)}
+		cl.ID, cl.db.ID(), cl.W.Proto, cl.multi != nil, e.script.run != nil,
+		cl.Origin != OriginConnection)}
 	if cl.wait != nil {
 		lines = append(lines, "command, having waited: "+shape(cl.wait.cmd, cl.wait.args))
 	}

@@ -8,7 +8,7 @@ import (
 	"godwit/internal/metrics"
 )
 
-// cronState is what the periodic work remembers.
+// cronState is the state of the periodic work.
 type cronState struct {
 	expireOff bool // DEBUG SET-ACTIVE-EXPIRE 0
 	off       bool // DEBUG PAUSE-CRON 1
@@ -34,7 +34,8 @@ const (
 	maxHz          = 500
 )
 
-// Hz is how often Cron is to be called a second: hz, doubled under dynamic-hz until a turn has at most 200 clients to look at.
+// Hz returns how often Cron must be called a second. That is hz, doubled under dynamic-hz until a
+// turn has at most clientsPerTick clients to look at.
 func (e *Engine) Hz() int {
 	hz := max(e.Cfg.Hz, 1)
 	if e.Cfg.DynamicHz {
@@ -45,7 +46,7 @@ func (e *Engine) Hz() int {
 	return min(hz, maxHz)
 }
 
-// Cron is the periodic work, called Hz times a second with the executor held.
+// Cron does the periodic work. It is called Hz times a second with the executor held.
 func (e *Engine) Cron() {
 	if e.cron.off || e.script.run != nil || e.ended {
 		return
@@ -85,9 +86,10 @@ func (e *Engine) sampleRates() {
 	s.out.Sample(e.Steady(), e.Stats.NetOut)
 }
 
-// Slice does background work for at most sliceBudget, and as much for a snapshot: expiry, lazy freeing, rehash, eviction. It reports whether there is more to do now,
-// in which case the loop should poll without waiting and call it again. Loops call it every turn: without work it costs a few ns and reads no
-// clock.
+// Slice does background work for at most sliceBudget, and as much again for a snapshot: expiry,
+// lazy freeing, rehash, eviction. It reports whether there is more to do now. Then the loop should
+// poll without waiting and call Slice again. Loops call it every turn. Without work it costs a few
+// ns and reads no clock.
 func (e *Engine) Slice() (more bool) {
 	if e.script.run != nil || e.ended {
 		return false
@@ -96,7 +98,8 @@ func (e *Engine) Slice() (more bool) {
 	expire := ks.ExpiryDue()
 	rehash := ks.RehashPending() && e.Cfg.ActiveRehashing
 	if !expire && !rehash && !ks.LazyFreeQueued() && !e.mem.evicting && !ks.A.Idle() &&
-		!e.Buffers.Idle() && !ks.A.Trimming() && !ks.SweepPending() && !e.persist.busy() && e.defrag.round == nil {
+		!e.Buffers.Idle() && !ks.A.Trimming() && !ks.SweepPending() && !e.persist.busy() &&
+		e.defrag.round == nil {
 		return false
 	}
 	start := time.Now()
@@ -127,7 +130,8 @@ func (e *Engine) Slice() (more bool) {
 	}
 }
 
-// expireSlice deletes due keys for at most half of the budget; effort raises that share to all of it.
+// expireSlice deletes due keys for at most half of the budget. active-expire-effort raises that
+// share to all of it.
 func (e *Engine) expireSlice(start time.Time) (more bool) {
 	budget := sliceBudget/2 + sliceBudget/18*time.Duration(e.Cfg.ActiveExpireEffort-1)
 	for {
@@ -144,8 +148,8 @@ func (e *Engine) expireSlice(start time.Time) (more bool) {
 	return more
 }
 
-// NextWake is how long a loop with nothing to do may sleep until a key falls due or defragmentation
-// goes on, at most a second.
+// NextWake returns how long a loop with nothing to do may sleep: until a key falls due or
+// defragmentation goes on, at most a second.
 func (e *Engine) NextWake() time.Duration {
 	wait := e.defragWait()
 	ms, ok := e.KS.NextDeadline()
@@ -164,18 +168,19 @@ func (e *Engine) SetActiveExpire(on bool) {
 // PauseCron stops the periodic work or lets it go on (DEBUG PAUSE-CRON).
 func (e *Engine) PauseCron(off bool) { e.cron.off = off }
 
-// OpsPerSecond, InputPerSecond and OutputPerSecond are INFO's instantaneous rates: commands and bytes.
+// OpsPerSecond returns the rate of commands.
 func (e *Engine) OpsPerSecond() int64 { return e.cron.ops.PerSecond() }
 
-// InputPerSecond is the rate of bytes received.
+// InputPerSecond returns the rate of bytes received.
 func (e *Engine) InputPerSecond() int64 { return e.cron.in.PerSecond() }
 
-// OutputPerSecond is the rate of bytes sent.
+// OutputPerSecond returns the rate of bytes sent.
 func (e *Engine) OutputPerSecond() int64 { return e.cron.out.PerSecond() }
 
-// ResetStats does what CONFIG RESETSTAT does. The memory peak and the count of changes are no statistics in that sense.
+// ResetStats carries out CONFIG RESETSTAT. The memory peak and the count of changes stay.
 func (e *Engine) ResetStats() {
-	e.Stats = Stats{Dirty: e.Stats.Dirty, PeakMemory: e.Stats.PeakMemory, PeakMemoryAt: e.Stats.PeakMemoryAt}
+	e.Stats = Stats{Dirty: e.Stats.Dirty, PeakMemory: e.Stats.PeakMemory,
+		PeakMemoryAt: e.Stats.PeakMemoryAt}
 	e.KS.Stats, e.KS.A.Moves = keyspace.Stats{}, arena.Moves{}
 	clear(e.errs)
 	for i := range e.cmds {
@@ -184,7 +189,8 @@ func (e *Engine) ResetStats() {
 	e.cron.reset(e)
 }
 
-// countSomeClients is the cron's share: all clients within a second, and always a few.
+// countSomeClients counts the memory of some clients: all in the course of a second, and at least
+// five.
 func (e *Engine) countSomeClients() {
 	m := &e.clientMem
 	n := min(max(e.clients.n/e.Hz(), 5), e.clients.n)
@@ -206,7 +212,7 @@ func (e *Engine) countSomeClients() {
 	}
 }
 
-// jobSlice goes on with the running job, and ends it when it is done.
+// jobSlice goes on with the running job and ends it when it is done.
 func (e *Engine) jobSlice() (more bool) {
 	s := &e.persist
 	if !s.busy() {

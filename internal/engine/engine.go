@@ -27,30 +27,34 @@ type Engine struct {
 	Slowlog metrics.Slowlog
 	Latency metrics.Events
 
-	// Buffers are those of requests and replies that are too large for Go's heap.
+	// Buffers holds requests and replies that are too large for Go's heap.
 	Buffers *arena.Pool
 
 	// Feed sends what commands change to the append-only file and to replicas.
 	Feed propagation.Feed
 
-	// Links are the connections that MIGRATE keeps.
+	// Links holds the connections that MIGRATE keeps.
 	Links Links
 	// Dialer opens connections to other servers; the server sets it.
 	Dialer Dialer
 
-	// Shutdown is called by SHUTDOWN and by the life cycle; the server sets it.
+	// Shutdown is called by SHUTDOWN and by the life cycle. The server sets it.
 	Shutdown func(opts ShutdownOptions) error
-	// Reconfigure is called after CONFIG SET changed the named directives, for what the engine itself does not apply
-	// (listeners, log file, …); an error undoes the change. The server sets it.
+	// Reconfigure is called after CONFIG SET has changed the named directives. It applies what the
+	// engine does not apply itself: listeners, log file and so on. An error undoes the change. The
+	// server sets it.
 	Reconfigure func(names []string) error
-	// Alarm is called when a deadline has become the first of all that UntilTimeout tells of; the server sets it, to wake who sleeps longer.
+	// Alarm is called when a new deadline is the earliest of all (see UntilTimeout), to wake a loop
+	// that would sleep longer. The server sets it.
 	Alarm func()
-	// ServeOthers serves other clients for a moment while a script is busy; its client must not be. It reports whether the server is ending. The
-	// executor is held, and is given away meanwhile. The server sets it.
+	// ServeOthers serves clients other than busy for a moment while busy's script runs. The
+	// executor is held, and is given away meanwhile. It reports whether the server is ending. The
+	// server sets it.
 	ServeOthers func(busy *Client) (ending bool)
-	// ScriptLibraries are what scripts have besides the host's own libraries.
+	// ScriptLibraries holds what scripts have besides the host's own libraries.
 	ScriptLibraries []script.Opener
-	// Wake has Slice called soon: a Job that waited can go on. Any goroutine may call it; the server sets it.
+	// Wake makes a loop call Slice soon, because a job that has waited can go on. Any goroutine may
+	// call it. The server sets it.
 	Wake func()
 
 	table     *Table
@@ -93,16 +97,16 @@ type Engine struct {
 	ended     bool         // nothing runs any more; see End
 }
 
-// RunID is 40 hexadecimal characters that tell this run of the server from others.
+// RunID returns 40 hexadecimal characters that identify this run of the server.
 func (e *Engine) RunID() string { return e.runID }
 
-// ReplID is 40 hexadecimal characters that name the data set's history, for replication.
+// ReplID returns 40 hexadecimal characters that identify the data set's history, for replication.
 func (e *Engine) ReplID() string { return e.replID }
 
-// NewReplID begins another history (DEBUG CHANGE-REPL-ID).
+// NewReplID begins a new history (DEBUG CHANGE-REPL-ID).
 func (e *Engine) NewReplID() { e.replID = e.hexID(40) }
 
-// Rand is the engine's random source.
+// Rand returns the engine's random source.
 func (e *Engine) Rand() *rand.Rand { return e.rng }
 
 func (e *Engine) hexID(n int) string {

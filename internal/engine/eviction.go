@@ -8,9 +8,10 @@ import (
 	"godwit/internal/spec"
 )
 
-// makeRoom evicts until used memory is within maxmemory, for the command that is about to run (nil: between commands). It reports
-// false when that cannot be done. When it takes longer than the tenacity allows, the command may run although memory is over the limit, and
-// the slices between commands go on evicting.
+// makeRoom evicts keys until used memory is within maxmemory, for the command that is about to run
+// (nil between commands). It reports false if that is impossible. If it takes longer than
+// maxmemory-eviction-tenacity allows, the command may run although memory is over the limit. The
+// slices between commands then go on evicting.
 func (e *Engine) makeRoom(c *Ctx) bool {
 	need := int64(0)
 	if c != nil && (c.Cmd.Flags&spec.DenyOOM != 0 || c.Client.multi != nil) {
@@ -47,7 +48,7 @@ func (e *Engine) brings(c *Ctx) (n int64) {
 	return n
 }
 
-// evict is makeRoom for memory that is over the limit once need bytes more are stored.
+// evict does makeRoom's work when memory would be over the limit with need bytes more.
 func (e *Engine) evict(need int64) bool {
 	start := time.Now()
 	if e.mem.overNs == 0 {
@@ -61,8 +62,10 @@ func (e *Engine) evict(need int64) bool {
 	return ok
 }
 
-// payRoom is makeRoom while a slice is to go on evicting. Every command of a turn evicting for as long as it may would add up to many
-// milliseconds. So those that store nothing wait for the slice, and the others evict twice what they bring, or memory would outgrow the slices.
+// payRoom does makeRoom's work while a slice is to go on evicting. If every command of a turn
+// evicted for as long as it may, that would add up to many milliseconds. So commands that store
+// nothing leave it to the slice. The others evict twice what they bring, or memory would grow
+// faster than the slices evict.
 func (e *Engine) payRoom(c *Ctx, need int64) bool {
 	if effectiveFlags(c.Cmd, c.Client)&spec.DenyOOM == 0 {
 		return true
@@ -144,13 +147,13 @@ func (e *Engine) evictOne() bool {
 	return ok
 }
 
-// within ends a time over maxmemory.
+// within ends a time in which memory was over maxmemory.
 func (e *Engine) within() {
 	e.Stats.EvictionOverNanos += e.overFor()
 	e.mem.overNs = 0
 }
 
-// overFor is for how many ns used memory has been over maxmemory now.
+// overFor returns for how many ns used memory has been over maxmemory now.
 func (e *Engine) overFor() int64 {
 	if e.mem.overNs == 0 {
 		return 0
@@ -158,13 +161,15 @@ func (e *Engine) overFor() int64 {
 	return max(int64(time.Since(e.base))-e.mem.overNs, 0)
 }
 
-// EvictionOver is the time in ns that used memory was over maxmemory: all in all, and the part of it that still lasts.
+// EvictionOver returns for how many ns used memory was over maxmemory: in all, and the part that
+// still lasts.
 func (e *Engine) EvictionOver() (total, current int64) {
 	current = e.overFor()
 	return e.Stats.EvictionOverNanos + current, current
 }
 
-// evictionBudget is how long one command may evict: 500 µs at the default tenacity of 10, growing by 15 % a step above, unbounded at 100.
+// evictionBudget returns how long one command may evict: 500 µs at the default tenacity of 10,
+// growing by 15 % with each step above it, without limit at 100.
 func evictionBudget(tenacity int) time.Duration {
 	switch {
 	case tenacity <= 10:

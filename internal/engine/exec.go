@@ -71,23 +71,27 @@ func (e *Engine) dispatch(c *Ctx) bool {
 	return true
 }
 
-// isHTTP ends the connection of a client that talks HTTP and reports it. A web page can make a browser send requests here; the lines of such
-// a request would run as commands one by one.
+// isHTTP reports whether the client talks HTTP, and closes its connection then. A web page can make
+// a browser send requests here, and the lines of such a request would run as commands.
 func (e *Engine) isHTTP(c *Ctx) bool {
 	switch upper(head(c.Args[0], 5)) {
 	case "POST", "HOST:":
-		e.Log.Warning("Possible SECURITY ATTACK detected: client %s sent an HTTP request. Connection aborted.", c.Client.Addr)
+		e.Log.Warning(
+			"Possible SECURITY ATTACK detected: client %s sent an HTTP request. Connection "+
+				"aborted.", c.Client.Addr)
 		c.Client.CloseASAP = true
 		return true
 	}
 	return false
 }
 
-// ProtocolError answers a client that broke the protocol; the connection is closed behind it.
+// ProtocolError answers a client that broke the protocol. The connection is closed behind the
+// reply.
 func (e *Engine) ProtocolError(c *Client, err *resp.ProtocolError) {
 	msg := "ERR " + err.Error()
 	e.countError(msg)
-	e.Log.Verbose("Protocol error (%s) from client: id=%d addr=%s laddr=%s", err.Error(), c.ID, c.Addr, c.LAddr)
+	e.Log.Verbose("Protocol error (%s) from client: id=%d addr=%s laddr=%s", err.Error(), c.ID,
+		c.Addr, c.LAddr)
 	if c.Reply == ReplyOn {
 		c.W.Error(msg)
 	}

@@ -30,16 +30,16 @@ func (e *Engine) AwaitScript() {
 	e.syncClock()
 }
 
-// Leave finishes the batch — what was pushed to clients is delivered, what was propagated is on its way as a whole — and gives the executor
-// back.
+// Leave ends the batch and gives the executor back. What was pushed to clients is delivered, and
+// what was propagated leaves as a whole.
 func (e *Engine) Leave() {
 	e.Deliver()
 	e.Commit()
 	e.mu.Unlock()
 }
 
-// Release is Leave for a defer statement. After a panic it does not give the executor back, nor
-// what the batch has done to the log: it ends the process.
+// Release calls Leave, for a defer statement. After a panic it ends the process instead: it neither
+// gives the executor back nor passes on what the batch has sent to the log.
 func (e *Engine) Release() {
 	if v := recover(); v != nil {
 		crash.Fatal("executor", v)

@@ -179,7 +179,9 @@ func guardText(cmd *spec.Command) refusal {
 }
 
 // isStranger reports whether the command is refused to clients that have not authenticated.
-func (e *Engine) isStranger(cmd *spec.Command) bool { return !cmd.Is(spec.NoAuth) && !e.openToAll() }
+func (e *Engine) isStranger(cmd *spec.Command) bool {
+	return !cmd.Is(spec.NoAuth) && !e.openToAll()
+}
 
 // mayAll reports whether the client's user may do everything.
 func (e *Engine) mayAll(cl *Client) bool { return cl.User == nil || cl.User.Unrestricted() }
@@ -203,7 +205,8 @@ func (e *Engine) lacksMemory(c *Ctx, flags spec.Flag) bool {
 	e.mem.refused = !e.makeRoom(c)
 	e.pushing.early = false
 	// A queue may take any amount of memory too.
-	return e.mem.refused && (flags&spec.DenyOOM != 0 || c.Client.multi != nil && flags&spec.LeavesMulti == 0)
+	return e.mem.refused &&
+		(flags&spec.DenyOOM != 0 || c.Client.multi != nil && flags&spec.LeavesMulti == 0)
 }
 
 // lacksReplicas reports whether too few replicas are there for writes. There are none.

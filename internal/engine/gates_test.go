@@ -20,7 +20,9 @@ type gateCase struct {
 func gateCases() []gateCase {
 	return []gateCase{
 		{"arity", nil, "-ERR wrong number of arguments for 'doomed' command"},
-		{"guard", func(f *fixture) { f.e.Cfg.EnableDebugCommand = config.GuardNo }, "-" + ErrDebugNotAllowed},
+		{"guard", func(f *fixture) {
+			f.e.Cfg.EnableDebugCommand = config.GuardNo
+		}, "-" + ErrDebugNotAllowed},
 		{"authentication", func(f *fixture) {
 			f.e.Cfg.RequirePass = "secret"
 			f.e.ApplyRequirePass()
@@ -28,7 +30,8 @@ func gateCases() []gateCase {
 		}, "-" + ErrNoAuth},
 		{"transaction", func(f *fixture) { f.e.BeginMulti(f.c) }, "-" + ErrNotInMulti},
 		{"access", func(f *fixture) {
-			if _, err := f.e.access.users.Set("u", []string{"on", "+@all", "~*", "-doomed"}, false); err != nil {
+			if _, err := f.e.access.users.Set("u", []string{"on", "+@all", "~*", "-doomed"},
+				false); err != nil {
 				f.t.Fatal(err)
 			}
 			f.c.User = f.e.access.users.Get("u")
@@ -46,7 +49,9 @@ func gateCases() []gateCase {
 		{"subscriber", func(f *fixture) { f.e.Subscribe(f.c, pubsub.Channels, []byte("x")) },
 			"-ERR Can't execute 'doomed" + ErrSubscribed},
 		{"loading", func(f *fixture) { f.e.loading.on = true }, "-" + ErrLoading},
-		{"busy", func(f *fixture) { f.e.script.run = &runningScript{busy: true} }, "-" + errBusyScript},
+		{"busy", func(f *fixture) {
+			f.e.script.run = &runningScript{busy: true}
+		}, "-" + errBusyScript},
 		{"monitor", func(f *fixture) { f.e.StartMonitor(f.c) }, "-" + ErrMonitorKeys},
 		{"pause", func(f *fixture) { f.e.Pause(f.e.Steady()+1e6, true) }, "(postponed)"},
 	}

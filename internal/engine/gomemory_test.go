@@ -15,7 +15,8 @@ func TestGiveBackAfterLoad(t *testing.T) {
 	b := giveBack{slack: fresh.InUse(), start: fresh.InUse(), cycles: fresh.Cycles}
 	look := func(g GoMemory) bool { return b.due(g, 0, b.next) }
 	require.False(t, look(fresh))
-	require.True(t, look(GoMemory{Objects: 90 * mb, Runtime: 2 * mb, Cycles: 4}), "the heap has grown")
+	require.True(t, look(GoMemory{Objects: 90 * mb, Runtime: 2 * mb, Cycles: 4}),
+		"the heap has grown")
 
 	done := func(left GoMemory) {
 		b.left = left

@@ -2,7 +2,7 @@ package engine
 
 import "godwit/internal/keyspace"
 
-// loadingState is what the engine knows of a data set that is being read from disk.
+// loadingState is the state of a load: a data set that is being read from disk.
 type loadingState struct {
 	on            bool
 	start         int64 // unix ms
@@ -11,18 +11,18 @@ type loadingState struct {
 	before        keyspace.ExpireMode
 }
 
-// LoadingInfo is INFO's view of a load.
+// LoadingInfo is what INFO says of a load.
 type LoadingInfo struct {
 	Start         int64 // unix seconds
 	Total, Loaded int64 // bytes
 	ETA           int64 // seconds, -1 while nothing can be said
 }
 
-// Loading reports whether the data set is being read from disk. Commands without the flag Loading are refused meanwhile, nothing expires, and
-// nothing is saved.
+// Loading reports whether the data set is being read from disk. Meanwhile commands without the flag
+// Loading are refused, nothing expires, and nothing is saved.
 func (e *Engine) Loading() bool { return e.loading.on }
 
-// BeginLoading begins the state Loading; total is the size of what is to be read, in bytes.
+// BeginLoading begins a load of total bytes.
 func (e *Engine) BeginLoading(total int64) {
 	e.loading = loadingState{
 		on: true, start: e.now, began: e.Steady(), total: total,
@@ -30,13 +30,13 @@ func (e *Engine) BeginLoading(total int64) {
 	}
 }
 
-// EndLoading ends it.
+// EndLoading ends the load.
 func (e *Engine) EndLoading() {
 	e.KS.SetExpireMode(e.loading.before)
 	e.loading = loadingState{}
 }
 
-// LoadingInfo tells how far a load is; it is meaningful while Loading.
+// LoadingInfo returns how far the load is. It must be called during a load only.
 func (e *Engine) LoadingInfo() LoadingInfo {
 	l := &e.loading
 	i := LoadingInfo{Start: l.start / 1000, Total: l.total, Loaded: l.loaded, ETA: -1}

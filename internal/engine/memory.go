@@ -29,7 +29,7 @@ import (
 // keys because of replies that are long gone. What is resident beside used memory is listed in
 // INFO, see memoryreport.go; how garbage goes back to the system is in gomemory.go.
 
-// memoryState is what is known of the memory outside the arena.
+// memoryState is what the engine knows of memory outside of the arena.
 type memoryState struct {
 	startup int64 // bytes in use when the engine was made
 	scripts int64 // as of the last tick
@@ -40,20 +40,22 @@ type memoryState struct {
 	trimmed   int64         // monotonic ns of the last sweep for free memory within the arena
 	refs      []spec.KeyRef // of the command that is held against what the system has
 	refused   bool          // there was no room for the command that has passed the gates last
-	overNs    int64         // monotonic ns since when used memory is over maxmemory, 0 if it is within
-	evicting  bool          // makeRoom gave up for lack of time
+	// monotonic ns since when used memory is over maxmemory, 0 if it is within
+	overNs   int64
+	evicting bool // makeRoom gave up for lack of time
 }
 
-// UsedMemory is the memory in use in bytes. It is cheap: the eviction loop calls it for every key.
+// UsedMemory returns the memory in use in bytes. It is cheap: eviction calls it for every key.
 func (e *Engine) UsedMemory() int64 {
 	return e.KS.A.Used() + e.KS.A.Tails() + e.Buffers.Used() + e.mem.startup + e.goCounted()
 }
 
-// limitedMemory is the used memory that is held against the limit: not what is kept for a snapshot
-// alone. Evicting keys would not free that, but add to it.
+// limitedMemory returns the part of used memory that is held against the limit. It leaves out what
+// is kept for a snapshot alone: evicting keys would not free that, but add to it.
 func (e *Engine) limitedMemory() int64 { return e.UsedMemory() - e.KS.Heap.FrozenBytes() }
 
-// goCounted is the part of used memory that is in Go's heap, but for the start.
+// goCounted returns the part of used memory that is in Go's heap, without what was there at the
+// start.
 func (e *Engine) goCounted() int64 {
 	c := &e.clientMem
 	return c.total - c.pooled + e.tracking.table.Bytes() + e.KS.Heap.HeaderBytes() + e.mem.scripts +
@@ -70,10 +72,10 @@ func (e *Engine) countScripts() {
 	e.mem.scripts = m.Machine + m.Caches + m.FunctionMachine + m.FunctionCaches
 }
 
-// ClientsMemory is the memory of all clients as last counted.
+// ClientsMemory returns the memory of all clients as last counted.
 func (e *Engine) ClientsMemory() int64 { return e.clientMem.total }
 
-// measureStart takes what the program uses by itself.
+// measureStart measures what the program uses before it has any data.
 func (e *Engine) measureStart() {
 	if rss, file := readResident(); rss > file {
 		e.mem.startup = rss - file
@@ -87,15 +89,15 @@ func (e *Engine) measureStart() {
 	e.Stats.PeakMemory, e.Stats.PeakMemoryAt = e.UsedMemory(), e.now
 }
 
-// notePeak keeps the highest used memory seen.
+// notePeak records the highest used memory so far.
 func (e *Engine) notePeak() {
 	if used := e.UsedMemory(); used > e.Stats.PeakMemory {
 		e.Stats.PeakMemory, e.Stats.PeakMemoryAt = used, e.now
 	}
 }
 
-// memoryLimit is what used memory is held against, 0 for no limit: maxmemory, but half of the
-// smallest limits is for data, where the process took more than the other half before the first key.
+// memoryLimit returns the limit for used memory, 0 for none. That is maxmemory, and more where it
+// is small: half of it is for data even if the process took more than the other half at the start.
 func (e *Engine) memoryLimit() int64 {
 	limit := e.Cfg.Maxmemory
 	if limit == 0 {

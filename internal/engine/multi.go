@@ -7,16 +7,19 @@ import (
 
 // multi is a transaction that a client has begun with MULTI: the commands that EXEC will run.
 //
-// Arguments are borrowed from the input, so they are copied, once: into chunks that never move. The headers of all arguments are in one slice, in order:
+// Arguments are borrowed from the input, so they are copied once, into chunks that never move. One
+// slice has the headers of all arguments, in order:
 //
 //	cmds    {SET 3}           {INCR 2}       {GET 2}
 //	args    SET  a  1         INCR  b        GET  a
 //	chunk   "SETa1INCRbGETa"                                 full ones are only known to args
 //
-// A finished transaction leaves its memory, if it is small, to the next one of any client: queueing allocates nothing then.
+// A finished transaction leaves its memory, if it is small, to the next transaction of any client.
+// Then queueing allocates nothing.
 //
-// Invariants: Client.multi is nil outside of MULTI. An aborted or hopeless transaction (aborted, watchDirty) takes no further commands: they are answered QUEUED
-// and forgotten, for EXEC will run none.
+// Invariants: Client.multi is nil outside of MULTI. A transaction that is aborted, or whose client
+// is watchDirty, keeps no further commands. They are answered QUEUED all the same; EXEC will run
+// none.
 type multi struct {
 	cmds    []queuedCmd
 	args    [][]byte
@@ -36,7 +39,8 @@ type queuedCmd struct {
 const (
 	firstChunk = 1 << 10
 	maxChunk   = 64 << 10
-	// keptMultis and keptMultiBytes bound what finished transactions leave: how many, and the bytes and the commands of each.
+	// keptMultis bounds how many finished transactions leave their memory. The others bound the
+	// bytes and the commands of each.
 	keptMultis     = 16
 	keptMultiBytes = 16 << 10
 	keptMultiArgs  = 1024
@@ -48,7 +52,7 @@ const (
 // InMulti reports whether the client has begun a transaction. It has until EXEC is through.
 func (c *Client) InMulti() bool { return c.multi != nil }
 
-// QueuedCommands is how many commands wait for EXEC, -1 outside of a transaction.
+// QueuedCommands returns how many commands wait for EXEC, -1 outside of a transaction.
 func (c *Client) QueuedCommands() int {
 	if c.multi == nil {
 		return -1
@@ -56,7 +60,7 @@ func (c *Client) QueuedCommands() int {
 	return len(c.multi.cmds)
 }
 
-// QueuedBytes is the size of the arguments that wait for EXEC: input that has not been run.
+// QueuedBytes returns the size of the arguments that wait for EXEC.
 func (c *Client) QueuedBytes() int64 {
 	if c.multi == nil {
 		return 0
@@ -64,7 +68,7 @@ func (c *Client) QueuedBytes() int64 {
 	return c.multi.argMem
 }
 
-// MultiMemory is the memory in bytes of the client's transaction.
+// MultiMemory returns the memory in bytes of the client's transaction.
 func (c *Client) MultiMemory() int64 {
 	m := c.multi
 	if m == nil {
@@ -106,7 +110,8 @@ func (e *Engine) endMulti(c *Client) {
 		return
 	}
 	c.multi = nil
-	if len(e.multis) >= keptMultis || cap(m.chunk) > keptMultiBytes || cap(m.args) > keptMultiArgs || cap(m.cmds) > keptMultiArgs {
+	if len(e.multis) >= keptMultis || cap(m.chunk) > keptMultiBytes ||
+		cap(m.args) > keptMultiArgs || cap(m.cmds) > keptMultiArgs {
 		return
 	}
 	clear(m.args)
@@ -118,14 +123,16 @@ func (e *Engine) endMulti(c *Client) {
 	e.multis = append(e.multis, m)
 }
 
-// spoil overwrites memory that is used again: whoever kept an argument instead of copying it is found out.
+// spoil overwrites memory that will be used again, so that tests find out who has kept an argument
+// without copying it.
 func spoil(b []byte) {
 	for i := range b {
 		b[i] = 0xdd
 	}
 }
 
-// Discard drops the client's transaction and what it watches (DISCARD, RESET, the end of the connection).
+// Discard drops the client's transaction and its watches, for DISCARD, RESET and the end of the
+// connection.
 func (e *Engine) Discard(c *Client) {
 	e.endMulti(c)
 	e.Unwatch(c)

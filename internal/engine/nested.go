@@ -2,8 +2,9 @@ package engine
 
 import "godwit/internal/spec"
 
-// nested makes the context of a command within another; unnest ends it. Time stands still in between: all commands of a transaction
-// see the same keys expired. What would block replies as if its time was up.
+// nested returns the context for a command within another. unnest must follow. Time stands still in
+// between, so all commands of a transaction see the same keys expired. A command that would block
+// replies as if its time was up.
 func (e *Engine) nested(cl *Client, cmd *spec.Command, argv [][]byte) *Ctx {
 	if e.depth == len(e.inner) {
 		e.inner = append(e.inner, new(Ctx))
@@ -14,7 +15,8 @@ func (e *Engine) nested(cl *Client, cmd *spec.Command, argv [][]byte) *Ctx {
 	if cl.CloseAfterReply {
 		w = &e.discard // CLIENT KILL of itself was the last that it is told
 	}
-	*c = Ctx{Writer: w, E: e, Client: cl, Cmd: cmd, DB: cl.db, Args: argv, Now: e.now, noBlock: true}
+	*c = Ctx{Writer: w, E: e, Client: cl, Cmd: cmd, DB: cl.db, Args: argv, Now: e.now,
+		noBlock: true}
 	return c
 }
 
@@ -27,8 +29,10 @@ func (e *Engine) unnest() {
 	*c = Ctx{}
 }
 
-// ExecMulti runs the client's transaction: the handler of EXEC. It answers with the replies of all commands, whether they succeed or not; with null if something
-// watched has changed; with EXECABORT if a command could not be queued. What the commands change is propagated as one unit.
+// ExecMulti runs the client's transaction: the handler of EXEC. It replies with the replies of all
+// commands, whether they succeed or not. It replies with null if a watched key has changed, and
+// with EXECABORT if a command could not be queued. What the commands change is propagated as one
+// unit.
 func (c *Ctx) ExecMulti() {
 	e, cl := c.E, c.Client
 	m := cl.multi

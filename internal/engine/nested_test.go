@@ -14,14 +14,17 @@ import (
 	"godwit/internal/spec"
 )
 
-// nestingCommands are MULTI and its like, and a script: "script push a 1 / pop a 0" runs the commands one after the other.
+// nestingCommands are MULTI and its like, and a script: "script push a 1 / pop a 0" runs the
+// commands one after the other.
 func nestingCommands() []testCommand {
 	return []testCommand{
 		entry("multi", 1, spec.InMulti, func(c *Ctx) {
 			c.E.BeginMulti(c.Client)
 			c.OK()
 		}),
-		entry("exec", 1, spec.LeavesMulti|spec.RunsQueue|spec.Loading, func(c *Ctx) { c.ExecMulti() }),
+		entry("exec", 1, spec.LeavesMulti|spec.RunsQueue|spec.Loading, func(c *Ctx) {
+			c.ExecMulti()
+		}),
 		entry("discard", 1, spec.LeavesMulti, func(c *Ctx) {
 			c.E.Discard(c.Client)
 			c.OK()
@@ -37,7 +40,8 @@ func nestingCommands() []testCommand {
 			c.Dirty(1)
 			c.OK()
 		}),
-		entry("two", 3, spec.Write|spec.NoScript, func(c *Ctx) { // one command that is propagated as two
+		// one command that is propagated as two
+		entry("two", 3, spec.Write|spec.NoScript, func(c *Ctx) {
 			c.Dirty(1)
 			c.PropagateAs([]byte("CHANGE"), c.Args[1])
 			c.PropagateAs([]byte("CHANGE"), c.Args[2])
@@ -89,9 +93,11 @@ func TestUnits(t *testing.T) {
 		{"multi; read x; exec", ""},
 		{"multi; exec", ""},
 		{"multi; change a; discard", ""},
-		{"multi; change a; select 3; change b; exec; change c; select 0", "0 change a | 3 change b || 3 change c"},
+		{"multi; change a; select 3; change b; exec; change c; select 0",
+			"0 change a | 3 change b || 3 change c"},
 		{"script change a / change b", "0 change a | 0 change b"},
-		{"multi; change a; script change b / select 2 / change c; change d; exec", "0 change a | 0 change b | 2 change c | 0 change d"},
+		{"multi; change a; script change b / select 2 / change c; change d; exec",
+			"0 change a | 0 change b | 2 change c | 0 change d"},
 	} {
 		for _, line := range strings.Split(c.lines, "; ") {
 			if out := f.run(f.c, line); strings.Contains(out, "-ERR") {
@@ -107,7 +113,8 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestDroppedUnits: nothing of a unit that was dropped leaves, whatever comes after it in the transaction.
+// TestDroppedUnits: nothing of a unit that was dropped leaves, whatever comes after it in the
+// transaction.
 func TestDroppedUnits(t *testing.T) {
 	f := newFixture(t, "")
 	s := propagationtest.Attach(&f.e.Feed)
@@ -143,7 +150,9 @@ func TestQueueTime(t *testing.T) {
 		{"multi; read; exec", "-" + ErrExecAbort},
 		{"multi; alone; exec", "-" + ErrExecAbort},
 		{"multi; guarded; exec", "-" + ErrExecAbort},
-		{"multi; read x; exec now", "-EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' command"},
+		{"multi; read x; exec now",
+			"-EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' " +
+				"command"},
 		{"watch a; change a; multi; read x; exec", "*-1"},
 		{"watch a; change b; multi; read x; exec", "*1|+OK"},
 		{"watch a; select 1; change a; select 0; multi; exec", "*0"},
@@ -162,12 +171,14 @@ func TestQueueTime(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.lines, got, c.want)
 		}
 		if f.c.InMulti() || f.c.WatchedKeys() > 0 {
-			t.Errorf("%s: left %d commands and %d watches", c.lines, f.c.QueuedCommands(), f.c.WatchedKeys())
+			t.Errorf("%s: left %d commands and %d watches", c.lines, f.c.QueuedCommands(),
+				f.c.WatchedKeys())
 		}
 	}
 }
 
-// TestQueueMemory: what is queued counts, and more of it than maxmemory allows is refused; EXEC itself is not, unless it needs memory.
+// TestQueueMemory: what is queued counts, and more of it than maxmemory allows is refused; EXEC
+// itself is not, unless it needs memory.
 func TestQueueMemory(t *testing.T) {
 	f := newFixture(t, "")
 	f.expect(f.c, "multi", "+OK")
@@ -200,7 +211,8 @@ func TestQueueMemory(t *testing.T) {
 	f.expect(f.c, "exec", "-EXECABORT Transaction discarded because of: "+ErrOOM)
 }
 
-// TestPauseCoversWhatIsQueued: under CLIENT PAUSE WRITE an EXEC waits if one of its commands writes.
+// TestPauseCoversWhatIsQueued: under CLIENT PAUSE WRITE an EXEC waits if one of its commands
+// writes.
 func TestPauseCoversWhatIsQueued(t *testing.T) {
 	f := newFixture(t, "")
 	reader := f.client(&fakeConn{})
@@ -215,7 +227,8 @@ func TestPauseCoversWhatIsQueued(t *testing.T) {
 	f.expect(f.c, "exec", "*1\r\n+OK")
 }
 
-// TestWatchTable compares the table with a plain model, over clients that watch, change keys, give up and go.
+// TestWatchTable compares the table with a plain model, over clients that watch, change keys, give
+// up and go.
 func TestWatchTable(t *testing.T) {
 	f := newFixture(t, "")
 	rnd := f.e.Rand()
@@ -261,7 +274,8 @@ func TestWatchTable(t *testing.T) {
 		watching, names, all := 0, int64(0), map[place]bool{}
 		for j, m := range model {
 			if cls[j].WatchedKeys() != len(m) || cls[j].WatchDirty() != dirty[j] {
-				t.Fatalf("client %d watches %d keys, dirty %t; want %d, %t", j, cls[j].WatchedKeys(), cls[j].WatchDirty(), len(m), dirty[j])
+				t.Fatalf("client %d watches %d keys, dirty %t; want %d, %t", j,
+					cls[j].WatchedKeys(), cls[j].WatchDirty(), len(m), dirty[j])
 			}
 			if len(m) > 0 {
 				watching++
@@ -279,13 +293,16 @@ func TestWatchTable(t *testing.T) {
 			t.Fatalf("names of %d bytes, want %d", f.e.watching.names, names)
 		}
 		if f.e.WatchingClients() != watching || f.e.TotalWatchedKeys() != len(all) {
-			t.Fatalf("%d clients, %d keys; want %d, %d", f.e.WatchingClients(), f.e.TotalWatchedKeys(), watching, len(all))
+			t.Fatalf("%d clients, %d keys; want %d, %d", f.e.WatchingClients(),
+				f.e.TotalWatchedKeys(), watching, len(all))
 		}
 	}
 	for _, c := range cls {
 		f.e.Forget(c)
 	}
-	if slices.ContainsFunc(f.e.watching.dbs, func(m map[string]*watchedKey) bool { return m != nil }) {
+	if slices.ContainsFunc(f.e.watching.dbs, func(m map[string]*watchedKey) bool {
+		return m != nil
+	}) {
 		t.Error("maps are left")
 	}
 }

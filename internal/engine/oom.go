@@ -73,16 +73,20 @@ func (e *Engine) replyFits(c *Client, n int) bool {
 	if e.probe(3 * int64(n)) {
 		return true
 	}
-	e.Log.Warning("Client %s scheduled to be closed ASAP: the system has no memory left for its reply.", e.Describe(c, n))
+	e.Log.Warning(
+		"Client %s scheduled to be closed ASAP: the system has no memory left for its reply.",
+		e.Describe(c, n))
 	c.CloseASAP = true
 	return false
 }
 
-// alwaysFits is how many bytes are not worth asking for.
+// alwaysFits is the number of bytes from which it is worth asking.
 const alwaysFits = 1 << 20
 
-// Fits reports whether a value of n bytes can be had: in what maxmemory leaves, or in all of maxmemory where keys may be evicted for it, and in what the machine has
-// beside the memory in use. It is for commands that a few bytes ask for very much; small values always fit. While a log is replayed everything does: it has fit before.
+// Fits reports whether there is room for a value of n bytes: within what maxmemory leaves, and
+// within what the machine has left. If keys may be evicted, all of maxmemory counts as left. It is
+// for commands whose few bytes ask for very much. Small values always fit. While a log is replayed
+// every value does, because it has fit before.
 func (e *Engine) Fits(n uint64) bool {
 	if n < alwaysFits || e.loading.on {
 		return true

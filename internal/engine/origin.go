@@ -15,8 +15,8 @@ const (
 	// allowed when it was written.
 	OriginLog
 	// OriginMaster is the server that this one replicates. It is obeyed like the log. While its
-	// commands run no key and no field is gone by time: the master decides when they go. Only CLIENT
-	// PAUSE holds it back. Its connection must not offer a command while a script is busy.
+	// commands run, no key and no field expires: the master decides when they go. Of all gates only
+	// CLIENT PAUSE holds it back. Its connection must not offer a command while a script is busy.
 	OriginMaster
 )
 

@@ -2,7 +2,7 @@ package engine
 
 import "godwit/internal/persist"
 
-// persistState is what the engine remembers of saves and rewrites.
+// persistState is the state of saves and rewrites.
 type persistState struct {
 	store *persist.Store // nil: nothing is kept in files
 	aof   *persist.AOF   // of the store; every write asks
@@ -42,7 +42,7 @@ func (e *Engine) aofInfo() persist.AOFInfo {
 // AOFBuffered returns how many bytes of the append-only file wait in memory.
 func (e *Engine) AOFBuffered() int64 { return int64(e.aofInfo().BufferLength) }
 
-// diskError is what keeps the data set from being written to disk, "" if nothing does.
+// diskError returns why the data set cannot be written to disk, "" if it can.
 func (e *Engine) diskError() string {
 	s := &e.persist
 	if s.store == nil {
@@ -73,7 +73,7 @@ type PersistenceInfo struct {
 	AOF         persist.AOFInfo
 }
 
-// PersistenceInfo collects it.
+// PersistenceInfo returns it.
 func (e *Engine) PersistenceInfo() PersistenceInfo {
 	s := &e.persist
 	i := PersistenceInfo{

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readResident is the process's resident memory in bytes, and the part of it that is backed by files (the binary), from
-// /proc/self/statm; zeros when it cannot be read.
+// readResident returns the process's resident memory in bytes and the part of it that is backed by
+// files (the binary). It reads /proc/self/statm, and returns zeros if that fails.
 func readResident() (rss, file int64) {
 	b, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -45,5 +45,6 @@ func OSName() string {
 	if unix.Uname(&u) != nil {
 		return "Linux"
 	}
-	return unix.ByteSliceToString(u.Sysname[:]) + " " + unix.ByteSliceToString(u.Release[:]) + " " + unix.ByteSliceToString(u.Machine[:])
+	return unix.ByteSliceToString(u.Sysname[:]) + " " + unix.ByteSliceToString(u.Release[:]) + " " +
+		unix.ByteSliceToString(u.Machine[:])
 }

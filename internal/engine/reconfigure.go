@@ -10,7 +10,7 @@ import (
 	"godwit/internal/object"
 )
 
-// persistenceChanged applies what CONFIG SET changed about files.
+// persistenceChanged applies the directives about files that CONFIG SET has changed.
 func (e *Engine) persistenceChanged(names []string) error {
 	if slices.Contains(names, "dir") {
 		if err := os.Chdir(e.Cfg.Dir); err != nil {
@@ -19,7 +19,8 @@ func (e *Engine) persistenceChanged(names []string) error {
 	}
 	if slices.Contains(names, "appendonly") {
 		if err := e.turnAOF(e.Cfg.AppendOnly); err != nil {
-			return &config.ApplyError{Name: "appendonly", Reason: "Unable to turn on AOF. Check server logs."}
+			return &config.ApplyError{Name: "appendonly",
+				Reason: "Unable to turn on AOF. Check server logs."}
 		}
 	}
 	if e.persist.store != nil {
@@ -28,7 +29,7 @@ func (e *Engine) persistenceChanged(names []string) error {
 	return nil
 }
 
-// ConfigChanged applies directives that CONFIG SET changed. An error undoes the change.
+// ConfigChanged applies the directives that CONFIG SET has changed. An error undoes the change.
 func (e *Engine) ConfigChanged(names []string) error {
 	e.KS.P, e.mem.refused = e.params(), false
 	e.Slowlog.SetMax(int(e.Cfg.SlowlogMaxLen))
@@ -46,26 +47,31 @@ func (e *Engine) ConfigChanged(names []string) error {
 	return nil
 }
 
-// params are the keyspace's settings under the current configuration.
+// params returns the keyspace's settings under the current configuration.
 func (e *Engine) params() keyspace.Params {
 	c := e.Cfg
 	return keyspace.Params{
-		Databases: c.Databases, MaxMemory: e.memoryLimit(), Policy: policyOf(c.MaxmemoryPolicy), Samples: c.MaxmemorySamples,
-		LFULogFactor: c.LFULogFactor, LFUDecayTime: c.LFUDecayTime, ActiveExpire: !e.cron.expireOff,
-		LazyExpire: c.LazyfreeExpire, LazyEviction: c.LazyfreeEviction, LazyServerDel: c.LazyfreeServerDel,
+		Databases: c.Databases, MaxMemory: e.memoryLimit(), Policy: policyOf(c.MaxmemoryPolicy),
+		Samples: c.MaxmemorySamples, LFULogFactor: c.LFULogFactor, LFUDecayTime: c.LFUDecayTime,
+		ActiveExpire: !e.cron.expireOff, LazyExpire: c.LazyfreeExpire,
+		LazyEviction: c.LazyfreeEviction, LazyServerDel: c.LazyfreeServerDel,
 		LazyUserDel: c.LazyfreeUserDel, LazyUserFlush: c.LazyfreeUserFlush,
 		Events: eventClasses(c.NotifyKeyspaceEvents),
 		Limits: object.Limits{
-			HashMaxListpackEntries: int(c.HashMaxListpackEntries), HashMaxListpackValue: int(c.HashMaxListpackValue),
-			SetMaxIntsetEntries: int(c.SetMaxIntsetEntries), SetMaxListpackEntries: int(c.SetMaxListpackEntries),
+			HashMaxListpackEntries: int(c.HashMaxListpackEntries),
+			HashMaxListpackValue:   int(c.HashMaxListpackValue),
+			SetMaxIntsetEntries:    int(c.SetMaxIntsetEntries),
+			SetMaxListpackEntries:  int(c.SetMaxListpackEntries),
 			SetMaxListpackValue:    int(c.SetMaxListpackValue),
-			ZSetMaxListpackEntries: int(c.ZsetMaxListpackEntries), ZSetMaxListpackValue: int(c.ZsetMaxListpackValue),
-			ListMaxListpackSize: c.ListMaxListpackSize, ListCompressDepth: c.ListCompressDepth,
+			ZSetMaxListpackEntries: int(c.ZsetMaxListpackEntries),
+			ZSetMaxListpackValue:   int(c.ZsetMaxListpackValue),
+			ListMaxListpackSize:    c.ListMaxListpackSize, ListCompressDepth: c.ListCompressDepth,
 		},
 	}
 }
 
-// policyOf is the keyspace's name for a configured policy; the two packages do not know each other.
+// policyOf returns the keyspace's name for a configured policy. The two packages do not know each
+// other.
 func policyOf(p config.Policy) keyspace.Policy {
 	switch p {
 	case config.VolatileLRU:

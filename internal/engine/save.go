@@ -17,11 +17,11 @@ var (
 // retrySave is how many seconds after a failed save another one begins by itself.
 const retrySave = 5
 
-// LastSave is the unix time in seconds of the last successful save, or of the start.
+// LastSave returns the unix time in seconds of the last successful save, or of the start.
 func (e *Engine) LastSave() int64 { return e.persist.lastSave }
 
-// Save writes the snapshot file now, with the executor held throughout: SAVE and the end of the
-// server.
+// Save writes the snapshot file now, with the executor held throughout. It is for SAVE and the end
+// of the server.
 func (e *Engine) Save() error {
 	s := &e.persist
 	switch {
@@ -34,7 +34,7 @@ func (e *Engine) Save() error {
 	return e.saveNow()
 }
 
-// SaveQuietly is Save for DEBUG RELOAD, which is no save in the statistics.
+// SaveQuietly saves for DEBUG RELOAD: the statistics do not count it as a save.
 func (e *Engine) SaveQuietly() error {
 	if e.persist.store == nil {
 		return ErrNoPersistence
@@ -190,7 +190,7 @@ func (e *Engine) savePoints() {
 	}
 }
 
-// turnAOF obeys CONFIG SET appendonly.
+// turnAOF carries out CONFIG SET appendonly.
 func (e *Engine) turnAOF(on bool) error {
 	s := &e.persist
 	if s.store == nil || e.loading.on || s.aof.Enabled() == on {

@@ -6,35 +6,44 @@ import (
 	"godwit/internal/script"
 )
 
-// Scripts run on the executor, as one atomic unit: whatever their commands propagate leaves together when they end. Commands that a script calls run
-// for a client of its own, internal, not listed, whose replies the script converts.
+// Scripts run on the executor, each as one atomic unit: what their commands propagate leaves as a
+// whole when the script ends. The commands run for an internal client, which nothing lists. The
+// script converts its replies.
 //
 // # Busy scripts
 //
-// About every millisecond a running script calls Interrupt. Once it has run for busy-reply-threshold it is busy: from then on Interrupt hands the
-// executor to the server for a moment (ServeOthers), which reads what clients have sent and runs it; the gates answer BUSY to all but
-// the few commands that are allowed then (SCRIPT KILL, SHUTDOWN NOSAVE …). Nothing else happens in between: no cron, no slices of
-// background work, no blocked client is served, the clock of deadlines stands still, and the script's own client is held.
+// About every millisecond a running script calls Interrupt. Once it has run for
+// busy-reply-threshold it is busy. From then on Interrupt hands the executor to the server for a
+// moment (ServeOthers). The server reads what clients have sent and runs it. The gates answer BUSY
+// to all but the few commands that may run then (SCRIPT KILL, SHUTDOWN NOSAVE …). Nothing else
+// happens meanwhile: no cron, no slices of background work, no blocked client is served, the clock
+// of deadlines stands still, and the script's own client is held.
 //
-// A script ends at its next instruction when SCRIPT KILL has asked for it, which is refused once it has written. When the server shuts down its
-// writes so far are dropped: they never reach the log.
+// A script ends at its next instruction when SCRIPT KILL has asked for it. That is refused once it
+// has written. When the server shuts down, what the script has written so far is dropped and never
+// reaches the log.
 
 // Error texts of scripts.
 const (
-	errBusyScript    = "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."
-	errBusyFunction  = "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE."
-	errNotBusy       = "NOTBUSY No scripts in execution right now."
-	errUnkillable    = "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command."
+	errBusyScript = "BUSY Redis is busy running a script. You can only call SCRIPT KILL or " +
+		"SHUTDOWN NOSAVE."
+	errBusyFunction = "BUSY Redis is busy running a script. You can only call FUNCTION KILL or " +
+		"SHUTDOWN NOSAVE."
+	errNotBusy    = "NOTBUSY No scripts in execution right now."
+	errUnkillable = "UNKILLABLE Sorry the script already executed write commands against the " +
+		"dataset. You can either wait the script termination or kill the server in a hard way " +
+		"using the SHUTDOWN NOSAVE command."
 	errScriptUnknown = "ERR Unknown Redis command called from script"
 	errScriptArity   = "ERR Wrong number of args calling Redis command from script"
 	errScriptDenied  = "ERR This Redis command is not allowed from script"
 	errScriptWrite   = "ERR Write commands are not allowed from read-only scripts."
 	errScriptROWrite = "ERR Can not execute a script with write flag using *_ro command."
 	errScriptNone    = "ERR redis.call/pcall can only be called inside a script invocation"
-	errScriptOOM     = "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'"
+	errScriptOOM     = "OOM allow-oom flag is not set on the script, can not run it when used " +
+		"memory > 'maxmemory'"
 )
 
-// endError ends a script; its text is the error reply.
+// endError ends a script. Its text is the error reply.
 type endError string
 
 func (e endError) Error() string { return string(e) }
@@ -44,7 +53,7 @@ const (
 	errEnding = endError("ERR Script killed: the server shuts down.")
 )
 
-// ScriptRun is how a script or function is to be run.
+// ScriptRun says how to run a script or function.
 type ScriptRun struct {
 	Name     string       // for messages and the log: the script's digest or the function's name
 	Flags    script.Flags // what it declares
@@ -61,14 +70,15 @@ type runningScript struct {
 	args     [][]byte // of the caller's command
 	started  time.Time
 	noWrites bool
-	oom      bool // memory was over the limit when it began, and it has not declared that this is fine
-	wrote    bool
-	busy     bool
-	kill     bool
-	repl     int
+	// memory was over the limit when it began, and it has not declared that this is fine
+	oom   bool
+	wrote bool
+	busy  bool
+	kill  bool
+	repl  int
 }
 
-// scripting is the engine's part of scripts.
+// scripting is the state of scripts.
 type scripting struct {
 	host *script.Host
 	// functions are made when they are first needed.
@@ -82,7 +92,8 @@ type scripting struct {
 // HasScripts reports whether any script was cached or run.
 func (e *Engine) HasScripts() bool { return e.script.host != nil }
 
-// ScriptName is the name of what runs now: "" for nothing. function tells a function from a script; since is its age.
+// RunningScript returns the name of the running script or function, "" if none runs, and for how
+// long it has been running. function tells which it is.
 func (e *Engine) RunningScript() (name string, function bool, since time.Duration) {
 	r := e.script.run
 	if r == nil {
@@ -104,7 +115,7 @@ func (r *runningScript) kind() string {
 // Busy reports whether a script has run over its time limit: nothing but a few commands is served.
 func (e *Engine) Busy() bool { return e.script.run != nil && e.script.run.busy }
 
-// BusyText is the refusal while a script or function is busy.
+// BusyText returns the refusal while a script or function is busy. One must be running.
 func (e *Engine) BusyText() string {
 	if e.script.run.Function {
 		return errBusyFunction
@@ -112,7 +123,8 @@ func (e *Engine) BusyText() string {
 	return errBusyScript
 }
 
-// KillScript ends the running script or function (SCRIPT KILL, FUNCTION KILL). It returns the error for the client.
+// KillScript ends the running script, or the running function (SCRIPT KILL, FUNCTION KILL). It
+// returns the error for the client, "" if there is none.
 func (e *Engine) KillScript(function bool) string {
 	r := e.script.run
 	switch {

@@ -17,7 +17,8 @@ type ScriptMemory struct {
 // ScriptMemory reports on scripts.
 func (e *Engine) ScriptMemory() (m ScriptMemory) {
 	if h := e.script.host; h != nil {
-		m = ScriptMemory{Machine: h.MachineMemory(), Caches: h.Memory(), Cached: h.Len(), Evicted: h.Evicted}
+		m = ScriptMemory{Machine: h.MachineMemory(), Caches: h.Memory(), Cached: h.Len(),
+			Evicted: h.Evicted}
 	}
 	if f := e.script.functions; f != nil {
 		m.FunctionMachine, m.FunctionCaches = f.MachineMemory(), f.LibrarySet.Memory()

@@ -10,10 +10,10 @@ import (
 	"godwit/internal/spec"
 )
 
-// scriptCaller is the engine as scripts see it.
+// scriptCaller implements script.Caller: what scripts need of the engine.
 type scriptCaller struct{ e *Engine }
 
-// Scripts is the cache of scripts with their environment, made when it is first needed.
+// Scripts returns the cache of scripts with their environment, which the first call makes.
 func (e *Engine) Scripts() *script.Host {
 	if e.script.host == nil {
 		e.script.host = script.NewHost(e.ScriptCaller(), e.ScriptOptions(), e.ScriptLibraries...)
@@ -21,15 +21,16 @@ func (e *Engine) Scripts() *script.Host {
 	return e.script.host
 }
 
-// ScriptCaller is the engine as an environment of scripts or functions calls it.
+// ScriptCaller returns the engine as an environment of scripts or functions calls it.
 func (e *Engine) ScriptCaller() script.Caller { return scriptCaller{e} }
 
-// ScriptOptions are how the server presents itself to scripts.
+// ScriptOptions returns how the server presents itself to scripts.
 func (e *Engine) ScriptOptions() script.Options {
 	return script.Options{Version: RedisVersion, VersionNum: RedisVersionNum}
 }
 
-// RunScript runs a script or function for the command of c: the gates of scripts, then run, which writes the reply, in one atomic unit.
+// RunScript runs a script or function for the command of c, as one atomic unit. It checks the gates
+// of scripts and calls run, which writes the reply.
 func (e *Engine) RunScript(c *Ctx, o ScriptRun, run func(w *resp.Writer) script.Result) {
 	r := &e.script.slot
 	*r = runningScript{ScriptRun: o, caller: c.Client, args: c.Args, repl: script.ReplAll}
@@ -58,7 +59,7 @@ func (e *Engine) RunScript(c *Ctx, o ScriptRun, run func(w *resp.Writer) script.
 	}
 }
 
-// scriptClient is the client of the script's commands, set up as the caller's.
+// scriptClient returns the client for the script's commands, set up like the caller.
 func (e *Engine) scriptClient(c *Ctx) *Client {
 	cl := e.script.client
 	if cl == nil {
@@ -66,7 +67,8 @@ func (e *Engine) scriptClient(c *Ctx) *Client {
 		e.script.client = cl
 	}
 	from := c.Client
-	cl.db, cl.User, cl.Addr, cl.NoTouch = c.DB, from.User, "?:0", from.NoTouch // the slow log shows no address, as Redis's
+	// the slow log shows no address, as Redis's
+	cl.db, cl.User, cl.Addr, cl.NoTouch = c.DB, from.User, "?:0", from.NoTouch
 	return cl
 }
 
@@ -151,14 +153,17 @@ func (s scriptCaller) Interrupt() error {
 		if ms := time.Since(r.started).Milliseconds(); ms < limit {
 			return nil
 		} else {
-			e.Log.Warning("Slow script detected: still in execution after %d milliseconds. You can try killing the script using the %s KILL command. Script name is: %s.", ms, r.kind(), r.Name)
+			e.Log.Warning(
+				"Slow script detected: still in execution after %d milliseconds. You can try "+
+					"killing the script using the %s KILL command. Script name is: %s.", ms,
+				r.kind(), r.Name)
 		}
 		r.busy = true
 	}
 	return e.handOver(r)
 }
 
-// handOver serves others for a moment while a script is busy.
+// handOver lets the server serve others for a moment while a script is busy.
 func (e *Engine) handOver(r *runningScript) error {
 	if e.ServeOthers == nil {
 		return nil
@@ -178,7 +183,8 @@ func (e *Engine) handOver(r *runningScript) error {
 	return nil
 }
 
-// FeedMonitors shows a command to the monitors before it runs: EVAL's stands before those that it calls.
+// FeedMonitors shows a command to the monitors before it runs, so that EVAL comes before the
+// commands that it calls.
 func (c *Ctx) FeedMonitors() {
 	if len(c.E.monitors) > 0 {
 		c.E.feedMonitors(c)

@@ -12,13 +12,14 @@ import (
 	"godwit/internal/script/lualib"
 )
 
-// Options are what New needs beyond configuration and table.
+// Options is what New needs besides configuration and table.
 type Options struct {
 	Log  *logging.Logger
 	Seed uint64 // of the random source; 0 takes one from the system
 }
 
-// New makes an engine with empty databases. The configuration stays the caller's to read; only CONFIG SET changes it, under the executor.
+// New makes an engine with empty databases. The caller may go on reading the configuration. Only
+// CONFIG SET changes it, with the executor held.
 func New(cfg *config.Config, table *Table, o Options) *Engine {
 	e := &Engine{Cfg: cfg, Log: o.Log, table: table, clock: newClock(), errs: map[string]int64{},
 		ScriptLibraries: []script.Opener{lualib.Open}}

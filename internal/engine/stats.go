@@ -9,7 +9,7 @@ import (
 	"godwit/internal/spec"
 )
 
-// Stats are the server-wide counters of INFO; CONFIG RESETSTAT zeroes them.
+// Stats holds the server-wide counters of INFO. CONFIG RESETSTAT zeroes them.
 type Stats struct {
 	Connections         int64
 	RejectedConnections int64
@@ -24,13 +24,15 @@ type Stats struct {
 	UnexpectedErrors    int64
 	Denied              [acl.DeniedAuth + 1]int64 // refusals of access control, by reason
 	ExpireNanos         int64                     // time spent in slices that expire keys
-	EvictionOverNanos   int64                     // time that used memory was over maxmemory, up to when it was last within
-	DefragNanos         int64                     // time in which active defragmentation ran, up to its last round's end
-	PeakMemory          int64
-	PeakMemoryAt        int64 // unix ms
+	// time that used memory was over maxmemory, up to when it was last within
+	EvictionOverNanos int64
+	// time in which active defragmentation ran, up to its last round's end
+	DefragNanos  int64
+	PeakMemory   int64
+	PeakMemoryAt int64 // unix ms
 }
 
-// CommandStats are the counters of one command.
+// CommandStats holds the counters of one command.
 type CommandStats struct {
 	Calls, Nanos     int64
 	Rejected, Failed int64
@@ -54,7 +56,8 @@ func (e *Engine) countError(msg string) {
 	e.errs[code]++
 }
 
-// latencySince records the time since start as a latency event, if it is over latency-monitor-threshold.
+// latencySince records the time since start as a latency event if it reaches
+// latency-monitor-threshold.
 func (e *Engine) latencySince(event string, start time.Time) {
 	t := e.Cfg.LatencyMonitorThreshold
 	if t == 0 {
@@ -65,7 +68,7 @@ func (e *Engine) latencySince(event string, start time.Time) {
 	}
 }
 
-// NoteLatency records an event of ms milliseconds, if that is over latency-monitor-threshold.
+// NoteLatency records a latency event of ms milliseconds if that reaches latency-monitor-threshold.
 func (e *Engine) NoteLatency(event string, ms int64) {
 	if t := e.Cfg.LatencyMonitorThreshold; t > 0 && ms >= t {
 		e.Latency.Add(event, e.now/1000, ms)
@@ -75,5 +78,5 @@ func (e *Engine) NoteLatency(event string, ms int64) {
 // maxErrorCodes bounds INFO errorstats: codes may come from scripts.
 const maxErrorCodes = 128
 
-// CommandStats are the counters of the command, by Command.ID.
+// CommandStats returns the counters of the command.
 func (e *Engine) CommandStats(c *spec.Command) *CommandStats { return &e.cmds[c.ID()] }

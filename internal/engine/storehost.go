@@ -10,22 +10,23 @@ import (
 	"godwit/internal/vfs"
 )
 
-// LoadTarget is the engine as the loaders of package persist see it: where the data set goes.
+// LoadTarget implements persist.LoadTarget: where the loaders put the data set.
 type LoadTarget struct {
 	e      *Engine
 	client *Client
 	held   bool
 }
 
-// LoadTarget gives access for a load. held tells that the caller holds the executor throughout (DEBUG RELOAD); otherwise each step takes it, and clients
-// are answered between steps.
+// LoadTarget begins a load. With held the caller holds the executor throughout (DEBUG RELOAD).
+// Otherwise each step takes it, and clients are answered between steps.
 func (e *Engine) LoadTarget(held bool) *LoadTarget {
 	t := &LoadTarget{e: e, held: held}
 	t.Step(func() { t.client = e.LogClient() })
 	return t
 }
 
-// Step runs fn with the executor. A step should take no more than a millisecond or two: that long clients wait. fn must not call Step.
+// Step runs fn with the executor. A step should take no more than a millisecond or two, because
+// clients wait that long. fn must not call Step.
 func (t *LoadTarget) Step(fn func()) {
 	if !t.held {
 		t.e.Enter()
@@ -34,10 +35,10 @@ func (t *LoadTarget) Step(fn func()) {
 	fn()
 }
 
-// Keyspace is where keys are inserted, within a step.
+// Keyspace returns the keyspace to insert keys into, within a step.
 func (t *LoadTarget) Keyspace() *keyspace.Keyspace { return t.e.KS }
 
-// Expect sets the number of bytes that there are to load, within a step.
+// Expect sets the number of bytes to load, within a step.
 func (t *LoadTarget) Expect(total int64) { t.e.loading.total = total }
 
 // Function adds a library of functions, within a step.
@@ -49,8 +50,9 @@ func (t *LoadTarget) Function(code []byte, replace bool) error {
 // Loaded sets the number of bytes that have been loaded of all files together, within a step.
 func (t *LoadTarget) Loaded(bytes int64) { t.e.loading.loaded = bytes }
 
-// Exec runs a command of a log, within a step. It bypasses the gates and all statistics: it is not a client's. argv is borrowed. ErrUnknownCommand means
-// that there is no such command; any other error but a wrong number of arguments is the command's own reply.
+// Exec runs a command of a log, within a step. It bypasses the gates and all statistics, because no
+// client has sent it. argv is borrowed. ErrUnknownCommand reports that there is no such command.
+// Other errors are a wrong number of arguments, or the command's own reply.
 func (t *LoadTarget) Exec(argv [][]byte) error {
 	e, c := t.e, t.client
 	if len(argv) == 0 {
@@ -75,7 +77,7 @@ func (t *LoadTarget) Exec(argv [][]byte) error {
 	return nil
 }
 
-// Check says why a command of a log could not run at all, within a step.
+// Check returns why a command of a log cannot run at all, within a step.
 func (t *LoadTarget) Check(argv [][]byte) error {
 	_, err := t.find(argv)
 	return err
@@ -92,13 +94,13 @@ func (t *LoadTarget) find(argv [][]byte) (*spec.Command, error) {
 	return cmd, nil
 }
 
-// DB is the number of the database that the commands of the log have selected.
+// DB returns the number of the database that the log's commands have selected.
 func (t *LoadTarget) DB() int { return t.client.db.ID() }
 
-// ErrUnknownCommand is LoadTarget.Exec's error for what is no command.
+// ErrUnknownCommand reports a command of a log that does not exist.
 var ErrUnknownCommand = errors.New("unknown command")
 
-// LogClient makes a client for the commands of a log: nothing lists it, and no gate holds it.
+// LogClient makes a client for the commands of a log. It is not listed, and no gate holds it.
 func (e *Engine) LogClient() *Client {
 	c := &Client{
 		FD: -1, Origin: OriginLog, Authenticated: true,

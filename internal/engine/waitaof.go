@@ -6,7 +6,7 @@ import (
 	"godwit/internal/object"
 )
 
-// CommitCost is how long the last Commit had to wait for the disk, 0 if it had not.
+// CommitCost returns how long the last Commit has waited for the disk.
 func (e *Engine) CommitCost() time.Duration {
 	if e.persist.aof == nil || !e.persist.aof.Enabled() {
 		return 0
