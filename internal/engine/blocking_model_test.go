@@ -75,6 +75,20 @@ func (f *fixture) holds(ws []*modelWaiter, what string) {
 	}
 }
 
+// countsQueues compares the bytes that are counted for queues with those of the queues.
+func (f *fixture) countsQueues(what string) {
+	f.t.Helper()
+	bytes := int64(0)
+	for _, dbs := range f.e.blocking.dbs {
+		for _, q := range dbs {
+			bytes += q.bytes()
+		}
+	}
+	if bytes != f.e.blocking.bytes {
+		f.t.Fatalf("%s: queues of %d bytes, want %d", what, f.e.blocking.bytes, bytes)
+	}
+}
+
 // TestBlockedAgainstModel blocks, fills, unblocks and disconnects at random over a few keys, and
 // holds every reply and its order against the model.
 func TestBlockedAgainstModel(t *testing.T) {
@@ -125,16 +139,7 @@ func TestBlockedAgainstModel(t *testing.T) {
 			before = slices.DeleteFunc(before, func(o *modelWaiter) bool { return o == w })
 		}
 		f.holds(before, fmt.Sprintf("step %d: %s", step, line))
-		bytes := int64(0)
-		for _, dbs := range f.e.blocking.dbs {
-			for _, q := range dbs {
-				bytes += q.bytes()
-			}
-		}
-		if bytes != f.e.blocking.bytes {
-			t.Fatalf("step %d: %s: queues of %d bytes, want %d", step, line, f.e.blocking.bytes,
-				bytes)
-		}
+		f.countsQueues(fmt.Sprintf("step %d: %s", step, line))
 	}
 	for _, w := range m.waiters {
 		f.e.Forget(w.w.Client)

@@ -227,83 +227,105 @@ func TestPauseCoversWhatIsQueued(t *testing.T) {
 	f.expect(f.c, "exec", "*1\r\n+OK")
 }
 
+// watchModel is a plain model of what clients watch.
+type watchModel struct {
+	clients []*Client
+	watches []map[watchedPlace]bool // of each client
+	dirty   []bool
+}
+
+type watchedPlace struct {
+	db  int
+	key string
+}
+
+// forget empties the model of one client.
+func (m *watchModel) forget(i int) {
+	clear(m.watches[i])
+	m.dirty[i] = false
+}
+
+// change marks the clients that watch a key.
+func (m *watchModel) change(p watchedPlace) {
+	for i := range m.watches {
+		if m.watches[i][p] {
+			m.dirty[i] = true
+			clear(m.watches[i])
+		}
+	}
+}
+
 // TestWatchTable compares the table with a plain model, over clients that watch, change keys, give
 // up and go.
 func TestWatchTable(t *testing.T) {
 	f := newFixture(t, "")
 	rnd := f.e.Rand()
 	const clients, keys = 12, 40
-	cls := make([]*Client, clients)
-	type place struct {
-		db  int
-		key string
-	}
-	model := make([]map[place]bool, clients)
-	dirty := make([]bool, clients)
-	for i := range cls {
-		cls[i], model[i] = f.client(&fakeConn{}), map[place]bool{}
+	m := &watchModel{dirty: make([]bool, clients)}
+	for range clients {
+		m.clients = append(m.clients, f.client(&fakeConn{}))
+		m.watches = append(m.watches, map[watchedPlace]bool{})
 	}
 	for range 20_000 {
 		i := rnd.IntN(clients)
-		p := place{rnd.IntN(2), fmt.Sprint(rnd.IntN(keys))}
+		p := watchedPlace{rnd.IntN(2), fmt.Sprint(rnd.IntN(keys))}
 		switch n := rnd.IntN(100); {
 		case n < 70:
-			f.run(cls[i], fmt.Sprint("select ", p.db))
-			f.run(cls[i], "watch "+p.key)
-			if !dirty[i] {
-				model[i][p] = true
+			f.run(m.clients[i], fmt.Sprint("select ", p.db))
+			f.run(m.clients[i], "watch "+p.key)
+			if !m.dirty[i] {
+				m.watches[i][p] = true
 			}
 		case n < 90:
 			f.e.keyChanged([]byte(p.key), p.db)
-			for j := range model {
-				if model[j][p] {
-					dirty[j] = true
-					clear(model[j])
-				}
-			}
+			m.change(p)
 		case n < 98:
-			f.e.Unwatch(cls[i])
-			clear(model[i])
-			dirty[i] = false
+			f.e.Unwatch(m.clients[i])
+			m.forget(i)
 		default:
-			f.e.Forget(cls[i])
-			cls[i] = f.client(&fakeConn{})
-			clear(model[i])
-			dirty[i] = false
+			f.e.Forget(m.clients[i])
+			m.clients[i] = f.client(&fakeConn{})
+			m.forget(i)
 		}
-		watching, names, all := 0, int64(0), map[place]bool{}
-		for j, m := range model {
-			if cls[j].WatchedKeys() != len(m) || cls[j].WatchDirty() != dirty[j] {
-				t.Fatalf("client %d watches %d keys, dirty %t; want %d, %t", j,
-					cls[j].WatchedKeys(), cls[j].WatchDirty(), len(m), dirty[j])
-			}
-			if len(m) > 0 {
-				watching++
-			}
-			for p := range m {
-				all[p] = true
-			}
-		}
-		for _, m := range f.e.watching.dbs {
-			for key := range m {
-				names += int64(len(key))
-			}
-		}
-		if f.e.watching.names != names {
-			t.Fatalf("names of %d bytes, want %d", f.e.watching.names, names)
-		}
-		if f.e.WatchingClients() != watching || f.e.TotalWatchedKeys() != len(all) {
-			t.Fatalf("%d clients, %d keys; want %d, %d", f.e.WatchingClients(),
-				f.e.TotalWatchedKeys(), watching, len(all))
-		}
+		f.watchesAs(m)
 	}
-	for _, c := range cls {
+	for _, c := range m.clients {
 		f.e.Forget(c)
 	}
 	if slices.ContainsFunc(f.e.watching.dbs, func(m map[string]*watchedKey) bool {
 		return m != nil
 	}) {
 		t.Error("maps are left")
+	}
+}
+
+// watchesAs compares what the clients watch, and the counts, with the model.
+func (f *fixture) watchesAs(m *watchModel) {
+	f.t.Helper()
+	watching, names, all := 0, int64(0), map[watchedPlace]bool{}
+	for i, places := range m.watches {
+		if c := m.clients[i]; c.WatchedKeys() != len(places) || c.WatchDirty() != m.dirty[i] {
+			f.t.Fatalf("client %d watches %d keys, dirty %t; want %d, %t", i, c.WatchedKeys(),
+				c.WatchDirty(), len(places), m.dirty[i])
+		}
+		if len(places) > 0 {
+			watching++
+		}
+		for p := range places {
+			all[p] = true
+		}
+	}
+	for _, keys := range f.e.watching.dbs {
+		for key := range keys {
+			names += int64(len(key))
+		}
+	}
+	if f.e.watching.names != names {
+		f.t.Fatalf("names of %d bytes, want %d", f.e.watching.names, names)
+	}
+	if f.e.WatchingClients() != watching || f.e.TotalWatchedKeys() != len(all) {
+		f.t.Fatalf("%d clients, %d keys; want %d, %d", f.e.WatchingClients(),
+			f.e.TotalWatchedKeys(), watching, len(all))
 	}
 }
 
