@@ -140,7 +140,7 @@ func (b *blocking) keyChanged(key []byte, db int) {
 	}
 }
 
-// note has the queue served after the running command.
+// note marks the queue to be served after the running command.
 func (b *blocking) note(q *waitQueue, happened WaitEvents) {
 	q.happened |= happened
 	if !q.ready {
@@ -149,7 +149,7 @@ func (b *blocking) note(q *waitQueue, happened WaitEvents) {
 	}
 }
 
-// unpaused has the queues served that a pause had kept from it.
+// unpaused marks the queues to be served that a pause had held back.
 func (b *blocking) unpaused() {
 	b.ready = append(b.ready, b.paused...)
 	clear(b.paused)

@@ -26,8 +26,8 @@ type clientMemory struct {
 // clientOverhead is the size in bytes of a Client with its connection, without buffers.
 const clientOverhead = 768
 
-// ClientMemory is the memory in bytes that the client's buffers and state take. The capacity of
-// W.Buf is not the client's: loops lend it for a turn.
+// ClientMemory returns the memory in bytes that the client's buffers and state take. The capacity
+// of W.Buf does not count: loops lend it for a turn.
 func (e *Engine) ClientMemory(c *Client) int64 {
 	n := int64(clientOverhead + len(c.W.Buf) + len(c.Name) + len(c.Addr) + len(c.LibName) +
 		len(c.LibVer) + c.sub.Bytes())
@@ -42,11 +42,11 @@ func (e *Engine) ClientMemory(c *Client) int64 {
 	return n
 }
 
-// SmallInput is the largest input buffer that connections keep in Go's heap; larger ones are the
-// pool's, and so are replies that wait to be written, but for Conn.HeapReplies.
+// SmallInput is the largest input buffer that connections keep in Go's heap. Larger ones are in the
+// pool. So are replies that wait to be written, except for Conn.HeapReplies.
 const SmallInput = 64 << 10
 
-// pooled is the part of the client's memory that is in the pool.
+// pooled returns the part of the client's memory that is in the pool.
 func (c *Client) pooled() int64 {
 	_, in, out := c.Conn.Buffers()
 	if in <= SmallInput {
@@ -55,7 +55,7 @@ func (c *Client) pooled() int64 {
 	return int64(in + max(out-c.Conn.HeapReplies(), 0))
 }
 
-// countClient brings the sums up to date with one client.
+// countClient updates the sums for one client.
 func (e *Engine) countClient(c *Client) {
 	if !c.linked || c.CloseASAP {
 		return
@@ -94,7 +94,7 @@ func (e *Engine) uncountClient(c *Client) {
 	}
 }
 
-// recountClients brings the whole sum up to date.
+// recountClients updates the sums for all clients.
 func (e *Engine) recountClients() {
 	e.Clients(func(c *Client) bool {
 		e.countClient(c)
@@ -102,7 +102,7 @@ func (e *Engine) recountClients() {
 	})
 }
 
-// RecentBuffers are the largest input buffer and the largest backlog of replies of any client
+// RecentBuffers returns the largest input buffer and the largest backlog of replies of any client
 // within the last seconds, in bytes.
 func (e *Engine) RecentBuffers() (in, out int) {
 	sec := e.Steady() / 1000
@@ -144,9 +144,9 @@ func (c *Client) limited() bool {
 func (c *Client) evictable() bool { return !c.NoEvict && c.limited() }
 
 // limitClients closes the clients that take the most memory until all are within maxmemory-clients.
-// Those with NO-EVICT count too, but stay: others may all have to go because of them, as in Redis.
-// It reports whether the client whose command is about to run is one of those that are closed. O(1)
-// while they are within the limit or nobody may be closed, else O(N log N) in the number of
+// Clients with NO-EVICT count too but stay, so others may all have to go because of them, as in
+// Redis. It reports whether it has closed the client whose command is about to run. It is O(1)
+// while the clients are within the limit or none may be closed, else O(N log N) in the number of
 // clients.
 func (e *Engine) limitClients() (self bool) {
 	limit := e.Cfg.ClientsLimit()

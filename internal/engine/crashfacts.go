@@ -11,8 +11,8 @@ import (
 )
 
 // CrashFacts describes the server for a crash report: what it was doing, without any value, key or
-// name of a user's, and what it is. Any goroutine calls it, without the executor: it reads what may
-// be changing, and looks at no map.
+// name of a user's, and what it is. Any goroutine may call it, without the executor. So it reads
+// what may be changing, and looks at no map.
 func (e *Engine) CrashFacts() []string {
 	lines := []string{
 		fmt.Sprintf("Godwit %s, Redis %s, commit %s, pid %d, %s %s/%s, GOMAXPROCS %d",
@@ -59,7 +59,7 @@ func (e *Engine) crashCommand() []string {
 // maxShape is how many arguments shape tells the lengths of.
 const maxShape = 64
 
-// shape is a command's name, and the number and lengths of its arguments.
+// shape returns a command's name, and the number and lengths of its arguments.
 func shape(cmd *spec.Command, args [][]byte) string {
 	if cmd == nil {
 		return fmt.Sprintf("unknown, %d arguments", max(len(args)-1, 0))
@@ -76,7 +76,7 @@ func shape(cmd *spec.Command, args [][]byte) string {
 	return b.String()
 }
 
-// commit is what the Go toolchain has noted in the binary.
+// commit returns the commit that the Go toolchain has noted in the binary.
 func commit() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -120,7 +120,7 @@ func (e *Engine) defragDone() {
 	d.round, d.share = nil, 0
 }
 
-// defragWait is how long a loop with nothing to do may sleep until the round goes on.
+// defragWait returns how long a loop with nothing to do may sleep until the round goes on.
 func (e *Engine) defragWait() time.Duration {
 	d := &e.defrag
 	if d.round == nil {

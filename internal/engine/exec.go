@@ -6,10 +6,10 @@ import (
 	"godwit/internal/spec"
 )
 
-// Exec runs one command of the client with the executor held: argv is what the parser gave,
-// borrowed. It reports false when the command was postponed (CLIENT PAUSE): the connection keeps
-// the bytes and offers the same command again after Resume. So it is once the engine has ended, for
-// good.
+// Exec runs one command of the client with the executor held. argv is what the parser gave, and is
+// borrowed. Exec reports false if the command was postponed (CLIENT PAUSE): the connection must
+// keep the bytes and offer the same command again after Resume. Once the engine has ended, every
+// command is postponed for good.
 func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 	if len(argv) == 0 {
 		return true
@@ -98,7 +98,8 @@ func (e *Engine) ProtocolError(c *Client, err *resp.ProtocolError) {
 	c.CloseAfterReply = true
 }
 
-// dispatchTimeless is dispatch for the master's commands: they meet keys and fields that are due.
+// dispatchTimeless dispatches a command of the master. While it runs, keys and fields that are due
+// still exist.
 func (e *Engine) dispatchTimeless(c *Ctx) (done bool) {
 	mode := e.KS.SetExpireMode(keyspace.ExpireIgnore)
 	done = e.dispatch(c)

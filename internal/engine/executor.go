@@ -14,8 +14,8 @@ func (e *Engine) Enter() {
 	e.syncClock()
 }
 
-// EnterBetween is Enter for what must not happen in the middle of a script: while one is busy,
-// which gives the executor away now and then, it waits for the script's end.
+// EnterBetween does what Enter does, for what must not happen in the middle of a script. A busy
+// script gives the executor away now and then; EnterBetween waits until it ends.
 func (e *Engine) EnterBetween() {
 	e.Enter()
 	for e.script.run != nil {
@@ -23,8 +23,8 @@ func (e *Engine) EnterBetween() {
 	}
 }
 
-// AwaitScript gives the executor away until a script that is busy has ended. Others may have had
-// the executor since.
+// AwaitScript gives the executor away until a busy script has ended. Others may have had the
+// executor since.
 func (e *Engine) AwaitScript() {
 	e.between.Wait()
 	e.syncClock()
@@ -47,9 +47,9 @@ func (e *Engine) Release() {
 	e.Leave()
 }
 
-// Deliver serves those who waited for what slices and cron did to keys, and has the connections of
-// all who were pushed something write it. Loops call it at the end of their turns, before they look
-// at what others want of their connections; Leave does for everyone else.
+// Deliver serves clients whose keys have been changed by slices and cron. Then it makes the
+// connections of all who were pushed something write it. Loops call it at the end of their turns,
+// before they look at what others want of their connections. For everyone else Leave calls it.
 func (e *Engine) Deliver() {
 	if len(e.blocking.ready) > 0 && !e.loading.on {
 		e.serve()

@@ -170,7 +170,7 @@ func (e *Engine) opened(cmd *spec.Command, cl *Client) bool {
 	return e.Cfg.EnableModuleCommand.Allows(cl.Local)
 }
 
-// guardText is the error for a guarded command that is not open.
+// guardText returns the error for a guarded command that is not open.
 func guardText(cmd *spec.Command) refusal {
 	if cmd.Protected == spec.ByDebugCommand {
 		return ErrDebugNotAllowed

@@ -17,7 +17,7 @@ type GoMemory struct {
 	Cycles   int64 // garbage collections so far
 }
 
-// InUse is the memory that the runtime holds of the system.
+// InUse returns the memory that the runtime holds of the system.
 func (g GoMemory) InUse() int64 { return g.Objects + g.Unused + g.Free + g.Stacks + g.Runtime }
 
 // ReadGoMemory asks the Go runtime; it takes some microseconds.

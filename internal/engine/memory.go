@@ -62,7 +62,7 @@ func (e *Engine) goCounted() int64 {
 		e.mem.tables + int64(e.pushing.bytes)
 }
 
-// countScripts brings the memory of scripts up to date.
+// countScripts updates the memory of scripts.
 func (e *Engine) countScripts() {
 	e.trimScripts()
 	if f := e.script.functions; f != nil && e.script.run == nil {

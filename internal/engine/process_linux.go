@@ -28,7 +28,7 @@ func atoi(b []byte) int64 {
 	return n
 }
 
-// systemMemory is the machine's memory in bytes.
+// systemMemory returns the machine's memory in bytes.
 func systemMemory() int64 {
 	var si unix.Sysinfo_t
 	if unix.Sysinfo(&si) != nil {
@@ -39,7 +39,7 @@ func systemMemory() int64 {
 
 func threadTimes() (user, sys float64) { return usage(unix.RUSAGE_THREAD) }
 
-// OSName is what uname says, for INFO.
+// OSName returns what uname says, for INFO.
 func OSName() string {
 	var u unix.Utsname
 	if unix.Uname(&u) != nil {

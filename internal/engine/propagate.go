@@ -14,7 +14,7 @@ func (e *Engine) targets() propagation.Targets {
 // propagate sends one command, as a unit of its own or as a part of the open one.
 func (e *Engine) propagate(db int, argv [][]byte) { e.Feed.Send(e.targets(), db, argv) }
 
-// propagateAll is propagate for several commands that belong together.
+// propagateAll sends several commands that belong together.
 func (e *Engine) propagateAll(db int, cmds [][][]byte) {
 	if len(cmds) == 1 {
 		e.propagate(db, cmds[0])

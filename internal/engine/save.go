@@ -199,8 +199,8 @@ func (e *Engine) turnAOF(on bool) error {
 	return s.store.TurnAOF(on)
 }
 
-// RewriteAOF is BGREWRITEAOF. Within a transaction the rewrite begins after it: the log would have
-// all of the transaction behind a base that has half of it. Errors have been logged.
+// RewriteAOF carries out BGREWRITEAOF. Within a transaction the rewrite begins after it, or the log
+// would have all of the transaction behind a base that has half of it. Errors have been logged.
 func (e *Engine) RewriteAOF() persist.RewriteReply {
 	if e.persist.store == nil {
 		return persist.RewriteFailed

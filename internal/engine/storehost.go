@@ -110,8 +110,8 @@ func (e *Engine) LogClient() *Client {
 	return c
 }
 
-// NewStore has the engine keep its data set in files of fsys, and returns the store. Without it
-// SAVE and its kin are refused. It touches no file.
+// NewStore makes the engine keep its data set in files of fsys, and returns the store. Without a
+// store SAVE and its kin are refused. NewStore touches no file.
 func (e *Engine) NewStore(fsys vfs.FS) *persist.Store {
 	s := persist.NewStore(persist.StoreOptions{Host: storeHost{e}, Config: e.Cfg, Keyspace: e.KS,
 		FS: fsys, Log: e.Log, Feed: &e.Feed, Version: RedisVersion})

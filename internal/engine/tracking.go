@@ -165,7 +165,7 @@ func (e *Engine) invalidate(key []byte, by *Client) {
 	})
 }
 
-// InvalidateAll tells all who track that every key may have changed (FLUSHALL, FLUSHDB).
+// InvalidateAll tells all clients that track that every key may have changed (FLUSHALL, FLUSHDB).
 func (e *Engine) InvalidateAll() {
 	s := &e.tracking
 	if s.clients == 0 {
@@ -235,7 +235,7 @@ func (e *Engine) tellBroken(c *Client) {
 	e.pushInvalid(c, c, w.Buf)
 }
 
-// broadcast tells the clients of broadcasting mode what has changed in this batch.
+// broadcast tells the clients in broadcasting mode what has changed in this batch.
 func (e *Engine) broadcast() {
 	b := &e.tracking.bcast
 	if !b.Pending() {
