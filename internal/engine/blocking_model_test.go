@@ -9,7 +9,7 @@ import (
 	"godwit/internal/testseed"
 )
 
-// blockedModel is waiting done the simplest way: one list of waiters in the order in which they
+// blockedModel models waiting in the simplest way: one list of waiters in the order in which they
 // began.
 type blockedModel struct {
 	lists   map[string][]string
@@ -62,7 +62,7 @@ func (m *blockedModel) leave(w *modelWaiter) {
 	m.waiters = slices.DeleteFunc(m.waiters, func(o *modelWaiter) bool { return o == w })
 }
 
-// holds compares what the waiters have been replied with what the model says.
+// holds compares the replies to the waiters with the model.
 func (f *fixture) holds(ws []*modelWaiter, what string) {
 	f.t.Helper()
 	for _, w := range ws {

@@ -12,7 +12,7 @@ import (
 	"godwit/internal/spec"
 )
 
-// blockingCommands are as much of the list commands as waiting needs:
+// blockingCommands returns as much of the list commands as the tests of waiting need:
 //
 //	push key element …      pop key … ms (0: for ever)      move source destination ms
 //	zpush key               set key                          del key …
@@ -57,7 +57,7 @@ func blockingCommands() []testCommand {
 	}...)
 }
 
-// writerTo is a reply as an io.Writer.
+// writerTo makes an io.Writer of a reply.
 type writerTo struct{ c *Ctx }
 
 func (w writerTo) Write(b []byte) (int, error) {
@@ -143,7 +143,7 @@ type waiting struct {
 	conn *fakeConn
 }
 
-// reply takes what has been replied so far, "" if nothing.
+// reply takes what has been replied so far, "" if there is nothing.
 func (w waiting) reply() string {
 	out := strings.TrimSuffix(string(w.W.Buf), "\r\n")
 	w.W.Buf = nil
@@ -160,7 +160,7 @@ func (f *fixture) block(line string) waiting {
 	return w
 }
 
-// replies holds what clients have been replied against the wanted, "" for those that still wait.
+// replies compares the replies to clients with the wanted ones, "" for clients that still wait.
 func (f *fixture) replies(what string, ws []waiting, want ...string) {
 	f.t.Helper()
 	for i, w := range ws {
@@ -170,7 +170,7 @@ func (f *fixture) replies(what string, ws []waiting, want ...string) {
 	}
 }
 
-// idle holds that nobody waits and nothing is left of those who did.
+// idle checks that nobody waits and nothing is left of those who did.
 func (f *fixture) idle() {
 	f.t.Helper()
 	b := &f.e.blocking
@@ -408,7 +408,7 @@ func TestBlockedCommandsAreCountedOnce(t *testing.T) {
 	}
 }
 
-// TestBlockedPassTheGatesAgain lets the memory run out while a client waits: its command is refused
+// TestBlockedPassTheGatesAgain lets the memory run out while a client waits. Its command is refused
 // as if it came now.
 func TestBlockedPassTheGatesAgain(t *testing.T) {
 	f := newFixture(t, "")
@@ -418,7 +418,7 @@ func TestBlockedPassTheGatesAgain(t *testing.T) {
 	f.idle()
 }
 
-// TestInternalClientsDoNotBlock runs a blocking command of a client without a connection.
+// TestInternalClientsDoNotBlock runs a blocking command for a client without a connection.
 func TestInternalClientsDoNotBlock(t *testing.T) {
 	f := newFixture(t, "")
 	f.c.Origin = OriginLog

@@ -49,7 +49,7 @@ func tableOf(cmds []testCommand) *Table {
 	return NewTable(spec.NewTable(entries), handlers)
 }
 
-// testTable has a command of each kind that the gates tell apart.
+// testTable returns a table with a command of each kind that the gates tell apart.
 func testTable() *Table {
 	ok := func(c *Ctx) { c.OK() }
 	box := entry("box", -2, 0, nil)
@@ -85,7 +85,7 @@ func testTable() *Table {
 	}...))
 }
 
-// passTo moves the steady clock.
+// passTo makes the steady clock show the time.
 func (f *fixture) passTo(ms int64) { f.e.start += ms - f.e.Steady() }
 
 type fixture struct {
@@ -115,8 +115,8 @@ func (f *fixture) client(conn Conn) *Client {
 	return c
 }
 
-// run gives the reply of a command, its words split at blanks, and "(postponed)" when it did not
-// run.
+// run returns the reply to a command, which it splits at blanks, or "(postponed)" if the command
+// did not run.
 func (f *fixture) run(c *Client, line string) string {
 	f.t.Helper()
 	var argv [][]byte

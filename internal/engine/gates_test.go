@@ -16,7 +16,7 @@ type gateCase struct {
 	want string
 }
 
-// gateCases are all gates, in order.
+// gateCases lists all gates, in order.
 func gateCases() []gateCase {
 	return []gateCase{
 		{"arity", nil, "-ERR wrong number of arguments for 'doomed' command"},
@@ -57,8 +57,8 @@ func gateCases() []gateCase {
 	}
 }
 
-// TestOrderOfGates has each gate refuse alone, and each two of them: the first of the list decides.
-// Memory is not looked at while there is nothing to evict for.
+// TestOrderOfGates lets each gate refuse alone, and then each two of them: the first of the list
+// decides. Memory is not looked at while there is nothing to evict for.
 func TestOrderOfGates(t *testing.T) {
 	unseen := map[[2]string]bool{{"memory", "loading"}: true, {"memory", "busy"}: true}
 	cases := gateCases()
@@ -88,7 +88,7 @@ func TestOrderOfGates(t *testing.T) {
 	}
 }
 
-// TestMasterIsObeyed has a master's command pass all gates but the first and the last.
+// TestMasterIsObeyed checks that a master's command passes all gates but the first and the last.
 func TestMasterIsObeyed(t *testing.T) {
 	f := newFixture(t, "enable-debug-command yes\nsave 1 1")
 	f.c.Origin = OriginMaster

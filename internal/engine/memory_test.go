@@ -45,7 +45,7 @@ func (s *session) ok(args ...string) {
 	}
 }
 
-// limit sets maxmemory to what is used now and so many bytes more.
+// limit sets maxmemory to what is used now plus so many bytes.
 func (s *session) limit(more int64, policy string) {
 	s.t.Helper()
 	s.ok("config", "set", "maxmemory", strconv.FormatInt(s.e.UsedMemory()+more, 10),
@@ -56,7 +56,7 @@ func (s *session) has(key string) bool { return s.e.KS.DB(0).Peek([]byte(key)).E
 
 const oomReply = "-OOM command not allowed when used memory > 'maxmemory'.\r\n"
 
-// TestEviction writes far more than fits under each policy and looks at who is left.
+// TestEviction writes far more than fits under each policy and checks which keys are left.
 func TestEviction(t *testing.T) {
 	const n = 4000 // keys of each kind; a third of all fits
 	value := strings.Repeat("v", 100)
@@ -102,7 +102,7 @@ func TestEviction(t *testing.T) {
 	}
 }
 
-// nearestFirst: of n keys, those with a later deadline are more often left.
+// nearestFirst checks that of n keys those with a later deadline are left more often.
 func (s *session) nearestFirst(t *testing.T, n int) {
 	t.Helper()
 	early, late := 0, 0
@@ -149,7 +149,7 @@ func TestEvictionPrefersUnused(t *testing.T) {
 	}
 }
 
-// TestOOM: what is refused, what is not, and that nothing changes.
+// TestOOM: some commands are refused, others are not, and a refused one changes nothing.
 func TestOOM(t *testing.T) {
 	s := newSession(t, nil)
 	s.ok("set", "k", "v")
@@ -179,8 +179,8 @@ func TestOOM(t *testing.T) {
 	s.ok("set", "k", "w")
 }
 
-// TestTenacity: one command evicts for a bounded time and runs although memory is over the limit;
-// slices between commands do the rest. At 100 the command does it all.
+// TestTenacity: one command evicts for a bounded time and runs although memory is over the limit.
+// Slices between commands do the rest. At 100 the command does all of it.
 func TestTenacity(t *testing.T) {
 	for _, tenacity := range []int{0, 10, 100} {
 		s := newSession(t, func(cfg *config.Config) { cfg.MaxmemoryEvictionTenacity = tenacity })
@@ -223,7 +223,7 @@ func TestTenacity(t *testing.T) {
 	}
 }
 
-// TestLimitLifted: eviction that was to go on ends with the limit.
+// TestLimitLifted: eviction that was to go on ends when the limit is lifted.
 func TestLimitLifted(t *testing.T) {
 	s := newSession(t, func(cfg *config.Config) { cfg.MaxmemoryEvictionTenacity = 0 })
 	for i := range 5000 {
@@ -247,8 +247,8 @@ func TestLimitLifted(t *testing.T) {
 	}
 }
 
-// TestEvictionWaitsForFrees: what is being freed counts as going: no more keys are evicted than
-// their room is needed for.
+// TestEvictionWaitsForFrees: what waits to be freed counts as free, so no more keys are evicted
+// than are needed.
 func TestEvictionWaitsForFrees(t *testing.T) {
 	s := newSession(t, func(cfg *config.Config) { cfg.MaxmemoryEvictionTenacity = 100 })
 	for i := range 10 {
@@ -274,8 +274,8 @@ func (c *conn) Close()                        { c.closed = true }
 func (c *conn) Buffers() (in, inCap, out int) { return c.in, c.in, c.out }
 func (c *conn) HeapReplies() int              { return 0 }
 
-// TestClientEviction: over maxmemory-clients the largest go first; NO-EVICT ones count, but never
-// go.
+// TestClientEviction: over maxmemory-clients the largest clients go first. Those with NO-EVICT
+// count, but never go.
 func TestClientEviction(t *testing.T) {
 	s := newSession(t, nil)
 	var conns []*conn
@@ -319,7 +319,7 @@ func TestClientEviction(t *testing.T) {
 	}
 }
 
-// TestClientEvictionLeavesTheProtected: what NO-EVICT clients take alone may be over the limit.
+// TestClientEvictionLeavesTheProtected: NO-EVICT clients alone may take more than the limit.
 func TestClientEvictionLeavesTheProtected(t *testing.T) {
 	s := newSession(t, nil)
 	s.ok("config", "set", "maxmemory-clients", "20mb")
@@ -339,7 +339,7 @@ func TestClientEvictionLeavesTheProtected(t *testing.T) {
 	}
 }
 
-// TestEvictedClientRunsNothing: the client that is over the limit by itself is closed before its
+// TestEvictedClientRunsNothing: a client that is over the limit by itself is closed before its
 // command runs.
 func TestEvictedClientRunsNothing(t *testing.T) {
 	s := newSession(t, nil)
@@ -381,7 +381,7 @@ func TestClientsCounted(t *testing.T) {
 	}
 }
 
-// TestUsedMemory: it counts what is stored and lets go of what is deleted.
+// TestUsedMemory: used memory counts what is stored, and no more what is deleted.
 func TestUsedMemory(t *testing.T) {
 	s := newSession(t, nil)
 	empty := s.e.UsedMemory()

@@ -14,7 +14,7 @@ import (
 	"godwit/internal/spec"
 )
 
-// nestingCommands are MULTI and its like, and a script: "script push a 1 / pop a 0" runs the
+// nestingCommands returns MULTI and its like, and a script: "script push a 1 / pop a 0" runs the
 // commands one after the other.
 func nestingCommands() []testCommand {
 	return []testCommand{
@@ -57,7 +57,7 @@ func nestingCommands() []testCommand {
 	}
 }
 
-// runScript answers with all replies.
+// runScript replies with all replies.
 func runScript(c *Ctx) {
 	cl := c.E.LogClient()
 	c.E.SelectDB(cl, c.DB.ID())
@@ -113,8 +113,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestDroppedUnits: nothing of a unit that was dropped leaves, whatever comes after it in the
-// transaction.
+// TestDroppedUnits: nothing of a dropped unit leaves, whatever comes after it in the transaction.
 func TestDroppedUnits(t *testing.T) {
 	f := newFixture(t, "")
 	s := propagationtest.Attach(&f.e.Feed)
@@ -130,7 +129,7 @@ func TestDroppedUnits(t *testing.T) {
 	}
 }
 
-// TestNothingIsServedWithin: those who wait for a key are served after the whole transaction.
+// TestNothingIsServedWithin: clients that wait for a key are served after the whole transaction.
 func TestNothingIsServedWithin(t *testing.T) {
 	f := newFixture(t, "")
 	w := f.block("pop a 0")
@@ -177,8 +176,8 @@ func TestQueueTime(t *testing.T) {
 	}
 }
 
-// TestQueueMemory: what is queued counts, and more of it than maxmemory allows is refused; EXEC
-// itself is not, unless it needs memory.
+// TestQueueMemory: what is queued counts as used memory. More of it than maxmemory allows is
+// refused. EXEC itself is not, unless it needs memory.
 func TestQueueMemory(t *testing.T) {
 	f := newFixture(t, "")
 	f.expect(f.c, "multi", "+OK")
@@ -329,7 +328,7 @@ func (f *fixture) watchesAs(m *watchModel) {
 	}
 }
 
-// BenchmarkWatchedChange is what a change costs while others watch 100,000 other keys.
+// BenchmarkWatchedChange measures a change while others watch 100,000 other keys.
 func BenchmarkWatchedChange(b *testing.B) {
 	e := New(config.Default(), testTable(), Options{Log: logging.Discard(), Seed: 1})
 	e.Enter()

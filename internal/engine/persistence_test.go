@@ -18,7 +18,7 @@ import (
 	"godwit/internal/vfs"
 )
 
-// gatedFS is a file system whose files are only synced when the gate opens.
+// gatedFS is a file system that syncs files only while its gate is open.
 type gatedFS struct {
 	vfs.FS
 	gate chan struct{}
@@ -39,7 +39,7 @@ func (f *gatedFile) Sync() error {
 	return f.File.Sync()
 }
 
-// disked is an engine whose data set is kept in files in memory.
+// disked is an engine that keeps its data set in files in memory.
 type disked struct {
 	*testing.T
 	e    *engine.Engine
@@ -88,13 +88,13 @@ func (x *disked) do(words string) string {
 	return strings.TrimRight(string(x.c.W.Buf), "\r\n")
 }
 
-// shut closes the gate: no job ends until the caller opens it by closing the channel.
+// shut closes the gate. No job ends until the caller opens it by closing the channel.
 func (x *disked) shut() chan struct{} {
 	x.fs.gate = make(chan struct{})
 	return x.fs.gate
 }
 
-// finish waits for the end of the running job.
+// finish waits until the running job has ended.
 func (x *disked) finish() {
 	require.True(x, x.s.Busy())
 	for x.s.Busy() {
@@ -103,14 +103,14 @@ func (x *disked) finish() {
 	}
 }
 
-// fail has the next job fail.
+// fail makes the next job fail.
 func (x *disked) fail() {
 	x.plan.Add(vfs.Fault{Op: vfs.OpSync, Name: "temp-"})
 	x.finish()
 	x.plan.Clear()
 }
 
-// info is a field of INFO persistence.
+// info returns a field of INFO persistence.
 func (x *disked) info(name string) string {
 	for line := range strings.Lines(x.do("info persistence")) {
 		if v, ok := strings.CutPrefix(strings.TrimSpace(line), name+":"); ok {
