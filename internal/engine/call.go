@@ -9,7 +9,7 @@ import (
 
 // writerOf returns the writer for replies to the client under its reply mode.
 func (e *Engine) writerOf(c *Client) *resp.Writer {
-	// that is set within a transaction, whose other replies it leaves alone
+	// ReplySkipNext was set within a transaction. Its other replies are sent.
 	if c.Reply == ReplyOn || c.Reply == ReplySkipNext {
 		return &c.W
 	}
@@ -42,7 +42,7 @@ func (e *Engine) call(c *Ctx) {
 	if c.dirty > 0 {
 		e.afterWrite(c)
 	}
-	// of a script, what it calls counts
+	// Of a script, only the commands that it calls have read anything.
 	if e.tracking.clients > 0 && cmd.Flags&(spec.ReadOnly|spec.NoMandatoryKeys) == spec.ReadOnly {
 		e.remember(c)
 	}

@@ -40,7 +40,7 @@ func (e *Engine) Kill(c *Client) {
 		c.CloseAfterReply = true
 		return
 	}
-	// a busy one needs its transaction until it ends
+	// A busy script needs its caller's transaction until it ends.
 	if r := e.script.run; r == nil || r.caller != c {
 		e.Forget(c)
 	}

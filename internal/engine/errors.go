@@ -44,9 +44,9 @@ const (
 		"this instance is configured to report errors during writes if RDB snapshotting " +
 		"fails (stop-writes-on-bgsave-error option). Please check the Redis logs for " +
 		"details about the RDB error."
-	// and the system's words
+	// ErrMisconfAOF is followed by the system's words.
 	ErrMisconfAOF = "MISCONF Errors writing to the AOF file: "
-	// behind the command's name
+	// ErrSubscribed follows the command's name.
 	ErrSubscribed = "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are " +
 		"allowed in this context"
 	ErrDebugNotAllowed = `ERR DEBUG command not allowed. If the enable-debug-command option is ` +

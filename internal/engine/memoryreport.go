@@ -8,17 +8,17 @@ type MemoryReport struct {
 	Dataset, Overhead   int64
 	Clients, Replicas   int64
 	Tables              int64
-	// tables of the databases, and those of them that a resize replaces
+	// Buckets are the tables of the databases, Rehashing those of them that a resize replaces.
 	Buckets, Rehashing int64
 	RehashingDBs       int64 // databases being resized
 	Keys               int64 // number of keys
-	// as Redis's allocator_*: blocks handed out, held of the system, resident
+	// These are Redis's allocator_*: blocks handed out, held of the system, resident.
 	Allocated, Active, Resident int64
 	RSS, System                 int64
 	Slack                       MemorySlack
 	LogBuffer                   int64 // part of Used that eviction does not count
 	StartShare                  int64 // likewise, of what was there at the start: see memoryLimit
-	// likewise, what is kept for a snapshot alone: see limitedMemory
+	// Frozen is likewise, for what is kept for a snapshot alone: see limitedMemory.
 	Frozen                      int64
 	Go                          GoMemory
 	ArenaUsed, ArenaMapped      int64
@@ -40,7 +40,7 @@ func (r *MemoryReport) NotCounted() int64 { return r.LogBuffer + r.StartShare + 
 // touched.
 type MemorySlack struct {
 	Binary int64 // pages of the program's file
-	// garbage, free spans and the runtime's structures, less what was there at the start
+	// Go is garbage, free spans and the runtime's structures, less what was there at the start.
 	Go    int64
 	Arena int64 // free blocks and free units that are resident, what waits to be given back
 	Pool  int64 // likewise in the pool of buffers

@@ -53,8 +53,7 @@ func (e *Engine) aclCall(u *acl.User, cmd *spec.Command, argv [][]byte) *acl.Cal
 	call := &a.call
 	call.Cmd, call.Argv, call.Keys, call.Channels = cmd, argv, call.Keys[:0], call.Channels[:0]
 	if len(cmd.Keys) > 0 && u.ChecksKeys() {
-		// arguments that do not say where the keys are go no further than the handler's syntax
-		// check
+		// If the arguments do not say where the keys are, the handler's syntax check refuses them.
 		a.refs, _ = cmd.KeyRefs(a.refs[:0], argv)
 		for _, r := range a.refs {
 			if r.Access&spec.NotKey == 0 {

@@ -70,7 +70,7 @@ type runningScript struct {
 	args     [][]byte // of the caller's command
 	started  time.Time
 	noWrites bool
-	// memory was over the limit when it began, and it has not declared that this is fine
+	// oom: memory was over the limit when it began, and it has not declared that this is fine.
 	oom   bool
 	wrote bool
 	busy  bool

@@ -67,7 +67,7 @@ func (e *Engine) scriptClient(c *Ctx) *Client {
 		e.script.client = cl
 	}
 	from := c.Client
-	// the slow log shows no address, as Redis's
+	// The slow log shows no address, as Redis's.
 	cl.db, cl.User, cl.Addr, cl.NoTouch = c.DB, from.User, "?:0", from.NoTouch
 	return cl
 }

@@ -24,9 +24,10 @@ type Stats struct {
 	UnexpectedErrors    int64
 	Denied              [acl.DeniedAuth + 1]int64 // refusals of access control, by reason
 	ExpireNanos         int64                     // time spent in slices that expire keys
-	// time that used memory was over maxmemory, up to when it was last within
+	// EvictionOverNanos is for how long used memory was over maxmemory, up to when it was last
+	// within.
 	EvictionOverNanos int64
-	// time in which active defragmentation ran, up to its last round's end
+	// DefragNanos is for how long active defragmentation ran, up to its last round's end.
 	DefragNanos  int64
 	PeakMemory   int64
 	PeakMemoryAt int64 // unix ms
