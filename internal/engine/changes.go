@@ -7,15 +7,6 @@ import (
 	"godwit/internal/object"
 )
 
-// Changed announces that a key of the client's database has another value, or none any more. WATCH,
-// client-side caching and waiting clients hear of it.
-func (c *Ctx) Changed(key []byte) { c.ChangedIn(c.DB, key) }
-
-// ChangedIn does what Changed does, for a key of another database.
-func (c *Ctx) ChangedIn(db *keyspace.DB, key []byte) {
-	c.E.changed(key, db.ID(), c.E.current)
-}
-
 // hooks implements keyspace.Hooks: what the keyspace reports to the engine.
 type hooks struct{ e *Engine }
 
@@ -27,14 +18,6 @@ func (h hooks) KeyEvent(_ keyspace.EventClass, event string, key []byte, db int)
 // KeyChanged implements keyspace.Hooks: expiry or eviction has changed the key.
 func (h hooks) KeyChanged(key []byte, db int) {
 	h.e.changed(key, db, nil)
-}
-
-// changed tells WATCH, client-side caching and waiting clients that a key has changed. by is the
-// client whose command did it, nil for expiry and eviction.
-func (e *Engine) changed(key []byte, db int, by *Client) {
-	e.keyChanged(key, db)
-	e.keyInvalid(key, by)
-	e.blocking.keyChanged(key, db)
 }
 
 // Ready implements keyspace.Hooks.
@@ -56,6 +39,23 @@ func (h hooks) Removed(key []byte, db int, _ bool) {
 	if h.e.Feed.Attached() != 0 {
 		h.e.propagate(db, [][]byte{[]byte("DEL"), key})
 	}
+}
+
+// changed tells WATCH, client-side caching and waiting clients that a key has changed. by is the
+// client whose command did it, nil for expiry and eviction.
+func (e *Engine) changed(key []byte, db int, by *Client) {
+	e.keyChanged(key, db)
+	e.keyInvalid(key, by)
+	e.blocking.keyChanged(key, db)
+}
+
+// Changed announces that a key of the client's database has another value, or none any more. WATCH,
+// client-side caching and waiting clients hear of it.
+func (c *Ctx) Changed(key []byte) { c.ChangedIn(c.DB, key) }
+
+// ChangedIn does what Changed does, for a key of another database.
+func (c *Ctx) ChangedIn(db *keyspace.DB, key []byte) {
+	c.E.changed(key, db.ID(), c.E.current)
 }
 
 // databaseChanging marks those who watch a key of the database that exists in one of dbs, and notes

@@ -40,7 +40,7 @@ type memoryState struct {
 	trimmed   int64         // monotonic ns of the last sweep for free memory within the arena
 	refs      []spec.KeyRef // of the command that is held against what the system has
 	refused   bool          // there was no room for the command that has passed the gates last
-	// overNs is the monotonic time since when used memory is over maxmemory, 0 if it is within.
+	// overNs is since when used memory is over maxmemory, in monotonic ns; 0 if it is within.
 	overNs   int64
 	evicting bool // makeRoom gave up for lack of time
 }
