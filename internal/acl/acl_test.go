@@ -15,16 +15,19 @@ import (
 // testTable is a small table of commands.
 func testTable() *spec.Table {
 	entry := func(name string, group spec.Group, flags spec.Flag) *spec.Command {
-		return &spec.Command{Name: name, Arity: -1, Group: group, Flags: flags, Since: "1", Summary: "-"}
+		return &spec.Command{Name: name, Arity: -1, Group: group, Flags: flags, Since: "1",
+			Summary: "-"}
 	}
 	config := entry("config", spec.GroupServer, 0)
 	config.Arity = -2
-	config.Sub = []*spec.Command{entry("get", spec.GroupServer, spec.Admin), entry("set", spec.GroupServer, spec.Admin)}
+	config.Sub = []*spec.Command{entry("get", spec.GroupServer, spec.Admin),
+		entry("set", spec.GroupServer, spec.Admin)}
 	return spec.NewTable([]*spec.Command{
 		entry("auth", spec.GroupConnection, spec.Fast|spec.NoAuth),
-		entry("get", spec.GroupString, spec.ReadOnly|spec.Fast), entry("set", spec.GroupString, spec.Write),
-		entry("del", spec.GroupGeneric, spec.Write), entry("select", spec.GroupConnection, spec.Fast),
-		config, entry("publish", spec.GroupPubSub, spec.PubSub|spec.Fast),
+		entry("get", spec.GroupString, spec.ReadOnly|spec.Fast),
+		entry("set", spec.GroupString, spec.Write), entry("del", spec.GroupGeneric, spec.Write),
+		entry("select", spec.GroupConnection, spec.Fast), config,
+		entry("publish", spec.GroupPubSub, spec.PubSub|spec.Fast),
 	})
 }
 
@@ -164,7 +167,8 @@ func TestCheck(t *testing.T) {
 
 	require.NoError(t, u.Apply("+publish"))
 	cmd := u.table.Named("publish")
-	call := Call{Cmd: cmd, Argv: [][]byte{[]byte("publish"), []byte("other"), []byte("x")}, Channels: []ChannelUse{{Pos: 1}}}
+	call := Call{Cmd: cmd, Argv: [][]byte{[]byte("publish"), []byte("other"), []byte("x")},
+		Channels: []ChannelUse{{Pos: 1}}}
 	reason, pos := u.Check(&call)
 	require.Equal(t, DeniedChannel, reason)
 	require.Equal(t, 1, pos)
@@ -204,7 +208,8 @@ func TestRandomRules(t *testing.T) {
 			a, b := u.selectors[i], o.selectors[i]
 			for id, cmd := range us.table.All() {
 				require.Equal(t, a.may(id), b.may(id), "%s: %s", cmd.FullName(), u)
-				require.ElementsMatch(t, a.firstArgs[id], b.firstArgs[id], "%s: %s", cmd.FullName(), u)
+				require.ElementsMatch(t, a.firstArgs[id], b.firstArgs[id], "%s: %s", cmd.FullName(),
+					u)
 			}
 		}
 	}

@@ -5,18 +5,11 @@ import (
 	"godwit/internal/spec"
 )
 
-// Error texts of access control.
-const (
-	errDeniedKey     = "NOPERM this user has no permissions to access one of the keys used as arguments"
-	errDeniedChannel = "NOPERM this user has no permissions to access one of the channels used as arguments"
-	errDeniedAtExec  = "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This command is no longer allowed for the following reason: "
-	errDeniedScript  = "ERR The user executing the script "
-)
-
-// access is who may do what.
+// access holds the users and what access control remembers.
 //
-// Every client has a user, and all clients of a user share it, so that a change of rules counts from the next command on, also for those
-// that wait in a transaction or block. Internal clients have none: what a log replays was allowed when it was written.
+// Every client has a user, and all clients of a user share it. So a change of rules counts from the
+// next command on, also for clients that wait in a transaction or are blocked. Internal clients
+// have no user: what a log replays was allowed when it was written.
 type access struct {
 	users *acl.Users
 	def   *acl.User // the default one, which never goes
@@ -25,7 +18,7 @@ type access struct {
 	refs  []spec.KeyRef
 }
 
-// initAccess makes the default user, with requirepass as its password.
+// initAccess makes the default user and gives it the password of requirepass.
 func (e *Engine) initAccess() {
 	e.access.users = acl.NewUsers(e.table.Table)
 	e.access.def = e.access.users.Get(acl.Default)
@@ -34,7 +27,8 @@ func (e *Engine) initAccess() {
 	}
 }
 
-// ApplyRequirePass gives the default user the password of requirepass, or none. It follows each change of the directive.
+// ApplyRequirePass gives the default user the password of requirepass, or none if it is empty. It
+// must be called after each change of the directive.
 func (e *Engine) ApplyRequirePass() {
 	rules := []string{"nopass"}
 	if p := e.Cfg.RequirePass; p != "" {
@@ -45,13 +39,13 @@ func (e *Engine) ApplyRequirePass() {
 	}
 }
 
-// Users are all users. They are changed through the engine.
+// Users returns all users. They must be changed through the engine only.
 func (e *Engine) Users() *acl.Users { return e.access.users }
 
-// DefaultUser is the user of clients that have not said who they are.
+// DefaultUser returns the user of clients that have not authenticated.
 func (e *Engine) DefaultUser() *acl.User { return e.access.def }
 
-// ACLLog is what ACL LOG shows.
+// ACLLog returns the entries of ACL LOG.
 func (e *Engine) ACLLog() *acl.Log { return &e.access.log }
 
 // openToAll reports whether clients need not authenticate.
@@ -60,125 +54,8 @@ func (e *Engine) openToAll() bool { return e.access.def.NoPass() && e.access.def
 // Stranger reports whether the client must authenticate before anything else.
 func (e *Engine) Stranger(c *Client) bool { return !c.Authenticated && !e.openToAll() }
 
-// setDefaultUser makes the client the default user's, as each is at first.
+// setDefaultUser gives the client the default user, as every client has at first.
 func (e *Engine) setDefaultUser(c *Client) {
 	c.User = e.access.def
 	c.Authenticated = e.openToAll()
-}
-
-// Login authenticates the client of the command. If the password is wrong it notes that and reports false.
-func (e *Engine) Login(c *Ctx, name, password []byte) bool {
-	u := e.access.users.Authenticate(string(name), password)
-	if u == nil {
-		e.logDenied(c, acl.DeniedAuth, string(c.Args[0]), string(name))
-		return false
-	}
-	c.Client.User, c.Client.Authenticated = u, true
-	return true
-}
-
-// permit asks whether the client's user may run the command with these arguments. If not it notes the refusal.
-func (e *Engine) permit(c *Ctx) acl.Reason {
-	u := c.Client.User
-	if u == nil || u.Unrestricted() {
-		return acl.Allowed
-	}
-	reason, pos := u.Check(e.aclCall(u, c.Cmd, c.Args))
-	if reason != acl.Allowed {
-		object := c.Cmd.FullName()
-		if reason != acl.DeniedCommand {
-			object = string(c.Args[pos])
-		}
-		e.logDenied(c, reason, object, u.Name)
-	}
-	return reason
-}
-
-// aclCall collects what the user's rights depend on. It is valid until the next call.
-func (e *Engine) aclCall(u *acl.User, cmd *spec.Command, argv [][]byte) *acl.Call {
-	a := &e.access
-	call := &a.call
-	call.Cmd, call.Argv, call.Keys, call.Channels = cmd, argv, call.Keys[:0], call.Channels[:0]
-	if len(cmd.Keys) > 0 && u.ChecksKeys() {
-		a.refs, _ = cmd.KeyRefs(a.refs[:0], argv) // arguments that do not say where the keys are go no further than the handler's syntax check
-		for _, r := range a.refs {
-			if r.Access&spec.NotKey == 0 {
-				call.Keys = append(call.Keys, acl.KeyUse{Pos: r.Pos, Mode: acl.ModeOf(r.Access)})
-			}
-		}
-	}
-	if cmd.Channels != spec.NoChannels && u.ChecksChannels() {
-		last := len(argv) - 1
-		if cmd.Channels == spec.OneChannel {
-			last = min(last, 1)
-		}
-		for i := 1; i <= last; i++ {
-			call.Channels = append(call.Channels, acl.ChannelUse{Pos: i, Pattern: cmd.Channels == spec.ChannelPatterns})
-		}
-	}
-	return call
-}
-
-// ReadsAll reports whether the user may run the command and read every key: SORT reads keys that its arguments do not name.
-func (c *Ctx) ReadsAll() bool {
-	u := c.Client.User
-	return u == nil || u.Unrestricted() || u.MayWithAllKeys(c.E.aclCall(u, c.Cmd, c.Args), acl.Read)
-}
-
-// DryRun is what access control would say to the user's call of the command. pos is the argument that a refusal is about.
-func (e *Engine) DryRun(u *acl.User, cmd *spec.Command, argv [][]byte) (reason acl.Reason, pos int) {
-	return u.Check(e.aclCall(u, cmd, argv))
-}
-
-// logDenied notes a refusal and counts it.
-func (e *Engine) logDenied(c *Ctx, reason acl.Reason, object, user string) {
-	e.Stats.Denied[reason]++
-	where := acl.TopLevel
-	real := c.Client
-	switch {
-	case c.Client.Origin == OriginScript:
-		where = acl.InScript
-		real = e.current
-	case c.Client.multi != nil:
-		where = acl.InMulti
-	}
-	var client string
-	if real != nil {
-		line := real.AppendInfo(nil, e, 0)
-		client = string(line[:len(line)-1])
-	}
-	e.access.log.Add(acl.Entry{Reason: reason, Context: where, Object: object, User: user, Client: client, Created: e.now, At: e.Steady()}, int(e.Cfg.ACLLogMaxLen))
-}
-
-// deniedText is the error of a refused command.
-func deniedText(reason acl.Reason, cmd *spec.Command) string {
-	switch reason {
-	case acl.DeniedKey:
-		return errDeniedKey
-	case acl.DeniedChannel:
-		return errDeniedChannel
-	}
-	return "NOPERM this user has no permissions to run the '" + cmd.FullName() + "' command"
-}
-
-// deniedAtExec is the error of a queued command whose user has lost the right to it.
-func deniedAtExec(reason acl.Reason) string {
-	switch reason {
-	case acl.DeniedKey:
-		return errDeniedAtExec + "no permission to touch the specified keys"
-	case acl.DeniedChannel:
-		return errDeniedAtExec + "no permission to access one of the channels used as arguments"
-	}
-	return errDeniedAtExec + "no permission to execute the command or subcommand"
-}
-
-// deniedScript is the error of a command that a script calls.
-func deniedScript(reason acl.Reason) string {
-	switch reason {
-	case acl.DeniedKey:
-		return errDeniedScript + "can't access at least one of the keys mentioned in the command arguments"
-	case acl.DeniedChannel:
-		return errDeniedScript + "can't publish to the channel mentioned in the command"
-	}
-	return errDeniedScript + "can't run this command or subcommand"
 }

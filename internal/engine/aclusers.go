@@ -10,20 +10,27 @@ import (
 	"godwit/internal/pubsub"
 )
 
-// ErrNoACLFile is the answer to ACL LOAD and ACL SAVE of a server without aclfile.
-const ErrNoACLFile = "ERR This Redis instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER command and then issue a CONFIG REWRITE (assuming you have a Redis configuration file set) in order to store users in the Redis configuration."
+// ErrNoACLFile answers ACL LOAD and ACL SAVE when aclfile is not set.
+const ErrNoACLFile = "ERR This Redis instance is not configured to use an ACL file. You may want " +
+	"to specify users via the ACL SETUSER command and then issue a CONFIG REWRITE (assuming you " +
+	"have a Redis configuration file set) in order to store users in the Redis configuration."
 
-// errUsersTwice is why a server with two sources of users does not start.
-const errUsersTwice usersError = "Configuring Redis with users defined in redis.conf and at the same setting an ACL file path is invalid. This setup is very likely to lead to configuration errors and security holes, please define either an ACL file or declare users directly in your redis.conf, but not both."
+// errUsersTwice reports two sources of users in the configuration. The server does not start then.
+const errUsersTwice usersError = "Configuring Redis with users defined in redis.conf and at the " +
+	"same setting an ACL file path is invalid. This setup is very likely to lead to " +
+	"configuration errors and security holes, please define either an ACL file or declare " +
+	"users directly in your redis.conf, but not both."
 
-// usersError is why users cannot be read, in Redis's words.
+// usersError reports why users cannot be read, in Redis's words.
 type usersError string
 
 func (e usersError) Error() string { return string(e) }
 
 func (e *Engine) allChannelsDefault() bool { return e.Cfg.ACLPubsubDefault == "allchannels" }
 
-// SetUser makes or changes a user by rules, all of them or none. Connections whose subscriptions are not allowed any more are closed.
+// SetUser creates a user or changes one. It applies all rules or none, and returns the rule that
+// failed. It closes the user's connections that have subscribed to what the user may no longer
+// hear.
 func (e *Engine) SetUser(name string, rules []string) (rule string, err error) {
 	if rule, err = e.access.users.Set(name, rules, e.allChannelsDefault()); err == nil {
 		e.endForbidden(e.access.users.Get(name))
@@ -31,7 +38,7 @@ func (e *Engine) SetUser(name string, rules []string) (rule string, err error) {
 	return rule, err
 }
 
-// DelUser takes a user away and closes its connections.
+// DelUser deletes a user and closes its connections. It reports whether there was such a user.
 func (e *Engine) DelUser(name string) bool {
 	u := e.access.users.Get(name)
 	if !e.access.users.Delete(name) {
@@ -41,11 +48,11 @@ func (e *Engine) DelUser(name string) bool {
 	return true
 }
 
-// expel closes the connections of one who is no user any more.
+// expel closes the connections of a deleted user.
 func (e *Engine) expel(u *acl.User) {
 	e.Clients(func(c *Client) bool {
 		if c.User == u {
-			// What the running command's client may still do before it is closed, it does as nobody.
+			// The client of the running command is closed later. Until then it has no rights.
 			c.User, c.Authenticated = e.access.def, false
 			e.Kill(c)
 		}
@@ -53,7 +60,8 @@ func (e *Engine) expel(u *acl.User) {
 	})
 }
 
-// endForbidden closes the user's connections that listen to what the user may not listen to now. Messages are not filtered one by one.
+// endForbidden closes the user's connections that have subscribed to channels that the user may no
+// longer hear. Messages are not checked one by one.
 func (e *Engine) endForbidden(u *acl.User) {
 	if u.Unrestricted() || e.hub.Subscribers() == 0 {
 		return
@@ -77,7 +85,8 @@ func (c *Client) mayKeepListening(u *acl.User) bool {
 	return true
 }
 
-// LoadUsers makes the users that the configuration names, at the start: its user lines, or its ACL file.
+// LoadUsers creates the users that the configuration names, from its user lines or from the ACL
+// file. It is called at the start.
 func (e *Engine) LoadUsers() error {
 	cfg := e.Cfg
 	if cfg.ACLFile != "" {
@@ -98,7 +107,8 @@ func (e *Engine) LoadUsers() error {
 	return nil
 }
 
-// configuredUser makes the user of one line of the configuration and returns what is wrong with it.
+// configuredUser creates the user of one line of the configuration. It returns what is wrong with
+// the line, "" if nothing is.
 func (e *Engine) configuredUser(words []string, seen map[string]bool) string {
 	name := words[0]
 	rules, bad, ok := acl.Merge(words[1:])
@@ -120,7 +130,8 @@ func (e *Engine) configuredUser(words []string, seen map[string]bool) string {
 	return ""
 }
 
-// shownRule returns a rule for the log, unless it may be a password or a misspelt one.
+// shownRule returns a rule as the log may show it. What may be a password, or a misspelt one, is
+// redacted.
 func shownRule(rule string) string {
 	begin := strings.TrimLeft(rule, "(")
 	if begin == "" || !strings.ContainsAny(begin[:1], "+-~%&") || strings.ContainsAny(rule, ">#") {
@@ -129,12 +140,14 @@ func shownRule(rule string) string {
 	return rule
 }
 
-// LoadACLFile makes the users those of the ACL file, or changes nothing. Connections of users who are gone are closed.
+// LoadACLFile replaces all users by those of the ACL file. It closes the connections of users that
+// are gone. On an error nothing changes.
 func (e *Engine) LoadACLFile() error {
 	path := e.Cfg.ACLFile
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return usersError("Error loading ACLs, opening file '" + path + "': " + logging.OSError(err))
+		return usersError(
+			"Error loading ACLs, opening file '" + path + "': " + logging.OSError(err))
 	}
 	gone, err := e.access.users.Load(path, string(text), e.allChannelsDefault())
 	if err != nil {
@@ -149,12 +162,13 @@ func (e *Engine) LoadACLFile() error {
 	return nil
 }
 
-// SaveACLFile writes the users to the ACL file, in one step.
+// SaveACLFile replaces the ACL file by one with the present users, in one step.
 func (e *Engine) SaveACLFile() error {
 	return config.ReplaceFile(e.Cfg.ACLFile, []byte(e.access.users.Save()))
 }
 
-// RewriteConfig is CONFIG REWRITE: the users go into the configuration file unless they have one of their own.
+// RewriteConfig carries out CONFIG REWRITE. The users go into the configuration file unless there
+// is an ACL file.
 func (e *Engine) RewriteConfig() error {
 	if e.Cfg.ACLFile != "" {
 		return e.Cfg.Rewrite()

@@ -1,9 +1,6 @@
 package engine
 
 import (
-	"cmp"
-	"math"
-
 	"godwit/internal/object"
 	"godwit/internal/spec"
 )
@@ -56,7 +53,7 @@ type blocking struct {
 	syncs     []*waiter // for the append-only file; some may have ended
 }
 
-// waiter is a client that waits.
+// waiter is a client that waits, with its command.
 type waiter struct {
 	client    *Client
 	cmd       *spec.Command
@@ -76,7 +73,8 @@ const (
 	nodeBytes   = 32
 )
 
-// MayBlock reports whether the client may be made to wait. A handler that would block where it may not replies as if the time was up.
+// MayBlock reports whether the client may be made to wait. If not, a handler that finds nothing
+// replies as if the time was up.
 func (c *Ctx) MayBlock() bool { return c.Client.Origin == OriginConnection && !c.noBlock }
 
 // WaitEvents are the events of a key for which a waiting command runs again.
@@ -104,49 +102,6 @@ type Wait struct {
 	OnTimeout func(*Ctx) // replies when the deadline has passed
 }
 
-// Block makes the client wait until one of the events happens to one of the keys; then the handler
-// runs again. A handler that calls Block in such a run keeps the client's place, and everything is
-// as in its first call. The handler must not reply itself and must have changed nothing.
-func (c *Ctx) Block(wait Wait) {
-	c.blocked = true
-	if c.rerun {
-		return
-	}
-	w := &waiter{client: c.Client, cmd: c.Cmd, t: wait.Type, deadline: wait.Deadline, index: -1,
-		events: cmp.Or(wait.Events, WaitArrival), onTimeout: wait.OnTimeout}
-	if wait.Args == nil {
-		wait.Args = c.Args
-	}
-	w.args, w.size = copyArgs(wait.Args)
-	w.size += waiterBytes + int64(len(wait.Keys))*nodeBytes
-	c.Client.wait = w
-	e, b := c.E, &c.E.blocking
-	b.count(w, 1)
-	b.enqueue(w, c.DB.ID(), e.KS.Databases(), wait.Keys)
-	if w.deadline != 0 {
-		b.deadlines.add(w)
-		if w.index == 0 && e.Alarm != nil {
-			e.Alarm()
-		}
-	}
-}
-
-// copyArgs copies arguments into one block of memory.
-func copyArgs(args [][]byte) (list [][]byte, size int64) {
-	n := 0
-	for _, a := range args {
-		n += len(a)
-	}
-	buf := make([]byte, 0, n)
-	list = make([][]byte, len(args))
-	for i, a := range args {
-		from := len(buf)
-		buf = append(buf, a...)
-		list[i] = buf[from:len(buf):len(buf)]
-	}
-	return list, int64(n)
-}
-
 // Waits reports whether the client is blocked in a command. The connection keeps its further input
 // until Resume.
 func (c *Client) Waits() bool { return c.wait != nil }
@@ -160,185 +115,30 @@ func (c *Client) WaitingArgs() [][]byte {
 	return c.wait.args
 }
 
-// serve runs the commands of those who waited for what is ready now, and for what these commands
-// make ready, until nothing is.
-func (e *Engine) serve() {
-	b := &e.blocking
-	if b.serving || e.ended || e.script.run != nil {
-		return
-	}
-	b.serving = true
-	for i := 0; i < len(b.ready); i++ {
-		q := b.ready[i]
-		b.ready[i] = nil
-		happened := q.happened
-		q.ready, q.happened = false, 0
-		if !e.serveQueue(q, happened) {
-			q.ready = true // it stays in the map, and no second note is made
-			q.happened |= happened
-			b.paused = append(b.paused, q)
-		} else if q.head == nil {
-			b.drop(q)
-		}
-	}
-	b.ready = b.ready[:0]
-	b.serving = false
+// TimedClients returns the number of clients that wait for keys until a deadline.
+func (e *Engine) TimedClients() int { return len(e.blocking.deadlines) }
+
+// BlockingKeys returns the number of keys that clients wait for.
+func (e *Engine) BlockingKeys() int { return e.blocking.queues }
+
+// waitQueue is the clients that wait for one key, oldest first.
+type waitQueue struct {
+	db         int
+	key        []byte
+	seq        uint64 // queues of a database are numbered as they begin
+	head, tail *waitNode
+	next       *waitNode  // where serveQueue goes on; kept right while nodes leave
+	ready      bool       // noted in blocking.ready or blocking.paused
+	happened   WaitEvents // since it was served last: WaitArrival, WaitChange
+	wide       int32      // waiters that wait for more than WaitArrival
 }
 
-// serveQueue serves the waiters of a key to which that has happened, as long as there is something
-// for them. It reports false when a pause forbids that.
-func (e *Engine) serveQueue(q *waitQueue, happened WaitEvents) bool {
-	db := e.KS.DB(q.db)
-	for n := q.head; n != nil; n = q.next {
-		q.next = n.next
-		key := db.Peek(q.key)
-		if !key.Exists() && q.wide == 0 {
-			break
-		}
-		w := n.w
-		if !w.wants(key, happened) || w.client.CloseASAP {
-			continue
-		}
-		if e.pause.covers(w.cmd.Flags, w.client, e.Steady()) {
-			return false
-		}
-		e.rerun(w)
-	}
-	return true
+// waitNode is a client's place in one queue.
+type waitNode struct {
+	w          *waiter
+	q          *waitQueue
+	prev, next *waitNode
 }
 
-// rerun runs the command of a waiter again, through the gates: what it needs may have been taken from the client meanwhile.
-func (e *Engine) rerun(w *waiter) {
-	c := e.resumeCtx(w)
-	c.rerun = true
-	cl := w.client
-	e.current = cl
-	if msg := e.gates(c); msg != passed {
-		e.reject(c, w.cmd, msg)
-	} else {
-		e.call(c)
-	}
-	e.endReply(cl)
-	e.current = nil
-	if !c.blocked {
-		e.endWait(w)
-	}
-}
-
-// wakeReply is the size in bytes of the buffer for the reply of a command that has waited; longer
-// ones let it grow.
-const wakeReply = 128
-
-// resumeCtx is the context of a command that was parked. It is not that of the running command, which CLIENT UNBLOCK still needs.
-func (e *Engine) resumeCtx(w *waiter) *Ctx {
-	cl := w.client
-	if cl.W.Buf == nil {
-		cl.W.Buf = make([]byte, 0, wakeReply) // no loop has lent it a buffer now
-	}
-	e.wakeCtx = Ctx{Writer: e.writerOf(cl), E: e, Client: cl, Cmd: w.cmd, DB: cl.db, Args: w.args, Now: e.now}
-	return &e.wakeCtx
-}
-
-// endWait ends a wait that has been replied to: the connection writes the reply and goes on with
-// its input. If a client's command ends it (CLIENT UNBLOCK), that client is answered first.
-func (e *Engine) endWait(w *waiter) {
-	cl := w.client
-	e.forgetWait(cl)
-	e.commandDone(cl)
-	e.discard.Buf = e.discard.Buf[:0]
-	if e.Cfg.MaxmemoryClients != 0 {
-		e.countClient(cl)
-	}
-	if cl.Conn == nil {
-		return
-	}
-	if e.current != nil {
-		cl.resumes = true
-		e.pushed(cl)
-		return
-	}
-	cl.Conn.Flush()
-	cl.Conn.Resume()
-}
-
-// forgetWait takes the client out of all queues, if it waits.
-func (e *Engine) forgetWait(c *Client) {
-	w, b := c.wait, &e.blocking
-	if w == nil {
-		return
-	}
-	c.wait = nil
-	b.count(w, -1)
-	b.leave(w)
-	if w.index >= 0 {
-		b.deadlines.remove(w)
-	}
-}
-
-// abandon ends a wait without what it waited for; reply answers the client.
-func (e *Engine) abandon(w *waiter, reply func(c *Ctx)) {
-	c := e.resumeCtx(w)
-	reply(c)
-	e.account(c, w.nanos)
-	e.endWait(w)
-}
-
-// timeoutsPerTurn bounds how many waits one call of EndWaits ends: about a millisecond's worth.
-const timeoutsPerTurn = 500
-
-// EndWaits answers the clients whose time is up, some hundreds at a call. Loops call it every turn, after the commands: what came in time counts.
-func (e *Engine) EndWaits() {
-	if e.script.run != nil || e.ended {
-		return // a busy script: nothing happens beside it
-	}
-	if len(e.blocking.syncs) > 0 {
-		e.serveSynced()
-	}
-	d := &e.blocking.deadlines
-	for n := 0; len(*d) > 0 && (*d)[0].deadline < e.Steady() && n < timeoutsPerTurn; n++ {
-		w := (*d)[0]
-		e.abandon(w, w.onTimeout)
-	}
-}
-
-// UntilTimeout is in how many ms EndWaits has something to do, MaxInt64 when nobody waits for a limited time.
-func (e *Engine) UntilTimeout() int64 {
-	d := e.blocking.deadlines
-	if len(d) == 0 {
-		return math.MaxInt64
-	}
-	// A wait is never cut short: it ends in the ms after its deadline.
-	return max(d[0].deadline-e.Steady()+1, 0)
-}
-
-// Unblock ends the wait of a client as if its time was up, or with an error. It reports false when no client of that ID waits for a key.
-func (e *Engine) Unblock(id uint64, withError bool) bool {
-	cl := e.clients.byID[id]
-	if cl == nil || cl.wait == nil {
-		return false
-	}
-	reply := cl.wait.onTimeout
-	if withError {
-		reply = func(c *Ctx) { c.Err(ErrUnblocked) }
-	}
-	e.abandon(cl.wait, reply)
-	return true
-}
-
-// SwapDBs exchanges two databases. Clients stay with the number of theirs: what they wait for may
-// be there now.
-func (e *Engine) SwapDBs(i, j int) {
-	if i != j {
-		e.databaseChanging(i, i, j)
-		e.databaseChanging(j, i, j)
-	}
-	e.KS.Swap(i, j)
-	b := &e.blocking
-	for _, db := range []int{i, j} {
-		for _, q := range b.queuesOf(db) {
-			if key := e.KS.DB(db).Peek(q.key); key.Exists() && b.types[key.Type()] > 0 {
-				b.note(q, WaitArrival)
-			}
-		}
-	}
-}
+// deadlines is a heap of the waiters that do not wait for ever, the first to give up on top.
+type deadlines []*waiter

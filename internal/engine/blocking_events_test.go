@@ -133,7 +133,7 @@ func (m *eventModel) place() place {
 	return place{m.rng.IntN(2), string('a' + rune(m.rng.IntN(4)))}
 }
 
-// touch notes that a key has changed. It has arrived if it is a list now and was none.
+// touch records that a key has changed. It has arrived if it is a list now and was none before.
 func (m *eventModel) touch(p place, arrived bool) {
 	m.happened[p] |= WaitChange
 	if n, ok := m.keys[p]; arrived && ok && n >= 0 {
@@ -148,7 +148,7 @@ func (m *eventModel) remove(p place) {
 	}
 }
 
-// command makes a random command for a client of the database, and does to the model what it does.
+// command makes a random command for a client of the database, and does the same to the model.
 func (m *eventModel) command(db int) string {
 	p, q := m.place(), m.place()
 	p.db, q.db = db, db
@@ -209,7 +209,7 @@ func (m *eventModel) swap() {
 	}
 }
 
-// reply is what the waiter is answered after what has happened, "" if it goes on waiting.
+// reply returns how the waiter is answered after what has happened, "" if it goes on waiting.
 func (m *eventModel) reply(w *eventWaiter) string {
 	out, woken := "+seen", false
 	for _, p := range w.places {
@@ -320,7 +320,7 @@ func (m *eventModel) run(f *fixture) string {
 	return strings.Join(lines, "; ")
 }
 
-// expire gives a key a deadline and has a slice find that it has passed.
+// expire gives a key a deadline and makes a slice find that it has passed.
 func (m *eventModel) expire(f *fixture, p place, offset int64) {
 	f.run(f.c, fmt.Sprint("select ", p.db))
 	f.run(f.c, fmt.Sprint("later ", p.key, " 1000"))
@@ -333,7 +333,7 @@ func (m *eventModel) expire(f *fixture, p place, offset int64) {
 	m.remove(p)
 }
 
-// evict has a slice evict a key; the engine chooses it.
+// evict makes a slice evict a key, which the engine chooses.
 func (m *eventModel) evict(f *fixture) {
 	ks := f.e.KS
 	ks.P.Policy = keyspace.AllKeysRandom
@@ -349,9 +349,9 @@ func (m *eventModel) evict(f *fixture) {
 	}
 }
 
-// TestWaitEventsAgainstModel: whatever happens to keys, those who wait run again if it is what they
-// wait for, right after the command, transaction, script or slice, and with what they have resolved
-// when they began to wait; nobody else does.
+// TestWaitEventsAgainstModel changes keys in every way and holds waiting commands against a model.
+// Those that wait for what has happened run again right after the command, transaction, script or
+// slice, with what they resolved when they began to wait. Nobody else runs again.
 func TestWaitEventsAgainstModel(t *testing.T) {
 	rng := testseed.Rand(t)
 	f := newFixture(t, "")
@@ -386,7 +386,7 @@ func TestWaitEventsAgainstModel(t *testing.T) {
 	f.idle()
 }
 
-// TestChangesCostNothing: as long as all wait for arrivals, a change is not looked up.
+// TestChangesCostNothing: while all clients wait for arrivals only, a change is not looked up.
 func TestChangesCostNothing(t *testing.T) {
 	f := newFixture(t, "")
 	ws := []waiting{f.block("pop a 0")}

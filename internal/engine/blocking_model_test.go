@@ -9,7 +9,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// blockedModel is waiting done the simplest way: one list of waiters in the order in which they began.
+// blockedModel models waiting in the simplest way: one list of waiters in the order in which they
+// began.
 type blockedModel struct {
 	lists   map[string][]string
 	ready   []string
@@ -61,7 +62,7 @@ func (m *blockedModel) leave(w *modelWaiter) {
 	m.waiters = slices.DeleteFunc(m.waiters, func(o *modelWaiter) bool { return o == w })
 }
 
-// holds compares what the waiters have been replied with what the model says.
+// holds compares the replies to the waiters with the model.
 func (f *fixture) holds(ws []*modelWaiter, what string) {
 	f.t.Helper()
 	for _, w := range ws {
@@ -74,8 +75,22 @@ func (f *fixture) holds(ws []*modelWaiter, what string) {
 	}
 }
 
-// TestBlockedAgainstModel blocks, fills, unblocks and disconnects at random over a few keys, and holds every reply and its order against the
-// model.
+// countsQueues compares the bytes that are counted for queues with those of the queues.
+func (f *fixture) countsQueues(what string) {
+	f.t.Helper()
+	bytes := int64(0)
+	for _, dbs := range f.e.blocking.dbs {
+		for _, q := range dbs {
+			bytes += q.bytes()
+		}
+	}
+	if bytes != f.e.blocking.bytes {
+		f.t.Fatalf("%s: queues of %d bytes, want %d", what, f.e.blocking.bytes, bytes)
+	}
+}
+
+// TestBlockedAgainstModel blocks, fills, unblocks and disconnects at random over a few keys, and
+// holds every reply and its order against the model.
 func TestBlockedAgainstModel(t *testing.T) {
 	rng := testseed.Rand(t)
 	f := newFixture(t, "")
@@ -124,15 +139,7 @@ func TestBlockedAgainstModel(t *testing.T) {
 			before = slices.DeleteFunc(before, func(o *modelWaiter) bool { return o == w })
 		}
 		f.holds(before, fmt.Sprintf("step %d: %s", step, line))
-		bytes := int64(0)
-		for _, dbs := range f.e.blocking.dbs {
-			for _, q := range dbs {
-				bytes += q.bytes()
-			}
-		}
-		if bytes != f.e.blocking.bytes {
-			t.Fatalf("step %d: %s: queues of %d bytes, want %d", step, line, f.e.blocking.bytes, bytes)
-		}
+		f.countsQueues(fmt.Sprintf("step %d: %s", step, line))
 	}
 	for _, w := range m.waiters {
 		f.e.Forget(w.w.Client)

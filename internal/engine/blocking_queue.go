@@ -9,25 +9,6 @@ import (
 	"godwit/internal/object"
 )
 
-// waitQueue is the clients that wait for one key, oldest first.
-type waitQueue struct {
-	db         int
-	key        []byte
-	seq        uint64 // queues of a database are numbered as they begin
-	head, tail *waitNode
-	next       *waitNode  // where serveQueue goes on; kept right while nodes leave
-	ready      bool       // noted in blocking.ready or blocking.paused
-	happened   WaitEvents // since it was served last: WaitArrival, WaitChange
-	wide       int32      // waiters that wait for more than WaitArrival
-}
-
-// waitNode is a client's place in one queue.
-type waitNode struct {
-	w          *waiter
-	q          *waitQueue
-	prev, next *waitNode
-}
-
 func (q *waitQueue) push(n *waitNode) {
 	n.prev = q.tail
 	if q.tail == nil {
@@ -159,7 +140,7 @@ func (b *blocking) keyChanged(key []byte, db int) {
 	}
 }
 
-// note has the queue served after the running command.
+// note marks the queue to be served after the running command.
 func (b *blocking) note(q *waitQueue, happened WaitEvents) {
 	q.happened |= happened
 	if !q.ready {
@@ -168,7 +149,7 @@ func (b *blocking) note(q *waitQueue, happened WaitEvents) {
 	}
 }
 
-// unpaused has the queues served that a pause had kept from it.
+// unpaused marks the queues to be served that a pause had held back.
 func (b *blocking) unpaused() {
 	b.ready = append(b.ready, b.paused...)
 	clear(b.paused)
@@ -183,9 +164,6 @@ func (b *blocking) queuesOf(db int) []*waitQueue {
 	older := func(x, y *waitQueue) int { return cmp.Compare(x.seq, y.seq) }
 	return slices.SortedFunc(maps.Values(b.dbs[db]), older)
 }
-
-// deadlines is a heap of the waiters that do not wait for ever, the first to give up on top.
-type deadlines []*waiter
 
 func (d *deadlines) add(w *waiter)    { heap.Push(d, w) }
 func (d *deadlines) remove(w *waiter) { heap.Remove(d, w.index) }
@@ -217,4 +195,61 @@ func (d *deadlines) Pop() any {
 	*d = (*d)[:last]
 	w.index = -1
 	return w
+}
+
+// Block makes the client wait until one of the events happens to one of the keys; then the handler
+// runs again. A handler that calls Block in such a run keeps the client's place, and everything is
+// as in its first call. The handler must not reply itself and must have changed nothing.
+func (c *Ctx) Block(wait Wait) {
+	c.blocked = true
+	if c.rerun {
+		return
+	}
+	w := &waiter{client: c.Client, cmd: c.Cmd, t: wait.Type, deadline: wait.Deadline, index: -1,
+		events: cmp.Or(wait.Events, WaitArrival), onTimeout: wait.OnTimeout}
+	if wait.Args == nil {
+		wait.Args = c.Args
+	}
+	w.args, w.size = copyArgs(wait.Args)
+	w.size += waiterBytes + int64(len(wait.Keys))*nodeBytes
+	c.Client.wait = w
+	e, b := c.E, &c.E.blocking
+	b.count(w, 1)
+	b.enqueue(w, c.DB.ID(), e.KS.Databases(), wait.Keys)
+	if w.deadline != 0 {
+		b.deadlines.add(w)
+		if w.index == 0 && e.Alarm != nil {
+			e.Alarm()
+		}
+	}
+}
+
+// copyArgs copies arguments into one block of memory.
+func copyArgs(args [][]byte) (list [][]byte, size int64) {
+	n := 0
+	for _, a := range args {
+		n += len(a)
+	}
+	buf := make([]byte, 0, n)
+	list = make([][]byte, len(args))
+	for i, a := range args {
+		from := len(buf)
+		buf = append(buf, a...)
+		list[i] = buf[from:len(buf):len(buf)]
+	}
+	return list, int64(n)
+}
+
+// forgetWait takes the client out of all queues, if it waits.
+func (e *Engine) forgetWait(c *Client) {
+	w, b := c.wait, &e.blocking
+	if w == nil {
+		return
+	}
+	c.wait = nil
+	b.count(w, -1)
+	b.leave(w)
+	if w.index >= 0 {
+		b.deadlines.remove(w)
+	}
 }

@@ -12,14 +12,18 @@ import (
 	"godwit/internal/spec"
 )
 
-// blockingCommands are as much of the list commands as waiting needs:
+// blockingCommands returns as much of the list commands as the tests of waiting need:
 //
 //	push key element …      pop key … ms (0: for ever)      move source destination ms
 //	zpush key               set key                          del key …
 func blockingCommands() []testCommand {
 	return append(eventCommands(), []testCommand{
-		entry("push", -3, spec.Write, func(c *Ctx) { c.Int(int64(testPush(c, c.Args[1], object.List, c.Args[2:]...))) }),
-		entry("zpush", 2, spec.Write, func(c *Ctx) { c.Int(int64(testPush(c, c.Args[1], object.ZSet, []byte("m")))) }),
+		entry("push", -3, spec.Write, func(c *Ctx) {
+			c.Int(int64(testPush(c, c.Args[1], object.List, c.Args[2:]...)))
+		}),
+		entry("zpush", 2, spec.Write, func(c *Ctx) {
+			c.Int(int64(testPush(c, c.Args[1], object.ZSet, []byte("m"))))
+		}),
 		entry("pop", -3, spec.Write|spec.Blocking, testPop),
 		entry("zpop", -3, spec.Write|spec.Blocking, testPop),
 		entry("move", 4, spec.Write|spec.DenyOOM|spec.Blocking, testMove),
@@ -53,7 +57,7 @@ func blockingCommands() []testCommand {
 	}...)
 }
 
-// writerTo is a reply as an io.Writer.
+// writerTo makes an io.Writer of a reply.
 type writerTo struct{ c *Ctx }
 
 func (w writerTo) Write(b []byte) (int, error) {
@@ -139,7 +143,7 @@ type waiting struct {
 	conn *fakeConn
 }
 
-// reply takes what has been replied so far, "" if nothing.
+// reply takes what has been replied so far, "" if there is nothing.
 func (w waiting) reply() string {
 	out := strings.TrimSuffix(string(w.W.Buf), "\r\n")
 	w.W.Buf = nil
@@ -156,7 +160,7 @@ func (f *fixture) block(line string) waiting {
 	return w
 }
 
-// replies holds what clients have been replied against the wanted, "" for those that still wait.
+// replies compares the replies to clients with the wanted ones, "" for clients that still wait.
 func (f *fixture) replies(what string, ws []waiting, want ...string) {
 	f.t.Helper()
 	for i, w := range ws {
@@ -166,12 +170,14 @@ func (f *fixture) replies(what string, ws []waiting, want ...string) {
 	}
 }
 
-// idle holds that nobody waits and nothing is left of those who did.
+// idle checks that nobody waits and nothing is left of those who did.
 func (f *fixture) idle() {
 	f.t.Helper()
 	b := &f.e.blocking
-	if b.n != 0 || b.wide != 0 || b.queues != 0 || b.bytes != 0 || len(b.deadlines) != 0 || len(b.ready) != 0 || len(b.paused) != 0 || b.types != [object.NumTypes]int{} {
-		f.t.Errorf("left: %d clients, %d queues of %d bytes, %d deadlines, %d ready, %d paused, types %v",
+	if b.n != 0 || b.wide != 0 || b.queues != 0 || b.bytes != 0 || len(b.deadlines) != 0 ||
+		len(b.ready) != 0 || len(b.paused) != 0 || b.types != [object.NumTypes]int{} {
+		f.t.Errorf("left: %d clients, %d queues of %d bytes, %d deadlines, %d ready, %d paused, "+
+			"types %v",
 			b.n, b.queues, b.bytes, len(b.deadlines), len(b.ready), len(b.paused), b.types)
 	}
 	for i, m := range b.dbs {
@@ -183,7 +189,8 @@ func (f *fixture) idle() {
 
 func TestBlockedAreServedInOrder(t *testing.T) {
 	f := newFixture(t, "")
-	ws := []waiting{f.block("pop a 0"), f.block("pop b a 0"), f.block("pop a a 1000"), f.block("pop b 0")}
+	ws := []waiting{f.block("pop a 0"), f.block("pop b a 0"), f.block("pop a a 1000"),
+		f.block("pop b 0")}
 	f.expect(f.c, "push a 1 2", ":2")
 	f.replies("push a", ws, "+a=1", "+a=2", "", "")
 	f.expect(f.c, "push b 3", ":1")
@@ -209,7 +216,8 @@ func TestBlockedTakeKeysInArgumentOrder(t *testing.T) {
 
 func TestBlockedAreServedInChains(t *testing.T) {
 	f := newFixture(t, "")
-	ws := []waiting{f.block("pop c 0"), f.block("move a b 0"), f.block("move b c 0"), f.block("pop a 0")}
+	ws := []waiting{f.block("pop c 0"), f.block("move a b 0"), f.block("move b c 0"),
+		f.block("pop a 0")}
 	f.expect(f.c, "push a 1", ":1")
 	f.replies("push a", ws, "+c=1", "+1", "+1", "")
 	f.expect(f.c, "push a 2", ":1")
@@ -258,7 +266,8 @@ func TestBlockedSeeOtherDatabasesComeAndGo(t *testing.T) {
 func TestBlockedGiveUpAtTheirDeadline(t *testing.T) {
 	f := newFixture(t, "")
 	now := f.e.Steady()
-	ws := []waiting{f.block("pop a 50"), f.block("pop a 20"), f.block("pop a 0"), f.block("pop a 30")}
+	ws := []waiting{f.block("pop a 50"), f.block("pop a 20"), f.block("pop a 0"),
+		f.block("pop a 30")}
 	if d := f.e.UntilTimeout() - (20 + now - f.e.Steady() + 1); d < 0 || d > 1000 {
 		t.Errorf("%d ms until the first deadline", f.e.UntilTimeout())
 	}
@@ -266,7 +275,8 @@ func TestBlockedGiveUpAtTheirDeadline(t *testing.T) {
 	for _, step := range []struct {
 		at   int64
 		want []string
-	}{{first, []string{"", "", "", ""}}, {first + 1, []string{"", "*-1", "", ""}}, {first + 1e6, []string{"*-1", "", "", "*-1"}}} {
+	}{{first, []string{"", "", "", ""}}, {first + 1, []string{"", "*-1", "", ""}},
+		{first + 1e6, []string{"*-1", "", "", "*-1"}}} {
 		f.passTo(step.at)
 		f.e.EndWaits()
 		for i, w := range ws {
@@ -300,7 +310,8 @@ func TestAlarmForEarlierDeadlines(t *testing.T) {
 
 func TestBlockedLeave(t *testing.T) {
 	f := newFixture(t, "")
-	ws := []waiting{f.block("pop a b 1000"), f.block("pop a 0"), f.block("pop b 0"), f.block("pop a 0"), f.block("pop a 0")}
+	ws := []waiting{f.block("pop a b 1000"), f.block("pop a 0"), f.block("pop b 0"),
+		f.block("pop a 0"), f.block("pop a 0")}
 	f.e.Forget(ws[0].Client)
 	f.e.Kill(ws[1].Client)
 	f.expect(f.c, fmt.Sprintf("unblock %d timeout", ws[2].ID), ":true")
@@ -309,7 +320,8 @@ func TestBlockedLeave(t *testing.T) {
 	f.expect(f.c, fmt.Sprintf("unblock %d error", f.c.ID), ":false")
 	f.expect(f.c, "unblock 12345 error", ":false")
 	f.replies("left", ws[2:4], "*-1", "-"+ErrUnblocked)
-	ws[4].CloseASAP = true // its connection is about to be closed: it must not take what it cannot be sent
+	// its connection is about to be closed: it must not take what it cannot be sent
+	ws[4].CloseASAP = true
 	f.expect(f.c, "push a 1", ":1")
 	if got := ws[4].reply(); got != "" {
 		t.Errorf("a client that is being closed was served: %q", got)
@@ -364,7 +376,8 @@ func TestBlockedCommandsAreCountedOnce(t *testing.T) {
 	pop := f.e.Table().Get("pop")
 	before := f.e.Stats.Commands
 	served, out, refused := f.block("pop a 0"), f.block("pop b 10"), f.block("pop c 0")
-	if st := f.e.CommandStats(pop); st.Calls != 0 || f.e.Stats.Commands != before || served.Commands != 0 || f.e.Slowlog.Len() != 0 {
+	if st := f.e.CommandStats(pop); st.Calls != 0 || f.e.Stats.Commands != before ||
+		served.Commands != 0 || f.e.Slowlog.Len() != 0 {
 		t.Errorf("while it waits: %d calls, %d commands", st.Calls, f.e.Stats.Commands-before)
 	}
 	f.passTo(f.e.Steady() + 5000) // the time spent waiting is nobody's work
@@ -374,10 +387,12 @@ func TestBlockedCommandsAreCountedOnce(t *testing.T) {
 	f.replies("ends", []waiting{served, out, refused}, "+a=1", "*-1", "-"+ErrUnblocked)
 	st := f.e.CommandStats(pop)
 	if st.Calls != 3 || st.Failed != 1 || st.Rejected != 0 || st.Nanos <= 0 || st.Nanos > 1e9 {
-		t.Errorf("%d calls, %d failed, %d rejected, %d ns", st.Calls, st.Failed, st.Rejected, st.Nanos)
+		t.Errorf("%d calls, %d failed, %d rejected, %d ns", st.Calls, st.Failed, st.Rejected,
+			st.Nanos)
 	}
 	if f.e.Stats.Commands != before+4 || served.Commands != 1 || out.Commands != 1 {
-		t.Errorf("%d commands, %d and %d of the clients", f.e.Stats.Commands-before, served.Commands, out.Commands)
+		t.Errorf("%d commands, %d and %d of the clients", f.e.Stats.Commands-before,
+			served.Commands, out.Commands)
 	}
 	if n := strings.Count(monitor.reply(), `"pop"`); n != 3 {
 		t.Errorf("a monitor was shown %d commands, want 3", n)
@@ -393,7 +408,8 @@ func TestBlockedCommandsAreCountedOnce(t *testing.T) {
 	}
 }
 
-// TestBlockedPassTheGatesAgain lets the memory run out while a client waits: its command is refused as if it came now.
+// TestBlockedPassTheGatesAgain lets the memory run out while a client waits. Its command is refused
+// as if it came now.
 func TestBlockedPassTheGatesAgain(t *testing.T) {
 	f := newFixture(t, "")
 	ws := []waiting{f.block("move a b 0"), f.block("pop a 0")}
@@ -402,7 +418,7 @@ func TestBlockedPassTheGatesAgain(t *testing.T) {
 	f.idle()
 }
 
-// TestInternalClientsDoNotBlock runs a blocking command of a client without a connection.
+// TestInternalClientsDoNotBlock runs a blocking command for a client without a connection.
 func TestInternalClientsDoNotBlock(t *testing.T) {
 	f := newFixture(t, "")
 	f.c.Origin = OriginLog

@@ -8,23 +8,27 @@ import (
 	"godwit/internal/spec"
 )
 
-// Conn is the connection behind a Client, as the engine needs it. All methods are called with the executor held and must
-// neither block nor call back into the engine. A Client without a socket (AOF replay, scripts) has a nil Conn.
+// Conn is what the engine needs of the connection behind a Client. All methods are called with the
+// executor held. They must neither block nor call back into the engine. A Client without a socket
+// (of a log that is replayed, or of scripts) has a nil Conn.
 type Conn interface {
-	// Flush schedules a write: reply bytes were appended to Client.W outside the client's own batch.
+	// Flush schedules a write: Client.W got replies outside of the client's own batch.
 	Flush()
-	// Resume schedules processing of input that was held back while the client was postponed or blocked.
+	// Resume schedules the processing of input that was held back while the client was postponed or
+	// blocked.
 	Resume()
-	// Close ends the connection soon: after the replies so far are written when Client.CloseAfterReply is set, otherwise without.
+	// Close ends the connection soon. If Client.CloseAfterReply is set, the replies so far are
+	// written first.
 	Close()
-	// Buffers are the bytes of unprocessed input, the capacity of the input buffer, and the bytes of replies handed over but not
-	// yet written to the socket.
+	// Buffers returns the bytes of unprocessed input, the capacity of the input buffer, and the
+	// bytes of replies that have been handed over but not yet written to the socket.
 	Buffers() (in, inCap, out int)
-	// HeapReplies are those of the bytes of replies that lie in Go's heap, not in the pool.
+	// HeapReplies returns how many bytes of those replies are in Go's heap. The others are in the
+	// pool.
 	HeapReplies() int
 }
 
-// Class is the class of a client for client-output-buffer-limit.
+// Class is a client's class for client-output-buffer-limit.
 type Class uint8
 
 // The classes.
@@ -34,7 +38,7 @@ const (
 	ClassPubSub
 )
 
-// ReplyMode is what CLIENT REPLY set.
+// ReplyMode is the mode that CLIENT REPLY has set.
 type ReplyMode uint8
 
 // The reply modes. ReplySkipNext becomes ReplySkip for the command that follows CLIENT REPLY SKIP.
@@ -45,7 +49,7 @@ const (
 	ReplySkip
 )
 
-// Client is the logical client: what a command sees of who sent it. It belongs to the executor.
+// Client is the logical client: what a command knows of who sent it. It belongs to the executor.
 type Client struct {
 	// W collects replies; the connection takes W.Buf when it flushes.
 	W    resp.Writer
@@ -101,7 +105,7 @@ type Client struct {
 	linked bool
 }
 
-// UserName is the name of the client's user.
+// UserName returns the name of the client's user.
 func (c *Client) UserName() string {
 	if c.User == nil {
 		return "(superuser)"
@@ -109,58 +113,12 @@ func (c *Client) UserName() string {
 	return c.User.Name
 }
 
-// DB is the selected database.
+// DB returns the selected database.
 func (c *Client) DB() *keyspace.DB { return c.db }
 
-// Postponed reports whether the client's input is held back (CLIENT PAUSE). The connection stops parsing until Resume.
+// Postponed reports whether CLIENT PAUSE holds back the client's input. The connection must not
+// parse more of it until Resume.
 func (c *Client) Postponed() bool { return c.postponed }
-
-// NewClient makes a client and, unless it is internal, lists it. It is the default user's.
-func (e *Engine) NewClient(conn Conn) *Client {
-	e.nextClientID++
-	c := &Client{
-		W: resp.Writer{Proto: 2}, Conn: conn, ID: e.nextClientID, FD: -1,
-		Created: e.Steady(), LastUsed: e.Steady(), db: e.KS.DB(0),
-	}
-	c.W.Room = func(n int) bool { return e.replyFits(c, n) }
-	e.setDefaultUser(c)
-	e.clients.push(c)
-	e.countClient(c)
-	e.Stats.Connections++
-	return c
-}
-
-// Forget takes a client off the list; its connection is gone or going.
-func (e *Engine) Forget(c *Client) {
-	if !c.linked {
-		return
-	}
-	e.uncountClient(c)
-	e.clients.remove(c)
-	e.leaveMonitor(c)
-	e.leaveHub(c)
-	e.Untrack(c)
-	e.unpostpone(c)
-	e.forgetWait(c)
-	e.Discard(c)
-}
-
-// Kill ends a client's connection: at once, or after its reply when it is the one that is running.
-// One that is killed at once is off the list when Kill returns, although its socket is closed a
-// moment later. One whose script is busy goes when that ends.
-func (e *Engine) Kill(c *Client) {
-	if c == e.current {
-		c.CloseAfterReply = true
-		return
-	}
-	if r := e.script.run; r == nil || r.caller != c { // a busy one needs its transaction until it ends
-		e.Forget(c)
-	}
-	c.CloseASAP = true
-	if c.Conn != nil {
-		c.Conn.Close()
-	}
-}
 
 // SelectDB switches the client to database i, which must exist.
 func (e *Engine) SelectDB(c *Client, i int) { c.db = e.KS.DB(i) }
@@ -176,10 +134,11 @@ func (e *Engine) Clients(fn func(c *Client) bool) {
 	}
 }
 
-// ClientCount is the number of connected clients.
+// ClientCount returns the number of connected clients.
 func (e *Engine) ClientCount() int { return e.clients.n }
 
-// clientList is an intrusive list in order of connection: CLIENT LIST walks it, and leaving is O(1).
+// clientList is an intrusive list of clients in the order in which they connected. CLIENT LIST
+// walks it, and removing a client is O(1).
 type clientList struct {
 	head, tail *Client
 	n          int
@@ -219,16 +178,8 @@ func (l *clientList) remove(c *Client) {
 	l.n--
 }
 
-// ResetClient puts the client back into the state of a new connection (RESET).
-func (e *Engine) ResetClient(c *Client) {
-	e.leaveMonitor(c)
-	e.leaveHub(c)
-	e.Untrack(c)
-	e.Discard(c)
-	c.Name = ""
-	c.W.Proto = 2
-	c.Reply = ReplyOn
-	c.NoEvict, c.NoTouch = false, false
-	e.setDefaultUser(c)
-	e.SelectDB(c, 0)
-}
+// Current returns the client whose command is running, nil between commands.
+func (e *Engine) Current() *Client { return e.current }
+
+// ClientByID returns the connected client of that ID, nil if there is none.
+func (e *Engine) ClientByID(id uint64) *Client { return e.clients.byID[id] }

@@ -7,10 +7,10 @@ import (
 	"godwit/internal/pubsub"
 )
 
-// ClientFlagLetters are all letters that CLIENT LIST's flags may show.
+// ClientFlagLetters lists all letters that CLIENT LIST may show in flags.
 const ClientFlagLetters = "OSMPxbtRBdcuAUreTN"
 
-// FlagLetters are the letters of the client's flags, N when there are none.
+// FlagLetters returns the letters of the client's flags, "N" if there are none.
 func (cl *Client) FlagLetters() string {
 	var b []byte
 	track := cl.Tracking()
@@ -18,10 +18,12 @@ func (cl *Client) FlagLetters() string {
 		letter byte
 		on     bool
 	}{
-		{'O', cl.Monitor}, {'S', cl.Class == ClassReplica}, {'P', cl.Class == ClassPubSub}, {'x', cl.InMulti()},
+		{'O', cl.Monitor}, {'S', cl.Class == ClassReplica}, {'P', cl.Class == ClassPubSub},
+		{'x', cl.InMulti()},
 		{'b', cl.Postponed() || cl.Waits()},
-		{'t', track != nil}, {'R', track != nil && track.Broken}, {'B', track != nil && track.Bcast}, {'d', cl.WatchDirty()},
-		{'c', cl.CloseAfterReply}, {'A', cl.CloseASAP}, {'U', cl.Unix}, {'e', cl.NoEvict}, {'T', cl.NoTouch},
+		{'t', track != nil}, {'R', track != nil && track.Broken},
+		{'B', track != nil && track.Bcast}, {'d', cl.WatchDirty()}, {'c', cl.CloseAfterReply},
+		{'A', cl.CloseASAP}, {'U', cl.Unix}, {'e', cl.NoEvict}, {'T', cl.NoTouch},
 	} {
 		if f.on {
 			b = append(b, f.letter)
@@ -33,7 +35,8 @@ func (cl *Client) FlagLetters() string {
 	return string(b)
 }
 
-// AppendInfo appends the client's line of CLIENT LIST, with its newline; argv is the size in bytes of the arguments of its running command. Fields and their order are those of Redis 7.2.
+// AppendInfo appends the client's line of CLIENT LIST, with its newline. argv is the size in bytes
+// of the arguments of the client's running command. Fields and their order are those of Redis 7.2.
 func (cl *Client) AppendInfo(b []byte, e *Engine, argv int) []byte {
 	var in, inCap, waiting int
 	if cl.Conn != nil {
@@ -90,7 +93,8 @@ func (cl *Client) AppendInfo(b []byte, e *Engine, argv int) []byte {
 	return b
 }
 
-// RedirectID is the ID of the client that hears of the client's invalid keys: 0 itself, -1 nobody.
+// RedirectID returns the ID of the client that hears of the client's invalid keys: 0 for itself, -1
+// for nobody.
 func (cl *Client) RedirectID() int64 {
 	if t := cl.Tracking(); t != nil {
 		return int64(t.Redirect)

@@ -26,10 +26,11 @@ type clientMemory struct {
 // clientOverhead is the size in bytes of a Client with its connection, without buffers.
 const clientOverhead = 768
 
-// ClientMemory is the memory in bytes that the client's buffers and state take. The capacity of
-// W.Buf is not the client's: loops lend it for a turn.
+// ClientMemory returns the memory in bytes that the client's buffers and state take. The capacity
+// of W.Buf does not count: loops lend it for a turn.
 func (e *Engine) ClientMemory(c *Client) int64 {
-	n := int64(clientOverhead + len(c.W.Buf) + len(c.Name) + len(c.Addr) + len(c.LibName) + len(c.LibVer) + c.sub.Bytes())
+	n := int64(clientOverhead + len(c.W.Buf) + len(c.Name) + len(c.Addr) + len(c.LibName) +
+		len(c.LibVer) + c.sub.Bytes())
 	if c.wait != nil {
 		n += c.wait.size
 	}
@@ -41,11 +42,11 @@ func (e *Engine) ClientMemory(c *Client) int64 {
 	return n
 }
 
-// SmallInput is the largest input buffer that connections keep in Go's heap; larger ones are the
-// pool's, and so are replies that wait to be written, but for Conn.HeapReplies.
+// SmallInput is the largest input buffer that connections keep in Go's heap. Larger ones are in the
+// pool. So are replies that wait to be written, except for Conn.HeapReplies.
 const SmallInput = 64 << 10
 
-// pooled is the part of the client's memory that is in the pool.
+// pooled returns the part of the client's memory that is in the pool.
 func (c *Client) pooled() int64 {
 	_, in, out := c.Conn.Buffers()
 	if in <= SmallInput {
@@ -54,7 +55,7 @@ func (c *Client) pooled() int64 {
 	return int64(in + max(out-c.Conn.HeapReplies(), 0))
 }
 
-// countClient brings the sums up to date with one client.
+// countClient updates the sums for one client.
 func (e *Engine) countClient(c *Client) {
 	if !c.linked || c.CloseASAP {
 		return
@@ -69,7 +70,7 @@ func (e *Engine) countClient(c *Client) {
 	if c.evictable() {
 		n.victims = n.total
 	}
-	e.mem.clients.set(c, n)
+	e.clientMem.set(c, n)
 }
 
 // clientCount is what the sums hold of one client.
@@ -86,14 +87,14 @@ func (m *clientMemory) set(c *Client, n clientCount) {
 
 // uncountClient takes a client that goes away out of the sums.
 func (e *Engine) uncountClient(c *Client) {
-	m := &e.mem.clients
+	m := &e.clientMem
 	m.set(c, clientCount{})
 	if m.next == c {
 		m.next = c.next
 	}
 }
 
-// recountClients brings the whole sum up to date.
+// recountClients updates the sums for all clients.
 func (e *Engine) recountClients() {
 	e.Clients(func(c *Client) bool {
 		e.countClient(c)
@@ -101,33 +102,11 @@ func (e *Engine) recountClients() {
 	})
 }
 
-// countSomeClients is the cron's share: all clients within a second, and always a few.
-func (e *Engine) countSomeClients() {
-	m := &e.mem.clients
-	n := min(max(e.clients.n/e.Hz(), 5), e.clients.n)
-	sec := e.Steady() / 1000
-	for range n {
-		if m.next == nil {
-			m.next = e.clients.head
-		}
-		c := m.next
-		m.next = c.next
-		e.countClient(c)
-		in, out := 0, max(c.MaxBuf, len(c.W.Buf))
-		if c.Conn != nil {
-			_, inCap, waiting := c.Conn.Buffers()
-			in, out = inCap, max(out, waiting)
-		}
-		m.peakIn.note(sec, in)
-		m.peakOut.note(sec, out)
-	}
-}
-
-// RecentBuffers are the largest input buffer and the largest backlog of replies of any client
+// RecentBuffers returns the largest input buffer and the largest backlog of replies of any client
 // within the last seconds, in bytes.
 func (e *Engine) RecentBuffers() (in, out int) {
 	sec := e.Steady() / 1000
-	return e.mem.clients.peakIn.max(sec), e.mem.clients.peakOut.max(sec)
+	return e.clientMem.peakIn.max(sec), e.clientMem.peakOut.max(sec)
 }
 
 // recentSeconds is how far back RecentBuffers looks, as in Redis.
@@ -165,13 +144,13 @@ func (c *Client) limited() bool {
 func (c *Client) evictable() bool { return !c.NoEvict && c.limited() }
 
 // limitClients closes the clients that take the most memory until all are within maxmemory-clients.
-// Those with NO-EVICT count too, but stay: others may all have to go because of them, as in Redis.
-// It reports whether the client whose command is about to run is one of those that are closed. O(1)
-// while they are within the limit or nobody may be closed, else O(N log N) in the number of
+// Clients with NO-EVICT count too but stay, so others may all have to go because of them, as in
+// Redis. It reports whether it has closed the client whose command is about to run. It is O(1)
+// while the clients are within the limit or none may be closed, else O(N log N) in the number of
 // clients.
 func (e *Engine) limitClients() (self bool) {
 	limit := e.Cfg.ClientsLimit()
-	m := &e.mem.clients
+	m := &e.clientMem
 	if limit == 0 || m.limited < limit || m.victims == 0 {
 		return false
 	}
@@ -186,12 +165,15 @@ func (e *Engine) limitClients() (self bool) {
 		}
 		return true
 	})
-	slices.SortStableFunc(list, func(a, b *Client) int { return cmp.Compare(b.counted.total, a.counted.total) })
+	slices.SortStableFunc(list, func(a, b *Client) int {
+		return cmp.Compare(b.counted.total, a.counted.total)
+	})
 	for _, c := range list {
 		if m.limited < limit {
 			break
 		}
-		e.Log.Notice("Evicting client: id=%d addr=%s laddr=%s fd=%d name=%s user=%s tot-mem=%d", c.ID, c.Addr, c.LAddr, c.FD, c.Name, c.UserName(), c.counted.total)
+		e.Log.Notice("Evicting client: id=%d addr=%s laddr=%s fd=%d name=%s user=%s tot-mem=%d",
+			c.ID, c.Addr, c.LAddr, c.FD, c.Name, c.UserName(), c.counted.total)
 		e.Stats.EvictedClients++
 		m.set(c, clientCount{})
 		c.CloseASAP = true

@@ -26,23 +26,23 @@ func newClock() clock {
 	return clock{base: t, start: t.UnixMilli()}
 }
 
-// Now is the wall clock of the running command or batch, unix ms.
+// Now returns the wall clock of the running command or batch, unix ms.
 func (c *clock) Now() int64 { return c.now }
 
-// NowMicros is the same clock in unix µs.
+// NowMicros returns the same clock in unix µs.
 func (c *clock) NowMicros() int64 { return c.NowNanos() / 1000 }
 
-// NowNanos is the same clock in unix ns.
+// NowNanos returns the same clock in unix ns.
 func (c *clock) NowNanos() int64 { return c.baseNs + c.lastNs }
 
-// Steady is the steady clock, unix ms.
+// Steady returns the steady clock, unix ms.
 func (c *clock) Steady() int64 { return c.start + c.lastNs/1e6 }
 
-// Uptime is how long the engine has lived, in ms.
+// Uptime returns for how long the engine has lived, in ms.
 func (c *clock) Uptime() int64 { return c.lastNs / 1e6 }
 
-// syncClock reads both clocks. Within a batch only the monotonic one is read: this follows
-// changes of the wall clock.
+// syncClock reads both clocks. It follows changes of the wall clock; within a batch only the
+// monotonic clock is read (tick).
 func (e *Engine) syncClock() {
 	t := time.Now()
 	e.lastNs = int64(t.Sub(e.base))
@@ -61,7 +61,7 @@ func (e *Engine) syncClock() {
 func (e *Engine) tick() {
 	ns := int64(time.Since(e.base))
 	e.lastNs = ns
-	if ms := (e.baseNs + ns) / 1e6; ms > e.now && e.nest.depth == 0 && e.script.run == nil {
+	if ms := (e.baseNs + ns) / 1e6; ms > e.now && e.depth == 0 && e.script.run == nil {
 		e.now = ms
 		e.KS.SetClocks(ms, e.Steady())
 	}
@@ -74,6 +74,6 @@ func (e *Engine) SetClockOffset(ms int64) {
 	e.syncClock()
 }
 
-// WallNow reads the wall clock anew, unix ms: for what has waited, or runs while Now stands still.
-// The executor is held.
+// WallNow reads the wall clock anew, unix ms. It is for what has waited, or runs while Now stands
+// still. The executor must be held.
 func (e *Engine) WallNow() int64 { return (time.Now().UnixNano() + e.skew) / 1e6 }

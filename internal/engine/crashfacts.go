@@ -11,14 +11,17 @@ import (
 )
 
 // CrashFacts describes the server for a crash report: what it was doing, without any value, key or
-// name of a user's, and what it is. Any goroutine calls it, without the executor: it reads what may
-// be changing, and looks at no map.
+// name of a user's, and what it is. Any goroutine may call it, without the executor. So it reads
+// what may be changing, and looks at no map.
 func (e *Engine) CrashFacts() []string {
 	lines := []string{
 		fmt.Sprintf("Godwit %s, Redis %s, commit %s, pid %d, %s %s/%s, GOMAXPROCS %d",
-			Version, RedisVersion, commit(), os.Getpid(), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0)),
-		fmt.Sprintf("uptime %d s, io-threads %d, appendonly %v, save points %d, maxmemory %d, loading %v, ended %v",
-			e.Uptime()/1000, e.Cfg.IOThreads, e.Cfg.AppendOnly, len(e.Cfg.Save), e.Cfg.Maxmemory, e.loading.on, e.ended),
+			Version, RedisVersion, commit(), os.Getpid(), runtime.Version(), runtime.GOOS,
+			runtime.GOARCH, runtime.GOMAXPROCS(0)),
+		fmt.Sprintf("uptime %d s, io-threads %d, appendonly %v, save points %d, maxmemory %d, "+
+			"loading %v, ended %v",
+			e.Uptime()/1000, e.Cfg.IOThreads, e.Cfg.AppendOnly, len(e.Cfg.Save), e.Cfg.Maxmemory,
+			e.loading.on, e.ended),
 	}
 	lines = append(lines, e.crashCommand()...)
 	lines = append(lines, fmt.Sprintf("clients %d, blocked %d, commands %d, used memory %d",
@@ -38,16 +41,17 @@ func (e *Engine) crashCommand() []string {
 		return []string{"no command was running"}
 	}
 	lines := []string{fmt.Sprintf("client id=%d db=%d resp=%d multi=%v script=%v internal=%v",
-		cl.ID, cl.db.ID(), cl.W.Proto, cl.multi != nil, e.script.run != nil, cl.Origin != OriginConnection)}
+		cl.ID, cl.db.ID(), cl.W.Proto, cl.multi != nil, e.script.run != nil,
+		cl.Origin != OriginConnection)}
 	if cl.wait != nil {
 		lines = append(lines, "command, having waited: "+shape(cl.wait.cmd, cl.wait.args))
 	}
 	lines = append(lines, "command: "+shape(e.ctx.Cmd, e.ctx.Args))
-	for _, c := range e.nest.ctxs[:e.nest.depth] {
+	for _, c := range e.inner[:e.depth] {
 		lines = append(lines, "within: "+shape(c.Cmd, c.Args))
 	}
 	if e.script.run != nil {
-		lines = append(lines, "called by the script: "+shape(e.script.ctx.Cmd, e.script.ctx.Args))
+		lines = append(lines, "called by the script: "+shape(e.scriptCtx.Cmd, e.scriptCtx.Args))
 	}
 	return lines
 }
@@ -55,7 +59,7 @@ func (e *Engine) crashCommand() []string {
 // maxShape is how many arguments shape tells the lengths of.
 const maxShape = 64
 
-// shape is a command's name, and the number and lengths of its arguments.
+// shape returns a command's name, and the number and lengths of its arguments.
 func shape(cmd *spec.Command, args [][]byte) string {
 	if cmd == nil {
 		return fmt.Sprintf("unknown, %d arguments", max(len(args)-1, 0))
@@ -72,7 +76,7 @@ func shape(cmd *spec.Command, args [][]byte) string {
 	return b.String()
 }
 
-// commit is what the Go toolchain has noted in the binary.
+// commit returns the commit that the Go toolchain has noted in the binary.
 func commit() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -1,20 +1,17 @@
 package engine
 
 import (
-	"os"
-	"slices"
 	"time"
 
-	"godwit/internal/config"
-	"godwit/internal/logging"
+	"godwit/internal/arena"
+	"godwit/internal/keyspace"
 	"godwit/internal/metrics"
 )
 
-// cronState is what the periodic work remembers.
+// cronState is the state of the periodic work.
 type cronState struct {
 	expireOff bool // DEBUG SET-ACTIVE-EXPIRE 0
 	off       bool // DEBUG PAUSE-CRON 1
-	evicting  bool // makeRoom gave up for lack of time
 	sampledAt int64
 	ops       metrics.Rate
 	in, out   metrics.Rate
@@ -37,7 +34,8 @@ const (
 	maxHz          = 500
 )
 
-// Hz is how often Cron is to be called a second: hz, doubled under dynamic-hz until a turn has at most 200 clients to look at.
+// Hz returns how often Cron must be called a second. That is hz, doubled under dynamic-hz until a
+// turn has at most clientsPerTick clients to look at.
 func (e *Engine) Hz() int {
 	hz := max(e.Cfg.Hz, 1)
 	if e.Cfg.DynamicHz {
@@ -48,7 +46,7 @@ func (e *Engine) Hz() int {
 	return min(hz, maxHz)
 }
 
-// Cron is the periodic work, called Hz times a second with the executor held.
+// Cron does the periodic work. It is called Hz times a second with the executor held.
 func (e *Engine) Cron() {
 	if e.cron.off || e.script.run != nil || e.ended {
 		return
@@ -88,9 +86,10 @@ func (e *Engine) sampleRates() {
 	s.out.Sample(e.Steady(), e.Stats.NetOut)
 }
 
-// Slice does background work for at most sliceBudget, and as much for a snapshot: expiry, lazy freeing, rehash, eviction. It reports whether there is more to do now,
-// in which case the loop should poll without waiting and call it again. Loops call it every turn: without work it costs a few ns and reads no
-// clock.
+// Slice does background work for at most sliceBudget, and as much again for a snapshot: expiry,
+// lazy freeing, rehash, eviction. It reports whether there is more to do now. Then the loop should
+// poll without waiting and call Slice again. Loops call it every turn. Without work it costs a few
+// ns and reads no clock.
 func (e *Engine) Slice() (more bool) {
 	if e.script.run != nil || e.ended {
 		return false
@@ -98,8 +97,9 @@ func (e *Engine) Slice() (more bool) {
 	ks := e.KS
 	expire := ks.ExpiryDue()
 	rehash := ks.RehashPending() && e.Cfg.ActiveRehashing
-	if !expire && !rehash && !ks.LazyFreeQueued() && !e.cron.evicting && !ks.A.Idle() &&
-		!e.Buffers.Idle() && !ks.A.Trimming() && !ks.SweepPending() && !e.persist.busy() && e.defrag.round == nil {
+	if !expire && !rehash && !ks.LazyFreeQueued() && !e.mem.evicting && !ks.A.Idle() &&
+		!e.Buffers.Idle() && !ks.A.Trimming() && !ks.SweepPending() && !e.persist.busy() &&
+		e.defrag.round == nil {
 		return false
 	}
 	start := time.Now()
@@ -119,10 +119,10 @@ func (e *Engine) Slice() (more bool) {
 		if e.Cfg.ActiveRehashing {
 			again = ks.RehashSlice(lazyStride) || again
 		}
-		if e.cron.evicting {
-			e.cron.evicting = false
+		if e.mem.evicting {
+			e.mem.evicting = false
 			e.makeRoom(nil)
-			again = e.cron.evicting || again
+			again = e.mem.evicting || again
 		}
 		if !again || time.Since(start) >= sliceBudget {
 			return more || again
@@ -130,7 +130,8 @@ func (e *Engine) Slice() (more bool) {
 	}
 }
 
-// expireSlice deletes due keys for at most half of the budget; effort raises that share to all of it.
+// expireSlice deletes due keys for at most half of the budget. active-expire-effort raises that
+// share to all of it.
 func (e *Engine) expireSlice(start time.Time) (more bool) {
 	budget := sliceBudget/2 + sliceBudget/18*time.Duration(e.Cfg.ActiveExpireEffort-1)
 	for {
@@ -147,26 +148,8 @@ func (e *Engine) expireSlice(start time.Time) (more bool) {
 	return more
 }
 
-// latencySince records the time since start as a latency event, if it is over latency-monitor-threshold.
-func (e *Engine) latencySince(event string, start time.Time) {
-	t := e.Cfg.LatencyMonitorThreshold
-	if t == 0 {
-		return
-	}
-	if ms := time.Since(start).Milliseconds(); ms >= t {
-		e.Latency.Add(event, e.now/1000, ms)
-	}
-}
-
-// NoteLatency records an event of ms milliseconds, if that is over latency-monitor-threshold.
-func (e *Engine) NoteLatency(event string, ms int64) {
-	if t := e.Cfg.LatencyMonitorThreshold; t > 0 && ms >= t {
-		e.Latency.Add(event, e.now/1000, ms)
-	}
-}
-
-// NextWake is how long a loop with nothing to do may sleep until a key falls due or defragmentation
-// goes on, at most a second.
+// NextWake returns how long a loop with nothing to do may sleep: until a key falls due or
+// defragmentation goes on, at most a second.
 func (e *Engine) NextWake() time.Duration {
 	wait := e.defragWait()
 	ms, ok := e.KS.NextDeadline()
@@ -185,47 +168,57 @@ func (e *Engine) SetActiveExpire(on bool) {
 // PauseCron stops the periodic work or lets it go on (DEBUG PAUSE-CRON).
 func (e *Engine) PauseCron(off bool) { e.cron.off = off }
 
-// OpsPerSecond, InputPerSecond and OutputPerSecond are INFO's instantaneous rates: commands and bytes.
+// OpsPerSecond returns the rate of commands.
 func (e *Engine) OpsPerSecond() int64 { return e.cron.ops.PerSecond() }
 
-// InputPerSecond is the rate of bytes received.
+// InputPerSecond returns the rate of bytes received.
 func (e *Engine) InputPerSecond() int64 { return e.cron.in.PerSecond() }
 
-// OutputPerSecond is the rate of bytes sent.
+// OutputPerSecond returns the rate of bytes sent.
 func (e *Engine) OutputPerSecond() int64 { return e.cron.out.PerSecond() }
 
-// persistenceChanged applies what CONFIG SET changed about files.
-func (e *Engine) persistenceChanged(names []string) error {
-	if slices.Contains(names, "dir") {
-		if err := os.Chdir(e.Cfg.Dir); err != nil {
-			return &config.ApplyError{Name: "dir", Reason: logging.OSError(err)}
-		}
+// ResetStats carries out CONFIG RESETSTAT. The memory peak and the count of changes stay.
+func (e *Engine) ResetStats() {
+	e.Stats = Stats{Dirty: e.Stats.Dirty, PeakMemory: e.Stats.PeakMemory,
+		PeakMemoryAt: e.Stats.PeakMemoryAt}
+	e.KS.Stats, e.KS.A.Moves = keyspace.Stats{}, arena.Moves{}
+	clear(e.errs)
+	for i := range e.cmds {
+		e.cmds[i] = CommandStats{}
 	}
-	if slices.Contains(names, "appendonly") {
-		if err := e.turnAOF(e.Cfg.AppendOnly); err != nil {
-			return &config.ApplyError{Name: "appendonly", Reason: "Unable to turn on AOF. Check server logs."}
-		}
-	}
-	if e.persist.store != nil {
-		e.persist.store.Reconfigured()
-	}
-	return nil
+	e.cron.reset(e)
 }
 
-// ConfigChanged applies directives that CONFIG SET changed. An error undoes the change.
-func (e *Engine) ConfigChanged(names []string) error {
-	e.KS.P, e.mem.refused = e.params(), false
-	e.Slowlog.SetMax(int(e.Cfg.SlowlogMaxLen))
-	e.Log.SetLevel(e.Cfg.LogLevel)
-	e.access.log.Trim(int(e.Cfg.ACLLogMaxLen))
-	if slices.Contains(names, "requirepass") {
-		e.ApplyRequirePass()
+// countSomeClients counts the memory of some clients: all in the course of a second, and at least
+// five.
+func (e *Engine) countSomeClients() {
+	m := &e.clientMem
+	n := min(max(e.clients.n/e.Hz(), 5), e.clients.n)
+	sec := e.Steady() / 1000
+	for range n {
+		if m.next == nil {
+			m.next = e.clients.head
+		}
+		c := m.next
+		m.next = c.next
+		e.countClient(c)
+		in, out := 0, max(c.MaxBuf, len(c.W.Buf))
+		if c.Conn != nil {
+			_, inCap, waiting := c.Conn.Buffers()
+			in, out = inCap, max(out, waiting)
+		}
+		m.peakIn.note(sec, in)
+		m.peakOut.note(sec, out)
 	}
-	if err := e.persistenceChanged(names); err != nil {
-		return err
+}
+
+// jobSlice goes on with the running job and ends it when it is done.
+func (e *Engine) jobSlice() (more bool) {
+	s := &e.persist
+	if !s.busy() {
+		return false
 	}
-	if e.Reconfigure != nil {
-		return e.Reconfigure(names)
-	}
-	return nil
+	served := e.Stats.Commands != s.jobSeen
+	s.jobSeen = e.Stats.Commands
+	return s.store.Slice(sliceBudget, served)
 }

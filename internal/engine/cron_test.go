@@ -9,7 +9,8 @@ import (
 	"godwit/internal/logging"
 )
 
-// newEngine is an engine with the real table, under the default configuration as edit changes it.
+// newEngine returns an engine with the real table, under the default configuration as changed by
+// edit.
 func newEngine(t testing.TB, edit func(cfg *config.Config)) *engine.Engine {
 	t.Helper()
 	cfg := config.Default()
@@ -19,7 +20,8 @@ func newEngine(t testing.TB, edit func(cfg *config.Config)) *engine.Engine {
 	return engine.New(cfg, command.Table(), engine.Options{Log: logging.Discard(), Seed: 7})
 }
 
-// BenchmarkSliceIdle is what every turn of a loop pays for background work when there is none.
+// BenchmarkSliceIdle measures what every turn of a loop pays for background work when there is
+// none.
 func BenchmarkSliceIdle(b *testing.B) {
 	e := newEngine(b, nil)
 	c := e.NewClient(nil)

@@ -8,7 +8,7 @@ import (
 	"godwit/internal/spec"
 )
 
-// Ctx is what a handler sees of the running command. It lives as long as the handler runs; Args are
+// Ctx is what a handler sees of the running command. It is valid while the handler runs. Args are
 // borrowed: what is to be kept must be copied.
 //
 // The reply methods of resp.Writer are promoted: c.OK(), c.Int(n), c.Bulk(b) …
@@ -40,31 +40,34 @@ const (
 	propAs // propCmds instead
 )
 
-// Err answers with an error reply (msg begins with its code: "ERR …", "WRONGTYPE …") and counts it.
+// Err sends an error reply and counts it. msg begins with its code: "ERR …", "WRONGTYPE …".
 func (c *Ctx) Err(msg string) {
 	c.failed = true
 	c.E.countError(msg)
 	c.Writer.Error(msg)
 }
 
-// WrongArity answers that there are too few or too many arguments, for what the arity cannot say.
+// WrongArity replies that there are too few or too many arguments, for what the command's arity
+// cannot say.
 func (c *Ctx) WrongArity() { c.Err(wrongArity(c.Cmd)) }
 
-// Dirty records n changes to the data set: the command is propagated as it came unless
-// PropagateAs or NoPropagate said otherwise.
+// Dirty records n changes to the data set. The command is then propagated as it came, unless
+// PropagateAs or NoPropagate is called too.
 func (c *Ctx) Dirty(n int) { c.dirty += int64(n) }
 
-// Saved tells that the changes of this command are in the snapshot file already: they do not count towards the next one.
+// Saved records that the snapshot file has this command's changes already. They do not count
+// towards the next one.
 func (c *Ctx) Saved() { c.saved = true }
 
-// Past reports whether the deadline, unix ms, has passed, so that what gets it is to be deleted at
-// once. Where time may not delete, none has: the key is stored with it.
+// Past reports whether the deadline, unix ms, has passed, so that its key or field must be deleted
+// at once. While time may not delete (see keyspace.ExpireMode) it reports false, and the deadline
+// is stored.
 func (c *Ctx) Past(deadline int64) bool {
 	return deadline <= c.E.now && c.E.KS.ExpireMode() == keyspace.ExpireDelete
 }
 
-// PropagateAs propagates argv (copied) in place of the command as it came; several calls propagate several
-// commands, atomically. No call may follow NoPropagate.
+// PropagateAs propagates argv in place of the command as it came. argv is copied. Several calls
+// propagate several commands, atomically. NoPropagate must not have been called.
 func (c *Ctx) PropagateAs(argv ...[]byte) {
 	c.prop = propAs
 	if c.E.Feed.Attached() == 0 {
@@ -77,17 +80,18 @@ func (c *Ctx) PropagateAs(argv ...[]byte) {
 	c.propCmds = append(c.propCmds, cp)
 }
 
-// Propagating reports whether anybody listens to what is propagated. If not, a handler may spare itself collecting what PropagateAs wants and call
-// NoPropagate.
+// Propagating reports whether anybody listens to what is propagated. If not, a handler may call
+// NoPropagate instead of collecting what PropagateAs needs.
 func (c *Ctx) Propagating() bool { return c.E.Feed.Attached() != 0 }
 
-// NoPropagate keeps the command out of AOF and replication although it was dirty.
+// NoPropagate keeps the command out of the append-only file and of replication although it is
+// dirty.
 func (c *Ctx) NoPropagate() { c.prop = propNone }
 
 // Redact keeps argument i, a password, out of MONITOR and the slow log.
 func (c *Ctx) Redact(i int) { c.redacted = append(c.redacted, i) }
 
-// shown is Args as others may see them.
+// shown returns Args as others may see them.
 func (c *Ctx) shown() [][]byte {
 	if len(c.redacted) == 0 {
 		return c.Args
@@ -99,21 +103,19 @@ func (c *Ctx) shown() [][]byte {
 	return args
 }
 
-// Notify announces a keyspace event (class as in notify-keyspace-events, event name as Redis's) of key in the client's database.
+// Notify announces a keyspace event of a key in the client's database. class is as in
+// notify-keyspace-events; the names of events are Redis's.
 func (c *Ctx) Notify(class keyspace.EventClass, event string, key []byte) {
 	c.E.KS.Notify(class, event, key, c.DB.ID())
 }
 
-// MayListen reports whether the client may subscribe, to a shard channel or to another: a script has nobody to hear the messages, and a transaction may
-// not begin to listen to shards.
+// MayListen reports whether the client may subscribe to a channel, or with shard to a shard
+// channel. A script cannot: nobody would hear the messages. A transaction cannot subscribe to shard
+// channels.
 func (c *Ctx) MayListen(shard bool) bool {
 	return c.Client.Origin == OriginConnection && !(c.noBlock && shard)
 }
 
-// Changed announces that key of the client's database has another value now, or none: WATCH and client-side caching listen.
-func (c *Ctx) Changed(key []byte) { c.ChangedIn(c.DB, key) }
-
-// ChangedIn is Changed for a key of another database.
-func (c *Ctx) ChangedIn(db *keyspace.DB, key []byte) {
-	c.E.changed(key, db.ID(), c.E.current)
-}
+// Obeyed reports whether the command must not be refused for a limit. The log or the master has
+// sent it, or a script that one of them has called.
+func (c *Ctx) Obeyed() bool { return c.E.obeys(c.Client) }

@@ -112,13 +112,15 @@ func (e *Engine) defragDone() {
 	if gain > 0 {
 		e.mem.back.slack = 0 // Go's heap may have something to give back after such deletions, too
 		e.Stats.DefragNanos += int64(now - d.begunAt)
-		e.Log.Debug("Active defrag done in %dms, runs of %d bytes emptied, %d bytes could not be, frag=%.0f%%",
-			(now - d.begunAt).Milliseconds(), gain-stuck, stuck, 100*ratio(e.KS.A.Fragmentation(), e.KS.A.Used()))
+		e.Log.Debug("Active defrag done in %dms, runs of %d bytes emptied, %d bytes could not "+
+			"be, frag=%.0f%%",
+			(now - d.begunAt).Milliseconds(), gain-stuck, stuck,
+			100*ratio(e.KS.A.Fragmentation(), e.KS.A.Used()))
 	}
 	d.round, d.share = nil, 0
 }
 
-// defragWait is how long a loop with nothing to do may sleep until the round goes on.
+// defragWait returns how long a loop with nothing to do may sleep until the round goes on.
 func (e *Engine) defragWait() time.Duration {
 	d := &e.defrag
 	if d.round == nil {

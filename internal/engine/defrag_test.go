@@ -11,8 +11,8 @@ import (
 	"godwit/internal/config"
 )
 
-// defrag runs the cron once and, if it begins a round of defragmentation, all of that. It reports
-// whether it did.
+// defrag runs the cron once, and the whole round of defragmentation if the cron begins one. It
+// reports whether it did.
 func (s *session) defrag() (round bool) {
 	s.e.Enter()
 	defer s.e.Leave()

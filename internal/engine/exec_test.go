@@ -49,7 +49,7 @@ func tableOf(cmds []testCommand) *Table {
 	return NewTable(spec.NewTable(entries), handlers)
 }
 
-// testTable has a command of each kind that the gates tell apart.
+// testTable returns a table with a command of each kind that the gates tell apart.
 func testTable() *Table {
 	ok := func(c *Ctx) { c.OK() }
 	box := entry("box", -2, 0, nil)
@@ -59,11 +59,14 @@ func testTable() *Table {
 	doomed := entry("doomed", 2, spec.Write|spec.DenyOOM|spec.NoMulti, ok)
 	doomed.Protected = spec.ByDebugCommand
 	return tableOf(append(append(blockingCommands(), nestingCommands()...), []testCommand{
-		entry("read", 2, spec.ReadOnly|spec.Fast, ok), entry("write", -2, spec.Write|spec.DenyOOM, ok), entry("login", -1, spec.NoAuth, func(c *Ctx) {
+		entry("read", 2, spec.ReadOnly|spec.Fast, ok),
+		entry("write", -2, spec.Write|spec.DenyOOM, ok),
+		entry("login", -1, spec.NoAuth, func(c *Ctx) {
 			c.Redact(1)
 			c.OK()
 		}),
-		entry("spread", 1, spec.MayReplicate, ok), entry("plain", 1, 0, ok), entry("fail", 1, 0, func(c *Ctx) { c.Err("ERR failed") }),
+		entry("spread", 1, spec.MayReplicate, ok), entry("plain", 1, 0, ok),
+		entry("fail", 1, 0, func(c *Ctx) { c.Err("ERR failed") }),
 		entry("reply", 2, 0, func(c *Ctx) {
 			switch string(c.Args[1]) {
 			case "on":
@@ -82,7 +85,7 @@ func testTable() *Table {
 	}...))
 }
 
-// passTo moves the steady clock.
+// passTo makes the steady clock show the time.
 func (f *fixture) passTo(ms int64) { f.e.start += ms - f.e.Steady() }
 
 type fixture struct {
@@ -98,7 +101,8 @@ func newFixture(t *testing.T, settings string) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fixture{t: t, e: New(cfg, testTable(), Options{Log: logging.Discard(), Seed: 1}), conn: &fakeConn{}}
+	f := &fixture{t: t, e: New(cfg, testTable(), Options{Log: logging.Discard(), Seed: 1}),
+		conn: &fakeConn{}}
 	f.e.Enter()
 	t.Cleanup(f.e.Leave)
 	f.c = f.client(f.conn)
@@ -111,7 +115,8 @@ func (f *fixture) client(conn Conn) *Client {
 	return c
 }
 
-// run gives the reply of a command, its words split at blanks, and "(postponed)" when it did not run.
+// run returns the reply to a command, which it splits at blanks, or "(postponed)" if the command
+// did not run.
 func (f *fixture) run(c *Client, line string) string {
 	f.t.Helper()
 	var argv [][]byte
@@ -140,7 +145,8 @@ func (f *fixture) expect(c *Client, line, want string) {
 func TestGates(t *testing.T) {
 	f := newFixture(t, "")
 	for line, want := range map[string]string{
-		"read k": "+OK", "READ k": "+OK", "write k v w": "+OK", "box ONE": "+OK", "BOX two x": "+OK",
+		"read k": "+OK", "READ k": "+OK", "write k v w": "+OK", "box ONE": "+OK",
+		"BOX two x": "+OK",
 		"read":      "-ERR wrong number of arguments for 'read' command",
 		"read a b":  "-ERR wrong number of arguments for 'read' command",
 		"write":     "-ERR wrong number of arguments for 'write' command",
@@ -167,9 +173,12 @@ func TestGateCounters(t *testing.T) {
 		f.run(f.c, "read k")
 		f.run(f.c, "nosuch")
 	}
-	read, fail := f.e.CommandStats(f.e.Table().Get("read")), f.e.CommandStats(f.e.Table().Get("fail"))
-	if read.Calls != 3 || read.Rejected != 3 || read.Failed != 0 || fail.Calls != 3 || fail.Failed != 3 {
-		t.Errorf("read %d calls, %d rejected, %d failed; fail %d calls, %d failed", read.Calls, read.Rejected, read.Failed, fail.Calls, fail.Failed)
+	read, fail := f.e.CommandStats(f.e.Table().Get("read")),
+		f.e.CommandStats(f.e.Table().Get("fail"))
+	if read.Calls != 3 || read.Rejected != 3 || read.Failed != 0 || fail.Calls != 3 ||
+		fail.Failed != 3 {
+		t.Errorf("read %d calls, %d rejected, %d failed; fail %d calls, %d failed", read.Calls,
+			read.Rejected, read.Failed, fail.Calls, fail.Failed)
 	}
 	n := int64(0)
 	f.e.ErrorStats(func(code string, count int64) {
@@ -242,8 +251,8 @@ func TestReplyModes(t *testing.T) {
 		{"reply skip", ""}, {"plain", ""}, {"plain", "+OK"},
 		{"reply skip", ""}, {"reply skip", ""}, {"plain", ""}, {"plain", "+OK"},
 		{"reply skip", ""}, {"nosuch", ""}, {"plain", "+OK"},
-		{"reply off", ""}, {"plain", ""}, {"nosuch", ""}, {"read", ""}, {"reply skip", ""}, {"plain", ""}, {"plain", ""},
-		{"reply on", "+OK"}, {"plain", "+OK"},
+		{"reply off", ""}, {"plain", ""}, {"nosuch", ""}, {"read", ""}, {"reply skip", ""},
+		{"plain", ""}, {"plain", ""}, {"reply on", "+OK"}, {"plain", "+OK"},
 		{"reply skip", ""}, {"reply off", ""}, {"plain", ""}, {"reply on", "+OK"},
 		{"reply skip", ""}, {"reply on", "+OK"}, {"plain", "+OK"},
 	} {
@@ -276,7 +285,8 @@ func TestPauseWrites(t *testing.T) {
 	}
 	f.expect(f.c, "write k", "+OK")
 	if st := f.e.CommandStats(f.e.Table().Get("write")); st.Calls != 1 || f.c.Commands != 4 {
-		t.Errorf("%d calls, %d commands of the client: a postponed command counts when it runs", st.Calls, f.c.Commands)
+		t.Errorf("%d calls, %d commands of the client: a postponed command counts when it runs",
+			st.Calls, f.c.Commands)
 	}
 }
 
@@ -336,7 +346,8 @@ func TestKill(t *testing.T) {
 	f.e.StartMonitor(other)
 	f.e.Kill(other)
 	if f.e.ClientCount() != 1 || !other.CloseASAP || other.Monitor || conn.closed != 1 {
-		t.Errorf("%d clients, close ASAP %t, monitor %t, closed %d times", f.e.ClientCount(), other.CloseASAP, other.Monitor, conn.closed)
+		t.Errorf("%d clients, close ASAP %t, monitor %t, closed %d times", f.e.ClientCount(),
+			other.CloseASAP, other.Monitor, conn.closed)
 	}
 	f.e.current = f.c
 	f.e.Kill(f.c)
@@ -437,7 +448,8 @@ func TestRename(t *testing.T) {
 	for _, r := range []struct{ from, to, want string }{
 		{"nosuch", "x", "No such command in rename-command"},
 		{"read", "write", "Target command name already exists"},
-		{"read", "READ2", ""}, {"write", "", ""}, {"box", "crate", ""}, {"read", "x", "No such command in rename-command"},
+		{"read", "READ2", ""}, {"write", "", ""}, {"box", "crate", ""},
+		{"read", "x", "No such command in rename-command"},
 	} {
 		got := ""
 		if err := tab.Rename(r.from, r.to); err != nil {
@@ -458,7 +470,8 @@ func TestRename(t *testing.T) {
 	} {
 		f.expect(f.c, line, want)
 	}
-	if tab.Get("READ2") == nil || tab.Get("crate|one") == nil || tab.Get("write") != nil || len(tab.List()) != 9+len(blockingCommands())+len(nestingCommands()) {
+	if tab.Get("READ2") == nil || tab.Get("crate|one") == nil || tab.Get("write") != nil ||
+		len(tab.List()) != 9+len(blockingCommands())+len(nestingCommands()) {
 		t.Errorf("table after renaming: %d commands", len(tab.List()))
 	}
 }

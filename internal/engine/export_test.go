@@ -2,7 +2,7 @@ package engine
 
 import "time"
 
-// PassTime makes the steady clock show d more, as if so much time had passed; the wall clock stays.
+// PassTime moves the steady clock by d, as if so much time had passed. The wall clock stays.
 func (e *Engine) PassTime(d time.Duration) {
 	e.base = e.base.Add(-d)
 	e.syncClock()

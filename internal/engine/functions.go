@@ -1,21 +1,20 @@
 package engine
 
-import (
-	"godwit/internal/script"
-)
+import "godwit/internal/script"
 
-// Functions is the libraries of functions with their environment, made when it is first needed.
+// Functions returns the libraries of functions with their environment, which the first call makes.
 func (e *Engine) Functions() *script.Functions {
 	if e.script.functions == nil {
-		e.script.functions = script.NewFunctions(e.ScriptCaller(), e.ScriptOptions(), e.ScriptLibraries...)
+		e.script.functions = script.NewFunctions(e.ScriptCaller(), e.ScriptOptions(),
+			e.ScriptLibraries...)
 	}
 	return e.script.functions
 }
 
-// FlushFunctions forgets all libraries, and the environment with whatever they keep in it.
+// FlushFunctions deletes all libraries, and the environment with whatever they keep in it.
 func (e *Engine) FlushFunctions() { e.script.functions = nil }
 
-// FunctionSources is the code of all libraries, by name: what is saved of them.
+// FunctionSources returns the code of all libraries, by name, as it is saved.
 func (e *Engine) FunctionSources() [][]byte {
 	if e.script.functions == nil {
 		return nil
@@ -27,7 +26,7 @@ func (e *Engine) FunctionSources() [][]byte {
 	return all
 }
 
-// RunningArgs is the command that runs the script or function that runs now.
+// RunningArgs returns the command that runs the current script or function, nil if none runs.
 func (e *Engine) RunningArgs() [][]byte {
 	if e.script.run == nil {
 		return nil

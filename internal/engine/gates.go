@@ -141,9 +141,9 @@ func (e *Engine) scriptRefuses(cmd *spec.Command, argv [][]byte) refusal {
 	case r == nil:
 		return errScriptNone
 	}
-	e.script.ctx = Ctx{E: e, Client: e.script.client, Cmd: cmd, Args: argv}
+	e.scriptCtx = Ctx{E: e, Client: e.script.client, Cmd: cmd, Args: argv}
 	// The script has its caller's rights.
-	if reason := e.permit(&e.script.ctx); reason != acl.Allowed {
+	if reason := e.permit(&e.scriptCtx); reason != acl.Allowed {
 		return refusal(deniedScript(reason))
 	}
 	obeyed := e.obeys(r.caller)
@@ -170,7 +170,7 @@ func (e *Engine) opened(cmd *spec.Command, cl *Client) bool {
 	return e.Cfg.EnableModuleCommand.Allows(cl.Local)
 }
 
-// guardText is the error for a guarded command that is not open.
+// guardText returns the error for a guarded command that is not open.
 func guardText(cmd *spec.Command) refusal {
 	if cmd.Protected == spec.ByDebugCommand {
 		return ErrDebugNotAllowed
@@ -179,7 +179,9 @@ func guardText(cmd *spec.Command) refusal {
 }
 
 // isStranger reports whether the command is refused to clients that have not authenticated.
-func (e *Engine) isStranger(cmd *spec.Command) bool { return !cmd.Is(spec.NoAuth) && !e.openToAll() }
+func (e *Engine) isStranger(cmd *spec.Command) bool {
+	return !cmd.Is(spec.NoAuth) && !e.openToAll()
+}
 
 // mayAll reports whether the client's user may do everything.
 func (e *Engine) mayAll(cl *Client) bool { return cl.User == nil || cl.User.Unrestricted() }
@@ -203,7 +205,8 @@ func (e *Engine) lacksMemory(c *Ctx, flags spec.Flag) bool {
 	e.mem.refused = !e.makeRoom(c)
 	e.pushing.early = false
 	// A queue may take any amount of memory too.
-	return e.mem.refused && (flags&spec.DenyOOM != 0 || c.Client.multi != nil && flags&spec.LeavesMulti == 0)
+	return e.mem.refused &&
+		(flags&spec.DenyOOM != 0 || c.Client.multi != nil && flags&spec.LeavesMulti == 0)
 }
 
 // lacksReplicas reports whether too few replicas are there for writes. There are none.

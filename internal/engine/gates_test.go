@@ -16,11 +16,13 @@ type gateCase struct {
 	want string
 }
 
-// gateCases are all gates, in order.
+// gateCases lists all gates, in order.
 func gateCases() []gateCase {
 	return []gateCase{
 		{"arity", nil, "-ERR wrong number of arguments for 'doomed' command"},
-		{"guard", func(f *fixture) { f.e.Cfg.EnableDebugCommand = config.GuardNo }, "-" + ErrDebugNotAllowed},
+		{"guard", func(f *fixture) {
+			f.e.Cfg.EnableDebugCommand = config.GuardNo
+		}, "-" + ErrDebugNotAllowed},
 		{"authentication", func(f *fixture) {
 			f.e.Cfg.RequirePass = "secret"
 			f.e.ApplyRequirePass()
@@ -28,7 +30,8 @@ func gateCases() []gateCase {
 		}, "-" + ErrNoAuth},
 		{"transaction", func(f *fixture) { f.e.BeginMulti(f.c) }, "-" + ErrNotInMulti},
 		{"access", func(f *fixture) {
-			if _, err := f.e.access.users.Set("u", []string{"on", "+@all", "~*", "-doomed"}, false); err != nil {
+			if _, err := f.e.access.users.Set("u", []string{"on", "+@all", "~*", "-doomed"},
+				false); err != nil {
 				f.t.Fatal(err)
 			}
 			f.c.User = f.e.access.users.Get("u")
@@ -46,14 +49,16 @@ func gateCases() []gateCase {
 		{"subscriber", func(f *fixture) { f.e.Subscribe(f.c, pubsub.Channels, []byte("x")) },
 			"-ERR Can't execute 'doomed" + ErrSubscribed},
 		{"loading", func(f *fixture) { f.e.loading.on = true }, "-" + ErrLoading},
-		{"busy", func(f *fixture) { f.e.script.run = &runningScript{busy: true} }, "-" + errBusyScript},
+		{"busy", func(f *fixture) {
+			f.e.script.run = &runningScript{busy: true}
+		}, "-" + errBusyScript},
 		{"monitor", func(f *fixture) { f.e.StartMonitor(f.c) }, "-" + ErrMonitorKeys},
 		{"pause", func(f *fixture) { f.e.Pause(f.e.Steady()+1e6, true) }, "(postponed)"},
 	}
 }
 
-// TestOrderOfGates has each gate refuse alone, and each two of them: the first of the list decides.
-// Memory is not looked at while there is nothing to evict for.
+// TestOrderOfGates lets each gate refuse alone, and then each two of them: the first of the list
+// decides. Memory is not looked at while there is nothing to evict for.
 func TestOrderOfGates(t *testing.T) {
 	unseen := map[[2]string]bool{{"memory", "loading"}: true, {"memory", "busy"}: true}
 	cases := gateCases()
@@ -83,7 +88,7 @@ func TestOrderOfGates(t *testing.T) {
 	}
 }
 
-// TestMasterIsObeyed has a master's command pass all gates but the first and the last.
+// TestMasterIsObeyed checks that a master's command passes all gates but the first and the last.
 func TestMasterIsObeyed(t *testing.T) {
 	f := newFixture(t, "enable-debug-command yes\nsave 1 1")
 	f.c.Origin = OriginMaster

@@ -1,12 +1,9 @@
 package engine
 
 import (
-	"runtime/debug"
 	rtmetrics "runtime/metrics"
 	"sync/atomic"
 	"time"
-
-	"godwit/internal/crash"
 )
 
 // GoMemory is the Go runtime's memory in bytes.
@@ -20,7 +17,7 @@ type GoMemory struct {
 	Cycles   int64 // garbage collections so far
 }
 
-// InUse is the memory that the runtime holds of the system.
+// InUse returns the memory that the runtime holds of the system.
 func (g GoMemory) InUse() int64 { return g.Objects + g.Unused + g.Free + g.Stacks + g.Runtime }
 
 // ReadGoMemory asks the Go runtime; it takes some microseconds.
@@ -105,24 +102,6 @@ type giveBack struct {
 	wait    int64        // ns between the last two tries
 }
 
-// giveBackGoMemory begins to give memory back to the system that Go's heap has no use for. It is
-// part of the cron.
-func (e *Engine) giveBackGoMemory() {
-	b := &e.mem.back
-	if e.lastNs < b.next || b.running.Load() || !b.due(ReadGoMemory(), e.goCounted(), e.lastNs) {
-		return
-	}
-	b.running.Store(true)
-	go func() {
-		defer crash.Guard("giving memory back")()
-		start := time.Now()
-		debug.FreeOSMemory()
-		b.left = ReadGoMemory()
-		b.took.Store(int64(time.Since(start)) + 1)
-		b.running.Store(false)
-	}()
-}
-
 // due looks at the runtime's memory, of which counted bytes are known to live, and reports whether
 // giving back is worth it. It says when to look again.
 func (b *giveBack) due(g GoMemory, counted, now int64) bool {
@@ -157,12 +136,4 @@ func (b *giveBack) due(g GoMemory, counted, now int64) bool {
 	}
 	b.before, b.retry = slack, now+b.wait
 	return true
-}
-
-// PurgeMemory gives free memory back to the system (MEMORY PURGE).
-func (e *Engine) PurgeMemory() {
-	e.KS.A.Trim()
-	e.Buffers.Trim()
-	e.dropScriptStacks(false)
-	debug.FreeOSMemory()
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestGiveBackAfterLoad: what was garbage or free while the last give-back was looked at is tried
+// TestGiveBackAfterLoad: what was garbage or free at the look after the last give-back is tried
 // once more when the load has ended, and then ever more rarely.
 func TestGiveBackAfterLoad(t *testing.T) {
 	const mb = 1 << 20
@@ -15,7 +15,8 @@ func TestGiveBackAfterLoad(t *testing.T) {
 	b := giveBack{slack: fresh.InUse(), start: fresh.InUse(), cycles: fresh.Cycles}
 	look := func(g GoMemory) bool { return b.due(g, 0, b.next) }
 	require.False(t, look(fresh))
-	require.True(t, look(GoMemory{Objects: 90 * mb, Runtime: 2 * mb, Cycles: 4}), "the heap has grown")
+	require.True(t, look(GoMemory{Objects: 90 * mb, Runtime: 2 * mb, Cycles: 4}),
+		"the heap has grown")
 
 	done := func(left GoMemory) {
 		b.left = left
@@ -50,7 +51,7 @@ func TestGiveBackAfterLoad(t *testing.T) {
 }
 
 // TestGiveBackAtRest: slack that is too little for a busy server is given back once when the
-// collector has not run for a while, and again only after it has.
+// collector has not run for a while. It is given back again only after the collector has run.
 func TestGiveBackAtRest(t *testing.T) {
 	const mb = 1 << 20
 	fresh := GoMemory{Objects: 3 * mb, Runtime: 2 * mb, Cycles: 1}

@@ -25,13 +25,13 @@ type DialOptions struct {
 	Timeout time.Duration // of all of it, 0 for the system's limits
 }
 
-// Links are connections that MIGRATE keeps for the next time: a mass of keys is usually moved to
+// Links holds connections that MIGRATE keeps for the next time. A mass of keys is usually moved to
 // the same server, key by key.
 type Links struct {
 	byAddr map[string]*Link
 }
 
-// Link is one of them. It belongs to the executor.
+// Link is one of these connections. It belongs to the executor.
 type Link struct {
 	*client.Client
 	DB   int    // selected there, -1: not known
@@ -70,7 +70,7 @@ func (e *Engine) Link(addr string, timeout time.Duration) (*Link, error) {
 	return c, nil
 }
 
-// Close ends a connection and forgets it.
+// Close closes a connection and forgets it.
 func (l *Links) Close(c *Link) {
 	_ = c.Client.Close() // whatever it says, it is of no use any more
 	delete(l.byAddr, c.addr)
@@ -79,7 +79,7 @@ func (l *Links) Close(c *Link) {
 // Len returns how many connections are kept.
 func (l *Links) Len() int { return len(l.byAddr) }
 
-// expire closes those that nobody has used for a while.
+// expire closes connections that have not been used for a while.
 func (l *Links) expire(now int64) {
 	for _, c := range l.byAddr {
 		if now-c.used > linkIdleMs {

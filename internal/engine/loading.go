@@ -1,14 +1,8 @@
 package engine
 
-import (
-	"errors"
-	"fmt"
+import "godwit/internal/keyspace"
 
-	"godwit/internal/keyspace"
-	"godwit/internal/spec"
-)
-
-// loadingState is what the engine knows of a data set that is being read from disk.
+// loadingState is the state of a load: a data set that is being read from disk.
 type loadingState struct {
 	on            bool
 	start         int64 // unix ms
@@ -17,18 +11,18 @@ type loadingState struct {
 	before        keyspace.ExpireMode
 }
 
-// LoadingInfo is INFO's view of a load.
+// LoadingInfo is what INFO says of a load.
 type LoadingInfo struct {
 	Start         int64 // unix seconds
 	Total, Loaded int64 // bytes
 	ETA           int64 // seconds, -1 while nothing can be said
 }
 
-// Loading reports whether the data set is being read from disk. Commands without the flag Loading are refused meanwhile, nothing expires, and
-// nothing is saved.
+// Loading reports whether the data set is being read from disk. Meanwhile commands without the flag
+// Loading are refused, nothing expires, and nothing is saved.
 func (e *Engine) Loading() bool { return e.loading.on }
 
-// BeginLoading begins the state Loading; total is the size of what is to be read, in bytes.
+// BeginLoading begins a load of total bytes.
 func (e *Engine) BeginLoading(total int64) {
 	e.loading = loadingState{
 		on: true, start: e.now, began: e.Steady(), total: total,
@@ -36,13 +30,13 @@ func (e *Engine) BeginLoading(total int64) {
 	}
 }
 
-// EndLoading ends it.
+// EndLoading ends the load.
 func (e *Engine) EndLoading() {
 	e.KS.SetExpireMode(e.loading.before)
 	e.loading = loadingState{}
 }
 
-// LoadingInfo tells how far a load is; it is meaningful while Loading.
+// LoadingInfo returns how far the load is. It must be called during a load only.
 func (e *Engine) LoadingInfo() LoadingInfo {
 	l := &e.loading
 	i := LoadingInfo{Start: l.start / 1000, Total: l.total, Loaded: l.loaded, ETA: -1}
@@ -51,102 +45,4 @@ func (e *Engine) LoadingInfo() LoadingInfo {
 		i.ETA = int64(float64(elapsed) * float64(max(l.total-l.loaded, 0)) / float64(l.loaded))
 	}
 	return i
-}
-
-// LoadTarget is the engine as the loaders of package persist see it: where the data set goes.
-type LoadTarget struct {
-	e      *Engine
-	client *Client
-	held   bool
-}
-
-// LoadTarget gives access for a load. held tells that the caller holds the executor throughout (DEBUG RELOAD); otherwise each step takes it, and clients
-// are answered between steps.
-func (e *Engine) LoadTarget(held bool) *LoadTarget {
-	t := &LoadTarget{e: e, held: held}
-	t.Step(func() { t.client = e.LogClient() })
-	return t
-}
-
-// Step runs fn with the executor. A step should take no more than a millisecond or two: that long clients wait. fn must not call Step.
-func (t *LoadTarget) Step(fn func()) {
-	if !t.held {
-		t.e.Enter()
-		defer t.e.Release()
-	}
-	fn()
-}
-
-// Keyspace is where keys are inserted, within a step.
-func (t *LoadTarget) Keyspace() *keyspace.Keyspace { return t.e.KS }
-
-// Expect sets the number of bytes that there are to load, within a step.
-func (t *LoadTarget) Expect(total int64) { t.e.loading.total = total }
-
-// Function adds a library of functions, within a step.
-func (t *LoadTarget) Function(code []byte, replace bool) error {
-	_, err := t.e.Functions().Load(code, replace)
-	return err
-}
-
-// Loaded sets the number of bytes that have been loaded of all files together, within a step.
-func (t *LoadTarget) Loaded(bytes int64) { t.e.loading.loaded = bytes }
-
-// Exec runs a command of a log, within a step. It bypasses the gates and all statistics: it is not a client's. argv is borrowed. ErrUnknownCommand means
-// that there is no such command; any other error but a wrong number of arguments is the command's own reply.
-func (t *LoadTarget) Exec(argv [][]byte) error {
-	e, c := t.e, t.client
-	if len(argv) == 0 {
-		return nil
-	}
-	cmd, err := t.find(argv)
-	if err != nil {
-		return err
-	}
-	ctx := &e.ctx
-	if e.current != nil {
-		ctx = &Ctx{} // within DEBUG LOADAOF, whose own context is in use
-	}
-	*ctx = Ctx{Writer: &c.W, E: e, Client: c, Cmd: cmd, DB: c.db, Args: argv, Now: e.now}
-	e.table.run[cmd.ID()](ctx)
-	e.Stats.Dirty += ctx.dirty
-	reply := c.W.Buf
-	c.W.Buf = reply[:0]
-	if len(reply) > 0 && reply[0] == '-' {
-		return errors.New(string(reply[1 : len(reply)-2]))
-	}
-	return nil
-}
-
-// Check says why a command of a log could not run at all, within a step.
-func (t *LoadTarget) Check(argv [][]byte) error {
-	_, err := t.find(argv)
-	return err
-}
-
-func (t *LoadTarget) find(argv [][]byte) (*spec.Command, error) {
-	cmd := t.e.table.FindLogged(argv)
-	if cmd == nil {
-		return nil, fmt.Errorf("%w %q", ErrUnknownCommand, head(argv[0], 128))
-	}
-	if !cmd.AcceptsArgs(len(argv)) {
-		return nil, fmt.Errorf("wrong number of arguments for '%s' command", cmd.FullName())
-	}
-	return cmd, nil
-}
-
-// DB is the number of the database that the commands of the log have selected.
-func (t *LoadTarget) DB() int { return t.client.db.ID() }
-
-// ErrUnknownCommand is LoadTarget.Exec's error for what is no command.
-var ErrUnknownCommand = errors.New("unknown command")
-
-// LogClient makes a client for the commands of a log: nothing lists it, and no gate holds it.
-func (e *Engine) LogClient() *Client {
-	c := &Client{
-		FD: -1, Origin: OriginLog, Authenticated: true,
-		Created: e.Steady(), LastUsed: e.Steady(), db: e.KS.DB(0),
-	}
-	c.W.Proto = 2
-	return c
 }

@@ -45,23 +45,26 @@ func (s *session) ok(args ...string) {
 	}
 }
 
-// limit sets maxmemory to what is used now and so many bytes more.
+// limit sets maxmemory to what is used now plus so many bytes.
 func (s *session) limit(more int64, policy string) {
 	s.t.Helper()
-	s.ok("config", "set", "maxmemory", strconv.FormatInt(s.e.UsedMemory()+more, 10), "maxmemory-policy", policy)
+	s.ok("config", "set", "maxmemory", strconv.FormatInt(s.e.UsedMemory()+more, 10),
+		"maxmemory-policy", policy)
 }
 
 func (s *session) has(key string) bool { return s.e.KS.DB(0).Peek([]byte(key)).Exists() }
 
 const oomReply = "-OOM command not allowed when used memory > 'maxmemory'.\r\n"
 
-// TestEviction writes far more than fits under each policy and looks at who is left.
+// TestEviction writes far more than fits under each policy and checks which keys are left.
 func TestEviction(t *testing.T) {
 	const n = 4000 // keys of each kind; a third of all fits
 	value := strings.Repeat("v", 100)
-	for _, policy := range []string{"volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl", "allkeys-lru", "allkeys-lfu", "allkeys-random"} {
+	for _, policy := range []string{"volatile-lru", "volatile-lfu", "volatile-random",
+		"volatile-ttl", "allkeys-lru", "allkeys-lfu", "allkeys-random"} {
 		t.Run(policy, func(t *testing.T) {
-			s := newSession(t, func(cfg *config.Config) { cfg.MaxmemoryEvictionTenacity = 100 }) // no clock decides
+			// no clock decides
+			s := newSession(t, func(cfg *config.Config) { cfg.MaxmemoryEvictionTenacity = 100 })
 			s.limit(n*140, policy)
 			limit := s.e.Cfg.Maxmemory
 			volatile := strings.HasPrefix(policy, "volatile")
@@ -70,7 +73,8 @@ func TestEviction(t *testing.T) {
 			}
 			for i := range 2 * n {
 				s.ok("set", fmt.Sprintf("ttl:%d", i), value, "ex", strconv.Itoa(100000+i))
-				// A write may go over the limit by what it stores; the next command, whatever it is, makes that room.
+				// A write may go over the limit by what it stores; the next command, whatever it
+				// is, makes that room.
 				if s.raw("ping"); s.e.UsedMemory() > limit {
 					t.Fatalf("used %d of %d after %d writes", s.e.UsedMemory(), limit, i)
 				}
@@ -98,7 +102,7 @@ func TestEviction(t *testing.T) {
 	}
 }
 
-// nearestFirst: of n keys, those with a later deadline are more often left.
+// nearestFirst checks that of n keys those with a later deadline are left more often.
 func (s *session) nearestFirst(t *testing.T, n int) {
 	t.Helper()
 	early, late := 0, 0
@@ -119,7 +123,9 @@ func (s *session) nearestFirst(t *testing.T, n int) {
 
 // TestEvictionPrefersUnused: keys that are read survive under LFU.
 func TestEvictionPrefersUnused(t *testing.T) {
-	s := newSession(t, func(cfg *config.Config) { cfg.LFULogFactor, cfg.MaxmemoryEvictionTenacity = 0, 100 })
+	s := newSession(t, func(cfg *config.Config) {
+		cfg.LFULogFactor, cfg.MaxmemoryEvictionTenacity = 0, 100
+	})
 	s.limit(1<<20, "allkeys-lfu")
 	for i := range 100 {
 		s.ok("set", fmt.Sprintf("hot:%d", i), "v")
@@ -143,18 +149,21 @@ func TestEvictionPrefersUnused(t *testing.T) {
 	}
 }
 
-// TestOOM: what is refused, what is not, and that nothing changes.
+// TestOOM: some commands are refused, others are not, and a refused one changes nothing.
 func TestOOM(t *testing.T) {
 	s := newSession(t, nil)
 	s.ok("set", "k", "v")
-	for _, policy := range []string{"noeviction", "volatile-lru", "volatile-random", "volatile-ttl", "volatile-lfu"} {
+	for _, policy := range []string{"noeviction", "volatile-lru", "volatile-random", "volatile-ttl",
+		"volatile-lfu"} {
 		s.limit(-1, policy)
-		for _, cmd := range []string{"set k w", "append k w", "setrange k 0 w", "incr n", "setbit b 1 1", "copy k l", "mset a b", "getset k w"} {
+		for _, cmd := range []string{"set k w", "append k w", "setrange k 0 w", "incr n",
+			"setbit b 1 1", "copy k l", "mset a b", "getset k w"} {
 			if r := s.raw(strings.Fields(cmd)...); r != oomReply {
 				t.Errorf("%s: %s: %q", policy, cmd, r)
 			}
 		}
-		for _, cmd := range []string{"get k", "expire nokey 1", "rename k k", "touch k", "object encoding k", "del nokey", "ping", "config get maxmemory", "info memory"} {
+		for _, cmd := range []string{"get k", "expire nokey 1", "rename k k", "touch k",
+			"object encoding k", "del nokey", "ping", "config get maxmemory", "info memory"} {
 			if r := s.raw(strings.Fields(cmd)...); strings.HasPrefix(r, "-") {
 				t.Errorf("%s: %s: %q", policy, cmd, r)
 			}
@@ -170,8 +179,8 @@ func TestOOM(t *testing.T) {
 	s.ok("set", "k", "w")
 }
 
-// TestTenacity: one command evicts for a bounded time and runs although memory is over the limit; slices between commands do the rest. At 100
-// the command does it all.
+// TestTenacity: one command evicts for a bounded time and runs although memory is over the limit.
+// Slices between commands do the rest. At 100 the command does all of it.
 func TestTenacity(t *testing.T) {
 	for _, tenacity := range []int{0, 10, 100} {
 		s := newSession(t, func(cfg *config.Config) { cfg.MaxmemoryEvictionTenacity = tenacity })
@@ -189,11 +198,13 @@ func TestTenacity(t *testing.T) {
 		s.raw("ping")
 		after := s.e.KS.Stats.Evicted
 		if over := s.e.UsedMemory() > limit; over != (tenacity < 100) {
-			t.Errorf("tenacity %d: over the limit after one command: %v (%d evicted)", tenacity, over, after)
+			t.Errorf("tenacity %d: over the limit after one command: %v (%d evicted)", tenacity,
+				over, after)
 		}
 		total, current := s.e.EvictionOver()
 		if (current > 0) != (tenacity < 100) || total < current {
-			t.Errorf("tenacity %d: over the limit for %d ns now, %d in all", tenacity, current, total)
+			t.Errorf("tenacity %d: over the limit for %d ns now, %d in all", tenacity, current,
+				total)
 		}
 		s.e.Enter()
 		for range 1_000_000 {
@@ -206,12 +217,13 @@ func TestTenacity(t *testing.T) {
 			t.Errorf("tenacity %d: slices left %d of %d in use", tenacity, used, limit)
 		}
 		if total, current := s.e.EvictionOver(); current != 0 || total == 0 {
-			t.Errorf("tenacity %d: over the limit for %d ns now, %d in all, after the slices", tenacity, current, total)
+			t.Errorf("tenacity %d: over the limit for %d ns now, %d in all, after the slices",
+				tenacity, current, total)
 		}
 	}
 }
 
-// TestLimitLifted: eviction that was to go on ends with the limit.
+// TestLimitLifted: eviction that was to go on ends when the limit is lifted.
 func TestLimitLifted(t *testing.T) {
 	s := newSession(t, func(cfg *config.Config) { cfg.MaxmemoryEvictionTenacity = 0 })
 	for i := range 5000 {
@@ -235,7 +247,8 @@ func TestLimitLifted(t *testing.T) {
 	}
 }
 
-// TestEvictionWaitsForFrees: what is being freed counts as going: no more keys are evicted than their room is needed for.
+// TestEvictionWaitsForFrees: what waits to be freed counts as free, so no more keys are evicted
+// than are needed.
 func TestEvictionWaitsForFrees(t *testing.T) {
 	s := newSession(t, func(cfg *config.Config) { cfg.MaxmemoryEvictionTenacity = 100 })
 	for i := range 10 {
@@ -261,8 +274,8 @@ func (c *conn) Close()                        { c.closed = true }
 func (c *conn) Buffers() (in, inCap, out int) { return c.in, c.in, c.out }
 func (c *conn) HeapReplies() int              { return 0 }
 
-// TestClientEviction: over maxmemory-clients the largest go first; NO-EVICT ones count, but never
-// go.
+// TestClientEviction: over maxmemory-clients the largest clients go first. Those with NO-EVICT
+// count, but never go.
 func TestClientEviction(t *testing.T) {
 	s := newSession(t, nil)
 	var conns []*conn
@@ -306,7 +319,7 @@ func TestClientEviction(t *testing.T) {
 	}
 }
 
-// TestClientEvictionLeavesTheProtected: what NO-EVICT clients take alone may be over the limit.
+// TestClientEvictionLeavesTheProtected: NO-EVICT clients alone may take more than the limit.
 func TestClientEvictionLeavesTheProtected(t *testing.T) {
 	s := newSession(t, nil)
 	s.ok("config", "set", "maxmemory-clients", "20mb")
@@ -326,7 +339,8 @@ func TestClientEvictionLeavesTheProtected(t *testing.T) {
 	}
 }
 
-// TestEvictedClientRunsNothing: the client that is over the limit by itself is closed before its command runs.
+// TestEvictedClientRunsNothing: a client that is over the limit by itself is closed before its
+// command runs.
 func TestEvictedClientRunsNothing(t *testing.T) {
 	s := newSession(t, nil)
 	s.ok("config", "set", "maxmemory-clients", "1mb")
@@ -337,7 +351,8 @@ func TestEvictedClientRunsNothing(t *testing.T) {
 	}
 }
 
-// TestClientsCounted: each client is counted within a second's turns, and the recent peaks are kept for a while.
+// TestClientsCounted: each client is counted within a second's turns, and the recent peaks are kept
+// for a while.
 func TestClientsCounted(t *testing.T) {
 	s := newSession(t, nil)
 	var conns []*conn
@@ -366,7 +381,7 @@ func TestClientsCounted(t *testing.T) {
 	}
 }
 
-// TestUsedMemory: it counts what is stored and lets go of what is deleted.
+// TestUsedMemory: used memory counts what is stored, and no more what is deleted.
 func TestUsedMemory(t *testing.T) {
 	s := newSession(t, nil)
 	empty := s.e.UsedMemory()
@@ -389,7 +404,8 @@ func TestUsedMemory(t *testing.T) {
 		t.Logf("peak %d was not seen by the cron", s.e.Stats.PeakMemory)
 	}
 	r := s.e.MemoryReport()
-	if r.Overhead+r.Dataset != r.Used || r.Used != s.e.UsedMemory() || r.Peak < r.Used || r.Startup <= 0 {
+	if r.Overhead+r.Dataset != r.Used || r.Used != s.e.UsedMemory() || r.Peak < r.Used ||
+		r.Startup <= 0 {
 		t.Errorf("report does not add up: %+v", r)
 	}
 }

@@ -4,19 +4,22 @@ import "godwit/internal/arena"
 
 // MemoryReport is what INFO memory, MEMORY STATS and MEMORY DOCTOR say; all sizes in bytes.
 type MemoryReport struct {
-	Used, Peak, Startup         int64
-	Dataset, Overhead           int64
-	Clients, Replicas           int64
-	Tables                      int64
-	Buckets, Rehashing          int64 // tables of the databases, and those of them that a resize replaces
-	RehashingDBs                int64 // databases being resized
-	Keys                        int64 // number of keys
-	Allocated, Active, Resident int64 // as Redis's allocator_*: blocks handed out, held of the system, resident
+	Used, Peak, Startup int64
+	Dataset, Overhead   int64
+	Clients, Replicas   int64
+	Tables              int64
+	// Buckets are the tables of the databases, Rehashing those of them that a resize replaces.
+	Buckets, Rehashing int64
+	RehashingDBs       int64 // databases being resized
+	Keys               int64 // number of keys
+	// These are Redis's allocator_*: blocks handed out, held of the system, resident.
+	Allocated, Active, Resident int64
 	RSS, System                 int64
 	Slack                       MemorySlack
 	LogBuffer                   int64 // part of Used that eviction does not count
 	StartShare                  int64 // likewise, of what was there at the start: see memoryLimit
-	Frozen                      int64 // likewise, what is kept for a snapshot alone: see limitedMemory
+	// Frozen is likewise, for what is kept for a snapshot alone: see limitedMemory.
+	Frozen                      int64
 	Go                          GoMemory
 	ArenaUsed, ArenaMapped      int64
 	ArenaKeys, ArenaValues      int64
@@ -37,10 +40,11 @@ func (r *MemoryReport) NotCounted() int64 { return r.LogBuffer + r.StartShare + 
 // touched.
 type MemorySlack struct {
 	Binary int64 // pages of the program's file
-	Go     int64 // garbage, free spans and the runtime's structures, less what was there at the start
-	Arena  int64 // free blocks and free units that are resident, what waits to be given back
-	Pool   int64 // likewise in the pool of buffers
-	Other  int64 // what none of them knows
+	// Go is garbage, free spans and the runtime's structures, less what was there at the start.
+	Go    int64
+	Arena int64 // free blocks and free units that are resident, what waits to be given back
+	Pool  int64 // likewise in the pool of buffers
+	Other int64 // what none of them knows
 }
 
 // MemoryReport reads all figures anew.
@@ -52,13 +56,14 @@ func (e *Engine) MemoryReport() MemoryReport {
 	a := e.KS.A
 	rss, file, goMemory := residentAndGo()
 	r := MemoryReport{
-		Used: e.UsedMemory() + e.AOFBuffered(), LogBuffer: e.AOFBuffered(), StartShare: e.KS.P.MaxMemory - e.Cfg.Maxmemory,
-		Peak: e.Stats.PeakMemory, Startup: e.mem.startup,
-		Clients: e.mem.clients.total, Tables: a.UsedBy(arena.Tables),
+		Used: e.UsedMemory() + e.AOFBuffered(), LogBuffer: e.AOFBuffered(),
+		StartShare: e.KS.P.MaxMemory - e.Cfg.Maxmemory, Peak: e.Stats.PeakMemory,
+		Startup: e.mem.startup, Clients: e.clientMem.total, Tables: a.UsedBy(arena.Tables),
 		RSS: rss, Resident: rss - file, System: SystemMemory(), Go: goMemory,
 		ArenaUsed: a.Used(), ArenaMapped: a.Mapped(),
 		ArenaKeys: a.UsedBy(arena.Keys), ArenaValues: a.UsedBy(arena.Values),
-		PoolUsed: e.Buffers.Used(), ScriptBytes: e.mem.scripts, HeaderBytes: e.KS.Heap.HeaderBytes(),
+		PoolUsed: e.Buffers.Used(), ScriptBytes: e.mem.scripts,
+		HeaderBytes: e.KS.Heap.HeaderBytes(),
 		Waiting:     e.KS.Waiting(),
 		Frozen:      e.KS.Heap.FrozenBytes(),
 		ArenaTables: a.UsedBy(arena.Tables), ArenaBuffers: a.UsedBy(arena.Buffers),
@@ -91,9 +96,9 @@ func (e *Engine) MemoryReport() MemoryReport {
 	return r
 }
 
-// residentAndGo reads what is resident, of the program's file among it, and what the Go runtime has.
-// The runtime gives memory back on other threads: when that happens between the two, they are read
-// again, a few times at most.
+// residentAndGo reads the resident memory, the part of it that is the program's file, and the Go
+// runtime's memory. The runtime gives memory back on other threads. If that happens between the
+// readings they are repeated, a few times at most.
 func residentAndGo() (rss, file int64, g GoMemory) {
 	g = ReadGoMemory()
 	for range 4 {

@@ -52,7 +52,8 @@ func (e *Engine) feedMonitors(c *Ctx) {
 	}
 }
 
-// AppendQuoted appends b in double quotes with Redis's escapes: \n \r \t \a \b \\ \" and \xHH for what is not printable ASCII.
+// AppendQuoted appends b in double quotes with Redis's escapes: \n \r \t \a \b \\ \", and \xHH for
+// what is not printable ASCII.
 func AppendQuoted(dst, b []byte) []byte {
 	dst = append(dst, '"')
 	for _, ch := range b {

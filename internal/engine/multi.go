@@ -7,16 +7,19 @@ import (
 
 // multi is a transaction that a client has begun with MULTI: the commands that EXEC will run.
 //
-// Arguments are borrowed from the input, so they are copied, once: into chunks that never move. The headers of all arguments are in one slice, in order:
+// Arguments are borrowed from the input, so they are copied once, into chunks that never move. One
+// slice has the headers of all arguments, in order:
 //
 //	cmds    {SET 3}           {INCR 2}       {GET 2}
 //	args    SET  a  1         INCR  b        GET  a
 //	chunk   "SETa1INCRbGETa"                                 full ones are only known to args
 //
-// A finished transaction leaves its memory, if it is small, to the next one of any client: queueing allocates nothing then.
+// A finished transaction leaves its memory, if it is small, to the next transaction of any client.
+// Then queueing allocates nothing.
 //
-// Invariants: Client.multi is nil outside of MULTI. An aborted or hopeless transaction (aborted, watchDirty) takes no further commands: they are answered QUEUED
-// and forgotten, for EXEC will run none.
+// Invariants: Client.multi is nil outside of MULTI. A transaction that is aborted, or whose client
+// is watchDirty, keeps no further commands. They are answered QUEUED all the same; EXEC will run
+// none.
 type multi struct {
 	cmds    []queuedCmd
 	args    [][]byte
@@ -36,7 +39,8 @@ type queuedCmd struct {
 const (
 	firstChunk = 1 << 10
 	maxChunk   = 64 << 10
-	// keptMultis and keptMultiBytes bound what finished transactions leave: how many, and the bytes and the commands of each.
+	// keptMultis bounds how many finished transactions leave their memory. The others bound the
+	// bytes and the commands of each.
 	keptMultis     = 16
 	keptMultiBytes = 16 << 10
 	keptMultiArgs  = 1024
@@ -48,7 +52,7 @@ const (
 // InMulti reports whether the client has begun a transaction. It has until EXEC is through.
 func (c *Client) InMulti() bool { return c.multi != nil }
 
-// QueuedCommands is how many commands wait for EXEC, -1 outside of a transaction.
+// QueuedCommands returns how many commands wait for EXEC, -1 outside of a transaction.
 func (c *Client) QueuedCommands() int {
 	if c.multi == nil {
 		return -1
@@ -56,7 +60,7 @@ func (c *Client) QueuedCommands() int {
 	return len(c.multi.cmds)
 }
 
-// QueuedBytes is the size of the arguments that wait for EXEC: input that has not been run.
+// QueuedBytes returns the size of the arguments that wait for EXEC.
 func (c *Client) QueuedBytes() int64 {
 	if c.multi == nil {
 		return 0
@@ -64,7 +68,7 @@ func (c *Client) QueuedBytes() int64 {
 	return c.multi.argMem
 }
 
-// MultiMemory is the memory in bytes of the client's transaction.
+// MultiMemory returns the memory in bytes of the client's transaction.
 func (c *Client) MultiMemory() int64 {
 	m := c.multi
 	if m == nil {
@@ -81,29 +85,6 @@ func (e *Engine) BeginMulti(c *Client) {
 		return
 	}
 	c.multi = &multi{}
-}
-
-// queue puts a command into the client's transaction.
-func (e *Engine) queue(c *Ctx) {
-	c.Simple("QUEUED")
-	m := c.Client.multi
-	if m.aborted || c.Client.watchDirty {
-		return
-	}
-	if len(m.cmds) == 0 {
-		m.all = ^spec.Flag(0)
-	}
-	m.any |= e.table.callFlags(c)
-	m.all &= c.Cmd.Flags
-	was := m.bytes
-	m.cmds = append(m.cmds, queuedCmd{c.Cmd, len(c.Args)})
-	for _, a := range c.Args {
-		m.args = append(m.args, m.keep(a))
-		m.argMem += int64(len(a))
-	}
-	if m.bytes != was {
-		e.countClient(c.Client) // or a queue could outgrow maxmemory before the cron comes round
-	}
 }
 
 // keep copies an argument.
@@ -129,7 +110,8 @@ func (e *Engine) endMulti(c *Client) {
 		return
 	}
 	c.multi = nil
-	if len(e.multis) >= keptMultis || cap(m.chunk) > keptMultiBytes || cap(m.args) > keptMultiArgs || cap(m.cmds) > keptMultiArgs {
+	if len(e.multis) >= keptMultis || cap(m.chunk) > keptMultiBytes ||
+		cap(m.args) > keptMultiArgs || cap(m.cmds) > keptMultiArgs {
 		return
 	}
 	clear(m.args)
@@ -141,14 +123,16 @@ func (e *Engine) endMulti(c *Client) {
 	e.multis = append(e.multis, m)
 }
 
-// spoil overwrites memory that is used again: whoever kept an argument instead of copying it is found out.
+// spoil overwrites memory that will be used again, so that tests find out who has kept an argument
+// without copying it.
 func spoil(b []byte) {
 	for i := range b {
 		b[i] = 0xdd
 	}
 }
 
-// Discard drops the client's transaction and what it watches (DISCARD, RESET, the end of the connection).
+// Discard drops the client's transaction and its watches, for DISCARD, RESET and the end of the
+// connection.
 func (e *Engine) Discard(c *Client) {
 	e.endMulti(c)
 	e.Unwatch(c)
@@ -159,49 +143,4 @@ func (c *Client) abortMulti() {
 	if c.multi != nil {
 		c.multi.aborted = true
 	}
-}
-
-// effectiveFlags are the flags that the gates go by: EXEC does what its commands do.
-func effectiveFlags(cmd *spec.Command, cl *Client) spec.Flag {
-	f := cmd.Flags
-	if f&spec.RunsQueue == 0 || cl.multi == nil || len(cl.multi.cmds) == 0 {
-		return f
-	}
-	m := cl.multi
-	f |= m.any & (spec.Write | spec.ReadOnly | spec.DenyOOM | spec.MayReplicate)
-	return f &^ ((spec.Loading | spec.Stale) &^ m.all)
-}
-
-// ExecMulti runs the client's transaction: the handler of EXEC. It answers with the replies of all commands, whether they succeed or not; with null if something
-// watched has changed; with EXECABORT if a command could not be queued. What the commands change is propagated as one unit.
-func (c *Ctx) ExecMulti() {
-	e, cl := c.E, c.Client
-	m := cl.multi
-	e.expireWatched(cl)
-	switch {
-	case m.aborted:
-		e.Discard(cl)
-		c.Err(ErrExecAbort)
-		return
-	case cl.watchDirty:
-		e.Discard(cl)
-		c.NullArray()
-		return
-	}
-	e.Unwatch(cl) // what comes now must not touch the client's own watches
-	c.Array(len(m.cmds))
-	e.Feed.Begin()
-	args := m.args
-	for _, q := range m.cmds {
-		n := e.nested(cl, q.cmd, args[:q.argc:q.argc])
-		args = args[q.argc:]
-		if msg := e.gatesAtExec(n); msg != passed {
-			n.Err(string(msg))
-		} else {
-			e.call(n)
-		}
-		e.unnest()
-	}
-	e.EndUnit()
-	e.endMulti(cl)
 }

@@ -2,35 +2,65 @@ package engine
 
 import "godwit/internal/spec"
 
-// nesting is the contexts of commands that run within a command: those of a transaction within EXEC.
-type nesting struct {
-	depth int
-	ctxs  []*Ctx // one for each depth, kept for the next time
-}
-
-// nested makes the context of a command within another; unnest ends it. Time stands still in between: all commands of a transaction
-// see the same keys expired. What would block replies as if its time was up.
+// nested returns the context for a command within another. unnest must follow. Time stands still in
+// between, so all commands of a transaction see the same keys expired. A command that would block
+// replies as if its time was up.
 func (e *Engine) nested(cl *Client, cmd *spec.Command, argv [][]byte) *Ctx {
-	n := &e.nest
-	if n.depth == len(n.ctxs) {
-		n.ctxs = append(n.ctxs, new(Ctx))
+	if e.depth == len(e.inner) {
+		e.inner = append(e.inner, new(Ctx))
 	}
-	c := n.ctxs[n.depth]
-	n.depth++
+	c := e.inner[e.depth]
+	e.depth++
 	w := e.writerOf(cl)
 	if cl.CloseAfterReply {
 		w = &e.discard // CLIENT KILL of itself was the last that it is told
 	}
-	*c = Ctx{Writer: w, E: e, Client: cl, Cmd: cmd, DB: cl.db, Args: argv, Now: e.now, noBlock: true}
+	*c = Ctx{Writer: w, E: e, Client: cl, Cmd: cmd, DB: cl.db, Args: argv, Now: e.now,
+		noBlock: true}
 	return c
 }
 
 func (e *Engine) unnest() {
-	n := &e.nest
-	n.depth--
-	c := n.ctxs[n.depth]
+	e.depth--
+	c := e.inner[e.depth]
 	if c.Writer == &e.discard {
 		e.discard.Buf = e.discard.Buf[:0]
 	}
 	*c = Ctx{}
+}
+
+// ExecMulti runs the client's transaction: the handler of EXEC. It replies with the replies of all
+// commands, whether they succeed or not. It replies with null if a watched key has changed, and
+// with EXECABORT if a command could not be queued. What the commands change is propagated as one
+// unit.
+func (c *Ctx) ExecMulti() {
+	e, cl := c.E, c.Client
+	m := cl.multi
+	e.expireWatched(cl)
+	switch {
+	case m.aborted:
+		e.Discard(cl)
+		c.Err(ErrExecAbort)
+		return
+	case cl.watchDirty:
+		e.Discard(cl)
+		c.NullArray()
+		return
+	}
+	e.Unwatch(cl) // what comes now must not touch the client's own watches
+	c.Array(len(m.cmds))
+	e.Feed.Begin()
+	args := m.args
+	for _, q := range m.cmds {
+		n := e.nested(cl, q.cmd, args[:q.argc:q.argc])
+		args = args[q.argc:]
+		if msg := e.gatesAtExec(n); msg != passed {
+			n.Err(string(msg))
+		} else {
+			e.call(n)
+		}
+		e.unnest()
+	}
+	e.EndUnit()
+	e.endMulti(cl)
 }

@@ -14,14 +14,17 @@ import (
 	"godwit/internal/spec"
 )
 
-// nestingCommands are MULTI and its like, and a script: "script push a 1 / pop a 0" runs the commands one after the other.
+// nestingCommands returns MULTI and its like, and a script: "script push a 1 / pop a 0" runs the
+// commands one after the other.
 func nestingCommands() []testCommand {
 	return []testCommand{
 		entry("multi", 1, spec.InMulti, func(c *Ctx) {
 			c.E.BeginMulti(c.Client)
 			c.OK()
 		}),
-		entry("exec", 1, spec.LeavesMulti|spec.RunsQueue|spec.Loading, func(c *Ctx) { c.ExecMulti() }),
+		entry("exec", 1, spec.LeavesMulti|spec.RunsQueue|spec.Loading, func(c *Ctx) {
+			c.ExecMulti()
+		}),
 		entry("discard", 1, spec.LeavesMulti, func(c *Ctx) {
 			c.E.Discard(c.Client)
 			c.OK()
@@ -37,7 +40,8 @@ func nestingCommands() []testCommand {
 			c.Dirty(1)
 			c.OK()
 		}),
-		entry("two", 3, spec.Write|spec.NoScript, func(c *Ctx) { // one command that is propagated as two
+		// one command that is propagated as two
+		entry("two", 3, spec.Write|spec.NoScript, func(c *Ctx) {
 			c.Dirty(1)
 			c.PropagateAs([]byte("CHANGE"), c.Args[1])
 			c.PropagateAs([]byte("CHANGE"), c.Args[2])
@@ -53,7 +57,7 @@ func nestingCommands() []testCommand {
 	}
 }
 
-// runScript answers with all replies.
+// runScript replies with all replies.
 func runScript(c *Ctx) {
 	cl := c.E.LogClient()
 	c.E.SelectDB(cl, c.DB.ID())
@@ -89,9 +93,11 @@ func TestUnits(t *testing.T) {
 		{"multi; read x; exec", ""},
 		{"multi; exec", ""},
 		{"multi; change a; discard", ""},
-		{"multi; change a; select 3; change b; exec; change c; select 0", "0 change a | 3 change b || 3 change c"},
+		{"multi; change a; select 3; change b; exec; change c; select 0",
+			"0 change a | 3 change b || 3 change c"},
 		{"script change a / change b", "0 change a | 0 change b"},
-		{"multi; change a; script change b / select 2 / change c; change d; exec", "0 change a | 0 change b | 2 change c | 0 change d"},
+		{"multi; change a; script change b / select 2 / change c; change d; exec",
+			"0 change a | 0 change b | 2 change c | 0 change d"},
 	} {
 		for _, line := range strings.Split(c.lines, "; ") {
 			if out := f.run(f.c, line); strings.Contains(out, "-ERR") {
@@ -107,7 +113,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestDroppedUnits: nothing of a unit that was dropped leaves, whatever comes after it in the transaction.
+// TestDroppedUnits: nothing of a dropped unit leaves, whatever comes after it in the transaction.
 func TestDroppedUnits(t *testing.T) {
 	f := newFixture(t, "")
 	s := propagationtest.Attach(&f.e.Feed)
@@ -123,7 +129,7 @@ func TestDroppedUnits(t *testing.T) {
 	}
 }
 
-// TestNothingIsServedWithin: those who wait for a key are served after the whole transaction.
+// TestNothingIsServedWithin: clients that wait for a key are served after the whole transaction.
 func TestNothingIsServedWithin(t *testing.T) {
 	f := newFixture(t, "")
 	w := f.block("pop a 0")
@@ -143,7 +149,9 @@ func TestQueueTime(t *testing.T) {
 		{"multi; read; exec", "-" + ErrExecAbort},
 		{"multi; alone; exec", "-" + ErrExecAbort},
 		{"multi; guarded; exec", "-" + ErrExecAbort},
-		{"multi; read x; exec now", "-EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' command"},
+		{"multi; read x; exec now",
+			"-EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' " +
+				"command"},
 		{"watch a; change a; multi; read x; exec", "*-1"},
 		{"watch a; change b; multi; read x; exec", "*1|+OK"},
 		{"watch a; select 1; change a; select 0; multi; exec", "*0"},
@@ -162,12 +170,14 @@ func TestQueueTime(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.lines, got, c.want)
 		}
 		if f.c.InMulti() || f.c.WatchedKeys() > 0 {
-			t.Errorf("%s: left %d commands and %d watches", c.lines, f.c.QueuedCommands(), f.c.WatchedKeys())
+			t.Errorf("%s: left %d commands and %d watches", c.lines, f.c.QueuedCommands(),
+				f.c.WatchedKeys())
 		}
 	}
 }
 
-// TestQueueMemory: what is queued counts, and more of it than maxmemory allows is refused; EXEC itself is not, unless it needs memory.
+// TestQueueMemory: what is queued counts as used memory. More of it than maxmemory allows is
+// refused. EXEC itself is not, unless it needs memory.
 func TestQueueMemory(t *testing.T) {
 	f := newFixture(t, "")
 	f.expect(f.c, "multi", "+OK")
@@ -200,7 +210,8 @@ func TestQueueMemory(t *testing.T) {
 	f.expect(f.c, "exec", "-EXECABORT Transaction discarded because of: "+ErrOOM)
 }
 
-// TestPauseCoversWhatIsQueued: under CLIENT PAUSE WRITE an EXEC waits if one of its commands writes.
+// TestPauseCoversWhatIsQueued: under CLIENT PAUSE WRITE an EXEC waits if one of its commands
+// writes.
 func TestPauseCoversWhatIsQueued(t *testing.T) {
 	f := newFixture(t, "")
 	reader := f.client(&fakeConn{})
@@ -215,82 +226,109 @@ func TestPauseCoversWhatIsQueued(t *testing.T) {
 	f.expect(f.c, "exec", "*1\r\n+OK")
 }
 
-// TestWatchTable compares the table with a plain model, over clients that watch, change keys, give up and go.
+// watchModel is a plain model of what clients watch.
+type watchModel struct {
+	clients []*Client
+	watches []map[watchedPlace]bool // of each client
+	dirty   []bool
+}
+
+type watchedPlace struct {
+	db  int
+	key string
+}
+
+// forget empties the model of one client.
+func (m *watchModel) forget(i int) {
+	clear(m.watches[i])
+	m.dirty[i] = false
+}
+
+// change marks the clients that watch a key.
+func (m *watchModel) change(p watchedPlace) {
+	for i := range m.watches {
+		if m.watches[i][p] {
+			m.dirty[i] = true
+			clear(m.watches[i])
+		}
+	}
+}
+
+// TestWatchTable compares the table with a plain model, over clients that watch, change keys, give
+// up and go.
 func TestWatchTable(t *testing.T) {
 	f := newFixture(t, "")
 	rnd := f.e.Rand()
 	const clients, keys = 12, 40
-	cls := make([]*Client, clients)
-	type place struct {
-		db  int
-		key string
-	}
-	model := make([]map[place]bool, clients)
-	dirty := make([]bool, clients)
-	for i := range cls {
-		cls[i], model[i] = f.client(&fakeConn{}), map[place]bool{}
+	m := &watchModel{dirty: make([]bool, clients)}
+	for range clients {
+		m.clients = append(m.clients, f.client(&fakeConn{}))
+		m.watches = append(m.watches, map[watchedPlace]bool{})
 	}
 	for range 20_000 {
 		i := rnd.IntN(clients)
-		p := place{rnd.IntN(2), fmt.Sprint(rnd.IntN(keys))}
+		p := watchedPlace{rnd.IntN(2), fmt.Sprint(rnd.IntN(keys))}
 		switch n := rnd.IntN(100); {
 		case n < 70:
-			f.run(cls[i], fmt.Sprint("select ", p.db))
-			f.run(cls[i], "watch "+p.key)
-			if !dirty[i] {
-				model[i][p] = true
+			f.run(m.clients[i], fmt.Sprint("select ", p.db))
+			f.run(m.clients[i], "watch "+p.key)
+			if !m.dirty[i] {
+				m.watches[i][p] = true
 			}
 		case n < 90:
 			f.e.keyChanged([]byte(p.key), p.db)
-			for j := range model {
-				if model[j][p] {
-					dirty[j] = true
-					clear(model[j])
-				}
-			}
+			m.change(p)
 		case n < 98:
-			f.e.Unwatch(cls[i])
-			clear(model[i])
-			dirty[i] = false
+			f.e.Unwatch(m.clients[i])
+			m.forget(i)
 		default:
-			f.e.Forget(cls[i])
-			cls[i] = f.client(&fakeConn{})
-			clear(model[i])
-			dirty[i] = false
+			f.e.Forget(m.clients[i])
+			m.clients[i] = f.client(&fakeConn{})
+			m.forget(i)
 		}
-		watching, names, all := 0, int64(0), map[place]bool{}
-		for j, m := range model {
-			if cls[j].WatchedKeys() != len(m) || cls[j].WatchDirty() != dirty[j] {
-				t.Fatalf("client %d watches %d keys, dirty %t; want %d, %t", j, cls[j].WatchedKeys(), cls[j].WatchDirty(), len(m), dirty[j])
-			}
-			if len(m) > 0 {
-				watching++
-			}
-			for p := range m {
-				all[p] = true
-			}
-		}
-		for _, m := range f.e.watching.dbs {
-			for key := range m {
-				names += int64(len(key))
-			}
-		}
-		if f.e.watching.names != names {
-			t.Fatalf("names of %d bytes, want %d", f.e.watching.names, names)
-		}
-		if f.e.WatchingClients() != watching || f.e.TotalWatchedKeys() != len(all) {
-			t.Fatalf("%d clients, %d keys; want %d, %d", f.e.WatchingClients(), f.e.TotalWatchedKeys(), watching, len(all))
-		}
+		f.watchesAs(m)
 	}
-	for _, c := range cls {
+	for _, c := range m.clients {
 		f.e.Forget(c)
 	}
-	if slices.ContainsFunc(f.e.watching.dbs, func(m map[string]*watchedKey) bool { return m != nil }) {
+	if slices.ContainsFunc(f.e.watching.dbs, func(m map[string]*watchedKey) bool {
+		return m != nil
+	}) {
 		t.Error("maps are left")
 	}
 }
 
-// BenchmarkWatchedChange is what a change costs while others watch 100,000 other keys.
+// watchesAs compares what the clients watch, and the counts, with the model.
+func (f *fixture) watchesAs(m *watchModel) {
+	f.t.Helper()
+	watching, names, all := 0, int64(0), map[watchedPlace]bool{}
+	for i, places := range m.watches {
+		if c := m.clients[i]; c.WatchedKeys() != len(places) || c.WatchDirty() != m.dirty[i] {
+			f.t.Fatalf("client %d watches %d keys, dirty %t; want %d, %t", i, c.WatchedKeys(),
+				c.WatchDirty(), len(places), m.dirty[i])
+		}
+		if len(places) > 0 {
+			watching++
+		}
+		for p := range places {
+			all[p] = true
+		}
+	}
+	for _, keys := range f.e.watching.dbs {
+		for key := range keys {
+			names += int64(len(key))
+		}
+	}
+	if f.e.watching.names != names {
+		f.t.Fatalf("names of %d bytes, want %d", f.e.watching.names, names)
+	}
+	if f.e.WatchingClients() != watching || f.e.TotalWatchedKeys() != len(all) {
+		f.t.Fatalf("%d clients, %d keys; want %d, %d", f.e.WatchingClients(),
+			f.e.TotalWatchedKeys(), watching, len(all))
+	}
+}
+
+// BenchmarkWatchedChange measures a change while others watch 100,000 other keys.
 func BenchmarkWatchedChange(b *testing.B) {
 	e := New(config.Default(), testTable(), Options{Log: logging.Discard(), Seed: 1})
 	e.Enter()

@@ -1,6 +1,9 @@
 package engine
 
-import "godwit/internal/spec"
+import (
+	"godwit/internal/config"
+	"godwit/internal/spec"
+)
 
 // What the system refuses
 //
@@ -70,7 +73,34 @@ func (e *Engine) replyFits(c *Client, n int) bool {
 	if e.probe(3 * int64(n)) {
 		return true
 	}
-	e.Log.Warning("Client %s scheduled to be closed ASAP: the system has no memory left for its reply.", e.Describe(c, n))
+	e.Log.Warning(
+		"Client %s scheduled to be closed ASAP: the system has no memory left for its reply.",
+		e.Describe(c, n))
 	c.CloseASAP = true
 	return false
+}
+
+// alwaysFits is the number of bytes from which it is worth asking.
+const alwaysFits = 1 << 20
+
+// Fits reports whether there is room for a value of n bytes: within what maxmemory leaves, and
+// within what the machine has left. If keys may be evicted, all of maxmemory counts as left. It is
+// for commands whose few bytes ask for very much. Small values always fit. While a log is replayed
+// every value does, because it has fit before.
+func (e *Engine) Fits(n uint64) bool {
+	if n < alwaysFits || e.loading.on {
+		return true
+	}
+	room := func(limit int64) bool { return n <= uint64(max(limit, 0)) }
+	used := e.UsedMemory()
+	if limit := e.memoryLimit(); limit > 0 {
+		if e.Cfg.MaxmemoryPolicy == config.NoEviction {
+			limit -= e.limitedMemory()
+		}
+		if !room(limit) {
+			return false
+		}
+	}
+	total := SystemMemory()
+	return (total == 0 || room(total-used)) && e.probe(int64(n))
 }

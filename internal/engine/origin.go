@@ -1,7 +1,5 @@
 package engine
 
-import "godwit/internal/keyspace"
-
 // Origin says who sent a command: what may refuse it, hold it back, and hear of what it reads.
 type Origin uint8
 
@@ -17,18 +15,14 @@ const (
 	// allowed when it was written.
 	OriginLog
 	// OriginMaster is the server that this one replicates. It is obeyed like the log. While its
-	// commands run no key and no field is gone by time: the master decides when they go. Only CLIENT
-	// PAUSE holds it back. Its connection must not offer a command while a script is busy.
+	// commands run, no key and no field expires: the master decides when they go. Of all gates only
+	// CLIENT PAUSE holds it back. Its connection must not offer a command while a script is busy.
 	OriginMaster
 )
 
 // obeyed reports whether commands are carried out whatever the configuration, a user's rights, the
 // disk, memory and time say against them.
 func (o Origin) obeyed() bool { return o == OriginLog || o == OriginMaster }
-
-// Obeyed reports whether the command must not be refused for a limit: the log or the master has
-// sent it, or a script that one of them has called.
-func (c *Ctx) Obeyed() bool { return c.E.obeys(c.Client) }
 
 // obeys reports whether the client is obeyed. A script is if its caller is.
 func (e *Engine) obeys(c *Client) bool {
@@ -40,11 +34,3 @@ func (e *Engine) obeys(c *Client) bool {
 
 // heldByPause reports whether CLIENT PAUSE is for the origin's commands.
 func (o Origin) heldByPause() bool { return o == OriginConnection || o == OriginMaster }
-
-// dispatchTimeless is dispatch for the master's commands: they meet keys and fields that are due.
-func (e *Engine) dispatchTimeless(c *Ctx) (done bool) {
-	mode := e.KS.SetExpireMode(keyspace.ExpireIgnore)
-	done = e.dispatch(c)
-	e.KS.SetExpireMode(mode)
-	return done
-}

@@ -2,7 +2,7 @@ package engine
 
 import "godwit/internal/spec"
 
-// pauseState is CLIENT PAUSE.
+// pauseState is the state of CLIENT PAUSE.
 type pauseState struct {
 	active    bool
 	all       bool  // every command, not only those that may write
@@ -37,7 +37,8 @@ func (e *Engine) Unpause() {
 	}
 }
 
-// PausedUntil is until when commands are held back, 0 if they are not; all tells whether that goes for reads too.
+// PausedUntil returns until when commands are held back, 0 if they are not. all reports whether
+// reads are held back too.
 func (e *Engine) PausedUntil() (ms int64, all bool) {
 	if !e.pause.active {
 		return 0, false
@@ -81,3 +82,6 @@ func (e *Engine) unpostpone(c *Client) {
 		}
 	}
 }
+
+// BlockedClients returns the number of clients that wait for keys or for the end of CLIENT PAUSE.
+func (e *Engine) BlockedClients() int { return e.blocking.n + len(e.pause.postponed) }

@@ -1,11 +1,8 @@
 package engine
 
-import (
-	"godwit/internal/persist"
-	"godwit/internal/vfs"
-)
+import "godwit/internal/persist"
 
-// persistState is what the engine remembers of saves and rewrites.
+// persistState is the state of saves and rewrites.
 type persistState struct {
 	store *persist.Store // nil: nothing is kept in files
 	aof   *persist.AOF   // of the store; every write asks
@@ -34,37 +31,6 @@ func (s *persistState) saved(e *Engine) { s.lastSave, s.lastSteady = e.now/1000,
 // busy reports whether a save runs, or the base of a rewrite is being written.
 func (s *persistState) busy() bool { return s.store != nil && s.store.Busy() }
 
-// NewStore has the engine keep its data set in files of fsys, and returns the store. Without it
-// SAVE and its kin are refused. It touches no file.
-func (e *Engine) NewStore(fsys vfs.FS) *persist.Store {
-	s := persist.NewStore(persist.StoreOptions{Host: storeHost{e}, Config: e.Cfg, Keyspace: e.KS,
-		FS: fsys, Log: e.Log, Feed: &e.Feed, Version: RedisVersion})
-	e.persist.store, e.persist.aof = s, s.AOF()
-	return s
-}
-
-// storeHost implements persist.Host.
-type storeHost struct{ *Engine }
-
-// Step implements persist.Host.
-func (h storeHost) Step(fn func()) {
-	h.Enter()
-	defer h.Release()
-	fn()
-}
-
-// LoadTarget implements persist.Host.
-func (h storeHost) LoadTarget(held bool) persist.LoadTarget { return h.Engine.LoadTarget(held) }
-
-// Wake implements persist.Host.
-func (h storeHost) Wake() { h.wake() }
-
-func (e *Engine) wake() {
-	if e.Wake != nil {
-		e.Wake()
-	}
-}
-
 // aofInfo returns the append-only file's state.
 func (e *Engine) aofInfo() persist.AOFInfo {
 	if e.persist.store == nil {
@@ -76,7 +42,7 @@ func (e *Engine) aofInfo() persist.AOFInfo {
 // AOFBuffered returns how many bytes of the append-only file wait in memory.
 func (e *Engine) AOFBuffered() int64 { return int64(e.aofInfo().BufferLength) }
 
-// diskError is what keeps the data set from being written to disk, "" if nothing does.
+// diskError returns why the data set cannot be written to disk, "" if it can.
 func (e *Engine) diskError() string {
 	s := &e.persist
 	if s.store == nil {
@@ -107,7 +73,7 @@ type PersistenceInfo struct {
 	AOF         persist.AOFInfo
 }
 
-// PersistenceInfo collects it.
+// PersistenceInfo returns it.
 func (e *Engine) PersistenceInfo() PersistenceInfo {
 	s := &e.persist
 	i := PersistenceInfo{

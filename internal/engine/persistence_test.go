@@ -18,7 +18,7 @@ import (
 	"godwit/internal/vfs"
 )
 
-// gatedFS is a file system whose files are only synced when the gate opens.
+// gatedFS is a file system that syncs files only while its gate is open.
 type gatedFS struct {
 	vfs.FS
 	gate chan struct{}
@@ -39,7 +39,7 @@ func (f *gatedFile) Sync() error {
 	return f.File.Sync()
 }
 
-// disked is an engine whose data set is kept in files in memory.
+// disked is an engine that keeps its data set in files in memory.
 type disked struct {
 	*testing.T
 	e    *engine.Engine
@@ -88,13 +88,13 @@ func (x *disked) do(words string) string {
 	return strings.TrimRight(string(x.c.W.Buf), "\r\n")
 }
 
-// shut closes the gate: no job ends until the caller opens it by closing the channel.
+// shut closes the gate. No job ends until the caller opens it by closing the channel.
 func (x *disked) shut() chan struct{} {
 	x.fs.gate = make(chan struct{})
 	return x.fs.gate
 }
 
-// finish waits for the end of the running job.
+// finish waits until the running job has ended.
 func (x *disked) finish() {
 	require.True(x, x.s.Busy())
 	for x.s.Busy() {
@@ -103,14 +103,14 @@ func (x *disked) finish() {
 	}
 }
 
-// fail has the next job fail.
+// fail makes the next job fail.
 func (x *disked) fail() {
 	x.plan.Add(vfs.Fault{Op: vfs.OpSync, Name: "temp-"})
 	x.finish()
 	x.plan.Clear()
 }
 
-// info is a field of INFO persistence.
+// info returns a field of INFO persistence.
 func (x *disked) info(name string) string {
 	for line := range strings.Lines(x.do("info persistence")) {
 		if v, ok := strings.CutPrefix(strings.TrimSpace(line), name+":"); ok {
@@ -211,7 +211,8 @@ func TestAOFError(t *testing.T) {
 	x := withDisk(t, func(c *config.Config) { c.AppendOnly, c.AppendFsync = true, config.FsyncNo })
 	x.plan.Add(vfs.Fault{Op: vfs.OpWrite, Name: ".incr."})
 	require.Equal(t, "+OK", x.do("set a 1"))
-	require.Equal(t, "-MISCONF Errors writing to the AOF file: No space left on device", x.do("set a 1"))
+	require.Equal(t, "-MISCONF Errors writing to the AOF file: No space left on device",
+		x.do("set a 1"))
 	x.plan.Clear()
 	x.e.PassTime(2 * time.Second)
 	x.e.Cron()
@@ -231,17 +232,21 @@ func TestLoadingRefusesCommands(t *testing.T) {
 	require.NoError(t, target.Exec([][]byte{[]byte("select"), []byte("2")}))
 	require.NoError(t, target.Exec([][]byte{[]byte("set"), []byte("k"), []byte("v")}))
 	require.NoError(t, target.Exec([][]byte{[]byte("pexpireat"), []byte("k"), []byte("1000")}))
-	require.NoError(t, target.Exec([][]byte{[]byte("persist"), []byte("k")}), "the key is there although its deadline has passed")
+	require.NoError(t, target.Exec([][]byte{[]byte("persist"), []byte("k")}),
+		"the key is there although its deadline has passed")
 	require.ErrorIs(t, target.Exec([][]byte{[]byte("nonesuch")}), engine.ErrUnknownCommand)
 	require.ErrorContains(t, target.Exec([][]byte{[]byte("nonesuch")}), "nonesuch")
-	require.EqualError(t, target.Exec([][]byte{[]byte("get")}), "wrong number of arguments for 'get' command")
+	require.EqualError(t, target.Exec([][]byte{[]byte("get")}),
+		"wrong number of arguments for 'get' command")
 	require.NoError(t, x.e.Table().Rename("persist", ""))
 	require.NoError(t, x.e.Table().Rename("sadd", "add"))
-	for _, name := range []string{"persist k", "add s m", "SADD s m"} { // the server's own commands have their old names
+	// the server's own commands have their old names
+	for _, name := range []string{"persist k", "add s m", "SADD s m"} {
 		require.NoError(t, target.Check(bytes.Fields([]byte(name))), name)
 		require.NoError(t, target.Exec(bytes.Fields([]byte(name))), name)
 	}
-	require.ErrorContains(t, target.Exec([][]byte{[]byte("lpush"), []byte("k"), []byte("v")}), "WRONGTYPE")
+	require.ErrorContains(t, target.Exec([][]byte{[]byte("lpush"), []byte("k"), []byte("v")}),
+		"WRONGTYPE")
 	require.Equal(t, 2, target.DB())
 	x.e.EndLoading()
 	require.Equal(t, "+PONG", x.do("ping"))
@@ -250,7 +255,9 @@ func TestLoadingRefusesCommands(t *testing.T) {
 }
 
 func TestFlushallReplacesTheSnapshot(t *testing.T) {
-	x := withDisk(t, func(c *config.Config) { c.Save = []config.SavePoint{{Seconds: 3600, Changes: 1}} })
+	x := withDisk(t, func(c *config.Config) {
+		c.Save = []config.SavePoint{{Seconds: 3600, Changes: 1}}
+	})
 	x.do("set a 1")
 	x.stalledSave()
 	x.do("flushall")
@@ -284,16 +291,21 @@ func TestFinishData(t *testing.T) {
 		{name: "nosave", points: points, o: engine.ShutdownOptions{NoSave: true}},
 		{name: "save", o: engine.ShutdownOptions{Save: true}, saves: 1},
 		{name: "failing", points: points, fails: true, saves: 1, err: engine.ErrFinalSave},
-		{name: "forced", points: points, fails: true, o: engine.ShutdownOptions{Force: true}, saves: 1},
+		{name: "forced", points: points, fails: true, o: engine.ShutdownOptions{Force: true},
+			saves: 1},
 		{name: "first base", firstBase: true, err: engine.ErrFirstBase},
 		{name: "first base, forced", firstBase: true, o: engine.ShutdownOptions{Force: true}},
 		{name: "aof", aof: true},
 		{name: "aof failing", fails: true, points: points, aof: true, err: engine.ErrFinalSync},
-		{name: "aof failing, nosave", fails: true, aof: true, o: engine.ShutdownOptions{NoSave: true}},
-		{name: "aof failing, forced", fails: true, aof: true, o: engine.ShutdownOptions{Force: true}},
+		{name: "aof failing, nosave", fails: true, aof: true,
+			o: engine.ShutdownOptions{NoSave: true}},
+		{name: "aof failing, forced", fails: true, aof: true,
+			o: engine.ShutdownOptions{Force: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			x := withDisk(t, func(cfg *config.Config) { cfg.Save, cfg.AppendOnly = c.points, c.aof })
+			x := withDisk(t, func(cfg *config.Config) {
+				cfg.Save, cfg.AppendOnly = c.points, c.aof
+			})
 			x.do("set a 1")
 			x.stalledSave()
 			if c.firstBase {
@@ -305,8 +317,10 @@ func TestFinishData(t *testing.T) {
 			err := x.e.FinishData(c.o, nil)
 			x.plan.Clear()
 			require.Equal(t, c.err, err)
-			require.Equal(t, c.saves, strings.Count(x.log.String(), "Saving the final RDB snapshot"))
-			require.Equal(t, !c.fails && c.saves > 0, strings.Contains(x.log.String(), "DB saved on disk"))
+			require.Equal(t, c.saves,
+				strings.Count(x.log.String(), "Saving the final RDB snapshot"))
+			require.Equal(t, !c.fails && c.saves > 0,
+				strings.Contains(x.log.String(), "DB saved on disk"))
 			require.False(t, x.s.Busy(), "the running save is ended")
 			if c.aof && !c.fails {
 				require.Equal(t, x.s.AOF().Offset(), x.s.AOF().Synced())
@@ -320,7 +334,9 @@ func TestFinishData(t *testing.T) {
 }
 
 func TestReload(t *testing.T) {
-	x := withDisk(t, func(c *config.Config) { c.EnableDebugCommand, c.AppendOnly = config.GuardYes, true })
+	x := withDisk(t, func(c *config.Config) {
+		c.EnableDebugCommand, c.AppendOnly = config.GuardYes, true
+	})
 	x.do("set a 1")
 	require.Equal(t, "+OK", x.do("debug reload"))
 	require.Equal(t, "0", x.info("rdb_saves"), "it is no save in the statistics")
@@ -332,7 +348,8 @@ func TestReload(t *testing.T) {
 	require.Equal(t, "+OK", x.do("debug reload nosave"))
 	require.Equal(t, ":1", x.do("dbsize"))
 	require.Equal(t, "+OK", x.do("debug loadaof"))
-	require.Equal(t, ":2", x.do("dbsize"), "what is loaded is not logged, and what was logged is there")
+	require.Equal(t, ":2", x.do("dbsize"),
+		"what is loaded is not logged, and what was logged is there")
 	require.Contains(t, x.do("debug reload x"), "DEBUG RELOAD only supports")
 	dir, err := os.Getwd()
 	require.NoError(t, err)

@@ -21,14 +21,14 @@ func (e *Engine) Prefetch(c *Client, argv [][]byte) (h uint64, cmd *spec.Command
 	return h, cmd
 }
 
-// PrefetchEntry goes on with what Prefetch has begun, after as much other work as there is. It
-// reports whether the command has something left for PrefetchValue.
+// PrefetchEntry goes on with what Prefetch has begun, after as much other work as possible. It
+// reports whether PrefetchValue has something to do for the command.
 func (e *Engine) PrefetchEntry(c *Client, cmd *spec.Command, h uint64) (more bool) {
 	c.db.PrefetchEntry(h)
 	return e.table.touch[cmd.ID()] != nil
 }
 
-// PrefetchValue goes on with the value for commands that know what they will read of it.
+// PrefetchValue goes on with the value, for commands that know what they will read of it.
 func (e *Engine) PrefetchValue(c *Client, cmd *spec.Command, argv [][]byte) {
 	if touch := e.table.touch[cmd.ID()]; touch != nil && cmd.AcceptsArgs(len(argv)) {
 		touch(c.db, argv)

@@ -1,13 +1,14 @@
 package engine
 
-// CPUTimes are seconds of CPU time, user and system, of the process, its children and the calling thread.
+// CPUTimes holds seconds of CPU time, user and system, of the process, its children and the calling
+// thread.
 type CPUTimes struct {
 	User, Sys             float64
 	ChildUser, ChildSys   float64
 	ThreadUser, ThreadSys float64
 }
 
-// ReadCPU reads the CPU times; what the system does not tell is 0.
+// ReadCPU reads the CPU times. Those that the system does not tell are 0.
 func ReadCPU() (t CPUTimes) {
 	t.User, t.Sys = processTimes()
 	t.ChildUser, t.ChildSys = childTimes()
@@ -15,5 +16,5 @@ func ReadCPU() (t CPUTimes) {
 	return t
 }
 
-// SystemMemory is the machine's memory in bytes, 0 when unknown.
+// SystemMemory returns the machine's memory in bytes, 0 if unknown.
 func SystemMemory() int64 { return systemMemory() }

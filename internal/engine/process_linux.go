@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readResident is the process's resident memory in bytes, and the part of it that is backed by files (the binary), from
-// /proc/self/statm; zeros when it cannot be read.
+// readResident returns the process's resident memory in bytes and the part of it that is backed by
+// files (the binary). It reads /proc/self/statm, and returns zeros if that fails.
 func readResident() (rss, file int64) {
 	b, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -28,7 +28,7 @@ func atoi(b []byte) int64 {
 	return n
 }
 
-// systemMemory is the machine's memory in bytes.
+// systemMemory returns the machine's memory in bytes.
 func systemMemory() int64 {
 	var si unix.Sysinfo_t
 	if unix.Sysinfo(&si) != nil {
@@ -39,11 +39,12 @@ func systemMemory() int64 {
 
 func threadTimes() (user, sys float64) { return usage(unix.RUSAGE_THREAD) }
 
-// OSName is what uname says, for INFO.
+// OSName returns what uname says, for INFO.
 func OSName() string {
 	var u unix.Utsname
 	if unix.Uname(&u) != nil {
 		return "Linux"
 	}
-	return unix.ByteSliceToString(u.Sysname[:]) + " " + unix.ByteSliceToString(u.Release[:]) + " " + unix.ByteSliceToString(u.Machine[:])
+	return unix.ByteSliceToString(u.Sysname[:]) + " " + unix.ByteSliceToString(u.Release[:]) + " " +
+		unix.ByteSliceToString(u.Machine[:])
 }

@@ -10,5 +10,5 @@ func systemMemory() int64 { return 0 }
 
 func threadTimes() (user, sys float64) { return 0, 0 }
 
-// OSName is the system's name, for INFO.
+// OSName returns the system's name, for INFO.
 func OSName() string { return runtime.GOOS + " " + runtime.GOARCH }

@@ -4,7 +4,7 @@ package engine
 
 import "golang.org/x/sys/unix"
 
-// usage is the CPU time in seconds that getrusage reports for who.
+// usage returns the CPU time in seconds that getrusage reports for who.
 func usage(who int) (user, sys float64) {
 	var ru unix.Rusage
 	if unix.Getrusage(who, &ru) != nil {

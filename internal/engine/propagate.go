@@ -1,10 +1,6 @@
 package engine
 
-import (
-	"godwit/internal/keyspace"
-	"godwit/internal/object"
-	"godwit/internal/propagation"
-)
+import "godwit/internal/propagation"
 
 // targets returns where what changes now is sent to. Scripts may choose; the numbers that
 // redis.set_repl takes are those of Targets.
@@ -18,7 +14,7 @@ func (e *Engine) targets() propagation.Targets {
 // propagate sends one command, as a unit of its own or as a part of the open one.
 func (e *Engine) propagate(db int, argv [][]byte) { e.Feed.Send(e.targets(), db, argv) }
 
-// propagateAll is propagate for several commands that belong together.
+// propagateAll sends several commands that belong together.
 func (e *Engine) propagateAll(db int, cmds [][][]byte) {
 	if len(cmds) == 1 {
 		e.propagate(db, cmds[0])
@@ -56,44 +52,9 @@ func (e *Engine) noteUnit() {
 // once.
 func (e *Engine) Commit() { e.Feed.EndBatch() }
 
-// hooks is the engine as the keyspace sees it.
-type hooks struct{ e *Engine }
-
-// KeyEvent implements keyspace.Hooks.
-func (h hooks) KeyEvent(_ keyspace.EventClass, event string, key []byte, db int) {
-	h.e.keyEvent(event, key, db)
-}
-
-// KeyChanged implements keyspace.Hooks: expiry or eviction has changed the key.
-func (h hooks) KeyChanged(key []byte, db int) {
-	h.e.changed(key, db, nil)
-}
-
-// changed tells WATCH, client-side caching and waiting clients that a key has changed. by is the
-// client whose command did it, nil for expiry and eviction.
-func (e *Engine) changed(key []byte, db int, by *Client) {
-	e.keyChanged(key, db)
-	e.keyInvalid(key, by)
-	e.blocking.keyChanged(key, db)
-}
-
-// Ready implements keyspace.Hooks.
-func (h hooks) Ready(key []byte, db int, t object.Type) { h.e.blocking.keyReady(key, db, t) }
-
-// FieldExpired implements keyspace.Hooks: like a key's, the end of a field is explicit for AOF and
-// replicas.
-func (h hooks) FieldExpired(key, field []byte, db int) {
-	h.e.Stats.Dirty++
-	if h.e.Feed.Attached() != 0 {
-		h.e.propagate(db, [][]byte{[]byte("HDEL"), key, field})
-	}
-}
-
-// Removed implements keyspace.Hooks: an expired or evicted key is propagated as an explicit DEL, so
-// that AOF and replicas never look at a clock.
-func (h hooks) Removed(key []byte, db int, _ bool) {
-	h.e.Stats.Dirty++
-	if h.e.Feed.Attached() != 0 {
-		h.e.propagate(db, [][]byte{[]byte("DEL"), key})
+// noteLogged remembers up to where the log must be on disk for the client's writes to be.
+func (e *Engine) noteLogged(c *Client) {
+	if log := e.persist.aof; log != nil {
+		c.logged = log.Offset()
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"godwit/internal/resp"
 )
 
-// Hub is who has subscribed to what.
+// Hub returns who has subscribed to what.
 func (e *Engine) Hub() *pubsub.Hub[*Client] { return &e.hub }
 
-// Subscriptions are the client's, for its commands.
+// Subscriptions returns the client's subscriptions.
 func (c *Client) Subscriptions() *pubsub.Sub[*Client] { return &c.sub }
 
 // Subscribe subscribes the client to a channel, pattern or shard channel.
@@ -44,11 +44,13 @@ func (c *Client) leftPubSub() {
 	}
 }
 
-// restricted reports whether the client may only use the commands of WhileSubscribed: in RESP2 a reply could not be told from a message.
+// restricted reports whether the client may only use the commands of WhileSubscribed. In RESP2 it
+// could not tell a reply from a message.
 func (c *Client) restricted() bool { return c.sub.Total() > 0 && c.W.Proto != 3 }
 
-// Publish sends a message to all who have subscribed to the channel or to a pattern that matches it (k is Channels), or to the shard channel (k
-// is Shards). It returns how many messages were sent. Each form of the message is encoded once and appended to every receiver's replies.
+// Publish sends a message to all who have subscribed to the channel or to a pattern that matches it
+// (k is Channels), or to the shard channel (k is Shards). It returns how many messages it has sent.
+// Each form of the message is encoded once and appended to every receiver's replies.
 func (e *Engine) Publish(k pubsub.Kind, channel, message []byte) (n int) {
 	if t := e.hub.Topic(k, channel); t != nil {
 		w := resp.Writer{Buf: e.pushing.scratch[:0]}
@@ -82,7 +84,8 @@ func (e *Engine) fanOut(t *pubsub.Topic[*Client], msg []byte) int {
 	return t.Len()
 }
 
-// eventClasses are the classes of keyspace events that notify-keyspace-events asks for, none when it names no channel to announce them on.
+// eventClasses returns the classes of keyspace events that notify-keyspace-events asks for. There
+// are none unless it names a channel to announce them on.
 func eventClasses(f config.NotifyFlags) (set keyspace.EventClass) {
 	if f&(config.NotifyKeyspace|config.NotifyKeyevent) == 0 {
 		return 0
@@ -91,10 +94,12 @@ func eventClasses(f config.NotifyFlags) (set keyspace.EventClass) {
 		flag  config.NotifyFlags
 		class keyspace.EventClass
 	}{
-		{config.NotifyGeneric, keyspace.EvGeneric}, {config.NotifyString, keyspace.EvString}, {config.NotifyList, keyspace.EvList},
-		{config.NotifySet, keyspace.EvSet}, {config.NotifyHash, keyspace.EvHash}, {config.NotifyZset, keyspace.EvZSet},
-		{config.NotifyExpired, keyspace.EvExpired}, {config.NotifyEvicted, keyspace.EvEvicted}, {config.NotifyStream, keyspace.EvStream},
-		{config.NotifyKeyMiss, keyspace.EvMiss}, {config.NotifyModule, keyspace.EvModule}, {config.NotifyNew, keyspace.EvNew},
+		{config.NotifyGeneric, keyspace.EvGeneric}, {config.NotifyString, keyspace.EvString},
+		{config.NotifyList, keyspace.EvList}, {config.NotifySet, keyspace.EvSet},
+		{config.NotifyHash, keyspace.EvHash}, {config.NotifyZset, keyspace.EvZSet},
+		{config.NotifyExpired, keyspace.EvExpired}, {config.NotifyEvicted, keyspace.EvEvicted},
+		{config.NotifyStream, keyspace.EvStream}, {config.NotifyKeyMiss, keyspace.EvMiss},
+		{config.NotifyModule, keyspace.EvModule}, {config.NotifyNew, keyspace.EvNew},
 	} {
 		if f&p.flag != 0 {
 			set |= p.class

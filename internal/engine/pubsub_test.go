@@ -38,7 +38,8 @@ func TestPublishWakesEachReceiverOnce(t *testing.T) {
 	i := 0
 	e.Clients(func(c *Client) bool {
 		require.Equal(t, 1, conns[i].flushed)
-		one := "*3\r\n$7\r\nmessage\r\n$2\r\nch\r\n$2\r\nhi\r\n*4\r\n$8\r\npmessage\r\n$2\r\nc*\r\n$2\r\nch\r\n$2\r\nhi\r\n"
+		one := "*3\r\n$7\r\nmessage\r\n$2\r\nch\r\n$2\r\nhi\r\n" +
+			"*4\r\n$8\r\npmessage\r\n$2\r\nc*\r\n$2\r\nch\r\n$2\r\nhi\r\n"
 		if c.W.Proto == 3 {
 			one = strings.ReplaceAll(one, "*3\r", ">3\r")
 			one = strings.ReplaceAll(one, "*4\r", ">4\r")
@@ -90,7 +91,8 @@ func TestPublishDoesNotAllocate(t *testing.T) {
 
 func TestEventClasses(t *testing.T) {
 	require.Zero(t, eventClasses(config.NotifyAll))
-	require.Equal(t, keyspace.EvString|keyspace.EvMiss, eventClasses(config.NotifyKeyevent|config.NotifyString|config.NotifyKeyMiss))
+	require.Equal(t, keyspace.EvString|keyspace.EvMiss,
+		eventClasses(config.NotifyKeyevent|config.NotifyString|config.NotifyKeyMiss))
 	all := eventClasses(config.NotifyAll | config.NotifyKeyspace)
 	require.Equal(t, keyspace.EvNew-1-keyspace.EvMiss, all)
 }

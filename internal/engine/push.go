@@ -4,23 +4,26 @@ import "godwit/internal/invariant"
 
 // Messages to clients outside of their own commands
 //
-// A push (a message of pub/sub, an invalidation, a line for MONITOR) is appended to the receiver's replies at once, so that it stands in order with
-// them, but its connection hears of it only at the end of the batch (Deliver): a batch that publishes a thousand messages to a client wakes its loop once
-// and costs one write.
+// A push is a message of pub/sub, an invalidation, or a line for MONITOR. It is appended to the
+// receiver's replies at once, so that it stands in order with them. The receiver's connection hears
+// of it only at the end of the batch (Deliver). So a batch that publishes a thousand messages to a
+// client wakes the client's loop once and costs one write.
 //
 // The client whose command is running may be in the middle of its reply. What it is pushed waits
-// until the reply is complete; messages first, then the invalidations that its own changes cause,
+// until the reply is complete: messages first, then the invalidations that its own changes cause,
 // as in Redis. Commands whose reply is a push (SUBSCRIBE …) write theirs at once. What a gate
-// causes by evicting keys comes before the reply: it is about values that the command does not meet
+// causes by evicting keys comes before the reply, because the command does not meet those values
 // any more.
 //
-// Who acts is answered before those that the command is about. Pushes, and the replies to those
-// whose wait CLIENT UNBLOCK ends, are written behind the replies of the batch. Only who is served
-// what it waited for is written to first, and whom CLIENT KILL ends is gone first, as in Redis.
+// Who acts is answered before those that the command is about. Pushes are written behind the
+// replies of the batch, and so are the replies to clients that CLIENT UNBLOCK frees. There are two
+// exceptions, as in Redis: a client that is served what it waited for is written to first, and a
+// client that CLIENT KILL ends is gone first.
 //
-// Nobody reads a receiver's replies before the end of the batch, so its limit is held here: a batch cannot make a buffer grow past it.
+// Nobody reads a receiver's replies before the end of the batch, so its output limit is held here.
+// A batch cannot make a buffer grow past the limit.
 
-// pushState is what is under way to clients.
+// pushState is what is on its way to clients.
 type pushState struct {
 	woken    []*Client // have been pushed something in this batch
 	messages []byte    // for the running command's client
@@ -34,17 +37,18 @@ type pushState struct {
 }
 
 const (
-	// pushBuffer is the size in bytes of a fresh buffer for pushes, keepPush that of the largest one that is used again: growing to what one batch
-	// publishes costs more than the copying.
+	// pushBuffer is the size in bytes of a fresh buffer for pushes. keepPush is that of the largest
+	// buffer that is used again: growing to what one batch publishes costs more than the copying.
 	pushBuffer = 512
 	keepPush   = 256 << 10
 	// maxSpare bounds the bytes of the buffers that are kept.
 	maxSpare = 16 << 20
-	// pushCheck is from how many bytes of unsent pushes on the client's limit is looked at.
+	// pushCheck is the number of bytes of unsent pushes from which the client's limit is checked.
 	pushCheck = 64 << 10
 )
 
-// push appends an encoded message to the client's replies. Its first byte, '*', becomes '>' for clients of RESP3.
+// push appends an encoded message to the client's replies. For clients of RESP3 its first byte,
+// '*', becomes '>'.
 func (e *Engine) push(c *Client, msg []byte) {
 	if c.CloseASAP || c.CloseAfterReply || !c.linked {
 		return
@@ -56,7 +60,7 @@ func (e *Engine) push(c *Client, msg []byte) {
 	e.pushNow(c, msg)
 }
 
-// pushNow is push for a client that is not in the middle of a reply.
+// pushNow does what push does, for a client that is not in the middle of a reply.
 func (e *Engine) pushNow(c *Client, msg []byte) {
 	if c.W.Buf == nil {
 		c.W.Buf = e.LendBuffer()
@@ -75,7 +79,7 @@ func appendPush(b []byte, c *Client, msg []byte) []byte {
 	return b
 }
 
-// pushed has the client's connection look at its replies at the end of the batch.
+// pushed makes the client's connection look at its replies at the end of the batch.
 func (e *Engine) pushed(c *Client) {
 	if !c.woken {
 		c.woken = true
@@ -92,7 +96,7 @@ func (e *Engine) pushed(c *Client) {
 	}
 }
 
-// endReply appends what has waited for the reply of the running command's client, which is complete.
+// endReply appends what has waited until the reply of the running command's client is complete.
 func (e *Engine) endReply(c *Client) {
 	p := &e.pushing
 	if len(p.messages) == 0 && len(p.invalid) == 0 {
@@ -106,7 +110,7 @@ func (e *Engine) endReply(c *Client) {
 	e.pushed(c)
 }
 
-// keepSmall empties a buffer, and lets a large one go.
+// keepSmall empties a buffer, and drops it if it is large.
 func keepSmall(b []byte) []byte {
 	if cap(b) > 1<<20 {
 		return nil
@@ -114,35 +118,7 @@ func keepSmall(b []byte) []byte {
 	return b[:0]
 }
 
-// Deliver serves those who waited for what slices and cron did to keys, and has the connections of
-// all who were pushed something write it. Loops call it at the end of their turns, before they look
-// at what others want of their connections; Leave does for everyone else.
-func (e *Engine) Deliver() {
-	if len(e.blocking.ready) > 0 && !e.loading.on {
-		e.serve()
-	}
-	e.broadcast()
-	p := &e.pushing
-	if len(p.woken) == 0 {
-		return
-	}
-	for i, c := range p.woken {
-		p.woken[i] = nil
-		c.woken = false
-		resumes := c.resumes
-		c.resumes = false
-		if c.Conn != nil && c.linked && !c.CloseASAP {
-			c.Conn.Flush()
-			if resumes {
-				c.Conn.Resume()
-			}
-		}
-	}
-	p.woken = p.woken[:0]
-	p.scratch, p.channel = keepSmall(p.scratch), keepSmall(p.channel)
-}
-
-// LendBuffer is an empty buffer for replies.
+// LendBuffer returns an empty buffer for replies.
 func (e *Engine) LendBuffer() []byte {
 	p := &e.pushing
 	n := len(p.spare) - 1
@@ -157,7 +133,7 @@ func (e *Engine) LendBuffer() []byte {
 	return b
 }
 
-// TakeBack is given buffers that have been written: they will be lent again.
+// TakeBack takes buffers that have been written. They will be lent again.
 func (e *Engine) TakeBack(list [][]byte) {
 	p := &e.pushing
 	for i, b := range list {
@@ -169,7 +145,7 @@ func (e *Engine) TakeBack(list [][]byte) {
 	}
 }
 
-// trimSpare lets half of the buffers go that nobody has wanted since the last call.
+// trimSpare drops half of the buffers that nobody has wanted since the last call.
 func (e *Engine) trimSpare() {
 	p := &e.pushing
 	n := len(p.spare) - (p.unused+1)/2

@@ -17,11 +17,11 @@ var (
 // retrySave is how many seconds after a failed save another one begins by itself.
 const retrySave = 5
 
-// LastSave is the unix time in seconds of the last successful save, or of the start.
+// LastSave returns the unix time in seconds of the last successful save, or of the start.
 func (e *Engine) LastSave() int64 { return e.persist.lastSave }
 
-// Save writes the snapshot file now, with the executor held throughout: SAVE and the end of the
-// server.
+// Save writes the snapshot file now, with the executor held throughout. It is for SAVE and the end
+// of the server.
 func (e *Engine) Save() error {
 	s := &e.persist
 	switch {
@@ -34,7 +34,7 @@ func (e *Engine) Save() error {
 	return e.saveNow()
 }
 
-// SaveQuietly is Save for DEBUG RELOAD, which is no save in the statistics.
+// SaveQuietly saves for DEBUG RELOAD: the statistics do not count it as a save.
 func (e *Engine) SaveQuietly() error {
 	if e.persist.store == nil {
 		return ErrNoPersistence
@@ -122,17 +122,6 @@ func (e *Engine) startSave() error {
 	return nil
 }
 
-// jobSlice goes on with the running job, and ends it when it is done.
-func (e *Engine) jobSlice() (more bool) {
-	s := &e.persist
-	if !s.busy() {
-		return false
-	}
-	served := e.Stats.Commands != s.jobSeen
-	s.jobSeen = e.Stats.Commands
-	return s.store.Slice(sliceBudget, served)
-}
-
 func (e *Engine) saveDone(err error) {
 	s := &e.persist
 	s.saveSeconds = (e.Steady() - s.saveStart) / 1000
@@ -201,7 +190,7 @@ func (e *Engine) savePoints() {
 	}
 }
 
-// turnAOF obeys CONFIG SET appendonly.
+// turnAOF carries out CONFIG SET appendonly.
 func (e *Engine) turnAOF(on bool) error {
 	s := &e.persist
 	if s.store == nil || e.loading.on || s.aof.Enabled() == on {
@@ -210,8 +199,8 @@ func (e *Engine) turnAOF(on bool) error {
 	return s.store.TurnAOF(on)
 }
 
-// RewriteAOF is BGREWRITEAOF. Within a transaction the rewrite begins after it: the log would have
-// all of the transaction behind a base that has half of it. Errors have been logged.
+// RewriteAOF carries out BGREWRITEAOF. Within a transaction the rewrite begins after it, or the log
+// would have all of the transaction behind a base that has half of it. Errors have been logged.
 func (e *Engine) RewriteAOF() persist.RewriteReply {
 	if e.persist.store == nil {
 		return persist.RewriteFailed

@@ -14,10 +14,11 @@ type ScriptMemory struct {
 	Functions, Libraries int
 }
 
-// ScriptMemory reports on scripts.
+// ScriptMemory returns the memory of scripts.
 func (e *Engine) ScriptMemory() (m ScriptMemory) {
 	if h := e.script.host; h != nil {
-		m = ScriptMemory{Machine: h.MachineMemory(), Caches: h.Memory(), Cached: h.Len(), Evicted: h.Evicted}
+		m = ScriptMemory{Machine: h.MachineMemory(), Caches: h.Memory(), Cached: h.Len(),
+			Evicted: h.Evicted}
 	}
 	if f := e.script.functions; f != nil {
 		m.FunctionMachine, m.FunctionCaches = f.MachineMemory(), f.LibrarySet.Memory()
@@ -26,11 +27,12 @@ func (e *Engine) ScriptMemory() (m ScriptMemory) {
 	return m
 }
 
-// keepStacks is how long stacks of scripts are kept that nothing runs on: up to twice that.
+// keepStacks is how long stacks of scripts are kept that nothing runs on. Some are kept up to twice
+// that.
 const keepStacks = 2 * time.Second
 
-// trimScripts drops what scripts have left on their stacks and is not used any more. It is part of
-// the cron, which does not run while a script does.
+// trimScripts drops what scripts have left on their stacks and nobody uses any more. The cron calls
+// it, which does not run while a script does.
 func (e *Engine) trimScripts() {
 	if now := e.Steady(); now >= e.script.trimAt {
 		e.script.trimAt = now + keepStacks.Milliseconds()

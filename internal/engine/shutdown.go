@@ -2,20 +2,19 @@ package engine
 
 import "godwit/internal/logging"
 
-// ShutdownOptions are SHUTDOWN's arguments.
+// ShutdownOptions holds SHUTDOWN's arguments.
 type ShutdownOptions struct {
 	Save, NoSave, Now, Force bool
 	Signal                   string // name of the signal that asked for it, if any
 }
 
-// ErrShutdown is the refusal of a shutdown that would lose data; its text is for the service
-// manager.
+// ErrShutdown refuses a shutdown that would lose data. Its text is for the service manager.
 type ErrShutdown string
 
 // Error implements error.
 func (e ErrShutdown) Error() string { return string(e) }
 
-// What stops a shutdown.
+// The reasons to refuse a shutdown.
 const (
 	ErrFirstBase = ErrShutdown("Writing initial AOF, can't exit.")
 	ErrFinalSync = ErrShutdown("Error trying to sync the AOF file, can't exit.")

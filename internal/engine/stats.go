@@ -1,13 +1,15 @@
 package engine
 
 import (
+	"strings"
+	"time"
+
 	"godwit/internal/acl"
-	"godwit/internal/arena"
-	"godwit/internal/keyspace"
 	"godwit/internal/metrics"
+	"godwit/internal/spec"
 )
 
-// Stats are the server-wide counters of INFO; CONFIG RESETSTAT zeroes them.
+// Stats holds the server-wide counters of INFO. CONFIG RESETSTAT zeroes them.
 type Stats struct {
 	Connections         int64
 	RejectedConnections int64
@@ -22,27 +24,21 @@ type Stats struct {
 	UnexpectedErrors    int64
 	Denied              [acl.DeniedAuth + 1]int64 // refusals of access control, by reason
 	ExpireNanos         int64                     // time spent in slices that expire keys
-	EvictionOverNanos   int64                     // time that used memory was over maxmemory, up to when it was last within
-	DefragNanos         int64                     // time in which active defragmentation ran, up to its last round's end
-	PeakMemory          int64
-	PeakMemoryAt        int64 // unix ms
+	// EvictionOverNanos is for how long used memory was over maxmemory, up to when it was last
+	// within.
+	EvictionOverNanos int64
+	// DefragNanos is for how long active defragmentation ran, up to its last round's end.
+	DefragNanos  int64
+	PeakMemory   int64
+	PeakMemoryAt int64 // unix ms
 }
 
-// CommandStats are the counters of one command.
+// CommandStats holds the counters of one command.
 type CommandStats struct {
 	Calls, Nanos     int64
 	Rejected, Failed int64
 	Hist             metrics.Histogram
 }
-
-// BlockedClients is the number of clients that wait: for keys, or for the end of CLIENT PAUSE.
-func (e *Engine) BlockedClients() int { return e.blocking.n + len(e.pause.postponed) }
-
-// TimedClients is the number of clients that wait for keys until a deadline.
-func (e *Engine) TimedClients() int { return len(e.blocking.deadlines) }
-
-// BlockingKeys is the number of keys that clients wait for.
-func (e *Engine) BlockingKeys() int { return e.blocking.queues }
 
 // ErrorStats calls fn with the count of each error code, in no order.
 func (e *Engine) ErrorStats(fn func(code string, count int64)) {
@@ -51,13 +47,37 @@ func (e *Engine) ErrorStats(fn func(code string, count int64)) {
 	}
 }
 
-// ResetStats does what CONFIG RESETSTAT does. The memory peak and the count of changes are no statistics in that sense.
-func (e *Engine) ResetStats() {
-	e.Stats = Stats{Dirty: e.Stats.Dirty, PeakMemory: e.Stats.PeakMemory, PeakMemoryAt: e.Stats.PeakMemoryAt}
-	e.KS.Stats, e.KS.A.Moves = keyspace.Stats{}, arena.Moves{}
-	clear(e.errs)
-	for i := range e.cmds {
-		e.cmds[i] = CommandStats{}
+// countError counts an error reply by its code: the first word, or ERR when there is none.
+func (e *Engine) countError(msg string) {
+	e.Stats.ErrorReplies++
+	code, _, _ := strings.Cut(msg, " ")
+	if _, ok := e.errs[code]; !ok && len(e.errs) >= maxErrorCodes {
+		return
 	}
-	e.cron.reset(e)
+	e.errs[code]++
 }
+
+// latencySince records the time since start as a latency event if it reaches
+// latency-monitor-threshold.
+func (e *Engine) latencySince(event string, start time.Time) {
+	t := e.Cfg.LatencyMonitorThreshold
+	if t == 0 {
+		return
+	}
+	if ms := time.Since(start).Milliseconds(); ms >= t {
+		e.Latency.Add(event, e.now/1000, ms)
+	}
+}
+
+// NoteLatency records a latency event of ms milliseconds if that reaches latency-monitor-threshold.
+func (e *Engine) NoteLatency(event string, ms int64) {
+	if t := e.Cfg.LatencyMonitorThreshold; t > 0 && ms >= t {
+		e.Latency.Add(event, e.now/1000, ms)
+	}
+}
+
+// maxErrorCodes bounds INFO errorstats: codes may come from scripts.
+const maxErrorCodes = 128
+
+// CommandStats returns the counters of the command.
+func (e *Engine) CommandStats(c *spec.Command) *CommandStats { return &e.cmds[c.ID()] }

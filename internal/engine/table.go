@@ -5,15 +5,15 @@ import (
 	"godwit/internal/spec"
 )
 
-// Handlers are what runs commands, by the commands' full names.
+// Handlers holds what runs commands, by the commands' full names.
 type Handlers map[string]func(c *Ctx)
 
-// Touch begins to bring into the cache what a command will read of the first key's value. It is
-// called for commands that are read ahead, when the key's entry has been fetched. It must cost
-// less than the misses that it saves, and change nothing.
+// Touch begins to bring into the cache what a command will read of its first key's value. It is
+// called for commands that are read ahead, once the key's entry has been fetched. It must cost less
+// than the misses that it saves, and must change nothing.
 type Touch func(db *keyspace.DB, argv [][]byte)
 
-// Table is the commands and what runs them.
+// Table holds the commands and what runs them.
 type Table struct {
 	*spec.Table
 	run   []func(c *Ctx) // by ID; nil for a container that cannot be run
@@ -23,8 +23,8 @@ type Table struct {
 	writeNothing []func(c *Ctx) bool
 }
 
-// NewTable gives the commands of t their handlers. It panics if a command has none or two, or a
-// handler no command: these are programming errors, which any test finds.
+// NewTable gives the commands of t their handlers. It panics if a command has none or two, or if a
+// handler has no command. These are programming errors, which any test finds.
 func NewTable(t *spec.Table, handlers ...Handlers) *Table {
 	n := len(t.All())
 	table := &Table{Table: t, run: make([]func(c *Ctx), n), touch: make([]Touch, n),
@@ -46,13 +46,14 @@ func NewTable(t *spec.Table, handlers ...Handlers) *Table {
 	return table
 }
 
-// SetWriteNothing sets what tells that a call of a command that may replicate writes nothing: a
-// script can say so of itself.
+// SetWriteNothing sets a function that reports that a call of a command with the flag MayReplicate
+// writes nothing. A script can say so of itself.
 func (t *Table) SetWriteNothing(name string, fn func(c *Ctx) bool) {
 	t.writeNothing[t.Named(name).ID()] = fn
 }
 
-// callFlags returns the flags that CLIENT PAUSE goes by: the command's, or those of what EXEC runs.
+// callFlags returns the flags that CLIENT PAUSE goes by: those of the command, or of what EXEC
+// runs.
 func (t *Table) callFlags(c *Ctx) spec.Flag {
 	f := effectiveFlags(c.Cmd, c.Client)
 	if fn := t.writeNothing[c.Cmd.ID()]; fn != nil && fn(c) {
@@ -61,5 +62,19 @@ func (t *Table) callFlags(c *Ctx) spec.Flag {
 	return f
 }
 
-// SetTouch sets what is touched for a command that is read ahead.
+// SetTouch sets the Touch of a command.
 func (t *Table) SetTouch(name string, touch Touch) { t.touch[t.Named(name).ID()] = touch }
+
+// Table returns the sealed command table.
+func (e *Engine) Table() *Table { return e.table }
+
+// effectiveFlags returns the flags that the gates go by. EXEC does what its commands do.
+func effectiveFlags(cmd *spec.Command, cl *Client) spec.Flag {
+	f := cmd.Flags
+	if f&spec.RunsQueue == 0 || cl.multi == nil || len(cl.multi.cmds) == 0 {
+		return f
+	}
+	m := cl.multi
+	f |= m.any & (spec.Write | spec.ReadOnly | spec.DenyOOM | spec.MayReplicate)
+	return f &^ ((spec.Loading | spec.Stale) &^ m.all)
+}

@@ -1,11 +1,12 @@
 package engine
 
-// countTables brings up to date what the engine's own tables take of Go's heap. Each knows its
-// bytes, so that this is cheap; UsedMemory takes the sum as of the last tick. What a table holds
-// for one client is counted with that client instead: its subscriptions, the keys it watches and
-// waits for, the commands that it has queued.
+// countTables updates the memory in Go's heap of the engine's own tables. Each knows its bytes, so
+// this is cheap. UsedMemory takes the sum as of the last tick. What a table holds for one client is
+// counted with that client instead: its subscriptions, the keys it watches and waits for, the
+// commands that it has queued.
 func (e *Engine) countTables() {
-	n := e.Slowlog.Bytes() + e.access.log.Bytes() + e.hub.Bytes() + e.watching.bytes() + e.blocking.bytes
+	n := e.Slowlog.Bytes() + e.access.log.Bytes() + e.hub.Bytes() + e.watching.bytes() +
+		e.blocking.bytes
 	if s := e.persist.store; s != nil {
 		n += s.Held()
 	}

@@ -11,14 +11,16 @@ import (
 
 // Client-side caching
 //
-// A client that has turned tracking on is told when a key changes that it may have cached. In the default mode the server remembers which keys each client
-// has read (pubsub.Table) and tells it once for each; in broadcasting mode it remembers nothing and tells the client of every key with one of its
-// prefixes (pubsub.Broadcast), together at the end of the batch. RESP3 clients are told by a push; others through a connection that has subscribed
-// to a channel, usually one of their own (REDIRECT).
+// A client that has turned tracking on is told when a key changes that it may have cached. In the
+// default mode the server remembers which keys each client has read (pubsub.Table), and tells the
+// client once for each key. In broadcasting mode it remembers nothing, and tells the client of
+// every key with one of its prefixes (pubsub.Broadcast), together at the end of the batch. Clients
+// of RESP3 are told by a push. Others are told through a connection that has subscribed to a
+// channel, usually one of their own (REDIRECT).
 //
-// Nothing of this costs anything while no client tracks.
+// All of this costs nothing while no client tracks.
 
-// TrackingMode are the options of CLIENT TRACKING ON.
+// TrackingMode holds the options of CLIENT TRACKING ON.
 type TrackingMode struct {
 	Bcast, OptIn, OptOut, NoLoop bool
 }
@@ -32,7 +34,7 @@ type Tracking struct {
 	Broken   bool     // Redirect has gone
 }
 
-// invalidateChannel is where clients of RESP2 hear of invalid keys.
+// invalidateChannel is the channel on which clients of RESP2 hear of invalid keys.
 const invalidateChannel = "__redis__:invalidate"
 
 // evictTracked bounds how many keys one command makes the table forget.
@@ -45,19 +47,21 @@ type trackingState struct {
 	refs    []spec.KeyRef
 }
 
-// TrackingInfo are the figures of INFO: clients that track, keys remembered, pairs of key and client, prefixes broadcast.
+// TrackingInfo holds INFO's figures: clients that track, keys remembered, pairs of key and client,
+// prefixes broadcast.
 type TrackingInfo struct{ Clients, Keys, Items, Prefixes int }
 
-// TrackingInfo counts.
+// TrackingInfo returns the figures.
 func (e *Engine) TrackingInfo() TrackingInfo {
 	t := &e.tracking
 	return TrackingInfo{t.clients, t.table.Len(), t.table.Items(), t.bcast.Len()}
 }
 
-// Tracking is what the client has asked for, nil if it does not track.
+// Tracking returns what the client has asked for, nil if it does not track.
 func (c *Client) Tracking() *Tracking { return c.track }
 
-// Track turns tracking on for the client, or changes what it asks for. Prefixes are added to those it has.
+// Track turns tracking on for the client, or changes what it asks for. It adds prefixes to those
+// that the client has.
 func (e *Engine) Track(c *Client, mode TrackingMode, redirect uint64, prefixes []string) {
 	if c.track == nil {
 		c.track = &Tracking{}
@@ -94,10 +98,7 @@ func (e *Engine) Untrack(c *Client) {
 	}
 }
 
-// ClientByID is the connected client of that ID, nil if there is none.
-func (e *Engine) ClientByID(id uint64) *Client { return e.clients.byID[id] }
-
-// remember notes the keys that a command has read for a client that tracks.
+// remember records the keys that a command has read for a client that tracks.
 func (e *Engine) remember(c *Ctx) {
 	cl := c.Client
 	if cl.Origin == OriginScript {
@@ -121,8 +122,8 @@ func (e *Engine) remember(c *Ctx) {
 	e.limitTracking()
 }
 
-// limitTracking forgets keys while there are more than tracking-table-max-keys; their readers must be told, because they will not hear of
-// changes any more.
+// limitTracking forgets keys while there are more than tracking-table-max-keys. It tells their
+// readers, who would not hear of changes any more.
 func (e *Engine) limitTracking() {
 	limit, s := e.Cfg.TrackingTableMaxKeys, &e.tracking
 	if limit == 0 {
@@ -133,9 +134,10 @@ func (e *Engine) limitTracking() {
 	}
 }
 
-// keyInvalid tells who tracks that a key has changed. by has changed it, nil if time or eviction
-// has: under NOLOOP a broadcasting client does not want to know of its own changes. In the default
-// mode what its own command makes expire counts as its own, as in Redis.
+// keyInvalid tells clients that track that a key has changed. by is the client that has changed it,
+// nil for expiry and eviction. Under NOLOOP a broadcasting client does not hear of its own changes.
+// In the default mode a key that expires during a client's command counts as changed by that
+// client, as in Redis.
 func (e *Engine) keyInvalid(key []byte, by *Client) {
 	s := &e.tracking
 	if s.clients == 0 {
@@ -147,7 +149,8 @@ func (e *Engine) keyInvalid(key []byte, by *Client) {
 	}
 }
 
-// invalidate tells those who have read the key, and forgets that they have. by has changed it: it does not want to know under NOLOOP.
+// invalidate tells the clients that have read the key, and forgets that they have. by is the client
+// that has changed it. Under NOLOOP it is not told.
 func (e *Engine) invalidate(key []byte, by *Client) {
 	e.tracking.table.Take(key, func(id uint64) {
 		c := e.clients.byID[id]
@@ -162,7 +165,7 @@ func (e *Engine) invalidate(key []byte, by *Client) {
 	})
 }
 
-// InvalidateAll tells all who track that every key may have changed (FLUSHALL, FLUSHDB).
+// InvalidateAll tells all clients that track that every key may have changed (FLUSHALL, FLUSHDB).
 func (e *Engine) InvalidateAll() {
 	s := &e.tracking
 	if s.clients == 0 {
@@ -177,8 +180,9 @@ func (e *Engine) InvalidateAll() {
 	})
 }
 
-// sendInvalid sends a client, or the one it redirects to, the encoded array of keys, or a null for all keys. One of RESP2 that does not redirect
-// cannot be told; nor can a receiver of RESP2 that has subscribed to nothing.
+// sendInvalid sends the encoded array of keys, or a null for all keys, to a client or to the one
+// that it redirects to. A client of RESP2 that does not redirect cannot be told; nor can a receiver
+// of RESP2 that has subscribed to nothing.
 func (e *Engine) sendInvalid(c *Client, keys []byte) {
 	to := c
 	if id := c.track.Redirect; id != 0 {
@@ -208,7 +212,8 @@ func (e *Engine) sendInvalid(c *Client, keys []byte) {
 	e.pushInvalid(c, to, w.Buf)
 }
 
-// pushInvalid pushes a message about c's keys. What the running command makes invalid for its own client comes behind all other messages.
+// pushInvalid pushes a message about c's keys. What the running command makes invalid for its own
+// client comes behind all other messages.
 func (e *Engine) pushInvalid(c, to *Client, msg []byte) {
 	if c == e.current && to == c && !e.pushing.early && !to.CloseASAP && !to.CloseAfterReply {
 		e.pushing.invalid = appendPush(e.pushing.invalid, to, msg)
@@ -217,7 +222,7 @@ func (e *Engine) pushInvalid(c, to *Client, msg []byte) {
 	e.push(to, msg)
 }
 
-// tellBroken notes that the client's invalidations have nowhere to go, and tells it.
+// tellBroken records that the client's invalidations have nowhere to go, and tells the client.
 func (e *Engine) tellBroken(c *Client) {
 	c.track.Broken = true
 	if c.W.Proto != 3 {
@@ -230,7 +235,7 @@ func (e *Engine) tellBroken(c *Client) {
 	e.pushInvalid(c, c, w.Buf)
 }
 
-// broadcast tells the clients of broadcasting mode what has changed in this batch.
+// broadcast tells the clients in broadcasting mode what has changed in this batch.
 func (e *Engine) broadcast() {
 	b := &e.tracking.bcast
 	if !b.Pending() {
@@ -242,7 +247,9 @@ func (e *Engine) broadcast() {
 		for _, c := range slices.Clone(clients) {
 			msg := all
 			if c.track.NoLoop {
-				others := slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return by(key) == c })
+				others := slices.DeleteFunc(slices.Clone(keys), func(key string) bool {
+					return by(key) == c
+				})
 				if len(others) == 0 {
 					continue
 				}
@@ -263,15 +270,17 @@ func appendKeys(b []byte, keys []string) []byte {
 	return w.Buf
 }
 
-// endCaching ends the effect of CLIENT CACHING, which is for the command that follows it, or for the transaction.
+// endCaching ends the effect of CLIENT CACHING, which is for one command or one transaction.
 func (e *Engine) endCaching(c *Client) {
-	if t := c.track; t.Caching && c.multi == nil && (c.LastCmd == nil || !c.LastCmd.Is(spec.KeepsCaching)) {
+	if t := c.track; t.Caching && c.multi == nil &&
+		(c.LastCmd == nil || !c.LastCmd.Is(spec.KeepsCaching)) {
 		t.Caching = false
 	}
 }
 
-// PrefixClash returns two prefixes of which one begins with the other: first one of asked and one that the client has already (provided is false), then two of
-// asked. A key would be told of twice.
+// PrefixClash returns two prefixes of which one begins with the other, because a key with both
+// would be told of twice. The first is one of asked. If provided is false the client has the second
+// already, else it is of asked too.
 func (c *Client) PrefixClash(asked []string) (a, b string, provided, clash bool) {
 	overlap := func(x, y string) bool { return strings.HasPrefix(x, y) || strings.HasPrefix(y, x) }
 	for i, p := range asked {

@@ -6,19 +6,12 @@ import (
 	"godwit/internal/object"
 )
 
-// CommitCost is how long the last Commit had to wait for the disk, 0 if it had not.
+// CommitCost returns how long the last Commit has waited for the disk.
 func (e *Engine) CommitCost() time.Duration {
 	if e.persist.aof == nil || !e.persist.aof.Enabled() {
 		return 0
 	}
 	return e.persist.aof.CommitCost()
-}
-
-// noteLogged remembers up to where the log must be on disk for the client's writes to be.
-func (e *Engine) noteLogged(c *Client) {
-	if log := e.persist.aof; log != nil {
-		c.logged = log.Offset()
-	}
 }
 
 // LogSynced reports whether everything that the client has written is on disk. What its batch has
@@ -45,21 +38,4 @@ func (c *Ctx) BlockUntilSynced(never bool, deadline int64, onTimeout func(*Ctx))
 		b := &c.E.blocking
 		b.syncs = append(b.syncs, c.Client.wait)
 	}
-}
-
-// serveSynced ends the waits for the log that are over; it is called once a turn.
-func (e *Engine) serveSynced() {
-	b := &e.blocking
-	synced, on := e.persist.aof.Synced(), e.LogOn()
-	keep := b.syncs[:0]
-	for _, w := range b.syncs {
-		if w.client.wait == w && (w.client.logged <= synced || !on) {
-			e.rerun(w)
-		}
-		if w.client.wait == w {
-			keep = append(keep, w)
-		}
-	}
-	clear(b.syncs[len(keep):])
-	b.syncs = keep
 }

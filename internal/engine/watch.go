@@ -1,25 +1,22 @@
 package engine
 
-import (
-	"slices"
-
-	"godwit/internal/keyspace"
-)
-
-// watching is WATCH: who is to know when a key changes.
+// watching is the state of WATCH: who is to know when a key changes.
 //
-//	dbs[0]["jobs"] → watchedKey   head → watch ⇄ watch ⇄ watch        one for each client that watches the key
+//	dbs[0]["jobs"] → watchedKey   head → watch ⇄ watch ⇄ watch   one for each client
 //	                                       │       │
 //	dbs[3]["mail"] → watchedKey   head → watch     │
 //	                                       │       │
 //	                   Client.watched → list     list
 //
-// Every change of a key is reported to Engine.keyChanged by its database and name. While nobody watches that costs a comparison; else one lookup, whatever else
-// is watched. The first change that a client learns of decides its transaction: it is marked (watchDirty) and stops watching, so no change is
-// ever told twice, and all changes together cost no more than the watching did.
+// Every change of a key is reported to Engine.keyChanged by database and name. While nobody
+// watches, that costs a comparison; else one lookup, whatever else is watched. The first change of
+// a watched key decides the client's transaction: the client is marked (watchDirty) and stops
+// watching. So no change is told twice, and all changes together cost no more than the watching
+// did.
 //
-// A key that expires changes when it is deleted: the next lookup or the timing wheel does that. EXEC looks its keys up for that reason, so that a key is
-// gone for it as soon as it is for everyone. WATCH looks them up too: a key that is due already counts as absent.
+// A key that expires changes when it is deleted, by the next lookup or by the timing wheel. EXEC
+// looks its keys up for that reason, so that a key is gone for EXEC as soon as for everyone. WATCH
+// looks them up too: a key that is due already counts as absent.
 type watching struct {
 	clients int   // that watch something
 	keys    int   // distinct
@@ -53,7 +50,7 @@ const (
 	freeWatch  = 48 // bytes of a watch alone
 )
 
-// watchMemory is the memory in bytes of the client's watches.
+// watchMemory returns the memory in bytes of the client's watches.
 func (c *Client) watchMemory() int64 {
 	return int64(c.watches)*watchSize + int64(len(c.watchIndex))*indexPlace
 }
@@ -62,19 +59,19 @@ func (c *Client) watchMemory() int64 {
 // later.
 func (t *watching) bytes() int64 { return t.names + int64(t.frees)*freeWatch }
 
-// WatchedKeys is how many keys the client watches.
+// WatchedKeys returns how many keys the client watches.
 func (c *Client) WatchedKeys() int { return c.watches }
 
 // WatchDirty reports whether a key has changed that the client watched.
 func (c *Client) WatchDirty() bool { return c.watchDirty }
 
-// WatchingClients is the number of clients that watch keys.
+// WatchingClients returns the number of clients that watch keys.
 func (e *Engine) WatchingClients() int { return e.watching.clients }
 
-// TotalWatchedKeys is the number of keys that someone watches.
+// TotalWatchedKeys returns the number of keys that someone watches.
 func (e *Engine) TotalWatchedKeys() int { return e.watching.keys }
 
-// Watch has the client's next transaction depend on the key of its database.
+// Watch makes the client's next transaction depend on the key of its database.
 func (e *Engine) Watch(c *Client, key []byte) {
 	c.db.Peek(key)
 	if c.watchDirty {
@@ -119,7 +116,8 @@ func (c *Client) watchesKey(k *watchedKey) bool {
 	return false
 }
 
-// key finds or makes the place where the watchers of a key are listed. It must get one.
+// key returns the place where the watchers of a key are listed. It makes one if there is none; it
+// must get a watcher then.
 func (t *watching) key(db, databases int, key []byte) *watchedKey {
 	if t.dbs == nil {
 		t.dbs = make([]map[string]*watchedKey, databases)
@@ -215,38 +213,4 @@ func (e *Engine) expireWatched(c *Client) {
 	for w := c.watched; w != nil && !c.watchDirty; w = w.other {
 		e.KS.DB(w.key.db).Peek([]byte(w.key.key))
 	}
-}
-
-// databaseChanging marks those who watch a key of the database that exists in one of dbs, and notes
-// the key for those who wait for its changes. The database is about to be emptied, or exchanged
-// with the other.
-func (e *Engine) databaseChanging(db int, dbs ...int) {
-	t, b := &e.watching, &e.blocking
-	exists := func(key []byte) bool {
-		return slices.ContainsFunc(dbs, func(d int) bool {
-			db := e.KS.DB(d)
-			return db.Len() > 0 && db.Peek(key).Exists()
-		})
-	}
-	if b.wide > 0 {
-		for _, q := range b.queuesOf(db) {
-			if q.wide > 0 && exists(q.key) {
-				b.note(q, WaitChange)
-			}
-		}
-	}
-	if t.clients == 0 {
-		return
-	}
-	for _, k := range t.dbs[db] { // entries may be removed on the way
-		if exists([]byte(k.key)) {
-			t.touch(k)
-		}
-	}
-}
-
-// FlushDB empties a database as keyspace.DB.Flush does, and tells those who watch its keys. It returns the number of keys.
-func (e *Engine) FlushDB(db *keyspace.DB, async bool) int {
-	e.databaseChanging(db.ID(), db.ID())
-	return db.Flush(async)
 }

@@ -19,19 +19,22 @@ var wallClock = map[string]int{
 	"internal/command/server.go":         1, // TIME
 	"internal/command/string_options.go": 2, // EX, PX
 	"internal/command/throttle.go":       1, // the bucket's time is its key's deadline
-	"internal/engine/acl.go":             1, // ACL LOG shows when
-	"internal/engine/blocking.go":        1, // Ctx.Now
-	"internal/engine/clock.go":           9, // the clock itself
-	"internal/engine/cron.go":            3, // LATENCY shows times; the next deadline of a key
-	"internal/engine/ctx.go":             1, // Ctx.Now
-	"internal/engine/engine.go":          1, // the keyspace's clock
-	"internal/engine/exec.go":            3, // Ctx.Now; SLOWLOG and LATENCY show times
-	"internal/engine/loading.go":         2, // Ctx.Now; loading_start_time
+	"internal/engine/blocking_serve.go":  1, // Ctx.Now
+	"internal/engine/call.go":            2, // SLOWLOG and LATENCY show times
+	"internal/engine/clock.go":           7, // the clock itself
+	"internal/engine/cron.go":            1, // the next deadline of a key
+	"internal/engine/ctx.go":             1, // Ctx.Past
+	"internal/engine/exec.go":            1, // Ctx.Now
+	"internal/engine/loading.go":         1, // loading_start_time
 	"internal/engine/memory.go":          2, // used_memory_peak_time
 	"internal/engine/monitor.go":         1, // MONITOR shows times
 	"internal/engine/nested.go":          1, // Ctx.Now
+	"internal/engine/permit.go":          1, // ACL LOG shows when
 	"internal/engine/persistence.go":     1, // LASTSAVE
-	"internal/engine/scripting.go":       1, // Ctx.Now
+	"internal/engine/scriptrun.go":       1, // Ctx.Now
+	"internal/engine/start.go":           1, // the keyspace's clock
+	"internal/engine/stats.go":           2, // LATENCY shows times
+	"internal/engine/storehost.go":       1, // Ctx.Now
 	"internal/persist/check.go":          2, // --check-rdb: deadlines
 	"internal/persist/load.go":           1, // the log shows a file's age
 }

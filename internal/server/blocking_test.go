@@ -32,7 +32,8 @@ func blockingCommands() []testCommand {
 				deadline += c.E.Steady()
 			}
 			late := func(c *engine.Ctx) { c.Simple("late") }
-			c.Block(engine.Wait{Keys: c.Args[1:2], Type: object.List, Deadline: deadline, OnTimeout: late})
+			c.Block(engine.Wait{Keys: c.Args[1:2], Type: object.List, Deadline: deadline,
+				OnTimeout: late})
 		}),
 	}
 }

@@ -136,7 +136,6 @@ func (c *goConn) reader() {
 	}
 }
 
-// enter takes the executor once the connection's input is free: the reader and those that resume
 // enter takes the executor once the connection's input is free. The reader and those that resume
 // the client may each be in the middle of a busy script of it.
 func (c *goConn) enter() {

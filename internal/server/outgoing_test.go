@@ -35,9 +35,10 @@ func TestConnect(t *testing.T) {
 		ca    string // another authority
 		fails bool
 	}{
-		"plain":             {o: engine.DialOptions{Addr: target.addr}},
-		"from an address":   {o: engine.DialOptions{Addr: target.addr, Source: "127.0.0.1"}},
-		"from no address":   {o: engine.DialOptions{Addr: target.addr, Source: "203.0.113.77"}, fails: true},
+		"plain":           {o: engine.DialOptions{Addr: target.addr}},
+		"from an address": {o: engine.DialOptions{Addr: target.addr, Source: "127.0.0.1"}},
+		"from no address": {o: engine.DialOptions{Addr: target.addr, Source: "203.0.113.77"},
+			fails: true},
 		"unix":              {o: engine.DialOptions{Addr: sock}},
 		"TLS":               {o: secure},
 		"TLS of a stranger": {o: secure, ca: filepath.Join(stranger, "ca.crt"), fails: true},
@@ -56,7 +57,8 @@ func TestConnect(t *testing.T) {
 			conns <- nc
 			errs <- err
 			from.eng.Dialer.Connect(c.o, func(nc net.Conn, err error) {
-				from.eng.Stats.Commands++ // the executor's: the race detector would see another goroutine
+				// the executor's: the race detector would see another goroutine
+				from.eng.Stats.Commands++
 				conns <- nc
 				errs <- err
 			})

@@ -1,0 +1,178 @@
+package engine
+
+import "math"
+
+// serve runs the commands of those who waited for what is ready now, and for what these commands
+// make ready, until nothing is.
+func (e *Engine) serve() {
+	b := &e.blocking
+	if b.serving || e.ended || e.script.run != nil {
+		return
+	}
+	b.serving = true
+	for i := 0; i < len(b.ready); i++ {
+		q := b.ready[i]
+		b.ready[i] = nil
+		happened := q.happened
+		q.ready, q.happened = false, 0
+		if !e.serveQueue(q, happened) {
+			q.ready = true // it stays in the map, and no second note is made
+			q.happened |= happened
+			b.paused = append(b.paused, q)
+		} else if q.head == nil {
+			b.drop(q)
+		}
+	}
+	b.ready = b.ready[:0]
+	b.serving = false
+}
+
+// serveQueue serves the waiters of a key to which that has happened, as long as there is something
+// for them. It reports false when a pause forbids that.
+func (e *Engine) serveQueue(q *waitQueue, happened WaitEvents) bool {
+	db := e.KS.DB(q.db)
+	for n := q.head; n != nil; n = q.next {
+		q.next = n.next
+		key := db.Peek(q.key)
+		if !key.Exists() && q.wide == 0 {
+			break
+		}
+		w := n.w
+		if !w.wants(key, happened) || w.client.CloseASAP {
+			continue
+		}
+		if e.pause.covers(w.cmd.Flags, w.client, e.Steady()) {
+			return false
+		}
+		e.rerun(w)
+	}
+	return true
+}
+
+// rerun runs the command of a waiter again. The command passes the gates again, because its client
+// may have lost a right meanwhile.
+func (e *Engine) rerun(w *waiter) {
+	c := e.resumeCtx(w)
+	c.rerun = true
+	cl := w.client
+	e.current = cl
+	if msg := e.gates(c); msg != passed {
+		e.reject(c, w.cmd, msg)
+	} else {
+		e.call(c)
+	}
+	e.endReply(cl)
+	e.current = nil
+	if !c.blocked {
+		e.endWait(w)
+	}
+}
+
+// wakeReply is the size in bytes of the buffer for the reply of a command that has waited; longer
+// ones let it grow.
+const wakeReply = 128
+
+// resumeCtx returns the context for a command that has waited. It is not the context of the running
+// command, which CLIENT UNBLOCK still needs.
+func (e *Engine) resumeCtx(w *waiter) *Ctx {
+	cl := w.client
+	if cl.W.Buf == nil {
+		cl.W.Buf = make([]byte, 0, wakeReply) // no loop has lent it a buffer now
+	}
+	e.wakeCtx = Ctx{Writer: e.writerOf(cl), E: e, Client: cl, Cmd: w.cmd, DB: cl.db, Args: w.args,
+		Now: e.now}
+	return &e.wakeCtx
+}
+
+// endWait ends a wait that has been replied to. The connection writes the reply and goes on with
+// its input. If another client's command ended the wait (CLIENT UNBLOCK), that client is answered
+// first.
+func (e *Engine) endWait(w *waiter) {
+	cl := w.client
+	e.forgetWait(cl)
+	e.commandDone(cl)
+	e.discard.Buf = e.discard.Buf[:0]
+	if e.Cfg.MaxmemoryClients != 0 {
+		e.countClient(cl)
+	}
+	if cl.Conn == nil {
+		return
+	}
+	if e.current != nil {
+		cl.resumes = true
+		e.pushed(cl)
+		return
+	}
+	cl.Conn.Flush()
+	cl.Conn.Resume()
+}
+
+// abandon ends a wait in vain. reply answers the client.
+func (e *Engine) abandon(w *waiter, reply func(c *Ctx)) {
+	c := e.resumeCtx(w)
+	reply(c)
+	e.account(c, w.nanos)
+	e.endWait(w)
+}
+
+// timeoutsPerTurn bounds how many waits one call of EndWaits ends: about a millisecond's worth.
+const timeoutsPerTurn = 500
+
+// EndWaits answers clients whose time is up, at most timeoutsPerTurn of them. Loops call it every
+// turn after the commands, so what came in time counts.
+func (e *Engine) EndWaits() {
+	if e.script.run != nil || e.ended {
+		return // a busy script: nothing happens beside it
+	}
+	if len(e.blocking.syncs) > 0 {
+		e.serveSynced()
+	}
+	d := &e.blocking.deadlines
+	for n := 0; len(*d) > 0 && (*d)[0].deadline < e.Steady() && n < timeoutsPerTurn; n++ {
+		w := (*d)[0]
+		e.abandon(w, w.onTimeout)
+	}
+}
+
+// UntilTimeout returns how many ms are left until EndWaits has something to do, MaxInt64 if no wait
+// has a deadline.
+func (e *Engine) UntilTimeout() int64 {
+	d := e.blocking.deadlines
+	if len(d) == 0 {
+		return math.MaxInt64
+	}
+	// A wait is never cut short: it ends in the ms after its deadline.
+	return max(d[0].deadline-e.Steady()+1, 0)
+}
+
+// Unblock ends the wait of a client as if its time was up, or with an error. It reports false if no
+// client of that ID waits for a key.
+func (e *Engine) Unblock(id uint64, withError bool) bool {
+	cl := e.clients.byID[id]
+	if cl == nil || cl.wait == nil {
+		return false
+	}
+	reply := cl.wait.onTimeout
+	if withError {
+		reply = func(c *Ctx) { c.Err(ErrUnblocked) }
+	}
+	e.abandon(cl.wait, reply)
+	return true
+}
+
+// serveSynced ends the waits for the log that are over; it is called once a turn.
+func (e *Engine) serveSynced() {
+	b := &e.blocking
+	synced, on := e.persist.aof.Synced(), e.LogOn()
+	keep := b.syncs[:0]
+	for _, w := range b.syncs {
+		if w.client.wait == w && (w.client.logged <= synced || !on) {
+			e.rerun(w)
+		}
+		if w.client.wait == w {
+			keep = append(keep, w)
+		}
+	}
+	clear(b.syncs[len(keep):])
+	b.syncs = keep
+}

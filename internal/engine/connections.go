@@ -1,0 +1,65 @@
+package engine
+
+import "godwit/internal/resp"
+
+// NewClient makes a client for a connection, lists it, and gives it the default user.
+func (e *Engine) NewClient(conn Conn) *Client {
+	e.nextClientID++
+	c := &Client{
+		W: resp.Writer{Proto: 2}, Conn: conn, ID: e.nextClientID, FD: -1,
+		Created: e.Steady(), LastUsed: e.Steady(), db: e.KS.DB(0),
+	}
+	c.W.Room = func(n int) bool { return e.replyFits(c, n) }
+	e.setDefaultUser(c)
+	e.clients.push(c)
+	e.countClient(c)
+	e.Stats.Connections++
+	return c
+}
+
+// Forget takes a client off the list. Its connection is gone or is being closed.
+func (e *Engine) Forget(c *Client) {
+	if !c.linked {
+		return
+	}
+	e.uncountClient(c)
+	e.clients.remove(c)
+	e.leaveMonitor(c)
+	e.leaveHub(c)
+	e.Untrack(c)
+	e.unpostpone(c)
+	e.forgetWait(c)
+	e.Discard(c)
+}
+
+// Kill closes a client's connection: at once, or behind its reply if its command is the running
+// one. A client that is closed at once is off the list when Kill returns; its socket is closed a
+// moment later. A client whose script is busy goes when the script ends.
+func (e *Engine) Kill(c *Client) {
+	if c == e.current {
+		c.CloseAfterReply = true
+		return
+	}
+	// A busy script needs its caller's transaction until it ends.
+	if r := e.script.run; r == nil || r.caller != c {
+		e.Forget(c)
+	}
+	c.CloseASAP = true
+	if c.Conn != nil {
+		c.Conn.Close()
+	}
+}
+
+// ResetClient puts the client back into the state of a new connection (RESET).
+func (e *Engine) ResetClient(c *Client) {
+	e.leaveMonitor(c)
+	e.leaveHub(c)
+	e.Untrack(c)
+	e.Discard(c)
+	c.Name = ""
+	c.W.Proto = 2
+	c.Reply = ReplyOn
+	c.NoEvict, c.NoTouch = false, false
+	e.setDefaultUser(c)
+	e.SelectDB(c, 0)
+}

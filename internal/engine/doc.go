@@ -1,0 +1,84 @@
+// Package engine runs commands: the command table's types, the logical client, the gates that every
+// command passes, statistics, propagation and the cron.
+//
+// # The executor
+//
+// All state below the engine belongs to whoever holds the executor: a loop calls Enter, runs the
+// commands it has parsed with Exec, and calls Leave. With one I/O loop the lock is never contended.
+// Nothing outside Enter … Leave may touch the engine, the keyspace or a Client's fields.
+//
+// # The files
+//
+// A file uses what is declared in the files above it, and nothing of those below it. A use is that
+// of a function, method, type, constant, variable or field. Engine and Client hold the state of all
+// parts: everyone may use their fields, and the types of these count for nobody. Package lint reads
+// the order here and holds the files against it.
+//
+//	version.go          the versions that INFO and HELLO show
+//	errors.go           error texts of the wire
+//	process_unix.go     CPU times of the process and its children
+//	process_linux.go    CPU time of the thread, resident and system memory
+//	process_other.go    the same where it is not known
+//	process_nounix.go   the same where it is not known
+//	process.go          CPU times and memory of the machine
+//	gomemory.go         the Go runtime's memory, and when giving some back is worth it
+//
+//	engine.go           Engine: the state of all parts
+//	client.go           Client, Conn, the list of clients
+//	scripting.go        the script that runs: who called it, whether it is busy
+//	clock.go            the wall clock and the steady clock
+//	stats.go            counters of INFO, commands, errors; latency events
+//	origin.go           who sent a command
+//	ctx.go              Ctx: what a handler sees of its command
+//	scriptmemory.go     memory of scripts, and dropping their stacks
+//	loading.go          the state of a data set that is being read
+//	persistence.go      what is known of saves, and what INFO says of them
+//	propagate.go        sending what commands change to log and replicas
+//
+//	watch.go            WATCH
+//	multi.go            the queue of a transaction
+//	table.go            the commands and what runs them
+//	blocking.go         clients that wait for keys: the types
+//	blocking_queue.go   beginning to wait, queues, deadlines, what has happened to a key
+//	waitaof.go          waiting for the append-only file to be on disk
+//	pause.go            CLIENT PAUSE
+//
+//	acl.go              users and the default user
+//	clientmemory.go     memory of clients, maxmemory-clients
+//	outputlimit.go      client-output-buffer-limit
+//	push.go             messages beside replies, buffers for them
+//	pubsub.go           subscriptions, PUBLISH, keyspace events
+//	tracking.go         client-side caching
+//	monitor.go          MONITOR
+//	clientinfo.go       a line of CLIENT LIST
+//	permit.go           may this user run this command
+//	changes.go          who hears that a key has changed
+//
+//	memory.go           used memory, maxmemory, giving memory back
+//	tablememory.go      memory of the engine's own tables
+//	memoryreport.go     the figures of INFO memory and MEMORY
+//	eviction.go         making room for a command
+//	oom.go              what the system refuses
+//
+//	gates.go            what may refuse a command
+//	call.go             running a handler and accounting for it
+//	nested.go           EXEC: commands within a command
+//	scriptrun.go        scripts and functions, and the commands that they call
+//	functions.go        the libraries of functions
+//	blocking_serve.go   serving clients that wait, timeouts, CLIENT UNBLOCK
+//	exec.go             a client's command from its arguments to its reply
+//	executor.go         Enter and Leave, delivering what the batch has pushed
+//
+//	connections.go      clients come, go, are killed and reset
+//	aclusers.go         changing users, the ACL file
+//	links.go            connections that MIGRATE keeps
+//	prefetch.go         reading ahead of commands
+//	crashfacts.go       what a crash report says
+//	storehost.go        the engine as package persist sees it
+//	save.go             SAVE, BGSAVE, save points, DEBUG RELOAD
+//	shutdown.go         the data set at the end of the server
+//	defrag.go           active defragmentation
+//	cron.go             periodic work and slices between commands
+//	reconfigure.go      CONFIG SET
+//	start.go            New
+package engine

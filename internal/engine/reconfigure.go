@@ -1,0 +1,93 @@
+package engine
+
+import (
+	"os"
+	"slices"
+
+	"godwit/internal/config"
+	"godwit/internal/keyspace"
+	"godwit/internal/logging"
+	"godwit/internal/object"
+)
+
+// persistenceChanged applies the directives about files that CONFIG SET has changed.
+func (e *Engine) persistenceChanged(names []string) error {
+	if slices.Contains(names, "dir") {
+		if err := os.Chdir(e.Cfg.Dir); err != nil {
+			return &config.ApplyError{Name: "dir", Reason: logging.OSError(err)}
+		}
+	}
+	if slices.Contains(names, "appendonly") {
+		if err := e.turnAOF(e.Cfg.AppendOnly); err != nil {
+			return &config.ApplyError{Name: "appendonly",
+				Reason: "Unable to turn on AOF. Check server logs."}
+		}
+	}
+	if e.persist.store != nil {
+		e.persist.store.Reconfigured()
+	}
+	return nil
+}
+
+// ConfigChanged applies the directives that CONFIG SET has changed. An error undoes the change.
+func (e *Engine) ConfigChanged(names []string) error {
+	e.KS.P, e.mem.refused = e.params(), false
+	e.Slowlog.SetMax(int(e.Cfg.SlowlogMaxLen))
+	e.Log.SetLevel(e.Cfg.LogLevel)
+	e.access.log.Trim(int(e.Cfg.ACLLogMaxLen))
+	if slices.Contains(names, "requirepass") {
+		e.ApplyRequirePass()
+	}
+	if err := e.persistenceChanged(names); err != nil {
+		return err
+	}
+	if e.Reconfigure != nil {
+		return e.Reconfigure(names)
+	}
+	return nil
+}
+
+// params returns the keyspace's settings under the current configuration.
+func (e *Engine) params() keyspace.Params {
+	c := e.Cfg
+	return keyspace.Params{
+		Databases: c.Databases, MaxMemory: e.memoryLimit(), Policy: policyOf(c.MaxmemoryPolicy),
+		Samples: c.MaxmemorySamples, LFULogFactor: c.LFULogFactor, LFUDecayTime: c.LFUDecayTime,
+		ActiveExpire: !e.cron.expireOff, LazyExpire: c.LazyfreeExpire,
+		LazyEviction: c.LazyfreeEviction, LazyServerDel: c.LazyfreeServerDel,
+		LazyUserDel: c.LazyfreeUserDel, LazyUserFlush: c.LazyfreeUserFlush,
+		Events: eventClasses(c.NotifyKeyspaceEvents),
+		Limits: object.Limits{
+			HashMaxListpackEntries: int(c.HashMaxListpackEntries),
+			HashMaxListpackValue:   int(c.HashMaxListpackValue),
+			SetMaxIntsetEntries:    int(c.SetMaxIntsetEntries),
+			SetMaxListpackEntries:  int(c.SetMaxListpackEntries),
+			SetMaxListpackValue:    int(c.SetMaxListpackValue),
+			ZSetMaxListpackEntries: int(c.ZsetMaxListpackEntries),
+			ZSetMaxListpackValue:   int(c.ZsetMaxListpackValue),
+			ListMaxListpackSize:    c.ListMaxListpackSize, ListCompressDepth: c.ListCompressDepth,
+		},
+	}
+}
+
+// policyOf returns the keyspace's name for a configured policy. The two packages do not know each
+// other.
+func policyOf(p config.Policy) keyspace.Policy {
+	switch p {
+	case config.VolatileLRU:
+		return keyspace.VolatileLRU
+	case config.VolatileLFU:
+		return keyspace.VolatileLFU
+	case config.VolatileRandom:
+		return keyspace.VolatileRandom
+	case config.VolatileTTL:
+		return keyspace.VolatileTTL
+	case config.AllkeysLRU:
+		return keyspace.AllKeysLRU
+	case config.AllkeysLFU:
+		return keyspace.AllKeysLFU
+	case config.AllkeysRandom:
+		return keyspace.AllKeysRandom
+	}
+	return keyspace.NoEviction
+}

@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"math/rand/v2"
+	"sync"
+
+	"godwit/internal/arena"
+	"godwit/internal/config"
+	"godwit/internal/keyspace"
+	"godwit/internal/logging"
+	"godwit/internal/script"
+	"godwit/internal/script/lualib"
+)
+
+// Options is what New needs besides configuration and table.
+type Options struct {
+	Log  *logging.Logger
+	Seed uint64 // of the random source; 0 takes one from the system
+}
+
+// New makes an engine with empty databases. The caller may go on reading the configuration. Only
+// CONFIG SET changes it, with the executor held.
+func New(cfg *config.Config, table *Table, o Options) *Engine {
+	e := &Engine{Cfg: cfg, Log: o.Log, table: table, clock: newClock(), errs: map[string]int64{},
+		ScriptLibraries: []script.Opener{lualib.Open}}
+	e.between = sync.NewCond(&e.mu)
+	if o.Seed == 0 {
+		o.Seed = rand.Uint64()
+	}
+	e.rng = rand.New(rand.NewPCG(o.Seed, o.Seed>>1))
+	e.initAccess()
+	e.runID, e.replID = e.hexID(40), e.hexID(40)
+	e.cmds = make([]CommandStats, len(table.All()))
+	e.Slowlog.SetMax(int(cfg.SlowlogMaxLen))
+	e.syncClock()
+	e.KS = keyspace.New(arena.New(), e.params(), e.rng, e.now, hooks{e})
+	e.KS.A.Guard()
+	e.Buffers = arena.NewPool()
+	e.measureStart()
+	e.KS.P.MaxMemory = e.memoryLimit()
+	e.cron.reset(e)
+	e.persist.reset(e)
+	return e
+}

@@ -1,0 +1,142 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"godwit/internal/keyspace"
+	"godwit/internal/persist"
+	"godwit/internal/spec"
+	"godwit/internal/vfs"
+)
+
+// LoadTarget implements persist.LoadTarget: where the loaders put the data set.
+type LoadTarget struct {
+	e      *Engine
+	client *Client
+	held   bool
+}
+
+// LoadTarget begins a load. With held the caller holds the executor throughout (DEBUG RELOAD).
+// Otherwise each step takes it, and clients are answered between steps.
+func (e *Engine) LoadTarget(held bool) *LoadTarget {
+	t := &LoadTarget{e: e, held: held}
+	t.Step(func() { t.client = e.LogClient() })
+	return t
+}
+
+// Step runs fn with the executor. A step should take no more than a millisecond or two, because
+// clients wait that long. fn must not call Step.
+func (t *LoadTarget) Step(fn func()) {
+	if !t.held {
+		t.e.Enter()
+		defer t.e.Release()
+	}
+	fn()
+}
+
+// Keyspace returns the keyspace to insert keys into, within a step.
+func (t *LoadTarget) Keyspace() *keyspace.Keyspace { return t.e.KS }
+
+// Expect sets the number of bytes to load, within a step.
+func (t *LoadTarget) Expect(total int64) { t.e.loading.total = total }
+
+// Function adds a library of functions, within a step.
+func (t *LoadTarget) Function(code []byte, replace bool) error {
+	_, err := t.e.Functions().Load(code, replace)
+	return err
+}
+
+// Loaded sets the number of bytes that have been loaded of all files together, within a step.
+func (t *LoadTarget) Loaded(bytes int64) { t.e.loading.loaded = bytes }
+
+// Exec runs a command of a log, within a step. It bypasses the gates and all statistics, because no
+// client has sent it. argv is borrowed. ErrUnknownCommand reports that there is no such command.
+// Other errors are a wrong number of arguments, or the command's own reply.
+func (t *LoadTarget) Exec(argv [][]byte) error {
+	e, c := t.e, t.client
+	if len(argv) == 0 {
+		return nil
+	}
+	cmd, err := t.find(argv)
+	if err != nil {
+		return err
+	}
+	ctx := &e.ctx
+	if e.current != nil {
+		ctx = &Ctx{} // within DEBUG LOADAOF, whose own context is in use
+	}
+	*ctx = Ctx{Writer: &c.W, E: e, Client: c, Cmd: cmd, DB: c.db, Args: argv, Now: e.now}
+	e.table.run[cmd.ID()](ctx)
+	e.Stats.Dirty += ctx.dirty
+	reply := c.W.Buf
+	c.W.Buf = reply[:0]
+	if len(reply) > 0 && reply[0] == '-' {
+		return errors.New(string(reply[1 : len(reply)-2]))
+	}
+	return nil
+}
+
+// Check returns why a command of a log cannot run at all, within a step.
+func (t *LoadTarget) Check(argv [][]byte) error {
+	_, err := t.find(argv)
+	return err
+}
+
+func (t *LoadTarget) find(argv [][]byte) (*spec.Command, error) {
+	cmd := t.e.table.FindLogged(argv)
+	if cmd == nil {
+		return nil, fmt.Errorf("%w %q", ErrUnknownCommand, head(argv[0], 128))
+	}
+	if !cmd.AcceptsArgs(len(argv)) {
+		return nil, fmt.Errorf("wrong number of arguments for '%s' command", cmd.FullName())
+	}
+	return cmd, nil
+}
+
+// DB returns the number of the database that the log's commands have selected.
+func (t *LoadTarget) DB() int { return t.client.db.ID() }
+
+// ErrUnknownCommand reports a command of a log that does not exist.
+var ErrUnknownCommand = errors.New("unknown command")
+
+// LogClient makes a client for the commands of a log. It is not listed, and no gate holds it.
+func (e *Engine) LogClient() *Client {
+	c := &Client{
+		FD: -1, Origin: OriginLog, Authenticated: true,
+		Created: e.Steady(), LastUsed: e.Steady(), db: e.KS.DB(0),
+	}
+	c.W.Proto = 2
+	return c
+}
+
+// NewStore makes the engine keep its data set in files of fsys, and returns the store. Without a
+// store SAVE and its kin are refused. NewStore touches no file.
+func (e *Engine) NewStore(fsys vfs.FS) *persist.Store {
+	s := persist.NewStore(persist.StoreOptions{Host: storeHost{e}, Config: e.Cfg, Keyspace: e.KS,
+		FS: fsys, Log: e.Log, Feed: &e.Feed, Version: RedisVersion})
+	e.persist.store, e.persist.aof = s, s.AOF()
+	return s
+}
+
+// storeHost implements persist.Host.
+type storeHost struct{ *Engine }
+
+// Step implements persist.Host.
+func (h storeHost) Step(fn func()) {
+	h.Enter()
+	defer h.Release()
+	fn()
+}
+
+// LoadTarget implements persist.Host.
+func (h storeHost) LoadTarget(held bool) persist.LoadTarget { return h.Engine.LoadTarget(held) }
+
+// Wake implements persist.Host.
+func (h storeHost) Wake() { h.wake() }
+
+func (e *Engine) wake() {
+	if e.Wake != nil {
+		e.Wake()
+	}
+}
