@@ -23,7 +23,9 @@ func TestACLRevoked(t *testing.T) {
 	s := startServer(t)
 	ctx := t.Context()
 	admin := s.client(t)
-	require.NoError(t, admin.ACLSetUser(ctx, "worker", "on", ">pw", "~job:*", "&job:*", "+@all", "-@dangerous").Err())
+	require.NoError(t,
+		admin.ACLSetUser(ctx, "worker", "on", ">pw", "~job:*", "&job:*", "+@all",
+			"-@dangerous").Err())
 	c := s.dial(t)
 	do := func(args ...any) client.Value {
 		v, err := c.Do(args...)
@@ -79,7 +81,8 @@ func TestACLEndsConnections(t *testing.T) {
 		require.NoError(t, err)
 		return func() error { _, err := c.Do("PING"); return err }
 	}
-	a, b, pattern, idle := login("SUBSCRIBE", "a1"), login("SUBSCRIBE", "b"), login("PSUBSCRIBE", "a*"), login("PING")
+	a, b, pattern, idle := login("SUBSCRIBE", "a1"), login("SUBSCRIBE", "b"),
+		login("PSUBSCRIBE", "a*"), login("PING")
 	require.NoError(t, admin.ACLSetUser(ctx, "u", "resetchannels", "&a?", "&b").Err())
 	require.NoError(t, a())
 	require.NoError(t, b())
@@ -106,7 +109,9 @@ func TestACLFile(t *testing.T) {
 	require.NoError(t, err)
 	write("user ann off\nnonsense\nuser carl +nosuch\n")
 	err = ann.Do(ctx, "ACL", "LOAD").Err()
-	require.ErrorContains(t, err, file+":2 should start with user keyword followed by the username. "+file+":3: Error in applying operation '+nosuch'")
+	require.ErrorContains(t, err,
+		file+":2 should start with user keyword followed by the username. "+file+
+			":3: Error in applying operation '+nosuch'")
 	users, err := ann.ACLUsers(ctx).Result()
 	require.NoError(t, err)
 	require.Equal(t, []string{"ann", "bob", "default"}, users)
@@ -124,7 +129,9 @@ func TestACLFile(t *testing.T) {
 func TestACLConfig(t *testing.T) {
 	t.Parallel()
 	conf := filepath.Join(t.TempDir(), "g.conf")
-	require.NoError(t, os.WriteFile(conf, []byte("user ann on >x ~* +@all\n# kept\nuser bob on nopass +ping\n"), 0o600))
+	require.NoError(t,
+		os.WriteFile(conf, []byte("user ann on >x ~* +@all\n# kept\nuser bob on nopass +ping\n"),
+			0o600))
 	s := startServer(t, conf)
 	ctx := t.Context()
 	admin := s.client(t)

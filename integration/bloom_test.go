@@ -53,14 +53,19 @@ func TestBloom(t *testing.T) {
 		require.EqualValues(e, 3, e.c.BFCard(e.ctx, "f").Val())
 		in, err := e.c.BFInfo(e.ctx, "f").Result()
 		require.NoError(e, err)
-		require.Equal(e, redis.BFInfo{Capacity: 1000, Size: in.Size, Filters: 1, ItemsInserted: 3, ExpansionRate: 2}, in)
+		require.Equal(e,
+			redis.BFInfo{Capacity: 1000, Size: in.Size, Filters: 1, ItemsInserted: 3,
+				ExpansionRate: 2}, in)
 		require.Greater(e, in.Size, int64(1000))
 		require.EqualValues(e, 1000, e.c.BFInfoCapacity(e.ctx, "f").Val().Capacity)
 		require.EqualValues(e, 2, e.c.BFInfoExpansion(e.ctx, "f").Val().ExpansionRate)
 		require.NoError(e, e.c.BFReserveNonScaling(e.ctx, "still", 0.01, 2).Err())
 		require.Equal(e, []bool{true, true}, e.c.BFInsert(e.ctx, "still", nil, "x", "y").Val())
-		require.EqualError(e, e.c.BFAdd(e.ctx, "still", "z").Err(), "ERR non scaling filter is full")
-		require.EqualError(e, e.c.BFInsert(e.ctx, "none", &redis.BFInsertOptions{NoCreate: true}, "x").Err(), "ERR not found")
+		require.EqualError(e, e.c.BFAdd(e.ctx, "still", "z").Err(),
+			"ERR non scaling filter is full")
+		require.EqualError(e,
+			e.c.BFInsert(e.ctx, "none", &redis.BFInsertOptions{NoCreate: true}, "x").Err(),
+			"ERR not found")
 		require.Equal(e, "MBbloom--", e.c.Type(e.ctx, "f").Val())
 		keys, _, err := e.c.ScanType(e.ctx, 0, "*", 100, "MBbloom--").Result()
 		require.NoError(e, err)
@@ -170,7 +175,9 @@ func TestNews(t *testing.T) {
 func TestBloomLog(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
-	s := startServer(t, with("--appendonly", "yes", "--bf-initial-size", "10", "--bf-error-rate", "0.05", "--bf-hash", "murmur64a")...)
+	s := startServer(t,
+		with("--appendonly", "yes", "--bf-initial-size", "10", "--bf-error-rate", "0.05",
+			"--bf-hash", "murmur64a")...)
 	c := s.dial(t)
 	filters(t, c)
 	do(t, c, "BF.ADD", "def", "x")
@@ -191,7 +198,8 @@ func TestBloomTooLarge(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--maxmemory", "100mb")
 	c := s.dial(t)
-	for _, args := range []string{"BF.RESERVE f 0.0000001 1073741824", "BF.RESERVE f 0.01 1073741824 NONSCALING", "BF.INSERT f CAPACITY 1073741824 ITEMS x"} {
+	for _, args := range []string{"BF.RESERVE f 0.0000001 1073741824",
+		"BF.RESERVE f 0.01 1073741824 NONSCALING", "BF.INSERT f CAPACITY 1073741824 ITEMS x"} {
 		v, err := c.Do(argsOf(args)...)
 		require.NoError(t, err)
 		require.Equal(t, "ERR Insufficient memory to create filter", v.Str, args)

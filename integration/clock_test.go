@@ -29,7 +29,8 @@ func TestWallClockJumps(t *testing.T) {
 		load.Go(func() { clockLoad(t, c, i, over) })
 	}
 	admin := s.dial(t)
-	for i, to := range []time.Duration{-50 * year, 30 * year, -2 * time.Hour, 0, 20 * year, -30 * year} {
+	for i, to := range []time.Duration{-50 * year, 30 * year, -2 * time.Hour, 0, 20 * year,
+		-30 * year} {
 		policy := []string{"allkeys-lru", "allkeys-lfu", "volatile-ttl"}[i%3]
 		clockJump(t, s, admin, to, policy)
 	}
@@ -103,14 +104,19 @@ func clockJump(t *testing.T, s *server, admin *client.Client, to time.Duration, 
 	if v := do(t, admin, "BGREWRITEAOF"); v.IsError() {
 		require.Contains(t, v.Text(), "in progress")
 	}
-	eventually(t, "a rewrite", func() bool { return info("aof_rewrites") != rewrites && info("aof_rewrite_in_progress") == "0" })
+	eventually(t, "a rewrite", func() bool {
+		return info("aof_rewrites") != rewrites && info("aof_rewrite_in_progress") == "0"
+	})
 	eventually(t, "a save point", func() bool { return info("rdb_saves") != saves })
-	eventually(t, "its end", func() bool { return info("rdb_bgsave_in_progress") == "0" && info("rdb_last_bgsave_status") == "ok" })
+	eventually(t, "its end", func() bool {
+		return info("rdb_bgsave_in_progress") == "0" && info("rdb_last_bgsave_status") == "ok"
+	})
 	require.InDelta(t, want, do(t, admin, "LASTSAVE").Int, 60)
 	eventually(t, "rates", func() bool { return info("instantaneous_ops_per_sec") != "0" })
 	require.Less(t, number(t, info("uptime_in_seconds")), int64(3600))
 	require.Less(t, do(t, admin, "OBJECT", "IDLETIME", "fresh").Int, int64(600))
-	for _, line := range strings.Split(strings.TrimSpace(do(t, admin, "CLIENT", "LIST").Text()), "\n") {
+	for _, line := range strings.Split(strings.TrimSpace(do(t, admin, "CLIENT", "LIST").Text()),
+		"\n") {
 		for _, f := range strings.Fields(line) {
 			if age, ok := strings.CutPrefix(f, "age="); ok {
 				require.Less(t, number(t, age), int64(600), line)

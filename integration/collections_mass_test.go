@@ -58,7 +58,8 @@ func TestLargeCollectionsGoUnnoticed(t *testing.T) {
 		command string
 		args    []any
 	}{
-		{"del", []any{"DEL", "k"}}, {"unlink", []any{"UNLINK", "k"}}, {"mset", []any{"MSET", "k", "v"}}, {"rename", []any{"RENAME", "other", "k"}},
+		{"del", []any{"DEL", "k"}}, {"unlink", []any{"UNLINK", "k"}},
+		{"mset", []any{"MSET", "k", "v"}}, {"rename", []any{"RENAME", "other", "k"}},
 		{"flushall", []any{"FLUSHALL", "SYNC"}},
 	}
 	for _, fill := range []string{"rpush", "sadd", "zadd", "hset"} {
@@ -71,7 +72,9 @@ func TestLargeCollectionsGoUnnoticed(t *testing.T) {
 			during(t, c, func() {
 				require.NoError(t, c.Do(ctx, d.args...).Err())
 				require.Less(t, 10*micros(t, c, d.command), took, "%s after %s", d.command, fill)
-				eventually(t, "the memory is back", func() bool { return infoInt(t, c, "used_memory")-empty < (full-empty)/4 })
+				eventually(t, "the memory is back", func() bool {
+					return infoInt(t, c, "used_memory")-empty < (full-empty)/4
+				})
 			})
 			c.FlushAll(ctx)
 		}

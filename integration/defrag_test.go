@@ -47,7 +47,9 @@ func mixed(c *client.Client, r *rand.Rand, i int) {
 	case k < 80:
 		many("SADD", size, func(j int) []any { return []any{strconv.Itoa(j * r.IntN(100000))} })
 	case k < 90:
-		many("ZADD", size, func(j int) []any { return []any{strconv.Itoa(r.IntN(100)), "m" + strconv.Itoa(j)} })
+		many("ZADD", size, func(j int) []any {
+			return []any{strconv.Itoa(r.IntN(100)), "m" + strconv.Itoa(j)}
+		})
 	case k < 99:
 		many("RPUSH", size, func(int) []any { return []any{text(100)} })
 	default:
@@ -60,7 +62,8 @@ func mixed(c *client.Client, r *rand.Rand, i int) {
 
 // probeLatency reads random keys, one at a time, until it has done n or stop says so, and tells how
 // long these took.
-func probeLatency(t *testing.T, c *client.Client, r *rand.Rand, keys, n int, stop func() bool) string {
+func probeLatency(t *testing.T, c *client.Client, r *rand.Rand, keys, n int,
+	stop func() bool) string {
 	t.Helper()
 	var took []time.Duration
 	for len(took) < n && !stop() {
@@ -119,12 +122,15 @@ func TestDefragmentation(t *testing.T) {
 	quiet := probeLatency(t, probe, r, n, 20_000, func() bool { return false })
 	do(t, c, "CONFIG", "SET", "activedefrag", "yes")
 	start := time.Now()
-	busy := probeLatency(t, probe, r, n, 1<<30, func() bool { return time.Since(start) > time.Second })
+	busy := probeLatency(t, probe, r, n, 1<<30, func() bool {
+		return time.Since(start) > time.Second
+	})
 	t.Logf("EXISTS before:          %s", quiet)
 	t.Logf("EXISTS in a round:      %s", busy)
 	if raceEnabled {
 		eventually(t, "blocks move", func() bool {
-			return persistInfo(t, c, "active_defrag_hits") != "0" && persistInfo(t, c, "active_defrag_running") == "0"
+			return persistInfo(t, c, "active_defrag_hits") != "0" &&
+				persistInfo(t, c, "active_defrag_running") == "0"
 		})
 	} else {
 		eventually(t, "the memory comes back", func() bool { return ratio() < 1.3 })

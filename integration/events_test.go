@@ -281,7 +281,8 @@ func TestKeyEventsAgainstRedis(t *testing.T) {
 			name, _, _ := strings.Cut(command, " ")
 			if fmt.Sprint(got[i]) != fmt.Sprint(want[i]) && !differ[name] {
 				differ[name] = true
-				t.Errorf("%s\n got %q, reply %s\nwant %q, reply %s\nafter\n%s", command, got[i], gotReplies[i], want[i], wantReplies[i],
+				t.Errorf("%s\n got %q, reply %s\nwant %q, reply %s\nafter\n%s", command, got[i],
+					gotReplies[i], want[i], wantReplies[i],
 					strings.Join(history[max(0, len(history)-8):], "\n"))
 			}
 		}

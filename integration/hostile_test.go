@@ -77,7 +77,8 @@ func TestProtocolErrors(t *testing.T) {
 func TestPieces(t *testing.T) {
 	everywhere(t, func(e *env) {
 		conn := e.raw()
-		for _, b := range []byte("*3\r\n$3\r\nSET\r\n$5\r\npie\x00e\r\n$2\r\n\r\n\r\n*2\r\n$3\r\nGET\r\n$5\r\npie\x00e\r\nDEL \"pie\\x00e\"\r\n") {
+		for _, b := range []byte(
+			"*3\r\n$3\r\nSET\r\n$5\r\npie\x00e\r\n$2\r\n\r\n\r\n*2\r\n$3\r\nGET\r\n$5\r\npie\x00e\r\nDEL \"pie\\x00e\"\r\n") {
 			require.NoError(e, conn.Send([]byte{b}))
 		}
 		for _, want := range []string{"simple:OK", `"\r\n"`, "1"} {
@@ -103,7 +104,8 @@ func TestGarbage(t *testing.T) {
 			for range rnd.IntN(8) {
 				raw[rnd.IntN(len(raw))] = byte(rnd.Uint32())
 			}
-			if err := conn.Send(raw); err != nil && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
+			if err := conn.Send(raw); err != nil && !errors.Is(err, syscall.EPIPE) &&
+				!errors.Is(err, syscall.ECONNRESET) {
 				e.Fatal(err)
 			}
 			if rnd.IntN(2) == 0 {
@@ -174,7 +176,9 @@ func TestIdleConnections(t *testing.T) {
 		require.NoError(t, err)
 		defer conns[i].Close()
 	}
-	eventually(t, "all are accepted", func() bool { return infoInt(t, c, "connected_clients") >= int64(n) })
+	eventually(t, "all are accepted", func() bool {
+		return infoInt(t, c, "connected_clients") >= int64(n)
+	})
 	if built.godwit && !raceEnabled {
 		if per := (infoInt(t, c, "used_memory_rss") - before) / int64(n); per > 16<<10 {
 			t.Errorf("%d bytes for each idle connection", per)
@@ -194,7 +198,9 @@ func TestIdleConnections(t *testing.T) {
 	for _, conn := range conns {
 		conn.Close()
 	}
-	eventually(t, "all are forgotten", func() bool { return infoInt(t, c, "connected_clients") < 10 })
+	eventually(t, "all are forgotten", func() bool {
+		return infoInt(t, c, "connected_clients") < 10
+	})
 }
 
 // TestQueryBufferLimit: what one client sends without end is bounded.
@@ -202,7 +208,8 @@ func TestQueryBufferLimit(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--client-query-buffer-limit", "1mb")
 	c := s.dial(t)
-	_ = c.Send([]byte("*2\r\n$4\r\nECHO\r\n$400000000\r\n" + strings.Repeat("x", 4<<20))) // may be cut
+	// may be cut
+	_ = c.Send([]byte("*2\r\n$4\r\nECHO\r\n$400000000\r\n" + strings.Repeat("x", 4<<20)))
 	_, err := c.Receive()
 	require.Error(t, err)
 	require.True(t, testserver.Answers("tcp", s.Addr))

@@ -40,7 +40,8 @@ func TestLongStringsTakeNoHeap(t *testing.T) {
 			}
 			high, mapped := s.status(t, "VmHWM"), uint64(s.status(t, "VmSize")+size/2)
 			pid := s.Pid
-			require.NoError(t, unix.Prlimit(pid, unix.RLIMIT_AS, &unix.Rlimit{Cur: mapped, Max: mapped}, nil))
+			require.NoError(t,
+				unix.Prlimit(pid, unix.RLIMIT_AS, &unix.Rlimit{Cur: mapped, Max: mapped}, nil))
 			w.save(t, c)
 			require.Less(t, s.status(t, "VmHWM")-high, int64(size/4))
 		})
@@ -50,7 +51,9 @@ func TestLongStringsTakeNoHeap(t *testing.T) {
 func bgsave(t *testing.T, c *client.Client) {
 	t.Helper()
 	do(t, c, "BGSAVE")
-	eventually(t, "the save ends", func() bool { return persistInfo(t, c, "rdb_bgsave_in_progress") == "0" })
+	eventually(t, "the save ends", func() bool {
+		return persistInfo(t, c, "rdb_bgsave_in_progress") == "0"
+	})
 	require.Equal(t, "ok", persistInfo(t, c, "rdb_last_bgsave_status"))
 }
 
@@ -65,7 +68,8 @@ func TestLongStringsChangeDuringSnapshots(t *testing.T) {
 	}
 	text := bytes.Repeat([]byte("some text, and then "), 5*mib/20)
 	fill := func(t *testing.T, c *client.Client) {
-		for _, k := range []string{"changed", "grown", "renamed", "deleted", "replaced", "moved", "copied", "due"} {
+		for _, k := range []string{"changed", "grown", "renamed", "deleted", "replaced", "moved",
+			"copied", "due"} {
 			do(t, c, "SET", k+":noise", noise)
 			do(t, c, "SET", k+":text", text)
 		}
@@ -109,7 +113,9 @@ func TestLongStringsChangeDuringSnapshots(t *testing.T) {
 		fill(t, c)
 		want := digest(t, c)
 		changes(t, c, "BGSAVE")
-		eventually(t, "the save ends", func() bool { return persistInfo(t, c, "rdb_bgsave_in_progress") == "0" })
+		eventually(t, "the save ends", func() bool {
+			return persistInfo(t, c, "rdb_bgsave_in_progress") == "0"
+		})
 		require.NotEqual(t, want, digest(t, c))
 		require.Equal(t, "0", persistInfo(t, c, "mem_not_counted_for_evict"), "all is thawed")
 		s.Kill()
@@ -118,12 +124,15 @@ func TestLongStringsChangeDuringSnapshots(t *testing.T) {
 	for _, preamble := range []string{"yes", "no"} {
 		t.Run("log, preamble "+preamble, func(t *testing.T) {
 			t.Parallel()
-			aof := with("--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", preamble)
+			aof := with("--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble",
+				preamble)
 			s := startServer(t, aof...)
 			c := s.dial(t)
 			fill(t, c)
 			changes(t, c, "BGREWRITEAOF")
-			eventually(t, "the rewrite ends", func() bool { return persistInfo(t, c, "aof_rewrite_in_progress") == "0" })
+			eventually(t, "the rewrite ends", func() bool {
+				return persistInfo(t, c, "aof_rewrite_in_progress") == "0"
+			})
 			require.Equal(t, "ok", persistInfo(t, c, "aof_last_bgrewrite_status"))
 			want := digest(t, c)
 			s.Kill()

@@ -35,14 +35,16 @@ func load(t testing.TB, c *redis.Client, n int, value string, deadline time.Time
 func worker(ctx context.Context, c *redis.Client, name string) (err error) {
 	for n := int64(1); ctx.Err() == nil; n++ {
 		p := c.Pipeline()
-		count, set, get, gone := p.Incr(ctx, name), p.Set(ctx, name+":v", n, time.Hour), p.Get(ctx, name+":v"), p.Exists(ctx, name+":none")
+		count, set, get, gone := p.Incr(ctx, name), p.Set(ctx, name+":v", n, time.Hour),
+			p.Get(ctx, name+":v"), p.Exists(ctx, name+":none")
 		_, err := p.Exec(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil:
 			return err
-		case count.Val() < 1 || set.Val() != "OK" || get.Val() != strconv.FormatInt(n, 10) || gone.Val() != 0:
+		case count.Val() < 1 || set.Val() != "OK" || get.Val() != strconv.FormatInt(n, 10) ||
+			gone.Val() != 0:
 			return fmt.Errorf("round %d: %v %v %v %v", n, count, set, get, gone)
 		}
 	}
@@ -84,15 +86,20 @@ func TestMassExpiry(t *testing.T) {
 		during(t, c, func() {
 			time.Sleep(time.Until(due.Add(2 * time.Millisecond)))
 			for i := 0; i < n; i += n / 50 {
-				require.Zero(t, c.Exists(t.Context(), "k:"+strconv.Itoa(i)).Val(), "due and still there")
+				require.Zero(t, c.Exists(t.Context(), "k:"+strconv.Itoa(i)).Val(),
+					"due and still there")
 			}
 			keys, _, err := c.Scan(t.Context(), 0, "k:*", 1000).Result()
 			require.NoError(t, err)
 			require.Empty(t, keys)
-			eventually(t, "nothing is left", func() bool { return c.DBSize(t.Context()).Val() <= 6 })
+			eventually(t, "nothing is left", func() bool {
+				return c.DBSize(t.Context()).Val() <= 6
+			})
 		})
 		require.EqualValues(t, n, infoInt(t, c, "expired_keys")-expired)
-		eventually(t, "the memory is back", func() bool { return infoInt(t, c, "used_memory")-empty < (full-empty)/4 })
+		eventually(t, "the memory is back", func() bool {
+			return infoInt(t, c, "used_memory")-empty < (full-empty)/4
+		})
 	}
 }
 
@@ -152,8 +159,11 @@ func TestUsedMemoryIsTrue(t *testing.T) {
 		populate(1000) // the code that makes keys is resident from now on
 		used, resident := infoInt(t, c, "used_memory"), infoInt(t, c, "used_memory_rss")
 		populate(80_000_000 / size)
-		used, resident = infoInt(t, c, "used_memory")-used, infoInt(t, c, "used_memory_rss")-resident
-		require.InEpsilon(t, resident, used, 0.02, "values of %d bytes: used memory grew by %d, resident memory by %d", size, used, resident)
+		used, resident = infoInt(t, c, "used_memory")-used,
+			infoInt(t, c, "used_memory_rss")-resident
+		require.InEpsilon(t, resident, used, 0.02,
+			"values of %d bytes: used memory grew by %d, resident memory by %d", size, used,
+			resident)
 		require.NoError(t, c.FlushAll(ctx).Err())
 		require.NoError(t, c.Do(ctx, "MEMORY", "PURGE").Err())
 	}
@@ -178,7 +188,9 @@ func TestFlushAllWhileClientsWork(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan error)
 			go func() { done <- setAndGet(ctx, c) }()
-			eventually(t, "the memory is back", func() bool { return infoInt(t, c, "used_memory")-empty < (full-empty)/4 })
+			eventually(t, "the memory is back", func() bool {
+				return infoInt(t, c, "used_memory")-empty < (full-empty)/4
+			})
 			cancel()
 			require.NoError(t, <-done)
 			require.NoError(t, c.FlushAll(t.Context()).Err())
@@ -214,8 +226,14 @@ func TestUnlinkBigValues(t *testing.T) {
 		"del":    func(k string) error { return c.Del(ctx, k).Err() },
 		"set":    func(k string) error { return c.Set(ctx, k, "small", 0).Err() },
 		"getdel": func(k string) error { return c.Do(ctx, "GETDEL", k).Err() },
-		"rename": func(k string) error { c.Set(ctx, "other", 1, 0); return c.Rename(ctx, "other", k).Err() },
-		"copy":   func(k string) error { c.Set(ctx, "other", 1, 0); return c.Copy(ctx, "other", k, 0, true).Err() },
+		"rename": func(k string) error {
+			c.Set(ctx, "other", 1, 0)
+			return c.Rename(ctx, "other", k).Err()
+		},
+		"copy": func(k string) error {
+			c.Set(ctx, "other", 1, 0)
+			return c.Copy(ctx, "other", k, 0, true).Err()
+		},
 		"bitop":  func(k string) error { return c.BitOpNot(ctx, k, "missing").Err() },
 		"expire": func(k string) error { return c.PExpire(ctx, k, time.Millisecond).Err() },
 		"past":   func(k string) error { return c.ExpireAt(ctx, k, time.Unix(1, 0)).Err() },
@@ -225,7 +243,9 @@ func TestUnlinkBigValues(t *testing.T) {
 			require.NoError(t, c.SetRange(ctx, name, size-1, "x").Err())
 			require.Greater(t, infoInt(t, c, "used_memory"), empty+size-1)
 			require.NoError(t, f(name), name)
-			eventually(t, "the memory is back after "+name, func() bool { return infoInt(t, c, "used_memory") < empty+size/2 })
+			eventually(t, "the memory is back after "+name, func() bool {
+				return infoInt(t, c, "used_memory") < empty+size/2
+			})
 		}
 	})
 }
@@ -260,7 +280,8 @@ func TestRehashUnderLoad(t *testing.T) {
 				cmds, err := p.Exec(ctx)
 				require.NoError(t, err)
 				for j, cmd := range cmds {
-					require.Equal(t, (i-len(cmds)+1+j)%100 == 0, cmd.(*redis.IntCmd).Val() == 1, cmd.String())
+					require.Equal(t, (i-len(cmds)+1+j)%100 == 0, cmd.(*redis.IntCmd).Val() == 1,
+						cmd.String())
 				}
 			}
 		}

@@ -145,7 +145,8 @@ func TestUnreadRepliesGoBack(t *testing.T) {
 	require.Less(t, s.status(t, "VmRSS"), memoryInfo(t, c, "used_memory")+64*mib)
 	nc.Close()
 	require.Eventually(t, func() bool {
-		return memoryInfo(t, c, "used_memory") < startUsed+mib && s.status(t, "VmRSS") < start+32*mib
+		return memoryInfo(t, c, "used_memory") < startUsed+mib &&
+			s.status(t, "VmRSS") < start+32*mib
 	}, patience, 50*time.Millisecond)
 }
 
@@ -159,7 +160,8 @@ func TestLargeRequestsGoBack(t *testing.T) {
 	for range 20 {
 		nc, err := net.Dial("tcp", s.Addr)
 		require.NoError(t, err)
-		_, err = nc.Write(append([]byte("*2\r\n$4\r\nECHO\r\n$20000000\r\n"), make([]byte, 10*mib)...))
+		_, err = nc.Write(
+			append([]byte("*2\r\n$4\r\nECHO\r\n$20000000\r\n"), make([]byte, 10*mib)...))
 		require.NoError(t, err)
 		conns = append(conns, nc)
 	}
@@ -170,7 +172,8 @@ func TestLargeRequestsGoBack(t *testing.T) {
 		nc.Close()
 	}
 	require.Eventually(t, func() bool {
-		return memoryInfo(t, c, "used_memory") < startUsed+mib && s.status(t, "VmRSS") < start+32*mib
+		return memoryInfo(t, c, "used_memory") < startUsed+mib &&
+			s.status(t, "VmRSS") < start+32*mib
 	}, patience, 50*time.Millisecond)
 }
 
@@ -307,13 +310,24 @@ func requireTooLarge(t *testing.T, s *server, size int) {
 func TestSmallWritesPayLittle(t *testing.T) {
 	const writes, size = 2000, 1000
 	large := map[string]func(t *testing.T, c *client.Client){
-		"bitmap":            func(t *testing.T, c *client.Client) { do(t, c, "SETBIT", "k", 8*100*mib, 1) },
-		"count-min sketch":  func(t *testing.T, c *client.Client) { do(t, c, "CMS.INITBYDIM", "k", 5*mib, 5) },
-		"bloom filter":      func(t *testing.T, c *client.Client) { do(t, c, "BF.RESERVE", "k", "0.001", 50*mib) },
-		"cuckoo filter":     func(t *testing.T, c *client.Client) { do(t, c, "CF.RESERVE", "k", 64*mib) },
-		"list":              scripted(`for i=1,30000 do redis.call('RPUSH','k',string.rep('x',1000)) end`),
-		"set":               scripted(`for i=1,30000 do redis.call('SADD','k',string.rep('x',1000)..i) end`),
-		"list of big nodes": scripted(`for i=1,30 do redis.call('RPUSH','k',string.rep('x',1e6)) end`),
+		"bitmap": func(t *testing.T, c *client.Client) {
+			do(t, c, "SETBIT", "k", 8*100*mib, 1)
+		},
+		"count-min sketch": func(t *testing.T, c *client.Client) {
+			do(t, c, "CMS.INITBYDIM", "k", 5*mib, 5)
+		},
+		"bloom filter": func(t *testing.T, c *client.Client) {
+			do(t, c, "BF.RESERVE", "k", "0.001", 50*mib)
+		},
+		"cuckoo filter": func(t *testing.T, c *client.Client) {
+			do(t, c, "CF.RESERVE", "k", 64*mib)
+		},
+		"list": scripted(
+			`for i=1,30000 do redis.call('RPUSH','k',string.rep('x',1000)) end`),
+		"set": scripted(
+			`for i=1,30000 do redis.call('SADD','k',string.rep('x',1000)..i) end`),
+		"list of big nodes": scripted(
+			`for i=1,30 do redis.call('RPUSH','k',string.rep('x',1e6)) end`),
 	}
 	s := startServer(t)
 	c := s.dial(t)
@@ -334,7 +348,9 @@ func TestSmallWritesPayLittle(t *testing.T) {
 			// A chunk of the arena is what one step may free at the most.
 			require.InDelta(t, before-2*writes*size, after, 3*writes*size/2+4*mib)
 			do(t, c, "FLUSHALL", "SYNC")
-			require.Eventually(t, func() bool { return memoryInfo(t, c, "mem_waiting_to_be_freed") == 0 }, patience, 20*time.Millisecond)
+			require.Eventually(t, func() bool {
+				return memoryInfo(t, c, "mem_waiting_to_be_freed") == 0
+			}, patience, 20*time.Millisecond)
 		})
 	}
 }

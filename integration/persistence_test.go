@@ -33,7 +33,8 @@ func everything(t testing.TB, c *client.Client) {
 				c.Queue("RPUSH", fmt.Sprintf("l:%d", n), v)
 				c.Queue("SADD", fmt.Sprintf("set:%d", n), v)
 				c.Queue("SADD", fmt.Sprintf("ints:%d", n), strconv.Itoa(i*i))
-				c.Queue("ZADD", fmt.Sprintf("z:%d", n), strconv.FormatFloat(float64(i)/7, 'g', -1, 64), v)
+				c.Queue("ZADD", fmt.Sprintf("z:%d", n),
+					strconv.FormatFloat(float64(i)/7, 'g', -1, 64), v)
 				c.Queue("HSET", fmt.Sprintf("h:%d", n), v, strings.Repeat("x", i%100))
 			}
 		}
@@ -93,12 +94,13 @@ func TestRestart(t *testing.T) {
 		args []string
 		end  func(t *testing.T, s *server, c *client.Client)
 	}{
-		{"SIGTERM saves", with("--save", "3600 1"), func(t *testing.T, s *server, _ *client.Client) {
-			require.NoError(t, s.Signal(syscall.SIGTERM))
-			require.Equal(t, 0, s.Exited(t))
-			require.Contains(t, s.Output(), "Saving the final RDB snapshot before exiting.")
-			require.Contains(t, s.Output(), "DB saved on disk")
-		}},
+		{"SIGTERM saves", with("--save", "3600 1"),
+			func(t *testing.T, s *server, _ *client.Client) {
+				require.NoError(t, s.Signal(syscall.SIGTERM))
+				require.Equal(t, 0, s.Exited(t))
+				require.Contains(t, s.Output(), "Saving the final RDB snapshot before exiting.")
+				require.Contains(t, s.Output(), "DB saved on disk")
+			}},
 		{"SHUTDOWN SAVE", with(), func(t *testing.T, s *server, c *client.Client) {
 			_, err := c.Do("SHUTDOWN", "SAVE")
 			require.Error(t, err)
@@ -110,30 +112,40 @@ func TestRestart(t *testing.T) {
 		}},
 		{"BGSAVE, kill -9", with(), func(t *testing.T, s *server, c *client.Client) {
 			require.Equal(t, "Background saving started", do(t, c, "BGSAVE").Text())
-			eventually(t, "the save ends", func() bool { return persistInfo(t, c, "rdb_bgsave_in_progress") == "0" })
+			eventually(t, "the save ends", func() bool {
+				return persistInfo(t, c, "rdb_bgsave_in_progress") == "0"
+			})
 			require.Equal(t, "ok", persistInfo(t, c, "rdb_last_bgsave_status"))
 			s.Kill()
 		}},
-		{"log, always, kill -9", with("--appendonly", "yes", "--appendfsync", "always"), func(t *testing.T, s *server, _ *client.Client) {
-			s.Kill()
-		}},
-		{"log, everysec, SIGTERM", with("--appendonly", "yes"), func(t *testing.T, s *server, _ *client.Client) {
-			require.NoError(t, s.Signal(syscall.SIGTERM))
-			require.Equal(t, 0, s.Exited(t))
-			require.Contains(t, s.Output(), "Calling fsync() on the AOF file.")
-		}},
-		{"rewritten log", with("--appendonly", "yes"), func(t *testing.T, s *server, c *client.Client) {
-			do(t, c, "BGREWRITEAOF")
-			eventually(t, "the rewrite ends", func() bool { return persistInfo(t, c, "aof_rewrite_in_progress") == "0" })
-			require.NoError(t, s.Signal(syscall.SIGTERM))
-			require.Equal(t, 0, s.Exited(t))
-		}},
-		{"log of commands", with("--appendonly", "yes", "--aof-use-rdb-preamble", "no"), func(t *testing.T, s *server, c *client.Client) {
-			do(t, c, "BGREWRITEAOF")
-			eventually(t, "the rewrite ends", func() bool { return persistInfo(t, c, "aof_rewrite_in_progress") == "0" })
-			require.NoError(t, s.Signal(syscall.SIGTERM))
-			require.Equal(t, 0, s.Exited(t))
-		}},
+		{"log, always, kill -9", with("--appendonly", "yes", "--appendfsync", "always"),
+			func(t *testing.T, s *server, _ *client.Client) {
+				s.Kill()
+			}},
+		{"log, everysec, SIGTERM", with("--appendonly", "yes"),
+			func(t *testing.T, s *server, _ *client.Client) {
+				require.NoError(t, s.Signal(syscall.SIGTERM))
+				require.Equal(t, 0, s.Exited(t))
+				require.Contains(t, s.Output(), "Calling fsync() on the AOF file.")
+			}},
+		{"rewritten log", with("--appendonly", "yes"),
+			func(t *testing.T, s *server, c *client.Client) {
+				do(t, c, "BGREWRITEAOF")
+				eventually(t, "the rewrite ends", func() bool {
+					return persistInfo(t, c, "aof_rewrite_in_progress") == "0"
+				})
+				require.NoError(t, s.Signal(syscall.SIGTERM))
+				require.Equal(t, 0, s.Exited(t))
+			}},
+		{"log of commands", with("--appendonly", "yes", "--aof-use-rdb-preamble", "no"),
+			func(t *testing.T, s *server, c *client.Client) {
+				do(t, c, "BGREWRITEAOF")
+				eventually(t, "the rewrite ends", func() bool {
+					return persistInfo(t, c, "aof_rewrite_in_progress") == "0"
+				})
+				require.NoError(t, s.Signal(syscall.SIGTERM))
+				require.Equal(t, 0, s.Exited(t))
+			}},
 	} {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
@@ -225,9 +237,13 @@ func TestSnapshotIsOneMoment(t *testing.T) {
 		}
 	}()
 	do(t, c, "CONFIG", "SET", "rdb-key-save-delay", "20")
-	eventually(t, "the writer has begun", func() bool { return do(t, c, "HGET", "hash", "f:0").Text() != "0" })
+	eventually(t, "the writer has begun", func() bool {
+		return do(t, c, "HGET", "hash", "f:0").Text() != "0"
+	})
 	do(t, c, "BGSAVE")
-	eventually(t, "the save ends", func() bool { return persistInfo(t, c, "rdb_bgsave_in_progress") == "0" })
+	eventually(t, "the save ends", func() bool {
+		return persistInfo(t, c, "rdb_bgsave_in_progress") == "0"
+	})
 	close(stop)
 	require.NoError(t, <-written)
 	s.Kill()
@@ -268,7 +284,8 @@ func startLoading(t *testing.T, keys int) *server {
 	do(t, s.dial(t), "DEBUG", "POPULATE", strconv.Itoa(keys))
 	do(t, s.dial(t), "SAVE")
 	s.Stop()
-	loading, err := testserver.Launch(testserver.Options{Dir: s.Dir, Args: with("--key-load-delay", "2000")})
+	loading, err := testserver.Launch(
+		testserver.Options{Dir: s.Dir, Args: with("--key-load-delay", "2000")})
 	require.NoError(t, err)
 	t.Cleanup(func() { loading.Stop() })
 	s = &server{loading}
@@ -288,14 +305,18 @@ func TestLoadingAnswers(t *testing.T) {
 	godwitOnly(t) // redis-server looks at its clients every 2 MiB only
 	s := startLoading(t, 5000)
 	c := s.dial(t)
-	for _, cmd := range []string{"PING", "GET key:1", "SET a b", "BGSAVE", "DBSIZE", "DEBUG RELOAD", "DEBUG RELOAD NOSAVE NOFLUSH MERGE", "DEBUG LOADAOF"} {
+	for _, cmd := range []string{"PING", "GET key:1", "SET a b", "BGSAVE", "DBSIZE", "DEBUG RELOAD",
+		"DEBUG RELOAD NOSAVE NOFLUSH MERGE", "DEBUG LOADAOF"} {
 		v, err := c.Do(anys(strings.Fields(cmd))...)
 		require.NoError(t, err)
 		require.Equal(t, "LOADING Redis is loading the dataset in memory", v.Text(), cmd)
 	}
 	require.Equal(t, "1", persistInfo(t, c, "loading"))
-	eventually(t, "there is progress", func() bool { return persistInfo(t, c, "loading_loaded_perc") != "0.00" })
-	for _, f := range []string{"loading_start_time", "loading_total_bytes", "loading_loaded_bytes", "loading_eta_seconds"} {
+	eventually(t, "there is progress", func() bool {
+		return persistInfo(t, c, "loading_loaded_perc") != "0.00"
+	})
+	for _, f := range []string{"loading_start_time", "loading_total_bytes", "loading_loaded_bytes",
+		"loading_eta_seconds"} {
 		require.NotEmpty(t, persistInfo(t, c, f))
 	}
 	require.NotContains(t, s.Output(), "Ready to accept connections")
@@ -351,7 +372,8 @@ func TestCorruptSnapshot(t *testing.T) {
 	}{
 		{"empty", []byte{}}, // no save leaves it so: a copy that failed, or a disk that was full
 		{"torn", good[:len(good)/2]},
-		{"flipped", append(append(append([]byte(nil), good[:len(good)/2]...), good[len(good)/2]^4), good[len(good)/2+1:]...)},
+		{"flipped", append(append(append([]byte(nil), good[:len(good)/2]...), good[len(good)/2]^4),
+			good[len(good)/2+1:]...)},
 		{"checksum", append(append([]byte(nil), good[:len(good)-1]...), good[len(good)-1]^1)},
 		{"no RDB file", []byte("what is this?")},
 	} {
@@ -359,7 +381,8 @@ func TestCorruptSnapshot(t *testing.T) {
 		s, err := testserver.Launch(testserver.Options{Dir: s.Dir})
 		require.NoError(t, err)
 		require.Equal(t, 1, s.Exited(t), w.name)
-		require.Regexp(t, `# Fatal error loading the DB: dump\.rdb: offset \d+.*: .*Exiting\.\n`, s.Output(), w.name)
+		require.Regexp(t, `# Fatal error loading the DB: dump\.rdb: offset \d+.*: .*Exiting\.\n`,
+			s.Output(), w.name)
 		require.NotContains(t, s.Output(), "Ready to accept")
 		now, err := os.ReadFile(path)
 		require.NoError(t, err)
@@ -383,12 +406,15 @@ func TestMisconf(t *testing.T) {
 	do(t, c, "SET", "a", "1")
 	unblock := blockSnapshots(t, s)
 	do(t, c, "BGSAVE")
-	eventually(t, "the save fails", func() bool { return persistInfo(t, c, "rdb_last_bgsave_status") == "err" })
+	eventually(t, "the save fails", func() bool {
+		return persistInfo(t, c, "rdb_last_bgsave_status") == "err"
+	})
 	require.Contains(t, s.Output(), "Background saving error")
 	for _, cmd := range []string{"SET a 2", "PING", "DEL a"} {
 		v, err := c.Do(anys(strings.Fields(cmd))...)
 		require.NoError(t, err)
-		require.True(t, strings.HasPrefix(v.Text(), "MISCONF Redis is configured to save RDB snapshots"), v)
+		require.True(t,
+			strings.HasPrefix(v.Text(), "MISCONF Redis is configured to save RDB snapshots"), v)
 	}
 	require.Equal(t, "1", do(t, c, "GET", "a").Text())
 	v, err := c.Do("SAVE")
@@ -396,7 +422,9 @@ func TestMisconf(t *testing.T) {
 	require.Equal(t, "ERR", v.Text())
 	unblock()
 	do(t, c, "BGSAVE")
-	eventually(t, "the save works", func() bool { return persistInfo(t, c, "rdb_last_bgsave_status") == "ok" })
+	eventually(t, "the save works", func() bool {
+		return persistInfo(t, c, "rdb_last_bgsave_status") == "ok"
+	})
 	do(t, c, "SET", "a", "2")
 }
 
@@ -413,7 +441,9 @@ func TestShutdownThatCannotSave(t *testing.T) {
 	for range 2 { // signals are no insisting when the shutdown has been refused
 		require.NoError(t, s.Signal(syscall.SIGTERM))
 		n := strings.Count(s.Output(), "Error trying to save the DB, can't exit.")
-		eventually(t, "the refusal", func() bool { return strings.Count(s.Output(), "Error trying to save the DB, can't exit.") > n })
+		eventually(t, "the refusal", func() bool {
+			return strings.Count(s.Output(), "Error trying to save the DB, can't exit.") > n
+		})
 		time.Sleep(50 * time.Millisecond) // let it note that the attempt is over
 	}
 	require.Equal(t, "1", do(t, c, "GET", "a").Text())
@@ -449,7 +479,9 @@ func TestSavePoint(t *testing.T) {
 	do(t, c, "SET", "a", "1")
 	do(t, c, "CONFIG", "SET", "save", "3600 1000 1 1")
 	require.Equal(t, "3600 1000 1 1", do(t, c, "CONFIG", "GET", "save").Strings()[1])
-	eventually(t, "a save", func() bool { return persistInfo(t, c, "rdb_changes_since_last_save") == "0" })
+	eventually(t, "a save", func() bool {
+		return persistInfo(t, c, "rdb_changes_since_last_save") == "0"
+	})
 	require.Contains(t, s.Output(), "1 changes in 1 seconds. Saving...")
 	do(t, c, "CONFIG", "SET", "save", "")
 	require.FileExists(t, filepath.Join(s.Dir, "dump.rdb"))
@@ -472,7 +504,8 @@ func TestDumpWithRedis(t *testing.T) {
 			payload := do(t, from, "DUMP", k).Text()
 			ttl := max(do(t, from, "PTTL", k).Int, 0)
 			do(t, to, "RESTORE", k, strconv.FormatInt(ttl, 10), payload)
-			require.Equal(t, do(t, from, "DEBUG", "DIGEST-VALUE", k).Strings(), do(t, to, "DEBUG", "DIGEST-VALUE", k).Strings(), k)
+			require.Equal(t, do(t, from, "DEBUG", "DIGEST-VALUE", k).Strings(),
+				do(t, to, "DEBUG", "DIGEST-VALUE", k).Strings(), k)
 		}
 	}
 }
@@ -527,7 +560,9 @@ func migrateOptions(t *testing.T, from, to *client.Client, host, port string) {
 	require.Equal(t, "OK", migrate("k", "5", "1000", "COPY"))
 	require.Equal(t, "1", do(t, from, "GET", "k").Text())
 	do(t, from, "SET", "k", "2", "PX", "100000")
-	require.Equal(t, "ERR Target instance replied with error: BUSYKEY Target key name already exists.", migrate("k", "5", "1000"))
+	require.Equal(t,
+		"ERR Target instance replied with error: BUSYKEY Target key name already exists.",
+		migrate("k", "5", "1000"))
 	require.Equal(t, "OK", migrate("k", "5", "1000", "REPLACE"))
 	require.Zero(t, do(t, from, "EXISTS", "k").Int)
 	do(t, to, "SELECT", "5")
@@ -535,11 +570,16 @@ func migrateOptions(t *testing.T, from, to *client.Client, host, port string) {
 	require.Greater(t, do(t, to, "PTTL", "k").Int, int64(50000))
 	do(t, to, "SELECT", "0")
 	do(t, from, "SET", "k", "3")
-	require.Contains(t, migrate("k", "0", "1000", "AUTH", "wrong"), "ERR Target instance replied with error: ")
-	require.Contains(t, migrate("k", "0", "1000", "AUTH2", "nobody", "wrong"), "ERR Target instance replied with error: WRONGPASS")
-	require.Contains(t, migrate("k", "99", "1000"), "ERR Target instance replied with error: ERR DB index is out of range")
+	require.Contains(t, migrate("k", "0", "1000", "AUTH", "wrong"),
+		"ERR Target instance replied with error: ")
+	require.Contains(t, migrate("k", "0", "1000", "AUTH2", "nobody", "wrong"),
+		"ERR Target instance replied with error: WRONGPASS")
+	require.Contains(t, migrate("k", "99", "1000"),
+		"ERR Target instance replied with error: ERR DB index is out of range")
 	require.Equal(t, "3", do(t, from, "GET", "k").Text())
-	require.Equal(t, "ERR When using MIGRATE KEYS option, the key argument must be set to the empty string", migrate("k", "0", "1000", "KEYS", "a"))
+	require.Equal(t,
+		"ERR When using MIGRATE KEYS option, the key argument must be set to the empty string",
+		migrate("k", "0", "1000", "KEYS", "a"))
 	require.Equal(t, "ERR syntax error", migrate("k", "0", "1000", "WHAT"))
 	require.Equal(t, "ERR syntax error", migrate("k", "0", "1000", "AUTH"))
 	require.Equal(t, "ERR value is not an integer or out of range", migrate("k", "x", "1000"))

@@ -40,7 +40,8 @@ func newPKI(dir string) (*pki, error) {
 	if _, p.certFile, p.keyFile, err = p.issue("server", p.ca, p.caKey); err != nil {
 		return nil, err
 	}
-	if p.clientCert, p.clientFile, p.clientKeyFile, err = p.issue("client", p.ca, p.caKey); err != nil {
+	if p.clientCert, p.clientFile, p.clientKeyFile, err = p.issue("client", p.ca,
+		p.caKey); err != nil {
 		return nil, err
 	}
 	other, otherKey, err := p.authority("other-ca")
@@ -53,7 +54,8 @@ func newPKI(dir string) (*pki, error) {
 
 // args tell a server to use the certificates.
 func (p *pki) args() []string {
-	return []string{"--tls-cert-file", p.certFile, "--tls-key-file", p.keyFile, "--tls-ca-cert-file", p.caFile}
+	return []string{"--tls-cert-file", p.certFile, "--tls-key-file", p.keyFile,
+		"--tls-ca-cert-file", p.caFile}
 }
 
 // client is the configuration of a client, with or without a certificate of its own.
@@ -92,7 +94,8 @@ func (p *pki) authority(name string) (*x509.Certificate, *ecdsa.PrivateKey, erro
 	return cert, key, err
 }
 
-func (p *pki) issue(name string, ca *x509.Certificate, caKey *ecdsa.PrivateKey) (c tls.Certificate, certFile, keyFile string, err error) {
+func (p *pki) issue(name string, ca *x509.Certificate, caKey *ecdsa.PrivateKey) (c tls.Certificate,
+	certFile, keyFile string, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return c, "", "", err

@@ -85,7 +85,8 @@ type ensemble struct {
 }
 
 func newEnsemble(t *testing.T, addr string, n int) *ensemble {
-	e := &ensemble{t: t, addr: addr, conns: make([]*client.Client, n), ids: make([]int64, n), names: map[int64]string{}}
+	e := &ensemble{t: t, addr: addr, conns: make([]*client.Client, n), ids: make([]int64, n),
+		names: map[int64]string{}}
 	for i := range n {
 		e.open(i)
 	}
@@ -109,7 +110,9 @@ func (e *ensemble) close(i int) {
 	probe, err := client.Dial("tcp", e.addr)
 	require.NoError(e.t, err)
 	defer probe.Close()
-	eventually(e.t, "the connection is gone", func() bool { return do(e.t, probe, "CLIENT", "LIST", "ID", e.ids[i]).Text() == "" })
+	eventually(e.t, "the connection is gone", func() bool {
+		return do(e.t, probe, "CLIENT", "LIST", "ID", e.ids[i]).Text() == ""
+	})
 	e.open(i)
 }
 
@@ -122,12 +125,14 @@ func (e *ensemble) heard(i int, fence string) []string {
 	for {
 		v, err := e.conns[i].Receive()
 		require.NoError(e.t, err)
-		if v.Str == fence || len(v.Elems) == 2 && v.Elems[0].Str == "pong" && v.Elems[1].Str == fence {
+		if v.Str == fence ||
+			len(v.Elems) == 2 && v.Elems[0].Str == "pong" && v.Elems[1].Str == fence {
 			return out
 		}
 		s := render(v)
 		for id, name := range e.names {
-			s = strings.ReplaceAll(s, fmt.Sprintf(`"tracking-redir-broken" %d]`, id), `"tracking-redir-broken" `+name)
+			s = strings.ReplaceAll(s, fmt.Sprintf(`"tracking-redir-broken" %d]`, id),
+				`"tracking-redir-broken" `+name)
 			s = strings.ReplaceAll(s, fmt.Sprintf(`"redirect" %d `, id), `"redirect" `+name+" ")
 		}
 		if strings.Contains(s, `"proto"`) {
@@ -173,7 +178,8 @@ func fillMessage(rng *rand.Rand, template string, conns int) string {
 	for i, w := range words {
 		switch w {
 		case "C":
-			words[i] = []string{"a", "b", "ab", "__redis__:invalidate", "__keyevent@0__:set"}[rng.IntN(5)]
+			words[i] = []string{"a", "b", "ab", "__redis__:invalidate",
+				"__keyevent@0__:set"}[rng.IntN(5)]
 		case "P":
 			words[i] = []string{"a*", "*", "?", "[ab]", "a", "__key*__:*"}[rng.IntN(6)]
 		case "K":
@@ -192,7 +198,8 @@ func TestMessagesAgainstRedis(t *testing.T) {
 	godwitOnly(t)
 	rng := testseed.Rand(t)
 	const conns = 5
-	ours, redis := newEnsemble(t, startServer(t, "--io-threads", "4").Addr, conns), newEnsemble(t, startRedis(t), conns)
+	ours, redis := newEnsemble(t, startServer(t, "--io-threads", "4").Addr, conns),
+		newEnsemble(t, startRedis(t), conns)
 	var history []string
 	for n := range 4000 {
 		i := rng.IntN(conns)
@@ -212,7 +219,8 @@ func TestMessagesAgainstRedis(t *testing.T) {
 			continue
 		}
 		if sortedEach(got) != sortedEach(want) {
-			t.Fatalf("after\n%s\n got %q\nwant %q", strings.Join(history[max(0, len(history)-100):], "\n"), got, want)
+			t.Fatalf("after\n%s\n got %q\nwant %q",
+				strings.Join(history[max(0, len(history)-100):], "\n"), got, want)
 		}
 	}
 }

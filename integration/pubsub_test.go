@@ -48,7 +48,9 @@ func TestPubSubOverEveryTransport(t *testing.T) {
 		require.NoError(e, err)
 		require.True(e, msg.Payload == big)
 		require.NoError(e, sub.Close())
-		eventually(e, "the subscriptions have ended", func() bool { return e.c.PubSubNumSub(ctx, name).Val()[name] == 0 })
+		eventually(e, "the subscriptions have ended", func() bool {
+			return e.c.PubSubNumSub(ctx, name).Val()[name] == 0
+		})
 	})
 }
 
@@ -121,7 +123,8 @@ func TestSlowSubscribers(t *testing.T) {
 		s := startServer(t, "--io-threads", threads)
 		c := s.dial(t)
 		disconnections := func() string {
-			_, after, _ := strings.Cut(do(t, c, "INFO", "stats").Text(), "client_output_buffer_limit_disconnections:")
+			_, after, _ := strings.Cut(do(t, c, "INFO", "stats").Text(),
+				"client_output_buffer_limit_disconnections:")
 			return after[:strings.Index(after, "\r")]
 		}
 		do(t, c, "CONFIG", "SET", "client-output-buffer-limit", "pubsub 1mb 0 0")
@@ -135,7 +138,8 @@ func TestSlowSubscribers(t *testing.T) {
 		}
 		require.Equal(t, "1", disconnections())
 		require.EqualValues(t, 1, do(t, c, "PUBSUB", "NUMSUB", "news").Elems[1].Int)
-		require.Contains(t, s.Output(), "scheduled to be closed ASAP for overcoming of output buffer limits")
+		require.Contains(t, s.Output(),
+			"scheduled to be closed ASAP for overcoming of output buffer limits")
 		lazy.Close()
 
 		// The soft limit, for longer than its seconds.

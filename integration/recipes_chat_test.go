@@ -38,7 +38,8 @@ func (c chat) send(id, from, text string) error {
 	if err != nil {
 		return err
 	}
-	return c.e.c.ZAdd(c.e.ctx, "msgs:"+id, redis.Z{Score: float64(n), Member: fmt.Sprint(n, " ", from, ": ", text)}).Err()
+	return c.e.c.ZAdd(c.e.ctx, "msgs:"+id,
+		redis.Z{Score: float64(n), Member: fmt.Sprint(n, " ", from, ": ", text)}).Err()
 }
 
 // fetch takes what is new in all groups of the user, notes it as seen, and deletes what everybody has seen.
@@ -51,7 +52,8 @@ func (c chat) fetch(user string) (map[string][]string, error) {
 	news := make([]*redis.StringSliceCmd, len(groups))
 	_, err = e.c.TxPipelined(e.ctx, func(p redis.Pipeliner) error {
 		for i, g := range groups {
-			news[i] = p.ZRangeByScore(e.ctx, "msgs:"+g.Member.(string), &redis.ZRangeBy{Min: fmt.Sprintf("(%v", g.Score), Max: "+inf"})
+			news[i] = p.ZRangeByScore(e.ctx, "msgs:"+g.Member.(string),
+				&redis.ZRangeBy{Min: fmt.Sprintf("(%v", g.Score), Max: "+inf"})
 		}
 		return nil
 	})
@@ -79,7 +81,8 @@ func (c chat) fetch(user string) (map[string][]string, error) {
 			return nil, err
 		}
 		if oldest := e.c.ZRangeWithScores(e.ctx, "chat:"+id, 0, 0).Val(); len(oldest) > 0 {
-			if err := e.c.ZRemRangeByScore(e.ctx, "msgs:"+id, "0", fmt.Sprint(oldest[0].Score)).Err(); err != nil {
+			if err := e.c.ZRemRangeByScore(e.ctx, "msgs:"+id, "0",
+				fmt.Sprint(oldest[0].Score)).Err(); err != nil {
 				return nil, err
 			}
 		}
@@ -138,11 +141,13 @@ func TestGroupChat(t *testing.T) {
 			for _, id := range []string{"1", "2"} {
 				require.Len(e, got[u][id], users*each/2, "group %s, user %d", id, u)
 				for i, msg := range got[u][id] {
-					require.True(e, strings.HasPrefix(msg, fmt.Sprint(i+1, " ")), "message %d is %s", i+1, msg)
+					require.True(e, strings.HasPrefix(msg, fmt.Sprint(i+1, " ")),
+						"message %d is %s", i+1, msg)
 				}
 			}
 		}
-		require.EqualValues(e, users*each/2, e.c.ZCard(e.ctx, "msgs:1").Val(), "the dead one has seen nothing")
+		require.EqualValues(e, users*each/2, e.c.ZCard(e.ctx, "msgs:1").Val(),
+			"the dead one has seen nothing")
 		require.Zero(e, e.c.ZCard(e.ctx, "msgs:2").Val())
 		for _, id := range []string{"1", "2"} {
 			for _, u := range append([]string{"dead"}, names...) {

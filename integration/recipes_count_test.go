@@ -68,14 +68,17 @@ func TestFunnelLimiter(t *testing.T) {
 		start := time.Now()
 		require.Equal(e, []int64{0, 16, 15, -1, 2}, throttle("laoqian:reply", 15, 30, 60))
 		for i := range 15 {
-			require.Equal(e, []int64{0, 16}, throttle("laoqian:reply", 15, 30, 60)[:2], "call %d", i+2)
+			require.Equal(e, []int64{0, 16}, throttle("laoqian:reply", 15, 30, 60)[:2], "call %d",
+				i+2)
 		}
 		last := throttle("laoqian:reply", 15, 30, 60)
 		if time.Since(start) < time.Second {
 			require.Equal(e, []int64{1, 16, 0, 2, 32}, last)
 		}
-		require.Equal(e, []int64{0, 16, 15, -1, 2}, throttle("icehe:reply", 15, 30, 60, 1), "another user")
-		require.EqualValues(e, 1, throttle("heavy", 15, 30, 60, 17)[0], "more than the funnel holds")
+		require.Equal(e, []int64{0, 16, 15, -1, 2}, throttle("icehe:reply", 15, 30, 60, 1),
+			"another user")
+		require.EqualValues(e, 1, throttle("heavy", 15, 30, 60, 17)[0],
+			"more than the funnel holds")
 
 		// Many at once on one funnel that leaks slowly: exactly what it holds gets through.
 		var passed atomic.Int32
@@ -98,8 +101,10 @@ func TestSlidingWindowInTransaction(t *testing.T) {
 		allowed := func(key string, now int64) bool {
 			var calls *redis.StringSliceCmd
 			_, err := e.c.TxPipelined(e.ctx, func(p redis.Pipeliner) error {
-				calls = p.ZRangeByScore(e.ctx, key, &redis.ZRangeBy{Min: fmt.Sprint(now - interval), Max: fmt.Sprint(now)})
-				p.ZAdd(e.ctx, key, redis.Z{Score: float64(now), Member: fmt.Sprint(now, rand.Uint64())})
+				calls = p.ZRangeByScore(e.ctx, key,
+					&redis.ZRangeBy{Min: fmt.Sprint(now - interval), Max: fmt.Sprint(now)})
+				p.ZAdd(e.ctx, key,
+					redis.Z{Score: float64(now), Member: fmt.Sprint(now, rand.Uint64())})
 				p.ZRemRangeByScore(e.ctx, key, "0", fmt.Sprint(now-interval))
 				p.Expire(e.ctx, key, 100*time.Second)
 				return nil
@@ -112,7 +117,8 @@ func TestSlidingWindowInTransaction(t *testing.T) {
 		for range 80 {
 			now += 1 + rand.Int64N(30_000)
 			window = slices.DeleteFunc(window, func(at int64) bool { return at < now-interval })
-			require.Equal(e, len(window) < limit, allowed("limit_user_1_api_2", now), "%d calls in the window", len(window))
+			require.Equal(e, len(window) < limit, allowed("limit_user_1_api_2", now),
+				"%d calls in the window", len(window))
 			window = append(window, now)
 			window = slices.DeleteFunc(window, func(at int64) bool { return at <= now-interval })
 		}

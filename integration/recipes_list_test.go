@@ -83,13 +83,15 @@ func TestTaskQueues(t *testing.T) {
 				return
 			}
 			last := map[string]int{}
-			for deadline := time.Now().Add(patience); taken.Load() < producers*each && time.Now().Before(deadline); {
+			for deadline := time.Now().Add(patience); taken.Load() < producers*each &&
+				time.Now().Before(deadline); {
 				packed, err := c.BLPop(e.ctx, time.Second, "queue:high", "queue:low").Result()
 				if err == redis.Nil {
 					continue
 				}
 				var j task
-				if !assert.NoError(e, err) || !assert.NoError(e, json.Unmarshal([]byte(packed[1]), &j)) {
+				if !assert.NoError(e, err) ||
+					!assert.NoError(e, json.Unmarshal([]byte(packed[1]), &j)) {
 					return
 				}
 				line := fmt.Sprint(packed[0], j.Producer)
@@ -115,7 +117,8 @@ func TestRecentContacts(t *testing.T) {
 			key := fmt.Sprint("recent:user", user)
 			var want []string
 			for range 400 {
-				name := fmt.Sprintf("%s%d", []string{"ann", "bob", "Anton", "carl"}[rand.IntN(4)], rand.IntN(40))
+				name := fmt.Sprintf("%s%d", []string{"ann", "bob", "Anton", "carl"}[rand.IntN(4)],
+					rand.IntN(40))
 				if rand.IntN(20) == 0 {
 					assert.NoError(e, e.c.LRem(e.ctx, key, 1, name).Err())
 					want = slices.DeleteFunc(want, func(s string) bool { return s == name })
@@ -128,12 +131,16 @@ func TestRecentContacts(t *testing.T) {
 					return nil
 				})
 				assert.NoError(e, err)
-				want = slices.Insert(slices.DeleteFunc(want, func(s string) bool { return s == name }), 0, name)
+				want = slices.Insert(slices.DeleteFunc(want, func(s string) bool {
+					return s == name
+				}), 0, name)
 				want = want[:min(len(want), 100)]
 			}
 			got := e.c.LRange(e.ctx, key, 0, -1).Val()
 			assert.Equal(e, want, got)
-			completions := slices.DeleteFunc(got, func(s string) bool { return !strings.HasPrefix(strings.ToLower(s), "an") })
+			completions := slices.DeleteFunc(got, func(s string) bool {
+				return !strings.HasPrefix(strings.ToLower(s), "an")
+			})
 			for _, name := range completions {
 				assert.Contains(e, []string{"ann", "Anton"}, strings.TrimRight(name, "0123456789"))
 			}
@@ -202,7 +209,8 @@ func TestHitCounters(t *testing.T) {
 					want[slice] = fmt.Sprint(before + n)
 				}
 			}
-			require.Equal(e, want, e.c.HGetAll(e.ctx, fmt.Sprintf("count:%d:hits", prec)).Val(), "slices of %d s", prec)
+			require.Equal(e, want, e.c.HGetAll(e.ctx, fmt.Sprintf("count:%d:hits", prec)).Val(),
+				"slices of %d s", prec)
 		}
 		require.EqualValues(e, len(precisions), e.c.ZCard(e.ctx, "known:").Val())
 
@@ -211,7 +219,8 @@ func TestHitCounters(t *testing.T) {
 			i += cleanCounter(e, i, now, samples)
 		}
 		require.Equal(e, []string{"3600:hits"}, e.c.ZRange(e.ctx, "known:", 0, -1).Val())
-		require.Equal(e, []string{"count:3600:hits", "known:"}, slices.Sorted(slices.Values(e.c.Keys(e.ctx, "*").Val())))
+		require.Equal(e, []string{"count:3600:hits", "known:"},
+			slices.Sorted(slices.Values(e.c.Keys(e.ctx, "*").Val())))
 	})
 }
 

@@ -67,9 +67,11 @@ func releaseWatched(ctx context.Context, c *redis.Client, lock, me string) (mine
 // works longer than its lock lasts: it learns so, and does not take away the lock of who came next.
 func TestLockWithOwner(t *testing.T) {
 	everywhere(t, func(e *env) {
-		for name, release := range map[string]func(context.Context, *redis.Client, string, string) (bool, error){"delifeq": release, "watch": releaseWatched} {
+		for name, release := range map[string]func(context.Context, *redis.Client, string,
+			string) (bool, error){"delifeq": release, "watch": releaseWatched} {
 			lock := "lock:" + name
-			require.NoError(e, acquire(e.ctx, e.c, lock, "dead", 30*time.Millisecond)) // never released
+			// never released
+			require.NoError(e, acquire(e.ctx, e.c, lock, "dead", 30*time.Millisecond))
 			var inside, most atomic.Int32
 			done := 0 // guarded by the lock
 			together(4, func(int) {
@@ -89,7 +91,8 @@ func TestLockWithOwner(t *testing.T) {
 
 			slow, quick := owner(), owner()
 			require.NoError(e, acquire(e.ctx, e.c, lock, slow, 5*time.Millisecond))
-			require.NoError(e, acquire(e.ctx, e.c, lock, quick, time.Minute)) // slow's time is up, but it works on
+			// slow's time is up, but it works on
+			require.NoError(e, acquire(e.ctx, e.c, lock, quick, time.Minute))
 			mine, err := release(e.ctx, e.c, lock, slow)
 			require.NoError(e, err)
 			require.False(e, mine)
@@ -188,7 +191,8 @@ func TestRedlock(t *testing.T) {
 	r := &redlock{}
 	for i := range servers {
 		servers[i] = startServer(t)
-		c := redis.NewClient(&redis.Options{Addr: servers[i].Addr, MaxRetries: -1, DialTimeout: time.Second})
+		c := redis.NewClient(
+			&redis.Options{Addr: servers[i].Addr, MaxRetries: -1, DialTimeout: time.Second})
 		t.Cleanup(func() { c.Close() })
 		r.nodes = append(r.nodes, c)
 	}
@@ -198,7 +202,8 @@ func TestRedlock(t *testing.T) {
 	together(clients+1, func(i int) {
 		if i == clients {
 			for n, after := range []int32{clients * each / 4, clients * each / 2} {
-				for until := time.Now().Add(patience); taken.Load() < after && time.Now().Before(until); {
+				for until := time.Now().Add(patience); taken.Load() < after &&
+					time.Now().Before(until); {
 					time.Sleep(time.Millisecond)
 				}
 				servers[n*2].Kill()
@@ -251,7 +256,8 @@ func TestSemaphore(t *testing.T) {
 		var now atomic.Int64 // a clock that all share and that never stands: ranks are unambiguous
 		now.Store(1_700_000_000_000)
 		for range limit {
-			id, err := acquireSemaphore(e, "semaphore", limit, timeout, now.Add(1)) // never released
+			// never released
+			id, err := acquireSemaphore(e, "semaphore", limit, timeout, now.Add(1))
 			require.NoError(e, err)
 			require.NotEmpty(e, id)
 		}
@@ -284,7 +290,8 @@ func (s *fairSemaphore) acquire(now, timeout int64) (string, error) {
 	var counter, rank *redis.IntCmd
 	_, err := e.c.TxPipelined(e.ctx, func(p redis.Pipeliner) error {
 		p.ZRemRangeByScore(e.ctx, s.key, "-inf", fmt.Sprint(now-timeout))
-		p.ZInterStore(e.ctx, owners, &redis.ZStore{Keys: []string{owners, s.key}, Weights: []float64{1, 0}})
+		p.ZInterStore(e.ctx, owners,
+			&redis.ZStore{Keys: []string{owners, s.key}, Weights: []float64{1, 0}})
 		counter = p.Incr(e.ctx, s.key+":counter")
 		return nil
 	})
@@ -381,7 +388,9 @@ func TestDelayedQueueMoves(t *testing.T) {
 		const jobs, movers = 40, 3
 		start := time.Now().UnixMilli()
 		for i := range jobs {
-			require.NoError(e, e.c.ZAdd(e.ctx, "delayed", redis.Z{Score: float64(start + rand.Int64N(60)), Member: i}).Err())
+			require.NoError(e,
+				e.c.ZAdd(e.ctx, "delayed",
+					redis.Z{Score: float64(start + rand.Int64N(60)), Member: i}).Err())
 		}
 		var left atomic.Int32
 		left.Store(jobs)
@@ -401,7 +410,9 @@ func TestDelayedQueueMoves(t *testing.T) {
 			}
 			for left.Load() > 0 {
 				err := e.c.Watch(e.ctx, func(tx *redis.Tx) error {
-					due, err := tx.ZRangeByScore(e.ctx, "delayed", &redis.ZRangeBy{Min: "-inf", Max: fmt.Sprint(time.Now().UnixMilli()), Count: 1}).Result()
+					due, err := tx.ZRangeByScore(e.ctx, "delayed",
+						&redis.ZRangeBy{Min: "-inf", Max: fmt.Sprint(time.Now().UnixMilli()),
+							Count: 1}).Result()
 					if err != nil || len(due) == 0 {
 						return err
 					}

@@ -31,7 +31,8 @@ func TestScriptLockByValue(t *testing.T) {
 		require.True(e, e.c.SetNX(e.ctx, "lock", "mine", time.Minute).Val())
 		assert.EqualValues(e, 0, unlockScript.Run(e.ctx, e.c, []string{"lock"}, "other").Val())
 		assert.EqualValues(e, 0, renewScript.Run(e.ctx, e.c, []string{"lock"}, "other", 5).Val())
-		assert.EqualValues(e, 1, renewScript.Run(e.ctx, e.c, []string{"lock"}, "mine", 100_000).Val())
+		assert.EqualValues(e, 1,
+			renewScript.Run(e.ctx, e.c, []string{"lock"}, "mine", 100_000).Val())
 		assert.Greater(e, e.c.PTTL(e.ctx, "lock").Val(), time.Minute)
 		assert.EqualValues(e, 1, unlockScript.Run(e.ctx, e.c, []string{"lock"}, "mine").Val())
 		assert.EqualValues(e, 0, unlockScript.Run(e.ctx, e.c, []string{"lock"}, "mine").Val())
@@ -45,14 +46,17 @@ func TestScriptLockByValue(t *testing.T) {
 				}
 				n, _ := e.c.Get(e.ctx, "guarded").Int()
 				assert.NoError(e, e.c.Set(e.ctx, "guarded", n+1, 0).Err())
-				assert.EqualValues(e, 1, unlockScript.Run(e.ctx, e.c, []string{"lock"}, token).Val())
+				assert.EqualValues(e, 1,
+					unlockScript.Run(e.ctx, e.c, []string{"lock"}, token).Val())
 			}
 		})
 		assert.Equal(e, "60", e.c.Get(e.ctx, "guarded").Val())
 
 		// The owner dies; the lock expires, and what he comes back with does not free another's.
 		e.c.Set(e.ctx, "lock", "dead", 5*time.Millisecond)
-		eventually(e, "the lock expires", func() bool { return e.c.SetNX(e.ctx, "lock", "new", time.Minute).Val() })
+		eventually(e, "the lock expires", func() bool {
+			return e.c.SetNX(e.ctx, "lock", "new", time.Minute).Val()
+		})
 		assert.EqualValues(e, 0, unlockScript.Run(e.ctx, e.c, []string{"lock"}, "dead").Val())
 		assert.Equal(e, "new", e.c.Get(e.ctx, "lock").Val())
 	})
@@ -80,8 +84,12 @@ var (
 
 func TestScriptReentrantLock(t *testing.T) {
 	everywhere(t, func(e *env) {
-		take := func(owner string) error { return reenterScript.Run(e.ctx, e.c, []string{"re"}, 30000, owner).Err() }
-		leave := func(owner string) *redis.Cmd { return leaveScript.Run(e.ctx, e.c, []string{"re"}, 30000, owner) }
+		take := func(owner string) error {
+			return reenterScript.Run(e.ctx, e.c, []string{"re"}, 30000, owner).Err()
+		}
+		leave := func(owner string) *redis.Cmd {
+			return leaveScript.Run(e.ctx, e.c, []string{"re"}, 30000, owner)
+		}
 		for range 3 {
 			assert.Equal(e, redis.Nil, take("a"))
 		}
@@ -110,13 +118,15 @@ func TestScriptDelayedQueuePop(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const jobs = 200
 		for i := range jobs {
-			require.NoError(e, e.c.ZAdd(e.ctx, "due", redis.Z{Score: float64(i % 10), Member: i}).Err())
+			require.NoError(e,
+				e.c.ZAdd(e.ctx, "due", redis.Z{Score: float64(i % 10), Member: i}).Err())
 		}
 		require.NoError(e, e.c.ZAdd(e.ctx, "due", redis.Z{Score: 1e12, Member: "later"}).Err())
 		var seen [jobs]atomic.Int32
 		together(4, func(int) {
 			for {
-				got, err := popDueScript.Run(e.ctx, e.c, []string{"due", "running"}, 100, 7).StringSlice()
+				got, err := popDueScript.Run(e.ctx, e.c, []string{"due", "running"}, 100,
+					7).StringSlice()
 				if !assert.NoError(e, err) || len(got) == 0 {
 					return
 				}
@@ -206,10 +216,13 @@ func TestScriptLimiters(t *testing.T) {
 		assert.InDelta(e, 60000, v[2], 20000)
 
 		for i := range int64(3) {
-			assert.Equal(e, []any{int64(1), 2 - i, int64(0)}, run(slidingWindow, "slide", 1000+100*i, 500, 3, i))
+			assert.Equal(e, []any{int64(1), 2 - i, int64(0)},
+				run(slidingWindow, "slide", 1000+100*i, 500, 3, i))
 		}
-		assert.Equal(e, []any{int64(0), int64(0), int64(200)}, run(slidingWindow, "slide", 1300, 500, 3, "x"))
-		assert.Equal(e, []any{int64(1), int64(0), int64(0)}, run(slidingWindow, "slide", 1500, 500, 3, "y"))
+		assert.Equal(e, []any{int64(0), int64(0), int64(200)},
+			run(slidingWindow, "slide", 1300, 500, 3, "x"))
+		assert.Equal(e, []any{int64(1), int64(0), int64(0)},
+			run(slidingWindow, "slide", 1500, 500, 3, "y"))
 
 		for i, want := range []string{"1", "2", "3"} {
 			assert.Equal(e, []any{int64(1), want}, run(leakyBucket, "leaky", 3, 2, 1000), i)
@@ -217,7 +230,8 @@ func TestScriptLimiters(t *testing.T) {
 		assert.Equal(e, []any{int64(0), "3"}, run(leakyBucket, "leaky", 3, 2, 1000))
 		assert.Equal(e, []any{int64(0), "2.8"}, run(leakyBucket, "leaky", 3, 2, 1100))
 		assert.Equal(e, []any{int64(1), "2.8"}, run(leakyBucket, "leaky", 3, 2, 1600))
-		assert.Equal(e, map[string]string{"level": "2.8", "last": "1600"}, e.c.HGetAll(e.ctx, "leaky").Val())
+		assert.Equal(e, map[string]string{"level": "2.8", "last": "1600"},
+			e.c.HGetAll(e.ctx, "leaky").Val())
 
 		yes, no := any(int64(1)), any(nil)
 		assert.Equal(e, []any{yes, "7", "0.000"}, run(tokenBucket, "token", 4, 10, 3, 100))
@@ -226,9 +240,12 @@ func TestScriptLimiters(t *testing.T) {
 		assert.Equal(e, []any{yes, "2", "0.000"}, run(tokenBucket, "token", 4, 10, 2, 101))
 		assert.Equal(e, []any{yes, "9", "0.000"}, run(tokenBucket, "token2", 4, 10, 1, ""))
 
-		assert.Equal(e, []any{int64(1), int64(9), "-1", "1"}, run(cellRate, "cell", 10, 10, 10, 1, 50))
-		assert.Equal(e, []any{int64(9), int64(0), "-1", "10"}, run(cellRate, "cell", 10, 10, 10, 9, 50))
-		assert.Equal(e, []any{int64(0), int64(0), "1", "10"}, run(cellRate, "cell", 10, 10, 10, 1, 50))
+		assert.Equal(e, []any{int64(1), int64(9), "-1", "1"},
+			run(cellRate, "cell", 10, 10, 10, 1, 50))
+		assert.Equal(e, []any{int64(9), int64(0), "-1", "10"},
+			run(cellRate, "cell", 10, 10, 10, 9, 50))
+		assert.Equal(e, []any{int64(0), int64(0), "1", "10"},
+			run(cellRate, "cell", 10, 10, 10, 1, 50))
 	})
 }
 
@@ -275,7 +292,8 @@ func TestScriptTransfer(t *testing.T) {
 		together(accounts, func(w int) {
 			for i := range 30 {
 				to := (w + 1 + i%(accounts-1)) % accounts
-				err := transferScript.Run(e.ctx, e.c, []string{fmt.Sprint("acc", w), fmt.Sprint("acc", to), "ledger"}, 1+i*7%40).Err()
+				err := transferScript.Run(e.ctx, e.c,
+					[]string{fmt.Sprint("acc", w), fmt.Sprint("acc", to), "ledger"}, 1+i*7%40).Err()
 				if err == nil {
 					done.Add(1)
 				} else {
@@ -292,8 +310,12 @@ func TestScriptTransfer(t *testing.T) {
 		}
 		assert.Equal(e, accounts*each, total)
 		assert.EqualValues(e, done.Load(), e.c.LLen(e.ctx, "ledger").Val())
-		assert.EqualError(e, transferScript.Run(e.ctx, e.c, []string{"acc0", "acc1", "ledger"}, "x").Err(), "BADAMOUNT x")
-		assert.ErrorContains(e, transferScript.Run(e.ctx, e.c, []string{"ledger", "acc1", "ledger"}, 1).Err(), "WRONGTYPE")
+		assert.EqualError(e,
+			transferScript.Run(e.ctx, e.c, []string{"acc0", "acc1", "ledger"}, "x").Err(),
+			"BADAMOUNT x")
+		assert.ErrorContains(e,
+			transferScript.Run(e.ctx, e.c, []string{"ledger", "acc1", "ledger"}, 1).Err(),
+			"WRONGTYPE")
 	})
 }
 
@@ -327,19 +349,26 @@ func TestScriptJSON(t *testing.T) {
 		patch := func(version int, p string) *redis.Cmd {
 			return patchScript.Run(e.ctx, e.c, []string{"doc"}, version, p)
 		}
-		assert.EqualValues(e, 1, patch(0, `{"name":"Ann","tags":["a","b"],"price":12.50,"gone":true}`).Val())
-		assert.EqualValues(e, 2, patch(1, `{"gone":null,"nested":{"list":[1,2.5,[3]],"s":"\u00e9/\"x\""}}`).Val())
+		assert.EqualValues(e, 1,
+			patch(0, `{"name":"Ann","tags":["a","b"],"price":12.50,"gone":true}`).Val())
+		assert.EqualValues(e, 2,
+			patch(1, `{"gone":null,"nested":{"list":[1,2.5,[3]],"s":"\u00e9/\"x\""}}`).Val())
 		assert.EqualError(e, patch(1, `{}`).Err(), "CONFLICT version is 2")
-		assert.ErrorContains(e, patch(2, `{"a":`).Err(), "Expected value but found T_END at character 6")
+		assert.ErrorContains(e, patch(2, `{"a":`).Err(),
+			"Expected value but found T_END at character 6")
 		var doc map[string]any
 		require.NoError(e, json.Unmarshal([]byte(e.c.Get(e.ctx, "doc").Val()), &doc))
-		assert.Equal(e, map[string]any{"name": "Ann", "tags": []any{"a", "b"}, "price": 12.5, "version": 2.0,
-			"nested": map[string]any{"list": []any{1.0, 2.5, []any{3.0}}, "s": "é/\"x\""}}, doc)
+		assert.Equal(e,
+			map[string]any{"name": "Ann", "tags": []any{"a", "b"}, "price": 12.5, "version": 2.0,
+				"nested": map[string]any{"list": []any{1.0, 2.5, []any{3.0}}, "s": "é/\"x\""}}, doc)
 
-		e.c.RPush(e.ctx, "people", `{"name":"Ann","age":31,"tags":[1,2]}`, `{"name":"Bob","age":12,"tags":[]}`, `oops`, `{"name":"Cy","age":1e2,"tags":{}}`)
+		e.c.RPush(e.ctx, "people", `{"name":"Ann","age":31,"tags":[1,2]}`,
+			`{"name":"Bob","age":12,"tags":[]}`, `oops`, `{"name":"Cy","age":1e2,"tags":{}}`)
 		got, err := filterScript.Run(e.ctx, e.c, []string{"people"}, 18).StringSlice()
 		require.NoError(e, err)
-		assert.Equal(e, []string{`["Ann",31,2]`, `bad: Expected value but found invalid token at character 1`, `["Cy",100,0]`}, got)
+		assert.Equal(e,
+			[]string{`["Ann",31,2]`, `bad: Expected value but found invalid token at character 1`,
+				`["Cy",100,0]`}, got)
 
 		// Optimistic writers: each version is written once.
 		together(4, func(int) {
@@ -347,7 +376,8 @@ func TestScriptJSON(t *testing.T) {
 				for {
 					raw := e.c.Get(e.ctx, "doc").Val()
 					var d struct{ Version int }
-					if !assert.NoError(e, json.Unmarshal([]byte(raw), &d)) || patch(d.Version, `{"by":1}`).Err() == nil {
+					if !assert.NoError(e, json.Unmarshal([]byte(raw), &d)) ||
+						patch(d.Version, `{"by":1}`).Err() == nil {
 						break
 					}
 				}
@@ -408,7 +438,9 @@ func TestScriptJobQueue(t *testing.T) {
 				if id%5 == 0 && tries < 3 {
 					result = "failed"
 				}
-				assert.Equal(e, "DONE", finishScript.Run(e.ctx, e.c, []string{"active", "wait", "jobs"}, id, result).Val())
+				assert.Equal(e, "DONE",
+					finishScript.Run(e.ctx, e.c, []string{"active", "wait", "jobs"}, id,
+						result).Val())
 			}
 		})
 		for id := 1; id <= jobs; id++ {
@@ -418,7 +450,8 @@ func TestScriptJobQueue(t *testing.T) {
 			}
 			assert.Equal(e, want, runs[id].Load(), "job %d", id)
 		}
-		assert.Equal(e, "LOST", finishScript.Run(e.ctx, e.c, []string{"active", "wait", "jobs"}, 1, "ok").Val())
+		assert.Equal(e, "LOST",
+			finishScript.Run(e.ctx, e.c, []string{"active", "wait", "jobs"}, 1, "ok").Val())
 		assert.EqualValues(e, 1, e.c.Exists(e.ctx, "seq", "jobs", "wait", "active").Val())
 	})
 }
@@ -476,7 +509,9 @@ func TestScriptUnlinkByPattern(t *testing.T) {
 func TestScriptErrors(t *testing.T) {
 	everywhere(t, func(e *env) {
 		e.c.Set(e.ctx, "s", "text", 0)
-		err := e.c.Eval(e.ctx, `redis.call('SET', KEYS[1], '1') redis.call('LPUSH', KEYS[2], 'x') redis.call('SET', KEYS[1], '2')`, []string{"a", "s"}).Err()
+		err := e.c.Eval(e.ctx,
+			`redis.call('SET', KEYS[1], '1') redis.call('LPUSH', KEYS[2], 'x') redis.call('SET', `+
+				`KEYS[1], '2')`, []string{"a", "s"}).Err()
 		assert.ErrorContains(e, err, "WRONGTYPE")
 		assert.Equal(e, "1", e.c.Get(e.ctx, "a").Val())
 		got, err := e.c.Eval(e.ctx, `

@@ -70,12 +70,16 @@ func TestConfigurationWriterDies(t *testing.T) {
 	s := startServer(t)
 	c, dying := s.dial(t), s.dial(t)
 	do(t, c, "MSET", "config:version", "1", "config:host", "a")
-	for _, cmd := range []string{"WATCH config:version", "GET config:version", "MULTI", "SET config:version 2", "SET config:host b"} {
+	for _, cmd := range []string{"WATCH config:version", "GET config:version", "MULTI",
+		"SET config:version 2", "SET config:host b"} {
 		do(t, dying, argsOf(cmd)...)
 	}
 	dying.Close()
-	eventually(t, "it is gone", func() bool { return strings.Count(do(t, c, "CLIENT", "LIST").Text(), "\n") == 1 })
-	require.Equal(t, []string{"1", "a"}, do(t, c, "MGET", "config:version", "config:host").Strings())
+	eventually(t, "it is gone", func() bool {
+		return strings.Count(do(t, c, "CLIENT", "LIST").Text(), "\n") == 1
+	})
+	require.Equal(t, []string{"1", "a"},
+		do(t, c, "MGET", "config:version", "config:host").Strings())
 }
 
 // logCommon counts messages of the current hour; the first of a new hour moves the counts of the last one aside.
@@ -166,7 +170,8 @@ func TestUpdateStats(t *testing.T) {
 				assert.NoError(e, updateStats(e, "stats:page:time", values[c*each+i]))
 			}
 		})
-		want := map[string]float64{"min": slices.Min(values), "max": slices.Max(values), "count": clients * each}
+		want := map[string]float64{"min": slices.Min(values), "max": slices.Max(values),
+			"count": clients * each}
 		for _, v := range values {
 			want["sum"] += v
 			want["sumsq"] += v * v
@@ -177,7 +182,8 @@ func TestUpdateStats(t *testing.T) {
 		}
 		require.Equal(e, want, got)
 		average := got["sum"] / got["count"]
-		stddev := math.Sqrt((got["sumsq"] - got["sum"]*got["sum"]/got["count"]) / (got["count"] - 1))
+		stddev := math.Sqrt(
+			(got["sumsq"] - got["sum"]*got["sum"]/got["count"]) / (got["count"] - 1))
 		require.Greater(e, stddev, 0.0)
 		require.Less(e, average, got["max"])
 		keys, err := e.c.Keys(e.ctx, "tmp:*").Result()
@@ -320,7 +326,9 @@ func TestAutocompleteUnderWatch(t *testing.T) {
 	everywhere(t, func(e *env) {
 		var members []string
 		for range 200 {
-			name := string([]byte{'a' + byte(rand.IntN(3)), 'a' + byte(rand.IntN(3)), 'a' + byte(rand.IntN(3)), 'a' + byte(rand.IntN(26))})
+			name := string(
+				[]byte{'a' + byte(rand.IntN(3)), 'a' + byte(rand.IntN(3)), 'a' + byte(rand.IntN(3)),
+					'a' + byte(rand.IntN(26))})
 			members = append(members, name)
 		}
 		slices.Sort(members)
@@ -338,7 +346,9 @@ func TestAutocompleteUnderWatch(t *testing.T) {
 						want = append(want, m)
 					}
 				}
-				if c == 0 { // the ends of the others' ranges are in the way: there may be fewer, but none that is wrong
+				// the ends of the others' ranges are in the way: there may be fewer, but none that
+				// is wrong
+				if c == 0 {
 					assert.LessOrEqual(e, len(got), len(want))
 				}
 				for _, m := range got {
@@ -377,7 +387,9 @@ func autocomplete(e *env, key, prefix string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(items.Val(), func(s string) bool { return slices.Contains([]byte(s), '{') }), nil
+	return slices.DeleteFunc(items.Val(), func(s string) bool {
+		return slices.Contains([]byte(s), '{')
+	}), nil
 }
 
 // TestWindowLimiterInTransaction is the sliding-window limiter whose four commands are one transaction.
@@ -400,6 +412,7 @@ func TestWindowLimiterInTransaction(t *testing.T) {
 				passed.Add(1)
 			}
 		})
-		require.EqualValues(e, limit, passed.Load()) // exactly: no other call comes between ZADD and ZCARD
+		// exactly: no other call comes between ZADD and ZCARD
+		require.EqualValues(e, limit, passed.Load())
 	})
 }

@@ -44,13 +44,15 @@ func TestDelayedQueue(t *testing.T) {
 		together(workers+1, func(w int) {
 			if w == workers { // the producer
 				for i, at := range due {
-					assert.NoError(e, e.c.ZAdd(e.ctx, "q", redis.Z{Score: float64(at), Member: i}).Err())
+					assert.NoError(e,
+						e.c.ZAdd(e.ctx, "q", redis.Z{Score: float64(at), Member: i}).Err())
 				}
 				return
 			}
 			for left.Load() > 0 && time.Now().Before(deadline) {
 				at := now()
-				found, err := e.c.ZRangeByScore(e.ctx, "q", &redis.ZRangeBy{Min: "0", Max: fmt.Sprint(at), Count: 1}).Result()
+				found, err := e.c.ZRangeByScore(e.ctx, "q",
+					&redis.ZRangeBy{Min: "0", Max: fmt.Sprint(at), Count: 1}).Result()
 				if !assert.NoError(e, err) {
 					return
 				}
@@ -76,7 +78,8 @@ func TestDelayedQueue(t *testing.T) {
 func allowed(e *env, key string, now, period int64, limit int64) bool {
 	var count *redis.IntCmd
 	_, err := e.c.Pipelined(e.ctx, func(p redis.Pipeliner) error {
-		p.ZAdd(e.ctx, key, redis.Z{Score: float64(now), Member: fmt.Sprint(now, "-", rand.Uint64())})
+		p.ZAdd(e.ctx, key,
+			redis.Z{Score: float64(now), Member: fmt.Sprint(now, "-", rand.Uint64())})
 		p.ZRemRangeByScore(e.ctx, key, "0", fmt.Sprint(now-period))
 		count = p.ZCard(e.ctx, key)
 		p.Expire(e.ctx, key, time.Duration(period+1000)*time.Millisecond)
@@ -98,7 +101,8 @@ func TestSlidingWindowLimiter(t *testing.T) {
 				window = append(window, now)
 				window = slices.DeleteFunc(window, func(at int64) bool { return at <= now-period })
 				want := len(window) <= limit
-				assert.Equal(e, want, allowed(e, key, now, period, limit), "user %d, %d calls in the window", user, len(window))
+				assert.Equal(e, want, allowed(e, key, now, period, limit),
+					"user %d, %d calls in the window", user, len(window))
 			}
 			assert.Greater(e, e.c.TTL(e.ctx, key).Val(), 50*time.Second)
 		})
@@ -131,7 +135,9 @@ func TestLeaderboard(t *testing.T) {
 		})
 		var want []redis.Z
 		for p := range players {
-			require.NoError(e, e.c.ZAddArgs(e.ctx, "board", redis.ZAddArgs{NX: true, Members: []redis.Z{{Member: playerName(p)}}}).Err())
+			require.NoError(e,
+				e.c.ZAddArgs(e.ctx, "board",
+					redis.ZAddArgs{NX: true, Members: []redis.Z{{Member: playerName(p)}}}).Err())
 			want = append(want, redis.Z{Score: float64(points[p].Load()), Member: playerName(p)})
 		}
 		slices.SortFunc(want, func(a, b redis.Z) int {
@@ -141,19 +147,26 @@ func TestLeaderboard(t *testing.T) {
 			return strings.Compare(b.Member.(string), a.Member.(string))
 		})
 		require.Equal(e, want[:10], e.c.ZRevRangeWithScores(e.ctx, "board", 0, 9).Val())
-		require.Equal(e, want, e.c.ZRangeArgsWithScores(e.ctx, redis.ZRangeArgs{Key: "board", Start: 0, Stop: -1, Rev: true}).Val())
+		require.Equal(e, want,
+			e.c.ZRangeArgsWithScores(e.ctx,
+				redis.ZRangeArgs{Key: "board", Start: 0, Stop: -1, Rev: true}).Val())
 		for i, z := range want {
 			name := z.Member.(string)
 			require.EqualValues(e, i, e.c.ZRevRank(e.ctx, "board", name).Val(), name)
 			better := slices.IndexFunc(want, func(o redis.Z) bool { return o.Score == z.Score })
-			require.EqualValues(e, better, e.c.ZCount(e.ctx, "board", fmt.Sprintf("(%v", z.Score), "+inf").Val(), name)
+			require.EqualValues(e, better,
+				e.c.ZCount(e.ctx, "board", fmt.Sprintf("(%v", z.Score), "+inf").Val(), name)
 			// The neighbours of a player.
 			lo, hi := max(i-2, 0), min(i+2, players-1)
-			require.Equal(e, want[lo:hi+1], e.c.ZRevRangeWithScores(e.ctx, "board", int64(lo), int64(hi)).Val(), name)
+			require.Equal(e, want[lo:hi+1],
+				e.c.ZRevRangeWithScores(e.ctx, "board", int64(lo), int64(hi)).Val(), name)
 		}
 		// The best of two boards, stored.
-		require.NoError(e, e.c.ZAdd(e.ctx, "old", redis.Z{Score: 1e6, Member: playerName(7)}, redis.Z{Score: -1, Member: "gone"}).Err())
-		n, err := e.c.ZUnionStore(e.ctx, "best", &redis.ZStore{Keys: []string{"board", "old"}, Aggregate: "MAX"}).Result()
+		require.NoError(e,
+			e.c.ZAdd(e.ctx, "old", redis.Z{Score: 1e6, Member: playerName(7)},
+				redis.Z{Score: -1, Member: "gone"}).Err())
+		n, err := e.c.ZUnionStore(e.ctx, "best",
+			&redis.ZStore{Keys: []string{"board", "old"}, Aggregate: "MAX"}).Result()
 		require.NoError(e, err)
 		require.EqualValues(e, players+1, n)
 		require.Equal(e, []string{playerName(7)}, e.c.ZRevRange(e.ctx, "best", 0, 0).Val())
@@ -167,7 +180,8 @@ func playerName(i int) string { return fmt.Sprintf("player:%d", i*7919%1000) }
 func TestAutocomplete(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const key = "members:guild"
-		names := []string{"aba", "abaa", "abaz", "abb", "ab", "abc", "b", "a", "aba{", "aba`", "\u963f\u725b", "\u963f\u5fe0"}
+		names := []string{"aba", "abaa", "abaz", "abb", "ab", "abc", "b", "a", "aba{", "aba`",
+			"\u963f\u725b", "\u963f\u5fe0"}
 		for _, n := range names {
 			require.NoError(e, e.c.ZAdd(e.ctx, key, redis.Z{Member: n}).Err())
 		}
@@ -185,7 +199,8 @@ func TestAutocomplete(t *testing.T) {
 		together(2, func(int) {
 			for i := range 60 {
 				prefix := []string{"a", "ab", "aba", "abaz", "\u963f", "zz"}[i%6]
-				got, err := e.c.ZRangeByLex(e.ctx, key, &redis.ZRangeBy{Min: "[" + prefix, Max: "(" + prefix + "\xff"}).Result()
+				got, err := e.c.ZRangeByLex(e.ctx, key,
+					&redis.ZRangeBy{Min: "[" + prefix, Max: "(" + prefix + "\xff"}).Result()
 				assert.NoError(e, err)
 				assert.True(e, slices.IsSorted(got), "%q", got)
 				var stayed []string
@@ -226,10 +241,12 @@ func TestCityOfAddress(t *testing.T) {
 		first = slices.Compact(first)
 		_, err := e.c.Pipelined(e.ctx, func(p redis.Pipeliner) error {
 			for i, at := range first {
-				p.ZAdd(e.ctx, "ip2cityid:", redis.Z{Score: float64(at), Member: fmt.Sprintf("%d_%d", i%50, i)})
+				p.ZAdd(e.ctx, "ip2cityid:",
+					redis.Z{Score: float64(at), Member: fmt.Sprintf("%d_%d", i%50, i)})
 			}
 			for city := range 50 {
-				p.HSet(e.ctx, "cityid2city:", city, fmt.Sprintf(`["City %d","Region","Country"]`, city))
+				p.HSet(e.ctx, "cityid2city:", city,
+					fmt.Sprintf(`["City %d","Region","Country"]`, city))
 			}
 			return nil
 		})
@@ -244,17 +261,20 @@ func TestCityOfAddress(t *testing.T) {
 				if !found {
 					at--
 				}
-				got, err := e.c.ZRevRangeByScore(e.ctx, "ip2cityid:", &redis.ZRangeBy{Max: fmt.Sprint(addr), Min: "0", Count: 1}).Result()
+				got, err := e.c.ZRevRangeByScore(e.ctx, "ip2cityid:",
+					&redis.ZRangeBy{Max: fmt.Sprint(addr), Min: "0", Count: 1}).Result()
 				assert.NoError(e, err)
 				if at < 0 {
 					assert.Empty(e, got)
 					continue
 				}
-				if !assert.Equal(e, []string{fmt.Sprintf("%d_%d", at%50, at)}, got, "address %d", addr) {
+				if !assert.Equal(e, []string{fmt.Sprintf("%d_%d", at%50, at)}, got, "address %d",
+					addr) {
 					return
 				}
 				city, _, _ := strings.Cut(got[0], "_")
-				assert.Equal(e, fmt.Sprintf(`["City %s","Region","Country"]`, city), e.c.HGet(e.ctx, "cityid2city:", city).Val())
+				assert.Equal(e, fmt.Sprintf(`["City %s","Region","Country"]`, city),
+					e.c.HGet(e.ctx, "cityid2city:", city).Val())
 			}
 		})
 	})
@@ -268,9 +288,12 @@ func TestRecentlyViewed(t *testing.T) {
 			var last []string // newest first
 			for i := range 80 {
 				item := fmt.Sprint("item:", rand.IntN(40))
-				assert.NoError(e, e.c.ZAdd(e.ctx, key, redis.Z{Score: float64(i), Member: item}).Err())
+				assert.NoError(e,
+					e.c.ZAdd(e.ctx, key, redis.Z{Score: float64(i), Member: item}).Err())
 				assert.NoError(e, e.c.ZRemRangeByRank(e.ctx, key, 0, -26).Err())
-				last = slices.Insert(slices.DeleteFunc(last, func(s string) bool { return s == item }), 0, item)
+				last = slices.Insert(slices.DeleteFunc(last, func(s string) bool {
+					return s == item
+				}), 0, item)
 				last = last[:min(len(last), 25)]
 			}
 			assert.Equal(e, last, e.c.ZRevRange(e.ctx, key, 0, -1).Val())
@@ -295,7 +318,9 @@ func TestStatistics(t *testing.T) {
 				_, err := e.c.Pipelined(e.ctx, func(p redis.Pipeliner) error {
 					for _, agg := range []string{"min", "max"} {
 						p.ZAdd(e.ctx, tmp, redis.Z{Score: v, Member: agg})
-						p.ZUnionStore(e.ctx, "stats:"+agg, &redis.ZStore{Keys: []string{"stats:" + agg, tmp}, Aggregate: strings.ToUpper(agg)})
+						p.ZUnionStore(e.ctx, "stats:"+agg,
+							&redis.ZStore{Keys: []string{"stats:" + agg, tmp},
+								Aggregate: strings.ToUpper(agg)})
 						p.Del(e.ctx, tmp)
 					}
 					p.ZIncrBy(e.ctx, "stats:sum", v, "sum")
@@ -305,8 +330,10 @@ func TestStatistics(t *testing.T) {
 				assert.NoError(e, err)
 			}
 		})
-		require.Equal(e, []redis.Z{{Score: lo, Member: "min"}}, e.c.ZRangeWithScores(e.ctx, "stats:min", 0, -1).Val())
-		require.Equal(e, []redis.Z{{Score: hi, Member: "max"}}, e.c.ZRangeWithScores(e.ctx, "stats:max", 0, -1).Val())
+		require.Equal(e, []redis.Z{{Score: lo, Member: "min"}},
+			e.c.ZRangeWithScores(e.ctx, "stats:min", 0, -1).Val())
+		require.Equal(e, []redis.Z{{Score: hi, Member: "max"}},
+			e.c.ZRangeWithScores(e.ctx, "stats:max", 0, -1).Val())
 		require.Equal(e, sum, e.c.ZScore(e.ctx, "stats:sum", "sum").Val())
 		require.EqualValues(e, clients*samples, e.c.ZScore(e.ctx, "stats:sum", "count").Val())
 	})

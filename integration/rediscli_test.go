@@ -41,16 +41,22 @@ func TestCLIModes(t *testing.T) {
 		args []string
 		want []string // regular expressions
 	}{
-		{[]string{"--bigkeys"}, []string{`Sampled 502 keys in the keyspace!`, `Biggest string found '"big"' has 5000 bytes`, `502 strings with 13009 bytes`}},
-		{[]string{"--memkeys"}, []string{`Sampled 502 keys in the keyspace!`, `Biggest string found '"big"' has 5\d\d\d bytes`}},
-		{[]string{"--memkeys", "--memkeys-samples", "3"}, []string{`Biggest string found '"big"' has 5\d\d\d bytes`}},
+		{[]string{"--bigkeys"},
+			[]string{`Sampled 502 keys in the keyspace!`,
+				`Biggest string found '"big"' has 5000 bytes`, `502 strings with 13009 bytes`}},
+		{[]string{"--memkeys"},
+			[]string{`Sampled 502 keys in the keyspace!`,
+				`Biggest string found '"big"' has 5\d\d\d bytes`}},
+		{[]string{"--memkeys", "--memkeys-samples", "3"},
+			[]string{`Biggest string found '"big"' has 5\d\d\d bytes`}},
 		{[]string{"--hotkeys"}, []string{`hot key found with counter: \d\d\tkeyname: "hot"`}},
 		{[]string{"--latency", "--csv"}, []string{`^\d+,\d+,\d+\.\d+,\d+`}},
 		{[]string{"info", "server"}, []string{`redis_version:7\.`}},
 		{[]string{"memory", "doctor"}, []string{`\w`}},
 		{[]string{"-3", "memory", "stats"}, []string{`peak\.allocated`}},
 		{[]string{"--json", "memory", "stats"}, []string{`"keys\.count":502`}},
-		{[]string{"-r", "3", "incr", "counter"}, []string{`(?s)\(integer\) 1\n\(integer\) 2\n\(integer\) 3`}},
+		{[]string{"-r", "3", "incr", "counter"},
+			[]string{`(?s)\(integer\) 1\n\(integer\) 2\n\(integer\) 3`}},
 	} {
 		out := s.cli(t, "", c.args...)
 		for _, want := range c.want {
@@ -66,7 +72,9 @@ func TestCLIHints(t *testing.T) {
 	godwitOnly(t)
 	s := startServer(t)
 	out := s.cli(t, "", "help", "delex")
-	require.Regexp(t, `DELEX\S* \S*key \[IFEQ ifeq-value\|IFNE ifne-value\|IFDEQ ifdeq-digest\|IFDNE ifdne-digest\]`, out)
+	require.Regexp(t,
+		`DELEX\S* \S*key \[IFEQ ifeq-value\|IFNE ifne-value\|IFDEQ ifdeq-digest\|IFDNE `+
+			`ifdne-digest\]`, out)
 	require.Contains(t, out, "since:")
 }
 
@@ -80,7 +88,9 @@ func TestCLISizes(t *testing.T) {
 		"list": func(key string, i int) { do(t, c, "RPUSH", key, fmt.Sprint("element ", i)) },
 		"hash": func(key string, i int) { do(t, c, "HSET", key, fmt.Sprint("field ", i), "value") },
 		"set":  func(key string, i int) { do(t, c, "SADD", key, fmt.Sprint("member ", i)) },
-		"zset": func(key string, i int) { do(t, c, "ZADD", key, strconv.Itoa(i), fmt.Sprint("member ", i)) },
+		"zset": func(key string, i int) {
+			do(t, c, "ZADD", key, strconv.Itoa(i), fmt.Sprint("member ", i))
+		},
 	}
 	for name, one := range add {
 		for i := range 1000 {
@@ -93,8 +103,10 @@ func TestCLISizes(t *testing.T) {
 	do(t, c, "SET", "string", "x")
 	out := s.cli(t, "", "--bigkeys")
 	require.Contains(t, out, "Sampled 9 keys in the keyspace!")
-	for name, unit := range map[string]string{"list": "items", "hash": "fields", "set": "members", "zset": "members"} {
-		require.Regexp(t, fmt.Sprintf(`Biggest +%s found '"%s:large"' has 1000 %s`, name, name, unit), out)
+	for name, unit := range map[string]string{"list": "items", "hash": "fields", "set": "members",
+		"zset": "members"} {
+		require.Regexp(t,
+			fmt.Sprintf(`Biggest +%s found '"%s:large"' has 1000 %s`, name, name, unit), out)
 		require.Regexp(t, fmt.Sprintf(`2 %s(es|s) with 1005 %s`, name, unit), out)
 		keys := strings.Fields(s.cli(t, "", "--raw", "scan", "0", "type", name, "count", "1000"))
 		slices.Sort(keys)
@@ -104,7 +116,8 @@ func TestCLISizes(t *testing.T) {
 	out = s.cli(t, "", "--memkeys")
 	for name := range add {
 		// 1000 elements of about ten bytes.
-		require.Regexp(t, fmt.Sprintf(`Biggest +%s found '"%s:large"' has [1-9]\d{4} bytes`, name, name), out)
+		require.Regexp(t,
+			fmt.Sprintf(`Biggest +%s found '"%s:large"' has [1-9]\d{4} bytes`, name, name), out)
 	}
 	require.Equal(t, "9", strings.TrimSpace(s.cli(t, "", "--raw", "dbsize")))
 }
@@ -163,14 +176,16 @@ func TestCLIStreams(t *testing.T) {
 		{[]string{"--latency-history", "-i", "0.1"}, `-- 0\.\d+ seconds range`, nil},
 		{[]string{"--latency-dist", "-i", "0.1"}, `milliseconds`, nil},
 		{[]string{"--lru-test", "100"}, `Gets/sec`, nil},
-		{[]string{"monitor"}, `(?s)OK.*\[0 127\.0\.0\.1:\d+\] "SET" "seen\\x00" "by \\"monitor\\""`, func() {
-			do(t, s.dial(t), "SET", "seen\x00", `by "monitor"`)
-		}},
+		{[]string{"monitor"}, `(?s)OK.*\[0 127\.0\.0\.1:\d+\] "SET" "seen\\x00" "by \\"monitor\\""`,
+			func() {
+				do(t, s.dial(t), "SET", "seen\x00", `by "monitor"`)
+			}},
 	} {
 		t.Run(c.args[0], func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			cmd := exec.CommandContext(ctx, stdbuf, append([]string{"-o0", cli, "-p", strconv.Itoa(s.Port)}, c.args...)...)
+			cmd := exec.CommandContext(ctx, stdbuf,
+				append([]string{"-o0", cli, "-p", strconv.Itoa(s.Port)}, c.args...)...)
 			out, err := cmd.StdoutPipe()
 			require.NoError(t, err)
 			require.NoError(t, cmd.Start())

@@ -66,8 +66,9 @@ func TestScriptsShareNothing(t *testing.T) {
 		_, err := user.Do("EVAL", attack, 0)
 		require.NoError(t, err, attack)
 		do(t, admin, "SCRIPT", "FLUSH")
-		v := do(t, admin, "EVAL", "return {string.upper('a'), redis.call('ping').ok, tostring(rawget(_G, 'owned')), "+
-			"tostring(redis.call('exists', 'stolen'))}", 0)
+		v := do(t, admin, "EVAL",
+			"return {string.upper('a'), redis.call('ping').ok, tostring(rawget(_G, 'owned')), "+
+				"tostring(redis.call('exists', 'stolen'))}", 0)
 		require.Equal(t, `array["A" "PONG" "nil" "0"]`, v.String(), attack)
 	}
 	for _, cmd := range [][]any{

@@ -28,7 +28,8 @@ func redisCLI(t testing.TB) string {
 // cli runs redis-cli with lines on its standard input, printing as for a person.
 func (s *server) cli(t testing.TB, input string, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), redisCLI(t), append([]string{"-p", strconv.Itoa(s.Port), "--no-raw"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), redisCLI(t),
+		append([]string{"-p", strconv.Itoa(s.Port), "--no-raw"}, args...)...)
 	cmd.Stdin = strings.NewReader(input)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -62,7 +63,8 @@ func TestSeeds(t *testing.T) {
 						want = append(want, line)
 					}
 				}
-				got := strings.Split(strings.TrimSpace(s.cli(t, strings.Join(commands, "\n")+"\n")), "\n")
+				got := strings.Split(strings.TrimSpace(s.cli(t, strings.Join(commands, "\n")+"\n")),
+					"\n")
 				if unordered {
 					want, got = withoutOrder(want), withoutOrder(got)
 				}
@@ -79,7 +81,8 @@ func withoutOrder(lines []string) []string {
 	out := slices.Clone(lines)
 	for i := 0; i < len(out); i++ {
 		j := i
-		for ; j < len(out) && element.MatchString(out[j]) && (j == i || !strings.HasPrefix(out[j], "1) ")); j++ {
+		for ; j < len(out) && element.MatchString(out[j]) &&
+			(j == i || !strings.HasPrefix(out[j], "1) ")); j++ {
 			out[j] = element.ReplaceAllString(out[j], "- ")
 		}
 		slices.Sort(out[i:j])
@@ -116,7 +119,9 @@ func TestSeedScan(t *testing.T) {
 	var got []string
 	cursor, steps := "0", 0
 	for {
-		out := strings.Split(strings.TrimSpace(s.cli(t, "", "scan", cursor, "match", "key99*", "count", "1000")), "\n")
+		out := strings.Split(
+			strings.TrimSpace(s.cli(t, "", "scan", cursor, "match", "key99*", "count", "1000")),
+			"\n")
 		m := regexp.MustCompile(`^1\) "(\d+)"$`).FindStringSubmatch(out[0])
 		require.NotNil(t, m, "%q", out)
 		require.True(t, strings.HasPrefix(out[1], "2) "), "%q", out)
@@ -180,7 +185,8 @@ func TestScanGuarantee(t *testing.T) {
 	}
 }
 
-func scanMeanwhile(t *testing.T, c *redis.Client, round int, churn func(p redis.Pipeliner, step int)) {
+func scanMeanwhile(t *testing.T, c *redis.Client, round int,
+	churn func(p redis.Pipeliner, step int)) {
 	t.Helper()
 	seen := map[string]bool{}
 	var cursor uint64
@@ -217,8 +223,11 @@ func TestSeedLock(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.False(t, c.SetNX(ctx, "lock", "two", time.Minute).Val())
-	eventually(t, "the lock of a holder that died falls free", func() bool { return c.SetNX(ctx, "lock", "two", time.Minute).Val() })
-	require.EqualValues(t, 0, c.Do(ctx, "DELIFEQ", "lock", "one").Val(), "the late first owner does not release the second's")
+	eventually(t, "the lock of a holder that died falls free", func() bool {
+		return c.SetNX(ctx, "lock", "two", time.Minute).Val()
+	})
+	require.EqualValues(t, 0, c.Do(ctx, "DELIFEQ", "lock", "one").Val(),
+		"the late first owner does not release the second's")
 	require.EqualValues(t, 0, c.Do(ctx, "DELEX", "lock", "IFEQ", "one").Val())
 	require.EqualValues(t, 1, c.Do(ctx, "DELIFEQ", "lock", "two").Val())
 }

@@ -170,7 +170,9 @@ func (st *stage) step(t *testing.T, command string) []string {
 	case "close":
 		id := st.actor(rest).id
 		st.drop(rest)
-		eventually(t, "the server has noticed", func() bool { return do(t, st.admin, "CLIENT", "LIST", "ID", id).Text() == "" })
+		eventually(t, "the server has noticed", func() bool {
+			return do(t, st.admin, "CLIENT", "LIST", "ID", id).Text() == ""
+		})
 	case "list":
 		return []string{"list: " + st.listed(rest)}
 	case "info":
@@ -205,7 +207,9 @@ func (st *stage) listed(name string) string {
 
 // withIDs replaces $name by the ID of the connection.
 func (st *stage) withIDs(s string) string {
-	return regexp.MustCompile(`\$\w+`).ReplaceAllStringFunc(s, func(m string) string { return strconv.FormatInt(st.actor(m[1:]).id, 10) })
+	return regexp.MustCompile(`\$\w+`).ReplaceAllStringFunc(s, func(m string) string {
+		return strconv.FormatInt(st.actor(m[1:]).id, 10)
+	})
 }
 
 // named replaces IDs by names.
@@ -216,7 +220,8 @@ func (st *stage) named(s string) string {
 	asked := strings.Contains(st.now, "GETREDIR") || strings.Contains(st.now, "CLIENT ID")
 	for name, n := range st.ids {
 		id := strconv.FormatInt(n, 10)
-		s = regexp.MustCompile(`(redirect" |redir=|redir-broken" )`+id+`\b`).ReplaceAllString(s, "${1}$$"+name)
+		s = regexp.MustCompile(`(redirect" |redir=|redir-broken" )`+id+`\b`).ReplaceAllString(s,
+			"${1}$$"+name)
 		if asked && s == id {
 			s = "$" + name
 		}
@@ -263,7 +268,8 @@ func (st *stage) expect(t *testing.T, s *talkStep) {
 	if strings.HasPrefix(s.command, "~ ") {
 		slices.Sort(got)
 	}
-	require.Equal(t, strings.Join(s.want, "\n"), strings.Join(got, "\n"), "line %d: > %s", s.line, s.command)
+	require.Equal(t, strings.Join(s.want, "\n"), strings.Join(got, "\n"), "line %d: > %s", s.line,
+		s.command)
 }
 
 func (tk *talk) run(t *testing.T, s *server, admin *client.Client) {

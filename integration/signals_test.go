@@ -74,7 +74,9 @@ func signals(t *testing.T, network, addr, before, command string) string {
 		_, err := listener.Receive()
 		require.NoError(t, err)
 	}
-	changes := func() int64 { return infoNumber(do(c, "INFO persistence").Text(), "rdb_changes_since_last_save") }
+	changes := func() int64 {
+		return infoNumber(do(c, "INFO persistence").Text(), "rdb_changes_since_last_save")
+	}
 	dirty := changes()
 	reply := do(c, command)
 	do(c, "SELECT 0")

@@ -73,7 +73,8 @@ func TestCuckoo(t *testing.T) {
 		in, err := e.c.CFInfo(e.ctx, "f").Result()
 		require.NoError(e, err)
 		require.Equal(e, redis.CFInfo{
-			Size: 40 + 16 + 1024, NumBuckets: 256, NumFilters: 1, NumItemsInserted: 4, NumItemsDeleted: 1, BucketSize: 4, ExpansionRate: 1, MaxIteration: 20,
+			Size: 40 + 16 + 1024, NumBuckets: 256, NumFilters: 1, NumItemsInserted: 4,
+			NumItemsDeleted: 1, BucketSize: 4, ExpansionRate: 1, MaxIteration: 20,
 		}, in)
 		for i := range 3000 {
 			require.True(e, e.c.CFAdd(e.ctx, "f", i).Val())
@@ -113,10 +114,12 @@ func TestCountMin(t *testing.T) {
 		require.EqualError(e, e.c.CMSInitByDim(e.ctx, "s", 10, 10).Err(), "CMS: key already exists")
 		require.Equal(e, []int64{5, 2}, e.c.CMSIncrBy(e.ctx, "s", "foo", 5, "bar", 2).Val())
 		require.Equal(e, []int64{5, 2, 0}, e.c.CMSQuery(e.ctx, "s", "foo", "bar", "none").Val())
-		require.Equal(e, redis.CMSInfo{Width: 2000, Depth: 9, Count: 7}, e.c.CMSInfo(e.ctx, "s").Val())
+		require.Equal(e, redis.CMSInfo{Width: 2000, Depth: 9, Count: 7},
+			e.c.CMSInfo(e.ctx, "s").Val())
 		require.NoError(e, e.c.CMSInitByDim(e.ctx, "sum", 2000, 9).Err())
 		require.NoError(e, e.c.CMSMerge(e.ctx, "sum", "s", "s").Err())
-		require.NoError(e, e.c.CMSMergeWithWeight(e.ctx, "sum", map[string]int64{"s": 3, "sum": 1}).Err())
+		require.NoError(e,
+			e.c.CMSMergeWithWeight(e.ctx, "sum", map[string]int64{"s": 3, "sum": 1}).Err())
 		require.Equal(e, []int64{25, 10}, e.c.CMSQuery(e.ctx, "sum", "foo", "bar").Val())
 		require.EqualError(e, e.c.CMSQuery(e.ctx, "none", "foo").Err(), "CMS: key does not exist")
 		handedOver(e, "sum")
@@ -167,7 +170,8 @@ func TestTDigest(t *testing.T) {
 	godwitOnly(t)
 	everywhere(t, func(e *env) {
 		require.NoError(e, e.c.TDigestCreateWithCompression(e.ctx, "d", 200).Err())
-		require.EqualError(e, e.c.TDigestCreate(e.ctx, "d").Err(), "ERR T-Digest: key already exists")
+		require.EqualError(e, e.c.TDigestCreate(e.ctx, "d").Err(),
+			"ERR T-Digest: key already exists")
 		for i := range 100 {
 			values := make([]float64, 100)
 			for j := range values {
@@ -175,7 +179,8 @@ func TestTDigest(t *testing.T) {
 			}
 			require.NoError(e, e.c.TDigestAdd(e.ctx, "d", values...).Err())
 		}
-		require.Equal(e, []float64{1, 10000}, []float64{e.c.TDigestMin(e.ctx, "d").Val(), e.c.TDigestMax(e.ctx, "d").Val()})
+		require.Equal(e, []float64{1, 10000},
+			[]float64{e.c.TDigestMin(e.ctx, "d").Val(), e.c.TDigestMax(e.ctx, "d").Val()})
 		for i, q := range e.c.TDigestQuantile(e.ctx, "d", 0.01, 0.5, 0.99).Val() {
 			require.InDelta(e, []float64{100, 5000, 9900}[i], q, []float64{10, 100, 10}[i])
 		}
@@ -186,10 +191,14 @@ func TestTDigest(t *testing.T) {
 		require.InDelta(e, 7500, e.c.TDigestByRevRank(e.ctx, "d", 2500).Val()[0], 100)
 		require.InDelta(e, 5000, e.c.TDigestTrimmedMean(e.ctx, "d", 0.1, 0.9).Val(), 50)
 		in := e.c.TDigestInfo(e.ctx, "d").Val()
-		require.EqualValues(e, []int64{200, 1210, 10000}, []int64{in.Compression, in.Capacity, in.Observations})
-		require.NoError(e, e.c.TDigestMerge(e.ctx, "sum", &redis.TDigestMergeOptions{Compression: 1000}, "d", "d").Err())
+		require.EqualValues(e, []int64{200, 1210, 10000},
+			[]int64{in.Compression, in.Capacity, in.Observations})
+		require.NoError(e,
+			e.c.TDigestMerge(e.ctx, "sum", &redis.TDigestMergeOptions{Compression: 1000}, "d",
+				"d").Err())
 		in = e.c.TDigestInfo(e.ctx, "sum").Val()
-		require.EqualValues(e, []int64{1000, 6010, 20000}, []int64{in.Compression, in.Capacity, in.Observations})
+		require.EqualValues(e, []int64{1000, 6010, 20000},
+			[]int64{in.Compression, in.Capacity, in.Observations})
 		handedOver(e, "d")
 		handedOver(e, "sum")
 		require.NoError(e, e.c.TDigestReset(e.ctx, "d").Err())
@@ -202,7 +211,9 @@ func TestSketchLog(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
 	for _, preamble := range []string{"yes", "no"} {
-		s := startServer(t, with("--appendonly", "yes", "--aof-use-rdb-preamble", preamble, "--cf-initial-size", "500", "--cf-bucket-size", "4")...)
+		s := startServer(t,
+			with("--appendonly", "yes", "--aof-use-rdb-preamble", preamble, "--cf-initial-size",
+				"500", "--cf-bucket-size", "4")...)
 		c := s.dial(t)
 		sketches(t, c)
 		do(t, c, "BGREWRITEAOF")
@@ -217,7 +228,9 @@ func TestSketchLog(t *testing.T) {
 		want := digest(t, c)
 		s.Stop()
 		checkAOF(t, s.Dir)
-		s2 := again(t, s, with("--appendonly", "yes", "--cf-max-expansions", "1", "--cf-expansion-factor", "4")...)
+		s2 := again(t, s,
+			with("--appendonly", "yes", "--cf-max-expansions", "1", "--cf-expansion-factor",
+				"4")...)
 		require.Equal(t, want, digest(t, s2.dial(t)))
 	}
 }
@@ -234,7 +247,8 @@ func TestSketchTooLarge(t *testing.T) {
 		{"CMS.INITBYDIM x 100000000 7", "CMS: Insufficient memory to create the key"},
 		{"CMS.INITBYPROB x 0.00000001 0.01", "CMS: Insufficient memory to create the key"},
 		{"TOPK.RESERVE x 100000000", "ERR Insufficient memory to create topk data structure"},
-		{"TOPK.RESERVE x 1 100000000 7 0.9", "ERR Insufficient memory to create topk data structure"},
+		{"TOPK.RESERVE x 1 100000000 7 0.9",
+			"ERR Insufficient memory to create topk data structure"},
 		{"TDIGEST.CREATE x COMPRESSION 100000000", "ERR T-Digest: allocation failed"},
 	} {
 		v, err := c.Do(anys(strings.Fields(x[0]))...)

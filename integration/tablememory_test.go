@@ -98,10 +98,14 @@ func TestTablesCountAsUsedMemory(t *testing.T) {
 			do(t, c, "PING")
 			before := used()
 			table.fill(t, c, other)
-			require.Eventually(t, func() bool { return used()-before >= n*size }, patience, tick, "%d", used()-before)
+			require.Eventually(t, func() bool {
+				return used()-before >= n*size
+			}, patience, tick, "%d", used()-before)
 			require.Less(t, used()-before, int64(n*(5*size+200)))
 			table.empty(t, c, other)
-			require.Eventually(t, func() bool { return used()-before < n*size/4 }, patience, tick, "%d", used()-before)
+			require.Eventually(t, func() bool {
+				return used()-before < n*size/4
+			}, patience, tick, "%d", used()-before)
 		})
 	}
 }

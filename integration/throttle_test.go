@@ -54,7 +54,9 @@ func TestThrottleVanishes(t *testing.T) {
 	c := s.client(t)
 	require.NoError(t, c.Do(t.Context(), "CL.THROTTLE", "soon", 0, 10, 1).Err())
 	require.EqualValues(t, 1, c.Exists(t.Context(), "soon").Val())
-	require.Eventually(t, func() bool { return c.DBSize(t.Context()).Val() == 0 }, 5*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return c.DBSize(t.Context()).Val() == 0
+	}, 5*time.Second, 10*time.Millisecond)
 	require.NoError(t, c.Do(t.Context(), "CL.THROTTLE", "long", 0, 1, 1000).Err())
 	before := c.Get(t.Context(), "long").Val()
 	s.Stop()

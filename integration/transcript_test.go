@@ -20,7 +20,8 @@ import (
 
 // rewrite makes the transcripts anew from the replies of the server under test, which should be redis-server then: the sections that it cannot
 // answer are left as they are.
-var rewrite = flag.Bool("rewrite", false, "write the replies of the server under test into testdata/commands")
+var rewrite = flag.Bool("rewrite", false,
+	"write the replies of the server under test into testdata/commands")
 
 // A transcript is a file of sections, each run on an empty database:
 //
@@ -111,7 +112,9 @@ func (tr *transcript) write() error {
 // words splits a command as the server splits an inline command.
 func words(line string) ([]any, error) {
 	var p resp.Parser
-	argv, _, err := p.Next([]byte(line+"\r\n"), &resp.Limits{MaxBulk: 1 << 20, MaxMultibulk: 1 << 20, MaxInline: 1 << 20, Authenticated: true})
+	argv, _, err := p.Next([]byte(line+"\r\n"),
+		&resp.Limits{MaxBulk: 1 << 20, MaxMultibulk: 1 << 20, MaxInline: 1 << 20,
+			Authenticated: true})
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +140,9 @@ func (st *step) ask(e *env, c *redis.Conn) string {
 		e.Fatalf("line %d: %s: reply %q: %v", st.line, st.command, raw, err)
 	}
 	if st.unordered {
-		slices.SortFunc(v.Elems, func(a, b client.Value) int { return strings.Compare(a.String(), b.String()) })
+		slices.SortFunc(v.Elems, func(a, b client.Value) int {
+			return strings.Compare(a.String(), b.String())
+		})
 	}
 	return v.String()
 }
@@ -181,7 +186,8 @@ func (tr *transcript) run(e *env) {
 				if *rewrite && !sec.godwit {
 					st.want[e.proto] = got
 				} else if !st.accepts(got, st.want[e.proto]) {
-					t.Errorf("%s:%d: %s\n got %s\nwant %s", tr.path, st.line, st.command, got, st.want[e.proto])
+					t.Errorf("%s:%d: %s\n got %s\nwant %s", tr.path, st.line, st.command, got,
+						st.want[e.proto])
 				}
 			}
 		})

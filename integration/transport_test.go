@@ -22,9 +22,15 @@ type transport struct {
 
 var transports = []transport{
 	{"tcp", "loop", func(s *shard) *redis.Options { return &redis.Options{Addr: s.Addr} }},
-	{"unix", "loop", func(s *shard) *redis.Options { return &redis.Options{Network: "unix", Addr: s.unix} }},
-	{"tls", "loop", func(s *shard) *redis.Options { return &redis.Options{Addr: s.tls, TLSConfig: s.pki.client(true)} }},
-	{"io-threads", "threads", func(s *shard) *redis.Options { return &redis.Options{Addr: s.Addr} }},
+	{"unix", "loop", func(s *shard) *redis.Options {
+		return &redis.Options{Network: "unix", Addr: s.unix}
+	}},
+	{"tls", "loop", func(s *shard) *redis.Options {
+		return &redis.Options{Addr: s.tls, TLSConfig: s.pki.client(true)}
+	}},
+	{"io-threads", "threads", func(s *shard) *redis.Options {
+		return &redis.Options{Addr: s.Addr}
+	}},
 }
 
 // sharedDatabases is how many tests can use one shared server at a time: each has databases of its own.
@@ -80,8 +86,10 @@ func startShard(name, dir string) (*shard, error) {
 	s := &shard{unix: filepath.Join(dir, "socket"), pki: p, free: make(chan int, sharedDatabases)}
 	tlsPort := strconv.Itoa(freePort())
 	s.tls = "127.0.0.1:" + tlsPort
-	args := append([]string{"--databases", strconv.Itoa(sharedDatabases), "--unixsocket", s.unix, "--unixsocketperm", "700",
-		"--tls-port", tlsPort, "--enable-debug-command", "yes"}, p.args()...)
+	args := append(
+		[]string{"--databases", strconv.Itoa(sharedDatabases), "--unixsocket", s.unix,
+			"--unixsocketperm", "700",
+			"--tls-port", tlsPort, "--enable-debug-command", "yes"}, p.args()...)
 	if name == "threads" {
 		args = append(args, "--io-threads", "4", "--io-threads-do-reads", "yes")
 	}
@@ -126,7 +134,9 @@ func everywhere(t *testing.T, test func(e *env)) {
 	t.Parallel()
 	for _, tr := range transports {
 		for proto := 2; proto <= 3; proto++ {
-			t.Run(fmt.Sprintf("%s/resp%d", tr.name, proto), func(t *testing.T) { test(newEnv(t, tr, proto)) })
+			t.Run(fmt.Sprintf("%s/resp%d", tr.name, proto), func(t *testing.T) {
+				test(newEnv(t, tr, proto))
+			})
 		}
 	}
 }

@@ -36,10 +36,11 @@ var directives = [][]string{
 type tinkerer struct {
 	rnd     *rand.Rand
 	dir     string
-	toggles bool         // appendonly, and not appendfsync
-	floor   atomic.Int64 // Unix ms: what was acknowledged before has been in the log while it was on
-	on      atomic.Bool  // the log is on and complete
-	err     error
+	toggles bool // appendonly, and not appendfsync
+	// Unix ms: what was acknowledged before has been in the log while it was on
+	floor atomic.Int64
+	on    atomic.Bool // the log is on and complete
+	err   error
 }
 
 func (k *tinkerer) run(p *process, killed <-chan struct{}) {
@@ -71,11 +72,13 @@ func (k *tinkerer) run(p *process, killed <-chan struct{}) {
 // change sets one directive.
 func (k *tinkerer) change(c *client.Client) error {
 	d := directives[k.rnd.IntN(len(directives))]
-	if k.toggles && (d[0] == "appendfsync" || d[0] == "dir") { // a log that is turned on again is in the folder as of now
+	// a log that is turned on again is in the folder as of now
+	if k.toggles && (d[0] == "appendfsync" || d[0] == "dir") {
 		return nil
 	}
 	value := d[1+k.rnd.IntN(len(d)-1)]
-	value = strings.NewReplacer("DIR", k.dir, "ELSEWHERE", filepath.Join(k.dir, "elsewhere")).Replace(value)
+	value = strings.NewReplacer("DIR", k.dir, "ELSEWHERE",
+		filepath.Join(k.dir, "elsewhere")).Replace(value)
 	n := 1
 	if k.rnd.IntN(2) == 0 {
 		c.Queue("BGREWRITEAOF")
@@ -118,7 +121,8 @@ func (k *tinkerer) toggle(c *client.Client) error {
 		if err != nil {
 			return err
 		}
-		if strings.Contains(info.Text(), "aof_rewrite_in_progress:0") && strings.Contains(info.Text(), "aof_rewrite_scheduled:0") {
+		if strings.Contains(info.Text(), "aof_rewrite_in_progress:0") &&
+			strings.Contains(info.Text(), "aof_rewrite_scheduled:0") {
 			k.floor.Store(began)
 			k.on.Store(true)
 			return nil
@@ -141,7 +145,9 @@ func TestCrashWhileDirectivesChange(t *testing.T) {
 		if toggles {
 			p = policies[0]
 			p.name = "toggled"
-			p.mustHave = func(acked, _, _ int64) bool { return k.on.Load() || acked < k.floor.Load() }
+			p.mustHave = func(acked, _, _ int64) bool {
+				return k.on.Load() || acked < k.floor.Load()
+			}
 		}
 		p.args = append([]string{"--enable-protected-configs", "yes"}, p.args...)
 		c := &chain{t: t, rnd: rand.New(rand.NewPCG(rnd.Uint64(), 0)), policy: p}

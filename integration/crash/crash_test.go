@@ -34,9 +34,13 @@ type policy struct {
 }
 
 var policies = []policy{
-	{"always", []string{"--appendonly", "yes", "--appendfsync", "always", "--save", ""}, func(_, _, _ int64) bool { return true }},
-	{"everysec", []string{"--appendonly", "yes", "--appendfsync", "everysec", "--save", ""}, func(acked, killed, _ int64) bool { return acked < killed-2000 }},
-	{"dumps", []string{"--appendonly", "no", "--save", ""}, func(acked, _, floor int64) bool { return acked < floor }},
+	{"always", []string{"--appendonly", "yes", "--appendfsync", "always", "--save", ""},
+		func(_, _, _ int64) bool { return true }},
+	{"everysec", []string{"--appendonly", "yes", "--appendfsync", "everysec", "--save", ""},
+		func(acked, killed, _ int64) bool { return acked < killed-2000 }},
+	{"dumps", []string{"--appendonly", "no", "--save", ""}, func(acked, _, floor int64) bool {
+		return acked < floor
+	}},
 }
 
 // dumps reports whether nothing but dumps is kept.
@@ -59,7 +63,8 @@ type chain struct {
 	workers []*worker
 	end     func(p *process) error // ends the server in order, nil: it is killed
 	how     string                 // the last one did
-	spoil   func()                 // damages the files after the kill, which no rewrite has changed: see TestSeesLoss
+	// damages the files after the kill, which no rewrite has changed: see TestSeesLoss
+	spoil func()
 	// alongside, if set, does more to the running server until it is killed.
 	alongside func(p *process, killed <-chan struct{})
 }
@@ -73,7 +78,8 @@ func TestCrash(t *testing.T) {
 	rnd := testseed.Rand(t)
 	for done, number := 0, 0; done < *rounds && !t.Failed(); number++ {
 		n := min(1+rnd.IntN(8), *rounds-done)
-		c := &chain{t: t, rnd: rand.New(rand.NewPCG(rnd.Uint64(), 0)), policy: policies[number%len(policies)]}
+		c := &chain{t: t, rnd: rand.New(rand.NewPCG(rnd.Uint64(), 0)),
+			policy: policies[number%len(policies)]}
 		err := c.run(n, done)
 		if err != nil {
 			t.Error(err)
@@ -125,7 +131,8 @@ func (c *chain) hire() error {
 	flushes := c.rnd.IntN(2) == 0
 	for i := range workers {
 		w := &worker{n: i, db: i % 3, base: state{}}
-		w.gen = &generator{rnd: rand.New(rand.NewPCG(c.rnd.Uint64(), 0)), prefix: fmt.Sprintf("c%d:", i), has: c.has}
+		w.gen = &generator{rnd: rand.New(rand.NewPCG(c.rnd.Uint64(), 0)),
+			prefix: fmt.Sprintf("c%d:", i), has: c.has}
 		if c.spoil == nil {
 			w.gen.save = "BGREWRITEAOF"
 			if c.policy.dumps() {
@@ -172,13 +179,15 @@ func TestSeesLoss(t *testing.T) {
 			t.Fatal("no log", err)
 		}
 		for _, name := range logs {
-			if info, err := os.Stat(name); err != nil || os.Truncate(name, info.Size()*9/10) != nil {
+			if info, err := os.Stat(name); err != nil ||
+				os.Truncate(name, info.Size()*9/10) != nil {
 				t.Fatal("truncating", err)
 			}
 		}
 	}
 	err := c.run(1, 0)
-	if err == nil || !strings.Contains(err.Error(), "lost: units") && !strings.Contains(err.Error(), "no prefix") && !strings.Contains(err.Error(), "not start") {
+	if err == nil || !strings.Contains(err.Error(), "lost: units") &&
+		!strings.Contains(err.Error(), "no prefix") && !strings.Contains(err.Error(), "not start") {
 		t.Fatalf("not seen: %v", err)
 	}
 	t.Logf("as it should: %.300v", err)
@@ -188,12 +197,14 @@ func TestSeesLoss(t *testing.T) {
 func (c *chain) configure() {
 	yesno := func() string { return []string{"yes", "no"}[c.rnd.IntN(2)] }
 	c.args = append([]string{"--enable-debug-command", "yes"}, c.policy.args...) // DIGEST-VALUE
-	for _, o := range []string{"aof-use-rdb-preamble", "aof-timestamp-enabled", "rdbcompression", "no-appendfsync-on-rewrite"} {
+	for _, o := range []string{"aof-use-rdb-preamble", "aof-timestamp-enabled", "rdbcompression",
+		"no-appendfsync-on-rewrite"} {
 		c.args = append(c.args, "--"+o, yesno())
 	}
 	c.args = append(c.args, "--io-threads", strconv.Itoa(1+c.rnd.IntN(4)))
 	if c.spoil == nil {
-		c.args = append(c.args, "--auto-aof-rewrite-min-size", strconv.Itoa(64<<10<<c.rnd.IntN(6)), "--auto-aof-rewrite-percentage", "50")
+		c.args = append(c.args, "--auto-aof-rewrite-min-size", strconv.Itoa(64<<10<<c.rnd.IntN(6)),
+			"--auto-aof-rewrite-percentage", "50")
 	}
 	if c.rnd.IntN(2) == 0 {
 		c.args = append(c.args, "--rdb-key-save-delay", strconv.Itoa(c.rnd.IntN(300)))
@@ -261,7 +272,9 @@ func (c *chain) round(number int) error {
 	}
 	c.p = p
 	if testing.Verbose() {
-		c.t.Logf("round %d: %s, killed after %v, %d units, %d rewrites, %d dumps, up again after %v", number, c.policy.name, lasts, units, k.rewrites, k.dumps, time.Since(began).Round(time.Millisecond))
+		c.t.Logf("round %d: %s, killed after %v, %d units, %d rewrites, %d dumps, up again after "+
+			"%v", number, c.policy.name, lasts, units, k.rewrites, k.dumps,
+			time.Since(began).Round(time.Millisecond))
 	}
 	cut := cut{missing: math.MaxInt64}
 	for _, w := range c.workers {
@@ -270,7 +283,9 @@ func (c *chain) round(number int) error {
 		}
 	}
 	if cut.present > cut.missing {
-		return fmt.Errorf("round %d: no prefix of the whole history: what was acknowledged at %d is not there, what was sent at %d is", number, cut.missing, cut.present)
+		return fmt.Errorf(
+			"round %d: no prefix of the whole history: what was acknowledged at %d is not there, "+
+				"what was sent at %d is", number, cut.missing, cut.present)
 	}
 	return nil
 }
@@ -324,7 +339,8 @@ func (c *chain) check(w *worker, killed, died, floor int64, cut *cut) error {
 	}
 	lo, hi := w.span(mark)
 	if lo < 0 {
-		return fmt.Errorf("mark %d was never sent: %d to %d were", mark, w.marks, w.marks+int64(len(w.history)))
+		return fmt.Errorf("mark %d was never sent: %d to %d were", mark, w.marks,
+			w.marks+int64(len(w.history)))
 	}
 	must := 0
 	for i, u := range w.history {
@@ -335,7 +351,9 @@ func (c *chain) check(w *worker, killed, died, floor int64, cut *cut) error {
 		}
 	}
 	if hi < must {
-		return fmt.Errorf("lost: units %d to %d of %d were acknowledged, the last one %d ms before the kill (mark %d): %.200q",
+		return fmt.Errorf(
+			"lost: units %d to %d of %d were acknowledged, the last one %d ms before the kill "+
+				"(mark %d): %.200q",
 			hi, must-1, len(w.history), killed-w.history[must-1].acked, mark, w.history[hi].cmds)
 	}
 	var wrong [][]string
@@ -385,7 +403,8 @@ func (w *worker) mismatch(wrong [][]string, first int, mark int64) error {
 	var sb strings.Builder
 	fmt.Fprintf(&sb, "mark %d: no prefix of the history gives what is there", mark)
 	for i, diff := range wrong {
-		fmt.Fprintf(&sb, "\nafter %d of %d units:\n  %s", first+i, len(w.history), strings.Join(diff[:min(len(diff), 10)], "\n  "))
+		fmt.Fprintf(&sb, "\nafter %d of %d units:\n  %s", first+i, len(w.history),
+			strings.Join(diff[:min(len(diff), 10)], "\n  "))
 	}
 	for i := max(0, first-3); i < min(first+len(wrong), len(w.history)); i++ {
 		fmt.Fprintf(&sb, "\nunit %d: %s %.300q", i, w.history[i].wrap, w.history[i].cmds)

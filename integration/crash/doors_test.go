@@ -35,11 +35,13 @@ func openDoors(dir string) (*doors, error) {
 		return nil, err
 	}
 	addr, path := net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), filepath.Join(dir, "s")
-	d := &doors{args: []string{"--unixsocket", path, "--tls-port", strconv.Itoa(port), "--tls-cert-file", cert,
+	d := &doors{args: []string{"--unixsocket", path, "--tls-port", strconv.Itoa(port),
+		"--tls-cert-file", cert,
 		"--tls-key-file", key, "--tls-ca-cert-file", cert, "--tls-auth-clients", "no"}}
 	d.dials = append(d.dials, func() (*client.Client, error) { return client.Dial("unix", path) })
 	d.dials = append(d.dials, func() (*client.Client, error) {
-		conn, err := tls.Dial("tcp", addr, &tls.Config{InsecureSkipVerify: true}) // the test's own server
+		// the test's own server
+		conn, err := tls.Dial("tcp", addr, &tls.Config{InsecureSkipVerify: true})
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +58,8 @@ func selfSigned(certFile, keyFile string) error {
 	}
 	t := &x509.Certificate{
 		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(24 * time.Hour), IsCA: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, BasicConstraintsValid: true,
+		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		BasicConstraintsValid: true,
 	}
 	cert, err := x509.CreateCertificate(rand.Reader, t, t, key.Public(), key)
 	if err != nil {

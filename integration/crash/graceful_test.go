@@ -17,11 +17,14 @@ var endings = flag.Int("endings", 12, "how often the server is ended gracefully"
 // graceful are the ways to keep data that promise everything to who ends the server in order.
 var graceful = []policy{
 	{"savepoint", []string{"--appendonly", "no", "--save", "3600 1"}, everything},
-	{"aof-everysec", []string{"--appendonly", "yes", "--appendfsync", "everysec", "--save", ""}, everything},
+	{"aof-everysec", []string{"--appendonly", "yes", "--appendfsync", "everysec", "--save", ""},
+		everything},
 	{"savepoints", []string{"--appendonly", "no", "--save", "1 1 3600 1"}, everything},
 	{"aof-no", []string{"--appendonly", "yes", "--appendfsync", "no", "--save", ""}, everything},
-	{"both", []string{"--appendonly", "yes", "--appendfsync", "everysec", "--save", "3600 1"}, everything},
-	{"aof-always", []string{"--appendonly", "yes", "--appendfsync", "always", "--save", ""}, everything},
+	{"both", []string{"--appendonly", "yes", "--appendfsync", "everysec", "--save", "3600 1"},
+		everything},
+	{"aof-always", []string{"--appendonly", "yes", "--appendfsync", "always", "--save", ""},
+		everything},
 }
 
 func everything(_, _, _ int64) bool { return true }
@@ -105,7 +108,8 @@ func TestGracefulEnds(t *testing.T) {
 	rnd := testseed.Rand(t)
 	for done, number := 0, rnd.IntN(len(graceful)); done < *endings && !t.Failed(); number++ {
 		n := min(1+rnd.IntN(4), *endings-done)
-		c := &chain{t: t, rnd: rand.New(rand.NewPCG(rnd.Uint64(), 0)), policy: graceful[number%len(graceful)]}
+		c := &chain{t: t, rnd: rand.New(rand.NewPCG(rnd.Uint64(), 0)),
+			policy: graceful[number%len(graceful)]}
 		c.end = func(p *process) error {
 			way := endingWays[c.rnd.IntN(len(endingWays))]
 			pause := time.Duration(c.rnd.IntN(20)) * time.Millisecond
@@ -212,7 +216,8 @@ func TestGracefulEndOfSlowScripts(t *testing.T) {
 		<-p.Done()
 		have, err := slowCount(startSlow(t, dir, args))
 		if err != nil || have < acked || have > acked+1 || busy == 0 {
-			t.Fatalf("%v: %d calls, %d acknowledged, %d times busy, %v", args, have, acked, busy, err)
+			t.Fatalf("%v: %d calls, %d acknowledged, %d times busy, %v", args, have, acked, busy,
+				err)
 		}
 	}
 }

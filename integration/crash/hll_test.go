@@ -34,7 +34,8 @@ func addHLL(s state, k string, elems []string) {
 		index, rank := hll.Hash([]byte(e))
 		up, err := false, hll.ErrDense
 		if !hll.Dense(b) {
-			b, up, err = hll.SetSparse(append(make([]byte, 0, len(b)+hll.Room), b...), index, rank, hllSparseMax)
+			b, up, err = hll.SetSparse(append(make([]byte, 0, len(b)+hll.Room), b...), index, rank,
+				hllSparseMax)
 		}
 		if err != nil {
 			b = dense(b)
@@ -63,7 +64,8 @@ func mergeHLL(s state, k, k2 string) {
 	err := hll.ErrDense
 	if !hll.Dense(b) && !u.Dense {
 		var nb []byte
-		if nb, err = u.StoreSparse(append(make([]byte, 0, hll.MaxSparse+hll.Room), b...), hllSparseMax); err == nil {
+		if nb, err = u.StoreSparse(append(make([]byte, 0, hll.MaxSparse+hll.Room), b...),
+			hllSparseMax); err == nil {
 			b = nb
 		}
 	}

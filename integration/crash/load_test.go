@@ -44,7 +44,9 @@ func (w *worker) run(p *process, killed <-chan struct{}) {
 		for range 1 + w.gen.rnd.IntN(12) {
 			mark++
 			n := mark
-			set := &unit{mark: n, cmds: [][]string{{"INCR", w.markKey()}}, apply: func(s state) { s.get(w.markKey(), "string").str = strconv.FormatInt(n, 10) }}
+			set := &unit{mark: n, cmds: [][]string{{"INCR", w.markKey()}}, apply: func(s state) {
+				s.get(w.markKey(), "string").str = strconv.FormatInt(n, 10)
+			}}
 			for _, u := range append(w.gen.next(), set) {
 				u.sent = now
 				u.queue(c)
@@ -83,7 +85,8 @@ func (w *worker) receive(c *client.Client, units []*unit) error {
 }
 
 // refusals are what errors say that the model knows of: nothing is changed then.
-var refusals = []string{"no such key", "in progress", "does not exist", "already exists", "item exists", "ot found", "is not equal", "overflow", "is full",
+var refusals = []string{"no such key", "in progress", "does not exist", "already exists",
+	"item exists", "ot found", "is not equal", "overflow", "is full",
 	"Maximum expansions", "as it should"}
 
 // failure finds an error that no operation should meet.
@@ -157,7 +160,8 @@ func (k *keeper) run(p *process, killed <-chan struct{}) {
 		default:
 			var v client.Value
 			v, err = c.Do("BGREWRITEAOF")
-			if k.rewrites++; err == nil && v.IsError() && !strings.Contains(v.Text(), "already in progress") {
+			if k.rewrites++; err == nil && v.IsError() &&
+				!strings.Contains(v.Text(), "already in progress") {
 				err = fmt.Errorf("BGREWRITEAOF: %s", v.Text())
 			}
 		}

@@ -41,7 +41,8 @@ type expiry struct{ from, to int64 }
 
 func (v *value) clone() *value {
 	w := *v
-	w.list, w.hash, w.set, w.zset = slices.Clone(v.list), maps.Clone(v.hash), maps.Clone(v.set), maps.Clone(v.zset)
+	w.list, w.hash, w.set, w.zset = slices.Clone(v.list), maps.Clone(v.hash), maps.Clone(v.set),
+		maps.Clone(v.zset)
 	w.sketch = v.sketch.clone()
 	return &w
 }
@@ -58,7 +59,8 @@ func (s state) clone() state {
 func (s state) get(key, kind string) *value {
 	v := s[key]
 	if v == nil {
-		v = &value{kind: kind, hash: map[string]field{}, set: map[string]bool{}, zset: map[string]float64{}}
+		v = &value{kind: kind, hash: map[string]field{}, set: map[string]bool{},
+			zset: map[string]float64{}}
 		s[key] = v
 	}
 	return v
@@ -125,15 +127,21 @@ func differences(want, have state, from, to int64) []string {
 		switch {
 		case h == nil && (w.mayBeGone(to)):
 		case h == nil:
-			out = append(out, fmt.Sprintf("%s is missing: %s, expires %v", key, short(w.text(to)), w.expiry))
+			out = append(out,
+				fmt.Sprintf("%s is missing: %s, expires %v", key, short(w.text(to)), w.expiry))
 		case w.expiry.to != 0 && w.expiry.to < from:
-			out = append(out, fmt.Sprintf("%s is there, but expired %d ms before: %v", key, from-w.expiry.to, w.expiry))
+			out = append(out,
+				fmt.Sprintf("%s is there, but expired %d ms before: %v", key, from-w.expiry.to,
+					w.expiry))
 		case h.expiry.from < w.expiry.from || h.expiry.to > w.expiry.to:
-			out = append(out, fmt.Sprintf("%s expires at %d, not at %v", key, h.expiry.from, w.expiry))
+			out = append(out,
+				fmt.Sprintf("%s expires at %d, not at %v", key, h.expiry.from, w.expiry))
 		case h.tat.from < w.tat.from || h.tat.to > w.tat.to:
-			out = append(out, fmt.Sprintf("%s has the arrival time %d, not %v", key, h.tat.from, w.tat))
+			out = append(out,
+				fmt.Sprintf("%s has the arrival time %d, not %v", key, h.tat.from, w.tat))
 		case h.text(to) != w.text(to):
-			out = append(out, fmt.Sprintf("%s is %s, not %s", key, short(h.text(to)), short(w.text(to))))
+			out = append(out,
+				fmt.Sprintf("%s is %s, not %s", key, short(h.text(to)), short(w.text(to))))
 		}
 	}
 	for key, h := range have {

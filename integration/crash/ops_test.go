@@ -35,7 +35,10 @@ type generator struct {
 }
 
 // features are what the server can do that not every server can.
-type features struct{ multi, script, fieldTTL, bloom, geo, functions, cuckoo, cms, topk, tdigest, throttle bool }
+type features struct {
+	multi, script, fieldTTL, bloom, geo, functions, cuckoo, cms, topk, tdigest,
+	throttle bool
+}
 
 func (g *generator) key(kind string) string {
 	return g.prefix + kind + strconv.Itoa(g.rnd.IntN(6))
@@ -102,13 +105,15 @@ func (g *generator) next() []*unit {
 
 // makers are the operations that the server knows, the usual ones more than once.
 func (g *generator) makers() []func() []*unit {
-	all := []func() []*unit{g.str, g.str, g.number, g.hll, g.list, g.list, g.hash, g.hash, g.set, g.set, g.zset, g.zset, g.generic, g.generic, g.expiring}
+	all := []func() []*unit{g.str, g.str, g.number, g.hll, g.list, g.list, g.hash, g.hash, g.set,
+		g.set, g.zset, g.zset, g.generic, g.generic, g.expiring}
 	for _, m := range []struct {
 		has  bool
 		make func() []*unit
 	}{
-		{g.has.bloom, g.bloom}, {g.has.geo, g.geo}, {g.has.cuckoo, g.cuckoo}, {g.has.cms, g.cms}, {g.has.topk, g.topk}, {g.has.tdigest, g.tdigest},
-		{g.has.throttle, g.throttle}, {g.functions != noFunctions && g.rnd.IntN(2) == 0, g.function},
+		{g.has.bloom, g.bloom}, {g.has.geo, g.geo}, {g.has.cuckoo, g.cuckoo}, {g.has.cms, g.cms},
+		{g.has.topk, g.topk}, {g.has.tdigest, g.tdigest}, {g.has.throttle, g.throttle},
+		{g.functions != noFunctions && g.rnd.IntN(2) == 0, g.function},
 	} {
 		if m.has {
 			all = append(all, m.make)
@@ -140,7 +145,8 @@ func (g *generator) together(units []*unit) []*unit {
 		return g.together(append(g.str(), g.inScript(all)))
 	}
 	all.wrap = "multi"
-	if g.save != "" && g.rnd.IntN(20) == 0 { // a snapshot that begins in the middle must not have half of it
+	// a snapshot that begins in the middle must not have half of it
+	if g.save != "" && g.rnd.IntN(20) == 0 {
 		all.cmds = slices.Insert(all.cmds, g.rnd.IntN(len(all.cmds)+1), []string{g.save})
 	}
 	return []*unit{all}
@@ -229,9 +235,17 @@ func (g *generator) list() []*unit {
 	elems := g.elements(k)
 	switch n := g.rnd.IntN(6); g.rnd.IntN(9) {
 	case 0:
-		return one(func(s state) { l := s.get(k, "list"); l.list = l.list[min(n+1, len(l.list)):]; s.tidy(k) }, "LPOP", k, strconv.Itoa(n+1))
+		return one(func(s state) {
+			l := s.get(k, "list")
+			l.list = l.list[min(n+1, len(l.list)):]
+			s.tidy(k)
+		}, "LPOP", k, strconv.Itoa(n+1))
 	case 1:
-		return one(func(s state) { l := s.get(k, "list"); l.list = l.list[:max(0, len(l.list)-n-1)]; s.tidy(k) }, "RPOP", k, strconv.Itoa(n+1))
+		return one(func(s state) {
+			l := s.get(k, "list")
+			l.list = l.list[:max(0, len(l.list)-n-1)]
+			s.tidy(k)
+		}, "RPOP", k, strconv.Itoa(n+1))
 	case 2:
 		return one(func(s state) {
 			if l := s[k]; l != nil {
@@ -245,7 +259,11 @@ func (g *generator) list() []*unit {
 			s.tidy(k)
 		}, "LREM", k, "0", elems[0])
 	case 4:
-		return one(func(s state) { l := s.get(k, "list"); l.list = l.list[:min(len(l.list), 2000)]; s.tidy(k) }, "LTRIM", k, "0", "1999")
+		return one(func(s state) {
+			l := s.get(k, "list")
+			l.list = l.list[:min(len(l.list), 2000)]
+			s.tidy(k)
+		}, "LTRIM", k, "0", "1999")
 	case 5:
 		return g.listMove(k)
 	case 6:
@@ -264,7 +282,10 @@ func (g *generator) list() []*unit {
 			l.list = append(front, l.list...)
 		}, append([]string{"LPUSH", k}, elems...)...)
 	}
-	return one(func(s state) { l := s.get(k, "list"); l.list = append(l.list, elems...) }, append([]string{"RPUSH", k}, elems...)...)
+	return one(func(s state) {
+		l := s.get(k, "list")
+		l.list = append(l.list, elems...)
+	}, append([]string{"RPUSH", k}, elems...)...)
 }
 
 func (g *generator) listMove(k string) []*unit {
@@ -400,7 +421,8 @@ func (g *generator) bloom() []*unit {
 		for _, m := range items {
 			s.get(k, bloom).set[m] = true
 		}
-	}, append([]string{"BF.INSERT", k, "ERROR", "0.0000000001", "CAPACITY", "20", "ITEMS"}, items...)...)
+	}, append([]string{"BF.INSERT", k, "ERROR", "0.0000000001", "CAPACITY", "20", "ITEMS"},
+		items...)...)
 }
 
 func (g *generator) zset() []*unit {
@@ -416,7 +438,9 @@ func (g *generator) zset() []*unit {
 		}, append([]string{"ZREM", k}, members...)...)
 	case 1:
 		by := float64(g.rnd.IntN(200)-100) / 4
-		return one(func(s state) { s.get(k, "zset").zset[members[0]] += by }, "ZINCRBY", k, strconv.FormatFloat(by, 'g', -1, 64), members[0])
+		return one(func(s state) {
+			s.get(k, "zset").zset[members[0]] += by
+		}, "ZINCRBY", k, strconv.FormatFloat(by, 'g', -1, 64), members[0])
 	case 2:
 		n := 1 + g.rnd.IntN(5)
 		return one(func(s state) { s.zpop(k, n) }, "ZPOPMIN", k, strconv.Itoa(n))
@@ -537,8 +561,12 @@ func (g *generator) expiring() []*unit {
 			h := s.get(k, "hash").hash
 			h["stays"], h["goes"] = field{text: "1"}, field{text: v}
 		}, "HSET", k, "stays", "1", "goes", v)
-		set = append(set, one(func(s state) { s[k].hash["goes"] = field{text: v, deadline: at} }, "HPEXPIREAT", k, atText, "FIELDS", "1", "goes")...)
-		return append(set, one(func(s state) { s[k].expiry = expiry{at + 5000, at + 5000} }, "PEXPIREAT", k, strconv.FormatInt(at+5000, 10))...)
+		set = append(set, one(func(s state) {
+			s[k].hash["goes"] = field{text: v, deadline: at}
+		}, "HPEXPIREAT", k, atText, "FIELDS", "1", "goes")...)
+		return append(set, one(func(s state) {
+			s[k].expiry = expiry{at + 5000, at + 5000}
+		}, "PEXPIREAT", k, strconv.FormatInt(at+5000, 10))...)
 	}
 	return one(func(s state) {
 		x := s.get(k, "string")

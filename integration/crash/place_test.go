@@ -45,11 +45,13 @@ func (g *generator) geo() []*unit {
 // near stores the places of k in a circle: as places, or by their distance in one of the sorted sets.
 func (g *generator) near(k string, lon, lat float64) []*unit {
 	to := g.key("geo")
-	if g.has.throttle && g.rnd.IntN(2) == 0 { // another server's distances may differ in the last bit
+	// another server's distances may differ in the last bit
+	if g.has.throttle && g.rnd.IntN(2) == 0 {
 		to = g.key("z")
 	}
 	radius := 1 + g.rnd.IntN(15_000_000)
-	args := []string{"GEOSEARCHSTORE", to, k, "FROMLONLAT", coordinate(lon), coordinate(lat), "BYRADIUS", text(radius), "m"}
+	args := []string{"GEOSEARCHSTORE", to, k, "FROMLONLAT", coordinate(lon), coordinate(lat),
+		"BYRADIUS", text(radius), "m"}
 	distances := strings.HasPrefix(to, g.prefix+"z")
 	if distances {
 		args = append(args, "STOREDIST")
@@ -104,7 +106,8 @@ func (g *generator) throttle() []*unit {
 			return
 		}
 		b.admitted += quantity
-		b.tat.from, b.tat.to = b.tat.from+int64(quantity)*cellHour, b.tat.to+int64(quantity)*cellHour
+		b.tat.from, b.tat.to = b.tat.from+int64(quantity)*cellHour,
+			b.tat.to+int64(quantity)*cellHour
 		b.expiry = expiry{cell.Deadline(b.tat.from), cell.Deadline(b.tat.to)}
 	}
 	return []*unit{u}

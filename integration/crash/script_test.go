@@ -67,7 +67,9 @@ const libraryKey = "library "
 
 // libraryCode is a version of a library: its function notes the version and does what it is told.
 func (g *generator) libraryCode(name, version string) string {
-	return "#!lua name=" + name + "\nredis.register_function('" + name + "', function(keys, args) redis.call('SET', '" + g.ranKey() + "', '" + name + " " + version + "')" +
+	return "#!lua name=" + name + "\nredis.register_function('" + name +
+		"', function(keys, args) redis.call('SET', '" + g.ranKey() + "', '" + name + " " + version +
+		"')" +
 		runAll + "return 0 end)\n-- " + version
 }
 
@@ -80,7 +82,8 @@ func (g *generator) call(all *unit) *unit {
 	all.apply = func(s state) {
 		if lib := s[libraryKey+name]; lib != nil {
 			delete(s, g.ranKey())
-			s.get(g.ranKey(), "string").str = name + " " + lib.str[strings.LastIndex(lib.str, " ")+1:]
+			s.get(g.ranKey(), "string").str = name + " " +
+				lib.str[strings.LastIndex(lib.str, " ")+1:]
 			inner(s)
 		}
 	}
@@ -107,7 +110,9 @@ func (g *generator) function() []*unit {
 			}
 		}, "FUNCTION", "FLUSH", []string{"SYNC", "ASYNC"}[g.rnd.IntN(2)])
 	case n < 4:
-		return one(func(s state) { put(s, libraryKey+g.library(dumped), g.libraryCode(g.library(dumped), "0")) }, "FUNCTION", "RESTORE", g.dump, "REPLACE")
+		return one(func(s state) {
+			put(s, libraryKey+g.library(dumped), g.libraryCode(g.library(dumped), "0"))
+		}, "FUNCTION", "RESTORE", g.dump, "REPLACE")
 	case n < 6:
 		code := g.libraryCode(name, text(g.rnd.IntN(1000)))
 		return one(func(s state) {
@@ -138,7 +143,8 @@ func (g *generator) prepare(c *client.Client) error {
 
 // readLibraries adds the connection's libraries to what it has.
 func readLibraries(c *client.Client, prefix string, out state) error {
-	v, err := do(c, "FUNCTION", "LIST", "WITHCODE", "LIBRARYNAME", strings.TrimSuffix(prefix, ":")+"_lib*")
+	v, err := do(c, "FUNCTION", "LIST", "WITHCODE", "LIBRARYNAME",
+		strings.TrimSuffix(prefix, ":")+"_lib*")
 	for _, lib := range v.Elems {
 		fields := map[string]string{}
 		for i := 0; i+1 < len(lib.Elems); i += 2 {

@@ -44,7 +44,8 @@ func (p *process) persists(args []string) error {
 	}
 	defer c.Close()
 	v, err := do(c, "INFO", "persistence")
-	if err == nil && strings.Contains(strings.Join(args, " "), "appendonly yes") && !strings.Contains(v.Text(), "aof_enabled:1") {
+	if err == nil && strings.Contains(strings.Join(args, " "), "appendonly yes") &&
+		!strings.Contains(v.Text(), "aof_enabled:1") {
 		err = errors.New("the server does not keep a log")
 	}
 	return err
@@ -79,13 +80,17 @@ func (p *process) probe() (features, error) {
 		return features{}, err
 	}
 	defer c.Close()
-	names := []any{"COMMAND", "INFO", "multi", "eval", "hpexpireat", "bf.insert", "geosearchstore", "function", "cf.insertnx", "cms.incrby", "topk.add",
+	names := []any{"COMMAND", "INFO", "multi", "eval", "hpexpireat", "bf.insert", "geosearchstore",
+		"function", "cf.insertnx", "cms.incrby", "topk.add",
 		"tdigest.add", "cl.throttle"}
 	v, err := do(c, names...)
 	if err != nil || len(v.Elems) != len(names)-2 {
 		return features{}, fmt.Errorf("COMMAND INFO: %v, %w", v, err)
 	}
 	known := func(i int) bool { return len(v.Elems[i].Elems) > 0 }
-	return features{multi: known(0), script: known(1), fieldTTL: known(2), bloom: known(3), geo: known(4), functions: known(5),
-		cuckoo: known(6), cms: known(7), topk: known(8), tdigest: known(9), throttle: known(10)}, nil
+	return features{multi: known(0), script: known(1), fieldTTL: known(2), bloom: known(3),
+			geo: known(4), functions: known(5),
+			cuckoo: known(6), cms: known(7), topk: known(8), tdigest: known(9),
+			throttle: known(10)},
+		nil
 }

@@ -161,24 +161,34 @@ func (g *generator) cuckoo() []*unit {
 	case 0:
 		bucket, iterations, expansion := 1+g.rnd.IntN(4), 1+g.rnd.IntN(30), g.rnd.IntN(2)
 		return one(func(s state) {
-			s.create(k, object.TypeCuckoo, func() *sketch { return newCuckoo(capacity, bucket, iterations, expansion) })
-		}, "CF.RESERVE", k, text(capacity), "BUCKETSIZE", text(bucket), "MAXITERATIONS", text(iterations), "EXPANSION", text(expansion))
+			s.create(k, object.TypeCuckoo, func() *sketch {
+				return newCuckoo(capacity, bucket, iterations, expansion)
+			})
+		}, "CF.RESERVE", k, text(capacity), "BUCKETSIZE", text(bucket), "MAXITERATIONS",
+			text(iterations), "EXPANSION", text(expansion))
 	case 1, 2:
-		return one(func(s state) { changeCuckoo(s, k, func(f *cuckoo.Filter) { f.Delete([]byte(items[0])) }) }, "CF.DEL", k, items[0])
+		return one(func(s state) {
+			changeCuckoo(s, k, func(f *cuckoo.Filter) { f.Delete([]byte(items[0])) })
+		}, "CF.DEL", k, items[0])
 	case 3:
 		return one(func(s state) { changeCuckoo(s, k, (*cuckoo.Filter).Compact) }, "CF.COMPACT", k)
 	case 4:
 		unique := g.rnd.IntN(3) > 0
 		return one(func(s state) {
-			s.create(k, object.TypeCuckoo, func() *sketch { return newCuckoo(cfCapacity, cfBucket, cfIterations, cfExpansion) })
+			s.create(k, object.TypeCuckoo, func() *sketch {
+				return newCuckoo(cfCapacity, cfBucket, cfIterations, cfExpansion)
+			})
 			addCuckoo(s, k, items[:1], unique)
 		}, map[bool]string{true: "CF.ADDNX", false: "CF.ADD"}[unique], k, items[0])
 	}
 	unique := g.rnd.IntN(3) > 0
 	return one(func(s state) {
-		s.create(k, object.TypeCuckoo, func() *sketch { return newCuckoo(capacity, cfBucket, cfIterations, cfExpansion) })
+		s.create(k, object.TypeCuckoo, func() *sketch {
+			return newCuckoo(capacity, cfBucket, cfIterations, cfExpansion)
+		})
 		addCuckoo(s, k, items, unique)
-	}, append([]string{map[bool]string{true: "CF.INSERTNX", false: "CF.INSERT"}[unique], k, "CAPACITY", text(capacity), "ITEMS"}, items...)...)
+	}, append([]string{map[bool]string{true: "CF.INSERTNX", false: "CF.INSERT"}[unique], k,
+		"CAPACITY", text(capacity), "ITEMS"}, items...)...)
 }
 
 func openCMS(k *sketch) cms.Sketch { return cms.Open(k.head, k) }
@@ -193,7 +203,8 @@ func (g *generator) cms() []*unit {
 	case 0:
 		return one(func(s state) {
 			s.create(k, object.TypeCMS, func() *sketch {
-				c := &sketch{head: make([]byte, cms.HeadSize), blocks: [][]byte{make([]byte, width*depth*cms.CellSize)}}
+				c := &sketch{head: make([]byte, cms.HeadSize),
+					blocks: [][]byte{make([]byte, width*depth*cms.CellSize)}}
 				(&cms.Sketch{Width: uint64(width), Depth: uint64(depth)}).PutHead(c.head)
 				return c
 			})
@@ -281,7 +292,9 @@ func (g *generator) tdigest() []*unit {
 	comp := strconv.FormatInt(compression, 10)
 	switch g.rnd.IntN(7) {
 	case 0:
-		return one(func(s state) { s.create(k, object.TypeTDigest, func() *sketch { return newTDigest(compression) }) }, "TDIGEST.CREATE", k, "COMPRESSION", comp)
+		return one(func(s state) {
+			s.create(k, object.TypeTDigest, func() *sketch { return newTDigest(compression) })
+		}, "TDIGEST.CREATE", k, "COMPRESSION", comp)
 	case 1:
 		if strings.HasSuffix(k, "0") && g.rnd.IntN(5) > 0 {
 			break
@@ -309,7 +322,8 @@ func (g *generator) tdigest() []*unit {
 }
 
 func (g *generator) mergeTDigest(k, from1, from2 string, compression int64) []*unit {
-	args := []string{"TDIGEST.MERGE", k, "2", from1, from2, "COMPRESSION", strconv.FormatInt(compression, 10)}
+	args := []string{"TDIGEST.MERGE", k, "2", from1, from2, "COMPRESSION",
+		strconv.FormatInt(compression, 10)}
 	override := g.rnd.IntN(2) == 0
 	if override {
 		args = append(args, "OVERRIDE")

@@ -21,7 +21,8 @@ const (
 	for i = 11, 20 do redis.call('INCR', 'slow:' .. i) end
 	return 1
 `
-	slowLibrary = "#!lua name=slow\nredis.register_function('slow', function(keys, args)" + slowBody + "end)"
+	slowLibrary = "#!lua name=slow\nredis.register_function('slow', function(keys, args)" +
+		slowBody + "end)"
 )
 
 // TestSlowScripts: a script that other clients hear BUSY of is whole after a crash or not there,
@@ -29,7 +30,8 @@ const (
 func TestSlowScripts(t *testing.T) {
 	rnd := testseed.Rand(t)
 	for _, args := range [][]string{
-		{"--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-min-size", "1kb", "--auto-aof-rewrite-percentage", "1", "--save", ""},
+		{"--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-min-size", "1kb",
+			"--auto-aof-rewrite-percentage", "1", "--save", ""},
 		{"--appendonly", "no", "--save", "1 1"},
 	} {
 		dir := t.TempDir()
@@ -42,7 +44,8 @@ func TestSlowScripts(t *testing.T) {
 				t.Fatal(args, err)
 			}
 			if args[1] == "yes" && have < base+acked || have > base+acked+1 {
-				t.Fatalf("%v: %d calls, of %d and one that was not answered", args, have, base+acked)
+				t.Fatalf("%v: %d calls, of %d and one that was not answered", args, have,
+					base+acked)
 			}
 			base = have
 			life := 1200*time.Millisecond + time.Duration(rnd.IntN(200))*time.Millisecond
@@ -50,7 +53,8 @@ func TestSlowScripts(t *testing.T) {
 			if acked, busy, err = slowLoad(p, func() { time.AfterFunc(life, p.Kill) }); err != nil {
 				t.Fatal(err)
 			}
-			if t.Logf("%v: %d calls, %d times busy", args, acked, busy); busy == 0 || p.Sick() != "" {
+			if t.Logf("%v: %d calls, %d times busy", args, acked, busy); busy == 0 ||
+				p.Sick() != "" {
 				t.Fatalf("no client was refused, or: %s", p.Sick())
 			}
 			<-p.Done()
@@ -158,7 +162,8 @@ func slowCount(p *process) (int64, error) {
 			}
 		}
 		if i > 0 && k != n {
-			return 0, fmt.Errorf("half of a script: the first counter is %d, number %d is %d", n, i+1, k)
+			return 0, fmt.Errorf("half of a script: the first counter is %d, number %d is %d", n,
+				i+1, k)
 		}
 		n = k
 	}

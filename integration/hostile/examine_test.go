@@ -28,7 +28,8 @@ until cursor == '0'`
 func examine(t *testing.T, p *process, dir string, n uint64) *process {
 	require.False(t, p.Ended(), "the server has ended")
 	p.text(t, "CLIENT", "UNPAUSE")
-	for _, kv := range [][2]string{{"maxmemory", "0"}, {"maxmemory-clients", "0"}, {"appendonly", "no"}, {"proto-max-bulk-len", "512mb"}, {"save", ""}} {
+	for _, kv := range [][2]string{{"maxmemory", "0"}, {"maxmemory-clients", "0"},
+		{"appendonly", "no"}, {"proto-max-bulk-len", "512mb"}, {"save", ""}} {
 		p.text(t, "CONFIG", "SET", kv[0], kv[1])
 	}
 	p.text(t, "DEBUG", "SET-ACTIVE-EXPIRE", "1")
@@ -52,7 +53,8 @@ func examine(t *testing.T, p *process, dir string, n uint64) *process {
 	if n%4 == 3 {
 		p.text(t, "FLUSHALL")
 		p.text(t, "FUNCTION", "FLUSH")
-		require.Less(t, number(p.text(t, "INFO", "memory"), "used_memory"), int64(200<<20), "of an empty server")
+		require.Less(t, number(p.text(t, "INFO", "memory"), "used_memory"), int64(200<<20),
+			"of an empty server")
 	}
 	p.text(t, "CONFIG", "SET", "maxmemory", memoryLimit)
 	return p

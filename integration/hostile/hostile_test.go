@@ -27,10 +27,11 @@ import (
 )
 
 const (
-	workers     = 8
-	round       = 8 * time.Second // between two looks at the whole data set
-	memoryBound = 1 << 30         // of used_memory: maxmemory and what clients and scripts hold beside it
-	remembered  = 100_000         // commands that are shown on failure
+	workers = 8
+	round   = 8 * time.Second // between two looks at the whole data set
+	// of used_memory: maxmemory and what clients and scripts hold beside it
+	memoryBound = 1 << 30
+	remembered  = 100_000 // commands that are shown on failure
 )
 
 // duration is how long the test runs.
@@ -162,8 +163,10 @@ func (m *maker) session(p *process, worker int, h *history, until time.Time) (se
 			sent++
 		}
 		if m.chance(1) {
-			_ = c.Send([]byte(pick(m, "*3\r\n$3\r\nSET\r\n", "*-1\r\n", "$5\r\n", "GET k1\r\n", "*1\r\n$99999999999\r\n",
-				"\x00\xff\r\n", "*2147483648\r\n")))
+			_ = c.Send([]byte(
+				pick(m, "*3\r\n$3\r\nSET\r\n", "*-1\r\n", "$5\r\n", "GET k1\r\n",
+					"*1\r\n$99999999999\r\n",
+					"\x00\xff\r\n", "*2147483648\r\n")))
 		}
 		// One answer at least, unless the connection waits for a key, or has asked for silence.
 		for range 20 {

@@ -37,9 +37,11 @@ func start(t *testing.T, dir string) *process {
 	bin, err := testserver.BinaryWith(flags...)
 	require.NoError(t, err)
 	s, err := testserver.Start(testserver.Options{Program: bin, Dir: dir,
-		Args: []string{"--port", "0", "--unixsocket", "s", "--enable-debug-command", "yes", "--maxclients", "200",
-			"--loglevel", "warning", "--busy-reply-threshold", "1000", "--client-query-buffer-limit", "64mb",
-			"--client-output-buffer-limit", "normal 64mb 0 0 pubsub 8mb 0 0", "--latency-tracking", "no",
+		Args: []string{"--port", "0", "--unixsocket", "s", "--enable-debug-command", "yes",
+			"--maxclients", "200",
+			"--loglevel", "warning", "--busy-reply-threshold", "1000",
+			"--client-query-buffer-limit", "64mb", "--client-output-buffer-limit",
+			"normal 64mb 0 0 pubsub 8mb 0 0", "--latency-tracking", "no",
 			"--maxmemory", memoryLimit},
 		Env: []string{"GOTRACEBACK=crash"}}) // dump wants the stacks of all threads
 	require.NoError(t, err)
@@ -56,7 +58,8 @@ func (p *process) ping() error {
 		time.Sleep(10 * time.Millisecond)
 		v, err = p.Do("PING")
 	}
-	if err == nil && v.Text() != "PONG" && !strings.HasPrefix(v.Text(), "BUSY") && !strings.HasPrefix(v.Text(), "LOADING") &&
+	if err == nil && v.Text() != "PONG" && !strings.HasPrefix(v.Text(), "BUSY") &&
+		!strings.HasPrefix(v.Text(), "LOADING") &&
 		!strings.HasPrefix(v.Text(), "MISCONF") {
 		err = fmt.Errorf("PING is answered %s", v.Text())
 	}
@@ -65,7 +68,8 @@ func (p *process) ping() error {
 
 // closed reports whether the server closed the connection, rather than not to answer.
 func closed(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) ||
+		errors.Is(err, syscall.EPIPE)
 }
 
 // dump ends a server that does not answer, and has it write what it was doing.

@@ -89,8 +89,9 @@ func outOfMemory(text string) bool {
 var expected = []string{
 	"ERR Background save already in progress", "ERR Background append only file rewriting already",
 	"ERR Another child process is active", "ERR Can't BGSAVE while AOF log rewriting",
-	"ERR no such key", "BUSYKEY", "ERR index out of range", "WRONGTYPE", "ERR source and destination",
-	"ERR One or more scores", "ERR invalid expire", "ERR string exceeds maximum allowed size",
+	"ERR no such key", "BUSYKEY", "ERR index out of range", "WRONGTYPE",
+	"ERR source and destination", "ERR One or more scores", "ERR invalid expire",
+	"ERR string exceeds maximum allowed size",
 }
 
 // isExpected reports whether the error belongs to the load.

@@ -208,7 +208,8 @@ func (r *run) until(good func(sample) bool) sample {
 
 // overdue reports whether the server has had its time since the start.
 func (r *run) overdue(start time.Time) bool {
-	return time.Since(start) > r.patience() && time.Since(start)-r.stalls.since(start) > r.patience()
+	return time.Since(start) > r.patience() &&
+		time.Since(start)-r.stalls.since(start) > r.patience()
 }
 
 // settle waits until memory is within the limit that is in force.
@@ -229,7 +230,8 @@ func (r *run) clear() {
 		}
 	}
 	for _, cmd := range []string{"CONFIG SET maxmemory 0 appendonly no", "FLUSHALL SYNC",
-		"SCRIPT FLUSH", "FUNCTION FLUSH", "SLOWLOG RESET", "CONFIG SET maxmemory-policy noeviction"} {
+		"SCRIPT FLUSH", "FUNCTION FLUSH", "SLOWLOG RESET",
+		"CONFIG SET maxmemory-policy noeviction"} {
 		r.control.must(words(cmd)...)
 	}
 	r.quiet()

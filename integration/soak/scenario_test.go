@@ -53,7 +53,8 @@ func chaoses() []scenario {
 	for _, policy := range policies {
 		all = append(all, scenario{name: "chaos, " + policy,
 			inFlight: (chaosWorkers + 1) * 2 * largestSize,
-			config:   fmt.Sprintf("maxmemory %d maxmemory-policy %s", chaosLimit, policy), load: chaos})
+			config:   fmt.Sprintf("maxmemory %d maxmemory-policy %s", chaosLimit, policy),
+			load:     chaos})
 	}
 	return all
 }
@@ -83,5 +84,6 @@ func compact(ours figures) string {
 	if ours.frag < 1.3 {
 		return ""
 	}
-	return fmt.Sprintf("mem_fragmentation_ratio %.2f ten seconds after 70 %% were deleted", ours.frag)
+	return fmt.Sprintf("mem_fragmentation_ratio %.2f ten seconds after 70 %% were deleted",
+		ours.frag)
 }

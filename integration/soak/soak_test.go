@@ -58,7 +58,9 @@ func TestSoak(t *testing.T) {
 			seed := rnd.Uint64()
 			sc, late := &scenarios[i], round > 0 && time.Since(began) > *duration
 			if pattern.MatchString(sc.name) && !late {
-				t.Run(sc.name, func(t *testing.T) { table.add(compare(t, sc, sides, seed, 1+round%sizes)) })
+				t.Run(sc.name, func(t *testing.T) {
+					table.add(compare(t, sc, sides, seed, 1+round%sizes))
+				})
 			}
 		}
 	}

@@ -105,5 +105,6 @@ func (s *stalls) since(start time.Time) time.Duration {
 	if before.at.IsZero() {
 		before = now
 	}
-	return now.server.since(before.server) + now.test.since(before.test) + now.stolen - before.stolen
+	return now.server.since(before.server) + now.test.since(before.test) +
+		now.stolen - before.stolen
 }
