@@ -66,7 +66,8 @@ func TestACLRevoked(t *testing.T) {
 	require.Equal(t, "2", infoField(t, admin, "acl_access_denied_cmd"))
 }
 
-// TestACLEndsConnections: who may no longer listen, or is no user any more, is disconnected; others are not.
+// TestACLEndsConnections: who may no longer listen, or is no user any more, is disconnected; others
+// are not.
 func TestACLEndsConnections(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -96,7 +97,8 @@ func TestACLEndsConnections(t *testing.T) {
 	require.Error(t, idle())
 }
 
-// TestACLFile: a file with errors changes nothing; users who are gone are disconnected; what is saved is there after a restart.
+// TestACLFile: a file with errors changes nothing; users who are gone are disconnected; what is
+// saved is there after a restart.
 func TestACLFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "users.acl")

@@ -136,7 +136,8 @@ func TestAOFCheckerOfARunningServer(t *testing.T) {
 	require.Equal(t, before, after)
 }
 
-// TestRewriteWithoutLogFollowsDir: BGREWRITEAOF with the log off works in the server's folder of now.
+// TestRewriteWithoutLogFollowsDir: BGREWRITEAOF with the log off works in the server's folder of
+// now.
 func TestRewriteWithoutLogFollowsDir(t *testing.T) {
 	t.Parallel()
 	old, dir := t.TempDir(), t.TempDir()

@@ -96,7 +96,8 @@ func TestAOFWithRedis(t *testing.T) {
 	}
 }
 
-// TestAOFOfOldVersions: a single file, as it was before version 7, moves into the folder, with its RDB preamble or without.
+// TestAOFOfOldVersions: a single file, as it was before version 7, moves into the folder, with its
+// RDB preamble or without.
 func TestAOFOfOldVersions(t *testing.T) {
 	t.Parallel()
 	for _, preamble := range []string{"yes", "no"} {

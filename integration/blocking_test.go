@@ -286,7 +286,8 @@ func TestBlockingOrder(t *testing.T) {
 	})
 }
 
-// TestBlockedOnSeveralKeys: whoever wakes up runs the command again, from its first key on, whichever key woke it.
+// TestBlockedOnSeveralKeys: whoever wakes up runs the command again, from its first key on,
+// whichever key woke it.
 func TestBlockedOnSeveralKeys(t *testing.T) {
 	everywhere(t, func(e *env) {
 		up, down := e.block("BLPOP", "a", "b", "a", 0), e.block("BLPOP", "b", "a", 0)
@@ -309,7 +310,8 @@ func TestBlockedOnSeveralKeys(t *testing.T) {
 	})
 }
 
-// TestBlockingKeysAppear lets keys come in other ways than by a push, with other types, and go before anybody is served.
+// TestBlockingKeysAppear lets keys come in other ways than by a push, with other types, and go
+// before anybody is served.
 func TestBlockingKeysAppear(t *testing.T) {
 	everywhere(t, func(e *env) {
 		list, zset := e.block("BLPOP", "k", 0), e.block("BZPOPMIN", "k", 0)
@@ -403,7 +405,8 @@ func TestBlockedClientLeaves(t *testing.T) {
 	})
 }
 
-// TestBlockedPipeline: commands behind a blocking one wait for it, and what is sent meanwhile waits too.
+// TestBlockedPipeline: commands behind a blocking one wait for it, and what is sent meanwhile waits
+// too.
 func TestBlockedPipeline(t *testing.T) {
 	everywhere(t, func(e *env) {
 		b := e.blocker()
@@ -452,7 +455,8 @@ func TestBlockedUnderPauseAndReplyOff(t *testing.T) {
 	}
 }
 
-// TestBlockedFairness: a thousand clients wait for one key; elements reach them in the order in which they began.
+// TestBlockedFairness: a thousand clients wait for one key; elements reach them in the order in
+// which they began.
 func TestBlockedFairness(t *testing.T) {
 	t.Parallel()
 	n := 1000
@@ -491,7 +495,8 @@ func TestBlockedFairness(t *testing.T) {
 	}
 }
 
-// TestBlockedCostNothing: ten thousand clients that wait take no more of the processor than as many that do not, and all end in time.
+// TestBlockedCostNothing: ten thousand clients that wait take no more of the processor than as many
+// that do not, and all end in time.
 func TestBlockedCostNothing(t *testing.T) {
 	n := 10_000
 	if testing.Short() || raceEnabled {
@@ -529,7 +534,8 @@ func TestBlockedCostNothing(t *testing.T) {
 	eventually(t, "half of them have waited once", func() bool {
 		return infoInt(t, c, "clients_in_timeout_table") <= int64(n/2)
 	})
-	// The first term is the claim; the second is what the kernel's clock makes of a few ms. A busy machine has more than one try.
+	// The first term is the claim; the second is what the kernel's clock makes of a few ms. A busy
+	// machine has more than one try.
 	for try := 1; ; try++ {
 		blocked := s.cpu(t, 2*time.Second)
 		t.Logf("%v idle, %v blocked", idle, blocked)

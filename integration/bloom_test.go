@@ -105,8 +105,9 @@ func copied(e *env) {
 	require.EqualValues(e, in.ItemsInserted, e.c.BFCard(e.ctx, "f").Val())
 }
 
-// TestCrawler is the courses' crawler: many workers take addresses from each other's pages, and none may be fetched twice. The filter decides; it may leave
-// out a few addresses, as many as its error rate says, and repeats none.
+// TestCrawler is the courses' crawler: many workers take addresses from each other's pages, and
+// none may be fetched twice. The filter decides; it may leave out a few addresses, as many as its
+// error rate says, and repeats none.
 func TestCrawler(t *testing.T) {
 	godwitOnly(t)
 	everywhere(t, func(e *env) {
@@ -136,7 +137,8 @@ func TestCrawler(t *testing.T) {
 	})
 }
 
-// TestNews is the courses' feed: readers get no article twice, for each of them a filter that was made without saying how; it grows.
+// TestNews is the courses' feed: readers get no article twice, for each of them a filter that was
+// made without saying how; it grows.
 func TestNews(t *testing.T) {
 	godwitOnly(t)
 	everywhere(t, func(e *env) {
@@ -171,7 +173,8 @@ func TestNews(t *testing.T) {
 	})
 }
 
-// TestBloomLog: what the log of a server says of filters makes the same ones where the defaults are others.
+// TestBloomLog: what the log of a server says of filters makes the same ones where the defaults are
+// others.
 func TestBloomLog(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()

@@ -12,8 +12,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// eventCommands are commands whose events are held against redis-server's. K is a key of a few, so that types collide; V a small value, M a member,
-// N a small number.
+// eventCommands are commands whose events are held against redis-server's. K is a key of a few, so
+// that types collide; V a small value, M a member, N a small number.
 var eventCommands = strings.Split(strings.TrimSpace(`
 SET K V
 SET K V EX 10000
@@ -254,7 +254,8 @@ func (l *listener) known(t *testing.T, command string) bool {
 	return !do(t, l.commands, "COMMAND", "INFO", name).Elems[0].IsNull()
 }
 
-// TestKeyEventsAgainstRedis sends the same random commands to a server and to redis-server and compares the events of each command, and their order.
+// TestKeyEventsAgainstRedis sends the same random commands to a server and to redis-server and
+// compares the events of each command, and their order.
 func TestKeyEventsAgainstRedis(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t)

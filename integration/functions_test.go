@@ -84,7 +84,8 @@ func sources(t *testing.T, c *client.Client) map[string]string {
 	return all
 }
 
-// TestFunctionsAreKept: by snapshots and by logs with either base, before and after a rewrite, and what was removed stays away.
+// TestFunctionsAreKept: by snapshots and by logs with either base, before and after a rewrite, and
+// what was removed stays away.
 func TestFunctionsAreKept(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
@@ -132,7 +133,8 @@ func TestFunctionsAreKept(t *testing.T) {
 	}
 }
 
-// TestFunctionsWithRedis hands libraries to redis-server and back: as payloads, in a snapshot and in a log.
+// TestFunctionsWithRedis hands libraries to redis-server and back: as payloads, in a snapshot and
+// in a log.
 func TestFunctionsWithRedis(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
@@ -180,7 +182,8 @@ func TestFunctionsWithRedis(t *testing.T) {
 	}
 }
 
-// TestBusyFunction: a function that is over its time is told of and can be ended, unless it has written.
+// TestBusyFunction: a function that is over its time is told of and can be ended, unless it has
+// written.
 func TestBusyFunction(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--busy-reply-threshold", "20")

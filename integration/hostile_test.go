@@ -123,7 +123,8 @@ func TestGarbage(t *testing.T) {
 	})
 }
 
-// TestSlowReader: a client that asks and does not read is dropped at its limit; others do not notice, and its memory comes back.
+// TestSlowReader: a client that asks and does not read is dropped at its limit; others do not
+// notice, and its memory comes back.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{}, {"--io-threads", "3"}} {

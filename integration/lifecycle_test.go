@@ -142,7 +142,8 @@ func TestLogLines(t *testing.T) {
 	require.NotContains(t, s.Output(), "Ready", "it went into the file")
 }
 
-// TestDaemonize: the first process ends with 0, the second one writes its number and removes the file when it ends.
+// TestDaemonize: the first process ends with 0, the second one writes its number and removes the
+// file when it ends.
 func TestDaemonize(t *testing.T) {
 	t.Parallel()
 	for _, stdin := range []bool{false, true} {
@@ -199,8 +200,8 @@ func TestConfigFromStdin(t *testing.T) {
 	require.Equal(t, "12582912", s.client(t).ConfigGet(t.Context(), "maxmemory").Val()["maxmemory"])
 }
 
-// TestConfigFile: quoting, units, include and repeated directives; arguments after the file win; CONFIG REWRITE keeps what people wrote, and
-// a restart finds what was set.
+// TestConfigFile: quoting, units, include and repeated directives; arguments after the file win;
+// CONFIG REWRITE keeps what people wrote, and a restart finds what was set.
 func TestConfigFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -299,7 +300,8 @@ func TestUnixSocketOnly(t *testing.T) {
 	require.NoFileExists(t, socket)
 }
 
-// TestBind: several addresses, IPv6, and optional ones that do not exist; protected mode refuses strangers, who have no password to give.
+// TestBind: several addresses, IPv6, and optional ones that do not exist; protected mode refuses
+// strangers, who have no password to give.
 func TestBind(t *testing.T) {
 	t.Parallel()
 	outside := outsideAddress()
@@ -337,7 +339,8 @@ func outsideAddress() string {
 	return ""
 }
 
-// TestDescriptorLimit: maxclients shrinks to what the system allows; with next to nothing the server does not start.
+// TestDescriptorLimit: maxclients shrinks to what the system allows; with next to nothing the
+// server does not start.
 func TestDescriptorLimit(t *testing.T) {
 	t.Parallel()
 	limited := func(n int) testserver.Options {

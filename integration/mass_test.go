@@ -31,7 +31,8 @@ func load(t testing.TB, c *redis.Client, n int, value string, deadline time.Time
 	}
 }
 
-// worker counts in a key of its own until stopped, and checks each answer: whatever goes on in the background, commands are right.
+// worker counts in a key of its own until stopped, and checks each answer: whatever goes on in the
+// background, commands are right.
 func worker(ctx context.Context, c *redis.Client, name string) (err error) {
 	for n := int64(1); ctx.Err() == nil; n++ {
 		p := c.Pipeline()
@@ -70,8 +71,8 @@ func during(t testing.TB, c *redis.Client, f func()) {
 	}
 }
 
-// TestMassExpiry: however many keys fall due at once, nobody sees one afterwards, all of them go without being asked for, in slices between
-// which clients are served, and their memory with them.
+// TestMassExpiry: however many keys fall due at once, nobody sees one afterwards, all of them go
+// without being asked for, in slices between which clients are served, and their memory with them.
 func TestMassExpiry(t *testing.T) {
 	t.Parallel()
 	n := 200_000
@@ -103,8 +104,9 @@ func TestMassExpiry(t *testing.T) {
 	}
 }
 
-// fallDue makes n keys with one deadline. It also returns the memory in use with all of them and how many keys had expired before. A deadline that is
-// over before the last key has it would be no test, so it tries again with a later one.
+// fallDue makes n keys with one deadline. It also returns the memory in use with all of them and
+// how many keys had expired before. A deadline that is over before the last key has it would be no
+// test, so it tries again with a later one.
 func fallDue(t testing.TB, c *redis.Client, n int) (due time.Time, full, expired int64) {
 	t.Helper()
 	for ahead := time.Second; ; ahead *= 2 {
@@ -129,7 +131,8 @@ func fallDue(t testing.TB, c *redis.Client, n int) (due time.Time, full, expired
 	}
 }
 
-// TestExpiryCycleOff: without the active cycle what is due is gone for whoever looks, and there for DBSIZE.
+// TestExpiryCycleOff: without the active cycle what is due is gone for whoever looks, and there for
+// DBSIZE.
 func TestExpiryCycleOff(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--enable-debug-command", "yes")
@@ -144,7 +147,8 @@ func TestExpiryCycleOff(t *testing.T) {
 	eventually(t, "the cycle finds the others", func() bool { return c.DBSize(ctx).Val() == 0 })
 }
 
-// TestUsedMemoryIsTrue: what data adds to used_memory is what it adds to resident memory, within two per cent.
+// TestUsedMemoryIsTrue: what data adds to used_memory is what it adds to resident memory, within
+// two per cent.
 func TestUsedMemoryIsTrue(t *testing.T) {
 	godwitOnly(t) // Redis counts what its allocator has handed out
 	if raceEnabled {
@@ -169,7 +173,8 @@ func TestUsedMemoryIsTrue(t *testing.T) {
 	}
 }
 
-// TestFlushAllWhileClientsWork: a flush in the background is complete at once for those who look, and memory comes back in slices.
+// TestFlushAllWhileClientsWork: a flush in the background is complete at once for those who look,
+// and memory comes back in slices.
 func TestFlushAllWhileClientsWork(t *testing.T) {
 	t.Parallel()
 	n := 100_000
@@ -214,7 +219,8 @@ func setAndGet(ctx context.Context, c *redis.Client) error {
 	return nil
 }
 
-// TestUnlinkBigValues: values of many megabytes go, by every command that drops a value, while others work.
+// TestUnlinkBigValues: values of many megabytes go, by every command that drops a value, while
+// others work.
 func TestUnlinkBigValues(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -250,7 +256,8 @@ func TestUnlinkBigValues(t *testing.T) {
 	})
 }
 
-// TestRehashUnderLoad: the table grows and shrinks by orders of magnitude, in steps, and is right at every moment.
+// TestRehashUnderLoad: the table grows and shrinks by orders of magnitude, in steps, and is right
+// at every moment.
 func TestRehashUnderLoad(t *testing.T) {
 	t.Parallel()
 	n := 150_000

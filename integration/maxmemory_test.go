@@ -199,7 +199,8 @@ func TestDeadlinesLeaveNothing(t *testing.T) {
 	}
 }
 
-// TestSmallestLimitOfClients: however small maxmemory-clients is, somebody can connect and raise it.
+// TestSmallestLimitOfClients: however small maxmemory-clients is, somebody can connect and raise
+// it.
 func TestSmallestLimitOfClients(t *testing.T) {
 	s := startServer(t, "--maxmemory-clients", "1", "--maxmemory", "100mb")
 	for _, limit := range []string{"1", "100%", "1%", "0"} {

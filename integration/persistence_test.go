@@ -86,7 +86,8 @@ func persistInfo(t testing.TB, c *client.Client, name string) string {
 	return ""
 }
 
-// TestRestart: what a server had is there after each way to end that keeps it, from each file it can be read from.
+// TestRestart: what a server had is there after each way to end that keeps it, from each file it
+// can be read from.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	for _, w := range []struct {
@@ -203,8 +204,8 @@ func TestReloads(t *testing.T) {
 	}
 }
 
-// TestSnapshotIsOneMoment: numbers are written one after the other over a few keys while a snapshot is made; it must hold exactly what was there
-// after one of them.
+// TestSnapshotIsOneMoment: numbers are written one after the other over a few keys while a snapshot
+// is made; it must hold exactly what was there after one of them.
 func TestSnapshotIsOneMoment(t *testing.T) {
 	t.Parallel()
 	const keys = 5000
@@ -277,7 +278,8 @@ func TestSnapshotIsOneMoment(t *testing.T) {
 	require.Equal(t, want, of)
 }
 
-// startLoading starts a server that takes two milliseconds for each of the keys in its snapshot, and returns while it loads.
+// startLoading starts a server that takes two milliseconds for each of the keys in its snapshot,
+// and returns while it loads.
 func startLoading(t *testing.T, keys int) *server {
 	t.Helper()
 	s := startServer(t, with()...)
@@ -299,7 +301,8 @@ func startLoading(t *testing.T, keys int) *server {
 	return s
 }
 
-// TestLoadingAnswers: while the data set is loading, clients are told so, INFO says how far it is, and signals end the server.
+// TestLoadingAnswers: while the data set is loading, clients are told so, INFO says how far it is,
+// and signals end the server.
 func TestLoadingAnswers(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t) // redis-server looks at its clients every 2 MiB only
@@ -329,7 +332,8 @@ func TestLoadingAnswers(t *testing.T) {
 	require.Equal(t, before, after, "half a data set was saved")
 }
 
-// TestAppendOnlyTurnedOnWhileLoading: CONFIG SET holds although it came too early to be obeyed at once.
+// TestAppendOnlyTurnedOnWhileLoading: CONFIG SET holds although it came too early to be obeyed at
+// once.
 func TestAppendOnlyTurnedOnWhileLoading(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t) // redis-server has no log then
@@ -390,7 +394,8 @@ func TestCorruptSnapshot(t *testing.T) {
 	}
 }
 
-// blockSnapshots puts a folder where the snapshot file goes: no rename can replace it, whoever runs the tests.
+// blockSnapshots puts a folder where the snapshot file goes: no rename can replace it, whoever runs
+// the tests.
 func blockSnapshots(t testing.TB, s *server) (unblock func()) {
 	path := filepath.Join(s.Dir, "dump.rdb")
 	_ = os.Remove(path)
@@ -428,7 +433,8 @@ func TestMisconf(t *testing.T) {
 	do(t, c, "SET", "a", "2")
 }
 
-// TestShutdownThatCannotSave: the server goes on rather than lose data, unless it is told otherwise.
+// TestShutdownThatCannotSave: the server goes on rather than lose data, unless it is told
+// otherwise.
 func TestShutdownThatCannotSave(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--save", "3600 1")

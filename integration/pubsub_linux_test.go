@@ -13,8 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestRepliesBeforeMessages: who publishes to many is answered before they are written to, and can go on meanwhile; who waited for what a command
-// brought is written to first of all. The reply of a publisher is there while some subscriber has nothing yet: never if subscribers come first.
+// TestRepliesBeforeMessages: who publishes to many is answered before they are written to, and can
+// go on meanwhile; who waited for what a command brought is written to first of all. The reply of a
+// publisher is there while some subscriber has nothing yet: never if subscribers come first.
 func TestRepliesBeforeMessages(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)

@@ -13,7 +13,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// messageCommands are what the connections of TestMessagesAgainstRedis send. C is a channel of a few, P a pattern, K a key, I another connection's ID.
+// messageCommands are what the connections of TestMessagesAgainstRedis send. C is a channel of a
+// few, P a pattern, K a key, I another connection's ID.
 var messageCommands = strings.Split(strings.TrimSpace(`
 SUBSCRIBE C
 SUBSCRIBE C C
@@ -191,8 +192,9 @@ func fillMessage(rng *rand.Rand, template string, conns int) string {
 	return strings.Join(words, " ")
 }
 
-// TestMessagesAgainstRedis has connections of both protocols subscribe, publish, track, read and write at random, on a server and on redis-server, and compares
-// everything that each of them hears.
+// TestMessagesAgainstRedis has connections of both protocols subscribe, publish, track, read and
+// write at random, on a server and on redis-server, and compares everything that each of them
+// hears.
 func TestMessagesAgainstRedis(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t)

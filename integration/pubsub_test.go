@@ -116,7 +116,8 @@ func slow(t *testing.T, s *server) *client.Client {
 	return c
 }
 
-// TestSlowSubscribers: one who does not read is closed at the hard limit, or when he has been over the soft one for too long; nobody else notices.
+// TestSlowSubscribers: one who does not read is closed at the hard limit, or when he has been over
+// the soft one for too long; nobody else notices.
 func TestSlowSubscribers(t *testing.T) {
 	t.Parallel()
 	for _, threads := range []string{"1", "4"} {
@@ -164,7 +165,8 @@ func TestSlowSubscribers(t *testing.T) {
 	}
 }
 
-// TestOneBatchCannotOutgrowTheLimit publishes far more than the limit in one write: the limit is held while the batch runs.
+// TestOneBatchCannotOutgrowTheLimit publishes far more than the limit in one write: the limit is
+// held while the batch runs.
 func TestOneBatchCannotOutgrowTheLimit(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--client-output-buffer-limit", "pubsub 1mb 0 0")
@@ -189,7 +191,8 @@ func usedMemory(t *testing.T, c *client.Client) int64 {
 	return n
 }
 
-// TestPublishersAndSubscribersAtOnce: every subscriber sees each publisher's messages in order and misses none, while others come and go.
+// TestPublishersAndSubscribersAtOnce: every subscriber sees each publisher's messages in order and
+// misses none, while others come and go.
 func TestPublishersAndSubscribersAtOnce(t *testing.T) {
 	t.Parallel()
 	const publishers, subscribers, messages = 4, 8, 2000
@@ -269,7 +272,8 @@ func TestPublishersAndSubscribersAtOnce(t *testing.T) {
 	comers.Wait()
 }
 
-// TestExpiredEventsAreOnTime: an event comes within a few ms of the deadline, although nobody touches the key.
+// TestExpiredEventsAreOnTime: an event comes within a few ms of the deadline, although nobody
+// touches the key.
 func TestExpiredEventsAreOnTime(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t)
@@ -334,7 +338,8 @@ func (cc *cachingClient) get(key string) error {
 	return err
 }
 
-// TestCachesStayRight: clients that cache what they read end up with what is there, whatever the mode, while others write, expire and flush.
+// TestCachesStayRight: clients that cache what they read end up with what is there, whatever the
+// mode, while others write, expire and flush.
 func TestCachesStayRight(t *testing.T) {
 	t.Parallel()
 	for _, mode := range [][]any{{}, {"BCAST"}, {"NOLOOP"}, {"BCAST", "PREFIX", "k"}} {

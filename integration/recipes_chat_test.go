@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// chat is a group whose members pull its messages. chat:ID has what each member has seen, seen:USER what the user has seen of each group, msgs:ID the
-// messages by number.
+// chat is a group whose members pull its messages. chat:ID has what each member has seen, seen:USER
+// what the user has seen of each group, msgs:ID the messages by number.
 type chat struct{ e *env }
 
 func (c chat) create(id string, users ...string) error {
@@ -27,7 +27,8 @@ func (c chat) create(id string, users ...string) error {
 	return err
 }
 
-// send numbers a message and adds it, both under the group's lock: nobody sees number n before n-1 is there.
+// send numbers a message and adds it, both under the group's lock: nobody sees number n before n-1
+// is there.
 func (c chat) send(id, from, text string) error {
 	me := owner()
 	if err := acquire(c.e.ctx, c.e.c, "lock:chat:"+id, me, time.Minute); err != nil {
@@ -42,7 +43,8 @@ func (c chat) send(id, from, text string) error {
 		redis.Z{Score: float64(n), Member: fmt.Sprint(n, " ", from, ": ", text)}).Err()
 }
 
-// fetch takes what is new in all groups of the user, notes it as seen, and deletes what everybody has seen.
+// fetch takes what is new in all groups of the user, notes it as seen, and deletes what everybody
+// has seen.
 func (c chat) fetch(user string) (map[string][]string, error) {
 	e := c.e
 	groups, err := e.c.ZRangeWithScores(e.ctx, "seen:"+user, 0, -1).Result()
@@ -106,7 +108,8 @@ func (c chat) leave(id, user string) error {
 	return e.c.Del(e.ctx, "msgs:"+id, "ids:"+id).Err()
 }
 
-// TestGroupChat: everybody gets every message once, in order; what all have seen is gone; one member dies without ever fetching, and what it has not seen stays.
+// TestGroupChat: everybody gets every message once, in order; what all have seen is gone; one
+// member dies without ever fetching, and what it has not seen stays.
 func TestGroupChat(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const users, each = 4, 12

@@ -15,8 +15,9 @@ import (
 
 // The recipes of courses about Redis that count visitors and limit what users do.
 
-// TestUniqueVisitors is the courses' program that adds 100,000 users to a HyperLogLog and counts 99725; there several clients add them, each more
-// than once. Then the visitors of two pages and of a week.
+// TestUniqueVisitors is the courses' program that adds 100,000 users to a HyperLogLog and counts
+// 99725; there several clients add them, each more than once. Then the visitors of two pages and of
+// a week.
 func TestUniqueVisitors(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const users, batch = 100_000, 1000
@@ -56,8 +57,8 @@ func TestUniqueVisitors(t *testing.T) {
 	})
 }
 
-// TestFunnelLimiter is the courses' limit on replies: 15 at once (and the one that is always allowed), then 30 a minute. What is refused is told when
-// to come again.
+// TestFunnelLimiter is the courses' limit on replies: 15 at once (and the one that is always
+// allowed), then 30 a minute. What is refused is told when to come again.
 func TestFunnelLimiter(t *testing.T) {
 	everywhere(t, func(e *env) {
 		throttle := func(key string, args ...any) []int64 {
@@ -93,8 +94,9 @@ func TestFunnelLimiter(t *testing.T) {
 	})
 }
 
-// TestSlidingWindowInTransaction is the other form of the limiter with a sorted set: the calls of the window are read before this one is added, and all of
-// it is one transaction. So of many at once exactly the limit pass.
+// TestSlidingWindowInTransaction is the other form of the limiter with a sorted set: the calls of
+// the window are read before this one is added, and all of it is one transaction. So of many at
+// once exactly the limit pass.
 func TestSlidingWindowInTransaction(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const interval, limit = int64(60_000), 4

@@ -51,8 +51,9 @@ func (j task) encode() string {
 	return string(b)
 }
 
-// TestTaskQueues has producers put tasks into an urgent and an ordinary queue, and workers take them with a blocking pop that looks at the
-// urgent one first. Each task runs once, those of a producer and queue in their order.
+// TestTaskQueues has producers put tasks into an urgent and an ordinary queue, and workers take
+// them with a blocking pop that looks at the urgent one first. Each task runs once, those of a
+// producer and queue in their order.
 func TestTaskQueues(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const producers, workers, each = 3, 4, 60
@@ -109,8 +110,8 @@ func TestTaskQueues(t *testing.T) {
 	})
 }
 
-// TestRecentContacts keeps whom a user last wrote to: newest first, nobody twice, a hundred at most; completions are those that begin with what
-// is typed.
+// TestRecentContacts keeps whom a user last wrote to: newest first, nobody twice, a hundred at
+// most; completions are those that begin with what is typed.
 func TestRecentContacts(t *testing.T) {
 	everywhere(t, func(e *env) {
 		together(4, func(user int) {
@@ -148,7 +149,8 @@ func TestRecentContacts(t *testing.T) {
 	})
 }
 
-// TestRecentLog keeps the newest hundred messages of each severity, written by several clients at once.
+// TestRecentLog keeps the newest hundred messages of each severity, written by several clients at
+// once.
 func TestRecentLog(t *testing.T) {
 	everywhere(t, func(e *env) {
 		together(5, func(w int) {
@@ -178,8 +180,9 @@ func TestRecentLog(t *testing.T) {
 
 var precisions = []int64{1, 5, 60, 300, 3600}
 
-// TestHitCounters counts hits in slices of time of several lengths, a hash for each, and lists the counters in a sorted set, which a cleaner walks to drop
-// old slices, and counters that have none left.
+// TestHitCounters counts hits in slices of time of several lengths, a hash for each, and lists the
+// counters in a sorted set, which a cleaner walks to drop old slices, and counters that have none
+// left.
 func TestHitCounters(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const clients, hits, samples = 4, 100, 10
@@ -224,8 +227,8 @@ func TestHitCounters(t *testing.T) {
 	})
 }
 
-// cleanCounter drops the slices of a counter that are older than that many samples, and the counter with its last one. It returns how far the next
-// counter is.
+// cleanCounter drops the slices of a counter that are older than that many samples, and the counter
+// with its last one. It returns how far the next counter is.
 func cleanCounter(e *env, i, now, samples int64) int64 {
 	counter := e.c.ZRange(e.ctx, "known:", i, i).Val()[0]
 	prec, err := strconv.ParseInt(counter[:strings.IndexByte(counter, ':')], 10, 64)

@@ -15,7 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Locks and semaphores as courses about Redis build them, without scripts: the owner check of a release is DELIFEQ where the server has it, else WATCH.
+// Locks and semaphores as courses about Redis build them, without scripts: the owner check of a
+// release is DELIFEQ where the server has it, else WATCH.
 
 // owner is what a lock's value says.
 func owner() string { return fmt.Sprint("owner-", rand.Uint64()) }
@@ -40,7 +41,8 @@ func release(ctx context.Context, c *redis.Client, lock, me string) (bool, error
 	return releaseWatched(ctx, c, lock, me)
 }
 
-// releaseWatched is release with what every server has: the lock that has become somebody else's meanwhile is not deleted.
+// releaseWatched is release with what every server has: the lock that has become somebody else's
+// meanwhile is not deleted.
 func releaseWatched(ctx context.Context, c *redis.Client, lock, me string) (mine bool, err error) {
 	err = c.Watch(ctx, func(tx *redis.Tx) error {
 		v, err := tx.Get(ctx, lock).Result()
@@ -63,8 +65,9 @@ func releaseWatched(ctx context.Context, c *redis.Client, lock, me string) (mine
 	return mine, err
 }
 
-// TestLockWithOwner: SET NX PX and a release by its owner only, in both forms. One of the clients dies holding the lock: the others go on when its time is up. Another
-// works longer than its lock lasts: it learns so, and does not take away the lock of who came next.
+// TestLockWithOwner: SET NX PX and a release by its owner only, in both forms. One of the clients
+// dies holding the lock: the others go on when its time is up. Another works longer than its lock
+// lasts: it learns so, and does not take away the lock of who came next.
 func TestLockWithOwner(t *testing.T) {
 	everywhere(t, func(e *env) {
 		for name, release := range map[string]func(context.Context, *redis.Client, string,
@@ -104,7 +107,8 @@ func TestLockWithOwner(t *testing.T) {
 	})
 }
 
-// reentrant is the wrapper that lets its owner take a lock again: it counts, and only the last release gives it back.
+// reentrant is the wrapper that lets its owner take a lock again: it counts, and only the last
+// release gives it back.
 type reentrant struct {
 	e     *env
 	me    string
@@ -150,7 +154,8 @@ func TestReentrantLock(t *testing.T) {
 // redlock is a lock on a majority of independent servers.
 type redlock struct{ nodes []*redis.Client }
 
-// lock tries once. It holds the lock if it got it from a majority in less time than the lock lasts; if not it takes back what it got.
+// lock tries once. It holds the lock if it got it from a majority in less time than the lock lasts;
+// if not it takes back what it got.
 func (r *redlock) lock(ctx context.Context, name, me string, ttl time.Duration) (ok bool) {
 	start := time.Now()
 	var got atomic.Int32
@@ -183,8 +188,8 @@ func (r *redlock) each(f func(c *redis.Client)) {
 	wg.Wait()
 }
 
-// TestRedlock takes one lock from several clients over five servers, of which two are killed on the way: never do two hold it, and it can still be had. With three
-// of five gone it cannot.
+// TestRedlock takes one lock from several clients over five servers, of which two are killed on the
+// way: never do two hold it, and it can still be had. With three of five gone it cannot.
 func TestRedlock(t *testing.T) {
 	t.Parallel()
 	servers := make([]*server, 5)
@@ -249,7 +254,8 @@ func acquireSemaphore(e *env, key string, limit int64, timeout, now int64) (id s
 	return "", e.c.ZRem(e.ctx, key, id).Err()
 }
 
-// TestSemaphore: with clocks that agree, never more than the limit hold it, and who dies is thrown out.
+// TestSemaphore: with clocks that agree, never more than the limit hold it, and who dies is thrown
+// out.
 func TestSemaphore(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const limit, timeout = 3, 10_000
@@ -332,7 +338,8 @@ func (s *fairSemaphore) refresh(id string, now int64) (bool, error) {
 	return false, err
 }
 
-// TestFairSemaphore takes it under a lock, which makes it exact: whatever the clients' clocks say, within the timeout, never more than the limit hold it.
+// TestFairSemaphore takes it under a lock, which makes it exact: whatever the clients' clocks say,
+// within the timeout, never more than the limit hold it.
 func TestFairSemaphore(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const limit, timeout, start = 3, 60_000, 1_700_000_000_000
@@ -381,8 +388,8 @@ func TestFairSemaphore(t *testing.T) {
 	})
 }
 
-// TestDelayedQueueMoves moves jobs that are due from a sorted set to the list of their queue, under WATCH: the pop is atomic, whichever of several movers does it, and
-// a worker blocks on the list.
+// TestDelayedQueueMoves moves jobs that are due from a sorted set to the list of their queue, under
+// WATCH: the pop is atomic, whichever of several movers does it, and a worker blocks on the list.
 func TestDelayedQueueMoves(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const jobs, movers = 40, 3

@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The scripts that applications and popular libraries run, in versions of our own: locks, queues, limiters, moves between keys, documents.
+// The scripts that applications and popular libraries run, in versions of our own: locks, queues,
+// limiters, moves between keys, documents.
 
 var (
 	unlockScript = redis.NewScript(`
@@ -62,7 +63,8 @@ func TestScriptLockByValue(t *testing.T) {
 	})
 }
 
-// A lock that its owner may take again: a hash from owner to how often. Taking it answers nil, or how many ms it is taken yet.
+// A lock that its owner may take again: a hash from owner to how often. Taking it answers nil, or
+// how many ms it is taken yet.
 var (
 	reenterScript = redis.NewScript(`
 		if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[2]) == 1 then
@@ -271,7 +273,8 @@ func TestScriptLimiterConcurrent(t *testing.T) {
 	})
 }
 
-// transferScript moves an amount between two accounts in one hash each, and writes a line of the ledger.
+// transferScript moves an amount between two accounts in one hash each, and writes a line of the
+// ledger.
 var transferScript = redis.NewScript(`
 	local amount = tonumber(ARGV[1])
 	if not amount or amount <= 0 then return redis.error_reply('BADAMOUNT ' .. tostring(ARGV[1])) end
@@ -456,7 +459,8 @@ func TestScriptJobQueue(t *testing.T) {
 	})
 }
 
-// TestScriptSemaphore: a sorted set of holders with the time at which they took it; who does not renew loses it.
+// TestScriptSemaphore: a sorted set of holders with the time at which they took it; who does not
+// renew loses it.
 func TestScriptSemaphore(t *testing.T) {
 	acquire := redis.NewScript(`
 		redis.call('zremrangebyscore', KEYS[1], '-inf', ARGV[3] - ARGV[4])
@@ -483,7 +487,8 @@ func TestScriptSemaphore(t *testing.T) {
 	})
 }
 
-// TestScriptUnlinkByPattern walks the keys and unlinks those that match, as cache libraries clear their own.
+// TestScriptUnlinkByPattern walks the keys and unlinks those that match, as cache libraries clear
+// their own.
 func TestScriptUnlinkByPattern(t *testing.T) {
 	clearScript := redis.NewScript(`
 		local cursor, n = '0', 0

@@ -17,10 +17,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The recipes that courses about Redis build on MULTI, EXEC and WATCH, each under several clients at once, and with a client that fails.
+// The recipes that courses about Redis build on MULTI, EXEC and WATCH, each under several clients
+// at once, and with a client that fails.
 
-// TestConfigurationWithWatch changes a configuration of several keys as a whole: readers that take it in one transaction never see half of a version, and writers
-// that started from an old version start over.
+// TestConfigurationWithWatch changes a configuration of several keys as a whole: readers that take
+// it in one transaction never see half of a version, and writers that started from an old version
+// start over.
 func TestConfigurationWithWatch(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const writers, changes = 3, 15
@@ -64,7 +66,8 @@ func TestConfigurationWithWatch(t *testing.T) {
 	})
 }
 
-// TestConfigurationWriterDies: a client that has queued half of a change and goes leaves nothing behind.
+// TestConfigurationWriterDies: a client that has queued half of a change and goes leaves nothing
+// behind.
 func TestConfigurationWriterDies(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -82,7 +85,8 @@ func TestConfigurationWriterDies(t *testing.T) {
 		do(t, c, "MGET", "config:version", "config:host").Strings())
 }
 
-// logCommon counts messages of the current hour; the first of a new hour moves the counts of the last one aside.
+// logCommon counts messages of the current hour; the first of a new hour moves the counts of the
+// last one aside.
 func logCommon(e *env, name, message, hour string) error {
 	common := "common:" + name
 	start, recent := common+":start", "recent:"+name
@@ -109,7 +113,8 @@ func logCommon(e *env, name, message, hour string) error {
 	}, start)
 }
 
-// TestCommonLog: every message is counted once, in its hour, although clients change the hour under each other.
+// TestCommonLog: every message is counted once, in its hour, although clients change the hour under
+// each other.
 func TestCommonLog(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const clients, each = 4, 20
@@ -134,7 +139,8 @@ func TestCommonLog(t *testing.T) {
 	})
 }
 
-// updateStats keeps minimum, maximum, count, sum and sum of squares of a number in one sorted set; minimum and maximum come from a union with a set of the one value.
+// updateStats keeps minimum, maximum, count, sum and sum of squares of a number in one sorted set;
+// minimum and maximum come from a union with a set of the one value.
 func updateStats(e *env, dest string, value float64) error {
 	start := dest + ":start"
 	low, high := fmt.Sprint("tmp:", rand.Uint64()), fmt.Sprint("tmp:", rand.Uint64())
@@ -192,8 +198,9 @@ func TestUpdateStats(t *testing.T) {
 	})
 }
 
-// TestInventory sells items of a market: the seller's inventory and the buyer's money are watched, and both change in one transaction. Nothing is sold twice and no
-// money appears or vanishes, while a client dies between WATCH and EXEC again and again.
+// TestInventory sells items of a market: the seller's inventory and the buyer's money are watched,
+// and both change in one transaction. Nothing is sold twice and no money appears or vanishes, while
+// a client dies between WATCH and EXEC again and again.
 func TestInventory(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const sellers, buyers, items, money = 3, 4, 8, 100
@@ -299,7 +306,8 @@ func buy(e *env, buyer int, item string, price float64) error {
 	}, "market", me)
 }
 
-// TestRecentContactsInTransaction: an update in one transaction keeps each name once, the latest first.
+// TestRecentContactsInTransaction: an update in one transaction keeps each name once, the latest
+// first.
 func TestRecentContactsInTransaction(t *testing.T) {
 	everywhere(t, func(e *env) {
 		together(4, func(int) {
@@ -321,7 +329,8 @@ func TestRecentContactsInTransaction(t *testing.T) {
 	})
 }
 
-// TestAutocompleteUnderWatch inserts the ends of a range, looks up their ranks under WATCH, and takes what is between them and the ends out in one transaction.
+// TestAutocompleteUnderWatch inserts the ends of a range, looks up their ranks under WATCH, and
+// takes what is between them and the ends out in one transaction.
 func TestAutocompleteUnderWatch(t *testing.T) {
 	everywhere(t, func(e *env) {
 		var members []string
@@ -392,7 +401,8 @@ func autocomplete(e *env, key, prefix string) ([]string, error) {
 	}), nil
 }
 
-// TestWindowLimiterInTransaction is the sliding-window limiter whose four commands are one transaction.
+// TestWindowLimiterInTransaction is the sliding-window limiter whose four commands are one
+// transaction.
 func TestWindowLimiterInTransaction(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const limit, calls = 5, 12

@@ -27,7 +27,8 @@ func together(n int, f func(i int)) {
 	wg.Wait()
 }
 
-// TestDelayedQueue keeps jobs with the time when they are due as their score. Workers look for one that is due, and who can take it out runs it.
+// TestDelayedQueue keeps jobs with the time when they are due as their score. Workers look for one
+// that is due, and who can take it out runs it.
 func TestDelayedQueue(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const jobs, workers = 120, 6
@@ -73,8 +74,8 @@ func TestDelayedQueue(t *testing.T) {
 	})
 }
 
-// allowed is the sliding-window limiter: the calls of the last period ms are members with their times as scores, and one more is allowed if they
-// are at most limit with it.
+// allowed is the sliding-window limiter: the calls of the last period ms are members with their
+// times as scores, and one more is allowed if they are at most limit with it.
 func allowed(e *env, key string, now, period int64, limit int64) bool {
 	var count *redis.IntCmd
 	_, err := e.c.Pipelined(e.ctx, func(p redis.Pipeliner) error {
@@ -120,8 +121,9 @@ func TestSlidingWindowLimiter(t *testing.T) {
 	})
 }
 
-// TestLeaderboard adds points from several clients. Equal scores are in the order of the names' bytes; players with equal scores share a place if
-// a place is one more than the players who are better.
+// TestLeaderboard adds points from several clients. Equal scores are in the order of the names'
+// bytes; players with equal scores share a place if a place is one more than the players who are
+// better.
 func TestLeaderboard(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const players, clients, games = 40, 5, 80
@@ -176,7 +178,8 @@ func TestLeaderboard(t *testing.T) {
 
 func playerName(i int) string { return fmt.Sprintf("player:%d", i*7919%1000) }
 
-// TestAutocomplete finds the names with a prefix while others come and go: who stays is found each time, and whoever is found has the prefix.
+// TestAutocomplete finds the names with a prefix while others come and go: who stays is found each
+// time, and whoever is found has the prefix.
 func TestAutocomplete(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const key = "members:guild"
@@ -227,8 +230,8 @@ func TestAutocomplete(t *testing.T) {
 	})
 }
 
-// TestCityOfAddress keeps the first address of each range with the city's number, made unique by a counter; the range of an address is
-// the last that begins at or before it.
+// TestCityOfAddress keeps the first address of each range with the city's number, made unique by a
+// counter; the range of an address is the last that begins at or before it.
 func TestCityOfAddress(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const ranges = 500
@@ -280,7 +283,8 @@ func TestCityOfAddress(t *testing.T) {
 	})
 }
 
-// TestRecentlyViewed keeps the newest 25 items that a visitor looked at, by trimming to ranks from the high end.
+// TestRecentlyViewed keeps the newest 25 items that a visitor looked at, by trimming to ranks from
+// the high end.
 func TestRecentlyViewed(t *testing.T) {
 	everywhere(t, func(e *env) {
 		together(4, func(visitor int) {
@@ -301,8 +305,8 @@ func TestRecentlyViewed(t *testing.T) {
 	})
 }
 
-// TestStatistics adds samples to minimum, maximum, sum and count of a period from several clients: each sample is a small set that is united with
-// what is there.
+// TestStatistics adds samples to minimum, maximum, sum and count of a period from several clients:
+// each sample is a small set that is united with what is there.
 func TestStatistics(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const clients, samples = 4, 30

@@ -16,7 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// cliServer is a server with keys of known sizes: 500 small ones, one of 5000 bytes and one of 9 that is used a lot.
+// cliServer is a server with keys of known sizes: 500 small ones, one of 5000 bytes and one of 9
+// that is used a lot.
 func cliServer(t *testing.T) *server {
 	t.Helper()
 	s := startServer(t, "--maxmemory-policy", "allkeys-lfu", "--lfu-log-factor", "0")
@@ -65,7 +66,8 @@ func TestCLIModes(t *testing.T) {
 	}
 }
 
-// TestCLIHints asks for the help of a command that redis-cli has not heard of: it is what COMMAND DOCS says, as are the hints at the prompt.
+// TestCLIHints asks for the help of a command that redis-cli has not heard of: it is what COMMAND
+// DOCS says, as are the hints at the prompt.
 func TestCLIHints(t *testing.T) {
 	t.Parallel()
 	redisCLI(t)
@@ -78,7 +80,8 @@ func TestCLIHints(t *testing.T) {
 	require.Contains(t, out, "since:")
 }
 
-// TestCLISizes looks for the biggest keys of all types, among packed and large ones, and for keys of each type.
+// TestCLISizes looks for the biggest keys of all types, among packed and large ones, and for keys
+// of each type.
 func TestCLISizes(t *testing.T) {
 	t.Parallel()
 	redisCLI(t)
@@ -133,7 +136,8 @@ func TestCLIScan(t *testing.T) {
 	require.Len(t, some, 10)
 }
 
-// TestCLIPipe loads a stream of commands as bulk loads do, with errors and inline commands among them.
+// TestCLIPipe loads a stream of commands as bulk loads do, with errors and inline commands among
+// them.
 func TestCLIPipe(t *testing.T) {
 	t.Parallel()
 	redisCLI(t)
@@ -154,7 +158,8 @@ func TestCLIPipe(t *testing.T) {
 	require.Contains(t, string(mixed), "errors: 2, replies: 4")
 }
 
-// TestCLIStreams runs the modes that go on until they are interrupted, until they have shown what they should.
+// TestCLIStreams runs the modes that go on until they are interrupted, until they have shown what
+// they should.
 func TestCLIStreams(t *testing.T) {
 	t.Parallel()
 	cli := redisCLI(t)

@@ -41,8 +41,8 @@ for i = 1, 10 do redis.call('RPUSH', 'k', unpack(t)) redis.call('DEL', 'k') end`
 }
 
 // scriptSlack is what may stay in use after scripts that held hundreds of MB, in bytes: what is not
-// worth another collection (8 MB and an eighth), what the runtime needs to keep account of a heap that
-// was large, and pages of the program that scripts touched.
+// worth another collection (8 MB and an eighth), what the runtime needs to keep account of a heap
+// that was large, and pages of the program that scripts touched.
 const scriptSlack = 24 * mib
 
 // TestMemoryOfScriptsGoesBack runs scripts that need much memory, and waits for what INFO says of

@@ -16,8 +16,9 @@ import (
 	"godwit/internal/testserver"
 )
 
-// TestScriptsAgainstRedis runs each line of testdata/scripts.txt, in which ⏎ stands for the end of a line, on a server and on redis-server, with one
-// key and one argument, in both protocols: replies and error messages must be the same.
+// TestScriptsAgainstRedis runs each line of testdata/scripts.txt, in which ⏎ stands for the end of
+// a line, on a server and on redis-server, with one key and one argument, in both protocols:
+// replies and error messages must be the same.
 func TestScriptsAgainstRedis(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
@@ -53,7 +54,8 @@ func TestScriptsAgainstRedis(t *testing.T) {
 	}
 }
 
-// TestHostileScripts: each ends with an error that says so, in bounded time, and the server goes on.
+// TestHostileScripts: each ends with an error that says so, in bounded time, and the server goes
+// on.
 func TestHostileScripts(t *testing.T) {
 	godwitOnly(t)
 	if raceEnabled {
@@ -109,8 +111,8 @@ func TestHostileScripts(t *testing.T) {
 	}
 }
 
-// TestBusyScript: while a script is over its time others are told so at once, whatever the number of loops; it can be killed, even when it catches
-// errors, but not after it has written.
+// TestBusyScript: while a script is over its time others are told so at once, whatever the number
+// of loops; it can be killed, even when it catches errors, but not after it has written.
 func TestBusyScript(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
@@ -164,7 +166,8 @@ func TestBusyScript(t *testing.T) {
 	}
 }
 
-// TestScriptedLock: the usual script that unlocks by value, from many clients at once, through go-redis, which falls back from EVALSHA to EVAL.
+// TestScriptedLock: the usual script that unlocks by value, from many clients at once, through
+// go-redis, which falls back from EVALSHA to EVAL.
 func TestScriptedLock(t *testing.T) {
 	everywhere(t, func(e *env) {
 		unlock := redis.NewScript(

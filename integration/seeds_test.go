@@ -38,8 +38,8 @@ func (s *server) cli(t testing.TB, input string, args ...string) string {
 	return string(out)
 }
 
-// TestSeeds runs sessions of redis-cli as courses about Redis print them. The sections, parted by empty lines, each begin with no keys; the
-// reply to a command after >~ comes in any order.
+// TestSeeds runs sessions of redis-cli as courses about Redis print them. The sections, parted by
+// empty lines, each begin with no keys; the reply to a command after >~ comes in any order.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/seeds-*.txt")
@@ -104,7 +104,8 @@ func fillKeys(t testing.TB, c *redis.Client, n int) {
 	}
 }
 
-// TestSeedScan is the courses' search for keys: 10,000 keys, 111 of them begin with key99, each step looks at about a thousand.
+// TestSeedScan is the courses' search for keys: 10,000 keys, 111 of them begin with key99, each
+// step looks at about a thousand.
 func TestSeedScan(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -149,8 +150,8 @@ func TestSeedScan(t *testing.T) {
 	require.Equal(t, want, slices.Compact(lines))
 }
 
-// TestScanGuarantee: whatever comes and goes meanwhile, and however the table resizes, a full iteration reports every key that was there all
-// the time, and none that never was.
+// TestScanGuarantee: whatever comes and goes meanwhile, and however the table resizes, a full
+// iteration reports every key that was there all the time, and none that never was.
 func TestScanGuarantee(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{}, {"--io-threads", "3"}} {
@@ -213,7 +214,8 @@ func scanMeanwhile(t *testing.T, c *redis.Client, round int,
 	}
 }
 
-// TestSeedLock is the lock of the courses: an owner's token, a deadline, and a release that only the owner can do.
+// TestSeedLock is the lock of the courses: an owner's token, a deadline, and a release that only
+// the owner can do.
 func TestSeedLock(t *testing.T) {
 	godwitOnly(t) // DELIFEQ and DELEX
 	t.Parallel()

@@ -1,7 +1,8 @@
-// Package integration drives the built server as its users do: real clients over real sockets, signals, files, restarts.
+// Package integration drives the built server as its users do: real clients over real sockets,
+// signals, files, restarts.
 //
-// GODWIT_BIN names another binary to test instead of the one that the tests build, which may be redis-server: what is Godwit's alone is
-// skipped then, and everything else must hold for both.
+// GODWIT_BIN names another binary to test instead of the one that the tests build, which may be
+// redis-server: what is Godwit's alone is skipped then, and everything else must hold for both.
 package integration
 
 import (

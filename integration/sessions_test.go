@@ -20,7 +20,8 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// The files of testdata/sessions are talks of several connections with one server, and everything that each of them is sent:
+// The files of testdata/sessions are talks of several connections with one server, and everything
+// that each of them is sent:
 //
 //	# title              words in brackets: [godwit] is not for redis-server; [io4] as well with four I/O threads
 //	> a3 SUBSCRIBE x     connection a3 sends a command; a name that ends in 3 speaks RESP3
@@ -31,9 +32,10 @@ import (
 //	> list a3            flags, sub, psub, ssub, multi, redir of CLIENT LIST
 //	> info tracking_clients pubsub_channels
 //
-// A ~ before the name says that what one connection receives comes in any order. Behind each step stands what every connection has received, in order. $b is the ID of connection b. With -rewrite and redis-server as the
-// server under test (GODWIT_BIN) the files are written from its answers: they are what Redis does. Only sections marked [godwit] are written from
-// Godwit's.
+// A ~ before the name says that what one connection receives comes in any order. Behind each step
+// stands what every connection has received, in order. $b is the ID of connection b. With -rewrite
+// and redis-server as the server under test (GODWIT_BIN) the files are written from its answers:
+// they are what Redis does. Only sections marked [godwit] are written from Godwit's.
 
 // talk is one section of a file.
 type talk struct {

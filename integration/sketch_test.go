@@ -14,7 +14,8 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// sketches makes cuckoo filters, count-min sketches, top-k lists and t-digests, small, grown and large, in a server that has such.
+// sketches makes cuckoo filters, count-min sketches, top-k lists and t-digests, small, grown and
+// large, in a server that has such.
 func sketches(t testing.TB, c *client.Client) {
 	t.Helper()
 	if !built.godwit {
@@ -95,7 +96,8 @@ func TestCuckoo(t *testing.T) {
 	})
 }
 
-// handedOver hands a sketch over in the ways that all keys have; the copies, and those that the test made, are the same.
+// handedOver hands a sketch over in the ways that all keys have; the copies, and those that the
+// test made, are the same.
 func handedOver(e *env, key string, more ...string) {
 	want := e.c.Dump(e.ctx, key).Val()
 	require.EqualValues(e, 1, e.c.Copy(e.ctx, key, "copy", e.db, true).Val())
@@ -206,7 +208,8 @@ func TestTDigest(t *testing.T) {
 	})
 }
 
-// TestSketchLog: what the log of a server says of sketches makes the same ones where the defaults are others, chance included.
+// TestSketchLog: what the log of a server says of sketches makes the same ones where the defaults
+// are others, chance included.
 func TestSketchLog(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
@@ -217,7 +220,8 @@ func TestSketchLog(t *testing.T) {
 		c := s.dial(t)
 		sketches(t, c)
 		do(t, c, "BGREWRITEAOF")
-		// The log goes on behind a base of the state; what it replays there must meet the same state, to the last random bit.
+		// The log goes on behind a base of the state; what it replays there must meet the same
+		// state, to the last random bit.
 		for i := range 500 {
 			item := fmt.Sprint("later:", i%90)
 			do(t, c, "TOPK.INCRBY", "topk:small", item, i%20)

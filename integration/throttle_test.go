@@ -11,8 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestThrottleClients lets up to a hundred clients ask for the same key as fast as they can: not more are admitted than the burst and what the
-// rate gives in the time that it took, and not much fewer either.
+// TestThrottleClients lets up to a hundred clients ask for the same key as fast as they can: not
+// more are admitted than the burst and what the rate gives in the time that it took, and not much
+// fewer either.
 func TestThrottleClients(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -47,7 +48,8 @@ func TestThrottleClients(t *testing.T) {
 	}
 }
 
-// TestThrottleVanishes: the key goes when the bucket is empty, and outlives a restart while it is not.
+// TestThrottleVanishes: the key goes when the bucket is empty, and outlives a restart while it is
+// not.
 func TestThrottleVanishes(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--appendonly", "yes")

@@ -18,8 +18,8 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// rewrite makes the transcripts anew from the replies of the server under test, which should be redis-server then: the sections that it cannot
-// answer are left as they are.
+// rewrite makes the transcripts anew from the replies of the server under test, which should be
+// redis-server then: the sections that it cannot answer are left as they are.
 var rewrite = flag.Bool("rewrite", false,
 	"write the replies of the server under test into testdata/commands")
 
@@ -194,7 +194,8 @@ func (tr *transcript) run(e *env) {
 	}
 }
 
-// accepts compares a reply with the one expected. What a TTL says counts down on a slow machine, so it may be some seconds less.
+// accepts compares a reply with the one expected. What a TTL says counts down on a slow machine, so
+// it may be some seconds less.
 func (st *step) accepts(got, want string) bool {
 	if got == want {
 		return true

@@ -13,7 +13,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// A transport is one way from a client to the commands. Every test of commands runs over all of them.
+// A transport is one way from a client to the commands. Every test of commands runs over all of
+// them.
 type transport struct {
 	name string
 	via  string // of shared.at
@@ -33,7 +34,8 @@ var transports = []transport{
 	}},
 }
 
-// sharedDatabases is how many tests can use one shared server at a time: each has databases of its own.
+// sharedDatabases is how many tests can use one shared server at a time: each has databases of its
+// own.
 const sharedDatabases = 96
 
 // shard is a server that many tests share.

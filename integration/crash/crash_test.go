@@ -29,7 +29,8 @@ const workers = 5
 type policy struct {
 	name string
 	args []string
-	// mustHave is whether a unit that was acknowledged at the time acked must be there after a kill at the time killed, in ms.
+	// mustHave is whether a unit that was acknowledged at the time acked must be there after a kill
+	// at the time killed, in ms.
 	mustHave func(acked, killed, floor int64) bool
 }
 
@@ -69,8 +70,9 @@ type chain struct {
 	alongside func(p *process, killed <-chan struct{})
 }
 
-// TestCrash: under appendfsync always no acknowledged write is lost; under everysec none older than two seconds; without AOF none that is older
-// than the last dump. What is there is a prefix of each connection's history, and of a transaction or script all or nothing.
+// TestCrash: under appendfsync always no acknowledged write is lost; under everysec none older than
+// two seconds; without AOF none that is older than the last dump. What is there is a prefix of each
+// connection's history, and of a transaction or script all or nothing.
 func TestCrash(t *testing.T) {
 	if raceEnabled && !isSet("rounds") {
 		*rounds = 6
@@ -126,7 +128,8 @@ func (c *chain) start() (*process, error) {
 	return start(c.dir, c.args)
 }
 
-// hire makes the connections' loads. Libraries of functions are the server's, so either one of them has them all, or each its own.
+// hire makes the connections' loads. Libraries of functions are the server's, so either one of them
+// has them all, or each its own.
 func (c *chain) hire() error {
 	flushes := c.rnd.IntN(2) == 0
 	for i := range workers {
@@ -170,7 +173,8 @@ func (c *chain) hire() error {
 	return nil
 }
 
-// TestSeesLoss: the test finds what it is there to find. Cutting off the end of the log after the kill loses what was acknowledged.
+// TestSeesLoss: the test finds what it is there to find. Cutting off the end of the log after the
+// kill loses what was acknowledged.
 func TestSeesLoss(t *testing.T) {
 	c := &chain{t: t, rnd: testseed.Rand(t), policy: policies[0]}
 	c.spoil = func() {
@@ -301,7 +305,8 @@ func (c *chain) loads(k *keeper) (units int, err error) {
 	return units, k.err
 }
 
-// cut is where the history ends, over all connections: nothing is missing that was acknowledged before something present was sent.
+// cut is where the history ends, over all connections: nothing is missing that was acknowledged
+// before something present was sent.
 type cut struct {
 	missing int64 // earliest acknowledgement of what is not there, Unix ms
 	present int64 // latest sending of what is there
@@ -318,7 +323,8 @@ func (c *cut) add(history []*unit, lo, hi int, killed int64) {
 	}
 }
 
-// check finds the prefix of w's history that the server holds, and makes it the base of the next round.
+// check finds the prefix of w's history that the server holds, and makes it the base of the next
+// round.
 func (c *chain) check(w *worker, killed, died, floor int64, cut *cut) error {
 	conn, err := c.p.dial()
 	if err != nil {
@@ -382,7 +388,8 @@ func (c *chain) check(w *worker, killed, died, floor int64, cut *cut) error {
 	return nil
 }
 
-// span is how many units may have been executed when the mark is found: from those up to the one that set it to those before the next one.
+// span is how many units may have been executed when the mark is found: from those up to the one
+// that set it to those before the next one.
 func (w *worker) span(mark int64) (lo, hi int) {
 	lo = -1
 	if mark == w.marks {

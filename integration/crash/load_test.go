@@ -11,8 +11,9 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// worker is one connection's load, and what it knows. Its keys begin with its prefix and nobody else writes them; the mark is a counter
-// that it increments after every operation, from which the test sees how much of the history has survived.
+// worker is one connection's load, and what it knows. Its keys begin with its prefix and nobody
+// else writes them; the mark is a counter that it increments after every operation, from which the
+// test sees how much of the history has survived.
 type worker struct {
 	n       int
 	db      int
@@ -132,7 +133,8 @@ func anys(args []string) []any {
 	return out
 }
 
-// keeper makes the server write its files while clients write, and knows since when what is acknowledged must be in a dump.
+// keeper makes the server write its files while clients write, and knows since when what is
+// acknowledged must be in a dump.
 type keeper struct {
 	rnd             *rand.Rand
 	rdb             bool  // no AOF: what is promised is the last dump

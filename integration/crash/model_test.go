@@ -35,8 +35,9 @@ type field struct {
 	deadline int64 // Unix time in ms; 0: none
 }
 
-// expiry is when a key falls due: Unix times in ms. A deadline that the server computed from its own clock lies somewhere between from and
-// to; one that the client gave is both. The zero expiry is never.
+// expiry is when a key falls due: Unix times in ms. A deadline that the server computed from its
+// own clock lies somewhere between from and to; one that the client gave is both. The zero expiry
+// is never.
 type expiry struct{ from, to int64 }
 
 func (v *value) clone() *value {
@@ -119,7 +120,8 @@ func (v *value) text(now int64) string {
 	return v.kind + " " + strings.Join(parts, " ")
 }
 
-// differences compares what the server has with what it should have; the server was read between the times from and to, in ms.
+// differences compares what the server has with what it should have; the server was read between
+// the times from and to, in ms.
 func differences(want, have state, from, to int64) []string {
 	var out []string
 	for key, w := range want {

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// unit is what must survive or vanish as a whole: a command, or several in a transaction or a script.
+// unit is what must survive or vanish as a whole: a command, or several in a transaction or a
+// script.
 type unit struct {
 	cmds  [][]string
 	apply func(s state)
@@ -20,8 +21,9 @@ type unit struct {
 	mark  int64  // this is the unit that sets the mark to this number
 }
 
-// generator makes the random operations of one connection. Each type has names of its own, so that no operation meets another type; key 0 of
-// each type grows beyond the small encodings. Deadlines are an hour away, but for keys that are written once and then left to expire.
+// generator makes the random operations of one connection. Each type has names of its own, so that
+// no operation meets another type; key 0 of each type grows beyond the small encodings. Deadlines
+// are an hour away, but for keys that are written once and then left to expire.
 type generator struct {
 	rnd      *rand.Rand
 	prefix   string

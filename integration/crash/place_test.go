@@ -42,7 +42,8 @@ func (g *generator) geo() []*unit {
 	}, args...)
 }
 
-// near stores the places of k in a circle: as places, or by their distance in one of the sorted sets.
+// near stores the places of k in a circle: as places, or by their distance in one of the sorted
+// sets.
 func (g *generator) near(k string, lon, lat float64) []*unit {
 	to := g.key("geo")
 	// another server's distances may differ in the last bit
@@ -83,7 +84,8 @@ func (g *generator) coordinates() (lon, lat float64) {
 
 func coordinate(deg float64) string { return strconv.FormatFloat(deg, 'g', -1, 64) }
 
-// The limiter that the test asks: each request fills an hour of the bucket, so that nothing drains while the test runs.
+// The limiter that the test asks: each request fills an hour of the bucket, so that nothing drains
+// while the test runs.
 const (
 	cellBurst = 40
 	cellHour  = int64(3600e9) // ns
@@ -93,7 +95,8 @@ const (
 // isBucket tells keys of limiters from other strings.
 func isBucket(key string) bool { return strings.Contains(key, ":cell") }
 
-// throttle asks for admission. What the server keeps is a time, of which the model knows between which others it lies.
+// throttle asks for admission. What the server keeps is a time, of which the model knows between
+// which others it lies.
 func (g *generator) throttle() []*unit {
 	k, quantity := g.key("cell"), 1+g.rnd.IntN(5)
 	u := &unit{cmds: [][]string{{"CL.THROTTLE", k, text(cellBurst), "1", "3600", text(quantity)}}}

@@ -8,7 +8,8 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// runAll is what scripts and functions do: the commands in their arguments, each behind the number of its own. Errors are what they would be outside.
+// runAll is what scripts and functions do: the commands in their arguments, each behind the number
+// of its own. Errors are what they would be outside.
 const runAll = `
 	local at = 1
 	while at <= #args do
@@ -51,7 +52,8 @@ func outsideOnly(cmd []string) bool {
 	return slices.Contains([]string{"FUNCTION", "FCALL", "EVAL", "EVALSHA"}, cmd[0])
 }
 
-// Who may change the libraries of functions: they belong to the server, not to a connection, as keys do.
+// Who may change the libraries of functions: they belong to the server, not to a connection, as
+// keys do.
 const (
 	noFunctions  = iota
 	ownFunctions // its own ones

@@ -36,7 +36,8 @@ func start(dir string, args []string) (*process, error) {
 	return p, p.persists(args)
 }
 
-// persists fails for a server that keeps no log although it was told to: the test would show nothing.
+// persists fails for a server that keeps no log although it was told to: the test would show
+// nothing.
 func (p *process) persists(args []string) error {
 	c, err := p.dial()
 	if err != nil {

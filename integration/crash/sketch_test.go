@@ -15,8 +15,9 @@ import (
 	"godwit/internal/topk"
 )
 
-// sketch is a cuckoo filter, count-min sketch, top-k list or t-digest in ordinary memory. What commands do to it is known to the last bit, so that the
-// server's DEBUG DIGEST-VALUE says whether nothing is lost, doubled or half done.
+// sketch is a cuckoo filter, count-min sketch, top-k list or t-digest in ordinary memory. What
+// commands do to it is known to the last bit, so that the server's DEBUG DIGEST-VALUE says whether
+// nothing is lost, doubled or half done.
 type sketch struct {
 	head   []byte
 	blocks [][]byte
@@ -282,7 +283,8 @@ func newTDigest(compression int64) *sketch {
 	return k
 }
 
-// tdigest adds values, or merges: always into keys that nothing is merged from, because weights that are doubled over and over have no room in a float.
+// tdigest adds values, or merges: always into keys that nothing is merged from, because weights
+// that are doubled over and over have no room in a float.
 func (g *generator) tdigest() []*unit {
 	k := g.key([]string{"td", "td", "tm"}[g.rnd.IntN(3)])
 	compression := int64(10 + g.rnd.IntN(20))
