@@ -548,6 +548,15 @@ func TestBlockedCostNothing(t *testing.T) {
 			break
 		}
 	}
+	closeHalf(conns)
+	eventually(t, "those that have gone are forgotten", func() bool {
+		return infoInt(t, c, "blocked_clients") == int64(n/2)
+	})
+}
+
+// closeHalf closes half of the connections, from many goroutines at once.
+func closeHalf(conns []net.Conn) {
+	n := len(conns)
 	var wg sync.WaitGroup
 	for i := 0; i < n; i += 100 {
 		wg.Go(func() {
@@ -557,9 +566,6 @@ func TestBlockedCostNothing(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	eventually(t, "those that have gone are forgotten", func() bool {
-		return infoInt(t, c, "blocked_clients") == int64(n/2)
-	})
 }
 
 // cpu is the processor time that the server uses while the test sleeps.

@@ -18,10 +18,17 @@ import (
 	"godwit/internal/testserver"
 )
 
-// TestRefusesToStart: one clear message, and exit code 1.
-func TestRefusesToStart(t *testing.T) {
-	t.Parallel()
-	busy := startServer(t)
+// refusal is a command line that the server must refuse.
+type refusal struct {
+	name string
+	args []string
+	want []string // parts of the output
+	only bool     // only Godwit refuses it
+}
+
+// refusals returns what the server must refuse while another one listens on port busy.
+func refusals(t *testing.T, busy int) []refusal {
+	t.Helper()
 	dir := t.TempDir()
 	file := func(name, content string) string {
 		path := filepath.Join(dir, name)
@@ -31,16 +38,11 @@ func TestRefusesToStart(t *testing.T) {
 	looped := file("loop.conf", "")
 	require.NoError(t, os.WriteFile(looped, []byte("include "+looped+"\n"), 0o644))
 	port := strconv.Itoa(freePort())
-	for _, c := range []struct {
-		name string
-		args []string
-		want []string // parts of the output
-		only bool     // Godwit
-	}{
+	return []refusal{
 		{name: "port in use",
-			args: []string{"--port", strconv.Itoa(busy.Port), "--bind", "127.0.0.1"},
+			args: []string{"--port", strconv.Itoa(busy), "--bind", "127.0.0.1"},
 			want: []string{"Could not create server TCP listening socket 127.0.0.1:" +
-				strconv.Itoa(busy.Port), "Address already in use"}},
+				strconv.Itoa(busy), "Address already in use"}},
 		{name: "no such address", args: []string{"--port", port, "--bind", "203.0.113.77"},
 			want: []string{"203.0.113.77:" + port, "assign requested address"}},
 		{name: "no such file", args: []string{filepath.Join(dir, "none.conf")},
@@ -82,7 +84,14 @@ func TestRefusesToStart(t *testing.T) {
 			args: []string{"--port", "0", "--tls-port", port, "--tls-cert-file",
 				filepath.Join(dir, "none"), "--tls-key-file", "none", "--tls-auth-clients", "no"},
 			want: []string{"ertificate"}},
-	} {
+	}
+}
+
+// TestRefusesToStart: one clear message, and exit code 1.
+func TestRefusesToStart(t *testing.T) {
+	t.Parallel()
+	busy := startServer(t)
+	for _, c := range refusals(t, busy.Port) {
 		t.Run(c.name, func(t *testing.T) {
 			if c.only {
 				godwitOnly(t)

@@ -57,6 +57,32 @@ func bgsave(t *testing.T, c *client.Client) {
 	require.Equal(t, "ok", persistInfo(t, c, "rdb_last_bgsave_status"))
 }
 
+// changeLongStrings queues the i-th changes of the keys that the test fills.
+func changeLongStrings(c *client.Client, i int, noise []byte) {
+	for _, of := range []string{":noise", ":text"} {
+		c.Queue("SETRANGE", "changed"+of, i*100_000+7, "something else")
+		c.Queue("SETBIT", "changed"+of, i*8_000_000, 1)
+		c.Queue("BITFIELD", "changed"+of, "SET", "u32", 32_767+i*1_000_000, 4711)
+		c.Queue("APPEND", "grown"+of, noise[:mib])
+		switch i {
+		case 0:
+			c.Queue("RENAME", "renamed"+of, "other"+of)
+			c.Queue("DEL", "deleted"+of)
+			c.Queue("SET", "replaced"+of, "short")
+			c.Queue("MOVE", "moved"+of, 1)
+			c.Queue("COPY", "copied"+of, "changed:copy"+of)
+			c.Queue("PEXPIRE", "due"+of, 1)
+		case 1:
+			c.Queue("SETRANGE", "other"+of, 3*mib, "renamed, then changed")
+			c.Queue("SETRANGE", "copied"+of, 4*mib, "copied, then changed")
+		case 2:
+			c.Queue("DEL", "changed"+of)
+			c.Queue("SWAPDB", 0, 1)
+			c.Queue("SWAPDB", 0, 1)
+		}
+	}
+}
+
 // TestLongStringsChangeDuringSnapshots changes long strings in the turn that a snapshot begins in
 // and while it is written. A restart from the snapshot brings back what they were, a restart from
 // the log what they are.
@@ -74,34 +100,10 @@ func TestLongStringsChangeDuringSnapshots(t *testing.T) {
 			do(t, c, "SET", k+":text", text)
 		}
 	}
-	change := func(c *client.Client, i int) {
-		for _, of := range []string{":noise", ":text"} {
-			c.Queue("SETRANGE", "changed"+of, i*100_000+7, "something else")
-			c.Queue("SETBIT", "changed"+of, i*8_000_000, 1)
-			c.Queue("BITFIELD", "changed"+of, "SET", "u32", 32_767+i*1_000_000, 4711)
-			c.Queue("APPEND", "grown"+of, noise[:mib])
-			switch i {
-			case 0:
-				c.Queue("RENAME", "renamed"+of, "other"+of)
-				c.Queue("DEL", "deleted"+of)
-				c.Queue("SET", "replaced"+of, "short")
-				c.Queue("MOVE", "moved"+of, 1)
-				c.Queue("COPY", "copied"+of, "changed:copy"+of)
-				c.Queue("PEXPIRE", "due"+of, 1)
-			case 1:
-				c.Queue("SETRANGE", "other"+of, 3*mib, "renamed, then changed")
-				c.Queue("SETRANGE", "copied"+of, 4*mib, "copied, then changed")
-			case 2:
-				c.Queue("DEL", "changed"+of)
-				c.Queue("SWAPDB", 0, 1)
-				c.Queue("SWAPDB", 0, 1)
-			}
-		}
-	}
 	changes := func(t *testing.T, c *client.Client, begin string) {
 		c.Queue(begin)
 		for i := range 4 {
-			change(c, i)
+			changeLongStrings(c, i, noise)
 			_, err := c.Pipeline()
 			require.NoError(t, err)
 		}

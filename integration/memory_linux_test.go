@@ -205,55 +205,57 @@ func TestInfoExplainsResidentMemory(t *testing.T) {
 	explained("when all is gone")
 }
 
+// memoryEaters take memory until the server refuses, and return the error.
+var memoryEaters = map[string]func(t *testing.T, c *client.Client) string{
+	"small values": func(t *testing.T, c *client.Client) string {
+		for {
+			v, err := c.Do("EVAL", `for i=1,50000 do
+				redis.call('SET',ARGV[1]..i,ARGV[2]) end`, 0, fmt.Sprint(t.Name(), time.Now()),
+				strings.Repeat("x", 400))
+			require.NoError(t, err)
+			if v.IsError() {
+				return v.Text()
+			}
+		}
+	},
+	"large values": func(t *testing.T, c *client.Client) string {
+		value := make([]byte, mib)
+		for i := 0; ; i++ {
+			v, err := c.Do("SET", fmt.Sprint("large", i), value)
+			require.NoError(t, err)
+			if v.IsError() {
+				return v.Text()
+			}
+		}
+	},
+	"a growing string": func(t *testing.T, c *client.Client) string {
+		tail := make([]byte, 300<<10)
+		for {
+			v, err := c.Do("APPEND", "growing", tail)
+			require.NoError(t, err)
+			if v.IsError() {
+				return v.Text()
+			}
+		}
+	},
+	"one command": func(t *testing.T, c *client.Client) string {
+		do(t, c, "SETRANGE", "src", 40*mib, "x")
+		for range 100 {
+			v, err := c.Do("COPY", "src", fmt.Sprint("copy", time.Now()))
+			require.NoError(t, err)
+			if v.IsError() {
+				return v.Text()
+			}
+		}
+		return ""
+	},
+}
+
 // TestSystemRefusesMemory runs a server into a limit of the system: it refuses what takes memory,
 // goes on otherwise, and recovers.
 func TestSystemRefusesMemory(t *testing.T) {
 	skipUnderRace(t)
-	fill := map[string]func(t *testing.T, c *client.Client) string{
-		"small values": func(t *testing.T, c *client.Client) string {
-			for {
-				v, err := c.Do("EVAL", `for i=1,50000 do
-					redis.call('SET',ARGV[1]..i,ARGV[2]) end`, 0, fmt.Sprint(t.Name(), time.Now()),
-					strings.Repeat("x", 400))
-				require.NoError(t, err)
-				if v.IsError() {
-					return v.Text()
-				}
-			}
-		},
-		"large values": func(t *testing.T, c *client.Client) string {
-			value := make([]byte, mib)
-			for i := 0; ; i++ {
-				v, err := c.Do("SET", fmt.Sprint("large", i), value)
-				require.NoError(t, err)
-				if v.IsError() {
-					return v.Text()
-				}
-			}
-		},
-		"a growing string": func(t *testing.T, c *client.Client) string {
-			tail := make([]byte, 300<<10)
-			for {
-				v, err := c.Do("APPEND", "growing", tail)
-				require.NoError(t, err)
-				if v.IsError() {
-					return v.Text()
-				}
-			}
-		},
-		"one command": func(t *testing.T, c *client.Client) string {
-			do(t, c, "SETRANGE", "src", 40*mib, "x")
-			for range 100 {
-				v, err := c.Do("COPY", "src", fmt.Sprint("copy", time.Now()))
-				require.NoError(t, err)
-				if v.IsError() {
-					return v.Text()
-				}
-			}
-			return ""
-		},
-	}
-	for name, f := range fill {
+	for name, f := range memoryEaters {
 		t.Run(name, func(t *testing.T) {
 			s := startServer(t)
 			c := s.dial(t)

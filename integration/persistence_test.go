@@ -86,68 +86,71 @@ func persistInfo(t testing.TB, c *client.Client, name string) string {
 	return ""
 }
 
+// restarts are the ways to end a server that keep its data.
+var restarts = []struct {
+	name string
+	args []string
+	end  func(t *testing.T, s *server, c *client.Client)
+}{
+	{"SIGTERM saves", with("--save", "3600 1"),
+		func(t *testing.T, s *server, _ *client.Client) {
+			require.NoError(t, s.Signal(syscall.SIGTERM))
+			require.Equal(t, 0, s.Exited(t))
+			require.Contains(t, s.Output(), "Saving the final RDB snapshot before exiting.")
+			require.Contains(t, s.Output(), "DB saved on disk")
+		}},
+	{"SHUTDOWN SAVE", with(), func(t *testing.T, s *server, c *client.Client) {
+		_, err := c.Do("SHUTDOWN", "SAVE")
+		require.Error(t, err)
+		require.Equal(t, 0, s.Exited(t))
+	}},
+	{"SAVE, kill -9", with(), func(t *testing.T, s *server, c *client.Client) {
+		do(t, c, "SAVE")
+		s.Kill()
+	}},
+	{"BGSAVE, kill -9", with(), func(t *testing.T, s *server, c *client.Client) {
+		require.Equal(t, "Background saving started", do(t, c, "BGSAVE").Text())
+		eventually(t, "the save ends", func() bool {
+			return persistInfo(t, c, "rdb_bgsave_in_progress") == "0"
+		})
+		require.Equal(t, "ok", persistInfo(t, c, "rdb_last_bgsave_status"))
+		s.Kill()
+	}},
+	{"log, always, kill -9", with("--appendonly", "yes", "--appendfsync", "always"),
+		func(t *testing.T, s *server, _ *client.Client) {
+			s.Kill()
+		}},
+	{"log, everysec, SIGTERM", with("--appendonly", "yes"),
+		func(t *testing.T, s *server, _ *client.Client) {
+			require.NoError(t, s.Signal(syscall.SIGTERM))
+			require.Equal(t, 0, s.Exited(t))
+			require.Contains(t, s.Output(), "Calling fsync() on the AOF file.")
+		}},
+	{"rewritten log", with("--appendonly", "yes"),
+		func(t *testing.T, s *server, c *client.Client) {
+			do(t, c, "BGREWRITEAOF")
+			eventually(t, "the rewrite ends", func() bool {
+				return persistInfo(t, c, "aof_rewrite_in_progress") == "0"
+			})
+			require.NoError(t, s.Signal(syscall.SIGTERM))
+			require.Equal(t, 0, s.Exited(t))
+		}},
+	{"log of commands", with("--appendonly", "yes", "--aof-use-rdb-preamble", "no"),
+		func(t *testing.T, s *server, c *client.Client) {
+			do(t, c, "BGREWRITEAOF")
+			eventually(t, "the rewrite ends", func() bool {
+				return persistInfo(t, c, "aof_rewrite_in_progress") == "0"
+			})
+			require.NoError(t, s.Signal(syscall.SIGTERM))
+			require.Equal(t, 0, s.Exited(t))
+		}},
+}
+
 // TestRestart: what a server had is there after each way to end that keeps it, from each file it
 // can be read from.
 func TestRestart(t *testing.T) {
 	t.Parallel()
-	for _, w := range []struct {
-		name string
-		args []string
-		end  func(t *testing.T, s *server, c *client.Client)
-	}{
-		{"SIGTERM saves", with("--save", "3600 1"),
-			func(t *testing.T, s *server, _ *client.Client) {
-				require.NoError(t, s.Signal(syscall.SIGTERM))
-				require.Equal(t, 0, s.Exited(t))
-				require.Contains(t, s.Output(), "Saving the final RDB snapshot before exiting.")
-				require.Contains(t, s.Output(), "DB saved on disk")
-			}},
-		{"SHUTDOWN SAVE", with(), func(t *testing.T, s *server, c *client.Client) {
-			_, err := c.Do("SHUTDOWN", "SAVE")
-			require.Error(t, err)
-			require.Equal(t, 0, s.Exited(t))
-		}},
-		{"SAVE, kill -9", with(), func(t *testing.T, s *server, c *client.Client) {
-			do(t, c, "SAVE")
-			s.Kill()
-		}},
-		{"BGSAVE, kill -9", with(), func(t *testing.T, s *server, c *client.Client) {
-			require.Equal(t, "Background saving started", do(t, c, "BGSAVE").Text())
-			eventually(t, "the save ends", func() bool {
-				return persistInfo(t, c, "rdb_bgsave_in_progress") == "0"
-			})
-			require.Equal(t, "ok", persistInfo(t, c, "rdb_last_bgsave_status"))
-			s.Kill()
-		}},
-		{"log, always, kill -9", with("--appendonly", "yes", "--appendfsync", "always"),
-			func(t *testing.T, s *server, _ *client.Client) {
-				s.Kill()
-			}},
-		{"log, everysec, SIGTERM", with("--appendonly", "yes"),
-			func(t *testing.T, s *server, _ *client.Client) {
-				require.NoError(t, s.Signal(syscall.SIGTERM))
-				require.Equal(t, 0, s.Exited(t))
-				require.Contains(t, s.Output(), "Calling fsync() on the AOF file.")
-			}},
-		{"rewritten log", with("--appendonly", "yes"),
-			func(t *testing.T, s *server, c *client.Client) {
-				do(t, c, "BGREWRITEAOF")
-				eventually(t, "the rewrite ends", func() bool {
-					return persistInfo(t, c, "aof_rewrite_in_progress") == "0"
-				})
-				require.NoError(t, s.Signal(syscall.SIGTERM))
-				require.Equal(t, 0, s.Exited(t))
-			}},
-		{"log of commands", with("--appendonly", "yes", "--aof-use-rdb-preamble", "no"),
-			func(t *testing.T, s *server, c *client.Client) {
-				do(t, c, "BGREWRITEAOF")
-				eventually(t, "the rewrite ends", func() bool {
-					return persistInfo(t, c, "aof_rewrite_in_progress") == "0"
-				})
-				require.NoError(t, s.Signal(syscall.SIGTERM))
-				require.Equal(t, 0, s.Exited(t))
-			}},
-	} {
+	for _, w := range restarts {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
 			s := startServer(t, w.args...)
@@ -219,23 +222,7 @@ func TestSnapshotIsOneMoment(t *testing.T) {
 	require.NoError(t, err)
 	stop, written := make(chan struct{}), make(chan error, 1)
 	go func() {
-		for n := keys; ; n++ {
-			select {
-			case <-stop:
-				written <- nil
-				return
-			default:
-			}
-			key := strconv.Itoa(n * 7919 % keys)
-			writer.Queue("SET", "k:"+key, strconv.Itoa(n))
-			writer.Queue("HSET", "hash", "f:"+key, strconv.Itoa(n))
-			if n%16 == 0 {
-				if _, err := writer.Pipeline(); err != nil {
-					written <- err
-					return
-				}
-			}
-		}
+		written <- writeNumbers(writer, keys, stop)
 	}()
 	do(t, c, "CONFIG", "SET", "rdb-key-save-delay", "20")
 	eventually(t, "the writer has begun", func() bool {
@@ -276,6 +263,26 @@ func TestSnapshotIsOneMoment(t *testing.T) {
 		want[strconv.Itoa(n*7919%keys)] = n
 	}
 	require.Equal(t, want, of)
+}
+
+// writeNumbers writes one number after the other, from keys on, until stop is closed. Each goes
+// to a string and then to a field of a hash, of as many as there are keys.
+func writeNumbers(writer *client.Client, keys int, stop <-chan struct{}) error {
+	for n := keys; ; n++ {
+		select {
+		case <-stop:
+			return nil
+		default:
+		}
+		key := strconv.Itoa(n * 7919 % keys)
+		writer.Queue("SET", "k:"+key, strconv.Itoa(n))
+		writer.Queue("HSET", "hash", "f:"+key, strconv.Itoa(n))
+		if n%16 == 0 {
+			if _, err := writer.Pipeline(); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // startLoading starts a server that takes two milliseconds for each of the keys in its snapshot,

@@ -199,7 +199,6 @@ func TestPublishersAndSubscribersAtOnce(t *testing.T) {
 	s := startServer(t, "--io-threads", "4")
 	var ready, work sync.WaitGroup
 	var done atomic.Bool
-	fail := func(format string, args ...any) { t.Errorf(format, args...) }
 	for i := range subscribers {
 		c := s.dial(t)
 		c.Timeout = patience
@@ -212,45 +211,22 @@ func TestPublishersAndSubscribersAtOnce(t *testing.T) {
 		work.Go(func() {
 			c.Queue(command...)
 			if err := c.Flush(); err != nil {
-				fail("%v", err)
+				t.Errorf("%v", err)
 			}
 			for range len(command) - 1 {
 				if _, err := c.Receive(); err != nil {
-					fail("%v", err)
+					t.Errorf("%v", err)
 				}
 			}
 			ready.Done()
-			next := map[string]int{}
-			for range publishers * messages {
-				v, err := c.Receive()
-				if err != nil {
-					fail("%v", err)
-					return
-				}
-				channel, text := v.Elems[at-1].Str, v.Elems[at].Str
-				if strconv.Itoa(next[channel]) != text {
-					fail("%s: got %s after %d", channel, text, next[channel])
-					return
-				}
-				next[channel]++
-			}
+			expectInOrder(t, c, at, publishers*messages)
 		})
 	}
 	ready.Wait()
 	var comers sync.WaitGroup
 	for range 3 {
 		comers.Go(func() {
-			for !done.Load() {
-				c, err := client.Dial("tcp", s.Addr)
-				if err != nil {
-					fail("%v", err)
-					return
-				}
-				_, _ = c.Do("SUBSCRIBE", "p1", "p2", "other")
-				_, _ = c.Do("PSUBSCRIBE", "p*")
-				_, _ = c.Receive()
-				c.Close()
-			}
+			comeAndGo(t, s.Addr, &done)
 		})
 	}
 	for p := range publishers {
@@ -262,7 +238,7 @@ func TestPublishersAndSubscribersAtOnce(t *testing.T) {
 					i++
 				}
 				if _, err := c.Pipeline(); err != nil {
-					fail("%v", err)
+					t.Errorf("%v", err)
 				}
 			}
 		})
@@ -270,6 +246,40 @@ func TestPublishersAndSubscribersAtOnce(t *testing.T) {
 	work.Wait()
 	done.Store(true)
 	comers.Wait()
+}
+
+// expectInOrder receives n messages, and checks that each channel's numbers come in order. The
+// element at of a message is its text; the channel stands before it.
+func expectInOrder(t *testing.T, c *client.Client, at, n int) {
+	next := map[string]int{}
+	for range n {
+		v, err := c.Receive()
+		if err != nil {
+			t.Errorf("%v", err)
+			return
+		}
+		channel, text := v.Elems[at-1].Str, v.Elems[at].Str
+		if strconv.Itoa(next[channel]) != text {
+			t.Errorf("%s: got %s after %d", channel, text, next[channel])
+			return
+		}
+		next[channel]++
+	}
+}
+
+// comeAndGo subscribes on one connection after another until done.
+func comeAndGo(t *testing.T, addr string, done *atomic.Bool) {
+	for !done.Load() {
+		c, err := client.Dial("tcp", addr)
+		if err != nil {
+			t.Errorf("%v", err)
+			return
+		}
+		_, _ = c.Do("SUBSCRIBE", "p1", "p2", "other")
+		_, _ = c.Do("PSUBSCRIBE", "p*")
+		_, _ = c.Receive()
+		c.Close()
+	}
 }
 
 // TestExpiredEventsAreOnTime: an event comes within a few ms of the deadline, although nobody

@@ -280,9 +280,14 @@ func (c *chain) round(number int) error {
 			"%v", number, c.policy.name, lasts, units, k.rewrites, k.dumps,
 			time.Since(began).Round(time.Millisecond))
 	}
+	return c.compare(number, at, died, k.floor)
+}
+
+// compare holds what the server has against the history of each connection, and of all together.
+func (c *chain) compare(number int, killed, died, floor int64) error {
 	cut := cut{missing: math.MaxInt64}
 	for _, w := range c.workers {
-		if err := c.check(w, at, died, k.floor, &cut); err != nil {
+		if err := c.check(w, killed, died, floor, &cut); err != nil {
 			return fmt.Errorf("round %d: connection %d: %w", number, w.n, err)
 		}
 	}
