@@ -23,9 +23,8 @@ func TestACLRevoked(t *testing.T) {
 	s := startServer(t)
 	ctx := t.Context()
 	admin := s.client(t)
-	require.NoError(t,
-		admin.ACLSetUser(ctx, "worker", "on", ">pw", "~job:*", "&job:*", "+@all",
-			"-@dangerous").Err())
+	require.NoError(t, admin.ACLSetUser(ctx, "worker", "on", ">pw", "~job:*", "&job:*",
+		"+@all", "-@dangerous").Err())
 	c := s.dial(t)
 	do := func(args ...any) client.Value {
 		v, err := c.Do(args...)
@@ -131,9 +130,8 @@ func TestACLFile(t *testing.T) {
 func TestACLConfig(t *testing.T) {
 	t.Parallel()
 	conf := filepath.Join(t.TempDir(), "g.conf")
-	require.NoError(t,
-		os.WriteFile(conf, []byte("user ann on >x ~* +@all\n# kept\nuser bob on nopass +ping\n"),
-			0o600))
+	require.NoError(t, os.WriteFile(conf,
+		[]byte("user ann on >x ~* +@all\n# kept\nuser bob on nopass +ping\n"), 0o600))
 	s := startServer(t, conf)
 	ctx := t.Context()
 	admin := s.client(t)

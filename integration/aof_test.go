@@ -207,16 +207,12 @@ func TestWaitAOF(t *testing.T) {
 	s := startServer(t, with("--appendonly", "no")...)
 	c := s.dial(t)
 	for want, args := range map[string][]any{
-		"ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.": {"WAITAOF",
-			"1", "0", "0"},
-		"ERR value is out of range, value must between 0 and 1": {"WAITAOF",
-			"2", "0", "0"},
-		"ERR value is not an integer or out of range": {"WAITAOF",
-			"x", "0", "0"},
-		"ERR value is out of range, must be positive": {"WAITAOF",
-			"0", "-1", "0"},
-		"ERR timeout is negative": {"WAITAOF",
-			"0", "0", "-1"},
+		"ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.": {
+			"WAITAOF", "1", "0", "0"},
+		"ERR value is out of range, value must between 0 and 1": {"WAITAOF", "2", "0", "0"},
+		"ERR value is not an integer or out of range":           {"WAITAOF", "x", "0", "0"},
+		"ERR value is out of range, must be positive":           {"WAITAOF", "0", "-1", "0"},
+		"ERR timeout is negative":                               {"WAITAOF", "0", "0", "-1"},
 	} {
 		v, err := c.Do(args...)
 		require.NoError(t, err)

@@ -95,10 +95,10 @@ func TestBlockingPops(t *testing.T) {
 			{[]any{"RPUSH", "l", "a", "b", "c"}, []any{"BLPOP", "x", "l", 0}, `["l" "a"]`, "b c"},
 			{[]any{"RPUSH", "l", "a", "b", "c"}, []any{"BRPOP", "l", "x", 0}, `["l" "c"]`, "a b"},
 			{[]any{"RPUSH", "l", "a"}, []any{"BLPOP", "l", "l", 0}, `["l" "a"]`, ""},
-			{[]any{"RPUSH", "l", "a", "b"}, []any{"BLMOVE", "l", "m", "LEFT", "RIGHT", 0}, `"a"`,
-				"b"},
-			{[]any{"RPUSH", "l", "a", "b"}, []any{"BLMOVE", "l", "l", "LEFT", "RIGHT", 0}, `"a"`,
-				"b a"},
+			{[]any{"RPUSH", "l", "a", "b"}, []any{"BLMOVE", "l", "m", "LEFT", "RIGHT", 0},
+				`"a"`, "b"},
+			{[]any{"RPUSH", "l", "a", "b"}, []any{"BLMOVE", "l", "l", "LEFT", "RIGHT", 0},
+				`"a"`, "b a"},
 			{[]any{"RPUSH", "l", "a", "b"}, []any{"BRPOPLPUSH", "l", "m", 0}, `"b"`, "a"},
 			{[]any{"RPUSH", "l", "a", "b", "c"},
 				[]any{"BLMPOP", 0, 2, "x", "l", "RIGHT", "COUNT", 2}, `["l" ["c" "b"]]`, "a"},
@@ -151,17 +151,14 @@ func TestBlockingWithGoRedis(t *testing.T) {
 			require.Equal(e, want, r.v)
 		}
 		wait(func() (any, error) { return e.c.BLPop(e.ctx, patience, "none", "queue").Result() },
-			func() error {
-				return e.c.LPush(e.ctx, "queue", "job").Err()
-			}, []string{"queue", "job"})
+			func() error { return e.c.LPush(e.ctx, "queue", "job").Err() },
+			[]string{"queue", "job"})
 		wait(func() (any, error) {
 			return e.c.BLMove(e.ctx, "queue", "done", "RIGHT", "LEFT", patience).Result()
-		},
-			func() error { return e.c.LPush(e.ctx, "queue", "job").Err() }, "job")
+		}, func() error { return e.c.LPush(e.ctx, "queue", "job").Err() }, "job")
 		wait(func() (any, error) {
 			return e.c.Do(e.ctx, "BRPOPLPUSH", "queue", "done", patience.Seconds()).Result()
-		},
-			func() error { return e.c.LPush(e.ctx, "queue", "job2").Err() }, "job2")
+		}, func() error { return e.c.LPush(e.ctx, "queue", "job2").Err() }, "job2")
 		wait(func() (any, error) { return e.c.BZPopMin(e.ctx, patience, "delayed").Result() },
 			func() error {
 				return e.c.ZAdd(e.ctx, "delayed", redis.Z{Score: 1.5, Member: "m"}).Err()

@@ -77,8 +77,9 @@ func TestProtocolErrors(t *testing.T) {
 func TestPieces(t *testing.T) {
 	everywhere(t, func(e *env) {
 		conn := e.raw()
-		for _, b := range []byte(
-			"*3\r\n$3\r\nSET\r\n$5\r\npie\x00e\r\n$2\r\n\r\n\r\n*2\r\n$3\r\nGET\r\n$5\r\npie\x00e\r\nDEL \"pie\\x00e\"\r\n") {
+		commands := "*3\r\n$3\r\nSET\r\n$5\r\npie\x00e\r\n$2\r\n\r\n\r\n" +
+			"*2\r\n$3\r\nGET\r\n$5\r\npie\x00e\r\nDEL \"pie\\x00e\"\r\n"
+		for _, b := range []byte(commands) {
 			require.NoError(e, conn.Send([]byte{b}))
 		}
 		for _, want := range []string{"simple:OK", `"\r\n"`, "1"} {

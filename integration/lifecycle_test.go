@@ -159,9 +159,8 @@ func TestDaemonize(t *testing.T) {
 		dir := t.TempDir()
 		port := freePort()
 		pidfile := filepath.Join(dir, "pid")
-		conf := fmt.Sprintf(
-			"port %d\nbind 127.0.0.1\ndaemonize yes\npidfile %s\nlogfile %s/log\ndir %s\nsave "+
-				"\"\"\n", port, pidfile, dir, dir)
+		conf := fmt.Sprintf("port %d\nbind 127.0.0.1\ndaemonize yes\npidfile %s\n"+
+			"logfile %s/log\ndir %s\nsave \"\"\n", port, pidfile, dir, dir)
 		args, input := []string{filepath.Join(dir, "conf")}, ""
 		require.NoError(t, os.WriteFile(args[0], []byte(conf), 0o644))
 		if stdin {

@@ -160,8 +160,8 @@ func TestLargeRequestsGoBack(t *testing.T) {
 	for range 20 {
 		nc, err := net.Dial("tcp", s.Addr)
 		require.NoError(t, err)
-		_, err = nc.Write(
-			append([]byte("*2\r\n$4\r\nECHO\r\n$20000000\r\n"), make([]byte, 10*mib)...))
+		_, err = nc.Write(append([]byte("*2\r\n$4\r\nECHO\r\n$20000000\r\n"),
+			make([]byte, 10*mib)...))
 		require.NoError(t, err)
 		conns = append(conns, nc)
 	}

@@ -293,8 +293,8 @@ func startLoading(t *testing.T, keys int) *server {
 	do(t, s.dial(t), "DEBUG", "POPULATE", strconv.Itoa(keys))
 	do(t, s.dial(t), "SAVE")
 	s.Stop()
-	loading, err := testserver.Launch(
-		testserver.Options{Dir: s.Dir, Args: with("--key-load-delay", "2000")})
+	loading, err := testserver.Launch(testserver.Options{Dir: s.Dir,
+		Args: with("--key-load-delay", "2000")})
 	require.NoError(t, err)
 	t.Cleanup(func() { loading.Stop() })
 	s = &server{loading}

@@ -40,8 +40,8 @@ func newPKI(dir string) (*pki, error) {
 	if _, p.certFile, p.keyFile, err = p.issue("server", p.ca, p.caKey); err != nil {
 		return nil, err
 	}
-	if p.clientCert, p.clientFile, p.clientKeyFile, err = p.issue("client", p.ca,
-		p.caKey); err != nil {
+	p.clientCert, p.clientFile, p.clientKeyFile, err = p.issue("client", p.ca, p.caKey)
+	if err != nil {
 		return nil, err
 	}
 	other, otherKey, err := p.authority("other-ca")

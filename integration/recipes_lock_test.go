@@ -70,8 +70,9 @@ func releaseWatched(ctx context.Context, c *redis.Client, lock, me string) (mine
 // lasts: it learns so, and does not take away the lock of who came next.
 func TestLockWithOwner(t *testing.T) {
 	everywhere(t, func(e *env) {
-		for name, release := range map[string]func(context.Context, *redis.Client, string,
-			string) (bool, error){"delifeq": release, "watch": releaseWatched} {
+		releases := map[string]func(context.Context, *redis.Client, string, string) (bool, error){
+			"delifeq": release, "watch": releaseWatched}
+		for name, release := range releases {
 			lock := "lock:" + name
 			// never released
 			require.NoError(e, acquire(e.ctx, e.c, lock, "dead", 30*time.Millisecond))
@@ -196,8 +197,8 @@ func TestRedlock(t *testing.T) {
 	r := &redlock{}
 	for i := range servers {
 		servers[i] = startServer(t)
-		c := redis.NewClient(
-			&redis.Options{Addr: servers[i].Addr, MaxRetries: -1, DialTimeout: time.Second})
+		c := redis.NewClient(&redis.Options{Addr: servers[i].Addr, MaxRetries: -1,
+			DialTimeout: time.Second})
 		t.Cleanup(func() { c.Close() })
 		r.nodes = append(r.nodes, c)
 	}

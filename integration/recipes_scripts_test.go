@@ -185,13 +185,17 @@ var (
 			now = t[1] + t[2] / 1000000
 		end
 		local state = cjson.decode(redis.call('GET', KEYS[1]) or '{}')
-		local tokens = math.min(burst, (state.tokens or burst) + math.max(0, now - (state.at or now)) * rate)
+		local tokens = math.min(burst, (state.tokens or ` +
+		`burst) + math.max(0, now - (state.at or now)) * rate)
 		local allowed = tokens >= asked
 		if allowed then tokens = tokens - asked end
-		redis.call('SET', KEYS[1], cjson.encode({tokens = tokens, at = now}), 'EX', math.ceil(burst / rate) + 1)
-		return {allowed, tostring(tokens), string.format('%.3f', allowed and 0 or (asked - tokens) / rate)}`)
+		redis.call('SET', KEYS[1], cjson.encode({tokens = tokens, at = ` +
+		`now}), 'EX', math.ceil(burst / rate) + 1)
+		return {allowed, tostring(tokens), string.format('%.3f', allowed and 0 or ` +
+		`(asked - tokens) / rate)}`)
 	cellRate = redis.NewScript(`
-		local burst, per, period, cost, now = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+		local burst, per, period, cost, now = tonumber(ARGV[1]), tonumber(ARGV[2]), ` +
+		`tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 		local interval = period / per
 		local tat = math.max(tonumber(redis.call('GET', KEYS[1]) or now), now)
 		local new = tat + interval * cost
@@ -277,7 +281,8 @@ func TestScriptLimiterConcurrent(t *testing.T) {
 // ledger.
 var transferScript = redis.NewScript(`
 	local amount = tonumber(ARGV[1])
-	if not amount or amount <= 0 then return redis.error_reply('BADAMOUNT ' .. tostring(ARGV[1])) end
+	if not amount or amount <= 0 then return redis.error_reply('BADAMOUNT ' .. ` +
+	`tostring(ARGV[1])) end
 	local have = tonumber(redis.call('HGET', KEYS[1], 'balance') or 0)
 	if have < amount then return redis.error_reply('POOR has ' .. have .. ' of ' .. amount) end
 	local a = redis.call('HINCRBY', KEYS[1], 'balance', -amount)
@@ -327,7 +332,8 @@ var (
 	patchScript = redis.NewScript(`
 		local raw = redis.call('GET', KEYS[1])
 		local doc = raw and cjson.decode(raw) or {version = 0}
-		if doc.version ~= tonumber(ARGV[1]) then return {err = 'CONFLICT version is ' .. doc.version} end
+		if doc.version ~= tonumber(ARGV[1]) then ` +
+		`return {err = 'CONFLICT version is ' .. doc.version} end
 		for field, value in pairs(cjson.decode(ARGV[2])) do
 			if value == cjson.null then doc[field] = nil else doc[field] = value end
 		end
@@ -396,7 +402,8 @@ var (
 	enqueueScript = redis.NewScript(`
 		local job = cmsgpack.unpack(ARGV[1])
 		local id = redis.call('INCR', KEYS[1])
-		redis.call('HSET', KEYS[2], id, cmsgpack.pack({id = id, name = job[1], data = job[2], tries = 0}))
+		redis.call('HSET', KEYS[2], id, cmsgpack.pack({id = id, name = job[1], data = ` +
+		`job[2], tries = 0}))
 		redis.call('LPUSH', KEYS[3], id)
 		return id`)
 	startScript = redis.NewScript(`
@@ -409,7 +416,8 @@ var (
 	finishScript = redis.NewScript(`
 		local n = redis.call('LREM', KEYS[1], 0, ARGV[1])
 		if n == 0 then return redis.status_reply('LOST') end
-		if ARGV[2] == 'ok' then redis.call('HDEL', KEYS[3], ARGV[1]) else redis.call('LPUSH', KEYS[2], ARGV[1]) end
+		if ARGV[2] == 'ok' then redis.call('HDEL', KEYS[3], ARGV[1]) else ` +
+		`redis.call('LPUSH', KEYS[2], ARGV[1]) end
 		return redis.status_reply('DONE')`)
 )
 
@@ -464,7 +472,8 @@ func TestScriptJobQueue(t *testing.T) {
 func TestScriptSemaphore(t *testing.T) {
 	acquire := redis.NewScript(`
 		redis.call('zremrangebyscore', KEYS[1], '-inf', ARGV[3] - ARGV[4])
-		if redis.call('zscore', KEYS[1], ARGV[2]) or redis.call('zcard', KEYS[1]) < tonumber(ARGV[1]) then
+		if redis.call('zscore', KEYS[1], ARGV[2]) or ` +
+		`redis.call('zcard', KEYS[1]) < tonumber(ARGV[1]) then
 			redis.call('zadd', KEYS[1], ARGV[3], ARGV[2])
 			return true
 		end
@@ -521,7 +530,8 @@ func TestScriptErrors(t *testing.T) {
 		assert.Equal(e, "1", e.c.Get(e.ctx, "a").Val())
 		got, err := e.c.Eval(e.ctx, `
 			local r = redis.pcall('INCR', KEYS[1])
-			if type(r) == 'table' and r.err then return 'caught ' .. string.match(r.err, 'value is not an integer') end
+			if type(r) == 'table' and r.err then `+
+			`return 'caught ' .. string.match(r.err, 'value is not an integer') end
 			return r`, []string{"s"}).Result()
 		assert.NoError(e, err)
 		assert.Equal(e, "caught value is not an integer", got)

@@ -171,8 +171,8 @@ func TestBusyScript(t *testing.T) {
 func TestScriptedLock(t *testing.T) {
 	everywhere(t, func(e *env) {
 		unlock := redis.NewScript(
-			"if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) else " +
-				"return 0 end")
+			"if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) " +
+				"else return 0 end")
 		var inside, most, rounds atomic.Int64
 		together(8, func(w int) {
 			for i := range 20 {

@@ -120,9 +120,8 @@ func TestSeedScan(t *testing.T) {
 	var got []string
 	cursor, steps := "0", 0
 	for {
-		out := strings.Split(
-			strings.TrimSpace(s.cli(t, "", "scan", cursor, "match", "key99*", "count", "1000")),
-			"\n")
+		out := strings.Split(strings.TrimSpace(s.cli(t, "",
+			"scan", cursor, "match", "key99*", "count", "1000")), "\n")
 		m := regexp.MustCompile(`^1\) "(\d+)"$`).FindStringSubmatch(out[0])
 		require.NotNil(t, m, "%q", out)
 		require.True(t, strings.HasPrefix(out[1], "2) "), "%q", out)

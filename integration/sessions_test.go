@@ -20,10 +20,11 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// The files of testdata/sessions are talks of several connections with one server, and everything
-// that each of them is sent:
+// A file of testdata/sessions has sections. Each is a talk of several connections with one server:
+// what they send, and everything that each of them receives.
 //
-//	# title              words in brackets: [godwit] is not for redis-server; [io4] as well with four I/O threads
+//	# title              words in brackets: [godwit] is not for redis-server,
+//	                     [io4] runs with four I/O threads too
 //	> a3 SUBSCRIBE x     connection a3 sends a command; a name that ends in 3 speaks RESP3
 //	a3: push["subscribe" "x" 1]
 //	> b PUBLISH x hi ;; PING    several commands in one write
@@ -32,10 +33,12 @@ import (
 //	> list a3            flags, sub, psub, ssub, multi, redir of CLIENT LIST
 //	> info tracking_clients pubsub_channels
 //
-// A ~ before the name says that what one connection receives comes in any order. Behind each step
-// stands what every connection has received, in order. $b is the ID of connection b. With -rewrite
-// and redis-server as the server under test (GODWIT_BIN) the files are written from its answers:
-// they are what Redis does. Only sections marked [godwit] are written from Godwit's.
+// After each step stands what every connection has received, in order. A ~ before the name says
+// that the connection receives it in any order. $b is the ID of connection b.
+//
+// With -rewrite and redis-server as the server under test (GODWIT_BIN), the files are written from
+// its answers, so they hold what Redis does. Only sections marked [godwit] are written from Godwit's
+// answers.
 
 // talk is one section of a file.
 type talk struct {

@@ -195,9 +195,8 @@ func TestTDigest(t *testing.T) {
 		in := e.c.TDigestInfo(e.ctx, "d").Val()
 		require.EqualValues(e, []int64{200, 1210, 10000},
 			[]int64{in.Compression, in.Capacity, in.Observations})
-		require.NoError(e,
-			e.c.TDigestMerge(e.ctx, "sum", &redis.TDigestMergeOptions{Compression: 1000}, "d",
-				"d").Err())
+		require.NoError(e, e.c.TDigestMerge(e.ctx, "sum",
+			&redis.TDigestMergeOptions{Compression: 1000}, "d", "d").Err())
 		in = e.c.TDigestInfo(e.ctx, "sum").Val()
 		require.EqualValues(e, []int64{1000, 6010, 20000},
 			[]int64{in.Compression, in.Capacity, in.Observations})
@@ -214,9 +213,8 @@ func TestSketchLog(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
 	for _, preamble := range []string{"yes", "no"} {
-		s := startServer(t,
-			with("--appendonly", "yes", "--aof-use-rdb-preamble", preamble, "--cf-initial-size",
-				"500", "--cf-bucket-size", "4")...)
+		s := startServer(t, with("--appendonly", "yes", "--aof-use-rdb-preamble", preamble,
+			"--cf-initial-size", "500", "--cf-bucket-size", "4")...)
 		c := s.dial(t)
 		sketches(t, c)
 		do(t, c, "BGREWRITEAOF")
@@ -232,9 +230,8 @@ func TestSketchLog(t *testing.T) {
 		want := digest(t, c)
 		s.Stop()
 		checkAOF(t, s.Dir)
-		s2 := again(t, s,
-			with("--appendonly", "yes", "--cf-max-expansions", "1", "--cf-expansion-factor",
-				"4")...)
+		s2 := again(t, s, with("--appendonly", "yes", "--cf-max-expansions", "1",
+			"--cf-expansion-factor", "4")...)
 		require.Equal(t, want, digest(t, s2.dial(t)))
 	}
 }

@@ -59,11 +59,8 @@ func TestSecretsStayHidden(t *testing.T) {
 		return path
 	}
 	users := filepath.Join(t.TempDir(), "users.acl")
-	require.NoError(t,
-		os.WriteFile(users,
-			[]byte("user default on nopass ~* +@all\nuser a on >s3cret s3cret +@al\nusr b "+
-				">s3cret\n"),
-			0o644))
+	require.NoError(t, os.WriteFile(users, []byte("user default on nopass ~* +@all\n"+
+		"user a on >s3cret s3cret +@al\nusr b >s3cret\n"), 0o644))
 	for _, args := range [][]string{
 		{file("user alice on >s3cret ~* +@al")}, {file("user alice on s3cret ~* +@all")},
 		{file("user alice on #s3cret")}, {file("user alice on >s3cret (~x >s3cret)")},

@@ -88,10 +88,9 @@ func startShard(name, dir string) (*shard, error) {
 	s := &shard{unix: filepath.Join(dir, "socket"), pki: p, free: make(chan int, sharedDatabases)}
 	tlsPort := strconv.Itoa(freePort())
 	s.tls = "127.0.0.1:" + tlsPort
-	args := append(
-		[]string{"--databases", strconv.Itoa(sharedDatabases), "--unixsocket", s.unix,
-			"--unixsocketperm", "700",
-			"--tls-port", tlsPort, "--enable-debug-command", "yes"}, p.args()...)
+	args := append([]string{"--databases", strconv.Itoa(sharedDatabases),
+		"--unixsocket", s.unix, "--unixsocketperm", "700",
+		"--tls-port", tlsPort, "--enable-debug-command", "yes"}, p.args()...)
 	if name == "threads" {
 		args = append(args, "--io-threads", "4", "--io-threads-do-reads", "yes")
 	}

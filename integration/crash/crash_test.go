@@ -39,9 +39,8 @@ var policies = []policy{
 		func(_, _, _ int64) bool { return true }},
 	{"everysec", []string{"--appendonly", "yes", "--appendfsync", "everysec", "--save", ""},
 		func(acked, killed, _ int64) bool { return acked < killed-2000 }},
-	{"dumps", []string{"--appendonly", "no", "--save", ""}, func(acked, _, floor int64) bool {
-		return acked < floor
-	}},
+	{"dumps", []string{"--appendonly", "no", "--save", ""},
+		func(acked, _, floor int64) bool { return acked < floor }},
 }
 
 // dumps reports whether nothing but dumps is kept.

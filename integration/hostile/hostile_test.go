@@ -163,10 +163,8 @@ func (m *maker) session(p *process, worker int, h *history, until time.Time) (se
 			sent++
 		}
 		if m.chance(1) {
-			_ = c.Send([]byte(
-				pick(m, "*3\r\n$3\r\nSET\r\n", "*-1\r\n", "$5\r\n", "GET k1\r\n",
-					"*1\r\n$99999999999\r\n",
-					"\x00\xff\r\n", "*2147483648\r\n")))
+			_ = c.Send([]byte(pick(m, "*3\r\n$3\r\nSET\r\n", "*-1\r\n", "$5\r\n", "GET k1\r\n",
+				"*1\r\n$99999999999\r\n", "\x00\xff\r\n", "*2147483648\r\n")))
 		}
 		// One answer at least, unless the connection waits for a key, or has asked for silence.
 		for range 20 {

@@ -38,10 +38,10 @@ func start(t *testing.T, dir string) *process {
 	require.NoError(t, err)
 	s, err := testserver.Start(testserver.Options{Program: bin, Dir: dir,
 		Args: []string{"--port", "0", "--unixsocket", "s", "--enable-debug-command", "yes",
-			"--maxclients", "200",
-			"--loglevel", "warning", "--busy-reply-threshold", "1000",
-			"--client-query-buffer-limit", "64mb", "--client-output-buffer-limit",
-			"normal 64mb 0 0 pubsub 8mb 0 0", "--latency-tracking", "no",
+			"--maxclients", "200", "--loglevel", "warning", "--busy-reply-threshold", "1000",
+			"--client-query-buffer-limit", "64mb",
+			"--client-output-buffer-limit", "normal 64mb 0 0 pubsub 8mb 0 0",
+			"--latency-tracking", "no",
 			"--maxmemory", memoryLimit},
 		Env: []string{"GOTRACEBACK=crash"}}) // dump wants the stacks of all threads
 	require.NoError(t, err)

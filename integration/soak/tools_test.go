@@ -81,14 +81,12 @@ func TestVerdict(t *testing.T) {
 		require.Len(t, differences(sc, f, theirs), 1, name)
 	}
 	for name, spoil := range map[string]func(*figures){
-		"wait": func(f *figures) {
-			f.wait = 3 * time.Second
-		}, "left": func(f *figures) { f.left++ },
+		"wait": func(f *figures) { f.wait = 3 * time.Second },
+		"left": func(f *figures) { f.left++ },
 		"used": func(f *figures) { f.overUsed = 1 }, "resident": func(f *figures) { f.overRSS = 1 },
-		"settled": func(f *figures) {
-			f.restUsed = 1
-		}, "given back": func(f *figures) { f.restRSS = 1 },
-		"emptied": func(f *figures) { f.leftRSS = roomAfterFlush + 1 },
+		"settled":    func(f *figures) { f.restUsed = 1 },
+		"given back": func(f *figures) { f.restRSS = 1 },
+		"emptied":    func(f *figures) { f.leftRSS = roomAfterFlush + 1 },
 	} {
 		f := good
 		spoil(&f)

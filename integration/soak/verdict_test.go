@@ -99,11 +99,10 @@ func (t *table) markdown() string {
 	var sb strings.Builder
 	sb.WriteString("Pairs are Redis / Godwit; memory in MB, waits in ms.\nAfter FLUSHALL: " +
 		"what is more than just after the start.\n\n")
-	sb.WriteString(
-		"| scenario | size | limit | used peak | used settled | RSS peak | RSS settled " +
-			"| keys | hits | fragmentation | longest wait | seconds | used after FLUSHALL " +
-			"| RSS after FLUSHALL | refused of commands | faults |\n|" +
-			strings.Repeat("---|", 16) + "\n")
+	sb.WriteString("| scenario | size | limit | used peak | used settled " +
+		"| RSS peak | RSS settled | keys | hits | fragmentation | longest wait | seconds | used after FLUSHALL " +
+		"| RSS after FLUSHALL | refused of commands | faults |\n|" +
+		strings.Repeat("---|", 16) + "\n")
 	for _, l := range t.lines {
 		pair := func(show func(figures) string) string {
 			if l.theirs == nil {
@@ -123,20 +122,17 @@ func (t *table) markdown() string {
 			})
 		}
 		cells := []string{l.name, strconv.Itoa(l.size), megabytes(l.ours.limit),
-			size(func(f figures) int64 {
-				return f.peakUsed
-			}), size(func(f figures) int64 { return f.used }),
-			size(func(f figures) int64 {
-				return f.peakRSS
-			}), size(func(f figures) int64 { return f.rss }),
+			size(func(f figures) int64 { return f.peakUsed }),
+			size(func(f figures) int64 { return f.used }),
+			size(func(f figures) int64 { return f.peakRSS }),
+			size(func(f figures) int64 { return f.rss }),
 			share(func(f figures) float64 { return f.keys }, "%.0f"),
 			share(func(f figures) float64 { return f.hits }, "%.4f"),
 			share(func(f figures) float64 { return f.frag }, "%.2f"),
 			pair(func(f figures) string { return fmt.Sprintf("%.1f", float64(f.wait)/1e6) }),
 			pair(func(f figures) string { return fmt.Sprintf("%.1f", f.loadTime.Seconds()) }),
-			size(func(f figures) int64 {
-				return f.left
-			}), size(func(f figures) int64 { return f.leftRSS }),
+			size(func(f figures) int64 { return f.left }),
+			size(func(f figures) int64 { return f.leftRSS }),
 			pair(func(f figures) string { return fmt.Sprintf("%d of %d", f.refused, f.done) }),
 			verdict(l.faults)}
 		sb.WriteString("| " + strings.Join(cells, " | ") + " |\n")
