@@ -12,12 +12,13 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// as is a client of the user.
+// as connects as the user.
 func (s *server) as(t testing.TB, user, password string) *redis.Client {
 	return s.client(t, func(o *redis.Options) { o.Username, o.Password = user, password })
 }
 
-// TestACLRevoked: rights count when a command runs, not when it was queued or began to wait.
+// TestACLRevoked checks that a user's rights count when a command runs, not when it was queued or
+// began to wait.
 func TestACLRevoked(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -65,8 +66,8 @@ func TestACLRevoked(t *testing.T) {
 	require.Equal(t, "2", infoField(t, admin, "acl_access_denied_cmd"))
 }
 
-// TestACLEndsConnections: who may no longer listen, or is no user any more, is disconnected; others
-// are not.
+// TestACLEndsConnections checks that a client is disconnected when it loses its channels or its
+// user, and that other clients are not.
 func TestACLEndsConnections(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -96,8 +97,8 @@ func TestACLEndsConnections(t *testing.T) {
 	require.Error(t, idle())
 }
 
-// TestACLFile: a file with errors changes nothing; users who are gone are disconnected; what is
-// saved is there after a restart.
+// TestACLFile checks that a file with errors changes nothing, that clients whose users are gone are
+// disconnected, and that what ACL SAVE writes is there after a restart.
 func TestACLFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "users.acl")
@@ -126,7 +127,7 @@ func TestACLFile(t *testing.T) {
 	require.NoError(t, again.as(t, "dora", "y").Ping(ctx).Err())
 }
 
-// TestACLConfig: users in the configuration file, written there again by CONFIG REWRITE.
+// TestACLConfig checks users in the configuration file, and that CONFIG REWRITE writes them back.
 func TestACLConfig(t *testing.T) {
 	t.Parallel()
 	conf := filepath.Join(t.TempDir(), "g.conf")

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAOFFolderHasOneOwner: a second server is refused, at the start and when it turns its log on,
-// with the pid of the first; when that has been killed, another one starts at once.
+// TestAOFFolderHasOneOwner checks that a second server is refused with the pid of the first, at its
+// start and when it turns its log on. When the first is killed, another one starts at once.
 func TestAOFFolderHasOneOwner(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
@@ -55,8 +55,8 @@ func TestAOFFolderHasOneOwner(t *testing.T) {
 	require.Equal(t, "again", do(t, fourth.dial(t), "GET", "k").Text())
 }
 
-// TestAOFTurnedOnBesideAnOldLog goes on from what the manifest says, and a kill before the new base
-// is complete leaves the old log.
+// TestAOFTurnedOnBesideAnOldLog checks that the log goes on from what the manifest says. A kill
+// before the new base is complete leaves the old log.
 func TestAOFTurnedOnBesideAnOldLog(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -108,7 +108,7 @@ func TestAOFTurnedOnBesideAnOldLog(t *testing.T) {
 	require.Equal(t, "202", do(t, s.dial(t), "GET", "ctr").Text())
 }
 
-// TestAOFCheckerOfARunningServer warns, and changes nothing.
+// TestAOFCheckerOfARunningServer checks that the checker warns and changes nothing.
 func TestAOFCheckerOfARunningServer(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
@@ -136,8 +136,8 @@ func TestAOFCheckerOfARunningServer(t *testing.T) {
 	require.Equal(t, before, after)
 }
 
-// TestRewriteWithoutLogFollowsDir: BGREWRITEAOF with the log off works in the server's folder of
-// now.
+// TestRewriteWithoutLogFollowsDir checks that BGREWRITEAOF with the log off writes to the current
+// dir of the server.
 func TestRewriteWithoutLogFollowsDir(t *testing.T) {
 	t.Parallel()
 	old, dir := t.TempDir(), t.TempDir()

@@ -17,7 +17,7 @@ import (
 	"godwit/internal/testserver"
 )
 
-// checkAOF has redis-check-aof judge the log in the server's folder.
+// checkAOF runs redis-check-aof on the log in the server's folder.
 func checkAOF(t *testing.T, dir string) {
 	t.Helper()
 	bin := testserver.Program(t, "redis-check-aof")
@@ -96,8 +96,8 @@ func TestAOFWithRedis(t *testing.T) {
 	}
 }
 
-// TestAOFOfOldVersions: a single file, as it was before version 7, moves into the folder, with its
-// RDB preamble or without.
+// TestAOFOfOldVersions checks that a single-file log, as written before version 7, moves into the
+// folder, with or without an RDB preamble.
 func TestAOFOfOldVersions(t *testing.T) {
 	t.Parallel()
 	for _, preamble := range []string{"yes", "no"} {
@@ -139,7 +139,7 @@ func TestAOFOfOldVersions(t *testing.T) {
 	}
 }
 
-// TestAOFTurnedOnWhileWriting: from the end of the first rewrite on, everything is kept.
+// TestAOFTurnedOnWhileWriting checks that nothing is lost after the first rewrite has ended.
 func TestAOFTurnedOnWhileWriting(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, with("--appendfsync", "always")...)
@@ -242,7 +242,7 @@ func TestWaitAOF(t *testing.T) {
 	require.EqualValues(t, 1, vs[1].Elems[0].Int)
 }
 
-// waited is WAITAOF's reply.
+// waited returns the reply of WAITAOF.
 func waited(t *testing.T, c *client.Client, args ...any) string {
 	t.Helper()
 	v := do(t, c, append([]any{"WAITAOF"}, args...)...)
@@ -250,7 +250,7 @@ func waited(t *testing.T, c *client.Client, args ...any) string {
 	return fmt.Sprint([]int64{v.Elems[0].Int, v.Elems[1].Int})
 }
 
-// TestAOFFolderCannotBeMade: the server does not start without the log it is to keep.
+// TestAOFFolderCannotBeMade checks that the server does not start when it cannot keep its log.
 func TestAOFFolderCannotBeMade(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "appendonlydir"), nil, fs.FileMode(0o644)))

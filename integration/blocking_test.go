@@ -44,7 +44,7 @@ func (b *blocker) send(args ...any) *blocker {
 	return b
 }
 
-// flags are the client's letters in CLIENT LIST, "" when it is gone.
+// flags returns the client's letters in CLIENT LIST, or "" when the client is gone.
 func (b *blocker) flags() string {
 	line := b.e.c.Do(b.e.ctx, "CLIENT", "LIST", "ID", b.id).Val().(string)
 	_, after, _ := strings.Cut(line, " flags=")
@@ -52,13 +52,13 @@ func (b *blocker) flags() string {
 	return flags
 }
 
-// block is a new connection that is blocked in the command.
+// block opens a connection and blocks it in the command.
 func (e *env) block(args ...any) *blocker {
 	e.Helper()
 	return e.blocker().send(args...)
 }
 
-// gets holds the next reply against its rendering.
+// gets checks how the next reply is rendered.
 func (b *blocker) gets(want string) {
 	b.e.Helper()
 	v, err := b.Receive()
@@ -73,7 +73,7 @@ func (b *blocker) gets(want string) {
 	require.Equal(b.e, want, got)
 }
 
-// waits holds that the client is still blocked.
+// waits checks that the client is still blocked.
 func (b *blocker) waits() {
 	b.e.Helper()
 	require.Contains(b.e, b.flags(), "b")
@@ -261,7 +261,7 @@ func TestBlockingOrder(t *testing.T) {
 		require.Equal(e, []string{"3"}, e.c.LRange(e.ctx, "a", 0, -1).Val())
 		e.c.Del(e.ctx, "a")
 
-		// A chain is worked off before anybody else's command.
+		// A chain is served before anybody else's command.
 		first, second, third := e.block("BLMOVE", "a", "b", "LEFT", "LEFT", 0),
 			e.block("BLMOVE", "b", "c", "LEFT", "LEFT", 0), e.block("BLPOP", "c", 0)
 		late := e.block("BLPOP", "b", 0)
@@ -273,7 +273,7 @@ func TestBlockingOrder(t *testing.T) {
 		require.Zero(e, e.c.Exists(e.ctx, "a", "b", "c").Val())
 		late.Close()
 
-		// Two lists that feed each other, until somebody takes the element out.
+		// Two lists feed each other until somebody takes the element out.
 		first, second = e.block("BLMOVE", "a", "b", "LEFT", "LEFT", 0),
 			e.block("BLMOVE", "b", "a", "LEFT", "LEFT", 0)
 		require.NoError(e, e.c.RPush(e.ctx, "a", "y").Err())
@@ -283,8 +283,8 @@ func TestBlockingOrder(t *testing.T) {
 	})
 }
 
-// TestBlockedOnSeveralKeys: whoever wakes up runs the command again, from its first key on,
-// whichever key woke it.
+// TestBlockedOnSeveralKeys checks that a client that wakes up runs its command again from the first
+// key, whichever key woke it.
 func TestBlockedOnSeveralKeys(t *testing.T) {
 	everywhere(t, func(e *env) {
 		up, down := e.block("BLPOP", "a", "b", "a", 0), e.block("BLPOP", "b", "a", 0)
@@ -307,8 +307,8 @@ func TestBlockedOnSeveralKeys(t *testing.T) {
 	})
 }
 
-// TestBlockingKeysAppear lets keys come in other ways than by a push, with other types, and go
-// before anybody is served.
+// TestBlockingKeysAppear makes keys appear in other ways than by a push, with other types, and
+// removes some before anybody is served.
 func TestBlockingKeysAppear(t *testing.T) {
 	everywhere(t, func(e *env) {
 		list, zset := e.block("BLPOP", "k", 0), e.block("BZPOPMIN", "k", 0)
@@ -347,7 +347,7 @@ func TestBlockingKeysAppear(t *testing.T) {
 		list.gets(`["k" "e"]`)
 		require.NoError(e, e.c.Do(e.ctx, "SWAPDB", e.db, db).Err())
 
-		// FLUSHDB and expiry leave nothing to take and nobody served.
+		// FLUSHDB and expiry leave nothing to take, and nobody is served.
 		list.send("BLPOP", "k", 0)
 		e.c.FlushDB(e.ctx)
 		list.waits()
@@ -383,7 +383,8 @@ func TestClientUnblock(t *testing.T) {
 	})
 }
 
-// TestBlockedClientLeaves: what a client that has gone waited for goes to the next.
+// TestBlockedClientLeaves checks that the element goes to the next client when the first one has
+// left.
 func TestBlockedClientLeaves(t *testing.T) {
 	everywhere(t, func(e *env) {
 		gone, killed, stays := e.block("BLPOP", "k", "j", 0), e.block("BLPOP", "k", 0),
@@ -402,8 +403,8 @@ func TestBlockedClientLeaves(t *testing.T) {
 	})
 }
 
-// TestBlockedPipeline: commands behind a blocking one wait for it, and what is sent meanwhile waits
-// too.
+// TestBlockedPipeline checks that commands after a blocking one wait for it, as does what is sent
+// meanwhile.
 func TestBlockedPipeline(t *testing.T) {
 	everywhere(t, func(e *env) {
 		b := e.blocker()
@@ -435,7 +436,7 @@ func TestBlockedUnderPauseAndReplyOff(t *testing.T) {
 			proto: 2}
 		b := e.block("BLPOP", "k", 0.02)
 		e.c.Do(e.ctx, "CLIENT", "PAUSE", 100_000, "WRITE")
-		b.gets("null") // its time is up all the same
+		b.gets("null") // its timeout ends all the same
 		b.send("BLPOP", "k", 0)
 		require.NoError(t, e.c.Do(e.ctx, "CLIENT", "UNPAUSE").Err())
 		e.c.RPush(e.ctx, "k", "a")
@@ -452,8 +453,8 @@ func TestBlockedUnderPauseAndReplyOff(t *testing.T) {
 	}
 }
 
-// TestBlockedFairness: a thousand clients wait for one key; elements reach them in the order in
-// which they began.
+// TestBlockedFairness has a thousand clients wait for one key. Elements reach them in the order in
+// which they began to wait.
 func TestBlockedFairness(t *testing.T) {
 	t.Parallel()
 	n := 1000
@@ -473,7 +474,7 @@ func TestBlockedFairness(t *testing.T) {
 				return infoInt(t, c, "blocked_clients") == int64(i+1)
 			})
 		}
-		// One by one, many at once, and in pieces.
+		// Push one by one, many at once, and in pieces.
 		var want []any
 		for i := range n {
 			want = append(want, fmt.Sprint("job", i))
@@ -492,8 +493,8 @@ func TestBlockedFairness(t *testing.T) {
 	}
 }
 
-// TestBlockedCostNothing: ten thousand clients that wait take no more of the processor than as many
-// that do not, and all end in time.
+// TestBlockedCostNothing checks that ten thousand blocked clients take no more CPU than as many
+// idle ones, and that all of them end in time.
 func TestBlockedCostNothing(t *testing.T) {
 	n := 10_000
 	if testing.Short() || raceEnabled {
@@ -531,8 +532,8 @@ func TestBlockedCostNothing(t *testing.T) {
 	eventually(t, "half of them have waited once", func() bool {
 		return infoInt(t, c, "clients_in_timeout_table") <= int64(n/2)
 	})
-	// The first term is the claim; the second is what the kernel's clock makes of a few ms. A busy
-	// machine has more than one try.
+	// The first term is the claim. The second allows for the kernel's clock, which is coarse for a
+	// few ms. A busy machine gets more than one try.
 	for try := 1; ; try++ {
 		blocked := s.cpu(t, 2*time.Second)
 		t.Logf("%v idle, %v blocked", idle, blocked)
@@ -565,7 +566,7 @@ func closeHalf(conns []net.Conn) {
 	wg.Wait()
 }
 
-// cpu is the processor time that the server uses while the test sleeps.
+// cpu returns the CPU time that the server uses while the test sleeps.
 func (s *server) cpu(t testing.TB, d time.Duration) time.Duration {
 	t.Helper()
 	used := func() time.Duration {

@@ -16,8 +16,8 @@ import (
 
 const year = 365 * 24 * time.Hour
 
-// TestWallClockJumps: whoever sets the wall clock, by decades and under load, moves the deadlines
-// of keys and what shows the time, and nothing else: every pause, timeout and period goes on.
+// TestWallClockJumps sets the wall clock by decades, under load. The deadlines of keys and what
+// shows the time move with it. Pauses, timeouts and periods must go on.
 func TestWallClockJumps(t *testing.T) {
 	godwitOnly(t)
 	s := startServer(t, "--enable-debug-command", "yes", "--appendonly", "yes", "--save", "1 1",
@@ -38,8 +38,8 @@ func TestWallClockJumps(t *testing.T) {
 	load.Wait()
 }
 
-// clockLoad uses what looks at clocks, until over is closed. A server that stops answering, or
-// answers with an error, fails the test.
+// clockLoad uses everything that looks at clocks, until over is closed. The test fails if the
+// server stops answering or answers with an error.
 func clockLoad(t *testing.T, c *client.Client, i int, over <-chan struct{}) {
 	for n := 0; ; n++ {
 		select {
@@ -69,7 +69,7 @@ func clockLoad(t *testing.T, c *client.Client, i int, over <-chan struct{}) {
 	}
 }
 
-// clockJump sets the wall clock and looks at everything that takes its time.
+// clockJump sets the wall clock and checks everything that uses time.
 func clockJump(t *testing.T, s *server, admin *client.Client, to time.Duration, policy string) {
 	t.Helper()
 	info := func(field string) string { return fieldOf(t, admin, field) }
@@ -163,7 +163,7 @@ func number(t *testing.T, text string) int64 {
 	return n
 }
 
-// fieldOf is one field of INFO.
+// fieldOf returns a field of INFO.
 func fieldOf(t *testing.T, c *client.Client, name string) string {
 	t.Helper()
 	for line := range strings.Lines(do(t, c, "INFO", "everything").Text()) {

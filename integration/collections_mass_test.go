@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// micros is how long all calls of a command took in the server, in µs, since the statistics were
-// reset.
+// micros returns how long all calls of a command took in the server since the statistics were
+// reset, in µs.
 func micros(t testing.TB, c *redis.Client, command string) int64 {
 	t.Helper()
 	info := c.Info(t.Context(), "commandstats").Val()
@@ -45,8 +45,8 @@ func build(t testing.TB, c *redis.Client, command, key string, n int) {
 }
 
 // TestLargeCollectionsGoUnnoticed drops collections in every way while clients work. The command
-// takes a small part of the time that filling the collection took: it only queues what there is to
-// free. The memory comes back.
+// must take a small part of the time that filling took, since it only queues what is to be freed.
+// The memory must come back.
 func TestLargeCollectionsGoUnnoticed(t *testing.T) {
 	t.Parallel()
 	n := 200_000

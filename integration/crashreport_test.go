@@ -16,8 +16,8 @@ import (
 	"godwit/internal/testserver"
 )
 
-// TestCrashReports: whatever the server ends of leaves one report where its log is, which tells
-// what ran and no value, and an exit code that is not 0.
+// TestCrashReports checks each way in which the server may crash. It must leave one report in its
+// log, which names what ran but no value, and exit with a code other than 0.
 func TestCrashReports(t *testing.T) {
 	godwitOnly(t)
 	for _, end := range crashes {
@@ -32,8 +32,8 @@ type crashWay struct {
 	name   string
 	args   []string
 	does   func(t *testing.T, c *client.Client, pid int)
-	says   []string // what the log must say then
-	report bool     // of ours, not only the runtime's words
+	says   []string // the log must say this
+	report bool     // Godwit's report, not only the runtime's words
 }
 
 var crashes = []crashWay{

@@ -15,7 +15,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// mixed queues commands that make key number i: every type, packed and large, sizes mixed.
+// mixed queues commands that make key number i. The keys have every type and mixed sizes, packed
+// and large.
 func mixed(c *client.Client, r *rand.Rand, i int) {
 	key := "key:" + strconv.Itoa(i)
 	text := func(most int) string { return strings.Repeat("x", r.IntN(most)) }
@@ -60,8 +61,8 @@ func mixed(c *client.Client, r *rand.Rand, i int) {
 	}
 }
 
-// probeLatency reads random keys, one at a time, until it has done n or stop says so, and tells how
-// long these took.
+// probeLatency reads random keys, one at a time, until it has read n or stop says so. It returns
+// how long each read took.
 func probeLatency(t *testing.T, c *client.Client, r *rand.Rand, keys, n int,
 	stop func() bool) string {
 	t.Helper()
@@ -80,14 +81,14 @@ func probeLatency(t *testing.T, c *client.Client, r *rand.Rand, keys, n int,
 }
 
 // TestDefragmentation deletes 70 % of many mixed keys at random. Without active defragmentation
-// most of the memory stays resident; with it, nearly all comes back, and no value changes.
+// most of the memory stays resident. With it nearly all comes back, and no value changes.
 func TestDefragmentation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fills 400 MB")
 	}
 	n := 600_000
 	if raceEnabled {
-		n = 60_000 // only whether it goes through: the race detector's own memory is in the ratio
+		n = 60_000 // this only checks that it runs: the ratio has the race detector's memory in it
 	}
 	r := testseed.Rand(t)
 	s := startServer(t, with("--save", "", "--activedefrag", "no")...)

@@ -74,7 +74,7 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// sources is the code of all libraries by name.
+// sources returns the code of all libraries by name.
 func sources(t *testing.T, c *client.Client) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -84,8 +84,8 @@ func sources(t *testing.T, c *client.Client) map[string]string {
 	return all
 }
 
-// TestFunctionsAreKept: by snapshots and by logs with either base, before and after a rewrite, and
-// what was removed stays away.
+// TestFunctionsAreKept checks that snapshots and logs with either base keep functions, before and
+// after a rewrite, and that removed ones stay away.
 func TestFunctionsAreKept(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
@@ -182,8 +182,8 @@ func TestFunctionsWithRedis(t *testing.T) {
 	}
 }
 
-// TestBusyFunction: a function that is over its time is told of and can be ended, unless it has
-// written.
+// TestBusyFunction checks that clients are told BUSY when a function is over its time, and that it
+// can be killed unless it has written.
 func TestBusyFunction(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--busy-reply-threshold", "20")

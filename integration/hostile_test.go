@@ -39,7 +39,8 @@ func (e *env) raw() *client.Client {
 	return client.New(conn)
 }
 
-// TestProtocolErrors: each ends its own connection after one error, and nothing else.
+// TestProtocolErrors checks that a protocol error ends its own connection after one error reply,
+// and no other connection.
 func TestProtocolErrors(t *testing.T) {
 	cases := []struct{ send, want string }{
 		{"*abc\r\n", "invalid multibulk length"},
@@ -73,7 +74,7 @@ func TestProtocolErrors(t *testing.T) {
 	})
 }
 
-// TestPieces: bytes that come one by one are the same commands.
+// TestPieces sends a request byte by byte.
 func TestPieces(t *testing.T) {
 	everywhere(t, func(e *env) {
 		conn := e.raw()
@@ -90,7 +91,7 @@ func TestPieces(t *testing.T) {
 	})
 }
 
-// TestGarbage: random bytes, and commands with random damage, harm nobody else.
+// TestGarbage checks that random bytes and randomly damaged commands harm no other client.
 func TestGarbage(t *testing.T) {
 	seed := testseed.New(t)
 	everywhere(t, func(e *env) {
@@ -124,8 +125,8 @@ func TestGarbage(t *testing.T) {
 	})
 }
 
-// TestSlowReader: a client that asks and does not read is dropped at its limit; others do not
-// notice, and its memory comes back.
+// TestSlowReader checks that a client that asks and does not read is dropped at its limit. Other
+// clients do not notice, and its memory comes back.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{}, {"--io-threads", "3"}} {
@@ -157,7 +158,8 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// TestIdleConnections: ten thousand of them cost little, and all work when they wake.
+// TestIdleConnections checks that ten thousand idle connections cost little, and that all work when
+// they wake.
 func TestIdleConnections(t *testing.T) {
 	n := 10_000
 	if testing.Short() || raceEnabled {
@@ -205,19 +207,20 @@ func TestIdleConnections(t *testing.T) {
 	})
 }
 
-// TestQueryBufferLimit: what one client sends without end is bounded.
+// TestQueryBufferLimit checks that a request without end is cut off at the limit.
 func TestQueryBufferLimit(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--client-query-buffer-limit", "1mb")
 	c := s.dial(t)
-	// may be cut
+	// The server may cut the connection.
 	_ = c.Send([]byte("*2\r\n$4\r\nECHO\r\n$400000000\r\n" + strings.Repeat("x", 4<<20)))
 	_, err := c.Receive()
 	require.Error(t, err)
 	require.True(t, testserver.Answers("tcp", s.Addr))
 }
 
-// TestUnauthenticatedLimits: who has not said the password can make the server hold little.
+// TestUnauthenticatedLimits checks that a client that has not authenticated can make the server
+// hold only little.
 func TestUnauthenticatedLimits(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--requirepass", "x")

@@ -87,7 +87,8 @@ func refusals(t *testing.T, busy int) []refusal {
 	}
 }
 
-// TestRefusesToStart: one clear message, and exit code 1.
+// TestRefusesToStart checks that a server that cannot start says why in one clear message and exits
+// with 1.
 func TestRefusesToStart(t *testing.T) {
 	t.Parallel()
 	busy := startServer(t)
@@ -108,7 +109,7 @@ func TestRefusesToStart(t *testing.T) {
 	require.True(t, testserver.Answers("tcp", busy.Addr), "the first server does not mind")
 }
 
-// TestSignals: SIGTERM and SIGINT end the server in order, whatever its clients do.
+// TestSignals checks that SIGTERM and SIGINT end the server in order, whatever its clients do.
 func TestSignals(t *testing.T) {
 	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
@@ -135,7 +136,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// TestLogLines are those that tools wait for.
+// TestLogLines checks the log lines that tools wait for.
 func TestLogLines(t *testing.T) {
 	t.Parallel()
 	logfile := filepath.Join(t.TempDir(), "log")
@@ -151,8 +152,8 @@ func TestLogLines(t *testing.T) {
 	require.NotContains(t, s.Output(), "Ready", "it went into the file")
 }
 
-// TestDaemonize: the first process ends with 0, the second one writes its number and removes the
-// file when it ends.
+// TestDaemonize checks that the first process exits with 0. The second one writes its pid file and
+// removes it when it ends.
 func TestDaemonize(t *testing.T) {
 	t.Parallel()
 	for _, stdin := range []bool{false, true} {
@@ -208,8 +209,8 @@ func TestConfigFromStdin(t *testing.T) {
 	require.Equal(t, "12582912", s.client(t).ConfigGet(t.Context(), "maxmemory").Val()["maxmemory"])
 }
 
-// TestConfigFile: quoting, units, include and repeated directives; arguments after the file win;
-// CONFIG REWRITE keeps what people wrote, and a restart finds what was set.
+// TestConfigFile checks quoting, units, include and repeated directives. Arguments override the
+// file. CONFIG REWRITE keeps what people wrote, and a restart finds what was set.
 func TestConfigFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -276,7 +277,7 @@ func read(t testing.TB, path string) string {
 	return string(raw)
 }
 
-// TestKill: a server that was killed leaves nothing that keeps the next one from starting.
+// TestKill checks that a killed server leaves nothing that keeps the next one from starting.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	socket := filepath.Join(t.TempDir(), "socket")
@@ -308,8 +309,8 @@ func TestUnixSocketOnly(t *testing.T) {
 	require.NoFileExists(t, socket)
 }
 
-// TestBind: several addresses, IPv6, and optional ones that do not exist; protected mode refuses
-// strangers, who have no password to give.
+// TestBind checks several addresses, IPv6, and optional ones that do not exist. Without a password,
+// protected mode refuses clients from outside.
 func TestBind(t *testing.T) {
 	t.Parallel()
 	outside := outsideAddress()
@@ -333,7 +334,7 @@ func TestBind(t *testing.T) {
 	do(t, s.dial(t), "PING")
 }
 
-// outsideAddress is an IPv4 address of this machine that is not on the loopback interface.
+// outsideAddress returns an IPv4 address of this machine that is not on the loopback interface.
 func outsideAddress() string {
 	addrs, err := net.InterfaceAddrs()
 	if err != nil {
@@ -347,8 +348,8 @@ func outsideAddress() string {
 	return ""
 }
 
-// TestDescriptorLimit: maxclients shrinks to what the system allows; with next to nothing the
-// server does not start.
+// TestDescriptorLimit checks that maxclients shrinks to what the system allows. With next to no
+// descriptors the server does not start.
 func TestDescriptorLimit(t *testing.T) {
 	t.Parallel()
 	limited := func(n int) testserver.Options {

@@ -11,8 +11,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// TestLongStringsTakeNoHeap: no form of a snapshot copies a long string, so that one can be made
-// where the system has no memory for a copy.
+// TestLongStringsTakeNoHeap checks that no form of a snapshot copies a long string. So a snapshot
+// works where the system has no memory for a copy.
 func TestLongStringsTakeNoHeap(t *testing.T) {
 	skipUnderRace(t)
 	const size = 192 * mib
@@ -83,9 +83,9 @@ func changeLongStrings(c *client.Client, i int, noise []byte) {
 	}
 }
 
-// TestLongStringsChangeDuringSnapshots changes long strings in the turn that a snapshot begins in
-// and while it is written. A restart from the snapshot brings back what they were, a restart from
-// the log what they are.
+// TestLongStringsChangeDuringSnapshots changes long strings in the turn in which a snapshot begins,
+// and while it is written. A restart from the snapshot brings back the strings as they were at its
+// start. A restart from the log brings back the last ones.
 func TestLongStringsChangeDuringSnapshots(t *testing.T) {
 	rng := testseed.Rand(t)
 	noise := make([]byte, 5*mib)

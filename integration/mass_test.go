@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// load pipes n SETs of k:i with the same deadline.
+// load pipelines n SETs of k:i with the same deadline.
 func load(t testing.TB, c *redis.Client, n int, value string, deadline time.Time) {
 	t.Helper()
 	p := c.Pipeline()
@@ -31,8 +31,8 @@ func load(t testing.TB, c *redis.Client, n int, value string, deadline time.Time
 	}
 }
 
-// worker counts in a key of its own until stopped, and checks each answer: whatever goes on in the
-// background, commands are right.
+// worker increments a key of its own until stopped, and checks each answer. Commands must be right
+// whatever goes on in the background.
 func worker(ctx context.Context, c *redis.Client, name string) (err error) {
 	for n := int64(1); ctx.Err() == nil; n++ {
 		p := c.Pipeline()
@@ -71,8 +71,9 @@ func during(t testing.TB, c *redis.Client, f func()) {
 	}
 }
 
-// TestMassExpiry: however many keys fall due at once, nobody sees one afterwards, all of them go
-// without being asked for, in slices between which clients are served, and their memory with them.
+// TestMassExpiry has many keys fall due at once. Nobody sees one afterwards. All of them are
+// deleted without being asked for, in slices between which clients are served, and their memory
+// comes back.
 func TestMassExpiry(t *testing.T) {
 	t.Parallel()
 	n := 200_000
@@ -105,8 +106,8 @@ func TestMassExpiry(t *testing.T) {
 }
 
 // fallDue makes n keys with one deadline. It also returns the memory in use with all of them and
-// how many keys had expired before. A deadline that is over before the last key has it would be no
-// test, so it tries again with a later one.
+// how many keys had expired before. If the deadline passes before the last key has it, fallDue
+// tries again with a later one.
 func fallDue(t testing.TB, c *redis.Client, n int) (due time.Time, full, expired int64) {
 	t.Helper()
 	for ahead := time.Second; ; ahead *= 2 {
@@ -131,8 +132,8 @@ func fallDue(t testing.TB, c *redis.Client, n int) (due time.Time, full, expired
 	}
 }
 
-// TestExpiryCycleOff: without the active cycle what is due is gone for whoever looks, and there for
-// DBSIZE.
+// TestExpiryCycleOff checks keys that are due while the active cycle is off. Reads miss them, and
+// DBSIZE still counts them.
 func TestExpiryCycleOff(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--enable-debug-command", "yes")
@@ -147,8 +148,8 @@ func TestExpiryCycleOff(t *testing.T) {
 	eventually(t, "the cycle finds the others", func() bool { return c.DBSize(ctx).Val() == 0 })
 }
 
-// TestUsedMemoryIsTrue: what data adds to used_memory is what it adds to resident memory, within
-// two per cent.
+// TestUsedMemoryIsTrue checks that data adds the same to used_memory as to resident memory, within
+// 2 %.
 func TestUsedMemoryIsTrue(t *testing.T) {
 	godwitOnly(t) // Redis counts what its allocator has handed out
 	if raceEnabled {
@@ -173,8 +174,8 @@ func TestUsedMemoryIsTrue(t *testing.T) {
 	}
 }
 
-// TestFlushAllWhileClientsWork: a flush in the background is complete at once for those who look,
-// and memory comes back in slices.
+// TestFlushAllWhileClientsWork checks that clients find nothing after a flush in the background has
+// begun, and that its memory comes back in slices.
 func TestFlushAllWhileClientsWork(t *testing.T) {
 	t.Parallel()
 	n := 100_000
@@ -219,8 +220,8 @@ func setAndGet(ctx context.Context, c *redis.Client) error {
 	return nil
 }
 
-// TestUnlinkBigValues: values of many megabytes go, by every command that drops a value, while
-// others work.
+// TestUnlinkBigValues drops values of many megabytes by every command that can, while other clients
+// work.
 func TestUnlinkBigValues(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -256,8 +257,8 @@ func TestUnlinkBigValues(t *testing.T) {
 	})
 }
 
-// TestRehashUnderLoad: the table grows and shrinks by orders of magnitude, in steps, and is right
-// at every moment.
+// TestRehashUnderLoad grows and shrinks the table by orders of magnitude. Rehashing goes in steps,
+// and reads are right at every moment.
 func TestRehashUnderLoad(t *testing.T) {
 	t.Parallel()
 	n := 150_000
@@ -296,7 +297,7 @@ func TestRehashUnderLoad(t *testing.T) {
 	require.EqualValues(t, n/100+6, c.DBSize(ctx).Val())
 }
 
-// TestManyWriters: counters are exact, however many clients on however many threads count.
+// TestManyWriters checks that counters are exact with many clients on many threads.
 func TestManyWriters(t *testing.T) {
 	t.Parallel()
 	for _, threads := range []string{"1", "4"} {

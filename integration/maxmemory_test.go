@@ -10,7 +10,7 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// The server at maxmemory, as one who runs a cache sees it.
+// The tests of this file look at the server at maxmemory as the operator of a cache does.
 
 // pipelined sends n commands that make returns, some hundred at a time, and gives the replies to
 // look.
@@ -41,9 +41,9 @@ func scaled(n int) int {
 	return n
 }
 
-// TestLimitFarBelowTheData: the limit falls to a small part of what is there, under every policy.
-// The server answers all the while and comes down to the limit, or, where nothing may be evicted,
-// refuses only what needs memory.
+// TestLimitFarBelowTheData lowers the limit to a small part of the data, under every policy. The
+// server answers all the while and comes down to the limit. Where it may evict nothing, it refuses
+// only what needs memory.
 func TestLimitFarBelowTheData(t *testing.T) {
 	godwitOnly(t) // Redis counts other things as used
 	for _, policy := range []string{"allkeys-lru", "allkeys-lfu", "allkeys-random", "volatile-lru",
@@ -62,7 +62,7 @@ func TestLimitFarBelowTheData(t *testing.T) {
 				do(t, c, "PERSIST", "k:7")
 			}
 			limit := int64(600_000) // half of it is for data, whatever the process takes
-			if raceEnabled {        // … as long as that is what a server takes
+			if raceEnabled {        // which must be no less than a server takes
 				limit = empty + 300_000
 			}
 			if policy == "noeviction" {
@@ -84,7 +84,7 @@ func TestLimitFarBelowTheData(t *testing.T) {
 			})
 			require.Positive(t, admin.DBSize(t.Context()).Val(), "all is evicted")
 			do(t, c, "SET", "a", "b")
-			// And up and down again, to where nothing fits.
+			// The limit goes up and down again, to where nothing fits.
 			do(t, c, "CONFIG", "SET", "maxmemory", 4*limit)
 			pipelined(t, c, 5000, func(i int) []any {
 				return []any{"SET", fmt.Sprint("k:", i), "value", "EX", 1000}
@@ -102,8 +102,8 @@ func TestLimitFarBelowTheData(t *testing.T) {
 	}
 }
 
-// TestSmallestLimits: a limit of a megabyte or two, as people set it to see eviction at work, holds
-// keys.
+// TestSmallestLimits checks that a server holds keys under a limit of a megabyte or two, as people
+// set it to see eviction at work.
 func TestSmallestLimits(t *testing.T) {
 	skipUnderRace(t) // the race detector alone takes more than the limits
 	t.Parallel()
@@ -117,8 +117,9 @@ func TestSmallestLimits(t *testing.T) {
 	}
 }
 
-// TestSmallKeysMakeRoomForLargeOnes: a table of many small keys is left nearly empty by values that
-// take their place. Each of them evicts thousands, and used memory keeps to the limit at any speed.
+// TestSmallKeysMakeRoomForLargeOnes writes large values to a table full of small keys, until it is
+// nearly empty. Each value evicts thousands of keys, and used memory keeps to the limit at any
+// speed.
 func TestSmallKeysMakeRoomForLargeOnes(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--maxmemory", "24mb", "--maxmemory-policy", "allkeys-lru",
@@ -134,7 +135,7 @@ func TestSmallKeysMakeRoomForLargeOnes(t *testing.T) {
 	do(t, c, "GET", "large:199")
 }
 
-// TestCacheWithDeadlines: a cache whose keys have deadlines far off keeps as many of them as fit,
+// TestCacheWithDeadlines checks that a cache of keys with distant deadlines holds as many as fit,
 // however many have passed through it.
 func TestCacheWithDeadlines(t *testing.T) {
 	skipUnderRace(t) // the race detector alone takes more than the limit
@@ -156,8 +157,8 @@ func TestCacheWithDeadlines(t *testing.T) {
 	require.Greater(t, full, int64(n/20))
 }
 
-// TestDeadlinesLeaveNothing: keys and fields that go long before their deadline take all of their
-// memory with them, and so does a flush.
+// TestDeadlinesLeaveNothing checks that all memory comes back of keys and fields that are removed
+// long before their deadlines, one by one or by a flush.
 func TestDeadlinesLeaveNothing(t *testing.T) {
 	godwitOnly(t)
 	const slack = 1 << 20
@@ -185,7 +186,7 @@ func TestDeadlinesLeaveNothing(t *testing.T) {
 		pipelined(t, c, n, func(i int) []any { return cmds[i%2] }, accepted(t))
 		eventually(t, name, func() bool { return used()-empty < slack })
 	}
-	// Tables and wheels that have grown large.
+	// The tables and wheels have grown large.
 	for _, flush := range [][]any{{"FLUSHALL"}, {"FLUSHALL", "ASYNC"}} {
 		pipelined(t, c, n, func(i int) []any {
 			return []any{"HSETEX", fmt.Sprint("h", i), "EX", 86400, "FIELDS", 1, "f", "v"}
@@ -199,8 +200,8 @@ func TestDeadlinesLeaveNothing(t *testing.T) {
 	}
 }
 
-// TestSmallestLimitOfClients: however small maxmemory-clients is, somebody can connect and raise
-// it.
+// TestSmallestLimitOfClients checks that a client can connect and raise maxmemory-clients, however
+// small it is.
 func TestSmallestLimitOfClients(t *testing.T) {
 	s := startServer(t, "--maxmemory-clients", "1", "--maxmemory", "100mb")
 	for _, limit := range []string{"1", "100%", "1%", "0"} {

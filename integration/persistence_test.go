@@ -17,7 +17,7 @@ import (
 	"godwit/internal/testserver"
 )
 
-// everything fills databases with every type in every size, deadlines among them.
+// everything fills databases with every type in every size, some with deadlines.
 func everything(t testing.TB, c *client.Client) {
 	t.Helper()
 	for db := range 3 {
@@ -61,7 +61,7 @@ func again(t testing.TB, s *server, args ...string) *server {
 	s, err := launchReady(s.Dir, args...)
 	require.NoError(t, err)
 	t.Cleanup(func() { s.Finish(t) })
-	// An answer may be that of a server that is loading.
+	// The answer may come from a server that is still loading.
 	c := s.dial(t)
 	eventually(t, "the data set is loaded", func() bool {
 		v, err := c.Do("PING")
@@ -74,7 +74,7 @@ var debugging = []string{"--enable-debug-command", "yes"}
 
 func with(args ...string) []string { return append(append([]string(nil), debugging...), args...) }
 
-// infoField is a field of INFO.
+// persistInfo returns a field of INFO.
 func persistInfo(t testing.TB, c *client.Client, name string) string {
 	t.Helper()
 	for line := range strings.Lines(do(t, c, "INFO", "everything").Text()) {
@@ -146,8 +146,8 @@ var restarts = []struct {
 		}},
 }
 
-// TestRestart: what a server had is there after each way to end that keeps it, from each file it
-// can be read from.
+// TestRestart checks that the data is there after each way to end that keeps it, from each file
+// that the server can load.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	for _, w := range restarts {
@@ -174,7 +174,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestReloads: DEBUG RELOAD and DEBUG LOADAOF change nothing.
+// TestReloads checks that DEBUG RELOAD and DEBUG LOADAOF change nothing.
 func TestReloads(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, with("--appendonly", "yes")...)
@@ -190,7 +190,7 @@ func TestReloads(t *testing.T) {
 	do(t, c, "DEBUG", "RELOAD", "MERGE", "NOFLUSH", "NOSAVE")
 	require.Equal(t, want, digest(t, c))
 	if !built.godwit {
-		return // which ends at what follows
+		return // the reference ends at the next command
 	}
 	do(t, c, "SET", "later", "1")
 	v, err := c.Do("DEBUG", "RELOAD", "NOFLUSH")
@@ -207,8 +207,8 @@ func TestReloads(t *testing.T) {
 	}
 }
 
-// TestSnapshotIsOneMoment: numbers are written one after the other over a few keys while a snapshot
-// is made; it must hold exactly what was there after one of them.
+// TestSnapshotIsOneMoment writes increasing numbers over a few keys while a snapshot is made. The
+// snapshot must hold exactly what was there after one of the writes.
 func TestSnapshotIsOneMoment(t *testing.T) {
 	t.Parallel()
 	const keys = 5000
@@ -265,8 +265,9 @@ func TestSnapshotIsOneMoment(t *testing.T) {
 	require.Equal(t, want, of)
 }
 
-// writeNumbers writes one number after the other, from keys on, until stop is closed. Each goes
-// to a string and then to a field of a hash, of as many as there are keys.
+// writeNumbers writes increasing numbers, beginning with keys, until stop is closed. Each goes to a
+// string and then to a field of a hash. There are as many strings, and as many fields, as keys
+// says.
 func writeNumbers(writer *client.Client, keys int, stop <-chan struct{}) error {
 	for n := keys; ; n++ {
 		select {
@@ -285,8 +286,8 @@ func writeNumbers(writer *client.Client, keys int, stop <-chan struct{}) error {
 	}
 }
 
-// startLoading starts a server that takes two milliseconds for each of the keys in its snapshot,
-// and returns while it loads.
+// startLoading starts a server that takes two milliseconds for each key of its snapshot, and
+// returns while it loads.
 func startLoading(t *testing.T, keys int) *server {
 	t.Helper()
 	s := startServer(t, with()...)
@@ -308,11 +309,11 @@ func startLoading(t *testing.T, keys int) *server {
 	return s
 }
 
-// TestLoadingAnswers: while the data set is loading, clients are told so, INFO says how far it is,
+// TestLoadingAnswers checks a server that is loading. Clients are told so, INFO shows the progress,
 // and signals end the server.
 func TestLoadingAnswers(t *testing.T) {
 	t.Parallel()
-	godwitOnly(t) // redis-server looks at its clients every 2 MiB only
+	godwitOnly(t) // redis-server looks at its clients only every 2 MiB
 	s := startLoading(t, 5000)
 	c := s.dial(t)
 	for _, cmd := range []string{"PING", "GET key:1", "SET a b", "BGSAVE", "DBSIZE", "DEBUG RELOAD",
@@ -339,8 +340,7 @@ func TestLoadingAnswers(t *testing.T) {
 	require.Equal(t, before, after, "half a data set was saved")
 }
 
-// TestAppendOnlyTurnedOnWhileLoading: CONFIG SET holds although it came too early to be obeyed at
-// once.
+// TestAppendOnlyTurnedOnWhileLoading checks that CONFIG SET takes effect after the load.
 func TestAppendOnlyTurnedOnWhileLoading(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t) // redis-server has no log then
@@ -365,7 +365,7 @@ func anys(words []string) []any {
 	return out
 }
 
-// TestCorruptSnapshot: exit code 1 and one line with file, place and reason.
+// TestCorruptSnapshot checks for exit code 1 and one line with the file, the place and the reason.
 func TestCorruptSnapshot(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t)
@@ -381,7 +381,7 @@ func TestCorruptSnapshot(t *testing.T) {
 		name string
 		file []byte
 	}{
-		{"empty", []byte{}}, // no save leaves it so: a copy that failed, or a disk that was full
+		{"empty", []byte{}}, // a failed copy or a full disk: no save leaves it so
 		{"torn", good[:len(good)/2]},
 		{"flipped", append(append(append([]byte(nil), good[:len(good)/2]...), good[len(good)/2]^4),
 			good[len(good)/2+1:]...)},
@@ -401,7 +401,7 @@ func TestCorruptSnapshot(t *testing.T) {
 	}
 }
 
-// blockSnapshots puts a folder where the snapshot file goes: no rename can replace it, whoever runs
+// blockSnapshots puts a folder where the snapshot file goes. No rename can replace it, whoever runs
 // the tests.
 func blockSnapshots(t testing.TB, s *server) (unblock func()) {
 	path := filepath.Join(s.Dir, "dump.rdb")
@@ -410,7 +410,7 @@ func blockSnapshots(t testing.TB, s *server) (unblock func()) {
 	return func() { require.NoError(t, os.RemoveAll(path)) }
 }
 
-// TestMisconf: after a snapshot failed, writes are refused until one works.
+// TestMisconf checks that writes are refused after a snapshot has failed, until one works.
 func TestMisconf(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--save", "3600 1")
@@ -440,8 +440,8 @@ func TestMisconf(t *testing.T) {
 	do(t, c, "SET", "a", "2")
 }
 
-// TestShutdownThatCannotSave: the server goes on rather than lose data, unless it is told
-// otherwise.
+// TestShutdownThatCannotSave checks that the server goes on rather than lose data, unless it is
+// told otherwise.
 func TestShutdownThatCannotSave(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--save", "3600 1")
@@ -451,13 +451,13 @@ func TestShutdownThatCannotSave(t *testing.T) {
 	v, err := c.Do("SHUTDOWN")
 	require.NoError(t, err)
 	require.Equal(t, "ERR Errors trying to SHUTDOWN. Check logs.", v.Text())
-	for range 2 { // signals are no insisting when the shutdown has been refused
+	for range 2 { // a second signal does not insist after a refused shutdown
 		require.NoError(t, s.Signal(syscall.SIGTERM))
 		n := strings.Count(s.Output(), "Error trying to save the DB, can't exit.")
 		eventually(t, "the refusal", func() bool {
 			return strings.Count(s.Output(), "Error trying to save the DB, can't exit.") > n
 		})
-		time.Sleep(50 * time.Millisecond) // let it note that the attempt is over
+		time.Sleep(50 * time.Millisecond) // let the server note that the attempt is over
 	}
 	require.Equal(t, "1", do(t, c, "GET", "a").Text())
 	v, err = c.Do("SHUTDOWN", "ABORT")
@@ -469,7 +469,7 @@ func TestShutdownThatCannotSave(t *testing.T) {
 	require.Contains(t, s.Output(), "Error trying to save the DB. Exit anyway.")
 }
 
-// TestShutdownEndsBgsave: the unfinished file is removed.
+// TestShutdownEndsBgsave checks that the unfinished file is removed.
 func TestShutdownEndsBgsave(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, with("--rdb-key-save-delay", "1000000")...)
@@ -484,7 +484,7 @@ func TestShutdownEndsBgsave(t *testing.T) {
 	require.Empty(t, files)
 }
 
-// TestSavePoint: a save begins by itself, and CONFIG SET changes when.
+// TestSavePoint checks that a save begins by itself and that CONFIG SET changes when.
 func TestSavePoint(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -500,7 +500,7 @@ func TestSavePoint(t *testing.T) {
 	require.FileExists(t, filepath.Join(s.Dir, "dump.rdb"))
 }
 
-// TestDumpWithRedis: payloads go both ways.
+// TestDumpWithRedis moves payloads of DUMP both ways.
 func TestDumpWithRedis(t *testing.T) {
 	t.Parallel()
 	theirs, err := client.Dial("tcp", startRedis(t, debugging...))
@@ -523,7 +523,7 @@ func TestDumpWithRedis(t *testing.T) {
 	}
 }
 
-// TestMigrateWithRedis: keys move between a server and redis-server, both ways.
+// TestMigrateWithRedis moves keys between a server and redis-server, both ways.
 func TestMigrateWithRedis(t *testing.T) {
 	t.Parallel()
 	redisAddr := startRedis(t, debugging...)

@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// pki is a certificate authority made for a test, with a server and a client that it knows.
+// pki is a certificate authority made for a test, with a server and a client that it has signed.
 type pki struct {
 	pool                      *x509.CertPool
 	clientCert                tls.Certificate
 	caFile, certFile, keyFile string
 	clientFile, clientKeyFile string
-	strangerCert              tls.Certificate // of another authority
+	strangerCert              tls.Certificate // signed by another authority
 	caKey                     *ecdsa.PrivateKey
 	ca                        *x509.Certificate
 	dir                       string
@@ -52,13 +52,13 @@ func newPKI(dir string) (*pki, error) {
 	return p, err
 }
 
-// args tell a server to use the certificates.
+// args returns the arguments that make a server use the certificates.
 func (p *pki) args() []string {
 	return []string{"--tls-cert-file", p.certFile, "--tls-key-file", p.keyFile,
 		"--tls-ca-cert-file", p.caFile}
 }
 
-// client is the configuration of a client, with or without a certificate of its own.
+// client returns the TLS configuration of a client, with or without a certificate of its own.
 func (p *pki) client(certified bool) *tls.Config {
 	c := &tls.Config{RootCAs: p.pool, ServerName: "localhost", MinVersion: tls.VersionTLS12}
 	if certified {

@@ -13,9 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestRepliesBeforeMessages: who publishes to many is answered before they are written to, and can
-// go on meanwhile; who waited for what a command brought is written to first of all. The reply of a
-// publisher is there while some subscriber has nothing yet: never if subscribers come first.
+// TestRepliesBeforeMessages checks the order of writes. A client that publishes to many gets its
+// reply before they get the message, and can go on meanwhile. Clients that wait for what a command
+// brings are written to first of all. The test sees the publisher's reply while some subscriber has
+// nothing yet, which never happens if subscribers come first.
 func TestRepliesBeforeMessages(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -74,7 +75,7 @@ func TestRepliesBeforeMessages(t *testing.T) {
 	}
 }
 
-// waitingBytes is how many bytes have arrived that nobody has read.
+// waitingBytes returns how many bytes have arrived and are unread.
 func waitingBytes(t *testing.T, nc net.Conn) (n int) {
 	rc, err := nc.(syscall.Conn).SyscallConn()
 	require.NoError(t, err)

@@ -13,8 +13,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// messageCommands are what the connections of TestMessagesAgainstRedis send. C is a channel of a
-// few, P a pattern, K a key, I another connection's ID.
+// messageCommands are what the connections of TestMessagesAgainstRedis send. C is one of a few
+// channels, P a pattern, K a key, I another connection's ID.
 var messageCommands = strings.Split(strings.TrimSpace(`
 SUBSCRIBE C
 SUBSCRIBE C C
@@ -76,13 +76,13 @@ CONFIG SET notify-keyspace-events KEA
 CONFIG SET notify-keyspace-events ""
 `), "\n")
 
-// ensemble is the same connections to one server.
+// ensemble holds the same connections to one server.
 type ensemble struct {
 	t     *testing.T
 	addr  string
 	conns []*client.Client
 	ids   []int64
-	names map[int64]string // of all connections that there were
+	names map[int64]string // of all connections ever opened
 }
 
 func newEnsemble(t *testing.T, addr string, n int) *ensemble {
@@ -157,7 +157,7 @@ func (e *ensemble) step(n, i int, commands []string) [][]string {
 		e.conns[i].Queue(args...)
 	}
 	out := make([][]string, len(e.conns))
-	own := e.heard(i, fmt.Sprintf("fence %d", n)) // a broadcast may come in front of this or behind
+	own := e.heard(i, fmt.Sprintf("fence %d", n)) // a broadcast may come before or after it
 	for j := range e.conns {
 		out[j] = e.heard(j, fmt.Sprintf("fence %d.%d", n, j))
 	}
@@ -165,7 +165,7 @@ func (e *ensemble) step(n, i int, commands []string) [][]string {
 	return out
 }
 
-// sortedEach is what was heard without the order of what patterns and events brought.
+// sortedEach returns what was heard, with the messages of patterns and events sorted.
 func sortedEach(heard [][]string) string {
 	for i := range heard {
 		heard[i] = slices.Clone(heard[i])
@@ -193,8 +193,7 @@ func fillMessage(rng *rand.Rand, template string, conns int) string {
 }
 
 // TestMessagesAgainstRedis has connections of both protocols subscribe, publish, track, read and
-// write at random, on a server and on redis-server, and compares everything that each of them
-// hears.
+// write at random, on a server and on redis-server. It compares everything that each of them hears.
 func TestMessagesAgainstRedis(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t)

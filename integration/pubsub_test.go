@@ -54,7 +54,7 @@ func TestPubSubOverEveryTransport(t *testing.T) {
 	})
 }
 
-// TestTenThousandSubscribers: all of them get every message, and all are forgotten.
+// TestTenThousandSubscribers checks that all of them get every message and that all are forgotten.
 func TestTenThousandSubscribers(t *testing.T) {
 	t.Parallel()
 	n := 10000
@@ -107,7 +107,7 @@ func TestTenThousandSubscribers(t *testing.T) {
 	require.Contains(t, do(t, c, "INFO", "clients").Text(), "pubsub_clients:0")
 }
 
-// slow is a subscriber that does not read, with as small a socket buffer as the system gives.
+// slow opens a subscriber that does not read, with as small a socket buffer as the system gives.
 func slow(t *testing.T, s *server) *client.Client {
 	t.Helper()
 	c := s.dial(t)
@@ -116,8 +116,8 @@ func slow(t *testing.T, s *server) *client.Client {
 	return c
 }
 
-// TestSlowSubscribers: one who does not read is closed at the hard limit, or when he has been over
-// the soft one for too long; nobody else notices.
+// TestSlowSubscribers checks that a subscriber that does not read is closed at the hard limit, or
+// when it has been over the soft limit for too long. Nobody else notices.
 func TestSlowSubscribers(t *testing.T) {
 	t.Parallel()
 	for _, threads := range []string{"1", "4"} {
@@ -131,7 +131,7 @@ func TestSlowSubscribers(t *testing.T) {
 		do(t, c, "CONFIG", "SET", "client-output-buffer-limit", "pubsub 1mb 0 0")
 		lazy, good := slow(t, s), s.dial(t)
 		do(t, good, "SUBSCRIBE", "news")
-		for range 200 { // one at a time: good reads, however little of the machine it gets
+		for range 200 { // one at a time: good reads even when it gets little CPU
 			do(t, c, "PUBLISH", "news", strings.Repeat("x", 100<<10))
 			v, err := good.Receive()
 			require.NoError(t, err)
@@ -143,7 +143,7 @@ func TestSlowSubscribers(t *testing.T) {
 			"scheduled to be closed ASAP for overcoming of output buffer limits")
 		lazy.Close()
 
-		// The soft limit, for longer than its seconds.
+		// Stay over the soft limit for longer than its seconds.
 		do(t, c, "CONFIG", "SET", "client-output-buffer-limit", "pubsub 0 100kb 3")
 		_, forgiven := slow(t, s), s.dial(t)
 		do(t, forgiven, "SUBSCRIBE", "news")
@@ -165,8 +165,8 @@ func TestSlowSubscribers(t *testing.T) {
 	}
 }
 
-// TestOneBatchCannotOutgrowTheLimit publishes far more than the limit in one write: the limit is
-// held while the batch runs.
+// TestOneBatchCannotOutgrowTheLimit publishes far more than the limit in one write. The limit must
+// hold while the batch runs.
 func TestOneBatchCannotOutgrowTheLimit(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--client-output-buffer-limit", "pubsub 1mb 0 0")
@@ -191,8 +191,8 @@ func usedMemory(t *testing.T, c *client.Client) int64 {
 	return n
 }
 
-// TestPublishersAndSubscribersAtOnce: every subscriber sees each publisher's messages in order and
-// misses none, while others come and go.
+// TestPublishersAndSubscribersAtOnce checks that every subscriber sees each publisher's messages in
+// order and misses none, while others come and go.
 func TestPublishersAndSubscribersAtOnce(t *testing.T) {
 	t.Parallel()
 	const publishers, subscribers, messages = 4, 8, 2000
@@ -248,8 +248,8 @@ func TestPublishersAndSubscribersAtOnce(t *testing.T) {
 	comers.Wait()
 }
 
-// expectInOrder receives n messages, and checks that each channel's numbers come in order. The
-// element at of a message is its text; the channel stands before it.
+// expectInOrder receives n messages and checks that each channel's numbers come in order. Element
+// at of a message is its text, and the one before it is the channel.
 func expectInOrder(t *testing.T, c *client.Client, at, n int) {
 	next := map[string]int{}
 	for range n {
@@ -282,8 +282,8 @@ func comeAndGo(t *testing.T, addr string, done *atomic.Bool) {
 	}
 }
 
-// TestExpiredEventsAreOnTime: an event comes within a few ms of the deadline, although nobody
-// touches the key.
+// TestExpiredEventsAreOnTime checks that an event comes within a few ms of the deadline, although
+// nobody touches the key.
 func TestExpiredEventsAreOnTime(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t)
