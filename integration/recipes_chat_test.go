@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// chat is a group whose members pull its messages. chat:ID has what each member has seen, seen:USER
-// what the user has seen of each group, msgs:ID the messages by number.
+// chat is a group whose members pull its messages. chat:ID holds what each member has seen,
+// seen:USER what the user has seen of each group, and msgs:ID the messages by number.
 type chat struct{ e *env }
 
 func (c chat) create(id string, users ...string) error {
@@ -27,8 +27,8 @@ func (c chat) create(id string, users ...string) error {
 	return err
 }
 
-// send numbers a message and adds it, both under the group's lock: nobody sees number n before n-1
-// is there.
+// send numbers a message and adds it. It does both under the group's lock, so nobody sees message n
+// before message n-1 is there.
 func (c chat) send(id, from, text string) error {
 	me := owner()
 	if err := acquire(c.e.ctx, c.e.c, "lock:chat:"+id, me, time.Minute); err != nil {
@@ -43,7 +43,7 @@ func (c chat) send(id, from, text string) error {
 		redis.Z{Score: float64(n), Member: fmt.Sprint(n, " ", from, ": ", text)}).Err()
 }
 
-// fetch takes what is new in all groups of the user, notes it as seen, and deletes what everybody
+// fetch returns what is new in all groups of the user, marks it as seen, and deletes what everybody
 // has seen.
 func (c chat) fetch(user string) (map[string][]string, error) {
 	e := c.e
@@ -92,7 +92,7 @@ func (c chat) fetch(user string) (map[string][]string, error) {
 	return out, nil
 }
 
-// leave takes the user out of the group; with the last one the group goes.
+// leave takes the user out of the group. The group ends with its last member.
 func (c chat) leave(id, user string) error {
 	e := c.e
 	var members *redis.IntCmd
@@ -108,8 +108,9 @@ func (c chat) leave(id, user string) error {
 	return e.c.Del(e.ctx, "msgs:"+id, "ids:"+id).Err()
 }
 
-// TestGroupChat: everybody gets every message once, in order; what all have seen is gone; one
-// member dies without ever fetching, and what it has not seen stays.
+// TestGroupChat checks that everybody gets every message once, in order, and that messages are
+// deleted when all have seen them. One member dies without ever fetching, and what it has not seen
+// stays.
 func TestGroupChat(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const users, each = 4, 12

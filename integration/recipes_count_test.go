@@ -13,11 +13,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The recipes of courses about Redis that count visitors and limit what users do.
+// The recipes of this file come from courses about Redis. They count visitors and limit what users
+// do.
 
-// TestUniqueVisitors is the courses' program that adds 100,000 users to a HyperLogLog and counts
-// 99725; there several clients add them, each more than once. Then the visitors of two pages and of
-// a week.
+// TestUniqueVisitors is a program of the courses. It adds 100,000 users to a HyperLogLog and counts
+// 99725. Here several clients add them, each more than once. Then come the visitors of two pages
+// and of a week.
 func TestUniqueVisitors(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const users, batch = 100_000, 1000
@@ -37,7 +38,7 @@ func TestUniqueVisitors(t *testing.T) {
 		require.Zero(e, e.c.PFAdd(e.ctx, "codehole", "user5").Val())
 		require.Less(e, e.c.StrLen(e.ctx, "codehole").Val(), int64(12_500))
 
-		// Two pages with common visitors, put together; days that make a week.
+		// Two pages with common visitors are put together; seven days make a week.
 		var all []any
 		for day := range 7 {
 			var names []any
@@ -57,8 +58,8 @@ func TestUniqueVisitors(t *testing.T) {
 	})
 }
 
-// TestFunnelLimiter is the courses' limit on replies: 15 at once (and the one that is always
-// allowed), then 30 a minute. What is refused is told when to come again.
+// TestFunnelLimiter is the limit on replies of the courses: 15 at once, one more that is always
+// allowed, then 30 a minute. A refused call learns when to come again.
 func TestFunnelLimiter(t *testing.T) {
 	everywhere(t, func(e *env) {
 		throttle := func(key string, args ...any) []int64 {
@@ -81,7 +82,8 @@ func TestFunnelLimiter(t *testing.T) {
 		require.EqualValues(e, 1, throttle("heavy", 15, 30, 60, 17)[0],
 			"more than the funnel holds")
 
-		// Many at once on one funnel that leaks slowly: exactly what it holds gets through.
+		// Many clients use one funnel at once. It leaks slowly, so exactly what it holds gets
+		// through.
 		var passed atomic.Int32
 		together(40, func(int) {
 			reply, err := e.c.Do(e.ctx, "CL.THROTTLE", "crowd", 9, 1, 3600).Int64Slice()
@@ -94,9 +96,9 @@ func TestFunnelLimiter(t *testing.T) {
 	})
 }
 
-// TestSlidingWindowInTransaction is the other form of the limiter with a sorted set: the calls of
-// the window are read before this one is added, and all of it is one transaction. So of many at
-// once exactly the limit pass.
+// TestSlidingWindowInTransaction is the other form of the limiter with a sorted set. One
+// transaction reads the calls of the window and then adds this one. So of many calls at once
+// exactly the limit pass.
 func TestSlidingWindowInTransaction(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const interval, limit = int64(60_000), 4

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The scripts that applications and popular libraries run, in versions of our own: locks, queues,
-// limiters, moves between keys, documents.
+// The scripts of this file are what applications and popular libraries run, in our own versions:
+// locks, queues, limiters, moves between keys, documents.
 
 var (
 	unlockScript = redis.NewScript(`
@@ -38,7 +38,7 @@ func TestScriptLockByValue(t *testing.T) {
 		assert.EqualValues(e, 1, unlockScript.Run(e.ctx, e.c, []string{"lock"}, "mine").Val())
 		assert.EqualValues(e, 0, unlockScript.Run(e.ctx, e.c, []string{"lock"}, "mine").Val())
 
-		// Many at once: the counter that the lock guards is read and written in two steps.
+		// Many clients at once read and write the counter that the lock guards, in two steps.
 		together(4, func(w int) {
 			for i := range 15 {
 				token := fmt.Sprint(w, "-", i)
@@ -53,7 +53,8 @@ func TestScriptLockByValue(t *testing.T) {
 		})
 		assert.Equal(e, "60", e.c.Get(e.ctx, "guarded").Val())
 
-		// The owner dies; the lock expires, and what he comes back with does not free another's.
+		// The owner dies and the lock expires. When the owner comes back, its release does not free
+		// the lock of another.
 		e.c.Set(e.ctx, "lock", "dead", 5*time.Millisecond)
 		eventually(e, "the lock expires", func() bool {
 			return e.c.SetNX(e.ctx, "lock", "new", time.Minute).Val()
@@ -63,8 +64,8 @@ func TestScriptLockByValue(t *testing.T) {
 	})
 }
 
-// A lock that its owner may take again: a hash from owner to how often. Taking it answers nil, or
-// how many ms it is taken yet.
+// The scripts keep a lock that its owner may take again, as a hash from the owner to a count.
+// Taking it returns nil, or for how many ms it is still taken.
 var (
 	reenterScript = redis.NewScript(`
 		if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[2]) == 1 then
@@ -148,7 +149,7 @@ func TestScriptDelayedQueuePop(t *testing.T) {
 	})
 }
 
-// The limiters answer {allowed, left, …}.
+// The limiters return {allowed, left, …}.
 var (
 	fixedWindow = redis.NewScript(`
 		local n = redis.call('INCR', KEYS[1])
@@ -255,7 +256,7 @@ func TestScriptLimiters(t *testing.T) {
 	})
 }
 
-// TestScriptLimiterConcurrent: of many calls at once exactly the limit passes.
+// TestScriptLimiterConcurrent checks that of many calls at once exactly the limit pass.
 func TestScriptLimiterConcurrent(t *testing.T) {
 	everywhere(t, func(e *env) {
 		var passed atomic.Int32
@@ -277,7 +278,7 @@ func TestScriptLimiterConcurrent(t *testing.T) {
 	})
 }
 
-// transferScript moves an amount between two accounts in one hash each, and writes a line of the
+// transferScript moves an amount between two accounts, a hash each, and writes a line of the
 // ledger.
 var transferScript = redis.NewScript(`
 	local amount = tonumber(ARGV[1])
@@ -327,7 +328,7 @@ func TestScriptTransfer(t *testing.T) {
 	})
 }
 
-// Documents: JSON in a string, changed in place.
+// The scripts change documents in place. A document is JSON in a string.
 var (
 	patchScript = redis.NewScript(`
 		local raw = redis.call('GET', KEYS[1])
@@ -397,7 +398,7 @@ func TestScriptJSON(t *testing.T) {
 	})
 }
 
-// Jobs as MessagePack in a hash, their ids in lists: what job queues do.
+// The scripts are a job queue. Jobs are MessagePack in a hash, and their ids are in lists.
 var (
 	enqueueScript = redis.NewScript(`
 		local job = cmsgpack.unpack(ARGV[1])
@@ -467,8 +468,8 @@ func TestScriptJobQueue(t *testing.T) {
 	})
 }
 
-// TestScriptSemaphore: a sorted set of holders with the time at which they took it; who does not
-// renew loses it.
+// TestScriptSemaphore keeps the holders in a sorted set with the time at which each took its place.
+// A holder that does not renew its place loses it.
 func TestScriptSemaphore(t *testing.T) {
 	acquire := redis.NewScript(`
 		redis.call('zremrangebyscore', KEYS[1], '-inf', ARGV[3] - ARGV[4])
@@ -519,7 +520,8 @@ func TestScriptUnlinkByPattern(t *testing.T) {
 	})
 }
 
-// TestScriptErrors: what a script has done before an error stays; pcall goes on.
+// TestScriptErrors checks that what a script has done before an error stays, and that a script goes
+// on after pcall.
 func TestScriptErrors(t *testing.T) {
 	everywhere(t, func(e *env) {
 		e.c.Set(e.ctx, "s", "text", 0)

@@ -17,12 +17,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The recipes that courses about Redis build on MULTI, EXEC and WATCH, each under several clients
-// at once, and with a client that fails.
+// The recipes of this file come from courses about Redis and use MULTI, EXEC and WATCH. Each runs
+// under several clients at once, and with a client that fails.
 
-// TestConfigurationWithWatch changes a configuration of several keys as a whole: readers that take
-// it in one transaction never see half of a version, and writers that started from an old version
-// start over.
+// TestConfigurationWithWatch changes a configuration of several keys as a whole. Readers that read
+// it in one transaction never see half of a version. Writers that began with an old version start
+// over.
 func TestConfigurationWithWatch(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const writers, changes = 3, 15
@@ -66,8 +66,8 @@ func TestConfigurationWithWatch(t *testing.T) {
 	})
 }
 
-// TestConfigurationWriterDies: a client that has queued half of a change and goes leaves nothing
-// behind.
+// TestConfigurationWriterDies checks that a client that has queued half of a change and disconnects
+// leaves nothing behind.
 func TestConfigurationWriterDies(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -85,8 +85,8 @@ func TestConfigurationWriterDies(t *testing.T) {
 		do(t, c, "MGET", "config:version", "config:host").Strings())
 }
 
-// logCommon counts messages of the current hour; the first of a new hour moves the counts of the
-// last one aside.
+// logCommon counts messages of the current hour. The first message of a new hour moves the counts
+// of the last hour aside.
 func logCommon(e *env, name, message, hour string) error {
 	common := "common:" + name
 	start, recent := common+":start", "recent:"+name
@@ -113,8 +113,8 @@ func logCommon(e *env, name, message, hour string) error {
 	}, start)
 }
 
-// TestCommonLog: every message is counted once, in its hour, although clients change the hour under
-// each other.
+// TestCommonLog checks that every message is counted once, in its hour, although clients change the
+// hour under each other.
 func TestCommonLog(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const clients, each = 4, 20
@@ -139,8 +139,8 @@ func TestCommonLog(t *testing.T) {
 	})
 }
 
-// updateStats keeps minimum, maximum, count, sum and sum of squares of a number in one sorted set;
-// minimum and maximum come from a union with a set of the one value.
+// updateStats keeps minimum, maximum, count, sum and sum of squares of a number in one sorted set.
+// Minimum and maximum come from a union with a set of the one value.
 func updateStats(e *env, dest string, value float64) error {
 	start := dest + ":start"
 	low, high := fmt.Sprint("tmp:", rand.Uint64()), fmt.Sprint("tmp:", rand.Uint64())
@@ -198,9 +198,9 @@ func TestUpdateStats(t *testing.T) {
 	})
 }
 
-// TestInventory sells items of a market: the seller's inventory and the buyer's money are watched,
-// and both change in one transaction. Nothing is sold twice and no money appears or vanishes, while
-// a client dies between WATCH and EXEC again and again.
+// TestInventory sells items of a market. The seller's inventory and the buyer's money are watched,
+// and one transaction changes both. Again and again a client dies between WATCH and EXEC. Nothing
+// is sold twice, and no money appears or vanishes.
 func TestInventory(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const sellers, buyers, items, money = 3, 4, 8, 100
@@ -216,7 +216,7 @@ func TestInventory(t *testing.T) {
 		require.Len(e, market, sellers*items)
 		var sold atomic.Int32
 		together(buyers+1, func(b int) {
-			if b == buyers { // this one queues and goes
+			if b == buyers { // this one queues commands and disconnects
 				for range 10 {
 					opt := e.opt
 					client := redis.NewClient(&opt)
@@ -306,8 +306,8 @@ func buy(e *env, buyer int, item string, price float64) error {
 	}, "market", me)
 }
 
-// TestRecentContactsInTransaction: an update in one transaction keeps each name once, the latest
-// first.
+// TestRecentContactsInTransaction checks that an update in one transaction keeps each name once,
+// the latest first.
 func TestRecentContactsInTransaction(t *testing.T) {
 	everywhere(t, func(e *env) {
 		together(4, func(int) {
@@ -329,8 +329,8 @@ func TestRecentContactsInTransaction(t *testing.T) {
 	})
 }
 
-// TestAutocompleteUnderWatch inserts the ends of a range, looks up their ranks under WATCH, and
-// takes what is between them and the ends out in one transaction.
+// TestAutocompleteUnderWatch inserts the ends of a range and looks up their ranks under WATCH. One
+// transaction reads what is between them and removes the ends.
 func TestAutocompleteUnderWatch(t *testing.T) {
 	everywhere(t, func(e *env) {
 		var members []string
@@ -355,8 +355,8 @@ func TestAutocompleteUnderWatch(t *testing.T) {
 						want = append(want, m)
 					}
 				}
-				// the ends of the others' ranges are in the way: there may be fewer, but none that
-				// is wrong
+				// The ends of the others' ranges are in the way. So some names may be missing, but
+				// none is wrong.
 				if c == 0 {
 					assert.LessOrEqual(e, len(got), len(want))
 				}
@@ -401,7 +401,7 @@ func autocomplete(e *env, key, prefix string) ([]string, error) {
 	}), nil
 }
 
-// TestWindowLimiterInTransaction is the sliding-window limiter whose four commands are one
+// TestWindowLimiterInTransaction is the sliding-window limiter, with its four commands in one
 // transaction.
 func TestWindowLimiterInTransaction(t *testing.T) {
 	everywhere(t, func(e *env) {
@@ -422,7 +422,7 @@ func TestWindowLimiterInTransaction(t *testing.T) {
 				passed.Add(1)
 			}
 		})
-		// exactly: no other call comes between ZADD and ZCARD
+		// The number is exact: no other call comes between ZADD and ZCARD.
 		require.EqualValues(e, limit, passed.Load())
 	})
 }

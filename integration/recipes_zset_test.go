@@ -16,7 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The recipes that courses about Redis build on sorted sets, each under several clients at once.
+// The recipes of this file come from courses about Redis and use sorted sets. Each runs under
+// several clients at once.
 
 // together runs f n times at once and waits for all of them.
 func together(n int, f func(i int)) {
@@ -27,8 +28,8 @@ func together(n int, f func(i int)) {
 	wg.Wait()
 }
 
-// TestDelayedQueue keeps jobs with the time when they are due as their score. Workers look for one
-// that is due, and who can take it out runs it.
+// TestDelayedQueue keeps jobs with the time when they are due as their score. Workers look for a
+// job that is due, and the worker that can remove it runs it.
 func TestDelayedQueue(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const jobs, workers = 120, 6
@@ -74,8 +75,8 @@ func TestDelayedQueue(t *testing.T) {
 	})
 }
 
-// allowed is the sliding-window limiter: the calls of the last period ms are members with their
-// times as scores, and one more is allowed if they are at most limit with it.
+// allowed is the sliding-window limiter. The calls of the last period, in ms, are members with
+// their times as scores. A call is allowed if there are at most limit with it.
 func allowed(e *env, key string, now, period int64, limit int64) bool {
 	var count *redis.IntCmd
 	_, err := e.c.Pipelined(e.ctx, func(p redis.Pipeliner) error {
@@ -108,7 +109,7 @@ func TestSlidingWindowLimiter(t *testing.T) {
 			assert.Greater(e, e.c.TTL(e.ctx, key).Val(), 50*time.Second)
 		})
 
-		// Many at once: of one moment's calls no more than the limit pass.
+		// Of many calls at one moment no more than the limit pass.
 		var passed atomic.Int32
 		together(20, func(int) {
 			if allowed(e, "hist:all", 1000, 500, limit) {
@@ -121,9 +122,9 @@ func TestSlidingWindowLimiter(t *testing.T) {
 	})
 }
 
-// TestLeaderboard adds points from several clients. Equal scores are in the order of the names'
-// bytes; players with equal scores share a place if a place is one more than the players who are
-// better.
+// TestLeaderboard adds points from several clients. Members with equal scores are in the order of
+// their names' bytes. A player's place is one more than the number of better players, so players
+// with equal scores share a place.
 func TestLeaderboard(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const players, clients, games = 40, 5, 80
@@ -158,12 +159,12 @@ func TestLeaderboard(t *testing.T) {
 			better := slices.IndexFunc(want, func(o redis.Z) bool { return o.Score == z.Score })
 			require.EqualValues(e, better,
 				e.c.ZCount(e.ctx, "board", fmt.Sprintf("(%v", z.Score), "+inf").Val(), name)
-			// The neighbours of a player.
+			// Read the neighbours of a player.
 			lo, hi := max(i-2, 0), min(i+2, players-1)
 			require.Equal(e, want[lo:hi+1],
 				e.c.ZRevRangeWithScores(e.ctx, "board", int64(lo), int64(hi)).Val(), name)
 		}
-		// The best of two boards, stored.
+		// Store the best of two boards.
 		require.NoError(e,
 			e.c.ZAdd(e.ctx, "old", redis.Z{Score: 1e6, Member: playerName(7)},
 				redis.Z{Score: -1, Member: "gone"}).Err())
@@ -178,8 +179,8 @@ func TestLeaderboard(t *testing.T) {
 
 func playerName(i int) string { return fmt.Sprintf("player:%d", i*7919%1000) }
 
-// TestAutocomplete finds the names with a prefix while others come and go: who stays is found each
-// time, and whoever is found has the prefix.
+// TestAutocomplete finds the names with a prefix while others come and go. Names that stay are
+// found each time, and all names that are found have the prefix.
 func TestAutocomplete(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const key = "members:guild"
@@ -230,8 +231,8 @@ func TestAutocomplete(t *testing.T) {
 	})
 }
 
-// TestCityOfAddress keeps the first address of each range with the city's number, made unique by a
-// counter; the range of an address is the last that begins at or before it.
+// TestCityOfAddress keeps the first address of each range with the number of its city, made unique
+// by a counter. The range of an address is the last one that begins at or before it.
 func TestCityOfAddress(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const ranges = 500
@@ -305,8 +306,8 @@ func TestRecentlyViewed(t *testing.T) {
 	})
 }
 
-// TestStatistics adds samples to minimum, maximum, sum and count of a period from several clients:
-// each sample is a small set that is united with what is there.
+// TestStatistics adds samples to minimum, maximum, sum and count of a period from several clients.
+// Each sample is a small set, and its union with the stored set replaces that.
 func TestStatistics(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const clients, samples = 4, 30

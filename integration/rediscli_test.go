@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// cliServer is a server with keys of known sizes: 500 small ones, one of 5000 bytes and one of 9
-// that is used a lot.
+// cliServer starts a server with keys of known sizes: 500 small ones, one of 5000 bytes, and one of
+// 9 that is used a lot.
 func cliServer(t *testing.T) *server {
 	t.Helper()
 	s := startServer(t, "--maxmemory-policy", "allkeys-lfu", "--lfu-log-factor", "0")
@@ -66,8 +66,8 @@ func TestCLIModes(t *testing.T) {
 	}
 }
 
-// TestCLIHints asks for the help of a command that redis-cli has not heard of: it is what COMMAND
-// DOCS says, as are the hints at the prompt.
+// TestCLIHints asks for the help of a command that redis-cli does not know. The help must be what
+// COMMAND DOCS says, and so must the hints at the prompt.
 func TestCLIHints(t *testing.T) {
 	t.Parallel()
 	redisCLI(t)
@@ -118,7 +118,7 @@ func TestCLISizes(t *testing.T) {
 	}
 	out = s.cli(t, "", "--memkeys")
 	for name := range add {
-		// 1000 elements of about ten bytes.
+		// There are 1000 elements of about ten bytes.
 		require.Regexp(t,
 			fmt.Sprintf(`Biggest +%s found '"%s:large"' has [1-9]\d{4} bytes`, name, name), out)
 	}
@@ -136,8 +136,8 @@ func TestCLIScan(t *testing.T) {
 	require.Len(t, some, 10)
 }
 
-// TestCLIPipe loads a stream of commands as bulk loads do, with errors and inline commands among
-// them.
+// TestCLIPipe loads a stream of commands, as bulk loads do. Some have errors, and some are inline
+// commands.
 func TestCLIPipe(t *testing.T) {
 	t.Parallel()
 	redisCLI(t)

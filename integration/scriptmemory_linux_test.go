@@ -9,7 +9,7 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// largeScripts leave dozens of MB behind when they end: stacks of coroutines, tables and strings.
+// largeScripts use dozens of MB until they end: stacks of coroutines, tables and strings.
 var largeScripts = map[string]string{
 	"coroutines": `
 local t = {}
@@ -40,13 +40,13 @@ for i = 1, 7000 do t[i] = string.rep('x', 1000) end
 for i = 1, 10 do redis.call('RPUSH', 'k', unpack(t)) redis.call('DEL', 'k') end`,
 }
 
-// scriptSlack is what may stay in use after scripts that held hundreds of MB, in bytes: what is not
-// worth another collection (8 MB and an eighth), what the runtime needs to keep account of a heap
-// that was large, and pages of the program that scripts touched.
+// scriptSlack is what may stay in use after scripts that held hundreds of MB, in bytes. It covers
+// what is not worth another collection (8 MB and an eighth), the runtime's records of a heap that
+// was large, and pages of the program that scripts touched.
 const scriptSlack = 24 * mib
 
-// TestMemoryOfScriptsGoesBack runs scripts that need much memory, and waits for what INFO says of
-// it to go back without being asked.
+// TestMemoryOfScriptsGoesBack runs scripts that need much memory. It waits until the figures of
+// INFO go back by themselves.
 func TestMemoryOfScriptsGoesBack(t *testing.T) {
 	skipUnderRace(t)
 	s := startServer(t)
@@ -86,7 +86,7 @@ func TestMemoryOfScriptsGoesBack(t *testing.T) {
 	})
 }
 
-// scriptFigures are the lines of INFO memory that scripts change.
+// scriptFigures returns the figures of INFO memory that scripts change.
 func scriptFigures(t *testing.T, c *client.Client) (n [4]int64) {
 	info := do(t, c, "INFO", "memory").Text()
 	for i, name := range []string{"used_memory", "used_memory_rss", "used_memory_vm_total",

@@ -16,9 +16,9 @@ import (
 	"godwit/internal/testserver"
 )
 
-// TestScriptsAgainstRedis runs each line of testdata/scripts.txt, in which ⏎ stands for the end of
-// a line, on a server and on redis-server, with one key and one argument, in both protocols:
-// replies and error messages must be the same.
+// TestScriptsAgainstRedis runs each line of testdata/scripts.txt on a server and on redis-server,
+// with one key and one argument, in both protocols. ⏎ stands for the end of a line. Replies and
+// error messages must be the same.
 func TestScriptsAgainstRedis(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
@@ -54,8 +54,8 @@ func TestScriptsAgainstRedis(t *testing.T) {
 	}
 }
 
-// TestHostileScripts: each ends with an error that says so, in bounded time, and the server goes
-// on.
+// TestHostileScripts checks that each script ends with an error that names the cause, in bounded
+// time, and that the server goes on.
 func TestHostileScripts(t *testing.T) {
 	godwitOnly(t)
 	if raceEnabled {
@@ -111,8 +111,9 @@ func TestHostileScripts(t *testing.T) {
 	}
 }
 
-// TestBusyScript: while a script is over its time others are told so at once, whatever the number
-// of loops; it can be killed, even when it catches errors, but not after it has written.
+// TestBusyScript checks that other clients are told BUSY at once while a script is over its time,
+// with any number of event loops. The script can be killed even when it catches errors, but not
+// after it has written.
 func TestBusyScript(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
@@ -166,7 +167,7 @@ func TestBusyScript(t *testing.T) {
 	}
 }
 
-// TestScriptedLock: the usual script that unlocks by value, from many clients at once, through
+// TestScriptedLock runs the usual script that unlocks by value, from many clients at once. They use
 // go-redis, which falls back from EVALSHA to EVAL.
 func TestScriptedLock(t *testing.T) {
 	everywhere(t, func(e *env) {

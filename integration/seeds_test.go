@@ -19,13 +19,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// redisCLI finds redis-cli; the test is skipped without it, except in CI.
+// redisCLI returns the path of redis-cli. Without one it skips the test, or fails it in CI.
 func redisCLI(t testing.TB) string {
 	t.Helper()
 	return testserver.Program(t, "redis-cli")
 }
 
-// cli runs redis-cli with lines on its standard input, printing as for a person.
+// cli runs redis-cli with lines on its standard input and returns what it prints for a person.
 func (s *server) cli(t testing.TB, input string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), redisCLI(t),
@@ -38,8 +38,9 @@ func (s *server) cli(t testing.TB, input string, args ...string) string {
 	return string(out)
 }
 
-// TestSeeds runs sessions of redis-cli as courses about Redis print them. The sections, parted by
-// empty lines, each begin with no keys; the reply to a command after >~ comes in any order.
+// TestSeeds runs sessions of redis-cli as courses about Redis print them. Empty lines separate the
+// sections, and each section begins with no keys. The reply to a command after >~ comes in any
+// order.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/seeds-*.txt")
@@ -104,7 +105,7 @@ func fillKeys(t testing.TB, c *redis.Client, n int) {
 	}
 }
 
-// TestSeedScan is the courses' search for keys: 10,000 keys, 111 of them begin with key99, each
+// TestSeedScan is the search for keys of the courses. Of 10,000 keys 111 begin with key99, and each
 // step looks at about a thousand.
 func TestSeedScan(t *testing.T) {
 	t.Parallel()
@@ -149,8 +150,8 @@ func TestSeedScan(t *testing.T) {
 	require.Equal(t, want, slices.Compact(lines))
 }
 
-// TestScanGuarantee: whatever comes and goes meanwhile, and however the table resizes, a full
-// iteration reports every key that was there all the time, and none that never was.
+// TestScanGuarantee checks that a full iteration reports every key that was there all the time, and
+// no key that never was. Other keys come and go meanwhile, and the table resizes.
 func TestScanGuarantee(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{}, {"--io-threads", "3"}} {
@@ -169,7 +170,7 @@ func TestScanGuarantee(t *testing.T) {
 					p.Del(t.Context(), fmt.Sprint("new", step, ":", i))
 				}
 			},
-			func(p redis.Pipeliner, _ int) { // and boils
+			func(p redis.Pipeliner, _ int) { // and churns
 				for range 200 {
 					k := fmt.Sprint("boil", rnd.IntN(5000))
 					if rnd.IntN(2) == 0 {

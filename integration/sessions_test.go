@@ -36,9 +36,9 @@ import (
 // After each step stands what every connection has received, in order. A ~ before the name says
 // that the connection receives it in any order. $b is the ID of connection b.
 //
-// With -rewrite and redis-server as the server under test (GODWIT_BIN), the files are written from
-// its answers, so they hold what Redis does. Only sections marked [godwit] are written from Godwit's
-// answers.
+// With -rewrite and redis-server as the server under test (GODWIT_BIN), its answers are written to
+// the files, so they hold what Redis does. Only sections marked [godwit] are written from the
+// answers of Godwit.
 
 // talk is one section of a file.
 type talk struct {
@@ -85,17 +85,17 @@ func readTalks(path string) ([]*talk, error) {
 	return talks, sc.Err()
 }
 
-// stage is where a talk is held.
+// stage is where a talk takes place.
 type stage struct {
 	t     *testing.T
 	s     *server
 	admin *client.Client
 	conns map[string]*actor
-	ids   map[string]int64 // of closed ones too
+	ids   map[string]int64 // of closed connections too
 	now   string           // the command
 }
 
-// actor is one connection: a goroutine reads what it is sent.
+// actor is one connection. A goroutine reads what it is sent.
 type actor struct {
 	*client.Client
 	id   int64
@@ -151,7 +151,7 @@ func (st *stage) actor(name string) *actor {
 	return a
 }
 
-// render is a value on one line.
+// render returns a value on one line.
 func render(v client.Value) string {
 	switch {
 	case v.IsError():
@@ -234,7 +234,7 @@ func (st *stage) named(s string) string {
 	return s
 }
 
-// gather collects what comes until nothing has for a while.
+// gather collects what comes until nothing has come for a while.
 func (st *stage) gather() []string {
 	var out []string
 	for idle := 0; idle < 3; idle++ {
@@ -254,11 +254,11 @@ func (st *stage) gather() []string {
 	return out
 }
 
-// expect holds what comes against the wanted lines.
+// expect compares what comes with the wanted lines.
 func (st *stage) expect(t *testing.T, s *talkStep) {
 	t.Helper()
 	if len(s.want) == 0 {
-		time.Sleep(20 * time.Millisecond) // nothing tells that it was done
+		time.Sleep(20 * time.Millisecond) // nothing tells that the step was done
 	}
 	var got []string
 	for _, line := range s.want {

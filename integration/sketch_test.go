@@ -15,7 +15,7 @@ import (
 )
 
 // sketches makes cuckoo filters, count-min sketches, top-k lists and t-digests, small, grown and
-// large, in a server that has such.
+// large, if the server has them.
 func sketches(t testing.TB, c *client.Client) {
 	t.Helper()
 	if !built.godwit {
@@ -54,7 +54,7 @@ func sketches(t testing.TB, c *client.Client) {
 	do(t, c, "PEXPIRE", "topk:large", "100000000")
 }
 
-// TestCuckoo, TestCountMin, TestTopK and TestTDigest: a client library's own methods.
+// TestCuckoo and the next three tests call the methods of a client library.
 func TestCuckoo(t *testing.T) {
 	godwitOnly(t)
 	everywhere(t, func(e *env) {
@@ -96,8 +96,8 @@ func TestCuckoo(t *testing.T) {
 	})
 }
 
-// handedOver hands a sketch over in the ways that all keys have; the copies, and those that the
-// test made, are the same.
+// handedOver copies a sketch in the ways that all keys have. All copies, and those that the test
+// made, must be the same.
 func handedOver(e *env, key string, more ...string) {
 	want := e.c.Dump(e.ctx, key).Val()
 	require.EqualValues(e, 1, e.c.Copy(e.ctx, key, "copy", e.db, true).Val())
@@ -207,8 +207,8 @@ func TestTDigest(t *testing.T) {
 	})
 }
 
-// TestSketchLog: what the log of a server says of sketches makes the same ones where the defaults
-// are others, chance included.
+// TestSketchLog checks that a log makes the same sketches on a server with other defaults, with the
+// same random choices.
 func TestSketchLog(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
@@ -218,8 +218,8 @@ func TestSketchLog(t *testing.T) {
 		c := s.dial(t)
 		sketches(t, c)
 		do(t, c, "BGREWRITEAOF")
-		// The log goes on behind a base of the state; what it replays there must meet the same
-		// state, to the last random bit.
+		// The log goes on after a base that holds the state. What it replays there must meet the
+		// same state, to the last random bit.
 		for i := range 500 {
 			item := fmt.Sprint("later:", i%90)
 			do(t, c, "TOPK.INCRBY", "topk:small", item, i%20)
@@ -236,7 +236,8 @@ func TestSketchLog(t *testing.T) {
 	}
 }
 
-// TestSketchTooLarge: what no memory can hold is refused before anything is allocated.
+// TestSketchTooLarge checks that a sketch that fits in no memory is refused before anything is
+// allocated.
 func TestSketchTooLarge(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
@@ -257,7 +258,7 @@ func TestSketchTooLarge(t *testing.T) {
 		require.Equal(t, x[1], v.Str, x[0])
 	}
 	require.EqualValues(t, 0, do(t, c, "EXISTS", "x").Int)
-	// A filter whose next part has no room stays as it is.
+	// The next part of the filter has no room, so it stays as it is.
 	do(t, c, "CF.RESERVE", "cf", "65536", "EXPANSION", "32768")
 	for i := 0; ; i++ {
 		args := []any{"CF.INSERT", "cf", "ITEMS"}

@@ -14,7 +14,7 @@ import (
 	"godwit/internal/testserver"
 )
 
-// TestStockConfigurations: the files that Redis and Valkey come with start the server.
+// TestStockConfigurations checks that the files that come with Redis and Valkey start the server.
 func TestStockConfigurations(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t)
@@ -25,7 +25,7 @@ func TestStockConfigurations(t *testing.T) {
 		}
 		require.NoError(t, err)
 		dir := t.TempDir()
-		// What the package has prepared for its own user.
+		// These directives point to what the distribution's package prepares for its own user.
 		for name, value := range map[string]string{
 			"dir": dir, "logfile": `""`, "pidfile": filepath.Join(dir, "pid"), "daemonize": "no",
 			"include": filepath.Join(dir, "*.include"),
@@ -49,7 +49,7 @@ func TestStockConfigurations(t *testing.T) {
 	}
 }
 
-// TestSecretsStayHidden: what the server prints when it does not start shows no password.
+// TestSecretsStayHidden checks that a server that does not start prints no password.
 func TestSecretsStayHidden(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t)
@@ -81,7 +81,8 @@ func TestSecretsStayHidden(t *testing.T) {
 	}
 }
 
-// TestCommandLineIsHidden: a password among the arguments does not stay in the list of processes.
+// TestCommandLineIsHidden checks that a password among the arguments does not stay in the list of
+// processes.
 func TestCommandLineIsHidden(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t)

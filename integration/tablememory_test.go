@@ -11,7 +11,7 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// Each table is filled with so many names of so many bytes.
+// tableRows is how many entries each table gets, tableNameSize how many bytes each name has.
 const tableRows, tableNameSize = 5000, 100
 
 func tableName(i int) string { return fmt.Sprint(i, strings.Repeat("x", tableNameSize)) }
@@ -89,8 +89,8 @@ var memoryTables = map[string]struct {
 	},
 }
 
-// TestTablesCountAsUsedMemory fills each of the server's tables, and looks whether used memory
-// grows by what they hold at least, and is back when they are empty.
+// TestTablesCountAsUsedMemory fills each of the server's tables. Used memory must grow by at least
+// what the table holds, and come back when it is empty.
 func TestTablesCountAsUsedMemory(t *testing.T) {
 	const tick = 20 * time.Millisecond
 	s := startServer(t)

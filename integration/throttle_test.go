@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestThrottleClients lets up to a hundred clients ask for the same key as fast as they can: not
-// more are admitted than the burst and what the rate gives in the time that it took, and not much
-// fewer either.
+// TestThrottleClients has up to a hundred clients ask for the same key as fast as they can. No more
+// are admitted than the burst and what the rate gives in the time that it took, and not much fewer
+// either.
 func TestThrottleClients(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -48,8 +48,8 @@ func TestThrottleClients(t *testing.T) {
 	}
 }
 
-// TestThrottleVanishes: the key goes when the bucket is empty, and outlives a restart while it is
-// not.
+// TestThrottleVanishes checks that the key goes when the bucket is empty, and that it outlives a
+// restart while the bucket is not.
 func TestThrottleVanishes(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--appendonly", "yes")

@@ -18,12 +18,12 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// rewrite makes the transcripts anew from the replies of the server under test, which should be
-// redis-server then: the sections that it cannot answer are left as they are.
+// rewrite writes the transcripts anew from the replies of the server under test, which should be
+// redis-server. Sections that it cannot answer stay as they are.
 var rewrite = flag.Bool("rewrite", false,
 	"write the replies of the server under test into testdata/commands")
 
-// A transcript is a file of sections, each run on an empty database:
+// A transcript is a file of sections. Each runs on an empty database:
 //
 //	# title            words in brackets: [godwit] is not for redis-server
 //	> SET k "a\x00"    a command, quoted as inline commands are
@@ -125,7 +125,7 @@ func words(line string) ([]any, error) {
 	return out, nil
 }
 
-// ask runs one command through go-redis and renders the reply, every type as it came.
+// ask runs one command through go-redis and renders the reply. Every type stays as it came.
 func (st *step) ask(e *env, c *redis.Conn) string {
 	args, err := words(st.command)
 	if err != nil {
@@ -194,8 +194,8 @@ func (tr *transcript) run(e *env) {
 	}
 }
 
-// accepts compares a reply with the one expected. What a TTL says counts down on a slow machine, so
-// it may be some seconds less.
+// accepts compares a reply with the expected one. A TTL counts down on a slow machine, so it may be
+// some seconds less.
 func (st *step) accepts(got, want string) bool {
 	if got == want {
 		return true

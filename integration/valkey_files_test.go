@@ -13,7 +13,7 @@ import (
 	"godwit/internal/testserver"
 )
 
-// valkeyHolds looks for what testdata/valkey-9.1.rdb holds, which TestFilesOfValkey makes anew.
+// valkeyHolds checks what testdata/valkey-9.1.rdb holds, which TestFilesOfValkey makes anew.
 func valkeyHolds(t *testing.T, c *client.Client) {
 	t.Helper()
 	require.Equal(t, "hello", do(t, c, "GET", "s1").Text())
