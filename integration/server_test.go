@@ -1,8 +1,8 @@
 // Package integration drives the built server as its users do: with real clients over real sockets,
 // signals, files and restarts.
 //
-// GODWIT_BIN names another binary to test instead of the one that the tests build, which may be
-// redis-server: what is Godwit's alone is skipped then, and everything else must hold for both.
+// GODWIT_BIN names another binary to test instead of the one that the tests build. It may be
+// redis-server. Then the tests skip what only Godwit does, and everything else must hold for both.
 package integration
 
 import (

@@ -14,8 +14,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// directives are what a tinkerer changes, with the values that they may get. DIR and ELSEWHERE are
-// folders.
+// directives are what a tinkerer changes, each with the values that it may get. DIR and ELSEWHERE
+// stand for folders.
 var directives = [][]string{
 	{"appendfsync", "always", "everysec", "no"},
 	{"appendfsync", "always", "everysec"}, // more often than others
@@ -31,13 +31,14 @@ var directives = [][]string{
 	{"dir", "DIR", "ELSEWHERE"},
 }
 
-// tinkerer changes directives while the log is written and rewritten, each in one pipeline with
-// BGREWRITEAOF now and then, so that the change meets the first stage of a rewrite.
+// tinkerer changes directives while the log is written and rewritten. Now and then it sends a
+// change and BGREWRITEAOF in one pipeline, so that the change meets the first stage of a rewrite.
 type tinkerer struct {
 	rnd     *rand.Rand
 	dir     string
 	toggles bool // appendonly, and not appendfsync
-	// Unix ms: what was acknowledged before has been in the log while it was on
+	// floor is a Unix time in ms. Writes acknowledged before it have been in the log while it was
+	// on.
 	floor atomic.Int64
 	on    atomic.Bool // the log is on and complete
 	err   error
@@ -72,7 +73,7 @@ func (k *tinkerer) run(p *process, killed <-chan struct{}) {
 // change sets one directive.
 func (k *tinkerer) change(c *client.Client) error {
 	d := directives[k.rnd.IntN(len(directives))]
-	// a log that is turned on again is in the folder as of now
+	// A log that is turned on again is in the current folder.
 	if k.toggles && (d[0] == "appendfsync" || d[0] == "dir") {
 		return nil
 	}
@@ -100,7 +101,7 @@ func (k *tinkerer) change(c *client.Client) error {
 	return nil
 }
 
-// toggle turns the log off and on again, some times, and mostly waits for it to be complete.
+// toggle turns the log off and on again some times. Mostly it waits until the log is complete.
 func (k *tinkerer) toggle(c *client.Client) error {
 	if k.on.Load() {
 		k.floor.Store(time.Now().UnixMilli())
@@ -132,9 +133,9 @@ func (k *tinkerer) toggle(c *client.Client) error {
 	return nil
 }
 
-// TestCrashWhileDirectivesChange is TestCrash with somebody who changes every directive of the log
-// at every stage of rewrites, and with one who turns the log off and on all the time. Nothing is
-// lost that was promised, and what is there is a prefix.
+// TestCrashWhileDirectivesChange is TestCrash with one client that changes every directive of the
+// log at every stage of rewrites, and one that turns the log off and on all the time. Nothing that
+// was promised may be lost, and what is there is a prefix.
 func TestCrashWhileDirectivesChange(t *testing.T) {
 	rnd := testseed.Rand(t)
 	n := max(*rounds/4, 3)

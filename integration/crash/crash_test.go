@@ -1,5 +1,5 @@
-// Package crash kills the server with kill -9 at random moments under load, or ends it in order,
-// and holds what it finds after a restart against what was promised.
+// Package crash loads the server and kills it with kill -9 at random moments, or ends it in order.
+// After a restart it compares what the server has with what it promised.
 //
 //	GODWIT_SEED=42 go test ./integration/crash -rounds 200 -endings 200
 package crash
@@ -25,12 +25,12 @@ var rounds = flag.Int("rounds", 20, "how often the server is killed")
 
 const workers = 5
 
-// policy is a promise and what the server is told so that it makes it.
+// policy is a promise, and the arguments with which the server makes it.
 type policy struct {
 	name string
 	args []string
-	// mustHave is whether a unit that was acknowledged at the time acked must be there after a kill
-	// at the time killed, in ms.
+	// mustHave reports whether a unit that was acknowledged at acked must be there after a kill at
+	// killed. Times are in ms.
 	mustHave func(acked, killed, floor int64) bool
 }
 
@@ -43,7 +43,7 @@ var policies = []policy{
 		func(acked, _, floor int64) bool { return acked < floor }},
 }
 
-// dumps reports whether nothing but dumps is kept.
+// dumps reports whether the server keeps nothing but dumps.
 func (p *policy) dumps() bool { return p.args[1] == "no" }
 
 func isSet(name string) (set bool) {
@@ -61,17 +61,17 @@ type chain struct {
 	p       *process
 	has     features
 	workers []*worker
-	end     func(p *process) error // ends the server in order, nil: it is killed
-	how     string                 // the last one did
-	// damages the files after the kill, which no rewrite has changed: see TestSeesLoss
+	end     func(p *process) error // ends the server in order; nil: kill it
+	how     string                 // how the last one ended it
+	// spoil damages the files after the kill, see TestSeesLoss. With it, nothing rewrites the log.
 	spoil func()
 	// alongside, if set, does more to the running server until it is killed.
 	alongside func(p *process, killed <-chan struct{})
 }
 
-// TestCrash: under appendfsync always no acknowledged write is lost; under everysec none older than
-// two seconds; without AOF none that is older than the last dump. What is there is a prefix of each
-// connection's history, and of a transaction or script all or nothing.
+// TestCrash checks that no acknowledged write is lost under appendfsync always, none older than two
+// seconds under everysec, and none older than the last dump without AOF. What is there must be a
+// prefix of each connection's history, and have all or nothing of each transaction and script.
 func TestCrash(t *testing.T) {
 	if raceEnabled && !isSet("rounds") {
 		*rounds = 6
@@ -118,8 +118,8 @@ func (c *chain) run(n, first int) error {
 	return fmt.Errorf("policy %s, %v, files in %s: %w", c.policy.name, c.args, c.dir, err)
 }
 
-// start starts the server in the chain's folder. One that is to be ended in order can be reached by
-// all kinds of sockets.
+// start starts the server in the chain's folder. A server that is to be ended in order can be
+// reached by all kinds of sockets.
 func (c *chain) start() (*process, error) {
 	if c.end != nil {
 		return startWithDoors(c.dir, c.args)
@@ -127,8 +127,8 @@ func (c *chain) start() (*process, error) {
 	return start(c.dir, c.args)
 }
 
-// hire makes the connections' loads. Libraries of functions are the server's, so either one of them
-// has them all, or each its own.
+// hire makes the loads of the connections. Libraries of functions belong to the server, so either
+// one connection has them all, or each has its own.
 func (c *chain) hire() error {
 	flushes := c.rnd.IntN(2) == 0
 	for i := range workers {
@@ -153,7 +153,7 @@ func (c *chain) hire() error {
 	if !c.has.functions {
 		return nil
 	}
-	// On a server of its own: what it does must not be part of the history.
+	// This runs on a server of its own, because it must not be part of the history.
 	p, err := start(c.t.TempDir(), []string{"--save", ""})
 	if err != nil {
 		return err
@@ -172,8 +172,8 @@ func (c *chain) hire() error {
 	return nil
 }
 
-// TestSeesLoss: the test finds what it is there to find. Cutting off the end of the log after the
-// kill loses what was acknowledged.
+// TestSeesLoss checks that the test finds a loss. It cuts off the end of the log after the kill,
+// which loses acknowledged writes.
 func TestSeesLoss(t *testing.T) {
 	c := &chain{t: t, rnd: testseed.Rand(t), policy: policies[0]}
 	c.spoil = func() {
@@ -282,7 +282,7 @@ func (c *chain) round(number int) error {
 	return c.compare(number, at, died, k.floor)
 }
 
-// compare holds what the server has against the history of each connection, and of all together.
+// compare compares what the server has with the history of each connection, and of all together.
 func (c *chain) compare(number int, killed, died, floor int64) error {
 	cut := cut{missing: math.MaxInt64}
 	for _, w := range c.workers {
@@ -298,7 +298,8 @@ func (c *chain) compare(number int, killed, died, floor int64) error {
 	return nil
 }
 
-// loads is how many units were sent, unless something went wrong but for the server's end.
+// loads returns how many units were sent. It returns an error if a load failed for a reason other
+// than the end of the server.
 func (c *chain) loads(k *keeper) (units int, err error) {
 	for _, w := range c.workers {
 		if w.err != nil {
@@ -309,14 +310,14 @@ func (c *chain) loads(k *keeper) (units int, err error) {
 	return units, k.err
 }
 
-// cut is where the history ends, over all connections: nothing is missing that was acknowledged
-// before something present was sent.
+// cut is where the history ends, over all connections. If something is present, nothing may be
+// missing that was acknowledged before it was sent.
 type cut struct {
-	missing int64 // earliest acknowledgement of what is not there, Unix ms
-	present int64 // latest sending of what is there
+	missing int64 // earliest acknowledgement of what is missing, Unix ms
+	present int64 // latest sending of what is present
 }
 
-// add counts a connection in. At least lo and at most hi of its units were executed: those in
+// add counts a connection in. At least lo and at most hi of its units were executed. Those in
 // between have changed nothing, so nobody can tell.
 func (c *cut) add(history []*unit, lo, hi int, killed int64) {
 	if lo > 0 {
@@ -368,7 +369,7 @@ func (c *chain) check(w *worker, killed, died, floor int64, cut *cut) error {
 	}
 	var wrong [][]string
 	var found state
-	first, last := 0, 0 // the shortest and the longest prefix that give what is there
+	first, last := 0, 0 // the shortest and the longest prefix that match
 	s := w.base.clone()
 	for i := 0; i <= hi; i++ {
 		if i >= max(lo, must) {
@@ -392,8 +393,8 @@ func (c *chain) check(w *worker, killed, died, floor int64, cut *cut) error {
 	return nil
 }
 
-// span is how many units may have been executed when the mark is found: from those up to the one
-// that set it to those before the next one.
+// span returns how many units may have been executed when the server holds the mark: at least up to
+// the unit that set it, and at most up to the one before the next mark.
 func (w *worker) span(mark int64) (lo, hi int) {
 	lo = -1
 	if mark == w.marks {
@@ -423,7 +424,7 @@ func (w *worker) mismatch(wrong [][]string, first int, mark int64) error {
 	return fmt.Errorf("%s", sb.String())
 }
 
-// rebase begins a new history: what has expired is gone, and deadlines are known exactly.
+// rebase begins a new history. What has expired is removed, and deadlines are known exactly.
 func (w *worker) rebase(s, have state, mark int64) {
 	for key, v := range s {
 		if h := have[key]; h == nil {
@@ -466,7 +467,7 @@ func read(c *client.Client, db int, prefix string, has features) (state, error) 
 	}
 }
 
-// readKey fetches one key; nil: it expired while it was read.
+// readKey fetches one key. It returns nil if the key expired while it was read.
 func readKey(c *client.Client, key string, has features) (*value, error) {
 	kind, err := do(c, "TYPE", key)
 	if err != nil {
@@ -557,7 +558,7 @@ func readDeadlines(c *client.Client, key string, v *value) error {
 	}
 	r, err := do(c, args...)
 	if err != nil || len(r.Elems) != len(names) {
-		return err // the key has expired: its deadline says so
+		return err // the key has expired, as its deadline says
 	}
 	for i, name := range names {
 		switch at := r.Elems[i].Int; {

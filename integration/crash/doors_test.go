@@ -18,7 +18,7 @@ import (
 	"godwit/internal/testserver"
 )
 
-// doors are the ways into a server besides its TCP port: each dial takes the next one.
+// doors are the ways into a server besides its TCP port. Each dial takes the next one.
 type doors struct {
 	args  []string
 	dials []func() (*client.Client, error)
@@ -40,7 +40,7 @@ func openDoors(dir string) (*doors, error) {
 		"--tls-key-file", key, "--tls-ca-cert-file", cert, "--tls-auth-clients", "no"}}
 	d.dials = append(d.dials, func() (*client.Client, error) { return client.Dial("unix", path) })
 	d.dials = append(d.dials, func() (*client.Client, error) {
-		// the test's own server
+		// The server is the test's own.
 		conn, err := tls.Dial("tcp", addr, &tls.Config{InsecureSkipVerify: true})
 		if err != nil {
 			return nil, err
@@ -50,7 +50,7 @@ func openDoors(dir string) (*doors, error) {
 	return d, nil
 }
 
-// selfSigned writes a certificate that vouches for itself, and its key.
+// selfSigned writes a self-signed certificate and its key.
 func selfSigned(certFile, keyFile string) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

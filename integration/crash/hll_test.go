@@ -5,7 +5,7 @@ import "godwit/internal/hll"
 // hllSparseMax is the default of hll-sparse-max-bytes.
 const hllSparseMax = 3000
 
-// hllOf is the HyperLogLog at the key, made if it is missing, with room to grow.
+// hllOf returns the HyperLogLog at the key, made if it is missing, with room to grow.
 func hllOf(s state, k string) (*value, []byte) {
 	x := s.get(k, "string")
 	b := make([]byte, 0, hll.DenseSize+hll.Room)
@@ -26,7 +26,7 @@ func dense(b []byte) []byte {
 	return out
 }
 
-// addHLL is what PFADD does to the value's bytes.
+// addHLL does what PFADD does to the value's bytes.
 func addHLL(s state, k string, elems []string) {
 	x, b := hllOf(s, k)
 	changed := x.str == ""
@@ -49,7 +49,7 @@ func addHLL(s state, k string, elems []string) {
 	x.str = string(b)
 }
 
-// mergeHLL is what PFMERGE does to the destination's bytes.
+// mergeHLL does what PFMERGE does to the destination's bytes.
 func mergeHLL(s state, k, k2 string) {
 	var u hll.Union
 	for _, key := range []string{k, k2} {

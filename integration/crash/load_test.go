@@ -11,9 +11,9 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// worker is one connection's load, and what it knows. Its keys begin with its prefix and nobody
-// else writes them; the mark is a counter that it increments after every operation, from which the
-// test sees how much of the history has survived.
+// worker is the load of one connection, and what it knows. Its keys begin with its prefix and
+// nobody else writes them. The mark is a counter that it increments after every operation. It shows
+// how much of the history has survived.
 type worker struct {
 	n       int
 	db      int
@@ -21,7 +21,7 @@ type worker struct {
 	marks   int64 // the mark in base
 	history []*unit
 	gen     *generator
-	err     error // what went wrong but for the server's end
+	err     error // any failure other than the server's end
 }
 
 func (w *worker) markKey() string { return w.gen.prefix + "mark" }
@@ -35,7 +35,7 @@ func (w *worker) run(p *process, killed <-chan struct{}) {
 	}
 	if err == nil && w.gen.has.script {
 		var v client.Value
-		v, err = do(c, "SCRIPT", "LOAD", script) // the server forgets it when it ends
+		v, err = do(c, "SCRIPT", "LOAD", script) // the server forgets scripts when it ends
 		w.gen.sha = v.Text()
 	}
 	mark := w.marks
@@ -85,12 +85,12 @@ func (w *worker) receive(c *client.Client, units []*unit) error {
 	return nil
 }
 
-// refusals are what errors say that the model knows of: nothing is changed then.
+// refusals are the errors that the model knows. A command that is refused so changes nothing.
 var refusals = []string{"no such key", "in progress", "does not exist", "already exists",
 	"item exists", "ot found", "is not equal", "overflow", "is full",
 	"Maximum expansions", "as it should"}
 
-// failure finds an error that no operation should meet.
+// failure returns the first error in the reply that no operation should meet, or "".
 func failure(v client.Value) string {
 	refused := func(sign string) bool { return strings.Contains(v.Text(), sign) }
 	if v.IsError() && !slices.ContainsFunc(refusals, refused) {
@@ -133,12 +133,12 @@ func anys(args []string) []any {
 	return out
 }
 
-// keeper makes the server write its files while clients write, and knows since when what is
-// acknowledged must be in a dump.
+// keeper makes the server write its files while clients write. It knows since when acknowledged
+// writes must be in a dump.
 type keeper struct {
 	rnd             *rand.Rand
-	rdb             bool  // no AOF: what is promised is the last dump
-	floor           int64 // Unix ms: what was acknowledged before is in a dump that has succeeded
+	rdb             bool  // no AOF: the last dump is the promise
+	floor           int64 // Unix ms: writes acknowledged before are in a dump that has succeeded
 	rewrites, dumps int
 	err             error
 }

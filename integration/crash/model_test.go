@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// state is what one connection's keys hold, as a plain model knows it.
+// state is what the keys of one connection hold, in a plain model.
 type state map[string]*value
 
-// bloom is the type of Bloom filters. Their error rate is so low that they are sets.
+// bloom is the type of Bloom filters. Their error rate is so low that they act as sets.
 const bloom = "MBbloom--"
 
-// value is a key. kind says which of the others counts.
+// value is a key. kind says which of the other fields count.
 type value struct {
 	kind   string // as TYPE says
 	str    string
@@ -23,11 +23,11 @@ type value struct {
 	hash   map[string]field
 	set    map[string]bool
 	zset   map[string]float64
-	sketch *sketch // in the model; what was read of one is its digest, in str
+	sketch *sketch // in the model; the server's is read as a digest, in str
 	expiry expiry
 
 	tat      expiry // of a limiter: its arrival time in Unix ns
-	admitted int    // … and how much was let through since it was empty
+	admitted int    // … and how much was admitted since it was empty
 }
 
 type field struct {
@@ -35,9 +35,9 @@ type field struct {
 	deadline int64 // Unix time in ms; 0: none
 }
 
-// expiry is when a key falls due: Unix times in ms. A deadline that the server computed from its
-// own clock lies somewhere between from and to; one that the client gave is both. The zero expiry
-// is never.
+// expiry is when a key falls due, as Unix times in ms. If the server computed the deadline from its
+// own clock, it lies between from and to. If the client gave it, both are equal. The zero expiry is
+// never.
 type expiry struct{ from, to int64 }
 
 func (v *value) clone() *value {
@@ -88,7 +88,7 @@ func (v *value) size() int {
 	return 1 // never empty
 }
 
-// text is all of a value but when it expires, in one order.
+// text renders a value without its deadline, in a fixed order.
 func (v *value) text(now int64) string {
 	var parts []string
 	if v.sketch != nil {
@@ -120,7 +120,7 @@ func (v *value) text(now int64) string {
 	return v.kind + " " + strings.Join(parts, " ")
 }
 
-// differences compares what the server has with what it should have; the server was read between
+// differences compares what the server has with what it should have. The server was read between
 // the times from and to, in ms.
 func differences(want, have state, from, to int64) []string {
 	var out []string

@@ -18,25 +18,25 @@ type unit struct {
 	wrap  string // "": one command, which may be a script; "multi"
 	sent  int64  // Unix ms before it was sent
 	acked int64  // Unix ms after its last reply; 0: none came before the crash
-	mark  int64  // this is the unit that sets the mark to this number
+	mark  int64  // the number to which this unit sets the mark
 }
 
 // generator makes the random operations of one connection. Each type has names of its own, so that
-// no operation meets another type; key 0 of each type grows beyond the small encodings. Deadlines
-// are an hour away, but for keys that are written once and then left to expire.
+// no operation meets another type. Key 0 of each type grows beyond the small encodings. Deadlines
+// are an hour away, except for keys that are written once and then left to expire.
 type generator struct {
 	rnd      *rand.Rand
 	prefix   string
 	has      features
 	volatile int    // keys left to expire so far
-	save     string // makes a file, of those that the server has; "": none is to be made
+	save     string // a command that makes a file, if the server has it; "": none
 
-	functions int    // which libraries are ours to change
-	dump      string // of a library
+	functions int    // which libraries this generator may change
+	dump      string // payload of a library
 	sha       string // of the script that the server has
 }
 
-// features are what the server can do that not every server can.
+// features are what not every server can do.
 type features struct {
 	multi, script, fieldTTL, bloom, geo, functions, cuckoo, cms, topk, tdigest,
 	throttle bool
@@ -61,7 +61,7 @@ func (g *generator) text() string {
 // elementSpace is how many names there are, with and without a prefix.
 const elementSpace = 3000
 
-// allElements are all names that elements gives.
+// allElements are all names that elements returns.
 func allElements() (names []any) {
 	for i := range elementSpace {
 		names = append(names, strconv.Itoa(i), "element:"+strconv.Itoa(i))
@@ -69,7 +69,7 @@ func allElements() (names []any) {
 	return names
 }
 
-// elements are some of a small space of names, of a large one for a key 0.
+// elements returns some names of a small space, or of a large one for a key 0.
 func (g *generator) elements(key string) []string {
 	n, space := 1+g.rnd.IntN(4), 40
 	if strings.HasSuffix(key, "0") {
@@ -92,7 +92,7 @@ func one(apply func(s state), args ...string) []*unit {
 	return []*unit{{cmds: [][]string{args}, apply: apply}}
 }
 
-// next is an operation: one unit, or two that belong together for the generator only.
+// next returns an operation: one unit, or two that belong together only for the generator.
 func (g *generator) next() []*unit {
 	makers := g.makers()
 	units := makers[g.rnd.IntN(len(makers))]()
@@ -105,7 +105,7 @@ func (g *generator) next() []*unit {
 	return units
 }
 
-// makers are the operations that the server knows, the usual ones more than once.
+// makers are the operations that the server knows. The usual ones come more than once.
 func (g *generator) makers() []func() []*unit {
 	all := []func() []*unit{g.str, g.str, g.number, g.hll, g.list, g.list, g.hash, g.hash, g.set,
 		g.set, g.zset, g.zset, g.generic, g.generic, g.expiring}
@@ -147,14 +147,14 @@ func (g *generator) together(units []*unit) []*unit {
 		return g.together(append(g.str(), g.inScript(all)))
 	}
 	all.wrap = "multi"
-	// a snapshot that begins in the middle must not have half of it
+	// A snapshot that begins in the middle must not have half of it.
 	if g.save != "" && g.rnd.IntN(20) == 0 {
 		all.cmds = slices.Insert(all.cmds, g.rnd.IntN(len(all.cmds)+1), []string{g.save})
 	}
 	return []*unit{all}
 }
 
-// hll adds to a HyperLogLog or merges two; the small limit makes it dense soon.
+// hll adds to a HyperLogLog or merges two. The small limit makes it dense soon.
 func (g *generator) hll() []*unit {
 	k := g.key("y")
 	if g.rnd.IntN(4) == 0 {
@@ -470,7 +470,7 @@ func (g *generator) zset() []*unit {
 	}, args...)
 }
 
-// zpop removes the n members of the lowest scores, names deciding between equal ones.
+// zpop removes the n members with the lowest scores. Names decide between equal scores.
 func (s state) zpop(k string, n int) {
 	z := s.get(k, "zset").zset
 	members := make([]string, 0, len(z))
@@ -541,7 +541,7 @@ func (g *generator) expiring() []*unit {
 	at := time.Now().UnixMilli() + ms
 	atText := strconv.FormatInt(at, 10)
 	switch g.rnd.IntN(4) {
-	case 0: // the server reads its clock some time before the reply
+	case 0: // the server reads its clock some time before it replies
 		u := &unit{cmds: [][]string{{"SET", k, v, "PX", strconv.FormatInt(ms, 10)}}}
 		u.apply = func(s state) {
 			x := s.get(k, "string")

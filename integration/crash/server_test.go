@@ -22,11 +22,12 @@ func TestMain(m *testing.M) { os.Exit(testserver.Main(m)) }
 // process is a running server.
 type process struct {
 	*testserver.Server
-	doors *doors // other ways in than its port, nil for none
+	doors *doors // other ways in than its port; nil: none
 	dials atomic.Uint32
 }
 
-// start runs the server in dir, GODWIT_BIN or Godwit, and waits until it has loaded its data.
+// start runs the server in dir and waits until it has loaded its data. The binary is GODWIT_BIN or
+// Godwit.
 func start(dir string, args []string) (*process, error) {
 	s, err := testserver.Start(testserver.Options{Dir: dir, Args: args})
 	if err != nil {
@@ -36,8 +37,8 @@ func start(dir string, args []string) (*process, error) {
 	return p, p.persists(args)
 }
 
-// persists fails for a server that keeps no log although it was told to: the test would show
-// nothing.
+// persists returns an error if the server keeps no log although it was told to. The test would show
+// nothing then.
 func (p *process) persists(args []string) error {
 	c, err := p.dial()
 	if err != nil {
@@ -52,7 +53,7 @@ func (p *process) persists(args []string) error {
 	return err
 }
 
-// dial connects to the server: to its port, and by each of its doors in turn.
+// dial connects to the server, to its port and to each of its doors in turn.
 func (p *process) dial() (*client.Client, error) {
 	if p.doors != nil {
 		if n := int(p.dials.Add(1)) % (1 + len(p.doors.dials)); n > 0 {

@@ -15,9 +15,9 @@ import (
 	"godwit/internal/topk"
 )
 
-// sketch is a cuckoo filter, count-min sketch, top-k list or t-digest in ordinary memory. What
-// commands do to it is known to the last bit, so that the server's DEBUG DIGEST-VALUE says whether
-// nothing is lost, doubled or half done.
+// sketch is a cuckoo filter, count-min sketch, top-k list or t-digest in ordinary memory. The
+// effect of each command is known to the last bit. So DEBUG DIGEST-VALUE of the server shows
+// whether anything is lost, doubled or half done.
 type sketch struct {
 	head   []byte
 	blocks [][]byte
@@ -51,13 +51,13 @@ func (k *sketch) clone() *sketch {
 	return c
 }
 
-// sketchKinds are the types that are sketches, by the names that TYPE gives them.
+// sketchKinds are the types that are sketches, by the names that TYPE returns.
 var sketchKinds = map[string]object.Type{
 	object.TypeCuckoo.String(): object.TypeCuckoo, object.TypeCMS.String(): object.TypeCMS,
 	object.TypeTopK.String(): object.TypeTopK, object.TypeTDigest.String(): object.TypeTDigest,
 }
 
-// digest is what DEBUG DIGEST-VALUE says of the sketch at a key without a deadline.
+// digest returns what DEBUG DIGEST-VALUE says of the sketch at a key without a deadline.
 func (k *sketch) digest(t object.Type) string {
 	var d [sha1.Size]byte
 	mix := func(b []byte) {
@@ -81,7 +81,7 @@ func (k *sketch) digest(t object.Type) string {
 	return hex.EncodeToString(d[:])
 }
 
-// withoutDeadline takes out of a digest what a deadline has put in.
+// withoutDeadline removes the part of a deadline from a digest.
 func withoutDeadline(digest string) (string, error) {
 	d, err := hex.DecodeString(digest)
 	for i, c := range sha1.Sum([]byte("!!expire!!")) {
@@ -100,7 +100,7 @@ func (s state) create(key string, t object.Type, make func() *sketch) *sketch {
 	return s[key].sketch
 }
 
-// sketchOf is the sketch at the key; nil: there is none.
+// sketchOf returns the sketch at the key, or nil.
 func (s state) sketchOf(key string) *sketch {
 	if s[key] == nil {
 		return nil
@@ -110,7 +110,7 @@ func (s state) sketchOf(key string) *sketch {
 
 func text(n int) string { return strconv.Itoa(n) }
 
-// The server's defaults for cuckoo filters that are made without options.
+// These are the server's defaults for cuckoo filters that are made without options.
 const (
 	cfCapacity, cfBucket, cfIterations, cfExpansion = 1024, 2, 20, 1
 	cfMaxParts                                      = 32
@@ -135,7 +135,7 @@ func changeCuckoo(s state, key string, change func(f *cuckoo.Filter)) {
 	}
 }
 
-// addCuckoo adds items, as long as the filter has not too many parts before the first.
+// addCuckoo adds items, unless the filter already has too many parts.
 func addCuckoo(s state, key string, items []string, unique bool) {
 	changeCuckoo(s, key, func(f *cuckoo.Filter) {
 		if f.Mem.Blocks() >= cfMaxParts {
@@ -283,8 +283,8 @@ func newTDigest(compression int64) *sketch {
 	return k
 }
 
-// tdigest adds values, or merges: always into keys that nothing is merged from, because weights
-// that are doubled over and over have no room in a float.
+// tdigest adds values or merges. It merges only into keys that nothing is merged from, because
+// weights that double over and over do not fit in a float.
 func (g *generator) tdigest() []*unit {
 	k := g.key([]string{"td", "td", "tm"}[g.rnd.IntN(3)])
 	compression := int64(10 + g.rnd.IntN(20))

@@ -9,9 +9,9 @@ import (
 	"godwit/internal/testseed"
 )
 
-// slow is a script, and with its first line a function, that writes half of what it writes, takes
-// its time, and writes the rest. Others are answered BUSY meanwhile, which is when files could be
-// begun that have one half.
+// slow is a script, and with its first line a function. It writes half of what it writes, takes its
+// time, and writes the rest. Meanwhile others are answered BUSY, and a file that is begun then
+// could have one half.
 const (
 	slowCounters = 20
 	slowBody     = `
@@ -25,8 +25,8 @@ const (
 		slowBody + "end)"
 )
 
-// TestSlowScripts: a script that other clients hear BUSY of is whole after a crash or not there,
-// whatever files were begun in the middle of it.
+// TestSlowScripts checks that a script during which other clients are answered BUSY is there after
+// a crash as a whole or not at all, whatever files were begun in the middle of it.
 func TestSlowScripts(t *testing.T) {
 	rnd := testseed.Rand(t)
 	for _, args := range [][]string{
@@ -82,7 +82,7 @@ func startSlow(t *testing.T, dir string, args []string) *process {
 }
 
 // slowLoad calls the script and the function by turns, while another client asks for snapshots,
-// until the server ends. It calls refused when that client has been refused for the first time.
+// until the server ends. It calls refused when that client is refused for the first time.
 func slowLoad(p *process, refused func()) (acked int64, busy int, err error) {
 	c, err := p.dial()
 	if err != nil {
@@ -138,7 +138,7 @@ func slowLoad(p *process, refused func()) (acked int64, busy int, err error) {
 	}
 }
 
-// slowCount is how many calls the counters show. They must be of one mind.
+// slowCount returns how many calls the counters show. They must agree.
 func slowCount(p *process) (int64, error) {
 	c, err := p.dial()
 	if err != nil {
