@@ -318,7 +318,7 @@ type cachingClient struct {
 	cache map[string]string
 }
 
-// reply reads the answer to the command sent last; invalidations that come first are followed.
+// reply reads the reply to the last command. It follows the invalidations that come before it.
 func (cc *cachingClient) reply() (client.Value, error) {
 	for {
 		v, err := cc.c.Receive()
@@ -348,8 +348,8 @@ func (cc *cachingClient) get(key string) error {
 	return err
 }
 
-// TestCachesStayRight: clients that cache what they read end up with what is there, whatever the
-// mode, while others write, expire and flush.
+// TestCachesStayRight checks that clients with a cache end up with what the server holds, in every
+// tracking mode, while others write, expire and flush.
 func TestCachesStayRight(t *testing.T) {
 	t.Parallel()
 	for _, mode := range [][]any{{}, {"BCAST"}, {"NOLOOP"}, {"BCAST", "PREFIX", "k"}} {
@@ -385,7 +385,7 @@ func TestCachesStayRight(t *testing.T) {
 			wg.Wait()
 			truth := s.dial(t)
 			for _, cc := range caches {
-				cc.c.Queue("PING") // everything before the answer has come
+				cc.c.Queue("PING") // the reply comes after everything else
 				require.NoError(t, cc.c.Flush())
 				_, err := cc.reply()
 				require.NoError(t, err)
@@ -399,7 +399,7 @@ func TestCachesStayRight(t *testing.T) {
 	}
 }
 
-// scribble changes keys in all sorts of ways. Deadlines are over before the writers are.
+// scribble changes keys in many ways. All deadlines pass before the writers end.
 func scribble(t *testing.T, ctx context.Context, c *client.Client) {
 	for i := 0; ctx.Err() == nil; i++ {
 		key, other := fmt.Sprint("k", rand.IntN(40)), fmt.Sprint("k", rand.IntN(40))

@@ -10,7 +10,7 @@ import (
 	"godwit/internal/spec"
 )
 
-// commands are the entries of the command table that are tried, without containers.
+// commands are the entries of the command table that the test sends, without containers.
 var commands = func() (all []*spec.Command) {
 	for _, c := range spec.New().All() {
 		if len(c.Sub) == 0 && !excluded[c.FullName()] {
@@ -20,8 +20,8 @@ var commands = func() (all []*spec.Command) {
 	return all
 }()
 
-// excluded are the commands that end the server or lock the test out by design. DEBUG and CONFIG
-// SET are made by functions of their own.
+// excluded are the commands that end the server or lock the test out by design. Functions of their
+// own make DEBUG and CONFIG SET.
 var excluded = map[string]bool{
 	"shutdown": true, "debug": true, "config|set": true, "config|rewrite": true, "acl|load": true,
 	"client|pause": true, "acl|setuser": true, "acl|deluser": true, "client|kill": true,
@@ -37,7 +37,7 @@ func (m *maker) chance(percent int) bool { return m.rng.IntN(100) < percent }
 
 func pick[T any](m *maker, all ...T) T { return all[m.rng.IntN(len(all))] }
 
-// hostile are values that a parser may trip over.
+// hostile are values on which a parser may trip.
 var hostile = []string{
 	"", " ", "0", "-0", "+1", "-1", "1 ", " 1", "1.5", "1e400", "-1e400", "nan", "inf", "-inf",
 	"+inf", "0x10", "1e5", "00012", "9223372036854775807", "-9223372036854775808",
@@ -133,7 +133,7 @@ func (m *maker) arg(out []string, a spec.Arg, keys int) []string {
 	return out
 }
 
-// command makes one command: by its documentation, and often damaged.
+// command makes one command from its documentation, and often damages it.
 func (m *maker) command() []string {
 	switch n := m.rng.IntN(1000); {
 	case n < 30:
@@ -190,7 +190,8 @@ func (m *maker) damage(args []string) []string {
 	return args
 }
 
-// bounded takes out what blocks or fills the server by design: it may be damaged into any command.
+// bounded removes what blocks or fills the server by design. Damage may turn any command into such
+// a one.
 func (m *maker) bounded(args []string) []string {
 	if len(args) == 0 {
 		return []string{"PING"}
@@ -199,7 +200,7 @@ func (m *maker) bounded(args []string) []string {
 	if len(args) > 1 && excluded[name+"|"+strings.ToLower(args[1])] || excluded[name] {
 		return []string{"PING"}
 	}
-	// it waits, and for name servers too, on which a machine's network decides
+	// It waits, for name servers too, and those depend on the machine's network.
 	if name == "migrate" {
 		for i, v := range map[int]string{1: "127.0.0.1", 5: "20"} {
 			if i < len(args) {
@@ -214,7 +215,7 @@ func (m *maker) bounded(args []string) []string {
 		}
 		switch name {
 		case "setrange", "setbit", "bitfield", "lolwut":
-			if n < 1<<33 { // what is refused anyway stays
+			if n < 1<<33 { // what is refused anyway may stay
 				args[i] = strconv.FormatInt(n%4_000_000, 10)
 			}
 		case "bf.reserve", "cf.reserve", "cms.initbydim", "topk.reserve", "tdigest.create",
@@ -308,7 +309,7 @@ func (m *maker) acl() []string {
 	)...)
 }
 
-// eval makes a script: some good, many with a syntax error.
+// eval makes a script. Some are good, and many have a syntax error.
 func (m *maker) eval() []string {
 	call := func() string {
 		var b strings.Builder
@@ -352,7 +353,7 @@ func (m *maker) eval() []string {
 		[]string{"FCALL", "f" + strconv.Itoa(m.rng.IntN(3)), "1", m.key()})
 }
 
-// luaString writes s as a literal of Lua.
+// luaString returns s as a Lua literal.
 func luaString(s string) string {
 	var b bytes.Buffer
 	b.WriteByte('"')

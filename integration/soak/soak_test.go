@@ -1,5 +1,5 @@
-// Package soak runs the built server at its memory limit, beside the newest Redis under the same
-// load in turn, and holds the one's figures against the other's.
+// Package soak runs the built server at its memory limit, in turn with the newest Redis under the
+// same load, and compares their figures.
 //
 //	GODWIT_SEED=42 go test ./integration/soak -count=1 -v -duration 10m -scenario chaos
 package soak
@@ -77,7 +77,7 @@ func compare(t *testing.T, sc *scenario, sides []*side, seed uint64, size int) l
 		f := sides[i].drive(sc, seed, size)
 		if i > 0 {
 			l.theirs = &f
-			require.NoError(t, f.err) // the load must be one that Redis bears
+			require.NoError(t, f.err) // the load must not be too much for Redis
 			continue
 		}
 		l.ours = f
@@ -94,7 +94,7 @@ func compare(t *testing.T, sc *scenario, sides []*side, seed uint64, size int) l
 		l.faults = append(l.faults, found...)
 	}
 	if l.faults != nil {
-		require.NoError(t, sides[0].drop()) // it may hang, and the next one is not to blame
+		require.NoError(t, sides[0].drop()) // it may hang, and the next scenario is not to blame
 	}
 	return l
 }
