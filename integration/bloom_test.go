@@ -53,9 +53,8 @@ func TestBloom(t *testing.T) {
 		require.EqualValues(e, 3, e.c.BFCard(e.ctx, "f").Val())
 		in, err := e.c.BFInfo(e.ctx, "f").Result()
 		require.NoError(e, err)
-		require.Equal(e,
-			redis.BFInfo{Capacity: 1000, Size: in.Size, Filters: 1, ItemsInserted: 3,
-				ExpansionRate: 2}, in)
+		require.Equal(e, redis.BFInfo{Capacity: 1000, Size: in.Size, Filters: 1, ItemsInserted: 3,
+			ExpansionRate: 2}, in)
 		require.Greater(e, in.Size, int64(1000))
 		require.EqualValues(e, 1000, e.c.BFInfoCapacity(e.ctx, "f").Val().Capacity)
 		require.EqualValues(e, 2, e.c.BFInfoExpansion(e.ctx, "f").Val().ExpansionRate)

@@ -324,10 +324,8 @@ func TestSmallWritesPayLittle(t *testing.T) {
 		"cuckoo filter": func(t *testing.T, c *client.Client) {
 			do(t, c, "CF.RESERVE", "k", 64*mib)
 		},
-		"list": scripted(
-			`for i=1,30000 do redis.call('RPUSH','k',string.rep('x',1000)) end`),
-		"set": scripted(
-			`for i=1,30000 do redis.call('SADD','k',string.rep('x',1000)..i) end`),
+		"list": scripted(`for i=1,30000 do redis.call('RPUSH','k',string.rep('x',1000)) end`),
+		"set":  scripted(`for i=1,30000 do redis.call('SADD','k',string.rep('x',1000)..i) end`),
 		"list of big nodes": scripted(
 			`for i=1,30 do redis.call('RPUSH','k',string.rep('x',1e6)) end`),
 	}

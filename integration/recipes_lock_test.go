@@ -397,9 +397,8 @@ func TestDelayedQueueMoves(t *testing.T) {
 		const jobs, movers = 40, 3
 		start := time.Now().UnixMilli()
 		for i := range jobs {
-			require.NoError(e,
-				e.c.ZAdd(e.ctx, "delayed",
-					redis.Z{Score: float64(start + rand.Int64N(60)), Member: i}).Err())
+			require.NoError(e, e.c.ZAdd(e.ctx, "delayed",
+				redis.Z{Score: float64(start + rand.Int64N(60)), Member: i}).Err())
 		}
 		var left atomic.Int32
 		left.Store(jobs)

@@ -138,9 +138,8 @@ func TestLeaderboard(t *testing.T) {
 		})
 		var want []redis.Z
 		for p := range players {
-			require.NoError(e,
-				e.c.ZAddArgs(e.ctx, "board",
-					redis.ZAddArgs{NX: true, Members: []redis.Z{{Member: playerName(p)}}}).Err())
+			require.NoError(e, e.c.ZAddArgs(e.ctx, "board",
+				redis.ZAddArgs{NX: true, Members: []redis.Z{{Member: playerName(p)}}}).Err())
 			want = append(want, redis.Z{Score: float64(points[p].Load()), Member: playerName(p)})
 		}
 		slices.SortFunc(want, func(a, b redis.Z) int {
@@ -150,9 +149,8 @@ func TestLeaderboard(t *testing.T) {
 			return strings.Compare(b.Member.(string), a.Member.(string))
 		})
 		require.Equal(e, want[:10], e.c.ZRevRangeWithScores(e.ctx, "board", 0, 9).Val())
-		require.Equal(e, want,
-			e.c.ZRangeArgsWithScores(e.ctx,
-				redis.ZRangeArgs{Key: "board", Start: 0, Stop: -1, Rev: true}).Val())
+		require.Equal(e, want, e.c.ZRangeArgsWithScores(e.ctx,
+			redis.ZRangeArgs{Key: "board", Start: 0, Stop: -1, Rev: true}).Val())
 		for i, z := range want {
 			name := z.Member.(string)
 			require.EqualValues(e, i, e.c.ZRevRank(e.ctx, "board", name).Val(), name)
@@ -165,9 +163,8 @@ func TestLeaderboard(t *testing.T) {
 				e.c.ZRevRangeWithScores(e.ctx, "board", int64(lo), int64(hi)).Val(), name)
 		}
 		// Store the best of two boards.
-		require.NoError(e,
-			e.c.ZAdd(e.ctx, "old", redis.Z{Score: 1e6, Member: playerName(7)},
-				redis.Z{Score: -1, Member: "gone"}).Err())
+		require.NoError(e, e.c.ZAdd(e.ctx, "old", redis.Z{Score: 1e6, Member: playerName(7)},
+			redis.Z{Score: -1, Member: "gone"}).Err())
 		n, err := e.c.ZUnionStore(e.ctx, "best",
 			&redis.ZStore{Keys: []string{"board", "old"}, Aggregate: "MAX"}).Result()
 		require.NoError(e, err)
