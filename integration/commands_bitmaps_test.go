@@ -16,8 +16,10 @@ func TestBitmaps(t *testing.T) {
 		require.EqualValues(e, 0, c.GetBit(ctx, "b", 7).Val())
 		require.NoError(e, c.Set(ctx, "k", "foobar", 0).Err())
 		require.EqualValues(e, 26, c.BitCount(ctx, "k", nil).Val())
-		require.EqualValues(e, 6, c.BitCount(ctx, "k", &redis.BitCount{Start: 1, End: 1, Unit: "BYTE"}).Val())
-		require.EqualValues(e, 17, c.BitCount(ctx, "k", &redis.BitCount{Start: 5, End: 30, Unit: "BIT"}).Val())
+		require.EqualValues(e, 6,
+			c.BitCount(ctx, "k", &redis.BitCount{Start: 1, End: 1, Unit: "BYTE"}).Val())
+		require.EqualValues(e, 17,
+			c.BitCount(ctx, "k", &redis.BitCount{Start: 5, End: 30, Unit: "BIT"}).Val())
 		require.NoError(e, c.Set(ctx, "p", "\xff\xf0\x00", 0).Err())
 		require.EqualValues(e, 12, c.BitPos(ctx, "p", 0).Val())
 		require.EqualValues(e, 8, c.BitPos(ctx, "p", 1, 1).Val())
@@ -44,19 +46,23 @@ func TestBitmaps(t *testing.T) {
 			require.Equal(e, op.want, c.Get(ctx, "d").Val(), cmd.String())
 		}
 
-		require.Equal(e, []int64{1, 0}, c.BitField(ctx, "f", "INCRBY", "i5", 100, 1, "GET", "u4", 0).Val())
-		require.Equal(e, []int64{0, 255, 255}, c.BitField(ctx, "g", "SET", "u8", "#1", 255, "OVERFLOW", "SAT", "INCRBY", "u8", "#1", 10, "GET", "u8", 8).Val())
+		require.Equal(e, []int64{1, 0},
+			c.BitField(ctx, "f", "INCRBY", "i5", 100, 1, "GET", "u4", 0).Val())
+		require.Equal(e, []int64{0, 255, 255},
+			c.BitField(ctx, "g", "SET", "u8", "#1", 255, "OVERFLOW", "SAT", "INCRBY", "u8", "#1",
+				10, "GET", "u8", 8).Val())
 		require.Equal(e, []int64{255}, c.BitFieldRO(ctx, "g", "u8", 8).Val())
 		v, err := c.Do(ctx, "BITFIELD", "g", "OVERFLOW", "FAIL", "INCRBY", "u8", 8, 1).Result()
 		require.NoError(e, err)
 		require.Equal(e, []any{nil}, v)
 		e.errs(c.BitField(ctx, "g", "GET", "u64", 0).Err(),
-			"ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is.")
+			"ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not "+
+				"supported but i64 is.")
 	})
 }
 
-// TestBitOpFamily of Redis 8.2: over keys X Y1 Y2 …, DIFF is X and none of Y, DIFF1 some Y and not X, ANDOR X and some Y, ONE what exactly
-// one key has.
+// TestBitOpFamily tests the operations of Redis 8.2 over keys X Y1 Y2 … DIFF is X and none of Y,
+// DIFF1 some Y and not X, ANDOR X and some Y, ONE what exactly one key has.
 func TestBitOpFamily(t *testing.T) {
 	godwitOnly(t)
 	everywhere(t, func(e *env) {

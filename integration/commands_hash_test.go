@@ -19,7 +19,8 @@ func TestHashes(t *testing.T) {
 		require.ErrorIs(e, c.HGet(ctx, "h", "none").Err(), redis.Nil)
 		require.ErrorIs(e, c.HGet(ctx, "none", "a").Err(), redis.Nil)
 		require.Equal(e, []any{"2", nil, "3.5"}, c.HMGet(ctx, "h", "a", "none", "c").Val())
-		require.Equal(e, map[string]string{"a": "2", "b": "two", "c": "3.5"}, c.HGetAll(ctx, "h").Val())
+		require.Equal(e, map[string]string{"a": "2", "b": "two", "c": "3.5"},
+			c.HGetAll(ctx, "h").Val())
 		require.ElementsMatch(e, []string{"a", "b", "c"}, c.HKeys(ctx, "h").Val())
 		require.ElementsMatch(e, []string{"2", "two", "3.5"}, c.HVals(ctx, "h").Val())
 		require.EqualValues(e, 3, c.HLen(ctx, "h").Val())
@@ -49,8 +50,10 @@ func TestHashes(t *testing.T) {
 		require.EqualValues(e, 0, c.Exists(ctx, "h").Val(), "a hash goes with its last field")
 
 		require.NoError(e, c.Set(ctx, "s", "x", 0).Err())
-		e.errs(c.HSet(ctx, "s", "a", 1).Err(), "WRONGTYPE Operation against a key holding the wrong kind of value")
-		e.errs(c.HGetAll(ctx, "s").Err(), "WRONGTYPE Operation against a key holding the wrong kind of value")
+		e.errs(c.HSet(ctx, "s", "a", 1).Err(),
+			"WRONGTYPE Operation against a key holding the wrong kind of value")
+		e.errs(c.HGetAll(ctx, "s").Err(),
+			"WRONGTYPE Operation against a key holding the wrong kind of value")
 	})
 }
 
@@ -92,14 +95,16 @@ func TestBigHash(t *testing.T) {
 	})
 }
 
-// TestFieldTTLs: fields of hashes expire by themselves, the hash with the last of them.
+// TestFieldTTLs checks that fields of hashes expire by themselves, and the hash with its last
+// field.
 func TestFieldTTLs(t *testing.T) {
 	godwitOnly(t)
 	everywhere(t, func(e *env) {
 		c, ctx := e.c, e.ctx
 		require.NoError(e, c.HSet(ctx, "h", "a", 1, "b", 2, "c", 3).Err())
 		require.Equal(e, []int64{1, -2}, c.HExpire(ctx, "h", time.Hour, "a", "none").Val())
-		require.Equal(e, []int64{0}, c.HExpireWithArgs(ctx, "h", time.Hour, redis.HExpireArgs{NX: true}, "a").Val())
+		require.Equal(e, []int64{0},
+			c.HExpireWithArgs(ctx, "h", time.Hour, redis.HExpireArgs{NX: true}, "a").Val())
 		require.Equal(e, []int64{-1, -2}, c.HTTL(ctx, "h", "b", "none").Val())
 		require.InDelta(e, 3600, c.HTTL(ctx, "h", "a").Val()[0], 60)
 		require.InDelta(e, 3600_000, c.HPTTL(ctx, "h", "a").Val()[0], 60_000)
@@ -111,15 +116,24 @@ func TestFieldTTLs(t *testing.T) {
 
 		start := time.Now()
 		require.Equal(e, []int64{1, 1}, c.HPExpire(ctx, "h", 150*time.Millisecond, "b", "c").Val())
-		eventually(e, "the hash goes with its fields", func() bool { return c.DBSize(ctx).Val() == 0 })
+		eventually(e, "the hash goes with its fields", func() bool {
+			return c.DBSize(ctx).Val() == 0
+		})
 		if d := time.Since(start); d < 149*time.Millisecond {
 			e.Errorf("gone after %v", d)
 		}
 
-		require.EqualValues(e, 1, c.HSetEXWithArgs(ctx, "h", &redis.HSetEXOptions{Condition: redis.HSetEXFNX,
-			ExpirationType: redis.HSetEXExpirationEX, ExpirationVal: 3600}, "a", "1", "b", "2").Val())
-		require.EqualValues(e, 0, c.HSetEXWithArgs(ctx, "h", &redis.HSetEXOptions{Condition: redis.HSetEXFNX}, "a", "1").Val())
-		require.Equal(e, []string{"1", "2"}, c.HGetEXWithArgs(ctx, "h", &redis.HGetEXOptions{ExpirationType: redis.HGetEXExpirationPERSIST}, "a", "b").Val())
+		require.EqualValues(e, 1,
+			c.HSetEXWithArgs(ctx, "h", &redis.HSetEXOptions{Condition: redis.HSetEXFNX,
+				ExpirationType: redis.HSetEXExpirationEX, ExpirationVal: 3600}, "a", "1", "b",
+				"2").Val())
+		require.EqualValues(e, 0,
+			c.HSetEXWithArgs(ctx, "h", &redis.HSetEXOptions{Condition: redis.HSetEXFNX}, "a",
+				"1").Val())
+		require.Equal(e, []string{"1", "2"},
+			c.HGetEXWithArgs(ctx, "h",
+				&redis.HGetEXOptions{ExpirationType: redis.HGetEXExpirationPERSIST}, "a",
+				"b").Val())
 		require.Equal(e, []int64{-1, -1}, c.HTTL(ctx, "h", "a", "b").Val())
 		require.Equal(e, []string{"1", "2"}, c.HGetDel(ctx, "h", "a", "b").Val())
 		require.EqualValues(e, 0, c.Exists(ctx, "h").Val())

@@ -74,7 +74,8 @@ func TestExpiry(t *testing.T) {
 		require.True(e, c.PExpire(ctx, "k", 30*time.Millisecond).Val())
 		eventually(e, "the key expires", func() bool { return c.DBSize(ctx).Val() == 0 })
 		require.NoError(e, c.Set(ctx, "k", "v", 0).Err())
-		require.True(e, c.ExpireAt(ctx, "k", time.Unix(1, 0)).Val(), "a deadline in the past deletes")
+		require.True(e, c.ExpireAt(ctx, "k", time.Unix(1, 0)).Val(),
+			"a deadline in the past deletes")
 		require.EqualValues(e, 0, c.Exists(ctx, "k").Val())
 	})
 }
@@ -91,17 +92,21 @@ func TestScan(t *testing.T) {
 		_, err := p.Exec(ctx)
 		require.NoError(e, err)
 		for _, count := range []int64{0, 1, 10, 1000, 100_000} {
-			require.Equal(e, sorted(want), sorted(collect(e, c.Scan(ctx, 0, "", count).Iterator())), "COUNT %d", count)
+			require.Equal(e, sorted(want), sorted(collect(e, c.Scan(ctx, 0, "", count).Iterator())),
+				"COUNT %d", count)
 		}
-		sevens := slices.DeleteFunc(slices.Clone(want), func(k string) bool { return !strings.HasPrefix(k, "key:7") })
-		require.Equal(e, sorted(sevens), sorted(collect(e, c.Scan(ctx, 0, "key:7*", 50).Iterator())))
+		sevens := slices.DeleteFunc(slices.Clone(want), func(k string) bool {
+			return !strings.HasPrefix(k, "key:7")
+		})
+		require.Equal(e, sorted(sevens),
+			sorted(collect(e, c.Scan(ctx, 0, "key:7*", 50).Iterator())))
 		require.Len(e, collect(e, c.ScanType(ctx, 0, "", 100, "string").Iterator()), len(want))
 		require.Empty(e, collect(e, c.ScanType(ctx, 0, "", 100, "list").Iterator()))
 		e.errs(c.Do(ctx, "SCAN", "cursor").Err(), "ERR invalid cursor")
 	})
 }
 
-// collect iterates to the end, and drops what is reported twice.
+// collect iterates to the end, and drops duplicates.
 func collect(e *env, it *redis.ScanIterator) []string {
 	e.Helper()
 	seen := map[string]bool{}
@@ -131,13 +136,16 @@ func TestObject(t *testing.T) {
 	}
 	require.Greater(t, c.ObjectFreq(ctx, "k").Val(), freq)
 	require.EqualError(t, c.ObjectIdleTime(ctx, "k").Err(),
-		"ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
+		"ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when "+
+			"switching between policies at runtime LRU and LFU data will take some time to adjust.")
 	require.NoError(t, c.ConfigSet(ctx, "maxmemory-policy", "allkeys-lru").Err())
 	require.NoError(t, c.Set(ctx, "k", "v", 0).Err())
 	require.Less(t, c.ObjectIdleTime(ctx, "k").Val(), time.Minute)
 	require.EqualValues(t, 1, c.ObjectRefCount(ctx, "k").Val())
 	require.EqualError(t, c.ObjectFreq(ctx, "k").Err(),
-		"ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
+		"ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note "+
+			"that when switching between policies at runtime LRU and LFU data will take some "+
+			"time to adjust.")
 	help, err := c.Do(ctx, "OBJECT", "HELP").StringSlice()
 	require.NoError(t, err)
 	require.Equal(t, "OBJECT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:", help[0])

@@ -33,9 +33,11 @@ func TestLists(t *testing.T) {
 		require.EqualValues(e, 7, c.LInsertBefore(ctx, "l", "a", "0").Val())
 		require.EqualValues(e, 8, c.LInsertAfter(ctx, "l", "a", "1").Val())
 		require.EqualValues(e, -1, c.LInsertAfter(ctx, "l", "none", "1").Val())
-		require.Equal(e, []string{"x", "Y", "0", "a", "1", "b", "c", "10"}, c.LRange(ctx, "l", 0, 100).Val())
+		require.Equal(e, []string{"x", "Y", "0", "a", "1", "b", "c", "10"},
+			c.LRange(ctx, "l", 0, 100).Val())
 		require.EqualValues(e, 3, c.LPos(ctx, "l", "a", redis.LPosArgs{}).Val())
-		require.Equal(e, []int64{3}, c.LPosCount(ctx, "l", "a", 0, redis.LPosArgs{Rank: -1, MaxLen: 6}).Val())
+		require.Equal(e, []int64{3},
+			c.LPosCount(ctx, "l", "a", 0, redis.LPosArgs{Rank: -1, MaxLen: 6}).Val())
 		require.EqualValues(e, 1, c.LRem(ctx, "l", 0, "a").Val())
 		require.NoError(e, c.LTrim(ctx, "l", 1, -2).Err())
 		require.Equal(e, []string{"Y", "0"}, c.LPopCount(ctx, "l", 2).Val())
@@ -54,13 +56,15 @@ func TestLists(t *testing.T) {
 		require.Equal(e, []string{"3", "2"}, elems)
 		require.ErrorIs(e, c.LMPop(ctx, "left", 1, "none", "a").Err(), redis.Nil)
 		require.NoError(e, c.Set(ctx, "s", "v", 0).Err())
-		e.errs(c.LPush(ctx, "s", "x").Err(), "WRONGTYPE Operation against a key holding the wrong kind of value")
-		e.errs(c.LMove(ctx, "b", "s", "LEFT", "LEFT").Err(), "WRONGTYPE Operation against a key holding the wrong kind of value")
+		e.errs(c.LPush(ctx, "s", "x").Err(),
+			"WRONGTYPE Operation against a key holding the wrong kind of value")
+		e.errs(c.LMove(ctx, "b", "s", "LEFT", "LEFT").Err(),
+			"WRONGTYPE Operation against a key holding the wrong kind of value")
 		require.EqualValues(e, 2, c.LLen(ctx, "b").Val())
 	})
 }
 
-// TestLargeLists: lists of many nodes give the same answers as slices.
+// TestLargeLists checks that lists of many nodes give the same answers as slices.
 func TestLargeLists(t *testing.T) {
 	everywhere(t, func(e *env) {
 		rng := testseed.Rand(e)
@@ -116,7 +120,8 @@ func changeLargeList(e *env, rng *rand.Rand, want []string) []string {
 	return want
 }
 
-// TestSharedQueue: what many producers push, many consumers pop exactly once, and a list moved through keeps its order.
+// TestSharedQueue checks that many consumers pop exactly once what many producers push, and that a
+// list that elements are moved through keeps its order.
 func TestSharedQueue(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const producers, jobs = 4, 500
@@ -142,7 +147,7 @@ func TestSharedQueue(t *testing.T) {
 	})
 }
 
-// consume pops until all consumers together have got n elements.
+// consume pops until all consumers together have n elements.
 func consume(ctx context.Context, e *env, mu *sync.Mutex, got *[]string, n int) {
 	for {
 		elems, err := e.c.RPopCount(ctx, "q", 7).Result()

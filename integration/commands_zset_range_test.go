@@ -26,21 +26,30 @@ func zs(scoreMembers ...any) []redis.Z {
 func TestZSetRanges(t *testing.T) {
 	everywhere(t, func(e *env) {
 		c, ctx := e.c, e.ctx
-		require.NoError(e, c.ZAdd(ctx, "z", zs(1.0, "a", 2.0, "b", 3.0, "c", 3.0, "d", 10.5, "e")...).Err())
+		require.NoError(e,
+			c.ZAdd(ctx, "z", zs(1.0, "a", 2.0, "b", 3.0, "c", 3.0, "d", 10.5, "e")...).Err())
 		require.Equal(e, []string{"b", "c"}, c.ZRange(ctx, "z", 1, 2).Val())
 		require.Equal(e, zs(3.0, "d", 10.5, "e"), c.ZRangeWithScores(ctx, "z", -2, -1).Val())
 		require.Equal(e, []string{"e", "d"}, c.ZRevRange(ctx, "z", 0, 1).Val())
 		require.Equal(e, zs(10.5, "e"), c.ZRevRangeWithScores(ctx, "z", 0, 0).Val())
-		require.Equal(e, []string{"b", "c", "d"}, c.ZRangeByScore(ctx, "z", &redis.ZRangeBy{Min: "(1", Max: "3"}).Val())
-		require.Equal(e, zs(3.0, "c"), c.ZRangeByScoreWithScores(ctx, "z", &redis.ZRangeBy{Min: "-inf", Max: "+inf", Offset: 2, Count: 1}).Val())
-		require.Equal(e, []string{"d", "c", "b"}, c.ZRevRangeByScore(ctx, "z", &redis.ZRangeBy{Min: "(1", Max: "3"}).Val())
+		require.Equal(e, []string{"b", "c", "d"},
+			c.ZRangeByScore(ctx, "z", &redis.ZRangeBy{Min: "(1", Max: "3"}).Val())
+		require.Equal(e, zs(3.0, "c"),
+			c.ZRangeByScoreWithScores(ctx, "z",
+				&redis.ZRangeBy{Min: "-inf", Max: "+inf", Offset: 2, Count: 1}).Val())
+		require.Equal(e, []string{"d", "c", "b"},
+			c.ZRevRangeByScore(ctx, "z", &redis.ZRangeBy{Min: "(1", Max: "3"}).Val())
 		require.Equal(e, zs(10.5, "e", 3.0, "d"),
-			c.ZRangeArgsWithScores(ctx, redis.ZRangeArgs{Key: "z", Start: "inf", Stop: 0, ByScore: true, Rev: true, Count: 2}).Val())
+			c.ZRangeArgsWithScores(ctx,
+				redis.ZRangeArgs{Key: "z", Start: "inf", Stop: 0, ByScore: true, Rev: true,
+					Count: 2}).Val())
 		require.EqualValues(e, 3, c.ZCount(ctx, "z", "2", "3").Val())
 
 		require.NoError(e, c.ZAdd(ctx, "l", zs(0.0, "a", 0.0, "b", 0.0, "c", 0.0, "d")...).Err())
-		require.Equal(e, []string{"b", "c"}, c.ZRangeByLex(ctx, "l", &redis.ZRangeBy{Min: "(a", Max: "[c"}).Val())
-		require.Equal(e, []string{"d", "c"}, c.ZRevRangeByLex(ctx, "l", &redis.ZRangeBy{Min: "-", Max: "+", Count: 2}).Val())
+		require.Equal(e, []string{"b", "c"},
+			c.ZRangeByLex(ctx, "l", &redis.ZRangeBy{Min: "(a", Max: "[c"}).Val())
+		require.Equal(e, []string{"d", "c"},
+			c.ZRevRangeByLex(ctx, "l", &redis.ZRangeBy{Min: "-", Max: "+", Count: 2}).Val())
 		require.EqualValues(e, 2, c.ZLexCount(ctx, "l", "[b", "(d").Val())
 
 		n, err := c.ZRangeStore(ctx, "d", redis.ZRangeArgs{Key: "z", Start: 1, Stop: 2}).Result()
@@ -55,7 +64,8 @@ func TestZSetRanges(t *testing.T) {
 		require.Zero(e, c.Exists(ctx, "l").Val())
 
 		require.NoError(e, c.Set(ctx, "s", "x", 0).Err())
-		e.errs(c.ZRange(ctx, "s", 0, 1).Err(), "WRONGTYPE Operation against a key holding the wrong kind of value")
+		e.errs(c.ZRange(ctx, "s", 0, 1).Err(),
+			"WRONGTYPE Operation against a key holding the wrong kind of value")
 		e.errs(c.ZCount(ctx, "z", "x", "1").Err(), "ERR min or max is not a float")
 		e.errs(c.ZLexCount(ctx, "z", "x", "1").Err(), "ERR min or max not valid string range item")
 	})
@@ -68,18 +78,25 @@ func TestZSetOperations(t *testing.T) {
 		require.NoError(e, c.ZAdd(ctx, "b", zs(10.0, "y", 20.0, "z", 30.0, "w")...).Err())
 		require.NoError(e, c.SAdd(ctx, "s", "x", "w").Err())
 		keys := []string{"a", "b"}
-		require.Equal(e, []string{"x", "y", "z", "w"}, c.ZUnion(ctx, redis.ZStore{Keys: keys}).Val())
+		require.Equal(e, []string{"x", "y", "z", "w"},
+			c.ZUnion(ctx, redis.ZStore{Keys: keys}).Val())
 		require.Equal(e, zs(3.0, "x", 5.0, "y", 9.0, "z", 15.0, "w"),
-			c.ZUnionWithScores(ctx, redis.ZStore{Keys: keys, Weights: []float64{3, 0.5}, Aggregate: "MIN"}).Val())
+			c.ZUnionWithScores(ctx,
+				redis.ZStore{Keys: keys, Weights: []float64{3, 0.5}, Aggregate: "MIN"}).Val())
 		require.Equal(e, []string{"y", "z"}, c.ZInter(ctx, &redis.ZStore{Keys: keys}).Val())
-		require.Equal(e, zs(12.0, "y", 23.0, "z"), c.ZInterWithScores(ctx, &redis.ZStore{Keys: keys}).Val())
+		require.Equal(e, zs(12.0, "y", 23.0, "z"),
+			c.ZInterWithScores(ctx, &redis.ZStore{Keys: keys}).Val())
 		require.Equal(e, []string{"x"}, c.ZDiff(ctx, keys...).Val())
 		require.Equal(e, zs(2.0, "y", 3.0, "z"), c.ZDiffWithScores(ctx, "a", "s").Val())
 		require.EqualValues(e, 2, c.ZInterCard(ctx, 0, keys...).Val())
 		require.EqualValues(e, 1, c.ZInterCard(ctx, 1, keys...).Val())
-		require.EqualValues(e, 4, c.ZUnionStore(ctx, "d", &redis.ZStore{Keys: []string{"a", "b", "s"}}).Val())
-		require.Equal(e, zs(2.0, "x", 12.0, "y", 23.0, "z", 31.0, "w"), c.ZRangeWithScores(ctx, "d", 0, -1).Val())
-		require.EqualValues(e, 1, c.ZInterStore(ctx, "d", &redis.ZStore{Keys: []string{"a", "s"}, Aggregate: "MAX"}).Val())
+		require.EqualValues(e, 4,
+			c.ZUnionStore(ctx, "d", &redis.ZStore{Keys: []string{"a", "b", "s"}}).Val())
+		require.Equal(e, zs(2.0, "x", 12.0, "y", 23.0, "z", 31.0, "w"),
+			c.ZRangeWithScores(ctx, "d", 0, -1).Val())
+		require.EqualValues(e, 1,
+			c.ZInterStore(ctx, "d",
+				&redis.ZStore{Keys: []string{"a", "s"}, Aggregate: "MAX"}).Val())
 		require.EqualValues(e, 1, c.ZDiffStore(ctx, "a", "a", "b").Val())
 		require.Equal(e, zs(1.0, "x"), c.ZRangeWithScores(ctx, "a", 0, -1).Val())
 		require.Zero(e, c.ZDiffStore(ctx, "a", "a", "a").Val())
@@ -87,11 +104,12 @@ func TestZSetOperations(t *testing.T) {
 		require.NoError(e, c.Set(ctx, "str", "x", 0).Err())
 		e.errs(c.ZUnionStore(ctx, "d", &redis.ZStore{Keys: []string{"b", "str"}}).Err(),
 			"WRONGTYPE Operation against a key holding the wrong kind of value")
-		e.errs(c.Do(ctx, "ZUNION", 0, "b").Err(), "ERR at least 1 input key is needed for 'zunion' command")
+		e.errs(c.Do(ctx, "ZUNION", 0, "b").Err(),
+			"ERR at least 1 input key is needed for 'zunion' command")
 	})
 }
 
-// TestZSetEvents listens to what the commands announce, in order.
+// TestZSetEvents listens to the keyspace events of the commands, in order.
 func TestZSetEvents(t *testing.T) {
 	s := startServer(t, "--notify-keyspace-events", "KEA")
 	c := redis.NewClient(&redis.Options{Addr: s.Addr})
@@ -122,13 +140,14 @@ func TestZSetEvents(t *testing.T) {
 		for _, want := range step.events {
 			msg, err := sub.ReceiveMessage(ctx)
 			require.NoError(t, err)
-			require.Equal(t, want, strings.TrimPrefix(msg.Channel, "__keyevent@0__:")+" "+msg.Payload, step.command)
+			require.Equal(t, want,
+				strings.TrimPrefix(msg.Channel, "__keyevent@0__:")+" "+msg.Payload, step.command)
 		}
 	}
 }
 
-// TestZSetAgainstRedis sends the same random commands on sorted sets to a server and to redis-server, with thresholds such that both encodings come
-// up all the time.
+// TestZSetAgainstRedis sends the same random commands on sorted sets to a server and to
+// redis-server. The thresholds are such that both encodings come up all the time.
 func TestZSetAgainstRedis(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
@@ -143,7 +162,8 @@ func TestZSetAgainstRedis(t *testing.T) {
 		}
 		if i%20 == 0 {
 			key := zsetKey(r)
-			for _, look := range [][]any{{"ZRANGE", key, 0, -1, "WITHSCORES"}, {"OBJECT", "ENCODING", key}, {"ZRANGE", "l", 0, -1}} {
+			for _, look := range [][]any{{"ZRANGE", key, 0, -1, "WITHSCORES"},
+				{"OBJECT", "ENCODING", key}, {"ZRANGE", "l", 0, -1}} {
 				if got, want := ours.ask(look), theirs.ask(look); got != want {
 					t.Fatalf("after command %d, %q: %v\n got %s\nwant %s", i, cmd, look, got, want)
 				}
@@ -152,7 +172,8 @@ func TestZSetAgainstRedis(t *testing.T) {
 	}
 }
 
-// startRedis runs redis-server with args for the time of the test and returns its address. Without one the test is skipped, except in CI.
+// startRedis runs redis-server with args until the test ends, and returns its address. Without
+// redis-server it skips the test, or fails it in CI.
 func startRedis(t *testing.T, args ...string) string {
 	t.Helper()
 	bin := testserver.Program(t, "redis-server")
@@ -190,7 +211,8 @@ func zsetMember(r *rand.Rand) string {
 }
 
 func zsetScore(r *rand.Rand) string {
-	return []string{"inf", "-inf", "0", "-0", "1", "2", "3", "2.5", "1e20", "0.1", "-7", "0x10", "3.0000000000000004"}[r.IntN(13)]
+	return []string{"inf", "-inf", "0", "-0", "1", "2", "3", "2.5", "1e20", "0.1", "-7", "0x10",
+		"3.0000000000000004"}[r.IntN(13)]
 }
 
 func zsetBound(r *rand.Rand) string { return []string{"", "("}[r.IntN(2)] + zsetScore(r) }
@@ -202,7 +224,8 @@ func zsetLex(r *rand.Rand) string {
 	return []string{"[", "("}[r.IntN(2)] + zsetMember(r)
 }
 
-// zsetCommandLine draws a command. Ranges of members are asked of key l, where all scores are 0: otherwise they mean nothing.
+// zsetCommandLine draws a command. It asks for ranges of members only of key l, where all scores
+// are 0. On other keys such ranges mean nothing.
 func zsetCommandLine(r *rand.Rand) []any {
 	k, rank := zsetKey(r), func() int { return r.IntN(24) - 12 }
 	var limit []any
@@ -212,7 +235,8 @@ func zsetCommandLine(r *rand.Rand) []any {
 	with := func(args ...any) []any { return append(args, limit...) }
 	switch r.IntN(24) {
 	case 0, 1, 2, 3, 4:
-		return []any{"ZADD", k, zsetScore(r), zsetMember(r), zsetScore(r), zsetMember(r), zsetScore(r), zsetMember(r)}
+		return []any{"ZADD", k, zsetScore(r), zsetMember(r), zsetScore(r), zsetMember(r),
+			zsetScore(r), zsetMember(r)}
 	case 5, 6:
 		return []any{"ZADD", "l", 0, zsetMember(r), 0, zsetMember(r)}
 	case 7:

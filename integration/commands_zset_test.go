@@ -15,14 +15,25 @@ import (
 func TestZSet(t *testing.T) {
 	everywhere(t, func(e *env) {
 		c, ctx := e.c, e.ctx
-		require.EqualValues(e, 3, c.ZAdd(ctx, "z", redis.Z{Score: 1, Member: "a"}, redis.Z{Score: 2, Member: "b"}, redis.Z{Score: 2, Member: "aa"}).Val())
+		require.EqualValues(e, 3,
+			c.ZAdd(ctx, "z", redis.Z{Score: 1, Member: "a"}, redis.Z{Score: 2, Member: "b"},
+				redis.Z{Score: 2, Member: "aa"}).Val())
 		require.EqualValues(e, 0, c.ZAddXX(ctx, "z", redis.Z{Score: 5, Member: "new"}).Val())
 		require.EqualValues(e, 0, c.ZAddNX(ctx, "z", redis.Z{Score: 5, Member: "a"}).Val())
-		require.EqualValues(e, 1, c.ZAddArgs(ctx, "z", redis.ZAddArgs{GT: true, Ch: true, Members: []redis.Z{{Score: 3, Member: "a"}, {Score: 1, Member: "b"}}}).Val())
-		require.Equal(e, 3.5, c.ZAddArgsIncr(ctx, "z", redis.ZAddArgs{Members: []redis.Z{{Score: .5, Member: "a"}}}).Val())
-		require.ErrorIs(e, c.ZAddArgsIncr(ctx, "z", redis.ZAddArgs{NX: true, Members: []redis.Z{{Score: 1, Member: "a"}}}).Err(), redis.Nil)
+		require.EqualValues(e, 1,
+			c.ZAddArgs(ctx, "z",
+				redis.ZAddArgs{GT: true, Ch: true,
+					Members: []redis.Z{{Score: 3, Member: "a"}, {Score: 1, Member: "b"}}}).Val())
+		require.Equal(e, 3.5,
+			c.ZAddArgsIncr(ctx, "z",
+				redis.ZAddArgs{Members: []redis.Z{{Score: .5, Member: "a"}}}).Val())
+		require.ErrorIs(e,
+			c.ZAddArgsIncr(ctx, "z",
+				redis.ZAddArgs{NX: true, Members: []redis.Z{{Score: 1, Member: "a"}}}).Err(),
+			redis.Nil)
 		require.Equal(e, math.Inf(1), c.ZIncrBy(ctx, "z", math.Inf(1), "b").Val())
-		e.errs(c.ZIncrBy(ctx, "z", math.Inf(-1), "b").Err(), "ERR resulting score is not a number (NaN)")
+		e.errs(c.ZIncrBy(ctx, "z", math.Inf(-1), "b").Err(),
+			"ERR resulting score is not a number (NaN)")
 		require.Equal(e, 3.5, c.ZScore(ctx, "z", "a").Val())
 		require.ErrorIs(e, c.ZScore(ctx, "z", "nobody").Err(), redis.Nil)
 		require.EqualValues(e, 1, c.ZRank(ctx, "z", "a").Val())
@@ -33,12 +44,14 @@ func TestZSet(t *testing.T) {
 		key, popped, err := c.ZMPop(ctx, "max", 5, "none", "z").Result()
 		require.NoError(e, err)
 		require.Equal(e, "z", key)
-		require.Equal(e, []redis.Z{{Score: math.Inf(1), Member: "b"}, {Score: 3.5, Member: "a"}}, popped)
+		require.Equal(e, []redis.Z{{Score: math.Inf(1), Member: "b"}, {Score: 3.5, Member: "a"}},
+			popped)
 		require.EqualValues(e, 0, c.Exists(ctx, "z").Val())
 	})
 }
 
-// TestZSetLarge walks a set through both encodings and back to nothing, and looks at it from every side.
+// TestZSetLarge walks a set through both encodings and back to nothing, and looks at it from every
+// side.
 func TestZSetLarge(t *testing.T) {
 	everywhere(t, func(e *env) {
 		c, ctx := e.c, e.ctx
@@ -99,8 +112,8 @@ func TestZSetLarge(t *testing.T) {
 	})
 }
 
-// TestZSetRandomIsFair draws members of both encodings and holds the counts against equal chances (chi-square, 19 degrees of freedom,
-// p < 1e-6 at 63).
+// TestZSetRandomIsFair draws members of both encodings and compares the counts with equal chances
+// (chi-square, 19 degrees of freedom, p < 1e-6 at 63).
 func TestZSetRandomIsFair(t *testing.T) {
 	godwitOnly(t) // Redis chooses a bucket of its table first
 	t.Parallel()
