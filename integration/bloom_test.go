@@ -104,7 +104,7 @@ func copied(e *env) {
 	require.EqualValues(e, in.ItemsInserted, e.c.BFCard(e.ctx, "f").Val())
 }
 
-// TestCrawler is the crawler of the courses. Many workers take addresses from each other's pages,
+// TestCrawler runs the crawler of the courses. Many workers take addresses from each other's pages,
 // and none may be fetched twice. The filter decides. It may leave out a few addresses, as its error
 // rate says, and repeats none.
 func TestCrawler(t *testing.T) {
@@ -136,8 +136,8 @@ func TestCrawler(t *testing.T) {
 	})
 }
 
-// TestNews is the news feed of the courses. Readers get no article twice. Each reader has a filter
-// that was made with the defaults, and it grows.
+// TestNews runs the news feed of the courses. Readers get no article twice. Each reader has a
+// filter that was made with the defaults, and it grows.
 func TestNews(t *testing.T) {
 	godwitOnly(t)
 	everywhere(t, func(e *env) {

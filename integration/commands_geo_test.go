@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// companies are the places in the examples of the courses.
+// companies returns the places in the examples of the courses.
 func companies() []*redis.GeoLocation {
 	return []*redis.GeoLocation{
 		{Name: "juejin", Longitude: 116.48105, Latitude: 39.996794},
@@ -63,8 +63,8 @@ func TestGeo(t *testing.T) {
 	})
 }
 
-// TestNearby is the recipe of bicycles around a customer. The bicycles move, and a search finds all
-// that are near and no others, the nearest first.
+// TestNearby runs the recipe of bicycles around a customer. The bicycles move, and a search finds
+// all that are near and no others, the nearest first.
 func TestNearby(t *testing.T) {
 	everywhere(t, func(e *env) {
 		type place struct{ lon, lat float64 }

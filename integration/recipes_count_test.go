@@ -16,9 +16,9 @@ import (
 // The recipes of this file come from courses about Redis. They count visitors and limit what users
 // do.
 
-// TestUniqueVisitors is a program of the courses. It adds 100,000 users to a HyperLogLog and counts
-// 99725. Here several clients add them, each more than once. Then come the visitors of two pages
-// and of a week.
+// TestUniqueVisitors runs a program of the courses. It adds 100,000 users to a HyperLogLog and
+// counts 99725. Here several clients add them, each more than once. Then come the visitors of two
+// pages and of a week.
 func TestUniqueVisitors(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const users, batch = 100_000, 1000
@@ -58,7 +58,7 @@ func TestUniqueVisitors(t *testing.T) {
 	})
 }
 
-// TestFunnelLimiter is the limit on replies of the courses: 15 at once, one more that is always
+// TestFunnelLimiter runs the limit on replies of the courses: 15 at once, one more that is always
 // allowed, then 30 a minute. A refused call learns when to come again.
 func TestFunnelLimiter(t *testing.T) {
 	everywhere(t, func(e *env) {
@@ -96,7 +96,7 @@ func TestFunnelLimiter(t *testing.T) {
 	})
 }
 
-// TestSlidingWindowInTransaction is the other form of the limiter with a sorted set. One
+// TestSlidingWindowInTransaction runs the other form of the limiter with a sorted set. One
 // transaction reads the calls of the window and then adds this one. So of many calls at once
 // exactly the limit pass.
 func TestSlidingWindowInTransaction(t *testing.T) {

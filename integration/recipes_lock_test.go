@@ -41,8 +41,8 @@ func release(ctx context.Context, c *redis.Client, lock, me string) (bool, error
 	return releaseWatched(ctx, c, lock, me)
 }
 
-// releaseWatched is release for servers without DELIFEQ. It deletes nothing if the lock belongs to
-// somebody else by then.
+// releaseWatched does what release does, on servers without DELIFEQ. It deletes nothing if the lock
+// belongs to somebody else by then.
 func releaseWatched(ctx context.Context, c *redis.Client, lock, me string) (mine bool, err error) {
 	err = c.Watch(ctx, func(tx *redis.Tx) error {
 		v, err := tx.Get(ctx, lock).Result()

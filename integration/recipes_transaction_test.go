@@ -401,7 +401,7 @@ func autocomplete(e *env, key, prefix string) ([]string, error) {
 	}), nil
 }
 
-// TestWindowLimiterInTransaction is the sliding-window limiter, with its four commands in one
+// TestWindowLimiterInTransaction runs the sliding-window limiter with its four commands in one
 // transaction.
 func TestWindowLimiterInTransaction(t *testing.T) {
 	everywhere(t, func(e *env) {

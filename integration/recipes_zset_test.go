@@ -75,8 +75,9 @@ func TestDelayedQueue(t *testing.T) {
 	})
 }
 
-// allowed is the sliding-window limiter. The calls of the last period, in ms, are members with
-// their times as scores. A call is allowed if there are at most limit with it.
+// allowed asks the sliding-window limiter for a call, and reports whether it is allowed. The calls
+// of the last period, in ms, are members with their times as scores. There may be at most limit of
+// them, this call included.
 func allowed(e *env, key string, now, period int64, limit int64) bool {
 	var count *redis.IntCmd
 	_, err := e.c.Pipelined(e.ctx, func(p redis.Pipeliner) error {

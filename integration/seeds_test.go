@@ -105,8 +105,8 @@ func fillKeys(t testing.TB, c *redis.Client, n int) {
 	}
 }
 
-// TestSeedScan is the search for keys of the courses. Of 10,000 keys 111 begin with key99, and each
-// step looks at about a thousand.
+// TestSeedScan runs the search for keys of the courses. Of 10,000 keys 111 begin with key99, and
+// each step looks at about a thousand.
 func TestSeedScan(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -214,7 +214,7 @@ func scanMeanwhile(t *testing.T, c *redis.Client, round int,
 	}
 }
 
-// TestSeedLock is the lock of the courses: an owner's token, a deadline, and a release that only
+// TestSeedLock runs the lock of the courses: an owner's token, a deadline, and a release that only
 // the owner can do.
 func TestSeedLock(t *testing.T) {
 	godwitOnly(t) // DELIFEQ and DELEX

@@ -133,9 +133,9 @@ func (k *tinkerer) toggle(c *client.Client) error {
 	return nil
 }
 
-// TestCrashWhileDirectivesChange is TestCrash with one client that changes every directive of the
-// log at every stage of rewrites, and one that turns the log off and on all the time. Nothing that
-// was promised may be lost, and what is there is a prefix.
+// TestCrashWhileDirectivesChange does what TestCrash does. Besides, one client changes every
+// directive of the log at every stage of rewrites, and another turns the log off and on all the
+// time. Nothing that was promised may be lost, and what is there is a prefix.
 func TestCrashWhileDirectivesChange(t *testing.T) {
 	rnd := testseed.Rand(t)
 	n := max(*rounds/4, 3)

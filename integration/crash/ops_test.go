@@ -61,7 +61,7 @@ func (g *generator) text() string {
 // elementSpace is how many names there are, with and without a prefix.
 const elementSpace = 3000
 
-// allElements are all names that elements returns.
+// allElements returns all names that elements may return.
 func allElements() (names []any) {
 	for i := range elementSpace {
 		names = append(names, strconv.Itoa(i), "element:"+strconv.Itoa(i))
@@ -105,7 +105,7 @@ func (g *generator) next() []*unit {
 	return units
 }
 
-// makers are the operations that the server knows. The usual ones come more than once.
+// makers returns the operations that the server knows. The usual ones come more than once.
 func (g *generator) makers() []func() []*unit {
 	all := []func() []*unit{g.str, g.str, g.number, g.hll, g.list, g.list, g.hash, g.hash, g.set,
 		g.set, g.zset, g.zset, g.generic, g.generic, g.expiring}

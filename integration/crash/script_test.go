@@ -60,7 +60,7 @@ const (
 	allFunctions // all, FLUSH included: nobody else has any
 )
 
-// library is the name of a library. The model keeps it as if it were a key.
+// library returns the name of a library. The model keeps it as if it were a key.
 func (g *generator) library(n int) string {
 	return strings.TrimSuffix(g.prefix, ":") + "_lib" + text(n)
 }

@@ -130,8 +130,8 @@ func number(info, field string) int64 {
 	return n
 }
 
-// session is the life of one connection. It sends batches of commands, and reads and forgets the
-// replies.
+// session runs one connection from its start to its end. It sends batches of commands, and reads
+// and forgets the replies.
 func (m *maker) session(p *process, worker int, h *history, until time.Time) (sent int64) {
 	c, err := p.Dial()
 	if err != nil {
