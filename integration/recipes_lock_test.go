@@ -237,7 +237,8 @@ func TestRedlock(t *testing.T) {
 	require.False(t, r.lock(ctx, "resource", owner(), ttl), "a lock without a majority")
 }
 
-// semaphore admits limit holders. One that holds it for longer than the timeout loses its place.
+// acquireSemaphore takes a place if there are fewer than limit holders. It removes those that have
+// held theirs for longer than the timeout.
 func acquireSemaphore(e *env, key string, limit int64, timeout, now int64) (id string, err error) {
 	id = owner()
 	var rank *redis.IntCmd

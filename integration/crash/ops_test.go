@@ -38,8 +38,8 @@ type generator struct {
 
 // features are what not every server can do.
 type features struct {
-	multi, script, fieldTTL, bloom, geo, functions, cuckoo, cms, topk, tdigest,
-	throttle bool
+	multi, script, fieldTTL, bloom, geo, functions bool
+	cuckoo, cms, topk, tdigest, throttle           bool
 }
 
 func (g *generator) key(kind string) string {
