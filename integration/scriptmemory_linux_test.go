@@ -9,7 +9,7 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// largeScripts use dozens of MB until they end: stacks of coroutines, tables and strings.
+// largeScripts leave dozens of MB behind when they end: stacks of coroutines, tables and strings.
 var largeScripts = map[string]string{
 	"coroutines": `
 local t = {}
