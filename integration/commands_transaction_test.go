@@ -3,7 +3,6 @@ package integration
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -12,52 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-func TestTransactions(t *testing.T) {
-	everywhere(t, func(e *env) {
-		var get *redis.StringCmd
-		var list *redis.StringSliceCmd
-		cmds, err := e.c.TxPipelined(e.ctx, func(p redis.Pipeliner) error {
-			p.Set(e.ctx, "k", "v", 0)
-			get = p.Get(e.ctx, "k")
-			p.RPush(e.ctx, "l", "a", "b")
-			list = p.LRange(e.ctx, "l", 0, -1)
-			p.HSet(e.ctx, "h", "f", 1)
-			p.HGetAll(e.ctx, "h")
-			p.ZAdd(e.ctx, "z", redis.Z{Score: 1.5, Member: "m"})
-			p.ZRangeWithScores(e.ctx, "z", 0, -1)
-			return nil
-		})
-		require.NoError(e, err)
-		require.Len(e, cmds, 8)
-		require.Equal(e, "v", get.Val())
-		require.Equal(e, []string{"a", "b"}, list.Val())
-		require.Equal(e, []redis.Z{{Score: 1.5, Member: "m"}}, cmds[7].(*redis.ZSliceCmd).Val())
-
-		// One command fails: the others have happened.
-		cmds, err = e.c.TxPipelined(e.ctx, func(p redis.Pipeliner) error {
-			p.Set(e.ctx, "a", "1", 0)
-			p.Incr(e.ctx, "l")
-			p.Set(e.ctx, "b", "1", 0)
-			return nil
-		})
-		e.errs(err, wrongType)
-		e.errs(cmds[1].Err(), wrongType)
-		require.Equal(e, int64(2), e.c.Exists(e.ctx, "a", "b").Val())
-
-		// One cannot be queued: nothing happens.
-		cmds, err = e.c.TxPipelined(e.ctx, func(p redis.Pipeliner) error {
-			p.Set(e.ctx, "c", "1", 0)
-			p.Do(e.ctx, "nosuch")
-			return nil
-		})
-		require.Error(e, err)
-		require.Error(e, cmds[0].Err())
-		require.Zero(e, e.c.Exists(e.ctx, "c").Val())
-	})
-}
-
-const wrongType = "WRONGTYPE Operation against a key holding the wrong kind of value"
 
 // TestOptimisticCounter has clients increment a counter by WATCH, GET and SET: none is lost.
 func TestOptimisticCounter(t *testing.T) {
@@ -92,48 +45,6 @@ func watchUntilDone(e *env, f func(tx *redis.Tx) error, keys ...string) error {
 		}
 	}
 	return context.DeadlineExceeded
-}
-
-// TestTransactionOnOneConnection walks through the errors and the states of one connection, command by command.
-func TestTransactionOnOneConnection(t *testing.T) {
-	everywhere(t, func(e *env) {
-		c := e.conn()
-		do := func(args ...any) (any, error) { return c.Do(e.ctx, args...).Result() }
-		text := func(args ...any) string {
-			v, err := do(args...)
-			if errors.Is(err, redis.Nil) {
-				return "nil"
-			}
-			if err != nil {
-				return err.Error()
-			}
-			return fmt.Sprint(v)
-		}
-		for _, step := range []struct{ command, want string }{
-			{"EXEC", "ERR EXEC without MULTI"},
-			{"WATCH k", "OK"},
-			{"MULTI", "OK"},
-			{"MULTI", "ERR MULTI calls can not be nested"},
-			{"WATCH k", "ERR WATCH inside MULTI is not allowed"},
-			{"SET k v", "QUEUED"},
-			{"GET k", "QUEUED"},
-			{"EXEC", "[OK v]"},
-			{"WATCH k", "OK"},
-			{"APPEND k w", "2"},
-			{"MULTI", "OK"},
-			{"EXEC", "nil"},
-			{"MULTI", "OK"},
-			{"CLIENT REPLY MAYBE", "QUEUED"},
-			{"SAVE", "ERR Command not allowed inside a transaction"},
-			{"EXEC", "EXECABORT Transaction discarded because of previous errors."},
-		} {
-			var args []any
-			for _, w := range strings.Fields(step.command) {
-				args = append(args, w)
-			}
-			require.Equal(e, step.want, text(args...), step.command)
-		}
-	})
 }
 
 // TestTransactionEnds: what was queued is forgotten when the connection goes, and others are not told of what it watched.
