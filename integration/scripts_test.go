@@ -2,7 +2,6 @@ package integration
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,47 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/client"
 	"godwit/internal/testserver"
 )
-
-// TestScriptsAgainstRedis runs each line of testdata/scripts.txt on a server and on redis-server,
-// with one key and one argument, in both protocols. ⏎ stands for the end of a line. Replies and
-// error messages must be the same.
-func TestScriptsAgainstRedis(t *testing.T) {
-	godwitOnly(t)
-	t.Parallel()
-	raw, err := os.ReadFile("testdata/scripts.txt")
-	require.NoError(t, err)
-	theirs := startRedis(t)
-	ours := startServer(t).Addr
-	for _, proto := range []int{2, 3} {
-		dial := func(addr string) *client.Client {
-			c, err := client.Dial("tcp", addr)
-			require.NoError(t, err)
-			t.Cleanup(func() { c.Close() })
-			do(t, c, "FLUSHALL")
-			_, err = c.Do("HELLO", proto)
-			require.NoError(t, err)
-			return c
-		}
-		a, b := dial(ours), dial(theirs)
-		n := 0
-		for _, line := range strings.Split(string(raw), "\n") {
-			if line == "" || strings.HasPrefix(line, "# ") {
-				continue
-			}
-			n++
-			script := strings.ReplaceAll(line, "⏎", "\n")
-			got, err := a.Do("EVAL", script, 1, "k1", "a1")
-			require.NoError(t, err, line)
-			want, err := b.Do("EVAL", script, 1, "k1", "a1")
-			require.NoError(t, err, line)
-			assert.Equal(t, want.String(), got.String(), "RESP%d: %s", proto, line)
-		}
-		require.Greater(t, n, 500)
-	}
-}
 
 // TestHostileScripts checks that each script ends with an error that names the cause, in bounded
 // time, and that the server goes on.

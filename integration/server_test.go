@@ -138,3 +138,11 @@ func do(t testing.TB, c *client.Client, args ...any) client.Value {
 	}
 	return v
 }
+
+// startRedis runs redis-server with args for the time of the test and returns its address. Without
+// one it skips the test, except in CI.
+func startRedis(t *testing.T, args ...string) string {
+	t.Helper()
+	bin := testserver.Program(t, "redis-server")
+	return testserver.Run(t, testserver.Options{Program: bin, Args: args}).Addr
+}

@@ -3,6 +3,7 @@ package integration
 import (
 	"bufio"
 	"bytes"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -19,6 +20,10 @@ import (
 	"godwit/internal/resp"
 	"godwit/internal/resp/client"
 )
+
+// rewrite writes the sessions anew from the replies of the server under test, which should be
+// redis-server then.
+var rewrite = flag.Bool("rewrite", false, "write testdata/sessions from the server's replies")
 
 // A file of testdata/sessions has sections. Each is a talk of several connections with one server:
 // what they send, and everything that each of them receives.
@@ -348,4 +353,19 @@ func writeTalks(t *testing.T, file string, talks []*talk) {
 		}
 	}
 	require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o644))
+}
+
+// words splits a line as the server splits an inline command.
+func words(line string) ([]any, error) {
+	var p resp.Parser
+	limits := resp.Limits{MaxBulk: 1 << 20, MaxMultibulk: 1 << 20, MaxInline: 1 << 20, Authenticated: true}
+	argv, _, err := p.Next([]byte(line+"\r\n"), &limits)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]any, len(argv))
+	for i, a := range argv {
+		out[i] = bytes.Clone(a)
+	}
+	return out, nil
 }
