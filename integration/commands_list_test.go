@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLargeLists: lists of many nodes give the same answers as slices.
+// TestLargeLists checks that lists of many nodes give the same answers as slices.
 func TestLargeLists(t *testing.T) {
 	everywhere(t, func(e *env) {
 		rng := testseed.Rand(e)
@@ -72,7 +72,8 @@ func changeLargeList(e *env, rng *rand.Rand, want []string) []string {
 	return want
 }
 
-// TestSharedQueue: what many producers push, many consumers pop exactly once, and a list moved through keeps its order.
+// TestSharedQueue checks that many consumers pop exactly once what many producers push, and that a
+// list that elements are moved through keeps its order.
 func TestSharedQueue(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const producers, jobs = 4, 500
@@ -98,7 +99,7 @@ func TestSharedQueue(t *testing.T) {
 	})
 }
 
-// consume pops until all consumers together have got n elements.
+// consume pops until all consumers together have n elements.
 func consume(ctx context.Context, e *env, mu *sync.Mutex, got *[]string, n int) {
 	for {
 		elems, err := e.c.RPopCount(ctx, "q", 7).Result()

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLargeSets: sets that are hash tables give the same answers as maps.
+// TestLargeSets checks that sets that are hash tables give the same answers as maps.
 func TestLargeSets(t *testing.T) {
 	everywhere(t, func(e *env) {
 		c, ctx := e.c, e.ctx
@@ -64,7 +64,8 @@ func TestLargeSets(t *testing.T) {
 	})
 }
 
-// churn inserts and deletes names until the table behind them has grown and shrunk many times over, between the steps of a scan.
+// churn inserts and deletes names between the steps of a scan, until the table has grown and shrunk
+// many times over.
 type churn struct {
 	rng        *rand.Rand
 	names      []string
@@ -97,7 +98,8 @@ func (h *churn) run() {
 	}
 }
 
-// TestScanUnderChanges: a scan returns every element that is there from its beginning to its end, whatever else comes and goes.
+// TestScanUnderChanges checks that a scan returns every element that is there from its beginning to
+// its end, whatever else comes and goes.
 func TestScanUnderChanges(t *testing.T) {
 	everywhere(t, func(e *env) {
 		c, ctx := e.c, e.ctx
@@ -105,7 +107,9 @@ func TestScanUnderChanges(t *testing.T) {
 		sets := &churn{rng: rng,
 			add: func(names []any) { require.NoError(e, c.SAdd(ctx, "s", names...).Err()) },
 			del: func(names []any) { require.NoError(e, c.SRem(ctx, "s", names...).Err()) }}
-		scanWhole(e, sets, func(cursor uint64) ([]string, uint64, error) { return c.SScan(ctx, "s", cursor, "", 20).Result() })
+		scanWhole(e, sets, func(cursor uint64) ([]string, uint64, error) {
+			return c.SScan(ctx, "s", cursor, "", 20).Result()
+		})
 
 		keys := &churn{rng: rng,
 			add: func(names []any) {
@@ -122,7 +126,9 @@ func TestScanUnderChanges(t *testing.T) {
 				}
 				require.NoError(e, c.Del(ctx, list...).Err())
 			}}
-		scanWhole(e, keys, func(cursor uint64) ([]string, uint64, error) { return c.Scan(ctx, cursor, "", 20).Result() })
+		scanWhole(e, keys, func(cursor uint64) ([]string, uint64, error) {
+			return c.Scan(ctx, cursor, "", 20).Result()
+		})
 		found, _ := c.SScan(ctx, "s", 0, "stay:1*", 50000).Val()
 		require.Len(e, found, 111)
 	})

@@ -13,12 +13,11 @@ import (
 )
 
 // The tests of this file show that the typed methods of go-redis read Godwit's replies, one test
-// for each family of commands. What each command answers stands in the case files of package
-// command.
+// for each family of commands. The case files of package command say what each command replies.
 
 const wrongType = "WRONGTYPE Operation against a key holding the wrong kind of value"
 
-// zs makes scored members from scores and members in turn.
+// zs returns scored members from scores and members in turn.
 func zs(scoreMembers ...any) []redis.Z {
 	var out []redis.Z
 	for i := 0; i < len(scoreMembers); i += 2 {
@@ -33,7 +32,8 @@ func TestStrings(t *testing.T) {
 		require.ErrorIs(e, c.Get(ctx, "missing").Err(), redis.Nil)
 		require.True(e, c.SetNX(ctx, "k", "1", time.Hour).Val())
 		require.False(e, c.SetNX(ctx, "k", "2", 0).Val())
-		old, err := c.SetArgs(ctx, "k", "w", redis.SetArgs{Mode: "XX", Get: true, KeepTTL: true}).Result()
+		old, err := c.SetArgs(ctx, "k", "w",
+			redis.SetArgs{Mode: "XX", Get: true, KeepTTL: true}).Result()
 		require.NoError(e, err)
 		require.Equal(e, "1", old)
 		require.InDelta(e, 3600, c.TTL(ctx, "k").Val().Seconds(), 60)
@@ -51,7 +51,7 @@ func TestStrings(t *testing.T) {
 	})
 }
 
-// TestNewStrings is TestStrings for commands that redis-server 7.0 does not have.
+// TestNewStrings does what TestStrings does with commands that redis-server 7.0 does not have.
 func TestNewStrings(t *testing.T) {
 	godwitOnly(t)
 	everywhere(t, func(e *env) {
@@ -118,7 +118,8 @@ func TestHashes(t *testing.T) {
 	})
 }
 
-// TestFieldTTLs has fields of a hash expire by themselves, and the hash with the last of them.
+// TestFieldTTLs checks that fields of hashes expire by themselves, and the hash with its last
+// field.
 func TestFieldTTLs(t *testing.T) {
 	godwitOnly(t)
 	everywhere(t, func(e *env) {
@@ -183,7 +184,8 @@ func TestLists(t *testing.T) {
 func TestZSet(t *testing.T) {
 	everywhere(t, func(e *env) {
 		c, ctx := e.c, e.ctx
-		require.EqualValues(e, 3, c.ZAdd(ctx, "z", zs(1.0, "a", 2.5, "b", math.Inf(1), "c")...).Val())
+		require.EqualValues(e, 3,
+			c.ZAdd(ctx, "z", zs(1.0, "a", 2.5, "b", math.Inf(1), "c")...).Val())
 		require.Equal(e, 3.5, c.ZAddArgsIncr(ctx, "z",
 			redis.ZAddArgs{Members: zs(2.5, "a")}).Val())
 		require.ErrorIs(e, c.ZAddArgsIncr(ctx, "z",
@@ -225,7 +227,8 @@ func TestGeo(t *testing.T) {
 			WithCoord: true, WithDist: true, WithGeoHash: true}).Result()
 		require.NoError(e, err)
 		require.Equal(e, []redis.GeoLocation{{Name: "juejin", Dist: 10.5501,
-			GeoHash: 4069887154388167, Longitude: juejin.Longitude, Latitude: juejin.Latitude}}, near)
+			GeoHash: 4069887154388167, Longitude: juejin.Longitude, Latitude: juejin.Latitude}},
+			near)
 	})
 }
 
@@ -278,7 +281,7 @@ func TestTransactions(t *testing.T) {
 		require.Equal(e, map[string]string{"f": "1"}, cmds[5].(*redis.MapStringStringCmd).Val())
 		require.Equal(e, zs(1.5, "m"), cmds[7].(*redis.ZSliceCmd).Val())
 
-		// One command fails: the others have happened.
+		// One command fails, and the others take effect.
 		cmds, err = c.TxPipelined(ctx, func(p redis.Pipeliner) error {
 			p.Set(ctx, "a", "1", 0)
 			p.Incr(ctx, "l")
@@ -289,7 +292,7 @@ func TestTransactions(t *testing.T) {
 		e.errs(cmds[1].Err(), wrongType)
 		require.Equal(e, int64(2), c.Exists(ctx, "a", "b").Val())
 
-		// One cannot be queued: nothing happens.
+		// One command cannot be queued, and nothing happens.
 		cmds, err = c.TxPipelined(ctx, func(p redis.Pipeliner) error {
 			p.Set(ctx, "c", "1", 0)
 			p.Do(ctx, "nosuch")
@@ -299,7 +302,7 @@ func TestTransactions(t *testing.T) {
 		require.Error(e, cmds[0].Err())
 		require.Zero(e, c.Exists(ctx, "c").Val())
 
-		// A watched key changes: go-redis reads the null as a failed transaction.
+		// A watched key changes, and go-redis reads the null as a failed transaction.
 		err = c.Watch(ctx, func(tx *redis.Tx) error {
 			require.NoError(e, c.Append(ctx, "k", "w").Err())
 			_, err := tx.TxPipelined(ctx, func(p redis.Pipeliner) error {
@@ -317,7 +320,7 @@ func TestScripts(t *testing.T) {
 	everywhere(t, func(e *env) {
 		c, ctx := e.c, e.ctx
 		s := redis.NewScript("return {KEYS[1],tonumber(ARGV[1]),false,{ok='fine'},{1}}")
-		for range 2 { // by EVAL at first, by EVALSHA then
+		for range 2 { // first by EVAL, then by EVALSHA
 			v, err := s.Run(ctx, c, []string{"k"}, 7).Slice()
 			require.NoError(e, err)
 			require.Equal(e, []any{"k", int64(7), nil, "fine", []any{int64(1)}}, v)
@@ -361,7 +364,7 @@ func TestScan(t *testing.T) {
 	})
 }
 
-// collect iterates to the end and drops what is reported twice.
+// collect iterates to the end, and drops duplicates.
 func collect(e *env, it *redis.ScanIterator) []string {
 	e.Helper()
 	seen := map[string]bool{}

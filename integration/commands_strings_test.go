@@ -9,12 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSubSecondExpiry: deadlines are in milliseconds, and a key is gone when its own has passed.
+// TestSubSecondExpiry checks that deadlines are in milliseconds, and that a key is gone after its
+// own.
 func TestSubSecondExpiry(t *testing.T) {
 	everywhere(t, func(e *env) {
 		start := time.Now()
 		require.NoError(e, e.c.Set(e.ctx, "k", "v", 150*time.Millisecond).Err())
-		if ttl := e.c.PTTL(e.ctx, "k").Val(); ttl > 150*time.Millisecond || (ttl <= 0 && time.Since(start) < 100*time.Millisecond) {
+		if ttl := e.c.PTTL(e.ctx, "k").Val(); ttl > 150*time.Millisecond ||
+			(ttl <= 0 && time.Since(start) < 100*time.Millisecond) {
 			e.Errorf("PTTL %v", ttl)
 		}
 		eventually(e, "the key expires", func() bool { return e.c.Exists(e.ctx, "k").Val() == 0 })
@@ -25,13 +27,14 @@ func TestSubSecondExpiry(t *testing.T) {
 	})
 }
 
-// TestBinary: keys and values are bytes, whatever they are.
+// TestBinary checks that keys and values may hold any bytes.
 func TestBinary(t *testing.T) {
 	all := make([]byte, 256)
 	for i := range all {
 		all[i] = byte(i)
 	}
-	keys := []string{"", "\x00", "a\x00b", "\r\n", "$3\r\nfoo\r\n", "\xff\xfe", "\xc3\x28", "键", string(all), strings.Repeat("k", 100_000)}
+	keys := []string{"", "\x00", "a\x00b", "\r\n", "$3\r\nfoo\r\n", "\xff\xfe", "\xc3\x28", "键",
+		string(all), strings.Repeat("k", 100_000)}
 	everywhere(t, func(e *env) {
 		for i, k := range keys {
 			v := strings.Repeat(string(all), i) + k
@@ -45,7 +48,8 @@ func TestBinary(t *testing.T) {
 	})
 }
 
-// TestPipelines: replies come in the order of the commands, however many and however large they are.
+// TestPipelines checks that replies come in the order of the commands, however many and however
+// large they are.
 func TestPipelines(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const n = 5000
@@ -77,7 +81,7 @@ func TestPipelines(t *testing.T) {
 	})
 }
 
-// TestStringLimit: no string grows past proto-max-bulk-len, by whatever command.
+// TestStringLimit checks that no command makes a string longer than proto-max-bulk-len.
 func TestStringLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 1 << 20
@@ -93,8 +97,10 @@ func TestStringLimit(t *testing.T) {
 	} {
 		require.EqualError(t, err, tooLong, name)
 	}
-	require.EqualError(t, c.SetBit(ctx, "bits", 8*limit, 1).Err(), "ERR bit offset is not an integer or out of range")
-	require.EqualError(t, c.BitField(ctx, "bits", "SET", "u8", 8*limit, 1).Err(), "ERR bit offset is not an integer or out of range")
+	require.EqualError(t, c.SetBit(ctx, "bits", 8*limit, 1).Err(),
+		"ERR bit offset is not an integer or out of range")
+	require.EqualError(t, c.BitField(ctx, "bits", "SET", "u8", 8*limit, 1).Err(),
+		"ERR bit offset is not an integer or out of range")
 	require.EqualValues(t, 1, c.Exists(ctx, "k", "new", "bits").Val())
 	require.EqualValues(t, limit, c.StrLen(ctx, "k").Val())
 	require.EqualValues(t, limit, c.SetRange(ctx, "new", limit-1, "y").Val())
@@ -110,7 +116,7 @@ func TestStringLimit(t *testing.T) {
 	require.Equal(t, "ERR Protocol error: invalid bulk length", v.Text())
 }
 
-// TestLargestString: 512 MiB are allowed, by their last bit.
+// TestLargestString sets the last bit of a string of 512 MiB, the largest allowed.
 func TestLargestString(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		t.Skip("takes 512 MiB")
@@ -121,7 +127,10 @@ func TestLargestString(t *testing.T) {
 	require.EqualValues(t, 0, c.SetBit(ctx, "k", 1<<32-1, 1).Val())
 	require.EqualValues(t, 512<<20, c.StrLen(ctx, "k").Val())
 	require.Equal(t, "\x00\x01", c.GetRange(ctx, "k", -2, -1).Val())
-	require.EqualError(t, c.Append(ctx, "k", "x").Err(), "ERR string exceeds maximum allowed size (proto-max-bulk-len)")
+	require.EqualError(t, c.Append(ctx, "k", "x").Err(),
+		"ERR string exceeds maximum allowed size (proto-max-bulk-len)")
 	require.EqualValues(t, 1, c.Unlink(ctx, "k").Val())
-	eventually(t, "the memory is back", func() bool { return infoInt(t, c, "used_memory") < 64<<20 })
+	eventually(t, "the memory is back", func() bool {
+		return infoInt(t, c, "used_memory") < 64<<20
+	})
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOptimisticCounter has clients increment a counter by WATCH, GET and SET: none is lost.
+// TestOptimisticCounter has clients increment a counter by WATCH, GET and SET. No increment may be
+// lost.
 func TestOptimisticCounter(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const clients, each = 4, 30
@@ -47,7 +48,8 @@ func watchUntilDone(e *env, f func(tx *redis.Tx) error, keys ...string) error {
 	return context.DeadlineExceeded
 }
 
-// TestTransactionEnds: what was queued is forgotten when the connection goes, and others are not told of what it watched.
+// TestTransactionEnds checks that the queue of a connection that ends is dropped, and that its
+// watched keys are forgotten.
 func TestTransactionEnds(t *testing.T) {
 	godwitOnly(t) // the fields of INFO are those of later versions
 	t.Parallel()
@@ -58,7 +60,9 @@ func TestTransactionEnds(t *testing.T) {
 	}
 	require.Contains(t, do(t, c, "INFO", "clients").Text(), "watching_clients:1")
 	watcher.Close()
-	eventually(t, "the client is gone", func() bool { return strings.Contains(do(t, c, "INFO", "clients").Text(), "watching_clients:0") })
+	eventually(t, "the client is gone", func() bool {
+		return strings.Contains(do(t, c, "INFO", "clients").Text(), "watching_clients:0")
+	})
 	require.Zero(t, do(t, c, "EXISTS", "k", "k2").Int)
 	require.Contains(t, do(t, c, "INFO", "clients").Text(), "total_watched_keys:0")
 }
@@ -70,7 +74,8 @@ func argsOf(line string) (out []any) {
 	return out
 }
 
-// TestTransactionQueueLimit: a queue is input that was not run; a client with more of it than client-query-buffer-limit is closed.
+// TestTransactionQueueLimit checks that a queue counts as input that was not run. A client whose
+// queue exceeds client-query-buffer-limit is closed.
 func TestTransactionQueueLimit(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
@@ -85,21 +90,26 @@ func TestTransactionQueueLimit(t *testing.T) {
 		}
 	}
 	require.InDelta(t, 11, n, 2)
-	require.Contains(t, do(t, c, "INFO", "stats").Text(), "client_query_buffer_limit_disconnections:1")
+	require.Contains(t, do(t, c, "INFO", "stats").Text(),
+		"client_query_buffer_limit_disconnections:1")
 	require.Zero(t, do(t, c, "EXISTS", "k").Int)
 }
 
-// TestTransactionInTheLog: a transaction is one unit of the append-only file, whose end may be torn anywhere.
+// TestTransactionInTheLog checks that a transaction is one unit of the append-only file, wherever
+// its end is torn.
 func TestTransactionInTheLog(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
 	s := startServer(t, with("--appendonly", "yes")...)
 	c := s.dial(t)
-	for _, cmd := range []string{"SET a 0", "MULTI", "SET a 1", "SELECT 3", "SET b 1", "BGREWRITEAOF", "INCR b", "SELECT 0", "INCR a", "EXEC"} {
+	for _, cmd := range []string{"SET a 0", "MULTI", "SET a 1", "SELECT 3", "SET b 1",
+		"BGREWRITEAOF", "INCR b", "SELECT 0", "INCR a", "EXEC"} {
 		do(t, c, argsOf(cmd)...)
 	}
 	eventually(t, "the rewrite ends", func() bool {
-		return persistInfo(t, c, "aof_rewrites") != "0" && persistInfo(t, c, "aof_rewrite_in_progress") == "0" && persistInfo(t, c, "aof_rewrite_scheduled") == "0"
+		return persistInfo(t, c, "aof_rewrites") != "0" &&
+			persistInfo(t, c, "aof_rewrite_in_progress") == "0" &&
+			persistInfo(t, c, "aof_rewrite_scheduled") == "0"
 	})
 	for _, cmd := range []string{"MULTI", "INCR a", "SELECT 3", "INCR b", "EXEC"} {
 		do(t, c, argsOf(cmd)...)
@@ -115,7 +125,8 @@ func TestTransactionInTheLog(t *testing.T) {
 	require.Equal(t, "3", do(t, c, "GET", "b").Text())
 }
 
-// TestWatchSeesReload: what comes from a file or a payload is a change, and so is what a client that waited was given.
+// TestWatchSeesReload checks that keys from a file or a payload count as changed, and so does what
+// a blocked client was given.
 func TestWatchSeesReload(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--enable-debug-command", "yes")
@@ -147,7 +158,9 @@ func TestWatchSeesReload(t *testing.T) {
 			do(t, c, "WATCH", "k")
 			waiting.Queue("BLMOVE", "source", "k", "LEFT", "LEFT", 0)
 			require.NoError(t, waiting.Flush())
-			eventually(t, "it waits", func() bool { return strings.Contains(do(t, other, "INFO", "clients").Text(), "blocked_clients:1") })
+			eventually(t, "it waits", func() bool {
+				return strings.Contains(do(t, other, "INFO", "clients").Text(), "blocked_clients:1")
+			})
 			do(t, other, "RPUSH", "source", "x")
 			_, err := waiting.Receive()
 			require.NoError(t, err)
@@ -162,15 +175,19 @@ func TestWatchSeesReload(t *testing.T) {
 	}
 }
 
-// TestTransactionServesAfterwards: a client that waits for a list is served what is left of it after the whole transaction, not what was there in between.
+// TestTransactionServesAfterwards checks that a client that waits for a list gets what is left of
+// it after the whole transaction, not what was there in between.
 func TestTransactionServesAfterwards(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	c, waiting := s.dial(t), s.dial(t)
 	waiting.Queue("BLPOP", "l", 0)
 	require.NoError(t, waiting.Flush())
-	eventually(t, "it waits", func() bool { return strings.Contains(do(t, c, "INFO", "clients").Text(), "blocked_clients:1") })
-	for _, cmd := range []string{"MULTI", "RPUSH l a", "LPOP l", "BLPOP none 0", "RPUSH l b c", "LPOP l", "EXEC"} {
+	eventually(t, "it waits", func() bool {
+		return strings.Contains(do(t, c, "INFO", "clients").Text(), "blocked_clients:1")
+	})
+	for _, cmd := range []string{"MULTI", "RPUSH l a", "LPOP l", "BLPOP none 0", "RPUSH l b c",
+		"LPOP l", "EXEC"} {
 		do(t, c, argsOf(cmd)...)
 	}
 	v, err := waiting.Receive()
@@ -178,7 +195,8 @@ func TestTransactionServesAfterwards(t *testing.T) {
 	require.Equal(t, []string{"l", "c"}, v.Strings())
 }
 
-// TestTransactionPaused: CLIENT PAUSE WRITE holds back an EXEC that writes, and what is queued meanwhile if it writes.
+// TestTransactionPaused checks that CLIENT PAUSE WRITE holds back an EXEC that writes, and what is
+// queued meanwhile if it writes.
 func TestTransactionPaused(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -193,7 +211,9 @@ func TestTransactionPaused(t *testing.T) {
 	require.Len(t, do(t, reader, "EXEC").Elems, 1)
 	writer.Queue("EXEC")
 	require.NoError(t, writer.Flush())
-	eventually(t, "it is held back", func() bool { return strings.Contains(do(t, c, "INFO", "clients").Text(), "blocked_clients:1") })
+	eventually(t, "it is held back", func() bool {
+		return strings.Contains(do(t, c, "INFO", "clients").Text(), "blocked_clients:1")
+	})
 	require.Zero(t, do(t, c, "EXISTS", "k").Int)
 	do(t, c, "CLIENT", "UNPAUSE")
 	v, err := writer.Receive()

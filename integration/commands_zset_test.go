@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestZSetLarge walks a set through both encodings and back to nothing, and looks at it from every side.
+// TestZSetLarge walks a set through both encodings and back to nothing, and looks at it from every
+// side.
 func TestZSetLarge(t *testing.T) {
 	everywhere(t, func(e *env) {
 		c, ctx := e.c, e.ctx
@@ -72,8 +73,8 @@ func TestZSetLarge(t *testing.T) {
 	})
 }
 
-// TestZSetRandomIsFair draws members of both encodings and holds the counts against equal chances (chi-square, 19 degrees of freedom,
-// p < 1e-6 at 63).
+// TestZSetRandomIsFair draws members of both encodings and compares the counts with equal chances
+// (chi-square, 19 degrees of freedom, p < 1e-6 at 63).
 func TestZSetRandomIsFair(t *testing.T) {
 	godwitOnly(t) // Redis chooses a bucket of its table first
 	t.Parallel()
@@ -108,7 +109,7 @@ func TestZSetRandomIsFair(t *testing.T) {
 	}
 }
 
-// TestZSetEvents listens to what the commands announce, in order.
+// TestZSetEvents listens to the keyspace events of the commands, in order.
 func TestZSetEvents(t *testing.T) {
 	s := startServer(t, "--notify-keyspace-events", "KEA")
 	c := redis.NewClient(&redis.Options{Addr: s.Addr})
@@ -139,7 +140,8 @@ func TestZSetEvents(t *testing.T) {
 		for _, want := range step.events {
 			msg, err := sub.ReceiveMessage(ctx)
 			require.NoError(t, err)
-			require.Equal(t, want, strings.TrimPrefix(msg.Channel, "__keyevent@0__:")+" "+msg.Payload, step.command)
+			require.Equal(t, want,
+				strings.TrimPrefix(msg.Channel, "__keyevent@0__:")+" "+msg.Payload, step.command)
 		}
 	}
 }

@@ -139,8 +139,8 @@ func do(t testing.TB, c *client.Client, args ...any) client.Value {
 	return v
 }
 
-// startRedis runs redis-server with args for the time of the test and returns its address. Without
-// one it skips the test, except in CI.
+// startRedis runs redis-server with args until the test ends, and returns its address. Without
+// redis-server it skips the test, or fails it in CI.
 func startRedis(t *testing.T, args ...string) string {
 	t.Helper()
 	bin := testserver.Program(t, "redis-server")

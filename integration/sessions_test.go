@@ -358,7 +358,8 @@ func writeTalks(t *testing.T, file string, talks []*talk) {
 // words splits a line as the server splits an inline command.
 func words(line string) ([]any, error) {
 	var p resp.Parser
-	limits := resp.Limits{MaxBulk: 1 << 20, MaxMultibulk: 1 << 20, MaxInline: 1 << 20, Authenticated: true}
+	limits := resp.Limits{MaxBulk: 1 << 20, MaxMultibulk: 1 << 20, MaxInline: 1 << 20,
+		Authenticated: true}
 	argv, _, err := p.Next([]byte(line+"\r\n"), &limits)
 	if err != nil {
 		return nil, err
