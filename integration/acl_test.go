@@ -12,18 +12,20 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// as is a client of the user.
+// as connects as the user.
 func (s *server) as(t testing.TB, user, password string) *redis.Client {
 	return s.client(t, func(o *redis.Options) { o.Username, o.Password = user, password })
 }
 
-// TestACLRevoked: rights count when a command runs, not when it was queued or began to wait.
+// TestACLRevoked checks that a user's rights count when a command runs, not when it was queued or
+// began to wait.
 func TestACLRevoked(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	ctx := t.Context()
 	admin := s.client(t)
-	require.NoError(t, admin.ACLSetUser(ctx, "worker", "on", ">pw", "~job:*", "&job:*", "+@all", "-@dangerous").Err())
+	require.NoError(t, admin.ACLSetUser(ctx, "worker", "on", ">pw", "~job:*", "&job:*",
+		"+@all", "-@dangerous").Err())
 	c := s.dial(t)
 	do := func(args ...any) client.Value {
 		v, err := c.Do(args...)
@@ -64,7 +66,8 @@ func TestACLRevoked(t *testing.T) {
 	require.Equal(t, "2", infoField(t, admin, "acl_access_denied_cmd"))
 }
 
-// TestACLEndsConnections: who may no longer listen, or is no user any more, is disconnected; others are not.
+// TestACLEndsConnections checks that a client is disconnected when it loses its channels or its
+// user, and that other clients are not.
 func TestACLEndsConnections(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -79,7 +82,8 @@ func TestACLEndsConnections(t *testing.T) {
 		require.NoError(t, err)
 		return func() error { _, err := c.Do("PING"); return err }
 	}
-	a, b, pattern, idle := login("SUBSCRIBE", "a1"), login("SUBSCRIBE", "b"), login("PSUBSCRIBE", "a*"), login("PING")
+	a, b, pattern, idle := login("SUBSCRIBE", "a1"), login("SUBSCRIBE", "b"),
+		login("PSUBSCRIBE", "a*"), login("PING")
 	require.NoError(t, admin.ACLSetUser(ctx, "u", "resetchannels", "&a?", "&b").Err())
 	require.NoError(t, a())
 	require.NoError(t, b())
@@ -93,7 +97,8 @@ func TestACLEndsConnections(t *testing.T) {
 	require.Error(t, idle())
 }
 
-// TestACLFile: a file with errors changes nothing; users who are gone are disconnected; what is saved is there after a restart.
+// TestACLFile checks that a file with errors changes nothing, that clients whose users are gone are
+// disconnected, and that what ACL SAVE writes is there after a restart.
 func TestACLFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "users.acl")
@@ -106,7 +111,9 @@ func TestACLFile(t *testing.T) {
 	require.NoError(t, err)
 	write("user ann off\nnonsense\nuser carl +nosuch\n")
 	err = ann.Do(ctx, "ACL", "LOAD").Err()
-	require.ErrorContains(t, err, file+":2 should start with user keyword followed by the username. "+file+":3: Error in applying operation '+nosuch'")
+	require.ErrorContains(t, err,
+		file+":2 should start with user keyword followed by the username. "+file+
+			":3: Error in applying operation '+nosuch'")
 	users, err := ann.ACLUsers(ctx).Result()
 	require.NoError(t, err)
 	require.Equal(t, []string{"ann", "bob", "default"}, users)
@@ -120,11 +127,12 @@ func TestACLFile(t *testing.T) {
 	require.NoError(t, again.as(t, "dora", "y").Ping(ctx).Err())
 }
 
-// TestACLConfig: users in the configuration file, written there again by CONFIG REWRITE.
+// TestACLConfig checks users in the configuration file, and that CONFIG REWRITE writes them back.
 func TestACLConfig(t *testing.T) {
 	t.Parallel()
 	conf := filepath.Join(t.TempDir(), "g.conf")
-	require.NoError(t, os.WriteFile(conf, []byte("user ann on >x ~* +@all\n# kept\nuser bob on nopass +ping\n"), 0o600))
+	require.NoError(t, os.WriteFile(conf,
+		[]byte("user ann on >x ~* +@all\n# kept\nuser bob on nopass +ping\n"), 0o600))
 	s := startServer(t, conf)
 	ctx := t.Context()
 	admin := s.client(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAOFFolderHasOneOwner: a second server is refused, at the start and when it turns its log on,
-// with the pid of the first; when that has been killed, another one starts at once.
+// TestAOFFolderHasOneOwner checks that a second server is refused with the pid of the first, at its
+// start and when it turns its log on. When the first is killed, another one starts at once.
 func TestAOFFolderHasOneOwner(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
@@ -22,7 +22,8 @@ func TestAOFFolderHasOneOwner(t *testing.T) {
 	do(t, c, "SET", "k", "v")
 	pid := "pid " + strconv.Itoa(s.Pid)
 
-	second, err := launch(dir, "", "--port", strconv.Itoa(freePort()), "--bind", "127.0.0.1", "--appendonly", "yes", "--dir", dir)
+	second, err := launch(dir, "", "--port", strconv.Itoa(freePort()), "--bind", "127.0.0.1",
+		"--appendonly", "yes", "--dir", dir)
 	require.NoError(t, err)
 	require.Equal(t, 1, second.Exited(t))
 	require.Contains(t, second.Output(), "is in use by the process with "+pid)
@@ -32,7 +33,8 @@ func TestAOFFolderHasOneOwner(t *testing.T) {
 	v, err := oc.Do("CONFIG", "SET", "appendonly", "yes")
 	require.NoError(t, err)
 	require.True(t, v.IsError())
-	require.Equal(t, []string{"appendonly", "no"}, do(t, oc, "CONFIG", "GET", "appendonly").Strings())
+	require.Equal(t, []string{"appendonly", "no"},
+		do(t, oc, "CONFIG", "GET", "appendonly").Strings())
 	v, err = oc.Do("BGREWRITEAOF")
 	require.NoError(t, err)
 	require.True(t, v.IsError())
@@ -53,8 +55,8 @@ func TestAOFFolderHasOneOwner(t *testing.T) {
 	require.Equal(t, "again", do(t, fourth.dial(t), "GET", "k").Text())
 }
 
-// TestAOFTurnedOnBesideAnOldLog goes on from what the manifest says, and a kill before the new base
-// is complete leaves the old log.
+// TestAOFTurnedOnBesideAnOldLog checks that the log goes on from what the manifest says. A kill
+// before the new base is complete leaves the old log.
 func TestAOFTurnedOnBesideAnOldLog(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -63,7 +65,9 @@ func TestAOFTurnedOnBesideAnOldLog(t *testing.T) {
 	do(t, c, "SET", "ctr", 5)
 	do(t, c, "RPUSH", "l", "a", "b")
 	do(t, c, "BGREWRITEAOF")
-	eventually(t, "the rewrite ends", func() bool { return persistInfo(t, c, "aof_rewrite_in_progress") == "0" })
+	eventually(t, "the rewrite ends", func() bool {
+		return persistInfo(t, c, "aof_rewrite_in_progress") == "0"
+	})
 	do(t, c, "INCRBY", "ctr", 5)
 	s.Stop()
 
@@ -86,7 +90,8 @@ func TestAOFTurnedOnBesideAnOldLog(t *testing.T) {
 	do(t, c, "CONFIG", "SET", "appendonly", "yes")
 	do(t, c, "INCR", "ctr")
 	eventually(t, "the log is complete", func() bool {
-		return persistInfo(t, c, "aof_rewrite_in_progress") == "0" && persistInfo(t, c, "aof_rewrite_scheduled") == "0"
+		return persistInfo(t, c, "aof_rewrite_in_progress") == "0" &&
+			persistInfo(t, c, "aof_rewrite_scheduled") == "0"
 	})
 	do(t, c, "INCR", "ctr")
 	manifest := filepath.Join(dir, "appendonlydir", "appendonly.aof.manifest")
@@ -103,7 +108,7 @@ func TestAOFTurnedOnBesideAnOldLog(t *testing.T) {
 	require.Equal(t, "202", do(t, s.dial(t), "GET", "ctr").Text())
 }
 
-// TestAOFCheckerOfARunningServer warns, and changes nothing.
+// TestAOFCheckerOfARunningServer checks that the checker warns and changes nothing.
 func TestAOFCheckerOfARunningServer(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
@@ -112,7 +117,8 @@ func TestAOFCheckerOfARunningServer(t *testing.T) {
 	bin, err := serverBinary()
 	require.NoError(t, err)
 	folder := filepath.Join(s.Dir, "appendonlydir")
-	out, err := exec.Command(bin, "--check-aof", filepath.Join(folder, "appendonly.aof.manifest")).CombinedOutput()
+	out, err := exec.Command(bin, "--check-aof",
+		filepath.Join(folder, "appendonly.aof.manifest")).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Contains(t, string(out), "WARNING: a server is using this log")
 	incr := filepath.Join(folder, "appendonly.aof.1.incr.aof")
@@ -130,7 +136,8 @@ func TestAOFCheckerOfARunningServer(t *testing.T) {
 	require.Equal(t, before, after)
 }
 
-// TestRewriteWithoutLogFollowsDir: BGREWRITEAOF with the log off works in the server's folder of now.
+// TestRewriteWithoutLogFollowsDir checks that BGREWRITEAOF with the log off writes to the current
+// dir of the server.
 func TestRewriteWithoutLogFollowsDir(t *testing.T) {
 	t.Parallel()
 	old, dir := t.TempDir(), t.TempDir()

@@ -17,11 +17,12 @@ import (
 	"godwit/internal/testserver"
 )
 
-// checkAOF has redis-check-aof judge the log in the server's folder.
+// checkAOF runs redis-check-aof on the log in the server's folder.
 func checkAOF(t *testing.T, dir string) {
 	t.Helper()
 	bin := testserver.Program(t, "redis-check-aof")
-	out, err := exec.Command(bin, filepath.Join(dir, "appendonlydir", "appendonly.aof.manifest")).CombinedOutput()
+	out, err := exec.Command(bin,
+		filepath.Join(dir, "appendonlydir", "appendonly.aof.manifest")).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Contains(t, string(out), "All AOF files and manifest are valid")
 }
@@ -39,7 +40,8 @@ func rewriteAOF(t *testing.T, c *client.Client) {
 	before := persistInfo(t, c, "aof_rewrites")
 	do(t, c, "BGREWRITEAOF")
 	eventually(t, "the rewrite ends", func() bool {
-		return persistInfo(t, c, "aof_rewrites") != before && persistInfo(t, c, "aof_rewrite_in_progress") == "0"
+		return persistInfo(t, c, "aof_rewrites") != before &&
+			persistInfo(t, c, "aof_rewrite_in_progress") == "0"
 	})
 	require.Equal(t, "ok", persistInfo(t, c, "aof_last_bgrewrite_status"))
 }
@@ -51,7 +53,8 @@ func TestAOFWithRedis(t *testing.T) {
 	for _, preamble := range []string{"yes", "no"} {
 		for _, rewritten := range []bool{false, true} {
 			t.Run(fmt.Sprintf("preamble=%s,rewritten=%v", preamble, rewritten), func(t *testing.T) {
-				aof := with("--appendonly", "yes", "--aof-use-rdb-preamble", preamble, "--aof-timestamp-enabled", "yes")
+				aof := with("--appendonly", "yes", "--aof-use-rdb-preamble", preamble,
+					"--aof-timestamp-enabled", "yes")
 				s := startServer(t, aof...)
 				c := s.dial(t)
 				everything(t, c)
@@ -65,9 +68,14 @@ func TestAOFWithRedis(t *testing.T) {
 
 				addr := startRedis(t, append([]string{"--dir", s.Dir}, aof...)...)
 				r := dialAddr(t, addr)
-				eventually(t, "redis-server has loaded", func() bool { v, _ := r.Do("PING"); return !v.IsError() })
+				eventually(t, "redis-server has loaded", func() bool {
+					v, _ := r.Do("PING")
+					return !v.IsError()
+				})
 				require.Equal(t, want, digest(t, r))
-				for _, cmd := range [][]any{{"MULTI"}, {"SELECT", "4"}, {"SET", "m", "1"}, {"SPOP", "set:3"}, {"SELECT", "0"}, {"SPOP", "set:3"}, {"INCRBYFLOAT", "f", "0.1"}, {"EXEC"}} {
+				for _, cmd := range [][]any{{"MULTI"}, {"SELECT", "4"}, {"SET", "m", "1"},
+					{"SPOP", "set:3"}, {"SELECT", "0"}, {"SPOP", "set:3"},
+					{"INCRBYFLOAT", "f", "0.1"}, {"EXEC"}} {
 					do(t, r, cmd...)
 				}
 				if rewritten {
@@ -77,7 +85,9 @@ func TestAOFWithRedis(t *testing.T) {
 				want = digest(t, r)
 				_, err := r.Do("SHUTDOWN", "NOSAVE")
 				require.Error(t, err)
-				eventually(t, "redis-server has ended", func() bool { return !testserver.Answers("tcp", addr) })
+				eventually(t, "redis-server has ended", func() bool {
+					return !testserver.Answers("tcp", addr)
+				})
 
 				s = again(t, s, aof...)
 				require.Equal(t, want, digest(t, s.dial(t)))
@@ -86,7 +96,8 @@ func TestAOFWithRedis(t *testing.T) {
 	}
 }
 
-// TestAOFOfOldVersions: a single file, as it was before version 7, moves into the folder, with its RDB preamble or without.
+// TestAOFOfOldVersions checks that a single-file log, as written before version 7, moves into the
+// folder, with or without an RDB preamble.
 func TestAOFOfOldVersions(t *testing.T) {
 	t.Parallel()
 	for _, preamble := range []string{"yes", "no"} {
@@ -128,14 +139,15 @@ func TestAOFOfOldVersions(t *testing.T) {
 	}
 }
 
-// TestAOFTurnedOnWhileWriting: from the end of the first rewrite on, everything is kept.
+// TestAOFTurnedOnWhileWriting checks that nothing is lost after the first rewrite has ended.
 func TestAOFTurnedOnWhileWriting(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, with("--appendfsync", "always")...)
 	c := s.dial(t)
 	everything(t, c)
 	do(t, c, "CONFIG", "SET", "appendonly", "yes")
-	for i := 0; persistInfo(t, c, "aof_rewrite_in_progress") == "1" || persistInfo(t, c, "aof_rewrite_scheduled") == "1"; i++ {
+	for i := 0; persistInfo(t, c, "aof_rewrite_in_progress") == "1" ||
+		persistInfo(t, c, "aof_rewrite_scheduled") == "1"; i++ {
 		do(t, c, "INCR", "during")
 		do(t, c, "LPUSH", "l:1000", fmt.Sprint(i))
 	}
@@ -166,19 +178,23 @@ func TestAOFTornEnd(t *testing.T) {
 	text := read(t, name)
 	require.NoError(t, os.WriteFile(name, []byte(text[:len(text)-1]), 0o644))
 
-	refused, err := launch(s.Dir, "", "--port", strconv.Itoa(freePort()), "--bind", "127.0.0.1", "--appendonly", "yes", "--aof-load-truncated", "no")
+	refused, err := launch(s.Dir, "", "--port", strconv.Itoa(freePort()), "--bind", "127.0.0.1",
+		"--appendonly", "yes", "--aof-load-truncated", "no")
 	require.NoError(t, err)
 	require.Equal(t, 1, refused.Exited(t))
-	require.Contains(t, refused.Output(), "appendonly.aof.1.incr.aof, offset 50: Unexpected end of file")
+	require.Contains(t, refused.Output(),
+		"appendonly.aof.1.incr.aof, offset 50: Unexpected end of file")
 
 	s = again(t, s, with("--appendonly", "yes")...)
 	require.Equal(t, want, digest(t, s.dial(t)))
-	require.Contains(t, s.Output(), "!!! Truncating the AOF appendonly.aof.1.incr.aof at offset 50 !!!")
+	require.Contains(t, s.Output(),
+		"!!! Truncating the AOF appendonly.aof.1.incr.aof at offset 50 !!!")
 	s.Stop()
 
 	damaged := strings.Replace(text, "$3\r\nSET", "$4\r\nSET", 1)
 	require.NoError(t, os.WriteFile(name, []byte(damaged), 0o644))
-	refused, err = launch(s.Dir, "", "--port", strconv.Itoa(freePort()), "--bind", "127.0.0.1", "--appendonly", "yes")
+	refused, err = launch(s.Dir, "", "--port", strconv.Itoa(freePort()), "--bind", "127.0.0.1",
+		"--appendonly", "yes")
 	require.NoError(t, err)
 	require.Equal(t, 1, refused.Exited(t))
 	require.Contains(t, refused.Output(), "appendonly.aof.1.incr.aof, offset ")
@@ -191,11 +207,12 @@ func TestWaitAOF(t *testing.T) {
 	s := startServer(t, with("--appendonly", "no")...)
 	c := s.dial(t)
 	for want, args := range map[string][]any{
-		"ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.": {"WAITAOF", "1", "0", "0"},
-		"ERR value is out of range, value must between 0 and 1":                       {"WAITAOF", "2", "0", "0"},
-		"ERR value is not an integer or out of range":                                 {"WAITAOF", "x", "0", "0"},
-		"ERR value is out of range, must be positive":                                 {"WAITAOF", "0", "-1", "0"},
-		"ERR timeout is negative":                                                     {"WAITAOF", "0", "0", "-1"},
+		"ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.": {
+			"WAITAOF", "1", "0", "0"},
+		"ERR value is out of range, value must between 0 and 1": {"WAITAOF", "2", "0", "0"},
+		"ERR value is not an integer or out of range":           {"WAITAOF", "x", "0", "0"},
+		"ERR value is out of range, must be positive":           {"WAITAOF", "0", "-1", "0"},
+		"ERR timeout is negative":                               {"WAITAOF", "0", "0", "-1"},
 	} {
 		v, err := c.Do(args...)
 		require.NoError(t, err)
@@ -203,7 +220,8 @@ func TestWaitAOF(t *testing.T) {
 	}
 	do(t, c, "CONFIG", "SET", "appendonly", "yes", "appendfsync", "everysec")
 	eventually(t, "the log is on", func() bool {
-		return persistInfo(t, c, "aof_rewrite_in_progress") == "0" && persistInfo(t, c, "aof_rewrite_scheduled") == "0"
+		return persistInfo(t, c, "aof_rewrite_in_progress") == "0" &&
+			persistInfo(t, c, "aof_rewrite_scheduled") == "0"
 	})
 	start := time.Now()
 	for range 2 {
@@ -214,7 +232,8 @@ func TestWaitAOF(t *testing.T) {
 	do(t, c, "CONFIG", "SET", "appendfsync", "always")
 	do(t, c, "SET", "a", "1")
 	require.Equal(t, "[1 0]", waited(t, c, "1", "0", "1"))
-	require.Equal(t, "[1 0]", waited(t, c, "1", "1", "1"), "there is no replica: the time ends the wait")
+	require.Equal(t, "[1 0]", waited(t, c, "1", "1", "1"),
+		"there is no replica: the time ends the wait")
 
 	c.Queue("SET", "a", "2")
 	c.Queue("WAITAOF", "1", "0", "0")
@@ -223,7 +242,7 @@ func TestWaitAOF(t *testing.T) {
 	require.EqualValues(t, 1, vs[1].Elems[0].Int)
 }
 
-// waited is WAITAOF's reply.
+// waited returns the reply of WAITAOF.
 func waited(t *testing.T, c *client.Client, args ...any) string {
 	t.Helper()
 	v := do(t, c, append([]any{"WAITAOF"}, args...)...)
@@ -231,11 +250,12 @@ func waited(t *testing.T, c *client.Client, args ...any) string {
 	return fmt.Sprint([]int64{v.Elems[0].Int, v.Elems[1].Int})
 }
 
-// TestAOFFolderCannotBeMade: the server does not start without the log it is to keep.
+// TestAOFFolderCannotBeMade checks that the server does not start when it cannot keep its log.
 func TestAOFFolderCannotBeMade(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "appendonlydir"), nil, fs.FileMode(0o644)))
-	s, err := launch(dir, "", "--port", strconv.Itoa(freePort()), "--bind", "127.0.0.1", "--appendonly", "yes", "--dir", dir)
+	s, err := launch(dir, "", "--port", strconv.Itoa(freePort()), "--bind", "127.0.0.1",
+		"--appendonly", "yes", "--dir", dir)
 	require.NoError(t, err)
 	require.Equal(t, 1, s.Exited(t))
 	require.Contains(t, s.Output(), "appendonlydir")

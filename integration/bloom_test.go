@@ -11,7 +11,7 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// filters makes Bloom filters of both kinds, small, grown and large, in a server that has such.
+// filters makes Bloom filters of both kinds, small, grown and large, if the server has them.
 func filters(t testing.TB, c *client.Client) {
 	t.Helper()
 	if !built.godwit {
@@ -38,7 +38,7 @@ func filters(t testing.TB, c *client.Client) {
 	do(t, c, "CONFIG", "SET", "bf-hash", "murmur3")
 }
 
-// TestBloom: a client library's own methods.
+// TestBloom calls the methods of a client library.
 func TestBloom(t *testing.T) {
 	godwitOnly(t)
 	everywhere(t, func(e *env) {
@@ -53,14 +53,18 @@ func TestBloom(t *testing.T) {
 		require.EqualValues(e, 3, e.c.BFCard(e.ctx, "f").Val())
 		in, err := e.c.BFInfo(e.ctx, "f").Result()
 		require.NoError(e, err)
-		require.Equal(e, redis.BFInfo{Capacity: 1000, Size: in.Size, Filters: 1, ItemsInserted: 3, ExpansionRate: 2}, in)
+		require.Equal(e, redis.BFInfo{Capacity: 1000, Size: in.Size, Filters: 1, ItemsInserted: 3,
+			ExpansionRate: 2}, in)
 		require.Greater(e, in.Size, int64(1000))
 		require.EqualValues(e, 1000, e.c.BFInfoCapacity(e.ctx, "f").Val().Capacity)
 		require.EqualValues(e, 2, e.c.BFInfoExpansion(e.ctx, "f").Val().ExpansionRate)
 		require.NoError(e, e.c.BFReserveNonScaling(e.ctx, "still", 0.01, 2).Err())
 		require.Equal(e, []bool{true, true}, e.c.BFInsert(e.ctx, "still", nil, "x", "y").Val())
-		require.EqualError(e, e.c.BFAdd(e.ctx, "still", "z").Err(), "ERR non scaling filter is full")
-		require.EqualError(e, e.c.BFInsert(e.ctx, "none", &redis.BFInsertOptions{NoCreate: true}, "x").Err(), "ERR not found")
+		require.EqualError(e, e.c.BFAdd(e.ctx, "still", "z").Err(),
+			"ERR non scaling filter is full")
+		require.EqualError(e,
+			e.c.BFInsert(e.ctx, "none", &redis.BFInsertOptions{NoCreate: true}, "x").Err(),
+			"ERR not found")
 		require.Equal(e, "MBbloom--", e.c.Type(e.ctx, "f").Val())
 		keys, _, err := e.c.ScanType(e.ctx, 0, "*", 100, "MBbloom--").Result()
 		require.NoError(e, err)
@@ -69,7 +73,7 @@ func TestBloom(t *testing.T) {
 	})
 }
 
-// copied hands a grown filter over in each way there is; the copies hold what it holds.
+// copied copies a grown filter in each way there is. The copies must hold what the filter holds.
 func copied(e *env) {
 	for i := range 5000 {
 		e.c.BFAdd(e.ctx, "f", i)
@@ -95,13 +99,14 @@ func copied(e *env) {
 			}
 		}
 	}
-	// Copies are on their own.
+	// The copies do not share memory.
 	require.True(e, e.c.BFAdd(e.ctx, "copy", "only there, with a long name").Val())
 	require.EqualValues(e, in.ItemsInserted, e.c.BFCard(e.ctx, "f").Val())
 }
 
-// TestCrawler is the courses' crawler: many workers take addresses from each other's pages, and none may be fetched twice. The filter decides; it may leave
-// out a few addresses, as many as its error rate says, and repeats none.
+// TestCrawler runs the crawler of the courses. Many workers take addresses from each other's pages,
+// and none may be fetched twice. The filter decides. It may leave out a few addresses, as its error
+// rate says, and repeats none.
 func TestCrawler(t *testing.T) {
 	godwitOnly(t)
 	everywhere(t, func(e *env) {
@@ -131,7 +136,8 @@ func TestCrawler(t *testing.T) {
 	})
 }
 
-// TestNews is the courses' feed: readers get no article twice, for each of them a filter that was made without saying how; it grows.
+// TestNews runs the news feed of the courses. Readers get no article twice. Each reader has a
+// filter that was made with the defaults, and it grows.
 func TestNews(t *testing.T) {
 	godwitOnly(t)
 	everywhere(t, func(e *env) {
@@ -166,11 +172,13 @@ func TestNews(t *testing.T) {
 	})
 }
 
-// TestBloomLog: what the log of a server says of filters makes the same ones where the defaults are others.
+// TestBloomLog checks that a log makes the same filters on a server with other defaults.
 func TestBloomLog(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
-	s := startServer(t, with("--appendonly", "yes", "--bf-initial-size", "10", "--bf-error-rate", "0.05", "--bf-hash", "murmur64a")...)
+	s := startServer(t,
+		with("--appendonly", "yes", "--bf-initial-size", "10", "--bf-error-rate", "0.05",
+			"--bf-hash", "murmur64a")...)
 	c := s.dial(t)
 	filters(t, c)
 	do(t, c, "BF.ADD", "def", "x")
@@ -185,19 +193,21 @@ func TestBloomLog(t *testing.T) {
 	require.Contains(t, do(t, c2, "BF.DEBUG", "def").Elems[1].Text(), "capacity:10 ")
 }
 
-// TestBloomTooLarge: what no memory can hold is refused before anything is allocated.
+// TestBloomTooLarge checks that a filter that fits in no memory is refused before anything is
+// allocated.
 func TestBloomTooLarge(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
 	s := startServer(t, "--maxmemory", "100mb")
 	c := s.dial(t)
-	for _, args := range []string{"BF.RESERVE f 0.0000001 1073741824", "BF.RESERVE f 0.01 1073741824 NONSCALING", "BF.INSERT f CAPACITY 1073741824 ITEMS x"} {
+	for _, args := range []string{"BF.RESERVE f 0.0000001 1073741824",
+		"BF.RESERVE f 0.01 1073741824 NONSCALING", "BF.INSERT f CAPACITY 1073741824 ITEMS x"} {
 		v, err := c.Do(argsOf(args)...)
 		require.NoError(t, err)
 		require.Equal(t, "ERR Insufficient memory to create filter", v.Str, args)
 	}
 	require.EqualValues(t, 0, do(t, c, "EXISTS", "f").Int)
-	// A link that does not fit any more: the filter stays as it is.
+	// One more layer does not fit, so the filter stays as it is.
 	do(t, c, "BF.RESERVE", "g", "0.01", "10", "EXPANSION", "32768")
 	full := 0
 	for i := 0; full == 0; i++ {
@@ -213,7 +223,7 @@ func TestBloomTooLarge(t *testing.T) {
 			break
 		}
 	}
-	// A header that promises more than there is.
+	// The header promises more than there is.
 	head := do(t, c, "BF.SCANDUMP", "g", "0").Elems[1].Str
 	big := []byte(head)
 	copy(big[20:], "\x00\x00\x00\x00\x40\x00\x00\x00") // bytes of the first link: 2^38

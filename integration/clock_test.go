@@ -16,8 +16,8 @@ import (
 
 const year = 365 * 24 * time.Hour
 
-// TestWallClockJumps: whoever sets the wall clock, by decades and under load, moves the deadlines
-// of keys and what shows the time, and nothing else: every pause, timeout and period goes on.
+// TestWallClockJumps sets the wall clock by decades, under load. The deadlines of keys and what
+// shows the time move with it. Pauses, timeouts and periods must go on.
 func TestWallClockJumps(t *testing.T) {
 	godwitOnly(t)
 	s := startServer(t, "--enable-debug-command", "yes", "--appendonly", "yes", "--save", "1 1",
@@ -29,7 +29,8 @@ func TestWallClockJumps(t *testing.T) {
 		load.Go(func() { clockLoad(t, c, i, over) })
 	}
 	admin := s.dial(t)
-	for i, to := range []time.Duration{-50 * year, 30 * year, -2 * time.Hour, 0, 20 * year, -30 * year} {
+	for i, to := range []time.Duration{-50 * year, 30 * year, -2 * time.Hour, 0, 20 * year,
+		-30 * year} {
 		policy := []string{"allkeys-lru", "allkeys-lfu", "volatile-ttl"}[i%3]
 		clockJump(t, s, admin, to, policy)
 	}
@@ -37,8 +38,8 @@ func TestWallClockJumps(t *testing.T) {
 	load.Wait()
 }
 
-// clockLoad uses what looks at clocks, until over is closed. A server that stops answering, or
-// answers with an error, fails the test.
+// clockLoad uses everything that looks at clocks, until over is closed. The test fails if the
+// server stops answering or answers with an error.
 func clockLoad(t *testing.T, c *client.Client, i int, over <-chan struct{}) {
 	for n := 0; ; n++ {
 		select {
@@ -68,7 +69,7 @@ func clockLoad(t *testing.T, c *client.Client, i int, over <-chan struct{}) {
 	}
 }
 
-// clockJump sets the wall clock and looks at everything that takes its time.
+// clockJump sets the wall clock and checks everything that uses time.
 func clockJump(t *testing.T, s *server, admin *client.Client, to time.Duration, policy string) {
 	t.Helper()
 	info := func(field string) string { return fieldOf(t, admin, field) }
@@ -103,20 +104,18 @@ func clockJump(t *testing.T, s *server, admin *client.Client, to time.Duration, 
 	if v := do(t, admin, "BGREWRITEAOF"); v.IsError() {
 		require.Contains(t, v.Text(), "in progress")
 	}
-	eventually(t, "a rewrite", func() bool { return info("aof_rewrites") != rewrites && info("aof_rewrite_in_progress") == "0" })
+	eventually(t, "a rewrite", func() bool {
+		return info("aof_rewrites") != rewrites && info("aof_rewrite_in_progress") == "0"
+	})
 	eventually(t, "a save point", func() bool { return info("rdb_saves") != saves })
-	eventually(t, "its end", func() bool { return info("rdb_bgsave_in_progress") == "0" && info("rdb_last_bgsave_status") == "ok" })
+	eventually(t, "its end", func() bool {
+		return info("rdb_bgsave_in_progress") == "0" && info("rdb_last_bgsave_status") == "ok"
+	})
 	require.InDelta(t, want, do(t, admin, "LASTSAVE").Int, 60)
 	eventually(t, "rates", func() bool { return info("instantaneous_ops_per_sec") != "0" })
 	require.Less(t, number(t, info("uptime_in_seconds")), int64(3600))
 	require.Less(t, do(t, admin, "OBJECT", "IDLETIME", "fresh").Int, int64(600))
-	for _, line := range strings.Split(strings.TrimSpace(do(t, admin, "CLIENT", "LIST").Text()), "\n") {
-		for _, f := range strings.Fields(line) {
-			if age, ok := strings.CutPrefix(f, "age="); ok {
-				require.Less(t, number(t, age), int64(600), line)
-			}
-		}
-	}
+	clockAges(t, admin)
 	clockEvict(t, admin, policy)
 	require.NotEmpty(t, do(t, admin, "SLOWLOG", "GET", 10).Elems)
 	do(t, admin, "CONFIG", "SET", "timeout", 1) // nobody else may rest now
@@ -126,6 +125,19 @@ func clockJump(t *testing.T, s *server, admin *client.Client, to time.Duration, 
 	do(t, admin, "CONFIG", "SET", "timeout", 0)
 	_, err = rests.Receive()
 	require.ErrorIs(t, err, io.EOF, "a client that rests is closed")
+}
+
+// clockAges checks that no client is older than the test can be.
+func clockAges(t *testing.T, c *client.Client) {
+	t.Helper()
+	list := do(t, c, "CLIENT", "LIST").Text()
+	for _, line := range strings.Split(strings.TrimSpace(list), "\n") {
+		for _, f := range strings.Fields(line) {
+			if age, ok := strings.CutPrefix(f, "age="); ok {
+				require.Less(t, number(t, age), int64(600), line)
+			}
+		}
+	}
 }
 
 // clockEvict writes more than maxmemory allows.
@@ -151,7 +163,7 @@ func number(t *testing.T, text string) int64 {
 	return n
 }
 
-// fieldOf is one field of INFO.
+// fieldOf returns a field of INFO.
 func fieldOf(t *testing.T, c *client.Client, name string) string {
 	t.Helper()
 	for line := range strings.Lines(do(t, c, "INFO", "everything").Text()) {

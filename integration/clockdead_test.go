@@ -9,8 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEvictionAfterClockIsSetBack: keys whose deadlines are between what the clock shows and what
-// it has shown are evicted and deleted like any others, and their records are reclaimed.
+// TestEvictionAfterClockIsSetBack sets the clock back, so that some deadlines lie between the old
+// time and the new one. Keys with these deadlines must be evicted and deleted like others, and
+// their records reclaimed.
 func TestEvictionAfterClockIsSetBack(t *testing.T) {
 	godwitOnly(t)
 	for name, steps := range map[string][]time.Duration{

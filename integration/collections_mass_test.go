@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// micros is how long all calls of a command took in the server, in µs, since the statistics were reset.
+// micros returns how long all calls of a command took in the server since the statistics were
+// reset, in µs.
 func micros(t testing.TB, c *redis.Client, command string) int64 {
 	t.Helper()
 	info := c.Info(t.Context(), "commandstats").Val()
@@ -43,8 +44,9 @@ func build(t testing.TB, c *redis.Client, command, key string, n int) {
 	require.NoError(t, err)
 }
 
-// TestLargeCollectionsGoUnnoticed drops collections in every way while clients work. The command takes a small part of the time that filling the
-// collection took: it only queues what there is to free. The memory comes back.
+// TestLargeCollectionsGoUnnoticed drops collections in every way while clients work. The command
+// must take a small part of the time that filling took, since it only queues what is to be freed.
+// The memory must come back.
 func TestLargeCollectionsGoUnnoticed(t *testing.T) {
 	t.Parallel()
 	n := 200_000
@@ -58,7 +60,8 @@ func TestLargeCollectionsGoUnnoticed(t *testing.T) {
 		command string
 		args    []any
 	}{
-		{"del", []any{"DEL", "k"}}, {"unlink", []any{"UNLINK", "k"}}, {"mset", []any{"MSET", "k", "v"}}, {"rename", []any{"RENAME", "other", "k"}},
+		{"del", []any{"DEL", "k"}}, {"unlink", []any{"UNLINK", "k"}},
+		{"mset", []any{"MSET", "k", "v"}}, {"rename", []any{"RENAME", "other", "k"}},
 		{"flushall", []any{"FLUSHALL", "SYNC"}},
 	}
 	for _, fill := range []string{"rpush", "sadd", "zadd", "hset"} {
@@ -71,7 +74,9 @@ func TestLargeCollectionsGoUnnoticed(t *testing.T) {
 			during(t, c, func() {
 				require.NoError(t, c.Do(ctx, d.args...).Err())
 				require.Less(t, 10*micros(t, c, d.command), took, "%s after %s", d.command, fill)
-				eventually(t, "the memory is back", func() bool { return infoInt(t, c, "used_memory")-empty < (full-empty)/4 })
+				eventually(t, "the memory is back", func() bool {
+					return infoInt(t, c, "used_memory")-empty < (full-empty)/4
+				})
 			})
 			c.FlushAll(ctx)
 		}

@@ -46,7 +46,9 @@ func TestConnection(t *testing.T) {
 			require.Contains(e, info.Addr, "127.0.0.1:")
 		}
 
-		_, err = c.Pipelined(ctx, func(p redis.Pipeliner) error { return p.ClientSetName(ctx, "tester").Err() })
+		_, err = c.Pipelined(ctx, func(p redis.Pipeliner) error {
+			return p.ClientSetName(ctx, "tester").Err()
+		})
 		require.NoError(e, err)
 		require.Equal(e, "tester", c.ClientGetName(ctx).Val())
 		list := c.Do(ctx, "CLIENT", "LIST", "ID", id).Val().(string)
@@ -83,7 +85,7 @@ func pairs(t testing.TB, v any) map[string]any {
 	return out
 }
 
-// TestClientIdentity: what go-redis says of itself arrives.
+// TestClientIdentity checks that the server knows what go-redis says of itself.
 func TestClientIdentity(t *testing.T) {
 	godwitOnly(t) // CLIENT SETINFO is of Redis 7.2
 	everywhere(t, func(e *env) {
@@ -93,8 +95,10 @@ func TestClientIdentity(t *testing.T) {
 		require.NotEmpty(e, info.LibVer)
 		c := e.conn()
 		require.NoError(e, c.Do(e.ctx, "CLIENT", "SETINFO", "LIB-NAME", "mine").Err())
-		e.errs(c.Do(e.ctx, "CLIENT", "SETINFO", "LIB-NAME", "not mine").Err(), "ERR LIB-NAME cannot contain spaces, newlines or special characters.")
-		e.errs(c.Do(e.ctx, "CLIENT", "SETINFO", "LIB-FOO", "mine").Err(), "ERR Unrecognized option 'LIB-FOO'")
+		e.errs(c.Do(e.ctx, "CLIENT", "SETINFO", "LIB-NAME", "not mine").Err(),
+			"ERR LIB-NAME cannot contain spaces, newlines or special characters.")
+		e.errs(c.Do(e.ctx, "CLIENT", "SETINFO", "LIB-FOO", "mine").Err(),
+			"ERR Unrecognized option 'LIB-FOO'")
 		require.Equal(e, "mine", c.ClientInfo(e.ctx).Val().LibName)
 		require.NoError(e, c.Do(e.ctx, "CLIENT", "NO-TOUCH", "ON").Err())
 		require.NoError(e, c.Do(e.ctx, "CLIENT", "NO-TOUCH", "OFF").Err())
@@ -105,19 +109,22 @@ func TestClientKill(t *testing.T) {
 	everywhere(t, func(e *env) {
 		victim, other := e.conn(), e.conn()
 		id := victim.ClientID(e.ctx).Val()
-		require.EqualValues(e, 0, e.c.ClientKillByFilter(e.ctx, "ID", fmt.Sprint(id), "TYPE", "pubsub").Val())
-		require.EqualValues(e, 1, e.c.ClientKillByFilter(e.ctx, "ID", fmt.Sprint(id), "TYPE", "normal").Val())
+		require.EqualValues(e, 0,
+			e.c.ClientKillByFilter(e.ctx, "ID", fmt.Sprint(id), "TYPE", "pubsub").Val())
+		require.EqualValues(e, 1,
+			e.c.ClientKillByFilter(e.ctx, "ID", fmt.Sprint(id), "TYPE", "normal").Val())
 		require.Error(e, victim.Ping(e.ctx).Err(), "a killed connection is closed")
 		require.NoError(e, other.Ping(e.ctx).Err(), "others are not")
 	})
 }
 
-// TestClientReply: OFF silences until ON, SKIP the next command.
+// TestClientReply checks that OFF silences replies until ON, and SKIP that of the next command.
 func TestClientReply(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	c := s.dial(t)
-	if err := c.Send([]byte("CLIENT REPLY OFF\r\nSET a 1\r\nNOSUCH\r\nCLIENT REPLY ON\r\nCLIENT REPLY SKIP\r\nINCR a\r\nGET a\r\n")); err != nil {
+	if err := c.Send([]byte("CLIENT REPLY OFF\r\nSET a 1\r\nNOSUCH\r\nCLIENT REPLY ON\r\n" +
+		"CLIENT REPLY SKIP\r\nINCR a\r\nGET a\r\n")); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"OK", "2"} {
@@ -135,7 +142,8 @@ func TestClientReply(t *testing.T) {
 	require.ErrorIs(t, err, io.EOF, "nothing after QUIT")
 }
 
-// TestClientPause: writers wait, readers do not; UNPAUSE lets them go at once.
+// TestClientPause checks that writers wait and readers do not, and that UNPAUSE releases the
+// writers at once.
 func TestClientPause(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{}, {"--io-threads", "4"}} {
@@ -169,21 +177,29 @@ func TestAuth(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--requirepass", "sesame")
 	ctx := t.Context()
-	require.ErrorContains(t, s.client(t, func(o *redis.Options) { o.Protocol = 2 }).Get(ctx, "k").Err(), "NOAUTH Authentication required.")
+	require.ErrorContains(t, s.client(t, func(o *redis.Options) {
+		o.Protocol = 2
+	}).Get(ctx, "k").Err(), "NOAUTH Authentication required.")
 	for proto := 2; proto <= 3; proto++ {
 		with := func(user, password string) *redis.Client {
-			return s.client(t, func(o *redis.Options) { o.Protocol, o.Username, o.Password = proto, user, password })
+			return s.client(t, func(o *redis.Options) {
+				o.Protocol, o.Username, o.Password = proto, user, password
+			})
 		}
 		require.NoError(t, with("", "sesame").Ping(ctx).Err())
 		require.NoError(t, with("default", "sesame").Set(ctx, "k", "v", 0).Err())
-		require.ErrorContains(t, with("", "wrong").Ping(ctx).Err(), "WRONGPASS invalid username-password pair or user is disabled.")
-		require.ErrorContains(t, with("nobody", "sesame").Ping(ctx).Err(), "WRONGPASS invalid username-password pair or user is disabled.")
+		require.ErrorContains(t, with("", "wrong").Ping(ctx).Err(),
+			"WRONGPASS invalid username-password pair or user is disabled.")
+		require.ErrorContains(t, with("nobody", "sesame").Ping(ctx).Err(),
+			"WRONGPASS invalid username-password pair or user is disabled.")
 	}
 	c := s.dial(t)
 	for _, step := range []struct{ cmd, want string }{
 		{"PING", "NOAUTH Authentication required."},
 		{"NOSUCH", "ERR unknown command 'NOSUCH', with args beginning with: "},
-		{"HELLO 3", "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO"}, // 7.0 and 7.2 differ after that
+		// After that, 7.0 and 7.2 differ.
+		{"HELLO 3", "NOAUTH HELLO must be called with the client already authenticated, " +
+			"otherwise the HELLO"},
 		{"AUTH wrong", "WRONGPASS invalid username-password pair or user is disabled."},
 		{"GET k", "NOAUTH Authentication required."},
 		{"AUTH sesame", "OK"},
@@ -198,7 +214,9 @@ func TestAuth(t *testing.T) {
 		{"AUTH sesame", "WRONGPASS invalid username-password pair or user is disabled."},
 		{"AUTH other", "OK"},
 		{"CONFIG SET requirepass \"\"", "OK"},
-		{"AUTH other", "ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?"},
+		{"AUTH other",
+			"ERR AUTH <password> called without any password configured for the default user. " +
+				"Are you sure your configuration is correct?"},
 	} {
 		args, err := words(step.cmd)
 		require.NoError(t, err)
@@ -209,14 +227,14 @@ func TestAuth(t *testing.T) {
 	require.NoError(t, s.client(t).Ping(ctx).Err(), "no password any more")
 }
 
-// TestTLSClientCertificates: tls-auth-clients decides whom the server talks to.
+// TestTLSClientCertificates checks that tls-auth-clients decides which clients are accepted.
 func TestTLSClientCertificates(t *testing.T) {
 	t.Parallel()
 	p, err := newPKI(t.TempDir())
 	require.NoError(t, err)
 	stranger := p.client(false)
 	stranger.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-		return &p.strangerCert, nil // though the server names the authorities that it trusts
+		return &p.strangerCert, nil // although the server names the authorities that it trusts
 	}
 	for _, mode := range []struct {
 		auth                      string
@@ -234,8 +252,11 @@ func TestTLSClientCertificates(t *testing.T) {
 				name string
 				cfg  *tls.Config
 				want bool
-			}{{"without", p.client(false), mode.none}, {"certified", p.client(true), mode.certified}, {"stranger", stranger, mode.stranger}} {
-				c := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port, TLSConfig: who.cfg, MaxRetries: -1, DialerRetries: 1})
+			}{{"without", p.client(false), mode.none},
+				{"certified", p.client(true), mode.certified},
+				{"stranger", stranger, mode.stranger}} {
+				c := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port,
+					TLSConfig: who.cfg, MaxRetries: -1, DialerRetries: 1})
 				defer c.Close()
 				if err := c.Ping(context.Background()).Err(); (err == nil) != who.want {
 					t.Errorf("%s: %v", who.name, err)
@@ -245,7 +266,8 @@ func TestTLSClientCertificates(t *testing.T) {
 	}
 }
 
-// TestTLSHandshakes: whoever talks something else to the TLS port is dropped, and the server goes on.
+// TestTLSHandshakes checks that a client that does not speak TLS on the TLS port is dropped, and
+// that the server goes on.
 func TestTLSHandshakes(t *testing.T) {
 	t.Parallel()
 	p, err := newPKI(t.TempDir())
@@ -266,7 +288,7 @@ func TestTLSHandshakes(t *testing.T) {
 	require.NoError(t, good.Ping(t.Context()).Err())
 }
 
-// TestTimeout: who is idle longer than timeout is dropped.
+// TestTimeout checks that a client that is idle for longer than timeout is dropped.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--timeout", "1")

@@ -16,51 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestLists(t *testing.T) {
-	everywhere(t, func(e *env) {
-		c, ctx := e.c, e.ctx
-		require.EqualValues(e, 3, c.RPush(ctx, "l", "a", "b", "c").Val())
-		require.EqualValues(e, 5, c.LPush(ctx, "l", "y", "x").Val())
-		require.Equal(e, []string{"x", "y", "a", "b", "c"}, c.LRange(ctx, "l", 0, -1).Val())
-		require.EqualValues(e, 6, c.RPushX(ctx, "l", 10).Val())
-		require.EqualValues(e, 0, c.LPushX(ctx, "none", 10).Val())
-		require.EqualValues(e, 6, c.LLen(ctx, "l").Val())
-		require.Equal(e, "10", c.LIndex(ctx, "l", -1).Val())
-		require.ErrorIs(e, c.LIndex(ctx, "l", 6).Err(), redis.Nil)
-		require.NoError(e, c.LSet(ctx, "l", 1, "Y").Err())
-		e.errs(c.LSet(ctx, "l", 6, "z").Err(), "ERR index out of range")
-		e.errs(c.LSet(ctx, "none", 0, "z").Err(), "ERR no such key")
-		require.EqualValues(e, 7, c.LInsertBefore(ctx, "l", "a", "0").Val())
-		require.EqualValues(e, 8, c.LInsertAfter(ctx, "l", "a", "1").Val())
-		require.EqualValues(e, -1, c.LInsertAfter(ctx, "l", "none", "1").Val())
-		require.Equal(e, []string{"x", "Y", "0", "a", "1", "b", "c", "10"}, c.LRange(ctx, "l", 0, 100).Val())
-		require.EqualValues(e, 3, c.LPos(ctx, "l", "a", redis.LPosArgs{}).Val())
-		require.Equal(e, []int64{3}, c.LPosCount(ctx, "l", "a", 0, redis.LPosArgs{Rank: -1, MaxLen: 6}).Val())
-		require.EqualValues(e, 1, c.LRem(ctx, "l", 0, "a").Val())
-		require.NoError(e, c.LTrim(ctx, "l", 1, -2).Err())
-		require.Equal(e, []string{"Y", "0"}, c.LPopCount(ctx, "l", 2).Val())
-		require.Equal(e, []string{"c", "b"}, c.RPopCount(ctx, "l", 2).Val())
-		require.Equal(e, "1", c.LPop(ctx, "l").Val())
-		require.ErrorIs(e, c.RPop(ctx, "l").Err(), redis.Nil)
-		require.Zero(e, c.Exists(ctx, "l").Val())
-
-		require.NoError(e, c.RPush(ctx, "a", 1, 2, 3, 4).Err())
-		require.Equal(e, "1", c.LMove(ctx, "a", "b", "LEFT", "RIGHT").Val())
-		require.Equal(e, "4", c.RPopLPush(ctx, "a", "b").Val())
-		require.Equal(e, []string{"4", "1"}, c.LRange(ctx, "b", 0, -1).Val())
-		key, elems, err := c.LMPop(ctx, "right", 5, "none", "a", "b").Result()
-		require.NoError(e, err)
-		require.Equal(e, "a", key)
-		require.Equal(e, []string{"3", "2"}, elems)
-		require.ErrorIs(e, c.LMPop(ctx, "left", 1, "none", "a").Err(), redis.Nil)
-		require.NoError(e, c.Set(ctx, "s", "v", 0).Err())
-		e.errs(c.LPush(ctx, "s", "x").Err(), "WRONGTYPE Operation against a key holding the wrong kind of value")
-		e.errs(c.LMove(ctx, "b", "s", "LEFT", "LEFT").Err(), "WRONGTYPE Operation against a key holding the wrong kind of value")
-		require.EqualValues(e, 2, c.LLen(ctx, "b").Val())
-	})
-}
-
-// TestLargeLists: lists of many nodes give the same answers as slices.
+// TestLargeLists checks that lists of many nodes give the same answers as slices.
 func TestLargeLists(t *testing.T) {
 	everywhere(t, func(e *env) {
 		rng := testseed.Rand(e)
@@ -116,7 +72,8 @@ func changeLargeList(e *env, rng *rand.Rand, want []string) []string {
 	return want
 }
 
-// TestSharedQueue: what many producers push, many consumers pop exactly once, and a list moved through keeps its order.
+// TestSharedQueue checks that many consumers pop exactly once what many producers push, and that a
+// list that elements are moved through keeps its order.
 func TestSharedQueue(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const producers, jobs = 4, 500
@@ -142,7 +99,7 @@ func TestSharedQueue(t *testing.T) {
 	})
 }
 
-// consume pops until all consumers together have got n elements.
+// consume pops until all consumers together have n elements.
 func consume(ctx context.Context, e *env, mu *sync.Mutex, got *[]string, n int) {
 	for {
 		elems, err := e.c.RPopCount(ctx, "q", 7).Result()

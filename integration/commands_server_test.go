@@ -19,13 +19,15 @@ func TestInfo(t *testing.T) {
 		require.NoError(e, c.Set(ctx, "k", "v", time.Hour).Err())
 		info, err := c.InfoMap(ctx).Result()
 		require.NoError(e, err)
-		for _, section := range []string{"Server", "Clients", "Memory", "Persistence", "Stats", "Replication", "CPU", "Cluster", "Keyspace"} {
+		for _, section := range []string{"Server", "Clients", "Memory", "Persistence", "Stats",
+			"Replication", "CPU", "Cluster", "Keyspace"} {
 			require.NotEmpty(e, info[section], section)
 		}
 		require.Contains(e, info["Server"]["redis_version"], "7.")
 		require.Equal(e, strconv.Itoa(e.shard.Pid), info["Server"]["process_id"])
 		require.Equal(e, strconv.Itoa(e.shard.Port), info["Server"]["tcp_port"])
-		require.Contains(e, info["Keyspace"][fmt.Sprintf("db%d", e.db)], "keys=1,expires=1,avg_ttl=")
+		require.Contains(e, info["Keyspace"][fmt.Sprintf("db%d", e.db)],
+			"keys=1,expires=1,avg_ttl=")
 		require.Equal(e, "master", info["Replication"]["role"])
 		one, err := c.Info(ctx, "replication", "CPU").Result()
 		require.NoError(e, err)
@@ -35,7 +37,8 @@ func TestInfo(t *testing.T) {
 		stats, err := c.Info(ctx, "commandstats").Result()
 		require.NoError(e, err)
 		require.Contains(e, stats, "cmdstat_set:calls=")
-		require.Equal(e, built.godwit, strings.Contains(c.Info(ctx, "server").Val(), "godwit_version:"))
+		require.Equal(e, built.godwit,
+			strings.Contains(c.Info(ctx, "server").Val(), "godwit_version:"))
 	})
 }
 
@@ -57,11 +60,14 @@ func TestCommandTable(t *testing.T) {
 
 		names, err := c.CommandList(ctx, nil).Result()
 		require.NoError(e, err)
-		top := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return strings.Contains(n, "|") })
+		top := slices.DeleteFunc(slices.Clone(names), func(n string) bool {
+			return strings.Contains(n, "|")
+		})
 		require.Len(e, top, count)
 		bitmaps, err := c.CommandList(ctx, &redis.FilterBy{ACLCat: "bitmap"}).Result()
 		require.NoError(e, err)
-		require.Subset(e, bitmaps, []string{"setbit", "getbit", "bitcount", "bitpos", "bitop", "bitfield", "bitfield_ro"})
+		require.Subset(e, bitmaps,
+			[]string{"setbit", "getbit", "bitcount", "bitpos", "bitop", "bitfield", "bitfield_ro"})
 		keys, err := c.CommandGetKeys(ctx, "MSET", "a", 1, "b", 2).Result()
 		require.NoError(e, err)
 		require.Equal(e, []string{"a", "b"}, keys)
@@ -79,7 +85,8 @@ func TestCommandTable(t *testing.T) {
 	})
 }
 
-// TestArity: every command, and every subcommand, refuses to run with too few arguments, and with too many where their number is fixed.
+// TestArity checks that every command and subcommand refuses to run with too few arguments, and
+// with too many where their number is fixed.
 func TestArity(t *testing.T) {
 	everywhere(t, func(e *env) {
 		names, err := e.c.CommandList(e.ctx, nil).Result()
@@ -97,7 +104,8 @@ func TestArity(t *testing.T) {
 			least := max(arity, -arity)
 			want := "ERR wrong number of arguments for '" + name + "' command"
 			if name == "exec" {
-				want = "EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' command"
+				want = "EXECABORT Transaction discarded because of: wrong number of arguments " +
+					"for 'exec' command"
 			}
 			if least > given {
 				e.errs(c.Do(e.ctx, args...).Err(), want)
@@ -153,14 +161,18 @@ func TestConfigCommands(t *testing.T) {
 	require.NoError(t, c.ConfigSet(ctx, "slowlog-max-len", "7").Err())
 	require.NoError(t, c.Do(ctx, "CONFIG", "SET", "maxmemory", "1gb", "timeout", "33").Err())
 	several := pairs(t, c.Do(ctx, "CONFIG", "GET", "maxmemory", "time*", "slowlog-max-*").Val())
-	require.Equal(t, map[string]any{"maxmemory": "1073741824", "timeout": "33", "slowlog-max-len": "7"}, several)
-	require.ErrorContains(t, c.Do(ctx, "CONFIG", "SET", "timeout", "44", "maxmemory-policy", "nonsense").Err(), "ERR CONFIG SET failed")
+	require.Equal(t,
+		map[string]any{"maxmemory": "1073741824", "timeout": "33", "slowlog-max-len": "7"}, several)
+	require.ErrorContains(t,
+		c.Do(ctx, "CONFIG", "SET", "timeout", "44", "maxmemory-policy", "nonsense").Err(),
+		"ERR CONFIG SET failed")
 	require.Equal(t, "33", c.ConfigGet(ctx, "timeout").Val()["timeout"], "all or nothing")
 	require.NoError(t, c.Set(ctx, "k", "v", 0).Err())
 	require.Positive(t, infoInt(t, c, "total_commands_processed"))
 	require.NoError(t, c.ConfigResetStat(ctx).Err())
 	require.Less(t, infoInt(t, c, "total_commands_processed"), int64(5))
-	require.EqualError(t, c.ConfigRewrite(ctx).Err(), "ERR The server is running without a config file")
+	require.EqualError(t, c.ConfigRewrite(ctx).Err(),
+		"ERR The server is running without a config file")
 }
 
 func TestSlowLog(t *testing.T) {
@@ -176,7 +188,8 @@ func TestSlowLog(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, log, 3)
 	require.Equal(t, log[0].ID, log[1].ID+1)
-	require.Equal(t, []string{"set", "k9", strings.Repeat("x", 128) + "... (372 more bytes)"}, log[1].Args, "after SLOWLOG LEN")
+	require.Equal(t, []string{"set", "k9", strings.Repeat("x", 128) + "... (372 more bytes)"},
+		log[1].Args, "after SLOWLOG LEN")
 	require.NotEmpty(t, log[0].ClientAddr)
 	require.Len(t, c.SlowLogGet(ctx, -1).Val(), 5)
 }
@@ -205,29 +218,33 @@ func TestLatencyEvents(t *testing.T) {
 func TestMonitor(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	m := s.dial(t) // not go-redis: its MONITOR races with its own pool
+	m := s.dial(t) // not go-redis, whose MONITOR races with its own pool
 	require.Equal(t, "OK", do(t, m, "MONITOR").Text())
 	require.NoError(t, s.client(t).Set(t.Context(), "key\x00", "a \"quoted\"\n value", 0).Err())
 	for {
 		line, err := m.Receive()
 		require.NoError(t, err)
 		if strings.Contains(line.Text(), "key") {
-			require.Regexp(t, `^\d+\.\d{6} \[0 127\.0\.0\.1:\d+\] "set" "key\\x00" "a \\"quoted\\"\\n value"$`, line.Text())
+			require.Regexp(t,
+				`^\d+\.\d{6} \[0 127\.0\.0\.1:\d+\] "set" "key\\x00" "a \\"quoted\\"\\n value"$`,
+				line.Text())
 			return
 		}
 	}
 }
 
-// TestDebugGuard: DEBUG is refused unless the configuration allows it.
+// TestDebugGuard checks that DEBUG is refused unless the configuration allows it.
 func TestDebugGuard(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	require.ErrorContains(t, s.client(t).Do(t.Context(), "DEBUG", "SLEEP", 0).Err(), "ERR DEBUG command not allowed.")
+	require.ErrorContains(t, s.client(t).Do(t.Context(), "DEBUG", "SLEEP", 0).Err(),
+		"ERR DEBUG command not allowed.")
 	s = startServer(t, "--enable-debug-command", "local")
 	require.NoError(t, s.client(t).Do(t.Context(), "DEBUG", "SLEEP", 0).Err())
 }
 
-// TestShutdown: SHUTDOWN never answers; the process ends with code 0 and the port is free.
+// TestShutdown checks that SHUTDOWN never answers, that the process exits with 0, and that the port
+// is free.
 func TestShutdown(t *testing.T) {
 	t.Parallel()
 	for _, mode := range [][]any{{}, {"NOSAVE"}, {"NOSAVE", "NOW", "FORCE"}} {
@@ -246,7 +263,8 @@ func TestShutdown(t *testing.T) {
 func TestEviction(t *testing.T) {
 	t.Parallel()
 	const value = 4096
-	for _, policy := range []string{"allkeys-lru", "allkeys-lfu", "allkeys-random", "volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"} {
+	for _, policy := range []string{"allkeys-lru", "allkeys-lfu", "allkeys-random", "volatile-lru",
+		"volatile-lfu", "volatile-random", "volatile-ttl"} {
 		t.Run(policy, func(t *testing.T) {
 			s := startServer(t, "--maxmemory-policy", policy)
 			c, ctx := s.client(t), t.Context()
@@ -258,7 +276,8 @@ func TestEviction(t *testing.T) {
 				require.NoError(t, c.Set(ctx, "keep", "v", 0).Err())
 			}
 			for i := range 4000 {
-				require.NoError(t, c.Set(ctx, fmt.Sprint("k", i), strings.Repeat("x", value), ttl).Err())
+				require.NoError(t,
+					c.Set(ctx, fmt.Sprint("k", i), strings.Repeat("x", value), ttl).Err())
 			}
 			require.Positive(t, infoInt(t, c, "evicted_keys"))
 			require.Less(t, c.DBSize(ctx).Val(), int64(4<<20/value+10))

@@ -7,54 +7,10 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 )
 
-func TestSets(t *testing.T) {
-	everywhere(t, func(e *env) {
-		c, ctx := e.c, e.ctx
-		require.EqualValues(e, 3, c.SAdd(ctx, "s", "a", "b", 3).Val())
-		require.EqualValues(e, 1, c.SAdd(ctx, "s", "a", "c").Val())
-		require.ElementsMatch(e, []string{"a", "b", "3", "c"}, c.SMembers(ctx, "s").Val())
-		require.EqualValues(e, map[string]struct{}{"a": {}, "b": {}, "3": {}, "c": {}}, c.SMembersMap(ctx, "s").Val())
-		require.EqualValues(e, 4, c.SCard(ctx, "s").Val())
-		require.True(e, c.SIsMember(ctx, "s", 3).Val())
-		require.Equal(e, []bool{true, false}, c.SMIsMember(ctx, "s", "a", "z").Val())
-		require.EqualValues(e, 1, c.SRem(ctx, "s", "a", "z").Val())
-		require.True(e, c.SMove(ctx, "s", "t", "b").Val())
-		require.False(e, c.SMove(ctx, "s", "t", "b").Val())
-		require.Equal(e, []string{"b"}, c.SMembers(ctx, "t").Val())
-		require.Contains(e, []string{"3", "c"}, c.SRandMember(ctx, "s").Val())
-		require.ElementsMatch(e, []string{"3", "c"}, c.SRandMemberN(ctx, "s", 5).Val())
-		require.Len(e, c.SRandMemberN(ctx, "s", -5).Val(), 5)
-		require.ErrorIs(e, c.SRandMember(ctx, "none").Err(), redis.Nil)
-		require.Equal(e, "b", c.SPop(ctx, "t").Val())
-		require.ErrorIs(e, c.SPop(ctx, "t").Err(), redis.Nil)
-		require.ElementsMatch(e, []string{"3", "c"}, c.SPopN(ctx, "s", 5).Val())
-		require.Empty(e, c.SPopN(ctx, "s", 5).Val())
-		require.Zero(e, c.Exists(ctx, "s", "t").Val())
-
-		require.NoError(e, c.SAdd(ctx, "a", 1, 2, 3, 4).Err())
-		require.NoError(e, c.SAdd(ctx, "b", 3, 4, "x").Err())
-		require.ElementsMatch(e, []string{"3", "4"}, c.SInter(ctx, "a", "b").Val())
-		require.ElementsMatch(e, []string{"1", "2", "3", "4", "x"}, c.SUnion(ctx, "a", "b", "none").Val())
-		require.ElementsMatch(e, []string{"1", "2"}, c.SDiff(ctx, "a", "b").Val())
-		require.EqualValues(e, 1, c.SInterCard(ctx, 1, "a", "b").Val())
-		require.EqualValues(e, 2, c.SInterCard(ctx, 0, "a", "b").Val())
-		require.EqualValues(e, 2, c.SInterStore(ctx, "d", "a", "b").Val())
-		require.EqualValues(e, 5, c.SUnionStore(ctx, "d", "a", "b").Val())
-		require.EqualValues(e, 2, c.SDiffStore(ctx, "a", "a", "b").Val())
-		require.Equal(e, []string{"1", "2"}, c.SMembers(ctx, "a").Val())
-		require.Zero(e, c.SInterStore(ctx, "d", "a", "none").Val())
-		require.Zero(e, c.Exists(ctx, "d").Val())
-		require.NoError(e, c.Set(ctx, "str", "v", 0).Err())
-		e.errs(c.SAdd(ctx, "str", "m").Err(), "WRONGTYPE Operation against a key holding the wrong kind of value")
-		e.errs(c.SUnion(ctx, "a", "str").Err(), "WRONGTYPE Operation against a key holding the wrong kind of value")
-	})
-}
-
-// TestLargeSets: sets that are hash tables give the same answers as maps.
+// TestLargeSets checks that sets that are hash tables give the same answers as maps.
 func TestLargeSets(t *testing.T) {
 	everywhere(t, func(e *env) {
 		c, ctx := e.c, e.ctx
@@ -108,7 +64,8 @@ func TestLargeSets(t *testing.T) {
 	})
 }
 
-// churn inserts and deletes names until the table behind them has grown and shrunk many times over, between the steps of a scan.
+// churn inserts and deletes names between the steps of a scan, until the table has grown and shrunk
+// many times over.
 type churn struct {
 	rng        *rand.Rand
 	names      []string
@@ -141,7 +98,8 @@ func (h *churn) run() {
 	}
 }
 
-// TestScanUnderChanges: a scan returns every element that is there from its beginning to its end, whatever else comes and goes.
+// TestScanUnderChanges checks that a scan returns every element that is there from its beginning to
+// its end, whatever else comes and goes.
 func TestScanUnderChanges(t *testing.T) {
 	everywhere(t, func(e *env) {
 		c, ctx := e.c, e.ctx
@@ -149,7 +107,9 @@ func TestScanUnderChanges(t *testing.T) {
 		sets := &churn{rng: rng,
 			add: func(names []any) { require.NoError(e, c.SAdd(ctx, "s", names...).Err()) },
 			del: func(names []any) { require.NoError(e, c.SRem(ctx, "s", names...).Err()) }}
-		scanWhole(e, sets, func(cursor uint64) ([]string, uint64, error) { return c.SScan(ctx, "s", cursor, "", 20).Result() })
+		scanWhole(e, sets, func(cursor uint64) ([]string, uint64, error) {
+			return c.SScan(ctx, "s", cursor, "", 20).Result()
+		})
 
 		keys := &churn{rng: rng,
 			add: func(names []any) {
@@ -166,7 +126,9 @@ func TestScanUnderChanges(t *testing.T) {
 				}
 				require.NoError(e, c.Del(ctx, list...).Err())
 			}}
-		scanWhole(e, keys, func(cursor uint64) ([]string, uint64, error) { return c.Scan(ctx, cursor, "", 20).Result() })
+		scanWhole(e, keys, func(cursor uint64) ([]string, uint64, error) {
+			return c.Scan(ctx, cursor, "", 20).Result()
+		})
 		found, _ := c.SScan(ctx, "s", 0, "stay:1*", 50000).Val()
 		require.Len(e, found, 111)
 	})

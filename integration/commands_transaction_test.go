@@ -3,7 +3,6 @@ package integration
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -13,53 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTransactions(t *testing.T) {
-	everywhere(t, func(e *env) {
-		var get *redis.StringCmd
-		var list *redis.StringSliceCmd
-		cmds, err := e.c.TxPipelined(e.ctx, func(p redis.Pipeliner) error {
-			p.Set(e.ctx, "k", "v", 0)
-			get = p.Get(e.ctx, "k")
-			p.RPush(e.ctx, "l", "a", "b")
-			list = p.LRange(e.ctx, "l", 0, -1)
-			p.HSet(e.ctx, "h", "f", 1)
-			p.HGetAll(e.ctx, "h")
-			p.ZAdd(e.ctx, "z", redis.Z{Score: 1.5, Member: "m"})
-			p.ZRangeWithScores(e.ctx, "z", 0, -1)
-			return nil
-		})
-		require.NoError(e, err)
-		require.Len(e, cmds, 8)
-		require.Equal(e, "v", get.Val())
-		require.Equal(e, []string{"a", "b"}, list.Val())
-		require.Equal(e, []redis.Z{{Score: 1.5, Member: "m"}}, cmds[7].(*redis.ZSliceCmd).Val())
-
-		// One command fails: the others have happened.
-		cmds, err = e.c.TxPipelined(e.ctx, func(p redis.Pipeliner) error {
-			p.Set(e.ctx, "a", "1", 0)
-			p.Incr(e.ctx, "l")
-			p.Set(e.ctx, "b", "1", 0)
-			return nil
-		})
-		e.errs(err, wrongType)
-		e.errs(cmds[1].Err(), wrongType)
-		require.Equal(e, int64(2), e.c.Exists(e.ctx, "a", "b").Val())
-
-		// One cannot be queued: nothing happens.
-		cmds, err = e.c.TxPipelined(e.ctx, func(p redis.Pipeliner) error {
-			p.Set(e.ctx, "c", "1", 0)
-			p.Do(e.ctx, "nosuch")
-			return nil
-		})
-		require.Error(e, err)
-		require.Error(e, cmds[0].Err())
-		require.Zero(e, e.c.Exists(e.ctx, "c").Val())
-	})
-}
-
-const wrongType = "WRONGTYPE Operation against a key holding the wrong kind of value"
-
-// TestOptimisticCounter has clients increment a counter by WATCH, GET and SET: none is lost.
+// TestOptimisticCounter has clients increment a counter by WATCH, GET and SET. No increment may be
+// lost.
 func TestOptimisticCounter(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const clients, each = 4, 30
@@ -94,49 +48,8 @@ func watchUntilDone(e *env, f func(tx *redis.Tx) error, keys ...string) error {
 	return context.DeadlineExceeded
 }
 
-// TestTransactionOnOneConnection walks through the errors and the states of one connection, command by command.
-func TestTransactionOnOneConnection(t *testing.T) {
-	everywhere(t, func(e *env) {
-		c := e.conn()
-		do := func(args ...any) (any, error) { return c.Do(e.ctx, args...).Result() }
-		text := func(args ...any) string {
-			v, err := do(args...)
-			if errors.Is(err, redis.Nil) {
-				return "nil"
-			}
-			if err != nil {
-				return err.Error()
-			}
-			return fmt.Sprint(v)
-		}
-		for _, step := range []struct{ command, want string }{
-			{"EXEC", "ERR EXEC without MULTI"},
-			{"WATCH k", "OK"},
-			{"MULTI", "OK"},
-			{"MULTI", "ERR MULTI calls can not be nested"},
-			{"WATCH k", "ERR WATCH inside MULTI is not allowed"},
-			{"SET k v", "QUEUED"},
-			{"GET k", "QUEUED"},
-			{"EXEC", "[OK v]"},
-			{"WATCH k", "OK"},
-			{"APPEND k w", "2"},
-			{"MULTI", "OK"},
-			{"EXEC", "nil"},
-			{"MULTI", "OK"},
-			{"CLIENT REPLY MAYBE", "QUEUED"},
-			{"SAVE", "ERR Command not allowed inside a transaction"},
-			{"EXEC", "EXECABORT Transaction discarded because of previous errors."},
-		} {
-			var args []any
-			for _, w := range strings.Fields(step.command) {
-				args = append(args, w)
-			}
-			require.Equal(e, step.want, text(args...), step.command)
-		}
-	})
-}
-
-// TestTransactionEnds: what was queued is forgotten when the connection goes, and others are not told of what it watched.
+// TestTransactionEnds checks that the queue of a connection that ends is dropped, and that its
+// watched keys are forgotten.
 func TestTransactionEnds(t *testing.T) {
 	godwitOnly(t) // the fields of INFO are those of later versions
 	t.Parallel()
@@ -147,7 +60,9 @@ func TestTransactionEnds(t *testing.T) {
 	}
 	require.Contains(t, do(t, c, "INFO", "clients").Text(), "watching_clients:1")
 	watcher.Close()
-	eventually(t, "the client is gone", func() bool { return strings.Contains(do(t, c, "INFO", "clients").Text(), "watching_clients:0") })
+	eventually(t, "the client is gone", func() bool {
+		return strings.Contains(do(t, c, "INFO", "clients").Text(), "watching_clients:0")
+	})
 	require.Zero(t, do(t, c, "EXISTS", "k", "k2").Int)
 	require.Contains(t, do(t, c, "INFO", "clients").Text(), "total_watched_keys:0")
 }
@@ -159,7 +74,8 @@ func argsOf(line string) (out []any) {
 	return out
 }
 
-// TestTransactionQueueLimit: a queue is input that was not run; a client with more of it than client-query-buffer-limit is closed.
+// TestTransactionQueueLimit checks that a queue counts as input that was not run. A client whose
+// queue exceeds client-query-buffer-limit is closed.
 func TestTransactionQueueLimit(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
@@ -174,21 +90,26 @@ func TestTransactionQueueLimit(t *testing.T) {
 		}
 	}
 	require.InDelta(t, 11, n, 2)
-	require.Contains(t, do(t, c, "INFO", "stats").Text(), "client_query_buffer_limit_disconnections:1")
+	require.Contains(t, do(t, c, "INFO", "stats").Text(),
+		"client_query_buffer_limit_disconnections:1")
 	require.Zero(t, do(t, c, "EXISTS", "k").Int)
 }
 
-// TestTransactionInTheLog: a transaction is one unit of the append-only file, whose end may be torn anywhere.
+// TestTransactionInTheLog checks that a transaction is one unit of the append-only file, wherever
+// its end is torn.
 func TestTransactionInTheLog(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
 	s := startServer(t, with("--appendonly", "yes")...)
 	c := s.dial(t)
-	for _, cmd := range []string{"SET a 0", "MULTI", "SET a 1", "SELECT 3", "SET b 1", "BGREWRITEAOF", "INCR b", "SELECT 0", "INCR a", "EXEC"} {
+	for _, cmd := range []string{"SET a 0", "MULTI", "SET a 1", "SELECT 3", "SET b 1",
+		"BGREWRITEAOF", "INCR b", "SELECT 0", "INCR a", "EXEC"} {
 		do(t, c, argsOf(cmd)...)
 	}
 	eventually(t, "the rewrite ends", func() bool {
-		return persistInfo(t, c, "aof_rewrites") != "0" && persistInfo(t, c, "aof_rewrite_in_progress") == "0" && persistInfo(t, c, "aof_rewrite_scheduled") == "0"
+		return persistInfo(t, c, "aof_rewrites") != "0" &&
+			persistInfo(t, c, "aof_rewrite_in_progress") == "0" &&
+			persistInfo(t, c, "aof_rewrite_scheduled") == "0"
 	})
 	for _, cmd := range []string{"MULTI", "INCR a", "SELECT 3", "INCR b", "EXEC"} {
 		do(t, c, argsOf(cmd)...)
@@ -204,7 +125,8 @@ func TestTransactionInTheLog(t *testing.T) {
 	require.Equal(t, "3", do(t, c, "GET", "b").Text())
 }
 
-// TestWatchSeesReload: what comes from a file or a payload is a change, and so is what a client that waited was given.
+// TestWatchSeesReload checks that keys from a file or a payload count as changed, and so does what
+// a blocked client was given.
 func TestWatchSeesReload(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--enable-debug-command", "yes")
@@ -236,7 +158,9 @@ func TestWatchSeesReload(t *testing.T) {
 			do(t, c, "WATCH", "k")
 			waiting.Queue("BLMOVE", "source", "k", "LEFT", "LEFT", 0)
 			require.NoError(t, waiting.Flush())
-			eventually(t, "it waits", func() bool { return strings.Contains(do(t, other, "INFO", "clients").Text(), "blocked_clients:1") })
+			eventually(t, "it waits", func() bool {
+				return strings.Contains(do(t, other, "INFO", "clients").Text(), "blocked_clients:1")
+			})
 			do(t, other, "RPUSH", "source", "x")
 			_, err := waiting.Receive()
 			require.NoError(t, err)
@@ -251,15 +175,19 @@ func TestWatchSeesReload(t *testing.T) {
 	}
 }
 
-// TestTransactionServesAfterwards: a client that waits for a list is served what is left of it after the whole transaction, not what was there in between.
+// TestTransactionServesAfterwards checks that a client that waits for a list gets what is left of
+// it after the whole transaction, not what was there in between.
 func TestTransactionServesAfterwards(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	c, waiting := s.dial(t), s.dial(t)
 	waiting.Queue("BLPOP", "l", 0)
 	require.NoError(t, waiting.Flush())
-	eventually(t, "it waits", func() bool { return strings.Contains(do(t, c, "INFO", "clients").Text(), "blocked_clients:1") })
-	for _, cmd := range []string{"MULTI", "RPUSH l a", "LPOP l", "BLPOP none 0", "RPUSH l b c", "LPOP l", "EXEC"} {
+	eventually(t, "it waits", func() bool {
+		return strings.Contains(do(t, c, "INFO", "clients").Text(), "blocked_clients:1")
+	})
+	for _, cmd := range []string{"MULTI", "RPUSH l a", "LPOP l", "BLPOP none 0", "RPUSH l b c",
+		"LPOP l", "EXEC"} {
 		do(t, c, argsOf(cmd)...)
 	}
 	v, err := waiting.Receive()
@@ -267,7 +195,8 @@ func TestTransactionServesAfterwards(t *testing.T) {
 	require.Equal(t, []string{"l", "c"}, v.Strings())
 }
 
-// TestTransactionPaused: CLIENT PAUSE WRITE holds back an EXEC that writes, and what is queued meanwhile if it writes.
+// TestTransactionPaused checks that CLIENT PAUSE WRITE holds back an EXEC that writes, and what is
+// queued meanwhile if it writes.
 func TestTransactionPaused(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -282,7 +211,9 @@ func TestTransactionPaused(t *testing.T) {
 	require.Len(t, do(t, reader, "EXEC").Elems, 1)
 	writer.Queue("EXEC")
 	require.NoError(t, writer.Flush())
-	eventually(t, "it is held back", func() bool { return strings.Contains(do(t, c, "INFO", "clients").Text(), "blocked_clients:1") })
+	eventually(t, "it is held back", func() bool {
+		return strings.Contains(do(t, c, "INFO", "clients").Text(), "blocked_clients:1")
+	})
 	require.Zero(t, do(t, c, "EXISTS", "k").Int)
 	do(t, c, "CLIENT", "UNPAUSE")
 	v, err := writer.Receive()

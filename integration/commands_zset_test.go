@@ -2,7 +2,6 @@ package integration
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -12,33 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestZSet(t *testing.T) {
-	everywhere(t, func(e *env) {
-		c, ctx := e.c, e.ctx
-		require.EqualValues(e, 3, c.ZAdd(ctx, "z", redis.Z{Score: 1, Member: "a"}, redis.Z{Score: 2, Member: "b"}, redis.Z{Score: 2, Member: "aa"}).Val())
-		require.EqualValues(e, 0, c.ZAddXX(ctx, "z", redis.Z{Score: 5, Member: "new"}).Val())
-		require.EqualValues(e, 0, c.ZAddNX(ctx, "z", redis.Z{Score: 5, Member: "a"}).Val())
-		require.EqualValues(e, 1, c.ZAddArgs(ctx, "z", redis.ZAddArgs{GT: true, Ch: true, Members: []redis.Z{{Score: 3, Member: "a"}, {Score: 1, Member: "b"}}}).Val())
-		require.Equal(e, 3.5, c.ZAddArgsIncr(ctx, "z", redis.ZAddArgs{Members: []redis.Z{{Score: .5, Member: "a"}}}).Val())
-		require.ErrorIs(e, c.ZAddArgsIncr(ctx, "z", redis.ZAddArgs{NX: true, Members: []redis.Z{{Score: 1, Member: "a"}}}).Err(), redis.Nil)
-		require.Equal(e, math.Inf(1), c.ZIncrBy(ctx, "z", math.Inf(1), "b").Val())
-		e.errs(c.ZIncrBy(ctx, "z", math.Inf(-1), "b").Err(), "ERR resulting score is not a number (NaN)")
-		require.Equal(e, 3.5, c.ZScore(ctx, "z", "a").Val())
-		require.ErrorIs(e, c.ZScore(ctx, "z", "nobody").Err(), redis.Nil)
-		require.EqualValues(e, 1, c.ZRank(ctx, "z", "a").Val())
-		require.EqualValues(e, 2, c.ZRevRank(ctx, "z", "aa").Val())
-		require.EqualValues(e, 3, c.ZCard(ctx, "z").Val())
-		require.Equal(e, "listpack", c.ObjectEncoding(ctx, "z").Val())
-		require.Equal(e, []redis.Z{{Score: 2, Member: "aa"}}, c.ZPopMin(ctx, "z").Val())
-		key, popped, err := c.ZMPop(ctx, "max", 5, "none", "z").Result()
-		require.NoError(e, err)
-		require.Equal(e, "z", key)
-		require.Equal(e, []redis.Z{{Score: math.Inf(1), Member: "b"}, {Score: 3.5, Member: "a"}}, popped)
-		require.EqualValues(e, 0, c.Exists(ctx, "z").Val())
-	})
-}
-
-// TestZSetLarge walks a set through both encodings and back to nothing, and looks at it from every side.
+// TestZSetLarge walks a set through both encodings and back to nothing, and looks at it from every
+// side.
 func TestZSetLarge(t *testing.T) {
 	everywhere(t, func(e *env) {
 		c, ctx := e.c, e.ctx
@@ -99,8 +73,8 @@ func TestZSetLarge(t *testing.T) {
 	})
 }
 
-// TestZSetRandomIsFair draws members of both encodings and holds the counts against equal chances (chi-square, 19 degrees of freedom,
-// p < 1e-6 at 63).
+// TestZSetRandomIsFair draws members of both encodings and compares the counts with equal chances
+// (chi-square, 19 degrees of freedom, p < 1e-6 at 63).
 func TestZSetRandomIsFair(t *testing.T) {
 	godwitOnly(t) // Redis chooses a bucket of its table first
 	t.Parallel()
@@ -131,6 +105,43 @@ func TestZSetRandomIsFair(t *testing.T) {
 				chi += d * d / mean
 			}
 			require.Less(t, chi, 63.0, "limit %s, count %d: %v", limit, draw, count)
+		}
+	}
+}
+
+// TestZSetEvents listens to the keyspace events of the commands, in order.
+func TestZSetEvents(t *testing.T) {
+	s := startServer(t, "--notify-keyspace-events", "KEA")
+	c := redis.NewClient(&redis.Options{Addr: s.Addr})
+	defer c.Close()
+	ctx := t.Context()
+	sub := c.PSubscribe(ctx, "__keyevent@0__:*")
+	defer sub.Close()
+	_, err := sub.Receive(ctx)
+	require.NoError(t, err)
+	for _, step := range []struct {
+		command string
+		events  []string
+	}{
+		{"ZADD z 1 a 2 b 3 c", []string{"zadd z"}},
+		{"ZRANGESTORE d z 0 -1", []string{"zrangestore d"}},
+		{"ZRANGESTORE d z 5 9", []string{"del d"}},
+		{"ZUNIONSTORE u 1 z", []string{"zunionstore u"}},
+		{"ZINTERSTORE u 2 z missing", []string{"del u"}},
+		{"ZINTERSTORE i 1 z", []string{"zinterstore i"}},
+		{"ZDIFFSTORE f 1 z", []string{"zdiffstore f"}},
+		{"ZREMRANGEBYRANK i 0 0", []string{"zremrangebyrank i"}},
+		{"ZREMRANGEBYSCORE i -inf inf", []string{"zremrangebyscore i", "del i"}},
+		{"ZREMRANGEBYLEX f - +", []string{"zremrangebylex f", "del f"}},
+	} {
+		args, err := words(step.command)
+		require.NoError(t, err)
+		require.NoError(t, c.Do(ctx, args...).Err(), step.command)
+		for _, want := range step.events {
+			msg, err := sub.ReceiveMessage(ctx)
+			require.NoError(t, err)
+			require.Equal(t, want,
+				strings.TrimPrefix(msg.Channel, "__keyevent@0__:")+" "+msg.Payload, step.command)
 		}
 	}
 }

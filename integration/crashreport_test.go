@@ -16,8 +16,8 @@ import (
 	"godwit/internal/testserver"
 )
 
-// TestCrashReports: whatever the server ends of leaves one report where its log is, which tells
-// what ran and no value, and an exit code that is not 0.
+// TestCrashReports checks each way in which the server may crash. It must leave one report in its
+// log, which names what ran but no value, and exit with a code other than 0.
 func TestCrashReports(t *testing.T) {
 	godwitOnly(t)
 	for _, end := range crashes {
@@ -32,20 +32,23 @@ type crashWay struct {
 	name   string
 	args   []string
 	does   func(t *testing.T, c *client.Client, pid int)
-	says   []string // what the log must say then
-	report bool     // of ours, not only the runtime's words
+	says   []string // the log must say this
+	report bool     // Godwit's report, not only the runtime's words
 }
 
 var crashes = []crashWay{
-	{"panic", nil, crashBy("DEBUG", "PANIC"), []string{"DEBUG PANIC", "command: debug, 1 arguments <5 bytes>", "event loop"}, true},
-	{"panic in a transaction", []string{"--io-threads", "2"}, func(t *testing.T, c *client.Client, _ int) {
-		do(t, c, "MULTI")
-		do(t, c, "SET", "secretkey", "secretvalue")
-		do(t, c, "DEBUG", "PANIC")
-		_, err := c.Do("EXEC")
-		require.Error(t, err)
-	}, []string{"command: exec, 0 arguments", "within: debug"}, true},
-	{"segfault", nil, crashBy("DEBUG", "SEGFAULT"), []string{"(address 0x", "command: debug"}, true},
+	{"panic", nil, crashBy("DEBUG", "PANIC"),
+		[]string{"DEBUG PANIC", "command: debug, 1 arguments <5 bytes>", "event loop"}, true},
+	{"panic in a transaction", []string{"--io-threads", "2"},
+		func(t *testing.T, c *client.Client, _ int) {
+			do(t, c, "MULTI")
+			do(t, c, "SET", "secretkey", "secretvalue")
+			do(t, c, "DEBUG", "PANIC")
+			_, err := c.Do("EXEC")
+			require.Error(t, err)
+		}, []string{"command: exec, 0 arguments", "within: debug"}, true},
+	{"segfault", nil, crashBy("DEBUG", "SEGFAULT"), []string{"(address 0x", "command: debug"},
+		true},
 	{"abort", nil, func(t *testing.T, c *client.Client, pid int) {
 		require.NoError(t, syscall.Kill(pid, syscall.SIGABRT))
 		_, err := c.Receive()
@@ -86,7 +89,9 @@ func crashReport(t *testing.T, end crashWay, place string) {
 	}
 	end.does(t, c, s.Pid)
 	if place == "daemonize" {
-		eventually(t, "the end", func() bool { return syscall.Kill(s.Pid, 0) != nil || zombie(s.Pid) })
+		eventually(t, "the end", func() bool {
+			return syscall.Kill(s.Pid, 0) != nil || zombie(s.Pid)
+		})
 	} else {
 		require.NotZero(t, s.Exited(t))
 	}
@@ -123,7 +128,9 @@ func launchDaemon(t *testing.T, dir string, args []string) (*server, error) {
 	}
 	s := &server{first}
 	require.Zero(t, s.Exited(t))
-	eventually(t, "a server in the background", func() bool { return testserver.Answers("tcp", s.Addr) })
+	eventually(t, "a server in the background", func() bool {
+		return testserver.Answers("tcp", s.Addr)
+	})
 	s.Pid, err = strconv.Atoi(strings.TrimSpace(read(t, pidFile)))
 	t.Cleanup(func() {
 		if !zombie(s.Pid) {

@@ -15,7 +15,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// mixed queues commands that make key number i: every type, packed and large, sizes mixed.
+// mixed queues commands that make key number i. The keys have every type and mixed sizes, packed
+// and large.
 func mixed(c *client.Client, r *rand.Rand, i int) {
 	key := "key:" + strconv.Itoa(i)
 	text := func(most int) string { return strings.Repeat("x", r.IntN(most)) }
@@ -47,7 +48,9 @@ func mixed(c *client.Client, r *rand.Rand, i int) {
 	case k < 80:
 		many("SADD", size, func(j int) []any { return []any{strconv.Itoa(j * r.IntN(100000))} })
 	case k < 90:
-		many("ZADD", size, func(j int) []any { return []any{strconv.Itoa(r.IntN(100)), "m" + strconv.Itoa(j)} })
+		many("ZADD", size, func(j int) []any {
+			return []any{strconv.Itoa(r.IntN(100)), "m" + strconv.Itoa(j)}
+		})
 	case k < 99:
 		many("RPUSH", size, func(int) []any { return []any{text(100)} })
 	default:
@@ -58,9 +61,10 @@ func mixed(c *client.Client, r *rand.Rand, i int) {
 	}
 }
 
-// probeLatency reads random keys, one at a time, until it has done n or stop says so, and tells how
-// long these took.
-func probeLatency(t *testing.T, c *client.Client, r *rand.Rand, keys, n int, stop func() bool) string {
+// probeLatency reads random keys, one at a time, until it has read n or stop says so. It returns
+// how long each read took.
+func probeLatency(t *testing.T, c *client.Client, r *rand.Rand, keys, n int,
+	stop func() bool) string {
 	t.Helper()
 	var took []time.Duration
 	for len(took) < n && !stop() {
@@ -77,14 +81,14 @@ func probeLatency(t *testing.T, c *client.Client, r *rand.Rand, keys, n int, sto
 }
 
 // TestDefragmentation deletes 70 % of many mixed keys at random. Without active defragmentation
-// most of the memory stays resident; with it, nearly all comes back, and no value changes.
+// most of the memory stays resident. With it nearly all comes back, and no value changes.
 func TestDefragmentation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fills 400 MB")
 	}
 	n := 600_000
 	if raceEnabled {
-		n = 60_000 // only whether it goes through: the race detector's own memory is in the ratio
+		n = 60_000 // this only checks that it runs: the ratio has the race detector's memory in it
 	}
 	r := testseed.Rand(t)
 	s := startServer(t, with("--save", "", "--activedefrag", "no")...)
@@ -119,12 +123,15 @@ func TestDefragmentation(t *testing.T) {
 	quiet := probeLatency(t, probe, r, n, 20_000, func() bool { return false })
 	do(t, c, "CONFIG", "SET", "activedefrag", "yes")
 	start := time.Now()
-	busy := probeLatency(t, probe, r, n, 1<<30, func() bool { return time.Since(start) > time.Second })
+	busy := probeLatency(t, probe, r, n, 1<<30, func() bool {
+		return time.Since(start) > time.Second
+	})
 	t.Logf("EXISTS before:          %s", quiet)
 	t.Logf("EXISTS in a round:      %s", busy)
 	if raceEnabled {
 		eventually(t, "blocks move", func() bool {
-			return persistInfo(t, c, "active_defrag_hits") != "0" && persistInfo(t, c, "active_defrag_running") == "0"
+			return persistInfo(t, c, "active_defrag_hits") != "0" &&
+				persistInfo(t, c, "active_defrag_running") == "0"
 		})
 	} else {
 		eventually(t, "the memory comes back", func() bool { return ratio() < 1.3 })

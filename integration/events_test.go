@@ -12,8 +12,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// eventCommands are commands whose events are held against redis-server's. K is a key of a few, so that types collide; V a small value, M a member,
-// N a small number.
+// eventCommands are commands whose events are compared with those of redis-server. K is one of a
+// few keys, so that types collide. V is a small value, M a member, N a small number.
 var eventCommands = strings.Split(strings.TrimSpace(`
 SET K V
 SET K V EX 10000
@@ -200,7 +200,7 @@ func fillTemplate(rng *rand.Rand, template string) string {
 	return strings.Join(words, " ")
 }
 
-// listener hears all events of one server.
+// listener receives all events of one server.
 type listener struct {
 	commands, events *client.Client
 }
@@ -220,7 +220,7 @@ func listen(t *testing.T, addr, classes string) *listener {
 	return l
 }
 
-// run executes a batch of commands and returns what each has published.
+// run executes a batch of commands and returns the events of each.
 func (l *listener) run(t *testing.T, batch []string) (replies []string, events [][]string) {
 	t.Helper()
 	for _, command := range batch {
@@ -248,13 +248,14 @@ func (l *listener) run(t *testing.T, batch []string) (replies []string, events [
 	return replies, events
 }
 
-// known reports whether the table of the server under test has the command.
+// known reports whether the server under test has the command.
 func (l *listener) known(t *testing.T, command string) bool {
 	name, _, _ := strings.Cut(command, " ")
 	return !do(t, l.commands, "COMMAND", "INFO", name).Elems[0].IsNull()
 }
 
-// TestKeyEventsAgainstRedis sends the same random commands to a server and to redis-server and compares the events of each command, and their order.
+// TestKeyEventsAgainstRedis sends the same random commands to a server and to redis-server. It
+// compares the events of each command and their order.
 func TestKeyEventsAgainstRedis(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t)
@@ -281,7 +282,8 @@ func TestKeyEventsAgainstRedis(t *testing.T) {
 			name, _, _ := strings.Cut(command, " ")
 			if fmt.Sprint(got[i]) != fmt.Sprint(want[i]) && !differ[name] {
 				differ[name] = true
-				t.Errorf("%s\n got %q, reply %s\nwant %q, reply %s\nafter\n%s", command, got[i], gotReplies[i], want[i], wantReplies[i],
+				t.Errorf("%s\n got %q, reply %s\nwant %q, reply %s\nafter\n%s", command, got[i],
+					gotReplies[i], want[i], wantReplies[i],
 					strings.Join(history[max(0, len(history)-8):], "\n"))
 			}
 		}

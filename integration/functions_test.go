@@ -36,13 +36,16 @@ func TestFunctions(t *testing.T) {
 		name, err := c.FunctionLoadReplace(ctx, lockLibrary).Result()
 		require.NoError(t, err)
 		require.Equal(t, "lock", name)
-		list, err := c.FunctionList(ctx, redis.FunctionListQuery{LibraryNamePattern: "l?ck", WithCode: true}).Result()
+		list, err := c.FunctionList(ctx,
+			redis.FunctionListQuery{LibraryNamePattern: "l?ck", WithCode: true}).Result()
 		require.NoError(t, err)
 		require.Len(t, list, 1)
-		require.Equal(t, []string{"lock", "LUA", lockLibrary}, []string{list[0].Name, list[0].Engine, list[0].Code})
+		require.Equal(t, []string{"lock", "LUA", lockLibrary},
+			[]string{list[0].Name, list[0].Engine, list[0].Code})
 		require.ElementsMatch(t, []redis.Function{
 			{Name: "unlock", Flags: []string{}},
-			{Name: "holds", Description: "whether args[1] holds keys[1]", Flags: []string{"no-writes"}},
+			{Name: "holds", Description: "whether args[1] holds keys[1]",
+				Flags: []string{"no-writes"}},
 		}, list[0].Functions)
 
 		require.NoError(t, c.Set(ctx, "l", "me", 0).Err())
@@ -54,7 +57,8 @@ func TestFunctions(t *testing.T) {
 
 		dump := c.FunctionDump(ctx).Val()
 		require.NoError(t, c.FunctionFlush(ctx).Err())
-		assert.ErrorContains(t, c.FCall(ctx, "unlock", []string{"l"}, "me").Err(), "Function not found")
+		assert.ErrorContains(t, c.FCall(ctx, "unlock", []string{"l"}, "me").Err(),
+			"Function not found")
 		require.NoError(t, c.FunctionRestore(ctx, dump).Err())
 		assert.ErrorContains(t, c.FunctionRestore(ctx, dump).Err(), "Library lock already exists")
 		for _, policy := range []string{"REPLACE", "FLUSH"} {
@@ -62,14 +66,15 @@ func TestFunctions(t *testing.T) {
 		}
 		stats, err := c.FunctionStats(ctx).Result()
 		require.NoError(t, err)
-		assert.Equal(t, []redis.Engine{{Language: "LUA", LibrariesCount: 1, FunctionsCount: 2}}, stats.Engines)
+		assert.Equal(t, []redis.Engine{{Language: "LUA", LibrariesCount: 1, FunctionsCount: 2}},
+			stats.Engines)
 		assert.False(t, stats.Running())
 		require.NoError(t, c.FlushAll(ctx).Err()) // keeps functions
 		assert.EqualValues(t, 0, c.FCall(ctx, "unlock", []string{"l"}, "me").Val())
 	}
 }
 
-// sources is the code of all libraries by name.
+// sources returns the code of all libraries by name.
 func sources(t *testing.T, c *client.Client) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -79,7 +84,8 @@ func sources(t *testing.T, c *client.Client) map[string]string {
 	return all
 }
 
-// TestFunctionsAreKept: by snapshots and by logs with either base, before and after a rewrite, and what was removed stays away.
+// TestFunctionsAreKept checks that snapshots and logs with either base keep functions, before and
+// after a rewrite, and that removed ones stay away.
 func TestFunctionsAreKept(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
@@ -91,14 +97,17 @@ func TestFunctionsAreKept(t *testing.T) {
 			s := startServer(t, args...)
 			c := s.dial(t)
 			do(t, c, "FUNCTION", "LOAD", lockLibrary)
-			do(t, c, "FUNCTION", "LOAD", "#!lua name=gone\nredis.register_function('g', function() end)")
+			do(t, c, "FUNCTION", "LOAD",
+				"#!lua name=gone\nredis.register_function('g', function() end)")
 			do(t, c, "SET", "l", "me")
 			do(t, c, "FUNCTION", "DELETE", "gone")
-			do(t, c, "FUNCTION", "LOAD", "#!lua name=old\nredis.register_function('o', function() return 'old' end)")
+			do(t, c, "FUNCTION", "LOAD",
+				"#!lua name=old\nredis.register_function('o', function() return 'old' end)")
 			if name != "snapshot" {
 				rewriteAOF(t, c)
 			}
-			do(t, c, "FUNCTION", "LOAD", "REPLACE", "#!lua name=old\nredis.register_function('o', function() return 'new' end)")
+			do(t, c, "FUNCTION", "LOAD", "REPLACE",
+				"#!lua name=old\nredis.register_function('o', function() return 'new' end)")
 			libraries := sources(t, c)
 			require.Len(t, libraries, 2)
 			for range 2 {
@@ -124,11 +133,13 @@ func TestFunctionsAreKept(t *testing.T) {
 	}
 }
 
-// TestFunctionsWithRedis hands libraries to redis-server and back: as payloads, in a snapshot and in a log.
+// TestFunctionsWithRedis hands libraries to redis-server and back: as payloads, in a snapshot and
+// in a log.
 func TestFunctionsWithRedis(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
-	long := "#!lua name=long\n--" + strings.Repeat(" long and dull", 500) + "\nredis.register_function('long', function() return 'long' end)"
+	long := "#!lua name=long\n--" + strings.Repeat(" long and dull", 500) +
+		"\nredis.register_function('long', function() return 'long' end)"
 	works := func(c *client.Client, value string) {
 		t.Helper()
 		do(t, c, "SET", "l", value)
@@ -148,7 +159,10 @@ func TestFunctionsWithRedis(t *testing.T) {
 
 		addr := startRedis(t, append([]string{"--dir", s.Dir}, args...)...)
 		r := dialAddr(t, addr)
-		eventually(t, "redis-server has loaded", func() bool { v, _ := r.Do("PING"); return !v.IsError() })
+		eventually(t, "redis-server has loaded", func() bool {
+			v, _ := r.Do("PING")
+			return !v.IsError()
+		})
 		works(r, "theirs")
 		theirs := do(t, r, "FUNCTION", "DUMP").Text()
 		do(t, r, "FUNCTION", "RESTORE", ours, "FLUSH")
@@ -156,7 +170,9 @@ func TestFunctionsWithRedis(t *testing.T) {
 		do(t, r, "SAVE")
 		_, err := r.Do("SHUTDOWN", "NOSAVE")
 		require.Error(t, err)
-		eventually(t, "redis-server has ended", func() bool { return !testserver.Answers("tcp", addr) })
+		eventually(t, "redis-server has ended", func() bool {
+			return !testserver.Answers("tcp", addr)
+		})
 
 		s = again(t, s, args...)
 		c = s.dial(t)
@@ -166,7 +182,8 @@ func TestFunctionsWithRedis(t *testing.T) {
 	}
 }
 
-// TestBusyFunction: a function that is over its time is told of and can be ended, unless it has written.
+// TestBusyFunction checks that clients are told BUSY when a function is over its time, and that it
+// can be killed unless it has written.
 func TestBusyFunction(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--busy-reply-threshold", "20")
@@ -189,18 +206,24 @@ func TestBusyFunction(t *testing.T) {
 	start("read", 1<<40)
 	v, err := c.Do("GET", "x")
 	require.NoError(t, err)
-	require.Equal(t, "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.", v.Str)
+	require.Equal(t,
+		"BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.",
+		v.Str)
 	stats := do(t, c, "FUNCTION", "STATS").Elems[1].Elems
 	require.Equal(t, "loop", stats[1].Str)
-	require.Equal(t, []string{"FCALL", "loop", "0", "read", fmt.Sprint(1 << 40)}, stats[3].Strings())
+	require.Equal(t, []string{"FCALL", "loop", "0", "read", fmt.Sprint(1 << 40)},
+		stats[3].Strings())
 	require.Positive(t, stats[5].Int)
 	v, err = c.Do("SCRIPT", "KILL")
 	require.NoError(t, err)
-	require.Equal(t, "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.", v.Str)
+	require.Equal(t,
+		"BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.",
+		v.Str)
 	do(t, c, "FUNCTION", "KILL")
 	v, err = busy.Receive()
 	require.NoError(t, err)
-	require.Contains(t, v.Str, "ERR Script killed by user with SCRIPT KILL... script: loop, on @user_function:")
+	require.Contains(t, v.Str,
+		"ERR Script killed by user with SCRIPT KILL... script: loop, on @user_function:")
 
 	start("write", 1<<25)
 	v, err = c.Do("FUNCTION", "KILL")

@@ -39,7 +39,8 @@ func (e *env) raw() *client.Client {
 	return client.New(conn)
 }
 
-// TestProtocolErrors: each ends its own connection after one error, and nothing else.
+// TestProtocolErrors checks that a protocol error ends its own connection after one error reply,
+// and no other connection.
 func TestProtocolErrors(t *testing.T) {
 	cases := []struct{ send, want string }{
 		{"*abc\r\n", "invalid multibulk length"},
@@ -73,11 +74,13 @@ func TestProtocolErrors(t *testing.T) {
 	})
 }
 
-// TestPieces: bytes that come one by one are the same commands.
+// TestPieces sends a request byte by byte.
 func TestPieces(t *testing.T) {
 	everywhere(t, func(e *env) {
 		conn := e.raw()
-		for _, b := range []byte("*3\r\n$3\r\nSET\r\n$5\r\npie\x00e\r\n$2\r\n\r\n\r\n*2\r\n$3\r\nGET\r\n$5\r\npie\x00e\r\nDEL \"pie\\x00e\"\r\n") {
+		commands := "*3\r\n$3\r\nSET\r\n$5\r\npie\x00e\r\n$2\r\n\r\n\r\n" +
+			"*2\r\n$3\r\nGET\r\n$5\r\npie\x00e\r\nDEL \"pie\\x00e\"\r\n"
+		for _, b := range []byte(commands) {
 			require.NoError(e, conn.Send([]byte{b}))
 		}
 		for _, want := range []string{"simple:OK", `"\r\n"`, "1"} {
@@ -88,7 +91,7 @@ func TestPieces(t *testing.T) {
 	})
 }
 
-// TestGarbage: random bytes, and commands with random damage, harm nobody else.
+// TestGarbage checks that random bytes and randomly damaged commands harm no other client.
 func TestGarbage(t *testing.T) {
 	seed := testseed.New(t)
 	everywhere(t, func(e *env) {
@@ -103,7 +106,8 @@ func TestGarbage(t *testing.T) {
 			for range rnd.IntN(8) {
 				raw[rnd.IntN(len(raw))] = byte(rnd.Uint32())
 			}
-			if err := conn.Send(raw); err != nil && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
+			if err := conn.Send(raw); err != nil && !errors.Is(err, syscall.EPIPE) &&
+				!errors.Is(err, syscall.ECONNRESET) {
 				e.Fatal(err)
 			}
 			if rnd.IntN(2) == 0 {
@@ -121,7 +125,8 @@ func TestGarbage(t *testing.T) {
 	})
 }
 
-// TestSlowReader: a client that asks and does not read is dropped at its limit; others do not notice, and its memory comes back.
+// TestSlowReader checks that a client that asks and does not read is dropped at its limit. Other
+// clients do not notice, and its memory comes back.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{}, {"--io-threads", "3"}} {
@@ -153,7 +158,8 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// TestIdleConnections: ten thousand of them cost little, and all work when they wake.
+// TestIdleConnections checks that ten thousand idle connections cost little, and that all work when
+// they wake.
 func TestIdleConnections(t *testing.T) {
 	n := 10_000
 	if testing.Short() || raceEnabled {
@@ -174,7 +180,9 @@ func TestIdleConnections(t *testing.T) {
 		require.NoError(t, err)
 		defer conns[i].Close()
 	}
-	eventually(t, "all are accepted", func() bool { return infoInt(t, c, "connected_clients") >= int64(n) })
+	eventually(t, "all are accepted", func() bool {
+		return infoInt(t, c, "connected_clients") >= int64(n)
+	})
 	if built.godwit && !raceEnabled {
 		if per := (infoInt(t, c, "used_memory_rss") - before) / int64(n); per > 16<<10 {
 			t.Errorf("%d bytes for each idle connection", per)
@@ -194,21 +202,25 @@ func TestIdleConnections(t *testing.T) {
 	for _, conn := range conns {
 		conn.Close()
 	}
-	eventually(t, "all are forgotten", func() bool { return infoInt(t, c, "connected_clients") < 10 })
+	eventually(t, "all are forgotten", func() bool {
+		return infoInt(t, c, "connected_clients") < 10
+	})
 }
 
-// TestQueryBufferLimit: what one client sends without end is bounded.
+// TestQueryBufferLimit checks that a request without end is cut off at the limit.
 func TestQueryBufferLimit(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--client-query-buffer-limit", "1mb")
 	c := s.dial(t)
-	_ = c.Send([]byte("*2\r\n$4\r\nECHO\r\n$400000000\r\n" + strings.Repeat("x", 4<<20))) // may be cut
+	// The server may cut the connection.
+	_ = c.Send([]byte("*2\r\n$4\r\nECHO\r\n$400000000\r\n" + strings.Repeat("x", 4<<20)))
 	_, err := c.Receive()
 	require.Error(t, err)
 	require.True(t, testserver.Answers("tcp", s.Addr))
 }
 
-// TestUnauthenticatedLimits: who has not said the password can make the server hold little.
+// TestUnauthenticatedLimits checks that a client that has not authenticated can make the server
+// hold only little.
 func TestUnauthenticatedLimits(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--requirepass", "x")

@@ -18,10 +18,17 @@ import (
 	"godwit/internal/testserver"
 )
 
-// TestRefusesToStart: one clear message, and exit code 1.
-func TestRefusesToStart(t *testing.T) {
-	t.Parallel()
-	busy := startServer(t)
+// refusal is a command line that the server must refuse.
+type refusal struct {
+	name string
+	args []string
+	want []string // parts of the output
+	only bool     // only Godwit refuses it
+}
+
+// refusals returns what the server must refuse while another one listens on port busy.
+func refusals(t *testing.T, busy int) []refusal {
+	t.Helper()
 	dir := t.TempDir()
 	file := func(name, content string) string {
 		path := filepath.Join(dir, name)
@@ -31,36 +38,61 @@ func TestRefusesToStart(t *testing.T) {
 	looped := file("loop.conf", "")
 	require.NoError(t, os.WriteFile(looped, []byte("include "+looped+"\n"), 0o644))
 	port := strconv.Itoa(freePort())
-	for _, c := range []struct {
-		name string
-		args []string
-		want []string // parts of the output
-		only bool     // Godwit
-	}{
-		{name: "port in use", args: []string{"--port", strconv.Itoa(busy.Port), "--bind", "127.0.0.1"},
-			want: []string{"Could not create server TCP listening socket 127.0.0.1:" + strconv.Itoa(busy.Port), "Address already in use"}},
-		{name: "no such address", args: []string{"--port", port, "--bind", "203.0.113.77"}, want: []string{"203.0.113.77:" + port, "assign requested address"}},
+	return []refusal{
+		{name: "port in use",
+			args: []string{"--port", strconv.Itoa(busy), "--bind", "127.0.0.1"},
+			want: []string{"Could not create server TCP listening socket 127.0.0.1:" +
+				strconv.Itoa(busy), "Address already in use"}},
+		{name: "no such address", args: []string{"--port", port, "--bind", "203.0.113.77"},
+			want: []string{"203.0.113.77:" + port, "assign requested address"}},
 		{name: "no such file", args: []string{filepath.Join(dir, "none.conf")},
-			want: []string{"can't open config file '" + filepath.Join(dir, "none.conf") + "': No such file or directory"}},
-		{name: "unknown directive", args: []string{file("unknown.conf", "# first\nport "+port+"\nfrobnicate yes\n")},
-			want: []string{"at line 3", ">>> 'frobnicate yes'", "Bad directive or wrong number of arguments"}},
-		{name: "bad value", args: []string{file("value.conf", "maxmemory lots\n")}, want: []string{"at line 1", ">>> 'maxmemory lots'"}},
-		{name: "bad enum", args: []string{file("enum.conf", "\n\nloglevel loud\n")}, want: []string{"at line 3", ">>> 'loglevel loud'"}},
-		{name: "unbalanced quotes", args: []string{file("quotes.conf", "logfile \"abc\n")}, want: []string{"at line 1", "nbalanced quotes"}},
-		{name: "out of range", args: []string{"--port", "65536"}, want: []string{">>> 'port \"65536\"'", "between"}},
-		{name: "unknown argument", args: []string{"--nonsense", "1"}, want: []string{"'nonsense ", "Bad directive or wrong number of arguments"}},
-		{name: "in an included file", args: []string{file("outer.conf", "port "+port+"\ninclude "+file("inner.conf", "hz often\n")+"\n")},
+			want: []string{"can't open config file '" + filepath.Join(dir, "none.conf") +
+				"': No such file or directory"}},
+		{name: "unknown directive",
+			args: []string{file("unknown.conf", "# first\nport "+port+"\nfrobnicate yes\n")},
+			want: []string{"at line 3", ">>> 'frobnicate yes'",
+				"Bad directive or wrong number of arguments"}},
+		{name: "bad value", args: []string{file("value.conf", "maxmemory lots\n")},
+			want: []string{"at line 1", ">>> 'maxmemory lots'"}},
+		{name: "bad enum", args: []string{file("enum.conf", "\n\nloglevel loud\n")},
+			want: []string{"at line 3", ">>> 'loglevel loud'"}},
+		{name: "unbalanced quotes", args: []string{file("quotes.conf", "logfile \"abc\n")},
+			want: []string{"at line 1", "nbalanced quotes"}},
+		{name: "out of range", args: []string{"--port", "65536"},
+			want: []string{">>> 'port \"65536\"'", "between"}},
+		{name: "unknown argument", args: []string{"--nonsense", "1"},
+			want: []string{"'nonsense ", "Bad directive or wrong number of arguments"}},
+		{name: "in an included file",
+			args: []string{file("outer.conf",
+				"port "+port+"\ninclude "+file("inner.conf", "hz often\n")+"\n")},
 			want: []string{"hz often"}},
-		{name: "include that includes itself", args: []string{looped}, want: []string{"include"}, only: true},
-		{name: "log that cannot be written", args: []string{"--port", port, "--logfile", filepath.Join(dir, "no", "such", "dir")},
+		{name: "include that includes itself", args: []string{looped}, want: []string{"include"},
+			only: true},
+		{name: "log that cannot be written",
+			args: []string{"--port", port, "--logfile", filepath.Join(dir, "no", "such", "dir")},
 			want: []string{"Can't open the log file: No such file or directory"}},
-		{name: "no such directory", args: []string{"--port", port, "--dir", filepath.Join(dir, "nowhere")}, want: []string{"No such file or directory"}},
-		{name: "socket that cannot be made", args: []string{"--port", "0", "--unixsocket", filepath.Join(dir, "nowhere", "s")},
+		{name: "no such directory",
+			args: []string{"--port", port, "--dir", filepath.Join(dir, "nowhere")},
+			want: []string{"No such file or directory"}},
+		{name: "socket that cannot be made",
+			args: []string{"--port", "0", "--unixsocket", filepath.Join(dir, "nowhere", "s")},
 			want: []string{"Failed opening Unix socket", "No such file or directory"}},
-		{name: "renaming nothing", args: []string{file("rename.conf", "rename-command nosuch other\n")}, want: []string{"o such command"}},
-		{name: "certificate", args: []string{"--port", "0", "--tls-port", port, "--tls-cert-file", filepath.Join(dir, "none"), "--tls-key-file", "none", "--tls-auth-clients", "no"},
+		{name: "renaming nothing",
+			args: []string{file("rename.conf", "rename-command nosuch other\n")},
+			want: []string{"o such command"}},
+		{name: "certificate",
+			args: []string{"--port", "0", "--tls-port", port, "--tls-cert-file",
+				filepath.Join(dir, "none"), "--tls-key-file", "none", "--tls-auth-clients", "no"},
 			want: []string{"ertificate"}},
-	} {
+	}
+}
+
+// TestRefusesToStart checks that a server that cannot start says why in one clear message and exits
+// with 1.
+func TestRefusesToStart(t *testing.T) {
+	t.Parallel()
+	busy := startServer(t)
+	for _, c := range refusals(t, busy.Port) {
 		t.Run(c.name, func(t *testing.T) {
 			if c.only {
 				godwitOnly(t)
@@ -77,7 +109,7 @@ func TestRefusesToStart(t *testing.T) {
 	require.True(t, testserver.Answers("tcp", busy.Addr), "the first server does not mind")
 }
 
-// TestSignals: SIGTERM and SIGINT end the server in order, whatever its clients do.
+// TestSignals checks that SIGTERM and SIGINT end the server in order, whatever its clients do.
 func TestSignals(t *testing.T) {
 	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
@@ -93,7 +125,8 @@ func TestSignals(t *testing.T) {
 			require.NoError(t, half.Send([]byte("*2\r\n$4\r\nECHO\r\n$100\r\nabc")))
 			require.NoError(t, syscall.Kill(s.Pid, sig))
 			require.Zero(t, s.Exited(t), s.Output())
-			for _, line := range []string{"scheduling shutdown...", "User requested shutdown...", "ready to exit, bye bye..."} {
+			for _, line := range []string{"scheduling shutdown...", "User requested shutdown...",
+				"ready to exit, bye bye..."} {
 				require.Contains(t, s.Output(), line)
 			}
 			require.NoFileExists(t, socket)
@@ -103,7 +136,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// TestLogLines are those that tools wait for.
+// TestLogLines checks the log lines that tools wait for.
 func TestLogLines(t *testing.T) {
 	t.Parallel()
 	logfile := filepath.Join(t.TempDir(), "log")
@@ -113,18 +146,22 @@ func TestLogLines(t *testing.T) {
 	require.Contains(t, string(raw), "Server initialized")
 	require.Contains(t, string(raw), "Ready to accept connections")
 	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
-	require.Regexp(t, `^`+strconv.Itoa(s.Pid)+`:[CM] \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d\.\d{3} [-.*#] `, lines[len(lines)-1])
+	require.Regexp(t,
+		`^`+strconv.Itoa(s.Pid)+`:[CM] \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d\.\d{3} [-.*#] `,
+		lines[len(lines)-1])
 	require.NotContains(t, s.Output(), "Ready", "it went into the file")
 }
 
-// TestDaemonize: the first process ends with 0, the second one writes its number and removes the file when it ends.
+// TestDaemonize checks that the first process exits with 0. The second one writes its pid file and
+// removes it when it ends.
 func TestDaemonize(t *testing.T) {
 	t.Parallel()
 	for _, stdin := range []bool{false, true} {
 		dir := t.TempDir()
 		port := freePort()
 		pidfile := filepath.Join(dir, "pid")
-		conf := fmt.Sprintf("port %d\nbind 127.0.0.1\ndaemonize yes\npidfile %s\nlogfile %s/log\ndir %s\nsave \"\"\n", port, pidfile, dir, dir)
+		conf := fmt.Sprintf("port %d\nbind 127.0.0.1\ndaemonize yes\npidfile %s\n"+
+			"logfile %s/log\ndir %s\nsave \"\"\n", port, pidfile, dir, dir)
 		args, input := []string{filepath.Join(dir, "conf")}, ""
 		require.NoError(t, os.WriteFile(args[0], []byte(conf), 0o644))
 		if stdin {
@@ -134,7 +171,9 @@ func TestDaemonize(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, s.Exited(t), s.Output())
 		addr := fmt.Sprintf("127.0.0.1:%d", port)
-		eventually(t, "the server in the background answers", func() bool { return testserver.Answers("tcp", addr) })
+		eventually(t, "the server in the background answers", func() bool {
+			return testserver.Answers("tcp", addr)
+		})
 		raw, err := os.ReadFile(pidfile)
 		require.NoError(t, err)
 		pid, err := strconv.Atoi(strings.TrimSpace(string(raw)))
@@ -144,7 +183,9 @@ func TestDaemonize(t *testing.T) {
 		require.Equal(t, strconv.Itoa(pid), infoField(t, c, "process_id"))
 		c.Close()
 		require.NoError(t, syscall.Kill(pid, syscall.SIGTERM))
-		eventually(t, "the server in the background ends", func() bool { return syscall.Kill(pid, 0) != nil || zombie(pid) })
+		eventually(t, "the server in the background ends", func() bool {
+			return syscall.Kill(pid, 0) != nil || zombie(pid)
+		})
 		require.NoFileExists(t, pidfile)
 	}
 }
@@ -159,7 +200,8 @@ func TestConfigFromStdin(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	port := freePort()
-	s, err := launch(dir, fmt.Sprintf("bind 127.0.0.1\nport 1\nport %d\nsave \"\"\nmaxmemory 12mb\n", port), "-")
+	s, err := launch(dir,
+		fmt.Sprintf("bind 127.0.0.1\nport 1\nport %d\nsave \"\"\nmaxmemory 12mb\n", port), "-")
 	require.NoError(t, err)
 	t.Cleanup(func() { s.Stop() })
 	s.Addr = fmt.Sprintf("127.0.0.1:%d", port)
@@ -167,16 +209,18 @@ func TestConfigFromStdin(t *testing.T) {
 	require.Equal(t, "12582912", s.client(t).ConfigGet(t.Context(), "maxmemory").Val()["maxmemory"])
 }
 
-// TestConfigFile: quoting, units, include and repeated directives; arguments after the file win; CONFIG REWRITE keeps what people wrote, and
-// a restart finds what was set.
+// TestConfigFile checks quoting, units, include and repeated directives. Arguments override the
+// file. CONFIG REWRITE keeps what people wrote, and a restart finds what was set.
 func TestConfigFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	inner, conf := filepath.Join(dir, "inner.conf"), filepath.Join(dir, "main.conf")
 	require.NoError(t, os.WriteFile(inner, []byte("maxmemory 1gb\nslowlog-max-len 11\n"), 0o644))
-	original := "# my server\n\ninclude " + inner + "\n  MAXMEMORY 2MB   \n# the log\nslowlog-max-len 12\n" +
+	original := "# my server\n\ninclude " + inner +
+		"\n  MAXMEMORY 2MB   \n# the log\nslowlog-max-len 12\n" +
 		"rename-command FLUSHALL \"\"\nrename-command CONFIG \"secret config\"\n" +
-		"client-output-buffer-limit normal 10mb 5mb 60\nrequirepass \"pass \\x41 word\"\nhz 20\nhz 30\n"
+		"client-output-buffer-limit normal 10mb 5mb 60\nrequirepass \"pass \\x41 word\"\nhz " +
+		"20\nhz 30\n"
 	require.NoError(t, os.WriteFile(conf, []byte(original), 0o644))
 	password := func(o *redis.Options) { o.Password = "pass A word" }
 	s := startServer(t, conf, "--hz", "40")
@@ -194,17 +238,21 @@ func TestConfigFile(t *testing.T) {
 	require.ErrorContains(t, c.FlushAll(ctx).Err(), "ERR unknown command 'flushall'")
 	require.ErrorContains(t, c.ConfigResetStat(ctx).Err(), "ERR unknown command 'config'")
 
-	require.NoError(t, c.Do(ctx, "secret config", "SET", "maxmemory", "3mb", "slowlog-max-len", "13", "maxmemory-policy", "allkeys-lfu").Err())
+	require.NoError(t,
+		c.Do(ctx, "secret config", "SET", "maxmemory", "3mb", "slowlog-max-len", "13",
+			"maxmemory-policy", "allkeys-lfu").Err())
 	require.NoError(t, c.Do(ctx, "secret config", "REWRITE").Err())
 	raw, err := os.ReadFile(conf)
 	require.NoError(t, err)
 	text := string(raw)
-	for _, line := range []string{"# my server\n", "# the log\nslowlog-max-len 13\n", "include " + inner + "\n", "maxmemory-policy allkeys-lfu\n", "maxmemory 3mb\n",
+	for _, line := range []string{"# my server\n", "# the log\nslowlog-max-len 13\n",
+		"include " + inner + "\n", "maxmemory-policy allkeys-lfu\n", "maxmemory 3mb\n",
 		"client-output-buffer-limit normal 10mb 5mb 60\n"} {
 		require.Contains(t, text, line)
 	}
 	require.Less(t, strings.Index(text, "# my server"), strings.Index(text, "# the log"))
-	require.Equal(t, "maxmemory 1gb\nslowlog-max-len 11\n", read(t, inner), "an included file is somebody else's")
+	require.Equal(t, "maxmemory 1gb\nslowlog-max-len 11\n", read(t, inner),
+		"an included file is somebody else's")
 	s.Stop()
 
 	s = startServer(t, conf, "--port", strconv.Itoa(s.Port), "--dir", s.Dir)
@@ -229,7 +277,7 @@ func read(t testing.TB, path string) string {
 	return string(raw)
 }
 
-// TestKill: a server that was killed leaves nothing that keeps the next one from starting.
+// TestKill checks that a killed server leaves nothing that keeps the next one from starting.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	socket := filepath.Join(t.TempDir(), "socket")
@@ -261,7 +309,8 @@ func TestUnixSocketOnly(t *testing.T) {
 	require.NoFileExists(t, socket)
 }
 
-// TestBind: several addresses, IPv6, and optional ones that do not exist; protected mode refuses strangers, who have no password to give.
+// TestBind checks several addresses, IPv6, and optional ones that do not exist. Without a password,
+// protected mode refuses clients from outside.
 func TestBind(t *testing.T) {
 	t.Parallel()
 	outside := outsideAddress()
@@ -285,7 +334,7 @@ func TestBind(t *testing.T) {
 	do(t, s.dial(t), "PING")
 }
 
-// outsideAddress is an IPv4 address of this machine that is not on the loopback interface.
+// outsideAddress returns an IPv4 address of this machine that is not on the loopback interface.
 func outsideAddress() string {
 	addrs, err := net.InterfaceAddrs()
 	if err != nil {
@@ -299,11 +348,13 @@ func outsideAddress() string {
 	return ""
 }
 
-// TestDescriptorLimit: maxclients shrinks to what the system allows; with next to nothing the server does not start.
+// TestDescriptorLimit checks that maxclients shrinks to what the system allows. With next to no
+// descriptors the server does not start.
 func TestDescriptorLimit(t *testing.T) {
 	t.Parallel()
 	limited := func(n int) testserver.Options {
-		return testserver.Options{Dir: t.TempDir(), Wrap: []string{"sh", "-c", fmt.Sprintf(`ulimit -n %d; exec "$@"`, n), "sh"}}
+		return testserver.Options{Dir: t.TempDir(),
+			Wrap: []string{"sh", "-c", fmt.Sprintf(`ulimit -n %d; exec "$@"`, n), "sh"}}
 	}
 	refused, err := testserver.Launch(limited(20))
 	require.NoError(t, err)

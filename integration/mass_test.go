@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// load pipes n SETs of k:i with the same deadline.
+// load pipelines n SETs of k:i with the same deadline.
 func load(t testing.TB, c *redis.Client, n int, value string, deadline time.Time) {
 	t.Helper()
 	p := c.Pipeline()
@@ -31,18 +31,21 @@ func load(t testing.TB, c *redis.Client, n int, value string, deadline time.Time
 	}
 }
 
-// worker counts in a key of its own until stopped, and checks each answer: whatever goes on in the background, commands are right.
+// worker increments a key of its own until stopped, and checks each answer. Commands must be right
+// whatever goes on in the background.
 func worker(ctx context.Context, c *redis.Client, name string) (err error) {
 	for n := int64(1); ctx.Err() == nil; n++ {
 		p := c.Pipeline()
-		count, set, get, gone := p.Incr(ctx, name), p.Set(ctx, name+":v", n, time.Hour), p.Get(ctx, name+":v"), p.Exists(ctx, name+":none")
+		count, set, get, gone := p.Incr(ctx, name), p.Set(ctx, name+":v", n, time.Hour),
+			p.Get(ctx, name+":v"), p.Exists(ctx, name+":none")
 		_, err := p.Exec(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil:
 			return err
-		case count.Val() < 1 || set.Val() != "OK" || get.Val() != strconv.FormatInt(n, 10) || gone.Val() != 0:
+		case count.Val() < 1 || set.Val() != "OK" || get.Val() != strconv.FormatInt(n, 10) ||
+			gone.Val() != 0:
 			return fmt.Errorf("round %d: %v %v %v %v", n, count, set, get, gone)
 		}
 	}
@@ -68,8 +71,9 @@ func during(t testing.TB, c *redis.Client, f func()) {
 	}
 }
 
-// TestMassExpiry: however many keys fall due at once, nobody sees one afterwards, all of them go without being asked for, in slices between
-// which clients are served, and their memory with them.
+// TestMassExpiry has many keys fall due at once. Nobody sees one afterwards. All of them are
+// deleted without being asked for, in slices between which clients are served, and their memory
+// comes back.
 func TestMassExpiry(t *testing.T) {
 	t.Parallel()
 	n := 200_000
@@ -84,20 +88,26 @@ func TestMassExpiry(t *testing.T) {
 		during(t, c, func() {
 			time.Sleep(time.Until(due.Add(2 * time.Millisecond)))
 			for i := 0; i < n; i += n / 50 {
-				require.Zero(t, c.Exists(t.Context(), "k:"+strconv.Itoa(i)).Val(), "due and still there")
+				require.Zero(t, c.Exists(t.Context(), "k:"+strconv.Itoa(i)).Val(),
+					"due and still there")
 			}
 			keys, _, err := c.Scan(t.Context(), 0, "k:*", 1000).Result()
 			require.NoError(t, err)
 			require.Empty(t, keys)
-			eventually(t, "nothing is left", func() bool { return c.DBSize(t.Context()).Val() <= 6 })
+			eventually(t, "nothing is left", func() bool {
+				return c.DBSize(t.Context()).Val() <= 6
+			})
 		})
 		require.EqualValues(t, n, infoInt(t, c, "expired_keys")-expired)
-		eventually(t, "the memory is back", func() bool { return infoInt(t, c, "used_memory")-empty < (full-empty)/4 })
+		eventually(t, "the memory is back", func() bool {
+			return infoInt(t, c, "used_memory")-empty < (full-empty)/4
+		})
 	}
 }
 
-// fallDue makes n keys with one deadline. It also returns the memory in use with all of them and how many keys had expired before. A deadline that is
-// over before the last key has it would be no test, so it tries again with a later one.
+// fallDue makes n keys with one deadline. It also returns the memory in use with all of them and
+// how many keys had expired before. If the deadline passes before the last key has it, fallDue
+// tries again with a later one.
 func fallDue(t testing.TB, c *redis.Client, n int) (due time.Time, full, expired int64) {
 	t.Helper()
 	for ahead := time.Second; ; ahead *= 2 {
@@ -122,7 +132,8 @@ func fallDue(t testing.TB, c *redis.Client, n int) (due time.Time, full, expired
 	}
 }
 
-// TestExpiryCycleOff: without the active cycle what is due is gone for whoever looks, and there for DBSIZE.
+// TestExpiryCycleOff checks keys that are due while the active cycle is off. Reads miss them, and
+// DBSIZE still counts them.
 func TestExpiryCycleOff(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--enable-debug-command", "yes")
@@ -137,7 +148,8 @@ func TestExpiryCycleOff(t *testing.T) {
 	eventually(t, "the cycle finds the others", func() bool { return c.DBSize(ctx).Val() == 0 })
 }
 
-// TestUsedMemoryIsTrue: what data adds to used_memory is what it adds to resident memory, within two per cent.
+// TestUsedMemoryIsTrue checks that data adds the same to used_memory as to resident memory, within
+// 2 %.
 func TestUsedMemoryIsTrue(t *testing.T) {
 	godwitOnly(t) // Redis counts what its allocator has handed out
 	if raceEnabled {
@@ -152,14 +164,18 @@ func TestUsedMemoryIsTrue(t *testing.T) {
 		populate(1000) // the code that makes keys is resident from now on
 		used, resident := infoInt(t, c, "used_memory"), infoInt(t, c, "used_memory_rss")
 		populate(80_000_000 / size)
-		used, resident = infoInt(t, c, "used_memory")-used, infoInt(t, c, "used_memory_rss")-resident
-		require.InEpsilon(t, resident, used, 0.02, "values of %d bytes: used memory grew by %d, resident memory by %d", size, used, resident)
+		used, resident = infoInt(t, c, "used_memory")-used,
+			infoInt(t, c, "used_memory_rss")-resident
+		require.InEpsilon(t, resident, used, 0.02,
+			"values of %d bytes: used memory grew by %d, resident memory by %d", size, used,
+			resident)
 		require.NoError(t, c.FlushAll(ctx).Err())
 		require.NoError(t, c.Do(ctx, "MEMORY", "PURGE").Err())
 	}
 }
 
-// TestFlushAllWhileClientsWork: a flush in the background is complete at once for those who look, and memory comes back in slices.
+// TestFlushAllWhileClientsWork checks that clients find nothing after a flush in the background has
+// begun, and that its memory comes back in slices.
 func TestFlushAllWhileClientsWork(t *testing.T) {
 	t.Parallel()
 	n := 100_000
@@ -178,7 +194,9 @@ func TestFlushAllWhileClientsWork(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan error)
 			go func() { done <- setAndGet(ctx, c) }()
-			eventually(t, "the memory is back", func() bool { return infoInt(t, c, "used_memory")-empty < (full-empty)/4 })
+			eventually(t, "the memory is back", func() bool {
+				return infoInt(t, c, "used_memory")-empty < (full-empty)/4
+			})
 			cancel()
 			require.NoError(t, <-done)
 			require.NoError(t, c.FlushAll(t.Context()).Err())
@@ -202,7 +220,8 @@ func setAndGet(ctx context.Context, c *redis.Client) error {
 	return nil
 }
 
-// TestUnlinkBigValues: values of many megabytes go, by every command that drops a value, while others work.
+// TestUnlinkBigValues drops values of many megabytes by every command that can, while other clients
+// work.
 func TestUnlinkBigValues(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -214,8 +233,14 @@ func TestUnlinkBigValues(t *testing.T) {
 		"del":    func(k string) error { return c.Del(ctx, k).Err() },
 		"set":    func(k string) error { return c.Set(ctx, k, "small", 0).Err() },
 		"getdel": func(k string) error { return c.Do(ctx, "GETDEL", k).Err() },
-		"rename": func(k string) error { c.Set(ctx, "other", 1, 0); return c.Rename(ctx, "other", k).Err() },
-		"copy":   func(k string) error { c.Set(ctx, "other", 1, 0); return c.Copy(ctx, "other", k, 0, true).Err() },
+		"rename": func(k string) error {
+			c.Set(ctx, "other", 1, 0)
+			return c.Rename(ctx, "other", k).Err()
+		},
+		"copy": func(k string) error {
+			c.Set(ctx, "other", 1, 0)
+			return c.Copy(ctx, "other", k, 0, true).Err()
+		},
 		"bitop":  func(k string) error { return c.BitOpNot(ctx, k, "missing").Err() },
 		"expire": func(k string) error { return c.PExpire(ctx, k, time.Millisecond).Err() },
 		"past":   func(k string) error { return c.ExpireAt(ctx, k, time.Unix(1, 0)).Err() },
@@ -225,12 +250,15 @@ func TestUnlinkBigValues(t *testing.T) {
 			require.NoError(t, c.SetRange(ctx, name, size-1, "x").Err())
 			require.Greater(t, infoInt(t, c, "used_memory"), empty+size-1)
 			require.NoError(t, f(name), name)
-			eventually(t, "the memory is back after "+name, func() bool { return infoInt(t, c, "used_memory") < empty+size/2 })
+			eventually(t, "the memory is back after "+name, func() bool {
+				return infoInt(t, c, "used_memory") < empty+size/2
+			})
 		}
 	})
 }
 
-// TestRehashUnderLoad: the table grows and shrinks by orders of magnitude, in steps, and is right at every moment.
+// TestRehashUnderLoad grows and shrinks the table by orders of magnitude. Rehashing goes in steps,
+// and reads are right at every moment.
 func TestRehashUnderLoad(t *testing.T) {
 	t.Parallel()
 	n := 150_000
@@ -260,7 +288,8 @@ func TestRehashUnderLoad(t *testing.T) {
 				cmds, err := p.Exec(ctx)
 				require.NoError(t, err)
 				for j, cmd := range cmds {
-					require.Equal(t, (i-len(cmds)+1+j)%100 == 0, cmd.(*redis.IntCmd).Val() == 1, cmd.String())
+					require.Equal(t, (i-len(cmds)+1+j)%100 == 0, cmd.(*redis.IntCmd).Val() == 1,
+						cmd.String())
 				}
 			}
 		}
@@ -268,7 +297,7 @@ func TestRehashUnderLoad(t *testing.T) {
 	require.EqualValues(t, n/100+6, c.DBSize(ctx).Val())
 }
 
-// TestManyWriters: counters are exact, however many clients on however many threads count.
+// TestManyWriters checks that counters are exact with many clients on many threads.
 func TestManyWriters(t *testing.T) {
 	t.Parallel()
 	for _, threads := range []string{"1", "4"} {

@@ -10,11 +10,12 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// The server at maxmemory, as one who runs a cache sees it.
+// The tests of this file look at the server at maxmemory as the operator of a cache does.
 
 // pipelined sends n commands that make returns, some hundred at a time, and gives the replies to
 // look.
-func pipelined(t testing.TB, c *client.Client, n int, make func(i int) []any, look func(i int, v client.Value)) {
+func pipelined(t testing.TB, c *client.Client, n int, make func(i int) []any,
+	look func(i int, v client.Value)) {
 	t.Helper()
 	const batch = 500
 	for i := 0; i < n; i += batch {
@@ -40,12 +41,13 @@ func scaled(n int) int {
 	return n
 }
 
-// TestLimitFarBelowTheData: the limit falls to a small part of what is there, under every policy.
-// The server answers all the while and comes down to the limit, or, where nothing may be evicted,
-// refuses only what needs memory.
+// TestLimitFarBelowTheData lowers the limit to a small part of the data, under every policy. The
+// server answers all the while and comes down to the limit. Where it may evict nothing, it refuses
+// only what needs memory.
 func TestLimitFarBelowTheData(t *testing.T) {
 	godwitOnly(t) // Redis counts other things as used
-	for _, policy := range []string{"allkeys-lru", "allkeys-lfu", "allkeys-random", "volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl", "noeviction"} {
+	for _, policy := range []string{"allkeys-lru", "allkeys-lfu", "allkeys-random", "volatile-lru",
+		"volatile-lfu", "volatile-random", "volatile-ttl", "noeviction"} {
 		t.Run(policy, func(t *testing.T) {
 			t.Parallel()
 			s := startServer(t, "--maxmemory-policy", policy, "--enable-debug-command", "yes")
@@ -54,11 +56,13 @@ func TestLimitFarBelowTheData(t *testing.T) {
 			empty := infoInt(t, admin, "used_memory")
 			do(t, c, "DEBUG", "POPULATE", n, "k", 8)
 			if strings.HasPrefix(policy, "volatile") {
-				pipelined(t, c, n, func(i int) []any { return []any{"EXPIRE", fmt.Sprint("k:", i), 10000 + i} }, accepted(t))
+				pipelined(t, c, n, func(i int) []any {
+					return []any{"EXPIRE", fmt.Sprint("k:", i), 10000 + i}
+				}, accepted(t))
 				do(t, c, "PERSIST", "k:7")
 			}
 			limit := int64(600_000) // half of it is for data, whatever the process takes
-			if raceEnabled {        // … as long as that is what a server takes
+			if raceEnabled {        // which must be no less than a server takes
 				limit = empty + 300_000
 			}
 			if policy == "noeviction" {
@@ -75,13 +79,16 @@ func TestLimitFarBelowTheData(t *testing.T) {
 			do(t, c, "CONFIG", "SET", "maxmemory", limit)
 			eventually(t, "memory is within the limit", func() bool {
 				do(t, c, "PING")
-				return infoInt(t, admin, "used_memory")-infoInt(t, admin, "mem_not_counted_for_evict") <= limit
+				return infoInt(t, admin, "used_memory")-infoInt(t, admin,
+					"mem_not_counted_for_evict") <= limit
 			})
 			require.Positive(t, admin.DBSize(t.Context()).Val(), "all is evicted")
 			do(t, c, "SET", "a", "b")
-			// And up and down again, to where nothing fits.
+			// The limit goes up and down again, to where nothing fits.
 			do(t, c, "CONFIG", "SET", "maxmemory", 4*limit)
-			pipelined(t, c, 5000, func(i int) []any { return []any{"SET", fmt.Sprint("k:", i), "value", "EX", 1000} }, accepted(t))
+			pipelined(t, c, 5000, func(i int) []any {
+				return []any{"SET", fmt.Sprint("k:", i), "value", "EX", 1000}
+			}, accepted(t))
 			do(t, c, "CONFIG", "SET", "maxmemory", 1)
 			eventually(t, "all that may go is gone", func() bool {
 				v, err := c.Do("SET", "a", "b")
@@ -95,24 +102,28 @@ func TestLimitFarBelowTheData(t *testing.T) {
 	}
 }
 
-// TestSmallestLimits: a limit of a megabyte or two, as people set it to see eviction at work, holds
-// keys.
+// TestSmallestLimits checks that a server holds keys under a limit of a megabyte or two, as people
+// set it to see eviction at work.
 func TestSmallestLimits(t *testing.T) {
 	skipUnderRace(t) // the race detector alone takes more than the limits
 	t.Parallel()
 	for _, limit := range []int{1 << 20, 2 << 20} {
 		s := startServer(t, "--maxmemory", fmt.Sprint(limit), "--maxmemory-policy", "allkeys-lru")
 		c := s.dial(t)
-		pipelined(t, c, 20_000, func(i int) []any { return []any{"SET", fmt.Sprint("key:", i), "v"} }, accepted(t))
+		pipelined(t, c, 20_000, func(i int) []any {
+			return []any{"SET", fmt.Sprint("key:", i), "v"}
+		}, accepted(t))
 		require.Greater(t, s.client(t).DBSize(t.Context()).Val(), int64(limit/4/200))
 	}
 }
 
-// TestSmallKeysMakeRoomForLargeOnes: a table of many small keys is left nearly empty by values that
-// take their place. Each of them evicts thousands, and used memory keeps to the limit at any speed.
+// TestSmallKeysMakeRoomForLargeOnes writes large values to a table full of small keys, until it is
+// nearly empty. Each value evicts thousands of keys, and used memory keeps to the limit at any
+// speed.
 func TestSmallKeysMakeRoomForLargeOnes(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, "--maxmemory", "24mb", "--maxmemory-policy", "allkeys-lru", "--enable-debug-command", "yes")
+	s := startServer(t, "--maxmemory", "24mb", "--maxmemory-policy", "allkeys-lru",
+		"--enable-debug-command", "yes")
 	c := s.dial(t)
 	do(t, c, "DEBUG", "POPULATE", scaled(400_000), "k", 8)
 	large := strings.Repeat("x", 1<<20)
@@ -124,7 +135,7 @@ func TestSmallKeysMakeRoomForLargeOnes(t *testing.T) {
 	do(t, c, "GET", "large:199")
 }
 
-// TestCacheWithDeadlines: a cache whose keys have deadlines far off keeps as many of them as fit,
+// TestCacheWithDeadlines checks that a cache of keys with distant deadlines holds as many as fit,
 // however many have passed through it.
 func TestCacheWithDeadlines(t *testing.T) {
 	skipUnderRace(t) // the race detector alone takes more than the limit
@@ -132,7 +143,9 @@ func TestCacheWithDeadlines(t *testing.T) {
 	s := startServer(t, "--maxmemory", "16mb", "--maxmemory-policy", "allkeys-lru")
 	c, admin := s.dial(t), s.client(t)
 	n, full := scaled(1_000_000), int64(0)
-	pipelined(t, c, n, func(i int) []any { return []any{"SET", fmt.Sprint("key:", i), "v", "EX", 86400} }, func(i int, v client.Value) {
+	pipelined(t, c, n, func(i int) []any {
+		return []any{"SET", fmt.Sprint("key:", i), "v", "EX", 86400}
+	}, func(i int, v client.Value) {
 		require.False(t, v.IsError(), v)
 		if i%(n/20) != n/20-1 {
 			return
@@ -144,8 +157,8 @@ func TestCacheWithDeadlines(t *testing.T) {
 	require.Greater(t, full, int64(n/20))
 }
 
-// TestDeadlinesLeaveNothing: keys and fields that go long before their deadline take all of their
-// memory with them, and so does a flush.
+// TestDeadlinesLeaveNothing checks that all memory comes back of keys and fields that are removed
+// long before their deadlines, one by one or by a flush.
 func TestDeadlinesLeaveNothing(t *testing.T) {
 	godwitOnly(t)
 	const slack = 1 << 20
@@ -156,33 +169,39 @@ func TestDeadlinesLeaveNothing(t *testing.T) {
 	used := func() int64 { return infoInt(t, admin, "used_memory") }
 	empty := used()
 	for name, cmds := range map[string][2][]any{
-		"SET EX and DEL":        {{"SET", "key", "v", "EX", 86400}, {"DEL", "key"}},
-		"EXPIRE and PERSIST":    {{"EXPIRE", "kept", 86400}, {"PERSIST", "kept"}},
-		"shorter and shorter":   {{"SET", "key", "v", "EX", 86400}, {"EXPIRE", "key", 1000}},
-		"SET EX and SET":        {{"SET", "key", "v", "EX", 86400}, {"SET", "key", "v"}},
-		"SET EX and RENAME":     {{"SET", "key", "v", "EX", 86400}, {"RENAME", "key", "other"}},
-		"fields and DEL":        {{"HSETEX", "h", "EX", 86400, "FIELDS", 1, "f", "v"}, {"DEL", "h"}},
-		"fields and HPERSIST":   {{"HEXPIRE", "hash", 86400, "FIELDS", 1, "f"}, {"HPERSIST", "hash", "FIELDS", 1, "f"}},
-		"fields, COPY to other": {{"HSETEX", "h", "EX", 86400, "FIELDS", 1, "f", "v"}, {"COPY", "h", "h2", "REPLACE"}},
+		"SET EX and DEL":      {{"SET", "key", "v", "EX", 86400}, {"DEL", "key"}},
+		"EXPIRE and PERSIST":  {{"EXPIRE", "kept", 86400}, {"PERSIST", "kept"}},
+		"shorter and shorter": {{"SET", "key", "v", "EX", 86400}, {"EXPIRE", "key", 1000}},
+		"SET EX and SET":      {{"SET", "key", "v", "EX", 86400}, {"SET", "key", "v"}},
+		"SET EX and RENAME":   {{"SET", "key", "v", "EX", 86400}, {"RENAME", "key", "other"}},
+		"fields and DEL": {{"HSETEX", "h", "EX", 86400, "FIELDS", 1, "f", "v"},
+			{"DEL", "h"}},
+		"fields and HPERSIST": {{"HEXPIRE", "hash", 86400, "FIELDS", 1, "f"},
+			{"HPERSIST", "hash", "FIELDS", 1, "f"}},
+		"fields, COPY to other": {{"HSETEX", "h", "EX", 86400, "FIELDS", 1, "f", "v"},
+			{"COPY", "h", "h2", "REPLACE"}},
 	} {
 		do(t, c, "SET", "kept", "v")
 		do(t, c, "HSET", "hash", "f", "v")
 		pipelined(t, c, n, func(i int) []any { return cmds[i%2] }, accepted(t))
 		eventually(t, name, func() bool { return used()-empty < slack })
 	}
-	// Tables and wheels that have grown large.
+	// The tables and wheels have grown large.
 	for _, flush := range [][]any{{"FLUSHALL"}, {"FLUSHALL", "ASYNC"}} {
 		pipelined(t, c, n, func(i int) []any {
 			return []any{"HSETEX", fmt.Sprint("h", i), "EX", 86400, "FIELDS", 1, "f", "v"}
 		}, accepted(t))
-		pipelined(t, c, n, func(i int) []any { return []any{"SET", fmt.Sprint("k", i), "v", "EX", 86400} }, accepted(t))
+		pipelined(t, c, n, func(i int) []any {
+			return []any{"SET", fmt.Sprint("k", i), "v", "EX", 86400}
+		}, accepted(t))
 		require.Greater(t, used()-empty, int64(n*30))
 		do(t, c, flush...)
 		eventually(t, "the flush gives all back", func() bool { return used()-empty < slack })
 	}
 }
 
-// TestSmallestLimitOfClients: however small maxmemory-clients is, somebody can connect and raise it.
+// TestSmallestLimitOfClients checks that a client can connect and raise maxmemory-clients, however
+// small it is.
 func TestSmallestLimitOfClients(t *testing.T) {
 	s := startServer(t, "--maxmemory-clients", "1", "--maxmemory", "100mb")
 	for _, limit := range []string{"1", "100%", "1%", "0"} {

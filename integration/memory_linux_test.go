@@ -18,7 +18,7 @@ import (
 
 const mib = 1 << 20
 
-// status reads a line of the process's status, VmRSS or VmHWM, in bytes.
+// status returns a line of the process's status, VmRSS or VmHWM, in bytes.
 func (s *server) status(t testing.TB, name string) int64 {
 	t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.Pid))
@@ -34,7 +34,7 @@ func (s *server) status(t testing.TB, name string) int64 {
 	return 0
 }
 
-// memoryInfo reads a number of INFO memory.
+// memoryInfo returns a number of INFO memory.
 func memoryInfo(t testing.TB, c *client.Client, name string) int64 {
 	t.Helper()
 	for line := range strings.Lines(do(t, c, "INFO", "memory").Text()) {
@@ -48,8 +48,7 @@ func memoryInfo(t testing.TB, c *client.Client, name string) int64 {
 	return 0
 }
 
-// TestOverwritingLargeValues overwrites faster than what is replaced could be freed in the
-// background.
+// TestOverwritingLargeValues overwrites faster than the old values can be freed in the background.
 func TestOverwritingLargeValues(t *testing.T) {
 	skipUnderRace(t)
 	const size = 32 * mib
@@ -80,13 +79,14 @@ func TestOverwritingLargeValues(t *testing.T) {
 			c := s.dial(t)
 			do(t, c, "SETRANGE", "src", size-1, "x")
 			f(t, c)
-			// The source, the old value, the new one, and what may wait.
+			// The source, the old value, the new one, and what may wait to be freed.
 			require.Less(t, s.status(t, "VmHWM"), int64(3*size+24*mib))
 		})
 	}
 }
 
-// TestOverwritingLargeCollections is the same for what is freed element by element.
+// TestOverwritingLargeCollections does the same with collections, which are freed element by
+// element.
 func TestOverwritingLargeCollections(t *testing.T) {
 	skipUnderRace(t)
 	s := startServer(t)
@@ -103,11 +103,11 @@ func TestOverwritingLargeCollections(t *testing.T) {
 	for range 15 {
 		do(t, c, "ZUNIONSTORE", "d", 1, "z")
 	}
-	// The source, the old value, the new one, and a share for what waits.
+	// The source, the old value, the new one, and a share for what waits to be freed.
 	require.Less(t, memoryInfo(t, c, "mem_arena_mapped"), 4*used+16*mib)
 }
 
-// TestSmallCacheOfLargeValues has values of an eighth of maxmemory.
+// TestSmallCacheOfLargeValues writes values of an eighth of maxmemory.
 func TestSmallCacheOfLargeValues(t *testing.T) {
 	skipUnderRace(t)
 	s := startServer(t, "--maxmemory", "16mb", "--maxmemory-policy", "allkeys-lru")
@@ -120,15 +120,15 @@ func TestSmallCacheOfLargeValues(t *testing.T) {
 	require.Greater(t, do(t, c, "DBSIZE").Int, int64(2))
 }
 
-// skipUnderRace skips a test of memory: the race detector has a multiple of it.
+// skipUnderRace skips a test of memory, because the race detector takes a multiple of it.
 func skipUnderRace(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector's own memory would be measured")
 	}
 }
 
-// TestUnreadRepliesGoBack has clients that do not read, and then none: what they took is resident
-// no longer.
+// TestUnreadRepliesGoBack has clients that do not read and then leave. What their replies took must
+// not stay resident.
 func TestUnreadRepliesGoBack(t *testing.T) {
 	skipUnderRace(t)
 	s := startServer(t)
@@ -145,11 +145,12 @@ func TestUnreadRepliesGoBack(t *testing.T) {
 	require.Less(t, s.status(t, "VmRSS"), memoryInfo(t, c, "used_memory")+64*mib)
 	nc.Close()
 	require.Eventually(t, func() bool {
-		return memoryInfo(t, c, "used_memory") < startUsed+mib && s.status(t, "VmRSS") < start+32*mib
+		return memoryInfo(t, c, "used_memory") < startUsed+mib &&
+			s.status(t, "VmRSS") < start+32*mib
 	}, patience, 50*time.Millisecond)
 }
 
-// TestLargeRequestsGoBack is the same for requests that were begun and never finished.
+// TestLargeRequestsGoBack does the same with requests that were begun and never finished.
 func TestLargeRequestsGoBack(t *testing.T) {
 	skipUnderRace(t)
 	s := startServer(t)
@@ -159,7 +160,8 @@ func TestLargeRequestsGoBack(t *testing.T) {
 	for range 20 {
 		nc, err := net.Dial("tcp", s.Addr)
 		require.NoError(t, err)
-		_, err = nc.Write(append([]byte("*2\r\n$4\r\nECHO\r\n$20000000\r\n"), make([]byte, 10*mib)...))
+		_, err = nc.Write(append([]byte("*2\r\n$4\r\nECHO\r\n$20000000\r\n"),
+			make([]byte, 10*mib)...))
 		require.NoError(t, err)
 		conns = append(conns, nc)
 	}
@@ -170,16 +172,17 @@ func TestLargeRequestsGoBack(t *testing.T) {
 		nc.Close()
 	}
 	require.Eventually(t, func() bool {
-		return memoryInfo(t, c, "used_memory") < startUsed+mib && s.status(t, "VmRSS") < start+32*mib
+		return memoryInfo(t, c, "used_memory") < startUsed+mib &&
+			s.status(t, "VmRSS") < start+32*mib
 	}, patience, 50*time.Millisecond)
 }
 
-// TestInfoExplainsResidentMemory holds the lines of INFO memory against the kernel's figure.
+// TestInfoExplainsResidentMemory compares the lines of INFO memory with the kernel's figure.
 func TestInfoExplainsResidentMemory(t *testing.T) {
 	skipUnderRace(t)
 	s := startServer(t, debugging...)
 	c := s.dial(t)
-	// Of what the runtime is giving back, up to 4 MiB at a time are gone and not yet accounted for.
+	// While the runtime gives memory back, up to 4 MiB are gone and not yet accounted for.
 	explained := func(when string) {
 		t.Helper()
 		require.InDelta(t, 0, memoryInfo(t, c, "mem_slack_other"), 12*mib, when)
@@ -202,61 +205,63 @@ func TestInfoExplainsResidentMemory(t *testing.T) {
 	explained("when all is gone")
 }
 
-// TestSystemRefusesMemory runs a server into a limit of the system: it refuses what takes memory,
-// goes on otherwise, and recovers.
+// memoryEaters take memory until the server refuses, and return the error.
+var memoryEaters = map[string]func(t *testing.T, c *client.Client) string{
+	"small values": func(t *testing.T, c *client.Client) string {
+		for {
+			v, err := c.Do("EVAL", `for i=1,50000 do
+				redis.call('SET',ARGV[1]..i,ARGV[2]) end`, 0, fmt.Sprint(t.Name(), time.Now()),
+				strings.Repeat("x", 400))
+			require.NoError(t, err)
+			if v.IsError() {
+				return v.Text()
+			}
+		}
+	},
+	"large values": func(t *testing.T, c *client.Client) string {
+		value := make([]byte, mib)
+		for i := 0; ; i++ {
+			v, err := c.Do("SET", fmt.Sprint("large", i), value)
+			require.NoError(t, err)
+			if v.IsError() {
+				return v.Text()
+			}
+		}
+	},
+	"a growing string": func(t *testing.T, c *client.Client) string {
+		tail := make([]byte, 300<<10)
+		for {
+			v, err := c.Do("APPEND", "growing", tail)
+			require.NoError(t, err)
+			if v.IsError() {
+				return v.Text()
+			}
+		}
+	},
+	"one command": func(t *testing.T, c *client.Client) string {
+		do(t, c, "SETRANGE", "src", 40*mib, "x")
+		for range 100 {
+			v, err := c.Do("COPY", "src", fmt.Sprint("copy", time.Now()))
+			require.NoError(t, err)
+			if v.IsError() {
+				return v.Text()
+			}
+		}
+		return ""
+	},
+}
+
+// TestSystemRefusesMemory runs a server into a memory limit of the system. It must refuse what
+// takes memory, serve the rest, and recover.
 func TestSystemRefusesMemory(t *testing.T) {
 	skipUnderRace(t)
-	fill := map[string]func(t *testing.T, c *client.Client) string{
-		"small values": func(t *testing.T, c *client.Client) string {
-			for {
-				v, err := c.Do("EVAL", `for i=1,50000 do
-					redis.call('SET',ARGV[1]..i,ARGV[2]) end`, 0, fmt.Sprint(t.Name(), time.Now()),
-					strings.Repeat("x", 400))
-				require.NoError(t, err)
-				if v.IsError() {
-					return v.Text()
-				}
-			}
-		},
-		"large values": func(t *testing.T, c *client.Client) string {
-			value := make([]byte, mib)
-			for i := 0; ; i++ {
-				v, err := c.Do("SET", fmt.Sprint("large", i), value)
-				require.NoError(t, err)
-				if v.IsError() {
-					return v.Text()
-				}
-			}
-		},
-		"a growing string": func(t *testing.T, c *client.Client) string {
-			tail := make([]byte, 300<<10)
-			for {
-				v, err := c.Do("APPEND", "growing", tail)
-				require.NoError(t, err)
-				if v.IsError() {
-					return v.Text()
-				}
-			}
-		},
-		"one command": func(t *testing.T, c *client.Client) string {
-			do(t, c, "SETRANGE", "src", 40*mib, "x")
-			for range 100 {
-				v, err := c.Do("COPY", "src", fmt.Sprint("copy", time.Now()))
-				require.NoError(t, err)
-				if v.IsError() {
-					return v.Text()
-				}
-			}
-			return ""
-		},
-	}
-	for name, f := range fill {
+	for name, f := range memoryEaters {
 		t.Run(name, func(t *testing.T) {
 			s := startServer(t)
 			c := s.dial(t)
 			do(t, c, "SET", "k", "v")
-			// Addresses that Go's heap has taken, 64 MB or twice that, stay its own: what the data
-			// gives back must be enough for the headroom without them.
+			// Go's heap keeps the addresses that it has taken, 64 MB or twice that. The memory that
+			// the data gives back must be enough for the headroom without them.
 			limit := uint64(s.status(t, "VmSize") + 500*mib)
 			require.NoError(t, unix.Prlimit(s.Pid, unix.RLIMIT_AS,
 				&unix.Rlimit{Cur: limit, Max: limit}, nil))
@@ -269,7 +274,7 @@ func TestSystemRefusesMemory(t *testing.T) {
 			require.Equal(t, "v", do(t, c, "GET", "k").Text())
 			do(t, c, "FLUSHALL")
 			require.Eventually(t, func() bool {
-				c, err := client.Dial("tcp", s.Addr) // it may have been closed for its buffers
+				c, err := client.Dial("tcp", s.Addr) // its output buffer may have had it closed
 				if err != nil {
 					return false
 				}
@@ -281,8 +286,8 @@ func TestSystemRefusesMemory(t *testing.T) {
 	}
 }
 
-// requireTooLarge sends a request of so many bytes and holds that the server closes the connection:
-// it has no memory for it.
+// requireTooLarge sends a request of size bytes and checks that the server, which has no memory for
+// it, closes the connection.
 func requireTooLarge(t *testing.T, s *server, size int) {
 	t.Helper()
 	nc, err := net.Dial("tcp", s.Addr)
@@ -301,19 +306,28 @@ func requireTooLarge(t *testing.T, s *server, size int) {
 	require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
 }
 
-// TestSmallWritesPayLittle drops something large and writes small values behind it. A transaction
-// does both: nothing but the writes themselves has time to free what was dropped. Each may pay for
-// its own size and a little more, not for the whole.
+// TestSmallWritesPayLittle drops something large and writes small values right after it. Both are
+// in a transaction, so only the writes themselves have time to free what was dropped. Each may free
+// about its own size, not the whole.
 func TestSmallWritesPayLittle(t *testing.T) {
 	const writes, size = 2000, 1000
 	large := map[string]func(t *testing.T, c *client.Client){
-		"bitmap":            func(t *testing.T, c *client.Client) { do(t, c, "SETBIT", "k", 8*100*mib, 1) },
-		"count-min sketch":  func(t *testing.T, c *client.Client) { do(t, c, "CMS.INITBYDIM", "k", 5*mib, 5) },
-		"bloom filter":      func(t *testing.T, c *client.Client) { do(t, c, "BF.RESERVE", "k", "0.001", 50*mib) },
-		"cuckoo filter":     func(t *testing.T, c *client.Client) { do(t, c, "CF.RESERVE", "k", 64*mib) },
-		"list":              scripted(`for i=1,30000 do redis.call('RPUSH','k',string.rep('x',1000)) end`),
-		"set":               scripted(`for i=1,30000 do redis.call('SADD','k',string.rep('x',1000)..i) end`),
-		"list of big nodes": scripted(`for i=1,30 do redis.call('RPUSH','k',string.rep('x',1e6)) end`),
+		"bitmap": func(t *testing.T, c *client.Client) {
+			do(t, c, "SETBIT", "k", 8*100*mib, 1)
+		},
+		"count-min sketch": func(t *testing.T, c *client.Client) {
+			do(t, c, "CMS.INITBYDIM", "k", 5*mib, 5)
+		},
+		"bloom filter": func(t *testing.T, c *client.Client) {
+			do(t, c, "BF.RESERVE", "k", "0.001", 50*mib)
+		},
+		"cuckoo filter": func(t *testing.T, c *client.Client) {
+			do(t, c, "CF.RESERVE", "k", 64*mib)
+		},
+		"list": scripted(`for i=1,30000 do redis.call('RPUSH','k',string.rep('x',1000)) end`),
+		"set":  scripted(`for i=1,30000 do redis.call('SADD','k',string.rep('x',1000)..i) end`),
+		"list of big nodes": scripted(
+			`for i=1,30 do redis.call('RPUSH','k',string.rep('x',1e6)) end`),
 	}
 	s := startServer(t)
 	c := s.dial(t)
@@ -331,10 +345,12 @@ func TestSmallWritesPayLittle(t *testing.T) {
 			before := infoNumber(got[1].Text(), "mem_waiting_to_be_freed")
 			after := infoNumber(got[len(got)-1].Text(), "mem_waiting_to_be_freed")
 			require.Greater(t, before, int64(25*mib))
-			// A chunk of the arena is what one step may free at the most.
+			// One step frees at most a chunk of the arena.
 			require.InDelta(t, before-2*writes*size, after, 3*writes*size/2+4*mib)
 			do(t, c, "FLUSHALL", "SYNC")
-			require.Eventually(t, func() bool { return memoryInfo(t, c, "mem_waiting_to_be_freed") == 0 }, patience, 20*time.Millisecond)
+			require.Eventually(t, func() bool {
+				return memoryInfo(t, c, "mem_waiting_to_be_freed") == 0
+			}, patience, 20*time.Millisecond)
 		})
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"godwit/internal/testserver"
 )
 
-// other is a server that data moves from and to, in README's table.
+// other is a server to and from which data moves, a row of README's table.
 type other struct {
 	name      string
 	start     func(t testing.TB, dir string) (socket string)
 	tb        func(t testing.TB) testing.TB
-	payloads  bool // we take its payloads
-	deadlines bool // it takes fields with deadlines from us
+	payloads  bool // Godwit takes its payloads
+	deadlines bool // it takes fields with deadlines from Godwit
 }
 
 func others() []other {
@@ -35,7 +35,7 @@ func others() []other {
 	}
 }
 
-// TestMovesInAndBack holds README's table of versions: files both ways, and payloads.
+// TestMovesInAndBack checks README's table of versions: files both ways, and payloads.
 func TestMovesInAndBack(t *testing.T) {
 	godwitOnly(t)
 	for _, o := range others() {
@@ -47,7 +47,7 @@ func TestMovesInAndBack(t *testing.T) {
 	}
 }
 
-// moveFiles saves what one server has, loads it in the other, and back.
+// moveFiles saves the data of one server, loads it in the other, and moves it back.
 func moveFiles(t *testing.T, o other) {
 	ours, theirs, back := t.TempDir(), t.TempDir(), t.TempDir()
 	s := startServer(t, "--dir", ours, "--enable-debug-command", "yes")
@@ -70,7 +70,7 @@ func moveFiles(t *testing.T, o other) {
 	require.Equal(tb, want, do(t, s.dial(t), "DEBUG", "DIGEST").Text())
 }
 
-// movePayloads restores what one server has dumped in the other.
+// movePayloads dumps keys in one server and restores them in the other.
 func movePayloads(t *testing.T, o other) {
 	c := startServer(t).dial(t)
 	d := dialSocket(t, o.start(t, t.TempDir()))
@@ -89,7 +89,7 @@ func movePayloads(t *testing.T, o other) {
 	require.Equal(tb, o.deadlines, restore(c, d, "hash"))
 }
 
-// TestCommandsOfRedis8 holds what README says is missing: streams and vector sets.
+// TestCommandsOfRedis8 checks what README says is missing: streams and vector sets.
 func TestCommandsOfRedis8(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
@@ -125,7 +125,7 @@ func dialSocket(t testing.TB, socket string) *client.Client {
 	return c
 }
 
-// doLine is do for words that are separated by spaces.
+// doLine splits the line at spaces and calls do with the words.
 func doLine(t testing.TB, c *client.Client, line string) {
 	t.Helper()
 	var args []any

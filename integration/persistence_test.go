@@ -17,7 +17,7 @@ import (
 	"godwit/internal/testserver"
 )
 
-// everything fills databases with every type in every size, deadlines among them.
+// everything fills databases with every type in every size, some with deadlines.
 func everything(t testing.TB, c *client.Client) {
 	t.Helper()
 	for db := range 3 {
@@ -33,7 +33,8 @@ func everything(t testing.TB, c *client.Client) {
 				c.Queue("RPUSH", fmt.Sprintf("l:%d", n), v)
 				c.Queue("SADD", fmt.Sprintf("set:%d", n), v)
 				c.Queue("SADD", fmt.Sprintf("ints:%d", n), strconv.Itoa(i*i))
-				c.Queue("ZADD", fmt.Sprintf("z:%d", n), strconv.FormatFloat(float64(i)/7, 'g', -1, 64), v)
+				c.Queue("ZADD", fmt.Sprintf("z:%d", n),
+					strconv.FormatFloat(float64(i)/7, 'g', -1, 64), v)
 				c.Queue("HSET", fmt.Sprintf("h:%d", n), v, strings.Repeat("x", i%100))
 			}
 		}
@@ -60,7 +61,7 @@ func again(t testing.TB, s *server, args ...string) *server {
 	s, err := launchReady(s.Dir, args...)
 	require.NoError(t, err)
 	t.Cleanup(func() { s.Finish(t) })
-	// An answer may be that of a server that is loading.
+	// The answer may come from a server that is still loading.
 	c := s.dial(t)
 	eventually(t, "the data set is loaded", func() bool {
 		v, err := c.Do("PING")
@@ -73,7 +74,7 @@ var debugging = []string{"--enable-debug-command", "yes"}
 
 func with(args ...string) []string { return append(append([]string(nil), debugging...), args...) }
 
-// infoField is a field of INFO.
+// persistInfo returns a field of INFO.
 func persistInfo(t testing.TB, c *client.Client, name string) string {
 	t.Helper()
 	for line := range strings.Lines(do(t, c, "INFO", "everything").Text()) {
@@ -85,56 +86,71 @@ func persistInfo(t testing.TB, c *client.Client, name string) string {
 	return ""
 }
 
-// TestRestart: what a server had is there after each way to end that keeps it, from each file it can be read from.
-func TestRestart(t *testing.T) {
-	t.Parallel()
-	for _, w := range []struct {
-		name string
-		args []string
-		end  func(t *testing.T, s *server, c *client.Client)
-	}{
-		{"SIGTERM saves", with("--save", "3600 1"), func(t *testing.T, s *server, _ *client.Client) {
+// restarts are the ways to end a server that keep its data.
+var restarts = []struct {
+	name string
+	args []string
+	end  func(t *testing.T, s *server, c *client.Client)
+}{
+	{"SIGTERM saves", with("--save", "3600 1"),
+		func(t *testing.T, s *server, _ *client.Client) {
 			require.NoError(t, s.Signal(syscall.SIGTERM))
 			require.Equal(t, 0, s.Exited(t))
 			require.Contains(t, s.Output(), "Saving the final RDB snapshot before exiting.")
 			require.Contains(t, s.Output(), "DB saved on disk")
 		}},
-		{"SHUTDOWN SAVE", with(), func(t *testing.T, s *server, c *client.Client) {
-			_, err := c.Do("SHUTDOWN", "SAVE")
-			require.Error(t, err)
-			require.Equal(t, 0, s.Exited(t))
-		}},
-		{"SAVE, kill -9", with(), func(t *testing.T, s *server, c *client.Client) {
-			do(t, c, "SAVE")
+	{"SHUTDOWN SAVE", with(), func(t *testing.T, s *server, c *client.Client) {
+		_, err := c.Do("SHUTDOWN", "SAVE")
+		require.Error(t, err)
+		require.Equal(t, 0, s.Exited(t))
+	}},
+	{"SAVE, kill -9", with(), func(t *testing.T, s *server, c *client.Client) {
+		do(t, c, "SAVE")
+		s.Kill()
+	}},
+	{"BGSAVE, kill -9", with(), func(t *testing.T, s *server, c *client.Client) {
+		require.Equal(t, "Background saving started", do(t, c, "BGSAVE").Text())
+		eventually(t, "the save ends", func() bool {
+			return persistInfo(t, c, "rdb_bgsave_in_progress") == "0"
+		})
+		require.Equal(t, "ok", persistInfo(t, c, "rdb_last_bgsave_status"))
+		s.Kill()
+	}},
+	{"log, always, kill -9", with("--appendonly", "yes", "--appendfsync", "always"),
+		func(t *testing.T, s *server, _ *client.Client) {
 			s.Kill()
 		}},
-		{"BGSAVE, kill -9", with(), func(t *testing.T, s *server, c *client.Client) {
-			require.Equal(t, "Background saving started", do(t, c, "BGSAVE").Text())
-			eventually(t, "the save ends", func() bool { return persistInfo(t, c, "rdb_bgsave_in_progress") == "0" })
-			require.Equal(t, "ok", persistInfo(t, c, "rdb_last_bgsave_status"))
-			s.Kill()
-		}},
-		{"log, always, kill -9", with("--appendonly", "yes", "--appendfsync", "always"), func(t *testing.T, s *server, _ *client.Client) {
-			s.Kill()
-		}},
-		{"log, everysec, SIGTERM", with("--appendonly", "yes"), func(t *testing.T, s *server, _ *client.Client) {
+	{"log, everysec, SIGTERM", with("--appendonly", "yes"),
+		func(t *testing.T, s *server, _ *client.Client) {
 			require.NoError(t, s.Signal(syscall.SIGTERM))
 			require.Equal(t, 0, s.Exited(t))
 			require.Contains(t, s.Output(), "Calling fsync() on the AOF file.")
 		}},
-		{"rewritten log", with("--appendonly", "yes"), func(t *testing.T, s *server, c *client.Client) {
+	{"rewritten log", with("--appendonly", "yes"),
+		func(t *testing.T, s *server, c *client.Client) {
 			do(t, c, "BGREWRITEAOF")
-			eventually(t, "the rewrite ends", func() bool { return persistInfo(t, c, "aof_rewrite_in_progress") == "0" })
+			eventually(t, "the rewrite ends", func() bool {
+				return persistInfo(t, c, "aof_rewrite_in_progress") == "0"
+			})
 			require.NoError(t, s.Signal(syscall.SIGTERM))
 			require.Equal(t, 0, s.Exited(t))
 		}},
-		{"log of commands", with("--appendonly", "yes", "--aof-use-rdb-preamble", "no"), func(t *testing.T, s *server, c *client.Client) {
+	{"log of commands", with("--appendonly", "yes", "--aof-use-rdb-preamble", "no"),
+		func(t *testing.T, s *server, c *client.Client) {
 			do(t, c, "BGREWRITEAOF")
-			eventually(t, "the rewrite ends", func() bool { return persistInfo(t, c, "aof_rewrite_in_progress") == "0" })
+			eventually(t, "the rewrite ends", func() bool {
+				return persistInfo(t, c, "aof_rewrite_in_progress") == "0"
+			})
 			require.NoError(t, s.Signal(syscall.SIGTERM))
 			require.Equal(t, 0, s.Exited(t))
 		}},
-	} {
+}
+
+// TestRestart checks that the data is there after each way to end that keeps it, from each file
+// that the server can load.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	for _, w := range restarts {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
 			s := startServer(t, w.args...)
@@ -158,7 +174,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestReloads: DEBUG RELOAD and DEBUG LOADAOF change nothing.
+// TestReloads checks that DEBUG RELOAD and DEBUG LOADAOF change nothing.
 func TestReloads(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, with("--appendonly", "yes")...)
@@ -174,7 +190,7 @@ func TestReloads(t *testing.T) {
 	do(t, c, "DEBUG", "RELOAD", "MERGE", "NOFLUSH", "NOSAVE")
 	require.Equal(t, want, digest(t, c))
 	if !built.godwit {
-		return // which ends at what follows
+		return // the reference ends at the next command
 	}
 	do(t, c, "SET", "later", "1")
 	v, err := c.Do("DEBUG", "RELOAD", "NOFLUSH")
@@ -191,8 +207,8 @@ func TestReloads(t *testing.T) {
 	}
 }
 
-// TestSnapshotIsOneMoment: numbers are written one after the other over a few keys while a snapshot is made; it must hold exactly what was there
-// after one of them.
+// TestSnapshotIsOneMoment writes increasing numbers over a few keys while a snapshot is made. The
+// snapshot must hold exactly what was there after one of the writes.
 func TestSnapshotIsOneMoment(t *testing.T) {
 	t.Parallel()
 	const keys = 5000
@@ -206,28 +222,16 @@ func TestSnapshotIsOneMoment(t *testing.T) {
 	require.NoError(t, err)
 	stop, written := make(chan struct{}), make(chan error, 1)
 	go func() {
-		for n := keys; ; n++ {
-			select {
-			case <-stop:
-				written <- nil
-				return
-			default:
-			}
-			key := strconv.Itoa(n * 7919 % keys)
-			writer.Queue("SET", "k:"+key, strconv.Itoa(n))
-			writer.Queue("HSET", "hash", "f:"+key, strconv.Itoa(n))
-			if n%16 == 0 {
-				if _, err := writer.Pipeline(); err != nil {
-					written <- err
-					return
-				}
-			}
-		}
+		written <- writeNumbers(writer, keys, stop)
 	}()
 	do(t, c, "CONFIG", "SET", "rdb-key-save-delay", "20")
-	eventually(t, "the writer has begun", func() bool { return do(t, c, "HGET", "hash", "f:0").Text() != "0" })
+	eventually(t, "the writer has begun", func() bool {
+		return do(t, c, "HGET", "hash", "f:0").Text() != "0"
+	})
 	do(t, c, "BGSAVE")
-	eventually(t, "the save ends", func() bool { return persistInfo(t, c, "rdb_bgsave_in_progress") == "0" })
+	eventually(t, "the save ends", func() bool {
+		return persistInfo(t, c, "rdb_bgsave_in_progress") == "0"
+	})
 	close(stop)
 	require.NoError(t, <-written)
 	s.Kill()
@@ -261,14 +265,37 @@ func TestSnapshotIsOneMoment(t *testing.T) {
 	require.Equal(t, want, of)
 }
 
-// startLoading starts a server that takes two milliseconds for each of the keys in its snapshot, and returns while it loads.
+// writeNumbers writes increasing numbers, beginning with keys, until stop is closed. Each goes to a
+// string and then to a field of a hash. There are as many strings, and as many fields, as keys
+// says.
+func writeNumbers(writer *client.Client, keys int, stop <-chan struct{}) error {
+	for n := keys; ; n++ {
+		select {
+		case <-stop:
+			return nil
+		default:
+		}
+		key := strconv.Itoa(n * 7919 % keys)
+		writer.Queue("SET", "k:"+key, strconv.Itoa(n))
+		writer.Queue("HSET", "hash", "f:"+key, strconv.Itoa(n))
+		if n%16 == 0 {
+			if _, err := writer.Pipeline(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// startLoading starts a server that takes two milliseconds for each key of its snapshot, and
+// returns while it loads.
 func startLoading(t *testing.T, keys int) *server {
 	t.Helper()
 	s := startServer(t, with()...)
 	do(t, s.dial(t), "DEBUG", "POPULATE", strconv.Itoa(keys))
 	do(t, s.dial(t), "SAVE")
 	s.Stop()
-	loading, err := testserver.Launch(testserver.Options{Dir: s.Dir, Args: with("--key-load-delay", "2000")})
+	loading, err := testserver.Launch(testserver.Options{Dir: s.Dir,
+		Args: with("--key-load-delay", "2000")})
 	require.NoError(t, err)
 	t.Cleanup(func() { loading.Stop() })
 	s = &server{loading}
@@ -282,20 +309,25 @@ func startLoading(t *testing.T, keys int) *server {
 	return s
 }
 
-// TestLoadingAnswers: while the data set is loading, clients are told so, INFO says how far it is, and signals end the server.
+// TestLoadingAnswers checks a server that is loading. Clients are told so, INFO shows the progress,
+// and signals end the server.
 func TestLoadingAnswers(t *testing.T) {
 	t.Parallel()
-	godwitOnly(t) // redis-server looks at its clients every 2 MiB only
+	godwitOnly(t) // redis-server looks at its clients only every 2 MiB
 	s := startLoading(t, 5000)
 	c := s.dial(t)
-	for _, cmd := range []string{"PING", "GET key:1", "SET a b", "BGSAVE", "DBSIZE", "DEBUG RELOAD", "DEBUG RELOAD NOSAVE NOFLUSH MERGE", "DEBUG LOADAOF"} {
+	for _, cmd := range []string{"PING", "GET key:1", "SET a b", "BGSAVE", "DBSIZE", "DEBUG RELOAD",
+		"DEBUG RELOAD NOSAVE NOFLUSH MERGE", "DEBUG LOADAOF"} {
 		v, err := c.Do(anys(strings.Fields(cmd))...)
 		require.NoError(t, err)
 		require.Equal(t, "LOADING Redis is loading the dataset in memory", v.Text(), cmd)
 	}
 	require.Equal(t, "1", persistInfo(t, c, "loading"))
-	eventually(t, "there is progress", func() bool { return persistInfo(t, c, "loading_loaded_perc") != "0.00" })
-	for _, f := range []string{"loading_start_time", "loading_total_bytes", "loading_loaded_bytes", "loading_eta_seconds"} {
+	eventually(t, "there is progress", func() bool {
+		return persistInfo(t, c, "loading_loaded_perc") != "0.00"
+	})
+	for _, f := range []string{"loading_start_time", "loading_total_bytes", "loading_loaded_bytes",
+		"loading_eta_seconds"} {
 		require.NotEmpty(t, persistInfo(t, c, f))
 	}
 	require.NotContains(t, s.Output(), "Ready to accept connections")
@@ -308,7 +340,7 @@ func TestLoadingAnswers(t *testing.T) {
 	require.Equal(t, before, after, "half a data set was saved")
 }
 
-// TestAppendOnlyTurnedOnWhileLoading: CONFIG SET holds although it came too early to be obeyed at once.
+// TestAppendOnlyTurnedOnWhileLoading checks that CONFIG SET takes effect after the load.
 func TestAppendOnlyTurnedOnWhileLoading(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t) // redis-server has no log then
@@ -333,7 +365,7 @@ func anys(words []string) []any {
 	return out
 }
 
-// TestCorruptSnapshot: exit code 1 and one line with file, place and reason.
+// TestCorruptSnapshot checks for exit code 1 and one line with the file, the place and the reason.
 func TestCorruptSnapshot(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t)
@@ -349,9 +381,10 @@ func TestCorruptSnapshot(t *testing.T) {
 		name string
 		file []byte
 	}{
-		{"empty", []byte{}}, // no save leaves it so: a copy that failed, or a disk that was full
+		{"empty", []byte{}}, // a failed copy or a full disk: no save leaves it so
 		{"torn", good[:len(good)/2]},
-		{"flipped", append(append(append([]byte(nil), good[:len(good)/2]...), good[len(good)/2]^4), good[len(good)/2+1:]...)},
+		{"flipped", append(append(append([]byte(nil), good[:len(good)/2]...), good[len(good)/2]^4),
+			good[len(good)/2+1:]...)},
 		{"checksum", append(append([]byte(nil), good[:len(good)-1]...), good[len(good)-1]^1)},
 		{"no RDB file", []byte("what is this?")},
 	} {
@@ -359,7 +392,8 @@ func TestCorruptSnapshot(t *testing.T) {
 		s, err := testserver.Launch(testserver.Options{Dir: s.Dir})
 		require.NoError(t, err)
 		require.Equal(t, 1, s.Exited(t), w.name)
-		require.Regexp(t, `# Fatal error loading the DB: dump\.rdb: offset \d+.*: .*Exiting\.\n`, s.Output(), w.name)
+		require.Regexp(t, `# Fatal error loading the DB: dump\.rdb: offset \d+.*: .*Exiting\.\n`,
+			s.Output(), w.name)
 		require.NotContains(t, s.Output(), "Ready to accept")
 		now, err := os.ReadFile(path)
 		require.NoError(t, err)
@@ -367,7 +401,8 @@ func TestCorruptSnapshot(t *testing.T) {
 	}
 }
 
-// blockSnapshots puts a folder where the snapshot file goes: no rename can replace it, whoever runs the tests.
+// blockSnapshots puts a folder where the snapshot file goes. No rename can replace it, whoever runs
+// the tests.
 func blockSnapshots(t testing.TB, s *server) (unblock func()) {
 	path := filepath.Join(s.Dir, "dump.rdb")
 	_ = os.Remove(path)
@@ -375,7 +410,7 @@ func blockSnapshots(t testing.TB, s *server) (unblock func()) {
 	return func() { require.NoError(t, os.RemoveAll(path)) }
 }
 
-// TestMisconf: after a snapshot failed, writes are refused until one works.
+// TestMisconf checks that writes are refused after a snapshot has failed, until one works.
 func TestMisconf(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--save", "3600 1")
@@ -383,12 +418,15 @@ func TestMisconf(t *testing.T) {
 	do(t, c, "SET", "a", "1")
 	unblock := blockSnapshots(t, s)
 	do(t, c, "BGSAVE")
-	eventually(t, "the save fails", func() bool { return persistInfo(t, c, "rdb_last_bgsave_status") == "err" })
+	eventually(t, "the save fails", func() bool {
+		return persistInfo(t, c, "rdb_last_bgsave_status") == "err"
+	})
 	require.Contains(t, s.Output(), "Background saving error")
 	for _, cmd := range []string{"SET a 2", "PING", "DEL a"} {
 		v, err := c.Do(anys(strings.Fields(cmd))...)
 		require.NoError(t, err)
-		require.True(t, strings.HasPrefix(v.Text(), "MISCONF Redis is configured to save RDB snapshots"), v)
+		require.True(t,
+			strings.HasPrefix(v.Text(), "MISCONF Redis is configured to save RDB snapshots"), v)
 	}
 	require.Equal(t, "1", do(t, c, "GET", "a").Text())
 	v, err := c.Do("SAVE")
@@ -396,11 +434,14 @@ func TestMisconf(t *testing.T) {
 	require.Equal(t, "ERR", v.Text())
 	unblock()
 	do(t, c, "BGSAVE")
-	eventually(t, "the save works", func() bool { return persistInfo(t, c, "rdb_last_bgsave_status") == "ok" })
+	eventually(t, "the save works", func() bool {
+		return persistInfo(t, c, "rdb_last_bgsave_status") == "ok"
+	})
 	do(t, c, "SET", "a", "2")
 }
 
-// TestShutdownThatCannotSave: the server goes on rather than lose data, unless it is told otherwise.
+// TestShutdownThatCannotSave checks that the server goes on rather than lose data, unless it is
+// told otherwise.
 func TestShutdownThatCannotSave(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--save", "3600 1")
@@ -410,11 +451,13 @@ func TestShutdownThatCannotSave(t *testing.T) {
 	v, err := c.Do("SHUTDOWN")
 	require.NoError(t, err)
 	require.Equal(t, "ERR Errors trying to SHUTDOWN. Check logs.", v.Text())
-	for range 2 { // signals are no insisting when the shutdown has been refused
+	for range 2 { // a second signal does not insist after a refused shutdown
 		require.NoError(t, s.Signal(syscall.SIGTERM))
 		n := strings.Count(s.Output(), "Error trying to save the DB, can't exit.")
-		eventually(t, "the refusal", func() bool { return strings.Count(s.Output(), "Error trying to save the DB, can't exit.") > n })
-		time.Sleep(50 * time.Millisecond) // let it note that the attempt is over
+		eventually(t, "the refusal", func() bool {
+			return strings.Count(s.Output(), "Error trying to save the DB, can't exit.") > n
+		})
+		time.Sleep(50 * time.Millisecond) // let the server note that the attempt is over
 	}
 	require.Equal(t, "1", do(t, c, "GET", "a").Text())
 	v, err = c.Do("SHUTDOWN", "ABORT")
@@ -426,7 +469,7 @@ func TestShutdownThatCannotSave(t *testing.T) {
 	require.Contains(t, s.Output(), "Error trying to save the DB. Exit anyway.")
 }
 
-// TestShutdownEndsBgsave: the unfinished file is removed.
+// TestShutdownEndsBgsave checks that the unfinished file is removed.
 func TestShutdownEndsBgsave(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, with("--rdb-key-save-delay", "1000000")...)
@@ -441,7 +484,7 @@ func TestShutdownEndsBgsave(t *testing.T) {
 	require.Empty(t, files)
 }
 
-// TestSavePoint: a save begins by itself, and CONFIG SET changes when.
+// TestSavePoint checks that a save begins by itself and that CONFIG SET changes when.
 func TestSavePoint(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -449,13 +492,15 @@ func TestSavePoint(t *testing.T) {
 	do(t, c, "SET", "a", "1")
 	do(t, c, "CONFIG", "SET", "save", "3600 1000 1 1")
 	require.Equal(t, "3600 1000 1 1", do(t, c, "CONFIG", "GET", "save").Strings()[1])
-	eventually(t, "a save", func() bool { return persistInfo(t, c, "rdb_changes_since_last_save") == "0" })
+	eventually(t, "a save", func() bool {
+		return persistInfo(t, c, "rdb_changes_since_last_save") == "0"
+	})
 	require.Contains(t, s.Output(), "1 changes in 1 seconds. Saving...")
 	do(t, c, "CONFIG", "SET", "save", "")
 	require.FileExists(t, filepath.Join(s.Dir, "dump.rdb"))
 }
 
-// TestDumpWithRedis: payloads go both ways.
+// TestDumpWithRedis moves payloads of DUMP both ways.
 func TestDumpWithRedis(t *testing.T) {
 	t.Parallel()
 	theirs, err := client.Dial("tcp", startRedis(t, debugging...))
@@ -472,12 +517,13 @@ func TestDumpWithRedis(t *testing.T) {
 			payload := do(t, from, "DUMP", k).Text()
 			ttl := max(do(t, from, "PTTL", k).Int, 0)
 			do(t, to, "RESTORE", k, strconv.FormatInt(ttl, 10), payload)
-			require.Equal(t, do(t, from, "DEBUG", "DIGEST-VALUE", k).Strings(), do(t, to, "DEBUG", "DIGEST-VALUE", k).Strings(), k)
+			require.Equal(t, do(t, from, "DEBUG", "DIGEST-VALUE", k).Strings(),
+				do(t, to, "DEBUG", "DIGEST-VALUE", k).Strings(), k)
 		}
 	}
 }
 
-// TestMigrateWithRedis: keys move between a server and redis-server, both ways.
+// TestMigrateWithRedis moves keys between a server and redis-server, both ways.
 func TestMigrateWithRedis(t *testing.T) {
 	t.Parallel()
 	redisAddr := startRedis(t, debugging...)
@@ -527,7 +573,9 @@ func migrateOptions(t *testing.T, from, to *client.Client, host, port string) {
 	require.Equal(t, "OK", migrate("k", "5", "1000", "COPY"))
 	require.Equal(t, "1", do(t, from, "GET", "k").Text())
 	do(t, from, "SET", "k", "2", "PX", "100000")
-	require.Equal(t, "ERR Target instance replied with error: BUSYKEY Target key name already exists.", migrate("k", "5", "1000"))
+	require.Equal(t,
+		"ERR Target instance replied with error: BUSYKEY Target key name already exists.",
+		migrate("k", "5", "1000"))
 	require.Equal(t, "OK", migrate("k", "5", "1000", "REPLACE"))
 	require.Zero(t, do(t, from, "EXISTS", "k").Int)
 	do(t, to, "SELECT", "5")
@@ -535,11 +583,16 @@ func migrateOptions(t *testing.T, from, to *client.Client, host, port string) {
 	require.Greater(t, do(t, to, "PTTL", "k").Int, int64(50000))
 	do(t, to, "SELECT", "0")
 	do(t, from, "SET", "k", "3")
-	require.Contains(t, migrate("k", "0", "1000", "AUTH", "wrong"), "ERR Target instance replied with error: ")
-	require.Contains(t, migrate("k", "0", "1000", "AUTH2", "nobody", "wrong"), "ERR Target instance replied with error: WRONGPASS")
-	require.Contains(t, migrate("k", "99", "1000"), "ERR Target instance replied with error: ERR DB index is out of range")
+	require.Contains(t, migrate("k", "0", "1000", "AUTH", "wrong"),
+		"ERR Target instance replied with error: ")
+	require.Contains(t, migrate("k", "0", "1000", "AUTH2", "nobody", "wrong"),
+		"ERR Target instance replied with error: WRONGPASS")
+	require.Contains(t, migrate("k", "99", "1000"),
+		"ERR Target instance replied with error: ERR DB index is out of range")
 	require.Equal(t, "3", do(t, from, "GET", "k").Text())
-	require.Equal(t, "ERR When using MIGRATE KEYS option, the key argument must be set to the empty string", migrate("k", "0", "1000", "KEYS", "a"))
+	require.Equal(t,
+		"ERR When using MIGRATE KEYS option, the key argument must be set to the empty string",
+		migrate("k", "0", "1000", "KEYS", "a"))
 	require.Equal(t, "ERR syntax error", migrate("k", "0", "1000", "WHAT"))
 	require.Equal(t, "ERR syntax error", migrate("k", "0", "1000", "AUTH"))
 	require.Equal(t, "ERR value is not an integer or out of range", migrate("k", "x", "1000"))

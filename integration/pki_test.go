@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// pki is a certificate authority made for a test, with a server and a client that it knows.
+// pki is a certificate authority made for a test, with a server and a client that it has signed.
 type pki struct {
 	pool                      *x509.CertPool
 	clientCert                tls.Certificate
 	caFile, certFile, keyFile string
 	clientFile, clientKeyFile string
-	strangerCert              tls.Certificate // of another authority
+	strangerCert              tls.Certificate // signed by another authority
 	caKey                     *ecdsa.PrivateKey
 	ca                        *x509.Certificate
 	dir                       string
@@ -40,7 +40,8 @@ func newPKI(dir string) (*pki, error) {
 	if _, p.certFile, p.keyFile, err = p.issue("server", p.ca, p.caKey); err != nil {
 		return nil, err
 	}
-	if p.clientCert, p.clientFile, p.clientKeyFile, err = p.issue("client", p.ca, p.caKey); err != nil {
+	p.clientCert, p.clientFile, p.clientKeyFile, err = p.issue("client", p.ca, p.caKey)
+	if err != nil {
 		return nil, err
 	}
 	other, otherKey, err := p.authority("other-ca")
@@ -51,12 +52,13 @@ func newPKI(dir string) (*pki, error) {
 	return p, err
 }
 
-// args tell a server to use the certificates.
+// args returns the arguments that make a server use the certificates.
 func (p *pki) args() []string {
-	return []string{"--tls-cert-file", p.certFile, "--tls-key-file", p.keyFile, "--tls-ca-cert-file", p.caFile}
+	return []string{"--tls-cert-file", p.certFile, "--tls-key-file", p.keyFile,
+		"--tls-ca-cert-file", p.caFile}
 }
 
-// client is the configuration of a client, with or without a certificate of its own.
+// client returns the TLS configuration of a client, with or without a certificate of its own.
 func (p *pki) client(certified bool) *tls.Config {
 	c := &tls.Config{RootCAs: p.pool, ServerName: "localhost", MinVersion: tls.VersionTLS12}
 	if certified {
@@ -92,7 +94,8 @@ func (p *pki) authority(name string) (*x509.Certificate, *ecdsa.PrivateKey, erro
 	return cert, key, err
 }
 
-func (p *pki) issue(name string, ca *x509.Certificate, caKey *ecdsa.PrivateKey) (c tls.Certificate, certFile, keyFile string, err error) {
+func (p *pki) issue(name string, ca *x509.Certificate, caKey *ecdsa.PrivateKey) (c tls.Certificate,
+	certFile, keyFile string, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return c, "", "", err

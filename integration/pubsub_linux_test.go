@@ -13,8 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestRepliesBeforeMessages: who publishes to many is answered before they are written to, and can go on meanwhile; who waited for what a command
-// brought is written to first of all. The reply of a publisher is there while some subscriber has nothing yet: never if subscribers come first.
+// TestRepliesBeforeMessages checks the order of writes. A client that publishes to many gets its
+// reply before they get the message, and can go on meanwhile. Clients that wait for what a command
+// brings are written to first of all. The test sees the publisher's reply while some subscriber has
+// nothing yet, which never happens if subscribers come first.
 func TestRepliesBeforeMessages(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -33,7 +35,8 @@ func TestRepliesBeforeMessages(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, reply, string(got))
 	}
-	const subscribed, message = "*3\r\n$9\r\nsubscribe\r\n$2\r\nch\r\n:1\r\n", "*3\r\n$7\r\nmessage\r\n$2\r\nch\r\n$1\r\nx\r\n"
+	const subscribed, message = "*3\r\n$9\r\nsubscribe\r\n$2\r\nch\r\n:1\r\n",
+		"*3\r\n$7\r\nmessage\r\n$2\r\nch\r\n$1\r\nx\r\n"
 	var subscribers [300]net.Conn
 	for i := range subscribers {
 		subscribers[i] = dial()
@@ -61,7 +64,9 @@ func TestRepliesBeforeMessages(t *testing.T) {
 	for range 50 {
 		_, err := io.WriteString(waiter, "BLPOP q 0\r\n")
 		require.NoError(t, err)
-		eventually(t, "it waits", func() bool { return strings.Contains(do(t, c, "INFO", "clients").Text(), "blocked_clients:1\r\n") })
+		eventually(t, "it waits", func() bool {
+			return strings.Contains(do(t, c, "INFO", "clients").Text(), "blocked_clients:1\r\n")
+		})
 		send(publisher, "RPUSH q a", ":1\r\n")
 		const popped = "*2\r\n$1\r\nq\r\n$1\r\na\r\n"
 		require.Equal(t, len(popped), waitingBytes(t, waiter))
@@ -70,11 +75,13 @@ func TestRepliesBeforeMessages(t *testing.T) {
 	}
 }
 
-// waitingBytes is how many bytes have arrived that nobody has read.
+// waitingBytes returns how many bytes have arrived and are unread.
 func waitingBytes(t *testing.T, nc net.Conn) (n int) {
 	rc, err := nc.(syscall.Conn).SyscallConn()
 	require.NoError(t, err)
-	require.NoError(t, rc.Control(func(fd uintptr) { n, err = unix.IoctlGetInt(int(fd), unix.TIOCINQ) }))
+	require.NoError(t, rc.Control(func(fd uintptr) {
+		n, err = unix.IoctlGetInt(int(fd), unix.TIOCINQ)
+	}))
 	require.NoError(t, err)
 	return n
 }

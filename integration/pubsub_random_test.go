@@ -13,7 +13,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// messageCommands are what the connections of TestMessagesAgainstRedis send. C is a channel of a few, P a pattern, K a key, I another connection's ID.
+// messageCommands are what the connections of TestMessagesAgainstRedis send. C is one of a few
+// channels, P a pattern, K a key, I another connection's ID.
 var messageCommands = strings.Split(strings.TrimSpace(`
 SUBSCRIBE C
 SUBSCRIBE C C
@@ -75,17 +76,18 @@ CONFIG SET notify-keyspace-events KEA
 CONFIG SET notify-keyspace-events ""
 `), "\n")
 
-// ensemble is the same connections to one server.
+// ensemble holds the same connections to one server.
 type ensemble struct {
 	t     *testing.T
 	addr  string
 	conns []*client.Client
 	ids   []int64
-	names map[int64]string // of all connections that there were
+	names map[int64]string // of all connections ever opened
 }
 
 func newEnsemble(t *testing.T, addr string, n int) *ensemble {
-	e := &ensemble{t: t, addr: addr, conns: make([]*client.Client, n), ids: make([]int64, n), names: map[int64]string{}}
+	e := &ensemble{t: t, addr: addr, conns: make([]*client.Client, n), ids: make([]int64, n),
+		names: map[int64]string{}}
 	for i := range n {
 		e.open(i)
 	}
@@ -109,7 +111,9 @@ func (e *ensemble) close(i int) {
 	probe, err := client.Dial("tcp", e.addr)
 	require.NoError(e.t, err)
 	defer probe.Close()
-	eventually(e.t, "the connection is gone", func() bool { return do(e.t, probe, "CLIENT", "LIST", "ID", e.ids[i]).Text() == "" })
+	eventually(e.t, "the connection is gone", func() bool {
+		return do(e.t, probe, "CLIENT", "LIST", "ID", e.ids[i]).Text() == ""
+	})
 	e.open(i)
 }
 
@@ -122,12 +126,14 @@ func (e *ensemble) heard(i int, fence string) []string {
 	for {
 		v, err := e.conns[i].Receive()
 		require.NoError(e.t, err)
-		if v.Str == fence || len(v.Elems) == 2 && v.Elems[0].Str == "pong" && v.Elems[1].Str == fence {
+		if v.Str == fence ||
+			len(v.Elems) == 2 && v.Elems[0].Str == "pong" && v.Elems[1].Str == fence {
 			return out
 		}
 		s := render(v)
 		for id, name := range e.names {
-			s = strings.ReplaceAll(s, fmt.Sprintf(`"tracking-redir-broken" %d]`, id), `"tracking-redir-broken" `+name)
+			s = strings.ReplaceAll(s, fmt.Sprintf(`"tracking-redir-broken" %d]`, id),
+				`"tracking-redir-broken" `+name)
 			s = strings.ReplaceAll(s, fmt.Sprintf(`"redirect" %d `, id), `"redirect" `+name+" ")
 		}
 		if strings.Contains(s, `"proto"`) {
@@ -151,7 +157,7 @@ func (e *ensemble) step(n, i int, commands []string) [][]string {
 		e.conns[i].Queue(args...)
 	}
 	out := make([][]string, len(e.conns))
-	own := e.heard(i, fmt.Sprintf("fence %d", n)) // a broadcast may come in front of this or behind
+	own := e.heard(i, fmt.Sprintf("fence %d", n)) // a broadcast may come before or after it
 	for j := range e.conns {
 		out[j] = e.heard(j, fmt.Sprintf("fence %d.%d", n, j))
 	}
@@ -159,7 +165,7 @@ func (e *ensemble) step(n, i int, commands []string) [][]string {
 	return out
 }
 
-// sortedEach is what was heard without the order of what patterns and events brought.
+// sortedEach returns what was heard, with the messages of patterns and events sorted.
 func sortedEach(heard [][]string) string {
 	for i := range heard {
 		heard[i] = slices.Clone(heard[i])
@@ -173,7 +179,8 @@ func fillMessage(rng *rand.Rand, template string, conns int) string {
 	for i, w := range words {
 		switch w {
 		case "C":
-			words[i] = []string{"a", "b", "ab", "__redis__:invalidate", "__keyevent@0__:set"}[rng.IntN(5)]
+			words[i] = []string{"a", "b", "ab", "__redis__:invalidate",
+				"__keyevent@0__:set"}[rng.IntN(5)]
 		case "P":
 			words[i] = []string{"a*", "*", "?", "[ab]", "a", "__key*__:*"}[rng.IntN(6)]
 		case "K":
@@ -185,14 +192,15 @@ func fillMessage(rng *rand.Rand, template string, conns int) string {
 	return strings.Join(words, " ")
 }
 
-// TestMessagesAgainstRedis has connections of both protocols subscribe, publish, track, read and write at random, on a server and on redis-server, and compares
-// everything that each of them hears.
+// TestMessagesAgainstRedis has connections of both protocols subscribe, publish, track, read and
+// write at random, on a server and on redis-server. It compares everything that each of them hears.
 func TestMessagesAgainstRedis(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t)
 	rng := testseed.Rand(t)
 	const conns = 5
-	ours, redis := newEnsemble(t, startServer(t, "--io-threads", "4").Addr, conns), newEnsemble(t, startRedis(t), conns)
+	ours, redis := newEnsemble(t, startServer(t, "--io-threads", "4").Addr, conns),
+		newEnsemble(t, startRedis(t), conns)
 	var history []string
 	for n := range 4000 {
 		i := rng.IntN(conns)
@@ -212,7 +220,8 @@ func TestMessagesAgainstRedis(t *testing.T) {
 			continue
 		}
 		if sortedEach(got) != sortedEach(want) {
-			t.Fatalf("after\n%s\n got %q\nwant %q", strings.Join(history[max(0, len(history)-100):], "\n"), got, want)
+			t.Fatalf("after\n%s\n got %q\nwant %q",
+				strings.Join(history[max(0, len(history)-100):], "\n"), got, want)
 		}
 	}
 }

@@ -48,11 +48,13 @@ func TestPubSubOverEveryTransport(t *testing.T) {
 		require.NoError(e, err)
 		require.True(e, msg.Payload == big)
 		require.NoError(e, sub.Close())
-		eventually(e, "the subscriptions have ended", func() bool { return e.c.PubSubNumSub(ctx, name).Val()[name] == 0 })
+		eventually(e, "the subscriptions have ended", func() bool {
+			return e.c.PubSubNumSub(ctx, name).Val()[name] == 0
+		})
 	})
 }
 
-// TestTenThousandSubscribers: all of them get every message, and all are forgotten.
+// TestTenThousandSubscribers checks that all of them get every message and that all are forgotten.
 func TestTenThousandSubscribers(t *testing.T) {
 	t.Parallel()
 	n := 10000
@@ -105,7 +107,7 @@ func TestTenThousandSubscribers(t *testing.T) {
 	require.Contains(t, do(t, c, "INFO", "clients").Text(), "pubsub_clients:0")
 }
 
-// slow is a subscriber that does not read, with as small a socket buffer as the system gives.
+// slow opens a subscriber that does not read, with as small a socket buffer as the system gives.
 func slow(t *testing.T, s *server) *client.Client {
 	t.Helper()
 	c := s.dial(t)
@@ -114,20 +116,22 @@ func slow(t *testing.T, s *server) *client.Client {
 	return c
 }
 
-// TestSlowSubscribers: one who does not read is closed at the hard limit, or when he has been over the soft one for too long; nobody else notices.
+// TestSlowSubscribers checks that a subscriber that does not read is closed at the hard limit, or
+// when it has been over the soft limit for too long. Nobody else notices.
 func TestSlowSubscribers(t *testing.T) {
 	t.Parallel()
 	for _, threads := range []string{"1", "4"} {
 		s := startServer(t, "--io-threads", threads)
 		c := s.dial(t)
 		disconnections := func() string {
-			_, after, _ := strings.Cut(do(t, c, "INFO", "stats").Text(), "client_output_buffer_limit_disconnections:")
+			_, after, _ := strings.Cut(do(t, c, "INFO", "stats").Text(),
+				"client_output_buffer_limit_disconnections:")
 			return after[:strings.Index(after, "\r")]
 		}
 		do(t, c, "CONFIG", "SET", "client-output-buffer-limit", "pubsub 1mb 0 0")
 		lazy, good := slow(t, s), s.dial(t)
 		do(t, good, "SUBSCRIBE", "news")
-		for range 200 { // one at a time: good reads, however little of the machine it gets
+		for range 200 { // one at a time: good reads even when it gets little CPU
 			do(t, c, "PUBLISH", "news", strings.Repeat("x", 100<<10))
 			v, err := good.Receive()
 			require.NoError(t, err)
@@ -135,10 +139,11 @@ func TestSlowSubscribers(t *testing.T) {
 		}
 		require.Equal(t, "1", disconnections())
 		require.EqualValues(t, 1, do(t, c, "PUBSUB", "NUMSUB", "news").Elems[1].Int)
-		require.Contains(t, s.Output(), "scheduled to be closed ASAP for overcoming of output buffer limits")
+		require.Contains(t, s.Output(),
+			"scheduled to be closed ASAP for overcoming of output buffer limits")
 		lazy.Close()
 
-		// The soft limit, for longer than its seconds.
+		// Stay over the soft limit for longer than its seconds.
 		do(t, c, "CONFIG", "SET", "client-output-buffer-limit", "pubsub 0 100kb 3")
 		_, forgiven := slow(t, s), s.dial(t)
 		do(t, forgiven, "SUBSCRIBE", "news")
@@ -160,7 +165,8 @@ func TestSlowSubscribers(t *testing.T) {
 	}
 }
 
-// TestOneBatchCannotOutgrowTheLimit publishes far more than the limit in one write: the limit is held while the batch runs.
+// TestOneBatchCannotOutgrowTheLimit publishes far more than the limit in one write. The limit must
+// hold while the batch runs.
 func TestOneBatchCannotOutgrowTheLimit(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--client-output-buffer-limit", "pubsub 1mb 0 0")
@@ -185,14 +191,14 @@ func usedMemory(t *testing.T, c *client.Client) int64 {
 	return n
 }
 
-// TestPublishersAndSubscribersAtOnce: every subscriber sees each publisher's messages in order and misses none, while others come and go.
+// TestPublishersAndSubscribersAtOnce checks that every subscriber sees each publisher's messages in
+// order and misses none, while others come and go.
 func TestPublishersAndSubscribersAtOnce(t *testing.T) {
 	t.Parallel()
 	const publishers, subscribers, messages = 4, 8, 2000
 	s := startServer(t, "--io-threads", "4")
 	var ready, work sync.WaitGroup
 	var done atomic.Bool
-	fail := func(format string, args ...any) { t.Errorf(format, args...) }
 	for i := range subscribers {
 		c := s.dial(t)
 		c.Timeout = patience
@@ -205,45 +211,22 @@ func TestPublishersAndSubscribersAtOnce(t *testing.T) {
 		work.Go(func() {
 			c.Queue(command...)
 			if err := c.Flush(); err != nil {
-				fail("%v", err)
+				t.Errorf("%v", err)
 			}
 			for range len(command) - 1 {
 				if _, err := c.Receive(); err != nil {
-					fail("%v", err)
+					t.Errorf("%v", err)
 				}
 			}
 			ready.Done()
-			next := map[string]int{}
-			for range publishers * messages {
-				v, err := c.Receive()
-				if err != nil {
-					fail("%v", err)
-					return
-				}
-				channel, text := v.Elems[at-1].Str, v.Elems[at].Str
-				if strconv.Itoa(next[channel]) != text {
-					fail("%s: got %s after %d", channel, text, next[channel])
-					return
-				}
-				next[channel]++
-			}
+			expectInOrder(t, c, at, publishers*messages)
 		})
 	}
 	ready.Wait()
 	var comers sync.WaitGroup
 	for range 3 {
 		comers.Go(func() {
-			for !done.Load() {
-				c, err := client.Dial("tcp", s.Addr)
-				if err != nil {
-					fail("%v", err)
-					return
-				}
-				_, _ = c.Do("SUBSCRIBE", "p1", "p2", "other")
-				_, _ = c.Do("PSUBSCRIBE", "p*")
-				_, _ = c.Receive()
-				c.Close()
-			}
+			comeAndGo(t, s.Addr, &done)
 		})
 	}
 	for p := range publishers {
@@ -255,7 +238,7 @@ func TestPublishersAndSubscribersAtOnce(t *testing.T) {
 					i++
 				}
 				if _, err := c.Pipeline(); err != nil {
-					fail("%v", err)
+					t.Errorf("%v", err)
 				}
 			}
 		})
@@ -265,7 +248,42 @@ func TestPublishersAndSubscribersAtOnce(t *testing.T) {
 	comers.Wait()
 }
 
-// TestExpiredEventsAreOnTime: an event comes within a few ms of the deadline, although nobody touches the key.
+// expectInOrder receives n messages and checks that each channel's numbers come in order. Element
+// at of a message is its text, and the one before it is the channel.
+func expectInOrder(t *testing.T, c *client.Client, at, n int) {
+	next := map[string]int{}
+	for range n {
+		v, err := c.Receive()
+		if err != nil {
+			t.Errorf("%v", err)
+			return
+		}
+		channel, text := v.Elems[at-1].Str, v.Elems[at].Str
+		if strconv.Itoa(next[channel]) != text {
+			t.Errorf("%s: got %s after %d", channel, text, next[channel])
+			return
+		}
+		next[channel]++
+	}
+}
+
+// comeAndGo subscribes on one connection after another until done.
+func comeAndGo(t *testing.T, addr string, done *atomic.Bool) {
+	for !done.Load() {
+		c, err := client.Dial("tcp", addr)
+		if err != nil {
+			t.Errorf("%v", err)
+			return
+		}
+		_, _ = c.Do("SUBSCRIBE", "p1", "p2", "other")
+		_, _ = c.Do("PSUBSCRIBE", "p*")
+		_, _ = c.Receive()
+		c.Close()
+	}
+}
+
+// TestExpiredEventsAreOnTime checks that an event comes within a few ms of the deadline, although
+// nobody touches the key.
 func TestExpiredEventsAreOnTime(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t)
@@ -300,7 +318,7 @@ type cachingClient struct {
 	cache map[string]string
 }
 
-// reply reads the answer to the command sent last; invalidations that come first are followed.
+// reply reads the reply to the last command. It follows the invalidations that come before it.
 func (cc *cachingClient) reply() (client.Value, error) {
 	for {
 		v, err := cc.c.Receive()
@@ -330,7 +348,8 @@ func (cc *cachingClient) get(key string) error {
 	return err
 }
 
-// TestCachesStayRight: clients that cache what they read end up with what is there, whatever the mode, while others write, expire and flush.
+// TestCachesStayRight checks that clients with a cache end up with what the server holds, in every
+// tracking mode, while others write, expire and flush.
 func TestCachesStayRight(t *testing.T) {
 	t.Parallel()
 	for _, mode := range [][]any{{}, {"BCAST"}, {"NOLOOP"}, {"BCAST", "PREFIX", "k"}} {
@@ -366,7 +385,7 @@ func TestCachesStayRight(t *testing.T) {
 			wg.Wait()
 			truth := s.dial(t)
 			for _, cc := range caches {
-				cc.c.Queue("PING") // everything before the answer has come
+				cc.c.Queue("PING") // the reply comes after everything else
 				require.NoError(t, cc.c.Flush())
 				_, err := cc.reply()
 				require.NoError(t, err)
@@ -380,7 +399,7 @@ func TestCachesStayRight(t *testing.T) {
 	}
 }
 
-// scribble changes keys in all sorts of ways. Deadlines are over before the writers are.
+// scribble changes keys in many ways. All deadlines pass before the writers end.
 func scribble(t *testing.T, ctx context.Context, c *client.Client) {
 	for i := 0; ctx.Err() == nil; i++ {
 		key, other := fmt.Sprint("k", rand.IntN(40)), fmt.Sprint("k", rand.IntN(40))

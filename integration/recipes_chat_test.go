@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// chat is a group whose members pull its messages. chat:ID has what each member has seen, seen:USER what the user has seen of each group, msgs:ID the
-// messages by number.
+// chat is a group whose members pull its messages. chat:ID holds what each member has seen,
+// seen:USER what the user has seen of each group, and msgs:ID the messages by number.
 type chat struct{ e *env }
 
 func (c chat) create(id string, users ...string) error {
@@ -27,7 +27,8 @@ func (c chat) create(id string, users ...string) error {
 	return err
 }
 
-// send numbers a message and adds it, both under the group's lock: nobody sees number n before n-1 is there.
+// send numbers a message and adds it. It does both under the group's lock, so nobody sees message n
+// before message n-1 is there.
 func (c chat) send(id, from, text string) error {
 	me := owner()
 	if err := acquire(c.e.ctx, c.e.c, "lock:chat:"+id, me, time.Minute); err != nil {
@@ -38,10 +39,12 @@ func (c chat) send(id, from, text string) error {
 	if err != nil {
 		return err
 	}
-	return c.e.c.ZAdd(c.e.ctx, "msgs:"+id, redis.Z{Score: float64(n), Member: fmt.Sprint(n, " ", from, ": ", text)}).Err()
+	return c.e.c.ZAdd(c.e.ctx, "msgs:"+id,
+		redis.Z{Score: float64(n), Member: fmt.Sprint(n, " ", from, ": ", text)}).Err()
 }
 
-// fetch takes what is new in all groups of the user, notes it as seen, and deletes what everybody has seen.
+// fetch returns what is new in all groups of the user, marks it as seen, and deletes what everybody
+// has seen.
 func (c chat) fetch(user string) (map[string][]string, error) {
 	e := c.e
 	groups, err := e.c.ZRangeWithScores(e.ctx, "seen:"+user, 0, -1).Result()
@@ -51,7 +54,8 @@ func (c chat) fetch(user string) (map[string][]string, error) {
 	news := make([]*redis.StringSliceCmd, len(groups))
 	_, err = e.c.TxPipelined(e.ctx, func(p redis.Pipeliner) error {
 		for i, g := range groups {
-			news[i] = p.ZRangeByScore(e.ctx, "msgs:"+g.Member.(string), &redis.ZRangeBy{Min: fmt.Sprintf("(%v", g.Score), Max: "+inf"})
+			news[i] = p.ZRangeByScore(e.ctx, "msgs:"+g.Member.(string),
+				&redis.ZRangeBy{Min: fmt.Sprintf("(%v", g.Score), Max: "+inf"})
 		}
 		return nil
 	})
@@ -79,7 +83,8 @@ func (c chat) fetch(user string) (map[string][]string, error) {
 			return nil, err
 		}
 		if oldest := e.c.ZRangeWithScores(e.ctx, "chat:"+id, 0, 0).Val(); len(oldest) > 0 {
-			if err := e.c.ZRemRangeByScore(e.ctx, "msgs:"+id, "0", fmt.Sprint(oldest[0].Score)).Err(); err != nil {
+			if err := e.c.ZRemRangeByScore(e.ctx, "msgs:"+id, "0",
+				fmt.Sprint(oldest[0].Score)).Err(); err != nil {
 				return nil, err
 			}
 		}
@@ -87,7 +92,7 @@ func (c chat) fetch(user string) (map[string][]string, error) {
 	return out, nil
 }
 
-// leave takes the user out of the group; with the last one the group goes.
+// leave takes the user out of the group. The group ends with its last member.
 func (c chat) leave(id, user string) error {
 	e := c.e
 	var members *redis.IntCmd
@@ -103,7 +108,9 @@ func (c chat) leave(id, user string) error {
 	return e.c.Del(e.ctx, "msgs:"+id, "ids:"+id).Err()
 }
 
-// TestGroupChat: everybody gets every message once, in order; what all have seen is gone; one member dies without ever fetching, and what it has not seen stays.
+// TestGroupChat checks that everybody gets every message once, in order, and that messages are
+// deleted when all have seen them. One member dies without ever fetching, and what it has not seen
+// stays.
 func TestGroupChat(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const users, each = 4, 12
@@ -138,11 +145,13 @@ func TestGroupChat(t *testing.T) {
 			for _, id := range []string{"1", "2"} {
 				require.Len(e, got[u][id], users*each/2, "group %s, user %d", id, u)
 				for i, msg := range got[u][id] {
-					require.True(e, strings.HasPrefix(msg, fmt.Sprint(i+1, " ")), "message %d is %s", i+1, msg)
+					require.True(e, strings.HasPrefix(msg, fmt.Sprint(i+1, " ")),
+						"message %d is %s", i+1, msg)
 				}
 			}
 		}
-		require.EqualValues(e, users*each/2, e.c.ZCard(e.ctx, "msgs:1").Val(), "the dead one has seen nothing")
+		require.EqualValues(e, users*each/2, e.c.ZCard(e.ctx, "msgs:1").Val(),
+			"the dead one has seen nothing")
 		require.Zero(e, e.c.ZCard(e.ctx, "msgs:2").Val())
 		for _, id := range []string{"1", "2"} {
 			for _, u := range append([]string{"dead"}, names...) {

@@ -13,10 +13,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The recipes of courses about Redis that count visitors and limit what users do.
+// The recipes of this file come from courses about Redis. They count visitors and limit what users
+// do.
 
-// TestUniqueVisitors is the courses' program that adds 100,000 users to a HyperLogLog and counts 99725; there several clients add them, each more
-// than once. Then the visitors of two pages and of a week.
+// TestUniqueVisitors runs a program of the courses. It adds 100,000 users to a HyperLogLog and
+// counts 99725. Here several clients add them, each more than once. Then come the visitors of two
+// pages and of a week.
 func TestUniqueVisitors(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const users, batch = 100_000, 1000
@@ -36,7 +38,7 @@ func TestUniqueVisitors(t *testing.T) {
 		require.Zero(e, e.c.PFAdd(e.ctx, "codehole", "user5").Val())
 		require.Less(e, e.c.StrLen(e.ctx, "codehole").Val(), int64(12_500))
 
-		// Two pages with common visitors, put together; days that make a week.
+		// Two pages with common visitors are put together; seven days make a week.
 		var all []any
 		for day := range 7 {
 			var names []any
@@ -56,8 +58,8 @@ func TestUniqueVisitors(t *testing.T) {
 	})
 }
 
-// TestFunnelLimiter is the courses' limit on replies: 15 at once (and the one that is always allowed), then 30 a minute. What is refused is told when
-// to come again.
+// TestFunnelLimiter runs the limit on replies of the courses: 15 at once, one more that is always
+// allowed, then 30 a minute. A refused call learns when to come again.
 func TestFunnelLimiter(t *testing.T) {
 	everywhere(t, func(e *env) {
 		throttle := func(key string, args ...any) []int64 {
@@ -68,16 +70,20 @@ func TestFunnelLimiter(t *testing.T) {
 		start := time.Now()
 		require.Equal(e, []int64{0, 16, 15, -1, 2}, throttle("laoqian:reply", 15, 30, 60))
 		for i := range 15 {
-			require.Equal(e, []int64{0, 16}, throttle("laoqian:reply", 15, 30, 60)[:2], "call %d", i+2)
+			require.Equal(e, []int64{0, 16}, throttle("laoqian:reply", 15, 30, 60)[:2], "call %d",
+				i+2)
 		}
 		last := throttle("laoqian:reply", 15, 30, 60)
 		if time.Since(start) < time.Second {
 			require.Equal(e, []int64{1, 16, 0, 2, 32}, last)
 		}
-		require.Equal(e, []int64{0, 16, 15, -1, 2}, throttle("icehe:reply", 15, 30, 60, 1), "another user")
-		require.EqualValues(e, 1, throttle("heavy", 15, 30, 60, 17)[0], "more than the funnel holds")
+		require.Equal(e, []int64{0, 16, 15, -1, 2}, throttle("icehe:reply", 15, 30, 60, 1),
+			"another user")
+		require.EqualValues(e, 1, throttle("heavy", 15, 30, 60, 17)[0],
+			"more than the funnel holds")
 
-		// Many at once on one funnel that leaks slowly: exactly what it holds gets through.
+		// Many clients use one funnel at once. It leaks slowly, so exactly what it holds gets
+		// through.
 		var passed atomic.Int32
 		together(40, func(int) {
 			reply, err := e.c.Do(e.ctx, "CL.THROTTLE", "crowd", 9, 1, 3600).Int64Slice()
@@ -90,16 +96,19 @@ func TestFunnelLimiter(t *testing.T) {
 	})
 }
 
-// TestSlidingWindowInTransaction is the other form of the limiter with a sorted set: the calls of the window are read before this one is added, and all of
-// it is one transaction. So of many at once exactly the limit pass.
+// TestSlidingWindowInTransaction runs the other form of the limiter with a sorted set. One
+// transaction reads the calls of the window and then adds this one. So of many calls at once
+// exactly the limit pass.
 func TestSlidingWindowInTransaction(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const interval, limit = int64(60_000), 4
 		allowed := func(key string, now int64) bool {
 			var calls *redis.StringSliceCmd
 			_, err := e.c.TxPipelined(e.ctx, func(p redis.Pipeliner) error {
-				calls = p.ZRangeByScore(e.ctx, key, &redis.ZRangeBy{Min: fmt.Sprint(now - interval), Max: fmt.Sprint(now)})
-				p.ZAdd(e.ctx, key, redis.Z{Score: float64(now), Member: fmt.Sprint(now, rand.Uint64())})
+				calls = p.ZRangeByScore(e.ctx, key,
+					&redis.ZRangeBy{Min: fmt.Sprint(now - interval), Max: fmt.Sprint(now)})
+				p.ZAdd(e.ctx, key,
+					redis.Z{Score: float64(now), Member: fmt.Sprint(now, rand.Uint64())})
 				p.ZRemRangeByScore(e.ctx, key, "0", fmt.Sprint(now-interval))
 				p.Expire(e.ctx, key, 100*time.Second)
 				return nil
@@ -112,7 +121,8 @@ func TestSlidingWindowInTransaction(t *testing.T) {
 		for range 80 {
 			now += 1 + rand.Int64N(30_000)
 			window = slices.DeleteFunc(window, func(at int64) bool { return at < now-interval })
-			require.Equal(e, len(window) < limit, allowed("limit_user_1_api_2", now), "%d calls in the window", len(window))
+			require.Equal(e, len(window) < limit, allowed("limit_user_1_api_2", now),
+				"%d calls in the window", len(window))
 			window = append(window, now)
 			window = slices.DeleteFunc(window, func(at int64) bool { return at <= now-interval })
 		}

@@ -16,9 +16,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The recipes of courses about Redis that live in lists and hashes.
+// The recipes of this file come from courses about Redis and use lists and hashes.
 
-// TestQueueAndStack takes books out at the other end than they came in, and at the same.
+// TestQueueAndStack takes books out at the opposite end, as a queue, and at the same end, as a
+// stack.
 func TestQueueAndStack(t *testing.T) {
 	everywhere(t, func(e *env) {
 		books := []string{"python", "java", "golang"}
@@ -40,7 +41,7 @@ func TestQueueAndStack(t *testing.T) {
 	})
 }
 
-// task is what travels through a queue.
+// task is an element of a queue.
 type task struct {
 	Producer, Number int
 	Urgent           bool
@@ -51,8 +52,9 @@ func (j task) encode() string {
 	return string(b)
 }
 
-// TestTaskQueues has producers put tasks into an urgent and an ordinary queue, and workers take them with a blocking pop that looks at the
-// urgent one first. Each task runs once, those of a producer and queue in their order.
+// TestTaskQueues has producers put tasks into an urgent and an ordinary queue. Workers take them
+// with a blocking pop that looks at the urgent queue first. Each task runs once, and those of one
+// producer and queue run in order.
 func TestTaskQueues(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const producers, workers, each = 3, 4, 60
@@ -62,7 +64,7 @@ func TestTaskQueues(t *testing.T) {
 		defer c.Close()
 		var runs [producers][each]atomic.Int32
 		var taken atomic.Int32
-		// One task of each kind first: the urgent one is served first though it came last.
+		// With one task of each kind, the urgent one is served first although it came last.
 		require.NoError(e, c.RPush(e.ctx, "queue:low", task{0, 0, false}.encode()).Err())
 		require.NoError(e, c.RPush(e.ctx, "queue:high", task{0, 1, true}.encode()).Err())
 		for _, urgent := range []bool{true, false} {
@@ -83,13 +85,15 @@ func TestTaskQueues(t *testing.T) {
 				return
 			}
 			last := map[string]int{}
-			for deadline := time.Now().Add(patience); taken.Load() < producers*each && time.Now().Before(deadline); {
+			for deadline := time.Now().Add(patience); taken.Load() < producers*each &&
+				time.Now().Before(deadline); {
 				packed, err := c.BLPop(e.ctx, time.Second, "queue:high", "queue:low").Result()
 				if err == redis.Nil {
 					continue
 				}
 				var j task
-				if !assert.NoError(e, err) || !assert.NoError(e, json.Unmarshal([]byte(packed[1]), &j)) {
+				if !assert.NoError(e, err) ||
+					!assert.NoError(e, json.Unmarshal([]byte(packed[1]), &j)) {
 					return
 				}
 				line := fmt.Sprint(packed[0], j.Producer)
@@ -107,15 +111,16 @@ func TestTaskQueues(t *testing.T) {
 	})
 }
 
-// TestRecentContacts keeps whom a user last wrote to: newest first, nobody twice, a hundred at most; completions are those that begin with what
-// is typed.
+// TestRecentContacts keeps whom a user last wrote to: newest first, nobody twice, a hundred at
+// most. Completions are the names that begin with what is typed.
 func TestRecentContacts(t *testing.T) {
 	everywhere(t, func(e *env) {
 		together(4, func(user int) {
 			key := fmt.Sprint("recent:user", user)
 			var want []string
 			for range 400 {
-				name := fmt.Sprintf("%s%d", []string{"ann", "bob", "Anton", "carl"}[rand.IntN(4)], rand.IntN(40))
+				name := fmt.Sprintf("%s%d", []string{"ann", "bob", "Anton", "carl"}[rand.IntN(4)],
+					rand.IntN(40))
 				if rand.IntN(20) == 0 {
 					assert.NoError(e, e.c.LRem(e.ctx, key, 1, name).Err())
 					want = slices.DeleteFunc(want, func(s string) bool { return s == name })
@@ -128,12 +133,16 @@ func TestRecentContacts(t *testing.T) {
 					return nil
 				})
 				assert.NoError(e, err)
-				want = slices.Insert(slices.DeleteFunc(want, func(s string) bool { return s == name }), 0, name)
+				want = slices.Insert(slices.DeleteFunc(want, func(s string) bool {
+					return s == name
+				}), 0, name)
 				want = want[:min(len(want), 100)]
 			}
 			got := e.c.LRange(e.ctx, key, 0, -1).Val()
 			assert.Equal(e, want, got)
-			completions := slices.DeleteFunc(got, func(s string) bool { return !strings.HasPrefix(strings.ToLower(s), "an") })
+			completions := slices.DeleteFunc(got, func(s string) bool {
+				return !strings.HasPrefix(strings.ToLower(s), "an")
+			})
 			for _, name := range completions {
 				assert.Contains(e, []string{"ann", "Anton"}, strings.TrimRight(name, "0123456789"))
 			}
@@ -141,7 +150,8 @@ func TestRecentContacts(t *testing.T) {
 	})
 }
 
-// TestRecentLog keeps the newest hundred messages of each severity, written by several clients at once.
+// TestRecentLog keeps the newest hundred messages of each severity. Several clients write them at
+// once.
 func TestRecentLog(t *testing.T) {
 	everywhere(t, func(e *env) {
 		together(5, func(w int) {
@@ -157,7 +167,7 @@ func TestRecentLog(t *testing.T) {
 		got := e.c.LRange(e.ctx, "recent:site:info", 0, -1).Val()
 		require.Len(e, got, 100)
 		last := map[string]int{}
-		for _, line := range got { // newest first: of each writer the numbers fall
+		for _, line := range got { // newest first: the numbers of each writer fall
 			w, n, _ := strings.Cut(line, " ")
 			i, err := strconv.Atoi(n)
 			require.NoError(e, err)
@@ -171,8 +181,9 @@ func TestRecentLog(t *testing.T) {
 
 var precisions = []int64{1, 5, 60, 300, 3600}
 
-// TestHitCounters counts hits in slices of time of several lengths, a hash for each, and lists the counters in a sorted set, which a cleaner walks to drop
-// old slices, and counters that have none left.
+// TestHitCounters counts hits in slices of time of several lengths, a hash for each length. A
+// sorted set lists the counters. A cleaner walks it to drop old slices, and the counters that have
+// no slice left.
 func TestHitCounters(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const clients, hits, samples = 4, 100, 10
@@ -202,21 +213,23 @@ func TestHitCounters(t *testing.T) {
 					want[slice] = fmt.Sprint(before + n)
 				}
 			}
-			require.Equal(e, want, e.c.HGetAll(e.ctx, fmt.Sprintf("count:%d:hits", prec)).Val(), "slices of %d s", prec)
+			require.Equal(e, want, e.c.HGetAll(e.ctx, fmt.Sprintf("count:%d:hits", prec)).Val(),
+				"slices of %d s", prec)
 		}
 		require.EqualValues(e, len(precisions), e.c.ZCard(e.ctx, "known:").Val())
 
-		// An hour later: only the longest slices are young enough.
+		// After an hour only the longest slices are young enough.
 		for now, i := start+4000, int64(0); i < e.c.ZCard(e.ctx, "known:").Val(); {
 			i += cleanCounter(e, i, now, samples)
 		}
 		require.Equal(e, []string{"3600:hits"}, e.c.ZRange(e.ctx, "known:", 0, -1).Val())
-		require.Equal(e, []string{"count:3600:hits", "known:"}, slices.Sorted(slices.Values(e.c.Keys(e.ctx, "*").Val())))
+		require.Equal(e, []string{"count:3600:hits", "known:"},
+			slices.Sorted(slices.Values(e.c.Keys(e.ctx, "*").Val())))
 	})
 }
 
-// cleanCounter drops the slices of a counter that are older than that many samples, and the counter with its last one. It returns how far the next
-// counter is.
+// cleanCounter drops the slices of a counter that are older than that many samples, and drops the
+// counter with its last slice. It returns how far the next counter is.
 func cleanCounter(e *env, i, now, samples int64) int64 {
 	counter := e.c.ZRange(e.ctx, "known:", i, i).Val()[0]
 	prec, err := strconv.ParseInt(counter[:strings.IndexByte(counter, ':')], 10, 64)

@@ -15,12 +15,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Locks and semaphores as courses about Redis build them, without scripts: the owner check of a release is DELIFEQ where the server has it, else WATCH.
+// The recipes of this file are locks and semaphores as courses about Redis build them, without
+// scripts. A release checks the owner with DELIFEQ if the server has it, else with WATCH.
 
-// owner is what a lock's value says.
+// owner returns the value of a lock.
 func owner() string { return fmt.Sprint("owner-", rand.Uint64()) }
 
-// acquire takes the lock, waiting for it.
+// acquire waits for the lock and takes it.
 func acquire(ctx context.Context, c redis.Cmdable, lock, me string, ttl time.Duration) error {
 	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(time.Millisecond) {
 		ok, err := c.SetNX(ctx, lock, me, ttl).Result()
@@ -31,7 +32,7 @@ func acquire(ctx context.Context, c redis.Cmdable, lock, me string, ttl time.Dur
 	return context.DeadlineExceeded
 }
 
-// release gives the lock back, and reports whether it was still its owner's.
+// release gives the lock back, and reports whether the caller still owned it.
 func release(ctx context.Context, c *redis.Client, lock, me string) (bool, error) {
 	if built.godwit {
 		n, err := c.Do(ctx, "DELIFEQ", lock, me).Int()
@@ -40,7 +41,8 @@ func release(ctx context.Context, c *redis.Client, lock, me string) (bool, error
 	return releaseWatched(ctx, c, lock, me)
 }
 
-// releaseWatched is release with what every server has: the lock that has become somebody else's meanwhile is not deleted.
+// releaseWatched does what release does, on servers without DELIFEQ. It deletes nothing if the lock
+// belongs to somebody else by then.
 func releaseWatched(ctx context.Context, c *redis.Client, lock, me string) (mine bool, err error) {
 	err = c.Watch(ctx, func(tx *redis.Tx) error {
 		v, err := tx.Get(ctx, lock).Result()
@@ -63,13 +65,17 @@ func releaseWatched(ctx context.Context, c *redis.Client, lock, me string) (mine
 	return mine, err
 }
 
-// TestLockWithOwner: SET NX PX and a release by its owner only, in both forms. One of the clients dies holding the lock: the others go on when its time is up. Another
-// works longer than its lock lasts: it learns so, and does not take away the lock of who came next.
+// TestLockWithOwner takes a lock with SET NX PX and has only its owner release it, in both forms.
+// One client dies holding the lock, and the others go on when its time is up. Another works for
+// longer than its lock lasts. It learns so, and does not take the lock away from the next owner.
 func TestLockWithOwner(t *testing.T) {
 	everywhere(t, func(e *env) {
-		for name, release := range map[string]func(context.Context, *redis.Client, string, string) (bool, error){"delifeq": release, "watch": releaseWatched} {
+		releases := map[string]func(context.Context, *redis.Client, string, string) (bool, error){
+			"delifeq": release, "watch": releaseWatched}
+		for name, release := range releases {
 			lock := "lock:" + name
-			require.NoError(e, acquire(e.ctx, e.c, lock, "dead", 30*time.Millisecond)) // never released
+			// never released
+			require.NoError(e, acquire(e.ctx, e.c, lock, "dead", 30*time.Millisecond))
 			var inside, most atomic.Int32
 			done := 0 // guarded by the lock
 			together(4, func(int) {
@@ -89,7 +95,8 @@ func TestLockWithOwner(t *testing.T) {
 
 			slow, quick := owner(), owner()
 			require.NoError(e, acquire(e.ctx, e.c, lock, slow, 5*time.Millisecond))
-			require.NoError(e, acquire(e.ctx, e.c, lock, quick, time.Minute)) // slow's time is up, but it works on
+			// The lock of slow has expired, but slow works on.
+			require.NoError(e, acquire(e.ctx, e.c, lock, quick, time.Minute))
 			mine, err := release(e.ctx, e.c, lock, slow)
 			require.NoError(e, err)
 			require.False(e, mine)
@@ -101,7 +108,8 @@ func TestLockWithOwner(t *testing.T) {
 	})
 }
 
-// reentrant is the wrapper that lets its owner take a lock again: it counts, and only the last release gives it back.
+// reentrant wraps a lock so that its owner may take it again. It counts, and only the last release
+// gives the lock back.
 type reentrant struct {
 	e     *env
 	me    string
@@ -147,7 +155,8 @@ func TestReentrantLock(t *testing.T) {
 // redlock is a lock on a majority of independent servers.
 type redlock struct{ nodes []*redis.Client }
 
-// lock tries once. It holds the lock if it got it from a majority in less time than the lock lasts; if not it takes back what it got.
+// lock tries once. The lock is held if a majority gave it in less time than it lasts. Otherwise
+// lock takes back what it got.
 func (r *redlock) lock(ctx context.Context, name, me string, ttl time.Duration) (ok bool) {
 	start := time.Now()
 	var got atomic.Int32
@@ -168,7 +177,7 @@ func (r *redlock) lock(ctx context.Context, name, me string, ttl time.Duration) 
 
 func (r *redlock) unlock(ctx context.Context, name, me string) {
 	r.each(func(c *redis.Client) {
-		_, _ = release(ctx, c, name, me) // a server may be down: then the lock runs out there
+		_, _ = release(ctx, c, name, me) // if a server is down, the lock expires there
 	})
 }
 
@@ -180,15 +189,17 @@ func (r *redlock) each(f func(c *redis.Client)) {
 	wg.Wait()
 }
 
-// TestRedlock takes one lock from several clients over five servers, of which two are killed on the way: never do two hold it, and it can still be had. With three
-// of five gone it cannot.
+// TestRedlock has several clients take one lock on five servers, two of which are killed on the
+// way. Never do two clients hold it, and it can still be taken. With three of five servers gone it
+// cannot.
 func TestRedlock(t *testing.T) {
 	t.Parallel()
 	servers := make([]*server, 5)
 	r := &redlock{}
 	for i := range servers {
 		servers[i] = startServer(t)
-		c := redis.NewClient(&redis.Options{Addr: servers[i].Addr, MaxRetries: -1, DialTimeout: time.Second})
+		c := redis.NewClient(&redis.Options{Addr: servers[i].Addr, MaxRetries: -1,
+			DialTimeout: time.Second})
 		t.Cleanup(func() { c.Close() })
 		r.nodes = append(r.nodes, c)
 	}
@@ -198,7 +209,8 @@ func TestRedlock(t *testing.T) {
 	together(clients+1, func(i int) {
 		if i == clients {
 			for n, after := range []int32{clients * each / 4, clients * each / 2} {
-				for until := time.Now().Add(patience); taken.Load() < after && time.Now().Before(until); {
+				for until := time.Now().Add(patience); taken.Load() < after &&
+					time.Now().Before(until); {
 					time.Sleep(time.Millisecond)
 				}
 				servers[n*2].Kill()
@@ -225,7 +237,8 @@ func TestRedlock(t *testing.T) {
 	require.False(t, r.lock(ctx, "resource", owner(), ttl), "a lock without a majority")
 }
 
-// semaphore lets limit holders in; one that holds longer than the timeout loses its place.
+// acquireSemaphore takes a place if there are fewer than limit holders. It removes those that have
+// held theirs for longer than the timeout.
 func acquireSemaphore(e *env, key string, limit int64, timeout, now int64) (id string, err error) {
 	id = owner()
 	var rank *redis.IntCmd
@@ -244,14 +257,16 @@ func acquireSemaphore(e *env, key string, limit int64, timeout, now int64) (id s
 	return "", e.c.ZRem(e.ctx, key, id).Err()
 }
 
-// TestSemaphore: with clocks that agree, never more than the limit hold it, and who dies is thrown out.
+// TestSemaphore checks that never more than the limit hold it if clocks agree, and that a holder
+// that dies loses its place.
 func TestSemaphore(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const limit, timeout = 3, 10_000
-		var now atomic.Int64 // a clock that all share and that never stands: ranks are unambiguous
+		var now atomic.Int64 // a shared clock that never stands, so that ranks are unambiguous
 		now.Store(1_700_000_000_000)
 		for range limit {
-			id, err := acquireSemaphore(e, "semaphore", limit, timeout, now.Add(1)) // never released
+			// never released
+			id, err := acquireSemaphore(e, "semaphore", limit, timeout, now.Add(1))
 			require.NoError(e, err)
 			require.NotEmpty(e, id)
 		}
@@ -284,7 +299,8 @@ func (s *fairSemaphore) acquire(now, timeout int64) (string, error) {
 	var counter, rank *redis.IntCmd
 	_, err := e.c.TxPipelined(e.ctx, func(p redis.Pipeliner) error {
 		p.ZRemRangeByScore(e.ctx, s.key, "-inf", fmt.Sprint(now-timeout))
-		p.ZInterStore(e.ctx, owners, &redis.ZStore{Keys: []string{owners, s.key}, Weights: []float64{1, 0}})
+		p.ZInterStore(e.ctx, owners,
+			&redis.ZStore{Keys: []string{owners, s.key}, Weights: []float64{1, 0}})
 		counter = p.Incr(e.ctx, s.key+":counter")
 		return nil
 	})
@@ -315,7 +331,7 @@ func (s *fairSemaphore) release(id string) (bool, error) {
 	return err == nil && removed.Val() == 1, err
 }
 
-// refresh keeps a holder's place, and reports false when it is lost already.
+// refresh keeps a holder's place. It reports false if the place is already lost.
 func (s *fairSemaphore) refresh(id string, now int64) (bool, error) {
 	added, err := s.e.c.ZAdd(s.e.ctx, s.key, redis.Z{Score: float64(now), Member: id}).Result()
 	if err != nil || added == 0 {
@@ -325,7 +341,8 @@ func (s *fairSemaphore) refresh(id string, now int64) (bool, error) {
 	return false, err
 }
 
-// TestFairSemaphore takes it under a lock, which makes it exact: whatever the clients' clocks say, within the timeout, never more than the limit hold it.
+// TestFairSemaphore takes the semaphore under a lock, which makes it exact. Whatever the clients'
+// clocks say, within the timeout, never more than the limit hold it.
 func TestFairSemaphore(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const limit, timeout, start = 3, 60_000, 1_700_000_000_000
@@ -333,7 +350,7 @@ func TestFairSemaphore(t *testing.T) {
 		var holders atomic.Int32
 		var got atomic.Int32
 		together(5, func(client int) {
-			skew := int64(client-2) * 5000 // each has a clock of its own
+			skew := int64(client-2) * 5000 // each client has its own clock
 			for range 12 {
 				me := owner()
 				if !assert.NoError(e, acquire(e.ctx, e.c, "semaphore:lock", me, time.Minute)) {
@@ -362,7 +379,7 @@ func TestFairSemaphore(t *testing.T) {
 		require.Positive(e, got.Load())
 		require.Zero(e, e.c.ZCard(e.ctx, "semaphore:owner").Val())
 
-		// A holder dies: its place is free after the timeout, and it cannot refresh any more.
+		// A holder dies. Its place is free after the timeout, and it can no longer refresh.
 		dead, err := s.acquire(start, timeout)
 		require.NoError(e, err)
 		require.NotEmpty(e, dead)
@@ -374,14 +391,15 @@ func TestFairSemaphore(t *testing.T) {
 	})
 }
 
-// TestDelayedQueueMoves moves jobs that are due from a sorted set to the list of their queue, under WATCH: the pop is atomic, whichever of several movers does it, and
-// a worker blocks on the list.
+// TestDelayedQueueMoves moves jobs that are due from a sorted set to the list of their queue, under
+// WATCH. The move is atomic, whichever of several movers does it, and a worker blocks on the list.
 func TestDelayedQueueMoves(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const jobs, movers = 40, 3
 		start := time.Now().UnixMilli()
 		for i := range jobs {
-			require.NoError(e, e.c.ZAdd(e.ctx, "delayed", redis.Z{Score: float64(start + rand.Int64N(60)), Member: i}).Err())
+			require.NoError(e, e.c.ZAdd(e.ctx, "delayed",
+				redis.Z{Score: float64(start + rand.Int64N(60)), Member: i}).Err())
 		}
 		var left atomic.Int32
 		left.Store(jobs)
@@ -401,7 +419,9 @@ func TestDelayedQueueMoves(t *testing.T) {
 			}
 			for left.Load() > 0 {
 				err := e.c.Watch(e.ctx, func(tx *redis.Tx) error {
-					due, err := tx.ZRangeByScore(e.ctx, "delayed", &redis.ZRangeBy{Min: "-inf", Max: fmt.Sprint(time.Now().UnixMilli()), Count: 1}).Result()
+					due, err := tx.ZRangeByScore(e.ctx, "delayed",
+						&redis.ZRangeBy{Min: "-inf", Max: fmt.Sprint(time.Now().UnixMilli()),
+							Count: 1}).Result()
 					if err != nil || len(due) == 0 {
 						return err
 					}

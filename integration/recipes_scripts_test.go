@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The scripts that applications and popular libraries run, in versions of our own: locks, queues, limiters, moves between keys, documents.
+// The scripts of this file are what applications and popular libraries run, in our own versions:
+// locks, queues, limiters, moves between keys, documents.
 
 var (
 	unlockScript = redis.NewScript(`
@@ -31,12 +32,13 @@ func TestScriptLockByValue(t *testing.T) {
 		require.True(e, e.c.SetNX(e.ctx, "lock", "mine", time.Minute).Val())
 		assert.EqualValues(e, 0, unlockScript.Run(e.ctx, e.c, []string{"lock"}, "other").Val())
 		assert.EqualValues(e, 0, renewScript.Run(e.ctx, e.c, []string{"lock"}, "other", 5).Val())
-		assert.EqualValues(e, 1, renewScript.Run(e.ctx, e.c, []string{"lock"}, "mine", 100_000).Val())
+		assert.EqualValues(e, 1,
+			renewScript.Run(e.ctx, e.c, []string{"lock"}, "mine", 100_000).Val())
 		assert.Greater(e, e.c.PTTL(e.ctx, "lock").Val(), time.Minute)
 		assert.EqualValues(e, 1, unlockScript.Run(e.ctx, e.c, []string{"lock"}, "mine").Val())
 		assert.EqualValues(e, 0, unlockScript.Run(e.ctx, e.c, []string{"lock"}, "mine").Val())
 
-		// Many at once: the counter that the lock guards is read and written in two steps.
+		// Many clients at once read and write the counter that the lock guards, in two steps.
 		together(4, func(w int) {
 			for i := range 15 {
 				token := fmt.Sprint(w, "-", i)
@@ -45,20 +47,25 @@ func TestScriptLockByValue(t *testing.T) {
 				}
 				n, _ := e.c.Get(e.ctx, "guarded").Int()
 				assert.NoError(e, e.c.Set(e.ctx, "guarded", n+1, 0).Err())
-				assert.EqualValues(e, 1, unlockScript.Run(e.ctx, e.c, []string{"lock"}, token).Val())
+				assert.EqualValues(e, 1,
+					unlockScript.Run(e.ctx, e.c, []string{"lock"}, token).Val())
 			}
 		})
 		assert.Equal(e, "60", e.c.Get(e.ctx, "guarded").Val())
 
-		// The owner dies; the lock expires, and what he comes back with does not free another's.
+		// The owner dies and the lock expires. When the owner comes back, its release does not free
+		// the lock of another.
 		e.c.Set(e.ctx, "lock", "dead", 5*time.Millisecond)
-		eventually(e, "the lock expires", func() bool { return e.c.SetNX(e.ctx, "lock", "new", time.Minute).Val() })
+		eventually(e, "the lock expires", func() bool {
+			return e.c.SetNX(e.ctx, "lock", "new", time.Minute).Val()
+		})
 		assert.EqualValues(e, 0, unlockScript.Run(e.ctx, e.c, []string{"lock"}, "dead").Val())
 		assert.Equal(e, "new", e.c.Get(e.ctx, "lock").Val())
 	})
 }
 
-// A lock that its owner may take again: a hash from owner to how often. Taking it answers nil, or how many ms it is taken yet.
+// The scripts keep a lock that its owner may take again, as a hash from the owner to a count.
+// Taking it returns nil, or for how many ms it is still taken.
 var (
 	reenterScript = redis.NewScript(`
 		if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[2]) == 1 then
@@ -80,8 +87,12 @@ var (
 
 func TestScriptReentrantLock(t *testing.T) {
 	everywhere(t, func(e *env) {
-		take := func(owner string) error { return reenterScript.Run(e.ctx, e.c, []string{"re"}, 30000, owner).Err() }
-		leave := func(owner string) *redis.Cmd { return leaveScript.Run(e.ctx, e.c, []string{"re"}, 30000, owner) }
+		take := func(owner string) error {
+			return reenterScript.Run(e.ctx, e.c, []string{"re"}, 30000, owner).Err()
+		}
+		leave := func(owner string) *redis.Cmd {
+			return leaveScript.Run(e.ctx, e.c, []string{"re"}, 30000, owner)
+		}
 		for range 3 {
 			assert.Equal(e, redis.Nil, take("a"))
 		}
@@ -110,13 +121,15 @@ func TestScriptDelayedQueuePop(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const jobs = 200
 		for i := range jobs {
-			require.NoError(e, e.c.ZAdd(e.ctx, "due", redis.Z{Score: float64(i % 10), Member: i}).Err())
+			require.NoError(e,
+				e.c.ZAdd(e.ctx, "due", redis.Z{Score: float64(i % 10), Member: i}).Err())
 		}
 		require.NoError(e, e.c.ZAdd(e.ctx, "due", redis.Z{Score: 1e12, Member: "later"}).Err())
 		var seen [jobs]atomic.Int32
 		together(4, func(int) {
 			for {
-				got, err := popDueScript.Run(e.ctx, e.c, []string{"due", "running"}, 100, 7).StringSlice()
+				got, err := popDueScript.Run(e.ctx, e.c, []string{"due", "running"}, 100,
+					7).StringSlice()
 				if !assert.NoError(e, err) || len(got) == 0 {
 					return
 				}
@@ -136,7 +149,7 @@ func TestScriptDelayedQueuePop(t *testing.T) {
 	})
 }
 
-// The limiters answer {allowed, left, …}.
+// The limiters return {allowed, left, …}.
 var (
 	fixedWindow = redis.NewScript(`
 		local n = redis.call('INCR', KEYS[1])
@@ -173,13 +186,17 @@ var (
 			now = t[1] + t[2] / 1000000
 		end
 		local state = cjson.decode(redis.call('GET', KEYS[1]) or '{}')
-		local tokens = math.min(burst, (state.tokens or burst) + math.max(0, now - (state.at or now)) * rate)
+		local tokens = math.min(burst, (state.tokens or ` +
+		`burst) + math.max(0, now - (state.at or now)) * rate)
 		local allowed = tokens >= asked
 		if allowed then tokens = tokens - asked end
-		redis.call('SET', KEYS[1], cjson.encode({tokens = tokens, at = now}), 'EX', math.ceil(burst / rate) + 1)
-		return {allowed, tostring(tokens), string.format('%.3f', allowed and 0 or (asked - tokens) / rate)}`)
+		redis.call('SET', KEYS[1], cjson.encode({tokens = tokens, at = ` +
+		`now}), 'EX', math.ceil(burst / rate) + 1)
+		return {allowed, tostring(tokens), string.format('%.3f', allowed and 0 or ` +
+		`(asked - tokens) / rate)}`)
 	cellRate = redis.NewScript(`
-		local burst, per, period, cost, now = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+		local burst, per, period, cost, now = tonumber(ARGV[1]), tonumber(ARGV[2]), ` +
+		`tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 		local interval = period / per
 		local tat = math.max(tonumber(redis.call('GET', KEYS[1]) or now), now)
 		local new = tat + interval * cost
@@ -206,10 +223,13 @@ func TestScriptLimiters(t *testing.T) {
 		assert.InDelta(e, 60000, v[2], 20000)
 
 		for i := range int64(3) {
-			assert.Equal(e, []any{int64(1), 2 - i, int64(0)}, run(slidingWindow, "slide", 1000+100*i, 500, 3, i))
+			assert.Equal(e, []any{int64(1), 2 - i, int64(0)},
+				run(slidingWindow, "slide", 1000+100*i, 500, 3, i))
 		}
-		assert.Equal(e, []any{int64(0), int64(0), int64(200)}, run(slidingWindow, "slide", 1300, 500, 3, "x"))
-		assert.Equal(e, []any{int64(1), int64(0), int64(0)}, run(slidingWindow, "slide", 1500, 500, 3, "y"))
+		assert.Equal(e, []any{int64(0), int64(0), int64(200)},
+			run(slidingWindow, "slide", 1300, 500, 3, "x"))
+		assert.Equal(e, []any{int64(1), int64(0), int64(0)},
+			run(slidingWindow, "slide", 1500, 500, 3, "y"))
 
 		for i, want := range []string{"1", "2", "3"} {
 			assert.Equal(e, []any{int64(1), want}, run(leakyBucket, "leaky", 3, 2, 1000), i)
@@ -217,7 +237,8 @@ func TestScriptLimiters(t *testing.T) {
 		assert.Equal(e, []any{int64(0), "3"}, run(leakyBucket, "leaky", 3, 2, 1000))
 		assert.Equal(e, []any{int64(0), "2.8"}, run(leakyBucket, "leaky", 3, 2, 1100))
 		assert.Equal(e, []any{int64(1), "2.8"}, run(leakyBucket, "leaky", 3, 2, 1600))
-		assert.Equal(e, map[string]string{"level": "2.8", "last": "1600"}, e.c.HGetAll(e.ctx, "leaky").Val())
+		assert.Equal(e, map[string]string{"level": "2.8", "last": "1600"},
+			e.c.HGetAll(e.ctx, "leaky").Val())
 
 		yes, no := any(int64(1)), any(nil)
 		assert.Equal(e, []any{yes, "7", "0.000"}, run(tokenBucket, "token", 4, 10, 3, 100))
@@ -226,13 +247,16 @@ func TestScriptLimiters(t *testing.T) {
 		assert.Equal(e, []any{yes, "2", "0.000"}, run(tokenBucket, "token", 4, 10, 2, 101))
 		assert.Equal(e, []any{yes, "9", "0.000"}, run(tokenBucket, "token2", 4, 10, 1, ""))
 
-		assert.Equal(e, []any{int64(1), int64(9), "-1", "1"}, run(cellRate, "cell", 10, 10, 10, 1, 50))
-		assert.Equal(e, []any{int64(9), int64(0), "-1", "10"}, run(cellRate, "cell", 10, 10, 10, 9, 50))
-		assert.Equal(e, []any{int64(0), int64(0), "1", "10"}, run(cellRate, "cell", 10, 10, 10, 1, 50))
+		assert.Equal(e, []any{int64(1), int64(9), "-1", "1"},
+			run(cellRate, "cell", 10, 10, 10, 1, 50))
+		assert.Equal(e, []any{int64(9), int64(0), "-1", "10"},
+			run(cellRate, "cell", 10, 10, 10, 9, 50))
+		assert.Equal(e, []any{int64(0), int64(0), "1", "10"},
+			run(cellRate, "cell", 10, 10, 10, 1, 50))
 	})
 }
 
-// TestScriptLimiterConcurrent: of many calls at once exactly the limit passes.
+// TestScriptLimiterConcurrent checks that of many calls at once exactly the limit pass.
 func TestScriptLimiterConcurrent(t *testing.T) {
 	everywhere(t, func(e *env) {
 		var passed atomic.Int32
@@ -254,10 +278,12 @@ func TestScriptLimiterConcurrent(t *testing.T) {
 	})
 }
 
-// transferScript moves an amount between two accounts in one hash each, and writes a line of the ledger.
+// transferScript moves an amount between two accounts, a hash each, and writes a line of the
+// ledger.
 var transferScript = redis.NewScript(`
 	local amount = tonumber(ARGV[1])
-	if not amount or amount <= 0 then return redis.error_reply('BADAMOUNT ' .. tostring(ARGV[1])) end
+	if not amount or amount <= 0 then return redis.error_reply('BADAMOUNT ' .. ` +
+	`tostring(ARGV[1])) end
 	local have = tonumber(redis.call('HGET', KEYS[1], 'balance') or 0)
 	if have < amount then return redis.error_reply('POOR has ' .. have .. ' of ' .. amount) end
 	local a = redis.call('HINCRBY', KEYS[1], 'balance', -amount)
@@ -275,7 +301,8 @@ func TestScriptTransfer(t *testing.T) {
 		together(accounts, func(w int) {
 			for i := range 30 {
 				to := (w + 1 + i%(accounts-1)) % accounts
-				err := transferScript.Run(e.ctx, e.c, []string{fmt.Sprint("acc", w), fmt.Sprint("acc", to), "ledger"}, 1+i*7%40).Err()
+				err := transferScript.Run(e.ctx, e.c,
+					[]string{fmt.Sprint("acc", w), fmt.Sprint("acc", to), "ledger"}, 1+i*7%40).Err()
 				if err == nil {
 					done.Add(1)
 				} else {
@@ -292,17 +319,22 @@ func TestScriptTransfer(t *testing.T) {
 		}
 		assert.Equal(e, accounts*each, total)
 		assert.EqualValues(e, done.Load(), e.c.LLen(e.ctx, "ledger").Val())
-		assert.EqualError(e, transferScript.Run(e.ctx, e.c, []string{"acc0", "acc1", "ledger"}, "x").Err(), "BADAMOUNT x")
-		assert.ErrorContains(e, transferScript.Run(e.ctx, e.c, []string{"ledger", "acc1", "ledger"}, 1).Err(), "WRONGTYPE")
+		assert.EqualError(e,
+			transferScript.Run(e.ctx, e.c, []string{"acc0", "acc1", "ledger"}, "x").Err(),
+			"BADAMOUNT x")
+		assert.ErrorContains(e,
+			transferScript.Run(e.ctx, e.c, []string{"ledger", "acc1", "ledger"}, 1).Err(),
+			"WRONGTYPE")
 	})
 }
 
-// Documents: JSON in a string, changed in place.
+// The scripts change documents in place. A document is JSON in a string.
 var (
 	patchScript = redis.NewScript(`
 		local raw = redis.call('GET', KEYS[1])
 		local doc = raw and cjson.decode(raw) or {version = 0}
-		if doc.version ~= tonumber(ARGV[1]) then return {err = 'CONFLICT version is ' .. doc.version} end
+		if doc.version ~= tonumber(ARGV[1]) then ` +
+		`return {err = 'CONFLICT version is ' .. doc.version} end
 		for field, value in pairs(cjson.decode(ARGV[2])) do
 			if value == cjson.null then doc[field] = nil else doc[field] = value end
 		end
@@ -327,19 +359,26 @@ func TestScriptJSON(t *testing.T) {
 		patch := func(version int, p string) *redis.Cmd {
 			return patchScript.Run(e.ctx, e.c, []string{"doc"}, version, p)
 		}
-		assert.EqualValues(e, 1, patch(0, `{"name":"Ann","tags":["a","b"],"price":12.50,"gone":true}`).Val())
-		assert.EqualValues(e, 2, patch(1, `{"gone":null,"nested":{"list":[1,2.5,[3]],"s":"\u00e9/\"x\""}}`).Val())
+		assert.EqualValues(e, 1,
+			patch(0, `{"name":"Ann","tags":["a","b"],"price":12.50,"gone":true}`).Val())
+		assert.EqualValues(e, 2,
+			patch(1, `{"gone":null,"nested":{"list":[1,2.5,[3]],"s":"\u00e9/\"x\""}}`).Val())
 		assert.EqualError(e, patch(1, `{}`).Err(), "CONFLICT version is 2")
-		assert.ErrorContains(e, patch(2, `{"a":`).Err(), "Expected value but found T_END at character 6")
+		assert.ErrorContains(e, patch(2, `{"a":`).Err(),
+			"Expected value but found T_END at character 6")
 		var doc map[string]any
 		require.NoError(e, json.Unmarshal([]byte(e.c.Get(e.ctx, "doc").Val()), &doc))
-		assert.Equal(e, map[string]any{"name": "Ann", "tags": []any{"a", "b"}, "price": 12.5, "version": 2.0,
-			"nested": map[string]any{"list": []any{1.0, 2.5, []any{3.0}}, "s": "é/\"x\""}}, doc)
+		assert.Equal(e,
+			map[string]any{"name": "Ann", "tags": []any{"a", "b"}, "price": 12.5, "version": 2.0,
+				"nested": map[string]any{"list": []any{1.0, 2.5, []any{3.0}}, "s": "é/\"x\""}}, doc)
 
-		e.c.RPush(e.ctx, "people", `{"name":"Ann","age":31,"tags":[1,2]}`, `{"name":"Bob","age":12,"tags":[]}`, `oops`, `{"name":"Cy","age":1e2,"tags":{}}`)
+		e.c.RPush(e.ctx, "people", `{"name":"Ann","age":31,"tags":[1,2]}`,
+			`{"name":"Bob","age":12,"tags":[]}`, `oops`, `{"name":"Cy","age":1e2,"tags":{}}`)
 		got, err := filterScript.Run(e.ctx, e.c, []string{"people"}, 18).StringSlice()
 		require.NoError(e, err)
-		assert.Equal(e, []string{`["Ann",31,2]`, `bad: Expected value but found invalid token at character 1`, `["Cy",100,0]`}, got)
+		assert.Equal(e,
+			[]string{`["Ann",31,2]`, `bad: Expected value but found invalid token at character 1`,
+				`["Cy",100,0]`}, got)
 
 		// Optimistic writers: each version is written once.
 		together(4, func(int) {
@@ -347,7 +386,8 @@ func TestScriptJSON(t *testing.T) {
 				for {
 					raw := e.c.Get(e.ctx, "doc").Val()
 					var d struct{ Version int }
-					if !assert.NoError(e, json.Unmarshal([]byte(raw), &d)) || patch(d.Version, `{"by":1}`).Err() == nil {
+					if !assert.NoError(e, json.Unmarshal([]byte(raw), &d)) ||
+						patch(d.Version, `{"by":1}`).Err() == nil {
 						break
 					}
 				}
@@ -358,12 +398,13 @@ func TestScriptJSON(t *testing.T) {
 	})
 }
 
-// Jobs as MessagePack in a hash, their ids in lists: what job queues do.
+// The scripts are a job queue. Jobs are MessagePack in a hash, and their ids are in lists.
 var (
 	enqueueScript = redis.NewScript(`
 		local job = cmsgpack.unpack(ARGV[1])
 		local id = redis.call('INCR', KEYS[1])
-		redis.call('HSET', KEYS[2], id, cmsgpack.pack({id = id, name = job[1], data = job[2], tries = 0}))
+		redis.call('HSET', KEYS[2], id, cmsgpack.pack({id = id, name = job[1], data = ` +
+		`job[2], tries = 0}))
 		redis.call('LPUSH', KEYS[3], id)
 		return id`)
 	startScript = redis.NewScript(`
@@ -376,7 +417,8 @@ var (
 	finishScript = redis.NewScript(`
 		local n = redis.call('LREM', KEYS[1], 0, ARGV[1])
 		if n == 0 then return redis.status_reply('LOST') end
-		if ARGV[2] == 'ok' then redis.call('HDEL', KEYS[3], ARGV[1]) else redis.call('LPUSH', KEYS[2], ARGV[1]) end
+		if ARGV[2] == 'ok' then redis.call('HDEL', KEYS[3], ARGV[1]) else ` +
+		`redis.call('LPUSH', KEYS[2], ARGV[1]) end
 		return redis.status_reply('DONE')`)
 )
 
@@ -408,7 +450,9 @@ func TestScriptJobQueue(t *testing.T) {
 				if id%5 == 0 && tries < 3 {
 					result = "failed"
 				}
-				assert.Equal(e, "DONE", finishScript.Run(e.ctx, e.c, []string{"active", "wait", "jobs"}, id, result).Val())
+				assert.Equal(e, "DONE",
+					finishScript.Run(e.ctx, e.c, []string{"active", "wait", "jobs"}, id,
+						result).Val())
 			}
 		})
 		for id := 1; id <= jobs; id++ {
@@ -418,16 +462,19 @@ func TestScriptJobQueue(t *testing.T) {
 			}
 			assert.Equal(e, want, runs[id].Load(), "job %d", id)
 		}
-		assert.Equal(e, "LOST", finishScript.Run(e.ctx, e.c, []string{"active", "wait", "jobs"}, 1, "ok").Val())
+		assert.Equal(e, "LOST",
+			finishScript.Run(e.ctx, e.c, []string{"active", "wait", "jobs"}, 1, "ok").Val())
 		assert.EqualValues(e, 1, e.c.Exists(e.ctx, "seq", "jobs", "wait", "active").Val())
 	})
 }
 
-// TestScriptSemaphore: a sorted set of holders with the time at which they took it; who does not renew loses it.
+// TestScriptSemaphore keeps the holders in a sorted set with the time at which each took its place.
+// A holder that does not renew its place loses it.
 func TestScriptSemaphore(t *testing.T) {
 	acquire := redis.NewScript(`
 		redis.call('zremrangebyscore', KEYS[1], '-inf', ARGV[3] - ARGV[4])
-		if redis.call('zscore', KEYS[1], ARGV[2]) or redis.call('zcard', KEYS[1]) < tonumber(ARGV[1]) then
+		if redis.call('zscore', KEYS[1], ARGV[2]) or ` +
+		`redis.call('zcard', KEYS[1]) < tonumber(ARGV[1]) then
 			redis.call('zadd', KEYS[1], ARGV[3], ARGV[2])
 			return true
 		end
@@ -450,7 +497,8 @@ func TestScriptSemaphore(t *testing.T) {
 	})
 }
 
-// TestScriptUnlinkByPattern walks the keys and unlinks those that match, as cache libraries clear their own.
+// TestScriptUnlinkByPattern walks the keys and unlinks those that match, as cache libraries clear
+// their own.
 func TestScriptUnlinkByPattern(t *testing.T) {
 	clearScript := redis.NewScript(`
 		local cursor, n = '0', 0
@@ -472,16 +520,20 @@ func TestScriptUnlinkByPattern(t *testing.T) {
 	})
 }
 
-// TestScriptErrors: what a script has done before an error stays; pcall goes on.
+// TestScriptErrors checks that what a script has done before an error stays, and that a script goes
+// on after pcall.
 func TestScriptErrors(t *testing.T) {
 	everywhere(t, func(e *env) {
 		e.c.Set(e.ctx, "s", "text", 0)
-		err := e.c.Eval(e.ctx, `redis.call('SET', KEYS[1], '1') redis.call('LPUSH', KEYS[2], 'x') redis.call('SET', KEYS[1], '2')`, []string{"a", "s"}).Err()
+		err := e.c.Eval(e.ctx,
+			`redis.call('SET', KEYS[1], '1') redis.call('LPUSH', KEYS[2], 'x') redis.call('SET', `+
+				`KEYS[1], '2')`, []string{"a", "s"}).Err()
 		assert.ErrorContains(e, err, "WRONGTYPE")
 		assert.Equal(e, "1", e.c.Get(e.ctx, "a").Val())
 		got, err := e.c.Eval(e.ctx, `
 			local r = redis.pcall('INCR', KEYS[1])
-			if type(r) == 'table' and r.err then return 'caught ' .. string.match(r.err, 'value is not an integer') end
+			if type(r) == 'table' and r.err then `+
+			`return 'caught ' .. string.match(r.err, 'value is not an integer') end
 			return r`, []string{"s"}).Result()
 		assert.NoError(e, err)
 		assert.Equal(e, "caught value is not an integer", got)

@@ -17,10 +17,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The recipes that courses about Redis build on MULTI, EXEC and WATCH, each under several clients at once, and with a client that fails.
+// The recipes of this file come from courses about Redis and use MULTI, EXEC and WATCH. Each runs
+// under several clients at once, and with a client that fails.
 
-// TestConfigurationWithWatch changes a configuration of several keys as a whole: readers that take it in one transaction never see half of a version, and writers
-// that started from an old version start over.
+// TestConfigurationWithWatch changes a configuration of several keys as a whole. Readers that read
+// it in one transaction never see half of a version. Writers that began with an old version start
+// over.
 func TestConfigurationWithWatch(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const writers, changes = 3, 15
@@ -64,21 +66,27 @@ func TestConfigurationWithWatch(t *testing.T) {
 	})
 }
 
-// TestConfigurationWriterDies: a client that has queued half of a change and goes leaves nothing behind.
+// TestConfigurationWriterDies checks that a client that has queued half of a change and disconnects
+// leaves nothing behind.
 func TestConfigurationWriterDies(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	c, dying := s.dial(t), s.dial(t)
 	do(t, c, "MSET", "config:version", "1", "config:host", "a")
-	for _, cmd := range []string{"WATCH config:version", "GET config:version", "MULTI", "SET config:version 2", "SET config:host b"} {
+	for _, cmd := range []string{"WATCH config:version", "GET config:version", "MULTI",
+		"SET config:version 2", "SET config:host b"} {
 		do(t, dying, argsOf(cmd)...)
 	}
 	dying.Close()
-	eventually(t, "it is gone", func() bool { return strings.Count(do(t, c, "CLIENT", "LIST").Text(), "\n") == 1 })
-	require.Equal(t, []string{"1", "a"}, do(t, c, "MGET", "config:version", "config:host").Strings())
+	eventually(t, "it is gone", func() bool {
+		return strings.Count(do(t, c, "CLIENT", "LIST").Text(), "\n") == 1
+	})
+	require.Equal(t, []string{"1", "a"},
+		do(t, c, "MGET", "config:version", "config:host").Strings())
 }
 
-// logCommon counts messages of the current hour; the first of a new hour moves the counts of the last one aside.
+// logCommon counts messages of the current hour. The first message of a new hour moves the counts
+// of the last hour aside.
 func logCommon(e *env, name, message, hour string) error {
 	common := "common:" + name
 	start, recent := common+":start", "recent:"+name
@@ -105,7 +113,8 @@ func logCommon(e *env, name, message, hour string) error {
 	}, start)
 }
 
-// TestCommonLog: every message is counted once, in its hour, although clients change the hour under each other.
+// TestCommonLog checks that every message is counted once, in its hour, although clients change the
+// hour under each other.
 func TestCommonLog(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const clients, each = 4, 20
@@ -130,7 +139,8 @@ func TestCommonLog(t *testing.T) {
 	})
 }
 
-// updateStats keeps minimum, maximum, count, sum and sum of squares of a number in one sorted set; minimum and maximum come from a union with a set of the one value.
+// updateStats keeps minimum, maximum, count, sum and sum of squares of a number in one sorted set.
+// Minimum and maximum come from a union with a set of the one value.
 func updateStats(e *env, dest string, value float64) error {
 	start := dest + ":start"
 	low, high := fmt.Sprint("tmp:", rand.Uint64()), fmt.Sprint("tmp:", rand.Uint64())
@@ -166,7 +176,8 @@ func TestUpdateStats(t *testing.T) {
 				assert.NoError(e, updateStats(e, "stats:page:time", values[c*each+i]))
 			}
 		})
-		want := map[string]float64{"min": slices.Min(values), "max": slices.Max(values), "count": clients * each}
+		want := map[string]float64{"min": slices.Min(values), "max": slices.Max(values),
+			"count": clients * each}
 		for _, v := range values {
 			want["sum"] += v
 			want["sumsq"] += v * v
@@ -177,7 +188,8 @@ func TestUpdateStats(t *testing.T) {
 		}
 		require.Equal(e, want, got)
 		average := got["sum"] / got["count"]
-		stddev := math.Sqrt((got["sumsq"] - got["sum"]*got["sum"]/got["count"]) / (got["count"] - 1))
+		stddev := math.Sqrt(
+			(got["sumsq"] - got["sum"]*got["sum"]/got["count"]) / (got["count"] - 1))
 		require.Greater(e, stddev, 0.0)
 		require.Less(e, average, got["max"])
 		keys, err := e.c.Keys(e.ctx, "tmp:*").Result()
@@ -186,8 +198,9 @@ func TestUpdateStats(t *testing.T) {
 	})
 }
 
-// TestInventory sells items of a market: the seller's inventory and the buyer's money are watched, and both change in one transaction. Nothing is sold twice and no
-// money appears or vanishes, while a client dies between WATCH and EXEC again and again.
+// TestInventory sells items of a market. The seller's inventory and the buyer's money are watched,
+// and one transaction changes both. Again and again a client dies between WATCH and EXEC. Nothing
+// is sold twice, and no money appears or vanishes.
 func TestInventory(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const sellers, buyers, items, money = 3, 4, 8, 100
@@ -203,7 +216,7 @@ func TestInventory(t *testing.T) {
 		require.Len(e, market, sellers*items)
 		var sold atomic.Int32
 		together(buyers+1, func(b int) {
-			if b == buyers { // this one queues and goes
+			if b == buyers { // this one queues commands and disconnects
 				for range 10 {
 					opt := e.opt
 					client := redis.NewClient(&opt)
@@ -293,7 +306,8 @@ func buy(e *env, buyer int, item string, price float64) error {
 	}, "market", me)
 }
 
-// TestRecentContactsInTransaction: an update in one transaction keeps each name once, the latest first.
+// TestRecentContactsInTransaction checks that an update in one transaction keeps each name once,
+// the latest first.
 func TestRecentContactsInTransaction(t *testing.T) {
 	everywhere(t, func(e *env) {
 		together(4, func(int) {
@@ -315,12 +329,15 @@ func TestRecentContactsInTransaction(t *testing.T) {
 	})
 }
 
-// TestAutocompleteUnderWatch inserts the ends of a range, looks up their ranks under WATCH, and takes what is between them and the ends out in one transaction.
+// TestAutocompleteUnderWatch inserts the ends of a range and looks up their ranks under WATCH. One
+// transaction reads what is between them and removes the ends.
 func TestAutocompleteUnderWatch(t *testing.T) {
 	everywhere(t, func(e *env) {
 		var members []string
 		for range 200 {
-			name := string([]byte{'a' + byte(rand.IntN(3)), 'a' + byte(rand.IntN(3)), 'a' + byte(rand.IntN(3)), 'a' + byte(rand.IntN(26))})
+			name := string(
+				[]byte{'a' + byte(rand.IntN(3)), 'a' + byte(rand.IntN(3)), 'a' + byte(rand.IntN(3)),
+					'a' + byte(rand.IntN(26))})
 			members = append(members, name)
 		}
 		slices.Sort(members)
@@ -338,7 +355,9 @@ func TestAutocompleteUnderWatch(t *testing.T) {
 						want = append(want, m)
 					}
 				}
-				if c == 0 { // the ends of the others' ranges are in the way: there may be fewer, but none that is wrong
+				// The ends of the others' ranges are in the way. So some names may be missing, but
+				// none is wrong.
+				if c == 0 {
 					assert.LessOrEqual(e, len(got), len(want))
 				}
 				for _, m := range got {
@@ -377,10 +396,13 @@ func autocomplete(e *env, key, prefix string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(items.Val(), func(s string) bool { return slices.Contains([]byte(s), '{') }), nil
+	return slices.DeleteFunc(items.Val(), func(s string) bool {
+		return slices.Contains([]byte(s), '{')
+	}), nil
 }
 
-// TestWindowLimiterInTransaction is the sliding-window limiter whose four commands are one transaction.
+// TestWindowLimiterInTransaction runs the sliding-window limiter with its four commands in one
+// transaction.
 func TestWindowLimiterInTransaction(t *testing.T) {
 	everywhere(t, func(e *env) {
 		const limit, calls = 5, 12
@@ -400,6 +422,7 @@ func TestWindowLimiterInTransaction(t *testing.T) {
 				passed.Add(1)
 			}
 		})
-		require.EqualValues(e, limit, passed.Load()) // exactly: no other call comes between ZADD and ZCARD
+		// The number is exact: no other call comes between ZADD and ZCARD.
+		require.EqualValues(e, limit, passed.Load())
 	})
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// cliServer is a server with keys of known sizes: 500 small ones, one of 5000 bytes and one of 9 that is used a lot.
+// cliServer starts a server with keys of known sizes: 500 small ones, one of 5000 bytes, and one of
+// 9 that is used a lot.
 func cliServer(t *testing.T) *server {
 	t.Helper()
 	s := startServer(t, "--maxmemory-policy", "allkeys-lfu", "--lfu-log-factor", "0")
@@ -41,16 +42,22 @@ func TestCLIModes(t *testing.T) {
 		args []string
 		want []string // regular expressions
 	}{
-		{[]string{"--bigkeys"}, []string{`Sampled 502 keys in the keyspace!`, `Biggest string found '"big"' has 5000 bytes`, `502 strings with 13009 bytes`}},
-		{[]string{"--memkeys"}, []string{`Sampled 502 keys in the keyspace!`, `Biggest string found '"big"' has 5\d\d\d bytes`}},
-		{[]string{"--memkeys", "--memkeys-samples", "3"}, []string{`Biggest string found '"big"' has 5\d\d\d bytes`}},
+		{[]string{"--bigkeys"},
+			[]string{`Sampled 502 keys in the keyspace!`,
+				`Biggest string found '"big"' has 5000 bytes`, `502 strings with 13009 bytes`}},
+		{[]string{"--memkeys"},
+			[]string{`Sampled 502 keys in the keyspace!`,
+				`Biggest string found '"big"' has 5\d\d\d bytes`}},
+		{[]string{"--memkeys", "--memkeys-samples", "3"},
+			[]string{`Biggest string found '"big"' has 5\d\d\d bytes`}},
 		{[]string{"--hotkeys"}, []string{`hot key found with counter: \d\d\tkeyname: "hot"`}},
 		{[]string{"--latency", "--csv"}, []string{`^\d+,\d+,\d+\.\d+,\d+`}},
 		{[]string{"info", "server"}, []string{`redis_version:7\.`}},
 		{[]string{"memory", "doctor"}, []string{`\w`}},
 		{[]string{"-3", "memory", "stats"}, []string{`peak\.allocated`}},
 		{[]string{"--json", "memory", "stats"}, []string{`"keys\.count":502`}},
-		{[]string{"-r", "3", "incr", "counter"}, []string{`(?s)\(integer\) 1\n\(integer\) 2\n\(integer\) 3`}},
+		{[]string{"-r", "3", "incr", "counter"},
+			[]string{`(?s)\(integer\) 1\n\(integer\) 2\n\(integer\) 3`}},
 	} {
 		out := s.cli(t, "", c.args...)
 		for _, want := range c.want {
@@ -59,18 +66,22 @@ func TestCLIModes(t *testing.T) {
 	}
 }
 
-// TestCLIHints asks for the help of a command that redis-cli has not heard of: it is what COMMAND DOCS says, as are the hints at the prompt.
+// TestCLIHints asks for the help of a command that redis-cli does not know. The help must be what
+// COMMAND DOCS says, and so must the hints at the prompt.
 func TestCLIHints(t *testing.T) {
 	t.Parallel()
 	redisCLI(t)
 	godwitOnly(t)
 	s := startServer(t)
 	out := s.cli(t, "", "help", "delex")
-	require.Regexp(t, `DELEX\S* \S*key \[IFEQ ifeq-value\|IFNE ifne-value\|IFDEQ ifdeq-digest\|IFDNE ifdne-digest\]`, out)
+	require.Regexp(t,
+		`DELEX\S* \S*key \[IFEQ ifeq-value\|IFNE ifne-value\|IFDEQ ifdeq-digest\|IFDNE `+
+			`ifdne-digest\]`, out)
 	require.Contains(t, out, "since:")
 }
 
-// TestCLISizes looks for the biggest keys of all types, among packed and large ones, and for keys of each type.
+// TestCLISizes looks for the biggest keys of all types, among packed and large ones, and for keys
+// of each type.
 func TestCLISizes(t *testing.T) {
 	t.Parallel()
 	redisCLI(t)
@@ -80,7 +91,9 @@ func TestCLISizes(t *testing.T) {
 		"list": func(key string, i int) { do(t, c, "RPUSH", key, fmt.Sprint("element ", i)) },
 		"hash": func(key string, i int) { do(t, c, "HSET", key, fmt.Sprint("field ", i), "value") },
 		"set":  func(key string, i int) { do(t, c, "SADD", key, fmt.Sprint("member ", i)) },
-		"zset": func(key string, i int) { do(t, c, "ZADD", key, strconv.Itoa(i), fmt.Sprint("member ", i)) },
+		"zset": func(key string, i int) {
+			do(t, c, "ZADD", key, strconv.Itoa(i), fmt.Sprint("member ", i))
+		},
 	}
 	for name, one := range add {
 		for i := range 1000 {
@@ -93,8 +106,10 @@ func TestCLISizes(t *testing.T) {
 	do(t, c, "SET", "string", "x")
 	out := s.cli(t, "", "--bigkeys")
 	require.Contains(t, out, "Sampled 9 keys in the keyspace!")
-	for name, unit := range map[string]string{"list": "items", "hash": "fields", "set": "members", "zset": "members"} {
-		require.Regexp(t, fmt.Sprintf(`Biggest +%s found '"%s:large"' has 1000 %s`, name, name, unit), out)
+	for name, unit := range map[string]string{"list": "items", "hash": "fields", "set": "members",
+		"zset": "members"} {
+		require.Regexp(t,
+			fmt.Sprintf(`Biggest +%s found '"%s:large"' has 1000 %s`, name, name, unit), out)
 		require.Regexp(t, fmt.Sprintf(`2 %s(es|s) with 1005 %s`, name, unit), out)
 		keys := strings.Fields(s.cli(t, "", "--raw", "scan", "0", "type", name, "count", "1000"))
 		slices.Sort(keys)
@@ -103,8 +118,9 @@ func TestCLISizes(t *testing.T) {
 	}
 	out = s.cli(t, "", "--memkeys")
 	for name := range add {
-		// 1000 elements of about ten bytes.
-		require.Regexp(t, fmt.Sprintf(`Biggest +%s found '"%s:large"' has [1-9]\d{4} bytes`, name, name), out)
+		// There are 1000 elements of about ten bytes.
+		require.Regexp(t,
+			fmt.Sprintf(`Biggest +%s found '"%s:large"' has [1-9]\d{4} bytes`, name, name), out)
 	}
 	require.Equal(t, "9", strings.TrimSpace(s.cli(t, "", "--raw", "dbsize")))
 }
@@ -120,7 +136,8 @@ func TestCLIScan(t *testing.T) {
 	require.Len(t, some, 10)
 }
 
-// TestCLIPipe loads a stream of commands as bulk loads do, with errors and inline commands among them.
+// TestCLIPipe loads a stream of commands, as bulk loads do. Some have errors, and some are inline
+// commands.
 func TestCLIPipe(t *testing.T) {
 	t.Parallel()
 	redisCLI(t)
@@ -141,7 +158,8 @@ func TestCLIPipe(t *testing.T) {
 	require.Contains(t, string(mixed), "errors: 2, replies: 4")
 }
 
-// TestCLIStreams runs the modes that go on until they are interrupted, until they have shown what they should.
+// TestCLIStreams runs the modes that go on until they are interrupted, until they have shown what
+// they should.
 func TestCLIStreams(t *testing.T) {
 	t.Parallel()
 	cli := redisCLI(t)
@@ -163,14 +181,16 @@ func TestCLIStreams(t *testing.T) {
 		{[]string{"--latency-history", "-i", "0.1"}, `-- 0\.\d+ seconds range`, nil},
 		{[]string{"--latency-dist", "-i", "0.1"}, `milliseconds`, nil},
 		{[]string{"--lru-test", "100"}, `Gets/sec`, nil},
-		{[]string{"monitor"}, `(?s)OK.*\[0 127\.0\.0\.1:\d+\] "SET" "seen\\x00" "by \\"monitor\\""`, func() {
-			do(t, s.dial(t), "SET", "seen\x00", `by "monitor"`)
-		}},
+		{[]string{"monitor"}, `(?s)OK.*\[0 127\.0\.0\.1:\d+\] "SET" "seen\\x00" "by \\"monitor\\""`,
+			func() {
+				do(t, s.dial(t), "SET", "seen\x00", `by "monitor"`)
+			}},
 	} {
 		t.Run(c.args[0], func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			cmd := exec.CommandContext(ctx, stdbuf, append([]string{"-o0", cli, "-p", strconv.Itoa(s.Port)}, c.args...)...)
+			cmd := exec.CommandContext(ctx, stdbuf,
+				append([]string{"-o0", cli, "-p", strconv.Itoa(s.Port)}, c.args...)...)
 			out, err := cmd.StdoutPipe()
 			require.NoError(t, err)
 			require.NoError(t, cmd.Start())

@@ -31,21 +31,22 @@ return #t`,
 	"nested coroutines": `
 local function nest(n) if n > 0 then coroutine.wrap(nest)(n - 1) end end
 for i = 1, 200 do nest(100) end`,
-	"table":   `local t = {} for i = 1, 500000 do t[i] = 'v' .. i end return #t`,
-	"strings": `local s = string.rep('x', 1000000) local t = {} for i = 1, 50 do t[i] = s .. i end return #t`,
+	"table": `local t = {} for i = 1, 500000 do t[i] = 'v' .. i end return #t`,
+	"strings": `local s = string.rep('x', 1000000) local t = {} for i = 1, 50 do t[i] = s .. i ` +
+		`end return #t`,
 	"arguments": `
 local t = {}
 for i = 1, 7000 do t[i] = string.rep('x', 1000) end
 for i = 1, 10 do redis.call('RPUSH', 'k', unpack(t)) redis.call('DEL', 'k') end`,
 }
 
-// scriptSlack is what may stay in use after scripts that held hundreds of MB, in bytes: what is not
-// worth another collection (8 MB and an eighth), what the runtime needs to keep account of a heap that
+// scriptSlack is what may stay in use after scripts that held hundreds of MB, in bytes. It covers
+// what is not worth another collection (8 MB and an eighth), the runtime's records of a heap that
 // was large, and pages of the program that scripts touched.
 const scriptSlack = 24 * mib
 
-// TestMemoryOfScriptsGoesBack runs scripts that need much memory, and waits for what INFO says of
-// it to go back without being asked.
+// TestMemoryOfScriptsGoesBack runs scripts that need much memory. It waits until the figures of
+// INFO go back by themselves.
 func TestMemoryOfScriptsGoesBack(t *testing.T) {
 	skipUnderRace(t)
 	s := startServer(t)
@@ -60,7 +61,8 @@ func TestMemoryOfScriptsGoesBack(t *testing.T) {
 	eventually := func(t *testing.T) {
 		t.Helper()
 		var now [4]int64
-		for end := time.Now().Add(patience); !wentBack(before, now); time.Sleep(100 * time.Millisecond) {
+		for end := time.Now().Add(patience); !wentBack(before,
+			now); time.Sleep(100 * time.Millisecond) {
 			if now = scriptFigures(t, c); time.Now().After(end) {
 				t.Fatalf("used, resident, scripts and Go's heap were %v and are %v\n%s",
 					before, now, do(t, c, "INFO", "memory").Text())
@@ -79,14 +81,16 @@ func TestMemoryOfScriptsGoesBack(t *testing.T) {
 	t.Run("MEMORY PURGE", func(t *testing.T) {
 		run(t)
 		do(t, c, "MEMORY", "PURGE")
-		require.True(t, wentBack(before, scriptFigures(t, c)), "before %v, after %v", before, scriptFigures(t, c))
+		require.True(t, wentBack(before, scriptFigures(t, c)), "before %v, after %v", before,
+			scriptFigures(t, c))
 	})
 }
 
-// scriptFigures are the lines of INFO memory that scripts change.
+// scriptFigures returns the figures of INFO memory that scripts change.
 func scriptFigures(t *testing.T, c *client.Client) (n [4]int64) {
 	info := do(t, c, "INFO", "memory").Text()
-	for i, name := range []string{"used_memory", "used_memory_rss", "used_memory_vm_total", "mem_go_in_use"} {
+	for i, name := range []string{"used_memory", "used_memory_rss", "used_memory_vm_total",
+		"mem_go_in_use"} {
 		n[i] = infoNumber(info, name)
 	}
 	return n

@@ -13,8 +13,9 @@ import (
 	"godwit/internal/testserver"
 )
 
-// TestCompileAgainstRedis: the newest Redis takes the same scripts, and refuses the others with the
-// same words. The scripts are of a grammar, half of them damaged at a token.
+// TestCompileAgainstRedis checks that Godwit accepts the same scripts as the newest Redis, and
+// refuses the others with the same words. A grammar makes the scripts, and half of them are damaged
+// at a token.
 func TestCompileAgainstRedis(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
@@ -45,9 +46,9 @@ func dialPeer(t *testing.T) *client.Client {
 	return testserver.Redis.Start(t, "").Client(t)
 }
 
-// TestScriptsShareNothing: what a user with no right but EVAL puts into the libraries is not there
-// for the next script of an administrator. Syntax errors in nested functions do not end the server
-// either.
+// TestScriptsShareNothing checks that a user with no right but EVAL cannot put anything into the
+// libraries that the next script of an administrator finds. Syntax errors in nested functions do
+// not end the server either.
 func TestScriptsShareNothing(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
@@ -66,8 +67,9 @@ func TestScriptsShareNothing(t *testing.T) {
 		_, err := user.Do("EVAL", attack, 0)
 		require.NoError(t, err, attack)
 		do(t, admin, "SCRIPT", "FLUSH")
-		v := do(t, admin, "EVAL", "return {string.upper('a'), redis.call('ping').ok, tostring(rawget(_G, 'owned')), "+
-			"tostring(redis.call('exists', 'stolen'))}", 0)
+		v := do(t, admin, "EVAL",
+			"return {string.upper('a'), redis.call('ping').ok, tostring(rawget(_G, 'owned')), "+
+				"tostring(redis.call('exists', 'stolen'))}", 0)
 		require.Equal(t, `array["A" "PONG" "nil" "0"]`, v.String(), attack)
 	}
 	for _, cmd := range [][]any{

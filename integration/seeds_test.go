@@ -19,16 +19,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// redisCLI finds redis-cli; the test is skipped without it, except in CI.
+// redisCLI returns the path of redis-cli. Without one it skips the test, or fails it in CI.
 func redisCLI(t testing.TB) string {
 	t.Helper()
 	return testserver.Program(t, "redis-cli")
 }
 
-// cli runs redis-cli with lines on its standard input, printing as for a person.
+// cli runs redis-cli with lines on its standard input and returns what it prints for a person.
 func (s *server) cli(t testing.TB, input string, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), redisCLI(t), append([]string{"-p", strconv.Itoa(s.Port), "--no-raw"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), redisCLI(t),
+		append([]string{"-p", strconv.Itoa(s.Port), "--no-raw"}, args...)...)
 	cmd.Stdin = strings.NewReader(input)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -37,8 +38,9 @@ func (s *server) cli(t testing.TB, input string, args ...string) string {
 	return string(out)
 }
 
-// TestSeeds runs sessions of redis-cli as courses about Redis print them. The sections, parted by empty lines, each begin with no keys; the
-// reply to a command after >~ comes in any order.
+// TestSeeds runs sessions of redis-cli as courses about Redis print them. Empty lines separate the
+// sections, and each section begins with no keys. The reply to a command after >~ comes in any
+// order.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/seeds-*.txt")
@@ -62,7 +64,8 @@ func TestSeeds(t *testing.T) {
 						want = append(want, line)
 					}
 				}
-				got := strings.Split(strings.TrimSpace(s.cli(t, strings.Join(commands, "\n")+"\n")), "\n")
+				got := strings.Split(strings.TrimSpace(s.cli(t, strings.Join(commands, "\n")+"\n")),
+					"\n")
 				if unordered {
 					want, got = withoutOrder(want), withoutOrder(got)
 				}
@@ -79,7 +82,8 @@ func withoutOrder(lines []string) []string {
 	out := slices.Clone(lines)
 	for i := 0; i < len(out); i++ {
 		j := i
-		for ; j < len(out) && element.MatchString(out[j]) && (j == i || !strings.HasPrefix(out[j], "1) ")); j++ {
+		for ; j < len(out) && element.MatchString(out[j]) &&
+			(j == i || !strings.HasPrefix(out[j], "1) ")); j++ {
 			out[j] = element.ReplaceAllString(out[j], "- ")
 		}
 		slices.Sort(out[i:j])
@@ -101,7 +105,8 @@ func fillKeys(t testing.TB, c *redis.Client, n int) {
 	}
 }
 
-// TestSeedScan is the courses' search for keys: 10,000 keys, 111 of them begin with key99, each step looks at about a thousand.
+// TestSeedScan runs the search for keys of the courses. Of 10,000 keys 111 begin with key99, and
+// each step looks at about a thousand.
 func TestSeedScan(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -116,7 +121,8 @@ func TestSeedScan(t *testing.T) {
 	var got []string
 	cursor, steps := "0", 0
 	for {
-		out := strings.Split(strings.TrimSpace(s.cli(t, "", "scan", cursor, "match", "key99*", "count", "1000")), "\n")
+		out := strings.Split(strings.TrimSpace(s.cli(t, "",
+			"scan", cursor, "match", "key99*", "count", "1000")), "\n")
 		m := regexp.MustCompile(`^1\) "(\d+)"$`).FindStringSubmatch(out[0])
 		require.NotNil(t, m, "%q", out)
 		require.True(t, strings.HasPrefix(out[1], "2) "), "%q", out)
@@ -144,8 +150,8 @@ func TestSeedScan(t *testing.T) {
 	require.Equal(t, want, slices.Compact(lines))
 }
 
-// TestScanGuarantee: whatever comes and goes meanwhile, and however the table resizes, a full iteration reports every key that was there all
-// the time, and none that never was.
+// TestScanGuarantee checks that a full iteration reports every key that was there all the time, and
+// no key that never was. Other keys come and go meanwhile, and the table resizes.
 func TestScanGuarantee(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{}, {"--io-threads", "3"}} {
@@ -164,7 +170,7 @@ func TestScanGuarantee(t *testing.T) {
 					p.Del(t.Context(), fmt.Sprint("new", step, ":", i))
 				}
 			},
-			func(p redis.Pipeliner, _ int) { // and boils
+			func(p redis.Pipeliner, _ int) { // and churns
 				for range 200 {
 					k := fmt.Sprint("boil", rnd.IntN(5000))
 					if rnd.IntN(2) == 0 {
@@ -180,7 +186,8 @@ func TestScanGuarantee(t *testing.T) {
 	}
 }
 
-func scanMeanwhile(t *testing.T, c *redis.Client, round int, churn func(p redis.Pipeliner, step int)) {
+func scanMeanwhile(t *testing.T, c *redis.Client, round int,
+	churn func(p redis.Pipeliner, step int)) {
 	t.Helper()
 	seen := map[string]bool{}
 	var cursor uint64
@@ -207,7 +214,8 @@ func scanMeanwhile(t *testing.T, c *redis.Client, round int, churn func(p redis.
 	}
 }
 
-// TestSeedLock is the lock of the courses: an owner's token, a deadline, and a release that only the owner can do.
+// TestSeedLock runs the lock of the courses: an owner's token, a deadline, and a release that only
+// the owner can do.
 func TestSeedLock(t *testing.T) {
 	godwitOnly(t) // DELIFEQ and DELEX
 	t.Parallel()
@@ -217,8 +225,11 @@ func TestSeedLock(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.False(t, c.SetNX(ctx, "lock", "two", time.Minute).Val())
-	eventually(t, "the lock of a holder that died falls free", func() bool { return c.SetNX(ctx, "lock", "two", time.Minute).Val() })
-	require.EqualValues(t, 0, c.Do(ctx, "DELIFEQ", "lock", "one").Val(), "the late first owner does not release the second's")
+	eventually(t, "the lock of a holder that died falls free", func() bool {
+		return c.SetNX(ctx, "lock", "two", time.Minute).Val()
+	})
+	require.EqualValues(t, 0, c.Do(ctx, "DELIFEQ", "lock", "one").Val(),
+		"the late first owner does not release the second's")
 	require.EqualValues(t, 0, c.Do(ctx, "DELEX", "lock", "IFEQ", "one").Val())
 	require.EqualValues(t, 1, c.Do(ctx, "DELIFEQ", "lock", "two").Val())
 }

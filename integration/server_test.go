@@ -1,7 +1,8 @@
-// Package integration drives the built server as its users do: real clients over real sockets, signals, files, restarts.
+// Package integration drives the built server as its users do: with real clients over real sockets,
+// signals, files and restarts.
 //
-// GODWIT_BIN names another binary to test instead of the one that the tests build, which may be redis-server: what is Godwit's alone is
-// skipped then, and everything else must hold for both.
+// GODWIT_BIN names another binary to test instead of the one that the tests build. It may be
+// redis-server. Then the tests skip what only Godwit does, and everything else must hold for both.
 package integration
 
 import (
@@ -27,7 +28,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	redis.SetLogger(&logging.VoidLogger{}) // what it has to say is the purpose of half of the tests
+	redis.SetLogger(&logging.VoidLogger{}) // half of the tests cause what it would log
 	code := m.Run()
 	if !shared.stop() && code == 0 {
 		code = 1
@@ -59,7 +60,7 @@ func serverBinary() (string, error) {
 	return built.path, built.err
 }
 
-// godwitOnly skips what redis-server does differently, or not at all.
+// godwitOnly skips a test of what redis-server does differently, or not at all.
 func godwitOnly(t testing.TB) {
 	t.Helper()
 	if _, err := serverBinary(); err != nil {
@@ -73,7 +74,7 @@ func godwitOnly(t testing.TB) {
 // server is a running server.
 type server struct{ *testserver.Server }
 
-// startServer runs the server with args for the time of the test.
+// startServer runs the server with args until the test ends.
 func startServer(t testing.TB, args ...string) *server {
 	t.Helper()
 	s, err := launchReady(t.TempDir(), args...)
@@ -84,7 +85,7 @@ func startServer(t testing.TB, args ...string) *server {
 	return s
 }
 
-// launchReady starts the server in the folder and waits until it answers. The caller ends it.
+// launchReady starts the server in the folder and waits until it answers. The caller must end it.
 func launchReady(dir string, args ...string) (*server, error) {
 	if _, err := serverBinary(); err != nil {
 		return nil, err
@@ -99,7 +100,7 @@ func launch(dir, stdin string, args ...string) (*server, error) {
 	return &server{s}, err
 }
 
-// freePort returns a port of the loopback interface.
+// freePort returns a free port of the loopback interface.
 func freePort() int {
 	port, err := testserver.Port()
 	if err != nil {
@@ -136,4 +137,12 @@ func do(t testing.TB, c *client.Client, args ...any) client.Value {
 		t.Fatalf("%v: %v", args, err)
 	}
 	return v
+}
+
+// startRedis runs redis-server with args until the test ends, and returns its address. Without
+// redis-server it skips the test, or fails it in CI.
+func startRedis(t *testing.T, args ...string) string {
+	t.Helper()
+	bin := testserver.Program(t, "redis-server")
+	return testserver.Run(t, testserver.Options{Program: bin, Args: args}).Addr
 }

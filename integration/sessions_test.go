@@ -3,6 +3,7 @@ package integration
 import (
 	"bufio"
 	"bytes"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -20,9 +21,15 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// The files of testdata/sessions are talks of several connections with one server, and everything that each of them is sent:
+// rewrite writes the sessions anew from the replies of the server under test, which should be
+// redis-server then.
+var rewrite = flag.Bool("rewrite", false, "write testdata/sessions from the server's replies")
+
+// A file of testdata/sessions has sections. Each is a talk of several connections with one server:
+// what they send, and everything that each of them receives.
 //
-//	# title              words in brackets: [godwit] is not for redis-server; [io4] as well with four I/O threads
+//	# title              words in brackets: [godwit] is not for redis-server,
+//	                     [io4] runs with four I/O threads too
 //	> a3 SUBSCRIBE x     connection a3 sends a command; a name that ends in 3 speaks RESP3
 //	a3: push["subscribe" "x" 1]
 //	> b PUBLISH x hi ;; PING    several commands in one write
@@ -31,9 +38,12 @@ import (
 //	> list a3            flags, sub, psub, ssub, multi, redir of CLIENT LIST
 //	> info tracking_clients pubsub_channels
 //
-// A ~ before the name says that what one connection receives comes in any order. Behind each step stands what every connection has received, in order. $b is the ID of connection b. With -rewrite and redis-server as the
-// server under test (GODWIT_BIN) the files are written from its answers: they are what Redis does. Only sections marked [godwit] are written from
-// Godwit's.
+// After each step stands what every connection has received, in order. A ~ before the name says
+// that the connection receives it in any order. $b is the ID of connection b.
+//
+// With -rewrite and redis-server as the server under test (GODWIT_BIN), its answers are written to
+// the files, so they hold what Redis does. Only sections marked [godwit] are written from the
+// answers of Godwit.
 
 // talk is one section of a file.
 type talk struct {
@@ -80,17 +90,17 @@ func readTalks(path string) ([]*talk, error) {
 	return talks, sc.Err()
 }
 
-// stage is where a talk is held.
+// stage is where a talk takes place.
 type stage struct {
 	t     *testing.T
 	s     *server
 	admin *client.Client
 	conns map[string]*actor
-	ids   map[string]int64 // of closed ones too
+	ids   map[string]int64 // of closed connections too
 	now   string           // the command
 }
 
-// actor is one connection: a goroutine reads what it is sent.
+// actor is one connection. A goroutine reads what it is sent.
 type actor struct {
 	*client.Client
 	id   int64
@@ -146,7 +156,7 @@ func (st *stage) actor(name string) *actor {
 	return a
 }
 
-// render is a value on one line.
+// render returns a value on one line.
 func render(v client.Value) string {
 	switch {
 	case v.IsError():
@@ -170,7 +180,9 @@ func (st *stage) step(t *testing.T, command string) []string {
 	case "close":
 		id := st.actor(rest).id
 		st.drop(rest)
-		eventually(t, "the server has noticed", func() bool { return do(t, st.admin, "CLIENT", "LIST", "ID", id).Text() == "" })
+		eventually(t, "the server has noticed", func() bool {
+			return do(t, st.admin, "CLIENT", "LIST", "ID", id).Text() == ""
+		})
 	case "list":
 		return []string{"list: " + st.listed(rest)}
 	case "info":
@@ -205,7 +217,9 @@ func (st *stage) listed(name string) string {
 
 // withIDs replaces $name by the ID of the connection.
 func (st *stage) withIDs(s string) string {
-	return regexp.MustCompile(`\$\w+`).ReplaceAllStringFunc(s, func(m string) string { return strconv.FormatInt(st.actor(m[1:]).id, 10) })
+	return regexp.MustCompile(`\$\w+`).ReplaceAllStringFunc(s, func(m string) string {
+		return strconv.FormatInt(st.actor(m[1:]).id, 10)
+	})
 }
 
 // named replaces IDs by names.
@@ -216,7 +230,8 @@ func (st *stage) named(s string) string {
 	asked := strings.Contains(st.now, "GETREDIR") || strings.Contains(st.now, "CLIENT ID")
 	for name, n := range st.ids {
 		id := strconv.FormatInt(n, 10)
-		s = regexp.MustCompile(`(redirect" |redir=|redir-broken" )`+id+`\b`).ReplaceAllString(s, "${1}$$"+name)
+		s = regexp.MustCompile(`(redirect" |redir=|redir-broken" )`+id+`\b`).ReplaceAllString(s,
+			"${1}$$"+name)
 		if asked && s == id {
 			s = "$" + name
 		}
@@ -224,7 +239,7 @@ func (st *stage) named(s string) string {
 	return s
 }
 
-// gather collects what comes until nothing has for a while.
+// gather collects what comes until nothing has come for a while.
 func (st *stage) gather() []string {
 	var out []string
 	for idle := 0; idle < 3; idle++ {
@@ -244,11 +259,11 @@ func (st *stage) gather() []string {
 	return out
 }
 
-// expect holds what comes against the wanted lines.
+// expect compares what comes with the wanted lines.
 func (st *stage) expect(t *testing.T, s *talkStep) {
 	t.Helper()
 	if len(s.want) == 0 {
-		time.Sleep(20 * time.Millisecond) // nothing tells that it was done
+		time.Sleep(20 * time.Millisecond) // nothing tells that the step was done
 	}
 	var got []string
 	for _, line := range s.want {
@@ -263,7 +278,8 @@ func (st *stage) expect(t *testing.T, s *talkStep) {
 	if strings.HasPrefix(s.command, "~ ") {
 		slices.Sort(got)
 	}
-	require.Equal(t, strings.Join(s.want, "\n"), strings.Join(got, "\n"), "line %d: > %s", s.line, s.command)
+	require.Equal(t, strings.Join(s.want, "\n"), strings.Join(got, "\n"), "line %d: > %s", s.line,
+		s.command)
 }
 
 func (tk *talk) run(t *testing.T, s *server, admin *client.Client) {
@@ -337,4 +353,20 @@ func writeTalks(t *testing.T, file string, talks []*talk) {
 		}
 	}
 	require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o644))
+}
+
+// words splits a line as the server splits an inline command.
+func words(line string) ([]any, error) {
+	var p resp.Parser
+	limits := resp.Limits{MaxBulk: 1 << 20, MaxMultibulk: 1 << 20, MaxInline: 1 << 20,
+		Authenticated: true}
+	argv, _, err := p.Next([]byte(line+"\r\n"), &limits)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]any, len(argv))
+	for i, a := range argv {
+		out[i] = bytes.Clone(a)
+	}
+	return out, nil
 }

@@ -13,8 +13,9 @@ import (
 	"godwit/internal/testserver"
 )
 
-// TestSignalsAsRedis8: a command that changes nothing tells nobody, and one that does tells
-// everybody: WATCH, subscribers to events, trackers, and the count of changes for save points.
+// TestSignalsAsRedis8 checks that a command that changes nothing signals nobody, and that one that
+// changes something signals everybody: WATCH, subscribers to events, trackers, and the count of
+// changes for save points.
 func TestSignalsAsRedis8(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t)
@@ -39,7 +40,7 @@ func TestSignalsAsRedis8(t *testing.T) {
 	require.Greater(t, cases, 150)
 }
 
-// signals runs a command on a data set of its own and returns all that can be told of it.
+// signals runs a command on a data set of its own and returns everything that it signals.
 func signals(t *testing.T, network, addr, before, command string) string {
 	dial := func() *client.Client {
 		c, err := client.Dial(network, addr)
@@ -74,7 +75,9 @@ func signals(t *testing.T, network, addr, before, command string) string {
 		_, err := listener.Receive()
 		require.NoError(t, err)
 	}
-	changes := func() int64 { return infoNumber(do(c, "INFO persistence").Text(), "rdb_changes_since_last_save") }
+	changes := func() int64 {
+		return infoNumber(do(c, "INFO persistence").Text(), "rdb_changes_since_last_save")
+	}
 	dirty := changes()
 	reply := do(c, command)
 	do(c, "SELECT 0")
@@ -92,7 +95,7 @@ func signals(t *testing.T, network, addr, before, command string) string {
 			break
 		}
 	}
-	slices.Sort(heard) // whether trackers or subscribers hear first is nobody's business
+	slices.Sort(heard) // trackers and subscribers may hear in any order
 	return fmt.Sprintf("%v, %d changes, touched: %t, %v", reply, dirty, touched, heard)
 }
 

@@ -14,7 +14,8 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// sketches makes cuckoo filters, count-min sketches, top-k lists and t-digests, small, grown and large, in a server that has such.
+// sketches makes cuckoo filters, count-min sketches, top-k lists and t-digests, small, grown and
+// large, if the server has them.
 func sketches(t testing.TB, c *client.Client) {
 	t.Helper()
 	if !built.godwit {
@@ -53,7 +54,7 @@ func sketches(t testing.TB, c *client.Client) {
 	do(t, c, "PEXPIRE", "topk:large", "100000000")
 }
 
-// TestCuckoo, TestCountMin, TestTopK and TestTDigest: a client library's own methods.
+// TestCuckoo and the next three tests call the methods of a client library.
 func TestCuckoo(t *testing.T) {
 	godwitOnly(t)
 	everywhere(t, func(e *env) {
@@ -73,7 +74,8 @@ func TestCuckoo(t *testing.T) {
 		in, err := e.c.CFInfo(e.ctx, "f").Result()
 		require.NoError(e, err)
 		require.Equal(e, redis.CFInfo{
-			Size: 40 + 16 + 1024, NumBuckets: 256, NumFilters: 1, NumItemsInserted: 4, NumItemsDeleted: 1, BucketSize: 4, ExpansionRate: 1, MaxIteration: 20,
+			Size: 40 + 16 + 1024, NumBuckets: 256, NumFilters: 1, NumItemsInserted: 4,
+			NumItemsDeleted: 1, BucketSize: 4, ExpansionRate: 1, MaxIteration: 20,
 		}, in)
 		for i := range 3000 {
 			require.True(e, e.c.CFAdd(e.ctx, "f", i).Val())
@@ -94,7 +96,8 @@ func TestCuckoo(t *testing.T) {
 	})
 }
 
-// handedOver hands a sketch over in the ways that all keys have; the copies, and those that the test made, are the same.
+// handedOver copies a sketch in the ways that all keys have. All copies, and those that the test
+// made, must be the same.
 func handedOver(e *env, key string, more ...string) {
 	want := e.c.Dump(e.ctx, key).Val()
 	require.EqualValues(e, 1, e.c.Copy(e.ctx, key, "copy", e.db, true).Val())
@@ -113,10 +116,12 @@ func TestCountMin(t *testing.T) {
 		require.EqualError(e, e.c.CMSInitByDim(e.ctx, "s", 10, 10).Err(), "CMS: key already exists")
 		require.Equal(e, []int64{5, 2}, e.c.CMSIncrBy(e.ctx, "s", "foo", 5, "bar", 2).Val())
 		require.Equal(e, []int64{5, 2, 0}, e.c.CMSQuery(e.ctx, "s", "foo", "bar", "none").Val())
-		require.Equal(e, redis.CMSInfo{Width: 2000, Depth: 9, Count: 7}, e.c.CMSInfo(e.ctx, "s").Val())
+		require.Equal(e, redis.CMSInfo{Width: 2000, Depth: 9, Count: 7},
+			e.c.CMSInfo(e.ctx, "s").Val())
 		require.NoError(e, e.c.CMSInitByDim(e.ctx, "sum", 2000, 9).Err())
 		require.NoError(e, e.c.CMSMerge(e.ctx, "sum", "s", "s").Err())
-		require.NoError(e, e.c.CMSMergeWithWeight(e.ctx, "sum", map[string]int64{"s": 3, "sum": 1}).Err())
+		require.NoError(e,
+			e.c.CMSMergeWithWeight(e.ctx, "sum", map[string]int64{"s": 3, "sum": 1}).Err())
 		require.Equal(e, []int64{25, 10}, e.c.CMSQuery(e.ctx, "sum", "foo", "bar").Val())
 		require.EqualError(e, e.c.CMSQuery(e.ctx, "none", "foo").Err(), "CMS: key does not exist")
 		handedOver(e, "sum")
@@ -167,7 +172,8 @@ func TestTDigest(t *testing.T) {
 	godwitOnly(t)
 	everywhere(t, func(e *env) {
 		require.NoError(e, e.c.TDigestCreateWithCompression(e.ctx, "d", 200).Err())
-		require.EqualError(e, e.c.TDigestCreate(e.ctx, "d").Err(), "ERR T-Digest: key already exists")
+		require.EqualError(e, e.c.TDigestCreate(e.ctx, "d").Err(),
+			"ERR T-Digest: key already exists")
 		for i := range 100 {
 			values := make([]float64, 100)
 			for j := range values {
@@ -175,7 +181,8 @@ func TestTDigest(t *testing.T) {
 			}
 			require.NoError(e, e.c.TDigestAdd(e.ctx, "d", values...).Err())
 		}
-		require.Equal(e, []float64{1, 10000}, []float64{e.c.TDigestMin(e.ctx, "d").Val(), e.c.TDigestMax(e.ctx, "d").Val()})
+		require.Equal(e, []float64{1, 10000},
+			[]float64{e.c.TDigestMin(e.ctx, "d").Val(), e.c.TDigestMax(e.ctx, "d").Val()})
 		for i, q := range e.c.TDigestQuantile(e.ctx, "d", 0.01, 0.5, 0.99).Val() {
 			require.InDelta(e, []float64{100, 5000, 9900}[i], q, []float64{10, 100, 10}[i])
 		}
@@ -186,10 +193,13 @@ func TestTDigest(t *testing.T) {
 		require.InDelta(e, 7500, e.c.TDigestByRevRank(e.ctx, "d", 2500).Val()[0], 100)
 		require.InDelta(e, 5000, e.c.TDigestTrimmedMean(e.ctx, "d", 0.1, 0.9).Val(), 50)
 		in := e.c.TDigestInfo(e.ctx, "d").Val()
-		require.EqualValues(e, []int64{200, 1210, 10000}, []int64{in.Compression, in.Capacity, in.Observations})
-		require.NoError(e, e.c.TDigestMerge(e.ctx, "sum", &redis.TDigestMergeOptions{Compression: 1000}, "d", "d").Err())
+		require.EqualValues(e, []int64{200, 1210, 10000},
+			[]int64{in.Compression, in.Capacity, in.Observations})
+		require.NoError(e, e.c.TDigestMerge(e.ctx, "sum",
+			&redis.TDigestMergeOptions{Compression: 1000}, "d", "d").Err())
 		in = e.c.TDigestInfo(e.ctx, "sum").Val()
-		require.EqualValues(e, []int64{1000, 6010, 20000}, []int64{in.Compression, in.Capacity, in.Observations})
+		require.EqualValues(e, []int64{1000, 6010, 20000},
+			[]int64{in.Compression, in.Capacity, in.Observations})
 		handedOver(e, "d")
 		handedOver(e, "sum")
 		require.NoError(e, e.c.TDigestReset(e.ctx, "d").Err())
@@ -197,16 +207,19 @@ func TestTDigest(t *testing.T) {
 	})
 }
 
-// TestSketchLog: what the log of a server says of sketches makes the same ones where the defaults are others, chance included.
+// TestSketchLog checks that a log makes the same sketches on a server with other defaults, with the
+// same random choices.
 func TestSketchLog(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
 	for _, preamble := range []string{"yes", "no"} {
-		s := startServer(t, with("--appendonly", "yes", "--aof-use-rdb-preamble", preamble, "--cf-initial-size", "500", "--cf-bucket-size", "4")...)
+		s := startServer(t, with("--appendonly", "yes", "--aof-use-rdb-preamble", preamble,
+			"--cf-initial-size", "500", "--cf-bucket-size", "4")...)
 		c := s.dial(t)
 		sketches(t, c)
 		do(t, c, "BGREWRITEAOF")
-		// The log goes on behind a base of the state; what it replays there must meet the same state, to the last random bit.
+		// The log goes on after a base that holds the state. What it replays there must meet the
+		// same state, to the last random bit.
 		for i := range 500 {
 			item := fmt.Sprint("later:", i%90)
 			do(t, c, "TOPK.INCRBY", "topk:small", item, i%20)
@@ -217,12 +230,14 @@ func TestSketchLog(t *testing.T) {
 		want := digest(t, c)
 		s.Stop()
 		checkAOF(t, s.Dir)
-		s2 := again(t, s, with("--appendonly", "yes", "--cf-max-expansions", "1", "--cf-expansion-factor", "4")...)
+		s2 := again(t, s, with("--appendonly", "yes", "--cf-max-expansions", "1",
+			"--cf-expansion-factor", "4")...)
 		require.Equal(t, want, digest(t, s2.dial(t)))
 	}
 }
 
-// TestSketchTooLarge: what no memory can hold is refused before anything is allocated.
+// TestSketchTooLarge checks that a sketch that fits in no memory is refused before anything is
+// allocated.
 func TestSketchTooLarge(t *testing.T) {
 	godwitOnly(t)
 	t.Parallel()
@@ -234,7 +249,8 @@ func TestSketchTooLarge(t *testing.T) {
 		{"CMS.INITBYDIM x 100000000 7", "CMS: Insufficient memory to create the key"},
 		{"CMS.INITBYPROB x 0.00000001 0.01", "CMS: Insufficient memory to create the key"},
 		{"TOPK.RESERVE x 100000000", "ERR Insufficient memory to create topk data structure"},
-		{"TOPK.RESERVE x 1 100000000 7 0.9", "ERR Insufficient memory to create topk data structure"},
+		{"TOPK.RESERVE x 1 100000000 7 0.9",
+			"ERR Insufficient memory to create topk data structure"},
 		{"TDIGEST.CREATE x COMPRESSION 100000000", "ERR T-Digest: allocation failed"},
 	} {
 		v, err := c.Do(anys(strings.Fields(x[0]))...)
@@ -242,7 +258,7 @@ func TestSketchTooLarge(t *testing.T) {
 		require.Equal(t, x[1], v.Str, x[0])
 	}
 	require.EqualValues(t, 0, do(t, c, "EXISTS", "x").Int)
-	// A filter whose next part has no room stays as it is.
+	// The next part of the filter has no room, so it stays as it is.
 	do(t, c, "CF.RESERVE", "cf", "65536", "EXPANSION", "32768")
 	for i := 0; ; i++ {
 		args := []any{"CF.INSERT", "cf", "ITEMS"}

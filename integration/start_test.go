@@ -14,7 +14,7 @@ import (
 	"godwit/internal/testserver"
 )
 
-// TestStockConfigurations: the files that Redis and Valkey come with start the server.
+// TestStockConfigurations checks that the files that come with Redis and Valkey start the server.
 func TestStockConfigurations(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t)
@@ -25,16 +25,18 @@ func TestStockConfigurations(t *testing.T) {
 		}
 		require.NoError(t, err)
 		dir := t.TempDir()
-		// What the package has prepared for its own user.
+		// These directives point to what the distribution's package prepares for its own user.
 		for name, value := range map[string]string{
-			"dir": dir, "logfile": `""`, "pidfile": filepath.Join(dir, "pid"), "daemonize": "no", "include": filepath.Join(dir, "*.include"),
+			"dir": dir, "logfile": `""`, "pidfile": filepath.Join(dir, "pid"), "daemonize": "no",
+			"include": filepath.Join(dir, "*.include"),
 		} {
 			text = regexp.MustCompile(`(?m)^`+name+` .*$`).ReplaceAll(text, []byte(name+" "+value))
 		}
 		file := filepath.Join(dir, "conf")
 		require.NoError(t, os.WriteFile(file, text, 0o644))
 		s := startServer(t, file, "--dir", dir)
-		require.LessOrEqual(t, strings.Count(s.Output(), "WARNING: the directive"), 2, "defaults need no warning")
+		require.LessOrEqual(t, strings.Count(s.Output(), "WARNING: the directive"), 2,
+			"defaults need no warning")
 	}
 	t.Run("installed", func(t *testing.T) {
 		if _, err := os.Stat("/etc/redis/redis.conf"); err != nil {
@@ -47,7 +49,7 @@ func TestStockConfigurations(t *testing.T) {
 	}
 }
 
-// TestSecretsStayHidden: what the server prints when it does not start shows no password.
+// TestSecretsStayHidden checks that a server that does not start prints no password.
 func TestSecretsStayHidden(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t)
@@ -57,13 +59,18 @@ func TestSecretsStayHidden(t *testing.T) {
 		return path
 	}
 	users := filepath.Join(t.TempDir(), "users.acl")
-	require.NoError(t, os.WriteFile(users, []byte("user default on nopass ~* +@all\nuser a on >s3cret s3cret +@al\nusr b >s3cret\n"), 0o644))
+	require.NoError(t, os.WriteFile(users, []byte("user default on nopass ~* +@all\n"+
+		"user a on >s3cret s3cret +@al\nusr b >s3cret\n"), 0o644))
 	for _, args := range [][]string{
-		{file("user alice on >s3cret ~* +@al")}, {file("user alice on s3cret ~* +@all")}, {file("user alice on #s3cret")},
-		{file("user alice on >s3cret (~x >s3cret)")}, {file("user alice on >s3cret (~x +@s3cret")}, {file("usr alice on >s3cret")},
-		{file("user alice on >s3cret\nuser alice on >s3cret")}, {file("requirepass s3cret s3cret")}, {file("requirpass s3cret")},
-		{file(`masterauth "s3cret`)}, {"--requirepass", "s3cret", "s3cret"}, {"--requirepas", "s3cret"}, {"--user", "alice on >s3cret +@al"},
-		{"--user", "alice", "on", ">s3cret", "+@al"}, {"--aclfile", users}, {"--replicaof", "h", "1", "--masterauth", "s3cret"},
+		{file("user alice on >s3cret ~* +@al")}, {file("user alice on s3cret ~* +@all")},
+		{file("user alice on #s3cret")}, {file("user alice on >s3cret (~x >s3cret)")},
+		{file("user alice on >s3cret (~x +@s3cret")}, {file("usr alice on >s3cret")},
+		{file("user alice on >s3cret\nuser alice on >s3cret")},
+		{file("requirepass s3cret s3cret")}, {file("requirpass s3cret")},
+		{file(`masterauth "s3cret`)}, {"--requirepass", "s3cret", "s3cret"},
+		{"--requirepas", "s3cret"}, {"--user", "alice on >s3cret +@al"},
+		{"--user", "alice", "on", ">s3cret", "+@al"}, {"--aclfile", users},
+		{"--replicaof", "h", "1", "--masterauth", "s3cret"},
 	} {
 		s, err := launch(t.TempDir(), "", append(args, "--port", "0")...)
 		require.NoError(t, err)
@@ -74,7 +81,8 @@ func TestSecretsStayHidden(t *testing.T) {
 	}
 }
 
-// TestCommandLineIsHidden: a password among the arguments does not stay in the list of processes.
+// TestCommandLineIsHidden checks that a password among the arguments does not stay in the list of
+// processes.
 func TestCommandLineIsHidden(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t)
@@ -86,13 +94,16 @@ func TestCommandLineIsHidden(t *testing.T) {
 		require.NoError(t, err)
 		return strings.TrimRight(string(raw), "\x00")
 	}
-	s := startServer(t, "--user", "default", "on", "nopass", "~*", "&*", "+@all", "--user", "a", ">s3cret", "--masterauth", "s3cret")
+	s := startServer(t, "--user", "default", "on", "nopass", "~*", "&*", "+@all", "--user", "a",
+		">s3cret", "--masterauth", "s3cret")
 	require.Equal(t, built.path+" "+s.Addr, commandLine(s.Pid))
 	c := s.dial(t)
-	v, err := c.Do("CONFIG", "SET", "proc-title-template", "{title} {port} "+strings.Repeat("x", 300))
+	v, err := c.Do("CONFIG", "SET", "proc-title-template",
+		"{title} {port} "+strings.Repeat("x", 300))
 	require.NoError(t, err)
 	require.Equal(t, "OK", v.Text())
-	require.True(t, strings.HasPrefix(commandLine(s.Pid), built.path+" "+strconv.Itoa(s.Port)+" xxx"))
+	require.True(t,
+		strings.HasPrefix(commandLine(s.Pid), built.path+" "+strconv.Itoa(s.Port)+" xxx"))
 	v, err = c.Do("CONFIG", "SET", "proc-title-template", "short")
 	require.NoError(t, err)
 	require.Equal(t, "OK", v.Text())
@@ -104,7 +115,8 @@ func TestCommandLineIsHidden(t *testing.T) {
 	dir := t.TempDir()
 	port := freePort()
 	pidfile := filepath.Join(dir, "pid")
-	s, err = launch(dir, "", "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--daemonize", "yes", "--pidfile", pidfile,
+	s, err = launch(dir, "", "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--daemonize",
+		"yes", "--pidfile", pidfile,
 		"--dir", dir, "--save", "", "--requirepass", "s3cret")
 	require.NoError(t, err)
 	require.Zero(t, s.Exited(t))

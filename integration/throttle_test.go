@@ -11,8 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestThrottleClients lets up to a hundred clients ask for the same key as fast as they can: not more are admitted than the burst and what the
-// rate gives in the time that it took, and not much fewer either.
+// TestThrottleClients has up to a hundred clients ask for the same key as fast as they can. No more
+// are admitted than the burst and what the rate gives in the time that it took, and not much fewer
+// either.
 func TestThrottleClients(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -47,14 +48,17 @@ func TestThrottleClients(t *testing.T) {
 	}
 }
 
-// TestThrottleVanishes: the key goes when the bucket is empty, and outlives a restart while it is not.
+// TestThrottleVanishes checks that the key goes when the bucket is empty, and that it outlives a
+// restart while the bucket is not.
 func TestThrottleVanishes(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--appendonly", "yes")
 	c := s.client(t)
 	require.NoError(t, c.Do(t.Context(), "CL.THROTTLE", "soon", 0, 10, 1).Err())
 	require.EqualValues(t, 1, c.Exists(t.Context(), "soon").Val())
-	require.Eventually(t, func() bool { return c.DBSize(t.Context()).Val() == 0 }, 5*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return c.DBSize(t.Context()).Val() == 0
+	}, 5*time.Second, 10*time.Millisecond)
 	require.NoError(t, c.Do(t.Context(), "CL.THROTTLE", "long", 0, 1, 1000).Err())
 	before := c.Get(t.Context(), "long").Val()
 	s.Stop()

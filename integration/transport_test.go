@@ -13,7 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// A transport is one way from a client to the commands. Every test of commands runs over all of them.
+// transport is one way from a client to the commands. Every test of commands runs over all of them.
 type transport struct {
 	name string
 	via  string // of shared.at
@@ -22,12 +22,19 @@ type transport struct {
 
 var transports = []transport{
 	{"tcp", "loop", func(s *shard) *redis.Options { return &redis.Options{Addr: s.Addr} }},
-	{"unix", "loop", func(s *shard) *redis.Options { return &redis.Options{Network: "unix", Addr: s.unix} }},
-	{"tls", "loop", func(s *shard) *redis.Options { return &redis.Options{Addr: s.tls, TLSConfig: s.pki.client(true)} }},
-	{"io-threads", "threads", func(s *shard) *redis.Options { return &redis.Options{Addr: s.Addr} }},
+	{"unix", "loop", func(s *shard) *redis.Options {
+		return &redis.Options{Network: "unix", Addr: s.unix}
+	}},
+	{"tls", "loop", func(s *shard) *redis.Options {
+		return &redis.Options{Addr: s.tls, TLSConfig: s.pki.client(true)}
+	}},
+	{"io-threads", "threads", func(s *shard) *redis.Options {
+		return &redis.Options{Addr: s.Addr}
+	}},
 }
 
-// sharedDatabases is how many tests can use one shared server at a time: each has databases of its own.
+// sharedDatabases is how many databases a shared server has. Each test takes its own, so it bounds
+// how many tests use the server at a time.
 const sharedDatabases = 96
 
 // shard is a server that many tests share.
@@ -35,17 +42,17 @@ type shard struct {
 	*server
 	unix, tls string
 	pki       *pki
-	free      chan int // databases nobody uses
+	free      chan int // databases that nobody uses
 }
 
-// shared holds the servers that tests share, each started by the first test that needs it.
+// shared holds the servers that tests share. The first test that needs one starts it.
 var shared shardSet
 
 type shardSet struct {
 	mu     sync.Mutex
 	dir    string
 	shards map[string]*shard
-	err    error // the first that a start gave
+	err    error // the first error of a start
 }
 
 func (set *shardSet) at(name string) (*shard, error) {
@@ -80,7 +87,8 @@ func startShard(name, dir string) (*shard, error) {
 	s := &shard{unix: filepath.Join(dir, "socket"), pki: p, free: make(chan int, sharedDatabases)}
 	tlsPort := strconv.Itoa(freePort())
 	s.tls = "127.0.0.1:" + tlsPort
-	args := append([]string{"--databases", strconv.Itoa(sharedDatabases), "--unixsocket", s.unix, "--unixsocketperm", "700",
+	args := append([]string{"--databases", strconv.Itoa(sharedDatabases),
+		"--unixsocket", s.unix, "--unixsocketperm", "700",
 		"--tls-port", tlsPort, "--enable-debug-command", "yes"}, p.args()...)
 	if name == "threads" {
 		args = append(args, "--io-threads", "4", "--io-threads-do-reads", "yes")
@@ -94,7 +102,7 @@ func startShard(name, dir string) (*shard, error) {
 	return s, nil
 }
 
-// stop ends the shared servers; false is a server that raced or crashed.
+// stop ends the shared servers. It returns false if one of them raced or crashed.
 func (set *shardSet) stop() bool {
 	ok := true
 	for name, s := range set.shards {
@@ -126,7 +134,9 @@ func everywhere(t *testing.T, test func(e *env)) {
 	t.Parallel()
 	for _, tr := range transports {
 		for proto := 2; proto <= 3; proto++ {
-			t.Run(fmt.Sprintf("%s/resp%d", tr.name, proto), func(t *testing.T) { test(newEnv(t, tr, proto)) })
+			t.Run(fmt.Sprintf("%s/resp%d", tr.name, proto), func(t *testing.T) {
+				test(newEnv(t, tr, proto))
+			})
 		}
 	}
 }
@@ -152,7 +162,7 @@ func newEnv(t *testing.T, tr transport, proto int) *env {
 	return e
 }
 
-// another is a second database, and a client on it.
+// another returns a client on a second database, and the database's number.
 func (e *env) another() (*redis.Client, int) {
 	e.Helper()
 	db := <-e.shard.free
@@ -169,14 +179,14 @@ func (e *env) another() (*redis.Client, int) {
 	return c, db
 }
 
-// conn is a connection that the test has for itself.
+// conn opens a connection that the test has for itself.
 func (e *env) conn() *redis.Conn {
 	c := e.c.Conn()
 	e.Cleanup(func() { c.Close() })
 	return c
 }
 
-// errs holds an error of the server against its text.
+// errs checks the text of an error of the server.
 func (e *env) errs(err error, want string) {
 	e.Helper()
 	if err == nil || err.Error() != want {
@@ -184,7 +194,7 @@ func (e *env) errs(err error, want string) {
 	}
 }
 
-// options are of a client of its own for a server of a test.
+// client returns a client of a test's own server. change may adjust its options.
 func (s *server) client(t testing.TB, change ...func(*redis.Options)) *redis.Client {
 	t.Helper()
 	opt := &redis.Options{Addr: s.Addr, MaxRetries: -1, PoolSize: 8}
@@ -196,7 +206,7 @@ func (s *server) client(t testing.TB, change ...func(*redis.Options)) *redis.Cli
 	return c
 }
 
-// infoField reads one field of INFO.
+// infoField returns a field of INFO.
 func infoField(t testing.TB, c *redis.Client, name string) string {
 	t.Helper()
 	info, err := c.Info(t.Context(), "everything").Result()

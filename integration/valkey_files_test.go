@@ -13,7 +13,7 @@ import (
 	"godwit/internal/testserver"
 )
 
-// valkeyHolds looks for what testdata/valkey-9.1.rdb holds, which TestFilesOfValkey makes anew.
+// valkeyHolds checks what testdata/valkey-9.1.rdb holds, which TestFilesOfValkey makes anew.
 func valkeyHolds(t *testing.T, c *client.Client) {
 	t.Helper()
 	require.Equal(t, "hello", do(t, c, "GET", "s1").Text())
@@ -22,9 +22,11 @@ func valkeyHolds(t *testing.T, c *client.Client) {
 	require.Equal(t, []string{"a", "b", "c"}, do(t, c, "LRANGE", "l", 0, -1).Strings())
 	require.ElementsMatch(t, []string{"x", "y", "1"}, do(t, c, "SMEMBERS", "st").Strings())
 	require.ElementsMatch(t, []string{"1", "2", "3"}, do(t, c, "SMEMBERS", "si").Strings())
-	require.Equal(t, []string{"a", "1", "b", "2.5"}, do(t, c, "ZRANGE", "z", 0, -1, "WITHSCORES").Strings())
+	require.Equal(t, []string{"a", "1", "b", "2.5"},
+		do(t, c, "ZRANGE", "z", 0, -1, "WITHSCORES").Strings())
 	require.ElementsMatch(t, []string{"f", "v", "g", "w"}, do(t, c, "HGETALL", "h").Strings())
-	require.ElementsMatch(t, []string{"a", "1", "b", "2", "c", "3"}, do(t, c, "HGETALL", "hb").Strings())
+	require.ElementsMatch(t, []string{"a", "1", "b", "2", "c", "3"},
+		do(t, c, "HGETALL", "hb").Strings())
 	require.ElementsMatch(t, []string{"f", "v", "g", "w"}, do(t, c, "HGETALL", "he").Strings())
 	deadlines := do(t, c, "HPEXPIRETIME", "he", "FIELDS", 2, "f", "g")
 	require.EqualValues(t, 1893456000000, deadlines.Elems[0].Int)
@@ -66,7 +68,8 @@ func TestSnapshotOfValkey(t *testing.T) {
 	base := filepath.Join(folder, "appendonly.aof.1.base.rdb")
 	copyFile(t, file, base)
 	manifest := filepath.Join(folder, "appendonly.aof.manifest")
-	require.NoError(t, os.WriteFile(manifest, []byte("file appendonly.aof.1.base.rdb seq 1 type b\n"), 0o644))
+	require.NoError(t,
+		os.WriteFile(manifest, []byte("file appendonly.aof.1.base.rdb seq 1 type b\n"), 0o644))
 	out, err = exec.Command(bin, "--check-aof", "--fix", "-y", manifest).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	before, err := os.ReadFile(file)
@@ -97,12 +100,16 @@ func TestFilesOfValkey(t *testing.T) {
 		Args: []string{"--port", "0", "--unixsocket", socket, "--appendonly", "yes"}})
 	c := valkey.Client(t)
 	for _, args := range [][]any{
-		{"SET", "s1", "hello"}, {"SET", "n", 300}, {"SETRANGE", "big", 299, "x"}, {"RPUSH", "l", "a", "b", "c"},
-		{"SADD", "st", "x", "y", 1}, {"SADD", "si", 1, 2, 3}, {"ZADD", "z", 1, "a", 2.5, "b"}, {"HSET", "h", "f", "v", "g", "w"},
-		{"HSET", "he", "f", "v", "g", "w"}, {"HPEXPIREAT", "he", 1893456000000, "FIELDS", 1, "f"},
-		{"SET", "ex", "v", "PXAT", 1893456000000}, {"CONFIG", "SET", "hash-max-listpack-entries", 2},
-		{"HSET", "hb", "a", 1, "b", 2, "c", 3}, {"SELECT", 3}, {"SET", "k3", "v"}, {"SELECT", 0},
-		{"FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function('f', function() return 1 end)"},
+		{"SET", "s1", "hello"}, {"SET", "n", 300}, {"SETRANGE", "big", 299, "x"},
+		{"RPUSH", "l", "a", "b", "c"}, {"SADD", "st", "x", "y", 1}, {"SADD", "si", 1, 2, 3},
+		{"ZADD", "z", 1, "a", 2.5, "b"}, {"HSET", "h", "f", "v", "g", "w"},
+		{"HSET", "he", "f", "v", "g", "w"},
+		{"HPEXPIREAT", "he", 1893456000000, "FIELDS", 1, "f"},
+		{"SET", "ex", "v", "PXAT", 1893456000000},
+		{"CONFIG", "SET", "hash-max-listpack-entries", 2}, {"HSET", "hb", "a", 1, "b", 2, "c", 3},
+		{"SELECT", 3}, {"SET", "k3", "v"}, {"SELECT", 0},
+		{"FUNCTION", "LOAD",
+			"#!lua name=lib\nredis.register_function('f', function() return 1 end)"},
 	} {
 		do(t, c, args...)
 	}
@@ -114,7 +121,9 @@ func TestFilesOfValkey(t *testing.T) {
 	do(t, c, "HPEXPIREAT", "large", 1893456000000, "FIELDS", 1, "field:7")
 	do(t, c, "SAVE")
 	do(t, c, "BGREWRITEAOF")
-	eventually(t, "the rewrite ends", func() bool { return persistInfo(t, c, "aof_rewrite_in_progress") == "0" })
+	eventually(t, "the rewrite ends", func() bool {
+		return persistInfo(t, c, "aof_rewrite_in_progress") == "0"
+	})
 	do(t, c, "SET", "tail", 1)
 	_ = c.Close()
 	require.NoError(t, valkey.Stop())
@@ -131,7 +140,8 @@ func TestFilesOfValkey(t *testing.T) {
 		c := s.dial(t)
 		valkeyHolds(t, c)
 		require.EqualValues(t, 5000, do(t, c, "HLEN", "large").Int)
-		require.EqualValues(t, 1893456000000, do(t, c, "HPEXPIRETIME", "large", "FIELDS", 1, "field:7").Elems[0].Int)
+		require.EqualValues(t, 1893456000000,
+			do(t, c, "HPEXPIRETIME", "large", "FIELDS", 1, "field:7").Elems[0].Int)
 		require.Equal(t, aof == "yes", do(t, c, "EXISTS", "tail").Int == 1)
 		s.Stop()
 	}

@@ -14,8 +14,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// directives are what a tinkerer changes, with the values that they may get. DIR and ELSEWHERE are
-// folders.
+// directives are what a tinkerer changes, each with the values that it may get. DIR and ELSEWHERE
+// stand for folders.
 var directives = [][]string{
 	{"appendfsync", "always", "everysec", "no"},
 	{"appendfsync", "always", "everysec"}, // more often than others
@@ -31,15 +31,17 @@ var directives = [][]string{
 	{"dir", "DIR", "ELSEWHERE"},
 }
 
-// tinkerer changes directives while the log is written and rewritten, each in one pipeline with
-// BGREWRITEAOF now and then, so that the change meets the first stage of a rewrite.
+// tinkerer changes directives while the log is written and rewritten. Now and then it sends a
+// change and BGREWRITEAOF in one pipeline, so that the change meets the first stage of a rewrite.
 type tinkerer struct {
 	rnd     *rand.Rand
 	dir     string
-	toggles bool         // appendonly, and not appendfsync
-	floor   atomic.Int64 // Unix ms: what was acknowledged before has been in the log while it was on
-	on      atomic.Bool  // the log is on and complete
-	err     error
+	toggles bool // appendonly, and not appendfsync
+	// floor is a Unix time in ms. Writes acknowledged before it have been in the log while it was
+	// on.
+	floor atomic.Int64
+	on    atomic.Bool // the log is on and complete
+	err   error
 }
 
 func (k *tinkerer) run(p *process, killed <-chan struct{}) {
@@ -71,11 +73,13 @@ func (k *tinkerer) run(p *process, killed <-chan struct{}) {
 // change sets one directive.
 func (k *tinkerer) change(c *client.Client) error {
 	d := directives[k.rnd.IntN(len(directives))]
-	if k.toggles && (d[0] == "appendfsync" || d[0] == "dir") { // a log that is turned on again is in the folder as of now
+	// A log that is turned on again is in the current folder.
+	if k.toggles && (d[0] == "appendfsync" || d[0] == "dir") {
 		return nil
 	}
 	value := d[1+k.rnd.IntN(len(d)-1)]
-	value = strings.NewReplacer("DIR", k.dir, "ELSEWHERE", filepath.Join(k.dir, "elsewhere")).Replace(value)
+	value = strings.NewReplacer("DIR", k.dir, "ELSEWHERE",
+		filepath.Join(k.dir, "elsewhere")).Replace(value)
 	n := 1
 	if k.rnd.IntN(2) == 0 {
 		c.Queue("BGREWRITEAOF")
@@ -97,7 +101,7 @@ func (k *tinkerer) change(c *client.Client) error {
 	return nil
 }
 
-// toggle turns the log off and on again, some times, and mostly waits for it to be complete.
+// toggle turns the log off and on again some times. Mostly it waits until the log is complete.
 func (k *tinkerer) toggle(c *client.Client) error {
 	if k.on.Load() {
 		k.floor.Store(time.Now().UnixMilli())
@@ -118,7 +122,8 @@ func (k *tinkerer) toggle(c *client.Client) error {
 		if err != nil {
 			return err
 		}
-		if strings.Contains(info.Text(), "aof_rewrite_in_progress:0") && strings.Contains(info.Text(), "aof_rewrite_scheduled:0") {
+		if strings.Contains(info.Text(), "aof_rewrite_in_progress:0") &&
+			strings.Contains(info.Text(), "aof_rewrite_scheduled:0") {
 			k.floor.Store(began)
 			k.on.Store(true)
 			return nil
@@ -128,9 +133,9 @@ func (k *tinkerer) toggle(c *client.Client) error {
 	return nil
 }
 
-// TestCrashWhileDirectivesChange is TestCrash with somebody who changes every directive of the log
-// at every stage of rewrites, and with one who turns the log off and on all the time. Nothing is
-// lost that was promised, and what is there is a prefix.
+// TestCrashWhileDirectivesChange does what TestCrash does. Besides, one client changes every
+// directive of the log at every stage of rewrites, and another turns the log off and on all the
+// time. Nothing that was promised may be lost, and what is there is a prefix.
 func TestCrashWhileDirectivesChange(t *testing.T) {
 	rnd := testseed.Rand(t)
 	n := max(*rounds/4, 3)
@@ -141,7 +146,9 @@ func TestCrashWhileDirectivesChange(t *testing.T) {
 		if toggles {
 			p = policies[0]
 			p.name = "toggled"
-			p.mustHave = func(acked, _, _ int64) bool { return k.on.Load() || acked < k.floor.Load() }
+			p.mustHave = func(acked, _, _ int64) bool {
+				return k.on.Load() || acked < k.floor.Load()
+			}
 		}
 		p.args = append([]string{"--enable-protected-configs", "yes"}, p.args...)
 		c := &chain{t: t, rnd: rand.New(rand.NewPCG(rnd.Uint64(), 0)), policy: p}

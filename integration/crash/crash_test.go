@@ -1,5 +1,5 @@
-// Package crash kills the server with kill -9 at random moments under load, or ends it in order,
-// and holds what it finds after a restart against what was promised.
+// Package crash loads the server and kills it with kill -9 at random moments, or ends it in order.
+// After a restart it compares what the server has with what it promised.
 //
 //	GODWIT_SEED=42 go test ./integration/crash -rounds 200 -endings 200
 package crash
@@ -25,21 +25,25 @@ var rounds = flag.Int("rounds", 20, "how often the server is killed")
 
 const workers = 5
 
-// policy is a promise and what the server is told so that it makes it.
+// policy is a promise, and the arguments with which the server makes it.
 type policy struct {
 	name string
 	args []string
-	// mustHave is whether a unit that was acknowledged at the time acked must be there after a kill at the time killed, in ms.
+	// mustHave reports whether a unit that was acknowledged at acked must be there after a kill at
+	// killed. Times are in ms.
 	mustHave func(acked, killed, floor int64) bool
 }
 
 var policies = []policy{
-	{"always", []string{"--appendonly", "yes", "--appendfsync", "always", "--save", ""}, func(_, _, _ int64) bool { return true }},
-	{"everysec", []string{"--appendonly", "yes", "--appendfsync", "everysec", "--save", ""}, func(acked, killed, _ int64) bool { return acked < killed-2000 }},
-	{"dumps", []string{"--appendonly", "no", "--save", ""}, func(acked, _, floor int64) bool { return acked < floor }},
+	{"always", []string{"--appendonly", "yes", "--appendfsync", "always", "--save", ""},
+		func(_, _, _ int64) bool { return true }},
+	{"everysec", []string{"--appendonly", "yes", "--appendfsync", "everysec", "--save", ""},
+		func(acked, killed, _ int64) bool { return acked < killed-2000 }},
+	{"dumps", []string{"--appendonly", "no", "--save", ""},
+		func(acked, _, floor int64) bool { return acked < floor }},
 }
 
-// dumps reports whether nothing but dumps is kept.
+// dumps reports whether the server keeps nothing but dumps.
 func (p *policy) dumps() bool { return p.args[1] == "no" }
 
 func isSet(name string) (set bool) {
@@ -57,15 +61,17 @@ type chain struct {
 	p       *process
 	has     features
 	workers []*worker
-	end     func(p *process) error // ends the server in order, nil: it is killed
-	how     string                 // the last one did
-	spoil   func()                 // damages the files after the kill, which no rewrite has changed: see TestSeesLoss
+	end     func(p *process) error // ends the server in order; nil: kill it
+	how     string                 // how the last one ended it
+	// spoil damages the files after the kill, see TestSeesLoss. With it, nothing rewrites the log.
+	spoil func()
 	// alongside, if set, does more to the running server until it is killed.
 	alongside func(p *process, killed <-chan struct{})
 }
 
-// TestCrash: under appendfsync always no acknowledged write is lost; under everysec none older than two seconds; without AOF none that is older
-// than the last dump. What is there is a prefix of each connection's history, and of a transaction or script all or nothing.
+// TestCrash checks that no acknowledged write is lost under appendfsync always, none older than two
+// seconds under everysec, and none older than the last dump without AOF. What is there must be a
+// prefix of each connection's history, and have all or nothing of each transaction and script.
 func TestCrash(t *testing.T) {
 	if raceEnabled && !isSet("rounds") {
 		*rounds = 6
@@ -73,7 +79,8 @@ func TestCrash(t *testing.T) {
 	rnd := testseed.Rand(t)
 	for done, number := 0, 0; done < *rounds && !t.Failed(); number++ {
 		n := min(1+rnd.IntN(8), *rounds-done)
-		c := &chain{t: t, rnd: rand.New(rand.NewPCG(rnd.Uint64(), 0)), policy: policies[number%len(policies)]}
+		c := &chain{t: t, rnd: rand.New(rand.NewPCG(rnd.Uint64(), 0)),
+			policy: policies[number%len(policies)]}
 		err := c.run(n, done)
 		if err != nil {
 			t.Error(err)
@@ -111,8 +118,8 @@ func (c *chain) run(n, first int) error {
 	return fmt.Errorf("policy %s, %v, files in %s: %w", c.policy.name, c.args, c.dir, err)
 }
 
-// start starts the server in the chain's folder. One that is to be ended in order can be reached by
-// all kinds of sockets.
+// start starts the server in the chain's folder. A server that is to be ended in order can be
+// reached by all kinds of sockets.
 func (c *chain) start() (*process, error) {
 	if c.end != nil {
 		return startWithDoors(c.dir, c.args)
@@ -120,12 +127,14 @@ func (c *chain) start() (*process, error) {
 	return start(c.dir, c.args)
 }
 
-// hire makes the connections' loads. Libraries of functions are the server's, so either one of them has them all, or each its own.
+// hire makes the loads of the connections. Libraries of functions belong to the server, so either
+// one connection has them all, or each has its own.
 func (c *chain) hire() error {
 	flushes := c.rnd.IntN(2) == 0
 	for i := range workers {
 		w := &worker{n: i, db: i % 3, base: state{}}
-		w.gen = &generator{rnd: rand.New(rand.NewPCG(c.rnd.Uint64(), 0)), prefix: fmt.Sprintf("c%d:", i), has: c.has}
+		w.gen = &generator{rnd: rand.New(rand.NewPCG(c.rnd.Uint64(), 0)),
+			prefix: fmt.Sprintf("c%d:", i), has: c.has}
 		if c.spoil == nil {
 			w.gen.save = "BGREWRITEAOF"
 			if c.policy.dumps() {
@@ -144,7 +153,7 @@ func (c *chain) hire() error {
 	if !c.has.functions {
 		return nil
 	}
-	// On a server of its own: what it does must not be part of the history.
+	// This runs on a server of its own, because it must not be part of the history.
 	p, err := start(c.t.TempDir(), []string{"--save", ""})
 	if err != nil {
 		return err
@@ -163,7 +172,8 @@ func (c *chain) hire() error {
 	return nil
 }
 
-// TestSeesLoss: the test finds what it is there to find. Cutting off the end of the log after the kill loses what was acknowledged.
+// TestSeesLoss checks that the test finds a loss. It cuts off the end of the log after the kill,
+// which loses acknowledged writes.
 func TestSeesLoss(t *testing.T) {
 	c := &chain{t: t, rnd: testseed.Rand(t), policy: policies[0]}
 	c.spoil = func() {
@@ -172,13 +182,15 @@ func TestSeesLoss(t *testing.T) {
 			t.Fatal("no log", err)
 		}
 		for _, name := range logs {
-			if info, err := os.Stat(name); err != nil || os.Truncate(name, info.Size()*9/10) != nil {
+			if info, err := os.Stat(name); err != nil ||
+				os.Truncate(name, info.Size()*9/10) != nil {
 				t.Fatal("truncating", err)
 			}
 		}
 	}
 	err := c.run(1, 0)
-	if err == nil || !strings.Contains(err.Error(), "lost: units") && !strings.Contains(err.Error(), "no prefix") && !strings.Contains(err.Error(), "not start") {
+	if err == nil || !strings.Contains(err.Error(), "lost: units") &&
+		!strings.Contains(err.Error(), "no prefix") && !strings.Contains(err.Error(), "not start") {
 		t.Fatalf("not seen: %v", err)
 	}
 	t.Logf("as it should: %.300v", err)
@@ -188,12 +200,14 @@ func TestSeesLoss(t *testing.T) {
 func (c *chain) configure() {
 	yesno := func() string { return []string{"yes", "no"}[c.rnd.IntN(2)] }
 	c.args = append([]string{"--enable-debug-command", "yes"}, c.policy.args...) // DIGEST-VALUE
-	for _, o := range []string{"aof-use-rdb-preamble", "aof-timestamp-enabled", "rdbcompression", "no-appendfsync-on-rewrite"} {
+	for _, o := range []string{"aof-use-rdb-preamble", "aof-timestamp-enabled", "rdbcompression",
+		"no-appendfsync-on-rewrite"} {
 		c.args = append(c.args, "--"+o, yesno())
 	}
 	c.args = append(c.args, "--io-threads", strconv.Itoa(1+c.rnd.IntN(4)))
 	if c.spoil == nil {
-		c.args = append(c.args, "--auto-aof-rewrite-min-size", strconv.Itoa(64<<10<<c.rnd.IntN(6)), "--auto-aof-rewrite-percentage", "50")
+		c.args = append(c.args, "--auto-aof-rewrite-min-size", strconv.Itoa(64<<10<<c.rnd.IntN(6)),
+			"--auto-aof-rewrite-percentage", "50")
 	}
 	if c.rnd.IntN(2) == 0 {
 		c.args = append(c.args, "--rdb-key-save-delay", strconv.Itoa(c.rnd.IntN(300)))
@@ -261,21 +275,31 @@ func (c *chain) round(number int) error {
 	}
 	c.p = p
 	if testing.Verbose() {
-		c.t.Logf("round %d: %s, killed after %v, %d units, %d rewrites, %d dumps, up again after %v", number, c.policy.name, lasts, units, k.rewrites, k.dumps, time.Since(began).Round(time.Millisecond))
+		c.t.Logf("round %d: %s, killed after %v, %d units, %d rewrites, %d dumps, up again after "+
+			"%v", number, c.policy.name, lasts, units, k.rewrites, k.dumps,
+			time.Since(began).Round(time.Millisecond))
 	}
+	return c.compare(number, at, died, k.floor)
+}
+
+// compare compares what the server has with the history of each connection, and of all together.
+func (c *chain) compare(number int, killed, died, floor int64) error {
 	cut := cut{missing: math.MaxInt64}
 	for _, w := range c.workers {
-		if err := c.check(w, at, died, k.floor, &cut); err != nil {
+		if err := c.check(w, killed, died, floor, &cut); err != nil {
 			return fmt.Errorf("round %d: connection %d: %w", number, w.n, err)
 		}
 	}
 	if cut.present > cut.missing {
-		return fmt.Errorf("round %d: no prefix of the whole history: what was acknowledged at %d is not there, what was sent at %d is", number, cut.missing, cut.present)
+		return fmt.Errorf(
+			"round %d: no prefix of the whole history: what was acknowledged at %d is not there, "+
+				"what was sent at %d is", number, cut.missing, cut.present)
 	}
 	return nil
 }
 
-// loads is how many units were sent, unless something went wrong but for the server's end.
+// loads returns how many units were sent. It returns an error if a load failed for a reason other
+// than the end of the server.
 func (c *chain) loads(k *keeper) (units int, err error) {
 	for _, w := range c.workers {
 		if w.err != nil {
@@ -286,13 +310,14 @@ func (c *chain) loads(k *keeper) (units int, err error) {
 	return units, k.err
 }
 
-// cut is where the history ends, over all connections: nothing is missing that was acknowledged before something present was sent.
+// cut is where the history ends, over all connections. If something is present, nothing may be
+// missing that was acknowledged before it was sent.
 type cut struct {
-	missing int64 // earliest acknowledgement of what is not there, Unix ms
-	present int64 // latest sending of what is there
+	missing int64 // earliest acknowledgement of what is missing, Unix ms
+	present int64 // latest sending of what is present
 }
 
-// add counts a connection in. At least lo and at most hi of its units were executed: those in
+// add counts a connection in. At least lo and at most hi of its units were executed. Those in
 // between have changed nothing, so nobody can tell.
 func (c *cut) add(history []*unit, lo, hi int, killed int64) {
 	if lo > 0 {
@@ -303,7 +328,8 @@ func (c *cut) add(history []*unit, lo, hi int, killed int64) {
 	}
 }
 
-// check finds the prefix of w's history that the server holds, and makes it the base of the next round.
+// check finds the prefix of w's history that the server holds, and makes it the base of the next
+// round.
 func (c *chain) check(w *worker, killed, died, floor int64, cut *cut) error {
 	conn, err := c.p.dial()
 	if err != nil {
@@ -324,7 +350,8 @@ func (c *chain) check(w *worker, killed, died, floor int64, cut *cut) error {
 	}
 	lo, hi := w.span(mark)
 	if lo < 0 {
-		return fmt.Errorf("mark %d was never sent: %d to %d were", mark, w.marks, w.marks+int64(len(w.history)))
+		return fmt.Errorf("mark %d was never sent: %d to %d were", mark, w.marks,
+			w.marks+int64(len(w.history)))
 	}
 	must := 0
 	for i, u := range w.history {
@@ -335,12 +362,14 @@ func (c *chain) check(w *worker, killed, died, floor int64, cut *cut) error {
 		}
 	}
 	if hi < must {
-		return fmt.Errorf("lost: units %d to %d of %d were acknowledged, the last one %d ms before the kill (mark %d): %.200q",
+		return fmt.Errorf(
+			"lost: units %d to %d of %d were acknowledged, the last one %d ms before the kill "+
+				"(mark %d): %.200q",
 			hi, must-1, len(w.history), killed-w.history[must-1].acked, mark, w.history[hi].cmds)
 	}
 	var wrong [][]string
 	var found state
-	first, last := 0, 0 // the shortest and the longest prefix that give what is there
+	first, last := 0, 0 // the shortest and the longest prefix that match
 	s := w.base.clone()
 	for i := 0; i <= hi; i++ {
 		if i >= max(lo, must) {
@@ -364,7 +393,8 @@ func (c *chain) check(w *worker, killed, died, floor int64, cut *cut) error {
 	return nil
 }
 
-// span is how many units may have been executed when the mark is found: from those up to the one that set it to those before the next one.
+// span returns how many units may have been executed when the server holds the mark: at least up to
+// the unit that set it, and at most up to the one before the next mark.
 func (w *worker) span(mark int64) (lo, hi int) {
 	lo = -1
 	if mark == w.marks {
@@ -385,7 +415,8 @@ func (w *worker) mismatch(wrong [][]string, first int, mark int64) error {
 	var sb strings.Builder
 	fmt.Fprintf(&sb, "mark %d: no prefix of the history gives what is there", mark)
 	for i, diff := range wrong {
-		fmt.Fprintf(&sb, "\nafter %d of %d units:\n  %s", first+i, len(w.history), strings.Join(diff[:min(len(diff), 10)], "\n  "))
+		fmt.Fprintf(&sb, "\nafter %d of %d units:\n  %s", first+i, len(w.history),
+			strings.Join(diff[:min(len(diff), 10)], "\n  "))
 	}
 	for i := max(0, first-3); i < min(first+len(wrong), len(w.history)); i++ {
 		fmt.Fprintf(&sb, "\nunit %d: %s %.300q", i, w.history[i].wrap, w.history[i].cmds)
@@ -393,7 +424,7 @@ func (w *worker) mismatch(wrong [][]string, first int, mark int64) error {
 	return fmt.Errorf("%s", sb.String())
 }
 
-// rebase begins a new history: what has expired is gone, and deadlines are known exactly.
+// rebase begins a new history. What has expired is removed, and deadlines are known exactly.
 func (w *worker) rebase(s, have state, mark int64) {
 	for key, v := range s {
 		if h := have[key]; h == nil {
@@ -436,7 +467,7 @@ func read(c *client.Client, db int, prefix string, has features) (state, error) 
 	}
 }
 
-// readKey fetches one key; nil: it expired while it was read.
+// readKey fetches one key. It returns nil if the key expired while it was read.
 func readKey(c *client.Client, key string, has features) (*value, error) {
 	kind, err := do(c, "TYPE", key)
 	if err != nil {
@@ -527,7 +558,7 @@ func readDeadlines(c *client.Client, key string, v *value) error {
 	}
 	r, err := do(c, args...)
 	if err != nil || len(r.Elems) != len(names) {
-		return err // the key has expired: its deadline says so
+		return err // the key has expired, as its deadline says
 	}
 	for i, name := range names {
 		switch at := r.Elems[i].Int; {

@@ -18,7 +18,7 @@ import (
 	"godwit/internal/testserver"
 )
 
-// doors are the ways into a server besides its TCP port: each dial takes the next one.
+// doors are the ways into a server besides its TCP port. Each dial takes the next one.
 type doors struct {
 	args  []string
 	dials []func() (*client.Client, error)
@@ -35,11 +35,13 @@ func openDoors(dir string) (*doors, error) {
 		return nil, err
 	}
 	addr, path := net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), filepath.Join(dir, "s")
-	d := &doors{args: []string{"--unixsocket", path, "--tls-port", strconv.Itoa(port), "--tls-cert-file", cert,
+	d := &doors{args: []string{"--unixsocket", path, "--tls-port", strconv.Itoa(port),
+		"--tls-cert-file", cert,
 		"--tls-key-file", key, "--tls-ca-cert-file", cert, "--tls-auth-clients", "no"}}
 	d.dials = append(d.dials, func() (*client.Client, error) { return client.Dial("unix", path) })
 	d.dials = append(d.dials, func() (*client.Client, error) {
-		conn, err := tls.Dial("tcp", addr, &tls.Config{InsecureSkipVerify: true}) // the test's own server
+		// The server is the test's own.
+		conn, err := tls.Dial("tcp", addr, &tls.Config{InsecureSkipVerify: true})
 		if err != nil {
 			return nil, err
 		}
@@ -48,7 +50,7 @@ func openDoors(dir string) (*doors, error) {
 	return d, nil
 }
 
-// selfSigned writes a certificate that vouches for itself, and its key.
+// selfSigned writes a self-signed certificate and its key.
 func selfSigned(certFile, keyFile string) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -56,7 +58,8 @@ func selfSigned(certFile, keyFile string) error {
 	}
 	t := &x509.Certificate{
 		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(24 * time.Hour), IsCA: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, BasicConstraintsValid: true,
+		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		BasicConstraintsValid: true,
 	}
 	cert, err := x509.CreateCertificate(rand.Reader, t, t, key.Public(), key)
 	if err != nil {

@@ -14,14 +14,17 @@ import (
 
 var endings = flag.Int("endings", 12, "how often the server is ended gracefully")
 
-// graceful are the ways to keep data that promise everything to who ends the server in order.
+// graceful are the policies that promise to keep everything when the server is ended in order.
 var graceful = []policy{
 	{"savepoint", []string{"--appendonly", "no", "--save", "3600 1"}, everything},
-	{"aof-everysec", []string{"--appendonly", "yes", "--appendfsync", "everysec", "--save", ""}, everything},
+	{"aof-everysec", []string{"--appendonly", "yes", "--appendfsync", "everysec", "--save", ""},
+		everything},
 	{"savepoints", []string{"--appendonly", "no", "--save", "1 1 3600 1"}, everything},
 	{"aof-no", []string{"--appendonly", "yes", "--appendfsync", "no", "--save", ""}, everything},
-	{"both", []string{"--appendonly", "yes", "--appendfsync", "everysec", "--save", "3600 1"}, everything},
-	{"aof-always", []string{"--appendonly", "yes", "--appendfsync", "always", "--save", ""}, everything},
+	{"both", []string{"--appendonly", "yes", "--appendfsync", "everysec", "--save", "3600 1"},
+		everything},
+	{"aof-always", []string{"--appendonly", "yes", "--appendfsync", "always", "--save", ""},
+		everything},
 }
 
 func everything(_, _, _ int64) bool { return true }
@@ -49,8 +52,8 @@ var endingWays = []ending{
 	}},
 }
 
-// signalsEnd sends signals in this order. The kernel may hand out two that are pending in any
-// order, and a SIGINT that comes second insists, so the first must have arrived before the next.
+// signalsEnd sends the signals in this order. The kernel may deliver two pending signals in any
+// order, and a second SIGINT insists. So the first must have arrived before the next is sent.
 func signalsEnd(list ...syscall.Signal) ending {
 	return ending{fmt.Sprint(list), func(p *process, pause time.Duration) {
 		for i, s := range list {
@@ -63,7 +66,7 @@ func signalsEnd(list ...syscall.Signal) ending {
 	}}
 }
 
-// commandEnd sends a command in the middle of a pipeline. What comes behind it must not run.
+// commandEnd sends a command in the middle of a pipeline. The commands after it must not run.
 func commandEnd(args ...any) ending {
 	return ending{fmt.Sprint(args...), func(p *process, _ time.Duration) {
 		c, err := p.dial()
@@ -78,7 +81,8 @@ func commandEnd(args ...any) ending {
 	}}
 }
 
-// endWell returns what ends the process as way says, within patience and without an error.
+// endWell returns a function that ends the process as way says. It fails if that takes longer than
+// patience or gives an error.
 func endWell(way ending, pause time.Duration) func(p *process) error {
 	return func(p *process) error {
 		way.do(p, pause)
@@ -94,8 +98,9 @@ func endWell(way ending, pause time.Duration) func(p *process) error {
 	}
 }
 
-// TestGracefulEnds: whoever ends the server in order loses nothing that it has acknowledged, over
-// any socket, with any number of threads. The loads and models are TestCrash's.
+// TestGracefulEnds checks that a server that is ended in order loses nothing that it has
+// acknowledged, over any socket, with any number of threads. The loads and models are those of
+// TestCrash.
 //
 //	GODWIT_SEED=42 go test ./integration/crash -run Graceful -endings 500
 func TestGracefulEnds(t *testing.T) {
@@ -105,7 +110,8 @@ func TestGracefulEnds(t *testing.T) {
 	rnd := testseed.Rand(t)
 	for done, number := 0, rnd.IntN(len(graceful)); done < *endings && !t.Failed(); number++ {
 		n := min(1+rnd.IntN(4), *endings-done)
-		c := &chain{t: t, rnd: rand.New(rand.NewPCG(rnd.Uint64(), 0)), policy: graceful[number%len(graceful)]}
+		c := &chain{t: t, rnd: rand.New(rand.NewPCG(rnd.Uint64(), 0)),
+			policy: graceful[number%len(graceful)]}
 		c.end = func(p *process) error {
 			way := endingWays[c.rnd.IntN(len(endingWays))]
 			pause := time.Duration(c.rnd.IntN(20)) * time.Millisecond
@@ -120,8 +126,8 @@ func TestGracefulEnds(t *testing.T) {
 	}
 }
 
-// TestGracefulSync: the last write of clients that wait for each reply is there. Such clients
-// are the ones that see a turn that runs behind the last snapshot.
+// TestGracefulSync checks that the last write is there of clients that wait for each reply. Such
+// clients notice a turn that runs after the last snapshot.
 func TestGracefulSync(t *testing.T) {
 	rnd := testseed.Rand(t)
 	for round := range max(*endings/2, 4) {
@@ -171,7 +177,8 @@ func countUp(p *process, i int) (acked int64) {
 	}
 }
 
-// checkCounts holds the counters against what was acknowledged; one more may have been written.
+// checkCounts compares the counters with what was acknowledged. One more increment may have been
+// written.
 func checkCounts(t *testing.T, p *process, counts []int64) {
 	t.Helper()
 	c, err := p.dial()
@@ -184,15 +191,15 @@ func checkCounts(t *testing.T, p *process, counts []int64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _ := strconv.ParseInt(v.Text(), 10, 64) // no key is no number
+		got, _ := strconv.ParseInt(v.Text(), 10, 64) // a missing key is no number
 		if got < want || got > want+1 {
 			t.Errorf("client %d: %d increments, %d were acknowledged", i, got, want)
 		}
 	}
 }
 
-// TestGracefulEndOfSlowScripts: an end that a signal asks for waits for a script that others are
-// refused for. Half of it is not saved.
+// TestGracefulEndOfSlowScripts checks that an end that a signal asks for waits for a script during
+// which others are answered BUSY. The server never saves half of the script.
 func TestGracefulEndOfSlowScripts(t *testing.T) {
 	rnd := testseed.Rand(t)
 	for i, args := range [][]string{
@@ -212,13 +219,14 @@ func TestGracefulEndOfSlowScripts(t *testing.T) {
 		<-p.Done()
 		have, err := slowCount(startSlow(t, dir, args))
 		if err != nil || have < acked || have > acked+1 || busy == 0 {
-			t.Fatalf("%v: %d calls, %d acknowledged, %d times busy, %v", args, have, acked, busy, err)
+			t.Fatalf("%v: %d calls, %d acknowledged, %d times busy, %v", args, have, acked, busy,
+				err)
 		}
 	}
 }
 
-// startWithDoors starts a server that listens on a unix socket and a TLS port too. Each dial of
-// the process takes another way in.
+// startWithDoors starts a server that listens on a unix socket and a TLS port too. Each dial of the
+// process takes another way in.
 func startWithDoors(dir string, args []string) (*process, error) {
 	d, err := openDoors(dir)
 	if err != nil {

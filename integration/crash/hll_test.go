@@ -5,7 +5,7 @@ import "godwit/internal/hll"
 // hllSparseMax is the default of hll-sparse-max-bytes.
 const hllSparseMax = 3000
 
-// hllOf is the HyperLogLog at the key, made if it is missing, with room to grow.
+// hllOf returns the HyperLogLog at the key, made if it is missing, with room to grow.
 func hllOf(s state, k string) (*value, []byte) {
 	x := s.get(k, "string")
 	b := make([]byte, 0, hll.DenseSize+hll.Room)
@@ -26,7 +26,7 @@ func dense(b []byte) []byte {
 	return out
 }
 
-// addHLL is what PFADD does to the value's bytes.
+// addHLL does what PFADD does to the value's bytes.
 func addHLL(s state, k string, elems []string) {
 	x, b := hllOf(s, k)
 	changed := x.str == ""
@@ -34,7 +34,8 @@ func addHLL(s state, k string, elems []string) {
 		index, rank := hll.Hash([]byte(e))
 		up, err := false, hll.ErrDense
 		if !hll.Dense(b) {
-			b, up, err = hll.SetSparse(append(make([]byte, 0, len(b)+hll.Room), b...), index, rank, hllSparseMax)
+			b, up, err = hll.SetSparse(append(make([]byte, 0, len(b)+hll.Room), b...), index, rank,
+				hllSparseMax)
 		}
 		if err != nil {
 			b = dense(b)
@@ -48,7 +49,7 @@ func addHLL(s state, k string, elems []string) {
 	x.str = string(b)
 }
 
-// mergeHLL is what PFMERGE does to the destination's bytes.
+// mergeHLL does what PFMERGE does to the destination's bytes.
 func mergeHLL(s state, k, k2 string) {
 	var u hll.Union
 	for _, key := range []string{k, k2} {
@@ -63,7 +64,8 @@ func mergeHLL(s state, k, k2 string) {
 	err := hll.ErrDense
 	if !hll.Dense(b) && !u.Dense {
 		var nb []byte
-		if nb, err = u.StoreSparse(append(make([]byte, 0, hll.MaxSparse+hll.Room), b...), hllSparseMax); err == nil {
+		if nb, err = u.StoreSparse(append(make([]byte, 0, hll.MaxSparse+hll.Room), b...),
+			hllSparseMax); err == nil {
 			b = nb
 		}
 	}

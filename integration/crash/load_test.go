@@ -11,8 +11,9 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// worker is one connection's load, and what it knows. Its keys begin with its prefix and nobody else writes them; the mark is a counter
-// that it increments after every operation, from which the test sees how much of the history has survived.
+// worker is the load of one connection, and what it knows. Its keys begin with its prefix and
+// nobody else writes them. The mark is a counter that it increments after every operation. It shows
+// how much of the history has survived.
 type worker struct {
 	n       int
 	db      int
@@ -20,7 +21,7 @@ type worker struct {
 	marks   int64 // the mark in base
 	history []*unit
 	gen     *generator
-	err     error // what went wrong but for the server's end
+	err     error // any failure other than the server's end
 }
 
 func (w *worker) markKey() string { return w.gen.prefix + "mark" }
@@ -34,7 +35,7 @@ func (w *worker) run(p *process, killed <-chan struct{}) {
 	}
 	if err == nil && w.gen.has.script {
 		var v client.Value
-		v, err = do(c, "SCRIPT", "LOAD", script) // the server forgets it when it ends
+		v, err = do(c, "SCRIPT", "LOAD", script) // the server forgets scripts when it ends
 		w.gen.sha = v.Text()
 	}
 	mark := w.marks
@@ -44,7 +45,9 @@ func (w *worker) run(p *process, killed <-chan struct{}) {
 		for range 1 + w.gen.rnd.IntN(12) {
 			mark++
 			n := mark
-			set := &unit{mark: n, cmds: [][]string{{"INCR", w.markKey()}}, apply: func(s state) { s.get(w.markKey(), "string").str = strconv.FormatInt(n, 10) }}
+			set := &unit{mark: n, cmds: [][]string{{"INCR", w.markKey()}}, apply: func(s state) {
+				s.get(w.markKey(), "string").str = strconv.FormatInt(n, 10)
+			}}
 			for _, u := range append(w.gen.next(), set) {
 				u.sent = now
 				u.queue(c)
@@ -82,11 +85,12 @@ func (w *worker) receive(c *client.Client, units []*unit) error {
 	return nil
 }
 
-// refusals are what errors say that the model knows of: nothing is changed then.
-var refusals = []string{"no such key", "in progress", "does not exist", "already exists", "item exists", "ot found", "is not equal", "overflow", "is full",
+// refusals are the errors that the model knows. A command that is refused so changes nothing.
+var refusals = []string{"no such key", "in progress", "does not exist", "already exists",
+	"item exists", "ot found", "is not equal", "overflow", "is full",
 	"Maximum expansions", "as it should"}
 
-// failure finds an error that no operation should meet.
+// failure returns the first error in the reply that no operation should meet, or "".
 func failure(v client.Value) string {
 	refused := func(sign string) bool { return strings.Contains(v.Text(), sign) }
 	if v.IsError() && !slices.ContainsFunc(refusals, refused) {
@@ -129,11 +133,12 @@ func anys(args []string) []any {
 	return out
 }
 
-// keeper makes the server write its files while clients write, and knows since when what is acknowledged must be in a dump.
+// keeper makes the server write its files while clients write. It knows since when acknowledged
+// writes must be in a dump.
 type keeper struct {
 	rnd             *rand.Rand
-	rdb             bool  // no AOF: what is promised is the last dump
-	floor           int64 // Unix ms: what was acknowledged before is in a dump that has succeeded
+	rdb             bool  // no AOF: the last dump is the promise
+	floor           int64 // Unix ms: writes acknowledged before are in a dump that has succeeded
 	rewrites, dumps int
 	err             error
 }
@@ -157,7 +162,8 @@ func (k *keeper) run(p *process, killed <-chan struct{}) {
 		default:
 			var v client.Value
 			v, err = c.Do("BGREWRITEAOF")
-			if k.rewrites++; err == nil && v.IsError() && !strings.Contains(v.Text(), "already in progress") {
+			if k.rewrites++; err == nil && v.IsError() &&
+				!strings.Contains(v.Text(), "already in progress") {
 				err = fmt.Errorf("BGREWRITEAOF: %s", v.Text())
 			}
 		}

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// state is what one connection's keys hold, as a plain model knows it.
+// state is what the keys of one connection hold, in a plain model.
 type state map[string]*value
 
-// bloom is the type of Bloom filters. Their error rate is so low that they are sets.
+// bloom is the type of Bloom filters. Their error rate is so low that they act as sets.
 const bloom = "MBbloom--"
 
-// value is a key. kind says which of the others counts.
+// value is a key. kind says which of the other fields count.
 type value struct {
 	kind   string // as TYPE says
 	str    string
@@ -23,11 +23,11 @@ type value struct {
 	hash   map[string]field
 	set    map[string]bool
 	zset   map[string]float64
-	sketch *sketch // in the model; what was read of one is its digest, in str
+	sketch *sketch // in the model; the server's is read as a digest, in str
 	expiry expiry
 
 	tat      expiry // of a limiter: its arrival time in Unix ns
-	admitted int    // … and how much was let through since it was empty
+	admitted int    // … and how much was admitted since it was empty
 }
 
 type field struct {
@@ -35,13 +35,15 @@ type field struct {
 	deadline int64 // Unix time in ms; 0: none
 }
 
-// expiry is when a key falls due: Unix times in ms. A deadline that the server computed from its own clock lies somewhere between from and
-// to; one that the client gave is both. The zero expiry is never.
+// expiry is when a key falls due, as Unix times in ms. If the server computed the deadline from its
+// own clock, it lies between from and to. If the client gave it, both are equal. The zero expiry is
+// never.
 type expiry struct{ from, to int64 }
 
 func (v *value) clone() *value {
 	w := *v
-	w.list, w.hash, w.set, w.zset = slices.Clone(v.list), maps.Clone(v.hash), maps.Clone(v.set), maps.Clone(v.zset)
+	w.list, w.hash, w.set, w.zset = slices.Clone(v.list), maps.Clone(v.hash), maps.Clone(v.set),
+		maps.Clone(v.zset)
 	w.sketch = v.sketch.clone()
 	return &w
 }
@@ -58,7 +60,8 @@ func (s state) clone() state {
 func (s state) get(key, kind string) *value {
 	v := s[key]
 	if v == nil {
-		v = &value{kind: kind, hash: map[string]field{}, set: map[string]bool{}, zset: map[string]float64{}}
+		v = &value{kind: kind, hash: map[string]field{}, set: map[string]bool{},
+			zset: map[string]float64{}}
 		s[key] = v
 	}
 	return v
@@ -85,7 +88,7 @@ func (v *value) size() int {
 	return 1 // never empty
 }
 
-// text is all of a value but when it expires, in one order.
+// text renders a value without its deadline, in a fixed order.
 func (v *value) text(now int64) string {
 	var parts []string
 	if v.sketch != nil {
@@ -117,7 +120,8 @@ func (v *value) text(now int64) string {
 	return v.kind + " " + strings.Join(parts, " ")
 }
 
-// differences compares what the server has with what it should have; the server was read between the times from and to, in ms.
+// differences compares what the server has with what it should have. The server was read between
+// the times from and to, in ms.
 func differences(want, have state, from, to int64) []string {
 	var out []string
 	for key, w := range want {
@@ -125,15 +129,21 @@ func differences(want, have state, from, to int64) []string {
 		switch {
 		case h == nil && (w.mayBeGone(to)):
 		case h == nil:
-			out = append(out, fmt.Sprintf("%s is missing: %s, expires %v", key, short(w.text(to)), w.expiry))
+			out = append(out,
+				fmt.Sprintf("%s is missing: %s, expires %v", key, short(w.text(to)), w.expiry))
 		case w.expiry.to != 0 && w.expiry.to < from:
-			out = append(out, fmt.Sprintf("%s is there, but expired %d ms before: %v", key, from-w.expiry.to, w.expiry))
+			out = append(out,
+				fmt.Sprintf("%s is there, but expired %d ms before: %v", key, from-w.expiry.to,
+					w.expiry))
 		case h.expiry.from < w.expiry.from || h.expiry.to > w.expiry.to:
-			out = append(out, fmt.Sprintf("%s expires at %d, not at %v", key, h.expiry.from, w.expiry))
+			out = append(out,
+				fmt.Sprintf("%s expires at %d, not at %v", key, h.expiry.from, w.expiry))
 		case h.tat.from < w.tat.from || h.tat.to > w.tat.to:
-			out = append(out, fmt.Sprintf("%s has the arrival time %d, not %v", key, h.tat.from, w.tat))
+			out = append(out,
+				fmt.Sprintf("%s has the arrival time %d, not %v", key, h.tat.from, w.tat))
 		case h.text(to) != w.text(to):
-			out = append(out, fmt.Sprintf("%s is %s, not %s", key, short(h.text(to)), short(w.text(to))))
+			out = append(out,
+				fmt.Sprintf("%s is %s, not %s", key, short(h.text(to)), short(w.text(to))))
 		}
 	}
 	for key, h := range have {

@@ -10,32 +10,37 @@ import (
 	"time"
 )
 
-// unit is what must survive or vanish as a whole: a command, or several in a transaction or a script.
+// unit is what must survive or vanish as a whole: a command, or several in a transaction or a
+// script.
 type unit struct {
 	cmds  [][]string
 	apply func(s state)
 	wrap  string // "": one command, which may be a script; "multi"
 	sent  int64  // Unix ms before it was sent
 	acked int64  // Unix ms after its last reply; 0: none came before the crash
-	mark  int64  // this is the unit that sets the mark to this number
+	mark  int64  // the number to which this unit sets the mark
 }
 
-// generator makes the random operations of one connection. Each type has names of its own, so that no operation meets another type; key 0 of
-// each type grows beyond the small encodings. Deadlines are an hour away, but for keys that are written once and then left to expire.
+// generator makes the random operations of one connection. Each type has names of its own, so that
+// no operation meets another type. Key 0 of each type grows beyond the small encodings. Deadlines
+// are an hour away, except for keys that are written once and then left to expire.
 type generator struct {
 	rnd      *rand.Rand
 	prefix   string
 	has      features
 	volatile int    // keys left to expire so far
-	save     string // makes a file, of those that the server has; "": none is to be made
+	save     string // a command that makes a file, if the server has it; "": none
 
-	functions int    // which libraries are ours to change
-	dump      string // of a library
+	functions int    // which libraries this generator may change
+	dump      string // payload of a library
 	sha       string // of the script that the server has
 }
 
-// features are what the server can do that not every server can.
-type features struct{ multi, script, fieldTTL, bloom, geo, functions, cuckoo, cms, topk, tdigest, throttle bool }
+// features are what not every server can do.
+type features struct {
+	multi, script, fieldTTL, bloom, geo, functions bool
+	cuckoo, cms, topk, tdigest, throttle           bool
+}
 
 func (g *generator) key(kind string) string {
 	return g.prefix + kind + strconv.Itoa(g.rnd.IntN(6))
@@ -56,7 +61,7 @@ func (g *generator) text() string {
 // elementSpace is how many names there are, with and without a prefix.
 const elementSpace = 3000
 
-// allElements are all names that elements gives.
+// allElements returns all names that elements may return.
 func allElements() (names []any) {
 	for i := range elementSpace {
 		names = append(names, strconv.Itoa(i), "element:"+strconv.Itoa(i))
@@ -64,7 +69,7 @@ func allElements() (names []any) {
 	return names
 }
 
-// elements are some of a small space of names, of a large one for a key 0.
+// elements returns some names of a small space, or of a large one for a key 0.
 func (g *generator) elements(key string) []string {
 	n, space := 1+g.rnd.IntN(4), 40
 	if strings.HasSuffix(key, "0") {
@@ -87,7 +92,7 @@ func one(apply func(s state), args ...string) []*unit {
 	return []*unit{{cmds: [][]string{args}, apply: apply}}
 }
 
-// next is an operation: one unit, or two that belong together for the generator only.
+// next returns an operation: one unit, or two that belong together only for the generator.
 func (g *generator) next() []*unit {
 	makers := g.makers()
 	units := makers[g.rnd.IntN(len(makers))]()
@@ -100,15 +105,17 @@ func (g *generator) next() []*unit {
 	return units
 }
 
-// makers are the operations that the server knows, the usual ones more than once.
+// makers returns the operations that the server knows. The usual ones come more than once.
 func (g *generator) makers() []func() []*unit {
-	all := []func() []*unit{g.str, g.str, g.number, g.hll, g.list, g.list, g.hash, g.hash, g.set, g.set, g.zset, g.zset, g.generic, g.generic, g.expiring}
+	all := []func() []*unit{g.str, g.str, g.number, g.hll, g.list, g.list, g.hash, g.hash, g.set,
+		g.set, g.zset, g.zset, g.generic, g.generic, g.expiring}
 	for _, m := range []struct {
 		has  bool
 		make func() []*unit
 	}{
-		{g.has.bloom, g.bloom}, {g.has.geo, g.geo}, {g.has.cuckoo, g.cuckoo}, {g.has.cms, g.cms}, {g.has.topk, g.topk}, {g.has.tdigest, g.tdigest},
-		{g.has.throttle, g.throttle}, {g.functions != noFunctions && g.rnd.IntN(2) == 0, g.function},
+		{g.has.bloom, g.bloom}, {g.has.geo, g.geo}, {g.has.cuckoo, g.cuckoo}, {g.has.cms, g.cms},
+		{g.has.topk, g.topk}, {g.has.tdigest, g.tdigest}, {g.has.throttle, g.throttle},
+		{g.functions != noFunctions && g.rnd.IntN(2) == 0, g.function},
 	} {
 		if m.has {
 			all = append(all, m.make)
@@ -140,13 +147,14 @@ func (g *generator) together(units []*unit) []*unit {
 		return g.together(append(g.str(), g.inScript(all)))
 	}
 	all.wrap = "multi"
-	if g.save != "" && g.rnd.IntN(20) == 0 { // a snapshot that begins in the middle must not have half of it
+	// A snapshot that begins in the middle must not have half of it.
+	if g.save != "" && g.rnd.IntN(20) == 0 {
 		all.cmds = slices.Insert(all.cmds, g.rnd.IntN(len(all.cmds)+1), []string{g.save})
 	}
 	return []*unit{all}
 }
 
-// hll adds to a HyperLogLog or merges two; the small limit makes it dense soon.
+// hll adds to a HyperLogLog or merges two. The small limit makes it dense soon.
 func (g *generator) hll() []*unit {
 	k := g.key("y")
 	if g.rnd.IntN(4) == 0 {
@@ -229,9 +237,17 @@ func (g *generator) list() []*unit {
 	elems := g.elements(k)
 	switch n := g.rnd.IntN(6); g.rnd.IntN(9) {
 	case 0:
-		return one(func(s state) { l := s.get(k, "list"); l.list = l.list[min(n+1, len(l.list)):]; s.tidy(k) }, "LPOP", k, strconv.Itoa(n+1))
+		return one(func(s state) {
+			l := s.get(k, "list")
+			l.list = l.list[min(n+1, len(l.list)):]
+			s.tidy(k)
+		}, "LPOP", k, strconv.Itoa(n+1))
 	case 1:
-		return one(func(s state) { l := s.get(k, "list"); l.list = l.list[:max(0, len(l.list)-n-1)]; s.tidy(k) }, "RPOP", k, strconv.Itoa(n+1))
+		return one(func(s state) {
+			l := s.get(k, "list")
+			l.list = l.list[:max(0, len(l.list)-n-1)]
+			s.tidy(k)
+		}, "RPOP", k, strconv.Itoa(n+1))
 	case 2:
 		return one(func(s state) {
 			if l := s[k]; l != nil {
@@ -245,7 +261,11 @@ func (g *generator) list() []*unit {
 			s.tidy(k)
 		}, "LREM", k, "0", elems[0])
 	case 4:
-		return one(func(s state) { l := s.get(k, "list"); l.list = l.list[:min(len(l.list), 2000)]; s.tidy(k) }, "LTRIM", k, "0", "1999")
+		return one(func(s state) {
+			l := s.get(k, "list")
+			l.list = l.list[:min(len(l.list), 2000)]
+			s.tidy(k)
+		}, "LTRIM", k, "0", "1999")
 	case 5:
 		return g.listMove(k)
 	case 6:
@@ -264,7 +284,10 @@ func (g *generator) list() []*unit {
 			l.list = append(front, l.list...)
 		}, append([]string{"LPUSH", k}, elems...)...)
 	}
-	return one(func(s state) { l := s.get(k, "list"); l.list = append(l.list, elems...) }, append([]string{"RPUSH", k}, elems...)...)
+	return one(func(s state) {
+		l := s.get(k, "list")
+		l.list = append(l.list, elems...)
+	}, append([]string{"RPUSH", k}, elems...)...)
 }
 
 func (g *generator) listMove(k string) []*unit {
@@ -400,7 +423,8 @@ func (g *generator) bloom() []*unit {
 		for _, m := range items {
 			s.get(k, bloom).set[m] = true
 		}
-	}, append([]string{"BF.INSERT", k, "ERROR", "0.0000000001", "CAPACITY", "20", "ITEMS"}, items...)...)
+	}, append([]string{"BF.INSERT", k, "ERROR", "0.0000000001", "CAPACITY", "20", "ITEMS"},
+		items...)...)
 }
 
 func (g *generator) zset() []*unit {
@@ -416,7 +440,9 @@ func (g *generator) zset() []*unit {
 		}, append([]string{"ZREM", k}, members...)...)
 	case 1:
 		by := float64(g.rnd.IntN(200)-100) / 4
-		return one(func(s state) { s.get(k, "zset").zset[members[0]] += by }, "ZINCRBY", k, strconv.FormatFloat(by, 'g', -1, 64), members[0])
+		return one(func(s state) {
+			s.get(k, "zset").zset[members[0]] += by
+		}, "ZINCRBY", k, strconv.FormatFloat(by, 'g', -1, 64), members[0])
 	case 2:
 		n := 1 + g.rnd.IntN(5)
 		return one(func(s state) { s.zpop(k, n) }, "ZPOPMIN", k, strconv.Itoa(n))
@@ -444,7 +470,7 @@ func (g *generator) zset() []*unit {
 	}, args...)
 }
 
-// zpop removes the n members of the lowest scores, names deciding between equal ones.
+// zpop removes the n members with the lowest scores. Names decide between equal scores.
 func (s state) zpop(k string, n int) {
 	z := s.get(k, "zset").zset
 	members := make([]string, 0, len(z))
@@ -515,7 +541,7 @@ func (g *generator) expiring() []*unit {
 	at := time.Now().UnixMilli() + ms
 	atText := strconv.FormatInt(at, 10)
 	switch g.rnd.IntN(4) {
-	case 0: // the server reads its clock some time before the reply
+	case 0: // the server reads its clock some time before it replies
 		u := &unit{cmds: [][]string{{"SET", k, v, "PX", strconv.FormatInt(ms, 10)}}}
 		u.apply = func(s state) {
 			x := s.get(k, "string")
@@ -537,8 +563,12 @@ func (g *generator) expiring() []*unit {
 			h := s.get(k, "hash").hash
 			h["stays"], h["goes"] = field{text: "1"}, field{text: v}
 		}, "HSET", k, "stays", "1", "goes", v)
-		set = append(set, one(func(s state) { s[k].hash["goes"] = field{text: v, deadline: at} }, "HPEXPIREAT", k, atText, "FIELDS", "1", "goes")...)
-		return append(set, one(func(s state) { s[k].expiry = expiry{at + 5000, at + 5000} }, "PEXPIREAT", k, strconv.FormatInt(at+5000, 10))...)
+		set = append(set, one(func(s state) {
+			s[k].hash["goes"] = field{text: v, deadline: at}
+		}, "HPEXPIREAT", k, atText, "FIELDS", "1", "goes")...)
+		return append(set, one(func(s state) {
+			s[k].expiry = expiry{at + 5000, at + 5000}
+		}, "PEXPIREAT", k, strconv.FormatInt(at+5000, 10))...)
 	}
 	return one(func(s state) {
 		x := s.get(k, "string")

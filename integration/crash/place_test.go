@@ -8,7 +8,7 @@ import (
 	"godwit/internal/geohash"
 )
 
-// geo adds places to a sorted set, or stores those of one that are near to a point in another.
+// geo adds places to a sorted set, or stores those that are near a point in another one.
 func (g *generator) geo() []*unit {
 	k := g.key("geo")
 	lon, lat := g.coordinates()
@@ -23,7 +23,7 @@ func (g *generator) geo() []*unit {
 	}
 	for _, m := range members {
 		if _, twice := scores[m]; twice {
-			continue // NX would take the first
+			continue // NX would keep the first
 		}
 		lon, lat = g.coordinates()
 		scores[m] = float64(geohash.Encode(lon, lat))
@@ -42,14 +42,17 @@ func (g *generator) geo() []*unit {
 	}, args...)
 }
 
-// near stores the places of k in a circle: as places, or by their distance in one of the sorted sets.
+// near stores the places of k in a circle, as places or by their distance, in one of the sorted
+// sets.
 func (g *generator) near(k string, lon, lat float64) []*unit {
 	to := g.key("geo")
-	if g.has.throttle && g.rnd.IntN(2) == 0 { // another server's distances may differ in the last bit
+	// Another server's distances may differ in the last bit.
+	if g.has.throttle && g.rnd.IntN(2) == 0 {
 		to = g.key("z")
 	}
 	radius := 1 + g.rnd.IntN(15_000_000)
-	args := []string{"GEOSEARCHSTORE", to, k, "FROMLONLAT", coordinate(lon), coordinate(lat), "BYRADIUS", text(radius), "m"}
+	args := []string{"GEOSEARCHSTORE", to, k, "FROMLONLAT", coordinate(lon), coordinate(lat),
+		"BYRADIUS", text(radius), "m"}
 	distances := strings.HasPrefix(to, g.prefix+"z")
 	if distances {
 		args = append(args, "STOREDIST")
@@ -81,17 +84,19 @@ func (g *generator) coordinates() (lon, lat float64) {
 
 func coordinate(deg float64) string { return strconv.FormatFloat(deg, 'g', -1, 64) }
 
-// The limiter that the test asks: each request fills an hour of the bucket, so that nothing drains while the test runs.
+// These are the arguments of the limiter. Each request fills an hour of the bucket, so that nothing
+// drains while the test runs.
 const (
 	cellBurst = 40
 	cellHour  = int64(3600e9) // ns
-	cellKind  = "bucket"      // as the model calls the type of such keys
+	cellKind  = "bucket"      // what the model calls the type of such keys
 )
 
-// isBucket tells keys of limiters from other strings.
+// isBucket reports whether the key is that of a limiter.
 func isBucket(key string) bool { return strings.Contains(key, ":cell") }
 
-// throttle asks for admission. What the server keeps is a time, of which the model knows between which others it lies.
+// throttle asks for admission. The server keeps a time, and the model knows between which times it
+// lies.
 func (g *generator) throttle() []*unit {
 	k, quantity := g.key("cell"), 1+g.rnd.IntN(5)
 	u := &unit{cmds: [][]string{{"CL.THROTTLE", k, text(cellBurst), "1", "3600", text(quantity)}}}
@@ -104,13 +109,14 @@ func (g *generator) throttle() []*unit {
 			return
 		}
 		b.admitted += quantity
-		b.tat.from, b.tat.to = b.tat.from+int64(quantity)*cellHour, b.tat.to+int64(quantity)*cellHour
+		b.tat.from, b.tat.to = b.tat.from+int64(quantity)*cellHour,
+			b.tat.to+int64(quantity)*cellHour
 		b.expiry = expiry{cell.Deadline(b.tat.from), cell.Deadline(b.tat.to)}
 	}
 	return []*unit{u}
 }
 
-// readBucket makes a limiter of what was read as a string.
+// readBucket turns a string that was read into a limiter.
 func readBucket(v *value) error {
 	tat, err := strconv.ParseInt(v.str, 10, 64)
 	v.kind, v.tat = cellKind, expiry{tat, tat}

@@ -8,7 +8,8 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// runAll is what scripts and functions do: the commands in their arguments, each behind the number of its own. Errors are what they would be outside.
+// runAll is what scripts and functions do. They run the commands in their arguments, where each
+// command follows the number of its words. Errors are the same as outside of scripts.
 const runAll = `
 	local at = 1
 	while at <= #args do
@@ -23,7 +24,7 @@ const (
 	badScript = "local args = ARGV" + runAll + "error('as it should')" // what it has written stays
 )
 
-// packed is the commands as the arguments of a script.
+// packed returns the commands as the arguments of a script.
 func packed(cmds [][]string) (args []string) {
 	for _, cmd := range cmds {
 		args = append(append(args, strconv.Itoa(len(cmd))), cmd...)
@@ -46,41 +47,46 @@ func (g *generator) inScript(all *unit) *unit {
 	return all
 }
 
-// outsideOnly reports whether the command may not be called by scripts.
+// outsideOnly reports whether scripts may not call the command.
 func outsideOnly(cmd []string) bool {
 	return slices.Contains([]string{"FUNCTION", "FCALL", "EVAL", "EVALSHA"}, cmd[0])
 }
 
-// Who may change the libraries of functions: they belong to the server, not to a connection, as keys do.
+// These constants say who may change the libraries of functions. Libraries belong to the server, as
+// keys do, and not to a connection.
 const (
 	noFunctions  = iota
 	ownFunctions // its own ones
 	allFunctions // all, FLUSH included: nobody else has any
 )
 
-// library is the name of a library, which is kept in the model as if it were a key.
+// library returns the name of a library. The model keeps it as if it were a key.
 func (g *generator) library(n int) string {
 	return strings.TrimSuffix(g.prefix, ":") + "_lib" + text(n)
 }
 
 const libraryKey = "library "
 
-// libraryCode is a version of a library: its function notes the version and does what it is told.
+// libraryCode returns a version of a library. Its function notes the version and does what it is
+// told.
 func (g *generator) libraryCode(name, version string) string {
-	return "#!lua name=" + name + "\nredis.register_function('" + name + "', function(keys, args) redis.call('SET', '" + g.ranKey() + "', '" + name + " " + version + "')" +
+	return "#!lua name=" + name + "\nredis.register_function('" + name +
+		"', function(keys, args) redis.call('SET', '" + g.ranKey() + "', '" + name + " " + version +
+		"')" +
 		runAll + "return 0 end)\n-- " + version
 }
 
 func (g *generator) ranKey() string { return g.prefix + "ran" }
 
-// call makes one FCALL of several commands. Without its library, nothing happens.
+// call makes one FCALL of several commands. If the library is missing, nothing happens.
 func (g *generator) call(all *unit) *unit {
 	name, inner := g.library(g.rnd.IntN(3)), all.apply
 	all.cmds = [][]string{append([]string{"FCALL", name, "0"}, packed(all.cmds)...)}
 	all.apply = func(s state) {
 		if lib := s[libraryKey+name]; lib != nil {
 			delete(s, g.ranKey())
-			s.get(g.ranKey(), "string").str = name + " " + lib.str[strings.LastIndex(lib.str, " ")+1:]
+			s.get(g.ranKey(), "string").str = name + " " +
+				lib.str[strings.LastIndex(lib.str, " ")+1:]
 			inner(s)
 		}
 	}
@@ -107,7 +113,9 @@ func (g *generator) function() []*unit {
 			}
 		}, "FUNCTION", "FLUSH", []string{"SYNC", "ASYNC"}[g.rnd.IntN(2)])
 	case n < 4:
-		return one(func(s state) { put(s, libraryKey+g.library(dumped), g.libraryCode(g.library(dumped), "0")) }, "FUNCTION", "RESTORE", g.dump, "REPLACE")
+		return one(func(s state) {
+			put(s, libraryKey+g.library(dumped), g.libraryCode(g.library(dumped), "0"))
+		}, "FUNCTION", "RESTORE", g.dump, "REPLACE")
 	case n < 6:
 		code := g.libraryCode(name, text(g.rnd.IntN(1000)))
 		return one(func(s state) {
@@ -138,7 +146,8 @@ func (g *generator) prepare(c *client.Client) error {
 
 // readLibraries adds the connection's libraries to what it has.
 func readLibraries(c *client.Client, prefix string, out state) error {
-	v, err := do(c, "FUNCTION", "LIST", "WITHCODE", "LIBRARYNAME", strings.TrimSuffix(prefix, ":")+"_lib*")
+	v, err := do(c, "FUNCTION", "LIST", "WITHCODE", "LIBRARYNAME",
+		strings.TrimSuffix(prefix, ":")+"_lib*")
 	for _, lib := range v.Elems {
 		fields := map[string]string{}
 		for i := 0; i+1 < len(lib.Elems); i += 2 {

@@ -15,8 +15,9 @@ import (
 	"godwit/internal/topk"
 )
 
-// sketch is a cuckoo filter, count-min sketch, top-k list or t-digest in ordinary memory. What commands do to it is known to the last bit, so that the
-// server's DEBUG DIGEST-VALUE says whether nothing is lost, doubled or half done.
+// sketch is a cuckoo filter, count-min sketch, top-k list or t-digest in ordinary memory. The
+// effect of each command is known to the last bit. So DEBUG DIGEST-VALUE of the server shows
+// whether anything is lost, doubled or half done.
 type sketch struct {
 	head   []byte
 	blocks [][]byte
@@ -50,13 +51,13 @@ func (k *sketch) clone() *sketch {
 	return c
 }
 
-// sketchKinds are the types that are sketches, by the names that TYPE gives them.
+// sketchKinds are the types that are sketches, by the names that TYPE returns.
 var sketchKinds = map[string]object.Type{
 	object.TypeCuckoo.String(): object.TypeCuckoo, object.TypeCMS.String(): object.TypeCMS,
 	object.TypeTopK.String(): object.TypeTopK, object.TypeTDigest.String(): object.TypeTDigest,
 }
 
-// digest is what DEBUG DIGEST-VALUE says of the sketch at a key without a deadline.
+// digest returns what DEBUG DIGEST-VALUE says of the sketch at a key without a deadline.
 func (k *sketch) digest(t object.Type) string {
 	var d [sha1.Size]byte
 	mix := func(b []byte) {
@@ -80,7 +81,7 @@ func (k *sketch) digest(t object.Type) string {
 	return hex.EncodeToString(d[:])
 }
 
-// withoutDeadline takes out of a digest what a deadline has put in.
+// withoutDeadline removes the part of a deadline from a digest.
 func withoutDeadline(digest string) (string, error) {
 	d, err := hex.DecodeString(digest)
 	for i, c := range sha1.Sum([]byte("!!expire!!")) {
@@ -99,7 +100,7 @@ func (s state) create(key string, t object.Type, make func() *sketch) *sketch {
 	return s[key].sketch
 }
 
-// sketchOf is the sketch at the key; nil: there is none.
+// sketchOf returns the sketch at the key, or nil.
 func (s state) sketchOf(key string) *sketch {
 	if s[key] == nil {
 		return nil
@@ -109,7 +110,7 @@ func (s state) sketchOf(key string) *sketch {
 
 func text(n int) string { return strconv.Itoa(n) }
 
-// The server's defaults for cuckoo filters that are made without options.
+// These are the server's defaults for cuckoo filters that are made without options.
 const (
 	cfCapacity, cfBucket, cfIterations, cfExpansion = 1024, 2, 20, 1
 	cfMaxParts                                      = 32
@@ -134,7 +135,7 @@ func changeCuckoo(s state, key string, change func(f *cuckoo.Filter)) {
 	}
 }
 
-// addCuckoo adds items, as long as the filter has not too many parts before the first.
+// addCuckoo adds items, unless the filter already has too many parts.
 func addCuckoo(s state, key string, items []string, unique bool) {
 	changeCuckoo(s, key, func(f *cuckoo.Filter) {
 		if f.Mem.Blocks() >= cfMaxParts {
@@ -161,24 +162,34 @@ func (g *generator) cuckoo() []*unit {
 	case 0:
 		bucket, iterations, expansion := 1+g.rnd.IntN(4), 1+g.rnd.IntN(30), g.rnd.IntN(2)
 		return one(func(s state) {
-			s.create(k, object.TypeCuckoo, func() *sketch { return newCuckoo(capacity, bucket, iterations, expansion) })
-		}, "CF.RESERVE", k, text(capacity), "BUCKETSIZE", text(bucket), "MAXITERATIONS", text(iterations), "EXPANSION", text(expansion))
+			s.create(k, object.TypeCuckoo, func() *sketch {
+				return newCuckoo(capacity, bucket, iterations, expansion)
+			})
+		}, "CF.RESERVE", k, text(capacity), "BUCKETSIZE", text(bucket), "MAXITERATIONS",
+			text(iterations), "EXPANSION", text(expansion))
 	case 1, 2:
-		return one(func(s state) { changeCuckoo(s, k, func(f *cuckoo.Filter) { f.Delete([]byte(items[0])) }) }, "CF.DEL", k, items[0])
+		return one(func(s state) {
+			changeCuckoo(s, k, func(f *cuckoo.Filter) { f.Delete([]byte(items[0])) })
+		}, "CF.DEL", k, items[0])
 	case 3:
 		return one(func(s state) { changeCuckoo(s, k, (*cuckoo.Filter).Compact) }, "CF.COMPACT", k)
 	case 4:
 		unique := g.rnd.IntN(3) > 0
 		return one(func(s state) {
-			s.create(k, object.TypeCuckoo, func() *sketch { return newCuckoo(cfCapacity, cfBucket, cfIterations, cfExpansion) })
+			s.create(k, object.TypeCuckoo, func() *sketch {
+				return newCuckoo(cfCapacity, cfBucket, cfIterations, cfExpansion)
+			})
 			addCuckoo(s, k, items[:1], unique)
 		}, map[bool]string{true: "CF.ADDNX", false: "CF.ADD"}[unique], k, items[0])
 	}
 	unique := g.rnd.IntN(3) > 0
 	return one(func(s state) {
-		s.create(k, object.TypeCuckoo, func() *sketch { return newCuckoo(capacity, cfBucket, cfIterations, cfExpansion) })
+		s.create(k, object.TypeCuckoo, func() *sketch {
+			return newCuckoo(capacity, cfBucket, cfIterations, cfExpansion)
+		})
 		addCuckoo(s, k, items, unique)
-	}, append([]string{map[bool]string{true: "CF.INSERTNX", false: "CF.INSERT"}[unique], k, "CAPACITY", text(capacity), "ITEMS"}, items...)...)
+	}, append([]string{map[bool]string{true: "CF.INSERTNX", false: "CF.INSERT"}[unique], k,
+		"CAPACITY", text(capacity), "ITEMS"}, items...)...)
 }
 
 func openCMS(k *sketch) cms.Sketch { return cms.Open(k.head, k) }
@@ -193,7 +204,8 @@ func (g *generator) cms() []*unit {
 	case 0:
 		return one(func(s state) {
 			s.create(k, object.TypeCMS, func() *sketch {
-				c := &sketch{head: make([]byte, cms.HeadSize), blocks: [][]byte{make([]byte, width*depth*cms.CellSize)}}
+				c := &sketch{head: make([]byte, cms.HeadSize),
+					blocks: [][]byte{make([]byte, width*depth*cms.CellSize)}}
 				(&cms.Sketch{Width: uint64(width), Depth: uint64(depth)}).PutHead(c.head)
 				return c
 			})
@@ -271,7 +283,8 @@ func newTDigest(compression int64) *sketch {
 	return k
 }
 
-// tdigest adds values, or merges: always into keys that nothing is merged from, because weights that are doubled over and over have no room in a float.
+// tdigest adds values or merges. It merges only into keys that nothing is merged from, because
+// weights that double over and over do not fit in a float.
 func (g *generator) tdigest() []*unit {
 	k := g.key([]string{"td", "td", "tm"}[g.rnd.IntN(3)])
 	compression := int64(10 + g.rnd.IntN(20))
@@ -281,7 +294,9 @@ func (g *generator) tdigest() []*unit {
 	comp := strconv.FormatInt(compression, 10)
 	switch g.rnd.IntN(7) {
 	case 0:
-		return one(func(s state) { s.create(k, object.TypeTDigest, func() *sketch { return newTDigest(compression) }) }, "TDIGEST.CREATE", k, "COMPRESSION", comp)
+		return one(func(s state) {
+			s.create(k, object.TypeTDigest, func() *sketch { return newTDigest(compression) })
+		}, "TDIGEST.CREATE", k, "COMPRESSION", comp)
 	case 1:
 		if strings.HasSuffix(k, "0") && g.rnd.IntN(5) > 0 {
 			break
@@ -309,7 +324,8 @@ func (g *generator) tdigest() []*unit {
 }
 
 func (g *generator) mergeTDigest(k, from1, from2 string, compression int64) []*unit {
-	args := []string{"TDIGEST.MERGE", k, "2", from1, from2, "COMPRESSION", strconv.FormatInt(compression, 10)}
+	args := []string{"TDIGEST.MERGE", k, "2", from1, from2, "COMPRESSION",
+		strconv.FormatInt(compression, 10)}
 	override := g.rnd.IntN(2) == 0
 	if override {
 		args = append(args, "OVERRIDE")

@@ -9,9 +9,9 @@ import (
 	"godwit/internal/testseed"
 )
 
-// slow is a script, and with its first line a function, that writes half of what it writes, takes
-// its time, and writes the rest. Others are answered BUSY meanwhile, which is when files could be
-// begun that have one half.
+// slow is a script, and with its first line a function. It writes half of what it writes, takes its
+// time, and writes the rest. Meanwhile others are answered BUSY, and a file that is begun then
+// could have one half.
 const (
 	slowCounters = 20
 	slowBody     = `
@@ -21,15 +21,17 @@ const (
 	for i = 11, 20 do redis.call('INCR', 'slow:' .. i) end
 	return 1
 `
-	slowLibrary = "#!lua name=slow\nredis.register_function('slow', function(keys, args)" + slowBody + "end)"
+	slowLibrary = "#!lua name=slow\nredis.register_function('slow', function(keys, args)" +
+		slowBody + "end)"
 )
 
-// TestSlowScripts: a script that other clients hear BUSY of is whole after a crash or not there,
-// whatever files were begun in the middle of it.
+// TestSlowScripts checks that a script during which other clients are answered BUSY is there after
+// a crash as a whole or not at all, whatever files were begun in the middle of it.
 func TestSlowScripts(t *testing.T) {
 	rnd := testseed.Rand(t)
 	for _, args := range [][]string{
-		{"--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-min-size", "1kb", "--auto-aof-rewrite-percentage", "1", "--save", ""},
+		{"--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-min-size", "1kb",
+			"--auto-aof-rewrite-percentage", "1", "--save", ""},
 		{"--appendonly", "no", "--save", "1 1"},
 	} {
 		dir := t.TempDir()
@@ -42,7 +44,8 @@ func TestSlowScripts(t *testing.T) {
 				t.Fatal(args, err)
 			}
 			if args[1] == "yes" && have < base+acked || have > base+acked+1 {
-				t.Fatalf("%v: %d calls, of %d and one that was not answered", args, have, base+acked)
+				t.Fatalf("%v: %d calls, of %d and one that was not answered", args, have,
+					base+acked)
 			}
 			base = have
 			life := 1200*time.Millisecond + time.Duration(rnd.IntN(200))*time.Millisecond
@@ -50,7 +53,8 @@ func TestSlowScripts(t *testing.T) {
 			if acked, busy, err = slowLoad(p, func() { time.AfterFunc(life, p.Kill) }); err != nil {
 				t.Fatal(err)
 			}
-			if t.Logf("%v: %d calls, %d times busy", args, acked, busy); busy == 0 || p.Sick() != "" {
+			if t.Logf("%v: %d calls, %d times busy", args, acked, busy); busy == 0 ||
+				p.Sick() != "" {
 				t.Fatalf("no client was refused, or: %s", p.Sick())
 			}
 			<-p.Done()
@@ -78,7 +82,7 @@ func startSlow(t *testing.T, dir string, args []string) *process {
 }
 
 // slowLoad calls the script and the function by turns, while another client asks for snapshots,
-// until the server ends. It calls refused when that client has been refused for the first time.
+// until the server ends. It calls refused when that client is refused for the first time.
 func slowLoad(p *process, refused func()) (acked int64, busy int, err error) {
 	c, err := p.dial()
 	if err != nil {
@@ -134,7 +138,7 @@ func slowLoad(p *process, refused func()) (acked int64, busy int, err error) {
 	}
 }
 
-// slowCount is how many calls the counters show. They must be of one mind.
+// slowCount returns how many calls the counters show. They must agree.
 func slowCount(p *process) (int64, error) {
 	c, err := p.dial()
 	if err != nil {
@@ -158,7 +162,8 @@ func slowCount(p *process) (int64, error) {
 			}
 		}
 		if i > 0 && k != n {
-			return 0, fmt.Errorf("half of a script: the first counter is %d, number %d is %d", n, i+1, k)
+			return 0, fmt.Errorf("half of a script: the first counter is %d, number %d is %d", n,
+				i+1, k)
 		}
 		n = k
 	}

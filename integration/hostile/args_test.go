@@ -10,7 +10,7 @@ import (
 	"godwit/internal/spec"
 )
 
-// commands are the entries of the command table that are tried, without containers.
+// commands are the entries of the command table that the test sends, without containers.
 var commands = func() (all []*spec.Command) {
 	for _, c := range spec.New().All() {
 		if len(c.Sub) == 0 && !excluded[c.FullName()] {
@@ -20,11 +20,12 @@ var commands = func() (all []*spec.Command) {
 	return all
 }()
 
-// excluded are the commands that end the server or lock the test out by design. DEBUG and CONFIG
-// SET are made by functions of their own.
+// excluded are the commands that end the server or lock the test out by design. Functions of their
+// own make DEBUG and CONFIG SET.
 var excluded = map[string]bool{
-	"shutdown": true, "debug": true, "config|set": true, "config|rewrite": true, "acl|load": true, "client|pause": true,
-	"acl|setuser": true, "acl|deluser": true, "client|kill": true, "slaveof": true, "replicaof": true,
+	"shutdown": true, "debug": true, "config|set": true, "config|rewrite": true, "acl|load": true,
+	"client|pause": true, "acl|setuser": true, "acl|deluser": true, "client|kill": true,
+	"slaveof": true, "replicaof": true,
 }
 
 // maker makes commands. All its choices come from rng.
@@ -36,13 +37,15 @@ func (m *maker) chance(percent int) bool { return m.rng.IntN(100) < percent }
 
 func pick[T any](m *maker, all ...T) T { return all[m.rng.IntN(len(all))] }
 
-// hostile are values that a parser may trip over.
+// hostile are values on which a parser may trip.
 var hostile = []string{
-	"", " ", "0", "-0", "+1", "-1", "1 ", " 1", "1.5", "1e400", "-1e400", "nan", "inf", "-inf", "+inf", "0x10", "1e5", "00012",
-	"9223372036854775807", "-9223372036854775808", "9223372036854775808", "-9223372036854775807", "18446744073709551615",
-	"18446744073709551616", "4294967295", "4294967296", "2147483647", "-2147483648", "1024", "65536", "\x00", "\xff\xfe", "a\r\nb",
-	"*", "$", ">", "~", "(", "[", "(1", "[a", "-", "+", "?", "[^", "\\", "{}", "{a}b", "%n%s", "COUNT", "STORE", "LIMIT", "BY", "GET",
-	"NX", "XX", "KEYS", "MATCH", "ANY", "WITHSCORES", "REPLACE", "ABSTTL", "#", "BY nosort", "180", "-180", "90.1",
+	"", " ", "0", "-0", "+1", "-1", "1 ", " 1", "1.5", "1e400", "-1e400", "nan", "inf", "-inf",
+	"+inf", "0x10", "1e5", "00012", "9223372036854775807", "-9223372036854775808",
+	"9223372036854775808", "-9223372036854775807", "18446744073709551615", "18446744073709551616",
+	"4294967295", "4294967296", "2147483647", "-2147483648", "1024", "65536", "\x00",
+	"\xff\xfe", "a\r\nb", "*", "$", ">", "~", "(", "[", "(1", "[a", "-", "+", "?", "[^", "\\", "{}",
+	"{a}b", "%n%s", "COUNT", "STORE", "LIMIT", "BY", "GET", "NX", "XX", "KEYS", "MATCH", "ANY",
+	"WITHSCORES", "REPLACE", "ABSTTL", "#", "BY nosort", "180", "-180", "90.1",
 }
 
 func (m *maker) key() string { return "k" + strconv.Itoa(m.rng.IntN(24)) }
@@ -113,7 +116,8 @@ func (m *maker) arg(out []string, a spec.Arg, keys int) []string {
 		case spec.ArgDouble:
 			out = append(out, pick(m, m.integer(), "1.5", "-3.25", "0.0001", "1e17"))
 		case spec.ArgPattern:
-			out = append(out, pick(m, "*", "k*", "k[0-4]", "v?", strings.Repeat("*a", 20), m.text()))
+			out = append(out,
+				pick(m, "*", "k*", "k[0-4]", "v?", strings.Repeat("*a", 20), m.text()))
 		case spec.ArgPureToken:
 			out = append(out, a.Token)
 		case spec.ArgOneOf:
@@ -129,7 +133,7 @@ func (m *maker) arg(out []string, a spec.Arg, keys int) []string {
 	return out
 }
 
-// command makes one command: by its documentation, and often damaged.
+// command makes one command from its documentation, and often damages it.
 func (m *maker) command() []string {
 	switch n := m.rng.IntN(1000); {
 	case n < 30:
@@ -143,7 +147,8 @@ func (m *maker) command() []string {
 	case n < 150:
 		return m.eval()
 	case n < 190:
-		return []string{pick(m, "MULTI", "EXEC", "EXEC", "DISCARD", "WATCH", "UNWATCH", "RESET"), m.key()}[:1+m.rng.IntN(2)]
+		return []string{pick(m, "MULTI", "EXEC", "EXEC", "DISCARD", "WATCH", "UNWATCH", "RESET"),
+			m.key()}[:1+m.rng.IntN(2)]
 	}
 	c := pick(m, commands...)
 	out := strings.Split(c.FullName(), "|")
@@ -185,7 +190,8 @@ func (m *maker) damage(args []string) []string {
 	return args
 }
 
-// bounded takes out what blocks or fills the server by design: it may be damaged into any command.
+// bounded removes what blocks or fills the server by design. Damage may turn any command into such
+// a one.
 func (m *maker) bounded(args []string) []string {
 	if len(args) == 0 {
 		return []string{"PING"}
@@ -194,7 +200,8 @@ func (m *maker) bounded(args []string) []string {
 	if len(args) > 1 && excluded[name+"|"+strings.ToLower(args[1])] || excluded[name] {
 		return []string{"PING"}
 	}
-	if name == "migrate" { // it waits, and for name servers too, on which a machine's network decides
+	// It waits, for name servers too, and those depend on the machine's network.
+	if name == "migrate" {
 		for i, v := range map[int]string{1: "127.0.0.1", 5: "20"} {
 			if i < len(args) {
 				args[i] = v
@@ -208,10 +215,11 @@ func (m *maker) bounded(args []string) []string {
 		}
 		switch name {
 		case "setrange", "setbit", "bitfield", "lolwut":
-			if n < 1<<33 { // what is refused anyway stays
+			if n < 1<<33 { // what is refused anyway may stay
 				args[i] = strconv.FormatInt(n%4_000_000, 10)
 			}
-		case "bf.reserve", "cf.reserve", "cms.initbydim", "topk.reserve", "tdigest.create", "bf.insert", "cf.insert",
+		case "bf.reserve", "cf.reserve", "cms.initbydim", "topk.reserve", "tdigest.create",
+			"bf.insert", "cf.insert",
 			"hrandfield", "srandmember", "zrandmember", "cms.initbyprob":
 			if n < 1<<40 && n > -1<<40 {
 				args[i] = strconv.FormatInt(n%10_000, 10)
@@ -226,11 +234,14 @@ func (m *maker) debug() []string {
 		return []string{"DEBUG", pick(m, "CHECK", "RELOAD", "DIGEST")} // slow ones
 	}
 	return append([]string{"DEBUG"}, pick(m,
-		[]string{"OBJECT", m.key()}, []string{"SLEEP", "0"}, []string{"LISTPACK", m.key()}, []string{"QUICKLIST", m.key()},
-		[]string{"DIGEST-VALUE", m.key(), m.key()}, []string{"SDSLEN", m.key()}, []string{"HTSTATS", m.integer()},
+		[]string{"OBJECT", m.key()}, []string{"SLEEP", "0"}, []string{"LISTPACK", m.key()},
+		[]string{"QUICKLIST", m.key()}, []string{"DIGEST-VALUE", m.key(), m.key()},
+		[]string{"SDSLEN", m.key()}, []string{"HTSTATS", m.integer()},
 		[]string{"HTSTATS-KEY", m.key()}, []string{"STRINGMATCH-LEN", m.text(), m.text()},
-		[]string{"SET-ACTIVE-EXPIRE", pick(m, "0", "1")}, []string{"PROTOCOL", pick(m, "map", "attrib", "push", "bignum")},
-		[]string{"POPULATE", strconv.Itoa(m.rng.IntN(300)), pick(m, "k", "p"), "20"}, []string{"ERROR", m.text()},
+		[]string{"SET-ACTIVE-EXPIRE", pick(m, "0", "1")},
+		[]string{"PROTOCOL", pick(m, "map", "attrib", "push", "bignum")},
+		[]string{"POPULATE", strconv.Itoa(m.rng.IntN(300)), pick(m, "k", "p"), "20"},
+		[]string{"ERROR", m.text()},
 		[]string{"QUICKLIST-PACKED-THRESHOLD", pick(m, "0", "10", "100b")}, []string{"HELP"},
 	)...)
 }
@@ -238,46 +249,67 @@ func (m *maker) debug() []string {
 func (m *maker) config() []string {
 	small := strconv.Itoa(m.rng.IntN(200))
 	kv := pick(m,
-		[]string{"hash-max-listpack-entries", small}, []string{"hash-max-listpack-value", small}, []string{"set-max-intset-entries", small},
-		[]string{"set-max-listpack-entries", small}, []string{"zset-max-listpack-entries", small}, []string{"zset-max-listpack-value", small},
-		[]string{"list-max-listpack-size", pick(m, "-1", "-2", "-5", "1", "3", "128")}, []string{"list-compress-depth", pick(m, "0", "1", "3")},
-		[]string{"maxmemory", pick(m, memoryLimit, "100mb", "20mb", "1")}, []string{"maxmemory-clients", pick(m, "0", "1mb", "5%")},
-		[]string{"maxmemory-policy", pick(m, "noeviction", "allkeys-lru", "allkeys-lfu", "volatile-ttl", "allkeys-random", "volatile-lfu")},
-		[]string{"notify-keyspace-events", pick(m, "", "KEA", "KEAmn", "Kg")}, []string{"lazyfree-lazy-user-del", pick(m, "yes", "no")},
-		[]string{"activerehashing", pick(m, "yes", "no")}, []string{"tracking-table-max-keys", pick(m, "0", "1", "1000000")},
-		[]string{"slowlog-log-slower-than", pick(m, "-1", "0", "10000")}, []string{"latency-tracking", pick(m, "yes", "no")},
-		[]string{"appendonly", pick(m, "yes", "no")}, []string{"appendfsync", pick(m, "no", "everysec", "always")},
-		[]string{"hll-sparse-max-bytes", pick(m, "0", "3000", "16000")}, []string{"active-expire-effort", pick(m, "1", "10")},
-		[]string{"nosuch", m.text()}, []string{"proto-max-bulk-len", pick(m, "1mb", "512mb")}, []string{"hz", pick(m, "1", "10", "500")},
+		[]string{"hash-max-listpack-entries", small}, []string{"hash-max-listpack-value", small},
+		[]string{"set-max-intset-entries", small}, []string{"set-max-listpack-entries", small},
+		[]string{"zset-max-listpack-entries", small},
+		[]string{"zset-max-listpack-value", small},
+		[]string{"list-max-listpack-size", pick(m, "-1", "-2", "-5", "1", "3", "128")},
+		[]string{"list-compress-depth", pick(m, "0", "1", "3")},
+		[]string{"maxmemory", pick(m, memoryLimit, "100mb", "20mb", "1")},
+		[]string{"maxmemory-clients", pick(m, "0", "1mb", "5%")},
+		[]string{"maxmemory-policy",
+			pick(m, "noeviction", "allkeys-lru", "allkeys-lfu", "volatile-ttl", "allkeys-random",
+				"volatile-lfu")},
+		[]string{"notify-keyspace-events", pick(m, "", "KEA", "KEAmn", "Kg")},
+		[]string{"lazyfree-lazy-user-del", pick(m, "yes", "no")},
+		[]string{"activerehashing", pick(m, "yes", "no")},
+		[]string{"tracking-table-max-keys", pick(m, "0", "1", "1000000")},
+		[]string{"slowlog-log-slower-than", pick(m, "-1", "0", "10000")},
+		[]string{"latency-tracking", pick(m, "yes", "no")},
+		[]string{"appendonly", pick(m, "yes", "no")},
+		[]string{"appendfsync", pick(m, "no", "everysec", "always")},
+		[]string{"hll-sparse-max-bytes", pick(m, "0", "3000", "16000")},
+		[]string{"active-expire-effort", pick(m, "1", "10")}, []string{"nosuch", m.text()},
+		[]string{"proto-max-bulk-len", pick(m, "1mb", "512mb")},
+		[]string{"hz", pick(m, "1", "10", "500")},
 	)
 	return append([]string{"CONFIG", "SET"}, kv...)
 }
 
 func (m *maker) client() []string {
 	return append([]string{"CLIENT"}, pick(m,
-		[]string{"KILL", "ID", strconv.Itoa(m.rng.IntN(200))}, []string{"KILL", "TYPE", pick(m, "pubsub", "replica")},
+		[]string{"KILL", "ID", strconv.Itoa(m.rng.IntN(200))},
+		[]string{"KILL", "TYPE", pick(m, "pubsub", "replica")},
 		[]string{"KILL", "USER", "u1", "SKIPME", pick(m, "yes", "no")}, []string{"UNPAUSE"},
-		[]string{"PAUSE", strconv.Itoa(m.rng.IntN(30)), pick(m, "WRITE", "ALL")}, []string{"REPLY", pick(m, "ON", "OFF", "SKIP")},
-		[]string{"TRACKING", "ON", pick(m, "BCAST", "OPTIN", "OPTOUT", "NOLOOP")}, []string{"TRACKING", "OFF"},
-		[]string{"TRACKING", "ON", "BCAST", "PREFIX", pick(m, "k", "k1", ""), "PREFIX", pick(m, "p", "k2", "k")},
-		[]string{"TRACKING", "ON", "REDIRECT", strconv.Itoa(m.rng.IntN(300))}, []string{"CACHING", pick(m, "YES", "NO")},
-		[]string{"UNBLOCK", strconv.Itoa(m.rng.IntN(300)), pick(m, "ERROR", "TIMEOUT")}, []string{"LIST"}, []string{"NO-EVICT", pick(m, "on", "off")},
-		[]string{"SETNAME", m.text()}, []string{"NO-TOUCH", pick(m, "on", "off")},
+		[]string{"PAUSE", strconv.Itoa(m.rng.IntN(30)), pick(m, "WRITE", "ALL")},
+		[]string{"REPLY", pick(m, "ON", "OFF", "SKIP")},
+		[]string{"TRACKING", "ON", pick(m, "BCAST", "OPTIN", "OPTOUT", "NOLOOP")},
+		[]string{"TRACKING", "OFF"},
+		[]string{"TRACKING", "ON", "BCAST", "PREFIX", pick(m, "k", "k1", ""), "PREFIX",
+			pick(m, "p", "k2", "k")},
+		[]string{"TRACKING", "ON", "REDIRECT", strconv.Itoa(m.rng.IntN(300))},
+		[]string{"CACHING", pick(m, "YES", "NO")},
+		[]string{"UNBLOCK", strconv.Itoa(m.rng.IntN(300)), pick(m, "ERROR", "TIMEOUT")},
+		[]string{"LIST"}, []string{"NO-EVICT", pick(m, "on", "off")}, []string{"SETNAME", m.text()},
+		[]string{"NO-TOUCH", pick(m, "on", "off")},
 	)...)
 }
 
 func (m *maker) acl() []string {
 	rule := func() string {
-		return pick(m, "on", "off", "+@all", "-@all", "+get", "-get", "~k*", "%R~k1", "&*", "allkeys", "resetkeys", ">pw", "<pw", "nopass",
+		return pick(m, "on", "off", "+@all", "-@all", "+get", "-get", "~k*", "%R~k1", "&*",
+			"allkeys", "resetkeys", ">pw", "<pw", "nopass",
 			"reset", "clearselectors", "(+set ~k2)", "+config|get", "-@dangerous", m.text())
 	}
 	return append([]string{"ACL"}, pick(m,
-		[]string{"SETUSER", "u1", rule(), rule(), rule()}, []string{"SETUSER", "u2", rule()}, []string{"DELUSER", pick(m, "u1", "u2")},
-		[]string{"LIST"}, []string{"GETUSER", "u1"}, []string{"DRYRUN", "u1", "set", m.key(), "x"}, []string{"LOG"}, []string{"CAT", pick(m, "read", "zz")},
+		[]string{"SETUSER", "u1", rule(), rule(), rule()}, []string{"SETUSER", "u2", rule()},
+		[]string{"DELUSER", pick(m, "u1", "u2")}, []string{"LIST"}, []string{"GETUSER", "u1"},
+		[]string{"DRYRUN", "u1", "set", m.key(), "x"}, []string{"LOG"},
+		[]string{"CAT", pick(m, "read", "zz")},
 	)...)
 }
 
-// eval makes a script: some good, many with a syntax error.
+// eval makes a script. Some are good, and many have a syntax error.
 func (m *maker) eval() []string {
 	call := func() string {
 		var b strings.Builder
@@ -291,27 +323,37 @@ func (m *maker) eval() []string {
 		return b.String() + ")"
 	}
 	body := pick(m,
-		"return "+call(), "local a="+call()+" "+call()+" return a", "for i=1,3 do "+call()+" end return 1",
-		"return pcall(function() "+call()+" error({err='x'}) end)", "return {"+call()+","+call()+",3.5,{ok='y'}}",
-		"return cjson.encode({"+call()+"})", "return redis.sha1hex(string.rep('x',"+strconv.Itoa(m.rng.IntN(1000))+"))",
-		"redis.setresp(3) return "+call(), "return cmsgpack.unpack("+luaString(m.text())+")", "return struct.unpack("+luaString(m.text())+",'abc')",
-		"return string.format("+luaString(m.text())+",1,2)", "return ("+luaString(m.text())+"):gsub("+luaString(m.text())+",'%1')",
-		"local t={} for i=1,100 do t[i]=i end return unpack(t)", "return tostring(coroutine.wrap(function() coroutine.yield("+call()+") end)())",
+		"return "+call(), "local a="+call()+" "+call()+" return a",
+		"for i=1,3 do "+call()+" end return 1",
+		"return pcall(function() "+call()+" error({err='x'}) end)",
+		"return {"+call()+","+call()+",3.5,{ok='y'}}", "return cjson.encode({"+call()+"})",
+		"return redis.sha1hex(string.rep('x',"+strconv.Itoa(m.rng.IntN(1000))+"))",
+		"redis.setresp(3) return "+call(), "return cmsgpack.unpack("+luaString(m.text())+")",
+		"return struct.unpack("+luaString(m.text())+",'abc')",
+		"return string.format("+luaString(m.text())+",1,2)",
+		"return ("+luaString(m.text())+"):gsub("+luaString(m.text())+",'%1')",
+		"local t={} for i=1,100 do t[i]=i end return unpack(t)",
+		"return tostring(coroutine.wrap(function() coroutine.yield("+call()+") end)())",
 	)
 	if m.chance(50) { // a syntax error, most probably
 		i := m.rng.IntN(len(body) + 1)
-		body = body[:i] + pick(m, " end ", " ( ", "=", " do ", " then ", "\"", "]]", " local ", "..", " function ", "") + body[min(len(body), i+m.rng.IntN(3)):]
+		body = body[:i] + pick(m, " end ", " ( ", "=", " do ", " then ", "\"", "]]", " local ",
+			"..", " function ", "") + body[min(len(body), i+m.rng.IntN(3)):]
 	}
 	if m.chance(30) {
-		body = "#!lua " + pick(m, "", "flags=no-writes", "flags=allow-oom", "name=lib", "flags=nosuch") + "\n" + body
+		body = "#!lua " + pick(m, "", "flags=no-writes", "flags=allow-oom", "name=lib",
+			"flags=nosuch") + "\n" + body
 	}
-	return pick(m, []string{"EVAL", body, "1", m.key(), m.text()}, []string{"EVAL", body, "0"}, []string{"EVAL_RO", body, "1", m.key()},
-		[]string{"SCRIPT", "LOAD", body}, []string{"FUNCTION", "LOAD", "REPLACE", "#!lua name=lib" + strconv.Itoa(m.rng.IntN(3)) +
-			"\nredis.register_function('f" + strconv.Itoa(m.rng.IntN(3)) + "', function(keys, args) " + body + " end)"},
+	return pick(m, []string{"EVAL", body, "1", m.key(), m.text()}, []string{"EVAL", body, "0"},
+		[]string{"EVAL_RO", body, "1", m.key()},
+		[]string{"SCRIPT", "LOAD", body},
+		[]string{"FUNCTION", "LOAD", "REPLACE", "#!lua name=lib" + strconv.Itoa(m.rng.IntN(3)) +
+			"\nredis.register_function('f" + strconv.Itoa(m.rng.IntN(3)) +
+			"', function(keys, args) " + body + " end)"},
 		[]string{"FCALL", "f" + strconv.Itoa(m.rng.IntN(3)), "1", m.key()})
 }
 
-// luaString writes s as a literal of Lua.
+// luaString returns s as a Lua literal.
 func luaString(s string) string {
 	var b bytes.Buffer
 	b.WriteByte('"')

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// dropDeadlines deletes keys of the current database whose value changes with time: those with a
-// deadline, and hashes of which a field has one.
+// dropDeadlines deletes the keys of the current database that change with time: those with a
+// deadline, and hashes with a field that has one.
 const dropDeadlines = `local cursor = '0'
 repeat
   local r = redis.call('SCAN', cursor, 'COUNT', 1000)
@@ -23,12 +23,14 @@ repeat
   end
 until cursor == '0'`
 
-// examine looks at the data set while nobody else does: its tables add up, and it is the same after
-// a RELOAD and after a restart. It returns the server, which is a new one every other time.
+// examine checks the data set while nobody else uses it. Its tables must add up, and it must be the
+// same after a RELOAD and after a restart. It returns the server, which is a new process every
+// other time.
 func examine(t *testing.T, p *process, dir string, n uint64) *process {
 	require.False(t, p.Ended(), "the server has ended")
 	p.text(t, "CLIENT", "UNPAUSE")
-	for _, kv := range [][2]string{{"maxmemory", "0"}, {"maxmemory-clients", "0"}, {"appendonly", "no"}, {"proto-max-bulk-len", "512mb"}, {"save", ""}} {
+	for _, kv := range [][2]string{{"maxmemory", "0"}, {"maxmemory-clients", "0"},
+		{"appendonly", "no"}, {"proto-max-bulk-len", "512mb"}, {"save", ""}} {
 		p.text(t, "CONFIG", "SET", kv[0], kv[1])
 	}
 	p.text(t, "DEBUG", "SET-ACTIVE-EXPIRE", "1")
@@ -52,7 +54,8 @@ func examine(t *testing.T, p *process, dir string, n uint64) *process {
 	if n%4 == 3 {
 		p.text(t, "FLUSHALL")
 		p.text(t, "FUNCTION", "FLUSH")
-		require.Less(t, number(p.text(t, "INFO", "memory"), "used_memory"), int64(200<<20), "of an empty server")
+		require.Less(t, number(p.text(t, "INFO", "memory"), "used_memory"), int64(200<<20),
+			"of an empty server")
 	}
 	p.text(t, "CONFIG", "SET", "maxmemory", memoryLimit)
 	return p

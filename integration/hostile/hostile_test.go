@@ -3,8 +3,9 @@
 // server is built with its invariants checked. It must stay alive, answer, keep its tables in order
 // and its memory bounded, and have the same data after it was written to disk and read again.
 //
-// HOSTILETIME says how long; GODWIT_SEED makes the same commands again, though their order among
-// connections is the machine's. On failure the last commands are in the file that the test names.
+// HOSTILETIME says how long the test runs. GODWIT_SEED makes the same commands again, but their
+// order among connections is up to the machine. On failure the test names a file with the last
+// commands.
 package hostile
 
 import (
@@ -27,13 +28,14 @@ import (
 )
 
 const (
-	workers     = 8
-	round       = 8 * time.Second // between two looks at the whole data set
-	memoryBound = 1 << 30         // of used_memory: maxmemory and what clients and scripts hold beside it
-	remembered  = 100_000         // commands that are shown on failure
+	workers = 8
+	round   = 8 * time.Second // between two looks at the whole data set
+	// memoryBound is a limit of used_memory: maxmemory and what clients and scripts hold beside it.
+	memoryBound = 1 << 30
+	remembered  = 100_000 // commands that are shown on failure
 )
 
-// duration is how long the test runs.
+// duration returns how long the test runs.
 func duration(t *testing.T) time.Duration {
 	text := os.Getenv("HOSTILETIME")
 	if text == "" {
@@ -44,7 +46,7 @@ func duration(t *testing.T) time.Duration {
 	return d
 }
 
-// history is what was sent last.
+// history holds the commands that were sent last.
 type history struct {
 	mu    sync.Mutex
 	lines [remembered]string
@@ -104,7 +106,7 @@ func TestHostile(t *testing.T) {
 	p.stop(t)
 }
 
-// watch asks the server now and then whether it is well.
+// watch checks now and then that the server answers.
 func watch(t *testing.T, p *process, h *history, until time.Time) {
 	for time.Now().Before(until) {
 		require.False(t, p.Ended(), "the server has ended")
@@ -122,13 +124,14 @@ func watch(t *testing.T, p *process, h *history, until time.Time) {
 	}
 }
 
-// number is a field of INFO.
+// number returns a field of INFO.
 func number(info, field string) int64 {
 	n, _ := strconv.ParseInt(testserver.Info(info)[field], 10, 64)
 	return n
 }
 
-// session is one connection's life: batches of commands, and the answers read and forgotten.
+// session runs one connection from its start to its end. It sends batches of commands, and reads
+// and forgets the replies.
 func (m *maker) session(p *process, worker int, h *history, until time.Time) (sent int64) {
 	c, err := p.Dial()
 	if err != nil {
@@ -162,10 +165,11 @@ func (m *maker) session(p *process, worker int, h *history, until time.Time) (se
 			sent++
 		}
 		if m.chance(1) {
-			_ = c.Send([]byte(pick(m, "*3\r\n$3\r\nSET\r\n", "*-1\r\n", "$5\r\n", "GET k1\r\n", "*1\r\n$99999999999\r\n",
-				"\x00\xff\r\n", "*2147483648\r\n")))
+			_ = c.Send([]byte(pick(m, "*3\r\n$3\r\nSET\r\n", "*-1\r\n", "$5\r\n", "GET k1\r\n",
+				"*1\r\n$99999999999\r\n", "\x00\xff\r\n", "*2147483648\r\n")))
 		}
-		// One answer at least, unless the connection waits for a key, or has asked for silence.
+		// There is at least one reply, unless the connection waits for a key or has asked for
+		// silence.
 		for range 20 {
 			if heard.Load() != before {
 				break

@@ -15,8 +15,8 @@ import (
 	"godwit/internal/testserver"
 )
 
-// memoryLimit is what holds while commands come: a filter of gigabytes is one command, and SAVE
-// of it takes minutes on a slow disk.
+// memoryLimit is maxmemory while commands come. One command can make a filter of gigabytes, and
+// SAVE of that takes minutes on a slow disk.
 const memoryLimit = "96mb"
 
 // patience is how long the server may take to answer or to end. The machine may be busy with other
@@ -37,38 +37,42 @@ func start(t *testing.T, dir string) *process {
 	bin, err := testserver.BinaryWith(flags...)
 	require.NoError(t, err)
 	s, err := testserver.Start(testserver.Options{Program: bin, Dir: dir,
-		Args: []string{"--port", "0", "--unixsocket", "s", "--enable-debug-command", "yes", "--maxclients", "200",
-			"--loglevel", "warning", "--busy-reply-threshold", "1000", "--client-query-buffer-limit", "64mb",
-			"--client-output-buffer-limit", "normal 64mb 0 0 pubsub 8mb 0 0", "--latency-tracking", "no",
+		Args: []string{"--port", "0", "--unixsocket", "s", "--enable-debug-command", "yes",
+			"--maxclients", "200", "--loglevel", "warning", "--busy-reply-threshold", "1000",
+			"--client-query-buffer-limit", "64mb",
+			"--client-output-buffer-limit", "normal 64mb 0 0 pubsub 8mb 0 0",
+			"--latency-tracking", "no",
 			"--maxmemory", memoryLimit},
-		Env: []string{"GOTRACEBACK=crash"}}) // dump wants the stacks of all threads
+		Env: []string{"GOTRACEBACK=crash"}}) // dump needs the stacks of all threads
 	require.NoError(t, err)
 	t.Cleanup(s.Kill)
 	return &process{s}
 }
 
-// ping asks for a PONG. Commands of others may have its connection closed, and under
-// maxmemory-clients that of everybody for as long as a protected client takes more than the limit:
-// then it asks on another one.
+// ping sends a PING. A command of another client may close the connection, and ping then uses a new
+// one. Under maxmemory-clients that can go on for as long as a protected client takes more than the
+// limit.
 func (p *process) ping() error {
 	v, err := p.Do("PING")
 	for end := time.Now().Add(patience); !p.Ended() && closed(err) && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond)
 		v, err = p.Do("PING")
 	}
-	if err == nil && v.Text() != "PONG" && !strings.HasPrefix(v.Text(), "BUSY") && !strings.HasPrefix(v.Text(), "LOADING") &&
+	if err == nil && v.Text() != "PONG" && !strings.HasPrefix(v.Text(), "BUSY") &&
+		!strings.HasPrefix(v.Text(), "LOADING") &&
 		!strings.HasPrefix(v.Text(), "MISCONF") {
 		err = fmt.Errorf("PING is answered %s", v.Text())
 	}
 	return err
 }
 
-// closed reports whether the server closed the connection, rather than not to answer.
+// closed reports whether the server closed the connection. A timeout is not that.
 func closed(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) ||
+		errors.Is(err, syscall.EPIPE)
 }
 
-// dump ends a server that does not answer, and has it write what it was doing.
+// dump ends a server that does not answer, and makes it write what it was doing.
 func (p *process) dump() {
 	_ = p.Signal(syscall.SIGQUIT)
 	select {
@@ -77,7 +81,7 @@ func (p *process) dump() {
 	}
 }
 
-// text is the answer to a command that must succeed.
+// text returns the reply of a command that must succeed.
 func (p *process) text(t *testing.T, args ...any) string {
 	t.Helper()
 	v, err := p.Do(args...)

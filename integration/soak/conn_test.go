@@ -8,7 +8,7 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// shortWait is what no stall is looked for in: most requests are answered sooner.
+// shortWait is the wait below which no stall is looked for. Most requests are answered sooner.
 const shortWait = 10 * time.Millisecond
 
 // conn is one client of a run. After the first failure of the run its methods do nothing.
@@ -32,7 +32,7 @@ func (c *conn) add(args ...any) {
 func brief(args []any) string {
 	var sb strings.Builder
 	for _, a := range args[:min(len(args), 6)] {
-		if b, ok := a.([]byte); ok { // formatted, a large value takes longer than its request
+		if b, ok := a.([]byte); ok { // formatting a large value takes longer than its request
 			a = fmt.Sprintf("(%d bytes)", len(b))
 		}
 		fmt.Fprintf(&sb, " %.60v", a)
@@ -40,8 +40,8 @@ func brief(args []any) string {
 	return strings.TrimPrefix(sb.String(), " ")
 }
 
-// flush sends the batch and returns the replies. Their wait counts; a refusal for want of memory
-// is counted, another error that is not expected fails the run.
+// flush sends the batch and returns the replies. It counts their wait, and the commands that are
+// refused with OOM. Another error that is not expected fails the run.
 func (c *conn) flush() []client.Value {
 	n := c.n
 	c.n = 0
@@ -89,8 +89,9 @@ func outOfMemory(text string) bool {
 var expected = []string{
 	"ERR Background save already in progress", "ERR Background append only file rewriting already",
 	"ERR Another child process is active", "ERR Can't BGSAVE while AOF log rewriting",
-	"ERR no such key", "BUSYKEY", "ERR index out of range", "WRONGTYPE", "ERR source and destination",
-	"ERR One or more scores", "ERR invalid expire", "ERR string exceeds maximum allowed size",
+	"ERR no such key", "BUSYKEY", "ERR index out of range", "WRONGTYPE",
+	"ERR source and destination", "ERR One or more scores", "ERR invalid expire",
+	"ERR string exceeds maximum allowed size",
 }
 
 // isExpected reports whether the error belongs to the load.

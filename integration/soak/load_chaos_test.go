@@ -10,13 +10,13 @@ const (
 	chaosLimit   = 120 * mb
 	chaosWorkers = 3
 
-	// A soak that is longer than the one of make check has time for more of each chaos.
+	// A soak that is longer than that of make check has time for more of each chaos.
 	shortSoak = 2 * time.Minute
 	longer    = 5
 )
 
-// chaos is everything at once: clients that read and write all types in several databases, others
-// that hold memory of the server's, and one that moves the limit and starts snapshots meanwhile.
+// chaos does everything at once. Some clients read and write all types in several databases, others
+// hold memory of the server, and one moves the limit and starts snapshots meanwhile.
 func chaos(r *run) {
 	batches := 120 * r.size
 	if *duration > shortSoak {

@@ -13,7 +13,7 @@ const (
 	largestSize = 8 << 20 // of a value
 )
 
-// noise is what values are cut from: bytes that nothing compresses.
+// noise is what values are cut from: bytes that do not compress.
 var noise = sync.OnceValue(func() []byte {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	b := make([]byte, 2*largestSize)
@@ -29,15 +29,15 @@ func blob(rnd *rand.Rand, n int) []byte {
 	return noise()[at : at+n]
 }
 
-// mixedSize returns a size of 8 bytes to 8 MB such that each size class has about as many bytes
-// as any other in total: very many small values, few large ones.
+// mixedSize returns a size of 8 bytes to 8 MB. Each size class has about as many bytes as any other
+// in total: very many small values, few large ones.
 func mixedSize(rnd *rand.Rand, largest int) int {
 	const smallest = 8
 	return min(largest, int(smallest/(1-rnd.Float64()*(1-smallest/float64(largest)))))
 }
 
 // fill sends n SETs of the generator in pipelines. In the second half it counts keys at forty
-// moments: the mean is what the cache holds when it is full.
+// moments. The mean is what the cache holds when it is full.
 func fill(r *run, n int, next func(rnd *rand.Rand, i int) []any) {
 	c, rnd := r.dial(), r.source()
 	full := census{c: c}
@@ -68,8 +68,8 @@ func fill(r *run, n int, next func(rnd *rand.Rand, i int) []any) {
 // key returns the i-th key of a family.
 func key(family string, i int) string { return family + ":" + strconv.Itoa(i) }
 
-// setMixed returns a SET of a new key with a value of a mixed size; of ten keys, deadlines says
-// how many get one.
+// setMixed returns a SET of a new key with a value of a mixed size. Of ten keys, as many get a
+// deadline as deadlines says.
 func setMixed(deadlines int) func(*rand.Rand, int) []any {
 	return func(rnd *rand.Rand, i int) []any {
 		args := []any{"SET", key("mixed", i), blob(rnd, mixedSize(rnd, largestSize))}
@@ -80,7 +80,7 @@ func setMixed(deadlines int) func(*rand.Rand, int) []any {
 	}
 }
 
-// zipf are the cumulative shares of n keys of which the i-th is read in proportion to i^-0.99.
+// zipf holds the cumulative shares of n keys. The i-th key is read in proportion to i^-0.99.
 type zipf []float64
 
 func newZipf(n int) zipf {
@@ -96,7 +96,7 @@ func newZipf(n int) zipf {
 	return z
 }
 
-// draw returns a key's number.
+// draw returns the number of a key.
 func (z zipf) draw(rnd *rand.Rand) int {
 	return min(len(z)-1, sort.SearchFloat64s(z, rnd.Float64()))
 }

@@ -7,16 +7,16 @@ import (
 	"godwit/internal/testserver"
 )
 
-// largeFrom is the size from which values are too few for their share of the memory to be steady.
+// largeFrom is the size from which values are too few to hold a steady share of the memory.
 const largeFrom = 64 << 10
 
-// census counts the keys of a cache that is full. Of values of mixed sizes a few hold a large part
-// of the memory: whether one of 8 MB is among 30 MB just then, or in the buffer of the client that
-// has sent it, is luck, and takes the room of 40,000 small ones. So each count is scaled to a cache
-// that has all of its limit for other values.
+// census counts the keys of a full cache. When sizes are mixed, a few values hold a large part of
+// the memory. A value of 8 MB takes the room of 40,000 small ones, and it is luck whether it is
+// among 30 MB at the moment, or still in the buffer of the client that sent it. So each count is
+// scaled to a cache that has all of its limit for other values.
 type census struct {
 	c      *conn
-	large  []string // all keys that got a large value, whether they are still there or not
+	large  []string // all keys that got a large value, even if they are gone
 	total  float64
 	counts int
 }
@@ -32,7 +32,7 @@ func (s *census) sent(args []any) {
 func (s *census) take() {
 	r := s.c.r
 	for _, name := range s.large {
-		s.c.add("MEMORY", "USAGE", name) // which is no use of the key
+		s.c.add("MEMORY", "USAGE", name) // this does not count as a use of the key
 	}
 	s.c.add("DBSIZE")
 	s.c.add("INFO", "memory")

@@ -35,8 +35,8 @@ func persistAll(r *run, rnd *rand.Rand, working <-chan struct{}) {
 	}
 }
 
-// readSlowly asks for more than it reads, then reads the rest or hangs up. What it may leave
-// unread is a quarter of the limit.
+// readSlowly asks for more than it reads, then reads the rest or hangs up. It leaves at most a
+// quarter of the limit unread.
 func readSlowly(r *run, rnd *rand.Rand, working <-chan struct{}) {
 	setter := r.dial()
 	for r.ok() && !over(working) {
@@ -67,7 +67,7 @@ func readSlowly(r *run, rnd *rand.Rand, working <-chan struct{}) {
 	}
 }
 
-// track fills the table of what clients have cached, and reads the invalidations.
+// track fills the tracking table and reads the invalidations.
 func track(r *run, rnd *rand.Rand, working <-chan struct{}) {
 	for r.ok() && !over(working) {
 		c := r.dial()
@@ -91,8 +91,8 @@ func track(r *run, rnd *rand.Rand, working <-chan struct{}) {
 	}
 }
 
-// queueUp holds queues of MULTI open, then runs, drops or abandons them. It looks at no reply but
-// the last, which may be an error when the server was full meanwhile.
+// queueUp holds queues of MULTI open, then runs, drops or abandons them. It looks only at the last
+// reply, which may be an error if the server was full meanwhile.
 func queueUp(r *run, rnd *rand.Rand, working <-chan struct{}) {
 	for r.ok() && !over(working) {
 		c := r.dial()
@@ -109,7 +109,7 @@ func queueUp(r *run, rnd *rand.Rand, working <-chan struct{}) {
 	}
 }
 
-// pause waits, or until the work is done.
+// pause waits for d, or until the work is done.
 func pause(working <-chan struct{}, d time.Duration) {
 	select {
 	case <-working:

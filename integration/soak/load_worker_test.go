@@ -11,12 +11,12 @@ const (
 	batchBytes = 1 << 20 // after which a batch is sent
 )
 
-// worker is a client of the chaos: batches of commands of all kinds, deterministic but for what
-// the server answers to the few questions that it asks.
+// worker is a client of the chaos. It sends batches of commands of all kinds. They are
+// deterministic, except for what the server answers to a few questions.
 type worker struct {
 	c     *conn
 	rnd   *rand.Rand
-	dump  []byte // of a value, for RESTORE
+	dump  []byte // payload of a value, for RESTORE
 	bytes int    // in the batch
 }
 
@@ -51,7 +51,7 @@ func (w *worker) do(args ...any) {
 	w.c.add(args...)
 }
 
-// any returns a key of a family; the first ones are drawn more often.
+// any returns a key of a family. The first keys are drawn more often.
 func (w *worker) any(family string) string {
 	return key(family, w.rnd.IntN(1+w.rnd.IntN(families)))
 }
@@ -68,7 +68,7 @@ func (w *worker) value() []byte {
 	return blob(w.rnd, mixedSize(w.rnd, largest))
 }
 
-// many calls add n times and returns the arguments together.
+// many calls add n times and returns the arguments of all calls after head.
 func many(n int, head []any, add func() []any) []any {
 	for range n {
 		head = append(head, add()...)
@@ -76,7 +76,7 @@ func many(n int, head []any, add func() []any) []any {
 	return head
 }
 
-// ops are the commands of the chaos, those that come often more than once.
+// ops are the commands of the chaos. Those that come often stand there more than once.
 var ops = []func(*worker){
 	setSome, setSome, setSome, setSome, readSome, readSome, grow, grow, setBits,
 	pushSome, popSome, sortSome, hashSome, hashSome, fieldDeadlines, addMembers, mixMembers,
@@ -196,7 +196,7 @@ func uniteScores(w *worker) {
 	}
 }
 
-// anyFamily returns a key of any type.
+// anyKey returns a key of any type.
 func (w *worker) anyKey() (family, name string) {
 	family = []string{"str", "grow", "bits", "list", "hash", "set", "zset"}[w.rnd.IntN(7)]
 	return family, w.any(family)

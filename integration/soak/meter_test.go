@@ -14,10 +14,10 @@ import (
 
 const (
 	meterPeriod = 10 * time.Millisecond
-	usedWindow  = 5 * time.Second  // a lowered limit holds for used_memory by then
-	rssWindow   = 10 * time.Second // and for the resident bytes by then
-	// lasting is how many samples in a row show an excess of used_memory. What one shows may have
-	// been in the middle of a request: it has arrived, and its room has not been made yet.
+	usedWindow  = 5 * time.Second  // used_memory keeps to a lowered limit by then
+	rssWindow   = 10 * time.Second // and the resident bytes keep to it by then
+	// lasting is how many samples in a row must show an excess of used_memory. One sample may be
+	// taken in the middle of a request, which has arrived while nothing was evicted for it yet.
 	lasting = 3
 )
 
@@ -25,12 +25,12 @@ const (
 type sample struct {
 	at               time.Time
 	used, rss, limit int64
-	clients          int64             // of used: the buffers of clients
+	clients          int64             // the part of used in buffers of clients
 	info             map[string]string // all of INFO memory
 }
 
-// meter watches a server's memory during a run. Its requests are the probe of whether the server
-// is alive, whatever the others do.
+// meter watches a server's memory during a run. Its requests also show whether the server is alive,
+// whatever the others do.
 type meter struct {
 	mu                sync.Mutex
 	samples           []sample
@@ -85,9 +85,9 @@ func (r *run) watch(stop <-chan struct{}) {
 	}
 }
 
-// mustUse returns the used_memory that is no fault: what the limit allows, and where the clients'
-// buffers alone exceed that, these. Policies that do not evict every key leave the buffers on top
-// of the keys.
+// mustUse returns the used_memory that is no fault. That is what the limit allows, or the clients'
+// buffers if they alone exceed it. Under policies that do not evict every key, the buffers come on
+// top of the keys.
 func (r *run) mustUse(limit, clients int64) int64 {
 	allowed := r.mayUse(limit)
 	if !r.evictsAll {
@@ -96,7 +96,7 @@ func (r *run) mustUse(limit, clients int64) int64 {
 	return max(allowed, clients+r.side.freshUsed+roomForUsed)
 }
 
-// add holds a sample against the limits in force.
+// add compares a sample with the limits in force.
 func (m *meter) add(r *run, s sample) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -105,7 +105,7 @@ func (m *meter) add(r *run, s sample) {
 	m.samples = append(m.samples, s)
 	m.peakUsed, m.peakRSS = max(m.peakUsed, s.used), max(m.peakRSS, s.rss)
 	limit, rssLimit := m.highest(s.at.Add(-usedWindow)), m.highest(s.at.Add(-rssWindow))
-	if !r.evictsAll { // a lowered limit evicts nothing of what has no deadline
+	if !r.evictsAll { // keys without a deadline stay when the limit is lowered
 		limit = m.highest(time.Time{})
 		rssLimit = limit
 	}
@@ -119,7 +119,7 @@ func (m *meter) add(r *run, s sample) {
 	m.overRSS = max(m.overRSS, s.rss-m.clients(since)-r.mayReside(rssLimit))
 }
 
-// highest returns the highest limit since the moment; 0, no limit, is the highest of all. A run
+// highest returns the highest limit since the moment. 0 is no limit and the highest of all. A run
 // starts with the limit that was in force before its first sample.
 func (m *meter) highest(since time.Time) int64 {
 	var limit int64
@@ -144,8 +144,8 @@ func (m *meter) clients(since time.Time) (most int64) {
 	return most
 }
 
-// grown lists the fields of INFO memory that are larger than before by half a
-// megabyte: where the memory is that did not come back.
+// grown lists the fields of INFO memory that have grown by half a megabyte since before. They show
+// where the memory is that did not come back.
 func (s sample) grown(before sample) string {
 	var fields []string
 	for name, text := range s.info {

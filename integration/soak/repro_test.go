@@ -16,8 +16,8 @@ func (c *conn) populate(n int) {
 	}
 }
 
-// sparseTable lowers the limit until next to nothing fits into a table that was made for a
-// million keys: eviction finds nothing in most of its buckets.
+// sparseTable lowers the limit until next to nothing fits into a table that was made for a million
+// keys. Eviction finds nothing in most of its buckets.
 func sparseTable(r *run) {
 	c := r.dial()
 	c.populate(1000000)
@@ -47,8 +47,8 @@ func distinctDeadlines(r *run) {
 	})
 }
 
-// deadDeadlines ends keys long before their deadlines, in every way; what is left of them is
-// the mark.
+// deadDeadlines ends keys long before their deadlines, in every way. The mark is the memory that
+// remains.
 func deadDeadlines(r *run) {
 	c := r.dial()
 	before := r.measure()
@@ -92,7 +92,7 @@ func bitopNot(r *run) {
 	c.flush()
 }
 
-// unionStore replaces a large sorted set again and again; the mark is what that adds at its peak.
+// unionStore replaces a large sorted set again and again. The mark is what that adds at its peak.
 func unionStore(r *run) {
 	c := r.dial()
 	for i := 0; i < 200000; i += batch {
@@ -161,8 +161,8 @@ func unreadReplies(r *run) {
 	})
 }
 
-// deepCoroutines runs scripts whose coroutines, tables and strings take much memory while they
-// run. Nothing of it stays: SCRIPT FLUSH and MEMORY PURGE are not needed for that.
+// deepCoroutines runs scripts whose coroutines, tables and strings take much memory while they run.
+// Nothing of it stays, even without SCRIPT FLUSH and MEMORY PURGE.
 func deepCoroutines(r *run) {
 	c := r.dial()
 	c.must("EVAL", `
@@ -179,7 +179,7 @@ return #t`, 0)
 		"for i = 1, 50 do t[i] = s .. i end return #t", 0)
 }
 
-// holes deletes 70 % of keys of mixed sizes at random, all but a few of them small enough to
+// holes deletes 70 % of keys of mixed sizes at random. All but a few of them are small enough to
 // share pages with others. What remains, 150 MB, is so large that the 20 MB of the process itself
 // hardly show in the ratio.
 func holes(r *run) {
@@ -206,7 +206,7 @@ func holes(r *run) {
 	}
 }
 
-// markAtMost returns a check that what the scenario has marked is no more.
+// markAtMost returns a check that the mark is at most limit.
 func markAtMost(limit int64) func(figures) string {
 	return func(ours figures) string {
 		if ours.mark <= limit {

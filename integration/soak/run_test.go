@@ -19,16 +19,17 @@ const (
 	// roomForProcess is what the process may hold beyond its memory at the start and its limit:
 	// code that was paged in, stacks, and the runtime's reserve.
 	roomForProcess = 32 * mb
-	// roomAfterFlush is what may stay resident after FLUSHALL: what Go's heap and the arena keep
-	// because giving it back is not worth it, the runtime's structures, and code.
+	// roomAfterFlush is what may stay resident after FLUSHALL: memory that Go's heap and the arena
+	// keep because giving it back is not worth it, the runtime's structures, and code.
 	roomAfterFlush = 24 * mb
-	// roomForUsed is what used_memory may be above its value at the start under the lowest limits.
+	// roomForUsed is how far used_memory may be above its value at the start under the lowest
+	// limits.
 	roomForUsed = 2 * mb
-	// settleTime is how long memory may take to be what it should be after a load.
+	// settleTime is how long memory may take to reach its bound after a load.
 	settleTime = 10 * time.Second
 )
 
-// figures are what a run has shown.
+// figures are the results of a run.
 type figures struct {
 	limit             int64         // maxmemory at the end
 	keys              float64       // mean of a full cache, see census; 0 if not measured
@@ -38,7 +39,7 @@ type figures struct {
 	overUsed, overRSS int64         // largest excess over what is allowed during the load
 	restUsed, restRSS int64         // excess over what is allowed, settled
 	atWorst           string        // what INFO memory shows at the largest excess of used_memory
-	grown             string        // what INFO memory shows of it
+	grown             string        // what INFO memory shows of the growth
 	atRest            string        // what INFO memory shows at the end of the load, settled
 	left, leftRSS     int64         // above a fresh start after FLUSHALL
 	frag              float64       // mem_fragmentation_ratio when a scenario asks for it
@@ -46,7 +47,7 @@ type figures struct {
 	wait              time.Duration // the longest wait of a request, less the machine's stalls
 	waitFor           string
 	loadTime          time.Duration // of the load alone
-	done, refused     int           // commands answered, and of these refused for want of memory
+	done, refused     int           // commands answered, and those refused with OOM
 	err               error
 }
 
@@ -57,7 +58,7 @@ type run struct {
 	size     int   // 1 in the first round, larger later
 	inFlight int64 // what the clients may have in flight: beside the limit of resident bytes
 	stalls   stalls
-	// evictsAll is whether the policy is one that evicts any key.
+	// evictsAll reports whether the policy evicts any key.
 	evictsAll bool
 	meter     meter
 	conns     []*conn
@@ -92,7 +93,7 @@ func (r *run) waited(start time.Time, what string) {
 	if wait <= longest {
 		return
 	}
-	if wait > shortWait && r.side.judged { // Redis gets no excuse: its waits are our allowance
+	if wait > shortWait && r.side.judged { // Redis gets no excuse: its waits are the allowance
 		wait -= r.stalls.since(start)
 	}
 	r.mu.Lock()
@@ -185,7 +186,7 @@ func (r *run) measure() sample {
 	return s
 }
 
-// patience returns how long the server is given to be what it should be.
+// patience returns how long the server may take to reach its bounds.
 func (r *run) patience() time.Duration {
 	if r.side.judged {
 		return settleTime
@@ -193,8 +194,8 @@ func (r *run) patience() time.Duration {
 	return settleTime / 50
 }
 
-// until takes samples until one is good, for no longer than the patience and what the machine's
-// scheduler takes. It returns the last.
+// until takes samples until one is good, and returns the last. It gives up after the patience and
+// the time that the machine's scheduler has taken.
 func (r *run) until(good func(sample) bool) sample {
 	start := time.Now()
 	for {
@@ -208,7 +209,8 @@ func (r *run) until(good func(sample) bool) sample {
 
 // overdue reports whether the server has had its time since the start.
 func (r *run) overdue(start time.Time) bool {
-	return time.Since(start) > r.patience() && time.Since(start)-r.stalls.since(start) > r.patience()
+	return time.Since(start) > r.patience() &&
+		time.Since(start)-r.stalls.since(start) > r.patience()
 }
 
 // settle waits until memory is within the limit that is in force.
@@ -229,7 +231,8 @@ func (r *run) clear() {
 		}
 	}
 	for _, cmd := range []string{"CONFIG SET maxmemory 0 appendonly no", "FLUSHALL SYNC",
-		"SCRIPT FLUSH", "FUNCTION FLUSH", "SLOWLOG RESET", "CONFIG SET maxmemory-policy noeviction"} {
+		"SCRIPT FLUSH", "FUNCTION FLUSH", "SLOWLOG RESET",
+		"CONFIG SET maxmemory-policy noeviction"} {
 		r.control.must(words(cmd)...)
 	}
 	r.quiet()

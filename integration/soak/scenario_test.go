@@ -2,7 +2,7 @@ package soak
 
 import "fmt"
 
-// scenario is a load and what it must show besides the bounds that hold for all.
+// scenario is a load, and what it must show besides the bounds that hold for all.
 type scenario struct {
 	name     string
 	config   string // for CONFIG SET
@@ -15,7 +15,7 @@ type scenario struct {
 // scenarios are in the order in which they run.
 var scenarios = append(append(named, fills()...), chaoses()...)
 
-// named are the loads that have once brought a server down or made it waste memory.
+// named are the loads that once brought a server down or made it waste memory.
 var named = []scenario{
 	{name: "sparse table", config: "maxmemory-policy allkeys-lru", load: sparseTable},
 	{name: "large into small", config: "maxmemory 100mb maxmemory-policy allkeys-lru",
@@ -36,7 +36,7 @@ var named = []scenario{
 
 func zipfCache(r *run) { cacheAside(r, 200000, 600000*r.size) }
 
-// fills are caches full of values of mixed sizes, one for each policy.
+// fills returns caches full of values of mixed sizes, one for each policy.
 func fills() []scenario {
 	var all []scenario
 	for _, policy := range policies {
@@ -47,13 +47,14 @@ func fills() []scenario {
 	return all
 }
 
-// chaoses are everything at once, one for each policy.
+// chaoses returns chaos loads, one for each policy.
 func chaoses() []scenario {
 	var all []scenario
 	for _, policy := range policies {
 		all = append(all, scenario{name: "chaos, " + policy,
 			inFlight: (chaosWorkers + 1) * 2 * largestSize,
-			config:   fmt.Sprintf("maxmemory %d maxmemory-policy %s", chaosLimit, policy), load: chaos})
+			config:   fmt.Sprintf("maxmemory %d maxmemory-policy %s", chaosLimit, policy),
+			load:     chaos})
 	}
 	return all
 }
@@ -61,7 +62,7 @@ func chaoses() []scenario {
 var policies = []string{"allkeys-lru", "allkeys-lfu", "allkeys-random", "volatile-lru",
 	"volatile-lfu", "volatile-random", "volatile-ttl", "noeviction"}
 
-// unionAtMost allows twice what Redis takes: its result exists twice for a moment, as ours does.
+// unionAtMost allows twice what Redis takes. In both servers the result exists twice for a moment.
 func unionAtMost(ours, theirs figures) string {
 	if ours.mark <= 2*theirs.mark {
 		return ""
@@ -69,7 +70,7 @@ func unionAtMost(ours, theirs figures) string {
 	return fmt.Sprintf("%s MB at the peak, Redis %s", megabytes(ours.mark), megabytes(theirs.mark))
 }
 
-// countedAtLeast wants used_memory to show what clients have not read.
+// countedAtLeast returns a check that used_memory showed what clients had not read.
 func countedAtLeast(bytes int64) func(figures) string {
 	return func(ours figures) string {
 		if ours.mark >= bytes {
@@ -83,5 +84,6 @@ func compact(ours figures) string {
 	if ours.frag < 1.3 {
 		return ""
 	}
-	return fmt.Sprintf("mem_fragmentation_ratio %.2f ten seconds after 70 %% were deleted", ours.frag)
+	return fmt.Sprintf("mem_fragmentation_ratio %.2f ten seconds after 70 %% were deleted",
+		ours.frag)
 }

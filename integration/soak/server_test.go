@@ -7,7 +7,7 @@ import (
 	"godwit/internal/testserver"
 )
 
-// patience is how long a server may take for what is soon done unless it hangs.
+// patience is how long a server may take for something short unless it hangs.
 const patience = testserver.Patience
 
 func TestMain(m *testing.M) { os.Exit(testserver.Main(m)) }
@@ -22,7 +22,7 @@ func launch(bin string) (*testserver.Server, error) {
 		Args: []string{"--enable-debug-command", "local",
 			"--busy-reply-threshold", "0"}}) // a script that a busy machine delays is no error
 	if err != nil {
-		_ = os.RemoveAll(dir) // the error has the end of the log
+		_ = os.RemoveAll(dir) // the error holds the end of the log
 	}
 	return s, err
 }

@@ -12,11 +12,11 @@ import (
 	"godwit/internal/testserver"
 )
 
-// side is one of the two servers. The scenarios share its process: what one leaves behind, the
-// next one finds.
+// side is one of the two servers. The scenarios share its process, so each finds what the one
+// before left behind.
 type side struct {
 	name, bin           string
-	judged              bool // waits for what must come; Redis's figures are taken as they are
+	judged              bool // waits for its bounds; Redis's figures are taken as they are
 	p                   *testserver.Server
 	freshUsed, freshRSS int64 // memory just after the start
 	fresh               sample
@@ -44,7 +44,7 @@ func (s *side) ready() error {
 	return err
 }
 
-// drop ends the server; the next scenario gets a new one.
+// drop ends the server. The next scenario gets a new one.
 func (s *side) drop() error {
 	if s.p == nil {
 		return nil

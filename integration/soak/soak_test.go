@@ -1,5 +1,5 @@
-// Package soak runs the built server at its memory limit, beside the newest Redis under the same
-// load in turn, and holds the one's figures against the other's.
+// Package soak runs the built server at its memory limit, in turn with the newest Redis under the
+// same load, and compares their figures.
 //
 //	GODWIT_SEED=42 go test ./integration/soak -count=1 -v -duration 10m -scenario chaos
 package soak
@@ -58,7 +58,9 @@ func TestSoak(t *testing.T) {
 			seed := rnd.Uint64()
 			sc, late := &scenarios[i], round > 0 && time.Since(began) > *duration
 			if pattern.MatchString(sc.name) && !late {
-				t.Run(sc.name, func(t *testing.T) { table.add(compare(t, sc, sides, seed, 1+round%sizes)) })
+				t.Run(sc.name, func(t *testing.T) {
+					table.add(compare(t, sc, sides, seed, 1+round%sizes))
+				})
 			}
 		}
 	}
@@ -75,7 +77,7 @@ func compare(t *testing.T, sc *scenario, sides []*side, seed uint64, size int) l
 		f := sides[i].drive(sc, seed, size)
 		if i > 0 {
 			l.theirs = &f
-			require.NoError(t, f.err) // the load must be one that Redis bears
+			require.NoError(t, f.err) // the load must not be too much for Redis
 			continue
 		}
 		l.ours = f
@@ -92,7 +94,7 @@ func compare(t *testing.T, sc *scenario, sides []*side, seed uint64, size int) l
 		l.faults = append(l.faults, found...)
 	}
 	if l.faults != nil {
-		require.NoError(t, sides[0].drop()) // it may hang, and the next one is not to blame
+		require.NoError(t, sides[0].drop()) // it may hang, and the next scenario is not to blame
 	}
 	return l
 }

@@ -9,14 +9,15 @@ import (
 	"time"
 )
 
-// stallPeriod is the time between two looks at what the machine has kept from the processes.
+// stallPeriod is the time between two looks at the CPU time that the processes did not get.
 const stallPeriod = 25 * time.Millisecond
 
-// delays are how long each thread of a process has been ready to run without a CPU, by the
-// system's account, since it began.
+// delays hold how long each thread of a process has been ready to run without a CPU since it began,
+// as the system counts it.
 type delays map[string]time.Duration
 
-// readDelays returns the delays of the process's threads. A thread that ends meanwhile is left out.
+// readDelays returns the delays of the process's threads. It leaves out a thread that ends
+// meanwhile.
 func readDelays(pid int) delays {
 	d := delays{}
 	files, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/schedstat")
@@ -30,8 +31,8 @@ func readDelays(pid int) delays {
 	return d
 }
 
-// since returns the longest that a thread has waited since the earlier look. Others wait at the
-// same time: their sum would excuse more than there was.
+// since returns the longest that a thread has waited since the earlier look. Threads wait at the
+// same time, so their sum would excuse more than there was.
 func (d delays) since(earlier delays) (longest time.Duration) {
 	for name, total := range d {
 		longest = max(longest, total-earlier[name])
@@ -51,14 +52,14 @@ func stolen() time.Duration {
 	return time.Duration(ticks) * 10 * time.Millisecond
 }
 
-// look is what was known at a moment.
+// look holds the counters at a moment.
 type look struct {
 	at           time.Time
 	server, test delays
 	stolen       time.Duration
 }
 
-// stalls tells how much of a wait was the machine's doing: a thread of the server or of the test
+// stalls tells how much of a wait the machine caused, because a thread of the server or of the test
 // was ready and had no CPU. Without it, a test on a busy machine measures the machine.
 type stalls struct {
 	pid  int
@@ -89,8 +90,8 @@ func (s *stalls) watch(stop <-chan struct{}) {
 	}
 }
 
-// since returns the machine's part of a wait that began at start and ends now. It errs by no more
-// than what was lost in the stallPeriod before the start.
+// since returns the machine's part of a wait that began at start and ends now. Its error is at most
+// what was lost in the stallPeriod before the start.
 func (s *stalls) since(start time.Time) time.Duration {
 	s.mu.Lock()
 	var before look
@@ -105,5 +106,6 @@ func (s *stalls) since(start time.Time) time.Duration {
 	if before.at.IsZero() {
 		before = now
 	}
-	return now.server.since(before.server) + now.test.since(before.test) + now.stolen - before.stolen
+	return now.server.since(before.server) + now.test.since(before.test) +
+		now.stolen - before.stolen
 }

@@ -9,10 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMixedSize: each size class has about as many bytes as any other, from 8 bytes to the largest.
+// TestMixedSize checks that each size class has about as many bytes as any other, from 8 bytes to
+// the largest.
 func TestMixedSize(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 0))
-	var bytes [24]float64 // by the size's binary logarithm
+	var bytes [24]float64 // by the binary logarithm of the size
 	for range 3_000_000 {
 		n := mixedSize(rnd, largestSize)
 		require.True(t, n >= 8 && n <= largestSize)
@@ -24,7 +25,7 @@ func TestMixedSize(t *testing.T) {
 	require.NotZero(t, bytes[16])
 }
 
-// TestZipf: the i-th key is drawn in proportion to i^-0.99.
+// TestZipf checks that the i-th key is drawn in proportion to i^-0.99.
 func TestZipf(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 0))
 	law := newZipf(1000)
@@ -36,7 +37,7 @@ func TestZipf(t *testing.T) {
 	require.InEpsilon(t, math.Pow(100, 0.99), drawn[0]/drawn[99], 0.2)
 }
 
-// TestMeter: a sample is held against the highest limit of the window before it.
+// TestMeter checks that a sample is compared with the highest limit of the window before it.
 func TestMeter(t *testing.T) {
 	r := &run{side: &side{freshUsed: mb, freshRSS: 10 * mb}, evictsAll: true}
 	start := time.Now()
@@ -65,7 +66,8 @@ func TestMeter(t *testing.T) {
 	require.Negative(t, overUsed, "there is no limit")
 }
 
-// TestVerdict: each bound is a fault or a difference when it is exceeded, and none when it is not.
+// TestVerdict checks that each bound is a fault or a difference when it is exceeded, and none
+// otherwise.
 func TestVerdict(t *testing.T) {
 	sc := &scenario{}
 	theirs := figures{wait: 20 * time.Millisecond, keys: 1000, hits: 0.8}
@@ -81,10 +83,12 @@ func TestVerdict(t *testing.T) {
 		require.Len(t, differences(sc, f, theirs), 1, name)
 	}
 	for name, spoil := range map[string]func(*figures){
-		"wait": func(f *figures) { f.wait = 3 * time.Second }, "left": func(f *figures) { f.left++ },
+		"wait": func(f *figures) { f.wait = 3 * time.Second },
+		"left": func(f *figures) { f.left++ },
 		"used": func(f *figures) { f.overUsed = 1 }, "resident": func(f *figures) { f.overRSS = 1 },
-		"settled": func(f *figures) { f.restUsed = 1 }, "given back": func(f *figures) { f.restRSS = 1 },
-		"emptied": func(f *figures) { f.leftRSS = roomAfterFlush + 1 },
+		"settled":    func(f *figures) { f.restUsed = 1 },
+		"given back": func(f *figures) { f.restRSS = 1 },
+		"emptied":    func(f *figures) { f.leftRSS = roomAfterFlush + 1 },
 	} {
 		f := good
 		spoil(&f)
@@ -92,8 +96,8 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// TestStalls: a wait that the machine has no part in is excused for next to nothing, and a thread's
-// delay is counted once.
+// TestStalls checks that a wait in which the machine has no part is excused for next to nothing,
+// and that a thread's delay counts once.
 func TestStalls(t *testing.T) {
 	earlier := delays{"a": 5, "b": 7}
 	require.Equal(t, time.Duration(8), delays{"a": 10, "b": 15}.since(earlier))

@@ -9,8 +9,8 @@ import (
 
 const (
 	longestWait = 2 * time.Second
-	// shortWaits are no fault whatever Redis's are: the runtime's collector and the system's
-	// own noise are as long.
+	// shortWaits are no fault, however short Redis's are. The runtime's collector and the system's
+	// own noise take as long.
 	shortWaits  = 200 * time.Millisecond
 	timesRedis  = 20
 	fewestKeys  = 0.9  // of Redis's
@@ -18,7 +18,7 @@ const (
 	leftAtFlush = mb
 )
 
-// faults returns what is wrong with a run of ours, whatever Redis does.
+// faults returns what is wrong with a run of Godwit, whatever Redis does.
 func faults(sc *scenario, f figures) []string {
 	if f.err != nil {
 		return []string{f.err.Error()}
@@ -37,7 +37,8 @@ func faults(sc *scenario, f figures) []string {
 		{"RSS after FLUSHALL", f.leftRSS - roomAfterFlush},
 	} {
 		if e.excess > 0 {
-			found = append(found, fmt.Sprintf("%s: %s MB more than allowed", e.what, megabytes(e.excess)))
+			found = append(found,
+				fmt.Sprintf("%s: %s MB more than allowed", e.what, megabytes(e.excess)))
 		}
 	}
 	if f.overUsed > 0 {
@@ -57,7 +58,7 @@ func faults(sc *scenario, f figures) []string {
 	return found
 }
 
-// differences returns where ours falls short of Redis under the same load.
+// differences returns where Godwit falls short of Redis under the same load.
 func differences(sc *scenario, ours, theirs figures) []string {
 	var found []string
 	if allowed := max(shortWaits, timesRedis*theirs.wait); ours.wait > allowed {
@@ -93,14 +94,14 @@ type table struct{ lines []line }
 
 func (t *table) add(l line) { t.lines = append(t.lines, l) }
 
-// markdown returns the table; figures in pairs are Redis's and Godwit's, memory is in MB.
+// markdown returns the table. Pairs of figures are Redis's and Godwit's. Memory is in MB.
 func (t *table) markdown() string {
 	var sb strings.Builder
 	sb.WriteString("Pairs are Redis / Godwit; memory in MB, waits in ms.\nAfter FLUSHALL: " +
 		"what is more than just after the start.\n\n")
-	sb.WriteString("| scenario | size | limit | used peak | used settled | RSS peak | RSS settled " +
-		"| keys | hits | fragmentation | longest wait | seconds | used after FLUSHALL " +
-		"| RSS after FLUSHALL | refused of commands | faults |\n|" +
+	sb.WriteString("| scenario | size | limit | used peak | used settled " +
+		"| RSS peak | RSS settled | keys | hits | fragmentation | longest wait | seconds " +
+		"| used after FLUSHALL | RSS after FLUSHALL | refused of commands | faults |\n|" +
 		strings.Repeat("---|", 16) + "\n")
 	for _, l := range t.lines {
 		pair := func(show func(figures) string) string {
@@ -121,14 +122,17 @@ func (t *table) markdown() string {
 			})
 		}
 		cells := []string{l.name, strconv.Itoa(l.size), megabytes(l.ours.limit),
-			size(func(f figures) int64 { return f.peakUsed }), size(func(f figures) int64 { return f.used }),
-			size(func(f figures) int64 { return f.peakRSS }), size(func(f figures) int64 { return f.rss }),
+			size(func(f figures) int64 { return f.peakUsed }),
+			size(func(f figures) int64 { return f.used }),
+			size(func(f figures) int64 { return f.peakRSS }),
+			size(func(f figures) int64 { return f.rss }),
 			share(func(f figures) float64 { return f.keys }, "%.0f"),
 			share(func(f figures) float64 { return f.hits }, "%.4f"),
 			share(func(f figures) float64 { return f.frag }, "%.2f"),
 			pair(func(f figures) string { return fmt.Sprintf("%.1f", float64(f.wait)/1e6) }),
 			pair(func(f figures) string { return fmt.Sprintf("%.1f", f.loadTime.Seconds()) }),
-			size(func(f figures) int64 { return f.left }), size(func(f figures) int64 { return f.leftRSS }),
+			size(func(f figures) int64 { return f.left }),
+			size(func(f figures) int64 { return f.leftRSS }),
 			pair(func(f figures) string { return fmt.Sprintf("%d of %d", f.refused, f.done) }),
 			verdict(l.faults)}
 		sb.WriteString("| " + strings.Join(cells, " | ") + " |\n")

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,77 +20,127 @@ import (
 	"godwit/internal/testserver"
 )
 
-// The cases of testdata/*.txt are sessions in redis-cli's notation:
+// A case file, testdata/*.txt, is a session in redis-cli's notation:
 //
 //	# a comment
 //	[godwit]
 //	> SET k "a\x00b"
 //	OK
-//	> GET k
-//	"a\x00b"
+//	>~ KEYS *
+//	1) "k"
 //
-// A line "> …" is a command, split with the quoting rules of inline commands. The lines after it,
-// up to the next command or an empty line, are the reply. Empty lines separate blocks. A block may
-// begin with comments and marks:
+// A line "> …" is a command, split with the quoting rules of inline commands. The lines behind it
+// are the reply, up to the next command or an empty line. The elements of a reply to ">~ …" come in
+// any order. A reply line "~ RE" stands for any line that matches the whole regular expression.
 //
-//   - [godwit]: redis-server 7.0 cannot confirm it (a newer command, an intended difference)
-//   - [redis8]: Redis 8 can confirm it, but 7.0 cannot
-//   - [resp3]: it runs in RESP3
+// Empty lines separate blocks. A block may begin with comments and marks:
 //
-// A reply line "~ RE" stands for any line that the regular expression matches as a whole.
+//	[godwit]  redis-server 7.0 cannot confirm it: a newer command or an intended difference
+//	[redis8]  Redis 8 can confirm it, 7.0 cannot
+//	[resp3]   the block runs in RESP3
+//	[both]    the block runs twice, in RESP2 and in RESP3. Where the replies differ, their lines
+//	          begin with "2: " and "3: ".
 //
-// Each file starts with empty databases. DEBUG is allowed in files called debug_*. TestDataDriven
-// runs the file on an engine. With -rewrite it writes the engine's replies into the file.
-// TestDataDrivenRedis runs the same file on redis-server, which proves that the expectations are
-// right. Blocks marked [godwit] do not run there, so what they write must be gone or unused when
-// they end.
+// Each file starts with empty databases. DEBUG is allowed in the files called debug_*.
+//
+// TestDataDriven runs a file on an engine; with -rewrite it puts the engine's replies into the
+// file. TestDataDrivenRedis runs the same file on redis-server, which keeps the expectations
+// honest. It skips the blocks marked [godwit], so their keys must be gone or unused when they end.
 
 var rewrite = flag.Bool("rewrite", false, "rewrite the replies in testdata/*.txt")
 
-// step is one command of a case file, or a line of text between commands.
-type step struct {
-	line     int
-	text     string // A line to keep as it is.
-	command  string // Empty for text.
-	want     []string
-	newBlock bool
-	godwit   bool
-	redis8   bool
-	resp3    bool
+// caseBlock is what stands between two empty lines of a case file.
+type caseBlock struct {
+	head   []string // comments and marks, kept as they are
+	godwit bool
+	redis8 bool
+	protos []int // the protocol versions to run it in
+	steps  []step
 }
 
-func parseCases(t *testing.T, file string) []step {
+// step is one command and the reply expected in each protocol version.
+type step struct {
+	line      int
+	prompt    string // "> " or ">~ "
+	command   string
+	want, got [4][]string
+}
+
+func parseCases(t *testing.T, file string) []*caseBlock {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var steps []step
-	fresh, godwit, redis8, resp3 := true, false, false, false
+	b := &caseBlock{protos: []int{2}}
+	blocks := []*caseBlock{b}
 	for i, line := range strings.Split(strings.TrimRight(string(data), "\n"), "\n") {
-		last := len(steps) - 1
+		prompt, command, _ := strings.Cut(line, " ")
 		switch {
 		case line == "":
-			steps = append(steps, step{line: i + 1})
-			fresh, godwit, redis8, resp3 = true, false, false, false
-		case strings.HasPrefix(line, "> "):
-			steps = append(steps, step{line: i + 1, command: line[2:], newBlock: fresh,
-				godwit: godwit, redis8: redis8, resp3: resp3})
-			fresh = false
-		case fresh:
-			if strings.HasPrefix(line, "[") {
-				godwit = godwit || strings.Contains(line, "[godwit]")
-				redis8 = redis8 || strings.Contains(line, "[redis8]")
-				resp3 = resp3 || strings.Contains(line, "[resp3]")
-			} else if !strings.HasPrefix(line, "#") {
-				t.Fatalf("%s:%d: expected a command, a mark or a comment", file, i+1)
-			}
-			steps = append(steps, step{line: i + 1, text: line})
+			b = &caseBlock{protos: []int{2}}
+			blocks = append(blocks, b)
+		case prompt == ">" || prompt == ">~":
+			b.steps = append(b.steps, step{line: i + 1, prompt: prompt + " ", command: command})
+		case len(b.steps) > 0:
+			b.steps[len(b.steps)-1].expect(line, b.protos)
+		case strings.HasPrefix(line, "["):
+			b.mark(line)
+		case strings.HasPrefix(line, "#"):
+			b.head = append(b.head, line)
 		default:
-			steps[last].want = append(steps[last].want, line)
+			t.Fatalf("%s:%d: expected a command, a mark or a comment", file, i+1)
 		}
 	}
-	return steps
+	return blocks
+}
+
+// mark adds a line of marks to the block.
+func (b *caseBlock) mark(line string) {
+	b.head = append(b.head, line)
+	b.godwit = b.godwit || strings.Contains(line, "[godwit]")
+	b.redis8 = b.redis8 || strings.Contains(line, "[redis8]")
+	switch {
+	case strings.Contains(line, "[resp3]"):
+		b.protos = []int{3}
+	case strings.Contains(line, "[both]"):
+		b.protos = []int{2, 3}
+	}
+}
+
+// expect adds a line to the reply that the step expects in the given protocol versions.
+func (st *step) expect(line string, protos []int) {
+	for _, proto := range protos {
+		if len(protos) == 1 {
+			st.want[proto] = append(st.want[proto], line)
+		} else if rest, ok := strings.CutPrefix(line, strconv.Itoa(proto)+": "); ok {
+			st.want[proto] = append(st.want[proto], rest)
+		} else if !strings.HasPrefix(line, "2: ") && !strings.HasPrefix(line, "3: ") {
+			st.want[proto] = append(st.want[proto], line)
+		}
+	}
+}
+
+// appendTo appends the block with the replies that it got.
+func (b *caseBlock) appendTo(out *strings.Builder) {
+	for _, line := range b.head {
+		out.WriteString(line + "\n")
+	}
+	for _, st := range b.steps {
+		out.WriteString(st.prompt + st.command + "\n")
+		same := slices.Equal(st.got[b.protos[0]], st.got[b.protos[len(b.protos)-1]])
+		for _, proto := range b.protos {
+			for _, line := range st.got[proto] {
+				if !same {
+					line = strconv.Itoa(proto) + ": " + line
+				}
+				out.WriteString(line + "\n")
+			}
+			if same {
+				break
+			}
+		}
+	}
 }
 
 // server runs the commands of a case file.
@@ -98,43 +149,68 @@ type server interface {
 	proto(t testing.TB, version int)
 }
 
-// runCases runs the file and returns it with the server's replies in place of the expected ones.
-func runCases(t *testing.T, file string, s server, skip func(step) bool) string {
+// runCases runs the file and returns it as it would be with the server's replies.
+func runCases(t *testing.T, file string, s server, skip func(*caseBlock) bool) string {
 	t.Helper()
 	var out strings.Builder
 	proto := 2
-	for _, st := range parseCases(t, file) {
-		if st.command == "" {
-			out.WriteString(st.text + "\n")
+	for i, b := range parseCases(t, file) {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		if skip(b) {
 			continue
 		}
-		if skip(st) {
-			continue
+		for _, want := range b.protos {
+			if len(b.steps) > 0 && want != proto {
+				s.proto(t, want)
+				proto = want
+			}
+			for j := range b.steps {
+				b.steps[j].run(t, file, s, proto)
+			}
 		}
-		want := 2
-		if st.resp3 {
-			want = 3
-		}
-		if want != proto {
-			s.proto(t, want)
-			proto = want
-		}
-		got := cliLines(s.do(t, splitCommand(t, file, st)), 0)
-		out.WriteString("> " + st.command + "\n")
-		if ok := matchLines(t, st.want, got); ok {
-			got = st.want
-		} else if !*rewrite {
-			t.Errorf("%s:%d: %s\ngot:\n%s\nwant:\n%s", file, st.line, st.command,
-				strings.Join(got, "\n"), strings.Join(st.want, "\n"))
-		}
-		for _, l := range got {
-			out.WriteString(l + "\n")
-		}
+		b.appendTo(&out)
 	}
 	return out.String()
 }
 
-func splitCommand(t *testing.T, file string, st step) [][]byte {
+// run sends the command and compares the reply with the one expected.
+func (st *step) run(t *testing.T, file string, s server, proto int) {
+	t.Helper()
+	v := s.do(t, splitCommand(t, file, st))
+	if st.prompt == ">~ " {
+		sortElems(v)
+	}
+	got, want := cliLines(v, 0), st.want[proto]
+	st.got[proto] = got
+	if matchLines(t, want, got) {
+		st.got[proto] = want
+	} else if !*rewrite {
+		t.Errorf("%s:%d: %s\nRESP%d, got:\n%s\nwant:\n%s", file, st.line, st.command, proto,
+			strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// sortElems sorts the elements of a reply, or the pairs of a map.
+func sortElems(v client.Value) {
+	per := 1
+	if v.Kind == client.Map {
+		per = 2
+	}
+	var groups [][]client.Value
+	for g := range slices.Chunk(slices.Clone(v.Elems), per) {
+		groups = append(groups, g)
+	}
+	slices.SortFunc(groups, func(a, b []client.Value) int {
+		return strings.Compare(a[0].String(), b[0].String())
+	})
+	for i, g := range groups {
+		copy(v.Elems[i*per:], g)
+	}
+}
+
+func splitCommand(t *testing.T, file string, st *step) [][]byte {
 	t.Helper()
 	var p resp.Parser
 	argv, n, err := p.Next([]byte(st.command+"\r\n"), &resp.Limits{Authenticated: true})
@@ -161,7 +237,7 @@ func matchLines(t *testing.T, want, got []string) bool {
 	return true
 }
 
-// cliLines returns the reply as redis-cli shows it.
+// cliLines returns the reply as redis-cli shows it, but tells the nulls of RESP2 apart.
 func cliLines(v client.Value, depth int) []string {
 	switch v.Kind {
 	case client.Array, client.Set, client.Push:
@@ -174,8 +250,10 @@ func cliLines(v client.Value, depth int) []string {
 		return []string{string(engine.AppendQuoted(nil, []byte(v.Str)))}
 	case client.Error:
 		return []string{"(error) " + v.Str}
-	case client.Null, client.NullArray:
+	case client.Null:
 		return []string{"(nil)"}
+	case client.NullArray:
+		return []string{"(nil array)"}
 	case client.Double:
 		return []string{"(double) " + v.Str}
 	case client.Bool:
@@ -183,6 +261,9 @@ func cliLines(v client.Value, depth int) []string {
 	case client.BigNumber:
 		return []string{"(big number) " + v.Str}
 	case client.Verbatim:
+		if v.Str == "" {
+			return []string{"(empty verbatim)"}
+		}
 		return strings.Split(strings.TrimRight(v.Str, "\n"), "\n")
 	}
 	return []string{v.Str}
@@ -290,8 +371,8 @@ func (r *remote) proto(t testing.TB, version int) {
 	}
 }
 
-// startRedis starts a redis-server that ends with the test. If there is none to start, it skips the
-// test, except in CI.
+// startRedis starts a redis-server that ends with the test. Without one it skips the test, except
+// in CI.
 func startRedis(t *testing.T) *remote {
 	t.Helper()
 	return dialServer(t, testserver.StartRedis(t, "", "--enable-debug-command", "yes").Socket)
@@ -329,7 +410,7 @@ func TestDataDriven(t *testing.T) {
 			if strings.HasPrefix(filepath.Base(file), "debug_") {
 				l.e.Cfg.EnableDebugCommand = config.GuardYes
 			}
-			got := runCases(t, file, l, func(step) bool { return false })
+			got := runCases(t, file, l, func(*caseBlock) bool { return false })
 			if *rewrite && !t.Failed() {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
@@ -347,9 +428,9 @@ func TestDataDrivenRedis(t *testing.T) {
 	for _, file := range caseFiles(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			redis.proto(t, 2)
-			redis.do(t, [][]byte{[]byte("FLUSHALL")})
-			redis.do(t, [][]byte{[]byte("SELECT"), []byte("0")})
-			runCases(t, file, redis, func(st step) bool { return st.godwit || st.redis8 })
+			redis.do(t, argvOf("FLUSHALL"))
+			redis.do(t, argvOf("SELECT", "0"))
+			runCases(t, file, redis, func(b *caseBlock) bool { return b.godwit || b.redis8 })
 		})
 	}
 }
@@ -366,7 +447,7 @@ func TestDataDrivenRedis8(t *testing.T) {
 			redis.proto(t, 2)
 			redis.do(t, argvOf("FLUSHALL"))
 			redis.do(t, argvOf("SELECT", "0"))
-			runCases(t, file, redis, func(st step) bool { return !st.redis8 })
+			runCases(t, file, redis, func(b *caseBlock) bool { return !b.redis8 })
 		})
 	}
 }

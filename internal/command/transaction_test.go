@@ -32,7 +32,7 @@ func (l *local) line(t *testing.T, command string) string {
 
 func lineOf(t *testing.T, s server, command string) string {
 	t.Helper()
-	return strings.Join(cliLines(s.do(t, splitCommand(t, "test", step{command: command})), 0), "|")
+	return strings.Join(cliLines(s.do(t, splitCommand(t, "test", &step{command: command})), 0), "|")
 }
 
 // lines runs commands separated by "; " and returns the last reply.
@@ -158,7 +158,7 @@ func (c *watchedChange) test(t *testing.T, watcher, other server) {
 	linesOf(t, other, c.change)
 	want := "1) PONG"
 	if c.dirty {
-		want = "(nil)"
+		want = "(nil array)"
 	}
 	if got := lineOf(t, watcher, "EXEC"); got != want {
 		t.Errorf("%q, then %q: EXEC gives %s, want %s", c.setup, c.change, got, want)
@@ -195,7 +195,7 @@ func TestWatchSeesExpiry(t *testing.T) {
 	l.e.SetActiveExpire(false)
 	l.lines(t, "SET k v PX 3; WATCH k; MULTI; PING")
 	passMs(l, 4)
-	if got := l.line(t, "EXEC"); got != "(nil)" {
+	if got := l.line(t, "EXEC"); got != "(nil array)" {
 		t.Errorf("expired between: %s", got)
 	}
 	l.lines(t, "SET k v PX 3")
@@ -214,7 +214,7 @@ func TestWatchSeesExpiry(t *testing.T) {
 	}
 	l.lines(t, "HSET h f v g w; HPEXPIRE h 3 FIELDS 1 f; WATCH h; MULTI; PING")
 	passMs(l, 4)
-	if got := l.line(t, "EXEC"); got != "(nil)" {
+	if got := l.line(t, "EXEC"); got != "(nil array)" {
 		t.Errorf("a field expired: %s", got)
 	}
 	// The timing wheel.
@@ -234,7 +234,7 @@ func TestWatchSeesEviction(t *testing.T) {
 	l.e.KS.P.MaxMemory = 1
 	l.join().line(t, "PING")
 	l.e.KS.P.MaxMemory = 0
-	if got := l.line(t, "EXEC"); got != "(nil)" {
+	if got := l.line(t, "EXEC"); got != "(nil array)" {
 		t.Error(got)
 	}
 }
@@ -246,7 +246,7 @@ func TestWatchSeesServedClients(t *testing.T) {
 	blocked.exec(argvOf("BLMOVE", "source", "k", "LEFT", "LEFT", "0"))
 	l.lines(t, "WATCH k; MULTI; PING")
 	other.line(t, "RPUSH source x")
-	if got := l.line(t, "EXEC"); got != "(nil)" {
+	if got := l.line(t, "EXEC"); got != "(nil array)" {
 		t.Error(got)
 	}
 }
@@ -446,30 +446,37 @@ func TestChangesAreAnnounced(t *testing.T) {
 				l.e.Cfg.EnableDebugCommand = config.GuardYes
 			}
 			w := &watchers{l: l, t: t}
-			for _, st := range parseCases(t, file) {
-				if st.command == "" || l.c.InMulti() {
-					if st.command != "" {
-						l.exec(splitCommand(t, file, st))
-					}
-					continue
-				}
-				argv := splitCommand(t, file, st)
-				before := w.watch(argv)
-				l.exec(argv)
-				for i, p := range before {
-					if now := w.state(p.db, p.key); now != p.state &&
-						!w.clients[i].c.WatchDirty() &&
-						!strings.EqualFold(string(argv[0]), "debug") {
-						t.Errorf("%s:%d: %s changes %q of database %d silently", file, st.line,
-							st.command, p.key, p.db)
-					}
+			for _, b := range parseCases(t, file) {
+				for i := range b.steps {
+					w.follow(t, file, &b.steps[i])
 				}
 			}
 		})
 	}
 }
 
-// watchers watch keys, with one client for each.
+// follow runs the step and fails if it changes a key without telling the key's watcher.
+func (w *watchers) follow(t *testing.T, file string, st *step) {
+	t.Helper()
+	argv := splitCommand(t, file, st)
+	if w.l.c.InMulti() {
+		w.l.exec(argv)
+		return
+	}
+	before := w.watch(argv)
+	w.l.exec(argv)
+	if strings.EqualFold(string(argv[0]), "debug") {
+		return
+	}
+	for i, p := range before {
+		if now := w.state(p.db, p.key); now != p.state && !w.clients[i].c.WatchDirty() {
+			t.Errorf("%s:%d: %s changes %q of database %d silently",
+				file, st.line, st.command, p.key, p.db)
+		}
+	}
+}
+
+// watchers watch keys, a client for each.
 type watchers struct {
 	t       *testing.T
 	l       *local

@@ -33,6 +33,12 @@ func zsetWord(r *rand.Rand, kind string) string {
 	case "int":
 		return pick(r, "0", "1", "-1", "2", "5", "-3", "100", "x", "", "9223372036854775807",
 			"-9223372036854775807", "-9223372036854775808")
+	case "bound":
+		return pick(r, "", "(") + zsetWord(r, "score")
+	case "lex":
+		return pick(r, "-", "+", "[", "(", "[", "(", "x") + zsetWord(r, "member")
+	case "limit":
+		return pick(r, "0", "1", "3", "-1", "-2", "2")
 	case "entries":
 		return pick(r, "0", "1", "5", "128", "20")
 	}
@@ -57,6 +63,26 @@ ZSCORE {key} {member}
 ZMSCORE {key} {member} [ {member} ]
 ZRANGE {key} 0 -1 WITHSCORES
 ZRANK|ZREVRANK {key} {member}
+ZRANGE|ZREVRANGE {key} {int} {int} [ WITHSCORES ]
+ZRANGEBYSCORE|ZREVRANGEBYSCORE {key} {bound} {bound} [ WITHSCORES ] [ LIMIT {limit} {limit} ]
+ZRANGE {key} {bound} {bound} BYSCORE [ REV ] [ LIMIT {limit} {limit} ] WITHSCORES
+ZRANGE {key} {int} {int} REV [ WITHSCORES ]
+ZRANGESTORE {key} {key} {bound} {bound} BYSCORE [ REV ] [ LIMIT {limit} {limit} ]
+ZRANGESTORE {key} {key} {int} {int}
+ZCOUNT {key} {bound} {bound}
+ZREMRANGEBYRANK {key} {int} 0|1|2|-3
+ZREMRANGEBYSCORE {key} {bound} {good}
+ZADD l 0 {member} 0 {member} 0 {member}
+ZRANGEBYLEX|ZREVRANGEBYLEX l {lex} {lex} [ LIMIT {limit} {limit} ]
+ZRANGE l {lex} {lex} BYLEX [ REV ] [ LIMIT {limit} {limit} ]
+ZLEXCOUNT l {lex} {lex}
+ZREMRANGEBYLEX l {lex} {lex}
+ZUNION|ZINTER 2 {key} {key} [ WEIGHTS {good} {good} ] [ AGGREGATE SUM|MIN|MAX|x ] WITHSCORES
+ZUNION|ZINTER 3 {key} {key} {key} [ WEIGHTS {score} {good} {good} ] [ AGGREGATE MIN ]
+ZDIFF 1|2|3|x {key} {key} [ {key} ] [ WITHSCORES ]
+ZUNIONSTORE|ZINTERSTORE {key} 2 {key} {key} [ WEIGHTS {good} {score} ] [ AGGREGATE SUM|MAX ]
+ZDIFFSTORE {key} 2 {key} {key}
+ZINTERCARD 2 {key} {key} [ LIMIT {limit} ]
 ZPOPMIN|ZPOPMAX {key}
 ZPOPMIN|ZPOPMAX {key} {int} [ x ]
 ZPOPMIN|ZPOPMAX {key} 1|2|3
