@@ -33,7 +33,8 @@ func TestStrings(t *testing.T) {
 		require.ErrorIs(e, c.Get(ctx, "missing").Err(), redis.Nil)
 		require.True(e, c.SetNX(ctx, "k", "1", time.Hour).Val())
 		require.False(e, c.SetNX(ctx, "k", "2", 0).Val())
-		old, err := c.SetArgs(ctx, "k", "w", redis.SetArgs{Mode: "XX", Get: true, KeepTTL: true}).Result()
+		old, err := c.SetArgs(ctx, "k", "w",
+			redis.SetArgs{Mode: "XX", Get: true, KeepTTL: true}).Result()
 		require.NoError(e, err)
 		require.Equal(e, "1", old)
 		require.InDelta(e, 3600, c.TTL(ctx, "k").Val().Seconds(), 60)
@@ -183,7 +184,8 @@ func TestLists(t *testing.T) {
 func TestZSet(t *testing.T) {
 	everywhere(t, func(e *env) {
 		c, ctx := e.c, e.ctx
-		require.EqualValues(e, 3, c.ZAdd(ctx, "z", zs(1.0, "a", 2.5, "b", math.Inf(1), "c")...).Val())
+		require.EqualValues(e, 3,
+			c.ZAdd(ctx, "z", zs(1.0, "a", 2.5, "b", math.Inf(1), "c")...).Val())
 		require.Equal(e, 3.5, c.ZAddArgsIncr(ctx, "z",
 			redis.ZAddArgs{Members: zs(2.5, "a")}).Val())
 		require.ErrorIs(e, c.ZAddArgsIncr(ctx, "z",
@@ -225,7 +227,8 @@ func TestGeo(t *testing.T) {
 			WithCoord: true, WithDist: true, WithGeoHash: true}).Result()
 		require.NoError(e, err)
 		require.Equal(e, []redis.GeoLocation{{Name: "juejin", Dist: 10.5501,
-			GeoHash: 4069887154388167, Longitude: juejin.Longitude, Latitude: juejin.Latitude}}, near)
+			GeoHash: 4069887154388167, Longitude: juejin.Longitude,
+			Latitude: juejin.Latitude}}, near)
 	})
 }
 
