@@ -31,7 +31,8 @@ const (
 func multiRequest(keys int, command func(dst []byte, key int) []byte, reply string) request {
 	head, tail := appendCommand(nil, "MULTI"), appendCommand(nil, "EXEC")
 	return request{
-		reply: "+OK\r\n" + strings.Repeat("+QUEUED\r\n", multiCommands) + fmt.Sprintf("*%d\r\n", multiCommands) + strings.Repeat(reply, multiCommands),
+		reply: "+OK\r\n" + strings.Repeat("+QUEUED\r\n", multiCommands) +
+			fmt.Sprintf("*%d\r\n", multiCommands) + strings.Repeat(reply, multiCommands),
 		append: func(dst []byte, i int) []byte {
 			dst = append(dst, head...)
 			for k := range multiCommands {
@@ -68,7 +69,9 @@ func (b *bench) atomicity(ctx context.Context) error {
 	if !b.plan.has("atomicity") {
 		return nil
 	}
-	b.report.section("Transactions", fmt.Sprintf("MULTI, %d commands, EXEC. Counted are the commands in the transactions.", multiCommands),
+	b.report.section("Transactions",
+		fmt.Sprintf("MULTI, %d commands, EXEC. Counted are the commands in the transactions.",
+			multiCommands),
 		"transaction", "Redis k ops/s", "Godwit k ops/s", "ratio", "target",
 		"Redis CPU µs/op", "Godwit CPU µs/op", "ratio")
 	keys := min(100_000, b.plan.multiOps/multiCommands)
@@ -78,9 +81,13 @@ func (b *bench) atomicity(ctx context.Context) error {
 		ops    int
 		target float64
 	}{
-		{"SET × 10, one connection, pipelined", b.multiPipelined(multiSets(keys, b.plan.valueSize)), b.plan.multiOps, targetMulti},
-		{"GET × 10, one connection, pipelined", b.multiPipelined(multiGets(keys, b.plan.valueSize)), b.plan.multiOps, targetMulti},
-		{fmt.Sprintf("WATCH, SET × 10, %d connections, one after the other", multiConns), b.multiClosed(multiSets(keys, b.plan.valueSize)), b.plan.multiOps / 4, targetMultiClosed},
+		{"SET × 10, one connection, pipelined", b.multiPipelined(multiSets(keys, b.plan.valueSize)),
+			b.plan.multiOps, targetMulti},
+		{"GET × 10, one connection, pipelined", b.multiPipelined(multiGets(keys, b.plan.valueSize)),
+			b.plan.multiOps, targetMulti},
+		{fmt.Sprintf("WATCH, SET × 10, %d connections, one after the other", multiConns),
+			b.multiClosed(multiSets(keys, b.plan.valueSize)), b.plan.multiOps / 4,
+			targetMultiClosed},
 	}
 	rps, cpu := make([]series, len(rows)), make([]series, len(rows))
 	err := b.eachRound(ctx, func(_, side int) error {

@@ -41,7 +41,8 @@ text { fill: #e6edf3 }
 func chart(tables []table) (string, error) {
 	var sb strings.Builder
 	height := chartTop + chartRow*len(bars)
-	fmt.Fprintf(&sb, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\">\n%s",
+	fmt.Fprintf(&sb,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\">\n%s",
 		chartWidth, height, chartWidth, chartColors)
 	fmt.Fprintf(&sb, "<title>Bytes of memory, Redis and Godwit</title>\n"+
 		"<text x=\"0\" y=\"16\">Bytes of memory</text>\n")

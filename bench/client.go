@@ -117,14 +117,17 @@ func setExpiringKeys(size int, fromMs int64) request {
 	head := fmt.Appendf(nil, "*5\r\n$3\r\nSET\r\n$%d\r\n", keyLen)
 	return request{reply: "+OK\r\n", append: func(dst []byte, i int) []byte {
 		dst = appendKey(append(dst, head...), i)
-		return fmt.Appendf(dst, "\r\n$%d\r\n%s\r\n$4\r\nPXAT\r\n$13\r\n%013d\r\n", size, value, fromMs+int64(i%1000))
+		return fmt.Appendf(dst, "\r\n$%d\r\n%s\r\n$4\r\nPXAT\r\n$13\r\n%013d\r\n", size, value,
+			fromMs+int64(i%1000))
 	}}
 }
 
 // getMissing looks up keys that do not exist: it changes nothing, but moves a rehash on.
 func getMissing() request {
 	cmd := appendCommand(nil, "GET", "no such key")
-	return request{reply: "$-1\r\n", append: func(dst []byte, _ int) []byte { return append(dst, cmd...) }}
+	return request{reply: "$-1\r\n", append: func(dst []byte, _ int) []byte {
+		return append(dst, cmd...)
+	}}
 }
 
 // pump sends requests from..to-1 through one connection as fast as the server takes them.
@@ -178,7 +181,8 @@ type replyReader struct {
 
 // newReplyReader reads up to about atOnce replies with one system call.
 func newReplyReader(want string, atOnce int) *replyReader {
-	return &replyReader{want: want, pattern: bytes.Repeat([]byte(want), atOnce+1), buf: make([]byte, atOnce*len(want))}
+	return &replyReader{want: want, pattern: bytes.Repeat([]byte(want), atOnce+1),
+		buf: make([]byte, atOnce*len(want))}
 }
 
 // read reads n replies and compares each of them.

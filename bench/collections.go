@@ -29,13 +29,15 @@ func collectionTests() []collectionTest {
 		return collectionTest{name, []string{"-t", name}, scale}
 	}
 	lrange := func(n int, scale float64) collectionTest {
-		return collectionTest{fmt.Sprintf("lrange_%d", n), []string{"lrange", "mylist", "0", strconv.Itoa(n - 1)}, scale}
+		return collectionTest{fmt.Sprintf("lrange_%d", n),
+			[]string{"lrange", "mylist", "0", strconv.Itoa(n - 1)}, scale}
 	}
 	return []collectionTest{
 		builtin("lpush", 1), builtin("rpush", 1),
 		lrange(100, 0.2), lrange(300, 0.1), lrange(500, 0.06), lrange(600, 0.05),
 		builtin("lpop", 1), builtin("rpop", 1),
-		builtin("sadd", 1), builtin("hset", 1), builtin("spop", 0.5), builtin("zadd", 1), builtin("zpopmin", 0.5),
+		builtin("sadd", 1), builtin("hset", 1), builtin("spop", 0.5),
+		builtin("zadd", 1), builtin("zpopmin", 0.5),
 	}
 }
 
@@ -68,17 +70,20 @@ func (b *bench) collections(ctx context.Context) error {
 			return err
 		}
 		for i, t := range tests {
-			b.progress("%-11s P%-3d  ops/s %.2f×  CPU/op %.2f×", t.name, pipeline, rps[i].ratio(), cpu[i].ratio())
+			b.progress("%-11s P%-3d  ops/s %.2f×  CPU/op %.2f×", t.name, pipeline, rps[i].ratio(),
+				cpu[i].ratio())
 			b.report.collectionsRow(t.name, pipeline, &rps[i], &cpu[i])
 		}
 	}
 	return nil
 }
 
-func (b *bench) benchmarkCollection(ctx context.Context, s *server, t collectionTest, pipeline int) (rps, cpu float64, err error) {
+func (b *bench) benchmarkCollection(ctx context.Context, s *server, t collectionTest,
+	pipeline int) (rps, cpu float64, err error) {
 	ops := max(1000, int(float64(b.plan.ops(t.name, pipeline))*t.scale))
 	// redis-benchmark takes what follows a command for its arguments: t.args come last.
-	return redisBenchmark(ctx, s, ops, pipeline, append([]string{"-r", strconv.Itoa(b.plan.elements), "-d", "3"}, t.args...)...)
+	return redisBenchmark(ctx, s, ops, pipeline,
+		append([]string{"-r", strconv.Itoa(b.plan.elements), "-d", "3"}, t.args...)...)
 }
 
 // generated is a command stream whose replies nobody looks at.
@@ -92,7 +97,9 @@ type generated struct {
 func (b *bench) pipe(ctx context.Context, s *server, g generated) (cpu float64, err error) {
 	path := filepath.Join(b.dir, "pipe.resp")
 	rnd := rand.New(rand.NewPCG(5, 7))
-	err = writeBulkFile(path, request{append: func(dst []byte, i int) []byte { return g.append(dst, rnd, i) }}, g.n)
+	err = writeBulkFile(path, request{append: func(dst []byte, i int) []byte {
+		return g.append(dst, rnd, i)
+	}}, g.n)
 	if err != nil {
 		return 0, err
 	}
@@ -113,7 +120,8 @@ func pipeFile(ctx context.Context, s *server, path string, n int) (cpu float64, 
 	defer f.Close()
 	var out []byte
 	used, err := cpuDuring(s, func() error {
-		out, err = tool(ctx, f, "redis-cli", "-h", "127.0.0.1", "-p", strconv.Itoa(s.Port), "--pipe")
+		out, err = tool(ctx, f, "redis-cli", "-h", "127.0.0.1", "-p", strconv.Itoa(s.Port),
+			"--pipe")
 		return err
 	})
 	if err != nil {
@@ -150,7 +158,8 @@ func elementKinds(n int) []elementKind {
 			return appendCommand(dst, "RPUSH", "k", member(i))
 		}}, "element", 1.0},
 		{generated{"small hashes", n, func(dst []byte, _ *rand.Rand, i int) []byte {
-			return appendCommand(dst, "HSET", string(appendKey(nil, i)), "field:1", value(i), "field:2", value(i+1), "field:3", value(i+2),
+			return appendCommand(dst, "HSET", string(appendKey(nil, i)), "field:1", value(i),
+				"field:2", value(i+1), "field:3", value(i+2),
 				"field:4", value(i+3), "field:5", value(i+4))
 		}}, "hash of 5 fields", 0.85},
 	}
@@ -219,7 +228,8 @@ func bigCommands(n, ops int) []generated {
 			return appendCommand(dst, "ZRANGE", "big", strconv.Itoa(i), strconv.Itoa(i+9))
 		}},
 		{"ZRANGE by score", ops, func(dst []byte, rnd *rand.Rand, _ int) []byte {
-			return appendCommand(dst, "ZRANGE", "big", start(rnd), "+inf", "BYSCORE", "LIMIT", "0", "10")
+			return appendCommand(dst, "ZRANGE", "big", start(rnd), "+inf", "BYSCORE", "LIMIT", "0",
+				"10")
 		}},
 	}
 }
@@ -271,14 +281,16 @@ func (b *bench) big(ctx context.Context) error {
 
 // bigOnce returns CPU times in µs: those of cmds for each command, then of one ZUNIONSTORE and one SINTER; and the longest wait of a
 // second client in ms while the big sorted set is deleted.
-func (b *bench) bigOnce(ctx context.Context, side int, cmds []generated) (cpu []float64, stall float64, err error) {
+func (b *bench) bigOnce(ctx context.Context, side int, cmds []generated) (cpu []float64,
+	stall float64, err error) {
 	s, err := b.start(ctx, side)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer s.stop()
 	n, half := b.plan.bigMembers, b.plan.elements/2
-	loads := []generated{bigLoad("big", "ZADD", 0, n), bigLoad("z1", "ZADD", 0, 2*half), bigLoad("z2", "ZADD", half, 2*half),
+	loads := []generated{bigLoad("big", "ZADD", 0, n), bigLoad("z1", "ZADD", 0, 2*half),
+		bigLoad("z2", "ZADD", half, 2*half),
 		bigLoad("s1", "SADD", 0, 2*half), bigLoad("s2", "SADD", half, 2*half)}
 	for _, l := range loads {
 		if _, err := b.pipe(ctx, s, l); err != nil {
@@ -286,9 +298,12 @@ func (b *bench) bigOnce(ctx context.Context, side int, cmds []generated) (cpu []
 		}
 	}
 	one := func(args ...string) generated {
-		return generated{args[0], 1, func(dst []byte, _ *rand.Rand, _ int) []byte { return appendCommand(dst, args...) }}
+		return generated{args[0], 1, func(dst []byte, _ *rand.Rand, _ int) []byte {
+			return appendCommand(dst, args...)
+		}}
 	}
-	for _, g := range append(cmds, one("ZUNIONSTORE", "dst", "2", "z1", "z2"), one("SINTER", "s1", "s2")) {
+	for _, g := range append(cmds, one("ZUNIONSTORE", "dst", "2", "z1", "z2"),
+		one("SINTER", "s1", "s2")) {
 		c, err := b.pipe(ctx, s, g)
 		if err != nil {
 			return nil, 0, err

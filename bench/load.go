@@ -147,12 +147,15 @@ func pacedInserts(ctx context.Context, addr string, req request, rate, from, to 
 }
 
 // pacedOverwrites writes random keys below keys through two connections for a while.
-func pacedOverwrites(ctx context.Context, addr string, req request, rate, keys int, window time.Duration) error {
+func pacedOverwrites(ctx context.Context, addr string, req request, rate, keys int,
+	window time.Duration) error {
 	end := time.Now().Add(window)
 	worker := func(w uint64) <-chan error {
 		rnd := rand.New(rand.NewPCG(1, w))
 		return background(func() error {
-			return paced(ctx, addr, req, rate/2, func() (int, bool) { return rnd.IntN(keys), time.Now().Before(end) })
+			return paced(ctx, addr, req, rate/2, func() (int, bool) {
+				return rnd.IntN(keys), time.Now().Before(end)
+			})
 		})
 	}
 	a, b := worker(0), worker(1)
@@ -168,7 +171,9 @@ func moderateLoad(ctx context.Context, addr string, keys, valueSize int) (stop f
 	set := setKeys(valueSize)
 	for w := range workers {
 		rnd := rand.New(rand.NewPCG(3, uint64(w)))
-		workers[w] = background(func() error { return setAndGet(ctx, addr, set, rnd, keys, valueSize) })
+		workers[w] = background(func() error {
+			return setAndGet(ctx, addr, set, rnd, keys, valueSize)
+		})
 	}
 	return func() error {
 		cancel()
@@ -180,7 +185,8 @@ func moderateLoad(ctx context.Context, addr string, keys, valueSize int) (stop f
 	}
 }
 
-func setAndGet(ctx context.Context, addr string, set request, rnd *rand.Rand, keys, valueSize int) error {
+func setAndGet(ctx context.Context, addr string, set request, rnd *rand.Rand, keys,
+	valueSize int) error {
 	c, err := dialBlocking(addr)
 	if err != nil {
 		return err

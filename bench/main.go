@@ -91,7 +91,8 @@ const (
 var sideNames = [sides]string{"Redis", "Godwit"}
 
 // partNames lists the measurements in the order in which they run.
-var partNames = []string{"latency", "throughput", "rss", "bulk", "expiry", "events", "collections", "elements", "big", "wakeup", "pubsub", "scripts", "sketches", "atomicity"}
+var partNames = []string{"latency", "throughput", "rss", "bulk", "expiry", "events", "collections",
+	"elements", "big", "wakeup", "pubsub", "scripts", "sketches", "atomicity"}
 
 // ownNames lists the measurements that Redis has no part in.
 var ownNames = []string{"modules"}
@@ -124,7 +125,8 @@ func main() {
 
 // mainExit keeps the deferred clean-up in front of os.Exit.
 func mainExit() int {
-	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM,
+		syscall.SIGHUP)
 	defer cancel()
 	opts, err := parseFlags(os.Args[1:], os.Stderr)
 	switch {
@@ -153,15 +155,18 @@ func parseFlags(args []string, errw io.Writer) (options, error) {
 	fs.SetOutput(errw)
 	fs.BoolVar(&o.quick, "quick", false, "one small round of everything, under one minute")
 	known := slices.Concat(partNames, ownNames, persistNames)
-	fs.StringVar(&only, "only", strings.Join(slices.Concat(partNames, ownNames), ","), "comma-separated parts to run, of "+strings.Join(known, ","))
+	fs.StringVar(&only, "only", strings.Join(slices.Concat(partNames, ownNames), ","),
+		"comma-separated parts to run, of "+strings.Join(known, ","))
 	fs.IntVar(&o.rounds, "rounds", 0, "rounds of each measurement (0: 3, or 1 with -quick)")
 	fs.IntVar(&o.keys, "keys", 0, "size of the key space (0: 3000000, or 200000 with -quick)")
 	fs.StringVar(&tests, "tests", strings.Join(testNames, ","), "commands of the throughput part")
 	fs.StringVar(&pipelines, "pipelines", "1,16,100", "pipeline depths of the throughput part")
-	fs.StringVar(&o.godwit, "godwit", "", "server to measure as Godwit (default: build ./cmd/server into bin/godwit-server)")
+	fs.StringVar(&o.godwit, "godwit", "",
+		"server to measure as Godwit (default: build ./cmd/server into bin/godwit-server)")
 	fs.StringVar(&o.redis, "redis", "redis-server", "server to measure against")
 	fs.StringVar(&o.output, "o", "", "also write the report to this file")
-	fs.StringVar(&o.readmePath, "readme", "", "afterwards bring the figures of this README and the docs beside it up to the reports")
+	fs.StringVar(&o.readmePath, "readme", "",
+		"afterwards bring the figures of this README and the docs beside it up to the reports")
 	fs.BoolVar(&o.figures, "figures", false, "measure nothing, only do what -readme asks for")
 	if err := fs.Parse(args); err != nil {
 		return o, err
@@ -277,6 +282,17 @@ func measure(ctx context.Context, p plan, paths [sides]string, log io.Writer) (*
 	if err != nil {
 		return nil, err
 	}
+	if err := b.runParts(ctx); err != nil {
+		return nil, err
+	}
+	b.report.took = time.Since(others.start)
+	b.procs.killAll()
+	b.report.others, err = others.share()
+	return b.report, err
+}
+
+// runParts runs the parts of the plan in turn. It stops at the first error and when ctx ends.
+func (b *bench) runParts(ctx context.Context) error {
 	for _, part := range []struct {
 		name string
 		run  func(context.Context) error
@@ -300,16 +316,13 @@ func measure(ctx context.Context, p plan, paths [sides]string, log io.Writer) (*
 		{"atomicity", b.atomicity},
 	} {
 		if err := part.run(ctx); err != nil {
-			return nil, fmt.Errorf("%s: %w", part.name, err)
+			return fmt.Errorf("%s: %w", part.name, err)
 		}
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
 	}
-	b.report.took = time.Since(others.start)
-	b.procs.killAll()
-	b.report.others, err = others.share()
-	return b.report, err
+	return nil
 }
 
 // eachRound calls f for both sides in every round; the side that goes first changes with the round.

@@ -149,7 +149,8 @@ func lossTable(tables []table) string {
 
 // headlines are the figures of README's table.
 var headlines = []struct{ name, what, measure string }{
-	{"GET, pipeline 1: CPU of the server", "Throughput and server CPU: GET, pipeline 1", "CPU µs/op"},
+	{"GET, pipeline 1: CPU of the server", "Throughput and server CPU: GET, pipeline 1",
+		"CPU µs/op"},
 	{"GET, pipeline 1", "Throughput and server CPU: GET, pipeline 1", "k ops/s"},
 	{"GET, pipeline 16", "Throughput and server CPU: GET, pipeline 16", "k ops/s"},
 	{"SET, pipeline 16", "Throughput and server CPU: SET, pipeline 16", "k ops/s"},
@@ -203,7 +204,8 @@ func reasons(tables []table) (string, error) {
 	return item("**Memory.** A key of 16 bytes with a value of 64 takes %s bytes, %s in Redis.",
 			memory.godwit, memory.redis) +
 			item("**No fork.** A snapshot of strings under a full write load adds %s to memory, "+
-				"%s in Redis.", strings.TrimPrefix(fork.godwit, "+"), strings.TrimPrefix(fork.redis, "+")) +
+				"%s in Redis.", strings.TrimPrefix(fork.godwit, "+"),
+				strings.TrimPrefix(fork.redis, "+")) +
 			item("**Exact expiry.** Of a million keys due within one second the last is gone "+
 				"%s after its deadline, %s in Redis.", empty(sideGodwit), empty(sideRedis)),
 		nil

@@ -34,7 +34,8 @@ func startProbe(addr string, every time.Duration, keys int) (*probe, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &probe{stopped: make(chan struct{}), done: make(chan struct{}), samples: make([]time.Duration, 0, 1<<16)}
+	p := &probe{stopped: make(chan struct{}), done: make(chan struct{}),
+		samples: make([]time.Duration, 0, 1<<16)}
 	go func() {
 		defer close(p.done)
 		defer c.Close()
@@ -129,12 +130,14 @@ func summarize(samples []time.Duration) latencies {
 		rank := (len(samples)*permille + 999) / 1000
 		return samples[max(rank, 1)-1].Seconds() * 1e3
 	}
-	return latencies{p50: at(500), p99: at(990), p999: at(999), max: at(1000), samples: len(samples)}
+	return latencies{p50: at(500), p99: at(990), p999: at(999), max: at(1000),
+		samples: len(samples)}
 }
 
 // probeFor probes for a fixed time while during, which may be nil, runs beside it; it lasts at least
 // until during returns.
-func probeFor(ctx context.Context, addr string, every time.Duration, keys int, window time.Duration, during func() error) (latencies, error) {
+func probeFor(ctx context.Context, addr string, every time.Duration, keys int, window time.Duration,
+	during func() error) (latencies, error) {
 	p, err := startProbe(addr, every, keys)
 	if err != nil {
 		return latencies{}, err

@@ -186,7 +186,8 @@ func describeMachine(ctx context.Context, paths [sides]string) string {
 		kernel += " " + unix.ByteSliceToString(u.Release[:])
 	}
 	return fmt.Sprintf("%d × %s, %s, %s, Redis %s, Godwit %s, %s", runtime.NumCPU(), model, kernel,
-		runtime.Version(), serverVersion(ctx, paths[sideRedis]), serverVersion(ctx, paths[sideGodwit]),
+		runtime.Version(), serverVersion(ctx, paths[sideRedis]),
+		serverVersion(ctx, paths[sideGodwit]),
 		time.Now().UTC().Format("2006-01-02"))
 }
 

@@ -18,7 +18,9 @@ import (
 type server struct{ *testserver.Server }
 
 // start runs a server without persistence and waits until it answers PING.
-func (b *bench) start(ctx context.Context, side int) (*server, error) { return b.startWith(ctx, side) }
+func (b *bench) start(ctx context.Context, side int) (*server, error) {
+	return b.startWith(ctx, side)
+}
 
 // startWith is start with more arguments, which override the usual ones.
 func (b *bench) startWith(ctx context.Context, side int, args ...string) (*server, error) {
@@ -26,7 +28,8 @@ func (b *bench) startWith(ctx context.Context, side int, args ...string) (*serve
 	if err != nil {
 		return nil, err
 	}
-	s, err := b.procs.start(testserver.Options{Program: b.paths[side], Dir: dir, Args: append([]string{"--appendonly", "no"}, args...)})
+	s, err := b.procs.start(testserver.Options{Program: b.paths[side], Dir: dir,
+		Args: append([]string{"--appendonly", "no"}, args...)})
 	if err != nil {
 		return nil, err
 	}

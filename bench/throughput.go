@@ -66,7 +66,8 @@ func (b *bench) throughput(ctx context.Context, pair [sides]*server) error {
 			if err != nil {
 				return fmt.Errorf("throughput of %s at pipeline %d: %w", test, pipeline, err)
 			}
-			b.progress("%-11s P%-3d  ops/s %.2f×  CPU/op %.2f×", test, pipeline, rps.ratio(), cpu.ratio())
+			b.progress("%-11s P%-3d  ops/s %.2f×  CPU/op %.2f×", test, pipeline, rps.ratio(),
+				cpu.ratio())
 			b.report.throughputRow(test, pipeline, &rps, &cpu)
 		}
 	}
@@ -74,13 +75,17 @@ func (b *bench) throughput(ctx context.Context, pair [sides]*server) error {
 }
 
 // benchmark runs redis-benchmark's test once over the loaded key space.
-func (b *bench) benchmark(ctx context.Context, s *server, test string, pipeline int) (rps, cpu float64, err error) {
-	return redisBenchmark(ctx, s, b.plan.ops(test, pipeline), pipeline, "-r", strconv.Itoa(b.plan.keys), "-d", strconv.Itoa(b.plan.valueSize), "-t", test)
+func (b *bench) benchmark(ctx context.Context, s *server, test string, pipeline int) (rps,
+	cpu float64, err error) {
+	return redisBenchmark(ctx, s, b.plan.ops(test, pipeline), pipeline, "-r",
+		strconv.Itoa(b.plan.keys), "-d", strconv.Itoa(b.plan.valueSize), "-t", test)
 }
 
 // redisBenchmark runs redis-benchmark with 50 connections and returns operations a second and the server's CPU µs for each.
-func redisBenchmark(ctx context.Context, s *server, ops, pipeline int, args ...string) (rps, cpu float64, err error) {
-	args = append([]string{"-h", "127.0.0.1", "-p", strconv.Itoa(s.Port), "-c", "50", "-n", strconv.Itoa(ops), "-P", strconv.Itoa(pipeline), "--csv"}, args...)
+func redisBenchmark(ctx context.Context, s *server, ops, pipeline int, args ...string) (rps,
+	cpu float64, err error) {
+	args = append([]string{"-h", "127.0.0.1", "-p", strconv.Itoa(s.Port), "-c", "50",
+		"-n", strconv.Itoa(ops), "-P", strconv.Itoa(pipeline), "--csv"}, args...)
 	var out []byte
 	used, err := cpuDuring(s, func() error {
 		out, err = tool(ctx, nil, "redis-benchmark", args...)
@@ -135,7 +140,8 @@ func (b *bench) latency(ctx context.Context, pair [sides]*server) error {
 		if lerr := stop(); err == nil {
 			err = lerr
 		}
-		b.progress("latency round %d %-6s  p50 %.3f  p99 %.3f  p99.9 %.3f  max %.3f ms", round+1, sideNames[side],
+		b.progress("latency round %d %-6s  p50 %.3f  p99 %.3f  p99.9 %.3f  max %.3f ms", round+1,
+			sideNames[side],
 			l.p50, l.p99, l.p999, l.max)
 		p50.add(side, l.p50)
 		p99.add(side, l.p99)

@@ -17,7 +17,8 @@ const targetWakeup = 1.1
 // blocking sockets of one thread, so that no scheduler of the client sits between the two. Other consumers that wait for other keys
 // are there in the second row: they must not matter.
 const (
-	wakeupEvery   = time.Millisecond // between two pushes: the consumer is blocked again long before
+	// between two pushes: the consumer is blocked again long before
+	wakeupEvery   = time.Millisecond
 	wakeupOthers  = 1000
 	wakeupPush    = "*3\r\n$5\r\nLPUSH\r\n$5\r\nqueue\r\n$3\r\njob\r\n"
 	wakeupPop     = "*3\r\n$5\r\nBLPOP\r\n$5\r\nqueue\r\n$1\r\n0\r\n"
@@ -29,8 +30,10 @@ func (b *bench) wakeup(ctx context.Context) error {
 	if !b.plan.has("wakeup") {
 		return nil
 	}
-	b.report.section("Wake-up of a blocked client", "From an LPUSH to the reply of the BLPOP that waits for it.",
-		"other waiting clients", "Redis p50 ms", "Godwit p50 ms", "ratio", "target", "Redis p99 ms", "Godwit p99 ms", "ratio")
+	b.report.section("Wake-up of a blocked client",
+		"From an LPUSH to the reply of the BLPOP that waits for it.",
+		"other waiting clients", "Redis p50 ms", "Godwit p50 ms", "ratio", "target", "Redis p99 ms",
+		"Godwit p99 ms", "ratio")
 	for _, others := range []int{0, wakeupOthers} {
 		var p50, p99 series
 		err := b.eachRound(ctx, func(round, side int) error {
@@ -38,7 +41,8 @@ func (b *bench) wakeup(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			b.progress("wakeup round %d %-6s  %d others  p50 %.4f  p99 %.4f ms, %d pushes", round+1, sideNames[side], others, l.p50, l.p99, l.samples)
+			b.progress("wakeup round %d %-6s  %d others  p50 %.4f  p99 %.4f ms, %d pushes", round+1,
+				sideNames[side], others, l.p50, l.p99, l.samples)
 			p50.add(side, l.p50)
 			p99.add(side, l.p99)
 			return nil

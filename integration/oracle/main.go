@@ -45,22 +45,29 @@ func parseFlags(args []string) (settings, error) {
 	fs.IntVar(&s.N, "n", 100_000, "commands to send")
 	fs.Uint64Var(&s.Seed, "seed", uint64(time.Now().UnixNano()%1e9), "seed of the streams")
 	fs.IntVar(&s.Round, "round", 5000, "commands between resets of both servers")
-	fs.IntVar(&s.First, "first", 0, "number of the first round: with the seed of a report, its failing round")
+	fs.IntVar(&s.First, "first", 0,
+		"number of the first round: with the seed of a report, its failing round")
 	fs.IntVar(&s.Gen.Keys, "keys", 10, "shared keys")
 	fs.IntVar(&s.Gen.Clients, "clients", 4, "connections")
 	fs.IntVar(&s.Gen.DBs, "dbs", 3, "databases")
 	fs.IntVar(&s.Gen.Resp, "resp", 0, "protocol version of all connections; 0 mixes both")
-	fs.StringVar(&families, "families", "", "command groups, comma separated (connection,string,bitmap,generic,server,…); empty: all")
+	fs.StringVar(&families, "families", "",
+		"command groups, comma separated (connection,string,bitmap,generic,server,…); empty: all")
 	fs.StringVar(&only, "only", "", "commands, comma separated; empty: all")
 	fs.StringVar(&without, "without", "", "commands to leave out, comma separated")
-	fs.StringVar(&rounds, "rounds", "", "kinds of rounds, comma separated ("+strings.Join(diff.Kinds(), ",")+"); empty: all, mostly plain")
-	fs.BoolVar(&s.RefDocs, "refdocs", false, "generate from redis's COMMAND DOCS alone, as if Godwit had every command")
+	fs.StringVar(&rounds, "rounds", "",
+		"kinds of rounds, comma separated ("+strings.Join(diff.Kinds(), ",")+
+			"); empty: all, mostly plain")
+	fs.BoolVar(&s.RefDocs, "refdocs", false,
+		"generate from redis's COMMAND DOCS alone, as if Godwit had every command")
 	fs.IntVar(&s.MaxFinds, "max", 20, "stop after that many classes of differences")
 	fs.IntVar(&s.Shrinks, "shrinks", 400, "replays that shrinking one stream may cost")
-	fs.StringVar(&s.Save, "save", "integration/oracle/testdata/regress", "folder for shrunk streams; empty: do not save")
+	fs.StringVar(&s.Save, "save", "integration/oracle/testdata/regress",
+		"folder for shrunk streams; empty: do not save")
 	fs.StringVar(&s.redis, "redis", "redis-server", "redis-server binary")
 	fs.StringVar(&s.godwit, "godwit", "", "Godwit server binary; empty: build ./cmd/server")
-	fs.StringVar(&s.godwitAddr, "godwit-addr", "", "address of a running Godwit server (its data will be deleted)")
+	fs.StringVar(&s.godwitAddr, "godwit-addr", "",
+		"address of a running Godwit server (its data will be deleted)")
 	fs.StringVar(&s.replay, "replay", "", "replay one case file instead of random streams")
 	fs.BoolVar(&s.Verbose, "v", false, "progress, skipped commands, counts for each command")
 	if err := fs.Parse(args); err != nil {

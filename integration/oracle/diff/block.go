@@ -47,7 +47,9 @@ func (g *Generator) blockSteps() []Cmd {
 	case k < 48: // a few that time out, all of them before anything else happens
 		var out []Cmd
 		for range 1 + g.rnd.IntN(3) {
-			out = append(out, g.supported(stepOf(1+g.rnd.IntN(blockClients-1), g.blockingCommand(seconds(shortWait))...))...)
+			out = append(out,
+				g.supported(stepOf(1+g.rnd.IntN(blockClients-1),
+					g.blockingCommand(seconds(shortWait))...))...)
 		}
 		return append(out, Cmd{Client: 0, Step: true, Sleep: longWait})
 	case k < 52 && g.has("multi"): // inside a transaction nothing blocks
@@ -67,11 +69,13 @@ func (g *Generator) blockSteps() []Cmd {
 		}
 		return append(out, stepOf(0, "EXEC"))
 	case k >= 60 && k < 64:
-		return []Cmd{stepOf(0, "CLIENT", "UNBLOCK", idOf(client), g.pick("TIMEOUT", "ERROR", "timeout", "x"))}
+		return []Cmd{stepOf(0, "CLIENT", "UNBLOCK", idOf(client),
+			g.pick("TIMEOUT", "ERROR", "timeout", "x"))}
 	case k >= 64 && k < 66:
 		return []Cmd{{Client: client, Step: true, Close: true}}
 	case k == 66: // a key that goes by itself while clients wait
-		return []Cmd{stepOf(0, "PEXPIRE", g.blockKey(), seconds(1000*shortWait)), {Client: 0, Step: true, Sleep: longWait}}
+		return []Cmd{stepOf(0, "PEXPIRE", g.blockKey(), seconds(1000*shortWait)),
+			{Client: 0, Step: true, Sleep: longWait}}
 	case k == 67:
 		return g.swapSteps()
 	}
@@ -249,5 +253,7 @@ func (g *Generator) driverCommand(alone bool) []string {
 	case 26:
 		return []string{"LRANGE", l, "0", "-1"}
 	}
-	return strings.Fields(g.pick("SADD l1 a", "FLUSHALL", "PING", "CLIENT UNBLOCK 999999999", "CLIENT UNBLOCK x", "LINSERT l0 BEFORE v1 w", "ZREM z0 v1", "RENAME m0 m1", "RENAME y0 y1", "LPOP m0", "COPY m1 m2 REPLACE", "RPUSHX m1 x"))
+	return strings.Fields(g.pick("SADD l1 a", "FLUSHALL", "PING", "CLIENT UNBLOCK 999999999",
+		"CLIENT UNBLOCK x", "LINSERT l0 BEFORE v1 w", "ZREM z0 v1", "RENAME m0 m1", "RENAME y0 y1",
+		"LPOP m0", "COPY m1 m2 REPLACE", "RPUSHX m1 x"))
 }

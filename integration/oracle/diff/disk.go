@@ -80,7 +80,8 @@ func (r *Runner) bothOK(at int, cmd string) (*Failure, error) {
 	case a[0].IsErr():
 		return nil, fmt.Errorf("redis: %s: %v\n%s", cmd, a[0], r.Ref.LogTail())
 	case b[0].IsErr():
-		return stateFailure(at, strings.ToLower(cmd), a[0].String(), b[0].String()+"\n"+r.Tested.LogTail()), nil
+		return stateFailure(at, strings.ToLower(cmd), a[0].String(),
+			b[0].String()+"\n"+r.Tested.LogTail()), nil
 	}
 	return nil, nil
 }
@@ -91,7 +92,8 @@ func (r *Runner) swap(at int) (*Failure, error) {
 	}
 	ref, tested := filepath.Join(r.Ref.dir(), dumpFile), filepath.Join(r.Tested.dir(), dumpFile)
 	aside := ref + ".aside"
-	if err := errors.Join(os.Rename(ref, aside), os.Rename(tested, ref), os.Rename(aside, tested)); err != nil {
+	if err := errors.Join(os.Rename(ref, aside), os.Rename(tested, ref),
+		os.Rename(aside, tested)); err != nil {
 		return nil, err
 	}
 	return r.bothOK(at, "DEBUG RELOAD NOSAVE")
@@ -115,11 +117,13 @@ func (r *Runner) log(at int) (*Failure, error) {
 			return nil, nil
 		}
 		if time.Now().After(deadline) {
-			return stateFailure(at, "first base of the append-only files", a[0].String(), b[0].String()), nil
+			return stateFailure(at, "first base of the append-only files", a[0].String(),
+				b[0].String()), nil
 		}
 	}
 }
 
 func rewriting(info Reply) bool {
-	return strings.Contains(info.Str, "aof_rewrite_in_progress:1") || strings.Contains(info.Str, "aof_rewrite_scheduled:1")
+	return strings.Contains(info.Str, "aof_rewrite_in_progress:1") ||
+		strings.Contains(info.Str, "aof_rewrite_scheduled:1")
 }

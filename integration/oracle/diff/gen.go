@@ -46,7 +46,8 @@ func NewGenerator(cfg GenConfig, cov Coverage) (*Generator, error) {
 	if len(grams) == 0 {
 		return nil, fmt.Errorf("no commands to generate")
 	}
-	g := &Generator{cfg: cfg, grams: grams, lines: sessionLines(cov.Common), hints: hintTable(), force: forcedArgs(),
+	g := &Generator{cfg: cfg, grams: grams, lines: sessionLines(cov.Common), hints: hintTable(),
+		force:  forcedArgs(),
 		guards: guardTable(), whole: wholeCommands(), conf: confParams()}
 	w, total := weights(), 0
 	for _, gr := range grams {
@@ -112,7 +113,10 @@ func (g *Generator) next(client int) Cmd {
 		return c
 	}
 	if g.chance(0.003) {
-		return Cmd{Client: client, Args: [][]byte{[]byte(g.pick("NOSUCH", "", "ge", "get\x00", "SETT", strings.Repeat("x", 200))), []byte(g.junk())}}
+		return Cmd{Client: client,
+			Args: [][]byte{[]byte(
+				g.pick("NOSUCH", "", "ge", "get\x00", "SETT", strings.Repeat("x", 200))),
+				[]byte(g.junk())}}
 	}
 	var args [][]byte
 	if g.inMulti[client] && g.chance(0.15) {
@@ -127,7 +131,8 @@ func (g *Generator) next(client int) Cmd {
 		g.inMulti[client] = false
 	case "set":
 		g.touchExpired(args)
-	case "zrank", "zrevrank": // with WITHSCORE 7.0 refuses it already when it is queued, which aborts the transaction
+	// with WITHSCORE 7.0 refuses it already when it is queued, which aborts the transaction
+	case "zrank", "zrevrank":
 		if g.inMulti[client] {
 			args = args[:min(len(args), 3)]
 		}
@@ -391,7 +396,8 @@ const nearDeadline = 30 * time.Millisecond
 // used for nothing else, so that no transaction delays the commands.
 func (g *Generator) expiry() []Cmd {
 	ms := strconv.Itoa(int(nearDeadline.Milliseconds()))
-	sets := [][]string{{"SET", "KEY", "v", "PX", ms}, {"PSETEX", "KEY", ms, "v"}, {"PEXPIRE", "KEY", ms}, {"GETEX", "KEY", "PX", ms}}
+	sets := [][]string{{"SET", "KEY", "v", "PX", ms}, {"PSETEX", "KEY", ms, "v"},
+		{"PEXPIRE", "KEY", ms}, {"GETEX", "KEY", "PX", ms}}
 	sets = slices.DeleteFunc(sets, func(s []string) bool { return !g.has(strings.ToLower(s[0])) })
 	if len(sets) == 0 {
 		return nil
@@ -431,7 +437,8 @@ func (g *Generator) protocol() []byte {
 	}
 	var b []byte
 	for range 1 + g.rnd.IntN(4) {
-		b = Cmd{Args: [][]byte{[]byte("SET"), []byte(g.pick("k3", "k4")), []byte(g.pick("", "v", "two words"))}}.Append(b)
+		b = Cmd{Args: [][]byte{[]byte("SET"), []byte(g.pick("k3", "k4")),
+			[]byte(g.pick("", "v", "two words"))}}.Append(b)
 	}
 	for range 1 + g.rnd.IntN(2) {
 		i := g.rnd.IntN(len(b))

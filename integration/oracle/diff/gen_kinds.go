@@ -28,11 +28,19 @@ func (g *Generator) kinds() map[string]func(seed uint64, r, n int) []Cmd {
 		round func(seed uint64, r, n int) []Cmd
 	}{
 		// The rounds whose steps wait for both servers are shorter.
-		{kindBlock, []string{"blpop", "rpush"}, func(seed uint64, r, n int) []Cmd { return g.BlockRound(seed, r, max(n/12, 50)) }},
+		{kindBlock, []string{"blpop", "rpush"}, func(seed uint64, r, n int) []Cmd {
+			return g.BlockRound(seed, r, max(n/12, 50))
+		}},
 		{kindTx, []string{"multi", "watch"}, g.TxRound},
-		{kindUsers, []string{"acl|setuser", "get"}, func(seed uint64, r, n int) []Cmd { return g.UserRound(seed, r, max(n/4, 50)) }},
-		{kindCaching, []string{"client|id", "get"}, func(seed uint64, r, n int) []Cmd { return g.CachingRound(seed, r, max(n/4, 50)) }},
-		{kindMessages, []string{"publish", "get"}, func(seed uint64, r, n int) []Cmd { return g.MessageRound(seed, r, max(n/4, 50)) }},
+		{kindUsers, []string{"acl|setuser", "get"}, func(seed uint64, r, n int) []Cmd {
+			return g.UserRound(seed, r, max(n/4, 50))
+		}},
+		{kindCaching, []string{"client|id", "get"}, func(seed uint64, r, n int) []Cmd {
+			return g.CachingRound(seed, r, max(n/4, 50))
+		}},
+		{kindMessages, []string{"publish", "get"}, func(seed uint64, r, n int) []Cmd {
+			return g.MessageRound(seed, r, max(n/4, 50))
+		}},
 		{kindFunctions, []string{"function|load", "fcall"}, g.FunctionRound},
 	} {
 		if !slices.ContainsFunc(o.needs, func(name string) bool { return !g.has(name) }) {
@@ -44,7 +52,8 @@ func (g *Generator) kinds() map[string]func(seed uint64, r, n int) []Cmd {
 
 // Kinds lists the kinds of rounds that there are.
 func Kinds() []string {
-	return []string{kindPlain, kindBlock, kindTx, kindUsers, kindCaching, kindMessages, kindFunctions}
+	return []string{kindPlain, kindBlock, kindTx, kindUsers, kindCaching, kindMessages,
+		kindFunctions}
 }
 
 // kind is the kind of round number r.
@@ -102,18 +111,21 @@ func told(client int, args ...string) Cmd {
 func (g *Generator) tellable(client int) Cmd {
 	for range 100 {
 		gr := g.any()
-		if slices.Contains(gr.Flags, "blocking") || slices.Contains(untellable, gr.Name) || isSort(gr.Name) {
+		if slices.Contains(gr.Flags, "blocking") || slices.Contains(untellable, gr.Name) ||
+			isSort(gr.Name) {
 			continue
 		}
 		args := g.generate(gr)
 		if len(args) == 0 || gr.Name == "set" && slices.ContainsFunc(args, isAbsolute) {
 			continue
 		}
-		if gr.Name == "zrank" || gr.Name == "zrevrank" { // 7.0 knows no WITHSCORE, which matters to MULTI and ACL DRYRUN
+		// 7.0 knows no WITHSCORE, which matters to MULTI and ACL DRYRUN
+		if gr.Name == "zrank" || gr.Name == "zrevrank" {
 			args = args[:min(len(args), 3)]
 		}
 		c := Cmd{Client: client, Args: args, Tell: true}
-		if c.swaps() || strings.EqualFold(c.Name(), "spop") || strings.EqualFold(c.Name(), "set") && slices.ContainsFunc(args, isAbsolute) {
+		if c.swaps() || strings.EqualFold(c.Name(), "spop") ||
+			strings.EqualFold(c.Name(), "set") && slices.ContainsFunc(args, isAbsolute) {
 			continue
 		}
 		return c
@@ -122,7 +134,8 @@ func (g *Generator) tellable(client int) Cmd {
 }
 
 // untellable are commands that tellable leaves out.
-var untellable = []string{"spop", "wait", "debug", "quit", "client|kill", "acl|setuser", "acl|deluser", "command|info", "command|docs", "command|list", "command"}
+var untellable = []string{"spop", "wait", "debug", "quit", "client|kill", "acl|setuser",
+	"acl|deluser", "command|info", "command|docs", "command|list", "command"}
 
 func isAbsolute(arg []byte) bool {
 	return strings.EqualFold(string(arg), "EXAT") || strings.EqualFold(string(arg), "PXAT")
@@ -139,13 +152,20 @@ func (g *Generator) any() *Grammar {
 func (g *Generator) simple(client int, key func() string) Cmd {
 	k := key()
 	pools := [][]string{
-		{"GET", k}, {"SET", k, g.pick("1", "v")}, {"INCR", k}, {"APPEND", k, "x"}, {"DEL", k}, {"EXISTS", k}, {"MGET", k, key()}, {"MSET", k, "1", key(), "2"},
-		{"GETSET", k, "z"}, {"STRLEN", k}, {"TYPE", k}, {"RENAME", k, key()}, {"COPY", k, key(), "REPLACE"}, {"UNLINK", k, key()}, {"TOUCH", k}, {"EXPIRE", k, "1000000"}, {"PERSIST", k},
-		{"LPUSH", k, "a"}, {"LRANGE", k, "0", "-1"}, {"SADD", k, "m"}, {"SMEMBERS", k}, {"HSET", k, "f", "v"}, {"HGETALL", k}, {"ZADD", k, "1", "m"}, {"ZRANGE", k, "0", "-1"},
-		{"SINTERSTORE", k, key(), key()}, {"LMOVE", k, key(), "LEFT", "RIGHT"}, {"BITOP", "NOT", k, key()}, {"GETDEL", k}, {"GETEX", k, "PERSIST"}, {"SET", k, "n", "GET"}, {"SETRANGE", k, "1", "q"},
-		{"EVAL", "return redis.call('get', KEYS[1])", "1", k}, {"EVAL", "redis.call('set', KEYS[1], 'e') return redis.call('incr', KEYS[1])", "1", k},
-		{"EVAL_RO", "return redis.pcall('get', KEYS[1])", "1", k}, {"OBJECT", "ENCODING", k}, {"DUMP", "nosuch"}, {"SELECT", g.pick("0", "0", "1")},
-		{"FLUSHALL"}, {"FLUSHDB"}, {"SWAPDB", "0", "1"}, {"MOVE", k, "1"}, {"DBSIZE"}, {"PING"}, {"ECHO", "x"},
+		{"GET", k}, {"SET", k, g.pick("1", "v")}, {"INCR", k}, {"APPEND", k, "x"}, {"DEL", k},
+		{"EXISTS", k}, {"MGET", k, key()}, {"MSET", k, "1", key(), "2"}, {"GETSET", k, "z"},
+		{"STRLEN", k}, {"TYPE", k}, {"RENAME", k, key()}, {"COPY", k, key(), "REPLACE"},
+		{"UNLINK", k, key()}, {"TOUCH", k}, {"EXPIRE", k, "1000000"}, {"PERSIST", k},
+		{"LPUSH", k, "a"}, {"LRANGE", k, "0", "-1"}, {"SADD", k, "m"}, {"SMEMBERS", k},
+		{"HSET", k, "f", "v"}, {"HGETALL", k}, {"ZADD", k, "1", "m"}, {"ZRANGE", k, "0", "-1"},
+		{"SINTERSTORE", k, key(), key()}, {"LMOVE", k, key(), "LEFT", "RIGHT"},
+		{"BITOP", "NOT", k, key()}, {"GETDEL", k}, {"GETEX", k, "PERSIST"},
+		{"SET", k, "n", "GET"}, {"SETRANGE", k, "1", "q"},
+		{"EVAL", "return redis.call('get', KEYS[1])", "1", k},
+		{"EVAL", "redis.call('set', KEYS[1], 'e') return redis.call('incr', KEYS[1])", "1", k},
+		{"EVAL_RO", "return redis.pcall('get', KEYS[1])", "1", k}, {"OBJECT", "ENCODING", k},
+		{"DUMP", "nosuch"}, {"SELECT", g.pick("0", "0", "1")}, {"FLUSHALL"}, {"FLUSHDB"},
+		{"SWAPDB", "0", "1"}, {"MOVE", k, "1"}, {"DBSIZE"}, {"PING"}, {"ECHO", "x"},
 	}
 	i := g.rnd.IntN(len(pools))
 	if i >= len(pools)-7 && g.chance(0.6) { // those that empty the databases are seldom wanted

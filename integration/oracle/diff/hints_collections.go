@@ -17,25 +17,39 @@ const wholeSample = 1000
 
 func collectionHints() map[string]hint {
 	element := mostly(0.3, oneOf("a", "b", "c", "d", "e", "1", "2", "3", "10", "-1"),
-		oneOf("", "f", "ab", "x\x00y", "3.0", "007", " 1", "127", "128", "-129", "4095", "-4097", "32768", "8388608", "2147483648", "-2147483649", "9223372036854775807",
-			"-9223372036854775808", "9223372036854775808", strings.Repeat("m", 64), strings.Repeat("m", 65), strings.Repeat("q", 300)))
-	index := mostly(0.1, oneOf("0", "1", "2", "3", "-1", "-2", "-3", "7"), oneOf("100", "-100", "9223372036854775807", "-9223372036854775808"))
-	number := mostly(0.1, oneOf("0", "1", "2", "3", "-1", "-2"), oneOf("100", "-100", "9223372036854775807", "-9223372036854775807", "-9223372036854775808"))
+		oneOf("", "f", "ab", "x\x00y", "3.0", "007", " 1", "127", "128", "-129", "4095", "-4097",
+			"32768", "8388608", "2147483648", "-2147483649", "9223372036854775807",
+			"-9223372036854775808", "9223372036854775808", strings.Repeat("m", 64),
+			strings.Repeat("m", 65), strings.Repeat("q", 300)))
+	index := mostly(0.1, oneOf("0", "1", "2", "3", "-1", "-2", "-3", "7"),
+		oneOf("100", "-100", "9223372036854775807", "-9223372036854775808"))
+	number := mostly(0.1, oneOf("0", "1", "2", "3", "-1", "-2"),
+		oneOf("100", "-100", "9223372036854775807", "-9223372036854775807", "-9223372036854775808"))
 	score := scoreHint()
-	limits := mostly(0.05, oneOf("0", "1", "2", "3", "-1"), oneOf("-5", "9223372036854775807", "-9223372036854775808", "10"))
-	sample := mostly(0.4, oneOf("0", "1", "2", "3", "-1", "-2", "-5", "10"), oneOf("1000", "5000", "-100"))
+	limits := mostly(0.05, oneOf("0", "1", "2", "3", "-1"),
+		oneOf("-5", "9223372036854775807", "-9223372036854775808", "10"))
+	sample := mostly(0.4, oneOf("0", "1", "2", "3", "-1", "-2", "-5", "10"),
+		oneOf("1000", "5000", "-100"))
 	t := map[string]hint{
-		"*.member": element, "*.field": element, "*.element": element, "*.pivot": element, "*.index": index,
-		"lpos.rank": number, "lpos.num-matches": mostly(0.1, oneOf("0", "1", "2", "3"), number), "lpos.len": mostly(0.1, oneOf("0", "1", "2", "5"), number),
-		"*.limit": mostly(0.1, oneOf("0", "1", "2", "3"), number), "*.offset": limits,
-		"zadd.score": score, "zincrby.increment": score, "*.weight": mostly(0.3, oneOf("1", "2", "0", "-1", "0.5"), score),
-		"srandmember.count": sample, "hrandfield.count": sample, "zrandmember.count": sample, "spop.count": sample,
-		"hincrby.increment": mostly(0.1, oneOf("1", "-1", "10", "0", "-5"), oneOf("9223372036854775807", "-9223372036854775808", "1.5", "x")),
+		"*.member": element, "*.field": element, "*.element": element, "*.pivot": element,
+		"*.index": index, "lpos.rank": number,
+		"lpos.num-matches": mostly(0.1, oneOf("0", "1", "2", "3"), number),
+		"lpos.len":         mostly(0.1, oneOf("0", "1", "2", "5"), number),
+		"*.limit":          mostly(0.1, oneOf("0", "1", "2", "3"), number), "*.offset": limits,
+		"zadd.score": score, "zincrby.increment": score,
+		"*.weight":          mostly(0.3, oneOf("1", "2", "0", "-1", "0.5"), score),
+		"srandmember.count": sample, "hrandfield.count": sample, "zrandmember.count": sample,
+		"spop.count": sample,
+		"hincrby.increment": mostly(0.1, oneOf("1", "-1", "10", "0", "-5"),
+			oneOf("9223372036854775807", "-9223372036854775808", "1.5", "x")),
 	}
-	for _, c := range []string{"zrange", "zrangebyscore", "zrevrangebyscore", "zrangebylex", "zrevrangebylex", "zrangestore"} {
+	for _, c := range []string{"zrange", "zrangebyscore", "zrevrangebyscore", "zrangebylex",
+		"zrevrangebylex", "zrangestore"} {
 		t[c+".count"] = limits
 	}
-	for _, c := range []string{"zunion", "zinter", "zdiff", "zunionstore", "zinterstore", "zdiffstore", "zintercard"} { // they take sets too
+	// they take sets too
+	for _, c := range []string{"zunion", "zinter", "zdiff", "zunionstore", "zinterstore",
+		"zdiffstore", "zintercard"} {
 		t[c+".key"] = func(g *Generator) []string {
 			if g.chance(0.2) {
 				return []string{g.pick("se0", "se1", "se2")}
@@ -49,18 +63,25 @@ func collectionHints() map[string]hint {
 // scoreHint produces everything that a score may be spelled as, and much that it may not.
 func scoreHint() hint {
 	return mostly(0.15, oneOf("0", "1", "1", "2", "3", "-1", "1.5", "-1.5", "10"),
-		oneOf("-0", "0.1", "0.30000000000000004", "3.0000000000000004", "inf", "-inf", "+inf", "Infinity", "nan", "0x10", "0x1p-3", "1e400", "5e-324", "1e-400", "9007199254740993",
-			"1e308", "1.7976931348623157e308", "123456789.123456789", "1e15", "1e16", "1e17", "1e21", "1e22", "-1e-7", "100000000000000000000", ".5", "5.", "1e", "+1", " 1", "1 ", "1_0", "", "infx"))
+		oneOf("-0", "0.1", "0.30000000000000004", "3.0000000000000004", "inf", "-inf", "+inf",
+			"Infinity", "nan", "0x10", "0x1p-3", "1e400", "5e-324", "1e-400", "9007199254740993",
+			"1e308", "1.7976931348623157e308", "123456789.123456789", "1e15", "1e16", "1e17",
+			"1e21", "1e22", "-1e-7", "100000000000000000000", ".5", "5.", "1e", "+1", " 1",
+			"1 ", "1_0", "", "infx"))
 }
 
 // scoreBounds and lexBounds are the ends of ranges.
 func scoreBounds() hint {
-	return mostly(0.08, oneOf("0", "1", "(1", "2", "(2", "3", "-inf", "+inf", "inf", "-1", "(-1", "1.5", "(1.5", "10", "-0", "(-inf", "(inf", "0x1"),
+	return mostly(0.08,
+		oneOf("0", "1", "(1", "2", "(2", "3", "-inf", "+inf", "inf", "-1", "(-1", "1.5", "(1.5",
+			"10", "-0", "(-inf", "(inf", "0x1"),
 		oneOf("nan", "x", "(", "", "(nan", "( 1", "1 ", "[1", "((1"))
 }
 
 func lexBounds() hint {
-	return mostly(0.06, oneOf("-", "+", "[a", "(a", "(b", "[c", "[ab", "(f", "[", "(", "[\xff", "(\x00"), oneOf("a", "", "-x", "+x", "-inf"))
+	return mostly(0.06,
+		oneOf("-", "+", "[a", "(a", "(b", "[c", "[ab", "(f", "[", "(", "[\xff", "(\x00"),
+		oneOf("a", "", "-x", "+x", "-inf"))
 }
 
 // boundCommands are the argument positions of the two bounds of commands that take scores or lexical bounds.
@@ -99,7 +120,9 @@ func guardRange(g *Generator, args [][]byte) [][]byte {
 
 // guardWeights makes the number of weights that of the keys, most of the time.
 func guardWeights(g *Generator, args [][]byte) [][]byte {
-	w := slices.IndexFunc(args, func(a []byte) bool { return strings.EqualFold(string(a), "WEIGHTS") })
+	w := slices.IndexFunc(args, func(a []byte) bool {
+		return strings.EqualFold(string(a), "WEIGHTS")
+	})
 	n := 1
 	if strings.HasSuffix(strings.ToLower(string(args[0])), "store") {
 		n = 2
@@ -112,7 +135,8 @@ func guardWeights(g *Generator, args [][]byte) [][]byte {
 		return args
 	}
 	end := w + 1
-	for end < len(args) && !slices.Contains([]string{"AGGREGATE", "WITHSCORES"}, strings.ToUpper(string(args[end]))) {
+	for end < len(args) &&
+		!slices.Contains([]string{"AGGREGATE", "WITHSCORES"}, strings.ToUpper(string(args[end]))) {
 		end++
 	}
 	weights := make([][]byte, 0, keys)
@@ -157,7 +181,8 @@ func comparable(stream []Cmd) bool {
 		if i+1 == len(stream) {
 			return false
 		}
-		if d := stream[i+1]; d.Client != c.Client || d.Name() != "del" || len(d.Args) != 2 || string(d.Args[1]) != string(c.Args[1]) {
+		if d := stream[i+1]; d.Client != c.Client || d.Name() != "del" || len(d.Args) != 2 ||
+			string(d.Args[1]) != string(c.Args[1]) {
 			return false
 		}
 	}
@@ -177,8 +202,10 @@ func sortHints() map[string]hint {
 		}
 		return []string{g.pick("li0", "li1", "se0", "so0", g.key())}
 	}
-	by := oneOf("w_*", "w_*", "wh_*->f", "wh_*->f", "wh_*->n", "nosort", "*", "w_*->f", "wh_*", "wh_*->", "->f", "", "k3", "nosuch_*", "w_*_*")
-	get := oneOf("#", "#", "w_*", "wh_*->f", "wh_*->n", "*", "wh_*->", "->f", "nostar", "", "w_*->f", "wh_*", "wh_*->f->g")
+	by := oneOf("w_*", "w_*", "wh_*->f", "wh_*->f", "wh_*->n", "nosort", "*", "w_*->f", "wh_*",
+		"wh_*->", "->f", "", "k3", "nosuch_*", "w_*_*")
+	get := oneOf("#", "#", "w_*", "wh_*->f", "wh_*->n", "*", "wh_*->", "->f", "nostar", "",
+		"w_*->f", "wh_*", "wh_*->f->g")
 	t := map[string]hint{}
 	for _, c := range []string{"sort", "sort_ro"} {
 		t[c+".key"], t[c+".by-pattern"], t[c+".get-pattern"] = key, by, get
@@ -186,7 +213,9 @@ func sortHints() map[string]hint {
 		t[c+".count"] = oneOf("0", "1", "2", "3", "10", "-1", "-5")
 		t[c+".offset"] = oneOf("0", "0", "1", "2", "-1", "10")
 	}
-	t["sort.destination"] = func(g *Generator) []string { return []string{g.pick("li0", "li1", "li2", numberList, g.key())} }
+	t["sort.destination"] = func(g *Generator) []string {
+		return []string{g.pick("li0", "li1", "li2", numberList, g.key())}
+	}
 	return t
 }
 
@@ -196,7 +225,9 @@ func guardNumbers(key string, first, step int) guard {
 		if len(args) > first && g.chance(0.12) {
 			args[1] = []byte(key)
 			for i := first; i < len(args); i += step {
-				args[i] = []byte(g.pick("1", "2", "3", "4", "5", "10", "-1", "1", "2", "3", "4", "5", "1.0", "2.5", "02", "+3", "1e1", "0x5", "inf"))
+				args[i] = []byte(
+					g.pick("1", "2", "3", "4", "5", "10", "-1", "1", "2", "3", "4", "5", "1.0",
+						"2.5", "02", "+3", "1e1", "0x5", "inf"))
 			}
 		}
 		return args
@@ -238,7 +269,9 @@ func distinctArgs(next guard, step int) guard {
 	return func(g *Generator, args [][]byte) [][]byte {
 		args = next(g, args)
 		for i := 2 + step; i+step <= len(args); {
-			if slices.ContainsFunc(args[2:i], func(a []byte) bool { return string(a) == string(args[i]) }) {
+			if slices.ContainsFunc(args[2:i], func(a []byte) bool {
+				return string(a) == string(args[i])
+			}) {
 				args = slices.Delete(args, i, i+step)
 				continue
 			}
@@ -256,18 +289,26 @@ func cmpNewer(_ [][]byte, a, b Reply) bool {
 // cmpGetkeys compares COMMAND GETKEYS about commands of which one server knows less.
 func cmpGetkeys(args [][]byte, a, b Reply) bool {
 	loose := slices.ContainsFunc(args, func(b []byte) bool { // numbers that C reads
-		return len(b) > 1 && (strings.IndexByte("+ 0", b[0]) >= 0 || b[len(b)-1] == ' ' || b[len(b)-1] == 0 || bytes.IndexByte(b, '.') > 0 || b[0] >= '0' && b[0] <= '9' && bytes.ContainsAny(b, "eExX"))
+		return len(b) > 1 &&
+			(strings.IndexByte("+ 0", b[0]) >= 0 || b[len(b)-1] == ' ' || b[len(b)-1] == 0 ||
+				bytes.IndexByte(b, '.') > 0 ||
+				b[0] >= '0' && b[0] <= '9' && bytes.ContainsAny(b, "eExX"))
 	})
-	if len(args) > 2 && strings.HasPrefix(strings.ToLower(string(args[2])), "georadius") && len(b.Elems) > len(a.Elems) {
-		b.Elems = b.Elems[:len(a.Elems)] // redis shows the first of several STORE options, although it writes to the last
+	if len(args) > 2 && strings.HasPrefix(strings.ToLower(string(args[2])), "georadius") &&
+		len(b.Elems) > len(a.Elems) {
+		// redis shows the first of several STORE options, although it writes to the last
+		b.Elems = b.Elems[:len(a.Elems)]
 	}
-	return cmpErrClass(args, a, b) || a.IsErr() && strings.HasPrefix(a.Str, "ERR Invalid number of arguments") || (b.IsErr() || len(b.Elems) == 0) && loose
+	return cmpErrClass(args, a, b) ||
+		a.IsErr() && strings.HasPrefix(a.Str, "ERR Invalid number of arguments") ||
+		(b.IsErr() || len(b.Elems) == 0) && loose
 }
 
 // cmpTimeout takes the two reasons to refuse a timeout for one.
 func cmpTimeout(_ [][]byte, a, b Reply) bool {
 	const refused = "ERR timeout is "
-	return same(a, b) || a.IsErr() && b.IsErr() && strings.HasPrefix(a.Str, refused) && strings.HasPrefix(b.Str, refused)
+	return same(a, b) || a.IsErr() && b.IsErr() && strings.HasPrefix(a.Str, refused) &&
+		strings.HasPrefix(b.Str, refused)
 }
 
 // guardSort leaves out what would show the hash order: equal elements come in that order under BY with ALPHA, and all do in a set that is not
@@ -316,14 +357,18 @@ func sortOptions(args [][]byte) (by *string, alpha, store bool) {
 func cmpSort(args [][]byte, a, b Reply) bool {
 	by, alpha, store := sortOptions(args)
 	if !store && strings.Contains(a.Str, "can't be converted into double") && !b.IsErr() {
-		return true // a stale errno: clearErrno comes too early when another connection's command follows it
+		// a stale errno: clearErrno comes too early when another connection's command follows it
+		return true
 	}
 	if alpha && !store && (hasNUL(a) || hasNUL(b)) { // strings that strcoll takes for equal
 		return a.Kind == b.Kind && len(a.Elems) == len(b.Elems)
 	}
-	gets := slices.ContainsFunc(args, func(a []byte) bool { return strings.EqualFold(string(a), "GET") })
+	gets := slices.ContainsFunc(args, func(a []byte) bool {
+		return strings.EqualFold(string(a), "GET")
+	})
 	// With GET it is not to be seen whether there were any; BY sorts by what is not to be seen either.
-	loose := alpha && !store && gets || by != nil && (alpha || !store && !strings.Contains(*by, "*") && string(args[1]) != lexKey)
+	loose := alpha && !store && gets ||
+		by != nil && (alpha || !store && !strings.Contains(*by, "*") && string(args[1]) != lexKey)
 	if !loose {
 		return same(a, b)
 	}
@@ -331,7 +376,9 @@ func cmpSort(args [][]byte, a, b Reply) bool {
 }
 
 func hasNUL(r Reply) bool {
-	return slices.ContainsFunc(r.Elems, func(e Reply) bool { return strings.IndexByte(e.Str, 0) >= 0 })
+	return slices.ContainsFunc(r.Elems, func(e Reply) bool {
+		return strings.IndexByte(e.Str, 0) >= 0
+	})
 }
 
 // cmpSample compares random choices: all elements where all were asked for, otherwise how many there are and that none comes twice
@@ -393,7 +440,8 @@ func encodingsAgree(typ string, sorted bool, a, b Reply) bool {
 		maps.Copy(all, sortedPairs())
 	}
 	for t, pairs := range all {
-		if (typ == "" || typ == t) && a.Kind == b.Kind && slices.Contains(pairs, [2]string{a.Str, b.Str}) {
+		if (typ == "" || typ == t) && a.Kind == b.Kind &&
+			slices.Contains(pairs, [2]string{a.Str, b.Str}) {
 			return true
 		}
 	}

@@ -11,15 +11,24 @@ import (
 // ±180° meridian unless it takes all of the Earth, and no place lies on the upper ends of the map. What is beyond is compared with brute force by
 // the tests of internal/geohash, and in part by case files.
 func geoHints() map[string]hint {
-	lon := mostly(0.04, oneOf("0", "13.361389", "13.361389", "15.087269", "13.4", "116.48105", "116.514203", "-0.1277", "-74.006", "151.2093", "-13.361389", "1e1", "179.5", "-179.5", "-180"),
+	lon := mostly(0.04,
+		oneOf("0", "13.361389", "13.361389", "15.087269", "13.4", "116.48105", "116.514203",
+			"-0.1277", "-74.006", "151.2093", "-13.361389", "1e1", "179.5", "-179.5", "-180"),
 		oneOf("181", "-180.1", "x", "", "nan", "inf", "1e300"))
-	lat := mostly(0.04, oneOf("0", "38.115556", "38.115556", "37.502669", "38.2", "39.996794", "39.905409", "51.5074", "40.7128", "-33.8688", "-38.115556", "0x10", "1.5"),
+	lat := mostly(0.04,
+		oneOf("0", "38.115556", "38.115556", "37.502669", "38.2", "39.996794", "39.905409",
+			"51.5074", "40.7128", "-33.8688", "-38.115556", "0x10", "1.5"),
 		oneOf("86", "-85.06", "x", "", "nan", "-inf"))
-	length := mostly(0.06, oneOf("0", "1", "10", "100", "200", "500", "1000", "1500", "0.5", "30000", "1e9"), oneOf("-1", "x", "", "nan", "inf", "1e400"))
+	length := mostly(0.06,
+		oneOf("0", "1", "10", "100", "200", "500", "1000", "1500", "0.5", "30000", "1e9"),
+		oneOf("-1", "x", "", "nan", "inf", "1e400"))
 	place := oneOf("a", "b", "c", "d", "e", "f", "g", "h", "1", "2", "3", "4", "x\x00y", "")
-	count := mostly(0.1, oneOf("1", "2", "3", "5", "10"), oneOf("0", "-1", "x", "9223372036854775807"))
-	t := map[string]hint{"*.longitude": lon, "*.latitude": lat, "*.radius": length, "*.width": length, "*.height": length,
-		"geoadd.member": place, "geodist.member1": place, "geodist.member2": place, "geopos.member": place, "geohash.member": place}
+	count := mostly(0.1, oneOf("1", "2", "3", "5", "10"),
+		oneOf("0", "-1", "x", "9223372036854775807"))
+	t := map[string]hint{"*.longitude": lon, "*.latitude": lat, "*.radius": length,
+		"*.width": length, "*.height": length,
+		"geoadd.member": place, "geodist.member1": place, "geodist.member2": place,
+		"geopos.member": place, "geohash.member": place}
 	for c := range geoSearches() {
 		t[c+".count"], t[c+".member"] = count, place
 	}
@@ -28,7 +37,8 @@ func geoHints() map[string]hint {
 
 // geoSearches are the commands that search, with the number of the argument that is the source.
 func geoSearches() map[string]int {
-	return map[string]int{"georadius": 1, "georadius_ro": 1, "georadiusbymember": 1, "georadiusbymember_ro": 1, "geosearch": 1, "geosearchstore": 2}
+	return map[string]int{"georadius": 1, "georadius_ro": 1, "georadiusbymember": 1,
+		"georadiusbymember_ro": 1, "geosearch": 1, "geosearchstore": 2}
 }
 
 // guardPlaces has a search look into a set of places: other sorted sets have scores that stand for places at the ends of the map. It stores no

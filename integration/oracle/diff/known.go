@@ -27,26 +27,29 @@ const (
 // comparators by the names that the known-differences file uses.
 func comparators() map[string]comparator {
 	return map[string]comparator{
-		"exact":     func(_ [][]byte, a, b Reply) bool { return same(a, b) },
-		"set":       func(_ [][]byte, a, b Reply) bool { return errsAgree(a, b) && canonical(a) == canonical(b) },
-		"pairs":     cmpPairs,
-		"subset":    cmpSubset,
-		"rounded":   func(_ [][]byte, a, b Reply) bool { return rounded(a, b) },
-		"ttl-s":     func(_ [][]byte, a, b Reply) bool { return near(a, b, 5) },
-		"ttl-ms":    func(_ [][]byte, a, b Reply) bool { return near(a, b, 5000) },
-		"times":     func(_ [][]byte, a, b Reply) bool { return nearAll(a, b) },
-		"errclass":  cmpErrClass,
-		"kind":      cmpKind,
-		"fields":    cmpFields,
-		"scan":      cmpScan,
-		"sample":    cmpSample,
-		"sort":      cmpSort,
-		"places":    func(_ [][]byte, a, b Reply) bool { return placesAgree(a, b) },
-		"newer":     cmpNewer,
-		"getkeys":   cmpGetkeys,
-		"timeout":   cmpTimeout,
-		"acllog":    cmpACLLog,
-		cmpRules:    func(_ [][]byte, a, b Reply) bool { return same(a, b) }, // what differs, the runner asks redis about
+		"exact": func(_ [][]byte, a, b Reply) bool { return same(a, b) },
+		"set": func(_ [][]byte, a, b Reply) bool {
+			return errsAgree(a, b) && canonical(a) == canonical(b)
+		},
+		"pairs":    cmpPairs,
+		"subset":   cmpSubset,
+		"rounded":  func(_ [][]byte, a, b Reply) bool { return rounded(a, b) },
+		"ttl-s":    func(_ [][]byte, a, b Reply) bool { return near(a, b, 5) },
+		"ttl-ms":   func(_ [][]byte, a, b Reply) bool { return near(a, b, 5000) },
+		"times":    func(_ [][]byte, a, b Reply) bool { return nearAll(a, b) },
+		"errclass": cmpErrClass,
+		"kind":     cmpKind,
+		"fields":   cmpFields,
+		"scan":     cmpScan,
+		"sample":   cmpSample,
+		"sort":     cmpSort,
+		"places":   func(_ [][]byte, a, b Reply) bool { return placesAgree(a, b) },
+		"newer":    cmpNewer,
+		"getkeys":  cmpGetkeys,
+		"timeout":  cmpTimeout,
+		"acllog":   cmpACLLog,
+		// what differs, the runner asks redis about
+		cmpRules:    func(_ [][]byte, a, b Reply) bool { return same(a, b) },
 		cmpCategory: cmpKind,
 		"hello":     cmpHello,
 		"clash":     cmpClash,
@@ -236,7 +239,9 @@ func cmpScan(args [][]byte, a, b Reply) bool {
 	if len(a.Elems) != 2 {
 		return same(a, b)
 	}
-	full := slices.ContainsFunc(args[1:min(3, len(args))], func(p []byte) bool { return string(p) == "0" }) &&
+	full := slices.ContainsFunc(args[1:min(3, len(args))], func(p []byte) bool {
+		return string(p) == "0"
+	}) &&
 		a.Elems[0].Str == "0" && b.Elems[0].Str == "0"
 	return !full || canonical(a.Elems[1]) == canonical(b.Elems[1])
 }

@@ -18,7 +18,9 @@ func (c Cmd) swaps() bool {
 	if c.Raw || len(c.Args) < 3 || !strings.EqualFold(string(c.Args[1]), "restore") {
 		return false
 	}
-	return slices.ContainsFunc(c.Args, func(a []byte) bool { return string(a) == functionsArg || string(a) == cutArg })
+	return slices.ContainsFunc(c.Args, func(a []byte) bool {
+		return string(a) == functionsArg || string(a) == cutArg
+	})
 }
 
 // swapped is the command for either server, with the other's libraries in the place of the word that stands for them.
@@ -48,7 +50,8 @@ func (r *Runner) libraryState(at int) (*Failure, error) {
 	if !r.libraries {
 		return nil, nil
 	}
-	a, b, f, err := r.both(at, []Cmd{cmdOf("FUNCTION", "LIST", "WITHCODE"), cmdOf("FUNCTION", "STATS")})
+	a, b, f, err := r.both(at,
+		[]Cmd{cmdOf("FUNCTION", "LIST", "WITHCODE"), cmdOf("FUNCTION", "STATS")})
 	if f != nil || err != nil {
 		return f, err
 	}
@@ -62,5 +65,7 @@ func (r *Runner) libraryState(at int) (*Failure, error) {
 
 // usesLibraries reports whether the stream may load functions.
 func usesLibraries(stream []Cmd) bool {
-	return slices.ContainsFunc(stream, func(c Cmd) bool { return strings.EqualFold(c.Name(), "function") })
+	return slices.ContainsFunc(stream, func(c Cmd) bool {
+		return strings.EqualFold(c.Name(), "function")
+	})
 }

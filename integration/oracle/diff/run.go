@@ -33,13 +33,14 @@ type Runner struct {
 	DBs         int
 	StateEvery  int // commands between state comparisons; 0: only at the end of a stream
 
-	conns      map[int]*[2]*Conn
-	admin      [2]*Conn
-	steps      stepState
-	sorted     bool            // the stream has a SORT
-	users      bool            // the stream changes users
-	libraries  bool            // the stream loads functions
-	Common     map[string]bool // commands of the reference server: whether the tested one has them too
+	conns     map[int]*[2]*Conn
+	admin     [2]*Conn
+	steps     stepState
+	sorted    bool // the stream has a SORT
+	users     bool // the stream changes users
+	libraries bool // the stream loads functions
+	// commands of the reference server: whether the tested one has them too
+	Common     map[string]bool
 	conf       []confParam
 	out        []byte
 	ends       [2][]int
@@ -50,7 +51,8 @@ type Runner struct {
 
 // NewRunner prepares execution on two live servers.
 func NewRunner(ref, tested *Server, known *Known, dbs int) *Runner {
-	return &Runner{Ref: ref, Tested: tested, Known: known, DBs: dbs, StateEvery: 1000, conns: map[int]*[2]*Conn{}, conf: confParams()}
+	return &Runner{Ref: ref, Tested: tested, Known: known, DBs: dbs, StateEvery: 1000,
+		conns: map[int]*[2]*Conn{}, conf: confParams()}
 }
 
 func (r *Runner) sides() [2]*Server { return [2]*Server{r.Ref, r.Tested} }
@@ -85,9 +87,11 @@ func (r *Runner) reset() error {
 		if err := ownUser(c); err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
-		cmds := []Cmd{{Args: split("FLUSHALL")}, {Args: split("CONFIG SET appendonly no")}, {Args: split("SCRIPT FLUSH")}, {Args: split("FUNCTION FLUSH")}}
+		cmds := []Cmd{{Args: split("FLUSHALL")}, {Args: split("CONFIG SET appendonly no")},
+			{Args: split("SCRIPT FLUSH")}, {Args: split("FUNCTION FLUSH")}}
 		for _, p := range r.conf {
-			cmds = append(cmds, Cmd{Args: [][]byte{[]byte("CONFIG"), []byte("SET"), []byte(p.name), []byte(p.def)}})
+			cmds = append(cmds,
+				Cmd{Args: [][]byte{[]byte("CONFIG"), []byte("SET"), []byte(p.name), []byte(p.def)}})
 		}
 		replies, err := c.DoAll(cmds)
 		if err != nil {
@@ -115,7 +119,8 @@ func (r *Runner) Exec(stream []Cmd) (*Failure, int, error) {
 			return nil, 0, err
 		}
 		// As long as somebody tracks, Godwit remembers what clients have read, as redis always does.
-		if f, err := r.bothOK(0, "CLIENT TRACKING ON BCAST PREFIX oracle:"); f != nil || err != nil {
+		if f, err := r.bothOK(0, "CLIENT TRACKING ON BCAST PREFIX oracle:"); f != nil ||
+			err != nil {
 			return f, 0, err
 		}
 	}
@@ -147,7 +152,8 @@ func (r *Runner) Exec(stream []Cmd) (*Failure, int, error) {
 			return f, at + n, nil
 		}
 		at += n
-		if nextState > 0 && at >= nextState && at < len(stream) && !poppedAtRandom(stream[at-1]) { // until its DEL the servers hold different members
+		// until its DEL the servers hold different members
+		if nextState > 0 && at >= nextState && at < len(stream) && !poppedAtRandom(stream[at-1]) {
 			nextState = at + r.StateEvery
 			if f, err := r.state(at - 1); f != nil || err != nil {
 				return f, at, err
@@ -164,7 +170,8 @@ func batchLen(stream []Cmd) int {
 		return 1
 	}
 	n := 1
-	for n < len(stream) && n < maxBatch && stream[n].Client == stream[0].Client && !stream[n].alone() {
+	for n < len(stream) && n < maxBatch && stream[n].Client == stream[0].Client &&
+		!stream[n].alone() {
 		n++
 	}
 	return n
@@ -208,7 +215,8 @@ func (r *Runner) batch(stream []Cmd, at, n int) (*Failure, error) {
 	}
 	if errs[0] != nil {
 		i := at + min(len(r.ends[0]), n-1)
-		return nil, fmt.Errorf("redis: %w, to command %d: %v\nbefore it: %v", errs[0], i, stream[i], lastOf(stream[:i], stream[i].Client))
+		return nil, fmt.Errorf("redis: %w, to command %d: %v\nbefore it: %v", errs[0], i, stream[i],
+			lastOf(stream[:i], stream[i].Client))
 	}
 	start := 0
 	for _, end := range r.ends[0] {
@@ -230,7 +238,8 @@ func (r *Runner) batch(stream []Cmd, at, n int) (*Failure, error) {
 			return nil, err
 		}
 		if err, dead := r.Tested.Dead(); dead {
-			return &Failure{At: at + min(len(r.ends[1]), n-1), Class: "server died", A: "alive", B: err.Error() + "\n" + r.Tested.LogTail()}, nil
+			return &Failure{At: at + min(len(r.ends[1]), n-1), Class: "server died", A: "alive",
+				B: err.Error() + "\n" + r.Tested.LogTail()}, nil
 		}
 	}
 	return nil, nil
@@ -274,7 +283,8 @@ func (r *Runner) sendBatch(p *[2]*Conn, cmds []Cmd) error {
 func (r *Runner) connFailure(at int, err error) (*Failure, error) {
 	if c, e := Dial(r.Ref.Addr); e == nil {
 		c.Close()
-		return &Failure{At: at, Class: "connection refused", A: "accepts", B: err.Error() + "\n" + r.Tested.LogTail()}, nil
+		return &Failure{At: at, Class: "connection refused", A: "accepts",
+			B: err.Error() + "\n" + r.Tested.LogTail()}, nil
 	}
 	return nil, err
 }
@@ -301,7 +311,8 @@ func (r *Runner) compare(stream []Cmd, at, n int, raw [2][]byte, errB error) *Fa
 				continue
 			}
 		}
-		f := &Failure{At: at + i, Class: class(c, frame), A: showFrame(frame[0], nil), B: showFrame(frame[1], errB)}
+		f := &Failure{At: at + i, Class: class(c, frame), A: showFrame(frame[0], nil),
+			B: showFrame(frame[1], errB)}
 		return f
 	}
 	return nil
@@ -334,7 +345,11 @@ func class(c Cmd, frame [2][]byte) string {
 	if c.Raw {
 		name = "raw bytes"
 	}
-	if len(c.Args) > 1 && slices.Contains([]string{"client", "object", "config", "command", "memory", "latency", "slowlog", "debug", "xinfo", "xgroup", "function", "script", "acl", "cluster", "pubsub", "module"}, name) {
+	if len(c.Args) > 1 &&
+		slices.Contains(
+			[]string{"client", "object", "config", "command", "memory", "latency", "slowlog",
+				"debug", "xinfo", "xgroup", "function", "script", "acl", "cluster",
+				"pubsub", "module"}, name) {
 		name += " " + strings.ToLower(string(c.Args[1]))
 	}
 	return fmt.Sprintf("reply of %s: %s against %s", clip(name, 40), kind(frame[0]), kind(frame[1]))
@@ -348,8 +363,10 @@ func kindName(frame []byte) string {
 			return "null"
 		}
 	}
-	return map[byte]string{'+': "status", ':': "integer", '$': "string", '*': "array", '_': "null", ',': "double", '#': "bool",
-		'(': "bignumber", '=': "verbatim", '~': "set", '%': "map", '>': "push", '|': "attribute", '!': "bulkerror"}[frame[0]]
+	return map[byte]string{'+': "status", ':': "integer", '$': "string", '*': "array", '_': "null",
+		',': "double", '#': "bool",
+		'(': "bignumber", '=': "verbatim", '~': "set", '%': "map", '>': "push", '|': "attribute",
+		'!': "bulkerror"}[frame[0]]
 }
 
 // equal applies the command's comparator. The replies of a transaction are
@@ -439,8 +456,10 @@ func (r *Runner) raw(c Cmd, at int) (*Failure, error) {
 			got[i] = append(got[i], err.Error()...)
 		}
 	}
-	if bytes.Contains(got[0], []byte("message\r\n")) && slices.Equal(ordered(got[0]), ordered(got[1])) {
-		return nil, nil // what a client sends to itself comes behind the reply in later servers, within it in 7.0
+	if bytes.Contains(got[0], []byte("message\r\n")) &&
+		slices.Equal(ordered(got[0]), ordered(got[1])) {
+		// what a client sends to itself comes behind the reply in later servers, within it in 7.0
+		return nil, nil
 	}
 	if frame, differ := r.firstDifference(got); differ {
 		return &Failure{At: at, Class: class(c, frame), A: Quote(got[0]), B: Quote(got[1])}, nil
@@ -501,7 +520,8 @@ func (r *Runner) both(at int, cmds []Cmd) (a, b []Reply, f *Failure, err error) 
 		if e, dead := r.Tested.Dead(); dead {
 			text = e.Error() + "\n" + r.Tested.LogTail()
 		}
-		return nil, nil, &Failure{At: at, Class: "state cannot be read", A: "readable", B: text}, nil
+		return nil, nil, &Failure{At: at, Class: "state cannot be read", A: "readable",
+			B: text}, nil
 	}
 	return a, b, nil, nil
 }

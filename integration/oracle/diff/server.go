@@ -25,7 +25,8 @@ func StartServer(name, bin, dir string, extra ...string) (*Server, error) {
 		return nil, err
 	}
 	args := []string{"--appendonly", "no", "--enable-debug-command", "yes", "--loglevel", "notice"}
-	child, err := testserver.Start(testserver.Options{Program: bin, Dir: dir, Args: append(args, extra...)})
+	child, err := testserver.Start(
+		testserver.Options{Program: bin, Dir: dir, Args: append(args, extra...)})
 	if err != nil {
 		return &Server{}, fmt.Errorf("%s: %w", name, err)
 	}

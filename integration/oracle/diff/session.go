@@ -55,7 +55,8 @@ type Session struct {
 
 // NewSession reads both servers' tables and prepares the streams.
 func NewSession(ref, tested *Server, known *Known, o Options) (*Session, error) {
-	s := &Session{Options: o, Families: map[string]int{}, Commands: map[string]int{}, group: map[string]string{}}
+	s := &Session{Options: o, Families: map[string]int{}, Commands: map[string]int{},
+		group: map[string]string{}}
 	s.Runner = NewRunner(ref, tested, known, o.Gen.DBs)
 	refTable, refVersion, err := readServer(ref)
 	if err != nil {
@@ -144,7 +145,8 @@ func (s *Session) Run() error {
 			s.found(r, stream, f)
 		}
 		if s.Verbose && r%20 == 19 {
-			fmt.Fprintf(s.Log, "round %d: %d commands, %d classes of differences\n", r+1, s.Ran, len(s.Findings))
+			fmt.Fprintf(s.Log, "round %d: %d commands, %d classes of differences\n", r+1, s.Ran,
+				len(s.Findings))
 		}
 	}
 	return nil
@@ -202,7 +204,8 @@ func (s *Session) found(round int, stream []Cmd, f *Failure) {
 		return
 	}
 	find.File = filepath.Join(s.Save, fileName(f.Class))
-	heading := fmt.Sprintf("%s\nseed %d, round %d\nredis:  %s\ntested: %s", f.Class, s.Seed, round, oneLine(last.A), oneLine(last.B))
+	heading := fmt.Sprintf("%s\nseed %d, round %d\nredis:  %s\ntested: %s", f.Class, s.Seed, round,
+		oneLine(last.A), oneLine(last.B))
 	err := os.MkdirAll(s.Save, 0o755)
 	if err == nil {
 		err = WriteCase(find.File, heading, small)
@@ -232,15 +235,20 @@ func fileName(class string) string {
 
 // Report writes what ran and what was found.
 func (s *Session) Report(w io.Writer) {
-	fmt.Fprintf(w, "seed %d: %d commands (%.0f%% answered with errors), state compared of %d keys\n", s.Seed, s.Ran,
+	fmt.Fprintf(w,
+		"seed %d: %d commands (%.0f%% answered with errors), state compared of %d keys\n", s.Seed,
+		s.Ran,
 		100*float64(s.Runner.Errors)/float64(max(1, s.Ran)), s.Runner.StateReads)
 	for _, name := range slices.Sorted(maps.Keys(s.Families)) {
 		fmt.Fprintf(w, "  %-14s %8d\n", name, s.Families[name])
 	}
-	fmt.Fprintf(w, "%d commands generated, %d skipped for a stated reason, %d not sent because redis lacks them\n",
+	fmt.Fprintf(w,
+		"%d commands generated, %d skipped for a stated reason, %d not sent because redis lacks "+
+			"them\n",
 		len(s.Coverage.Grammars), len(s.Skipped), len(s.Coverage.Newer))
 	if len(s.Coverage.Missing) > 0 {
-		fmt.Fprintf(w, "not covered, the tested server lacks them: %s\n", strings.Join(s.Coverage.Missing, " "))
+		fmt.Fprintf(w, "not covered, the tested server lacks them: %s\n",
+			strings.Join(s.Coverage.Missing, " "))
 	}
 	if s.Verbose {
 		for _, r := range s.Skipped {
@@ -252,9 +260,12 @@ func (s *Session) Report(w io.Writer) {
 	}
 	fmt.Fprintf(w, "%d classes of differences\n", len(s.Findings))
 	for i, f := range s.Findings {
-		fmt.Fprintf(w, "\n%d. %s (%d times)\n  redis:  %s\n  tested: %s\n", i+1, f.Class, f.Times, f.A, f.B)
+		fmt.Fprintf(w, "\n%d. %s (%d times)\n  redis:  %s\n  tested: %s\n", i+1, f.Class, f.Times,
+			f.A, f.B)
 		if !f.Reproduced {
-			fmt.Fprintf(w, "  did not show again when replayed; the stream has %d commands, its last:\n", len(f.Stream))
+			fmt.Fprintf(w,
+				"  did not show again when replayed; the stream has %d commands, its last:\n",
+				len(f.Stream))
 		}
 		if f.File != "" {
 			fmt.Fprintf(w, "  saved as %s\n", f.File)

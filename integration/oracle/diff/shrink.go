@@ -81,7 +81,8 @@ const shrinkTime = 20 * time.Second
 // Shrink cuts a failing stream down on the runner's servers. The result fails in
 // the same class. ok is false when the difference does not show again at all:
 // then it depended on time, or on something that no stream starts from.
-func (r *Runner) Shrink(stream []Cmd, f *Failure, budget int) (small []Cmd, last *Failure, ok bool) {
+func (r *Runner) Shrink(stream []Cmd, f *Failure, budget int) (small []Cmd, last *Failure,
+	ok bool) {
 	stateEvery := r.StateEvery
 	r.StateEvery = 0
 	defer func() { r.StateEvery = stateEvery }()

@@ -19,7 +19,8 @@ import (
 // A step of a connection that is blocked is left out: it would be queued behind the blocked command.
 
 const (
-	stepPoll     = 2 * time.Millisecond // first wait for the issuer's reply; then the admin connection is asked again
+	// first wait for the issuer's reply; then the admin connection is asked again
+	stepPoll     = 2 * time.Millisecond
 	stepPatience = 5 * time.Second
 )
 
@@ -60,7 +61,8 @@ func (r *Runner) step(c Cmd, at int) (*Failure, error) {
 			if i == 0 {
 				return nil, fmt.Errorf("redis: step %d, %v: %w", at, c, err)
 			}
-			return &Failure{At: at, Class: "step of " + clip(c.Name(), 40) + ": not answered", A: "answered", B: err.Error() + "\n" + r.Tested.LogTail()}, nil
+			return &Failure{At: at, Class: "step of " + clip(c.Name(), 40) + ": not answered",
+				A: "answered", B: err.Error() + "\n" + r.Tested.LogTail()}, nil
 		}
 	}
 	return r.stepCompare(c, at, got), nil
@@ -68,7 +70,9 @@ func (r *Runner) step(c Cmd, at int) (*Failure, error) {
 
 // short reports whether the step may time out. It is left alone until the sleep that follows: on a slow machine its time may be over at once.
 func short(c Cmd) bool {
-	return slices.ContainsFunc(c.Args, func(a []byte) bool { return string(a) == seconds(shortWait) })
+	return slices.ContainsFunc(c.Args, func(a []byte) bool {
+		return string(a) == seconds(shortWait)
+	})
 }
 
 // stepBarrier gives both servers the time to read a step that is not waited for.
@@ -143,7 +147,8 @@ func (r *Runner) settle(i int, c Cmd, deadline time.Time) (stepped, error) {
 		if err := r.readBlocked(i, &s); err != nil {
 			return s, err
 		}
-		waits := issued && !s.blocked[c.Client] // the issuer's reply is on its way, unless the server has not come to the command yet
+		// the issuer's reply is on its way, unless the server has not come to the command yet
+		waits := issued && !s.blocked[c.Client]
 		if waits {
 			if done, err := r.readReply(i, c.Client, &s, stepPoll); err != nil {
 				return s, err
@@ -246,8 +251,11 @@ func (r *Runner) stepCompare(c Cmd, at int, got [2]stepped) *Failure {
 			continue
 		}
 		frame := [2][]byte{got[0].replies[client], got[1].replies[client]}
-		if got[0].blocked[client] != got[1].blocked[client] || (frame[0] == nil) != (frame[1] == nil) {
-			return &Failure{At: at, Class: "blocked: " + clip(cmd.Name(), 40) + " after " + clip(c.Name(), 40), A: showStep(client, got[0]), B: showStep(client, got[1])}
+		if got[0].blocked[client] != got[1].blocked[client] ||
+			(frame[0] == nil) != (frame[1] == nil) {
+			return &Failure{At: at,
+				Class: "blocked: " + clip(cmd.Name(), 40) + " after " + clip(c.Name(), 40),
+				A:     showStep(client, got[0]), B: showStep(client, got[1])}
 		}
 		if frame[0] == nil || bytes.Equal(frame[0], frame[1]) {
 			continue
@@ -255,7 +263,8 @@ func (r *Runner) stepCompare(c Cmd, at int, got [2]stepped) *Failure {
 		a := decode(frame[0])
 		b := decode(frame[1])
 		if !r.stepEqual(cmd, a, b) {
-			return &Failure{At: at, Class: class(cmd, frame) + " after " + clip(c.Name(), 40), A: show(frame[0]), B: show(frame[1])}
+			return &Failure{At: at, Class: class(cmd, frame) + " after " + clip(c.Name(), 40),
+				A: show(frame[0]), B: show(frame[1])}
 		}
 	}
 	for client := range blockClients {
@@ -313,7 +322,8 @@ func (r *Runner) stepClose(client, at int) (*Failure, error) {
 				return nil, fmt.Errorf("redis: %w", err)
 			}
 			if err != nil && !errors.Is(err, io.EOF) || time.Now().After(deadline) {
-				return &Failure{At: at, Class: "a closed connection is not noticed", A: "noticed", B: fmt.Sprint(rep, err)}, nil
+				return &Failure{At: at, Class: "a closed connection is not noticed", A: "noticed",
+					B: fmt.Sprint(rep, err)}, nil
 			}
 		}
 	}

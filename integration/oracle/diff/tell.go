@@ -19,9 +19,11 @@ import (
 // about client-side caching are made of such commands.
 
 const (
-	tellBarrier = 3                     // round trips of the admin connection after which a server has said all
-	tellAgain   = 10 * time.Millisecond // between looks, where the servers seem to have said different things
-	tellLooks   = 40
+	// round trips of the admin connection after which a server has said all
+	tellBarrier = 3
+	// between looks, where the servers seem to have said different things
+	tellAgain = 10 * time.Millisecond
+	tellLooks = 40
 )
 
 // heard is what one connection has received.
@@ -90,7 +92,8 @@ func (r *Runner) tellFailed(i, at int, c Cmd, err error) (*Failure, error) {
 	if e, dead := r.Tested.Dead(); dead {
 		text = e.Error()
 	}
-	return &Failure{At: at, Class: "nothing more is heard after " + clip(callName(c), 40), A: "alive", B: text + "\n" + r.Tested.LogTail()}, nil
+	return &Failure{At: at, Class: "nothing more is heard after " + clip(callName(c), 40),
+		A: "alive", B: text + "\n" + r.Tested.LogTail()}, nil
 }
 
 // tellPair opens the client's connections. Where it may not ask for its identity it has none that others could name.
@@ -189,7 +192,9 @@ func isPush(frame []byte) bool {
 	}
 	_, rest, _ = bytes.Cut(rest, []byte("\r\n"))
 	word, _, _ := bytes.Cut(rest, []byte("\r\n"))
-	return slices.Contains([]string{"message", "pmessage", "smessage", "invalidate", "tracking-redir-broken"}, string(word))
+	return slices.Contains(
+		[]string{"message", "pmessage", "smessage", "invalidate", "tracking-redir-broken"},
+		string(word))
 }
 
 // classHeard begins the class of differences that may still go away, because something is on its way.
@@ -200,7 +205,8 @@ func (r *Runner) tellCompare(stream []Cmd, at int, got [2]map[int]*heard) *Failu
 	for _, client := range slices.Sorted(maps.Keys(got[0])) {
 		a, b := got[0][client], got[1][client]
 		f := &Failure{At: at, Class: classHeard, A: a.show(client), B: b.show(client)}
-		if len(a.replies) != len(b.replies) || a.closed != b.closed || !samePushes(a.pushes, b.pushes) {
+		if len(a.replies) != len(b.replies) || a.closed != b.closed ||
+			!samePushes(a.pushes, b.pushes) {
 			return f
 		}
 		for i := range a.replies {
@@ -230,7 +236,9 @@ func pushLines(frames [][]byte) []string {
 	out := make([]string, len(frames))
 	for i, f := range frames {
 		r := decode(f)
-		out[i] = canonical(r) // the keys of an invalidation have no order; its null is that of the wrong protocol where redis redirects
+		// the keys of an invalidation have no order; its null is that of the wrong protocol where
+		// redis redirects
+		out[i] = canonical(r)
 	}
 	slices.Sort(out)
 	return out

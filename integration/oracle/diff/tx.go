@@ -45,15 +45,18 @@ func (g *Generator) txNext(client int) Cmd {
 	case k < 24:
 		c = cmdOf(g.pick("UNWATCH", "UNWATCH", "WATCH k3", "MULTI", "EXEC x", "DISCARD x"))
 		c.Args = split(string(c.Args[0]))
-		if n := c.Name(); n == "multi" || n == "exec" { // EXEC with an argument ends the transaction too
+		// EXEC with an argument ends the transaction too
+		if n := c.Name(); n == "multi" || n == "exec" {
 			g.inMulti[client] = n == "multi"
 		}
 	case k < 34:
 		if key := g.txKey(); g.has("lpush") { // what others watch changes often
 			c = cmdOf(slices.Clone([][]string{
-				{"SET", key, "v"}, {"DEL", key}, {"INCR", key}, {"EXPIRE", key, "1000000"}, {"PERSIST", key}, {"RPUSH", key, "e"}, {"LPOP", key},
-				{"SADD", key, "m"}, {"SREM", key, "m"}, {"HSET", key, "f", "v"}, {"ZADD", key, "1", "m"}, {"ZREM", key, "m"},
-				{"RENAME", g.txKey(), key}, {"COPY", g.txKey(), key, "REPLACE"}, {"SWAPDB", "0", "1"}, {"FLUSHDB"}, {"FLUSHALL"}, {"MOVE", key, "1"},
+				{"SET", key, "v"}, {"DEL", key}, {"INCR", key}, {"EXPIRE", key, "1000000"},
+				{"PERSIST", key}, {"RPUSH", key, "e"}, {"LPOP", key}, {"SADD", key, "m"},
+				{"SREM", key, "m"}, {"HSET", key, "f", "v"}, {"ZADD", key, "1", "m"},
+				{"ZREM", key, "m"}, {"RENAME", g.txKey(), key}, {"COPY", g.txKey(), key, "REPLACE"},
+				{"SWAPDB", "0", "1"}, {"FLUSHDB"}, {"FLUSHALL"}, {"MOVE", key, "1"},
 			}[g.rnd.IntN(18)])...)
 			break
 		}

@@ -20,7 +20,9 @@ const (
 func changesUsers(stream []Cmd) bool {
 	return slices.ContainsFunc(stream, func(c Cmd) bool {
 		n := c.Name()
-		return n == "acl" || n == "config" && slices.ContainsFunc(c.Args, func(a []byte) bool { return strings.EqualFold(string(a), "requirepass") })
+		return n == "acl" || n == "config" && slices.ContainsFunc(c.Args, func(a []byte) bool {
+			return strings.EqualFold(string(a), "requirepass")
+		})
 	})
 }
 
@@ -30,7 +32,8 @@ func ownUser(c *Conn) error {
 	if rep, err := auth(); err != nil || !rep.IsErr() {
 		return err
 	}
-	if rep, err := c.Do("ACL", "SETUSER", oracleUser, "reset", "on", "nopass", "~*", "&*", "+@all"); err != nil || rep.IsErr() {
+	if rep, err := c.Do("ACL", "SETUSER", oracleUser, "reset", "on", "nopass", "~*", "&*",
+		"+@all"); err != nil || rep.IsErr() {
 		return fmt.Errorf("no user for the tester: %v %w", rep, err)
 	}
 	rep, err := auth()
@@ -46,8 +49,10 @@ func onlyDefault(c *Conn) error {
 	if err != nil {
 		return err
 	}
-	cmds := []Cmd{cmdOf("CONFIG", "SET", "requirepass", ""), cmdOf("ACL", "SETUSER", "default", "reset", "on", "nopass", "~*", "&*", "+@all"),
-		cmdOf("CONFIG", "SET", "acl-pubsub-default", "resetchannels"), cmdOf("CONFIG", "SET", "acllog-max-len", "128"), cmdOf("ACL", "LOG", "RESET")}
+	cmds := []Cmd{cmdOf("CONFIG", "SET", "requirepass", ""),
+		cmdOf("ACL", "SETUSER", "default", "reset", "on", "nopass", "~*", "&*", "+@all"),
+		cmdOf("CONFIG", "SET", "acl-pubsub-default", "resetchannels"),
+		cmdOf("CONFIG", "SET", "acllog-max-len", "128"), cmdOf("ACL", "LOG", "RESET")}
 	for _, u := range users.Elems {
 		if u.Str != "default" && u.Str != oracleUser {
 			cmds = append(cmds, cmdOf("ACL", "DELUSER", u.Str))
@@ -122,7 +127,8 @@ func (r *Runner) ruleWords(s string) string {
 // inRedisWords asks redis for its own words for what the rules allow. First arguments have no order.
 func (r *Runner) inRedisWords(rules []string) []string {
 	set := cmdOf(append([]string{"ACL", "SETUSER", twinUser, "reset"}, rules...)...)
-	replies, err := r.admin[0].DoAll([]Cmd{set, cmdOf("ACL", "GETUSER", twinUser), cmdOf("ACL", "DELUSER", twinUser)})
+	replies, err := r.admin[0].DoAll(
+		[]Cmd{set, cmdOf("ACL", "GETUSER", twinUser), cmdOf("ACL", "DELUSER", twinUser)})
 	if err != nil || replies[0].IsErr() {
 		return rules
 	}
@@ -147,7 +153,9 @@ func cmpACLLog(_ [][]byte, a, b Reply) bool {
 		}
 		x, _ := a.Elems[i].Get("client-info")
 		y, _ := b.Elems[i].Get("client-info")
-		if clientField(x.Str, "name") != clientField(y.Str, "name") || clientField(x.Str, "cmd") != clientField(y.Str, "cmd") || clientField(x.Str, "user") != clientField(y.Str, "user") {
+		if clientField(x.Str, "name") != clientField(y.Str, "name") ||
+			clientField(x.Str, "cmd") != clientField(y.Str, "cmd") ||
+			clientField(x.Str, "user") != clientField(y.Str, "user") {
 			return false
 		}
 	}

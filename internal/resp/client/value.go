@@ -35,7 +35,8 @@ const (
 	Verbatim              // =
 )
 
-var kindNames = [...]string{"invalid", "simple", "error", "int", "bulk", "null", "nullarray", "array",
+var kindNames = [...]string{"invalid", "simple", "error", "int", "bulk", "null", "nullarray",
+	"array",
 	"map", "set", "push", "double", "bool", "bignum", "verbatim"}
 
 // String returns the kind's name in lower case.
@@ -91,7 +92,8 @@ func (v Value) Strings() []string {
 
 // Equal reports whether both replies are the same on the wire, attributes included. NaN equals NaN.
 func (v Value) Equal(w Value) bool {
-	if v.Kind != w.Kind || v.Str != w.Str || v.Format != w.Format || v.Int != w.Int || v.Bool != w.Bool {
+	if v.Kind != w.Kind || v.Str != w.Str || v.Format != w.Format || v.Int != w.Int ||
+		v.Bool != w.Bool {
 		return false
 	}
 	if v.Double != w.Double && !(math.IsNaN(v.Double) && math.IsNaN(w.Double)) {
