@@ -1,6 +1,6 @@
-// Command oracle compares a Godwit server with a real redis-server: it sends both
-// the same random commands, generated from the servers' own COMMAND DOCS, and
-// compares every reply and the data. It exits with 1 when they differ.
+// Command oracle compares a Godwit server with a real redis-server. It sends both the same random
+// commands, generated from the servers' own COMMAND DOCS, and compares every reply and the data. It
+// exits with 1 when they differ.
 //
 //	go run ./integration/oracle -n 1000000 -seed 7
 package main
@@ -31,7 +31,7 @@ func main() {
 	os.Exit(code)
 }
 
-// settings are the command line.
+// settings holds the options of the command line.
 type settings struct {
 	diff.Options
 	redis, godwit, godwitAddr string
@@ -120,7 +120,7 @@ func run(args []string) (int, error) {
 	return session(s, ref, tested, known)
 }
 
-// startBoth starts the two servers; what it returns can be stopped in any case.
+// startBoth starts the two servers. What it returns can be stopped even if it fails.
 func startBoth(s settings, dir string) (ref, tested *diff.Server, err error) {
 	ref, tested = &diff.Server{}, &diff.Server{}
 	if s.godwitAddr != "" {
@@ -158,8 +158,9 @@ func session(s settings, ref, tested *diff.Server, known *diff.Known) (int, erro
 	return 0, nil
 }
 
-// timing is how many differences that the same stream does not show again may come of the two servers' clocks: a deadline that passes on one of them
-// first. They are reported all the same.
+// timing is the number of differences that may come from the two servers' clocks: a deadline passes
+// on one of them first. The same stream does not show such a difference again. They are reported
+// all the same.
 const timing = 2
 
 // differs reports whether the findings fail the run.

@@ -81,7 +81,7 @@ func report(s *diff.Session) string {
 	return b.String()
 }
 
-// TestRedisEqualsItself shows that what is compared is not random.
+// TestRedisEqualsItself holds that nothing that is compared is random.
 func TestRedisEqualsItself(t *testing.T) {
 	needRedis(t)
 	ref, tested := start(t, "redis-server")
@@ -94,7 +94,7 @@ func TestRedisEqualsItself(t *testing.T) {
 	}
 }
 
-// lyingProxy forwards connections to a server and replaces bytes in the requests.
+// lyingProxy forwards connections to a server and replaces old with new in the requests.
 func lyingProxy(t *testing.T, addr, old, new string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -135,8 +135,8 @@ func forward(client net.Conn, addr, old, new string) {
 	server.Close()
 }
 
-// TestFindsWhatDiffers runs redis against one that was made to differ, in a reply,
-// in the data alone, by a limit, and expects a stream of a few commands.
+// TestFindsWhatDiffers runs redis against one that was made to differ: in a reply, in the data
+// alone, by a limit. It expects a stream of a few commands.
 func TestFindsWhatDiffers(t *testing.T) {
 	needRedis(t)
 	for _, c := range []struct {
@@ -194,7 +194,7 @@ func TestTellsMissingCommands(t *testing.T) {
 	}
 }
 
-// binary builds the server that is tested.
+// binary builds the server under test and returns its path.
 func binary(t *testing.T) string {
 	t.Helper()
 	if *godwit != "" {

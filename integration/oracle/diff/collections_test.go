@@ -18,7 +18,8 @@ func reply(t *testing.T, raw string) Reply {
 
 func args(line string) [][]byte { return split(line) }
 
-// TestCollectionComparators checks what the comparators excuse, and that they do not excuse the next thing to it.
+// TestCollectionComparators holds what the comparators excuse, and that they do not excuse anything
+// close to it.
 func TestCollectionComparators(t *testing.T) {
 	two, owt, one, twice := reply(t, "*2 +a +b"), reply(t, "*2 +b +a"), reply(t, "*1 +a"),
 		reply(t, "*2 +a +a")
@@ -102,7 +103,8 @@ func blockingGenerator(t *testing.T) *Generator {
 	return g
 }
 
-// TestBlockRounds checks that rounds about blocking are reproducible, are made of steps, and that whatever times out is waited for.
+// TestBlockRounds holds that rounds about blocking can be reproduced, consist of steps, and wait
+// for whatever times out.
 func TestBlockRounds(t *testing.T) {
 	a := blockingGenerator(t).Stream(5, 7, 12_000)
 	if !reflect.DeepEqual(a, blockingGenerator(t).Stream(5, 7, 12_000)) {

@@ -10,12 +10,12 @@ import (
 
 // Comparators of commands about collections, and of encodings.
 
-// cmpNewer takes more arguments than redis does, as later servers do.
+// cmpNewer accepts a tested server that takes more arguments than redis does, as later servers do.
 func cmpNewer(_ [][]byte, a, b Reply) bool {
 	return same(a, b) || a.IsErr() && strings.HasPrefix(a.Str, "ERR wrong number of arguments")
 }
 
-// cmpGetkeys compares COMMAND GETKEYS about commands of which one server knows less.
+// cmpGetkeys compares COMMAND GETKEYS for commands of which one server knows less.
 func cmpGetkeys(args [][]byte, a, b Reply) bool {
 	loose := slices.ContainsFunc(args, func(b []byte) bool { // numbers that C reads
 		return len(b) > 1 &&
@@ -25,7 +25,7 @@ func cmpGetkeys(args [][]byte, a, b Reply) bool {
 	})
 	if len(args) > 2 && strings.HasPrefix(strings.ToLower(string(args[2])), "georadius") &&
 		len(b.Elems) > len(a.Elems) {
-		// redis shows the first of several STORE options, although it writes to the last
+		// redis shows the first of several STORE options, but writes to the last
 		b.Elems = b.Elems[:len(a.Elems)]
 	}
 	return cmpErrClass(args, a, b) ||
@@ -33,7 +33,7 @@ func cmpGetkeys(args [][]byte, a, b Reply) bool {
 		(b.IsErr() || len(b.Elems) == 0) && loose
 }
 
-// cmpTimeout takes the two reasons to refuse a timeout for one.
+// cmpTimeout treats the two reasons to refuse a timeout as one.
 func cmpTimeout(_ [][]byte, a, b Reply) bool {
 	const refused = "ERR timeout is "
 	return same(a, b) || a.IsErr() && b.IsErr() && strings.HasPrefix(a.Str, refused) &&
@@ -44,7 +44,7 @@ func cmpTimeout(_ [][]byte, a, b Reply) bool {
 func cmpSort(args [][]byte, a, b Reply) bool {
 	by, alpha, store := sortOptions(args)
 	if !store && strings.Contains(a.Str, "can't be converted into double") && !b.IsErr() {
-		// a stale errno: clearErrno comes too early when another connection's command follows it
+		// a stale errno: another connection's command came between clearErrno and the SORT
 		return true
 	}
 	if alpha && !store && (hasNUL(a) || hasNUL(b)) { // strings that strcoll takes for equal
@@ -53,7 +53,7 @@ func cmpSort(args [][]byte, a, b Reply) bool {
 	gets := slices.ContainsFunc(args, func(a []byte) bool {
 		return strings.EqualFold(string(a), "GET")
 	})
-	// With GET it is not to be seen whether there were any; BY sorts by what is not to be seen either.
+	// GET hides whether elements were equal, and BY sorts by values that are hidden too.
 	loose := alpha && !store && gets ||
 		by != nil && (alpha || !store && !strings.Contains(*by, "*") && string(args[1]) != lexKey)
 	if !loose {
@@ -68,8 +68,8 @@ func hasNUL(r Reply) bool {
 	})
 }
 
-// cmpSample compares random choices: all elements where all were asked for, otherwise how many there are and that none comes twice
-// where none may.
+// cmpSample compares random choices. If all elements were asked for, they must be the same.
+// Otherwise their number must be the same, and none may come twice where that is ruled out.
 func cmpSample(args [][]byte, a, b Reply) bool {
 	if !errsAgree(a, b) || a.Kind != b.Kind {
 		return false
@@ -90,7 +90,7 @@ func cmpSample(args [][]byte, a, b Reply) bool {
 	return n < 0 || distinct(a) == distinct(b)
 }
 
-// distinct counts the different elements of a reply.
+// distinct returns the number of different elements of a reply.
 func distinct(r Reply) int {
 	seen := map[string]bool{}
 	step := 1
@@ -103,7 +103,8 @@ func distinct(r Reply) int {
 	return len(seen)
 }
 
-// encodingPairs are encodings of the same value in 7.0, the first, and in later servers.
+// encodingPairs returns, for each type, pairs of encodings of the same value: the one in 7.0, then
+// the one in later servers.
 func encodingPairs() map[string][][2]string {
 	return map[string][][2]string{
 		"list": {{"quicklist", "listpack"}},
@@ -112,12 +113,14 @@ func encodingPairs() map[string][][2]string {
 	}
 }
 
-// sortedPairs are what redis's SORT leaves behind: it turns a sorted set that it reads into a skiplist for good, Godwit does not.
+// sortedPairs returns the encodings that redis's SORT leaves behind: it turns a sorted set that it
+// reads into a skiplist for good. Godwit does not.
 func sortedPairs() map[string][][2]string {
 	return map[string][][2]string{"zset": {{"skiplist", "listpack"}}}
 }
 
-// encodingsAgree compares two names of encodings of a value of the type, "" for any; sorted says that the stream has a SORT.
+// encodingsAgree reports whether two names of encodings may stand for the same value of the type,
+// "" for any type. sorted says that the stream has a SORT.
 func encodingsAgree(typ string, sorted bool, a, b Reply) bool {
 	if same(a, b) {
 		return true

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// compare looks for the first reply of a batch that differs.
+// compare returns the first reply of a batch that differs, nil if all agree.
 func (r *Runner) compare(stream []Cmd, at, n int, raw [2][]byte, errB error) *Failure {
 	pos := [2]int{}
 	for i := range n {
@@ -46,7 +46,7 @@ func showFrame(frame []byte, err error) string {
 	return "connection closed"
 }
 
-// class names a finding: the command, and the kinds of the two replies.
+// class returns the class of a finding: the command, and the kinds of the two replies.
 func class(c Cmd, frame [2][]byte) string {
 	kind := func(f []byte) string {
 		if len(f) == 0 {
@@ -73,7 +73,7 @@ func class(c Cmd, frame [2][]byte) string {
 	return fmt.Sprintf("reply of %s: %s against %s", clip(name, 40), kind(frame[0]), kind(frame[1]))
 }
 
-// kindName spells the type of a raw reply.
+// kindName returns the name of a raw reply's type.
 func kindName(frame []byte) string {
 	switch frame[0] {
 	case '$', '*':
@@ -87,8 +87,8 @@ func kindName(frame []byte) string {
 		'!': "bulkerror"}[frame[0]]
 }
 
-// equal applies the command's comparator. The replies of a transaction are
-// compared one by one with the comparators of the commands that it queued.
+// equal applies the command's comparator. The replies of a transaction are compared one by one,
+// with the comparators of the commands that it queued.
 func (r *Runner) equal(stream []Cmd, at int, a, b Reply) bool {
 	c := stream[at]
 	if c.Name() != "exec" || a.Elems == nil || len(a.Elems) != len(b.Elems) {
@@ -99,9 +99,9 @@ func (r *Runner) equal(stream []Cmd, at int, a, b Reply) bool {
 		if same(a.Elems[i], b.Elems[i]) {
 			continue
 		}
-		// A command that failed to queue fails the EXEC, so queue and replies run in
-		// parallel. Where the lengths differ all the same (a MULTI with bad arguments),
-		// any loose comparator of the queue may excuse the element.
+		// A command that failed to queue fails the EXEC, so queue and replies run in parallel.
+		// Lengths may differ all the same (a MULTI with bad arguments). Then any loose comparator
+		// of the queue may excuse the element.
 		ok := slices.ContainsFunc(queued, func(q Cmd) bool {
 			return r.Known.ruleOf(q).Comparator != "exact" && r.oneEqual(q, a.Elems[i], b.Elems[i])
 		})
@@ -115,7 +115,7 @@ func (r *Runner) equal(stream []Cmd, at int, a, b Reply) bool {
 	return true
 }
 
-// oneEqual applies the comparator of one command. That of rules needs a server that knows them.
+// oneEqual applies the comparator of one command. The one of rules needs a server that knows them.
 func (r *Runner) oneEqual(c Cmd, a, b Reply) bool {
 	switch r.Known.ruleOf(c).Comparator {
 	case cmpRules:
@@ -126,9 +126,9 @@ func (r *Runner) oneEqual(c Cmd, a, b Reply) bool {
 	return r.Known.equal(c, a, b)
 }
 
-// queuedBefore lists the commands of the client that the EXEC at the index runs:
-// those since the first MULTI after the end of the transaction before. (A nested
-// MULTI is an error that changes nothing.)
+// queuedBefore returns the commands of the client that the EXEC at the index runs: those since the
+// first MULTI after the end of the transaction before. (A nested MULTI is an error that changes
+// nothing.)
 func queuedBefore(stream []Cmd, at int) []Cmd {
 	var out []Cmd
 	first := 0 // length of out at the earliest MULTI seen

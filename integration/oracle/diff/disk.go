@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// Disk is a way of the data of both servers through files and back, which must change nothing: neither what commands see afterwards, nor the
-// encodings beyond what loading does to them in redis-server too.
+// Disk is a way for the data of both servers through files and back. It must change nothing:
+// neither what commands see afterwards, nor encodings beyond what loading does to them in
+// redis-server too.
 type Disk string
 
 const (
@@ -18,7 +19,8 @@ const (
 	Reload Disk = "reload"
 	// Swap has each server save a snapshot and read the other's.
 	Swap Disk = "swap"
-	// Log turns the append-only files on; where they are on already, each server reads its own: the base of that time, and the commands since.
+	// Log turns the append-only files on. Where they are on already, each server reads its own: the
+	// base of that time, and the commands since.
 	Log Disk = "log"
 )
 
@@ -32,7 +34,8 @@ func (d Disk) check() error {
 	return errDisk
 }
 
-// way picks a way. A round that sorts has no others than Reload: redis's SORT changes the encoding of what it reads, and the file tells it to the other.
+// way returns a random way. A round that sorts takes no other than Reload: redis's SORT changes the
+// encoding of what it reads, and the file would carry that to the other server.
 func (g *Generator) way() Disk {
 	if g.sorts {
 		return Reload
@@ -71,7 +74,7 @@ func (r *Runner) disk(d Disk, at int) (*Failure, error) {
 	return f, err
 }
 
-// bothOK sends an administrator's command to both servers, which must not fail.
+// bothOK sends an administrator's command to both servers. It must not fail.
 func (r *Runner) bothOK(at int, cmd string) (*Failure, error) {
 	a, b, f, err := r.both(at, []Cmd{{Args: split(cmd)}})
 	switch {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// GenConfig is what a stream depends on besides its seed.
+// GenConfig holds what a stream depends on besides its seed.
 type GenConfig struct {
 	Keys    int      // size of the shared key space
 	Clients int      // connections
@@ -19,8 +19,8 @@ type GenConfig struct {
 	Kinds   []string // of rounds, in turn; empty: all, mostly plain ones
 }
 
-// Generator makes command streams. The same config, tables, seed and round give
-// the same stream, whatever the servers answer.
+// Generator makes command streams. The same config, tables, seed and round give the same stream,
+// whatever the servers answer.
 type Generator struct {
 	cfg    GenConfig
 	grams  []Grammar
@@ -131,7 +131,7 @@ func (g *Generator) next(client int) Cmd {
 		g.inMulti[client] = false
 	case "set":
 		g.touchExpired(args)
-	// with WITHSCORE 7.0 refuses it already when it is queued, which aborts the transaction
+	// with WITHSCORE, 7.0 refuses it when it is queued, which aborts the transaction
 	case "zrank", "zrevrank":
 		if g.inMulti[client] {
 			args = args[:min(len(args), 3)]
@@ -146,9 +146,9 @@ func (g *Generator) next(client int) Cmd {
 	return c
 }
 
-// touchExpired makes a GET follow a SET with an absolute deadline. Redis stores a
-// key whose deadline has passed and deletes it when it is touched or when its cron
-// comes by: until then DBSIZE counts it, for a random time.
+// touchExpired adds a GET after a SET with an absolute deadline. Redis stores a key whose deadline
+// has passed, and deletes it when it is touched or when its cron comes by. Until then DBSIZE counts
+// it, for a random time.
 func (g *Generator) touchExpired(args [][]byte) {
 	for _, a := range args {
 		if bytes.EqualFold(a, []byte("EXAT")) || bytes.EqualFold(a, []byte("PXAT")) {
@@ -158,7 +158,7 @@ func (g *Generator) touchExpired(args [][]byte) {
 	}
 }
 
-// inlineable keeps inline commands far below the line limit of the protocol.
+// inlineable reports whether the arguments can go inline, far below the line limit of the protocol.
 func inlineable(args [][]byte) bool {
 	n := 0
 	for _, a := range args {
@@ -167,12 +167,12 @@ func inlineable(args [][]byte) bool {
 	return n < 4000 && len(args[0]) > 0
 }
 
-// nearDeadline is far enough for a command to be over, and short enough to wait for.
+// nearDeadline is long enough for a command to finish, and short enough to wait for.
 const nearDeadline = 30 * time.Millisecond
 
-// expiry lets keys expire: each gets its near deadline by one command, nothing is
-// sent until it has passed, and only then are the keys looked at. The connection is
-// used for nothing else, so that no transaction delays the commands.
+// expiry returns commands that let keys expire. One command gives each key its near deadline.
+// Nothing is sent until the deadlines have passed, and only then are the keys looked at. The
+// connection is used for nothing else, so no transaction delays the commands.
 func (g *Generator) expiry() []Cmd {
 	ms := strconv.Itoa(int(nearDeadline.Milliseconds()))
 	sets := [][]string{{"SET", "KEY", "v", "PX", ms}, {"PSETEX", "KEY", ms, "v"},

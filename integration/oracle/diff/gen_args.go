@@ -8,7 +8,7 @@ import (
 
 // Arguments of one command: from its documentation, with a mistake now and then.
 
-// command generates the argument vector of a random command.
+// command returns the argument vector of a random command.
 func (g *Generator) command() [][]byte {
 	gr := g.any()
 	if !g.sorts && isSort(gr.Name) && len(g.grams) > 2 {
@@ -42,7 +42,7 @@ func (g *Generator) generate(gr *Grammar) [][]byte {
 	return g.guard(gr, args)
 }
 
-// casing writes a name in upper, lower or mixed case.
+// casing returns a name in upper, lower or mixed case.
 func (g *Generator) casing(s string) string {
 	switch g.rnd.IntN(8) {
 	case 0, 1:
@@ -59,9 +59,8 @@ func (g *Generator) casing(s string) string {
 	return s
 }
 
-// siblings generates one level of an argument tree: a group of strings for each
-// argument that is present. Servers accept options in any order, so trailing
-// options are shuffled now and then.
+// siblings generates one level of an argument tree: a group of strings for each argument that is
+// present. Servers accept options in any order, so it sometimes shuffles trailing options.
 func (g *Generator) siblings(args []Arg) [][]string {
 	var out [][]string
 	numkeys, firstOpt := -1, len(args)
@@ -92,8 +91,8 @@ func (g *Generator) siblings(args []Arg) [][]string {
 	return out
 }
 
-// absent is the chance that an optional argument is left out. Positional options
-// come more often: without them the command hardly differs.
+// absent returns the chance that an optional argument is left out. Positional options come more
+// often: without them the command hardly differs.
 func (g *Generator) absent(a *Arg) float64 {
 	if a.HasToken || a.Type == "pure-token" || a.Type == "oneof" {
 		return 0.65
@@ -143,9 +142,9 @@ func (g *Generator) value(a *Arg) []string {
 	return g.hints[":string"](g)
 }
 
-// key picks a key. Groups with a data type of their own mostly use three keys
-// named after the group, so that commands meet their type; the rest of the time,
-// and the string commands always, use the shared keys, where types collide.
+// key returns a random key. Groups with a data type of their own mostly use three keys named after
+// the group, so that commands meet their type. The rest of the time they use the shared keys, where
+// types collide. String commands always do.
 func (g *Generator) key() string {
 	switch g.cur.Group {
 	case "list", "hash", "set", "sorted-set", "stream", "geo", "hyperloglog":
@@ -164,7 +163,7 @@ func (g *Generator) key() string {
 	return g.sharedKey(g.rnd.IntN(g.cfg.Keys))
 }
 
-// sharedKey is the i-th shared key; the first ones are awkward.
+// sharedKey returns the i-th shared key. The first ones are awkward.
 func (g *Generator) sharedKey(i int) string {
 	switch i {
 	case 0:
@@ -178,7 +177,7 @@ func (g *Generator) sharedKey(i int) string {
 	}
 }
 
-// mutate breaks an argument vector whose first fixed arguments name the command.
+// mutate damages an argument vector whose first fixed arguments name the command.
 func (g *Generator) mutate(args [][]byte, fixed int) [][]byte {
 	at := func() int { return 1 + g.rnd.IntN(max(1, len(args)-1)) }
 	i := at()
@@ -216,8 +215,8 @@ func (g *Generator) mutate(args [][]byte, fixed int) [][]byte {
 	}
 }
 
-// guard rewrites arguments that would make a reply depend on time or would cost
-// the servers minutes or gigabytes.
+// guard rewrites arguments that would make a reply depend on time, or would cost the servers
+// minutes or gigabytes.
 func (g *Generator) guard(gr *Grammar, args [][]byte) [][]byte {
 	guardDeadlines(g, gr, args)
 	if slices.Contains(gr.Flags, "blocking") {

@@ -5,13 +5,15 @@ import (
 	"strings"
 )
 
-// Rounds about client-side caching: connections of both protocols track keys in all modes, some told through others, and all change keys.
+// Rounds about client-side caching: connections of both protocols track keys in all modes, some of
+// them through others, and all change keys.
 
-// Connections 0 and 2 are of RESP3; 1 and 4 are of RESP2 and listen for others; 3 and 5 are of RESP2 and redirect.
+// Connections 0 and 2 use RESP3. Connections 1 and 4 use RESP2 and listen for others. Connections 3
+// and 5 use RESP2 and redirect.
 const (
 	cachingClients = 6
-	// runs scripts; it does not broadcast with NOLOOP, under which redis tells a client what its
-	// own scripts have changed
+	// runs scripts. It does not broadcast with NOLOOP, where redis tells a client what its own
+	// scripts have changed.
 	scripter = 5
 )
 
@@ -38,8 +40,7 @@ func (g *Generator) cachingCommand(client int) Cmd {
 	}
 	listens := client == 1 || client == 4
 	switch k := g.rnd.IntN(100); {
-	// who hears of a transaction's changes is decided at its end by redis, with each change by
-	// Godwit
+	// redis decides at the end of a transaction who hears of its changes, Godwit with each change
 	case k < 14 && !g.inMulti[client]:
 		return g.tracking(client)
 	case k < 20:
@@ -52,7 +53,7 @@ func (g *Generator) cachingCommand(client int) Cmd {
 		return Cmd{Client: client, Tell: true, Close: true}
 	case k < 30:
 		return told(client, g.pick("RESET", "HELLO 2", "HELLO 3")).fields()
-	// nobody is told through these: 7.0 would do so in the middle of EXEC's reply
+	// nobody tracks through these: 7.0 would tell them in the middle of EXEC's reply
 	case k < 36 && !g.inMulti[client] && (client == 3 || client == scripter):
 		return told(client, g.pick("MULTI", "MULTI", "MULTI", "WATCH k1")).fields()
 	case k < 50:
@@ -72,13 +73,13 @@ func (g *Generator) cachingCommand(client int) Cmd {
 	return c
 }
 
-// fields makes a command of a line.
+// fields splits the command's only argument, a line, at its spaces.
 func (c Cmd) fields() Cmd {
 	c.Args = split(string(c.Args[0]))
 	return c
 }
 
-// tracking turns tracking on or off.
+// tracking returns a command that turns tracking on or off.
 func (g *Generator) tracking(client int) Cmd {
 	c := told(client, "CLIENT", "TRACKING", g.pick("ON", "ON", "ON", "ON", "ON", "on", "OFF", "x"))
 	add := func(words ...string) {
@@ -116,7 +117,8 @@ func (g *Generator) tracking(client int) Cmd {
 	return c
 }
 
-// Rounds about messages: connections of both protocols subscribe to channels, patterns and shard channels, and messages and events come from everywhere.
+// Rounds about messages: connections of both protocols subscribe to channels, patterns and shard
+// channels, and messages and events come from everywhere.
 
 // MessageRound generates about n commands.
 func (g *Generator) MessageRound(seed uint64, r, n int) []Cmd {
@@ -137,7 +139,8 @@ func (g *Generator) MessageRound(seed uint64, r, n int) []Cmd {
 	return out
 }
 
-// messageCommand is one command. Connections 0 to 3 listen; a transaction of theirs would have messages in the middle of its reply in 7.0.
+// messageCommand returns one command. Connections 0 to 3 listen. They start no transactions: in 7.0
+// messages would stand in the middle of EXEC's reply.
 func (g *Generator) messageCommand(client int) Cmd {
 	if g.inMulti[client] && g.chance(0.3) {
 		return told(client, g.pick("EXEC", "EXEC", "EXEC", "DISCARD"))

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Rounds about functions: libraries of random functions are loaded, replaced, deleted, dumped and restored, and their functions called.
+// Rounds about functions: libraries of random functions are loaded, replaced, deleted, dumped and
+// restored, and their functions called.
 
 // FunctionRound generates n commands of connections that take short turns.
 func (g *Generator) FunctionRound(seed uint64, r, n int) []Cmd {
@@ -40,7 +41,7 @@ func (g *Generator) FunctionRound(seed uint64, r, n int) []Cmd {
 	return out
 }
 
-// functionGrammars are the commands about functions, the frequent ones several times.
+// functionGrammars returns the commands about functions, the frequent ones several times.
 func (g *Generator) functionGrammars() []*Grammar {
 	var out []*Grammar
 	for i := range g.grams {
@@ -65,7 +66,7 @@ func (g *Generator) functionName() string {
 	return g.pick("f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "F0")
 }
 
-// library is the source of one library.
+// library returns the source of one library.
 func (g *Generator) library() string {
 	var b strings.Builder
 	own := g.rnd.IntN(libraries)
@@ -106,11 +107,11 @@ func (g *Generator) library() string {
 	if s := b.String(); !strings.Contains(s, "'f0'") {
 		return s
 	}
-	// of two that differ in case only, redis finds the one that its hash table has first
+	// redis finds the first of two names that differ only in case, in the order of its hash table
 	return strings.ReplaceAll(b.String(), "'F0'", "'f0'")
 }
 
-// shebang is the first line of a library.
+// shebang returns the first line of a library.
 func (g *Generator) shebang(own int) string {
 	if g.chance(0.92) {
 		return g.pick("#!lua name=", "#!lua name=", "#!LUA name=", "#!Lua  name=") + "l" +
@@ -121,7 +122,7 @@ func (g *Generator) shebang(own int) string {
 		"#!lua name=l0 engine=lua", "#!lua 'name=l0'", "#!lua \"name=l0", "#!lua name=l0\\x")
 }
 
-// registration is a call of register_function.
+// registration returns a call of register_function.
 func (g *Generator) registration(own int) string {
 	name, body := g.functionName(), g.functionBody()
 	if g.chance(0.9) { // two that no other library has
@@ -147,7 +148,8 @@ func (g *Generator) registration(own int) string {
 	return "redis.register_function{" + strings.Join(fields, ", ") + "}"
 }
 
-// functionBody is a function: composed as scripts are, or one of the ways to answer and to fail.
+// functionBody returns a function: composed as scripts are, or one of the ways to answer and to
+// fail.
 func (g *Generator) functionBody() string {
 	if g.chance(0.5) {
 		return "function(keys, args) " + g.script() + " end"
@@ -183,7 +185,7 @@ func (g *Generator) functionBody() string {
 		" end"
 }
 
-// functionHints make libraries, and name those that there are.
+// functionHints returns the hints that make libraries and name existing ones.
 func functionHints() map[string]hint {
 	return map[string]hint{
 		"*.function-code": func(g *Generator) []string {

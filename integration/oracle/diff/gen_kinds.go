@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Kinds of rounds. Most are of any commands on connections that take long turns; the others are about what needs several connections, or more of one
-// family than comes by chance.
+// Kinds of rounds. Most rounds are of any commands on connections that take long turns. The others
+// are about what needs several connections, or more of one family than comes by chance.
 const (
 	kindPlain     = "plain"
 	kindBlock     = "block"
@@ -19,7 +19,7 @@ const (
 	kindFunctions = "functions"
 )
 
-// kinds are the rounds by kind, and what commands they need.
+// kinds returns the makers of rounds by kind, as far as both servers have the commands they need.
 func (g *Generator) kinds() map[string]func(seed uint64, r, n int) []Cmd {
 	k := map[string]func(seed uint64, r, n int) []Cmd{kindPlain: g.Round}
 	for _, o := range []struct {
@@ -50,13 +50,13 @@ func (g *Generator) kinds() map[string]func(seed uint64, r, n int) []Cmd {
 	return k
 }
 
-// Kinds lists the kinds of rounds that there are.
+// Kinds returns the names of all kinds of rounds.
 func Kinds() []string {
 	return []string{kindPlain, kindBlock, kindTx, kindUsers, kindCaching, kindMessages,
 		kindFunctions}
 }
 
-// kind is the kind of round number r.
+// kind returns the kind of round number r.
 func (g *Generator) kind(r int) string {
 	if len(g.cfg.Kinds) > 0 {
 		return g.cfg.Kinds[r%len(g.cfg.Kinds)]
@@ -83,7 +83,7 @@ func (g *Generator) Stream(seed uint64, r, n int) []Cmd {
 	return g.Round(seed, r, n)
 }
 
-// CheckKinds tells a kind that does not exist.
+// CheckKinds returns an error if the list names a kind that does not exist.
 func CheckKinds(list []string) error {
 	for _, k := range list {
 		if !slices.Contains(Kinds(), k) {
@@ -93,7 +93,7 @@ func CheckKinds(list []string) error {
 	return nil
 }
 
-// begin prepares a round on so many connections.
+// begin prepares a round on the given number of connections.
 func (g *Generator) begin(seed uint64, r, clients int) {
 	g.rnd = rand.New(rand.NewPCG(seed, uint64(r)))
 	g.inMulti = make([]bool, clients)
@@ -106,8 +106,9 @@ func told(client int, args ...string) Cmd {
 	return c
 }
 
-// tellable picks any command whose answers to one connection and whose effects are the same on both servers whoever may run it and whoever listens: none
-// that waits, that chooses at random, or that writes what is gone already.
+// tellable returns any command whose replies and effects are the same on both servers, whoever runs
+// it and whoever listens. It leaves out commands that wait, choose at random, or write what has
+// already expired.
 func (g *Generator) tellable(client int) Cmd {
 	for range 100 {
 		gr := g.any()
@@ -119,7 +120,7 @@ func (g *Generator) tellable(client int) Cmd {
 		if len(args) == 0 || gr.Name == "set" && slices.ContainsFunc(args, isAbsolute) {
 			continue
 		}
-		// 7.0 knows no WITHSCORE, which matters to MULTI and ACL DRYRUN
+		// 7.0 has no WITHSCORE, which matters to MULTI and ACL DRYRUN
 		if gr.Name == "zrank" || gr.Name == "zrevrank" {
 			args = args[:min(len(args), 3)]
 		}
@@ -133,7 +134,7 @@ func (g *Generator) tellable(client int) Cmd {
 	return told(client, "PING")
 }
 
-// untellable are commands that tellable leaves out.
+// untellable lists commands that tellable leaves out.
 var untellable = []string{"spop", "wait", "debug", "quit", "client|kill", "acl|setuser",
 	"acl|deluser", "command|info", "command|docs", "command|list", "command"}
 
@@ -141,14 +142,14 @@ func isAbsolute(arg []byte) bool {
 	return strings.EqualFold(string(arg), "EXAT") || strings.EqualFold(string(arg), "PXAT")
 }
 
-// any picks a command by the weights.
+// any returns a random command, by the weights.
 func (g *Generator) any() *Grammar {
 	at := g.rnd.IntN(g.cum[len(g.cum)-1])
 	i, _ := slices.BinarySearch(g.cum, at+1)
 	return &g.grams[i]
 }
 
-// simple is a command on few keys, most of which work.
+// simple returns a command on few keys. Most such commands succeed.
 func (g *Generator) simple(client int, key func() string) Cmd {
 	k := key()
 	pools := [][]string{
@@ -178,7 +179,7 @@ func (g *Generator) simple(client int, key func() string) Cmd {
 	return c
 }
 
-// note keeps in mind whether the client is in a transaction.
+// note remembers whether the client is in a transaction, and returns the command.
 func (g *Generator) note(c Cmd) Cmd {
 	switch c.Name() {
 	case "multi":

@@ -7,8 +7,8 @@ import (
 
 // Raw connections: requests at and beyond the edges of the protocol, and inline sessions.
 
-// protocol generates the bytes of a whole connection: mostly no valid request, or a
-// session of commands that do not answer with one reply each.
+// protocol returns the bytes of a whole connection: mostly an invalid request, else a session of
+// commands that do not answer with one reply each.
 func (g *Generator) protocol() []byte {
 	switch g.rnd.IntN(4) {
 	case 0:
@@ -41,8 +41,8 @@ func (g *Generator) protocol() []byte {
 	return b
 }
 
-// sessionLines are inline commands of raw sessions: of the ones that answer with no
-// reply or with several, those that both servers have.
+// sessionLines returns inline commands for raw sessions: those that answer with no reply or with
+// several, as far as both servers have them.
 func sessionLines(common map[string]bool) []string {
 	lines := []string{"PING", "ECHO x", "SET k3 v", "GET k3", "HELLO 3", "RESET"}
 	for name, more := range map[string][]string{
@@ -64,7 +64,7 @@ func sessionLines(common map[string]bool) []string {
 	return lines
 }
 
-// protocolCases are requests at and beyond the edges of the protocol.
+// protocolCases returns requests at and beyond the edges of the protocol.
 func protocolCases() []string {
 	return []string{
 		"PING\r\n", "PING\n", "\r\n\r\nPING\r\n", "ping \"a b\" \r\n", "ECHO \"\\x41\\n\\q\"\r\n",

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// smallTable has the shapes of argument trees that docs use.
+// smallTable returns a table with the shapes of argument trees that COMMAND DOCS uses.
 func smallTable() Table {
 	tok := func(s string) Arg {
 		return Arg{Name: strings.ToLower(s), Type: "pure-token", Token: s, HasToken: true}
@@ -81,8 +81,8 @@ func TestRoundsAreReproducible(t *testing.T) {
 	}
 }
 
-// TestStreamsStayCheapAndTimeless checks what guards promise: no deadline that
-// could pass during a run, no long block, no offset that costs megabytes.
+// TestStreamsStayCheapAndTimeless holds what guards promise: no deadline that could pass during a
+// run, no long block, no offset that costs megabytes.
 func TestStreamsStayCheapAndTimeless(t *testing.T) {
 	for _, c := range smallGenerator(t).Round(1, 0, 60_000) {
 		if c.Client == 3 { // the connection that waits for its deadlines
@@ -127,8 +127,7 @@ func TestStreamsStayCheapAndTimeless(t *testing.T) {
 	}
 }
 
-// TestStreamsReachEverything checks that each command, option and kind of
-// mistake appears.
+// TestStreamsReachEverything holds that each command, option and kind of mistake appears.
 func TestStreamsReachEverything(t *testing.T) {
 	seen := map[string]int{}
 	for _, c := range smallGenerator(t).Round(2, 0, 30_000) {

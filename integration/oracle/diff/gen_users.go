@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Rounds about users: they are made, changed and deleted by all forms of rules while several connections work as one of them, subscribe, queue
-// transactions and run scripts.
+// Rounds about users: they are created, changed and deleted by all forms of rules. Meanwhile
+// several connections work as one of them, subscribe, queue transactions and run scripts.
 
 const (
 	userClients = 6 // client 0 does most of the administration, as a user whom nobody changes
@@ -44,12 +44,12 @@ const (
 	hashP2 = "6694f83c9f476da31f5df6bcc520034e7e57d421d247b9d34f49edbfc84a764c"
 )
 
-// userKey is one of the keys that patterns are about.
+// userKey returns one of the keys that the patterns are about.
 func (g *Generator) userKey() string {
 	return g.pick("a1", "a2", "b1", "b2", "ab", "c:1", "c:2", "", "A1")
 }
 
-// userCommand is one command of a connection.
+// userCommand returns one command of a connection.
 func (g *Generator) userCommand(client int) Cmd {
 	if g.inMulti[client] && g.chance(0.25) {
 		return told(client, g.pick("EXEC", "EXEC", "EXEC", "DISCARD"))
@@ -64,7 +64,7 @@ func (g *Generator) userCommand(client int) Cmd {
 		return g.administer(client)
 	case k < 24:
 		return g.askACL(client)
-	// who listens queues nothing: in 7.0 the messages would stand within the reply of EXEC
+	// a listener queues nothing: in 7.0 the messages would stand within the reply of EXEC
 	case k < 32 && client%2 == 0:
 		return g.listenTo(client)
 	case k < 38:
@@ -100,7 +100,7 @@ func (g *Generator) userCommand(client int) Cmd {
 	return c
 }
 
-// orPing makes a command of one that closes nothing.
+// orPing returns the command, or a PING in place of one that closes the connection.
 func (c Cmd) orPing() Cmd {
 	if !c.Close {
 		c.Args = split("PING")
@@ -110,7 +110,7 @@ func (c Cmd) orPing() Cmd {
 
 func (g *Generator) channel() string { return g.pick("ch1", "ch2", "news.a", "news.b", "x") }
 
-// listenTo subscribes or ends that.
+// listenTo returns a command that begins or ends subscriptions.
 func (g *Generator) listenTo(client int) Cmd {
 	args := []string{g.pick("SUBSCRIBE", "SUBSCRIBE", "PSUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE",
 		"UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE")}
@@ -127,7 +127,7 @@ func (g *Generator) listenTo(client int) Cmd {
 	return told(client, args...)
 }
 
-// login authenticates, rightly or not.
+// login returns a command that authenticates, with right or wrong credentials.
 func (g *Generator) login(client int) Cmd {
 	user := g.userName()
 	if client == 0 {
@@ -150,7 +150,7 @@ func (g *Generator) login(client int) Cmd {
 	return told(client, "AUTH", user, g.password())
 }
 
-// administer changes users.
+// administer returns a command that changes users.
 func (g *Generator) administer(client int) Cmd {
 	switch k := g.rnd.IntN(40); {
 	case k < 3:
@@ -180,7 +180,7 @@ func (g *Generator) administer(client int) Cmd {
 	return told(client, args...)
 }
 
-// rule is one rule, in one argument or several.
+// rule returns one rule, in one argument or several.
 func (g *Generator) rule() []string {
 	switch k := g.rnd.IntN(100); {
 	case k < 12:
@@ -216,7 +216,7 @@ func (g *Generator) channelRule() string {
 	return "&" + g.pick("ch*", "ch1", "news.*", "*", "news.a", "", "x", "ne[wv]s.*")
 }
 
-// commandRule allows or forbids commands.
+// commandRule returns a rule that allows or forbids commands.
 func (g *Generator) commandRule() string {
 	sign := g.pick("+", "+", "-")
 	switch k := g.rnd.IntN(10); {
@@ -242,7 +242,7 @@ func (g *Generator) commandRule() string {
 	return sign + "get"
 }
 
-// selectorRule is a selector, in one argument or split at its spaces.
+// selectorRule returns a selector, in one argument or split at its spaces.
 func (g *Generator) selectorRule() []string {
 	var words []string
 	for n := 1 + g.rnd.IntN(4); n > 0; n-- {
@@ -266,7 +266,7 @@ func (g *Generator) selectorRule() []string {
 	return []string{all}
 }
 
-// askACL asks about users.
+// askACL returns a command that asks about users.
 func (g *Generator) askACL(client int) Cmd {
 	switch k := g.rnd.IntN(20); {
 	case k < 5:

@@ -17,7 +17,7 @@ func guardTable() map[string]guard {
 	t := map[string]guard{
 		"client|kill": guardKill,
 		"hello":       guardHello,
-		// one filter: together they are an error in 7.0 and work in later ones
+		// one filter: 7.0 refuses two together, later servers accept them
 		"client|list": func(_ *Generator, args [][]byte) [][]byte {
 			if len(args) > 3 && strings.EqualFold(string(args[2]), "TYPE") {
 				return args[:4]
@@ -78,7 +78,7 @@ func guardTable() map[string]guard {
 	return t
 }
 
-// guardSmallest leaves out the smallest integer, which LPOS and LREM refuse only since Redis 7.2.
+// guardSmallest replaces the smallest integer, which LPOS and LREM refuse only since Redis 7.2.
 func guardSmallest(_ *Generator, args [][]byte) [][]byte {
 	for i := 2; i < len(args); i++ {
 		if string(args[i]) == "-9223372036854775808" {
@@ -88,8 +88,8 @@ func guardSmallest(_ *Generator, args [][]byte) [][]byte {
 	return args
 }
 
-// guardOffsets keeps strings small: between the largest useful offset and the
-// smallest refused one lies half a gigabyte.
+// guardOffsets keeps strings small. Between the largest useful offset and the smallest refused one
+// lies half a gigabyte.
 func guardOffsets(g *Generator, args [][]byte) [][]byte {
 	for i := 2; i < len(args); i++ {
 		s, hash := strings.CutPrefix(string(args[i]), "#")
@@ -109,9 +109,9 @@ func guardOffsets(g *Generator, args [][]byte) [][]byte {
 	return args
 }
 
-// guardField adds to guardOffsets that SET of a signed field narrower than 64 bits
-// gets no value near the smallest integer: there redis computes a difference that
-// overflows, which in C may give anything.
+// guardField does what guardOffsets does. It also keeps SET of a signed field narrower than 64 bits
+// away from values near the smallest integer: there redis computes a difference that overflows,
+// which is undefined in C.
 func guardField(g *Generator, args [][]byte) [][]byte {
 	for i := 3; i < len(args); i++ {
 		n, err := strconv.ParseInt(string(args[i]), 10, 64)
@@ -130,8 +130,8 @@ func guardField(g *Generator, args [][]byte) [][]byte {
 	return args
 }
 
-// guardHello leaves one mistake in a HELLO: 7.0 acts on each option as it reads it,
-// 7.2 reads all of them first, so with a later mistake they answer differently.
+// guardHello leaves one mistake in a HELLO. 7.0 acts on each option as it reads it, 7.2 reads all
+// of them first. So they answer differently if a mistake comes later.
 func guardHello(_ *Generator, args [][]byte) [][]byte {
 	if len(args) < 3 {
 		return args
@@ -149,12 +149,11 @@ func guardHello(_ *Generator, args [][]byte) [][]byte {
 	return args
 }
 
-// lexKey is touched by commands of sorted sets alone, and all its members have the score 0.
+// lexKey is touched only by commands of sorted sets. All its members have the score 0.
 const lexKey = "lx0"
 
-// guardLex sends lexical ranges to a key of their own, whose members all have the
-// score 0: over mixed scores their result is undefined, and depends on the levels
-// that the skip list drew.
+// guardLex sends lexical ranges to a key of their own, whose members all have the score 0. Over
+// mixed scores their result is undefined and depends on the levels that the skip list drew.
 func guardLex(g *Generator, args [][]byte) [][]byte {
 	name := strings.ToLower(string(args[0]))
 	byLex := slices.ContainsFunc(args, func(a []byte) bool {
@@ -177,7 +176,7 @@ func guardLex(g *Generator, args [][]byte) [][]byte {
 	return args
 }
 
-// guardKill leaves no filter that matches the tester's own connections.
+// guardKill removes filters that match the tester's own connections.
 func guardKill(_ *Generator, args [][]byte) [][]byte {
 	if len(args) <= 3 {
 		return args
@@ -190,7 +189,8 @@ func guardKill(_ *Generator, args [][]byte) [][]byte {
 	return append(args, []byte("ID"), []byte("999999999"))
 }
 
-// guardDeadlines moves positive relative deadlines that are near into the future.
+// guardDeadlines moves near relative deadlines far into the future. It leaves those that are not
+// positive.
 func guardDeadlines(g *Generator, gr *Grammar, args [][]byte) {
 	for i := 2; i < len(args); i++ {
 		n, err := strconv.ParseInt(string(args[i]), 10, 64)
@@ -218,8 +218,8 @@ func positionalTTL(gr *Grammar) bool {
 	return false
 }
 
-// guardBlocking turns timeouts into a millisecond: streams are sent one
-// connection at a time, so nothing would ever end a longer wait.
+// guardBlocking turns timeouts into a millisecond. Streams are sent one connection at a time, so
+// nothing would ever end a longer wait.
 func guardBlocking(args [][]byte) {
 	for i := 1; i < len(args); i++ {
 		f, err := strconv.ParseFloat(string(args[i]), 64)

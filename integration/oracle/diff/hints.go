@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// The tables in this file are all that the generator knows of particular
-// commands. A command without an entry is generated from its docs alone; an entry
-// makes its values more useful, cheaper, or independent of time.
+// The hints, the weights and the guards (guards.go) are all that the generator knows of particular
+// commands. It generates a command without an entry from its docs alone. An entry makes the values
+// more useful, cheaper, or independent of time.
 
-// hint produces the strings of one argument. Keys of the hint table, in the order
-// of precedence: "command.argument", "*.argument", ":type".
+// hint returns the strings of one argument. Keys of the hint table, in order of precedence:
+// "command.argument", "*.argument", ":type".
 type hint func(*Generator) []string
 
 func oneOf(pool ...string) hint {
 	return func(g *Generator) []string { return []string{g.pick(pool...)} }
 }
 
-// mostly picks from good, and with chance p from bad.
+// mostly draws from good, and with probability p from bad.
 func mostly(p float64, good, bad hint) hint {
 	return func(g *Generator) []string {
 		if g.chance(p) {
@@ -27,8 +27,8 @@ func mostly(p float64, good, bad hint) hint {
 	}
 }
 
-// weights by command or "@group"; 100 is usual. Low ones empty the keyspace or
-// undo a connection's state, which would hide everything else.
+// weights returns weights by command or "@group". 100 is usual. Commands with low ones empty the
+// keyspace or undo a connection's state, which would hide everything else.
 func weights() map[string]int {
 	return map[string]int{
 		"flushall": 3, "flushdb": 8, "reset": 4, "quit": 2, "hello": 25, "swapdb": 25, "select": 60,
@@ -50,7 +50,7 @@ func weights() map[string]int {
 	}
 }
 
-// forcedArgs are optional arguments that must not be left out.
+// forcedArgs returns optional arguments that must not be left out.
 func forcedArgs() map[string]bool {
 	return map[string]bool{
 		// a page must be a full iteration
@@ -59,7 +59,7 @@ func forcedArgs() map[string]bool {
 	}
 }
 
-// junk is a value of no particular type: what a client sends by mistake.
+// junk returns a value of no particular type: what a client sends by mistake.
 func (g *Generator) junk() string {
 	return g.pick("", "abc", "1.5", "-1", "0", " 1", "1 ", "+1", "-0", "00", "0x10", "1e3",
 		"9223372036854775807", "9223372036854775808",
@@ -129,9 +129,9 @@ func nameHints() map[string]hint {
 	}
 }
 
-// timeHints keep relative deadlines far away and spread out: two of them drawn at
-// random are never so close that GT and LT depend on the clock. Absolute ones
-// come from a small pool, to be equal often.
+// timeHints returns the hints of deadlines. Relative ones are far away and spread out: two drawn at
+// random are never so close that GT and LT depend on the clock. Absolute ones come from a small
+// pool, so that they are often equal.
 func timeHints() map[string]hint {
 	far := func(unit int64) hint {
 		return func(g *Generator) []string {
@@ -180,8 +180,8 @@ func bitHints() map[string]hint {
 	}
 }
 
-// laterHints serve families that a server may gain later; without them the
-// generator would work too, only hit fewer successes.
+// laterHints returns hints for families that a server may gain later. Without them the generator
+// works too, but fewer commands succeed.
 func laterHints() map[string]hint {
 	id := mostly(0.2, oneOf("1-1", "2-1", "3-5", "5", "0", "0-0", "7-1"),
 		oneOf("$", ">", "-", "+", "*", "x", "18446744073709551615-18446744073709551615", "1-2-3",
@@ -203,7 +203,7 @@ func laterHints() map[string]hint {
 	}
 }
 
-// hllHints add one element or very many, so that HyperLogLogs get dense.
+// hllHints returns hints that add one element or very many, so that HyperLogLogs get dense.
 func hllHints() map[string]hint {
 	return map[string]hint{
 		"pfadd.element": func(g *Generator) []string {
@@ -221,7 +221,7 @@ func hllHints() map[string]hint {
 	}
 }
 
-// wholeCommands generate everything after the command's name, for commands whose
+// wholeCommands returns hints that generate everything after the command's name, for commands whose
 // docs do not describe their arguments.
 func wholeCommands() map[string]hint {
 	keys := func(g *Generator) []string {

@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// The hints of lists, hashes, sets, sorted sets and SORT. Values are few, so that commands meet the same elements again; among them are
-// the ones at which encodings change: integers of every width, long strings, bytes that are no text.
+// The hints of lists, hashes, sets and sorted sets. Values are few, so that commands meet the same
+// elements again. Among them are the ones at which encodings change: integers of every width, long
+// strings, bytes that are no text.
 
-// wholeSample is a count from which on the commands that choose elements at random return all of them: every collection of a stream is
-// smaller.
+// wholeSample is a count from which on commands that choose elements at random return all of them:
+// every collection of a stream is smaller.
 const wholeSample = 1000
 
 func collectionHints() map[string]hint {
@@ -45,7 +46,7 @@ func collectionHints() map[string]hint {
 		"zrevrangebylex", "zrangestore"} {
 		t[c+".count"] = limits
 	}
-	// they take sets too
+	// these take sets too
 	for _, c := range []string{"zunion", "zinter", "zdiff", "zunionstore", "zinterstore",
 		"zdiffstore", "zintercard"} {
 		t[c+".key"] = func(g *Generator) []string {
@@ -58,7 +59,7 @@ func collectionHints() map[string]hint {
 	return t
 }
 
-// scoreHint produces everything that a score may be spelled as, and much that it may not.
+// scoreHint returns every spelling that a score may have, and many that it may not.
 func scoreHint() hint {
 	return mostly(0.15, oneOf("0", "1", "1", "2", "3", "-1", "1.5", "-1.5", "10"),
 		oneOf("-0", "0.1", "0.30000000000000004", "3.0000000000000004", "inf", "-inf", "+inf",
@@ -68,7 +69,7 @@ func scoreHint() hint {
 			"1 ", "1_0", "", "infx"))
 }
 
-// scoreBounds and lexBounds are the ends of ranges.
+// scoreBounds and lexBounds return the ends of ranges.
 func scoreBounds() hint {
 	return mostly(0.08,
 		oneOf("0", "1", "(1", "2", "(2", "3", "-inf", "+inf", "inf", "-1", "(-1", "1.5", "(1.5",
@@ -82,7 +83,7 @@ func lexBounds() hint {
 		oneOf("a", "", "-x", "+x", "-inf"))
 }
 
-// boundCommands are the argument positions of the two bounds of commands that take scores or lexical bounds.
+// boundHints returns the hints of both bounds for commands that take scores or lexical bounds.
 func boundHints() map[string]hint {
 	t := map[string]hint{}
 	for _, c := range []string{"zrangebyscore", "zrevrangebyscore", "zcount", "zremrangebyscore"} {
@@ -94,7 +95,8 @@ func boundHints() map[string]hint {
 	return t
 }
 
-// guardRange gives ZRANGE and ZRANGESTORE, whose bounds mean one of three things, bounds of the kind that the options ask for.
+// guardRange gives ZRANGE and ZRANGESTORE bounds of the kind that the options ask for: ranks,
+// scores or members.
 func guardRange(g *Generator, args [][]byte) [][]byte {
 	first := 2
 	if strings.EqualFold(string(args[0]), "zrangestore") {
@@ -116,7 +118,7 @@ func guardRange(g *Generator, args [][]byte) [][]byte {
 	return guardLex(g, args)
 }
 
-// guardWeights makes the number of weights that of the keys, most of the time.
+// guardWeights makes the number of weights equal to that of the keys, most of the time.
 func guardWeights(g *Generator, args [][]byte) [][]byte {
 	w := slices.IndexFunc(args, func(a []byte) bool {
 		return strings.EqualFold(string(a), "WEIGHTS")
@@ -144,8 +146,8 @@ func guardWeights(g *Generator, args [][]byte) [][]byte {
 	return slices.Concat(args[:w+1], weights, args[end:])
 }
 
-// guardPop leaves of SPOP what can be compared: either it pops everything, or the key, which holds different members on the two servers then,
-// is deleted next.
+// guardPop makes SPOP comparable. Either it pops everything, or its key is deleted next, because
+// the key then holds different members on the two servers.
 func guardPop(g *Generator, args [][]byte) [][]byte {
 	if !poppedAtRandom(Cmd{Args: args}) {
 		return args
@@ -157,7 +159,7 @@ func guardPop(g *Generator, args [][]byte) [][]byte {
 	return args
 }
 
-// poppedAtRandom reports whether the command is a SPOP that leaves a choice.
+// poppedAtRandom reports whether the command is a SPOP that chooses among members.
 func poppedAtRandom(c Cmd) bool {
 	if c.Name() != "spop" || len(c.Args) != 2 && len(c.Args) != 3 {
 		return false
@@ -169,8 +171,8 @@ func poppedAtRandom(c Cmd) bool {
 	return err == nil && n > 0 && n < wholeSample
 }
 
-// comparable reports whether every random SPOP of the stream is followed by the DEL that makes the servers equal again. Streams that were cut
-// or shrunk need not be.
+// comparable reports whether every random SPOP of the stream is followed by the DEL that makes the
+// servers equal again. Streams that were cut or shrunk may lack it.
 func comparable(stream []Cmd) bool {
 	for i, c := range stream {
 		if !poppedAtRandom(c) {
@@ -187,7 +189,8 @@ func comparable(stream []Cmd) bool {
 	return true
 }
 
-// guardFields and guardMembers give a command no field or member twice: later servers choose the encoding by the number of arguments.
+// guardFields and guardMembers remove repeated fields and members: later servers choose the
+// encoding by the number of arguments.
 func guardFields(next guard) guard { return distinctArgs(next, 2) }
 
 func guardMembers(next guard) guard { return distinctArgs(next, 1) }

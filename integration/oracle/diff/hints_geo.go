@@ -7,9 +7,10 @@ import (
 	"strconv"
 )
 
-// geoHints keep to the part of the map where redis-server finds everything: radii and places are such that no search reaches a pole or crosses the
-// ±180° meridian unless it takes all of the Earth, and no place lies on the upper ends of the map. What is beyond is compared with brute force by
-// the tests of internal/geohash, and in part by case files.
+// geoHints returns hints for the part of the map where redis-server finds everything. Radii and
+// places are such that no search reaches a pole, or crosses the ±180° meridian unless it takes all
+// of the Earth. No place lies on the upper ends of the map. The tests of internal/geohash compare
+// the rest with brute force, and case files compare some of it.
 func geoHints() map[string]hint {
 	lon := mostly(0.04,
 		oneOf("0", "13.361389", "13.361389", "15.087269", "13.4", "116.48105", "116.514203",
@@ -35,14 +36,15 @@ func geoHints() map[string]hint {
 	return t
 }
 
-// geoSearches are the commands that search, with the number of the argument that is the source.
+// geoSearches returns the commands that search, with the index of the argument that is the source.
 func geoSearches() map[string]int {
 	return map[string]int{"georadius": 1, "georadius_ro": 1, "georadiusbymember": 1,
 		"georadiusbymember_ro": 1, "geosearch": 1, "geosearchstore": 2}
 }
 
-// guardPlaces has a search look into a set of places: other sorted sets have scores that stand for places at the ends of the map. It stores no
-// distances: their last bit is that of the C library's sines, which one in some hundred times are not the nearest.
+// guardPlaces points a search at a set of places: scores of other sorted sets stand for places at
+// the ends of the map. It replaces STOREDIST: the last bit of a distance comes from the C library's
+// sines, and about one in a hundred is not the nearest.
 func guardPlaces(key int) guard {
 	return func(g *Generator, args [][]byte) [][]byte {
 		if len(args) > key && !bytes.HasPrefix(args[key], []byte("ge")) {
@@ -60,8 +62,8 @@ func guardPlaces(key int) guard {
 	}
 }
 
-// placesAgree compares searches with each other. Of distances of thousands of kilometers the last of four decimals may differ: there it hangs on the last bit
-// of the C library's sines.
+// placesAgree compares the results of two searches. Of distances of thousands of kilometers the
+// last of four decimals may differ: it depends on the last bit of the C library's sines.
 func placesAgree(a, b Reply) bool {
 	if same(a, b) {
 		return true

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// scripted are the commands that random scripts call: those whose replies have one order and do not depend on time.
+// scripted lists the commands that random scripts call: those whose replies have one order and do
+// not depend on time.
 var scripted = []string{
 	"get", "set", "setnx", "getset", "append", "strlen", "incr", "incrby", "decr", "incrbyfloat",
 	"getrange", "setrange", "mset", "mget", "getdel", "setbit", "getbit", "bitcount", "lpush",
@@ -16,7 +17,8 @@ var scripted = []string{
 	"zincrby", "zcount", "exists", "del", "type", "rename", "copy", "persist",
 }
 
-// script composes a script of random calls, so that errors, conversions and effects of commands within scripts are compared too.
+// script composes a script of random calls. So errors, conversions and effects of commands within
+// scripts are compared too.
 func (g *Generator) script() string {
 	var b strings.Builder
 	b.WriteString("local r = {} ")
@@ -47,7 +49,7 @@ func (g *Generator) script() string {
 	return b.String()
 }
 
-// call is the arguments of redis.call for a random command, as Lua's literals.
+// call returns the arguments of redis.call for a random command, as Lua literals.
 func (g *Generator) call() string {
 	args := [][]byte{[]byte("get"), []byte(g.key())}
 	for range 40 {
@@ -74,7 +76,8 @@ func (g *Generator) call() string {
 	return strings.Join(lits, ",")
 }
 
-// scriptHints compose most scripts; the others are simple ones, whose digests EVALSHA may know.
+// scriptHints returns hints that compose most scripts. The others are simple ones, whose digests
+// EVALSHA may know.
 func scriptHints() map[string]hint {
 	simple := oneOf("return 1", "return redis.call('get',KEYS[1])", "return {1,'a',{2}}",
 		"return redis.call('set',KEYS[1],ARGV[1])",

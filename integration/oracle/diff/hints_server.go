@@ -34,8 +34,8 @@ type confParam struct {
 	values    []string // good and bad ones
 }
 
-// confParams are directives whose value changes only what both servers do in the
-// same way: encodings, limits, and plain storage of the value.
+// confParams returns directives whose value changes only what both servers do in the same way:
+// encodings, limits, and plain storage of the value.
 func confParams() []confParam {
 	return []confParam{
 		{"hash-max-listpack-entries", "128", []string{"0", "2", "128", "-1", "x"}},

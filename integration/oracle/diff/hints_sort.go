@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// The keys of SORT: lists, sets and sorted sets of numbers, strings and hashes to weigh them by.
+// The keys of SORT: lists, sets and sorted sets of numbers, and strings and hashes that hold the
+// weights.
 const (
 	numberList, numberSet, numberZSet = "nl0", "ns0", "nz0"
 	weightKey, weightHash             = "w_", "wh_"
@@ -72,12 +73,13 @@ func hasSort(r int) bool { return r%2 == 1 }
 
 func isSort(name string) bool { return name == "sort" || name == "sort_ro" }
 
-// clearErrno is a command before which nothing counts: redis's SORT takes an errno that an earlier command left behind for a number of its own that
-// is out of range, and reading a cursor clears it.
+// clearErrno returns a command to be sent before any SORT. An earlier command may leave an errno
+// behind, which redis's SORT takes for a number out of range. Reading a cursor clears it.
 func clearErrno() Cmd { return cmdOf("SCAN", "0", "COUNT", "1000") }
 
-// guardSort leaves out what would show the hash order: equal elements come in that order under BY with ALPHA, and all do in a set that is not
-// sorted (BY without a star) unless STORE has it sorted all the same.
+// guardSort removes what would show the hash order. Under BY with ALPHA, equal elements come in
+// that order. So do all elements of a set that is not sorted (BY without a star), unless STORE has
+// it sorted all the same.
 func guardSort(_ *Generator, args [][]byte) [][]byte {
 	drop := func(option string, values int) {
 		for i := len(args) - 1; i >= 2; i-- {
@@ -100,7 +102,7 @@ func guardSort(_ *Generator, args [][]byte) [][]byte {
 	return args
 }
 
-// sortOptions reads what decides the order of a SORT.
+// sortOptions returns what decides the order of a SORT.
 func sortOptions(args [][]byte) (by *string, alpha, store bool) {
 	for i := 2; i < len(args); i++ {
 		switch strings.ToUpper(string(args[i])) {

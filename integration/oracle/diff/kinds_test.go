@@ -30,7 +30,8 @@ func kindsGenerator(t *testing.T, kinds ...string) *Generator {
 	return g
 }
 
-// TestKindsOfRounds holds that each kind of round can be repeated, is what it says, and keeps away from what no stream may do.
+// TestKindsOfRounds holds that each kind of round can be reproduced, is what its name says, and
+// avoids what no stream may do.
 func TestKindsOfRounds(t *testing.T) {
 	for _, kind := range Kinds() {
 		g := kindsGenerator(t, kind)
@@ -76,7 +77,8 @@ func TestRoundsByNumber(t *testing.T) {
 	}
 }
 
-// TestListenersQueueNothing holds that no connection both listens and queues: 7.0 puts messages in the middle of EXEC's reply.
+// TestListenersQueueNothing holds that no connection both listens and queues: 7.0 puts messages in
+// the middle of EXEC's reply.
 func TestListenersQueueNothing(t *testing.T) {
 	listens, queues := map[int]bool{}, map[int]bool{}
 	for _, c := range kindsGenerator(t, kindUsers).Stream(1, 0, 40_000) {
@@ -104,7 +106,8 @@ func TestToldInCaseFiles(t *testing.T) {
 	}
 }
 
-// TestPushes tells pushes from replies and compares them without an order, but for what they say.
+// TestPushes holds that pushes are told from replies, and that they are compared by content,
+// without regard to order.
 func TestPushes(t *testing.T) {
 	raw := func(s string) []byte { return []byte(strings.ReplaceAll(s, " ", "\r\n") + "\r\n") }
 	for frame, want := range map[string]bool{
@@ -135,7 +138,8 @@ func TestPushes(t *testing.T) {
 	}
 }
 
-// TestUserComparators checks what the comparators of these rounds excuse, and that they do not excuse the next thing to it.
+// TestUserComparators holds what the comparators of these rounds excuse, and that they do not
+// excuse anything close to it.
 func TestUserComparators(t *testing.T) {
 	entry := func(object, age string) Reply {
 		return reply(t,

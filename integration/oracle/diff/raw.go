@@ -9,8 +9,8 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// raw sends bytes on a connection of its own, closes the sending side, and
-// compares everything that comes back.
+// raw sends bytes on a connection of its own, closes the sending side, and compares everything that
+// comes back.
 func (r *Runner) raw(c Cmd, at int) (*Failure, error) {
 	var got [2][]byte
 	for i, s := range r.sides() {
@@ -29,7 +29,7 @@ func (r *Runner) raw(c Cmd, at int) (*Failure, error) {
 	}
 	if bytes.Contains(got[0], []byte("message\r\n")) &&
 		slices.Equal(ordered(got[0]), ordered(got[1])) {
-		// what a client sends to itself comes behind the reply in later servers, within it in 7.0
+		// later servers put what a client sends to itself after the reply, 7.0 within it
 		return nil, nil
 	}
 	if frame, differ := r.firstDifference(got); differ {
@@ -38,16 +38,16 @@ func (r *Runner) raw(c Cmd, at int) (*Failure, error) {
 	return nil, nil
 }
 
-// ordered are the lines of b in an order of their own.
+// ordered returns the lines of b, sorted.
 func ordered(b []byte) []string {
 	lines := strings.Split(string(b), "\r\n")
 	slices.Sort(lines)
 	return lines
 }
 
-// firstDifference finds the first pair of frames that differ in the bytes of two
-// connections. Of the commands in raw sessions HELLO alone needs a comparator; its
-// reply is known by its first field.
+// firstDifference returns the first pair of frames that differ in the bytes of two connections. Of
+// the commands in raw sessions only HELLO needs a comparator; its reply is known by its first
+// field.
 func (r *Runner) firstDifference(got [2][]byte) (frame [2][]byte, differ bool) {
 	for len(got[0])+len(got[1]) > 0 {
 		for i, b := range got {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// maxBatch is how many commands are in flight on one connection.
+// maxBatch is the number of commands in flight on one connection.
 const maxBatch = 100
 
 // Failure is one difference between the servers.
@@ -46,7 +46,7 @@ type Runner struct {
 	Errors     int  // error replies: a stream of nothing but errors tests nothing
 }
 
-// NewRunner prepares execution on two live servers.
+// NewRunner returns a runner for two live servers.
 func NewRunner(ref, tested *Server, known *Known, dbs int) *Runner {
 	return &Runner{Ref: ref, Tested: tested, Known: known, DBs: dbs, StateEvery: 1000,
 		conns: map[int]*[2]*Conn{}, conf: confParams()}
@@ -67,8 +67,8 @@ func (r *Runner) Close() {
 	r.admin = [2]*Conn{}
 }
 
-// reset brings both servers to the state in which every stream starts: alive, no
-// connections of earlier streams, no data, the default configuration.
+// reset brings both servers to the state in which every stream starts: alive, no connections of
+// earlier streams, no data, the default configuration.
 func (r *Runner) reset() error {
 	r.Close()
 	r.logging = false
@@ -101,9 +101,9 @@ func (r *Runner) reset() error {
 	return nil
 }
 
-// Exec runs a stream from the reset state and returns the first difference, and
-// how many commands ran. The error is about the tester or the reference server;
-// whatever the tested server does wrong is a Failure.
+// Exec runs a stream from the reset state. It returns the first difference and the number of
+// commands that ran. The error is about the tester or the reference server; whatever the tested
+// server does wrong is a Failure.
 func (r *Runner) Exec(stream []Cmd) (*Failure, int, error) {
 	if err := r.reset(); err != nil {
 		return nil, 0, err
@@ -115,7 +115,7 @@ func (r *Runner) Exec(stream []Cmd) (*Failure, int, error) {
 		if err := r.sameIDs(); err != nil {
 			return nil, 0, err
 		}
-		// As long as somebody tracks, Godwit remembers what clients have read, as redis always does.
+		// While some client tracks, Godwit remembers what clients have read, as redis always does.
 		if f, err := r.bothOK(0, "CLIENT TRACKING ON BCAST PREFIX oracle:"); f != nil ||
 			err != nil {
 			return f, 0, err
@@ -149,7 +149,7 @@ func (r *Runner) Exec(stream []Cmd) (*Failure, int, error) {
 			return f, at + n, nil
 		}
 		at += n
-		// until its DEL the servers hold different members
+		// until its DEL, the servers hold different members
 		if nextState > 0 && at >= nextState && at < len(stream) && !poppedAtRandom(stream[at-1]) {
 			nextState = at + r.StateEvery
 			if f, err := r.state(at - 1); f != nil || err != nil {
@@ -161,7 +161,7 @@ func (r *Runner) Exec(stream []Cmd) (*Failure, int, error) {
 	return f, len(stream), err
 }
 
-// batchLen is how many commands from the start of the stream go out together.
+// batchLen returns how many commands from the start of the stream go out together.
 func batchLen(stream []Cmd) int {
 	if stream[0].alone() {
 		return 1
@@ -174,7 +174,7 @@ func batchLen(stream []Cmd) int {
 	return n
 }
 
-// alone reports whether the command is not pipelined with others.
+// alone reports whether the command is never pipelined with others.
 func (c Cmd) alone() bool {
 	return c.Raw || c.Step || c.Tell || c.swaps() || c.Sleep > 0 || c.Disk != ""
 }
@@ -242,7 +242,8 @@ func (r *Runner) batch(stream []Cmd, at, n int) (*Failure, error) {
 	return nil, nil
 }
 
-// refDied tells that the reference server has ended, which takes a moment after its connections have.
+// refDied returns an error if the reference server has ended. Its process ends a moment after its
+// connections.
 func (r *Runner) refDied(closed bool) error {
 	if !closed {
 		return nil
@@ -276,7 +277,8 @@ func (r *Runner) sendBatch(p *[2]*Conn, cmds []Cmd) error {
 	return nil
 }
 
-// connFailure tells a tested server that refuses connections from a broken run.
+// connFailure turns a connection error into a Failure if the tested server refuses connections,
+// else into an error of the run.
 func (r *Runner) connFailure(at int, err error) (*Failure, error) {
 	if c, e := Dial(r.Ref.Addr); e == nil {
 		c.Close()
@@ -288,8 +290,8 @@ func (r *Runner) connFailure(at int, err error) (*Failure, error) {
 
 var errTwoSided = errors.New("reference server")
 
-// both runs the same commands on both admin connections. When only the tested
-// server fails, that is a Failure.
+// both runs the same commands on both admin connections. If only the tested server fails, that is a
+// Failure.
 func (r *Runner) both(at int, cmds []Cmd) (a, b []Reply, f *Failure, err error) {
 	if a, err = r.admin[0].DoAll(cmds); err != nil {
 		return nil, nil, nil, fmt.Errorf("%w: %v", errTwoSided, err)
@@ -308,7 +310,7 @@ func (r *Runner) both(at int, cmds []Cmd) (a, b []Reply, f *Failure, err error) 
 	return a, b, nil, nil
 }
 
-// lastOf lists the last commands of a client, to explain where a run broke.
+// lastOf returns the last commands of a client, to explain where a run broke.
 func lastOf(stream []Cmd, client int) []Cmd {
 	var out []Cmd
 	for i := len(stream) - 1; i >= 0 && len(out) < 10; i-- {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Options of a session.
+// Options holds the options of a session.
 type Options struct {
 	N        int    // commands to run
 	Seed     uint64 // of the streams
@@ -79,7 +79,7 @@ func NewSession(ref, tested *Server, known *Known, o Options) (*Session, error) 
 	return s, err
 }
 
-// keep decides whether a command takes part.
+// keep reports whether a command takes part.
 func (s *Session) keep(c *Command) bool {
 	rule := s.Runner.Known.Rule(c.Name)
 	if rule.Comparator == Skip {
@@ -115,7 +115,7 @@ func readServer(s *Server) (Table, string, error) {
 	return t, v.Str, nil
 }
 
-// Run executes rounds until enough commands ran or too much was found.
+// Run executes rounds until enough commands ran or too many differences were found.
 func (s *Session) Run() error {
 	defer s.Runner.Close()
 	rounds, stop := make(chan []Cmd, 2), make(chan struct{})
@@ -152,7 +152,7 @@ func (s *Session) Run() error {
 	return nil
 }
 
-// saveBroken keeps the stream of a round that could not be finished.
+// saveBroken saves the stream of a round that could not be finished, and returns its path.
 func (s *Session) saveBroken(stream []Cmd) string {
 	if s.Save == "" {
 		return ""
@@ -188,7 +188,7 @@ func (s *Session) count(stream []Cmd) {
 	}
 }
 
-// found records a difference; a new class is shrunk and saved.
+// found records a difference. It shrinks and saves a new class.
 func (s *Session) found(round int, stream []Cmd, f *Failure) {
 	for _, old := range s.Findings {
 		if old.Class == f.Class {
@@ -218,7 +218,7 @@ func (s *Session) found(round int, stream []Cmd, f *Failure) {
 
 func oneLine(s string) string { return clip(strings.ReplaceAll(s, "\n", " / "), 400) }
 
-// fileName makes a file name of a class.
+// fileName returns a file name for a class.
 func fileName(class string) string {
 	var b strings.Builder
 	for _, c := range strings.ToLower(class) {

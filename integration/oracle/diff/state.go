@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// state compares the data of both servers: per database the number of keys, the
-// keys as KEYS and as a full SCAN list them, and per key type, encoding, remaining
+// state compares the data of both servers. For each database it compares the number of keys, and
+// the keys as KEYS and as a full SCAN list them. For each key it compares type, encoding, remaining
 // time and value.
 func (r *Runner) state(at int) (*Failure, error) {
 	for db := range r.DBs {
 		sel := cmdOf("SELECT", strconv.Itoa(db))
-		// Redis counts a key that has just expired until somebody comes across it: SCAN does.
+		// Redis counts a key that has just expired until a command touches it. SCAN does.
 		a, b, f, err := r.both(at,
 			[]Cmd{sel, cmdOf("SCAN", "0", "COUNT", "100000"), cmdOf("DBSIZE"), cmdOf("KEYS", "*")})
 		if f != nil || err != nil {
@@ -59,8 +59,8 @@ func stateFailure(at int, what, a, b string) *Failure {
 	return &Failure{At: at, Class: "state: " + what, A: clip(a, 2000), B: clip(b, 2000)}
 }
 
-// scanAgrees checks that a full SCAN of the tested server finds the keys that its
-// KEYS listed. Cursors are its own business.
+// scanAgrees checks that a full SCAN of the tested server finds the keys that its KEYS listed.
+// Cursors may differ between servers.
 func (r *Runner) scanAgrees(at int, where string, keys Reply) (*Failure, error) {
 	found := map[string]bool{}
 	cursor := "0"
@@ -127,8 +127,8 @@ func (r *Runner) keyState(at int, where, key string) (*Failure, error) {
 	return nil, nil
 }
 
-// valueReads lists the commands that show the whole value of a type, and whether
-// the order of their replies means something.
+// valueReads returns the commands that show the whole value of a type, and whether the order of
+// their replies matters.
 func valueReads(typ, key string) (cmds []Cmd, order string) {
 	switch typ {
 	case "string":
