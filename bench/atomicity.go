@@ -12,22 +12,24 @@ import (
 	"time"
 )
 
-// targetMulti is the least that the throughput of transactions of ten commands must be, as Godwit ÷ Redis, and targetMultiClosed where each waits for the one
-// before it: there most of the time goes into system calls and into the client.
+// targetMulti is the least throughput of transactions of ten commands, as Godwit ÷ Redis.
+// targetMultiClosed is that where each transaction waits for the one before: there most of the time
+// goes into system calls and into the client.
 const (
 	targetMulti       = 1.3
 	targetMultiClosed = 1.0
 )
 
-// The atomicity part measures transactions: MULTI, ten commands, EXEC, sent together as client libraries do. What is counted are the ten.
-// One row has one connection that always has many transactions under way, so that the server alone is the limit; the other has
-// connections that each wait for the reply before the next transaction, with a WATCH in front, as optimistic locking does.
+// The atomicity part measures transactions: MULTI, ten commands, EXEC, sent together as client
+// libraries do. It counts the ten commands. In one row, one connection always has many transactions
+// under way, so that the server alone is the limit. In the other, each connection waits for the
+// reply before the next transaction and begins with a WATCH, as optimistic locking does.
 const (
 	multiCommands = 10
 	multiConns    = 16
 )
 
-// multiRequest is a transaction of ten commands on different keys out of as many as given.
+// multiRequest returns a transaction of ten commands on different keys below keys.
 func multiRequest(keys int, command func(dst []byte, key int) []byte, reply string) request {
 	head, tail := appendCommand(nil, "MULTI"), appendCommand(nil, "EXEC")
 	return request{
@@ -43,7 +45,8 @@ func multiRequest(keys int, command func(dst []byte, key int) []byte, reply stri
 	}
 }
 
-// multiSets is a transaction of ten SETs, multiGets of ten GETs of what these have set.
+// multiSets returns a transaction of ten SETs. multiGets returns one of ten GETs of what those have
+// set.
 func multiSets(keys, size int) request {
 	set := setKeys(size)
 	return multiRequest(keys, set.append, set.reply)

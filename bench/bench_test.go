@@ -36,7 +36,7 @@ func succeeds(t *testing.T, err error) {
 	}
 }
 
-// fails wants an error whose text contains part.
+// fails requires an error whose text contains part.
 func fails(t *testing.T, err error, part string) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), part) {
@@ -231,7 +231,7 @@ func TestParseFlags(t *testing.T) {
 	}
 }
 
-// tinyPlan runs every part in moments.
+// tinyPlan returns a plan that runs every part in moments.
 func tinyPlan() plan {
 	p := quickPlan()
 	p.rounds, p.keys = 2, 2000
@@ -280,7 +280,8 @@ func TestMeasureAgainstItself(t *testing.T) {
 	}
 }
 
-// TestNothingOutlivesAnInterrupt cancels a run while its servers are up and looks for their process ids.
+// TestNothingOutlivesAnInterrupt cancels a run while its servers are up, and looks for their
+// process ids.
 func TestNothingOutlivesAnInterrupt(t *testing.T) {
 	requireRedis(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -16,8 +16,8 @@ import (
 	"godwit/internal/testserver"
 )
 
-// control is a connection for the occasional command. The measuring paths have writers and readers of
-// their own: a SET and the check of its reply cost them 24 ns, the shared client 114 ns, and the
+// control is a connection for the occasional command. The measuring paths have writers and readers
+// of their own: a SET and the check of its reply cost them 24 ns, the shared client 114 ns, and the
 // server, on the same machine, only a few hundred. Neither allocates.
 type control struct{ *client.Client }
 
@@ -30,7 +30,8 @@ func dial(addr string) (*control, error) {
 	return &control{c}, nil
 }
 
-// do sends one command and returns its reply as text; an error reply is an error, a null bulk is "".
+// do sends one command and returns its reply as text, "" for a null bulk. An error reply is an
+// error.
 func (c *control) do(args ...string) (string, error) {
 	if err := c.Send(appendCommand(nil, args...)); err != nil {
 		return "", err
@@ -94,14 +95,14 @@ func appendKey(dst []byte, i int) []byte {
 	return dst
 }
 
-// request generates the i-th command of a stream. Every reply of a stream must be the same bytes, so that
-// checking them costs next to nothing.
+// request generates the i-th command of a stream. All replies of a stream must be the same bytes,
+// so that checking them costs next to nothing.
 type request struct {
 	append func(dst []byte, i int) []byte
 	reply  string
 }
 
-// setKeys sets key i to a value of size bytes that is not a number.
+// setKeys returns requests that set key i to a value of size bytes that is not a number.
 func setKeys(size int) request {
 	value := bytes.Repeat([]byte{'x'}, size)
 	head := fmt.Appendf(nil, "*3\r\n$3\r\nSET\r\n$%d\r\n", keyLen)
@@ -111,7 +112,8 @@ func setKeys(size int) request {
 	}}
 }
 
-// setExpiringKeys is setKeys with deadlines spread over the second that begins at fromMs, Unix time in ms.
+// setExpiringKeys returns the requests of setKeys, with deadlines spread over the second that
+// begins at fromMs, Unix time in ms.
 func setExpiringKeys(size int, fromMs int64) request {
 	value := bytes.Repeat([]byte{'x'}, size)
 	head := fmt.Appendf(nil, "*5\r\n$3\r\nSET\r\n$%d\r\n", keyLen)
@@ -122,7 +124,8 @@ func setExpiringKeys(size int, fromMs int64) request {
 	}}
 }
 
-// getMissing looks up keys that do not exist: it changes nothing, but moves a rehash on.
+// getMissing returns requests that look up keys that do not exist: this changes nothing, but
+// advances a rehash.
 func getMissing() request {
 	cmd := appendCommand(nil, "GET", "no such key")
 	return request{reply: "$-1\r\n", append: func(dst []byte, _ int) []byte {
@@ -179,7 +182,7 @@ type replyReader struct {
 	pattern, buf []byte
 }
 
-// newReplyReader reads up to about atOnce replies with one system call.
+// newReplyReader returns a reader that reads up to about atOnce replies with one system call.
 func newReplyReader(want string, atOnce int) *replyReader {
 	return &replyReader{want: want, pattern: bytes.Repeat([]byte(want), atOnce+1),
 		buf: make([]byte, atOnce*len(want))}

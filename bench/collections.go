@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// collectionTest is one run of redis-benchmark against collections. Those of one round go to one server in this order: the pops
-// take what the pushes before them have left.
+// collectionTest is one run of redis-benchmark against collections. The tests of one round go to
+// one server in this order: the pops take what the pushes before them have left.
 type collectionTest struct {
 	name  string
 	args  []string // what follows redis-benchmark's common arguments
 	scale float64  // of the plan's number of operations
 }
 
-// collectionTests is redis-benchmark's default list without the strings. LRANGE is given as a command: its built-in form counts the pushes
-// that fill the list.
+// collectionTests returns redis-benchmark's default list without the strings. LRANGE is given as a
+// command: its built-in form counts the pushes that fill the list.
 func collectionTests() []collectionTest {
 	builtin := func(name string, scale float64) collectionTest {
 		return collectionTest{name, []string{"-t", name}, scale}
@@ -86,14 +86,15 @@ func (b *bench) benchmarkCollection(ctx context.Context, s *server, t collection
 		append([]string{"-r", strconv.Itoa(b.plan.elements), "-d", "3"}, t.args...)...)
 }
 
-// generated is a command stream whose replies nobody looks at.
+// generated is a command stream whose replies are not checked.
 type generated struct {
 	name   string
 	n      int // commands
 	append func(dst []byte, rnd *rand.Rand, i int) []byte
 }
 
-// pipe feeds the stream to redis-cli --pipe and returns the server's CPU time in µs for each command.
+// pipe feeds the stream to redis-cli --pipe and returns the server's CPU time in µs for each
+// command.
 func (b *bench) pipe(ctx context.Context, s *server, g generated) (cpu float64, err error) {
 	path := filepath.Join(b.dir, "pipe.resp")
 	rnd := rand.New(rand.NewPCG(5, 7))
@@ -111,7 +112,8 @@ func (b *bench) pipe(ctx context.Context, s *server, g generated) (cpu float64, 
 	return cpu, nil
 }
 
-// pipeFile feeds a file of n commands to redis-cli --pipe and returns the server's CPU time in µs for each.
+// pipeFile feeds a file of n commands to redis-cli --pipe and returns the server's CPU time in µs
+// for each.
 func pipeFile(ctx context.Context, s *server, path string, n int) (cpu float64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -140,7 +142,8 @@ type elementKind struct {
 	target float64 // Godwit ÷ Redis at most
 }
 
-// elementKinds are one collection of n elements of each type, and n small hashes. Members have 14 bytes.
+// elementKinds returns one collection of n elements of each type, and n small hashes. Members have
+// 14 bytes.
 func elementKinds(n int) []elementKind {
 	member := func(i int) string { return fmt.Sprintf("member:%07d", i) }
 	value := func(i int) string { return strings.Repeat(strconv.Itoa(i%10), 2+i%7) }
@@ -165,7 +168,8 @@ func elementKinds(n int) []elementKind {
 	}
 }
 
-// elements measures used_memory for each element. It does not depend on the machine's mood: one round is enough.
+// elements measures used_memory for each element. Other load on the machine does not matter to it:
+// one round is enough.
 func (b *bench) elements(ctx context.Context) error {
 	if !b.plan.has("elements") {
 		return nil
@@ -186,7 +190,7 @@ func (b *bench) elements(ctx context.Context) error {
 	return nil
 }
 
-// growthOf is by how many bytes used_memory grows by the stream.
+// growthOf returns the number of bytes by which the stream makes used_memory grow.
 func (b *bench) growthOf(ctx context.Context, side int, g generated) (float64, error) {
 	s, err := b.start(ctx, side)
 	if err != nil {
@@ -213,10 +217,10 @@ func (b *bench) growthOf(ctx context.Context, side int, g generated) (float64, e
 	return after - before, err
 }
 
-// bigMember is a member of the big sorted set.
+// bigMember appends a member of the big sorted set.
 func bigMember(dst []byte, i int) []byte { return appendKey(dst, i) }
 
-// bigCommands are the streams whose CPU time is compared on large collections of n members.
+// bigCommands returns the streams whose CPU time is compared on large collections of n members.
 func bigCommands(n, ops int) []generated {
 	start := func(rnd *rand.Rand) string { return strconv.Itoa(rnd.IntN(n)) }
 	return []generated{
@@ -234,7 +238,7 @@ func bigCommands(n, ops int) []generated {
 	}
 }
 
-// bigLoad adds ten members a command: member i has a score that is a permutation of 0..n-1.
+// bigLoad returns a stream that adds ten members a command. The scores are a permutation of 0..n-1.
 func bigLoad(key, command string, from, n int) generated {
 	return generated{"load " + key, (n + 9) / 10, func(dst []byte, _ *rand.Rand, i int) []byte {
 		args := []string{command, key}
@@ -279,8 +283,8 @@ func (b *bench) big(ctx context.Context) error {
 	return nil
 }
 
-// bigOnce returns CPU times in µs: those of cmds for each command, then of one ZUNIONSTORE and one SINTER; and the longest wait of a
-// second client in ms while the big sorted set is deleted.
+// bigOnce returns CPU times in µs: of each of cmds for one command, then of one ZUNIONSTORE and one
+// SINTER. stall is the longest wait in ms of a second client while the big sorted set is deleted.
 func (b *bench) bigOnce(ctx context.Context, side int, cmds []generated) (cpu []float64,
 	stall float64, err error) {
 	s, err := b.start(ctx, side)

@@ -9,7 +9,8 @@ import (
 	"strconv"
 )
 
-// eventNames are the windows of the events part, in order; all but the first are compared with the first.
+// eventNames lists the windows of the events part, in order. All others are compared with the
+// first.
 var eventNames = []string{"idle", "overwrite", "growth", "flushall async", "unlink"}
 
 func (b *bench) events(ctx context.Context) error {

@@ -9,10 +9,11 @@ import (
 	"time"
 )
 
-// dueWithin is how long the deadlines of the expiry part are spread; see setExpiringKeys.
+// dueWithin is the time over which the deadlines of the expiry part are spread; see
+// setExpiringKeys.
 const dueWithin = time.Second
 
-// errLoadedTooLate says that the keys began to expire before all of them were loaded.
+// errLoadedTooLate reports that the keys began to expire before all of them were loaded.
 var errLoadedTooLate = errors.New("the load was not done before the first deadline")
 
 // expiryResult is one round of the expiry part on one server.
@@ -41,7 +42,8 @@ func (b *bench) expiry(ctx context.Context) error {
 	return err
 }
 
-// expiryOnce loads the keys with more and more time to spare until the load is done before the first deadline.
+// expiryOnce loads the keys with more and more time to spare, until the load ends before the first
+// deadline.
 func (b *bench) expiryOnce(ctx context.Context, side int) (r expiryResult, err error) {
 	lead := b.plan.expireLead
 	for range 3 {

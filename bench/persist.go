@@ -56,7 +56,7 @@ func snapshotKinds() []snapshotKind {
 	}
 }
 
-// snapshotResult is what one server did while it was being written to, before and during a snapshot.
+// snapshotResult holds the figures of one server under a write load, before and during a snapshot.
 type snapshotResult struct {
 	growth        float64 // per cent of the memory that the data took
 	kept          float64 // per cent of the throughput before
@@ -134,7 +134,7 @@ func (b *bench) snapshotOnce(ctx context.Context, side int, k snapshotKind) (r s
 	return r, err
 }
 
-// underLoad probes while during runs and tells the rate of commands meanwhile.
+// underLoad probes while during runs, and stores the rate of commands meanwhile.
 func (b *bench) underLoad(ctx context.Context, s *server, c *control, rate *float64,
 	during func() error) (latencies, error) {
 	from, err := infoNumber(c, "stats", "total_commands_processed")
@@ -154,8 +154,9 @@ func (b *bench) underLoad(ctx context.Context, s *server, c *control, rate *floa
 	return l, errors.Join(err, perr, ierr, ctx.Err())
 }
 
-// snapshotAndWait starts a snapshot, waits for its end, and returns the most memory that was resident meanwhile: the server's, and what a forked child had
-// of its own, which is what either of the two had to copy.
+// snapshotAndWait starts a snapshot, waits for its end, and returns the most memory that was
+// resident meanwhile: the server's, and what a forked child had of its own. That is what either of
+// the two had to copy.
 func snapshotAndWait(ctx context.Context, s *server, c *control, command string) (most float64,
 	err error) {
 	if _, err := c.do(command); err != nil {
@@ -215,7 +216,7 @@ func yesNo(v bool) string {
 	return "no"
 }
 
-// mixedKeys are strings, and small hashes, lists, sets and sorted sets among them.
+// mixedKeys returns a stream of strings, with small hashes, lists, sets and sorted sets among them.
 func mixedKeys(n int) generated {
 	return generated{"mixed keys", n, func(dst []byte, rnd *rand.Rand, i int) []byte {
 		key := string(appendKey(nil, i))
@@ -297,7 +298,8 @@ func (b *bench) filesOnce(ctx context.Context, side int) (save, size, load float
 	return save, float64(fi.Size()), time.Since(start).Seconds(), nil
 }
 
-// appendfsync measures what the log costs: SET at pipeline 16 without a log and with everysec, and 50 clients one by one under always.
+// appendfsync measures what the log costs: SET at pipeline 16 without a log and with everysec, and
+// 50 clients one by one under always.
 func (b *bench) appendfsync(ctx context.Context) error {
 	if !b.plan.has("appendfsync") {
 		return nil

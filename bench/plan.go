@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// testNames are redis-benchmark's names of the throughput commands. The order matters: incr adds keys of its own to
-// the shared key space, so it comes last.
+// testNames lists redis-benchmark's names of the throughput commands. The order matters: incr adds
+// keys of its own to the shared key space, so it comes last.
 var testNames = []string{"ping_inline", "ping_mbulk", "set", "get", "mset", "incr"}
 
 // plan is the size of a run.
@@ -106,7 +106,7 @@ func (p *plan) apply(o options) {
 
 func (p *plan) has(part string) bool { return slices.Contains(p.parts, part) }
 
-// scaledOps sizes a run of redis-benchmark so that each takes about two seconds at scale 1.
+// scaledOps returns the size of a run of redis-benchmark that takes about two seconds at scale 1.
 func scaledOps(scale float64) func(string, int) int {
 	return func(test string, pipeline int) int {
 		n := 150_000.0

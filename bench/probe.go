@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// latencies is what one probing window saw, in milliseconds.
+// latencies holds the percentiles of one probing window, in milliseconds.
 type latencies struct {
 	p50, p99, p999, max float64
 	samples             int
@@ -104,7 +104,7 @@ func roundTrip(c *blockingConn, request, reply []byte) error {
 	}
 }
 
-// bulkComplete says whether buf holds one whole bulk reply.
+// bulkComplete reports whether buf holds one whole bulk reply.
 func bulkComplete(buf []byte) (bool, error) {
 	eol := bytes.IndexByte(buf, '\n')
 	if eol < 0 {
@@ -134,8 +134,8 @@ func summarize(samples []time.Duration) latencies {
 		samples: len(samples)}
 }
 
-// probeFor probes for a fixed time while during, which may be nil, runs beside it; it lasts at least
-// until during returns.
+// probeFor probes for a fixed time while during, which may be nil, runs beside it. It lasts at
+// least until during returns.
 func probeFor(ctx context.Context, addr string, every time.Duration, keys int, window time.Duration,
 	during func() error) (latencies, error) {
 	p, err := startProbe(addr, every, keys)

@@ -18,8 +18,9 @@ import (
 // targetPublish is the least throughput of PUBLISH, as Godwit ÷ Redis.
 const targetPublish = 1.2
 
-// The pubsub part has 50 connections of redis-benchmark publish to one channel, while the subscribers read all that comes on one thread. An operation is
-// one message published and delivered to every subscriber: the clock stops when the last of them has the last byte.
+// The pubsub part has 50 connections of redis-benchmark publish to one channel, while one thread
+// reads everything that arrives for the subscribers. An operation is one message published and
+// delivered to every subscriber: the clock stops when the last of them has the last byte.
 const pubsubMessage = 64 // bytes
 
 var pubsubSubscribers = []int{0, 1, 10, 100}
@@ -56,7 +57,7 @@ func (b *bench) pubsub(ctx context.Context) error {
 	return nil
 }
 
-// publish measures one server of its own: operations a second, and its CPU time for each in µs.
+// publish measures a fresh server: operations a second, and its CPU time for each in µs.
 func (b *bench) publish(ctx context.Context, side, subscribers, pipeline int) (rate, cpu float64,
 	err error) {
 	s, err := b.start(ctx, side)
@@ -89,7 +90,7 @@ func (b *bench) publish(ctx context.Context, side, subscribers, pipeline int) (r
 	return rate, used / float64(ops), err
 }
 
-// drain is many subscribers that one thread reads.
+// drain is a set of subscribers that one thread reads.
 type drain struct {
 	epfd  int
 	files []*os.File // keep the descriptors open
@@ -139,7 +140,7 @@ func (d *drain) subscribe(addr string) error {
 			&unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}))
 }
 
-// run reads until every subscriber has got so many bytes.
+// run reads until every subscriber has received each bytes.
 func (d *drain) run(ctx context.Context, each int) error {
 	left := map[int32]int{}
 	for _, fd := range d.fds {

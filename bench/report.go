@@ -52,7 +52,8 @@ func (s *section) row(cells ...string) { s.rows = append(s.rows, cells) }
 
 func (r *report) last() *section { return r.sections[len(r.sections)-1] }
 
-// atMost and atLeast render a target with its verdict; a quick run is too small to judge, so its verdict is in brackets.
+// atMost and atLeast render a target with its verdict. A quick run is too small to judge, so its
+// verdict is in brackets.
 func (r *report) atMost(value, limit float64, unit string) string {
 	return r.verdict("≤ "+trim(limit)+unit, value <= limit)
 }
@@ -263,7 +264,7 @@ func (r *report) markdown() string {
 // lineWidth is the most columns of a line of prose.
 const lineWidth = 100
 
-// wrapped breaks text into lines of at most lineWidth columns, the last one ended too.
+// wrapped breaks text into lines of at most lineWidth columns, each with its newline.
 func wrapped(text string) string {
 	var sb strings.Builder
 	width := 0
@@ -309,7 +310,7 @@ func (s *section) table(sb *strings.Builder) {
 	}
 }
 
-// putBetween replaces what stands between the markers of that name in the file.
+// putBetween replaces the text between the markers of that name in the file.
 func putBetween(path, mark, text string) error {
 	old, err := os.ReadFile(path)
 	if err != nil {
@@ -322,7 +323,7 @@ func putBetween(path, mark, text string) error {
 	return replaceFile(path, updated)
 }
 
-// betweenMarkers is putBetween on the text of a file.
+// betweenMarkers does what putBetween does, on the text of a file.
 func betweenMarkers(doc, mark, text string) (string, error) {
 	markBegin, markEnd := "<!-- "+mark+":begin -->", "<!-- "+mark+":end -->"
 	head, rest, ok := strings.Cut(doc, markBegin)
@@ -336,7 +337,8 @@ func betweenMarkers(doc, mark, text string) (string, error) {
 	return head + markBegin + "\n" + strings.Trim(text, "\n") + "\n" + markEnd + tail, nil
 }
 
-// replaceFile writes a file by a temporary name, so that an interrupt leaves the old text or the new one.
+// replaceFile writes a file under a temporary name first, so that an interrupt leaves the old text
+// or the new one.
 func replaceFile(path, text string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".bench-*")
 	if err != nil {

@@ -12,7 +12,8 @@ const targetScript = 1.0
 const unlockScript = "if redis.call('get',KEYS[1]) == ARGV[1] then return " +
 	"redis.call('del',KEYS[1]) else return 0 end"
 
-// scriptGroup is scripts at pipeline 16: the smallest that does something, what locks are released with, and loops.
+// scriptGroup returns scripts at pipeline 16: the smallest that does something, the one that
+// releases a lock, and loops.
 func scriptGroup(p *plan) sketchGroup {
 	eval := func(script string, args ...string) []string {
 		return append([]string{"EVAL", script}, args...)

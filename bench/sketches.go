@@ -11,24 +11,26 @@ import (
 	"strings"
 )
 
-// targetModule is the least throughput of a command that Redis has in modules only, as a share of a plain command's on the same server.
+// targetModule is the least throughput of a command that Redis has only in modules, as a share of a
+// plain command's on the same server.
 const targetModule = 0.9
 
 // sketchCase is one run of redis-benchmark at pipeline 16.
 type sketchCase struct {
 	name string
-	// what follows redis-benchmark's common arguments: a command; __rand_int__ is a number below
+	// what follows redis-benchmark's common arguments: a command. __rand_int__ is a number below
 	// the group's keys
 	args  []string
 	scale float64 // of the plan's number of operations
 	keys  int     // what __rand_int__ is drawn from, if it is not what the group says
 
-	// against names an earlier case of the group that this one is compared with on the same server; "" compares with the same case on Redis.
+	// against names an earlier case of the group, with which this one is compared on the same
+	// server. "" compares with the same case on Redis.
 	against string
 	target  float64 // ratio of throughputs, at least; 0 for no target
 }
 
-// sketchGroup is cases that share a server, which holds what load has put there.
+// sketchGroup is a list of cases that share a server, filled by load.
 type sketchGroup struct {
 	name  string
 	keys  int // what __rand_int__ is drawn from
@@ -36,21 +38,23 @@ type sketchGroup struct {
 	cases []sketchCase
 }
 
-// sketchGroups are the structures beside Redis's: HyperLogLog, geo.
+// sketchGroups returns HyperLogLog and geo, which Redis has too.
 func sketchGroups(p *plan) []sketchGroup {
 	return []sketchGroup{hllGroup(p), geoGroup(p)}
 }
 
-// moduleGroups are the commands that Redis has in modules only. They are measured on Godwit alone, beside its own SET and GET.
+// moduleGroups returns the commands that Redis has only in modules. They are measured on Godwit
+// alone, beside its own SET and GET.
 func moduleGroups(p *plan) []sketchGroup {
 	return []sketchGroup{throttleGroup(p), bloomGroup(p)}
 }
 
-// bloomPerCommand is how many items a command of the load adds.
+// bloomPerCommand is the number of items that a command of the load adds.
 const bloomPerCommand = 100
 
-// bloomGroup has a filter for ten times the plan's number of elements at 1 %, half full of every second item, beside as many strings as there are elements. So about
-// half of the items that the cases ask for are there.
+// bloomGroup has a filter for ten times the plan's number of elements at 1 %, beside as many
+// strings as there are elements. The filter holds every second item and is half full, so it has
+// about half of the items that the cases ask for.
 func bloomGroup(p *plan) sketchGroup {
 	const key, item = "key:__rand_int__", "item:__rand_int__"
 	items := 10 * p.elements
@@ -114,11 +118,12 @@ func hllGroup(p *plan) sketchGroup {
 	}
 }
 
-// geoPerCommand is how many places a command of the load adds.
+// geoPerCommand is the number of places that a command of the load adds.
 const geoPerCommand = 10
 
-// geoGroup has places all over a country, one for every three square kilometers when there are a million. Searches are around one of them: the
-// small ones find one or two places, the large ones some 2,500.
+// geoGroup has places all over a country, one for every three square kilometers at a million
+// places. Searches are around one of them: the small ones find one or two places, the large ones
+// some 2,500.
 func geoGroup(p *plan) sketchGroup {
 	load := generated{"places", p.elements / geoPerCommand,
 		func(dst []byte, rnd *rand.Rand, i int) []byte {
@@ -235,7 +240,8 @@ func (b *bench) modules(ctx context.Context) error {
 	return nil
 }
 
-// sketchRound runs the cases of a group on a server of their own; add gets the operations a second of each.
+// sketchRound runs the cases of a group on a fresh server. add receives each case's operations a
+// second.
 func (b *bench) sketchRound(ctx context.Context, side int, g *sketchGroup,
 	add func(i int, rps float64)) error {
 	s, err := b.start(ctx, side)

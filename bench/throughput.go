@@ -11,7 +11,8 @@ import (
 	"strconv"
 )
 
-// loadedParts runs the parts that want both servers loaded and otherwise leave them alone: latency, then throughput.
+// loadedParts runs the parts that need both servers loaded and otherwise leave them alone: latency,
+// then throughput.
 func (b *bench) loadedParts(ctx context.Context) error {
 	if !b.plan.has("latency") && !b.plan.has("throughput") {
 		return nil
@@ -45,7 +46,8 @@ func (b *bench) loadAndSettle(ctx context.Context, s *server, from, to, valueSiz
 	if err := pump(ctx, s.Addr, setKeys(valueSize), from, to); err != nil {
 		return fmt.Errorf("load: %w", err)
 	}
-	// Both servers move a rehash on by one bucket with each lookup; half of the keys is the most buckets left.
+	// Both servers advance a rehash by one bucket with each lookup. At most half as many buckets as
+	// keys are left.
 	return pump(ctx, s.Addr, getMissing(), 0, to/2)
 }
 
@@ -81,7 +83,8 @@ func (b *bench) benchmark(ctx context.Context, s *server, test string, pipeline 
 		strconv.Itoa(b.plan.keys), "-d", strconv.Itoa(b.plan.valueSize), "-t", test)
 }
 
-// redisBenchmark runs redis-benchmark with 50 connections and returns operations a second and the server's CPU µs for each.
+// redisBenchmark runs redis-benchmark with 50 connections. It returns operations a second and the
+// server's CPU time for each in µs.
 func redisBenchmark(ctx context.Context, s *server, ops, pipeline int, args ...string) (rps,
 	cpu float64, err error) {
 	args = append([]string{"-h", "127.0.0.1", "-p", strconv.Itoa(s.Port), "-c", "50",
@@ -98,7 +101,7 @@ func redisBenchmark(ctx context.Context, s *server, ops, pipeline int, args ...s
 	return rps, used / float64(ops), err
 }
 
-// cpuDuring is the server's CPU time in µs while f runs.
+// cpuDuring returns the server's CPU time in µs while f runs.
 func cpuDuring(s *server, f func() error) (micros float64, err error) {
 	before, err := cpuTime(s.Pid)
 	if err != nil {
@@ -111,7 +114,7 @@ func cpuDuring(s *server, f func() error) (micros float64, err error) {
 	return float64((after - before).Nanoseconds()) / 1e3, err
 }
 
-// parseBenchmark finds the requests a second in the last line of redis-benchmark's CSV.
+// parseBenchmark returns the requests a second from the last line of redis-benchmark's CSV.
 func parseBenchmark(out []byte) (float64, error) {
 	// A warning line may precede the table.
 	if i := bytes.Index(out, []byte(`"test"`)); i >= 0 {

@@ -10,14 +10,16 @@ import (
 	"time"
 )
 
-// targetWakeup is the most that the p50 from a push to the reply of a waiting BLPOP may be, as Godwit ÷ Redis.
+// targetWakeup is the most that the p50 from a push to the reply of a waiting BLPOP may be, as
+// Godwit ÷ Redis.
 const targetWakeup = 1.1
 
-// The wakeup part measures how long it takes from an LPUSH until a client that is blocked in BLPOP has its element. Producer and consumer are two
-// blocking sockets of one thread, so that no scheduler of the client sits between the two. Other consumers that wait for other keys
-// are there in the second row: they must not matter.
+// The wakeup part measures the time from an LPUSH until a client that is blocked in BLPOP has its
+// element. Producer and consumer are two blocking sockets of one thread, so that no scheduler of
+// the client sits between the two. In the second row, other consumers wait for other keys: they
+// must not matter.
 const (
-	// between two pushes: the consumer is blocked again long before
+	// time between two pushes: the consumer is blocked again long before
 	wakeupEvery   = time.Millisecond
 	wakeupOthers  = 1000
 	wakeupPush    = "*3\r\n$5\r\nLPUSH\r\n$5\r\nqueue\r\n$3\r\njob\r\n"
@@ -57,7 +59,7 @@ func (b *bench) wakeup(ctx context.Context) error {
 	return nil
 }
 
-// wakeupRun measures one server of its own.
+// wakeupRun measures a fresh server.
 func (b *bench) wakeupRun(ctx context.Context, side, others int) (latencies, error) {
 	s, err := b.start(ctx, side)
 	if err != nil {
@@ -79,7 +81,7 @@ func (b *bench) wakeupRun(ctx context.Context, side, others int) (latencies, err
 	return wakeups(s.Addr, b.plan.wakeupTime)
 }
 
-// wakeups pushes and pops for the time.
+// wakeups pushes and pops for the given time.
 func wakeups(addr string, window time.Duration) (latencies, error) {
 	producer, err := dialBlocking(addr)
 	if err != nil {
@@ -114,7 +116,7 @@ func wakeups(addr string, window time.Duration) (latencies, error) {
 	return summarize(samples[len(samples)/10:]), nil // the first tenth warms up
 }
 
-// expectReply reads as many bytes as buf has; they must be the wanted ones.
+// expectReply reads as many bytes as buf has. They must be the wanted ones.
 func expectReply(c io.Reader, buf []byte, want string) error {
 	if _, err := io.ReadFull(c, buf); err != nil {
 		return err

@@ -27,9 +27,10 @@ func typeFile(path string) bool {
 	return dir == "internal/object/" || dir == "internal/persist/rdb/" && record
 }
 
-// TestTypesAreOneThing: what a data type can do hangs on object.Description and rdb.Type. No
-// function outside of its own files tells types apart, be it by a switch, a chain of ifs or a table:
-// a new type would have to be added there. A handler may ask for the type that its command is for.
+// TestTypesAreOneThing holds that what a data type can do hangs on object.Description and rdb.Type.
+// No function outside of a type's own files tells types apart, whether by a switch, a chain of ifs
+// or a table: a new type would have to be added there. A handler may ask for the type that its
+// command is for.
 func TestTypesAreOneThing(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)

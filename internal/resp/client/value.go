@@ -1,9 +1,9 @@
-// Package client is the client's side of the protocol, for MIGRATE, tests and tools: RESP2 and RESP3,
-// pipelines, push messages, over any net.Conn. It shows each reply exactly as it came, type by type,
-// or as bytes.
+// Package client is the client's side of the protocol, for MIGRATE, tests and tools. It speaks
+// RESP2 and RESP3 over any net.Conn, with pipelines and push messages. It returns each reply
+// exactly as it came, type by type, or as bytes.
 //
-// Replies are found where they lie: what arrives is appended to one buffer, a frame looks for the
-// end of the reply in it, and only a complete reply is decoded.
+// Replies are found in place: what arrives is appended to one buffer, a frame looks for the end of
+// the reply in it, and only a complete reply is decoded.
 package client
 
 import (
@@ -156,8 +156,8 @@ func renderAll(sb *strings.Builder, name string, vs []Value) {
 	sb.WriteByte(']')
 }
 
-// Append writes v back in the form it is read from: what ReadReply(Append(v)) returns equals v,
-// with the exception of bulk errors that would have fitted a simple one.
+// Append writes v in the form it is read from. Parse of the result equals v, except that a bulk
+// error that fits a simple one comes back as that.
 func (v Value) Append(dst []byte) []byte {
 	if v.Attr != nil {
 		dst = appendAll(dst, '|', len(v.Attr)/2, v.Attr)
