@@ -35,14 +35,7 @@ func guardTable() map[string]guard {
 			return args
 		},
 		"spop": guardPop,
-		"wait": func(_ *Generator, args [][]byte) [][]byte {
-			if len(args) > 2 {
-				if n, err := strconv.ParseInt(string(args[2]), 10, 64); err == nil && n >= 0 {
-					args[2] = []byte("1")
-				}
-			}
-			return args
-		},
+		"wait": guardWait,
 	}
 	for _, c := range []string{"zrangebylex", "zrevrangebylex", "zremrangebylex", "zlexcount"} {
 		t[c] = guardLex
@@ -76,6 +69,16 @@ func guardTable() map[string]guard {
 	t["bitfield"] = guardField
 	t["lpos"], t["lrem"] = guardSmallest, guardSmallest
 	return t
+}
+
+// guardWait keeps the timeout of WAIT at a millisecond.
+func guardWait(_ *Generator, args [][]byte) [][]byte {
+	if len(args) > 2 {
+		if n, err := strconv.ParseInt(string(args[2]), 10, 64); err == nil && n >= 0 {
+			args[2] = []byte("1")
+		}
+	}
+	return args
 }
 
 // guardSmallest replaces the smallest integer, which LPOS and LREM refuse only since Redis 7.2.
