@@ -12,26 +12,29 @@ import (
 	"time"
 )
 
-// targetMulti is the least that the throughput of transactions of ten commands must be, as Godwit ÷ Redis, and targetMultiClosed where each waits for the one
-// before it: there most of the time goes into system calls and into the client.
+// targetMulti is the least throughput of transactions of ten commands, as Godwit ÷ Redis.
+// targetMultiClosed is that where each transaction waits for the one before: there most of the time
+// goes into system calls and into the client.
 const (
 	targetMulti       = 1.3
 	targetMultiClosed = 1.0
 )
 
-// The atomicity part measures transactions: MULTI, ten commands, EXEC, sent together as client libraries do. What is counted are the ten.
-// One row has one connection that always has many transactions under way, so that the server alone is the limit; the other has
-// connections that each wait for the reply before the next transaction, with a WATCH in front, as optimistic locking does.
+// The atomicity part measures transactions: MULTI, ten commands, EXEC, sent together as client
+// libraries do. It counts the ten commands. In one row, one connection always has many transactions
+// under way, so that the server alone is the limit. In the other, each connection waits for the
+// reply before the next transaction and begins with a WATCH, as optimistic locking does.
 const (
 	multiCommands = 10
 	multiConns    = 16
 )
 
-// multiRequest is a transaction of ten commands on different keys out of as many as given.
+// multiRequest returns a transaction of ten commands on different keys below keys.
 func multiRequest(keys int, command func(dst []byte, key int) []byte, reply string) request {
 	head, tail := appendCommand(nil, "MULTI"), appendCommand(nil, "EXEC")
 	return request{
-		reply: "+OK\r\n" + strings.Repeat("+QUEUED\r\n", multiCommands) + fmt.Sprintf("*%d\r\n", multiCommands) + strings.Repeat(reply, multiCommands),
+		reply: "+OK\r\n" + strings.Repeat("+QUEUED\r\n", multiCommands) +
+			fmt.Sprintf("*%d\r\n", multiCommands) + strings.Repeat(reply, multiCommands),
 		append: func(dst []byte, i int) []byte {
 			dst = append(dst, head...)
 			for k := range multiCommands {
@@ -42,7 +45,8 @@ func multiRequest(keys int, command func(dst []byte, key int) []byte, reply stri
 	}
 }
 
-// multiSets is a transaction of ten SETs, multiGets of ten GETs of what these have set.
+// multiSets returns a transaction of ten SETs. multiGets returns one of ten GETs of what those have
+// set.
 func multiSets(keys, size int) request {
 	set := setKeys(size)
 	return multiRequest(keys, set.append, set.reply)
@@ -68,7 +72,9 @@ func (b *bench) atomicity(ctx context.Context) error {
 	if !b.plan.has("atomicity") {
 		return nil
 	}
-	b.report.section("Transactions", fmt.Sprintf("MULTI, %d commands, EXEC. Counted are the commands in the transactions.", multiCommands),
+	b.report.section("Transactions",
+		fmt.Sprintf("MULTI, %d commands, EXEC. Counted are the commands in the transactions.",
+			multiCommands),
 		"transaction", "Redis k ops/s", "Godwit k ops/s", "ratio", "target",
 		"Redis CPU µs/op", "Godwit CPU µs/op", "ratio")
 	keys := min(100_000, b.plan.multiOps/multiCommands)
@@ -78,9 +84,13 @@ func (b *bench) atomicity(ctx context.Context) error {
 		ops    int
 		target float64
 	}{
-		{"SET × 10, one connection, pipelined", b.multiPipelined(multiSets(keys, b.plan.valueSize)), b.plan.multiOps, targetMulti},
-		{"GET × 10, one connection, pipelined", b.multiPipelined(multiGets(keys, b.plan.valueSize)), b.plan.multiOps, targetMulti},
-		{fmt.Sprintf("WATCH, SET × 10, %d connections, one after the other", multiConns), b.multiClosed(multiSets(keys, b.plan.valueSize)), b.plan.multiOps / 4, targetMultiClosed},
+		{"SET × 10, one connection, pipelined", b.multiPipelined(multiSets(keys, b.plan.valueSize)),
+			b.plan.multiOps, targetMulti},
+		{"GET × 10, one connection, pipelined", b.multiPipelined(multiGets(keys, b.plan.valueSize)),
+			b.plan.multiOps, targetMulti},
+		{fmt.Sprintf("WATCH, SET × 10, %d connections, one after the other", multiConns),
+			b.multiClosed(multiSets(keys, b.plan.valueSize)), b.plan.multiOps / 4,
+			targetMultiClosed},
 	}
 	rps, cpu := make([]series, len(rows)), make([]series, len(rows))
 	err := b.eachRound(ctx, func(_, side int) error {

@@ -36,7 +36,7 @@ func succeeds(t *testing.T, err error) {
 	}
 }
 
-// fails wants an error whose text contains part.
+// fails requires an error whose text contains part.
 func fails(t *testing.T, err error, part string) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), part) {
@@ -86,7 +86,8 @@ func TestAppendKey(t *testing.T) {
 }
 
 func TestRequests(t *testing.T) {
-	equal(t, string(appendCommand(nil, "SET", "key:000000000042", "xxx")), string(setKeys(3).append(nil, 42)))
+	equal(t, string(appendCommand(nil, "SET", "key:000000000042", "xxx")),
+		string(setKeys(3).append(nil, 42)))
 	equal(t, string(appendCommand(nil, "SET", "key:000000001042", "xxx", "PXAT", "1700000000142")),
 		string(setExpiringKeys(3, 1_700_000_000_100).append(nil, 1042)))
 	var out bytes.Buffer
@@ -97,7 +98,10 @@ func TestRequests(t *testing.T) {
 func TestReplyReader(t *testing.T) {
 	stream := strings.Repeat("+OK\r\n", 100)
 	for name, wrap := range map[string]func(io.Reader) io.Reader{
-		"whole": func(r io.Reader) io.Reader { return r }, "half": iotest.HalfReader, "bytes": iotest.OneByteReader,
+		"whole": func(r io.Reader) io.Reader {
+			return r
+		},
+		"half": iotest.HalfReader, "bytes": iotest.OneByteReader,
 		"eof with data": iotest.DataErrReader,
 	} {
 		r := newReplyReader("+OK\r\n", 16)
@@ -127,13 +131,15 @@ func TestBulkComplete(t *testing.T) {
 }
 
 func TestParseBenchmark(t *testing.T) {
-	const table = "\"test\",\"rps\",\"avg_latency_ms\"\n\"MSET (10 keys)\",\"363636.38\",\"1.985\"\n"
+	const table = "\"test\",\"rps\",\"avg_latency_ms\"\n" +
+		"\"MSET (10 keys)\",\"363636.38\",\"1.985\"\n"
 	for _, out := range []string{table, "WARNING: Could not fetch server CONFIG\n" + table} {
 		rps, err := parseBenchmark([]byte(out))
 		succeeds(t, err)
 		equal(t, 363636.38, rps)
 	}
-	for _, out := range []string{"", "nothing", "\"test\",\"rps\"\n", "\"test\",\"x\"\n\"a\",\"1\"\n", "\"test\",\"rps\"\n\"a\",\"b\"\n"} {
+	for _, out := range []string{"", "nothing", "\"test\",\"rps\"\n",
+		"\"test\",\"x\"\n\"a\",\"1\"\n", "\"test\",\"rps\"\n\"a\",\"b\"\n"} {
 		_, err := parseBenchmark([]byte(out))
 		fails(t, err, "")
 	}
@@ -196,7 +202,8 @@ func TestBetweenMarkers(t *testing.T) {
 }
 
 func TestCount(t *testing.T) {
-	for n, want := range map[int]string{3_000_000: "3 M", 1_550_000: "1.55 M", 10_000_000: "10 M", 150_000: "150 k", 999: "999"} {
+	for n, want := range map[int]string{3_000_000: "3 M", 1_550_000: "1.55 M", 10_000_000: "10 M",
+		150_000: "150 k", 999: "999"} {
 		equal(t, want, count(n))
 	}
 }
@@ -211,18 +218,20 @@ func TestVerdicts(t *testing.T) {
 }
 
 func TestParseFlags(t *testing.T) {
-	o, err := parseFlags([]string{"-only", "rss, bulk", "-pipelines", "1,7", "-tests", "GET"}, io.Discard)
+	o, err := parseFlags([]string{"-only", "rss, bulk", "-pipelines", "1,7", "-tests", "GET"},
+		io.Discard)
 	succeeds(t, err)
 	equal(t, []string{"rss", "bulk"}, o.only)
 	equal(t, []int{1, 7}, o.pipelines)
 	equal(t, []string{"get"}, o.tests)
-	for _, args := range [][]string{{"-only", "nope"}, {"-tests", "del"}, {"-pipelines", "0"}, {"-keys", "5"}, {"-rounds", "-1"}, {"x"}} {
+	for _, args := range [][]string{{"-only", "nope"}, {"-tests", "del"}, {"-pipelines", "0"},
+		{"-keys", "5"}, {"-rounds", "-1"}, {"x"}} {
 		_, err := parseFlags(args, io.Discard)
 		fails(t, err, "")
 	}
 }
 
-// tinyPlan runs every part in moments.
+// tinyPlan returns a plan that runs every part in moments.
 func tinyPlan() plan {
 	p := quickPlan()
 	p.rounds, p.keys = 2, 2000
@@ -258,7 +267,8 @@ func TestMeasureAgainstItself(t *testing.T) {
 	text := rep.markdown()
 	t.Log("\n" + text)
 	equal(t, len(partNames), len(rep.sections))
-	for _, want := range []string{"| GET", "| MSET", "| p99.9", "| 2000 ", "| SET", "| Godwit", "| growth", "| unlink"} {
+	for _, want := range []string{"| GET", "| MSET", "| p99.9", "| 2000 ", "| SET", "| Godwit",
+		"| growth", "| unlink"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in the report", want)
 		}
@@ -270,12 +280,14 @@ func TestMeasureAgainstItself(t *testing.T) {
 	}
 }
 
-// TestNothingOutlivesAnInterrupt cancels a run while its servers are up and looks for their process ids.
+// TestNothingOutlivesAnInterrupt cancels a run while its servers are up, and looks for their
+// process ids.
 func TestNothingOutlivesAnInterrupt(t *testing.T) {
 	requireRedis(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	b := &bench{plan: tinyPlan(), paths: [sides]string{"redis-server", "redis-server"}, dir: t.TempDir(), procs: newProcs()}
+	b := &bench{plan: tinyPlan(), paths: [sides]string{"redis-server", "redis-server"},
+		dir: t.TempDir(), procs: newProcs()}
 	stop := context.AfterFunc(ctx, b.procs.killAll)
 	defer stop()
 	var up []*server
@@ -299,7 +311,8 @@ func TestNothingOutlivesAnInterrupt(t *testing.T) {
 
 func TestStartReportsWhyAServerDied(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "server")
-	succeeds(t, os.WriteFile(script, []byte("#!/bin/sh\necho cannot open the shop\nexit 1\n"), 0o700))
+	succeeds(t, os.WriteFile(script, []byte("#!/bin/sh\necho cannot open the shop\nexit 1\n"),
+		0o700))
 	b := &bench{paths: [sides]string{script, script}, dir: t.TempDir(), procs: newProcs()}
 	_, err := b.start(t.Context(), sideGodwit)
 	fails(t, err, "cannot open the shop")

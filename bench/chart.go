@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// bars are the figures of the chart, all of them bytes.
+// bars lists the figures of the chart, all of them in bytes.
 var bars = []struct{ name, what, measure string }{
 	{"string of 8 bytes", "Memory: keys 3 M, value bytes 8", "B/key"},
 	{"string of 64 bytes", "Memory: keys 3 M, value bytes 64", "B/key"},
@@ -37,11 +37,12 @@ text { fill: #e6edf3 }
 `
 )
 
-// chart renders what keys and elements take as a picture with two bars for each.
+// chart renders the memory of keys and elements as a picture with two bars for each.
 func chart(tables []table) (string, error) {
 	var sb strings.Builder
 	height := chartTop + chartRow*len(bars)
-	fmt.Fprintf(&sb, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\">\n%s",
+	fmt.Fprintf(&sb,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\">\n%s",
 		chartWidth, height, chartWidth, chartColors)
 	fmt.Fprintf(&sb, "<title>Bytes of memory, Redis and Godwit</title>\n"+
 		"<text x=\"0\" y=\"16\">Bytes of memory</text>\n")

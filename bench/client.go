@@ -16,8 +16,8 @@ import (
 	"godwit/internal/testserver"
 )
 
-// control is a connection for the occasional command. The measuring paths have writers and readers of
-// their own: a SET and the check of its reply cost them 24 ns, the shared client 114 ns, and the
+// control is a connection for the occasional command. The measuring paths have writers and readers
+// of their own: a SET and the check of its reply cost them 24 ns, the shared client 114 ns, and the
 // server, on the same machine, only a few hundred. Neither allocates.
 type control struct{ *client.Client }
 
@@ -30,7 +30,8 @@ func dial(addr string) (*control, error) {
 	return &control{c}, nil
 }
 
-// do sends one command and returns its reply as text; an error reply is an error, a null bulk is "".
+// do sends one command and returns its reply as text, "" for a null bulk. An error reply is an
+// error.
 func (c *control) do(args ...string) (string, error) {
 	if err := c.Send(appendCommand(nil, args...)); err != nil {
 		return "", err
@@ -94,14 +95,14 @@ func appendKey(dst []byte, i int) []byte {
 	return dst
 }
 
-// request generates the i-th command of a stream. Every reply of a stream must be the same bytes, so that
-// checking them costs next to nothing.
+// request generates the i-th command of a stream. All replies of a stream must be the same bytes,
+// so that checking them costs next to nothing.
 type request struct {
 	append func(dst []byte, i int) []byte
 	reply  string
 }
 
-// setKeys sets key i to a value of size bytes that is not a number.
+// setKeys returns requests that set key i to a value of size bytes that is not a number.
 func setKeys(size int) request {
 	value := bytes.Repeat([]byte{'x'}, size)
 	head := fmt.Appendf(nil, "*3\r\n$3\r\nSET\r\n$%d\r\n", keyLen)
@@ -111,20 +112,25 @@ func setKeys(size int) request {
 	}}
 }
 
-// setExpiringKeys is setKeys with deadlines spread over the second that begins at fromMs, Unix time in ms.
+// setExpiringKeys returns the requests of setKeys, with deadlines spread over the second that
+// begins at fromMs, Unix time in ms.
 func setExpiringKeys(size int, fromMs int64) request {
 	value := bytes.Repeat([]byte{'x'}, size)
 	head := fmt.Appendf(nil, "*5\r\n$3\r\nSET\r\n$%d\r\n", keyLen)
 	return request{reply: "+OK\r\n", append: func(dst []byte, i int) []byte {
 		dst = appendKey(append(dst, head...), i)
-		return fmt.Appendf(dst, "\r\n$%d\r\n%s\r\n$4\r\nPXAT\r\n$13\r\n%013d\r\n", size, value, fromMs+int64(i%1000))
+		return fmt.Appendf(dst, "\r\n$%d\r\n%s\r\n$4\r\nPXAT\r\n$13\r\n%013d\r\n", size, value,
+			fromMs+int64(i%1000))
 	}}
 }
 
-// getMissing looks up keys that do not exist: it changes nothing, but moves a rehash on.
+// getMissing returns requests that look up keys that do not exist: this changes nothing, but
+// advances a rehash.
 func getMissing() request {
 	cmd := appendCommand(nil, "GET", "no such key")
-	return request{reply: "$-1\r\n", append: func(dst []byte, _ int) []byte { return append(dst, cmd...) }}
+	return request{reply: "$-1\r\n", append: func(dst []byte, _ int) []byte {
+		return append(dst, cmd...)
+	}}
 }
 
 // pump sends requests from..to-1 through one connection as fast as the server takes them.
@@ -176,9 +182,10 @@ type replyReader struct {
 	pattern, buf []byte
 }
 
-// newReplyReader reads up to about atOnce replies with one system call.
+// newReplyReader returns a reader that reads up to about atOnce replies with one system call.
 func newReplyReader(want string, atOnce int) *replyReader {
-	return &replyReader{want: want, pattern: bytes.Repeat([]byte(want), atOnce+1), buf: make([]byte, atOnce*len(want))}
+	return &replyReader{want: want, pattern: bytes.Repeat([]byte(want), atOnce+1),
+		buf: make([]byte, atOnce*len(want))}
 }
 
 // read reads n replies and compares each of them.

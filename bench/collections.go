@@ -14,28 +14,30 @@ import (
 	"time"
 )
 
-// collectionTest is one run of redis-benchmark against collections. Those of one round go to one server in this order: the pops
-// take what the pushes before them have left.
+// collectionTest is one run of redis-benchmark against collections. The tests of one round go to
+// one server in this order: the pops take what the pushes before them have left.
 type collectionTest struct {
 	name  string
 	args  []string // what follows redis-benchmark's common arguments
 	scale float64  // of the plan's number of operations
 }
 
-// collectionTests is redis-benchmark's default list without the strings. LRANGE is given as a command: its built-in form counts the pushes
-// that fill the list.
+// collectionTests returns redis-benchmark's default list without the strings. LRANGE is given as a
+// command: its built-in form counts the pushes that fill the list.
 func collectionTests() []collectionTest {
 	builtin := func(name string, scale float64) collectionTest {
 		return collectionTest{name, []string{"-t", name}, scale}
 	}
 	lrange := func(n int, scale float64) collectionTest {
-		return collectionTest{fmt.Sprintf("lrange_%d", n), []string{"lrange", "mylist", "0", strconv.Itoa(n - 1)}, scale}
+		return collectionTest{fmt.Sprintf("lrange_%d", n),
+			[]string{"lrange", "mylist", "0", strconv.Itoa(n - 1)}, scale}
 	}
 	return []collectionTest{
 		builtin("lpush", 1), builtin("rpush", 1),
 		lrange(100, 0.2), lrange(300, 0.1), lrange(500, 0.06), lrange(600, 0.05),
 		builtin("lpop", 1), builtin("rpop", 1),
-		builtin("sadd", 1), builtin("hset", 1), builtin("spop", 0.5), builtin("zadd", 1), builtin("zpopmin", 0.5),
+		builtin("sadd", 1), builtin("hset", 1), builtin("spop", 0.5),
+		builtin("zadd", 1), builtin("zpopmin", 0.5),
 	}
 }
 
@@ -68,31 +70,37 @@ func (b *bench) collections(ctx context.Context) error {
 			return err
 		}
 		for i, t := range tests {
-			b.progress("%-11s P%-3d  ops/s %.2f×  CPU/op %.2f×", t.name, pipeline, rps[i].ratio(), cpu[i].ratio())
+			b.progress("%-11s P%-3d  ops/s %.2f×  CPU/op %.2f×", t.name, pipeline, rps[i].ratio(),
+				cpu[i].ratio())
 			b.report.collectionsRow(t.name, pipeline, &rps[i], &cpu[i])
 		}
 	}
 	return nil
 }
 
-func (b *bench) benchmarkCollection(ctx context.Context, s *server, t collectionTest, pipeline int) (rps, cpu float64, err error) {
+func (b *bench) benchmarkCollection(ctx context.Context, s *server, t collectionTest,
+	pipeline int) (rps, cpu float64, err error) {
 	ops := max(1000, int(float64(b.plan.ops(t.name, pipeline))*t.scale))
 	// redis-benchmark takes what follows a command for its arguments: t.args come last.
-	return redisBenchmark(ctx, s, ops, pipeline, append([]string{"-r", strconv.Itoa(b.plan.elements), "-d", "3"}, t.args...)...)
+	return redisBenchmark(ctx, s, ops, pipeline,
+		append([]string{"-r", strconv.Itoa(b.plan.elements), "-d", "3"}, t.args...)...)
 }
 
-// generated is a command stream whose replies nobody looks at.
+// generated is a command stream whose replies are not checked.
 type generated struct {
 	name   string
 	n      int // commands
 	append func(dst []byte, rnd *rand.Rand, i int) []byte
 }
 
-// pipe feeds the stream to redis-cli --pipe and returns the server's CPU time in µs for each command.
+// pipe feeds the stream to redis-cli --pipe and returns the server's CPU time in µs for each
+// command.
 func (b *bench) pipe(ctx context.Context, s *server, g generated) (cpu float64, err error) {
 	path := filepath.Join(b.dir, "pipe.resp")
 	rnd := rand.New(rand.NewPCG(5, 7))
-	err = writeBulkFile(path, request{append: func(dst []byte, i int) []byte { return g.append(dst, rnd, i) }}, g.n)
+	err = writeBulkFile(path, request{append: func(dst []byte, i int) []byte {
+		return g.append(dst, rnd, i)
+	}}, g.n)
 	if err != nil {
 		return 0, err
 	}
@@ -104,7 +112,8 @@ func (b *bench) pipe(ctx context.Context, s *server, g generated) (cpu float64, 
 	return cpu, nil
 }
 
-// pipeFile feeds a file of n commands to redis-cli --pipe and returns the server's CPU time in µs for each.
+// pipeFile feeds a file of n commands to redis-cli --pipe and returns the server's CPU time in µs
+// for each.
 func pipeFile(ctx context.Context, s *server, path string, n int) (cpu float64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -113,7 +122,8 @@ func pipeFile(ctx context.Context, s *server, path string, n int) (cpu float64, 
 	defer f.Close()
 	var out []byte
 	used, err := cpuDuring(s, func() error {
-		out, err = tool(ctx, f, "redis-cli", "-h", "127.0.0.1", "-p", strconv.Itoa(s.Port), "--pipe")
+		out, err = tool(ctx, f, "redis-cli", "-h", "127.0.0.1", "-p", strconv.Itoa(s.Port),
+			"--pipe")
 		return err
 	})
 	if err != nil {
@@ -132,7 +142,8 @@ type elementKind struct {
 	target float64 // Godwit ÷ Redis at most
 }
 
-// elementKinds are one collection of n elements of each type, and n small hashes. Members have 14 bytes.
+// elementKinds returns one collection of n elements of each type, and n small hashes. Members have
+// 14 bytes.
 func elementKinds(n int) []elementKind {
 	member := func(i int) string { return fmt.Sprintf("member:%07d", i) }
 	value := func(i int) string { return strings.Repeat(strconv.Itoa(i%10), 2+i%7) }
@@ -150,13 +161,15 @@ func elementKinds(n int) []elementKind {
 			return appendCommand(dst, "RPUSH", "k", member(i))
 		}}, "element", 1.0},
 		{generated{"small hashes", n, func(dst []byte, _ *rand.Rand, i int) []byte {
-			return appendCommand(dst, "HSET", string(appendKey(nil, i)), "field:1", value(i), "field:2", value(i+1), "field:3", value(i+2),
+			return appendCommand(dst, "HSET", string(appendKey(nil, i)), "field:1", value(i),
+				"field:2", value(i+1), "field:3", value(i+2),
 				"field:4", value(i+3), "field:5", value(i+4))
 		}}, "hash of 5 fields", 0.85},
 	}
 }
 
-// elements measures used_memory for each element. It does not depend on the machine's mood: one round is enough.
+// elements measures used_memory for each element. Other load on the machine does not matter to it:
+// one round is enough.
 func (b *bench) elements(ctx context.Context) error {
 	if !b.plan.has("elements") {
 		return nil
@@ -177,7 +190,7 @@ func (b *bench) elements(ctx context.Context) error {
 	return nil
 }
 
-// growthOf is by how many bytes used_memory grows by the stream.
+// growthOf returns the number of bytes by which the stream makes used_memory grow.
 func (b *bench) growthOf(ctx context.Context, side int, g generated) (float64, error) {
 	s, err := b.start(ctx, side)
 	if err != nil {
@@ -204,10 +217,10 @@ func (b *bench) growthOf(ctx context.Context, side int, g generated) (float64, e
 	return after - before, err
 }
 
-// bigMember is a member of the big sorted set.
+// bigMember appends a member of the big sorted set.
 func bigMember(dst []byte, i int) []byte { return appendKey(dst, i) }
 
-// bigCommands are the streams whose CPU time is compared on large collections of n members.
+// bigCommands returns the streams whose CPU time is compared on large collections of n members.
 func bigCommands(n, ops int) []generated {
 	start := func(rnd *rand.Rand) string { return strconv.Itoa(rnd.IntN(n)) }
 	return []generated{
@@ -219,12 +232,13 @@ func bigCommands(n, ops int) []generated {
 			return appendCommand(dst, "ZRANGE", "big", strconv.Itoa(i), strconv.Itoa(i+9))
 		}},
 		{"ZRANGE by score", ops, func(dst []byte, rnd *rand.Rand, _ int) []byte {
-			return appendCommand(dst, "ZRANGE", "big", start(rnd), "+inf", "BYSCORE", "LIMIT", "0", "10")
+			return appendCommand(dst, "ZRANGE", "big", start(rnd), "+inf", "BYSCORE", "LIMIT", "0",
+				"10")
 		}},
 	}
 }
 
-// bigLoad adds ten members a command: member i has a score that is a permutation of 0..n-1.
+// bigLoad returns a stream that adds ten members a command. The scores are a permutation of 0..n-1.
 func bigLoad(key, command string, from, n int) generated {
 	return generated{"load " + key, (n + 9) / 10, func(dst []byte, _ *rand.Rand, i int) []byte {
 		args := []string{command, key}
@@ -269,16 +283,18 @@ func (b *bench) big(ctx context.Context) error {
 	return nil
 }
 
-// bigOnce returns CPU times in µs: those of cmds for each command, then of one ZUNIONSTORE and one SINTER; and the longest wait of a
-// second client in ms while the big sorted set is deleted.
-func (b *bench) bigOnce(ctx context.Context, side int, cmds []generated) (cpu []float64, stall float64, err error) {
+// bigOnce returns CPU times in µs: of each of cmds for one command, then of one ZUNIONSTORE and one
+// SINTER. stall is the longest wait in ms of a second client while the big sorted set is deleted.
+func (b *bench) bigOnce(ctx context.Context, side int, cmds []generated) (cpu []float64,
+	stall float64, err error) {
 	s, err := b.start(ctx, side)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer s.stop()
 	n, half := b.plan.bigMembers, b.plan.elements/2
-	loads := []generated{bigLoad("big", "ZADD", 0, n), bigLoad("z1", "ZADD", 0, 2*half), bigLoad("z2", "ZADD", half, 2*half),
+	loads := []generated{bigLoad("big", "ZADD", 0, n), bigLoad("z1", "ZADD", 0, 2*half),
+		bigLoad("z2", "ZADD", half, 2*half),
 		bigLoad("s1", "SADD", 0, 2*half), bigLoad("s2", "SADD", half, 2*half)}
 	for _, l := range loads {
 		if _, err := b.pipe(ctx, s, l); err != nil {
@@ -286,9 +302,12 @@ func (b *bench) bigOnce(ctx context.Context, side int, cmds []generated) (cpu []
 		}
 	}
 	one := func(args ...string) generated {
-		return generated{args[0], 1, func(dst []byte, _ *rand.Rand, _ int) []byte { return appendCommand(dst, args...) }}
+		return generated{args[0], 1, func(dst []byte, _ *rand.Rand, _ int) []byte {
+			return appendCommand(dst, args...)
+		}}
 	}
-	for _, g := range append(cmds, one("ZUNIONSTORE", "dst", "2", "z1", "z2"), one("SINTER", "s1", "s2")) {
+	for _, g := range append(cmds, one("ZUNIONSTORE", "dst", "2", "z1", "z2"),
+		one("SINTER", "s1", "s2")) {
 		c, err := b.pipe(ctx, s, g)
 		if err != nil {
 			return nil, 0, err

@@ -9,21 +9,24 @@ import (
 	"strconv"
 )
 
-// eventNames are the windows of the events part, in order; all but the first are compared with the first.
+// eventNames lists the windows of the events part, in order. All others are compared with the
+// first.
 var eventNames = []string{"idle", "overwrite", "growth", "flushall async", "unlink"}
 
 func (b *bench) events(ctx context.Context) error {
 	if !b.plan.has("events") {
 		return nil
 	}
-	p999, diff, worst := make([]series, len(eventNames)), make([]series, len(eventNames)), make([]series, len(eventNames))
+	p999, diff, worst := make([]series, len(eventNames)), make([]series, len(eventNames)),
+		make([]series, len(eventNames))
 	err := b.eachRound(ctx, func(round, side int) error {
 		seen, err := b.eventsOnce(ctx, side)
 		if err != nil {
 			return err
 		}
 		for i, l := range seen {
-			b.progress("events round %d %-6s  %-14s p99.9 %.3f  max %.3f ms", round+1, sideNames[side], eventNames[i],
+			b.progress("events round %d %-6s  %-14s p99.9 %.3f  max %.3f ms", round+1,
+				sideNames[side], eventNames[i],
 				l.p999, l.max)
 			p999[i].add(side, l.p999)
 			diff[i].add(side, l.p999-seen[0].p999)
@@ -59,7 +62,9 @@ func (b *bench) eventsOnce(ctx context.Context, side int) ([]latencies, error) {
 	var seen []latencies
 	for _, during := range []func() error{
 		nil,
-		func() error { return pacedOverwrites(ctx, s.Addr, set, p.growRate, p.growFrom, p.eventWindow) },
+		func() error {
+			return pacedOverwrites(ctx, s.Addr, set, p.growRate, p.growFrom, p.eventWindow)
+		},
 		func() error { return pacedInserts(ctx, s.Addr, set, p.growRate, p.growFrom, p.growTo) },
 		func() error { return run("FLUSHALL", "ASYNC") },
 		func() error { return run(append([]string{"UNLINK"}, bigKeys(p.bigValues)...)...) },

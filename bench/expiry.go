@@ -9,10 +9,11 @@ import (
 	"time"
 )
 
-// dueWithin is how long the deadlines of the expiry part are spread; see setExpiringKeys.
+// dueWithin is the time over which the deadlines of the expiry part are spread; see
+// setExpiringKeys.
 const dueWithin = time.Second
 
-// errLoadedTooLate says that the keys began to expire before all of them were loaded.
+// errLoadedTooLate reports that the keys began to expire before all of them were loaded.
 var errLoadedTooLate = errors.New("the load was not done before the first deadline")
 
 // expiryResult is one round of the expiry part on one server.
@@ -28,7 +29,8 @@ func (b *bench) expiry(ctx context.Context) error {
 	var idle, during, diff, empty series
 	err := b.eachRound(ctx, func(round, side int) error {
 		r, err := b.expiryOnce(ctx, side)
-		b.progress("expiry round %d %-6s  p99.9 idle %.3f, during %.3f ms; empty after %.0f ms", round+1, sideNames[side],
+		b.progress("expiry round %d %-6s  p99.9 idle %.3f, during %.3f ms; empty after %.0f ms",
+			round+1, sideNames[side],
 			r.idle.p999, r.during.p999, r.emptyAfter)
 		idle.add(side, r.idle.p999)
 		during.add(side, r.during.p999)
@@ -40,7 +42,8 @@ func (b *bench) expiry(ctx context.Context) error {
 	return err
 }
 
-// expiryOnce loads the keys with more and more time to spare until the load is done before the first deadline.
+// expiryOnce loads the keys with more and more time to spare, until the load ends before the first
+// deadline.
 func (b *bench) expiryOnce(ctx context.Context, side int) (r expiryResult, err error) {
 	lead := b.plan.expireLead
 	for range 3 {
@@ -53,14 +56,16 @@ func (b *bench) expiryOnce(ctx context.Context, side int) (r expiryResult, err e
 	return r, err
 }
 
-func (b *bench) expiryWithLead(ctx context.Context, side int, lead time.Duration) (r expiryResult, err error) {
+func (b *bench) expiryWithLead(ctx context.Context, side int, lead time.Duration) (r expiryResult,
+	err error) {
 	s, err := b.start(ctx, side)
 	if err != nil {
 		return r, err
 	}
 	defer s.stop()
 	first := time.Now().Add(lead)
-	if err := pump(ctx, s.Addr, setExpiringKeys(b.plan.valueSize, first.UnixMilli()), 0, b.plan.expireKeys); err != nil {
+	if err := pump(ctx, s.Addr, setExpiringKeys(b.plan.valueSize, first.UnixMilli()), 0,
+		b.plan.expireKeys); err != nil {
 		return r, err
 	}
 	c, err := dial(s.Addr)
@@ -79,7 +84,8 @@ func (b *bench) expiryWithLead(ctx context.Context, side int, lead time.Duration
 		return r, err
 	}
 	every := b.plan.eventProbeEvery
-	if r.idle, err = probeFor(ctx, s.Addr, every, b.plan.expireKeys, b.plan.expireIdle, nil); err != nil {
+	if r.idle, err = probeFor(ctx, s.Addr, every, b.plan.expireKeys, b.plan.expireIdle,
+		nil); err != nil {
 		return r, err
 	}
 	if err := sleep(ctx, time.Until(first)); err != nil {

@@ -16,11 +16,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// replyTimeout bounds the wait for one reply, so that a hung server fails the run and does not hang it.
+// replyTimeout bounds the wait for one reply, so that a hung server fails the run and does not hang
+// it.
 const replyTimeout = 30 * time.Second
 
-// blockingConn is a TCP connection whose reads and writes block their thread in the kernel: nothing of Go's
-// poller or scheduler stands between a reply and its reader.
+// blockingConn is a TCP connection whose reads and writes block their thread in the kernel: nothing
+// of Go's poller or scheduler stands between a reply and its reader.
 type blockingConn struct{ fd int }
 
 func dialBlocking(addr string) (*blockingConn, error) {
@@ -82,10 +83,10 @@ func threadSleep(d time.Duration) {
 	}
 }
 
-// background runs f on a thread of its own with the lowest priority, so that the load yields to the server
-// and to the probe where cores are few: the probe shall see the server wait for its own work, not for a
-// core that the load generator holds. The thread is not unlocked, because its priority cannot be raised again
-// without privileges; it ends with f.
+// background runs f on a thread of its own with the lowest priority. So the load yields to the
+// server and to the probe where cores are few: the probe must see the server wait for its own work,
+// not for a core that the load generator holds. The thread is not unlocked, because its priority
+// cannot be raised again without privileges. It ends with f.
 func background(f func() error) <-chan error {
 	done := make(chan error, 1)
 	go func() {
@@ -99,8 +100,8 @@ func background(f func() error) <-chan error {
 	return done
 }
 
-// paced sends requests at a fixed mean rate (a second) in batches of 16 on one connection, waiting for the replies of
-// each, until next has no more.
+// paced sends requests at a fixed mean rate (a second) in batches of 16 on one connection. It waits
+// for the replies of each batch and ends when next has no more keys.
 func paced(ctx context.Context, addr string, req request, rate int, next func() (int, bool)) error {
 	const batch = 16
 	c, err := dialBlocking(addr)
@@ -147,20 +148,23 @@ func pacedInserts(ctx context.Context, addr string, req request, rate, from, to 
 }
 
 // pacedOverwrites writes random keys below keys through two connections for a while.
-func pacedOverwrites(ctx context.Context, addr string, req request, rate, keys int, window time.Duration) error {
+func pacedOverwrites(ctx context.Context, addr string, req request, rate, keys int,
+	window time.Duration) error {
 	end := time.Now().Add(window)
 	worker := func(w uint64) <-chan error {
 		rnd := rand.New(rand.NewPCG(1, w))
 		return background(func() error {
-			return paced(ctx, addr, req, rate/2, func() (int, bool) { return rnd.IntN(keys), time.Now().Before(end) })
+			return paced(ctx, addr, req, rate/2, func() (int, bool) {
+				return rnd.IntN(keys), time.Now().Before(end)
+			})
 		})
 	}
 	a, b := worker(0), worker(1)
 	return errors.Join(<-a, <-b)
 }
 
-// moderateLoad keeps eight connections busy with a SET and a GET each millisecond until the returned function is
-// called.
+// moderateLoad keeps eight connections busy with a SET and a GET each millisecond until the
+// returned function is called.
 func moderateLoad(ctx context.Context, addr string, keys, valueSize int) (stop func() error) {
 	const conns = 8
 	ctx, cancel := context.WithCancel(ctx)
@@ -168,7 +172,9 @@ func moderateLoad(ctx context.Context, addr string, keys, valueSize int) (stop f
 	set := setKeys(valueSize)
 	for w := range workers {
 		rnd := rand.New(rand.NewPCG(3, uint64(w)))
-		workers[w] = background(func() error { return setAndGet(ctx, addr, set, rnd, keys, valueSize) })
+		workers[w] = background(func() error {
+			return setAndGet(ctx, addr, set, rnd, keys, valueSize)
+		})
 	}
 	return func() error {
 		cancel()
@@ -180,7 +186,8 @@ func moderateLoad(ctx context.Context, addr string, keys, valueSize int) (stop f
 	}
 }
 
-func setAndGet(ctx context.Context, addr string, set request, rnd *rand.Rand, keys, valueSize int) error {
+func setAndGet(ctx context.Context, addr string, set request, rnd *rand.Rand, keys,
+	valueSize int) error {
 	c, err := dialBlocking(addr)
 	if err != nil {
 		return err

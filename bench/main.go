@@ -1,6 +1,7 @@
 //go:build linux
 
-// Command bench measures Godwit against a redis-server from PATH, side by side, and prints medians and ratios.
+// Command bench measures Godwit against a redis-server from PATH, side by side, and prints medians
+// and ratios.
 //
 //	go run ./bench                                  everything, about 20 minutes
 //	go run ./bench -quick                           everything, small, under one minute
@@ -12,53 +13,62 @@
 //
 // Both servers run on the same machine with the same arguments, on free loopback ports, without
 // persistence. Absolute figures say more about the machine than about the servers, so nothing here
-// judges one: each measurement is taken from both servers in the same round, the rounds alternate
-// (A B, then B A, …) so that a slow drift of the machine hits both, and what is reported is the median
+// judges one. Each measurement is taken from both servers in the same round. The rounds alternate
+// (A B, then B A, …) so that a slow drift of the machine hits both, and the report shows the median
 // of the rounds. A ratio is always Godwit ÷ Redis, of the two figures that stand beside it.
 //
 // The parts (-only takes a comma-separated list of them):
 //
-//   - throughput: redis-benchmark with 50 connections over a loaded key space, for each command and pipeline
-//     depth. Operations per second as it reports them, and the CPU time of the server's threads (nanoseconds
-//     from schedstat, where the kernel has it) divided by the operations. An MSET of ten keys is one operation.
-//   - latency: a probe connection sends one GET at a fixed rate while eight other connections keep the
-//     server moderately busy, with the key space loaded.
-//   - rss: growth of resident memory since the idle start divided by the number of keys, after
-//     the rehash that the load began has been driven to its end by lookups of missing keys.
-//   - bulk: `redis-cli --pipe` fed from a file; CPU time of the server divided by the number of SETs.
-//   - expiry: keys whose deadlines all fall into one second; the probe's p99.9 from the first deadline until
-//     DBSIZE is 0 against its p99.9 just before, and how long after the last deadline the database was empty.
-//   - events: the probe's p99.9 while the key table doubles under a steady load of inserts, during FLUSHALL ASYNC and
-//     UNLINK of big strings, each against the same server's idle p99.9 of the same round. The row `overwrite`
-//     is a control: the same load as for growth, but on keys that exist.
-//   - collections: the rest of redis-benchmark's default list at pipelines 1 and 16, one server for a whole round.
-//   - elements: growth of used_memory for each element of one large collection of each type, and for small hashes.
-//   - big: CPU time of the server for commands on large sorted sets and sets (from redis-cli --pipe), and the
-//     longest wait of the probe while a big sorted set is deleted.
+//   - throughput: redis-benchmark with 50 connections over a loaded key space, for each command and
+//     pipeline depth. Operations per second as it reports them, and the CPU time of the server's
+//     threads (nanoseconds from schedstat, where the kernel has it) divided by the operations. An
+//     MSET of ten keys is one operation.
+//   - latency: a probe connection sends one GET at a fixed rate while eight other connections keep
+//     the server moderately busy, with the key space loaded.
+//   - rss: growth of resident memory since the idle start divided by the number of keys. Before
+//     that, lookups of missing keys drive the rehash that the load began to its end.
+//   - bulk: `redis-cli --pipe` fed from a file; CPU time of the server divided by the number of
+//     SETs.
+//   - expiry: keys whose deadlines all fall into one second. The probe's p99.9 from the first
+//     deadline until DBSIZE is 0 against its p99.9 just before, and the time from the last deadline
+//     until the database is empty.
+//   - events: the probe's p99.9 while the key table doubles under a steady load of inserts, during
+//     FLUSHALL ASYNC and UNLINK of big strings, each against the same server's idle p99.9 of the
+//     same round. The row `overwrite` is a control: the same load as for growth, but on keys that
+//     exist.
+//   - collections: the rest of redis-benchmark's default list at pipelines 1 and 16, one server for
+//     a whole round.
+//   - elements: growth of used_memory for each element of one large collection of each type, and
+//     for small hashes.
+//   - big: CPU time of the server for commands on large sorted sets and sets (from redis-cli
+//     --pipe), and the longest wait of the probe while a big sorted set is deleted.
 //   - scripts: EVAL at pipeline 16.
 //   - sketches: HyperLogLog and geo at pipeline 16.
-//   - modules: what Redis has in modules only, on Godwit alone: throughput beside its own SET and GET.
+//   - modules: what Redis has only in modules, on Godwit alone: throughput beside its own SET and
+//     GET.
 //   - wakeup: the time from an LPUSH until the client that waits in BLPOP has the element.
 //   - pubsub: messages published and delivered a second, with 0 to 100 subscribers.
 //   - atomicity: transactions of ten commands, pipelined, and one after the other with WATCH.
 //
-// And of persistence, by `make bench-persist`:
+// The parts about persistence, which `make bench-persist` runs:
 //
-//   - snapshot: BGSAVE and BGREWRITEAOF under a full write load: memory, throughput kept, the probe's p99.9. Once for each server.
+//   - snapshot: BGSAVE and BGREWRITEAOF under a full write load: memory, throughput kept, the
+//     probe's p99.9. Once for each server.
 //   - files: SAVE, the file's size, and a start that loads it, with mixed keys.
 //   - appendfsync: throughput of SET with the log and without.
 //
-// The probe is one thread with a blocking socket, so that no poller or scheduler of the client sits between
-// the reply and the clock. While a server stalls, the probe cannot send; the requests it should have sent are
-// counted as if they had waited (a reply that took L at interval I also counts L−I, L−2I, …), otherwise a stall
-// of a second would be a single sample. The load beside the probe runs at the lowest priority: on a machine with few
-// cores it would otherwise keep the server and the probe from a core, and be taken for a stall of the server.
+// The probe is one thread with a blocking socket, so that no poller or scheduler of the client sits
+// between the reply and the clock. While a server stalls, the probe cannot send. It counts the
+// requests that it should have sent as if they had waited: a reply that took L at interval I also
+// counts L−I, L−2I, …. Otherwise a stall of a second would be a single sample. The load beside the
+// probe runs at the lowest priority. On a machine with few cores it would otherwise keep the server
+// and the probe from a core, and look like a stall of the server.
 //
-// The report says how much CPU time the rest of the machine used meanwhile. The medians bear some of it;
-// the last per mille of latencies does not.
+// The report says how much CPU time the rest of the machine used meanwhile. The medians bear some
+// of it; the last per mille of latencies does not.
 //
-// A target that is missed does not fail the run; only a measurement that could not be taken does. Each process is
-// ended by its own id, also after an error or an interrupt.
+// A missed target does not fail the run; only a measurement that could not be taken does. Each
+// process is ended by its own id, also after an error or an interrupt.
 package main
 
 import (
@@ -81,7 +91,7 @@ import (
 	"godwit/internal/testserver"
 )
 
-// Sides of every comparison; index of pair and series.
+// Sides of every comparison: the index of pair and series.
 const (
 	sideRedis = iota
 	sideGodwit
@@ -91,12 +101,13 @@ const (
 var sideNames = [sides]string{"Redis", "Godwit"}
 
 // partNames lists the measurements in the order in which they run.
-var partNames = []string{"latency", "throughput", "rss", "bulk", "expiry", "events", "collections", "elements", "big", "wakeup", "pubsub", "scripts", "sketches", "atomicity"}
+var partNames = []string{"latency", "throughput", "rss", "bulk", "expiry", "events", "collections",
+	"elements", "big", "wakeup", "pubsub", "scripts", "sketches", "atomicity"}
 
 // ownNames lists the measurements that Redis has no part in.
 var ownNames = []string{"modules"}
 
-// bench is one run: what to measure, the servers to start, and the report that is being filled.
+// bench is one run: what to measure, the servers to start, and the report to fill.
 type bench struct {
 	plan   plan
 	paths  [sides]string
@@ -124,7 +135,8 @@ func main() {
 
 // mainExit keeps the deferred clean-up in front of os.Exit.
 func mainExit() int {
-	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM,
+		syscall.SIGHUP)
 	defer cancel()
 	opts, err := parseFlags(os.Args[1:], os.Stderr)
 	switch {
@@ -153,15 +165,18 @@ func parseFlags(args []string, errw io.Writer) (options, error) {
 	fs.SetOutput(errw)
 	fs.BoolVar(&o.quick, "quick", false, "one small round of everything, under one minute")
 	known := slices.Concat(partNames, ownNames, persistNames)
-	fs.StringVar(&only, "only", strings.Join(slices.Concat(partNames, ownNames), ","), "comma-separated parts to run, of "+strings.Join(known, ","))
+	fs.StringVar(&only, "only", strings.Join(slices.Concat(partNames, ownNames), ","),
+		"comma-separated parts to run, of "+strings.Join(known, ","))
 	fs.IntVar(&o.rounds, "rounds", 0, "rounds of each measurement (0: 3, or 1 with -quick)")
 	fs.IntVar(&o.keys, "keys", 0, "size of the key space (0: 3000000, or 200000 with -quick)")
 	fs.StringVar(&tests, "tests", strings.Join(testNames, ","), "commands of the throughput part")
 	fs.StringVar(&pipelines, "pipelines", "1,16,100", "pipeline depths of the throughput part")
-	fs.StringVar(&o.godwit, "godwit", "", "server to measure as Godwit (default: build ./cmd/server into bin/godwit-server)")
+	fs.StringVar(&o.godwit, "godwit", "",
+		"server to measure as Godwit (default: build ./cmd/server into bin/godwit-server)")
 	fs.StringVar(&o.redis, "redis", "redis-server", "server to measure against")
 	fs.StringVar(&o.output, "o", "", "also write the report to this file")
-	fs.StringVar(&o.readmePath, "readme", "", "afterwards bring the figures of this README and the docs beside it up to the reports")
+	fs.StringVar(&o.readmePath, "readme", "",
+		"afterwards bring the figures of this README and the docs beside it up to the reports")
 	fs.BoolVar(&o.figures, "figures", false, "measure nothing, only do what -readme asks for")
 	if err := fs.Parse(args); err != nil {
 		return o, err
@@ -189,7 +204,8 @@ func parseFlags(args []string, errw io.Writer) (options, error) {
 	return o, nil
 }
 
-// pick splits a comma-separated list and checks every word of it; an empty list is all of them.
+// pick splits a comma-separated list and checks every word of it. An empty list stands for all of
+// them.
 func pick(name, list string, allowed []string) ([]string, error) {
 	if list == "" {
 		return allowed, nil
@@ -268,7 +284,8 @@ func measure(ctx context.Context, p plan, paths [sides]string, log io.Writer) (*
 	stop := context.AfterFunc(ctx, b.procs.killAll)
 	defer stop()
 
-	// The kernel ends a child with the thread that forked it (Pdeathsig), so all tools are forked by one that stays.
+	// The kernel ends a child with the thread that forked it (Pdeathsig), so one thread that stays
+	// forks all tools.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
@@ -277,6 +294,17 @@ func measure(ctx context.Context, p plan, paths [sides]string, log io.Writer) (*
 	if err != nil {
 		return nil, err
 	}
+	if err := b.runParts(ctx); err != nil {
+		return nil, err
+	}
+	b.report.took = time.Since(others.start)
+	b.procs.killAll()
+	b.report.others, err = others.share()
+	return b.report, err
+}
+
+// runParts runs the parts of the plan in turn. It stops at the first error and when ctx ends.
+func (b *bench) runParts(ctx context.Context) error {
 	for _, part := range []struct {
 		name string
 		run  func(context.Context) error
@@ -300,19 +328,16 @@ func measure(ctx context.Context, p plan, paths [sides]string, log io.Writer) (*
 		{"atomicity", b.atomicity},
 	} {
 		if err := part.run(ctx); err != nil {
-			return nil, fmt.Errorf("%s: %w", part.name, err)
+			return fmt.Errorf("%s: %w", part.name, err)
 		}
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
 	}
-	b.report.took = time.Since(others.start)
-	b.procs.killAll()
-	b.report.others, err = others.share()
-	return b.report, err
+	return nil
 }
 
-// eachRound calls f for both sides in every round; the side that goes first changes with the round.
+// eachRound calls f for both sides in every round. The side that goes first changes with the round.
 func (b *bench) eachRound(ctx context.Context, f func(round, side int) error) error {
 	for round := range b.plan.rounds {
 		for i := range sides {

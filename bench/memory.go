@@ -10,7 +10,8 @@ import (
 	"path/filepath"
 )
 
-// rss measures resident memory for each key. It hardly depends on the machine's mood: one round is enough.
+// rss measures resident memory for each key. Other load on the machine hardly matters to it: one
+// round is enough.
 func (b *bench) rss(ctx context.Context) error {
 	if !b.plan.has("rss") {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// What the pages say of the figures is made from the reports, by `make figures` and at the end of
-// `make bench`: the reports are the only place where a figure is written down.
+// The figures on the pages are made from the reports, by `make figures` and at the end of `make
+// bench`. The reports are the only place where a figure is written down.
 const (
 	resultsPath    = "bench/RESULTS.md"
 	persistPath    = "bench/PERSIST.md"
@@ -93,7 +93,7 @@ func (t *table) pairs() (all []pair) {
 	return all
 }
 
-// split makes two pairs of one whose cells tell what was before and during something.
+// split returns two pairs for one whose cells say what was before and during something.
 func split(p pair) []pair {
 	const both, arrow = "before → during", " → "
 	if !strings.Contains(p.measure, both) {
@@ -132,7 +132,7 @@ func (p pair) lost() bool {
 	return g > r*(1+noise)
 }
 
-// lossTable lists what Godwit does worse.
+// lossTable returns a table of what Godwit does worse.
 func lossTable(tables []table) string {
 	s := section{header: []string{"what", "measure", "Redis", "Godwit"}}
 	for i := range tables {
@@ -147,9 +147,10 @@ func lossTable(tables []table) string {
 	return sb.String()
 }
 
-// headlines are the figures of README's table.
+// headlines lists the figures of README's table.
 var headlines = []struct{ name, what, measure string }{
-	{"GET, pipeline 1: CPU of the server", "Throughput and server CPU: GET, pipeline 1", "CPU µs/op"},
+	{"GET, pipeline 1: CPU of the server", "Throughput and server CPU: GET, pipeline 1",
+		"CPU µs/op"},
 	{"GET, pipeline 1", "Throughput and server CPU: GET, pipeline 1", "k ops/s"},
 	{"GET, pipeline 16", "Throughput and server CPU: GET, pipeline 16", "k ops/s"},
 	{"SET, pipeline 16", "Throughput and server CPU: SET, pipeline 16", "k ops/s"},
@@ -181,7 +182,7 @@ func figures(tables []table) (string, error) {
 	return sb.String(), nil
 }
 
-// reasons renders the three figures for which Godwit is there.
+// reasons renders the three figures that are the reasons for Godwit.
 func reasons(tables []table) (string, error) {
 	memory, err := find(tables, "Memory: keys 3 M, value bytes 64", "B/key")
 	if err != nil {
@@ -203,13 +204,14 @@ func reasons(tables []table) (string, error) {
 	return item("**Memory.** A key of 16 bytes with a value of 64 takes %s bytes, %s in Redis.",
 			memory.godwit, memory.redis) +
 			item("**No fork.** A snapshot of strings under a full write load adds %s to memory, "+
-				"%s in Redis.", strings.TrimPrefix(fork.godwit, "+"), strings.TrimPrefix(fork.redis, "+")) +
+				"%s in Redis.", strings.TrimPrefix(fork.godwit, "+"),
+				strings.TrimPrefix(fork.redis, "+")) +
 			item("**Exact expiry.** Of a million keys due within one second the last is gone "+
 				"%s after its deadline, %s in Redis.", empty(sideGodwit), empty(sideRedis)),
 		nil
 }
 
-// updatePages brings what README and the docs beside it say up to what the reports beside it say.
+// updatePages writes the figures of the reports into README and the docs beside it.
 func updatePages(readme string) error {
 	root := filepath.Dir(readme)
 	var tables []table

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// TestPagesSayWhatTheReportsSay brings copies of the pages up to the reports: nothing may change.
+// TestPagesSayWhatTheReportsSay updates copies of the pages from the reports. Nothing may change.
 func TestPagesSayWhatTheReportsSay(t *testing.T) {
 	pages := []string{"README.md", benchmarksPath, chartPath}
 	root := t.TempDir()

@@ -56,7 +56,7 @@ func snapshotKinds() []snapshotKind {
 	}
 }
 
-// snapshotResult is what one server did while it was being written to, before and during a snapshot.
+// snapshotResult holds the figures of one server under a write load, before and during a snapshot.
 type snapshotResult struct {
 	growth        float64 // per cent of the memory that the data took
 	kept          float64 // per cent of the throughput before
@@ -77,7 +77,8 @@ func (b *bench) snapshots(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("%s, %s: %w", k.name, sideNames[side], err)
 			}
-			b.progress("%s %-6s  memory +%.1f %%, throughput kept %.0f %%, p99.9 %.2f → %.2f ms, %.1f s", k.name, sideNames[side], r.growth, r.kept,
+			b.progress("%s %-6s  memory +%.1f %%, throughput kept %.0f %%, p99.9 %.2f → %.2f ms, "+
+				"%.1f s", k.name, sideNames[side], r.growth, r.kept,
 				r.before.p999, r.while.p999, r.took.Seconds())
 			results[side] = r
 		}
@@ -86,8 +87,10 @@ func (b *bench) snapshots(ctx context.Context) error {
 	return nil
 }
 
-func (b *bench) snapshotOnce(ctx context.Context, side int, k snapshotKind) (r snapshotResult, err error) {
-	s, err := b.startWith(ctx, side, "--appendonly", yesNo(k.command == "BGREWRITEAOF"), "--auto-aof-rewrite-percentage", "0")
+func (b *bench) snapshotOnce(ctx context.Context, side int, k snapshotKind) (r snapshotResult,
+	err error) {
+	s, err := b.startWith(ctx, side, "--appendonly", yesNo(k.command == "BGREWRITEAOF"),
+		"--auto-aof-rewrite-percentage", "0")
 	if err != nil {
 		return r, err
 	}
@@ -113,7 +116,9 @@ func (b *bench) snapshotOnce(ctx context.Context, side int, k snapshotKind) (r s
 		return r, err
 	}
 	var rate float64
-	r.before, err = b.underLoad(ctx, s, c, &rate, func() error { return sleep(ctx, b.plan.persistWindow) })
+	r.before, err = b.underLoad(ctx, s, c, &rate, func() error {
+		return sleep(ctx, b.plan.persistWindow)
+	})
 	if err != nil {
 		return r, err
 	}
@@ -129,8 +134,9 @@ func (b *bench) snapshotOnce(ctx context.Context, side int, k snapshotKind) (r s
 	return r, err
 }
 
-// underLoad probes while during runs and tells the rate of commands meanwhile.
-func (b *bench) underLoad(ctx context.Context, s *server, c *control, rate *float64, during func() error) (latencies, error) {
+// underLoad probes while during runs, and stores the rate of commands meanwhile.
+func (b *bench) underLoad(ctx context.Context, s *server, c *control, rate *float64,
+	during func() error) (latencies, error) {
 	from, err := infoNumber(c, "stats", "total_commands_processed")
 	if err != nil {
 		return latencies{}, err
@@ -148,9 +154,11 @@ func (b *bench) underLoad(ctx context.Context, s *server, c *control, rate *floa
 	return l, errors.Join(err, perr, ierr, ctx.Err())
 }
 
-// snapshotAndWait starts a snapshot, waits for its end, and returns the most memory that was resident meanwhile: the server's, and what a forked child had
-// of its own, which is what either of the two had to copy.
-func snapshotAndWait(ctx context.Context, s *server, c *control, command string) (most float64, err error) {
+// snapshotAndWait starts a snapshot, waits for its end, and returns the most memory that was
+// resident meanwhile: the server's, and what a forked child had of its own. That is what either of
+// the two had to copy.
+func snapshotAndWait(ctx context.Context, s *server, c *control, command string) (most float64,
+	err error) {
 	if _, err := c.do(command); err != nil {
 		return 0, err
 	}
@@ -178,7 +186,9 @@ func snapshotAndWait(ctx context.Context, s *server, c *control, command string)
 		return 0, err
 	}
 	info, err := c.do("INFO", "persistence")
-	if err == nil && (strings.Contains(info, "rdb_last_bgsave_status:err") || strings.Contains(info, "aof_last_bgrewrite_status:err")) {
+	if err == nil &&
+		(strings.Contains(info, "rdb_last_bgsave_status:err") ||
+			strings.Contains(info, "aof_last_bgrewrite_status:err")) {
 		err = errors.New("the snapshot failed")
 	}
 	return most + copied, err
@@ -186,8 +196,8 @@ func snapshotAndWait(ctx context.Context, s *server, c *control, command string)
 
 // pressure writes with redis-benchmark until the returned function is called.
 func (b *bench) pressure(s *server, write []string) (stop func(), err error) {
-	args := append([]string{"-h", "127.0.0.1", "-p", strconv.Itoa(s.Port), "-c", "20", "-P", "16", "-n", "2000000000",
-		"-r", strconv.Itoa(b.plan.persistKeys), "-q"}, write...)
+	args := append([]string{"-h", "127.0.0.1", "-p", strconv.Itoa(s.Port), "-c", "20", "-P", "16",
+		"-n", "2000000000", "-r", strconv.Itoa(b.plan.persistKeys), "-q"}, write...)
 	cmd := exec.Command("redis-benchmark", args...)
 	cmd.SysProcAttr = childAttr()
 	if err := cmd.Start(); err != nil {
@@ -206,20 +216,23 @@ func yesNo(v bool) string {
 	return "no"
 }
 
-// mixedKeys are strings, and small hashes, lists, sets and sorted sets among them.
+// mixedKeys returns a stream of strings, with small hashes, lists, sets and sorted sets among them.
 func mixedKeys(n int) generated {
 	return generated{"mixed keys", n, func(dst []byte, rnd *rand.Rand, i int) []byte {
 		key := string(appendKey(nil, i))
 		value := func(j int) string { return strconv.Itoa(rnd.IntN(1<<20) + j) }
 		switch i % 10 {
 		case 0:
-			return appendCommand(dst, "HSET", key, "field:1", value(1), "field:2", value(2), "field:3", value(3), "field:4", value(4))
+			return appendCommand(dst, "HSET", key, "field:1", value(1), "field:2", value(2),
+				"field:3", value(3), "field:4", value(4))
 		case 1:
-			return appendCommand(dst, "RPUSH", key, value(1), value(2), "element "+value(3), value(4), value(5))
+			return appendCommand(dst, "RPUSH", key, value(1), value(2), "element "+value(3),
+				value(4), value(5))
 		case 2:
 			return appendCommand(dst, "SADD", key, value(1), value(2), value(3), value(4), value(5))
 		case 3:
-			return appendCommand(dst, "ZADD", key, value(1), "a", value(2), "b", value(3), "c", value(4), "d")
+			return appendCommand(dst, "ZADD", key, value(1), "a", value(2), "b", value(3), "c",
+				value(4), "d")
 		}
 		return appendCommand(dst, "SET", key, strings.Repeat(value(0)+" some text ", 3))
 	}}
@@ -236,7 +249,8 @@ func (b *bench) files(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		b.progress("files round %d %-6s  save %.2f s, %.1f MB, load %.2f s", round+1, sideNames[side], s, n/1e6, l)
+		b.progress("files round %d %-6s  save %.2f s, %.1f MB, load %.2f s", round+1,
+			sideNames[side], s, n/1e6, l)
 		save.add(side, s)
 		size.add(side, n)
 		load.add(side, l)
@@ -284,7 +298,8 @@ func (b *bench) filesOnce(ctx context.Context, side int) (save, size, load float
 	return save, float64(fi.Size()), time.Since(start).Seconds(), nil
 }
 
-// appendfsync measures what the log costs: SET at pipeline 16 without a log and with everysec, and 50 clients one by one under always.
+// appendfsync measures what the log costs: SET at pipeline 16 without a log and with everysec, and
+// 50 clients one by one under always.
 func (b *bench) appendfsync(ctx context.Context) error {
 	if !b.plan.has("appendfsync") {
 		return nil
@@ -297,8 +312,10 @@ func (b *bench) appendfsync(ctx context.Context) error {
 			to       *series
 		}{
 			{[]string{"--appendonly", "no"}, 16, &off},
-			{[]string{"--appendonly", "yes", "--appendfsync", "everysec", "--auto-aof-rewrite-percentage", "0"}, 16, &everysec},
-			{[]string{"--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0"}, 1, &always},
+			{[]string{"--appendonly", "yes", "--appendfsync", "everysec",
+				"--auto-aof-rewrite-percentage", "0"}, 16, &everysec},
+			{[]string{"--appendonly", "yes", "--appendfsync", "always",
+				"--auto-aof-rewrite-percentage", "0"}, 1, &always},
 		} {
 			s, err := b.startWith(ctx, side, m.args...)
 			if err != nil {
@@ -320,24 +337,30 @@ func (b *bench) appendfsync(ctx context.Context) error {
 
 func (r *report) snapshotHeader() {
 	r.section("Snapshots under a full write load",
-		fmt.Sprintf("%s keys or elements; 20 connections write at pipeline 16, a probe reads each %v. Memory is what is resident at most, less what was before; "+
+		fmt.Sprintf("%s keys or elements; 20 connections write at pipeline 16, a probe reads "+
+			"each %v. Memory is what is resident at most, less what was before; "+
 			"of Redis with what parent and child had to copy (its copy-on-write figure); "+
 			"in per cent of what the data takes.", count(r.plan.persistKeys), r.plan.probeEvery),
-		"snapshot", "Redis memory", "Godwit memory", "target", "Redis throughput kept", "Godwit throughput kept", "target",
-		"Redis p99.9 before → during, ms", "Godwit p99.9 before → during, ms", "target", "Redis s", "Godwit s")
+		"snapshot", "Redis memory", "Godwit memory", "target", "Redis throughput kept",
+		"Godwit throughput kept", "target",
+		"Redis p99.9 before → during, ms", "Godwit p99.9 before → during, ms", "target", "Redis s",
+		"Godwit s")
 }
 
 func (r *report) snapshotRow(name string, results *[sides]snapshotResult) {
 	x, g := &results[sideRedis], &results[sideGodwit]
 	p999 := func(s *snapshotResult) string { return ms(s.before.p999) + " → " + ms(s.while.p999) }
-	r.last().row(name, fmt.Sprintf("+%.1f %%", x.growth), fmt.Sprintf("+%.1f %%", g.growth), r.atMost(g.growth, targetGrowth, " %"),
-		fmt.Sprintf("%.1f %%", x.kept), fmt.Sprintf("%.1f %%", g.kept), r.atLeast(g.kept, targetKept, " %"),
-		p999(x), p999(g), r.atMost(g.while.p999-g.before.p999, targetStall, " ms"),
+	r.last().row(name, fmt.Sprintf("+%.1f %%", x.growth), fmt.Sprintf("+%.1f %%", g.growth),
+		r.atMost(g.growth, targetGrowth, " %"),
+		fmt.Sprintf("%.1f %%", x.kept), fmt.Sprintf("%.1f %%", g.kept),
+		r.atLeast(g.kept, targetKept, " %"), p999(x), p999(g),
+		r.atMost(g.while.p999-g.before.p999, targetStall, " ms"),
 		fmt.Sprintf("%.1f", x.took.Seconds()), fmt.Sprintf("%.1f", g.took.Seconds()))
 }
 
 func (r *report) files(save, size, load *series) {
-	s := r.section("Files", fmt.Sprintf("%s mixed keys.", count(r.plan.persistKeys)), "", "Redis", "Godwit", "ratio", "target")
+	s := r.section("Files", fmt.Sprintf("%s mixed keys.", count(r.plan.persistKeys)), "", "Redis",
+		"Godwit", "ratio", "target")
 	row := func(name, format string, v *series, scale, limit float64) {
 		x := v.show(format, scale)
 		s.row(name, x.redis, x.godwit, x.ratio,

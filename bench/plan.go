@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// testNames are redis-benchmark's names of the throughput commands. The order matters: incr adds keys of its own to
-// the shared key space, so it comes last.
+// testNames lists redis-benchmark's names of the throughput commands. The order matters: incr adds
+// keys of its own to the shared key space, so it comes last.
 var testNames = []string{"ping_inline", "ping_mbulk", "set", "get", "mset", "incr"}
 
 // plan is the size of a run.
@@ -58,11 +58,11 @@ func fullPlan() plan {
 		tests: testNames, pipelines: []int{1, 16, 100},
 		ops:        scaledOps(1),
 		probeEvery: time.Millisecond, latencyTime: 8 * time.Second,
-		rssKeys: []int{1_000_000, 3_000_000}, rssValues: []int{8, 64, 512}, rssPause: 200 * time.Millisecond,
-		expireKeys: 1_000_000, expireLead: 10 * time.Second, expireIdle: 3 * time.Second, expireWait: time.Minute,
-		growFrom: 1_550_000, growTo: 3_150_000, growRate: 150_000,
-		eventProbeEvery: 250 * time.Microsecond, eventWindow: 3 * time.Second,
-		bigValues: 5, bigValueSize: 100 << 20,
+		rssKeys: []int{1_000_000, 3_000_000}, rssValues: []int{8, 64, 512},
+		rssPause: 200 * time.Millisecond, expireKeys: 1_000_000, expireLead: 10 * time.Second,
+		expireIdle: 3 * time.Second, expireWait: time.Minute, growFrom: 1_550_000,
+		growTo: 3_150_000, growRate: 150_000, eventProbeEvery: 250 * time.Microsecond,
+		eventWindow: 3 * time.Second, bigValues: 5, bigValueSize: 100 << 20,
 		elements: 1_000_000, bigMembers: 10_000_000, bigOps: 300_000,
 		persistKeys: 5_000_000, persistWindow: 4 * time.Second,
 		wakeupTime: 3 * time.Second,
@@ -76,7 +76,8 @@ func quickPlan() plan {
 	p.ops = scaledOps(0.12)
 	p.latencyTime = 1500 * time.Millisecond
 	p.rssKeys = []int{200_000}
-	p.expireKeys, p.expireLead, p.expireIdle, p.expireWait = 200_000, 2500*time.Millisecond, time.Second, 10*time.Second
+	p.expireKeys, p.expireLead, p.expireIdle, p.expireWait = 200_000, 2500*time.Millisecond,
+		time.Second, 10*time.Second
 	p.growFrom, p.growTo = 98_000, 200_000
 	p.eventWindow = time.Second
 	p.bigValues, p.bigValueSize = 4, 32<<20
@@ -105,7 +106,7 @@ func (p *plan) apply(o options) {
 
 func (p *plan) has(part string) bool { return slices.Contains(p.parts, part) }
 
-// scaledOps sizes a run of redis-benchmark so that each takes about two seconds at scale 1.
+// scaledOps returns the size of a run of redis-benchmark that takes about two seconds at scale 1.
 func scaledOps(scale float64) func(string, int) int {
 	return func(test string, pipeline int) int {
 		n := 150_000.0

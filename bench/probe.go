@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// latencies is what one probing window saw, in milliseconds.
+// latencies holds the percentiles of one probing window, in milliseconds.
 type latencies struct {
 	p50, p99, p999, max float64
 	samples             int
@@ -34,7 +34,8 @@ func startProbe(addr string, every time.Duration, keys int) (*probe, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &probe{stopped: make(chan struct{}), done: make(chan struct{}), samples: make([]time.Duration, 0, 1<<16)}
+	p := &probe{stopped: make(chan struct{}), done: make(chan struct{}),
+		samples: make([]time.Duration, 0, 1<<16)}
 	go func() {
 		defer close(p.done)
 		defer c.Close()
@@ -103,7 +104,7 @@ func roundTrip(c *blockingConn, request, reply []byte) error {
 	}
 }
 
-// bulkComplete says whether buf holds one whole bulk reply.
+// bulkComplete reports whether buf holds one whole bulk reply.
 func bulkComplete(buf []byte) (bool, error) {
 	eol := bytes.IndexByte(buf, '\n')
 	if eol < 0 {
@@ -129,12 +130,14 @@ func summarize(samples []time.Duration) latencies {
 		rank := (len(samples)*permille + 999) / 1000
 		return samples[max(rank, 1)-1].Seconds() * 1e3
 	}
-	return latencies{p50: at(500), p99: at(990), p999: at(999), max: at(1000), samples: len(samples)}
+	return latencies{p50: at(500), p99: at(990), p999: at(999), max: at(1000),
+		samples: len(samples)}
 }
 
-// probeFor probes for a fixed time while during, which may be nil, runs beside it; it lasts at least
-// until during returns.
-func probeFor(ctx context.Context, addr string, every time.Duration, keys int, window time.Duration, during func() error) (latencies, error) {
+// probeFor probes for a fixed time while during, which may be nil, runs beside it. It lasts at
+// least until during returns.
+func probeFor(ctx context.Context, addr string, every time.Duration, keys int, window time.Duration,
+	during func() error) (latencies, error) {
 	p, err := startProbe(addr, every, keys)
 	if err != nil {
 		return latencies{}, err

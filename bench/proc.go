@@ -23,9 +23,9 @@ import (
 // clockTick is USER_HZ: the unit of the times in /proc/PID/stat, 100 on every Linux port of Go.
 const clockTick = 10 * time.Millisecond
 
-// cpuTime returns the CPU time that the process used so far: nanoseconds summed over its threads where the
-// kernel keeps schedstat, otherwise utime+stime in clock ticks. (A thread that has ended is missing in the sum;
-// neither server ends threads under load.)
+// cpuTime returns the CPU time that the process has used: nanoseconds summed over its threads where
+// the kernel keeps schedstat, otherwise utime+stime in clock ticks. (A thread that has ended is
+// missing in the sum; neither server ends threads under load.)
 func cpuTime(pid int) (time.Duration, error) {
 	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	if err != nil {
@@ -66,7 +66,8 @@ func parseSchedstat(text string) (time.Duration, error) {
 	return time.Duration(ns), err
 }
 
-// parseStat reads utime+stime, fields 14 and 15 of /proc/PID/stat. Field 2, the name in parentheses, may hold spaces.
+// parseStat reads utime+stime, fields 14 and 15 of /proc/PID/stat. Field 2, the name in
+// parentheses, may hold spaces.
 func parseStat(text string) (time.Duration, error) {
 	end := strings.LastIndexByte(text, ')')
 	fields := strings.Fields(text[end+1:])
@@ -78,7 +79,8 @@ func parseStat(text string) (time.Duration, error) {
 	return time.Duration(utime+stime) * clockTick, errors.Join(err1, err2)
 }
 
-// settledRSS waits until resident memory stands still over three readings, at most fifty, and returns it.
+// settledRSS waits until resident memory stands still over three readings, at most fifty, and
+// returns it.
 func settledRSS(ctx context.Context, pid int, pause time.Duration) (int64, error) {
 	last, err := testserver.RSS(pid)
 	still := 0
@@ -109,7 +111,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// otherWork measures how much of the machine's CPU time processes other than this one and its children take.
+// otherWork measures the share of the machine's CPU time that processes other than this one and its
+// children take.
 type otherWork struct {
 	start      time.Time
 	busy, ours time.Duration
@@ -120,15 +123,15 @@ func startOtherWork() (otherWork, error) {
 	return otherWork{start: time.Now(), busy: busy, ours: ownCPU()}, err
 }
 
-// share returns the part of all CPU time since the start, 0 to 1. All children must have been reaped: the kernel counts
-// a child for its parent only then.
+// share returns the part of all CPU time since the start, 0 to 1. All children must have been
+// reaped: only then does the kernel add a child's time to its parent.
 func (o otherWork) share() (float64, error) {
 	busy, err := machineBusy()
 	others := (busy - o.busy) - (ownCPU() - o.ours)
 	return max(0, others.Seconds()/time.Since(o.start).Seconds()/float64(runtime.NumCPU())), err
 }
 
-// machineBusy is the time that all CPUs together were not idle since boot.
+// machineBusy returns the time since boot that all CPUs together were not idle.
 func machineBusy() (time.Duration, error) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -137,8 +140,9 @@ func machineBusy() (time.Duration, error) {
 	return parseMachineBusy(string(text))
 }
 
-// parseMachineBusy sums user, nice, system, irq, softirq and steal of the first line of /proc/stat; the other columns
-// are idle, iowait (which is idle too) and guest times that user already holds.
+// parseMachineBusy sums user, nice, system, irq, softirq and steal of the first line of /proc/stat.
+// The other columns are idle, iowait (which is idle too), and guest times that user already
+// includes.
 func parseMachineBusy(text string) (time.Duration, error) {
 	line, _, _ := strings.Cut(text, "\n")
 	fields := strings.Fields(line)
@@ -172,7 +176,8 @@ var (
 	versionWord = regexp.MustCompile(`v=(\S+)`)
 )
 
-// describeMachine is the line of the report that says where and with what the figures were taken.
+// describeMachine returns the line of the report that says where and with what the figures were
+// taken.
 func describeMachine(ctx context.Context, paths [sides]string) string {
 	model := runtime.GOARCH
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
@@ -186,7 +191,8 @@ func describeMachine(ctx context.Context, paths [sides]string) string {
 		kernel += " " + unix.ByteSliceToString(u.Release[:])
 	}
 	return fmt.Sprintf("%d × %s, %s, %s, Redis %s, Godwit %s, %s", runtime.NumCPU(), model, kernel,
-		runtime.Version(), serverVersion(ctx, paths[sideRedis]), serverVersion(ctx, paths[sideGodwit]),
+		runtime.Version(), serverVersion(ctx, paths[sideRedis]),
+		serverVersion(ctx, paths[sideGodwit]),
 		time.Now().UTC().Format("2006-01-02"))
 }
 

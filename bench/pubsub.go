@@ -18,8 +18,9 @@ import (
 // targetPublish is the least throughput of PUBLISH, as Godwit ÷ Redis.
 const targetPublish = 1.2
 
-// The pubsub part has 50 connections of redis-benchmark publish to one channel, while the subscribers read all that comes on one thread. An operation is
-// one message published and delivered to every subscriber: the clock stops when the last of them has the last byte.
+// The pubsub part has 50 connections of redis-benchmark publish to one channel, while one thread
+// reads everything that arrives for the subscribers. An operation is one message published and
+// delivered to every subscriber: the clock stops when the last of them has the last byte.
 const pubsubMessage = 64 // bytes
 
 var pubsubSubscribers = []int{0, 1, 10, 100}
@@ -28,8 +29,11 @@ func (b *bench) pubsub(ctx context.Context) error {
 	if !b.plan.has("pubsub") {
 		return nil
 	}
-	b.report.section("Pub/sub", fmt.Sprintf("PUBLISH of %d bytes by 50 clients, delivered to all subscribers.", pubsubMessage),
-		"subscribers", "pipeline", "Redis op/s", "Godwit op/s", "ratio", "target", "Redis CPU µs/op", "Godwit CPU µs/op", "ratio")
+	b.report.section("Pub/sub",
+		fmt.Sprintf("PUBLISH of %d bytes by 50 clients, delivered to all subscribers.",
+			pubsubMessage),
+		"subscribers", "pipeline", "Redis op/s", "Godwit op/s", "ratio", "target",
+		"Redis CPU µs/op", "Godwit CPU µs/op", "ratio")
 	for _, subscribers := range pubsubSubscribers {
 		for _, pipeline := range []int{1, 16} {
 			var rate, cpu series
@@ -42,7 +46,8 @@ func (b *bench) pubsub(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			b.progress("%3d subscribers P%-3d  op/s %.2f×  CPU/op %.2f×", subscribers, pipeline, rate.ratio(), cpu.ratio())
+			b.progress("%3d subscribers P%-3d  op/s %.2f×  CPU/op %.2f×", subscribers, pipeline,
+				rate.ratio(), cpu.ratio())
 			ops, used := rate.show("%.0f", 1), cpu.show("%.2f", 1)
 			b.report.last().row(fmt.Sprint(subscribers), fmt.Sprint(pipeline),
 				ops.redis, ops.godwit, ops.ratio, b.report.atLeast(ops.value, targetPublish, ""),
@@ -52,8 +57,9 @@ func (b *bench) pubsub(ctx context.Context) error {
 	return nil
 }
 
-// publish measures one server of its own: operations a second, and its CPU time for each in µs.
-func (b *bench) publish(ctx context.Context, side, subscribers, pipeline int) (rate, cpu float64, err error) {
+// publish measures a fresh server: operations a second, and its CPU time for each in µs.
+func (b *bench) publish(ctx context.Context, side, subscribers, pipeline int) (rate, cpu float64,
+	err error) {
 	s, err := b.start(ctx, side)
 	if err != nil {
 		return 0, 0, err
@@ -71,7 +77,8 @@ func (b *bench) publish(ctx context.Context, side, subscribers, pipeline int) (r
 		begin := time.Now()
 		done := make(chan error, 1)
 		go func() { done <- d.run(ctx, ops*frame) }()
-		_, err := tool(ctx, nil, "redis-benchmark", "-h", "127.0.0.1", "-p", strconv.Itoa(s.Port), "-c", "50", "-n", strconv.Itoa(ops),
+		_, err := tool(ctx, nil, "redis-benchmark", "-h", "127.0.0.1", "-p", strconv.Itoa(s.Port),
+			"-c", "50", "-n", strconv.Itoa(ops),
 			"-P", strconv.Itoa(pipeline), "-q", "publish", "channel", message)
 		if err != nil {
 			d.stop()
@@ -83,7 +90,7 @@ func (b *bench) publish(ctx context.Context, side, subscribers, pipeline int) (r
 	return rate, used / float64(ops), err
 }
 
-// drain is many subscribers that one thread reads.
+// drain is a set of subscribers that one thread reads.
 type drain struct {
 	epfd  int
 	files []*os.File // keep the descriptors open
@@ -128,10 +135,12 @@ func (d *drain) subscribe(addr string) error {
 	if err := unix.SetNonblock(fd, true); err != nil {
 		return os.NewSyscallError("fcntl", err)
 	}
-	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(d.epfd, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}))
+	return os.NewSyscallError("epoll_ctl",
+		unix.EpollCtl(d.epfd, unix.EPOLL_CTL_ADD, fd,
+			&unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}))
 }
 
-// run reads until every subscriber has got so many bytes.
+// run reads until every subscriber has received each bytes.
 func (d *drain) run(ctx context.Context, each int) error {
 	left := map[int32]int{}
 	for _, fd := range d.fds {
@@ -155,7 +164,8 @@ func (d *drain) run(ctx context.Context, each int) error {
 		for _, ev := range events[:max(n, 0)] {
 			got, err := unix.Read(int(ev.Fd), buf)
 			if got <= 0 && err != unix.EAGAIN {
-				return fmt.Errorf("a subscriber was closed with %d bytes missing: %w", left[ev.Fd], err)
+				return fmt.Errorf("a subscriber was closed with %d bytes missing: %w", left[ev.Fd],
+					err)
 			}
 			if left[ev.Fd] -= max(got, 0); left[ev.Fd] <= 0 {
 				delete(left, ev.Fd)

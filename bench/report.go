@@ -52,7 +52,8 @@ func (s *section) row(cells ...string) { s.rows = append(s.rows, cells) }
 
 func (r *report) last() *section { return r.sections[len(r.sections)-1] }
 
-// atMost and atLeast render a target with its verdict; a quick run is too small to judge, so its verdict is in brackets.
+// atMost and atLeast render a target with its verdict. A quick run is too small to judge, so its
+// verdict is in brackets.
 func (r *report) atMost(value, limit float64, unit string) string {
 	return r.verdict("≤ "+trim(limit)+unit, value <= limit)
 }
@@ -76,7 +77,8 @@ func trim(v float64) string { return fmt.Sprintf("%.1f", v) }
 
 func (r *report) throughputHeader() {
 	r.section("Throughput and server CPU",
-		fmt.Sprintf("redis-benchmark, 50 connections, %s keys, %d-byte values. Ratios are Godwit ÷ Redis.",
+		fmt.Sprintf("redis-benchmark, 50 connections, %s keys, %d-byte values. Ratios are Godwit "+
+			"÷ Redis.",
 			count(r.plan.keys), r.plan.valueSize),
 		"command", "pipeline", "Redis k ops/s", "Godwit k ops/s", "ratio", "target",
 		"Redis CPU µs/op", "Godwit CPU µs/op", "ratio", "target")
@@ -91,13 +93,15 @@ func (r *report) throughputRow(test string, pipeline int, rps, cpu *series) {
 	if pipeline == 1 {
 		cost = r.atMost(used.value, targetCPU, "")
 	}
-	r.last().row(strings.ToUpper(test), fmt.Sprint(pipeline), ops.redis, ops.godwit, ops.ratio, speed,
+	r.last().row(strings.ToUpper(test), fmt.Sprint(pipeline), ops.redis, ops.godwit, ops.ratio,
+		speed,
 		used.redis, used.godwit, used.ratio, cost)
 }
 
 func (r *report) latency(p50, p99, p999, worst *series) {
 	s := r.section("Latency under moderate load",
-		fmt.Sprintf("A GET each millisecond beside 8 connections with about 2,000 commands a second each; %s keys.", count(r.plan.keys)),
+		fmt.Sprintf("A GET each millisecond beside 8 connections with about 2,000 commands a "+
+			"second each; %s keys.", count(r.plan.keys)),
 		"percentile", "Redis ms", "Godwit ms", "ratio")
 	for _, l := range []struct {
 		name string
@@ -109,7 +113,8 @@ func (r *report) latency(p50, p99, p999, worst *series) {
 }
 
 func (r *report) rssHeader() {
-	r.section("Memory", "Growth of resident memory since the idle start, for each key (16-byte keys).",
+	r.section("Memory",
+		"Growth of resident memory since the idle start, for each key (16-byte keys).",
 		"keys", "value bytes", "Redis B/key", "Godwit B/key", "ratio", "target")
 }
 
@@ -123,21 +128,26 @@ func (r *report) rssRow(keys, size int, perKey *series) {
 
 func (r *report) bulk(cpu *series) {
 	v := cpu.show("%.2f", 1)
-	r.section("Bulk load", fmt.Sprintf("`redis-cli --pipe` with %s SETs of %d-byte values.", count(r.plan.keys), r.plan.valueSize),
+	r.section("Bulk load",
+		fmt.Sprintf("`redis-cli --pipe` with %s SETs of %d-byte values.", count(r.plan.keys),
+			r.plan.valueSize),
 		"", "Redis CPU µs/op", "Godwit CPU µs/op", "ratio", "target").
 		row("SET", v.redis, v.godwit, v.ratio, r.atMost(v.value, targetBulkCPU, ""))
 }
 
 func (r *report) expiry(idle, during, diff, empty *series) {
 	s := r.section("Mass expiry",
-		fmt.Sprintf("%s keys, all due within one second; a second client's GETs meanwhile.", count(r.plan.expireKeys)),
-		"server", "idle p99.9 ms", "p99.9 ms meanwhile", "difference ms", "target", "empty after the last deadline")
+		fmt.Sprintf("%s keys, all due within one second; a second client's GETs meanwhile.",
+			count(r.plan.expireKeys)),
+		"server", "idle p99.9 ms", "p99.9 ms meanwhile", "difference ms", "target",
+		"empty after the last deadline")
 	for side := range sides {
 		target := ""
 		if side == sideGodwit {
 			target = r.atMost(diff.median(side), targetStall, " ms")
 		}
-		s.row(sideNames[side], ms(idle.median(side)), ms(during.median(side)), ms(diff.median(side)), target,
+		s.row(sideNames[side], ms(idle.median(side)), ms(during.median(side)),
+			ms(diff.median(side)), target,
 			fmt.Sprintf("%.0f ms", empty.median(side)))
 	}
 }
@@ -145,10 +155,14 @@ func (r *report) expiry(idle, during, diff, empty *series) {
 func (r *report) events(p999, diff, worst []series) {
 	p := &r.plan
 	s := r.section("Latency during heavy work",
-		fmt.Sprintf("p99.9 of a GET every %v, and its difference to idle. `growth`: from %s to %s keys at %s inserts a second, through a "+
-			"doubling of the table; `overwrite`: the same load without growth; `flushall async` of %s keys; `unlink` of %d strings of %d MiB.",
-			p.eventProbeEvery, count(p.growFrom), count(p.growTo), count(p.growRate), count(p.growTo), p.bigValues, p.bigValueSize>>20),
-		"during", "Redis p99.9 ms", "Redis − idle", "Redis max", "Godwit p99.9 ms", "Godwit − idle", "Godwit max", "target")
+		fmt.Sprintf("p99.9 of a GET every %v, and its difference to idle. `growth`: from %s to "+
+			"%s keys at %s inserts a second, through a "+
+			"doubling of the table; `overwrite`: the same load without growth; "+
+			"`flushall async` of %s keys; `unlink` of %d strings of %d MiB.",
+			p.eventProbeEvery, count(p.growFrom), count(p.growTo), count(p.growRate),
+			count(p.growTo), p.bigValues, p.bigValueSize>>20),
+		"during", "Redis p99.9 ms", "Redis − idle", "Redis max", "Godwit p99.9 ms", "Godwit − idle",
+		"Godwit max", "target")
 	for i, name := range eventNames {
 		target := ""
 		if name != "idle" && name != "overwrite" {
@@ -156,7 +170,8 @@ func (r *report) events(p999, diff, worst []series) {
 		}
 		cells := []string{name}
 		for side := range sides {
-			cells = append(cells, ms(p999[i].median(side)), ms(diff[i].median(side)), ms(worst[i].median(side)))
+			cells = append(cells, ms(p999[i].median(side)), ms(diff[i].median(side)),
+				ms(worst[i].median(side)))
 		}
 		s.row(append(cells, target)...)
 	}
@@ -164,7 +179,8 @@ func (r *report) events(p999, diff, worst []series) {
 
 func (r *report) collectionsHeader() {
 	r.section("Collections",
-		fmt.Sprintf("The rest of redis-benchmark's default list: 50 connections, members from %s.", count(r.plan.elements)),
+		fmt.Sprintf("The rest of redis-benchmark's default list: 50 connections, members from %s.",
+			count(r.plan.elements)),
 		"command", "pipeline", "Redis k ops/s", "Godwit k ops/s", "ratio", "target",
 		"Redis CPU µs/op", "Godwit CPU µs/op", "ratio", "target")
 }
@@ -177,13 +193,15 @@ func (r *report) collectionsRow(test string, pipeline int, rps, cpu *series) {
 	} else {
 		cost = r.atMost(used.value, targetCPU, "")
 	}
-	r.last().row(strings.ToUpper(test), fmt.Sprint(pipeline), ops.redis, ops.godwit, ops.ratio, speed,
+	r.last().row(strings.ToUpper(test), fmt.Sprint(pipeline), ops.redis, ops.godwit, ops.ratio,
+		speed,
 		used.redis, used.godwit, used.ratio, cost)
 }
 
 func (r *report) elementsHeader() {
 	r.section("Memory of collections",
-		fmt.Sprintf("Growth of used_memory: one collection of %s elements, members of 14 bytes, hash values of 2 to 8; and %s small hashes.",
+		fmt.Sprintf("Growth of used_memory: one collection of %s elements, members of 14 bytes, "+
+			"hash values of 2 to 8; and %s small hashes.",
 			count(r.plan.elements), count(r.plan.elements)),
 		"collection", "for each", "Redis B", "Godwit B", "ratio", "target")
 }
@@ -196,7 +214,8 @@ func (r *report) elementsRow(k elementKind, per *series) {
 
 func (r *report) big(names []string, cpu []series, stall *series) {
 	s := r.section("Large collections",
-		fmt.Sprintf("Server CPU: ZRANK and ZRANGE of 10 on a sorted set of %s, for each command; the set operations on %s members each, half of them common.",
+		fmt.Sprintf("Server CPU: ZRANK and ZRANGE of 10 on a sorted set of %s, for each command; "+
+			"the set operations on %s members each, half of them common.",
 			count(r.plan.bigMembers), count(r.plan.elements)),
 		"command", "Redis CPU µs", "Godwit CPU µs", "ratio", "target")
 	for i, name := range names {
@@ -213,7 +232,8 @@ func ms(v float64) string { return fmt.Sprintf("%.2f", v) }
 func count(n int) string {
 	switch {
 	case n >= 1_000_000:
-		return strings.TrimRight(strings.TrimRight(fmt.Sprintf("%.2f", float64(n)/1e6), "0"), ".") + " M"
+		return strings.TrimRight(strings.TrimRight(fmt.Sprintf("%.2f", float64(n)/1e6), "0"), ".") +
+			" M"
 	case n >= 10_000:
 		return fmt.Sprintf("%d k", n/1000)
 	}
@@ -223,14 +243,16 @@ func count(n int) string {
 // markdown renders the whole report.
 func (r *report) markdown() string {
 	var sb strings.Builder
-	sb.WriteString(wrapped(fmt.Sprintf("%s. Medians of %d round(s), servers alternating, %s in all. Other "+
-		"processes used %.0f %% of the machine's CPU time meanwhile.",
+	sb.WriteString(wrapped(fmt.Sprintf("%s. Medians of %d round(s), servers alternating, "+
+		"%s in all. Other processes used %.0f %% of the machine's CPU time meanwhile.",
 		r.machine, r.plan.rounds, r.took.Round(time.Second), r.others*100)))
 	if r.others > busyMachine {
-		sb.WriteString("That is too much for p99.9 latencies to mean much: repeat on a quieter machine.\n")
+		sb.WriteString("That is too much for p99.9 latencies to mean much: " +
+			"repeat on a quieter machine.\n")
 	}
 	if r.plan.quick {
-		sb.WriteString("A quick run: too small and too short to judge the targets, hence the brackets.\n")
+		sb.WriteString("A quick run: too small and too short to judge the targets, " +
+			"hence the brackets.\n")
 	}
 	for _, s := range r.sections {
 		sb.WriteString("\n" + wrapped(fmt.Sprintf("**%s.** %s", s.title, s.note)) + "\n")
@@ -242,7 +264,7 @@ func (r *report) markdown() string {
 // lineWidth is the most columns of a line of prose.
 const lineWidth = 100
 
-// wrapped breaks text into lines of at most lineWidth columns, the last one ended too.
+// wrapped breaks text into lines of at most lineWidth columns, each with its newline.
 func wrapped(text string) string {
 	var sb strings.Builder
 	width := 0
@@ -273,7 +295,8 @@ func (s *section) table(sb *strings.Builder) {
 	}
 	line := func(cells []string) {
 		for i, w := range width {
-			sb.WriteString("| " + cells[i] + strings.Repeat(" ", w-utf8.RuneCountInString(cells[i])) + " ")
+			sb.WriteString("| " + cells[i] +
+				strings.Repeat(" ", w-utf8.RuneCountInString(cells[i])) + " ")
 		}
 		sb.WriteString("|\n")
 	}
@@ -287,7 +310,7 @@ func (s *section) table(sb *strings.Builder) {
 	}
 }
 
-// putBetween replaces what stands between the markers of that name in the file.
+// putBetween replaces the text between the markers of that name in the file.
 func putBetween(path, mark, text string) error {
 	old, err := os.ReadFile(path)
 	if err != nil {
@@ -300,7 +323,7 @@ func putBetween(path, mark, text string) error {
 	return replaceFile(path, updated)
 }
 
-// betweenMarkers is putBetween on the text of a file.
+// betweenMarkers does what putBetween does, on the text of a file.
 func betweenMarkers(doc, mark, text string) (string, error) {
 	markBegin, markEnd := "<!-- "+mark+":begin -->", "<!-- "+mark+":end -->"
 	head, rest, ok := strings.Cut(doc, markBegin)
@@ -314,7 +337,8 @@ func betweenMarkers(doc, mark, text string) (string, error) {
 	return head + markBegin + "\n" + strings.Trim(text, "\n") + "\n" + markEnd + tail, nil
 }
 
-// replaceFile writes a file by a temporary name, so that an interrupt leaves the old text or the new one.
+// replaceFile writes a file under a temporary name first, so that an interrupt leaves the old text
+// or the new one.
 func replaceFile(path, text string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".bench-*")
 	if err != nil {

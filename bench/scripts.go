@@ -9,21 +9,32 @@ import (
 // targetScript is the least throughput of a script, as a share of Redis's.
 const targetScript = 1.0
 
-const unlockScript = "if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) else return 0 end"
+const unlockScript = "if redis.call('get',KEYS[1]) == ARGV[1] then return " +
+	"redis.call('del',KEYS[1]) else return 0 end"
 
-// scriptGroup is scripts at pipeline 16: the smallest that does something, what locks are released with, and loops.
+// scriptGroup returns scripts at pipeline 16: the smallest that does something, the one that
+// releases a lock, and loops.
 func scriptGroup(p *plan) sketchGroup {
-	eval := func(script string, args ...string) []string { return append([]string{"EVAL", script}, args...) }
+	eval := func(script string, args ...string) []string {
+		return append([]string{"EVAL", script}, args...)
+	}
 	return sketchGroup{
 		name: "Lua", keys: p.elements,
 		cases: []sketchCase{
-			{name: "EVAL of GET", args: eval("return redis.call('GET', KEYS[1])", "1", "key:__rand_int__"), scale: 1, target: targetScript},
-			{name: "EVAL of the unlock script", args: eval(unlockScript, "1", "lock:__rand_int__", "token"), scale: 1, target: targetScript},
+			{name: "EVAL of GET",
+				args: eval("return redis.call('GET', KEYS[1])", "1", "key:__rand_int__"), scale: 1,
+				target: targetScript},
+			{name: "EVAL of the unlock script",
+				args: eval(unlockScript, "1", "lock:__rand_int__", "token"), scale: 1,
+				target: targetScript},
 			{name: "EVAL of a counter with a limit",
-				args:  eval("local n = redis.call('incr',KEYS[1]) if n == 1 then redis.call('expire',KEYS[1],60) end return n", "1", "n:__rand_int__"),
+				args: eval("local n = redis.call('incr',KEYS[1]) if n == 1 then "+
+					"redis.call('expire',KEYS[1],60) end return n", "1", "n:__rand_int__"),
 				scale: 1, target: targetScript},
-			{name: "EVAL of 100 additions", args: eval("local n = 0 for i=1,100 do n = n + i end return n", "0"), scale: 0.5},
-			{name: "EVAL of 10 calls", args: eval("for i=1,10 do redis.call('GET','k'..i) end return 1", "0"), scale: 0.2},
+			{name: "EVAL of 100 additions",
+				args: eval("local n = 0 for i=1,100 do n = n + i end return n", "0"), scale: 0.5},
+			{name: "EVAL of 10 calls",
+				args: eval("for i=1,10 do redis.call('GET','k'..i) end return 1", "0"), scale: 0.2},
 		},
 	}
 }

@@ -15,7 +15,8 @@ func (s *series) add(side int, v float64) { s[side] = append(s[side], v) }
 
 func (s *series) median(side int) float64 { return median(s[side]) }
 
-// ratio returns the median over the rounds of Godwit ÷ Redis. Tables show that of their own columns.
+// ratio returns the median over the rounds of Godwit ÷ Redis. Tables show the ratio of their own
+// columns instead.
 func (s *series) ratio() float64 {
 	n := min(len(s[sideRedis]), len(s[sideGodwit]))
 	ratios := make([]float64, 0, n)
@@ -33,7 +34,7 @@ type shown struct {
 	value                float64 // of ratio
 }
 
-// show formats the medians, divided by scale. Whoever divides what is printed finds the ratio.
+// show formats the medians, divided by scale. The ratio is that of the printed figures.
 func (s *series) show(format string, scale float64) shown {
 	x := shown{
 		redis:  fmt.Sprintf(format, s.median(sideRedis)/scale),

@@ -18,15 +18,18 @@ import (
 type server struct{ *testserver.Server }
 
 // start runs a server without persistence and waits until it answers PING.
-func (b *bench) start(ctx context.Context, side int) (*server, error) { return b.startWith(ctx, side) }
+func (b *bench) start(ctx context.Context, side int) (*server, error) {
+	return b.startWith(ctx, side)
+}
 
-// startWith is start with more arguments, which override the usual ones.
+// startWith does what start does, with more arguments, which override the usual ones.
 func (b *bench) startWith(ctx context.Context, side int, args ...string) (*server, error) {
 	dir, err := os.MkdirTemp(b.dir, "server-")
 	if err != nil {
 		return nil, err
 	}
-	s, err := b.procs.start(testserver.Options{Program: b.paths[side], Dir: dir, Args: append([]string{"--appendonly", "no"}, args...)})
+	s, err := b.procs.start(testserver.Options{Program: b.paths[side], Dir: dir,
+		Args: append([]string{"--appendonly", "no"}, args...)})
 	if err != nil {
 		return nil, err
 	}
@@ -40,13 +43,14 @@ func (b *bench) startWith(ctx context.Context, side int, args ...string) (*serve
 	return s, nil
 }
 
-// stop ends the process, first politely, and returns when it is reaped. It may be called more than once.
+// stop ends the process, first politely, and returns when it is reaped. It may be called more than
+// once.
 func (s *server) stop() {
 	_ = s.Stop() // it has been killed then
 	os.RemoveAll(s.Dir)
 }
 
-// procs knows the servers that it has started, so that none is left behind.
+// procs keeps the servers that it has started, so that none is left behind.
 type procs struct {
 	mu      sync.Mutex
 	started []*server
@@ -80,7 +84,8 @@ func (p *procs) killAll() {
 	}
 }
 
-// childAttr makes the kernel end a child when this process dies without its clean-up.
+// childAttr returns attributes that make the kernel end a child if this process dies without its
+// clean-up.
 func childAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
 
 // tool runs redis-benchmark or redis-cli to its end and returns its standard output.

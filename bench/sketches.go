@@ -11,22 +11,26 @@ import (
 	"strings"
 )
 
-// targetModule is the least throughput of a command that Redis has in modules only, as a share of a plain command's on the same server.
+// targetModule is the least throughput of a command that Redis has only in modules, as a share of a
+// plain command's on the same server.
 const targetModule = 0.9
 
 // sketchCase is one run of redis-benchmark at pipeline 16.
 type sketchCase struct {
-	name  string
-	args  []string // what follows redis-benchmark's common arguments: a command; __rand_int__ is a number below the group's keys
-	scale float64  // of the plan's number of operations
-	keys  int      // what __rand_int__ is drawn from, if it is not what the group says
+	name string
+	// what follows redis-benchmark's common arguments: a command. __rand_int__ is a number below
+	// the group's keys
+	args  []string
+	scale float64 // of the plan's number of operations
+	keys  int     // what __rand_int__ is drawn from, if it is not what the group says
 
-	// against names an earlier case of the group that this one is compared with on the same server; "" compares with the same case on Redis.
+	// against names an earlier case of the group, with which this one is compared on the same
+	// server. "" compares with the same case on Redis.
 	against string
 	target  float64 // ratio of throughputs, at least; 0 for no target
 }
 
-// sketchGroup is cases that share a server, which holds what load has put there.
+// sketchGroup is a list of cases that share a server, filled by load.
 type sketchGroup struct {
 	name  string
 	keys  int // what __rand_int__ is drawn from
@@ -34,21 +38,23 @@ type sketchGroup struct {
 	cases []sketchCase
 }
 
-// sketchGroups are the structures beside Redis's: HyperLogLog, geo.
+// sketchGroups returns HyperLogLog and geo, which Redis has too.
 func sketchGroups(p *plan) []sketchGroup {
 	return []sketchGroup{hllGroup(p), geoGroup(p)}
 }
 
-// moduleGroups are the commands that Redis has in modules only. They are measured on Godwit alone, beside its own SET and GET.
+// moduleGroups returns the commands that Redis has only in modules. They are measured on Godwit
+// alone, beside its own SET and GET.
 func moduleGroups(p *plan) []sketchGroup {
 	return []sketchGroup{throttleGroup(p), bloomGroup(p)}
 }
 
-// bloomPerCommand is how many items a command of the load adds.
+// bloomPerCommand is the number of items that a command of the load adds.
 const bloomPerCommand = 100
 
-// bloomGroup has a filter for ten times the plan's number of elements at 1 %, half full of every second item, beside as many strings as there are elements. So about
-// half of the items that the cases ask for are there.
+// bloomGroup has a filter for ten times the plan's number of elements at 1 %, beside as many
+// strings as there are elements. The filter holds every second item and is half full, so it has
+// about half of the items that the cases ask for.
 func bloomGroup(p *plan) sketchGroup {
 	const key, item = "key:__rand_int__", "item:__rand_int__"
 	items := 10 * p.elements
@@ -66,14 +72,17 @@ func bloomGroup(p *plan) sketchGroup {
 				return appendCommand(dst, args...)
 			}},
 			{"strings", p.elements, func(dst []byte, _ *rand.Rand, i int) []byte {
-				return appendCommand(dst, "SET", string(appendKey(nil, i)), strings.Repeat("v", p.valueSize))
+				return appendCommand(dst, "SET", string(appendKey(nil, i)),
+					strings.Repeat("v", p.valueSize))
 			}},
 		},
 		cases: []sketchCase{
 			{name: "SET", args: []string{"SET", key, strings.Repeat("v", p.valueSize)}, scale: 1},
 			{name: "GET", args: []string{"GET", key}, scale: 1},
-			{name: "BF.EXISTS", args: []string{"BF.EXISTS", "filter", item}, scale: 1, keys: items, against: "GET", target: targetModule},
-			{name: "BF.ADD", args: []string{"BF.ADD", "filter", item}, scale: 1, keys: items, against: "SET", target: targetModule},
+			{name: "BF.EXISTS", args: []string{"BF.EXISTS", "filter", item}, scale: 1, keys: items,
+				against: "GET", target: targetModule},
+			{name: "BF.ADD", args: []string{"BF.ADD", "filter", item}, scale: 1, keys: items,
+				against: "SET", target: targetModule},
 		},
 	}
 }
@@ -94,31 +103,43 @@ func hllGroup(p *plan) sketchGroup {
 	return sketchGroup{
 		name: "HyperLogLog", keys: p.elements, load: []generated{load},
 		cases: []sketchCase{
-			{name: "PFADD to one", args: []string{"PFADD", "hll", "element:__rand_int__"}, scale: 1, target: targetCollection},
-			{name: "PFADD to many", args: []string{"PFADD", "hll:__rand_int__", "element:__rand_int__"}, scale: 1, target: targetCollection},
-			{name: "PFCOUNT of one", args: []string{"PFCOUNT", "hll:0"}, scale: 1, target: targetCollection},
-			{name: "PFCOUNT of 10 dense", args: append([]string{"PFCOUNT"}, ten...), scale: 0.02, target: targetCollection},
-			{name: "PFMERGE of 10 dense", args: append([]string{"PFMERGE", "dst"}, ten...), scale: 0.02, target: targetCollection},
+			{name: "PFADD to one", args: []string{"PFADD", "hll", "element:__rand_int__"}, scale: 1,
+				target: targetCollection},
+			{name: "PFADD to many",
+				args: []string{"PFADD", "hll:__rand_int__", "element:__rand_int__"}, scale: 1,
+				target: targetCollection},
+			{name: "PFCOUNT of one", args: []string{"PFCOUNT", "hll:0"}, scale: 1,
+				target: targetCollection},
+			{name: "PFCOUNT of 10 dense", args: append([]string{"PFCOUNT"}, ten...), scale: 0.02,
+				target: targetCollection},
+			{name: "PFMERGE of 10 dense", args: append([]string{"PFMERGE", "dst"}, ten...),
+				scale: 0.02, target: targetCollection},
 		},
 	}
 }
 
-// geoPerCommand is how many places a command of the load adds.
+// geoPerCommand is the number of places that a command of the load adds.
 const geoPerCommand = 10
 
-// geoGroup has places all over a country, one for every three square kilometers when there are a million. Searches are around one of them: the
-// small ones find one or two places, the large ones some 2,500.
+// geoGroup has places all over a country, one for every three square kilometers at a million
+// places. Searches are around one of them: the small ones find one or two places, the large ones
+// some 2,500.
 func geoGroup(p *plan) sketchGroup {
-	load := generated{"places", p.elements / geoPerCommand, func(dst []byte, rnd *rand.Rand, i int) []byte {
-		args := []string{"GEOADD", "geo"}
-		for j := range geoPerCommand {
-			args = append(args, fmt.Sprintf("%.6f", 100+20*rnd.Float64()), fmt.Sprintf("%.6f", 25+15*rnd.Float64()), fmt.Sprintf("place:%012d", i*geoPerCommand+j))
-		}
-		return appendCommand(dst, args...)
-	}}
+	load := generated{"places", p.elements / geoPerCommand,
+		func(dst []byte, rnd *rand.Rand, i int) []byte {
+			args := []string{"GEOADD", "geo"}
+			for j := range geoPerCommand {
+				args = append(args, fmt.Sprintf("%.6f", 100+20*rnd.Float64()),
+					fmt.Sprintf("%.6f", 25+15*rnd.Float64()),
+					fmt.Sprintf("place:%012d", i*geoPerCommand+j))
+			}
+			return appendCommand(dst, args...)
+		}}
 	search := func(name, radius string, scale float64, options ...string) sketchCase {
-		args := append([]string{"GEOSEARCH", "geo", "FROMMEMBER", "place:__rand_int__", "BYRADIUS", radius, "km"}, options...)
-		return sketchCase{name: "GEOSEARCH " + name, args: args, scale: scale, target: targetCollection}
+		args := append([]string{"GEOSEARCH", "geo", "FROMMEMBER", "place:__rand_int__",
+			"BYRADIUS", radius, "km"}, options...)
+		return sketchCase{name: "GEOSEARCH " + name, args: args, scale: scale,
+			target: targetCollection}
 	}
 	return sketchGroup{
 		name: "Places", keys: p.elements, load: []generated{load},
@@ -127,9 +148,13 @@ func geoGroup(p *plan) sketchGroup {
 			search("1 km, by distance", "1", 0.2, "ASC", "WITHDIST"),
 			search("50 km", "50", 0.001),
 			search("50 km, nearest 10", "50", 0.001, "ASC", "COUNT", "10", "WITHDIST"),
-			{name: "GEODIST", args: []string{"GEODIST", "geo", "place:__rand_int__", "place:__rand_int__", "km"}, scale: 0.5, target: targetCollection},
+			{name: "GEODIST",
+				args:  []string{"GEODIST", "geo", "place:__rand_int__", "place:__rand_int__", "km"},
+				scale: 0.5, target: targetCollection},
 			// Last, since it adds places. The numbers are up to 2^31: coordinates up to 21°.
-			{name: "GEOADD", args: []string{"GEOADD", "geo", "__rand_int__e-8", "__rand_int__e-8", "place:__rand_int__"}, scale: 0.5, keys: 1<<31 - 1, target: targetCollection},
+			{name: "GEOADD",
+				args: []string{"GEOADD", "geo", "__rand_int__e-8", "__rand_int__e-8",
+					"place:__rand_int__"}, scale: 0.5, keys: 1<<31 - 1, target: targetCollection},
 		},
 	}
 }
@@ -142,16 +167,19 @@ func throttleGroup(p *plan) sketchGroup {
 		name: "CL.THROTTLE", keys: p.elements,
 		load: []generated{
 			{"buckets", p.elements, func(dst []byte, _ *rand.Rand, i int) []byte {
-				return appendCommand(dst, append([]string{"CL.THROTTLE", "b" + string(appendKey(nil, i))}, bucket...)...)
+				return appendCommand(dst,
+					append([]string{"CL.THROTTLE", "b" + string(appendKey(nil, i))}, bucket...)...)
 			}},
 			{"strings", p.elements, func(dst []byte, _ *rand.Rand, i int) []byte {
-				return appendCommand(dst, "SET", string(appendKey(nil, i)), strings.Repeat("v", p.valueSize))
+				return appendCommand(dst, "SET", string(appendKey(nil, i)),
+					strings.Repeat("v", p.valueSize))
 			}},
 		},
 		cases: []sketchCase{
 			{name: "SET", args: []string{"SET", key, strings.Repeat("v", p.valueSize)}, scale: 1},
 			{name: "GET", args: []string{"GET", key}, scale: 1},
-			{name: "CL.THROTTLE", args: append([]string{"CL.THROTTLE", "b" + key}, bucket...), scale: 1, against: "SET", target: targetModule},
+			{name: "CL.THROTTLE", args: append([]string{"CL.THROTTLE", "b" + key}, bucket...),
+				scale: 1, against: "SET", target: targetModule},
 		},
 	}
 }
@@ -161,7 +189,8 @@ func (b *bench) sketches(ctx context.Context) error {
 	if !b.plan.has("sketches") {
 		return nil
 	}
-	b.report.sketchesHeader("HyperLogLog and geo", "redis-benchmark, 50 connections, pipeline 16.", "Redis")
+	b.report.sketchesHeader("HyperLogLog and geo", "redis-benchmark, 50 connections, pipeline 16.",
+		"Redis")
 	for _, g := range sketchGroups(&b.plan) {
 		if err := b.sketchGroup(ctx, &g); err != nil {
 			return err
@@ -187,7 +216,9 @@ func (b *bench) modules(ctx context.Context) error {
 	if !b.plan.has("modules") {
 		return nil
 	}
-	b.report.sketchesHeader("Filters and rate limits", "redis-benchmark, 50 connections, pipeline 16; compared with a plain command of the same server.", "other")
+	b.report.sketchesHeader("Filters and rate limits",
+		"redis-benchmark, 50 connections, pipeline 16; compared with a plain command of the same "+
+			"server.", "other")
 	for _, g := range moduleGroups(&b.plan) {
 		rps := make([]series, len(g.cases))
 		for range b.plan.rounds {
@@ -209,8 +240,10 @@ func (b *bench) modules(ctx context.Context) error {
 	return nil
 }
 
-// sketchRound runs the cases of a group on a server of their own; add gets the operations a second of each.
-func (b *bench) sketchRound(ctx context.Context, side int, g *sketchGroup, add func(i int, rps float64)) error {
+// sketchRound runs the cases of a group on a fresh server. add receives each case's operations a
+// second.
+func (b *bench) sketchRound(ctx context.Context, side int, g *sketchGroup,
+	add func(i int, rps float64)) error {
 	s, err := b.start(ctx, side)
 	if err != nil {
 		return err
@@ -223,7 +256,8 @@ func (b *bench) sketchRound(ctx context.Context, side int, g *sketchGroup, add f
 	}
 	for i, c := range g.cases {
 		ops := max(1000, int(float64(b.plan.ops(c.name, 16))*c.scale))
-		rps, _, err := redisBenchmark(ctx, s, ops, 16, append([]string{"-r", strconv.Itoa(cmp.Or(c.keys, g.keys))}, c.args...)...)
+		rps, _, err := redisBenchmark(ctx, s, ops, 16,
+			append([]string{"-r", strconv.Itoa(cmp.Or(c.keys, g.keys))}, c.args...)...)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -243,7 +277,8 @@ func (b *bench) reportSketches(g *sketchGroup, rps []series) {
 }
 
 func (r *report) sketchesHeader(title, note, other string) {
-	r.section(title, note, "command", "compared with", other+" k ops/s", "Godwit k ops/s", "ratio", "target")
+	r.section(title, note, "command", "compared with", other+" k ops/s", "Godwit k ops/s", "ratio",
+		"target")
 }
 
 func (r *report) sketchesRow(c *sketchCase, rps *series) {

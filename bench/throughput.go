@@ -11,7 +11,8 @@ import (
 	"strconv"
 )
 
-// loadedParts runs the parts that want both servers loaded and otherwise leave them alone: latency, then throughput.
+// loadedParts runs the parts that need both servers loaded and otherwise leave them alone: latency,
+// then throughput.
 func (b *bench) loadedParts(ctx context.Context) error {
 	if !b.plan.has("latency") && !b.plan.has("throughput") {
 		return nil
@@ -45,7 +46,8 @@ func (b *bench) loadAndSettle(ctx context.Context, s *server, from, to, valueSiz
 	if err := pump(ctx, s.Addr, setKeys(valueSize), from, to); err != nil {
 		return fmt.Errorf("load: %w", err)
 	}
-	// Both servers move a rehash on by one bucket with each lookup; half of the keys is the most buckets left.
+	// Both servers advance a rehash by one bucket with each lookup. At most half as many buckets as
+	// keys are left.
 	return pump(ctx, s.Addr, getMissing(), 0, to/2)
 }
 
@@ -66,7 +68,8 @@ func (b *bench) throughput(ctx context.Context, pair [sides]*server) error {
 			if err != nil {
 				return fmt.Errorf("throughput of %s at pipeline %d: %w", test, pipeline, err)
 			}
-			b.progress("%-11s P%-3d  ops/s %.2f×  CPU/op %.2f×", test, pipeline, rps.ratio(), cpu.ratio())
+			b.progress("%-11s P%-3d  ops/s %.2f×  CPU/op %.2f×", test, pipeline, rps.ratio(),
+				cpu.ratio())
 			b.report.throughputRow(test, pipeline, &rps, &cpu)
 		}
 	}
@@ -74,13 +77,18 @@ func (b *bench) throughput(ctx context.Context, pair [sides]*server) error {
 }
 
 // benchmark runs redis-benchmark's test once over the loaded key space.
-func (b *bench) benchmark(ctx context.Context, s *server, test string, pipeline int) (rps, cpu float64, err error) {
-	return redisBenchmark(ctx, s, b.plan.ops(test, pipeline), pipeline, "-r", strconv.Itoa(b.plan.keys), "-d", strconv.Itoa(b.plan.valueSize), "-t", test)
+func (b *bench) benchmark(ctx context.Context, s *server, test string, pipeline int) (rps,
+	cpu float64, err error) {
+	return redisBenchmark(ctx, s, b.plan.ops(test, pipeline), pipeline, "-r",
+		strconv.Itoa(b.plan.keys), "-d", strconv.Itoa(b.plan.valueSize), "-t", test)
 }
 
-// redisBenchmark runs redis-benchmark with 50 connections and returns operations a second and the server's CPU µs for each.
-func redisBenchmark(ctx context.Context, s *server, ops, pipeline int, args ...string) (rps, cpu float64, err error) {
-	args = append([]string{"-h", "127.0.0.1", "-p", strconv.Itoa(s.Port), "-c", "50", "-n", strconv.Itoa(ops), "-P", strconv.Itoa(pipeline), "--csv"}, args...)
+// redisBenchmark runs redis-benchmark with 50 connections. It returns operations a second and the
+// server's CPU time for each in µs.
+func redisBenchmark(ctx context.Context, s *server, ops, pipeline int, args ...string) (rps,
+	cpu float64, err error) {
+	args = append([]string{"-h", "127.0.0.1", "-p", strconv.Itoa(s.Port), "-c", "50",
+		"-n", strconv.Itoa(ops), "-P", strconv.Itoa(pipeline), "--csv"}, args...)
 	var out []byte
 	used, err := cpuDuring(s, func() error {
 		out, err = tool(ctx, nil, "redis-benchmark", args...)
@@ -93,7 +101,7 @@ func redisBenchmark(ctx context.Context, s *server, ops, pipeline int, args ...s
 	return rps, used / float64(ops), err
 }
 
-// cpuDuring is the server's CPU time in µs while f runs.
+// cpuDuring returns the server's CPU time in µs while f runs.
 func cpuDuring(s *server, f func() error) (micros float64, err error) {
 	before, err := cpuTime(s.Pid)
 	if err != nil {
@@ -106,7 +114,7 @@ func cpuDuring(s *server, f func() error) (micros float64, err error) {
 	return float64((after - before).Nanoseconds()) / 1e3, err
 }
 
-// parseBenchmark finds the requests a second in the last line of redis-benchmark's CSV.
+// parseBenchmark returns the requests a second from the last line of redis-benchmark's CSV.
 func parseBenchmark(out []byte) (float64, error) {
 	// A warning line may precede the table.
 	if i := bytes.Index(out, []byte(`"test"`)); i >= 0 {
@@ -135,7 +143,8 @@ func (b *bench) latency(ctx context.Context, pair [sides]*server) error {
 		if lerr := stop(); err == nil {
 			err = lerr
 		}
-		b.progress("latency round %d %-6s  p50 %.3f  p99 %.3f  p99.9 %.3f  max %.3f ms", round+1, sideNames[side],
+		b.progress("latency round %d %-6s  p50 %.3f  p99 %.3f  p99.9 %.3f  max %.3f ms", round+1,
+			sideNames[side],
 			l.p50, l.p99, l.p999, l.max)
 		p50.add(side, l.p50)
 		p99.add(side, l.p99)

@@ -10,14 +10,17 @@ import (
 	"time"
 )
 
-// targetWakeup is the most that the p50 from a push to the reply of a waiting BLPOP may be, as Godwit ÷ Redis.
+// targetWakeup is the most that the p50 from a push to the reply of a waiting BLPOP may be, as
+// Godwit ÷ Redis.
 const targetWakeup = 1.1
 
-// The wakeup part measures how long it takes from an LPUSH until a client that is blocked in BLPOP has its element. Producer and consumer are two
-// blocking sockets of one thread, so that no scheduler of the client sits between the two. Other consumers that wait for other keys
-// are there in the second row: they must not matter.
+// The wakeup part measures the time from an LPUSH until a client that is blocked in BLPOP has its
+// element. Producer and consumer are two blocking sockets of one thread, so that no scheduler of
+// the client sits between the two. In the second row, other consumers wait for other keys: they
+// must not matter.
 const (
-	wakeupEvery   = time.Millisecond // between two pushes: the consumer is blocked again long before
+	// time between two pushes: the consumer is blocked again long before
+	wakeupEvery   = time.Millisecond
 	wakeupOthers  = 1000
 	wakeupPush    = "*3\r\n$5\r\nLPUSH\r\n$5\r\nqueue\r\n$3\r\njob\r\n"
 	wakeupPop     = "*3\r\n$5\r\nBLPOP\r\n$5\r\nqueue\r\n$1\r\n0\r\n"
@@ -29,8 +32,10 @@ func (b *bench) wakeup(ctx context.Context) error {
 	if !b.plan.has("wakeup") {
 		return nil
 	}
-	b.report.section("Wake-up of a blocked client", "From an LPUSH to the reply of the BLPOP that waits for it.",
-		"other waiting clients", "Redis p50 ms", "Godwit p50 ms", "ratio", "target", "Redis p99 ms", "Godwit p99 ms", "ratio")
+	b.report.section("Wake-up of a blocked client",
+		"From an LPUSH to the reply of the BLPOP that waits for it.",
+		"other waiting clients", "Redis p50 ms", "Godwit p50 ms", "ratio", "target", "Redis p99 ms",
+		"Godwit p99 ms", "ratio")
 	for _, others := range []int{0, wakeupOthers} {
 		var p50, p99 series
 		err := b.eachRound(ctx, func(round, side int) error {
@@ -38,7 +43,8 @@ func (b *bench) wakeup(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			b.progress("wakeup round %d %-6s  %d others  p50 %.4f  p99 %.4f ms, %d pushes", round+1, sideNames[side], others, l.p50, l.p99, l.samples)
+			b.progress("wakeup round %d %-6s  %d others  p50 %.4f  p99 %.4f ms, %d pushes", round+1,
+				sideNames[side], others, l.p50, l.p99, l.samples)
 			p50.add(side, l.p50)
 			p99.add(side, l.p99)
 			return nil
@@ -53,7 +59,7 @@ func (b *bench) wakeup(ctx context.Context) error {
 	return nil
 }
 
-// wakeupRun measures one server of its own.
+// wakeupRun measures a fresh server.
 func (b *bench) wakeupRun(ctx context.Context, side, others int) (latencies, error) {
 	s, err := b.start(ctx, side)
 	if err != nil {
@@ -75,7 +81,7 @@ func (b *bench) wakeupRun(ctx context.Context, side, others int) (latencies, err
 	return wakeups(s.Addr, b.plan.wakeupTime)
 }
 
-// wakeups pushes and pops for the time.
+// wakeups pushes and pops for the given time.
 func wakeups(addr string, window time.Duration) (latencies, error) {
 	producer, err := dialBlocking(addr)
 	if err != nil {
@@ -110,7 +116,7 @@ func wakeups(addr string, window time.Duration) (latencies, error) {
 	return summarize(samples[len(samples)/10:]), nil // the first tenth warms up
 }
 
-// expectReply reads as many bytes as buf has; they must be the wanted ones.
+// expectReply reads as many bytes as buf has. They must be the wanted ones.
 func expectReply(c io.Reader, buf []byte, want string) error {
 	if _, err := io.ReadFull(c, buf); err != nil {
 		return err

@@ -1,6 +1,6 @@
-// Command oracle compares a Godwit server with a real redis-server: it sends both
-// the same random commands, generated from the servers' own COMMAND DOCS, and
-// compares every reply and the data. It exits with 1 when they differ.
+// Command oracle compares a Godwit server with a real redis-server. It sends both the same random
+// commands, generated from the servers' own COMMAND DOCS, and compares every reply and the data. It
+// exits with 1 when they differ.
 //
 //	go run ./integration/oracle -n 1000000 -seed 7
 package main
@@ -31,7 +31,7 @@ func main() {
 	os.Exit(code)
 }
 
-// settings are the command line.
+// settings holds the options of the command line.
 type settings struct {
 	diff.Options
 	redis, godwit, godwitAddr string
@@ -45,22 +45,29 @@ func parseFlags(args []string) (settings, error) {
 	fs.IntVar(&s.N, "n", 100_000, "commands to send")
 	fs.Uint64Var(&s.Seed, "seed", uint64(time.Now().UnixNano()%1e9), "seed of the streams")
 	fs.IntVar(&s.Round, "round", 5000, "commands between resets of both servers")
-	fs.IntVar(&s.First, "first", 0, "number of the first round: with the seed of a report, its failing round")
+	fs.IntVar(&s.First, "first", 0,
+		"number of the first round: with the seed of a report, its failing round")
 	fs.IntVar(&s.Gen.Keys, "keys", 10, "shared keys")
 	fs.IntVar(&s.Gen.Clients, "clients", 4, "connections")
 	fs.IntVar(&s.Gen.DBs, "dbs", 3, "databases")
 	fs.IntVar(&s.Gen.Resp, "resp", 0, "protocol version of all connections; 0 mixes both")
-	fs.StringVar(&families, "families", "", "command groups, comma separated (connection,string,bitmap,generic,server,…); empty: all")
+	fs.StringVar(&families, "families", "",
+		"command groups, comma separated (connection,string,bitmap,generic,server,…); empty: all")
 	fs.StringVar(&only, "only", "", "commands, comma separated; empty: all")
 	fs.StringVar(&without, "without", "", "commands to leave out, comma separated")
-	fs.StringVar(&rounds, "rounds", "", "kinds of rounds, comma separated ("+strings.Join(diff.Kinds(), ",")+"); empty: all, mostly plain")
-	fs.BoolVar(&s.RefDocs, "refdocs", false, "generate from redis's COMMAND DOCS alone, as if Godwit had every command")
+	fs.StringVar(&rounds, "rounds", "",
+		"kinds of rounds, comma separated ("+strings.Join(diff.Kinds(), ",")+
+			"); empty: all, mostly plain")
+	fs.BoolVar(&s.RefDocs, "refdocs", false,
+		"generate from redis's COMMAND DOCS alone, as if Godwit had every command")
 	fs.IntVar(&s.MaxFinds, "max", 20, "stop after that many classes of differences")
 	fs.IntVar(&s.Shrinks, "shrinks", 400, "replays that shrinking one stream may cost")
-	fs.StringVar(&s.Save, "save", "integration/oracle/testdata/regress", "folder for shrunk streams; empty: do not save")
+	fs.StringVar(&s.Save, "save", "integration/oracle/testdata/regress",
+		"folder for shrunk streams; empty: do not save")
 	fs.StringVar(&s.redis, "redis", "redis-server", "redis-server binary")
 	fs.StringVar(&s.godwit, "godwit", "", "Godwit server binary; empty: build ./cmd/server")
-	fs.StringVar(&s.godwitAddr, "godwit-addr", "", "address of a running Godwit server (its data will be deleted)")
+	fs.StringVar(&s.godwitAddr, "godwit-addr", "",
+		"address of a running Godwit server (its data will be deleted)")
 	fs.StringVar(&s.replay, "replay", "", "replay one case file instead of random streams")
 	fs.BoolVar(&s.Verbose, "v", false, "progress, skipped commands, counts for each command")
 	if err := fs.Parse(args); err != nil {
@@ -113,7 +120,7 @@ func run(args []string) (int, error) {
 	return session(s, ref, tested, known)
 }
 
-// startBoth starts the two servers; what it returns can be stopped in any case.
+// startBoth starts the two servers. What it returns can be stopped even if it fails.
 func startBoth(s settings, dir string) (ref, tested *diff.Server, err error) {
 	ref, tested = &diff.Server{}, &diff.Server{}
 	if s.godwitAddr != "" {
@@ -151,8 +158,9 @@ func session(s settings, ref, tested *diff.Server, known *diff.Known) (int, erro
 	return 0, nil
 }
 
-// timing is how many differences that the same stream does not show again may come of the two servers' clocks: a deadline that passes on one of them
-// first. They are reported all the same.
+// timing is the number of differences that may come from the two servers' clocks: a deadline passes
+// on one of them first. The same stream does not show such a difference again. They are reported
+// all the same.
 const timing = 2
 
 // differs reports whether the findings fail the run.

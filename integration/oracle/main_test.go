@@ -81,7 +81,7 @@ func report(s *diff.Session) string {
 	return b.String()
 }
 
-// TestRedisEqualsItself shows that what is compared is not random.
+// TestRedisEqualsItself holds that nothing that is compared is random.
 func TestRedisEqualsItself(t *testing.T) {
 	needRedis(t)
 	ref, tested := start(t, "redis-server")
@@ -94,7 +94,7 @@ func TestRedisEqualsItself(t *testing.T) {
 	}
 }
 
-// lyingProxy forwards connections to a server and replaces bytes in the requests.
+// lyingProxy forwards connections to a server and replaces old with new in the requests.
 func lyingProxy(t *testing.T, addr, old, new string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -135,8 +135,8 @@ func forward(client net.Conn, addr, old, new string) {
 	server.Close()
 }
 
-// TestFindsWhatDiffers runs redis against one that was made to differ, in a reply,
-// in the data alone, by a limit, and expects a stream of a few commands.
+// TestFindsWhatDiffers runs redis against one that was made to differ: in a reply, in the data
+// alone, by a limit. It expects a stream of a few commands.
 func TestFindsWhatDiffers(t *testing.T) {
 	needRedis(t)
 	for _, c := range []struct {
@@ -147,11 +147,16 @@ func TestFindsWhatDiffers(t *testing.T) {
 		old, new    string
 		kind        string
 	}{
-		{name: "reply", class: "reply of incr", longest: 2, only: "incr,set,get,append", old: "$4\r\nINCR\r\n", new: "$4\r\nDECR\r\n"},
-		{name: "state", class: "state:", longest: 2, only: "setnx,msetnx,setex", old: "\r\nfoobar\r\n", new: "\r\nfoobaz\r\n"},
-		{name: "limit", class: "reply of select", longest: 1, only: "select,get,set", args: []string{"--databases", "2"}},
-		{name: "message", class: "heard after", longest: 4, kind: "messages", old: "\r\nm\r\n", new: "\r\nn\r\n"},
-		{name: "event", class: "heard after", longest: 5, kind: "messages", old: "\r\nKEA", new: "\r\nKEx"},
+		{name: "reply", class: "reply of incr", longest: 2, only: "incr,set,get,append",
+			old: "$4\r\nINCR\r\n", new: "$4\r\nDECR\r\n"},
+		{name: "state", class: "state:", longest: 2, only: "setnx,msetnx,setex",
+			old: "\r\nfoobar\r\n", new: "\r\nfoobaz\r\n"},
+		{name: "limit", class: "reply of select", longest: 1, only: "select,get,set",
+			args: []string{"--databases", "2"}},
+		{name: "message", class: "heard after", longest: 4, kind: "messages", old: "\r\nm\r\n",
+			new: "\r\nn\r\n"},
+		{name: "event", class: "heard after", longest: 5, kind: "messages", old: "\r\nKEA",
+			new: "\r\nKEx"},
 		{name: "invalidation", longest: 6, kind: "caching", old: "NOLOOP", new: "OPTOUT"},
 		{name: "rule", class: "acl", longest: 4, kind: "users", old: "~a*", new: "~A*"},
 		{name: "library", longest: 3, kind: "functions", old: "return keys", new: "return args"},
@@ -161,7 +166,9 @@ func TestFindsWhatDiffers(t *testing.T) {
 			if c.old != "" {
 				tested = diff.AttachServer("tested", lyingProxy(t, tested.Addr, c.old, c.new))
 			}
-			s := runSession(t, ref, tested, diff.Options{N: 20_000, Seed: *seed, Only: list(c.only), Save: t.TempDir(), Gen: diff.GenConfig{Kinds: list(c.kind)}})
+			s := runSession(t, ref, tested,
+				diff.Options{N: 20_000, Seed: *seed, Only: list(c.only), Save: t.TempDir(),
+					Gen: diff.GenConfig{Kinds: list(c.kind)}})
 			if len(s.Findings) == 0 {
 				t.Fatalf("nothing found:\n%s", report(s))
 			}
@@ -180,13 +187,14 @@ func TestFindsWhatDiffers(t *testing.T) {
 func TestTellsMissingCommands(t *testing.T) {
 	needRedis(t)
 	ref, tested := start(t, "redis-server", "--rename-command", "STRLEN", "")
-	s := runSession(t, ref, tested, diff.Options{N: 1000, Seed: *seed, Families: []string{"string"}})
+	s := runSession(t, ref, tested,
+		diff.Options{N: 1000, Seed: *seed, Families: []string{"string"}})
 	if got := strings.Join(s.Coverage.Missing, " "); got != "strlen" {
 		t.Fatalf("missing commands: %q", got)
 	}
 }
 
-// binary builds the server that is tested.
+// binary builds the server under test and returns its path.
 func binary(t *testing.T) string {
 	t.Helper()
 	if *godwit != "" {

@@ -36,7 +36,8 @@ func runRedis(t *testing.T, dir, stdin string, args ...string) (*client.Client, 
 // runServer is runRedis for the server at path.
 func runServer(t *testing.T, path, dir, stdin string, args ...string) (*client.Client, string) {
 	t.Helper()
-	s, err := testserver.Launch(testserver.Options{Program: path, Dir: dir, Stdin: stdin, Args: args, Exact: true})
+	s, err := testserver.Launch(
+		testserver.Options{Program: path, Dir: dir, Stdin: stdin, Args: args, Exact: true})
 	if err != nil {
 		t.Fatal(err)
 	}

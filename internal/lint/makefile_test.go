@@ -13,7 +13,8 @@ import (
 // makeIn runs make in the root of the tree and returns what it prints.
 func makeIn(t *testing.T, args ...string) string {
 	t.Helper()
-	cmd := exec.Command("make", append([]string{"-C", treeRoot, "--no-print-directory"}, args...)...)
+	cmd := exec.Command("make",
+		append([]string{"-C", treeRoot, "--no-print-directory"}, args...)...)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return string(out)

@@ -27,9 +27,10 @@ func typeFile(path string) bool {
 	return dir == "internal/object/" || dir == "internal/persist/rdb/" && record
 }
 
-// TestTypesAreOneThing: what a data type can do hangs on object.Description and rdb.Type. No
-// function outside of its own files tells types apart, be it by a switch, a chain of ifs or a table:
-// a new type would have to be added there. A handler may ask for the type that its command is for.
+// TestTypesAreOneThing holds that what a data type can do hangs on object.Description and rdb.Type.
+// No function outside of a type's own files tells types apart, whether by a switch, a chain of ifs
+// or a table: a new type would have to be added there. A handler may ask for the type that its
+// command is for.
 func TestTypesAreOneThing(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
@@ -38,31 +39,34 @@ func TestTypesAreOneThing(t *testing.T) {
 	require.Contains(t, types, "TypeTDigest")
 	used := map[string]bool{}
 	for _, dir := range []string{"internal", "cmd"} {
-		err = filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			rel, err := filepath.Rel(root, path)
-			if err != nil {
-				return err
-			}
-			rel = filepath.ToSlash(rel)
-			if typeFile(rel) {
-				return nil
-			}
-			f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-			if err != nil {
-				return err
-			}
-			for name, told := range tellsApart(f, types) {
-				if where := rel + ": " + name; typeChoices[where] != "" {
-					used[where] = true
-				} else {
-					t.Errorf("%s: %v: this belongs to object.Description or rdb.Type", where, told)
+		err = filepath.WalkDir(filepath.Join(root, dir),
+			func(path string, d fs.DirEntry, err error) error {
+				if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") ||
+					strings.HasSuffix(path, "_test.go") {
+					return err
 				}
-			}
-			return nil
-		})
+				rel, err := filepath.Rel(root, path)
+				if err != nil {
+					return err
+				}
+				rel = filepath.ToSlash(rel)
+				if typeFile(rel) {
+					return nil
+				}
+				f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+				if err != nil {
+					return err
+				}
+				for name, told := range tellsApart(f, types) {
+					if where := rel + ": " + name; typeChoices[where] != "" {
+						used[where] = true
+					} else {
+						t.Errorf("%s: %v: this belongs to object.Description or rdb.Type",
+							where, told)
+					}
+				}
+				return nil
+			})
 		require.NoError(t, err)
 	}
 	require.Len(t, used, len(typeChoices), "exceptions that nothing needs")

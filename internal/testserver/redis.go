@@ -27,9 +27,9 @@ func missing(t testing.TB, why string) {
 	t.Skip(why)
 }
 
-// StartRedis starts the installed redis-server in the folder, "" for one of its own, that goes with the test. It
-// listens on a unix socket and nothing else. It saves nothing by itself and keeps no log unless
-// args, which come last, say so.
+// StartRedis starts the installed redis-server for the test, in the folder, or in one of its own if
+// dir is "". The server listens on a unix socket and nothing else. It saves nothing by itself and
+// keeps no log unless args, which come last, say so.
 func StartRedis(t testing.TB, dir string, args ...string) *Server {
 	t.Helper()
 	return startSocket(t, Program(t, "redis-server"), dir, args)

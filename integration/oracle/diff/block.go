@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Rounds about blocking: several connections issue blocking commands on few keys, others push to them, and every command is a step of its
-// own (see step.go). The values that are pushed are all different, so that a reply tells who was served in which order.
+// Rounds about blocking: several connections issue blocking commands on few keys, and others push
+// to them. Every command is a step of its own (see step.go). All pushed values are different, so a
+// reply tells who was served in which order.
 
 const (
 	blockClients = 7                     // client 0 never blocks
@@ -38,7 +39,7 @@ func stepOf(client int, args ...string) Cmd {
 	return c
 }
 
-// blockSteps are the next few steps of a round about blocking.
+// blockSteps returns the next few steps of a round about blocking.
 func (g *Generator) blockSteps() []Cmd {
 	client := 1 + g.rnd.IntN(blockClients-1)
 	switch k := g.rnd.IntN(100); {
@@ -47,7 +48,9 @@ func (g *Generator) blockSteps() []Cmd {
 	case k < 48: // a few that time out, all of them before anything else happens
 		var out []Cmd
 		for range 1 + g.rnd.IntN(3) {
-			out = append(out, g.supported(stepOf(1+g.rnd.IntN(blockClients-1), g.blockingCommand(seconds(shortWait))...))...)
+			out = append(out,
+				g.supported(stepOf(1+g.rnd.IntN(blockClients-1),
+					g.blockingCommand(seconds(shortWait))...))...)
 		}
 		return append(out, Cmd{Client: 0, Step: true, Sleep: longWait})
 	case k < 52 && g.has("multi"): // inside a transaction nothing blocks
@@ -67,11 +70,13 @@ func (g *Generator) blockSteps() []Cmd {
 		}
 		return append(out, stepOf(0, "EXEC"))
 	case k >= 60 && k < 64:
-		return []Cmd{stepOf(0, "CLIENT", "UNBLOCK", idOf(client), g.pick("TIMEOUT", "ERROR", "timeout", "x"))}
+		return []Cmd{stepOf(0, "CLIENT", "UNBLOCK", idOf(client),
+			g.pick("TIMEOUT", "ERROR", "timeout", "x"))}
 	case k >= 64 && k < 66:
 		return []Cmd{{Client: client, Step: true, Close: true}}
 	case k == 66: // a key that goes by itself while clients wait
-		return []Cmd{stepOf(0, "PEXPIRE", g.blockKey(), seconds(1000*shortWait)), {Client: 0, Step: true, Sleep: longWait}}
+		return []Cmd{stepOf(0, "PEXPIRE", g.blockKey(), seconds(1000*shortWait)),
+			{Client: 0, Step: true, Sleep: longWait}}
 	case k == 67:
 		return g.swapSteps()
 	}
@@ -81,8 +86,8 @@ func (g *Generator) blockSteps() []Cmd {
 	return g.driverSteps(client, g.driverCommand(true))
 }
 
-// driverSteps sends a command. A destination is deleted first: redis does not tell the waiting clients of a value that replaces one of another
-// type, Godwit does.
+// driverSteps sends a command. It deletes a destination first: redis does not tell the waiting
+// clients of a value that replaces one of another type, Godwit does.
 func (g *Generator) driverSteps(client int, args []string) []Cmd {
 	c := stepOf(client, args...)
 	steps := g.supported(c)
@@ -95,7 +100,8 @@ func (g *Generator) driverSteps(client int, args []string) []Cmd {
 	return steps
 }
 
-// swapSteps make a key appear by SWAPDB. It is the only one: redis looks at the keys of a swapped database in the order of a hash table.
+// swapSteps makes one key appear by SWAPDB, and no others: redis looks at the keys of a swapped
+// database in the order of a hash table.
 func (g *Generator) swapSteps() []Cmd {
 	out := []Cmd{stepOf(0, "SELECT", "1"), stepOf(0, "FLUSHDB")}
 	push := stepOf(0, "RPUSH", g.listKey(), g.newValue(), g.newValue())
@@ -105,7 +111,7 @@ func (g *Generator) swapSteps() []Cmd {
 	return append(out, push, stepOf(0, "SELECT", "0"), stepOf(0, "SWAPDB", "0", "1"))
 }
 
-// supported drops a command that one of the servers lacks.
+// supported returns the command as a stream, or nothing if one of the servers lacks it.
 func (g *Generator) supported(c Cmd) []Cmd {
 	if !g.has(c.Name()) {
 		return nil
@@ -115,17 +121,20 @@ func (g *Generator) supported(c Cmd) []Cmd {
 
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
 
-// idOf stands for the identity of a client's connection, which differs between the servers.
+// idOf returns a word that stands for the id of a client's connection, which differs between the
+// servers.
 func idOf(client int) string { return "{id:" + strconv.Itoa(client) + "}" }
 
-// The keys: l and z change their types now and then, and elements are moved between them; m and y do not. A client that waits for several keys
-// waits for m or y, one of which gets elements at a time: 7.0 serves it from the key that became ready, later servers run its command again, from its
-// first key on, which may have become ready meanwhile, or be of the wrong type.
+// The keys: l and z change their types now and then, and elements are moved between them. m and y
+// do not change. A client that waits for several keys waits for m or y, and only one of them gets
+// elements at a time. Redis 7.0 serves it from the key that became ready. Later servers run its
+// command again from its first key on, and that key may have become ready meanwhile or have the
+// wrong type.
 
-// blockKey is any of l and z.
+// blockKey returns any of the keys l and z.
 func (g *Generator) blockKey() string { return g.pick("l0", "l1", "l2", "z0", "z1") }
 
-// listKey is an l, seldom a z.
+// listKey returns one of the keys l, seldom a z.
 func (g *Generator) listKey() string {
 	if g.chance(0.06) {
 		return g.blockKey()
@@ -133,7 +142,7 @@ func (g *Generator) listKey() string {
 	return g.pick("l0", "l1", "l2")
 }
 
-// zsetKey is a z, seldom an l.
+// zsetKey returns one of the keys z, seldom an l.
 func (g *Generator) zsetKey() string {
 	if g.chance(0.06) {
 		return g.blockKey()
@@ -141,7 +150,7 @@ func (g *Generator) zsetKey() string {
 	return g.pick("z0", "z1")
 }
 
-// keysOf are one key of those that change, or several of those that do not.
+// keysOf returns one key of those that change type, or several of those that do not.
 func (g *Generator) keysOf(one func() string, several ...string) []string {
 	if g.chance(0.5) {
 		return []string{one()}
@@ -164,7 +173,8 @@ func (g *Generator) newValue() string {
 	return "v" + strconv.Itoa(g.serial)
 }
 
-// blockingCommand is a command that blocks when there is nothing, with a timeout that is never reached in place of "0" half of the time.
+// blockingCommand returns a command that blocks when it finds nothing. Half of the time it has a
+// timeout that is never reached in place of "0".
 func (g *Generator) blockingCommand(timeout string) []string {
 	if timeout == "0" {
 		timeout = g.pick("0", "0", "0.0", "1000", "1000.5", "1e3", "0x3e8")
@@ -197,8 +207,8 @@ func (g *Generator) blockingCommand(timeout string) []string {
 	return many("BZMPOP", g.zsetKeys(), []string{g.pick("MIN", "MAX")})
 }
 
-// driverCommand is a command that makes keys ready, or changes them in other ways under the clients that wait; alone says that it is not one of
-// several in a transaction.
+// driverCommand returns a command that makes keys ready, or changes them in other ways while
+// clients wait. alone reports that it is not one of several in a transaction.
 func (g *Generator) driverCommand(alone bool) []string {
 	l, l2, z, any := g.listKey(), g.listKey(), g.zsetKey(), g.blockKey()
 	switch g.rnd.IntN(28) {
@@ -249,5 +259,7 @@ func (g *Generator) driverCommand(alone bool) []string {
 	case 26:
 		return []string{"LRANGE", l, "0", "-1"}
 	}
-	return strings.Fields(g.pick("SADD l1 a", "FLUSHALL", "PING", "CLIENT UNBLOCK 999999999", "CLIENT UNBLOCK x", "LINSERT l0 BEFORE v1 w", "ZREM z0 v1", "RENAME m0 m1", "RENAME y0 y1", "LPOP m0", "COPY m1 m2 REPLACE", "RPUSHX m1 x"))
+	return strings.Fields(g.pick("SADD l1 a", "FLUSHALL", "PING", "CLIENT UNBLOCK 999999999",
+		"CLIENT UNBLOCK x", "LINSERT l0 BEFORE v1 w", "ZREM z0 v1", "RENAME m0 m1", "RENAME y0 y1",
+		"LPOP m0", "COPY m1 m2 REPLACE", "RPUSHX m1 x"))
 }

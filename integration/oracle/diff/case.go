@@ -23,7 +23,7 @@ type Cmd struct {
 	Disk   Disk          // the data goes through files, see disk.go; there are no Args
 }
 
-// Name is the command's name in lower case, "" for raw bytes.
+// Name returns the command's name in lower case, "" for raw bytes.
 func (c Cmd) Name() string {
 	if c.Raw || len(c.Args) == 0 {
 		return ""
@@ -31,7 +31,7 @@ func (c Cmd) Name() string {
 	return strings.ToLower(string(c.Args[0]))
 }
 
-// String is the line that stands for the command in a case file.
+// String returns the line that stands for the command in a case file.
 func (c Cmd) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "c%d", c.Client)
@@ -60,7 +60,7 @@ func (c Cmd) String() string {
 	return b.String()
 }
 
-// Append adds the command's bytes on the wire to dst.
+// Append appends the command's bytes on the wire to dst.
 func (c Cmd) Append(dst []byte) []byte {
 	if c.Raw {
 		return append(dst, c.Args[0]...)
@@ -85,8 +85,8 @@ func (c Cmd) Append(dst []byte) []byte {
 	return append(dst, "\r\n"...)
 }
 
-// Quote spells an argument as redis-cli would accept it: bare when that is
-// unambiguous, otherwise in double quotes with \xHH for what does not print.
+// Quote spells an argument as redis-cli would accept it: bare if that is unambiguous, otherwise in
+// double quotes with \xHH for what does not print.
 func Quote(a []byte) string {
 	bare := len(a) > 0
 	for _, c := range a {
@@ -155,7 +155,7 @@ func Unquote(line string) ([][]byte, error) {
 	return out, nil
 }
 
-// unquoteOne reads one double-quoted argument and says how long it was.
+// unquoteOne reads one double-quoted argument and returns its length in s.
 func unquoteOne(s string) ([]byte, int, error) {
 	arg := []byte{}
 	for i := 1; i < len(s); i++ {
@@ -194,9 +194,10 @@ func unquoteOne(s string) ([]byte, int, error) {
 	return nil, 0, errQuote
 }
 
-// ReadCase reads a stream from a case file: a line for each command, "cN" the
-// connection, then "step", "tell", "inline" or "raw" where it applies, then the arguments; or "sleep" and milliseconds; or "disk" and what happens
-// there; or "close". Lines that are empty or start with '#' are skipped.
+// ReadCase reads a stream from a case file with one command a line. A line has the connection
+// ("cN"), then "step", "tell", "inline" or "raw" where it applies, then the arguments. Other lines
+// are "sleep" with milliseconds, "disk" with the way through files, and "close". Empty lines and
+// lines that start with '#' are skipped.
 func ReadCase(path string) ([]Cmd, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -262,7 +263,7 @@ func parseCase(line string) (Cmd, error) {
 	return c, nil
 }
 
-// WriteCase stores a stream with a heading of comment lines.
+// WriteCase writes a stream to a file under a heading of comment lines.
 func WriteCase(path, heading string, stream []Cmd) error {
 	var b strings.Builder
 	for l := range strings.SplitSeq(strings.TrimRight(heading, "\n"), "\n") {

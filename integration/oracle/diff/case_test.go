@@ -29,7 +29,8 @@ func TestCaseFileKeepsStreams(t *testing.T) {
 }
 
 func TestCaseFileRefusesBadLines(t *testing.T) {
-	for _, line := range []string{"SET k v", "c1", "cx GET k", `c1 GET "open`, `c1 GET "\x0"`, "c1 raw"} {
+	for _, line := range []string{"SET k v", "c1", "cx GET k", `c1 GET "open`, `c1 GET "\x0"`,
+		"c1 raw"} {
 		if c, err := parseCase(line); err == nil {
 			t.Errorf("%q: accepted as %v", line, c)
 		}

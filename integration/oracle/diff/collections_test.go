@@ -18,9 +18,11 @@ func reply(t *testing.T, raw string) Reply {
 
 func args(line string) [][]byte { return split(line) }
 
-// TestCollectionComparators checks what the comparators excuse, and that they do not excuse the next thing to it.
+// TestCollectionComparators holds what the comparators excuse, and that they do not excuse anything
+// close to it.
 func TestCollectionComparators(t *testing.T) {
-	two, owt, one, twice := reply(t, "*2 +a +b"), reply(t, "*2 +b +a"), reply(t, "*1 +a"), reply(t, "*2 +a +a")
+	two, owt, one, twice := reply(t, "*2 +a +b"), reply(t, "*2 +b +a"), reply(t, "*1 +a"),
+		reply(t, "*2 +a +a")
 	refuse := func(why string) Reply { return Reply{Kind: '-', Str: "ERR " + why} }
 	none, fail, other := reply(t, "*0"), reply(t, "-ERR"), reply(t, "*2 +c +d")
 	for _, c := range []struct {
@@ -38,14 +40,17 @@ func TestCollectionComparators(t *testing.T) {
 		{"a member twice", cmpSample, "SRANDMEMBER k 2", two, twice, false},
 		{"a member twice where it may be", cmpSample, "SRANDMEMBER k -2", two, twice, true},
 		{"an error for members", cmpSample, "SRANDMEMBER k 2", two, fail, false},
-		{"fields with values in any order", cmpSample, "HRANDFIELD k 1000 WITHVALUES", reply(t, "*4 +a +1 +b +2"), reply(t, "*4 +b +2 +a +1"), true},
-		{"fields with the others' values", cmpSample, "HRANDFIELD k 1000 WITHVALUES", reply(t, "*4 +a +1 +b +2"), reply(t, "*4 +b +1 +a +2"), false},
+		{"fields with values in any order", cmpSample, "HRANDFIELD k 1000 WITHVALUES",
+			reply(t, "*4 +a +1 +b +2"), reply(t, "*4 +b +2 +a +1"), true},
+		{"fields with the others' values", cmpSample, "HRANDFIELD k 1000 WITHVALUES",
+			reply(t, "*4 +a +1 +b +2"), reply(t, "*4 +b +1 +a +2"), false},
 		{"an order", cmpSort, "SORT k BY w_*", two, owt, false},
 		{"an order by equal strings", cmpSort, "SORT k BY w_* ALPHA", two, owt, true},
 		{"a set that is not sorted", cmpSort, "SORT k BY nosort", two, owt, true},
 		{"a sorted set that is not sorted", cmpSort, "SORT lx0 BY nosort", two, owt, false},
 		{"an empty result", cmpSort, "SORT k BY w_* ALPHA", two, none, false},
-		{"two reasons", cmpTimeout, "BLPOP k 1e20", refuse("timeout is negative"), refuse("timeout is out of range"), true},
+		{"two reasons", cmpTimeout, "BLPOP k 1e20", refuse("timeout is negative"),
+			refuse("timeout is out of range"), true},
 		{"another error", cmpTimeout, "BLPOP k 1e20", refuse("timeout is negative"), fail, false},
 	} {
 		if got := c.cmp(args(c.args), c.a, c.b); got != c.want {
@@ -53,10 +58,12 @@ func TestCollectionComparators(t *testing.T) {
 		}
 	}
 	text := func(s string) Reply { return Reply{Kind: '$', Str: s} }
-	if !encodingsAgree("list", false, text("quicklist"), text("listpack")) || encodingsAgree("hash", false, text("hashtable"), text("listpack")) {
+	if !encodingsAgree("list", false, text("quicklist"), text("listpack")) ||
+		encodingsAgree("hash", false, text("hashtable"), text("listpack")) {
 		t.Error("encodings are excused by the wrong type")
 	}
-	if encodingsAgree("zset", false, text("skiplist"), text("listpack")) || !encodingsAgree("zset", true, text("skiplist"), text("listpack")) {
+	if encodingsAgree("zset", false, text("skiplist"), text("listpack")) ||
+		!encodingsAgree("zset", true, text("skiplist"), text("listpack")) {
 		t.Error("a sorted set's encoding may differ after SORT, and only then")
 	}
 }
@@ -68,8 +75,9 @@ func TestRandomPops(t *testing.T) {
 		stream []Cmd
 		want   bool
 	}{
-		{[]Cmd{pop, del}, true}, {[]Cmd{pop}, false}, {[]Cmd{pop, whole, del}, false}, {[]Cmd{whole}, true},
-		{[]Cmd{cmdOf("SPOP", "k"), cmdOf("DEL", "other")}, false}, {[]Cmd{cmdOf("SPOP", "k", "x")}, true},
+		{[]Cmd{pop, del}, true}, {[]Cmd{pop}, false}, {[]Cmd{pop, whole, del}, false},
+		{[]Cmd{whole}, true}, {[]Cmd{cmdOf("SPOP", "k"), cmdOf("DEL", "other")}, false},
+		{[]Cmd{cmdOf("SPOP", "k", "x")}, true},
 	} {
 		if got := comparable(c.stream); got != c.want {
 			t.Errorf("%v: %v", c.stream, got)
@@ -80,7 +88,8 @@ func TestRandomPops(t *testing.T) {
 func blockingGenerator(t *testing.T) *Generator {
 	t.Helper()
 	table := smallTable()
-	for _, name := range []string{"rpush", "lpush", "zadd", "bzpopmin", "blmove", "set", "del", "multi", "exec", "sort"} {
+	for _, name := range []string{"rpush", "lpush", "zadd", "bzpopmin", "blmove", "set", "del",
+		"multi", "exec", "sort"} {
 		table[name] = &Command{Name: name, Group: "list"}
 	}
 	cov, err := Match(table, table, "7.0.15", func(*Command) bool { return true })
@@ -94,7 +103,8 @@ func blockingGenerator(t *testing.T) *Generator {
 	return g
 }
 
-// TestBlockRounds checks that rounds about blocking are reproducible, are made of steps, and that whatever times out is waited for.
+// TestBlockRounds holds that rounds about blocking can be reproduced, consist of steps, and wait
+// for whatever times out.
 func TestBlockRounds(t *testing.T) {
 	a := blockingGenerator(t).Stream(5, 7, 12_000)
 	if !reflect.DeepEqual(a, blockingGenerator(t).Stream(5, 7, 12_000)) {
@@ -130,13 +140,16 @@ func TestBlockRounds(t *testing.T) {
 
 // TestStepsInCaseFiles writes and reads steps.
 func TestStepsInCaseFiles(t *testing.T) {
-	want := []Cmd{stepOf(2, "BLPOP", "k", idOf(3)), {Client: 1, Step: true, Close: true}, {Client: 0, Step: true, Sleep: longWait}}
+	want := []Cmd{stepOf(2, "BLPOP", "k", idOf(3)), {Client: 1, Step: true, Close: true},
+		{Client: 0, Step: true, Sleep: longWait}}
 	path := t.TempDir() + "/case.txt"
 	if err := WriteCase(path, "steps", want); err != nil {
 		t.Fatal(err)
 	}
 	got, err := ReadCase(path)
-	if err != nil || !slices.EqualFunc(got, want, func(a, b Cmd) bool { return a.String() == b.String() && reflect.DeepEqual(a, b) }) {
+	if err != nil || !slices.EqualFunc(got, want, func(a, b Cmd) bool {
+		return a.String() == b.String() && reflect.DeepEqual(a, b)
+	}) {
 		t.Fatalf("%v, %v", got, err)
 	}
 }

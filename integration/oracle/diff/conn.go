@@ -13,15 +13,15 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// ioTimeout bounds every read and write: a server that answers later than this,
-// on loopback, to commands chosen to be cheap, does not answer.
+// ioTimeout bounds every read and write. The commands are cheap and the server is on loopback: one
+// that answers later does not answer.
 const ioTimeout = 15 * time.Second
 
-// errNoReply is the error of a server that does not answer in time.
+// errNoReply reports a server that does not answer in time.
 var errNoReply = errors.New("no reply")
 
-// Conn is a connection that reads replies as raw frames. All errors but those of
-// time and of what is not RESP are io.EOF: the peer has closed, in whatever way.
+// Conn is a connection that reads replies as raw frames. It returns io.EOF when the peer has
+// closed, in whatever way. The other errors are those of time and of bytes that are not RESP.
 type Conn struct {
 	client *client.Client
 	sock   *socket
@@ -79,9 +79,8 @@ func (c *Conn) next() ([]byte, error) {
 	return nil, io.EOF
 }
 
-// Batch reads n replies. raw holds all of them one after the other and ends the
-// end of each; fewer than n mean that the connection was closed. Both are valid
-// until the next call.
+// Batch reads n replies. raw holds them one after the other, and the end of each is appended to
+// ends. Fewer than n mean that the connection was closed. Both are valid until the next call.
 func (c *Conn) Batch(n int, ends []int) (raw []byte, _ []int, err error) {
 	c.batch, ends = c.batch[:0], ends[:0]
 	for len(ends) < n {
@@ -101,14 +100,14 @@ func (c *Conn) Batch(n int, ends []int) (raw []byte, _ []int, err error) {
 	return c.batch, ends, nil
 }
 
-// subscribeReply reports whether a push confirms a (un)subscription, which is the
-// reply to a command and not a message.
+// subscribeReply reports whether a push confirms that a subscription began or ended. That is the
+// reply to a command, not a message.
 func subscribeReply(frame []byte) bool {
 	return bytes.Contains(frame[:min(len(frame), 40)], []byte("subscribe\r\n"))
 }
 
-// Exchange sends bytes, closes the sending side, and reads all that comes back:
-// of a protocol error what it leaves behind.
+// Exchange sends bytes, closes the sending side, and returns everything that comes back, such as
+// what remains after a protocol error.
 func (c *Conn) Exchange(b []byte) ([]byte, error) {
 	if err := c.Send(b); err != nil {
 		return nil, err
@@ -124,8 +123,8 @@ func (c *Conn) Exchange(b []byte) ([]byte, error) {
 	return got, nil
 }
 
-// drain takes the complete frames that have arrived, without waiting for more;
-// io.EOF when the peer has closed behind them.
+// drain returns the complete frames that have arrived, without waiting for more. It returns io.EOF
+// when the peer has closed after them.
 func (c *Conn) drain() (frames [][]byte, err error) {
 	defer func() { c.sock.poll = false }()
 	for {
@@ -184,7 +183,7 @@ func (c *Conn) DoAll(cmds []Cmd) ([]Reply, error) {
 	return out, nil
 }
 
-// socket is a connection that can be asked for what has arrived alone.
+// socket is a connection that can be asked for only what has already arrived.
 type socket struct {
 	net.Conn
 	poll bool // Read does not wait

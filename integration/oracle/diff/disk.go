@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// Disk is a way of the data of both servers through files and back, which must change nothing: neither what commands see afterwards, nor the
-// encodings beyond what loading does to them in redis-server too.
+// Disk is a way for the data of both servers through files and back. It must change nothing:
+// neither what commands see afterwards, nor encodings beyond what loading does to them in
+// redis-server too.
 type Disk string
 
 const (
@@ -18,7 +19,8 @@ const (
 	Reload Disk = "reload"
 	// Swap has each server save a snapshot and read the other's.
 	Swap Disk = "swap"
-	// Log turns the append-only files on; where they are on already, each server reads its own: the base of that time, and the commands since.
+	// Log turns the append-only files on. Where they are on already, each server reads its own: the
+	// base of that time, and the commands since.
 	Log Disk = "log"
 )
 
@@ -32,7 +34,8 @@ func (d Disk) check() error {
 	return errDisk
 }
 
-// way picks a way. A round that sorts has no others than Reload: redis's SORT changes the encoding of what it reads, and the file tells it to the other.
+// way returns a random way. A round that sorts takes no other than Reload: redis's SORT changes the
+// encoding of what it reads, and the file would carry that to the other server.
 func (g *Generator) way() Disk {
 	if g.sorts {
 		return Reload
@@ -71,7 +74,7 @@ func (r *Runner) disk(d Disk, at int) (*Failure, error) {
 	return f, err
 }
 
-// bothOK sends an administrator's command to both servers, which must not fail.
+// bothOK sends an administrator's command to both servers. It must not fail.
 func (r *Runner) bothOK(at int, cmd string) (*Failure, error) {
 	a, b, f, err := r.both(at, []Cmd{{Args: split(cmd)}})
 	switch {
@@ -80,7 +83,8 @@ func (r *Runner) bothOK(at int, cmd string) (*Failure, error) {
 	case a[0].IsErr():
 		return nil, fmt.Errorf("redis: %s: %v\n%s", cmd, a[0], r.Ref.LogTail())
 	case b[0].IsErr():
-		return stateFailure(at, strings.ToLower(cmd), a[0].String(), b[0].String()+"\n"+r.Tested.LogTail()), nil
+		return stateFailure(at, strings.ToLower(cmd), a[0].String(),
+			b[0].String()+"\n"+r.Tested.LogTail()), nil
 	}
 	return nil, nil
 }
@@ -91,7 +95,8 @@ func (r *Runner) swap(at int) (*Failure, error) {
 	}
 	ref, tested := filepath.Join(r.Ref.dir(), dumpFile), filepath.Join(r.Tested.dir(), dumpFile)
 	aside := ref + ".aside"
-	if err := errors.Join(os.Rename(ref, aside), os.Rename(tested, ref), os.Rename(aside, tested)); err != nil {
+	if err := errors.Join(os.Rename(ref, aside), os.Rename(tested, ref),
+		os.Rename(aside, tested)); err != nil {
 		return nil, err
 	}
 	return r.bothOK(at, "DEBUG RELOAD NOSAVE")
@@ -115,11 +120,13 @@ func (r *Runner) log(at int) (*Failure, error) {
 			return nil, nil
 		}
 		if time.Now().After(deadline) {
-			return stateFailure(at, "first base of the append-only files", a[0].String(), b[0].String()), nil
+			return stateFailure(at, "first base of the append-only files", a[0].String(),
+				b[0].String()), nil
 		}
 	}
 }
 
 func rewriting(info Reply) bool {
-	return strings.Contains(info.Str, "aof_rewrite_in_progress:1") || strings.Contains(info.Str, "aof_rewrite_scheduled:1")
+	return strings.Contains(info.Str, "aof_rewrite_in_progress:1") ||
+		strings.Contains(info.Str, "aof_rewrite_scheduled:1")
 }

@@ -33,13 +33,13 @@ type Command struct {
 	Args   []Arg
 }
 
-// Argv0 is the part of the argument vector that names the command.
+// Argv0 returns the arguments that name the command.
 func (c *Command) Argv0() []string { return strings.Split(c.Name, "|") }
 
 // Table is a server's commands by name.
 type Table map[string]*Command
 
-// Names lists the table in a fixed order: streams depend on it.
+// Names returns the names in a fixed order: streams depend on it.
 func (t Table) Names() []string { return slices.Sorted(maps.Keys(t)) }
 
 // ReadTable asks a server for COMMAND and COMMAND DOCS.
@@ -134,7 +134,7 @@ func readInfo(t Table, info Reply) {
 	}
 }
 
-// version turns "7.0.15" into a comparable number; unknown text is the oldest.
+// version returns "7.0.15" as a comparable number. Unknown text is the oldest version.
 func version(s string) int {
 	v := 0
 	parts := strings.SplitN(s, ".", 4)
@@ -148,8 +148,8 @@ func version(s string) int {
 	return v
 }
 
-// limit returns the tree without the arguments that came after version max: a
-// stream must hold nothing that the reference server cannot know.
+// limit returns the tree without the arguments that came after version max. A stream must hold
+// nothing that the reference server cannot know.
 func limit(args []Arg, max int) []Arg {
 	out := make([]Arg, 0, len(args))
 	for _, a := range args {
@@ -167,9 +167,9 @@ func limit(args []Arg, max int) []Arg {
 	return out
 }
 
-// Grammar is what the generator knows of one command: its names, its arity, and
-// up to two argument trees, the reference server's and the tested server's. Using
-// both finds an option that the tested server forgot together with its doc.
+// Grammar is what the generator knows of one command: its names, its arity, and up to two argument
+// trees, those of the reference server and of the tested one. With both, it finds an option that
+// the tested server lacks together with its documentation.
 type Grammar struct {
 	*Command
 	Trees [][]Arg
@@ -183,8 +183,8 @@ type Coverage struct {
 	Newer    []string // the tested server has it, the reference one has not
 }
 
-// Match pairs the commands that both servers have. refVersion is the reference
-// server's version ("7.0.15"); keep decides which commands take part.
+// Match pairs the commands that both servers have. refVersion is the reference server's version
+// ("7.0.15"). keep decides which commands take part.
 func Match(ref, tested Table, refVersion string, keep func(*Command) bool) (Coverage, error) {
 	cov := Coverage{Common: map[string]bool{}}
 	limitTo := version(refVersion)

@@ -5,12 +5,16 @@ import (
 	"strings"
 )
 
-// Rounds about client-side caching: connections of both protocols track keys in all modes, some told through others, and all change keys.
+// Rounds about client-side caching: connections of both protocols track keys in all modes, some of
+// them through others, and all change keys.
 
-// Connections 0 and 2 are of RESP3; 1 and 4 are of RESP2 and listen for others; 3 and 5 are of RESP2 and redirect.
+// Connections 0 and 2 use RESP3. Connections 1 and 4 use RESP2 and listen for others. Connections 3
+// and 5 use RESP2 and redirect.
 const (
 	cachingClients = 6
-	scripter       = 5 // runs scripts; it does not broadcast with NOLOOP, under which redis tells a client what its own scripts have changed
+	// runs scripts. It does not broadcast with NOLOOP, where redis tells a client what its own
+	// scripts have changed.
+	scripter = 5
 )
 
 // CachingRound generates about n commands.
@@ -36,7 +40,8 @@ func (g *Generator) cachingCommand(client int) Cmd {
 	}
 	listens := client == 1 || client == 4
 	switch k := g.rnd.IntN(100); {
-	case k < 14 && !g.inMulti[client]: // who hears of a transaction's changes is decided at its end by redis, with each change by Godwit
+	// redis decides at the end of a transaction who hears of its changes, Godwit with each change
+	case k < 14 && !g.inMulti[client]:
 		return g.tracking(client)
 	case k < 20:
 		return told(client, "CLIENT", "CACHING", g.pick("YES", "YES", "yes", "NO", "NO", "maybe"))
@@ -48,7 +53,8 @@ func (g *Generator) cachingCommand(client int) Cmd {
 		return Cmd{Client: client, Tell: true, Close: true}
 	case k < 30:
 		return told(client, g.pick("RESET", "HELLO 2", "HELLO 3")).fields()
-	case k < 36 && !g.inMulti[client] && (client == 3 || client == scripter): // nobody is told through these: 7.0 would do so in the middle of EXEC's reply
+	// nobody tracks through these: 7.0 would tell them in the middle of EXEC's reply
+	case k < 36 && !g.inMulti[client] && (client == 3 || client == scripter):
 		return told(client, g.pick("MULTI", "MULTI", "MULTI", "WATCH k1")).fields()
 	case k < 50:
 		return told(client, g.pick("GET", "MGET", "STRLEN", "EXISTS", "TYPE"), g.cachedKey())
@@ -60,19 +66,20 @@ func (g *Generator) cachingCommand(client int) Cmd {
 		c = g.tellable(client)
 	}
 	n := c.Name()
-	if n == "client" || n == "multi" || n == "hello" || client != scripter && (strings.HasPrefix(n, "eval") || strings.HasPrefix(n, "fcall")) {
+	if n == "client" || n == "multi" || n == "hello" ||
+		client != scripter && (strings.HasPrefix(n, "eval") || strings.HasPrefix(n, "fcall")) {
 		return told(client, "PING")
 	}
 	return c
 }
 
-// fields makes a command of a line.
+// fields splits the command's only argument, a line, at its spaces.
 func (c Cmd) fields() Cmd {
 	c.Args = split(string(c.Args[0]))
 	return c
 }
 
-// tracking turns tracking on or off.
+// tracking returns a command that turns tracking on or off.
 func (g *Generator) tracking(client int) Cmd {
 	c := told(client, "CLIENT", "TRACKING", g.pick("ON", "ON", "ON", "ON", "ON", "on", "OFF", "x"))
 	add := func(words ...string) {
@@ -110,14 +117,17 @@ func (g *Generator) tracking(client int) Cmd {
 	return c
 }
 
-// Rounds about messages: connections of both protocols subscribe to channels, patterns and shard channels, and messages and events come from everywhere.
+// Rounds about messages: connections of both protocols subscribe to channels, patterns and shard
+// channels, and messages and events come from everywhere.
 
 // MessageRound generates about n commands.
 func (g *Generator) MessageRound(seed uint64, r, n int) []Cmd {
 	g.begin(seed, r, userClients)
 	out := []Cmd{told(0, "HELLO", "3"), told(2, "HELLO", "3"), told(5, "HELLO", "3")}
 	if g.chance(0.7) {
-		out = append(out, told(4, "CONFIG", "SET", "notify-keyspace-events", g.pick("KEA", "KEA", "KEAmn", "KEAmn", "Eg$", "Kl", "Ezsh", "Kn")),
+		out = append(out,
+			told(4, "CONFIG", "SET", "notify-keyspace-events",
+				g.pick("KEA", "KEA", "KEAmn", "KEAmn", "Eg$", "Kl", "Ezsh", "Kn")),
 			told(0, "PSUBSCRIBE", "__key*__:*"), told(1, "PSUBSCRIBE", "__keyevent@0__:*"))
 	}
 	for len(out) < n {
@@ -129,7 +139,8 @@ func (g *Generator) MessageRound(seed uint64, r, n int) []Cmd {
 	return out
 }
 
-// messageCommand is one command. Connections 0 to 3 listen; a transaction of theirs would have messages in the middle of its reply in 7.0.
+// messageCommand returns one command. Connections 0 to 3 listen. They start no transactions: in 7.0
+// messages would stand in the middle of EXEC's reply.
 func (g *Generator) messageCommand(client int) Cmd {
 	if g.inMulti[client] && g.chance(0.3) {
 		return told(client, g.pick("EXEC", "EXEC", "EXEC", "DISCARD"))
@@ -138,7 +149,8 @@ func (g *Generator) messageCommand(client int) Cmd {
 	case k < 30 && client < 4:
 		return g.listenTo(client)
 	case k < 50:
-		return told(client, g.pick("PUBLISH", "PUBLISH", "PUBLISH", "SPUBLISH"), g.channel(), g.pick("m", "", "two\r\nlines"))
+		return told(client, g.pick("PUBLISH", "PUBLISH", "PUBLISH", "SPUBLISH"), g.channel(),
+			g.pick("m", "", "two\r\nlines"))
 	case k < 56:
 		switch g.rnd.IntN(4) {
 		case 0:
@@ -146,7 +158,8 @@ func (g *Generator) messageCommand(client int) Cmd {
 		case 1:
 			return told(client, "PUBSUB", "NUMPAT")
 		}
-		return told(client, "PUBSUB", g.pick("CHANNELS", "SHARDCHANNELS"), g.pick("*", "ch*", "news.?", ""))
+		return told(client, "PUBSUB", g.pick("CHANNELS", "SHARDCHANNELS"),
+			g.pick("*", "ch*", "news.?", ""))
 	case k < 58:
 		return Cmd{Client: client, Tell: true, Close: true}
 	case k < 60:
@@ -154,14 +167,22 @@ func (g *Generator) messageCommand(client int) Cmd {
 	case k < 63 && client >= 4 && !g.inMulti[client]:
 		return told(client, "MULTI")
 	case k < 65 && client >= 4:
-		return told(client, "EVAL", "redis.call('publish', 'ch1', 's') return redis.call('publish', KEYS[1], 't')", "1", g.channel())
+		return told(client, "EVAL",
+			"redis.call('publish', 'ch1', 's') return redis.call('publish', KEYS[1], 't')", "1",
+			g.channel())
 	case k < 67 && !g.inMulti[client]:
-		return told(client, g.pick("PING", "PING x", "CLIENT REPLY SKIP", "CLIENT REPLY OFF", "CLIENT REPLY ON", "CLIENT REPLY ON")).fields()
+		return told(client,
+			g.pick("PING", "PING x", "CLIENT REPLY SKIP", "CLIENT REPLY OFF", "CLIENT REPLY ON",
+				"CLIENT REPLY ON")).fields()
 	}
-	if client < 4 { // 7.0 would put the events of a listener's own changes in the middle of its reply
-		return told(client, g.pick("PING", "GET k1", "PSUBSCRIBE __keyspace@0__:k*", "SUBSCRIBE __keyevent@0__:set", "PUNSUBSCRIBE __keyspace@0__:k*")).fields()
+	// 7.0 would put the events of a listener's own changes in the middle of its reply
+	if client < 4 {
+		return told(client,
+			g.pick("PING", "GET k1", "PSUBSCRIBE __keyspace@0__:k*", "SUBSCRIBE __keyevent@0__:set",
+				"PUNSUBSCRIBE __keyspace@0__:k*")).fields()
 	}
-	if c := g.tellable(client); g.chance(0.6) && c.Name() != "client" && c.Name() != "hello" && c.Name() != "config" {
+	if c := g.tellable(client); g.chance(0.6) && c.Name() != "client" && c.Name() != "hello" &&
+		c.Name() != "config" {
 		return c
 	}
 	return g.simple(client, g.cachedKey)

@@ -8,26 +8,40 @@ import (
 	"testing"
 )
 
-// smallTable has the shapes of argument trees that docs use.
+// smallTable returns a table with the shapes of argument trees that COMMAND DOCS uses.
 func smallTable() Table {
-	tok := func(s string) Arg { return Arg{Name: strings.ToLower(s), Type: "pure-token", Token: s, HasToken: true} }
+	tok := func(s string) Arg {
+		return Arg{Name: strings.ToLower(s), Type: "pure-token", Token: s, HasToken: true}
+	}
 	key := Arg{Name: "key", Type: "key"}
 	str := Arg{Name: "value", Type: "string"}
 	opt := func(a Arg) Arg { a.Optional = true; return a }
 	many := func(a Arg) Arg { a.Multiple = true; return a }
-	with := func(name, token string) Arg { return Arg{Name: name, Type: "integer", Token: token, HasToken: true} }
+	with := func(name, token string) Arg {
+		return Arg{Name: name, Type: "integer", Token: token, HasToken: true}
+	}
 	cmds := []*Command{
 		{Name: "get", Group: "string", Args: []Arg{key}},
-		{Name: "set", Group: "string", Args: []Arg{key, str, opt(Arg{Name: "condition", Type: "oneof", Args: []Arg{tok("NX"), tok("XX")}}),
-			opt(Arg{Name: "expiration", Type: "oneof", Args: []Arg{with("seconds", "EX"), with("milliseconds", "PX"), tok("KEEPTTL")}}),
-			opt(Arg{Name: "newer", Type: "string", Token: "IFEQ", HasToken: true, Since: "8.4.0"})}},
+		{Name: "set", Group: "string",
+			Args: []Arg{key, str,
+				opt(Arg{Name: "condition", Type: "oneof", Args: []Arg{tok("NX"), tok("XX")}}),
+				opt(Arg{Name: "expiration", Type: "oneof", Args: []Arg{with("seconds", "EX"),
+					with("milliseconds", "PX"), tok("KEEPTTL")}}),
+				opt(Arg{Name: "newer", Type: "string", Token: "IFEQ", HasToken: true,
+					Since: "8.4.0"})}},
 		{Name: "setex", Group: "string", Args: []Arg{key, {Name: "seconds", Type: "integer"}, str}},
-		{Name: "expire", Group: "generic", Args: []Arg{key, {Name: "seconds", Type: "integer"}, opt(tok("NX"))}},
-		{Name: "setbit", Group: "bitmap", Args: []Arg{key, {Name: "offset", Type: "integer"}, {Name: "value", Type: "integer"}}},
-		{Name: "mset", Group: "string", Args: []Arg{many(Arg{Name: "data", Type: "block", Args: []Arg{key, str}})}},
-		{Name: "sintercard", Group: "set", Args: []Arg{{Name: "numkeys", Type: "integer"}, many(key)}},
-		{Name: "blpop", Group: "list", Flags: []string{"blocking"}, Args: []Arg{many(key), {Name: "timeout", Type: "double"}}},
-		{Name: "client|setname", Group: "connection", Args: []Arg{{Name: "connection-name", Type: "string"}}},
+		{Name: "expire", Group: "generic",
+			Args: []Arg{key, {Name: "seconds", Type: "integer"}, opt(tok("NX"))}},
+		{Name: "setbit", Group: "bitmap",
+			Args: []Arg{key, {Name: "offset", Type: "integer"}, {Name: "value", Type: "integer"}}},
+		{Name: "mset", Group: "string",
+			Args: []Arg{many(Arg{Name: "data", Type: "block", Args: []Arg{key, str}})}},
+		{Name: "sintercard", Group: "set",
+			Args: []Arg{{Name: "numkeys", Type: "integer"}, many(key)}},
+		{Name: "blpop", Group: "list", Flags: []string{"blocking"},
+			Args: []Arg{many(key), {Name: "timeout", Type: "double"}}},
+		{Name: "client|setname", Group: "connection",
+			Args: []Arg{{Name: "connection-name", Type: "string"}}},
 		{Name: "client", Group: "connection", Parent: true},
 	}
 	t := Table{}
@@ -67,8 +81,8 @@ func TestRoundsAreReproducible(t *testing.T) {
 	}
 }
 
-// TestStreamsStayCheapAndTimeless checks what guards promise: no deadline that
-// could pass during a run, no long block, no offset that costs megabytes.
+// TestStreamsStayCheapAndTimeless holds what guards promise: no deadline that could pass during a
+// run, no long block, no offset that costs megabytes.
 func TestStreamsStayCheapAndTimeless(t *testing.T) {
 	for _, c := range smallGenerator(t).Round(1, 0, 60_000) {
 		if c.Client == 3 { // the connection that waits for its deadlines
@@ -105,15 +119,15 @@ func TestStreamsStayCheapAndTimeless(t *testing.T) {
 				t.Fatalf("costly offset: %v", c)
 			}
 		case "blpop":
-			if f, err := strconv.ParseFloat(string(c.Args[len(c.Args)-1]), 64); err == nil && len(c.Args) > 2 && (f == 0 || f > 0.01 && f < 1e15) {
+			if f, err := strconv.ParseFloat(string(c.Args[len(c.Args)-1]), 64); err == nil &&
+				len(c.Args) > 2 && (f == 0 || f > 0.01 && f < 1e15) {
 				t.Fatalf("long block: %v", c)
 			}
 		}
 	}
 }
 
-// TestStreamsReachEverything checks that each command, option and kind of
-// mistake appears.
+// TestStreamsReachEverything holds that each command, option and kind of mistake appears.
 func TestStreamsReachEverything(t *testing.T) {
 	seen := map[string]int{}
 	for _, c := range smallGenerator(t).Round(2, 0, 30_000) {
@@ -133,20 +147,24 @@ func TestStreamsReachEverything(t *testing.T) {
 				seen["set "+strings.ToUpper(string(a))]++
 			}
 		}
-		if c.Name() == "sintercard" && len(c.Args) > 2 && string(c.Args[1]) == strconv.Itoa(len(c.Args)-2) {
+		if c.Name() == "sintercard" && len(c.Args) > 2 &&
+			string(c.Args[1]) == strconv.Itoa(len(c.Args)-2) {
 			seen["numkeys right"]++
 		} else if c.Name() == "sintercard" {
 			seen["numkeys wrong"]++
 		}
 	}
-	for _, want := range []string{"raw", "inline", "get", "set", "setex", "expire", "setbit", "mset", "sintercard", "blpop", "client", "hello",
-		"set NX", "set XX", "set EX", "set PX", "set KEEPTTL", "set: too few", "numkeys right", "numkeys wrong"} {
+	for _, want := range []string{"raw", "inline", "get", "set", "setex", "expire", "setbit",
+		"mset", "sintercard", "blpop", "client", "hello",
+		"set NX", "set XX", "set EX", "set PX", "set KEEPTTL", "set: too few", "numkeys right",
+		"numkeys wrong"} {
 		if seen[want] == 0 {
 			t.Errorf("no %s in the stream", want)
 		}
 	}
 	if seen["numkeys right"] < 3*seen["numkeys wrong"] {
-		t.Errorf("numkeys fits in %d commands and not in %d", seen["numkeys right"], seen["numkeys wrong"])
+		t.Errorf("numkeys fits in %d commands and not in %d", seen["numkeys right"],
+			seen["numkeys wrong"])
 	}
 }
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Rounds about users: they are made, changed and deleted by all forms of rules while several connections work as one of them, subscribe, queue
-// transactions and run scripts.
+// Rounds about users: they are created, changed and deleted by all forms of rules. Meanwhile
+// several connections work as one of them, subscribe, queue transactions and run scripts.
 
 const (
 	userClients = 6 // client 0 does most of the administration, as a user whom nobody changes
@@ -16,8 +16,10 @@ const (
 // UserRound generates about n commands.
 func (g *Generator) UserRound(seed uint64, r, n int) []Cmd {
 	g.begin(seed, r, userClients)
-	out := []Cmd{told(0, "ACL", "SETUSER", rootUser, "on", "nopass", "~*", "&*", "+@all"), told(0, "AUTH", rootUser, "x"),
-		told(0, "CONFIG", "SET", "acllog-max-len", g.pick("128", "128", "2", "0")), told(2, "HELLO", "3"), told(4, "HELLO", "3"), told(5, "HELLO", "3")}
+	out := []Cmd{told(0, "ACL", "SETUSER", rootUser, "on", "nopass", "~*", "&*", "+@all"),
+		told(0, "AUTH", rootUser, "x"),
+		told(0, "CONFIG", "SET", "acllog-max-len", g.pick("128", "128", "2", "0")),
+		told(2, "HELLO", "3"), told(4, "HELLO", "3"), told(5, "HELLO", "3")}
 	for len(out) < n {
 		client := g.rnd.IntN(userClients)
 		for range 1 + g.rnd.IntN(4) {
@@ -42,12 +44,12 @@ const (
 	hashP2 = "6694f83c9f476da31f5df6bcc520034e7e57d421d247b9d34f49edbfc84a764c"
 )
 
-// userKey is one of the keys that patterns are about.
+// userKey returns one of the keys that the patterns are about.
 func (g *Generator) userKey() string {
 	return g.pick("a1", "a2", "b1", "b2", "ab", "c:1", "c:2", "", "A1")
 }
 
-// userCommand is one command of a connection.
+// userCommand returns one command of a connection.
 func (g *Generator) userCommand(client int) Cmd {
 	if g.inMulti[client] && g.chance(0.25) {
 		return told(client, g.pick("EXEC", "EXEC", "EXEC", "DISCARD"))
@@ -62,7 +64,8 @@ func (g *Generator) userCommand(client int) Cmd {
 		return g.administer(client)
 	case k < 24:
 		return g.askACL(client)
-	case k < 32 && client%2 == 0: // who listens queues nothing: in 7.0 the messages would stand within the reply of EXEC
+	// a listener queues nothing: in 7.0 the messages would stand within the reply of EXEC
+	case k < 32 && client%2 == 0:
 		return g.listenTo(client)
 	case k < 38:
 		return told(client, g.pick("PUBLISH", "PUBLISH", "SPUBLISH"), g.channel(), "m")
@@ -71,9 +74,15 @@ func (g *Generator) userCommand(client int) Cmd {
 	case k < 43:
 		return Cmd{Client: client, Tell: true, Close: client != 0, Args: nil}.orPing()
 	case k < 45 && client%2 == 1:
-		return told(client, "EVAL", g.pick("return redis.acl_check_cmd('set', KEYS[1], 'v')", "return redis.pcall('set', KEYS[1], 'v')", "return redis.call('get', KEYS[1])",
-			"redis.call('set', 'b1', 'w') return redis.call('get', 'a1')", "return redis.acl_check_cmd('nosuch')", "return redis.call('publish', KEYS[1], 'm')", "return redis.call('select', KEYS[1])",
-			"return redis.acl_check_cmd('config', 'get', 'x')", "return redis.pcall('acl', 'whoami')"), "1", g.userKey())
+		return told(client, "EVAL",
+			g.pick("return redis.acl_check_cmd('set', KEYS[1], 'v')",
+				"return redis.pcall('set', KEYS[1], 'v')", "return redis.call('get', KEYS[1])",
+				"redis.call('set', 'b1', 'w') return redis.call('get', 'a1')",
+				"return redis.acl_check_cmd('nosuch')",
+				"return redis.call('publish', KEYS[1], 'm')",
+				"return redis.call('select', KEYS[1])",
+				"return redis.acl_check_cmd('config', 'get', 'x')",
+				"return redis.pcall('acl', 'whoami')"), "1", g.userKey())
 	case k < 75:
 		return g.simple(client, g.userKey)
 	}
@@ -91,7 +100,7 @@ func (g *Generator) userCommand(client int) Cmd {
 	return c
 }
 
-// orPing makes a command of one that closes nothing.
+// orPing returns the command, or a PING in place of one that closes the connection.
 func (c Cmd) orPing() Cmd {
 	if !c.Close {
 		c.Args = split("PING")
@@ -101,9 +110,10 @@ func (c Cmd) orPing() Cmd {
 
 func (g *Generator) channel() string { return g.pick("ch1", "ch2", "news.a", "news.b", "x") }
 
-// listenTo subscribes or ends that.
+// listenTo returns a command that begins or ends subscriptions.
 func (g *Generator) listenTo(client int) Cmd {
-	args := []string{g.pick("SUBSCRIBE", "SUBSCRIBE", "PSUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE")}
+	args := []string{g.pick("SUBSCRIBE", "SUBSCRIBE", "PSUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE",
+		"UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE")}
 	for range 1 + g.rnd.IntN(2) {
 		if strings.HasPrefix(args[0], "P") {
 			args = append(args, g.pick("ch*", "ch1", "news.*", "*", "ne[wv]s.*", "news.a"))
@@ -117,7 +127,7 @@ func (g *Generator) listenTo(client int) Cmd {
 	return told(client, args...)
 }
 
-// login authenticates, rightly or not.
+// login returns a command that authenticates, with right or wrong credentials.
 func (g *Generator) login(client int) Cmd {
 	user := g.userName()
 	if client == 0 {
@@ -140,7 +150,7 @@ func (g *Generator) login(client int) Cmd {
 	return told(client, "AUTH", user, g.password())
 }
 
-// administer changes users.
+// administer returns a command that changes users.
 func (g *Generator) administer(client int) Cmd {
 	switch k := g.rnd.IntN(40); {
 	case k < 3:
@@ -150,11 +160,13 @@ func (g *Generator) administer(client int) Cmd {
 		}
 		return told(client, args...)
 	case k < 5: // so that not everybody ends up with nothing
-		return told(client, "ACL", "SETUSER", g.pick("u0", "u1", "u2", "default"), "reset", "on", "nopass", "~*", "&*", "+@all")
+		return told(client, "ACL", "SETUSER", g.pick("u0", "u1", "u2", "default"), "reset", "on",
+			"nopass", "~*", "&*", "+@all")
 	case k == 5:
 		return told(client, "CONFIG", "SET", "requirepass", g.pick("", "", "p1"))
 	case k == 6:
-		return told(client, "CONFIG", "SET", "acl-pubsub-default", g.pick("allchannels", "resetchannels"))
+		return told(client, "CONFIG", "SET", "acl-pubsub-default",
+			g.pick("allchannels", "resetchannels"))
 	case k == 8:
 		return told(client, "CLIENT", "KILL", "USER", g.pick("u0", "u1", "u2", "nobody"))
 	}
@@ -168,14 +180,17 @@ func (g *Generator) administer(client int) Cmd {
 	return told(client, args...)
 }
 
-// rule is one rule, in one argument or several.
+// rule returns one rule, in one argument or several.
 func (g *Generator) rule() []string {
 	switch k := g.rnd.IntN(100); {
 	case k < 12:
-		return []string{g.pick("on", "on", "on", "ON", "off", "nopass", "nopass", "resetpass", "reset", "clearselectors", "sanitize-payload", "skip-sanitize-payload", "allkeys", "allchannels",
+		return []string{g.pick("on", "on", "on", "ON", "off", "nopass", "nopass", "resetpass",
+			"reset", "clearselectors", "sanitize-payload", "skip-sanitize-payload", "allkeys",
+			"allchannels",
 			"allcommands", "nocommands", "resetkeys", "resetchannels")}
 	case k < 20:
-		return []string{g.pick(">p1", ">p2", ">p1", ">", "<p1", "<p2", "<p3", "#"+hashP1, "#"+hashP2, "!"+hashP1, "!"+hashP2)}
+		return []string{g.pick(">p1", ">p2", ">p1", ">", "<p1", "<p2", "<p3", "#"+hashP1,
+			"#"+hashP2, "!"+hashP1, "!"+hashP2)}
 	case k < 40:
 		return []string{g.keyRule()}
 	case k < 50:
@@ -183,8 +198,11 @@ func (g *Generator) rule() []string {
 	case k < 58:
 		return g.selectorRule()
 	case k < 62:
-		return []string{g.pick("", "x", "@read", "+", "-", "+@", "+@nosuch", "+nosuch", "-get|x", "+get|", "+config|nosuch", "+select|0|1", "%~x", "%X~a", "%RR~a", "%a1", "~a b", "&a b", "#123", "!123", "#"+strings.ToUpper(hashP1),
-			"+get)", "()", "( )", "(x)", "((+get))", "+get +set", "~", "%R~", "&", "+acl|cat|x", "-select|0", "+client|id|x")}
+		return []string{g.pick("", "x", "@read", "+", "-", "+@", "+@nosuch", "+nosuch", "-get|x",
+			"+get|", "+config|nosuch", "+select|0|1", "%~x", "%X~a", "%RR~a", "%a1", "~a b", "&a b",
+			"#123", "!123", "#"+strings.ToUpper(hashP1),
+			"+get)", "()", "( )", "(x)", "((+get))", "+get +set", "~", "%R~", "&", "+acl|cat|x",
+			"-select|0", "+client|id|x")}
 	}
 	return []string{g.commandRule()}
 }
@@ -198,16 +216,23 @@ func (g *Generator) channelRule() string {
 	return "&" + g.pick("ch*", "ch1", "news.*", "*", "news.a", "", "x", "ne[wv]s.*")
 }
 
-// commandRule allows or forbids commands.
+// commandRule returns a rule that allows or forbids commands.
 func (g *Generator) commandRule() string {
 	sign := g.pick("+", "+", "-")
 	switch k := g.rnd.IntN(10); {
 	case k < 4:
-		return sign + "@" + g.casing(g.pick("all", "read", "write", "string", "keyspace", "admin", "dangerous", "fast", "slow", "pubsub", "connection", "transaction", "scripting", "hash", "list", "set", "sortedset", "bitmap", "geo", "hyperloglog", "blocking"))
+		return sign + "@" +
+			g.casing(g.pick("all", "read", "write", "string", "keyspace", "admin", "dangerous",
+				"fast", "slow", "pubsub", "connection", "transaction", "scripting", "hash", "list",
+				"set", "sortedset", "bitmap", "geo", "hyperloglog", "blocking"))
 	case k < 6:
-		return sign + g.pick("config|get", "config|set", "client|id", "client|list", "acl|whoami", "acl|setuser", "acl|getuser", "object|encoding", "function|load", "script|load", "memory|usage", "client", "config", "acl", "object", "CONFIG|GET")
+		return sign +
+			g.pick("config|get", "config|set", "client|id", "client|list", "acl|whoami",
+				"acl|setuser", "acl|getuser", "object|encoding", "function|load", "script|load",
+				"memory|usage", "client", "config", "acl", "object", "CONFIG|GET")
 	case k < 7:
-		return "+" + g.pick("select|0", "select|1", "SELECT|0", "get|a1", "set|a1", "incr|b1", "mget|a1", "flushall|async", "publish|ch1")
+		return "+" + g.pick("select|0", "select|1", "SELECT|0", "get|a1", "set|a1", "incr|b1",
+			"mget|a1", "flushall|async", "publish|ch1")
 	}
 	for range 20 {
 		if gr := g.any(); !strings.Contains(gr.Name, "|") || g.chance(0.3) {
@@ -217,7 +242,7 @@ func (g *Generator) commandRule() string {
 	return sign + "get"
 }
 
-// selectorRule is a selector, in one argument or split at its spaces.
+// selectorRule returns a selector, in one argument or split at its spaces.
 func (g *Generator) selectorRule() []string {
 	var words []string
 	for n := 1 + g.rnd.IntN(4); n > 0; n-- {
@@ -227,7 +252,9 @@ func (g *Generator) selectorRule() []string {
 		case 3:
 			words = append(words, g.channelRule())
 		case 4:
-			words = append(words, g.pick("allkeys", "resetkeys", "allchannels", "resetchannels", "allcommands", "nocommands", "on", "nopass", ">p1", "reset"))
+			words = append(words,
+				g.pick("allkeys", "resetkeys", "allchannels", "resetchannels", "allcommands",
+					"nocommands", "on", "nopass", ">p1", "reset"))
 		default:
 			words = append(words, g.commandRule())
 		}
@@ -239,7 +266,7 @@ func (g *Generator) selectorRule() []string {
 	return []string{all}
 }
 
-// askACL asks about users.
+// askACL returns a command that asks about users.
 func (g *Generator) askACL(client int) Cmd {
 	switch k := g.rnd.IntN(20); {
 	case k < 5:
@@ -249,7 +276,8 @@ func (g *Generator) askACL(client int) Cmd {
 	case k < 9:
 		return told(client, "ACL", "LOG")
 	case k == 9:
-		return told(client, "ACL", "LOG", g.pick("1", "3", "0", "-1", "100", "RESET", "reset", "x", "99999999999999999999"))
+		return told(client, "ACL", "LOG",
+			g.pick("1", "3", "0", "-1", "100", "RESET", "reset", "x", "99999999999999999999"))
 	case k == 10:
 		return told(client, "ACL", "USERS")
 	case k < 13:
@@ -257,11 +285,14 @@ func (g *Generator) askACL(client int) Cmd {
 	case k == 13:
 		c := told(client, "ACL", "CAT")
 		if g.chance(0.8) {
-			c.Args = append(c.Args, []byte(g.pick("read", "WRITE", "string", "nosuch", "pubsub", "all", "", "bloom", "dangerous")))
+			c.Args = append(c.Args,
+				[]byte(g.pick("read", "WRITE", "string", "nosuch", "pubsub", "all", "", "bloom",
+					"dangerous")))
 		}
 		return c
 	case k == 14:
-		return told(client, "ACL", g.pick("GENPASS", "SAVE", "LOAD", "NOSUCH", "HELP", "WHOAMI"), g.pick("0", "1", "x", "5000"))
+		return told(client, "ACL", g.pick("GENPASS", "SAVE", "LOAD", "NOSUCH", "HELP", "WHOAMI"),
+			g.pick("0", "1", "x", "5000"))
 	}
 	c := g.tellable(client)
 	if g.chance(0.6) {

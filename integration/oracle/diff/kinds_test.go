@@ -11,8 +11,11 @@ func kindsGenerator(t *testing.T, kinds ...string) *Generator {
 	t.Helper()
 	table := smallTable()
 	for name, args := range map[string][]Arg{
-		"acl|setuser": nil, "client|id": nil, "publish": nil, "rpush": nil, "multi": nil, "watch": nil, "fcall": {{Name: "function", Type: "string"}},
-		"function|load": {{Name: "function-code", Type: "string"}}, "function|restore": {{Name: "serialized-value", Type: "string"}}, "spop": nil, "sort": nil,
+		"acl|setuser": nil, "client|id": nil, "publish": nil, "rpush": nil, "multi": nil,
+		"watch": nil, "fcall": {{Name: "function", Type: "string"}},
+		"function|load":    {{Name: "function-code", Type: "string"}},
+		"function|restore": {{Name: "serialized-value", Type: "string"}}, "spop": nil,
+		"sort": nil,
 	} {
 		table[name] = &Command{Name: name, Group: "generic", Args: args}
 	}
@@ -27,7 +30,8 @@ func kindsGenerator(t *testing.T, kinds ...string) *Generator {
 	return g
 }
 
-// TestKindsOfRounds holds that each kind of round can be repeated, is what it says, and keeps away from what no stream may do.
+// TestKindsOfRounds holds that each kind of round can be reproduced, is what its name says, and
+// avoids what no stream may do.
 func TestKindsOfRounds(t *testing.T) {
 	for _, kind := range Kinds() {
 		g := kindsGenerator(t, kind)
@@ -45,7 +49,9 @@ func TestKindsOfRounds(t *testing.T) {
 				t.Fatalf("%s: %v is told to all: %v", kind, c, c.Tell)
 			case tells && (name == "spop" || name == "sort" || name == "blpop"):
 				t.Fatalf("%s: %v", kind, c)
-			case slices.ContainsFunc(c.Args, func(a []byte) bool { return string(a) == oracleUser || string(a) == twinUser }):
+			case slices.ContainsFunc(c.Args, func(a []byte) bool {
+				return string(a) == oracleUser || string(a) == twinUser
+			}):
 				t.Fatalf("%s: %v names the tester's user", kind, c)
 			}
 		}
@@ -71,7 +77,8 @@ func TestRoundsByNumber(t *testing.T) {
 	}
 }
 
-// TestListenersQueueNothing holds that no connection both listens and queues: 7.0 puts messages in the middle of EXEC's reply.
+// TestListenersQueueNothing holds that no connection both listens and queues: 7.0 puts messages in
+// the middle of EXEC's reply.
 func TestListenersQueueNothing(t *testing.T) {
 	listens, queues := map[int]bool{}, map[int]bool{}
 	for _, c := range kindsGenerator(t, kindUsers).Stream(1, 0, 40_000) {
@@ -80,14 +87,16 @@ func TestListenersQueueNothing(t *testing.T) {
 	}
 	for client := range userClients {
 		if listens[client] == queues[client] {
-			t.Errorf("connection %d listens: %v, queues: %v", client, listens[client], queues[client])
+			t.Errorf("connection %d listens: %v, queues: %v", client, listens[client],
+				queues[client])
 		}
 	}
 }
 
 // TestToldInCaseFiles writes and reads commands that are told to all.
 func TestToldInCaseFiles(t *testing.T) {
-	want := []Cmd{told(2, "ACL", "SETUSER", "u", "(~a +get)"), {Client: 1, Tell: true, Close: true}, told(0, "CLIENT", "TRACKING", "ON", "REDIRECT", idOf(1))}
+	want := []Cmd{told(2, "ACL", "SETUSER", "u", "(~a +get)"), {Client: 1, Tell: true, Close: true},
+		told(0, "CLIENT", "TRACKING", "ON", "REDIRECT", idOf(1))}
 	path := t.TempDir() + "/case.txt"
 	if err := WriteCase(path, "told", want); err != nil {
 		t.Fatal(err)
@@ -97,24 +106,31 @@ func TestToldInCaseFiles(t *testing.T) {
 	}
 }
 
-// TestPushes tells pushes from replies and compares them without an order, but for what they say.
+// TestPushes holds that pushes are told from replies, and that they are compared by content,
+// without regard to order.
 func TestPushes(t *testing.T) {
 	raw := func(s string) []byte { return []byte(strings.ReplaceAll(s, " ", "\r\n") + "\r\n") }
 	for frame, want := range map[string]bool{
-		">2 $10 invalidate *1 $1 k": true, "*3 $7 message $2 ch $1 m": true, "*4 $8 pmessage $1 * $2 ch $1 m": true, ">3 $9 subscribe $2 ch :1": false,
-		"*3 $9 subscribe $2 ch :1": false, "+message": false, "*0": false, "*1 *1 $7 message": false, "$7 message": false, ">2 $21 tracking-redir-broken :5": true,
+		">2 $10 invalidate *1 $1 k": true, "*3 $7 message $2 ch $1 m": true,
+		"*4 $8 pmessage $1 * $2 ch $1 m": true, ">3 $9 subscribe $2 ch :1": false,
+		"*3 $9 subscribe $2 ch :1": false, "+message": false, "*0": false,
+		"*1 *1 $7 message": false, "$7 message": false, ">2 $21 tracking-redir-broken :5": true,
 	} {
 		if got := isPush(raw(frame)); got != want {
 			t.Errorf("%s: a push: %v", frame, got)
 		}
 	}
-	k, l, kl, lk := raw(">2 $10 invalidate *1 $1 k"), raw(">2 $10 invalidate *1 $1 l"), raw(">2 $10 invalidate *2 $1 k $1 l"), raw(">2 $10 invalidate *2 $1 l $1 k")
+	k, l, kl, lk := raw(">2 $10 invalidate *1 $1 k"), raw(">2 $10 invalidate *1 $1 l"),
+		raw(">2 $10 invalidate *2 $1 k $1 l"), raw(">2 $10 invalidate *2 $1 l $1 k")
 	for _, c := range []struct {
 		a, b [][]byte
 		want bool
 	}{
-		{[][]byte{k, l}, [][]byte{l, k}, true}, {[][]byte{kl}, [][]byte{lk}, true}, {[][]byte{k}, [][]byte{l}, false}, {[][]byte{k, l}, [][]byte{kl}, false},
-		{[][]byte{k, k}, [][]byte{k}, false}, {[][]byte{raw("*3 $7 message $2 ch $1 a")}, [][]byte{raw("*3 $7 message $2 ch $1 b")}, false},
+		{[][]byte{k, l}, [][]byte{l, k}, true}, {[][]byte{kl}, [][]byte{lk}, true},
+		{[][]byte{k}, [][]byte{l}, false}, {[][]byte{k, l}, [][]byte{kl}, false},
+		{[][]byte{k, k}, [][]byte{k}, false},
+		{[][]byte{raw("*3 $7 message $2 ch $1 a")}, [][]byte{raw("*3 $7 message $2 ch $1 b")},
+			false},
 	} {
 		if got := samePushes(c.a, c.b); got != c.want {
 			t.Errorf("%q and %q: %v", c.a, c.b, got)
@@ -122,10 +138,13 @@ func TestPushes(t *testing.T) {
 	}
 }
 
-// TestUserComparators checks what the comparators of these rounds excuse, and that they do not excuse the next thing to it.
+// TestUserComparators holds what the comparators of these rounds excuse, and that they do not
+// excuse anything close to it.
 func TestUserComparators(t *testing.T) {
 	entry := func(object, age string) Reply {
-		return reply(t, "*1 *14 +count :1 +reason +key +context +toplevel +object +"+object+" +username +u +age-seconds +"+age+" +client-info +id=1;name=;cmd=get")
+		return reply(t,
+			"*1 *14 +count :1 +reason +key +context +toplevel +object +"+object+
+				" +username +u +age-seconds +"+age+" +client-info +id=1;name=;cmd=get")
 	}
 	refuse := func(why string) Reply { return Reply{Kind: '-', Str: why} }
 	for _, c := range []struct {
@@ -138,18 +157,24 @@ func TestUserComparators(t *testing.T) {
 		{"other objects", cmpACLLog, entry("k", "1"), entry("l", "1"), false},
 		{"no entry", cmpACLLog, entry("k", "1"), reply(t, "*0"), false},
 		{"no entries", cmpACLLog, reply(t, "*0"), reply(t, "*0"), true},
-		{"other functions", cmpClash, refuse("ERR Function a already exists"), refuse("ERR Function b already exists"), true},
-		{"a function and a library", cmpClash, refuse("ERR Function a already exists"), refuse("ERR Library a already exists"), false},
-		{"another error", cmpClash, refuse("ERR Function a already exists"), refuse("ERR no"), false},
-		{"two wordings", cmpHello, refuse("NOAUTH HELLO must be called so"), refuse("NOAUTH HELLO must be called thus"), true},
-		{"another refusal", cmpHello, refuse("NOAUTH HELLO must be called so"), refuse("NOAUTH no"), false},
+		{"other functions", cmpClash, refuse("ERR Function a already exists"),
+			refuse("ERR Function b already exists"), true},
+		{"a function and a library", cmpClash, refuse("ERR Function a already exists"),
+			refuse("ERR Library a already exists"), false},
+		{"another error", cmpClash, refuse("ERR Function a already exists"), refuse("ERR no"),
+			false},
+		{"two wordings", cmpHello, refuse("NOAUTH HELLO must be called so"),
+			refuse("NOAUTH HELLO must be called thus"), true},
+		{"another refusal", cmpHello, refuse("NOAUTH HELLO must be called so"), refuse("NOAUTH no"),
+			false},
 	} {
 		if got := c.cmp(nil, c.a, c.b); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
 	r := &Runner{Common: map[string]bool{"get": true, "set": true, "xadd": false}}
-	for b, want := range map[string]bool{"*3 +set +bf.add +get": true, "*1 +get": false, "*2 +get +xadd": false} {
+	for b, want := range map[string]bool{"*3 +set +bf.add +get": true, "*1 +get": false,
+		"*2 +get +xadd": false} {
 		if got := r.sameCategory(reply(t, "*3 +get +xadd +set"), reply(t, b)); got != want {
 			t.Errorf("%s: %v", b, got)
 		}

@@ -11,42 +11,46 @@ import (
 	"strings"
 )
 
-// A comparator decides whether two replies to the same command count as equal.
-// Replies with the same bytes are equal before any comparator is asked.
+// comparator reports whether two replies to the same command count as equal. Replies with the same
+// bytes are equal before any comparator is asked.
 type comparator func(args [][]byte, a, b Reply) bool
 
 // Skip is the comparator name of commands that are never sent.
 const Skip = "skip"
 
-// Comparators that the runner has: of descriptions of users, and of the commands in a category.
+// Comparators that belong to the runner: of descriptions of users, and of the commands in a
+// category.
 const (
 	cmpRules    = "rules"
 	cmpCategory = "category"
 )
 
-// comparators by the names that the known-differences file uses.
+// comparators returns the comparators by the names that the known-differences file uses.
 func comparators() map[string]comparator {
 	return map[string]comparator{
-		"exact":     func(_ [][]byte, a, b Reply) bool { return same(a, b) },
-		"set":       func(_ [][]byte, a, b Reply) bool { return errsAgree(a, b) && canonical(a) == canonical(b) },
-		"pairs":     cmpPairs,
-		"subset":    cmpSubset,
-		"rounded":   func(_ [][]byte, a, b Reply) bool { return rounded(a, b) },
-		"ttl-s":     func(_ [][]byte, a, b Reply) bool { return near(a, b, 5) },
-		"ttl-ms":    func(_ [][]byte, a, b Reply) bool { return near(a, b, 5000) },
-		"times":     func(_ [][]byte, a, b Reply) bool { return nearAll(a, b) },
-		"errclass":  cmpErrClass,
-		"kind":      cmpKind,
-		"fields":    cmpFields,
-		"scan":      cmpScan,
-		"sample":    cmpSample,
-		"sort":      cmpSort,
-		"places":    func(_ [][]byte, a, b Reply) bool { return placesAgree(a, b) },
-		"newer":     cmpNewer,
-		"getkeys":   cmpGetkeys,
-		"timeout":   cmpTimeout,
-		"acllog":    cmpACLLog,
-		cmpRules:    func(_ [][]byte, a, b Reply) bool { return same(a, b) }, // what differs, the runner asks redis about
+		"exact": func(_ [][]byte, a, b Reply) bool { return same(a, b) },
+		"set": func(_ [][]byte, a, b Reply) bool {
+			return errsAgree(a, b) && canonical(a) == canonical(b)
+		},
+		"pairs":    cmpPairs,
+		"subset":   cmpSubset,
+		"rounded":  func(_ [][]byte, a, b Reply) bool { return rounded(a, b) },
+		"ttl-s":    func(_ [][]byte, a, b Reply) bool { return near(a, b, 5) },
+		"ttl-ms":   func(_ [][]byte, a, b Reply) bool { return near(a, b, 5000) },
+		"times":    func(_ [][]byte, a, b Reply) bool { return nearAll(a, b) },
+		"errclass": cmpErrClass,
+		"kind":     cmpKind,
+		"fields":   cmpFields,
+		"scan":     cmpScan,
+		"sample":   cmpSample,
+		"sort":     cmpSort,
+		"places":   func(_ [][]byte, a, b Reply) bool { return placesAgree(a, b) },
+		"newer":    cmpNewer,
+		"getkeys":  cmpGetkeys,
+		"timeout":  cmpTimeout,
+		"acllog":   cmpACLLog,
+		// the runner asks redis about what differs
+		cmpRules:    func(_ [][]byte, a, b Reply) bool { return same(a, b) },
 		cmpCategory: cmpKind,
 		"hello":     cmpHello,
 		"clash":     cmpClash,
@@ -66,7 +70,8 @@ func same(a, b Reply) bool {
 	return a.Kind == b.Kind && a.Str == b.Str && slices.EqualFunc(a.Elems, b.Elems, same)
 }
 
-// errsAgree lets comparators that loosen values stay exact about errors.
+// errsAgree reports whether both replies are the same error or neither is one. Comparators that
+// loosen values stay exact about errors with it.
 func errsAgree(a, b Reply) bool {
 	if a.IsErr() || b.IsErr() {
 		return same(a, b)
@@ -74,7 +79,7 @@ func errsAgree(a, b Reply) bool {
 	return true
 }
 
-// canonical spells a reply with the elements of every aggregate sorted.
+// canonical returns a reply as text, with the elements of every aggregate sorted.
 func canonical(r Reply) string {
 	if r.Elems == nil {
 		return string(r.Kind) + strconv.Quote(r.Str)
@@ -95,7 +100,7 @@ func canonical(r Reply) string {
 	return string(r.Kind) + "[" + strings.Join(parts, ",") + "]"
 }
 
-// withoutNotes drops the key specs' notes, which are prose, from a COMMAND INFO reply.
+// withoutNotes returns a COMMAND INFO reply without the key specs' notes, which are prose.
 func withoutNotes(r Reply) Reply {
 	if r.Elems == nil {
 		return r
@@ -112,7 +117,7 @@ func withoutNotes(r Reply) Reply {
 	return r
 }
 
-// asMap reads the RESP2 form of a map, a flat array, as a map.
+// asMap returns the RESP2 form of a map, a flat array, as a map.
 func asMap(r Reply) Reply {
 	if r.Kind == '*' && len(r.Elems)%2 == 0 {
 		r.Kind = '%'
@@ -120,13 +125,13 @@ func asMap(r Reply) Reply {
 	return r
 }
 
-// cmpPairs compares maps, in whichever form, without regard to their order.
+// cmpPairs compares maps of either form without regard to order.
 func cmpPairs(_ [][]byte, a, b Reply) bool {
 	return errsAgree(a, b) && a.Kind == b.Kind && canonical(asMap(a)) == canonical(asMap(b))
 }
 
-// cmpSubset accepts a tested server that lists more than the reference: the
-// first reply's elements must all be in the second's.
+// cmpSubset accepts a tested server that lists more than the reference: all elements of the first
+// reply must be in the second.
 func cmpSubset(_ [][]byte, a, b Reply) bool {
 	if !errsAgree(a, b) || a.Kind != b.Kind {
 		return false
@@ -169,7 +174,7 @@ func near(a, b Reply, tolerance int64) bool {
 	return x-y <= tolerance && y-x <= tolerance
 }
 
-// nearAll is near for every integer inside a reply.
+// nearAll applies near to every integer inside a reply.
 func nearAll(a, b Reply) bool {
 	if a.Elems == nil {
 		return near(a, b, 5000)
@@ -186,11 +191,11 @@ func cmpErrClass(_ [][]byte, a, b Reply) bool {
 	return same(a, b)
 }
 
-// cmpKind compares the type only; errors stay exact.
+// cmpKind compares only the type. Errors stay exact.
 func cmpKind(_ [][]byte, a, b Reply) bool { return errsAgree(a, b) && a.Kind == b.Kind }
 
-// cmpFields is for replies that name their parts (HELLO): the same field names
-// in the same order with values of the same kind.
+// cmpFields compares replies that name their parts (HELLO): the same field names in the same order
+// with values of the same kind.
 func cmpFields(_ [][]byte, a, b Reply) bool {
 	if !errsAgree(a, b) || a.Kind != b.Kind || len(a.Elems) != len(b.Elems) {
 		return false
@@ -203,7 +208,8 @@ func cmpFields(_ [][]byte, a, b Reply) bool {
 	return true
 }
 
-// cmpHello is fields; what HELLO wants of a stranger is said in other words since 7.2.
+// cmpHello does what cmpFields does. Since 7.2, redis uses other words for what HELLO wants of a
+// client that is not authenticated.
 func cmpHello(args [][]byte, a, b Reply) bool {
 	const refused = "NOAUTH HELLO must be called"
 	if strings.HasPrefix(a.Str, refused) && strings.HasPrefix(b.Str, refused) {
@@ -212,7 +218,8 @@ func cmpHello(args [][]byte, a, b Reply) bool {
 	return cmpFields(args, a, b)
 }
 
-// cmpClash compares replies about names that are taken already: which of several is said first is the order of a hash table.
+// cmpClash compares replies about names that are already taken. Which of several is reported
+// depends on the order of a hash table.
 func cmpClash(_ [][]byte, a, b Reply) bool {
 	taken := func(r Reply) (kind string, ok bool) {
 		f := strings.Fields(r.Str)
@@ -226,9 +233,9 @@ func cmpClash(_ [][]byte, a, b Reply) bool {
 	return okx && oky && x == y || same(a, b)
 }
 
-// cmpScan compares one page of a SCAN family command. A page that started at
-// cursor 0 and ended at cursor 0 on both sides is a full iteration and must hold
-// the same elements; cursors and partial pages depend on the hash order.
+// cmpScan compares one page of a SCAN family command. A page that starts and ends at cursor 0 on
+// both sides is a full iteration and must hold the same elements. Cursors and partial pages depend
+// on the hash order.
 func cmpScan(args [][]byte, a, b Reply) bool {
 	if !errsAgree(a, b) || a.Kind != b.Kind || len(a.Elems) != len(b.Elems) {
 		return false
@@ -236,7 +243,9 @@ func cmpScan(args [][]byte, a, b Reply) bool {
 	if len(a.Elems) != 2 {
 		return same(a, b)
 	}
-	full := slices.ContainsFunc(args[1:min(3, len(args))], func(p []byte) bool { return string(p) == "0" }) &&
+	full := slices.ContainsFunc(args[1:min(3, len(args))], func(p []byte) bool {
+		return string(p) == "0"
+	}) &&
 		a.Elems[0].Str == "0" && b.Elems[0].Str == "0"
 	return !full || canonical(a.Elems[1]) == canonical(b.Elems[1])
 }
@@ -254,8 +263,8 @@ type Known struct {
 	cmps  map[string]comparator
 }
 
-// ParseKnown reads rules: "pattern comparator reason…", one a line. A rule
-// without a reason, or with an unknown comparator, is an error.
+// ParseKnown reads rules: "pattern comparator reason…", one a line. A rule without a reason, or
+// with an unknown comparator, is an error.
 func ParseKnown(r io.Reader) (*Known, error) {
 	k := &Known{cmps: comparators()}
 	sc := bufio.NewScanner(r)
@@ -279,7 +288,7 @@ func ParseKnown(r io.Reader) (*Known, error) {
 	return k, sc.Err()
 }
 
-// Rule finds the rule for a command name ("client|list"); without one, exact.
+// Rule returns the rule for a command name ("client|list"). Without one, the comparison is exact.
 func (k *Known) Rule(name string) Rule {
 	for i := len(k.Rules) - 1; i >= 0; i-- {
 		if ok, _ := path.Match(k.Rules[i].Pattern, name); ok {
@@ -289,7 +298,7 @@ func (k *Known) Rule(name string) Rule {
 	return Rule{Pattern: name, Comparator: "exact"}
 }
 
-// ruleOf finds the rule for a command with its subcommand.
+// ruleOf returns the rule for a command with its subcommand.
 func (k *Known) ruleOf(c Cmd) Rule {
 	name := c.Name()
 	rule := k.Rule(name)
@@ -302,7 +311,7 @@ func (k *Known) ruleOf(c Cmd) Rule {
 	return rule
 }
 
-// equal compares two decoded replies to a command.
+// equal reports whether the command's comparator accepts two decoded replies.
 func (k *Known) equal(c Cmd, a, b Reply) bool {
 	return k.cmps[k.ruleOf(c).Comparator](c.Args, a, b)
 }

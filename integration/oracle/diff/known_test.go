@@ -16,7 +16,8 @@ func known(t *testing.T, text string) *Known {
 
 func TestParseKnown(t *testing.T) {
 	k := known(t, "# comment\n\nclient|*  kind  a reason\nclient|id exact another one\n")
-	for name, want := range map[string]string{"client|list": "kind", "client|id": "exact", "get": "exact"} {
+	for name, want := range map[string]string{"client|list": "kind", "client|id": "exact",
+		"get": "exact"} {
 		if got := k.Rule(name).Comparator; got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
@@ -84,7 +85,8 @@ func TestComparators(t *testing.T) {
 
 func TestScanComparator(t *testing.T) {
 	page := func(cursor string, keys ...string) Reply {
-		r := Reply{Kind: '*', Elems: []Reply{{Kind: '$', Str: cursor}, {Kind: '*', Elems: []Reply{}}}}
+		r := Reply{Kind: '*',
+			Elems: []Reply{{Kind: '$', Str: cursor}, {Kind: '*', Elems: []Reply{}}}}
 		for _, k := range keys {
 			r.Elems[1].Elems = append(r.Elems[1].Elems, Reply{Kind: '$', Str: k})
 		}
@@ -98,7 +100,8 @@ func TestScanComparator(t *testing.T) {
 	if k.equal(from("0"), page("0", "a", "b"), page("0", "b")) {
 		t.Error("a full iteration that lacks a key passes")
 	}
-	if !k.equal(from("5"), page("0", "a"), page("0", "b")) || !k.equal(from("0"), page("3", "a"), page("0", "b")) {
+	if !k.equal(from("5"), page("0", "a"), page("0", "b")) ||
+		!k.equal(from("0"), page("3", "a"), page("0", "b")) {
 		t.Error("partial pages are compared")
 	}
 }

@@ -6,22 +6,25 @@ import (
 	"strings"
 )
 
-// functionsArg stands for the libraries of both servers, as FUNCTION DUMP gives them: each server is sent the other's. With cutArg the last byte is
-// missing.
+// functionsArg stands for the libraries of both servers, as FUNCTION DUMP returns them: each server
+// is sent the other's. With cutArg the last byte is missing.
 const (
 	functionsArg = "{functions}"
 	cutArg       = "{functions-cut}"
 )
 
-// swaps reports whether the command carries what the servers are asked for first.
+// swaps reports whether the command carries the libraries, for which the servers are asked first.
 func (c Cmd) swaps() bool {
 	if c.Raw || len(c.Args) < 3 || !strings.EqualFold(string(c.Args[1]), "restore") {
 		return false
 	}
-	return slices.ContainsFunc(c.Args, func(a []byte) bool { return string(a) == functionsArg || string(a) == cutArg })
+	return slices.ContainsFunc(c.Args, func(a []byte) bool {
+		return string(a) == functionsArg || string(a) == cutArg
+	})
 }
 
-// swapped is the command for either server, with the other's libraries in the place of the word that stands for them.
+// swapped returns the command for each server, with the other's libraries in place of the word that
+// stands for them.
 func (r *Runner) swapped(c Cmd) (out [2]Cmd, err error) {
 	for i, s := range r.sides() {
 		dump, err := r.admin[i].Do("FUNCTION", "DUMP")
@@ -48,7 +51,8 @@ func (r *Runner) libraryState(at int) (*Failure, error) {
 	if !r.libraries {
 		return nil, nil
 	}
-	a, b, f, err := r.both(at, []Cmd{cmdOf("FUNCTION", "LIST", "WITHCODE"), cmdOf("FUNCTION", "STATS")})
+	a, b, f, err := r.both(at,
+		[]Cmd{cmdOf("FUNCTION", "LIST", "WITHCODE"), cmdOf("FUNCTION", "STATS")})
 	if f != nil || err != nil {
 		return f, err
 	}
@@ -62,5 +66,7 @@ func (r *Runner) libraryState(at int) (*Failure, error) {
 
 // usesLibraries reports whether the stream may load functions.
 func usesLibraries(stream []Cmd) bool {
-	return slices.ContainsFunc(stream, func(c Cmd) bool { return strings.EqualFold(c.Name(), "function") })
+	return slices.ContainsFunc(stream, func(c Cmd) bool {
+		return strings.EqualFold(c.Name(), "function")
+	})
 }

@@ -9,7 +9,7 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// Reply is a decoded reply as comparators see it; only mismatches are decoded.
+// Reply is a decoded reply as comparators see it. Only replies that differ are decoded.
 type Reply struct {
 	Kind  byte    // the RESP type byte; '_' for every form of null
 	Str   string  // the payload of scalar kinds
@@ -39,7 +39,7 @@ func Decode(raw []byte) (Reply, error) {
 	return r, nil
 }
 
-// decode reads a reply that is complete. One with a scalar that is none is like no other.
+// decode decodes a complete reply. A malformed scalar becomes a reply that equals no other.
 func decode(raw []byte) Reply {
 	r, err := Decode(raw)
 	if err != nil {
@@ -65,7 +65,7 @@ func replyOf(v client.Value) Reply {
 // IsErr reports whether the reply is an error of either protocol version.
 func (r Reply) IsErr() bool { return r.Kind == '-' || r.Kind == '!' }
 
-// Int is the value of an integer reply.
+// Int returns the value of an integer reply.
 func (r Reply) Int() (int64, bool) {
 	if r.Kind != ':' {
 		return 0, false
@@ -74,7 +74,7 @@ func (r Reply) Int() (int64, bool) {
 	return n, err == nil
 }
 
-// Float is the value of a double or of a string that spells one.
+// Float returns the value of a double or of a string that spells one.
 func (r Reply) Float() (float64, bool) {
 	switch r.Kind {
 	case ',', '$', ':', '+':
@@ -84,7 +84,7 @@ func (r Reply) Float() (float64, bool) {
 	return 0, false
 }
 
-// Get looks a field up in a map reply or in its RESP2 form, a flat array.
+// Get returns the value of a field in a map reply or in its RESP2 form, a flat array.
 func (r Reply) Get(field string) (Reply, bool) {
 	for i := 0; i+1 < len(r.Elems); i += 2 {
 		if r.Elems[i].Str == field {
@@ -94,7 +94,7 @@ func (r Reply) Get(field string) (Reply, bool) {
 	return Reply{}, false
 }
 
-// String shows the reply on one line, near to how redis-cli names the types.
+// String returns the reply on one line, close to how redis-cli names the types.
 func (r Reply) String() string {
 	switch r.Kind {
 	case '_':
@@ -124,7 +124,7 @@ func (r Reply) String() string {
 	return name + "[" + strings.Join(parts, ", ") + "]"
 }
 
-// show makes raw reply bytes readable, whatever they are.
+// show returns raw reply bytes in readable form, whatever they are.
 func show(raw []byte) string {
 	if r, err := Decode(raw); err == nil {
 		return clip(r.String(), 2000)

@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
-
-	"godwit/internal/resp/client"
 )
 
-// maxBatch is how many commands are in flight on one connection.
+// maxBatch is the number of commands in flight on one connection.
 const maxBatch = 100
 
 // Failure is one difference between the servers.
@@ -33,13 +30,14 @@ type Runner struct {
 	DBs         int
 	StateEvery  int // commands between state comparisons; 0: only at the end of a stream
 
-	conns      map[int]*[2]*Conn
-	admin      [2]*Conn
-	steps      stepState
-	sorted     bool            // the stream has a SORT
-	users      bool            // the stream changes users
-	libraries  bool            // the stream loads functions
-	Common     map[string]bool // commands of the reference server: whether the tested one has them too
+	conns     map[int]*[2]*Conn
+	admin     [2]*Conn
+	steps     stepState
+	sorted    bool // the stream has a SORT
+	users     bool // the stream changes users
+	libraries bool // the stream loads functions
+	// commands of the reference server: whether the tested one has them too
+	Common     map[string]bool
 	conf       []confParam
 	out        []byte
 	ends       [2][]int
@@ -48,9 +46,10 @@ type Runner struct {
 	Errors     int  // error replies: a stream of nothing but errors tests nothing
 }
 
-// NewRunner prepares execution on two live servers.
+// NewRunner returns a runner for two live servers.
 func NewRunner(ref, tested *Server, known *Known, dbs int) *Runner {
-	return &Runner{Ref: ref, Tested: tested, Known: known, DBs: dbs, StateEvery: 1000, conns: map[int]*[2]*Conn{}, conf: confParams()}
+	return &Runner{Ref: ref, Tested: tested, Known: known, DBs: dbs, StateEvery: 1000,
+		conns: map[int]*[2]*Conn{}, conf: confParams()}
 }
 
 func (r *Runner) sides() [2]*Server { return [2]*Server{r.Ref, r.Tested} }
@@ -68,8 +67,8 @@ func (r *Runner) Close() {
 	r.admin = [2]*Conn{}
 }
 
-// reset brings both servers to the state in which every stream starts: alive, no
-// connections of earlier streams, no data, the default configuration.
+// reset brings both servers to the state in which every stream starts: alive, no connections of
+// earlier streams, no data, the default configuration.
 func (r *Runner) reset() error {
 	r.Close()
 	r.logging = false
@@ -85,9 +84,11 @@ func (r *Runner) reset() error {
 		if err := ownUser(c); err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
-		cmds := []Cmd{{Args: split("FLUSHALL")}, {Args: split("CONFIG SET appendonly no")}, {Args: split("SCRIPT FLUSH")}, {Args: split("FUNCTION FLUSH")}}
+		cmds := []Cmd{{Args: split("FLUSHALL")}, {Args: split("CONFIG SET appendonly no")},
+			{Args: split("SCRIPT FLUSH")}, {Args: split("FUNCTION FLUSH")}}
 		for _, p := range r.conf {
-			cmds = append(cmds, Cmd{Args: [][]byte{[]byte("CONFIG"), []byte("SET"), []byte(p.name), []byte(p.def)}})
+			cmds = append(cmds,
+				Cmd{Args: [][]byte{[]byte("CONFIG"), []byte("SET"), []byte(p.name), []byte(p.def)}})
 		}
 		replies, err := c.DoAll(cmds)
 		if err != nil {
@@ -100,9 +101,9 @@ func (r *Runner) reset() error {
 	return nil
 }
 
-// Exec runs a stream from the reset state and returns the first difference, and
-// how many commands ran. The error is about the tester or the reference server;
-// whatever the tested server does wrong is a Failure.
+// Exec runs a stream from the reset state. It returns the first difference and the number of
+// commands that ran. The error is about the tester or the reference server; whatever the tested
+// server does wrong is a Failure.
 func (r *Runner) Exec(stream []Cmd) (*Failure, int, error) {
 	if err := r.reset(); err != nil {
 		return nil, 0, err
@@ -114,8 +115,9 @@ func (r *Runner) Exec(stream []Cmd) (*Failure, int, error) {
 		if err := r.sameIDs(); err != nil {
 			return nil, 0, err
 		}
-		// As long as somebody tracks, Godwit remembers what clients have read, as redis always does.
-		if f, err := r.bothOK(0, "CLIENT TRACKING ON BCAST PREFIX oracle:"); f != nil || err != nil {
+		// While some client tracks, Godwit remembers what clients have read, as redis always does.
+		if f, err := r.bothOK(0, "CLIENT TRACKING ON BCAST PREFIX oracle:"); f != nil ||
+			err != nil {
 			return f, 0, err
 		}
 	}
@@ -147,7 +149,8 @@ func (r *Runner) Exec(stream []Cmd) (*Failure, int, error) {
 			return f, at + n, nil
 		}
 		at += n
-		if nextState > 0 && at >= nextState && at < len(stream) && !poppedAtRandom(stream[at-1]) { // until its DEL the servers hold different members
+		// until its DEL, the servers hold different members
+		if nextState > 0 && at >= nextState && at < len(stream) && !poppedAtRandom(stream[at-1]) {
 			nextState = at + r.StateEvery
 			if f, err := r.state(at - 1); f != nil || err != nil {
 				return f, at, err
@@ -158,19 +161,20 @@ func (r *Runner) Exec(stream []Cmd) (*Failure, int, error) {
 	return f, len(stream), err
 }
 
-// batchLen is how many commands from the start of the stream go out together.
+// batchLen returns how many commands from the start of the stream go out together.
 func batchLen(stream []Cmd) int {
 	if stream[0].alone() {
 		return 1
 	}
 	n := 1
-	for n < len(stream) && n < maxBatch && stream[n].Client == stream[0].Client && !stream[n].alone() {
+	for n < len(stream) && n < maxBatch && stream[n].Client == stream[0].Client &&
+		!stream[n].alone() {
 		n++
 	}
 	return n
 }
 
-// alone reports whether the command is not pipelined with others.
+// alone reports whether the command is never pipelined with others.
 func (c Cmd) alone() bool {
 	return c.Raw || c.Step || c.Tell || c.swaps() || c.Sleep > 0 || c.Disk != ""
 }
@@ -208,7 +212,8 @@ func (r *Runner) batch(stream []Cmd, at, n int) (*Failure, error) {
 	}
 	if errs[0] != nil {
 		i := at + min(len(r.ends[0]), n-1)
-		return nil, fmt.Errorf("redis: %w, to command %d: %v\nbefore it: %v", errs[0], i, stream[i], lastOf(stream[:i], stream[i].Client))
+		return nil, fmt.Errorf("redis: %w, to command %d: %v\nbefore it: %v", errs[0], i, stream[i],
+			lastOf(stream[:i], stream[i].Client))
 	}
 	start := 0
 	for _, end := range r.ends[0] {
@@ -230,13 +235,15 @@ func (r *Runner) batch(stream []Cmd, at, n int) (*Failure, error) {
 			return nil, err
 		}
 		if err, dead := r.Tested.Dead(); dead {
-			return &Failure{At: at + min(len(r.ends[1]), n-1), Class: "server died", A: "alive", B: err.Error() + "\n" + r.Tested.LogTail()}, nil
+			return &Failure{At: at + min(len(r.ends[1]), n-1), Class: "server died", A: "alive",
+				B: err.Error() + "\n" + r.Tested.LogTail()}, nil
 		}
 	}
 	return nil, nil
 }
 
-// refDied tells that the reference server has ended, which takes a moment after its connections have.
+// refDied returns an error if the reference server has ended. Its process ends a moment after its
+// connections.
 func (r *Runner) refDied(closed bool) error {
 	if !closed {
 		return nil
@@ -270,225 +277,21 @@ func (r *Runner) sendBatch(p *[2]*Conn, cmds []Cmd) error {
 	return nil
 }
 
-// connFailure tells a tested server that refuses connections from a broken run.
+// connFailure turns a connection error into a Failure if the tested server refuses connections,
+// else into an error of the run.
 func (r *Runner) connFailure(at int, err error) (*Failure, error) {
 	if c, e := Dial(r.Ref.Addr); e == nil {
 		c.Close()
-		return &Failure{At: at, Class: "connection refused", A: "accepts", B: err.Error() + "\n" + r.Tested.LogTail()}, nil
+		return &Failure{At: at, Class: "connection refused", A: "accepts",
+			B: err.Error() + "\n" + r.Tested.LogTail()}, nil
 	}
 	return nil, err
 }
 
-// compare looks for the first reply of a batch that differs.
-func (r *Runner) compare(stream []Cmd, at, n int, raw [2][]byte, errB error) *Failure {
-	pos := [2]int{}
-	for i := range n {
-		var frame [2][]byte
-		for s := range frame {
-			if i < len(r.ends[s]) {
-				frame[s] = raw[s][pos[s]:r.ends[s][i]]
-				pos[s] = r.ends[s][i]
-			}
-		}
-		c := stream[at+i]
-		if bytes.Equal(frame[0], frame[1]) && (frame[0] == nil) == (frame[1] == nil) {
-			continue
-		}
-		if frame[0] != nil && frame[1] != nil {
-			a := decode(frame[0])
-			b := decode(frame[1])
-			if r.equal(stream, at+i, a, b) {
-				continue
-			}
-		}
-		f := &Failure{At: at + i, Class: class(c, frame), A: showFrame(frame[0], nil), B: showFrame(frame[1], errB)}
-		return f
-	}
-	return nil
-}
-
-func showFrame(frame []byte, err error) string {
-	switch {
-	case frame != nil:
-		return show(frame)
-	case err != nil:
-		return "no reply: " + err.Error()
-	}
-	return "connection closed"
-}
-
-// class names a finding: the command, and the kinds of the two replies.
-func class(c Cmd, frame [2][]byte) string {
-	kind := func(f []byte) string {
-		if len(f) == 0 {
-			return "nothing"
-		}
-		if f[0] == '-' {
-			line, _, _ := strings.Cut(string(f[1:]), "\r")
-			words := strings.Fields(line)
-			return "error " + strings.Join(words[:min(3, len(words))], " ")
-		}
-		return kindName(f)
-	}
-	name := c.Name()
-	if c.Raw {
-		name = "raw bytes"
-	}
-	if len(c.Args) > 1 && slices.Contains([]string{"client", "object", "config", "command", "memory", "latency", "slowlog", "debug", "xinfo", "xgroup", "function", "script", "acl", "cluster", "pubsub", "module"}, name) {
-		name += " " + strings.ToLower(string(c.Args[1]))
-	}
-	return fmt.Sprintf("reply of %s: %s against %s", clip(name, 40), kind(frame[0]), kind(frame[1]))
-}
-
-// kindName spells the type of a raw reply.
-func kindName(frame []byte) string {
-	switch frame[0] {
-	case '$', '*':
-		if len(frame) > 1 && frame[1] == '-' {
-			return "null"
-		}
-	}
-	return map[byte]string{'+': "status", ':': "integer", '$': "string", '*': "array", '_': "null", ',': "double", '#': "bool",
-		'(': "bignumber", '=': "verbatim", '~': "set", '%': "map", '>': "push", '|': "attribute", '!': "bulkerror"}[frame[0]]
-}
-
-// equal applies the command's comparator. The replies of a transaction are
-// compared one by one with the comparators of the commands that it queued.
-func (r *Runner) equal(stream []Cmd, at int, a, b Reply) bool {
-	c := stream[at]
-	if c.Name() != "exec" || a.Elems == nil || len(a.Elems) != len(b.Elems) {
-		return r.oneEqual(c, a, b)
-	}
-	queued := queuedBefore(stream, at)
-	for i := range a.Elems {
-		if same(a.Elems[i], b.Elems[i]) {
-			continue
-		}
-		// A command that failed to queue fails the EXEC, so queue and replies run in
-		// parallel. Where the lengths differ all the same (a MULTI with bad arguments),
-		// any loose comparator of the queue may excuse the element.
-		ok := slices.ContainsFunc(queued, func(q Cmd) bool {
-			return r.Known.ruleOf(q).Comparator != "exact" && r.oneEqual(q, a.Elems[i], b.Elems[i])
-		})
-		if len(queued) == len(a.Elems) {
-			ok = r.oneEqual(queued[i], a.Elems[i], b.Elems[i])
-		}
-		if !ok {
-			return false
-		}
-	}
-	return true
-}
-
-// oneEqual applies the comparator of one command. That of rules needs a server that knows them.
-func (r *Runner) oneEqual(c Cmd, a, b Reply) bool {
-	switch r.Known.ruleOf(c).Comparator {
-	case cmpRules:
-		return r.sameRules(a, b)
-	case cmpCategory:
-		return r.sameCategory(a, b)
-	}
-	return r.Known.equal(c, a, b)
-}
-
-// queuedBefore lists the commands of the client that the EXEC at the index runs:
-// those since the first MULTI after the end of the transaction before. (A nested
-// MULTI is an error that changes nothing.)
-func queuedBefore(stream []Cmd, at int) []Cmd {
-	var out []Cmd
-	first := 0 // length of out at the earliest MULTI seen
-walk:
-	for i := at - 1; i >= 0; i-- {
-		c := stream[i]
-		if c.Client != stream[at].Client || c.Raw {
-			continue
-		}
-		if c.Close {
-			break
-		}
-		switch c.Name() {
-		case "exec", "discard", "reset", "quit":
-			break walk
-		case "multi":
-			first = len(out)
-		case "watch":
-		default:
-			out = append(out, c)
-		}
-	}
-	out = out[:first]
-	slices.Reverse(out)
-	return out
-}
-
-// raw sends bytes on a connection of its own, closes the sending side, and
-// compares everything that comes back.
-func (r *Runner) raw(c Cmd, at int) (*Failure, error) {
-	var got [2][]byte
-	for i, s := range r.sides() {
-		conn, err := Dial(s.Addr)
-		if err != nil {
-			return r.connFailure(at, err)
-		}
-		got[i], err = conn.Exchange(c.Args[0])
-		conn.Close()
-		if err != nil && i == 0 {
-			return nil, fmt.Errorf("redis: %w after %v", err, c)
-		}
-		if err != nil {
-			got[i] = append(got[i], err.Error()...)
-		}
-	}
-	if bytes.Contains(got[0], []byte("message\r\n")) && slices.Equal(ordered(got[0]), ordered(got[1])) {
-		return nil, nil // what a client sends to itself comes behind the reply in later servers, within it in 7.0
-	}
-	if frame, differ := r.firstDifference(got); differ {
-		return &Failure{At: at, Class: class(c, frame), A: Quote(got[0]), B: Quote(got[1])}, nil
-	}
-	return nil, nil
-}
-
-// ordered are the lines of b in an order of their own.
-func ordered(b []byte) []string {
-	lines := strings.Split(string(b), "\r\n")
-	slices.Sort(lines)
-	return lines
-}
-
-// firstDifference finds the first pair of frames that differ in the bytes of two
-// connections. Of the commands in raw sessions HELLO alone needs a comparator; its
-// reply is known by its first field.
-func (r *Runner) firstDifference(got [2][]byte) (frame [2][]byte, differ bool) {
-	for len(got[0])+len(got[1]) > 0 {
-		for i, b := range got {
-			frame[i], got[i] = nil, nil
-			switch _, rest, err := client.Parse(b); {
-			case err == nil:
-				frame[i], got[i] = b[:len(b)-len(rest)], rest
-			case len(b) > 0: // not a reply, or cut off
-				frame[i] = b
-			}
-		}
-		if bytes.Equal(frame[0], frame[1]) {
-			continue
-		}
-		a, errA := Decode(frame[0])
-		b, errB := Decode(frame[1])
-		if errA == nil && errB == nil && len(a.Elems) == 1 && len(b.Elems) == 1 {
-			a, b = a.Elems[0], b.Elems[0] // of an EXEC
-		}
-		hello := errA == nil && errB == nil && len(a.Elems) > 0 && a.Elems[0].Str == "server"
-		if !hello || !r.Known.equal(cmdOf("HELLO"), a, b) {
-			return frame, true
-		}
-	}
-	return frame, false
-}
-
 var errTwoSided = errors.New("reference server")
 
-// both runs the same commands on both admin connections. When only the tested
-// server fails, that is a Failure.
+// both runs the same commands on both admin connections. If only the tested server fails, that is a
+// Failure.
 func (r *Runner) both(at int, cmds []Cmd) (a, b []Reply, f *Failure, err error) {
 	if a, err = r.admin[0].DoAll(cmds); err != nil {
 		return nil, nil, nil, fmt.Errorf("%w: %v", errTwoSided, err)
@@ -501,12 +304,13 @@ func (r *Runner) both(at int, cmds []Cmd) (a, b []Reply, f *Failure, err error) 
 		if e, dead := r.Tested.Dead(); dead {
 			text = e.Error() + "\n" + r.Tested.LogTail()
 		}
-		return nil, nil, &Failure{At: at, Class: "state cannot be read", A: "readable", B: text}, nil
+		return nil, nil, &Failure{At: at, Class: "state cannot be read", A: "readable",
+			B: text}, nil
 	}
 	return a, b, nil, nil
 }
 
-// lastOf lists the last commands of a client, to explain where a run broke.
+// lastOf returns the last commands of a client, to explain where a run broke.
 func lastOf(stream []Cmd, client int) []Cmd {
 	var out []Cmd
 	for i := len(stream) - 1; i >= 0 && len(out) < 10; i-- {

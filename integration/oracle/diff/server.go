@@ -8,8 +8,8 @@ import (
 	"godwit/internal/testserver"
 )
 
-// Server is one side of the comparison: a child process, or an address that
-// somebody else keeps alive.
+// Server is one side of the comparison: a child process, or an address that somebody else keeps
+// alive.
 type Server struct {
 	Name string // "redis" or "godwit", for reports
 	Addr string
@@ -17,25 +17,26 @@ type Server struct {
 	child *testserver.Server // nil: somebody else's
 }
 
-// StartServer runs a server binary on a free loopback port with persistence off
-// and debug commands on. Both servers take redis-server's command line.
+// StartServer starts a server binary on a free loopback port, with persistence off and debug
+// commands on. Both servers take redis-server's command line.
 func StartServer(name, bin, dir string, extra ...string) (*Server, error) {
 	dir = filepath.Join(dir, name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
 	args := []string{"--appendonly", "no", "--enable-debug-command", "yes", "--loglevel", "notice"}
-	child, err := testserver.Start(testserver.Options{Program: bin, Dir: dir, Args: append(args, extra...)})
+	child, err := testserver.Start(
+		testserver.Options{Program: bin, Dir: dir, Args: append(args, extra...)})
 	if err != nil {
 		return &Server{}, fmt.Errorf("%s: %w", name, err)
 	}
 	return &Server{Name: name, Addr: child.Addr, child: child}, nil
 }
 
-// AttachServer uses a server that is already running.
+// AttachServer returns a server that is already running.
 func AttachServer(name, addr string) *Server { return &Server{Name: name, Addr: addr} }
 
-// dir is the folder of the child's files, "" of an attached server.
+// dir returns the folder of the child's files, "" for an attached server.
 func (s *Server) dir() string {
 	if s.child == nil {
 		return ""
@@ -43,7 +44,7 @@ func (s *Server) dir() string {
 	return s.child.Dir
 }
 
-// LogTail is the end of what the child wrote, for reports of its death.
+// LogTail returns the end of what the child wrote, for reports of its death.
 func (s *Server) LogTail() string {
 	if s.child == nil {
 		return ""
@@ -51,8 +52,8 @@ func (s *Server) LogTail() string {
 	return s.child.Tail()
 }
 
-// Dead reports whether the child process has ended, and how. An attached
-// server is never dead here: its connections fail instead.
+// Dead reports whether the child process has ended, and how. It never reports an attached server as
+// dead: its connections fail instead.
 func (s *Server) Dead() (error, bool) {
 	if s.child == nil || !s.child.Ended() {
 		return nil, false
@@ -72,7 +73,7 @@ func (s *Server) Revive() error {
 	return err
 }
 
-// Stop ends the child process; an attached server is left alone.
+// Stop ends the child process. It leaves an attached server alone.
 func (s *Server) Stop() {
 	if s.child != nil {
 		s.child.Kill()

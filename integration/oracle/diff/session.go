@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Options of a session.
+// Options holds the options of a session.
 type Options struct {
 	N        int    // commands to run
 	Seed     uint64 // of the streams
@@ -55,7 +55,8 @@ type Session struct {
 
 // NewSession reads both servers' tables and prepares the streams.
 func NewSession(ref, tested *Server, known *Known, o Options) (*Session, error) {
-	s := &Session{Options: o, Families: map[string]int{}, Commands: map[string]int{}, group: map[string]string{}}
+	s := &Session{Options: o, Families: map[string]int{}, Commands: map[string]int{},
+		group: map[string]string{}}
 	s.Runner = NewRunner(ref, tested, known, o.Gen.DBs)
 	refTable, refVersion, err := readServer(ref)
 	if err != nil {
@@ -78,7 +79,7 @@ func NewSession(ref, tested *Server, known *Known, o Options) (*Session, error) 
 	return s, err
 }
 
-// keep decides whether a command takes part.
+// keep reports whether a command takes part.
 func (s *Session) keep(c *Command) bool {
 	rule := s.Runner.Known.Rule(c.Name)
 	if rule.Comparator == Skip {
@@ -114,7 +115,7 @@ func readServer(s *Server) (Table, string, error) {
 	return t, v.Str, nil
 }
 
-// Run executes rounds until enough commands ran or too much was found.
+// Run executes rounds until enough commands ran or too many differences were found.
 func (s *Session) Run() error {
 	defer s.Runner.Close()
 	rounds, stop := make(chan []Cmd, 2), make(chan struct{})
@@ -144,13 +145,14 @@ func (s *Session) Run() error {
 			s.found(r, stream, f)
 		}
 		if s.Verbose && r%20 == 19 {
-			fmt.Fprintf(s.Log, "round %d: %d commands, %d classes of differences\n", r+1, s.Ran, len(s.Findings))
+			fmt.Fprintf(s.Log, "round %d: %d commands, %d classes of differences\n", r+1, s.Ran,
+				len(s.Findings))
 		}
 	}
 	return nil
 }
 
-// saveBroken keeps the stream of a round that could not be finished.
+// saveBroken saves the stream of a round that could not be finished, and returns its path.
 func (s *Session) saveBroken(stream []Cmd) string {
 	if s.Save == "" {
 		return ""
@@ -186,7 +188,7 @@ func (s *Session) count(stream []Cmd) {
 	}
 }
 
-// found records a difference; a new class is shrunk and saved.
+// found records a difference. It shrinks and saves a new class.
 func (s *Session) found(round int, stream []Cmd, f *Failure) {
 	for _, old := range s.Findings {
 		if old.Class == f.Class {
@@ -202,7 +204,8 @@ func (s *Session) found(round int, stream []Cmd, f *Failure) {
 		return
 	}
 	find.File = filepath.Join(s.Save, fileName(f.Class))
-	heading := fmt.Sprintf("%s\nseed %d, round %d\nredis:  %s\ntested: %s", f.Class, s.Seed, round, oneLine(last.A), oneLine(last.B))
+	heading := fmt.Sprintf("%s\nseed %d, round %d\nredis:  %s\ntested: %s", f.Class, s.Seed, round,
+		oneLine(last.A), oneLine(last.B))
 	err := os.MkdirAll(s.Save, 0o755)
 	if err == nil {
 		err = WriteCase(find.File, heading, small)
@@ -215,7 +218,7 @@ func (s *Session) found(round int, stream []Cmd, f *Failure) {
 
 func oneLine(s string) string { return clip(strings.ReplaceAll(s, "\n", " / "), 400) }
 
-// fileName makes a file name of a class.
+// fileName returns a file name for a class.
 func fileName(class string) string {
 	var b strings.Builder
 	for _, c := range strings.ToLower(class) {
@@ -232,15 +235,20 @@ func fileName(class string) string {
 
 // Report writes what ran and what was found.
 func (s *Session) Report(w io.Writer) {
-	fmt.Fprintf(w, "seed %d: %d commands (%.0f%% answered with errors), state compared of %d keys\n", s.Seed, s.Ran,
+	fmt.Fprintf(w,
+		"seed %d: %d commands (%.0f%% answered with errors), state compared of %d keys\n", s.Seed,
+		s.Ran,
 		100*float64(s.Runner.Errors)/float64(max(1, s.Ran)), s.Runner.StateReads)
 	for _, name := range slices.Sorted(maps.Keys(s.Families)) {
 		fmt.Fprintf(w, "  %-14s %8d\n", name, s.Families[name])
 	}
-	fmt.Fprintf(w, "%d commands generated, %d skipped for a stated reason, %d not sent because redis lacks them\n",
+	fmt.Fprintf(w,
+		"%d commands generated, %d skipped for a stated reason, %d not sent because redis lacks "+
+			"them\n",
 		len(s.Coverage.Grammars), len(s.Skipped), len(s.Coverage.Newer))
 	if len(s.Coverage.Missing) > 0 {
-		fmt.Fprintf(w, "not covered, the tested server lacks them: %s\n", strings.Join(s.Coverage.Missing, " "))
+		fmt.Fprintf(w, "not covered, the tested server lacks them: %s\n",
+			strings.Join(s.Coverage.Missing, " "))
 	}
 	if s.Verbose {
 		for _, r := range s.Skipped {
@@ -252,9 +260,12 @@ func (s *Session) Report(w io.Writer) {
 	}
 	fmt.Fprintf(w, "%d classes of differences\n", len(s.Findings))
 	for i, f := range s.Findings {
-		fmt.Fprintf(w, "\n%d. %s (%d times)\n  redis:  %s\n  tested: %s\n", i+1, f.Class, f.Times, f.A, f.B)
+		fmt.Fprintf(w, "\n%d. %s (%d times)\n  redis:  %s\n  tested: %s\n", i+1, f.Class, f.Times,
+			f.A, f.B)
 		if !f.Reproduced {
-			fmt.Fprintf(w, "  did not show again when replayed; the stream has %d commands, its last:\n", len(f.Stream))
+			fmt.Fprintf(w,
+				"  did not show again when replayed; the stream has %d commands, its last:\n",
+				len(f.Stream))
 		}
 		if f.File != "" {
 			fmt.Fprintf(w, "  saved as %s\n", f.File)

@@ -6,14 +6,13 @@ import (
 	"time"
 )
 
-// fails reports whether a stream still shows the difference that is being
-// shrunk. It returns how much of the stream is needed at most: the index after
-// the command that differs.
+// fails reports whether a stream still shows the difference that is being shrunk. need is the index
+// after the command that differs: the rest of the stream is not needed.
 type fails func([]Cmd) (need int, ok bool)
 
-// shrink returns a shorter stream for which the predicate still holds: delta
-// debugging over commands, from halves down to single ones, then the same over
-// each command's arguments. It stops early after budget replays or at the deadline.
+// shrink returns a shorter stream for which the predicate still holds. It is delta debugging over
+// commands, from halves down to single ones, then over each command's arguments. It stops early
+// after budget replays or at the deadline.
 func shrink(stream []Cmd, test fails, budget int, deadline time.Time) []Cmd {
 	try := func(s []Cmd) ([]Cmd, bool) {
 		if budget <= 0 || len(s) == 0 || time.Now().After(deadline) {
@@ -78,10 +77,11 @@ func shrinkLines(stream []Cmd, at int, try func([]Cmd) ([]Cmd, bool)) []Cmd {
 // shrinkTime bounds one shrink: streams of blocking commands replay slowly.
 const shrinkTime = 20 * time.Second
 
-// Shrink cuts a failing stream down on the runner's servers. The result fails in
-// the same class. ok is false when the difference does not show again at all:
-// then it depended on time, or on something that no stream starts from.
-func (r *Runner) Shrink(stream []Cmd, f *Failure, budget int) (small []Cmd, last *Failure, ok bool) {
+// Shrink cuts a failing stream down on the runner's servers. The result fails in the same class. ok
+// is false if the difference does not show again at all: then it depended on time, or on something
+// before the stream.
+func (r *Runner) Shrink(stream []Cmd, f *Failure, budget int) (small []Cmd, last *Failure,
+	ok bool) {
 	stateEvery := r.StateEvery
 	r.StateEvery = 0
 	defer func() { r.StateEvery = stateEvery }()

@@ -20,12 +20,16 @@ func TestShrinkFindsTheCause(t *testing.T) {
 		at := []int{rnd.IntN(500), rnd.IntN(500), rnd.IntN(500)}
 		slices.Sort(at)
 		for i := range at {
-			stream = slices.Insert(stream, at[i]+i, cmdOf("step"+strconv.Itoa(i), "needed", "superfluous"))
+			stream = slices.Insert(stream, at[i]+i,
+				cmdOf("step"+strconv.Itoa(i), "needed", "superfluous"))
 		}
 		test := func(s []Cmd) (int, bool) {
 			next := 0
 			for i, c := range s {
-				if next < 3 && c.Name() == "step"+strconv.Itoa(next) && slices.ContainsFunc(c.Args, func(a []byte) bool { return string(a) == "needed" }) {
+				if next < 3 && c.Name() == "step"+strconv.Itoa(next) &&
+					slices.ContainsFunc(c.Args, func(a []byte) bool {
+						return string(a) == "needed"
+					}) {
 					if next++; next == 3 {
 						return i + 1, true
 					}
@@ -35,7 +39,9 @@ func TestShrinkFindsTheCause(t *testing.T) {
 		}
 		got := shrink(stream, test, 2000, time.Now().Add(time.Minute))
 		want := []Cmd{cmdOf("step0", "needed"), cmdOf("step1", "needed"), cmdOf("step2", "needed")}
-		if len(got) != 3 || !slices.EqualFunc(got, want, func(a, b Cmd) bool { return a.String() == b.String() }) {
+		if len(got) != 3 || !slices.EqualFunc(got, want, func(a, b Cmd) bool {
+			return a.String() == b.String()
+		}) {
 			t.Fatalf("seed %d: shrunk to %v", seed, got)
 		}
 	}
@@ -47,7 +53,10 @@ func TestShrinkKeepsItsBudget(t *testing.T) {
 	for i := range stream {
 		stream[i] = cmdOf("x", strconv.Itoa(i))
 	}
-	got := shrink(stream, func(s []Cmd) (int, bool) { runs++; return len(s), len(s) == 300 }, 25, time.Now().Add(time.Minute))
+	got := shrink(stream, func(s []Cmd) (int, bool) {
+		runs++
+		return len(s), len(s) == 300
+	}, 25, time.Now().Add(time.Minute))
 	if runs > 25 || len(got) != 300 {
 		t.Fatalf("%d replays for a budget of 25, %d commands left", runs, len(got))
 	}

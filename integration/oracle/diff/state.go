@@ -7,21 +7,23 @@ import (
 	"strings"
 )
 
-// state compares the data of both servers: per database the number of keys, the
-// keys as KEYS and as a full SCAN list them, and per key type, encoding, remaining
+// state compares the data of both servers. For each database it compares the number of keys, and
+// the keys as KEYS and as a full SCAN list them. For each key it compares type, encoding, remaining
 // time and value.
 func (r *Runner) state(at int) (*Failure, error) {
 	for db := range r.DBs {
 		sel := cmdOf("SELECT", strconv.Itoa(db))
-		// Redis counts a key that has just expired until somebody comes across it: SCAN does.
-		a, b, f, err := r.both(at, []Cmd{sel, cmdOf("SCAN", "0", "COUNT", "100000"), cmdOf("DBSIZE"), cmdOf("KEYS", "*")})
+		// Redis counts a key that has just expired until a command touches it. SCAN does.
+		a, b, f, err := r.both(at,
+			[]Cmd{sel, cmdOf("SCAN", "0", "COUNT", "100000"), cmdOf("DBSIZE"), cmdOf("KEYS", "*")})
 		if f != nil || err != nil {
 			return f, err
 		}
 		where := fmt.Sprintf("db %d", db)
 		a, b = a[2:], b[2:]
 		if !same(a[0], b[0]) || canonical(a[1]) != canonical(b[1]) {
-			return stateFailure(at, "keys", a[0].String()+" "+sorted(a[1])+" "+where, b[0].String()+" "+sorted(b[1])+" "+where), nil
+			return stateFailure(at, "keys", a[0].String()+" "+sorted(a[1])+" "+where,
+				b[0].String()+" "+sorted(b[1])+" "+where), nil
 		}
 		if f, err := r.scanAgrees(at, where, b[1]); f != nil || err != nil {
 			return f, err
@@ -57,8 +59,8 @@ func stateFailure(at int, what, a, b string) *Failure {
 	return &Failure{At: at, Class: "state: " + what, A: clip(a, 2000), B: clip(b, 2000)}
 }
 
-// scanAgrees checks that a full SCAN of the tested server finds the keys that its
-// KEYS listed. Cursors are its own business.
+// scanAgrees checks that a full SCAN of the tested server finds the keys that its KEYS listed.
+// Cursors may differ between servers.
 func (r *Runner) scanAgrees(at int, where string, keys Reply) (*Failure, error) {
 	found := map[string]bool{}
 	cursor := "0"
@@ -79,25 +81,29 @@ func (r *Runner) scanAgrees(at int, where string, keys Reply) (*Failure, error) 
 		want[e.Str] = true
 	}
 	if len(found) != len(want) || cursor != "0" {
-		return stateFailure(at, "full SCAN", sorted(keys)+" by KEYS in "+where, fmt.Sprintf("%d keys, last cursor %s", len(found), cursor)), nil
+		return stateFailure(at, "full SCAN", sorted(keys)+" by KEYS in "+where,
+			fmt.Sprintf("%d keys, last cursor %s", len(found), cursor)), nil
 	}
 	return nil, nil
 }
 
 // keyState compares one key.
 func (r *Runner) keyState(at int, where, key string) (*Failure, error) {
-	a, b, f, err := r.both(at, []Cmd{cmdOf("TYPE", key), cmdOf("OBJECT", "ENCODING", key), cmdOf("PEXPIRETIME", key)})
+	a, b, f, err := r.both(at,
+		[]Cmd{cmdOf("TYPE", key), cmdOf("OBJECT", "ENCODING", key), cmdOf("PEXPIRETIME", key)})
 	if f != nil || err != nil {
 		return f, err
 	}
 	label := fmt.Sprintf("%s key %s", where, Quote([]byte(key)))
 	for i, what := range []string{"type", "encoding"} {
-		if !same(a[i], b[i]) && !(what == "encoding" && encodingsAgree(a[0].Str, r.sorted, a[i], b[i])) {
+		if !same(a[i], b[i]) &&
+			!(what == "encoding" && encodingsAgree(a[0].Str, r.sorted, a[i], b[i])) {
 			return stateFailure(at, what, a[i].String()+" "+label, b[i].String()+" "+label), nil
 		}
 	}
 	if !near(a[2], b[2], 5000) {
-		return stateFailure(at, "expire time", a[2].String()+" "+label, b[2].String()+" "+label), nil
+		return stateFailure(at, "expire time", a[2].String()+" "+label,
+			b[2].String()+" "+label), nil
 	}
 	reads, order := valueReads(a[0].Str, key)
 	if len(reads) == 0 {
@@ -121,8 +127,8 @@ func (r *Runner) keyState(at int, where, key string) (*Failure, error) {
 	return nil, nil
 }
 
-// valueReads lists the commands that show the whole value of a type, and whether
-// the order of their replies means something.
+// valueReads returns the commands that show the whole value of a type, and whether the order of
+// their replies matters.
 func valueReads(typ, key string) (cmds []Cmd, order string) {
 	switch typ {
 	case "string":

@@ -11,32 +11,36 @@ import (
 	"time"
 )
 
-// Steps run commands of several connections one after the other: before the next is sent, everybody who must have an answer to the last one
-// has it. Who that is, the servers say themselves: after each step a CLIENT LIST on the admin connection, which is handled after the step, shows
-// who is blocked. A connection that was blocked and is not any more has a reply; one that issued the step has a reply or is blocked. So the
-// interleaving is the same on both servers whatever their timing is, and the replies of each connection to each step can be compared.
+// Steps run commands of several connections one after the other. Before the next step is sent,
+// every connection that must have an answer to the last one has it. The servers themselves say who
+// that is: after each step, a CLIENT LIST on the admin connection, which is handled after the step,
+// shows who is blocked. A connection that was blocked and no longer is has a reply. One that issued
+// the step has a reply or is blocked. So the interleaving is the same on both servers, whatever
+// their timing, and each connection's replies to each step can be compared.
 //
-// A step of a connection that is blocked is left out: it would be queued behind the blocked command.
+// A step of a connection that is blocked is left out: it would be queued behind the blocked
+// command.
 
 const (
-	stepPoll     = 2 * time.Millisecond // first wait for the issuer's reply; then the admin connection is asked again
+	// first wait for the issuer's reply, then ask the admin connection again
+	stepPoll     = 2 * time.Millisecond
 	stepPatience = 5 * time.Second
 )
 
-// stepState is what the runner knows between steps.
+// stepState holds what the runner knows between steps.
 type stepState struct {
 	blocked map[int]Cmd       // by client, the command that it is blocked in, on both servers
 	ids     map[int][2]string // CLIENT ID of the connections
 }
 
-// stepped is what one server did in a step.
+// stepped holds what one server did in a step.
 type stepped struct {
 	replies map[int][]byte // by client
 	blocked map[int]bool
 	closed  map[int]bool // connections that ended
 }
 
-// step runs one step on both servers and compares what came of it.
+// step runs one step on both servers and compares the results.
 func (r *Runner) step(c Cmd, at int) (*Failure, error) {
 	if _, blocked := r.steps.blocked[c.Client]; blocked && c.Sleep == 0 && !c.Close {
 		return nil, nil
@@ -60,18 +64,22 @@ func (r *Runner) step(c Cmd, at int) (*Failure, error) {
 			if i == 0 {
 				return nil, fmt.Errorf("redis: step %d, %v: %w", at, c, err)
 			}
-			return &Failure{At: at, Class: "step of " + clip(c.Name(), 40) + ": not answered", A: "answered", B: err.Error() + "\n" + r.Tested.LogTail()}, nil
+			return &Failure{At: at, Class: "step of " + clip(c.Name(), 40) + ": not answered",
+				A: "answered", B: err.Error() + "\n" + r.Tested.LogTail()}, nil
 		}
 	}
 	return r.stepCompare(c, at, got), nil
 }
 
-// short reports whether the step may time out. It is left alone until the sleep that follows: on a slow machine its time may be over at once.
+// short reports whether the step may time out. No command follows it before a sleep: on a slow
+// machine its time may be over at once.
 func short(c Cmd) bool {
-	return slices.ContainsFunc(c.Args, func(a []byte) bool { return string(a) == seconds(shortWait) })
+	return slices.ContainsFunc(c.Args, func(a []byte) bool {
+		return string(a) == seconds(shortWait)
+	})
 }
 
-// stepBarrier gives both servers the time to read a step that is not waited for.
+// stepBarrier gives both servers time to read a step whose reply is not awaited.
 func (r *Runner) stepBarrier(c Cmd) error {
 	r.steps.blocked[c.Client] = c
 	for i := range r.admin {
@@ -103,7 +111,7 @@ func (r *Runner) stepSend(c Cmd, at int) (*Failure, error) {
 	return nil, nil
 }
 
-// stepPair opens the client's connections and learns their identities.
+// stepPair opens the client's connections and learns their ids.
 func (r *Runner) stepPair(client int) (*[2]*Conn, error) {
 	p, err := r.pair(client)
 	if err != nil || r.steps.ids[client][0] != "" {
@@ -121,7 +129,7 @@ func (r *Runner) stepPair(client int) (*[2]*Conn, error) {
 	return p, nil
 }
 
-// withIDs puts the identity of a connection of server i in the place of {id:N}.
+// withIDs replaces {id:N} by the id of a connection of server i.
 func (r *Runner) withIDs(arg []byte, i int) []byte {
 	s, ok := strings.CutPrefix(string(arg), "{id:")
 	s, ok2 := strings.CutSuffix(s, "}")
@@ -135,7 +143,8 @@ func (r *Runner) withIDs(arg []byte, i int) []byte {
 	return []byte("999999999")
 }
 
-// settle waits until server i has dealt with the step and reads the replies. After a sleep, everything that had a short timeout must be over.
+// settle waits until server i has dealt with the step, and reads the replies. After a sleep,
+// everything with a short timeout must have ended.
 func (r *Runner) settle(i int, c Cmd, deadline time.Time) (stepped, error) {
 	s := stepped{replies: map[int][]byte{}, blocked: map[int]bool{}, closed: map[int]bool{}}
 	issued := c.Sleep == 0
@@ -143,7 +152,8 @@ func (r *Runner) settle(i int, c Cmd, deadline time.Time) (stepped, error) {
 		if err := r.readBlocked(i, &s); err != nil {
 			return s, err
 		}
-		waits := issued && !s.blocked[c.Client] // the issuer's reply is on its way, unless the server has not come to the command yet
+		// the issuer's reply is on its way, unless the server has not reached the command yet
+		waits := issued && !s.blocked[c.Client]
 		if waits {
 			if done, err := r.readReply(i, c.Client, &s, stepPoll); err != nil {
 				return s, err
@@ -180,7 +190,7 @@ func (r *Runner) settle(i int, c Cmd, deadline time.Time) (stepped, error) {
 	return s, nil
 }
 
-// overdue lists the clients whose short timeout has passed and that are still blocked.
+// overdue returns the clients whose short timeout has passed and that are still blocked.
 func (s *stepped) overdue(blocked map[int]Cmd) []int {
 	var out []int
 	for client, c := range blocked {
@@ -235,7 +245,7 @@ func (r *Runner) readReply(i, client int, s *stepped, patience time.Duration) (b
 	return true, nil
 }
 
-// stepCompare compares what the servers did and notes who is blocked now.
+// stepCompare compares what the servers did, and notes who is blocked now.
 func (r *Runner) stepCompare(c Cmd, at int, got [2]stepped) *Failure {
 	for client := range blockClients {
 		cmd, was := r.steps.blocked[client]
@@ -246,8 +256,11 @@ func (r *Runner) stepCompare(c Cmd, at int, got [2]stepped) *Failure {
 			continue
 		}
 		frame := [2][]byte{got[0].replies[client], got[1].replies[client]}
-		if got[0].blocked[client] != got[1].blocked[client] || (frame[0] == nil) != (frame[1] == nil) {
-			return &Failure{At: at, Class: "blocked: " + clip(cmd.Name(), 40) + " after " + clip(c.Name(), 40), A: showStep(client, got[0]), B: showStep(client, got[1])}
+		if got[0].blocked[client] != got[1].blocked[client] ||
+			(frame[0] == nil) != (frame[1] == nil) {
+			return &Failure{At: at,
+				Class: "blocked: " + clip(cmd.Name(), 40) + " after " + clip(c.Name(), 40),
+				A:     showStep(client, got[0]), B: showStep(client, got[1])}
 		}
 		if frame[0] == nil || bytes.Equal(frame[0], frame[1]) {
 			continue
@@ -255,7 +268,8 @@ func (r *Runner) stepCompare(c Cmd, at int, got [2]stepped) *Failure {
 		a := decode(frame[0])
 		b := decode(frame[1])
 		if !r.stepEqual(cmd, a, b) {
-			return &Failure{At: at, Class: class(cmd, frame) + " after " + clip(c.Name(), 40), A: show(frame[0]), B: show(frame[1])}
+			return &Failure{At: at, Class: class(cmd, frame) + " after " + clip(c.Name(), 40),
+				A: show(frame[0]), B: show(frame[1])}
 		}
 	}
 	for client := range blockClients {
@@ -271,7 +285,8 @@ func (r *Runner) stepCompare(c Cmd, at int, got [2]stepped) *Failure {
 	return nil
 }
 
-// stepEqual applies the command's comparator. The replies of a transaction differ in ways that are compared in the ordinary rounds.
+// stepEqual applies the command's comparator. Replies of transactions differ in ways that the
+// ordinary rounds compare.
 func (r *Runner) stepEqual(c Cmd, a, b Reply) bool {
 	if c.Name() != "exec" || len(a.Elems) != len(b.Elems) {
 		return r.Known.equal(c, a, b)
@@ -313,7 +328,8 @@ func (r *Runner) stepClose(client, at int) (*Failure, error) {
 				return nil, fmt.Errorf("redis: %w", err)
 			}
 			if err != nil && !errors.Is(err, io.EOF) || time.Now().After(deadline) {
-				return &Failure{At: at, Class: "a closed connection is not noticed", A: "noticed", B: fmt.Sprint(rep, err)}, nil
+				return &Failure{At: at, Class: "a closed connection is not noticed", A: "noticed",
+					B: fmt.Sprint(rep, err)}, nil
 			}
 		}
 	}

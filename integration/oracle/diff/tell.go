@@ -13,24 +13,28 @@ import (
 
 // What a command says to everybody
 //
-// A command that is "told" is sent alone, and what every connection of the stream receives because of it is compared: replies, however many or few
-// there are (SUBSCRIBE, CLIENT REPLY OFF), messages, invalidations, and the end of the connection. That all of it is there, the admin connection tells: what it
-// is answered was read after the command, and what it is answered next was read after everything had been written. Rounds about users, about messages and
-// about client-side caching are made of such commands.
+// A command that is "told" is sent alone, and everything that the connections of the stream receive
+// because of it is compared: replies, however many there are (SUBSCRIBE, CLIENT REPLY OFF),
+// messages, invalidations, and the end of the connection. The admin connection shows when all of it
+// is there: its first reply was made after the command, and its next one after everything had been
+// written. Rounds about users, about messages and about client-side caching consist of such
+// commands.
 
 const (
-	tellBarrier = 3                     // round trips of the admin connection after which a server has said all
-	tellAgain   = 10 * time.Millisecond // between looks, where the servers seem to have said different things
-	tellLooks   = 40
+	// round trips of the admin connection after which a server has said everything
+	tellBarrier = 3
+	// pause between looks while the servers seem to have said different things
+	tellAgain = 10 * time.Millisecond
+	tellLooks = 40
 )
 
-// heard is what one connection has received.
+// heard holds what one connection has received.
 type heard struct {
 	replies, pushes [][]byte
 	closed          bool
 }
 
-// tell runs one command and compares what it makes everybody receive.
+// tell runs one command and compares what every connection receives.
 func (r *Runner) tell(stream []Cmd, at int) (*Failure, error) {
 	c := stream[at]
 	if c.Close {
@@ -81,7 +85,8 @@ func (r *Runner) tell(stream []Cmd, at int) (*Failure, error) {
 	return nil, nil
 }
 
-// tellFailed tells a tested server that cannot be heard from a broken run.
+// tellFailed turns an error into a Failure if the tested server cannot be read, else into an error
+// of the run.
 func (r *Runner) tellFailed(i, at int, c Cmd, err error) (*Failure, error) {
 	if i == 0 {
 		return nil, fmt.Errorf("redis: after %v: %w", c, err)
@@ -90,10 +95,12 @@ func (r *Runner) tellFailed(i, at int, c Cmd, err error) (*Failure, error) {
 	if e, dead := r.Tested.Dead(); dead {
 		text = e.Error()
 	}
-	return &Failure{At: at, Class: "nothing more is heard after " + clip(callName(c), 40), A: "alive", B: text + "\n" + r.Tested.LogTail()}, nil
+	return &Failure{At: at, Class: "nothing more is heard after " + clip(callName(c), 40),
+		A: "alive", B: text + "\n" + r.Tested.LogTail()}, nil
 }
 
-// tellPair opens the client's connections. Where it may not ask for its identity it has none that others could name.
+// tellPair opens the client's connections. One that may not ask for its id has none that others
+// could name.
 func (r *Runner) tellPair(client, at int) (*Failure, error) {
 	p, err := r.pair(client)
 	if err != nil {
@@ -116,7 +123,8 @@ func (r *Runner) tellPair(client, at int) (*Failure, error) {
 	return nil, nil
 }
 
-// sameIDs has both servers count their clients from the same number on, so that replies that name one are the same.
+// sameIDs makes both servers count their clients from the same number, so that replies that name
+// one are the same.
 func (r *Runner) sameIDs() error {
 	for range 3 {
 		var ids [2]int64
@@ -134,7 +142,7 @@ func (r *Runner) sameIDs() error {
 		if n == 0 {
 			return nil
 		}
-		// The last of them is the new admin connection.
+		// The last of these is the new admin connection.
 		for ; n > 0; n-- {
 			c, err := Dial(r.sides()[behind].Addr)
 			if err != nil {
@@ -150,7 +158,7 @@ func (r *Runner) sameIDs() error {
 	return errors.New("the servers do not count their clients in the same way")
 }
 
-// listen adds what the connections to server i have received.
+// listen adds what the connections to server i have received to got.
 func (r *Runner) listen(i int, got map[int]*heard) error {
 	for range tellBarrier {
 		if _, err := r.admin[i].Do("PING"); err != nil {
@@ -178,7 +186,8 @@ func (r *Runner) listen(i int, got map[int]*heard) error {
 	return nil
 }
 
-// isPush reports whether the frame is a message or an invalidation, in either protocol's form; a confirmed subscription is a reply.
+// isPush reports whether the frame is a message or an invalidation, in either protocol's form. A
+// confirmed subscription is a reply.
 func isPush(frame []byte) bool {
 	if frame[0] != '>' && frame[0] != '*' {
 		return false
@@ -189,18 +198,22 @@ func isPush(frame []byte) bool {
 	}
 	_, rest, _ = bytes.Cut(rest, []byte("\r\n"))
 	word, _, _ := bytes.Cut(rest, []byte("\r\n"))
-	return slices.Contains([]string{"message", "pmessage", "smessage", "invalidate", "tracking-redir-broken"}, string(word))
+	return slices.Contains(
+		[]string{"message", "pmessage", "smessage", "invalidate", "tracking-redir-broken"},
+		string(word))
 }
 
-// classHeard begins the class of differences that may still go away, because something is on its way.
+// classHeard is the prefix of classes of differences that may still go away because something is on
+// its way.
 const classHeard = "heard after"
 
-// tellCompare looks for a connection that received different things.
+// tellCompare returns a Failure if some connection received different things, else nil.
 func (r *Runner) tellCompare(stream []Cmd, at int, got [2]map[int]*heard) *Failure {
 	for _, client := range slices.Sorted(maps.Keys(got[0])) {
 		a, b := got[0][client], got[1][client]
 		f := &Failure{At: at, Class: classHeard, A: a.show(client), B: b.show(client)}
-		if len(a.replies) != len(b.replies) || a.closed != b.closed || !samePushes(a.pushes, b.pushes) {
+		if len(a.replies) != len(b.replies) || a.closed != b.closed ||
+			!samePushes(a.pushes, b.pushes) {
 			return f
 		}
 		for i := range a.replies {
@@ -218,7 +231,8 @@ func (r *Runner) tellCompare(stream []Cmd, at int, got [2]map[int]*heard) *Failu
 	return nil
 }
 
-// samePushes compares what was pushed without regard to the order of messages that one command causes: it is that of hash tables.
+// samePushes compares pushes without regard to the order of the messages that one command causes:
+// hash tables decide it.
 func samePushes(a, b [][]byte) bool {
 	if len(a) != len(b) {
 		return false
@@ -230,7 +244,9 @@ func pushLines(frames [][]byte) []string {
 	out := make([]string, len(frames))
 	for i, f := range frames {
 		r := decode(f)
-		out[i] = canonical(r) // the keys of an invalidation have no order; its null is that of the wrong protocol where redis redirects
+		// the keys of an invalidation have no order; its null is that of the wrong protocol where
+		// redis redirects
+		out[i] = canonical(r)
 	}
 	slices.Sort(out)
 	return out
@@ -250,7 +266,7 @@ func (h *heard) show(client int) string {
 	return clip(s, 4000)
 }
 
-// callName is the command with its subcommand, for the classes of findings.
+// callName returns the command with its subcommand, for the classes of findings.
 func callName(c Cmd) string {
 	if c.Close {
 		return "close"

@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// Rounds about transactions: the connections take turns of a few commands, so that what one watches or has queued changes under it. Any command may be among those that
-// are queued or that change a watched key; which of them a WATCH notices is what is compared.
+// Rounds about transactions: the connections take turns of a few commands, so that what one watches
+// or has queued changes under it. Any command may be queued, and any may change a watched key. What
+// is compared is which of them a WATCH notices.
 
 // TxRound generates about n commands.
 func (g *Generator) TxRound(seed uint64, r, n int) []Cmd {
@@ -27,7 +28,7 @@ func (g *Generator) TxRound(seed uint64, r, n int) []Cmd {
 	return out
 }
 
-// txNext is the next command of a connection.
+// txNext returns the next command of a connection.
 func (g *Generator) txNext(client int) Cmd {
 	if len(g.after) > 0 {
 		return g.next(client)
@@ -45,15 +46,18 @@ func (g *Generator) txNext(client int) Cmd {
 	case k < 24:
 		c = cmdOf(g.pick("UNWATCH", "UNWATCH", "WATCH k3", "MULTI", "EXEC x", "DISCARD x"))
 		c.Args = split(string(c.Args[0]))
-		if n := c.Name(); n == "multi" || n == "exec" { // EXEC with an argument ends the transaction too
+		// EXEC with an argument ends the transaction too
+		if n := c.Name(); n == "multi" || n == "exec" {
 			g.inMulti[client] = n == "multi"
 		}
 	case k < 34:
 		if key := g.txKey(); g.has("lpush") { // what others watch changes often
 			c = cmdOf(slices.Clone([][]string{
-				{"SET", key, "v"}, {"DEL", key}, {"INCR", key}, {"EXPIRE", key, "1000000"}, {"PERSIST", key}, {"RPUSH", key, "e"}, {"LPOP", key},
-				{"SADD", key, "m"}, {"SREM", key, "m"}, {"HSET", key, "f", "v"}, {"ZADD", key, "1", "m"}, {"ZREM", key, "m"},
-				{"RENAME", g.txKey(), key}, {"COPY", g.txKey(), key, "REPLACE"}, {"SWAPDB", "0", "1"}, {"FLUSHDB"}, {"FLUSHALL"}, {"MOVE", key, "1"},
+				{"SET", key, "v"}, {"DEL", key}, {"INCR", key}, {"EXPIRE", key, "1000000"},
+				{"PERSIST", key}, {"RPUSH", key, "e"}, {"LPOP", key}, {"SADD", key, "m"},
+				{"SREM", key, "m"}, {"HSET", key, "f", "v"}, {"ZADD", key, "1", "m"},
+				{"ZREM", key, "m"}, {"RENAME", g.txKey(), key}, {"COPY", g.txKey(), key, "REPLACE"},
+				{"SWAPDB", "0", "1"}, {"FLUSHDB"}, {"FLUSHALL"}, {"MOVE", key, "1"},
 			}[g.rnd.IntN(18)])...)
 			break
 		}
@@ -65,7 +69,7 @@ func (g *Generator) txNext(client int) Cmd {
 	return c
 }
 
-// txKey is one of few keys, those that other commands use most.
+// txKey returns one of few keys, those that other commands use most.
 func (g *Generator) txKey() string {
 	if g.chance(0.5) {
 		return g.sharedKey(g.rnd.IntN(min(g.cfg.Keys, 5)))

@@ -8,8 +8,9 @@ import (
 
 // Streams that change users
 //
-// They may change the default user too, which every connection begins as. So the tester's own connection has a user of its own, who may do everything
-// and whom no stream names, and a stream begins with that one and the default user as it was at the start.
+// Such a stream may also change the default user, which every connection begins as. So the tester's
+// own connection has a user of its own, who may do everything and whom no stream names. A stream
+// begins with that user and with the default user as it was at the start.
 
 const (
 	oracleUser = "oracle" // the tester's own
@@ -20,17 +21,20 @@ const (
 func changesUsers(stream []Cmd) bool {
 	return slices.ContainsFunc(stream, func(c Cmd) bool {
 		n := c.Name()
-		return n == "acl" || n == "config" && slices.ContainsFunc(c.Args, func(a []byte) bool { return strings.EqualFold(string(a), "requirepass") })
+		return n == "acl" || n == "config" && slices.ContainsFunc(c.Args, func(a []byte) bool {
+			return strings.EqualFold(string(a), "requirepass")
+		})
 	})
 }
 
-// ownUser makes the admin connection one of the tester's user.
+// ownUser logs the admin connection in as the tester's user.
 func ownUser(c *Conn) error {
 	auth := func() (Reply, error) { return c.Do("AUTH", oracleUser, "x") }
 	if rep, err := auth(); err != nil || !rep.IsErr() {
 		return err
 	}
-	if rep, err := c.Do("ACL", "SETUSER", oracleUser, "reset", "on", "nopass", "~*", "&*", "+@all"); err != nil || rep.IsErr() {
+	if rep, err := c.Do("ACL", "SETUSER", oracleUser, "reset", "on", "nopass", "~*", "&*",
+		"+@all"); err != nil || rep.IsErr() {
 		return fmt.Errorf("no user for the tester: %v %w", rep, err)
 	}
 	rep, err := auth()
@@ -40,14 +44,17 @@ func ownUser(c *Conn) error {
 	return err
 }
 
-// onlyDefault deletes all users but the default one, which may do everything again, and forgets what was refused.
+// onlyDefault deletes all users but the default one, lets that one do everything again, and empties
+// the log of refusals.
 func onlyDefault(c *Conn) error {
 	users, err := c.Do("ACL", "USERS")
 	if err != nil {
 		return err
 	}
-	cmds := []Cmd{cmdOf("CONFIG", "SET", "requirepass", ""), cmdOf("ACL", "SETUSER", "default", "reset", "on", "nopass", "~*", "&*", "+@all"),
-		cmdOf("CONFIG", "SET", "acl-pubsub-default", "resetchannels"), cmdOf("CONFIG", "SET", "acllog-max-len", "128"), cmdOf("ACL", "LOG", "RESET")}
+	cmds := []Cmd{cmdOf("CONFIG", "SET", "requirepass", ""),
+		cmdOf("ACL", "SETUSER", "default", "reset", "on", "nopass", "~*", "&*", "+@all"),
+		cmdOf("CONFIG", "SET", "acl-pubsub-default", "resetchannels"),
+		cmdOf("CONFIG", "SET", "acllog-max-len", "128"), cmdOf("ACL", "LOG", "RESET")}
 	for _, u := range users.Elems {
 		if u.Str != "default" && u.Str != oracleUser {
 			cmds = append(cmds, cmdOf("ACL", "DELUSER", u.Str))
@@ -62,7 +69,8 @@ func onlyDefault(c *Conn) error {
 	return err
 }
 
-// resetUsers prepares both servers for a stream that changes users, or ends what the last one did.
+// resetUsers prepares both servers for a stream that changes users, or undoes what the last one
+// did.
 func (r *Runner) resetUsers(stream []Cmd) error {
 	changes := changesUsers(stream)
 	if !changes && !r.users {
@@ -77,8 +85,9 @@ func (r *Runner) resetUsers(stream []Cmd) error {
 	return nil
 }
 
-// sameRules compares descriptions of users. Which commands a user may run is described in different ways: 7.0 reckons rules from what is allowed, later
-// servers keep those that were given. Redis is asked what it would say for either.
+// sameRules compares descriptions of users. Servers describe what commands a user may run in
+// different ways: 7.0 derives rules from what is allowed, later servers keep the given ones. Redis
+// is asked how it would describe either.
 func (r *Runner) sameRules(a, b Reply) bool {
 	if a.Kind != b.Kind || len(a.Elems) != len(b.Elems) {
 		return false
@@ -94,7 +103,8 @@ func (r *Runner) sameRules(a, b Reply) bool {
 	return a.Str == b.Str || a.Kind == '$' && r.ruleWords(a.Str) == r.ruleWords(b.Str)
 }
 
-// ruleWords is a description whose rules about commands are in redis's words, those of each selector.
+// ruleWords returns a description with the rules about commands, those of each selector, in redis's
+// words.
 func (r *Runner) ruleWords(s string) string {
 	var out, commands []string
 	flush := func() {
@@ -119,10 +129,12 @@ func (r *Runner) ruleWords(s string) string {
 	return strings.Join(out, " ")
 }
 
-// inRedisWords asks redis for its own words for what the rules allow. First arguments have no order.
+// inRedisWords asks redis for its own words for what the rules allow. First arguments have no
+// order.
 func (r *Runner) inRedisWords(rules []string) []string {
 	set := cmdOf(append([]string{"ACL", "SETUSER", twinUser, "reset"}, rules...)...)
-	replies, err := r.admin[0].DoAll([]Cmd{set, cmdOf("ACL", "GETUSER", twinUser), cmdOf("ACL", "DELUSER", twinUser)})
+	replies, err := r.admin[0].DoAll(
+		[]Cmd{set, cmdOf("ACL", "GETUSER", twinUser), cmdOf("ACL", "DELUSER", twinUser)})
 	if err != nil || replies[0].IsErr() {
 		return rules
 	}
@@ -132,7 +144,8 @@ func (r *Runner) inRedisWords(rules []string) []string {
 	return out
 }
 
-// cmpACLLog compares what ACL LOG tells of refusals, but for their times and the client's figures: the reference server's fields must all be there.
+// cmpACLLog compares what ACL LOG says about refusals, except for times and the client's figures.
+// All the reference server's fields must be there.
 func cmpACLLog(_ [][]byte, a, b Reply) bool {
 	if !errsAgree(a, b) || a.Kind != b.Kind || len(a.Elems) != len(b.Elems) {
 		return false
@@ -147,14 +160,16 @@ func cmpACLLog(_ [][]byte, a, b Reply) bool {
 		}
 		x, _ := a.Elems[i].Get("client-info")
 		y, _ := b.Elems[i].Get("client-info")
-		if clientField(x.Str, "name") != clientField(y.Str, "name") || clientField(x.Str, "cmd") != clientField(y.Str, "cmd") || clientField(x.Str, "user") != clientField(y.Str, "user") {
+		if clientField(x.Str, "name") != clientField(y.Str, "name") ||
+			clientField(x.Str, "cmd") != clientField(y.Str, "cmd") ||
+			clientField(x.Str, "user") != clientField(y.Str, "user") {
 			return false
 		}
 	}
 	return len(a.Elems) > 0 || same(a, b)
 }
 
-// clientField is one field of a line of CLIENT LIST.
+// clientField returns one field of a line of CLIENT LIST.
 func clientField(line, name string) string {
 	for f := range strings.FieldsSeq(line) {
 		if v, ok := strings.CutPrefix(f, name+"="); ok {

@@ -75,7 +75,8 @@ func (c *Client) Queue(args ...any) {
 	c.QueueArgs(raw...)
 }
 
-// QueueArgs is Queue for arguments that are bytes. It copies them and allocates nothing else.
+// QueueArgs does what Queue does, for arguments that are bytes. It copies them and allocates
+// nothing else.
 func (c *Client) QueueArgs(args ...[]byte) {
 	c.out = resp.AppendCommand(c.out, args...)
 	c.todo++

@@ -14,8 +14,8 @@ const (
 	maxLine  = 1 << 20 // bytes of a line
 )
 
-// ErrReply is wrapped by every error that means the peer broke the protocol; other errors are
-// those of the connection (io.ErrUnexpectedEOF when it ends inside a reply, io.EOF between two).
+// ErrReply is wrapped by every error that means the peer broke the protocol. Other errors are those
+// of the connection: io.ErrUnexpectedEOF if it ends inside a reply, io.EOF between two.
 var ErrReply = errors.New("malformed reply")
 
 func malformed(format string, args ...any) error {

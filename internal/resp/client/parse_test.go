@@ -17,7 +17,8 @@ func TestParse(t *testing.T) {
 	}{
 		{"+OK\r\n", Value{Kind: Simple, Str: "OK"}},
 		{"+\r\n", Value{Kind: Simple}},
-		{"-ERR a message longer than the buffer\r\n", Value{Kind: Error, Str: "ERR a message longer than the buffer"}},
+		{"-ERR a message longer than the buffer\r\n",
+			Value{Kind: Error, Str: "ERR a message longer than the buffer"}},
 		{":-42\r\n", Value{Kind: Int, Int: -42}},
 		{"$0\r\n\r\n", bulk("")},
 		{"$4\r\na\r\nb\r\n", bulk("a\r\nb")},
@@ -25,8 +26,11 @@ func TestParse(t *testing.T) {
 		{"*-1\r\n", Value{Kind: NullArray}},
 		{"_\r\n", Value{Kind: Null}},
 		{"*0\r\n", Value{Kind: Array}},
-		{"*2\r\n*1\r\n$1\r\na\r\n:1\r\n", Value{Kind: Array, Elems: []Value{{Kind: Array, Elems: []Value{bulk("a")}}, {Kind: Int, Int: 1}}}},
-		{"%1\r\n+k\r\n:1\r\n", Value{Kind: Map, Elems: []Value{{Kind: Simple, Str: "k"}, {Kind: Int, Int: 1}}}},
+		{"*2\r\n*1\r\n$1\r\na\r\n:1\r\n",
+			Value{Kind: Array,
+				Elems: []Value{{Kind: Array, Elems: []Value{bulk("a")}}, {Kind: Int, Int: 1}}}},
+		{"%1\r\n+k\r\n:1\r\n",
+			Value{Kind: Map, Elems: []Value{{Kind: Simple, Str: "k"}, {Kind: Int, Int: 1}}}},
 		{"~1\r\n$1\r\na\r\n", Value{Kind: Set, Elems: []Value{bulk("a")}}},
 		{">2\r\n$1\r\na\r\n#f\r\n", Value{Kind: Push, Elems: []Value{bulk("a"), {Kind: Bool}}}},
 		{"#t\r\n", Value{Kind: Bool, Bool: true}},
@@ -36,7 +40,9 @@ func TestParse(t *testing.T) {
 		{"(-12345678901234567890\r\n", Value{Kind: BigNumber, Str: "-12345678901234567890"}},
 		{"=8\r\ntxt:some\r\n", Value{Kind: Verbatim, Format: "txt", Str: "some"}},
 		{"!5\r\nE\r\nxy\r\n", Value{Kind: Error, Str: "E\r\nxy"}},
-		{"|1\r\n+a\r\n:1\r\n+OK\r\n", Value{Kind: Simple, Str: "OK", Attr: []Value{{Kind: Simple, Str: "a"}, {Kind: Int, Int: 1}}}},
+		{"|1\r\n+a\r\n:1\r\n+OK\r\n",
+			Value{Kind: Simple, Str: "OK",
+				Attr: []Value{{Kind: Simple, Str: "a"}, {Kind: Int, Int: 1}}}},
 	}
 	for _, tt := range tests {
 		got, rest, err := Parse([]byte(tt.in + ":7\r\n"))
@@ -54,15 +60,19 @@ func TestParse(t *testing.T) {
 }
 
 func TestParseErrors(t *testing.T) {
-	for _, in := range []string{"\r\n", "+OK\n", "?x\r\n", ":1x\r\n", ":\r\n", "_x\r\n", ",x\r\n", "#1\r\n", "(1x\r\n", "(\r\n",
-		"$-2\r\n", "$x\r\n", "*-2\r\n", "%-1\r\n", "~-1\r\n", ">-1\r\n", "|-1\r\n", "!-1\r\n", "=-1\r\n", "=3\r\ntxt\r\n",
-		"$1\r\nabc\r\n", "$9223372036854775807\r\n", "$99999999999999999999\r\n",
-		strings.Repeat("*1\r\n", maxDepth+2), strings.Repeat("|0\r\n", maxDepth+2), "+" + strings.Repeat("x", maxLine+100)} {
+	for _, in := range []string{"\r\n", "+OK\n", "?x\r\n", ":1x\r\n", ":\r\n", "_x\r\n", ",x\r\n",
+		"#1\r\n", "(1x\r\n", "(\r\n",
+		"$-2\r\n", "$x\r\n", "*-2\r\n", "%-1\r\n", "~-1\r\n", ">-1\r\n", "|-1\r\n", "!-1\r\n",
+		"=-1\r\n", "=3\r\ntxt\r\n", "$1\r\nabc\r\n", "$9223372036854775807\r\n",
+		"$99999999999999999999\r\n",
+		strings.Repeat("*1\r\n", maxDepth+2), strings.Repeat("|0\r\n", maxDepth+2),
+		"+" + strings.Repeat("x", maxLine+100)} {
 		if v, _, err := Parse([]byte(in)); !errors.Is(err, ErrReply) {
 			t.Errorf("%.20q: %v, %v", in, v, err)
 		}
 	}
-	for _, in := range []string{"+", "+OK", "+OK\r", "$5\r\n", "$5\r\nab", "*1\r\n", "*2\r\n:1\r\n", "|1\r\n:1\r\n", "|0\r\n",
+	for _, in := range []string{"+", "+OK", "+OK\r", "$5\r\n", "$5\r\nab", "*1\r\n", "*2\r\n:1\r\n",
+		"|1\r\n:1\r\n", "|0\r\n",
 		"$1073741824\r\nx", "*1073741824\r\n:1\r\n"} {
 		if v, _, err := Parse([]byte(in)); err != io.ErrUnexpectedEOF {
 			t.Errorf("%q: %v, %v", in, v, err)
@@ -76,8 +86,10 @@ func TestParseErrors(t *testing.T) {
 // FuzzParse: what is read is written and read again as the same, and a reply that comes in two
 // pieces ends where it does in one.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"+OK\r\n", "-ERR x\r\n", ":1\r\n", "$3\r\nabc\r\n", "$-1\r\n", "*2\r\n:1\r\n*-1\r\n", "_\r\n", "%1\r\n+a\r\n#t\r\n",
-		"~1\r\n,1.5\r\n", ">1\r\n(12\r\n", "=5\r\ntxt:a\r\n", "!1\r\nE\r\n", "|1\r\n+a\r\n+b\r\n:1\r\n", "*1073741824\r\n", "$1073741824\r\n"} {
+	for _, s := range []string{"+OK\r\n", "-ERR x\r\n", ":1\r\n", "$3\r\nabc\r\n", "$-1\r\n",
+		"*2\r\n:1\r\n*-1\r\n", "_\r\n", "%1\r\n+a\r\n#t\r\n",
+		"~1\r\n,1.5\r\n", ">1\r\n(12\r\n", "=5\r\ntxt:a\r\n", "!1\r\nE\r\n",
+		"|1\r\n+a\r\n+b\r\n:1\r\n", "*1073741824\r\n", "$1073741824\r\n"} {
 		f.Add([]byte(s), 1)
 		f.Add([]byte(s), 5)
 	}

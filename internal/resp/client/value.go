@@ -1,9 +1,9 @@
-// Package client is the client's side of the protocol, for MIGRATE, tests and tools: RESP2 and RESP3,
-// pipelines, push messages, over any net.Conn. It shows each reply exactly as it came, type by type,
-// or as bytes.
+// Package client is the client's side of the protocol, for MIGRATE, tests and tools. It speaks
+// RESP2 and RESP3 over any net.Conn, with pipelines and push messages. It returns each reply
+// exactly as it came, type by type, or as bytes.
 //
-// Replies are found where they lie: what arrives is appended to one buffer, a frame looks for the
-// end of the reply in it, and only a complete reply is decoded.
+// Replies are found in place: what arrives is appended to one buffer, a frame looks for the end of
+// the reply in it, and only a complete reply is decoded.
 package client
 
 import (
@@ -35,7 +35,8 @@ const (
 	Verbatim              // =
 )
 
-var kindNames = [...]string{"invalid", "simple", "error", "int", "bulk", "null", "nullarray", "array",
+var kindNames = [...]string{"invalid", "simple", "error", "int", "bulk", "null", "nullarray",
+	"array",
 	"map", "set", "push", "double", "bool", "bignum", "verbatim"}
 
 // String returns the kind's name in lower case.
@@ -91,7 +92,8 @@ func (v Value) Strings() []string {
 
 // Equal reports whether both replies are the same on the wire, attributes included. NaN equals NaN.
 func (v Value) Equal(w Value) bool {
-	if v.Kind != w.Kind || v.Str != w.Str || v.Format != w.Format || v.Int != w.Int || v.Bool != w.Bool {
+	if v.Kind != w.Kind || v.Str != w.Str || v.Format != w.Format || v.Int != w.Int ||
+		v.Bool != w.Bool {
 		return false
 	}
 	if v.Double != w.Double && !(math.IsNaN(v.Double) && math.IsNaN(w.Double)) {
@@ -154,8 +156,8 @@ func renderAll(sb *strings.Builder, name string, vs []Value) {
 	sb.WriteByte(']')
 }
 
-// Append writes v back in the form it is read from: what ReadReply(Append(v)) returns equals v,
-// with the exception of bulk errors that would have fitted a simple one.
+// Append writes v in the form it is read from. Parse of the result equals v, except that a bulk
+// error that fits a simple one comes back as that.
 func (v Value) Append(dst []byte) []byte {
 	if v.Attr != nil {
 		dst = appendAll(dst, '|', len(v.Attr)/2, v.Attr)

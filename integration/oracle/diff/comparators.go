@@ -1,0 +1,139 @@
+package diff
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Comparators of commands about collections, and of encodings.
+
+// cmpNewer accepts a tested server that takes more arguments than redis does, as later servers do.
+func cmpNewer(_ [][]byte, a, b Reply) bool {
+	return same(a, b) || a.IsErr() && strings.HasPrefix(a.Str, "ERR wrong number of arguments")
+}
+
+// cmpGetkeys compares COMMAND GETKEYS for commands of which one server knows less.
+func cmpGetkeys(args [][]byte, a, b Reply) bool {
+	loose := slices.ContainsFunc(args, func(b []byte) bool { // numbers that C reads
+		return len(b) > 1 &&
+			(strings.IndexByte("+ 0", b[0]) >= 0 || b[len(b)-1] == ' ' || b[len(b)-1] == 0 ||
+				bytes.IndexByte(b, '.') > 0 ||
+				b[0] >= '0' && b[0] <= '9' && bytes.ContainsAny(b, "eExX"))
+	})
+	if len(args) > 2 && strings.HasPrefix(strings.ToLower(string(args[2])), "georadius") &&
+		len(b.Elems) > len(a.Elems) {
+		// redis shows the first of several STORE options, but writes to the last
+		b.Elems = b.Elems[:len(a.Elems)]
+	}
+	return cmpErrClass(args, a, b) ||
+		a.IsErr() && strings.HasPrefix(a.Str, "ERR Invalid number of arguments") ||
+		(b.IsErr() || len(b.Elems) == 0) && loose
+}
+
+// cmpTimeout treats the two reasons to refuse a timeout as one.
+func cmpTimeout(_ [][]byte, a, b Reply) bool {
+	const refused = "ERR timeout is "
+	return same(a, b) || a.IsErr() && b.IsErr() && strings.HasPrefix(a.Str, refused) &&
+		strings.HasPrefix(b.Str, refused)
+}
+
+// cmpSort compares in order where the order is defined, see guardSort.
+func cmpSort(args [][]byte, a, b Reply) bool {
+	by, alpha, store := sortOptions(args)
+	if !store && strings.Contains(a.Str, "can't be converted into double") && !b.IsErr() {
+		// a stale errno: another connection's command came between clearErrno and the SORT
+		return true
+	}
+	if alpha && !store && (hasNUL(a) || hasNUL(b)) { // strings that strcoll takes for equal
+		return a.Kind == b.Kind && len(a.Elems) == len(b.Elems)
+	}
+	gets := slices.ContainsFunc(args, func(a []byte) bool {
+		return strings.EqualFold(string(a), "GET")
+	})
+	// GET hides whether elements were equal, and BY sorts by values that are hidden too.
+	loose := alpha && !store && gets ||
+		by != nil && (alpha || !store && !strings.Contains(*by, "*") && string(args[1]) != lexKey)
+	if !loose {
+		return same(a, b)
+	}
+	return errsAgree(a, b) && canonical(a) == canonical(b)
+}
+
+func hasNUL(r Reply) bool {
+	return slices.ContainsFunc(r.Elems, func(e Reply) bool {
+		return strings.IndexByte(e.Str, 0) >= 0
+	})
+}
+
+// cmpSample compares random choices. If all elements were asked for, they must be the same.
+// Otherwise their number must be the same, and none may come twice where that is ruled out.
+func cmpSample(args [][]byte, a, b Reply) bool {
+	if !errsAgree(a, b) || a.Kind != b.Kind {
+		return false
+	}
+	if len(args) < 3 || a.IsErr() || a.Elems == nil {
+		return same(a, b) || a.Elems == nil && len(args) < 3
+	}
+	n, _ := strconv.ParseInt(string(args[2]), 10, 64) // no error was answered: it is one
+	if len(args) > 3 && (len(a.Elems) == 0 || a.Elems[0].Elems == nil) {
+		a, b = asMap(a), asMap(b) // RESP2 has values between the elements
+	}
+	if n >= wholeSample {
+		return canonical(a) == canonical(b)
+	}
+	if len(a.Elems) != len(b.Elems) {
+		return false
+	}
+	return n < 0 || distinct(a) == distinct(b)
+}
+
+// distinct returns the number of different elements of a reply.
+func distinct(r Reply) int {
+	seen := map[string]bool{}
+	step := 1
+	if r.Kind == '%' {
+		step = 2
+	}
+	for i := 0; i < len(r.Elems); i += step {
+		seen[canonical(r.Elems[i])] = true
+	}
+	return len(seen)
+}
+
+// encodingPairs returns, for each type, pairs of encodings of the same value: the one in 7.0, then
+// the one in later servers.
+func encodingPairs() map[string][][2]string {
+	return map[string][][2]string{
+		"list": {{"quicklist", "listpack"}},
+		// A new set's encoding follows from its first member or from how many are expected.
+		"set": {{"hashtable", "listpack"}, {"intset", "listpack"}},
+	}
+}
+
+// sortedPairs returns the encodings that redis's SORT leaves behind: it turns a sorted set that it
+// reads into a skiplist for good. Godwit does not.
+func sortedPairs() map[string][][2]string {
+	return map[string][][2]string{"zset": {{"skiplist", "listpack"}}}
+}
+
+// encodingsAgree reports whether two names of encodings may stand for the same value of the type,
+// "" for any type. sorted says that the stream has a SORT.
+func encodingsAgree(typ string, sorted bool, a, b Reply) bool {
+	if same(a, b) {
+		return true
+	}
+	all := encodingPairs()
+	if sorted {
+		maps.Copy(all, sortedPairs())
+	}
+	for t, pairs := range all {
+		if (typ == "" || typ == t) && a.Kind == b.Kind &&
+			slices.Contains(pairs, [2]string{a.Str, b.Str}) {
+			return true
+		}
+	}
+	return false
+}
