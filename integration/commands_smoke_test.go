@@ -227,8 +227,8 @@ func TestGeo(t *testing.T) {
 			WithCoord: true, WithDist: true, WithGeoHash: true}).Result()
 		require.NoError(e, err)
 		require.Equal(e, []redis.GeoLocation{{Name: "juejin", Dist: 10.5501,
-			GeoHash: 4069887154388167, Longitude: juejin.Longitude, Latitude: juejin.Latitude}},
-			near)
+			GeoHash: 4069887154388167, Longitude: juejin.Longitude,
+			Latitude: juejin.Latitude}}, near)
 	})
 }
 

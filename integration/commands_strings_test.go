@@ -129,6 +129,8 @@ func TestLargestString(t *testing.T) {
 	require.Equal(t, "\x00\x01", c.GetRange(ctx, "k", -2, -1).Val())
 	require.EqualError(t, c.Append(ctx, "k", "x").Err(),
 		"ERR string exceeds maximum allowed size (proto-max-bulk-len)")
+	last := c.BitField(ctx, "k", "SET", "u8", 1<<32-7, 1).Val()
+	require.Equal(t, []int64{2}, last, "a field may end behind the last bit")
 	require.EqualValues(t, 1, c.Unlink(ctx, "k").Val())
 	eventually(t, "the memory is back", func() bool {
 		return infoInt(t, c, "used_memory") < 64<<20

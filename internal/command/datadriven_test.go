@@ -40,6 +40,10 @@ import (
 //	[resp3]   the block runs in RESP3
 //	[both]    the block runs twice, in RESP2 and in RESP3. Where the replies differ, their lines
 //	          begin with "2: " and "3: ".
+//	[clients] the first word of a command names the connection that sends it. A name that ends in
+//	          3 speaks RESP3. The reply is what all connections receive, in the order of their
+//	          names. " ;; " parts the commands of one line. "close a" ends a connection, "list a"
+//	          shows its flags and subscriptions, "info f g" shows fields of INFO.
 //
 // Each file starts with empty databases. DEBUG is allowed in the files called debug_*.
 //
@@ -51,11 +55,12 @@ var rewrite = flag.Bool("rewrite", false, "rewrite the replies in testdata/*.txt
 
 // caseBlock is what stands between two empty lines of a case file.
 type caseBlock struct {
-	head   []string // comments and marks, kept as they are
-	godwit bool
-	redis8 bool
-	protos []int // the protocol versions to run it in
-	steps  []step
+	head    []string // comments and marks, kept as they are
+	godwit  bool
+	redis8  bool
+	clients bool  // several connections
+	protos  []int // the protocol versions to run it in
+	steps   []step
 }
 
 // step is one command and the reply expected in each protocol version.
@@ -100,6 +105,7 @@ func (b *caseBlock) mark(line string) {
 	b.head = append(b.head, line)
 	b.godwit = b.godwit || strings.Contains(line, "[godwit]")
 	b.redis8 = b.redis8 || strings.Contains(line, "[redis8]")
+	b.clients = b.clients || strings.Contains(line, "[clients]")
 	switch {
 	case strings.Contains(line, "[resp3]"):
 		b.protos = []int{3}
@@ -166,23 +172,36 @@ func runCases(t *testing.T, file string, s server, skip func(*caseBlock) bool) s
 				s.proto(t, want)
 				proto = want
 			}
-			for j := range b.steps {
-				b.steps[j].run(t, file, s, proto)
-			}
+			b.run(t, file, s, proto)
 		}
 		b.appendTo(&out)
 	}
 	return out.String()
 }
 
-// run sends the command and compares the reply with the one expected.
-func (st *step) run(t *testing.T, file string, s server, proto int) {
+// run runs the steps of a block in the protocol version that the server speaks.
+func (b *caseBlock) run(t *testing.T, file string, s server, proto int) {
 	t.Helper()
-	v := s.do(t, splitCommand(t, file, st))
-	if st.prompt == ">~ " {
-		sortElems(v)
+	p := newTalk(s)
+	defer p.end(t)
+	for i := range b.steps {
+		st := &b.steps[i]
+		if b.clients {
+			st.check(t, file, proto, p.step(t, file, st))
+			continue
+		}
+		v := s.do(t, splitCommand(t, file, st))
+		if st.prompt == ">~ " {
+			sortElems(v)
+		}
+		st.check(t, file, proto, cliLines(v, 0))
 	}
-	got, want := cliLines(v, 0), st.want[proto]
+}
+
+// check compares the reply with the one expected.
+func (st *step) check(t *testing.T, file string, proto int, got []string) {
+	t.Helper()
+	want := st.want[proto]
 	st.got[proto] = got
 	if matchLines(t, want, got) {
 		st.got[proto] = want
