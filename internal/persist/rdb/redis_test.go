@@ -34,12 +34,6 @@ func startRedis(t *testing.T, dir string, args ...string) *redisServer {
 	return &redisServer{srv.Client(t), t, srv.Dir}
 }
 
-func (s *redisServer) try(args ...any) string {
-	v, err := s.Do(args...)
-	require.NoError(s.t, err)
-	return v.Str
-}
-
 func (s *redisServer) do(args ...any) client.Value {
 	s.t.Helper()
 	v, err := s.Do(args...)
