@@ -36,11 +36,11 @@ func (f *CommandFormat) Head(dst []byte) []byte {
 	if f.stamp != 0 {
 		dst = appendTimestamp(dst, f.stamp)
 	}
+	f.small.B = dst
 	for _, code := range f.functions {
-		dst = append(dst, "*3\r\n$8\r\nFUNCTION\r\n$4\r\nLOAD\r\n"...)
-		dst = appendBulk(dst, code)
+		f.small.Command("FUNCTION", []byte("LOAD"), code)
 	}
-	return dst
+	return f.take()
 }
 
 // Database implements Format.
@@ -60,8 +60,9 @@ func (f *CommandFormat) Key(dst []byte, e object.Entry) []byte {
 
 // LongString implements Format.
 func (f *CommandFormat) LongString(dst []byte, e object.Entry) []byte {
-	dst = append(dst, "*3\r\n$3\r\nSET\r\n"...)
-	return appendHead(appendBulk(dst, e.Key()), '$', e.StringLen())
+	f.small.B = dst
+	f.small.StringHead(e.Key(), e.StringLen())
+	return f.take()
 }
 
 // LongStringEnd implements Format.
