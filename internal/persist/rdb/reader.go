@@ -12,24 +12,24 @@ import (
 	"godwit/internal/crash"
 )
 
-// Kind is what a Record holds.
-type Kind byte
+// RecordKind is what a Record holds.
+type RecordKind byte
 
 // The kinds.
 const (
-	KindKey       Kind = iota + 1 // Key, Value, Meta, DB
-	KindAux                       // Name, Text: an auxiliary field
-	KindSelectDB                  // DB: the records that follow belong to it
-	KindResize                    // DB, Keys, Expires: how many it has
-	KindSlot                      // DB: the slot; Keys, Expires
-	KindFunction                  // Text: the source of a library
-	KindModuleAux                 // Name: the module whose data was skipped
-	KindEOF                       // the end; the checksum was right, if there is one
+	KindKey       RecordKind = iota + 1 // Key, Value, Meta, DB
+	KindAux                             // Name, Text: an auxiliary field
+	KindSelectDB                        // DB: the records that follow belong to it
+	KindResize                          // DB, Keys, Expires: how many it has
+	KindSlot                            // DB: the slot; Keys, Expires
+	KindFunction                        // Text: the source of a library
+	KindModuleAux                       // Name: the module whose data was skipped
+	KindEOF                             // the end; the checksum was right, if there is one
 )
 
 // Record is one record of a file.
 type Record struct {
-	Kind          Kind
+	Kind          RecordKind
 	DB            int
 	Offset, End   int64 // its first byte and the one behind its last in the file
 	Key           []byte

@@ -14,7 +14,7 @@ var errMore = errors.New("rdb: more bytes are needed")
 
 // span is a record in a buffer.
 type span struct {
-	kind          Kind
+	kind          RecordKind
 	op            byte
 	db            int
 	start         int // its first byte
