@@ -51,7 +51,7 @@ func (f *CommandFormat) Database(dst []byte, db keyspace.SavedDB) []byte {
 // Tail implements Format.
 func (f *CommandFormat) Tail(dst []byte) []byte { return dst }
 
-// Key implements Format. What its commands are belongs to the type (rdb.Type); of large values, the elements come one by one, see commandRecord.
+// Key implements Format. What its commands are belongs to the type (rdb.Type); of large values, the elements come one by one, see commandLarge.
 func (f *CommandFormat) Key(dst []byte, e object.Entry) []byte {
 	f.small.B = dst
 	f.small.Record(f.h, e)
@@ -80,30 +80,30 @@ func (f *CommandFormat) take() []byte {
 }
 
 // Large implements Format.
-func (f *CommandFormat) Large(dst []byte, e object.Entry, tr *object.Capture) ([]byte, Record) {
-	r := &commandRecord{key: slices.Clone(e.Key()), deadline: e.Deadline()}
+func (f *CommandFormat) Large(dst []byte, e object.Entry, tr *object.Capture) ([]byte, LargeEncoder) {
+	r := &commandLarge{key: slices.Clone(e.Key()), deadline: e.Deadline()}
 	r.c.B = dst
 	r.to = r.c.Large(r.key, &tr.Outline)
 	return r.c.B, r
 }
 
-// commandRecord is a large value on its way into commands.
-type commandRecord struct {
+// commandLarge is a large value on its way into commands.
+type commandLarge struct {
 	c        rdb.Commands
 	to       rdb.Rewriter
 	key      []byte
 	deadline int64
 }
 
-// Element implements Record.
-func (r *commandRecord) Element(dst []byte, el *object.Element) []byte {
+// Element implements LargeEncoder.
+func (r *commandLarge) Element(dst []byte, el *object.Element) []byte {
 	r.c.B = dst
 	r.to.Element(&r.c, el)
 	return r.c.B
 }
 
-// End implements Record.
-func (r *commandRecord) End(dst []byte) []byte {
+// End implements LargeEncoder.
+func (r *commandLarge) End(dst []byte) []byte {
 	r.c.B = dst
 	r.to.End(&r.c)
 	r.c.Deadline(r.key, r.deadline)

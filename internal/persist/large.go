@@ -86,12 +86,12 @@ func (t *stream) moveTo(to *stream) {
 	t.held, t.bytes = t.held[:0], 0
 }
 
-// record is a key with a large value.
-type record struct {
+// largeKey is a key with a large value.
+type largeKey struct {
 	s       *SnapshotWriter
 	db      int
 	tr      *object.Capture
-	rec     Record
+	enc     LargeEncoder
 	pending stream // until the record is open
 	size    int64  // bytes in it, the head not counted
 	isOpen  bool
@@ -100,20 +100,20 @@ type record struct {
 	owed int64 // bytes to be written ahead
 }
 
-func (r *record) copied() int64 {
+func (r *largeKey) copied() int64 {
 	now, _ := r.tr.Copied()
 	return now
 }
 
 // track begins a record.
 func (s *SnapshotWriter) track(db int, e object.Entry) {
-	r := &record{s: s, db: db, pending: stream{s: s, hold: true}}
+	r := &largeKey{s: s, db: db, pending: stream{s: s, hold: true}}
 	r.tr = s.sn.Capture(e, r)
-	r.pending.buf, r.rec = s.f.Large(nil, e, r.tr)
+	r.pending.buf, r.enc = s.f.Large(nil, e, r.tr)
 	r.tr.Ahead = r.ahead
 	s.waiting = append(s.waiting, r)
 	if s.open == nil && !s.inSlice {
-		s.openRecord() // it is being changed: the sooner its elements need not be held the better
+		s.openLarge() // it is being changed: the sooner its elements need not be held the better
 	}
 }
 
@@ -128,7 +128,7 @@ const (
 )
 
 // ahead is called before each change of a list or sketch.
-func (r *record) ahead() {
+func (r *largeKey) ahead() {
 	held, kept := r.tr.Copied()
 	made := kept - r.kept
 	r.kept = kept
@@ -146,12 +146,12 @@ func (r *record) ahead() {
 	}
 	r.owed -= n * part
 	if r.tr.Step(int(n) * object.NodeWeight) {
-		r.s.closeRecord()
+		r.s.closeLarge()
 	}
 }
 
 // Element implements object.ElementWriter.
-func (r *record) Element(el *object.Element) {
+func (r *largeKey) Element(el *object.Element) {
 	if !r.s.inSlice {
 		r.s.foreign++
 	}
@@ -163,7 +163,7 @@ func (r *record) Element(el *object.Element) {
 		to.buf = r.s.q.Buffer()
 	}
 	was := len(to.buf)
-	to.buf = r.rec.Element(to.buf, el)
+	to.buf = r.enc.Element(to.buf, el)
 	if !r.isOpen {
 		r.size += int64(len(to.buf) - was)
 		r.s.pending += int64(len(to.buf) - was)
@@ -171,8 +171,8 @@ func (r *record) Element(el *object.Element) {
 	to.wrote()
 }
 
-// openRecord writes what the next record has collected. From now on its elements go to the main stream at once.
-func (s *SnapshotWriter) openRecord() {
+// openLarge writes what the next record has collected. From now on its elements go to the main stream at once.
+func (s *SnapshotWriter) openLarge() {
 	r := s.waiting[0]
 	s.waiting[0] = nil
 	s.waiting = s.waiting[1:]
@@ -184,13 +184,13 @@ func (s *SnapshotWriter) openRecord() {
 	s.side.db = r.db
 }
 
-// closeRecord ends the open record and appends the keys that came by meanwhile.
-func (s *SnapshotWriter) closeRecord() {
+// closeLarge ends the open record and appends the keys that came by meanwhile.
+func (s *SnapshotWriter) closeLarge() {
 	r := s.open
 	if s.main.buf == nil {
 		s.main.buf = s.q.Buffer()
 	}
-	s.main.buf = r.rec.End(s.main.buf)
+	s.main.buf = r.enc.End(s.main.buf)
 	s.open = nil
 	s.sn.Release(r.tr)
 	s.main.db = s.side.db

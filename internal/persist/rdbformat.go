@@ -119,14 +119,14 @@ func (f *RDBFormat) LongString(dst []byte, en object.Entry) []byte {
 func (f *RDBFormat) LongStringEnd(dst []byte, _ object.Entry) []byte { return dst }
 
 // Large implements Format.
-func (f *RDBFormat) Large(dst []byte, en object.Entry, tr *object.Capture) ([]byte, Record) {
+func (f *RDBFormat) Large(dst []byte, en object.Entry, tr *object.Capture) ([]byte, LargeEncoder) {
 	e := f.to(dst)
 	e.Meta(f.meta(en))
 	if e.Compress {
 		tr.CompressCopies()
 	}
 	to := e.Large(en.Key(), &tr.Outline)
-	return f.done(), &rdbRecord{f, to}
+	return f.done(), &rdbLarge{f, to}
 }
 
 // Tail implements Format.
@@ -135,20 +135,20 @@ func (f *RDBFormat) Tail(dst []byte) []byte {
 	return f.done()
 }
 
-// rdbRecord is the Record of an RDBFormat.
-type rdbRecord struct {
+// rdbLarge is the LargeEncoder of an RDBFormat.
+type rdbLarge struct {
 	f  *RDBFormat
 	to rdb.ElementEncoder
 }
 
-// Element implements Record.
-func (r *rdbRecord) Element(dst []byte, el *object.Element) []byte {
+// Element implements LargeEncoder.
+func (r *rdbLarge) Element(dst []byte, el *object.Element) []byte {
 	r.to.Element(r.f.to(dst), el)
 	return r.f.done()
 }
 
-// End implements Record.
-func (r *rdbRecord) End(dst []byte) []byte {
+// End implements LargeEncoder.
+func (r *rdbLarge) End(dst []byte) []byte {
 	r.to.End(r.f.to(dst))
 	return r.f.done()
 }

@@ -23,12 +23,13 @@ type Format interface {
 	LongString(dst []byte, e object.Entry) []byte
 	LongStringEnd(dst []byte, e object.Entry) []byte
 	// Large begins a key with a large value. Of the entry, nothing may be kept.
-	Large(dst []byte, e object.Entry, tr *object.Capture) ([]byte, Record)
+	Large(dst []byte, e object.Entry, tr *object.Capture) ([]byte, LargeEncoder)
 	Tail(dst []byte) []byte
 }
 
-// Record is the rest of a key with a large value: its elements come in any order, the nodes of lists in theirs.
-type Record interface {
+// LargeEncoder encodes the elements of a large value and what ends its key. Elements come in any
+// order, except that the nodes of a list come in theirs.
+type LargeEncoder interface {
 	Element(dst []byte, el *object.Element) []byte
 	End(dst []byte) []byte
 }
@@ -71,8 +72,8 @@ type SnapshotWriter struct {
 	opt Options
 
 	main, side stream
-	open       *record                // the large key that is being written, nil if there is none
-	waiting    []*record              // those that come after it, in this order
+	open       *largeKey              // the large key that is being written, nil if there is none
+	waiting    []*largeKey            // those that come after it, in this order
 	pending    int64                  // bytes that they hold
 	frozen     []*object.FrozenString // long strings in the stream that are not written yet
 
@@ -214,10 +215,10 @@ func (s *SnapshotWriter) step(n int) (done bool) {
 	switch {
 	case s.open != nil:
 		if s.open.tr.Step(stride) {
-			s.closeRecord()
+			s.closeLarge()
 		}
 	case len(s.waiting) > 0:
-		s.openRecord()
+		s.openLarge()
 	default:
 		// The walk may overshoot by some keys: it goes bucket by bucket.
 		keys := s.keys

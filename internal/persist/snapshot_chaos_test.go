@@ -342,7 +342,7 @@ func (c *chaos) run(turns, changes, cancelAt int) {
 			n := 1 + c.rng.IntN(3)
 			switch {
 			case s.open != nil && s.open.tr.Step(n):
-				s.closeRecord()
+				s.closeLarge()
 			case s.open != nil:
 			case s.step(n):
 				s.finish()

@@ -175,7 +175,7 @@ func TestModelOneKey(t *testing.T) {
 						s.finish()
 					}
 				case s.open.tr.Step(1 + rng.IntN(20)):
-					s.closeRecord()
+					s.closeLarge()
 				}
 			}
 			require.NoError(t, s.Wait())
