@@ -9,7 +9,8 @@ import (
 	"godwit/internal/propagation"
 )
 
-// CommandFormat writes a snapshot as the commands that make the data set: the base of an append-only log without an RDB preamble.
+// CommandFormat writes a snapshot as the commands that make the data set. It is the base of an
+// append-only log without an RDB preamble.
 //
 //	*3 FUNCTION LOAD code                      libraries of functions
 //	*2 SELECT 0
@@ -17,7 +18,8 @@ import (
 //	*66 RPUSH key e1 … e64                     collections, 64 elements a command
 //	*3 PEXPIREAT key 1700000000000             for keys with a deadline
 //
-// Deadlines follow the values: nothing expires while a log is loaded. Redis writes its own bases with the same commands.
+// Deadlines follow the values, because nothing expires while a log is loaded. Redis writes its own
+// bases with the same commands.
 type CommandFormat struct {
 	h         *object.Heap
 	stamp     int64
@@ -51,7 +53,8 @@ func (f *CommandFormat) Database(dst []byte, db keyspace.SavedDB) []byte {
 // Tail implements Format.
 func (f *CommandFormat) Tail(dst []byte) []byte { return dst }
 
-// Key implements Format. What its commands are belongs to the type (rdb.Type); of large values, the elements come one by one, see commandLarge.
+// Key implements Format. The type (rdb.Type) says what its commands are. The elements of large
+// values come one by one: see commandLarge.
 func (f *CommandFormat) Key(dst []byte, e object.Entry) []byte {
 	f.small.B = dst
 	f.small.Record(f.h, e)
@@ -80,7 +83,9 @@ func (f *CommandFormat) take() []byte {
 }
 
 // Large implements Format.
-func (f *CommandFormat) Large(dst []byte, e object.Entry, tr *object.Capture) ([]byte, LargeEncoder) {
+func (f *CommandFormat) Large(
+	dst []byte, e object.Entry, tr *object.Capture,
+) ([]byte, LargeEncoder) {
 	r := &commandLarge{key: slices.Clone(e.Key()), deadline: e.Deadline()}
 	r.c.B = dst
 	r.to = r.c.Large(r.key, &tr.Outline)

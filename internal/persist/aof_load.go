@@ -72,7 +72,8 @@ func (a *AOF) Prepare() (total int64, err error) {
 	if a.man.empty() {
 		if name := a.stray(); name != "" {
 			return 0, &LoadError{name, -1, "there is no manifest that names it. Bring " +
-				manifestName(a.o.FileName) + " back, or move the files away to start without their data", nil}
+				manifestName(a.o.FileName) +
+				" back, or move the files away to start without their data", nil}
 		}
 		return 0, ErrNoAOF
 	}

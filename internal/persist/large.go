@@ -117,10 +117,14 @@ func (s *SnapshotWriter) track(db int, e object.Entry) {
 	}
 }
 
-// Once the copies of a list's nodes take 1/copiedShare of the list's memory, for each copy that a change leaves more of the list is written first: four
-// times (aheadShift) the bytes of the copy, and four times as much again for each further 1/copiedShare. So changes that hit nodes at random leave at most some 7 %
-// of the list behind, and pushes and pops, of which one in hundreds leaves a copy, give up little of their throughput. aheadNodes bounds what one
-// change does. Sketches are treated alike, chunk for node.
+// A change of a list that is being saved may leave a copy of a node. Once the copies take
+// 1/copiedShare of the list's memory, each new copy makes the writer go ahead: it writes four times
+// the copy's bytes of the list (aheadShift), and four times as much again for each further
+// 1/copiedShare. aheadNodes bounds what one change does.
+//
+// So changes that hit nodes at random leave copies of some 7 % of the list at most. Pushes and pops
+// leave a copy only once in hundreds of times, so they lose little throughput. Sketches are treated
+// alike, with chunks for nodes.
 const (
 	copiedShare = 32
 	aheadShift  = 2
@@ -171,7 +175,8 @@ func (r *largeKey) Element(el *object.Element) {
 	to.wrote()
 }
 
-// openLarge writes what the next record has collected. From now on its elements go to the main stream at once.
+// openLarge writes what the next large key has collected. From now on its elements go to the main
+// stream at once.
 func (s *SnapshotWriter) openLarge() {
 	r := s.waiting[0]
 	s.waiting[0] = nil

@@ -13,7 +13,8 @@ type RDBOptions struct {
 	Functions [][]byte    // source of the function libraries
 }
 
-// RDBFormat is the Format of RDB files. One is for one file. Under Compress what it writes has to go through Pack, which FileDest does.
+// RDBFormat is the Format of RDB files. Each file needs its own. With Compress its output has to go
+// through Pack, which FileDest does.
 type RDBFormat struct {
 	ks     *keyspace.Keyspace
 	o      RDBOptions
@@ -49,8 +50,8 @@ func (f *RDBFormat) done() []byte {
 	return b
 }
 
-// Pack is what of the file a chunk that the format wrote stands for: strings are compressed here and not while clients wait. It is good until the next
-// call.
+// Pack turns a chunk that the format wrote into bytes of the file. Strings are compressed here and
+// not while clients wait. The result is valid until the next call.
 func (f *RDBFormat) Pack(chunk []byte) []byte {
 	if !f.o.Compress {
 		return chunk
@@ -86,7 +87,8 @@ func (f *RDBFormat) Database(dst []byte, db keyspace.SavedDB) []byte {
 	return f.done()
 }
 
-// meta is what precedes the record of the entry: its access time only where the policy of eviction makes something of it, as in Redis.
+// meta returns what precedes the record of the entry. The access time is there only if the eviction
+// policy uses it, as in Redis.
 func (f *RDBFormat) meta(en object.Entry) rdb.Meta {
 	m := rdb.NoAccess()
 	m.Deadline = en.Deadline()
