@@ -5,9 +5,9 @@
 //
 // # Time
 //
-// The engine sets the clock once for each command (SetNow): a key whose deadline is before that time is gone for the whole
-// command. Lookups delete such a key (lazy expiry); ExpireSlice deletes the rest from the timing wheel's records. What
-// time may do is the ExpireMode's to say.
+// The engine sets the clock once for each command (SetNow). A key whose deadline is before that
+// time is gone for the whole command. Lookups delete such a key (lazy expiry); ExpireSlice deletes
+// the rest from the timing wheel's records. ExpireMode says what time may do.
 //
 // # Ownership
 //
@@ -117,7 +117,9 @@ type Keyspace struct {
 	rng    *rand.Rand
 	now    int64
 	steady int64 // never goes back
-	past   int64 // deadlines before it have passed: now, or the beginning of time under ExpireIgnore
+	// past is the time before which deadlines have passed: now, or the beginning of time under
+	// ExpireIgnore.
+	past   int64
 	mode   ExpireMode
 	lru    uint32 // what lookups store under an LRU policy: seconds, 24 bits
 	dueAt  int64  // lower bound of when ExpireSlice has something to do, MaxInt64: never
@@ -276,7 +278,8 @@ func (db *DB) Footprint(key []byte) int64 {
 	return 0
 }
 
-// Lookup finds a key that a write command is about to use: it expires lazily and touches the access time.
+// Lookup finds a key that a write command is about to use. It expires lazily and touches the access
+// time.
 func (db *DB) Lookup(key []byte) object.Entry {
 	_, e := db.liveToWrite(key)
 	if e.Exists() {
@@ -330,8 +333,8 @@ func (db *DB) StringBytes(e object.Entry, scratch *[24]byte) []byte {
 	return e.StringBytes(db.ks.A, scratch)
 }
 
-// Scan walks the table from cursor: emit is called for every live entry of one bucket chain, the next cursor is returned, 0 at the
-// end. emit must not change the keyspace.
+// Scan walks the table from cursor. It calls emit for every live entry of one bucket chain and
+// returns the next cursor, 0 at the end. emit must not change the keyspace.
 func (db *DB) Scan(cursor uint64, emit func(e object.Entry)) uint64 {
 	return db.store.scan(cursor, func(r arena.Ref) {
 		if e := object.View(db.ks.A, r); !db.due(e) {

@@ -10,8 +10,9 @@ import (
 	"godwit/internal/lzf"
 )
 
-// Decoder reads values from bytes that are all there: a payload, or a record that the Reader has split off. Whatever the bytes are, it ends
-// with an *Error or a value; slices that it returns alias the bytes where these are not encoded.
+// Decoder reads values from bytes that are all there: a payload, or a record that the Reader has
+// split off. Whatever the bytes are, it ends with an *Error or a value. Slices that it returns
+// alias the bytes where these are not encoded.
 type Decoder struct {
 	b    []byte
 	pos  int
@@ -70,7 +71,8 @@ func (d *Decoder) length() (n uint64, special bool, err error) {
 	return n, special, nil
 }
 
-// parseLen reads the length that b begins with and its own width: 0 if b is too short, below 0 if it is none.
+// parseLen reads the length that b begins with. width is how many bytes it takes: 0 if b is too
+// short, below 0 if b does not begin with a length.
 func parseLen(b []byte) (n uint64, special bool, width int) {
 	if len(b) == 0 {
 		return 0, false, 0
@@ -127,7 +129,8 @@ const maxString = math.MaxInt32
 // maxPart is the longest string in bytes that is accepted as a part of a module's value.
 const maxPart = 1 << 40
 
-// maxRatio is how much longer than LZF data its original can be: the longest match makes 264 bytes of 3.
+// maxRatio is how much longer than LZF data its original can be. The longest match makes 264 bytes
+// of 3.
 const maxRatio = 88
 
 // text is a string, or an integer that stands for its text.
@@ -220,7 +223,8 @@ func (d *Decoder) stringUpTo(longest uint64) ([]byte, error) {
 	return t.b, err
 }
 
-// flat collects elements as uncompressed strings. As long as none is compressed that is what is there.
+// flat collects elements as uncompressed strings. As long as none was compressed, the input already
+// has that form and is not copied.
 type flat struct {
 	d    *Decoder
 	from int    // where what is not yet copied begins
