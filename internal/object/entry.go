@@ -2,7 +2,8 @@
 //
 // # Entry
 //
-// A key and its value share one arena block, so that a lookup costs one cache miss after the bucket's:
+// A key and its value share one arena block, so that a lookup costs one cache miss after the
+// bucket's:
 //
 //	 0      1      2      3..5   6..13            then
 //	+------+------+------+------+----------------+--------+-----+---------+
@@ -10,7 +11,8 @@
 //	+------+------+------+------+----------------+--------+-----+---------+
 //
 //	form    Type and Encoding, see encoding.go
-//	flag    FlagDeadline: the 8-byte deadline is there; high 6 bits: the generation of its timing-wheel record
+//	flag    FlagDeadline: the 8-byte deadline is there;
+//	        high 6 bits: the generation of its timing-wheel record
 //	epoch   the snapshot epoch in which the entry was last saved or born
 //	lru     24 bits: LRU clock in seconds, or LFU (16 bits minutes, 8 bits logarithmic counter)
 //	keylen  unsigned varint, 1 to 5 bytes
@@ -23,10 +25,11 @@
 //	packed collections  as EncRaw up to PackedInline bytes; longer ones as EncSDS
 //	large collections   4 bytes: the handle of a Large in the Heap
 //
-// Blocks are always allocated with arena.ClassSize of the bytes needed, so a value may be overwritten in
-// place by any other that falls into the same class.
+// Blocks are always allocated with arena.ClassSize of the bytes needed, so a value may be
+// overwritten in place by any other that falls into the same class.
 //
-// Invariants: the block's owner is exactly one dict slot; a payload of EncSDS has exactly one owner, the entry.
+// Invariants: the block's owner is exactly one dict slot. A payload of EncSDS has exactly one
+// owner, the entry.
 package object
 
 import (
@@ -56,12 +59,13 @@ const (
 
 	// EmbstrMax is the longest string that OBJECT ENCODING calls embstr, in bytes.
 	EmbstrMax = 44
-	// InlineMax is the longest value in bytes that shares the entry's block; a longer one gets an sds block.
+	// InlineMax is the longest value in bytes that shares the entry's block. A longer one gets an
+	// sds block.
 	InlineMax = 16 << 10
 )
 
-// Entry is a decoded view of an entry block. The zero Entry stands for a missing key. It is valid until the
-// next change of the keyspace.
+// Entry is a decoded view of an entry block. The zero Entry stands for a missing key. It is valid
+// until the next change of the keyspace.
 type Entry struct {
 	Ref arena.Ref
 	b   []byte // from the block's first byte to at least its last

@@ -13,8 +13,9 @@ import (
 //	| armed  | armed2 | listpack: field, value, deadline, field, …   |
 //	+--------+--------+----------------------------------------------+
 //
-// armed and armed2 are the keyspace's: see Fields.Armed. Deadlines are unix ms; fields stand in the order of their deadlines, those without
-// one (0) behind the rest in the order in which they lost it or came. So the next one due is the first, and due ones go in one cut.
+// armed and armed2 are the keyspace's: see Fields.Armed. Deadlines are unix ms. Fields stand in the
+// order of their deadlines. Those without one (0) follow the rest in the order in which they lost
+// it or came. So the next one due is the first, and due ones go in one cut.
 const exHeader = 16
 
 // exSpace is the listpack behind the header.

@@ -16,15 +16,17 @@ import (
 //	| mark | index (opt)   | flen | field | vlen | value |
 //	+------+---------------+------+-------+------+-------+
 //
-//	mark        bit 0: the field has a deadline; the other bits: the snapshot epoch that the field was saved or born in
+//	mark        bit 0: the field has a deadline;
+//	            the other bits: the snapshot epoch that the field was saved or born in
 //	index       32-bit little endian: where in the heap of deadlines the field is
 //	flen, vlen  unsigned varints
 //
-// A 14-byte field with a value of 2 to 8 bytes takes a block of 24 or 32 bytes and 11 to 14 bytes in the dict. The deadline itself is in the heap
-// only, so a field without one pays nothing for the possibility.
+// A 14-byte field with a value of 2 to 8 bytes takes a block of 24 or 32 bytes and 11 to 14 bytes
+// in the dict. The deadline itself is only in the heap, so a field without one pays nothing for it.
 //
-// Invariants: each block is in the dict once; it has bit 0 exactly when the heap names it at its index; bytes is the sum of the blocks'
-// size classes. Fields that are due are in the dict like others: callers pass the clock.
+// Invariants: each block is in the dict once. It has bit 0 exactly when the heap names it at its
+// index. bytes is the sum of the blocks' size classes. Fields that are due are in the dict like
+// others: callers pass the clock.
 type hashTable struct {
 	captured
 	h     *Heap
@@ -196,7 +198,8 @@ func (t *hashTable) set(field, value []byte, keep bool, now int64) (created bool
 	return created
 }
 
-// rewrite gives the block another value; index says whether it has a deadline from now on. One that has none yet must be pushed by the caller.
+// rewrite gives the block another value. index says whether it has a deadline from now on. If it
+// had none before, the caller must push it.
 func (t *hashTable) rewrite(hash uint64, r arena.Ref, value []byte, index bool) arena.Ref {
 	a := t.h.A
 	b := a.From(r)
@@ -297,7 +300,9 @@ func (t *hashTable) each(f func(field, value listpack.Value, deadline int64) boo
 	}
 }
 
-func (t *hashTable) scan(cursor uint64, now int64, f func(field, value listpack.Value)) (next uint64, seen int) {
+func (t *hashTable) scan(
+	cursor uint64, now int64, f func(field, value listpack.Value),
+) (next uint64, seen int) {
 	next = t.d.Scan(cursor, func(r arena.Ref) {
 		seen++
 		b := t.h.A.From(r)
@@ -327,7 +332,8 @@ func (t *hashTable) check() error {
 			if b[0]&markDeadline != 0 {
 				timed++
 				if i := blockIndex(b); i >= t.heap.n || t.heap.at(t.h.A, i).ref != r {
-					err = fmt.Errorf("object: field %q is not at its place %d of the heap", field, i)
+					err = fmt.Errorf("object: field %q is not at its place %d of the heap", field,
+						i)
 				}
 			}
 		})
@@ -336,7 +342,8 @@ func (t *hashTable) check() error {
 		}
 	}
 	if err == nil && (bytes != t.bytes || timed != t.heap.n) {
-		err = fmt.Errorf("object: %d bytes, %d deadlines counted; %d, %d on the books", bytes, timed, t.bytes, t.heap.n)
+		err = fmt.Errorf("object: %d bytes, %d deadlines counted; %d, %d on the books", bytes,
+			timed, t.bytes, t.heap.n)
 	}
 	return err
 }

@@ -58,9 +58,9 @@ func (b bounds) outside(r arena.Ref, reverse bool) bool {
 // nearby is how many members are looked at before the other end of a range is searched for.
 const nearby = 32
 
-// near is span, or as much of it as a walk with that offset and limit needs. Small answers are the usual ones: members are visited from one
-// end, which the walk has to do anyway, and if the other end or the limit comes soon, the search for that end is spared, with
-// its cache miss on each level.
+// near returns span, or as much of it as a walk with that offset and limit needs. Small answers are
+// the usual ones. It visits members from one end, which the walk has to do anyway. If the other end
+// or the limit comes soon, it spares the search for that end, with its cache miss on each level.
 func (b bounds) near(reverse bool, offset, limit int) span {
 	want := nearby + 1
 	if limit >= 0 && offset >= 0 && limit < nearby && offset < nearby {
