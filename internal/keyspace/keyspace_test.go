@@ -249,8 +249,8 @@ func requirePending(t *testing.T, ks *Keyspace) {
 	}
 }
 
-// TestRehashPending: slices find tables that grow and shrink, in whatever database they are by
-// then.
+// TestRehashPending checks that slices find tables that grow and shrink, in whatever database they
+// are by then.
 func TestRehashPending(t *testing.T) {
 	ks, _, rng := newKeyspace(t, Params{})
 	rehashed := 0

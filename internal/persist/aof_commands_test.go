@@ -76,7 +76,8 @@ func (m *memory) WriteString(f *object.FrozenString) error {
 func (m *memory) Commit() error { return nil }
 func (m *memory) Abort()        {}
 
-// TestCommandFormat makes a data set of everything, writes it as commands while it changes, and replays them.
+// TestCommandFormat makes a data set of everything, writes it as commands while it changes, and
+// replays them.
 func TestCommandFormat(t *testing.T) {
 	rnd := testseed.Rand(t)
 	s := newServer(t)
@@ -118,11 +119,14 @@ func TestCommandFormat(t *testing.T) {
 		case 6:
 			s.do("HSET", k("hash"), rnd.IntN(700), el())
 		case 7:
-			s.do("HPEXPIREAT", k("hash"), 4_000_000_000_000+rnd.IntN(1000), "FIELDS", 1, rnd.IntN(700))
+			s.do("HPEXPIREAT", k("hash"), 4_000_000_000_000+rnd.IntN(1000), "FIELDS", 1,
+				rnd.IntN(700))
 		case 8:
 			s.do("BF.ADD", k("bloom"), el())
 		case 9:
-			s.do("PEXPIREAT", k([]string{"str", "list", "set", "zset", "hash", "bloom", "cuckoo", "topk"}[rnd.IntN(8)]), 4_000_000_000_000+rnd.IntN(1000))
+			s.do("PEXPIREAT",
+				k([]string{"str", "list", "set", "zset", "hash", "bloom", "cuckoo",
+					"topk"}[rnd.IntN(8)]), 4_000_000_000_000+rnd.IntN(1000))
 		case 10:
 			s.do("CF.ADDNX", k("cuckoo"), el())
 			s.do("CMS.INCRBY", "cms", el(), 1)
@@ -136,7 +140,8 @@ func TestCommandFormat(t *testing.T) {
 		}
 		want := s.do("DEBUG", "DIGEST")
 		dest := &memory{}
-		sn := persist.Start(s.e.KS, persist.NewCommandFormat(s.e.KS.Heap, int64(round%2)), persist.NewQueue(dest, nil),
+		sn := persist.Start(s.e.KS, persist.NewCommandFormat(s.e.KS.Heap, int64(round%2)),
+			persist.NewQueue(dest, nil),
 			persist.Options{LongString: 50})
 		for range 20 {
 			sn.Slice(1, false)

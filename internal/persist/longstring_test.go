@@ -14,7 +14,8 @@ import (
 )
 
 func newStrings(t *testing.T, rng *rand.Rand) *chaos {
-	return &chaos{t: t, ks: newKeyspace(rng, tiny()), rng: rng, keys: 1 + rng.IntN(12), wide: 4, long: 1 + rng.IntN(300)}
+	return &chaos{t: t, ks: newKeyspace(rng, tiny()), rng: rng, keys: 1 + rng.IntN(12), wide: 4,
+		long: 1 + rng.IntN(300)}
 }
 
 // longString changes a string in one of the ways that commands have.
@@ -97,8 +98,8 @@ func TestLongStrings(t *testing.T) {
 	}
 }
 
-// TestLongStringOrphans: what a snapshot still reads is not freed with its key, but with the end of
-// the reading, however that comes about.
+// TestLongStringOrphans checks that what a snapshot still reads is not freed with its key, but with
+// the end of the reading, however that comes about.
 func TestLongStringOrphans(t *testing.T) {
 	rng := testseed.Rand(t)
 	broken := errors.New("disk full")
@@ -133,8 +134,11 @@ func TestLongStringOrphans(t *testing.T) {
 		"nothing": func(*keyspace.DB) {},
 	}
 	end := map[string]func(s *SnapshotWriter, d *memDest) error{
-		"written":   func(*SnapshotWriter, *memDest) error { return nil },
-		"failed":    func(_ *SnapshotWriter, d *memDest) error { d.failPiece = broken; return broken },
+		"written": func(*SnapshotWriter, *memDest) error { return nil },
+		"failed": func(_ *SnapshotWriter, d *memDest) error {
+			d.failPiece = broken
+			return broken
+		},
 		"cancelled": func(s *SnapshotWriter, _ *memDest) error { s.Cancel(); return ErrCancelled },
 	}
 	for name, drop := range drop {
@@ -156,7 +160,8 @@ func TestLongStringOrphans(t *testing.T) {
 				for ks.LazyFreeSlice(100) {
 				}
 				if name != "nothing" {
-					require.Less(t, used-ks.A.Used(), int64(len(value)), "%s: freed while it is read", name)
+					require.Less(t, used-ks.A.Used(), int64(len(value)),
+						"%s: freed while it is read", name)
 				}
 				wantErr := end(s, dest)
 				close(dest.pieces)

@@ -13,8 +13,9 @@ import (
 
 func redisLimits() object.Limits {
 	return object.Limits{
-		HashMaxListpackEntries: 128, HashMaxListpackValue: 64, SetMaxIntsetEntries: 512, SetMaxListpackEntries: 128, SetMaxListpackValue: 64,
-		ZSetMaxListpackEntries: 128, ZSetMaxListpackValue: 64, ListMaxListpackSize: -2,
+		HashMaxListpackEntries: 128, HashMaxListpackValue: 64, SetMaxIntsetEntries: 512,
+		SetMaxListpackEntries: 128, SetMaxListpackValue: 64, ZSetMaxListpackEntries: 128,
+		ZSetMaxListpackValue: 64, ListMaxListpackSize: -2,
 	}
 }
 
@@ -55,7 +56,8 @@ func BenchmarkSave(b *testing.B) {
 		"hash": func(ks *keyspace.Keyspace) {
 			x := ks.DB(0).Create([]byte("h"), object.Hash, object.EncListpack, listpack.Empty())
 			for i := range benchSize {
-				object.AsHash(x).Set(fmt.Appendf(nil, "field:%d", i), fmt.Appendf(nil, "value:%d", i))
+				object.AsHash(x).Set(fmt.Appendf(nil, "field:%d", i),
+					fmt.Appendf(nil, "value:%d", i))
 			}
 		},
 		"list": func(ks *keyspace.Keyspace) {
@@ -91,8 +93,10 @@ func BenchmarkSave(b *testing.B) {
 	}
 }
 
-// BenchmarkWritesDuring is what commands pay that write random keys while a snapshot runs, a slice after each 800 of them as in a loaded server. It reports
-// the time for a write without and with a snapshot, what of the throughput is kept, the longest slice, and what memory grew by.
+// BenchmarkWritesDuring measures what commands pay that write random keys while a snapshot runs,
+// with a slice after each 800 of them as in a loaded server. It reports the time for a write
+// without and with a snapshot, what of the throughput is kept, the longest slice, and what memory
+// grew by.
 func BenchmarkWritesDuring(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	val := make([]byte, 64)
@@ -106,14 +110,16 @@ func BenchmarkWritesDuring(b *testing.B) {
 			key = fmt.Appendf(key[:0], "member:%d", rng.IntN(benchSize))
 			e := ks.DB(0).Lookup([]byte("z"))
 			if !e.Exists() {
-				e = ks.DB(0).Create([]byte("z"), object.ZSet, object.EncListpack, listpack.Empty()).E
+				e = ks.DB(0).Create([]byte("z"), object.ZSet, object.EncListpack,
+					listpack.Empty()).E
 			}
 			object.AsZSet(ks.DB(0).Open(e)).Add(rng.Float64()*1e6, key, 0)
 		},
 		"list": func(ks *keyspace.Keyspace) {
 			e := ks.DB(0).Lookup([]byte("l"))
 			if !e.Exists() {
-				e = ks.DB(0).Create([]byte("l"), object.List, object.EncListpack, listpack.Empty()).E
+				e = ks.DB(0).Create([]byte("l"), object.List, object.EncListpack,
+					listpack.Empty()).E
 			}
 			l := object.AsList(ks.DB(0).Open(e))
 			if n := l.Len(); n < benchSize {

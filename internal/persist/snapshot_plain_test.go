@@ -57,7 +57,8 @@ func (f *plainFormat) Large(dst []byte, e object.Entry, tr *object.Capture) ([]b
 	if e.Key()[len(e.Key())-1]%2 == 0 {
 		tr.CompressCopies()
 	}
-	r := &plainLarge{tr: tr, sketch: flatSketch{head: tr.Header, blocks: make([][]byte, len(tr.Blocks))}}
+	r := &plainLarge{tr: tr,
+		sketch: flatSketch{head: tr.Header, blocks: make([][]byte, len(tr.Blocks))}}
 	return frame(dst, 'V', "%d %s", e.Deadline(), e.Type()), r
 }
 
