@@ -267,13 +267,17 @@ func TestTornLookalike(t *testing.T) {
 	require.False(t, ok)
 }
 
+// stamp returns the annotation for a time.
+func stamp(sec int) string { return fmt.Sprintf("#TS:%d\r\n", sec) }
+
+// unit returns a SET of the key as it is in a log.
+func unit(key int) string {
+	return fmt.Sprintf("*3\r\n$3\r\nSET\r\n$4\r\nk%03d\r\n$1\r\nv\r\n", key)
+}
+
 // TestTruncateToTimestamp cuts logs off at points in time. What is left is what redis-check-aof
 // leaves, and damage before the point is still reported.
 func TestTruncateToTimestamp(t *testing.T) {
-	stamp := func(sec int) string { return fmt.Sprintf("#TS:%d\r\n", sec) }
-	unit := func(key int) string {
-		return fmt.Sprintf("*3\r\n$3\r\nSET\r\n$4\r\nk%03d\r\n$1\r\nv\r\n", key)
-	}
 	tx := "*1\r\n$5\r\nMULTI\r\n" + unit(900) + unit(901) + "*1\r\n$4\r\nEXEC\r\n"
 	first := stamp(10) + unit(1) + unit(2) + stamp(12) + unit(3)
 	last := stamp(20) + unit(4) + stamp(21) + tx + stamp(23) + unit(5) + unit(6) + stamp(30)
@@ -323,6 +327,10 @@ func TestTruncateToTimestamp(t *testing.T) {
 			require.Equal(t, last[:c.left], string(left))
 		})
 	}
+}
+
+// TestTruncateOneFile cuts off logs of one file, at annotations that are hard to tell or to cut at.
+func TestTruncateOneFile(t *testing.T) {
 	single := func(text string, until int64) (bool, string, string) {
 		m := vfs.NewMem()
 		require.NoError(t, writeAll(m, "x", []byte(text)))

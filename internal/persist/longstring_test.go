@@ -98,16 +98,9 @@ func TestLongStrings(t *testing.T) {
 	}
 }
 
-// TestLongStringOrphans checks that what a snapshot still reads is not freed with its key, but with
-// the end of the reading, however that comes about.
-func TestLongStringOrphans(t *testing.T) {
-	rng := testseed.Rand(t)
-	broken := errors.New("disk full")
-	value := make([]byte, 100_000)
-	for i := range value {
-		value[i] = byte(rng.Uint32())
-	}
-	drop := map[string]func(db *keyspace.DB){
+// longStringDrops returns ways to drop or change the long string at key k.
+func longStringDrops(t *testing.T, value []byte) map[string]func(db *keyspace.DB) {
+	return map[string]func(db *keyspace.DB){
 		"DEL":      func(db *keyspace.DB) { db.Delete([]byte("k")) },
 		"SET":      func(db *keyspace.DB) { db.Set([]byte("k"), object.IntValue(1), 0) },
 		"RENAME":   func(db *keyspace.DB) { db.Rename([]byte("other"), []byte("k")) },
@@ -133,6 +126,17 @@ func TestLongStringOrphans(t *testing.T) {
 		},
 		"nothing": func(*keyspace.DB) {},
 	}
+}
+
+// TestLongStringOrphans checks that what a snapshot still reads is not freed with its key, but with
+// the end of the reading, however that comes about.
+func TestLongStringOrphans(t *testing.T) {
+	rng := testseed.Rand(t)
+	broken := errors.New("disk full")
+	value := make([]byte, 100_000)
+	for i := range value {
+		value[i] = byte(rng.Uint32())
+	}
 	end := map[string]func(s *SnapshotWriter, d *memDest) error{
 		"written": func(*SnapshotWriter, *memDest) error { return nil },
 		"failed": func(_ *SnapshotWriter, d *memDest) error {
@@ -141,7 +145,7 @@ func TestLongStringOrphans(t *testing.T) {
 		},
 		"cancelled": func(s *SnapshotWriter, _ *memDest) error { s.Cancel(); return ErrCancelled },
 	}
-	for name, drop := range drop {
+	for name, drop := range longStringDrops(t, value) {
 		for ending, end := range end {
 			for _, walked := range []bool{false, true} {
 				ks := newKeyspace(rng, tiny())

@@ -93,15 +93,11 @@ func BenchmarkSave(b *testing.B) {
 	}
 }
 
-// BenchmarkWritesDuring measures what commands pay that write random keys while a snapshot runs,
-// with a slice after each 800 of them as in a loaded server. It reports the time for a write
-// without and with a snapshot, what of the throughput is kept, the longest slice, and what memory
-// grew by.
-func BenchmarkWritesDuring(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 2))
+// benchWrites returns commands that write to random keys, members or elements.
+func benchWrites(rng *rand.Rand) map[string]func(ks *keyspace.Keyspace) {
 	val := make([]byte, 64)
 	key := make([]byte, 0, 20)
-	write := map[string]func(ks *keyspace.Keyspace){
+	return map[string]func(ks *keyspace.Keyspace){
 		"strings": func(ks *keyspace.Keyspace) {
 			key = fmt.Appendf(key[:0], "key:%012d", rng.IntN(benchSize))
 			ks.DB(0).Set(key, object.PlainValue(val), 0)
@@ -133,7 +129,15 @@ func BenchmarkWritesDuring(b *testing.B) {
 			}
 		},
 	}
-	for name, f := range write {
+}
+
+// BenchmarkWritesDuring measures what commands pay that write random keys while a snapshot runs,
+// with a slice after each 800 of them as in a loaded server. It reports the time for a write
+// without and with a snapshot, what of the throughput is kept, the longest slice, and what memory
+// grew by.
+func BenchmarkWritesDuring(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for name, f := range benchWrites(rng) {
 		b.Run(name, func(b *testing.B) {
 			ks := newKeyspace(rng, redisLimits())
 			fills := 3

@@ -109,8 +109,11 @@ func TestRedisBloomRecord(t *testing.T) {
 	var e Encoder
 	e.Value(ks.Heap, ks.DB(0).Peek([]byte("k")))
 	require.Equal(t, want, e.B)
+}
 
-	// What it wrote before, and what it writes since.
+// TestRedisBloomVersions reads the records of filters that RedisBloom wrote before and writes since.
+func TestRedisBloomVersions(t *testing.T) {
+	bits := make([]byte, 16)
 	older := func(ver int, parts func(p *Parts), tail ...uint64) string {
 		var p Parts
 		parts(&p)
