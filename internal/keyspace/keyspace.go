@@ -180,7 +180,7 @@ func (ks *Keyspace) tableFits(bytes int) bool {
 	return limit == 0 || ks.A.Used()-ks.Heap.FrozenBytes()+int64(bytes) <= limit-limit/16
 }
 
-// match is the store's key comparison. A nil key stands for the one that a lookup by hash seeks.
+// match compares keys for the store. A nil key stands for the one that a lookup by hash seeks.
 func (ks *Keyspace) match(r arena.Ref, key []byte) bool {
 	e := object.View(ks.A, r)
 	if key == nil {
@@ -346,9 +346,9 @@ func (db *DB) Scan(cursor uint64, emit func(e object.Entry)) uint64 {
 // randomTries is how many keys Random looks at before it gives up finding a live one.
 const randomTries = 100
 
-// Random is a live key's entry chosen at random, the zero Entry if it finds none. Where time only
-// hides, it may be one that is due if all keys have a deadline, as on a replica of Redis: they may
-// all be due, and nothing makes them fewer.
+// Random returns a live key's entry chosen at random, the zero Entry if it finds none. Where time
+// only hides and all keys have a deadline, the entry may be a due one, as on a replica of Redis:
+// they may all be due, and nothing makes them fewer.
 func (db *DB) Random() object.Entry {
 	for tries := 1; ; tries++ {
 		r := db.store.random()

@@ -176,7 +176,7 @@ func (db *DB) NewMutable(key []byte, n int) object.StringEdit {
 // as on a replica of Redis.
 func (db *DB) Delete(key []byte) bool { return db.remove(key, db.ks.P.LazyUserDel) }
 
-// Unlink is Delete that never frees more than a small value at once.
+// Unlink deletes like Delete, but never frees more than a small value at once.
 func (db *DB) Unlink(key []byte) bool { return db.remove(key, true) }
 
 func (db *DB) remove(key []byte, lazy bool) bool {

@@ -100,7 +100,7 @@ func (c *Capture) CompressCopies() {
 	}
 }
 
-// Size is the memory of the collection in bytes, as it is now.
+// Size returns the memory of the collection in bytes, as it is now.
 func (c *Capture) Size() int64 { return c.large.Size() }
 
 // Close ends the capture, done or not, and returns what was dropped meanwhile.

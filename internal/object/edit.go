@@ -44,7 +44,7 @@ func (x *Edit) Reset(h *Heap, e Entry, s Slot) { x.H, x.E, x.slot = h, e, s }
 // own.
 func (x *Edit) Base() Encoding { return x.E.Encoding().Base() }
 
-// Bytes is the packed payload. It is stale after the next change.
+// Bytes returns the packed payload. It is stale after the next change.
 func (x *Edit) Bytes() []byte {
 	if x.E.Encoding().inBlock() {
 		s := x.E.SDS()
@@ -53,7 +53,7 @@ func (x *Edit) Bytes() []byte {
 	return x.E.inline()
 }
 
-// Large is the large collection.
+// Large returns the large collection.
 func (x *Edit) Large() Large { return x.H.LargeOf(x.E) }
 
 // Splice replaces del bytes of the packed payload at offset at by ins undefined ones and returns

@@ -48,13 +48,13 @@ func eachField(x *Edit, visit func(el *Element) bool) {
 // removes it.
 type Fields struct{ *Edit }
 
-// AsHash is the view of x, which must be of type Hash.
+// AsHash returns the view of x, which must be of type Hash.
 func AsHash(x *Edit) Fields { return Fields{x} }
 
-// table is the large form.
+// table returns the large form.
 func (h Fields) table() *hashTable { return h.Large().(*hashTable) }
 
-// changing is the large form, about to be changed.
+// changing returns the large form, about to be changed.
 func (h Fields) changing() *hashTable {
 	h.change()
 	return h.table()
@@ -63,13 +63,13 @@ func (h Fields) changing() *hashTable {
 // due reports whether a field with that deadline (0: none) is gone.
 func (h Fields) due(deadline int64) bool { return deadline != 0 && deadline < h.H.Now }
 
-// Len is the number of visible fields. It is O(1) unless fields are due; these are counted.
+// Len returns the number of visible fields. It is O(1) unless fields are due; these are counted.
 func (h Fields) Len() int { return h.length(math.MaxInt) }
 
 // QuickLen is Len, except that of very many due fields only some thousands are left out.
 func (h Fields) QuickLen() int { return h.length(4096) }
 
-// length is the number of fields less that of due ones, of which it counts up to limit.
+// length returns the number of visible fields. It looks at no more than limit due ones.
 func (h Fields) length(limit int) int {
 	switch h.Base() {
 	case EncListpack:
@@ -95,7 +95,7 @@ func (h Fields) Empty() bool {
 	}
 }
 
-// Get is the value of the field. It aliases the hash.
+// Get returns the value of the field. It aliases the hash.
 func (h Fields) Get(field []byte) (v listpack.Value, ok bool) {
 	switch h.Base() {
 	case EncListpack:
@@ -255,7 +255,7 @@ func (h Fields) toTable() {
 	h.SetLarge(EncHashtable, t)
 }
 
-// text is the element's bytes, printed into buf if it is an integer.
+// text returns the element's bytes, printed into buf if it is an integer.
 func text(v listpack.Value, buf *[20]byte) []byte {
 	if v.IsInt {
 		return v.Append(buf[:0])

@@ -36,10 +36,10 @@ type slot struct {
 	ref      arena.Ref
 }
 
-// blockIndex is the slot that a block with a deadline is in.
+// blockIndex returns the slot that a block with a deadline is in.
 func blockIndex(b []byte) int { return int(binary.LittleEndian.Uint32(b[1:])) }
 
-// size is the memory in bytes.
+// size returns the memory in bytes.
 func (q *deadlineHeap) size() int64 {
 	if q.room == 0 {
 		return 0

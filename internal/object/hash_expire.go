@@ -4,7 +4,7 @@ import (
 	"math"
 )
 
-// Deadline is the deadline of a visible field in unix ms, 0 for none.
+// Deadline returns the deadline of a visible field in unix ms, 0 for none.
 func (h Fields) Deadline(field []byte) (deadline int64, ok bool) {
 	switch h.Base() {
 	case EncListpack:
@@ -52,13 +52,13 @@ func (h Fields) SetDeadline(field []byte, deadline int64) {
 	}
 }
 
-// NextDeadline is the earliest deadline of a field, in unix ms.
+// NextDeadline returns the earliest deadline of a field, in unix ms.
 func (h Fields) NextDeadline() (deadline int64, ok bool) {
 	next := h.H.nextField(h.E)
 	return next, next != math.MaxInt64
 }
 
-// nextField is the earliest deadline of a field of the entry, MaxInt64 if there is none.
+// nextField returns the earliest deadline of a field of the entry, MaxInt64 if there is none.
 func (h *Heap) nextField(e Entry) int64 {
 	if !e.mayHaveDeadlines() {
 		return math.MaxInt64
@@ -101,8 +101,8 @@ func (h Fields) ExpireDue(budget int, emit func(field []byte)) (n int) {
 	}
 }
 
-// Armed is what the keyspace notes with a hash that has deadlines, of the timing-wheel records that
-// the hash counts on: the earlier one first, 0 for none.
+// Armed returns what the keyspace notes with a hash that has deadlines, of the timing-wheel records
+// that the hash counts on: the earlier one first, 0 for none.
 func (h Fields) Armed() [2]int64 {
 	switch h.Base() {
 	case EncListpack:

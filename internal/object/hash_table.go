@@ -67,7 +67,7 @@ func uvarint(b []byte) (n, width int) {
 	return int(v), w
 }
 
-// fieldOf is the field of a block and the offset behind it.
+// fieldOf returns the field of a block and the offset behind it.
 func fieldOf(b []byte) (field []byte, end int) {
 	off := 1
 	if b[0]&markDeadline != 0 {
@@ -78,7 +78,7 @@ func fieldOf(b []byte) (field []byte, end int) {
 	return b[off : off+n : off+n], off + n
 }
 
-// valueOf is the value of a block whose field ends at the offset, and the length of the block.
+// valueOf returns the value of a block whose field ends at the offset, and the length of the block.
 func valueOf(b []byte, off int) (value []byte, size int) {
 	n, w := uvarint(b[off:])
 	off += w
@@ -158,7 +158,7 @@ func (t *hashTable) add(field, value []byte, deadline int64) {
 	}
 }
 
-// deadline is the deadline of a block, 0 for none.
+// deadline returns the deadline of a block, 0 for none.
 func (t *hashTable) deadline(b []byte) int64 {
 	if b[0]&markDeadline == 0 {
 		return 0

@@ -75,7 +75,7 @@ func NewHeap(a *arena.Arena, seed maphash.Seed, rng *rand.Rand, lim *Limits) *He
 		lists: quicklist.NewShared(a)}
 }
 
-// Hash is the hash of an element.
+// Hash returns the hash of an element.
 func (h *Heap) Hash(b []byte) uint64 { return maphash.Bytes(h.seed, b) }
 
 // add gives the collection a handle.
@@ -101,7 +101,7 @@ func (h *Heap) take(i uint32) Large {
 	return l
 }
 
-// LargeOf is the large collection of an entry with such an encoding.
+// LargeOf returns the large collection of an entry with such an encoding.
 func (h *Heap) LargeOf(e Entry) Large { return h.slots[e.handle()] }
 
 // HeaderBytes returns what values take of Go's heap: headers of large collections, the table of
@@ -110,10 +110,10 @@ func (h *Heap) HeaderBytes() int64 {
 	return h.heads + int64(cap(h.slots))*16 + int64(cap(h.free))*4
 }
 
-// LargeCount is the number of large collections.
+// LargeCount returns the number of large collections.
 func (h *Heap) LargeCount() int { return len(h.slots) - 1 - len(h.free) }
 
-// Size is the memory in bytes that key and value take, allocation rounding included.
+// Size returns the memory in bytes that key and value take, allocation rounding included.
 func (h *Heap) Size(e Entry) int64 {
 	n := int64(e.blockSize())
 	switch enc := e.Encoding(); {

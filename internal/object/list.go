@@ -16,7 +16,7 @@ import (
 // Indexes count from 0. Elements that methods return are valid until the next change.
 type Elements struct{ *Edit }
 
-// AsList is the list of an Edit whose value is one.
+// AsList returns the list of an Edit whose value is one.
 func AsList(x *Edit) Elements { return Elements{x} }
 
 // List is the type of lists.
@@ -89,7 +89,7 @@ func (q *quickList) HeaderBytes() int64 { return 112 }
 // Clone implements Large.
 func (q *quickList) Clone(h *Heap) Large { return newQuickList(q.List.Clone(h.lists)) }
 
-// large is the quicklist, nil if the list is a listpack.
+// large returns the quicklist, nil if the list is a listpack.
 func (l Elements) large() *quicklist.List {
 	if l.Base() == EncListpack {
 		return nil
@@ -97,7 +97,7 @@ func (l Elements) large() *quicklist.List {
 	return l.Large().(*quickList).List
 }
 
-// changing is large, about to be changed.
+// changing returns large, about to be changed.
 func (l Elements) changing() *quicklist.List {
 	l.change()
 	if l.Base() == EncListpack {
@@ -110,10 +110,10 @@ func (l Elements) changing() *quicklist.List {
 	return q.List
 }
 
-// Quicklist is the list's large form, nil if it is a listpack.
+// Quicklist returns the list's large form, nil if it is a listpack.
 func (l Elements) Quicklist() *quicklist.List { return l.large() }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (l Elements) Len() int {
 	if q := l.large(); q != nil {
 		return q.Len()
@@ -219,7 +219,7 @@ func (l Elements) Drop(head bool) {
 	}
 }
 
-// End is the element at the head or the tail of a list that is not empty.
+// End returns the element at the head or the tail of a list that is not empty.
 func (l Elements) End(head bool) listpack.Value {
 	if q := l.large(); q != nil {
 		return q.End(head)
@@ -231,7 +231,7 @@ func (l Elements) End(head bool) listpack.Value {
 	return listpack.Get(lp, listpack.Last(lp))
 }
 
-// At is the element at the index; a negative one counts from the end, -1 is the last.
+// At returns the element at the index; a negative one counts from the end, -1 is the last.
 func (l Elements) At(index int) (v listpack.Value, ok bool) {
 	if q := l.large(); q != nil {
 		if index < 0 {

@@ -161,7 +161,7 @@ func (l *Limits) PacksList(lp []byte) bool {
 	return !quicklist.Exceeds(l.ListMaxListpackSize, len(lp), listpack.Count(lp))
 }
 
-// IntsetMax is the longest intset.
+// IntsetMax returns the longest intset.
 func (l *Limits) IntsetMax() int { return l.intset() }
 
 // What a file keeps of collections is read here.
@@ -187,7 +187,7 @@ func (h Fields) StoredFields() (n int, earliest int64) {
 // in the order that files keep it in.
 func (h Fields) PackedDeadlines() []byte { return h.exBytes() }
 
-// PackedDeadlines is the same of a payload that AppendPackedDeadlines made.
+// PackedDeadlines returns the same of a payload that AppendPackedDeadlines made.
 func PackedDeadlines(payload []byte) []byte { return payload[exHeader:] }
 
 // AppendPackedDeadlines appends the payload of a hash of kind EncListpackEx with such a listpack.
@@ -211,7 +211,7 @@ func PackedScore(v listpack.Value) (score float64, ok bool) {
 	return f, n == len(v.B) && n > 0 && f == f
 }
 
-// CompareMembers is the order of members with equal scores: that of their bytes.
+// CompareMembers orders members with equal scores by their bytes.
 func CompareMembers(a, b listpack.Value) int {
 	var buf [20]byte
 	return compareValue(a, text(b, &buf))

@@ -35,7 +35,7 @@ func inRange(f *big.Float) bool {
 	return !f.IsInf() && f.MantExp(nil) <= longDoubleMaxExp
 }
 
-// MaxLongDouble is the largest finite number.
+// MaxLongDouble returns the largest finite number.
 func MaxLongDouble() LongDouble {
 	m := new(big.Float).SetPrec(longDoublePrec).SetUint64(1<<64 - 1)
 	return LongDouble{m.SetMantExp(m, longDoubleMaxExp-64)}
@@ -44,13 +44,13 @@ func MaxLongDouble() LongDouble {
 // IsInf reports whether the number is an infinity ("inf" is a valid text).
 func (d LongDouble) IsInf() bool { return d.float().IsInf() }
 
-// Neg is the number with the other sign.
+// Neg returns the number with the other sign.
 func (d LongDouble) Neg() LongDouble { return LongDouble{new(big.Float).Neg(d.float())} }
 
 // Cmp compares as big.Float does.
 func (d LongDouble) Cmp(o LongDouble) int { return d.float().Cmp(o.float()) }
 
-// Float64 is the nearest double: an infinity for what is too large, 0 for what is too small.
+// Float64 returns the nearest double: an infinity for what is too large, 0 for what is too small.
 func (d LongDouble) Float64() float64 {
 	f, _ := d.float().Float64()
 	return f
@@ -184,7 +184,7 @@ func scanExponent(b []byte) (int64, bool) {
 	return e, true
 }
 
-// scale is digits × 10^exp or × 2^exp, rounded once; false when it overflows or vanishes.
+// scale returns digits × 10^exp or × 2^exp, rounded once, and false when it overflows or vanishes.
 func scale(digits []byte, exp int64, base uint64) (*big.Float, bool) {
 	f := new(big.Float).SetPrec(longDoublePrec)
 	if len(digits) == 0 {

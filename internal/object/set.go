@@ -57,7 +57,7 @@ func rangeSet(x *Edit, from, to int, _ bool, emit func(v listpack.Value)) {
 // Values handed out alias the set: they are valid until it changes.
 type Members struct{ *Edit }
 
-// AsSet is the set that x holds.
+// AsSet returns the set that x holds.
 func AsSet(x *Edit) Members { return Members{x} }
 
 // maxIntset bounds set-max-intset-entries.
@@ -86,13 +86,13 @@ func (s Members) Reserve(n int) {
 
 func (s Members) table() *setTable { return s.Large().(*setTable) }
 
-// changing is the large form, about to be changed.
+// changing returns the large form, about to be changed.
 func (s Members) changing() *setTable {
 	s.change()
 	return s.table()
 }
 
-// Len is the number of members.
+// Len returns the number of members.
 func (s Members) Len() int {
 	switch s.Base() {
 	case EncIntset:

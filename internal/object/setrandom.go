@@ -32,7 +32,7 @@ func (w *selector) next() bool {
 	return take
 }
 
-// Random is a random member of a set that is not empty.
+// Random returns a random member of a set that is not empty.
 func (s Members) Random() listpack.Value {
 	switch s.Base() {
 	case EncIntset:

@@ -42,7 +42,7 @@ func newSetTable(h *Heap, n int) *setTable {
 	return t
 }
 
-// member is the bytes of the member in block r.
+// member returns the bytes of the member in block r.
 func (t *setTable) member(r arena.Ref) []byte {
 	b := t.h.A.From(r)
 	if n := int(b[memberHeader]); n < 0x80 {
@@ -159,7 +159,7 @@ func (t *setTable) each(visit func(r arena.Ref, m []byte) bool) {
 	}
 }
 
-// random is a member's block, each with the same probability.
+// random returns a member's block, each with the same probability.
 func (t *setTable) random() arena.Ref { return t.d.Uniform(t.h.Rand.Uint64) }
 
 // settle ends a removal of many members. It makes the table as small as they allow. Else every

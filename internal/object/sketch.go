@@ -67,7 +67,7 @@ func (s *Sketch) free(b sketchBlock) {
 
 func (s *Sketch) view(b sketchBlock) []byte { return s.h.A.Bytes(b.ref, b.n) }
 
-// Head is the header. It may be written to by whoever has called Edit.ChangingSketch.
+// Head returns the header. It may be written to by whoever has called Edit.ChangingSketch.
 func (s *Sketch) Head() []byte { return s.view(s.head) }
 
 // ResizeHead gives the header another length and returns it. Old bytes are kept as far as there is
@@ -80,19 +80,19 @@ func (s *Sketch) ResizeHead(n int) []byte {
 	return s.Head()
 }
 
-// Blocks is the number of blocks.
+// Blocks returns the number of blocks.
 func (s *Sketch) Blocks() int { return len(s.blocks) }
 
-// BlockLen is the length of block i in bytes.
+// BlockLen returns the length of block i in bytes.
 func (s *Sketch) BlockLen(i int) int { return s.blocks[i].n }
 
-// Block is block i, to be read.
+// Block returns block i, to be read.
 func (s *Sketch) Block(i int) []byte { return s.view(s.blocks[i]) }
 
 // Prefetch hints that the cache line at the offset of block i will be read soon.
 func (s *Sketch) Prefetch(i, off int) { s.h.A.Prefetch(s.blocks[i].ref, off) }
 
-// Change is the n bytes of block i from off on, to be changed.
+// Change returns the n bytes of block i from off on, to be changed.
 func (s *Sketch) Change(i, off, n int) []byte {
 	if s.capture != nil {
 		s.frozen().keep(i, off, n)
@@ -183,7 +183,7 @@ func (s *Sketch) Detach(t Type) *Edit { return detachLarge(s.h, t, EncSketch, s)
 // Discard frees a sketch that no entry has.
 func (s *Sketch) Discard() { freeLarge(s) }
 
-// Sketch is the value of an Edit of such a type, to be read.
+// Sketch returns the value of an Edit of such a type, to be read.
 func (x *Edit) Sketch() *Sketch { return x.Large().(*Sketch) }
 
 // ChangingSketch is Sketch, about to be changed.
@@ -266,7 +266,7 @@ func (s *Sketch) step(c *Capture, n int) (done bool) {
 // frozen returns the sketch as it was, while it is captured.
 func (s *Sketch) frozen() *frozenSketch { return s.capture.parts.(*frozenSketch) }
 
-// chunk is the next chunk as it was.
+// chunk returns the next chunk as it was.
 func (f *frozenSketch) chunk() []byte {
 	fb := f.blocks[f.at]
 	b := f.a.Bytes(fb.ref, fb.n)[f.off:min(f.off+sketchChunk, fb.n)]

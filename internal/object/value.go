@@ -40,13 +40,13 @@ func PlainValue(b []byte) Value {
 	return Value{Enc: EncRaw, B: b}
 }
 
-// IntValue is a string value that holds n.
+// IntValue returns a string value that holds n.
 func IntValue(n int64) Value { return Value{Enc: EncInt, N: n} }
 
 // SDSValue hands the growing string over to the entry that is built from the value.
 func SDSValue(s sds.Str) Value { return Value{Enc: EncSDS, S: s} }
 
-// Value is a view of the entry's payload.
+// Value returns a view of the entry's payload.
 func (e Entry) Value() Value {
 	v := Value{Type: e.Type(), Enc: e.Encoding()}
 	switch {
@@ -70,7 +70,7 @@ func (v *Value) form() byte {
 	return f
 }
 
-// payloadLen is the number of bytes that the payload takes in an entry.
+// payloadLen returns the number of bytes that the payload takes in an entry.
 func (v *Value) payloadLen() int {
 	switch {
 	case v.Enc == EncInt:
@@ -213,7 +213,7 @@ func (e Entry) StringBytes(a *arena.Arena, scratch *[24]byte) []byte {
 	}
 }
 
-// StringLen is the length in bytes of the value as a string.
+// StringLen returns the length in bytes of the value as a string.
 func (e Entry) StringLen() int {
 	switch e.Encoding() {
 	case EncInt:

@@ -49,7 +49,7 @@ func rangeZSet(x *Edit, from, to int, reverse bool, emit func(v listpack.Value))
 // Members and iterators that methods return are valid until the next change.
 type SortedSet struct{ *Edit }
 
-// AsZSet is the sorted set of an Edit whose value is one.
+// AsZSet returns the sorted set of an Edit whose value is one.
 func AsZSet(x *Edit) SortedSet { return SortedSet{x} }
 
 // ZAddFlags say what Add may do.
@@ -76,7 +76,7 @@ const (
 	ZAddSame                      // the member had the score
 )
 
-// Len is the number of members.
+// Len returns the number of members.
 func (z SortedSet) Len() int {
 	if l, ok := z.large(); ok {
 		return l.list.Len()
@@ -84,7 +84,7 @@ func (z SortedSet) Len() int {
 	return listpack.Count(z.Bytes()) / 2
 }
 
-// large is the large form, if it is that.
+// large returns the large form, if it is that.
 func (z SortedSet) large() (*zsetLarge, bool) {
 	if z.Base() != EncSkiplist {
 		return nil, false
@@ -92,7 +92,7 @@ func (z SortedSet) large() (*zsetLarge, bool) {
 	return z.Large().(*zsetLarge), true
 }
 
-// Score is the score of a member. O(1) when large.
+// Score returns the score of a member. O(1) when large.
 func (z SortedSet) Score(member []byte) (score float64, ok bool) {
 	if l, ok := z.large(); ok {
 		return l.score(member)
@@ -134,7 +134,7 @@ func (z SortedSet) Add(
 	return z.addPacked(score, member, flags)
 }
 
-// decide is what becomes of a member with the score old: the score to give it and the result.
+// decide returns what becomes of a member with the score old: the score to give it and the result.
 func (flags ZAddFlags) decide(old, score float64) (ZAddResult, float64) {
 	if flags&ZAddNX != 0 {
 		return ZAddNone, 0
@@ -189,7 +189,7 @@ type span struct {
 	low, high arena.Ref
 }
 
-// scoreSpan is the part with scores in the range.
+// scoreSpan returns the part with scores in the range.
 func (z SortedSet) scoreSpan(r *ScoreRange) span {
 	if r.Empty() {
 		return span{}
@@ -200,7 +200,7 @@ func (z SortedSet) scoreSpan(r *ScoreRange) span {
 	return zlScoreSpan(z.Bytes(), r)
 }
 
-// lexSpan is the part with members in the range.
+// lexSpan returns the part with members in the range.
 func (z SortedSet) lexSpan(r *LexRange) span {
 	if r.Empty() {
 		return span{}
@@ -228,10 +228,10 @@ func (z SortedSet) rankSpan(start, stop int) span {
 	return span{first: start, n: stop - start + 1}
 }
 
-// CountByScore is the number of members with scores in the range. O(log N) when large.
+// CountByScore returns the number of members with scores in the range. O(log N) when large.
 func (z SortedSet) CountByScore(r ScoreRange) int { return z.scoreSpan(&r).n }
 
-// CountByLex is the number of members in the range. O(log N) when large.
+// CountByLex returns the number of members in the range. O(log N) when large.
 func (z SortedSet) CountByLex(r LexRange) int { return z.lexSpan(&r).n }
 
 // ByRank iterates over the members with ranks from start to stop, both included, negative ones
@@ -272,7 +272,7 @@ func (z SortedSet) ByLex(r LexRange, reverse bool, offset, limit int) ZIter {
 // All iterates over all members, lowest score first.
 func (z SortedSet) All() ZIter { return z.ByRank(0, -1, false) }
 
-// limited is what LIMIT leaves of the part when it is walked in that direction.
+// limited returns what LIMIT leaves of the part when it is walked in that direction.
 func (s span) limited(reverse bool, offset, limit int) span {
 	if offset < 0 || offset >= s.n {
 		return span{}

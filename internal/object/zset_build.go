@@ -134,13 +134,13 @@ func (b *ZBuilder) Has(member []byte) bool {
 	return item >= 0
 }
 
-// Len is the number of members.
+// Len returns the number of members.
 func (b *ZBuilder) Len() int {
 	b.flush()
 	return len(b.items)
 }
 
-// At is the member with that rank, once sorted, and its score.
+// At returns the member with that rank, once sorted, and its score.
 func (b *ZBuilder) At(rank int) (member []byte, score float64) {
 	it := b.items[rank]
 	return b.bytesOf(it), it.score

@@ -136,7 +136,7 @@ func (l *zsetLarge) add(score float64, member []byte, flags ZAddFlags) (ZAddResu
 	return res, now
 }
 
-// between is the part from one place to another.
+// between returns the part from one place to another.
 func between(lo, hi skiplist.Pos) span {
 	if hi.Rank <= lo.Rank {
 		return span{}

@@ -5,12 +5,12 @@ import "godwit/internal/listpack"
 // The packed form: pairs of member and score, the lowest score first. Positions (pos) are those of
 // members unless a name says otherwise, 0 for none.
 
-// zlFind is the position of a member.
+// zlFind returns the position of a member.
 func zlFind(lp []byte, member []byte) int {
 	return listpack.Find(lp, listpack.First(lp), member, 1)
 }
 
-// zlScore is the score at the position of a score.
+// zlScore returns the score at the position of a score.
 func zlScore(lp []byte, pos int) float64 {
 	v := listpack.Get(lp, pos)
 	if v.IsInt {
@@ -20,10 +20,10 @@ func zlScore(lp []byte, pos int) float64 {
 	return f
 }
 
-// zlAfter is the position of the next member.
+// zlAfter returns the position of the next member.
 func zlAfter(lp []byte, pos int) int { return listpack.Next(lp, listpack.Next(lp, pos)) }
 
-// zlBefore is the position of the member before.
+// zlBefore returns the position of the member before.
 func zlBefore(lp []byte, pos int) int {
 	if pos = listpack.Prev(lp, pos); pos != 0 {
 		pos = listpack.Prev(lp, pos)
@@ -54,7 +54,7 @@ func zlRank(lp []byte, member []byte) (rank int, score float64, ok bool) {
 	return rank, zlScore(lp, listpack.Next(lp, at)), true
 }
 
-// zlScoreSpan is the part with scores in the range.
+// zlScoreSpan returns the part with scores in the range.
 func zlScoreSpan(lp []byte, r *ScoreRange) span {
 	var s span
 	for pos := listpack.First(lp); pos != 0; pos = zlAfter(lp, pos) {

@@ -15,7 +15,7 @@ type bounds struct {
 	lex   *LexRange
 }
 
-// low is the place before the range.
+// low returns the place before the range.
 func (b bounds) low() skiplist.Pos {
 	switch {
 	case b.score == nil && b.lex.Min.Inf == 0:
@@ -26,7 +26,7 @@ func (b bounds) low() skiplist.Pos {
 	return skiplist.Pos{Next: b.l.list.First()}
 }
 
-// high is the place behind the range.
+// high returns the place behind the range.
 func (b bounds) high() skiplist.Pos {
 	switch {
 	case b.score == nil && b.lex.Max.Inf == 0:
@@ -37,7 +37,7 @@ func (b bounds) high() skiplist.Pos {
 	return skiplist.Pos{Rank: b.l.list.Len(), Prev: b.l.list.Last()}
 }
 
-// span is the part within the bounds.
+// span returns the part within the bounds.
 func (b bounds) span() span { return between(b.low(), b.high()) }
 
 // outside reports whether a walk that comes to the node r has left the range; r may be 0, the end.

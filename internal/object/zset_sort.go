@@ -67,7 +67,8 @@ func (b *ZBuilder) sortTies(items []zitem, depth int) {
 	}
 }
 
-// common is how many bytes all members of the items have in common; depth are known to be.
+// common returns how many bytes all members of the items have in common. At least depth are
+// known to be.
 func (b *ZBuilder) common(items []zitem, depth int) int {
 	first := b.bytesOf(items[0])
 	n := len(first)
@@ -88,7 +89,7 @@ func (b *ZBuilder) ending(items []zitem, depth int) bool {
 	return slices.ContainsFunc(items, func(it zitem) bool { return len(b.bytesOf(it)) < depth })
 }
 
-// compare is the order of a sorted set.
+// compare orders items as a sorted set does.
 func (b *ZBuilder) compare(x, y zitem) int {
 	switch {
 	case x.score < y.score:

@@ -94,7 +94,7 @@ func (w *ZWalk) Start(i int) {
 	w.node = w.searches[i].Found()
 }
 
-// Score is the score of the member that the walk is at; ok is false at the end.
+// Score returns the score of the member that the walk is at; ok is false at the end.
 func (w *ZWalk) Score() (score float64, ok bool) {
 	if w.l != nil {
 		if w.node == 0 {
@@ -119,7 +119,7 @@ func (w *ZWalk) Next() {
 	}
 }
 
-// Place is where the member is that the walk is at.
+// Place returns where the member is that the walk is at.
 func (w *ZWalk) Place() ZPlace {
 	if w.l != nil {
 		return ZPlace(w.node)
@@ -127,7 +127,7 @@ func (w *ZWalk) Place() ZPlace {
 	return ZPlace(w.pairs[w.i].pos)
 }
 
-// Member is the member at a place.
+// Member returns the member at a place.
 func (w *ZWalk) Member(p ZPlace) listpack.Value {
 	if w.l != nil {
 		return listpack.Str(w.l.list.Member(arena.Ref(p)))

@@ -285,12 +285,12 @@ func (a *AOF) begin(f vfs.File, name string, m *manifest) {
 // Enabled reports whether appendonly is on, be it that the first rewrite is still running.
 func (a *AOF) Enabled() bool { return a.state != aofOff }
 
-// Offset is the position in the stream of propagated commands, in bytes: what a client has to wait
-// for that asks (WAITAOF) after a write.
+// Offset returns the position in the stream of propagated commands, in bytes. WAITAOF after a write
+// waits for it.
 func (a *AOF) Offset() int64 { return a.written + int64(a.buffered()) }
 
-// Synced is the offset up to which the stream is on disk; before the first rewrite has ended, none
-// of it counts. Under appendfsync no it is what a sync for another reason reached.
+// Synced returns the offset up to which the stream is on disk, -1 before the first rewrite has
+// ended: none of it counts then. Under appendfsync no it is what a sync for another reason reached.
 func (a *AOF) Synced() int64 {
 	if a.state != aofOn {
 		return -1
@@ -298,7 +298,7 @@ func (a *AOF) Synced() int64 {
 	return a.synced.Load()
 }
 
-// CommitCost is how long the sync took that the last EndBatch waited for, 0 if it waited for none.
+// CommitCost returns how long the last EndBatch waited for a sync, 0 if it waited for none.
 func (a *AOF) CommitCost() time.Duration { return a.cost }
 
 // WriteError says why writes cannot be logged at the moment, "" when they can: commands that write
@@ -316,7 +316,7 @@ func (a *AOF) WriteError() string {
 	return ""
 }
 
-// size is the size of all files that count.
+// size returns the size of all files that count.
 func (a *AOF) size() int64 { return a.otherSize + a.fileSize }
 
 // Close writes and syncs what is buffered and closes the file: the end of the server. The error

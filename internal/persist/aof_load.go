@@ -101,7 +101,7 @@ func (a *AOF) CheckManifest() error {
 	return err
 }
 
-// stray is the name of a file that looks like part of a log and has data in it, "" if there is
+// stray returns the name of a file that looks like part of a log and has data in it, "" if there is
 // none. To start over it would overwrite a base and go on in an incremental file, which would then
 // be half of two logs. What an interrupted first start leaves is empty.
 func (a *AOF) stray() string {

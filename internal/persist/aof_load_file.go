@@ -167,7 +167,7 @@ const (
 		"restore the folder from a backup or a replica"
 )
 
-// advice is what to do about a file that is sound up to the offset.
+// advice returns what to do about a file that is sound up to the offset.
 func (l *fileLoader) advice(okUpTo int64) string {
 	if f := (checkedFile{last: l.last, base: l.base}); f.uncuttable(okUpTo) != "" {
 		return backupAdvice
@@ -255,7 +255,7 @@ func (l *fileLoader) exec(p *logParser, args []span, end int64) error {
 	return nil
 }
 
-// args are the arguments, good until the window moves.
+// args returns the arguments, good until the window moves.
 func (l *fileLoader) args(p *logParser, args []span) [][]byte {
 	argv := l.argv[:0]
 	for _, s := range args {

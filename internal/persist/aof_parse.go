@@ -57,7 +57,7 @@ func newLogParser(r io.Reader, offset, size int64) *logParser {
 		buf: make([]byte, 0, max(min(size+1, logWindow), 64))}
 }
 
-// offset is where the next command begins in the file.
+// offset returns where the next command begins in the file.
 func (p *logParser) offset() int64 { return p.base + int64(p.pos) }
 
 // unit marks the next command as the first of a unit: what was returned before is void.

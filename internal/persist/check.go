@@ -117,7 +117,8 @@ type snapshotCheck struct {
 	ks    *keyspace.Keyspace // holds one key at a time
 }
 
-// scratch is a keyspace in which every collection takes its large form, which finds equal elements.
+// scratch returns a keyspace in which every collection takes its large form, which finds equal
+// elements.
 func scratch(now int64) *keyspace.Keyspace {
 	p := keyspace.Params{Databases: 1, Limits: object.Limits{ListMaxListpackSize: -2}}
 	return keyspace.New(arena.New(), p, rand.New(rand.NewPCG(0, 0)), now, deaf{})

@@ -27,7 +27,7 @@ func (t *stream) enter(db int) {
 	t.buf = t.s.f.Database(t.buf, t.s.sizes(db))
 }
 
-// sizes is what is said of a database: its sizes the first time, -1 later.
+// sizes returns what is said of a database: its sizes the first time, -1 later.
 func (s *SnapshotWriter) sizes(db int) keyspace.SavedDB {
 	for i := range s.sn.DBs {
 		if d := &s.sn.DBs[i]; d.ID == db {

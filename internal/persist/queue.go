@@ -65,7 +65,7 @@ func NewQueue(dest Dest, wake func()) *Queue {
 	return q
 }
 
-// Buffer is an empty buffer to be filled and handed over.
+// Buffer returns an empty buffer to be filled and handed over.
 func (q *Queue) Buffer() []byte {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -116,7 +116,7 @@ func (q *Queue) end(state *bool) {
 	q.cond.Broadcast()
 }
 
-// Err is the first error of the destination so far.
+// Err returns the first error of the destination so far.
 func (q *Queue) Err() error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -141,7 +141,7 @@ func (q *Queue) Wait() error {
 	return q.err
 }
 
-// run is the goroutine.
+// run is the body of the goroutine.
 func (q *Queue) run() {
 	defer crash.Guard("writing a snapshot")()
 	for {

@@ -28,7 +28,7 @@ func NewRDBFormat(ks *keyspace.Keyspace, o RDBOptions) *RDBFormat {
 	return &RDBFormat{ks: ks, o: o, enc: rdb.Encoder{Compress: o.Compress}}
 }
 
-// Version is the version that the header of the file has to name, known when all is written.
+// Version returns the version that the header of the file has to name, known when all is written.
 func (f *RDBFormat) Version() int { return max(rdb.Version, f.enc.Version) }
 
 // to begins to append to dst.
@@ -40,7 +40,7 @@ func (f *RDBFormat) to(dst []byte) *rdb.Encoder {
 	return &f.enc
 }
 
-// done is what was appended to.
+// done returns what was appended to.
 func (f *RDBFormat) done() []byte {
 	if f.o.Compress {
 		f.enc.EndFrame(f.frame)

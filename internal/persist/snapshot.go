@@ -160,7 +160,7 @@ func (s *SnapshotWriter) Slice(budget time.Duration, served bool) (more bool) {
 	return more
 }
 
-// share is what of the budget clients leave: nothing until it is worth a slice.
+// share returns what of the budget clients leave: nothing until it is worth a slice.
 func (s *SnapshotWriter) share(start time.Time, budget time.Duration, served bool) time.Duration {
 	gap := start.Sub(s.lastEnd)
 	b := gap/busyShare - time.Duration(s.foreign)*s.perKey
@@ -213,7 +213,7 @@ func (s *SnapshotWriter) slice(start time.Time, budget time.Duration) (more bool
 	}
 }
 
-// allowed is how many keys the walk may meet now: stride unless KeyDelay is set.
+// allowed returns how many keys the walk may meet now: stride unless KeyDelay is set.
 func (s *SnapshotWriter) allowed(now time.Time) int {
 	if s.opt.KeyDelay <= 0 || s.open != nil {
 		return stride
@@ -325,7 +325,7 @@ func (s *SnapshotWriter) Over() (done bool, err error) {
 	return s.state == over, s.err
 }
 
-// Progress is how far the snapshot is.
+// Progress returns how far the snapshot is.
 func (s *SnapshotWriter) Progress() Progress {
 	return Progress{Keys: s.keys, Total: s.total, Bytes: s.bytes, Buffered: s.held(),
 		Started: s.started}
@@ -335,7 +335,8 @@ func (s *SnapshotWriter) Progress() Progress {
 // in the arena.
 func (s *SnapshotWriter) Held() int64 { return s.side.bytes + s.pending }
 
-// held is the memory in bytes that waits for other records to end, or is kept for long strings.
+// held returns the memory in bytes that waits for other records to end, or is kept for long
+// strings.
 func (s *SnapshotWriter) held() int64 {
 	n := s.Held() + s.ks.Heap.FrozenBytes()
 	for _, r := range s.waiting[:min(len(s.waiting), 16)] { // there may be very many

@@ -20,14 +20,14 @@ type Decoder struct {
 	dup  dupTable
 }
 
-// errorf is an error at the current position.
+// errorf returns an error at the current position.
 func (d *Decoder) errorf(format string, args ...any) error {
 	return &Error{Offset: d.base + int64(d.pos), Reason: fmt.Sprintf(format, args...)}
 }
 
 func (d *Decoder) short() error { return d.errorf("the data ends here, within a value") }
 
-// left is how many bytes there are yet.
+// left returns how many bytes there are yet.
 func (d *Decoder) left() int { return len(d.b) - d.pos }
 
 // Byte reads a byte.
@@ -270,7 +270,7 @@ func (f *flat) replace(at int, b []byte) {
 // drop leaves out what was read since the offset at.
 func (f *flat) drop(at int) { f.replace(at, nil) }
 
-// end is all that was taken.
+// end returns all that was taken.
 func (f *flat) end() []byte {
 	rest := f.d.b[f.from:f.d.pos:f.d.pos]
 	if f.out == nil {
@@ -282,7 +282,7 @@ func (f *flat) end() []byte {
 // reader walks over what flat made, or what Encoder would make without compression. It is trusted.
 type reader struct{ b []byte }
 
-// string is the next string; an integer is printed into buf.
+// string returns the next string; an integer is printed into buf.
 func (r *reader) string(buf []byte) []byte {
 	n, special, w := parseLen(r.b)
 	r.b = r.b[w:]

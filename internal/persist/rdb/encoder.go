@@ -34,7 +34,7 @@ type Meta struct {
 	Freq     int   // access counter, 0 to 255, below 0 for not told
 }
 
-// NoAccess is a Meta that tells no access time, without a deadline.
+// NoAccess returns a Meta that tells no access time, without a deadline.
 func NoAccess() Meta { return Meta{Idle: -1, Freq: -1} }
 
 // AppendHeader appends a file's first bytes.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,20 +85,23 @@ func want(t object.Type, n int, elems ...string) string {
 	return fmt.Sprint(t, " 0 ", n, strings.Join(elems, "\x00"))
 }
 
-// TestHistory reads each record type that Redis ever wrote for these types.
-func TestHistory(t *testing.T) {
+// oldRecord is a record of the key k in a version of the format, and what it holds, as image tells.
+type oldRecord struct {
+	name    string
+	version int
+	record  []byte
+	want    string
+}
+
+// oldLists returns strings and lists.
+func oldLists() []oldRecord {
 	long, huge := strings.Repeat("l", 300), strings.Repeat("h", 20000)
 	ints, texts := []string{}, []string{}
 	for _, z := range zints {
 		ints, texts = append(ints, z.entry), append(texts, z.text)
 	}
 	ab := want(object.List, 2, "a", "b")
-	for _, tc := range []struct {
-		name    string
-		version int
-		record  []byte
-		want    string
-	}{
+	return []oldRecord{
 		{"string", 1, rec(typeString, "\x01v"), "string 0 v"},
 		{"string of an integer", 1, rec(typeString, "\xc1\x00\x80"), "string 0 -32768"},
 		{"compressed string", 1, rec(typeString, "\xc3\x05\x0a\x00a\xe0\x00\x00"),
@@ -125,6 +129,12 @@ func TestHistory(t *testing.T) {
 			ab},
 		{"quicklist 2 of one plain node", 10, rec(typeListQuicklist2, "\x01\x01\x01x"),
 			want(object.List, 1, "x")},
+	}
+}
+
+// oldSets returns sets and sorted sets.
+func oldSets() []oldRecord {
+	return []oldRecord{
 		{"set", 1, rec(typeSet, "\x02\x01a\xc0\x05"), want(object.Set, 2, "5", "a")},
 		{"set of integers", 1, rec(typeSet, "\x02\xc0\x07\xc0\x05"), want(object.Set, 2, "5", "7")},
 		{"intset", 2, rec(typeSetIntset, str("\x02\x00\x00\x00\x02\x00\x00\x00\x05\x00\x07\x00")),
@@ -144,6 +154,12 @@ func TestHistory(t *testing.T) {
 			want(object.ZSet, 2, "a1.5", "b2")},
 		{"zset listpack", 10, rec(typeZSetListpack, str(lpack("a", "1.5", "b", "2"))),
 			want(object.ZSet, 2, "a1.5", "b2")},
+	}
+}
+
+func oldHashes() []oldRecord {
+	long := strings.Repeat("l", 300)
+	return []oldRecord{
 		{"hash", 1, rec(typeHash, "\x02\x01f\x01v\x01g\xc0\x05"),
 			want(object.Hash, 2, `"f" "v" 0`, `"g" "5" 0`)},
 		{"hash zipmap", 1, rec(typeHashZipmap, str("\x02\x01f\x01\x00v\x01g\x01\x022xx\xff")),
@@ -169,7 +185,12 @@ func TestHistory(t *testing.T) {
 			want(object.Hash, 2, `"f" "v" 2000000`, `"g" "w" 0`)},
 		{"hash listpack ex of 7.4 rc", 12, rec(typeHashListpackRC, str(lpack("f", "v", "2000000"))),
 			want(object.Hash, 1, `"f" "v" 2000000`)},
-	} {
+	}
+}
+
+// TestHistory reads each record type that Redis ever wrote for these types.
+func TestHistory(t *testing.T) {
+	for _, tc := range slices.Concat(oldLists(), oldSets(), oldHashes()) {
 		t.Run(tc.name, func(t *testing.T) {
 			b := file(tc.version, tc.record)
 			require.Equal(t, map[string]string{"k": tc.want}, loaded(t, b))

@@ -50,7 +50,8 @@ type Packer struct {
 	in, out []byte // of LongString
 }
 
-// Pack is the records of whole frames, their strings compressed. It is good until the next call.
+// Pack returns the records of whole frames, their strings compressed. It is good until the next
+// call.
 func (p *Packer) Pack(frames []byte) []byte {
 	e := &p.e
 	e.B = e.B[:0]
@@ -76,7 +77,7 @@ func (p *Packer) Pack(frames []byte) []byte {
 	return e.B
 }
 
-// lenWidth is how many bytes Len adds for n.
+// lenWidth returns how many bytes Len adds for n.
 func lenWidth(n int) int {
 	switch {
 	case n < 1<<6:

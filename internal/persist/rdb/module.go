@@ -75,7 +75,7 @@ const moduleVersionBits = 10
 
 const moduleChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// moduleID is the id of the module type of that name, nine characters, in a version.
+// moduleID returns the id of the module type of that name, nine characters, in a version.
 func moduleID(name string, ver int) (id uint64) {
 	for i := range len(name) {
 		id = id<<6 | uint64(strings.IndexByte(moduleChars, name[i]))
@@ -83,7 +83,7 @@ func moduleID(name string, ver int) (id uint64) {
 	return id<<moduleVersionBits | uint64(ver)
 }
 
-// moduleName is the name of the module type with that id.
+// moduleName returns the name of the module type with that id.
 func moduleName(id uint64) string {
 	var name [9]byte
 	for i := range name {
@@ -287,7 +287,7 @@ func (r *partReader) end() {
 	}
 }
 
-// lengths are how long the blocks are.
+// lengths returns how long the blocks are.
 func lengths(blocks [][]byte) []int {
 	n := make([]int, len(blocks))
 	for i, b := range blocks {

@@ -111,7 +111,8 @@ func TestRedisBloomRecord(t *testing.T) {
 	require.Equal(t, want, e.B)
 }
 
-// TestRedisBloomVersions reads the records of filters that RedisBloom wrote before and writes since.
+// TestRedisBloomVersions reads the records of filters that RedisBloom wrote before and has written
+// since.
 func TestRedisBloomVersions(t *testing.T) {
 	bits := make([]byte, 16)
 	older := func(ver int, parts func(p *Parts), tail ...uint64) string {

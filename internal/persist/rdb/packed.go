@@ -40,7 +40,7 @@ const (
 	countUnknown  = 65535
 )
 
-// count is the number of elements of a listpack that may be nil.
+// count returns the number of elements of a listpack that may be nil.
 func count(lp []byte) int {
 	if lp == nil {
 		return 0

@@ -203,7 +203,7 @@ func (r *Reader) fetch() {
 	r.batch = b
 }
 
-// Version is the version that the file's header states, known after the first Next.
+// Version returns the version that the file's header states, known after the first Next.
 func (r *Reader) Version() int {
 	if r.batch == nil {
 		return 0

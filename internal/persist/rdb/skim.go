@@ -281,7 +281,7 @@ func (s *skimmer) parts(id uint64) error {
 	}
 }
 
-// refuse is the error for a record of a type that is not read, with its key if it has one.
+// refuse returns the error for a record of a type that is not read, with its key if it has one.
 func (s *skimmer) refuse(op byte) error {
 	at := s.pos - 1
 	e := &Error{Offset: s.base + int64(at), Reason: unknownType(op)}

@@ -302,7 +302,7 @@ func decodeHashListpackEx(d *Decoder) (Value, error) {
 		b: object.AppendPackedDeadlines(nil, lp)}, nil
 }
 
-// byDeadline is the order of fields: by deadline, those without one (0) last.
+// byDeadline orders fields by deadline, those without one (0) last.
 func byDeadline(a, b int64) int { return cmp.Compare(uint64(a)-1, uint64(b)-1) }
 
 // sortedFields makes the listpack of the fields in the order that it must have.
@@ -384,7 +384,7 @@ func packTimed(v *Value) ([]byte, error) {
 	return object.AppendPackedDeadlines(nil, lp), nil
 }
 
-// element is b as an element of a listpack: an integer if it spells one.
+// element returns b as an element of a listpack: an integer if it spells one.
 func element(b []byte) listpack.Value {
 	if n, ok := listpack.ParseInt(b); ok {
 		return listpack.Int(n)
