@@ -35,8 +35,9 @@ func settle(t *testing.T, ks *Keyspace) {
 	}
 }
 
-// TestClockJumpsModel: a clock that jumps back and forth by more and by less than the deadlines are
-// away leaves no dead records that a sweep cannot reach, and nothing that is due for ever.
+// TestClockJumpsModel checks that a clock that jumps back and forth by more and by less than the
+// deadlines are away leaves no dead records that a sweep cannot reach, and nothing that is due for
+// ever.
 func TestClockJumpsModel(t *testing.T) {
 	rounds, burst := 60, 3000
 	if invariant.Enabled {
@@ -99,8 +100,9 @@ func TestClockJumpsModel(t *testing.T) {
 	}
 }
 
-// TestDeadRecordsWhereTimeHasStopped: dead records are dropped wherever the wheel has them: due and
-// not fired as active expiry is off, and waiting for their place after the clock was set back.
+// TestDeadRecordsWhereTimeHasStopped checks that dead records are dropped wherever the wheel has
+// them: due and not fired as active expiry is off, and waiting for their place after the clock was
+// set back.
 func TestDeadRecordsWhereTimeHasStopped(t *testing.T) {
 	const n = 5000
 	day := int64(86_400_000)
@@ -143,8 +145,8 @@ func TestDeadRecordsWhereTimeHasStopped(t *testing.T) {
 	}
 }
 
-// TestSetBackDeadlinesStayAway: what gets a deadline after the clock was set back is not due before
-// it, and is due then.
+// TestSetBackDeadlinesStayAway checks that what gets a deadline after the clock was set back is not
+// due before it, and is due then.
 func TestSetBackDeadlinesStayAway(t *testing.T) {
 	ks, _, _ := newKeyspace(t, Params{})
 	db := ks.DB(0)

@@ -37,7 +37,7 @@ func (p Policy) random() bool { return p == VolatileRandom || p == AllKeysRandom
 // LFU reports whether access fields hold LFU counters under the current policy.
 func (ks *Keyspace) LFU() bool { return ks.P.Policy.lfu() }
 
-// freshLRU is the access field of a key written now.
+// freshLRU returns the access field of a key written now.
 func (ks *Keyspace) freshLRU() uint32 {
 	if ks.P.Policy.lfu() {
 		return ks.minutes()<<8 | lfuInit
@@ -45,7 +45,7 @@ func (ks *Keyspace) freshLRU() uint32 {
 	return ks.lru
 }
 
-// minutes is the 16-bit clock of the LFU field.
+// minutes returns the 16-bit clock of the LFU field.
 func (ks *Keyspace) minutes() uint32 { return uint32(ks.steady/60000) & 0xffff }
 
 // touch updates the access field of an entry that a command uses.
@@ -60,7 +60,7 @@ func (ks *Keyspace) touch(e object.Entry) {
 	e.SetLRU(ks.lru)
 }
 
-// lfuDecay is the counter of an LFU field after the time since its last decrement.
+// lfuDecay returns the counter of an LFU field after the time since its last decrement.
 func (ks *Keyspace) lfuDecay(f uint32) uint8 {
 	counter := uint8(f)
 	if ks.P.LFUDecayTime == 0 {
@@ -85,10 +85,10 @@ func (ks *Keyspace) lfuIncr(counter uint8) uint8 {
 	return counter
 }
 
-// Freq is the access counter that OBJECT FREQ shows.
+// Freq returns the access counter that OBJECT FREQ shows.
 func (ks *Keyspace) Freq(e object.Entry) int { return int(ks.lfuDecay(e.LRU())) }
 
-// IdleSeconds is how long the entry was not used (OBJECT IDLETIME), in whole seconds.
+// IdleSeconds returns how long the entry was not used (OBJECT IDLETIME), in whole seconds.
 func (ks *Keyspace) IdleSeconds(e object.Entry) int64 {
 	return int64((ks.lru - e.LRU()) & 0xffffff)
 }

@@ -91,7 +91,7 @@ func (ks *Keyspace) fillPool() {
 	}
 }
 
-// samples is how many keys of each database are looked at for one that is evicted.
+// samples returns how many keys of each database are looked at for one that is evicted.
 func (ks *Keyspace) samples() int { return min(max(ks.P.Samples, 1), len(ks.pool.refs)) }
 
 // sample adds random keys of the database to the pool, as many as maxmemory-samples says if they

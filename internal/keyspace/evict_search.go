@@ -56,9 +56,9 @@ func (db *DB) evictable() bool {
 	return db.store.len() > 0
 }
 
-// sampleRounds is how often the table is sampled until enough keys turn up that may be evicted:
-// those with a deadline share it with the others. It is 0 where they are so rare that the wheel is
-// the place to look.
+// sampleRounds returns how often the table is sampled until enough keys turn up that may be
+// evicted: those with a deadline share it with the others. It is 0 where they are so rare that the
+// wheel is the place to look.
 func (db *DB) sampleRounds() int {
 	switch {
 	case !db.ks.P.Policy.volatile():

@@ -19,9 +19,9 @@ func evictAll(t *testing.T, ks *Keyspace, limit int) (steps int) {
 	return steps
 }
 
-// TestEvictionOfSparseTables: a few keys in a table of millions of places are all found, by steps
-// whose number the size of the table bounds. Nobody looks at the table otherwise, so that it stays
-// as it is.
+// TestEvictionOfSparseTables checks that a few keys in a table of millions of places are all found,
+// by steps whose number the size of the table bounds. Nobody looks at the table otherwise, so that
+// it stays as it is.
 func TestEvictionOfSparseTables(t *testing.T) {
 	for p := VolatileLRU; p <= AllKeysRandom; p++ {
 		t.Run(fmt.Sprint(p), func(t *testing.T) {
@@ -49,7 +49,8 @@ func TestEvictionOfSparseTables(t *testing.T) {
 	}
 }
 
-// TestEvictionOfRareDeadlines: the few keys with a deadline among many without are found at once.
+// TestEvictionOfRareDeadlines checks that the few keys with a deadline among many without are found
+// at once.
 func TestEvictionOfRareDeadlines(t *testing.T) {
 	for p := VolatileLRU; p <= VolatileTTL; p++ {
 		t.Run(fmt.Sprint(p), func(t *testing.T) {
@@ -73,8 +74,8 @@ func TestEvictionOfRareDeadlines(t *testing.T) {
 	}
 }
 
-// TestEvictionBehindOtherRecords: keys with a deadline whose records cannot be picked, because
-// those of another database crowd them out, are found by the search.
+// TestEvictionBehindOtherRecords checks that keys with a deadline whose records cannot be picked,
+// because those of another database crowd them out, are found by the search.
 func TestEvictionBehindOtherRecords(t *testing.T) {
 	ks, rec, _ := newKeyspace(t, Params{Policy: VolatileLRU})
 	for i := range 50_000 {
@@ -94,8 +95,8 @@ func TestEvictionBehindOtherRecords(t *testing.T) {
 	drain(t, ks)
 }
 
-// TestPoolKeepsUp: what the pool remembers is no reason to evict a key that has changed its
-// database, was used since, or is good to evict by another policy only.
+// TestPoolKeepsUp checks that what the pool remembers is no reason to evict a key that has changed
+// its database, was used since, or is good to evict by another policy only.
 func TestPoolKeepsUp(t *testing.T) {
 	ks, rec, _ := newKeyspace(t, Params{Policy: AllKeysLRU, Samples: 64})
 	db := ks.DB(0)

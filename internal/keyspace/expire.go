@@ -32,7 +32,7 @@ func (ks *Keyspace) SetExpireMode(m ExpireMode) (was ExpireMode) {
 	return was
 }
 
-// ExpireMode is what time may do.
+// ExpireMode returns what time may do.
 func (ks *Keyspace) ExpireMode() ExpireMode { return ks.mode }
 
 // live is find for those who read: it expires lazily where time may delete.

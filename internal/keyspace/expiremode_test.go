@@ -169,7 +169,8 @@ func (m *modeModel) slices() {
 // TestExpireModes reads and writes at random while time goes on, and may do now this, now that. (A
 // clock that is set back is TestClockJumpsModel's.)
 func TestExpireModes(t *testing.T) {
-	for _, limits := range []object.Limits{{HashMaxListpackEntries: 100, HashMaxListpackValue: 100}, {}} {
+	for _, limits := range []object.Limits{{HashMaxListpackEntries: 100, HashMaxListpackValue: 100},
+		{}} {
 		ks, _, rng := newFieldKeyspace(t, limits)
 		m := &modeModel{
 			t: t, rng: rng, ks: ks, db: ks.DB(0), now: 1_000_000,

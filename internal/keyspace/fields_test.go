@@ -143,8 +143,8 @@ func TestFieldsFollowTheKey(t *testing.T) {
 	}
 }
 
-// TestFieldsLazily: without active expiry a lookup takes due fields away, and the key with the last
-// one.
+// TestFieldsLazily checks that without active expiry a lookup takes due fields away, and the key
+// with the last one.
 func TestFieldsLazily(t *testing.T) {
 	for _, lim := range fieldLimits {
 		ks, hooks, _ := newFieldKeyspace(t, lim)
@@ -167,8 +167,8 @@ func TestFieldsLazily(t *testing.T) {
 	}
 }
 
-// TestManyFieldsAtOnce: a lookup takes away only some of very many due fields; the others are
-// invisible until slices have taken them.
+// TestManyFieldsAtOnce checks that a lookup takes away only some of very many due fields; the
+// others are invisible until slices have taken them.
 func TestManyFieldsAtOnce(t *testing.T) {
 	const n = 5000
 	ks, _, _ := newFieldKeyspace(t, object.Limits{})

@@ -5,9 +5,9 @@
 //
 // # Time
 //
-// The engine sets the clock once for each command (SetNow): a key whose deadline is before that time is gone for the whole
-// command. Lookups delete such a key (lazy expiry); ExpireSlice deletes the rest from the timing wheel's records. What
-// time may do is the ExpireMode's to say.
+// The engine sets the clock once for each command (SetNow). A key whose deadline is before that
+// time is gone for the whole command. Lookups delete such a key (lazy expiry); ExpireSlice deletes
+// the rest from the timing wheel's records. ExpireMode says what time may do.
 //
 // # Ownership
 //
@@ -117,7 +117,9 @@ type Keyspace struct {
 	rng    *rand.Rand
 	now    int64
 	steady int64 // never goes back
-	past   int64 // deadlines before it have passed: now, or the beginning of time under ExpireIgnore
+	// past is the time before which deadlines have passed: now, or the beginning of time under
+	// ExpireIgnore.
+	past   int64
 	mode   ExpireMode
 	lru    uint32 // what lookups store under an LRU policy: seconds, 24 bits
 	dueAt  int64  // lower bound of when ExpireSlice has something to do, MaxInt64: never
@@ -178,7 +180,7 @@ func (ks *Keyspace) tableFits(bytes int) bool {
 	return limit == 0 || ks.A.Used()-ks.Heap.FrozenBytes()+int64(bytes) <= limit-limit/16
 }
 
-// match is the store's key comparison. A nil key stands for the one that a lookup by hash seeks.
+// match compares keys for the store. A nil key stands for the one that a lookup by hash seeks.
 func (ks *Keyspace) match(r arena.Ref, key []byte) bool {
 	e := object.View(ks.A, r)
 	if key == nil {
@@ -276,7 +278,8 @@ func (db *DB) Footprint(key []byte) int64 {
 	return 0
 }
 
-// Lookup finds a key that a write command is about to use: it expires lazily and touches the access time.
+// Lookup finds a key that a write command is about to use. It expires lazily and touches the access
+// time.
 func (db *DB) Lookup(key []byte) object.Entry {
 	_, e := db.liveToWrite(key)
 	if e.Exists() {
@@ -330,8 +333,8 @@ func (db *DB) StringBytes(e object.Entry, scratch *[24]byte) []byte {
 	return e.StringBytes(db.ks.A, scratch)
 }
 
-// Scan walks the table from cursor: emit is called for every live entry of one bucket chain, the next cursor is returned, 0 at the
-// end. emit must not change the keyspace.
+// Scan walks the table from cursor. It calls emit for every live entry of one bucket chain and
+// returns the next cursor, 0 at the end. emit must not change the keyspace.
 func (db *DB) Scan(cursor uint64, emit func(e object.Entry)) uint64 {
 	return db.store.scan(cursor, func(r arena.Ref) {
 		if e := object.View(db.ks.A, r); !db.due(e) {
@@ -343,9 +346,9 @@ func (db *DB) Scan(cursor uint64, emit func(e object.Entry)) uint64 {
 // randomTries is how many keys Random looks at before it gives up finding a live one.
 const randomTries = 100
 
-// Random is a live key's entry chosen at random, the zero Entry if it finds none. Where time only
-// hides, it may be one that is due if all keys have a deadline, as on a replica of Redis: they may
-// all be due, and nothing makes them fewer.
+// Random returns a live key's entry chosen at random, the zero Entry if it finds none. Where time
+// only hides and all keys have a deadline, the entry may be a due one, as on a replica of Redis:
+// they may all be due, and nothing makes them fewer.
 func (db *DB) Random() object.Entry {
 	for tries := 1; ; tries++ {
 		r := db.store.random()

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/arena"
-	"godwit/internal/invariant"
 	"godwit/internal/object"
 	"godwit/internal/testseed"
 )
@@ -74,164 +73,6 @@ func randomValue(rng *rand.Rand) string {
 	}
 }
 
-// TestModel drives every write against a Go map, with the clock moving and active expiry running.
-func TestModel(t *testing.T) {
-	ks, _, rng := newKeyspace(t, Params{})
-	models := make([]map[string]record, ks.Databases())
-	for i := range models {
-		models[i] = map[string]record{}
-	}
-	get := func(m map[string]record, k string) (record, bool) {
-		r, ok := m[k]
-		if ok && r.deadline != 0 && r.deadline < ks.Now() {
-			delete(m, k)
-			return record{}, false
-		}
-		return r, ok
-	}
-	steps := 40000
-	if invariant.Enabled {
-		steps = 10000
-	}
-	round := ks.BeginDefrag(0)
-	for range steps {
-		if round.All = true; rng.IntN(4) == 0 && round.Step(1+rng.IntN(20)) {
-			round = ks.BeginDefrag(0)
-		}
-		d := rng.IntN(ks.Databases())
-		db, m := ks.DB(d), models[d]
-		key := fmt.Sprintf("k%d", rng.IntN(60))
-		k := []byte(key)
-		switch rng.IntN(16) {
-		case 0, 1, 2:
-			v, dl := randomValue(rng), int64(0)
-			switch rng.IntN(3) {
-			case 0:
-				dl = ks.Now() + int64(rng.IntN(3000))
-			case 1:
-				dl = KeepTTL
-			}
-			old, _ := get(m, key)
-			db.Lookup(k)
-			db.Set(k, object.StringValue([]byte(v)), dl)
-			if dl == KeepTTL {
-				dl = old.deadline
-			}
-			m[key] = record{v, dl}
-		case 3, 4:
-			_, ok := get(m, key)
-			delete(m, key)
-			if rng.IntN(2) == 0 {
-				require.Equal(t, ok, db.Delete(k))
-			} else {
-				require.Equal(t, ok, db.Unlink(k))
-			}
-		case 5, 6:
-			if r, ok := get(m, key); ok {
-				r.deadline = 0
-				if rng.IntN(3) > 0 {
-					r.deadline = ks.Now() + int64(rng.IntN(5000)) + 1
-				}
-				db.SetDeadline(db.Lookup(k), r.deadline)
-				m[key] = r
-			}
-		case 7:
-			dst := fmt.Sprintf("k%d", rng.IntN(60))
-			if r, ok := get(m, key); ok && dst != key {
-				db.Rename(k, []byte(dst))
-				delete(m, key)
-				m[dst] = r
-			}
-		case 8:
-			to := rng.IntN(ks.Databases())
-			if r, ok := get(m, key); ok {
-				if _, taken := get(models[to], key); !taken && to != d {
-					db.MoveTo(k, ks.DB(to))
-					delete(m, key)
-					models[to][key] = r
-				}
-			}
-		case 9:
-			to := rng.IntN(ks.Databases())
-			dst := fmt.Sprintf("k%d", rng.IntN(60))
-			if r, ok := get(m, key); ok && (to != d || dst != key) {
-				db.Copy(db.Peek(k), ks.DB(to), []byte(dst))
-				models[to][dst] = r
-			}
-		case 10:
-			if rng.IntN(50) == 0 {
-				j := rng.IntN(ks.Databases())
-				ks.Swap(d, j)
-				models[d], models[j] = models[j], models[d]
-			}
-		case 11:
-			if rng.IntN(300) == 0 {
-				db.Flush(rng.IntN(2) == 0)
-				clear(m)
-			}
-		case 12:
-			ks.SetNow(ks.Now() + int64(rng.IntN(40)))
-			if ks.ExpiryDue() {
-				ks.ExpireSlice(rng.IntN(20))
-			}
-			ks.LazyFreeSlice(10)
-			ks.RehashSlice(1)
-		case 13:
-			r, ok := get(m, key)
-			n := rng.IntN(300)
-			var x object.StringEdit
-			if e := db.Lookup(k); e.Exists() {
-				require.True(t, ok)
-				x = db.Mutable(e, n)
-			} else {
-				require.False(t, ok)
-				x = db.NewMutable(k, n)
-			}
-			want := make([]byte, max(n, len(r.val)))
-			copy(want, r.val)
-			require.Equal(t, string(want), string(x.Bytes()))
-			if len(want) > 0 {
-				x.Change(len(want)-1, len(want))[0] ^= 7
-				want[len(want)-1] ^= 7
-			}
-			r.val = string(want)
-			m[key] = r
-		default:
-			r, ok := get(m, key)
-			e := db.LookupRead(k)
-			require.Equal(t, ok, e.Exists(), key)
-			if ok {
-				var scratch [24]byte
-				require.Equal(t, r.val, string(db.StringBytes(e, &scratch)))
-				require.Equal(t, len(r.val), e.StringLen())
-				require.Equal(t, r.deadline, e.Deadline())
-			}
-		}
-		if rng.IntN(8) == 0 {
-			requirePending(t, ks)
-		}
-	}
-	for ks.ExpiryDue() {
-		ks.ExpireSlice(100)
-	}
-	for i, m := range models {
-		n, ttls := 0, 0
-		for k := range m {
-			if r, ok := get(m, k); ok {
-				n++
-				if r.deadline != 0 {
-					ttls++
-				}
-			}
-		}
-		require.Equal(t, n, ks.DB(i).Len())
-		require.Equal(t, ttls, ks.DB(i).Expires())
-		require.NoError(t, ks.DB(i).store.check())
-	}
-	require.Greater(t, ks.A.Moves.Hits, int64(steps/4))
-	drain(t, ks)
-}
-
 // requirePending holds that the cheap questions, which slices ask first, miss no work.
 func requirePending(t *testing.T, ks *Keyspace) {
 	t.Helper()
@@ -249,8 +90,8 @@ func requirePending(t *testing.T, ks *Keyspace) {
 	}
 }
 
-// TestRehashPending: slices find tables that grow and shrink, in whatever database they are by
-// then.
+// TestRehashPending checks that slices find tables that grow and shrink, in whatever database they
+// are by then.
 func TestRehashPending(t *testing.T) {
 	ks, _, rng := newKeyspace(t, Params{})
 	rehashed := 0

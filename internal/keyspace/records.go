@@ -44,7 +44,8 @@ const maxTagged = 1 << (16 - object.GenBits)
 // generations reports whether records carry one.
 func (ks *Keyspace) generations() bool { return len(ks.dbs) <= maxTagged }
 
-// tag is what a wheel record says of its entry: which content it is in and the record's generation.
+// tag returns what a wheel record says of its entry: which content it is in and the record's
+// generation.
 func (db *DB) tag(gen byte) uint16 {
 	if !db.ks.generations() {
 		return db.wheelID
@@ -52,7 +53,7 @@ func (db *DB) tag(gen byte) uint16 {
 	return db.wheelID | uint16(gen)<<(16-object.GenBits)
 }
 
-// untag is the reverse of tag; the generation is 0 where there is none.
+// untag reverses tag. The generation is 0 where there is none.
 func (ks *Keyspace) untag(tag uint16) (db *DB, gen byte) {
 	if !ks.generations() {
 		return ks.byWheel[tag], 0
@@ -73,7 +74,7 @@ func (ks *Keyspace) newGen(old byte) byte {
 	return gen
 }
 
-// wakeAt is when a key with the deadline is gone: in the ms after it, as far as there is one.
+// wakeAt returns when a key with the deadline is gone: in the ms after it, if there is one.
 func wakeAt(deadline int64) int64 { return min(deadline, math.MaxInt64-1) + 1 }
 
 // arm adds a wheel record for the entry, which counts on no other from now on.

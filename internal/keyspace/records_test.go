@@ -125,9 +125,9 @@ func (w *wheelWalk) step() {
 	}
 }
 
-// TestWheelModel: whatever happens to keys and fields, each deadline has its record, the wheels
-// hold as many as there are deadlines and a bounded number of dead ones, and when all deadlines
-// have passed nothing is left.
+// TestWheelModel checks that whatever happens to keys and fields, each deadline has its record, the
+// wheels hold as many as there are deadlines and a bounded number of dead ones, and when all
+// deadlines have passed nothing is left.
 func TestWheelModel(t *testing.T) {
 	steps := 20_000
 	if invariant.Enabled {
@@ -172,8 +172,8 @@ func TestWheelModel(t *testing.T) {
 	}
 }
 
-// TestDeadRecordsArePaidFor: whoever makes dead records in one go, before any slice has its turn,
-// sweeps them too.
+// TestDeadRecordsArePaidFor checks that whoever makes dead records in one go, before any slice has
+// its turn, sweeps them too.
 func TestDeadRecordsArePaidFor(t *testing.T) {
 	ks, _, rng := newKeyspace(t, Params{})
 	db := ks.DB(0)
@@ -193,8 +193,8 @@ func TestDeadRecordsArePaidFor(t *testing.T) {
 	drain(t, ks)
 }
 
-// TestDeletesAreSwept: many keys that go at once leave records; slices drop them, with bounded work
-// each.
+// TestDeletesAreSwept checks that slices drop the records of many keys that go at once, with
+// bounded work each.
 func TestDeletesAreSwept(t *testing.T) {
 	ks, _, _ := newKeyspace(t, Params{})
 	db := ks.DB(0)
@@ -226,8 +226,8 @@ func TestDeletesAreSwept(t *testing.T) {
 	drain(t, ks)
 }
 
-// TestFlushGivesBackAll: after FLUSHALL nothing is left in the arena, also when the databases were
-// empty but for what deadlines had left behind.
+// TestFlushGivesBackAll checks that after FLUSHALL nothing is left in the arena, also when the
+// databases were empty but for what deadlines had left behind.
 func TestFlushGivesBackAll(t *testing.T) {
 	for _, async := range []bool{false, true} {
 		for _, empty := range []bool{false, true} {

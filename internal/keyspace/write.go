@@ -171,12 +171,12 @@ func (db *DB) NewMutable(key []byte, n int) object.StringEdit {
 	return db.Mutable(e, n)
 }
 
-// Delete removes the key and reports whether it was there. Big values are freed in slices. A key that
-// has expired counts as absent, unless time only hides it: then it is deleted like any other, as on
-// a replica of Redis.
+// Delete removes the key and reports whether it was there. Big values are freed in slices. A key
+// that has expired counts as absent, unless time only hides it: then it is deleted like any other,
+// as on a replica of Redis.
 func (db *DB) Delete(key []byte) bool { return db.remove(key, db.ks.P.LazyUserDel) }
 
-// Unlink is Delete that never frees more than a small value at once.
+// Unlink deletes like Delete, but never frees more than a small value at once.
 func (db *DB) Unlink(key []byte) bool { return db.remove(key, true) }
 
 func (db *DB) remove(key []byte, lazy bool) bool {

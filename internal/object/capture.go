@@ -80,7 +80,8 @@ func (h *Heap) Capture(e Entry, to ElementWriter) *Capture {
 // Step hands about n elements to the ElementWriter and reports whether there are no more.
 func (c *Capture) Step(n int) (done bool) {
 	done = c.large.step(c, n)
-	invariant.Check(!done || c.left == 0, "object: %d elements of a collection were not given", c.left)
+	invariant.Check(!done || c.left == 0, "object: %d elements of a collection were not given",
+		c.left)
 	return done
 }
 
@@ -99,7 +100,7 @@ func (c *Capture) CompressCopies() {
 	}
 }
 
-// Size is the memory of the collection in bytes, as it is now.
+// Size returns the memory of the collection in bytes, as it is now.
 func (c *Capture) Size() int64 { return c.large.Size() }
 
 // Close ends the capture, done or not, and returns what was dropped meanwhile.

@@ -70,7 +70,7 @@ func (h *Heap) Defrag(w *DefragWalk, n int) (done bool) {
 // stepCost is what a collection costs beside its elements, in elements.
 const stepCost = 4
 
-// bytesCost is what n bytes cost to be moved, in elements.
+// bytesCost returns what n bytes cost to be moved, in elements.
 func bytesCost(n int) int { return n >> 10 }
 
 // DefragEntry offers an entry's own block and the block of its value to be moved and returns where

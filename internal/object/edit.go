@@ -12,20 +12,23 @@ import (
 // Block is a packed payload in a block of its own, shaped like a growing string.
 type Block = sds.Str
 
-// PackedInline is the longest packed payload in bytes that shares the entry's block. Above, every change that crosses a size class would
-// copy key and payload; a block of its own is resized instead.
+// PackedInline is the longest packed payload in bytes that shares the entry's block. Above it,
+// every change that crosses a size class would copy key and payload. A block of its own is resized
+// instead.
 const PackedInline = 512
 
-// Slot is the place of an entry in its table: a change of the value may move the entry to another block, which the table must learn
-// at once. from is not yet freed.
+// Slot is the place of an entry in its table. A change of the value may move the entry to another
+// block, which the table must learn at once. from is not yet freed.
 type Slot interface {
 	Moved(from, to arena.Ref)
-	// Changing is called before the value of an entry changes that the running snapshot has not saved.
+	// Changing is called before the value of an entry changes that the running snapshot has not
+	// saved.
 	Changing(e Entry)
 }
 
-// Edit is the value of one key while a command reads or changes it. Its packed bytes are a listpack.Space. It is valid until the
-// command ends or the key is changed or removed by another way; E follows the entry as it moves.
+// Edit is the value of one key while a command reads or changes it. Its packed bytes are a
+// listpack.Space. It is valid until the command ends or the key is changed or removed in another
+// way. E follows the entry as it moves.
 type Edit struct {
 	H    *Heap
 	E    Entry
@@ -41,7 +44,7 @@ func (x *Edit) Reset(h *Heap, e Entry, s Slot) { x.H, x.E, x.slot = h, e, s }
 // own.
 func (x *Edit) Base() Encoding { return x.E.Encoding().Base() }
 
-// Bytes is the packed payload. It is stale after the next change.
+// Bytes returns the packed payload. It is stale after the next change.
 func (x *Edit) Bytes() []byte {
 	if x.E.Encoding().inBlock() {
 		s := x.E.SDS()
@@ -50,11 +53,11 @@ func (x *Edit) Bytes() []byte {
 	return x.E.inline()
 }
 
-// Large is the large collection.
+// Large returns the large collection.
 func (x *Edit) Large() Large { return x.H.LargeOf(x.E) }
 
-// Splice replaces del bytes of the packed payload at offset at by ins undefined ones and returns the whole payload; what earlier calls
-// returned is stale.
+// Splice replaces del bytes of the packed payload at offset at by ins undefined ones and returns
+// the whole payload. What earlier calls returned is stale.
 func (x *Edit) Splice(at, del, ins int) []byte {
 	x.change()
 	if x.E.Encoding().inBlock() {
@@ -62,7 +65,8 @@ func (x *Edit) Splice(at, del, ins int) []byte {
 	}
 	b := x.E.inline()
 	n := len(b) - del + ins
-	invariant.Check(at >= 0 && del >= 0 && ins >= 0 && at+del <= len(b), "object: splice %d -%d +%d of %d bytes", at, del, ins, len(b))
+	invariant.Check(at >= 0 && del >= 0 && ins >= 0 && at+del <= len(b),
+		"object: splice %d -%d +%d of %d bytes", at, del, ins, len(b))
 	if n > PackedInline {
 		s := newBlock(x.H.A, n)
 		to := s.Bytes(x.H.A)
@@ -73,7 +77,8 @@ func (x *Edit) Splice(at, del, ins int) []byte {
 	}
 	off, kn := x.E.keySpan()
 	off += kn // the payload's start
-	if uvarintLen(uint64(n)) == uvarintLen(uint64(len(b))) && arena.ClassSize(off+uvarintLen(uint64(n))+n) == x.E.blockSize() {
+	if uvarintLen(uint64(n)) == uvarintLen(uint64(len(b))) &&
+		arena.ClassSize(off+uvarintLen(uint64(n))+n) == x.E.blockSize() {
 		p := x.E.b[off:]
 		w := binary.PutUvarint(p, uint64(n))
 		p = p[w:]
@@ -118,7 +123,8 @@ func (x *Edit) spliceBlock(at, del, ins int) []byte {
 	s := x.E.SDS()
 	was := int(s.Len)
 	n := was - del + ins
-	invariant.Check(at >= 0 && del >= 0 && ins >= 0 && at+del <= was, "object: splice %d -%d +%d of %d bytes", at, del, ins, was)
+	invariant.Check(at >= 0 && del >= 0 && ins >= 0 && at+del <= was,
+		"object: splice %d -%d +%d of %d bytes", at, del, ins, was)
 	if n > was {
 		s.Reserve(a, n)
 		s.Len = uint32(n)
@@ -147,16 +153,17 @@ func (x *Edit) rebuild(v Value) {
 	x.moved(Build(x.H.A, x.E.Key(), v, x.E.Meta()))
 }
 
-// change comes before every change of the value: a snapshot may have to save it first. Large collections look after their elements then, but it is here
-// that the snapshot learns of the collection.
+// change comes before every change of the value, because a snapshot may have to save it first.
+// Large collections look after their elements themselves, but here the snapshot learns of the
+// collection.
 func (x *Edit) change() {
 	if x.H.Saving && x.E.Epoch() != x.H.Epoch {
 		x.slot.Changing(x.E)
 	}
 }
 
-// SetPacked replaces the payload by a copy of b, which must not alias it, in the packed encoding of that kind. What the old payload owned is
-// freed at once.
+// SetPacked replaces the payload by a copy of b, which must not alias it, in the packed encoding of
+// that kind. What the old payload owned is freed at once.
 func (x *Edit) SetPacked(kind Encoding, b []byte) {
 	x.change()
 	o := x.H.Take(x.E)
@@ -164,7 +171,8 @@ func (x *Edit) SetPacked(kind Encoding, b []byte) {
 	o.Free(x.H)
 }
 
-// PackedValue is a packed payload: bytes up to PackedInline are aliased, more are copied to a block of their own.
+// PackedValue returns a packed payload. Bytes up to PackedInline are aliased, more are copied to a
+// block of their own.
 func PackedValue(a *arena.Arena, t Type, kind Encoding, b []byte) Value {
 	if len(b) > PackedInline {
 		s := newBlock(a, len(b))
@@ -188,8 +196,9 @@ type unplaced struct{}
 func (unplaced) Moved(arena.Ref, arena.Ref) {}
 func (unplaced) Changing(Entry)             {}
 
-// NewDetached makes a collection that no key holds yet: what a STORE command collects its result in, because its destination may be one of
-// its sources. keyspace.DB.Install gives it a key; Discard frees it.
+// NewDetached makes a collection that no key holds yet. A STORE command collects its result in one,
+// because its destination may be one of its sources. keyspace.DB.Install gives it a key; Discard
+// frees it.
 func NewDetached(h *Heap, t Type, kind Encoding, packed []byte) *Edit {
 	e := Build(h.A, nil, PackedValue(h.A, t, kind, packed), Meta{Epoch: h.Epoch})
 	return &Edit{H: h, E: e, slot: unplaced{}}

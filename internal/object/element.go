@@ -49,8 +49,8 @@ func (x *Edit) Range(from, to int, reverse bool, emit func(v listpack.Value)) {
 	}
 }
 
-// EachInNode calls visit for every element of a node of a list. A node that is compressed is unpacked
-// into buf, which is returned.
+// EachInNode calls visit for every element of a node of a list. A compressed node is unpacked into
+// buf, which is returned.
 func EachInNode(n *quicklist.Payload, buf []byte, visit func(v listpack.Value)) []byte {
 	if n.Plain {
 		visit(listpack.Str(n.B))

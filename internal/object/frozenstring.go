@@ -342,6 +342,7 @@ func sumPages(b []byte, page int) (s pageSums) {
 
 func (s pageSums) check(i int, page []byte) {
 	if invariant.Enabled {
-		invariant.Check(crc32.ChecksumIEEE(page) == s[i], "object: page %d of a frozen string has changed", i)
+		invariant.Check(crc32.ChecksumIEEE(page) == s[i],
+			"object: page %d of a frozen string has changed", i)
 	}
 }

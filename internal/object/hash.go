@@ -32,25 +32,29 @@ func eachField(x *Edit, visit func(el *Element) bool) {
 	})
 }
 
-// Fields is the view of a hash: its fields with a value and perhaps a deadline each. There are three encodings:
+// Fields is the view of a hash: its fields with a value and perhaps a deadline each. There are
+// three encodings:
 //
 //	EncListpack     listpack of field, value, field, value …, in the order of their creation
-//	EncListpackEx   16 bytes (see hash_listpackex.go), then a listpack of field, value, deadline …: by deadline, those without (0) last
+//	EncListpackEx   16 bytes (see hash_listpackex.go), then a listpack of field, value, deadline …:
+//	                by deadline, those without (0) last
 //	EncHashtable    a hashTable
 //
-// The packed ones are O(fields) in everything, which the limits bound; the table is O(1). A hash turns into a table when a
-// field or value is longer than HashMaxListpackValue or there are more fields than HashMaxListpackEntries, and never back.
+// The packed ones are O(fields) in everything, which the limits bound; the table is O(1). A hash
+// turns into a table when a field or value is longer than HashMaxListpackValue or there are more
+// fields than HashMaxListpackEntries. It never turns back.
 //
-// A field whose deadline has passed is never visible, though it stays where it is until ExpireDue takes it away.
+// A field whose deadline has passed is never visible, though it stays where it is until ExpireDue
+// removes it.
 type Fields struct{ *Edit }
 
-// AsHash is the view of x, which must be of type Hash.
+// AsHash returns the view of x, which must be of type Hash.
 func AsHash(x *Edit) Fields { return Fields{x} }
 
-// table is the large form.
+// table returns the large form.
 func (h Fields) table() *hashTable { return h.Large().(*hashTable) }
 
-// changing is the large form, about to be changed.
+// changing returns the large form, about to be changed.
 func (h Fields) changing() *hashTable {
 	h.change()
 	return h.table()
@@ -59,13 +63,13 @@ func (h Fields) changing() *hashTable {
 // due reports whether a field with that deadline (0: none) is gone.
 func (h Fields) due(deadline int64) bool { return deadline != 0 && deadline < h.H.Now }
 
-// Len is the number of visible fields. It is O(1) unless fields are due; these are counted.
+// Len returns the number of visible fields. It is O(1) unless fields are due; these are counted.
 func (h Fields) Len() int { return h.length(math.MaxInt) }
 
 // QuickLen is Len, except that of very many due fields only some thousands are left out.
 func (h Fields) QuickLen() int { return h.length(4096) }
 
-// length is the number of fields less that of due ones, of which it counts up to limit.
+// length returns the number of visible fields. It looks at no more than limit due ones.
 func (h Fields) length(limit int) int {
 	switch h.Base() {
 	case EncListpack:
@@ -78,7 +82,8 @@ func (h Fields) length(limit int) int {
 	}
 }
 
-// Empty reports whether there are no fields at all, not even due ones: then the key is to be removed.
+// Empty reports whether there are no fields at all, not even due ones. The key must be removed
+// then.
 func (h Fields) Empty() bool {
 	switch h.Base() {
 	case EncListpack:
@@ -90,7 +95,7 @@ func (h Fields) Empty() bool {
 	}
 }
 
-// Get is the value of the field. It aliases the hash.
+// Get returns the value of the field. It aliases the hash.
 func (h Fields) Get(field []byte) (v listpack.Value, ok bool) {
 	switch h.Base() {
 	case EncListpack:
@@ -113,9 +118,10 @@ func (h Fields) Has(field []byte) bool {
 	return ok
 }
 
-// Reserve turns the hash into a table at once if setting all of these (field, value, field, value …) is going to make it one: because one of
-// them is too long, because together they would be more than a listpack holds, or because there are more of them than fields are allowed. (That
-// some fields may be named twice or exist does not count.)
+// Reserve turns the hash into a table at once if setting all of these (field, value, field, value
+// …) is going to make it one: because one is too long, because together they would be more than a
+// listpack holds, or because there are more of them than fields are allowed. It does not matter
+// that some fields may be named twice or exist.
 func (h Fields) Reserve(pairs [][]byte) {
 	if h.Base() == EncHashtable {
 		return
@@ -137,7 +143,8 @@ func (h Fields) Reserve(pairs [][]byte) {
 	}
 }
 
-// Set gives the field the value and takes its deadline away; it reports whether the field is new. Neither may alias the hash.
+// Set gives the field the value and removes its deadline. It reports whether the field is new.
+// Neither may alias the hash.
 func (h Fields) Set(field, value []byte) (created bool) { return h.set(field, value, false) }
 
 // SetKeep is Set that leaves the deadline.
@@ -145,7 +152,8 @@ func (h Fields) SetKeep(field, value []byte) (created bool) { return h.set(field
 
 func (h Fields) set(field, value []byte, keep bool) (created bool) {
 	kind := h.Base()
-	if limit := h.H.Lim.HashMaxListpackValue; kind != EncHashtable && (len(field) > limit || len(value) > limit) {
+	if limit := h.H.Lim.HashMaxListpackValue; kind != EncHashtable &&
+		(len(field) > limit || len(value) > limit) {
 		h.toTable()
 		kind = EncHashtable
 	}
@@ -190,9 +198,12 @@ func (h Fields) Delete(field []byte) bool {
 	}
 }
 
-// Each calls f for every visible field and its value until it returns false. Both alias the hash, which f must not change.
+// Each calls f for every visible field and its value until f returns false. Both alias the hash,
+// which f must not change.
 func (h Fields) Each(f func(field, value listpack.Value) bool) {
-	h.EachStored(func(field, value listpack.Value, deadline int64) bool { return h.due(deadline) || f(field, value) })
+	h.EachStored(func(field, value listpack.Value, deadline int64) bool {
+		return h.due(deadline) || f(field, value)
+	})
 }
 
 // EachDeadline is Each that tells deadlines too, in unix ms, 0 for none.
@@ -221,9 +232,12 @@ func (h Fields) EachStored(f func(field, value listpack.Value, deadline int64) b
 	}
 }
 
-// ScanStep is one step of a walk over a hash of kind EncHashtable: f is called for the visible fields of one bucket index. It returns the next
-// cursor, 0 at the end, and how many fields there were. f must not change the hash.
-func (h Fields) ScanStep(cursor uint64, f func(field, value listpack.Value)) (next uint64, seen int) {
+// ScanStep makes one step of a walk over a hash of kind EncHashtable. It calls f for the visible
+// fields of one bucket index. It returns the next cursor, 0 at the end, and how many fields there
+// were. f must not change the hash.
+func (h Fields) ScanStep(
+	cursor uint64, f func(field, value listpack.Value),
+) (next uint64, seen int) {
 	return h.table().scan(cursor, h.H.Now, f)
 }
 
@@ -241,7 +255,7 @@ func (h Fields) toTable() {
 	h.SetLarge(EncHashtable, t)
 }
 
-// text is the element's bytes, printed into buf if it is an integer.
+// text returns the element's bytes, printed into buf if it is an integer.
 func text(v listpack.Value, buf *[20]byte) []byte {
 	if v.IsInt {
 		return v.Append(buf[:0])

@@ -6,17 +6,20 @@ import (
 	"godwit/internal/arena"
 )
 
-// deadlineHeap orders the fields of a hashTable that have a deadline: a 4-ary min-heap of 16-byte slots in one arena block.
+// deadlineHeap orders the fields of a hashTable that have a deadline. It is a 4-ary min-heap of
+// 16-byte slots in one arena block.
 //
 //	slot i:  0          8       16       children of i: 4i+1 … 4i+4
 //	        +----------+-------+
 //	        | deadline | block |         little endian
 //	        +----------+-------+
 //
-// A field block knows its slot, so that a deadline that changes or goes away is found in O(1) and mended in O(log n): there are no stale slots,
-// and the first slot is the next field to expire. Adding deadlines in rising order, the usual case, costs O(1).
+// A field block knows its slot, so a deadline that changes or goes away is found in O(1) and
+// repaired in O(log n). There are no stale slots, and the first slot is the next field to expire.
+// Adding deadlines in rising order, the usual case, costs O(1).
 //
-// Invariants: no deadline is before its parent's; the block of slot i has index i. At most 1<<32 slots.
+// Invariants: no deadline is before its parent's; the block of slot i has index i. At most 1<<32
+// slots.
 type deadlineHeap struct {
 	ref     arena.Ref
 	n, room int // slots in use, slots there is room for
@@ -33,10 +36,10 @@ type slot struct {
 	ref      arena.Ref
 }
 
-// blockIndex is the slot that a block with a deadline is in.
+// blockIndex returns the slot that a block with a deadline is in.
 func blockIndex(b []byte) int { return int(binary.LittleEndian.Uint32(b[1:])) }
 
-// size is the memory in bytes.
+// size returns the memory in bytes.
 func (q *deadlineHeap) size() int64 {
 	if q.room == 0 {
 		return 0
@@ -154,7 +157,8 @@ func (q *deadlineHeap) down(a *arena.Arena, i int, s slot) {
 	q.put(a, i, s)
 }
 
-// countDue is how many deadlines are before now, at most limit. It looks at these and their children only.
+// countDue returns how many deadlines are before now, at most limit. It looks only at these and
+// their children.
 func (q *deadlineHeap) countDue(a *arena.Arena, now int64, limit int) int {
 	if q.n == 0 {
 		return 0

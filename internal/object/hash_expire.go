@@ -4,7 +4,7 @@ import (
 	"math"
 )
 
-// Deadline is the deadline of a visible field in unix ms, 0 for none.
+// Deadline returns the deadline of a visible field in unix ms, 0 for none.
 func (h Fields) Deadline(field []byte) (deadline int64, ok bool) {
 	switch h.Base() {
 	case EncListpack:
@@ -30,8 +30,8 @@ func (h Fields) Deadline(field []byte) (deadline int64, ok bool) {
 	return deadline, true
 }
 
-// SetDeadline gives a visible field a deadline in unix ms, or takes it away (0); without the field it does nothing. The keyspace must learn of
-// new deadlines (DB.ArmFields).
+// SetDeadline gives a visible field a deadline in unix ms; 0 removes it. Without the field it does
+// nothing. The keyspace must learn of new deadlines (DB.ArmFields).
 func (h Fields) SetDeadline(field []byte, deadline int64) {
 	switch h.Base() {
 	case EncListpack:
@@ -52,13 +52,13 @@ func (h Fields) SetDeadline(field []byte, deadline int64) {
 	}
 }
 
-// NextDeadline is the earliest deadline of a field, in unix ms.
+// NextDeadline returns the earliest deadline of a field, in unix ms.
 func (h Fields) NextDeadline() (deadline int64, ok bool) {
 	next := h.H.nextField(h.E)
 	return next, next != math.MaxInt64
 }
 
-// nextField is the earliest deadline of a field of the entry, MaxInt64 if there is none.
+// nextField returns the earliest deadline of a field of the entry, MaxInt64 if there is none.
 func (h *Heap) nextField(e Entry) int64 {
 	if !e.mayHaveDeadlines() {
 		return math.MaxInt64
@@ -78,7 +78,8 @@ func (h *Heap) nextField(e Entry) int64 {
 	return math.MaxInt64
 }
 
-// FieldsDue reports whether the entry is a hash with fields whose deadline has passed. For all other entries it costs a comparison.
+// FieldsDue reports whether the entry is a hash with fields whose deadline has passed. For all
+// other entries it costs a comparison.
 func (h *Heap) FieldsDue(e Entry) bool { return e.mayHaveDeadlines() && h.nextField(e) < h.Now }
 
 // HasFieldDeadlines reports whether the entry is a hash with a field that has a deadline.
@@ -87,7 +88,8 @@ func (h *Heap) HasFieldDeadlines(e Entry) bool { return h.nextField(e) != math.M
 // mayHaveDeadlines reports whether the entry is a hash in an encoding that has room for deadlines.
 func (e Entry) mayHaveDeadlines() bool { return e.Type() == Hash && e.Encoding() >= EncListpackEx }
 
-// ExpireDue takes fields away whose deadline has passed, about budget of them, after emit saw each; it reports how many.
+// ExpireDue removes about budget fields whose deadline has passed, after emit saw each. It returns
+// how many.
 func (h Fields) ExpireDue(budget int, emit func(field []byte)) (n int) {
 	switch h.Base() {
 	case EncListpack:
@@ -99,8 +101,8 @@ func (h Fields) ExpireDue(budget int, emit func(field []byte)) (n int) {
 	}
 }
 
-// Armed is what the keyspace notes with a hash that has deadlines, of the timing-wheel records that
-// the hash counts on: the earlier one first, 0 for none.
+// Armed returns what the keyspace notes with a hash that has deadlines, of the timing-wheel records
+// that the hash counts on: the earlier one first, 0 for none.
 func (h Fields) Armed() [2]int64 {
 	switch h.Base() {
 	case EncListpack:

@@ -13,8 +13,9 @@ import (
 //	| armed  | armed2 | listpack: field, value, deadline, field, …   |
 //	+--------+--------+----------------------------------------------+
 //
-// armed and armed2 are the keyspace's: see Fields.Armed. Deadlines are unix ms; fields stand in the order of their deadlines, those without
-// one (0) behind the rest in the order in which they lost it or came. So the next one due is the first, and due ones go in one cut.
+// armed and armed2 are the keyspace's: see Fields.Armed. Deadlines are unix ms. Fields stand in the
+// order of their deadlines. Those without one (0) follow the rest in the order in which they lost
+// it or came. So the next one due is the first, and due ones go in one cut.
 const exHeader = 16
 
 // exSpace is the listpack behind the header.
@@ -56,7 +57,7 @@ func (h Fields) toListpackEx() {
 	h.SetPacked(EncListpackEx, append(make([]byte, exHeader, exHeader+len(s.B)), s.B...))
 }
 
-// exDeadline is the position and the deadline of the triple at p.
+// exDeadline returns the position and the deadline of the triple at p.
 func exDeadline(lp []byte, p int) int64 { return listpack.Get(lp, listpack.Skip(lp, p, 2)).N }
 
 func exFind(lp, field []byte) int { return listpack.Find(lp, listpack.First(lp), field, 2) }
@@ -72,7 +73,7 @@ func exEach(lp []byte, f func(field, value listpack.Value, deadline int64) bool)
 	}
 }
 
-// exDue is how many fields are due; they are the first ones.
+// exDue returns how many fields are due; they are the first ones.
 func (h Fields) exDue() (n int) {
 	exEach(h.exBytes(), func(_, _ listpack.Value, deadline int64) bool {
 		if !h.due(deadline) {

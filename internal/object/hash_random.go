@@ -5,7 +5,8 @@ import (
 	"godwit/internal/listpack"
 )
 
-// RandomFields calls f for n fields chosen at random, each independently of the others. There must be a visible field.
+// RandomFields calls f for n fields chosen at random, each independently of the others. There must
+// be a visible field.
 func (h Fields) RandomFields(n int, f func(field, value listpack.Value)) {
 	if h.Base() == EncHashtable {
 		t := h.table()
@@ -35,7 +36,8 @@ func (h Fields) RandomFields(n int, f func(field, value listpack.Value)) {
 	}
 }
 
-// SampleFields calls f for n different fields chosen at random, all subsets being as likely; n is at most Len.
+// SampleFields calls f for n different fields chosen at random. All subsets are equally likely. n
+// is at most Len.
 func (h Fields) SampleFields(n int, f func(field, value listpack.Value)) {
 	left := h.Len()
 	if h.Base() == EncHashtable {
@@ -44,7 +46,8 @@ func (h Fields) SampleFields(n int, f func(field, value listpack.Value)) {
 			return
 		}
 	}
-	// Each field is taken with the chance that the rest of the sample has to fall on it (Knuth's algorithm S).
+	// Each field is taken with the probability that the rest of the sample falls on it (Knuth's
+	// algorithm S).
 	h.Each(func(field, value listpack.Value) bool {
 		if h.H.Rand.IntN(left) < n {
 			f(field, value)
@@ -62,8 +65,8 @@ func (t *hashTable) emit(r arena.Ref, f func(field, value listpack.Value)) {
 	f(listpack.Str(field), listpack.Str(value))
 }
 
-// random is the block of a field chosen at random. One of several neighbours is taken, so that a field that shares its bucket
-// with many comes up about as often as others.
+// random returns the block of a field chosen at random. It takes one of several neighbours, so that
+// a field that shares its bucket with many comes up about as often as others.
 func (t *hashTable) random(now int64) arena.Ref {
 	for range 100 {
 		var refs [16]arena.Ref

@@ -16,15 +16,17 @@ import (
 //	| mark | index (opt)   | flen | field | vlen | value |
 //	+------+---------------+------+-------+------+-------+
 //
-//	mark        bit 0: the field has a deadline; the other bits: the snapshot epoch that the field was saved or born in
+//	mark        bit 0: the field has a deadline;
+//	            the other bits: the snapshot epoch that the field was saved or born in
 //	index       32-bit little endian: where in the heap of deadlines the field is
 //	flen, vlen  unsigned varints
 //
-// A 14-byte field with a value of 2 to 8 bytes takes a block of 24 or 32 bytes and 11 to 14 bytes in the dict. The deadline itself is in the heap
-// only, so a field without one pays nothing for the possibility.
+// A 14-byte field with a value of 2 to 8 bytes takes a block of 24 or 32 bytes and 11 to 14 bytes
+// in the dict. The deadline itself is only in the heap, so a field without one pays nothing for it.
 //
-// Invariants: each block is in the dict once; it has bit 0 exactly when the heap names it at its index; bytes is the sum of the blocks'
-// size classes. Fields that are due are in the dict like others: callers pass the clock.
+// Invariants: each block is in the dict once. It has bit 0 exactly when the heap names it at its
+// index. bytes is the sum of the blocks' size classes. Fields that are due are in the dict like
+// others: callers pass the clock.
 type hashTable struct {
 	captured
 	h     *Heap
@@ -65,7 +67,7 @@ func uvarint(b []byte) (n, width int) {
 	return int(v), w
 }
 
-// fieldOf is the field of a block and the offset behind it.
+// fieldOf returns the field of a block and the offset behind it.
 func fieldOf(b []byte) (field []byte, end int) {
 	off := 1
 	if b[0]&markDeadline != 0 {
@@ -76,7 +78,7 @@ func fieldOf(b []byte) (field []byte, end int) {
 	return b[off : off+n : off+n], off + n
 }
 
-// valueOf is the value of a block whose field ends at the offset, and the length of the block.
+// valueOf returns the value of a block whose field ends at the offset, and the length of the block.
 func valueOf(b []byte, off int) (value []byte, size int) {
 	n, w := uvarint(b[off:])
 	off += w
@@ -156,7 +158,7 @@ func (t *hashTable) add(field, value []byte, deadline int64) {
 	}
 }
 
-// deadline is the deadline of a block, 0 for none.
+// deadline returns the deadline of a block, 0 for none.
 func (t *hashTable) deadline(b []byte) int64 {
 	if b[0]&markDeadline == 0 {
 		return 0
@@ -196,7 +198,8 @@ func (t *hashTable) set(field, value []byte, keep bool, now int64) (created bool
 	return created
 }
 
-// rewrite gives the block another value; index says whether it has a deadline from now on. One that has none yet must be pushed by the caller.
+// rewrite gives the block another value. index says whether it has a deadline from now on. If it
+// had none before, the caller must push it.
 func (t *hashTable) rewrite(hash uint64, r arena.Ref, value []byte, index bool) arena.Ref {
 	a := t.h.A
 	b := a.From(r)
@@ -297,7 +300,9 @@ func (t *hashTable) each(f func(field, value listpack.Value, deadline int64) boo
 	}
 }
 
-func (t *hashTable) scan(cursor uint64, now int64, f func(field, value listpack.Value)) (next uint64, seen int) {
+func (t *hashTable) scan(
+	cursor uint64, now int64, f func(field, value listpack.Value),
+) (next uint64, seen int) {
 	next = t.d.Scan(cursor, func(r arena.Ref) {
 		seen++
 		b := t.h.A.From(r)
@@ -327,7 +332,8 @@ func (t *hashTable) check() error {
 			if b[0]&markDeadline != 0 {
 				timed++
 				if i := blockIndex(b); i >= t.heap.n || t.heap.at(t.h.A, i).ref != r {
-					err = fmt.Errorf("object: field %q is not at its place %d of the heap", field, i)
+					err = fmt.Errorf("object: field %q is not at its place %d of the heap", field,
+						i)
 				}
 			}
 		})
@@ -336,7 +342,8 @@ func (t *hashTable) check() error {
 		}
 	}
 	if err == nil && (bytes != t.bytes || timed != t.heap.n) {
-		err = fmt.Errorf("object: %d bytes, %d deadlines counted; %d, %d on the books", bytes, timed, t.bytes, t.heap.n)
+		err = fmt.Errorf("object: %d bytes, %d deadlines counted; %d, %d on the books", bytes,
+			timed, t.bytes, t.heap.n)
 	}
 	return err
 }

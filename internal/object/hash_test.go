@@ -89,7 +89,8 @@ func (m hashModel) compare(t *testing.T, h Fields) {
 func newHashEdit(t *testing.T, h *Heap) (x *Edit, free func()) {
 	used := h.A.Used()
 	x = new(Edit)
-	x.Reset(h, Build(h.A, []byte("key"), PackedValue(h.A, Hash, EncListpack, listpack.Empty()), Meta{}), &oneSlot{})
+	x.Reset(h, Build(h.A, []byte("key"), PackedValue(h.A, Hash, EncListpack, listpack.Empty()),
+		Meta{}), &oneSlot{})
 	return x, func() {
 		o := h.Take(x.E)
 		o.Free(h)
@@ -107,21 +108,24 @@ func newTestHeap(t *testing.T, lim *Limits) *Heap {
 	return h
 }
 
-// TestHashAgainstModel changes hashes at random under small and large limits, with the clock running, and holds each step against a map.
+// TestHashAgainstModel changes hashes at random under small and large limits, with the clock
+// running, and holds each step against a map.
 func TestHashAgainstModel(t *testing.T) {
-	for _, lim := range []Limits{{}, {HashMaxListpackEntries: 8, HashMaxListpackValue: 20}, {HashMaxListpackEntries: 512, HashMaxListpackValue: 64}} {
-		t.Run(fmt.Sprintf("%d,%d", lim.HashMaxListpackEntries, lim.HashMaxListpackValue), func(t *testing.T) {
-			heap := newTestHeap(t, &lim)
-			for range 6 {
-				x, free := newHashEdit(t, heap)
-				h, m := AsHash(x), hashModel{}
-				for range 400 {
-					m.step(t, h)
-					m.compare(t, h)
+	for _, lim := range []Limits{{}, {HashMaxListpackEntries: 8, HashMaxListpackValue: 20},
+		{HashMaxListpackEntries: 512, HashMaxListpackValue: 64}} {
+		t.Run(fmt.Sprintf("%d,%d", lim.HashMaxListpackEntries, lim.HashMaxListpackValue),
+			func(t *testing.T) {
+				heap := newTestHeap(t, &lim)
+				for range 6 {
+					x, free := newHashEdit(t, heap)
+					h, m := AsHash(x), hashModel{}
+					for range 400 {
+						m.step(t, h)
+						m.compare(t, h)
+					}
+					free()
 				}
-				free()
-			}
-		})
+			})
 	}
 }
 
@@ -284,7 +288,8 @@ func TestHashRandom(t *testing.T) {
 			seen := map[string]int{}
 			sample(func(f, _ listpack.Value) { seen[string(f.B)]++ })
 			if len(seen) != fields-1 || seen["f0"] != 0 {
-				t.Errorf("%v: %d fields seen, %d times one that is due", x.Base(), len(seen), seen["f0"])
+				t.Errorf("%v: %d fields seen, %d times one that is due", x.Base(), len(seen),
+					seen["f0"])
 			}
 			for f, n := range seen {
 				if n < each/3 || n > each*3 {
@@ -325,7 +330,7 @@ func TestHashScan(t *testing.T) {
 	free()
 }
 
-// TestHashAllocs: reading and writing fields costs no Go memory.
+// TestHashAllocs checks that reading and writing fields costs no Go memory.
 func TestHashAllocs(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("the checks allocate")

@@ -17,8 +17,8 @@ type Large interface {
 	Size() int64
 	// HeaderBytes is what the collection takes of Go's heap, as measured.
 	HeaderBytes() int64
-	// Drain frees about n elements; once it reports done, everything is freed and the collection must not be used again. Between calls
-	// nothing else may be called.
+	// Drain frees about n elements. Once it reports done, everything is freed and the collection
+	// must not be used again. Between calls nothing else may be called.
 	Drain(n int) (done bool)
 	// Defrag offers more of its blocks to arena.Move, while w.left is above 0, and reports whether
 	// all have been offered. w says where it stands, and whether it has begun.
@@ -33,8 +33,9 @@ type Large interface {
 	step(c *Capture, n int) (done bool)
 }
 
-// Limits are the thresholds of the encodings, as the configuration names them: entries are numbers of elements (of fields, for hashes),
-// values are bytes. ListMaxListpackSize and ListCompressDepth have the sign conventions of their directives.
+// Limits are the thresholds of the encodings, as the configuration names them. Entries are numbers
+// of elements (of fields, for hashes), values are bytes. ListMaxListpackSize and ListCompressDepth
+// have the sign conventions of their directives.
 type Limits struct {
 	HashMaxListpackEntries, HashMaxListpackValue                    int
 	SetMaxIntsetEntries, SetMaxListpackEntries, SetMaxListpackValue int
@@ -42,15 +43,18 @@ type Limits struct {
 	ListMaxListpackSize, ListCompressDepth                          int
 }
 
-// Heap is what the collections of a keyspace share. It also holds the large ones: an entry names its own by a handle, because no
-// Go pointer may lie off the heap.
+// Heap is what the collections of a keyspace share. It also holds the large ones: an entry names
+// its own by a handle, because no Go pointer may lie off the heap.
 type Heap struct {
-	A     *arena.Arena
-	Rand  *rand.Rand
-	Lim   *Limits
-	Now   int64 // unix ms, the clock of the running command
-	Epoch byte  // of the running or the last snapshot, below EpochEnd: what is new or saved is marked with it. See SetEpoch
-	// Saving is set while a snapshot runs: what carries an older epoch must be shown to it before it changes.
+	A    *arena.Arena
+	Rand *rand.Rand
+	Lim  *Limits
+	Now  int64 // unix ms, the clock of the running command
+	// Epoch is that of the running or the last snapshot, below EpochEnd. What is new or saved is
+	// marked with it. See SetEpoch.
+	Epoch byte
+	// Saving is set while a snapshot runs. What has an older epoch must be shown to it before it
+	// changes.
 	Saving bool
 
 	seed  maphash.Seed
@@ -67,10 +71,11 @@ type Heap struct {
 
 // NewHeap makes an empty heap over the arena.
 func NewHeap(a *arena.Arena, seed maphash.Seed, rng *rand.Rand, lim *Limits) *Heap {
-	return &Heap{A: a, Rand: rng, Lim: lim, seed: seed, slots: make([]Large, 1), lists: quicklist.NewShared(a)}
+	return &Heap{A: a, Rand: rng, Lim: lim, seed: seed, slots: make([]Large, 1),
+		lists: quicklist.NewShared(a)}
 }
 
-// Hash is the hash of an element.
+// Hash returns the hash of an element.
 func (h *Heap) Hash(b []byte) uint64 { return maphash.Bytes(h.seed, b) }
 
 // add gives the collection a handle.
@@ -96,17 +101,19 @@ func (h *Heap) take(i uint32) Large {
 	return l
 }
 
-// LargeOf is the large collection of an entry with such an encoding.
+// LargeOf returns the large collection of an entry with such an encoding.
 func (h *Heap) LargeOf(e Entry) Large { return h.slots[e.handle()] }
 
 // HeaderBytes returns what values take of Go's heap: headers of large collections, the table of
 // handles, the books of copies of frozen strings.
-func (h *Heap) HeaderBytes() int64 { return h.heads + int64(cap(h.slots))*16 + int64(cap(h.free))*4 }
+func (h *Heap) HeaderBytes() int64 {
+	return h.heads + int64(cap(h.slots))*16 + int64(cap(h.free))*4
+}
 
-// LargeCount is the number of large collections.
+// LargeCount returns the number of large collections.
 func (h *Heap) LargeCount() int { return len(h.slots) - 1 - len(h.free) }
 
-// Size is the memory in bytes that key and value take, allocation rounding included.
+// Size returns the memory in bytes that key and value take, allocation rounding included.
 func (h *Heap) Size(e Entry) int64 {
 	n := int64(e.blockSize())
 	switch enc := e.Encoding(); {
@@ -118,7 +125,8 @@ func (h *Heap) Size(e Entry) int64 {
 	return n
 }
 
-// Owned is what an entry owns beside its own block: whoever frees or replaces the entry must free that too.
+// Owned is what an entry owns beside its own block. Whoever frees or replaces the entry must free
+// that too.
 type Owned struct {
 	Block Block // a string's or packed collection's own block
 	Large Large // a large collection, off the heap's books now

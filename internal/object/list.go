@@ -7,14 +7,16 @@ import (
 
 // Elements is a list that is read or changed.
 //
-// A list begins as a listpack. It becomes a quicklist when an addition would exceed list-max-listpack-size (see MakeRoom), and a listpack again when
-// removals leave one node of at most half of that (see Shrunk): the distance keeps a list at the border from being converted all the time. The commands say
-// when, because Redis asks once for a command and not for each element.
+// A list begins as a listpack. It becomes a quicklist when an addition would exceed
+// list-max-listpack-size (see MakeRoom). It becomes a listpack again when removals leave one node
+// of at most half of that (see Shrunk). The distance keeps a list at the border from being
+// converted all the time. The commands say when, because Redis asks once for a command and not for
+// each element.
 //
 // Indexes count from 0. Elements that methods return are valid until the next change.
 type Elements struct{ *Edit }
 
-// AsList is the list of an Edit whose value is one.
+// AsList returns the list of an Edit whose value is one.
 func AsList(x *Edit) Elements { return Elements{x} }
 
 // List is the type of lists.
@@ -87,7 +89,7 @@ func (q *quickList) HeaderBytes() int64 { return 112 }
 // Clone implements Large.
 func (q *quickList) Clone(h *Heap) Large { return newQuickList(q.List.Clone(h.lists)) }
 
-// large is the quicklist, nil if the list is a listpack.
+// large returns the quicklist, nil if the list is a listpack.
 func (l Elements) large() *quicklist.List {
 	if l.Base() == EncListpack {
 		return nil
@@ -95,7 +97,7 @@ func (l Elements) large() *quicklist.List {
 	return l.Large().(*quickList).List
 }
 
-// changing is large, about to be changed.
+// changing returns large, about to be changed.
 func (l Elements) changing() *quicklist.List {
 	l.change()
 	if l.Base() == EncListpack {
@@ -108,10 +110,10 @@ func (l Elements) changing() *quicklist.List {
 	return q.List
 }
 
-// Quicklist is the list's large form, nil if it is a listpack.
+// Quicklist returns the list's large form, nil if it is a listpack.
 func (l Elements) Quicklist() *quicklist.List { return l.large() }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (l Elements) Len() int {
 	if q := l.large(); q != nil {
 		return q.Len()
@@ -119,7 +121,8 @@ func (l Elements) Len() int {
 	return listpack.Count(l.Bytes())
 }
 
-// MakeRoom prepares the list for n more elements of so many bytes in all: it becomes a quicklist if they could be too much for a listpack.
+// MakeRoom prepares the list for n more elements of so many bytes in all. It becomes a quicklist if
+// they could be too much for a listpack.
 func (l Elements) MakeRoom(bytes, n int) {
 	if l.Base() != EncListpack {
 		return
@@ -142,7 +145,8 @@ func (l Elements) MakeRoomFor(elems ...[]byte) {
 	l.MakeRoom(bytes, len(elems))
 }
 
-// Shrunk is to be called after removals that left something: a quicklist that has become small is a listpack again.
+// Shrunk turns a quicklist that has become small into a listpack. Call it after removals that left
+// something.
 func (l Elements) Shrunk() {
 	q := l.large()
 	if q == nil {
@@ -182,8 +186,8 @@ func (l Elements) PushValue(v listpack.Value, head bool) {
 	l.Push(v.B, head)
 }
 
-// Pop removes the element at the head or the tail of a list that is not empty and returns it, in memory that is good until the next Pop of any
-// list.
+// Pop removes the element at the head or the tail of the list and returns it. The list must not be
+// empty. The memory is valid until the next Pop of any list.
 func (l Elements) Pop(head bool) listpack.Value {
 	v := l.End(head)
 	switch {
@@ -215,7 +219,7 @@ func (l Elements) Drop(head bool) {
 	}
 }
 
-// End is the element at the head or the tail of a list that is not empty.
+// End returns the element at the head or the tail of a list that is not empty.
 func (l Elements) End(head bool) listpack.Value {
 	if q := l.large(); q != nil {
 		return q.End(head)
@@ -227,7 +231,7 @@ func (l Elements) End(head bool) listpack.Value {
 	return listpack.Get(lp, listpack.Last(lp))
 }
 
-// At is the element at the index; a negative one counts from the end, -1 is the last.
+// At returns the element at the index; a negative one counts from the end, -1 is the last.
 func (l Elements) At(index int) (v listpack.Value, ok bool) {
 	if q := l.large(); q != nil {
 		if index < 0 {
@@ -243,8 +247,9 @@ func (l Elements) At(index int) (v listpack.Value, ok bool) {
 	return listpack.Get(lp, pos), true
 }
 
-// Iter is a walk from the index to the end of the list or, in reverse, to its start. An index that is out of range begins none. The list may
-// only be changed by Insert, Replace and Delete with the iterator meanwhile.
+// Iter walks from the index to the end of the list or, in reverse, to its start. With an index that
+// is out of range it visits nothing. Meanwhile only Insert, Replace and Delete with the iterator
+// may change the list.
 func (l Elements) Iter(index int, reverse bool) ListIter {
 	if q := l.large(); q != nil {
 		return q.Iter(index, reverse)
@@ -252,7 +257,8 @@ func (l Elements) Iter(index int, reverse bool) ListIter {
 	return quicklist.IterListpack(l.Bytes(), index, reverse)
 }
 
-// Insert adds an element before or after the one that it.Next returned. MakeRoom comes before the walk, the walk is over.
+// Insert adds an element before or after the one that it.Next returned. Call MakeRoom before the
+// walk. The walk is over afterwards.
 func (l Elements) Insert(it *ListIter, b []byte, after bool) {
 	if q := l.changing(); q != nil {
 		q.Insert(it, b, after)
@@ -265,7 +271,8 @@ func (l Elements) Insert(it *ListIter, b []byte, after bool) {
 	listpack.Insert(l.Edit, pos, b)
 }
 
-// Replace puts b in the place of the element that it.Next returned. MakeRoom comes before the walk, the walk is over.
+// Replace puts b in the place of the element that it.Next returned. Call MakeRoom before the walk.
+// The walk is over afterwards.
 func (l Elements) Replace(it *ListIter, b []byte) {
 	if q := l.changing(); q != nil {
 		q.Replace(it, b)
@@ -298,7 +305,8 @@ func (l Elements) DeleteRange(index, n int) {
 	}
 }
 
-// SetPackedThreshold changes from how many bytes on an element of a quicklist has a node to itself, for tests; 0 is the default.
+// SetPackedThreshold sets from how many bytes on an element of a quicklist has a node to itself. It
+// is for tests; 0 is the default.
 func (h *Heap) SetPackedThreshold(bytes int) {
 	if bytes == 0 {
 		bytes = quicklist.DefaultPackedThreshold

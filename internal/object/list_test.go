@@ -25,7 +25,8 @@ func newList(t *testing.T, lim Limits) Elements {
 	a := arena.New()
 	h := NewHeap(a, maphash.MakeSeed(), rand.New(rand.NewPCG(1, 2)), &lim)
 	x := new(Edit)
-	x.Reset(h, Build(a, []byte("key"), PackedValue(a, List, EncListpack, listpack.Empty()), Meta{}), noTable{})
+	x.Reset(h, Build(a, []byte("key"), PackedValue(a, List, EncListpack, listpack.Empty()), Meta{}),
+		noTable{})
 	t.Cleanup(func() {
 		o := h.Take(x.E)
 		o.Free(h)
@@ -45,7 +46,9 @@ func add(l Elements, b []byte, head bool) {
 
 func TestListModel(t *testing.T) {
 	seed := testseed.New(t)
-	for _, lim := range []Limits{{ListMaxListpackSize: 4}, {ListMaxListpackSize: 12, ListCompressDepth: 1}, {ListMaxListpackSize: -1}, {ListMaxListpackSize: -5}} {
+	for _, lim := range []Limits{{ListMaxListpackSize: 4},
+		{ListMaxListpackSize: 12, ListCompressDepth: 1}, {ListMaxListpackSize: -1},
+		{ListMaxListpackSize: -5}} {
 		rng := rand.New(rand.NewPCG(seed, uint64(lim.ListMaxListpackSize)))
 		l := newList(t, lim)
 		var want [][]byte
@@ -56,7 +59,8 @@ func TestListModel(t *testing.T) {
 			encodings[l.Base()] = true
 			checkList(t, l, want, rng.IntN(2) == 0)
 		}
-		require.Equal(t, lim.ListMaxListpackSize != -5, encodings[EncQuicklist], "limit %d", lim.ListMaxListpackSize)
+		require.Equal(t, lim.ListMaxListpackSize != -5, encodings[EncQuicklist], "limit %d",
+			lim.ListMaxListpackSize)
 		require.True(t, encodings[EncListpack])
 	}
 }
@@ -153,7 +157,7 @@ func checkList(t *testing.T, l Elements, want [][]byte, reverse bool) {
 	require.False(t, ok)
 }
 
-// TestListConversions: the way to a quicklist and back, by size.
+// TestListConversions holds the way to a quicklist and back, by size.
 func TestListConversions(t *testing.T) {
 	l := newList(t, Limits{ListMaxListpackSize: -1})
 	big := bytes.Repeat([]byte("x"), 2000)
@@ -185,7 +189,8 @@ func TestListClone(t *testing.T) {
 	l.Drop(true)
 	require.Equal(t, 20, c.Len())
 	y := new(Edit)
-	y.Reset(l.H, Build(l.H.A, []byte("copy"), Value{Type: List, Enc: EncQuicklist, H: l.H.add(c)}, Meta{}), noTable{})
+	y.Reset(l.H, Build(l.H.A, []byte("copy"), Value{Type: List, Enc: EncQuicklist, H: l.H.add(c)},
+		Meta{}), noTable{})
 	checkList(t, AsList(y), want, false)
 	checkList(t, l, want[1:], true)
 	l.H.Take(y.E).Free(l.H)

@@ -5,8 +5,9 @@ import (
 	"godwit/internal/quicklist"
 )
 
-// What a file or a payload brings is built here: large collections whose number of elements is known, from elements that come one after the other. Elements
-// may be equal, which makes the input corrupt; the builders find that on the way, because they look for each element's place anyway.
+// What a file or a payload brings is built here: large collections whose number of elements is
+// known, from elements that come one after the other. Equal elements mean that the input is
+// corrupt. The builders find them on the way, because they look for each element's place anyway.
 
 // Next gives the next element of a collection; buf is memory that it may print an integer into.
 type Next func(buf []byte) []byte
@@ -56,9 +57,11 @@ func freeLarge(l Large) {
 	}
 }
 
-// LoadHash builds a hash table of n fields; next gives field, value and deadline in unix ms, 0 for none. ok is false, and nothing is left, if two fields are
-// equal.
-func LoadHash(h *Heap, n int, next func(fbuf, vbuf []byte) (field, value []byte, deadline int64)) (x *Edit, ok bool) {
+// LoadHash builds a hash table of n fields. next returns field, value and deadline in unix ms, 0
+// for none. ok is false if two fields are equal; nothing is left then.
+func LoadHash(
+	h *Heap, n int, next func(fbuf, vbuf []byte) (field, value []byte, deadline int64),
+) (x *Edit, ok bool) {
 	t := newHashTable(h)
 	t.d.Expand(n)
 	var batch [loadBatch]struct {
@@ -88,7 +91,8 @@ func LoadHash(h *Heap, n int, next func(fbuf, vbuf []byte) (field, value []byte,
 	return detachLarge(h, Hash, EncHashtable, t), true
 }
 
-// Load makes the members a sorted set of the encoding that its size asks for. ok is false, and nothing is left, if two are equal.
+// Load makes the members a sorted set of the encoding that its size asks for. ok is false if two
+// members are equal; nothing is left then.
 func (b *ZBuilder) Load() (x *Edit, ok bool) {
 	if n := len(b.items); n > 1 && b.compare(b.items[0], b.items[n-1]) > 0 {
 		b.Reverse() // files have the highest score first
@@ -124,7 +128,8 @@ type ListBuilder struct {
 
 // NewListBuilder begins a list under the current limits.
 func NewListBuilder(h *Heap) ListBuilder {
-	return ListBuilder{h, quicklist.New(h.lists, h.Lim.ListMaxListpackSize, h.Lim.ListCompressDepth)}
+	return ListBuilder{h,
+		quicklist.New(h.lists, h.Lim.ListMaxListpackSize, h.Lim.ListCompressDepth)}
 }
 
 // Node adds a node as it is: a listpack, or one element if plain.
@@ -139,9 +144,11 @@ func (b ListBuilder) Node(payload []byte, plain bool) {
 // Push adds an element at the end.
 func (b ListBuilder) Push(e []byte) { b.q.PushTail(e) }
 
-// List is the list, of which there is at least one element: a listpack if it is one node within the limits.
+// List returns the finished list: a listpack if it is one node within the limits, else a quicklist.
+// The builder must not be empty.
 func (b ListBuilder) List() *Edit {
-	if lp := b.q.Single(); lp != nil && !quicklist.Exceeds(b.h.Lim.ListMaxListpackSize, len(lp), listpack.Count(lp)) {
+	if lp := b.q.Single(); lp != nil &&
+		!quicklist.Exceeds(b.h.Lim.ListMaxListpackSize, len(lp), listpack.Count(lp)) {
 		x := NewDetached(b.h, List, EncListpack, lp)
 		freeLarge(newQuickList(b.q))
 		return x
@@ -154,13 +161,13 @@ func (l *Limits) PacksList(lp []byte) bool {
 	return !quicklist.Exceeds(l.ListMaxListpackSize, len(lp), listpack.Count(lp))
 }
 
-// IntsetMax is the longest intset.
+// IntsetMax returns the longest intset.
 func (l *Limits) IntsetMax() int { return l.intset() }
 
 // What a file keeps of collections is read here.
 
-// StoredFields is the number of fields of a hash, those included that are due and not yet taken away; earliest is the earliest deadline in unix ms, 0 if no
-// field has one.
+// StoredFields returns the number of fields of a hash, including due ones that are not yet removed.
+// earliest is the earliest deadline in unix ms, 0 if no field has one.
 func (h Fields) StoredFields() (n int, earliest int64) {
 	if next, ok := h.NextDeadline(); ok {
 		earliest = next
@@ -176,10 +183,11 @@ func (h Fields) StoredFields() (n int, earliest int64) {
 	return n, earliest
 }
 
-// PackedDeadlines is the listpack of field, value, deadline … of a hash of kind EncListpackEx, in the order that files keep it in.
+// PackedDeadlines returns the listpack of field, value, deadline … of a hash of kind EncListpackEx,
+// in the order that files keep it in.
 func (h Fields) PackedDeadlines() []byte { return h.exBytes() }
 
-// PackedDeadlines is the same of a payload that AppendPackedDeadlines made.
+// PackedDeadlines returns the same of a payload that AppendPackedDeadlines made.
 func PackedDeadlines(payload []byte) []byte { return payload[exHeader:] }
 
 // AppendPackedDeadlines appends the payload of a hash of kind EncListpackEx with such a listpack.
@@ -203,7 +211,7 @@ func PackedScore(v listpack.Value) (score float64, ok bool) {
 	return f, n == len(v.B) && n > 0 && f == f
 }
 
-// CompareMembers is the order of members with equal scores: that of their bytes.
+// CompareMembers orders members with equal scores by their bytes.
 func CompareMembers(a, b listpack.Value) int {
 	var buf [20]byte
 	return compareValue(a, text(b, &buf))

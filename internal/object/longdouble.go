@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
-// LongDouble is a number as INCRBYFLOAT computes with it: x86's 80-bit extended precision, a 64-bit significand, because that
-// is what Redis's long double is where nearly all of its servers run, and the last digits of replies show it. Its zero value is 0.
+// LongDouble is a number as INCRBYFLOAT computes with it: x86's 80-bit extended precision with a
+// 64-bit significand. Redis's long double is that where nearly all of its servers run, and the last
+// digits of replies show it. The zero value is 0.
 //
-// Differences from the hardware format, none of which a reply can show: no -0 and no subnormal numbers (they print as 0 with the
-// 17 decimals that replies have).
+// It differs from the hardware format in two ways that no reply can show: there is no -0, and there
+// are no subnormal numbers (they print as 0 with the 17 decimals that replies have).
 type LongDouble struct{ f *big.Float }
 
 const (
@@ -34,7 +35,7 @@ func inRange(f *big.Float) bool {
 	return !f.IsInf() && f.MantExp(nil) <= longDoubleMaxExp
 }
 
-// MaxLongDouble is the largest finite number.
+// MaxLongDouble returns the largest finite number.
 func MaxLongDouble() LongDouble {
 	m := new(big.Float).SetPrec(longDoublePrec).SetUint64(1<<64 - 1)
 	return LongDouble{m.SetMantExp(m, longDoubleMaxExp-64)}
@@ -43,19 +44,20 @@ func MaxLongDouble() LongDouble {
 // IsInf reports whether the number is an infinity ("inf" is a valid text).
 func (d LongDouble) IsInf() bool { return d.float().IsInf() }
 
-// Neg is the number with the other sign.
+// Neg returns the number with the other sign.
 func (d LongDouble) Neg() LongDouble { return LongDouble{new(big.Float).Neg(d.float())} }
 
 // Cmp compares as big.Float does.
 func (d LongDouble) Cmp(o LongDouble) int { return d.float().Cmp(o.float()) }
 
-// Float64 is the nearest double: an infinity for what is too large, 0 for what is too small.
+// Float64 returns the nearest double: an infinity for what is too large, 0 for what is too small.
 func (d LongDouble) Float64() float64 {
 	f, _ := d.float().Float64()
 	return f
 }
 
-// Add is the rounded sum; false when it is not finite, the result then being an infinity (or zero for the sum of opposite infinities).
+// Add returns the rounded sum, and false when it is not finite. The result is an infinity then, or
+// zero for the sum of opposite infinities.
 func (d LongDouble) Add(o LongDouble) (LongDouble, bool) {
 	a, b := d.float(), o.float()
 	sum := new(big.Float).SetPrec(longDoublePrec)
@@ -88,8 +90,9 @@ func (d LongDouble) Append(dst []byte) []byte {
 	return dst
 }
 
-// ParseLongDouble reads what C's strtold reads, as far as Redis accepts it: the whole of b, no spaces, no NaN, decimal or
-// hexadecimal, "inf" and "infinity"; nothing that overflows or that is too small to be anything but zero.
+// ParseLongDouble reads what C's strtold reads, as far as Redis accepts it: the whole of b, no
+// spaces, no NaN, decimal or hexadecimal, "inf" and "infinity". It refuses what overflows and what
+// is too small to be anything but zero.
 func ParseLongDouble(b []byte) (LongDouble, bool) {
 	if len(b) == 0 || len(b) >= longDoubleText {
 		return LongDouble{}, false
@@ -116,7 +119,8 @@ func ParseLongDouble(b []byte) (LongDouble, bool) {
 	return LongDouble{f}, ok
 }
 
-// scanNumber reads digits with an optional point and exponent; the number is digits × base^exp, or × 2^exp for base 16.
+// scanNumber reads digits with an optional point and exponent. The number is digits × base^exp, or
+// × 2^exp for base 16.
 func scanNumber(b []byte, base uint64) (digits []byte, exp int64, ok bool) {
 	digits = make([]byte, 0, 32)
 	seen, point := false, false
@@ -180,7 +184,7 @@ func scanExponent(b []byte) (int64, bool) {
 	return e, true
 }
 
-// scale is digits × 10^exp or × 2^exp, rounded once; false when it overflows or vanishes.
+// scale returns digits × 10^exp or × 2^exp, rounded once, and false when it overflows or vanishes.
 func scale(digits []byte, exp int64, base uint64) (*big.Float, bool) {
 	f := new(big.Float).SetPrec(longDoublePrec)
 	if len(digits) == 0 {
@@ -193,7 +197,8 @@ func scale(digits []byte, exp int64, base uint64) (*big.Float, bool) {
 		}
 		f.SetMantExp(f.SetInt(mant), int(exp))
 	} else {
-		// Far beyond the range no digit counts, and powers of ten must stay small enough to compute.
+		// Far beyond the range no digit counts, and powers of ten must stay small enough to
+		// compute.
 		if order := exp + int64(len(digits)); order > 5000 || order < -5000 {
 			return f, false
 		}
@@ -212,7 +217,8 @@ func scale(digits []byte, exp int64, base uint64) (*big.Float, bool) {
 func vanishes(f *big.Float) bool {
 	m := new(big.Float)
 	e := f.MantExp(m) // f = m × 2^e, 0.5 <= m < 1
-	return f.Sign() != 0 && (e <= longDoubleMinExp || e == longDoubleMinExp+1 && m.Abs(m).Cmp(big.NewFloat(0.5)) == 0)
+	return f.Sign() != 0 &&
+		(e <= longDoubleMinExp || e == longDoubleMinExp+1 && m.Abs(m).Cmp(big.NewFloat(0.5)) == 0)
 }
 
 func pow10(n int64) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil) }

@@ -7,8 +7,9 @@ import (
 	"godwit/internal/strtod"
 )
 
-// ParseScore reads a score as Redis's commands do: all that C's strtod reads (decimal and hexadecimal numbers, inf and infinity in any case), with nothing
-// before or behind. Not a number are nan, what overflows, and what underflows to 0.
+// ParseScore reads a score as Redis's commands do: all that C's strtod reads (decimal and
+// hexadecimal numbers, inf and infinity in any case), with nothing before or behind. It refuses
+// nan, what overflows, and what underflows to 0.
 func ParseScore(b []byte) (float64, bool) {
 	if n, ok := smallInt(b); ok {
 		return n, true
@@ -26,7 +27,8 @@ func ParseScore(b []byte) (float64, bool) {
 	return f, true
 }
 
-// smallInt reads up to 15 digits with an optional minus sign, the usual scores. -0 is none of its business.
+// smallInt reads up to 15 digits with an optional minus sign, the usual scores. It leaves -0 to
+// others.
 func smallInt(b []byte) (float64, bool) {
 	d := b
 	if len(d) > 0 && d[0] == '-' {
@@ -48,9 +50,10 @@ func smallInt(b []byte) (float64, bool) {
 	return float64(-n), n != 0
 }
 
-// shortDecimal reads up to 15 digits that count, one point among them, with an optional minus sign and an exponent of up to two digits: coordinates
-// and prices. Both the digits and the power of ten to multiply or divide them by are exact in a float64, so the result is rounded once, as it
-// must be. Zeros are left to others.
+// shortDecimal reads up to 15 significant digits, one point among them, with an optional minus sign
+// and an exponent of up to two digits: coordinates and prices. Both the digits and the power of ten
+// to multiply or divide them by are exact in a float64. So the result is rounded once, as it must
+// be. Zeros are left to others.
 func shortDecimal(b []byte) (float64, bool) {
 	d := b
 	if d[0] == '-' {
@@ -97,7 +100,8 @@ func shortDecimal(b []byte) (float64, bool) {
 }
 
 // exactPow10 are the powers of ten that a float64 holds exactly.
-var exactPow10 = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+var exactPow10 = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12,
+	1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
 // shortExponent reads one or two digits with an optional sign.
 func shortExponent(b []byte) (e int, ok bool) {
@@ -120,10 +124,11 @@ func shortExponent(b []byte) (e int, ok bool) {
 	return e, true
 }
 
-// AppendScore appends the score as C's printf("%.17g") does, inf and -inf without sign or case to wonder about.
+// AppendScore appends the score as C's printf("%.17g") does. Infinities are inf and -inf.
 func AppendScore(dst []byte, score float64) []byte { return resp.AppendDouble17(dst, score) }
 
-// AppendPackedScore appends the score as an element of the packed form prints: other than AppendScore for whole numbers from 1e17 on.
+// AppendPackedScore appends the score as an element of the packed form prints. It differs from
+// AppendScore for whole numbers from 1e17 on.
 func AppendPackedScore(dst []byte, score float64) []byte {
 	if n, ok := wholeScore(score); ok {
 		return appendInt(dst, n)
@@ -131,7 +136,8 @@ func AppendPackedScore(dst []byte, score float64) []byte {
 	return AppendScore(dst, score)
 }
 
-// wholeScore is the score as an integer, if it is one that Redis keeps as such: of at most 62 bits. -0 is 0.
+// wholeScore returns the score as an integer, if it is one that Redis keeps as such: of at most 62
+// bits. -0 is 0.
 func wholeScore(score float64) (int64, bool) {
 	if score < -1<<62 || score > 1<<62 {
 		return 0, false
@@ -146,9 +152,10 @@ func isDigit(c byte) bool { return c-'0' <= 9 }
 
 func isHex(c byte) bool { return isDigit(c) || (c|0x20)-'a' <= 'f'-'a' }
 
-// scanFloat reads the longest number at the start of b as strtod does: spaces, a sign, then a decimal or hexadecimal number, inf, infinity
-// or nan. n is how many bytes it took, 0 if there is no number. lost reports that the number was too large (f is infinite) or too small (f
-// is zero) for a float64.
+// scanFloat reads the longest number at the start of b as strtod does: spaces, a sign, then a
+// decimal or hexadecimal number, inf, infinity or nan. n is how many bytes it took, 0 if there is
+// no number. lost reports that the number was too large (f is infinite) or too small (f is zero)
+// for a float64.
 func scanFloat(b []byte) (f float64, n int, lost bool) {
 	i := 0
 	for i < len(b) && isSpace(b[i]) {
@@ -210,7 +217,8 @@ func hasName(b []byte, name string) bool {
 	return true
 }
 
-// mantissa is the length of the digits at the start of b with at most one point among them, 0 unless there is a digit.
+// mantissa returns the length of the digits at the start of b with at most one point among them, 0
+// unless there is a digit.
 func mantissa(b []byte, digit func(byte) bool) int {
 	i, digits, point := 0, 0, false
 	for i < len(b) {
@@ -229,7 +237,8 @@ func mantissa(b []byte, digit func(byte) bool) int {
 	return i
 }
 
-// exponent is the length of an exponent with its letter at the start of b, 0 if none with a digit is there.
+// exponent returns the length of an exponent with its letter at the start of b, 0 if none with a
+// digit is there.
 func exponent(b []byte, letter byte) int {
 	if len(b) < 2 || b[0]|0x20 != letter {
 		return 0
@@ -256,7 +265,8 @@ func scanDecimal(b []byte) int {
 	return n
 }
 
-// scanHex reads a hexadecimal number behind its 0x; whole reports an exponent, which Go's parser demands and C's does not.
+// scanHex reads a hexadecimal number behind its 0x. whole reports an exponent, which Go's parser
+// demands and C's does not.
 func scanHex(b []byte) (n int, whole bool) {
 	n = mantissa(b, isHex)
 	if n == 0 {
@@ -266,7 +276,8 @@ func scanHex(b []byte) (n int, whole bool) {
 	return n + e, e > 0
 }
 
-// convert is the value of a number in Go's syntax. digit and letter tell the mantissa's digits from the exponent.
+// convert returns the value of a number in Go's syntax. digit and letter tell the mantissa's digits
+// from the exponent.
 func convert(text []byte, digit func(byte) bool, letter byte) (f float64, lost bool) {
 	f, err := strtod.ParseFloat(string(text))
 	if f != 0 {

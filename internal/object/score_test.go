@@ -16,10 +16,12 @@ import (
 
 func TestParseScore(t *testing.T) {
 	for text, want := range map[string]float64{
-		"0": 0, "-1": -1, "007": 7, "1.5": 1.5, ".5": .5, "5.": 5, "+3": 3, "1e3": 1000, "1E-2": .01, "123456789012345678": 123456789012345678,
-		"999999999999999": 999999999999999, "-999999999999999": -999999999999999, "4.9e-324": 5e-324, "0e-5000": 0, "0.000e99999": 0,
-		"inf": math.Inf(1), "+Infinity": math.Inf(1), "-INF": math.Inf(-1),
-		"0x10": 16, "0X.8": .5, "-0x1.8p1": -3, "0x1P-1074": 5e-324, "0xabcdefABCDEF": 0xabcdefABCDEF,
+		"0": 0, "-1": -1, "007": 7, "1.5": 1.5, ".5": .5, "5.": 5, "+3": 3, "1e3": 1000,
+		"1E-2": .01, "123456789012345678": 123456789012345678, "999999999999999": 999999999999999,
+		"-999999999999999": -999999999999999, "4.9e-324": 5e-324, "0e-5000": 0,
+		"0.000e99999": 0, "inf": math.Inf(1), "+Infinity": math.Inf(1), "-INF": math.Inf(-1),
+		"0x10": 16, "0X.8": .5, "-0x1.8p1": -3, "0x1P-1074": 5e-324,
+		"0xabcdefABCDEF": 0xabcdefABCDEF,
 	} {
 		got, ok := ParseScore([]byte(text))
 		require.True(t, ok, text)
@@ -28,8 +30,10 @@ func TestParseScore(t *testing.T) {
 	zero, ok := ParseScore([]byte("-0"))
 	require.True(t, ok)
 	require.True(t, math.Signbit(zero))
-	for _, text := range []string{"", " 1", "1 ", "\t1", "nan", "-nan", "NaN", "nan(1)", "infi", "infinit", "i", "1e400", "-1e400", "1e-400", "-1e-400",
-		"0x", "0x.", "0x1p", "0x1p+", "0xg", "1e", "1e+", ".", "-", "+", "--1", "+-1", "1_000", "0x_1p3", "0b1", "0o7", "1,5", "1d", "1\x00", "0x1p-1080", "1.2.3"} {
+	for _, text := range []string{"", " 1", "1 ", "\t1", "nan", "-nan", "NaN", "nan(1)", "infi",
+		"infinit", "i", "1e400", "-1e400", "1e-400", "-1e-400",
+		"0x", "0x.", "0x1p", "0x1p+", "0xg", "1e", "1e+", ".", "-", "+", "--1", "+-1", "1_000",
+		"0x_1p3", "0b1", "0o7", "1,5", "1d", "1\x00", "0x1p-1080", "1.2.3"} {
 		f, ok := ParseScore([]byte(text))
 		require.False(t, ok, "%q: %v", text, f)
 	}
@@ -98,9 +102,11 @@ func TestParseLexRange(t *testing.T) {
 		min, max  string
 		ok, empty bool
 	}{
-		{"-", "+", true, false}, {"+", "-", true, true}, {"-", "-", true, true}, {"+", "+", true, true}, {"[a", "(b", true, false},
-		{"[a", "[a", true, false}, {"[a", "(a", true, true}, {"(a", "[a", true, true}, {"[b", "[a", true, true}, {"[", "[", true, false},
-		{"-\x00x", "+", true, false}, {"", "+", false, false}, {"a", "+", false, false}, {"-", "--", false, false}, {"-", "+a", false, false},
+		{"-", "+", true, false}, {"+", "-", true, true}, {"-", "-", true, true},
+		{"+", "+", true, true}, {"[a", "(b", true, false}, {"[a", "[a", true, false},
+		{"[a", "(a", true, true}, {"(a", "[a", true, true}, {"[b", "[a", true, true},
+		{"[", "[", true, false}, {"-\x00x", "+", true, false}, {"", "+", false, false},
+		{"a", "+", false, false}, {"-", "--", false, false}, {"-", "+a", false, false},
 	} {
 		r, ok := ParseLexRange([]byte(c.min), []byte(c.max))
 		require.Equal(t, c.ok, ok, "%q %q", c.min, c.max)
@@ -111,7 +117,8 @@ func TestParseLexRange(t *testing.T) {
 }
 
 func TestWholeScore(t *testing.T) {
-	for f, want := range map[float64]bool{0: true, 1: true, -5: true, 1 << 62: true, -1 << 62: true, 1<<62 + 1024: false, 0.5: false, math.Inf(1): false, 1e300: false} {
+	for f, want := range map[float64]bool{0: true, 1: true, -5: true, 1 << 62: true, -1 << 62: true,
+		1<<62 + 1024: false, 0.5: false, math.Inf(1): false, 1e300: false} {
 		n, ok := wholeScore(f)
 		require.Equal(t, want, ok, f)
 		if ok {
@@ -120,9 +127,11 @@ func TestWholeScore(t *testing.T) {
 	}
 }
 
-// FuzzParseScore holds the parser against Go's as package strtod uses it, whose numbers are nearly C's, and against its own way back.
+// FuzzParseScore holds the parser against Go's as package strtod uses it, whose numbers are nearly
+// C's, and against its own way back.
 func FuzzParseScore(f *testing.F) {
-	for _, s := range []string{"1", "-0", "1e5", "0x1p3", "0x1", "inf", "nan", " 1", "1_0", "4.9e-324", "1e-400", "0x_1p1", "+.5e-3", "1" + strings.Repeat("7", 899) + "e-775"} {
+	for _, s := range []string{"1", "-0", "1e5", "0x1p3", "0x1", "inf", "nan", " 1", "1_0",
+		"4.9e-324", "1e-400", "0x_1p1", "+.5e-3", "1" + strings.Repeat("7", 899) + "e-775"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -150,7 +159,8 @@ func FuzzParseScore(f *testing.F) {
 	})
 }
 
-// FuzzScanFloat: whatever the bytes, the number taken is a prefix of them, and a NUL ends it.
+// FuzzScanFloat checks that whatever the bytes, the number taken is a prefix of them, and a NUL
+// ends it.
 func FuzzScanFloat(f *testing.F) {
 	f.Add([]byte(" 12abc"))
 	f.Add([]byte("0x1p"))

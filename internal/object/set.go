@@ -50,13 +50,14 @@ func rangeSet(x *Edit, from, to int, _ bool, emit func(v listpack.Value)) {
 //	listpack   up to set-max-listpack-entries members, none longer than set-max-listpack-value bytes
 //	hashtable  everything else, see setTable
 //
-// A set only moves down that list as members are added, by the rules of Redis 7.2, so that OBJECT ENCODING answers the same after the same
-// commands. A member that spells a canonical integer may come back as an integer (listpack.Value); its text is the same.
+// A set only moves down that list as members are added, by the rules of Redis 7.2, so that OBJECT
+// ENCODING answers the same after the same commands. A member that spells a canonical integer may
+// come back as an integer (listpack.Value); its text is the same.
 //
-// Values handed out alias the set: they are good until it changes.
+// Values handed out alias the set: they are valid until it changes.
 type Members struct{ *Edit }
 
-// AsSet is the set that x holds.
+// AsSet returns the set that x holds.
 func AsSet(x *Edit) Members { return Members{x} }
 
 // maxIntset bounds set-max-intset-entries.
@@ -73,23 +74,25 @@ func NewSetEncoding(l *Limits, first []byte, n int) (Encoding, []byte) {
 	return EncListpack, listpack.Empty()
 }
 
-// Reserve is told that a command is about to add n members, before it adds the first: a packed set that could not hold as many becomes a hash table
-// at once, whether or not some of them are there already.
+// Reserve is told that a command is about to add n members, before it adds the first. A packed set
+// that could not hold as many becomes a hash table at once, whether or not some of them are there
+// already.
 func (s Members) Reserve(n int) {
-	if s.Base() == EncListpack && n > s.H.Lim.SetMaxListpackEntries || s.Base() == EncIntset && n > s.H.Lim.intset() {
+	if s.Base() == EncListpack && n > s.H.Lim.SetMaxListpackEntries ||
+		s.Base() == EncIntset && n > s.H.Lim.intset() {
 		s.toTable(max(n, s.Len()))
 	}
 }
 
 func (s Members) table() *setTable { return s.Large().(*setTable) }
 
-// changing is the large form, about to be changed.
+// changing returns the large form, about to be changed.
 func (s Members) changing() *setTable {
 	s.change()
 	return s.table()
 }
 
-// Len is the number of members.
+// Len returns the number of members.
 func (s Members) Len() int {
 	switch s.Base() {
 	case EncIntset:
@@ -131,7 +134,8 @@ func (s Members) Add(m []byte) bool {
 		if listpack.Find(b, listpack.First(b), m, 0) != 0 {
 			return false
 		}
-		if l := s.H.Lim; listpack.Count(b) < l.SetMaxListpackEntries && len(m) <= l.SetMaxListpackValue && listpack.SafeToAdd(b, listpack.EncodedSize(m)) {
+		if l := s.H.Lim; listpack.Count(b) < l.SetMaxListpackEntries &&
+			len(m) <= l.SetMaxListpackValue && listpack.SafeToAdd(b, listpack.EncodedSize(m)) {
 			listpack.Append(s.Edit, m)
 			return true
 		}
@@ -163,7 +167,8 @@ func (s Members) addInt(n int64) bool {
 	return true
 }
 
-// widestInt reports whether the integers of the intset and a string of n bytes fit the limits of a listpack.
+// widestInt reports whether the integers of the intset and a string of n bytes fit the limits of a
+// listpack.
 func (s Members) widestInt(n int) bool {
 	b, l := s.Bytes(), s.H.Lim
 	count, widest := intset.Len(b), 0
@@ -221,7 +226,8 @@ func (s Members) ToIntset() {
 	}
 }
 
-// Remove takes m out and reports whether it was a member. A set that has become empty is the caller's to delete.
+// Remove removes m and reports whether it was a member. The caller deletes a set that has become
+// empty.
 func (s Members) Remove(m []byte) bool {
 	switch s.Base() {
 	case EncIntset:
@@ -270,8 +276,8 @@ func (s Members) Each(visit func(v listpack.Value) bool) {
 	}
 }
 
-// Scan calls emit for some members of a hash table and returns the next cursor; see dict.Scan for what it guarantees. Packed sets are
-// walked by Each.
+// Scan calls emit for some members of a hash table and returns the next cursor. See dict.Scan for
+// what it guarantees. Each walks packed sets.
 func (s Members) Scan(cursor uint64, emit func(m []byte)) uint64 {
 	t := s.table()
 	return t.d.Scan(cursor, func(r arena.Ref) { emit(t.member(r)) })

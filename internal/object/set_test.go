@@ -27,7 +27,8 @@ func setHeap(t testing.TB, seed uint64, limits ...int) *Heap {
 	})
 	l := &Limits{SetMaxIntsetEntries: 512, SetMaxListpackEntries: 128, SetMaxListpackValue: 64}
 	if len(limits) > 0 {
-		l.SetMaxIntsetEntries, l.SetMaxListpackEntries, l.SetMaxListpackValue = limits[0], limits[1], limits[2]
+		l.SetMaxIntsetEntries, l.SetMaxListpackEntries, l.SetMaxListpackValue = limits[0],
+			limits[1], limits[2]
 	}
 	return NewHeap(a, maphash.MakeSeed(), rand.New(rand.NewPCG(seed, 1)), l)
 }
@@ -53,7 +54,8 @@ func (s Members) members() []string {
 	return out
 }
 
-// check holds the set against the members that it should have and against the rules of its encoding.
+// check holds the set against the members that it should have and against the rules of its
+// encoding.
 func (s Members) check(t *testing.T, want map[string]bool) {
 	t.Helper()
 	got := s.members()
@@ -87,9 +89,11 @@ func (s Members) check(t *testing.T, want map[string]bool) {
 	}
 }
 
-var setLimits = [][]int{{512, 128, 64}, {0, 0, 0}, {3, 0, 4}, {0, 5, 4}, {4, 6, 3}, {2, 9, 64}, {40, 20, 5}}
+var setLimits = [][]int{{512, 128, 64}, {0, 0, 0}, {3, 0, 4}, {0, 5, 4}, {4, 6, 3}, {2, 9, 64},
+	{40, 20, 5}}
 
-// randomMember is one of few, of all kinds: small and wide integers, almost integers, strings around the usual limits.
+// randomMember returns one of few members, of all kinds: small and wide integers, almost integers,
+// strings around the usual limits.
 func randomMember(rng *rand.Rand) string {
 	switch n := rng.IntN(60); rng.IntN(8) {
 	case 0, 1, 2, 3:
@@ -117,10 +121,12 @@ func TestSetModel(t *testing.T) {
 				case rng.IntN(4) == 0:
 					require.Equal(t, model[m], s.Has([]byte(m)), "seed %d op %d", seed, op)
 				case grow == (rng.IntN(4) > 0):
-					require.Equal(t, !model[m], s.Add([]byte(m)), "seed %d op %d: add %q", seed, op, m)
+					require.Equal(t, !model[m], s.Add([]byte(m)), "seed %d op %d: add %q", seed, op,
+						m)
 					model[m] = true
 				default:
-					require.Equal(t, model[m], s.Remove([]byte(m)), "seed %d op %d: remove %q", seed, op, m)
+					require.Equal(t, model[m], s.Remove([]byte(m)), "seed %d op %d: remove %q",
+						seed, op, m)
 					delete(model, m)
 				}
 				if op%7 == 0 {
@@ -145,7 +151,8 @@ func cloned(s Members) Members {
 	return AsSet(&Edit{H: s.H, E: c, slot: unplaced{}})
 }
 
-// TestSetEncodings: what Redis 7.2 makes of sets at the borders of its limits.
+// TestSetEncodings holds encodings against what Redis 7.2 makes of sets at the borders of its
+// limits.
 func TestSetEncodings(t *testing.T) {
 	count := func(n int, format string) (out []string) {
 		for i := range n {
@@ -181,7 +188,8 @@ func TestSetEncodings(t *testing.T) {
 		for _, m := range tc.members {
 			s.Add([]byte(m))
 		}
-		require.Equal(t, tc.want, s.Base(), "%v %d %.3q (%d)", tc.limits, tc.reserve, tc.members, len(tc.members))
+		require.Equal(t, tc.want, s.Base(), "%v %d %.3q (%d)", tc.limits, tc.reserve, tc.members,
+			len(tc.members))
 		s.Discard()
 	}
 }
@@ -192,7 +200,8 @@ func TestNewSetEncoding(t *testing.T) {
 		first string
 		n     int
 		want  Encoding
-	}{{"1", 512, EncIntset}, {"1", 513, EncHashtable}, {"x", 128, EncListpack}, {"x", 129, EncHashtable}, {"01", 1, EncListpack}} {
+	}{{"1", 512, EncIntset}, {"1", 513, EncHashtable}, {"x", 128, EncListpack},
+		{"x", 129, EncHashtable}, {"01", 1, EncListpack}} {
 		kind, packed := NewSetEncoding(h.Lim, []byte(tc.first), tc.n)
 		s := AsSet(NewDetached(h, Set, kind, packed))
 		s.Reserve(tc.n)
@@ -227,7 +236,8 @@ func TestToIntset(t *testing.T) {
 	}
 }
 
-// TestSetOps compares unions, intersections and differences with sets of Go, among sets of all encodings and sizes, some of them the same one.
+// TestSetOps compares unions, intersections and differences with sets of Go. It takes sets of all
+// encodings and sizes, some of them the same one.
 func TestSetOps(t *testing.T) {
 	for seed := range uint64(150) {
 		rng := rand.New(rand.NewPCG(seed, 2))
@@ -277,7 +287,8 @@ func compareOps(t *testing.T, seed uint64, sets []Members, models []map[string]b
 			want["diff"] = append(want["diff"], k)
 		}
 	}
-	for name, op := range map[string]func([]Members, func(listpack.Value) bool){"union": Union, "inter": Inter, "diff": Diff} {
+	for name, op := range map[string]func([]Members, func(listpack.Value) bool){"union": Union,
+		"inter": Inter, "diff": Diff} {
 		got := []string{}
 		op(sets, func(v listpack.Value) bool {
 			got = append(got, memberText(v))
@@ -297,8 +308,8 @@ func compareOps(t *testing.T, seed uint64, sets []Members, models []map[string]b
 	}
 }
 
-// TestSetScan: whatever is in the set from the beginning to the end of a scan is returned, while others come and go in such numbers that the
-// table grows and shrinks.
+// TestSetScan checks that a scan returns whatever is in the set from its beginning to its end,
+// while others come and go in such numbers that the table grows and shrinks.
 func TestSetScan(t *testing.T) {
 	for seed := range uint64(20) {
 		h := setHeap(t, seed, 0, 0, 0)

@@ -7,14 +7,16 @@ import (
 	"godwit/internal/listpack"
 )
 
-// Set operations all come down to one: Filter walks a set and keeps what is in all, or in none, of some others. Intersections and differences
-// are one walk, a union is a walk of each set that skips what the ones before it have. So results need not be collected to be answered.
+// Set operations all come down to one: Filter walks a set and keeps what is in all, or in none, of
+// some others. Intersections and differences are one walk. A union is a walk of each set that skips
+// what the ones before it have. So results need not be collected to be answered.
 //
 // # Cost
 //
-// A lookup in a large hash table is two or three cache misses, one after the other. Members are looked up in batches: the buckets of all are
-// requested, then the entries that may match, then compared. So the misses of a batch overlap. The hash of a member is computed once,
-// all tables share a seed.
+// A lookup in a large hash table is two or three cache misses, one after the other. Members are
+// looked up in batches: the buckets of all are requested, then the entries that may match, then
+// these are compared. So the misses of a batch overlap. The hash of a member is computed once,
+// because all tables share a seed.
 
 // candidate is a member that passed all lookups so far.
 type candidate struct {
@@ -34,8 +36,8 @@ type filter struct {
 	batch  [setBatch]candidate
 }
 
-// Filter calls emit for the members of s that each of the others has (in) or none of them (!in), until it returns false. None of the
-// sets may be changed meanwhile; they may be the same.
+// Filter calls emit for the members of s that each of the others has (in) or none of them (!in),
+// until emit returns false. None of the sets may be changed meanwhile. They may be the same.
 func (s Members) Filter(others []Members, in bool, emit func(v listpack.Value) bool) {
 	if len(others) == 0 {
 		s.Each(emit)
@@ -56,7 +58,8 @@ func (s Members) Filter(others []Members, in bool, emit func(v listpack.Value) b
 	}
 }
 
-// flush looks the batch up in one set after the other and emits what is left. It reports false when emit has had enough.
+// flush looks the batch up in one set after the other and emits what is left. It reports false when
+// emit has had enough.
 func (f *filter) flush() bool {
 	left := f.batch[:f.n]
 	f.n = 0
@@ -73,7 +76,9 @@ func (f *filter) flush() bool {
 			alive = f.lookup(o.table(), alive)
 			continue
 		}
-		alive = slices.DeleteFunc(alive, func(i uint8) bool { return o.HasValue(f.batch[i].v) != f.in })
+		alive = slices.DeleteFunc(alive, func(i uint8) bool {
+			return o.HasValue(f.batch[i].v) != f.in
+		})
 	}
 	for _, i := range alive {
 		if !f.emit(f.batch[i].v) {
@@ -83,7 +88,7 @@ func (f *filter) flush() bool {
 	return true
 }
 
-// lookup is what of the candidates passes the table.
+// lookup returns what of the candidates passes the table.
 func (f *filter) lookup(t *setTable, alive []uint8) []uint8 {
 	for _, i := range alive {
 		c := &f.batch[i]
@@ -122,8 +127,9 @@ func (s Members) HasValue(v listpack.Value) bool {
 // Compare orders sets by size.
 func (s Members) Compare(o Members) int { return s.Len() - o.Len() }
 
-// Union calls emit for every member of any of the sets once, until it returns false. Of sets there must be one at least, here and below. With many sets, what was emitted is collected, or
-// the lookups in all sets before would be quadratic.
+// Union calls emit once for every member of any of the sets, until emit returns false. There must
+// be at least one set, here and below. With many sets the emitted members are collected, or the
+// lookups in all sets before would be quadratic.
 func Union(sets []Members, emit func(v listpack.Value) bool) {
 	total, lookups := 0, 0
 	for i, s := range sets {
@@ -177,7 +183,8 @@ func Diff(sets []Members, emit func(v listpack.Value) bool) {
 func Inter(sets []Members, emit func(v listpack.Value) bool) {
 	sets = slices.Clone(sets)
 	slices.SortStableFunc(sets, Members.Compare)
-	// Only the same key twice gives the same entry twice, and then side by side unless others are as large.
+	// Only the same key twice gives the same entry twice, and then side by side unless others are
+	// as large.
 	sets = slices.CompactFunc(sets, func(a, b Members) bool { return a.E.Ref == b.E.Ref })
 	sets[0].Filter(sets[1:], true, emit)
 }

@@ -8,11 +8,13 @@ import (
 
 // Random choices. Every member, and every subset of a size, is equally likely.
 //
-// One member of a hash table is found by rejection (dict.Uniform). A subset is either picked member by member, or, when it is a sizeable part of the
-// set, selected in one walk: with k still to select among n still to come, take the next with probability k/n (Fan, Muller, Rezucha 1962;
-// Knuth's algorithm S). The walk is sequential where picks are cache misses.
+// One member of a hash table is found by rejection (dict.Uniform). A subset is picked member by
+// member, or, when it is a sizeable part of the set, selected in one walk: with k still to select
+// among n still to come, the next is taken with probability k/n (Fan, Muller, Rezucha 1962; Knuth's
+// algorithm S). The walk is sequential where picks are cache misses.
 
-// walkFrom is how many members there may be for each one selected for a walk to be cheaper than picks.
+// walkFrom is how many members there may be for each selected one before picks are cheaper than a
+// walk.
 const walkFrom = 8
 
 // selector decides about one member after the other which are selected.
@@ -30,7 +32,7 @@ func (w *selector) next() bool {
 	return take
 }
 
-// Random is a random member of a set that is not empty.
+// Random returns a random member of a set that is not empty.
 func (s Members) Random() listpack.Value {
 	switch s.Base() {
 	case EncIntset:
@@ -68,7 +70,8 @@ func (s Members) Sample(n int, visit func(v listpack.Value)) {
 	})
 }
 
-// Pop removes n random members, at most Len, and gives each to take before it goes. A set that has become empty is the caller's to delete.
+// Pop removes n random members, at most Len, and gives each to take before it goes. The caller
+// deletes a set that has become empty.
 func (s Members) Pop(n int, take func(v listpack.Value)) {
 	w := selector{s.H, s.Len(), n}
 	switch s.Base() {

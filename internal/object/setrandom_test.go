@@ -11,8 +11,8 @@ import (
 	"godwit/internal/listpack"
 )
 
-// chiSquare fails when the counts of equally likely outcomes deviate more than six standard deviations from what is expected: once in a billion
-// runs, and never with fixed seeds.
+// chiSquare fails when the counts of equally likely outcomes deviate more than six standard
+// deviations from what is expected. That is once in a billion runs, and never with fixed seeds.
 func chiSquare(t *testing.T, counts map[string]int, outcomes int, what string) {
 	t.Helper()
 	total := 0
@@ -29,8 +29,8 @@ func chiSquare(t *testing.T, counts map[string]int, outcomes int, what string) {
 	}
 }
 
-// randomSets are sets of every encoding, large ones in tables of several loads; setHeap's random source is seeded, the hashes are not: every
-// table has to be fair.
+// randomSets returns sets of every encoding, large ones in tables of several loads. setHeap's
+// random source is seeded, the hashes are not: every table has to be fair.
 func randomSets(t *testing.T) map[string]func(seed uint64) Members {
 	build := func(n int, format string, limits ...int) func(uint64) Members {
 		return func(seed uint64) Members {
@@ -70,7 +70,8 @@ func TestRandomIsUniform(t *testing.T) {
 	}
 }
 
-// TestSampleIsUniform: every member is in a sample equally often, and samples have no member twice, whichever way they are drawn.
+// TestSampleIsUniform checks that every member is in a sample equally often, and that samples have
+// no member twice, whichever way they are drawn.
 func TestSampleIsUniform(t *testing.T) {
 	for name, build := range randomSets(t) {
 		s := build(2)
@@ -94,7 +95,7 @@ func TestSampleIsUniform(t *testing.T) {
 	}
 }
 
-// TestPairsAreUniform: not only members, subsets are equally likely.
+// TestPairsAreUniform checks that subsets are equally likely, not only members.
 func TestPairsAreUniform(t *testing.T) {
 	for _, limits := range [][]int{{512, 0, 0}, {0, 128, 64}, {0, 0, 0}} {
 		h := setHeap(t, 3, limits...)
@@ -115,7 +116,8 @@ func TestPairsAreUniform(t *testing.T) {
 	}
 }
 
-// TestPop: what is taken is gone, the rest is there, in all encodings and for all counts.
+// TestPop checks that what is taken is gone and the rest is there, in all encodings and for all
+// counts.
 func TestPop(t *testing.T) {
 	for name, build := range randomSets(t) {
 		whole := build(0)

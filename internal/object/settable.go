@@ -23,8 +23,8 @@ import (
 //
 // # Invariants
 //
-// The table owns its blocks. bytes is the sum of their size classes, so that Size is O(1). Members come and go through insert and
-// drop only, which is where a running snapshot looks at what changes.
+// The table owns its blocks. bytes is the sum of their size classes, so that Size is O(1). Members
+// come and go only through insert and drop, where a running snapshot looks at what changes.
 type setTable struct {
 	captured
 	h     *Heap
@@ -42,7 +42,7 @@ func newSetTable(h *Heap, n int) *setTable {
 	return t
 }
 
-// member is the bytes of the member in block r.
+// member returns the bytes of the member in block r.
 func (t *setTable) member(r arena.Ref) []byte {
 	b := t.h.A.From(r)
 	if n := int(b[memberHeader]); n < 0x80 {
@@ -131,7 +131,8 @@ func (t *setTable) remove(m []byte) bool {
 // setBatch is how many members are brought into the cache at once: their misses overlap.
 const setBatch = 32
 
-// each calls visit for every member until it returns false. visit may drop the member that it is given.
+// each calls visit for every member until it returns false. visit may drop the member that it is
+// given.
 func (t *setTable) each(visit func(r arena.Ref, m []byte) bool) {
 	var buf [2 * setBatch]arena.Ref
 	t.d.Pause++ // a rehash would bring up members twice
@@ -158,11 +159,11 @@ func (t *setTable) each(visit func(r arena.Ref, m []byte) bool) {
 	}
 }
 
-// random is a member's block, each with the same probability.
+// random returns a member's block, each with the same probability.
 func (t *setTable) random() arena.Ref { return t.d.Uniform(t.h.Rand.Uint64) }
 
-// settle ends a removal of many members: the table becomes as small as they allow, or what is left of it would be a desert
-// that every random choice had to search.
+// settle ends a removal of many members. It makes the table as small as they allow. Else every
+// random choice would search a nearly empty table.
 func (t *setTable) settle() {
 	for t.d.RehashSlice(1 << 10) {
 	}

@@ -8,29 +8,33 @@ import (
 	"godwit/internal/listpack"
 )
 
-// Sketch is the value of the types that count and filter by chance: Bloom and cuckoo filters, count-min sketches, top-k lists and t-digests. To this package
-// all of them are a small header and blocks of bytes in a fixed order; what these mean is the business of the packages bloom, cuckoo and so on.
+// Sketch is the value of the types that count and filter by chance: Bloom and cuckoo filters,
+// count-min sketches, top-k lists and t-digests. To this package all of them are a small header and
+// blocks of bytes in a fixed order. What these mean is the business of the packages bloom, cuckoo
+// and so on.
 //
 //	Sketch (Go) ──→ header   a few to some hundred bytes
 //	            ├─→ block 0  any number of bytes
 //	            ├─→ block 1
 //	            └─→ …
 //
-// Header and blocks are arena blocks of their own, so that even a sketch of gigabytes costs the collector nothing, and a block can be replaced without
-// touching others.
+// Header and blocks are arena blocks of their own. So even a sketch of gigabytes costs the
+// collector nothing, and a block can be replaced without touching others.
 //
 // # Changes and snapshots
 //
-// Who changes a sketch says so: Edit.ChangingSketch comes first, and every changed range of a block goes through Change. While a snapshot writes the sketch
-// (frozenSketch), a page of 256 bytes that changes before its turn is copied then. The header is small and copied when the writing begins. Blocks that
-// are dropped or resized before their turn stay until it has come.
+// A change of a sketch is announced: Edit.ChangingSketch comes first, and every changed range of a
+// block goes through Change. While a snapshot writes the sketch (frozenSketch), a page of 256 bytes
+// that changes before its turn is copied then. The header is small and copied when the writing
+// begins. Blocks that are dropped or resized before their turn stay until it has come.
 //
 // # Invariants
 //
-// bytes is the sum of the size classes of header and blocks. Nothing writes to a block but through what Change, Append and Resize have returned, before the
-// next call of anything.
+// bytes is the sum of the size classes of header and blocks. A block is written to only through
+// what Change, Append and Resize have returned, before the next call of anything.
 //
-// Complexity: Change is O(1), and while a snapshot runs O(n) in the length of the range. Limits: as many bytes as the arena maps.
+// Complexity: Change is O(1), and while a snapshot runs O(n) in the length of the range. Limits: as
+// many bytes as the arena maps.
 type Sketch struct {
 	captured
 	h      *Heap
@@ -63,10 +67,11 @@ func (s *Sketch) free(b sketchBlock) {
 
 func (s *Sketch) view(b sketchBlock) []byte { return s.h.A.Bytes(b.ref, b.n) }
 
-// Head is the header. It may be written to by whoever has called Edit.ChangingSketch.
+// Head returns the header. It may be written to by whoever has called Edit.ChangingSketch.
 func (s *Sketch) Head() []byte { return s.view(s.head) }
 
-// ResizeHead gives the header another length and returns it: what was there is kept as far as there is room, new bytes are zero.
+// ResizeHead gives the header another length and returns it. Old bytes are kept as far as there is
+// room, new bytes are zero.
 func (s *Sketch) ResizeHead(n int) []byte {
 	old := s.head
 	s.head = s.alloc(n)
@@ -75,19 +80,19 @@ func (s *Sketch) ResizeHead(n int) []byte {
 	return s.Head()
 }
 
-// Blocks is the number of blocks.
+// Blocks returns the number of blocks.
 func (s *Sketch) Blocks() int { return len(s.blocks) }
 
-// BlockLen is the length of block i in bytes.
+// BlockLen returns the length of block i in bytes.
 func (s *Sketch) BlockLen(i int) int { return s.blocks[i].n }
 
-// Block is block i, to be read.
+// Block returns block i, to be read.
 func (s *Sketch) Block(i int) []byte { return s.view(s.blocks[i]) }
 
 // Prefetch hints that the cache line at the offset of block i will be read soon.
 func (s *Sketch) Prefetch(i, off int) { s.h.A.Prefetch(s.blocks[i].ref, off) }
 
-// Change is the n bytes of block i from off on, to be changed.
+// Change returns the n bytes of block i from off on, to be changed.
 func (s *Sketch) Change(i, off, n int) []byte {
 	if s.capture != nil {
 		s.frozen().keep(i, off, n)
@@ -102,7 +107,8 @@ func (s *Sketch) Append(n int) []byte {
 	return s.view(b)
 }
 
-// Resize gives block i another length and returns it: what was there is kept as far as there is room, new bytes are zero.
+// Resize gives block i another length and returns it. Old bytes are kept as far as there is room,
+// new bytes are zero.
 func (s *Sketch) Resize(i, n int) []byte {
 	old := s.blocks[i]
 	if n == old.n {
@@ -177,7 +183,7 @@ func (s *Sketch) Detach(t Type) *Edit { return detachLarge(s.h, t, EncSketch, s)
 // Discard frees a sketch that no entry has.
 func (s *Sketch) Discard() { freeLarge(s) }
 
-// Sketch is the value of an Edit of such a type, to be read.
+// Sketch returns the value of an Edit of such a type, to be read.
 func (x *Edit) Sketch() *Sketch { return x.Large().(*Sketch) }
 
 // ChangingSketch is Sketch, about to be changed.
@@ -190,10 +196,12 @@ func (x *Edit) ChangingSketch() *Sketch {
 	return s
 }
 
-// frozenSketch is a sketch as it was at one moment, given out chunk by chunk while the sketch goes on changing.
+// frozenSketch is a sketch as it was at one moment, given out chunk by chunk while the sketch goes
+// on changing.
 //
-// The walk goes through the blocks from the first byte to the last. A page that changes before the walk is there is copied, and the copy is given out in its
-// place. A block that is dropped before that stays here until the end.
+// The walk goes through the blocks from the first byte to the last. A page that changes before the
+// walk is there is copied, and the copy is given out in its place. A block that is dropped before
+// that stays here until the end.
 type frozenSketch struct {
 	a       *arena.Arena
 	blocks  []frozenBlock
@@ -211,8 +219,9 @@ type frozenBlock struct {
 }
 
 const (
-	// sketchPage is what is copied of a sketch when something changes: a small multiple of the cache line that a filter touches, so that changes at
-	// random places leave few bytes behind.
+	// sketchPage is how many bytes of a sketch are copied when something changes. It is a small
+	// multiple of the cache line that a filter touches, so that changes at random places leave few
+	// bytes behind.
 	sketchPage = 256
 	// sketchChunk is what is given out at once, in bytes.
 	sketchChunk = 16 << 10
@@ -222,7 +231,8 @@ func pageKey(block, page int) uint64 { return uint64(block)<<40 | uint64(page) }
 
 // begin implements Large.
 func (s *Sketch) begin(c *Capture) {
-	f := &frozenSketch{a: s.h.A, copies: map[uint64]arena.Ref{}, blocks: make([]frozenBlock, len(s.blocks))}
+	f := &frozenSketch{a: s.h.A, copies: map[uint64]arena.Ref{},
+		blocks: make([]frozenBlock, len(s.blocks))}
 	c.parts, c.Len = f, 0
 	c.Header = slices.Clone(s.Head())
 	for i, b := range s.blocks {
@@ -256,7 +266,7 @@ func (s *Sketch) step(c *Capture, n int) (done bool) {
 // frozen returns the sketch as it was, while it is captured.
 func (s *Sketch) frozen() *frozenSketch { return s.capture.parts.(*frozenSketch) }
 
-// chunk is the next chunk as it was.
+// chunk returns the next chunk as it was.
 func (f *frozenSketch) chunk() []byte {
 	fb := f.blocks[f.at]
 	b := f.a.Bytes(fb.ref, fb.n)[f.off:min(f.off+sketchChunk, fb.n)]
@@ -296,7 +306,8 @@ func (f *frozenSketch) keep(i, off, n int) {
 		return
 	}
 	fb := f.blocks[i]
-	invariant.Check(off >= 0 && off+n <= fb.n, "object: %d bytes at %d of a block of %d", n, off, fb.n)
+	invariant.Check(off >= 0 && off+n <= fb.n, "object: %d bytes at %d of a block of %d", n, off,
+		fb.n)
 	for page := off / sketchPage; page*sketchPage < off+n; page++ {
 		k := pageKey(i, page)
 		if f.passed(i, page*sketchPage) || f.copies[k] != 0 {

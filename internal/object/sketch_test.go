@@ -71,7 +71,8 @@ func changeSketch(rng *rand.Rand, s *Sketch, im *sketchImage) {
 	case k == 2 && n > 0:
 		i, size := rng.IntN(n), rng.IntN(3*sketchChunk)
 		s.Resize(i, size)
-		im.blocks[i] = append(make([]byte, 0, size), im.blocks[i][:min(size, len(im.blocks[i]))]...)[:size]
+		im.blocks[i] = append(make([]byte, 0, size),
+			im.blocks[i][:min(size, len(im.blocks[i]))]...)[:size]
 	case k == 3:
 		scribble(s.Head(), im.head)
 	case k == 4:
@@ -89,7 +90,8 @@ func changeSketch(rng *rand.Rand, s *Sketch, im *sketchImage) {
 	}
 }
 
-// TestSketchModel changes a sketch at random; now and then it is saved meanwhile, and what is saved is what there was at the beginning.
+// TestSketchModel changes a sketch at random. Now and then it is saved meanwhile. What is saved
+// must be what there was at the beginning.
 func TestSketchModel(t *testing.T) {
 	rng := testseed.Rand(t)
 	for range 40 {

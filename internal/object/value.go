@@ -8,9 +8,9 @@ import (
 	"godwit/internal/sds"
 )
 
-// Value is a payload on its way into an entry, or a view of one that is there. Which field counts is told by
-// Enc: N for EncInt, B for EncRaw, EncEmbstr and packed payloads inside the entry, S for EncSDS and packed payloads in a block of their own, H for
-// large collections.
+// Value is a payload on its way into an entry, or a view of one that is there. Enc tells which
+// field counts: N for EncInt, B for EncRaw, EncEmbstr and packed payloads inside the entry, S for
+// EncSDS and packed payloads in a block of their own, H for large collections.
 type Value struct {
 	Type Type
 	Enc  Encoding
@@ -20,8 +20,8 @@ type Value struct {
 	H    uint32
 }
 
-// StringValue chooses the encoding that SET gives to b: int for what is a canonical 64-bit integer, embstr up
-// to EmbstrMax, raw above. The value aliases b.
+// StringValue chooses the encoding that SET gives to b: int for a canonical 64-bit integer, embstr
+// up to EmbstrMax, raw above. The value aliases b.
 func StringValue(b []byte) Value {
 	if n, ok := ParseInt(b); ok {
 		return Value{Enc: EncInt, N: n}
@@ -40,13 +40,13 @@ func PlainValue(b []byte) Value {
 	return Value{Enc: EncRaw, B: b}
 }
 
-// IntValue is a string value that holds n.
+// IntValue returns a string value that holds n.
 func IntValue(n int64) Value { return Value{Enc: EncInt, N: n} }
 
 // SDSValue hands the growing string over to the entry that is built from the value.
 func SDSValue(s sds.Str) Value { return Value{Enc: EncSDS, S: s} }
 
-// Value is a view of the entry's payload.
+// Value returns a view of the entry's payload.
 func (e Entry) Value() Value {
 	v := Value{Type: e.Type(), Enc: e.Encoding()}
 	switch {
@@ -70,7 +70,7 @@ func (v *Value) form() byte {
 	return f
 }
 
-// payloadLen is the number of bytes that the payload takes in an entry.
+// payloadLen returns the number of bytes that the payload takes in an entry.
 func (v *Value) payloadLen() int {
 	switch {
 	case v.Enc == EncInt:
@@ -98,7 +98,8 @@ func (v *Value) put(b []byte) {
 	}
 }
 
-// Clone makes a deep copy that owns what it refers to off the heap; inline bytes still alias the original.
+// Clone makes a deep copy that owns what it refers to off the heap. Inline bytes still alias the
+// original.
 func (v Value) Clone(h *Heap) Value {
 	switch {
 	case v.Enc.inBlock():
@@ -150,9 +151,9 @@ func Build(a *arena.Arena, key []byte, v Value, m Meta) Entry {
 	return e
 }
 
-// Overwrite replaces value and deadline in place when the result has the same size class and the deadline does
-// not appear or vanish; it reports whether it did. What the entry owned is not freed here. v must not
-// alias the entry.
+// Overwrite replaces value and deadline in place when the result has the same size class and the
+// deadline does not appear or vanish. It reports whether it did. What the entry owned is not freed
+// here. v must not alias the entry.
 func (e Entry) Overwrite(v Value, deadline int64) bool {
 	if (deadline != 0) != (e.b[offFlags]&FlagDeadline != 0) {
 		return false
@@ -172,8 +173,8 @@ func (e Entry) Overwrite(v Value, deadline int64) bool {
 	return true
 }
 
-// Move rebuilds the entry under another key (nil keeps it) and metadata and frees the old block; the payload's
-// ownership goes to the new entry.
+// Move rebuilds the entry under another key (nil keeps it) and metadata and frees the old block.
+// The payload's ownership goes to the new entry.
 func (e Entry) Move(a *arena.Arena, key []byte, m Meta) Entry {
 	if key == nil {
 		key = e.Key()
@@ -183,7 +184,8 @@ func (e Entry) Move(a *arena.Arena, key []byte, m Meta) Entry {
 	return ne
 }
 
-// SetDeadline changes the deadline of an entry that has one, in place; it reports false when the entry has none.
+// SetDeadline changes the deadline of an entry that has one, in place. It reports false when the
+// entry has none.
 func (e Entry) SetDeadline(ms int64) bool {
 	if e.b[offFlags]&FlagDeadline == 0 || ms == 0 {
 		return false
@@ -197,8 +199,8 @@ func (e Entry) FreeBlock(a *arena.Arena) {
 	a.Free(e.Ref, e.blockSize(), arena.Values)
 }
 
-// StringBytes is the value's bytes; an integer is printed into scratch. The result is valid until the next change of the
-// keyspace or use of scratch.
+// StringBytes returns the value's bytes. An integer is printed into scratch. The result is valid
+// until the next change of the keyspace or use of scratch.
 func (e Entry) StringBytes(a *arena.Arena, scratch *[24]byte) []byte {
 	switch e.Encoding() {
 	case EncInt:
@@ -211,7 +213,7 @@ func (e Entry) StringBytes(a *arena.Arena, scratch *[24]byte) []byte {
 	}
 }
 
-// StringLen is the length in bytes of the value as a string.
+// StringLen returns the length in bytes of the value as a string.
 func (e Entry) StringLen() int {
 	switch e.Encoding() {
 	case EncInt:
@@ -223,7 +225,8 @@ func (e Entry) StringLen() int {
 	}
 }
 
-// ToSDS rebuilds a string entry of another encoding as a growing string with room for n bytes and frees the old block.
+// ToSDS rebuilds a string entry of another encoding as a growing string with room for n bytes and
+// frees the old block.
 func (e Entry) ToSDS(a *arena.Arena, n int) Entry {
 	var scratch [24]byte
 	b := e.StringBytes(a, &scratch)

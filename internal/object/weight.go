@@ -5,8 +5,9 @@ import (
 	"math"
 )
 
-// ParseWeight reads a number of SORT as strtod does, which is less strict than ParseScore: white space may precede it, a NUL ends it, the empty
-// string is 0. Not a number are nan and what is too large or too small for a float64 of full precision.
+// ParseWeight reads a number of SORT as strtod does, which is less strict than ParseScore: white
+// space may precede it, a NUL ends it, the empty string is 0. It refuses nan and what is too large
+// or too small for a float64 of full precision.
 func ParseWeight(b []byte) (float64, bool) {
 	if n, ok := smallInt(b); ok {
 		return n, true

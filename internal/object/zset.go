@@ -38,17 +38,18 @@ func rangeZSet(x *Edit, from, to int, reverse bool, emit func(v listpack.Value))
 	}
 }
 
-// SortedSet is a sorted set that is read or changed: members in the order of their scores, equal scores in the order of the members' bytes. Ranks
-// count from 0.
+// SortedSet is a sorted set that is read or changed: members in the order of their scores, equal
+// scores in the order of the members' bytes. Ranks count from 0.
 //
-// Up to the limits of its encoding it is a listpack of member, score, member, score …, a score being an integer where it is one
-// of up to 62 bits and its %.17g text otherwise (so -0 turns into 0, as in Redis). Above it is a skiplist whose nodes a dict finds
-// by member. It never goes back by itself.
+// Up to the limits of its encoding it is a listpack of member, score, member, score …. A score is
+// an integer there if it is a whole number of up to 62 bits, else its %.17g text (so -0 turns into
+// 0, as in Redis). Above the limits it is a skiplist whose nodes a dict finds by member. It never
+// goes back by itself.
 //
 // Members and iterators that methods return are valid until the next change.
 type SortedSet struct{ *Edit }
 
-// AsZSet is the sorted set of an Edit whose value is one.
+// AsZSet returns the sorted set of an Edit whose value is one.
 func AsZSet(x *Edit) SortedSet { return SortedSet{x} }
 
 // ZAddFlags say what Add may do.
@@ -75,7 +76,7 @@ const (
 	ZAddSame                      // the member had the score
 )
 
-// Len is the number of members.
+// Len returns the number of members.
 func (z SortedSet) Len() int {
 	if l, ok := z.large(); ok {
 		return l.list.Len()
@@ -83,7 +84,7 @@ func (z SortedSet) Len() int {
 	return listpack.Count(z.Bytes()) / 2
 }
 
-// large is the large form, if it is that.
+// large returns the large form, if it is that.
 func (z SortedSet) large() (*zsetLarge, bool) {
 	if z.Base() != EncSkiplist {
 		return nil, false
@@ -91,7 +92,7 @@ func (z SortedSet) large() (*zsetLarge, bool) {
 	return z.Large().(*zsetLarge), true
 }
 
-// Score is the score of a member. O(1) when large.
+// Score returns the score of a member. O(1) when large.
 func (z SortedSet) Score(member []byte) (score float64, ok bool) {
 	if l, ok := z.large(); ok {
 		return l.score(member)
@@ -103,7 +104,8 @@ func (z SortedSet) Score(member []byte) (score float64, ok bool) {
 	return 0, false
 }
 
-// Warm asks for the memory that Score will read for the members, so that it is on its way for all of them at once.
+// Warm asks for the memory that Score will read for the members, so that it is on its way for all
+// of them at once.
 func (z SortedSet) Warm(members ...[]byte) {
 	l, ok := z.large()
 	if !ok {
@@ -117,9 +119,11 @@ func (z SortedSet) Warm(members ...[]byte) {
 	}
 }
 
-// Add gives the member the score, or adds the score to its own with ZAddIncr, as the flags allow. now is the score that the member has then
-// (0 with ZAddNone and ZAddNaN). O(log N) when large.
-func (z SortedSet) Add(score float64, member []byte, flags ZAddFlags) (res ZAddResult, now float64) {
+// Add gives the member the score, or adds the score to its own with ZAddIncr, as the flags allow.
+// now is the score that the member has then (0 with ZAddNone and ZAddNaN). O(log N) when large.
+func (z SortedSet) Add(
+	score float64, member []byte, flags ZAddFlags,
+) (res ZAddResult, now float64) {
 	if math.IsNaN(score) {
 		return ZAddNaN, 0
 	}
@@ -130,7 +134,7 @@ func (z SortedSet) Add(score float64, member []byte, flags ZAddFlags) (res ZAddR
 	return z.addPacked(score, member, flags)
 }
 
-// decide is what becomes of a member with the score old: the score to give it and the result.
+// decide returns what becomes of a member with the score old: the score to give it and the result.
 func (flags ZAddFlags) decide(old, score float64) (ZAddResult, float64) {
 	if flags&ZAddNX != 0 {
 		return ZAddNone, 0
@@ -150,7 +154,8 @@ func (flags ZAddFlags) decide(old, score float64) (ZAddResult, float64) {
 	return ZAddUpdated, score
 }
 
-// Remove takes the member out and reports whether it was there. The caller deletes the key of a set that is empty then.
+// Remove removes the member and reports whether it was there. The caller deletes the key of a set
+// that is empty then.
 func (z SortedSet) Remove(member []byte) bool {
 	if l, ok := z.large(); ok {
 		z.change()
@@ -163,7 +168,8 @@ func (z SortedSet) Remove(member []byte) bool {
 	return pos != 0
 }
 
-// Rank is the number of members before this one, counted from the other end if reverse, and its score. O(log N) when large.
+// Rank returns the number of members before this one, counted from the other end if reverse, and
+// its score. O(log N) when large.
 func (z SortedSet) Rank(member []byte, reverse bool) (rank int, score float64, ok bool) {
 	if l, large := z.large(); large {
 		rank, score, ok = l.rank(member)
@@ -176,14 +182,14 @@ func (z SortedSet) Rank(member []byte, reverse bool) (rank int, score float64, o
 	return rank, score, ok
 }
 
-// span is a part of a sorted set: n members from rank first on. low and high are the nodes of its first and last member in the large form,
-// 0 where they are not known.
+// span is a part of a sorted set: n members from rank first on. low and high are the nodes of its
+// first and last member in the large form, 0 where they are not known.
 type span struct {
 	first, n  int
 	low, high arena.Ref
 }
 
-// scoreSpan is the part with scores in the range.
+// scoreSpan returns the part with scores in the range.
 func (z SortedSet) scoreSpan(r *ScoreRange) span {
 	if r.Empty() {
 		return span{}
@@ -194,7 +200,7 @@ func (z SortedSet) scoreSpan(r *ScoreRange) span {
 	return zlScoreSpan(z.Bytes(), r)
 }
 
-// lexSpan is the part with members in the range.
+// lexSpan returns the part with members in the range.
 func (z SortedSet) lexSpan(r *LexRange) span {
 	if r.Empty() {
 		return span{}
@@ -205,7 +211,8 @@ func (z SortedSet) lexSpan(r *LexRange) span {
 	return zlLexSpan(z.Bytes(), r)
 }
 
-// rankSpan is the part between two ranks, both included; negative ones count from the end as in ZRANGE.
+// rankSpan returns the part between two ranks, both included. Negative ones count from the end as
+// in ZRANGE.
 func (z SortedSet) rankSpan(start, stop int) span {
 	n := z.Len()
 	if start < 0 {
@@ -221,14 +228,15 @@ func (z SortedSet) rankSpan(start, stop int) span {
 	return span{first: start, n: stop - start + 1}
 }
 
-// CountByScore is the number of members with scores in the range. O(log N) when large.
+// CountByScore returns the number of members with scores in the range. O(log N) when large.
 func (z SortedSet) CountByScore(r ScoreRange) int { return z.scoreSpan(&r).n }
 
-// CountByLex is the number of members in the range. O(log N) when large.
+// CountByLex returns the number of members in the range. O(log N) when large.
 func (z SortedSet) CountByLex(r LexRange) int { return z.lexSpan(&r).n }
 
-// ByRank iterates over the members with ranks from start to stop, both included, negative ones counting from the end (ZRANGE). With reverse the
-// order is turned round first, so that rank 0 is the highest score. O(log N) when large, and O(1) for each member.
+// ByRank iterates over the members with ranks from start to stop, both included, negative ones
+// counting from the end (ZRANGE). With reverse the order is turned round first, so that rank 0 is
+// the highest score. O(log N) when large, and O(1) for each member.
 func (z SortedSet) ByRank(start, stop int, reverse bool) ZIter {
 	s := z.rankSpan(start, stop)
 	if reverse {
@@ -237,8 +245,9 @@ func (z SortedSet) ByRank(start, stop int, reverse bool) ZIter {
 	return z.iterate(s, reverse)
 }
 
-// ByScore iterates over the members with scores in the range, from the highest down if reverse, without the first offset of them and at most limit
-// (below 0: all). A negative offset leaves none, as in Redis.
+// ByScore iterates over the members with scores in the range, from the highest down if reverse. It
+// skips the first offset of them and yields at most limit (below 0: all). A negative offset leaves
+// none, as in Redis.
 func (z SortedSet) ByScore(r ScoreRange, reverse bool, offset, limit int) ZIter {
 	var s span
 	if l, ok := z.large(); ok && !r.Empty() {
@@ -263,7 +272,7 @@ func (z SortedSet) ByLex(r LexRange, reverse bool, offset, limit int) ZIter {
 // All iterates over all members, lowest score first.
 func (z SortedSet) All() ZIter { return z.ByRank(0, -1, false) }
 
-// limited is what LIMIT leaves of the part when it is walked in that direction.
+// limited returns what LIMIT leaves of the part when it is walked in that direction.
 func (s span) limited(reverse bool, offset, limit int) span {
 	if offset < 0 || offset >= s.n {
 		return span{}
@@ -295,7 +304,8 @@ func (z SortedSet) Each(f func(m listpack.Value, score float64) bool) {
 	}
 }
 
-// RemoveByRank takes out the members with ranks from start to stop (see ByRank) and returns their number. O(log N + removed) when large.
+// RemoveByRank removes the members with ranks from start to stop (see ByRank) and returns their
+// number. O(log N + removed) when large.
 func (z SortedSet) RemoveByRank(start, stop int) int { return z.cut(z.rankSpan(start, stop)) }
 
 // RemoveByScore takes out the members with scores in the range and returns their number.
@@ -318,8 +328,8 @@ func (z SortedSet) cut(s span) int {
 	return s.n
 }
 
-// Pop takes out up to n members from the low end, or the high end if reverse, after giving them to emit in that order; it returns their
-// number. emit must not change anything.
+// Pop removes up to n members from the low end, or the high end if reverse, after giving them to
+// emit in that order. It returns their number. emit must not change anything.
 func (z SortedSet) Pop(n int, reverse bool, emit func(m listpack.Value, score float64)) int {
 	n = min(n, z.Len())
 	s := span{n: n}
@@ -332,8 +342,8 @@ func (z SortedSet) Pop(n int, reverse bool, emit func(m listpack.Value, score fl
 	return z.cut(s)
 }
 
-// Scan calls emit for the members of one step of a walk and returns the cursor of the next, 0 at the end: see dict.Scan. A packed set is
-// walked in one step.
+// Scan calls emit for the members of one step of a walk and returns the cursor of the next, 0 at
+// the end: see dict.Scan. A packed set is walked in one step.
 func (z SortedSet) Scan(cursor uint64, emit func(m listpack.Value, score float64)) uint64 {
 	if l, ok := z.large(); ok {
 		return l.scan(cursor, emit)
@@ -344,7 +354,8 @@ func (z SortedSet) Scan(cursor uint64, emit func(m listpack.Value, score float64
 	return 0
 }
 
-// Random is a member chosen at random, each with the same probability. The set is not empty. O(log N) when large, O(N) otherwise.
+// Random returns a member chosen at random, each with the same probability. The set must not be
+// empty. O(log N) when large, O(N) otherwise.
 func (z SortedSet) Random() (m listpack.Value, score float64) {
 	it := z.iterate(span{first: z.H.Rand.IntN(z.Len()), n: 1}, false)
 	it.Next()

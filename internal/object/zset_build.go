@@ -8,18 +8,21 @@ import (
 	"godwit/internal/listpack"
 )
 
-// ZBuilder is a sorted set in the making: members and scores in the order in which an operation found them, sorted once in the end. An insert
-// into a skiplist for each would cost a search with a cache miss on every level. It holds copies, so the result may replace one of the sets
-// that it is made of.
+// ZBuilder is a sorted set in the making: members and scores in the order in which an operation
+// found them, sorted once in the end. An insert into a skiplist for each would cost a search with a
+// cache miss on every level. It holds copies, so the result may replace one of the sets that it is
+// made of.
 //
 //	items    | score | offset |  one for each member
 //	members  | length, u32 LE | bytes |  one after the other; an item's offset is its length's
-//	table    | hash, upper 32 bits | index of the item + 1 |  open addressing, linear probes; only where members may come twice
+//	table    | hash, upper 32 bits | index of the item + 1 |
+//	         open addressing, linear probes; only where members may come twice
 //
-// Nothing in it is a pointer, so the collector does not look into it. Members are fewer than 2^32-1.
+// Nothing in it is a pointer, so the collector does not look into it. Members are fewer than
+// 2^32-1.
 //
-// Adding is O(1). Members that are merged wait in a batch, to be looked up in the table together: their slots are read first, none
-// waiting for another's cache miss.
+// Adding is O(1). Members that are merged wait in a batch, to be looked up in the table together:
+// their slots are read first, and none waits for another's cache miss.
 type ZBuilder struct {
 	h       *Heap
 	items   []zitem
@@ -131,13 +134,13 @@ func (b *ZBuilder) Has(member []byte) bool {
 	return item >= 0
 }
 
-// Len is the number of members.
+// Len returns the number of members.
 func (b *ZBuilder) Len() int {
 	b.flush()
 	return len(b.items)
 }
 
-// At is the member with that rank, once sorted, and its score.
+// At returns the member with that rank, once sorted, and its score.
 func (b *ZBuilder) At(rank int) (member []byte, score float64) {
 	it := b.items[rank]
 	return b.bytesOf(it), it.score
@@ -149,11 +152,12 @@ func (b *ZBuilder) bytesOf(it zitem) []byte {
 	return m[4 : 4+n : 4+n]
 }
 
-// Reverse turns the order round: of members that came from the highest down nothing is left to sort then.
+// Reverse turns the order round. Nothing is left to sort then for members that came from the
+// highest down.
 func (b *ZBuilder) Reverse() { slices.Reverse(b.items) }
 
-// Store sorts and makes the members, of which there is at least one, the value of x, a sorted set that was just created, in the encoding that
-// its size asks for.
+// Store sorts the members and makes them the value of x, a sorted set that was just created, in the
+// encoding that its size asks for. There must be at least one member.
 func (b *ZBuilder) Store(x *Edit) {
 	b.Sort()
 	if b.h.Lim.zsetPacks(len(b.items), b.longest) && len(b.members) < maxPacked {
@@ -180,8 +184,9 @@ func (b *ZBuilder) packed() []byte {
 	return s.B
 }
 
-// large builds the large form. Nodes are made in order, so that a walk over the set reads memory in order too; the dict's buckets are
-// fetched some members ahead. Unless the members are known to be distinct they are looked up, and ok is false, with nothing left, if two are equal.
+// large builds the large form. Nodes are made in order, so that a walk over the set reads memory in
+// order too. The dict's buckets are fetched some members ahead. Unless the members are known to be
+// distinct they are looked up. ok is false if two are equal; nothing is left then.
 func (b *ZBuilder) large(distinct bool) (l *zsetLarge, ok bool) {
 	l = newZSetLarge(b.h)
 	l.dict.Expand(len(b.items))

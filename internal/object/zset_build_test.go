@@ -20,12 +20,14 @@ type oneSlot struct{ ref arena.Ref }
 func (s *oneSlot) Moved(_, to arena.Ref) { s.ref = to }
 func (s *oneSlot) Changing(Entry)        {}
 
-// withSortedSet runs f on a new, empty sorted set and frees it, which must leave nothing in the arena.
+// withSortedSet runs f on a new, empty sorted set and frees it, which must leave nothing in the
+// arena.
 func withSortedSet(t *testing.T, h *Heap, f func(x *Edit)) {
 	t.Helper()
 	used := h.A.Used()
 	var x Edit
-	x.Reset(h, Build(h.A, []byte("key"), PackedValue(h.A, ZSet, EncListpack, listpack.Empty()), Meta{}), &oneSlot{})
+	x.Reset(h, Build(h.A, []byte("key"), PackedValue(h.A, ZSet, EncListpack, listpack.Empty()),
+		Meta{}), &oneSlot{})
 	f(&x)
 	o := h.Take(x.E)
 	o.Free(h)
@@ -52,7 +54,8 @@ func sortScored(s []scored) {
 	})
 }
 
-// builderCase draws members and scores that collide, tie and share prefixes as much as the case says.
+// builderCase draws members and scores that collide, tie and share prefixes as much as the case
+// says.
 func builderCase(r *rand.Rand, kind int) (member string, score float64) {
 	switch kind % 4 {
 	case 0:
@@ -62,7 +65,8 @@ func builderCase(r *rand.Rand, kind int) (member string, score float64) {
 	case 2:
 		member = fmt.Sprint(r.IntN(5000) - 2500)
 	default:
-		member = "the same long prefix of all of them " + string(rune('a'+r.IntN(26))) + string(make([]byte, r.IntN(12)))
+		member = "the same long prefix of all of them " + string(rune('a'+r.IntN(26))) +
+			string(make([]byte, r.IntN(12)))
 	}
 	switch kind / 4 {
 	case 0:
@@ -72,7 +76,8 @@ func builderCase(r *rand.Rand, kind int) (member string, score float64) {
 	case 2:
 		score = r.NormFloat64() * math.Pow(10, float64(r.IntN(40)-20))
 	default:
-		score = []float64{math.Inf(-1), math.Inf(1), 0, math.Copysign(0, -1), math.MaxFloat64, -math.SmallestNonzeroFloat64}[r.IntN(6)]
+		score = []float64{math.Inf(-1), math.Inf(1), 0, math.Copysign(0, -1), math.MaxFloat64,
+			-math.SmallestNonzeroFloat64}[r.IntN(6)]
 	}
 	return member, score
 }
@@ -103,7 +108,8 @@ func TestZBuilder(t *testing.T) {
 	}
 }
 
-// checkBuilt stores what was built and compares it with the model, and with what single additions make of it.
+// checkBuilt stores what was built and compares it with the model, and with what single additions
+// make of it.
 func checkBuilt(t *testing.T, h *Heap, b *ZBuilder, model map[string]float64) {
 	t.Helper()
 	var want []scored
@@ -128,7 +134,8 @@ func checkBuilt(t *testing.T, h *Heap, b *ZBuilder, model map[string]float64) {
 		z.Each(func(m listpack.Value, score float64) bool {
 			name := string(m.Append(nil))
 			if name != want[i].member || score != want[i].score {
-				t.Errorf("rank %d: %q %v, want %q %v", i, name, score, want[i].member, want[i].score)
+				t.Errorf("rank %d: %q %v, want %q %v", i, name, score, want[i].member,
+					want[i].score)
 			}
 			if at, ok := z.Score([]byte(name)); !ok || at != score {
 				t.Errorf("score of %q is %v %v, want %v", name, at, ok, score)
@@ -153,7 +160,8 @@ func checkBuilt(t *testing.T, h *Heap, b *ZBuilder, model map[string]float64) {
 // TestZBuilderInOrder adds members that come sorted, in either direction, and once each.
 func TestZBuilderInOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	h := NewHeap(arena.New(), maphash.MakeSeed(), r, &Limits{ZSetMaxListpackEntries: 4, ZSetMaxListpackValue: 64})
+	h := NewHeap(arena.New(), maphash.MakeSeed(), r,
+		&Limits{ZSetMaxListpackEntries: 4, ZSetMaxListpackValue: 64})
 	defer h.A.Close()
 	for _, down := range []bool{false, true} {
 		b := NewZBuilder(h, 0)

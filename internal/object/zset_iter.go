@@ -46,7 +46,7 @@ func (z SortedSet) iterate(s span, reverse bool) ZIter {
 	return it
 }
 
-// Len is the number of members to come.
+// Len returns the number of members to come.
 func (it *ZIter) Len() int { return it.left }
 
 // Next goes to the next member, the first one at first, and reports false at the end.

@@ -7,7 +7,8 @@ import (
 	"godwit/internal/skiplist"
 )
 
-// zsetLarge is the large form of a sorted set: a skiplist of all members and a dict that finds a member's node. The nodes belong to the list.
+// zsetLarge is the large form of a sorted set: a skiplist of all members and a dict that finds a
+// member's node. The nodes belong to the list.
 //
 // All changes of a set that is in use go through insert, setScore, remove and cut.
 type zsetLarge struct {
@@ -20,8 +21,10 @@ type zsetLarge struct {
 func newZSetLarge(h *Heap) *zsetLarge {
 	l := &zsetLarge{h: h, list: skiplist.New(h.A, h.Rand)}
 	l.dict = dict.New(h.A, dict.Funcs{
-		Hash:  func(r arena.Ref) uint64 { return h.Hash(l.list.Member(r)) },
-		Match: func(r arena.Ref, member []byte) bool { return string(l.list.Member(r)) == string(member) },
+		Hash: func(r arena.Ref) uint64 { return h.Hash(l.list.Member(r)) },
+		Match: func(r arena.Ref, member []byte) bool {
+			return string(l.list.Member(r)) == string(member)
+		},
 	})
 	return l
 }
@@ -133,7 +136,7 @@ func (l *zsetLarge) add(score float64, member []byte, flags ZAddFlags) (ZAddResu
 	return res, now
 }
 
-// between is the part from one place to another.
+// between returns the part from one place to another.
 func between(lo, hi skiplist.Pos) span {
 	if hi.Rank <= lo.Rank {
 		return span{}
@@ -142,7 +145,9 @@ func between(lo, hi skiplist.Pos) span {
 }
 
 func (l *zsetLarge) scan(cursor uint64, emit func(m listpack.Value, score float64)) uint64 {
-	return l.dict.Scan(cursor, func(r arena.Ref) { emit(listpack.Str(l.list.Member(r)), l.list.Score(r)) })
+	return l.dict.Scan(cursor, func(r arena.Ref) {
+		emit(listpack.Str(l.list.Member(r)), l.list.Score(r))
+	})
 }
 
 // begin implements Large. The walk goes from the highest score down, as Redis writes files: reading

@@ -2,13 +2,15 @@ package object
 
 import "godwit/internal/listpack"
 
-// The packed form: pairs of member and score, the lowest score first. Positions (pos) are those of members unless a name says
-// otherwise, 0 for none.
+// The packed form: pairs of member and score, the lowest score first. Positions (pos) are those of
+// members unless a name says otherwise, 0 for none.
 
-// zlFind is the position of a member.
-func zlFind(lp []byte, member []byte) int { return listpack.Find(lp, listpack.First(lp), member, 1) }
+// zlFind returns the position of a member.
+func zlFind(lp []byte, member []byte) int {
+	return listpack.Find(lp, listpack.First(lp), member, 1)
+}
 
-// zlScore is the score at the position of a score.
+// zlScore returns the score at the position of a score.
 func zlScore(lp []byte, pos int) float64 {
 	v := listpack.Get(lp, pos)
 	if v.IsInt {
@@ -18,10 +20,10 @@ func zlScore(lp []byte, pos int) float64 {
 	return f
 }
 
-// zlAfter is the position of the next member.
+// zlAfter returns the position of the next member.
 func zlAfter(lp []byte, pos int) int { return listpack.Next(lp, listpack.Next(lp, pos)) }
 
-// zlBefore is the position of the member before.
+// zlBefore returns the position of the member before.
 func zlBefore(lp []byte, pos int) int {
 	if pos = listpack.Prev(lp, pos); pos != 0 {
 		pos = listpack.Prev(lp, pos)
@@ -29,7 +31,8 @@ func zlBefore(lp []byte, pos int) int {
 	return pos
 }
 
-// zlCompare tells whether the pair at pos sorts before (below 0) or behind (above 0) a member with that score.
+// zlCompare tells whether the pair at pos sorts before (below 0) or behind (above 0) a member with
+// that score.
 func zlCompare(lp []byte, pos int, score float64, member []byte) int {
 	switch s := zlScore(lp, listpack.Next(lp, pos)); {
 	case s < score:
@@ -51,7 +54,7 @@ func zlRank(lp []byte, member []byte) (rank int, score float64, ok bool) {
 	return rank, zlScore(lp, listpack.Next(lp, at)), true
 }
 
-// zlScoreSpan is the part with scores in the range.
+// zlScoreSpan returns the part with scores in the range.
 func zlScoreSpan(lp []byte, r *ScoreRange) span {
 	var s span
 	for pos := listpack.First(lp); pos != 0; pos = zlAfter(lp, pos) {
@@ -67,8 +70,8 @@ func zlScoreSpan(lp []byte, r *ScoreRange) span {
 	return s
 }
 
-// zlLexSpan is the part from the first member that is not below the range on, as long as none is above it. When scores differ, and the
-// members are in no order, that is what Redis takes too.
+// zlLexSpan returns the part from the first member that is not below the range on, as long as none
+// is above it. When scores differ, and the members are in no order, Redis takes the same part.
 func zlLexSpan(lp []byte, r *LexRange) span {
 	var s span
 	for pos := listpack.First(lp); pos != 0; pos = zlAfter(lp, pos) {
@@ -98,7 +101,8 @@ func (z SortedSet) addPacked(score float64, member []byte, flags ZAddFlags) (ZAd
 	if flags&ZAddXX != 0 {
 		return ZAddNone, 0
 	}
-	if !z.H.Lim.zsetPacks(listpack.Count(lp)/2+1, len(member)) || !listpack.SafeToAdd(lp, len(member)) {
+	if !z.H.Lim.zsetPacks(listpack.Count(lp)/2+1, len(member)) ||
+		!listpack.SafeToAdd(lp, len(member)) {
 		l := z.grow()
 		l.insert(z.H.Hash(member), score, member)
 		return ZAddAdded, score
@@ -107,7 +111,8 @@ func (z SortedSet) addPacked(score float64, member []byte, flags ZAddFlags) (ZAd
 	return ZAddAdded, score
 }
 
-// zsetPacks reports whether a sorted set of n members, the longest of that many bytes, is to be packed.
+// zsetPacks reports whether a sorted set of n members is to be packed. longest is the length of the
+// longest member in bytes.
 func (lim *Limits) zsetPacks(n, longest int) bool {
 	return n <= lim.ZSetMaxListpackEntries && longest <= lim.ZSetMaxListpackValue
 }
@@ -134,7 +139,8 @@ func (z SortedSet) insertPacked(score float64, member []byte) {
 func (z SortedSet) moveTo(pos int, score float64, member []byte) {
 	lp := z.Bytes()
 	next, prev := zlAfter(lp, pos), zlBefore(lp, pos)
-	if (next != 0 && zlCompare(lp, next, score, member) < 0) || (prev != 0 && zlCompare(lp, prev, score, member) > 0) {
+	if (next != 0 && zlCompare(lp, next, score, member) < 0) ||
+		(prev != 0 && zlCompare(lp, prev, score, member) > 0) {
 		listpack.Delete(z, pos, 2)
 		z.insertPacked(score, member)
 		return

@@ -15,7 +15,7 @@ type bounds struct {
 	lex   *LexRange
 }
 
-// low is the place before the range.
+// low returns the place before the range.
 func (b bounds) low() skiplist.Pos {
 	switch {
 	case b.score == nil && b.lex.Min.Inf == 0:
@@ -26,7 +26,7 @@ func (b bounds) low() skiplist.Pos {
 	return skiplist.Pos{Next: b.l.list.First()}
 }
 
-// high is the place behind the range.
+// high returns the place behind the range.
 func (b bounds) high() skiplist.Pos {
 	switch {
 	case b.score == nil && b.lex.Max.Inf == 0:
@@ -37,7 +37,7 @@ func (b bounds) high() skiplist.Pos {
 	return skiplist.Pos{Rank: b.l.list.Len(), Prev: b.l.list.Last()}
 }
 
-// span is the part within the bounds.
+// span returns the part within the bounds.
 func (b bounds) span() span { return between(b.low(), b.high()) }
 
 // outside reports whether a walk that comes to the node r has left the range; r may be 0, the end.
@@ -58,9 +58,9 @@ func (b bounds) outside(r arena.Ref, reverse bool) bool {
 // nearby is how many members are looked at before the other end of a range is searched for.
 const nearby = 32
 
-// near is span, or as much of it as a walk with that offset and limit needs. Small answers are the usual ones: members are visited from one
-// end, which the walk has to do anyway, and if the other end or the limit comes soon, the search for that end is spared, with
-// its cache miss on each level.
+// near returns span, or as much of it as a walk with that offset and limit needs. Small answers are
+// the usual ones. It visits members from one end, which the walk has to do anyway. If the other end
+// or the limit comes soon, it spares the search for that end, with its cache miss on each level.
 func (b bounds) near(reverse bool, offset, limit int) span {
 	want := nearby + 1
 	if limit >= 0 && offset >= 0 && limit < nearby && offset < nearby {

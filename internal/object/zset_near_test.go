@@ -13,7 +13,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// TestRangesWithLimits compares walks over ranges of large sets, short and long ones, with a slice of all members.
+// TestRangesWithLimits compares walks over ranges of large sets, short and long ones, with a slice
+// of all members.
 func TestRangesWithLimits(t *testing.T) {
 	r := testseed.Rand(t)
 	h := NewHeap(arena.New(), maphash.MakeSeed(), r, &Limits{})
@@ -30,15 +31,22 @@ func TestRangesWithLimits(t *testing.T) {
 			for range 1500 {
 				reverse := r.IntN(2) == 0
 				offset, limit := r.IntN(90)-2, r.IntN(90)-2
-				sr := ScoreRange{randomScore(r, n), randomScore(r, n), r.IntN(2) == 0, r.IntN(2) == 0}
-				want := naive(all, reverse, offset, limit, func(s scored) bool { return sr.Has(s.score) })
+				sr := ScoreRange{randomScore(r, n), randomScore(r, n), r.IntN(2) == 0,
+					r.IntN(2) == 0}
+				want := naive(all, reverse, offset, limit, func(s scored) bool {
+					return sr.Has(s.score)
+				})
 				if got := walked(z.ByScore(sr, reverse, offset, limit)); !slices.Equal(got, want) {
-					t.Fatalf("n %d, %+v, reverse %v, limit %d %d:\n got %v\nwant %v", n, sr, reverse, offset, limit, got, want)
+					t.Fatalf("n %d, %+v, reverse %v, limit %d %d:\n got %v\nwant %v", n, sr,
+						reverse, offset, limit, got, want)
 				}
 				lr := LexRange{randomLex(r, n), randomLex(r, n)}
-				want = naive(all, reverse, offset, limit, func(s scored) bool { return !lr.Empty() && lr.Has(listpack.Str([]byte(s.member))) })
+				want = naive(all, reverse, offset, limit, func(s scored) bool {
+					return !lr.Empty() && lr.Has(listpack.Str([]byte(s.member)))
+				})
 				if got := walked(z.ByLex(lr, reverse, offset, limit)); !slices.Equal(got, want) {
-					t.Fatalf("n %d, %+v, reverse %v, limit %d %d:\n got %v\nwant %v", n, lr, reverse, offset, limit, got, want)
+					t.Fatalf("n %d, %+v, reverse %v, limit %d %d:\n got %v\nwant %v", n, lr,
+						reverse, offset, limit, got, want)
 				}
 			}
 		})

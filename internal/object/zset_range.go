@@ -6,15 +6,17 @@ import (
 	"godwit/internal/listpack"
 )
 
-// ScoreRange is an interval of scores; Min and Max belong to it unless MinEx and MaxEx say otherwise.
+// ScoreRange is an interval of scores. Min and Max belong to it unless MinEx and MaxEx say
+// otherwise.
 type ScoreRange struct {
 	Min, Max     float64
 	MinEx, MaxEx bool
 }
 
-// ParseScoreRange reads the two bounds of a range of scores: numbers, inf and -inf, each with ( before it if it is not to belong to the range.
-// It reports false for anything else (Redis: "ERR min or max is not a float"). Rules are strtod's, laxer than a score's: the empty text
-// is 0, spaces may come first, too large is inf, and a NUL byte ends the text.
+// ParseScoreRange reads the two bounds of a range of scores: numbers, inf and -inf, each with (
+// before it if it does not belong to the range. It reports false for anything else (Redis: "ERR min
+// or max is not a float"). Rules are strtod's, laxer than a score's: the empty text is 0, spaces
+// may come first, too large is inf, and a NUL byte ends the text.
 func ParseScoreRange(minText, maxText []byte) (r ScoreRange, ok bool) {
 	if r.Min, r.MinEx, ok = parseScoreBound(minText); !ok {
 		return r, false
@@ -45,19 +47,21 @@ func (r *ScoreRange) below(score float64) bool { return score < r.Min || r.MinEx
 // above reports whether the score is too large for the range.
 func (r *ScoreRange) above(score float64) bool { return score > r.Max || r.MaxEx && score == r.Max }
 
-// LexBound is one end of a range of members: Inf below 0 is before every member, above 0 behind every one, and at 0 the end is Value, which
-// belongs to the range unless Ex.
+// LexBound is one end of a range of members. With Inf below 0 it is before every member, above 0
+// behind every one. With 0 the end is Value, which belongs to the range unless Ex.
 type LexBound struct {
 	Inf   int8
 	Ex    bool
 	Value []byte
 }
 
-// LexRange is an interval of members in the order of their bytes. It means something in a sorted set whose scores are all the same.
+// LexRange is an interval of members in the order of their bytes. It means something only in a
+// sorted set whose scores are all the same.
 type LexRange struct{ Min, Max LexBound }
 
-// ParseLexRange reads the two bounds of a range of members: - and + for the ends, [ or ( before a member that belongs to the range or does not.
-// It reports false for anything else (Redis: "ERR min or max not valid string range item"). The bounds alias the texts.
+// ParseLexRange reads the two bounds of a range of members: - and + for the ends, [ before a member
+// that belongs to the range, ( before one that does not. It reports false for anything else (Redis:
+// "ERR min or max not valid string range item"). The bounds alias the texts.
 func ParseLexRange(minText, maxText []byte) (r LexRange, ok bool) {
 	if r.Min, ok = parseLexBound(minText); !ok {
 		return r, false

@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// Sort puts the members in the order of a sorted set: by score, then by bytes. Nothing may be added any more.
+// Sort puts the members in the order of a sorted set: by score, then by bytes. Nothing may be added
+// any more.
 func (b *ZBuilder) Sort() {
 	b.flush()
 	if b.sorted() {
@@ -27,18 +28,21 @@ func (b *ZBuilder) Sort() {
 	}
 }
 
-// sorted reports whether the members are in order already: those of one sorted set with a positive weight are.
+// sorted reports whether the members are in order already. Those of one sorted set with a positive
+// weight are.
 func (b *ZBuilder) sorted() bool {
 	for i := 1; i < len(b.items); i++ {
 		prev, it := b.items[i-1], b.items[i]
-		if prev.score > it.score || prev.score == it.score && bytes.Compare(b.bytesOf(prev), b.bytesOf(it)) > 0 {
+		if prev.score > it.score ||
+			prev.score == it.score && bytes.Compare(b.bytesOf(prev), b.bytesOf(it)) > 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// sortTies sorts items of one score whose members agree in the first depth bytes: eight more bytes at a time.
+// sortTies sorts items of one score whose members agree in the first depth bytes, eight more bytes
+// at a time.
 func (b *ZBuilder) sortTies(items []zitem, depth int) {
 	if len(items) < 2 {
 		return
@@ -63,7 +67,8 @@ func (b *ZBuilder) sortTies(items []zitem, depth int) {
 	}
 }
 
-// common is how many bytes all members of the items have in common; depth are known to be.
+// common returns how many bytes all members of the items have in common. At least depth are
+// known to be.
 func (b *ZBuilder) common(items []zitem, depth int) int {
 	first := b.bytesOf(items[0])
 	n := len(first)
@@ -84,7 +89,7 @@ func (b *ZBuilder) ending(items []zitem, depth int) bool {
 	return slices.ContainsFunc(items, func(it zitem) bool { return len(b.bytesOf(it)) < depth })
 }
 
-// compare is the order of a sorted set.
+// compare orders items as a sorted set does.
 func (b *ZBuilder) compare(x, y zitem) int {
 	switch {
 	case x.score < y.score:
@@ -95,7 +100,8 @@ func (b *ZBuilder) compare(x, y zitem) int {
 	return bytes.Compare(b.bytesOf(x), b.bytesOf(y))
 }
 
-// scoreKey orders scores as unsigned integers: the bits of a negative one are turned round, a positive one gets the sign bit. -0 is 0.
+// scoreKey orders scores as unsigned integers. The bits of a negative one are turned round, a
+// positive one gets the sign bit. -0 is 0.
 func scoreKey(f float64) uint64 {
 	bits := math.Float64bits(f)
 	switch {
@@ -123,10 +129,12 @@ func prefixKey(m []byte, depth int) uint64 {
 // fewItems are sorted by comparing; more by radix.
 const fewItems = 256
 
-// sortKeyed sorts items by a key; few ones by compare, which refines the order of the keys.
+// sortKeyed sorts items by a key. It sorts few items by compare, which refines the order of the
+// keys.
 //
-// It is a radix sort from the lowest byte up: linear, and each pass reads one array in order and writes to 256 places of another.
-// A byte that is the same in all keys costs nothing: whole scores of a million leave four of eight.
+// It is a radix sort from the lowest byte up. It is linear, and each pass reads one array in order
+// and writes to 256 places of another. A byte that is the same in all keys costs nothing: with a
+// million whole scores, four of eight passes are left.
 func sortKeyed(items []zitem, key func(zitem) uint64, compare func(a, b zitem) int) {
 	if len(items) <= fewItems {
 		slices.SortFunc(items, compare)

@@ -44,7 +44,8 @@ func (movedSlot) Changing(Entry)       {}
 
 func newZSetEdit(h *Heap) SortedSet {
 	x := new(Edit)
-	x.Reset(h, Build(h.A, []byte("key"), PackedValue(h.A, ZSet, EncListpack, listpack.Empty()), Meta{}), movedSlot{})
+	x.Reset(h, Build(h.A, []byte("key"), PackedValue(h.A, ZSet, EncListpack, listpack.Empty()),
+		Meta{}), movedSlot{})
 	return AsZSet(x)
 }
 
@@ -187,7 +188,8 @@ func (m *zsetModel) ranks() {
 	} else {
 		want = want[from : to+1]
 	}
-	require.Equal(m.t, append([]zsetPair(nil), want...), read(m.z.ByRank(start, stop, reverse)), "%d %d %v", start, stop, reverse)
+	require.Equal(m.t, append([]zsetPair(nil), want...), read(m.z.ByRank(start, stop, reverse)),
+		"%d %d %v", start, stop, reverse)
 }
 
 // limited is LIMIT on a slice.
@@ -210,7 +212,8 @@ func (m *zsetModel) scores() (ScoreRange, []zsetPair) {
 	r := ScoreRange{m.score(), m.score(), m.r.IntN(2) == 0, m.r.IntN(2) == 0}
 	var want []zsetPair
 	for _, p := range m.pairs {
-		if (p.score > r.Min || p.score == r.Min && !r.MinEx) && (p.score < r.Max || p.score == r.Max && !r.MaxEx) {
+		if (p.score > r.Min || p.score == r.Min && !r.MinEx) &&
+			(p.score < r.Max || p.score == r.Max && !r.MaxEx) {
 			want = append(want, p)
 		}
 	}
@@ -221,7 +224,8 @@ func (m *zsetModel) byScore() {
 	r, want := m.scores()
 	offset, limit, reverse := m.r.IntN(6)-1, m.r.IntN(20)-5, m.r.IntN(2) == 0
 	require.Equal(m.t, len(want), m.z.CountByScore(r))
-	require.Equal(m.t, limited(want, reverse, offset, limit), read(m.z.ByScore(r, reverse, offset, limit)), "%+v", r)
+	require.Equal(m.t, limited(want, reverse, offset, limit),
+		read(m.z.ByScore(r, reverse, offset, limit)), "%+v", r)
 }
 
 func (m *zsetModel) cut() {
@@ -253,7 +257,9 @@ func (m *zsetModel) pop() {
 	n, reverse := m.r.IntN(4), m.r.IntN(2) == 0
 	want := limited(m.pairs, reverse, 0, n)
 	var got []zsetPair
-	k := m.z.Pop(n, reverse, func(v listpack.Value, score float64) { got = append(got, zsetPair{score, string(v.Append(nil))}) })
+	k := m.z.Pop(n, reverse, func(v listpack.Value, score float64) {
+		got = append(got, zsetPair{score, string(v.Append(nil))})
+	})
 	require.Equal(m.t, len(want), k)
 	if k > 0 {
 		require.Equal(m.t, want, got)
@@ -270,7 +276,9 @@ func (m *zsetModel) check() {
 	require.Equal(m.t, append([]zsetPair(nil), m.pairs...), read(m.z.All()))
 	got := map[zsetPair]bool{}
 	for cursor := uint64(0); ; {
-		cursor = m.z.Scan(cursor, func(v listpack.Value, score float64) { got[zsetPair{score, string(v.Append(nil))}] = true })
+		cursor = m.z.Scan(cursor, func(v listpack.Value, score float64) {
+			got[zsetPair{score, string(v.Append(nil))}] = true
+		})
 		if cursor == 0 {
 			break
 		}
@@ -291,7 +299,8 @@ func (m *zsetModel) check() {
 }
 
 func TestZSetAgainstModel(t *testing.T) {
-	for _, lim := range []Limits{{}, {ZSetMaxListpackEntries: 3, ZSetMaxListpackValue: 64}, {ZSetMaxListpackEntries: 128, ZSetMaxListpackValue: 64},
+	for _, lim := range []Limits{{}, {ZSetMaxListpackEntries: 3, ZSetMaxListpackValue: 64},
+		{ZSetMaxListpackEntries: 128, ZSetMaxListpackValue: 64},
 		{ZSetMaxListpackEntries: 1 << 20, ZSetMaxListpackValue: 1 << 20}} {
 		t.Run(fmt.Sprint(lim.ZSetMaxListpackEntries), func(t *testing.T) {
 			seed := testseed.New(t)
@@ -299,7 +308,8 @@ func TestZSetAgainstModel(t *testing.T) {
 			defer a.Close()
 			r := rand.New(rand.NewPCG(seed, 1))
 			m := &zsetModel{t: t, r: r, z: newZSetEdit(NewHeap(a, maphash.MakeSeed(), r, &lim))}
-			steps := []func(){m.add, m.add, m.add, m.add, m.lookup, m.remove, m.ranks, m.byScore, m.byScore, m.pop, m.cut}
+			steps := []func(){m.add, m.add, m.add, m.add, m.lookup, m.remove, m.ranks, m.byScore,
+				m.byScore, m.pop, m.cut}
 			for i := range 5000 {
 				steps[r.IntN(len(steps))]()
 				if i%50 == 0 {
@@ -321,7 +331,9 @@ func TestZSetByLex(t *testing.T) {
 	for _, n := range []int{0, 1 << 20} {
 		a := arena.New()
 		r := rand.New(rand.NewPCG(rand.Uint64(), 1))
-		z := newZSetEdit(NewHeap(a, maphash.MakeSeed(), r, &Limits{ZSetMaxListpackEntries: n, ZSetMaxListpackValue: n}))
+		z := newZSetEdit(
+			NewHeap(a, maphash.MakeSeed(), r,
+				&Limits{ZSetMaxListpackEntries: n, ZSetMaxListpackValue: n}))
 		var members []string
 		for i := range 200 {
 			members = append(members, fmt.Sprint(i))
@@ -345,13 +357,15 @@ func TestZSetByLex(t *testing.T) {
 			require.True(t, ok)
 			var want []zsetPair
 			for _, m := range members {
-				if c, d := below(m), above(m); (c > 0 || c == 0 && lo[0] == '[') && (d < 0 || d == 0 && hi[0] == '[') {
+				if c, d := below(m), above(m); (c > 0 || c == 0 && lo[0] == '[') &&
+					(d < 0 || d == 0 && hi[0] == '[') {
 					want = append(want, zsetPair{1, m})
 				}
 			}
 			require.Equal(t, len(want), z.CountByLex(lr), "%s %s", lo, hi)
 			offset, limit, reverse := r.IntN(4)-1, r.IntN(10)-3, r.IntN(2) == 0
-			require.Equal(t, limited(want, reverse, offset, limit), read(z.ByLex(lr, reverse, offset, limit)), "%s %s", lo, hi)
+			require.Equal(t, limited(want, reverse, offset, limit),
+				read(z.ByLex(lr, reverse, offset, limit)), "%s %s", lo, hi)
 		}
 		lr, _ := ParseLexRange([]byte("[1"), []byte("(2"))
 		k := z.CountByLex(lr)

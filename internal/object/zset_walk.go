@@ -8,22 +8,25 @@ import (
 	"godwit/internal/skiplist"
 )
 
-// ZWalk walks over a sorted set upwards and leaps to scores, for searches that decide on the way what they need: no ranks are counted and no
-// members are read. The zero value is ready for Open; its buffer may serve many walks.
+// ZWalk walks over a sorted set upwards and leaps to scores. It is for searches that decide on the
+// way what they need: no ranks are counted and no members are read. The zero value is ready for
+// Open. Its buffer may serve many walks.
 //
 //	w.Open(z)
 //	for w.Seek(from); …; w.Next() {
 //		score, ok := w.Score() …
 //	}
 //
-// It is good until the set is changed, as are the places that it gives.
+// It is valid until the set is changed, and so are the places that it gives.
 type ZWalk struct {
 	l        *zsetLarge
 	node     arena.Ref
 	searches []skiplist.Search // of SeekAll, as are
 	starts   []float64
 
-	lp    []byte // the packed form, and all its pairs: it is read once, however often the walk leaps
+	// lp is the packed form, followed by all its pairs: it is read once, however often the walk
+	// leaps.
+	lp    []byte
 	pairs []zpair
 	i     int
 }
@@ -61,8 +64,8 @@ func (w *ZWalk) Seek(score float64) {
 	w.i = sort.Search(len(w.pairs), func(i int) bool { return w.pairs[i].score >= score })
 }
 
-// SeekAll finds where Seek would go for each of the scores, for Start. All searches run at once, so that their cache misses, some twelve each in a large
-// set, overlap.
+// SeekAll finds where Seek would go for each of the scores, for Start. All searches run at once, so
+// that their cache misses, some twelve each in a large set, overlap.
 func (w *ZWalk) SeekAll(scores []float64) {
 	w.starts, w.searches = scores, w.searches[:0]
 	if w.l == nil {
@@ -91,7 +94,7 @@ func (w *ZWalk) Start(i int) {
 	w.node = w.searches[i].Found()
 }
 
-// Score is the score of the member that the walk is at; ok is false at the end.
+// Score returns the score of the member that the walk is at; ok is false at the end.
 func (w *ZWalk) Score() (score float64, ok bool) {
 	if w.l != nil {
 		if w.node == 0 {
@@ -116,7 +119,7 @@ func (w *ZWalk) Next() {
 	}
 }
 
-// Place is where the member is that the walk is at.
+// Place returns where the member is that the walk is at.
 func (w *ZWalk) Place() ZPlace {
 	if w.l != nil {
 		return ZPlace(w.node)
@@ -124,7 +127,7 @@ func (w *ZWalk) Place() ZPlace {
 	return ZPlace(w.pairs[w.i].pos)
 }
 
-// Member is the member at a place.
+// Member returns the member at a place.
 func (w *ZWalk) Member(p ZPlace) listpack.Value {
 	if w.l != nil {
 		return listpack.Str(w.l.list.Member(arena.Ref(p)))

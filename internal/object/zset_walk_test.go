@@ -15,7 +15,8 @@ import (
 // TestZWalk holds walks over both forms against a sorted slice.
 func TestZWalk(t *testing.T) {
 	r := testseed.Rand(t)
-	h := NewHeap(arena.New(), maphash.MakeSeed(), r, &Limits{ZSetMaxListpackEntries: 128, ZSetMaxListpackValue: 64})
+	h := NewHeap(arena.New(), maphash.MakeSeed(), r,
+		&Limits{ZSetMaxListpackEntries: 128, ZSetMaxListpackValue: 64})
 	defer h.A.Close()
 	var w ZWalk
 	for range 60 {

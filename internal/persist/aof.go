@@ -285,12 +285,12 @@ func (a *AOF) begin(f vfs.File, name string, m *manifest) {
 // Enabled reports whether appendonly is on, be it that the first rewrite is still running.
 func (a *AOF) Enabled() bool { return a.state != aofOff }
 
-// Offset is the position in the stream of propagated commands, in bytes: what a client has to wait
-// for that asks (WAITAOF) after a write.
+// Offset returns the position in the stream of propagated commands, in bytes. WAITAOF after a write
+// waits for it.
 func (a *AOF) Offset() int64 { return a.written + int64(a.buffered()) }
 
-// Synced is the offset up to which the stream is on disk; before the first rewrite has ended, none
-// of it counts. Under appendfsync no it is what a sync for another reason reached.
+// Synced returns the offset up to which the stream is on disk, -1 before the first rewrite has
+// ended: none of it counts then. Under appendfsync no it is what a sync for another reason reached.
 func (a *AOF) Synced() int64 {
 	if a.state != aofOn {
 		return -1
@@ -298,7 +298,7 @@ func (a *AOF) Synced() int64 {
 	return a.synced.Load()
 }
 
-// CommitCost is how long the sync took that the last EndBatch waited for, 0 if it waited for none.
+// CommitCost returns how long the last EndBatch waited for a sync, 0 if it waited for none.
 func (a *AOF) CommitCost() time.Duration { return a.cost }
 
 // WriteError says why writes cannot be logged at the moment, "" when they can: commands that write
@@ -316,47 +316,7 @@ func (a *AOF) WriteError() string {
 	return ""
 }
 
-// AOFInfo is what INFO persistence shows.
-type AOFInfo struct {
-	Enabled             bool
-	FirstBase           bool // switched on, but not yet complete
-	RewriteInProgress   bool
-	RewriteScheduled    bool
-	LastRewriteSeconds  int64 // -1: none yet
-	CurrentSeconds      int64 // -1: none is running
-	LastRewriteOK       bool
-	Rewrites            int64
-	ConsecutiveFailures int64
-	LastWriteOK         bool
-
-	CurrentSize, BaseSize int64 // bytes; from here on only meaningful when enabled
-	BufferLength          int
-	PendingSyncs          int
-	DelayedFsync          int64
-}
-
-// NoAOF is the state without a log.
-var NoAOF = AOFInfo{LastRewriteSeconds: -1, CurrentSeconds: -1,
-	LastRewriteOK: true, LastWriteOK: true}
-
-// Info returns what INFO shows.
-func (a *AOF) Info() AOFInfo {
-	i := AOFInfo{
-		Enabled: a.state != aofOff, FirstBase: a.state != aofOff && a.Synced() < 0,
-		RewriteInProgress: a.rw.running, RewriteScheduled: a.rw.scheduled,
-		LastRewriteSeconds: a.rw.lastSeconds, CurrentSeconds: -1, LastRewriteOK: a.rw.lastStatus,
-		Rewrites: a.rw.count, ConsecutiveFailures: a.rw.failures,
-		LastWriteOK: a.writeErr == nil && a.work.syncError() == nil,
-		CurrentSize: a.size(), BaseSize: a.baseSize, BufferLength: a.buffered(),
-		PendingSyncs: a.work.pending(), DelayedFsync: a.delayed,
-	}
-	if a.rw.running {
-		i.CurrentSeconds = (a.o.Now() - a.rw.started) / 1000
-	}
-	return i
-}
-
-// size is the size of all files that count.
+// size returns the size of all files that count.
 func (a *AOF) size() int64 { return a.otherSize + a.fileSize }
 
 // Close writes and syncs what is buffered and closes the file: the end of the server. The error

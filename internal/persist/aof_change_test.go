@@ -15,15 +15,31 @@ import (
 
 // changes are all that an administrator can change about the log while it is being rewritten.
 var changes = map[string]func(r *aofRun){
-	"nothing":           func(*aofRun) {},
-	"always":            func(r *aofRun) { r.configure(func(s *AOFSettings) { s.Fsync = FsyncAlways }) },
-	"everysec":          func(r *aofRun) { r.configure(func(s *AOFSettings) { s.Fsync = FsyncEverySec }) },
-	"no":                func(r *aofRun) { r.configure(func(s *AOFSettings) { s.Fsync = FsyncNo }) },
-	"preamble":          func(r *aofRun) { r.configure(func(s *AOFSettings) { s.RDBPreamble = !s.RDBPreamble }) },
-	"timestamps":        func(r *aofRun) { r.configure(func(s *AOFSettings) { s.Timestamps = !s.Timestamps }) },
-	"no fsync":          func(r *aofRun) { r.configure(func(s *AOFSettings) { s.NoFsyncOnRewrite = !s.NoFsyncOnRewrite }) },
-	"growth":            func(r *aofRun) { r.configure(func(s *AOFSettings) { s.RewritePercentage, s.RewriteMinSize = 1, 1 }) },
-	"history":           func(r *aofRun) { r.configure(func(s *AOFSettings) { s.KeepHistory = !s.KeepHistory }) },
+	"nothing": func(*aofRun) {},
+	"always": func(r *aofRun) {
+		r.configure(func(s *AOFSettings) { s.Fsync = FsyncAlways })
+	},
+	"everysec": func(r *aofRun) {
+		r.configure(func(s *AOFSettings) { s.Fsync = FsyncEverySec })
+	},
+	"no": func(r *aofRun) {
+		r.configure(func(s *AOFSettings) { s.Fsync = FsyncNo })
+	},
+	"preamble": func(r *aofRun) {
+		r.configure(func(s *AOFSettings) { s.RDBPreamble = !s.RDBPreamble })
+	},
+	"timestamps": func(r *aofRun) {
+		r.configure(func(s *AOFSettings) { s.Timestamps = !s.Timestamps })
+	},
+	"no fsync": func(r *aofRun) {
+		r.configure(func(s *AOFSettings) { s.NoFsyncOnRewrite = !s.NoFsyncOnRewrite })
+	},
+	"growth": func(r *aofRun) {
+		r.configure(func(s *AOFSettings) { s.RewritePercentage, s.RewriteMinSize = 1, 1 })
+	},
+	"history": func(r *aofRun) {
+		r.configure(func(s *AOFSettings) { s.KeepHistory = !s.KeepHistory })
+	},
 	"off":               func(r *aofRun) { r.a.Disable() },
 	"off and on":        func(r *aofRun) { r.a.Disable(); r.enable() },
 	"off, on, off":      func(r *aofRun) { r.a.Disable(); r.enable(); r.a.Disable() },
@@ -48,20 +64,49 @@ var stages = []struct {
 	{"logging", func(*aofRun) {}},
 	{"sealing", func(r *aofRun) { r.a.Rewrite(false) }},
 	{"sealing, base done", func(r *aofRun) { r.a.Rewrite(false); r.finishBase(nil) }},
-	{"sealing, base failed", func(r *aofRun) { r.a.Rewrite(false); r.finishBase(errors.New("no luck")) }},
+	{"sealing, base failed", func(r *aofRun) {
+		r.a.Rewrite(false)
+		r.finishBase(errors.New("no luck"))
+	}},
 	{"seal done, not taken", func(r *aofRun) { r.a.Rewrite(false); r.a.work.next() }},
 	{"sealed", func(r *aofRun) { r.a.Rewrite(false); r.a.work.next(); r.a.Cron() }},
-	{"installing", func(r *aofRun) { r.a.Rewrite(false); r.a.work.next(); r.a.Cron(); r.finishBase(nil) }},
-	{"installed, not taken", func(r *aofRun) { r.a.Rewrite(false); r.a.work.next(); r.a.Cron(); r.finishBase(nil); r.a.work.next() }},
+	{"installing", func(r *aofRun) {
+		r.a.Rewrite(false)
+		r.a.work.next()
+		r.a.Cron()
+		r.finishBase(nil)
+	}},
+	{"installed, not taken", func(r *aofRun) {
+		r.a.Rewrite(false)
+		r.a.work.next()
+		r.a.Cron()
+		r.finishBase(nil)
+		r.a.work.next()
+	}},
 	{"installed", func(r *aofRun) { r.a.Rewrite(false); r.finishBase(nil); r.a.settle() }},
 	{"off", func(r *aofRun) { r.a.Disable() }},
 	{"off, rewriting", func(r *aofRun) { r.a.Disable(); r.a.Rewrite(false) }},
 	{"off, installing", func(r *aofRun) { r.a.Disable(); r.a.Rewrite(false); r.finishBase(nil) }},
 	{"turned on", func(r *aofRun) { r.a.Disable(); r.enable() }},
 	{"turned on, base done", func(r *aofRun) { r.a.Disable(); r.enable(); r.finishBase(nil) }},
-	{"turned on, base failed", func(r *aofRun) { r.a.Disable(); r.enable(); r.finishBase(errors.New("no luck")) }},
-	{"turned on, sealed", func(r *aofRun) { r.a.Disable(); r.enable(); r.a.work.next(); r.a.Cron() }},
-	{"turned on, installing", func(r *aofRun) { r.a.Disable(); r.enable(); r.a.work.next(); r.a.Cron(); r.finishBase(nil) }},
+	{"turned on, base failed", func(r *aofRun) {
+		r.a.Disable()
+		r.enable()
+		r.finishBase(errors.New("no luck"))
+	}},
+	{"turned on, sealed", func(r *aofRun) {
+		r.a.Disable()
+		r.enable()
+		r.a.work.next()
+		r.a.Cron()
+	}},
+	{"turned on, installing", func(r *aofRun) {
+		r.a.Disable()
+		r.enable()
+		r.a.work.next()
+		r.a.Cron()
+		r.finishBase(nil)
+	}},
 	{"turned on, waiting", func(r *aofRun) { r.a.Disable(); r.busy = true; r.enable() }},
 }
 
@@ -101,7 +146,8 @@ func TestAOFChangesAtEveryStage(t *testing.T) {
 							r.floor.Store(int64(len(r.history) - 1))
 						}
 					}
-					at := fmt.Sprintf("appendfsync %s, %s at stage %q, %s", name, what, stage.name, ending)
+					at := fmt.Sprintf("appendfsync %s, %s at stage %q, %s", name, what, stage.name,
+						ending)
 					r.holds(disk.Crash(vfs.LoseAll), r.floor.Load(), r.issued.Load(), at)
 				}
 			}
@@ -191,8 +237,10 @@ func TestAOFChangesPowerLoss(t *testing.T) {
 		r.slow = true
 		rnd := rand.New(rand.NewPCG(seed, uint64(life)))
 		disk.Observe(func(n int, op string, crash func(uint64) *vfs.Mem) {
-			s := []uint64{vfs.LoseAll, vfs.KeepAll, vfs.KeepNames, vfs.KeepData, vfs.FirstRandomSeed + uint64(n)}[rnd.IntN(5)]
-			what := fmt.Sprintf("life %d, power loss after operation %d (%s), crash seed %d", life, n, op, s)
+			s := []uint64{vfs.LoseAll, vfs.KeepAll, vfs.KeepNames, vfs.KeepData,
+				vfs.FirstRandomSeed + uint64(n)}[rnd.IntN(5)]
+			what := fmt.Sprintf("life %d, power loss after operation %d (%s), crash seed %d", life,
+				n, op, s)
 			losses = append(losses, loss{crash(s), r.floor.Load(), r.issued.Load(), what})
 		})
 		require.NoError(t, r.start())
@@ -209,7 +257,8 @@ func TestAOFChangesPowerLoss(t *testing.T) {
 // afterwards.
 func TestAOFChangesFaults(t *testing.T) {
 	seed := testseed.New(t)
-	ops := []vfs.Op{vfs.OpCreate, vfs.OpWrite, vfs.OpTruncate, vfs.OpRename, vfs.OpRemove, vfs.OpSyncDir, vfs.OpMkdir, vfs.OpOpen, vfs.OpRead, vfs.OpLock}
+	ops := []vfs.Op{vfs.OpCreate, vfs.OpWrite, vfs.OpTruncate, vfs.OpRename, vfs.OpRemove,
+		vfs.OpSyncDir, vfs.OpMkdir, vfs.OpOpen, vfs.OpRead, vfs.OpLock}
 	for _, op := range ops {
 		for _, once := range []bool{true, false} {
 			for n, fired := int64(0), true; fired && n < 20; n++ {
@@ -220,7 +269,8 @@ func TestAOFChangesFaults(t *testing.T) {
 				plan.Add(vfs.Fault{Op: op, After: n, Once: once})
 				r.wild(40, false)
 				for s := range uint64(5) {
-					what := fmt.Sprintf("%v fails after %d (once %v), crash seed %d\n%s", op, n, once, s, r.log.String())
+					what := fmt.Sprintf("%v fails after %d (once %v), crash seed %d\n%s", op, n,
+						once, s, r.log.String())
 					r.holds(disk.Crash(s), r.floor.Load(), r.issued.Load(), what)
 				}
 				fired = plan.Fired() > 0

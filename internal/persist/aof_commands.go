@@ -9,7 +9,8 @@ import (
 	"godwit/internal/propagation"
 )
 
-// CommandFormat writes a snapshot as the commands that make the data set: the base of an append-only log without an RDB preamble.
+// CommandFormat writes a snapshot as the commands that make the data set. It is the base of an
+// append-only log without an RDB preamble.
 //
 //	*3 FUNCTION LOAD code                      libraries of functions
 //	*2 SELECT 0
@@ -17,7 +18,8 @@ import (
 //	*66 RPUSH key e1 … e64                     collections, 64 elements a command
 //	*3 PEXPIREAT key 1700000000000             for keys with a deadline
 //
-// Deadlines follow the values: nothing expires while a log is loaded. Redis writes its own bases with the same commands.
+// Deadlines follow the values, because nothing expires while a log is loaded. Redis writes its own
+// bases with the same commands.
 type CommandFormat struct {
 	h         *object.Heap
 	stamp     int64
@@ -36,11 +38,11 @@ func (f *CommandFormat) Head(dst []byte) []byte {
 	if f.stamp != 0 {
 		dst = appendTimestamp(dst, f.stamp)
 	}
+	f.small.B = dst
 	for _, code := range f.functions {
-		dst = append(dst, "*3\r\n$8\r\nFUNCTION\r\n$4\r\nLOAD\r\n"...)
-		dst = appendBulk(dst, code)
+		f.small.Command("FUNCTION", []byte("LOAD"), code)
 	}
-	return dst
+	return f.take()
 }
 
 // Database implements Format.
@@ -51,7 +53,8 @@ func (f *CommandFormat) Database(dst []byte, db keyspace.SavedDB) []byte {
 // Tail implements Format.
 func (f *CommandFormat) Tail(dst []byte) []byte { return dst }
 
-// Key implements Format. What its commands are belongs to the type (rdb.Type); of large values, the elements come one by one, see commandRecord.
+// Key implements Format. The type (rdb.Type) says what its commands are. The elements of large
+// values come one by one: see commandLarge.
 func (f *CommandFormat) Key(dst []byte, e object.Entry) []byte {
 	f.small.B = dst
 	f.small.Record(f.h, e)
@@ -60,8 +63,9 @@ func (f *CommandFormat) Key(dst []byte, e object.Entry) []byte {
 
 // LongString implements Format.
 func (f *CommandFormat) LongString(dst []byte, e object.Entry) []byte {
-	dst = append(dst, "*3\r\n$3\r\nSET\r\n"...)
-	return appendHead(appendBulk(dst, e.Key()), '$', e.StringLen())
+	f.small.B = dst
+	f.small.StringHead(e.Key(), e.StringLen())
+	return f.take()
 }
 
 // LongStringEnd implements Format.
@@ -79,30 +83,32 @@ func (f *CommandFormat) take() []byte {
 }
 
 // Large implements Format.
-func (f *CommandFormat) Large(dst []byte, e object.Entry, tr *object.Capture) ([]byte, Record) {
-	r := &commandRecord{key: slices.Clone(e.Key()), deadline: e.Deadline()}
+func (f *CommandFormat) Large(
+	dst []byte, e object.Entry, tr *object.Capture,
+) ([]byte, LargeEncoder) {
+	r := &commandLarge{key: slices.Clone(e.Key()), deadline: e.Deadline()}
 	r.c.B = dst
 	r.to = r.c.Large(r.key, &tr.Outline)
 	return r.c.B, r
 }
 
-// commandRecord is a large value on its way into commands.
-type commandRecord struct {
+// commandLarge is a large value on its way into commands.
+type commandLarge struct {
 	c        rdb.Commands
 	to       rdb.Rewriter
 	key      []byte
 	deadline int64
 }
 
-// Element implements Record.
-func (r *commandRecord) Element(dst []byte, el *object.Element) []byte {
+// Element implements LargeEncoder.
+func (r *commandLarge) Element(dst []byte, el *object.Element) []byte {
 	r.c.B = dst
 	r.to.Element(&r.c, el)
 	return r.c.B
 }
 
-// End implements Record.
-func (r *commandRecord) End(dst []byte) []byte {
+// End implements LargeEncoder.
+func (r *commandLarge) End(dst []byte) []byte {
 	r.c.B = dst
 	r.to.End(&r.c)
 	r.c.Deadline(r.key, r.deadline)

@@ -3,6 +3,7 @@ package persist_test
 import (
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -76,7 +77,56 @@ func (m *memory) WriteString(f *object.FrozenString) error {
 func (m *memory) Commit() error { return nil }
 func (m *memory) Abort()        {}
 
-// TestCommandFormat makes a data set of everything, writes it as commands while it changes, and replays them.
+// changeAny changes one key of any type at random.
+func changeAny(s *server, rnd *rand.Rand) {
+	s.do("SELECT", rnd.IntN(2))
+	// Few elements stay packed; numbers become integers, and some values are large.
+	el := func() string {
+		if rnd.IntN(20) == 0 {
+			return strings.Repeat("x", rnd.IntN(300))
+		}
+		return fmt.Sprint(rnd.IntN(2000) - 500)
+	}
+	k := func(kind string) string { return fmt.Sprint(kind, 1<<rnd.IntN(4)) }
+	switch rnd.IntN(11) {
+	case 0:
+		s.do("SET", k("str"), el())
+		switch rnd.IntN(4) {
+		case 0:
+			s.do("SETRANGE", k("str"), rnd.IntN(300), el())
+		case 1:
+			s.do("BITFIELD", k("str"), "SET", "i40", rnd.IntN(3000), rnd.IntN(1000))
+		case 2:
+			s.do("SETBIT", k("str"), rnd.IntN(3000), rnd.IntN(2))
+		}
+	case 1, 2:
+		s.do("RPUSH", k("list"), el(), el())
+	case 3:
+		s.do("LPOP", k("list"))
+	case 4:
+		s.do("SADD", k("set"), el(), el())
+	case 5:
+		s.do("ZADD", k("zset"), rnd.NormFloat64()*1e3, el())
+	case 6:
+		s.do("HSET", k("hash"), rnd.IntN(700), el())
+	case 7:
+		s.do("HPEXPIREAT", k("hash"), 4_000_000_000_000+rnd.IntN(1000), "FIELDS", 1,
+			rnd.IntN(700))
+	case 8:
+		s.do("BF.ADD", k("bloom"), el())
+	case 9:
+		kinds := []string{"str", "list", "set", "zset", "hash", "bloom", "cuckoo", "topk"}
+		s.do("PEXPIREAT", k(kinds[rnd.IntN(8)]), 4_000_000_000_000+rnd.IntN(1000))
+	case 10:
+		s.do("CF.ADDNX", k("cuckoo"), el())
+		s.do("CMS.INCRBY", "cms", el(), 1)
+		s.do("TOPK.ADD", "topk1", el())
+		s.do("TDIGEST.ADD", "tdigest", rnd.IntN(1000))
+	}
+}
+
+// TestCommandFormat makes a data set of everything, writes it as commands while it changes, and
+// replays them.
 func TestCommandFormat(t *testing.T) {
 	rnd := testseed.Rand(t)
 	s := newServer(t)
@@ -86,57 +136,15 @@ func TestCommandFormat(t *testing.T) {
 		s.do("TOPK.RESERVE", "topk1", 20)
 		s.do("TDIGEST.CREATE", "tdigest")
 	}
-	change := func() {
-		s.do("SELECT", rnd.IntN(2))
-		// Few elements stay packed; numbers become integers, and some values are large.
-		el := func() string {
-			if rnd.IntN(20) == 0 {
-				return strings.Repeat("x", rnd.IntN(300))
-			}
-			return fmt.Sprint(rnd.IntN(2000) - 500)
-		}
-		k := func(kind string) string { return fmt.Sprint(kind, 1<<rnd.IntN(4)) }
-		switch rnd.IntN(11) {
-		case 0:
-			s.do("SET", k("str"), el())
-			switch rnd.IntN(4) {
-			case 0:
-				s.do("SETRANGE", k("str"), rnd.IntN(300), el())
-			case 1:
-				s.do("BITFIELD", k("str"), "SET", "i40", rnd.IntN(3000), rnd.IntN(1000))
-			case 2:
-				s.do("SETBIT", k("str"), rnd.IntN(3000), rnd.IntN(2))
-			}
-		case 1, 2:
-			s.do("RPUSH", k("list"), el(), el())
-		case 3:
-			s.do("LPOP", k("list"))
-		case 4:
-			s.do("SADD", k("set"), el(), el())
-		case 5:
-			s.do("ZADD", k("zset"), rnd.NormFloat64()*1e3, el())
-		case 6:
-			s.do("HSET", k("hash"), rnd.IntN(700), el())
-		case 7:
-			s.do("HPEXPIREAT", k("hash"), 4_000_000_000_000+rnd.IntN(1000), "FIELDS", 1, rnd.IntN(700))
-		case 8:
-			s.do("BF.ADD", k("bloom"), el())
-		case 9:
-			s.do("PEXPIREAT", k([]string{"str", "list", "set", "zset", "hash", "bloom", "cuckoo", "topk"}[rnd.IntN(8)]), 4_000_000_000_000+rnd.IntN(1000))
-		case 10:
-			s.do("CF.ADDNX", k("cuckoo"), el())
-			s.do("CMS.INCRBY", "cms", el(), 1)
-			s.do("TOPK.ADD", "topk1", el())
-			s.do("TDIGEST.ADD", "tdigest", rnd.IntN(1000))
-		}
-	}
+	change := func() { changeAny(s, rnd) }
 	for round := range 3 {
 		for range 10000 {
 			change()
 		}
 		want := s.do("DEBUG", "DIGEST")
 		dest := &memory{}
-		sn := persist.Start(s.e.KS, persist.NewCommandFormat(s.e.KS.Heap, int64(round%2)), persist.NewQueue(dest, nil),
+		sn := persist.Start(s.e.KS, persist.NewCommandFormat(s.e.KS.Heap, int64(round%2)),
+			persist.NewQueue(dest, nil),
 			persist.Options{LongString: 50})
 		for range 20 {
 			sn.Slice(1, false)

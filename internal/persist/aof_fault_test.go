@@ -51,7 +51,9 @@ func (r *aofRun) units(n int) {
 		var cmds []string
 		for range r.rnd.IntN(3) {
 			key := fmt.Sprintf("k%d", r.rnd.IntN(4))
-			cmds = append(cmds, []string{"SET " + key + " " + fmt.Sprint(len(r.history)), "DEL " + key}[r.rnd.IntN(2)])
+			cmds = append(cmds,
+				[]string{"SET " + key + " " + fmt.Sprint(len(r.history)),
+					"DEL " + key}[r.rnd.IntN(2)])
 		}
 		// The mark makes every state different from every other, the key of its own shows a gap
 		// that others hide.
@@ -107,7 +109,8 @@ func (r *aofRun) holds(fsys *vfs.Mem, lo, hi int64, what string) {
 		n++
 	}
 	if n > hi {
-		r.t.Fatalf("%s: the state is none of those after units %d to %d: %v; those are %v to %v", what, lo, hi, next.m.data, r.history[lo], r.history[hi])
+		r.t.Fatalf("%s: the state is none of those after units %d to %d: %v; those are %v to %v",
+			what, lo, hi, next.m.data, r.history[lo], r.history[hi])
 	}
 	next.history[0] = next.m.clone()
 	next.batch(2)
@@ -117,7 +120,8 @@ func (r *aofRun) holds(fsys *vfs.Mem, lo, hi int64, what string) {
 	}
 	again := newAOFRun(r.t, fsys.Crash(vfs.LoseAll), 8, FsyncAlways)
 	if err := again.start(); err != nil || !maps.Equal(again.m.data, last) {
-		r.t.Fatalf("%s: after another life: %v, %v, not %v\n%s\n%s\nfirst state %v", what, err, again.m.data, last, again.log.String(), next.log.String(), next.history[0])
+		r.t.Fatalf("%s: after another life: %v, %v, not %v\n%s\n%s\nfirst state %v", what, err,
+			again.m.data, last, again.log.String(), next.log.String(), next.history[0])
 	}
 	_ = again.a.Close()
 }
@@ -142,7 +146,8 @@ func newDisk(t *testing.T) *vfs.Mem {
 	return m
 }
 
-var policyNames = map[FsyncPolicy]string{FsyncAlways: "always", FsyncEverySec: "everysec", FsyncNo: "no"}
+var policyNames = map[FsyncPolicy]string{FsyncAlways: "always", FsyncEverySec: "everysec",
+	FsyncNo: "no"}
 
 // TestAOFPowerLossAnywhere cuts the power after every file operation of a life with appends and
 // rewrites, and lets all kinds of unsynced data survive. What is found is a prefix of the history
@@ -163,7 +168,10 @@ func TestAOFPowerLossAnywhere(t *testing.T) {
 				lo, hi := r.floor.Load(), r.issued.Load()
 				for s := range uint64(6) {
 					seed := s + s/vfs.FirstRandomSeed*uint64(n)*8
-					losses = append(losses, loss{crash(seed), lo, hi, fmt.Sprintf("power loss after operation %d (%s), crash seed %d", n, op, seed)})
+					losses = append(losses,
+						loss{crash(seed), lo, hi,
+							fmt.Sprintf("power loss after operation %d (%s), crash seed %d", n, op,
+								seed)})
 				}
 			})
 			require.NoError(t, r.start())
@@ -183,13 +191,16 @@ func TestAOFFaults(t *testing.T) {
 	seed := testseed.New(t)
 	for policy, name := range policyNames {
 		t.Run(name, func(t *testing.T) {
-			for _, op := range []vfs.Op{vfs.OpCreate, vfs.OpWrite, vfs.OpSync, vfs.OpTruncate, vfs.OpRename, vfs.OpRemove, vfs.OpSyncDir, vfs.OpMkdir} {
+			for _, op := range []vfs.Op{vfs.OpCreate, vfs.OpWrite, vfs.OpSync, vfs.OpTruncate,
+				vfs.OpRename, vfs.OpRemove, vfs.OpSyncDir, vfs.OpMkdir} {
 				for _, once := range []bool{true, false} {
-					for n := int64(0); aofFault(t, seed, policy, vfs.Fault{Op: op, After: n, Once: once}); n++ {
+					for n := int64(0); aofFault(t, seed, policy,
+						vfs.Fault{Op: op, After: n, Once: once}); n++ {
 					}
 				}
 			}
-			for n := int64(0); aofFault(t, seed, policy, vfs.Fault{Op: vfs.OpWrite, Bytes: true, After: n}); n += 53 {
+			for n := int64(0); aofFault(t, seed, policy,
+				vfs.Fault{Op: vfs.OpWrite, Bytes: true, After: n}); n += 53 {
 			}
 		})
 	}
@@ -197,7 +208,8 @@ func TestAOFFaults(t *testing.T) {
 
 // aofFault lives with one fault; it reports whether the fault was met.
 func aofFault(t *testing.T, seed uint64, policy FsyncPolicy, fault vfs.Fault) bool {
-	what := fmt.Sprintf("%s of %v after %d (bytes %v, once %v)", policyNames[policy], fault.Op, fault.After, fault.Bytes, fault.Once)
+	what := fmt.Sprintf("%s of %v after %d (bytes %v, once %v)", policyNames[policy], fault.Op,
+		fault.After, fault.Bytes, fault.Once)
 	disk, plan := newDisk(t), vfs.NewPlan()
 	r := newAOFRun(t, vfs.Faulty(disk, plan), seed, policy)
 	plan.Add(fault)
@@ -217,15 +229,18 @@ func aofFault(t *testing.T, seed uint64, policy FsyncPolicy, fault vfs.Fault) bo
 		// An fsync failed, and before a rewrite healed that the power did: what the kernel dropped
 		// is a gap in the log, and that is refused. At the end of a file that is not the last it is
 		// not to be seen, when it begins where a unit does.
-		if fault.Op == vfs.OpSync && policy != FsyncAlways && (r.gap(left) || r.a.lost.Load() != lostNothing) {
+		if fault.Op == vfs.OpSync && policy != FsyncAlways &&
+			(r.gap(left) || r.a.lost.Load() != lostNothing) {
 			continue
 		}
-		r.holds(left, r.floor.Load(), r.issued.Load(), fmt.Sprintf("%s, start: %v, crash seed %d", what, err, s))
+		r.holds(left, r.floor.Load(), r.issued.Load(),
+			fmt.Sprintf("%s, start: %v, crash seed %d", what, err, s))
 	}
 	return true
 }
 
-// TestAOFDiskFreed: writes that failed are refused, not lost, and go on when there is room again.
+// TestAOFDiskFreed checks that writes that failed are refused, not lost, and go on when there is
+// room again.
 func TestAOFDiskFreed(t *testing.T) {
 	disk, plan := newDisk(t), vfs.NewPlan()
 	r := newAOFRun(t, vfs.Faulty(disk, plan), 3, FsyncEverySec)
@@ -248,8 +263,8 @@ func TestAOFDiskFreed(t *testing.T) {
 	r.holds(disk.Crash(vfs.LoseAll), n, n, "after room was made")
 }
 
-// TestAOFDiskFullAtStart: a server whose disk is full starts with its log, to be read from and to
-// have things deleted.
+// TestAOFDiskFullAtStart checks that a server whose disk is full starts with its log, to be read
+// from and to have things deleted.
 func TestAOFDiskFullAtStart(t *testing.T) {
 	disk, plan := newDisk(t), vfs.NewPlan()
 	r := newAOFRun(t, vfs.Faulty(disk, plan), 3, FsyncEverySec)
@@ -264,7 +279,8 @@ func TestAOFDiskFullAtStart(t *testing.T) {
 	r.batch(1)
 	require.NotEmpty(t, r.a.WriteError())
 	require.Equal(t, RewriteFailed, r.a.Rewrite(false))
-	require.Contains(t, r.log.String(), "Can't start the AOF rewrite", "the reply to BGREWRITEAOF names the log")
+	require.Contains(t, r.log.String(), "Can't start the AOF rewrite",
+		"the reply to BGREWRITEAOF names the log")
 	plan.Clear()
 	for range 20 {
 		r.batch(0)
@@ -276,7 +292,8 @@ func TestAOFDiskFullAtStart(t *testing.T) {
 // TestAOFUpgradePowerLoss cuts the power between the steps that take a single log of an old version
 // into the layout.
 func TestAOFUpgradePowerLoss(t *testing.T) {
-	old := []byte("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n1\r\n*3\r\n$3\r\nSET\r\n$1\r\nb\r\n$1\r\n2\r\n")
+	old := []byte(
+		"*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n1\r\n*3\r\n$3\r\nSET\r\n$1\r\nb\r\n$1\r\n2\r\n")
 	want := map[string]string{"0/a": "1", "0/b": "2"}
 	disk := newDisk(t)
 	require.NoError(t, writeAll(disk, "/d/appendonly.aof", old))

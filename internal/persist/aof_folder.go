@@ -14,7 +14,7 @@ import (
 
 // The folder of the log has one owner
 //
-//	appendonlydir/appendonly.aof.lock   locked by the process that writes the log, whose pid is in it
+//	appendonlydir/appendonly.aof.lock   locked by the process that writes the log; has its pid
 //
 // The lock comes before anything in the folder is read, because loading may cut off a torn end,
 // which another server might just be writing. It is held while the log is on and while anything is

@@ -72,7 +72,8 @@ func (a *AOF) Prepare() (total int64, err error) {
 	if a.man.empty() {
 		if name := a.stray(); name != "" {
 			return 0, &LoadError{name, -1, "there is no manifest that names it. Bring " +
-				manifestName(a.o.FileName) + " back, or move the files away to start without their data", nil}
+				manifestName(a.o.FileName) +
+				" back, or move the files away to start without their data", nil}
 		}
 		return 0, ErrNoAOF
 	}
@@ -100,7 +101,7 @@ func (a *AOF) CheckManifest() error {
 	return err
 }
 
-// stray is the name of a file that looks like part of a log and has data in it, "" if there is
+// stray returns the name of a file that looks like part of a log and has data in it, "" if there is
 // none. To start over it would overwrite a base and go on in an incremental file, which would then
 // be half of two logs. What an interrupted first start leaves is empty.
 func (a *AOF) stray() string {

@@ -76,7 +76,8 @@ func (l *fileLoader) preamble() (int64, error) {
 	}
 	used, err := l.rdb(br, l.before)
 	if err != nil {
-		return 0, &LoadError{l.name, -1, "Error reading the RDB base file, AOF loading aborted", err}
+		return 0, &LoadError{l.name, -1, "Error reading the RDB base file, AOF loading aborted",
+			err}
 	}
 	if l.oldStyle {
 		log.Notice("Reading the remaining AOF tail...")
@@ -134,8 +135,9 @@ func (l *fileLoader) explain(err error, p *logParser, end int64) error {
 	case errors.As(err, &fe):
 		return &LoadError{l.name, fe.offset, badFormat + fe.reason + ". " + l.advice(end), nil}
 	case err == errShort && damaged(p.buf[p.pos:]):
-		return &LoadError{l.name, p.offset(), "the command here is incomplete, but others follow it: " +
-			"this is no torn end but damage. " + l.advice(end), nil}
+		return &LoadError{l.name, p.offset(),
+			"the command here is incomplete, but others follow it: " +
+				"this is no torn end but damage. " + l.advice(end), nil}
 	case err == errShort, errors.As(err, &le):
 		return err
 	}
@@ -165,7 +167,7 @@ const (
 		"restore the folder from a backup or a replica"
 )
 
-// advice is what to do about a file that is sound up to the offset.
+// advice returns what to do about a file that is sound up to the offset.
 func (l *fileLoader) advice(okUpTo int64) string {
 	if f := (checkedFile{last: l.last, base: l.base}); f.uncuttable(okUpTo) != "" {
 		return backupAdvice
@@ -253,7 +255,7 @@ func (l *fileLoader) exec(p *logParser, args []span, end int64) error {
 	return nil
 }
 
-// args are the arguments, good until the window moves.
+// args returns the arguments, good until the window moves.
 func (l *fileLoader) args(p *logParser, args []span) [][]byte {
 	argv := l.argv[:0]
 	for _, s := range args {
@@ -272,7 +274,8 @@ func (l *fileLoader) cut(end int64) error {
 	if !l.a.set.LoadTruncated {
 		return &LoadError{l.name, end, "Unexpected end of file reading the append only file. " +
 			l.advice(end) +
-			" Or set the 'aof-load-truncated' configuration option to yes and restart the server", nil}
+			" Or set the 'aof-load-truncated' configuration option to yes and restart the server",
+			nil}
 	}
 	log.Warning("!!! Warning: short read while loading the AOF file %s!!!", l.name)
 	log.Warning("!!! Truncating the AOF %s at offset %d !!!", l.name, end)

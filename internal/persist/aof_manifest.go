@@ -104,7 +104,7 @@ func (m *manifest) clone() *manifest {
 // empty reports whether there is nothing to load.
 func (m *manifest) empty() bool { return m.base == nil && len(m.incr) == 0 }
 
-// files are those to load, in order.
+// files returns those to load, in order.
 func (m *manifest) files() []aofFile {
 	var list []aofFile
 	if m.base != nil {

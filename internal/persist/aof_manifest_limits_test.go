@@ -24,12 +24,14 @@ func withManifest(t *testing.T, manifest string, files ...string) *fixture {
 	return f
 }
 
-// TestManifestSeqEnds: a number after which there is none is refused, and none is given out behind
-// which a start would be.
+// TestManifestSeqEnds checks that the last sequence number is refused, and that none is given out
+// behind which a start would be.
 func TestManifestSeqEnds(t *testing.T) {
 	for _, kind := range "bih" {
-		for _, seq := range []string{"9223372036854775807", "9223372036854775808", "99999999999999999999", "-1", "-9223372036854775808"} {
-			f := withManifest(t, fmt.Sprintf("file a seq %s type %c\nfile b seq 1 type i\n", seq, kind), "a", "b")
+		for _, seq := range []string{"9223372036854775807", "9223372036854775808",
+			"99999999999999999999", "-1", "-9223372036854775808"} {
+			f := withManifest(t,
+				fmt.Sprintf("file a seq %s type %c\nfile b seq 1 type i\n", seq, kind), "a", "b")
 			require.ErrorContains(t, f.start(), "seq", "%s of %c", seq, kind)
 		}
 	}
@@ -49,7 +51,8 @@ func TestManifestSeqEnds(t *testing.T) {
 			require.NoError(t, f.a.Close())
 		}
 
-		f = withManifest(t, fmt.Sprintf("file a seq %d type %c\n", int64(math.MaxInt64)-1<<33-2, kind), "a")
+		f = withManifest(t,
+			fmt.Sprintf("file a seq %d type %c\n", int64(math.MaxInt64)-1<<33-2, kind), "a")
 		f.mustStart()
 		for n := range 2 {
 			f.rewrite(func(int) { f.do(0, fmt.Sprintf("SET k%d 1", n)) })
@@ -61,14 +64,18 @@ func TestManifestSeqEnds(t *testing.T) {
 	}
 }
 
-// TestManifestNamesThatAreTaken: a file of the manifest is not overwritten by a new one, whatever
-// name goes with which number.
+// TestManifestNamesThatAreTaken checks that a file of the manifest is not overwritten by a new one,
+// whatever name goes with which number.
 func TestManifestNamesThatAreTaken(t *testing.T) {
 	for _, manifest := range []string{
-		"file appendonly.aof.2.base.aof seq 1 type b\nfile appendonly.aof.2.incr.aof seq 1 type i\n",
-		"file appendonly.aof.1.incr.aof seq 1 type b\nfile appendonly.aof.2.base.aof seq 1 type i\n",
-		"file appendonly.aof.2.base.rdb seq 007 type i\nfile appendonly.aof.8.incr.aof seq +8 type i\nfile appendonly.aof.9.incr.aof seq 3 type h\n",
-		"file appendonly.aof.2.incr.aof seq 1 type i\nfile appendonly.aof.3.incr.aof seq 2 type i\n",
+		"file appendonly.aof.2.base.aof seq 1 type b\n" +
+			"file appendonly.aof.2.incr.aof seq 1 type i\n",
+		"file appendonly.aof.1.incr.aof seq 1 type b\n" +
+			"file appendonly.aof.2.base.aof seq 1 type i\n",
+		"file appendonly.aof.2.base.rdb seq 007 type i\nfile appendonly.aof.8.incr.aof seq +8 " +
+			"type i\nfile appendonly.aof.9.incr.aof seq 3 type h\n",
+		"file appendonly.aof.2.incr.aof seq 1 type i\n" +
+			"file appendonly.aof.3.incr.aof seq 2 type i\n",
 	} {
 		names := []string{}
 		m, err := parseManifest("m", []byte(manifest))
@@ -100,14 +107,15 @@ func TestManifestNamesThatAreTaken(t *testing.T) {
 	}
 }
 
-// TestEnableBesideStrays: files that no manifest names are neither overwritten nor deleted when the
-// log is turned on.
+// TestEnableBesideStrays checks that files that no manifest names are neither overwritten nor
+// deleted when the log is turned on.
 func TestEnableBesideStrays(t *testing.T) {
 	f := newFixture(t, vfs.NewMem(), usual)
 	f.mustStart()
 	f.a.Disable()
 	require.NoError(t, f.fs.Remove(logDir+"appendonly.aof.manifest"))
-	lost := map[string]string{"appendonly.aof.4.base.aof": "what", "appendonly.aof.7.incr.aof": "was", "appendonly.aof.5.base.rdb": "here"}
+	lost := map[string]string{"appendonly.aof.4.base.aof": "what",
+		"appendonly.aof.7.incr.aof": "was", "appendonly.aof.5.base.rdb": "here"}
 	for name, text := range lost {
 		require.NoError(t, writeAll(f.fs, logDir+name, []byte(text)))
 	}
@@ -115,7 +123,9 @@ func TestEnableBesideStrays(t *testing.T) {
 	require.NoError(t, f.a.Enable(false))
 	f.base()
 	f.finish()
-	require.Equal(t, "file appendonly.aof.6.base.aof seq 6 type b\nfile appendonly.aof.8.incr.aof seq 8 type i\n", f.read("appendonly.aof.manifest"))
+	require.Equal(t,
+		"file appendonly.aof.6.base.aof seq 6 type b\n"+
+			"file appendonly.aof.8.incr.aof seq 8 type i\n", f.read("appendonly.aof.manifest"))
 	for name, text := range lost {
 		require.Equal(t, text, f.read(name))
 	}

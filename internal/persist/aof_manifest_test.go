@@ -20,7 +20,8 @@ func TestManifestFormat(t *testing.T) {
 	require.Equal(t, "appendonly.aof.2.base.aof", m.addBase("appendonly.aof", false))
 	m.retireIncr(1)
 	want := "file appendonly.aof.2.base.aof seq 2 type b\n" +
-		"file appendonly.aof.1.incr.aof seq 1 type h\nfile appendonly.aof.1.base.rdb seq 1 type h\n" +
+		"file appendonly.aof.1.incr.aof seq 1 type h\n" +
+		"file appendonly.aof.1.base.rdb seq 1 type h\n" +
 		"file appendonly.aof.2.incr.aof seq 2 type i\n"
 	require.Equal(t, want, string(m.append(nil)))
 	back, err := parseManifest("m", []byte(want))
@@ -29,7 +30,8 @@ func TestManifestFormat(t *testing.T) {
 }
 
 func TestManifestNamesAreQuoted(t *testing.T) {
-	for _, name := range []string{"a b", `q"uote`, "tab\t", "nul\x01", "ümlaut", "it's", " lead", "file"} {
+	for _, name := range []string{"a b", `q"uote`, "tab\t", "nul\x01", "ümlaut", "it's", " lead",
+		"file"} {
 		m := &manifest{}
 		m.addBase(name, true)
 		m.addIncr(name)
@@ -52,6 +54,7 @@ func TestManifestAccepts(t *testing.T) {
 
 func TestManifestRefuses(t *testing.T) {
 	base := "file b seq 1 type b\n"
+	//lint:table a manifest and its error
 	for text, want := range map[string]string{
 		"":                        "Found an empty AOF manifest",
 		"\n":                      "line 1: Invalid AOF manifest file format",
@@ -87,7 +90,9 @@ func TestManifestRefuses(t *testing.T) {
 }
 
 func FuzzManifest(f *testing.F) {
-	f.Add([]byte("file appendonly.aof.1.base.rdb seq 1 type b\nfile appendonly.aof.1.incr.aof seq 1 type i\n"))
+	f.Add([]byte(
+		"file appendonly.aof.1.base.rdb seq 1 type b\n" +
+			"file appendonly.aof.1.incr.aof seq 1 type i\n"))
 	f.Add([]byte("file \"a\\x20b\" seq 3 type h startoffset 5\n#c\nfile 'c' seq 4 type i\r\n"))
 	f.Add([]byte("file a seq 1 type b\nfile a seq 2 type h\n"))
 	f.Add([]byte("#\n"))
@@ -123,7 +128,9 @@ func FuzzAOF(f *testing.F) {
 		s := newFixture(t, mem, usual)
 		require.NoError(t, mem.MkdirAll("/d/appendonlydir", 0o755))
 		require.NoError(t, writeAll(mem, "/d/appendonlydir/x.incr.aof", text))
-		require.NoError(t, writeAll(mem, "/d/appendonlydir/appendonly.aof.manifest", []byte("file x.incr.aof seq 1 type i\n")))
+		require.NoError(t,
+			writeAll(mem, "/d/appendonlydir/appendonly.aof.manifest",
+				[]byte("file x.incr.aof seq 1 type i\n")))
 		if s.start() != nil {
 			s.a.work.stop()
 			return
@@ -176,9 +183,11 @@ func TestAOFUpgrade(t *testing.T) {
 		m := newModel()
 		m.data["2/a"] = "1"
 		if rdb {
-			return propagation.AppendCommand(m.text(true), [][]byte{[]byte("SET"), []byte("tail"), []byte("1")})
+			return propagation.AppendCommand(m.text(true),
+				[][]byte{[]byte("SET"), []byte("tail"), []byte("1")})
 		}
-		return propagation.AppendCommand(m.text(false), [][]byte{[]byte("SET"), []byte("tail"), []byte("1")})
+		return propagation.AppendCommand(m.text(false),
+			[][]byte{[]byte("SET"), []byte("tail"), []byte("1")})
 	}
 	for _, rdb := range []bool{false, true} {
 		for n := 0; ; n++ { // the power fails after n operations of the upgrade
@@ -190,8 +199,10 @@ func TestAOFUpgrade(t *testing.T) {
 			mem.PowerOffAfter(n)
 			err := f.start()
 			if err == nil {
-				require.Equal(t, "appendonly.aof appendonly.aof.1.incr.aof appendonly.aof.manifest", f.files())
-				require.Contains(t, f.log.String(), "Successfully migrated an old-style AOF configuration")
+				require.Equal(t, "appendonly.aof appendonly.aof.1.incr.aof appendonly.aof.manifest",
+					f.files())
+				require.Contains(t, f.log.String(),
+					"Successfully migrated an old-style AOF configuration")
 			}
 			f.a.work.stop()
 			g := newFixture(t, mem.Crash(uint64(n)), usual)
@@ -202,7 +213,9 @@ func TestAOFUpgrade(t *testing.T) {
 			}
 			require.Equal(t, want, g.m.data, "power off after %d", n)
 			g.rewrite(func(int) {})
-			require.Equal(t, "file appendonly.aof.2.base.aof seq 2 type b\nfile appendonly.aof.2.incr.aof seq 2 type i\n", g.read("appendonly.aof.manifest"))
+			require.Equal(t,
+				"file appendonly.aof.2.base.aof seq 2 type b\nfile appendonly.aof.2.incr.aof seq "+
+					"2 type i\n", g.read("appendonly.aof.manifest"))
 			g.restart()
 			require.Equal(t, want, g.m.data)
 			require.NoError(t, g.a.Close())
@@ -220,7 +233,10 @@ func TestAOFMissingFiles(t *testing.T) {
 	f.do(0, "SET a 1")
 	require.NoError(t, f.a.Close())
 	require.NoError(t, mem.Remove("/d/appendonlydir/appendonly.aof.1.base.aof"))
-	require.ErrorContains(t, f.start(), "AOF file appendonly.aof.1.base.aof: the manifest names it, but it cannot be opened: No such file or directory")
-	require.NoError(t, writeAll(mem, "/d/appendonlydir/appendonly.aof.manifest", []byte("nonsense\n")))
+	require.ErrorContains(t, f.start(),
+		"AOF file appendonly.aof.1.base.aof: the manifest names it, but it cannot be opened: No "+
+			"such file or directory")
+	require.NoError(t,
+		writeAll(mem, "/d/appendonlydir/appendonly.aof.manifest", []byte("nonsense\n")))
 	require.ErrorContains(t, f.start(), "line 1: Invalid AOF manifest file format: \"nonsense\"")
 }

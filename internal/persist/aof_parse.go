@@ -57,7 +57,7 @@ func newLogParser(r io.Reader, offset, size int64) *logParser {
 		buf: make([]byte, 0, max(min(size+1, logWindow), 64))}
 }
 
-// offset is where the next command begins in the file.
+// offset returns where the next command begins in the file.
 func (p *logParser) offset() int64 { return p.base + int64(p.pos) }
 
 // unit marks the next command as the first of a unit: what was returned before is void.
@@ -189,7 +189,8 @@ func (p *logParser) parse(pos int) (end int, err error) {
 		return 0, err
 	}
 	if n < 1 || n > logArgs {
-		return 0, &formatError{p.base + int64(pos), "a command has an impossible number of arguments"}
+		return 0, &formatError{p.base + int64(pos),
+			"a command has an impossible number of arguments"}
 	}
 	for range n {
 		var size int64
@@ -217,7 +218,8 @@ func (p *logParser) crlf(pos int) error {
 			return errShort
 		}
 		if p.buf[pos+i] != c {
-			return &formatError{p.base + int64(pos), "an argument is longer or shorter than its length says"}
+			return &formatError{p.base + int64(pos),
+				"an argument is longer or shorter than its length says"}
 		}
 	}
 	return nil
@@ -246,7 +248,8 @@ func (p *logParser) count(pos int, mark byte) (n int64, end int, err error) {
 			return 0, 0, errShort
 		}
 		if p.buf[i] != c {
-			return 0, 0, &formatError{p.base + int64(i), "expected the end of a line after a number"}
+			return 0, 0, &formatError{p.base + int64(i),
+				"expected the end of a line after a number"}
 		}
 		i++
 	}

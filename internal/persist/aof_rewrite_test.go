@@ -25,8 +25,12 @@ func TestAOFRewrite(t *testing.T) {
 					f.do(2, fmt.Sprintf("SET s%d %d", step, n), "SET a 2")
 				})
 				ext := map[bool]string{false: "aof", true: "rdb"}[rdb]
-				require.Equal(t, fmt.Sprintf("appendonly.aof.%d.base.%s appendonly.aof.%d.incr.aof appendonly.aof.manifest", n+2, ext, n+2), f.files())
-				require.Equal(t, fmt.Sprintf("file appendonly.aof.%d.base.%s seq %d type b\nfile appendonly.aof.%d.incr.aof seq %d type i\n", n+2, ext, n+2, n+2, n+2),
+				require.Equal(t,
+					fmt.Sprintf("appendonly.aof.%d.base.%s appendonly.aof.%d.incr.aof "+
+						"appendonly.aof.manifest", n+2, ext, n+2), f.files())
+				require.Equal(t,
+					fmt.Sprintf("file appendonly.aof.%d.base.%s seq %d type b\n"+
+						"file appendonly.aof.%d.incr.aof seq %d type i\n", n+2, ext, n+2, n+2, n+2),
 					f.read("appendonly.aof.manifest"))
 			}
 			i := f.a.Info()
@@ -73,7 +77,8 @@ func TestAOFRewriteFailures(t *testing.T) {
 	require.Equal(t, RewriteStarted, f.a.Rewrite(false))
 	f.base()
 	f.finish()
-	require.Equal(t, "appendonly.aof.2.base.aof appendonly.aof.13.incr.aof appendonly.aof.manifest", strings.Join(sortedFiles(f), " "))
+	require.Equal(t, "appendonly.aof.2.base.aof appendonly.aof.13.incr.aof appendonly.aof.manifest",
+		strings.Join(sortedFiles(f), " "))
 }
 
 // sortedFiles is the folder with the base first.
@@ -155,7 +160,9 @@ func TestAOFTurnedOnAtRunTime(t *testing.T) {
 		f.do(0, "SET after base")
 		f.finish()
 		f.do(0, "SET at last")
-		require.Equal(t, "appendonly.aof.2.base.aof appendonly.aof.2.incr.aof appendonly.aof.manifest", f.files())
+		require.Equal(t,
+			"appendonly.aof.2.base.aof appendonly.aof.2.incr.aof appendonly.aof.manifest",
+			f.files())
 		was := f.m.clone()
 		f.restart()
 		require.Equal(t, was, f.m.data)
@@ -176,7 +183,8 @@ func TestAOFTurnedOffDuringItsFirstRewrite(t *testing.T) {
 	require.NoError(t, f.a.Loadable())
 	require.True(t, f.a.Info().LastRewriteOK, "it was called off, and has not failed")
 	require.Zero(t, f.a.Info().ConsecutiveFailures)
-	require.Equal(t, "appendonly.aof.1.base.aof appendonly.aof.1.incr.aof appendonly.aof.manifest", f.files())
+	require.Equal(t, "appendonly.aof.1.base.aof appendonly.aof.1.incr.aof appendonly.aof.manifest",
+		f.files())
 	f.mustStart()
 	require.Equal(t, map[string]string{"0/a": "1"}, f.m.data, "what was there before")
 }
@@ -190,12 +198,13 @@ func TestAOFLoadable(t *testing.T) {
 	require.ErrorIs(t, f.a.Loadable(), ErrNoAOF)
 	require.NoError(t, writeAll(f.fs, "/d/appendonly.aof", nil))
 	require.NoError(t, f.a.Loadable(), "one of an old version")
-	require.NoError(t, writeAll(f.fs, "/d/appendonlydir/appendonly.aof.manifest", []byte("what?\n")))
+	require.NoError(t,
+		writeAll(f.fs, "/d/appendonlydir/appendonly.aof.manifest", []byte("what?\n")))
 	require.ErrorContains(t, f.a.Loadable(), "manifest")
 }
 
-// TestAOFWithoutItsManifest: files with data that no manifest names are neither overwritten nor
-// gone on with.
+// TestAOFWithoutItsManifest checks that files with data that no manifest names are neither
+// overwritten nor gone on with.
 func TestAOFWithoutItsManifest(t *testing.T) {
 	f := newFixture(t, vfs.NewMem(), usual)
 	f.mustStart()
@@ -224,7 +233,8 @@ func TestAOFRewriteWhileOff(t *testing.T) {
 	require.Equal(t, RewriteStarted, f.a.Rewrite(false))
 	f.base()
 	f.finish()
-	require.Equal(t, "file appendonly.aof.2.base.aof seq 2 type b\n", f.read("appendonly.aof.manifest"))
+	require.Equal(t, "file appendonly.aof.2.base.aof seq 2 type b\n",
+		f.read("appendonly.aof.manifest"))
 	f.mustStart()
 	require.Equal(t, map[string]string{"0/a": "1"}, f.m.data)
 }
@@ -310,9 +320,12 @@ func powerLoss(t *testing.T, policy FsyncPolicy, seed uint64) {
 				at = i
 			}
 		}
-		require.GreaterOrEqual(t, at, 0, "policy %d, power off after %d, seed %d: %v is no state that ever was", policy, n, seed, g.m.data)
+		require.GreaterOrEqual(t, at, 0,
+			"policy %d, power off after %d, seed %d: %v is no state that ever was", policy, n, seed,
+			g.m.data)
 		if policy == FsyncAlways {
-			require.GreaterOrEqual(t, at, acked, "policy %d, power off after %d, seed %d", policy, n, seed)
+			require.GreaterOrEqual(t, at, acked, "policy %d, power off after %d, seed %d", policy,
+				n, seed)
 		}
 		require.NoError(t, g.a.Close())
 	}

@@ -118,7 +118,8 @@ func (m *model) text(rdb bool) []byte {
 	for _, k := range keys {
 		db, key, _ := strings.Cut(k, "/")
 		n, _ := strconv.Atoi(db)
-		b = propagation.AppendCommand(propagation.AppendSelect(b, n), [][]byte{[]byte("SET"), []byte(key), []byte(m.data[k])})
+		b = propagation.AppendCommand(propagation.AppendSelect(b, n),
+			[][]byte{[]byte("SET"), []byte(key), []byte(m.data[k])})
 	}
 	if rdb {
 		b = append(fmt.Appendf(nil, "REDIS %d\n", len(b)), b...)
@@ -150,7 +151,8 @@ func newFixture(t *testing.T, fsys vfs.FS, set AOFSettings) *fixture {
 	return f
 }
 
-var usual = AOFSettings{Fsync: FsyncAlways, RewritePercentage: 100, RewriteMinSize: 1 << 20, LoadTruncated: true}
+var usual = AOFSettings{Fsync: FsyncAlways, RewritePercentage: 100, RewriteMinSize: 1 << 20,
+	LoadTruncated: true}
 
 // start loads and opens the log as a server does.
 func (f *fixture) start() error {
@@ -159,8 +161,12 @@ func (f *fixture) start() error {
 	f.m = newModel()
 	f.exit = -1
 	f.a = NewAOF(AOFOptions{
-		FS: f.fs, Log: log, Dir: func() string { return "/d" }, DirName: "appendonlydir", FileName: "appendonly.aof",
-		Now: func() int64 { return f.now }, Clock: func() int64 { return f.now / 1000 }, Base: f, Exit: func(code int) { f.exit = code },
+		FS: f.fs, Log: log, Dir: func() string {
+			return "/d"
+		}, DirName: "appendonlydir", FileName: "appendonly.aof",
+		Now: func() int64 { return f.now }, Clock: func() int64 {
+			return f.now / 1000
+		}, Base: f, Exit: func(code int) { f.exit = code },
 	}, f.set)
 	f.a.work.manual = f.slow
 	f.feed.Attach(propagation.Log, f.a)

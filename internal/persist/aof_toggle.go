@@ -76,8 +76,9 @@ func (a *AOF) Enable(hold bool) error {
 	if err := a.startRewrite(); err != nil {
 		a.state = aofOff
 		a.release()
-		a.o.Log.Warning("Godwit needs to enable the AOF but can't trigger a background AOF rewrite " +
-			"operation. Check the above logs for more info about the error.")
+		a.o.Log.Warning(
+			"Godwit needs to enable the AOF but can't trigger a background AOF rewrite " +
+				"operation. Check the above logs for more info about the error.")
 		return ErrEnable
 	}
 	return nil

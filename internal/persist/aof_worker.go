@@ -107,7 +107,7 @@ func (w *worker) next() bool {
 
 func (w *worker) pending() int { return int(w.syncing.Load()) }
 
-// syncError is why the last sync in the background failed, nil if it did not.
+// syncError returns why the last sync in the background failed, nil if it did not.
 func (w *worker) syncError() error {
 	if e := w.err.Load(); e != nil {
 		return *e

@@ -57,7 +57,7 @@ func (a *AOF) nextChunk() {
 	}
 }
 
-// buffered is the bytes that wait to be written.
+// buffered returns the bytes that wait to be written.
 func (a *AOF) buffered() int { return a.fullBytes + len(a.out.B) }
 
 // stamp appends an annotation with the time, at most one a second and one at the start of each

@@ -25,11 +25,18 @@ func TestAOFWritesRedisText(t *testing.T) {
 	f.unit(3, "SET c 1")
 	f.unit(0, "DEL c")
 	f.a.EndBatch()
-	require.Equal(t, "appendonly.aof.1.base.aof appendonly.aof.1.incr.aof appendonly.aof.manifest", f.files())
-	require.Equal(t, "file appendonly.aof.1.base.aof seq 1 type b\nfile appendonly.aof.1.incr.aof seq 1 type i\n", f.read("appendonly.aof.manifest"))
-	want := "*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n1\r\n*3\r\n$3\r\nSET\r\n$2\r\nbb\r\n$2\r\n22\r\n" +
-		"*2\r\n$6\r\nSELECT\r\n$1\r\n3\r\n*1\r\n$5\r\nMULTI\r\n*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n1\r\n*2\r\n$3\r\nDEL\r\n$1\r\na\r\n*1\r\n$4\r\nEXEC\r\n" +
-		"*3\r\n$3\r\nSET\r\n$1\r\nc\r\n$1\r\n1\r\n*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n*2\r\n$3\r\nDEL\r\n$1\r\nc\r\n"
+	require.Equal(t, "appendonly.aof.1.base.aof appendonly.aof.1.incr.aof appendonly.aof.manifest",
+		f.files())
+	require.Equal(t,
+		"file appendonly.aof.1.base.aof seq 1 type b\n"+
+			"file appendonly.aof.1.incr.aof seq 1 type i\n", f.read("appendonly.aof.manifest"))
+	want := "*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n1\r\n" +
+		"*3\r\n$3\r\nSET\r\n$2\r\nbb\r\n$2\r\n22\r\n" +
+		"*2\r\n$6\r\nSELECT\r\n$1\r\n3\r\n*1\r\n$5\r\nMULTI\r\n" +
+		"*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n1\r\n" +
+		"*2\r\n$3\r\nDEL\r\n$1\r\na\r\n*1\r\n$4\r\nEXEC\r\n" +
+		"*3\r\n$3\r\nSET\r\n$1\r\nc\r\n$1\r\n1\r\n" +
+		"*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n*2\r\n$3\r\nDEL\r\n$1\r\nc\r\n"
 	require.Equal(t, want, f.read("appendonly.aof.1.incr.aof"))
 	require.EqualValues(t, len(want), f.a.Offset())
 	require.EqualValues(t, len(want), f.a.Synced())
@@ -56,7 +63,8 @@ func TestAOFTimestamps(t *testing.T) {
 	f.rewrite(func(int) {})
 	f.do(0, "SET a 4")
 	text = f.read("appendonly.aof.2.incr.aof")
-	require.True(t, strings.HasPrefix(text, "#TS:1700000002\r\n*2\r\n$6\r\nSELECT"), "each file begins with its time: %s", text)
+	require.True(t, strings.HasPrefix(text, "#TS:1700000002\r\n*2\r\n$6\r\nSELECT"),
+		"each file begins with its time: %s", text)
 	f.restart()
 	require.Equal(t, map[string]string{"0/a": "4"}, f.m.data)
 }
@@ -86,7 +94,8 @@ func TestAOFTornTail(t *testing.T) {
 		text := f.read("appendonly.aof.1.incr.aof")
 		require.NoError(t, f.a.Close())
 		for cut := whole; cut <= end; cut++ {
-			require.NoError(t, writeAll(mem, "/d/appendonlydir/appendonly.aof.1.incr.aof", []byte(text[:cut])))
+			require.NoError(t,
+				writeAll(mem, "/d/appendonlydir/appendonly.aof.1.incr.aof", []byte(text[:cut])))
 			g := newFixture(t, mem, usual)
 			g.mustStart()
 			want := before
@@ -95,12 +104,17 @@ func TestAOFTornTail(t *testing.T) {
 			}
 			require.Equal(t, want, g.m.data, "cut at %d", cut)
 			if cut > whole && cut < end {
-				require.Contains(t, g.log.String(), fmt.Sprintf("!!! Truncating the AOF appendonly.aof.1.incr.aof at offset %d !!!", whole))
+				require.Contains(t, g.log.String(),
+					fmt.Sprintf("!!! Truncating the AOF appendonly.aof.1.incr.aof at offset %d !!!",
+						whole))
 				require.Len(t, g.read("appendonly.aof.1.incr.aof"), whole)
 				require.NoError(t, g.a.Close())
-				require.NoError(t, writeAll(mem, "/d/appendonlydir/appendonly.aof.1.incr.aof", []byte(text[:cut])))
+				require.NoError(t,
+					writeAll(mem, "/d/appendonlydir/appendonly.aof.1.incr.aof", []byte(text[:cut])))
 				g.set.LoadTruncated = false
-				require.ErrorContains(t, g.start(), fmt.Sprintf("appendonly.aof.1.incr.aof, offset %d: Unexpected end of file", whole))
+				require.ErrorContains(t, g.start(),
+					fmt.Sprintf("appendonly.aof.1.incr.aof, offset %d: Unexpected end of file",
+						whole))
 				continue
 			}
 			require.NoError(t, g.a.Close())
@@ -108,7 +122,7 @@ func TestAOFTornTail(t *testing.T) {
 	}
 }
 
-// TestAOFTornInTheMiddle: only the last file may be torn.
+// TestAOFTornInTheMiddle checks that only the last file may be torn.
 func TestAOFTornInTheMiddle(t *testing.T) {
 	mem := vfs.NewMem()
 	f := newFixture(t, mem, usual)
@@ -120,9 +134,12 @@ func TestAOFTornInTheMiddle(t *testing.T) {
 	f.a.work.drain()
 	require.NoError(t, f.a.Close())
 	text := f.read("appendonly.aof.1.incr.aof")
-	require.NoError(t, writeAll(mem, "/d/appendonlydir/appendonly.aof.1.incr.aof", []byte(text[:len(text)-3])))
-	require.ErrorContains(t, f.start(), "AOF file appendonly.aof.1.incr.aof, offset 50: the truncated file is not the last file")
-	require.Equal(t, text[:len(text)-3], f.read("appendonly.aof.1.incr.aof"), "a refused file is left alone")
+	require.NoError(t,
+		writeAll(mem, "/d/appendonlydir/appendonly.aof.1.incr.aof", []byte(text[:len(text)-3])))
+	require.ErrorContains(t, f.start(),
+		"AOF file appendonly.aof.1.incr.aof, offset 50: the truncated file is not the last file")
+	require.Equal(t, text[:len(text)-3], f.read("appendonly.aof.1.incr.aof"),
+		"a refused file is left alone")
 }
 
 // TestAOFDamage flips every bit of a log: it is found, or only a value is another, or the last
@@ -150,7 +167,8 @@ func TestAOFDamage(t *testing.T) {
 			} else {
 				require.NoError(t, g.a.Close())
 				if strings.Contains(g.log.String(), "Truncating") {
-					require.Greater(t, i, len(text)-110, "bit %d of byte %d: only the end may be taken for torn", bit, i)
+					require.Greater(t, i, len(text)-110,
+						"bit %d of byte %d: only the end may be taken for torn", bit, i)
 				} else {
 					require.InDelta(t, keys, len(g.m.data), 1)
 				}
@@ -177,7 +195,8 @@ func TestAOFWriteErrorEverysec(t *testing.T) {
 		f.do(0, "SET b 2")
 		require.Equal(t, "No space left on device", f.a.WriteError())
 		require.False(t, f.a.Info().LastWriteOK)
-		require.Contains(t, f.log.String(), "Short write while writing to the AOF file: (nwritten=7, expected=27)")
+		require.Contains(t, f.log.String(),
+			"Short write while writing to the AOF file: (nwritten=7, expected=27)")
 		if keep {
 			size += 7
 		}
@@ -201,8 +220,10 @@ func TestAOFWriteErrorEverysec(t *testing.T) {
 
 func TestAOFAlwaysExitsOnErrors(t *testing.T) {
 	for op, line := range map[vfs.Op]string{
-		vfs.OpWrite: "Can't recover from AOF write error when the AOF fsync policy is 'always'. Exiting...",
-		vfs.OpSync:  "Can't persist AOF for fsync error when the AOF fsync policy is 'always': Input/output error. Exiting...",
+		vfs.OpWrite: "Can't recover from AOF write error when the AOF fsync policy is 'always'. " +
+			"Exiting...",
+		vfs.OpSync: "Can't persist AOF for fsync error when the AOF fsync policy is 'always': " +
+			"Input/output error. Exiting...",
 	} {
 		plan := vfs.NewPlan()
 		f := newFixture(t, vfs.Faulty(vfs.NewMem(), plan), usual)
@@ -348,12 +369,13 @@ func TestAOFRandom(t *testing.T) {
 	}
 }
 
-// TestAOFUnitOfSeveralDatabases: SELECT stands before the MULTI for the first command, within it
-// where the database changes, and the next unit knows which one is selected.
+// TestAOFUnitOfSeveralDatabases checks that SELECT stands before the MULTI for the first command,
+// within it where the database changes, and the next unit knows which one is selected.
 func TestAOFUnitOfSeveralDatabases(t *testing.T) {
 	f := newFixture(t, vfs.NewMem(), usual)
 	f.mustStart()
-	for _, unit := range []string{"2 SET a 1;2 SET b 1;5 SET a 2", "5 SET c 1", "5 SET d 1;0 SET d 2"} {
+	for _, unit := range []string{"2 SET a 1;2 SET b 1;5 SET a 2", "5 SET c 1",
+		"5 SET d 1;0 SET d 2"} {
 		f.feed.Begin()
 		for _, line := range strings.Split(unit, ";") {
 			f.feed.Send(propagation.Log, int(line[0]-'0'), bytes.Fields([]byte(line[2:])))
@@ -362,9 +384,15 @@ func TestAOFUnitOfSeveralDatabases(t *testing.T) {
 	}
 	f.a.EndBatch()
 	text := f.read("appendonly.aof.1.incr.aof")
-	words := strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\r' || r == '\n' }), " ")
+	words := strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+		return r == '\r' || r == '\n'
+	}), " ")
 	words = regexp.MustCompile(`[*$]\d+ `).ReplaceAllString(words, "")
-	require.Equal(t, "SELECT 2 MULTI SET a 1 SET b 1 SELECT 5 SET a 2 EXEC SET c 1 MULTI SET d 1 SELECT 0 SET d 2 EXEC", words)
+	require.Equal(t,
+		"SELECT 2 MULTI SET a 1 SET b 1 SELECT 5 SET a 2 EXEC SET c 1 MULTI SET d 1 SELECT 0 SET "+
+			"d 2 EXEC", words)
 	f.restart()
-	require.Equal(t, map[string]string{"2/a": "1", "2/b": "1", "5/a": "2", "5/c": "1", "5/d": "1", "0/d": "2"}, f.m.data)
+	require.Equal(t,
+		map[string]string{"2/a": "1", "2/b": "1", "5/a": "2", "5/c": "1", "5/d": "1", "0/d": "2"},
+		f.m.data)
 }

@@ -23,8 +23,8 @@ import (
 // checkBuffer is the size of read buffers in bytes.
 const checkBuffer = 64 << 10
 
-// Checker reads files as the server would, and says what it finds: what redis-check-rdb and redis-check-aof are to Redis. Each method returns whether the
-// file is sound.
+// Checker reads files as the server would, and says what it finds. It is what redis-check-rdb and
+// redis-check-aof are to Redis. Each method reports whether the file is sound.
 type Checker struct {
 	FS  vfs.FS
 	Out io.Writer
@@ -36,7 +36,9 @@ type Checker struct {
 
 	inUse bool // a server has the log
 
-	Until int64 // unix seconds; other than 0: cut off what a log has from the first annotation with a later time on
+	// Until is in unix seconds. If it is not 0, a log is cut off at the first annotation with a
+	// later time.
+	Until int64
 }
 
 func (c *Checker) printf(format string, args ...any) { fmt.Fprintf(c.Out, format+"\n", args...) }
@@ -76,7 +78,8 @@ func (c *Checker) RDB(name string) bool {
 
 // snapshot checks an RDB file from its first byte on; end is behind its last.
 func (c *Checker) snapshot(src io.Reader) (end int64, ok bool) {
-	s := snapshotCheck{c: c, keys: map[uniqueKey]struct{}{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, ks: scratch(c.Now)}
+	s := snapshotCheck{c: c, keys: map[uniqueKey]struct{}{},
+		seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, ks: scratch(c.Now)}
 	defer s.close()
 	r := rdb.NewReader(src, rdb.ReadOptions{})
 	defer r.Close()
@@ -93,7 +96,8 @@ func (c *Checker) snapshot(src io.Reader) (end int64, ok bool) {
 			if r.Verified() {
 				c.at(r.Offset(), "Checksum OK")
 			} else {
-				c.at(r.Offset(), "The file has no checksum, so that damage within values may go unnoticed")
+				c.at(r.Offset(),
+					"The file has no checksum, so that damage within values may go unnoticed")
 			}
 			c.at(r.Offset(), `\o/ RDB looks OK! \o/`)
 			s.counts()
@@ -113,7 +117,8 @@ type snapshotCheck struct {
 	ks    *keyspace.Keyspace // holds one key at a time
 }
 
-// scratch is a keyspace in which every collection takes its large form, which finds equal elements.
+// scratch returns a keyspace in which every collection takes its large form, which finds equal
+// elements.
 func scratch(now int64) *keyspace.Keyspace {
 	p := keyspace.Params{Databases: 1, Limits: object.Limits{ListMaxListpackSize: -2}}
 	return keyspace.New(arena.New(), p, rand.New(rand.NewPCG(0, 0)), now, deaf{})
@@ -131,7 +136,8 @@ func (deaf) FieldExpired([]byte, []byte, int)                  {}
 // uniqueKey stands for a key of a database: two hashes of 64 bits, which do not collide by chance.
 type uniqueKey [2]uint64
 
-// close gives the memory back. With invariants an arena wants all of its blocks back first, and records of deadlines stay until their time comes.
+// close gives the memory back. With invariants an arena wants all of its blocks back first. Records
+// of deadlines stay in the wheel until their time comes.
 func (s *snapshotCheck) close() {
 	used := s.ks.A.UsedBy(arena.Values)
 	invariant.Check(used == 0, "persist: a check leaves %d bytes of values", used)
@@ -180,7 +186,8 @@ func (s *snapshotCheck) key(rec *rdb.Record) error {
 	return err
 }
 
-// build makes the value: the reader leaves it to this to find equal elements of large collections. A hash whose fields are all due is not there then.
+// build makes the value. The reader leaves it to this step to find equal elements of large
+// collections. A hash whose fields are all due is not there afterwards.
 func (s *snapshotCheck) build(rec *rdb.Record) (there bool, err error) {
 	if rec.Value.Sound() {
 		return true, nil

@@ -53,7 +53,8 @@ func foreign(head []byte) string {
 	return rdb.Describe(head)
 }
 
-// looksLikeManifest tells a manifest from a log, whose first byte is '*', '#' or the R of an RDB file.
+// looksLikeManifest tells a manifest from a log. A log's first byte is '*', '#' or the R of an RDB
+// file.
 func looksLikeManifest(name string, text []byte) bool {
 	if strings.HasSuffix(name, manifestSuffix) {
 		return true
@@ -72,7 +73,9 @@ func (c *Checker) parts(dir string, m *manifest) bool {
 			kind = "BASE"
 		}
 		c.printf("Checking the %s file %s", kind, f.name)
-		if !c.logFile(checkedFile{path: filepath.Join(dir, f.name), last: i == len(files)-1, base: isBase(f.name)}) {
+		if !c.logFile(checkedFile{
+			path: filepath.Join(dir, f.name), last: i == len(files)-1, base: isBase(f.name),
+		}) {
 			return false
 		}
 	}
@@ -95,7 +98,8 @@ type checkedFile struct {
 	last, base bool
 }
 
-// logFile checks one file: an RDB file, commands, or one followed by the other. The end of the last file may be cut off.
+// logFile checks one file: an RDB file, commands, or one followed by the other. The end of the last
+// file may be cut off.
 func (c *Checker) logFile(file checkedFile) bool {
 	path := file.path
 	f, err := c.FS.Open(path, os.O_RDONLY, 0)
@@ -142,13 +146,15 @@ func (c *Checker) logFile(file checkedFile) bool {
 		if c.Until != 0 {
 			c.printf("Truncate nothing in AOF %s to timestamp %d", path, c.Until)
 		}
-		c.printf("AOF analyzed: filename=%s, size=%d, ok_up_to=%d, diff=0, commands=%d, transactions=%d", path, size, size, l.commands, l.transactions)
+		c.printf("AOF analyzed: filename=%s, size=%d, ok_up_to=%d, diff=0, commands=%d, "+
+			"transactions=%d", path, size, size, l.commands, l.transactions)
 		c.printf("AOF %s is valid", path)
 		return true
 	}
 	p := l.problem
 	c.at(p.offset, "%s", p.reason)
-	c.printf("AOF analyzed: filename=%s, size=%d, ok_up_to=%d, diff=%d, commands=%d, transactions=%d", path, size, p.okUpTo, size-p.okUpTo, l.commands, l.transactions)
+	c.printf("AOF analyzed: filename=%s, size=%d, ok_up_to=%d, diff=%d, commands=%d, "+
+		"transactions=%d", path, size, p.okUpTo, size-p.okUpTo, l.commands, l.transactions)
 	return c.fix(file, p)
 }
 
@@ -159,7 +165,8 @@ type logCheck struct {
 	problem                *logProblem
 }
 
-// run reads to the end, to the first problem or to what is too late; the error is the file system's.
+// run reads to the end, to the first problem or to what is too late. Its error is the file
+// system's.
 func (l *logCheck) run() error {
 	for {
 		l.p.unit()
@@ -177,9 +184,11 @@ func (l *logCheck) run() error {
 		case errors.As(err, &fe):
 			l.problem = &logProblem{fe.offset, end, fe.reason, false}
 		case err == errShort && damaged(l.p.buf[l.p.pos:]):
-			l.problem = &logProblem{l.p.offset(), end, "the command here is incomplete, but others follow it", false}
+			l.problem = &logProblem{l.p.offset(), end,
+				"the command here is incomplete, but others follow it", false}
 		case err == errShort:
-			l.problem = &logProblem{l.p.offset(), end, "the file ends within a command or transaction", true}
+			l.problem = &logProblem{l.p.offset(), end,
+				"the file ends within a command or transaction", true}
 		default:
 			return err
 		}

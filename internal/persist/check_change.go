@@ -24,14 +24,16 @@ import (
 func (c *Checker) fix(f checkedFile, p *logProblem) bool {
 	path, size := f.path, f.size
 	if why := f.uncuttable(p.okUpTo); why != "" {
-		c.printf("AOF %s is not valid. %s, so it is not cut off. Restore it from a backup or a replica.", path, why)
+		c.printf("AOF %s is not valid. %s, so it is not cut off. Restore it from a backup or a "+
+			"replica.", path, why)
 		return false
 	}
 	if !c.Fix {
 		c.printf("AOF %s is not valid. Use the --fix option to try fixing it.", path)
 		return false
 	}
-	c.printf("This will shrink the AOF %s from %d bytes, with %d bytes, to %d bytes", path, size, size-p.okUpTo, p.okUpTo)
+	c.printf("This will shrink the AOF %s from %d bytes, with %d bytes, to %d bytes", path, size,
+		size-p.okUpTo, p.okUpTo)
 	if !p.torn {
 		c.printf("More than a torn end is lost: everything from the damage on")
 	}
@@ -66,11 +68,13 @@ func (c *Checker) rewind(f checkedFile, at int64) bool {
 		c.printf("AOF %s has nothing before timestamp %d, aborting...", f.path, c.Until)
 		return false
 	case !f.last:
-		c.printf("Failed to truncate AOF %s to timestamp %d to offset %d because it is not the last file.", f.path, c.Until, at)
+		c.printf("Failed to truncate AOF %s to timestamp %d to offset %d because it is not the "+
+			"last file.", f.path, c.Until, at)
 		c.printf("Without the files after it, and their lines in the manifest, it can be.")
 		return false
 	case f.uncuttable(at) != "":
-		c.printf("Failed to truncate AOF %s to timestamp %d. %s.", f.path, c.Until, f.uncuttable(at))
+		c.printf("Failed to truncate AOF %s to timestamp %d. %s.", f.path, c.Until,
+			f.uncuttable(at))
 		return false
 	}
 	if !c.truncate(f.path, at) {
@@ -155,7 +159,8 @@ func (c *Checker) claim(path string) (leave func()) {
 			locks = append(locks, lock)
 		case errors.As(err, &other):
 			c.inUse = true
-			c.printf("WARNING: a server is using this log (%s): what is found may be a command that is being written.", other)
+			c.printf("WARNING: a server is using this log (%s): what is found may be a command "+
+				"that is being written.", other)
 		}
 	}
 	return func() {

@@ -16,8 +16,8 @@ func mend(fsys vfs.FS, name string) (bool, string) {
 	return check(fsys, true, name, func(c *Checker) { c.Fix, c.Yes = true, true })
 }
 
-// TestFixLeavesForeignFilesAlone: what is no log of commands is named and not changed, alone or in
-// a folder, nor does a start recommend to fix it.
+// TestFixLeavesForeignFilesAlone checks that a file that is no log of commands is named and not
+// changed, alone or in a folder, and that a start does not recommend to fix it.
 func TestFixLeavesForeignFilesAlone(t *testing.T) {
 	for text, want := range map[string]string{
 		"VALKEY081\xfa\x05redis\x01a\xff":   "version 81 of Valkey's RDB format",
@@ -42,10 +42,12 @@ func TestFixLeavesForeignFilesAlone(t *testing.T) {
 			require.NoError(t, writeAll(m, name, []byte(text)))
 			manifest := fmt.Sprintf("file appendonly.aof.1.%s seq 1 type %c\n", kind, kind[0])
 			if kind != "incr.aof" {
-				require.NoError(t, writeAll(m, "/d/appendonlydir/appendonly.aof.1.incr.aof", []byte(setCommand)))
+				require.NoError(t,
+					writeAll(m, "/d/appendonlydir/appendonly.aof.1.incr.aof", []byte(setCommand)))
 				manifest += "file appendonly.aof.1.incr.aof seq 1 type i\n"
 			}
-			require.NoError(t, writeAll(m, "/d/appendonlydir/appendonly.aof.manifest", []byte(manifest)))
+			require.NoError(t,
+				writeAll(m, "/d/appendonlydir/appendonly.aof.manifest", []byte(manifest)))
 			if text[0] != 'f' { // alone it would be taken for a manifest, and be one
 				ok, out := mend(m, name)
 				require.False(t, ok, "%q", text)
@@ -69,12 +71,13 @@ func TestFixLeavesForeignFilesAlone(t *testing.T) {
 	}
 }
 
-// TestFixKeepsWhatItCuts: a copy of the file as it was is there, and durable, before anything is
-// cut off, and nothing replaces it.
+// TestFixKeepsWhatItCuts checks that before anything is cut off there is a durable copy of the
+// file as it was, and that nothing replaces the copy.
 func TestFixKeepsWhatItCuts(t *testing.T) {
 	torn := []byte(setCommand + setCommand[:10])
 	for fail := int64(-1); fail < 6; fail++ {
-		for _, op := range []vfs.Op{vfs.OpCreate, vfs.OpWrite, vfs.OpSync, vfs.OpSyncDir, vfs.OpTruncate} {
+		for _, op := range []vfs.Op{vfs.OpCreate, vfs.OpWrite, vfs.OpSync, vfs.OpSyncDir,
+			vfs.OpTruncate} {
 			disk := vfs.NewMem()
 			require.NoError(t, disk.MkdirAll("/d", 0o755))
 			require.NoError(t, writeAll(disk, "/d/x.aof", torn))
@@ -99,7 +102,9 @@ func TestFixKeepsWhatItCuts(t *testing.T) {
 			}
 			disk.Observe(func(n int, name string, crash func(uint64) *vfs.Mem) {
 				for s := range uint64(8) {
-					keeps(crash(s), fmt.Sprintf("%v fails after %d, power loss after %s, seed %d", op, fail, name, s))
+					keeps(crash(s),
+						fmt.Sprintf("%v fails after %d, power loss after %s, seed %d", op, fail,
+							name, s))
 				}
 			})
 			ok, out := mend(vfs.Faulty(disk, plan), "/d/x.aof")
@@ -112,7 +117,7 @@ func TestFixKeepsWhatItCuts(t *testing.T) {
 	}
 }
 
-// TestFixOfALogInUse: no checker changes what a server writes to.
+// TestFixOfALogInUse checks that no checker changes what a server writes to.
 func TestFixOfALogInUse(t *testing.T) {
 	m := vfs.NewMem()
 	f := newFixture(t, m, usual)

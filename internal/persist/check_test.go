@@ -33,7 +33,7 @@ func check(fsys vfs.FS, aof bool, name string, change func(*Checker)) (bool, str
 	return c.RDB(name), out.String()
 }
 
-// redisFiles are the files of a real redis-server with all types, in dir: dump.rdb and appendonlydir.
+// redisFiles makes files of a real redis-server with all types in dir: dump.rdb and appendonlydir.
 func redisFiles(t *testing.T, args ...string) (dir string) {
 	t.Helper()
 	for _, tool := range []string{"redis-check-rdb", "redis-check-aof"} {
@@ -50,7 +50,8 @@ func redisFiles(t *testing.T, args ...string) (dir string) {
 	}
 	fill(do, 300)
 	do("SAVE")
-	do("CONFIG", "SET", "appendfsync", "always") // under everysec a slow disk holds the last commands back
+	// under everysec a slow disk holds the last commands back
+	do("CONFIG", "SET", "appendfsync", "always")
 	do("MULTI")
 	do("SET", "x", "1")
 	do("SET", "y", "2")
@@ -95,7 +96,8 @@ func onMem(t *testing.T, dir string) *vfs.Mem {
 
 const redisManifest = "appendonlydir/appendonly.aof.manifest"
 
-// TestCheckRedisFiles: what redis-server wrote is sound, with the counts that Redis's own checker finds.
+// TestCheckRedisFiles checks that what redis-server wrote is sound, with the counts that Redis's
+// own checker finds.
 func TestCheckRedisFiles(t *testing.T) {
 	dir := redisFiles(t)
 	m := onMem(t, dir)
@@ -104,7 +106,8 @@ func TestCheckRedisFiles(t *testing.T) {
 	theirs, err := exec.Command("redis-check-rdb", filepath.Join(dir, "dump.rdb")).Output()
 	require.NoError(t, err)
 	for _, line := range strings.Split(string(theirs), "\n") {
-		if strings.Contains(line, "[info]") || strings.Contains(line, "RDB looks OK") || strings.Contains(line, "Checksum OK") {
+		if strings.Contains(line, "[info]") || strings.Contains(line, "RDB looks OK") ||
+			strings.Contains(line, "Checksum OK") {
 			require.Contains(t, out, line)
 		}
 	}
@@ -115,13 +118,15 @@ func TestCheckRedisFiles(t *testing.T) {
 	ok, out = check(m, true, "appendonlydir/appendonly.aof.1.incr.aof", nil)
 	require.True(t, ok, out)
 
-	ok, out = check(onMem(t, redisFiles(t, "--rdbchecksum", "no", "--rdbcompression", "no")), false, "dump.rdb", nil)
+	ok, out = check(onMem(t, redisFiles(t, "--rdbchecksum", "no", "--rdbcompression", "no")), false,
+		"dump.rdb", nil)
 	require.True(t, ok, out)
 	require.Contains(t, out, "no checksum")
 	require.NotContains(t, out, "Checksum OK")
 }
 
-// TestCheckDamagedRDB: every cut of a file and a flipped bit in every byte is found, by the checker and by Redis's (a sample of them).
+// TestCheckDamagedRDB checks that the checker finds every cut of a file and a flipped bit in every
+// byte. Redis's checker must find a sample of them too.
 func TestCheckDamagedRDB(t *testing.T) {
 	dir := redisFiles(t)
 	whole, err := os.ReadFile(filepath.Join(dir, "dump.rdb"))
@@ -150,7 +155,8 @@ func TestCheckDamagedRDB(t *testing.T) {
 	require.Contains(t, out, "Cannot open file none.rdb: No such file or directory")
 }
 
-// TestCheckTwice: a key that is there twice, or a member, would stop a server at its start, so the checker finds it.
+// TestCheckTwice checks that the checker finds a key, or a member, that is there twice: it would
+// stop a server at its start.
 func TestCheckTwice(t *testing.T) {
 	m := vfs.NewMem()
 	record := "\x00\x01k\x01v"
@@ -166,7 +172,8 @@ func TestCheckTwice(t *testing.T) {
 	}
 }
 
-// TestCheckTornAOF cuts the log at every byte. The verdict, and the length after --fix, are those of redis-check-aof.
+// TestCheckTornAOF cuts the log at every byte. The verdict, and the length after --fix, are those
+// of redis-check-aof.
 func TestCheckTornAOF(t *testing.T) {
 	dir := redisFiles(t)
 	incr := "appendonlydir/appendonly.aof.1.incr.aof"
@@ -189,7 +196,9 @@ func TestCheckTornAOF(t *testing.T) {
 			require.False(t, ok, "nobody said yes")
 			require.Contains(t, out, "Aborting")
 			require.EqualValues(t, cut, size(m, incr))
-			ok, out = check(m, true, redisManifest, func(c *Checker) { c.Fix, c.In = true, strings.NewReader("y\n") })
+			ok, out = check(m, true, redisManifest, func(c *Checker) {
+				c.Fix, c.In = true, strings.NewReader("y\n")
+			})
 			require.True(t, ok, out)
 			require.Contains(t, out, "Successfully truncated")
 			ok, out = check(m, true, redisManifest, nil)
@@ -209,15 +218,17 @@ func TestCheckTornAOF(t *testing.T) {
 	}
 }
 
-// TestCheckDamagedAOF: what is wrong in the middle is named with its offset; --fix says what it costs; only the last file can be fixed.
+// TestCheckDamagedAOF checks that damage in the middle is named with its offset, that --fix says
+// what it costs, and that only the last file can be fixed.
 func TestCheckDamagedAOF(t *testing.T) {
 	set := "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n"
 	for damaged, want := range map[string]string{
-		set + "+" + set[1:]:                                           "[offset 27] expected '*'",
-		set + strings.Replace(set, "$1", "$2", 1):                     "[offset 46]",
-		set + "*1\r\n$5\r\nMULTI\r\n*1\r\n$5\r\nMULTI\r\n":            "a MULTI within",
-		set + "*1\r\n$4\r\nEXEC\r\n":                                  "EXEC without MULTI",
-		set + strings.Replace(set, "$1", "$999", 1) + set + set + set: "[offset 27] the command here is incomplete, but others follow",
+		set + "+" + set[1:]:                                "[offset 27] expected '*'",
+		set + strings.Replace(set, "$1", "$2", 1):          "[offset 46]",
+		set + "*1\r\n$5\r\nMULTI\r\n*1\r\n$5\r\nMULTI\r\n": "a MULTI within",
+		set + "*1\r\n$4\r\nEXEC\r\n":                       "EXEC without MULTI",
+		set + strings.Replace(set, "$1", "$999", 1) + set + set +
+			set: "[offset 27] the command here is incomplete, but others follow",
 	} {
 		m := vfs.NewMem()
 		require.NoError(t, m.MkdirAll("d", 0o755))
@@ -225,8 +236,12 @@ func TestCheckDamagedAOF(t *testing.T) {
 		ok, out := check(m, true, "d/old.aof", nil)
 		require.False(t, ok, out)
 		require.Contains(t, out, want)
-		require.Contains(t, out, fmt.Sprintf("size=%d, ok_up_to=%d, diff=%d, commands=", len(damaged), len(set), len(damaged)-len(set)))
-		require.NoError(t, writeAll(m, "d/x.manifest", []byte("file old.aof seq 1 type b\nfile last.aof seq 1 type i\n")))
+		require.Contains(t, out,
+			fmt.Sprintf("size=%d, ok_up_to=%d, diff=%d, commands=", len(damaged), len(set),
+				len(damaged)-len(set)))
+		require.NoError(t,
+			writeAll(m, "d/x.manifest",
+				[]byte("file old.aof seq 1 type b\nfile last.aof seq 1 type i\n")))
 		require.NoError(t, writeAll(m, "d/last.aof", []byte(set)))
 		ok, out = check(m, true, "d/x.manifest", func(c *Checker) { c.Fix, c.Yes = true, true })
 		require.False(t, ok, out)
@@ -241,19 +256,28 @@ func TestCheckDamagedAOF(t *testing.T) {
 	}
 }
 
-// TestTornLookalike: a torn value that looks like commands within commands, wherever one begins to read, does not cost the square of its length.
+// TestTornLookalike reads a torn value that looks like commands within commands, wherever one
+// begins to read. It must not cost the square of its length.
 func TestTornLookalike(t *testing.T) {
 	m := vfs.NewMem()
 	value := strings.Repeat("x\r\n*999999\r\n$10\r\n", 1<<17)
-	require.NoError(t, writeAll(m, "x", []byte("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$99999999\r\n"+value)))
+	require.NoError(t,
+		writeAll(m, "x", []byte("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$99999999\r\n"+value)))
 	ok, _ := check(m, true, "x", nil)
 	require.False(t, ok)
 }
 
-// TestTruncateToTimestamp cuts logs off at points in time; what is left is what redis-check-aof leaves, and damage before the point is still reported.
+// stamp returns the annotation for a time.
+func stamp(sec int) string { return fmt.Sprintf("#TS:%d\r\n", sec) }
+
+// unit returns a SET of the key as it is in a log.
+func unit(key int) string {
+	return fmt.Sprintf("*3\r\n$3\r\nSET\r\n$4\r\nk%03d\r\n$1\r\nv\r\n", key)
+}
+
+// TestTruncateToTimestamp cuts logs off at points in time. What is left is what redis-check-aof
+// leaves, and damage before the point is still reported.
 func TestTruncateToTimestamp(t *testing.T) {
-	stamp := func(sec int) string { return fmt.Sprintf("#TS:%d\r\n", sec) }
-	unit := func(key int) string { return fmt.Sprintf("*3\r\n$3\r\nSET\r\n$4\r\nk%03d\r\n$1\r\nv\r\n", key) }
 	tx := "*1\r\n$5\r\nMULTI\r\n" + unit(900) + unit(901) + "*1\r\n$4\r\nEXEC\r\n"
 	first := stamp(10) + unit(1) + unit(2) + stamp(12) + unit(3)
 	last := stamp(20) + unit(4) + stamp(21) + tx + stamp(23) + unit(5) + unit(6) + stamp(30)
@@ -265,9 +289,15 @@ func TestTruncateToTimestamp(t *testing.T) {
 		left  int // of the last file
 		says  string
 	}{
-		{9, false, len(last), "nothing before timestamp 9"}, {10, false, len(last), "not the last file"}, {12, false, len(last), "nothing before timestamp 12"},
-		{20, true, len(stamp(20) + unit(4)), "Successfully truncated"}, {21, true, strings.Index(last, stamp(23)), "Successfully truncated"}, {22, true, strings.Index(last, stamp(23)), "to timestamp 22"},
-		{23, true, len(last) - len(stamp(30)), "Successfully truncated"}, {30, true, len(last), "Truncate nothing"}, {31, true, len(last), "All AOF files and the manifest are valid"},
+		{9, false, len(last), "nothing before timestamp 9"},
+		{10, false, len(last), "not the last file"},
+		{12, false, len(last), "nothing before timestamp 12"},
+		{20, true, len(stamp(20) + unit(4)), "Successfully truncated"},
+		{21, true, strings.Index(last, stamp(23)), "Successfully truncated"},
+		{22, true, strings.Index(last, stamp(23)), "to timestamp 22"},
+		{23, true, len(last) - len(stamp(30)), "Successfully truncated"},
+		{30, true, len(last), "Truncate nothing"},
+		{31, true, len(last), "All AOF files and the manifest are valid"},
 	} {
 		m := vfs.NewMem()
 		for name, text := range files {
@@ -289,13 +319,18 @@ func TestTruncateToTimestamp(t *testing.T) {
 			for name, text := range files {
 				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 			}
-			err := exec.Command(bin, "--truncate-to-timestamp", fmt.Sprint(c.until), filepath.Join(dir, "f.manifest")).Run()
+			err := exec.Command(bin, "--truncate-to-timestamp", fmt.Sprint(c.until),
+				filepath.Join(dir, "f.manifest")).Run()
 			require.Equal(t, c.ok, err == nil)
 			left, err := os.ReadFile(filepath.Join(dir, "f.2.incr.aof"))
 			require.NoError(t, err)
 			require.Equal(t, last[:c.left], string(left))
 		})
 	}
+}
+
+// TestTruncateOneFile cuts off logs of one file, at annotations that are hard to tell or to cut at.
+func TestTruncateOneFile(t *testing.T) {
 	single := func(text string, until int64) (bool, string, string) {
 		m := vfs.NewMem()
 		require.NoError(t, writeAll(m, "x", []byte(text)))
@@ -304,7 +339,8 @@ func TestTruncateToTimestamp(t *testing.T) {
 		require.NoError(t, err)
 		return ok, out, string(left)
 	}
-	inside := stamp(1) + unit(1) + "*1\r\n$5\r\nMULTI\r\n" + unit(2) + stamp(9) + unit(3) + "*1\r\n$4\r\nEXEC\r\n"
+	inside := stamp(1) + unit(1) + "*1\r\n$5\r\nMULTI\r\n" + unit(2) + stamp(9) + unit(3) +
+		"*1\r\n$4\r\nEXEC\r\n"
 	ok, out, left := single(inside, 5)
 	require.True(t, ok, out)
 	require.Equal(t, stamp(1)+unit(1), left, "a transaction goes as a whole")
@@ -315,11 +351,13 @@ func TestTruncateToTimestamp(t *testing.T) {
 	ok, out, left = single(damaged, 5)
 	require.False(t, ok, out)
 	require.Equal(t, damaged, left)
-	big := stamp(1) + unit(1) + "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$3000000\r\n" + strings.Repeat("#TS:9\r\n", 3000000/7+1)[:3000000] + "\r\n" + stamp(9) + unit(2)
+	big := stamp(1) + unit(1) + "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$3000000\r\n" +
+		strings.Repeat("#TS:9\r\n", 3000000/7+1)[:3000000] + "\r\n" + stamp(9) + unit(2)
 	ok, out, left = single(big, 5)
 	require.True(t, ok, out)
 	require.Len(t, left, strings.LastIndex(big, stamp(9)), "values are no annotations")
-	for _, c := range [][2]string{{stamp(1) + unit(1), "#TS:99999999999999999999\r\n" + unit(2)}, {stamp(1) + unit(1), "#TS:4x\r\n" + unit(2) + stamp(9)}, {stamp(1) + unit(1), "#TS:\r\n"}} {
+	for _, c := range [][2]string{{stamp(1) + unit(1), "#TS:99999999999999999999\r\n" + unit(2)},
+		{stamp(1) + unit(1), "#TS:4x\r\n" + unit(2) + stamp(9)}, {stamp(1) + unit(1), "#TS:\r\n"}} {
 		ok, out, left = single(c[0]+c[1], 5)
 		require.False(t, ok, "%s%s", c, out)
 		require.Equal(t, c[0]+c[1], left)
@@ -339,7 +377,7 @@ func TestTruncateToTimestamp(t *testing.T) {
 	require.Equal(t, "REDIS0004\xff", left, "the snapshot was before")
 }
 
-// TestCheckManifest: a manifest that a server would refuse is refused.
+// TestCheckManifest checks that a manifest that a server would refuse is refused.
 func TestCheckManifest(t *testing.T) {
 	m := vfs.NewMem()
 	for text, want := range map[string]string{
@@ -355,8 +393,9 @@ func TestCheckManifest(t *testing.T) {
 	}
 }
 
-// TestSnapshotPowerLoss cuts the power after every file operation of a snapshot that replaces another: the file is the old one or the new one, whole; it is the
-// new one once Commit has returned.
+// TestSnapshotPowerLoss cuts the power after every file operation of a snapshot that replaces
+// another. The file must be the old one or the new one, whole. Once Commit has returned it must be
+// the new one.
 func TestSnapshotPowerLoss(t *testing.T) {
 	m := vfs.NewMem()
 	save := func(text string) error {
@@ -373,7 +412,8 @@ func TestSnapshotPowerLoss(t *testing.T) {
 		for seed := range uint64(30) {
 			got, err := vfs.ReadFile(crash(seed), "dump.rdb")
 			require.NoError(t, err)
-			require.Contains(t, []string{"the old one", "and a new one"}, string(got), "after %s, seed %d", op, seed)
+			require.Contains(t, []string{"the old one", "and a new one"}, string(got),
+				"after %s, seed %d", op, seed)
 			n++
 		}
 	})
@@ -434,16 +474,21 @@ func FuzzCheckAOF(f *testing.F) {
 func FuzzCheckRDB(f *testing.F) {
 	f.Add([]byte("REDIS0004\xfe\x00\x00\x01k\x01v\xff"))
 	f.Add([]byte("REDIS0004\xfe\x00\x02\x01k\x02\x01a\x01a\xff"))
-	f.Add([]byte("REDIS0010\xfa\x01a\x01b\xfe\x01\xfb\x01\x00\xfc\x01\x02\x03\x04\x05\x06\x07\x08\x05\x01z\x01\x01m\x00\x00\x00\x00\x00\x00\xf0\x3f\xff\x00\x00\x00\x00\x00\x00\x00\x00"))
+	f.Add([]byte(
+		"REDIS0010\xfa\x01a\x01b\xfe\x01\xfb\x01\x00" +
+			"\xfc\x01\x02\x03\x04\x05\x06\x07\x08\x05\x01z\x01\x01m" +
+			"\x00\x00\x00\x00\x00\x00\xf0\x3f\xff\x00\x00\x00\x00\x00\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		m := vfs.NewMem()
 		require.NoError(t, writeAll(m, "x", text))
-		ok, out := check(m, false, "x", func(c *Checker) { c.Now = 1_000_000 }) // as the loading keyspace
+		// as the loading keyspace
+		ok, out := check(m, false, "x", func(c *Checker) { c.Now = 1_000_000 })
 		target := &loadTarget{newKeyspace(newSeeded(), tiny())}
 		if !invariant.Enabled { // with them Close wants everything freed first
 			defer target.ks.A.Close()
 		}
-		_, _, err := LoadRDB(bytes.NewReader(text), target, RDBLoadOptions{Log: logging.Discard(), Base: true})
+		_, _, err := LoadRDB(bytes.NewReader(text), target,
+			RDBLoadOptions{Log: logging.Discard(), Base: true})
 		if err != nil && (strings.Contains(err.Error(), "directive databases")) {
 			return // sound, but not for this server
 		}

@@ -34,7 +34,9 @@ func (forgetful) Write(p []byte) (int, error) { return len(p), nil }
 func BenchmarkLoggedSet(b *testing.B) {
 	for _, size := range []int{8, 64, 1 << 10, 16 << 10} {
 		for _, in := range []string{"set", "multi"} {
-			b.Run(fmt.Sprintf("%s/%d", in, size), func(b *testing.B) { benchLoggedSet(b, in, size) })
+			b.Run(fmt.Sprintf("%s/%d", in, size), func(b *testing.B) {
+				benchLoggedSet(b, in, size)
+			})
 		}
 	}
 }

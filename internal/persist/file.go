@@ -11,20 +11,24 @@ import (
 	"godwit/internal/vfs"
 )
 
-// autoSyncBytes is how much is written between two fsyncs of a snapshot file under rdb-save-incremental-fsync.
+// autoSyncBytes is how many bytes of a snapshot file are written between two fsyncs under
+// rdb-save-incremental-fsync.
 const autoSyncBytes = 4 << 20
 
 // FileOptions say how a file is written.
 type FileOptions struct {
-	Temp  string     // path that it is written under
-	Final string     // path that it is renamed to when it is complete; empty: it keeps the temporary name
+	Temp string // path that it is written under
+	// Final is the path that it is renamed to when it is complete. Empty: it keeps the temporary
+	// name.
+	Final string
 	RDB   *RDBFormat // what the file is written by; nil for a file of commands
 	// Checksum adds 8 bytes of CRC64 behind an RDB file (rdbchecksum); without, they are 0.
 	Checksum        bool
 	IncrementalSync bool // rdb-save-incremental-fsync
 }
 
-// FileDest writes a file that replaces another one when it is complete: temporary name, fsync, rename, fsync of the folder.
+// FileDest writes a file that replaces another one when it is complete: temporary name, fsync,
+// rename, fsync of the folder.
 type FileDest struct {
 	fs       vfs.FS
 	o        FileOptions
@@ -97,7 +101,8 @@ func (d *FileDest) Commit() error {
 	return d.fs.SyncDir(filepath.Dir(d.o.Final))
 }
 
-// trailer writes the checksum, and the header again if something in the file asks for a later version than it names.
+// trailer writes the checksum. It writes the header again if something in the file asks for a later
+// version than the header names.
 func (d *FileDest) trailer() error {
 	if v := d.o.RDB.Version(); v > rdb.Version {
 		if _, err := d.f.Seek(0, io.SeekStart); err != nil {

@@ -19,7 +19,8 @@ type Target interface {
 	Step(fn func())
 	// Keyspace is where the keys go, within a step.
 	Keyspace() *keyspace.Keyspace
-	// Function adds a library of functions, within a step; replace says what becomes of one of its name. code is borrowed.
+	// Function adds a library of functions, within a step. replace says whether it may take the
+	// place of one of the same name. code is borrowed.
 	Function(code []byte, replace bool) error
 	// Loaded sets the number of bytes that are loaded of all files together, within a step.
 	Loaded(bytes int64)
@@ -29,13 +30,15 @@ type Target interface {
 type RDBLoadOptions struct {
 	Log        *logging.Logger
 	NoChecksum bool // rdbchecksum no
-	// Base says that the snapshot is the base of a log: keys whose deadline has passed are kept, because what follows counts on them.
+	// Base says that the snapshot is the base of a log. Keys whose deadline has passed are kept
+	// then, because the commands that follow count on them.
 	Base bool
 	// Merge lets keys replace those that exist; otherwise they are errors.
 	Merge bool
 	// Before is the number of bytes of other files that have been loaded.
 	Before int64
-	// Size is how many bytes src has at most, 0 if that is not known: what it says of its number of keys is believed up to what fits into as many.
+	// Size is the most bytes that src has, 0 if that is not known. What src says of its number of
+	// keys is believed up to what fits into that size.
 	Size int64
 	// KeyDelay is key-load-delay, in µs.
 	KeyDelay int64
@@ -44,15 +47,18 @@ type RDBLoadOptions struct {
 // RDBCounts are the keys of a snapshot.
 type RDBCounts struct{ Loaded, Expired, Empty int64 }
 
-// stepTime is how long a step of a load holds the executor; clients wait that long for their LOADING.
+// stepTime is how long a step of a load holds the executor. Clients wait that long for their
+// LOADING.
 const stepTime = 2 * time.Millisecond
 
-// LoadRDB reads a snapshot from src into the target and returns how many bytes of src it was; it may read further. Errors of the content are *rdb.Error; a part
-// of the keys is loaded then. It is called without the executor, or with it if the target's steps do not take it.
+// LoadRDB reads a snapshot from src into the target. It returns how many bytes of src the snapshot
+// had; it may have read further. Errors of the content are *rdb.Error, and some of the keys are
+// loaded then. Call it without the executor, or with it if the target's steps do not take it.
 func LoadRDB(src io.Reader, t Target, o RDBLoadOptions) (n RDBCounts, used int64, err error) {
 	l := rdbLoader{RDBLoadOptions: o, t: t}
 	// One worker less than there are processors: the step that inserts keeps one busy.
-	l.r = rdb.NewReader(src, rdb.ReadOptions{NoChecksum: o.NoChecksum, Workers: max(runtime.GOMAXPROCS(0)-1, 1)})
+	l.r = rdb.NewReader(src,
+		rdb.ReadOptions{NoChecksum: o.NoChecksum, Workers: max(runtime.GOMAXPROCS(0)-1, 1)})
 	defer l.r.Close()
 	for !l.done && err == nil {
 		t.Step(func() { err = l.step() })
@@ -63,7 +69,8 @@ func LoadRDB(src io.Reader, t Target, o RDBLoadOptions) (n RDBCounts, used int64
 	if err != nil {
 		return l.n, l.used, err
 	}
-	msg := fmt.Sprintf("Done loading RDB, keys loaded: %d, keys expired: %d", l.n.Loaded, l.n.Expired)
+	msg := fmt.Sprintf("Done loading RDB, keys loaded: %d, keys expired: %d", l.n.Loaded,
+		l.n.Expired)
 	if l.n.Empty > 0 {
 		msg += fmt.Sprintf(", empty keys skipped: %d", l.n.Empty)
 	}
@@ -116,13 +123,17 @@ func (l *rdbLoader) record(ks *keyspace.Keyspace, rec *rdb.Record) error {
 		l.aux(rec)
 	case rdb.KindSelectDB:
 		if rec.DB >= ks.Databases() {
-			return &rdb.Error{Offset: rec.Offset, Reason: fmt.Sprintf("database %d does not exist: the server has %d (directive databases)", rec.DB, ks.Databases())}
+			return &rdb.Error{Offset: rec.Offset,
+				Reason: fmt.Sprintf(
+					"database %d does not exist: the server has %d (directive databases)",
+					rec.DB, ks.Databases())}
 		}
 	case rdb.KindResize:
 		l.expect(ks, rec)
 	case rdb.KindFunction:
 		if err := l.t.Function(rec.Text, l.Merge); err != nil {
-			return &rdb.Error{Offset: rec.Offset, Reason: "a library of functions cannot be loaded: " + err.Error()}
+			return &rdb.Error{Offset: rec.Offset,
+				Reason: "a library of functions cannot be loaded: " + err.Error()}
 		}
 	case rdb.KindModuleAux:
 		l.Log.Warning("Data of the module %s in the RDB file is skipped", rec.Name)
@@ -144,7 +155,8 @@ func (l *rdbLoader) expect(ks *keyspace.Keyspace, rec *rdb.Record) {
 const ahead = 8
 
 func (l *rdbLoader) key(ks *keyspace.Keyspace, rec *rdb.Record) error {
-	if next := l.r.Ahead(ahead); next != nil && next.Kind == rdb.KindKey && next.DB < ks.Databases() {
+	if next := l.r.Ahead(ahead); next != nil && next.Kind == rdb.KindKey &&
+		next.DB < ks.Databases() {
 		ks.DB(next.DB).Prefetch(next.Key)
 	}
 	if rec.Value.Empty() {
@@ -161,7 +173,8 @@ func (l *rdbLoader) key(ks *keyspace.Keyspace, rec *rdb.Record) error {
 	}
 	switch err := rdb.Insert(db, rec.Key, &rec.Value, rec.Meta); {
 	case errors.Is(err, rdb.ErrBusy):
-		return &rdb.Error{Offset: rec.Offset, Key: rec.Key, Reason: fmt.Sprintf("the key is there twice in database %d", rec.DB)}
+		return &rdb.Error{Offset: rec.Offset, Key: rec.Key,
+			Reason: fmt.Sprintf("the key is there twice in database %d", rec.DB)}
 	case err != nil:
 		return &rdb.Error{Offset: rec.Offset, Key: rec.Key, Reason: err.Error()}
 	}

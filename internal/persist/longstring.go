@@ -14,8 +14,8 @@ import (
 //
 // The stream has them in the order in which they were frozen, so they are thawed in that order:
 // when the goroutine is done with them (thaw), or when nothing will come of the snapshot (thawAll).
-// That is with the executor held, like all of SnapshotWriter; a read that comes later fails, and the file
-// with it.
+// That happens with the executor held, like all of SnapshotWriter. A read that comes later fails,
+// and the file with it.
 
 // longString is how many bytes a string has at least that is frozen: below, copying it is faster
 // than a few pages that change.

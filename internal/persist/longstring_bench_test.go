@@ -21,13 +21,16 @@ func BenchmarkLongString(b *testing.B) {
 	}
 	words := make([][]byte, 3000)
 	for i := range words {
-		words[i] = append(bytes.Map(func(r rune) rune { return 'a' + r%26 }, noise[9*i:][:3+rng.IntN(7)]), ' ')
+		words[i] = append(bytes.Map(func(r rune) rune {
+			return 'a' + r%26
+		}, noise[9*i:][:3+rng.IntN(7)]), ' ')
 	}
 	text := make([]byte, 0, size+10)
 	for len(text) < size {
 		text = append(text, words[rng.IntN(len(words))]...)
 	}
-	for name, value := range map[string][]byte{"noise": noise, "text": text, "zeros": make([]byte, size)} {
+	for name, value := range map[string][]byte{"noise": noise, "text": text,
+		"zeros": make([]byte, size)} {
 		b.Run(name, func(b *testing.B) {
 			ks := newKeyspace(rng, redisLimits())
 			ks.DB(0).Set([]byte("k"), object.RawValue(value), 0)
@@ -38,7 +41,9 @@ func BenchmarkLongString(b *testing.B) {
 			for range b.N {
 				wake := make(chan struct{}, 100)
 				f := NewRDBFormat(ks, RDBOptions{Compress: true})
-				s := Start(ks, f, NewQueue(&discardDest{f: f}, func() { wake <- struct{}{} }), Options{})
+				s := Start(ks, f, NewQueue(&discardDest{f: f}, func() {
+					wake <- struct{}{}
+				}), Options{})
 				for done := false; !done; done, _ = s.Over() {
 					start := time.Now()
 					more := s.Slice(500*time.Microsecond, false)
@@ -55,7 +60,8 @@ func BenchmarkLongString(b *testing.B) {
 			runtime.ReadMemStats(&after)
 			b.SetBytes(size)
 			b.ReportMetric(float64(longest.Microseconds()), "µs-longest")
-			b.ReportMetric(float64(after.TotalAlloc-before.TotalAlloc)/1e6/float64(b.N), "MB-heap/op")
+			b.ReportMetric(float64(after.TotalAlloc-before.TotalAlloc)/1e6/float64(b.N),
+				"MB-heap/op")
 			ks.DB(0).Delete([]byte("k"))
 			ks.A.Close()
 		})

@@ -23,8 +23,9 @@ func (d *stuck) WriteString(f *object.FrozenString) error {
 	return d.memory.WriteString(f)
 }
 
-// TestEvictionOfFrozenStrings: to evict a string that a snapshot has not written yet frees nothing
-// at once. No more keys are evicted for that, and INFO says what is not counted.
+// TestEvictionOfFrozenStrings checks that evicting a string that a snapshot has not written yet
+// frees nothing at once, that no more keys are evicted for that, and that INFO says what is not
+// counted.
 func TestEvictionOfFrozenStrings(t *testing.T) {
 	const size, keys = 2 << 20, 24
 	s := newServer(t)
@@ -36,7 +37,8 @@ func TestEvictionOfFrozenStrings(t *testing.T) {
 	limit := s.e.UsedMemory()
 	s.do("CONFIG", "SET", "maxmemory", limit, "maxmemory-policy", "allkeys-random")
 	dest := &stuck{gate: make(chan struct{})}
-	sn := persist.Start(s.e.KS, persist.NewCommandFormat(s.e.KS.Heap, 0), persist.NewQueue(dest, nil), persist.Options{})
+	sn := persist.Start(s.e.KS, persist.NewCommandFormat(s.e.KS.Heap, 0),
+		persist.NewQueue(dest, nil), persist.Options{})
 	for i := range 8 {
 		s.do("SET", fmt.Sprint("new:", i), value)
 	}

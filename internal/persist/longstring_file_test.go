@@ -49,7 +49,8 @@ func TestLongStringsInFiles(t *testing.T) {
 			want := contents(ks)
 			fsys := vfs.NewMem()
 			f := NewRDBFormat(ks, RDBOptions{Compress: compress})
-			dest, err := NewFileDest(fsys, FileOptions{Temp: "t", Final: "dump.rdb", RDB: f, Checksum: true})
+			dest, err := NewFileDest(fsys,
+				FileOptions{Temp: "t", Final: "dump.rdb", RDB: f, Checksum: true})
 			require.NoError(t, err)
 			require.NoError(t, Start(ks, f, NewQueue(dest, nil), Options{LongString: 20_000}).Run())
 			file, err := vfs.ReadFile(fsys, "dump.rdb")

@@ -14,7 +14,8 @@ import (
 )
 
 func newStrings(t *testing.T, rng *rand.Rand) *chaos {
-	return &chaos{t: t, ks: newKeyspace(rng, tiny()), rng: rng, keys: 1 + rng.IntN(12), wide: 4, long: 1 + rng.IntN(300)}
+	return &chaos{t: t, ks: newKeyspace(rng, tiny()), rng: rng, keys: 1 + rng.IntN(12), wide: 4,
+		long: 1 + rng.IntN(300)}
 }
 
 // longString changes a string in one of the ways that commands have.
@@ -97,16 +98,9 @@ func TestLongStrings(t *testing.T) {
 	}
 }
 
-// TestLongStringOrphans: what a snapshot still reads is not freed with its key, but with the end of
-// the reading, however that comes about.
-func TestLongStringOrphans(t *testing.T) {
-	rng := testseed.Rand(t)
-	broken := errors.New("disk full")
-	value := make([]byte, 100_000)
-	for i := range value {
-		value[i] = byte(rng.Uint32())
-	}
-	drop := map[string]func(db *keyspace.DB){
+// longStringDrops returns ways to drop or change the long string at key k.
+func longStringDrops(t *testing.T, value []byte) map[string]func(db *keyspace.DB) {
+	return map[string]func(db *keyspace.DB){
 		"DEL":      func(db *keyspace.DB) { db.Delete([]byte("k")) },
 		"SET":      func(db *keyspace.DB) { db.Set([]byte("k"), object.IntValue(1), 0) },
 		"RENAME":   func(db *keyspace.DB) { db.Rename([]byte("other"), []byte("k")) },
@@ -132,12 +126,26 @@ func TestLongStringOrphans(t *testing.T) {
 		},
 		"nothing": func(*keyspace.DB) {},
 	}
+}
+
+// TestLongStringOrphans checks that what a snapshot still reads is not freed with its key, but with
+// the end of the reading, however that comes about.
+func TestLongStringOrphans(t *testing.T) {
+	rng := testseed.Rand(t)
+	broken := errors.New("disk full")
+	value := make([]byte, 100_000)
+	for i := range value {
+		value[i] = byte(rng.Uint32())
+	}
 	end := map[string]func(s *SnapshotWriter, d *memDest) error{
-		"written":   func(*SnapshotWriter, *memDest) error { return nil },
-		"failed":    func(_ *SnapshotWriter, d *memDest) error { d.failPiece = broken; return broken },
+		"written": func(*SnapshotWriter, *memDest) error { return nil },
+		"failed": func(_ *SnapshotWriter, d *memDest) error {
+			d.failPiece = broken
+			return broken
+		},
 		"cancelled": func(s *SnapshotWriter, _ *memDest) error { s.Cancel(); return ErrCancelled },
 	}
-	for name, drop := range drop {
+	for name, drop := range longStringDrops(t, value) {
 		for ending, end := range end {
 			for _, walked := range []bool{false, true} {
 				ks := newKeyspace(rng, tiny())
@@ -156,7 +164,8 @@ func TestLongStringOrphans(t *testing.T) {
 				for ks.LazyFreeSlice(100) {
 				}
 				if name != "nothing" {
-					require.Less(t, used-ks.A.Used(), int64(len(value)), "%s: freed while it is read", name)
+					require.Less(t, used-ks.A.Used(), int64(len(value)),
+						"%s: freed while it is read", name)
 				}
 				wantErr := end(s, dest)
 				close(dest.pieces)

@@ -15,12 +15,15 @@ import (
 
 // sets are changes of directives that matter to files.
 var sets = [][]string{
-	{"appendfsync", "always"}, {"appendfsync", "everysec"}, {"appendfsync", "no"}, {"no-appendfsync-on-rewrite", "yes"},
-	{"no-appendfsync-on-rewrite", "no"}, {"aof-use-rdb-preamble", "yes"}, {"aof-use-rdb-preamble", "no"},
-	{"aof-timestamp-enabled", "yes"}, {"aof-timestamp-enabled", "no"}, {"aof-rewrite-incremental-fsync", "no"},
-	{"auto-aof-rewrite-percentage", "1"}, {"auto-aof-rewrite-min-size", "1"}, {"rdbcompression", "no"}, {"rdbcompression", "yes"},
-	{"save", "3600 1"}, {"save", ""}, {"appendonly", "no"}, {"appendonly", "yes"}, {"appendonly", "no"}, {"appendonly", "yes"},
-	{"appendonly", "yes"}, {"aof-disable-auto-gc", "yes"}, {"aof-disable-auto-gc", "no"},
+	{"appendfsync", "always"}, {"appendfsync", "everysec"}, {"appendfsync", "no"},
+	{"no-appendfsync-on-rewrite", "yes"}, {"no-appendfsync-on-rewrite", "no"},
+	{"aof-use-rdb-preamble", "yes"}, {"aof-use-rdb-preamble", "no"},
+	{"aof-timestamp-enabled", "yes"}, {"aof-timestamp-enabled", "no"},
+	{"aof-rewrite-incremental-fsync", "no"}, {"auto-aof-rewrite-percentage", "1"},
+	{"auto-aof-rewrite-min-size", "1"}, {"rdbcompression", "no"}, {"rdbcompression", "yes"},
+	{"save", "3600 1"}, {"save", ""}, {"appendonly", "no"}, {"appendonly", "yes"},
+	{"appendonly", "no"}, {"appendonly", "yes"}, {"appendonly", "yes"},
+	{"aof-disable-auto-gc", "yes"}, {"aof-disable-auto-gc", "no"},
 }
 
 // changingLife writes while directives change, rewrites and snapshots begin and the log is turned
@@ -29,7 +32,8 @@ func (h *host) changingLife(rnd *rand.Rand, steps int) {
 	for range steps {
 		switch rnd.IntN(5) {
 		case 0, 1:
-			h.do(append([]string{"CONFIG", "SET"}, sets[rnd.IntN(len(sets))]...)...) // on a failing disk appendonly may not turn on
+			// on a failing disk appendonly may not turn on
+			h.do(append([]string{"CONFIG", "SET"}, sets[rnd.IntN(len(sets))]...)...)
 		case 2:
 			h.do([]string{"BGREWRITEAOF", "BGSAVE"}[rnd.IntN(2)])
 		}
@@ -58,8 +62,10 @@ func TestChangesPowerLoss(t *testing.T) {
 		require.NoError(t, err)
 		rnd := rand.New(rand.NewPCG(seed, life))
 		disk.Observe(func(n int, op string, crash func(uint64) *vfs.Mem) {
-			s := []uint64{vfs.LoseAll, vfs.KeepAll, vfs.KeepNames, vfs.FirstRandomSeed + uint64(n)}[n%4]
-			what := fmt.Sprintf("life %d, power loss after operation %d (%s), crash seed %d", life, n, op, s)
+			s := []uint64{vfs.LoseAll, vfs.KeepAll, vfs.KeepNames,
+				vfs.FirstRandomSeed + uint64(n)}[n%4]
+			what := fmt.Sprintf("life %d, power loss after operation %d (%s), crash seed %d", life,
+				n, op, s)
 			losses = append(losses, loss{crash(s), h.floor.Load(), h.issued.Load(), what})
 		})
 		h.changingLife(rnd, 30)
@@ -77,10 +83,14 @@ func TestChangesPowerLoss(t *testing.T) {
 func TestChangesDiskFaults(t *testing.T) {
 	seed := testseed.New(t)
 	for n, f := range []vfs.Fault{
-		{Op: vfs.OpCreate}, {Op: vfs.OpCreate, Once: true, After: 3}, {Op: vfs.OpWrite, Bytes: true, After: 300}, {Op: vfs.OpWrite, Err: syscall.EIO, After: 9},
-		{Op: vfs.OpRename}, {Op: vfs.OpRename, Once: true, After: 1}, {Op: vfs.OpSyncDir}, {Op: vfs.OpSyncDir, Once: true, After: 4},
-		{Op: vfs.OpRemove}, {Op: vfs.OpMkdir}, {Op: vfs.OpLock}, {Op: vfs.OpCreate, Name: ".manifest"}, {Op: vfs.OpRename, Name: ".manifest"},
-		{Op: vfs.OpRename, Name: ".incr."}, {Op: vfs.OpRename, Name: ".base."}, {Op: vfs.OpRename, Name: ".manifest", Once: true},
+		{Op: vfs.OpCreate}, {Op: vfs.OpCreate, Once: true, After: 3},
+		{Op: vfs.OpWrite, Bytes: true, After: 300},
+		{Op: vfs.OpWrite, Err: syscall.EIO, After: 9}, {Op: vfs.OpRename},
+		{Op: vfs.OpRename, Once: true, After: 1}, {Op: vfs.OpSyncDir},
+		{Op: vfs.OpSyncDir, Once: true, After: 4}, {Op: vfs.OpRemove}, {Op: vfs.OpMkdir},
+		{Op: vfs.OpLock}, {Op: vfs.OpCreate, Name: ".manifest"},
+		{Op: vfs.OpRename, Name: ".manifest"}, {Op: vfs.OpRename, Name: ".incr."},
+		{Op: vfs.OpRename, Name: ".base."}, {Op: vfs.OpRename, Name: ".manifest", Once: true},
 	} {
 		what := fmt.Sprintf("fault %d: %s of %q after %d", n, f.Op, f.Name, f.After)
 		disk, plan := home(t), vfs.NewPlan()
@@ -97,7 +107,8 @@ func TestChangesDiskFaults(t *testing.T) {
 		}
 		h.settle()
 		for s := range uint64(4) {
-			h.holds(disk.Crash(s), h.floor.Load(), h.issued.Load(), fmt.Sprintf("%s, crash seed %d", what, s), logged)
+			h.holds(disk.Crash(s), h.floor.Load(), h.issued.Load(),
+				fmt.Sprintf("%s, crash seed %d", what, s), logged)
 		}
 		plan.Clear()
 		h.do("CONFIG", "SET", "appendonly", "no")

@@ -54,7 +54,8 @@ func boot(t *testing.T, fsys vfs.FS, change func(*config.Config)) (*host, error)
 	cfg := config.Default()
 	cfg.Save = nil
 	cfg.EnableDebugCommand = config.GuardYes
-	cfg.HashMaxListpackEntries, cfg.ZsetMaxListpackEntries, cfg.SetMaxListpackEntries, cfg.ListMaxListpackSize = 4, 4, 4, 4
+	cfg.HashMaxListpackEntries, cfg.ZsetMaxListpackEntries,
+		cfg.SetMaxListpackEntries, cfg.ListMaxListpackSize = 4, 4, 4, 4
 	cfg.RDBKeySaveDelay = 100
 	change(cfg)
 	h := &host{t: t}
@@ -140,7 +141,8 @@ func (h *host) info() engine.PersistenceInfo {
 
 // settle turns the loop until no snapshot is being written and no rewrite is under way.
 func (h *host) settle() {
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Microsecond) {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(
+		100 * time.Microsecond) {
 		if i := h.info(); !i.Saving && !i.AOF.RewriteInProgress {
 			return
 		}
@@ -162,7 +164,8 @@ func randomWrite(rnd *rand.Rand) []string {
 		{"LSET", "l" + key, "0", elem},
 		{"HSET", "h" + key, elem, "1", "other", elem},
 		{"HDEL", "h" + key, elem},
-		{"HPEXPIREAT", "h" + key, fmt.Sprint(time.Now().UnixMilli() + 1e7 + rnd.Int64N(1e6)), "FIELDS", "1", elem},
+		{"HPEXPIREAT", "h" + key, fmt.Sprint(time.Now().UnixMilli() + 1e7 + rnd.Int64N(1e6)),
+			"FIELDS", "1", elem},
 		{"SADD", "t" + key, elem, "a"},
 		{"SREM", "t" + key, elem},
 		{"ZADD", "z" + key, fmt.Sprint(rnd.IntN(50)), elem},
@@ -181,8 +184,12 @@ type mode struct {
 }
 
 var modes = []mode{
-	{"always", func(c *config.Config) { c.AppendOnly, c.AppendFsync = true, config.FsyncAlways }, map[int]string{10: "BGREWRITEAOF", 30: "BGREWRITEAOF"}},
-	{"everysec, no preamble", func(c *config.Config) { c.AppendOnly, c.AOFUseRDBPreamble = true, false }, map[int]string{10: "BGREWRITEAOF", 30: "BGSAVE"}},
+	{"always", func(c *config.Config) {
+		c.AppendOnly, c.AppendFsync = true, config.FsyncAlways
+	}, map[int]string{10: "BGREWRITEAOF", 30: "BGREWRITEAOF"}},
+	{"everysec, no preamble", func(c *config.Config) {
+		c.AppendOnly, c.AOFUseRDBPreamble = true, false
+	}, map[int]string{10: "BGREWRITEAOF", 30: "BGSAVE"}},
 	{"snapshots", func(*config.Config) {}, map[int]string{10: "SAVE", 20: "BGSAVE", 35: "BGSAVE"}},
 }
 
@@ -218,7 +225,8 @@ func (h *host) holds(left *vfs.Mem, lo, hi int64, what string, change func(*conf
 	}
 	if !slices.Contains(h.digests[lo:hi+1], next.digests[0]) {
 		n := slices.Index(h.digests, next.digests[0])
-		h.t.Errorf("%s: the state is that after write %d (-1: none ever was), not of %d to %d\n%s", what, n, lo, hi, next.log.String())
+		h.t.Errorf("%s: the state is that after write %d (-1: none ever was), not of %d to %d\n%s",
+			what, n, lo, hi, next.log.String())
 	}
 	next.s.Close()
 	if !invariant.Enabled { // which takes the keys that are left for a leak
@@ -243,8 +251,10 @@ func TestPowerLoss(t *testing.T) {
 			require.NoError(t, err)
 			disk.Observe(func(n int, op string, crash func(uint64) *vfs.Mem) {
 				lo, hi := h.floor.Load(), h.issued.Load()
-				for _, s := range []uint64{vfs.LoseAll, vfs.KeepNames, vfs.FirstRandomSeed + uint64(n)} {
-					losses = append(losses, loss{crash(s), lo, hi, fmt.Sprintf("power loss after operation %d (%s), crash seed %d", n, op, s)})
+				for _, s := range []uint64{vfs.LoseAll, vfs.KeepNames,
+					vfs.FirstRandomSeed + uint64(n)} {
+					losses = append(losses, loss{crash(s), lo, hi, fmt.Sprintf(
+						"power loss after operation %d (%s), crash seed %d", n, op, s)})
 				}
 			})
 			h.life(rand.New(rand.NewPCG(seed, 1)), m)
@@ -252,7 +262,9 @@ func TestPowerLoss(t *testing.T) {
 			disk.Observe(nil) // files are still being deleted in the background
 			require.Greater(t, len(losses), 30)
 			if max := 500; len(losses) > max { // a sample, but of all of the life
-				rand.Shuffle(len(losses), func(i, j int) { losses[i], losses[j] = losses[j], losses[i] })
+				rand.Shuffle(len(losses), func(i, j int) {
+					losses[i], losses[j] = losses[j], losses[i]
+				})
 				losses = losses[:max]
 			}
 			for _, l := range losses {
@@ -266,12 +278,15 @@ func TestPowerLoss(t *testing.T) {
 // power fails.
 func TestDiskFaults(t *testing.T) {
 	seed := testseed.New(t)
-	for _, m := range modes[1:] { // under always an error of the log ends the process, as persist's own tests show
+	// under always an error of the log ends the process, as persist's own tests show
+	for _, m := range modes[1:] {
 		t.Run(m.name, func(t *testing.T) {
 			for _, name := range []string{"temp-", ".manifest", ".base.", ".incr.", "dump", ""} {
 				for _, f := range []vfs.Fault{
-					{Op: vfs.OpCreate, Name: name}, {Op: vfs.OpWrite, Name: name, Bytes: true, After: 100}, {Op: vfs.OpWrite, Name: name, Err: syscall.EIO},
-					{Op: vfs.OpSync, Name: name}, {Op: vfs.OpRename, Name: name}, {Op: vfs.OpSyncDir, Name: name},
+					{Op: vfs.OpCreate, Name: name},
+					{Op: vfs.OpWrite, Name: name, Bytes: true, After: 100},
+					{Op: vfs.OpWrite, Name: name, Err: syscall.EIO}, {Op: vfs.OpSync, Name: name},
+					{Op: vfs.OpRename, Name: name}, {Op: vfs.OpSyncDir, Name: name},
 				} {
 					diskFault(t, seed, m, f)
 				}
@@ -297,7 +312,8 @@ func diskFault(t *testing.T, seed uint64, m mode, f vfs.Fault) {
 	failed := disk.Crash(seed)
 	plan.Clear()
 	lo, hi := h.floor.Load(), h.issued.Load()
-	if f.Op != vfs.OpSync || !strings.Contains("x.incr.", f.Name) { // else the log may have a gap, which is refused
+	// else the log may have a gap, which is refused
+	if f.Op != vfs.OpSync || !strings.Contains("x.incr.", f.Name) {
 		h.holds(failed, lo, hi, what, m.change)
 	}
 	h.do("BGSAVE")

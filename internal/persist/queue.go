@@ -7,15 +7,18 @@ import (
 	"godwit/internal/object"
 )
 
-// Dest is where the bytes of a snapshot go: a file, a socket. A Queue calls it from its own goroutine, one call at a time.
+// Dest is where the bytes of a snapshot go: a file, a socket. A Queue calls it from its own
+// goroutine, one call at a time.
 type Dest interface {
 	// Write takes the next bytes, in order; it must not keep p.
 	Write(p []byte) error
 	// WriteString takes the bytes of a long string. It reads them with Read, once.
 	WriteString(f *object.FrozenString) error
-	// Commit is called after the last Write, if all succeeded: what was written becomes valid, a file durable.
+	// Commit is called after the last Write, if all succeeded. It makes what was written valid, and
+	// a file durable.
 	Commit() error
-	// Abort is called instead of Commit: what was written is thrown away. After a Commit that failed, it is called too.
+	// Abort is called instead of Commit, and also after a Commit that failed. It throws away what
+	// was written.
 	Abort()
 }
 
@@ -25,8 +28,8 @@ const (
 	spareMax   = queueBytes / chunkBytes / 2
 )
 
-// Queue hands the bytes that the executor makes over to a goroutine that writes them, so that no client waits for a disk. It takes everything that it is
-// given: who can wait asks Full first.
+// Queue hands bytes from the executor to a goroutine that writes them, so that no client waits for
+// a disk. It takes everything that it is given. A caller that can wait asks Full first.
 type Queue struct {
 	mu     sync.Mutex
 	cond   sync.Cond // signalled when chunks come, go or the state changes
@@ -53,7 +56,8 @@ func (c chunk) len() int {
 	return len(c.b) + c.f.Len()
 }
 
-// NewQueue starts the goroutine. wake, which may be nil, is called from it whenever the executor has a reason to go on.
+// NewQueue starts the goroutine. The goroutine calls wake, which may be nil, whenever the executor
+// has a reason to go on.
 func NewQueue(dest Dest, wake func()) *Queue {
 	q := &Queue{dest: dest, wake: wake}
 	q.cond.L = &q.mu
@@ -61,7 +65,7 @@ func NewQueue(dest Dest, wake func()) *Queue {
 	return q
 }
 
-// Buffer is an empty buffer to be filled and handed over.
+// Buffer returns an empty buffer to be filled and handed over.
 func (q *Queue) Buffer() []byte {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -112,14 +116,15 @@ func (q *Queue) end(state *bool) {
 	q.cond.Broadcast()
 }
 
-// Err is the first error of the destination so far.
+// Err returns the first error of the destination so far.
 func (q *Queue) Err() error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.err
 }
 
-// Over reports whether the destination was committed or aborted, and the error if it was not as it should be.
+// Over reports whether the destination was committed or aborted, and returns the error if something
+// went wrong.
 func (q *Queue) Over() (over bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -136,7 +141,7 @@ func (q *Queue) Wait() error {
 	return q.err
 }
 
-// run is the goroutine.
+// run is the body of the goroutine.
 func (q *Queue) run() {
 	defer crash.Guard("writing a snapshot")()
 	for {

@@ -13,7 +13,8 @@ type RDBOptions struct {
 	Functions [][]byte    // source of the function libraries
 }
 
-// RDBFormat is the Format of RDB files. One is for one file. Under Compress what it writes has to go through Pack, which FileDest does.
+// RDBFormat is the Format of RDB files. Each file needs its own. With Compress its output has to go
+// through Pack, which FileDest does.
 type RDBFormat struct {
 	ks     *keyspace.Keyspace
 	o      RDBOptions
@@ -27,7 +28,7 @@ func NewRDBFormat(ks *keyspace.Keyspace, o RDBOptions) *RDBFormat {
 	return &RDBFormat{ks: ks, o: o, enc: rdb.Encoder{Compress: o.Compress}}
 }
 
-// Version is the version that the header of the file has to name, known when all is written.
+// Version returns the version that the header of the file has to name, known when all is written.
 func (f *RDBFormat) Version() int { return max(rdb.Version, f.enc.Version) }
 
 // to begins to append to dst.
@@ -39,7 +40,7 @@ func (f *RDBFormat) to(dst []byte) *rdb.Encoder {
 	return &f.enc
 }
 
-// done is what was appended to.
+// done returns what was appended to.
 func (f *RDBFormat) done() []byte {
 	if f.o.Compress {
 		f.enc.EndFrame(f.frame)
@@ -49,8 +50,8 @@ func (f *RDBFormat) done() []byte {
 	return b
 }
 
-// Pack is what of the file a chunk that the format wrote stands for: strings are compressed here and not while clients wait. It is good until the next
-// call.
+// Pack turns a chunk that the format wrote into bytes of the file. Strings are compressed here and
+// not while clients wait. The result is valid until the next call.
 func (f *RDBFormat) Pack(chunk []byte) []byte {
 	if !f.o.Compress {
 		return chunk
@@ -86,7 +87,8 @@ func (f *RDBFormat) Database(dst []byte, db keyspace.SavedDB) []byte {
 	return f.done()
 }
 
-// meta is what precedes the record of the entry: its access time only where the policy of eviction makes something of it, as in Redis.
+// meta returns what precedes the record of the entry. The access time is there only if the eviction
+// policy uses it, as in Redis.
 func (f *RDBFormat) meta(en object.Entry) rdb.Meta {
 	m := rdb.NoAccess()
 	m.Deadline = en.Deadline()
@@ -119,14 +121,14 @@ func (f *RDBFormat) LongString(dst []byte, en object.Entry) []byte {
 func (f *RDBFormat) LongStringEnd(dst []byte, _ object.Entry) []byte { return dst }
 
 // Large implements Format.
-func (f *RDBFormat) Large(dst []byte, en object.Entry, tr *object.Capture) ([]byte, Record) {
+func (f *RDBFormat) Large(dst []byte, en object.Entry, tr *object.Capture) ([]byte, LargeEncoder) {
 	e := f.to(dst)
 	e.Meta(f.meta(en))
 	if e.Compress {
 		tr.CompressCopies()
 	}
 	to := e.Large(en.Key(), &tr.Outline)
-	return f.done(), &rdbRecord{f, to}
+	return f.done(), &rdbLarge{f, to}
 }
 
 // Tail implements Format.
@@ -135,20 +137,20 @@ func (f *RDBFormat) Tail(dst []byte) []byte {
 	return f.done()
 }
 
-// rdbRecord is the Record of an RDBFormat.
-type rdbRecord struct {
+// rdbLarge is the LargeEncoder of an RDBFormat.
+type rdbLarge struct {
 	f  *RDBFormat
 	to rdb.ElementEncoder
 }
 
-// Element implements Record.
-func (r *rdbRecord) Element(dst []byte, el *object.Element) []byte {
+// Element implements LargeEncoder.
+func (r *rdbLarge) Element(dst []byte, el *object.Element) []byte {
 	r.to.Element(r.f.to(dst), el)
 	return r.f.done()
 }
 
-// End implements Record.
-func (r *rdbRecord) End(dst []byte) []byte {
+// End implements LargeEncoder.
+func (r *rdbLarge) End(dst []byte) []byte {
 	r.to.End(r.f.to(dst))
 	return r.f.done()
 }

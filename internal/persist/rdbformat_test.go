@@ -31,7 +31,8 @@ func loadInto(t *testing.T, ks *keyspace.Keyspace, file []byte) (version int) {
 		require.NoError(t, err)
 		switch rec.Kind {
 		case rdb.KindKey:
-			require.NoError(t, rdb.Insert(ks.DB(rec.DB), rec.Key, &rec.Value, rec.Meta), "key %q", rec.Key)
+			require.NoError(t, rdb.Insert(ks.DB(rec.DB), rec.Key, &rec.Value, rec.Meta), "key %q",
+				rec.Key)
 		case rdb.KindEOF:
 			return r.Version()
 		}
@@ -39,7 +40,9 @@ func loadInto(t *testing.T, ks *keyspace.Keyspace, file []byte) (version int) {
 }
 
 // startFile begins a snapshot to an RDB file.
-func startFile(t *testing.T, ks *keyspace.Keyspace, fsys vfs.FS, o FileOptions, opt Options) *SnapshotWriter {
+func startFile(
+	t *testing.T, ks *keyspace.Keyspace, fsys vfs.FS, o FileOptions, opt Options,
+) *SnapshotWriter {
 	f := NewRDBFormat(ks, RDBOptions{Compress: true, Aux: [][2]string{{"redis-ver", "7.2.0"}}})
 	o.RDB = f
 	dest, err := NewFileDest(fsys, o)
@@ -54,13 +57,16 @@ func TestRDBModel(t *testing.T) {
 	for i := range 16 {
 		lim := tiny()
 		lim.ListCompressDepth = i % 2
-		c := &chaos{t: t, ks: newKeyspace(rng, lim), rng: rng, keys: 5 + rng.IntN(60), wide: 4 + rng.IntN(40)}
+		c := &chaos{t: t, ks: newKeyspace(rng, lim), rng: rng, keys: 5 + rng.IntN(60),
+			wide: 4 + rng.IntN(40)}
 		for range 300 {
 			c.change()
 		}
 		want := contents(c.ks)
 		fsys := vfs.NewMem()
-		s := startFile(t, c.ks, fsys, FileOptions{Temp: "temp.rdb", Final: "dump.rdb", Checksum: i%3 > 0, IncrementalSync: true},
+		s := startFile(t, c.ks, fsys,
+			FileOptions{Temp: "temp.rdb", Final: "dump.rdb", Checksum: i%3 > 0,
+				IncrementalSync: true},
 			Options{LongString: rng.IntN(2) * 100})
 		for s.state == walking {
 			c.change()
@@ -89,12 +95,13 @@ func TestRDBModel(t *testing.T) {
 	t.Log("versions", versions)
 }
 
-// TestFileFaults: a save that fails leaves the old file and no temporary one.
+// TestFileFaults checks that a save that fails leaves the old file and no temporary one.
 func TestFileFaults(t *testing.T) {
 	rng := testseed.Rand(t)
 	ks := newKeyspace(rng, tiny())
 	for i := range 1000 {
-		ks.DB(0).Set(fmt.Appendf(nil, "key:%d", i), object.RawValue(bytes.Repeat([]byte{byte(i)}, 1000)), 0)
+		ks.DB(0).Set(fmt.Appendf(nil, "key:%d", i),
+			object.RawValue(bytes.Repeat([]byte{byte(i)}, 1000)), 0)
 	}
 	// The table is left out: it may keep a bucket that the key needed.
 	used := func() int64 { return ks.A.UsedBy(arena.Keys) + ks.A.UsedBy(arena.Values) }
@@ -107,14 +114,17 @@ func TestFileFaults(t *testing.T) {
 		_, err = f.Write([]byte("old"))
 		require.NoError(t, err)
 		fsys := vfs.Faulty(mem, vfs.NewPlan(vfs.Fault{Op: op, Err: syscall.ENOSPC}))
-		s := startFile(t, ks, fsys, FileOptions{Temp: "temp.rdb", Final: "dump.rdb", Checksum: true}, Options{LongString: 50_000})
+		s := startFile(t, ks, fsys,
+			FileOptions{Temp: "temp.rdb", Final: "dump.rdb", Checksum: true},
+			Options{LongString: 50_000})
 		err = s.Run()
 		require.Truef(t, errors.Is(err, syscall.ENOSPC), "%v: %v", op, err)
 		require.False(t, ks.Snapshotting())
 		require.Zero(t, ks.Heap.FrozenBytes())
 		_, err = mem.Stat("temp.rdb")
 		require.ErrorIs(t, err, fs.ErrNotExist)
-		if op != vfs.OpSyncDir { // then the new file is there, complete, and only its name may not last
+		// then the new file is there, complete, and only its name may not last
+		if op != vfs.OpSyncDir {
 			b, err := vfs.ReadFile(mem, "dump.rdb")
 			require.NoError(t, err)
 			require.Equal(t, "old", string(b))
@@ -135,7 +145,8 @@ func TestRedisCheckRDB(t *testing.T) {
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "dump.rdb")
-	s := startFile(t, c.ks, vfs.OS(), FileOptions{Temp: filepath.Join(dir, "temp.rdb"), Final: path, Checksum: true},
+	s := startFile(t, c.ks, vfs.OS(),
+		FileOptions{Temp: filepath.Join(dir, "temp.rdb"), Final: path, Checksum: true},
 		Options{LongString: 100})
 	for range 100 {
 		c.change()

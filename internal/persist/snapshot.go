@@ -1,6 +1,8 @@
-// Package persist writes the keyspace to files and reads it back: snapshots without a fork, RDB files and the append-only file.
+// Package persist writes the keyspace to files and reads it back: snapshots without a fork, RDB
+// files and the append-only file.
 //
-// Nothing of the engine is known here. What has to run with the executor held says so; the engine calls it.
+// Nothing of the engine is known here. What has to run with the executor held says so, and the
+// engine calls it.
 package persist
 
 import (
@@ -14,7 +16,8 @@ import (
 // Format turns keys into bytes. The methods append to dst.
 type Format interface {
 	Head(dst []byte) []byte
-	// Database says which database the keys that follow are in. Keys and Expires are -1 when it comes again.
+	// Database says which database the keys that follow are in. Keys and Expires are -1 when it
+	// comes again.
 	Database(dst []byte, db keyspace.SavedDB) []byte
 	// Key writes a key whose value is small.
 	Key(dst []byte, e object.Entry) []byte
@@ -23,19 +26,21 @@ type Format interface {
 	LongString(dst []byte, e object.Entry) []byte
 	LongStringEnd(dst []byte, e object.Entry) []byte
 	// Large begins a key with a large value. Of the entry, nothing may be kept.
-	Large(dst []byte, e object.Entry, tr *object.Capture) ([]byte, Record)
+	Large(dst []byte, e object.Entry, tr *object.Capture) ([]byte, LargeEncoder)
 	Tail(dst []byte) []byte
 }
 
-// Record is the rest of a key with a large value: its elements come in any order, the nodes of lists in theirs.
-type Record interface {
+// LargeEncoder encodes the elements of a large value and what ends its key. Elements come in any
+// order, except that the nodes of a list come in theirs.
+type LargeEncoder interface {
 	Element(dst []byte, el *object.Element) []byte
 	End(dst []byte) []byte
 }
 
 // Options are the settings of a snapshot.
 type Options struct {
-	// KeyDelay is rdb-key-save-delay, in µs: for tests, the walk takes at least that long for a key.
+	// KeyDelay is rdb-key-save-delay, in µs. It is for tests: the walk takes at least that long for
+	// each key.
 	KeyDelay int64
 	// LongString is from how many bytes on a string is not copied while it waits to be written, 0
 	// for the default.
@@ -55,14 +60,18 @@ var ErrCancelled = errors.New("snapshot cancelled")
 //
 // Long strings are not in it as bytes, see longstring.go.
 //
-// Keys come in the order in which the walk or a command that changes them meets them. A key with a large value takes many slices: until it ends, other
-// keys go to a side stream that is appended then. Of the large values that commands change, those whose turn has not come collect their elements.
+// Keys come in the order in which they are met, by the walk or by a command that changes them. A
+// key with a large value takes many slices. Until it ends, other keys go to a side stream, which is
+// appended then. Commands may change further large values before their turn has come; those collect
+// their elements.
 //
 // # Time
 //
-// Slice takes a share of the executor's time while clients are served, and all of it while they are not: 1/busyShare of the time since the last slice, less what
-// commands have spent meanwhile on saving what they changed; more if much is held in memory. What is too little for a slice is left for a later turn: with
-// pipelines turns are so short that a slice in each would take a third of the time.
+// Slice takes all of the executor's time while no clients are served, else a share: 1/busyShare of
+// the time since the last slice, less what commands have spent meanwhile on saving what they
+// changed. It takes more if much is held in memory. A share that is too small for a slice is left
+// for a later turn: with pipelines turns are so short that a slice in each would take a third of
+// the time.
 type SnapshotWriter struct {
 	ks  *keyspace.Keyspace
 	sn  *keyspace.Snapshot
@@ -71,8 +80,8 @@ type SnapshotWriter struct {
 	opt Options
 
 	main, side stream
-	open       *record                // the large key that is being written, nil if there is none
-	waiting    []*record              // those that come after it, in this order
+	open       *largeKey              // the large key that is being written, nil if there is none
+	waiting    []*largeKey            // those that come after it, in this order
 	pending    int64                  // bytes that they hold
 	frozen     []*object.FrozenString // long strings in the stream that are not written yet
 
@@ -118,7 +127,8 @@ func Start(ks *keyspace.Keyspace, f Format, q *Queue, opt Options) *SnapshotWrit
 	if opt.LongString == 0 {
 		opt.LongString = longString
 	}
-	s := &SnapshotWriter{ks: ks, f: f, q: q, opt: opt, started: time.Now(), perKey: 200, idle: minSlice}
+	s := &SnapshotWriter{ks: ks, f: f, q: q, opt: opt, started: time.Now(), perKey: 200,
+		idle: minSlice}
 	s.lastEnd = s.started
 	s.main = stream{s: s, db: -1}
 	s.side = stream{s: s, db: -1, hold: true}
@@ -130,8 +140,9 @@ func Start(ks *keyspace.Keyspace, f Format, q *Queue, opt Options) *SnapshotWrit
 	return s
 }
 
-// Slice goes on for at most about the budget and reports whether it should soon be called again. If not, the Queue's wake tells when it makes sense to.
-// served tells whether commands have run since the last call.
+// Slice goes on for about the budget at most. It reports whether it should be called again soon. If
+// not, the Queue's wake tells when to call it. served tells whether commands have run since the
+// last call.
 func (s *SnapshotWriter) Slice(budget time.Duration, served bool) (more bool) {
 	if s.state != walking {
 		s.poll()
@@ -149,12 +160,13 @@ func (s *SnapshotWriter) Slice(budget time.Duration, served bool) (more bool) {
 	return more
 }
 
-// share is what of the budget clients leave: nothing until it is worth a slice.
+// share returns what of the budget clients leave: nothing until it is worth a slice.
 func (s *SnapshotWriter) share(start time.Time, budget time.Duration, served bool) time.Duration {
 	gap := start.Sub(s.lastEnd)
 	b := gap/busyShare - time.Duration(s.foreign)*s.perKey
 	if held := s.held(); held > 0 {
-		// At heldShare of the data it is half of the time: throughput is given up before memory, but not long before.
+		// At heldShare of the data it is half of the time: throughput is given up before memory,
+		// but not long before.
 		full := float64(held) / float64(s.ks.A.Used()/heldShare+1)
 		b += time.Duration(float64(gap) * min(full*full*full*full, 1))
 	}
@@ -165,8 +177,8 @@ func (s *SnapshotWriter) share(start time.Time, budget time.Duration, served boo
 		}
 		return min(b, budget)
 	}
-	// The more turns that serve nobody follow each other the longer the slices get: a lone client that waits for its replies hardly feels them, an
-	// idle server loses no time with polling.
+	// Slices get longer with each turn in a row that serves nobody. A lone client that waits for
+	// its replies hardly feels them, and an idle server loses no time with polling.
 	s.idle = min(2*s.idle, budget)
 	return min(max(b, s.idle), budget)
 }
@@ -193,14 +205,15 @@ func (s *SnapshotWriter) slice(start time.Time, budget time.Duration) (more bool
 		now := time.Now()
 		if now.Sub(start) >= budget {
 			if d := s.keys - keys; d > 0 && s.open == nil {
-				s.perKey = (7*s.perKey + min(now.Sub(start)/time.Duration(d), 2*time.Microsecond)) / 8
+				s.perKey = (7*s.perKey +
+					min(now.Sub(start)/time.Duration(d), 2*time.Microsecond)) / 8
 			}
 			return true
 		}
 	}
 }
 
-// allowed is how many keys the walk may meet now: stride unless KeyDelay is set.
+// allowed returns how many keys the walk may meet now: stride unless KeyDelay is set.
 func (s *SnapshotWriter) allowed(now time.Time) int {
 	if s.opt.KeyDelay <= 0 || s.open != nil {
 		return stride
@@ -214,10 +227,10 @@ func (s *SnapshotWriter) step(n int) (done bool) {
 	switch {
 	case s.open != nil:
 		if s.open.tr.Step(stride) {
-			s.closeRecord()
+			s.closeLarge()
 		}
 	case len(s.waiting) > 0:
-		s.openRecord()
+		s.openLarge()
 	default:
 		// The walk may overshoot by some keys: it goes bucket by bucket.
 		keys := s.keys
@@ -266,7 +279,8 @@ func (s *SnapshotWriter) finish() {
 	s.state = committing
 }
 
-// Cancel ends the snapshot; the destination is aborted. It has no effect once that is being committed.
+// Cancel ends the snapshot, and the destination is aborted. It has no effect once the destination
+// is being committed.
 func (s *SnapshotWriter) Cancel() { s.stop(ErrCancelled) }
 
 func (s *SnapshotWriter) stop(err error) {
@@ -311,16 +325,18 @@ func (s *SnapshotWriter) Over() (done bool, err error) {
 	return s.state == over, s.err
 }
 
-// Progress is how far the snapshot is.
+// Progress returns how far the snapshot is.
 func (s *SnapshotWriter) Progress() Progress {
-	return Progress{Keys: s.keys, Total: s.total, Bytes: s.bytes, Buffered: s.held(), Started: s.started}
+	return Progress{Keys: s.keys, Total: s.total, Bytes: s.bytes, Buffered: s.held(),
+		Started: s.started}
 }
 
 // Held returns the bytes in Go's heap that wait for other records to end. What else is copied lies
 // in the arena.
 func (s *SnapshotWriter) Held() int64 { return s.side.bytes + s.pending }
 
-// held is the memory in bytes that waits for other records to end, or is kept for long strings.
+// held returns the memory in bytes that waits for other records to end, or is kept for long
+// strings.
 func (s *SnapshotWriter) held() int64 {
 	n := s.Held() + s.ks.Heap.FrozenBytes()
 	for _, r := range s.waiting[:min(len(s.waiting), 16)] { // there may be very many

@@ -13,8 +13,9 @@ import (
 
 func redisLimits() object.Limits {
 	return object.Limits{
-		HashMaxListpackEntries: 128, HashMaxListpackValue: 64, SetMaxIntsetEntries: 512, SetMaxListpackEntries: 128, SetMaxListpackValue: 64,
-		ZSetMaxListpackEntries: 128, ZSetMaxListpackValue: 64, ListMaxListpackSize: -2,
+		HashMaxListpackEntries: 128, HashMaxListpackValue: 64, SetMaxIntsetEntries: 512,
+		SetMaxListpackEntries: 128, SetMaxListpackValue: 64, ZSetMaxListpackEntries: 128,
+		ZSetMaxListpackValue: 64, ListMaxListpackSize: -2,
 	}
 }
 
@@ -55,7 +56,8 @@ func BenchmarkSave(b *testing.B) {
 		"hash": func(ks *keyspace.Keyspace) {
 			x := ks.DB(0).Create([]byte("h"), object.Hash, object.EncListpack, listpack.Empty())
 			for i := range benchSize {
-				object.AsHash(x).Set(fmt.Appendf(nil, "field:%d", i), fmt.Appendf(nil, "value:%d", i))
+				object.AsHash(x).Set(fmt.Appendf(nil, "field:%d", i),
+					fmt.Appendf(nil, "value:%d", i))
 			}
 		},
 		"list": func(ks *keyspace.Keyspace) {
@@ -91,13 +93,11 @@ func BenchmarkSave(b *testing.B) {
 	}
 }
 
-// BenchmarkWritesDuring is what commands pay that write random keys while a snapshot runs, a slice after each 800 of them as in a loaded server. It reports
-// the time for a write without and with a snapshot, what of the throughput is kept, the longest slice, and what memory grew by.
-func BenchmarkWritesDuring(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 2))
+// benchWrites returns commands that write to random keys, members or elements.
+func benchWrites(rng *rand.Rand) map[string]func(ks *keyspace.Keyspace) {
 	val := make([]byte, 64)
 	key := make([]byte, 0, 20)
-	write := map[string]func(ks *keyspace.Keyspace){
+	return map[string]func(ks *keyspace.Keyspace){
 		"strings": func(ks *keyspace.Keyspace) {
 			key = fmt.Appendf(key[:0], "key:%012d", rng.IntN(benchSize))
 			ks.DB(0).Set(key, object.PlainValue(val), 0)
@@ -106,14 +106,16 @@ func BenchmarkWritesDuring(b *testing.B) {
 			key = fmt.Appendf(key[:0], "member:%d", rng.IntN(benchSize))
 			e := ks.DB(0).Lookup([]byte("z"))
 			if !e.Exists() {
-				e = ks.DB(0).Create([]byte("z"), object.ZSet, object.EncListpack, listpack.Empty()).E
+				e = ks.DB(0).Create([]byte("z"), object.ZSet, object.EncListpack,
+					listpack.Empty()).E
 			}
 			object.AsZSet(ks.DB(0).Open(e)).Add(rng.Float64()*1e6, key, 0)
 		},
 		"list": func(ks *keyspace.Keyspace) {
 			e := ks.DB(0).Lookup([]byte("l"))
 			if !e.Exists() {
-				e = ks.DB(0).Create([]byte("l"), object.List, object.EncListpack, listpack.Empty()).E
+				e = ks.DB(0).Create([]byte("l"), object.List, object.EncListpack,
+					listpack.Empty()).E
 			}
 			l := object.AsList(ks.DB(0).Open(e))
 			if n := l.Len(); n < benchSize {
@@ -127,7 +129,15 @@ func BenchmarkWritesDuring(b *testing.B) {
 			}
 		},
 	}
-	for name, f := range write {
+}
+
+// BenchmarkWritesDuring measures what commands pay that write random keys while a snapshot runs,
+// with a slice after each 800 of them as in a loaded server. It reports the time for a write
+// without and with a snapshot, what of the throughput is kept, the longest slice, and what memory
+// grew by.
+func BenchmarkWritesDuring(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for name, f := range benchWrites(rng) {
 		b.Run(name, func(b *testing.B) {
 			ks := newKeyspace(rng, redisLimits())
 			fills := 3

@@ -70,8 +70,11 @@ func (c *chaos) deadline() int64 {
 	return c.ks.Now() + c.rng.Int64N(2000)
 }
 
-// open is the key's collection of the type, made if there is none; nil if the key holds something else.
-func (c *chaos) open(db *keyspace.DB, key []byte, t object.Type, kind object.Encoding, packed []byte) *object.Edit {
+// open returns the key's collection of the type, made if there is none; nil if the key holds
+// something else.
+func (c *chaos) open(
+	db *keyspace.DB, key []byte, t object.Type, kind object.Encoding, packed []byte,
+) *object.Edit {
 	e := db.Lookup(key)
 	if !e.Exists() {
 		return db.Create(key, t, kind, packed)
@@ -316,8 +319,8 @@ func (c *chaos) empty() {
 	require.Zero(c.t, c.ks.Heap.FrozenBytes())
 }
 
-// run takes one snapshot among changes and holds it against the state at its beginning; cancelAt is after how many turns it is cancelled, if it gets
-// that far.
+// run takes one snapshot among changes and holds it against the state at its beginning. It cancels
+// the snapshot after cancelAt turns, if it gets that far.
 func (c *chaos) run(turns, changes, cancelAt int) {
 	want := contents(c.ks)
 	dest := &memDest{pieces: make(chan struct{}, 1<<10)}
@@ -342,7 +345,7 @@ func (c *chaos) run(turns, changes, cancelAt int) {
 			n := 1 + c.rng.IntN(3)
 			switch {
 			case s.open != nil && s.open.tr.Step(n):
-				s.closeRecord()
+				s.closeLarge()
 			case s.open != nil:
 			case s.step(n):
 				s.finish()

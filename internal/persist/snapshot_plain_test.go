@@ -52,22 +52,23 @@ func (f *plainFormat) LongStringEnd(dst []byte, e object.Entry) []byte {
 	return frame(dst, 'Z', "%s", e.Key())
 }
 
-func (f *plainFormat) Large(dst []byte, e object.Entry, tr *object.Capture) ([]byte, Record) {
+func (f *plainFormat) Large(dst []byte, e object.Entry, tr *object.Capture) ([]byte, LargeEncoder) {
 	dst = frame(dst, 'L', "%s", e.Key())
 	if e.Key()[len(e.Key())-1]%2 == 0 {
 		tr.CompressCopies()
 	}
-	r := &plainRecord{tr: tr, sketch: flatSketch{head: tr.Header, blocks: make([][]byte, len(tr.Blocks))}}
+	r := &plainLarge{tr: tr,
+		sketch: flatSketch{head: tr.Header, blocks: make([][]byte, len(tr.Blocks))}}
 	return frame(dst, 'V', "%d %s", e.Deadline(), e.Type()), r
 }
 
-type plainRecord struct {
+type plainLarge struct {
 	tr     *object.Capture
 	n      int
 	sketch flatSketch // as far as it has come
 }
 
-func (r *plainRecord) Element(dst []byte, el *object.Element) []byte {
+func (r *plainLarge) Element(dst []byte, el *object.Element) []byte {
 	r.n++
 	switch r.tr.Type {
 	case object.Hash:
@@ -96,7 +97,7 @@ func (r *plainRecord) Element(dst []byte, el *object.Element) []byte {
 	return dst
 }
 
-func (r *plainRecord) End(dst []byte) []byte {
+func (r *plainLarge) End(dst []byte) []byte {
 	if r.tr.Header != nil {
 		dst = frame(dst, 'E', "%s", r.sketch.text(r.tr.Type))
 	}

@@ -28,7 +28,8 @@ func (f *flatSketch) ResizeHead(int) []byte       { panic("it is only looked at"
 func (f *flatSketch) Block(i int) []byte          { return f.blocks[i] }
 func (f *flatSketch) Change(int, int, int) []byte { panic("it is only looked at") }
 
-// text is what counts of a sketch. Top-k lists and t-digests may lie differently in memory when they come from a file.
+// text returns what counts of a sketch. Top-k lists and t-digests may lie differently in memory
+// when they come from a file.
 func (f *flatSketch) text(t object.Type) string {
 	switch t {
 	case object.TypeTopK:
@@ -104,7 +105,9 @@ func (c *chaos) scramble(s *object.Sketch) {
 }
 
 func (c *chaos) newBloom() *object.Sketch {
-	head, err := bloom.NewHeader(bloom.Params{Error: 0.01, Capacity: uint64(1 + c.rng.IntN(1<<c.rng.IntN(15))), Growth: 2, Murmur64A: c.rng.IntN(2) == 0})
+	head, err := bloom.NewHeader(
+		bloom.Params{Error: 0.01, Capacity: uint64(1 + c.rng.IntN(1<<c.rng.IntN(15))), Growth: 2,
+			Murmur64A: c.rng.IntN(2) == 0})
 	require.NoError(c.t, err)
 	s := object.NewSketch(c.ks.Heap, len(head))
 	copy(s.Head(), head)
@@ -180,7 +183,8 @@ func (c *chaos) changeCMS(s *object.Sketch) {
 }
 
 func (c *chaos) newTopK() *object.Sketch {
-	k, width, depth := uint32(1+c.rng.IntN(c.wide)), uint32(1+c.rng.IntN(30*c.wide)), uint32(1+c.rng.IntN(4))
+	k, width, depth := uint32(1+c.rng.IntN(c.wide)), uint32(1+c.rng.IntN(30*c.wide)),
+		uint32(1+c.rng.IntN(4))
 	head, buckets, ok := topk.Sizes(k, width, depth)
 	require.True(c.t, ok)
 	s := object.NewSketch(c.ks.Heap, int(head))
@@ -213,7 +217,8 @@ func (c *chaos) changeTDigest(s *object.Sketch) {
 	}
 }
 
-// TestSketchChanges: the chaos really changes sketches of each type, and makes and drops blocks.
+// TestSketchChanges checks that the chaos really changes sketches of each type, and makes and drops
+// blocks.
 func TestSketchChanges(t *testing.T) {
 	for _, kind := range sketchKinds() {
 		c := newChaos(t, 20, 40)
@@ -230,7 +235,8 @@ func TestSketchChanges(t *testing.T) {
 			states[f.text(kind.t)], blocks[len(f.blocks)] = true, true
 		}
 		require.Greater(t, len(states), 100, kind.t)
-		require.Equal(t, kind.t == object.TypeBloom || kind.t == object.TypeCuckoo, len(blocks) > 1, kind.t)
+		require.Equal(t, kind.t == object.TypeBloom || kind.t == object.TypeCuckoo, len(blocks) > 1,
+			kind.t)
 		c.empty()
 	}
 }

@@ -34,13 +34,15 @@ func (quietHooks) Removed([]byte, int, bool)                         {}
 // tiny makes large collections of what is over four elements, and nodes of two.
 func tiny() object.Limits {
 	return object.Limits{
-		HashMaxListpackEntries: 4, HashMaxListpackValue: 64, SetMaxIntsetEntries: 4, SetMaxListpackEntries: 4, SetMaxListpackValue: 64,
-		ZSetMaxListpackEntries: 4, ZSetMaxListpackValue: 64, ListMaxListpackSize: 3,
+		HashMaxListpackEntries: 4, HashMaxListpackValue: 64, SetMaxIntsetEntries: 4,
+		SetMaxListpackEntries: 4, SetMaxListpackValue: 64, ZSetMaxListpackEntries: 4,
+		ZSetMaxListpackValue: 64, ListMaxListpackSize: 3,
 	}
 }
 
 func newKeyspace(rng *rand.Rand, lim object.Limits) *keyspace.Keyspace {
-	p := keyspace.Params{Databases: 3, Samples: 5, ActiveExpire: true, Policy: keyspace.AllKeysRandom, Limits: lim}
+	p := keyspace.Params{Databases: 3, Samples: 5, ActiveExpire: true,
+		Policy: keyspace.AllKeysRandom, Limits: lim}
 	return keyspace.New(arena.New(), p, rng, 1_000_000, quietHooks{})
 }
 
@@ -70,7 +72,10 @@ func text(ks *keyspace.Keyspace, e object.Entry) string {
 		object.AsSet(&x).Each(func(v listpack.Value) bool { add("%s", str(v)); return true })
 		sort.Strings(parts)
 	case object.ZSet:
-		object.AsZSet(&x).Each(func(m listpack.Value, score float64) bool { add("%s:%g", str(m), score); return true })
+		object.AsZSet(&x).Each(func(m listpack.Value, score float64) bool {
+			add("%s:%g", str(m), score)
+			return true
+		})
 		sort.Strings(parts)
 	case object.List:
 		it := object.AsList(&x).Iter(0, false)
@@ -93,7 +98,8 @@ func contents(ks *keyspace.Keyspace) map[string]string {
 		db := ks.DB(i)
 		for cursor := uint64(0); ; {
 			cursor = db.Scan(cursor, func(e object.Entry) {
-				m[fmt.Sprintf("%d %s", i, e.Key())] = fmt.Sprintf("%d %s", e.Deadline(), text(ks, e))
+				m[fmt.Sprintf("%d %s", i, e.Key())] = fmt.Sprintf("%d %s", e.Deadline(),
+					text(ks, e))
 			})
 			if cursor == 0 {
 				break
@@ -120,7 +126,8 @@ func TestModel(t *testing.T) {
 		lim := tiny()
 		lim.ListCompressDepth = depth
 		for range 12 {
-			c := &chaos{t: t, ks: newKeyspace(rng, lim), rng: rng, keys: 5 + rng.IntN(60), wide: 4 + rng.IntN(40)}
+			c := &chaos{t: t, ks: newKeyspace(rng, lim), rng: rng, keys: 5 + rng.IntN(60),
+				wide: 4 + rng.IntN(40)}
 			c.long = rng.IntN(2) * (1 + rng.IntN(500))
 			for range 300 {
 				c.change()
@@ -175,7 +182,7 @@ func TestModelOneKey(t *testing.T) {
 						s.finish()
 					}
 				case s.open.tr.Step(1 + rng.IntN(20)):
-					s.closeRecord()
+					s.closeLarge()
 				}
 			}
 			require.NoError(t, s.Wait())
@@ -215,7 +222,7 @@ func (c *chaos) moveKey(db *keyspace.DB) {
 	c.ks.LazyFreeSlice(20)
 }
 
-// TestEpochsComeRound: more snapshots are cancelled in a row than there are epochs.
+// TestEpochsComeRound cancels more snapshots in a row than there are epochs.
 func TestEpochsComeRound(t *testing.T) {
 	rng := testseed.Rand(t)
 	c := &chaos{t: t, ks: newKeyspace(rng, tiny()), rng: rng, keys: 30, wide: 12}
@@ -277,7 +284,8 @@ func TestSlice(t *testing.T) {
 	c.empty()
 }
 
-// TestGrowth: what a snapshot holds while all of a large collection is changed is a small part of it.
+// TestGrowth checks that a snapshot holds only a small part of a large collection while all of it
+// is changed.
 func TestGrowth(t *testing.T) {
 	rng := testseed.Rand(t)
 	const n = 50000
@@ -315,7 +323,8 @@ func TestGrowth(t *testing.T) {
 	dest = &memDest{}
 	s = Start(ks, &plainFormat{ks}, NewQueue(dest, nil), Options{})
 	for i := range n {
-		object.AsZSet(db.Open(db.Lookup([]byte("zset")))).Add(rng.Float64(), fmt.Appendf(nil, "%d", i), 0)
+		object.AsZSet(db.Open(db.Lookup([]byte("zset")))).Add(rng.Float64(),
+			fmt.Appendf(nil, "%d", i), 0)
 	}
 	require.Zero(t, s.Progress().Buffered) // all went out at once
 	require.NoError(t, s.Run())
@@ -324,7 +333,8 @@ func TestGrowth(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// TestFull: while the destination does not take anything the walk waits, and commands do not.
+// TestFull checks that while the destination does not take anything the walk waits, and commands do
+// not.
 func TestFull(t *testing.T) {
 	rng := testseed.Rand(t)
 	ks := newKeyspace(rng, tiny())

@@ -188,7 +188,7 @@ func (s *Store) Reconfigured() {
 	s.claimFolder()
 }
 
-// aofSettings are the directives that the log goes by.
+// aofSettings returns the directives that the log goes by.
 func aofSettings(c *config.Config) AOFSettings {
 	return AOFSettings{
 		Fsync: FsyncPolicy(c.AppendFsync), NoFsyncOnRewrite: c.NoAppendfsyncOnRewrite,
@@ -198,7 +198,7 @@ func aofSettings(c *config.Config) AOFSettings {
 	}
 }
 
-// workDir is the folder that files are in: the process's.
+// workDir returns the folder that files are in: the process's.
 func workDir() string {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -108,7 +108,7 @@ func (s *Store) loadRDB(t LoadTarget, merge bool) (loaded bool, err error) {
 	return true, nil
 }
 
-// explain is an error of a file in one line, without the names that system errors repeat.
+// explain returns an error of a file in one line, without the names that system errors repeat.
 func explain(err error) string {
 	var path *fs.PathError
 	if errors.As(err, &path) {

@@ -50,7 +50,7 @@ func (s *Store) start(temp, final string, asRDB, base bool) (*fileSnapshot, erro
 	return &fileSnapshot{s: s, snap: snap, temp: temp}, nil
 }
 
-// rdbFormat is the format of RDB files, with what they say about themselves.
+// rdbFormat returns the format of RDB files, with what they say about themselves.
 func (s *Store) rdbFormat(base bool) *RDBFormat {
 	aux := [][2]string{
 		{"redis-ver", s.version},

@@ -152,7 +152,8 @@ func (m *model) step(rnd *rand.Rand, n int) {
 	i := rnd.IntN(numTargets)
 	switch rnd.IntN(16) {
 	default:
-		m.send(Targets(rnd.IntN(int(All)+1)), rnd.IntN(3), fmt.Sprintf("SET k%d %s", rnd.IntN(5), strings.Repeat("v", 1+rnd.IntN(120))))
+		m.send(Targets(rnd.IntN(int(All)+1)), rnd.IntN(3),
+			fmt.Sprintf("SET k%d %s", rnd.IntN(5), strings.Repeat("v", 1+rnd.IntN(120))))
 	case 0, 1, 2:
 		m.f.Begin()
 		m.depth++
@@ -185,7 +186,8 @@ func (m *model) step(rnd *rand.Rand, n int) {
 	case 9:
 		m.ends[i].off = !m.ends[i].off
 	case 10:
-		text := AppendCommand(nil, [][]byte{[]byte("RELAYED"), strconv.AppendInt(nil, int64(n), 10)})
+		text := AppendCommand(nil,
+			[][]byte{[]byte("RELAYED"), strconv.AppendInt(nil, int64(n), 10)})
 		m.f.Relay(text)
 		if m.on(1) {
 			m.want[1] = append(m.want[1], fmt.Sprintf("RELAYED %d", n))
@@ -206,14 +208,15 @@ func (m *model) collected() bool {
 	return false
 }
 
-// TestOffset: what the log alone gets is not counted.
+// TestOffset checks that what the log alone gets is not counted.
 func TestOffset(t *testing.T) {
 	m := newModelFeed(t)
 	set := bytes.Fields([]byte("SET a 1"))
 	m.f.Send(Log, 0, set)
 	require.Zero(t, m.f.Offset())
 	m.f.Send(All, 0, set)
-	const selected, command = len("*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n"), len("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n1\r\n")
+	const selected, command = len("*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n"),
+		len("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n1\r\n")
 	require.EqualValues(t, selected+command, m.f.Offset())
 	m.f.Relay([]byte("*1\r\n$4\r\nPING\r\n"))
 	require.EqualValues(t, selected+command+14, m.f.Offset())

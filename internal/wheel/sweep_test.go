@@ -29,8 +29,8 @@ func picksExist(t *testing.T, w *Wheel, model []fired, rnd *rand.Rand) {
 	require.LessOrEqual(t, near, 10)
 }
 
-// TestSweepShowsAll: the calls of one pass show each record that waits once, in slices, while time
-// goes on; what is dropped is gone, what was added or changed meanwhile is not.
+// TestSweepShowsAll checks that the calls of one pass show each record that waits once, in slices,
+// while time goes on; what is dropped is gone, what was added or changed meanwhile is not.
 func TestSweepShowsAll(t *testing.T) {
 	rnd := rand.New(rand.NewSource(int64(testseed.New(t))))
 	w := newWheel(t, t0)
@@ -85,7 +85,8 @@ func TestSweepShowsAll(t *testing.T) {
 	}
 }
 
-// TestSweptSlotFires: time that reaches the slot which is being swept finds all of its records.
+// TestSweptSlotFires checks that time that reaches the slot which is being swept finds all of its
+// records.
 func TestSweptSlotFires(t *testing.T) {
 	w := newWheel(t, t0)
 	for i := range 10_000 {
@@ -104,8 +105,8 @@ func TestSweptSlotFires(t *testing.T) {
 	check(t, w)
 }
 
-// TestSweepOfASlotInTurnWithTime: a slot that time is to reach while it is swept is shown to its
-// end, each record once, however many other slots time has to empty before.
+// TestSweepOfASlotInTurnWithTime checks that a slot that time is to reach while it is swept is
+// shown to its end, each record once, however many other slots time has to empty before.
 func TestSweepOfASlotInTurnWithTime(t *testing.T) {
 	const n, late = 1000, 500
 	for _, every := range []uint64{1, 20, late} { // records in a slot that comes before
@@ -135,8 +136,8 @@ func TestSweepOfASlotInTurnWithTime(t *testing.T) {
 	}
 }
 
-// TestSweepFreesWhatResetLeft: blocks that Reset has thrown away are freed in slices without
-// Advance.
+// TestSweepFreesWhatResetLeft checks that blocks that Reset has thrown away are freed in slices
+// without Advance.
 func TestSweepFreesWhatResetLeft(t *testing.T) {
 	w := newWheel(t, t0)
 	for i := range 100_000 {
@@ -153,8 +154,8 @@ func TestSweepFreesWhatResetLeft(t *testing.T) {
 	require.Zero(t, w.MemoryBytes())
 }
 
-// TestSweepEndsWhereverRecordsAre: one pass shows each record once, in as many calls as that takes,
-// when time has not moved on since they were due or the clock was set back.
+// TestSweepEndsWhereverRecordsAre checks that one pass shows each record once, in as many calls as
+// that takes, when time has not moved on since they were due or the clock was set back.
 func TestSweepEndsWhereverRecordsAre(t *testing.T) {
 	const n, day = 10_000, 86_400_000
 	for _, move := range []func(w *Wheel){

@@ -154,16 +154,7 @@ func TestAgainstModel(t *testing.T) {
 					model = model[:0]
 				}
 			case 5: // some of a sweep: records with an odd hash are dead
-				w.Sweep(rnd.Intn(400), func(batch []Record) {
-					for i := range batch {
-						if r := &batch[i]; r.Hash&1 != 0 {
-							r.Drop = true
-							dead := fired{r.Deadline, r.Hash, r.DB}
-							is := func(f fired) bool { return f == dead }
-							model = slices.DeleteFunc(model, is)
-						}
-					}
-				})
+				model = sweepBoth(w, model, rnd.Intn(400))
 			case 6:
 				picksExist(t, w, model, rnd)
 			}
@@ -181,6 +172,22 @@ func TestAgainstModel(t *testing.T) {
 		}
 		a.Close()
 	}
+}
+
+// sweepBoth sweeps about n records, of which those with an odd hash are dead, and returns the model
+// without them.
+func sweepBoth(w *Wheel, model []fired, n int) []fired {
+	w.Sweep(n, func(batch []Record) {
+		for i := range batch {
+			if r := &batch[i]; r.Hash&1 != 0 {
+				r.Drop = true
+				dead := fired{r.Deadline, r.Hash, r.DB}
+				is := func(f fired) bool { return f == dead }
+				model = slices.DeleteFunc(model, is)
+			}
+		}
+	})
+	return model
 }
 
 // advanceBoth makes one sliced Advance, with additions between and inside the slices, and compares

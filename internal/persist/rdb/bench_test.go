@@ -14,7 +14,8 @@ import (
 	"godwit/internal/object"
 )
 
-// benchKeyspace holds n keys: strings of 64 bytes, and with mixed four kinds of small collections as well.
+// benchKeyspace returns a keyspace with n keys: strings of 64 bytes, and with mixed four kinds of
+// small collections as well.
 func benchKeyspace(b *testing.B, n int, mixed bool) *keyspace.Keyspace {
 	ks := newKeyspace(b, redisLimits(), 1)
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -78,7 +79,8 @@ func benchLarge(b *testing.B, t object.Type, n int) *keyspace.Keyspace {
 	return ks
 }
 
-// cpuTime is the processor time of the process so far. Other than the clock it does not care what else the machine does.
+// cpuTime returns the processor time of the process so far. Unlike the clock it does not care what
+// else the machine does.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -91,7 +93,9 @@ func BenchmarkEncode(b *testing.B) {
 	for _, mixed := range []bool{false, true} {
 		ks := benchKeyspace(b, 500_000, mixed)
 		for _, compress := range []bool{false, true} {
-			b.Run(fmt.Sprintf("mixed=%v/compress=%v", mixed, compress), func(b *testing.B) { benchEncode(b, ks, compress) })
+			b.Run(fmt.Sprintf("mixed=%v/compress=%v", mixed, compress), func(b *testing.B) {
+				benchEncode(b, ks, compress)
+			})
 		}
 	}
 }
@@ -139,7 +143,9 @@ func BenchmarkDecode(b *testing.B) {
 	for _, mixed := range []bool{false, true} {
 		file := encodeAll(benchKeyspace(b, 500_000, mixed), true)
 		for _, workers := range []int{0, 1, 2} {
-			b.Run(fmt.Sprintf("mixed=%v/workers=%d", mixed, workers), func(b *testing.B) { benchLoad(b, file, 500_000, workers) })
+			b.Run(fmt.Sprintf("mixed=%v/workers=%d", mixed, workers), func(b *testing.B) {
+				benchLoad(b, file, 500_000, workers)
+			})
 		}
 	}
 }

@@ -2,7 +2,8 @@ package rdb
 
 import "encoding/binary"
 
-// crcTables let eight bytes be taken at once: table k is the effect of a byte that k more bytes follow.
+// crcTables let eight bytes be taken at once: table k is the effect of a byte that k more bytes
+// follow.
 var crcTables = makeCRCTables()
 
 // crcPoly is the polynomial of Jones, 0xad93d23594c935a9, bits reversed.
@@ -26,7 +27,8 @@ func makeCRCTables() *[8][256]uint64 {
 	return &t
 }
 
-// CRC64 continues the checksum of RDB files and DUMP payloads with b; it begins with 0. "123456789" gives e9c6d914c4b8d9ca.
+// CRC64 continues the checksum of RDB files and DUMP payloads with b. It begins with 0. "123456789"
+// gives e9c6d914c4b8d9ca.
 func CRC64(crc uint64, b []byte) uint64 {
 	t := crcTables
 	for len(b) >= 8 {
@@ -41,10 +43,11 @@ func CRC64(crc uint64, b []byte) uint64 {
 	return crc
 }
 
-// CRC64Shift is what becomes of a checksum when n zero bytes follow. The checksum is linear, so a header of a file that is complete can be changed without
-// reading the rest again: see PatchVersion.
+// CRC64Shift returns what a checksum becomes when n zero bytes follow. The checksum is linear, so
+// the header of a complete file can be changed without reading the rest again: see PatchVersion.
 func CRC64Shift(crc uint64, n int64) uint64 {
-	// m[i] is the effect of the current number of zero bytes on bit i; squaring it doubles the number.
+	// m[i] is the effect of the current number of zero bytes on bit i. Squaring m doubles the
+	// number.
 	var m [64]uint64
 	for i := range m {
 		m[i] = 1 << i
@@ -72,8 +75,9 @@ func times(m *[64]uint64, v uint64) (r uint64) {
 	return r
 }
 
-// PatchVersion is the checksum of a file of size bytes (checksum excluded) that was written with version from in its header, after the header was
-// overwritten by that of version to.
+// PatchVersion returns the checksum of a file whose header was overwritten: it was written with
+// version from, and now has version to. crc is the checksum before. The file has size bytes, the
+// checksum excluded.
 func PatchVersion(crc uint64, size int64, from, to int) uint64 {
 	diff := AppendHeader(nil, from)
 	for i, c := range AppendHeader(nil, to) {

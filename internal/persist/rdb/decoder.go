@@ -10,8 +10,9 @@ import (
 	"godwit/internal/lzf"
 )
 
-// Decoder reads values from bytes that are all there: a payload, or a record that the Reader has split off. Whatever the bytes are, it ends
-// with an *Error or a value; slices that it returns alias the bytes where these are not encoded.
+// Decoder reads values from bytes that are all there: a payload, or a record that the Reader has
+// split off. Whatever the bytes are, it ends with an *Error or a value. Slices that it returns
+// alias the bytes where these are not encoded.
 type Decoder struct {
 	b    []byte
 	pos  int
@@ -19,14 +20,14 @@ type Decoder struct {
 	dup  dupTable
 }
 
-// errorf is an error at the current position.
+// errorf returns an error at the current position.
 func (d *Decoder) errorf(format string, args ...any) error {
 	return &Error{Offset: d.base + int64(d.pos), Reason: fmt.Sprintf(format, args...)}
 }
 
 func (d *Decoder) short() error { return d.errorf("the data ends here, within a value") }
 
-// left is how many bytes there are yet.
+// left returns how many bytes there are yet.
 func (d *Decoder) left() int { return len(d.b) - d.pos }
 
 // Byte reads a byte.
@@ -70,7 +71,8 @@ func (d *Decoder) length() (n uint64, special bool, err error) {
 	return n, special, nil
 }
 
-// parseLen reads the length that b begins with and its own width: 0 if b is too short, below 0 if it is none.
+// parseLen reads the length that b begins with. width is how many bytes it takes: 0 if b is too
+// short, below 0 if b does not begin with a length.
 func parseLen(b []byte) (n uint64, special bool, width int) {
 	if len(b) == 0 {
 		return 0, false, 0
@@ -127,7 +129,8 @@ const maxString = math.MaxInt32
 // maxPart is the longest string in bytes that is accepted as a part of a module's value.
 const maxPart = 1 << 40
 
-// maxRatio is how much longer than LZF data its original can be: the longest match makes 264 bytes of 3.
+// maxRatio is how much longer than LZF data its original can be. The longest match makes 264 bytes
+// of 3.
 const maxRatio = 88
 
 // text is a string, or an integer that stands for its text.
@@ -220,7 +223,8 @@ func (d *Decoder) stringUpTo(longest uint64) ([]byte, error) {
 	return t.b, err
 }
 
-// flat collects elements as uncompressed strings. As long as none is compressed that is what is there.
+// flat collects elements as uncompressed strings. As long as none was compressed, the input already
+// has that form and is not copied.
 type flat struct {
 	d    *Decoder
 	from int    // where what is not yet copied begins
@@ -266,7 +270,7 @@ func (f *flat) replace(at int, b []byte) {
 // drop leaves out what was read since the offset at.
 func (f *flat) drop(at int) { f.replace(at, nil) }
 
-// end is all that was taken.
+// end returns all that was taken.
 func (f *flat) end() []byte {
 	rest := f.d.b[f.from:f.d.pos:f.d.pos]
 	if f.out == nil {
@@ -278,7 +282,7 @@ func (f *flat) end() []byte {
 // reader walks over what flat made, or what Encoder would make without compression. It is trusted.
 type reader struct{ b []byte }
 
-// string is the next string; an integer is printed into buf.
+// string returns the next string; an integer is printed into buf.
 func (r *reader) string(buf []byte) []byte {
 	n, special, w := parseLen(r.b)
 	r.b = r.b[w:]

@@ -6,7 +6,8 @@ import (
 	"godwit/internal/listpack"
 )
 
-// dupTable finds equal elements of a listpack: open addressing over positions. It is used again for the next one.
+// dupTable finds equal elements of a listpack, by open addressing over positions. It is used again
+// for the next listpack.
 type dupTable struct {
 	slots []uint32 // position of an element, 0 for free
 	seed  maphash.Seed
@@ -16,7 +17,8 @@ type dupTable struct {
 // fewElements are compared each with each other.
 const fewElements = 8
 
-// distinct reports whether every stride-th element, from the first on, is different from the others. What spells an integer equals that integer.
+// distinct reports whether every stride-th element, from the first on, differs from the others. A
+// string that spells an integer equals that integer.
 func (t *dupTable) distinct(lp []byte, stride int) bool {
 	n := listpack.Count(lp) / stride
 	if n <= fewElements {

@@ -32,7 +32,8 @@ func footer(e *Encoder, start int) {
 	e.B = binary.LittleEndian.AppendUint64(e.B, CRC64(0, e.B[start:]))
 }
 
-// Restore decodes a DUMP payload. The value aliases it. Errors are ErrPayload and wrapped ErrFormat; an empty collection is refused.
+// Restore decodes a DUMP payload. The value aliases it. Errors are ErrPayload and wrapped
+// ErrFormat. An empty collection is refused.
 func Restore(payload []byte, checksum bool) (Value, error) {
 	n := len(payload) - footerLen
 	if n < 0 {

@@ -10,11 +10,16 @@ import (
 	"godwit/internal/object"
 )
 
-// Encoder appends records to B. The zero value is ready; B may be taken away and replaced at any time between calls. It is not for several goroutines.
+// Encoder appends records to B. The zero value is ready. B may be taken away and replaced at any
+// time between calls. Only one goroutine may use it.
 type Encoder struct {
-	B        []byte
-	Compress bool // strings of more than 20 bytes are compressed where that saves something (rdbcompression)
-	Version  int  // the least version that what was appended asks for: 0 or VersionFieldDeadlines. The caller resets it
+	B []byte
+	// Compress says that strings of more than 20 bytes are compressed where that saves something
+	// (rdbcompression).
+	Compress bool
+	// Version is the least version that the appended bytes ask for: 0 or VersionFieldDeadlines. The
+	// caller resets it.
+	Version int
 
 	lzf   *lzf.Compressor
 	edit  object.Edit
@@ -29,7 +34,7 @@ type Meta struct {
 	Freq     int   // access counter, 0 to 255, below 0 for not told
 }
 
-// NoAccess is a Meta that tells no access time, without a deadline.
+// NoAccess returns a Meta that tells no access time, without a deadline.
 func NoAccess() Meta { return Meta{Idle: -1, Freq: -1} }
 
 // AppendHeader appends a file's first bytes.
@@ -51,7 +56,8 @@ func (e *Encoder) SelectDB(n int) {
 	e.Len(uint64(n))
 }
 
-// Resize tells how many keys the database has, and how many of them with a deadline, so that a loader can size its tables.
+// Resize says how many keys the database has, and how many of them have a deadline, so that a
+// loader can size its tables.
 func (e *Encoder) Resize(keys, expires int) {
 	e.B = append(e.B, opResize)
 	e.Len(uint64(keys))
@@ -64,8 +70,8 @@ func (e *Encoder) Function(code []byte) {
 	e.String(code)
 }
 
-// EOF ends the records. The checksum of everything from the header on follows it, 8 bytes little endian, 0 if there is none: whoever writes
-// the bytes out has it.
+// EOF ends the records. The caller, who writes the bytes out, must append the checksum of
+// everything from the header on: 8 bytes, little endian, 0 if there is none.
 func (e *Encoder) EOF() { e.B = append(e.B, opEOF) }
 
 // Meta begins a record: what it says comes before the record's type.
@@ -180,7 +186,8 @@ func (e *Encoder) smallInt(n int64) {
 	}
 }
 
-// lzfHead is the most that stands before compressed data, in bytes; lzfSaving is how much less than the string the data must be, as in Redis.
+// lzfHead is the most bytes that precede compressed data. lzfSaving is how many bytes shorter than
+// the string the data must be, as in Redis.
 const (
 	lzfHead   = 1 + 9 + 9
 	lzfSaving = 4

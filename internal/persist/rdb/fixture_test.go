@@ -36,14 +36,16 @@ const testNow = 1_000_000
 
 // redisLimits are Redis's defaults.
 func redisLimits() object.Limits {
-	return object.Limits{HashMaxListpackEntries: 512, HashMaxListpackValue: 64, SetMaxIntsetEntries: 512, SetMaxListpackEntries: 128, SetMaxListpackValue: 64,
+	return object.Limits{HashMaxListpackEntries: 512, HashMaxListpackValue: 64,
+		SetMaxIntsetEntries: 512, SetMaxListpackEntries: 128, SetMaxListpackValue: 64,
 		ZSetMaxListpackEntries: 128, ZSetMaxListpackValue: 64, ListMaxListpackSize: -2}
 }
 
 // newKeyspace makes a keyspace whose memory must be all back at the end.
 func newKeyspace(t testing.TB, lim object.Limits, seed uint64) *keyspace.Keyspace {
 	a := arena.New()
-	ks := keyspace.New(a, keyspace.Params{Databases: 6, Samples: 5, Limits: lim}, rand.New(rand.NewPCG(seed, 1)), testNow, deaf{})
+	ks := keyspace.New(a, keyspace.Params{Databases: 6, Samples: 5, Limits: lim},
+		rand.New(rand.NewPCG(seed, 1)), testNow, deaf{})
 	t.Cleanup(func() {
 		for i := range ks.Databases() {
 			ks.DB(i).Flush(false)
@@ -85,7 +87,8 @@ func randomText(rng *rand.Rand, longest int) []byte {
 	}
 }
 
-// fillKey makes a random value of the type under the key, which is absent; it has at least one element.
+// fillKey makes a random value of the type under the key, which must be absent. The value has at
+// least one element.
 func fillKey(db *keyspace.DB, key []byte, t object.Type, rng *rand.Rand) {
 	n := 1 + rng.IntN(4)
 	longest := 40
@@ -144,7 +147,8 @@ func randomScore(rng *rand.Rand) float64 {
 	case 2:
 		return float64(rng.Int64())
 	case 3:
-		return []float64{0, 1 / negZero(), -1 / negZero(), 5e-324, 1.7976931348623157e308}[rng.IntN(5)]
+		return []float64{0, 1 / negZero(), -1 / negZero(), 5e-324,
+			1.7976931348623157e308}[rng.IntN(5)]
 	}
 	return rng.NormFloat64()
 }
@@ -163,7 +167,9 @@ func fillAll(ks *keyspace.Keyspace, rng *rand.Rand, n int, timed bool) {
 		if db.Peek(key).Exists() {
 			continue
 		}
-		fillKey(db, key, []object.Type{object.String, object.List, object.Set, object.ZSet, object.Hash}[i%5], rng)
+		fillKey(db, key,
+			[]object.Type{object.String, object.List, object.Set, object.ZSet, object.Hash}[i%5],
+			rng)
 		if !timed {
 			stripDeadlines(db, key)
 		}
@@ -212,7 +218,10 @@ func content(db *keyspace.DB, e object.Entry) string {
 			out = append(out, string(v.Append(nil)))
 		}
 	case object.Set:
-		object.AsSet(x).Each(func(v listpack.Value) bool { out = append(out, string(v.Append(nil))); return true })
+		object.AsSet(x).Each(func(v listpack.Value) bool {
+			out = append(out, string(v.Append(nil)))
+			return true
+		})
 		slices.Sort(out)
 	case object.ZSet:
 		object.AsZSet(x).Each(func(m listpack.Value, score float64) bool {
@@ -332,7 +341,9 @@ type bits struct {
 	max int
 }
 
-func (b *bits) Read(p []byte) (int, error) { return b.src.Read(p[:min(len(p), 1+b.rng.IntN(b.max))]) }
+func (b *bits) Read(p []byte) (int, error) {
+	return b.src.Read(p[:min(len(p), 1+b.rng.IntN(b.max))])
+}
 
 // file puts records between a header and an end without checksum.
 func file(version int, records ...[]byte) []byte {

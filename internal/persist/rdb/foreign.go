@@ -51,7 +51,8 @@ func Describe(head []byte) string {
 func isText(b []byte) bool {
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)
-		if r == utf8.RuneError && len(b) >= utf8.UTFMax || r < ' ' && r != '\n' && r != '\r' && r != '\t' {
+		if r == utf8.RuneError && len(b) >= utf8.UTFMax ||
+			r < ' ' && r != '\n' && r != '\r' && r != '\t' {
 			return false
 		}
 		b = b[n:]
@@ -71,16 +72,19 @@ func parseHeader(b []byte) (version int, valkey bool, err error) {
 	digits := b[len(name):HeaderLen]
 	for _, c := range digits {
 		if c < '0' || c > '9' {
-			return 0, valkey, &Error{Offset: int64(len(name)), Reason: fmt.Sprintf("%q is no version", digits)}
+			return 0, valkey, &Error{Offset: int64(len(name)),
+				Reason: fmt.Sprintf("%q is no version", digits)}
 		}
 		version = version*10 + int(c-'0')
 	}
 	switch {
 	case valkey && version != versionValkey:
-		err = &Error{Offset: int64(len(name)), Reason: fmt.Sprintf("version %d of Valkey's RDB format; of Valkey's own, %d is read",
-			version, versionValkey)}
+		err = &Error{Offset: int64(len(name)),
+			Reason: fmt.Sprintf("version %d of Valkey's RDB format; of Valkey's own, %d is read",
+				version, versionValkey)}
 	case !valkey && (version < 1 || version > VersionMax):
-		err = &Error{Offset: int64(len(name)), Reason: fmt.Sprintf("version %d; 1 to %d are read", version, VersionMax)}
+		err = &Error{Offset: int64(len(name)),
+			Reason: fmt.Sprintf("version %d; 1 to %d are read", version, VersionMax)}
 	}
 	return version, valkey, err
 }

@@ -9,7 +9,8 @@ import (
 // ErrNoFunction is a payload of something else than functions.
 var ErrNoFunction = errors.New("given type is not a function")
 
-// DumpFunctions appends the payload of FUNCTION DUMP to e.B: a record for each library, as in a file, then version and checksum like DUMP's.
+// DumpFunctions appends the payload of FUNCTION DUMP to e.B: a record for each library, as in a
+// file, then version and checksum as in DUMP's payload.
 func DumpFunctions(e *Encoder, sources [][]byte) {
 	start := len(e.B)
 	for _, code := range sources {
@@ -19,10 +20,12 @@ func DumpFunctions(e *Encoder, sources [][]byte) {
 	e.B = binary.LittleEndian.AppendUint64(e.B, CRC64(0, e.B[start:]))
 }
 
-// RestoreFunctions decodes a payload of FUNCTION DUMP to the sources of libraries, which may alias it. Errors are ErrPayload, ErrNoFunction and wrapped ErrFormat.
+// RestoreFunctions decodes a payload of FUNCTION DUMP to the sources of libraries, which may alias
+// it. Errors are ErrPayload, ErrNoFunction and wrapped ErrFormat.
 func RestoreFunctions(payload []byte) ([][]byte, error) {
 	n := len(payload) - footerLen
-	if n < 0 || binary.LittleEndian.Uint16(payload[n:]) > VersionMax || CRC64(0, payload[:n+2]) != binary.LittleEndian.Uint64(payload[n+2:]) {
+	if n < 0 || binary.LittleEndian.Uint16(payload[n:]) > VersionMax ||
+		CRC64(0, payload[:n+2]) != binary.LittleEndian.Uint64(payload[n+2:]) {
 		return nil, ErrPayload
 	}
 	d := Decoder{b: payload[:n]}

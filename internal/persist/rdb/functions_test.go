@@ -11,7 +11,8 @@ import (
 
 func TestDumpFunctions(t *testing.T) {
 	for _, compress := range []bool{false, true} {
-		for _, want := range [][][]byte{nil, {[]byte("#!lua name=a\n")}, {[]byte("x"), []byte(strings.Repeat("y", 1000)), {}}} {
+		for _, want := range [][][]byte{nil, {[]byte("#!lua name=a\n")},
+			{[]byte("x"), []byte(strings.Repeat("y", 1000)), {}}} {
 			e := Encoder{B: []byte("before"), Compress: compress}
 			DumpFunctions(&e, want)
 			got, err := RestoreFunctions(e.B[len("before"):])
@@ -54,7 +55,8 @@ func TestRestoreFunctionsBroken(t *testing.T) {
 }
 
 func FuzzRestoreFunctions(f *testing.F) {
-	for _, s := range []string{"", "\xf5\x01x", "\xf5\x05abcde\xf5\x00", "\xf5\xc3\x04\x14\x01x\xe0\x0a\x00", "\x00\x01x"} {
+	for _, s := range []string{"", "\xf5\x01x", "\xf5\x05abcde\xf5\x00",
+		"\xf5\xc3\x04\x14\x01x\xe0\x0a\x00", "\x00\x01x"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, records string) {

@@ -16,33 +16,44 @@ func FuzzReader(f *testing.F) {
 	f.Add(file(10, rec(typeListQuicklist, "\x01"+str(zip(zstr("a"), "\xf3")))))
 	f.Add(file(1, rec(typeHashZipmap, str("\x01\x01f\x01\x00v\xff"))))
 	f.Add(file(12, rec(typeHashMetadata, le64(2000000)+"\x01\x01\x01f\x01v")))
-	f.Add(file(10, rec(typeModule2, string(encodedFilter(f, bloom.Params{Error: 0.01, Capacity: 5, Growth: 2}, 12)[1:]))))
+	f.Add(file(10,
+		rec(typeModule2,
+			string(encodedFilter(f, bloom.Params{Error: 0.01, Capacity: 5, Growth: 2}, 12)[1:]))))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		ks := newKeyspace(t, redisLimits(), 1)
 		if load(ks, bytes.NewReader(b), ReadOptions{NoChecksum: true}) != nil {
 			return
 		}
 		back := newKeyspace(t, redisLimits(), 1)
-		require.NoError(t, load(back, bytes.NewReader(encodeAll(ks, true)), ReadOptions{Workers: 1}))
+		require.NoError(t,
+			load(back, bytes.NewReader(encodeAll(ks, true)), ReadOptions{Workers: 1}))
 		for i := range ks.Databases() {
 			require.Equal(t, image(ks.DB(i)), image(back.DB(i)))
 		}
 	})
 }
 
-// FuzzRestore gives any bytes to the decoder of each record type: the first byte chooses it, version and checksum are made right.
+// FuzzRestore gives any bytes to the decoder of each record type. The first byte chooses it;
+// version and checksum are made right.
 func FuzzRestore(f *testing.F) {
 	for _, v := range []string{
-		"\x00\x01a", "\x00\xc3\x05\x0a\x00a\xe0\x00\x00", "\x01\x02\x01a\x01b", "\x02\x02\x01a\x01b", "\x03\x01\x01a\x031.5", "\x04\x01\x01f\x01v", "\x05\x01\x01a" + double(1),
-		"\x09" + str("\x01\x01f\x01\x00v\xff"), "\x0a" + str(zip(zstr("a"), "\xf3")), "\x0b" + str("\x02\x00\x00\x00\x02\x00\x00\x00\x05\x00\x07\x00"),
-		"\x0c" + str(zip(zstr("a"), "\xf3")), "\x0d" + str(zip(zstr("f"), zstr("v"))), "\x0e\x01" + str(zip(zstr("a"))), "\x10" + str(lpack("f", "v")),
-		"\x11" + str(lpack("a", "1.5")), "\x12\x02\x02" + str(lpack("a")) + "\x01\x01b", "\x14" + str(lpack("a", "1")),
-		"\x16\x01\x05\x01f\x01v", "\x17" + str(lpack("f", "v", "2000000")), "\x18" + le64(2000000) + "\x01\x01\x01f\x01v", "\x19" + le64(2000000) + str(lpack("f", "v", "2000000")),
+		"\x00\x01a", "\x00\xc3\x05\x0a\x00a\xe0\x00\x00", "\x01\x02\x01a\x01b",
+		"\x02\x02\x01a\x01b", "\x03\x01\x01a\x031.5", "\x04\x01\x01f\x01v",
+		"\x05\x01\x01a" + double(1), "\x09" + str("\x01\x01f\x01\x00v\xff"),
+		"\x0a" + str(zip(zstr("a"), "\xf3")),
+		"\x0b" + str("\x02\x00\x00\x00\x02\x00\x00\x00\x05\x00\x07\x00"),
+		"\x0c" + str(zip(zstr("a"), "\xf3")), "\x0d" + str(zip(zstr("f"), zstr("v"))),
+		"\x0e\x01" + str(zip(zstr("a"))), "\x10" + str(lpack("f", "v")),
+		"\x11" + str(lpack("a", "1.5")), "\x12\x02\x02" + str(lpack("a")) + "\x01\x01b",
+		"\x14" + str(lpack("a", "1")), "\x16\x01\x05\x01f\x01v",
+		"\x17" + str(lpack("f", "v", "2000000")), "\x18" + le64(2000000) + "\x01\x01\x01f\x01v",
+		"\x19" + le64(2000000) + str(lpack("f", "v", "2000000")),
 	} {
 		f.Add([]byte(v))
 	}
 	for _, murmur64a := range []bool{false, true} {
-		f.Add(encodedFilter(f, bloom.Params{Error: 0.01, Capacity: 5, Growth: 2, Murmur64A: murmur64a}, 12))
+		f.Add(encodedFilter(f,
+			bloom.Params{Error: 0.01, Capacity: 5, Growth: 2, Murmur64A: murmur64a}, 12))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		v, err := Restore(payload(12, string(b)), true)

@@ -22,7 +22,8 @@ func insert(db *keyspace.DB, key []byte, v *Value, m Meta) error {
 	if err != nil {
 		return err
 	}
-	if _, ok := db.Load(key, x.E.Value(), m.Deadline, keyspace.Access{Idle: m.Idle, Freq: m.Freq}); !ok {
+	if _, ok := db.Load(key, x.E.Value(), m.Deadline,
+		keyspace.Access{Idle: m.Idle, Freq: m.Freq}); !ok {
 		x.Discard()
 		return ErrBusy
 	}
@@ -30,7 +31,8 @@ func insert(db *keyspace.DB, key []byte, v *Value, m Meta) error {
 	return nil
 }
 
-// direct is the value as it goes into an entry if nothing has to be built: a string, or a packed collection within the limits.
+// direct returns the value as it goes into an entry, if nothing has to be built: a string, or a
+// packed collection within the limits.
 func (v *Value) direct(h *object.Heap) (ov object.Value, ok bool) {
 	switch v.form {
 	case formInt:

@@ -2,9 +2,10 @@ package rdb
 
 import "encoding/binary"
 
-// Compressing strings takes longer than all else that is done for a record, so an Encoder may leave it to another goroutine: it adds strings as they are
-// and notes where they lie. What it appends between BeginFrame and EndFrame is a frame then; frames stand one behind the other, and a Packer turns them into
-// what a file holds.
+// Compressing strings takes longer than all else that is done for a record, so an Encoder may leave
+// it to another goroutine. It then adds strings as they are and notes where they lie. What it
+// appends between BeginFrame and EndFrame is a frame. Frames stand one behind the other, and a
+// Packer turns them into the bytes of a file.
 //
 //	+--------+--------+---------+------------------------+
 //	| length | spans  | records | at | length | at | …   |  numbers of 4 bytes, LE
@@ -49,17 +50,20 @@ type Packer struct {
 	in, out []byte // of LongString
 }
 
-// Pack is the records of whole frames, their strings compressed. It is good until the next call.
+// Pack returns the records of whole frames, their strings compressed. It is good until the next
+// call.
 func (p *Packer) Pack(frames []byte) []byte {
 	e := &p.e
 	e.B = e.B[:0]
 	for len(frames) > 0 {
-		n, spans := int(binary.LittleEndian.Uint32(frames)), int(binary.LittleEndian.Uint32(frames[4:]))
+		n, spans := int(binary.LittleEndian.Uint32(frames)),
+			int(binary.LittleEndian.Uint32(frames[4:]))
 		b, notes := frames[frameHead:frameHead+n], frames[frameHead+n:]
 		frames = notes[spans*spanLen:]
 		done := 0
 		for ; spans > 0; spans-- {
-			at, size := int(binary.LittleEndian.Uint32(notes)), int(binary.LittleEndian.Uint32(notes[4:]))
+			at, size := int(binary.LittleEndian.Uint32(notes)),
+				int(binary.LittleEndian.Uint32(notes[4:]))
 			notes = notes[spanLen:]
 			end := at + lenWidth(size) + size
 			e.B = append(e.B, b[done:at]...)
@@ -73,7 +77,7 @@ func (p *Packer) Pack(frames []byte) []byte {
 	return e.B
 }
 
-// lenWidth is how many bytes Len adds for n.
+// lenWidth returns how many bytes Len adds for n.
 func lenWidth(n int) int {
 	switch {
 	case n < 1<<6:

@@ -134,7 +134,7 @@ func (p *Packer) pieces() pieceCompressor {
 	return pieceCompressor{p: p}
 }
 
-// room is where the next piece goes.
+// room returns where the next piece goes.
 func (c *pieceCompressor) room() []byte { return c.p.in[c.have : c.have+pieceBytes] }
 
 // next compresses the piece of n bytes in room.

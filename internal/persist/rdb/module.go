@@ -9,20 +9,23 @@ import (
 	"godwit/internal/object"
 )
 
-// A module's value is a record of its own (type 7): the module type's id, then parts that each say what they are, up to an end mark.
+// A module's value is a record of its own (type 7): the module type's id, then parts that each say
+// what they are, up to an end mark.
 //
 //	+----+-----+----+------------+-----+------------+-----+---+
 //	| 07 | key | id | opcode     | …   | opcode     | …   | 0 |
 //	+----+-----+----+------------+-----+------------+-----+---+
 //
 //	id      a length of 64 bits: nine characters of six bits, ten bits of version
-//	opcode  a length: 1 signed and 2 unsigned integer (a length), 3 float, 4 double (IEEE 754, LE), 5 string
+//	opcode  a length: 1 signed and 2 unsigned integer (a length), 3 float,
+//	        4 double (IEEE 754, LE), 5 string
 //
-// Such are the sketches: those whose layout a module knows go under that module's name, the others under names of our own (GW…), which no module has, so
-// that they are refused by others and not misread. What belongs to no layout below is refused by name.
+// Sketches are written so. Those whose layout a module knows have that module's name. The others
+// have names of our own (GW…), which no module has, so that others refuse them and do not misread
+// them. A record that has none of the layouts below is refused by name.
 //
-// A layout turns header and blocks of a sketch (object.Sketch) into parts and back. Large blocks are strings of such a record; they are never
-// compressed, because they are written piece by piece.
+// A layout turns header and blocks of a sketch (object.Sketch) into parts and back. Large blocks
+// are strings of such a record. They are never compressed, because they are written piece by piece.
 
 // layout is one way to write a sketch.
 type layout struct {
@@ -32,7 +35,8 @@ type layout struct {
 	newest int
 	t      object.Type // set by registerSketch
 	chunks string      // the command that loads it piece by piece, or ""; see rewriteSketch
-	// handles reports whether a sketch with the header is written so. Of the layouts of a type the first one is taken.
+	// handles reports whether the layout is for a sketch with that header. The first one of a type
+	// that does is taken.
 	handles func(head []byte) bool
 	// parts writes the sketch.
 	parts func(p *Parts, head []byte, blocks []int)
@@ -71,7 +75,7 @@ const moduleVersionBits = 10
 
 const moduleChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// moduleID is the id of the module type of that name, nine characters, in a version.
+// moduleID returns the id of the module type of that name, nine characters, in a version.
 func moduleID(name string, ver int) (id uint64) {
 	for i := range len(name) {
 		id = id<<6 | uint64(strings.IndexByte(moduleChars, name[i]))
@@ -79,7 +83,7 @@ func moduleID(name string, ver int) (id uint64) {
 	return id<<moduleVersionBits | uint64(ver)
 }
 
-// moduleName is the name of the module type with that id.
+// moduleName returns the name of the module type with that id.
 func moduleName(id uint64) string {
 	var name [9]byte
 	for i := range name {
@@ -92,7 +96,8 @@ func moduleName(id uint64) string {
 func refuseModule(id uint64) string {
 	name := moduleName(id)
 	if l := sketches[name]; l != nil {
-		return fmt.Sprintf("a value of module type %s in version %d; versions %d to %d are read", name, id&(1<<moduleVersionBits-1), l.oldest, l.newest)
+		return fmt.Sprintf("a value of module type %s in version %d; versions %d to %d are read",
+			name, id&(1<<moduleVersionBits-1), l.oldest, l.newest)
 	}
 	return fmt.Sprintf("a value of module type %s; modules are not supported", name)
 }
@@ -159,7 +164,8 @@ func (s *sketchEncoder) upTo(e *Encoder, at int) {
 	s.done = at
 }
 
-// Plain layouts: the header as a string, how many blocks there are, and each block as a string. check finds out whether they make a sketch.
+// Plain layouts have the header as a string, the number of blocks, and each block as a string.
+// check finds out whether they make a sketch.
 func plainParts(p *Parts, head []byte, blocks []int) {
 	p.String(head)
 	p.Uint(uint64(len(blocks)))
@@ -168,7 +174,9 @@ func plainParts(p *Parts, head []byte, blocks []int) {
 	}
 }
 
-func plainRead(check func(head []byte, blocks [][]byte) error) func(d *Decoder, ver int) ([]byte, [][]byte, error) {
+func plainRead(
+	check func(head []byte, blocks [][]byte) error,
+) func(d *Decoder, ver int) ([]byte, [][]byte, error) {
 	return func(d *Decoder, _ int) (head []byte, blocks [][]byte, err error) {
 		at := d.pos
 		if head, err = d.PartString(); err != nil {
@@ -238,7 +246,8 @@ func (d *Decoder) PartString() ([]byte, error) {
 // PartEnd reads the end mark.
 func (d *Decoder) PartEnd() error { return d.part(moduleEOF) }
 
-// partReader reads parts one after the other and keeps the first error; what it reads after that is zero.
+// partReader reads parts one after the other and keeps the first error. What it reads after an
+// error is zero.
 type partReader struct {
 	d   *Decoder
 	err error
@@ -278,7 +287,7 @@ func (r *partReader) end() {
 	}
 }
 
-// lengths are how long the blocks are.
+// lengths returns how long the blocks are.
 func lengths(blocks [][]byte) []int {
 	n := make([]int, len(blocks))
 	for i, b := range blocks {

@@ -8,13 +8,17 @@ import (
 	"godwit/internal/object"
 )
 
-// Bloom filters of RedisBloom's kind are written as RedisBloom does, in its version 4, which Redis 8 reads:
+// Bloom filters of RedisBloom's kind are written as RedisBloom does, in its version 4, which Redis
+// 8 reads:
 //
 //	items, links, options, growth          unsigned
-//	of each link: capacity, error (double), probes, bits per item (double), bits, n2, the bits (string), items
+//	of each link: capacity, error (double), probes, bits per item (double), bits, n2,
+//	              the bits (string), items
 //
-// Versions 1 to 3 lack growth (it is 2 then), 1 the options too. Version 0, of 2017, rounded bits otherwise and is not read. Version 5 adds a hash version and a seed at the end; only hash version 0,
-// which is the hash of all before, is read. Our own filters are plain: header and bits.
+// Versions 1 to 3 have no growth (it is 2 then). Version 1 has no options either. Version 0, of
+// 2017, rounded bits otherwise and is not read. Version 5 adds a hash version and a seed at the
+// end. Only hash version 0, the hash of all versions before, is read. Our own filters are plain:
+// header and bits.
 func init() {
 	registerSketch(object.TypeBloom,
 		&layout{name: "MBbloom--", ver: 4, oldest: 1, newest: 5, chunks: "BF.LOADCHUNK",

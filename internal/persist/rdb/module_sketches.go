@@ -10,8 +10,9 @@ import (
 	"godwit/internal/topk"
 )
 
-// Cuckoo filters, count-min sketches, top-k lists and t-digests are laid out in memory so that RedisBloom's records of them can be written and read: what
-// is written here loads there, and the other way round.
+// Cuckoo filters, count-min sketches, top-k lists and t-digests are laid out in memory so that
+// RedisBloom's records of them can be written and read. What is written here loads there, and the
+// other way round.
 
 func init() {
 	registerSketch(object.TypeCuckoo, cuckooLayout())
@@ -20,15 +21,16 @@ func init() {
 	registerSketch(object.TypeTDigest, tdigestLayout())
 }
 
-// cuckooLayout: sub-filters, buckets of the first, items, deletes, slots of a bucket, max iterations, expansion; then for each sub-filter its number of
-// buckets and its bytes.
+// cuckooLayout has sub-filters, buckets of the first, items, deletes, slots of a bucket, max
+// iterations, expansion; then for each sub-filter its number of buckets and its bytes.
 func cuckooLayout() *layout {
 	return &layout{
 		name: "MBbloomCF", ver: 4, oldest: 4, newest: 4, chunks: "CF.LOADCHUNK", handles: any1,
 		parts: func(p *Parts, head []byte, blocks []int) {
 			f, n := cuckoo.ParseHead(head)
 			for _, v := range [...]uint64{
-				n, f.Buckets, f.Items, f.Deletes, uint64(f.BucketSize), uint64(f.MaxIterations), uint64(f.Expansion),
+				n, f.Buckets, f.Items, f.Deletes, uint64(f.BucketSize), uint64(f.MaxIterations),
+				uint64(f.Expansion),
 			} {
 				p.Uint(v)
 			}
@@ -66,7 +68,8 @@ func readCuckoo(d *Decoder, _ int) ([]byte, [][]byte, error) {
 	}
 	mem := &blockList{}
 	f := cuckoo.Filter{
-		Buckets: n[1], Items: n[2], Deletes: n[3], BucketSize: uint16(n[4]), MaxIterations: uint16(n[5]), Expansion: uint16(n[6]), Mem: mem,
+		Buckets: n[1], Items: n[2], Deletes: n[3], BucketSize: uint16(n[4]),
+		MaxIterations: uint16(n[5]), Expansion: uint16(n[6]), Mem: mem,
 	}
 	if !f.Valid(n[0]) {
 		return refuse("impossible numbers")
@@ -81,7 +84,8 @@ func readCuckoo(d *Decoder, _ int) ([]byte, [][]byte, error) {
 			return nil, nil, err
 		}
 		// An item is where sub-filters that grow by the expansion have it.
-		if size, ok := f.SubFilterBytes(int(i)); !ok || int64(len(b)) != size || buckets*n[4] != uint64(size) {
+		if size, ok := f.SubFilterBytes(int(i)); !ok || int64(len(b)) != size ||
+			buckets*n[4] != uint64(size) {
 			return refuse("a sub-filter of the wrong size")
 		}
 		mem.list = append(mem.list, b)
@@ -126,7 +130,9 @@ func cmsLayout() *layout {
 			s := cms.Sketch{Width: n[0], Depth: n[1], Count: n[2]}
 			if !s.Valid(len(b)) {
 				d.pos = at
-				return nil, nil, d.errorf("a count-min sketch of %d × %d counters in %d bytes, total %d", n[0], n[1], len(b), n[2])
+				return nil, nil, d.errorf(
+					"a count-min sketch of %d × %d counters in %d bytes, total %d",
+					n[0], n[1], len(b), n[2])
 			}
 			head := make([]byte, cms.HeadSize)
 			s.PutHead(head)
@@ -135,7 +141,8 @@ func cmsLayout() *layout {
 	}
 }
 
-// topkLayout: k, width, depth, decay, buckets, the heap, and the item of each of its entries with a zero byte behind it.
+// topkLayout has k, width, depth, decay, buckets, the heap, and the item of each of its entries
+// with a zero byte behind it.
 func topkLayout() *layout {
 	return &layout{
 		name: "TopK-TYPE", ver: 0, oldest: 0, newest: 0, handles: any1,
@@ -210,7 +217,8 @@ func readTopK(d *Decoder, _ int) ([]byte, [][]byte, error) {
 	return head, [][]byte{buckets}, d.PartEnd()
 }
 
-// tdigestLayout: compression, least and greatest value, capacity, nodes, 0, merges, weight, 0; then the nodes' means and their weights.
+// tdigestLayout has compression, least and greatest value, capacity, nodes, 0, merges, weight, 0;
+// then the nodes' means and their weights.
 func tdigestLayout() *layout {
 	return &layout{
 		name: "TDIS-TYPE", ver: 0, oldest: 0, newest: 0, handles: any1,
@@ -242,7 +250,8 @@ func readTDigest(d *Decoder, _ int) ([]byte, [][]byte, error) {
 	var nodes, unmerged int64
 	var unmergedWeight float64
 	for _, to := range []any{
-		&r.Compression, &r.Min, &r.Max, &r.Capacity, &nodes, &unmerged, &r.Compressions, &r.Weight, &unmergedWeight,
+		&r.Compression, &r.Min, &r.Max, &r.Capacity, &nodes, &unmerged, &r.Compressions, &r.Weight,
+		&unmergedWeight,
 	} {
 		var err error
 		switch to := to.(type) {
@@ -258,7 +267,8 @@ func readTDigest(d *Decoder, _ int) ([]byte, [][]byte, error) {
 	// A node takes two parts of nine bytes.
 	if nodes < 0 || nodes > int64(d.left())/18 || unmerged != 0 {
 		d.pos = at
-		return nil, nil, d.errorf("a t-digest of %d and %d nodes in %d bytes", nodes, unmerged, d.left())
+		return nil, nil, d.errorf("a t-digest of %d and %d nodes in %d bytes", nodes, unmerged,
+			d.left())
 	}
 	for _, to := range []*[]float64{&r.Means, &r.Weights} {
 		for range nodes {

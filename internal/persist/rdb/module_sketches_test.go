@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -20,7 +21,8 @@ import (
 	"godwit/internal/topk"
 )
 
-var sketchKinds = []object.Type{object.TypeCuckoo, object.TypeCMS, object.TypeTopK, object.TypeTDigest}
+var sketchKinds = []object.Type{object.TypeCuckoo, object.TypeCMS, object.TypeTopK,
+	object.TypeTDigest}
 
 // fillSketch makes a sketch of the type under the key, which is absent.
 func fillSketch(db *keyspace.DB, key []byte, t object.Type, rng *rand.Rand) {
@@ -30,8 +32,10 @@ func fillSketch(db *keyspace.DB, key []byte, t object.Type, rng *rand.Rand) {
 	switch t {
 	case object.TypeCuckoo:
 		s = object.NewSketch(db.Heap(), cuckoo.HeadSize)
-		f := cuckoo.Filter{BucketSize: uint16(1 + rng.IntN(4)), MaxIterations: uint16(1 + rng.IntN(30)), Mem: s}
-		f.Buckets, f.Expansion = cuckoo.Geometry(uint64(8+rng.IntN(1000)), f.BucketSize, uint16(1+rng.IntN(3)))
+		f := cuckoo.Filter{BucketSize: uint16(1 + rng.IntN(4)),
+			MaxIterations: uint16(1 + rng.IntN(30)), Mem: s}
+		f.Buckets, f.Expansion = cuckoo.Geometry(uint64(8+rng.IntN(1000)), f.BucketSize,
+			uint16(1+rng.IntN(3)))
 		f.Grow()
 		for range n {
 			f.Insert(item())
@@ -83,7 +87,8 @@ func sketchState(x *object.Edit) string {
 	return string(all)
 }
 
-// TestSketchRecords writes sketches of each type and reads them, as a file in small pieces and as payloads.
+// TestSketchRecords writes sketches of each type and reads them, as a file in small pieces and as
+// payloads.
 func TestSketchRecords(t *testing.T) {
 	seed, rng := newSeed(t)
 	ks, back := newKeyspace(t, redisLimits(), seed), newKeyspace(t, redisLimits(), seed)
@@ -91,12 +96,15 @@ func TestSketchRecords(t *testing.T) {
 		fillSketch(ks.DB(i%3), fmt.Append(nil, "sketch ", i), sketchKinds[i%4], rng)
 	}
 	b := encodeAll(ks, true)
-	require.NoError(t, load(back, &bits{bytes.NewReader(b), rng, 1 + rng.IntN(3000)}, ReadOptions{Workers: rng.IntN(3)}))
+	require.NoError(t,
+		load(back, &bits{bytes.NewReader(b), rng, 1 + rng.IntN(3000)},
+			ReadOptions{Workers: rng.IntN(3)}))
 	for i := range 80 {
 		key, db := fmt.Append(nil, "sketch ", i), i%3
 		was, is := ks.DB(db).Peek(key), back.DB(db).Peek(key)
 		require.Equal(t, was.Type(), is.Type())
-		require.Equal(t, sketchState(ks.DB(db).Open(was)), sketchState(back.DB(db).Open(is)), "%s", key)
+		require.Equal(t, sketchState(ks.DB(db).Open(was)), sketchState(back.DB(db).Open(is)), "%s",
+			key)
 		var e, again Encoder
 		Dump(&e, ks.Heap, was)
 		v, err := Restore(e.B, true)
@@ -116,7 +124,8 @@ func TestSketchRecords(t *testing.T) {
 	}
 }
 
-// parts is a module's value of those parts: uint64 unsigned, int64 signed, float64 doubles, strings.
+// parts returns a module's value of those parts: uint64 unsigned, int64 signed, float64 doubles,
+// strings.
 func parts(name string, ver int, list ...any) string {
 	var p Parts
 	for _, v := range list {
@@ -143,25 +152,20 @@ func le32(n ...uint32) (s string) {
 	return s
 }
 
-// TestRedisBloomSketches reads records as RedisBloom's rdb_save functions write them, and refuses broken ones.
-func TestRedisBloomSketches(t *testing.T) {
-	fp := func(s string) uint32 { return murmur.Sum32([]byte(s), 1919) }
-	pointer := string(bytes.Repeat([]byte{0x5a}, 8))
-	heap := func(item string, count uint32) string {
-		return le32(fp(item), uint32(len(item))) + pointer + le32(count, 0xdeadbeef)
-	}
+// redisBloomRecord is a record of a sketch, and whether it is sound.
+type redisBloomRecord struct {
+	value string
+	ok    bool
+}
+
+// redisBloomFilters returns records of cuckoo filters and count-min sketches as RedisBloom writes
+// them, or nearly so, and whether they are sound.
+func redisBloomFilters() map[string]redisBloomRecord {
 	cf := func(list ...any) string { return parts("MBbloomCF", 4, list...) }
 	cm := func(list ...any) string { return parts("CMSk-TYPE", 0, list...) }
-	tk := func(list ...any) string { return parts("TopK-TYPE", 0, list...) }
-	td := func(list ...any) string { return parts("TDIS-TYPE", 0, list...) }
-	nodes := func(n int64, rest ...any) []any {
-		return append([]any{100., 1., 4., int64(610), n, int64(0), int64(3), 4., 0.}, rest...)
-	}
 	eight := "\x01\x00\x02\x00\x00\x03\x00\x04"
-	for name, c := range map[string]struct {
-		value string
-		ok    bool
-	}{
+	//lint:table a record and whether it is sound
+	return map[string]redisBloomRecord{
 		"cuckoo":                          {cf(1, 4, 4, 0, 2, 20, 1, 4, eight), true},
 		"cuckoo, two":                     {cf(2, 4, 8, 0, 2, 20, 2, 4, eight, 8, eight+eight), true},
 		"cuckoo, older":                   {parts("MBbloomCF", 3, 1, 4, 4, 0, 2, 20, 1, 4, eight), false},
@@ -185,40 +189,65 @@ func TestRedisBloomSketches(t *testing.T) {
 		"cms, size wraps":                 {cm(uint64(1)<<62, 4, 7, ""), false},
 		"cms, total of 64 bits":           {cm(2, 1, uint64(1)<<63, le32(3, 4)), false},
 		"cms, of a later version":         {parts("CMSk-TYPE", 1, 2, 1, 7, le32(3, 4)), false},
-		"topk":                            {tk(2, 2, 1, 0.9, le32(1, 2, 3, 4), heap("b", 3)+heap("a", 5), "b\x00", "a\x00"), true},
-		"topk, no heap":                   {tk(2, 2, 1, 0.9, le32(1, 2, 3, 4), heap("a", 5)+heap("b", 3), "a\x00", "b\x00"), true},
-		"topk, one free":                  {tk(2, 2, 1, 0.9, le32(1, 2, 3, 4), heap("", 0)+heap("a", 5), "\x00", "a\x00"), true},
-		"topk, the empty item":            {tk(1, 2, 1, 0.9, le32(1, 2, 3, 4), heap("", 7), "\x00"), true},
-		"topk, twice the same":            {tk(2, 2, 1, 0.9, le32(1, 2, 3, 4), heap("a", 3)+heap("a", 5), "a\x00", "a\x00"), true},
-		"topk, k 0":                       {tk(0, 2, 1, 0.9, le32(1, 2, 3, 4), ""), false},
-		"topk, k large":                   {tk(uint64(1)<<32, 2, 1, 0.9, le32(1, 2, 3, 4), ""), false},
-		"topk, size wraps":                {tk(1, uint64(1)<<31, uint64(1)<<31, 0.9, "", heap("a", 5), "a\x00"), false},
-		"topk, width 0":                   {tk(1, 0, 1, 0.9, "", heap("a", 5), "a\x00"), false},
-		"topk, decay 0":                   {tk(1, 1, 1, 0., le32(1, 2), heap("a", 5), "a\x00"), false},
-		"topk, decay NaN":                 {tk(1, 1, 1, math.NaN(), le32(1, 2), heap("a", 5), "a\x00"), false},
-		"topk, buckets short":             {tk(1, 2, 1, 0.9, le32(1, 2, 3), heap("a", 5), "a\x00"), false},
-		"topk, heap short":                {tk(2, 2, 1, 0.9, le32(1, 2, 3, 4), heap("a", 5), "a\x00", "\x00"), false},
-		"topk, items missing":             {tk(2, 2, 1, 0.9, le32(1, 2, 3, 4), heap("b", 3)+heap("a", 5), "b\x00"), false},
-		"topk, no end":                    {tk(1, 1, 1, 0.9, le32(1, 2), heap("a", 5), "a"), false},
-		"topk, nothing":                   {tk(1, 1, 1, 0.9, le32(1, 2), heap("a", 5), ""), false},
-		"tdigest":                         {td(nodes(3, 1., 2., 4., 1., 2., 1.)...), true},
-		"tdigest, empty":                  {td(100., math.MaxFloat64, -math.MaxFloat64, int64(610), int64(0), int64(0), int64(0), 0., 0.), true},
-		"tdigest, no order":               {td(nodes(3, 4., 2., 1., 1., 2., 1.)...), true},
-		"tdigest, below the least":        {td(nodes(3, 0.5, 2., 4., 1., 2., 1.)...), false},
-		"tdigest, NaN":                    {td(nodes(3, 1., math.NaN(), 4., 1., 2., 1.)...), false},
-		"tdigest, weight 0":               {td(nodes(3, 1., 2., 4., 1., 0., 1.)...), false},
-		"tdigest, weight NaN":             {td(nodes(3, 1., 2., 4., 1., math.NaN(), 1.)...), false},
-		"tdigest, weights overflow":       {td(nodes(3, 1., 2., 4., 1e18, 5e18, 5e18)...), false},
-		"tdigest, weights short":          {td(nodes(3, 1., 2., 4., 1., 2.)...), false},
-		"tdigest, nodes < 0":              {td(nodes(-1)...), false},
-		"tdigest, very many nodes":        {td(nodes(math.MaxInt64)...), false},
-		"tdigest, compression 0":          {td(0., 1., 4., int64(610), int64(1), int64(0), int64(3), 4., 0., 1., 1.), false},
-		"tdigest, compression NaN":        {td(math.NaN(), 1., 4., int64(610), int64(1), int64(0), int64(3), 4., 0., 1., 1.), false},
-		"tdigest, compression large":      {td(1e18, 1., 4., int64(610), int64(1), int64(0), int64(3), 4., 0., 1., 1.), false},
-		"tdigest, Min is infinite":        {td(100., math.Inf(-1), 4., int64(610), int64(1), int64(0), int64(3), 4., 0., 1., 1.), false},
-		"tdigest, unmerged":               {td(100., 1., 4., int64(610), int64(1), int64(1), int64(3), 4., 0., 1., 1.), false},
-		"tdigest, unsigned":               {td(100., 1., 4., 610, 1, 0, 3, 4., 0., 1., 1.), false},
-	} {
+	}
+}
+
+// redisBloomDigests returns the same of top-k lists and t-digests.
+func redisBloomDigests() map[string]redisBloomRecord {
+	fp := func(s string) uint32 { return murmur.Sum32([]byte(s), 1919) }
+	pointer := string(bytes.Repeat([]byte{0x5a}, 8))
+	heap := func(item string, count uint32) string {
+		return le32(fp(item), uint32(len(item))) + pointer + le32(count, 0xdeadbeef)
+	}
+	tk := func(list ...any) string { return parts("TopK-TYPE", 0, list...) }
+	td := func(list ...any) string { return parts("TDIS-TYPE", 0, list...) }
+	nodes := func(n int64, rest ...any) []any {
+		return append([]any{100., 1., 4., int64(610), n, int64(0), int64(3), 4., 0.}, rest...)
+	}
+	//lint:table a record and whether it is sound
+	return map[string]redisBloomRecord{
+		"topk":                       {tk(2, 2, 1, 0.9, le32(1, 2, 3, 4), heap("b", 3)+heap("a", 5), "b\x00", "a\x00"), true},
+		"topk, no heap":              {tk(2, 2, 1, 0.9, le32(1, 2, 3, 4), heap("a", 5)+heap("b", 3), "a\x00", "b\x00"), true},
+		"topk, one free":             {tk(2, 2, 1, 0.9, le32(1, 2, 3, 4), heap("", 0)+heap("a", 5), "\x00", "a\x00"), true},
+		"topk, the empty item":       {tk(1, 2, 1, 0.9, le32(1, 2, 3, 4), heap("", 7), "\x00"), true},
+		"topk, twice the same":       {tk(2, 2, 1, 0.9, le32(1, 2, 3, 4), heap("a", 3)+heap("a", 5), "a\x00", "a\x00"), true},
+		"topk, k 0":                  {tk(0, 2, 1, 0.9, le32(1, 2, 3, 4), ""), false},
+		"topk, k large":              {tk(uint64(1)<<32, 2, 1, 0.9, le32(1, 2, 3, 4), ""), false},
+		"topk, size wraps":           {tk(1, uint64(1)<<31, uint64(1)<<31, 0.9, "", heap("a", 5), "a\x00"), false},
+		"topk, width 0":              {tk(1, 0, 1, 0.9, "", heap("a", 5), "a\x00"), false},
+		"topk, decay 0":              {tk(1, 1, 1, 0., le32(1, 2), heap("a", 5), "a\x00"), false},
+		"topk, decay NaN":            {tk(1, 1, 1, math.NaN(), le32(1, 2), heap("a", 5), "a\x00"), false},
+		"topk, buckets short":        {tk(1, 2, 1, 0.9, le32(1, 2, 3), heap("a", 5), "a\x00"), false},
+		"topk, heap short":           {tk(2, 2, 1, 0.9, le32(1, 2, 3, 4), heap("a", 5), "a\x00", "\x00"), false},
+		"topk, items missing":        {tk(2, 2, 1, 0.9, le32(1, 2, 3, 4), heap("b", 3)+heap("a", 5), "b\x00"), false},
+		"topk, no end":               {tk(1, 1, 1, 0.9, le32(1, 2), heap("a", 5), "a"), false},
+		"topk, nothing":              {tk(1, 1, 1, 0.9, le32(1, 2), heap("a", 5), ""), false},
+		"tdigest":                    {td(nodes(3, 1., 2., 4., 1., 2., 1.)...), true},
+		"tdigest, empty":             {td(100., math.MaxFloat64, -math.MaxFloat64, int64(610), int64(0), int64(0), int64(0), 0., 0.), true},
+		"tdigest, no order":          {td(nodes(3, 4., 2., 1., 1., 2., 1.)...), true},
+		"tdigest, below the least":   {td(nodes(3, 0.5, 2., 4., 1., 2., 1.)...), false},
+		"tdigest, NaN":               {td(nodes(3, 1., math.NaN(), 4., 1., 2., 1.)...), false},
+		"tdigest, weight 0":          {td(nodes(3, 1., 2., 4., 1., 0., 1.)...), false},
+		"tdigest, weight NaN":        {td(nodes(3, 1., 2., 4., 1., math.NaN(), 1.)...), false},
+		"tdigest, weights overflow":  {td(nodes(3, 1., 2., 4., 1e18, 5e18, 5e18)...), false},
+		"tdigest, weights short":     {td(nodes(3, 1., 2., 4., 1., 2.)...), false},
+		"tdigest, nodes < 0":         {td(nodes(-1)...), false},
+		"tdigest, very many nodes":   {td(nodes(math.MaxInt64)...), false},
+		"tdigest, compression 0":     {td(0., 1., 4., int64(610), int64(1), int64(0), int64(3), 4., 0., 1., 1.), false},
+		"tdigest, compression NaN":   {td(math.NaN(), 1., 4., int64(610), int64(1), int64(0), int64(3), 4., 0., 1., 1.), false},
+		"tdigest, compression large": {td(1e18, 1., 4., int64(610), int64(1), int64(0), int64(3), 4., 0., 1., 1.), false},
+		"tdigest, Min is infinite":   {td(100., math.Inf(-1), 4., int64(610), int64(1), int64(0), int64(3), 4., 0., 1., 1.), false},
+		"tdigest, unmerged":          {td(100., 1., 4., int64(610), int64(1), int64(1), int64(3), 4., 0., 1., 1.), false},
+		"tdigest, unsigned":          {td(100., 1., 4., 610, 1, 0, 3, 4., 0., 1., 1.), false},
+	}
+}
+
+// TestRedisBloomSketches reads records as RedisBloom's rdb_save functions write them, and refuses
+// broken ones.
+func TestRedisBloomSketches(t *testing.T) {
+	records := redisBloomFilters()
+	maps.Copy(records, redisBloomDigests())
+	for name, c := range records {
 		t.Run(name, func(t *testing.T) {
 			v, err := Restore(payload(10, c.value), true)
 			if !c.ok {
@@ -290,7 +319,8 @@ type smallLimit struct{}
 
 func (smallLimit) Fits(n uint64) bool { return n < 1<<16 }
 
-// FuzzSketches reads module values of any bytes; what is taken for a sketch can be used, and read again when it is written.
+// FuzzSketches reads module values of any bytes. What is taken for a sketch can be used, and read
+// again when it is written.
 func FuzzSketches(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, kind := range sketchKinds {
@@ -303,9 +333,12 @@ func FuzzSketches(f *testing.F) {
 		}
 	}
 	f.Add([]byte(parts("CMSk-TYPE", 0, 2, 1, 7, le32(3, 4))))
-	f.Add([]byte(parts("MBbloomCF", 4, 1, 4, 4, 0, 2, 20, 1, 4, "\x01\x00\x02\x00\x00\x03\x00\x04")))
+	f.Add([]byte(
+		parts("MBbloomCF", 4, 1, 4, 4, 0, 2, 20, 1, 4, "\x01\x00\x02\x00\x00\x03\x00\x04")))
 	f.Add([]byte(parts("TopK-TYPE", 0, 1, 1, 1, 0.9, le32(1, 2), le32(1, 1, 0, 0, 5, 0), "a\x00")))
-	f.Add([]byte(parts("TDIS-TYPE", 0, 100., 1., 4., int64(610), int64(2), int64(0), int64(3), 4., 0., 1., 4., 1., 1.5)))
+	f.Add([]byte(
+		parts("TDIS-TYPE", 0, 100., 1., 4., int64(610), int64(2), int64(0), int64(3), 4., 0., 1.,
+			4., 1., 1.5)))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		v, err := Restore(payload(12, string(b)), true)
 		if err != nil {
@@ -317,7 +350,8 @@ func FuzzSketches(f *testing.F) {
 			require.Zero(t, ks.DB(0).Len())
 			return
 		}
-		if e := ks.DB(0).Peek([]byte("k")); e.Exists() && e.Encoding() == object.EncSketch && e.Type() != object.TypeBloom {
+		if e := ks.DB(0).Peek([]byte("k")); e.Exists() && e.Encoding() == object.EncSketch &&
+			e.Type() != object.TypeBloom {
 			exercise(t, ks.DB(0), []byte("k"))
 		}
 	})

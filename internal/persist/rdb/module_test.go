@@ -41,16 +41,20 @@ func encodedFilter(t testing.TB, p bloom.Params, n int) []byte {
 	return e.B
 }
 
-// TestSketches writes filters of both kinds and reads them, as a file in small pieces and as payloads.
+// TestSketches writes filters of both kinds and reads them, as a file in small pieces and as
+// payloads.
 func TestSketches(t *testing.T) {
 	seed, rng := newSeed(t)
 	ks, back := newKeyspace(t, redisLimits(), seed), newKeyspace(t, redisLimits(), seed)
 	for i := range 40 {
-		p := bloom.Params{Error: math.Pow(10, -1-rng.Float64()*4), Capacity: 1 + rng.Uint64N(2000), Growth: uint32(1 + rng.IntN(3)), Murmur64A: i%2 == 0}
+		p := bloom.Params{Error: math.Pow(10, -1-rng.Float64()*4), Capacity: 1 + rng.Uint64N(2000),
+			Growth: uint32(1 + rng.IntN(3)), Murmur64A: i%2 == 0}
 		fillFilter(t, ks.DB(i%3), fmt.Sprint("filter ", i), p, rng.IntN(6000))
 	}
 	b := encodeAll(ks, true)
-	require.NoError(t, load(back, &bits{bytes.NewReader(b), rng, 1 + rng.IntN(3000)}, ReadOptions{Workers: rng.IntN(3)}))
+	require.NoError(t,
+		load(back, &bits{bytes.NewReader(b), rng, 1 + rng.IntN(3000)},
+			ReadOptions{Workers: rng.IntN(3)}))
 	for i := range 3 {
 		require.Equal(t, image(ks.DB(i)), image(back.DB(i)))
 	}
@@ -78,7 +82,8 @@ func TestModuleID(t *testing.T) {
 	}
 }
 
-// TestRedisBloomRecord holds the record of a filter of RedisBloom's kind against one written by hand after its rdb_save.
+// TestRedisBloomRecord holds the record of a filter of RedisBloom's kind against one written by
+// hand after its rdb_save.
 func TestRedisBloomRecord(t *testing.T) {
 	var p Parts
 	p.Uint(2) // items
@@ -98,13 +103,18 @@ func TestRedisBloomRecord(t *testing.T) {
 	want = append(append(want, p.e.B...), moduleEOF)
 
 	ks := newKeyspace(t, redisLimits(), 1)
-	s := fillFilter(t, ks.DB(0), "k", bloom.Params{Error: 0.01, Capacity: 10, Growth: 2, Murmur64A: true}, 2)
+	s := fillFilter(t, ks.DB(0), "k",
+		bloom.Params{Error: 0.01, Capacity: 10, Growth: 2, Murmur64A: true}, 2)
 	clear(s.Change(0, 0, 16))
 	var e Encoder
 	e.Value(ks.Heap, ks.DB(0).Peek([]byte("k")))
 	require.Equal(t, want, e.B)
+}
 
-	// What it wrote before, and what it writes since.
+// TestRedisBloomVersions reads the records of filters that RedisBloom wrote before and has written
+// since.
+func TestRedisBloomVersions(t *testing.T) {
+	bits := make([]byte, 16)
 	older := func(ver int, parts func(p *Parts), tail ...uint64) string {
 		var p Parts
 		parts(&p)
@@ -153,10 +163,12 @@ func TestRedisBloomRecord(t *testing.T) {
 	}
 }
 
-// TestSketchRefused changes each byte of records, and cuts them: nothing that is read afterwards may be no filter.
+// TestSketchRefused changes each byte of records, and cuts them. What is still read afterwards must
+// be a filter.
 func TestSketchRefused(t *testing.T) {
 	for _, murmur64a := range []bool{false, true} {
-		whole := encodedFilter(t, bloom.Params{Error: 0.01, Capacity: 5, Growth: 2, Murmur64A: murmur64a}, 12)
+		whole := encodedFilter(t,
+			bloom.Params{Error: 0.01, Capacity: 5, Growth: 2, Murmur64A: murmur64a}, 12)
 		for i := range whole {
 			_, err := Restore(payload(10, string(whole[:i])), true)
 			require.Error(t, err, "cut at %d", i)
@@ -177,6 +189,7 @@ func TestSketchRefused(t *testing.T) {
 	huge.e.Len(1 << 39)
 	_, err := Restore(payload(10, "\x07"+string(idBytes("GWbloom--", 1))+string(huge.e.B)), true)
 	require.ErrorContains(t, err, "the data ends here")
-	_, err = Restore(payload(10, "\x07"+string(binary.BigEndian.AppendUint64([]byte{0x81}, moduleID("abcdefghi", 3)))+"\x00"), true)
+	_, err = Restore(payload(10, "\x07"+string(
+		binary.BigEndian.AppendUint64([]byte{0x81}, moduleID("abcdefghi", 3)))+"\x00"), true)
 	require.ErrorContains(t, err, "a value of module type abcdefghi; modules are not supported")
 }

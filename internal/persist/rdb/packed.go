@@ -18,11 +18,11 @@ import (
 //	+---------+--------+--------+-------+-----+------+
 //
 //	entry: length of the entry before: one byte up to 253, or FE + 4 bytes, LE; then
-//	00xxxxxx            string of x bytes          80 + 4 bytes, BE    string
-//	01xxxxxx yyyyyyyy   string of xy bytes         C0 D0 E0 F0 FE      integer of 2 4 8 3 1 bytes, LE
-//	                                               F1 … FD             the integers 0 to 12
+//	00xxxxxx            string of x bytes     80 + 4 bytes, BE    string
+//	01xxxxxx yyyyyyyy   string of xy bytes    C0 D0 E0 F0 FE      integer of 2 4 8 3 1 bytes, LE
+//	                                          F1 … FD             the integers 0 to 12
 //
-// tail is the offset of the last entry (of the end if there is none); count 65535 means unknown.
+// tail is the offset of the last entry (of the end if there is none). count 65535 means unknown.
 //
 // # Zipmap
 //
@@ -30,8 +30,8 @@ import (
 //	| count | field length, field, value length, free, value, unused | …   | 0xFF |
 //	+-------+-------------------------------------------------------+-----+------+
 //
-// A length is one byte up to 253, or FE + 4 bytes, LE. free is how many unused bytes follow the value. count is the number of pairs up to 253, above
-// that it says nothing.
+// A length is one byte up to 253, or FE + 4 bytes, LE. free is how many unused bytes follow the
+// value. count is the number of pairs up to 253; above that it says nothing.
 
 const (
 	ziplistHeader = 10
@@ -40,7 +40,7 @@ const (
 	countUnknown  = 65535
 )
 
-// count is the number of elements of a listpack that may be nil.
+// count returns the number of elements of a listpack that may be nil.
 func count(lp []byte) int {
 	if lp == nil {
 		return 0
@@ -48,7 +48,8 @@ func count(lp []byte) int {
 	return listpack.Count(lp)
 }
 
-// listpack reads a string that is a listpack of groups of stride elements; with distinct the first elements of the groups must differ.
+// listpack reads a string that is a listpack of groups of stride elements. With distinct the first
+// elements of the groups must differ.
 func (d *Decoder) listpack(stride int, distinct bool) ([]byte, error) {
 	at := d.pos
 	lp, err := d.String()
@@ -109,9 +110,11 @@ var (
 	errZipmap  = errors.New("a zipmap is corrupt")
 )
 
-// ziplistEach checks a ziplist and calls emit for its elements, which alias b. What was emitted before an error is void.
+// ziplistEach checks a ziplist and calls emit for its elements, which alias b. What was emitted
+// before an error is void.
 func ziplistEach(b []byte, emit func(v listpack.Value)) error {
-	if len(b) < ziplistHeader+1 || uint64(binary.LittleEndian.Uint32(b)) != uint64(len(b)) || b[len(b)-1] != ziplistEnd {
+	if len(b) < ziplistHeader+1 || uint64(binary.LittleEndian.Uint32(b)) != uint64(len(b)) ||
+		b[len(b)-1] != ziplistEnd {
 		return errZiplist
 	}
 	end := len(b) - 1
@@ -135,7 +138,8 @@ func ziplistEach(b []byte, emit func(v listpack.Value)) error {
 	return nil
 }
 
-// ziplistEntry reads the entry that b begins with: its element, its size in bytes (0: it is broken) and what it says of the size of the one before.
+// ziplistEntry reads the entry that b begins with: its element, its size in bytes (0: it is broken)
+// and the size that it gives for the entry before.
 func ziplistEntry(b []byte) (v listpack.Value, size, prev int) {
 	prev, w := oldLen(b)
 	if w == 0 || w == len(b) {
@@ -170,7 +174,8 @@ func oldLen(b []byte) (n, width int) {
 	return int(binary.LittleEndian.Uint32(b[1:])), 5
 }
 
-// ziplistString reads the encoding of a string: its width (0: it is none, or cut off) and the string's length.
+// ziplistString reads the encoding of a string. head is how many bytes it takes (0: it is not that
+// of a string, or it is cut off), n is the string's length.
 func ziplistString(b []byte) (head, n int) {
 	switch c := b[0]; {
 	case c < 0x40:
@@ -215,7 +220,8 @@ func ziplistInt(b []byte) (v listpack.Value, n int, ok bool) {
 	return listpack.Int(int64(u<<shift) >> shift), n, true
 }
 
-// zipmapListpack checks a zipmap and converts it to a listpack of field, value, …; longest is the length of the longest of these in bytes.
+// zipmapListpack checks a zipmap and converts it to a listpack of field, value, …; longest is the
+// length in bytes of the longest field or value.
 func zipmapListpack(b []byte) (lp []byte, longest int, err error) {
 	if len(b) < 2 || b[len(b)-1] != ziplistEnd {
 		return nil, 0, errZipmap

@@ -1,4 +1,5 @@
-// Package rdb is Redis's file format of values: bytes to values and back, without files, sockets or clocks.
+// Package rdb is Redis's file format of values: bytes to values and back, without files, sockets or
+// clocks.
 //
 // # File
 //
@@ -6,15 +7,17 @@
 //	| REDIS0010 | records | …      |     | 0xFF | crc64, LE |
 //	+-----------+---------+--------+-----+------+-----------+
 //
-// A record begins with a byte. From 243 on it is an opcode (auxiliary field, database number, table sizes, expiry, …), below that a record type, which
-// says how the value behind the key is laid out:
+// A record begins with a byte. From 243 on it is an opcode (auxiliary field, database number, table
+// sizes, expiry, …). Below that it is a record type, which says how the value behind the key is
+// laid out:
 //
 //	[expiry] [idle time or frequency] type key value
 //
 // # Primitives
 //
 //	length  00xxxxxx · 01xxxxxx yyyyyyyy · 80 + 4 bytes, BE · 81 + 8 bytes, BE
-//	string  length, bytes · C0 + int8 · C1 + int16, LE · C2 + int32, LE · C3, compressed length, length, LZF data
+//	string  length, bytes · C0 + int8 · C1 + int16, LE · C2 + int32, LE ·
+//	        C3, compressed length, length, LZF data
 //	time    8 bytes, LE, unix ms
 //	score   8 bytes, IEEE 754, LE
 //
@@ -22,21 +25,25 @@
 //
 // # Parts
 //
-// Encoder appends records to a buffer. Reader splits a stream into records and decodes them, on other goroutines if it may. Dump and Restore are the
-// same for one value without a key. Insert puts a decoded Value into the keyspace. A data type is one Type (types.go): its record types, encoder, decoder,
-// and the commands that recreate it. It registers itself; nothing else knows how many there are.
+// Encoder appends records to a buffer. Reader splits a stream into records and decodes them, on
+// other goroutines if it may. Dump and Restore are the same for one value without a key. Insert
+// puts a decoded Value into the keyspace. A data type is one Type (types.go): its record types,
+// encoder, decoder, and the commands that recreate it. It registers itself; nothing else knows how
+// many there are.
 //
 // # Trust
 //
-// Nothing that is read is believed: packed blobs are walked byte by byte before the packages that own them see them, elements must be distinct where the
-// type says so, scores must be numbers. Memory grows with the bytes that came, never with a length they claim.
+// Nothing that is read is believed. Packed blobs are walked byte by byte before the packages that
+// own them see them. Elements must be distinct where the type says so, and scores must be numbers.
+// Memory grows with the bytes that came, never with a length they claim.
 //
 // # Versions
 //
-// What is written loads in Redis 7.0 (Version). Only a hash whose fields have deadlines needs a record type of Redis 7.4 and raises the version of its file or
-// payload (VersionFieldDeadlines). Versions 1 to VersionMax are read.
+// What is written loads in Redis 7.0 (Version). Only a hash whose fields have deadlines needs a
+// record type of Redis 7.4, and raises the version of its file or payload (VersionFieldDeadlines).
+// Versions 1 to VersionMax are read.
 //
-// Source of the format: what redis-server writes; record types 22 to 25 are those of Redis 7.4.
+// Source of the format: what redis-server writes. Record types 22 to 25 are those of Redis 7.4.
 package rdb
 
 import (

@@ -37,9 +37,11 @@ func TestPrimitives(t *testing.T) {
 		in   string
 		want string
 	}{
-		{"", "\x00"}, {"a", "\x01a"}, {"0", "\xc0\x00"}, {"-1", "\xc0\xff"}, {"127", "\xc0\x7f"}, {"128", "\xc1\x80\x00"},
-		{"-32768", "\xc1\x00\x80"}, {"32768", "\xc2\x00\x80\x00\x00"}, {"2147483647", "\xc2\xff\xff\xff\x7f"}, {"2147483648", "\x0a2147483648"},
-		{"-2147483648", "\xc2\x00\x00\x00\x80"}, {"00", "\x0200"}, {"-0", "\x02-0"}, {"+1", "\x02+1"},
+		{"", "\x00"}, {"a", "\x01a"}, {"0", "\xc0\x00"}, {"-1", "\xc0\xff"}, {"127", "\xc0\x7f"},
+		{"128", "\xc1\x80\x00"}, {"-32768", "\xc1\x00\x80"}, {"32768", "\xc2\x00\x80\x00\x00"},
+		{"2147483647", "\xc2\xff\xff\xff\x7f"}, {"2147483648", "\x0a2147483648"},
+		{"-2147483648", "\xc2\x00\x00\x00\x80"}, {"00", "\x0200"}, {"-0", "\x02-0"},
+		{"+1", "\x02+1"},
 		{strings.Repeat("x", 20), "\x14" + strings.Repeat("x", 20)},
 	} {
 		e := Encoder{Compress: true}
@@ -68,7 +70,9 @@ func TestRoundTrip(t *testing.T) {
 	for range 8 {
 		lim := redisLimits()
 		if rng.IntN(2) == 0 {
-			lim.HashMaxListpackEntries, lim.SetMaxIntsetEntries, lim.SetMaxListpackEntries, lim.ZSetMaxListpackEntries = rng.IntN(20), rng.IntN(20), rng.IntN(20), rng.IntN(20)
+			lim.HashMaxListpackEntries, lim.SetMaxIntsetEntries,
+				lim.SetMaxListpackEntries, lim.ZSetMaxListpackEntries =
+				rng.IntN(20), rng.IntN(20), rng.IntN(20), rng.IntN(20)
 			lim.ListMaxListpackSize, lim.ListCompressDepth = 1+rng.IntN(30), rng.IntN(2)
 		}
 		ks := newKeyspace(t, lim, seed)
@@ -137,10 +141,15 @@ func TestRestoreRefuses(t *testing.T) {
 	_, err = Restore(payload(13, "\x00\x01a"), true)
 	require.ErrorIs(t, err, ErrPayload)
 	for name, value := range map[string]string{
-		"trailing byte": "\x00\x01ab", "stream": "\x0f\x00", "unknown type": "\x08\x00", "module": "\x07\x00", "empty list": "\x01\x00", "empty quicklist": "\x12\x00",
-		"NaN": "\x05\x01\x01a\x00\x00\x00\x00\x00\x00\xf8\x7f", "NaN as text": "\x03\x01\x01a\xfd", "lying count": "\x02\x81\x7f\xff\xff\xff\xff\xff\xff\xff\x01a",
-		"lying length": "\x00\x80\x7f\xff\xff\xff", "LZF bomb": "\x00\xc3\x02\x80\x7f\xff\xff\xff\x00a", "set listpack with duplicates": "\x14\x0d\x0d\x00\x00\x00\x02\x00\x81a\x02\x81a\x02\xff",
-		"nothing": "",
+		"trailing byte": "\x00\x01ab", "stream": "\x0f\x00", "unknown type": "\x08\x00",
+		"module": "\x07\x00", "empty list": "\x01\x00", "empty quicklist": "\x12\x00",
+		"NaN":                          "\x05\x01\x01a\x00\x00\x00\x00\x00\x00\xf8\x7f",
+		"NaN as text":                  "\x03\x01\x01a\xfd",
+		"lying count":                  "\x02\x81\x7f\xff\xff\xff\xff\xff\xff\xff\x01a",
+		"lying length":                 "\x00\x80\x7f\xff\xff\xff",
+		"LZF bomb":                     "\x00\xc3\x02\x80\x7f\xff\xff\xff\x00a",
+		"set listpack with duplicates": "\x14\x0d\x0d\x00\x00\x00\x02\x00\x81a\x02\x81a\x02\xff",
+		"nothing":                      "",
 	} {
 		_, err := Restore(payload(10, value), true)
 		require.ErrorIs(t, err, ErrFormat, name)
@@ -150,16 +159,19 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 	// What only a table finds out is found by Insert, which leaves nothing.
 	for name, value := range map[string]string{
-		"set": "\x02\x02\x01a\x01a", "integers": "\x02\x02\xc0\x01\x01" + "1", "hash": "\x04\x02\x01a\x01b\x01a\x01c",
+		"set": "\x02\x02\x01a\x01a", "integers": "\x02\x02\xc0\x01\x01" + "1",
+		"hash": "\x04\x02\x01a\x01b\x01a\x01c",
 		"zset": "\x05\x02\x01a" + strings.Repeat("\x00", 8) + "\x01a" + strings.Repeat("\x00", 8),
 	} {
 		for _, n := range []int{0, 512} {
 			lim := redisLimits()
-			lim.HashMaxListpackEntries, lim.SetMaxIntsetEntries, lim.ZSetMaxListpackEntries = n, n, n
+			lim.HashMaxListpackEntries, lim.SetMaxIntsetEntries, lim.ZSetMaxListpackEntries = n, n,
+				n
 			ks := newKeyspace(t, lim, seed)
 			v, err := Restore(payload(10, value), true)
 			require.NoError(t, err, name)
-			require.ErrorIs(t, Insert(ks.DB(0), []byte("k"), &v, NoAccess()), ErrDuplicate, "%s %d", name, n)
+			require.ErrorIs(t, Insert(ks.DB(0), []byte("k"), &v, NoAccess()), ErrDuplicate, "%s %d",
+				name, n)
 			require.Zero(t, ks.DB(0).Len())
 		}
 	}
@@ -171,7 +183,8 @@ func payload(version int, value string) []byte {
 	return binary.LittleEndian.AppendUint64(b, CRC64(0, b))
 }
 
-// TestEveryCut cuts a file after every byte: each time it is an error that says where, and no key from behind the cut came before it.
+// TestEveryCut cuts a file after every byte. Each time the reader must return an error that says
+// where, and no key from behind the cut before it.
 func TestEveryCut(t *testing.T) {
 	seed, rng := newSeed(t)
 	ks := newKeyspace(t, redisLimits(), seed)
@@ -209,7 +222,8 @@ func TestFlippedBits(t *testing.T) {
 		bad := bytes.Clone(b)
 		bad[i] ^= 1 << rng.IntN(8)
 		back := newKeyspace(t, redisLimits(), seed)
-		if load(back, bytes.NewReader(bad), ReadOptions{}) == nil { // version 12 turned to 2, which had no checksum
+		// version 12 turned to 2, which had no checksum
+		if load(back, bytes.NewReader(bad), ReadOptions{}) == nil {
 			for i := range 3 {
 				require.Equal(t, image(ks.DB(i)), image(back.DB(i)))
 			}
@@ -249,7 +263,9 @@ func TestReaderRest(t *testing.T) {
 func TestSourceError(t *testing.T) {
 	broken := errors.New("broken")
 	for _, workers := range []int{0, 2} {
-		r := NewReader(io.MultiReader(strings.NewReader("REDIS0010\x00\x01k\x01v"), iotest.ErrReader(broken)), ReadOptions{Workers: workers})
+		r := NewReader(
+			io.MultiReader(strings.NewReader("REDIS0010\x00\x01k\x01v"), iotest.ErrReader(broken)),
+			ReadOptions{Workers: workers})
 		_, err := r.Next()
 		for err == nil {
 			_, err = r.Next()
@@ -267,7 +283,8 @@ func TestCloseEarly(t *testing.T) {
 	b := encodeAll(ks, false)
 	for range 20 {
 		pieces := rand.New(rand.NewPCG(seed, rng.Uint64())) // used on another goroutine
-		r := NewReader(&bits{bytes.NewReader(b), pieces, 3000}, ReadOptions{Workers: 1 + rng.IntN(3)})
+		r := NewReader(&bits{bytes.NewReader(b), pieces, 3000},
+			ReadOptions{Workers: 1 + rng.IntN(3)})
 		for range rng.IntN(50) {
 			_, err := r.Next()
 			require.NoError(t, err)

@@ -2,9 +2,7 @@ package rdb
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"sync"
@@ -12,24 +10,24 @@ import (
 	"godwit/internal/crash"
 )
 
-// Kind is what a Record holds.
-type Kind byte
+// RecordKind is what a Record holds.
+type RecordKind byte
 
 // The kinds.
 const (
-	KindKey       Kind = iota + 1 // Key, Value, Meta, DB
-	KindAux                       // Name, Text: an auxiliary field
-	KindSelectDB                  // DB: the records that follow belong to it
-	KindResize                    // DB, Keys, Expires: how many it has
-	KindSlot                      // DB: the slot; Keys, Expires
-	KindFunction                  // Text: the source of a library
-	KindModuleAux                 // Name: the module whose data was skipped
-	KindEOF                       // the end; the checksum was right, if there is one
+	KindKey       RecordKind = iota + 1 // Key, Value, Meta, DB
+	KindAux                             // Name, Text: an auxiliary field
+	KindSelectDB                        // DB: the records that follow belong to it
+	KindResize                          // DB, Keys, Expires: how many it has
+	KindSlot                            // DB: the slot; Keys, Expires
+	KindFunction                        // Text: the source of a library
+	KindModuleAux                       // Name: the module whose data was skipped
+	KindEOF                             // the end; the checksum was right, if there is one
 )
 
 // Record is one record of a file.
 type Record struct {
-	Kind          Kind
+	Kind          RecordKind
 	DB            int
 	Offset, End   int64 // its first byte and the one behind its last in the file
 	Key           []byte
@@ -44,7 +42,8 @@ type Record struct {
 type ReadOptions struct {
 	// NoChecksum leaves the checksum at the end unread (rdbchecksum no).
 	NoChecksum bool
-	// Workers is how many goroutines decode ahead of Next, beside one that reads and splits; 0: Next does everything itself.
+	// Workers is how many goroutines decode ahead of Next, beside one that reads and splits. With 0
+	// Next does everything itself.
 	Workers int
 }
 
@@ -52,13 +51,14 @@ type ReadOptions struct {
 //
 // # How
 //
-// The input is read into a buffer and split into records (skim.go), which are decoded together as a batch. With workers a goroutine splits, the batches go through
-// two channels, one to whichever worker is free and one, in order, to Next:
+// The input is read into a buffer and split into records (skim.go), which are decoded together as a
+// batch. With workers a goroutine splits. The batches go through two channels, one to whichever
+// worker is free and one, in order, to Next:
 //
 //	splitter ──→ work ──→ workers: decode, then batch.done
 //	    └──────→ order ──→ Next: waits for batch.done, hands out the records, gives the buffer back
 //
-// Decoded values alias their batch's buffer, which is why a record is good until the next call of Next only.
+// Decoded values alias their batch's buffer, so a record is valid only until the next call of Next.
 type Reader struct {
 	src io.Reader
 	o   ReadOptions
@@ -85,7 +85,8 @@ type batch struct {
 	done    chan struct{}
 }
 
-// chunk is how much is read at a time, in bytes. A record that is longer gets a buffer that doubles as it arrives.
+// chunk is how many bytes are read at a time. A record that is longer gets a buffer that doubles as
+// it arrives.
 const chunk = 256 << 10
 
 // firstChunk is how much is read at first, in bytes.
@@ -148,8 +149,9 @@ func (r *Reader) start() {
 	}
 }
 
-// Next is the next record, KindEOF being the last; io.EOF comes after that. What it holds is good until the next call. Errors other than those of
-// the source are *Error; after any error the Reader is done. A file that ends too early is an *Error too.
+// Next returns the next record. The last is KindEOF; after it comes io.EOF. The record is valid
+// until the next call. Errors other than those of the source are *Error, also for a file that ends
+// too early. After any error the Reader is done.
 func (r *Reader) Next() (*Record, error) {
 	for r.err == nil {
 		if b := r.batch; b != nil {
@@ -168,8 +170,8 @@ func (r *Reader) Next() (*Record, error) {
 	return nil, r.err
 }
 
-// Ahead is the record that the n-th call of Next from now on is going to return, nil if it is not known yet. It is there so that memory that will be needed can be
-// fetched into the cache in time.
+// Ahead returns the record that the n-th call of Next from now on is going to return, nil if it is
+// not known yet. With it a caller can fetch memory that will be needed into the cache in time.
 func (r *Reader) Ahead(n int) *Record {
 	if r.batch == nil || r.next+n > len(r.batch.records) || r.err != nil {
 		return nil
@@ -201,7 +203,7 @@ func (r *Reader) fetch() {
 	r.batch = b
 }
 
-// Version is the version that the file's header states, known after the first Next.
+// Version returns the version that the file's header states, known after the first Next.
 func (r *Reader) Version() int {
 	if r.batch == nil {
 		return 0
@@ -209,19 +211,22 @@ func (r *Reader) Version() int {
 	return r.split.version
 }
 
-// Offset is the number of bytes of the file up to the end of the last record that Next returned: behind KindEOF, of the whole RDB file with its
-// checksum.
+// Offset returns the number of bytes of the file up to the end of the last record that Next
+// returned. Behind KindEOF that is the whole RDB file with its checksum.
 func (r *Reader) Offset() int64 { return r.offset }
 
-// Verified reports, after KindEOF, whether the file has a checksum that was compared: old versions and writers that were told so leave it out.
+// Verified reports, after KindEOF, whether the file has a checksum that was compared. Old versions
+// have none, and neither do files whose writers were told to leave it out.
 func (r *Reader) Verified() bool { return r.split.verified }
 
-// Rest is what follows the file in the source, to be asked for after KindEOF: the commands of an append-only file that begins with an RDB file.
+// Rest returns what follows the file in the source: the commands of an append-only file that begins
+// with an RDB file. Ask for it after KindEOF.
 func (r *Reader) Rest() io.Reader {
 	return io.MultiReader(bytes.NewReader(r.split.rest), r.src)
 }
 
-// Close ends the goroutines; it waits for a read of the source that is under way. It does not close the source.
+// Close ends the goroutines. It waits for a read of the source that is under way. It does not close
+// the source.
 func (r *Reader) Close() {
 	if r.closed {
 		return
@@ -234,145 +239,6 @@ func (r *Reader) Close() {
 		close(r.stop)
 		r.running.Wait()
 	}
-}
-
-// splitter splits what it reads into batches.
-type splitter struct {
-	src        io.Reader
-	noChecksum bool
-	verified   bool
-	version    int
-	valkey     bool // a file of Valkey's: see dialect
-	db         int
-	base       int64  // offset of what is left
-	rest       []byte // what was read and is not yet in a batch
-	crc        uint64
-	cp         checkpoint
-	eof        bool // the source is at its end
-}
-
-// batch reads and splits off at least one record, or sets the batch's err. used, which may be nil, is a batch that is not needed any more.
-func (s *splitter) batch(used *batch) *batch {
-	b := &batch{base: s.base}
-	var buf []byte
-	if used != nil {
-		b.spans, b.records = used.spans[:0], used.records
-		if cap(used.buf) <= maxKept {
-			buf = used.buf
-		}
-	}
-	size := chunk
-	if s.version == 0 {
-		size = firstChunk // many files are small
-	}
-	if cap(buf) < size+len(s.rest) {
-		buf = make([]byte, 0, size+len(s.rest))
-	}
-	buf = buf[:copy(buf[:cap(buf)], s.rest)]
-	for {
-		var err error
-		if !s.eof {
-			if buf, err = s.read(buf); err != nil {
-				b.err = err
-				return b
-			}
-		}
-		b.buf = buf
-		n := s.records(b)
-		if len(b.spans) > 0 || b.err != nil {
-			s.finish(b, n)
-			return b
-		}
-		if s.eof {
-			b.err = &Error{Offset: s.base + int64(len(buf)), Reason: fmt.Sprintf("the file ends here, within the record at offset %d or without its end mark", s.base)}
-			return b
-		}
-	}
-}
-
-// read adds what the source has to buf, which grows if it is full.
-func (s *splitter) read(buf []byte) ([]byte, error) {
-	if len(buf) == cap(buf) {
-		buf = append(make([]byte, 0, 2*cap(buf)), buf...)
-	}
-	n, err := s.src.Read(buf[len(buf):cap(buf)])
-	buf = buf[:len(buf)+n]
-	if errors.Is(err, io.EOF) {
-		s.eof = true
-		err = nil
-	}
-	return buf, err
-}
-
-// records finds the records of the batch's buffer, and how many bytes of it belong to them.
-func (s *splitter) records(b *batch) (used int) {
-	k := skimmer{b: b.buf, base: b.base, db: s.db, cp: s.cp, valkey: s.valkey}
-	defer func() { s.cp = k.cp }()
-	if s.version == 0 {
-		if len(b.buf) < HeaderLen {
-			return 0
-		}
-		if s.version, s.valkey, b.err = parseHeader(b.buf); b.err != nil {
-			return 0
-		}
-		k.pos, k.valkey = HeaderLen, s.valkey
-		used = HeaderLen
-	}
-	for b.err == nil {
-		sp, err := k.record()
-		if err == nil && sp.kind == KindEOF {
-			err = s.end(b, &k, &sp)
-		}
-		if errors.Is(err, errMore) {
-			// The next try begins with this record, or with the header if there was none yet.
-			if len(b.spans) == 0 && b.base == 0 {
-				s.version, used = 0, 0
-			}
-			k.pos = used
-			break
-		}
-		if err != nil {
-			b.err = err
-			break
-		}
-		used = sp.end
-		s.db = k.db
-		b.spans = append(b.spans, sp)
-		if sp.kind == KindEOF {
-			b.err = io.EOF
-		}
-	}
-	return used
-}
-
-// end checks the checksum behind the end mark, which is a part of the last record.
-func (s *splitter) end(b *batch, k *skimmer, sp *span) error {
-	if s.version < versionChecksum {
-		return nil
-	}
-	at := sp.end
-	if err := k.skip(ChecksumLen); err != nil {
-		return err
-	}
-	sp.end = k.pos
-	want := binary.LittleEndian.Uint64(b.buf[at:])
-	if s.noChecksum || want == 0 { // 0: the writer left it out
-		return nil
-	}
-	if crc := CRC64(s.crc, b.buf[:at]); crc != want {
-		return &Error{Offset: b.base + int64(at), Reason: fmt.Sprintf("wrong checksum: the file says %016x, its contents %016x", want, crc)}
-	}
-	s.verified = true
-	return nil
-}
-
-// finish leaves what is not used to the next batch.
-func (s *splitter) finish(b *batch, used int) {
-	if !s.noChecksum {
-		s.crc = CRC64(s.crc, b.buf[:used])
-	}
-	s.base += int64(used)
-	s.rest = append([]byte(nil), b.buf[used:]...)
 }
 
 // decode fills in the records.
@@ -390,7 +256,8 @@ func (b *batch) decode() {
 }
 
 func (sp *span) decode(d *Decoder, r *Record) (err error) {
-	*r = Record{Kind: sp.kind, DB: sp.db, Offset: d.base + int64(sp.start), End: d.base + int64(sp.end), Meta: sp.meta,
+	*r = Record{Kind: sp.kind, DB: sp.db, Offset: d.base + int64(sp.start),
+		End: d.base + int64(sp.end), Meta: sp.meta,
 		Name: sp.name, Keys: sp.keys, Expires: sp.expires}
 	switch sp.kind {
 	case KindKey:

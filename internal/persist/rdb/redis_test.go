@@ -18,7 +18,8 @@ import (
 	"godwit/internal/testserver"
 )
 
-var rewrite = flag.Bool("rewrite", false, "make the golden files again, with the redis-server that is installed")
+var rewrite = flag.Bool("rewrite", false,
+	"make the golden files again, with the redis-server that is installed")
 
 // redisServer is a redis-server of the test's own.
 type redisServer struct {
@@ -30,14 +31,9 @@ type redisServer struct {
 // startRedis starts a server in the directory, "" for one of its own, whose dump.rdb it loads.
 func startRedis(t *testing.T, dir string, args ...string) *redisServer {
 	t.Helper()
-	srv := testserver.StartRedis(t, dir, append([]string{"--enable-debug-command", "yes"}, args...)...)
+	srv := testserver.StartRedis(t, dir,
+		append([]string{"--enable-debug-command", "yes"}, args...)...)
 	return &redisServer{srv.Client(t), t, srv.Dir}
-}
-
-func (s *redisServer) try(args ...any) string {
-	v, err := s.Do(args...)
-	require.NoError(s.t, err)
-	return v.Str
 }
 
 func (s *redisServer) do(args ...any) client.Value {
@@ -84,7 +80,8 @@ func (s *redisServer) content(kind, key string) string {
 	return fmt.Sprint(len(out), strings.Join(out, "\x00"))
 }
 
-// TestRedisLoads gives files of ours to redis-check-rdb and to redis-server, and reads the file that redis-server makes of it.
+// TestRedisLoads gives files of ours to redis-check-rdb and to redis-server, and reads the file
+// that redis-server makes of it.
 func TestRedisLoads(t *testing.T) {
 	check := testserver.Program(t, "redis-check-rdb")
 	seed, rng := newSeed(t)
@@ -113,7 +110,8 @@ func TestRedisLoads(t *testing.T) {
 	}
 }
 
-// TestDumpOfRedis holds payloads to those of redis-server, where order and encoding are the same there.
+// TestDumpOfRedis holds payloads to those of redis-server, where order and encoding are the same
+// there.
 func TestDumpOfRedis(t *testing.T) {
 	s := startRedis(t, "", "--rdbcompression", "no")
 	seed, rng := newSeed(t)
@@ -122,7 +120,9 @@ func TestDumpOfRedis(t *testing.T) {
 	same := 0
 	for i := range 400 {
 		key := fmt.Append(nil, "k", i)
-		fillKey(db, key, []object.Type{object.String, object.List, object.Set, object.ZSet, object.Hash}[i%5], rng)
+		fillKey(db, key,
+			[]object.Type{object.String, object.List, object.Set, object.ZSet, object.Hash}[i%5],
+			rng)
 		stripDeadlines(db, key)
 		en := db.Peek(key)
 		var e Encoder
@@ -137,7 +137,8 @@ func TestDumpOfRedis(t *testing.T) {
 		require.NoError(t, Insert(ks.DB(1), key, &v, NoAccess()))
 		require.Equal(t, content(db, en), content(ks.DB(1), ks.DB(1).Peek(key)))
 		// Tables have an order of their own.
-		if enc := en.Encoding(); enc != object.EncHashtable && !(en.Type() == object.Set && enc.Base() == object.EncListpack) {
+		if enc := en.Encoding(); enc != object.EncHashtable &&
+			!(en.Type() == object.Set && enc.Base() == object.EncListpack) {
 			require.Equal(t, theirs, e.B, "%s %s", en.Type(), enc)
 			same++
 		}
@@ -146,7 +147,10 @@ func TestDumpOfRedis(t *testing.T) {
 }
 
 // golden are the commands that made testdata/redis-7.0.15.rdb.
-const golden = `SET string value
+//
+//lint:table the lines of a script
+const (
+	golden = `SET string value
 SET int8 -5
 SET int16 -3000
 SET int32 100000
@@ -174,6 +178,7 @@ HSET hashtable f v g 5 h 12345678901 i aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
 FUNCTION
 SELECT 5
 SET elsewhere 1`
+)
 
 // TestGolden reads a file that redis-server 7.0.15 wrote.
 func TestGolden(t *testing.T) {
@@ -207,7 +212,8 @@ func makeGolden(t *testing.T, name string) {
 			args = append(args, strings.Trim(f, `"`))
 		}
 		if args[0] == "FUNCTION" {
-			args = []any{"FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function('f', function() return 1 end)"}
+			args = []any{"FUNCTION", "LOAD",
+				"#!lua name=lib\nredis.register_function('f', function() return 1 end)"}
 		}
 		s.do(args...)
 	}

@@ -59,6 +59,14 @@ func (c *Commands) Deadline(key []byte, deadline int64) {
 	}
 }
 
+// StringHead adds the SET of a string up to the length of its value. The caller adds the n bytes of
+// the value and a line end.
+func (c *Commands) StringHead(key []byte, n int) {
+	c.head(3, "SET")
+	c.B = appendArg(c.B, key)
+	c.B = appendLength(c.B, n)
+}
+
 // Command adds a command.
 func (c *Commands) Command(name string, args ...[]byte) {
 	c.head(len(args)+1, name)
@@ -82,8 +90,11 @@ func textOf(v listpack.Value, digits *[24]byte) []byte {
 }
 
 func appendArg(dst, b []byte) []byte {
-	dst = append(strconv.AppendInt(append(dst, '$'), int64(len(b)), 10), "\r\n"...)
-	return append(append(dst, b...), "\r\n"...)
+	return append(append(appendLength(dst, len(b)), b...), "\r\n"...)
+}
+
+func appendLength(dst []byte, n int) []byte {
+	return append(strconv.AppendInt(append(dst, '$'), int64(n), 10), "\r\n"...)
 }
 
 const (

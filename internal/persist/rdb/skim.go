@@ -6,19 +6,22 @@ import (
 	"fmt"
 )
 
-// The skimmer finds where records end without decoding values, so that these can be decoded elsewhere. It reads from what has arrived so far; a record that has
-// not arrived completely is begun again when there is more.
+// The skimmer finds where records end without decoding values, so that these can be decoded
+// elsewhere. It reads from what has arrived so far. When more arrives it begins again with a record
+// that had not arrived completely.
 
 // errMore: the bytes end within a record.
 var errMore = errors.New("rdb: more bytes are needed")
 
 // span is a record in a buffer.
 type span struct {
-	kind          Kind
-	op            byte
-	db            int
-	start         int // its first byte
-	key, value    int // where they begin; for other kinds than KindKey, key is where its contents begin
+	kind  RecordKind
+	op    byte
+	db    int
+	start int // its first byte
+	// key and value are where these begin. For kinds other than KindKey, key is where the contents
+	// begin.
+	key, value    int
 	end           int
 	meta          Meta
 	keys, expires uint64
@@ -278,7 +281,7 @@ func (s *skimmer) parts(id uint64) error {
 	}
 }
 
-// refuse is the error for a record of a type that is not read, with its key if it has one.
+// refuse returns the error for a record of a type that is not read, with its key if it has one.
 func (s *skimmer) refuse(op byte) error {
 	at := s.pos - 1
 	e := &Error{Offset: s.base + int64(at), Reason: unknownType(op)}
@@ -298,7 +301,8 @@ func (s *skimmer) refuse(op byte) error {
 		if err != nil {
 			return err
 		}
-		e.Reason = fmt.Sprintf("a value of module type %s; modules are not supported", moduleName(id))
+		e.Reason = fmt.Sprintf("a value of module type %s; modules are not supported",
+			moduleName(id))
 	}
 	return e
 }

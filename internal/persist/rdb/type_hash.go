@@ -10,21 +10,31 @@ import (
 	"godwit/internal/object"
 )
 
-// Hashes are written as a listpack of field, value … (16) or as fields with their values (4). If fields have deadlines, the record types of Redis 7.4 are
-// needed: a listpack of field, value, deadline … by rising deadline, those without one (0) last (25), or fields (24) with a length before each: 0, or its
-// deadline less the earliest of all plus 1. Both begin with the earliest deadline, 8 bytes, which a reader does not need for 25.
+// Hashes are written as a listpack of field, value … (16) or as fields with their values (4). If
+// fields have deadlines, the record types of Redis 7.4 are needed. Both begin with the earliest
+// deadline in 8 bytes, which a reader does not need for 25:
 //
-// They are read as those, as zipmap (9) and ziplist (13), and as the release candidates of 7.4 had them: 23, without the earliest deadline, and 22, without it
-// and with absolute deadlines.
+//   - 25 is a listpack of field, value, deadline … by rising deadline, those without one (0) last.
+//   - 24 is the fields with a length before each: 0, or its deadline less the earliest of all plus
+//     1.
+//
+// They are read as those, as zipmap (9) and ziplist (13), and as the release candidates of 7.4 had
+// them: 23, without the earliest deadline, and 22, without it and with absolute deadlines.
 func init() {
 	register(&Type{
 		Object: object.Hash,
 		Ops: []Op{
 			{typeHash, "*(ss)", decodeHash},
 			{typeHashZipmap, "s", decodeHashZipmap},
-			{typeHashZiplist, "s", func(d *Decoder) (Value, error) { return decodeHashPacked(d, (*Decoder).ziplistPairs) }},
-			{typeHashListpack, "s", func(d *Decoder) (Value, error) { return decodeHashPacked(d, (*Decoder).listpackPairs) }},
-			{typeHashMetadataRC, "*(lss)", func(d *Decoder) (Value, error) { return decodeHashMetadata(d, 1) }},
+			{typeHashZiplist, "s", func(d *Decoder) (Value, error) {
+				return decodeHashPacked(d, (*Decoder).ziplistPairs)
+			}},
+			{typeHashListpack, "s", func(d *Decoder) (Value, error) {
+				return decodeHashPacked(d, (*Decoder).listpackPairs)
+			}},
+			{typeHashMetadataRC, "*(lss)", func(d *Decoder) (Value, error) {
+				return decodeHashMetadata(d, 1)
+			}},
 			{typeValkeyHashIn, "*(ss8)", decodeHashValkey},
 			{typeHashListpackRC, "s", decodeHashListpackEx},
 			{typeHashMetadata, "8*(lss)", decodeHashRelative},
@@ -148,7 +158,8 @@ func addField(c *Commands, a *adder, el *object.Element) {
 	a.next(c)
 }
 
-// pairs is the listpack of field, value … of a packed hash without deadlines, which may have had some.
+// pairs returns the listpack of field, value … of a packed hash without deadlines, which may have
+// had some.
 func pairs(x *object.Edit) []byte {
 	if x.Base() == object.EncListpack {
 		return x.Bytes()
@@ -191,7 +202,8 @@ func decodeHashZipmap(d *Decoder) (Value, error) {
 		d.pos = at
 		return Value{}, d.errorf("duplicate elements")
 	}
-	return Value{form: formPacked, enc: object.EncListpack, n: int64(listpack.Count(lp) / 2), b: lp, max: longest}, nil
+	return Value{form: formPacked, enc: object.EncListpack, n: int64(listpack.Count(lp) / 2), b: lp,
+		max: longest}, nil
 }
 
 func decodeHashPacked(d *Decoder, pairs func(*Decoder) ([]byte, error)) (Value, error) {
@@ -232,7 +244,8 @@ func decodeHashMetadata(d *Decoder, earliest int64) (Value, error) {
 			}
 		}
 	}
-	return Value{form: formElements, n: int64(n), b: f.end(), max: f.max, timed: true, earliest: earliest}, nil
+	return Value{form: formElements, n: int64(n), b: f.end(), max: f.max, timed: true,
+		earliest: earliest}, nil
 }
 
 // timedField is a field of a value with deadlines.
@@ -285,15 +298,18 @@ func decodeHashListpackEx(d *Decoder) (Value, error) {
 	if !sorted {
 		lp = sortedFields(fields)
 	}
-	return Value{form: formPacked, enc: object.EncListpackEx, n: int64(len(fields)), b: object.AppendPackedDeadlines(nil, lp)}, nil
+	return Value{form: formPacked, enc: object.EncListpackEx, n: int64(len(fields)),
+		b: object.AppendPackedDeadlines(nil, lp)}, nil
 }
 
-// byDeadline is the order of fields: by deadline, those without one (0) last.
+// byDeadline orders fields by deadline, those without one (0) last.
 func byDeadline(a, b int64) int { return cmp.Compare(uint64(a)-1, uint64(b)-1) }
 
 // sortedFields makes the listpack of the fields in the order that it must have.
 func sortedFields(fields []timedField) []byte {
-	slices.SortStableFunc(fields, func(a, b timedField) int { return byDeadline(a.deadline, b.deadline) })
+	slices.SortStableFunc(fields, func(a, b timedField) int {
+		return byDeadline(a.deadline, b.deadline)
+	})
 	s := listpack.NewSlice()
 	for _, f := range fields {
 		listpack.AppendValue(s, f.field)
@@ -336,7 +352,8 @@ func (v *Value) nextField() func(fbuf, vbuf []byte) (field, value []byte, deadli
 
 func buildHash(h *object.Heap, v *Value) (*object.Edit, error) {
 	lim := h.Lim
-	if v.form == formElements && int(v.n) <= lim.HashMaxListpackEntries && v.max <= lim.HashMaxListpackValue {
+	if v.form == formElements && int(v.n) <= lim.HashMaxListpackEntries &&
+		v.max <= lim.HashMaxListpackValue {
 		if v.timed {
 			b, err := packTimed(v)
 			return detach(h, object.Hash, object.EncListpackEx, b, err)
@@ -367,7 +384,7 @@ func packTimed(v *Value) ([]byte, error) {
 	return object.AppendPackedDeadlines(nil, lp), nil
 }
 
-// element is b as an element of a listpack: an integer if it spells one.
+// element returns b as an element of a listpack: an integer if it spells one.
 func element(b []byte) listpack.Value {
 	if n, ok := listpack.ParseInt(b); ok {
 		return listpack.Int(n)

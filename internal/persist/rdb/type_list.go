@@ -6,7 +6,8 @@ import (
 	"godwit/internal/quicklist"
 )
 
-// Lists are written as nodes: each is its container (1: one element, 2: a listpack) and a string. A list that is one listpack is one node.
+// Lists are written as nodes. Each is its container (1: one element, 2: a listpack) and a string. A
+// list that is one listpack is one node.
 //
 // They are read as elements (1), one ziplist (10), nodes that are ziplists (14), and nodes (18).
 func init() {
@@ -109,7 +110,8 @@ func decodeListPlain(d *Decoder) (Value, error) {
 	return Value{form: formElements, n: int64(n), b: f.end(), max: f.max}, nil
 }
 
-// decodeListZiplist reads a list that is one ziplist. It becomes elements, because it may be longer than a node is allowed to be.
+// decodeListZiplist reads a list that is one ziplist. It becomes elements, because it may be longer
+// than a node is allowed to be.
 func decodeListZiplist(d *Decoder) (Value, error) {
 	at := d.pos
 	b, err := d.String()

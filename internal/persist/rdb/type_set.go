@@ -6,8 +6,9 @@ import (
 	"godwit/internal/object"
 )
 
-// Sets are written as an intset (11) or as members (2); a set that is a listpack in memory too, because the record type for those (20) came after
-// the version that is written. All three are read.
+// Sets are written as an intset (11) or as members (2). A set that is a listpack in memory is
+// written as members too, because the record type for it (20) came after the version that is
+// written. All three are read.
 func init() {
 	register(&Type{
 		Object: object.Set,
@@ -114,7 +115,8 @@ func (v *Value) next() object.Next {
 	}
 }
 
-// buildSet chooses as Redis does: integers in an intset, a few short members in a listpack, as long as an intset could hold as many.
+// buildSet chooses as Redis does: integers in an intset, a few short members in a listpack, as long
+// as an intset could hold as many.
 func buildSet(h *object.Heap, v *Value) (*object.Edit, error) {
 	n, lim := int(v.n), h.Lim
 	if v.form == formElements && n <= lim.IntsetMax() {
@@ -133,7 +135,9 @@ func buildSet(h *object.Heap, v *Value) (*object.Edit, error) {
 	return x, nil
 }
 
-func detach(h *object.Heap, t object.Type, kind object.Encoding, b []byte, err error) (*object.Edit, error) {
+func detach(
+	h *object.Heap, t object.Type, kind object.Encoding, b []byte, err error,
+) (*object.Edit, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +161,8 @@ func packInts(v *Value) (b []byte, ok bool, err error) {
 	return s.B, true, nil
 }
 
-// packElements makes a listpack of the elements, of which every stride-th must be different from the others.
+// packElements makes a listpack of the elements. Every stride-th of them must differ from the
+// others.
 func packElements(v *Value, stride int) ([]byte, error) {
 	s := listpack.NewSlice()
 	next := v.next()

@@ -9,17 +9,27 @@ import (
 	"godwit/internal/object"
 )
 
-// Sorted sets are written as a listpack of member, score … (17), or as members with a binary score each (5), highest score first.
+// Sorted sets are written as a listpack of member, score … (17), or as members with a binary score
+// each (5), highest score first.
 //
-// They are read as those, with scores as text (3): one byte of length, the text; lengths 253, 254 and 255 are nan, inf and -inf; and as ziplists (12).
+// They are read as those, as ziplists (12), and with scores as text (3): one byte of length, then
+// the text. Lengths 253, 254 and 255 are nan, inf and -inf.
 func init() {
 	register(&Type{
 		Object: object.ZSet,
 		Ops: []Op{
-			{typeZSet, "*(sd)", func(d *Decoder) (Value, error) { return decodeZSet(d, (*Decoder).textScore, 2) }},
-			{typeZSet2, "*(s8)", func(d *Decoder) (Value, error) { return decodeZSet(d, (*Decoder).score, 9) }},
-			{typeZSetZiplist, "s", func(d *Decoder) (Value, error) { return decodeZSetPacked(d, (*Decoder).ziplistPairs) }},
-			{typeZSetListpack, "s", func(d *Decoder) (Value, error) { return decodeZSetPacked(d, (*Decoder).listpackPairs) }},
+			{typeZSet, "*(sd)", func(d *Decoder) (Value, error) {
+				return decodeZSet(d, (*Decoder).textScore, 2)
+			}},
+			{typeZSet2, "*(s8)", func(d *Decoder) (Value, error) {
+				return decodeZSet(d, (*Decoder).score, 9)
+			}},
+			{typeZSetZiplist, "s", func(d *Decoder) (Value, error) {
+				return decodeZSetPacked(d, (*Decoder).ziplistPairs)
+			}},
+			{typeZSetListpack, "s", func(d *Decoder) (Value, error) {
+				return decodeZSetPacked(d, (*Decoder).listpackPairs)
+			}},
 		},
 		Op: func(x *object.Edit) byte {
 			if x.Base() == object.EncListpack {
@@ -41,7 +51,9 @@ func init() {
 		Rewrite: func(_ *Commands, a *adder, key []byte, _ *object.Outline) Rewriter {
 			return a.with("ZADD", key, 2, addScore)
 		},
-		Fits:  func(l *object.Limits, v *Value) bool { return int(v.n) <= l.ZSetMaxListpackEntries },
+		Fits: func(l *object.Limits, v *Value) bool {
+			return int(v.n) <= l.ZSetMaxListpackEntries
+		},
 		Build: buildZSet,
 	})
 }
@@ -164,7 +176,9 @@ func zsetOrder(lp []byte) (sorted, ok bool) {
 		if !ok {
 			return false, false
 		}
-		if before != 0 && (s < last || s == last && object.CompareMembers(listpack.Get(lp, before), listpack.Get(lp, pos)) > 0) {
+		if before != 0 &&
+			(s < last || s == last &&
+				object.CompareMembers(listpack.Get(lp, before), listpack.Get(lp, pos)) > 0) {
 			sorted = false
 		}
 		last, before = s, pos

@@ -140,17 +140,22 @@ func savedLen(x *object.Edit, element func(el *object.Element) int) int {
 // savedString is SavedLen of a string of n bytes.
 func savedString(n int) int { return lenWidth(n) + n }
 
-// Value is a decoded, checked value, independent of the keyspace. It may alias what it was decoded from.
+// Value is a decoded, checked value, independent of the keyspace. It may alias what it was decoded
+// from.
 type Value struct {
 	t    *Type
 	form form
 	enc  object.Encoding // formPacked: which packed encoding
 	n    int64           // formInt: the integer; else the number of elements (nodes, for formNodes)
-	b    []byte          // formString: the string; formPacked: the payload; formElements, formNodes: see there
-	max  int             // bytes of the longest element, 0 where it does not count
+	// b is the string (formString), the payload (formPacked), or what formElements and formNodes
+	// say.
+	b   []byte
+	max int // bytes of the longest element, 0 where it does not count
 
-	timed    bool  // formElements: before each field there is a length that tells its deadline: 0 for none, else
-	earliest int64 // it is the deadline less this plus 1
+	// timed says, for formElements, that before each field there is a length that tells its
+	// deadline: 0 for none, else the deadline less earliest plus 1.
+	timed    bool
+	earliest int64
 
 	sketch *sketchValue
 }
@@ -158,22 +163,26 @@ type Value struct {
 type form byte
 
 const (
-	formInt      form = iota + 1
-	formString        // a string
-	formPacked        // the payload of a packed collection
-	formElements      // the elements as uncompressed strings, one behind the other (with an 8-byte score or deadline each where the type has it)
-	formNodes         // of a list: for each node its container and an uncompressed string
-	formSketch        // sketch
+	formInt    form = iota + 1
+	formString      // a string
+	formPacked      // the payload of a packed collection
+	// formElements has the elements as uncompressed strings, one behind the other, each with an
+	// 8-byte score or deadline where the type has it.
+	formElements
+	formNodes  // of a list: for each node its container and an uncompressed string
+	formSketch // sketch
 )
 
-// Empty reports a collection without elements, which no key can hold: Redis leaves such keys out when it loads a file and refuses them in RESTORE.
+// Empty reports a collection without elements, which no key can hold. Redis leaves such keys out
+// when it loads a file and refuses them in RESTORE.
 func (v *Value) Empty() bool { return v.form > formString && v.n == 0 }
 
 // Sound reports whether nothing can be wrong with the value any more: Insert is going to find room
 // for it, or the key to be busy, but no equal elements.
 func (v *Value) Sound() bool { return v.form == formInt || v.form == formString }
 
-// Insert puts a value under a key that is not there. It chooses the encodings that Redis would choose under the current limits. Neither key nor value is
-// aliased afterwards. A key whose deadline has passed is inserted like others and expires. ErrBusy: the key exists; ErrDuplicate: the value is broken. Nothing
-// is changed then. Keyspace events are the caller's.
+// Insert puts a value under a key that is not there. It chooses the encodings that Redis would
+// choose under the current limits. Neither key nor value is aliased afterwards. A key whose
+// deadline has passed is inserted like others and expires. ErrBusy reports that the key exists,
+// ErrDuplicate that the value is broken; nothing is changed then. Keyspace events are the caller's.
 func Insert(db *keyspace.DB, key []byte, v *Value, m Meta) error { return insert(db, key, v, m) }

@@ -11,8 +11,8 @@ import (
 	"godwit/internal/object"
 )
 
-// TestEveryTypeHasAFile: what is described in memory has a form in files. Each half checks itself
-// when it is registered.
+// TestEveryTypeHasAFile checks that what is described in memory has a form in files. Each half
+// checks itself when it is registered.
 func TestEveryTypeHasAFile(t *testing.T) {
 	require.NotNil(t, TypeOf(object.String))
 	for typ := range object.Type(object.NumTypes) {
@@ -20,8 +20,8 @@ func TestEveryTypeHasAFile(t *testing.T) {
 	}
 }
 
-// TestShapes skips values byte by byte: each try ends with errMore until the last byte is there, and
-// a try goes on where the one before it ended.
+// TestShapes skips values byte by byte: each try ends with errMore until the last byte is there,
+// and a try goes on where the one before it ended.
 func TestShapes(t *testing.T) {
 	le := func(n uint64) string { return string(binary.LittleEndian.AppendUint64(nil, n)) }
 	for _, c := range []struct{ shape, value string }{
@@ -29,7 +29,8 @@ func TestShapes(t *testing.T) {
 		{"8*(lss)", le(7) + "\x02\x00\x01a\x01b\x05\xc0\x07\x02xy"},
 		{"*(sd)", "\x02\x01a\xfe\x01b\x0212"},
 		{"*(s)l", "\x00\x09"},
-		// A stream with a group of two pending entries and two consumers, one of which has an entry.
+		// A stream with a group of two pending entries and two consumers, one of which has an
+		// entry.
 		{"*(ss)l*(s*(88l)*(s*(88)))", "\x01\x01n\x02lp\x02" +
 			"\x01\x05group" + "\x02" + le(1) + le(1) + "\x01" + le(2) + le(2) + "\x01" +
 			"\x02\x01c\x01" + le(1) + le(1) + "\x01d\x00"},
@@ -62,7 +63,7 @@ func TestShapesRefused(t *testing.T) {
 	}
 }
 
-// TestShapeErrors: what can be no value is refused where it begins.
+// TestShapeErrors checks that what can be no value is refused where it begins.
 func TestShapeErrors(t *testing.T) {
 	s := skimmer{b: []byte("\x00\x02\x01a\xc4"), start: 1, pos: 1, base: 100}
 	var e *Error

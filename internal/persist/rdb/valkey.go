@@ -19,7 +19,7 @@ const (
 	typeUnknown      = 241 // neither has any this
 )
 
-// dialect is the registry's record type for one of the file.
+// dialect returns the registry's record type for one of the file.
 func dialect(op byte, valkey bool) byte {
 	switch {
 	case op == typeValkeyHashIn || valkey && op > typeValkeyHash && op <= typeHashListpackEx:

@@ -27,7 +27,7 @@ func (t *stream) enter(db int) {
 	t.buf = t.s.f.Database(t.buf, t.s.sizes(db))
 }
 
-// sizes is what is said of a database: its sizes the first time, -1 later.
+// sizes returns what is said of a database: its sizes the first time, -1 later.
 func (s *SnapshotWriter) sizes(db int) keyspace.SavedDB {
 	for i := range s.sn.DBs {
 		if d := &s.sn.DBs[i]; d.ID == db {
@@ -86,12 +86,12 @@ func (t *stream) moveTo(to *stream) {
 	t.held, t.bytes = t.held[:0], 0
 }
 
-// record is a key with a large value.
-type record struct {
+// largeKey is a key with a large value.
+type largeKey struct {
 	s       *SnapshotWriter
 	db      int
 	tr      *object.Capture
-	rec     Record
+	enc     LargeEncoder
 	pending stream // until the record is open
 	size    int64  // bytes in it, the head not counted
 	isOpen  bool
@@ -100,27 +100,31 @@ type record struct {
 	owed int64 // bytes to be written ahead
 }
 
-func (r *record) copied() int64 {
+func (r *largeKey) copied() int64 {
 	now, _ := r.tr.Copied()
 	return now
 }
 
 // track begins a record.
 func (s *SnapshotWriter) track(db int, e object.Entry) {
-	r := &record{s: s, db: db, pending: stream{s: s, hold: true}}
+	r := &largeKey{s: s, db: db, pending: stream{s: s, hold: true}}
 	r.tr = s.sn.Capture(e, r)
-	r.pending.buf, r.rec = s.f.Large(nil, e, r.tr)
+	r.pending.buf, r.enc = s.f.Large(nil, e, r.tr)
 	r.tr.Ahead = r.ahead
 	s.waiting = append(s.waiting, r)
 	if s.open == nil && !s.inSlice {
-		s.openRecord() // it is being changed: the sooner its elements need not be held the better
+		s.openLarge() // it is being changed: the sooner its elements need not be held the better
 	}
 }
 
-// Once the copies of a list's nodes take 1/copiedShare of the list's memory, for each copy that a change leaves more of the list is written first: four
-// times (aheadShift) the bytes of the copy, and four times as much again for each further 1/copiedShare. So changes that hit nodes at random leave at most some 7 %
-// of the list behind, and pushes and pops, of which one in hundreds leaves a copy, give up little of their throughput. aheadNodes bounds what one
-// change does. Sketches are treated alike, chunk for node.
+// A change of a list that is being saved may leave a copy of a node. Once the copies take
+// 1/copiedShare of the list's memory, each new copy makes the writer go ahead: it writes four times
+// the copy's bytes of the list (aheadShift), and four times as much again for each further
+// 1/copiedShare. aheadNodes bounds what one change does.
+//
+// So changes that hit nodes at random leave copies of some 7 % of the list at most. Pushes and pops
+// leave a copy only once in hundreds of times, so they lose little throughput. Sketches are treated
+// alike, with chunks for nodes.
 const (
 	copiedShare = 32
 	aheadShift  = 2
@@ -128,7 +132,7 @@ const (
 )
 
 // ahead is called before each change of a list or sketch.
-func (r *record) ahead() {
+func (r *largeKey) ahead() {
 	held, kept := r.tr.Copied()
 	made := kept - r.kept
 	r.kept = kept
@@ -146,12 +150,12 @@ func (r *record) ahead() {
 	}
 	r.owed -= n * part
 	if r.tr.Step(int(n) * object.NodeWeight) {
-		r.s.closeRecord()
+		r.s.closeLarge()
 	}
 }
 
 // Element implements object.ElementWriter.
-func (r *record) Element(el *object.Element) {
+func (r *largeKey) Element(el *object.Element) {
 	if !r.s.inSlice {
 		r.s.foreign++
 	}
@@ -163,7 +167,7 @@ func (r *record) Element(el *object.Element) {
 		to.buf = r.s.q.Buffer()
 	}
 	was := len(to.buf)
-	to.buf = r.rec.Element(to.buf, el)
+	to.buf = r.enc.Element(to.buf, el)
 	if !r.isOpen {
 		r.size += int64(len(to.buf) - was)
 		r.s.pending += int64(len(to.buf) - was)
@@ -171,8 +175,9 @@ func (r *record) Element(el *object.Element) {
 	to.wrote()
 }
 
-// openRecord writes what the next record has collected. From now on its elements go to the main stream at once.
-func (s *SnapshotWriter) openRecord() {
+// openLarge writes what the next large key has collected. From now on its elements go to the main
+// stream at once.
+func (s *SnapshotWriter) openLarge() {
 	r := s.waiting[0]
 	s.waiting[0] = nil
 	s.waiting = s.waiting[1:]
@@ -184,13 +189,13 @@ func (s *SnapshotWriter) openRecord() {
 	s.side.db = r.db
 }
 
-// closeRecord ends the open record and appends the keys that came by meanwhile.
-func (s *SnapshotWriter) closeRecord() {
+// closeLarge ends the open record and appends the keys that came by meanwhile.
+func (s *SnapshotWriter) closeLarge() {
 	r := s.open
 	if s.main.buf == nil {
 		s.main.buf = s.q.Buffer()
 	}
-	s.main.buf = r.rec.End(s.main.buf)
+	s.main.buf = r.enc.End(s.main.buf)
 	s.open = nil
 	s.sn.Release(r.tr)
 	s.main.db = s.side.db
