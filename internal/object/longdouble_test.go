@@ -8,10 +8,12 @@ import (
 	"godwit/internal/strtod"
 )
 
-// FuzzParseLongDouble checks that every text that is taken for a number is written back as one that reads the same to 17 decimals,
-// and that plain decimal numbers agree with strtod.
+// FuzzParseLongDouble checks that every text that is taken for a number is written back as one that
+// reads the same to 17 decimals, and that plain decimal numbers agree with strtod.
 func FuzzParseLongDouble(f *testing.F) {
-	for _, s := range []string{"0", "-0", "1.5", "1e3", "0x1p-3", "inf", "-Infinity", "nan", ".5", "5.", "1e4932", "1e-4950", "0x", "+1", "1e+-1", "9.e9", "1" + strings.Repeat("7", 899) + "e-775"} {
+	for _, s := range []string{"0", "-0", "1.5", "1e3", "0x1p-3", "inf", "-Infinity", "nan", ".5",
+		"5.", "1e4932", "1e-4950", "0x", "+1", "1e+-1", "9.e9",
+		"1" + strings.Repeat("7", 899) + "e-775"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -120,9 +120,11 @@ func TestWholeScore(t *testing.T) {
 	}
 }
 
-// FuzzParseScore holds the parser against Go's as package strtod uses it, whose numbers are nearly C's, and against its own way back.
+// FuzzParseScore holds the parser against Go's as package strtod uses it, whose numbers are nearly
+// C's, and against its own way back.
 func FuzzParseScore(f *testing.F) {
-	for _, s := range []string{"1", "-0", "1e5", "0x1p3", "0x1", "inf", "nan", " 1", "1_0", "4.9e-324", "1e-400", "0x_1p1", "+.5e-3", "1" + strings.Repeat("7", 899) + "e-775"} {
+	for _, s := range []string{"1", "-0", "1e5", "0x1p3", "0x1", "inf", "nan", " 1", "1_0",
+		"4.9e-324", "1e-400", "0x_1p1", "+.5e-3", "1" + strings.Repeat("7", 899) + "e-775"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -12,8 +12,8 @@ import (
 	"godwit/internal/script/lualib"
 )
 
-// fake is a server whose commands answer their arguments. Like a real one it takes any number of them:
-// the fuzz targets find a call without any.
+// fake is a server whose commands answer their arguments. Like a real one it takes any number of
+// arguments: the fuzz targets find a call without any.
 type fake struct {
 	w     resp.Writer
 	stop  error

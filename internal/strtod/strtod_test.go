@@ -36,7 +36,8 @@ func TestParseFloat(t *testing.T) {
 		got, _ := strtod.ParseFloat(text)
 		require.Equal(t, want, got, text)
 	}
-	for _, text := range []string{"", "x", zeros + "x", zeros + "e", zeros + "e+", "0x" + zeros + "g", zeros + ".1.2", zeros + "e1e1"} {
+	for _, text := range []string{"", "x", zeros + "x", zeros + "e", zeros + "e+",
+		"0x" + zeros + "g", zeros + ".1.2", zeros + "e1e1"} {
 		_, err := strtod.ParseFloat(text)
 		require.Error(t, err, text)
 	}

@@ -56,8 +56,8 @@ func isDigit(c byte) bool { return c-'0' <= 9 }
 
 func isHex(c byte) bool { return isDigit(c) || (c|0x20)-'a' <= 5 }
 
-// numberAt reads a number at the start of s as C's strtod does in the C locale, and returns its length, 0 for none. s begins
-// without spaces.
+// numberAt reads a number at the start of s as C's strtod does in the C locale. It returns the
+// length, or 0 without a number. s must not begin with spaces.
 func numberAt(s string) (f float64, n int) {
 	i := 0
 	if i < len(s) && (s[i] == '-' || s[i] == '+') {
