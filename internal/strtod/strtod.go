@@ -12,7 +12,7 @@ import (
 
 const (
 	exact = 800 // bytes; texts up to this length are strconv's
-	kept  = 770 // significant digits that decide how a double is rounded: 767, and one for the rest
+	kept  = 770 // significant digits; 767 and whether more follow decide how a double is rounded
 	far   = 1 << 40
 )
 
