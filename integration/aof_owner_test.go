@@ -45,8 +45,11 @@ func TestAOFFolderHasOneOwner(t *testing.T) {
 		v, err := oc.Do("CONFIG", "SET", "appendonly", "yes")
 		return err == nil && !v.IsError()
 	})
-	other.Stop()
-	s.Stop()
+	eventually(t, "the log is complete", func() bool { // until then it does not end, as in Redis
+		return persistInfo(t, oc, "aof_rewrite_in_progress") == "0"
+	})
+	require.NoError(t, other.Stop())
+	require.NoError(t, s.Stop())
 
 	third := startServer(t, "--appendonly", "yes", "--dir", dir)
 	do(t, third.dial(t), "SET", "k", "again")

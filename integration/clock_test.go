@@ -19,6 +19,7 @@ const year = 365 * 24 * time.Hour
 // TestWallClockJumps sets the wall clock by decades, under load. The deadlines of keys and what
 // shows the time move with it. Pauses, timeouts and periods must go on.
 func TestWallClockJumps(t *testing.T) {
+	t.Parallel()
 	godwitOnly(t)
 	s := startServer(t, "--enable-debug-command", "yes", "--appendonly", "yes", "--save", "1 1",
 		"--io-threads", "2", "--slowlog-log-slower-than", "0", "--maxmemory-clients", "50mb")

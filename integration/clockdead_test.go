@@ -13,6 +13,7 @@ import (
 // time and the new one. Keys with these deadlines must be evicted and deleted like others, and
 // their records reclaimed.
 func TestEvictionAfterClockIsSetBack(t *testing.T) {
+	t.Parallel()
 	godwitOnly(t)
 	for name, steps := range map[string][]time.Duration{
 		"back":             {-year},
@@ -21,6 +22,7 @@ func TestEvictionAfterClockIsSetBack(t *testing.T) {
 		"back and forth":   {-year, year, -year},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := startServer(t, "--enable-debug-command", "yes", "--save", "")
 			c := s.dial(t)
 			used := func() int64 { return number(t, fieldOf(t, c, "used_memory")) }

@@ -86,6 +86,7 @@ func TestDefragmentation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fills 400 MB")
 	}
+	t.Parallel()
 	n := 600_000
 	if raceEnabled {
 		n = 60_000 // this only checks that it runs: the ratio has the race detector's memory in it

@@ -297,8 +297,8 @@ func startLoading(t *testing.T, keys int) *server {
 	loading, err := testserver.Launch(testserver.Options{Dir: s.Dir,
 		Args: with("--key-load-delay", "2000")})
 	require.NoError(t, err)
-	t.Cleanup(func() { loading.Stop() })
 	s = &server{loading}
+	t.Cleanup(func() { s.Finish(t) })
 	eventually(t, "it accepts connections", func() bool {
 		c, err := net.Dial("tcp", s.Addr)
 		if err == nil {
@@ -353,7 +353,7 @@ func TestAppendOnlyTurnedOnWhileLoading(t *testing.T) {
 	do(t, c, "SET", "a", "1")
 	eventually(t, "the log is complete", func() bool {
 		_, err := os.Stat(filepath.Join(s.Dir, "appendonlydir", "appendonly.aof.manifest"))
-		return err == nil
+		return err == nil && persistInfo(t, c, "aof_rewrite_in_progress") == "0"
 	})
 }
 

@@ -49,6 +49,7 @@ const scriptSlack = 24 * mib
 // INFO go back by themselves.
 func TestMemoryOfScriptsGoesBack(t *testing.T) {
 	skipUnderRace(t)
+	t.Parallel()
 	s := startServer(t)
 	c := s.dial(t)
 	do(t, c, "EVAL", "return 1", 0)

@@ -307,6 +307,7 @@ func (tk *talk) run(t *testing.T, s *server, admin *client.Client) {
 }
 
 func TestSessions(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("testdata/sessions/*.txt")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
@@ -315,6 +316,7 @@ func TestSessions(t *testing.T) {
 			continue
 		}
 		t.Run("io-threads "+threads, func(t *testing.T) {
+			t.Parallel()
 			s := startServer(t, "--io-threads", threads)
 			admin := s.dial(t)
 			transactions := !do(t, admin, "COMMAND", "INFO", "MULTI").Elems[0].IsNull()

@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -48,7 +49,27 @@ type disked struct {
 	mem  *vfs.Mem
 	plan *vfs.Plan // faults
 	fs   *gatedFS  // its gate is open
-	log  *bytes.Buffer
+	log  *sharedLog
+}
+
+// sharedLog keeps what the server and its background jobs log.
+type sharedLog struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *sharedLog) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(b)
+}
+
+// String returns what was logged so far.
+func (l *sharedLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
 }
 
 func withDisk(t *testing.T, edit func(c *config.Config)) *disked {
@@ -57,7 +78,7 @@ func withDisk(t *testing.T, edit func(c *config.Config)) *disked {
 	if edit != nil {
 		edit(cfg)
 	}
-	x := &disked{T: t, mem: vfs.NewMem(), plan: vfs.NewPlan(), log: &bytes.Buffer{}}
+	x := &disked{T: t, mem: vfs.NewMem(), plan: vfs.NewPlan(), log: &sharedLog{}}
 	l, err := logging.New(logging.Options{Out: x.log, Level: logging.Debug})
 	require.NoError(t, err)
 	dir, err := os.Getwd()
