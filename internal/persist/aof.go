@@ -127,8 +127,8 @@ type AOFOptions struct {
 	Exit func(code int)
 }
 
-// BaseMaker makes the base of a rewrite: a file with the data set as of now. SNAP: implemented over
-// the snapshotter.
+// BaseMaker makes the base of a rewrite: a file with the data set as of now. A Store implements it
+// with its one job.
 type BaseMaker interface {
 	// Busy reports whether another snapshot is running, so that none can start.
 	Busy() bool

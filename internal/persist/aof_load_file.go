@@ -89,9 +89,8 @@ func (l *fileLoader) preamble() (int64, error) {
 }
 
 // commands replays the commands from offset at on, and returns the end of the last whole unit. A
-// transaction is one unit: it is collected here and run as a whole once its EXEC is there. (When
-// the server has transactions of its own this stays: half a transaction at the end of the file must
-// never run.)
+// transaction is one unit: it is collected here and run as a whole once its EXEC is there, because
+// half a transaction at the end of the file must never run.
 func (l *fileLoader) commands(at int64) (end int64, err error) {
 	p := newLogParser(l.f, at, l.size-at)
 	for first := true; err == nil; first = false {
