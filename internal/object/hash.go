@@ -151,14 +151,14 @@ func (h Fields) Set(field, value []byte) (created bool) { return h.set(field, va
 func (h Fields) SetKeep(field, value []byte) (created bool) { return h.set(field, value, true) }
 
 func (h Fields) set(field, value []byte, keep bool) (created bool) {
-	kind := h.Base()
-	if limit := h.H.Lim.HashMaxListpackValue; kind != EncHashtable &&
+	enc := h.Base()
+	if limit := h.H.Lim.HashMaxListpackValue; enc != EncHashtable &&
 		(len(field) > limit || len(value) > limit) {
 		h.toTable()
-		kind = EncHashtable
+		enc = EncHashtable
 	}
 	n := 0
-	switch kind {
+	switch enc {
 	case EncHashtable:
 		return h.changing().set(field, value, keep, h.H.Now)
 	case EncListpackEx:
@@ -232,8 +232,8 @@ func (h Fields) EachStored(f func(field, value listpack.Value, deadline int64) b
 	}
 }
 
-// ScanStep makes one step of a walk over a hash of kind EncHashtable. It calls f for the visible
-// fields of one bucket index. It returns the next cursor, 0 at the end, and how many fields there
+// ScanStep makes one step of a walk over an EncHashtable hash. It calls f for the visible fields of
+// one bucket index. It returns the next cursor, 0 at the end, and how many fields there
 // were. f must not change the hash.
 func (h Fields) ScanStep(
 	cursor uint64, f func(field, value listpack.Value),
