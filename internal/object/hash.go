@@ -233,8 +233,8 @@ func (h Fields) EachStored(f func(field, value listpack.Value, deadline int64) b
 }
 
 // ScanStep makes one step of a walk over an EncHashtable hash. It calls f for the visible fields of
-// one bucket index. It returns the next cursor, 0 at the end, and how many fields there
-// were. f must not change the hash.
+// one bucket index. It returns the next cursor, 0 at the end, and how many fields there were. f
+// must not change the hash.
 func (h Fields) ScanStep(
 	cursor uint64, f func(field, value listpack.Value),
 ) (next uint64, seen int) {
