@@ -76,8 +76,8 @@ func (l *fileLoader) preamble() (int64, error) {
 	}
 	used, err := l.rdb(br, l.before)
 	if err != nil {
-		return 0, &LoadError{l.name, -1, "Error reading the RDB base file, AOF loading aborted",
-			err}
+		return 0, &LoadError{l.name, -1,
+			"Error reading the RDB base file, AOF loading aborted: " + explain(err), nil}
 	}
 	if l.oldStyle {
 		log.Notice("Reading the remaining AOF tail...")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"godwit/internal/logging"
+	"godwit/internal/persist/rdb"
 )
 
 // LoadTarget is the server as loads of all files see it.
@@ -108,11 +109,16 @@ func (s *Store) loadRDB(t LoadTarget, merge bool) (loaded bool, err error) {
 	return true, nil
 }
 
-// explain returns an error of a file in one line, without the names that system errors repeat.
+// explain returns an error of an RDB file in one line, without the names that system errors repeat.
+// What is wrong with the content begins with Redis's words.
 func explain(err error) string {
 	var path *fs.PathError
-	if errors.As(err, &path) {
+	var content *rdb.Error
+	switch {
+	case errors.As(err, &path):
 		return logging.OSError(err)
+	case errors.As(err, &content):
+		return "Internal error in RDB reading " + err.Error()
 	}
 	return err.Error()
 }
