@@ -312,7 +312,7 @@ func (f *FrozenString) readAt(p []byte, off int) (n int, err error) {
 	return n, err
 }
 
-// Close tells that the reader is done, be it at the end or not.
+// Close tells that the reader is done, at the end or before it.
 func (f *FrozenString) Close() {
 	f.mu.Lock()
 	f.closed = true

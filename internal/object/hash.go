@@ -66,7 +66,8 @@ func (h Fields) due(deadline int64) bool { return deadline != 0 && deadline < h.
 // Len returns the number of visible fields. It is O(1) unless fields are due; these are counted.
 func (h Fields) Len() int { return h.length(math.MaxInt) }
 
-// QuickLen is Len, except that of very many due fields only some thousands are left out.
+// QuickLen is Len with a bounded cost: it looks at some thousands of due fields at most and counts
+// the rest of them as visible.
 func (h Fields) QuickLen() int { return h.length(4096) }
 
 // length returns the number of visible fields. It looks at no more than limit due ones.

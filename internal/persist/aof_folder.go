@@ -25,7 +25,7 @@ import (
 // may have been here since.
 //
 // The folder is named by its full path from then on. CONFIG SET dir moves the process, but not the
-// log, of which one half would be here and one there. It moves when it is turned off and on.
+// log: half of it would be here, half there. The log moves when it is turned off and on.
 
 const (
 	lockSuffix = ".lock"
@@ -136,8 +136,8 @@ func (a *AOF) adopt() error {
 	return nil
 }
 
-// skipStrays has the numbers go on behind those of files that no manifest names: they may be all
-// that is left of a data set.
+// skipStrays makes the numbers go on after those of files that no manifest names. Such files may be
+// all that is left of a data set.
 func (a *AOF) skipStrays(m *manifest) {
 	list, _ := a.o.FS.ReadDir(a.dir)
 	for _, f := range list {

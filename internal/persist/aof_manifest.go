@@ -117,7 +117,7 @@ func (m *manifest) files() []aofFile {
 // has let pass.
 const maxSeq = math.MaxInt64 - 1<<32
 
-// extensible says why no file can be added: its number would not be read again.
+// extensible returns an error if no file can be added, because its number would not be read again.
 func (m *manifest) extensible() error {
 	if top := max(m.baseSeq, m.incrSeq); top > maxSeq-1<<32 {
 		return fmt.Errorf("AOF manifest: there is no seq behind %d", top)

@@ -165,7 +165,7 @@ func (s *Store) TurnAOF(on bool) error {
 	return err
 }
 
-// attach has the log be told what changes while it is on.
+// attach sends the log what changes while it is on, and nothing while it is off.
 func (s *Store) attach() {
 	if s.aof.Enabled() {
 		s.feed.Attach(propagation.Log, s.aof)

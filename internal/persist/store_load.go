@@ -61,7 +61,8 @@ func (s *Store) Load(from Source) error {
 	return err
 }
 
-// LoadCounts returns the keys of the last load of an RDB file, be it the base of a log.
+// LoadCounts returns the keys of the last load of an RDB file, which may have been the base of a
+// log.
 func (s *Store) LoadCounts() RDBCounts { return s.loaded }
 
 // loadAtStart reads the data set, from the log or else from the snapshot file.

@@ -39,8 +39,8 @@ var capacities = func() (c [classes][whole + 1]uint16) {
 	return c
 }()
 
-// baseOf returns what a block of the level says of all its deadlines: their bytes from that of the
-// level on.
+// baseOf returns the bytes that all deadlines of a block of the level share: those from the level's
+// byte on. The others are 0.
 func baseOf(ord uint64, level uint8) uint64 { return ord &^ (1<<(slotBits*level) - 1) }
 
 // chain is a queue of blocks. Both Refs are 0 when it is empty, and no block in a chain is empty

@@ -106,7 +106,7 @@ type blockList struct {
 
 func (l *blockList) Blocks() int { return len(l.list) }
 
-// cmsLayout: width, depth, total, counters.
+// cmsLayout has width, depth, total, counters.
 func cmsLayout() *layout {
 	return &layout{
 		name: "CMSk-TYPE", ver: 0, oldest: 0, newest: 0, handles: any1,
