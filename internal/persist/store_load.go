@@ -15,7 +15,7 @@ import (
 
 // LoadTarget is the server as loads of all files see it.
 type LoadTarget interface {
-	Target
+	RDBTarget
 	Replayer
 	// Expect sets the number of bytes that there are to load, within a step.
 	Expect(total int64)
