@@ -48,9 +48,10 @@ func (a *AOF) locate() {
 
 func (a *AOF) path(name string) string { return filepath.Join(a.dir, name) }
 
-// take makes the folder this process's, creating it if need be, and tries for so long, or longer if
-// its owner is ending; not at all without patience. An error says that another process has it or
-// that there can be no folder. A file system without locks is warned of once.
+// take makes the folder this process's, and creates it if there is none. While another process has
+// it, take tries again for as long as patience says, or longer if that process is ending; without
+// patience it tries once. An error says that another process has the folder, or that there can be
+// none. A file system without locks is only warned of.
 func (a *AOF) take(patience time.Duration) error {
 	if a.owned {
 		return nil

@@ -151,7 +151,7 @@ func (l *rdbLoader) expect(ks *keyspace.Keyspace, rec *rdb.Record) {
 	}
 }
 
-// ahead is for how many keys to come memory is fetched into the cache.
+// ahead is how many keys before its turn the memory for a key is fetched into the cache.
 const ahead = 8
 
 func (l *rdbLoader) key(ks *keyspace.Keyspace, rec *rdb.Record) error {
