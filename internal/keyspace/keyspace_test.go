@@ -121,6 +121,25 @@ func TestRehashPending(t *testing.T) {
 	drain(t, ks)
 }
 
+// TestFlushWhileRehashing checks that slices do not look at tables that no database has any more.
+func TestFlushWhileRehashing(t *testing.T) {
+	for _, async := range []bool{false, true} {
+		ks, _, _ := newKeyspace(t, Params{})
+		db := ks.DB(0)
+		for i := 0; i < 1000 || !db.Rehashing(); i++ {
+			db.Set(fmt.Appendf(nil, "k%d", i), object.IntValue(1), 0)
+		}
+		require.True(t, ks.RehashPending())
+		db.Flush(async)
+		require.False(t, ks.RehashPending())
+		for more := true; more; {
+			more = ks.LazyFreeSlice(10)
+			require.False(t, ks.RehashSlice(10))
+		}
+		drain(t, ks)
+	}
+}
+
 // TestExpiryIsExact holds that after a slice without more to do no key that is due is left,
 // whatever way deadlines took.
 func TestExpiryIsExact(t *testing.T) {
