@@ -62,12 +62,15 @@ func (t *LoadTarget) Exec(argv [][]byte) error {
 	if err != nil {
 		return err
 	}
-	ctx := &e.ctx
-	if e.current != nil {
+	ctx, within := &e.ctx, e.current
+	if within == nil {
+		e.current = c // a script of an old log calls commands for it
+	} else {
 		ctx = &Ctx{} // within DEBUG LOADAOF, whose own context is in use
 	}
 	*ctx = Ctx{Writer: &c.W, E: e, Client: c, Cmd: cmd, DB: c.db, Args: argv, Now: e.now}
 	e.table.run[cmd.ID()](ctx)
+	e.current = within
 	e.Stats.Dirty += ctx.dirty
 	reply := c.W.Buf
 	c.W.Buf = reply[:0]
