@@ -89,9 +89,6 @@ type scripting struct {
 	trimAt    int64         // steady ms: when stacks are looked at again
 }
 
-// HasScripts reports whether any script was cached or run.
-func (e *Engine) HasScripts() bool { return e.script.host != nil }
-
 // RunningScript returns the name of the running script or function, "" if none runs, and for how
 // long it has been running. function tells which it is.
 func (e *Engine) RunningScript() (name string, function bool, since time.Duration) {

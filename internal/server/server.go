@@ -22,7 +22,6 @@ package server
 import (
 	"crypto/tls"
 	"errors"
-	"net"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -220,15 +219,4 @@ func (s *Server) closeAll() {
 	for _, l := range s.loops {
 		l.close()
 	}
-}
-
-// Addrs returns the addresses that the server listens on.
-func (s *Server) Addrs() []net.Addr {
-	s.eng.Enter()
-	defer s.eng.Release()
-	var list []net.Addr
-	for _, l := range s.listeners {
-		list = append(list, l.ln.Addr())
-	}
-	return list
 }
