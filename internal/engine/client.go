@@ -68,7 +68,7 @@ type Client struct {
 	Class    Class
 
 	Name, LibName, LibVer string
-	User                  *acl.User // nil: may do all, as internal clients may
+	User                  *acl.User // nil: may do all, as the log may
 	Authenticated         bool
 
 	Reply           ReplyMode

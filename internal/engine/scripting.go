@@ -7,7 +7,7 @@ import (
 )
 
 // Scripts run on the executor, each as one atomic unit: what their commands propagate leaves as a
-// whole when the script ends. The commands run for an internal client, which nothing lists. The
+// whole when the script ends. The commands run for a client of their own, which nothing lists. The
 // script converts its replies.
 //
 // # Busy scripts

@@ -65,8 +65,8 @@ type Server struct {
 	pidFile   string
 }
 
-// New returns a server for the engine and sets the engine's Shutdown and Reconfigure. It does not
-// listen yet.
+// New returns a server for the engine, and sets what the engine wants of it: Shutdown, Dialer and
+// so on. It does not listen yet.
 func New(e *engine.Engine, o Options) (*Server, error) {
 	s := &Server{eng: e, log: e.Log, opts: o, stopped: make(chan struct{}),
 		alarmed: make(chan struct{}, 1), gos: make(map[*goConn]struct{})}
