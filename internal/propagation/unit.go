@@ -103,7 +103,7 @@ const (
 	exec  = "*1\r\n$4\r\nEXEC\r\n"
 )
 
-// appendTo appends the commands for a target, of which there are n.
+// appendTo appends the n commands that are for a target.
 func (u *unit) appendTo(b *Buffer, to Targets, n int) {
 	b.B = slices.Grow(b.B, len(u.text)+len(multi)+len(exec)+selectBytes)
 	from, first := 0, true
