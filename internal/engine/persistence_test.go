@@ -359,3 +359,22 @@ func TestReload(t *testing.T) {
 	require.Contains(t, x.do("debug loadaof"), "-ERR")
 	require.Equal(t, ":2", x.do("dbsize"), "what is there is thrown away only for something else")
 }
+
+// TestLogTurnedOnWithinTransaction turns the log off and on in the middle of a transaction. What
+// came before is in the new base, and must not stand behind it once more.
+func TestLogTurnedOnWithinTransaction(t *testing.T) {
+	x := withDisk(t, func(c *config.Config) {
+		c.EnableDebugCommand, c.AppendOnly = config.GuardYes, true
+	})
+	for _, line := range []string{"multi", "incr a", "config set appendonly no", "incr b",
+		"config set appendonly yes", "incr b", "exec"} {
+		x.do(line)
+	}
+	x.finish()
+	for x.info("aof_rewrite_in_progress") == "1" {
+		x.e.Cron()
+		runtime.Gosched()
+	}
+	require.Equal(t, "+OK", x.do("debug loadaof"))
+	require.Equal(t, "*2\r\n$1\r\n1\r\n$1\r\n2", x.do("mget a b"))
+}

@@ -64,8 +64,12 @@ type Feed struct {
 	unit     unit
 }
 
-// Attach adds a target: the commands to come are sent to it.
+// Attach adds a target: the commands to come are sent to it. It does not get what the open unit has
+// collected: a target begins with the data set as it is now.
 func (f *Feed) Attach(to Targets, t Target) {
+	if f.attached&to == 0 {
+		f.unit.forget(to)
+	}
 	f.targets[bits.TrailingZeros8(uint8(to))] = t
 	f.attached |= to
 }
