@@ -178,8 +178,5 @@ func (l *clientList) remove(c *Client) {
 	l.n--
 }
 
-// Current returns the client whose command is running, nil between commands.
-func (e *Engine) Current() *Client { return e.current }
-
 // ClientByID returns the connected client of that ID, nil if there is none.
 func (e *Engine) ClientByID(id uint64) *Client { return e.clients.byID[id] }

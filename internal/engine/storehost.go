@@ -97,9 +97,6 @@ func (t *LoadTarget) find(argv [][]byte) (*spec.Command, error) {
 	return cmd, nil
 }
 
-// DB returns the number of the database that the log's commands have selected.
-func (t *LoadTarget) DB() int { return t.client.db.ID() }
-
 // ErrUnknownCommand reports a command of a log that does not exist.
 var ErrUnknownCommand = errors.New("unknown command")
 
