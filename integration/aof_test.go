@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/propagation"
 	"godwit/internal/resp/client"
 	"godwit/internal/testserver"
 )
@@ -97,7 +98,8 @@ func TestAOFWithRedis(t *testing.T) {
 }
 
 // TestAOFOfOldVersions checks that a single-file log, as written before version 7, moves into the
-// folder, with or without an RDB preamble.
+// folder, with or without an RDB preamble. Before version 5 scripts were logged as they were
+// called.
 func TestAOFOfOldVersions(t *testing.T) {
 	t.Parallel()
 	for _, preamble := range []string{"yes", "no"} {
@@ -108,6 +110,7 @@ func TestAOFOfOldVersions(t *testing.T) {
 		rewriteAOF(t, c)
 		do(t, c, "SET", "tail", "1")
 		want := digest(t, c)
+		do(t, c, "SET", "tail", "0")
 		s.Stop()
 		folder := filepath.Join(s.Dir, "appendonlydir")
 		var old []byte
@@ -119,6 +122,9 @@ func TestAOFOfOldVersions(t *testing.T) {
 			require.NoError(t, err)
 			old = append(old, b...)
 		}
+		old = propagation.AppendCommand(old, [][]byte{[]byte("EVAL"),
+			[]byte("if redis.call('GET', KEYS[1]) then redis.call('INCR', KEYS[1]) end"),
+			[]byte("1"), []byte("tail")})
 		require.NoError(t, os.RemoveAll(folder))
 		require.NoError(t, os.WriteFile(filepath.Join(s.Dir, "appendonly.aof"), old, 0o644))
 		s = again(t, s, aof...)

@@ -130,17 +130,6 @@ func (u *User) MayWithAllKeys(c *Call, mode Mode) bool {
 	})
 }
 
-// MayKey reports whether a selector of the user allows the mode for the key. redis.acl_check_cmd
-// and client-side caching ask this without a command.
-func (u *User) MayKey(key []byte, mode Mode) bool {
-	for _, s := range u.selectors {
-		if s.mayKey(key, mode) {
-			return true
-		}
-	}
-	return false
-}
-
 // MayChannel reports whether a selector of the user allows the channel. When a user's rules change,
 // its subscriptions are checked with it.
 func (u *User) MayChannel(name []byte, pattern bool) bool {

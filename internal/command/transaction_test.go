@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"godwit/internal/config"
 	"godwit/internal/invariant"
 	"godwit/internal/propagation"
@@ -330,6 +332,28 @@ func TestTransactionPropagation(t *testing.T) {
 		}
 		s.Reset()
 	}
+}
+
+// TestScriptsChooseTargets: redis.set_repl decides where a script's writes go. The end of a key or
+// a field that the script finds expired goes everywhere.
+func TestScriptsChooseTargets(t *testing.T) {
+	l := newLocal(t)
+	log, replicas := propagationtest.Attach(&l.e.Feed), &propagationtest.Recorder{}
+	l.e.Feed.Attach(propagation.Replicas, replicas)
+	l.lines(t, "SET gone v PX 2; HSET h f v g w; HPEXPIRE h 2 FIELDS 1 f")
+	passMs(l, 3)
+	log.Reset()
+	replicas.Reset()
+	l.lines(t, `EVAL "redis.call('SET', 'a', 1) redis.set_repl(redis.REPL_NONE) `+
+		`redis.call('SET', 'b', 1) redis.call('GET', 'gone') redis.call('HGET', 'h', 'f') `+
+		`redis.set_repl(redis.REPL_AOF) redis.call('SET', 'c', 1) `+
+		`redis.set_repl(redis.REPL_REPLICA) redis.call('SET', 'd', 1) `+
+		`redis.set_repl(redis.REPL_SLAVE) redis.call('SET', 'e', 1) `+
+		`redis.set_repl(redis.REPL_ALL) redis.call('SET', 'f', 1)" 0; SET g 1`)
+	require.Equal(t, []string{"0 SET a 1 | 0 DEL gone | 0 HDEL h f | 0 SET c 1 | 0 SET f 1",
+		"0 SET g 1"}, log.Units())
+	require.Equal(t, []string{"0 SET a 1 | 0 DEL gone | 0 HDEL h f | 0 SET d 1 | 0 SET e 1 | " +
+		"0 SET f 1", "0 SET g 1"}, replicas.Units())
 }
 
 // TestTransactionTime: time stands still in a transaction. A key that exists for its first command

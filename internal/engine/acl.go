@@ -8,8 +8,8 @@ import (
 // access holds the users and what access control remembers.
 //
 // Every client has a user, and all clients of a user share it. So a change of rules counts from the
-// next command on, also for clients that wait in a transaction or are blocked. Internal clients
-// have no user: what a log replays was allowed when it was written.
+// next command on, also for clients that wait in a transaction or are blocked. The client of a log
+// has no user: what it replays was allowed when it was written.
 type access struct {
 	users *acl.Users
 	def   *acl.User // the default one, which never goes

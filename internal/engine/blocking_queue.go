@@ -39,8 +39,8 @@ func (q *waitQueue) remove(n *waitNode) {
 // wide reports whether the waiter waits for more than arrivals.
 func (w *waiter) wide() bool { return w.events != WaitArrival }
 
-// wants reports whether the waiter's command is to run after that has happened to a key, which is
-// now as it is.
+// wants reports whether the waiter's command must run again. key is the present entry of a key that
+// it waits for, and happened is what has happened to it.
 func (w *waiter) wants(key object.Entry, happened WaitEvents) bool {
 	if key.Exists() && key.Type() == w.t {
 		return w.events&happened != 0
@@ -149,7 +149,7 @@ func (b *blocking) note(q *waitQueue, happened WaitEvents) {
 	}
 }
 
-// unpaused marks the queues to be served that a pause had held back.
+// unpaused marks the queues that a pause has held back to be served.
 func (b *blocking) unpaused() {
 	b.ready = append(b.ready, b.paused...)
 	clear(b.paused)

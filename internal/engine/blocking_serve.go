@@ -27,8 +27,8 @@ func (e *Engine) serve() {
 	b.serving = false
 }
 
-// serveQueue serves the waiters of a key to which that has happened, as long as there is something
-// for them. It reports false when a pause forbids that.
+// serveQueue runs the commands of a key's waiters again, the oldest first, if they wait for what
+// has happened. It reports false if a pause forbids that.
 func (e *Engine) serveQueue(q *waitQueue, happened WaitEvents) bool {
 	db := e.KS.DB(q.db)
 	for n := q.head; n != nil; n = q.next {
@@ -107,7 +107,7 @@ func (e *Engine) endWait(w *waiter) {
 	cl.Conn.Resume()
 }
 
-// abandon ends a wait in vain. reply answers the client.
+// abandon ends a wait although nothing has come. reply answers the client.
 func (e *Engine) abandon(w *waiter, reply func(c *Ctx)) {
 	c := e.resumeCtx(w)
 	reply(c)

@@ -418,8 +418,8 @@ func TestBlockedPassTheGatesAgain(t *testing.T) {
 	f.idle()
 }
 
-// TestInternalClientsDoNotBlock runs a blocking command for a client without a connection.
-func TestInternalClientsDoNotBlock(t *testing.T) {
+// TestLogDoesNotBlock runs a blocking command of a log.
+func TestLogDoesNotBlock(t *testing.T) {
 	f := newFixture(t, "")
 	f.c.Origin = OriginLog
 	f.expect(f.c, "pop a 0", "*-1")

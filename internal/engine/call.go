@@ -103,7 +103,8 @@ func (e *Engine) afterWrite(c *Ctx) {
 	}
 }
 
-// reject answers a command that does not run. The transaction that would have run it is aborted.
+// reject answers a command that does not run. The transaction that would have run it is aborted. A
+// client that is being closed, or whose command comes again, is told nothing.
 func (e *Engine) reject(c *Ctx, cmd *spec.Command, why refusal) {
 	if why == closed || why == held {
 		return

@@ -5,6 +5,7 @@ import (
 
 	"godwit/internal/keyspace"
 	"godwit/internal/object"
+	"godwit/internal/propagation"
 )
 
 // hooks implements keyspace.Hooks: what the keyspace reports to the engine.
@@ -23,21 +24,22 @@ func (h hooks) KeyChanged(key []byte, db int) {
 // Ready implements keyspace.Hooks.
 func (h hooks) Ready(key []byte, db int, t object.Type) { h.e.blocking.keyReady(key, db, t) }
 
-// FieldExpired implements keyspace.Hooks: like a key's, the end of a field is explicit for AOF and
-// replicas.
+// FieldExpired implements keyspace.Hooks: like a key's, the end of a field is explicit for all
+// targets.
 func (h hooks) FieldExpired(key, field []byte, db int) {
 	h.e.Stats.Dirty++
 	if h.e.Feed.Attached() != 0 {
-		h.e.propagate(db, [][]byte{[]byte("HDEL"), key, field})
+		h.e.Feed.Send(propagation.All, db, [][]byte{[]byte("HDEL"), key, field})
 	}
 }
 
 // Removed implements keyspace.Hooks: an expired or evicted key is propagated as an explicit DEL, so
-// that AOF and replicas never look at a clock.
+// that AOF and replicas never look at a clock. All targets get it, whatever a script has chosen for
+// its own commands.
 func (h hooks) Removed(key []byte, db int, _ bool) {
 	h.e.Stats.Dirty++
 	if h.e.Feed.Attached() != 0 {
-		h.e.propagate(db, [][]byte{[]byte("DEL"), key})
+		h.e.Feed.Send(propagation.All, db, [][]byte{[]byte("DEL"), key})
 	}
 }
 

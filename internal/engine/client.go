@@ -68,7 +68,7 @@ type Client struct {
 	Class    Class
 
 	Name, LibName, LibVer string
-	User                  *acl.User // nil: may do all, as internal clients may
+	User                  *acl.User // nil: may do all, as the log may
 	Authenticated         bool
 
 	Reply           ReplyMode
@@ -177,9 +177,6 @@ func (l *clientList) remove(c *Client) {
 	c.prev, c.next = nil, nil
 	l.n--
 }
-
-// Current returns the client whose command is running, nil between commands.
-func (e *Engine) Current() *Client { return e.current }
 
 // ClientByID returns the connected client of that ID, nil if there is none.
 func (e *Engine) ClientByID(id uint64) *Client { return e.clients.byID[id] }

@@ -59,7 +59,7 @@ type Engine struct {
 
 	table     *Table
 	mu        sync.Mutex
-	current   *Client
+	current   *Client // whose command is running, nil between commands
 	ctx       Ctx
 	wakeCtx   Ctx    // of commands that have waited
 	scriptCtx Ctx    // of commands that scripts call

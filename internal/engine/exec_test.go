@@ -224,7 +224,7 @@ func TestProtectedCommands(t *testing.T) {
 	}
 }
 
-func TestInternalClientsPassAllGates(t *testing.T) {
+func TestLogPassesAllGates(t *testing.T) {
 	f := newFixture(t, "requirepass secret")
 	f.c.Origin = OriginLog
 	f.e.Pause(f.e.Steady()+1e6, true)

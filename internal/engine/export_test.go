@@ -7,3 +7,15 @@ func (e *Engine) PassTime(d time.Duration) {
 	e.base = e.base.Add(-d)
 	e.syncClock()
 }
+
+// ClientsMemory returns the memory of all clients as last counted.
+func (e *Engine) ClientsMemory() int64 { return e.clientMem.total }
+
+// PausedUntil returns until when commands are held back, 0 if they are not. all reports whether
+// reads are held back too.
+func (e *Engine) PausedUntil() (ms int64, all bool) {
+	if !e.pause.active {
+		return 0, false
+	}
+	return e.pause.until, e.pause.all
+}

@@ -42,11 +42,11 @@ func (e *Engine) gates(c *Ctx) refusal {
 			return held
 		}
 		return passed
-	// Nobody opens DEBUG to himself, whatever his rights.
+	// Only the configuration opens DEBUG and MODULE, whatever rights a user has.
 	case cmd.Protected != spec.Open && !e.opened(cmd, cl):
 		return guardText(cmd)
-	// Whoever has not said who he is learns nothing else.
-	case !cl.Authenticated && e.isStranger(cmd):
+	// A client that has not authenticated learns nothing else.
+	case !cl.Authenticated && !cmd.Is(spec.NoAuth) && !e.openToAll():
 		return ErrNoAuth
 	// The whole transaction would be refused at EXEC.
 	case cl.multi != nil && flags&spec.NoMulti != 0:
@@ -64,10 +64,10 @@ func (e *Engine) gates(c *Ctx) refusal {
 	// Eviction comes before what follows: a command that is refused there has made room too.
 	case e.KS.P.MaxMemory > 0 && e.lacksMemory(c, flags):
 		return ErrOOM
-	// Nothing that may be lost is promised.
+	// A write is not acknowledged if it cannot be kept on disk.
 	case flags&(spec.Write|spec.TellsDiskErrors) != 0 && e.diskError() != "":
 		return refusal(e.diskError())
-	// Nor what min-replicas-to-write says is not safe here alone.
+	// Nor if it would reach fewer replicas than min-replicas-to-write.
 	case flags&spec.Write != 0 && e.lacksReplicas():
 		return ErrNoReplicas
 	// In RESP2 a subscriber could not tell a reply from a message.
@@ -176,11 +176,6 @@ func guardText(cmd *spec.Command) refusal {
 		return ErrDebugNotAllowed
 	}
 	return ErrModuleNotAllowed
-}
-
-// isStranger reports whether the command is refused to clients that have not authenticated.
-func (e *Engine) isStranger(cmd *spec.Command) bool {
-	return !cmd.Is(spec.NoAuth) && !e.openToAll()
 }
 
 // mayAll reports whether the client's user may do everything.

@@ -72,9 +72,6 @@ func (e *Engine) countScripts() {
 	e.mem.scripts = m.Machine + m.Caches + m.FunctionMachine + m.FunctionCaches
 }
 
-// ClientsMemory returns the memory of all clients as last counted.
-func (e *Engine) ClientsMemory() int64 { return e.clientMem.total }
-
 // measureStart measures what the program uses before it has any data.
 func (e *Engine) measureStart() {
 	if rss, file := readResident(); rss > file {

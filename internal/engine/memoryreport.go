@@ -6,8 +6,7 @@ import "godwit/internal/arena"
 type MemoryReport struct {
 	Used, Peak, Startup int64
 	Dataset, Overhead   int64
-	Clients, Replicas   int64
-	Tables              int64
+	Clients, Tables     int64
 	// Buckets are the tables of the databases, Rehashing those of them that a resize replaces.
 	Buckets, Rehashing int64
 	RehashingDBs       int64 // databases being resized

@@ -37,15 +37,6 @@ func (e *Engine) Unpause() {
 	}
 }
 
-// PausedUntil returns until when commands are held back, 0 if they are not. all reports whether
-// reads are held back too.
-func (e *Engine) PausedUntil() (ms int64, all bool) {
-	if !e.pause.active {
-		return 0, false
-	}
-	return e.pause.until, e.pause.all
-}
-
 // postpone holds a command back if the pause is for it.
 func (e *Engine) postpone(c *Ctx) bool {
 	p := &e.pause

@@ -268,7 +268,6 @@ func TestLoadingRefusesCommands(t *testing.T) {
 	}
 	require.ErrorContains(t, target.Exec([][]byte{[]byte("lpush"), []byte("k"), []byte("v")}),
 		"WRONGTYPE")
-	require.Equal(t, 2, target.DB())
 	x.e.EndLoading()
 	require.Equal(t, "+PONG", x.do("ping"))
 	x.do("select 2")
@@ -379,4 +378,23 @@ func TestReload(t *testing.T) {
 	require.Contains(t, x.do("debug reload nosave"), "-ERR")
 	require.Contains(t, x.do("debug loadaof"), "-ERR")
 	require.Equal(t, ":2", x.do("dbsize"), "what is there is thrown away only for something else")
+}
+
+// TestLogTurnedOnWithinTransaction turns the log off and on in the middle of a transaction. What
+// came before is in the new base, and must not stand behind it once more.
+func TestLogTurnedOnWithinTransaction(t *testing.T) {
+	x := withDisk(t, func(c *config.Config) {
+		c.EnableDebugCommand, c.AppendOnly = config.GuardYes, true
+	})
+	for _, line := range []string{"multi", "incr a", "config set appendonly no", "incr b",
+		"config set appendonly yes", "incr b", "exec"} {
+		x.do(line)
+	}
+	x.finish()
+	for x.info("aof_rewrite_in_progress") == "1" {
+		x.e.Cron()
+		runtime.Gosched()
+	}
+	require.Equal(t, "+OK", x.do("debug loadaof"))
+	require.Equal(t, "*2\r\n$1\r\n1\r\n$1\r\n2", x.do("mget a b"))
 }

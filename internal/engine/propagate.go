@@ -2,8 +2,8 @@ package engine
 
 import "godwit/internal/propagation"
 
-// targets returns where what changes now is sent to. Scripts may choose; the numbers that
-// redis.set_repl takes are those of Targets.
+// targets returns the targets of the running command's changes. A script may choose them:
+// redis.set_repl takes the numbers of Targets.
 func (e *Engine) targets() propagation.Targets {
 	if e.script.run == nil {
 		return propagation.All
@@ -41,15 +41,15 @@ func (e *Engine) flushUnit() {
 	}
 }
 
-// noteUnit follows a unit of the running command that was sent.
+// noteUnit remembers that the running command's client has written the unit that was just sent.
 func (e *Engine) noteUnit() {
 	if e.current != nil {
 		e.noteLogged(e.current)
 	}
 }
 
-// Commit ends the batch of what was propagated so far: for a connection whose replies may leave at
-// once.
+// Commit ends the batch of what was propagated so far. A connection calls it whose replies may
+// leave at once.
 func (e *Engine) Commit() { e.Feed.EndBatch() }
 
 // noteLogged remembers up to where the log must be on disk for the client's writes to be.

@@ -7,7 +7,7 @@ import (
 )
 
 // Scripts run on the executor, each as one atomic unit: what their commands propagate leaves as a
-// whole when the script ends. The commands run for an internal client, which nothing lists. The
+// whole when the script ends. The commands run for a client of their own, which nothing lists. The
 // script converts its replies.
 //
 // # Busy scripts
@@ -88,9 +88,6 @@ type scripting struct {
 	slot      runningScript // what run points to
 	trimAt    int64         // steady ms: when stacks are looked at again
 }
-
-// HasScripts reports whether any script was cached or run.
-func (e *Engine) HasScripts() bool { return e.script.host != nil }
 
 // RunningScript returns the name of the running script or function, "" if none runs, and for how
 // long it has been running. function tells which it is.

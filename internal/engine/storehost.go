@@ -62,12 +62,15 @@ func (t *LoadTarget) Exec(argv [][]byte) error {
 	if err != nil {
 		return err
 	}
-	ctx := &e.ctx
-	if e.current != nil {
+	ctx, within := &e.ctx, e.current
+	if within == nil {
+		e.current = c // a script of an old log calls commands for it
+	} else {
 		ctx = &Ctx{} // within DEBUG LOADAOF, whose own context is in use
 	}
 	*ctx = Ctx{Writer: &c.W, E: e, Client: c, Cmd: cmd, DB: c.db, Args: argv, Now: e.now}
 	e.table.run[cmd.ID()](ctx)
+	e.current = within
 	e.Stats.Dirty += ctx.dirty
 	reply := c.W.Buf
 	c.W.Buf = reply[:0]
@@ -93,9 +96,6 @@ func (t *LoadTarget) find(argv [][]byte) (*spec.Command, error) {
 	}
 	return cmd, nil
 }
-
-// DB returns the number of the database that the log's commands have selected.
-func (t *LoadTarget) DB() int { return t.client.db.ID() }
 
 // ErrUnknownCommand reports a command of a log that does not exist.
 var ErrUnknownCommand = errors.New("unknown command")

@@ -8,7 +8,8 @@
 //
 // A unit is what one command, transaction or script changes: a target gets all of it, or nothing.
 // It is a stream of commands in the protocol. Several commands stand between MULTI and EXEC. Where
-// the database changes there is a SELECT; the first one stands before the MULTI, as Redis has it.
+// the database changes there is a SELECT. The first one stands before the MULTI, as in Redis 7.0.
+// Redis 8 writes it within; both read both.
 //
 // Each command is encoded once, whatever the number of targets. What differs between them is added
 // around it: which commands they get, and the SELECTs.
@@ -22,11 +23,10 @@ type Targets uint8
 
 // The targets.
 const (
-	Log      Targets = 1 << iota // the append-only file
-	Replicas                     // the replication backlog
-	All      = Log | Replicas
-
+	Log        Targets = 1 << iota // the append-only file
+	Replicas                       // the replication backlog
 	numTargets = iota
+	All        = Log | Replicas
 )
 
 // Target takes the bytes of units, in order.
@@ -64,8 +64,12 @@ type Feed struct {
 	unit     unit
 }
 
-// Attach adds a target: the commands to come are sent to it.
+// Attach adds a target: the commands to come are sent to it. It does not get what the open unit has
+// collected: a target begins with the data set as it is now.
 func (f *Feed) Attach(to Targets, t Target) {
+	if f.attached&to == 0 {
+		f.unit.forget(to)
+	}
 	f.targets[bits.TrailingZeros8(uint8(to))] = t
 	f.attached |= to
 }

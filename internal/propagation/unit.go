@@ -55,8 +55,8 @@ func (f *Feed) Flush() (sent bool) {
 	if len(u.cmds) == 0 {
 		return false
 	}
-	if sent = !u.dropped && f.attached != 0; sent {
-		f.flush()
+	if !u.dropped {
+		sent = f.flush()
 	}
 	u.cmds, u.text = u.cmds[:0], u.text[:0]
 	if cap(u.cmds) > keepCommands {
@@ -68,24 +68,33 @@ func (f *Feed) Flush() (sent bool) {
 	return sent
 }
 
-func (f *Feed) flush() {
+func (f *Feed) flush() (sent bool) {
 	for i, t := range f.targets {
 		n := f.unit.count(f.attached & (1 << i))
 		if n == 0 {
 			continue
 		}
+		sent = true
 		if b := t.BeginUnit(); b != nil {
 			from := len(b.B)
 			f.unit.appendTo(b, 1<<i, n)
 			f.count(i, len(b.B)-from)
 		}
 	}
+	return sent
 }
 
 // add collects a command.
 func (u *unit) add(to Targets, db int, argv [][]byte) {
 	u.text = AppendCommand(u.text, argv)
 	u.cmds = append(u.cmds, unitCommand{end: len(u.text), db: db, to: to})
+}
+
+// forget takes away what was collected for targets.
+func (u *unit) forget(to Targets) {
+	for i := range u.cmds {
+		u.cmds[i].to &^= to
+	}
 }
 
 // count returns how many commands are for a target.
@@ -103,7 +112,7 @@ const (
 	exec  = "*1\r\n$4\r\nEXEC\r\n"
 )
 
-// appendTo appends the commands for a target, of which there are n.
+// appendTo appends the n commands that are for a target.
 func (u *unit) appendTo(b *Buffer, to Targets, n int) {
 	b.B = slices.Grow(b.B, len(u.text)+len(multi)+len(exec)+selectBytes)
 	from, first := 0, true

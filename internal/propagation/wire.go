@@ -6,9 +6,9 @@ import (
 )
 
 const (
-	// headBytes is the most that a mark, a number and a line end take.
+	// headBytes is the most bytes that a mark, a number and a line end take.
 	headBytes = 1 + 20 + 2
-	// selectBytes is the most that a SELECT takes.
+	// selectBytes is the most bytes that a SELECT takes.
 	selectBytes = 3*headBytes + len("SELECT\r\n") + 20 + 2
 )
 

@@ -155,7 +155,7 @@ func (s *Server) Mode() {
 	s.log.Notice("Running mode=standalone, port=%d.", port)
 }
 
-// tellSupervisor is notifySystemd for a server that is supervised.
+// tellSupervisor calls notifySystemd if the server is supervised.
 func (s *Server) tellSupervisor(msg string) {
 	if mode := s.eng.Cfg.Supervised; mode == config.SupervisedSystemd ||
 		mode == config.SupervisedAuto {
@@ -194,7 +194,7 @@ func (s *Server) Shutdown(o engine.ShutdownOptions) error {
 	return s.shutdown(o)
 }
 
-// shutdown is Shutdown for callers that hold the executor. Run returns soon after it.
+// shutdown does what Shutdown does, for callers that hold the executor. Run returns soon after it.
 func (s *Server) shutdown(o engine.ShutdownOptions) error {
 	if s.stopping.Load() {
 		return nil

@@ -219,7 +219,7 @@ func (s *Server) Add(ln net.Listener) {
 	s.serve(l)
 }
 
-// AddTLS is Add for TLS connections, with the configured certificate.
+// AddTLS does what Add does, for TLS connections. They get the configured certificate.
 func (s *Server) AddTLS(ln net.Listener) error {
 	s.eng.Enter()
 	defer s.eng.Release()

@@ -25,6 +25,17 @@ func freePort(t testing.TB) string {
 	return strconv.Itoa(port)
 }
 
+// Addrs returns the addresses that the server listens on.
+func (s *Server) Addrs() []net.Addr {
+	s.eng.Enter()
+	defer s.eng.Release()
+	var list []net.Addr
+	for _, l := range s.listeners {
+		list = append(list, l.ln.Addr())
+	}
+	return list
+}
+
 // runListening runs a server on the sockets of its configuration.
 func runListening(t testing.TB, e *engine.Engine) *rig {
 	t.Helper()

@@ -12,13 +12,14 @@ import (
 	"godwit/internal/engine"
 )
 
-// dialer opens the engine's connections to other servers: it is the server as an engine.Dialer.
+// dialer implements engine.Dialer for a server: it opens the engine's connections to others.
 type dialer struct{ *Server }
 
-// Dial connects with the executor held.
+// Dial implements engine.Dialer. It connects with the executor held.
 func (s dialer) Dial(o engine.DialOptions) (net.Conn, error) { return connect(o, *s.eng.Cfg) }
 
-// Connect connects on a goroutine of its own, with the configuration as it is now.
+// Connect implements engine.Dialer. It connects on a goroutine of its own, with the configuration
+// as it is now.
 func (s dialer) Connect(o engine.DialOptions, done func(net.Conn, error)) {
 	cfg := *s.eng.Cfg
 	go func() {
@@ -34,7 +35,8 @@ func (s dialer) Connect(o engine.DialOptions, done func(net.Conn, error)) {
 	}()
 }
 
-// connect opens a connection; it knows no server.
+// connect opens a connection. It takes a copy of the configuration, because it may run without the
+// executor.
 func connect(o engine.DialOptions, c config.Config) (net.Conn, error) {
 	d := &net.Dialer{Timeout: o.Timeout}
 	network := "tcp"
@@ -55,7 +57,11 @@ func connect(o engine.DialOptions, c config.Config) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tls.DialWithDialer(d, network, o.Addr, t)
+	nc, err := tls.DialWithDialer(d, network, o.Addr, t)
+	if err != nil {
+		return nil, err // not nc, whose type would make a net.Conn of it that is not nil
+	}
+	return nc, nil
 }
 
 // outgoingTLS returns the configuration of the client's side. The other server must have a
@@ -72,7 +78,7 @@ func outgoingTLS(c *config.Config) (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.InsecureSkipVerify = true // of the name; VerifyConnection looks at the rest
+	t.InsecureSkipVerify = true // or the name would have to match; VerifyConnection does the rest
 	t.VerifyConnection = func(cs tls.ConnectionState) error {
 		o := x509.VerifyOptions{Roots: roots, Intermediates: x509.NewCertPool()}
 		for _, cert := range cs.PeerCertificates[1:] {

@@ -67,10 +67,12 @@ func TestConnect(t *testing.T) {
 		for range 2 {
 			nc, err := <-conns, <-errs
 			require.Equal(t, c.fails, err != nil, "%s: %v", name, err)
-			if err == nil {
-				target.want(client.New(nc), "PONG", "ping")
-				require.NoError(t, nc.Close())
+			if err != nil {
+				require.True(t, nc == nil, "%s: an error and a connection", name)
+				continue
 			}
+			target.want(client.New(nc), "PONG", "ping")
+			require.NoError(t, nc.Close())
 		}
 	}
 }

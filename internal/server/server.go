@@ -22,7 +22,6 @@ package server
 import (
 	"crypto/tls"
 	"errors"
-	"net"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -66,8 +65,8 @@ type Server struct {
 	pidFile   string
 }
 
-// New returns a server for the engine and sets the engine's Shutdown and Reconfigure. It does not
-// listen yet.
+// New returns a server for the engine, and sets what the engine wants of it: Shutdown, Dialer and
+// so on. It does not listen yet.
 func New(e *engine.Engine, o Options) (*Server, error) {
 	s := &Server{eng: e, log: e.Log, opts: o, stopped: make(chan struct{}),
 		alarmed: make(chan struct{}, 1), gos: make(map[*goConn]struct{})}
@@ -220,15 +219,4 @@ func (s *Server) closeAll() {
 	for _, l := range s.loops {
 		l.close()
 	}
-}
-
-// Addrs returns the addresses that the server listens on.
-func (s *Server) Addrs() []net.Addr {
-	s.eng.Enter()
-	defer s.eng.Release()
-	var list []net.Addr
-	for _, l := range s.listeners {
-		list = append(list, l.ln.Addr())
-	}
-	return list
 }
