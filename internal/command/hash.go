@@ -7,6 +7,8 @@ import (
 	"godwit/internal/object"
 )
 
+var _ = family(hashHandlers)
+
 func hashHandlers() engine.Handlers {
 	return engine.Handlers{
 		"hget":         hgetCmd,

@@ -7,6 +7,8 @@ import (
 	"godwit/internal/object"
 )
 
+var _ = family(hllHandlers)
+
 func hllHandlers() engine.Handlers {
 	return engine.Handlers{
 		"pfadd":      pfaddCmd,

@@ -7,6 +7,8 @@ import (
 	"godwit/internal/object"
 )
 
+var _ = family(listHandlers)
+
 func listHandlers() engine.Handlers {
 	return engine.Handlers{
 		"lpush":     func(c *engine.Ctx) { push(c, true, false) },

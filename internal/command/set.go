@@ -7,6 +7,8 @@ import (
 	"godwit/internal/object"
 )
 
+var _ = family(setHandlers)
+
 func setHandlers() engine.Handlers {
 	return engine.Handlers{
 		"sadd":        saddCmd,

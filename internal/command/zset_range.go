@@ -7,6 +7,8 @@ import (
 	"godwit/internal/object"
 )
 
+var _ = family(zsetRangeHandlers)
+
 func zsetRangeHandlers() engine.Handlers {
 	// older makes a command that ZRANGE replaces.
 	older := func(by zrangeBy, dir direction) func(c *engine.Ctx) {

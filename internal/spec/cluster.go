@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupCluster, clusterCommands)
+
 // clusterCommands are the commands of Redis Cluster. They are in the table, with arity, flags and
 // documentation, so that a client learns that there is no cluster, rather than that there is no
 // such command.
