@@ -38,7 +38,7 @@ func openList(c *engine.Ctx, key []byte) (l object.Elements, ok bool) {
 	return object.AsList(x), ok
 }
 
-// readList is openList for a reading command.
+// readList does what openList does, for a command that only reads.
 func readList(c *engine.Ctx, key []byte) (l object.Elements, ok bool) {
 	x, ok := openRead(c, key, object.List)
 	return object.AsList(x), ok

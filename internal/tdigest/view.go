@@ -196,7 +196,7 @@ func (v *View) Rank(x float64) int64 {
 	return int64(math.Ceil(v.below(x) - 0.5)) // round halves down
 }
 
-// RevRank is Rank counted from the largest value down.
+// RevRank returns what Rank does, counted from the largest value down.
 func (v *View) RevRank(x float64) int64 {
 	switch {
 	case len(v.nodes) == 0:
@@ -222,7 +222,8 @@ func (v *View) ByRank(rank int64) float64 {
 	return v.at(float64(rank))
 }
 
-// ByRevRank is ByRank counted from the largest value down, with −Inf from the number of values on.
+// ByRevRank returns what ByRank does, counted from the largest value down. From the number of
+// values on, that is −Inf.
 func (v *View) ByRevRank(rank int64) float64 {
 	switch {
 	case len(v.nodes) == 0:

@@ -65,7 +65,7 @@ func LoadHead(k, width, depth uint32, decay float64, heap []byte, items [][]byte
 	return mem.b, nil
 }
 
-// settle is sink, but leaves an entry in place if none below it is smaller.
+// settle moves an entry down as sink does, but leaves it in place if none below it is smaller.
 func (l *List) settle(i uint32) {
 	if child, ok := l.child(i); ok && l.entry(child).count() < l.entry(i).count() {
 		l.sink(i)
