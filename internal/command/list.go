@@ -155,7 +155,7 @@ func popMany(c *engine.Ctx, l object.Elements, key []byte, head bool, count int6
 }
 
 // replyRange replies with an array of n elements from the index on, backwards if reverse is set.
-// The list must have so many.
+// The list must have them.
 func replyRange(c *engine.Ctx, l object.Elements, from, n int, reverse bool) {
 	c.Array(n)
 	it := l.Iter(from, reverse)

@@ -164,8 +164,8 @@ func blend(a, b, share float64) float64 {
 	return min(max(x, min(a, b)), max(a, b))
 }
 
-// inside returns the value between two nodes that has so much weight on its left and right, counted
-// from their means.
+// inside returns the value between two nodes at which left and right are the weights that lie
+// between it and the nodes' means.
 func inside(n, next Node, left, right float64) float64 {
 	if n.Weight == 1 {
 		if left < 0.5 {
