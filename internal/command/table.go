@@ -1,5 +1,6 @@
 // Package command holds the command handlers, one file or more for each family. Package spec says
-// what each command is. The handlers function of each family maps the commands to their handlers.
+// what each command is. The handlers function of each family maps the commands to their handlers,
+// and family puts them into the table.
 //
 // A handler parses all its arguments, looks up the key, checks its type, acts and replies. Nothing
 // changes before the last possible error. Replies and error texts are Redis's, byte for byte.
