@@ -236,7 +236,7 @@ func Check(head []byte, blocks []int) error {
 	return nil
 }
 
-// CheckHeader is Check without the blocks.
+// CheckHeader checks what Check does, except the blocks.
 func CheckHeader(head []byte) error {
 	if len(head) < HeadLen || (len(head)-HeadLen)%LinkLen != 0 {
 		return ErrInvalid

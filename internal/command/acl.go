@@ -10,6 +10,8 @@ import (
 	"godwit/internal/engine"
 )
 
+var _ = family(aclHandlers)
+
 func aclHandlers() engine.Handlers {
 	return engine.Handlers{
 		"acl|cat":     aclCatCmd,

@@ -7,6 +7,8 @@ import (
 	"godwit/internal/object"
 )
 
+var _ = family(bitmapHandlers)
+
 func bitmapHandlers() engine.Handlers {
 	return engine.Handlers{
 		"setbit":      setbitCmd,

@@ -7,6 +7,8 @@ import (
 	"godwit/internal/object"
 )
 
+var _ = family(blockingHandlers)
+
 // blockingHandlers returns the commands that wait for a key when they find nothing. Whether served
 // at once or later, each acts as its sibling without the B: it gives the same replies and events,
 // and propagates as that sibling.

@@ -10,6 +10,8 @@ import (
 
 // The BF commands reply as RedisBloom's do, also with errors that lack the word ERR.
 
+var _ = family(bloomHandlers)
+
 func bloomHandlers() engine.Handlers {
 	return engine.Handlers{
 		"bf.reserve":   bfReserveCmd,

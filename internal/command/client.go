@@ -6,6 +6,8 @@ import (
 	"godwit/internal/engine"
 )
 
+var _ = family(clientHandlers)
+
 func clientHandlers() engine.Handlers {
 	return engine.Handlers{
 		"client|id":           func(c *engine.Ctx) { c.Int(int64(c.Client.ID)) },

@@ -7,6 +7,8 @@ const errNoCluster = "ERR This instance has cluster support disabled"
 
 func noCluster(c *engine.Ctx) { c.Err(errNoCluster) }
 
+var _ = family(clusterHandlers)
+
 func clusterHandlers() engine.Handlers {
 	return engine.Handlers{
 		"cluster|info":                  noCluster,

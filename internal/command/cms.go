@@ -10,6 +10,8 @@ import (
 
 // The CMS commands reply as RedisBloom's do, also with errors that lack the word ERR.
 
+var _ = family(cmsHandlers)
+
 func cmsHandlers() engine.Handlers {
 	return engine.Handlers{
 		"cms.initbydim":  func(c *engine.Ctx) { cmsInit(c, cmsByDim) },

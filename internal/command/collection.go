@@ -15,7 +15,7 @@ func openRead(c *engine.Ctx, key []byte, t object.Type) (x *object.Edit, ok bool
 	return opened(c, c.DB.LookupRead(key), t)
 }
 
-// openWrite is openRead for a command that may change the value.
+// openWrite does what openRead does, for a command that may change the value.
 func openWrite(c *engine.Ctx, key []byte, t object.Type) (x *object.Edit, ok bool) {
 	return opened(c, c.DB.Lookup(key), t)
 }

@@ -8,6 +8,8 @@ import (
 	"godwit/internal/spec"
 )
 
+var _ = family(commandInfoHandlers)
+
 func commandInfoHandlers() engine.Handlers {
 	return engine.Handlers{
 		"command":                 func(c *engine.Ctx) { commandInfo(c, nil) },

@@ -5,6 +5,8 @@ import (
 	"godwit/internal/engine"
 )
 
+var _ = family(configHandlers)
+
 func configHandlers() engine.Handlers {
 	return engine.Handlers{
 		"config|get":       configGetCmd,

@@ -6,6 +6,8 @@ import (
 	"godwit/internal/object"
 )
 
+var _ = family(connectionHandlers)
+
 func connectionHandlers() engine.Handlers {
 	return engine.Handlers{
 		"ping":   pingCmd,

@@ -10,6 +10,8 @@ import (
 
 // The CF commands reply as RedisBloom's do, also with errors that lack the word ERR.
 
+var _ = family(cuckooHandlers)
+
 func cuckooHandlers() engine.Handlers {
 	return engine.Handlers{
 		"cf.reserve":   cfReserveCmd,

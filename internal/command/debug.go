@@ -12,6 +12,8 @@ import (
 	"godwit/internal/scan"
 )
 
+var _ = family(debugHandlers)
+
 func debugHandlers() engine.Handlers {
 	subs := slices.Concat(debugSubs(), debugCollections(), debugReloads(), debugServerSubs())
 	slices.SortFunc(subs, func(a, b debugSub) int { return strings.Compare(a.name, b.name) })

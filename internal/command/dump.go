@@ -11,6 +11,8 @@ import (
 	"godwit/internal/persist/rdb"
 )
 
+var _ = family(dumpHandlers)
+
 func dumpHandlers() engine.Handlers {
 	return engine.Handlers{
 		"dump":           dumpCmd,

@@ -8,6 +8,8 @@ import (
 	"godwit/internal/keyspace"
 )
 
+var _ = family(expireHandlers)
+
 func expireHandlers() engine.Handlers {
 	return engine.Handlers{
 		"expire":      func(c *engine.Ctx) { expire(c, 1000, false) },

@@ -10,6 +10,8 @@ import (
 	"godwit/internal/script"
 )
 
+var _ = family(functionHandlers)
+
 func functionHandlers() engine.Handlers {
 	return engine.Handlers{
 		"fcall":            func(c *engine.Ctx) { fcallCmd(c, false) },

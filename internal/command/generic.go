@@ -6,6 +6,8 @@ import (
 	"godwit/internal/object"
 )
 
+var _ = family(genericHandlers)
+
 func genericHandlers() engine.Handlers {
 	return engine.Handlers{
 		"del":             func(c *engine.Ctx) { deleteKeys(c, c.DB.Delete) },

@@ -8,6 +8,8 @@ import (
 	"godwit/internal/object"
 )
 
+var _ = family(geoHandlers)
+
 // geoHandlers returns handlers that share one geoSearch for its buffers. That is safe because the
 // table belongs to one engine, which runs one command at a time.
 func geoHandlers() engine.Handlers {

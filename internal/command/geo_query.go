@@ -109,7 +109,7 @@ func (q *geoQuery) option(args [][]byte) (n int, ok bool) {
 	return 1, true
 }
 
-// shapeOption is option for the options that say where to search.
+// shapeOption does what option does, for the options that say where to search.
 func (q *geoQuery) shapeOption(g *geoSearch, args [][]byte) (n int, ok bool) {
 	arg, more := args[0], len(args)-1
 	from, by := q.fromMember || q.fromPlace, q.byRadius || q.byBox

@@ -7,6 +7,8 @@ import (
 	"godwit/internal/object"
 )
 
+var _ = family(hashHandlers)
+
 func hashHandlers() engine.Handlers {
 	return engine.Handlers{
 		"hget":         hgetCmd,
@@ -58,14 +60,14 @@ func readField(c *engine.Ctx, field []byte) (v listpack.Value, found, ok bool) {
 	return v, found, true
 }
 
-// writeHash is readHash for a command that may change the hash.
+// writeHash does what readHash does, for a command that may change the hash.
 func writeHash(c *engine.Ctx) (h object.Fields, found, ok bool) {
 	x, ok := openWrite(c, c.Args[1], object.Hash)
 	return object.AsHash(x), x != nil, ok
 }
 
-// makeHash is writeHash for a command that adds fields. It creates a missing hash. The caller must
-// not leave it empty.
+// makeHash does what writeHash does, for a command that adds fields. It creates a missing hash. The
+// caller must not leave it empty.
 func makeHash(c *engine.Ctx) (h object.Fields, ok bool) {
 	h, found, ok := writeHash(c)
 	if ok && !found {

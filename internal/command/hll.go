@@ -7,6 +7,8 @@ import (
 	"godwit/internal/object"
 )
 
+var _ = family(hllHandlers)
+
 func hllHandlers() engine.Handlers {
 	return engine.Handlers{
 		"pfadd":      pfaddCmd,
@@ -260,7 +262,7 @@ func (w *hllWriter) store(u *hll.Union) error {
 	return nil
 }
 
-// storeSparse is store for a sparse value. On an error the value is unchanged.
+// storeSparse does what store does, for a sparse value. On an error the value is unchanged.
 func (w *hllWriter) storeSparse(u *hll.Union) error {
 	var buf [hll.MaxSparse + hll.Room]byte
 	b, err := u.StoreSparse(append(buf[:0], w.b...), w.c.E.Cfg.HLLSparseMaxBytes)

@@ -64,6 +64,8 @@ type infoSection struct {
 	write    func(t *infoText)
 }
 
+var _ = family(infoHandlers)
+
 func infoHandlers() engine.Handlers {
 	sections := []infoSection{
 		{"server", "Server", false, infoServer(readBuild())},

@@ -7,6 +7,8 @@ import (
 	"godwit/internal/object"
 )
 
+var _ = family(listHandlers)
+
 func listHandlers() engine.Handlers {
 	return engine.Handlers{
 		"lpush":     func(c *engine.Ctx) { push(c, true, false) },
@@ -36,7 +38,7 @@ func openList(c *engine.Ctx, key []byte) (l object.Elements, ok bool) {
 	return object.AsList(x), ok
 }
 
-// readList is openList for a reading command.
+// readList does what openList does, for a command that only reads.
 func readList(c *engine.Ctx, key []byte) (l object.Elements, ok bool) {
 	x, ok := openRead(c, key, object.List)
 	return object.AsList(x), ok
@@ -153,7 +155,7 @@ func popMany(c *engine.Ctx, l object.Elements, key []byte, head bool, count int6
 }
 
 // replyRange replies with an array of n elements from the index on, backwards if reverse is set.
-// The list must have so many.
+// The list must have them.
 func replyRange(c *engine.Ctx, l object.Elements, from, n int, reverse bool) {
 	c.Array(n)
 	it := l.Iter(from, reverse)

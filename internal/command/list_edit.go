@@ -54,7 +54,8 @@ func linsertCmd(c *engine.Ctx) {
 		c.Int(0)
 		return
 	}
-	// As in Redis, the list is converted before the search, whatever that finds. So one walk does.
+	// As in Redis, the list is converted before the search, even if that finds nothing. So one
+	// walk is enough.
 	l.MakeRoomFor(elem)
 	if !insertBeside(l, pivot, elem, after) {
 		c.Int(-1)

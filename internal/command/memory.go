@@ -7,6 +7,8 @@ import (
 	"godwit/internal/engine"
 )
 
+var _ = family(memoryHandlers)
+
 func memoryHandlers() engine.Handlers {
 	return engine.Handlers{
 		"memory|usage":        memoryUsageCmd,

@@ -15,6 +15,8 @@ import (
 	"godwit/internal/resp/client"
 )
 
+var _ = family(migrateHandlers)
+
 func migrateHandlers() engine.Handlers {
 	return engine.Handlers{
 		"migrate": migrateCmd,

@@ -17,6 +17,8 @@ var builtInModules = []builtInModule{{"bf", 80000}, {"redis-cell", 1}}
 
 const errLoadModule = "ERR Error loading the extension. Please check the server logs."
 
+var _ = family(moduleHandlers)
+
 func moduleHandlers() engine.Handlers {
 	return engine.Handlers{
 		"module|list":   moduleListCmd,

@@ -7,6 +7,8 @@ import (
 	"godwit/internal/object"
 )
 
+var _ = family(observeHandlers)
+
 func observeHandlers() engine.Handlers {
 	return engine.Handlers{
 		"slowlog|get":       slowlogGetCmd,

@@ -9,6 +9,8 @@ import (
 	"godwit/internal/scan"
 )
 
+var _ = family(pubsubHandlers)
+
 func pubsubHandlers() engine.Handlers {
 	return engine.Handlers{
 		"subscribe":            func(c *engine.Ctx) { subscribeCmd(c, toChannels) },

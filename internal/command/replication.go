@@ -11,6 +11,8 @@ import (
 // one.
 const errNoReplication = "ERR This server has no replication"
 
+var _ = family(replicationHandlers)
+
 // replicationHandlers returns commands that act as on a master without replicas. A command that
 // would start replication fails with an error of Godwit's own.
 func replicationHandlers() engine.Handlers {

@@ -7,6 +7,8 @@ import (
 	"godwit/internal/persist"
 )
 
+var _ = family(saveHandlers)
+
 func saveHandlers() engine.Handlers {
 	return engine.Handlers{
 		"save":         saveCmd,

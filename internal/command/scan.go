@@ -12,6 +12,8 @@ import (
 	"godwit/internal/scan"
 )
 
+var _ = family(scanHandlers)
+
 func scanHandlers() engine.Handlers {
 	return engine.Handlers{
 		"scan": scanCmd,

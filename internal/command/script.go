@@ -9,6 +9,8 @@ import (
 
 const errNoScript = "NOSCRIPT No matching script. Please use EVAL."
 
+var _ = family(scriptHandlers)
+
 func scriptHandlers() engine.Handlers {
 	return engine.Handlers{
 		"eval":          func(c *engine.Ctx) { evalCmd(c, false) },

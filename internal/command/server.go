@@ -7,6 +7,8 @@ import (
 	"godwit/internal/object"
 )
 
+var _ = family(serverHandlers)
+
 func serverHandlers() engine.Handlers {
 	return engine.Handlers{
 		"time":     timeCmd,

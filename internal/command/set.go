@@ -7,6 +7,8 @@ import (
 	"godwit/internal/object"
 )
 
+var _ = family(setHandlers)
+
 func setHandlers() engine.Handlers {
 	return engine.Handlers{
 		"sadd":        saddCmd,
@@ -36,7 +38,8 @@ func readSet(c *engine.Ctx, key []byte) (s object.Members, found, ok bool) {
 	return object.AsSet(x), x != nil, ok
 }
 
-// createSet creates an empty set at an absent key, for n members of which first is the first.
+// createSet creates an empty set at an absent key. first and n, the first member and the number of
+// members to come, choose its encoding.
 func createSet(c *engine.Ctx, key, first []byte, n int) *object.Edit {
 	kind, packed := object.NewSetEncoding(&c.E.KS.P.Limits, first, n)
 	return c.DB.Create(key, object.Set, kind, packed)

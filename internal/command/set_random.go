@@ -83,7 +83,8 @@ func spopCount(c *engine.Ctx) {
 	spopped(c, s, key, n)
 }
 
-// spopAll is SPOP of all members. It replies as SMEMBERS does and propagates as a deletion.
+// spopAll runs SPOP with a count that takes all members. It replies as SMEMBERS does and propagates
+// as a deletion.
 func spopAll(c *engine.Ctx, s object.Members, key []byte) {
 	n := s.Len()
 	wholeSet(c, s)

@@ -19,6 +19,8 @@ import (
 // ordered by their bytes. Redis promises this for numbers only. With ALPHA and BY, it leaves equal
 // elements in the order in which its sort happens to put them.
 
+var _ = family(sortHandlers)
+
 func sortHandlers() engine.Handlers {
 	return engine.Handlers{
 		"sort":    func(c *engine.Ctx) { sortCmd(c, true) },

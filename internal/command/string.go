@@ -5,6 +5,8 @@ import (
 	"godwit/internal/object"
 )
 
+var _ = family(stringHandlers)
+
 func stringHandlers() engine.Handlers {
 	return engine.Handlers{
 		"get":         getCmd,

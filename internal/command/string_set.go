@@ -18,7 +18,7 @@ func setCmd(c *engine.Ctx) {
 	}
 }
 
-// set is SET after its options have been read.
+// set runs SET once its options have been read.
 func set(c *engine.Ctx, o *writeOptions, value []byte, deadline int64) {
 	key := c.Args[1]
 	if o.get && !replyString(c, key) {
@@ -78,7 +78,7 @@ func setnxCmd(c *engine.Ctx) {
 	c.Int(1)
 }
 
-// setWithTTL is SETEX and PSETEX.
+// setWithTTL runs SETEX and PSETEX.
 func setWithTTL(c *engine.Ctx, option expireOption) {
 	o := writeOptions{expire: option, time: c.Args[2]}
 	if deadline, ok := o.deadline(c); ok {

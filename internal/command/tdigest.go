@@ -8,6 +8,8 @@ import (
 	"godwit/internal/tdigest"
 )
 
+var _ = family(tdigestHandlers)
+
 func tdigestHandlers() engine.Handlers {
 	return engine.Handlers{
 		"tdigest.create":       tdigestCreateCmd,

@@ -9,6 +9,8 @@ import (
 	"godwit/internal/object"
 )
 
+var _ = family(throttleHandlers)
+
 func throttleHandlers() engine.Handlers {
 	return engine.Handlers{
 		"cl.throttle": throttleCmd,

@@ -10,6 +10,8 @@ import (
 
 // The TOPK commands reply as RedisBloom's do, also with errors that lack the word ERR.
 
+var _ = family(topkHandlers)
+
 func topkHandlers() engine.Handlers {
 	return engine.Handlers{
 		"topk.reserve": topkReserveCmd,

@@ -2,6 +2,8 @@ package command
 
 import "godwit/internal/engine"
 
+var _ = family(transactionHandlers)
+
 func transactionHandlers() engine.Handlers {
 	return engine.Handlers{
 		"multi":   multiCmd,

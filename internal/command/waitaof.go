@@ -7,6 +7,8 @@ import (
 	"godwit/internal/object"
 )
 
+var _ = family(waitHandlers)
+
 func waitHandlers() engine.Handlers {
 	return engine.Handlers{
 		"waitaof": waitaofCmd,

@@ -9,6 +9,8 @@ import (
 	"godwit/internal/object"
 )
 
+var _ = family(zsetHandlers)
+
 func zsetHandlers() engine.Handlers {
 	return engine.Handlers{
 		"zadd":        zaddCmd,

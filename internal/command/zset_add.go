@@ -87,8 +87,8 @@ func scoreArg(c *engine.Ctx, pair [][]byte) (float64, bool) {
 // are parsed twice.
 const maxParsed = 16
 
-// zadd is ZADD after its options. args has items of width arguments, and each ends with the member.
-// score computes the item's score.
+// zadd runs ZADD once its options have been read. args has items of width arguments, and each ends
+// with the member. score computes the item's score.
 func zadd(c *engine.Ctx, o *zaddOptions, args [][]byte, width int,
 	score func(c *engine.Ctx, item [][]byte) (float64, bool)) {
 	var parsed [maxParsed]float64

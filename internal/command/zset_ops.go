@@ -5,6 +5,8 @@ import (
 	"godwit/internal/object"
 )
 
+var _ = family(zsetOpHandlers)
+
 func zsetOpHandlers() engine.Handlers {
 	return engine.Handlers{
 		"zunion":      func(c *engine.Ctx) { zsetOpReply(c, zsetUnion) },

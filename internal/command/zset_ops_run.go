@@ -166,7 +166,7 @@ func gathered(h *object.Heap, sources []zsetSource, n int) (has func(member []by
 	return b.Has
 }
 
-// zsetOpReply is ZUNION, ZINTER and ZDIFF.
+// zsetOpReply runs ZUNION, ZINTER and ZDIFF.
 func zsetOpReply(c *engine.Ctx, op zsetOp) {
 	o := zsetOpCall{op: op}
 	if !o.parse(c, c.Args[1:], takesScores) {
@@ -181,7 +181,7 @@ func zsetOpReply(c *engine.Ctx, op zsetOp) {
 	}
 }
 
-// zsetOpStore is ZUNIONSTORE, ZINTERSTORE and ZDIFFSTORE. event is the command's name.
+// zsetOpStore runs ZUNIONSTORE, ZINTERSTORE and ZDIFFSTORE. event is the command's name.
 func zsetOpStore(c *engine.Ctx, op zsetOp, event string) {
 	o := zsetOpCall{op: op}
 	if o.parse(c, c.Args[2:], 0) {

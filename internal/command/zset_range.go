@@ -7,6 +7,8 @@ import (
 	"godwit/internal/object"
 )
 
+var _ = family(zsetRangeHandlers)
+
 func zsetRangeHandlers() engine.Handlers {
 	// older makes a command that ZRANGE replaces.
 	older := func(by zrangeBy, dir direction) func(c *engine.Ctx) {
@@ -150,7 +152,7 @@ func (r *zrangeSpec) of(z object.SortedSet) object.ZIter {
 	return z.ByRank(int(r.start), int(r.stop), reverse)
 }
 
-// zrange is ZRANGE and the older commands that it replaces.
+// zrange runs ZRANGE and the older commands that it replaces.
 func zrange(c *engine.Ctx, r zrangeSpec) {
 	if !r.parse(c, c.Args[2:], false) {
 		return
@@ -235,7 +237,7 @@ func storeZSet(c *engine.Ctx, key []byte, b *object.ZBuilder, event string) {
 	c.Int(int64(b.Len()))
 }
 
-// zremrange is ZREMRANGEBYRANK and its siblings. event is the command's name.
+// zremrange runs ZREMRANGEBYRANK and its siblings. event is the command's name.
 func zremrange(c *engine.Ctx, by zrangeBy, event string) {
 	r := zrangeSpec{by: by}
 	if !r.parseBounds(c, c.Args[2], c.Args[3]) {
@@ -272,7 +274,7 @@ func (r *zrangeSpec) removeFrom(z object.SortedSet) int {
 	return z.RemoveByRank(int(r.start), int(r.stop))
 }
 
-// zcount is ZCOUNT and ZLEXCOUNT.
+// zcount runs ZCOUNT and ZLEXCOUNT.
 func zcount(c *engine.Ctx, by zrangeBy) {
 	r := zrangeSpec{by: by}
 	if !r.parseBounds(c, c.Args[2], c.Args[3]) {

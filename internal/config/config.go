@@ -251,9 +251,6 @@ func (p Policy) LFU() bool { return p == VolatileLFU || p == AllkeysLFU }
 // LRU reports whether the policy orders keys by their last access.
 func (p Policy) LRU() bool { return p == VolatileLRU || p == AllkeysLRU }
 
-// Allkeys reports whether keys without a deadline may be evicted.
-func (p Policy) Allkeys() bool { return p >= AllkeysLRU && p <= AllkeysRandom }
-
 // ShutdownFlags are the options of a shutdown that a signal causes.
 type ShutdownFlags int
 

@@ -70,8 +70,8 @@ func (c *Config) Set(pairs [][2]string, apply func(names []string) error) error 
 	return c.SetFrom(false, pairs, apply)
 }
 
-// SetFrom is Set on behalf of a client. local says that the client is on this machine, which
-// enable-protected-configs "local" admits.
+// SetFrom does what Set does, on behalf of a client. local says that the client is on this machine,
+// which enable-protected-configs "local" admits.
 func (c *Config) SetFrom(local bool, pairs [][2]string, apply func(names []string) error) error {
 	ds, err := c.resolve(local, pairs)
 	if err != nil {

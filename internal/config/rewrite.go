@@ -28,7 +28,8 @@ var ErrNoFile error = reason("ERR The server is running without a config file")
 // the whole error line for the client.
 func (c *Config) Rewrite() error { return c.rewriteFile(nil) }
 
-// RewriteUsers is Rewrite, and also replaces all user lines by the given ones, which may be none.
+// RewriteUsers does what Rewrite does, and also replaces all user lines by the given ones, which
+// may be none.
 func (c *Config) RewriteUsers(lines []string) error {
 	if lines == nil {
 		lines = []string{}

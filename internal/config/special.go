@@ -161,7 +161,7 @@ func readOutputLimits(args []string, v [3]OutputLimit, _ bool) ([3]OutputLimit, 
 
 var shutdownNames = []string{"default", "save", "nosave", "now", "force"}
 
-// shutdownFlags is an enum whose values can be combined.
+// shutdownFlags takes the names of an enum, whose values can be combined.
 func shutdownFlags(at func(*Config) *ShutdownFlags) value {
 	return field[ShutdownFlags]{codec[ShutdownFlags]{
 		syntax: "default, or words of save|nosave|now|force",
@@ -260,7 +260,7 @@ func oomScores(at func(*Config) *[3]int64) value {
 	}, at}
 }
 
-// primary is the value of replicaof: host and port. "no one" is stored as the empty string.
+// primary takes the value of replicaof: host and port. "no one" is stored as the empty string.
 func primary(at func(*Config) *string) value {
 	return field[string]{codec[string]{
 		syntax: "host port, or no one",

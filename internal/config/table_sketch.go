@@ -44,7 +44,7 @@ func bloomTable() []Directive {
 	}
 }
 
-// errorRate is a number above 0 and below 1, with RedisBloom's error texts.
+// errorRate takes a number above 0 and below 1, with RedisBloom's error texts.
 func errorRate(name string, at func(*Config) *float64) value {
 	return field[float64]{codec[float64]{
 		syntax: "a number above 0 and below 1",

@@ -148,8 +148,7 @@ func integer[T ~int | ~int64](lo, hi int64, at func(*Config) *T) value {
 	return clamped(lo, hi, lo, hi, at)
 }
 
-// clamped is integer for a directive that accepts lo to hi and uses the nearest value from minv to
-// maxv.
+// clamped takes an integer from lo to hi, and uses the nearest value from minv to maxv.
 func clamped[T ~int | ~int64](lo, hi, minv, maxv int64, at func(*Config) *T) value {
 	return field[T]{codec[T]{
 		syntax: span(lo, hi),
@@ -214,7 +213,7 @@ func enum[T ~int](names []string, at func(*Config) *T) value {
 	}, at}
 }
 
-// choice is enum for a value that is stored by its name.
+// choice does what enum does, for a value that is stored by its name.
 func choice(names []string, at func(*Config) *string) value {
 	return field[string]{codec[string]{
 		syntax: strings.Join(names, "|"),
@@ -237,7 +236,7 @@ func indexFold(names []string, s string) int {
 	return -1
 }
 
-// str is one word. Each check may refuse it.
+// str takes one word. Each check may refuse it.
 func str(at func(*Config) *string, checks ...func(string) error) value {
 	return field[string]{codec[string]{
 		syntax: "string",

@@ -147,15 +147,6 @@ func Count(b []byte) (uint64, error) {
 	return h.estimate(), nil
 }
 
-// Valid returns ErrCorrupt unless the opcodes of a sparse value give exactly its registers.
-func Valid(b []byte) error {
-	if Dense(b) {
-		return nil
-	}
-	var h histogram
-	return h.sparse(b)
-}
-
 // ToDense writes the dense form of the sparse value b to dst, which must be DenseSize bytes long
 // and not overlap b. After an error the content of dst is undefined.
 func ToDense(dst, b []byte) error {

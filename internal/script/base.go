@@ -43,7 +43,7 @@ func (s *State) baseCollect(L *lua.LState) int {
 	return 1
 }
 
-// baseGCInfo is the old form of collectgarbage("count"), in whole KiB.
+// baseGCInfo implements gcinfo, the old form of collectgarbage("count"), in whole KiB.
 func (s *State) baseGCInfo(L *lua.LState) int {
 	L.Push(lua.LNumber(s.heap() / 1024))
 	return 1

@@ -44,8 +44,8 @@ func position(L *lua.LState, level int) (source string, line int, ok bool) {
 	return dbg.Source, dbg.CurrentLine, dbg.CurrentLine > 0
 }
 
-// enter is the first function of every protected call. The machine has just set its own error
-// handler; enter sets ours.
+// enter sets our error handler. It is the first function of every protected call: the machine has
+// just set its own handler.
 func (s *State) enter(L *lua.LState) int {
 	if L == s.main {
 		L.Panic = s.panicMain

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"bytes"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -190,10 +191,10 @@ func (h *Host) compileScript(body string) (*Script, error) {
 }
 
 // Declares reports whether the first line of a script is valid and declares a flag. It neither
-// compiles the script nor keeps it.
+// compiles the script nor keeps it, and copies the first line only: MULTI asks for each EVAL.
 func Declares(body []byte, f Flags) bool {
 	var sc Script
-	_, err := sc.header(string(body))
+	_, err := sc.header(string(body[:bytes.IndexByte(body, '\n')+1]))
 	return err == nil && sc.Flags&f != 0
 }
 

@@ -119,7 +119,7 @@ func (s *State) pool(list []ast.Expr) *lua.LTable {
 	return t
 }
 
-// spread is the function behind a long list: it returns t[1] … t[n] and its further arguments.
+// spread implements a long list. It returns t[1] … t[n] and its further arguments.
 func (s *State) spread(L *lua.LState) int {
 	n, top := int(L.Get(1).(lua.LNumber)), L.GetTop()
 	t := L.Get(2).(*lua.LTable)
@@ -132,7 +132,7 @@ func (s *State) spread(L *lua.LState) int {
 	return n + top - 2
 }
 
-// appendParts is the function behind a long constructor.
+// appendParts implements a long constructor.
 func (s *State) appendParts(L *lua.LState) int {
 	t := L.Get(1).(*lua.LTable)
 	for i := 2; i < L.GetTop(); i += 2 {

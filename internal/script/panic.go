@@ -40,7 +40,7 @@ type Reporter interface {
 	ReportPanic(p *Panic)
 }
 
-// guardCompile is deferred by compileMain. It turns a panic into a compile error and reports it.
+// guardCompile, which compileMain defers, turns a panic into a compile error and reports it.
 func (s *State) guardCompile(chunk string, err *error) {
 	v := recover()
 	if v == nil {
@@ -71,7 +71,7 @@ func (s *State) crashed(v any, stack []byte, inside bool) {
 	s.stop, s.left = errPanic{}, 0
 }
 
-// watch is deferred around commands and notes their panics.
+// watch notes the panics of commands, around which it is deferred.
 func (s *State) watch() {
 	v := recover()
 	if v == nil {

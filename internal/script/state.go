@@ -136,7 +136,7 @@ func NewState(c Caller, api func(s *State) *lua.LTable, openers ...Opener) *Stat
 	return s
 }
 
-// missing is the environment's __index. It raises the error for an unknown global.
+// missing raises the error for an unknown global. It is the environment's __index.
 func (s *State) missing(L *lua.LState) int {
 	s.raise(L, "Script attempted to access nonexistent global variable '"+
 		plainName(s.display(L.Get(2)))+"'")
@@ -223,7 +223,8 @@ func (s *State) compile(src, chunk string) (*lua.LFunction, error) {
 	return s.compileMain(src, chunk, nil)
 }
 
-// compileMain is compile with other globals outside of the chunk's functions (syntax.Options).
+// compileMain does what compile does, with other globals outside of the chunk's functions
+// (syntax.Options).
 func (s *State) compileMain(
 	src, chunk string, main func(name, field string) string,
 ) (f *lua.LFunction, err error) {

@@ -16,8 +16,8 @@ func (s *State) openTable() {
 	s.env.RawSetString("table", t)
 }
 
-// length is the operator # of a table. It returns an index n such that t[n] is not nil and t[n+1]
-// is. Beyond the array it bisects.
+// length implements the operator # of tables. It returns an index n such that t[n] is not nil and
+// t[n+1] is. Beyond the array it bisects.
 func length(t *lua.LTable) int {
 	n := t.Len()
 	if n < maxArray-1 || t.RawGet(lua.LNumber(n+1)) == lua.LNil {

@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupServer, aclCommands)
+
 // aclCommands manage users and their rights.
 var aclCommands = []*Command{
 	{

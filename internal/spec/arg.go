@@ -72,8 +72,7 @@ func (a Arg) Many() Arg { a.Multiple = true; return a }
 // ManyTokens marks the argument repeatable together with its token.
 func (a Arg) ManyTokens() Arg { a.Multiple, a.MultipleToken = true, true; return a }
 
-// Tokened sets the token that precedes the argument. A bare token is the
-// argument itself.
+// Tokened sets the token that precedes the argument. A bare token is the argument itself.
 func (a Arg) Tokened(token string) Arg { a.Token = token; return a }
 
 // From sets the version that introduced the argument.

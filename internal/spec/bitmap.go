@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupBitmap, bitmapCommands)
+
 // bitmapCommands treat strings as bits and as integers of any width. Bit 0 is the most significant
 // bit of the first byte.
 var bitmapCommands = []*Command{

@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupList, blockingCommands)
+
 // blockingCommands wait for a key if they find nothing.
 var blockingCommands = []*Command{
 	{

@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupModule, bloomCommands)
+
 // bloomCommands are RedisBloom's commands for Bloom filters.
 var bloomCommands = []*Command{
 	{

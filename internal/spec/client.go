@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupConnection, clientCommands)
+
 // clientCommands are the subcommands of CLIENT. As in Redis, all but SETINFO keep the effect of
 // CLIENT CACHING for the next command.
 var clientCommands = []*Command{

@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupCluster, clusterCommands)
+
 // clusterCommands are the commands of Redis Cluster. They are in the table, with arity, flags and
 // documentation, so that a client learns that there is no cluster, rather than that there is no
 // such command.
@@ -132,7 +134,7 @@ var clusterCommands = []*Command{
 			},
 			{
 				Name: "forget", Arity: 3, Flags: Admin | Stale | NoAsyncLoading, Since: "3.0.0",
-				Summary: "Removes a node from the node's table.",
+				Summary: "Removes another node from the node's table.",
 				Args:    []Arg{Str("node-id")},
 			},
 			{
@@ -180,6 +182,6 @@ var clusterCommands = []*Command{
 	{
 		Name: "readwrite", Arity: 1, Flags: Loading | Stale | Fast, Since: "3.0.0",
 		Categories: []string{"connection"},
-		Summary:    "Ends what READONLY allowed.",
+		Summary:    "Undoes READONLY for the connection.",
 	},
 }

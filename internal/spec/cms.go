@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupModule, cmsCommands)
+
 // cmsCommands are RedisBloom's commands for count-min sketches.
 var cmsCommands = []*Command{
 	{

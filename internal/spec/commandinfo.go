@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupServer, commandInfoCommands)
+
 // commandInfoCommands describe the commands themselves.
 var commandInfoCommands = []*Command{
 	{

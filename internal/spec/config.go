@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupServer, configCommands)
+
 // configCommands read and change the configuration.
 var configCommands = []*Command{
 	{

@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupConnection, connectionCommands)
+
 // connectionCommands act on the connection that sends them.
 var connectionCommands = []*Command{
 	{

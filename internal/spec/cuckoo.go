@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupModule, cuckooCommands)
+
 // cuckooCommands are RedisBloom's commands for cuckoo filters.
 var cuckooCommands = []*Command{
 	{

@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupServer, debugCommands)
+
 // debugCommands are tools for tests. As in Redis, the subcommands of DEBUG are not in the table.
 var debugCommands = []*Command{
 	{

@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupGeneric, dumpCommands)
+
 // dumpCommands convert values to bytes and back.
 var dumpCommands = []*Command{
 	{

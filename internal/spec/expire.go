@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupGeneric, expireCommands)
+
 // expireCommands read and change the deadlines of keys.
 var expireCommands = []*Command{
 	{

@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupScripting, functionCommands)
+
 // functionCommands run functions and manage their libraries.
 var functionCommands = []*Command{
 	{

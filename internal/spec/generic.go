@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupGeneric, genericCommands)
+
 // genericCommands work on keys of any type, and on whole databases.
 var genericCommands = []*Command{
 	{

@@ -4,6 +4,8 @@ const geoCost = "O(N+log(M)) for M members, N of which are in the cells around t
 
 var lengthUnit = OneOf("unit", Tok("m"), Tok("km"), Tok("ft"), Tok("mi"))
 
+var _ = family(GroupGeo, geoCommands)
+
 // geoCommands work on places: members of sorted sets whose scores are geohashes.
 var geoCommands = []*Command{
 	{

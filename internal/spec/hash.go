@@ -2,6 +2,8 @@ package spec
 
 var fieldsArg = Block("fields", Int("numfields"), Str("field").Many()).Tokened("FIELDS")
 
+var _ = family(GroupHash, hashCommands)
+
 // hashCommands are the hash commands, including those for the deadlines of fields.
 var hashCommands = []*Command{
 	{

@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupHyperLogLog, hllCommands)
+
 // hllCommands estimate the number of distinct elements.
 var hllCommands = []*Command{
 	{

@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupServer, infoCommands)
+
 // infoCommands report statistics.
 var infoCommands = []*Command{
 	{

@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupList, listCommands)
+
 // listCommands are the list commands that do not block.
 var listCommands = []*Command{
 	{

@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupServer, memoryCommands)
+
 // memoryCommands report the use of memory.
 var memoryCommands = []*Command{
 	{

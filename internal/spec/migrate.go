@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupGeneric, migrateCommands)
+
 // migrateCommands move keys to other servers.
 var migrateCommands = []*Command{
 	{

@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupServer, moduleCommands)
+
 // moduleCommands list modules. None can be loaded.
 var moduleCommands = []*Command{
 	{

@@ -28,12 +28,12 @@ type shortName struct {
 // maxName is longer than any command name, in bytes.
 const maxName = 64
 
+// newNames returns the names of the commands, which are sorted.
 func newNames(cmds []*Command) names {
 	n := names{byName: make(map[string]*Command, len(cmds)), list: slices.Clone(cmds)}
 	for _, c := range cmds {
 		n.byName[c.Name] = c
 	}
-	slices.SortFunc(n.list, func(a, b *Command) int { return strings.Compare(a.Name, b.Name) })
 	n.indexShort()
 	return n
 }

@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupServer, observeCommands)
+
 // observeCommands show what the server does and what is slow.
 var observeCommands = []*Command{
 	{

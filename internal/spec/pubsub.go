@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupPubSub, pubsubCommands)
+
 // pubsubCommands subscribe to channels, publish, and show who has subscribed. Shard channels are
 // routed like keys.
 var pubsubCommands = []*Command{

@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupServer, replicationCommands)
+
 // replicationCommands are the commands of replicas and of their master.
 var replicationCommands = []*Command{
 	{

@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupServer, saveCommands)
+
 // saveCommands write the data set to the disk.
 var saveCommands = []*Command{
 	{

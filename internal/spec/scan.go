@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupGeneric, scanCommands)
+
 // scanCommands list keys.
 var scanCommands = []*Command{
 	{

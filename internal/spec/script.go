@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupScripting, scriptCommands)
+
 // scriptCommands run and manage scripts.
 var scriptCommands = []*Command{
 	{

@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupServer, serverCommands)
+
 // serverCommands act on the server as a whole.
 var serverCommands = []*Command{
 	{

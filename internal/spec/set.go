@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupSet, setCommands)
+
 // setCommands are the set commands.
 var setCommands = []*Command{
 	{

@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupGeneric, sortCommands)
+
 // sortCommands sort lists, sets and sorted sets.
 var sortCommands = []*Command{
 	{

@@ -3,6 +3,7 @@
 // two together.
 //
 //	string.go, list.go, …   the commands, one family in each file
+//	family                  puts those of a file into the table
 //	New                     the table of all of them, checked
 //	Table.Find              the command that a call names
 //	Command.KeyRefs         where the keys of a call are

@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupString, stringCommands)
+
 // stringCommands read and change strings as bytes and as numbers.
 var stringCommands = []*Command{
 	{

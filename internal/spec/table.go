@@ -3,6 +3,7 @@ package spec
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -19,41 +20,21 @@ type Table struct {
 	names                            // What clients call.
 }
 
-// families are the commands of this server. Their order defines the IDs.
-var families = []struct {
-	group    Group
-	commands []*Command
-}{
-	{GroupString, stringCommands}, {GroupBitmap, bitmapCommands}, {GroupHyperLogLog, hllCommands},
-	{GroupModule, throttleCommands}, {GroupList, listCommands}, {GroupList, blockingCommands},
-	{GroupHash, hashCommands}, {GroupSet, setCommands}, {GroupSortedSet, zsetCommands},
-	{GroupSortedSet, zsetRangeCommands}, {GroupSortedSet, zsetOpCommands},
-	{GroupGeo, geoCommands}, {GroupModule, bloomCommands}, {GroupModule, cuckooCommands},
-	{GroupModule, cmsCommands}, {GroupModule, topkCommands}, {GroupModule, tdigestCommands},
-	{GroupGeneric, genericCommands}, {GroupGeneric, expireCommands}, {GroupGeneric, scanCommands},
-	{GroupGeneric, sortCommands}, {GroupTransactions, transactionCommands},
-	{GroupScripting, scriptCommands}, {GroupScripting, functionCommands},
-	{GroupConnection, connectionCommands}, {GroupConnection, clientCommands},
-	{GroupServer, aclCommands}, {GroupPubSub, pubsubCommands}, {GroupServer, serverCommands},
-	{GroupServer, configCommands}, {GroupServer, commandInfoCommands},
-	{GroupServer, infoCommands}, {GroupServer, memoryCommands}, {GroupServer, observeCommands},
-	{GroupServer, debugCommands}, {GroupServer, saveCommands}, {GroupGeneric, waitCommands},
-	{GroupGeneric, dumpCommands}, {GroupGeneric, migrateCommands},
-	{GroupCluster, clusterCommands}, {GroupServer, replicationCommands},
-	{GroupServer, moduleCommands},
+// families are the commands of this server, as the files of the families add them.
+var families []*Command
+
+// family adds the commands of one family to those of this server. group is the group of those that
+// name none. A file calls it to initialize a blank variable, so the result means nothing.
+func family(group Group, cmds []*Command) bool {
+	for _, c := range cmds {
+		c.Group = cmp.Or(c.Group, group)
+	}
+	families = append(families, cmds...)
+	return true
 }
 
 // standard returns the table of this server, with the names of the entries.
-var standard = sync.OnceValue(func() *Table {
-	var cmds []*Command
-	for _, f := range families {
-		for _, c := range f.commands {
-			c.Group = cmp.Or(c.Group, f.group)
-		}
-		cmds = append(cmds, f.commands...)
-	}
-	return NewTable(cmds)
-})
+var standard = sync.OnceValue(func() *Table { return NewTable(families) })
 
 // New returns the table of all commands of this server. All such tables share their commands, but
 // not their renames.
@@ -63,9 +44,11 @@ func New() *Table {
 	return &t
 }
 
-// NewTable makes a table of the entries and takes ownership of them. It panics if an entry
-// contradicts itself, which is a programming error that any test finds.
+// NewTable makes a table of the entries and takes ownership of them. Their names define the IDs, so
+// that these do not depend on the order in which Go initializes the files of the families. It
+// panics if an entry contradicts itself, which is a programming error that any test finds.
 func NewTable(cmds []*Command) *Table {
+	slices.SortFunc(cmds, func(a, b *Command) int { return cmp.Compare(a.Name, b.Name) })
 	t := &Table{byFullName: map[string]*Command{}, byCategory: map[string][]*Command{}}
 	for _, name := range categories {
 		t.byCategory[name] = nil

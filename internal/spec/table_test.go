@@ -20,6 +20,21 @@ func TestEntries(t *testing.T) {
 	}
 }
 
+// TestOrder: IDs are dense and follow the names, whichever file describes a command. Subcommands
+// follow their container, in the order of its entry.
+func TestOrder(t *testing.T) {
+	var want []*Command
+	last := ""
+	for i, c := range New().All() {
+		require.Equal(t, i, c.ID())
+		if c.Parent() == nil {
+			require.Less(t, last, c.Name)
+			last, want = c.Name, append(append(want, c), c.Sub...)
+		}
+	}
+	require.Equal(t, want, New().All())
+}
+
 func TestRefuses(t *testing.T) {
 	good := Command{Name: "x", Arity: 1, Group: GroupGeneric, Since: "1.0.0", Summary: "-"}
 	for what, spoil := range map[string]func(c *Command){

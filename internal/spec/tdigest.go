@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupModule, tdigestCommands)
+
 // tdigestCommands are RedisBloom's commands for t-digests.
 var tdigestCommands = []*Command{
 	{

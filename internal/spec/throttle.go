@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupModule, throttleCommands)
+
 // throttleCommands are the commands of the module redis-cell.
 var throttleCommands = []*Command{
 	{

@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupModule, topkCommands)
+
 // topkCommands are RedisBloom's commands for top-k lists.
 var topkCommands = []*Command{
 	{

@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupTransactions, transactionCommands)
+
 // transactionCommands are MULTI and the commands around it.
 var transactionCommands = []*Command{
 	{

@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupGeneric, waitCommands)
+
 // waitCommands wait until writes are durable.
 var waitCommands = []*Command{
 	{

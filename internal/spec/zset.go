@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupSortedSet, zsetCommands)
+
 // zsetCommands are the sorted set commands for single members.
 var zsetCommands = []*Command{
 	{

@@ -2,6 +2,8 @@ package spec
 
 var aggregateArg = OneOf("aggregate", Tok("sum"), Tok("min"), Tok("max")).Tokened("AGGREGATE").Opt()
 
+var _ = family(GroupSortedSet, zsetOpCommands)
+
 // zsetOpCommands combine several sorted sets or sets.
 var zsetOpCommands = []*Command{
 	{

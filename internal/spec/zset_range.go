@@ -1,5 +1,7 @@
 package spec
 
+var _ = family(GroupSortedSet, zsetRangeCommands)
+
 // zsetRangeCommands read, store, count or remove a range of a sorted set.
 var zsetRangeCommands = []*Command{
 	{

@@ -296,7 +296,7 @@ func squeeze(nodes []Node, limit int) []Node {
 	return nodes
 }
 
-// absorb adds a node whose mean is not less.
+// absorb adds a node to n. Its mean must be at least n's.
 func (n *Node) absorb(m Node) {
 	n.Weight += m.Weight
 	share := float64(m.Weight) / float64(n.Weight)

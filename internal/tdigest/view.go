@@ -164,8 +164,8 @@ func blend(a, b, share float64) float64 {
 	return min(max(x, min(a, b)), max(a, b))
 }
 
-// inside returns the value between two nodes that has so much weight on its left and right, counted
-// from their means.
+// inside returns the value between two nodes at which left and right are the weights that lie
+// between it and the nodes' means.
 func inside(n, next Node, left, right float64) float64 {
 	if n.Weight == 1 {
 		if left < 0.5 {
@@ -196,7 +196,7 @@ func (v *View) Rank(x float64) int64 {
 	return int64(math.Ceil(v.below(x) - 0.5)) // round halves down
 }
 
-// RevRank is Rank counted from the largest value down.
+// RevRank returns what Rank does, counted from the largest value down.
 func (v *View) RevRank(x float64) int64 {
 	switch {
 	case len(v.nodes) == 0:
@@ -222,7 +222,8 @@ func (v *View) ByRank(rank int64) float64 {
 	return v.at(float64(rank))
 }
 
-// ByRevRank is ByRank counted from the largest value down, with −Inf from the number of values on.
+// ByRevRank returns what ByRank does, counted from the largest value down. From the number of
+// values on, that is −Inf.
 func (v *View) ByRevRank(rank int64) float64 {
 	switch {
 	case len(v.nodes) == 0:

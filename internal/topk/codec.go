@@ -10,8 +10,8 @@ import (
 var ErrRecord = errors.New("topk: not a list")
 
 // RedisHeap returns the heap as RedisBloom's files have it. Their first pointer means nothing in a
-// file, so the generator's state is stored there: whoever goes on from the file goes on as if there
-// had been none.
+// file, so the generator's state is stored there. A list loaded from the file goes on exactly as
+// the list that was saved.
 func (l *List) RedisHeap() []byte {
 	b := make([]byte, int(l.K)*EntrySize)
 	for i := range l.K {
@@ -31,8 +31,8 @@ func (l *List) Entry(i uint32) (item []byte) {
 }
 
 // LoadHead makes the header of a list from what a file says: heap in the form of RedisHeap, and the
-// items of its entries. An entry with count 0 is free, whatever its item. An entry whose item was
-// there already is ignored.
+// items of its entries. An entry with count 0 is free, and its item is ignored. So is a second
+// entry for an item.
 func LoadHead(k, width, depth uint32, decay float64, heap []byte, items [][]byte) ([]byte, error) {
 	if k < 1 || k > MaxK || width < 1 || depth < 1 || !(decay > 0 && decay <= 1) ||
 		uint64(len(heap)) != uint64(k)*EntrySize || len(items) != int(k) {
@@ -65,7 +65,7 @@ func LoadHead(k, width, depth uint32, decay float64, heap []byte, items [][]byte
 	return mem.b, nil
 }
 
-// settle is sink, but leaves an entry in place if none below it is smaller.
+// settle moves an entry down as sink does, but leaves it in place if none below it is smaller.
 func (l *List) settle(i uint32) {
 	if child, ok := l.child(i); ok && l.entry(child).count() < l.entry(i).count() {
 		l.sink(i)
