@@ -92,7 +92,7 @@ bench: ## side by side with redis-server, about 20 minutes; updates the pages
 	$(GO) run ./bench -o bench/RESULTS.md -readme README.md
 
 figures: ## the figures of README.md and docs, from the reports in bench
-	$(GO) run ./bench -figures -readme README.md
+	$(GO) run ./bench -figures
 
 bench-quick: ## the same in under a minute, without writing
 	$(GO) run ./bench -quick
