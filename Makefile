@@ -86,7 +86,7 @@ crash: ## kill -9 and orderly ends under load, 200 of each: nothing promised is 
 hostile: ## every command with hostile arguments from many connections, for HOSTILETIME
 	HOSTILETIME=$(HOSTILETIME) $(GO) test ./integration/hostile -count=1 -v -timeout 3h
 
-check: ## everything that CI runs: all of the tests, a minute of each long one
+check: ## everything that CI runs: all tests, and some minutes of each long one
 check: format lint test test-race oracle soak-short hostile fuzz-short
 
 bench: ## side by side with redis-server, about 20 minutes; updates the pages
