@@ -380,19 +380,23 @@ func TestCorruptSnapshot(t *testing.T) {
 	for _, w := range []struct {
 		name string
 		file []byte
+		want string // of Redis's words
 	}{
-		{"empty", []byte{}}, // a failed copy or a full disk: no save leaves it so
-		{"torn", good[:len(good)/2]},
+		// A failed copy or a full disk: no save leaves it so.
+		{"empty", []byte{}, "Short read or OOM loading DB: "},
+		{"torn", good[:len(good)/2], "Short read or OOM loading DB: "},
 		{"flipped", append(append(append([]byte(nil), good[:len(good)/2]...), good[len(good)/2]^4),
-			good[len(good)/2+1:]...)},
-		{"checksum", append(append([]byte(nil), good[:len(good)-1]...), good[len(good)-1]^1)},
-		{"no RDB file", []byte("what is this?")},
+			good[len(good)/2+1:]...), ""},
+		{"checksum", append(append([]byte(nil), good[:len(good)-1]...), good[len(good)-1]^1),
+			"CRC error: "},
+		{"no RDB file", []byte("what is this?"), ""},
 	} {
 		require.NoError(t, os.WriteFile(path, w.file, 0o644))
 		s, err := testserver.Launch(testserver.Options{Dir: s.Dir})
 		require.NoError(t, err)
 		require.Equal(t, 1, s.Exited(t), w.name)
-		require.Regexp(t, `# Fatal error loading the DB: dump\.rdb: offset \d+.*: .*Exiting\.\n`,
+		require.Regexp(t, `# Fatal error loading the DB: dump\.rdb: `+
+			`Internal error in RDB reading offset \d+.*: `+w.want+`.*Exiting\.\n`,
 			s.Output(), w.name)
 		require.NotContains(t, s.Output(), "Ready to accept")
 		now, err := os.ReadFile(path)

@@ -115,7 +115,8 @@ func serve(cfg *config.Config, log *logging.Logger) int {
 		srv.RemovePidFile()
 		return 1
 	}
-	return store.Close()
+	store.Close()
+	return 0
 }
 
 func fail(msg string) int {

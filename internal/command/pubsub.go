@@ -44,13 +44,13 @@ var pubsubHelp = []string{
 
 func pubsubNumpatCmd(c *engine.Ctx) { c.Int(int64(c.E.Hub().Count(pubsub.Patterns))) }
 
-func publish(c *engine.Ctx, kind pubsub.Kind) {
+func publish(c *engine.Ctx, kind pubsub.SubscriptionKind) {
 	c.Int(int64(c.E.Publish(kind, c.Args[1], c.Args[2])))
 }
 
 // subscription is one of the three kinds of subscription, with the names that its replies use.
 type subscription struct {
-	kind      pubsub.Kind
+	kind      pubsub.SubscriptionKind
 	name      string // The name of the command, as replies spell it.
 	confirmed string // The name of its opposite.
 }
@@ -103,7 +103,7 @@ func unsubscribeCmd(c *engine.Ctx, s subscription) {
 
 // confirm tells a client of a change to its subscriptions and how many it has now. Shard channels
 // are counted separately. It is a push: the client gets it in any reply mode.
-func confirm(c *engine.Ctx, k pubsub.Kind, event string, name []byte) {
+func confirm(c *engine.Ctx, k pubsub.SubscriptionKind, event string, name []byte) {
 	w := &c.Client.W
 	subs := c.Client.Subscriptions()
 	n := subs.Len(pubsub.Channels) + subs.Len(pubsub.Patterns)
@@ -120,7 +120,7 @@ func confirm(c *engine.Ctx, k pubsub.Kind, event string, name []byte) {
 	w.Int(int64(n))
 }
 
-func pubsubChannelsCmd(c *engine.Ctx, k pubsub.Kind) {
+func pubsubChannelsCmd(c *engine.Ctx, k pubsub.SubscriptionKind) {
 	if len(c.Args) > 3 {
 		tooManyPubSub(c)
 		return
@@ -144,7 +144,7 @@ func tooManyPubSub(c *engine.Ctx) {
 		"'. Try PUBSUB HELP.")
 }
 
-func pubsubNumsubCmd(c *engine.Ctx, k pubsub.Kind) {
+func pubsubNumsubCmd(c *engine.Ctx, k pubsub.SubscriptionKind) {
 	c.Array(2 * (len(c.Args) - 2))
 	for _, name := range c.Args[2:] {
 		c.Bulk(name)

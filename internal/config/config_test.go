@@ -45,8 +45,8 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: default %q reads as %q, %v; a fresh Config has %q", d.Name, d.Default,
 				canon, err, d.Value(c))
 		}
-		if multi := d.Kind() == KindStrings || d.Kind() == KindSpecial &&
-			d.Name != "notify-keyspace-events"; multi && d.Flags&Multi == 0 {
+		if len(strings.Fields(d.Default)) > 1 && d.Flags&Multi == 0 &&
+			d.Name != "proc-title-template" {
 			t.Errorf("%s takes words, but has no Multi flag", d.Name)
 		}
 	}

@@ -43,9 +43,6 @@ type Directive struct {
 	value   value
 }
 
-// Kind returns the shape of the directive's value.
-func (d *Directive) Kind() Kind { return d.value.kind() }
-
 // Syntax describes the valid values for people: "yes|no", "0..65535".
 func (d *Directive) Syntax() string { return d.value.syntax() }
 

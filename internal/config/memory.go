@@ -58,7 +58,7 @@ func formatMemory(v int64) string {
 
 func memory(lo, hi int64, at func(*Config) *int64) value {
 	return field[int64]{codec[int64]{
-		kind: KindMemory, syntax: "bytes, with k, kb, m, mb, g or gb",
+		syntax: "bytes, with k, kb, m, mb, g or gb",
 		read: one(func(s string) (int64, error) {
 			v, ok := ParseMemory(s)
 			if !ok {
@@ -85,9 +85,9 @@ func memoryOrPercent(at func(*Config) *int64) value {
 		return strconv.FormatInt(v, 10)
 	}
 	return field[int64]{codec[int64]{
-		kind: KindPercent, syntax: "bytes, or 0%..100% of maxmemory",
-		read: one(readPercent),
-		show: show,
+		syntax: "bytes, or 0%..100% of maxmemory",
+		read:   one(readPercent),
+		show:   show,
 		lines: func(name string, v int64) []string {
 			if v < 0 {
 				return []string{name + " " + show(v)}

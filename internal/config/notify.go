@@ -60,9 +60,9 @@ func (f NotifyFlags) String() string {
 
 func notifyFlags(at func(*Config) *NotifyFlags) value {
 	return field[NotifyFlags]{codec[NotifyFlags]{
-		kind: KindSpecial, syntax: "letters of Ag$lshzxeKEtmdn",
-		read: one(parseNotify),
-		show: NotifyFlags.String,
+		syntax: "letters of Ag$lshzxeKEtmdn",
+		read:   one(parseNotify),
+		show:   NotifyFlags.String,
 		lines: func(name string, v NotifyFlags) []string {
 			return []string{name + " " + quote(v.String())}
 		},

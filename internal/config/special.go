@@ -18,7 +18,7 @@ func empty(args []string) bool { return len(args) == 1 && args[0] == "" }
 
 func addresses(at func(*Config) *[]string) value {
 	return field[[]string]{codec[[]string]{
-		kind: KindStrings, syntax: "up to 16 addresses, each optional with a - before it",
+		syntax: "up to 16 addresses, each optional with a - before it",
 		read: func(args []string, old []string, _ bool) ([]string, error) {
 			if empty(args) {
 				return nil, nil
@@ -63,9 +63,9 @@ func savePoints(at func(*Config) *[]SavePoint) value {
 		return strings.Join(words, " ")
 	}
 	return field[[]SavePoint]{codec[[]SavePoint]{
-		kind: KindSpecial, syntax: `pairs of seconds and changes, or ""`,
-		read: readSave,
-		show: show,
+		syntax: `pairs of seconds and changes, or ""`,
+		read:   readSave,
+		show:   show,
 		lines: func(name string, v []SavePoint) []string {
 			if len(v) == 0 {
 				return []string{name + ` ""`}
@@ -113,8 +113,8 @@ func classOf(name string) int {
 // outputLimits changes the classes that are named and keeps the others.
 func outputLimits(at func(*Config) *[3]OutputLimit) value {
 	return field[[3]OutputLimit]{codec[[3]OutputLimit]{
-		kind: KindSpecial, syntax: "class hard soft seconds, repeated",
-		read: readOutputLimits,
+		syntax: "class hard soft seconds, repeated",
+		read:   readOutputLimits,
 		show: func(v [3]OutputLimit) string {
 			words := make([]string, len(v))
 			for i, o := range v {
@@ -164,7 +164,7 @@ var shutdownNames = []string{"default", "save", "nosave", "now", "force"}
 // shutdownFlags is an enum whose values can be combined.
 func shutdownFlags(at func(*Config) *ShutdownFlags) value {
 	return field[ShutdownFlags]{codec[ShutdownFlags]{
-		kind: KindEnum, syntax: "default, or words of save|nosave|now|force",
+		syntax: "default, or words of save|nosave|now|force",
 		read: func(args []string, old ShutdownFlags, _ bool) (ShutdownFlags, error) {
 			var v ShutdownFlags
 			for _, a := range args {
@@ -208,7 +208,7 @@ func percentiles(at func(*Config) *[]float64) value {
 		return strings.Join(words, " ")
 	}
 	return field[[]float64]{codec[[]float64]{
-		kind: KindSpecial, syntax: `numbers from 0 to 100, or ""`,
+		syntax: `numbers from 0 to 100, or ""`,
 		read: func(args []string, old []float64, _ bool) ([]float64, error) {
 			if empty(args) {
 				return nil, nil
@@ -240,7 +240,7 @@ func percentiles(at func(*Config) *[]float64) value {
 
 func oomScores(at func(*Config) *[3]int64) value {
 	return field[[3]int64]{codec[[3]int64]{
-		kind: KindSpecial, syntax: "three numbers from -2000 to 2000",
+		syntax: "three numbers from -2000 to 2000",
 		read: func(args []string, old [3]int64, _ bool) ([3]int64, error) {
 			if len(args) != 3 {
 				return old, errArity
@@ -263,7 +263,7 @@ func oomScores(at func(*Config) *[3]int64) value {
 // primary is the value of replicaof: host and port. "no one" is stored as the empty string.
 func primary(at func(*Config) *string) value {
 	return field[string]{codec[string]{
-		kind: KindSpecial, syntax: "host port, or no one",
+		syntax: "host port, or no one",
 		read: func(args []string, old string, _ bool) (string, error) {
 			if empty(args) {
 				return "", nil

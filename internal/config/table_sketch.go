@@ -47,7 +47,7 @@ func bloomTable() []Directive {
 // errorRate is a number above 0 and below 1, with RedisBloom's error texts.
 func errorRate(name string, at func(*Config) *float64) value {
 	return field[float64]{codec[float64]{
-		kind: KindString, syntax: "a number above 0 and below 1",
+		syntax: "a number above 0 and below 1",
 		read: one(func(s string) (float64, error) {
 			f, err := strconv.ParseFloat(s, 64)
 			if err != nil || math.IsNaN(f) {

@@ -7,22 +7,6 @@ import (
 	"strings"
 )
 
-// Kind is the shape of a directive's value.
-type Kind uint8
-
-// The kinds. KindSpecial values have a grammar of their own: save, client-output-buffer-limit.
-const (
-	KindBool Kind = iota
-	KindInt
-	KindOctal
-	KindMemory
-	KindPercent // memory, or a percentage of maxmemory
-	KindEnum
-	KindString
-	KindStrings
-	KindSpecial
-)
-
 // reason says why a line or value is refused, in Redis's words. Clients and the terminal see it
 // unchanged.
 type reason string
@@ -46,7 +30,6 @@ const (
 
 // value ties a field of Config to its syntax.
 type value interface {
-	kind() Kind
 	syntax() string // for documentation: "yes|no", "0..65535"
 	// parse sets the field from the words after the directive's name, or returns an error and
 	// leaves the field alone. more says that an earlier line of the same load has set it; some
@@ -60,7 +43,6 @@ type value interface {
 
 // codec reads and shows values of type T.
 type codec[T any] struct {
-	kind   Kind
 	syntax string
 	read   func(args []string, old T, more bool) (T, error)
 	show   func(T) string
@@ -73,7 +55,6 @@ type field[T any] struct {
 	at    func(*Config) *T
 }
 
-func (f field[T]) kind() Kind     { return f.codec.kind }
 func (f field[T]) syntax() string { return f.codec.syntax }
 
 func (f field[T]) parse(c *Config, args []string, more bool) error {
@@ -131,7 +112,7 @@ func one[T any](read func(string) (T, error)) func([]string, T, bool) (T, error)
 
 func yesNo(at func(*Config) *bool) value {
 	return field[bool]{codec[bool]{
-		kind: KindBool, syntax: "yes|no",
+		syntax: "yes|no",
 		read: one(func(s string) (bool, error) {
 			switch {
 			case strings.EqualFold(s, "yes"):
@@ -171,7 +152,7 @@ func integer[T ~int | ~int64](lo, hi int64, at func(*Config) *T) value {
 // maxv.
 func clamped[T ~int | ~int64](lo, hi, minv, maxv int64, at func(*Config) *T) value {
 	return field[T]{codec[T]{
-		kind: KindInt, syntax: span(lo, hi),
+		syntax: span(lo, hi),
 		read: one(func(s string) (T, error) {
 			v, err := parseInt(s)
 			if err != nil {
@@ -195,7 +176,7 @@ func span(lo, hi int64) string {
 
 func octal(hi int64, at func(*Config) *int) value {
 	return field[int]{codec[int]{
-		kind: KindOctal, syntax: fmt.Sprintf("0..%o (octal)", hi),
+		syntax: fmt.Sprintf("0..%o (octal)", hi),
 		read: one(func(s string) (int, error) {
 			v, err := strconv.ParseUint(s, 8, 63)
 			if err != nil {
@@ -217,7 +198,7 @@ func errEnum(names []string) error {
 // enum numbers its values from 0, in the order of names.
 func enum[T ~int](names []string, at func(*Config) *T) value {
 	return field[T]{codec[T]{
-		kind: KindEnum, syntax: strings.Join(names, "|"),
+		syntax: strings.Join(names, "|"),
 		read: func(args []string, old T, _ bool) (T, error) {
 			if len(args) == 1 {
 				if i := indexFold(names, args[0]); i >= 0 {
@@ -236,7 +217,7 @@ func enum[T ~int](names []string, at func(*Config) *T) value {
 // choice is enum for a value that is stored by its name.
 func choice(names []string, at func(*Config) *string) value {
 	return field[string]{codec[string]{
-		kind: KindEnum, syntax: strings.Join(names, "|"),
+		syntax: strings.Join(names, "|"),
 		read: one(func(s string) (string, error) {
 			if i := indexFold(names, s); i >= 0 {
 				return names[i], nil
@@ -259,7 +240,7 @@ func indexFold(names []string, s string) int {
 // str is one word. Each check may refuse it.
 func str(at func(*Config) *string, checks ...func(string) error) value {
 	return field[string]{codec[string]{
-		kind: KindString, syntax: "string",
+		syntax: "string",
 		read: one(func(s string) (string, error) {
 			for _, check := range checks {
 				if err := check(s); err != nil {

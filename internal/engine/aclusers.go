@@ -75,7 +75,7 @@ func (e *Engine) endForbidden(u *acl.User) {
 }
 
 func (c *Client) mayKeepListening(u *acl.User) bool {
-	for _, k := range []pubsub.Kind{pubsub.Channels, pubsub.Patterns, pubsub.Shards} {
+	for _, k := range []pubsub.SubscriptionKind{pubsub.Channels, pubsub.Patterns, pubsub.Shards} {
 		for _, name := range c.sub.Names(k) {
 			if !u.MayChannel([]byte(name), k == pubsub.Patterns) {
 				return false

@@ -16,7 +16,7 @@ func (e *Engine) Hub() *pubsub.Hub[*Client] { return &e.hub }
 func (c *Client) Subscriptions() *pubsub.Sub[*Client] { return &c.sub }
 
 // Subscribe subscribes the client to a channel, pattern or shard channel.
-func (e *Engine) Subscribe(c *Client, k pubsub.Kind, name []byte) {
+func (e *Engine) Subscribe(c *Client, k pubsub.SubscriptionKind, name []byte) {
 	c.sub.Owner = c
 	if e.hub.Subscribe(&c.sub, k, name) {
 		c.Class = ClassPubSub
@@ -24,7 +24,7 @@ func (e *Engine) Subscribe(c *Client, k pubsub.Kind, name []byte) {
 }
 
 // Unsubscribe ends a subscription if there is one.
-func (e *Engine) Unsubscribe(c *Client, k pubsub.Kind, name []byte) {
+func (e *Engine) Unsubscribe(c *Client, k pubsub.SubscriptionKind, name []byte) {
 	if e.hub.Unsubscribe(&c.sub, k, name) {
 		c.leftPubSub()
 	}
@@ -51,7 +51,7 @@ func (c *Client) restricted() bool { return c.sub.Total() > 0 && c.W.Proto != 3 
 // Publish sends a message to all who have subscribed to the channel or to a pattern that matches it
 // (k is Channels), or to the shard channel (k is Shards). It returns how many messages it has sent.
 // Each form of the message is encoded once and appended to every receiver's replies.
-func (e *Engine) Publish(k pubsub.Kind, channel, message []byte) (n int) {
+func (e *Engine) Publish(k pubsub.SubscriptionKind, channel, message []byte) (n int) {
 	if t := e.hub.Topic(k, channel); t != nil {
 		w := resp.Writer{Buf: e.pushing.scratch[:0]}
 		w.Array(3)

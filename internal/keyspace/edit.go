@@ -17,17 +17,17 @@ func (db *DB) Open(e object.Entry) *object.Edit {
 
 // Create stores a packed collection under a key that a lookup has found absent, and opens it. If it
 // is empty, the caller adds elements before the command ends.
-func (db *DB) Create(key []byte, t object.Type, kind object.Encoding, packed []byte) *object.Edit {
-	return db.Open(db.insert(db.ks.Hash(key), key, object.PackedValue(db.ks.A, t, kind, packed), 0))
+func (db *DB) Create(key []byte, t object.Type, enc object.Encoding, packed []byte) *object.Edit {
+	return db.Open(db.insert(db.ks.Hash(key), key, object.PackedValue(db.ks.A, t, enc, packed), 0))
 }
 
 // CreateOver is Create for a key that may hold another value. That is dropped, and the key does not
 // count as a new one.
-func (db *DB) CreateOver(key []byte, t object.Type, kind object.Encoding, b []byte) *object.Edit {
+func (db *DB) CreateOver(key []byte, t object.Type, enc object.Encoding, b []byte) *object.Edit {
 	if !db.Delete(key) {
-		return db.Create(key, t, kind, b)
+		return db.Create(key, t, enc, b)
 	}
-	return db.Open(db.place(db.ks.Hash(key), key, object.PackedValue(db.ks.A, t, kind, b), 0))
+	return db.Open(db.place(db.ks.Hash(key), key, object.PackedValue(db.ks.A, t, enc, b), 0))
 }
 
 // Remove deletes the key of x. The Edit must not be used again.

@@ -79,7 +79,7 @@ func (ks *Keyspace) sampleWheel(db *DB, n int) (used int) {
 		}
 	}
 	if ks.P.Policy == VolatileTTL {
-		ks.wheel.Near(2*n, func(r wheel.Record) { add(db.named(r)) })
+		ks.wheel.Near(2*n, func(r wheel.Expiry) { add(db.named(r)) })
 	}
 	for tries := 2 * n; tries > 0 && used < n; tries-- {
 		add(db.pick())
@@ -99,7 +99,7 @@ func (db *DB) pick() object.Entry {
 
 // named returns the key that counts on the record, the zero Entry if it is dead or of another
 // database.
-func (db *DB) named(r wheel.Record) object.Entry {
+func (db *DB) named(r wheel.Expiry) object.Entry {
 	of, gen := db.ks.untag(r.DB)
 	if of != db {
 		return object.Entry{}

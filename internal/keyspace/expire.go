@@ -11,17 +11,17 @@ type ExpireMode uint8
 
 // The modes.
 const (
-	// ExpireDelete deletes what is due: lookups what they meet, ExpireSlice the rest.
+	// ExpireDelete deletes what is due. Lookups delete what they meet, ExpireSlice the rest.
 	ExpireDelete ExpireMode = iota
-	// ExpireHide reports what is due as missing, but leaves it: it is for another server to say
-	// when it goes. DB.Len counts it. Only who writes to a key deletes it first if it is due.
+	// ExpireHide reports what is due as missing, but leaves it, because another server says when it
+	// goes. DB.Len counts it. Only a write to a key deletes the key first if it is due.
 	ExpireHide
 	// ExpireIgnore lets time stand still for deadlines: what is due is there like all else. While
 	// a log is replayed, a command must meet the state in which it was logged.
 	ExpireIgnore
 )
 
-// SetExpireMode says what time may do from now on. It returns what it might do before.
+// SetExpireMode sets the mode and returns the one before.
 func (ks *Keyspace) SetExpireMode(m ExpireMode) (was ExpireMode) {
 	was, ks.mode = ks.mode, m
 	if m == ExpireIgnore {
@@ -32,7 +32,7 @@ func (ks *Keyspace) SetExpireMode(m ExpireMode) (was ExpireMode) {
 	return was
 }
 
-// ExpireMode returns what time may do.
+// ExpireMode returns the mode.
 func (ks *Keyspace) ExpireMode() ExpireMode { return ks.mode }
 
 // live is find for those who read: it expires lazily where time may delete.

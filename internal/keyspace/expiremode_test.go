@@ -57,7 +57,7 @@ func (m *modeModel) deadline() int64 {
 // write does something that begins with the lookup of a writer.
 func (m *modeModel) write(key string) {
 	hash := key[0] == 'h'
-	switch n := m.rng.IntN(3); {
+	switch n := m.rng.IntN(4); {
 	case n == 0:
 		var want bool
 		if m.ks.ExpireMode() == ExpireDelete {
@@ -69,6 +69,15 @@ func (m *modeModel) write(key string) {
 		require.Equal(m.t, want, m.db.Delete([]byte(key)), "Delete of %s", key)
 		delete(m.keys, key)
 		delete(m.hashes, key)
+	case n == 1 && !hash:
+		m.expire(key)
+		deadline := m.deadline()
+		_, ok := m.db.Load([]byte(key), object.StringValue([]byte("v")), deadline,
+			Access{Idle: -1, Freq: -1})
+		require.Equal(m.t, !m.there(key), ok, "Load of %s", key)
+		if ok {
+			m.keys[key] = deadline
+		}
 	case hash:
 		m.expire(key)
 		field, deadline := fmt.Sprint("f", m.rng.IntN(20)), m.deadline()
@@ -77,7 +86,7 @@ func (m *modeModel) write(key string) {
 			m.hashes[key] = map[string]int64{}
 		}
 		m.hashes[key][field] = deadline
-	case n == 1:
+	case n == 2:
 		m.keys[key] = m.deadline()
 		m.db.Set([]byte(key), object.StringValue([]byte("v")), m.keys[key])
 	default:

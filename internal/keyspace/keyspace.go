@@ -92,7 +92,7 @@ type Stats struct {
 	LazyFreed        int64
 	ExpireCapReached int64 // slices that ended with keys still due
 
-	// Keys and large collections of which defragmentation moved something, and others.
+	// Keys and large collections from which defragmentation moved something, and those it left.
 	DefragKeyHits, DefragKeyMisses int64
 }
 
@@ -192,8 +192,8 @@ func (ks *Keyspace) match(r arena.Ref, key []byte) bool {
 // SetNow sets the clock for those who have only one.
 func (ks *Keyspace) SetNow(ms int64) { ks.SetClocks(ms, ms) }
 
-// SetClocks sets the clocks, both in unix ms: that of deadlines, which is the wall's and may be set
-// back, and the steady one, by which access times are noted.
+// SetClocks sets the clocks, both in unix ms. now is the wall clock, which may be set back:
+// deadlines go by it. Access times go by steady, which never goes back.
 func (ks *Keyspace) SetClocks(now, steady int64) {
 	if now < ks.now {
 		ks.turnBack(now)

@@ -12,7 +12,7 @@ type Access struct {
 // may have passed. If the key exists, ok is false and nothing has changed. v must not alias the
 // keyspace.
 func (db *DB) Load(key []byte, v object.Value, deadline int64, a Access) (e object.Entry, ok bool) {
-	h, old := db.live(key)
+	h, old := db.liveToWrite(key)
 	if old.Exists() {
 		return old, false
 	}

@@ -109,7 +109,7 @@ func (ks *Keyspace) fire(at int64, h uint64, tag uint16) {
 type records struct {
 	*wheel.Wheel
 	live  int // records that somebody counts on
-	judge func(batch []wheel.Record)
+	judge func(batch []wheel.Expiry)
 
 	sweeping bool // a pass is under way
 	start    int  // dead records when it began
@@ -197,7 +197,7 @@ func (ks *Keyspace) turnBack(now int64) {
 }
 
 // prefetch brings the entries of the records into the cache: their misses overlap.
-func (ks *Keyspace) prefetch(batch []wheel.Record) {
+func (ks *Keyspace) prefetch(batch []wheel.Expiry) {
 	for i := range batch {
 		db, _ := ks.untag(batch[i].DB)
 		db.store.prefetch(batch[i].Hash)
@@ -209,7 +209,7 @@ func (ks *Keyspace) prefetch(batch []wheel.Record) {
 }
 
 // judge marks the dead ones of some records of keys.
-func (ks *Keyspace) judge(batch []wheel.Record) {
+func (ks *Keyspace) judge(batch []wheel.Expiry) {
 	ks.prefetch(batch)
 	for i := range batch {
 		r := &batch[i]
@@ -224,7 +224,7 @@ func (ks *Keyspace) judge(batch []wheel.Record) {
 }
 
 // judgeFields marks the dead ones of some records of hashes.
-func (ks *Keyspace) judgeFields(batch []wheel.Record) {
+func (ks *Keyspace) judgeFields(batch []wheel.Expiry) {
 	ks.prefetch(batch)
 	for i := range batch {
 		r := &batch[i]

@@ -111,10 +111,10 @@ func (s *sweeper) Element(*object.Element) {}
 
 func (s *sweeper) Preserve(_ int, e object.Entry) {
 	if e.Encoding().Large() {
-		tr := s.snap.Capture(e, s)
-		for !tr.Step(1 << 10) {
+		c := s.snap.Capture(e, s)
+		for !c.Step(1 << 10) {
 		}
-		s.snap.Release(tr)
+		s.snap.Release(c)
 	}
 }
 

@@ -180,9 +180,9 @@ func (db *DB) Delete(key []byte) bool { return db.remove(key, db.ks.P.LazyUserDe
 func (db *DB) Unlink(key []byte) bool { return db.remove(key, true) }
 
 func (db *DB) remove(key []byte, lazy bool) bool {
-	h, e := db.find(key)
-	if db.ks.mode == ExpireDelete {
-		h, e = db.live(key)
+	h, e := db.live(key)
+	if db.ks.mode == ExpireHide {
+		h, e = db.find(key)
 	}
 	if !e.Exists() {
 		return false

@@ -66,7 +66,7 @@ type captured struct{ capture *Capture }
 
 func (l *captured) capturing() **Capture { return &l.capture }
 
-// Capture begins to save the large collection of an entry, of which there is no Capture yet.
+// Capture begins to save the large collection of an entry. The collection must not have a Capture.
 func (h *Heap) Capture(e Entry, to ElementWriter) *Capture {
 	l := h.LargeOf(e)
 	invariant.Check(*l.capturing() == nil, "object: a collection is captured twice")
@@ -93,7 +93,7 @@ func (c *Capture) Copied() (now, ever int64) {
 	return c.parts.Copied()
 }
 
-// CompressCopies says that parts had best be compressed when they have to be copied.
+// CompressCopies makes the capture compress the parts that it must copy, if they can be compressed.
 func (c *Capture) CompressCopies() {
 	if c.parts != nil {
 		c.parts.CompressCopies()

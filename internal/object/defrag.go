@@ -27,7 +27,7 @@ type DefragWalk struct {
 	left   int // what may still be done in this step, in elements
 	nodes  skiplist.Defrag
 
-	Found, Moved int64 // collections that had all been offered, and those of which something moved
+	Found, Moved int64 // collections that were offered as a whole; those with moved blocks
 	hits         int64 // Arena.Moves.Hits when the collection was begun
 }
 

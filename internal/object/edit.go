@@ -162,31 +162,31 @@ func (x *Edit) change() {
 	}
 }
 
-// SetPacked replaces the payload by a copy of b, which must not alias it, in the packed encoding of
-// that kind. What the old payload owned is freed at once.
-func (x *Edit) SetPacked(kind Encoding, b []byte) {
+// SetPacked replaces the payload by a copy of b, which must not alias it, in the packed encoding
+// enc. What the old payload owned is freed at once.
+func (x *Edit) SetPacked(enc Encoding, b []byte) {
 	x.change()
 	o := x.H.Take(x.E)
-	x.rebuild(PackedValue(x.H.A, x.E.Type(), kind, b))
+	x.rebuild(PackedValue(x.H.A, x.E.Type(), enc, b))
 	o.Free(x.H)
 }
 
 // PackedValue returns a packed payload. Bytes up to PackedInline are aliased, more are copied to a
 // block of their own.
-func PackedValue(a *arena.Arena, t Type, kind Encoding, b []byte) Value {
+func PackedValue(a *arena.Arena, t Type, enc Encoding, b []byte) Value {
 	if len(b) > PackedInline {
 		s := newBlock(a, len(b))
 		copy(s.Bytes(a), b)
-		return Value{Type: t, Enc: kind + 1, S: s}
+		return Value{Type: t, Enc: enc + 1, S: s}
 	}
-	return Value{Type: t, Enc: kind, B: b}
+	return Value{Type: t, Enc: enc, B: b}
 }
 
 // SetLarge makes l the payload; what the old one owned is freed at once.
-func (x *Edit) SetLarge(kind Encoding, l Large) {
+func (x *Edit) SetLarge(enc Encoding, l Large) {
 	x.change()
 	o := x.H.Take(x.E)
-	x.rebuild(Value{Type: x.E.Type(), Enc: kind, H: x.H.add(l)})
+	x.rebuild(Value{Type: x.E.Type(), Enc: enc, H: x.H.add(l)})
 	o.Free(x.H)
 }
 
@@ -199,8 +199,8 @@ func (unplaced) Changing(Entry)             {}
 // NewDetached makes a collection that no key holds yet. A STORE command collects its result in one,
 // because its destination may be one of its sources. keyspace.DB.Install gives it a key; Discard
 // frees it.
-func NewDetached(h *Heap, t Type, kind Encoding, packed []byte) *Edit {
-	e := Build(h.A, nil, PackedValue(h.A, t, kind, packed), Meta{Epoch: h.Epoch})
+func NewDetached(h *Heap, t Type, enc Encoding, packed []byte) *Edit {
+	e := Build(h.A, nil, PackedValue(h.A, t, enc, packed), Meta{Epoch: h.Epoch})
 	return &Edit{H: h, E: e, slot: unplaced{}}
 }
 

@@ -39,8 +39,7 @@ const (
 //	|  Type   | encoding |     encoding: an index into Description.Encodings
 //	+---------+----------+
 //
-// So there is room for 32 types of 8 encodings each, and for as many encodings in all as there are
-// numbers.
+// So there is room for 32 types with up to 8 encodings each, and for maxEncodings encodings in all.
 const (
 	formBits = 3
 	maxForms = 1 << formBits

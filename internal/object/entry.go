@@ -52,7 +52,6 @@ const (
 const (
 	offFlags    = 1
 	offEpoch    = 2
-	offLRU      = 3
 	fixedHeader = 6
 	deadlineLen = 8
 	handleLen   = 4
@@ -85,12 +84,6 @@ func (e Entry) Encoding() Encoding { return encodings[e.b[0]] }
 
 // Flags returns the flag byte.
 func (e Entry) Flags() byte { return e.b[offFlags] }
-
-// SetFlag turns flags on.
-func (e Entry) SetFlag(f byte) { e.b[offFlags] |= f }
-
-// ClearFlag turns flags off.
-func (e Entry) ClearFlag(f byte) { e.b[offFlags] &^= f }
 
 // Gen returns the generation of the timing-wheel record that the entry counts on.
 func (e Entry) Gen() byte { return e.b[offFlags] >> genShift }

@@ -65,9 +65,9 @@ const (
 	minFrozenPage = 16
 	frozenPages   = 256 // that a string has at least, unless they would be too short
 
-	// maxDetached is how many bytes a frozen string has at most that gets a new block when it
-	// grows to more than twice of it. If it is dropped later, what stays for the reader is little
-	// more than it was.
+	// maxDetached is the greatest length in bytes of a frozen string that gets a new block when it
+	// grows to more than twice its length. If the string is dropped later, little more stays for
+	// the reader than it was.
 	maxDetached = 64 << 20
 
 	// copyHeader is what a copy takes of Go's heap, as measured.
@@ -104,8 +104,8 @@ func (h *Heap) frozenAt(block arena.Ref) *FrozenString {
 	return h.frozen[block]
 }
 
-// Thaw ends the freezing: reads fail from now on. It returns what only that has kept, to be drained
-// by the caller: nothing for a string that was thawed before. O(1).
+// Thaw ends the freezing: reads fail from now on. It returns what was kept for f alone, which the
+// caller must drain: nothing for a string that was thawed before. O(1).
 func (h *Heap) Thaw(f *FrozenString) *Thawed {
 	f.mu.Lock()
 	thawed := f.b == nil
@@ -312,7 +312,7 @@ func (f *FrozenString) readAt(p []byte, off int) (n int, err error) {
 	return n, err
 }
 
-// Close tells that the reader is done, be it at the end or not.
+// Close tells that the reader is done, at the end or before it.
 func (f *FrozenString) Close() {
 	f.mu.Lock()
 	f.closed = true

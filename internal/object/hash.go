@@ -66,7 +66,8 @@ func (h Fields) due(deadline int64) bool { return deadline != 0 && deadline < h.
 // Len returns the number of visible fields. It is O(1) unless fields are due; these are counted.
 func (h Fields) Len() int { return h.length(math.MaxInt) }
 
-// QuickLen is Len, except that of very many due fields only some thousands are left out.
+// QuickLen is Len with a bounded cost: it looks at some thousands of due fields at most and counts
+// the rest of them as visible.
 func (h Fields) QuickLen() int { return h.length(4096) }
 
 // length returns the number of visible fields. It looks at no more than limit due ones.
@@ -151,14 +152,14 @@ func (h Fields) Set(field, value []byte) (created bool) { return h.set(field, va
 func (h Fields) SetKeep(field, value []byte) (created bool) { return h.set(field, value, true) }
 
 func (h Fields) set(field, value []byte, keep bool) (created bool) {
-	kind := h.Base()
-	if limit := h.H.Lim.HashMaxListpackValue; kind != EncHashtable &&
+	enc := h.Base()
+	if limit := h.H.Lim.HashMaxListpackValue; enc != EncHashtable &&
 		(len(field) > limit || len(value) > limit) {
 		h.toTable()
-		kind = EncHashtable
+		enc = EncHashtable
 	}
 	n := 0
-	switch kind {
+	switch enc {
 	case EncHashtable:
 		return h.changing().set(field, value, keep, h.H.Now)
 	case EncListpackEx:
@@ -232,9 +233,9 @@ func (h Fields) EachStored(f func(field, value listpack.Value, deadline int64) b
 	}
 }
 
-// ScanStep makes one step of a walk over a hash of kind EncHashtable. It calls f for the visible
-// fields of one bucket index. It returns the next cursor, 0 at the end, and how many fields there
-// were. f must not change the hash.
+// ScanStep makes one step of a walk over an EncHashtable hash. It calls f for the visible fields of
+// one bucket index. It returns the next cursor, 0 at the end, and how many fields there were. f
+// must not change the hash.
 func (h Fields) ScanStep(
 	cursor uint64, f func(field, value listpack.Value),
 ) (next uint64, seen int) {

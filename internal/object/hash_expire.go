@@ -123,8 +123,7 @@ func (h Fields) SetArmed(armed [2]int64) {
 	}
 }
 
-// Armed returns the same for any entry; that of one which is no hash with room for deadlines is
-// zero.
+// Armed returns the same for any entry, zero if it is not a hash with room for deadlines.
 func (h *Heap) Armed(e Entry) [2]int64 {
 	if !e.mayHaveDeadlines() {
 		return [2]int64{}

@@ -94,7 +94,7 @@ func (t *hashTable) random(now int64) arena.Ref {
 	}
 }
 
-// sample is SampleFields for a few of many fields: what comes up twice is thrown again.
+// sample is SampleFields for a few of many fields. It draws again when a field comes up twice.
 func (t *hashTable) sample(n int, now int64, f func(field, value listpack.Value)) {
 	seen := make(map[arena.Ref]struct{}, n)
 	for len(seen) < n {

@@ -11,11 +11,11 @@ import (
 
 // Large is a collection in its big form: a small Go header whose elements are all in the arena.
 type Large interface {
-	// Len is the number of elements.
+	// Len returns the number of elements.
 	Len() int
-	// Size is the memory off the heap in bytes, size classes and tables included. It is O(1).
+	// Size returns the bytes off the heap, size classes and tables included. It is O(1).
 	Size() int64
-	// HeaderBytes is what the collection takes of Go's heap, as measured.
+	// HeaderBytes returns the bytes that the collection takes of Go's heap, as measured.
 	HeaderBytes() int64
 	// Drain frees about n elements. Once it reports done, everything is freed and the collection
 	// must not be used again. Between calls nothing else may be called.
@@ -23,11 +23,11 @@ type Large interface {
 	// Defrag offers more of its blocks to arena.Move, while w.left is above 0, and reports whether
 	// all have been offered. w says where it stands, and whether it has begun.
 	Defrag(w *DefragWalk) (done bool)
-	// Clone is a deep copy.
+	// Clone returns a deep copy.
 	Clone(h *Heap) Large
 
-	// A Capture is noted at capturing; begin fills in its outline, and step hands over about n
-	// elements.
+	// capturing returns where the collection notes its Capture. begin fills in the outline of c,
+	// and step hands about n elements over to it and reports whether that were all.
 	capturing() **Capture
 	begin(c *Capture)
 	step(c *Capture, n int) (done bool)

@@ -19,8 +19,8 @@ func (x *Edit) Forget() {
 }
 
 // detachLarge makes the large collection the value of an entry without a key.
-func detachLarge(h *Heap, t Type, kind Encoding, l Large) *Edit {
-	v := Value{Type: t, Enc: kind, H: h.add(l)}
+func detachLarge(h *Heap, t Type, enc Encoding, l Large) *Edit {
+	v := Value{Type: t, Enc: enc, H: h.add(l)}
 	return &Edit{H: h, E: Build(h.A, nil, v, Meta{Epoch: h.Epoch}), slot: unplaced{}}
 }
 
@@ -183,14 +183,14 @@ func (h Fields) StoredFields() (n int, earliest int64) {
 	return n, earliest
 }
 
-// PackedDeadlines returns the listpack of field, value, deadline … of a hash of kind EncListpackEx,
-// in the order that files keep it in.
+// PackedDeadlines returns the listpack of field, value, deadline … of an EncListpackEx hash, in the
+// order that files keep it in.
 func (h Fields) PackedDeadlines() []byte { return h.exBytes() }
 
 // PackedDeadlines returns the same of a payload that AppendPackedDeadlines made.
 func PackedDeadlines(payload []byte) []byte { return payload[exHeader:] }
 
-// AppendPackedDeadlines appends the payload of a hash of kind EncListpackEx with such a listpack.
+// AppendPackedDeadlines appends the payload of an EncListpackEx hash with such a listpack.
 func AppendPackedDeadlines(dst, lp []byte) []byte {
 	return append(append(dst, make([]byte, exHeader)...), lp...)
 }

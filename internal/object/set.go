@@ -74,9 +74,8 @@ func NewSetEncoding(l *Limits, first []byte, n int) (Encoding, []byte) {
 	return EncListpack, listpack.Empty()
 }
 
-// Reserve is told that a command is about to add n members, before it adds the first. A packed set
-// that could not hold as many becomes a hash table at once, whether or not some of them are there
-// already.
+// Reserve prepares the set for n members that a command is about to add. A packed set that could
+// not hold as many becomes a hash table at once, whether or not some of them are there already.
 func (s Members) Reserve(n int) {
 	if s.Base() == EncListpack && n > s.H.Lim.SetMaxListpackEntries ||
 		s.Base() == EncIntset && n > s.H.Lim.intset() {

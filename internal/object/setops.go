@@ -88,7 +88,7 @@ func (f *filter) flush() bool {
 	return true
 }
 
-// lookup returns what of the candidates passes the table.
+// lookup returns the candidates that pass the table.
 func (f *filter) lookup(t *setTable, alive []uint8) []uint8 {
 	for _, i := range alive {
 		c := &f.batch[i]

@@ -6,8 +6,8 @@ import (
 	"godwit/internal/listpack"
 )
 
-// Type is a data type. RDB files, DEBUG DIGEST and each entry keep its number, so it never changes.
-// The numbers 5 and 6 are Redis's for modules' values and streams.
+// Type is a data type. DEBUG DIGEST depends on its number, so that never changes. The numbers 5 and
+// 6 are Redis's for modules' values and streams.
 type Type uint8
 
 // Description is what a data type is in memory, in one place: the rest of the server asks it and

@@ -127,8 +127,8 @@ type AOFOptions struct {
 	Exit func(code int)
 }
 
-// BaseMaker makes the base of a rewrite: a file with the data set as of now. SNAP: implemented over
-// the snapshotter.
+// BaseMaker makes the base of a rewrite: a file with the data set as of now. A Store implements it
+// with its one job.
 type BaseMaker interface {
 	// Busy reports whether another snapshot is running, so that none can start.
 	Busy() bool
@@ -282,7 +282,7 @@ func (a *AOF) begin(f vfs.File, name string, m *manifest) {
 	a.work.start(a)
 }
 
-// Enabled reports whether appendonly is on, be it that the first rewrite is still running.
+// Enabled reports whether appendonly is on, also while the first rewrite is still running.
 func (a *AOF) Enabled() bool { return a.state != aofOff }
 
 // Offset returns the position in the stream of propagated commands, in bytes. WAITAOF after a write
@@ -301,8 +301,8 @@ func (a *AOF) Synced() int64 {
 // CommitCost returns how long the last EndBatch waited for a sync, 0 if it waited for none.
 func (a *AOF) CommitCost() time.Duration { return a.cost }
 
-// WriteError says why writes cannot be logged at the moment, "" when they can: commands that write
-// are then refused with MISCONF.
+// WriteError returns why writes cannot be logged at the moment, "" when they can. Commands that
+// write are refused with MISCONF meanwhile.
 func (a *AOF) WriteError() string {
 	if a.state == aofOff {
 		return ""

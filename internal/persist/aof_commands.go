@@ -84,11 +84,11 @@ func (f *CommandFormat) take() []byte {
 
 // Large implements Format.
 func (f *CommandFormat) Large(
-	dst []byte, e object.Entry, tr *object.Capture,
+	dst []byte, e object.Entry, c *object.Capture,
 ) ([]byte, LargeEncoder) {
 	r := &commandLarge{key: slices.Clone(e.Key()), deadline: e.Deadline()}
 	r.c.B = dst
-	r.to = r.c.Large(r.key, &tr.Outline)
+	r.to = r.c.Large(r.key, &c.Outline)
 	return r.c.B, r
 }
 

@@ -25,7 +25,7 @@ import (
 // may have been here since.
 //
 // The folder is named by its full path from then on. CONFIG SET dir moves the process, but not the
-// log, of which one half would be here and one there. It moves when it is turned off and on.
+// log: half of it would be here, half there. The log moves when it is turned off and on.
 
 const (
 	lockSuffix = ".lock"
@@ -48,9 +48,10 @@ func (a *AOF) locate() {
 
 func (a *AOF) path(name string) string { return filepath.Join(a.dir, name) }
 
-// take makes the folder this process's, creating it if need be, and tries for so long, or longer if
-// its owner is ending; not at all without patience. An error says that another process has it or
-// that there can be no folder. A file system without locks is warned of once.
+// take makes the folder this process's, and creates it if there is none. While another process has
+// it, take tries again for as long as patience says, or longer if that process is ending; without
+// patience it tries once. An error says that another process has the folder, or that there can be
+// none. A file system without locks is only warned of.
 func (a *AOF) take(patience time.Duration) error {
 	if a.owned {
 		return nil
@@ -136,8 +137,8 @@ func (a *AOF) adopt() error {
 	return nil
 }
 
-// skipStrays has the numbers go on behind those of files that no manifest names: they may be all
-// that is left of a data set.
+// skipStrays makes the numbers go on after those of files that no manifest names. Such files may be
+// all that is left of a data set.
 func (a *AOF) skipStrays(m *manifest) {
 	list, _ := a.o.FS.ReadDir(a.dir)
 	for _, f := range list {

@@ -76,8 +76,8 @@ func (l *fileLoader) preamble() (int64, error) {
 	}
 	used, err := l.rdb(br, l.before)
 	if err != nil {
-		return 0, &LoadError{l.name, -1, "Error reading the RDB base file, AOF loading aborted",
-			err}
+		return 0, &LoadError{l.name, -1,
+			"Error reading the RDB base file, AOF loading aborted: " + explain(err), nil}
 	}
 	if l.oldStyle {
 		log.Notice("Reading the remaining AOF tail...")
@@ -89,9 +89,8 @@ func (l *fileLoader) preamble() (int64, error) {
 }
 
 // commands replays the commands from offset at on, and returns the end of the last whole unit. A
-// transaction is one unit: it is collected here and run as a whole once its EXEC is there. (When
-// the server has transactions of its own this stays: half a transaction at the end of the file must
-// never run.)
+// transaction is one unit: it is collected here and run as a whole once its EXEC is there, because
+// half a transaction at the end of the file must never run.
 func (l *fileLoader) commands(at int64) (end int64, err error) {
 	p := newLogParser(l.f, at, l.size-at)
 	for first := true; err == nil; first = false {

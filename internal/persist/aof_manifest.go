@@ -117,7 +117,7 @@ func (m *manifest) files() []aofFile {
 // has let pass.
 const maxSeq = math.MaxInt64 - 1<<32
 
-// extensible says why no file can be added: its number would not be read again.
+// extensible returns an error if no file can be added, because its number would not be read again.
 func (m *manifest) extensible() error {
 	if top := max(m.baseSeq, m.incrSeq); top > maxSeq-1<<32 {
 		return fmt.Errorf("AOF manifest: there is no seq behind %d", top)
@@ -157,7 +157,7 @@ func (m *manifest) addIncr(filename string) string {
 	return f.name
 }
 
-// retireIncr makes history of all incremental files but the last keep.
+// retireIncr turns all incremental files but the last keep into history.
 func (m *manifest) retireIncr(keep int) {
 	for len(m.incr) > keep {
 		m.retire(m.incr[0])
@@ -249,7 +249,8 @@ func (m *manifest) write(fsys vfs.FS, dir, filename string) (renamed bool, err e
 	return replaceFile(fsys, dir, tempPrefix+name, name, m.append(nil))
 }
 
-// replaceFile makes name hold text or, on failure, what it held.
+// replaceFile replaces the content of name by text. On failure name holds what it held before,
+// unless renamed is true: then it may hold either.
 func replaceFile(fsys vfs.FS, dir, temp, name string, text []byte) (renamed bool, err error) {
 	tempPath, path := filepath.Join(dir, temp), filepath.Join(dir, name)
 	f, err := fsys.Open(tempPath, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)

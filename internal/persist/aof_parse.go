@@ -19,7 +19,7 @@ type logParser struct {
 	buf     []byte
 	start   int   // of the unit in buf
 	pos     int   // where parsing goes on
-	reached int   // how far in buf it got, be it in vain
+	reached int   // how far in buf it got, also in vain
 	base    int64 // offset in the file of buf[0]
 	eof     bool
 	spans   []span

@@ -50,8 +50,8 @@ const (
 	RewriteFailed
 )
 
-// Rewrite is BGREWRITEAOF: it begins a rewrite, or notes that one is to begin when a running
-// snapshot, or the transaction of the caller (hold), has ended.
+// Rewrite carries out BGREWRITEAOF. It begins a rewrite, or notes that one is to begin when a
+// running snapshot, or the transaction of the caller (hold), has ended.
 func (a *AOF) Rewrite(hold bool) RewriteReply {
 	switch {
 	case a.rw.running:

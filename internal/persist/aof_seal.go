@@ -44,8 +44,8 @@ import (
 //   - A file is synced as a whole before a manifest names the next, so what a power failure leaves
 //     is a prefix of the stream.
 //   - One seal, one installation, and one rewrite at a time. The next one begins when the last
-//     one's results have been taken, be it that the rewrite itself has failed or was called off
-//     long before.
+//     one's results have been taken, even if the rewrite itself has failed or was called off long
+//     before.
 //   - What a directive says takes effect where it is read: the policy of syncs in flush, preamble,
 //     compression and the like at the beginning of a rewrite. Bytes synced under another policy
 //     count as asked for under it only: see Configure.

@@ -45,9 +45,9 @@ func (a *AOF) cancelRewrite() {
 	a.rw.scheduled = false
 }
 
-// Enable turns the log on at run time: a rewrite begins, and only once it is complete does the log
-// count (until then a restart finds what was there before). The files go on from what the manifest
-// on the disk says. hold says that the rewrite has to wait, for the caller's transaction.
+// Enable turns the log on at run time. It begins a rewrite. The log counts when that is complete:
+// until then a restart finds what was there before. The files go on from what the manifest on the
+// disk says. hold says that the rewrite must wait for the caller's transaction.
 func (a *AOF) Enable(hold bool) error {
 	if a.state != aofOff {
 		return nil

@@ -203,9 +203,9 @@ func (a *AOF) writeLatency(ms int64, syncing bool) {
 // background reports whether a snapshot is being written.
 func (a *AOF) background() bool { return a.rw.running || a.o.Base != nil && a.o.Base.Busy() }
 
-// writeFailed handles a write of b of which only n bytes were written. It returns how many of them
-// stay in the file: usually none, else they are a part of the stream, and only the rest is to be
-// written again.
+// writeFailed handles a write of b that has written only n bytes. It returns how many of them stay
+// in the file, usually none. Those that stay are a part of the stream, and only the rest is written
+// again.
 func (a *AOF) writeFailed(now int64, b []byte, n int, err error) int {
 	say := now-a.loggedErr > logErrorEvery || a.loggedErr == 0
 	if say {

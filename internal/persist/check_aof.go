@@ -44,8 +44,7 @@ func isBase(name string) bool { return strings.Contains(filepath.Base(name), ".b
 // headBytes is as much of a file as tells its format.
 const headBytes = 256
 
-// foreign says what a file is that is neither a log nor an RDB file, by how it begins, "" if it may
-// be one.
+// foreign returns what a file that begins with head is, "" if it may be a log or an RDB file.
 func foreign(head []byte) string {
 	if len(head) == 0 || head[0] == '*' || head[0] == '#' || rdb.IsFile(head) {
 		return ""

@@ -15,10 +15,10 @@ import (
 
 // How a checker changes a file
 //
-// It cuts off the end of the last file of a log, and nothing else: not of a base, because every
-// file behind it counts on all of it, and not so that nothing is left, because then something else
-// is wrong than the end. What is cut off stays: the file as it was is kept, durably, before the
-// first byte goes. No server may be writing to the folder meanwhile.
+// It cuts off the end of the last file of a log, and nothing else. It never cuts a base, because
+// every file after it relies on all of it. It never cuts so that nothing is left, because then more
+// than the end is wrong. A durable copy of the file is kept before the first byte goes. No server
+// may be writing to the folder meanwhile.
 
 // fix cuts the file off where its last whole unit ends, if that is asked for and can be.
 func (c *Checker) fix(f checkedFile, p *logProblem) bool {

@@ -17,8 +17,8 @@ const autoSyncBytes = 4 << 20
 
 // FileOptions say how a file is written.
 type FileOptions struct {
-	Temp string // path that it is written under
-	// Final is the path that it is renamed to when it is complete. Empty: it keeps the temporary
+	Temp string // path of the unfinished file
+	// Final is the path of the complete file, which is renamed to it. Empty: it keeps the temporary
 	// name.
 	Final string
 	RDB   *RDBFormat // what the file is written by; nil for a file of commands

@@ -90,9 +90,9 @@ func (t *stream) moveTo(to *stream) {
 type largeKey struct {
 	s       *SnapshotWriter
 	db      int
-	tr      *object.Capture
+	capture *object.Capture
 	enc     LargeEncoder
-	pending stream // until the record is open
+	pending stream // until the key is open
 	size    int64  // bytes in it, the head not counted
 	isOpen  bool
 
@@ -101,16 +101,16 @@ type largeKey struct {
 }
 
 func (r *largeKey) copied() int64 {
-	now, _ := r.tr.Copied()
+	now, _ := r.capture.Copied()
 	return now
 }
 
-// track begins a record.
-func (s *SnapshotWriter) track(db int, e object.Entry) {
+// capture begins a large key.
+func (s *SnapshotWriter) capture(db int, e object.Entry) {
 	r := &largeKey{s: s, db: db, pending: stream{s: s, hold: true}}
-	r.tr = s.sn.Capture(e, r)
-	r.pending.buf, r.enc = s.f.Large(nil, e, r.tr)
-	r.tr.Ahead = r.ahead
+	r.capture = s.sn.Capture(e, r)
+	r.pending.buf, r.enc = s.f.Large(nil, e, r.capture)
+	r.capture.Ahead = r.ahead
 	s.waiting = append(s.waiting, r)
 	if s.open == nil && !s.inSlice {
 		s.openLarge() // it is being changed: the sooner its elements need not be held the better
@@ -133,23 +133,23 @@ const (
 
 // ahead is called before each change of a list or sketch.
 func (r *largeKey) ahead() {
-	held, kept := r.tr.Copied()
+	held, kept := r.capture.Copied()
 	made := kept - r.kept
 	r.kept = kept
-	size := r.tr.Size()
+	size := r.capture.Size()
 	shares := held * copiedShare / max(size, 1)
 	if shares == 0 || !r.isOpen || r.s.inSlice || r.s.q.Full() {
 		r.owed = 0
 		return
 	}
 	r.owed += made << (aheadShift * min(shares, 6))
-	part := size/int64(max(r.tr.Len, 1)) + 1
+	part := size/int64(max(r.capture.Len, 1)) + 1
 	n := min(r.owed/part, aheadNodes)
 	if n == 0 {
 		return
 	}
 	r.owed -= n * part
-	if r.tr.Step(int(n) * object.NodeWeight) {
+	if r.capture.Step(int(n) * object.NodeWeight) {
 		r.s.closeLarge()
 	}
 }
@@ -189,7 +189,7 @@ func (s *SnapshotWriter) openLarge() {
 	s.side.db = r.db
 }
 
-// closeLarge ends the open record and appends the keys that came by meanwhile.
+// closeLarge ends the open large key and appends the keys that came by meanwhile.
 func (s *SnapshotWriter) closeLarge() {
 	r := s.open
 	if s.main.buf == nil {
@@ -197,7 +197,7 @@ func (s *SnapshotWriter) closeLarge() {
 	}
 	s.main.buf = r.enc.End(s.main.buf)
 	s.open = nil
-	s.sn.Release(r.tr)
+	s.sn.Release(r.capture)
 	s.main.db = s.side.db
 	s.side.moveTo(&s.main)
 }

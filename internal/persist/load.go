@@ -13,8 +13,8 @@ import (
 	"godwit/internal/persist/rdb"
 )
 
-// Target is the server that a snapshot is loaded into.
-type Target interface {
+// RDBTarget is the server that an RDB file is loaded into.
+type RDBTarget interface {
 	// Step runs fn with the executor held; clients are answered between steps.
 	Step(fn func())
 	// Keyspace is where the keys go, within a step.
@@ -54,7 +54,7 @@ const stepTime = 2 * time.Millisecond
 // LoadRDB reads a snapshot from src into the target. It returns how many bytes of src the snapshot
 // had; it may have read further. Errors of the content are *rdb.Error, and some of the keys are
 // loaded then. Call it without the executor, or with it if the target's steps do not take it.
-func LoadRDB(src io.Reader, t Target, o RDBLoadOptions) (n RDBCounts, used int64, err error) {
+func LoadRDB(src io.Reader, t RDBTarget, o RDBLoadOptions) (n RDBCounts, used int64, err error) {
 	l := rdbLoader{RDBLoadOptions: o, t: t}
 	// One worker less than there are processors: the step that inserts keeps one busy.
 	l.r = rdb.NewReader(src,
@@ -81,7 +81,7 @@ func LoadRDB(src io.Reader, t Target, o RDBLoadOptions) (n RDBCounts, used int64
 // rdbLoader is one load.
 type rdbLoader struct {
 	RDBLoadOptions
-	t    Target
+	t    RDBTarget
 	r    *rdb.Reader
 	n    RDBCounts
 	used int64
@@ -151,7 +151,7 @@ func (l *rdbLoader) expect(ks *keyspace.Keyspace, rec *rdb.Record) {
 	}
 }
 
-// ahead is for how many keys to come memory is fetched into the cache.
+// ahead is how many keys before its turn the memory for a key is fetched into the cache.
 const ahead = 8
 
 func (l *rdbLoader) key(ks *keyspace.Keyspace, rec *rdb.Record) error {

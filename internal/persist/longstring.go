@@ -17,11 +17,11 @@ import (
 // That happens with the executor held, like all of SnapshotWriter. A read that comes later fails,
 // and the file with it.
 
-// longString is how many bytes a string has at least that is frozen: below, copying it is faster
-// than a few pages that change.
+// longString is the least length in bytes of a string that is frozen. A shorter one is copied
+// faster than a few of its pages that change.
 const longString = 1 << 20
 
-// freeze writes a key to the stream whose string is long; it reports false if it is not.
+// freeze writes a key with a long string to the stream. It reports false if the string is not long.
 func (s *SnapshotWriter) freeze(to *stream, e object.Entry) bool {
 	if e.Encoding() != object.EncSDS || e.StringLen() < s.opt.LongString {
 		return false

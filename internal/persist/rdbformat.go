@@ -121,13 +121,13 @@ func (f *RDBFormat) LongString(dst []byte, en object.Entry) []byte {
 func (f *RDBFormat) LongStringEnd(dst []byte, _ object.Entry) []byte { return dst }
 
 // Large implements Format.
-func (f *RDBFormat) Large(dst []byte, en object.Entry, tr *object.Capture) ([]byte, LargeEncoder) {
+func (f *RDBFormat) Large(dst []byte, en object.Entry, c *object.Capture) ([]byte, LargeEncoder) {
 	e := f.to(dst)
 	e.Meta(f.meta(en))
 	if e.Compress {
-		tr.CompressCopies()
+		c.CompressCopies()
 	}
-	to := e.Large(en.Key(), &tr.Outline)
+	to := e.Large(en.Key(), &c.Outline)
 	return f.done(), &rdbLarge{f, to}
 }
 

@@ -26,7 +26,7 @@ type Format interface {
 	LongString(dst []byte, e object.Entry) []byte
 	LongStringEnd(dst []byte, e object.Entry) []byte
 	// Large begins a key with a large value. Of the entry, nothing may be kept.
-	Large(dst []byte, e object.Entry, tr *object.Capture) ([]byte, LargeEncoder)
+	Large(dst []byte, e object.Entry, c *object.Capture) ([]byte, LargeEncoder)
 	Tail(dst []byte) []byte
 }
 
@@ -226,7 +226,7 @@ func (s *SnapshotWriter) allowed(now time.Time) int {
 func (s *SnapshotWriter) step(n int) (done bool) {
 	switch {
 	case s.open != nil:
-		if s.open.tr.Step(stride) {
+		if s.open.capture.Step(stride) {
 			s.closeLarge()
 		}
 	case len(s.waiting) > 0:
@@ -331,11 +331,11 @@ func (s *SnapshotWriter) Progress() Progress {
 		Started: s.started}
 }
 
-// Held returns the bytes in Go's heap that wait for other records to end. What else is copied lies
+// Held returns the bytes in Go's heap that wait for other keys to end. What else is copied lies
 // in the arena.
 func (s *SnapshotWriter) Held() int64 { return s.side.bytes + s.pending }
 
-// held returns the memory in bytes that waits for other records to end, or is kept for long
+// held returns the memory in bytes that waits for other keys to end, or is kept for long
 // strings.
 func (s *SnapshotWriter) held() int64 {
 	n := s.Held() + s.ks.Heap.FrozenBytes()
@@ -355,7 +355,7 @@ func (s *SnapshotWriter) Preserve(db int, e object.Entry) {
 		s.foreign++
 	}
 	if e.Encoding().Large() {
-		s.track(db, e)
+		s.capture(db, e)
 		return
 	}
 	to := &s.main

@@ -344,7 +344,7 @@ func (c *chaos) run(turns, changes, cancelAt int) {
 		if turn < turns {
 			n := 1 + c.rng.IntN(3)
 			switch {
-			case s.open != nil && s.open.tr.Step(n):
+			case s.open != nil && s.open.capture.Step(n):
 				s.closeLarge()
 			case s.open != nil:
 			case s.step(n):

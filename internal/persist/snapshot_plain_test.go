@@ -52,25 +52,25 @@ func (f *plainFormat) LongStringEnd(dst []byte, e object.Entry) []byte {
 	return frame(dst, 'Z', "%s", e.Key())
 }
 
-func (f *plainFormat) Large(dst []byte, e object.Entry, tr *object.Capture) ([]byte, LargeEncoder) {
+func (f *plainFormat) Large(dst []byte, e object.Entry, c *object.Capture) ([]byte, LargeEncoder) {
 	dst = frame(dst, 'L', "%s", e.Key())
 	if e.Key()[len(e.Key())-1]%2 == 0 {
-		tr.CompressCopies()
+		c.CompressCopies()
 	}
-	r := &plainLarge{tr: tr,
-		sketch: flatSketch{head: tr.Header, blocks: make([][]byte, len(tr.Blocks))}}
+	r := &plainLarge{capture: c,
+		sketch: flatSketch{head: c.Header, blocks: make([][]byte, len(c.Blocks))}}
 	return frame(dst, 'V', "%d %s", e.Deadline(), e.Type()), r
 }
 
 type plainLarge struct {
-	tr     *object.Capture
-	n      int
-	sketch flatSketch // as far as it has come
+	capture *object.Capture
+	n       int
+	sketch  flatSketch // as far as it has come
 }
 
 func (r *plainLarge) Element(dst []byte, el *object.Element) []byte {
 	r.n++
-	switch r.tr.Type {
+	switch r.capture.Type {
 	case object.Hash:
 		return frame(dst, 'E', "%s=%s@%d", el.Name.B, el.Value.B, el.Deadline)
 	case object.Set:
@@ -78,7 +78,7 @@ func (r *plainLarge) Element(dst []byte, el *object.Element) []byte {
 	case object.ZSet:
 		return frame(dst, 'E', "%s:%g", el.Name.B, el.Score)
 	}
-	if r.tr.Header != nil {
+	if r.capture.Header != nil {
 		r.sketch.blocks[el.Block] = append(r.sketch.blocks[el.Block], el.Value.B...)
 		return dst
 	}
@@ -98,10 +98,10 @@ func (r *plainLarge) Element(dst []byte, el *object.Element) []byte {
 }
 
 func (r *plainLarge) End(dst []byte) []byte {
-	if r.tr.Header != nil {
-		dst = frame(dst, 'E', "%s", r.sketch.text(r.tr.Type))
+	if r.capture.Header != nil {
+		dst = frame(dst, 'E', "%s", r.sketch.text(r.capture.Type))
 	}
-	return frame(dst, 'X', "%s %d %d", r.tr.Type, r.n, r.tr.Len)
+	return frame(dst, 'X', "%s %d %d", r.capture.Type, r.n, r.capture.Len)
 }
 
 // decodePlain is the state that a stream of plainFormat holds.

@@ -181,7 +181,7 @@ func TestModelOneKey(t *testing.T) {
 					if s.step(1) {
 						s.finish()
 					}
-				case s.open.tr.Step(1 + rng.IntN(20)):
+				case s.open.capture.Step(1 + rng.IntN(20)):
 					s.closeLarge()
 				}
 			}

@@ -136,20 +136,18 @@ func (s *Store) open(logged bool, ready func()) error {
 }
 
 // Close ends everything behind the engine's last command, without the executor: a running job is
-// cancelled, the append-only file is synced and closed. It returns the process's exit code.
-func (s *Store) Close() (code int) {
+// cancelled, the append-only file is synced and closed.
+func (s *Store) Close() {
 	s.host.Step(func() {
 		err := s.aof.Close()
 		s.attach()
 		if err != nil {
-			code = 1
 			s.log.Warning("Fail to fsync the AOF file: %s.", logging.OSError(err))
 		}
 		s.cancelJob()
 		s.RemoveTemporary()
 		s.folder.leave()
 	})
-	return code
 }
 
 // AOF returns the append-only file, never nil.
@@ -167,7 +165,7 @@ func (s *Store) TurnAOF(on bool) error {
 	return err
 }
 
-// attach has the log be told what changes while it is on.
+// attach sends the log what changes while it is on, and nothing while it is off.
 func (s *Store) attach() {
 	if s.aof.Enabled() {
 		s.feed.Attach(propagation.Log, s.aof)

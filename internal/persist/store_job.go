@@ -36,10 +36,10 @@ func (s *Store) Busy() bool { return s.job != nil }
 // Saving reports whether a job runs that is a save.
 func (s *Store) Saving() bool { return s.job != nil && s.job.save }
 
-// Slice has the running job go on for about the budget, and ends it when it is done: its file is in
-// place and synced, or removed after an error. served tells whether commands have run since the
-// last time. Unless it reports more, the job waits for the disk; Host.Wake is called when it can go
-// on.
+// Slice goes on with the running job for about the budget, and ends the job when it is done: its
+// file is in place and synced, or removed after an error. served tells whether commands have run
+// since the last time. If Slice does not report more, the job waits for the disk; Host.Wake is
+// called when it can go on.
 func (s *Store) Slice(budget time.Duration, served bool) (more bool) {
 	j := s.job
 	if j == nil {

@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"godwit/internal/logging"
+	"godwit/internal/persist/rdb"
 )
 
 // LoadTarget is the server as loads of all files see it.
 type LoadTarget interface {
-	Target
+	RDBTarget
 	Replayer
 	// Expect sets the number of bytes that there are to load, within a step.
 	Expect(total int64)
@@ -60,7 +61,8 @@ func (s *Store) Load(from Source) error {
 	return err
 }
 
-// LoadCounts returns the keys of the last load of an RDB file, be it the base of a log.
+// LoadCounts returns the keys of the last load of an RDB file, which may have been the base of a
+// log.
 func (s *Store) LoadCounts() RDBCounts { return s.loaded }
 
 // loadAtStart reads the data set, from the log or else from the snapshot file.
@@ -108,11 +110,16 @@ func (s *Store) loadRDB(t LoadTarget, merge bool) (loaded bool, err error) {
 	return true, nil
 }
 
-// explain returns an error of a file in one line, without the names that system errors repeat.
+// explain returns an error of an RDB file in one line, without the names that system errors repeat.
+// What is wrong with the content begins with Redis's words.
 func explain(err error) string {
 	var path *fs.PathError
-	if errors.As(err, &path) {
+	var content *rdb.Error
+	switch {
+	case errors.As(err, &path):
 		return logging.OSError(err)
+	case errors.As(err, &content):
+		return "Internal error in RDB reading " + err.Error()
 	}
 	return err.Error()
 }

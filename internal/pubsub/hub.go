@@ -33,12 +33,12 @@ import (
 	"godwit/internal/scan"
 )
 
-// Kind says what a subscription is to.
-type Kind uint8
+// SubscriptionKind says what a subscription is to.
+type SubscriptionKind uint8
 
 // The kinds.
 const (
-	Channels Kind = iota
+	Channels SubscriptionKind = iota
 	Patterns
 	Shards
 	kinds
@@ -92,7 +92,7 @@ const (
 )
 
 // Subscribe adds a subscription and reports whether it is new.
-func (h *Hub[O]) Subscribe(s *Sub[O], k Kind, name []byte) bool {
+func (h *Hub[O]) Subscribe(s *Sub[O], k SubscriptionKind, name []byte) bool {
 	t := h.topics[k][string(name)]
 	if t == nil {
 		t = h.open(k, string(name))
@@ -111,7 +111,7 @@ func (h *Hub[O]) Subscribe(s *Sub[O], k Kind, name []byte) bool {
 }
 
 // indexed records the position of a new subscription.
-func (s *Sub[O]) indexed(k Kind, t *Topic[O], slot int) {
+func (s *Sub[O]) indexed(k SubscriptionKind, t *Topic[O], slot int) {
 	if s.index[k] != nil {
 		s.index[k][t] = slot
 		return
@@ -125,7 +125,7 @@ func (s *Sub[O]) indexed(k Kind, t *Topic[O], slot int) {
 }
 
 // find returns the position of the topic among the subscriptions, or -1.
-func (s *Sub[O]) find(k Kind, t *Topic[O]) int {
+func (s *Sub[O]) find(k SubscriptionKind, t *Topic[O]) int {
 	if s.index[k] != nil {
 		if i, ok := s.index[k][t]; ok {
 			return i
@@ -136,7 +136,7 @@ func (s *Sub[O]) find(k Kind, t *Topic[O]) int {
 }
 
 // open makes a topic.
-func (h *Hub[O]) open(k Kind, name string) *Topic[O] {
+func (h *Hub[O]) open(k SubscriptionKind, name string) *Topic[O] {
 	t := &Topic[O]{Name: name}
 	if h.topics[k] == nil {
 		h.topics[k] = map[string]*Topic[O]{}
@@ -153,7 +153,7 @@ func (h *Hub[O]) open(k Kind, name string) *Topic[O] {
 }
 
 // close removes a topic without members.
-func (h *Hub[O]) close(k Kind, t *Topic[O]) {
+func (h *Hub[O]) close(k SubscriptionKind, t *Topic[O]) {
 	delete(h.topics[k], t.Name)
 	h.bytes -= t.bytes(k)
 	if k != Patterns {
@@ -168,7 +168,7 @@ func (h *Hub[O]) close(k Kind, t *Topic[O]) {
 
 // bytes returns the approximate size of the topic. It leaves out its name and its members, which
 // count for their subscribers.
-func (t *Topic[O]) bytes(k Kind) int64 {
+func (t *Topic[O]) bytes(k SubscriptionKind) int64 {
 	if k == Patterns {
 		return int64(2*topicBytes + len(t.Name))
 	}
@@ -176,7 +176,7 @@ func (t *Topic[O]) bytes(k Kind) int64 {
 }
 
 // Unsubscribe ends a subscription and reports whether there was one.
-func (h *Hub[O]) Unsubscribe(s *Sub[O], k Kind, name []byte) bool {
+func (h *Hub[O]) Unsubscribe(s *Sub[O], k SubscriptionKind, name []byte) bool {
 	t := h.topics[k][string(name)]
 	if t == nil {
 		return false
@@ -190,7 +190,7 @@ func (h *Hub[O]) Unsubscribe(s *Sub[O], k Kind, name []byte) bool {
 }
 
 // drop ends the subscription in a slot of the subscriber's list.
-func (h *Hub[O]) drop(s *Sub[O], k Kind, slot int) {
+func (h *Hub[O]) drop(s *Sub[O], k SubscriptionKind, slot int) {
 	list := s.lists[k]
 	p := list[slot]
 	t := p.topic
@@ -236,7 +236,7 @@ func (h *Hub[O]) Leave(s *Sub[O]) {
 }
 
 // Len returns the number of subscriptions of the kind.
-func (s *Sub[O]) Len(k Kind) int { return len(s.lists[k]) }
+func (s *Sub[O]) Len(k SubscriptionKind) int { return len(s.lists[k]) }
 
 // Total returns the number of subscriptions.
 func (s *Sub[O]) Total() int {
@@ -248,7 +248,7 @@ func (s *Sub[O]) Bytes() int { return s.bytes }
 
 // Names returns the names that s has subscribed to, in the order of subscribing unless some
 // subscriptions have ended.
-func (s *Sub[O]) Names(k Kind) []string {
+func (s *Sub[O]) Names(k SubscriptionKind) []string {
 	names := make([]string, len(s.lists[k]))
 	for i, p := range s.lists[k] {
 		names[i] = p.topic.Name
@@ -257,7 +257,7 @@ func (s *Sub[O]) Names(k Kind) []string {
 }
 
 // Count returns the number of topics of the kind.
-func (h *Hub[O]) Count(k Kind) int { return len(h.topics[k]) }
+func (h *Hub[O]) Count(k SubscriptionKind) int { return len(h.topics[k]) }
 
 // Bytes returns the approximate memory of the topics, without what Sub.Bytes counts for each
 // subscriber.
@@ -267,10 +267,12 @@ func (h *Hub[O]) Bytes() int64 { return h.bytes }
 func (h *Hub[O]) Subscribers() int { return h.subscribers }
 
 // Topic returns the topic of that name, or nil if nobody has subscribed to it.
-func (h *Hub[O]) Topic(k Kind, name []byte) *Topic[O] { return h.topics[k][string(name)] }
+func (h *Hub[O]) Topic(k SubscriptionKind, name []byte) *Topic[O] {
+	return h.topics[k][string(name)]
+}
 
 // Topics calls fn for each topic of the kind, in no order.
-func (h *Hub[O]) Topics(k Kind, fn func(t *Topic[O])) {
+func (h *Hub[O]) Topics(k SubscriptionKind, fn func(t *Topic[O])) {
 	for _, t := range h.topics[k] {
 		fn(t)
 	}

@@ -14,9 +14,9 @@ import (
 )
 
 // model is a hub in the simplest form: who has subscribed to what.
-type model map[Kind]map[string]map[int]bool
+type model map[SubscriptionKind]map[string]map[int]bool
 
-func (m model) add(k Kind, name string, id int) bool {
+func (m model) add(k SubscriptionKind, name string, id int) bool {
 	if m[k][name][id] {
 		return false
 	}
@@ -27,7 +27,7 @@ func (m model) add(k Kind, name string, id int) bool {
 	return true
 }
 
-func (m model) del(k Kind, name string, id int) bool {
+func (m model) del(k SubscriptionKind, name string, id int) bool {
 	if !m[k][name][id] {
 		return false
 	}
@@ -37,7 +37,7 @@ func (m model) del(k Kind, name string, id int) bool {
 	return true
 }
 
-func (m model) of(k Kind, id int) (names []string) {
+func (m model) of(k SubscriptionKind, id int) (names []string) {
 	for name, ids := range m[k] {
 		if ids[id] {
 			names = append(names, name)
@@ -110,7 +110,7 @@ func TestHubAgainstModel(t *testing.T) {
 			parts[rng.IntN(len(parts))]
 	}
 	for i := range 20000 {
-		s, k, n := subs[rng.IntN(len(subs))], Kind(rng.IntN(int(kinds))), name()
+		s, k, n := subs[rng.IntN(len(subs))], SubscriptionKind(rng.IntN(int(kinds))), name()
 		switch r := rng.IntN(100); {
 		case r < 55:
 			require.Equal(t, m.add(k, n, s.Owner), h.Subscribe(s, k, []byte(n)))
@@ -146,7 +146,7 @@ func TestHubAgainstModel(t *testing.T) {
 }
 
 // matchesModel compares the receivers of one message with the model.
-func matchesModel(t *testing.T, h *Hub[int], m model, k Kind, name string) {
+func matchesModel(t *testing.T, h *Hub[int], m model, k SubscriptionKind, name string) {
 	t.Helper()
 	var got []int
 	if topic := h.Topic(k, []byte(name)); topic != nil {

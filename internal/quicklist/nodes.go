@@ -6,8 +6,8 @@ import (
 	"godwit/internal/lzf"
 )
 
-// Payload is what a node holds, in the form that files keep. It is valid until the list changes;
-// that of a Frozen, until anything changes.
+// Payload is what a node holds, in the form that files keep. It is valid until the list changes. A
+// payload that a Frozen hands out is valid until anything changes.
 type Payload struct {
 	B          []byte // a listpack, the one element of a Plain node, or LZF data
 	Size       int    // bytes, uncompressed

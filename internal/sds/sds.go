@@ -36,7 +36,6 @@ import (
 	"math"
 
 	"godwit/internal/arena"
-	"godwit/internal/invariant"
 )
 
 const (
@@ -104,24 +103,6 @@ func (s *Str) Resize(a *arena.Arena, n, room int) []byte {
 	}
 	s.Len = uint32(n)
 	return a.Bytes(s.Ref, n+room)[:n]
-}
-
-// SetRange overwrites from offset on with b. A shorter string first grows to offset + len(b), with
-// zeros in the gap. An empty b changes nothing. b must not be part of s itself.
-func (s *Str) SetRange(a *arena.Arena, offset int, b []byte) {
-	if len(b) == 0 {
-		return
-	}
-	invariant.Check(offset >= 0, "sds: offset %d", offset)
-	old, end := int(s.Len), offset+len(b)
-	if end > old {
-		s.makeRoom(a, end)
-		s.Len = uint32(end)
-		if offset > old {
-			clear(s.Bytes(a)[old:offset])
-		}
-	}
-	copy(s.Bytes(a)[offset:], b)
 }
 
 // Truncate shortens the string to n bytes. The room stays.

@@ -29,7 +29,6 @@ func TestZeroValue(t *testing.T) {
 	}
 	s.Append(a, nil)
 	s.Grow(a, 0)
-	s.SetRange(a, 100, nil)
 	s.Compact(a)
 	s.Free(a)
 	if s != (Str{}) || New(a, nil) != (Str{}) {
@@ -54,7 +53,7 @@ func TestAgainstModel(t *testing.T) {
 			}
 		}
 		for range 60 {
-			switch rnd.Intn(8) {
+			switch rnd.Intn(6) {
 			default:
 				b := random()
 				s.Append(a, b)
@@ -63,22 +62,15 @@ func TestAgainstModel(t *testing.T) {
 				n := rnd.Intn(2*len(model) + 10)
 				s.Grow(a, n)
 				grow(n)
-			case 1, 2:
-				b, at := random(), rnd.Intn(2*len(model)+10)
-				s.SetRange(a, at, b)
-				if len(b) > 0 {
-					grow(at + len(b))
-					copy(model[at:], b)
-				}
-			case 3:
+			case 1:
 				n := rnd.Intn(len(model) + 10)
 				s.Truncate(n)
 				model = model[:min(n, len(model))]
-			case 4:
+			case 2:
 				s.Reserve(a, rnd.Intn(2*len(model)+10))
-			case 5:
+			case 3:
 				s.Compact(a)
-			case 6:
+			case 4:
 				var b [EncodedSize + 1]byte
 				s.Encode(b[:])
 				s = Decode(b[:])

@@ -2,14 +2,10 @@ package skiplist
 
 import "godwit/internal/arena"
 
-// Loose makes a node that is not in the list, to be given to an Appender or to Free. SetLoose may
-// change its score.
+// Loose makes a node that is not in the list, to be given to an Appender or to Free.
 func (l *List) Loose(score float64, member []byte) arena.Ref {
 	return l.alloc(score, member, l.randomLevels())
 }
-
-// SetLoose changes the score of a loose node.
-func (l *List) SetLoose(r arena.Ref, score float64) { l.setScore(r, score) }
 
 // Appender builds a list from nodes that come in order: O(1) for each node, without comparisons.
 // Nothing else may change the list meanwhile.

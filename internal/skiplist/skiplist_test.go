@@ -245,8 +245,7 @@ func TestAppender(t *testing.T) {
 	l := New(a, r)
 	var refs []arena.Ref
 	for i := range 3000 {
-		refs = append(refs, l.Loose(0, fmt.Append(nil, i)))
-		l.SetLoose(refs[i], float64(r.IntN(100)))
+		refs = append(refs, l.Loose(float64(r.IntN(100)), fmt.Append(nil, i)))
 	}
 	slices.SortFunc(refs, l.Compare)
 	ap := l.Append()

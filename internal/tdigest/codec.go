@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// Record is a digest as RedisBloom's files have it: nodes in order, as if all were merged.
+// Saved is a digest as RedisBloom's files have it: nodes in order, as if all were merged.
 //
 // A node that is not merged yet has half a value more in its weight. RedisBloom drops fractions, so
 // it reads what it expects. Godwit continues with exactly the digest that was written, which a
 // replica or a log that goes on from a file needs.
-type Record struct {
+type Saved struct {
 	Compression  float64
 	Min, Max     float64
 	Capacity     int64
@@ -28,10 +28,10 @@ const emptyMin, emptyMax = math.MaxFloat64, -math.MaxFloat64
 // halfLimit is the weight from which on a float has no room for a half.
 const halfLimit = 1 << 52
 
-// Record returns the record to be written.
-func (d *Digest) Record() Record {
+// Saved returns the digest as files have it.
+func (d *Digest) Saved() Saved {
 	capacity, _ := Capacity(d.Compression)
-	r := Record{
+	r := Saved{
 		Compression: float64(d.Compression), Min: d.Min, Max: d.Max, Capacity: capacity,
 		Compressions: d.Compressions, Weight: float64(d.Size()),
 	}
@@ -57,11 +57,11 @@ func (d *Digest) Record() Record {
 	return r
 }
 
-// ErrRecord reports a record that is not a digest.
-var ErrRecord = errors.New("tdigest: not a digest")
+// ErrSaved reports numbers of a file that are not a digest.
+var ErrSaved = errors.New("tdigest: not a digest")
 
-// Head returns the header of the record's digest.
-func (r *Record) Head() ([]byte, error) {
+// Head returns the header of the digest. The error is ErrSaved.
+func (r *Saved) Head() ([]byte, error) {
 	d, err := r.numbers()
 	if err != nil {
 		return nil, err
@@ -70,11 +70,11 @@ func (r *Record) Head() ([]byte, error) {
 	for i, mean := range r.Means {
 		w := r.Weights[i]
 		if !(mean >= d.Min && mean <= d.Max) || !(w >= 1 && w < math.MaxInt64) {
-			return nil, ErrRecord
+			return nil, ErrSaved
 		}
 		n := Node{mean, int64(w)}
 		if n.Weight > math.MaxInt64-d.Size() {
-			return nil, ErrRecord
+			return nil, ErrSaved
 		}
 		if float64(n.Weight) != w {
 			unmerged = append(unmerged, n)
@@ -97,22 +97,22 @@ func (r *Record) Head() ([]byte, error) {
 }
 
 // numbers returns the digest without nodes.
-func (r *Record) numbers() (*Digest, error) {
+func (r *Saved) numbers() (*Digest, error) {
 	if !(r.Compression >= 1 && r.Compression < math.MaxInt64) {
-		return nil, ErrRecord
+		return nil, ErrSaved
 	}
 	d := &Digest{Compression: int64(r.Compression)}
 	capacity, ok := Capacity(d.Compression)
 	if !ok || int64(len(r.Means)) >= capacity || len(r.Means) != len(r.Weights) ||
 		r.Compressions < 0 {
-		return nil, ErrRecord
+		return nil, ErrSaved
 	}
 	d.Compressions = r.Compressions
 	if len(r.Means) == 0 {
 		return d, nil
 	}
 	if !(r.Min >= -math.MaxFloat64 && r.Min <= r.Max && r.Max <= math.MaxFloat64) {
-		return nil, ErrRecord
+		return nil, ErrSaved
 	}
 	d.Min, d.Max = r.Min, r.Max
 	return d, nil
@@ -133,7 +133,7 @@ func (h *headBytes) ResizeHead(n int) []byte {
 // AppendState appends all that distinguishes two digests, and nothing else.
 func (d *Digest) AppendState(dst []byte) []byte {
 	dst = append(dst, d.mem.Head()[:fixed]...)
-	r := d.Record()
+	r := d.Saved()
 	for i, mean := range r.Means {
 		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(mean))
 		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(r.Weights[i]))

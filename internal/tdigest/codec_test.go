@@ -12,7 +12,7 @@ import (
 
 func reload(t testing.TB, d *Digest) *Digest {
 	t.Helper()
-	r := d.Record()
+	r := d.Saved()
 	head, err := r.Head()
 	require.NoError(t, err)
 	return Open(&memory{head})
@@ -47,21 +47,21 @@ func TestRecordForRedisBloom(t *testing.T) {
 	d.Compress()
 	require.NoError(t, d.Add(5, 1))
 	require.NoError(t, d.Add(0, 7))
-	r := d.Record()
-	require.Equal(t, Record{
+	r := d.Saved()
+	require.Equal(t, Saved{
 		Compression: 100, Min: 0, Max: 5, Capacity: 610, Compressions: 1, Weight: 12,
 		Means: []float64{0, 1, 2, 2, 3, 5}, Weights: []float64{7.5, 1, 1, 1, 1, 1.5},
 	}, r)
-	empty := newDigest(100).Record()
+	empty := newDigest(100).Saved()
 	require.Equal(t,
-		Record{Compression: 100, Min: math.MaxFloat64, Max: -math.MaxFloat64, Capacity: 610}, empty)
+		Saved{Compression: 100, Min: math.MaxFloat64, Max: -math.MaxFloat64, Capacity: 610}, empty)
 	again := reload(t, newDigest(100))
 	require.Equal(t, Summary{}, again.Summary)
 }
 
 func FuzzRecord(f *testing.F) {
 	f.Add(100.0, 1.0, 5.0, int64(3), []byte{})
-	r := newDigest(100, 3, 1, 2).Record()
+	r := newDigest(100, 3, 1, 2).Saved()
 	var b []byte
 	for i := range r.Means {
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(r.Means[i]))
@@ -70,7 +70,7 @@ func FuzzRecord(f *testing.F) {
 	f.Add(100.0, 1.0, 3.0, int64(0), b)
 	f.Add(1.0, -math.MaxFloat64, math.MaxFloat64, int64(0), b)
 	f.Fuzz(func(t *testing.T, compression, low, high float64, compressions int64, b []byte) {
-		r := Record{Compression: compression, Min: low, Max: high, Compressions: compressions}
+		r := Saved{Compression: compression, Min: low, Max: high, Compressions: compressions}
 		for ; len(b) >= 16 && len(r.Means) < 300; b = b[16:] {
 			r.Means = append(r.Means, math.Float64frombits(binary.LittleEndian.Uint64(b)))
 			r.Weights = append(r.Weights, math.Float64frombits(binary.LittleEndian.Uint64(b[8:])))

@@ -13,7 +13,6 @@ import (
 )
 
 // Mem is a file system in memory that can lose power.
-// Mem is a file system in memory that can lose power.
 //
 // It holds two states of everything, and the changes that lead from one to the other:
 //

@@ -39,8 +39,8 @@ var capacities = func() (c [classes][whole + 1]uint16) {
 	return c
 }()
 
-// baseOf returns what a block of the level says of all its deadlines: their bytes from that of the
-// level on.
+// baseOf returns the bytes that all deadlines of a block of the level share: those from the level's
+// byte on. The others are 0.
 func baseOf(ord uint64, level uint8) uint64 { return ord &^ (1<<(slotBits*level) - 1) }
 
 // chain is a queue of blocks. Both Refs are 0 when it is empty, and no block in a chain is empty
@@ -48,7 +48,7 @@ func baseOf(ord uint64, level uint8) uint64 { return ord &^ (1<<(slotBits*level)
 type chain struct{ head, tail arena.Ref }
 
 // append writes r behind the last record of c, in a block of the level.
-func (w *Wheel) append(c *chain, r Record, level uint8) {
+func (w *Wheel) append(c *chain, r Expiry, level uint8) {
 	class, base := uint8(0), baseOf(ordinal(r.Deadline), level)
 	if c.tail != 0 {
 		h := w.a.Bytes(c.tail, headerSize)
@@ -105,7 +105,7 @@ func (w *Wheel) concat(dst, src *chain) {
 }
 
 // take removes and returns the first record of c, which must not be empty.
-func (w *Wheel) take(c *chain) Record {
+func (w *Wheel) take(c *chain) Expiry {
 	h := w.a.Bytes(c.head, headerSize)
 	i := binary.LittleEndian.Uint16(h[offTaken:])
 	n := binary.LittleEndian.Uint16(h[offN:])
@@ -145,7 +145,7 @@ func blockRange(h []byte) (taken, filled int) {
 func blockBase(h []byte) uint64 { return binary.LittleEndian.Uint64(h[offBase:]) }
 
 // encode writes r as record i of the block b, whose level and base must be those of r.
-func (r Record) encode(b []byte, i int) {
+func (r Expiry) encode(b []byte, i int) {
 	level := b[offLevel]
 	size := recordSize(level)
 	p := b[headerSize+i*size:][:size]
@@ -156,12 +156,12 @@ func (r Record) encode(b []byte, i int) {
 }
 
 // decode returns record i of the block b.
-func decode(b []byte, i int) Record {
+func decode(b []byte, i int) Expiry {
 	level := b[offLevel]
 	size := recordSize(level)
 	p := b[headerSize+i*size:][:size]
 	low := binary.LittleEndian.Uint64(p[size-8:]) >> (64 - slotBits*level)
-	return Record{
+	return Expiry{
 		Deadline: instant(blockBase(b) | low),
 		Hash:     binary.LittleEndian.Uint64(p),
 		DB:       binary.LittleEndian.Uint16(p[8:]),

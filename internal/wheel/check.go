@@ -12,7 +12,7 @@ import (
 func (w *Wheel) Check() error {
 	var n int
 	var bytes int64
-	walk := func(c *chain, visit func(r Record) error) error {
+	walk := func(c *chain, visit func(r Expiry) error) error {
 		k, b, err := w.checkChain(c, visit)
 		n, bytes = n+k, bytes+b
 		return err
@@ -23,7 +23,7 @@ func (w *Wheel) Check() error {
 			if used := w.level[l].used[s/64]>>(s%64)&1 != 0; used != (c.head != 0) {
 				return fmt.Errorf("wheel: level %d slot %d: bitmap says %v", l, s, used)
 			}
-			err := walk(c, func(r Record) error {
+			err := walk(c, func(r Expiry) error {
 				ord := ordinal(r.Deadline)
 				level := (63 - bits.LeadingZeros64(ord^w.cur)) / slotBits
 				if ord <= w.cur || level != l || int(ord>>(l*slotBits))&slotMask != s {
@@ -37,7 +37,7 @@ func (w *Wheel) Check() error {
 			}
 		}
 	}
-	if err := walk(&w.due, func(r Record) error {
+	if err := walk(&w.due, func(r Expiry) error {
 		if ordinal(r.Deadline) > w.cur {
 			return fmt.Errorf("wheel: deadline %d is due at time %d", r.Deadline, instant(w.cur))
 		}
@@ -45,10 +45,10 @@ func (w *Wheel) Check() error {
 	}); err != nil {
 		return err
 	}
-	if err := walk(&w.moving, func(Record) error { return nil }); err != nil {
+	if err := walk(&w.moving, func(Expiry) error { return nil }); err != nil {
 		return err
 	}
-	if err := walk(&w.sweep.chain, func(r Record) error {
+	if err := walk(&w.sweep.chain, func(r Expiry) error {
 		ord, slot := ordinal(r.Deadline), w.sweep.from < fromDue
 		if slot && (ord < w.sweep.at || w.sweep.at <= w.cur) ||
 			w.sweep.from == fromDue && ord > w.cur {
@@ -62,7 +62,7 @@ func (w *Wheel) Check() error {
 	if n != w.count {
 		return fmt.Errorf("wheel: %d records, counted %d", n, w.count)
 	}
-	if err := walk(&w.trash, func(Record) error { return nil }); err != nil {
+	if err := walk(&w.trash, func(Expiry) error { return nil }); err != nil {
 		return err
 	}
 	if bytes != w.bytes {
@@ -75,7 +75,7 @@ func (w *Wheel) Check() error {
 // wheel.
 func (w *Wheel) Each(visit func(deadlineMs int64, hash uint64, db uint16)) {
 	each := func(c *chain) {
-		_, _, _ = w.checkChain(c, func(r Record) error {
+		_, _, _ = w.checkChain(c, func(r Expiry) error {
 			visit(r.Deadline, r.Hash, r.DB)
 			return nil
 		})
@@ -91,7 +91,7 @@ func (w *Wheel) Each(visit func(deadlineMs int64, hash uint64, db uint16)) {
 }
 
 // checkChain visits the records of c and returns how many they are and the bytes of its blocks.
-func (w *Wheel) checkChain(c *chain, visit func(r Record) error) (n int, bytes int64, err error) {
+func (w *Wheel) checkChain(c *chain, visit func(r Expiry) error) (n int, bytes int64, err error) {
 	last := arena.Ref(0)
 	for ref := c.head; ref != 0; {
 		h := w.a.Bytes(ref, headerSize)

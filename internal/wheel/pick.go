@@ -12,7 +12,7 @@ const pickBlocks = 16
 // Pick returns a record that has not fired, chosen by the random number: of any slot in use, one of
 // the first few thousand. It is for finding keys that have a deadline where these are rare, and no
 // fair choice. ok is false for an empty wheel. O(1).
-func (w *Wheel) Pick(random uint64) (r Record, ok bool) {
+func (w *Wheel) Pick(random uint64) (r Expiry, ok bool) {
 	waiting := [...]*chain{&w.due, &w.moving, &w.sweep.chain}
 	used := 0
 	for _, c := range waiting {
@@ -43,7 +43,7 @@ func (w *Wheel) Pick(random uint64) (r Record, ok bool) {
 
 // Near visits up to n of the records that time reaches first: those of one block, in no order.
 // O(n).
-func (w *Wheel) Near(n int, visit func(r Record)) {
+func (w *Wheel) Near(n int, visit func(r Expiry)) {
 	c := &w.due
 	if c.head == 0 {
 		c = &w.moving
@@ -87,7 +87,7 @@ func (w *Wheel) usedSlot(nth int) *chain {
 }
 
 // pickFrom returns a record of one of the first blocks of c, which must not be empty.
-func (w *Wheel) pickFrom(c *chain, random uint64) Record {
+func (w *Wheel) pickFrom(c *chain, random uint64) Expiry {
 	ref := c.head
 	for range random % pickBlocks {
 		next := arena.Ref(blockNext(w.a.Bytes(ref, headerSize)))

@@ -2,8 +2,8 @@ package wheel
 
 import "math/bits"
 
-// Record says that a key falls due.
-type Record struct {
+// Expiry is a record of the wheel. It says that a key falls due.
+type Expiry struct {
 	Deadline int64 // ms
 	Hash     uint64
 	DB       uint16
@@ -26,7 +26,7 @@ type sweep struct {
 	chain chain  // taken over and not yet shown
 	from  int    // the slot that chain comes from, level<<slotBits | slot; or one of those below
 	at    uint64 // when time reaches that slot
-	batch [sweepBatch]Record
+	batch [sweepBatch]Expiry
 }
 
 // Where else a chain that is swept may come from.
@@ -42,7 +42,7 @@ const (
 // ends after k/n + 1 calls. Freeing a thrown-away block counts as a record. judge must not use the
 // wheel. Callable from a fire callback.
 // O(n), no Go allocation.
-func (w *Wheel) Sweep(n int, judge func(batch []Record)) (more bool) {
+func (w *Wheel) Sweep(n int, judge func(batch []Expiry)) (more bool) {
 	for ; w.trash.head != 0; n-- {
 		if n <= 0 {
 			return true
@@ -98,7 +98,7 @@ func (w *Wheel) sweepNext() bool {
 }
 
 // sweepSome shows a batch of the chain that is swept and returns its size.
-func (w *Wheel) sweepSome(judge func(batch []Record)) int {
+func (w *Wheel) sweepSome(judge func(batch []Expiry)) int {
 	s := &w.sweep
 	n := 0
 	for ; n < sweepBatch && s.chain.head != 0; n++ {

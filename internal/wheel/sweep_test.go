@@ -21,7 +21,7 @@ func picksExist(t *testing.T, w *Wheel, model []fired, rnd *rand.Rand) {
 		}
 	}
 	near := 0
-	w.Near(10, func(r Record) {
+	w.Near(10, func(r Expiry) {
 		near++
 		require.Contains(t, model, fired{r.Deadline, r.Hash, r.DB})
 	})
@@ -44,7 +44,7 @@ func TestSweepShowsAll(t *testing.T) {
 	now, added := t0, uint64(n)
 	for calls := 0; ; calls++ {
 		shown := 0
-		more := w.Sweep(100, func(batch []Record) {
+		more := w.Sweep(100, func(batch []Expiry) {
 			shown += len(batch)
 			for i := range batch {
 				r := &batch[i]
@@ -93,7 +93,7 @@ func TestSweptSlotFires(t *testing.T) {
 		w.Add(t0+1_000_000+int64(i), uint64(i), 0)
 	}
 	for w.sweep.chain.head == 0 {
-		require.True(t, w.Sweep(40, func([]Record) {}))
+		require.True(t, w.Sweep(40, func([]Expiry) {}))
 	}
 	check(t, w)
 	next, ok := w.Next()
@@ -121,7 +121,7 @@ func TestSweepOfASlotInTurnWithTime(t *testing.T) {
 		seen := map[uint64]int{}
 		calls := 0
 		for more := true; more; calls++ {
-			more = w.Sweep(100, func(batch []Record) {
+			more = w.Sweep(100, func(batch []Expiry) {
 				for _, r := range batch {
 					seen[r.Hash]++
 				}
@@ -171,18 +171,18 @@ func TestSweepEndsWhereverRecordsAre(t *testing.T) {
 			w.Add(t0+day/2, i, 0)
 			w.Add(t0+1+int64(i*i), i, 0)
 		}
-		w.Sweep(100, func([]Record) {})
+		w.Sweep(100, func([]Expiry) {})
 		move(w)
 		for i := range uint64(n) {
 			w.Add(t0-day/2+int64(i), i, 0)
 		}
-		w.Sweep(100, func([]Record) {})
+		w.Sweep(100, func([]Expiry) {})
 		for w.sweep.on {
-			w.Sweep(100, func([]Record) {})
+			w.Sweep(100, func([]Expiry) {})
 		}
 		check(t, w)
 		left, shown, calls := w.Len(), 0, 1
-		drop := func(batch []Record) {
+		drop := func(batch []Expiry) {
 			shown += len(batch)
 			for i := range batch {
 				batch[i].Drop = batch[i].Hash%2 != 0

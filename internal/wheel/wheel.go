@@ -123,11 +123,11 @@ func (w *Wheel) MemoryBytes() int64 { return w.bytes }
 // fire callback. O(1), no Go allocation.
 func (w *Wheel) Add(deadlineMs int64, hash uint64, db uint16) {
 	w.count++
-	w.place(Record{Deadline: deadlineMs, Hash: hash, DB: db})
+	w.place(Expiry{Deadline: deadlineMs, Hash: hash, DB: db})
 }
 
 // place puts a counted record where the design comment says.
-func (w *Wheel) place(r Record) {
+func (w *Wheel) place(r Expiry) {
 	ord := ordinal(r.Deadline)
 	if ord <= w.cur {
 		w.append(&w.due, r, whole)

@@ -177,7 +177,7 @@ func TestAgainstModel(t *testing.T) {
 // sweepBoth sweeps about n records, of which those with an odd hash are dead, and returns the model
 // without them.
 func sweepBoth(w *Wheel, model []fired, n int) []fired {
-	w.Sweep(n, func(batch []Record) {
+	w.Sweep(n, func(batch []Expiry) {
 		for i := range batch {
 			if r := &batch[i]; r.Hash&1 != 0 {
 				r.Drop = true
@@ -203,7 +203,7 @@ func advanceBoth(t *testing.T, w *Wheel, model []fired, now int64, budget int,
 			n++
 			got = append(got, fired{d, h, db})
 			if rnd.Intn(20) == 0 { // what the keyspace puts back may be one too many
-				w.Sweep(rnd.Intn(100), func([]Record) {})
+				w.Sweep(rnd.Intn(100), func([]Expiry) {})
 			}
 			if rnd.Intn(8) == 0 { // the keyspace puts a record back
 				r := fired{now + 1 + backStep + rnd.Int63n(5000), h, db}

@@ -331,7 +331,7 @@ var unsupported = map[byte]string{
 	typeModule:  "a module's value; modules are not supported",
 }
 
-// unknownType says what a record type is that is not read.
+// unknownType returns what is said of a record type that is not read.
 func unknownType(op byte) string {
 	if why, ok := unsupported[op]; ok {
 		return why

@@ -23,12 +23,13 @@ var signatures = []signature{
 	{"file ", "the manifest of an append-only file"},
 }
 
-// IsFile reports whether a file that begins so is an RDB file, be it of a version that is not read.
+// IsFile reports whether a file that begins with head is an RDB file, also one of a version that is
+// not read.
 func IsFile(head []byte) bool {
 	return bytes.HasPrefix(head, []byte(magic)) || bytes.HasPrefix(head, []byte(magicValkey))
 }
 
-// Describe says what a file is that begins so. It looks at no more than some hundred bytes.
+// Describe returns what kind of file begins with head. It looks at no more than some hundred bytes.
 func Describe(head []byte) string {
 	if len(head) == 0 {
 		return "empty"

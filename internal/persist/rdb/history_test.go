@@ -279,7 +279,7 @@ func TestOpcodes(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for _, tc := range []struct{ name, file, want string }{
 		{"not a file", "hello world", "offset 0: this is no RDB file"},
-		{"empty", "", "offset 0: the file ends here"},
+		{"empty", "", "offset 0: Short read or OOM loading DB: the file ends here"},
 		{"version", "REDIS0013", "offset 5: version 13"},
 		{"version 0", "REDIS0000", "offset 5: version 0"},
 		{"no version", "REDIS00x1", "offset 5: \"00x1\""},
@@ -293,7 +293,7 @@ func TestRefused(t *testing.T) {
 		{"unknown opcode", string(file(10, []byte{243})), "offset 9: unknown record type 243"},
 		{"bad length", string(file(10, rec(typeString, "\x83"))),
 			"offset 12: no string begins with 0x83"},
-		{"checksum", string(file(10)[:10]) + "12345678", "offset 10: wrong checksum"},
+		{"checksum", string(file(10)[:10]) + "12345678", "offset 10: CRC error"},
 		{"listpack", string(file(10, rec(typeHashListpack, str("\x07\x00\x00\x00\x01\x00\xff")))),
 			`offset 12, key "k": listpack: corrupt`},
 		{"odd hash", string(file(10, rec(typeHashListpack, str(lpack("a"))))),

@@ -106,7 +106,7 @@ type blockList struct {
 
 func (l *blockList) Blocks() int { return len(l.list) }
 
-// cmsLayout: width, depth, total, counters.
+// cmsLayout has width, depth, total, counters.
 func cmsLayout() *layout {
 	return &layout{
 		name: "CMSk-TYPE", ver: 0, oldest: 0, newest: 0, handles: any1,
@@ -223,7 +223,7 @@ func tdigestLayout() *layout {
 	return &layout{
 		name: "TDIS-TYPE", ver: 0, oldest: 0, newest: 0, handles: any1,
 		parts: func(p *Parts, head []byte, _ []int) {
-			r := tdigest.Open(headMemory{b: head}).Record()
+			r := tdigest.Open(headMemory{b: head}).Saved()
 			p.Double(r.Compression)
 			p.Double(r.Min)
 			p.Double(r.Max)
@@ -246,7 +246,7 @@ func tdigestLayout() *layout {
 
 func readTDigest(d *Decoder, _ int) ([]byte, [][]byte, error) {
 	at := d.pos
-	var r tdigest.Record
+	var r tdigest.Saved
 	var nodes, unmerged int64
 	var unmergedWeight float64
 	for _, to := range []any{

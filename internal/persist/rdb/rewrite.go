@@ -129,8 +129,8 @@ type elementAdder func(c *Commands, a *adder, el *object.Element)
 // begin makes the adder be for another value. It keeps its buffers.
 func (a *adder) begin() { a.items, a.after, a.n = a.items[:0], a.after[:0], 0 }
 
-// with says which command adds elements to the key, of how many arguments each; add has to call arg
-// for each of these, and next behind each element.
+// with sets which command adds elements to the key, and how many arguments an element takes. add
+// must call arg for each of these, and next after each element.
 func (a *adder) with(name string, key []byte, args int, add elementAdder) *adder {
 	a.name, a.key, a.args, a.add = name, key, args, add
 	a.most = bytesPerCommand

@@ -57,9 +57,8 @@ func (s *splitter) batch(used *batch) *batch {
 		}
 		if s.eof {
 			b.err = &Error{Offset: s.base + int64(len(buf)),
-				Reason: fmt.Sprintf(
-					"the file ends here, within the record at offset %d or without its end mark",
-					s.base)}
+				Reason: fmt.Sprintf("Short read or OOM loading DB: the file ends here, "+
+					"within the record at offset %d or without its end mark", s.base)}
 			return b
 		}
 	}
@@ -136,8 +135,7 @@ func (s *splitter) end(b *batch, k *skimmer, sp *span) error {
 	}
 	if crc := CRC64(s.crc, b.buf[:at]); crc != want {
 		return &Error{Offset: b.base + int64(at),
-			Reason: fmt.Sprintf("wrong checksum: the file says %016x, its contents %016x", want,
-				crc)}
+			Reason: fmt.Sprintf("CRC error: the file says %016x, its contents %016x", want, crc)}
 	}
 	s.verified = true
 	return nil

@@ -136,12 +136,12 @@ func buildSet(h *object.Heap, v *Value) (*object.Edit, error) {
 }
 
 func detach(
-	h *object.Heap, t object.Type, kind object.Encoding, b []byte, err error,
+	h *object.Heap, t object.Type, enc object.Encoding, b []byte, err error,
 ) (*object.Edit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return object.NewDetached(h, t, kind, b), nil
+	return object.NewDetached(h, t, enc, b), nil
 }
 
 // packInts makes an intset of the elements if they are all integers.

@@ -6,7 +6,7 @@ import (
 	"godwit/internal/object"
 )
 
-// What is written of a sketch is a module's value, whose type its id says; see module.go.
+// A sketch is written as a module's value. Its id says the type; see module.go.
 func init() { registerOp(nil, Op{typeModule2, shapeModule, decodeModule}) }
 
 // registerSketch adds a type of sketches that is written in the first of the layouts that handles
@@ -85,13 +85,13 @@ func buildSketch(h *object.Heap, v *Value) (*object.Edit, error) {
 	return s.Detach(v.t.Object), nil
 }
 
-// Of a layout with a command for chunks, there is a command with the header and one for each chunk
-// of a block:
+// rewriteSketch is the Rewrite of sketches. If the layout has a command for chunks, it writes that
+// command once with the header, and once for each chunk of a block:
 //
 //	BF.LOADCHUNK key 1 header
 //	BF.LOADCHUNK key 1+end chunk      end: bytes of all blocks up to the end of the chunk
 //
-// The others get one RESTORE, for which the whole payload is collected.
+// For other layouts it collects the whole payload and writes one RESTORE.
 func rewriteSketch(c *Commands, _ *adder, key []byte, o *object.Outline) Rewriter {
 	if name := layoutOf(o).chunks; name != "" {
 		l := &chunkLoader{name: name, key: key}
