@@ -6,6 +6,7 @@ SEED     ?= 7
 REPEAT   ?= 5
 SOAKTIME ?= 10m
 HOSTILETIME ?= 5m
+PORT     ?= 6379
 
 # make install puts the files below PREFIX. DESTDIR goes in front of it, for packages.
 PREFIX   ?= /usr/local
@@ -38,7 +39,7 @@ install: $(SERVER) ## what make build has built, and its configuration, below PR
 	install -d '$(BINDIR)' '$(CONFDIR)'
 	install -m 755 '$(SERVER)' '$(BINDIR)/godwit-server'
 	@to='$(CONFDIR)/godwit.conf'; if [ -e "$$to" ] && ! cmp -s conf/godwit.conf "$$to"; then \
-		echo "$$to has been changed and stays; the new one is $$to.new"; to=$$to.new; fi; \
+		echo "$$to is another one and stays; the new one is $$to.new"; to=$$to.new; fi; \
 	install -m 644 conf/godwit.conf "$$to" && echo "install -m 644 conf/godwit.conf $$to"
 
 uninstall: ## remove the binary; the configuration stays
@@ -47,8 +48,8 @@ uninstall: ## remove the binary; the configuration stays
 peers: ## the newest packaged Redis and Valkey, for the tests that compare with them
 	scripts/peers.sh
 
-run: build ## a server on 127.0.0.1:6379 with conf/godwit.conf
-	./bin/godwit-server conf/godwit.conf
+run: build ## a server on PORT (6379) of 127.0.0.1 with conf/godwit.conf; data in this folder
+	./bin/godwit-server conf/godwit.conf --port $(PORT)
 
 test: ## all tests, then the structures once more with the invariants tag
 	$(GO) test ./...
@@ -85,14 +86,14 @@ crash: ## kill -9 and orderly ends under load, 200 of each: nothing promised is 
 hostile: ## every command with hostile arguments from many connections, for HOSTILETIME
 	HOSTILETIME=$(HOSTILETIME) $(GO) test ./integration/hostile -count=1 -v -timeout 3h
 
-check: ## everything that CI runs: all of the tests, a minute of each long one
+check: ## everything that CI runs: all tests, and some minutes of each long one
 check: format lint test test-race oracle soak-short hostile fuzz-short
 
 bench: ## side by side with redis-server, about 20 minutes; updates the pages
 	$(GO) run ./bench -o bench/RESULTS.md -readme README.md
 
 figures: ## the figures of README.md and docs, from the reports in bench
-	$(GO) run ./bench -figures -readme README.md
+	$(GO) run ./bench -figures
 
 bench-quick: ## the same in under a minute, without writing
 	$(GO) run ./bench -quick

@@ -7,7 +7,7 @@
 //	go run ./bench -quick                           everything, small, under one minute
 //	go run ./bench -only throughput -tests get,set -pipelines 16
 //	go run ./bench -o bench/RESULTS.md -readme README.md
-//	go run ./bench -figures -readme README.md       only the pages, from the reports
+//	go run ./bench -figures                         only the pages, from the reports
 //
 // # Method
 //
@@ -72,6 +72,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -172,12 +173,13 @@ func parseFlags(args []string, errw io.Writer) (options, error) {
 	fs.StringVar(&tests, "tests", strings.Join(testNames, ","), "commands of the throughput part")
 	fs.StringVar(&pipelines, "pipelines", "1,16,100", "pipeline depths of the throughput part")
 	fs.StringVar(&o.godwit, "godwit", "",
-		"server to measure as Godwit (default: build ./cmd/server into bin/godwit-server)")
+		"server to measure as Godwit (default: one that is built for this run)")
 	fs.StringVar(&o.redis, "redis", "redis-server", "server to measure against")
 	fs.StringVar(&o.output, "o", "", "also write the report to this file")
 	fs.StringVar(&o.readmePath, "readme", "",
 		"afterwards bring the figures of this README and the docs beside it up to the reports")
-	fs.BoolVar(&o.figures, "figures", false, "measure nothing, only do what -readme asks for")
+	fs.BoolVar(&o.figures, "figures", false,
+		"measure nothing, only bring README.md, or -readme, up to the reports")
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}
@@ -223,7 +225,7 @@ func pick(name, list string, allowed []string) ([]string, error) {
 
 func run(ctx context.Context, o options, stdout, stderr io.Writer) error {
 	if o.figures {
-		return updatePages(o.readmePath)
+		return updatePages(cmp.Or(o.readmePath, "README.md"))
 	}
 	p := fullPlan()
 	if o.quick {

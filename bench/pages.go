@@ -201,13 +201,13 @@ func reasons(tables []table) (string, error) {
 		text := strings.TrimSpace(wrapped("- " + fmt.Sprintf(format, args...)))
 		return strings.ReplaceAll(text, "\n", "\n  ") + "\n"
 	}
-	return item("**Memory.** A key of 16 bytes with a value of 64 takes %s bytes, %s in Redis.",
+	return item("**Memory.** A key of 16 bytes with a value of 64 takes %s bytes; in Redis %s.",
 			memory.godwit, memory.redis) +
-			item("**No fork.** A snapshot of strings under a full write load adds %s to memory, "+
-				"%s in Redis.", strings.TrimPrefix(fork.godwit, "+"),
+			item("**No fork.** A snapshot of strings under a full write load adds %s to memory; "+
+				"in Redis %s.", strings.TrimPrefix(fork.godwit, "+"),
 				strings.TrimPrefix(fork.redis, "+")) +
 			item("**Exact expiry.** Of a million keys due within one second the last is gone "+
-				"%s after its deadline, %s in Redis.", empty(sideGodwit), empty(sideRedis)),
+				"%s after its deadline; in Redis %s.", empty(sideGodwit), empty(sideRedis)),
 		nil
 }
 
