@@ -83,8 +83,8 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// FuzzParse: what is read is written and read again as the same, and a reply that comes in two
-// pieces ends where it does in one.
+// FuzzParse checks that a value that was read, written and read again is the same, and that a reply
+// that comes in two pieces ends where it does in one.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"+OK\r\n", "-ERR x\r\n", ":1\r\n", "$3\r\nabc\r\n", "$-1\r\n",
 		"*2\r\n:1\r\n*-1\r\n", "_\r\n", "%1\r\n+a\r\n#t\r\n",
