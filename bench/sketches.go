@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
+
+	"godwit/internal/resp"
 )
 
 // targetModule is the least throughput of a command that Redis has only in modules, as a share of a
@@ -62,17 +64,17 @@ func bloomGroup(p *plan) sketchGroup {
 		name: "Bloom filter", keys: p.elements,
 		load: []generated{
 			{"filter", 1, func(dst []byte, _ *rand.Rand, _ int) []byte {
-				return appendCommand(dst, "BF.RESERVE", "filter", "0.01", strconv.Itoa(items))
+				return resp.AppendCommand(dst, "BF.RESERVE", "filter", "0.01", strconv.Itoa(items))
 			}},
 			{"items", items / 2 / bloomPerCommand, func(dst []byte, _ *rand.Rand, i int) []byte {
 				args := []string{"BF.MADD", "filter"}
 				for j := range bloomPerCommand {
 					args = append(args, fmt.Sprintf("item:%012d", (i*bloomPerCommand+j)*2))
 				}
-				return appendCommand(dst, args...)
+				return resp.AppendCommand(dst, args...)
 			}},
 			{"strings", p.elements, func(dst []byte, _ *rand.Rand, i int) []byte {
-				return appendCommand(dst, "SET", string(appendKey(nil, i)),
+				return resp.AppendCommand(dst, "SET", string(appendKey(nil, i)),
 					strings.Repeat("v", p.valueSize))
 			}},
 		},
@@ -98,7 +100,7 @@ func hllGroup(p *plan) sketchGroup {
 		for j := range 100 {
 			args = append(args, fmt.Sprintf("%d:%d", i, j))
 		}
-		return appendCommand(dst, args...)
+		return resp.AppendCommand(dst, args...)
 	}}
 	return sketchGroup{
 		name: "HyperLogLog", keys: p.elements, load: []generated{load},
@@ -133,7 +135,7 @@ func geoGroup(p *plan) sketchGroup {
 					fmt.Sprintf("%.6f", 25+15*rnd.Float64()),
 					fmt.Sprintf("place:%012d", i*geoPerCommand+j))
 			}
-			return appendCommand(dst, args...)
+			return resp.AppendCommand(dst, args...)
 		}}
 	search := func(name, radius string, scale float64, options ...string) sketchCase {
 		args := append([]string{"GEOSEARCH", "geo", "FROMMEMBER", "place:__rand_int__",
@@ -167,11 +169,11 @@ func throttleGroup(p *plan) sketchGroup {
 		name: "CL.THROTTLE", keys: p.elements,
 		load: []generated{
 			{"buckets", p.elements, func(dst []byte, _ *rand.Rand, i int) []byte {
-				return appendCommand(dst,
+				return resp.AppendCommand(dst,
 					append([]string{"CL.THROTTLE", "b" + string(appendKey(nil, i))}, bucket...)...)
 			}},
 			{"strings", p.elements, func(dst []byte, _ *rand.Rand, i int) []byte {
-				return appendCommand(dst, "SET", string(appendKey(nil, i)),
+				return resp.AppendCommand(dst, "SET", string(appendKey(nil, i)),
 					strings.Repeat("v", p.valueSize))
 			}},
 		},

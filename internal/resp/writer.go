@@ -215,10 +215,10 @@ func (w *Writer) Raw(b []byte) { w.Buf = append(w.Buf, b...) }
 
 // AppendCommand appends args as a request, an array of bulk strings. Commands have this form in the
 // append-only file and on the replication link.
-func AppendCommand(dst []byte, args ...[]byte) []byte {
-	dst = redcon.AppendArray(dst, len(args))
+func AppendCommand[T string | []byte](dst []byte, args ...T) []byte {
+	dst = appendHeader(dst, '*', len(args))
 	for _, a := range args {
-		dst = redcon.AppendBulk(dst, a)
+		dst = append(append(appendHeader(dst, '$', len(a)), a...), "\r\n"...)
 	}
 	return dst
 }
