@@ -1,4 +1,4 @@
-// Package lint holds the tree against the house rules that no linter knows: which layer may import
+// Package lint checks the tree for the house rules that no linter knows: which layer may import
 // which, in which order the engine's files use each other, who may use unsafe or read the wall
 // clock, how goroutines begin, and how long lines, functions and files may be. It has tests only.
 package lint
