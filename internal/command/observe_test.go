@@ -11,6 +11,7 @@ import (
 	"godwit/internal/logging"
 	"godwit/internal/metrics"
 	"godwit/internal/resp/client"
+	"godwit/internal/testserver"
 )
 
 // debugLocal returns a local whose client may use DEBUG.
@@ -316,16 +317,16 @@ func TestDebug(t *testing.T) {
 	}
 }
 
-// TestSetActiveExpire: without active expiry, an expired key stays in the table until a command
-// looks it up.
+// TestSetActiveExpire checks that without active expiry, an expired key stays in the table until a
+// command looks it up.
 func TestSetActiveExpire(t *testing.T) {
 	l := debugLocal(t)
 	slices := func(done func() bool) {
-		for start := time.Now(); !done() &&
-			time.Since(start) < 30*time.Second; time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(testserver.Patience); !done() && time.Now().Before(end); {
 			l.e.Enter()
 			l.e.Slice()
 			l.e.Leave()
+			time.Sleep(time.Millisecond)
 		}
 	}
 	db := l.e.KS.DB(0)

@@ -23,6 +23,7 @@ import (
 	"godwit/internal/persist"
 	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 	"godwit/internal/vfs"
 )
 
@@ -141,12 +142,12 @@ func (h *host) info() engine.PersistenceInfo {
 
 // settle turns the loop until no snapshot is being written and no rewrite is under way.
 func (h *host) settle() {
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(
-		100 * time.Microsecond) {
+	for end := time.Now().Add(testserver.Patience); time.Now().Before(end); {
 		if i := h.info(); !i.Saving && !i.AOF.RewriteInProgress {
 			return
 		}
 		h.turn()
+		time.Sleep(100 * time.Microsecond)
 	}
 	h.t.Fatal("a snapshot does not end")
 }
