@@ -92,15 +92,7 @@ func blockingGenerator(t *testing.T) *Generator {
 		"multi", "exec", "sort"} {
 		table[name] = &Command{Name: name, Group: "list"}
 	}
-	cov, err := Match(table, table, "7.0.15", func(*Command) bool { return true })
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := NewGenerator(GenConfig{Keys: 6, Clients: 3, DBs: 2}, cov)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return generatorOf(t, table, table)
 }
 
 // TestBlockRounds holds that rounds about blocking can be reproduced, consist of steps, and wait

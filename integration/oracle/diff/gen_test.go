@@ -55,7 +55,13 @@ func smallGenerator(t *testing.T) *Generator {
 	t.Helper()
 	ref := smallTable()
 	ref["set"].Args = ref["set"].Args[:4] // the reference server cannot know what came later
-	cov, err := Match(ref, smallTable(), "7.0.15", func(*Command) bool { return true })
+	return generatorOf(t, ref, smallTable())
+}
+
+// generatorOf returns a generator for the commands of the table that the reference server has.
+func generatorOf(t *testing.T, ref, table Table) *Generator {
+	t.Helper()
+	cov, err := Match(ref, table, "7.0.15", func(*Command) bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}
