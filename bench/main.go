@@ -172,7 +172,7 @@ func parseFlags(args []string, errw io.Writer) (options, error) {
 	fs.StringVar(&tests, "tests", strings.Join(testNames, ","), "commands of the throughput part")
 	fs.StringVar(&pipelines, "pipelines", "1,16,100", "pipeline depths of the throughput part")
 	fs.StringVar(&o.godwit, "godwit", "",
-		"server to measure as Godwit (default: build ./cmd/server into bin/godwit-server)")
+		"server to measure as Godwit (default: one that is built for this run)")
 	fs.StringVar(&o.redis, "redis", "redis-server", "server to measure against")
 	fs.StringVar(&o.output, "o", "", "also write the report to this file")
 	fs.StringVar(&o.readmePath, "readme", "",
