@@ -56,6 +56,15 @@ func TestParse(t *testing.T) {
 		if err != nil || !again.Equal(got) {
 			t.Errorf("%q: reads back as %v, %v", tt.in, again, err)
 		}
+		for cut := 1; cut < len(tt.in); cut++ {
+			if v, _, err := Parse([]byte(tt.in[:cut])); err != io.ErrUnexpectedEOF {
+				t.Errorf("%q: %v, %v", tt.in[:cut], v, err)
+			}
+		}
+		piecemeal := New(&dribble{from: strings.NewReader(tt.in)})
+		if raw, err := piecemeal.ReceiveRaw(); err != nil || string(raw) != tt.in {
+			t.Errorf("%q: comes byte by byte as %q, %v", tt.in, raw, err)
+		}
 	}
 }
 
