@@ -81,7 +81,7 @@ func report(s *diff.Session) string {
 	return b.String()
 }
 
-// TestRedisEqualsItself holds that nothing that is compared is random.
+// TestRedisEqualsItself checks that nothing that is compared is random.
 func TestRedisEqualsItself(t *testing.T) {
 	needRedis(t)
 	ref, tested := start(t, "redis-server")

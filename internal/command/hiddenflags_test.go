@@ -274,8 +274,8 @@ func compareSituations(t *testing.T, r *remote, in7 bool, to func(testing.TB) te
 	}
 }
 
-// TestPausedScripts: while writes are paused, scripts with the flag no-writes run. Others are held
-// back.
+// TestPausedScripts checks that while writes are paused, scripts with the flag no-writes run.
+// Others are held back.
 func TestPausedScripts(t *testing.T) {
 	p := testserver.Redis
 	redis, own := startPeer(t, p).party(t), newLocal(t)

@@ -91,7 +91,8 @@ func TestLatencyGraphWide(t *testing.T) {
 	}
 }
 
-// TestInfoFields: INFO has every field of redis-server, except those left out for a stated reason.
+// TestInfoFields checks that INFO has every field of redis-server, except those left out for a
+// stated reason.
 func TestInfoFields(t *testing.T) {
 	without := map[string]string{
 		"atomicvar_api": "no such choice", "gcc_version": "another language",
@@ -216,7 +217,7 @@ func TestSlowlogEntries(t *testing.T) {
 	}
 }
 
-// TestLatencyEvents: what takes longer than the threshold is recorded under its event.
+// TestLatencyEvents checks that what takes longer than the threshold is recorded under its event.
 func TestLatencyEvents(t *testing.T) {
 	l := debugLocal(t)
 	run(t, l, "config", "set", "latency-monitor-threshold", "5")
@@ -363,7 +364,8 @@ func TestMemoryUsage(t *testing.T) {
 	}
 }
 
-// TestShutdown: the options reach the server, and the reply is that the connection closes.
+// TestShutdown checks that the options reach the server, and the reply is that the connection
+// closes.
 func TestShutdown(t *testing.T) {
 	l := newLocal(t)
 	if v := run(t, l, "shutdown"); v.Str != "ERR Errors trying to SHUTDOWN. Check logs." {

@@ -188,8 +188,8 @@ func TestWatchSeesChangesRedis(t *testing.T) {
 	}
 }
 
-// TestWatchSeesExpiry: a key that has expired by EXEC has changed, whether or not anybody looked. A
-// key that had expired before WATCH has not.
+// TestWatchSeesExpiry checks that a key that has expired by EXEC has changed, whether or not
+// anybody looked. A key that had expired before WATCH has not.
 func TestWatchSeesExpiry(t *testing.T) {
 	l := newLocal(t)
 	l.e.SetActiveExpire(false)
@@ -239,7 +239,8 @@ func TestWatchSeesEviction(t *testing.T) {
 	}
 }
 
-// TestWatchSeesServedClients: a blocked client takes the element that another one pushed.
+// TestWatchSeesServedClients checks that a blocked client takes the element that another one
+// pushed.
 func TestWatchSeesServedClients(t *testing.T) {
 	l := newLocal(t)
 	blocked, other := l.join(), l.join()
@@ -301,8 +302,8 @@ func TestWatchState(t *testing.T) {
 	}
 }
 
-// TestTransactionPropagation: a transaction propagates as one unit, or not at all if nothing
-// changed. Its effects replace commands that depend on the clock or on chance.
+// TestTransactionPropagation checks that a transaction propagates as one unit, or not at all if
+// nothing changed. Its effects replace commands that depend on the clock or on chance.
 func TestTransactionPropagation(t *testing.T) {
 	l := newLocal(t)
 	s := propagationtest.Attach(&l.e.Feed)
@@ -332,8 +333,8 @@ func TestTransactionPropagation(t *testing.T) {
 	}
 }
 
-// TestTransactionTime: time stands still in a transaction. A key that exists for its first command
-// exists for its last.
+// TestTransactionTime checks that time stands still in a transaction. A key that exists for its
+// first command exists for its last.
 func TestTransactionTime(t *testing.T) {
 	l := debugLocal(t)
 	l.lines(t, "SET k v PX 20; MULTI; EXISTS k; DEBUG SLEEP 0.03; EXISTS k")
@@ -345,8 +346,8 @@ func TestTransactionTime(t *testing.T) {
 	}
 }
 
-// TestTransactionObserved: MULTI, the commands and EXEC are counted and shown as they run. The time
-// of EXEC includes all commands.
+// TestTransactionObserved checks that MULTI, the commands and EXEC are counted and shown as they
+// run. The time of EXEC includes all commands.
 func TestTransactionObserved(t *testing.T) {
 	l := debugLocal(t)
 	monitor, other := l.join(), l.join()
@@ -393,7 +394,8 @@ func TestTransactionObserved(t *testing.T) {
 	}
 }
 
-// TestTransactionAllocations: queueing and running commands that do not allocate does not allocate.
+// TestTransactionAllocations checks that queueing and running commands that do not allocate does
+// not allocate.
 func TestTransactionAllocations(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("checks allocate")
@@ -541,7 +543,7 @@ func (w *watchers) state(db int, key string) string {
 	return fmt.Sprint(at.Int, " ", dump.Str)
 }
 
-// TestWatchManyKeys: a flush with many watched keys does not take long.
+// TestWatchManyKeys checks that a flush with many watched keys does not take long.
 func TestWatchManyKeys(t *testing.T) {
 	l := newLocal(t)
 	const n = 100_000

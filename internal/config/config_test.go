@@ -434,7 +434,7 @@ maxmemory-clients 5%
 	rewriteAgain(t, c, path)
 }
 
-// checkRewritten holds the rewritten file against want, and looks for what a rewrite may leave.
+// checkRewritten compares the rewritten file with want, and looks for what a rewrite may leave.
 func checkRewritten(t *testing.T, path, want string) {
 	t.Helper()
 	got, _ := os.ReadFile(path)

@@ -268,7 +268,7 @@ func TestFiresInOrder(t *testing.T) {
 	}
 }
 
-// TestBudgetBoundsEachCall holds that a call does no more than its budget, moves included.
+// TestBudgetBoundsEachCall checks that a call does no more than its budget, moves included.
 func TestBudgetBoundsEachCall(t *testing.T) {
 	w := newWheel(t, t0)
 	const n, budget = 100_000, 500

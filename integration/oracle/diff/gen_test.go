@@ -87,7 +87,7 @@ func TestRoundsAreReproducible(t *testing.T) {
 	}
 }
 
-// TestStreamsStayCheapAndTimeless holds what guards promise: no deadline that could pass during a
+// TestStreamsStayCheapAndTimeless checks what guards promise: no deadline that could pass during a
 // run, no long block, no offset that costs megabytes.
 func TestStreamsStayCheapAndTimeless(t *testing.T) {
 	for _, c := range smallGenerator(t).Round(1, 0, 60_000) {
@@ -133,7 +133,7 @@ func TestStreamsStayCheapAndTimeless(t *testing.T) {
 	}
 }
 
-// TestStreamsReachEverything holds that each command, option and kind of mistake appears.
+// TestStreamsReachEverything checks that each command, option and kind of mistake appears.
 func TestStreamsReachEverything(t *testing.T) {
 	seen := map[string]int{}
 	for _, c := range smallGenerator(t).Round(2, 0, 30_000) {

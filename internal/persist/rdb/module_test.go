@@ -82,7 +82,7 @@ func TestModuleID(t *testing.T) {
 	}
 }
 
-// TestRedisBloomRecord holds the record of a filter of RedisBloom's kind against one written by
+// TestRedisBloomRecord compares the record of a filter of RedisBloom's kind with one written by
 // hand after its rdb_save.
 func TestRedisBloomRecord(t *testing.T) {
 	var p Parts

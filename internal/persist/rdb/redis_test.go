@@ -110,8 +110,8 @@ func TestRedisLoads(t *testing.T) {
 	}
 }
 
-// TestDumpOfRedis holds payloads to those of redis-server, where order and encoding are the same
-// there.
+// TestDumpOfRedis compares payloads with those of redis-server, where both have the same order and
+// encoding.
 func TestDumpOfRedis(t *testing.T) {
 	s := startRedis(t, "", "--rdbcompression", "no")
 	seed, rng := newSeed(t)
