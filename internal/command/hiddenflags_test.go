@@ -56,11 +56,11 @@ type remoteParty struct {
 
 func (r *remote) party(t testing.TB) *remoteParty {
 	t.Helper()
-	c, err := client.Dial("unix", r.sock)
+	c, err := r.s.Dial()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &remoteParty{remote: &remote{c, r.sock}}
+	p := &remoteParty{remote: &remote{c, r.s}}
 	p.id = strconv.FormatInt(ok(t, p, "CLIENT ID").Int, 10)
 	return p
 }

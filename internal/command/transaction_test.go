@@ -2,7 +2,6 @@ package command
 
 import (
 	"fmt"
-	"net"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -175,12 +174,7 @@ func TestWatchSeesChanges(t *testing.T) {
 // TestWatchSeesChangesRedis proves the expectations on redis-server.
 func TestWatchSeesChangesRedis(t *testing.T) {
 	redis := startRedis(t)
-	conn, err := net.Dial("unix", redis.sock)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	other := &remote{c: client.New(conn)}
+	other := dialServer(t, redis.s)
 	for _, c := range watchedChanges {
 		linesOf(t, redis, "FLUSHALL; SELECT 0")
 		linesOf(t, other, "SELECT 0")
