@@ -54,9 +54,9 @@ func moduleGroups(p *plan) []sketchGroup {
 // bloomPerCommand is the number of items that a command of the load adds.
 const bloomPerCommand = 100
 
-// bloomGroup has a filter for ten times the plan's number of elements at 1 %, beside as many
-// strings as there are elements. The filter holds every second item and is half full, so it has
-// about half of the items that the cases ask for.
+// bloomGroup returns the cases of Bloom filters: one for ten times the plan's number of elements at
+// 1 %, beside as many strings as there are elements. The filter holds every second item and is half
+// full, so it has about half of the items that the cases ask for.
 func bloomGroup(p *plan) sketchGroup {
 	const key, item = "key:__rand_int__", "item:__rand_int__"
 	items := 10 * p.elements
@@ -89,7 +89,7 @@ func bloomGroup(p *plan) sketchGroup {
 	}
 }
 
-// hllGroup has ten HyperLogLogs of 100,000 elements.
+// hllGroup returns the cases of ten HyperLogLogs of 100,000 elements.
 func hllGroup(p *plan) sketchGroup {
 	ten := make([]string, 10)
 	for i := range ten {
@@ -123,9 +123,9 @@ func hllGroup(p *plan) sketchGroup {
 // geoPerCommand is the number of places that a command of the load adds.
 const geoPerCommand = 10
 
-// geoGroup has places all over a country, one for every three square kilometers at a million
-// places. Searches are around one of them: the small ones find one or two places, the large ones
-// some 2,500.
+// geoGroup returns the cases of places all over a country, one for every three square kilometers at
+// a million places. Searches are around one of them: the small ones find one or two places, the
+// large ones some 2,500.
 func geoGroup(p *plan) sketchGroup {
 	load := generated{"places", p.elements / geoPerCommand,
 		func(dst []byte, rnd *rand.Rand, i int) []byte {
@@ -161,7 +161,7 @@ func geoGroup(p *plan) sketchGroup {
 	}
 }
 
-// throttleGroup has a bucket for each key, slow enough to stay.
+// throttleGroup returns the cases of CL.THROTTLE: a bucket for each key, slow enough to stay.
 func throttleGroup(p *plan) sketchGroup {
 	const key = "key:__rand_int__"
 	bucket := []string{"15", "30", "86400"}

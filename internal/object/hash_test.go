@@ -23,7 +23,7 @@ type modelField struct {
 	deadline int64
 }
 
-// visible is the model without what is due.
+// visible returns the model without what is due.
 func (m hashModel) visible(now int64) map[string]modelField {
 	out := map[string]modelField{}
 	for f, v := range m {

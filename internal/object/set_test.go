@@ -17,7 +17,7 @@ import (
 	"godwit/internal/listpack"
 )
 
-// setHeap is a heap with limits for sets: intset entries, listpack entries and value.
+// setHeap returns a heap with limits for sets: intset entries, listpack entries and value.
 func setHeap(t testing.TB, seed uint64, limits ...int) *Heap {
 	a := arena.New()
 	t.Cleanup(func() {

@@ -109,7 +109,7 @@ func (h *host) write(words ...string) {
 	h.promise()
 }
 
-// turn is what the loop does between commands.
+// turn does what the loop does between commands.
 func (h *host) turn() {
 	h.e.Enter()
 	h.e.Slice()
@@ -152,8 +152,8 @@ func (h *host) settle() {
 	h.t.Fatal("a snapshot does not end")
 }
 
-// randomWrite is a change of a small data set of all types, with collections beyond the packed
-// encodings.
+// randomWrite returns a command that changes a small data set of all types, with collections beyond
+// the packed encodings.
 func randomWrite(rnd *rand.Rand) []string {
 	key := fmt.Sprint(rnd.IntN(3))
 	elem := fmt.Sprintf("element:%d", rnd.IntN(20))

@@ -84,7 +84,7 @@ func (w *Writer) Bulk(b []byte) {
 	w.Buf = append(buf, '\r', '\n')
 }
 
-// BulkString is Bulk for a string.
+// BulkString does what Bulk does, for a string.
 func (w *Writer) BulkString(s string) { w.Buf = redcon.AppendBulkString(w.Buf, s) }
 
 // BulkInt appends n as a bulk string of decimal digits (what GET answers for an integer value).

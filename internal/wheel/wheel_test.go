@@ -365,7 +365,7 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkLife is the whole cost of a record: Add, its moves down, and firing.
+// BenchmarkLife measures the whole cost of a record: Add, its moves down, and firing.
 func BenchmarkLife(b *testing.B) {
 	w := newWheel(b, t0)
 	rnd := rand.New(rand.NewSource(1))

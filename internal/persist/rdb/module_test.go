@@ -32,7 +32,7 @@ func fillFilter(t testing.TB, db *keyspace.DB, key string, p bloom.Params, n int
 	return db.CreateSketch([]byte(key), object.TypeBloom, s).Sketch()
 }
 
-// encodedFilter is the record type and value of such a filter.
+// encodedFilter returns the record type and value of such a filter.
 func encodedFilter(t testing.TB, p bloom.Params, n int) []byte {
 	ks := newKeyspace(t, redisLimits(), 1)
 	fillFilter(t, ks.DB(0), "k", p, n)

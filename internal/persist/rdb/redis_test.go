@@ -44,7 +44,7 @@ func (s *redisServer) do(args ...any) client.Value {
 	return v
 }
 
-// image is what database db of the server holds, in the form of the function of that name.
+// image returns what database db of the server holds, in the form of the function of that name.
 func (s *redisServer) image(db int) map[string]string {
 	s.t.Helper()
 	s.do("SELECT", db)
