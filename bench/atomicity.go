@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"godwit/internal/resp"
 )
 
 // targetMulti is the least throughput of transactions of ten commands, as Godwit ÷ Redis.
@@ -31,7 +33,7 @@ const (
 
 // multiRequest returns a transaction of ten commands on different keys below keys.
 func multiRequest(keys int, command func(dst []byte, key int) []byte, reply string) request {
-	head, tail := appendCommand(nil, "MULTI"), appendCommand(nil, "EXEC")
+	head, tail := resp.AppendCommand(nil, "MULTI"), resp.AppendCommand(nil, "EXEC")
 	return request{
 		reply: "+OK\r\n" + strings.Repeat("+QUEUED\r\n", multiCommands) +
 			fmt.Sprintf("*%d\r\n", multiCommands) + strings.Repeat(reply, multiCommands),
@@ -61,7 +63,7 @@ func multiGets(keys, size int) request {
 
 // watched puts a WATCH of one key in front of each transaction.
 func watched(r request, conn int) request {
-	watch := appendCommand(nil, "WATCH", fmt.Sprint("watched:", conn))
+	watch := resp.AppendCommand(nil, "WATCH", fmt.Sprint("watched:", conn))
 	return request{
 		reply:  "+OK\r\n" + r.reply,
 		append: func(dst []byte, i int) []byte { return r.append(append(dst, watch...), i) },

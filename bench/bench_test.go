@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"godwit/internal/resp"
 	"godwit/internal/testserver"
 )
 
@@ -86,9 +87,10 @@ func TestAppendKey(t *testing.T) {
 }
 
 func TestRequests(t *testing.T) {
-	equal(t, string(appendCommand(nil, "SET", "key:000000000042", "xxx")),
+	equal(t, string(resp.AppendCommand(nil, "SET", "key:000000000042", "xxx")),
 		string(setKeys(3).append(nil, 42)))
-	equal(t, string(appendCommand(nil, "SET", "key:000000001042", "xxx", "PXAT", "1700000000142")),
+	equal(t, string(resp.AppendCommand(nil,
+		"SET", "key:000000001042", "xxx", "PXAT", "1700000000142")),
 		string(setExpiringKeys(3, 1_700_000_000_100).append(nil, 1042)))
 	var out bytes.Buffer
 	succeeds(t, writeRequests(&out, setKeys(64), 5, 5000))

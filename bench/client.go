@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"godwit/internal/resp"
 	"godwit/internal/resp/client"
 	"godwit/internal/testserver"
 )
@@ -33,7 +34,7 @@ func dial(addr string) (*control, error) {
 // do sends one command and returns its reply as text, "" for a null bulk. An error reply is an
 // error.
 func (c *control) do(args ...string) (string, error) {
-	if err := c.Send(appendCommand(nil, args...)); err != nil {
+	if err := c.Send(resp.AppendCommand(nil, args...)); err != nil {
 		return "", err
 	}
 	v, err := c.Receive()
@@ -67,20 +68,6 @@ func dbsize(c *control) (int, error) {
 		return 0, err
 	}
 	return strconv.Atoi(s)
-}
-
-func appendCommand(dst []byte, args ...string) []byte {
-	dst = append(dst, '*')
-	dst = strconv.AppendInt(dst, int64(len(args)), 10)
-	dst = append(dst, "\r\n"...)
-	for _, a := range args {
-		dst = append(dst, '$')
-		dst = strconv.AppendInt(dst, int64(len(a)), 10)
-		dst = append(dst, "\r\n"...)
-		dst = append(dst, a...)
-		dst = append(dst, "\r\n"...)
-	}
-	return dst
 }
 
 const keyLen = len("key:") + 12
@@ -127,7 +114,7 @@ func setExpiringKeys(size int, fromMs int64) request {
 // getMissing returns requests that look up keys that do not exist: this changes nothing, but
 // advances a rehash.
 func getMissing() request {
-	cmd := appendCommand(nil, "GET", "no such key")
+	cmd := resp.AppendCommand(nil, "GET", "no such key")
 	return request{reply: "$-1\r\n", append: func(dst []byte, _ int) []byte {
 		return append(dst, cmd...)
 	}}

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"godwit/internal/resp"
 )
 
 // collectionTest is one run of redis-benchmark against collections. The tests of one round go to
@@ -149,19 +151,19 @@ func elementKinds(n int) []elementKind {
 	value := func(i int) string { return strings.Repeat(strconv.Itoa(i%10), 2+i%7) }
 	return []elementKind{
 		{generated{"zset", n, func(dst []byte, rnd *rand.Rand, i int) []byte {
-			return appendCommand(dst, "ZADD", "k", strconv.Itoa(rnd.IntN(1<<30)), member(i))
+			return resp.AppendCommand(dst, "ZADD", "k", strconv.Itoa(rnd.IntN(1<<30)), member(i))
 		}}, "member", 0.75},
 		{generated{"hash", n, func(dst []byte, _ *rand.Rand, i int) []byte {
-			return appendCommand(dst, "HSET", "k", member(i), value(i))
+			return resp.AppendCommand(dst, "HSET", "k", member(i), value(i))
 		}}, "field", 0.8},
 		{generated{"set", n, func(dst []byte, _ *rand.Rand, i int) []byte {
-			return appendCommand(dst, "SADD", "k", member(i))
+			return resp.AppendCommand(dst, "SADD", "k", member(i))
 		}}, "member", 0.85},
 		{generated{"list", n, func(dst []byte, _ *rand.Rand, i int) []byte {
-			return appendCommand(dst, "RPUSH", "k", member(i))
+			return resp.AppendCommand(dst, "RPUSH", "k", member(i))
 		}}, "element", 1.0},
 		{generated{"small hashes", n, func(dst []byte, _ *rand.Rand, i int) []byte {
-			return appendCommand(dst, "HSET", string(appendKey(nil, i)), "field:1", value(i),
+			return resp.AppendCommand(dst, "HSET", string(appendKey(nil, i)), "field:1", value(i),
 				"field:2", value(i+1), "field:3", value(i+2),
 				"field:4", value(i+3), "field:5", value(i+4))
 		}}, "hash of 5 fields", 0.85},
@@ -225,15 +227,15 @@ func bigCommands(n, ops int) []generated {
 	start := func(rnd *rand.Rand) string { return strconv.Itoa(rnd.IntN(n)) }
 	return []generated{
 		{"ZRANK", ops, func(dst []byte, rnd *rand.Rand, _ int) []byte {
-			return appendCommand(dst, "ZRANK", "big", string(bigMember(nil, rnd.IntN(n))))
+			return resp.AppendCommand(dst, "ZRANK", "big", string(bigMember(nil, rnd.IntN(n))))
 		}},
 		{"ZRANGE by rank", ops, func(dst []byte, rnd *rand.Rand, _ int) []byte {
 			i := rnd.IntN(n)
-			return appendCommand(dst, "ZRANGE", "big", strconv.Itoa(i), strconv.Itoa(i+9))
+			return resp.AppendCommand(dst, "ZRANGE", "big", strconv.Itoa(i), strconv.Itoa(i+9))
 		}},
 		{"ZRANGE by score", ops, func(dst []byte, rnd *rand.Rand, _ int) []byte {
-			return appendCommand(dst, "ZRANGE", "big", start(rnd), "+inf", "BYSCORE", "LIMIT", "0",
-				"10")
+			return resp.AppendCommand(dst, "ZRANGE", "big", start(rnd), "+inf", "BYSCORE",
+				"LIMIT", "0", "10")
 		}},
 	}
 }
@@ -248,7 +250,7 @@ func bigLoad(key, command string, from, n int) generated {
 			}
 			args = append(args, string(bigMember(nil, from+j)))
 		}
-		return appendCommand(dst, args...)
+		return resp.AppendCommand(dst, args...)
 	}}
 }
 
@@ -303,7 +305,7 @@ func (b *bench) bigOnce(ctx context.Context, side int, cmds []generated) (cpu []
 	}
 	one := func(args ...string) generated {
 		return generated{args[0], 1, func(dst []byte, _ *rand.Rand, _ int) []byte {
-			return appendCommand(dst, args...)
+			return resp.AppendCommand(dst, args...)
 		}}
 	}
 	for _, g := range append(cmds, one("ZUNIONSTORE", "dst", "2", "z1", "z2"),

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"godwit/internal/resp"
 	"godwit/internal/testserver"
 )
 
@@ -42,7 +43,7 @@ func snapshotKinds() []snapshotKind {
 	strs := func(n int) generated {
 		value := strings.Repeat("x", 64)
 		return generated{"strings", n, func(dst []byte, _ *rand.Rand, i int) []byte {
-			return appendCommand(dst, "SET", string(appendKey(nil, i)), value)
+			return resp.AppendCommand(dst, "SET", string(appendKey(nil, i)), value)
 		}}
 	}
 	set := []string{"set", "key:__rand_int__", strings.Repeat("y", 64)}
@@ -223,18 +224,19 @@ func mixedKeys(n int) generated {
 		value := func(j int) string { return strconv.Itoa(rnd.IntN(1<<20) + j) }
 		switch i % 10 {
 		case 0:
-			return appendCommand(dst, "HSET", key, "field:1", value(1), "field:2", value(2),
+			return resp.AppendCommand(dst, "HSET", key, "field:1", value(1), "field:2", value(2),
 				"field:3", value(3), "field:4", value(4))
 		case 1:
-			return appendCommand(dst, "RPUSH", key, value(1), value(2), "element "+value(3),
+			return resp.AppendCommand(dst, "RPUSH", key, value(1), value(2), "element "+value(3),
 				value(4), value(5))
 		case 2:
-			return appendCommand(dst, "SADD", key, value(1), value(2), value(3), value(4), value(5))
+			return resp.AppendCommand(dst, "SADD", key, value(1), value(2), value(3), value(4),
+				value(5))
 		case 3:
-			return appendCommand(dst, "ZADD", key, value(1), "a", value(2), "b", value(3), "c",
+			return resp.AppendCommand(dst, "ZADD", key, value(1), "a", value(2), "b", value(3), "c",
 				value(4), "d")
 		}
-		return appendCommand(dst, "SET", key, strings.Repeat(value(0)+" some text ", 3))
+		return resp.AppendCommand(dst, "SET", key, strings.Repeat(value(0)+" some text ", 3))
 	}}
 }
 

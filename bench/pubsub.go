@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"godwit/internal/resp"
 )
 
 // targetPublish is the least throughput of PUBLISH, as Godwit ÷ Redis.
@@ -67,7 +69,7 @@ func (b *bench) publish(ctx context.Context, side, subscribers, pipeline int) (r
 	defer s.stop()
 	ops := max(1000, b.plan.ops("publish", pipeline)*4/(4+subscribers))
 	message := strings.Repeat("x", pubsubMessage)
-	frame := len(appendCommand(nil, "message", "channel", message))
+	frame := len(resp.AppendCommand(nil, "message", "channel", message))
 	d, err := newDrain(s.Addr, subscribers)
 	if err != nil {
 		return 0, 0, err
@@ -119,7 +121,7 @@ func (d *drain) subscribe(addr string) error {
 		return err
 	}
 	defer c.Close()
-	if _, err := c.Write(appendCommand(nil, "SUBSCRIBE", "channel")); err != nil {
+	if _, err := c.Write(resp.AppendCommand(nil, "SUBSCRIBE", "channel")); err != nil {
 		return err
 	}
 	const want = "*3\r\n$9\r\nsubscribe\r\n$7\r\nchannel\r\n:1\r\n"

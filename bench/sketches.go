@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
+
+	"godwit/internal/resp"
 )
 
 // targetModule is the least throughput of a command that Redis has only in modules, as a share of a
@@ -52,9 +54,9 @@ func moduleGroups(p *plan) []sketchGroup {
 // bloomPerCommand is the number of items that a command of the load adds.
 const bloomPerCommand = 100
 
-// bloomGroup has a filter for ten times the plan's number of elements at 1 %, beside as many
-// strings as there are elements. The filter holds every second item and is half full, so it has
-// about half of the items that the cases ask for.
+// bloomGroup returns the cases of Bloom filters: one for ten times the plan's number of elements at
+// 1 %, beside as many strings as there are elements. The filter holds every second item and is half
+// full, so it has about half of the items that the cases ask for.
 func bloomGroup(p *plan) sketchGroup {
 	const key, item = "key:__rand_int__", "item:__rand_int__"
 	items := 10 * p.elements
@@ -62,17 +64,17 @@ func bloomGroup(p *plan) sketchGroup {
 		name: "Bloom filter", keys: p.elements,
 		load: []generated{
 			{"filter", 1, func(dst []byte, _ *rand.Rand, _ int) []byte {
-				return appendCommand(dst, "BF.RESERVE", "filter", "0.01", strconv.Itoa(items))
+				return resp.AppendCommand(dst, "BF.RESERVE", "filter", "0.01", strconv.Itoa(items))
 			}},
 			{"items", items / 2 / bloomPerCommand, func(dst []byte, _ *rand.Rand, i int) []byte {
 				args := []string{"BF.MADD", "filter"}
 				for j := range bloomPerCommand {
 					args = append(args, fmt.Sprintf("item:%012d", (i*bloomPerCommand+j)*2))
 				}
-				return appendCommand(dst, args...)
+				return resp.AppendCommand(dst, args...)
 			}},
 			{"strings", p.elements, func(dst []byte, _ *rand.Rand, i int) []byte {
-				return appendCommand(dst, "SET", string(appendKey(nil, i)),
+				return resp.AppendCommand(dst, "SET", string(appendKey(nil, i)),
 					strings.Repeat("v", p.valueSize))
 			}},
 		},
@@ -87,7 +89,7 @@ func bloomGroup(p *plan) sketchGroup {
 	}
 }
 
-// hllGroup has ten HyperLogLogs of 100,000 elements.
+// hllGroup returns the cases of ten HyperLogLogs of 100,000 elements.
 func hllGroup(p *plan) sketchGroup {
 	ten := make([]string, 10)
 	for i := range ten {
@@ -98,7 +100,7 @@ func hllGroup(p *plan) sketchGroup {
 		for j := range 100 {
 			args = append(args, fmt.Sprintf("%d:%d", i, j))
 		}
-		return appendCommand(dst, args...)
+		return resp.AppendCommand(dst, args...)
 	}}
 	return sketchGroup{
 		name: "HyperLogLog", keys: p.elements, load: []generated{load},
@@ -121,9 +123,9 @@ func hllGroup(p *plan) sketchGroup {
 // geoPerCommand is the number of places that a command of the load adds.
 const geoPerCommand = 10
 
-// geoGroup has places all over a country, one for every three square kilometers at a million
-// places. Searches are around one of them: the small ones find one or two places, the large ones
-// some 2,500.
+// geoGroup returns the cases of places all over a country, one for every three square kilometers at
+// a million places. Searches are around one of them: the small ones find one or two places, the
+// large ones some 2,500.
 func geoGroup(p *plan) sketchGroup {
 	load := generated{"places", p.elements / geoPerCommand,
 		func(dst []byte, rnd *rand.Rand, i int) []byte {
@@ -133,7 +135,7 @@ func geoGroup(p *plan) sketchGroup {
 					fmt.Sprintf("%.6f", 25+15*rnd.Float64()),
 					fmt.Sprintf("place:%012d", i*geoPerCommand+j))
 			}
-			return appendCommand(dst, args...)
+			return resp.AppendCommand(dst, args...)
 		}}
 	search := func(name, radius string, scale float64, options ...string) sketchCase {
 		args := append([]string{"GEOSEARCH", "geo", "FROMMEMBER", "place:__rand_int__",
@@ -159,7 +161,7 @@ func geoGroup(p *plan) sketchGroup {
 	}
 }
 
-// throttleGroup has a bucket for each key, slow enough to stay.
+// throttleGroup returns the cases of CL.THROTTLE: a bucket for each key, slow enough to stay.
 func throttleGroup(p *plan) sketchGroup {
 	const key = "key:__rand_int__"
 	bucket := []string{"15", "30", "86400"}
@@ -167,11 +169,11 @@ func throttleGroup(p *plan) sketchGroup {
 		name: "CL.THROTTLE", keys: p.elements,
 		load: []generated{
 			{"buckets", p.elements, func(dst []byte, _ *rand.Rand, i int) []byte {
-				return appendCommand(dst,
+				return resp.AppendCommand(dst,
 					append([]string{"CL.THROTTLE", "b" + string(appendKey(nil, i))}, bucket...)...)
 			}},
 			{"strings", p.elements, func(dst []byte, _ *rand.Rand, i int) []byte {
-				return appendCommand(dst, "SET", string(appendKey(nil, i)),
+				return resp.AppendCommand(dst, "SET", string(appendKey(nil, i)),
 					strings.Repeat("v", p.valueSize))
 			}},
 		},

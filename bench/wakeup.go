@@ -8,6 +8,8 @@ import (
 	"io"
 	"runtime"
 	"time"
+
+	"godwit/internal/resp"
 )
 
 // targetWakeup is the most that the p50 from a push to the reply of a waiting BLPOP may be, as
@@ -72,7 +74,8 @@ func (b *bench) wakeupRun(ctx context.Context, side, others int) (latencies, err
 			return latencies{}, err
 		}
 		defer c.Close()
-		if err := c.Send(appendCommand(nil, "BLPOP", fmt.Sprintf("other:%d", i), "0")); err != nil {
+		block := resp.AppendCommand(nil, "BLPOP", fmt.Sprintf("other:%d", i), "0")
+		if err := c.Send(block); err != nil {
 			return latencies{}, err
 		}
 	}

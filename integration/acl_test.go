@@ -50,7 +50,7 @@ func TestACLRevoked(t *testing.T) {
 	}()
 	require.Eventually(t, func() bool {
 		return infoField(t, admin, "blocked_clients") == "1"
-	}, 10*time.Second, time.Millisecond)
+	}, patience, time.Millisecond)
 	require.NoError(t, admin.ACLSetUser(ctx, "worker", "resetkeys").Err())
 	require.NoError(t, admin.RPush(ctx, "job:list", "x").Err())
 	require.Contains(t, <-waiting, "NOPERM")

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -496,27 +495,9 @@ func TestBlockedFairness(t *testing.T) {
 // TestBlockedCostNothing checks that ten thousand blocked clients take no more CPU than as many
 // idle ones, and that all of them end in time.
 func TestBlockedCostNothing(t *testing.T) {
-	n := 10_000
-	if testing.Short() || raceEnabled {
-		n = 2000
-	}
-	var limit syscall.Rlimit
-	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
-	if limit.Max < uint64(n)+500 {
-		t.Skipf("at most %d descriptors are allowed", limit.Max)
-	}
-	s := startServer(t, "--maxclients", fmt.Sprint(n+10))
+	s, n := startForMany(t)
 	c := s.client(t)
-	conns := make([]net.Conn, n)
-	for i := range conns {
-		var err error
-		conns[i], err = net.Dial("tcp", s.Addr)
-		require.NoError(t, err)
-		defer conns[i].Close()
-	}
-	eventually(t, "all are accepted", func() bool {
-		return infoInt(t, c, "connected_clients") >= int64(n)
-	})
+	conns := s.dialMany(t, c, n)
 	idle := s.cpu(t, 2*time.Second)
 	for i, conn := range conns {
 		_, err := fmt.Fprintf(conn, "BLPOP k:%d all %d.5\r\n", i, 1000*(i%2))

@@ -158,10 +158,10 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// TestIdleConnections checks that ten thousand idle connections cost little, and that all work when
-// they wake.
-func TestIdleConnections(t *testing.T) {
-	n := 10_000
+// startForMany starts a server for n clients: ten thousand, or fewer where that takes too long.
+func startForMany(t *testing.T) (s *server, n int) {
+	t.Helper()
+	n = 10_000
 	if testing.Short() || raceEnabled {
 		n = 2000
 	}
@@ -170,19 +170,33 @@ func TestIdleConnections(t *testing.T) {
 	if limit.Max < uint64(n)+500 {
 		t.Skipf("at most %d descriptors are allowed", limit.Max)
 	}
-	s := startServer(t, "--maxclients", fmt.Sprint(n+10))
-	c := s.client(t)
-	before := infoInt(t, c, "used_memory_rss")
+	return startServer(t, "--maxclients", fmt.Sprint(n+10)), n
+}
+
+// dialMany opens n connections, which the end of the test closes, and waits until the server has
+// accepted them all. It asks through c.
+func (s *server) dialMany(t *testing.T, c *redis.Client, n int) []net.Conn {
+	t.Helper()
 	conns := make([]net.Conn, n)
 	for i := range conns {
 		var err error
 		conns[i], err = net.Dial("tcp", s.Addr)
 		require.NoError(t, err)
-		defer conns[i].Close()
+		t.Cleanup(func() { conns[i].Close() })
 	}
 	eventually(t, "all are accepted", func() bool {
 		return infoInt(t, c, "connected_clients") >= int64(n)
 	})
+	return conns
+}
+
+// TestIdleConnections checks that ten thousand idle connections cost little, and that all work when
+// they wake.
+func TestIdleConnections(t *testing.T) {
+	s, n := startForMany(t)
+	c := s.client(t)
+	before := infoInt(t, c, "used_memory_rss")
+	conns := s.dialMany(t, c, n)
 	if built.godwit && !raceEnabled {
 		if per := (infoInt(t, c, "used_memory_rss") - before) / int64(n); per > 16<<10 {
 			t.Errorf("%d bytes for each idle connection", per)

@@ -259,11 +259,29 @@ func (st *stage) gather() []string {
 	return out
 }
 
+// settle waits until the server has run a command that it does not reply to.
+func (st *stage) settle(t *testing.T, command string) {
+	t.Helper()
+	name, rest, _ := strings.Cut(command, " ")
+	if name == "sleep" || name == "close" {
+		return
+	}
+	words := strings.Fields(strings.ToLower(rest[strings.LastIndex(rest, ";")+1:]))
+	last := words[0]
+	if last == "client" {
+		last += "|" + words[1]
+	}
+	eventually(t, command+" runs", func() bool {
+		list := do(t, st.admin, "CLIENT", "LIST", "ID", st.actor(name).id).Text()
+		return strings.Contains(list, " cmd="+last+" ")
+	})
+}
+
 // expect compares what comes with the wanted lines.
 func (st *stage) expect(t *testing.T, s *talkStep) {
 	t.Helper()
 	if len(s.want) == 0 {
-		time.Sleep(20 * time.Millisecond) // nothing tells that the step was done
+		st.settle(t, strings.TrimPrefix(s.command, "~ "))
 	}
 	var got []string
 	for _, line := range s.want {

@@ -58,7 +58,7 @@ func TestThrottleVanishes(t *testing.T) {
 	require.EqualValues(t, 1, c.Exists(t.Context(), "soon").Val())
 	require.Eventually(t, func() bool {
 		return c.DBSize(t.Context()).Val() == 0
-	}, 5*time.Second, 10*time.Millisecond)
+	}, patience, 10*time.Millisecond)
 	require.NoError(t, c.Do(t.Context(), "CL.THROTTLE", "long", 0, 1, 1000).Err())
 	before := c.Get(t.Context(), "long").Val()
 	s.Stop()

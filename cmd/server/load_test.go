@@ -86,7 +86,7 @@ func drive(b *testing.B, addr string, seed uint64, n int) {
 	}
 }
 
-// request is one of those that redis-benchmark sends.
+// request returns one of the commands that redis-benchmark sends.
 func request(rng *rand.Rand, key, value string) []any {
 	element := "element:" + key
 	switch rng.IntN(24) {

@@ -248,7 +248,7 @@ func TestSystemd(t *testing.T) {
 	p.exits(0)
 }
 
-// TestLogLines holds every line of the log against the format that log shippers know.
+// TestLogLines compares every line of the log with the format that log shippers know.
 func TestLogLines(t *testing.T) {
 	p, _ := serving(t)
 	line := regexp.MustCompile(fmt.Sprintf(

@@ -81,7 +81,7 @@ func report(s *diff.Session) string {
 	return b.String()
 }
 
-// TestRedisEqualsItself holds that nothing that is compared is random.
+// TestRedisEqualsItself checks that nothing that is compared is random.
 func TestRedisEqualsItself(t *testing.T) {
 	needRedis(t)
 	ref, tested := start(t, "redis-server")
@@ -207,7 +207,7 @@ func binary(t *testing.T) string {
 	return bin
 }
 
-// TestGodwitEqualsRedis is the short form of the command's long run.
+// TestGodwitEqualsRedis runs the short form of the long run of the command.
 func TestGodwitEqualsRedis(t *testing.T) {
 	needRedis(t)
 	ref, tested := start(t, binary(t))

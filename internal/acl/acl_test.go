@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// testTable is a small table of commands.
+// testTable returns a small table of commands.
 func testTable() *spec.Table {
 	entry := func(name string, group spec.Group, flags spec.Flag) *spec.Command {
 		return &spec.Command{Name: name, Arity: -1, Group: group, Flags: flags, Since: "1",

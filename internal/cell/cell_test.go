@@ -14,7 +14,7 @@ import (
 // epoch is a realistic now.
 const epoch = int64(1_790_000_000_123_456_789)
 
-// reply is a result as the client sees it.
+// reply returns a result as the client sees it.
 func reply(r Result) [5]int64 {
 	var limited int64
 	if r.Limited {

@@ -7,7 +7,8 @@ import (
 	"godwit/internal/invariant"
 )
 
-// TestBloomAllocations: BF.ADD and BF.EXISTS do not allocate, nor does the prefetch for them.
+// TestBloomAllocations checks that BF.ADD and BF.EXISTS do not allocate, nor does the prefetch for
+// them.
 func TestBloomAllocations(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("the checks allocate")
@@ -30,8 +31,8 @@ func TestBloomAllocations(t *testing.T) {
 	}
 }
 
-// TestBloomRefusedIsNothing: a filter for which there is no memory changes nothing, whatever
-// command would create it.
+// TestBloomRefusedIsNothing checks that a filter for which there is no memory changes nothing,
+// whatever command would create it.
 func TestBloomRefusedIsNothing(t *testing.T) {
 	l := newLocal(t)
 	l.e.Cfg.Maxmemory = 50 << 20

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"net"
 	"regexp"
 	"slices"
 	"strconv"
@@ -65,11 +64,11 @@ func (p *talk) guest(t testing.TB, name string) *guest {
 	case *local:
 		g.talker = &localTalker{local: s.join()}
 	case *remote:
-		conn, err := net.Dial("unix", s.sock)
+		c, err := s.s.Dial()
 		if err != nil {
 			t.Fatal(err)
 		}
-		g.talker = &remoteTalker{c: client.New(conn)}
+		g.talker = &remoteTalker{c: c}
 	}
 	if strings.HasSuffix(name, "3") {
 		g.send(t, argvOf("HELLO", "3"))

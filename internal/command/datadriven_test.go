@@ -3,7 +3,6 @@ package command
 import (
 	"flag"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -364,11 +363,13 @@ func (l *local) do(t testing.TB, argv [][]byte) client.Value {
 
 func (l *local) proto(_ testing.TB, version int) { l.c.W.Proto = version }
 
-// remote is a connection to a redis-server that the test has started.
+// remote is a connection to a server that the test has started.
 type remote struct {
-	c    *client.Client
-	sock string
+	c *client.Client
+	s *testserver.Server
 }
+
+func dialServer(t testing.TB, s *testserver.Server) *remote { return &remote{s.Client(t), s} }
 
 func (r *remote) do(t testing.TB, argv [][]byte) client.Value {
 	t.Helper()
@@ -394,23 +395,13 @@ func (r *remote) proto(t testing.TB, version int) {
 // in CI.
 func startRedis(t *testing.T) *remote {
 	t.Helper()
-	return dialServer(t, testserver.StartRedis(t, "", "--enable-debug-command", "yes").Socket)
+	return dialServer(t, testserver.StartRedis(t, "", "--enable-debug-command", "yes"))
 }
 
 // startPeer starts one of the newer servers.
 func startPeer(t *testing.T, p testserver.Peer) *remote {
 	t.Helper()
-	return dialServer(t, p.Start(t, "", "--enable-debug-command", "yes").Socket)
-}
-
-func dialServer(t *testing.T, sock string) *remote {
-	t.Helper()
-	conn, err := net.Dial("unix", sock)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	return &remote{client.New(conn), sock}
+	return dialServer(t, p.Start(t, "", "--enable-debug-command", "yes"))
 }
 
 func caseFiles(t *testing.T) []string {

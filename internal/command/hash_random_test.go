@@ -37,7 +37,7 @@ CONFIG SET hash-max-listpack-value 4|20|64
 var unordered = map[string]bool{"HGETALL": true, "HKEYS": true, "HVALS": true, "HSCAN": true,
 	"HRANDFIELD": true}
 
-// TestRandomHashesAgainstRedis is TestRandomAgainstRedis for hashes, in all encodings.
+// TestRandomHashesAgainstRedis does what TestRandomAgainstRedis does, for hashes in all encodings.
 func TestRandomHashesAgainstRedis(t *testing.T) {
 	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
 	argv := func(args []string) (out [][]byte) {

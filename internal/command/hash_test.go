@@ -53,7 +53,8 @@ func TestHashPropagation(t *testing.T) {
 	}
 }
 
-// TestHashAllocations: hash commands do not allocate, packed or not, with and without deadlines.
+// TestHashAllocations checks that hash commands do not allocate, packed or not, with and without
+// deadlines.
 func TestHashAllocations(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("checks allocate")

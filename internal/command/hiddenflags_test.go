@@ -56,11 +56,11 @@ type remoteParty struct {
 
 func (r *remote) party(t testing.TB) *remoteParty {
 	t.Helper()
-	c, err := client.Dial("unix", r.sock)
+	c, err := r.s.Dial()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &remoteParty{remote: &remote{c, r.sock}}
+	p := &remoteParty{remote: &remote{c, r.s}}
 	p.id = strconv.FormatInt(ok(t, p, "CLIENT ID").Int, 10)
 	return p
 }
@@ -274,8 +274,8 @@ func compareSituations(t *testing.T, r *remote, in7 bool, to func(testing.TB) te
 	}
 }
 
-// TestPausedScripts: while writes are paused, scripts with the flag no-writes run. Others are held
-// back.
+// TestPausedScripts checks that while writes are paused, scripts with the flag no-writes run.
+// Others are held back.
 func TestPausedScripts(t *testing.T) {
 	p := testserver.Redis
 	redis, own := startPeer(t, p).party(t), newLocal(t)

@@ -10,8 +10,8 @@ import (
 	"godwit/internal/hll"
 )
 
-// TestHLLGrowsAndShrinks: if the elements of one PFADD make a value longer and then as short as
-// before, no extra byte stays behind. The seed is one with that effect.
+// TestHLLGrowsAndShrinks checks that if the elements of one PFADD make a value longer and then as
+// short as before, no extra byte stays behind. The seed is one with that effect.
 func TestHLLGrowsAndShrinks(t *testing.T) {
 	l, r := newLocal(t), rand.New(rand.NewPCG(1, 1))
 	for key := range 60 {

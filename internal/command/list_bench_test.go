@@ -38,7 +38,8 @@ func BenchmarkLPushLPop(b *testing.B) {
 	}
 }
 
-// TestListAllocations: pushing and popping does not allocate on Go's heap, in either encoding.
+// TestListAllocations checks that pushing and popping does not allocate on Go's heap, in either
+// encoding.
 func TestListAllocations(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("the checks allocate")

@@ -11,6 +11,7 @@ import (
 	"godwit/internal/logging"
 	"godwit/internal/metrics"
 	"godwit/internal/resp/client"
+	"godwit/internal/testserver"
 )
 
 // debugLocal returns a local whose client may use DEBUG.
@@ -90,7 +91,8 @@ func TestLatencyGraphWide(t *testing.T) {
 	}
 }
 
-// TestInfoFields: INFO has every field of redis-server, except those left out for a stated reason.
+// TestInfoFields checks that INFO has every field of redis-server, except those left out for a
+// stated reason.
 func TestInfoFields(t *testing.T) {
 	without := map[string]string{
 		"atomicvar_api": "no such choice", "gcc_version": "another language",
@@ -215,7 +217,7 @@ func TestSlowlogEntries(t *testing.T) {
 	}
 }
 
-// TestLatencyEvents: what takes longer than the threshold is recorded under its event.
+// TestLatencyEvents checks that what takes longer than the threshold is recorded under its event.
 func TestLatencyEvents(t *testing.T) {
 	l := debugLocal(t)
 	run(t, l, "config", "set", "latency-monitor-threshold", "5")
@@ -316,16 +318,16 @@ func TestDebug(t *testing.T) {
 	}
 }
 
-// TestSetActiveExpire: without active expiry, an expired key stays in the table until a command
-// looks it up.
+// TestSetActiveExpire checks that without active expiry, an expired key stays in the table until a
+// command looks it up.
 func TestSetActiveExpire(t *testing.T) {
 	l := debugLocal(t)
 	slices := func(done func() bool) {
-		for start := time.Now(); !done() &&
-			time.Since(start) < 30*time.Second; time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(testserver.Patience); !done() && time.Now().Before(end); {
 			l.e.Enter()
 			l.e.Slice()
 			l.e.Leave()
+			time.Sleep(time.Millisecond)
 		}
 	}
 	db := l.e.KS.DB(0)
@@ -362,7 +364,8 @@ func TestMemoryUsage(t *testing.T) {
 	}
 }
 
-// TestShutdown: the options reach the server, and the reply is that the connection closes.
+// TestShutdown checks that the options reach the server, and the reply is that the connection
+// closes.
 func TestShutdown(t *testing.T) {
 	l := newLocal(t)
 	if v := run(t, l, "shutdown"); v.Str != "ERR Errors trying to SHUTDOWN. Check logs." {

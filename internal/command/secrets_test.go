@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSecretsStayOutOfSlowlog: no form of a command with a password shows it in the slow log, not
-// even an invalid form. MONITOR shows the same arguments.
+// TestSecretsStayOutOfSlowlog checks that no form of a command with a password shows it in the slow
+// log, not even an invalid form. MONITOR shows the same arguments.
 func TestSecretsStayOutOfSlowlog(t *testing.T) {
 	l := newLocal(t)
 	l.do(t, argvOf("CONFIG", "SET", "slowlog-log-slower-than", "0", "slowlog-max-len", "1000"))

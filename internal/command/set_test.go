@@ -87,8 +87,8 @@ func TestSetPropagation(t *testing.T) {
 	}
 }
 
-// TestSPopPropagatesWhatItAnswers: the members in the reply are those of the propagated SREMs, each
-// with at most 1024 members.
+// TestSPopPropagatesWhatItAnswers checks that the members in the reply are those of the propagated
+// SREMs, each with at most 1024 members.
 func TestSPopPropagatesWhatItAnswers(t *testing.T) {
 	l := newLocal(t)
 	s := propagationtest.Attach(&l.e.Feed)

@@ -20,7 +20,7 @@ func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
 // time, and a|b is a choice.
 func words(r *rand.Rand, pattern string) []string { return wordsOf(r, pattern, randomArg) }
 
-// wordsOf is words with other sorts of arguments.
+// wordsOf does what words does, with other sorts of arguments.
 func wordsOf(r *rand.Rand, pattern string, arg func(r *rand.Rand, kind string) string) []string {
 	var out []string
 	fields := strings.Fields(pattern)

@@ -122,8 +122,8 @@ func TestLCSModel(t *testing.T) {
 	}
 }
 
-// TestNoAllocations: the commands of the hot path do not allocate. Garbage for each call would cost
-// every client a collection.
+// TestNoAllocations checks that the commands of the hot path do not allocate. Garbage for each call
+// would cost every client a collection.
 func TestNoAllocations(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("checks allocate")

@@ -9,8 +9,8 @@ import (
 	"godwit/internal/propagation/propagationtest"
 )
 
-// TestThrottlePropagation: a request propagates the bucket's new state, or nothing if it changed
-// none.
+// TestThrottlePropagation checks that a request propagates the bucket's new state, or nothing if
+// the state did not change.
 func TestThrottlePropagation(t *testing.T) {
 	l := newLocal(t)
 	s := propagationtest.Attach(&l.e.Feed)
@@ -42,7 +42,8 @@ func TestThrottlePropagation(t *testing.T) {
 	}
 }
 
-// TestThrottleReplay: replaying the log gives the same bucket, so a restart forgives nobody.
+// TestThrottleReplay checks that replaying the log gives the same bucket, so a restart forgives
+// nobody.
 func TestThrottleReplay(t *testing.T) {
 	l, copied := newLocal(t), newLocal(t)
 	s := propagationtest.Attach(&l.e.Feed)
@@ -75,8 +76,8 @@ func TestThrottleNoAllocations(t *testing.T) {
 	}
 }
 
-// TestThrottleMemory: a bucket costs at most 64 bytes beyond its key's name, with its share of the
-// key table and of the timing wheel.
+// TestThrottleMemory checks that a bucket costs at most 64 bytes beyond its key's name, with its
+// share of the key table and of the timing wheel.
 func TestThrottleMemory(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("blocks are larger under invariants")

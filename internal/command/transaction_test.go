@@ -2,7 +2,6 @@ package command
 
 import (
 	"fmt"
-	"net"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -177,12 +176,7 @@ func TestWatchSeesChanges(t *testing.T) {
 // TestWatchSeesChangesRedis proves the expectations on redis-server.
 func TestWatchSeesChangesRedis(t *testing.T) {
 	redis := startRedis(t)
-	conn, err := net.Dial("unix", redis.sock)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	other := &remote{c: client.New(conn)}
+	other := dialServer(t, redis.s)
 	for _, c := range watchedChanges {
 		linesOf(t, redis, "FLUSHALL; SELECT 0")
 		linesOf(t, other, "SELECT 0")
@@ -190,8 +184,8 @@ func TestWatchSeesChangesRedis(t *testing.T) {
 	}
 }
 
-// TestWatchSeesExpiry: a key that has expired by EXEC has changed, whether or not anybody looked. A
-// key that had expired before WATCH has not.
+// TestWatchSeesExpiry checks that a key that has expired by EXEC has changed, whether or not
+// anybody looked. A key that had expired before WATCH has not.
 func TestWatchSeesExpiry(t *testing.T) {
 	l := newLocal(t)
 	l.e.SetActiveExpire(false)
@@ -241,7 +235,8 @@ func TestWatchSeesEviction(t *testing.T) {
 	}
 }
 
-// TestWatchSeesServedClients: a blocked client takes the element that another one pushed.
+// TestWatchSeesServedClients checks that a blocked client takes the element that another one
+// pushed.
 func TestWatchSeesServedClients(t *testing.T) {
 	l := newLocal(t)
 	blocked, other := l.join(), l.join()
@@ -303,8 +298,8 @@ func TestWatchState(t *testing.T) {
 	}
 }
 
-// TestTransactionPropagation: a transaction propagates as one unit, or not at all if nothing
-// changed. Its effects replace commands that depend on the clock or on chance.
+// TestTransactionPropagation checks that a transaction propagates as one unit, or not at all if
+// nothing changed. Its effects replace commands that depend on the clock or on chance.
 func TestTransactionPropagation(t *testing.T) {
 	l := newLocal(t)
 	s := propagationtest.Attach(&l.e.Feed)
@@ -356,11 +351,11 @@ func TestScriptsChooseTargets(t *testing.T) {
 		"0 SET f 1", "0 SET g 1"}, replicas.Units())
 }
 
-// TestTransactionTime: time stands still in a transaction. A key that exists for its first command
-// exists for its last.
+// TestTransactionTime checks that time stands still in a transaction. A key that exists for its
+// first command exists for its last.
 func TestTransactionTime(t *testing.T) {
 	l := debugLocal(t)
-	l.lines(t, "SET k v PX 20; MULTI; EXISTS k; DEBUG SLEEP 0.03; EXISTS k")
+	l.lines(t, "SET k v PX 200; MULTI; EXISTS k; DEBUG SLEEP 0.3; EXISTS k")
 	if got := l.line(t, "EXEC"); got != "1) (integer) 1|2) OK|3) (integer) 1" {
 		t.Error(got)
 	}
@@ -369,8 +364,8 @@ func TestTransactionTime(t *testing.T) {
 	}
 }
 
-// TestTransactionObserved: MULTI, the commands and EXEC are counted and shown as they run. The time
-// of EXEC includes all commands.
+// TestTransactionObserved checks that MULTI, the commands and EXEC are counted and shown as they
+// run. The time of EXEC includes all commands.
 func TestTransactionObserved(t *testing.T) {
 	l := debugLocal(t)
 	monitor, other := l.join(), l.join()
@@ -417,7 +412,8 @@ func TestTransactionObserved(t *testing.T) {
 	}
 }
 
-// TestTransactionAllocations: queueing and running commands that do not allocate does not allocate.
+// TestTransactionAllocations checks that queueing and running commands that do not allocate does
+// not allocate.
 func TestTransactionAllocations(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("checks allocate")
@@ -565,7 +561,7 @@ func (w *watchers) state(db int, key string) string {
 	return fmt.Sprint(at.Int, " ", dump.Str)
 }
 
-// TestWatchManyKeys: a flush with many watched keys does not take long.
+// TestWatchManyKeys checks that a flush with many watched keys does not take long.
 func TestWatchManyKeys(t *testing.T) {
 	l := newLocal(t)
 	const n = 100_000

@@ -9,8 +9,8 @@ import (
 	"godwit/internal/propagation/propagationtest"
 )
 
-// TestZSetPropagation: commands that change something propagate as they came. ZMPOP propagates with
-// the set that it chose.
+// TestZSetPropagation checks that commands that change something propagate as they came. ZMPOP
+// propagates with the set that it chose.
 func TestZSetPropagation(t *testing.T) {
 	l := newLocal(t)
 	s := propagationtest.Attach(&l.e.Feed)
@@ -39,7 +39,7 @@ func TestZSetPropagation(t *testing.T) {
 	}
 }
 
-// TestZSetAllocations: commands on sorted sets do not allocate, packed or not.
+// TestZSetAllocations checks that commands on sorted sets do not allocate, packed or not.
 func TestZSetAllocations(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("checks allocate")

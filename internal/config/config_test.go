@@ -192,7 +192,7 @@ func TestDirIsAbsolute(t *testing.T) {
 	}
 }
 
-// Only what would change the server's role, or what it is for, is refused.
+// TestRefused checks that only what would change the server's role, or what it is for, is refused.
 func TestRefused(t *testing.T) {
 	for _, line := range []string{"replicaof 127.0.0.1 6379", "slaveof a 1", "cluster-enabled yes",
 		"loadmodule x.so",
@@ -280,7 +280,7 @@ func TestBuiltInModules(t *testing.T) {
 	}
 }
 
-// No message shows a secret, whichever way a line is wrong.
+// TestNoSecretInErrors checks that no message shows a secret, whichever way a line is wrong.
 func TestNoSecretInErrors(t *testing.T) {
 	for _, line := range []string{
 		"requirepass s3cret x", `requirepass "s3cret`, "requirepas s3cret",
@@ -434,7 +434,7 @@ maxmemory-clients 5%
 	rewriteAgain(t, c, path)
 }
 
-// checkRewritten holds the rewritten file against want, and looks for what a rewrite may leave.
+// checkRewritten compares the rewritten file with want, and looks for what a rewrite may leave.
 func checkRewritten(t *testing.T, path, want string) {
 	t.Helper()
 	got, _ := os.ReadFile(path)
@@ -475,7 +475,7 @@ func rewriteAgain(t *testing.T, c *Config, path string) {
 	}
 }
 
-// Whatever is set, the rewritten file loads to the same values.
+// TestRewriteKeepsValues checks that, whatever is set, the rewritten file loads to the same values.
 func TestRewriteKeepsValues(t *testing.T) {
 	rnd := testseed.Rand(t)
 	values := []string{"", "0", "1", "77", "5%", "1mb", "123456789", "yes", "no", "1 2", "10 20 30",

@@ -14,7 +14,7 @@ import (
 	"godwit/internal/testserver"
 )
 
-// The tests of this file hold the table against the newest Redis and Valkey. What these know is in
+// The tests of this file compare the table with the newest Redis and Valkey. What these know is in
 // testdata/directives.txt as well, for where they are not.
 
 var updateDirectives = flag.Bool("update-directives", false,

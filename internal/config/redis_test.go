@@ -33,7 +33,7 @@ func runRedis(t *testing.T, dir, stdin string, args ...string) (*client.Client, 
 	return runServer(t, redisServer(t), dir, stdin, args...)
 }
 
-// runServer is runRedis for the server at path.
+// runServer does what runRedis does, for the server at path.
 func runServer(t *testing.T, path, dir, stdin string, args ...string) (*client.Client, string) {
 	t.Helper()
 	s, err := testserver.Launch(

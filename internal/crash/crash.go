@@ -50,8 +50,9 @@ func Report(r Reporter) {
 	process.mu.Unlock()
 }
 
-// Guard is for the first line of every goroutine: defer crash.Guard("what it is")(). A panic that
-// reaches it is reported and ends the process. From then on faults of mapped memory are panics too.
+// Guard returns the function that every goroutine defers in its first line:
+// defer crash.Guard("what it is")(). That function reports a panic and ends the process. From the
+// call of Guard on, the goroutine's faults of mapped memory are panics too.
 func Guard(what string) func() {
 	debug.SetPanicOnFault(true)
 	return func() {

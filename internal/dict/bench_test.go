@@ -207,7 +207,7 @@ func cpuTime(b *testing.B) func() {
 	return func() { b.ReportMetric(float64(now()-start)/float64(b.N), "cpu-ns/op") }
 }
 
-// BenchmarkByLoad is the measurement behind maxLoad: lookups and table memory at a fixed number of
+// BenchmarkByLoad measures what maxLoad rests on: lookups and table memory at a fixed number of
 // entries a bucket.
 func BenchmarkByLoad(b *testing.B) {
 	const buckets = 1 << 17

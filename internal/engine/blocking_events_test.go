@@ -349,7 +349,7 @@ func (m *eventModel) evict(f *fixture) {
 	}
 }
 
-// TestWaitEventsAgainstModel changes keys in every way and holds waiting commands against a model.
+// TestWaitEventsAgainstModel changes keys in every way and compares waiting commands with a model.
 // Those that wait for what has happened run again right after the command, transaction, script or
 // slice, with what they resolved when they began to wait. Nobody else runs again.
 func TestWaitEventsAgainstModel(t *testing.T) {
@@ -386,7 +386,8 @@ func TestWaitEventsAgainstModel(t *testing.T) {
 	f.idle()
 }
 
-// TestChangesCostNothing: while all clients wait for arrivals only, a change is not looked up.
+// TestChangesCostNothing checks that while all clients wait for arrivals only, a change is not
+// looked up.
 func TestChangesCostNothing(t *testing.T) {
 	f := newFixture(t, "")
 	ws := []waiting{f.block("pop a 0")}

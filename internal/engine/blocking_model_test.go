@@ -90,7 +90,7 @@ func (f *fixture) countsQueues(what string) {
 }
 
 // TestBlockedAgainstModel blocks, fills, unblocks and disconnects at random over a few keys, and
-// holds every reply and its order against the model.
+// compares every reply and its order with the model.
 func TestBlockedAgainstModel(t *testing.T) {
 	rng := testseed.Rand(t)
 	f := newFixture(t, "")

@@ -27,7 +27,8 @@ func (s *session) defrag() (round bool) {
 	return round
 }
 
-// TestDefragAfterFlush: a round in vain says nothing about the keys that come after FLUSHALL.
+// TestDefragAfterFlush checks that a round that moved nothing does not put off the keys that come
+// after FLUSHALL.
 func TestDefragAfterFlush(t *testing.T) {
 	s := newSession(t, func(cfg *config.Config) { cfg.ActiveDefragIgnoreBytes = 1 << 20 })
 	fill := func(keys int, value string) {

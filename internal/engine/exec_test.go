@@ -476,7 +476,7 @@ func TestRename(t *testing.T) {
 	}
 }
 
-// TestHandlers: each command has one handler, and each handler a command.
+// TestHandlers checks that each command has one handler, and each handler a command.
 func TestHandlers(t *testing.T) {
 	run := func(*Ctx) {}
 	for what, handlers := range map[string][]Handlers{

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestGiveBackAfterLoad: what was garbage or free at the look after the last give-back is tried
-// once more when the load has ended, and then ever more rarely.
+// TestGiveBackAfterLoad checks that what was garbage or free at the look after the last give-back
+// is tried once more when the load has ended, and then ever more rarely.
 func TestGiveBackAfterLoad(t *testing.T) {
 	const mb = 1 << 20
 	fresh := GoMemory{Objects: 3 * mb, Runtime: 2 * mb, Cycles: 1}
@@ -50,8 +50,8 @@ func TestGiveBackAfterLoad(t *testing.T) {
 	require.True(t, look(busy))
 }
 
-// TestGiveBackAtRest: slack that is too little for a busy server is given back once when the
-// collector has not run for a while. It is given back again only after the collector has run.
+// TestGiveBackAtRest checks that slack that is too little for a busy server is given back once when
+// the collector has not run for a while. It is given back again only after the collector has run.
 func TestGiveBackAtRest(t *testing.T) {
 	const mb = 1 << 20
 	fresh := GoMemory{Objects: 3 * mb, Runtime: 2 * mb, Cycles: 1}

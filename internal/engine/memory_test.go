@@ -121,7 +121,7 @@ func (s *session) nearestFirst(t *testing.T, n int) {
 	}
 }
 
-// TestEvictionPrefersUnused: keys that are read survive under LFU.
+// TestEvictionPrefersUnused checks that keys that are read survive under LFU.
 func TestEvictionPrefersUnused(t *testing.T) {
 	s := newSession(t, func(cfg *config.Config) {
 		cfg.LFULogFactor, cfg.MaxmemoryEvictionTenacity = 0, 100
@@ -149,7 +149,7 @@ func TestEvictionPrefersUnused(t *testing.T) {
 	}
 }
 
-// TestOOM: some commands are refused, others are not, and a refused one changes nothing.
+// TestOOM checks that some commands are refused, others are not, and a refused one changes nothing.
 func TestOOM(t *testing.T) {
 	s := newSession(t, nil)
 	s.ok("set", "k", "v")
@@ -179,8 +179,8 @@ func TestOOM(t *testing.T) {
 	s.ok("set", "k", "w")
 }
 
-// TestTenacity: one command evicts for a bounded time and runs although memory is over the limit.
-// Slices between commands do the rest. At 100 the command does all of it.
+// TestTenacity checks that one command evicts for a bounded time and runs although memory is over
+// the limit. Slices between commands do the rest. At 100 the command does all of it.
 func TestTenacity(t *testing.T) {
 	for _, tenacity := range []int{0, 10, 100} {
 		s := newSession(t, func(cfg *config.Config) { cfg.MaxmemoryEvictionTenacity = tenacity })
@@ -223,7 +223,7 @@ func TestTenacity(t *testing.T) {
 	}
 }
 
-// TestLimitLifted: eviction that was to go on ends when the limit is lifted.
+// TestLimitLifted checks that eviction that was to go on ends when the limit is lifted.
 func TestLimitLifted(t *testing.T) {
 	s := newSession(t, func(cfg *config.Config) { cfg.MaxmemoryEvictionTenacity = 0 })
 	for i := range 5000 {
@@ -247,8 +247,8 @@ func TestLimitLifted(t *testing.T) {
 	}
 }
 
-// TestEvictionWaitsForFrees: what waits to be freed counts as free, so no more keys are evicted
-// than are needed.
+// TestEvictionWaitsForFrees checks that what waits to be freed counts as free, so no more keys are
+// evicted than are needed.
 func TestEvictionWaitsForFrees(t *testing.T) {
 	s := newSession(t, func(cfg *config.Config) { cfg.MaxmemoryEvictionTenacity = 100 })
 	for i := range 10 {
@@ -274,8 +274,8 @@ func (c *conn) Close()                        { c.closed = true }
 func (c *conn) Buffers() (in, inCap, out int) { return c.in, c.in, c.out }
 func (c *conn) HeapReplies() int              { return 0 }
 
-// TestClientEviction: over maxmemory-clients the largest clients go first. Those with NO-EVICT
-// count, but never go.
+// TestClientEviction checks that over maxmemory-clients the largest clients go first. Those with
+// NO-EVICT count, but never go.
 func TestClientEviction(t *testing.T) {
 	s := newSession(t, nil)
 	var conns []*conn
@@ -319,7 +319,8 @@ func TestClientEviction(t *testing.T) {
 	}
 }
 
-// TestClientEvictionLeavesTheProtected: NO-EVICT clients alone may take more than the limit.
+// TestClientEvictionLeavesTheProtected checks that NO-EVICT clients alone may take more than the
+// limit.
 func TestClientEvictionLeavesTheProtected(t *testing.T) {
 	s := newSession(t, nil)
 	s.ok("config", "set", "maxmemory-clients", "20mb")
@@ -339,8 +340,8 @@ func TestClientEvictionLeavesTheProtected(t *testing.T) {
 	}
 }
 
-// TestEvictedClientRunsNothing: a client that is over the limit by itself is closed before its
-// command runs.
+// TestEvictedClientRunsNothing checks that a client that is over the limit by itself is closed
+// before its command runs.
 func TestEvictedClientRunsNothing(t *testing.T) {
 	s := newSession(t, nil)
 	s.ok("config", "set", "maxmemory-clients", "1mb")
@@ -351,8 +352,8 @@ func TestEvictedClientRunsNothing(t *testing.T) {
 	}
 }
 
-// TestClientsCounted: each client is counted within a second's turns, and the recent peaks are kept
-// for a while.
+// TestClientsCounted checks that each client is counted within a second's turns, and the recent
+// peaks are kept for a while.
 func TestClientsCounted(t *testing.T) {
 	s := newSession(t, nil)
 	var conns []*conn
@@ -381,7 +382,7 @@ func TestClientsCounted(t *testing.T) {
 	}
 }
 
-// TestUsedMemory: used memory counts what is stored, and no more what is deleted.
+// TestUsedMemory checks that used memory counts what is stored, and no longer what is deleted.
 func TestUsedMemory(t *testing.T) {
 	s := newSession(t, nil)
 	empty := s.e.UsedMemory()

@@ -113,7 +113,8 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestDroppedUnits: nothing of a dropped unit leaves, whatever comes after it in the transaction.
+// TestDroppedUnits checks that nothing of a dropped unit leaves, whatever comes after it in the
+// transaction.
 func TestDroppedUnits(t *testing.T) {
 	f := newFixture(t, "")
 	s := propagationtest.Attach(&f.e.Feed)
@@ -129,7 +130,8 @@ func TestDroppedUnits(t *testing.T) {
 	}
 }
 
-// TestNothingIsServedWithin: clients that wait for a key are served after the whole transaction.
+// TestNothingIsServedWithin checks that clients that wait for a key are served after the whole
+// transaction.
 func TestNothingIsServedWithin(t *testing.T) {
 	f := newFixture(t, "")
 	w := f.block("pop a 0")
@@ -176,8 +178,8 @@ func TestQueueTime(t *testing.T) {
 	}
 }
 
-// TestQueueMemory: what is queued counts as used memory. More of it than maxmemory allows is
-// refused. EXEC itself is not, unless it needs memory.
+// TestQueueMemory checks that what is queued counts as used memory. More of it than maxmemory
+// allows is refused. EXEC itself is not, unless it needs memory.
 func TestQueueMemory(t *testing.T) {
 	f := newFixture(t, "")
 	f.expect(f.c, "multi", "+OK")
@@ -210,8 +212,8 @@ func TestQueueMemory(t *testing.T) {
 	f.expect(f.c, "exec", "-EXECABORT Transaction discarded because of: "+ErrOOM)
 }
 
-// TestPauseCoversWhatIsQueued: under CLIENT PAUSE WRITE an EXEC waits if one of its commands
-// writes.
+// TestPauseCoversWhatIsQueued checks that under CLIENT PAUSE WRITE an EXEC waits if one of its
+// commands writes.
 func TestPauseCoversWhatIsQueued(t *testing.T) {
 	f := newFixture(t, "")
 	reader := f.client(&fakeConn{})

@@ -154,7 +154,8 @@ func TestErrors(t *testing.T) {
 	must(t, l.Close())
 }
 
-// Two descriptors are ready in one batch; the handler of whichever comes first removes the other.
+// TestDelDuringDispatch makes two descriptors ready in one batch. The handler of whichever comes
+// first removes the other.
 func TestDelDuringDispatch(t *testing.T) {
 	l, a, b := newLoop(t), pair(t), pair(t)
 	calls := 0
@@ -170,7 +171,8 @@ func TestDelDuringDispatch(t *testing.T) {
 	}
 }
 
-// As before, but the other descriptor is closed and its number at once belongs to a new one.
+// TestStaleEventDoesNotReachReusedDescriptor does the same, but closes the other descriptor, whose
+// number at once belongs to a new one.
 func TestStaleEventDoesNotReachReusedDescriptor(t *testing.T) {
 	l, a, b := newLoop(t), pair(t), pair(t)
 	wrong, first := 0, true
@@ -236,8 +238,8 @@ func TestManyDescriptors(t *testing.T) {
 	}
 }
 
-// Each item put before a Wake is found after a Poll that waits without limit: a lost wake-up hangs
-// here.
+// TestWakeIsNeverLost checks that each item put before a Wake is found after a Poll that waits
+// without limit. A lost wake-up hangs here.
 func TestWakeIsNeverLost(t *testing.T) {
 	l := newLoop(t)
 	const wakers, each = 4, 3000
@@ -286,8 +288,8 @@ func TestWakesCoalesce(t *testing.T) {
 	}
 }
 
-// With a clock of the test's own: order, rounding, stopping, and that a call cannot starve the
-// loop.
+// TestTimers checks order, rounding, stopping, and that a call cannot starve the loop, with a clock
+// of the test's own.
 func TestTimers(t *testing.T) {
 	var ts timers
 	var now time.Duration

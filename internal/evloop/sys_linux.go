@@ -113,7 +113,7 @@ func epollWaitBlock(epfd int, events []unix.EpollEvent, timeout time.Duration) (
 	return int(r), 0
 }
 
-// ctl is epoll_ctl, which never blocks.
+// ctl calls epoll_ctl, which never blocks.
 func ctl(epfd, op, fd int, ev *unix.EpollEvent) error {
 	_, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_CTL, uintptr(epfd), uintptr(op), uintptr(fd),
 		uintptr(unsafe.Pointer(ev)), 0, 0)

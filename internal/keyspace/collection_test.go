@@ -12,7 +12,7 @@ import (
 	"godwit/internal/object"
 )
 
-// testLimits are small thresholds, so that little data is a large collection.
+// testLimits returns small thresholds, so that little data is a large collection.
 func testLimits() object.Limits {
 	return object.Limits{HashMaxListpackEntries: 8, HashMaxListpackValue: 64,
 		SetMaxIntsetEntries: 8, SetMaxListpackEntries: 8, SetMaxListpackValue: 64,
@@ -41,7 +41,7 @@ func fill(db *DB, key string, t object.Type, n int, pad string) {
 	}
 }
 
-// digestOf is the elements of a collection, in a form to compare.
+// digestOf returns the elements of a collection, in a form to compare.
 func digestOf(db *DB, key string) string {
 	x := db.Open(db.Peek([]byte(key)))
 	var b []byte

@@ -10,7 +10,7 @@ import (
 )
 
 // TestSplice changes the packed payloads of a few keys at random, with and without a deadline, and
-// holds them against plain slices: contents, key, deadline and the place in the table must survive
+// compares them with plain slices: contents, key, deadline and the place in the table must survive
 // every move between blocks.
 func TestSplice(t *testing.T) {
 	ks, _, rng := newKeyspace(t, Params{})

@@ -108,7 +108,7 @@ func (m *modeModel) read(key string) {
 	}
 }
 
-// readHash holds what a hash shows of itself against the model.
+// readHash compares what a hash shows of itself with the model.
 func (m *modeModel) readHash(key string, h object.Fields) {
 	visible := 0
 	for field, d := range m.hashes[key] {
@@ -123,7 +123,7 @@ func (m *modeModel) readHash(key string, h object.Fields) {
 	require.False(m.t, h.Empty(), "%s", key)
 }
 
-// walk holds all keys together against the model.
+// walk compares all keys together with the model.
 func (m *modeModel) walk() {
 	require.Equal(m.t, len(m.keys)+len(m.hashes), m.db.Len(), "all keys, due ones included")
 	live, deadlines := 0, 0

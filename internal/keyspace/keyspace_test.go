@@ -140,7 +140,7 @@ func TestFlushWhileRehashing(t *testing.T) {
 	}
 }
 
-// TestExpiryIsExact holds that after a slice without more to do no key that is due is left,
+// TestExpiryIsExact checks that after a slice without more to do no key that is due is left,
 // whatever way deadlines took.
 func TestExpiryIsExact(t *testing.T) {
 	ks, rec, rng := newKeyspace(t, Params{})
@@ -172,7 +172,7 @@ func TestExpiryIsExact(t *testing.T) {
 	drain(t, ks)
 }
 
-// TestOneWheelRecord holds that moving a deadline to and fro does not fill the wheel for longer
+// TestOneWheelRecord checks that moving a deadline to and fro does not fill the wheel for longer
 // than the deadlines last.
 func TestOneWheelRecord(t *testing.T) {
 	ks, _, _ := newKeyspace(t, Params{})

@@ -11,7 +11,7 @@ import (
 	"godwit/internal/object"
 )
 
-// checkQueue holds the queue's count of bytes against what is in it.
+// checkQueue compares the queue's count of bytes with what is in it.
 func checkQueue(t *testing.T, ks *Keyspace) {
 	t.Helper()
 	sum := int64(0)

@@ -31,8 +31,8 @@ var stateTypes = []string{"Engine", "Client"}
 // fileInOrder is a line of a package comment that states the order of the files.
 var fileInOrder = regexp.MustCompile(`(?m)^//\t([a-z_]+\.go) +\S`)
 
-// TestOrderOfFiles: in internal/engine uses run one way, from a file to those that stand above it
-// in the package comment.
+// TestOrderOfFiles checks that in internal/engine uses run one way, from a file to those that stand
+// above it in the package comment.
 func TestOrderOfFiles(t *testing.T) {
 	dir := filepath.Join("..", "..", "internal", "engine")
 	doc, err := os.ReadFile(filepath.Join(dir, "doc.go"))
@@ -184,8 +184,8 @@ func (hollow) Import(p string) (*types.Package, error) {
 	return pkg, nil
 }
 
-// TestUsesAreFound: the test above sees each kind of use, and no use of the state's fields, of a
-// receiver, or of what is local.
+// TestUsesAreFound checks that the test above sees each kind of use, and no use of the state's
+// fields, of a receiver, or of what is local.
 func TestUsesAreFound(t *testing.T) {
 	const low = "type Engine struct { x part; n ext.Type }\ntype part struct { n int }\n" +
 		"func (e *Engine) m() {}\nfunc f() {}\nconst c = 1\nvar v = 1\ntype T int\n"

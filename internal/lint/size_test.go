@@ -2,15 +2,11 @@ package lint
 
 import (
 	"bufio"
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/token"
-	"maps"
-	"os"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -34,95 +30,19 @@ const (
 	maxFileLines = 400 // of files that are not tests
 )
 
-// todoFile lists the directories that are above the limits today, and by how much. A directory
-// that stands there may not get worse; when it gets better its line is lowered or removed. So the
-// list only shrinks, and is empty in the end.
-const todoFile = "testdata/size_todo.txt"
-
-const todoHead = `# Directories above the limits of size_test.go: lines over 100 columns,
-# functions over 60 lines, files over 400 lines. Numbers only go down. After some
-# have, "go test ./internal/lint -run Size -update" writes this file again.
-`
-
-var update = flag.Bool("update", false, "write "+todoFile+" as the tree is now")
-
-// excess is what is above the limits, in one directory.
-type excess struct{ lines, funcs, files int }
-
-// TestSize holds each directory against the limits, or against its line of todoFile.
+// TestSize checks every file of the tree against the limits.
 func TestSize(t *testing.T) {
-	now := map[string]excess{}
-	where := map[string][]string{}
 	walkTree(t, func(rel, text string) {
-		dir := path.Dir(rel)
-		e := now[dir]
 		for _, line := range wideLines(rel, text) {
-			e.lines++
-			where[dir] = append(where[dir], fmt.Sprintf("%s:%d is too wide", rel, line))
+			t.Errorf("%s:%d is too wide", rel, line)
 		}
 		for _, f := range longFuncs(t, rel, text) {
-			e.funcs++
-			where[dir] = append(where[dir], f)
+			t.Error(f)
 		}
 		if n := strings.Count(text, "\n"); program(rel) && n > maxFileLines {
-			e.files++
-			where[dir] = append(where[dir], fmt.Sprintf("%s: %d lines", rel, n))
-		}
-		if e != (excess{}) {
-			now[dir] = e
+			t.Errorf("%s has %d lines", rel, n)
 		}
 	})
-	if *update {
-		writeTodo(t, now)
-		return
-	}
-	todo := readTodo(t)
-	for dir, e := range now {
-		if was := todo[dir]; e.lines > was.lines || e.funcs > was.funcs || e.files > was.files {
-			t.Errorf("%s: %v above the limits of size, %v allowed:\n%s",
-				dir, e, was, strings.Join(where[dir], "\n"))
-		}
-	}
-	for dir, was := range todo {
-		if e := now[dir]; e.lines < was.lines || e.funcs < was.funcs || e.files < was.files {
-			t.Errorf("%s: %v above the limits of size, %v in %s: well done, lower it (-update)",
-				dir, e, was, todoFile)
-		}
-	}
-}
-
-func (e excess) String() string {
-	return fmt.Sprintf("%d lines, %d functions, %d files", e.lines, e.funcs, e.files)
-}
-
-func readTodo(t *testing.T) map[string]excess {
-	t.Helper()
-	text, err := os.ReadFile(todoFile)
-	require.NoError(t, err)
-	todo := map[string]excess{}
-	for line := range strings.Lines(string(text)) {
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
-		var dir string
-		var e excess
-		_, err := fmt.Sscan(line, &dir, &e.lines, &e.funcs, &e.files)
-		require.NoError(t, err, line)
-		require.NotContains(t, todo, dir)
-		todo[dir] = e
-	}
-	return todo
-}
-
-func writeTodo(t *testing.T, now map[string]excess) {
-	t.Helper()
-	var b strings.Builder
-	b.WriteString(todoHead)
-	for _, dir := range slices.Sorted(maps.Keys(now)) {
-		e := now[dir]
-		fmt.Fprintln(&b, dir, e.lines, e.funcs, e.files)
-	}
-	require.NoError(t, os.WriteFile(todoFile, []byte(b.String()), 0o644))
 }
 
 // wideLines returns the numbers of a file's lines that are wider than they may be.
@@ -216,7 +136,8 @@ func longFuncs(t *testing.T, rel, text string) []string {
 	return long
 }
 
-// TestSizeExemptions: what counts as wide, and what a table, a fence and a generated file hide.
+// TestSizeExemptions checks what counts as wide, and what a table, a fence and a generated file
+// hide.
 func TestSizeExemptions(t *testing.T) {
 	wide := strings.Repeat("x ", 51) // 102 columns
 	for _, c := range []struct {
@@ -241,7 +162,7 @@ func TestSizeExemptions(t *testing.T) {
 	}
 }
 
-// TestLongFuncs: bodies are counted between their braces, with the literals in them.
+// TestLongFuncs checks that bodies are counted between their braces, with the literals in them.
 func TestLongFuncs(t *testing.T) {
 	body := func(n int) string { return "{\n" + strings.Repeat("_ = 0\n", n) + "}\n" }
 	src := "package p\nfunc a() " + body(60) + "func (T) b() " + body(61) +

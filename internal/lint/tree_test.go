@@ -15,7 +15,7 @@ import (
 
 // walkTree calls visit for every file below the given directories of the tree, with its path from
 // the tree's root (slashes, ".go" included) and its text. No directory means the whole tree.
-// Hidden directories, bin and testdata are left out: they hold no source.
+// It leaves out bin, testdata and hidden directories other than .ci, which hold no source.
 func walkTree(t *testing.T, visit func(rel, text string), dirs ...string) {
 	t.Helper()
 	root, err := filepath.Abs("../..")
@@ -58,16 +58,16 @@ func walkTree(t *testing.T, visit func(rel, text string), dirs ...string) {
 
 // skipped reports whether a directory of this name holds no source.
 func skipped(name string) bool {
-	return strings.HasPrefix(name, ".") || name == "bin" || name == "testdata"
+	return strings.HasPrefix(name, ".") && name != ".ci" || name == "bin" || name == "testdata"
 }
 
 // source reports whether people read and write files of this name.
 func source(name string) bool {
 	switch filepath.Ext(name) {
-	case ".go", ".md", ".sh":
+	case ".go", ".md", ".sh", ".conf":
 		return true
 	}
-	return name == "Makefile"
+	return name == "Makefile" || name == "run" // .ci/run
 }
 
 // program reports whether the path names Go code that is part of the server or of a tool.

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,59 +19,40 @@ var typeChoices = map[string]string{
 	"internal/command/sort_pattern.go: patternValue": "BY and GET read strings and hashes",
 }
 
-// typeFile reports whether a data type is described in the file, which may name it as it likes.
-func typeFile(path string) bool {
+// recordFile reports whether the file says what a data type is in RDB files. Such a file may name
+// its type as it likes.
+func recordFile(path string) bool {
 	dir, name := filepath.Split(path)
 	record := strings.HasPrefix(name, "type_") || strings.HasPrefix(name, "module_")
-	return dir == "internal/object/" || dir == "internal/persist/rdb/" && record
+	return dir == "internal/persist/rdb/" && record
 }
 
-// TestTypesAreOneThing holds that what a data type can do hangs on object.Description and rdb.Type.
-// No function outside of a type's own files tells types apart, whether by a switch, a chain of ifs
-// or a table: a new type would have to be added there. A handler may ask for the type that its
-// command is for.
+// TestTypesAreOneThing checks that what a data type can do hangs on object.Description and
+// rdb.Type. No other function tells types apart, whether by a switch, a chain of ifs or a table: a
+// new type would have to be added there. A handler may ask for the type that its command is for.
 func TestTypesAreOneThing(t *testing.T) {
-	root, err := filepath.Abs("../..")
-	require.NoError(t, err)
-	types := typeNames(t, filepath.Join(root, "internal/object"))
+	types := typeNames(t, filepath.Join(treeRoot, "internal/object"))
 	require.Contains(t, types, "Hash")
 	require.Contains(t, types, "TypeTDigest")
 	used := map[string]bool{}
-	for _, dir := range []string{"internal", "cmd"} {
-		err = filepath.WalkDir(filepath.Join(root, dir),
-			func(path string, d fs.DirEntry, err error) error {
-				if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") ||
-					strings.HasSuffix(path, "_test.go") {
-					return err
-				}
-				rel, err := filepath.Rel(root, path)
-				if err != nil {
-					return err
-				}
-				rel = filepath.ToSlash(rel)
-				if typeFile(rel) {
-					return nil
-				}
-				f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-				if err != nil {
-					return err
-				}
-				for name, told := range tellsApart(f, types) {
-					if where := rel + ": " + name; typeChoices[where] != "" {
-						used[where] = true
-					} else {
-						t.Errorf("%s: %v: this belongs to object.Description or rdb.Type",
-							where, told)
-					}
-				}
-				return nil
-			})
-		require.NoError(t, err)
-	}
+	walkTree(t, func(rel, text string) {
+		if !program(rel) || recordFile(rel) {
+			return
+		}
+		f := parse(t, token.NewFileSet(), rel, text, 0)
+		for name, told := range tellsApart(f, types) {
+			if where := rel + ": " + name; typeChoices[where] != "" {
+				used[where] = true
+			} else {
+				t.Errorf("%s: %v: this belongs to object.Description or rdb.Type", where, told)
+			}
+		}
+	}, "internal", "cmd")
 	require.Len(t, used, len(typeChoices), "exceptions that nothing needs")
 }
 
-// TestTypeSwitchesAreFound: the test above sees a switch, a chain and a table, and no more.
+// TestTypeSwitchesAreFound checks that the test above sees a switch, a chain and a table, and no
+// more, both in package object and elsewhere.
 func TestTypeSwitchesAreFound(t *testing.T) {
 	types := []string{"List", "Hash"}
 	for src, found := range map[string]bool{
@@ -85,11 +65,16 @@ func TestTypeSwitchesAreFound(t *testing.T) {
 		"x := open(object.List); y := create(object.Hash)":                     false,
 		"switch e.Encoding() {\ncase object.EncQuicklist:\n}":                  false,
 		"if e.Type() == object.List && other.Type() == object.List { both() }": false,
+		"_ = funcs{Hash: f, List: g}":                                          false,
 	} {
 		src = "package p\nfunc f() {\n" + src + "\n}"
-		f, err := parser.ParseFile(token.NewFileSet(), "x.go", src, 0)
-		require.NoError(t, err, src)
-		require.Equal(t, found, len(tellsApart(f, types)) == 1, src)
+		own := strings.ReplaceAll(strings.Replace(src, "package p", "package object", 1),
+			"object.", "")
+		for _, src := range []string{src, own} {
+			f, err := parser.ParseFile(token.NewFileSet(), "x.go", src, 0)
+			require.NoError(t, err, src)
+			require.Equal(t, found, len(tellsApart(f, types)) == 1, src)
+		}
 	}
 }
 
@@ -125,9 +110,12 @@ func tellsApart(f *ast.File, types []string) map[string][]string {
 		var compared, listed []string
 		note := func(to *[]string, list ...ast.Expr) {
 			for _, e := range list {
-				if s, ok := e.(*ast.SelectorExpr); ok && nameOf(s.X) == "object" &&
-					slices.Contains(types, s.Sel.Name) && !slices.Contains(*to, s.Sel.Name) {
-					*to = append(*to, s.Sel.Name)
+				s, qualified := e.(*ast.SelectorExpr)
+				if qualified && nameOf(s.X) != "object" || !qualified && f.Name.Name != "object" {
+					continue
+				}
+				if name := nameOf(e); slices.Contains(types, name) && !slices.Contains(*to, name) {
+					*to = append(*to, name)
 				}
 			}
 		}
@@ -135,8 +123,8 @@ func tellsApart(f *ast.File, types []string) map[string][]string {
 			switch n := n.(type) {
 			case *ast.CaseClause:
 				note(&listed, n.List...)
-			case *ast.KeyValueExpr:
-				note(&listed, n.Key)
+			case *ast.CompositeLit:
+				note(&listed, tableKeys(n)...)
 			case *ast.BinaryExpr:
 				if n.Op == token.EQL || n.Op == token.NEQ {
 					note(&compared, n.X, n.Y)
@@ -152,4 +140,21 @@ func tellsApart(f *ast.File, types []string) map[string][]string {
 		}
 	}
 	return found
+}
+
+// tableKeys returns the keys of a literal, without names that may be those of fields.
+func tableKeys(lit *ast.CompositeLit) (keys []ast.Expr) {
+	table := false
+	switch lit.Type.(type) {
+	case *ast.MapType, *ast.ArrayType:
+		table = true
+	}
+	for _, e := range lit.Elts {
+		if kv, ok := e.(*ast.KeyValueExpr); ok {
+			if _, bare := kv.Key.(*ast.Ident); table || !bare {
+				keys = append(keys, kv.Key)
+			}
+		}
+	}
+	return keys
 }

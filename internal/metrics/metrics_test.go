@@ -22,7 +22,8 @@ func TestHistogramEmpty(t *testing.T) {
 	}
 }
 
-// The bounds of redis-server 7.0: what it prints for calls of these lengths.
+// TestCumulativeSteps compares the bounds with those that redis-server 7.0 prints for calls of
+// these lengths.
 func TestCumulativeSteps(t *testing.T) {
 	for _, c := range []struct {
 		ns   int64

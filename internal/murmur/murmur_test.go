@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The verification value of a hash is that of its author's test program: the hash of the hashes of
-// 0, 1 … 255 bytes 0, 1, 2 … with seed 256 − length.
+// TestVerification computes the verification value of the hashes as their author's test program
+// does: the hash of the hashes of 0, 1 … 255 bytes 0, 1, 2 … with seed 256 − length.
 func TestVerification(t *testing.T) {
 	var key [256]byte
 	var all32, all64 []byte

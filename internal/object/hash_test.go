@@ -23,7 +23,7 @@ type modelField struct {
 	deadline int64
 }
 
-// visible is the model without what is due.
+// visible returns the model without what is due.
 func (m hashModel) visible(now int64) map[string]modelField {
 	out := map[string]modelField{}
 	for f, v := range m {
@@ -34,7 +34,7 @@ func (m hashModel) visible(now int64) map[string]modelField {
 	return out
 }
 
-// check walks a hash and holds what its header says against what is there.
+// check walks a hash and compares what its header says with what is there.
 func (h Fields) check() error {
 	switch h.Base() {
 	case EncHashtable:
@@ -109,7 +109,7 @@ func newTestHeap(t *testing.T, lim *Limits) *Heap {
 }
 
 // TestHashAgainstModel changes hashes at random under small and large limits, with the clock
-// running, and holds each step against a map.
+// running, and compares each step with a map.
 func TestHashAgainstModel(t *testing.T) {
 	for _, lim := range []Limits{{}, {HashMaxListpackEntries: 8, HashMaxListpackValue: 20},
 		{HashMaxListpackEntries: 512, HashMaxListpackValue: 64}} {
@@ -201,7 +201,7 @@ func (m hashModel) expire(t *testing.T, h Fields, budget int) {
 	}
 }
 
-// query holds all ways of reading one field against the model.
+// query compares all ways of reading one field with the model.
 func (m hashModel) query(t *testing.T, h Fields, f string) {
 	t.Helper()
 	want, has := m.visible(h.H.Now)[f]

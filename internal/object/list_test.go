@@ -157,7 +157,7 @@ func checkList(t *testing.T, l Elements, want [][]byte, reverse bool) {
 	require.False(t, ok)
 }
 
-// TestListConversions holds the way to a quicklist and back, by size.
+// TestListConversions checks at which sizes a list becomes a quicklist, and a listpack again.
 func TestListConversions(t *testing.T) {
 	l := newList(t, Limits{ListMaxListpackSize: -1})
 	big := bytes.Repeat([]byte("x"), 2000)

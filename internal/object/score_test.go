@@ -39,7 +39,7 @@ func TestParseScore(t *testing.T) {
 	}
 }
 
-// TestShortDecimal holds the quick way against strconv.
+// TestShortDecimal compares the quick way with strconv.
 func TestShortDecimal(t *testing.T) {
 	r := testseed.Rand(t)
 	quick := 0
@@ -127,8 +127,8 @@ func TestWholeScore(t *testing.T) {
 	}
 }
 
-// FuzzParseScore holds the parser against Go's as package strtod uses it, whose numbers are nearly
-// C's, and against its own way back.
+// FuzzParseScore compares the parser with Go's as package strtod uses it, whose numbers are nearly
+// C's. It also reads back what AppendScore writes.
 func FuzzParseScore(f *testing.F) {
 	for _, s := range []string{"1", "-0", "1e5", "0x1p3", "0x1", "inf", "nan", " 1", "1_0",
 		"4.9e-324", "1e-400", "0x_1p1", "+.5e-3", "1" + strings.Repeat("7", 899) + "e-775"} {

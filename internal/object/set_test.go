@@ -17,7 +17,7 @@ import (
 	"godwit/internal/listpack"
 )
 
-// setHeap is a heap with limits for sets: intset entries, listpack entries and value.
+// setHeap returns a heap with limits for sets: intset entries, listpack entries and value.
 func setHeap(t testing.TB, seed uint64, limits ...int) *Heap {
 	a := arena.New()
 	t.Cleanup(func() {
@@ -54,7 +54,7 @@ func (s Members) members() []string {
 	return out
 }
 
-// check holds the set against the members that it should have and against the rules of its
+// check compares the set with the members that it should have, and checks the rules of its
 // encoding.
 func (s Members) check(t *testing.T, want map[string]bool) {
 	t.Helper()
@@ -151,7 +151,7 @@ func cloned(s Members) Members {
 	return AsSet(&Edit{H: s.H, E: c, slot: unplaced{}})
 }
 
-// TestSetEncodings holds encodings against what Redis 7.2 makes of sets at the borders of its
+// TestSetEncodings compares encodings with what Redis 7.2 makes of sets at the borders of its
 // limits.
 func TestSetEncodings(t *testing.T) {
 	count := func(n int, format string) (out []string) {

@@ -86,7 +86,7 @@ func (m *zsetModel) find(member string) int {
 	return slices.IndexFunc(m.pairs, func(p zsetPair) bool { return p.member == member })
 }
 
-// put is what Add does without options.
+// put does what Add does without options.
 func (m *zsetModel) put(member string, score float64) ZAddResult {
 	i, res := m.find(member), ZAddAdded
 	if i >= 0 {
@@ -192,7 +192,7 @@ func (m *zsetModel) ranks() {
 		"%d %d %v", start, stop, reverse)
 }
 
-// limited is LIMIT on a slice.
+// limited does with a slice what LIMIT does.
 func limited(s []zsetPair, reverse bool, offset, limit int) []zsetPair {
 	s = slices.Clone(s)
 	if reverse {

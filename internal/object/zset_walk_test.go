@@ -12,7 +12,7 @@ import (
 	"godwit/internal/testseed"
 )
 
-// TestZWalk holds walks over both forms against a sorted slice.
+// TestZWalk compares walks over both forms with a sorted slice.
 func TestZWalk(t *testing.T) {
 	r := testseed.Rand(t)
 	h := NewHeap(arena.New(), maphash.MakeSeed(), r,

@@ -172,7 +172,7 @@ func (r *aofRun) goOn() {
 // logged reports whether the log was on when goOn ended.
 func (r *aofRun) logged() bool { return r.on }
 
-// wild is a life of changes at random moments.
+// wild makes changes at random moments.
 func (r *aofRun) wild(steps int, fail bool) {
 	names := slicesSorted(changes)
 	for range steps {

@@ -32,7 +32,7 @@ func newAOFRun(t *testing.T, fsys vfs.FS, seed uint64, policy FsyncPolicy) *aofR
 	return r
 }
 
-// batch is a turn of the server: some units, then the end of the batch, then cron.
+// batch makes one turn of the server: some units, then the end of the batch, then cron.
 func (r *aofRun) batch(units int) {
 	r.units(units)
 	r.a.EndBatch()
@@ -42,7 +42,7 @@ func (r *aofRun) batch(units int) {
 	r.promise()
 }
 
-// units are executed, but not answered yet.
+// units executes n units and answers none of them yet.
 func (r *aofRun) units(n int) {
 	for range n {
 		if r.a.WriteError() != "" {
@@ -79,7 +79,7 @@ func (r *aofRun) promise() {
 	r.floor.Store(int64(n))
 }
 
-// life is a short life of a server, with rewrites. It ends early when the log ends the process.
+// life runs the short life of a server, with rewrites. It ends early when the log ends the process.
 func (r *aofRun) life() {
 	for step := range 24 {
 		switch {

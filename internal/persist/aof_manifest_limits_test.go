@@ -12,7 +12,7 @@ import (
 
 const logDir = "/d/appendonlydir/"
 
-// withManifest is a server with that manifest beside files that hold one command each.
+// withManifest starts a server with that manifest beside files that hold one command each.
 func withManifest(t *testing.T, manifest string, files ...string) *fixture {
 	f := newFixture(t, vfs.NewMem(), usual)
 	require.NoError(t, f.fs.MkdirAll(logDir, 0o755))

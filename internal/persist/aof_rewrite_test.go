@@ -81,7 +81,7 @@ func TestAOFRewriteFailures(t *testing.T) {
 		strings.Join(sortedFiles(f), " "))
 }
 
-// sortedFiles is the folder with the base first.
+// sortedFiles returns the folder with the base first.
 func sortedFiles(f *fixture) []string {
 	var base, rest []string
 	for _, n := range strings.Fields(f.files()) {

@@ -107,7 +107,7 @@ func (m *model) loadRDB(r *bufio.Reader, _ int64) (int64, error) {
 	}
 }
 
-// text is the data set as commands.
+// text returns the data set as commands.
 func (m *model) text(rdb bool) []byte {
 	var b []byte
 	keys := []string{}

@@ -30,7 +30,8 @@ type forgetful struct{ vfs.File }
 
 func (forgetful) Write(p []byte) (int, error) { return len(p), nil }
 
-// BenchmarkLoggedSet is SET with the append-only file on, without the disk: 16 commands a batch.
+// BenchmarkLoggedSet measures SET with the append-only file on, without the disk: 16 commands a
+// batch.
 func BenchmarkLoggedSet(b *testing.B) {
 	for _, size := range []int{8, 64, 1 << 10, 16 << 10} {
 		for _, in := range []string{"set", "multi"} {

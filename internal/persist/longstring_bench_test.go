@@ -10,8 +10,8 @@ import (
 	"godwit/internal/object"
 )
 
-// BenchmarkLongString is a snapshot of one string of 301 MB: the longest turn of the executor, what
-// Go's heap is asked for, and the time that the file's writer takes without a disk.
+// BenchmarkLongString measures a snapshot of one string of 301 MB: the longest turn of the
+// executor, what Go's heap is asked for, and the time that the file's writer takes without a disk.
 func BenchmarkLongString(b *testing.B) {
 	const size = 301e6
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -12,7 +12,7 @@ import (
 	"godwit/internal/vfs"
 )
 
-// longValues are strings around the lengths of pieces, compressible and not.
+// longValues returns strings around the lengths of pieces, compressible and not.
 func longValues(rng *rand.Rand) map[string][]byte {
 	const piece = 64 << 10
 	noise := func(n int) []byte {

@@ -75,9 +75,9 @@ func (c *chaos) edit(db *keyspace.DB, e object.Entry, n int, part []byte) {
 	}
 }
 
-// TestLongStrings holds what a snapshot writes of long strings against what they were, while they
-// are changed, grow, are renamed, moved and dropped, before it is their turn and while they are
-// read.
+// TestLongStrings compares what a snapshot writes of long strings with what they were. Meanwhile
+// they are changed, grow, are renamed, moved and dropped, before it is their turn and while they
+// are read.
 func TestLongStrings(t *testing.T) {
 	rng := testseed.Rand(t)
 	for range 20 {

@@ -23,6 +23,7 @@ import (
 	"godwit/internal/persist"
 	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 	"godwit/internal/vfs"
 )
 
@@ -108,7 +109,7 @@ func (h *host) write(words ...string) {
 	h.promise()
 }
 
-// turn is what the loop does between commands.
+// turn does what the loop does between commands.
 func (h *host) turn() {
 	h.e.Enter()
 	h.e.Slice()
@@ -141,18 +142,18 @@ func (h *host) info() engine.PersistenceInfo {
 
 // settle turns the loop until no snapshot is being written and no rewrite is under way.
 func (h *host) settle() {
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(
-		100 * time.Microsecond) {
+	for end := time.Now().Add(testserver.Patience); time.Now().Before(end); {
 		if i := h.info(); !i.Saving && !i.AOF.RewriteInProgress {
 			return
 		}
 		h.turn()
+		time.Sleep(100 * time.Microsecond)
 	}
 	h.t.Fatal("a snapshot does not end")
 }
 
-// randomWrite is a change of a small data set of all types, with collections beyond the packed
-// encodings.
+// randomWrite returns a command that changes a small data set of all types, with collections beyond
+// the packed encodings.
 func randomWrite(rnd *rand.Rand) []string {
 	key := fmt.Sprint(rnd.IntN(3))
 	elem := fmt.Sprintf("element:%d", rnd.IntN(20))

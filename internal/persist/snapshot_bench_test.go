@@ -34,7 +34,7 @@ func (d *discardDest) Abort()        {}
 
 const benchSize = 1 << 20
 
-// BenchmarkSave is the executor's part of saving, for an element.
+// BenchmarkSave measures the executor's part of saving, for an element.
 func BenchmarkSave(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	fill := map[string]func(ks *keyspace.Keyspace){

@@ -319,7 +319,7 @@ func (c *chaos) empty() {
 	require.Zero(c.t, c.ks.Heap.FrozenBytes())
 }
 
-// run takes one snapshot among changes and holds it against the state at its beginning. It cancels
+// run takes one snapshot among changes and compares it with the state at its beginning. It cancels
 // the snapshot after cancelAt turns, if it gets that far.
 func (c *chaos) run(turns, changes, cancelAt int) {
 	want := contents(c.ks)

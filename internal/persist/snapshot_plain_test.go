@@ -104,7 +104,7 @@ func (r *plainLarge) End(dst []byte) []byte {
 	return frame(dst, 'X', "%s %d %d", r.capture.Type, r.n, r.capture.Len)
 }
 
-// decodePlain is the state that a stream of plainFormat holds.
+// decodePlain returns the state that a stream of plainFormat holds.
 func decodePlain(b []byte) (map[string]string, error) {
 	m := map[string]string{}
 	db, key, val, large := "", "", "", false

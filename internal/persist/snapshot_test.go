@@ -48,7 +48,7 @@ func newKeyspace(rng *rand.Rand, lim object.Limits) *keyspace.Keyspace {
 
 var textSeed = maphash.MakeSeed()
 
-// text is a value for people and for comparing: sets and hashes sorted, lists in order.
+// text returns a value for people and for comparing: sets and hashes sorted, lists in order.
 func text(ks *keyspace.Keyspace, e object.Entry) string {
 	var x object.Edit
 	x.Reset(ks.Heap, e, nil)
@@ -89,7 +89,7 @@ func text(ks *keyspace.Keyspace, e object.Entry) string {
 	return e.Type().String() + " " + strings.Join(parts, " ")
 }
 
-// contents is all keys: what a snapshot has to show.
+// contents returns all keys: what a snapshot has to show.
 func contents(ks *keyspace.Keyspace) map[string]string {
 	m := map[string]string{}
 	now := ks.Now()

@@ -98,7 +98,7 @@ func (m *model) flush() {
 	m.open = nil
 }
 
-// stream is what target i has got, as lines. No SELECT in it says what is known.
+// stream returns what target i has got, as lines. A SELECT that says what is known fails the test.
 func (m *model) stream(i int) (lines []string) {
 	text := append(bytes.Clone(m.ends[i].taken), m.ends[i].buf.B...)
 	text = bytes.ReplaceAll(text, []byte("#\r\n"), nil)

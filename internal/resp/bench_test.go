@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// pipeline is what a client with 16 commands in flight sends: SET and GET in turn, 64-byte values.
+// pipeline returns what a client with 16 commands in flight sends: SET and GET in turn, 64-byte
+// values.
 func pipeline() []byte {
 	var b []byte
 	for i := range 8 {

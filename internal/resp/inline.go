@@ -128,7 +128,7 @@ func (p *Parser) doubleQuoted(s []byte) int {
 	return -1
 }
 
-// singleQuoted is doubleQuoted for single quotes.
+// singleQuoted does what doubleQuoted does, for single quotes.
 func (p *Parser) singleQuoted(s []byte) int {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -160,7 +160,7 @@ func unescape(c byte) byte {
 	return c
 }
 
-// isSpace is C's isspace in the "C" locale.
+// isSpace reports what isspace of C reports in the "C" locale.
 func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
 func isHex(c byte) bool {

@@ -39,7 +39,8 @@ func TestInlineWords(t *testing.T) {
 	}
 }
 
-// The line belongs to the caller: words are decoded elsewhere.
+// TestInlineLeavesTheBufferAlone checks that the parser decodes words elsewhere: the line belongs
+// to the caller.
 func TestInlineLeavesTheBufferAlone(t *testing.T) {
 	in := `SET k "\x41\n" 'it\'s'` + "\n"
 	buf := []byte(in)

@@ -311,7 +311,8 @@ func randomStream(rnd *rand.Rand) []byte {
 	return b
 }
 
-// A multibulk of two billion arguments is legal to announce and must cost nothing.
+// TestAnnouncementsCostNothing announces a multibulk of two billion arguments. That is legal and
+// must cost nothing.
 func TestAnnouncementsCostNothing(t *testing.T) {
 	in := []byte("*2147483647\r\n$536870912\r\nx")
 	n := testing.AllocsPerRun(100, func() {
@@ -375,7 +376,8 @@ func TestLargeCommandIsNotRetained(t *testing.T) {
 	}
 }
 
-// Alternating large and small commands must not grow the slices anew each time.
+// TestLargeCommandsKeepTheirMemory checks that alternating large and small commands do not grow the
+// slices anew each time.
 func TestLargeCommandsKeepTheirMemory(t *testing.T) {
 	big, small := manyArgs(5000), manyArgs(2)
 	var p Parser
@@ -391,7 +393,8 @@ func TestLargeCommandsKeepTheirMemory(t *testing.T) {
 	}
 }
 
-// An argument list must not keep the buffer of an earlier command alive.
+// TestOldBufferIsReleased checks that an argument list does not keep the buffer of an earlier
+// command alive.
 func TestOldBufferIsReleased(t *testing.T) {
 	for _, release := range []string{"next command", "Reset"} {
 		var p Parser

@@ -84,7 +84,7 @@ func (w *Writer) Bulk(b []byte) {
 	w.Buf = append(buf, '\r', '\n')
 }
 
-// BulkString is Bulk for a string.
+// BulkString does what Bulk does, for a string.
 func (w *Writer) BulkString(s string) { w.Buf = redcon.AppendBulkString(w.Buf, s) }
 
 // BulkInt appends n as a bulk string of decimal digits (what GET answers for an integer value).
@@ -215,10 +215,10 @@ func (w *Writer) Raw(b []byte) { w.Buf = append(w.Buf, b...) }
 
 // AppendCommand appends args as a request, an array of bulk strings. Commands have this form in the
 // append-only file and on the replication link.
-func AppendCommand(dst []byte, args ...[]byte) []byte {
-	dst = redcon.AppendArray(dst, len(args))
+func AppendCommand[T string | []byte](dst []byte, args ...T) []byte {
+	dst = appendHeader(dst, '*', len(args))
 	for _, a := range args {
-		dst = redcon.AppendBulk(dst, a)
+		dst = append(append(appendHeader(dst, '$', len(a)), a...), "\r\n"...)
 	}
 	return dst
 }

@@ -88,7 +88,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// The expected texts were printed by C's printf("%.17g").
+// TestAppendDouble17 compares with texts that C's printf("%.17g") printed.
 func TestAppendDouble17(t *testing.T) {
 	tests := []struct {
 		f    float64

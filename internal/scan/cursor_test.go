@@ -34,7 +34,8 @@ func TestNextCursorOrder(t *testing.T) {
 	}
 }
 
-// Whatever the table's size becomes between calls, an element that stays is seen.
+// TestNextCursorSurvivesResizing checks that an element that stays is seen, whatever the table's
+// size becomes between calls.
 func TestNextCursorSurvivesResizing(t *testing.T) {
 	rnd := rand.New(rand.NewSource(int64(testseed.New(t))))
 	for range 500 {

@@ -192,7 +192,8 @@ func FuzzMatch(f *testing.F) {
 	})
 }
 
-// With backtracking over more than the last star this would not end in this universe.
+// TestMatchIsPolynomial matches a pattern that, with backtracking over more than the last star,
+// would not end in this universe.
 func TestMatchIsPolynomial(t *testing.T) {
 	s := []byte(strings.Repeat("a", 3000))
 	for _, c := range []struct {

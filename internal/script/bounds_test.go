@@ -130,7 +130,7 @@ func orderBounds() []boundsCase {
 	}
 }
 
-// TestCompilerBounds holds what the machine's code cannot express: it is refused, or compiled
+// TestCompilerBounds checks what the machine's code cannot express: it is refused, or compiled
 // otherwise, but never becomes another program.
 func TestCompilerBounds(t *testing.T) {
 	for _, c := range slices.Concat(longBounds(), listBounds(), jumpBounds(), orderBounds()) {

@@ -92,8 +92,8 @@ func TestAgainstModel(t *testing.T) {
 	}
 }
 
-// The growth rule: 2n below 1 MiB, n + 1 MiB from there, nothing spare above 512 MiB. Untouched
-// room takes no memory.
+// TestGrowthRule checks the growth rule: 2n below 1 MiB, n + 1 MiB from there, nothing spare above
+// 512 MiB. Untouched room takes no memory.
 func TestGrowthRule(t *testing.T) {
 	a := newArena(t)
 	for _, c := range []struct{ n, atLeast, atMost int }{

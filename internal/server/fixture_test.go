@@ -17,6 +17,7 @@ import (
 	"godwit/internal/object"
 	"godwit/internal/resp/client"
 	"godwit/internal/spec"
+	"godwit/internal/testserver"
 )
 
 // rig is a running server with a tiny command table: these tests are about connections, not
@@ -133,7 +134,7 @@ func (r *rig) stop() {
 		if err != nil {
 			r.t.Errorf("Run: %v", err)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(testserver.Patience):
 		r.t.Error("the server does not end")
 	}
 }
@@ -149,7 +150,7 @@ func (r *rig) raw() net.Conn {
 		nc = tls.Client(nc, r.tls)
 	}
 	r.t.Cleanup(func() { nc.Close() })
-	_ = nc.SetDeadline(time.Now().Add(60 * time.Second))
+	_ = nc.SetDeadline(time.Now().Add(testserver.Patience))
 	return nc
 }
 
@@ -157,7 +158,7 @@ func (r *rig) raw() net.Conn {
 func (r *rig) client() *client.Client {
 	r.t.Helper()
 	c := client.New(r.raw())
-	c.Timeout = 60 * time.Second
+	c.Timeout = testserver.Patience
 	return c
 }
 
@@ -188,7 +189,7 @@ func (r *rig) clients() (n int) {
 // eventually waits until cond holds.
 func (r *rig) eventually(what string, cond func() bool) {
 	r.t.Helper()
-	for end := time.Now().Add(20 * time.Second); !cond(); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(testserver.Patience); !cond(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			r.t.Fatalf("never: %s\n%s", what, r.log)
 		}

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"godwit/internal/engine"
 )
@@ -241,11 +240,7 @@ func TestNoGoroutinesStay(t *testing.T) {
 		r.want(r.client(), "PONG", "ping")
 	}
 	// The clients of the test have none of their own.
-	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before &&
-		time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
-	}
-	if n := runtime.NumGoroutine(); n > before {
-		t.Errorf("%d goroutines became %d with 50 connections", before, n)
-	}
+	r.eventually(fmt.Sprintf("no more than %d goroutines", before), func() bool {
+		return runtime.NumGoroutine() <= before
+	})
 }

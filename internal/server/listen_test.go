@@ -15,7 +15,7 @@ import (
 	"godwit/internal/testserver"
 )
 
-// freePort is a port that nobody listens on now.
+// freePort returns a port that nobody listens on now.
 func freePort(t testing.TB) string {
 	t.Helper()
 	port, err := testserver.Port()
@@ -157,7 +157,7 @@ func TestBind(t *testing.T) {
 	}
 }
 
-// set is CONFIG SET.
+// set does what CONFIG SET does.
 func (r *rig) set(pairs ...string) (err error) {
 	r.locked(func() {
 		var list [][2]string

@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestWhoIsAnsweredFirst holds the order in which clients of one loop are written to against
-// Redis's: who acts comes before those who are told of it, but behind who is served what it has
-// waited for. The sockets are unix ones, where what is written is there at once: once the second of
-// two is there, the first must be.
+// TestWhoIsAnsweredFirst checks that clients of one loop are written to in Redis's order. Whoever
+// acts comes before those who are told of it, but after a client that is served what it has waited
+// for. On unix sockets, what is written can be read at once: when the second of two replies can be
+// read, so can the first.
 func TestWhoIsAnsweredFirst(t *testing.T) {
 	r := start(t, way{}, "")
 	ln, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
@@ -64,7 +64,7 @@ func TestWhoIsAnsweredFirst(t *testing.T) {
 	}
 }
 
-// rawConn is a connection of which is asked whether there is something to read.
+// rawConn is a connection that can tell whether there is something to read.
 type rawConn struct {
 	t *testing.T
 	*net.UnixConn
@@ -88,7 +88,7 @@ func (c *rawConn) send(line string) {
 	}
 }
 
-// ask returns the first line of the reply, and reads what else there is of a bulk.
+// ask sends a command and returns the line that it replies.
 func (c *rawConn) ask(line string) string {
 	c.t.Helper()
 	c.send(line)

@@ -77,7 +77,7 @@ func TestConnect(t *testing.T) {
 	}
 }
 
-// TestConnectAtTheEnd: a server that has ended calls nobody back.
+// TestConnectAtTheEnd checks that a server that has ended calls nobody back.
 func TestConnectAtTheEnd(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEntries: New's own checks pass. Where key specs alone do not find all keys and their use,
-// there is a function that does.
+// TestEntries checks that New's own checks pass. Where key specs alone do not find all keys and
+// their use, there is a function that does.
 func TestEntries(t *testing.T) {
 	for _, c := range New().All() {
 		for i := range c.Keys {
@@ -58,7 +58,7 @@ func TestRefuses(t *testing.T) {
 	require.NotPanics(t, func() { NewTable([]*Command{&c}) })
 }
 
-// TestRename: renames belong to one table and do not change full names.
+// TestRename checks that renames belong to one table and do not change full names.
 func TestRename(t *testing.T) {
 	renamed, other := New(), New()
 	require.NoError(t, renamed.Rename("GET", "Fetch"))

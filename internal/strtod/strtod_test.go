@@ -43,7 +43,7 @@ func TestParseFloat(t *testing.T) {
 	}
 }
 
-// TestAgainstBig holds numbers with long mantissas against exact arithmetic.
+// TestAgainstBig parses long mantissas and compares the numbers with those of exact arithmetic.
 func TestAgainstBig(t *testing.T) {
 	r := testseed.Rand(t)
 	for range 2000 {

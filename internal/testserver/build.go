@@ -34,7 +34,7 @@ func Binary() (string, error) {
 	return BinaryWith(flags...)
 }
 
-// BinaryWith is Binary with the given flags of go build, whatever those of the test are.
+// BinaryWith does what Binary does, with the given flags of go build instead of those of the test.
 func BinaryWith(flags ...string) (string, error) {
 	if bin := os.Getenv("GODWIT_BIN"); bin != "" {
 		return bin, nil

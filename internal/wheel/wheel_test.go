@@ -268,7 +268,7 @@ func TestFiresInOrder(t *testing.T) {
 	}
 }
 
-// TestBudgetBoundsEachCall holds that a call does no more than its budget, moves included.
+// TestBudgetBoundsEachCall checks that a call does no more than its budget, moves included.
 func TestBudgetBoundsEachCall(t *testing.T) {
 	w := newWheel(t, t0)
 	const n, budget = 100_000, 500
@@ -365,7 +365,7 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkLife is the whole cost of a record: Add, its moves down, and firing.
+// BenchmarkLife measures the whole cost of a record: Add, its moves down, and firing.
 func BenchmarkLife(b *testing.B) {
 	w := newWheel(b, t0)
 	rnd := rand.New(rand.NewSource(1))

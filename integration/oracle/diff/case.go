@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"godwit/internal/resp"
 )
 
 // Cmd is one step of a stream.
@@ -74,15 +76,7 @@ func (c Cmd) Append(dst []byte) []byte {
 		}
 		return append(dst, "\r\n"...)
 	}
-	dst = append(dst, '*')
-	dst = strconv.AppendInt(dst, int64(len(c.Args)), 10)
-	for _, a := range c.Args {
-		dst = append(dst, "\r\n$"...)
-		dst = strconv.AppendInt(dst, int64(len(a)), 10)
-		dst = append(dst, "\r\n"...)
-		dst = append(dst, a...)
-	}
-	return append(dst, "\r\n"...)
+	return resp.AppendCommand(dst, c.Args...)
 }
 
 // Quote spells an argument as redis-cli would accept it: bare if that is unambiguous, otherwise in

@@ -18,8 +18,8 @@ func reply(t *testing.T, raw string) Reply {
 
 func args(line string) [][]byte { return split(line) }
 
-// TestCollectionComparators holds what the comparators excuse, and that they do not excuse anything
-// close to it.
+// TestCollectionComparators checks what the comparators excuse, and that they do not excuse
+// anything close to it.
 func TestCollectionComparators(t *testing.T) {
 	two, owt, one, twice := reply(t, "*2 +a +b"), reply(t, "*2 +b +a"), reply(t, "*1 +a"),
 		reply(t, "*2 +a +a")
@@ -68,7 +68,7 @@ func TestCollectionComparators(t *testing.T) {
 	}
 }
 
-// TestRandomPops holds what makes streams with SPOP comparable.
+// TestRandomPops checks what makes streams with SPOP comparable.
 func TestRandomPops(t *testing.T) {
 	pop, whole, del := cmdOf("SPOP", "k", "2"), cmdOf("SPOP", "k", "1000"), cmdOf("DEL", "k")
 	for _, c := range []struct {
@@ -92,18 +92,10 @@ func blockingGenerator(t *testing.T) *Generator {
 		"multi", "exec", "sort"} {
 		table[name] = &Command{Name: name, Group: "list"}
 	}
-	cov, err := Match(table, table, "7.0.15", func(*Command) bool { return true })
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := NewGenerator(GenConfig{Keys: 6, Clients: 3, DBs: 2}, cov)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return generatorOf(t, table, table)
 }
 
-// TestBlockRounds holds that rounds about blocking can be reproduced, consist of steps, and wait
+// TestBlockRounds checks that rounds about blocking can be reproduced, consist of steps, and wait
 // for whatever times out.
 func TestBlockRounds(t *testing.T) {
 	a := blockingGenerator(t).Stream(5, 7, 12_000)

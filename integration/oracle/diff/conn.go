@@ -13,8 +13,8 @@ import (
 	"godwit/internal/resp/client"
 )
 
-// ioTimeout bounds every read and write. The commands are cheap and the server is on loopback: one
-// that answers later does not answer.
+// ioTimeout bounds the wait for each reply and each write. The commands are cheap and the server is
+// on loopback: one that answers later does not answer.
 const ioTimeout = 15 * time.Second
 
 // errNoReply reports a server that does not answer in time.

@@ -55,7 +55,13 @@ func smallGenerator(t *testing.T) *Generator {
 	t.Helper()
 	ref := smallTable()
 	ref["set"].Args = ref["set"].Args[:4] // the reference server cannot know what came later
-	cov, err := Match(ref, smallTable(), "7.0.15", func(*Command) bool { return true })
+	return generatorOf(t, ref, smallTable())
+}
+
+// generatorOf returns a generator for the commands of the table that the reference server has.
+func generatorOf(t *testing.T, ref, table Table) *Generator {
+	t.Helper()
+	cov, err := Match(ref, table, "7.0.15", func(*Command) bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +87,7 @@ func TestRoundsAreReproducible(t *testing.T) {
 	}
 }
 
-// TestStreamsStayCheapAndTimeless holds what guards promise: no deadline that could pass during a
+// TestStreamsStayCheapAndTimeless checks what guards promise: no deadline that could pass during a
 // run, no long block, no offset that costs megabytes.
 func TestStreamsStayCheapAndTimeless(t *testing.T) {
 	for _, c := range smallGenerator(t).Round(1, 0, 60_000) {
@@ -127,7 +133,7 @@ func TestStreamsStayCheapAndTimeless(t *testing.T) {
 	}
 }
 
-// TestStreamsReachEverything holds that each command, option and kind of mistake appears.
+// TestStreamsReachEverything checks that each command, option and kind of mistake appears.
 func TestStreamsReachEverything(t *testing.T) {
 	seen := map[string]int{}
 	for _, c := range smallGenerator(t).Round(2, 0, 30_000) {

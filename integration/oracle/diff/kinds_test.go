@@ -30,7 +30,7 @@ func kindsGenerator(t *testing.T, kinds ...string) *Generator {
 	return g
 }
 
-// TestKindsOfRounds holds that each kind of round can be reproduced, is what its name says, and
+// TestKindsOfRounds checks that each kind of round can be reproduced, is what its name says, and
 // avoids what no stream may do.
 func TestKindsOfRounds(t *testing.T) {
 	for _, kind := range Kinds() {
@@ -61,7 +61,7 @@ func TestKindsOfRounds(t *testing.T) {
 	}
 }
 
-// TestRoundsByNumber holds that a run has rounds of every kind, and that half of them are plain.
+// TestRoundsByNumber checks that a run has rounds of every kind, and that half of them are plain.
 func TestRoundsByNumber(t *testing.T) {
 	g, n := kindsGenerator(t), map[string]int{}
 	for r := range 240 {
@@ -77,7 +77,7 @@ func TestRoundsByNumber(t *testing.T) {
 	}
 }
 
-// TestListenersQueueNothing holds that no connection both listens and queues: 7.0 puts messages in
+// TestListenersQueueNothing checks that no connection both listens and queues: 7.0 puts messages in
 // the middle of EXEC's reply.
 func TestListenersQueueNothing(t *testing.T) {
 	listens, queues := map[int]bool{}, map[int]bool{}
@@ -106,7 +106,7 @@ func TestToldInCaseFiles(t *testing.T) {
 	}
 }
 
-// TestPushes holds that pushes are told from replies, and that they are compared by content,
+// TestPushes checks that pushes are told from replies, and that they are compared by content,
 // without regard to order.
 func TestPushes(t *testing.T) {
 	raw := func(s string) []byte { return []byte(strings.ReplaceAll(s, " ", "\r\n") + "\r\n") }
@@ -138,7 +138,7 @@ func TestPushes(t *testing.T) {
 	}
 }
 
-// TestUserComparators holds what the comparators of these rounds excuse, and that they do not
+// TestUserComparators checks what the comparators of these rounds excuse, and that they do not
 // excuse anything close to it.
 func TestUserComparators(t *testing.T) {
 	entry := func(object, age string) Reply {

@@ -150,7 +150,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// BenchmarkRead is BenchmarkDecode without inserting.
+// BenchmarkRead measures what BenchmarkDecode measures, without inserting.
 func BenchmarkRead(b *testing.B) {
 	for _, mixed := range []bool{false, true} {
 		file := encodeAll(benchKeyspace(b, 500_000, mixed), true)

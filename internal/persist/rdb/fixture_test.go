@@ -34,7 +34,7 @@ func (deaf) FieldExpired(_, _ []byte, _ int)                   {}
 // testNow is the clock of test keyspaces, unix ms: long before the deadlines in tests.
 const testNow = 1_000_000
 
-// redisLimits are Redis's defaults.
+// redisLimits returns Redis's defaults.
 func redisLimits() object.Limits {
 	return object.Limits{HashMaxListpackEntries: 512, HashMaxListpackValue: 64,
 		SetMaxIntsetEntries: 512, SetMaxListpackEntries: 128, SetMaxListpackValue: 64,
@@ -67,7 +67,7 @@ func newSeed(t testing.TB) (uint64, *rand.Rand) {
 	return seed, rand.New(rand.NewPCG(seed, 2))
 }
 
-// randomText is a short or long, compressible or random string, or an integer.
+// randomText returns a short or long, compressible or random string, or an integer.
 func randomText(rng *rand.Rand, longest int) []byte {
 	switch rng.IntN(6) {
 	case 0:
@@ -153,7 +153,7 @@ func randomScore(rng *rand.Rand) float64 {
 	return rng.NormFloat64()
 }
 
-// negZero is 0, which the compiler does not know.
+// negZero returns 0, in a way that the compiler does not see through.
 func negZero() float64 { return float64(len("")) }
 
 // fillAll makes n random keys, some with a deadline, in random databases.
@@ -192,7 +192,7 @@ func stripDeadlines(db *keyspace.DB, key []byte) {
 	}
 }
 
-// image is what a database holds, comparable.
+// image returns what a database holds, comparable.
 func image(db *keyspace.DB) map[string]string {
 	m := map[string]string{}
 	for cursor, more := uint64(0), true; more; more = cursor != 0 {
@@ -203,7 +203,7 @@ func image(db *keyspace.DB) map[string]string {
 	return m
 }
 
-// content is the elements of a value.
+// content returns the elements of a value.
 func content(db *keyspace.DB, e object.Entry) string {
 	x := new(object.Edit)
 	x.Reset(db.Heap(), e, nil)
@@ -281,7 +281,7 @@ func encodeAll(ks *keyspace.Keyspace, compress bool) []byte {
 	return binary.LittleEndian.AppendUint64(e.B, crc)
 }
 
-// smallFile is a file with a key of each type.
+// smallFile returns a file with a key of each type.
 func smallFile(t testing.TB) []byte {
 	ks := newKeyspace(t, redisLimits(), 1)
 	db := ks.DB(1)
@@ -358,7 +358,7 @@ func file(version int, records ...[]byte) []byte {
 	return b
 }
 
-// loaded is what the files' database 0 holds, under default limits.
+// loaded returns what the files' database 0 holds, under default limits.
 func loaded(t *testing.T, file []byte) map[string]string {
 	t.Helper()
 	seed, _ := newSeed(t)

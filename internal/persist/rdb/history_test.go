@@ -38,7 +38,7 @@ func zip(entries ...string) string {
 	return string(append(append(b, body...), 0xff))
 }
 
-// zstr is a ziplist entry of a string.
+// zstr returns a ziplist entry of a string.
 func zstr(s string) string {
 	switch n := len(s); {
 	case n < 64:
@@ -58,17 +58,17 @@ var zints = []struct{ entry, text string }{
 	{"\xe0\xff\xff\xff\xff\xff\xff\xff\x7f", "9223372036854775807"},
 }
 
-// str is a string as a file has it, uncompressed.
+// str returns a string as a file has it, uncompressed.
 func str(s string) string {
 	var e Encoder
 	e.Len(uint64(len(s)))
 	return string(e.B) + s
 }
 
-// rec is a record under the key k.
+// rec returns a record under the key k.
 func rec(op byte, value string) []byte { return []byte(string([]byte{op}) + "\x01k" + value) }
 
-// lpack is a listpack.
+// lpack returns a listpack.
 func lpack(elems ...string) string {
 	s := listpack.NewSlice()
 	for _, e := range elems {
@@ -275,7 +275,7 @@ func TestOpcodes(t *testing.T) {
 	require.Equal(t, io.EOF, err)
 }
 
-// TestRefused reads files that are not read, and holds what is said of them.
+// TestRefused reads files that must be refused, and checks what the errors say of them.
 func TestRefused(t *testing.T) {
 	for _, tc := range []struct{ name, file, want string }{
 		{"not a file", "hello world", "offset 0: this is no RDB file"},

@@ -71,7 +71,7 @@ func fillSketch(db *keyspace.DB, key []byte, t object.Type, rng *rand.Rand) {
 	db.CreateSketch(key, t, s)
 }
 
-// sketchState is all that tells two sketches apart.
+// sketchState returns all that tells two sketches apart.
 func sketchState(x *object.Edit) string {
 	s := x.Sketch()
 	switch x.E.Type() {

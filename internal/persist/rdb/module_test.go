@@ -32,7 +32,7 @@ func fillFilter(t testing.TB, db *keyspace.DB, key string, p bloom.Params, n int
 	return db.CreateSketch([]byte(key), object.TypeBloom, s).Sketch()
 }
 
-// encodedFilter is the record type and value of such a filter.
+// encodedFilter returns the record type and value of such a filter.
 func encodedFilter(t testing.TB, p bloom.Params, n int) []byte {
 	ks := newKeyspace(t, redisLimits(), 1)
 	fillFilter(t, ks.DB(0), "k", p, n)
@@ -82,7 +82,7 @@ func TestModuleID(t *testing.T) {
 	}
 }
 
-// TestRedisBloomRecord holds the record of a filter of RedisBloom's kind against one written by
+// TestRedisBloomRecord compares the record of a filter of RedisBloom's kind with one written by
 // hand after its rdb_save.
 func TestRedisBloomRecord(t *testing.T) {
 	var p Parts

@@ -98,7 +98,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestDumpRestore does the same value by value, and holds the second dump to the first.
+// TestDumpRestore does the same value by value, and compares the second dump with the first.
 func TestDumpRestore(t *testing.T) {
 	seed, rng := newSeed(t)
 	ks := newKeyspace(t, redisLimits(), seed)

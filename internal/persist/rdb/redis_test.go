@@ -44,7 +44,7 @@ func (s *redisServer) do(args ...any) client.Value {
 	return v
 }
 
-// image is what database db of the server holds, in the form of the function of that name.
+// image returns what database db of the server holds, in the form of the function of that name.
 func (s *redisServer) image(db int) map[string]string {
 	s.t.Helper()
 	s.do("SELECT", db)
@@ -110,8 +110,8 @@ func TestRedisLoads(t *testing.T) {
 	}
 }
 
-// TestDumpOfRedis holds payloads to those of redis-server, where order and encoding are the same
-// there.
+// TestDumpOfRedis compares payloads with those of redis-server, where both have the same order and
+// encoding.
 func TestDumpOfRedis(t *testing.T) {
 	s := startRedis(t, "", "--rdbcompression", "no")
 	seed, rng := newSeed(t)

@@ -10,10 +10,11 @@ import (
 	"godwit/internal/resp"
 )
 
-// Client is one connection. It is not safe for concurrent use, except that one goroutine may send
-// while another receives. Each method that waits for the peer gives up after Timeout.
+// Client is one connection. It is not safe for concurrent use, except that one goroutine may call
+// Send while another receives.
 type Client struct {
-	// Timeout bounds each Send, Flush and read from the connection; 0 is no bound.
+	// Timeout bounds the wait for each reply, however slowly its bytes arrive, and for each piece
+	// that Send and Flush write. 0 is no bound.
 	Timeout time.Duration
 
 	conn  net.Conn
@@ -104,7 +105,7 @@ func (c *Client) Receive() (Value, error) {
 // ReceiveRaw reads the next reply or push message and returns its bytes, which are valid until the
 // next call. After a timeout it can be called again: what has arrived is kept.
 func (c *Client) ReceiveRaw() ([]byte, error) {
-	for {
+	for waiting := false; ; waiting = true {
 		n, err := c.frame.end(c.in[c.at:])
 		if err != nil {
 			return nil, err
@@ -118,13 +119,18 @@ func (c *Client) ReceiveRaw() ([]byte, error) {
 			}
 			return raw, nil
 		}
+		if !waiting {
+			if err := c.conn.SetReadDeadline(c.deadline()); err != nil {
+				return nil, fmt.Errorf("set read deadline: %w", err)
+			}
+		}
 		if err := c.fill(); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// fill reads more bytes.
+// fill reads more bytes, until the connection's deadline.
 func (c *Client) fill() error {
 	const least = 16 << 10
 	if c.at == len(c.in) && cap(c.in) > keepBuffer {
@@ -135,9 +141,6 @@ func (c *Client) fill() error {
 	}
 	if cap(c.in)-len(c.in) < least {
 		c.in = append(make([]byte, 0, max(2*cap(c.in), 2*least)), c.in...)
-	}
-	if err := c.conn.SetReadDeadline(c.deadline()); err != nil {
-		return fmt.Errorf("set read deadline: %w", err)
 	}
 	n, err := c.conn.Read(c.in[len(c.in):cap(c.in)])
 	c.in = c.in[:len(c.in)+n]
@@ -169,8 +172,8 @@ func (c *Client) Pipeline() ([]Value, error) {
 	return out, nil
 }
 
-// Send writes bytes as they are, without a reply being expected. Long ones go in pieces, each of
-// which may take the Timeout.
+// Send writes bytes as they are and expects no reply to them. It writes long ones in pieces, each
+// of which may take the Timeout.
 func (c *Client) Send(raw []byte) error {
 	const piece = 64 << 10
 	for len(raw) > 0 {

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -107,7 +108,8 @@ func exercise(t *testing.T, c *Client) {
 	}
 }
 
-// TestTimeout: a reply that has come in part when the time is over is read to its end later.
+// TestTimeout checks that a reply that has come in part when the time is over is read to its end
+// later.
 func TestTimeout(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer ours.Close()
@@ -119,8 +121,7 @@ func TestTimeout(t *testing.T) {
 		written <- err
 	}
 	go write("*2\r\n:1\r\n$3\r\nab")
-	c.Timeout = time.Hour
-	if err := c.fill(); err != nil {
+	if err := c.fill(); err != nil { // without a deadline
 		t.Fatal(err)
 	}
 	c.Timeout = time.Millisecond
@@ -138,6 +139,52 @@ func TestTimeout(t *testing.T) {
 	for range 2 {
 		if err := <-written; err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// dribble is a connection on which one byte arrives at a time. It notes its read deadlines.
+type dribble struct {
+	net.Conn
+	from      io.Reader
+	deadlines []time.Time
+}
+
+func (d *dribble) Read(b []byte) (int, error) { return d.from.Read(b[:min(len(b), 1)]) }
+
+func (d *dribble) SetReadDeadline(at time.Time) error {
+	d.deadlines = append(d.deadlines, at)
+	return nil
+}
+
+// TestSlowReply checks that Timeout bounds the wait for a whole reply. A peer that sends it byte by
+// byte gets no more time for that.
+func TestSlowReply(t *testing.T) {
+	replies := []string{"*2\r\n:1\r\n$3\r\nabc\r\n", "+OK\r\n", "%1\r\n+k\r\n_\r\n"}
+	d := &dribble{from: strings.NewReader(strings.Join(replies, ""))}
+	c := New(d)
+	for i, want := range replies {
+		if raw, err := c.ReceiveRaw(); err != nil || string(raw) != want {
+			t.Fatalf("%q, %v", raw, err)
+		}
+		if len(d.deadlines) != i+1 || d.deadlines[i].IsZero() {
+			t.Fatalf("%q: deadlines %v", want, d.deadlines)
+		}
+	}
+	if _, err := c.ReceiveRaw(); err != io.EOF {
+		t.Fatal(err)
+	}
+}
+
+// TestMalformedStays checks that a connection with a malformed reply has no replies behind it.
+func TestMalformedStays(t *testing.T) {
+	for _, in := range []string{strings.Repeat("*1\r\n", maxDepth+3) + ":1\r\n", "?\r\n:1\r\n",
+		"*1\r\n$x\r\n:1\r\n"} {
+		c := New(&dribble{from: strings.NewReader(in)})
+		for range 4 {
+			if raw, err := c.ReceiveRaw(); !errors.Is(err, ErrReply) {
+				t.Errorf("%.20q: %q, %v", in, raw, err)
+			}
 		}
 	}
 }

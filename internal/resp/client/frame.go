@@ -22,10 +22,10 @@ func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrReply}, args...)...)
 }
 
-// frame finds where a reply ends while its bytes arrive. It looks at each of them once, however
-// many pieces they come in. The zero frame is at the beginning of a reply.
+// frame finds where a reply ends while its bytes arrive. It looks at each line and each string
+// again only while its end has not arrived. The zero frame is at the beginning of a reply.
 type frame struct {
-	pos   int           // what is before it has been looked at
+	pos   int           // the bytes before it are complete elements
 	depth int           // aggregates that are open
 	left  [maxDepth]int // elements that each of them still lacks
 }
@@ -41,11 +41,11 @@ func (f *frame) end(buf []byte) (int, error) {
 		if err != nil || size == 0 {
 			return 0, err
 		}
+		if elems > 0 && f.depth == maxDepth { // f stays where it is: the next call fails too
+			return 0, malformed("nested more than %d deep", maxDepth)
+		}
 		f.pos += size
 		if elems > 0 {
-			if f.depth == maxDepth {
-				return 0, malformed("nested more than %d deep", maxDepth)
-			}
 			f.left[f.depth] = elems
 			f.depth++
 			continue

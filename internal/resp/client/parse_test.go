@@ -56,6 +56,15 @@ func TestParse(t *testing.T) {
 		if err != nil || !again.Equal(got) {
 			t.Errorf("%q: reads back as %v, %v", tt.in, again, err)
 		}
+		for cut := 1; cut < len(tt.in); cut++ {
+			if v, _, err := Parse([]byte(tt.in[:cut])); err != io.ErrUnexpectedEOF {
+				t.Errorf("%q: %v, %v", tt.in[:cut], v, err)
+			}
+		}
+		piecemeal := New(&dribble{from: strings.NewReader(tt.in)})
+		if raw, err := piecemeal.ReceiveRaw(); err != nil || string(raw) != tt.in {
+			t.Errorf("%q: comes byte by byte as %q, %v", tt.in, raw, err)
+		}
 	}
 }
 
@@ -83,8 +92,8 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// FuzzParse: what is read is written and read again as the same, and a reply that comes in two
-// pieces ends where it does in one.
+// FuzzParse checks that a value that was read, written and read again is the same, and that a reply
+// that comes in two pieces ends where it does in one.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"+OK\r\n", "-ERR x\r\n", ":1\r\n", "$3\r\nabc\r\n", "$-1\r\n",
 		"*2\r\n:1\r\n*-1\r\n", "_\r\n", "%1\r\n+a\r\n#t\r\n",

@@ -36,8 +36,7 @@ const (
 )
 
 var kindNames = [...]string{"invalid", "simple", "error", "int", "bulk", "null", "nullarray",
-	"array",
-	"map", "set", "push", "double", "bool", "bignum", "verbatim"}
+	"array", "map", "set", "push", "double", "bool", "bignum", "verbatim"}
 
 // String returns the kind's name in lower case.
 func (k Kind) String() string {

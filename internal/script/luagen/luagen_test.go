@@ -9,7 +9,8 @@ import (
 	"godwit/internal/testseed"
 )
 
-// TestValid: what the generator calls valid is, and about half of the others are not.
+// TestValid checks that scripts that the generator calls valid are, and that about half of the
+// others are not.
 func TestValid(t *testing.T) {
 	r := testseed.Rand(t)
 	none := func(string, string) string { return "" }
