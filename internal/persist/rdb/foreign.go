@@ -64,7 +64,8 @@ func isText(b []byte) bool {
 // parseHeader reads the first HeaderLen bytes of a file.
 func parseHeader(b []byte) (version int, valkey bool, err error) {
 	if !IsFile(b) {
-		return 0, false, &Error{Reason: "this is no RDB file but " + Describe(b)}
+		return 0, false, &Error{
+			Reason: "Wrong signature trying to load DB from file: this is " + Describe(b)}
 	}
 	name := magic
 	if valkey = bytes.HasPrefix(b, []byte(magicValkey)); valkey {
@@ -81,11 +82,12 @@ func parseHeader(b []byte) (version int, valkey bool, err error) {
 	switch {
 	case valkey && version != versionValkey:
 		err = &Error{Offset: int64(len(name)),
-			Reason: fmt.Sprintf("version %d of Valkey's RDB format; of Valkey's own, %d is read",
+			Reason: fmt.Sprintf("Can't handle RDB format version %d; of Valkey's own, %d is read",
 				version, versionValkey)}
 	case !valkey && (version < 1 || version > VersionMax):
 		err = &Error{Offset: int64(len(name)),
-			Reason: fmt.Sprintf("version %d; 1 to %d are read", version, VersionMax)}
+			Reason: fmt.Sprintf("Can't handle RDB format version %d; 1 to %d are read", version,
+				VersionMax)}
 	}
 	return version, valkey, err
 }

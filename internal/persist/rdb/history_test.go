@@ -278,10 +278,11 @@ func TestOpcodes(t *testing.T) {
 // TestRefused reads files that must be refused, and checks what the errors say of them.
 func TestRefused(t *testing.T) {
 	for _, tc := range []struct{ name, file, want string }{
-		{"not a file", "hello world", "offset 0: this is no RDB file"},
+		{"not a file", "hello world",
+			"offset 0: Wrong signature trying to load DB from file: this is text"},
 		{"empty", "", "offset 0: Short read or OOM loading DB: the file ends here"},
-		{"version", "REDIS0013", "offset 5: version 13"},
-		{"version 0", "REDIS0000", "offset 5: version 0"},
+		{"version", "REDIS0013", "offset 5: Can't handle RDB format version 13"},
+		{"version 0", "REDIS0000", "offset 5: Can't handle RDB format version 0"},
 		{"no version", "REDIS00x1", "offset 5: \"00x1\""},
 		{"stream", string(file(10, rec(typeStream2, "\x00"))), `offset 9, key "k": a stream`},
 		{"module", string(
