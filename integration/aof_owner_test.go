@@ -48,8 +48,8 @@ func TestAOFFolderHasOneOwner(t *testing.T) {
 	eventually(t, "the log is complete", func() bool { // until then it does not end, as in Redis
 		return persistInfo(t, oc, "aof_rewrite_in_progress") == "0"
 	})
-	require.NoError(t, other.Stop())
-	require.NoError(t, s.Stop())
+	other.stop(t)
+	s.stop(t)
 
 	third := startServer(t, "--appendonly", "yes", "--dir", dir)
 	do(t, third.dial(t), "SET", "k", "again")
@@ -72,7 +72,7 @@ func TestAOFTurnedOnBesideAnOldLog(t *testing.T) {
 		return persistInfo(t, c, "aof_rewrite_in_progress") == "0"
 	})
 	do(t, c, "INCRBY", "ctr", 5)
-	s.Stop()
+	s.stop(t)
 
 	s = startServer(t, "--appendonly", "no", "--dir", dir, "--rdb-key-save-delay", "2000000")
 	c = s.dial(t)
@@ -85,7 +85,7 @@ func TestAOFTurnedOnBesideAnOldLog(t *testing.T) {
 	c = s.dial(t)
 	require.Equal(t, "10", do(t, c, "GET", "ctr").Text(), "the old log")
 	require.Equal(t, []string{"a", "b"}, do(t, c, "LRANGE", "l", 0, -1).Strings())
-	s.Stop()
+	s.stop(t)
 
 	s = startServer(t, "--appendonly", "no", "--dir", dir)
 	c = s.dial(t)
@@ -106,7 +106,7 @@ func TestAOFTurnedOnBesideAnOldLog(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(text), "appendonly.aof.3.base.rdb seq 3 type b")
 	require.Contains(t, string(text), "appendonly.aof.3.incr.aof seq 3 type i")
-	s.Stop()
+	s.stop(t)
 	s = startServer(t, "--appendonly", "yes", "--dir", dir)
 	require.Equal(t, "202", do(t, s.dial(t), "GET", "ctr").Text())
 }

@@ -64,7 +64,7 @@ func TestAOFWithRedis(t *testing.T) {
 					do(t, c, "SET", "after", "the rewrite")
 				}
 				want := digest(t, c)
-				s.Stop()
+				s.stop(t)
 				checkAOF(t, s.Dir)
 
 				addr := startRedis(t, append([]string{"--dir", s.Dir}, aof...)...)
@@ -111,7 +111,7 @@ func TestAOFOfOldVersions(t *testing.T) {
 		do(t, c, "SET", "tail", "1")
 		want := digest(t, c)
 		do(t, c, "SET", "tail", "0")
-		s.Stop()
+		s.stop(t)
 		folder := filepath.Join(s.Dir, "appendonlydir")
 		var old []byte
 		for _, part := range []string{"base", "incr"} {
@@ -137,11 +137,11 @@ func TestAOFOfOldVersions(t *testing.T) {
 			_, err := os.Stat(filepath.Join(folder, "appendonly.aof"))
 			return os.IsNotExist(err)
 		})
-		s.Stop()
+		s.stop(t)
 		checkAOF(t, s.Dir)
 		s = again(t, s, aof...)
 		require.Equal(t, want, digest(t, s.dial(t)))
-		s.Stop()
+		s.stop(t)
 	}
 }
 
@@ -167,7 +167,7 @@ func TestAOFTurnedOnWhileWriting(t *testing.T) {
 	do(t, c, "CONFIG", "SET", "appendonly", "no")
 	require.Equal(t, "0", persistInfo(t, c, "aof_enabled"))
 	do(t, c, "SET", "not", "logged")
-	s.Stop()
+	s.stop(t)
 	s = again(t, s, with("--appendonly", "yes")...)
 	require.Equal(t, want, digest(t, s.dial(t)))
 }
@@ -179,7 +179,7 @@ func TestAOFTornEnd(t *testing.T) {
 	do(t, c, "SET", "a", "1")
 	want := digest(t, c)
 	do(t, c, "SET", "b", "2")
-	s.Stop()
+	s.stop(t)
 	name := filepath.Join(s.Dir, "appendonlydir", "appendonly.aof.1.incr.aof")
 	text := read(t, name)
 	require.NoError(t, os.WriteFile(name, []byte(text[:len(text)-1]), 0o644))
@@ -195,7 +195,7 @@ func TestAOFTornEnd(t *testing.T) {
 	require.Equal(t, want, digest(t, s.dial(t)))
 	require.Contains(t, s.Output(),
 		"!!! Truncating the AOF appendonly.aof.1.incr.aof at offset 50 !!!")
-	s.Stop()
+	s.stop(t)
 
 	damaged := strings.Replace(text, "$3\r\nSET", "$4\r\nSET", 1)
 	require.NoError(t, os.WriteFile(name, []byte(damaged), 0o644))

@@ -185,7 +185,7 @@ func TestBloomLog(t *testing.T) {
 	do(t, c, "BF.INSERT", "def2", "CAPACITY", "7", "EXPANSION", "3", "ITEMS", "x", "y")
 	do(t, c, "BF.INSERT", "def2", "CAPACITY", "9", "ITEMS", "z")
 	want := digest(t, c)
-	s.Stop()
+	s.stop(t)
 	checkAOF(t, s.Dir)
 	s2 := again(t, s, with("--appendonly", "yes", "--bf-expansion-factor", "7")...)
 	c2 := s2.dial(t)

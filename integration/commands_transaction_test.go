@@ -114,11 +114,11 @@ func TestTransactionInTheLog(t *testing.T) {
 	for _, cmd := range []string{"MULTI", "INCR a", "SELECT 3", "INCR b", "EXEC"} {
 		do(t, c, argsOf(cmd)...)
 	}
-	s.Stop()
+	s.stop(t)
 	checkAOF(t, s.Dir)
 	s, err := launchReady(s.Dir, with("--appendonly", "yes")...)
 	require.NoError(t, err)
-	t.Cleanup(func() { s.Stop() })
+	t.Cleanup(func() { s.Finish(t) })
 	c = s.dial(t)
 	require.Equal(t, "3", do(t, c, "GET", "a").Text())
 	do(t, c, "SELECT", "3")

@@ -115,7 +115,7 @@ func TestFunctionsAreKept(t *testing.T) {
 					do(t, c, "SAVE")
 					do(t, c, "DEBUG", "RELOAD")
 				}
-				s.Stop()
+				s.stop(t)
 				s = again(t, s, args...)
 				c = s.dial(t)
 				require.Equal(t, libraries, sources(t, c))
@@ -126,7 +126,7 @@ func TestFunctionsAreKept(t *testing.T) {
 			if name == "snapshot" {
 				do(t, c, "SAVE")
 			}
-			s.Stop()
+			s.stop(t)
 			s = again(t, s, args...)
 			require.Empty(t, do(t, s.dial(t), "FUNCTION", "LIST").Elems)
 		})
@@ -155,7 +155,7 @@ func TestFunctionsWithRedis(t *testing.T) {
 		works(c, "ours")
 		do(t, c, "SAVE")
 		ours := do(t, c, "FUNCTION", "DUMP").Text()
-		s.Stop()
+		s.stop(t)
 
 		addr := startRedis(t, append([]string{"--dir", s.Dir}, args...)...)
 		r := dialAddr(t, addr)

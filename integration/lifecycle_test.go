@@ -203,7 +203,7 @@ func TestConfigFromStdin(t *testing.T) {
 	s, err := launch(dir,
 		fmt.Sprintf("bind 127.0.0.1\nport 1\nport %d\nsave \"\"\nmaxmemory 12mb\n", port), "-")
 	require.NoError(t, err)
-	t.Cleanup(func() { s.Stop() })
+	t.Cleanup(func() { s.Finish(t) })
 	s.Addr = fmt.Sprintf("127.0.0.1:%d", port)
 	require.NoError(t, s.Ready())
 	require.Equal(t, "12582912", s.client(t).ConfigGet(t.Context(), "maxmemory").Val()["maxmemory"])
@@ -253,7 +253,7 @@ func TestConfigFile(t *testing.T) {
 	require.Less(t, strings.Index(text, "# my server"), strings.Index(text, "# the log"))
 	require.Equal(t, "maxmemory 1gb\nslowlog-max-len 11\n", read(t, inner),
 		"an included file is somebody else's")
-	s.Stop()
+	s.stop(t)
 
 	s = startServer(t, conf, "--port", strconv.Itoa(s.Port), "--dir", s.Dir)
 	c = s.client(t, password)
@@ -305,7 +305,7 @@ func TestUnixSocketOnly(t *testing.T) {
 	c := redis.NewClient(&redis.Options{Network: "unix", Addr: socket})
 	defer c.Close()
 	require.Equal(t, "0", infoField(t, c, "tcp_port"))
-	s.Stop()
+	s.stop(t)
 	require.NoFileExists(t, socket)
 }
 

@@ -292,7 +292,7 @@ func startLoading(t *testing.T, keys int) *server {
 	s := startServer(t, with()...)
 	do(t, s.dial(t), "DEBUG", "POPULATE", strconv.Itoa(keys))
 	do(t, s.dial(t), "SAVE")
-	s.Stop()
+	s.stop(t)
 	loading, err := testserver.Launch(testserver.Options{Dir: s.Dir,
 		Args: with("--key-load-delay", "2000")})
 	require.NoError(t, err)
@@ -372,7 +372,7 @@ func TestCorruptSnapshot(t *testing.T) {
 	c := s.dial(t)
 	everything(t, c)
 	do(t, c, "SAVE")
-	s.Stop()
+	s.stop(t)
 	path := filepath.Join(s.Dir, "dump.rdb")
 	good, err := os.ReadFile(path)
 	require.NoError(t, err)

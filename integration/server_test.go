@@ -92,6 +92,14 @@ func startServer(t testing.TB, args ...string) *server {
 	return s
 }
 
+// stop ends the server in an orderly way. The test fails if it does not end.
+func (s *server) stop(t testing.TB) {
+	t.Helper()
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // launchReady starts the server in the folder and waits until it answers. The caller must end it.
 func launchReady(dir string, args ...string) (*server, error) {
 	if _, err := serverBinary(); err != nil {

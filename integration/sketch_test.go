@@ -228,7 +228,7 @@ func TestSketchLog(t *testing.T) {
 			do(t, c, "CF.ADD", "cf:late", item)
 		}
 		want := digest(t, c)
-		s.Stop()
+		s.stop(t)
 		checkAOF(t, s.Dir)
 		s2 := again(t, s, with("--appendonly", "yes", "--cf-max-expansions", "1",
 			"--cf-expansion-factor", "4")...)

@@ -77,7 +77,7 @@ func TestSecretsStayHidden(t *testing.T) {
 		require.Equal(t, 1, s.Exited(t), "%q: %s", args, s.Output())
 		require.NotContains(t, s.Output(), "s3cret", "%q", args)
 		require.NotEmpty(t, s.Output(), "%q", args)
-		s.Stop()
+		s.stop(t)
 	}
 }
 

@@ -61,7 +61,7 @@ func TestThrottleVanishes(t *testing.T) {
 	}, patience, 10*time.Millisecond)
 	require.NoError(t, c.Do(t.Context(), "CL.THROTTLE", "long", 0, 1, 1000).Err())
 	before := c.Get(t.Context(), "long").Val()
-	s.Stop()
+	s.stop(t)
 	c = startServer(t, "--appendonly", "yes", "--dir", s.Dir).client(t)
 	require.Equal(t, before, c.Get(t.Context(), "long").Val())
 	limited, err := c.Do(t.Context(), "CL.THROTTLE", "long", 0, 1, 1000).Slice()

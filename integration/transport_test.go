@@ -102,11 +102,14 @@ func startShard(name, dir string) (*shard, error) {
 	return s, nil
 }
 
-// stop ends the shared servers. It returns false if one of them raced or crashed.
+// stop ends the shared servers. It returns false if one of them raced, crashed or did not end.
 func (set *shardSet) stop() bool {
 	ok := true
 	for name, s := range set.shards {
-		s.Stop()
+		if err := s.Stop(); err != nil {
+			fmt.Printf("FAIL: the shared server %q: %v\n", name, err)
+			ok = false
+		}
 		if bad := s.Sick(); bad != "" {
 			fmt.Printf("FAIL: the log of the shared server %q:\n%s\n", name, bad)
 			ok = false

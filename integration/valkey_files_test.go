@@ -81,7 +81,7 @@ func TestSnapshotOfValkey(t *testing.T) {
 	c := s.dial(t)
 	valkeyHolds(t, c)
 	rewriteAOF(t, c)
-	s.Stop()
+	s.stop(t)
 	s = startServer(t, with("--appendonly", "yes", "--dir", dir)...)
 	valkeyHolds(t, s.dial(t))
 }
@@ -143,6 +143,6 @@ func TestFilesOfValkey(t *testing.T) {
 		require.EqualValues(t, 1893456000000,
 			do(t, c, "HPEXPIRETIME", "large", "FIELDS", 1, "field:7").Elems[0].Int)
 		require.Equal(t, aof == "yes", do(t, c, "EXISTS", "tail").Int == 1)
-		s.Stop()
+		s.stop(t)
 	}
 }
