@@ -40,6 +40,24 @@ func (f *gatedFile) Sync() error {
 	return f.File.Sync()
 }
 
+// logBuffer keeps what is logged, by the append-only file's worker too.
+type logBuffer struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
 // disked is an engine that keeps its data set in files in memory.
 type disked struct {
 	*testing.T
@@ -49,27 +67,7 @@ type disked struct {
 	mem  *vfs.Mem
 	plan *vfs.Plan // faults
 	fs   *gatedFS  // its gate is open
-	log  *sharedLog
-}
-
-// sharedLog keeps what the server and its background jobs log.
-type sharedLog struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-// Write implements io.Writer.
-func (l *sharedLog) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(b)
-}
-
-// String returns what was logged so far.
-func (l *sharedLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
+	log  *logBuffer
 }
 
 func withDisk(t *testing.T, edit func(c *config.Config)) *disked {
@@ -78,7 +76,7 @@ func withDisk(t *testing.T, edit func(c *config.Config)) *disked {
 	if edit != nil {
 		edit(cfg)
 	}
-	x := &disked{T: t, mem: vfs.NewMem(), plan: vfs.NewPlan(), log: &sharedLog{}}
+	x := &disked{T: t, mem: vfs.NewMem(), plan: vfs.NewPlan(), log: &logBuffer{}}
 	l, err := logging.New(logging.Options{Out: x.log, Level: logging.Debug})
 	require.NoError(t, err)
 	dir, err := os.Getwd()
