@@ -28,7 +28,7 @@ const (
 	held   refusal = "(held)"   // it comes again when CLIENT PAUSE ends
 )
 
-// gates holds a client's command against whatever may refuse it.
+// gates returns why a client's command is refused, or passed.
 func (e *Engine) gates(c *Ctx) refusal {
 	cmd, cl := c.Cmd, c.Client
 	flags := effectiveFlags(cmd, cl)
@@ -89,7 +89,7 @@ func (e *Engine) gates(c *Ctx) refusal {
 	return passed
 }
 
-// gatesAtExec holds a queued command against what may have changed since it was queued: rights.
+// gatesAtExec returns why a queued command is refused. Rights may have changed since it was queued.
 func (e *Engine) gatesAtExec(c *Ctx) refusal {
 	if reason := e.permit(c); reason != acl.Allowed {
 		return refusal(deniedAtExec(reason))
@@ -97,8 +97,8 @@ func (e *Engine) gatesAtExec(c *Ctx) refusal {
 	return passed
 }
 
-// scriptGates holds a script against what it declares. One that declares nothing passes: its
-// commands decide.
+// scriptGates returns why a script is refused for what it declares. One that declares nothing
+// passes: its commands decide.
 func (e *Engine) scriptGates(r *runningScript) refusal {
 	obeyed := e.obeys(r.caller)
 	over := e.mem.refused && e.KS.P.MaxMemory > 0 && !obeyed
@@ -124,8 +124,8 @@ func (e *Engine) scriptGates(r *runningScript) refusal {
 	return passed
 }
 
-// scriptRefuses holds a command that the running script calls against whatever may refuse it. cmd
-// is nil for an unknown command.
+// scriptRefuses returns why a command that the running script calls is refused. cmd is nil for an
+// unknown command.
 func (e *Engine) scriptRefuses(cmd *spec.Command, argv [][]byte) refusal {
 	r := e.script.run
 	switch {

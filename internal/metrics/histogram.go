@@ -53,9 +53,6 @@ func (h *Histogram) Record(ns int64) {
 // Count returns the number of recorded durations.
 func (h *Histogram) Count() uint64 { return h.total }
 
-// Reset removes all durations and drops the memory.
-func (h *Histogram) Reset() { *h = Histogram{} }
-
 // lowest and highest return the bounds, inclusive, of bucket i of row r in ns.
 func lowest(r, i int) int64 {
 	if r == 0 {
