@@ -86,7 +86,7 @@ func (e *Engine) resumeCtx(w *waiter) *Ctx {
 
 // endWait ends a wait that has been replied to. The connection writes the reply and goes on with
 // its input. If another client's command ended the wait (CLIENT UNBLOCK), that client is answered
-// first.
+// first. Whose wait ends later in the batch goes on later.
 func (e *Engine) endWait(w *waiter) {
 	cl := w.client
 	e.forgetWait(cl)
@@ -98,9 +98,8 @@ func (e *Engine) endWait(w *waiter) {
 	if cl.Conn == nil {
 		return
 	}
-	if e.current != nil {
-		cl.resumes = true
-		e.pushed(cl)
+	if p := &e.pushing; e.current != nil || len(p.resumed) > 0 {
+		p.resumed = append(p.resumed, cl)
 		return
 	}
 	cl.Conn.Flush()

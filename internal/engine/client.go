@@ -92,7 +92,6 @@ type Client struct {
 	sub       pubsub.Sub[*Client]
 	track     *Tracking // nil: the client does not track
 	woken     bool      // listed in pushState.woken
-	resumes   bool      // its connection goes on with its input when it is woken
 	multi     *multi    // nil outside of MULTI
 
 	watched    *watch // the last one; nil if the client watches nothing

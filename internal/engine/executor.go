@@ -56,19 +56,22 @@ func (e *Engine) Deliver() {
 	}
 	e.broadcast()
 	p := &e.pushing
+	for i, c := range p.resumed {
+		p.resumed[i] = nil
+		if c.Conn != nil && c.linked && !c.CloseASAP {
+			c.Conn.Flush()
+			c.Conn.Resume()
+		}
+	}
+	p.resumed = p.resumed[:0]
 	if len(p.woken) == 0 {
 		return
 	}
 	for i, c := range p.woken {
 		p.woken[i] = nil
 		c.woken = false
-		resumes := c.resumes
-		c.resumes = false
 		if c.Conn != nil && c.linked && !c.CloseASAP {
 			c.Conn.Flush()
-			if resumes {
-				c.Conn.Resume()
-			}
 		}
 	}
 	p.woken = p.woken[:0]

@@ -26,6 +26,7 @@ import "godwit/internal/invariant"
 // pushState is what is on its way to clients.
 type pushState struct {
 	woken    []*Client // have been pushed something in this batch
+	resumed  []*Client // go on with their input at its end, in the order in which their waits ended
 	messages []byte    // for the running command's client
 	invalid  []byte    // likewise, behind messages
 	early    bool      // the running command's reply has not begun: nothing need wait for it
