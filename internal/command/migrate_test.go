@@ -98,6 +98,12 @@ var migrations = []struct {
 			"h 2 a 0 60000 AUTH2 u pw COPY => +OK"},
 		sent:  []string{"AUTH pw SELECT 0 RESTORE a REPLACE", "AUTH u pw SELECT 0 RESTORE a"},
 		dials: 2, left: 3},
+	{name: "replies that nobody asked for are not the next command's",
+		scripts: [][]string{{selected + restored + "+OK\r\n+OK\r\n"},
+			{selected + "-ERR full\r\n"}},
+		runs: []string{"h 1 a 0 60000 => +OK",
+			"h 1 b 0 60000 => -ERR Target instance replied with error: ERR full"},
+		sent: []string{"SELECT 0 RESTORE a", "SELECT 0 RESTORE b"}, dials: 2, left: 2},
 	{name: "nobody there", dials: 1, left: 3,
 		runs: []string{"h 1 a 0 60000 => -IOERR error or timeout writing to target instance"}},
 }

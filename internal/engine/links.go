@@ -19,7 +19,8 @@ type Dialer interface {
 
 // DialOptions say how to connect to another server.
 type DialOptions struct {
-	Addr    string        // host:port, or the absolute path of a unix socket
+	Addr    string        // host:port, or the path of a unix socket
+	Unix    bool          // Addr is a path
 	TLS     bool          // with the certificate and the authorities of the tls directives
 	Source  string        // the IP address to connect from, "" for the system's choice
 	Timeout time.Duration // of all of it, 0 for the system's limits
@@ -42,13 +43,19 @@ type Link struct {
 const (
 	maxLinks   = 64
 	linkIdleMs = 10_000
+	// maxLinkReply bounds replies in bytes. Those to MIGRATE's commands are a line each.
+	maxLinkReply = 1 << 20
 )
 
 // Link returns the connection that is kept to the address, or a new one. Connecting takes no longer
 // than timeout; everybody waits for it.
 func (e *Engine) Link(addr string, timeout time.Duration) (*Link, error) {
 	l := &e.Links
-	if c := l.byAddr[addr]; c != nil {
+	switch c := l.byAddr[addr]; {
+	case c == nil:
+	case c.Buffered() > 0: // surplus replies, which would count for other commands
+		l.Close(c)
+	default:
 		c.used = e.Steady()
 		return c, nil
 	}
@@ -63,6 +70,7 @@ func (e *Engine) Link(addr string, timeout time.Duration) (*Link, error) {
 		return nil, err
 	}
 	c := &Link{Client: client.New(nc), DB: -1, addr: addr, used: e.Steady()}
+	c.MaxReply = maxLinkReply
 	if l.byAddr == nil {
 		l.byAddr = map[string]*Link{}
 	}

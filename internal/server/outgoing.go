@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"net"
-	"path/filepath"
 
 	"godwit/internal/config"
 	"godwit/internal/crash"
@@ -40,7 +39,7 @@ func (s dialer) Connect(o engine.DialOptions, done func(net.Conn, error)) {
 func connect(o engine.DialOptions, c config.Config) (net.Conn, error) {
 	d := &net.Dialer{Timeout: o.Timeout}
 	network := "tcp"
-	if filepath.IsAbs(o.Addr) {
+	if o.Unix {
 		network = "unix"
 	}
 	if o.Source != "" {

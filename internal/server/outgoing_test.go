@@ -39,12 +39,13 @@ func TestConnect(t *testing.T) {
 		"from an address": {o: engine.DialOptions{Addr: target.addr, Source: "127.0.0.1"}},
 		"from no address": {o: engine.DialOptions{Addr: target.addr, Source: "203.0.113.77"},
 			fails: true},
-		"unix":              {o: engine.DialOptions{Addr: sock}},
+		"unix":              {o: engine.DialOptions{Addr: sock, Unix: true}},
 		"TLS":               {o: secure},
 		"TLS of a stranger": {o: secure, ca: filepath.Join(stranger, "ca.crt"), fails: true},
 		"no handshake": {fails: true,
 			o: engine.DialOptions{Addr: target.addr, TLS: true, Timeout: 50 * time.Millisecond}},
-		"nobody": {o: engine.DialOptions{Addr: "127.0.0.1:1"}, fails: true},
+		"nobody":                {o: engine.DialOptions{Addr: "127.0.0.1:1"}, fails: true},
+		"a host that is a path": {o: engine.DialOptions{Addr: sock}, fails: true},
 	} {
 		c.o.Timeout = cmp.Or(c.o.Timeout, time.Minute)
 		own := from.eng.Cfg.TLSCACertFile

@@ -16,6 +16,8 @@ type Client struct {
 	// Timeout bounds the wait for each reply, however slowly its bytes arrive, and for each piece
 	// that Send and Flush write. 0 is no bound.
 	Timeout time.Duration
+	// MaxReply bounds a reply in bytes, give or take what one read brings. 0 is no bound.
+	MaxReply int
 
 	conn  net.Conn
 	in    []byte // what has arrived; in[at:] has not been handed out
@@ -118,6 +120,9 @@ func (c *Client) ReceiveRaw() ([]byte, error) {
 				c.todo--
 			}
 			return raw, nil
+		}
+		if c.MaxReply > 0 && c.Buffered() > c.MaxReply {
+			return nil, fmt.Errorf("%w: more than %d bytes", ErrReply, c.MaxReply)
 		}
 		if !waiting {
 			if err := c.conn.SetReadDeadline(c.deadline()); err != nil {

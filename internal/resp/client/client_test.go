@@ -188,3 +188,22 @@ func TestMalformedStays(t *testing.T) {
 		}
 	}
 }
+
+// TestMaxReply checks that a reply that claims to be long is given up at the limit.
+func TestMaxReply(t *testing.T) {
+	from := io.MultiReader(strings.NewReader("+OK\r\n$900000000\r\n"),
+		strings.NewReader(strings.Repeat("x", 1<<20)))
+	c := New(&dribble{from: from})
+	c.MaxReply = 1000
+	if raw, err := c.ReceiveRaw(); err != nil || string(raw) != "+OK\r\n" {
+		t.Fatalf("%q, %v", raw, err)
+	}
+	for range 2 {
+		if _, err := c.ReceiveRaw(); !errors.Is(err, ErrReply) {
+			t.Fatal(err)
+		}
+	}
+	if c.Buffered() > 2*c.MaxReply {
+		t.Error(c.Buffered(), "bytes of a reply that is too long")
+	}
+}
