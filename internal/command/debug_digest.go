@@ -27,14 +27,12 @@ func debugDigest(c *engine.Ctx) {
 			continue
 		}
 		d.MixNumber(uint32(i))
-		for cursor, again := uint64(0), true; again; again = cursor != 0 {
-			cursor = db.Scan(cursor, func(e object.Entry) {
-				var k object.Digest
-				k.Mix(e.Key())
-				digestValue(&k, db, e)
-				d.Add(k[:])
-			})
-		}
+		db.Each(func(e object.Entry) {
+			var k object.Digest
+			k.Mix(e.Key())
+			digestValue(&k, db, e)
+			d.Add(k[:])
+		})
 	}
 	c.Simple(hex.EncodeToString(d[:]))
 }

@@ -195,16 +195,11 @@ func keysCmd(c *engine.Ctx) {
 	pattern := c.Args[1]
 	all := string(pattern) == "*"
 	var keys [][]byte
-	for cursor := uint64(0); ; {
-		cursor = c.DB.Scan(cursor, func(e object.Entry) {
-			if all || scan.Match(pattern, e.Key(), false) {
-				keys = append(keys, e.Key())
-			}
-		})
-		if cursor == 0 {
-			break
+	c.DB.Each(func(e object.Entry) {
+		if all || scan.Match(pattern, e.Key(), false) {
+			keys = append(keys, e.Key())
 		}
-	}
+	})
 	c.Array(len(keys))
 	for _, k := range keys {
 		c.Bulk(k)

@@ -206,8 +206,8 @@ func zrangestoreCmd(c *engine.Ctx) {
 		it := r.of(object.AsZSet(x))
 		b = object.NewZBuilder(c.E.KS.Heap, it.Len())
 		lim := &c.E.KS.P.Limits
-		// So far the result would be a listpack, in which -0 is 0. Redis begins with one too, unless
-		// ranks tell it that there are too many members.
+		// So far the result would be a listpack, in which -0 is 0. Redis begins with one too,
+		// unless ranks tell it that there are too many members.
 		packs := r.by != byRank || it.Len() <= lim.ZSetMaxListpackEntries
 		for it.Next() {
 			packs = packs && b.Len() < lim.ZSetMaxListpackEntries &&

@@ -336,11 +336,18 @@ func (db *DB) StringBytes(e object.Entry, scratch *[24]byte) []byte {
 // Scan walks the table from cursor. It calls emit for every live entry of one bucket chain and
 // returns the next cursor, 0 at the end. emit must not change the keyspace.
 func (db *DB) Scan(cursor uint64, emit func(e object.Entry)) uint64 {
-	return db.store.scan(cursor, func(r arena.Ref) {
+	return db.store.scan(cursor, db.emitLive(emit))
+}
+
+// Each calls emit for every live entry, once each. emit must not change the keyspace. O(n).
+func (db *DB) Each(emit func(e object.Entry)) { db.store.each(db.emitLive(emit)) }
+
+func (db *DB) emitLive(emit func(e object.Entry)) func(r arena.Ref) {
+	return func(r arena.Ref) {
 		if e := object.View(db.ks.A, r); !db.due(e) {
 			emit(e)
 		}
-	})
+	}
 }
 
 // randomTries is how many keys Random looks at before it gives up finding a live one.

@@ -121,6 +121,26 @@ func TestRehashPending(t *testing.T) {
 	drain(t, ks)
 }
 
+// TestEachVisitsOnce checks a walk over a table with room for many more keys: its first step begins
+// to shrink the table.
+func TestEachVisitsOnce(t *testing.T) {
+	for i := range 20 {
+		ks, _, _ := newKeyspace(t, Params{})
+		db := ks.DB(0)
+		db.store.dict.Expand(2000)
+		seen := map[string]int{}
+		for k := range 150 {
+			db.Set(fmt.Appendf(nil, "k%d %d", i, k), object.IntValue(1), 0)
+		}
+		db.Each(func(e object.Entry) { seen[string(e.Key())]++ })
+		require.Len(t, seen, 150)
+		for key, n := range seen {
+			require.Equal(t, 1, n, key)
+		}
+		drain(t, ks)
+	}
+}
+
 // TestFlushWhileRehashing checks that slices do not look at tables that no database has any more.
 func TestFlushWhileRehashing(t *testing.T) {
 	for _, async := range []bool{false, true} {

@@ -62,7 +62,7 @@ func TestPercentile(t *testing.T) {
 			t.Errorf("p%v = %d, want %d", p, got, want)
 		}
 	}
-	h.Reset()
+	h = Histogram{}
 	h.Record(1_100_000_000)
 	if got := h.Percentile(50); got != 1_002_438_655 {
 		t.Error(got)
