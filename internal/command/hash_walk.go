@@ -16,7 +16,10 @@ func hrandfieldCmd(c *engine.Ctx) {
 	h, found, ok := readHash(c)
 	switch {
 	case found && h.Len() > 0:
-		h.RandomFields(1, func(field, _ listpack.Value) { bulkValue(c, field) })
+		h.RandomFields(1, func(field, _ listpack.Value) bool {
+			bulkValue(c, field)
+			return false
+		})
 	case ok:
 		c.Null()
 	}
@@ -79,7 +82,10 @@ func hrandfieldCount(c *engine.Ctx) {
 		c.Array(count)
 	}
 	if n < 0 {
-		h.RandomFields(count, emit)
+		h.RandomFields(count, func(field, value listpack.Value) bool {
+			emit(field, value)
+			return !overOutput(c)
+		})
 	} else {
 		h.SampleFields(count, emit)
 	}

@@ -5,13 +5,14 @@ import (
 	"godwit/internal/listpack"
 )
 
-// RandomFields calls f for n fields chosen at random, each independently of the others. There must
-// be a visible field.
-func (h Fields) RandomFields(n int, f func(field, value listpack.Value)) {
+// RandomFields calls f for n fields chosen at random, each independently of the others, until f
+// returns false. There must be a visible field.
+func (h Fields) RandomFields(n int, f func(field, value listpack.Value) bool) {
+	more := true
 	if h.Base() == EncHashtable {
 		t := h.table()
-		for range n {
-			t.emit(t.random(h.H.Now), f)
+		for ; n > 0 && more; n-- {
+			t.emit(t.random(h.H.Now), func(field, value listpack.Value) { more = f(field, value) })
 		}
 		return
 	}
@@ -30,9 +31,9 @@ func (h Fields) RandomFields(n int, f func(field, value listpack.Value)) {
 	for ; p != 0; p = listpack.Skip(lp, p, width) {
 		at = append(at, int32(p))
 	}
-	for range n {
+	for ; n > 0 && more; n-- {
 		p := int(at[h.H.Rand.IntN(len(at))])
-		f(listpack.Get(lp, p), listpack.Get(lp, listpack.Next(lp, p)))
+		more = f(listpack.Get(lp, p), listpack.Get(lp, listpack.Next(lp, p)))
 	}
 }
 

@@ -273,7 +273,12 @@ func TestHashRandom(t *testing.T) {
 		}
 		h.SetDeadline([]byte("f0"), heap.Now-1)
 		for _, sample := range []func(f func(f, v listpack.Value)){
-			func(f func(f, v listpack.Value)) { h.RandomFields(fields*each, f) },
+			func(f func(f, v listpack.Value)) {
+				h.RandomFields(fields*each, func(field, v listpack.Value) bool {
+					f(field, v)
+					return true
+				})
+			},
 			func(f func(f, v listpack.Value)) {
 				for range each * fields / 4 {
 					h.SampleFields(4, f)
