@@ -134,6 +134,7 @@ func TestSlowReader(t *testing.T) {
 		c, ctx := s.client(t), t.Context()
 		require.NoError(t, c.Set(ctx, "big", strings.Repeat("x", 1<<20), 0).Err())
 		slow := s.dial(t)
+		do(t, slow, "PING") // the list has it from now on
 		for range 200 {
 			slow.Queue("GET", "big")
 		}
