@@ -45,9 +45,7 @@ func TestAOFFolderHasOneOwner(t *testing.T) {
 		v, err := oc.Do("CONFIG", "SET", "appendonly", "yes")
 		return err == nil && !v.IsError()
 	})
-	eventually(t, "the log is complete", func() bool { // until then it does not end, as in Redis
-		return persistInfo(t, oc, "aof_rewrite_in_progress") == "0"
-	})
+	logComplete(t, oc) // until then it does not end, as in Redis
 	other.stop(t)
 	s.stop(t)
 
@@ -67,10 +65,7 @@ func TestAOFTurnedOnBesideAnOldLog(t *testing.T) {
 	c := s.dial(t)
 	do(t, c, "SET", "ctr", 5)
 	do(t, c, "RPUSH", "l", "a", "b")
-	do(t, c, "BGREWRITEAOF")
-	eventually(t, "the rewrite ends", func() bool {
-		return persistInfo(t, c, "aof_rewrite_in_progress") == "0"
-	})
+	rewriteAOF(t, c)
 	do(t, c, "INCRBY", "ctr", 5)
 	s.stop(t)
 
@@ -92,10 +87,7 @@ func TestAOFTurnedOnBesideAnOldLog(t *testing.T) {
 	do(t, c, "SET", "ctr", 200)
 	do(t, c, "CONFIG", "SET", "appendonly", "yes")
 	do(t, c, "INCR", "ctr")
-	eventually(t, "the log is complete", func() bool {
-		return persistInfo(t, c, "aof_rewrite_in_progress") == "0" &&
-			persistInfo(t, c, "aof_rewrite_scheduled") == "0"
-	})
+	logComplete(t, c)
 	do(t, c, "INCR", "ctr")
 	manifest := filepath.Join(dir, "appendonlydir", "appendonly.aof.manifest")
 	eventually(t, "the old files have gone", func() bool {

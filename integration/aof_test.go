@@ -47,6 +47,15 @@ func rewriteAOF(t *testing.T, c *client.Client) {
 	require.Equal(t, "ok", persistInfo(t, c, "aof_last_bgrewrite_status"))
 }
 
+// logComplete waits until a log that CONFIG SET has turned on has its base.
+func logComplete(t *testing.T, c *client.Client) {
+	t.Helper()
+	eventually(t, "the log is complete", func() bool {
+		return persistInfo(t, c, "aof_rewrite_in_progress") == "0" &&
+			persistInfo(t, c, "aof_rewrite_scheduled") == "0"
+	})
+}
+
 // TestAOFWithRedis hands a log from a server to redis-server and back, before and after rewrites.
 func TestAOFWithRedis(t *testing.T) {
 	godwitOnly(t)
@@ -225,10 +234,7 @@ func TestWaitAOF(t *testing.T) {
 		require.Equal(t, want, v.Text())
 	}
 	do(t, c, "CONFIG", "SET", "appendonly", "yes", "appendfsync", "everysec")
-	eventually(t, "the log is on", func() bool {
-		return persistInfo(t, c, "aof_rewrite_in_progress") == "0" &&
-			persistInfo(t, c, "aof_rewrite_scheduled") == "0"
-	})
+	logComplete(t, c)
 	start := time.Now()
 	for range 2 {
 		do(t, c, "SET", "a", "1")

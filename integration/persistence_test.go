@@ -127,19 +127,13 @@ var restarts = []struct {
 		}},
 	{"rewritten log", with("--appendonly", "yes"),
 		func(t *testing.T, s *server, c *client.Client) {
-			do(t, c, "BGREWRITEAOF")
-			eventually(t, "the rewrite ends", func() bool {
-				return persistInfo(t, c, "aof_rewrite_in_progress") == "0"
-			})
+			rewriteAOF(t, c)
 			require.NoError(t, s.Signal(syscall.SIGTERM))
 			require.Equal(t, 0, s.Exited(t))
 		}},
 	{"log of commands", with("--appendonly", "yes", "--aof-use-rdb-preamble", "no"),
 		func(t *testing.T, s *server, c *client.Client) {
-			do(t, c, "BGREWRITEAOF")
-			eventually(t, "the rewrite ends", func() bool {
-				return persistInfo(t, c, "aof_rewrite_in_progress") == "0"
-			})
+			rewriteAOF(t, c)
 			require.NoError(t, s.Signal(syscall.SIGTERM))
 			require.Equal(t, 0, s.Exited(t))
 		}},

@@ -120,10 +120,7 @@ func TestFilesOfValkey(t *testing.T) {
 	do(t, c, large...)
 	do(t, c, "HPEXPIREAT", "large", 1893456000000, "FIELDS", 1, "field:7")
 	do(t, c, "SAVE")
-	do(t, c, "BGREWRITEAOF")
-	eventually(t, "the rewrite ends", func() bool {
-		return persistInfo(t, c, "aof_rewrite_in_progress") == "0"
-	})
+	rewriteAOF(t, c)
 	do(t, c, "SET", "tail", 1)
 	_ = c.Close()
 	require.NoError(t, valkey.Stop())

@@ -58,7 +58,7 @@ func (e *Engine) Deliver() {
 	p := &e.pushing
 	for i, c := range p.resumed {
 		p.resumed[i] = nil
-		if c.Conn != nil && c.linked && !c.CloseASAP {
+		if c.reachable() {
 			c.Conn.Flush()
 			c.Conn.Resume()
 		}
@@ -70,13 +70,16 @@ func (e *Engine) Deliver() {
 	for i, c := range p.woken {
 		p.woken[i] = nil
 		c.woken = false
-		if c.Conn != nil && c.linked && !c.CloseASAP {
+		if c.reachable() {
 			c.Conn.Flush()
 		}
 	}
 	p.woken = p.woken[:0]
 	p.scratch, p.channel = keepSmall(p.scratch), keepSmall(p.channel)
 }
+
+// reachable reports whether the client has a connection that may still write.
+func (c *Client) reachable() bool { return c.Conn != nil && c.linked && !c.CloseASAP }
 
 // Yield gives the executor to whoever waits for it, and takes it back.
 func (e *Engine) Yield() {

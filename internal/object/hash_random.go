@@ -11,8 +11,9 @@ func (h Fields) RandomFields(n int, f func(field, value listpack.Value) bool) {
 	more := true
 	if h.Base() == EncHashtable {
 		t := h.table()
+		emit := func(field, value listpack.Value) { more = f(field, value) }
 		for ; n > 0 && more; n-- {
-			t.emit(t.random(h.H.Now), func(field, value listpack.Value) { more = f(field, value) })
+			t.emit(t.random(h.H.Now), emit)
 		}
 		return
 	}
