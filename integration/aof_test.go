@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/propagation"
+	"godwit/internal/resp"
 	"godwit/internal/resp/client"
 	"godwit/internal/testserver"
 )
@@ -131,9 +131,8 @@ func TestAOFOfOldVersions(t *testing.T) {
 			require.NoError(t, err)
 			old = append(old, b...)
 		}
-		old = propagation.AppendCommand(old, [][]byte{[]byte("EVAL"),
-			[]byte("if redis.call('GET', KEYS[1]) then redis.call('INCR', KEYS[1]) end"),
-			[]byte("1"), []byte("tail")})
+		old = resp.AppendCommand(old, "EVAL",
+			"if redis.call('GET', KEYS[1]) then redis.call('INCR', KEYS[1]) end", "1", "tail")
 		require.NoError(t, os.RemoveAll(folder))
 		require.NoError(t, os.WriteFile(filepath.Join(s.Dir, "appendonly.aof"), old, 0o644))
 		s = again(t, s, aof...)

@@ -101,6 +101,11 @@ func deadlineOf(n, unit, now int64, absolute bool) (int64, bool) {
 	return n + now, true
 }
 
+// replyInvalidExpire replies that a deadline is out of range.
+func replyInvalidExpire(c *engine.Ctx) {
+	c.Err("ERR invalid expire time in '" + c.Cmd.FullName() + "' command")
+}
+
 func expire(c *engine.Ctx, unit int64, absolute bool) {
 	var cond expireCondition
 	if !cond.parse(c, c.Args[3:]) {
@@ -112,7 +117,7 @@ func expire(c *engine.Ctx, unit int64, absolute bool) {
 	}
 	deadline, ok := deadlineOf(n, unit, c.E.KS.Now(), absolute)
 	if !ok {
-		c.Err("ERR invalid expire time in '" + c.Cmd.Name + "' command")
+		replyInvalidExpire(c)
 		return
 	}
 	key := c.Args[1]

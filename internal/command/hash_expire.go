@@ -78,7 +78,7 @@ func fieldDeadline(c *engine.Ctx, arg []byte, unit int64, absolute bool) (deadli
 		base = 0
 	}
 	if n > maxFieldDeadline/unit || n*unit > maxFieldDeadline-base {
-		c.Err("ERR invalid expire time in '" + c.Cmd.FullName() + "' command")
+		replyInvalidExpire(c)
 		return 0, false
 	}
 	return n*unit + base, true

@@ -191,7 +191,7 @@ func (o *writeOptions) deadline(c *engine.Ctx) (int64, bool) {
 			return n + c.Now, true
 		}
 	}
-	c.Err("ERR invalid expire time in '" + c.Cmd.FullName() + "' command")
+	replyInvalidExpire(c)
 	return 0, false
 }
 

@@ -5,7 +5,6 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"godwit/internal/config"
 	"godwit/internal/engine"
 	"godwit/internal/logging"
+	"godwit/internal/logging/loggingtest"
 	"godwit/internal/persist"
 	"godwit/internal/vfs"
 )
@@ -40,24 +40,6 @@ func (f *gatedFile) Sync() error {
 	return f.File.Sync()
 }
 
-// logBuffer keeps what is logged, by the append-only file's worker too.
-type logBuffer struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 // disked is an engine that keeps its data set in files in memory.
 type disked struct {
 	*testing.T
@@ -67,7 +49,7 @@ type disked struct {
 	mem  *vfs.Mem
 	plan *vfs.Plan // faults
 	fs   *gatedFS  // its gate is open
-	log  *logBuffer
+	log  *loggingtest.Buffer
 }
 
 func withDisk(t *testing.T, edit func(c *config.Config)) *disked {
@@ -76,7 +58,7 @@ func withDisk(t *testing.T, edit func(c *config.Config)) *disked {
 	if edit != nil {
 		edit(cfg)
 	}
-	x := &disked{T: t, mem: vfs.NewMem(), plan: vfs.NewPlan(), log: &logBuffer{}}
+	x := &disked{T: t, mem: vfs.NewMem(), plan: vfs.NewPlan(), log: &loggingtest.Buffer{}}
 	l, err := logging.New(logging.Options{Out: x.log, Level: logging.Debug})
 	require.NoError(t, err)
 	dir, err := os.Getwd()

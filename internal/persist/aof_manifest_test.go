@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"godwit/internal/propagation"
+	"godwit/internal/resp"
 	"godwit/internal/testseed"
 	"godwit/internal/vfs"
 )
@@ -110,13 +110,7 @@ func FuzzManifest(f *testing.F) {
 // FuzzAOF loads arbitrary bytes as a log: they are refused or loaded, and what is loaded loads
 // again.
 func FuzzAOF(f *testing.F) {
-	unit := func(argv ...string) []byte {
-		var list [][]byte
-		for _, a := range argv {
-			list = append(list, []byte(a))
-		}
-		return propagation.AppendCommand(nil, list)
-	}
+	unit := func(argv ...string) []byte { return resp.AppendCommand(nil, argv...) }
 	f.Add(append(unit("SELECT", "1"), unit("SET", "a", "1")...))
 	f.Add(append(append(unit("MULTI"), unit("SET", "a", "1")...), unit("EXEC")...))
 	f.Add(append([]byte("#TS:17\r\n"), append(unit("MULTI"), unit("SET", "a", "1")...)...))
@@ -156,7 +150,7 @@ func TestParserWindows(t *testing.T) {
 		if rnd.IntN(5) == 0 {
 			text = appendTimestamp(text, rnd.Int64N(1<<40))
 		}
-		text = propagation.AppendCommand(text, argv)
+		text = resp.AppendCommand(text, argv...)
 		want = append(want, fmt.Sprint(argv))
 	}
 	for size := int64(0); size < 5000; size += 1 + size/3 {
@@ -183,11 +177,9 @@ func TestAOFUpgrade(t *testing.T) {
 		m := newModel()
 		m.data["2/a"] = "1"
 		if rdb {
-			return propagation.AppendCommand(m.text(true),
-				[][]byte{[]byte("SET"), []byte("tail"), []byte("1")})
+			return resp.AppendCommand(m.text(true), "SET", "tail", "1")
 		}
-		return propagation.AppendCommand(m.text(false),
-			[][]byte{[]byte("SET"), []byte("tail"), []byte("1")})
+		return resp.AppendCommand(m.text(false), "SET", "tail", "1")
 	}
 	for _, rdb := range []bool{false, true} {
 		for n := 0; ; n++ { // the power fails after n operations of the upgrade

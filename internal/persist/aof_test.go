@@ -18,6 +18,7 @@ import (
 
 	"godwit/internal/logging"
 	"godwit/internal/propagation"
+	"godwit/internal/resp"
 	"godwit/internal/vfs"
 )
 
@@ -118,8 +119,7 @@ func (m *model) text(rdb bool) []byte {
 	for _, k := range keys {
 		db, key, _ := strings.Cut(k, "/")
 		n, _ := strconv.Atoi(db)
-		b = propagation.AppendCommand(propagation.AppendSelect(b, n),
-			[][]byte{[]byte("SET"), []byte(key), []byte(m.data[k])})
+		b = resp.AppendCommand(propagation.AppendSelect(b, n), "SET", key, m.data[k])
 	}
 	if rdb {
 		b = append(fmt.Appendf(nil, "REDIS %d\n", len(b)), b...)

@@ -15,7 +15,12 @@
 // around it: which commands they get, and the SELECTs.
 package propagation
 
-import "math/bits"
+import (
+	"math/bits"
+	"strconv"
+
+	"godwit/internal/resp"
+)
 
 // Targets is a set of the places that changes are sent to. It is chosen for each command. Scripts
 // know the numbers (redis.set_repl).
@@ -55,6 +60,17 @@ func (b *Buffer) enter(db int) {
 		b.B = AppendSelect(b.B, db)
 	}
 }
+
+// selectBytes is the most bytes that a SELECT takes.
+const selectBytes = len("*2\r\n$6\r\nSELECT\r\n$20\r\n\r\n") + 20
+
+// AppendSelect appends the command SELECT db in the protocol.
+func AppendSelect(b []byte, db int) []byte {
+	var num [20]byte
+	return resp.AppendCommand(b, selectName, strconv.AppendInt(num[:0], int64(db), 10))
+}
+
+var selectName = []byte("SELECT")
 
 // Feed sends units to the targets that are attached to it. The zero value has none.
 type Feed struct {
@@ -111,7 +127,7 @@ func (f *Feed) Send(to Targets, db int, argv [][]byte) {
 		b.enter(db)
 		if text == nil {
 			at := len(b.B)
-			b.B = AppendCommand(b.B, argv)
+			b.B = resp.AppendCommand(b.B, argv...)
 			text = b.B[at:]
 		} else {
 			b.B = append(b.B, text...)

@@ -189,8 +189,7 @@ func (m *model) step(rnd *rand.Rand, n int) {
 	case 9:
 		m.ends[i].off = !m.ends[i].off
 	case 10:
-		text := AppendCommand(nil,
-			[][]byte{[]byte("RELAYED"), strconv.AppendInt(nil, int64(n), 10)})
+		text := resp.AppendCommand(nil, "RELAYED", strconv.Itoa(n))
 		m.f.Relay(text)
 		if m.on(1) {
 			m.want[1] = append(m.want[1], fmt.Sprintf("RELAYED %d", n))

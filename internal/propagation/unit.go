@@ -1,6 +1,10 @@
 package propagation
 
-import "slices"
+import (
+	"slices"
+
+	"godwit/internal/resp"
+)
 
 // unit is a unit in the making. While it is open each command is encoded into its memory, which the
 // next unit uses again; a target's share of it is put together at the end.
@@ -86,7 +90,7 @@ func (f *Feed) flush() (sent bool) {
 
 // add collects a command.
 func (u *unit) add(to Targets, db int, argv [][]byte) {
-	u.text = AppendCommand(u.text, argv)
+	u.text = resp.AppendCommand(u.text, argv...)
 	u.cmds = append(u.cmds, unitCommand{end: len(u.text), db: db, to: to})
 }
 

@@ -213,16 +213,6 @@ func (w *Writer) Verbatim(ext, s string) {
 // Raw appends bytes that are already a reply.
 func (w *Writer) Raw(b []byte) { w.Buf = append(w.Buf, b...) }
 
-// AppendCommand appends args as a request, an array of bulk strings. Commands have this form in the
-// append-only file and on the replication link.
-func AppendCommand[T string | []byte](dst []byte, args ...T) []byte {
-	dst = appendHeader(dst, '*', len(args))
-	for _, a := range args {
-		dst = append(append(appendHeader(dst, '$', len(a)), a...), "\r\n"...)
-	}
-	return dst
-}
-
 // AppendDouble17 appends f as C's printf("%.17g") does, the form in which Redis 7.0 sends scores
 // and other doubles. These are enough digits to read back the same value, not the fewest (0.1 is
 // sent as 0.10000000000000001). Infinities are inf and -inf. A NaN is nan whatever its sign bit,

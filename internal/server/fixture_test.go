@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"godwit/internal/config"
 	"godwit/internal/engine"
 	"godwit/internal/logging"
+	"godwit/internal/logging/loggingtest"
 	"godwit/internal/object"
 	"godwit/internal/resp/client"
 	"godwit/internal/spec"
@@ -26,27 +26,10 @@ type rig struct {
 	t    testing.TB
 	srv  *Server
 	eng  *engine.Engine
-	log  *logBuffer
+	log  *loggingtest.Buffer
 	addr string
 	tls  *tls.Config // for clients, when the rig speaks TLS
 	done chan error
-}
-
-type logBuffer struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // way is one way to carry a connection.
@@ -78,13 +61,13 @@ func everyWay(t *testing.T, conf string, waits bool, fn func(t *testing.T, r *ri
 	}
 }
 
-func newEngine(t testing.TB, conf string) (*engine.Engine, *logBuffer) {
+func newEngine(t testing.TB, conf string) (*engine.Engine, *loggingtest.Buffer) {
 	t.Helper()
 	cfg, err := config.Parse("test", "save \"\"\nprotected-mode no\n"+conf)
 	if err != nil {
 		t.Fatal(err)
 	}
-	logged := &logBuffer{}
+	logged := &loggingtest.Buffer{}
 	log, err := logging.New(
 		logging.Options{Out: logged, Level: cfg.LogLevel, Role: logging.Primary})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"godwit/internal/engine"
+	"godwit/internal/logging/loggingtest"
 	"godwit/internal/resp/client"
 	"godwit/internal/testserver"
 )
@@ -43,12 +44,11 @@ func runListening(t testing.TB, e *engine.Engine) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	logged := &logBuffer{}
 	if err := srv.Listen(); err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, srv: srv, eng: e, log: logged, addr: srv.Addrs()[0].String(),
-		done: make(chan error, 1)}
+	r := &rig{t: t, srv: srv, eng: e, log: &loggingtest.Buffer{},
+		addr: srv.Addrs()[0].String(), done: make(chan error, 1)}
 	go func() { r.done <- srv.Run() }()
 	t.Cleanup(r.stop)
 	return r
