@@ -1,9 +1,9 @@
 // Package bloom holds scalable Bloom filters: sets that only answer whether something is in them.
 // They never say no for what is in them, and say yes for a small, agreed share of what is not.
 //
-// A filter is a chain of links, each a Bloom filter of its own. Items go into the last one. When
-// that holds as many as it was made for, a larger and stricter one is appended. So the shares of
-// wrong answers add up to less than the agreed share.
+// A filter is a chain of links, each a Bloom filter of its own. For users they are layers. Items go
+// into the last one. When that holds as many as it was made for, a larger and stricter one is
+// appended. So the shares of wrong answers add up to less than the agreed share.
 //
 // # Header
 //
@@ -111,7 +111,7 @@ var (
 	ErrSize = errors.New("bloom: too large")
 )
 
-// Params say what a filter is made for.
+// Params are the properties of a new filter.
 type Params struct {
 	Error     float64 // share of wrong answers, above 0 and below 1
 	Capacity  uint64  // items of the first link, at least 1

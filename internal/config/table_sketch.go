@@ -15,17 +15,17 @@ func bloomTable() []Directive {
 			Doc:   "Share of wrong answers of Bloom filters made without one.",
 			value: errorRate("bf-error-rate", func(c *Config) *float64 { return &c.BFErrorRate })},
 		{Name: "bf-initial-size", Default: "100",
-			Doc:   "Items of the first link of such filters.",
+			Doc:   "Items of the first layer of such filters.",
 			value: integer(1, 1<<30, func(c *Config) *int64 { return &c.BFInitialSize })},
 		{Name: "bf-expansion-factor", Default: "2",
-			Doc:   "How many times more items each further link holds; 0 adds none.",
+			Doc:   "How many times as many items each further layer holds; 0 adds none.",
 			value: integer(0, 32768, func(c *Config) *int64 { return &c.BFExpansionFactor })},
 		{Name: "bf-hash", Default: "murmur3",
 			Doc: "Kind of new Bloom filters: Godwit's own, or one that RedisBloom loads.",
 			value: choice([]string{"murmur3", "murmur64a"},
 				func(c *Config) *string { return &c.BFHash })},
 		{Name: "cf-initial-size", Default: "1024",
-			Doc: "Items of the first part of cuckoo filters made without a capacity; " +
+			Doc: "Items of the first sub-filter of cuckoo filters made without a capacity; " +
 				"at least two buckets' worth.",
 			value: integer(2, 1<<20, func(c *Config) *int64 { return &c.CFInitialSize })},
 		{Name: "cf-bucket-size", Default: "2",
@@ -35,11 +35,11 @@ func bloomTable() []Directive {
 			Doc:   "How many items such a filter moves to make room before it grows.",
 			value: integer(1, 65535, func(c *Config) *int64 { return &c.CFMaxIterations })},
 		{Name: "cf-expansion-factor", Default: "1",
-			Doc: "How many times larger each further part of such a filter is, " +
+			Doc: "How many times larger each further sub-filter is, " +
 				"rounded up to a power of two; 0 adds none.",
 			value: integer(0, 32768, func(c *Config) *int64 { return &c.CFExpansionFactor })},
 		{Name: "cf-max-expansions", Default: "32",
-			Doc:   "How many parts a cuckoo filter may have.",
+			Doc:   "How many sub-filters a cuckoo filter may have.",
 			value: integer(1, 65535, func(c *Config) *int64 { return &c.CFMaxExpansions })},
 	}
 }

@@ -73,7 +73,7 @@ var bloomCommands = []*Command{
 	{
 		Name: "bf.debug", Arity: 2, Flags: ReadOnly | Fast, Since: "1.0.0",
 		Summary:    "Returns the parameters of each layer of a Bloom filter.",
-		Complexity: "O(N) in the number N of links",
+		Complexity: "O(N) in the number N of layers",
 		Keys:       []KeySpec{keyAt(1, RO)},
 		Args:       []Arg{Key("key", 0)},
 	},
