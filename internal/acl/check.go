@@ -7,7 +7,7 @@ import (
 	"godwit/internal/spec"
 )
 
-// Reason says why a command is refused. The greater reason came further.
+// Reason says why a command is refused. The greater of two has passed more of the checks.
 type Reason uint8
 
 // The reasons.

@@ -88,8 +88,8 @@ func Dim(overEstimate, probability float64) (width, depth uint64, ok bool) {
 	return uint64(w), uint64(d), true
 }
 
-// Bytes returns the bytes that the counters of such a sketch take. It reports false if that is 2^63
-// or more.
+// Bytes returns the bytes that the counters of a sketch of this size take. It reports false if that
+// is 2^63 or more.
 func Bytes(width, depth uint64) (n int64, ok bool) {
 	hi, cells := bits.Mul64(width, depth)
 	if hi != 0 || cells > math.MaxInt64/CellSize {

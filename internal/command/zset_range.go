@@ -181,7 +181,7 @@ func scoredArray(c *engine.Ctx, n int, withScores bool) {
 	c.Array(n)
 }
 
-// scoredMember adds a member to such a reply.
+// scoredMember adds a member to the reply that scoredArray began.
 func scoredMember(c *engine.Ctx, m listpack.Value, score float64, withScores bool) {
 	if withScores && c.Proto == 3 {
 		c.Array(2)

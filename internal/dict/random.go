@@ -111,8 +111,8 @@ func (d *Dict) Uniform(rnd func() uint64) arena.Ref {
 
 // Sample fills dst with entries from neighbouring buckets, beginning at a random one, and returns
 // how many it found. All are different. They are fewer than len(dst) only in a small or sparse
-// dict, and maybe none in a very sparse one. It looks at no more than 4 buckets for each entry and
-// 64. It is for eviction, where cheapness counts more than independence.
+// dict, and maybe none in a very sparse one. It looks at no more than 64 buckets, and 4 more for
+// each entry. It is for eviction, where cheapness counts more than independence.
 func (d *Dict) Sample(rnd func() uint64, dst []arena.Ref) int {
 	if d.used == 0 || len(dst) == 0 {
 		return 0

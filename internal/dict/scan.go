@@ -11,9 +11,8 @@ import (
 //
 // An entry that is in the dict throughout a full scan is emitted at least once, whatever is
 // inserted, deleted or resized between the calls. The reason is that the cursor counts in reversed
-// bit order. So the indexes that it has passed in a table of n buckets are, in one of 2n or n/2,
-// again exactly those that it has passed; and an entry changes its index only by the mask. An entry
-// may be emitted more than once.
+// bit order. So when a table of n buckets becomes one of 2n or n/2, no entry that is still to come
+// moves to an index that the cursor has passed. An entry may be emitted more than once.
 //
 // emit may look up, insert into and delete from the dict. If it deletes an entry of the same bucket
 // index before that entry's turn, the entry is still emitted. So it should delete only the one it

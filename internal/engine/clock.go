@@ -29,10 +29,10 @@ func newClock() clock {
 // Now returns the wall clock of the running command or batch, unix ms.
 func (c *clock) Now() int64 { return c.now }
 
-// NowMicros returns the same clock in unix µs.
+// NowMicros returns the wall clock in unix µs.
 func (c *clock) NowMicros() int64 { return c.NowNanos() / 1000 }
 
-// NowNanos returns the same clock in unix ns.
+// NowNanos returns the wall clock in unix ns.
 func (c *clock) NowNanos() int64 { return c.baseNs + c.lastNs }
 
 // Steady returns the steady clock, unix ms.

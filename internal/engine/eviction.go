@@ -32,9 +32,9 @@ func (e *Engine) makeRoom(c *Ctx) bool {
 	return e.evict(need)
 }
 
-// brings returns how many bytes the command is known to store before it runs: those of its
-// arguments, or of the transaction's that it runs. Redis counts arguments as memory in use at this
-// moment too.
+// brings returns the bytes of the command's arguments, which it may be about to store. For EXEC
+// these are the arguments of the queued commands, if one of them may need memory. Redis counts
+// arguments as memory in use at this moment too.
 func (e *Engine) brings(c *Ctx) (n int64) {
 	if c.Cmd.Is(spec.RunsQueue) {
 		if effectiveFlags(c.Cmd, c.Client)&spec.DenyOOM != 0 {

@@ -74,9 +74,9 @@ const (
 	// restFrom takes the place of giveBackFrom after that many looks without a collection.
 	restFrom  = 2 << 20
 	restLooks = 5
-	// giveBackEvery and giveBackRest bound how often: at least that long between two, and that many
-	// times as long as the last one took, but no longer than giveBackLate: on a busy machine it
-	// takes long because it has to wait.
+	// giveBackEvery and giveBackRest bound how often memory is given back. The pause is at least
+	// giveBackEvery, and giveBackRest times as long as the last run took. It is at most
+	// giveBackLate, because on a busy machine a run takes long only by waiting.
 	giveBackEvery = time.Second
 	giveBackRest  = 20
 	giveBackLate  = 4 * time.Second
@@ -88,7 +88,7 @@ const (
 // giveBack is what giveBackGoMemory remembers.
 type giveBack struct {
 	running atomic.Bool
-	took    atomic.Int64 // ns that the last one took; 0 once that was looked at
+	took    atomic.Int64 // ns that the last run took; 0 once that was looked at
 	left    GoMemory     // at its end
 	slack   int64        // least seen since the last one, bytes
 	next    int64        // monotonic ns: not before

@@ -109,7 +109,7 @@ const usualStart = 4 << 20
 // trimEvery is the time between two sweeps for memory that is free within the arena's chunks.
 const trimEvery = 3 * time.Second
 
-// trimArena begins such a sweep, which slices between commands carry out.
+// trimArena begins a sweep every trimEvery. Slices between commands carry it out.
 func (e *Engine) trimArena() {
 	if e.lastNs-e.mem.trimmed < int64(trimEvery) {
 		return

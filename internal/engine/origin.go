@@ -24,7 +24,8 @@ const (
 // disk, memory and time say against them.
 func (o Origin) obeyed() bool { return o == OriginLog || o == OriginMaster }
 
-// obeys reports whether the client is obeyed. A script is if its caller is.
+// obeys reports whether the client's commands are carried out whatever speaks against them, see
+// obeyed. A script is treated as its caller.
 func (e *Engine) obeys(c *Client) bool {
 	if c.Origin == OriginScript && e.script.run != nil {
 		c = e.script.run.caller

@@ -143,9 +143,9 @@ func (e *Engine) cancelSave() {
 	}
 }
 
-// Flushed follows FLUSHALL: the running save would write what nobody wants any more, and where
-// snapshots are configured, an empty one replaces the old, so that a restart does not bring the
-// data back. It reports whether that was written.
+// Flushed is called after FLUSHALL. It cancels a running save, which would write what nobody wants
+// any more. If there are save points, it writes an empty snapshot, so that a restart does not bring
+// the data back. It reports whether it has written one.
 func (e *Engine) Flushed() bool {
 	s := &e.persist
 	if s.store == nil || e.loading.on {

@@ -24,8 +24,8 @@ type Stats struct {
 	UnexpectedErrors    int64
 	Denied              [acl.DeniedAuth + 1]int64 // refusals of access control, by reason
 	ExpireNanos         int64                     // time spent in slices that expire keys
-	// EvictionOverNanos is for how long used memory was over maxmemory, up to when it was last
-	// within.
+	// EvictionOverNanos is how long used memory was over maxmemory, up to the last time that it
+	// was within the limit.
 	EvictionOverNanos int64
 	// DefragNanos is for how long active defragmentation ran, up to its last round's end.
 	DefragNanos  int64

@@ -80,7 +80,7 @@ func (t *LoadTarget) Exec(argv [][]byte) error {
 	return nil
 }
 
-// Check returns why a command of a log cannot run at all, within a step.
+// Check returns an error if a command of a log cannot run at all. It is called within a step.
 func (t *LoadTarget) Check(argv [][]byte) error {
 	_, err := t.find(argv)
 	return err

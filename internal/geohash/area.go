@@ -36,7 +36,7 @@ type Area struct {
 	rest  []rect // scratch
 }
 
-// Circle makes the area all places within meters of a valid place.
+// Circle sets the area to all places within meters of a valid place.
 func (a *Area) Circle(lon, lat, meters float64) {
 	a.center(circle, lon, lat)
 	a.meters, a.reach = meters, meters

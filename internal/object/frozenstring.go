@@ -66,8 +66,8 @@ const (
 	frozenPages   = 256 // that a string has at least, unless they would be too short
 
 	// maxDetached is the greatest length in bytes of a frozen string that gets a new block when it
-	// grows to more than twice its length. If the string is dropped later, little more stays for
-	// the reader than it was.
+	// grows to more than twice its length. If the string is dropped later, little more than that
+	// length stays for the reader.
 	maxDetached = 64 << 20
 
 	// copyHeader is what a copy takes of Go's heap, as measured.

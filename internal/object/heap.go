@@ -27,7 +27,7 @@ type Large interface {
 	Clone(h *Heap) Large
 
 	// capturing returns where the collection notes its Capture. begin fills in the outline of c,
-	// and step hands about n elements over to it and reports whether that were all.
+	// and step hands about n elements over to it and reports whether it has handed over all.
 	capturing() **Capture
 	begin(c *Capture)
 	step(c *Capture, n int) (done bool)
@@ -101,7 +101,7 @@ func (h *Heap) take(i uint32) Large {
 	return l
 }
 
-// LargeOf returns the large collection of an entry with such an encoding.
+// LargeOf returns the large collection of an entry. The entry's encoding must be a large one.
 func (h *Heap) LargeOf(e Entry) Large { return h.slots[e.handle()] }
 
 // HeaderBytes returns what values take of Go's heap: headers of large collections, the table of

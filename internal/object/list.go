@@ -320,7 +320,7 @@ func (q *quickList) begin(c *Capture) {
 	c.parts = q.List.Freeze()
 }
 
-// step implements Large. A node counts as a good deal of elements.
+// step implements Large. A node counts as NodeWeight elements.
 func (q *quickList) step(c *Capture, n int) bool {
 	return c.parts.(*quicklist.Frozen).Step(max(n/NodeWeight, 1), func(fn *quicklist.Payload) {
 		c.el = Element{Node: fn}

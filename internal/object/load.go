@@ -9,7 +9,7 @@ import (
 // known, from elements that come one after the other. Equal elements mean that the input is
 // corrupt. The builders find them on the way, because they look for each element's place anyway.
 
-// Next gives the next element of a collection; buf is memory that it may print an integer into.
+// Next returns the next element of a collection. It may print an integer into buf.
 type Next func(buf []byte) []byte
 
 // Forget frees the entry of a collection of NewDetached whose value was given to another entry.
@@ -111,7 +111,7 @@ func (b *ZBuilder) Load() (x *Edit, ok bool) {
 	return detachLarge(b.h, ZSet, EncSkiplist, l), true
 }
 
-// distinct reports whether the members, which are few, differ.
+// distinct reports whether all members differ. It is for a small number of members.
 func (b *ZBuilder) distinct() bool {
 	seen := make(map[string]bool, len(b.items))
 	for _, it := range b.items {
@@ -187,10 +187,11 @@ func (h Fields) StoredFields() (n int, earliest int64) {
 // order that files keep it in.
 func (h Fields) PackedDeadlines() []byte { return h.exBytes() }
 
-// PackedDeadlines returns the same of a payload that AppendPackedDeadlines made.
+// PackedDeadlines returns the listpack in a payload that AppendPackedDeadlines made.
 func PackedDeadlines(payload []byte) []byte { return payload[exHeader:] }
 
-// AppendPackedDeadlines appends the payload of an EncListpackEx hash with such a listpack.
+// AppendPackedDeadlines appends the payload of an EncListpackEx hash to dst. lp is its listpack of
+// field, value, deadline …
 func AppendPackedDeadlines(dst, lp []byte) []byte {
 	return append(append(dst, make([]byte, exHeader)...), lp...)
 }

@@ -183,10 +183,10 @@ func (s *Sketch) Detach(t Type) *Edit { return detachLarge(s.h, t, EncSketch, s)
 // Discard frees a sketch that no entry has.
 func (s *Sketch) Discard() { freeLarge(s) }
 
-// Sketch returns the value of an Edit of such a type, to be read.
+// Sketch returns the sketch of an entry that has one, to be read.
 func (x *Edit) Sketch() *Sketch { return x.Large().(*Sketch) }
 
-// ChangingSketch is Sketch, about to be changed.
+// ChangingSketch returns the sketch of an entry that has one, to be changed.
 func (x *Edit) ChangingSketch() *Sketch {
 	x.change()
 	s := x.Sketch()

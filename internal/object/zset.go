@@ -84,7 +84,7 @@ func (z SortedSet) Len() int {
 	return listpack.Count(z.Bytes()) / 2
 }
 
-// large returns the large form, if it is that.
+// large returns the sorted set's large form, if it has that form.
 func (z SortedSet) large() (*zsetLarge, bool) {
 	if z.Base() != EncSkiplist {
 		return nil, false

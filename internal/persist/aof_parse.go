@@ -64,8 +64,8 @@ func (p *logParser) offset() int64 { return p.base + int64(p.pos) }
 func (p *logParser) unit() { p.start = p.pos }
 
 // next returns the next command, which together with all since unit stays valid until the next call
-// of unit. io.EOF means that the file ends here, errShort that it ends within a command; a
-// formatError is what does not belong here.
+// of unit. io.EOF means that the file ends here, errShort that it ends within a command, and a
+// formatError that the bytes here are no command.
 //
 // When the window has to move, earlier arguments move too: their spans, which spansOf returns, stay
 // true.

@@ -7,8 +7,8 @@ import (
 	"godwit/internal/crash"
 )
 
-// worker does one job after another: syncs, seals, installations. Jobs of the executor, results for
-// the executor.
+// worker does one job after another: syncs, seals, installations. The executor hands them in and
+// takes the results.
 type worker struct {
 	mu    sync.Mutex
 	queue []func()
@@ -17,7 +17,7 @@ type worker struct {
 	quit  bool
 	on    bool
 	done  sync.WaitGroup
-	// manual, of tests, has jobs wait until somebody waits for them, or calls next.
+	// manual is for tests: jobs wait until somebody waits for them, or calls next.
 	manual bool
 
 	syncing atomic.Int32 // syncs asked for and not done

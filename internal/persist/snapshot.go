@@ -140,8 +140,8 @@ func Start(ks *keyspace.Keyspace, f Format, q *Queue, opt Options) *SnapshotWrit
 	return s
 }
 
-// Slice goes on for about the budget at most. It reports whether it should be called again soon. If
-// not, the Queue's wake tells when to call it. served tells whether commands have run since the
+// Slice writes on, for about the budget at most. It reports whether it should be called again soon.
+// If not, the Queue's wake tells when to call it. served tells whether commands have run since the
 // last call.
 func (s *SnapshotWriter) Slice(budget time.Duration, served bool) (more bool) {
 	if s.state != walking {

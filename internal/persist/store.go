@@ -135,8 +135,8 @@ func (s *Store) open(logged bool, ready func()) error {
 	return nil
 }
 
-// Close ends everything behind the engine's last command, without the executor: a running job is
-// cancelled, the append-only file is synced and closed.
+// Close is called after the engine's last command, without the executor. It cancels a running job,
+// and syncs and closes the append-only file.
 func (s *Store) Close() {
 	s.host.Step(func() {
 		err := s.aof.Close()

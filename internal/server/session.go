@@ -122,7 +122,7 @@ func protocolError(err error) *resp.ProtocolError {
 // held reports whether input must be kept and not run.
 func (s *session) held() bool { return s.cl.Postponed() || s.cl.Waits() }
 
-// free checks that the input may be changed.
+// free panics in a checked build if the input must not be changed now.
 func (s *session) free() {
 	invariant.Check(!s.running, "the input of a running command is taken from it")
 }

@@ -135,7 +135,7 @@ var listCommands = []*Command{
 	},
 	{
 		Name: "lpos", Arity: -3, Flags: ReadOnly, Since: "6.0.6",
-		Summary:    "Returns the index of elements equal to a value in a list.",
+		Summary:    "Returns the indexes of elements equal to a value in a list.",
 		Complexity: "O(N) in the number N of elements that are compared; MAXLEN bounds it",
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args: []Arg{

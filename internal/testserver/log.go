@@ -17,7 +17,7 @@ func (s *Server) Output() string {
 	return string(b)
 }
 
-// Tail returns the end of the log: of a panic, the stacks that are in Godwit's code.
+// Tail returns the end of the log. After a panic these are the stacks that are in Godwit's code.
 func (s *Server) Tail() string {
 	log := s.Output()
 	for _, begin := range []string{"panic: ", "SIGQUIT: "} {

@@ -85,15 +85,15 @@ func (m *Mem) Ops() int {
 	return m.ops
 }
 
-// PowerOffAfter lets n more such operations happen. From then on everything fails with ErrPowerOff.
-// Crash then returns what the disk holds.
+// PowerOffAfter lets n more of the operations happen that Ops counts. From then on everything fails
+// with ErrPowerOff. Crash then returns what the disk holds.
 func (m *Mem) PowerOffAfter(n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.powerOff = m.ops + n
 }
 
-// Observe makes m call f after each such operation, with its number, counted from 1, and its
+// Observe makes m call f after each operation that Ops counts, with its number from 1 on and its
 // description ("write dir/name 12"). f may crash the file system as it is at that moment, but must
 // not call anything else of m. So one run visits every point of a power loss. After Observe(nil), f
 // is not called again.

@@ -92,7 +92,7 @@ func moduleName(id uint64) string {
 	return string(name[:])
 }
 
-// refuseModule says why a module's value is not read.
+// refuseModule returns the reason why a module's value is not read.
 func refuseModule(id uint64) string {
 	name := moduleName(id)
 	if l := sketches[name]; l != nil {
@@ -164,8 +164,8 @@ func (s *sketchEncoder) upTo(e *Encoder, at int) {
 	s.done = at
 }
 
-// Plain layouts have the header as a string, the number of blocks, and each block as a string.
-// check finds out whether they make a sketch.
+// plainParts writes a plain layout: the header as a string, the number of blocks, and each block as
+// a string.
 func plainParts(p *Parts, head []byte, blocks []int) {
 	p.String(head)
 	p.Uint(uint64(len(blocks)))
@@ -174,6 +174,8 @@ func plainParts(p *Parts, head []byte, blocks []int) {
 	}
 }
 
+// plainRead returns a reader of plain layouts. check finds out whether header and blocks make a
+// sketch.
 func plainRead(
 	check func(head []byte, blocks [][]byte) error,
 ) func(d *Decoder, ver int) ([]byte, [][]byte, error) {

@@ -1,4 +1,4 @@
-// Package rdb is Redis's file format of values: bytes to values and back, without files, sockets or
+// Package rdb reads and writes values in the format of Redis's files. It knows no files, sockets or
 // clocks.
 //
 // # File
@@ -126,7 +126,7 @@ const (
 	minCompressedString = 21 // bytes; shorter strings are not worth trying
 )
 
-// Error is what is wrong with bytes that were read.
+// Error reports what is wrong with bytes that were read.
 type Error struct {
 	Offset int64  // of the first byte of what is wrong, from the start of the file or payload
 	Key    []byte // of the record, nil outside of one

@@ -159,7 +159,8 @@ func (a *adder) next(c *Commands) {
 	}
 }
 
-// flush writes the command collected so far. Of a small value, what follows comes at the end.
+// flush writes the command collected so far, and for a large value the commands that follow it.
+// Those of a packed value come at its end.
 func (a *adder) flush(c *Commands) {
 	if a.n == 0 {
 		return

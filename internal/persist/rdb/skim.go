@@ -167,7 +167,7 @@ func (s *skimmer) prefix(op byte, r *span) (ok bool, err error) {
 	return true, nil
 }
 
-// auxShape is that of an auxiliary field: name and text.
+// auxShape is the shape of an auxiliary field: name and text.
 var auxShape = compileShape("ss")
 
 // special skips a record that is no key's.

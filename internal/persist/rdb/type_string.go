@@ -4,7 +4,7 @@ import (
 	"godwit/internal/object"
 )
 
-// Strings: one record type, a string. What is an integer of 32 bits is written as one.
+// Strings have one record type. An integer of up to 32 bits is written as an integer.
 func init() {
 	register(&Type{
 		Object:   object.String,

@@ -22,14 +22,15 @@ type Type struct {
 	Encode func(e *Encoder, op byte, x *object.Edit)
 	// LargeOp returns the record type of a value that is written element by element.
 	LargeOp func(o *object.Outline) byte
-	// Head appends what comes between the key and the elements of such a value.
+	// Head appends what stands between the key and the elements of a value that is written
+	// element by element.
 	Head func(e *Encoder, o *object.Outline) ElementEncoder
 	// SavedLen returns the bytes of the value in a file that compresses nothing, spells no elements
 	// as integers and knows no records of modules: serializedlength of DEBUG OBJECT.
 	SavedLen func(x *object.Edit) int
 
-	// Rewrite returns what turns the elements of a value into the commands that recreate it, which
-	// may be a, an empty one. The key stays as it is until the end.
+	// Rewrite returns the Rewriter that turns the elements of a value into the commands that
+	// recreate it. That may be a, which is empty. The key does not change until the end.
 	Rewrite func(c *Commands, a *adder, key []byte, o *object.Outline) Rewriter
 
 	// Fits reports whether a packed value is within the limits of its encoding and goes into the

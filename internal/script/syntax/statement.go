@@ -149,7 +149,7 @@ func (p *parser) numericFor(name string, line int) ast.Stmt {
 	return st
 }
 
-// genericFor parses a for over an iterator, from behind its first name.
+// genericFor parses a for over an iterator. Its first name has been read.
 func (p *parser) genericFor(names []string, line int) ast.Stmt {
 	for p.test(',') {
 		names = append(names, p.ident())
