@@ -1,5 +1,5 @@
-// Package engine runs commands: the command table's types, the logical client, the gates that every
-// command passes, statistics, propagation and the cron.
+// Package engine runs the commands that package spec describes: what runs each of them, the logical
+// client, the gates that every command passes, statistics, propagation and the cron.
 //
 // # The executor
 //
