@@ -68,7 +68,7 @@ var _ = family(infoHandlers)
 
 func infoHandlers() engine.Handlers {
 	sections := []infoSection{
-		{"server", "Server", false, infoServer(readBuild())},
+		{"server", "Server", false, infoServer(engine.ReadBuild())},
 		{"clients", "Clients", false, infoClients},
 		{"memory", "Memory", false, infoMemory},
 		{"persistence", "Persistence", false, infoPersistence},

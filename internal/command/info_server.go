@@ -3,42 +3,21 @@ package command
 import (
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
 
 	"godwit/internal/engine"
 )
 
-// build says what the binary was built from.
-type build struct{ sha, dirty, id string }
-
-func readBuild() build {
-	b := build{sha: "00000000", dirty: "0", id: "0"}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return b
-	}
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision" && len(s.Value) >= 16:
-			b.sha, b.id = s.Value[:8], s.Value[:16]
-		case s.Key == "vcs.modified" && s.Value == "true":
-			b.dirty = "1"
-		}
-	}
-	return b
-}
-
-func infoServer(b build) func(t *infoText) {
+func infoServer(b engine.Build) func(t *infoText) {
 	return func(t *infoText) {
 		e := t.e
 		up := e.Uptime() / 1000
 		exe, _ := os.Executable() // Empty if the system does not know.
 		t.str("redis_version", engine.RedisVersion)
-		t.str("redis_git_sha1", b.sha)
-		t.str("redis_git_dirty", b.dirty)
-		t.str("redis_build_id", b.id)
+		t.str("redis_git_sha1", b.Sha())
+		t.num("redis_git_dirty", int64(b.Dirty))
+		t.str("redis_build_id", b.ID())
 		t.str("redis_mode", "standalone")
 		t.str("server_name", "godwit")
 		t.str("godwit_version", engine.Version)

@@ -12,9 +12,7 @@ import (
 type hooks struct{ e *Engine }
 
 // KeyEvent implements keyspace.Hooks.
-func (h hooks) KeyEvent(_ keyspace.EventClass, event string, key []byte, db int) {
-	h.e.keyEvent(event, key, db)
-}
+func (h hooks) KeyEvent(event string, key []byte, db int) { h.e.keyEvent(event, key, db) }
 
 // KeyChanged implements keyspace.Hooks: expiry or eviction has changed the key.
 func (h hooks) KeyChanged(key []byte, db int) {

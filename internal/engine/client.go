@@ -9,8 +9,9 @@ import (
 )
 
 // Conn is what the engine needs of the connection behind a Client. All methods are called with the
-// executor held. They must neither block nor call back into the engine. A Client without a socket
-// (of a log that is replayed, or of scripts) has a nil Conn.
+// executor held. They must neither wait for the client nor run commands. They may call Commit,
+// which comes before replies can leave. A Client without a socket (of a log that is replayed, or of
+// scripts) has a nil Conn.
 type Conn interface {
 	// Flush schedules a write: Client.W got replies outside of the client's own batch.
 	Flush()

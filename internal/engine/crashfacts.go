@@ -1,10 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strings"
 
 	"godwit/internal/spec"
@@ -76,20 +76,12 @@ func shape(cmd *spec.Command, args [][]byte) string {
 	return b.String()
 }
 
-// commit returns the commit that the Go toolchain has noted in the binary.
+// commit returns the commit that the binary was built from.
 func commit() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
+	b := ReadBuild()
+	sha := cmp.Or(b.Commit, "unknown")
+	if b.Dirty != 0 {
+		sha += " (modified)"
 	}
-	sha, dirty := "unknown", ""
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			sha = s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			dirty = " (modified)"
-		}
-	}
-	return sha + dirty
+	return sha
 }

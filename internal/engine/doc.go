@@ -1,5 +1,5 @@
-// Package engine runs commands: the command table's types, the logical client, the gates that every
-// command passes, statistics, propagation and the cron.
+// Package engine runs the commands that package spec describes: what runs each of them, the logical
+// client, the gates that every command passes, statistics, propagation and the cron.
 //
 // # The executor
 //
@@ -14,7 +14,7 @@
 // parts: everyone may use their fields, and the types of these count for nobody. Package lint reads
 // the order here and holds the files against it.
 //
-//	version.go          the versions that INFO and HELLO show
+//	version.go          versions, and what the binary was built from
 //	errors.go           error texts of the wire
 //	process_unix.go     CPU times of the process and its children
 //	process_linux.go    CPU time of the thread, resident and system memory

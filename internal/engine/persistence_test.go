@@ -360,8 +360,8 @@ func TestReload(t *testing.T) {
 	require.Equal(t, ":2", x.do("dbsize"), "what is there is thrown away only for something else")
 }
 
-// TestLogTurnedOnWithinTransaction turns the log off and on in the middle of a transaction. What
-// came before is in the new base, and must not stand behind it once more.
+// TestLogTurnedOnWithinTransaction turns the log off and on in the middle of a transaction. The
+// base must not have half a transaction, and nothing that it has may stand behind it once more.
 func TestLogTurnedOnWithinTransaction(t *testing.T) {
 	x := withDisk(t, func(c *config.Config) {
 		c.EnableDebugCommand, c.AppendOnly = config.GuardYes, true
@@ -370,11 +370,16 @@ func TestLogTurnedOnWithinTransaction(t *testing.T) {
 		"config set appendonly yes", "incr b", "exec"} {
 		x.do(line)
 	}
+	require.Equal(t, "1", x.info("aof_rewrite_scheduled"))
+	require.Equal(t, "0", x.info("aof_rewrite_in_progress"), "it begins after the transaction")
+	x.do("incr a")
+	x.e.Cron()
+	x.do("incr a")
 	x.finish()
 	for x.info("aof_rewrite_in_progress") == "1" {
 		x.e.Cron()
 		runtime.Gosched()
 	}
 	require.Equal(t, "+OK", x.do("debug loadaof"))
-	require.Equal(t, "*2\r\n$1\r\n1\r\n$1\r\n2", x.do("mget a b"))
+	require.Equal(t, "*2\r\n$1\r\n3\r\n$1\r\n2", x.do("mget a b"))
 }

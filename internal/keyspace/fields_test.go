@@ -24,7 +24,7 @@ func (r *fieldHooks) FieldExpired(key, field []byte, _ int) {
 	r.fields[string(key)+" "+string(field)]++
 }
 
-func (r *fieldHooks) KeyEvent(_ EventClass, event string, key []byte, _ int) {
+func (r *fieldHooks) KeyEvent(event string, key []byte, _ int) {
 	r.events[event+" "+string(key)]++
 }
 

@@ -51,8 +51,8 @@ const (
 
 // Hooks is told of changes. The engine implements it.
 type Hooks interface {
-	// KeyEvent is a keyspace notification of one of the classes in Params.Events.
-	KeyEvent(class EventClass, event string, key []byte, db int)
+	// KeyEvent is a keyspace notification. Its class is one of those in Params.Events.
+	KeyEvent(event string, key []byte, db int)
 	// KeyChanged is called for every key whose value or existence changed: for WATCH, client-side
 	// caching, and clients that wait for it.
 	KeyChanged(key []byte, db int)
@@ -226,7 +226,7 @@ func (db *DB) PrefetchEntry(h uint64) { db.store.prefetchEntry(h) }
 // Notify announces a keyspace event.
 func (ks *Keyspace) Notify(class EventClass, event string, key []byte, db int) {
 	if ks.P.Events&class != 0 {
-		ks.hooks.KeyEvent(class, event, key, db)
+		ks.hooks.KeyEvent(event, key, db)
 	}
 }
 

@@ -147,8 +147,7 @@ func (b ListBuilder) Push(e []byte) { b.q.PushTail(e) }
 // List returns the finished list: a listpack if it is one node within the limits, else a quicklist.
 // The builder must not be empty.
 func (b ListBuilder) List() *Edit {
-	if lp := b.q.Single(); lp != nil &&
-		!quicklist.Exceeds(b.h.Lim.ListMaxListpackSize, len(lp), listpack.Count(lp)) {
+	if lp := b.q.Single(); lp != nil && b.h.Lim.PacksList(lp) {
 		x := NewDetached(b.h, List, EncListpack, lp)
 		freeLarge(newQuickList(b.q))
 		return x

@@ -26,7 +26,7 @@ func imageOf(s *Sketch) (im sketchImage) {
 	return im
 }
 
-// collector is a Sink that puts a sketch together again.
+// collector is an ElementWriter that puts a sketch together again.
 type collector struct {
 	t  *testing.T
 	im sketchImage

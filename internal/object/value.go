@@ -173,17 +173,6 @@ func (e Entry) Overwrite(v Value, deadline int64) bool {
 	return true
 }
 
-// Move rebuilds the entry under another key (nil keeps it) and metadata and frees the old block.
-// The payload's ownership goes to the new entry.
-func (e Entry) Move(a *arena.Arena, key []byte, m Meta) Entry {
-	if key == nil {
-		key = e.Key()
-	}
-	ne := Build(a, key, e.Value(), m)
-	e.FreeBlock(a)
-	return ne
-}
-
 // SetDeadline changes the deadline of an entry that has one, in place. It reports false when the
 // entry has none.
 func (e Entry) SetDeadline(ms int64) bool {

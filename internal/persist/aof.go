@@ -362,7 +362,7 @@ func (a *AOF) Sync() error {
 		return a.writeErr
 	}
 	err := a.syncFile(a.file)
-	a.synced1(a.written, err)
+	a.noteSync(a.written, err)
 	if err == nil {
 		a.asked = a.written
 	}

@@ -67,8 +67,7 @@ func (p *logParser) unit() { p.start = p.pos }
 // of unit. io.EOF means that the file ends here, errShort that it ends within a command, and a
 // formatError that the bytes here are no command.
 //
-// When the window has to move, earlier arguments move too: their spans, which spansOf returns, stay
-// true.
+// When the window has to move, earlier arguments move too, and their spans in p.spans with them.
 func (p *logParser) next() (args []span, err error) {
 	for {
 		from := len(p.spans)

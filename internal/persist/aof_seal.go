@@ -86,7 +86,7 @@ func (j *sealJob) run(a *AOF) {
 	fsys := a.o.FS
 	if j.old != nil {
 		j.err = a.syncFile(j.old)
-		a.synced1(j.oldUpTo, j.err)
+		a.noteSync(j.oldUpTo, j.err)
 		if j.err != nil {
 			return
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"godwit/internal/logging"
+	"godwit/internal/logging/loggingtest"
 	"godwit/internal/propagation"
 	"godwit/internal/resp"
 	"godwit/internal/vfs"
@@ -135,7 +136,7 @@ type fixture struct {
 	feed propagation.Feed // of a
 	m    *model
 	now  int64
-	log  bytes.Buffer
+	log  loggingtest.Buffer
 	exit int
 
 	set  AOFSettings

@@ -69,8 +69,12 @@ func (a *AOF) Enable(hold bool) error {
 	a.state = aofWaitRewrite
 	if hold || a.o.Base.Busy() {
 		a.rw.scheduled = true
-		a.o.Log.Notice("AOF was enabled but there is already another background operation. " +
-			"An AOF background was scheduled to start when possible.")
+		when := "but there is already another background operation"
+		if hold {
+			when = "during a transaction"
+		}
+		a.o.Log.Notice("AOF was enabled %s. "+
+			"An AOF background was scheduled to start when possible.", when)
 		return nil
 	}
 	if err := a.startRewrite(); err != nil {

@@ -310,14 +310,14 @@ func (a *AOF) syncInBackground() {
 	a.work.syncing.Add(1)
 	a.work.do(func() {
 		err := a.syncFile(f)
-		a.synced1(upTo, err)
+		a.noteSync(upTo, err)
 		a.work.syncing.Add(-1)
 		a.o.Wake()
 	})
 }
 
-// synced1 notes the outcome of a sync. Any goroutine.
-func (a *AOF) synced1(upTo int64, err error) {
+// noteSync notes the outcome of a sync. Any goroutine.
+func (a *AOF) noteSync(upTo int64, err error) {
 	w := &a.work
 	if err == nil {
 		a.raiseSynced(upTo)

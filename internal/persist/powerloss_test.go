@@ -20,6 +20,7 @@ import (
 	"godwit/internal/engine"
 	"godwit/internal/invariant"
 	"godwit/internal/logging"
+	"godwit/internal/logging/loggingtest"
 	"godwit/internal/persist"
 	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
@@ -41,7 +42,7 @@ type host struct {
 	e   *engine.Engine
 	s   *persist.Store
 	c   *engine.Client
-	log bytes.Buffer
+	log loggingtest.Buffer
 
 	digests []string // after each write
 	offsets []int64  // of the log, after each write

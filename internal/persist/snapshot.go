@@ -1,8 +1,8 @@
 // Package persist writes the keyspace to files and reads it back: snapshots without a fork, RDB
 // files and the append-only file.
 //
-// Nothing of the engine is known here. What has to run with the executor held says so, and the
-// engine calls it.
+// The engine uses a Store, and what that needs of the engine is Host. What has to run with the
+// executor held says so.
 package persist
 
 import (

@@ -22,15 +22,6 @@ import (
 	"godwit/internal/testseed"
 )
 
-// quietHooks is told of everything and does nothing.
-type quietHooks struct{}
-
-func (quietHooks) KeyEvent(keyspace.EventClass, string, []byte, int) {}
-func (quietHooks) FieldExpired(_, _ []byte, _ int)                   {}
-func (quietHooks) KeyChanged([]byte, int)                            {}
-func (quietHooks) Ready([]byte, int, object.Type)                    {}
-func (quietHooks) Removed([]byte, int, bool)                         {}
-
 // tiny makes large collections of what is over four elements, and nodes of two.
 func tiny() object.Limits {
 	return object.Limits{
@@ -43,7 +34,7 @@ func tiny() object.Limits {
 func newKeyspace(rng *rand.Rand, lim object.Limits) *keyspace.Keyspace {
 	p := keyspace.Params{Databases: 3, Samples: 5, ActiveExpire: true,
 		Policy: keyspace.AllKeysRandom, Limits: lim}
-	return keyspace.New(arena.New(), p, rng, 1_000_000, quietHooks{})
+	return keyspace.New(arena.New(), p, rng, 1_000_000, deaf{})
 }
 
 var textSeed = maphash.MakeSeed()

@@ -153,11 +153,12 @@ func (s *Store) Close() {
 // AOF returns the append-only file, never nil.
 func (s *Store) AOF() *AOF { return s.aof }
 
-// TurnAOF switches the append-only file on or off at run time.
+// TurnAOF switches the append-only file on or off at run time. Within a transaction, the rewrite
+// that turns it on begins after that: a base must not have half a transaction.
 func (s *Store) TurnAOF(on bool) error {
 	var err error
 	if on {
-		err = s.aof.Enable(false)
+		err = s.aof.Enable(s.feed.InUnit())
 	} else {
 		s.aof.Disable()
 	}

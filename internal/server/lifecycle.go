@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -20,48 +19,19 @@ const reservedDescriptors = 32
 // defaultPidFile is where a server in the background writes its process number by default.
 const defaultPidFile = "/var/run/redis.pid"
 
-// Build describes what the binary was built from.
-type Build struct {
-	Sha   string // eight hex digits of the commit
-	Dirty int    // 1 when the tree had changes
-	ID    string
-}
-
-// BuildInfo reads what the Go toolchain has recorded in the binary.
-func BuildInfo() Build {
-	b := Build{Sha: "00000000", ID: "0"}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return b
-	}
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			if len(s.Value) >= 16 {
-				b.Sha, b.ID = s.Value[:8], s.Value[:16]
-			}
-		case "vcs.modified":
-			if s.Value == "true" {
-				b.Dirty = 1
-			}
-		}
-	}
-	return b
-}
-
 // VersionLine returns the answer to --version, in the form of redis-server's.
 func VersionLine() string {
-	b := BuildInfo()
+	b := engine.ReadBuild()
 	return fmt.Sprintf("Godwit server v=%s sha=%s:%d malloc=arena bits=%d build=%s", engine.Version,
-		b.Sha, b.Dirty, strconv.IntSize, b.ID)
+		b.Sha(), b.Dirty, strconv.IntSize, b.ID())
 }
 
 // Hello writes the first lines of the log.
 func Hello(log *logging.Logger, cfg *config.Config, configured bool, program string) {
-	b := BuildInfo()
+	b := engine.ReadBuild()
 	log.Warning("oO0OoO0OoO0Oo Godwit is starting oO0OoO0OoO0Oo")
 	log.Warning("Godwit version=%s, bits=%d, commit=%s, modified=%d, pid=%d, just started",
-		engine.Version, strconv.IntSize, b.Sha, b.Dirty, os.Getpid())
+		engine.Version, strconv.IntSize, b.Sha(), b.Dirty, os.Getpid())
 	if configured {
 		log.Warning("Configuration loaded")
 	} else {

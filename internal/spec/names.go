@@ -25,8 +25,12 @@ type shortName struct {
 	cmd *Command
 }
 
-// maxName is longer than any command name, in bytes.
-const maxName = 64
+// maxName bounds the entries' names, in bytes, and maxRename those that rename-command gives.
+// People take random ones, which are long.
+const (
+	maxName   = 64
+	maxRename = 16 << 10
+)
 
 // newNames returns the names of the commands, which are sorted.
 func newNames(cmds []*Command) names {
@@ -131,19 +135,23 @@ func (n *names) Get(name string) *Command {
 // their entries.
 func (n *names) List() []*Command { return n.list }
 
-// lookup finds a name, ignoring case, without allocating.
+// lookup finds a name, ignoring case. It allocates for none of the entries' names.
 func lookup(m map[string]*Command, name []byte) *Command {
 	var buf [maxName]byte
-	if len(name) > maxName {
+	lower := buf[:]
+	switch {
+	case len(name) > maxRename:
 		return nil
+	case len(name) > maxName:
+		lower = make([]byte, len(name))
 	}
 	for i, ch := range name {
 		if 'A' <= ch && ch <= 'Z' {
 			ch += 32
 		}
-		buf[i] = ch
+		lower[i] = ch
 	}
-	return m[string(buf[:len(name)])]
+	return m[string(lower[:len(name)])]
 }
 
 // renameError is the reason why a rename-command is refused, in the words that Redis prints at

@@ -63,6 +63,8 @@ func TestRename(t *testing.T) {
 	renamed, other := New(), New()
 	require.NoError(t, renamed.Rename("GET", "Fetch"))
 	require.NoError(t, renamed.Rename("config", "settings-of-the-server"))
+	long := strings.Repeat("0123456789abcdef", 8) // openssl rand -hex 64
+	require.NoError(t, renamed.Rename("flushall", long))
 	require.NoError(t, renamed.Rename("del", ""))
 	argv := func(s string) (out [][]byte) {
 		for _, w := range strings.Fields(s) {
@@ -73,7 +75,8 @@ func TestRename(t *testing.T) {
 	for call, want := range map[string]string{
 		"fetch k": "get", "get k": "", "del k": "", "SETTINGS-of-the-server get": "config|get",
 		"config get": "", "settings-of-the-server": "config", "client id": "client|id",
-		"client nosuch": "",
+		"client nosuch": "", long: "flushall", strings.ToUpper(long): "flushall", long + "0": "",
+		strings.Repeat("x", maxRename+1): "",
 	} {
 		got := ""
 		if c := renamed.Find(argv(call)); c != nil {

@@ -5,14 +5,19 @@ import (
 	"godwit/internal/object"
 )
 
-func insert(db *keyspace.DB, key []byte, v *Value, m Meta) error {
+// Insert puts a value under a key that is not there. It chooses the encodings that Redis would
+// choose under the current limits. Neither key nor value is aliased afterwards. A key whose
+// deadline has passed is inserted like others and expires. ErrBusy reports that the key exists,
+// ErrEmpty that the value has no elements, ErrDuplicate that it is broken; nothing is changed then.
+// Keyspace events are the caller's.
+func Insert(db *keyspace.DB, key []byte, v *Value, m Meta) error {
 	if v.Empty() {
 		return ErrEmpty
 	}
 	h := db.Heap()
+	access := keyspace.Access{Idle: m.Idle, Freq: m.Freq}
 	if ov, ok := v.direct(h); ok {
-		_, ok := db.Load(key, ov, m.Deadline, keyspace.Access{Idle: m.Idle, Freq: m.Freq})
-		if !ok {
+		if _, ok := db.Load(key, ov, m.Deadline, access); !ok {
 			object.Owned{Block: ov.S}.Free(h)
 			return ErrBusy
 		}
@@ -22,8 +27,7 @@ func insert(db *keyspace.DB, key []byte, v *Value, m Meta) error {
 	if err != nil {
 		return err
 	}
-	if _, ok := db.Load(key, x.E.Value(), m.Deadline,
-		keyspace.Access{Idle: m.Idle, Freq: m.Freq}); !ok {
+	if _, ok := db.Load(key, x.E.Value(), m.Deadline, access); !ok {
 		x.Discard()
 		return ErrBusy
 	}

@@ -219,12 +219,6 @@ func (r *Reader) Offset() int64 { return r.offset }
 // have none, and neither do files whose writers were told to leave it out.
 func (r *Reader) Verified() bool { return r.split.verified }
 
-// Rest returns what follows the file in the source: the commands of an append-only file that begins
-// with an RDB file. Ask for it after KindEOF.
-func (r *Reader) Rest() io.Reader {
-	return io.MultiReader(bytes.NewReader(r.split.rest), r.src)
-}
-
 // Close ends the goroutines. It waits for a read of the source that is under way. It does not close
 // the source.
 func (r *Reader) Close() {

@@ -3,7 +3,6 @@ package rdb
 import (
 	"fmt"
 
-	"godwit/internal/keyspace"
 	"godwit/internal/object"
 )
 
@@ -181,9 +180,3 @@ func (v *Value) Empty() bool { return v.form > formString && v.n == 0 }
 // Sound reports whether nothing can be wrong with the value any more: Insert is going to find room
 // for it, or the key to be busy, but no equal elements.
 func (v *Value) Sound() bool { return v.form == formInt || v.form == formString }
-
-// Insert puts a value under a key that is not there. It chooses the encodings that Redis would
-// choose under the current limits. Neither key nor value is aliased afterwards. A key whose
-// deadline has passed is inserted like others and expires. ErrBusy reports that the key exists,
-// ErrDuplicate that the value is broken; nothing is changed then. Keyspace events are the caller's.
-func Insert(db *keyspace.DB, key []byte, v *Value, m Meta) error { return insert(db, key, v, m) }
