@@ -113,10 +113,7 @@ func (g *Generator) next(client int) Cmd {
 		return c
 	}
 	if g.chance(0.003) {
-		return Cmd{Client: client,
-			Args: [][]byte{[]byte(
-				g.pick("NOSUCH", "", "ge", "get\x00", "SETT", strings.Repeat("x", 200))),
-				[]byte(g.junk())}}
+		return g.unknown(client)
 	}
 	var args [][]byte
 	if g.inMulti[client] && g.chance(0.15) {
@@ -150,12 +147,16 @@ func (g *Generator) next(client int) Cmd {
 // has passed, and deletes it when it is touched or when its cron comes by. Until then DBSIZE counts
 // it, for a random time.
 func (g *Generator) touchExpired(args [][]byte) {
-	for _, a := range args {
-		if bytes.EqualFold(a, []byte("EXAT")) || bytes.EqualFold(a, []byte("PXAT")) {
-			g.after = append(g.after, Cmd{Args: [][]byte{[]byte("GET"), args[1]}})
-			return
-		}
+	if slices.ContainsFunc(args, isAbsolute) {
+		g.after = append(g.after, Cmd{Args: [][]byte{[]byte("GET"), args[1]}})
 	}
+}
+
+// unknown returns a command that nobody has. To Redis a name ends at a NUL, if chance puts both
+// names into one bucket of its hash table: what stands before the NUL is no command either.
+func (g *Generator) unknown(client int) Cmd {
+	name := g.pick("NOSUCH", "", "ge", "ge\x00", "SETT", strings.Repeat("x", 200))
+	return Cmd{Client: client, Args: [][]byte{[]byte(name), []byte(g.junk())}}
 }
 
 // inlineable reports whether the arguments can go inline, far below the line limit of the protocol.

@@ -59,6 +59,9 @@ func (g *Generator) call() string {
 			break
 		}
 	}
+	if strings.EqualFold(string(args[0]), "set") {
+		g.touchExpired(args)
+	}
 	lits := make([]string, len(args))
 	for i, a := range args {
 		var b strings.Builder
