@@ -126,14 +126,13 @@ func (g *Generator) next(client int) Cmd {
 		g.inMulti[client] = true
 	case "exec", "discard", "reset", "quit":
 		g.inMulti[client] = false
-	case "set":
-		g.touchExpired(args)
 	// with WITHSCORE, 7.0 refuses it when it is queued, which aborts the transaction
 	case "zrank", "zrevrank":
 		if g.inMulti[client] {
 			args = args[:min(len(args), 3)]
 		}
 	}
+	g.touchExpired(args)
 	c := Cmd{Client: client, Args: args, Inline: g.chance(0.02) && inlineable(args)}
 	if isSort(c.Name()) {
 		g.after = append(g.after, c)
@@ -147,7 +146,7 @@ func (g *Generator) next(client int) Cmd {
 // has passed, and deletes it when it is touched or when its cron comes by. Until then DBSIZE counts
 // it, for a random time.
 func (g *Generator) touchExpired(args [][]byte) {
-	if slices.ContainsFunc(args, isAbsolute) {
+	if setsUntil(args) {
 		g.after = append(g.after, Cmd{Args: [][]byte{[]byte("GET"), args[1]}})
 	}
 }

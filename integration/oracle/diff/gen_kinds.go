@@ -117,7 +117,7 @@ func (g *Generator) tellable(client int) Cmd {
 			continue
 		}
 		args := g.generate(gr)
-		if len(args) == 0 || gr.Name == "set" && slices.ContainsFunc(args, isAbsolute) {
+		if len(args) == 0 {
 			continue
 		}
 		// 7.0 has no WITHSCORE, which matters to MULTI and ACL DRYRUN
@@ -125,8 +125,7 @@ func (g *Generator) tellable(client int) Cmd {
 			args = args[:min(len(args), 3)]
 		}
 		c := Cmd{Client: client, Args: args, Tell: true}
-		if c.swaps() || strings.EqualFold(c.Name(), "spop") ||
-			strings.EqualFold(c.Name(), "set") && slices.ContainsFunc(args, isAbsolute) {
+		if c.swaps() || strings.EqualFold(c.Name(), "spop") || setsUntil(args) {
 			continue
 		}
 		return c
@@ -138,8 +137,13 @@ func (g *Generator) tellable(client int) Cmd {
 var untellable = []string{"spop", "wait", "debug", "quit", "client|kill", "acl|setuser",
 	"acl|deluser", "command|info", "command|docs", "command|list", "command"}
 
-func isAbsolute(arg []byte) bool {
-	return strings.EqualFold(string(arg), "EXAT") || strings.EqualFold(string(arg), "PXAT")
+// setsUntil reports whether a command is a SET with an absolute deadline, which may have passed.
+func setsUntil(args [][]byte) bool {
+	return strings.EqualFold(string(args[0]), "set") &&
+		slices.ContainsFunc(args, func(arg []byte) bool {
+			return strings.EqualFold(string(arg), "EXAT") ||
+				strings.EqualFold(string(arg), "PXAT")
+		})
 }
 
 // any returns a random command, by the weights.

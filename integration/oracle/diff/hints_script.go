@@ -59,9 +59,7 @@ func (g *Generator) call() string {
 			break
 		}
 	}
-	if strings.EqualFold(string(args[0]), "set") {
-		g.touchExpired(args)
-	}
+	g.touchExpired(args)
 	lits := make([]string, len(args))
 	for i, a := range args {
 		var b strings.Builder
