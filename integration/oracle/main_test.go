@@ -23,26 +23,41 @@ var (
 
 func TestMain(m *testing.M) { os.Exit(testserver.Main(m)) }
 
-// needRedis skips a test where there is no redis-server, except in CI.
-func needRedis(t *testing.T) {
+// reference returns the program of a reference. Without it the test is skipped, except in CI.
+func reference(t *testing.T, name string) string {
 	t.Helper()
-	testserver.Program(t, "redis-server")
+	switch name {
+	case redis8:
+		return testserver.Redis.Program(t, "server")
+	case valkey9:
+		return testserver.Valkey.Program(t, "server")
+	}
+	return testserver.Program(t, "redis-server")
 }
 
-func knownRules(t *testing.T) *diff.Known {
+// newest returns the first of the references that the machine has.
+func newest(t *testing.T) string {
 	t.Helper()
-	k, err := diff.ParseKnown(strings.NewReader(knownDifferences))
+	if path, err := program(redis8); err == nil {
+		return path
+	}
+	return reference(t, redis7)
+}
+
+func knownRules(t *testing.T, ref *diff.Server) *diff.Known {
+	t.Helper()
+	k, err := knownFor(ref)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return k
 }
 
-// start runs a redis-server as the reference and another binary against it.
-func start(t *testing.T, tested string, extra ...string) (ref, other *diff.Server) {
+// start runs a reference, and another binary against it.
+func start(t *testing.T, program, tested string, extra ...string) (ref, other *diff.Server) {
 	t.Helper()
 	dir := t.TempDir()
-	ref, err := diff.StartServer("redis", "redis-server", dir)
+	ref, err := diff.StartServer("reference", program, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +80,7 @@ func runSession(t *testing.T, ref, tested *diff.Server, o diff.Options) *diff.Se
 	}
 	o.Gen = diff.GenConfig{Keys: 10, Clients: 4, DBs: 3, Kinds: o.Gen.Kinds}
 	o.MaxFinds, o.Shrinks = max(o.MaxFinds, 1), 200
-	s, err := diff.NewSession(ref, tested, knownRules(t), o)
+	s, err := diff.NewSession(ref, tested, knownRules(t, ref), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,8 +98,8 @@ func report(s *diff.Session) string {
 
 // TestRedisEqualsItself checks that nothing that is compared is random.
 func TestRedisEqualsItself(t *testing.T) {
-	needRedis(t)
-	ref, tested := start(t, "redis-server")
+	redis := newest(t)
+	ref, tested := start(t, redis, redis)
 	s := runSession(t, ref, tested, diff.Options{N: *number / 2, Seed: *seed})
 	if len(s.Findings) > 0 {
 		t.Fatal(report(s))
@@ -138,7 +153,7 @@ func forward(client net.Conn, addr, old, new string) {
 // TestFindsWhatDiffers runs redis against one that was made to differ: in a reply, in the data
 // alone, by a limit. It expects a stream of a few commands.
 func TestFindsWhatDiffers(t *testing.T) {
-	needRedis(t)
+	redis := newest(t)
 	for _, c := range []struct {
 		name, class string
 		longest     int
@@ -162,7 +177,7 @@ func TestFindsWhatDiffers(t *testing.T) {
 		{name: "library", longest: 3, kind: "functions", old: "return keys", new: "return args"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ref, tested := start(t, "redis-server", c.args...)
+			ref, tested := start(t, redis, redis, c.args...)
 			if c.old != "" {
 				tested = diff.AttachServer("tested", lyingProxy(t, tested.Addr, c.old, c.new))
 			}
@@ -185,8 +200,8 @@ func TestFindsWhatDiffers(t *testing.T) {
 
 // TestTellsMissingCommands renames a command away on the tested side.
 func TestTellsMissingCommands(t *testing.T) {
-	needRedis(t)
-	ref, tested := start(t, "redis-server", "--rename-command", "STRLEN", "")
+	redis := newest(t)
+	ref, tested := start(t, redis, redis, "--rename-command", "STRLEN", "")
 	s := runSession(t, ref, tested,
 		diff.Options{N: 1000, Seed: *seed, Families: []string{"string"}})
 	if got := strings.Join(s.Coverage.Missing, " "); got != "strlen" {
@@ -207,20 +222,24 @@ func binary(t *testing.T) string {
 	return bin
 }
 
-// TestGodwitEqualsRedis runs the short form of the long run of the command.
-func TestGodwitEqualsRedis(t *testing.T) {
-	needRedis(t)
-	ref, tested := start(t, binary(t))
-	s := runSession(t, ref, tested, diff.Options{N: *number, Seed: *seed, MaxFinds: 5})
-	t.Log(report(s))
-	if differs(s.Findings) {
-		t.Fatalf("seed %d: %d classes of differences", *seed, len(s.Findings))
+// TestGodwitEqualsReferences runs the short form of the long runs of the command.
+func TestGodwitEqualsReferences(t *testing.T) {
+	bin := binary(t)
+	for _, name := range []string{redis8, valkey9, redis7} {
+		t.Run(name, func(t *testing.T) {
+			ref, tested := start(t, reference(t, name), bin)
+			s := runSession(t, ref, tested, diff.Options{N: *number, Seed: *seed, MaxFinds: 5})
+			t.Log(report(s))
+			if differs(s.Findings) {
+				t.Fatalf("seed %d: %d classes of differences", *seed, len(s.Findings))
+			}
+		})
 	}
 }
 
 // TestRegressions replays every stream that once showed a difference.
 func TestRegressions(t *testing.T) {
-	needRedis(t)
+	redis := newest(t)
 	files, err := filepath.Glob(filepath.Join("testdata", "regress", "*.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -228,8 +247,8 @@ func TestRegressions(t *testing.T) {
 	if len(files) == 0 {
 		t.Skip("no streams saved yet")
 	}
-	ref, tested := start(t, binary(t))
-	r := diff.NewRunner(ref, tested, knownRules(t), 3)
+	ref, tested := start(t, redis, binary(t))
+	r := diff.NewRunner(ref, tested, knownRules(t, ref), 3)
 	defer r.Close()
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {

@@ -32,8 +32,24 @@ var known = map[Peer][]string{
 // Without the peers it skips the test, except in CI, where that is a failure.
 func (p Peer) Program(t testing.TB, name string) string {
 	t.Helper()
-	return peerFile(t, filepath.Join("bin", string(p)+"-"+name))
+	return peerFile(t, p.file(name))
 }
+
+// Find returns the path of one of the peer's programs for tools, or an error that says how to get
+// it.
+func (p Peer) Find(name string) (string, error) {
+	path := filepath.Join(peersDir(), p.file(name))
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("%s (%w)", noPeers, err)
+	}
+	return path, nil
+}
+
+// file returns where a program is in the peers' folder.
+func (p Peer) file(name string) string { return filepath.Join("bin", string(p)+"-"+name) }
+
+// noPeers says what to do without the peers.
+const noPeers = "no newer servers to compare with: run scripts/peers.sh"
 
 // Conf returns the path of the configuration file that the peer's package installs.
 func (p Peer) Conf(t testing.TB) string {
@@ -45,7 +61,7 @@ func peerFile(t testing.TB, name string) string {
 	t.Helper()
 	path := filepath.Join(peersDir(), name)
 	if _, err := os.Stat(path); err != nil {
-		missing(t, fmt.Sprintf("no newer servers to compare with: run scripts/peers.sh (%s)", err))
+		missing(t, fmt.Sprintf("%s (%s)", noPeers, err))
 	}
 	return path
 }

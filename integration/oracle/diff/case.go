@@ -33,6 +33,16 @@ func (c Cmd) Name() string {
 	return strings.ToLower(string(c.Args[0]))
 }
 
+// FullName returns the name with that of the subcommand, as rules have it: "client|list". Of a
+// command without subcommands the second part is its first argument.
+func (c Cmd) FullName() string {
+	name := c.Name()
+	if len(c.Args) > 1 && name != "" {
+		name += "|" + strings.ToLower(string(c.Args[1]))
+	}
+	return name
+}
+
 // String returns the line that stands for the command in a case file.
 func (c Cmd) String() string {
 	var b strings.Builder

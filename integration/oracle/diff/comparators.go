@@ -120,12 +120,16 @@ func sortedPairs() map[string][][2]string {
 }
 
 // encodingsAgree reports whether two names of encodings may stand for the same value of the type,
-// "" for any type. sorted says that the stream has a SORT.
-func encodingsAgree(typ string, sorted bool, a, b Reply) bool {
+// "" for any type. old says that the reference is older than 7.2, sorted that the stream has a
+// SORT.
+func encodingsAgree(typ string, old, sorted bool, a, b Reply) bool {
 	if same(a, b) {
 		return true
 	}
-	all := encodingPairs()
+	all := map[string][][2]string{}
+	if old {
+		maps.Copy(all, encodingPairs())
+	}
 	if sorted {
 		maps.Copy(all, sortedPairs())
 	}

@@ -115,15 +115,26 @@ func (r *Runner) equal(stream []Cmd, at int, a, b Reply) bool {
 	return true
 }
 
-// oneEqual applies the comparator of one command. The one of rules needs a server that knows them.
+// oneEqual applies the comparator of one command. Some need what the runner knows.
 func (r *Runner) oneEqual(c Cmd, a, b Reply) bool {
 	switch r.Known.ruleOf(c).Comparator {
 	case cmpRules:
-		return r.sameRules(a, b)
+		name := c.FullName()
+		return r.sameRules(r.Known.rewrite(name, a), r.Known.rewrite(name, b))
 	case cmpCategory:
 		return r.sameCategory(a, b)
+	case cmpClients:
+		return r.sameClients(a, b)
 	}
 	return r.Known.equal(c, a, b)
+}
+
+// sameClients compares replies that name clients, which have different ids on the two servers.
+func (r *Runner) sameClients(a, b Reply) bool {
+	if a.Elems != nil {
+		return a.Kind == b.Kind && slices.EqualFunc(a.Elems, b.Elems, r.sameClients)
+	}
+	return same(a, b) || a.Kind == ':' && b.Kind == ':' && r.steps.known[[2]string{a.Str, b.Str}]
 }
 
 // queuedBefore returns the commands of the client that the EXEC at the index runs: those since the
@@ -154,4 +165,25 @@ walk:
 	out = out[:first]
 	slices.Reverse(out)
 	return out
+}
+
+// inTransaction reports whether the command at the index would be queued if every MULTI before it
+// was accepted.
+func inTransaction(stream []Cmd, at int) bool {
+	for i := at - 1; i >= 0; i-- {
+		c := stream[i]
+		if c.Client != stream[at].Client || c.Raw {
+			continue
+		}
+		switch c.Name() {
+		case "multi":
+			return true
+		case "exec", "discard", "reset", "quit":
+			return false
+		}
+		if c.Close {
+			return false
+		}
+	}
+	return false
 }

@@ -67,7 +67,7 @@ func guardTable() map[string]guard {
 		t[c] = guardOffsets
 	}
 	t["bitfield"] = guardField
-	t["lpos"], t["lrem"] = guardSmallest, guardSmallest
+	t["lset"] = guardIndex
 	return t
 }
 
@@ -81,11 +81,12 @@ func guardWait(_ *Generator, args [][]byte) [][]byte {
 	return args
 }
 
-// guardSmallest replaces the smallest integer, which LPOS and LREM refuse only since Redis 7.2.
-func guardSmallest(_ *Generator, args [][]byte) [][]byte {
-	for i := 2; i < len(args); i++ {
-		if string(args[i]) == "-9223372036854775808" {
-			args[i] = []byte("-9223372036854775807")
+// guardIndex keeps the index of LSET within 32 bits: Redis cuts off the rest for a listpack.
+func guardIndex(_ *Generator, args [][]byte) [][]byte {
+	if len(args) > 2 {
+		n, err := strconv.ParseInt(string(args[2]), 10, 64)
+		if err == nil && int64(int32(n)) != n {
+			args[2] = []byte(strconv.FormatInt(max(min(n, math.MaxInt32), math.MinInt32), 10))
 		}
 	}
 	return args

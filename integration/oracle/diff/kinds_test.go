@@ -132,7 +132,7 @@ func TestPushes(t *testing.T) {
 		{[][]byte{raw("*3 $7 message $2 ch $1 a")}, [][]byte{raw("*3 $7 message $2 ch $1 b")},
 			false},
 	} {
-		if got := samePushes(c.a, c.b); got != c.want {
+		if got := new(Runner).samePushes(c.a, c.b); got != c.want {
 			t.Errorf("%q and %q: %v", c.a, c.b, got)
 		}
 	}

@@ -1,11 +1,7 @@
 package diff
 
 import (
-	"bufio"
-	"fmt"
-	"io"
 	"math"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,11 +14,14 @@ type comparator func(args [][]byte, a, b Reply) bool
 // Skip is the comparator name of commands that are never sent.
 const Skip = "skip"
 
-// Comparators that belong to the runner: of descriptions of users, and of the commands in a
-// category.
+// Comparators that belong to the runner: of descriptions of users, of replies that name clients, of
+// the commands in a category. Those of encodings decide about the state too.
 const (
 	cmpRules    = "rules"
+	cmpClients  = "clients"
 	cmpCategory = "category"
+	cmpEncoding = "encoding"
+	cmpSorted   = "sorted"
 )
 
 // comparators returns the comparators by the names that the known-differences file uses.
@@ -49,12 +48,18 @@ func comparators() map[string]comparator {
 		"getkeys":  cmpGetkeys,
 		"timeout":  cmpTimeout,
 		"acllog":   cmpACLLog,
-		// the runner asks redis about what differs
+		// the runner knows more about these
 		cmpRules:    func(_ [][]byte, a, b Reply) bool { return same(a, b) },
+		cmpClients:  func(_ [][]byte, a, b Reply) bool { return same(a, b) },
 		cmpCategory: cmpKind,
 		"hello":     cmpHello,
 		"clash":     cmpClash,
-		"encoding":  func(_ [][]byte, a, b Reply) bool { return encodingsAgree("", true, a, b) },
+		cmpEncoding: func(_ [][]byte, a, b Reply) bool {
+			return encodingsAgree("", true, true, a, b)
+		},
+		cmpSorted: func(_ [][]byte, a, b Reply) bool {
+			return encodingsAgree("", false, true, a, b)
+		},
 		"specs": func(args [][]byte, a, b Reply) bool {
 			if len(args) == 2 {
 				return a.Kind == b.Kind // every command that the server has
@@ -248,70 +253,4 @@ func cmpScan(args [][]byte, a, b Reply) bool {
 	}) &&
 		a.Elems[0].Str == "0" && b.Elems[0].Str == "0"
 	return !full || canonical(a.Elems[1]) == canonical(b.Elems[1])
-}
-
-// Rule is one line of the known-differences file.
-type Rule struct {
-	Pattern    string // a glob over command names: "ttl", "client|*"
-	Comparator string
-	Reason     string
-}
-
-// Known assigns a comparator to every command; the last matching rule decides.
-type Known struct {
-	Rules []Rule
-	cmps  map[string]comparator
-}
-
-// ParseKnown reads rules: "pattern comparator reason…", one a line. A rule without a reason, or
-// with an unknown comparator, is an error.
-func ParseKnown(r io.Reader) (*Known, error) {
-	k := &Known{cmps: comparators()}
-	sc := bufio.NewScanner(r)
-	for n := 1; sc.Scan(); n++ {
-		line := strings.TrimSpace(sc.Text())
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		f := strings.Fields(line)
-		if len(f) < 3 {
-			return nil, fmt.Errorf("known differences, line %d: want: command comparator reason", n)
-		}
-		if k.cmps[f[1]] == nil {
-			return nil, fmt.Errorf("known differences, line %d: no comparator named %q", n, f[1])
-		}
-		if _, err := path.Match(f[0], ""); err != nil {
-			return nil, fmt.Errorf("known differences, line %d: %w", n, err)
-		}
-		k.Rules = append(k.Rules, Rule{f[0], f[1], strings.Join(f[2:], " ")})
-	}
-	return k, sc.Err()
-}
-
-// Rule returns the rule for a command name ("client|list"). Without one, the comparison is exact.
-func (k *Known) Rule(name string) Rule {
-	for i := len(k.Rules) - 1; i >= 0; i-- {
-		if ok, _ := path.Match(k.Rules[i].Pattern, name); ok {
-			return k.Rules[i]
-		}
-	}
-	return Rule{Pattern: name, Comparator: "exact"}
-}
-
-// ruleOf returns the rule for a command with its subcommand.
-func (k *Known) ruleOf(c Cmd) Rule {
-	name := c.Name()
-	rule := k.Rule(name)
-	if len(c.Args) > 1 {
-		sub := name + "|" + strings.ToLower(string(c.Args[1]))
-		if r := k.Rule(sub); r.Comparator != "exact" {
-			rule = r
-		}
-	}
-	return rule
-}
-
-// equal reports whether the command's comparator accepts two decoded replies.
-func (k *Known) equal(c Cmd, a, b Reply) bool {
-	return k.cmps[k.ruleOf(c).Comparator](c.Args, a, b)
 }

@@ -50,6 +50,7 @@ type Session struct {
 	Families map[string]int
 	Commands map[string]int
 	Ran      int
+	Crashes  int // rounds that ended with the reference server
 	Findings []*Finding
 }
 
@@ -83,7 +84,8 @@ func NewSession(ref, tested *Server, known *Known, o Options) (*Session, error) 
 func (s *Session) keep(c *Command) bool {
 	rule := s.Runner.Known.Rule(c.Name)
 	if rule.Comparator == Skip {
-		s.Skipped = append(s.Skipped, Rule{c.Name, Skip, rule.Reason})
+		s.Skipped = append(s.Skipped,
+			Rule{Pattern: c.Name, Comparator: Skip, Reason: rule.Reason})
 		return false
 	}
 	top, _, _ := strings.Cut(c.Name, "|")
@@ -97,7 +99,35 @@ func (s *Session) keep(c *Command) bool {
 	return len(s.Options.Families) == 0 || slices.Contains(s.Options.Families, c.Group)
 }
 
+// Identify asks a server for its name and its version: "redis", "8.0.6".
+func Identify(s *Server) (name, version string, err error) {
+	c, err := Dial(s.Addr)
+	if err != nil {
+		return "", "", fmt.Errorf("%s: %w", s.Name, err)
+	}
+	defer c.Close()
+	hello, err := c.Do("HELLO", "3")
+	if err != nil || hello.IsErr() {
+		return "", "", fmt.Errorf("%s: HELLO 3: %v %w", s.Name, hello, err)
+	}
+	server, _ := hello.Get("server")
+	v, _ := hello.Get("version")
+	return server.Str, v.Str, nil
+}
+
+// forked is the last version of Redis that is part of Valkey. What Redis added later, a Valkey of
+// whatever version does not have unless its own documentation says so.
+const forked = "7.2.4"
+
+// readServer returns the server's commands, and the version of Redis whose options it has.
 func readServer(s *Server) (Table, string, error) {
+	name, version, err := Identify(s)
+	if err != nil {
+		return nil, "", err
+	}
+	if name == "valkey" {
+		version = forked
+	}
 	c, err := Dial(s.Addr)
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", s.Name, err)
@@ -107,12 +137,11 @@ func readServer(s *Server) (Table, string, error) {
 	if err != nil || hello.IsErr() {
 		return nil, "", fmt.Errorf("%s: HELLO 3: %v %w", s.Name, hello, err)
 	}
-	v, _ := hello.Get("version")
 	t, err := ReadTable(c)
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", s.Name, err)
 	}
-	return t, v.Str, nil
+	return t, version, nil
 }
 
 // Run executes rounds until enough commands ran or too many differences were found.
@@ -137,6 +166,9 @@ func (s *Session) Run() error {
 			}
 		}
 		f, n, err := s.Runner.Exec(stream)
+		if s.refCrashed(r, err) {
+			err = nil
+		}
 		if err != nil {
 			return fmt.Errorf("round %d: %w%s", r, err, s.saveBroken(stream))
 		}
@@ -150,6 +182,24 @@ func (s *Session) Run() error {
 		}
 	}
 	return nil
+}
+
+// mostCrashes is how many rounds the reference server may leave unfinished by its own faults.
+const mostCrashes = 10
+
+// refCrashed reports whether the error of a round is the end of the reference server. Redis 8.0.6
+// crashes now and then when it frees its libraries of functions. The next round starts it again.
+func (s *Session) refCrashed(round int, err error) bool {
+	if err == nil || s.Crashes == mostCrashes {
+		return false
+	}
+	end, dead := s.Runner.Ref.Dead()
+	if !dead {
+		return false
+	}
+	s.Crashes++
+	fmt.Fprintf(s.Log, "round %d of seed %d is not finished: %v\n", round, s.Seed, end)
+	return true
 }
 
 // saveBroken saves the stream of a round that could not be finished, and returns its path.
@@ -204,7 +254,7 @@ func (s *Session) found(round int, stream []Cmd, f *Failure) {
 		return
 	}
 	find.File = filepath.Join(s.Save, fileName(f.Class))
-	heading := fmt.Sprintf("%s\nseed %d, round %d\nredis:  %s\ntested: %s", f.Class, s.Seed, round,
+	heading := fmt.Sprintf("%s\nseed %d, round %d\ntheirs: %s\ntested: %s", f.Class, s.Seed, round,
 		oneLine(last.A), oneLine(last.B))
 	err := os.MkdirAll(s.Save, 0o755)
 	if err == nil {
@@ -250,6 +300,9 @@ func (s *Session) Report(w io.Writer) {
 		fmt.Fprintf(w, "not covered, the tested server lacks them: %s\n",
 			strings.Join(s.Coverage.Missing, " "))
 	}
+	if s.Crashes > 0 {
+		fmt.Fprintf(w, "%d rounds not finished because the reference server crashed\n", s.Crashes)
+	}
 	if s.Verbose {
 		for _, r := range s.Skipped {
 			fmt.Fprintf(w, "skipped %s: %s\n", r.Pattern, r.Reason)
@@ -260,7 +313,7 @@ func (s *Session) Report(w io.Writer) {
 	}
 	fmt.Fprintf(w, "%d classes of differences\n", len(s.Findings))
 	for i, f := range s.Findings {
-		fmt.Fprintf(w, "\n%d. %s (%d times)\n  redis:  %s\n  tested: %s\n", i+1, f.Class, f.Times,
+		fmt.Fprintf(w, "\n%d. %s (%d times)\n  theirs: %s\n  tested: %s\n", i+1, f.Class, f.Times,
 			f.A, f.B)
 		if !f.Reproduced {
 			fmt.Fprintf(w,

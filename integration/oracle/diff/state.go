@@ -97,7 +97,7 @@ func (r *Runner) keyState(at int, where, key string) (*Failure, error) {
 	label := fmt.Sprintf("%s key %s", where, Quote([]byte(key)))
 	for i, what := range []string{"type", "encoding"} {
 		if !same(a[i], b[i]) &&
-			!(what == "encoding" && encodingsAgree(a[0].Str, r.sorted, a[i], b[i])) {
+			!(what == "encoding" && r.encodingsAgree(a[0].Str, a[i], b[i])) {
 			return stateFailure(at, what, a[i].String()+" "+label, b[i].String()+" "+label), nil
 		}
 	}
@@ -113,6 +113,7 @@ func (r *Runner) keyState(at int, where, key string) (*Failure, error) {
 		return f, err
 	}
 	for i := range a {
+		a[i], b[i] = r.Known.rewrite(reads[i].Name(), a[i]), r.Known.rewrite(reads[i].Name(), b[i])
 		equal := same(a[i], b[i])
 		switch order {
 		case "set":
@@ -125,6 +126,12 @@ func (r *Runner) keyState(at int, where, key string) (*Failure, error) {
 		}
 	}
 	return nil, nil
+}
+
+// encodingsAgree reports whether the reference may call the encoding of a value of the type so.
+func (r *Runner) encodingsAgree(typ string, a, b Reply) bool {
+	old := r.Known.Rule("object|encoding").Comparator == cmpEncoding
+	return encodingsAgree(typ, old, r.sorted, a, b)
 }
 
 // valueReads returns the commands that show the whole value of a type, and whether the order of

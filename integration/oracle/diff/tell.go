@@ -119,43 +119,8 @@ func (r *Runner) tellPair(client, at int) (*Failure, error) {
 			ids[i] = "999999999"
 		}
 	}
-	r.steps.ids[client] = ids
+	r.steps.ids[client], r.steps.known[ids] = ids, true
 	return nil, nil
-}
-
-// sameIDs makes both servers count their clients from the same number, so that replies that name
-// one are the same.
-func (r *Runner) sameIDs() error {
-	for range 3 {
-		var ids [2]int64
-		for i := range r.admin {
-			rep, err := r.admin[i].Do("CLIENT", "ID")
-			if err != nil {
-				return fmt.Errorf("%s: %w", r.sides()[i].Name, err)
-			}
-			ids[i], _ = rep.Int()
-		}
-		behind, n := 0, ids[1]-ids[0]
-		if n < 0 {
-			behind, n = 1, -n
-		}
-		if n == 0 {
-			return nil
-		}
-		// The last of these is the new admin connection.
-		for ; n > 0; n-- {
-			c, err := Dial(r.sides()[behind].Addr)
-			if err != nil {
-				return fmt.Errorf("%s: %w", r.sides()[behind].Name, err)
-			}
-			r.admin[behind].Close()
-			r.admin[behind] = c
-		}
-		if err := ownUser(r.admin[behind]); err != nil {
-			return err
-		}
-	}
-	return errors.New("the servers do not count their clients in the same way")
 }
 
 // listen adds what the connections to server i have received to got.
@@ -213,7 +178,7 @@ func (r *Runner) tellCompare(stream []Cmd, at int, got [2]map[int]*heard) *Failu
 		a, b := got[0][client], got[1][client]
 		f := &Failure{At: at, Class: classHeard, A: a.show(client), B: b.show(client)}
 		if len(a.replies) != len(b.replies) || a.closed != b.closed ||
-			!samePushes(a.pushes, b.pushes) {
+			!r.samePushes(a.pushes, b.pushes) {
 			return f
 		}
 		for i := range a.replies {
@@ -233,20 +198,29 @@ func (r *Runner) tellCompare(stream []Cmd, at int, got [2]map[int]*heard) *Failu
 
 // samePushes compares pushes without regard to the order of the messages that one command causes:
 // hash tables decide it.
-func samePushes(a, b [][]byte) bool {
+func (r *Runner) samePushes(a, b [][]byte) bool {
 	if len(a) != len(b) {
 		return false
 	}
-	return slices.Equal(pushLines(a), pushLines(b))
+	return slices.Equal(r.pushLines(0, a), r.pushLines(1, b))
 }
 
-func pushLines(frames [][]byte) []string {
+// pushLines returns the pushes of server i as text. Ids of connections are those of server 0.
+func (r *Runner) pushLines(i int, frames [][]byte) []string {
 	out := make([]string, len(frames))
-	for i, f := range frames {
-		r := decode(f)
+	for n, f := range frames {
+		push := decode(f)
+		for e := range push.Elems {
+			for ids := range r.steps.known {
+				if id := &push.Elems[e]; id.Kind == ':' && id.Str == ids[i] {
+					id.Str = ids[0]
+					break
+				}
+			}
+		}
 		// the keys of an invalidation have no order; its null is that of the wrong protocol where
 		// redis redirects
-		out[i] = canonical(r)
+		out[n] = canonical(push)
 	}
 	slices.Sort(out)
 	return out

@@ -1,0 +1,97 @@
+package diff
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// rewriter changes both replies before they are compared, so that what a reference writes in
+// another way is written in one.
+type rewriter func(Reply) Reply
+
+// rewriters returns the rewriters by the names that the files of known differences use.
+func rewriters() map[string]rewriter {
+	return map[string]rewriter{
+		"doubles": shortestDoubles,
+		"users":   plainUsers,
+		"origins": plainOrigins,
+	}
+}
+
+// rewrite applies the rewriters of a command ("client|list") to a reply of either side.
+func (k *Known) rewrite(name string, r Reply) Reply {
+	top, _, _ := strings.Cut(name, "|")
+	for i := range k.adds {
+		rule := &k.adds[i]
+		if f := rewriters()[rule.Comparator]; f != nil && (rule.about(name) || rule.about(top)) {
+			r = f(r)
+		}
+	}
+	return r
+}
+
+// eachScalar applies f to every part of a reply that has no parts.
+func eachScalar(r Reply, f rewriter) Reply {
+	if r.Elems == nil {
+		return f(r)
+	}
+	elems := make([]Reply, len(r.Elems))
+	for i, e := range r.Elems {
+		elems[i] = eachScalar(e, f)
+	}
+	r.Elems = elems
+	return r
+}
+
+// shortestDoubles writes every number that is no integer with as few digits as identify it.
+func shortestDoubles(r Reply) Reply {
+	return eachScalar(r, func(r Reply) Reply {
+		if !strings.ContainsAny(r.Str, ".e") || r.Kind != '$' && r.Kind != ',' {
+			return r
+		}
+		if f, ok := r.Float(); ok {
+			r.Str = strconv.FormatFloat(f, 'g', -1, 64)
+		}
+		return r
+	})
+}
+
+// plainUsers leaves out of descriptions of users what only some servers show: the flag
+// sanitize-payload, and the databases of Valkey.
+func plainUsers(r Reply) Reply {
+	if r.Elems == nil {
+		r.Str = strings.ReplaceAll(r.Str, " sanitize-payload", "")
+		r.Str = strings.ReplaceAll(r.Str, " alldbs", "")
+		return r
+	}
+	elems := slices.Clone(r.Elems)
+	for i := 0; i < len(elems); i++ {
+		switch elems[i].Str {
+		case "sanitize-payload":
+			elems = slices.Delete(elems, i, i+1)
+			i--
+		case "databases":
+			elems = slices.Delete(elems, i, min(i+2, len(elems)))
+			i--
+		default:
+			elems[i] = plainUsers(elems[i])
+		}
+	}
+	r.Elems = elems
+	return r
+}
+
+// origin is what an error of a script says about the script, which some servers name by its hash.
+var origin = regexp.MustCompile(` script: ([0-9a-f]{40}, )?on @`)
+
+// plainOrigins leaves the hashes of scripts out of their errors.
+func plainOrigins(r Reply) Reply {
+	return eachScalar(r, func(r Reply) Reply {
+		if r.IsErr() {
+			r.Str = origin.ReplaceAllString(r.Str, " script: on @")
+		}
+		return r
+	})
+}

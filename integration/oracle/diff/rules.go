@@ -1,0 +1,224 @@
+package diff
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// Rule is one rule of a file of known differences.
+type Rule struct {
+	Pattern    string // a glob over command names: "ttl", "client|*"
+	Comparator string // or one of ruleReplies and the names of rewriters
+	Reason     string
+
+	// Of ruleReplies: what each side says, in the words of reports. "*" stands for any text.
+	Theirs, Ours string
+}
+
+// ruleReplies names rules that accept one pair of replies.
+const ruleReplies = "replies"
+
+// Known holds the rules for one reference. The last rule that matches a command decides about its
+// comparator. Rules about pairs of replies, and rewriters, add to that.
+type Known struct {
+	SeenWith string // the server that the rules were made for: "redis 8.0.6"
+	Rules    []Rule
+	adds     []Rule // those about pairs of replies, and the rewriters
+	cmps     map[string]comparator
+}
+
+// ParseKnown reads files of rules, the later ones with the last word. A rule is "pattern comparator
+// reason…", or "pattern replies "theirs" "ours" reason…", on one line and those behind it that
+// begin with a blank. "seen-with SERVER VERSION" says what the rules were made for. A rule without
+// a reason, or with an unknown comparator, is an error.
+func ParseKnown(files ...io.Reader) (*Known, error) {
+	k := &Known{cmps: comparators()}
+	for _, f := range files {
+		if err := k.read(f); err != nil {
+			return nil, fmt.Errorf("known differences, %w", err)
+		}
+	}
+	return k, nil
+}
+
+func (k *Known) read(r io.Reader) error {
+	sc := bufio.NewScanner(r)
+	rule, begin := "", 0
+	flush := func() error {
+		if rule == "" {
+			return nil
+		}
+		err := k.add(rule)
+		if err != nil {
+			err = fmt.Errorf("line %d: %w", begin, err)
+		}
+		rule = ""
+		return err
+	}
+	for n := 1; sc.Scan(); n++ {
+		line := sc.Text()
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		if line != "" && (line[0] == ' ' || line[0] == '\t') {
+			rule += " " + strings.TrimSpace(line)
+			continue
+		}
+		if err := flush(); err != nil {
+			return err
+		}
+		rule, begin = strings.TrimSpace(line), n
+	}
+	return cmp.Or(flush(), sc.Err())
+}
+
+// add adds the rule that the text describes.
+func (k *Known) add(text string) error {
+	f := strings.Fields(text)
+	if len(f) < 3 {
+		return fmt.Errorf("want: command comparator reason")
+	}
+	if f[0] == "seen-with" {
+		k.SeenWith = f[1] + " " + f[2]
+		return nil
+	}
+	if _, err := path.Match(f[0], ""); err != nil {
+		return err
+	}
+	r := Rule{Pattern: f[0], Comparator: f[1]}
+	rest := strings.TrimSpace(strings.TrimPrefix(text, f[0]))
+	rest = strings.TrimSpace(strings.TrimPrefix(rest, f[1]))
+	if r.Comparator == ruleReplies {
+		var err error
+		if r.Theirs, rest, err = quoted(rest); err != nil {
+			return err
+		}
+		if r.Ours, rest, err = quoted(rest); err != nil {
+			return err
+		}
+	}
+	if r.Reason = rest; rest == "" {
+		return fmt.Errorf("no reason for %s", f[0])
+	}
+	switch {
+	case r.Comparator == ruleReplies || rewriters()[r.Comparator] != nil:
+		k.adds = append(k.adds, r)
+	case k.cmps[r.Comparator] != nil:
+		k.Rules = append(k.Rules, r)
+	default:
+		return fmt.Errorf("no comparator named %q", r.Comparator)
+	}
+	return nil
+}
+
+// quoted cuts a quoted text from the front of s.
+func quoted(s string) (text, rest string, err error) {
+	q, err := strconv.QuotedPrefix(s)
+	if err != nil {
+		return "", "", fmt.Errorf(`want: command replies "theirs" "ours" reason`)
+	}
+	text, err = strconv.Unquote(q)
+	return text, strings.TrimSpace(s[len(q):]), err
+}
+
+// Rule returns the rule for a command name ("client|list"). Without one, the comparison is exact.
+func (k *Known) Rule(name string) Rule {
+	for i := len(k.Rules) - 1; i >= 0; i-- {
+		if k.Rules[i].about(name) {
+			return k.Rules[i]
+		}
+	}
+	return Rule{Pattern: name, Comparator: "exact"}
+}
+
+// about reports whether the rule's pattern matches the command name.
+func (r *Rule) about(name string) bool {
+	ok, _ := path.Match(r.Pattern, name)
+	return ok
+}
+
+// ruleOf returns the rule for a command with its subcommand.
+func (k *Known) ruleOf(c Cmd) Rule {
+	if r := k.Rule(c.FullName()); r.Comparator != "exact" {
+		return r
+	}
+	return k.Rule(c.Name())
+}
+
+// equal reports whether the command's comparator accepts two decoded replies, or a rule about such
+// replies does.
+func (k *Known) equal(c Cmd, a, b Reply) bool {
+	a, b = k.rewrite(c.FullName(), a), k.rewrite(c.FullName(), b)
+	return k.cmps[k.ruleOf(c).Comparator](c.Args, a, b) || k.excused(c, a, b)
+}
+
+// excused reports whether rules about pairs of replies cover what differs. Replies of scripts have
+// those of other commands in them.
+func (k *Known) excused(c Cmd, a, b Reply) bool {
+	if same(a, b) {
+		return true
+	}
+	script := runsScript(c.Name())
+	texts := [][2]string{{a.String(), b.String()}}
+	if script {
+		texts = append(texts, [2]string{withoutOrigin(texts[0][0]), withoutOrigin(texts[0][1])})
+	}
+	for i := range k.adds {
+		r := &k.adds[i]
+		if r.Comparator != ruleReplies ||
+			!script && !r.about(c.FullName()) && !r.about(c.Name()) {
+			continue
+		}
+		for _, t := range texts {
+			if like(r.Theirs, t[0]) && like(r.Ours, t[1]) {
+				return true
+			}
+		}
+	}
+	if a.Elems == nil || a.Kind != b.Kind || len(a.Elems) != len(b.Elems) {
+		return false
+	}
+	for i := range a.Elems {
+		if !k.excused(c, a.Elems[i], b.Elems[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// runsScript reports whether the command's reply is that of a script.
+func runsScript(name string) bool {
+	return strings.HasPrefix(name, "eval") || strings.HasPrefix(name, "fcall")
+}
+
+// withoutOrigin cuts off which script an error comes from.
+func withoutOrigin(text string) string {
+	text, _, _ = strings.Cut(text, " script: ")
+	return text
+}
+
+// like reports whether the text matches the pattern, in which "*" stands for any text.
+func like(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == text
+	}
+	text, ok := strings.CutPrefix(text, parts[0])
+	if !ok {
+		return false
+	}
+	last := len(parts) - 1
+	for _, p := range parts[1:last] {
+		_, after, found := strings.Cut(text, p)
+		if !found {
+			return false
+		}
+		text = after
+	}
+	return strings.HasSuffix(text, parts[last])
+}
