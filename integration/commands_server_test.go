@@ -23,7 +23,7 @@ func TestInfo(t *testing.T) {
 			"Replication", "CPU", "Cluster", "Keyspace"} {
 			require.NotEmpty(e, info[section], section)
 		}
-		require.Contains(e, info["Server"]["redis_version"], "7.")
+		require.Equal(e, "8.0.6", info["Server"]["redis_version"])
 		require.Equal(e, strconv.Itoa(e.shard.Pid), info["Server"]["process_id"])
 		require.Equal(e, strconv.Itoa(e.shard.Port), info["Server"]["tcp_port"])
 		require.Contains(e, info["Keyspace"][fmt.Sprintf("db%d", e.db)],

@@ -52,7 +52,7 @@ func TestCLIModes(t *testing.T) {
 			[]string{`Biggest string found '"big"' has 5\d\d\d bytes`}},
 		{[]string{"--hotkeys"}, []string{`hot key found with counter: \d\d\tkeyname: "hot"`}},
 		{[]string{"--latency", "--csv"}, []string{`^\d+,\d+,\d+\.\d+,\d+`}},
-		{[]string{"info", "server"}, []string{`redis_version:7\.`}},
+		{[]string{"info", "server"}, []string{`redis_version:8\.0\.6`}},
 		{[]string{"memory", "doctor"}, []string{`\w`}},
 		{[]string{"-3", "memory", "stats"}, []string{`peak\.allocated`}},
 		{[]string{"--json", "memory", "stats"}, []string{`"keys\.count":502`}},

@@ -151,7 +151,7 @@ func replyHello(c *engine.Ctx) {
 	c.BulkString("server")
 	c.BulkString("redis")
 	c.BulkString("version")
-	c.BulkString(engine.RedisVersion)
+	c.BulkString(c.E.Cfg.CompatVersion)
 	c.BulkString("proto")
 	c.Int(int64(c.Client.W.Proto))
 	c.BulkString("id")

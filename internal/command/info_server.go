@@ -14,7 +14,7 @@ func infoServer(b engine.Build) func(t *infoText) {
 		e := t.e
 		up := e.Uptime() / 1000
 		exe, _ := os.Executable() // Empty if the system does not know.
-		t.str("redis_version", engine.RedisVersion)
+		t.str("redis_version", e.Cfg.CompatVersion)
 		t.str("redis_git_sha1", b.Sha())
 		t.num("redis_git_dirty", int64(b.Dirty))
 		t.str("redis_build_id", b.ID())

@@ -108,7 +108,7 @@ func lolwutCmd(c *engine.Ctx) {
 	rows = min(max(rows, 1), lolwutMaxRows)
 	c.Verbatim("txt", beach(cols, rows, c.E.Rand().IntN)+
 		"\nThe godwit flies 11,000 km without a rest. Godwit ver. "+engine.Version+", Redis ver. "+
-		engine.RedisVersion+"\n")
+		c.E.Cfg.CompatVersion+"\n")
 }
 
 var bird = []string{

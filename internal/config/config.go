@@ -53,6 +53,7 @@ type Config struct {
 	Daemonize         bool
 	Supervised        Supervision
 	PidFile           string
+	CompatVersion     string // of Redis, "8.0.6"
 	LogLevel          logging.Level
 	LogFile           string
 	SyslogEnabled     bool

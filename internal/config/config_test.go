@@ -205,6 +205,29 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+func TestCompatVersion(t *testing.T) {
+	for _, version := range []string{"8.0.6", "7.2.4", "7.0.15", "6.2.255", "0.0.1"} {
+		c, err := Parse("f", "compat-version "+version)
+		if err != nil {
+			t.Errorf("%s: %v", version, err)
+			continue
+		}
+		if got := fmt.Sprint(c.Get([]byte("compat-version"))); got !=
+			fmt.Sprintf("[[compat-version %s]]", version) {
+			t.Errorf("%s: CONFIG GET says %s", version, got)
+		}
+	}
+	for _, line := range []string{"8.0.7", "8.1.0", "9.0.0", "0.0.0", "7", "7.2", "7.2.4.1",
+		"v7.2.4", "7.02.4", "7.2.-1", "7.2.256", "7.2.x", `""`, "7.2.4 x"} {
+		if _, err := Parse("f", "compat-version "+line); err == nil {
+			t.Errorf("%s is taken", line)
+		}
+	}
+	if n, ok := VersionNum("7.2.4"); !ok || n != 0x070204 {
+		t.Errorf("7.2.4 is %#x, %v", n, ok)
+	}
+}
+
 func TestLaterAndIgnored(t *testing.T) {
 	for text, warned := range map[string][]string{
 		"replicaof no one\nrepl-timeout 60\noom-score-adj no\nprimaryauth \"\"": nil,

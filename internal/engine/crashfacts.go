@@ -16,7 +16,7 @@ import (
 func (e *Engine) CrashFacts() []string {
 	lines := []string{
 		fmt.Sprintf("Godwit %s, Redis %s, commit %s, pid %d, %s %s/%s, GOMAXPROCS %d",
-			Version, RedisVersion, commit(), os.Getpid(), runtime.Version(), runtime.GOOS,
+			Version, e.Cfg.CompatVersion, commit(), os.Getpid(), runtime.Version(), runtime.GOOS,
 			runtime.GOARCH, runtime.GOMAXPROCS(0)),
 		fmt.Sprintf("uptime %d s, io-threads %d, appendonly %v, save points %d, maxmemory %d, "+
 			"loading %v, ended %v",

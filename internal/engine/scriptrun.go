@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"godwit/internal/acl"
+	"godwit/internal/config"
 	"godwit/internal/crash"
 	"godwit/internal/resp"
 	"godwit/internal/script"
@@ -26,7 +27,8 @@ func (e *Engine) ScriptCaller() script.Caller { return scriptCaller{e} }
 
 // ScriptOptions returns how the server presents itself to scripts.
 func (e *Engine) ScriptOptions() script.Options {
-	return script.Options{Version: RedisVersion, VersionNum: RedisVersionNum}
+	num, _ := config.VersionNum(e.Cfg.CompatVersion)
+	return script.Options{Version: e.Cfg.CompatVersion, VersionNum: num}
 }
 
 // RunScript runs a script or function for the command of c, as one atomic unit. It checks the gates

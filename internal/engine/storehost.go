@@ -114,7 +114,7 @@ func (e *Engine) LogClient() *Client {
 // store SAVE and its kin are refused. NewStore touches no file.
 func (e *Engine) NewStore(fsys vfs.FS) *persist.Store {
 	s := persist.NewStore(persist.StoreOptions{Host: storeHost{e}, Config: e.Cfg, Keyspace: e.KS,
-		FS: fsys, Log: e.Log, Feed: &e.Feed, Version: RedisVersion})
+		FS: fsys, Log: e.Log, Feed: &e.Feed})
 	e.persist.store, e.persist.aof = s, s.AOF()
 	return s
 }

@@ -2,14 +2,8 @@ package engine
 
 import "runtime/debug"
 
-const (
-	// RedisVersion is the level of compatibility that INFO and HELLO report.
-	RedisVersion = "7.2.4"
-	// RedisVersionNum is RedisVersion as one number, 0xMMmmpp.
-	RedisVersionNum = 0x00070204
-	// Version is Godwit's own.
-	Version = "0.1.0"
-)
+// Version is Godwit's own. The version of Redis that it reports to clients is in the configuration.
+const Version = "0.1.0"
 
 // Build says what the binary was built from.
 type Build struct {

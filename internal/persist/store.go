@@ -30,11 +30,10 @@ type Store struct {
 	log  *logging.Logger
 	feed *propagation.Feed
 
-	version string
-	aof     *AOF
-	loaded  RDBCounts
-	job     *job // that runs; nil: none
-	folder  folder
+	aof    *AOF
+	loaded RDBCounts
+	job    *job // that runs; nil: none
+	folder folder
 
 	mu    sync.Mutex
 	temps map[string]bool // unfinished files; guarded by mu
@@ -71,13 +70,12 @@ type StoreOptions struct {
 	FS       vfs.FS
 	Log      *logging.Logger
 	Feed     *propagation.Feed // sends the log what changes
-	Version  string            // of Redis, that RDB files name
 }
 
 // NewStore makes a store. It touches no file.
 func NewStore(o StoreOptions) *Store {
 	s := &Store{host: o.Host, cfg: o.Config, ks: o.Keyspace, fs: o.FS, log: o.Log,
-		feed: o.Feed, version: o.Version, temps: map[string]bool{}}
+		feed: o.Feed, temps: map[string]bool{}}
 	s.aof = NewAOF(AOFOptions{
 		FS: s.fs, Log: s.log, Dir: workDir,
 		DirName: s.cfg.AppendDirname, FileName: s.cfg.AppendFilename, Base: baseMaker{s},

@@ -53,7 +53,7 @@ func (s *Store) start(temp, final string, asRDB, base bool) (*fileSnapshot, erro
 // rdbFormat returns the format of RDB files, with what they say about themselves.
 func (s *Store) rdbFormat(base bool) *RDBFormat {
 	aux := [][2]string{
-		{"redis-ver", s.version},
+		{"redis-ver", s.cfg.CompatVersion},
 		{"redis-bits", strconv.Itoa(strconv.IntSize)},
 		{"ctime", strconv.FormatInt(s.ks.Now()/1000, 10)},
 		{"used-mem", strconv.FormatInt(s.host.UsedMemory(), 10)},
