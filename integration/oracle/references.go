@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"strings"
 
 	"godwit/integration/oracle/diff"
 	"godwit/internal/testserver"
@@ -16,9 +15,9 @@ import (
 // cannot be compared and what Godwit does in another way on purpose. The other files add where that
 // reference differs from Redis 8, or lags behind it.
 const (
-	redis8  = "redis8"
-	valkey9 = "valkey9"
-	redis7  = "redis7"
+	redis8  = string(diff.Redis8)
+	valkey9 = string(diff.Valkey9)
+	redis7  = string(diff.Redis7)
 )
 
 //go:embed known_differences*.txt
@@ -37,17 +36,6 @@ func program(name string) (string, error) {
 	return exec.LookPath(name)
 }
 
-// referenceName returns which of the references a server is, by its own name and version.
-func referenceName(server, version string) string {
-	switch {
-	case server == "valkey":
-		return valkey9
-	case strings.HasPrefix(version, "7.") || strings.HasPrefix(version, "6."):
-		return redis7
-	}
-	return redis8
-}
-
 // knownFor returns the rules for a running reference.
 func knownFor(ref *diff.Server) (*diff.Known, error) {
 	server, version, err := diff.Identify(ref)
@@ -55,8 +43,8 @@ func knownFor(ref *diff.Server) (*diff.Known, error) {
 		return nil, err
 	}
 	names := []string{"known_differences.txt"}
-	if name := referenceName(server, version); name != redis8 {
-		names = append(names, "known_differences_"+name+".txt")
+	if which := diff.ReferenceOf(server, version); which != diff.Redis8 {
+		names = append(names, "known_differences_"+string(which)+".txt")
 	}
 	var files []io.Reader
 	for _, name := range names {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,6 +42,13 @@ func (c Cmd) FullName() string {
 		name += "|" + strings.ToLower(string(c.Args[1]))
 	}
 	return name
+}
+
+// has reports whether one of the arguments is the word, in any case.
+func (c Cmd) has(word string) bool {
+	return slices.ContainsFunc(c.Args, func(a []byte) bool {
+		return strings.EqualFold(string(a), word)
+	})
 }
 
 // String returns the line that stands for the command in a case file.

@@ -119,19 +119,34 @@ func sortedPairs() map[string][][2]string {
 	return map[string][][2]string{"zset": {{"skiplist", "listpack"}}}
 }
 
+// filedPairs returns the encodings that redis reads back from files: it remembers in them that a
+// hash once had room for deadlines of fields. Godwit remembers the deadlines.
+func filedPairs() map[string][][2]string {
+	return map[string][][2]string{"hash": {{"listpackex", "listpack"}}}
+}
+
+// tolerance says which names of encodings may differ.
+type tolerance struct {
+	old    bool // the reference is older than 7.2
+	sorted bool // the stream has a SORT
+	filed  bool // the stream takes the data through files
+}
+
 // encodingsAgree reports whether two names of encodings may stand for the same value of the type,
-// "" for any type. old says that the reference is older than 7.2, sorted that the stream has a
-// SORT.
-func encodingsAgree(typ string, old, sorted bool, a, b Reply) bool {
+// "" for any type.
+func encodingsAgree(typ string, tol tolerance, a, b Reply) bool {
 	if same(a, b) {
 		return true
 	}
 	all := map[string][][2]string{}
-	if old {
+	if tol.old {
 		maps.Copy(all, encodingPairs())
 	}
-	if sorted {
+	if tol.sorted {
 		maps.Copy(all, sortedPairs())
+	}
+	if tol.filed {
+		maps.Copy(all, filedPairs())
 	}
 	for t, pairs := range all {
 		if (typ == "" || typ == t) && a.Kind == b.Kind &&

@@ -173,6 +173,7 @@ func limit(args []Arg, max int) []Arg {
 type Grammar struct {
 	*Command
 	Trees [][]Arg
+	Arity int // of the tested server; Command has the reference's
 }
 
 // Coverage is the result of matching two tables.
@@ -205,7 +206,7 @@ func Match(ref, tested Table, refVersion string, keep func(*Command) bool) (Cove
 		if len(g.Args) > 0 {
 			trees = append(trees, limit(g.Args, limitTo))
 		}
-		cov.Grammars = append(cov.Grammars, Grammar{Command: r, Trees: trees})
+		cov.Grammars = append(cov.Grammars, Grammar{Command: r, Trees: trees, Arity: g.Arity})
 	}
 	for _, name := range tested.Names() {
 		if ref[name] == nil && !tested[name].Parent {

@@ -17,6 +17,8 @@ type GenConfig struct {
 	Resp    int      // 2 or 3 for every connection; 0 mixes them
 	DBs     int      // databases that commands name
 	Kinds   []string // of rounds, in turn; empty: all, mostly plain ones
+
+	Reference Reference // what the streams avoid depends on it
 }
 
 // Generator makes command streams. The same config, tables, seed and round give the same stream,
@@ -126,11 +128,6 @@ func (g *Generator) next(client int) Cmd {
 		g.inMulti[client] = true
 	case "exec", "discard", "reset", "quit":
 		g.inMulti[client] = false
-	// with WITHSCORE, 7.0 refuses it when it is queued, which aborts the transaction
-	case "zrank", "zrevrank":
-		if g.inMulti[client] {
-			args = args[:min(len(args), 3)]
-		}
 	}
 	g.touchExpired(args)
 	c := Cmd{Client: client, Args: args, Inline: g.chance(0.02) && inlineable(args)}

@@ -225,5 +225,49 @@ func (g *Generator) guard(gr *Grammar, args [][]byte) [][]byte {
 	if f := g.guards[gr.Name]; f != nil {
 		args = f(g, args)
 	}
+	g.guardHex(gr, args)
+	return guardArity(gr, args)
+}
+
+// guardHex writes hexadecimal numbers, and those with a blank before them, in decimal where only
+// one of the servers takes them and the data would differ. Redis 7.0 takes them as bounds of
+// scores. Valkey takes them nowhere.
+func (g *Generator) guardHex(gr *Grammar, args [][]byte) {
+	scores := gr.Group == "sorted-set" || gr.Group == "geo"
+	if g.cfg.Reference == Redis8 || g.cfg.Reference == "" || !scores ||
+		g.cfg.Reference == Redis7 && !strings.Contains(gr.Name, "range") && gr.Name != "zcount" {
+		return
+	}
+	for i := range args {
+		bound := strings.TrimPrefix(string(args[i]), "(")
+		number := strings.TrimLeft(bound, " ")
+		hex := strings.HasPrefix(strings.TrimLeft(number, "+-"), "0x")
+		if hex || number != bound && number != "" {
+			args[i] = []byte("1")
+		}
+	}
+}
+
+// guardArity cuts or fills up arguments whose number only the tested server takes. The other one
+// would not queue such a command, and its transaction would fail.
+func guardArity(gr *Grammar, args [][]byte) [][]byte {
+	theirs, ours := gr.Command.Arity, gr.Arity
+	if !fits(ours, len(args)) || fits(theirs, len(args)) || ours == 0 || theirs == 0 {
+		return args
+	}
+	if theirs > 0 {
+		args = args[:min(theirs, len(args))]
+	}
+	for len(args) < max(theirs, -theirs) {
+		args = append(args, []byte("x"))
+	}
 	return args
+}
+
+// fits reports whether a command of the given arity takes n arguments.
+func fits(arity, n int) bool {
+	if arity < 0 {
+		return n >= -arity
+	}
+	return n == arity
 }

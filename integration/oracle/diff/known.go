@@ -21,7 +21,7 @@ const (
 	cmpClients  = "clients"
 	cmpCategory = "category"
 	cmpEncoding = "encoding"
-	cmpSorted   = "sorted"
+	cmpKept     = "kept"
 )
 
 // comparators returns the comparators by the names that the known-differences file uses.
@@ -55,10 +55,10 @@ func comparators() map[string]comparator {
 		"hello":     cmpHello,
 		"clash":     cmpClash,
 		cmpEncoding: func(_ [][]byte, a, b Reply) bool {
-			return encodingsAgree("", true, true, a, b)
+			return encodingsAgree("", tolerance{old: true, sorted: true, filed: true}, a, b)
 		},
-		cmpSorted: func(_ [][]byte, a, b Reply) bool {
-			return encodingsAgree("", false, true, a, b)
+		cmpKept: func(_ [][]byte, a, b Reply) bool {
+			return encodingsAgree("", tolerance{sorted: true, filed: true}, a, b)
 		},
 		"specs": func(args [][]byte, a, b Reply) bool {
 			if len(args) == 2 {

@@ -15,6 +15,7 @@ type rewriter func(Reply) Reply
 func rewriters() map[string]rewriter {
 	return map[string]rewriter{
 		"doubles": shortestDoubles,
+		"twelve":  twelvePlaces,
 		"users":   plainUsers,
 		"origins": plainOrigins,
 	}
@@ -53,6 +54,19 @@ func shortestDoubles(r Reply) Reply {
 		}
 		if f, ok := r.Float(); ok {
 			r.Str = strconv.FormatFloat(f, 'g', -1, 64)
+		}
+		return r
+	})
+}
+
+// twelvePlaces writes numbers that are no integers with twelve decimal places.
+func twelvePlaces(r Reply) Reply {
+	return eachScalar(r, func(r Reply) Reply {
+		if !strings.ContainsAny(r.Str, ".e") || r.Kind != '$' && r.Kind != ',' {
+			return r
+		}
+		if f, ok := r.Float(); ok {
+			r.Str = strconv.FormatFloat(f, 'f', 12, 64)
 		}
 		return r
 	})

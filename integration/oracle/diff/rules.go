@@ -12,30 +12,38 @@ import (
 
 // Rule is one rule of a file of known differences.
 type Rule struct {
-	Pattern    string // a glob over command names: "ttl", "client|*"
+	Pattern    string // globs over command names: "ttl", "client|*,acl|*"
 	Comparator string // or one of ruleReplies and the names of rewriters
 	Reason     string
 
 	// Of ruleReplies: what each side says, in the words of reports. "*" stands for any text.
 	Theirs, Ours string
+	Option       string // of ruleLacks
 }
 
-// ruleReplies names rules that accept one pair of replies.
-const ruleReplies = "replies"
+// Kinds of rules besides those that name a comparator.
+const (
+	ruleReplies = "replies" // one pair of replies is all right
+	ruleLacks   = "lacks"   // the reference may refuse the command with this argument
+)
 
 // Known holds the rules for one reference. The last rule that matches a command decides about its
 // comparator. Rules about pairs of replies, and rewriters, add to that.
 type Known struct {
 	SeenWith string // the server that the rules were made for: "redis 8.0.6"
 	Rules    []Rule
-	adds     []Rule // those about pairs of replies, and the rewriters
+	adds     []Rule // those of other kinds, and the rewriters
 	cmps     map[string]comparator
 }
 
-// ParseKnown reads files of rules, the later ones with the last word. A rule is "pattern comparator
-// reason…", or "pattern replies "theirs" "ours" reason…", on one line and those behind it that
-// begin with a blank. "seen-with SERVER VERSION" says what the rules were made for. A rule without
-// a reason, or with an unknown comparator, is an error.
+// ParseKnown reads files of rules, the later ones with the last word. A rule is one of
+//
+//	pattern comparator reason…
+//	pattern replies "theirs" "ours" reason…
+//	pattern lacks OPTION reason…
+//
+// on a line and those behind it that begin with a blank. "seen-with SERVER VERSION" says what the
+// rules were made for. A rule without a reason, or with an unknown comparator, is an error.
 func ParseKnown(files ...io.Reader) (*Known, error) {
 	k := &Known{cmps: comparators()}
 	for _, f := range files {
@@ -102,11 +110,16 @@ func (k *Known) add(text string) error {
 			return err
 		}
 	}
+	if r.Comparator == ruleLacks {
+		r.Option, rest, _ = strings.Cut(rest, " ")
+		rest = strings.TrimSpace(rest)
+	}
 	if r.Reason = rest; rest == "" {
 		return fmt.Errorf("no reason for %s", f[0])
 	}
 	switch {
-	case r.Comparator == ruleReplies || rewriters()[r.Comparator] != nil:
+	case r.Comparator == ruleReplies, r.Comparator == ruleLacks,
+		rewriters()[r.Comparator] != nil:
 		k.adds = append(k.adds, r)
 	case k.cmps[r.Comparator] != nil:
 		k.Rules = append(k.Rules, r)
@@ -136,10 +149,14 @@ func (k *Known) Rule(name string) Rule {
 	return Rule{Pattern: name, Comparator: "exact"}
 }
 
-// about reports whether the rule's pattern matches the command name.
+// about reports whether one of the rule's patterns matches the command name.
 func (r *Rule) about(name string) bool {
-	ok, _ := path.Match(r.Pattern, name)
-	return ok
+	for p := range strings.SplitSeq(r.Pattern, ",") {
+		if ok, _ := path.Match(p, name); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // ruleOf returns the rule for a command with its subcommand.
@@ -170,8 +187,11 @@ func (k *Known) excused(c Cmd, a, b Reply) bool {
 	}
 	for i := range k.adds {
 		r := &k.adds[i]
-		if r.Comparator != ruleReplies ||
-			!script && !r.about(c.FullName()) && !r.about(c.Name()) {
+		ours := r.about(c.FullName()) || r.about(c.Name())
+		if r.Comparator == ruleLacks && ours && a.IsErr() && c.has(r.Option) {
+			return true
+		}
+		if r.Comparator != ruleReplies || !script && !ours {
 			continue
 		}
 		for _, t := range texts {

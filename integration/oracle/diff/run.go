@@ -34,6 +34,7 @@ type Runner struct {
 	admin     [2]*Conn
 	steps     stepState
 	sorted    bool // the stream has a SORT
+	filed     bool // the stream takes the data through files
 	users     bool // the stream changes users
 	libraries bool // the stream loads functions
 	// commands of the reference server: whether the tested one has them too
@@ -120,6 +121,7 @@ func (r *Runner) Exec(stream []Cmd) (*Failure, int, error) {
 	}
 	r.libraries = usesLibraries(stream)
 	r.sorted = slices.ContainsFunc(stream, func(c Cmd) bool { return isSort(c.Name()) })
+	r.filed = slices.ContainsFunc(stream, func(c Cmd) bool { return c.Disk != "" })
 	nextState := r.StateEvery
 	for at := 0; at < len(stream); {
 		n := batchLen(stream[at:])

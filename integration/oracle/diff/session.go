@@ -59,13 +59,13 @@ func NewSession(ref, tested *Server, known *Known, o Options) (*Session, error) 
 	s := &Session{Options: o, Families: map[string]int{}, Commands: map[string]int{},
 		group: map[string]string{}}
 	s.Runner = NewRunner(ref, tested, known, o.Gen.DBs)
-	refTable, refVersion, err := readServer(ref)
+	refTable, refVersion, which, err := readReference(ref)
 	if err != nil {
 		return nil, err
 	}
 	table := refTable
 	if !o.RefDocs {
-		if table, _, err = readServer(tested); err != nil {
+		if table, err = readServer(tested); err != nil {
 			return nil, err
 		}
 	}
@@ -76,6 +76,7 @@ func NewSession(ref, tested *Server, known *Known, o Options) (*Session, error) 
 	for _, g := range s.Coverage.Grammars {
 		s.group[g.Name] = g.Group
 	}
+	o.Gen.Reference = which
 	s.gen, err = NewGenerator(o.Gen, s.Coverage)
 	return s, err
 }
@@ -115,33 +116,61 @@ func Identify(s *Server) (name, version string, err error) {
 	return server.Str, v.Str, nil
 }
 
+// Reference is a server to compare with, of which more must be known than its documentation says.
+type Reference string
+
+// The references.
+const (
+	Redis8  Reference = "redis8"
+	Valkey9 Reference = "valkey9"
+	Redis7  Reference = "redis7"
+)
+
+// ReferenceOf returns which of the references a server is, by its own name and version.
+func ReferenceOf(name, version string) Reference {
+	switch {
+	case name == "valkey":
+		return Valkey9
+	case strings.HasPrefix(version, "7.") || strings.HasPrefix(version, "6."):
+		return Redis7
+	}
+	return Redis8
+}
+
 // forked is the last version of Redis that is part of Valkey. What Redis added later, a Valkey of
 // whatever version does not have unless its own documentation says so.
 const forked = "7.2.4"
 
-// readServer returns the server's commands, and the version of Redis whose options it has.
-func readServer(s *Server) (Table, string, error) {
+// readReference returns the commands of the reference, the version of Redis whose options it has,
+// and which one it is.
+func readReference(s *Server) (t Table, version string, ref Reference, err error) {
 	name, version, err := Identify(s)
 	if err != nil {
-		return nil, "", err
+		return nil, "", "", err
 	}
-	if name == "valkey" {
+	if ref = ReferenceOf(name, version); ref == Valkey9 {
 		version = forked
 	}
+	t, err = readServer(s)
+	return t, version, ref, err
+}
+
+// readServer returns the server's commands.
+func readServer(s *Server) (Table, error) {
 	c, err := Dial(s.Addr)
 	if err != nil {
-		return nil, "", fmt.Errorf("%s: %w", s.Name, err)
+		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	defer c.Close()
 	hello, err := c.Do("HELLO", "3")
 	if err != nil || hello.IsErr() {
-		return nil, "", fmt.Errorf("%s: HELLO 3: %v %w", s.Name, hello, err)
+		return nil, fmt.Errorf("%s: HELLO 3: %v %w", s.Name, hello, err)
 	}
 	t, err := ReadTable(c)
 	if err != nil {
-		return nil, "", fmt.Errorf("%s: %w", s.Name, err)
+		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	return t, version, nil
+	return t, nil
 }
 
 // Run executes rounds until enough commands ran or too many differences were found.

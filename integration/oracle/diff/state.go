@@ -130,8 +130,9 @@ func (r *Runner) keyState(at int, where, key string) (*Failure, error) {
 
 // encodingsAgree reports whether the reference may call the encoding of a value of the type so.
 func (r *Runner) encodingsAgree(typ string, a, b Reply) bool {
-	old := r.Known.Rule("object|encoding").Comparator == cmpEncoding
-	return encodingsAgree(typ, old, r.sorted, a, b)
+	tol := tolerance{sorted: r.sorted, filed: r.filed}
+	tol.old = r.Known.Rule("object|encoding").Comparator == cmpEncoding
+	return encodingsAgree(typ, tol, a, b)
 }
 
 // valueReads returns the commands that show the whole value of a type, and whether the order of
