@@ -43,7 +43,8 @@ func knownFor(ref *diff.Server) (*diff.Known, error) {
 		return nil, err
 	}
 	names := []string{"known_differences.txt"}
-	if which := diff.ReferenceOf(server, version); which != diff.Redis8 {
+	which := diff.ReferenceOf(server, version)
+	if which != diff.Redis8 {
 		names = append(names, "known_differences_"+string(which)+".txt")
 	}
 	var files []io.Reader
@@ -59,6 +60,7 @@ func knownFor(ref *diff.Server) (*diff.Known, error) {
 	if err != nil {
 		return nil, err
 	}
+	known.Reference = which
 	if is := server + " " + version; known.SeenWith != is {
 		fmt.Printf("this is %s; the rules were made for %s\n", is, known.SeenWith)
 	}

@@ -167,9 +167,13 @@ func replyHello(c *engine.Ctx) {
 const errClientName = "ERR Client names cannot contain spaces, newlines or special characters."
 
 // validName reports whether b may be a client's name, library name or version: printable ASCII
-// without spaces.
+// without spaces. A NUL ends the check, as in Redis since 7.2. Lists of clients show what is before
+// it.
 func validName(b []byte) bool {
 	for _, ch := range b {
+		if ch == 0 {
+			return true
+		}
 		if ch < '!' || ch > '~' {
 			return false
 		}

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"strconv"
+	"strings"
 
 	"godwit/internal/pubsub"
 )
@@ -57,7 +58,10 @@ func (cl *Client) AppendInfo(b []byte, e *Engine, argv int) []byte {
 		b = append(append(append(b, name...), '='), strconv.AppendInt(nil, n, 10)...)
 		b = append(b, ' ')
 	}
-	str := func(name, s string) { b = append(append(append(append(b, name...), '='), s...), ' ') }
+	str := func(name, s string) {
+		s, _, _ = strings.Cut(s, "\x00") // what is behind it has not been checked
+		b = append(append(append(append(b, name...), '='), s...), ' ')
+	}
 	num("id", int64(cl.ID))
 	str("addr", cl.Addr)
 	str("laddr", cl.LAddr)

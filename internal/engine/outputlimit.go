@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 
 	"godwit/internal/pubsub"
 )
@@ -58,10 +59,11 @@ func (e *Engine) Describe(c *Client, out int) string {
 	if c.Conn != nil {
 		in, _, _ = c.Conn.Buffers()
 	}
+	name, _, _ := strings.Cut(c.Name, "\x00") // what is behind it has not been checked
 	return fmt.Sprintf(
 		"id=%d addr=%s laddr=%s fd=%d name=%s age=%d idle=%d db=%d sub=%d psub=%d ssub=%d "+
 			"qbuf=%d omem=%d cmd=%s user=%s resp=%d",
-		c.ID, c.Addr, c.LAddr, c.FD, c.Name, (e.Steady()-c.Created)/1000,
+		c.ID, c.Addr, c.LAddr, c.FD, name, (e.Steady()-c.Created)/1000,
 		(e.Steady()-c.LastUsed)/1000, c.db.ID(),
 		c.sub.Len(pubsub.Channels), c.sub.Len(pubsub.Patterns), c.sub.Len(pubsub.Shards), in, out,
 		cmd, c.UserName(), max(c.W.Proto, 2))

@@ -125,9 +125,15 @@ func filedPairs() map[string][][2]string {
 	return map[string][][2]string{"hash": {{"listpackex", "listpack"}}}
 }
 
+// stringPairs returns the encodings of strings, whose bound in Valkey depends on the key's length.
+func stringPairs() map[string][][2]string {
+	return map[string][][2]string{"string": {{"embstr", "raw"}, {"raw", "embstr"}}}
+}
+
 // tolerance says which names of encodings may differ.
 type tolerance struct {
 	old    bool // the reference is older than 7.2
+	valkey bool // the reference is Valkey
 	sorted bool // the stream has a SORT
 	filed  bool // the stream takes the data through files
 }
@@ -141,6 +147,9 @@ func encodingsAgree(typ string, tol tolerance, a, b Reply) bool {
 	all := map[string][][2]string{}
 	if tol.old {
 		maps.Copy(all, encodingPairs())
+	}
+	if tol.valkey {
+		maps.Copy(all, stringPairs())
 	}
 	if tol.sorted {
 		maps.Copy(all, sortedPairs())

@@ -103,7 +103,7 @@ func (r *Runner) equal(stream []Cmd, at int, a, b Reply) bool {
 		// Lengths may differ all the same (a MULTI with bad arguments). Then any loose comparator
 		// of the queue may excuse the element.
 		ok := slices.ContainsFunc(queued, func(q Cmd) bool {
-			return r.Known.ruleOf(q).Comparator != "exact" && r.oneEqual(q, a.Elems[i], b.Elems[i])
+			return r.oneEqual(q, a.Elems[i], b.Elems[i])
 		})
 		if len(queued) == len(a.Elems) {
 			ok = r.oneEqual(queued[i], a.Elems[i], b.Elems[i])
@@ -165,25 +165,4 @@ walk:
 	out = out[:first]
 	slices.Reverse(out)
 	return out
-}
-
-// inTransaction reports whether the command at the index would be queued if every MULTI before it
-// was accepted.
-func inTransaction(stream []Cmd, at int) bool {
-	for i := at - 1; i >= 0; i-- {
-		c := stream[i]
-		if c.Client != stream[at].Client || c.Raw {
-			continue
-		}
-		switch c.Name() {
-		case "multi":
-			return true
-		case "exec", "discard", "reset", "quit":
-			return false
-		}
-		if c.Close {
-			return false
-		}
-	}
-	return false
 }

@@ -233,9 +233,19 @@ func (g *Generator) guard(gr *Grammar, args [][]byte) [][]byte {
 // one of the servers takes them and the data would differ. Redis 7.0 takes them as bounds of
 // scores. Valkey takes them nowhere.
 func (g *Generator) guardHex(gr *Grammar, args [][]byte) {
-	scores := gr.Group == "sorted-set" || gr.Group == "geo"
-	if g.cfg.Reference == Redis8 || g.cfg.Reference == "" || !scores ||
-		g.cfg.Reference == Redis7 && !strings.Contains(gr.Name, "range") && gr.Name != "zcount" {
+	switch g.cfg.Reference {
+	case Redis7:
+		stores := []string{"rpush", "lpush", "sadd", "set", "hset"} // what SORT reads
+		if !strings.HasPrefix(gr.Name, "z") || !strings.Contains(gr.Name, "range") {
+			if gr.Name != "zcount" && !slices.Contains(stores, gr.Name) {
+				return
+			}
+		}
+	case Valkey9:
+		if gr.Group != "sorted-set" && gr.Group != "geo" {
+			return
+		}
+	default:
 		return
 	}
 	for i := range args {

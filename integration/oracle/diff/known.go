@@ -21,6 +21,7 @@ const (
 	cmpClients  = "clients"
 	cmpCategory = "category"
 	cmpEncoding = "encoding"
+	cmpStrings  = "strings"
 	cmpKept     = "kept"
 )
 
@@ -56,6 +57,9 @@ func comparators() map[string]comparator {
 		"clash":     cmpClash,
 		cmpEncoding: func(_ [][]byte, a, b Reply) bool {
 			return encodingsAgree("", tolerance{old: true, sorted: true, filed: true}, a, b)
+		},
+		cmpStrings: func(_ [][]byte, a, b Reply) bool {
+			return encodingsAgree("", tolerance{valkey: true, sorted: true, filed: true}, a, b)
 		},
 		cmpKept: func(_ [][]byte, a, b Reply) bool {
 			return encodingsAgree("", tolerance{sorted: true, filed: true}, a, b)

@@ -46,44 +46,39 @@ func eachScalar(r Reply, f rewriter) Reply {
 	return r
 }
 
-// shortestDoubles writes every number that is no integer with as few digits as identify it.
-func shortestDoubles(r Reply) Reply {
+// shortestDoubles writes every number that a double may round with as few digits as identify it.
+func shortestDoubles(r Reply) Reply { return rewriteDoubles(r, 'g', -1) }
+
+// twelvePlaces writes the same numbers with twelve decimal places.
+func twelvePlaces(r Reply) Reply { return rewriteDoubles(r, 'f', 12) }
+
+func rewriteDoubles(r Reply, format byte, precision int) Reply {
+	const exact = 15 // digits that a double always holds
 	return eachScalar(r, func(r Reply) Reply {
-		if !strings.ContainsAny(r.Str, ".e") || r.Kind != '$' && r.Kind != ',' {
+		if r.Kind != '$' && r.Kind != ',' ||
+			len(r.Str) <= exact && !strings.ContainsAny(r.Str, ".e") {
 			return r
 		}
 		if f, ok := r.Float(); ok {
-			r.Str = strconv.FormatFloat(f, 'g', -1, 64)
+			r.Str = strconv.FormatFloat(f, format, precision, 64)
 		}
 		return r
 	})
 }
 
-// twelvePlaces writes numbers that are no integers with twelve decimal places.
-func twelvePlaces(r Reply) Reply {
-	return eachScalar(r, func(r Reply) Reply {
-		if !strings.ContainsAny(r.Str, ".e") || r.Kind != '$' && r.Kind != ',' {
-			return r
-		}
-		if f, ok := r.Float(); ok {
-			r.Str = strconv.FormatFloat(f, 'f', 12, 64)
-		}
-		return r
-	})
-}
-
-// plainUsers leaves out of descriptions of users what only some servers show: the flag
-// sanitize-payload, and the databases of Valkey.
+// plainUsers leaves out of descriptions of users what only some servers show: whether payloads are
+// sanitized, and the databases of Valkey.
 func plainUsers(r Reply) Reply {
 	if r.Elems == nil {
 		r.Str = strings.ReplaceAll(r.Str, " sanitize-payload", "")
+		r.Str = strings.ReplaceAll(r.Str, " skip-sanitize-payload", "")
 		r.Str = strings.ReplaceAll(r.Str, " alldbs", "")
 		return r
 	}
 	elems := slices.Clone(r.Elems)
 	for i := 0; i < len(elems); i++ {
 		switch elems[i].Str {
-		case "sanitize-payload":
+		case "sanitize-payload", "skip-sanitize-payload":
 			elems = slices.Delete(elems, i, i+1)
 			i--
 		case "databases":
@@ -97,10 +92,11 @@ func plainUsers(r Reply) Reply {
 	return r
 }
 
-// origin is what an error of a script says about the script, which some servers name by its hash.
-var origin = regexp.MustCompile(` script: ([0-9a-f]{40}, )?on @`)
+// origin is what an error of a script says about the script, which some servers name: by its hash,
+// or by the name of the function.
+var origin = regexp.MustCompile(` script: ([^ ]+, )?on @`)
 
-// plainOrigins leaves the hashes of scripts out of their errors.
+// plainOrigins leaves the names of scripts out of their errors.
 func plainOrigins(r Reply) Reply {
 	return eachScalar(r, func(r Reply) Reply {
 		if r.IsErr() {

@@ -30,10 +30,11 @@ const (
 // Known holds the rules for one reference. The last rule that matches a command decides about its
 // comparator. Rules about pairs of replies, and rewriters, add to that.
 type Known struct {
-	SeenWith string // the server that the rules were made for: "redis 8.0.6"
-	Rules    []Rule
-	adds     []Rule // those of other kinds, and the rewriters
-	cmps     map[string]comparator
+	Reference Reference
+	SeenWith  string // the server that the rules were made for: "redis 8.0.6"
+	Rules     []Rule
+	adds      []Rule // those of other kinds, and the rewriters
+	cmps      map[string]comparator
 }
 
 // ParseKnown reads files of rules, the later ones with the last word. A rule is one of

@@ -106,6 +106,7 @@ func (r *Runner) reset() error {
 // commands that ran. The error is about the tester or the reference server; whatever the tested
 // server does wrong is a Failure.
 func (r *Runner) Exec(stream []Cmd) (*Failure, int, error) {
+	stream = r.Known.Reference.adapt(stream)
 	if err := r.reset(); err != nil {
 		return nil, 0, err
 	}
@@ -128,8 +129,6 @@ func (r *Runner) Exec(stream []Cmd) (*Failure, int, error) {
 		var f *Failure
 		var err error
 		switch {
-		case authenticates(stream[at]) && inTransaction(stream, at):
-			// left out
 		case stream[at].Step:
 			f, err = r.step(stream[at], at)
 		case stream[at].Tell:
@@ -180,11 +179,6 @@ func (c Cmd) alone() bool {
 	return c.Raw || c.Step || c.Tell || c.swaps() || c.Sleep > 0 || c.Disk != "" ||
 		authenticates(c)
 }
-
-// authenticates reports whether the command may be answered that a password is wrong. Redis 8.0.6
-// loses that reply if there are others before it, be it in a pipeline or in a transaction. So these
-// commands are sent alone, and not in transactions.
-func authenticates(c Cmd) bool { return c.Name() == "auth" || c.Name() == "hello" }
 
 // pair returns the connections of a client number, opening them when needed.
 func (r *Runner) pair(client int) (*[2]*Conn, error) {

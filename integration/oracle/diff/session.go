@@ -116,31 +116,6 @@ func Identify(s *Server) (name, version string, err error) {
 	return server.Str, v.Str, nil
 }
 
-// Reference is a server to compare with, of which more must be known than its documentation says.
-type Reference string
-
-// The references.
-const (
-	Redis8  Reference = "redis8"
-	Valkey9 Reference = "valkey9"
-	Redis7  Reference = "redis7"
-)
-
-// ReferenceOf returns which of the references a server is, by its own name and version.
-func ReferenceOf(name, version string) Reference {
-	switch {
-	case name == "valkey":
-		return Valkey9
-	case strings.HasPrefix(version, "7.") || strings.HasPrefix(version, "6."):
-		return Redis7
-	}
-	return Redis8
-}
-
-// forked is the last version of Redis that is part of Valkey. What Redis added later, a Valkey of
-// whatever version does not have unless its own documentation says so.
-const forked = "7.2.4"
-
 // readReference returns the commands of the reference, the version of Redis whose options it has,
 // and which one it is.
 func readReference(s *Server) (t Table, version string, ref Reference, err error) {

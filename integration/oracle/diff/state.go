@@ -131,7 +131,12 @@ func (r *Runner) keyState(at int, where, key string) (*Failure, error) {
 // encodingsAgree reports whether the reference may call the encoding of a value of the type so.
 func (r *Runner) encodingsAgree(typ string, a, b Reply) bool {
 	tol := tolerance{sorted: r.sorted, filed: r.filed}
-	tol.old = r.Known.Rule("object|encoding").Comparator == cmpEncoding
+	switch r.Known.Rule("object|encoding").Comparator {
+	case cmpEncoding:
+		tol.old = true
+	case cmpStrings:
+		tol.valkey = true
+	}
 	return encodingsAgree(typ, tol, a, b)
 }
 
