@@ -18,8 +18,7 @@ import (
 //	           string, list   Mix of each element in order
 //	           set            Add of each member
 //	           zset, hash     Add of each pair's digest: Mix of the member and of the score
-//	                          (%.17g), or of the field and of the value, then Add of a mark if
-//	                          the field has a deadline
+//	                          (%.17g), or of the field and of the value
 //	           sketches       Mix of the header and of each block, of top-k lists and t-digests
 //	                          of what counts of them (Redis does not look into these)
 type Digest [sha1.Size]byte
@@ -88,16 +87,10 @@ func digestFields(d *Digest, x *Edit) {
 		var pair Digest
 		pair.mixText(el.Name)
 		pair.mixText(el.Value)
-		if el.Deadline != 0 {
-			pair.Add(deadlineMark)
-		}
 		d.Add(pair[:])
 		return true
 	})
 }
-
-// deadlineMark stands for the deadline of a field, whatever it is.
-var deadlineMark = []byte("!!hexpire!!")
 
 func digestBlocks(d *Digest, x *Edit) {
 	d.Mix(x.Sketch().Head())
