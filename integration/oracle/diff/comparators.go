@@ -119,10 +119,12 @@ func sortedPairs() map[string][][2]string {
 	return map[string][][2]string{"zset": {{"skiplist", "listpack"}}}
 }
 
-// filedPairs returns the encodings that redis reads back from files: it remembers in them that a
-// hash once had room for deadlines of fields. Godwit remembers the deadlines.
+// filedPairs returns the encodings that files change: redis remembers in them that a hash once had
+// room for deadlines of fields, Godwit remembers the deadlines. Either may have read the other's.
 func filedPairs() map[string][][2]string {
-	return map[string][][2]string{"hash": {{"listpackex", "listpack"}}}
+	return map[string][][2]string{
+		"hash": {{"listpackex", "listpack"}, {"listpack", "listpackex"}},
+	}
 }
 
 // stringPairs returns the encodings of strings, whose bound in Valkey depends on the key's length.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Options holds the options of a session.
@@ -188,8 +189,12 @@ func (s *Session) Run() error {
 	return nil
 }
 
-// mostCrashes is how many rounds the reference server may leave unfinished by its own faults.
-const mostCrashes = 10
+const (
+	// mostCrashes is how many rounds the reference server may leave unfinished by its own faults.
+	mostCrashes = 10
+	// crashReport bounds how long its process lives on to describe a crash.
+	crashReport = 3 * time.Second
+)
 
 // refCrashed reports whether the error of a round is the end of the reference server. Redis 8.0.6
 // crashes now and then when it frees its libraries of functions. The next round starts it again.
@@ -198,6 +203,10 @@ func (s *Session) refCrashed(round int, err error) bool {
 		return false
 	}
 	end, dead := s.Runner.Ref.Dead()
+	for begin := time.Now(); !dead && time.Since(begin) < crashReport; {
+		time.Sleep(10 * time.Millisecond)
+		end, dead = s.Runner.Ref.Dead()
+	}
 	if !dead {
 		return false
 	}

@@ -181,6 +181,9 @@ func (r *Runner) settle(i int, c Cmd, deadline time.Time) (stepped, error) {
 			return s, fmt.Errorf("no reply in %v", stepPatience)
 		}
 	}
+	if flushes(c) && s.replies[c.Client] != nil {
+		delete(s.blocked, c.Client) // it was, before the reply
+	}
 	for client := range r.steps.blocked {
 		if s.blocked[client] || client == c.Client && issued {
 			continue
