@@ -1,13 +1,16 @@
 package diff
 
 import (
+	"io"
 	"strings"
 	"testing"
 )
 
+func reader(text string) io.Reader { return strings.NewReader(text) }
+
 func known(t *testing.T, text string) *Known {
 	t.Helper()
-	k, err := ParseKnown(strings.NewReader(text))
+	k, err := ParseKnown(reader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +26,7 @@ func TestParseKnown(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"get", "get exact", "get nosuch reason", "[ exact reason"} {
-		if _, err := ParseKnown(strings.NewReader(bad)); err == nil {
+		if _, err := ParseKnown(reader(bad)); err == nil {
 			t.Errorf("%q accepted", bad)
 		}
 	}
