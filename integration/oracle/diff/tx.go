@@ -44,11 +44,11 @@ func (g *Generator) txNext(client int) Cmd {
 		c = cmdOf("MULTI")
 		g.inMulti[client] = true
 	case k < 24:
-		c = cmdOf(g.pick("UNWATCH", "UNWATCH", "WATCH k3", "MULTI", "EXEC x", "DISCARD x"))
+		// not EXEC with an argument: that is a condition to later servers
+		c = cmdOf(g.pick("UNWATCH", "UNWATCH", "WATCH k3", "MULTI", "MULTI x", "DISCARD x"))
 		c.Args = split(string(c.Args[0]))
-		// EXEC with an argument ends the transaction too
-		if n := c.Name(); n == "multi" || n == "exec" {
-			g.inMulti[client] = n == "multi"
+		if c.Name() == "multi" && len(c.Args) == 1 {
+			g.inMulti[client] = true
 		}
 	case k < 34:
 		if key := g.txKey(); g.has("lpush") { // what others watch changes often
