@@ -2,7 +2,6 @@ package diff
 
 import (
 	"bytes"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -119,17 +118,30 @@ func sortedPairs() map[string][][2]string {
 	return map[string][][2]string{"zset": {{"skiplist", "listpack"}}}
 }
 
-// filedPairs returns the encodings that files change: redis remembers in them that a hash once had
-// room for deadlines of fields, Godwit remembers the deadlines. Either may have read the other's.
+// filedPairs returns the encodings that files change. In its own, redis remembers that a hash once
+// had room for deadlines of fields, and which sets are listpacks. Godwit writes no more than 7.0
+// reads. Either may have read the other's.
 func filedPairs() map[string][][2]string {
 	return map[string][][2]string{
 		"hash": {{"listpackex", "listpack"}, {"listpack", "listpackex"}},
+		"set":  {{"listpack", "intset"}, {"intset", "listpack"}},
 	}
 }
 
-// stringPairs returns the encodings of strings, whose bound in Valkey depends on the key's length.
-func stringPairs() map[string][][2]string {
-	return map[string][][2]string{"string": {{"embstr", "raw"}, {"raw", "embstr"}}}
+// join adds the pairs of another table.
+func join(all, more map[string][][2]string) {
+	for typ, pairs := range more {
+		all[typ] = append(all[typ], pairs...)
+	}
+}
+
+// valkeyPairs returns the encodings that Valkey chooses in its own way: the bound of embstr depends
+// on the key's length, and a hash that has had deadlines of fields is a hash table.
+func valkeyPairs() map[string][][2]string {
+	return map[string][][2]string{
+		"string": {{"embstr", "raw"}, {"raw", "embstr"}},
+		"hash":   {{"hashtable", "listpackex"}, {"listpack", "listpackex"}, {"hashtable", "listpack"}},
+	}
 }
 
 // tolerance says which names of encodings may differ.
@@ -148,16 +160,16 @@ func encodingsAgree(typ string, tol tolerance, a, b Reply) bool {
 	}
 	all := map[string][][2]string{}
 	if tol.old {
-		maps.Copy(all, encodingPairs())
+		join(all, encodingPairs())
 	}
 	if tol.valkey {
-		maps.Copy(all, stringPairs())
+		join(all, valkeyPairs())
 	}
 	if tol.sorted {
-		maps.Copy(all, sortedPairs())
+		join(all, sortedPairs())
 	}
 	if tol.filed {
-		maps.Copy(all, filedPairs())
+		join(all, filedPairs())
 	}
 	for t, pairs := range all {
 		if (typ == "" || typ == t) && a.Kind == b.Kind &&

@@ -21,7 +21,7 @@ const (
 	cmpClients  = "clients"
 	cmpCategory = "category"
 	cmpEncoding = "encoding"
-	cmpStrings  = "strings"
+	cmpValkey   = "valkey"
 	cmpKept     = "kept"
 )
 
@@ -58,7 +58,7 @@ func comparators() map[string]comparator {
 		cmpEncoding: func(_ [][]byte, a, b Reply) bool {
 			return encodingsAgree("", tolerance{old: true, sorted: true, filed: true}, a, b)
 		},
-		cmpStrings: func(_ [][]byte, a, b Reply) bool {
+		cmpValkey: func(_ [][]byte, a, b Reply) bool {
 			return encodingsAgree("", tolerance{valkey: true, sorted: true, filed: true}, a, b)
 		},
 		cmpKept: func(_ [][]byte, a, b Reply) bool {

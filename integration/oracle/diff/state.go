@@ -134,7 +134,7 @@ func (r *Runner) encodingsAgree(typ string, a, b Reply) bool {
 	switch r.Known.Rule("object|encoding").Comparator {
 	case cmpEncoding:
 		tol.old = true
-	case cmpStrings:
+	case cmpValkey:
 		tol.valkey = true
 	}
 	return encodingsAgree(typ, tol, a, b)
