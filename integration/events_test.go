@@ -254,14 +254,14 @@ func (l *listener) known(t *testing.T, command string) bool {
 	return !do(t, l.commands, "COMMAND", "INFO", name).Elems[0].IsNull()
 }
 
-// TestKeyEventsAgainstRedis sends the same random commands to a server and to redis-server. It
+// TestKeyEventsAgainstRedis sends the same random commands to a server and to Redis 8. It
 // compares the events of each command and their order.
 func TestKeyEventsAgainstRedis(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t)
 	rng := testseed.Rand(t)
 	ours := listen(t, startServer(t).Addr, "KEAmn")
-	redis := listen(t, startRedis(t), "KEAmn")
+	redis := listen(t, startNewest(t), "KEAmn")
 	var templates []string
 	for _, c := range eventCommands {
 		if ours.known(t, c) {

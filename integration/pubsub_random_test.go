@@ -193,14 +193,14 @@ func fillMessage(rng *rand.Rand, template string, conns int) string {
 }
 
 // TestMessagesAgainstRedis has connections of both protocols subscribe, publish, track, read and
-// write at random, on a server and on redis-server. It compares everything that each of them hears.
+// write at random, on a server and on Redis 8. It compares everything that each of them hears.
 func TestMessagesAgainstRedis(t *testing.T) {
 	t.Parallel()
 	godwitOnly(t)
 	rng := testseed.Rand(t)
 	const conns = 5
 	ours, redis := newEnsemble(t, startServer(t, "--io-threads", "4").Addr, conns),
-		newEnsemble(t, startRedis(t), conns)
+		newEnsemble(t, startNewest(t), conns)
 	var history []string
 	for n := range 4000 {
 		i := rng.IntN(conns)

@@ -154,6 +154,13 @@ func do(t testing.TB, c *client.Client, args ...any) client.Value {
 	return v
 }
 
+// startNewest does what startRedis does with Redis 8, which is right where versions differ.
+func startNewest(t *testing.T, args ...string) string {
+	t.Helper()
+	bin := testserver.Redis.Program(t, "server")
+	return testserver.Run(t, testserver.Options{Program: bin, Args: args}).Addr
+}
+
 // startRedis runs redis-server with args until the test ends, and returns its address. Without
 // redis-server it skips the test, or fails it in CI.
 func startRedis(t *testing.T, args ...string) string {

@@ -140,7 +140,8 @@ func join(all, more map[string][][2]string) {
 func valkeyPairs() map[string][][2]string {
 	return map[string][][2]string{
 		"string": {{"embstr", "raw"}, {"raw", "embstr"}},
-		"hash":   {{"hashtable", "listpackex"}, {"listpack", "listpackex"}, {"hashtable", "listpack"}},
+		"hash": {{"hashtable", "listpackex"}, {"listpack", "listpackex"},
+			{"hashtable", "listpack"}},
 	}
 }
 
