@@ -9,10 +9,10 @@ import (
 	"godwit/internal/testserver"
 )
 
-// startRedis starts a redis-server of this test's own.
+// startRedis starts a Redis 8 of this test's own.
 func startRedis(t *testing.T) *client.Client {
 	t.Helper()
-	return testserver.StartRedis(t, "", "--rdbcompression", "no").Client(t)
+	return testserver.Redis.Start(t, "", "--rdbcompression", "no").Client(t)
 }
 
 // blob cuts the listpack out of a DUMP payload. Before it are the type and a length of 1, 2 or 5
