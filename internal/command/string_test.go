@@ -11,12 +11,13 @@ import (
 	"godwit/internal/object"
 	"godwit/internal/propagation/propagationtest"
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 )
 
 // TestFloatAgainstRedis compares INCRBYFLOAT, digit by digit, for numbers of all sizes and
 // spellings.
 func TestFloatAgainstRedis(t *testing.T) {
-	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
+	redis, l, r := startPeer(t, testserver.Redis), newLocal(t), testseed.Rand(t)
 	number := func() string {
 		switch r.IntN(8) {
 		case 0:

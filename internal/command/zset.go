@@ -128,7 +128,6 @@ func zscanCmd(c *engine.Ctx) {
 		return
 	}
 	z, r := object.AsZSet(x), o.reply(c)
-	packed := z.Base() != object.EncSkiplist
 	var digits [20]byte
 	var number [32]byte
 	emit := func(m listpack.Value, score float64) {
@@ -137,13 +136,9 @@ func zscanCmd(c *engine.Ctx) {
 			return
 		}
 		r.bulk(b)
-		if packed {
-			r.bulk(object.AppendPackedScore(number[:0], score))
-		} else {
-			r.bulk(object.AppendScore(number[:0], score))
-		}
+		r.bulk(object.AppendScore(number[:0], score))
 	}
-	if packed {
+	if z.Base() != object.EncSkiplist {
 		r.done(z.Scan(0, emit))
 		return
 	}

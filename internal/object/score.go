@@ -124,17 +124,8 @@ func shortExponent(b []byte) (e int, ok bool) {
 	return e, true
 }
 
-// AppendScore appends the score as C's printf("%.17g") does. Infinities are inf and -inf.
-func AppendScore(dst []byte, score float64) []byte { return resp.AppendDouble17(dst, score) }
-
-// AppendPackedScore appends the score as an element of the packed form prints. It differs from
-// AppendScore for whole numbers from 1e17 on.
-func AppendPackedScore(dst []byte, score float64) []byte {
-	if n, ok := wholeScore(score); ok {
-		return appendInt(dst, n)
-	}
-	return AppendScore(dst, score)
-}
+// AppendScore appends the score as commands show it. Infinities are inf and -inf.
+func AppendScore(dst []byte, score float64) []byte { return resp.AppendDouble(dst, score) }
 
 // wholeScore returns the score as an integer, if it is one that Redis keeps as such: of at most 62
 // bits. -0 is 0.
