@@ -156,12 +156,6 @@ func scanFloat(b []byte) (f float64, n int, lost bool) {
 	if i < len(b) && (b[i] == '+' || b[i] == '-') {
 		i++
 	}
-	if f, w := scanName(b[i:]); w > 0 {
-		if b[start] == '-' {
-			f = -f
-		}
-		return f, i + w, false
-	}
 	if i+1 < len(b) && b[i] == '0' && b[i+1]|0x20 == 'x' {
 		if w, whole := scanHex(b[i+2:]); w > 0 {
 			i += 2 + w
@@ -174,13 +168,44 @@ func scanFloat(b []byte) (f float64, n int, lost bool) {
 			return f, i, lost
 		}
 	}
+	f, n, lost = scanPlain(b[start:])
+	if n == 0 {
+		return 0, 0, false
+	}
+	return f, start + n, lost
+}
+
+// scanPlain reads the longest number at the start of b as scanFloat does, without spaces and
+// without hexadecimal numbers.
+func scanPlain(b []byte) (f float64, n int, lost bool) {
+	i := 0
+	if len(b) > 0 && (b[0] == '+' || b[0] == '-') {
+		i++
+	}
+	if f, w := scanName(b[i:]); w > 0 {
+		if b[0] == '-' {
+			f = -f
+		}
+		return f, i + w, false
+	}
 	w := scanDecimal(b[i:])
 	if w == 0 {
 		return 0, 0, false
 	}
 	i += w
-	f, lost = convert(b[start:i], isDigit, 'e')
+	f, lost = convert(b[:i], isDigit, 'e')
 	return f, i, lost
+}
+
+// ParsePlain reads a number that is a bound of scores or a weight of SORT. It is decimal, inf or
+// infinity. What is too large is infinite, what is too small is 0, a NUL ends the text, and the
+// empty text is 0. It refuses nan and spaces.
+func ParsePlain(b []byte) (float64, bool) {
+	if n, ok := smallInt(b); ok {
+		return n, true
+	}
+	f, n, _ := scanPlain(b)
+	return f, (n == len(b) || b[n] == 0) && f == f
 }
 
 // scanName reads inf, infinity or nan in any case.
