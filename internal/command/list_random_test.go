@@ -73,8 +73,12 @@ func (l *local) nodes(key string) int {
 }
 
 func redisNodes(t *testing.T, redis *remote, key string) int {
-	m := listKey.FindStringSubmatch(fmt.Sprint(redis.do(t, split("DEBUG OBJECT "+key))))
-	if m == nil {
+	object := fmt.Sprint(redis.do(t, split("DEBUG OBJECT "+key)))
+	m := listKey.FindStringSubmatch(object)
+	switch {
+	case strings.Contains(object, "encoding:listpack"):
+		return 1
+	case m == nil:
 		return 0
 	}
 	n, err := strconv.Atoi(m[1])

@@ -128,6 +128,10 @@ func zscanCmd(c *engine.Ctx) {
 		return
 	}
 	z, r := object.AsZSet(x), o.reply(c)
+	packed, text := z.Base() != object.EncSkiplist, object.AppendScanned
+	if packed {
+		text = object.AppendScore
+	}
 	var digits [20]byte
 	var number [32]byte
 	emit := func(m listpack.Value, score float64) {
@@ -136,9 +140,9 @@ func zscanCmd(c *engine.Ctx) {
 			return
 		}
 		r.bulk(b)
-		r.bulk(object.AppendScore(number[:0], score))
+		r.bulk(text(number[:0], score))
 	}
-	if z.Base() != object.EncSkiplist {
+	if packed {
 		r.done(z.Scan(0, emit))
 		return
 	}

@@ -2,6 +2,7 @@ package object
 
 import (
 	"math"
+	"strconv"
 
 	"godwit/internal/resp"
 	"godwit/internal/strtod"
@@ -126,6 +127,15 @@ func shortExponent(b []byte) (e int, ok bool) {
 
 // AppendScore appends the score as commands show it. Infinities are inf and -inf.
 func AppendScore(dst []byte, score float64) []byte { return resp.AppendDouble(dst, score) }
+
+// AppendScanned appends the score as ZSCAN shows it for a set in the large form: with 17 significant
+// digits, as C's printf("%.17g"). Redis 8 has left it so.
+func AppendScanned(dst []byte, score float64) []byte {
+	if math.IsInf(score, 0) || score > -1e17 && score < 1e17 && score == math.Trunc(score) {
+		return AppendScore(dst, score)
+	}
+	return strconv.AppendFloat(dst, score, 'g', 17, 64)
+}
 
 // wholeScore returns the score as an integer, if it is one that Redis keeps as such: of at most 62
 // bits. -0 is 0.

@@ -139,6 +139,19 @@ func TestParseLexRange(t *testing.T) {
 	}
 }
 
+// TestAppendScanned compares with texts that C's printf("%.17g") printed.
+func TestAppendScanned(t *testing.T) {
+	for f, want := range map[float64]string{
+		0: "0", 1: "1", -3.5: "-3.5", 0.1: "0.10000000000000001",
+		1e16: "10000000000000000", 99999999999999984: "99999999999999984", 1e17: "1e+17",
+		123456789012345680: "1.2345678901234568e+17", 0.00001: "1.0000000000000001e-05",
+		math.MaxFloat64: "1.7976931348623157e+308", 5e-324: "4.9406564584124654e-324",
+		math.Inf(1): "inf", math.Inf(-1): "-inf",
+	} {
+		require.Equal(t, want, string(AppendScanned(nil, f)))
+	}
+}
+
 func TestWholeScore(t *testing.T) {
 	for f, want := range map[float64]bool{0: true, 1: true, -5: true, 1 << 62: true, -1 << 62: true,
 		1<<62 + 1024: false, 0.5: false, math.Inf(1): false, 1e300: false} {
