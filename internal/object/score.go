@@ -128,7 +128,7 @@ func shortExponent(b []byte) (e int, ok bool) {
 // AppendScore appends the score as commands show it. Infinities are inf and -inf.
 func AppendScore(dst []byte, score float64) []byte { return resp.AppendDouble(dst, score) }
 
-// AppendScanned appends the score as ZSCAN shows it for a set in the large form: with 17 significant
+// AppendScanned appends the score as ZSCAN shows it for a set in the large form: 17 significant
 // digits, as C's printf("%.17g"). Redis 8 has left it so.
 func AppendScanned(dst []byte, score float64) []byte {
 	if math.IsInf(score, 0) || score > -1e17 && score < 1e17 && score == math.Trunc(score) {
