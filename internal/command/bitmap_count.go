@@ -85,6 +85,26 @@ func bitUnit(c *engine.Ctx, arg []byte) (isBit, ok bool) {
 }
 
 func bitcountCmd(c *engine.Ctx) {
+	start, end, isBit := int64(0), int64(-1), false
+	args, ok := c.Args[2:], true
+	switch len(args) {
+	case 0:
+	case 2, 3:
+		if start, ok = intArg(c, args[0]); !ok {
+			return
+		}
+		if end, ok = intArg(c, args[1]); !ok {
+			return
+		}
+		if len(args) == 3 {
+			if isBit, ok = bitUnit(c, args[2]); !ok {
+				return
+			}
+		}
+	default:
+		c.Err(engine.ErrSyntax)
+		return
+	}
 	e := c.DB.LookupRead(c.Args[1])
 	if !e.Exists() {
 		c.Int(0)
@@ -95,33 +115,9 @@ func bitcountCmd(c *engine.Ctx) {
 	}
 	var scratch [24]byte
 	b := c.DB.StringBytes(e, &scratch)
-	args := c.Args[2:]
-	switch len(args) {
-	case 0:
-		c.Int(countBits(b))
-		return
-	case 2, 3:
-	default:
-		c.Err(engine.ErrSyntax)
-		return
-	}
-	start, ok := intArg(c, args[0])
-	if !ok {
-		return
-	}
-	end, ok := intArg(c, args[1])
-	if !ok {
-		return
-	}
 	if start < 0 && end < 0 && start > end {
-		c.Int(0) // Before the unit is read: a bad one is no error here.
+		c.Int(0)
 		return
-	}
-	isBit := false
-	if len(args) == 3 {
-		if isBit, ok = bitUnit(c, args[2]); !ok {
-			return
-		}
 	}
 	c.Int(countSpan(b, start, end, isBit))
 }
@@ -151,6 +147,10 @@ func bitposCmd(c *engine.Ctx) {
 		c.Err("ERR The bit argument must be 1 or 0.")
 		return
 	}
+	var r bitRange
+	if !r.parse(c, c.Args[3:]) {
+		return
+	}
 	e := c.DB.LookupRead(c.Args[1])
 	if !e.Exists() {
 		c.Int(-bit) // A missing string is an endless run of zeros.
@@ -161,10 +161,7 @@ func bitposCmd(c *engine.Ctx) {
 	}
 	var scratch [24]byte
 	b := c.DB.StringBytes(e, &scratch)
-	first, last, ok := bitposRange(c, int64(len(b)))
-	if !ok {
-		return
-	}
+	first, last := r.bits(int64(len(b)))
 	if first > last {
 		c.Int(-1)
 		return
@@ -176,31 +173,40 @@ func bitposCmd(c *engine.Ctx) {
 	c.Int(pos)
 }
 
-// bitposRange reads the range of BITPOS over n bytes. It returns the first and the last bit.
-func bitposRange(c *engine.Ctx, n int64) (first, last int64, ok bool) {
-	args := c.Args[3:]
-	start, end, isBit := int64(0), int64(-1), false
+// bitRange is the range of BITPOS, in bits or bytes. Negative indexes count from the end.
+type bitRange struct {
+	start, end int64
+	isBit      bool
+}
+
+// parse reads the optional arguments.
+func (r *bitRange) parse(c *engine.Ctx, args [][]byte) (ok bool) {
+	r.end = -1
 	switch {
 	case len(args) == 0:
-		return 0, n*8 - 1, true
+		return true
 	case len(args) > 3:
 		c.Err(engine.ErrSyntax)
-		return 0, 0, false
+		return false
 	}
-	if start, ok = intArg(c, args[0]); !ok {
-		return 0, 0, false
+	if r.start, ok = intArg(c, args[0]); !ok {
+		return false
 	}
 	if len(args) == 3 {
-		if isBit, ok = bitUnit(c, args[2]); !ok {
-			return 0, 0, false
+		if r.isBit, ok = bitUnit(c, args[2]); !ok {
+			return false
 		}
 	}
 	if len(args) > 1 {
-		if end, ok = intArg(c, args[1]); !ok {
-			return 0, 0, false
-		}
+		r.end, ok = intArg(c, args[1])
 	}
-	if isBit {
+	return ok
+}
+
+// bits returns the first and the last bit of the range in a string of n bytes.
+func (r *bitRange) bits(n int64) (first, last int64) {
+	start, end := r.start, r.end
+	if r.isBit {
 		n *= 8
 	}
 	if start < 0 {
@@ -210,8 +216,8 @@ func bitposRange(c *engine.Ctx, n int64) (first, last int64, ok bool) {
 		end = max(end+n, 0)
 	}
 	end = min(end, n-1)
-	if isBit || start > end {
-		return start, end, true
+	if r.isBit || start > end {
+		return start, end
 	}
-	return start * 8, end*8 + 7, true
+	return start * 8, end*8 + 7
 }

@@ -173,8 +173,7 @@ func geoposCmd(c *engine.Ctx) {
 // coordReply replies with the longitude and the latitude of a place.
 func coordReply(c *engine.Ctx, score float64) {
 	lon, lat := geohash.Decode(geohash.Score(score))
-	var text [32]byte
 	c.Array(2)
-	c.DoubleText(geohash.AppendCoord(text[:0], lon))
-	c.DoubleText(geohash.AppendCoord(text[:0], lat))
+	c.Double(lon)
+	c.Double(lat)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 )
 
 // geoRandom creates places around a center and runs random commands on them, searches and all
@@ -100,7 +101,7 @@ func (r *geoRandom) command() []string {
 // TestGeoRandomRedis compares random searches in the middle of the map with redis-server: the
 // places, the order of ties and the digits.
 func TestGeoRandomRedis(t *testing.T) {
-	redis, local := startRedis(t), newLocal(t)
+	redis, local := startPeer(t, testserver.Redis), newLocal(t)
 	seed := testseed.New(t)
 	r := &geoRandom{Rand: rand.New(rand.NewPCG(seed, 0))}
 	for range 25 {

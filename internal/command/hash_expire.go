@@ -165,6 +165,7 @@ func hexpire(c *engine.Ctx, unit int64, absolute bool) {
 		replyMissing(c, len(fields))
 		return
 	}
+	h.AllowDeadlines()
 	var w fieldWrites
 	c.Array(len(fields))
 	for _, field := range fields {

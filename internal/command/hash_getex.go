@@ -54,6 +54,9 @@ func hgetexCmd(c *engine.Ctx) {
 	if !ok {
 		return
 	}
+	if found && at > 2 {
+		h.AllowDeadlines()
+	}
 	var w fieldWrites
 	c.Array(len(fields))
 	for _, field := range fields {
@@ -175,6 +178,9 @@ func hsetexCmd(c *engine.Ctx) {
 		h = newHash(c)
 	}
 	h.Reserve(o.pairs)
+	if o.expire.timed() {
+		h.AllowDeadlines()
+	}
 	var w fieldWrites
 	for i := 0; i < len(o.pairs); i += 2 {
 		if field, value := o.pairs[i], o.pairs[i+1]; o.expire == expireNone {

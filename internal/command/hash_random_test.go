@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 )
 
 var randomHashPatterns = strings.Split(strings.TrimSpace(`
@@ -39,7 +40,7 @@ var unordered = map[string]bool{"HGETALL": true, "HKEYS": true, "HVALS": true, "
 
 // TestRandomHashesAgainstRedis does what TestRandomAgainstRedis does, for hashes in all encodings.
 func TestRandomHashesAgainstRedis(t *testing.T) {
-	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
+	redis, l, r := startPeer(t, testserver.Redis), newLocal(t), testseed.Rand(t)
 	argv := func(args []string) (out [][]byte) {
 		for _, a := range args {
 			out = append(out, []byte(a))

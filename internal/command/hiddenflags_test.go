@@ -60,7 +60,7 @@ func (r *remote) party(t testing.TB) *remoteParty {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &remoteParty{remote: &remote{c, r.s}}
+	p := &remoteParty{remote: &remote{c: c, s: r.s}}
 	p.id = strconv.FormatInt(ok(t, p, "CLIENT ID").Int, 10)
 	return p
 }

@@ -10,6 +10,7 @@ import (
 
 	"godwit/internal/hll"
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 )
 
 // hllArgs returns a random command on one of five HyperLogLogs, sometimes on another value.
@@ -57,7 +58,7 @@ func hllArgs(r *rand.Rand) []string {
 // TestRandomHLLAgainstRedis compares the replies with redis-server's and, after each command, the
 // bytes of the value.
 func TestRandomHLLAgainstRedis(t *testing.T) {
-	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
+	redis, l, r := startPeer(t, testserver.Redis), newLocal(t), testseed.Rand(t)
 	var history []string
 	for i := range *countFlag / 2 {
 		args := hllArgs(r)
@@ -80,7 +81,7 @@ func TestRandomHLLAgainstRedis(t *testing.T) {
 
 // TestHLLTravels moves values between the servers by DUMP and RESTORE, then runs commands on them.
 func TestHLLTravels(t *testing.T) {
-	redis, l := startRedis(t), newLocal(t)
+	redis, l := startPeer(t, testserver.Redis), newLocal(t)
 	for _, n := range []int{0, 1, 100, 1000, 20_000} {
 		args := []string{"PFADD", "h"}
 		for i := range n {
@@ -111,7 +112,7 @@ func TestHLLTravels(t *testing.T) {
 // TestCorruptHLL damages values at random. Both servers must reply the same, except where Redis
 // reads past the end of the value.
 func TestCorruptHLL(t *testing.T) {
-	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
+	redis, l, r := startPeer(t, testserver.Redis), newLocal(t), testseed.Rand(t)
 	both := func(args ...string) (got, want string) {
 		g, w := l.do(t, argvOf(args...)), redis.do(t, argvOf(args...))
 		return strings.Join(cliLines(g, 0), "\n"), strings.Join(cliLines(w, 0), "\n")

@@ -20,6 +20,7 @@ func lsetCmd(c *engine.Ctx) {
 	if !ok {
 		return
 	}
+	index = int64(int32(index)) // as Redis does, here only
 	size := int64(l.Len())
 	if index < 0 {
 		index += size

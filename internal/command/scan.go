@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"strconv"
@@ -180,15 +181,23 @@ func scanCmd(c *engine.Ctx) {
 		return
 	}
 	r := o.reply(c)
+	var due [][]byte
 	r.done(o.walk(func(cursor uint64) (next uint64, seen int) {
-		next = c.DB.Scan(cursor, func(e object.Entry) {
+		next = c.DB.Scan(cursor, func(e object.Entry, isDue bool) {
 			seen++
-			if r.wants(e.Key()) && (!o.typed || strings.EqualFold(o.typeName, e.Type().String())) {
+			switch {
+			case !r.wants(e.Key()):
+			case isDue:
+				due = append(due, bytes.Clone(e.Key()))
+			case !o.typed || strings.EqualFold(o.typeName, e.Type().String()):
 				r.bulk(e.Key())
 			}
 		})
 		return next, seen
 	}))
+	for _, key := range due {
+		c.DB.Peek(key) // which deletes it
+	}
 }
 
 func keysCmd(c *engine.Ctx) {

@@ -12,6 +12,7 @@ import (
 	"godwit/internal/propagation/propagationtest"
 	"godwit/internal/resp/client"
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 )
 
 func TestSetNoAllocations(t *testing.T) {
@@ -141,7 +142,7 @@ TYPE {key}
 // TestSetsAgainstRedis compares random set commands with redis-server. It sorts replies that have
 // no order. What Redis 7.2 keeps in a listpack is a hashtable in 7.0.
 func TestSetsAgainstRedis(t *testing.T) {
-	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
+	redis, l, r := startPeer(t, testserver.Redis), newLocal(t), testseed.Rand(t)
 	var show func(v client.Value) string
 	show = func(v client.Value) string {
 		elems, sorted := []string{}, false

@@ -187,7 +187,7 @@ func (o *sortOptions) weigh(c *engine.Ctx, items []sortItem) bool {
 			}
 			continue
 		}
-		f, isNumber := object.ParseWeight(w)
+		f, isNumber := object.ParsePlain(w)
 		it.score, ok = f, ok && isNumber
 	}
 	return ok

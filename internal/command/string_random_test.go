@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 )
 
 var countFlag = flag.Int("commands", 30000,
@@ -127,7 +128,7 @@ PEXPIRETIME {key}
 // TestRandomAgainstRedis runs the same random commands here and on redis-server, and compares every
 // reply. Relative times are too long to matter.
 func TestRandomAgainstRedis(t *testing.T) {
-	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
+	redis, l, r := startPeer(t, testserver.Redis), newLocal(t), testseed.Rand(t)
 	var history []string
 	for i := range *countFlag {
 		args := words(r, pick(r, randomPatterns...))

@@ -24,7 +24,7 @@ func set(c *engine.Ctx, o *writeOptions, value []byte, deadline int64) {
 	if o.get && !replyString(c, key) {
 		return
 	}
-	if o.cond != always || o.past(c, deadline) {
+	if o.cond != always {
 		e := c.DB.Lookup(key)
 		if o.cond.operand() && !isString(c, e) {
 			return
@@ -35,24 +35,12 @@ func set(c *engine.Ctx, o *writeOptions, value []byte, deadline int64) {
 			}
 			return
 		}
-		if o.past(c, deadline) {
-			if e.Exists() {
-				deleteKey(c, key)
-			}
-			okUnless(c, o.get)
-			return
-		}
 	}
 	store(c, key, value, deadline)
 	if !o.plain() {
 		propagateSet(c, key, value, deadline)
 	}
-	okUnless(c, o.get)
-}
-
-// okUnless replies OK unless there is a reply already.
-func okUnless(c *engine.Ctx, answered bool) {
-	if !answered {
+	if !o.get {
 		c.OK()
 	}
 }

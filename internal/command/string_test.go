@@ -11,12 +11,13 @@ import (
 	"godwit/internal/object"
 	"godwit/internal/propagation/propagationtest"
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 )
 
 // TestFloatAgainstRedis compares INCRBYFLOAT, digit by digit, for numbers of all sizes and
 // spellings.
 func TestFloatAgainstRedis(t *testing.T) {
-	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
+	redis, l, r := startPeer(t, testserver.Redis), newLocal(t), testseed.Rand(t)
 	number := func() string {
 		switch r.IntN(8) {
 		case 0:
@@ -161,9 +162,9 @@ var stringPropagation = []struct{ command, want string }{
 	{"SET k v KEEPTTL", "0 SET k v KEEPTTL"},
 	{"SET k w IFEQ v", "0 SET k w"},
 	{"SET k w IFEQ v", ""},
-	{"SET k w EXAT 1", "0 DEL k"},
-	{"SET k w EXAT 1", ""},
-	{"SETNX k v", "0 SETNX k v"},
+	{"SET k w EXAT 1", "0 SET k w PXAT 1000"},
+	{"SET k w EXAT 1", "0 DEL k|0 SET k w PXAT 1000"},
+	{"SETNX k v", "0 DEL k|0 SETNX k v"},
 	{"SETNX k v", ""},
 	{"GETSET k 1", "0 SET k 1"},
 	{"GETEX k", ""},

@@ -128,7 +128,10 @@ func zscanCmd(c *engine.Ctx) {
 		return
 	}
 	z, r := object.AsZSet(x), o.reply(c)
-	packed := z.Base() != object.EncSkiplist
+	packed, text := z.Base() != object.EncSkiplist, object.AppendScanned
+	if packed {
+		text = object.AppendScore
+	}
 	var digits [20]byte
 	var number [32]byte
 	emit := func(m listpack.Value, score float64) {
@@ -137,11 +140,7 @@ func zscanCmd(c *engine.Ctx) {
 			return
 		}
 		r.bulk(b)
-		if packed {
-			r.bulk(object.AppendPackedScore(number[:0], score))
-		} else {
-			r.bulk(object.AppendScore(number[:0], score))
-		}
+		r.bulk(text(number[:0], score))
 	}
 	if packed {
 		r.done(z.Scan(0, emit))

@@ -114,6 +114,7 @@ func zadd(c *engine.Ctx, o *zaddOptions, args [][]byte, width int,
 		x = c.DB.Create(key, object.ZSet, object.EncListpack, listpack.Empty())
 	}
 	z := object.AsZSet(x)
+	z.Reserve(len(args) / width)
 	added, updated := 0, 0
 	var res object.ZAddResult
 	var now float64

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"godwit/internal/testseed"
+	"godwit/internal/testserver"
 )
 
 // zsetWord makes an argument for a random command on sorted sets. There are few members, so that
@@ -99,7 +100,7 @@ SET str x
 // TestRandomZSetsAgainstRedis runs the same random commands here and on redis-server, and compares
 // every reply in both versions of the protocol.
 func TestRandomZSetsAgainstRedis(t *testing.T) {
-	redis, l, r := startRedis(t), newLocal(t), testseed.Rand(t)
+	redis, l, r := startPeer(t, testserver.Redis), newLocal(t), testseed.Rand(t)
 	var history []string
 	for i := range *countFlag {
 		args := wordsOf(r, pick(r, zsetPatterns...), zsetWord)

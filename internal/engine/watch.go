@@ -14,9 +14,8 @@ package engine
 // watching. So no change is told twice, and all changes together cost no more than the watching
 // did.
 //
-// A key that expires changes when it is deleted, by the next lookup or by the timing wheel. EXEC
-// looks its keys up for that reason, so that a key is gone for EXEC as soon as for everyone. WATCH
-// looks them up too: a key that is due already counts as absent.
+// A key that expires changes when it falls due: EXEC looks at the deadlines of its keys. A key that
+// is due already when it is watched counts as absent, so its deletion is no change.
 type watching struct {
 	clients int   // that watch something
 	keys    int   // distinct
@@ -39,6 +38,7 @@ type watch struct {
 	key        *watchedKey
 	prev, next *watch // of the key
 	other      *watch // of the client
+	due        bool   // when it was watched, and not deleted since
 }
 
 const (
@@ -73,7 +73,6 @@ func (e *Engine) TotalWatchedKeys() int { return e.watching.keys }
 
 // Watch makes the client's next transaction depend on the key of its database.
 func (e *Engine) Watch(c *Client, key []byte) {
-	c.db.Peek(key)
 	if c.watchDirty {
 		return // what else changes makes no difference
 	}
@@ -83,7 +82,7 @@ func (e *Engine) Watch(c *Client, key []byte) {
 		return
 	}
 	w := t.alloc()
-	w.client, w.key = c, k
+	w.client, w.key, w.due = c, k, c.db.Due(key)
 	if w.next = k.head; k.head != nil {
 		k.head.prev = w
 	}
@@ -197,8 +196,19 @@ func (e *Engine) keyChanged(key []byte, db int) {
 	if t.clients == 0 || t.dbs[db] == nil {
 		return
 	}
-	if k := t.dbs[db][string(key)]; k != nil {
-		t.touch(k)
+	k := t.dbs[db][string(key)]
+	if k == nil {
+		return
+	}
+	for w := k.head; w != nil; {
+		next := w.next
+		if w.due && !e.KS.DB(db).Has(key) {
+			w.due = false
+		} else {
+			w.client.watchDirty = true
+			t.stop(w.client)
+		}
+		w = next
 	}
 }
 
@@ -208,9 +218,12 @@ func (e *Engine) Unwatch(c *Client) {
 	c.watchDirty = false
 }
 
-// expireWatched deletes what the client watches and is due: that is a change.
+// expireWatched marks the client if a key that it watches has fallen due.
 func (e *Engine) expireWatched(c *Client) {
-	for w := c.watched; w != nil && !c.watchDirty; w = w.other {
-		e.KS.DB(w.key.db).Peek([]byte(w.key.key))
+	for w := c.watched; w != nil; w = w.other {
+		if !w.due && e.KS.DB(w.key.db).Due([]byte(w.key.key)) {
+			c.watchDirty = true
+			return
+		}
 	}
 }

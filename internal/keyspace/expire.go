@@ -75,6 +75,18 @@ func (db *DB) due(e object.Entry) bool {
 	return d != 0 && d < db.ks.past
 }
 
+// Has reports whether there is an entry with the key, live or due.
+func (db *DB) Has(key []byte) bool {
+	_, e := db.find(key)
+	return e.Exists()
+}
+
+// Due reports whether there is an entry with the key whose deadline has passed. It stays.
+func (db *DB) Due(key []byte) bool {
+	_, e := db.find(key)
+	return e.Exists() && db.due(e)
+}
+
 // expire deletes a key whose deadline has passed and tells the hooks.
 func (db *DB) expire(h uint64, e object.Entry) {
 	ks := db.ks

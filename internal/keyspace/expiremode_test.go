@@ -138,8 +138,8 @@ func (m *modeModel) walk() {
 	require.Equal(m.t, deadlines, m.db.Expires())
 	seen := 0
 	for cursor := uint64(0); ; {
-		if cursor = m.db.Scan(cursor, func(e object.Entry) {
-			require.True(m.t, m.there(string(e.Key())), "%s is due", e.Key())
+		if cursor = m.db.Scan(cursor, func(e object.Entry, due bool) {
+			require.Equal(m.t, !due, m.there(string(e.Key())), "%s", e.Key())
 			seen++
 		}); cursor == 0 {
 			break

@@ -333,21 +333,22 @@ func (db *DB) StringBytes(e object.Entry, scratch *[24]byte) []byte {
 	return e.StringBytes(db.ks.A, scratch)
 }
 
-// Scan walks the table from cursor. It calls emit for every live entry of one bucket chain and
-// returns the next cursor, 0 at the end. emit must not change the keyspace.
-func (db *DB) Scan(cursor uint64, emit func(e object.Entry)) uint64 {
-	return db.store.scan(cursor, db.emitLive(emit))
+// Scan walks the table from cursor. It calls emit for every entry of one bucket chain, with whether
+// it is due, and returns the next cursor, 0 at the end. emit must not change the keyspace.
+func (db *DB) Scan(cursor uint64, emit func(e object.Entry, due bool)) uint64 {
+	return db.store.scan(cursor, func(r arena.Ref) {
+		e := object.View(db.ks.A, r)
+		emit(e, db.due(e))
+	})
 }
 
 // Each calls emit for every live entry, once each. emit must not change the keyspace. O(n).
-func (db *DB) Each(emit func(e object.Entry)) { db.store.each(db.emitLive(emit)) }
-
-func (db *DB) emitLive(emit func(e object.Entry)) func(r arena.Ref) {
-	return func(r arena.Ref) {
+func (db *DB) Each(emit func(e object.Entry)) {
+	db.store.each(func(r arena.Ref) {
 		if e := object.View(db.ks.A, r); !db.due(e) {
 			emit(e)
 		}
-	}
+	})
 }
 
 // randomTries is how many keys Random looks at before it gives up finding a live one.

@@ -72,7 +72,7 @@ func digestScores(d *Digest, x *Edit) {
 	x.Each(func(el *Element) bool {
 		var pair Digest
 		pair.mixText(el.Name)
-		pair.Mix(resp.AppendDouble17(scratch[:0], el.Score))
+		pair.Mix(resp.AppendShortest(scratch[:0], el.Score))
 		d.Add(pair[:])
 		return true
 	})

@@ -30,6 +30,14 @@ func (h Fields) Deadline(field []byte) (deadline int64, ok bool) {
 	return deadline, true
 }
 
+// AllowDeadlines gives a plain packed hash room for deadlines. Redis does so before it looks at the
+// fields, and OBJECT ENCODING shows it.
+func (h Fields) AllowDeadlines() {
+	if h.Base() == EncListpack {
+		h.toListpackEx()
+	}
+}
+
 // SetDeadline gives a visible field a deadline in unix ms; 0 removes it. Without the field it does
 // nothing. The keyspace must learn of new deadlines (DB.ArmFields).
 func (h Fields) SetDeadline(field []byte, deadline int64) {

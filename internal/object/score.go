@@ -2,6 +2,7 @@ package object
 
 import (
 	"math"
+	"strconv"
 
 	"godwit/internal/resp"
 	"godwit/internal/strtod"
@@ -124,16 +125,16 @@ func shortExponent(b []byte) (e int, ok bool) {
 	return e, true
 }
 
-// AppendScore appends the score as C's printf("%.17g") does. Infinities are inf and -inf.
-func AppendScore(dst []byte, score float64) []byte { return resp.AppendDouble17(dst, score) }
+// AppendScore appends the score as commands show it. Infinities are inf and -inf.
+func AppendScore(dst []byte, score float64) []byte { return resp.AppendDouble(dst, score) }
 
-// AppendPackedScore appends the score as an element of the packed form prints. It differs from
-// AppendScore for whole numbers from 1e17 on.
-func AppendPackedScore(dst []byte, score float64) []byte {
-	if n, ok := wholeScore(score); ok {
-		return appendInt(dst, n)
+// AppendScanned appends the score as ZSCAN shows it for a set in the large form: 17 significant
+// digits, as C's printf("%.17g"). Redis 8 has left it so.
+func AppendScanned(dst []byte, score float64) []byte {
+	if math.IsInf(score, 0) || score > -1e17 && score < 1e17 && score == math.Trunc(score) {
+		return AppendScore(dst, score)
 	}
-	return AppendScore(dst, score)
+	return strconv.AppendFloat(dst, score, 'g', 17, 64)
 }
 
 // wholeScore returns the score as an integer, if it is one that Redis keeps as such: of at most 62
@@ -165,12 +166,6 @@ func scanFloat(b []byte) (f float64, n int, lost bool) {
 	if i < len(b) && (b[i] == '+' || b[i] == '-') {
 		i++
 	}
-	if f, w := scanName(b[i:]); w > 0 {
-		if b[start] == '-' {
-			f = -f
-		}
-		return f, i + w, false
-	}
 	if i+1 < len(b) && b[i] == '0' && b[i+1]|0x20 == 'x' {
 		if w, whole := scanHex(b[i+2:]); w > 0 {
 			i += 2 + w
@@ -183,13 +178,44 @@ func scanFloat(b []byte) (f float64, n int, lost bool) {
 			return f, i, lost
 		}
 	}
+	f, n, lost = scanPlain(b[start:])
+	if n == 0 {
+		return 0, 0, false
+	}
+	return f, start + n, lost
+}
+
+// scanPlain reads the longest number at the start of b as scanFloat does, without spaces and
+// without hexadecimal numbers.
+func scanPlain(b []byte) (f float64, n int, lost bool) {
+	i := 0
+	if len(b) > 0 && (b[0] == '+' || b[0] == '-') {
+		i++
+	}
+	if f, w := scanName(b[i:]); w > 0 {
+		if b[0] == '-' {
+			f = -f
+		}
+		return f, i + w, false
+	}
 	w := scanDecimal(b[i:])
 	if w == 0 {
 		return 0, 0, false
 	}
 	i += w
-	f, lost = convert(b[start:i], isDigit, 'e')
+	f, lost = convert(b[:i], isDigit, 'e')
 	return f, i, lost
+}
+
+// ParsePlain reads a number that is a bound of scores or a weight of SORT. It is decimal, inf or
+// infinity. What is too large is infinite, what is too small is 0, a NUL ends the text, and the
+// empty text is 0. It refuses nan and spaces.
+func ParsePlain(b []byte) (float64, bool) {
+	if n, ok := smallInt(b); ok {
+		return n, true
+	}
+	f, n, _ := scanPlain(b)
+	return f, (n == len(b) || b[n] == 0) && f == f
 }
 
 // scanName reads inf, infinity or nan in any case.

@@ -79,7 +79,8 @@ func TestParseScoreRange(t *testing.T) {
 		{"-inf", "+inf", ScoreRange{-inf, inf, false, false}, true},
 		{"(-inf", "(inf", ScoreRange{-inf, inf, true, true}, true},
 		{"", "(", ScoreRange{0, 0, false, true}, true},
-		{" 1", "( 2", ScoreRange{1, 2, false, true}, true},
+		{" 1", "2", ScoreRange{}, false},
+		{"0", "(0x10", ScoreRange{}, false},
 		{"1e400", "1e-400", ScoreRange{inf, 0, false, false}, true},
 		{"1\x00x", "2\x00", ScoreRange{1, 2, false, false}, true},
 		{"nan", "1", ScoreRange{}, false},
@@ -93,6 +94,28 @@ func TestParseScoreRange(t *testing.T) {
 		require.Equal(t, c.ok, ok, "%q %q", c.min, c.max)
 		if ok {
 			require.Equal(t, c.want, got, "%q %q", c.min, c.max)
+		}
+	}
+}
+
+func TestParsePlain(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		in   string
+		want float64
+		ok   bool
+	}{
+		{"", 0, true}, {"7", 7, true}, {" 7", 0, false}, {"\t-7.5", 0, false}, {"7 ", 0, false},
+		{" ", 0, false}, {"0x10", 0, false}, {"1e3", 1000, true}, {"inf", inf, true},
+		{"-Infinity", -inf, true}, {"infinit", 0, false}, {"nan", 0, false}, {"1e400", inf, true},
+		{"-1e400", -inf, true}, {"1e-400", 0, true}, {"5e-324", 5e-324, true}, {"1e", 0, false},
+		{"3\x00x", 3, true}, {"\x00", 0, true}, {"a", 0, false}, {"1_0", 0, false},
+		{"12345678901234567890", 12345678901234567890, true}, {"+1", 1, true},
+		{"--1", 0, false}, {"+-1", 0, false}, {".5", .5, true}, {"5.", 5, true}, {".", 0, false},
+	} {
+		got, ok := ParsePlain([]byte(c.in))
+		if ok != c.ok || ok && got != c.want {
+			t.Errorf("%q: %v, %v", c.in, got, ok)
 		}
 	}
 }
@@ -113,6 +136,19 @@ func TestParseLexRange(t *testing.T) {
 		if ok {
 			require.Equal(t, c.empty, r.Empty(), "%q %q", c.min, c.max)
 		}
+	}
+}
+
+// TestAppendScanned compares with texts that C's printf("%.17g") printed.
+func TestAppendScanned(t *testing.T) {
+	for f, want := range map[float64]string{
+		0: "0", 1: "1", -3.5: "-3.5", 0.1: "0.10000000000000001",
+		1e16: "10000000000000000", 99999999999999984: "99999999999999984", 1e17: "1e+17",
+		123456789012345680: "1.2345678901234568e+17", 0.00001: "1.0000000000000001e-05",
+		math.MaxFloat64: "1.7976931348623157e+308", 5e-324: "4.9406564584124654e-324",
+		math.Inf(1): "inf", math.Inf(-1): "-inf",
+	} {
+		require.Equal(t, want, string(AppendScanned(nil, f)))
 	}
 }
 

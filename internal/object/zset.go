@@ -134,6 +134,14 @@ func (z SortedSet) Add(
 	return z.addPacked(score, member, flags)
 }
 
+// Reserve prepares the set for n members, whether or not they are new: if they alone are too many
+// for the packed form, the set takes the large one.
+func (z SortedSet) Reserve(n int) {
+	if n > z.H.Lim.ZSetMaxListpackEntries && z.Base() != EncSkiplist {
+		z.grow()
+	}
+}
+
 // decide returns what becomes of a member with the score old: the score to give it and the result.
 func (flags ZAddFlags) decide(old, score float64) (ZAddResult, float64) {
 	if flags&ZAddNX != 0 {
@@ -246,12 +254,15 @@ func (z SortedSet) ByRank(start, stop int, reverse bool) ZIter {
 }
 
 // ByScore iterates over the members with scores in the range, from the highest down if reverse. It
-// skips the first offset of them and yields at most limit (below 0: all). A negative offset leaves
-// none, as in Redis.
+// skips the first offset of them and yields at most limit (below 0: all). A negative offset counts
+// from the end in the large form and leaves none in the packed one, as in Redis.
 func (z SortedSet) ByScore(r ScoreRange, reverse bool, offset, limit int) ZIter {
 	var s span
 	if l, ok := z.large(); ok && !r.Empty() {
 		s = bounds{l: l, score: &r}.near(reverse, offset, limit)
+		if offset < 0 {
+			offset += s.n
+		}
 	} else {
 		s = z.scoreSpan(&r)
 	}
@@ -263,6 +274,9 @@ func (z SortedSet) ByLex(r LexRange, reverse bool, offset, limit int) ZIter {
 	var s span
 	if l, ok := z.large(); ok && !r.Empty() {
 		s = bounds{l: l, lex: &r}.near(reverse, offset, limit)
+		if offset < 0 {
+			offset += s.n
+		}
 	} else {
 		s = z.lexSpan(&r)
 	}

@@ -91,6 +91,9 @@ func naive(all []scored, reverse bool, offset, limit int, in func(scored) bool) 
 	if reverse {
 		slices.Reverse(out)
 	}
+	if offset < 0 {
+		offset += len(out)
+	}
 	if offset < 0 || offset >= len(out) {
 		return nil
 	}

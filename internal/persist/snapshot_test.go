@@ -88,7 +88,7 @@ func contents(ks *keyspace.Keyspace) map[string]string {
 	for i := range ks.Databases() {
 		db := ks.DB(i)
 		for cursor := uint64(0); ; {
-			cursor = db.Scan(cursor, func(e object.Entry) {
+			cursor = db.Scan(cursor, func(e object.Entry, _ bool) {
 				m[fmt.Sprintf("%d %s", i, e.Key())] = fmt.Sprintf("%d %s", e.Deadline(),
 					text(ks, e))
 			})

@@ -79,13 +79,13 @@ func BenchmarkWriteReplies16(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(16*b.N), "ns/reply")
 }
 
-func BenchmarkAppendDouble17(b *testing.B) {
+func BenchmarkAppendDouble(b *testing.B) {
 	for _, f := range []float64{12345, 0.1} {
 		b.Run(fmt.Sprint(f), func(b *testing.B) {
 			var dst []byte
 			b.ReportAllocs()
 			for b.Loop() {
-				dst = AppendDouble17(dst[:0], f)
+				dst = AppendDouble(dst[:0], f)
 			}
 		})
 	}

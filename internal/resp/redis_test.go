@@ -171,7 +171,8 @@ func seeded(t *testing.T) *rand.Rand {
 // TestDoublesAgainstRedis stores doubles as scores and compares the replies in both protocols. The
 // set is a skiplist: a listpack would keep -0 as the integer 0.
 func TestDoublesAgainstRedis(t *testing.T) {
-	sock := startRedis(t, "--zset-max-listpack-entries", "0")
+	redis := testserver.Redis
+	sock := redis.Start(t, "", "--zset-max-listpack-entries", "0").Socket
 	c, err := client.Dial("unix", sock)
 	if err != nil {
 		t.Fatal(err)
@@ -184,14 +185,20 @@ func TestDoublesAgainstRedis(t *testing.T) {
 		}
 		fs := []float64{0, math.Copysign(0, -1), 1, 1e16, 1e17, -1e17, 1e17 - 16, 1e15 + 0.5, 0.1,
 			0.0001, 0.00001, math.MaxFloat64, math.SmallestNonzeroFloat64, math.Inf(1),
-			math.Inf(-1)}
-		for range 2000 {
+			math.Inf(-1), 1 << 62, 1<<62 + 1024, -1 << 63}
+		for range 4000 {
 			f := math.Float64frombits(rnd.Uint64())
-			switch rnd.IntN(3) {
+			switch rnd.IntN(6) {
 			case 0:
 				f = float64(rnd.Int64()>>rnd.IntN(63)) / float64(int64(1)<<rnd.IntN(10))
 			case 1:
 				f = math.Round(rnd.NormFloat64()*1e6) / 1e3
+			case 2:
+				f = float64(rnd.IntN(1e6)) * math.Pow(10, float64(rnd.IntN(50)-25))
+			case 3:
+				f = math.Pow(10, float64(15+rnd.IntN(8))) + float64(rnd.IntN(1e6))
+			case 4:
+				f = math.Float64frombits(rnd.Uint64() >> 12) // subnormal
 			}
 			if !math.IsNaN(f) {
 				fs = append(fs, f)
@@ -210,7 +217,7 @@ func TestDoublesAgainstRedis(t *testing.T) {
 			w := resp.Writer{Proto: proto}
 			w.Double(f)
 			if want := out[3*i+2].Append(nil); !bytes.Equal(w.Buf, want) {
-				t.Fatalf("RESP%d, %v: %q, Redis answers %q", proto, f, w.Buf, want)
+				redis.TB(t).Fatalf("RESP%d, %v: %q, Redis answers %q", proto, f, w.Buf, want)
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package resp
 
 import (
-	"math"
 	"strconv"
 	"strings"
 
@@ -152,13 +151,13 @@ func (w *Writer) Attr(pairs int) bool {
 	return true
 }
 
-// Double appends f with 17 significant digits (see AppendDouble17).
+// Double appends f with the fewest digits (see AppendDouble).
 func (w *Writer) Double(f float64) {
 	var tmp [32]byte
-	w.DoubleText(AppendDouble17(tmp[:0], f))
+	w.DoubleText(AppendDouble(tmp[:0], f))
 }
 
-// DoubleText appends a number that the caller has formatted (the coordinates of GEOPOS) as the
+// DoubleText appends a number that the caller has formatted (the long doubles of INCREX) as the
 // protocol's double. Not all numbers are sent this way: INCRBYFLOAT and GEODIST answer with bulk
 // strings in RESP3 too.
 func (w *Writer) DoubleText(num []byte) {
@@ -212,29 +211,6 @@ func (w *Writer) Verbatim(ext, s string) {
 
 // Raw appends bytes that are already a reply.
 func (w *Writer) Raw(b []byte) { w.Buf = append(w.Buf, b...) }
-
-// AppendDouble17 appends f as C's printf("%.17g") does, the form in which Redis 7.0 sends scores
-// and other doubles. These are enough digits to read back the same value, not the fewest (0.1 is
-// sent as 0.10000000000000001). Infinities are inf and -inf. A NaN is nan whatever its sign bit,
-// because no client reads "-nan".
-func AppendDouble17(dst []byte, f float64) []byte {
-	// Whole numbers are the usual scores. Below 1e17, %.17g writes them in full. Zero is left to
-	// the slow path because of -0.
-	if f > -1e17 && f < 1e17 && f != 0 {
-		if n := int64(f); float64(n) == f {
-			return strconv.AppendInt(dst, n, 10)
-		}
-	}
-	switch {
-	case math.IsNaN(f):
-		return append(dst, "nan"...)
-	case math.IsInf(f, 1):
-		return append(dst, "inf"...)
-	case math.IsInf(f, -1):
-		return append(dst, "-inf"...)
-	}
-	return strconv.AppendFloat(dst, f, 'g', 17, 64)
-}
 
 // appendHeader appends a type byte, a length and CRLF. redcon has no function for the RESP3 types.
 func appendHeader(dst []byte, kind byte, n int) []byte {

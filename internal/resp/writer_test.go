@@ -46,7 +46,7 @@ func writerTests() []writerTest {
 		}, ":1\r\n", "|1\r\n+k\r\n+v\r\n:1\r\n"},
 		{"Double", func(w *Writer) {
 			w.Double(0.1)
-		}, "$19\r\n0.10000000000000001\r\n", ",0.10000000000000001\r\n"},
+		}, "$3\r\n0.1\r\n", ",0.1\r\n"},
 		{"Double infinite", func(w *Writer) {
 			w.Double(math.Inf(-1))
 		}, "$4\r\n-inf\r\n", ",-inf\r\n"},
@@ -84,30 +84,6 @@ func TestWriter(t *testing.T) {
 			if n != 0 && tt.name != "Simple" && tt.name != "Error" {
 				t.Errorf("%s, RESP%d: %v allocations", tt.name, proto, n)
 			}
-		}
-	}
-}
-
-// TestAppendDouble17 compares with texts that C's printf("%.17g") printed.
-func TestAppendDouble17(t *testing.T) {
-	tests := []struct {
-		f    float64
-		want string
-	}{
-		{0, "0"}, {math.Copysign(0, -1), "-0"}, {1, "1"}, {-1, "-1"}, {3.5, "3.5"},
-		{0.1, "0.10000000000000001"}, {100, "100"}, {1e15, "1000000000000000"},
-		{1e16, "10000000000000000"}, {99999999999999984, "99999999999999984"}, {1e17, "1e+17"},
-		{-1e17, "-1e+17"}, {123456789012345680, "1.2345678901234568e+17"}, {1e100, "1e+100"},
-		{0.0001, "0.0001"}, {0.00001, "1.0000000000000001e-05"},
-		{1.5e-7, "1.4999999999999999e-07"}, {math.MaxFloat64, "1.7976931348623157e+308"},
-		{math.SmallestNonzeroFloat64, "4.9406564584124654e-324"},
-		{3.141592653589793, "3.1415926535897931"}, {1e9 + 0.25, "1000000000.25"},
-		{math.Inf(1), "inf"}, {math.Inf(-1), "-inf"}, {math.NaN(), "nan"},
-		{math.Copysign(math.NaN(), -1), "nan"},
-	}
-	for _, tt := range tests {
-		if got := string(AppendDouble17([]byte("x"), tt.f)); got != "x"+tt.want {
-			t.Errorf("%v: %s, want %s", tt.f, got, tt.want)
 		}
 	}
 }

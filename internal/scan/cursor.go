@@ -26,19 +26,19 @@ func NextCursor(cursor, mask uint64) uint64 {
 	return bits.Reverse64(bits.Reverse64(cursor) + 1)
 }
 
-// ParseCursor reads a cursor argument the way strtoul(3) in base 10 does, as the whole argument: an
-// optional sign, then digits. A negative number wraps modulo 2^64. The empty string is 0. A NUL
-// byte ends the number. It reports false for leading white space, for any other byte, and for a
-// magnitude of 2^64 or more; callers then answer "ERR invalid cursor".
+// ParseCursor reads a cursor argument as strtoul(3) does in base 10: white space, an optional sign,
+// digits, up to the end or a NUL byte. A negative number wraps modulo 2^64. It reports false for
+// any other byte, without digits, for a magnitude of 2^64 or more, and for the usual form of a
+// negative 64-bit integer, which Redis tries first; callers then answer "ERR invalid cursor".
 func ParseCursor(b []byte) (uint64, bool) {
-	if len(b) == 0 || b[0] == 0 {
-		return 0, true
+	i := 0
+	for i < len(b) && (b[i] == ' ' || '\t' <= b[i] && b[i] <= '\r') {
+		i++
 	}
 	neg := false
-	i := 0
-	if b[0] == '+' || b[0] == '-' {
-		neg = b[0] == '-'
-		i = 1
+	if i < len(b) && (b[i] == '+' || b[i] == '-') {
+		neg = b[i] == '-'
+		i++
 	}
 	var v uint64
 	first := i
@@ -54,6 +54,9 @@ func ParseCursor(b []byte) (uint64, bool) {
 		return 0, false
 	}
 	if neg {
+		if b[0] == '-' && b[1] != '0' && v <= 1<<63 {
+			return 0, false
+		}
 		v = -v
 	}
 	return v, true

@@ -18,7 +18,7 @@ type realServer struct {
 
 func startRealServer(t *testing.T) *realServer {
 	t.Helper()
-	return &realServer{t, testserver.StartRedis(t, "").Client(t)}
+	return &realServer{t, testserver.Redis.Start(t, "").Client(t)}
 }
 
 // do sends one command and returns the strings of its reply, with nested ones flattened. Errors

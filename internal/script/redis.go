@@ -57,7 +57,7 @@ func (s *State) args(L *lua.LState, n int) bool {
 		case lua.LString:
 			b = append(b, t...)
 		case lua.LNumber:
-			b = seventeen(b, float64(t))
+			b = appendArgument(b, float64(t))
 		default:
 			return false
 		}

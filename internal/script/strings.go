@@ -3,10 +3,11 @@ package script
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"godwit/internal/resp"
 )
 
 func (s *State) openString() {
@@ -322,10 +323,13 @@ func quote(b []byte, str string) []byte {
 	return append(b, '"')
 }
 
-// seventeen formats a number like C's %.17g: numbers become arguments of commands this way.
-func seventeen(b []byte, n float64) []byte {
-	if n == math.Trunc(n) && math.Abs(n) < 1e15 && !(n == 0 && math.Signbit(n)) {
-		return strconv.AppendInt(b, int64(n), 10)
+// appendArgument appends a number as it becomes an argument of a command: like a score.
+func appendArgument(b []byte, n float64) []byte {
+	switch {
+	case n == 0: // or -0
+		return append(b, '0')
+	case math.IsNaN(n):
+		return appendG(b, n, 17)
 	}
-	return appendG(b, n, 17)
+	return resp.AppendDouble(b, n)
 }

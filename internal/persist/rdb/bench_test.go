@@ -109,7 +109,7 @@ func benchEncode(b *testing.B, ks *keyspace.Keyspace, compress bool) {
 	for b.Loop() {
 		size = 0
 		for cursor, more := uint64(0), true; more; more = cursor != 0 {
-			cursor = db.Scan(cursor, func(en object.Entry) { e.Record(ks.Heap, en) })
+			cursor = db.Scan(cursor, func(en object.Entry, _ bool) { e.Record(ks.Heap, en) })
 			if len(e.B) > 64<<10 {
 				size += len(e.B)
 				e.B = e.B[:0]
@@ -130,7 +130,9 @@ func BenchmarkCommands(b *testing.B) {
 			var c Commands
 			for b.Loop() {
 				for cursor, more := uint64(0), true; more; more = cursor != 0 {
-					cursor = ks.DB(0).Scan(cursor, func(en object.Entry) { c.Record(ks.Heap, en) })
+					cursor = ks.DB(0).Scan(cursor, func(en object.Entry, _ bool) {
+						c.Record(ks.Heap, en)
+					})
 					c.B = c.B[:0]
 				}
 			}

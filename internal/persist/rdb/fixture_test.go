@@ -196,8 +196,10 @@ func stripDeadlines(db *keyspace.DB, key []byte) {
 func image(db *keyspace.DB) map[string]string {
 	m := map[string]string{}
 	for cursor, more := uint64(0), true; more; more = cursor != 0 {
-		cursor = db.Scan(cursor, func(e object.Entry) {
-			m[string(e.Key())] = fmt.Sprint(e.Type(), " ", e.Deadline(), " ", content(db, e))
+		cursor = db.Scan(cursor, func(e object.Entry, due bool) {
+			if !due {
+				m[string(e.Key())] = fmt.Sprint(e.Type(), " ", e.Deadline(), " ", content(db, e))
+			}
 		})
 	}
 	return m
@@ -260,7 +262,7 @@ func encodeAll(ks *keyspace.Keyspace, compress bool) []byte {
 		e.Resize(db.Len(), db.Expires())
 		seen := map[string]bool{} // a table that shrinks on the way shows a key twice
 		for cursor, more := uint64(0), true; more; more = cursor != 0 {
-			cursor = db.Scan(cursor, func(en object.Entry) {
+			cursor = db.Scan(cursor, func(en object.Entry, _ bool) {
 				if seen[string(en.Key())] {
 					return
 				}

@@ -106,7 +106,7 @@ func TestDumpRestore(t *testing.T) {
 	back := newKeyspace(t, redisLimits(), seed)
 	for i := range 3 {
 		for cursor, more := uint64(0), true; more; more = cursor != 0 {
-			cursor = ks.DB(i).Scan(cursor, func(en object.Entry) {
+			cursor = ks.DB(i).Scan(cursor, func(en object.Entry, _ bool) {
 				e := Encoder{Compress: rng.IntN(2) == 0}
 				Dump(&e, ks.Heap, en)
 				v, err := Restore(e.B, true)

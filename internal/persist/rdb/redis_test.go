@@ -69,7 +69,9 @@ func (s *redisServer) content(kind, key string) string {
 		slices.Sort(out)
 	case "zset":
 		for pair := range slices.Chunk(s.do("ZRANGE", key, 0, -1, "WITHSCORES").Strings(), 2) {
-			out = append(out, pair[0]+pair[1])
+			score, ok := object.ParseScore([]byte(pair[1])) // 7.0 prints more digits
+			require.True(s.t, ok)
+			out = append(out, string(object.AppendScore([]byte(pair[0]), score+0)))
 		}
 	case "hash":
 		for pair := range slices.Chunk(s.do("HGETALL", key).Strings(), 2) {
