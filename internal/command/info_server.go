@@ -25,6 +25,8 @@ func infoServer(b engine.Build) func(t *infoText) {
 		t.num("arch_bits", strconv.IntSize)
 		t.str("monotonic_clock", "Go runtime")
 		t.str("multiplexing_api", multiplexer())
+		t.str("atomicvar_api", "sync/atomic")
+		t.str("gcc_version", "0.0.0") // what Redis says if another compiler has made it
 		t.str("go_version", runtime.Version())
 		t.num("process_id", int64(os.Getpid()))
 		t.str("process_supervised", directive(e, "supervised"))

@@ -23,6 +23,9 @@ type Engine struct {
 	KS    *keyspace.Keyspace
 	Stats Stats
 
+	// Threads are the event loops, which the server makes.
+	Threads []ThreadStats
+
 	// Slowlog and Latency belong to SLOWLOG, LATENCY and INFO.
 	Slowlog metrics.Slowlog
 	Latency metrics.Events

@@ -24,6 +24,7 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 	w := e.writerOf(c)
 	*ctx = Ctx{Writer: w, E: e, Client: c, DB: c.db, Args: argv, Now: e.now}
 	e.current = c
+	began := e.lastNs
 	if c.Origin == OriginMaster {
 		done = e.dispatchTimeless(ctx)
 	} else {
@@ -40,6 +41,7 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 	if len(e.blocking.ready) > 0 && e.script.run == nil {
 		e.serve()
 	}
+	e.Stats.Loop.CommandNanos += e.lastNs - began
 	return done
 }
 

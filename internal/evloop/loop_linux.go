@@ -34,6 +34,7 @@ type Loop struct {
 
 	timers timers
 	start  time.Time
+	waited time.Duration // in blocking waits, in all
 }
 
 // slot is what the loop knows of a descriptor. gen counts the Adds of that number. Events carry it
@@ -179,7 +180,9 @@ func (l *Loop) Poll(timeout time.Duration) (n int, err error) {
 func (l *Loop) wait(timeout time.Duration) (int, error) {
 	n, errno := epollWaitNow(l.epfd, l.events)
 	if n == 0 && timeout != 0 && errno == 0 {
+		began := l.elapsed()
 		n, errno = l.block(timeout)
+		l.waited += l.elapsed() - began
 	}
 	if errno != 0 && errno != syscall.EINTR {
 		return 0, fmt.Errorf("epoll_wait: %w", errno)
@@ -195,6 +198,9 @@ func (l *Loop) block(timeout time.Duration) (n int, errno syscall.Errno) {
 	l.asleep.Store(false)
 	return n, errno
 }
+
+// Waited returns for how long the loop has slept in Poll so far.
+func (l *Loop) Waited() time.Duration { return l.waited }
 
 func (l *Loop) elapsed() time.Duration { return time.Since(l.start) }
 

@@ -243,3 +243,18 @@ func BenchmarkRecord(b *testing.B) {
 		i += 37
 	}
 }
+
+func TestRateOfMeans(t *testing.T) {
+	var r Rate
+	r.Start(10, 1000)
+	for i := range int64(16) {
+		r.SampleMean(10+(i+1)*4, 1000+(i+1)*200)
+	}
+	if r.Mean() != 50 {
+		t.Errorf("%d", r.Mean())
+	}
+	r.SampleMean(10+16*4, 9000) // nothing was added
+	if r.Mean() != 50*15/16 {
+		t.Errorf("%d after an empty sample", r.Mean())
+	}
+}

@@ -144,7 +144,9 @@ func (a *AOF) write(now int64, limit int, syncing bool) bool {
 			a.out.B = nil
 		}
 	}
-	a.writeLatency(time.Since(start).Milliseconds(), syncing)
+	took := time.Since(start)
+	a.spent += took
+	a.writeLatency(took.Milliseconds(), syncing)
 	a.postponed = 0
 	if ok && a.writeErr != nil {
 		a.writeErr = nil
@@ -256,6 +258,7 @@ func (a *AOF) syncByPolicy(now int64, syncing bool) {
 			return
 		}
 		a.cost = time.Since(start)
+		a.spent += a.cost
 		if ms := a.cost.Milliseconds(); ms > 0 {
 			a.o.Latency("aof-fsync-always", ms)
 		}

@@ -83,6 +83,7 @@ func New(e *engine.Engine, o Options) (*Server, error) {
 			s.loops = append(s.loops, l)
 		}
 	}
+	e.Threads = make([]engine.ThreadStats, len(s.loops))
 	e.Shutdown = s.shutdown
 	e.Alarm = s.alarm
 	e.Wake = s.wake
