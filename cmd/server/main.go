@@ -116,6 +116,7 @@ func serve(cfg *config.Config, log *logging.Logger) int {
 		return 1
 	}
 	store.Close()
+	srv.Again()
 	return 0
 }
 

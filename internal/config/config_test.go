@@ -544,7 +544,7 @@ func FuzzParseFile(f *testing.F) {
 			}
 			return
 		}
-		out := c.rewrite(text, nil)
+		out := c.rewrite(text, nil, false)
 		again, err := load(out)
 		if err != nil {
 			t.Fatalf("%q was rewritten to %q: %v", text, out, err)
@@ -553,7 +553,7 @@ func FuzzParseFile(f *testing.F) {
 		if a, b := fmt.Sprint(c.Get([]byte("*"))), fmt.Sprint(again.Get([]byte("*"))); a != b {
 			t.Fatalf("%q: %s\nrewritten to %q: %s", text, a, out, b)
 		}
-		if twice := again.rewrite(out, nil); twice != out {
+		if twice := again.rewrite(out, nil, false); twice != out {
 			t.Fatalf("%q, then %q", out, twice)
 		}
 	})

@@ -8,7 +8,7 @@ import (
 )
 
 // ClientFlagLetters lists all letters that CLIENT LIST may show in flags.
-const ClientFlagLetters = "OSMPxbtRBdcuAUreTN"
+const ClientFlagLetters = "OSMPxbtRBdcuAUreTIN"
 
 // FlagLetters returns the letters of the client's flags, "N" if there are none.
 func (cl *Client) FlagLetters() string {
@@ -24,6 +24,7 @@ func (cl *Client) FlagLetters() string {
 		{'t', track != nil}, {'R', track != nil && track.Broken},
 		{'B', track != nil && track.Bcast}, {'d', cl.WatchDirty()}, {'c', cl.CloseAfterReply},
 		{'A', cl.CloseASAP}, {'U', cl.Unix}, {'e', cl.NoEvict}, {'T', cl.NoTouch},
+		{'I', cl.Internal},
 	} {
 		if f.on {
 			b = append(b, f.letter)

@@ -197,6 +197,9 @@ func (e *Engine) ResetStats() {
 		PeakMemoryAt: e.Stats.PeakMemoryAt}
 	e.KS.Stats, e.KS.A.Moves = keyspace.Stats{}, arena.Moves{}
 	clear(e.errs)
+	if h := e.script.host; h != nil {
+		h.Evicted = 0
+	}
 	for i := range e.Threads {
 		e.Threads[i].Reads, e.Threads[i].Writes = 0, 0
 	}

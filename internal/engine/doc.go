@@ -60,6 +60,7 @@
 //	eviction.go         making room for a command
 //	oom.go              what the system refuses
 //
+//	debugging.go        what DEBUG switches and shows
 //	gates.go            what may refuse a command
 //	call.go             running a handler and accounting for it
 //	nested.go           EXEC: commands within a command

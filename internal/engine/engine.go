@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"godwit/internal/arena"
 	"godwit/internal/config"
@@ -47,6 +48,9 @@ type Engine struct {
 	// engine does not apply itself: listeners, log file and so on. An error undoes the change. The
 	// server sets it.
 	Reconfigure func(names []string) error
+	// Restart ends the process and starts it again after a while: in order, with everything saved,
+	// or at once. The server sets it.
+	Restart func(graceful bool, delay time.Duration) error
 	// Alarm is called when a new deadline is the earliest of all (see UntilTimeout), to wake a loop
 	// that would sleep longer. The server sets it.
 	Alarm func()
@@ -98,6 +102,9 @@ type Engine struct {
 	waiters   atomic.Int32 // of the executor
 	between   *sync.Cond   // over mu: a busy script is over
 	ended     bool         // nothing runs any more; see End
+
+	// Debug holds what DEBUG has switched.
+	Debug DebugSwitches
 }
 
 // RunID returns 40 hexadecimal characters that identify this run of the server.

@@ -44,6 +44,7 @@ func (ks *Keyspace) newStore() *store {
 		Hash:    func(r arena.Ref) uint64 { return ks.Hash(object.View(ks.A, r).Key()) },
 		Match:   ks.match,
 		MayGrow: ks.tableFits,
+		Fixed:   func() bool { return ks.KeepTables },
 	})}
 }
 

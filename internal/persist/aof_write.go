@@ -132,6 +132,7 @@ func (a *AOF) postpone(now int64) bool {
 // a failure the file ends where a piece ended, if that can be had.
 func (a *AOF) write(now int64, limit int, syncing bool) bool {
 	start := time.Now()
+	time.Sleep(a.sleep)
 	ok := true
 	for ok && len(a.full) > 0 && limit > 0 {
 		limit -= len(a.full[0])

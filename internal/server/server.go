@@ -63,6 +63,7 @@ type Server struct {
 	gos       map[*goConn]struct{}
 	listeners []*listener
 	pidFile   string
+	again     *time.Duration // DEBUG RESTART: start again, so long after the end
 }
 
 // New returns a server for the engine, and sets what the engine wants of it: Shutdown, Dialer and
@@ -85,6 +86,7 @@ func New(e *engine.Engine, o Options) (*Server, error) {
 	}
 	e.Threads = make([]engine.ThreadStats, len(s.loops))
 	e.Shutdown = s.shutdown
+	e.Restart = s.restart
 	e.Alarm = s.alarm
 	e.Wake = s.wake
 	e.ServeOthers = s.serveOthers
