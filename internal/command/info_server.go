@@ -42,6 +42,7 @@ func infoServer(b engine.Build) func(t *infoText) {
 		t.str("config_file", e.Cfg.File)
 		t.num("io_threads_active", boolInt(e.Cfg.IOThreads > 1))
 		listeners(t)
+		t.str("availability_zone", e.Cfg.AvailabilityZone)
 	}
 }
 

@@ -30,6 +30,7 @@ type Config struct {
 	TCPBacklog      int
 	ProtectedMode   bool
 	UnixSocket      string
+	UnixSocketGroup string
 	UnixSocketPerm  int // 0: leave it to the umask
 	Timeout         int // seconds a client may idle; 0: for ever
 	TCPKeepalive    int // seconds; 0: off
@@ -58,6 +59,10 @@ type Config struct {
 	SyslogEnabled     bool
 	SyslogIdent       string
 	SyslogFacility    string
+	LogFormat         logging.Format
+	LogStamp          logging.Stamp
+	AlwaysShowLogo    bool
+	AvailabilityZone  string
 	SetProcTitle      bool // show a title in place of the command line
 	ProcTitleTemplate string
 	Databases         int

@@ -146,8 +146,6 @@ func ignoredTable() []Directive {
 		ignored("io-threads-do-reads", "no", Immutable,
 			"every event loop reads for its own clients",
 			yesNo(held[bool]("io-threads-do-reads"))),
-		ignored("always-show-logo", "no", Immutable, "Godwit has no logo",
-			yesNo(held[bool]("always-show-logo"))),
 		ignored("crash-log-enabled", "yes", 0, "a crash always leaves a report in the log",
 			yesNo(held[bool]("crash-log-enabled"))),
 		ignored("tls-prefer-server-ciphers", "no", 0, "Go's TLS orders ciphers itself",

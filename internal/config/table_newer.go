@@ -1,7 +1,13 @@
 package config
 
-// The directives below came with Redis versions after 7.0, or with Valkey. Nothing reads them.
-// CONFIG GET shows Valkey's only when asked for them by name, since Redis has no such rows.
+import (
+	"slices"
+
+	"godwit/internal/logging"
+)
+
+// The directives below came with Redis versions after 7.0, or with Valkey. CONFIG GET shows those
+// of Valkey only when asked for them by name, since Redis has no such rows.
 
 func newerTable() []Directive {
 	return []Directive{
@@ -29,7 +35,7 @@ func newerTable() []Directive {
 }
 
 func valkeyTable() []Directive {
-	rows := append(valkeyServerTable(), valkeyClusterTable()...)
+	rows := slices.Concat(valkeyActingTable(), valkeyServerTable(), valkeyClusterTable())
 	for i := range rows {
 		rows[i].Flags |= Hidden
 	}
@@ -51,8 +57,6 @@ func valkeyServerTable() []Directive {
 		return ignored(name, def, 0, why, integer(0, high, held[int64](name)))
 	}
 	return []Directive{
-		ignored("availability-zone", "", 0, "clients are not told it",
-			str(held[string]("availability-zone"))),
 		small("active-defrag-cycle-us", "500",
 			"its duty is set by active-defrag-cycle-min and -max", 100000),
 		size("commandlog-request-larger-than", "1048576", noCommandlog, -1),
@@ -72,11 +76,6 @@ func valkeyServerTable() []Directive {
 			yesNo(held[bool]("import-mode"))),
 		ignored("io-threads-always-active", "no", 0, "every event loop serves its own clients",
 			yesNo(held[bool]("io-threads-always-active"))),
-		ignored("log-format", "legacy", 0, "log lines have Redis's form",
-			choice([]string{"legacy", "logfmt", "json"}, held[string]("log-format"))),
-		ignored("log-timestamp-format", "legacy", 0, "log lines have Redis's form",
-			choice([]string{"legacy", "iso8601", "milliseconds"},
-				held[string]("log-timestamp-format"))),
 		ignored("lua-enable-insecure-api", "no", Protected,
 			"newproxy, getfenv and setfenv are not there",
 			yesNo(held[bool]("lua-enable-insecure-api"))),
@@ -99,8 +98,26 @@ func valkeyServerTable() []Directive {
 			choice([]string{"CN", "URI", "off"}, held[string]("tls-auth-clients-user"))),
 		small("tls-auto-reload-interval", "0", "CONFIG SET of tls-cert-file reads it again",
 			maxInt),
-		ignored("unixsocketgroup", "", Immutable, "the socket has the group of the process",
-			str(held[string]("unixsocketgroup"))),
+	}
+}
+
+// valkeyActingTable lists the directives of Valkey that do here what they do there.
+func valkeyActingTable() []Directive {
+	return []Directive{
+		{Name: "availability-zone",
+			Doc:   "Where the server is, for clients that ask.",
+			value: str(func(c *Config) *string { return &c.AvailabilityZone })},
+		{Name: "log-format", Default: "legacy",
+			Doc: "Form of log lines.",
+			value: enum([]string{"legacy", "logfmt", "json"},
+				func(c *Config) *logging.Format { return &c.LogFormat })},
+		{Name: "log-timestamp-format", Default: "legacy",
+			Doc: "Form of the time in log lines.",
+			value: enum([]string{"legacy", "iso8601", "milliseconds"},
+				func(c *Config) *logging.Stamp { return &c.LogStamp })},
+		{Name: "unixsocketgroup", Flags: Immutable,
+			Doc:   "Group of the unix socket; empty leaves it to the process.",
+			value: str(func(c *Config) *string { return &c.UnixSocketGroup })},
 	}
 }
 

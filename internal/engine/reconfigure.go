@@ -34,6 +34,7 @@ func (e *Engine) ConfigChanged(names []string) error {
 	e.KS.P, e.mem.refused = e.params(), false
 	e.Slowlog.SetMax(int(e.Cfg.SlowlogMaxLen))
 	e.Log.SetLevel(e.Cfg.LogLevel)
+	e.Log.SetFormat(e.Cfg.LogFormat, e.Cfg.LogStamp)
 	e.access.log.Trim(int(e.Cfg.ACLLogMaxLen))
 	if slices.Contains(names, "requirepass") {
 		e.ApplyRequirePass()
