@@ -164,7 +164,7 @@ func infoKeyspace(t *infoText) {
 		if db.Len() == 0 {
 			continue
 		}
-		fmt.Fprintf(&t.b, "db%d:keys=%d,expires=%d,avg_ttl=%d\r\n", i, db.Len(), db.Expires(),
-			db.AvgTTL())
+		fmt.Fprintf(&t.b, "db%d:keys=%d,expires=%d,avg_ttl=%d,subexpiry=%d\r\n", i, db.Len(),
+			db.Expires(), db.AvgTTL(), db.TimedHashes())
 	}
 }

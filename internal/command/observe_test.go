@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -221,6 +222,50 @@ func TestSlowlogEntries(t *testing.T) {
 	}
 	if set[4].Str != "1.2.3.4:5" || set[5].Str != "me" || auth[0].Int != set[0].Int+1 {
 		t.Errorf("entry %v", set)
+	}
+	if len(set) != 7 || set[6].Int != 3 {
+		t.Errorf("entry %v without the number of arguments", set)
+	}
+	run(t, l, "config", "set", "slowlog-entry-max-argc", "2", "slowlog-entry-max-string-len", "3")
+	run(t, l, "sadd", "s", "1", "2", "3")
+	sadd := run(t, l, "slowlog", "get", "1").Elems[0].Elems
+	if sadd[3].Elems[0].Str != "sad... (1 more bytes)" ||
+		sadd[3].Elems[1].Str != "... (4 more arguments)" || sadd[6].Int != 5 {
+		t.Errorf("entry %v", sadd)
+	}
+}
+
+// TestLargeCommands checks what COMMANDLOG says of large requests and replies, and of those within
+// a transaction.
+func TestLargeCommands(t *testing.T) {
+	l := debugLocal(t)
+	run(t, l, "config", "set", "commandlog-request-larger-than", "60",
+		"commandlog-reply-larger-than", "57")
+	run(t, l, "commandlog", "reset", "large-request")
+	value := strings.Repeat("x", 50)
+	run(t, l, "set", "k", value)
+	run(t, l, "get", "k")
+	run(t, l, "multi")
+	run(t, l, "set", "k2", value)
+	run(t, l, "get", "k")
+	run(t, l, "exec")
+	for log, want := range map[string][]string{
+		"large-reply":   {"get k 57", "get k 57"},
+		"large-request": {"set k2  78", "set k  77"},
+	} {
+		var got []string
+		for _, e := range run(t, l, "commandlog", "get", "-1", log).Elems {
+			words := []string{}
+			for _, a := range e.Elems[3].Elems {
+				words = append(words, strings.TrimRight(a.Str, "x"))
+			}
+			if words[0] != "commandlog" {
+				got = append(got, fmt.Sprint(strings.Join(words, " "), " ", e.Elems[2].Int))
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", log, got, want)
+		}
 	}
 }
 

@@ -136,6 +136,12 @@ type Config struct {
 	// Observation.
 	SlowlogLogSlowerThan    int64 // µs; negative: off
 	SlowlogMaxLen           int64
+	SlowlogEntryArgc        int
+	SlowlogEntryLen         int64
+	LargeRequest            int64 // bytes; negative: off
+	LargeRequestMaxLen      int64
+	LargeReply              int64 // bytes; negative: off
+	LargeReplyMaxLen        int64
 	LatencyMonitorThreshold int64 // ms; 0: off
 	LatencyTracking         bool
 	LatencyPercentiles      []float64

@@ -44,25 +44,17 @@ func valkeyTable() []Directive {
 
 // Reasons that several of Valkey's directives share.
 const (
-	noCommandlog    = "there is no log of large requests and replies"
 	noRDMA          = "there is no RDMA"
 	noCopyAvoidance = "replies are not handed to other threads"
 )
 
 func valkeyServerTable() []Directive {
-	size := func(name, def, why string, low int64) Directive {
-		return ignored(name, def, 0, why, integer(low, maxLong, held[int64](name)))
-	}
 	small := func(name, def, why string, high int64) Directive {
 		return ignored(name, def, 0, why, integer(0, high, held[int64](name)))
 	}
 	return []Directive{
 		small("active-defrag-cycle-us", "500",
 			"its duty is set by active-defrag-cycle-min and -max", 100000),
-		size("commandlog-request-larger-than", "1048576", noCommandlog, -1),
-		size("commandlog-large-request-max-len", "128", noCommandlog, 0),
-		size("commandlog-reply-larger-than", "1048576", noCommandlog, -1),
-		size("commandlog-large-reply-max-len", "128", noCommandlog, 0),
 		ignored("debug-context", "", 0, "it is for tests of Valkey",
 			str(held[string]("debug-context"))),
 		ignored("enable-debug-assert", "no", Immutable, "it is for tests of Valkey",
@@ -101,12 +93,31 @@ func valkeyServerTable() []Directive {
 	}
 }
 
-// valkeyActingTable lists the directives of Valkey that do here what they do there.
+// valkeyActingTable lists the directives of Valkey that do here what they do there, and those of
+// Redis versions after 8.0.
 func valkeyActingTable() []Directive {
 	return []Directive{
 		{Name: "availability-zone",
 			Doc:   "Where the server is, for clients that ask.",
 			value: str(func(c *Config) *string { return &c.AvailabilityZone })},
+		{Name: "commandlog-request-larger-than", Default: "1048576",
+			Doc:   "Bytes from which a command enters the log of large requests; -1 none.",
+			value: integer(-1, maxLong, func(c *Config) *int64 { return &c.LargeRequest })},
+		{Name: "commandlog-large-request-max-len", Default: "128",
+			Doc:   "Commands that this log remembers.",
+			value: integer(0, maxLong, func(c *Config) *int64 { return &c.LargeRequestMaxLen })},
+		{Name: "commandlog-reply-larger-than", Default: "1048576",
+			Doc:   "Bytes from which a command enters the log of large replies; -1 none.",
+			value: integer(-1, maxLong, func(c *Config) *int64 { return &c.LargeReply })},
+		{Name: "commandlog-large-reply-max-len", Default: "128",
+			Doc:   "Commands that this log remembers.",
+			value: integer(0, maxLong, func(c *Config) *int64 { return &c.LargeReplyMaxLen })},
+		{Name: "slowlog-entry-max-argc", Default: "32",
+			Doc:   "Arguments that an entry of these logs keeps.",
+			value: integer(2, maxInt, func(c *Config) *int { return &c.SlowlogEntryArgc })},
+		{Name: "slowlog-entry-max-string-len", Default: "128",
+			Doc:   "Bytes that such an entry keeps of an argument.",
+			value: integer(1, maxLong, func(c *Config) *int64 { return &c.SlowlogEntryLen })},
 		{Name: "log-format", Default: "legacy",
 			Doc: "Form of log lines.",
 			value: enum([]string{"legacy", "logfmt", "json"},

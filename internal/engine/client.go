@@ -75,6 +75,7 @@ type Client struct {
 	Reply           ReplyMode
 	NoEvict         bool
 	NoTouch         bool
+	Loop            int  // the event loop that serves it
 	Internal        bool // DEBUG MARK-INTERNAL-CLIENT
 	Monitor         bool
 	CloseAfterReply bool

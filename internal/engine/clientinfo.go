@@ -37,7 +37,7 @@ func (cl *Client) FlagLetters() string {
 }
 
 // AppendInfo appends the client's line of CLIENT LIST, with its newline. argv is the size in bytes
-// of the arguments of the client's running command. Fields and their order are those of Redis 7.2.
+// of the arguments of the client's running command. Fields and their order are those of Redis 8.
 func (cl *Client) AppendInfo(b []byte, e *Engine, argv int) []byte {
 	var in, inCap, waiting int
 	if cl.Conn != nil {
@@ -90,6 +90,7 @@ func (cl *Client) AppendInfo(b []byte, e *Engine, argv int) []byte {
 	num("resp", int64(max(cl.W.Proto, 2)))
 	str("lib-name", cl.LibName)
 	str("lib-ver", cl.LibVer)
+	num("io-thread", int64(cl.Loop))
 	b[len(b)-1] = '\n'
 	return b
 }

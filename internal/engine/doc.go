@@ -61,6 +61,7 @@
 //	oom.go              what the system refuses
 //
 //	debugging.go        what DEBUG switches and shows
+//	commandlog.go       the logs of slow and large commands
 //	gates.go            what may refuse a command
 //	call.go             running a handler and accounting for it
 //	nested.go           EXEC: commands within a command

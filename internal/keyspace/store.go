@@ -33,6 +33,7 @@ type store struct {
 	listed  bool  // in Keyspace.rehash
 	expires int   // keys with a deadline
 	armed   int   // records of fields that hashes count on
+	timed   int   // hashes that count on any
 	ttlSum  int64 // sum of the deadlines of keys, for INFO's avg_ttl
 }
 

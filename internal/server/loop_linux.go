@@ -285,7 +285,7 @@ func (l *loop) welcome() {
 			unix.Close(a.fd)
 			continue
 		}
-		c.cl = cl
+		c.cl, cl.Loop = cl, l.id
 		l.conns = append(l.conns, c)
 		if err := l.ev.Add(a.fd, c, evloop.Readable); err != nil {
 			l.srv.log.Warning("Error registering fd event for the new client: %s (fd=%d)", err,
