@@ -61,6 +61,9 @@ func (e *Engine) call(c *Ctx) {
 	if l := &e.large; l.input >= l.request || int64(len(c.Buf)) >= l.reply {
 		e.noteLarge(c, int64(len(c.Buf)-replied))
 	}
+	if e.hot.on {
+		e.noteHot(c, ns, int64(len(c.Buf)-replied))
+	}
 	e.account(c, ns)
 }
 

@@ -54,6 +54,8 @@
 //	permit.go           may this user run this command
 //	changes.go          who hears that a key has changed
 //
+//	commandlog.go       the logs of slow and large commands
+//	hotkeys.go          which keys cost the most
 //	memory.go           used memory, maxmemory, giving memory back
 //	tablememory.go      memory of the engine's own tables
 //	memoryreport.go     the figures of INFO memory and MEMORY
@@ -61,7 +63,6 @@
 //	oom.go              what the system refuses
 //
 //	debugging.go        what DEBUG switches and shows
-//	commandlog.go       the logs of slow and large commands
 //	gates.go            what may refuse a command
 //	call.go             running a handler and accounting for it
 //	nested.go           EXEC: commands within a command

@@ -100,6 +100,7 @@ type Engine struct {
 	script    scripting
 	access    access
 	large     commandLogs
+	hot       hotKeys
 	waiters   atomic.Int32 // of the executor
 	between   *sync.Cond   // over mu: a busy script is over
 	ended     bool         // nothing runs any more; see End

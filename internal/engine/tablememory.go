@@ -6,7 +6,8 @@ package engine
 // commands that it has queued.
 func (e *Engine) countTables() {
 	n := e.Slowlog.Bytes() + e.large.requests.Bytes() + e.large.replies.Bytes() +
-		e.access.log.Bytes() + e.hub.Bytes() + e.watching.bytes() + e.blocking.bytes
+		e.access.log.Bytes() + e.hub.Bytes() + e.watching.bytes() + e.blocking.bytes +
+		e.hot.bytes()
 	if s := e.persist.store; s != nil {
 		n += s.Held()
 	}

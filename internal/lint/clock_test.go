@@ -25,9 +25,11 @@ var wallClock = map[string]int{
 	"internal/engine/blocking_serve.go":  1, // Ctx.Now
 	"internal/engine/call.go":            2, // SLOWLOG and LATENCY show times
 	"internal/engine/clock.go":           7, // the clock itself
+	"internal/engine/commandlog.go":      2, // COMMANDLOG shows times
 	"internal/engine/cron.go":            1, // the next deadline of a key
 	"internal/engine/ctx.go":             1, // Ctx.Past
 	"internal/engine/exec.go":            1, // Ctx.Now
+	"internal/engine/hotkeys.go":         1, // HOTKEYS shows when it began
 	"internal/engine/loading.go":         1, // loading_start_time
 	"internal/engine/memory.go":          2, // used_memory_peak_time
 	"internal/engine/monitor.go":         1, // MONITOR shows times

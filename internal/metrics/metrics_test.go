@@ -171,8 +171,8 @@ func TestSlowlogCutsArguments(t *testing.T) {
 	l.SetMax(10)
 	l.Add(1, 2, argv, "a", "n")
 	e := l.At(0)
-	if e.ID != 0 || e.Time != 1 || e.Value != 2 || e.Argc != 41 || e.ClientAddr != "a" || e.ClientName != "n" ||
-		len(e.Args) != 32 {
+	if e.ID != 0 || e.Time != 1 || e.Value != 2 || e.Argc != 41 || e.ClientAddr != "a" ||
+		e.ClientName != "n" || len(e.Args) != 32 {
 		t.Fatalf("%+v", e)
 	}
 	x128 := string(arg(128))
