@@ -34,6 +34,7 @@ type Loop struct {
 
 	timers timers
 	start  time.Time
+	polled time.Duration // since start, at the begin of the last Poll
 	waited time.Duration // in blocking waits, in all
 }
 
@@ -147,7 +148,8 @@ func (l *Loop) Wake() {
 // not at all, negative: without limit). Then it calls handlers and timers. It returns how many
 // calls it made; a wake-up alone makes 0. Interruption by a signal is not an error.
 func (l *Loop) Poll(timeout time.Duration) (n int, err error) {
-	if wait, ok := l.timers.wait(l.elapsed()); ok && (timeout < 0 || wait < timeout) {
+	l.polled = l.elapsed()
+	if wait, ok := l.timers.wait(l.polled); ok && (timeout < 0 || wait < timeout) {
 		timeout = wait
 	}
 	got, err := l.wait(timeout)
@@ -180,9 +182,8 @@ func (l *Loop) Poll(timeout time.Duration) (n int, err error) {
 func (l *Loop) wait(timeout time.Duration) (int, error) {
 	n, errno := epollWaitNow(l.epfd, l.events)
 	if n == 0 && timeout != 0 && errno == 0 {
-		began := l.elapsed()
 		n, errno = l.block(timeout)
-		l.waited += l.elapsed() - began
+		l.waited += l.elapsed() - l.polled
 	}
 	if errno != 0 && errno != syscall.EINTR {
 		return 0, fmt.Errorf("epoll_wait: %w", errno)
