@@ -70,6 +70,7 @@ var _ = family(infoHandlers)
 func infoHandlers() engine.Handlers {
 	sections := []infoSection{
 		{name: "server", title: "Server", write: infoServer(engine.ReadBuild())},
+		{name: "tls", title: "TLS", named: true, write: infoTLS},
 		{name: "clients", title: "Clients", write: infoClients},
 		{name: "memory", title: "Memory", write: infoMemory},
 		{name: "persistence", title: "Persistence", write: infoPersistence},

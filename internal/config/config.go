@@ -51,26 +51,28 @@ type Config struct {
 	TLSSessionCaching bool
 
 	// General.
-	Daemonize         bool
-	Supervised        Supervision
-	PidFile           string
-	LogLevel          logging.Level
-	LogFile           string
-	SyslogEnabled     bool
-	SyslogIdent       string
-	SyslogFacility    string
-	LogFormat         logging.Format
-	LogStamp          logging.Stamp
-	AlwaysShowLogo    bool
-	AvailabilityZone  string
-	SetProcTitle      bool // show a title in place of the command line
-	ProcTitleTemplate string
-	Databases         int
-	Hz                int
-	DynamicHz         bool
-	ShutdownTimeout   int // seconds
-	ShutdownOnSigterm ShutdownFlags
-	ShutdownOnSigint  ShutdownFlags
+	Daemonize          bool
+	Supervised         Supervision
+	PidFile            string
+	LogLevel           logging.Level
+	LogFile            string
+	SyslogEnabled      bool
+	SyslogIdent        string
+	SyslogFacility     string
+	LogFormat          logging.Format
+	LogStamp           logging.Stamp
+	AlwaysShowLogo     bool
+	TLSAuthClientsUser string // CN, URI or off
+	TLSAutoReload      int    // seconds; 0: never
+	AvailabilityZone   string
+	SetProcTitle       bool // show a title in place of the command line
+	ProcTitleTemplate  string
+	Databases          int
+	Hz                 int
+	DynamicHz          bool
+	ShutdownTimeout    int // seconds
+	ShutdownOnSigterm  ShutdownFlags
+	ShutdownOnSigint   ShutdownFlags
 
 	// Security.
 	RequirePass            string

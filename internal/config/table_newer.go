@@ -85,11 +85,6 @@ func valkeyServerTable() []Directive {
 			integer(65536, 16<<20, held[int64]("rdma-rx-size"))),
 		ignored("rdma-completion-vector", "-1", Immutable, noRDMA,
 			integer(-1, 1024, held[int64]("rdma-completion-vector"))),
-		later("tls-auth-clients-user", "off", Refused,
-			"Make the user of a client from its certificate.",
-			choice([]string{"CN", "URI", "off"}, held[string]("tls-auth-clients-user"))),
-		small("tls-auto-reload-interval", "0", "CONFIG SET of tls-cert-file reads it again",
-			maxInt),
 	}
 }
 
@@ -126,6 +121,13 @@ func valkeyActingTable() []Directive {
 			Doc: "Form of the time in log lines.",
 			value: enum([]string{"legacy", "iso8601", "milliseconds"},
 				func(c *Config) *logging.Stamp { return &c.LogStamp })},
+		{Name: "tls-auth-clients-user", Default: "off",
+			Doc: "Log a client in as the user that its certificate names.",
+			value: choice([]string{"CN", "URI", "off"},
+				func(c *Config) *string { return &c.TLSAuthClientsUser })},
+		{Name: "tls-auto-reload-interval", Default: "0",
+			Doc:   "Seconds after which certificates that have changed are read again; 0 never.",
+			value: integer(0, maxInt, func(c *Config) *int { return &c.TLSAutoReload })},
 		{Name: "unixsocketgroup", Flags: Immutable,
 			Doc:   "Group of the unix socket; empty leaves it to the process.",
 			value: str(func(c *Config) *string { return &c.UnixSocketGroup })},

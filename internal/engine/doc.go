@@ -73,6 +73,7 @@
 //	executor.go         Enter and Leave, delivering what the batch has pushed
 //
 //	connections.go      clients come, go, are killed and reset
+//	certificates.go     users by their certificates
 //	aclusers.go         changing users, the ACL file
 //	links.go            connections that MIGRATE keeps
 //	prefetch.go         reading ahead of commands

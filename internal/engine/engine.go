@@ -24,6 +24,8 @@ type Engine struct {
 	KS    *keyspace.Keyspace
 	Stats Stats
 
+	// TLS is what the server knows of its certificates.
+	TLS TLSFacts
 	// Threads are the event loops, which the server makes.
 	Threads []ThreadStats
 

@@ -22,7 +22,7 @@ type Stats struct {
 	ClientOutBufLimit   int64 // clients closed for the output limit
 	EvictedClients      int64
 	UnexpectedErrors    int64
-	Denied              [acl.DeniedAuth + 1]int64 // refusals of access control, by reason
+	Denied              [acl.DeniedCert + 1]int64 // refusals of access control, by reason
 	ExpireNanos         int64                     // time spent in slices that expire keys
 	// EvictionOverNanos is how long used memory was over maxmemory, up to the last time that it
 	// was within the limit.

@@ -17,6 +17,7 @@ var wallClock = map[string]int{
 	"internal/command/dump.go":           1, // RESTORE: a deadline
 	"internal/command/hash_expire.go":    3, // deadlines of fields
 	"internal/command/info_server.go":    1, // server_time_usec
+	"internal/command/info_tls.go":       1, // when a certificate expires
 	"internal/command/latency.go":        2, // LATENCY shows times
 	"internal/command/migrate.go":        1, // time to live
 	"internal/command/server.go":         1, // TIME
@@ -43,6 +44,7 @@ var wallClock = map[string]int{
 	"internal/logging/format.go":         1, // log-timestamp-format milliseconds
 	"internal/persist/check.go":          2, // --check-rdb: deadlines
 	"internal/persist/load.go":           1, // the log shows a file's age
+	"internal/server/tls_reload.go":      1, // when a certificate expires
 }
 
 var readsWallClock = regexp.MustCompile(

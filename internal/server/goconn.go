@@ -116,6 +116,7 @@ func (c *goConn) handshake() bool {
 			c.raw.RemoteAddr())
 		return false
 	}
+	c.certified(t.ConnectionState())
 	return c.raw.SetDeadline(time.Time{}) == nil
 }
 

@@ -63,6 +63,7 @@ type Server struct {
 	gos       map[*goConn]struct{}
 	listeners []*listener
 	pidFile   string
+	reload    tlsReload
 	again     *time.Duration // DEBUG RESTART: start again, so long after the end
 }
 
@@ -195,6 +196,7 @@ func (s *Server) wake() {
 // cron does the periodic work, hz times a second with the executor held.
 func (s *Server) cron() {
 	s.eng.Cron()
+	s.reloadTLS()
 	for c := range s.gos {
 		c.care()
 	}
