@@ -64,6 +64,7 @@ type Config struct {
 	AlwaysShowLogo     bool
 	TLSAuthClientsUser string // CN, URI or off
 	TLSAutoReload      int    // seconds; 0: never
+	ImportMode         bool
 	AvailabilityZone   string
 	SetProcTitle       bool // show a title in place of the command line
 	ProcTitleTemplate  string

@@ -196,7 +196,7 @@ func TestDirIsAbsolute(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for _, line := range []string{"replicaof 127.0.0.1 6379", "slaveof a 1", "cluster-enabled yes",
 		"loadmodule x.so",
-		"loadmodule /redisbloom/search.so", "import-mode yes"} {
+		"loadmodule /redisbloom/search.so"} {
 		_, err := Parse("f", line)
 		if e := (*LineError)(nil); !errors.As(err, &e) ||
 			!strings.Contains(e.Reason, " is not supported: ") {

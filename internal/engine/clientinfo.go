@@ -24,7 +24,7 @@ func (cl *Client) FlagLetters() string {
 		{'t', track != nil}, {'R', track != nil && track.Broken},
 		{'B', track != nil && track.Bcast}, {'d', cl.WatchDirty()}, {'c', cl.CloseAfterReply},
 		{'A', cl.CloseASAP}, {'U', cl.Unix}, {'e', cl.NoEvict}, {'T', cl.NoTouch},
-		{'I', cl.Internal},
+		{'I', cl.Internal || cl.importSource},
 	} {
 		if f.on {
 			b = append(b, f.letter)
@@ -91,6 +91,9 @@ func (cl *Client) AppendInfo(b []byte, e *Engine, argv int) []byte {
 	str("lib-name", cl.LibName)
 	str("lib-ver", cl.LibVer)
 	num("io-thread", int64(cl.Loop))
+	if cl.Redirects {
+		str("capa", "r") // Valkey's field, for clients of Valkey only
+	}
 	b[len(b)-1] = '\n'
 	return b
 }

@@ -42,6 +42,7 @@
 //	blocking_queue.go   beginning to wait, queues, deadlines, what has happened to a key
 //	waitaof.go          waiting for the append-only file to be on disk
 //	pause.go            CLIENT PAUSE
+//	importing.go        import-mode
 //
 //	acl.go              users and the default user
 //	clientmemory.go     memory of clients, maxmemory-clients

@@ -33,6 +33,7 @@ func (e *Engine) persistenceChanged(names []string) error {
 func (e *Engine) ConfigChanged(names []string) error {
 	e.KS.P, e.mem.refused = e.params(), false
 	e.configureLogs()
+	e.configureImport()
 	e.Log.SetLevel(e.Cfg.LogLevel)
 	e.Log.SetFormat(e.Cfg.LogFormat, e.Cfg.LogStamp)
 	e.access.log.Trim(int(e.Cfg.ACLLogMaxLen))
