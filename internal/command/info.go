@@ -141,6 +141,17 @@ func infoClients(t *infoText) {
 		"clients_in_timeout_table", t.e.TimedClients(),
 		"total_watched_keys", t.e.TotalWatchedKeys(),
 		"total_blocking_keys", t.e.BlockingKeys(), "total_blocking_keys_on_nokey", 0)
+	reason, actions := "none", "none"
+	left, all := t.e.Paused()
+	if left > 0 {
+		reason, actions = "client_pause", "write"
+	}
+	if all {
+		actions = "all"
+	}
+	t.str("paused_reason", reason)
+	t.str("paused_actions", actions)
+	t.num("paused_timeout_milliseconds", left)
 }
 
 // infoReplication shows what holds without replicas: the replication ID is set, and the offset

@@ -103,4 +103,5 @@ func infoCPU(t *infoText) {
 	t.fixed("used_cpu_user_children", cpu.ChildUser, 6)
 	t.fixed("used_cpu_sys_main_thread", cpu.ThreadSys, 6)
 	t.fixed("used_cpu_user_main_thread", cpu.ThreadUser, 6)
+	t.fixed("used_active_time_main_thread", float64(t.e.Stats.Loop.Nanos)/1e9, 6)
 }
