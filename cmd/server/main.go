@@ -47,7 +47,7 @@ func run(args []string) int {
 		return fail(fmt.Sprintf("Can't chdir to '%s': %s\n", cfg.Dir, logging.OSError(err)))
 	}
 	log, err := logging.New(logging.Options{
-		Level: cfg.LogLevel, File: cfg.LogFile,
+		Level: cfg.LogLevel, File: cfg.LogFile, Format: cfg.LogFormat, Stamp: cfg.LogStamp,
 		Syslog: cfg.SyslogEnabled, Ident: cfg.SyslogIdent, Facility: cfg.SyslogFacility,
 	})
 	if err != nil {
@@ -116,6 +116,7 @@ func serve(cfg *config.Config, log *logging.Logger) int {
 		return 1
 	}
 	store.Close()
+	srv.Again()
 	return 0
 }
 

@@ -17,11 +17,12 @@ const (
 	DeniedKey
 	DeniedChannel
 	DeniedAuth // a wrong password or name; Check never returns it
+	DeniedCert // a certificate that names no user; likewise
 )
 
 // String returns the reason as ACL LOG names it.
 func (r Reason) String() string {
-	return [...]string{"allowed", "command", "key", "channel", "auth"}[r]
+	return [...]string{"allowed", "command", "key", "channel", "auth", "tls-cert"}[r]
 }
 
 // KeyUse is a key argument and what the command does with it. A mode of 0 neither reads nor writes

@@ -147,7 +147,8 @@ func helloCmd(c *engine.Ctx) {
 }
 
 func replyHello(c *engine.Ctx) {
-	c.Map(7)
+	zone := c.E.Cfg.AvailabilityZone
+	c.Map(7 + int(boolInt(zone != "")))
 	c.BulkString("server")
 	c.BulkString("redis")
 	c.BulkString("version")
@@ -162,6 +163,10 @@ func replyHello(c *engine.Ctx) {
 	c.BulkString("master")
 	c.BulkString("modules")
 	c.Array(0)
+	if zone != "" {
+		c.BulkString("availability_zone")
+		c.BulkString(zone)
+	}
 }
 
 const errClientName = "ERR Client names cannot contain spaces, newlines or special characters."

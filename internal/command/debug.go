@@ -15,7 +15,8 @@ import (
 var _ = family(debugHandlers)
 
 func debugHandlers() engine.Handlers {
-	subs := slices.Concat(debugSubs(), debugCollections(), debugReloads(), debugServerSubs())
+	subs := slices.Concat(debugSubs(), debugCollections(), debugReloads(), debugServerSubs(),
+		debugSwitches(), debugCrashes(), debugLaterSubs())
 	slices.SortFunc(subs, func(a, b debugSub) int { return strings.Compare(a.name, b.name) })
 	return engine.Handlers{
 		"debug": func(c *engine.Ctx) { debugCmd(c, subs) },

@@ -101,7 +101,7 @@ func restoreCmd(c *engine.Ctx) {
 	var v rdb.Value
 	var err error
 	if crash.Contain("decoding the payload of RESTORE", func() {
-		v, err = rdb.Restore(c.Args[3], true)
+		v, err = rdb.Restore(c.Args[3], !c.E.Debug.SkipChecksums)
 	}) {
 		c.Err(engine.ErrInternal)
 		return
@@ -111,7 +111,7 @@ func restoreCmd(c *engine.Ctx) {
 		c.Err("ERR DUMP payload version or checksum are wrong")
 		return
 	case err != nil:
-		c.E.Log.Warning("RESTORE of a broken payload: %s", err)
+		c.E.Log.Warning("RESTORE of a broken payload, its integrity check failed: %s", err)
 		c.Err("ERR Bad data format")
 		return
 	}
@@ -149,7 +149,7 @@ func restore(c *engine.Ctx, key []byte, v *rdb.Value, o *restoreOptions) {
 		c.DB.Delete(key)
 	}
 	if err := rdb.Insert(c.DB, key, v, o.meta); err != nil {
-		c.E.Log.Warning("RESTORE of a broken payload: %s", err)
+		c.E.Log.Warning("RESTORE of a broken payload, its integrity check failed: %s", err)
 		c.Err("ERR Bad data format")
 		return
 	}

@@ -37,7 +37,7 @@ func functionRestoreCmd(c *engine.Ctx) {
 	var sources [][]byte
 	var err error
 	if crash.Contain("decoding the payload of FUNCTION RESTORE", func() {
-		sources, err = rdb.RestoreFunctions(c.Args[2])
+		sources, err = rdb.RestoreFunctions(c.Args[2], !c.E.Debug.SkipChecksums)
 	}) {
 		c.Err(engine.ErrInternal)
 		return

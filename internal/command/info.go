@@ -61,6 +61,7 @@ type infoSection struct {
 	name     string
 	title    string
 	optional bool // Not in the default set.
+	named    bool // Shown only under its own name.
 	write    func(t *infoText)
 }
 
@@ -68,19 +69,23 @@ var _ = family(infoHandlers)
 
 func infoHandlers() engine.Handlers {
 	sections := []infoSection{
-		{"server", "Server", false, infoServer(engine.ReadBuild())},
-		{"clients", "Clients", false, infoClients},
-		{"memory", "Memory", false, infoMemory},
-		{"persistence", "Persistence", false, infoPersistence},
-		{"stats", "Stats", false, infoStats},
-		{"replication", "Replication", false, infoReplication},
-		{"cpu", "CPU", false, infoCPU},
-		{"modules", "Modules", false, infoModules},
-		{"commandstats", "Commandstats", true, infoCommandstats},
-		{"errorstats", "Errorstats", false, infoErrorstats},
-		{"latencystats", "Latencystats", true, infoLatencystats},
-		{"cluster", "Cluster", false, func(t *infoText) { t.num("cluster_enabled", 0) }},
-		{"keyspace", "Keyspace", false, infoKeyspace},
+		{name: "server", title: "Server", write: infoServer(engine.ReadBuild())},
+		{name: "tls", title: "TLS", named: true, write: infoTLS},
+		{name: "clients", title: "Clients", write: infoClients},
+		{name: "memory", title: "Memory", write: infoMemory},
+		{name: "persistence", title: "Persistence", write: infoPersistence},
+		{name: "threads", title: "Threads", write: infoThreads},
+		{name: "stats", title: "Stats", write: infoStats},
+		{name: "replication", title: "Replication", write: infoReplication},
+		{name: "cpu", title: "CPU", write: infoCPU},
+		{name: "modules", title: "Modules", write: infoModules},
+		{name: "commandstats", title: "Commandstats", optional: true, write: infoCommandstats},
+		{name: "errorstats", title: "Errorstats", write: infoErrorstats},
+		{name: "latencystats", title: "Latencystats", optional: true, write: infoLatencystats},
+		{name: "cluster", title: "Cluster",
+			write: func(t *infoText) { t.num("cluster_enabled", 0) }},
+		{name: "keyspace", title: "Keyspace", write: infoKeyspace},
+		{name: "debug", title: "Debug", named: true, write: infoDebug},
 	}
 	return engine.Handlers{
 		"info": func(c *engine.Ctx) { infoCmd(c, sections) },
@@ -105,11 +110,14 @@ func infoCmd(c *engine.Ctx, sections []infoSection) {
 
 func wantsSection(args [][]byte, s *infoSection) bool {
 	if len(args) == 0 {
-		return !s.optional
+		return !s.optional && !s.named
 	}
 	for _, a := range args {
 		switch {
-		case is(a, "all"), is(a, "everything"), is(a, s.name), is(a, "default") && !s.optional:
+		case is(a, s.name):
+			return true
+		case s.named:
+		case is(a, "all"), is(a, "everything"), is(a, "default") && !s.optional:
 			return true
 		}
 	}
@@ -133,6 +141,17 @@ func infoClients(t *infoText) {
 		"clients_in_timeout_table", t.e.TimedClients(),
 		"total_watched_keys", t.e.TotalWatchedKeys(),
 		"total_blocking_keys", t.e.BlockingKeys(), "total_blocking_keys_on_nokey", 0)
+	reason, actions := "none", "none"
+	left, all := t.e.Paused()
+	if left > 0 {
+		reason, actions = "client_pause", "write"
+	}
+	if all {
+		actions = "all"
+	}
+	t.str("paused_reason", reason)
+	t.str("paused_actions", actions)
+	t.num("paused_timeout_milliseconds", left)
 }
 
 // infoReplication shows what holds without replicas: the replication ID is set, and the offset
@@ -157,7 +176,7 @@ func infoKeyspace(t *infoText) {
 		if db.Len() == 0 {
 			continue
 		}
-		fmt.Fprintf(&t.b, "db%d:keys=%d,expires=%d,avg_ttl=%d\r\n", i, db.Len(), db.Expires(),
-			db.AvgTTL())
+		fmt.Fprintf(&t.b, "db%d:keys=%d,expires=%d,avg_ttl=%d,subexpiry=%d\r\n", i, db.Len(),
+			db.Expires(), db.AvgTTL(), db.TimedHashes())
 	}
 }

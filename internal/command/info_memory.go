@@ -18,8 +18,9 @@ func infoMemory(t *infoText) {
 	t.num("allocator_muzzy", 0)
 	t.size("total_system_memory", r.System)
 	sm := t.e.ScriptMemory()
-	t.size("used_memory_lua", sm.Machine)
+	t.num("used_memory_lua", sm.Machine)
 	t.num("used_memory_vm_eval", sm.Machine)
+	t.str("used_memory_lua_human", humanBytes(sm.Machine))
 	t.num("used_memory_scripts_eval", sm.Caches)
 	t.nums("number_of_cached_scripts", sm.Cached, "number_of_functions", sm.Functions,
 		"number_of_libraries", sm.Libraries)

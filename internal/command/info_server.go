@@ -25,6 +25,8 @@ func infoServer(b engine.Build) func(t *infoText) {
 		t.num("arch_bits", strconv.IntSize)
 		t.str("monotonic_clock", "Go runtime")
 		t.str("multiplexing_api", multiplexer())
+		t.str("atomicvar_api", "sync/atomic")
+		t.str("gcc_version", "0.0.0") // what Redis says if another compiler has made it
 		t.str("go_version", runtime.Version())
 		t.num("process_id", int64(os.Getpid()))
 		t.str("process_supervised", directive(e, "supervised"))
@@ -40,6 +42,7 @@ func infoServer(b engine.Build) func(t *infoText) {
 		t.str("config_file", e.Cfg.File)
 		t.num("io_threads_active", boolInt(e.Cfg.IOThreads > 1))
 		listeners(t)
+		t.str("availability_zone", e.Cfg.AvailabilityZone)
 	}
 }
 
@@ -100,4 +103,5 @@ func infoCPU(t *infoText) {
 	t.fixed("used_cpu_user_children", cpu.ChildUser, 6)
 	t.fixed("used_cpu_sys_main_thread", cpu.ThreadSys, 6)
 	t.fixed("used_cpu_user_main_thread", cpu.ThreadUser, 6)
+	t.fixed("used_active_time_main_thread", float64(t.e.Stats.Loop.Nanos)/1e9, 6)
 }

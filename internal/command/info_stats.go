@@ -26,14 +26,15 @@ func infoStats(t *infoText) {
 	t.str("instantaneous_output_repl_kbps", "0.00")
 	t.num("rejected_connections", s.RejectedConnections)
 	t.nums("sync_full", 0, "sync_partial_ok", 0, "sync_partial_err", 0)
-	t.num("expired_keys", k.Expired)
 	t.num("expired_subkeys", k.ExpiredFields) // Fields of hashes.
+	t.num("expired_keys", k.Expired)
 	// Expiry is exact, so there are no stale keys to estimate.
 	t.str("expired_stale_perc", "0.00")
 	t.num("expired_time_cap_reached_count", k.ExpireCapReached)
 	t.num("expire_cycle_cpu_milliseconds", s.ExpireNanos/1e6)
 	t.num("evicted_keys", k.Evicted)
 	t.num("evicted_clients", s.EvictedClients)
+	t.num("evicted_scripts", e.ScriptMemory().Evicted)
 	t.num("total_eviction_exceeded_time", over/1e6)
 	t.num("current_eviction_exceeded_time", overNow/1e6)
 	t.num("keyspace_hits", k.Hits)
@@ -51,13 +52,18 @@ func infoStats(t *infoText) {
 	t.num("dump_payload_sanitizations", 0)
 	t.num("total_reads_processed", s.Reads)
 	t.num("total_writes_processed", s.Writes)
+	infoThreaded(t)
 	t.num("client_query_buffer_limit_disconnections", s.ClientQueryBufLimit)
 	t.num("client_output_buffer_limit_disconnections", s.ClientOutBufLimit)
+	// Replies have no buffer of the client's own that could be resized.
+	t.nums("reply_buffer_shrinks", 0, "reply_buffer_expands", 0)
+	infoLoop(t)
 	denied := func(r acl.Reason) int { return int(e.Stats.Denied[r]) }
 	t.nums("acl_access_denied_auth", denied(acl.DeniedAuth),
 		"acl_access_denied_cmd", denied(acl.DeniedCommand),
 		"acl_access_denied_key", denied(acl.DeniedKey),
-		"acl_access_denied_channel", denied(acl.DeniedChannel))
+		"acl_access_denied_channel", denied(acl.DeniedChannel),
+		"acl_access_denied_tls_cert", denied(acl.DeniedCert))
 }
 
 func infoCommandstats(t *infoText) {

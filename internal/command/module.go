@@ -2,8 +2,10 @@ package command
 
 import (
 	"fmt"
+	"os"
 
 	"godwit/internal/engine"
+	"godwit/internal/logging"
 )
 
 // builtInModule is a module whose commands are built in, as MODULE LIST names it.
@@ -57,20 +59,26 @@ func moduleListCmd(c *engine.Ctx) {
 }
 
 func moduleLoadCmd(c *engine.Ctx) {
-	c.E.Log.Warning(
-		"Module %s failed to load: modules cannot be loaded; RedisBloom and redis-cell are built "+
-			"in", c.Args[2])
+	path := string(c.Args[2])
+	why := "modules cannot be loaded; RedisBloom and redis-cell are built in"
+	if info, err := os.Stat(path); err != nil {
+		why = path + ": cannot open shared object file: " + logging.OSError(err)
+	} else if info.Mode()&0o111 == 0 {
+		why = "It does not have execute permissions."
+	}
+	c.E.Log.Warning("Module %s failed to load: %s", path, why)
 	c.Err(errLoadModule)
 }
 
 func moduleUnloadCmd(c *engine.Ctx) {
+	why := "no such module with that name"
 	for _, m := range builtInModules {
 		if m.name == string(c.Args[2]) {
-			c.Err("ERR Error unloading module: the module can't be unloaded")
-			return
+			why = "the module can't be unloaded"
 		}
 	}
-	c.Err("ERR Error unloading module: no such module with that name")
+	c.E.Log.Warning("Error unloading module %s: %s", c.Args[2], why)
+	c.Err("ERR Error unloading module: " + why)
 }
 
 // infoModules writes the section of INFO that lists the modules.

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"godwit/internal/engine"
+	"godwit/internal/metrics"
 	"godwit/internal/object"
 )
 
@@ -30,8 +31,8 @@ func observeHandlers() engine.Handlers {
 var slowlogHelp = []string{
 	"GET [<count>]",
 	"    List the newest <count> entries (10 unless given, -1 for all). An entry is",
-	"    its number, the unix time, the duration in microseconds, the arguments, and",
-	"    the client's address and name.",
+	"    its number, the unix time, the duration in microseconds, the arguments, the",
+	"    client's address and name, and how many arguments there were.",
 	"LEN",
 	"    Count the entries.",
 	"RESET",
@@ -71,37 +72,55 @@ func monitorCmd(c *engine.Ctx) {
 	c.OK()
 }
 
+// slowlogGetCmd shows entries with seven fields. The last, how many arguments the command had, is
+// that of newer versions than Redis 8.0.
 func slowlogGetCmd(c *engine.Ctx) {
 	count := int64(10)
 	switch len(c.Args) {
 	case 2:
 	case 3:
-		n, ok := object.ParseInt(c.Args[2])
-		if !ok || n < -1 {
-			c.Err("ERR count should be greater than or equal to -1")
+		var ok bool
+		if count, ok = entryCount(c, c.Args[2]); !ok {
 			return
-		}
-		if count = n; n == -1 {
-			count = math.MaxInt64
 		}
 	default:
 		wrongSub(c)
 		return
 	}
-	log := &c.E.Slowlog
+	showLog(c, &c.E.Slowlog, count, 7)
+}
+
+// entryCount reads how many entries of a log to show.
+func entryCount(c *engine.Ctx, arg []byte) (int64, bool) {
+	n, ok := object.ParseInt(arg)
+	if !ok || n < -1 {
+		c.Err("ERR count should be greater than or equal to -1")
+		return 0, false
+	}
+	if n == -1 {
+		n = math.MaxInt64
+	}
+	return n, true
+}
+
+// showLog replies with the newest entries of a log.
+func showLog(c *engine.Ctx, log *metrics.Slowlog, count int64, fields int) {
 	n := int(min(count, int64(log.Len())))
 	c.Array(n)
 	for i := range n {
 		e := log.At(i)
-		c.Array(6)
+		c.Array(fields)
 		c.Int(e.ID)
 		c.Int(e.Time)
-		c.Int(e.Duration)
+		c.Int(e.Value)
 		c.Array(len(e.Args))
 		for _, a := range e.Args {
 			c.BulkString(a)
 		}
 		c.BulkString(e.ClientAddr)
 		c.BulkString(e.ClientName)
+		if fields > 6 {
+			c.Int(int64(e.Argc))
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -91,29 +93,33 @@ func TestLatencyGraphWide(t *testing.T) {
 	}
 }
 
-// TestInfoFields checks that INFO has every field of redis-server, except those left out for a
-// stated reason.
-func TestInfoFields(t *testing.T) {
-	without := map[string]string{
-		"atomicvar_api": "no such choice", "gcc_version": "another language",
-		"io_threaded_reads_processed":  "every loop reads",
-		"io_threaded_writes_processed": "every loop writes",
-		"reply_buffer_shrinks":         "replies go to a shared buffer",
-		"reply_buffer_expands":         "replies go to a shared buffer",
+// infoNames lists the titles and fields of INFO in order, without those that depend on what ran.
+func infoNames(t *testing.T, s server, section string) (names []string) {
+	for line := range strings.SplitSeq(s.do(t, argvOf("info", section)).Str, "\r\n") {
+		name, _, _ := strings.Cut(line, ":")
+		if name != "" && !strings.HasPrefix(name, "cmdstat_") &&
+			!strings.HasPrefix(name, "latency_percentiles_") &&
+			!strings.HasPrefix(name, "errorstat_") && !strings.HasPrefix(name, "listener") {
+			names = append(names, name)
+		}
 	}
-	redis := startRedis(t)
-	l := newLocal(t)
+	return names
+}
+
+// TestInfoFields checks that INFO has every section and field of Redis 8, in its order.
+func TestInfoFields(t *testing.T) {
+	redis, l := startPeer(t, testserver.Redis), newLocal(t)
 	run(t, l, "set", "k", "v")
 	redis.do(t, argvOf("set", "k", "v"))
-	ours := info(t, l, "everything")
-	for field := range info(t, redis, "everything") {
-		if strings.HasPrefix(field, "cmdstat_") ||
-			strings.HasPrefix(field, "latency_percentiles_") ||
-			strings.HasPrefix(field, "errorstat_") {
-			continue
-		}
-		if _, ok := ours[field]; !ok && without[field] == "" {
-			t.Errorf("INFO lacks %s", field)
+	for _, section := range []string{"everything", "debug"} {
+		want := slices.DeleteFunc(infoNames(t, redis, section), func(name string) bool {
+			return name == "# Keysizes" || strings.HasPrefix(name, "db0_distrib")
+		})
+		got := slices.DeleteFunc(infoNames(t, l, section), func(name string) bool {
+			return !slices.Contains(want, name)
+		})
+		if !slices.Equal(slices.Compact(got), slices.Compact(want)) {
+			t.Errorf("INFO %s has\n%s, Redis 8\n%s", section, got, want)
 		}
 	}
 }
@@ -129,12 +135,14 @@ func TestInfoSections(t *testing.T) {
 		}
 		return strings.Join(list, " ")
 	}
-	redis, l := startRedis(t), newLocal(t)
+	redis, l := startPeer(t, testserver.Redis), newLocal(t)
 	for _, sections := range [][]string{
 		{}, {"all"}, {"default"}, {"everything"}, {"SERVER", "cpu", "server"},
 		{"default", "commandstats"}, {"keyspace", "clients"}, {"nosuch"},
+		{"debug", "errorstats"},
 	} {
-		if got, want := titles(l, sections...), titles(redis, sections...); got != want {
+		got, want := titles(l, sections...), titles(redis, sections...)
+		if want = strings.TrimSuffix(want, " # Keysizes"); got != want {
 			t.Errorf("INFO %v: sections %s, want %s", sections, got, want)
 		}
 	}
@@ -214,6 +222,50 @@ func TestSlowlogEntries(t *testing.T) {
 	}
 	if set[4].Str != "1.2.3.4:5" || set[5].Str != "me" || auth[0].Int != set[0].Int+1 {
 		t.Errorf("entry %v", set)
+	}
+	if len(set) != 7 || set[6].Int != 3 {
+		t.Errorf("entry %v without the number of arguments", set)
+	}
+	run(t, l, "config", "set", "slowlog-entry-max-argc", "2", "slowlog-entry-max-string-len", "3")
+	run(t, l, "sadd", "s", "1", "2", "3")
+	sadd := run(t, l, "slowlog", "get", "1").Elems[0].Elems
+	if sadd[3].Elems[0].Str != "sad... (1 more bytes)" ||
+		sadd[3].Elems[1].Str != "... (4 more arguments)" || sadd[6].Int != 5 {
+		t.Errorf("entry %v", sadd)
+	}
+}
+
+// TestLargeCommands checks what COMMANDLOG says of large requests and replies, and of those within
+// a transaction.
+func TestLargeCommands(t *testing.T) {
+	l := debugLocal(t)
+	run(t, l, "config", "set", "commandlog-request-larger-than", "60",
+		"commandlog-reply-larger-than", "57")
+	run(t, l, "commandlog", "reset", "large-request")
+	value := strings.Repeat("x", 50)
+	run(t, l, "set", "k", value)
+	run(t, l, "get", "k")
+	run(t, l, "multi")
+	run(t, l, "set", "k2", value)
+	run(t, l, "get", "k")
+	run(t, l, "exec")
+	for log, want := range map[string][]string{
+		"large-reply":   {"get k 57", "get k 57"},
+		"large-request": {"set k2  78", "set k  77"},
+	} {
+		var got []string
+		for _, e := range run(t, l, "commandlog", "get", "-1", log).Elems {
+			words := []string{}
+			for _, a := range e.Elems[3].Elems {
+				words = append(words, strings.TrimRight(a.Str, "x"))
+			}
+			if words[0] != "commandlog" {
+				got = append(got, fmt.Sprint(strings.Join(words, " "), " ", e.Elems[2].Int))
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", log, got, want)
+		}
 	}
 }
 

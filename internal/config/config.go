@@ -30,6 +30,7 @@ type Config struct {
 	TCPBacklog      int
 	ProtectedMode   bool
 	UnixSocket      string
+	UnixSocketGroup string
 	UnixSocketPerm  int // 0: leave it to the umask
 	Timeout         int // seconds a client may idle; 0: for ever
 	TCPKeepalive    int // seconds; 0: off
@@ -50,23 +51,30 @@ type Config struct {
 	TLSSessionCaching bool
 
 	// General.
-	Daemonize         bool
-	Supervised        Supervision
-	PidFile           string
-	CompatVersion     string // of Redis, "8.0.6"
-	LogLevel          logging.Level
-	LogFile           string
-	SyslogEnabled     bool
-	SyslogIdent       string
-	SyslogFacility    string
-	SetProcTitle      bool // show a title in place of the command line
-	ProcTitleTemplate string
-	Databases         int
-	Hz                int
-	DynamicHz         bool
-	ShutdownTimeout   int // seconds
-	ShutdownOnSigterm ShutdownFlags
-	ShutdownOnSigint  ShutdownFlags
+	Daemonize          bool
+	Supervised         Supervision
+	PidFile            string
+	CompatVersion      string // of Redis, "8.0.6"
+	LogLevel           logging.Level
+	LogFile            string
+	SyslogEnabled      bool
+	SyslogIdent        string
+	SyslogFacility     string
+	LogFormat          logging.Format
+	LogStamp           logging.Stamp
+	AlwaysShowLogo     bool
+	TLSAuthClientsUser string // CN, URI or off
+	TLSAutoReload      int    // seconds; 0: never
+	ImportMode         bool
+	AvailabilityZone   string
+	SetProcTitle       bool // show a title in place of the command line
+	ProcTitleTemplate  string
+	Databases          int
+	Hz                 int
+	DynamicHz          bool
+	ShutdownTimeout    int // seconds
+	ShutdownOnSigterm  ShutdownFlags
+	ShutdownOnSigint   ShutdownFlags
 
 	// Security.
 	RequirePass            string
@@ -132,6 +140,12 @@ type Config struct {
 	// Observation.
 	SlowlogLogSlowerThan    int64 // µs; negative: off
 	SlowlogMaxLen           int64
+	SlowlogEntryArgc        int
+	SlowlogEntryLen         int64
+	LargeRequest            int64 // bytes; negative: off
+	LargeRequestMaxLen      int64
+	LargeReply              int64 // bytes; negative: off
+	LargeReplyMaxLen        int64
 	LatencyMonitorThreshold int64 // ms; 0: off
 	LatencyTracking         bool
 	LatencyPercentiles      []float64

@@ -52,7 +52,7 @@ var hiddenNames = []string{
 	"loading-process-events-interval-bytes",
 	"lua-enable-deprecated-api", "lua-enable-insecure-api", "min-io-threads-avoid-copy-reply",
 	"min-string-size-avoid-copy-reply", "min-string-size-avoid-copy-reply-threaded",
-	"rdb-key-save-delay",
+	"rdb-key-save-delay", "repl-rdb-channel",
 	"use-exit-on-panic", "watchdog-period",
 }
 

@@ -26,7 +26,10 @@ var ErrNoFile error = reason("ERR The server is running without a config file")
 //
 // The new file replaces the old one atomically and is on disk when Rewrite returns. The error is
 // the whole error line for the client.
-func (c *Config) Rewrite() error { return c.rewriteFile(nil) }
+func (c *Config) Rewrite() error { return c.rewriteFile(nil, false) }
+
+// RewriteAll does what Rewrite does, and appends the directives that are at their default too.
+func (c *Config) RewriteAll() error { return c.rewriteFile(nil, true) }
 
 // RewriteUsers does what Rewrite does, and also replaces all user lines by the given ones, which
 // may be none.
@@ -34,10 +37,10 @@ func (c *Config) RewriteUsers(lines []string) error {
 	if lines == nil {
 		lines = []string{}
 	}
-	return c.rewriteFile(lines)
+	return c.rewriteFile(lines, false)
 }
 
-func (c *Config) rewriteFile(users []string) error {
+func (c *Config) rewriteFile(users []string, all bool) error {
 	if c.File == "" {
 		return ErrNoFile
 	}
@@ -49,7 +52,7 @@ func (c *Config) rewriteFile(users []string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return rewriteError(err)
 	}
-	if err := ReplaceFile(path, []byte(c.rewrite(string(old), users))); err != nil {
+	if err := ReplaceFile(path, []byte(c.rewrite(string(old), users, all))); err != nil {
 		return rewriteError(err)
 	}
 	return nil
@@ -99,8 +102,8 @@ func readDraft(text string) *draft {
 }
 
 // rewrite returns the new text of the configuration file whose text was old. users replaces its
-// user lines; nil leaves them alone.
-func (c *Config) rewrite(old string, users []string) string {
+// user lines; nil leaves them alone. all appends directives at their default too.
+func (c *Config) rewrite(old string, users []string, all bool) string {
 	f := readDraft(old)
 	var added []string
 	for _, d := range table {
@@ -110,7 +113,7 @@ func (c *Config) rewrite(old string, users []string) string {
 			if !f.says(d, at, c) {
 				f.replace(at, d.value.lines(c, d.Name))
 			}
-		case c.given[d.Name] || !d.atDefault(c):
+		case c.given[d.Name] || !d.atDefault(c) || all && d.Flags&Hidden == 0:
 			added = append(added, d.value.lines(c, d.Name)...)
 		}
 	}

@@ -1,7 +1,13 @@
 package config
 
-// The directives below came with Redis versions after 7.0, or with Valkey. Nothing reads them.
-// CONFIG GET shows Valkey's only when asked for them by name, since Redis has no such rows.
+import (
+	"slices"
+
+	"godwit/internal/logging"
+)
+
+// The directives below came with Redis versions after 7.0, or with Valkey. CONFIG GET shows those
+// of Valkey only when asked for them by name, since Redis has no such rows.
 
 func newerTable() []Directive {
 	return []Directive{
@@ -29,7 +35,7 @@ func newerTable() []Directive {
 }
 
 func valkeyTable() []Directive {
-	rows := append(valkeyServerTable(), valkeyClusterTable()...)
+	rows := slices.Concat(valkeyActingTable(), valkeyServerTable(), valkeyClusterTable())
 	for i := range rows {
 		rows[i].Flags |= Hidden
 	}
@@ -38,27 +44,17 @@ func valkeyTable() []Directive {
 
 // Reasons that several of Valkey's directives share.
 const (
-	noCommandlog    = "there is no log of large requests and replies"
 	noRDMA          = "there is no RDMA"
 	noCopyAvoidance = "replies are not handed to other threads"
 )
 
 func valkeyServerTable() []Directive {
-	size := func(name, def, why string, low int64) Directive {
-		return ignored(name, def, 0, why, integer(low, maxLong, held[int64](name)))
-	}
 	small := func(name, def, why string, high int64) Directive {
 		return ignored(name, def, 0, why, integer(0, high, held[int64](name)))
 	}
 	return []Directive{
-		ignored("availability-zone", "", 0, "clients are not told it",
-			str(held[string]("availability-zone"))),
 		small("active-defrag-cycle-us", "500",
 			"its duty is set by active-defrag-cycle-min and -max", 100000),
-		size("commandlog-request-larger-than", "1048576", noCommandlog, -1),
-		size("commandlog-large-request-max-len", "128", noCommandlog, 0),
-		size("commandlog-reply-larger-than", "1048576", noCommandlog, -1),
-		size("commandlog-large-reply-max-len", "128", noCommandlog, 0),
 		ignored("debug-context", "", 0, "it is for tests of Valkey",
 			str(held[string]("debug-context"))),
 		ignored("enable-debug-assert", "no", Immutable, "it is for tests of Valkey",
@@ -67,16 +63,8 @@ func valkeyServerTable() []Directive {
 			yesNo(held[bool]("extended-redis-compatibility"))),
 		ignored("hash-seed", "", Immutable, "every start chooses its own",
 			str(held[string]("hash-seed"))),
-		later("import-mode", "no", Refused,
-			"Leave expired keys to the server that they are copied from.",
-			yesNo(held[bool]("import-mode"))),
 		ignored("io-threads-always-active", "no", 0, "every event loop serves its own clients",
 			yesNo(held[bool]("io-threads-always-active"))),
-		ignored("log-format", "legacy", 0, "log lines have Redis's form",
-			choice([]string{"legacy", "logfmt", "json"}, held[string]("log-format"))),
-		ignored("log-timestamp-format", "legacy", 0, "log lines have Redis's form",
-			choice([]string{"legacy", "iso8601", "milliseconds"},
-				held[string]("log-timestamp-format"))),
 		ignored("lua-enable-insecure-api", "no", Protected,
 			"newproxy, getfenv and setfenv are not there",
 			yesNo(held[bool]("lua-enable-insecure-api"))),
@@ -94,13 +82,55 @@ func valkeyServerTable() []Directive {
 			integer(65536, 16<<20, held[int64]("rdma-rx-size"))),
 		ignored("rdma-completion-vector", "-1", Immutable, noRDMA,
 			integer(-1, 1024, held[int64]("rdma-completion-vector"))),
-		later("tls-auth-clients-user", "off", Refused,
-			"Make the user of a client from its certificate.",
-			choice([]string{"CN", "URI", "off"}, held[string]("tls-auth-clients-user"))),
-		small("tls-auto-reload-interval", "0", "CONFIG SET of tls-cert-file reads it again",
-			maxInt),
-		ignored("unixsocketgroup", "", Immutable, "the socket has the group of the process",
-			str(held[string]("unixsocketgroup"))),
+	}
+}
+
+// valkeyActingTable lists the directives of Valkey that do here what they do there, and those of
+// Redis versions after 8.0.
+func valkeyActingTable() []Directive {
+	return []Directive{
+		{Name: "availability-zone",
+			Doc:   "Where the server is, for clients that ask.",
+			value: str(func(c *Config) *string { return &c.AvailabilityZone })},
+		{Name: "import-mode", Default: "no",
+			Doc:   "Let keys neither expire nor be evicted while data is copied to this server.",
+			value: yesNo(func(c *Config) *bool { return &c.ImportMode })},
+		{Name: "commandlog-request-larger-than", Default: "1048576",
+			Doc:   "Bytes from which a command enters the log of large requests; -1 none.",
+			value: integer(-1, maxLong, func(c *Config) *int64 { return &c.LargeRequest })},
+		{Name: "commandlog-large-request-max-len", Default: "128",
+			Doc:   "Commands that this log remembers.",
+			value: integer(0, maxLong, func(c *Config) *int64 { return &c.LargeRequestMaxLen })},
+		{Name: "commandlog-reply-larger-than", Default: "1048576",
+			Doc:   "Bytes from which a command enters the log of large replies; -1 none.",
+			value: integer(-1, maxLong, func(c *Config) *int64 { return &c.LargeReply })},
+		{Name: "commandlog-large-reply-max-len", Default: "128",
+			Doc:   "Commands that this log remembers.",
+			value: integer(0, maxLong, func(c *Config) *int64 { return &c.LargeReplyMaxLen })},
+		{Name: "slowlog-entry-max-argc", Default: "32",
+			Doc:   "Arguments that an entry of these logs keeps.",
+			value: integer(2, maxInt, func(c *Config) *int { return &c.SlowlogEntryArgc })},
+		{Name: "slowlog-entry-max-string-len", Default: "128",
+			Doc:   "Bytes that such an entry keeps of an argument.",
+			value: integer(1, maxLong, func(c *Config) *int64 { return &c.SlowlogEntryLen })},
+		{Name: "log-format", Default: "legacy",
+			Doc: "Form of log lines.",
+			value: enum([]string{"legacy", "logfmt", "json"},
+				func(c *Config) *logging.Format { return &c.LogFormat })},
+		{Name: "log-timestamp-format", Default: "legacy",
+			Doc: "Form of the time in log lines.",
+			value: enum([]string{"legacy", "iso8601", "milliseconds"},
+				func(c *Config) *logging.Stamp { return &c.LogStamp })},
+		{Name: "tls-auth-clients-user", Default: "off",
+			Doc: "Log a client in as the user that its certificate names.",
+			value: choice([]string{"CN", "URI", "off"},
+				func(c *Config) *string { return &c.TLSAuthClientsUser })},
+		{Name: "tls-auto-reload-interval", Default: "0",
+			Doc:   "Seconds after which certificates that have changed are read again; 0 never.",
+			value: integer(0, maxInt, func(c *Config) *int { return &c.TLSAutoReload })},
+		{Name: "unixsocketgroup", Flags: Immutable,
+			Doc:   "Group of the unix socket; empty leaves it to the process.",
+			value: str(func(c *Config) *string { return &c.UnixSocketGroup })},
 	}
 }
 

@@ -86,6 +86,8 @@ type Funcs struct {
 	// MayGrow reports whether a table with that many more bytes may be made now. nil means always.
 	// Against its advice chains grow longer, up to fullLoad.
 	MayGrow func(bytes int) bool
+	// Fixed reports whether the table must keep its size. nil means never.
+	Fixed func() bool
 }
 
 // Dict is a hash table. New makes it.

@@ -101,7 +101,7 @@ func (d *Dict) grow() {
 		*t = d.newTable(1)
 		return
 	}
-	if d.Pause > 0 {
+	if d.Pause > 0 || d.fixed() {
 		return
 	}
 	n := (t.mask + 1) * 2
@@ -136,7 +136,7 @@ func (d *Dict) shrink() {
 		d.freeTables()
 		return
 	}
-	if d.tab[1].base != nil {
+	if d.tab[1].base != nil || d.fixed() {
 		return
 	}
 	n := d.bucketsFor(d.used)
@@ -147,6 +147,8 @@ func (d *Dict) shrink() {
 	d.tab[1] = d.newTable(n)
 	d.moved = 0
 }
+
+func (d *Dict) fixed() bool { return d.f.Fixed != nil && d.f.Fixed() }
 
 // bucketsFor returns the table size for n entries that leaves them room to double.
 func (d *Dict) bucketsFor(n int) uint64 {

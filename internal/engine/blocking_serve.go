@@ -55,6 +55,7 @@ func (e *Engine) rerun(w *waiter) {
 	c := e.resumeCtx(w)
 	c.rerun = true
 	cl := w.client
+	began := e.lastNs
 	e.current = cl
 	if msg := e.gates(c); msg != passed {
 		e.reject(c, w.cmd, msg)
@@ -65,6 +66,7 @@ func (e *Engine) rerun(w *waiter) {
 	e.current = nil
 	if !c.blocked {
 		e.endWait(w)
+		e.NoteLatency("command-unblocking", (e.lastNs-began)/1e6)
 	}
 }
 

@@ -33,6 +33,7 @@ func (e *Engine) commandDone(c *Client) {
 func (e *Engine) call(c *Ctx) {
 	cmd, cl := c.Cmd, c.Client
 	start := e.lastNs
+	replied := len(c.Buf)
 	e.KS.NoTouch = e.current.NoTouch // of who called, where a script runs the command
 	if cmd.Flags&spec.DenyOOM != 0 && e.outOfMemory(c) {
 		c.Err(ErrNoMemory)
@@ -56,6 +57,12 @@ func (e *Engine) call(c *Ctx) {
 		if w.nanos = ns; c.blocked {
 			return
 		}
+	}
+	if l := &e.large; l.input >= l.request || int64(len(c.Buf)) >= l.reply {
+		e.noteLarge(c, int64(len(c.Buf)-replied))
+	}
+	if e.hot.on {
+		e.noteHot(c, ns, int64(len(c.Buf)-replied))
 	}
 	e.account(c, ns)
 }

@@ -75,6 +75,10 @@ type Client struct {
 	Reply           ReplyMode
 	NoEvict         bool
 	NoTouch         bool
+	Loop            int  // the event loop that serves it
+	Redirects       bool // CLIENT CAPA REDIRECT: it understands -REDIRECT
+	importSource    bool // CLIENT IMPORT-SOURCE ON
+	Internal        bool // DEBUG MARK-INTERNAL-CLIENT
 	Monitor         bool
 	CloseAfterReply bool
 	CloseASAP       bool

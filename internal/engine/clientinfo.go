@@ -9,7 +9,7 @@ import (
 )
 
 // ClientFlagLetters lists all letters that CLIENT LIST may show in flags.
-const ClientFlagLetters = "OSMPxbtRBdcuAUreTN"
+const ClientFlagLetters = "OSMPxbtRBdcuAUreTIN"
 
 // FlagLetters returns the letters of the client's flags, "N" if there are none.
 func (cl *Client) FlagLetters() string {
@@ -25,6 +25,7 @@ func (cl *Client) FlagLetters() string {
 		{'t', track != nil}, {'R', track != nil && track.Broken},
 		{'B', track != nil && track.Bcast}, {'d', cl.WatchDirty()}, {'c', cl.CloseAfterReply},
 		{'A', cl.CloseASAP}, {'U', cl.Unix}, {'e', cl.NoEvict}, {'T', cl.NoTouch},
+		{'I', cl.Internal || cl.importSource},
 	} {
 		if f.on {
 			b = append(b, f.letter)
@@ -37,7 +38,7 @@ func (cl *Client) FlagLetters() string {
 }
 
 // AppendInfo appends the client's line of CLIENT LIST, with its newline. argv is the size in bytes
-// of the arguments of the client's running command. Fields and their order are those of Redis 7.2.
+// of the arguments of the client's running command. Fields and their order are those of Redis 8.
 func (cl *Client) AppendInfo(b []byte, e *Engine, argv int) []byte {
 	var in, inCap, waiting int
 	if cl.Conn != nil {
@@ -93,6 +94,10 @@ func (cl *Client) AppendInfo(b []byte, e *Engine, argv int) []byte {
 	num("resp", int64(max(cl.W.Proto, 2)))
 	str("lib-name", cl.LibName)
 	str("lib-ver", cl.LibVer)
+	num("io-thread", int64(cl.Loop))
+	if cl.Redirects {
+		str("capa", "r") // Valkey's field, for clients of Valkey only
+	}
 	b[len(b)-1] = '\n'
 	return b
 }

@@ -38,6 +38,9 @@ func (c *clock) NowNanos() int64 { return c.baseNs + c.lastNs }
 // Steady returns the steady clock, unix ms.
 func (c *clock) Steady() int64 { return c.start + c.lastNs/1e6 }
 
+// MonotonicNanos returns the last reading of the monotonic clock, in ns since the start.
+func (c *clock) MonotonicNanos() int64 { return c.lastNs }
+
 // Uptime returns for how long the engine has lived, in ms.
 func (c *clock) Uptime() int64 { return c.lastNs / 1e6 }
 

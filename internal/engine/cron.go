@@ -15,6 +15,8 @@ type cronState struct {
 	sampledAt int64
 	ops       metrics.Rate
 	in, out   metrics.Rate
+	cycles    metrics.Rate
+	cycleLen  metrics.Rate // ns a cycle
 }
 
 func (s *cronState) reset(e *Engine) {
@@ -22,6 +24,8 @@ func (s *cronState) reset(e *Engine) {
 	s.ops.Start(e.Steady(), e.Stats.Commands)
 	s.in.Start(e.Steady(), e.Stats.NetIn)
 	s.out.Start(e.Steady(), e.Stats.NetOut)
+	s.cycles.Start(e.Steady(), e.Stats.Loop.Cycles)
+	s.cycleLen.Start(e.Stats.Loop.Cycles, e.Stats.Loop.Nanos)
 }
 
 const (
@@ -51,6 +55,8 @@ func (e *Engine) Cron() {
 	if e.cron.off || e.script.run != nil || e.ended {
 		return
 	}
+	start := time.Now()
+	defer func() { e.Stats.Loop.CronNanos += int64(time.Since(start)) }()
 	e.notePeak()
 	e.sampleRates()
 	e.trimSpare()
@@ -84,6 +90,8 @@ func (e *Engine) sampleRates() {
 	s.ops.Sample(e.Steady(), e.Stats.Commands)
 	s.in.Sample(e.Steady(), e.Stats.NetIn)
 	s.out.Sample(e.Steady(), e.Stats.NetOut)
+	s.cycles.Sample(e.Steady(), e.Stats.Loop.Cycles)
+	s.cycleLen.SampleMean(e.Stats.Loop.Cycles, e.Stats.Loop.Nanos)
 }
 
 // Slice does background work for at most sliceBudget, and as much again for a snapshot: expiry,
@@ -177,12 +185,24 @@ func (e *Engine) InputPerSecond() int64 { return e.cron.in.PerSecond() }
 // OutputPerSecond returns the rate of bytes sent.
 func (e *Engine) OutputPerSecond() int64 { return e.cron.out.PerSecond() }
 
+// CyclesPerSecond returns the rate of the event loops' cycles.
+func (e *Engine) CyclesPerSecond() int64 { return e.cron.cycles.PerSecond() }
+
+// CycleNanos returns how long a cycle has taken lately, in ns.
+func (e *Engine) CycleNanos() int64 { return e.cron.cycleLen.Mean() }
+
 // ResetStats carries out CONFIG RESETSTAT. The memory peak and the count of changes stay.
 func (e *Engine) ResetStats() {
 	e.Stats = Stats{Dirty: e.Stats.Dirty, PeakMemory: e.Stats.PeakMemory,
 		PeakMemoryAt: e.Stats.PeakMemoryAt}
 	e.KS.Stats, e.KS.A.Moves = keyspace.Stats{}, arena.Moves{}
 	clear(e.errs)
+	if h := e.script.host; h != nil {
+		h.Evicted = 0
+	}
+	for i := range e.Threads {
+		e.Threads[i].Reads, e.Threads[i].Writes = 0, 0
+	}
 	for i := range e.cmds {
 		e.cmds[i] = CommandStats{}
 	}

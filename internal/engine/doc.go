@@ -42,6 +42,7 @@
 //	blocking_queue.go   beginning to wait, queues, deadlines, what has happened to a key
 //	waitaof.go          waiting for the append-only file to be on disk
 //	pause.go            CLIENT PAUSE
+//	importing.go        import-mode
 //
 //	acl.go              users and the default user
 //	clientmemory.go     memory of clients, maxmemory-clients
@@ -54,12 +55,15 @@
 //	permit.go           may this user run this command
 //	changes.go          who hears that a key has changed
 //
+//	commandlog.go       the logs of slow and large commands
+//	hotkeys.go          which keys cost the most
 //	memory.go           used memory, maxmemory, giving memory back
 //	tablememory.go      memory of the engine's own tables
 //	memoryreport.go     the figures of INFO memory and MEMORY
 //	eviction.go         making room for a command
 //	oom.go              what the system refuses
 //
+//	debugging.go        what DEBUG switches and shows
 //	gates.go            what may refuse a command
 //	call.go             running a handler and accounting for it
 //	nested.go           EXEC: commands within a command
@@ -70,6 +74,7 @@
 //	executor.go         Enter and Leave, delivering what the batch has pushed
 //
 //	connections.go      clients come, go, are killed and reset
+//	certificates.go     users by their certificates
 //	aclusers.go         changing users, the ACL file
 //	links.go            connections that MIGRATE keeps
 //	prefetch.go         reading ahead of commands

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"godwit/internal/arena"
 	"godwit/internal/config"
@@ -22,6 +23,11 @@ type Engine struct {
 	Log   *logging.Logger
 	KS    *keyspace.Keyspace
 	Stats Stats
+
+	// TLS is what the server knows of its certificates.
+	TLS TLSFacts
+	// Threads are the event loops, which the server makes.
+	Threads []ThreadStats
 
 	// Slowlog and Latency belong to SLOWLOG, LATENCY and INFO.
 	Slowlog metrics.Slowlog
@@ -44,6 +50,9 @@ type Engine struct {
 	// engine does not apply itself: listeners, log file and so on. An error undoes the change. The
 	// server sets it.
 	Reconfigure func(names []string) error
+	// Restart ends the process and starts it again after a while: in order, with everything saved,
+	// or at once. The server sets it.
+	Restart func(graceful bool, delay time.Duration) error
 	// Alarm is called when a new deadline is the earliest of all (see UntilTimeout), to wake a loop
 	// that would sleep longer. The server sets it.
 	Alarm func()
@@ -92,9 +101,14 @@ type Engine struct {
 	cron      cronState
 	script    scripting
 	access    access
+	large     commandLogs
+	hot       hotKeys
 	waiters   atomic.Int32 // of the executor
 	between   *sync.Cond   // over mu: a busy script is over
 	ended     bool         // nothing runs any more; see End
+
+	// Debug holds what DEBUG has switched.
+	Debug DebugSwitches
 }
 
 // RunID returns 40 hexadecimal characters that identify this run of the server.

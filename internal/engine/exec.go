@@ -24,7 +24,8 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 	w := e.writerOf(c)
 	*ctx = Ctx{Writer: w, E: e, Client: c, DB: c.db, Args: argv, Now: e.now}
 	e.current = c
-	if c.Origin == OriginMaster {
+	began := e.lastNs
+	if e.timeless(c) {
 		done = e.dispatchTimeless(ctx)
 	} else {
 		done = e.dispatch(ctx)
@@ -40,6 +41,7 @@ func (e *Engine) Exec(c *Client, argv [][]byte) (done bool) {
 	if len(e.blocking.ready) > 0 && e.script.run == nil {
 		e.serve()
 	}
+	e.Stats.Loop.CommandNanos += e.lastNs - began
 	return done
 }
 
@@ -98,8 +100,8 @@ func (e *Engine) ProtocolError(c *Client, err *resp.ProtocolError) {
 	c.CloseAfterReply = true
 }
 
-// dispatchTimeless dispatches a command of the master. While it runs, keys and fields that are due
-// still exist.
+// dispatchTimeless dispatches a command of the master, or of one who copies data here. While it
+// runs, keys and fields that are due still exist.
 func (e *Engine) dispatchTimeless(c *Ctx) (done bool) {
 	mode := e.KS.SetExpireMode(keyspace.ExpireIgnore)
 	done = e.dispatch(c)

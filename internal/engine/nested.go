@@ -1,6 +1,10 @@
 package engine
 
-import "godwit/internal/spec"
+import (
+	"math"
+
+	"godwit/internal/spec"
+)
 
 // nested returns the context for a command within another. unnest must follow. Time stands still in
 // between, so all commands of a transaction see the same keys expired. A command that would block
@@ -49,6 +53,7 @@ func (c *Ctx) ExecMulti() {
 	}
 	e.Unwatch(cl) // what comes now must not touch the client's own watches
 	c.Array(len(m.cmds))
+	e.ExpectInput(math.MaxInt) // the commands came with earlier input
 	e.Feed.Begin()
 	args := m.args
 	for _, q := range m.cmds {

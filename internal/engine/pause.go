@@ -22,6 +22,16 @@ func (e *Engine) Pause(until int64, all bool) {
 	p.all = p.all || all
 }
 
+// Paused returns for how many ms CLIENT PAUSE still holds commands back, 0 if it does not, and
+// whether it holds all of them.
+func (e *Engine) Paused() (ms int64, all bool) {
+	p := &e.pause
+	if !p.active || e.Steady() >= p.until {
+		return 0, false
+	}
+	return p.until - e.Steady(), p.all
+}
+
 // Unpause lets held-back commands run.
 func (e *Engine) Unpause() {
 	p := &e.pause

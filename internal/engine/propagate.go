@@ -50,7 +50,12 @@ func (e *Engine) noteUnit() {
 
 // Commit ends the batch of what was propagated so far. A connection calls it whose replies may
 // leave at once.
-func (e *Engine) Commit() { e.Feed.EndBatch() }
+func (e *Engine) Commit() {
+	e.Feed.EndBatch()
+	if log := e.persist.aof; log != nil {
+		e.Stats.Loop.CommitNanos += int64(log.TakeSpent())
+	}
+}
 
 // noteLogged remembers up to where the log must be on disk for the client's writes to be.
 func (e *Engine) noteLogged(c *Client) {

@@ -32,8 +32,10 @@ func (e *Engine) persistenceChanged(names []string) error {
 // ConfigChanged applies the directives that CONFIG SET has changed. An error undoes the change.
 func (e *Engine) ConfigChanged(names []string) error {
 	e.KS.P, e.mem.refused = e.params(), false
-	e.Slowlog.SetMax(int(e.Cfg.SlowlogMaxLen))
+	e.configureLogs()
+	e.configureImport()
 	e.Log.SetLevel(e.Cfg.LogLevel)
+	e.Log.SetFormat(e.Cfg.LogFormat, e.Cfg.LogStamp)
 	e.access.log.Trim(int(e.Cfg.ACLLogMaxLen))
 	if slices.Contains(names, "requirepass") {
 		e.ApplyRequirePass()

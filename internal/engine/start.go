@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"math/rand/v2"
 	"sync"
 
@@ -31,10 +32,12 @@ func New(cfg *config.Config, table *Table, o Options) *Engine {
 	e.initAccess()
 	e.runID, e.replID = e.hexID(40), e.hexID(40)
 	e.cmds = make([]CommandStats, len(table.All()))
-	e.Slowlog.SetMax(int(cfg.SlowlogMaxLen))
+	e.configureLogs()
+	e.ExpectInput(math.MaxInt)
 	e.syncClock()
 	e.KS = keyspace.New(arena.New(), e.params(), e.rng, e.now, hooks{e})
 	e.KS.A.Guard()
+	e.configureImport()
 	e.Buffers = arena.NewPool()
 	e.measureStart()
 	e.KS.P.MaxMemory = e.memoryLimit()

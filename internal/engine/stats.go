@@ -22,7 +22,7 @@ type Stats struct {
 	ClientOutBufLimit   int64 // clients closed for the output limit
 	EvictedClients      int64
 	UnexpectedErrors    int64
-	Denied              [acl.DeniedAuth + 1]int64 // refusals of access control, by reason
+	Denied              [acl.DeniedCert + 1]int64 // refusals of access control, by reason
 	ExpireNanos         int64                     // time spent in slices that expire keys
 	// EvictionOverNanos is how long used memory was over maxmemory, up to the last time that it
 	// was within the limit.
@@ -31,6 +31,35 @@ type Stats struct {
 	DefragNanos  int64
 	PeakMemory   int64
 	PeakMemoryAt int64 // unix ms
+	Loop         LoopStats
+}
+
+// LoopStats says what the event loops do with their time, in ns. A cycle is a turn of a loop, from
+// the clock's reading at its start to that of the next turn, without what the loop slept.
+type LoopStats struct {
+	Cycles       int64
+	Nanos        int64
+	LongestNanos int64
+	MostCommands int64 // of a cycle
+	CommandNanos int64 // running commands
+	CommitNanos  int64 // writing the append-only file
+	CronNanos    int64 // periodic work
+}
+
+// ThreadStats says what one event loop has served.
+type ThreadStats struct {
+	Clients       int
+	Reads, Writes int64
+}
+
+// CycleDone counts a cycle of an event loop that was awake for ns and ran so many commands.
+func (e *Engine) CycleDone(ns, commands int64) {
+	s := &e.Stats.Loop
+	ns = max(ns, 0)
+	s.Cycles++
+	s.Nanos += ns
+	s.LongestNanos = max(s.LongestNanos, ns)
+	s.MostCommands = max(s.MostCommands, commands)
 }
 
 // CommandStats holds the counters of one command.

@@ -5,8 +5,9 @@ package engine
 // counted with that client instead: its subscriptions, the keys it watches and waits for, the
 // commands that it has queued.
 func (e *Engine) countTables() {
-	n := e.Slowlog.Bytes() + e.access.log.Bytes() + e.hub.Bytes() + e.watching.bytes() +
-		e.blocking.bytes
+	n := e.Slowlog.Bytes() + e.large.requests.Bytes() + e.large.replies.Bytes() +
+		e.access.log.Bytes() + e.hub.Bytes() + e.watching.bytes() + e.blocking.bytes +
+		e.hot.bytes()
 	if s := e.persist.store; s != nil {
 		n += s.Held()
 	}

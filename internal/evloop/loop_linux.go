@@ -34,6 +34,8 @@ type Loop struct {
 
 	timers timers
 	start  time.Time
+	polled time.Duration // since start, at the begin of the last Poll
+	waited time.Duration // in blocking waits, in all
 }
 
 // slot is what the loop knows of a descriptor. gen counts the Adds of that number. Events carry it
@@ -146,7 +148,8 @@ func (l *Loop) Wake() {
 // not at all, negative: without limit). Then it calls handlers and timers. It returns how many
 // calls it made; a wake-up alone makes 0. Interruption by a signal is not an error.
 func (l *Loop) Poll(timeout time.Duration) (n int, err error) {
-	if wait, ok := l.timers.wait(l.elapsed()); ok && (timeout < 0 || wait < timeout) {
+	l.polled = l.elapsed()
+	if wait, ok := l.timers.wait(l.polled); ok && (timeout < 0 || wait < timeout) {
 		timeout = wait
 	}
 	got, err := l.wait(timeout)
@@ -180,6 +183,7 @@ func (l *Loop) wait(timeout time.Duration) (int, error) {
 	n, errno := epollWaitNow(l.epfd, l.events)
 	if n == 0 && timeout != 0 && errno == 0 {
 		n, errno = l.block(timeout)
+		l.waited += l.elapsed() - l.polled
 	}
 	if errno != 0 && errno != syscall.EINTR {
 		return 0, fmt.Errorf("epoll_wait: %w", errno)
@@ -195,6 +199,9 @@ func (l *Loop) block(timeout time.Duration) (n int, errno syscall.Errno) {
 	l.asleep.Store(false)
 	return n, errno
 }
+
+// Waited returns for how long the loop has slept in Poll so far.
+func (l *Loop) Waited() time.Duration { return l.waited }
 
 func (l *Loop) elapsed() time.Duration { return time.Since(l.start) }
 

@@ -68,7 +68,7 @@ func (c *recordChecker) readWheels() {
 }
 
 func (c *recordChecker) checkDB(db *DB) (err error) {
-	expires, armed, ttlSum := 0, 0, int64(0)
+	expires, armed, timed, ttlSum := 0, 0, 0, int64(0)
 	look := func(r arena.Ref) {
 		e := object.View(c.ks.A, r)
 		if d := e.Deadline(); d != 0 {
@@ -77,6 +77,9 @@ func (c *recordChecker) checkDB(db *DB) (err error) {
 			if !c.keys[r] {
 				err = fmt.Errorf("no record for key %q with deadline %d", e.Key(), d)
 			}
+		}
+		if c.ks.Heap.Armed(e)[0] != 0 {
+			timed++
 		}
 		for _, at := range c.ks.Heap.Armed(e) {
 			if at == 0 {
@@ -90,6 +93,9 @@ func (c *recordChecker) checkDB(db *DB) (err error) {
 	}
 	db.store.each(look)
 	s := db.store
+	if err == nil && timed != s.timed {
+		err = fmt.Errorf("%d hashes with deadlines of fields, %d counted", timed, s.timed)
+	}
 	if err == nil && (expires != s.expires || armed != s.armed || ttlSum != s.ttlSum) {
 		err = fmt.Errorf("%d deadlines (sum %d) and %d records of fields, %d (%d) and %d counted",
 			expires, ttlSum, armed, s.expires, s.ttlSum, s.armed)

@@ -64,7 +64,9 @@ func armedRecords(a [2]int64) (n int) {
 
 // setArmed notes other records with a hash of the database.
 func (db *DB) setArmed(h object.Fields, a [2]int64) {
-	db.countArmed(armedRecords(a) - armedRecords(h.Armed()))
+	was := h.Armed()
+	db.countArmed(armedRecords(a) - armedRecords(was))
+	db.store.timed += min(armedRecords(a), 1) - min(armedRecords(was), 1)
 	h.SetArmed(a)
 }
 
@@ -73,8 +75,13 @@ func (db *DB) setArmed(h object.Fields, a [2]int64) {
 func (db *DB) disarm(e object.Entry) {
 	if n := armedRecords(db.ks.Heap.Armed(e)); n != 0 {
 		db.countArmed(-n)
+		db.store.timed--
 	}
 }
+
+// TimedHashes returns how many hashes have fields with deadlines. One whose deadlines were all
+// taken away counts until the first of them would have passed.
+func (db *DB) TimedHashes() int { return db.store.timed }
 
 func (db *DB) countArmed(n int) {
 	db.store.armed += n

@@ -106,6 +106,8 @@ type Keyspace struct {
 	// NoTouch makes lookups leave access times alone (CLIENT NO-TOUCH). The engine sets it for each
 	// command.
 	NoTouch bool
+	// KeepTables stops the tables of all databases from growing and shrinking.
+	KeepTables bool
 
 	dbs     []*DB
 	byWheel []*DB   // where the content with a wheelID is now

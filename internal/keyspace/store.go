@@ -33,6 +33,7 @@ type store struct {
 	listed  bool  // in Keyspace.rehash
 	expires int   // keys with a deadline
 	armed   int   // records of fields that hashes count on
+	timed   int   // hashes that count on any
 	ttlSum  int64 // sum of the deadlines of keys, for INFO's avg_ttl
 }
 
@@ -44,6 +45,7 @@ func (ks *Keyspace) newStore() *store {
 		Hash:    func(r arena.Ref) uint64 { return ks.Hash(object.View(ks.A, r).Key()) },
 		Match:   ks.match,
 		MayGrow: ks.tableFits,
+		Fixed:   func() bool { return ks.KeepTables },
 	})}
 }
 

@@ -17,6 +17,7 @@ var wallClock = map[string]int{
 	"internal/command/dump.go":           1, // RESTORE: a deadline
 	"internal/command/hash_expire.go":    3, // deadlines of fields
 	"internal/command/info_server.go":    1, // server_time_usec
+	"internal/command/info_tls.go":       1, // when a certificate expires
 	"internal/command/latency.go":        2, // LATENCY shows times
 	"internal/command/migrate.go":        1, // time to live
 	"internal/command/server.go":         1, // TIME
@@ -25,9 +26,11 @@ var wallClock = map[string]int{
 	"internal/engine/blocking_serve.go":  1, // Ctx.Now
 	"internal/engine/call.go":            2, // SLOWLOG and LATENCY show times
 	"internal/engine/clock.go":           7, // the clock itself
+	"internal/engine/commandlog.go":      2, // COMMANDLOG shows times
 	"internal/engine/cron.go":            1, // the next deadline of a key
 	"internal/engine/ctx.go":             1, // Ctx.Past
 	"internal/engine/exec.go":            1, // Ctx.Now
+	"internal/engine/hotkeys.go":         1, // HOTKEYS shows when it began
 	"internal/engine/loading.go":         1, // loading_start_time
 	"internal/engine/memory.go":          2, // used_memory_peak_time
 	"internal/engine/monitor.go":         1, // MONITOR shows times
@@ -38,8 +41,10 @@ var wallClock = map[string]int{
 	"internal/engine/start.go":           1, // the keyspace's clock
 	"internal/engine/stats.go":           2, // LATENCY shows times
 	"internal/engine/storehost.go":       1, // Ctx.Now
+	"internal/logging/format.go":         1, // log-timestamp-format milliseconds
 	"internal/persist/check.go":          2, // --check-rdb: deadlines
 	"internal/persist/load.go":           1, // the log shows a file's age
+	"internal/server/tls_reload.go":      1, // when a certificate expires
 }
 
 var readsWallClock = regexp.MustCompile(

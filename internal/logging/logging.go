@@ -1,5 +1,5 @@
-// Package logging writes the server log in Redis's line format, which log shippers and test
-// harnesses parse:
+// Package logging writes the server log. Unless another format is chosen, that is Redis's line
+// format, which log shippers and test harnesses parse:
 //
 //	4465:M 21 Nov 2026 14:25:16.570 * Ready to accept connections tcp
 //	pid  │ day, month, year, time   │ message
@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -50,9 +49,11 @@ const (
 
 // Options say where a Logger writes.
 type Options struct {
-	Level Level
-	File  string // empty: Out
-	Role  byte   // 0: Child, as a process is until the server is up
+	Level  Level
+	Format Format
+	Stamp  Stamp
+	File   string // empty: Out
+	Role   byte   // 0: Child, as a process is until the server is up
 
 	Syslog   bool // lines also go to the system log, without pid, role and time
 	Ident    string
@@ -68,8 +69,10 @@ type Logger struct {
 	level atomic.Int32
 	role  atomic.Int32
 
-	mu     sync.Mutex // keeps lines whole and guards buf
+	mu     sync.Mutex // keeps lines whole and guards buf, format and stamp
 	buf    []byte
+	format Format
+	stamp  Stamp
 	file   string
 	out    io.Writer
 	syslog sink
@@ -86,7 +89,8 @@ type sink interface {
 // New returns a Logger for o. It opens a log file once, so that a path that cannot be written is
 // refused at the start.
 func New(o Options) (*Logger, error) {
-	l := &Logger{file: o.File, out: o.Out, now: o.Now, pid: o.Pid}
+	l := &Logger{file: o.File, out: o.Out, now: o.Now, pid: o.Pid, format: o.Format,
+		stamp: o.Stamp}
 	if l.out == nil {
 		l.out = os.Stdout
 	}
@@ -167,23 +171,21 @@ func (l *Logger) Log(v Level, format string, args ...any) {
 	msg := fmt.Sprintf(format, args...)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	start := 0
-	l.buf, start = l.line(l.buf[:0], v, msg)
+	l.buf = l.line(l.buf[:0], v, msg)
 	l.emit(l.buf)
 	if l.syslog != nil {
-		l.syslog.write(v, string(l.buf[start:len(l.buf)-1]))
+		l.syslog.write(v, string(appendEscaped(nil, msg)))
 	}
 }
 
-// line appends a whole line and returns the offset of its message.
-func (l *Logger) line(b []byte, v Level, msg string) ([]byte, int) {
-	b = strconv.AppendInt(b, int64(l.pid), 10)
-	b = append(b, ':', byte(l.role.Load()), ' ')
-	b = l.now().AppendFormat(b, "02 Jan 2006 15:04:05.000")
-	b = append(b, ' ', marks[v], ' ')
-	start := len(b)
-	b = appendEscaped(b, msg)
-	return append(b, '\n'), start
+// Picture writes a text of several lines as it is, in any format.
+func (l *Logger) Picture(v Level, text string) {
+	if !l.Enabled(v) {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.emit([]byte(text))
 }
 
 func (l *Logger) emit(b []byte) {

@@ -2,6 +2,7 @@ package logging
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 )
 
 func fixed() time.Time { return time.Date(2026, 11, 21, 4, 5, 6, 7*1e6+999, time.UTC) }
@@ -35,6 +37,55 @@ func TestLine(t *testing.T) {
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
 	}
+}
+
+// TestFormats compares lines with those of Valkey 9.1. It leaves control bytes and bytes that are
+// not UTF-8 as they are; here they are escaped.
+func TestFormats(t *testing.T) {
+	east := time.FixedZone("east", 90*60)
+	for _, c := range []struct {
+		format Format
+		stamp  Stamp
+		want   string
+	}{
+		{Legacy, StampISO8601, `7:M 2026-11-21T04:05:06.007+01:30 # a"b\c\nd = \x01\xff`},
+		{Legacy, StampMilliseconds, `7:M 1795228506007 # a"b\c\nd = \x01\xff`},
+		{Logfmt, StampLegacy, `pid=7 role=primary timestamp="21 Nov 2026 04:05:06.007" ` +
+			`level=warning message="a'b\c d = \x01\xff"`},
+		{JSON, StampISO8601, `{"pid":7,"role":"primary",` +
+			`"timestamp":"2026-11-21T04:05:06.007+01:30","level":"warning",` +
+			`"message":"a\"b\\c\nd = \u0001\ufffd"}`},
+	} {
+		var out bytes.Buffer
+		l, err := New(Options{Out: &out, Pid: 7, Role: Primary, Now: func() time.Time {
+			return time.Date(2026, 11, 21, 4, 5, 6, 7e6, east)
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.SetFormat(c.format, c.stamp)
+		l.Warning("%s", "a\"b\\c\nd = \x01\xff")
+		if got := strings.ReplaceAll(out.String(), "\ufffd", `\ufffd`); got != c.want+"\n" {
+			t.Errorf("got\n%swant\n%s", got, c.want)
+		}
+		if c.format == JSON && !json.Valid(out.Bytes()) {
+			t.Errorf("no JSON: %s", out.String())
+		}
+	}
+}
+
+func FuzzJSONLine(f *testing.F) {
+	f.Add("a\"b\\c\x00\xff\u2028")
+	f.Fuzz(func(t *testing.T, msg string) {
+		var out bytes.Buffer
+		l, _ := New(Options{Out: &out, Format: JSON})
+		l.Warning("%s", msg)
+		var line struct{ Message string }
+		if err := json.Unmarshal(out.Bytes(), &line); err != nil ||
+			line.Message != strings.ToValidUTF8(msg, "\ufffd") && utf8.ValidString(msg) {
+			t.Errorf("%q became %s: %v", msg, out.String(), err)
+		}
+	})
 }
 
 func TestLevels(t *testing.T) {

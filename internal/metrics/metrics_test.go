@@ -163,6 +163,7 @@ func TestSlowlogCutsArguments(t *testing.T) {
 	}
 	argv[1], argv[2], argv[3] = arg(128), arg(129), arg(200)
 	var l Slowlog
+	l.SetEntry(32, 128)
 	l.Add(1, 2, argv, "a", "n")
 	if l.Len() != 0 {
 		t.Error("kept without a length")
@@ -170,8 +171,8 @@ func TestSlowlogCutsArguments(t *testing.T) {
 	l.SetMax(10)
 	l.Add(1, 2, argv, "a", "n")
 	e := l.At(0)
-	if e.ID != 0 || e.Time != 1 || e.Duration != 2 || e.ClientAddr != "a" || e.ClientName != "n" ||
-		len(e.Args) != 32 {
+	if e.ID != 0 || e.Time != 1 || e.Value != 2 || e.Argc != 41 || e.ClientAddr != "a" ||
+		e.ClientName != "n" || len(e.Args) != 32 {
 		t.Fatalf("%+v", e)
 	}
 	x128 := string(arg(128))
@@ -186,6 +187,16 @@ func TestSlowlogCutsArguments(t *testing.T) {
 	if e.Args[0] != "0" {
 		t.Error("arguments are not copied")
 	}
+	l.SetEntry(2, 1)
+	l.Add(1, 2, argv[:6], "", "")
+	if got := l.At(0).Args; len(got) != 2 || got[1] != "... (5 more arguments)" {
+		t.Errorf("%q", got)
+	}
+	l.Add(1, 2, argv[4:6], "", "")
+	if got := l.At(0).Args; !slices.Equal(got, []string{"4", "5"}) {
+		t.Errorf("%q", got)
+	}
+	l.SetEntry(32, 128)
 	l.Add(1, 2, argv[:32], "", "")
 	if got := l.At(0).Args; len(got) != 32 || got[31] != "31" {
 		t.Errorf("%q", got)
@@ -195,6 +206,7 @@ func TestSlowlogCutsArguments(t *testing.T) {
 func TestSlowlogAgainstModel(t *testing.T) {
 	rnd := rand.New(rand.NewSource(int64(testseed.New(t))))
 	var l Slowlog
+	l.SetEntry(32, 128)
 	var model []int64 // ids, newest first
 	most, id := 0, int64(0)
 	for range 5000 {
@@ -241,5 +253,20 @@ func BenchmarkRecord(b *testing.B) {
 	for b.Loop() {
 		h.Record(i & 0xffff)
 		i += 37
+	}
+}
+
+func TestRateOfMeans(t *testing.T) {
+	var r Rate
+	r.Start(10, 1000)
+	for i := range int64(16) {
+		r.SampleMean(10+(i+1)*4, 1000+(i+1)*200)
+	}
+	if r.Mean() != 50 {
+		t.Errorf("%d", r.Mean())
+	}
+	r.SampleMean(10+16*4, 9000) // nothing was added
+	if r.Mean() != 50*15/16 {
+		t.Errorf("%d after an empty sample", r.Mean())
 	}
 }

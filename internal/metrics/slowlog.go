@@ -4,20 +4,16 @@ import (
 	"fmt"
 )
 
-// How much of a command the slow log keeps.
-const (
-	slowMaxArgs = 32
-	slowMaxArg  = 128 // bytes
-)
-
-// Slowlog is the list of the newest slow commands. Its entries own their strings. The zero value
-// keeps none until SetMax.
+// Slowlog is the list of the newest commands that took long, or whose request or reply was large.
+// Its entries own their strings. The zero value keeps none until SetMax.
 type Slowlog struct {
 	ring []SlowEntry // the newest is before next
 	next int
 	n    int
 	max  int
 	id   int64
+	// argc and arg bound how many arguments an entry has, and the bytes of each.
+	argc, arg int
 	// bytes is the size of the strings of all entries, with their slices.
 	bytes int64
 }
@@ -26,11 +22,15 @@ type Slowlog struct {
 type SlowEntry struct {
 	ID         int64
 	Time       int64 // Unix time in s
-	Duration   int64 // µs
+	Value      int64 // µs that it took, or bytes
 	Args       []string
+	Argc       int // how many arguments it had
 	ClientAddr string
 	ClientName string
 }
+
+// SetEntry bounds what later entries keep: argc arguments, at least 2, and arg bytes of each.
+func (l *Slowlog) SetEntry(argc, arg int) { l.argc, l.arg = argc, arg }
 
 // SetMax sets how many entries are kept (slowlog-max-len) and drops the oldest beyond that.
 func (l *Slowlog) SetMax(n int) {
@@ -40,10 +40,10 @@ func (l *Slowlog) SetMax(n int) {
 	}
 }
 
-// Add records a command. The caller has compared durationUs with slowlog-log-slower-than. argv is
-// copied, cut as Redis cuts it: of more than 32 arguments the first 31 and a line that counts the
-// others; of an argument over 128 bytes the first 128 and a note of the rest.
-func (l *Slowlog) Add(timeSec, durationUs int64, argv [][]byte, addr, name string) {
+// Add records a command. value is its time in µs or its size, which the caller has compared with
+// the threshold. argv is copied, cut as Redis cuts it: of more arguments than an entry keeps, the
+// last is a line that counts the others; of a longer one the beginning and a note of the rest.
+func (l *Slowlog) Add(timeSec, value int64, argv [][]byte, addr, name string) {
 	if l.max == 0 {
 		return
 	}
@@ -53,7 +53,7 @@ func (l *Slowlog) Add(timeSec, durationUs int64, argv [][]byte, addr, name strin
 	}
 	e := &l.ring[l.next]
 	l.bytes -= e.bytes() // 0 unless the ring is full
-	*e = SlowEntry{l.id, timeSec, durationUs, slowArgs(argv), addr, name}
+	*e = SlowEntry{l.id, timeSec, value, l.cut(argv), len(argv), addr, name}
 	l.bytes += e.bytes()
 	l.id++
 	l.next = (l.next + 1) % len(l.ring)
@@ -90,7 +90,7 @@ func (l *Slowlog) Reset() { l.ring, l.n, l.next, l.bytes = nil, 0, 0, 0 }
 func (l *Slowlog) Bytes() int64 { return l.bytes + int64(len(l.ring))*slowEntrySize }
 
 const (
-	slowEntrySize = 80
+	slowEntrySize = 88
 	stringSize    = 16
 )
 
@@ -103,16 +103,17 @@ func (e *SlowEntry) bytes() int64 {
 	return n
 }
 
-func slowArgs(argv [][]byte) []string {
-	n := min(len(argv), slowMaxArgs)
+// cut copies the arguments as far as an entry keeps them.
+func (l *Slowlog) cut(argv [][]byte) []string {
+	n := min(len(argv), l.argc)
 	args := make([]string, n)
 	for i := range args {
-		if i == slowMaxArgs-1 && len(argv) > slowMaxArgs {
-			args[i] = fmt.Sprintf("... (%d more arguments)", len(argv)-slowMaxArgs+1)
+		if i == l.argc-1 && len(argv) > l.argc {
+			args[i] = fmt.Sprintf("... (%d more arguments)", len(argv)-l.argc+1)
 			break
 		}
-		if rest := len(argv[i]) - slowMaxArg; rest > 0 {
-			args[i] = fmt.Sprintf("%s... (%d more bytes)", argv[i][:slowMaxArg], rest)
+		if rest := len(argv[i]) - l.arg; rest > 0 {
+			args[i] = fmt.Sprintf("%s... (%d more bytes)", argv[i][:l.arg], rest)
 		} else {
 			args[i] = string(argv[i])
 		}

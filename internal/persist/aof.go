@@ -87,6 +87,8 @@ type AOF struct {
 	lastSync  int64         // steady ms when a sync was last asked for
 	delayed   int64         // aof_delayed_fsync
 	cost      time.Duration // of the sync in the last EndBatch, 0: none
+	sleep     time.Duration // before each write, for tests
+	spent     time.Duration // in writes and syncs since the last TakeSpent
 	writeErr  error         // why the last write failed, nil if it did not
 	loggedErr int64         // steady ms of the last line about that
 	triedAt   int64         // steady ms of the last retry
@@ -300,6 +302,16 @@ func (a *AOF) Synced() int64 {
 
 // CommitCost returns how long the last EndBatch waited for a sync, 0 if it waited for none.
 func (a *AOF) CommitCost() time.Duration { return a.cost }
+
+// SleepBeforeFlush makes each write wait, for tests.
+func (a *AOF) SleepBeforeFlush(d time.Duration) { a.sleep = d }
+
+// TakeSpent returns how long the executor has waited for writes and syncs since the last call.
+func (a *AOF) TakeSpent() time.Duration {
+	d := a.spent
+	a.spent = 0
+	return d
+}
 
 // WriteError returns why writes cannot be logged at the moment, "" when they can. Commands that
 // write are refused with MISCONF meanwhile.

@@ -132,6 +132,7 @@ func (a *AOF) postpone(now int64) bool {
 // a failure the file ends where a piece ended, if that can be had.
 func (a *AOF) write(now int64, limit int, syncing bool) bool {
 	start := time.Now()
+	time.Sleep(a.sleep)
 	ok := true
 	for ok && len(a.full) > 0 && limit > 0 {
 		limit -= len(a.full[0])
@@ -144,7 +145,9 @@ func (a *AOF) write(now int64, limit int, syncing bool) bool {
 			a.out.B = nil
 		}
 	}
-	a.writeLatency(time.Since(start).Milliseconds(), syncing)
+	took := time.Since(start)
+	a.spent += took
+	a.writeLatency(took.Milliseconds(), syncing)
 	a.postponed = 0
 	if ok && a.writeErr != nil {
 		a.writeErr = nil
@@ -256,6 +259,7 @@ func (a *AOF) syncByPolicy(now int64, syncing bool) {
 			return
 		}
 		a.cost = time.Since(start)
+		a.spent += a.cost
 		if ms := a.cost.Milliseconds(); ms > 0 {
 			a.o.Latency("aof-fsync-always", ms)
 		}

@@ -88,7 +88,7 @@ func (s *Store) loadRDB(t LoadTarget, merge bool) (loaded bool, err error) {
 	t.Step(func() {
 		name = s.cfg.DBFilename
 		path = filepath.Join(workDir(), name)
-		o.NoChecksum, o.KeyDelay = !s.cfg.RDBChecksum, int64(s.cfg.KeyLoadDelay)
+		o.NoChecksum, o.KeyDelay = !s.cfg.RDBChecksum || s.skipChecksums, int64(s.cfg.KeyLoadDelay)
 	})
 	f, err := s.fs.Open(path, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -136,7 +136,7 @@ func (s *Store) loadLog(t LoadTarget) error {
 	o := RDBLoadOptions{Log: s.log, Base: true, Size: total}
 	t.Step(func() {
 		t.Expect(total)
-		o.NoChecksum, o.KeyDelay = !s.cfg.RDBChecksum, int64(s.cfg.KeyLoadDelay)
+		o.NoChecksum, o.KeyDelay = !s.cfg.RDBChecksum || s.skipChecksums, int64(s.cfg.KeyLoadDelay)
 	})
 	start := time.Now()
 	err = s.aof.Load(t, func(r *bufio.Reader, before int64) (int64, error) {

@@ -84,6 +84,13 @@ const machineMemory = 128 << 10
 // Len returns the number of cached scripts.
 func (h *Host) Len() int { return len(h.bySHA) }
 
+// Each calls fn with the digest and the text of each cached script, in no order.
+func (h *Host) Each(fn func(sha, body string)) {
+	for sha, sc := range h.bySHA {
+		fn(sha, sc.Body)
+	}
+}
+
 // Memory returns the estimated size of the cached scripts in bytes.
 func (h *Host) Memory() int64 { return h.memory }
 

@@ -120,6 +120,7 @@ func (c *fdConn) readDone(n int, errno syscall.Errno) {
 		return
 	}
 	c.gone = n == 0
+	c.loop.nreads++
 	c.fresh = n
 	c.enqueue()
 }

@@ -31,6 +31,8 @@ type goConn struct {
 	wake  chan struct{} // one slot: something to write, or the end
 	cared int64         // steady ms of the last care
 
+	began, before int64 // clock and commands when input took the executor
+
 	mu     sync.Mutex // guards the following, between the executor's holder and the writer
 	q      outQueue
 	spare  []byte
@@ -114,6 +116,7 @@ func (c *goConn) handshake() bool {
 			c.raw.RemoteAddr())
 		return false
 	}
+	c.certified(t.ConnectionState())
 	return c.raw.SetDeadline(time.Time{}) == nil
 }
 
@@ -143,15 +146,23 @@ func (c *goConn) enter() {
 	for e.Enter(); c.running; {
 		e.AwaitScript()
 	}
+	c.began, c.before = e.MonotonicNanos(), e.Stats.Commands
+}
+
+// leave counts the turn as a cycle, up to the last reading of the clock, and gives the executor
+// back.
+func (c *goConn) leave() {
+	e := c.srv.eng
+	e.CycleDone(e.MonotonicNanos()-c.began, e.Stats.Commands-c.before)
+	e.Leave()
 }
 
 // input runs fresh input. It reports false when the connection has ended.
 func (c *goConn) input(fresh []byte) bool {
-	e := c.srv.eng
 	c.enter()
 	c.received(len(fresh))
 	if c.ended() {
-		e.Leave()
+		c.leave()
 		return false
 	}
 	switch {
@@ -170,13 +181,13 @@ func (c *goConn) input(fresh []byte) bool {
 		c.collect()
 	}
 	for c.more && !c.held() && !c.ended() {
-		e.Leave() // give others their turn
+		c.leave() // give others their turn
 		c.enter()
 		c.runIn()
 	}
 	c.checkInput()
 	ok := !c.ended()
-	e.Leave()
+	c.leave()
 	return ok
 }
 

@@ -116,15 +116,6 @@ func (s *Server) Running() {
 	s.tellSupervisor("STATUS=Ready to accept connections\nREADY=1\n")
 }
 
-// Mode logs the server's mode.
-func (s *Server) Mode() {
-	port := s.eng.Cfg.Port
-	if port == 0 {
-		port = s.eng.Cfg.TLSPort
-	}
-	s.log.Notice("Running mode=standalone, port=%d.", port)
-}
-
 // tellSupervisor calls notifySystemd if the server is supervised.
 func (s *Server) tellSupervisor(msg string) {
 	if mode := s.eng.Cfg.Supervised; mode == config.SupervisedSystemd ||

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/user"
 	"slices"
 	"strconv"
 	"strings"
@@ -169,6 +170,29 @@ func bindError(err error) string {
 
 func asSyscall(err error, sys **os.SyscallError) bool { return errors.As(err, sys) }
 
+// protect sets the group and the permissions of a unix socket.
+func (s *Server) protect(path string) error {
+	if name := s.eng.Cfg.UnixSocketGroup; name != "" {
+		group, err := user.LookupGroup(name)
+		if err != nil {
+			return fmt.Errorf("getgrnam error for group '%s': %w", name, err)
+		}
+		gid, err := strconv.Atoi(group.Gid)
+		if err == nil {
+			err = os.Chown(path, -1, gid)
+		}
+		if err != nil {
+			return fmt.Errorf("chown: %w", err)
+		}
+	}
+	if perm := s.eng.Cfg.UnixSocketPerm; perm != 0 {
+		if err := os.Chmod(path, os.FileMode(perm)); err != nil {
+			return fmt.Errorf("chmod: %w", err)
+		}
+	}
+	return nil
+}
+
 func (s *Server) open(sp socket) (net.Listener, error) {
 	lc := net.ListenConfig{KeepAlive: -1} // tune sets it to the configured time
 	if sp.kind == kindUnix {
@@ -180,11 +204,9 @@ func (s *Server) open(sp socket) (net.Listener, error) {
 		if u, ok := ln.(*net.UnixListener); ok {
 			u.SetUnlinkOnClose(false) // it is removed at the end, with a line in the log
 		}
-		if perm := s.eng.Cfg.UnixSocketPerm; perm != 0 {
-			if err := os.Chmod(sp.addr, os.FileMode(perm)); err != nil {
-				ln.Close()
-				return nil, fmt.Errorf("chmod: %w", err)
-			}
+		if err := s.protect(sp.addr); err != nil {
+			ln.Close()
+			return nil, err
 		}
 		setBacklog(ln, s.eng.Cfg.TCPBacklog)
 		return ln, nil

@@ -62,6 +62,8 @@ type loop struct {
 	timeout  int    // of the next Poll, ms
 	written  int64  // bytes and writes since the last turn, for the statistics
 	nwrites  int64
+	nreads   int64
+	cycle    cycle
 
 	posted []*fdConn // connections that others want something of; belongs to the executor
 
@@ -138,9 +140,7 @@ func (l *loop) turn() {
 	s, e := l.srv, l.srv.eng
 	e.Enter()
 	s.holder = l
-	e.Stats.NetOut += l.written
-	e.Stats.Writes += l.nwrites
-	l.written, l.nwrites = 0, 0
+	l.beginCycle()
 	e.TakeBack(l.spent)
 	l.spent = l.spent[:0]
 	l.welcome()
@@ -181,6 +181,7 @@ func (l *loop) turn() {
 	s.holder = nil
 	e.Commit()
 	l.gather.cost = e.CommitCost()
+	l.endCycle()
 	e.Leave()
 	l.writeAll(o)
 	if len(l.broken) > 0 {
@@ -284,7 +285,7 @@ func (l *loop) welcome() {
 			unix.Close(a.fd)
 			continue
 		}
-		c.cl = cl
+		c.cl, cl.Loop = cl, l.id
 		l.conns = append(l.conns, c)
 		if err := l.ev.Add(a.fd, c, evloop.Readable); err != nil {
 			l.srv.log.Warning("Error registering fd event for the new client: %s (fd=%d)", err,

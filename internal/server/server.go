@@ -63,6 +63,8 @@ type Server struct {
 	gos       map[*goConn]struct{}
 	listeners []*listener
 	pidFile   string
+	reload    tlsReload
+	again     *time.Duration // DEBUG RESTART: start again, so long after the end
 }
 
 // New returns a server for the engine, and sets what the engine wants of it: Shutdown, Dialer and
@@ -83,7 +85,9 @@ func New(e *engine.Engine, o Options) (*Server, error) {
 			s.loops = append(s.loops, l)
 		}
 	}
+	e.Threads = make([]engine.ThreadStats, len(s.loops))
 	e.Shutdown = s.shutdown
+	e.Restart = s.restart
 	e.Alarm = s.alarm
 	e.Wake = s.wake
 	e.ServeOthers = s.serveOthers
@@ -192,6 +196,7 @@ func (s *Server) wake() {
 // cron does the periodic work, hz times a second with the executor held.
 func (s *Server) cron() {
 	s.eng.Cron()
+	s.reloadTLS()
 	for c := range s.gos {
 		c.care()
 	}

@@ -49,6 +49,7 @@ type session struct {
 func (s *session) run(buf []byte) (n int) {
 	s.more, s.running = false, true
 	s.cl.LastUsed = s.srv.eng.Steady()
+	s.srv.eng.ExpectInput(len(buf))
 	for n < len(buf) {
 		done, ok := s.runSome(buf[n:])
 		n += done

@@ -28,7 +28,7 @@ func (s *Server) loadTLS() error {
 	if err != nil {
 		return err
 	}
-	s.tls.Store(cfg)
+	s.useTLS(cfg, tlsFiles(s.eng.Cfg))
 	return nil
 }
 

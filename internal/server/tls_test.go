@@ -10,12 +10,16 @@ import (
 	"encoding/pem"
 	"math/big"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"godwit/internal/acl"
 	"godwit/internal/config"
+	"godwit/internal/engine"
 	"godwit/internal/resp/client"
 )
 
@@ -32,7 +36,8 @@ func certificates(t testing.TB, dir string) *tls.Config {
 	}
 	template := func(serial int64, ca bool) *x509.Certificate {
 		return &x509.Certificate{
-			SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "godwit test"},
+			SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "tester"},
+			URIs: []*url.URL{{Scheme: "urn", Opaque: "nobody"}, {Scheme: "urn", Opaque: "tester"}},
 			IsCA: ca, BasicConstraintsValid: true, NotBefore: time.Now().Add(-time.Hour),
 			NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 			KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
@@ -100,6 +105,106 @@ func TestTLSAuth(t *testing.T) {
 			}
 			r.eventually("handshakes leave no client", func() bool { return r.clients() == 0 })
 		})
+	}
+}
+
+// startTLS starts a server with the certificates of the folder, and with more directives.
+func startTLS(t *testing.T, dir, conf string) *rig {
+	e, log := newEngine(t, "port 0\nbind 127.0.0.1\ntls-port "+freePort(t)+
+		"\ntls-cert-file "+filepath.Join(dir, "server.crt")+
+		"\ntls-key-file "+filepath.Join(dir, "server.key")+
+		"\ntls-ca-cert-file "+filepath.Join(dir, "ca.crt")+"\n"+conf)
+	for _, name := range []string{"tester", "urn:tester", "urn:nobody"} {
+		rules := []string{"on", "+@all"}
+		if name == "urn:nobody" {
+			rules[0] = "off"
+		}
+		if _, err := e.SetUser(name, rules); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := runListening(t, e)
+	r.log = log
+	return r
+}
+
+// TestTLSUser checks whom a certificate makes a client.
+func TestTLSUser(t *testing.T) {
+	dir := t.TempDir()
+	with := certificates(t, dir)
+	for mode, want := range map[string]string{
+		"off": "default", "cn": "tester", "URI": "urn:tester",
+	} {
+		r := startTLS(t, dir, "tls-auth-clients-user "+mode+"\n")
+		nc, err := tls.Dial("tcp", r.addr, with)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer nc.Close()
+		r.want(client.New(nc), "PONG", "ping")
+		r.locked(func() {
+			r.eng.Clients(func(c *engine.Client) bool {
+				if got := c.UserName(); got != want || !c.Authenticated {
+					t.Errorf("%q: user %s, want %s", mode, got, want)
+				}
+				return true
+			})
+		})
+	}
+}
+
+// TestTLSUserUnknown checks that a certificate of nobody leaves the default user, and is counted.
+func TestTLSUserUnknown(t *testing.T) {
+	dir := t.TempDir()
+	with := certificates(t, dir)
+	r := startTLS(t, dir, "tls-auth-clients-user CN\n")
+	r.locked(func() {
+		if _, err := r.eng.SetUser("tester", []string{"off"}); err != nil {
+			t.Error(err)
+		}
+	})
+	nc, err := tls.Dial("tcp", r.addr, with)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	r.want(client.New(nc), "PONG", "ping")
+	r.locked(func() {
+		if n := r.eng.Stats.Denied[acl.DeniedCert]; n != 1 {
+			t.Errorf("%d refusals", n)
+		}
+	})
+}
+
+// TestTLSReload exchanges the certificates below a running server. Broken ones leave the old.
+func TestTLSReload(t *testing.T) {
+	dir := t.TempDir()
+	old := certificates(t, dir)
+	r := startTLS(t, dir, "tls-auto-reload-interval 1\ntls-auth-clients no\n")
+	trusts := func(cfg *tls.Config) bool {
+		nc, err := tls.Dial("tcp", r.addr, cfg)
+		if err == nil {
+			nc.Close()
+		}
+		return err == nil
+	}
+	if !trusts(old) {
+		t.Fatal("the first certificates do not work")
+	}
+	path := filepath.Join(dir, "server.crt")
+	if err := os.WriteFile(path, []byte("broken"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.eventually("the failure is logged", func() bool {
+		return strings.Contains(r.log.String(), "Background TLS reload failed")
+	})
+	if !trusts(old) {
+		t.Error("the old certificate is gone")
+	}
+	fresh := certificates(t, dir)
+	r.eventually("the new certificates are in use", func() bool { return trusts(fresh) })
+	if trusts(old) {
+		t.Error("the old certificate is still in use")
 	}
 }
 

@@ -62,6 +62,18 @@ var clientCommands = []*Command{
 				Args: []Arg{OneOf("enabled", Tok("on"), Tok("off"))},
 			},
 			{
+				Name: "capa", Arity: -3,
+				Flags: NoScript | Loading | Stale | AllowBusy | KeepsCaching, Since: "8.0.0",
+				Summary: "Tells the server what the client can do.",
+				Args:    []Arg{Str("capability").Many()},
+			},
+			{
+				Name: "import-source", Arity: 3, Flags: NoScript | Loading | Stale | KeepsCaching,
+				Since:   "8.1.0",
+				Summary: "Marks the connection as one that copies data to a server in import mode.",
+				Args:    []Arg{OneOf("enabled", Tok("on"), Tok("off"))},
+			},
+			{
 				Name: "getredir", Arity: 2, Flags: NoScript | Loading | Stale | KeepsCaching,
 				Since: "6.0.0",
 				Summary: "Returns the ID of the client that receives the connection's " +

@@ -21,11 +21,12 @@ func DumpFunctions(e *Encoder, sources [][]byte) {
 }
 
 // RestoreFunctions decodes a payload of FUNCTION DUMP to the sources of libraries, which may alias
-// it. Errors are ErrPayload, ErrNoFunction and wrapped ErrFormat.
-func RestoreFunctions(payload []byte) ([][]byte, error) {
+// it. Errors are ErrPayload, ErrNoFunction and wrapped ErrFormat. The
+// checksum counts if checksum is set.
+func RestoreFunctions(payload []byte, checksum bool) ([][]byte, error) {
 	n := len(payload) - footerLen
 	if n < 0 || binary.LittleEndian.Uint16(payload[n:]) > VersionMax ||
-		CRC64(0, payload[:n+2]) != binary.LittleEndian.Uint64(payload[n+2:]) {
+		checksum && CRC64(0, payload[:n+2]) != binary.LittleEndian.Uint64(payload[n+2:]) {
 		return nil, ErrPayload
 	}
 	d := Decoder{b: payload[:n]}

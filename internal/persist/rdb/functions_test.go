@@ -15,7 +15,7 @@ func TestDumpFunctions(t *testing.T) {
 			{[]byte("x"), []byte(strings.Repeat("y", 1000)), {}}} {
 			e := Encoder{B: []byte("before"), Compress: compress}
 			DumpFunctions(&e, want)
-			got, err := RestoreFunctions(e.B[len("before"):])
+			got, err := RestoreFunctions(e.B[len("before"):], true)
 			require.NoError(t, err)
 			require.Len(t, got, len(want))
 			for i := range want {
@@ -49,7 +49,7 @@ func TestRestoreFunctionsBroken(t *testing.T) {
 		{signed("\xf5\x05x"), ErrFormat},
 		{signed("\xf5\x81\xff\xff\xff\xff\xff\xff\xff\xffx"), ErrFormat},
 	} {
-		_, err := RestoreFunctions(c.payload)
+		_, err := RestoreFunctions(c.payload, true)
 		require.ErrorIs(t, err, c.want, "%q", c.payload)
 	}
 }
@@ -60,13 +60,13 @@ func FuzzRestoreFunctions(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, records string) {
-		sources, err := RestoreFunctions(signed(records))
+		sources, err := RestoreFunctions(signed(records), true)
 		if err != nil {
 			return
 		}
 		var e Encoder
 		DumpFunctions(&e, sources)
-		again, err := RestoreFunctions(e.B)
+		again, err := RestoreFunctions(e.B, true)
 		require.NoError(t, err)
 		require.Len(t, again, len(sources))
 	})
