@@ -158,6 +158,11 @@ func copyCmd(c *engine.Ctx) {
 }
 
 func moveCmd(c *engine.Ctx) {
+	replace := len(c.Args) == 4 && is(c.Args[3], "replace")
+	if len(c.Args) > 3 && !replace {
+		c.Err(errArity(c))
+		return
+	}
 	n, ok := dbArg(c, c.Args[2])
 	if !ok {
 		return
@@ -168,7 +173,7 @@ func moveCmd(c *engine.Ctx) {
 		return
 	}
 	key := c.Args[1]
-	if !c.DB.Lookup(key).Exists() || to.Lookup(key).Exists() {
+	if !c.DB.Lookup(key).Exists() || to.Lookup(key).Exists() && !replace {
 		c.Int(0)
 		return
 	}

@@ -140,7 +140,7 @@ func (o *setexOptions) parse(c *engine.Ctx) bool {
 
 // parsePairs reads FIELDS numfields field value … from argument i on.
 func (o *setexOptions) parsePairs(c *engine.Ctx, i int) bool {
-	wrong := "ERR wrong number of arguments for '" + c.Cmd.FullName() + "' command"
+	wrong := errArity(c)
 	if i >= len(c.Args)-3 {
 		c.Err(wrong)
 		return false

@@ -27,7 +27,7 @@ func setFields(c *engine.Ctx) (created int, ok bool) {
 // pairedFields replies with an error and reports false if a field has no value.
 func pairedFields(c *engine.Ctx) bool {
 	if len(c.Args)%2 != 0 {
-		c.Err("ERR wrong number of arguments for '" + c.Cmd.FullName() + "' command")
+		c.Err(errArity(c))
 		return false
 	}
 	return true

@@ -172,6 +172,9 @@ func compareFacts(t *testing.T, to testing.TB, want facts) {
 		}
 		for key := range wm {
 			g, w := encode(t, dropNewer(gm[key], onlyValkey[name])), encode(t, wm[key])
+			if key == "arity" && bytes.Equal(g, append([]byte("-"), w...)) && hasNewer(cmd(name)) {
+				continue // There is an option more.
+			}
 			if !bytes.Equal(g, w) {
 				to.Errorf("%s: %s\n got %s\nwant %s", name, key, g, w)
 			}
@@ -181,6 +184,8 @@ func compareFacts(t *testing.T, to testing.TB, want facts) {
 		t.Errorf("only %d commands in common", shared)
 	}
 }
+
+func cmd(name string) *spec.Command { return Table().Get(name) }
 
 // TestCommandShapesRedis compares the replies themselves, type by type and in both protocols,
 // without the sentences.

@@ -33,6 +33,17 @@ var blockingCommands = []*Command{
 		},
 	},
 	{
+		Name: "blmovem", Arity: -6, Flags: Write | DenyOOM | Blocking, Since: "8.10.0",
+		Summary: "Moves several elements from one end of a list to one end of another. Blocks " +
+			"until there are enough.",
+		Complexity: "O(N) in the number N of elements that are moved",
+		Keys:       []KeySpec{keyAt(1, RW|AccessFlag|Delete), keyAt(2, RW|Insert)},
+		Args: []Arg{
+			Key("source", 0), Key("destination", 1), OneOf("wherefrom", Tok("left"), Tok("right")),
+			OneOf("whereto", Tok("left"), Tok("right")), Dbl("timeout"), howMany,
+		},
+	},
+	{
 		Name: "brpoplpush", Arity: 4, Flags: Write | DenyOOM | Blocking, Since: "2.2.0",
 		Summary: "Moves the last element of a list to the front of another. Blocks until there " +
 			"is one.",

@@ -67,10 +67,11 @@ var genericCommands = []*Command{
 		},
 	},
 	{
-		Name: "move", Arity: 3, Flags: Write | Fast, Since: "1.0.0",
+		Name: "move", Arity: -3, Flags: Write | Fast, Since: "1.0.0",
 		Summary: "Moves a key into another database.",
+		History: []History{{"9.2.0", "Takes `REPLACE`, as Valkey does."}},
 		Keys:    []KeySpec{keyAt(1, RW|AccessFlag|Update)},
-		Args:    []Arg{Key("key", 0), Int("db")},
+		Args:    []Arg{Key("key", 0), Int("db"), Tok("replace").Opt().From("9.2.0")},
 	},
 	{
 		Name: "randomkey", Arity: 1, Flags: ReadOnly, Since: "1.0.0",
