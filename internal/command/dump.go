@@ -148,6 +148,7 @@ func restore(c *engine.Ctx, key []byte, v *rdb.Value, o *restoreOptions) {
 	if o.replace {
 		c.DB.Delete(key)
 	}
+	c.Changed(key) // Before it has the idle time that IDLETIME says: under LRM a change ends that.
 	if err := rdb.Insert(c.DB, key, v, o.meta); err != nil {
 		c.E.Log.Warning("RESTORE of a broken payload: %s", err)
 		c.Err("ERR Bad data format")
@@ -159,7 +160,6 @@ func restore(c *engine.Ctx, key []byte, v *rdb.Value, o *restoreOptions) {
 		argv[2] = strconv.AppendInt(scratch[:0], deadline, 10)
 		c.PropagateAs(append(argv, []byte("ABSTTL"))...)
 	}
-	c.Changed(key)
 	c.Notify(keyspace.EvGeneric, "restore", key)
 	c.Dirty(1)
 	c.OK()

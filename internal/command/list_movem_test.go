@@ -37,7 +37,7 @@ func TestMoveManyAgainstModel(t *testing.T) {
 			want := moveModel(lists, args)
 			got := run(t, l, args...)
 			require.Equal(t, want == nil, got.IsNull(), args)
-			require.True(t, slices.Equal(want, got.Strings()), "%q\n%q\n%q", args, want, got.Strings())
+			require.True(t, slices.Equal(want, got.Strings()), "%q\n%q\n%v", args, want, got)
 			for key, list := range lists {
 				now := run(t, l, "LRANGE", key, "0", "-1").Strings()
 				require.True(t, slices.Equal(list, now), "%q\n%q\n%q", args, list, now)

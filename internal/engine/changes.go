@@ -55,6 +55,7 @@ func (c *Ctx) Changed(key []byte) { c.ChangedIn(c.DB, key) }
 
 // ChangedIn does what Changed does, for a key of another database.
 func (c *Ctx) ChangedIn(db *keyspace.DB, key []byte) {
+	db.Modified(key)
 	c.E.changed(key, db.ID(), c.E.current)
 }
 

@@ -78,6 +78,8 @@ func policyOf(p config.Policy) keyspace.Policy {
 		return keyspace.VolatileLRU
 	case config.VolatileLFU:
 		return keyspace.VolatileLFU
+	case config.VolatileLRM:
+		return keyspace.VolatileLRM
 	case config.VolatileRandom:
 		return keyspace.VolatileRandom
 	case config.VolatileTTL:
@@ -86,6 +88,8 @@ func policyOf(p config.Policy) keyspace.Policy {
 		return keyspace.AllKeysLRU
 	case config.AllkeysLFU:
 		return keyspace.AllKeysLFU
+	case config.AllkeysLRM:
+		return keyspace.AllKeysLRM
 	case config.AllkeysRandom:
 		return keyspace.AllKeysRandom
 	}
