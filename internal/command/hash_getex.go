@@ -19,17 +19,22 @@ func hgetdelCmd(c *engine.Ctx) {
 		return
 	}
 	deleted := 0
+	var names [][]byte
 	c.Array(len(fields))
 	for _, field := range fields {
-		if replyField(c, h, found, field) {
-			h.Delete(field)
-			deleted++
+		if !replyField(c, h, found, field) {
+			continue
+		}
+		h.Delete(field)
+		deleted++
+		if c.E.KS.P.FieldEvents {
+			names = append(names, field)
 		}
 	}
 	if deleted == 0 {
 		return
 	}
-	hashChanged(c, "hdel", deleted)
+	hashChanged(c, "hdel", deleted, names, 1)
 	if h.Empty() {
 		emptied(c, h.Edit, c.Args[1])
 	}
@@ -201,7 +206,7 @@ func hsetexCmd(c *engine.Ctx) {
 			}
 		}
 	}
-	hashChanged(c, "hset", len(o.pairs)/2)
+	hashChanged(c, "hset", len(o.pairs)/2, o.pairs, 2)
 	w.finish(c, h, "hexpire")
 	o.propagate(c, len(w.updated) > 0)
 	c.Int(1)

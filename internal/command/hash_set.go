@@ -20,7 +20,7 @@ func setFields(c *engine.Ctx) (created int, ok bool) {
 			created++
 		}
 	}
-	hashChanged(c, "hset", len(pairs)/2)
+	hashChanged(c, "hset", len(pairs)/2, pairs, 2)
 	return created, true
 }
 
@@ -59,7 +59,7 @@ func hsetnxCmd(c *engine.Ctx) {
 	}
 	h.Reserve(c.Args[2:4])
 	h.Set(c.Args[2], c.Args[3])
-	hashChanged(c, "hset", 1)
+	hashChanged(c, "hset", 1, c.Args[2:3], 1)
 	c.Int(1)
 }
 
@@ -70,13 +70,18 @@ func hdelCmd(c *engine.Ctx) {
 	}
 	deleted := 0
 	if found {
+		var names [][]byte
 		for _, field := range c.Args[2:] {
-			if h.Delete(field) {
-				deleted++
+			if !h.Delete(field) {
+				continue
+			}
+			deleted++
+			if c.E.KS.P.FieldEvents {
+				names = append(names, field)
 			}
 		}
 		if deleted > 0 {
-			hashChanged(c, "hdel", deleted)
+			hashChanged(c, "hdel", deleted, names, 1)
 		}
 		if h.Empty() {
 			emptied(c, h.Edit, c.Args[1])

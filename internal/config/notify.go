@@ -24,9 +24,18 @@ const (
 	NotifyModule                           // d
 	NotifyNew                              // n, not part of A
 
+	// The channels on which the fields of hashes are announced. None is part of A.
+	NotifyFieldspace // S: __subkeyspace@<db>__:<key> channels
+	NotifyFieldevent // T: __subkeyevent@<db>__:<event> channels
+	NotifyFielditem  // I: __subkeyspaceitem@<db>__:<key>\n<field> channels
+	NotifyFieldboth  // V: __subkeyspaceevent@<db>__:<event>|<key> channels
+
 	// NotifyAll is the letter A.
 	NotifyAll = NotifyGeneric | NotifyString | NotifyList | NotifySet | NotifyHash | NotifyZset |
 		NotifyExpired | NotifyEvicted | NotifyStream | NotifyModule
+
+	// NotifyFields is all channels for fields.
+	NotifyFields = NotifyFieldspace | NotifyFieldevent | NotifyFielditem | NotifyFieldboth
 )
 
 // notifyLetters lists the letters in the order in which CONFIG GET shows them.
@@ -37,7 +46,8 @@ var notifyLetters = []struct {
 	{'g', NotifyGeneric}, {'$', NotifyString}, {'l', NotifyList}, {'s', NotifySet},
 	{'h', NotifyHash}, {'z', NotifyZset}, {'x', NotifyExpired}, {'e', NotifyEvicted},
 	{'t', NotifyStream}, {'d', NotifyModule}, {'n', NotifyNew},
-	{'K', NotifyKeyspace}, {'E', NotifyKeyevent}, {'m', NotifyKeyMiss},
+	{'K', NotifyKeyspace}, {'E', NotifyKeyevent}, {'m', NotifyKeyMiss}, {'S', NotifyFieldspace},
+	{'T', NotifyFieldevent}, {'I', NotifyFielditem}, {'V', NotifyFieldboth},
 }
 
 // String returns the letters of f. A hides n, as in Redis 7.
@@ -60,7 +70,7 @@ func (f NotifyFlags) String() string {
 
 func notifyFlags(at func(*Config) *NotifyFlags) value {
 	return field[NotifyFlags]{codec[NotifyFlags]{
-		syntax: "letters of Ag$lshzxeKEtmdn",
+		syntax: "letters of Ag$lshzxeKEtmdnSTIV",
 		read:   one(parseNotify),
 		show:   NotifyFlags.String,
 		lines: func(name string, v NotifyFlags) []string {

@@ -14,6 +14,11 @@ type hooks struct{ e *Engine }
 // KeyEvent implements keyspace.Hooks.
 func (h hooks) KeyEvent(event string, key []byte, db int) { h.e.keyEvent(event, key, db) }
 
+// FieldEvent implements keyspace.Hooks.
+func (h hooks) FieldEvent(event string, key []byte, fields keyspace.FieldNames, db int) {
+	h.e.fieldEvent(event, key, fields, db)
+}
+
 // KeyChanged implements keyspace.Hooks: expiry or eviction has changed the key.
 func (h hooks) KeyChanged(key []byte, db int) {
 	h.e.changed(key, db, nil)

@@ -57,6 +57,8 @@ func (e *Engine) params() keyspace.Params {
 		LazyEviction: c.LazyfreeEviction, LazyServerDel: c.LazyfreeServerDel,
 		LazyUserDel: c.LazyfreeUserDel, LazyUserFlush: c.LazyfreeUserFlush,
 		Events: eventClasses(c.NotifyKeyspaceEvents),
+		FieldEvents: c.NotifyKeyspaceEvents&config.NotifyHash != 0 &&
+			c.NotifyKeyspaceEvents&config.NotifyFields != 0,
 		Limits: object.Limits{
 			HashMaxListpackEntries: int(c.HashMaxListpackEntries),
 			HashMaxListpackValue:   int(c.HashMaxListpackValue),

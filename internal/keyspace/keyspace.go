@@ -53,6 +53,9 @@ const (
 type Hooks interface {
 	// KeyEvent is a keyspace notification. Its class is one of those in Params.Events.
 	KeyEvent(event string, key []byte, db int)
+	// FieldEvent follows KeyEvent for the event of a hash, and tells its fields, if
+	// Params.FieldEvents asks for that.
+	FieldEvent(event string, key []byte, fields FieldNames, db int)
 	// KeyChanged is called for every key whose value or existence changed: for WATCH, client-side
 	// caching, and clients that wait for it.
 	KeyChanged(key []byte, db int)
@@ -81,6 +84,7 @@ type Params struct {
 	LazyUserDel   bool
 	LazyUserFlush bool
 	Events        EventClass // classes of events that somebody wants to hear of
+	FieldEvents   bool       // FieldEvent is called
 	Limits        object.Limits
 }
 
