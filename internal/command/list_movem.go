@@ -68,6 +68,11 @@ func (m *moveMany) run(c *engine.Ctx) (n int, ok bool) {
 		}
 	}
 	n = int(min(m.count, int64(from.Len())))
+	// For a moment what is moved is there twice.
+	if !c.E.HasRoom(c.DB.Footprint(src) / int64(from.Len()) * int64(n)) {
+		c.Err(engine.ErrNoMemory)
+		return 0, true
+	}
 	first := 0
 	if !m.fromHead {
 		first = from.Len() - n
