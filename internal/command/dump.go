@@ -145,6 +145,7 @@ func restore(c *engine.Ctx, key []byte, v *rdb.Value, o *restoreOptions) {
 		c.OK()
 		return
 	}
+	was := c.DB.TypeAt(key)
 	if o.replace {
 		c.DB.Delete(key)
 	}
@@ -161,6 +162,7 @@ func restore(c *engine.Ctx, key []byte, v *rdb.Value, o *restoreOptions) {
 		c.PropagateAs(append(argv, []byte("ABSTTL"))...)
 	}
 	c.Notify(keyspace.EvGeneric, "restore", key)
+	c.DB.Overwritten(key, was, c.DB.TypeAt(key))
 	c.Dirty(1)
 	c.OK()
 }

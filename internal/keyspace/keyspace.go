@@ -35,18 +35,20 @@ type EventClass uint32
 
 // The classes.
 const (
-	EvGeneric EventClass = 1 << iota // g
-	EvString                         // $
-	EvList                           // l
-	EvSet                            // s
-	EvHash                           // h
-	EvZSet                           // z
-	EvExpired                        // x
-	EvEvicted                        // e
-	EvStream                         // t
-	EvMiss                           // m
-	EvModule                         // d
-	EvNew                            // n
+	EvGeneric     EventClass = 1 << iota // g
+	EvString                             // $
+	EvList                               // l
+	EvSet                                // s
+	EvHash                               // h
+	EvZSet                               // z
+	EvExpired                            // x
+	EvEvicted                            // e
+	EvStream                             // t
+	EvMiss                               // m
+	EvModule                             // d
+	EvNew                                // n
+	EvOverwritten                        // o
+	EvTypeChanged                        // c
 )
 
 // Hooks is told of changes. The engine implements it.
