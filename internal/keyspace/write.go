@@ -17,9 +17,13 @@ func (db *DB) Set(key []byte, v object.Value, deadline int64) object.Entry {
 
 // Overwrite is Set, and announces that a key which is there has another value altogether.
 func (db *DB) Overwrite(key []byte, v object.Value, deadline int64) object.Entry {
-	if !db.ks.tellsOverwritten() {
-		return db.Set(key, v, deadline)
+	if db.ks.tellsOverwritten() {
+		return db.overwrite(key, v, deadline)
 	}
+	return db.Set(key, v, deadline)
+}
+
+func (db *DB) overwrite(key []byte, v object.Value, deadline int64) object.Entry {
 	h, old := db.liveToWrite(key)
 	was := typeOf(old)
 	e := db.set(h, old, key, v, deadline)
