@@ -47,7 +47,8 @@ func scaled(n int) int {
 func TestLimitFarBelowTheData(t *testing.T) {
 	godwitOnly(t) // Redis counts other things as used
 	for _, policy := range []string{"allkeys-lru", "allkeys-lfu", "allkeys-random", "volatile-lru",
-		"volatile-lfu", "volatile-random", "volatile-ttl", "noeviction"} {
+		"volatile-lfu", "volatile-random", "volatile-ttl", "allkeys-lrm", "volatile-lrm",
+		"noeviction"} {
 		t.Run(policy, func(t *testing.T) {
 			t.Parallel()
 			s := startServer(t, "--maxmemory-policy", policy, "--enable-debug-command", "yes")

@@ -259,7 +259,7 @@ func (m *maker) config() []string {
 		[]string{"maxmemory-clients", pick(m, "0", "1mb", "5%")},
 		[]string{"maxmemory-policy",
 			pick(m, "noeviction", "allkeys-lru", "allkeys-lfu", "volatile-ttl", "allkeys-random",
-				"volatile-lfu")},
+				"volatile-lfu", "allkeys-lrm", "volatile-lrm")},
 		[]string{"notify-keyspace-events", pick(m, "", "KEA", "KEAmn", "Kg")},
 		[]string{"lazyfree-lazy-user-del", pick(m, "yes", "no")},
 		[]string{"activerehashing", pick(m, "yes", "no")},

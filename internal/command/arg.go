@@ -116,3 +116,9 @@ func dbArg(c *engine.Ctx, arg []byte) (int, bool) {
 func helpOf(lines ...string) func(c *engine.Ctx) {
 	return func(c *engine.Ctx) { help(c, lines...) }
 }
+
+// errArity returns the error for a number of arguments that the command does not take, although its
+// entry allows it.
+func errArity(c *engine.Ctx) string {
+	return "ERR wrong number of arguments for '" + c.Cmd.FullName() + "' command"
+}

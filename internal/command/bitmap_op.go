@@ -84,7 +84,7 @@ func bitopCmd(c *engine.Ctx) {
 		combine(op, s.Bytes(c.E.KS.A), bitSources(c))
 		value = object.SDSValue(s)
 	}
-	c.DB.Set(dst, value, 0)
+	c.DB.Overwrite(dst, value, 0)
 	c.Dirty(1)
 	changed(c, "set", dst)
 	c.Int(int64(n))

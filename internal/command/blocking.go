@@ -17,6 +17,7 @@ func blockingHandlers() engine.Handlers {
 		"blpop":      func(c *engine.Ctx) { bpopCmd(c, true) },
 		"brpop":      func(c *engine.Ctx) { bpopCmd(c, false) },
 		"blmove":     blmoveCmd,
+		"blmovem":    blmovemCmd,
 		"brpoplpush": brpoplpushCmd,
 		"blmpop":     blmpopCmd,
 		"bzpopmin":   func(c *engine.Ctx) { bzpopCmd(c, false) },

@@ -40,6 +40,8 @@ var blockers = []struct {
 }{
 	{"BLPOP $ 0", object.List}, {"BRPOP other $ 0", object.List},
 	{"BLMOVE $ dst LEFT LEFT 0", object.List}, {"BRPOPLPUSH $ dst 0", object.List},
+	{"BLMOVEM $ dst LEFT LEFT 0", object.List},
+	{"BLMOVEM $ dst LEFT LEFT 0 EXACTLY 2 OBO", object.List},
 	{"BLMPOP 0 1 $ LEFT", object.List}, {"BZPOPMIN $ 0", object.ZSet},
 	{"BZPOPMAX other $ 0", object.ZSet}, {"BZMPOP 0 2 other $ MIN", object.ZSet},
 }

@@ -145,9 +145,11 @@ func restore(c *engine.Ctx, key []byte, v *rdb.Value, o *restoreOptions) {
 		c.OK()
 		return
 	}
+	was := c.DB.TypeAt(key)
 	if o.replace {
 		c.DB.Delete(key)
 	}
+	c.Changed(key) // Before it has the idle time that IDLETIME says: under LRM a change ends that.
 	if err := rdb.Insert(c.DB, key, v, o.meta); err != nil {
 		c.E.Log.Warning("RESTORE of a broken payload, its integrity check failed: %s", err)
 		c.Err("ERR Bad data format")
@@ -159,8 +161,8 @@ func restore(c *engine.Ctx, key []byte, v *rdb.Value, o *restoreOptions) {
 		argv[2] = strconv.AppendInt(scratch[:0], deadline, 10)
 		c.PropagateAs(append(argv, []byte("ABSTTL"))...)
 	}
-	c.Changed(key)
 	c.Notify(keyspace.EvGeneric, "restore", key)
+	c.DB.Overwritten(key, was, c.DB.TypeAt(key))
 	c.Dirty(1)
 	c.OK()
 }

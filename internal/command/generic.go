@@ -104,11 +104,13 @@ func rename(c *engine.Ctx, nx bool) {
 		return
 	}
 	if !same {
+		was := c.DB.TypeAt(dst)
 		c.DB.Rename(src, dst)
 		c.Changed(src)
 		c.Changed(dst)
 		c.Notify(keyspace.EvGeneric, "rename_from", src)
 		c.Notify(keyspace.EvGeneric, "rename_to", dst)
+		c.DB.Overwritten(dst, was, c.DB.TypeAt(dst))
 		c.Dirty(1)
 	}
 	if nx {
@@ -150,14 +152,21 @@ func copyCmd(c *engine.Ctx) {
 		c.Int(0)
 		return
 	}
+	was := to.TypeAt(dst)
 	c.DB.Copy(c.DB.Peek(src), to, dst)
 	c.ChangedIn(to, dst)
 	c.E.KS.Notify(keyspace.EvGeneric, "copy_to", dst, to.ID())
+	to.Overwritten(dst, was, to.TypeAt(dst))
 	c.Dirty(1)
 	c.Int(1)
 }
 
 func moveCmd(c *engine.Ctx) {
+	replace := len(c.Args) == 4 && is(c.Args[3], "replace")
+	if len(c.Args) > 3 && !replace {
+		c.Err(errArity(c))
+		return
+	}
 	n, ok := dbArg(c, c.Args[2])
 	if !ok {
 		return
@@ -168,7 +177,7 @@ func moveCmd(c *engine.Ctx) {
 		return
 	}
 	key := c.Args[1]
-	if !c.DB.Lookup(key).Exists() || to.Lookup(key).Exists() {
+	if !c.DB.Lookup(key).Exists() || to.Lookup(key).Exists() && !replace {
 		c.Int(0)
 		return
 	}

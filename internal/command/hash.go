@@ -81,10 +81,12 @@ func newHash(c *engine.Ctx) object.Fields {
 	return object.AsHash(c.DB.Create(c.Args[1], object.Hash, object.EncListpack, listpack.Empty()))
 }
 
-// hashChanged records n changes of the hash at the command's key and sends the event.
-func hashChanged(c *engine.Ctx, event string, n int) {
+// hashChanged records n changes of the hash at the command's key and sends the event. Somebody may
+// want to hear which fields have changed: every step-th of the list.
+func hashChanged(c *engine.Ctx, event string, n int, fields [][]byte, step int) {
 	c.Changed(c.Args[1])
-	c.Notify(keyspace.EvHash, event, c.Args[1])
+	names := keyspace.FieldNames{List: fields, Step: step}
+	c.E.KS.NotifyFields(event, c.Args[1], names, c.DB.ID())
 	c.Dirty(n)
 }
 

@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"godwit/internal/engine"
-	"godwit/internal/keyspace"
 	"godwit/internal/object"
 )
 
@@ -95,7 +94,7 @@ func replyMissing(c *engine.Ctx, n int) {
 // fieldWrites collects what a command did to the deadlines of fields, for events and propagation.
 type fieldWrites struct {
 	updated [][]byte
-	deleted int
+	deleted [][]byte
 }
 
 // expire sets the deadline of a field of h, or deletes the field if the deadline is in the past.
@@ -104,7 +103,7 @@ func (w *fieldWrites) expire(c *engine.Ctx, h object.Fields, field []byte,
 	if c.Past(deadline) {
 		h.Delete(field)
 		c.PropagateAs([]byte("HDEL"), c.Args[1], field)
-		w.deleted++
+		w.deleted = append(w.deleted, field)
 		return fieldDeleted
 	}
 	h.SetDeadline(field, deadline)
@@ -114,14 +113,15 @@ func (w *fieldWrites) expire(c *engine.Ctx, h object.Fields, field []byte,
 
 // finish sends the events and deletes the hash if it is empty.
 func (w *fieldWrites) finish(c *engine.Ctx, h object.Fields, event string) {
-	n := len(w.updated) + w.deleted
-	if n == 0 {
+	// The deadline is the same for all fields, so either kind is empty.
+	fields := w.updated
+	if len(w.deleted) > 0 {
+		event, fields = "hdel", w.deleted
+	}
+	if len(fields) == 0 {
 		return
 	}
-	if w.deleted > 0 {
-		event = "hdel"
-	}
-	hashChanged(c, event, n)
+	hashChanged(c, event, len(fields), fields, 1)
 	if h.Empty() {
 		emptied(c, h.Edit, c.Args[1])
 		return
@@ -231,6 +231,7 @@ func hpersistCmd(c *engine.Ctx) {
 		return
 	}
 	changed := 0
+	var names [][]byte
 	c.Array(len(fields))
 	for _, field := range fields {
 		switch d, has := h.Deadline(field); {
@@ -241,12 +242,13 @@ func hpersistCmd(c *engine.Ctx) {
 		default:
 			h.SetDeadline(field, 0)
 			changed++
+			if c.E.KS.P.FieldEvents {
+				names = append(names, field)
+			}
 			c.Int(fieldDone)
 		}
 	}
 	if changed > 0 {
-		c.Changed(c.Args[1])
-		c.Notify(keyspace.EvHash, "hpersist", c.Args[1])
-		c.Dirty(changed)
+		hashChanged(c, "hpersist", changed, names, 1)
 	}
 }

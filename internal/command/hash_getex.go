@@ -2,6 +2,7 @@ package command
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"godwit/internal/engine"
@@ -18,17 +19,22 @@ func hgetdelCmd(c *engine.Ctx) {
 		return
 	}
 	deleted := 0
+	var names [][]byte
 	c.Array(len(fields))
 	for _, field := range fields {
-		if replyField(c, h, found, field) {
-			h.Delete(field)
-			deleted++
+		if !replyField(c, h, found, field) {
+			continue
+		}
+		h.Delete(field)
+		deleted++
+		if c.E.KS.P.FieldEvents {
+			names = append(names, field)
 		}
 	}
 	if deleted == 0 {
 		return
 	}
-	hashChanged(c, "hdel", deleted)
+	hashChanged(c, "hdel", deleted, names, 1)
 	if h.Empty() {
 		emptied(c, h.Edit, c.Args[1])
 	}
@@ -81,7 +87,8 @@ func hgetexCmd(c *engine.Ctx) {
 
 // setexOptions are the options of HSETEX.
 type setexOptions struct {
-	cond     condition
+	keyCond  condition // NX, XX: on the key.
+	cond     condition // FNX, FXX: on the fields.
 	expire   expireOption
 	timeAt   int // The index of the argument with the time.
 	deadline int64
@@ -120,6 +127,16 @@ func (o *setexOptions) parse(c *engine.Ctx) bool {
 			if o.cond = ifMissing; is(arg, "fxx") {
 				o.cond = ifPresent
 			}
+		case is(arg, "nx"), is(arg, "xx"):
+			cond := ifMissing
+			if is(arg, "xx") {
+				cond = ifPresent
+			}
+			if o.keyCond != always && o.keyCond != cond {
+				c.Err(engine.ErrSyntax)
+				return false
+			}
+			o.keyCond = cond
 		default:
 			c.Err("ERR unknown argument: " + cString(arg, len(arg)))
 			return false
@@ -131,7 +148,7 @@ func (o *setexOptions) parse(c *engine.Ctx) bool {
 
 // parsePairs reads FIELDS numfields field value … from argument i on.
 func (o *setexOptions) parsePairs(c *engine.Ctx, i int) bool {
-	wrong := "ERR wrong number of arguments for '" + c.Cmd.FullName() + "' command"
+	wrong := errArity(c)
 	if i >= len(c.Args)-3 {
 		c.Err(wrong)
 		return false
@@ -148,8 +165,11 @@ func (o *setexOptions) parsePairs(c *engine.Ctx, i int) bool {
 	return true
 }
 
-// holds reports whether the condition holds for all fields.
+// holds reports whether the conditions hold, that on fields for all of them.
 func (o *setexOptions) holds(h object.Fields, found bool) bool {
+	if o.keyCond != always && found != (o.keyCond == ifPresent) {
+		return false
+	}
 	if o.cond == always {
 		return true
 	}
@@ -192,12 +212,24 @@ func hsetexCmd(c *engine.Ctx) {
 			}
 		}
 	}
-	hashChanged(c, "hset", len(o.pairs)/2)
+	hashChanged(c, "hset", len(o.pairs)/2, o.pairs, 2)
 	w.finish(c, h, "hexpire")
-	if len(w.updated) > 0 && o.expire != expirePXAT {
-		argv := append([][]byte(nil), c.Args...)
-		argv[o.timeAt-1], argv[o.timeAt] = []byte("PXAT"), strconv.AppendInt(nil, o.deadline, 10)
-		c.PropagateAs(argv...)
-	}
+	o.propagate(c, len(w.updated) > 0)
 	c.Int(1)
+}
+
+// propagate replaces a relative time, and leaves out NX and XX, which Redis does not know. timed
+// says whether a field has got a deadline.
+func (o *setexOptions) propagate(c *engine.Ctx, timed bool) {
+	timed = timed && o.expire != expirePXAT
+	if !timed && o.keyCond == always {
+		return
+	}
+	argv := append([][]byte(nil), c.Args...)
+	if timed {
+		argv[o.timeAt-1], argv[o.timeAt] = []byte("PXAT"), strconv.AppendInt(nil, o.deadline, 10)
+	}
+	options := argv[2 : len(argv)-len(o.pairs)]
+	rest := slices.DeleteFunc(options, func(a []byte) bool { return is(a, "nx") || is(a, "xx") })
+	c.PropagateAs(append(argv[:2+len(rest)], o.pairs...)...)
 }

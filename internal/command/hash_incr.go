@@ -36,7 +36,7 @@ func hincrbyCmd(c *engine.Ctx) {
 	}
 	var buf [20]byte
 	h.SetKeep(c.Args[2], strconv.AppendInt(buf[:0], n, 10))
-	hashChanged(c, "hincrby", 1)
+	hashChanged(c, "hincrby", 1, c.Args[2:3], 1)
 	c.Int(n)
 }
 
@@ -75,7 +75,7 @@ func hincrbyfloatCmd(c *engine.Ctx) {
 	var buf [64]byte
 	text := sum.Append(buf[:0])
 	h.SetKeep(c.Args[2], text)
-	hashChanged(c, "hincrbyfloat", 1)
+	hashChanged(c, "hincrbyfloat", 1, c.Args[2:3], 1)
 	propagateField(c, h, c.Args[2], text)
 	c.Bulk(text)
 }

@@ -20,14 +20,14 @@ func setFields(c *engine.Ctx) (created int, ok bool) {
 			created++
 		}
 	}
-	hashChanged(c, "hset", len(pairs)/2)
+	hashChanged(c, "hset", len(pairs)/2, pairs, 2)
 	return created, true
 }
 
 // pairedFields replies with an error and reports false if a field has no value.
 func pairedFields(c *engine.Ctx) bool {
 	if len(c.Args)%2 != 0 {
-		c.Err("ERR wrong number of arguments for '" + c.Cmd.FullName() + "' command")
+		c.Err(errArity(c))
 		return false
 	}
 	return true
@@ -59,7 +59,7 @@ func hsetnxCmd(c *engine.Ctx) {
 	}
 	h.Reserve(c.Args[2:4])
 	h.Set(c.Args[2], c.Args[3])
-	hashChanged(c, "hset", 1)
+	hashChanged(c, "hset", 1, c.Args[2:3], 1)
 	c.Int(1)
 }
 
@@ -70,13 +70,18 @@ func hdelCmd(c *engine.Ctx) {
 	}
 	deleted := 0
 	if found {
+		var names [][]byte
 		for _, field := range c.Args[2:] {
-			if h.Delete(field) {
-				deleted++
+			if !h.Delete(field) {
+				continue
+			}
+			deleted++
+			if c.E.KS.P.FieldEvents {
+				names = append(names, field)
 			}
 		}
 		if deleted > 0 {
-			hashChanged(c, "hdel", deleted)
+			hashChanged(c, "hdel", deleted, names, 1)
 		}
 		if h.Empty() {
 			emptied(c, h.Edit, c.Args[1])

@@ -25,6 +25,7 @@ func listHandlers() engine.Handlers {
 		"linsert":   linsertCmd,
 		"lrem":      lremCmd,
 		"lmove":     lmoveCmd,
+		"lmovem":    lmovemCmd,
 		"rpoplpush": rpoplpushCmd,
 		"lmpop":     lmpopCmd,
 		"lpos":      lposCmd,
@@ -106,7 +107,7 @@ func removedFrom(c *engine.Ctx, l object.Elements, key []byte) {
 
 func pop(c *engine.Ctx, head bool) {
 	if len(c.Args) > 3 {
-		c.Err("ERR wrong number of arguments for '" + c.Cmd.FullName() + "' command")
+		c.Err(errArity(c))
 		return
 	}
 	key, count, counted := c.Args[1], int64(1), len(c.Args) == 3

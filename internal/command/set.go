@@ -27,7 +27,9 @@ func setHandlers() engine.Handlers {
 		"sinterstore": func(c *engine.Ctx) { storeSets(c, opInter, "sinterstore") },
 		"sunionstore": func(c *engine.Ctx) { storeSets(c, opUnion, "sunionstore") },
 		"sdiffstore":  func(c *engine.Ctx) { storeSets(c, opDiff, "sdiffstore") },
-		"sintercard":  sintercardCmd,
+		"sintercard":  func(c *engine.Ctx) { setCardCmd(c, opInter) },
+		"sunioncard":  func(c *engine.Ctx) { setCardCmd(c, opUnion) },
+		"sdiffcard":   func(c *engine.Ctx) { setCardCmd(c, opDiff) },
 	}
 }
 
@@ -155,7 +157,17 @@ func oneIf(b bool) int64 {
 }
 
 func sismemberCmd(c *engine.Ctx) {
-	if s, found, ok := readSet(c, c.Args[1]); ok {
+	xx := len(c.Args) == 4 && is(c.Args[3], "xx")
+	if len(c.Args) > 3 && !xx {
+		c.Err(errArity(c))
+		return
+	}
+	s, found, ok := readSet(c, c.Args[1])
+	switch {
+	case !ok:
+	case xx && !found:
+		c.Int(-1)
+	default:
 		c.Int(oneIf(found && s.Has(c.Args[2])))
 	}
 }

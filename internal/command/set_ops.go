@@ -82,39 +82,6 @@ func answerSets(c *engine.Ctx, op setOp) {
 	c.Buf = slices.Insert(c.Buf, at, head.Buf...)
 }
 
-func sintercardCmd(c *engine.Ctx) {
-	numkeys, ok := object.ParseInt(c.Args[1])
-	if !ok || numkeys < 1 {
-		c.Err("ERR numkeys should be greater than 0")
-		return
-	}
-	if numkeys > int64(len(c.Args)-2) {
-		c.Err("ERR Number of keys can't be greater than number of args")
-		return
-	}
-	limit := int64(0)
-	for rest := c.Args[2+numkeys:]; len(rest) > 0; rest = rest[2:] {
-		if len(rest) == 1 || !is(rest[0], "limit") {
-			c.Err(engine.ErrSyntax)
-			return
-		}
-		if limit, ok = object.ParseInt(rest[1]); !ok || limit < 0 {
-			c.Err("ERR LIMIT can't be negative")
-			return
-		}
-	}
-	sets, ok := openSets(c, c.Args[2:2+numkeys])
-	if !ok {
-		return
-	}
-	n := int64(0)
-	opInter.run(opInter.present(sets), func(listpack.Value) bool {
-		n++
-		return n != limit
-	})
-	c.Int(n)
-}
-
 // storeSets builds the result outside the keyspace, because the destination may be one of the
 // sources. It stores the complete result.
 func storeSets(c *engine.Ctx, op setOp, event string) {

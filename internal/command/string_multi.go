@@ -11,7 +11,7 @@ import (
 // setPairs stores the pairs key, value, key, value, …
 func setPairs(c *engine.Ctx, pairs [][]byte, deadline int64) {
 	for i := 0; i < len(pairs); i += 2 {
-		c.DB.Set(pairs[i], object.StringValue(pairs[i+1]), deadline)
+		c.DB.Overwrite(pairs[i], object.StringValue(pairs[i+1]), deadline)
 		changed(c, "set", pairs[i])
 		if deadline > 0 {
 			c.Notify(keyspace.EvGeneric, "expire", pairs[i])

@@ -48,7 +48,7 @@ func set(c *engine.Ctx, o *writeOptions, value []byte, deadline int64) {
 // store sets the string at key and sends the event. deadline is in unix ms, or 0, or
 // keyspace.KeepTTL.
 func store(c *engine.Ctx, key, value []byte, deadline int64) {
-	c.DB.Set(key, object.StringValue(value), deadline)
+	c.DB.Overwrite(key, object.StringValue(value), deadline)
 	c.Dirty(1)
 	changed(c, "set", key)
 	if deadline > 0 {

@@ -123,7 +123,7 @@ func zrankCmd(c *engine.Ctx, reverse bool) {
 
 func zscanCmd(c *engine.Ctx) {
 	var o scanOptions
-	x, ok := o.open(c, object.ZSet, scanElems)
+	x, ok := o.open(c, object.ZSet, scanScored)
 	if !ok {
 		return
 	}
@@ -140,7 +140,9 @@ func zscanCmd(c *engine.Ctx) {
 			return
 		}
 		r.bulk(b)
-		r.bulk(text(number[:0], score))
+		if !o.noValues {
+			r.bulk(text(number[:0], score))
+		}
 	}
 	if packed {
 		r.done(z.Scan(0, emit))

@@ -35,9 +35,10 @@ const (
 	aggregateSum aggregate = iota
 	aggregateMin
 	aggregateMax
+	aggregateCount // The number of sources, or the sum of their weights.
 )
 
-var aggregateNames = [...]string{"sum", "min", "max"}
+var aggregateNames = [...]string{"sum", "min", "max", "count"}
 
 // of combines the score of one more source with have, the result of the sources before it.
 func (a aggregate) of(have, score float64) float64 {
@@ -54,6 +55,14 @@ func (a aggregate) of(have, score float64) float64 {
 		return have
 	}
 	return number(have + score)
+}
+
+// weigh returns what a source adds for a member that has the given score there.
+func (o *zsetOpCall) weigh(s *zsetSource, score float64) float64 {
+	if o.agg == aggregateCount {
+		return s.weight
+	}
+	return s.weight * score
 }
 
 // number returns f, or 0 if f is not a number: inf-inf and 0*inf count as 0.

@@ -80,7 +80,7 @@ func (o *zsetOpCall) inter(emit func(m listpack.Value, score float64) bool) {
 	first, others := &o.sources[0], o.sources[1:]
 	var buf []byte
 	first.each(func(m listpack.Value, own float64) bool {
-		score := number(first.weight * own)
+		score := number(o.weigh(first, own))
 		buf = m.Append(buf[:0])
 		for i := range others {
 			s := &others[i]
@@ -91,7 +91,7 @@ func (o *zsetOpCall) inter(emit func(m listpack.Value, score float64) bool) {
 			if !ok {
 				return true
 			}
-			score = o.agg.of(score, other*s.weight)
+			score = o.agg.of(score, o.weigh(s, other))
 		}
 		return emit(m, score)
 	})
@@ -113,7 +113,7 @@ func (o *zsetOpCall) union(h *object.Heap) *object.ZBuilder {
 	for i := range o.sources {
 		s := &o.sources[i]
 		s.each(func(m listpack.Value, score float64) bool {
-			add(m, number(s.weight*score))
+			add(m, number(o.weigh(s, score)))
 			return true
 		})
 	}

@@ -55,6 +55,7 @@ type zrangeSpec struct {
 	by            zrangeBy
 	dir           direction
 	withScores    bool
+	exists        bool  // XX: null if the key does not exist.
 	offset, limit int64 // A limit below 0 means all.
 
 	start, stop int64 // By rank.
@@ -97,6 +98,8 @@ func (r *zrangeSpec) parseOptions(c *engine.Ctx, args [][]byte, store bool) bool
 		switch arg := args[i]; {
 		case !store && is(arg, "withscores"):
 			r.withScores = true
+		case !store && is(arg, "xx"):
+			r.exists = true
 		case is(arg, "limit") && i+2 < len(args):
 			var ok bool
 			if r.offset, ok = intArg(c, args[i+1]); !ok {
@@ -161,7 +164,12 @@ func zrange(c *engine.Ctx, r zrangeSpec) {
 	if !ok {
 		return
 	}
-	if x == nil {
+	switch {
+	case x != nil:
+	case r.exists:
+		c.NullArray()
+		return
+	default:
 		c.Array(0)
 		return
 	}

@@ -249,10 +249,12 @@ type Policy int
 const (
 	VolatileLRU Policy = iota
 	VolatileLFU
+	VolatileLRM
 	VolatileRandom
 	VolatileTTL
 	AllkeysLRU
 	AllkeysLFU
+	AllkeysLRM
 	AllkeysRandom
 	NoEviction
 )

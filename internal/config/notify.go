@@ -9,24 +9,35 @@ type NotifyFlags int
 
 // The classes of events, with their letters in notify-keyspace-events.
 const (
-	NotifyKeyspace NotifyFlags = 1 << iota // K: __keyspace@<db>__:<key> channels
-	NotifyKeyevent                         // E: __keyevent@<db>__:<event> channels
-	NotifyGeneric                          // g
-	NotifyString                           // $
-	NotifyList                             // l
-	NotifySet                              // s
-	NotifyHash                             // h
-	NotifyZset                             // z
-	NotifyExpired                          // x
-	NotifyEvicted                          // e
-	NotifyStream                           // t
-	NotifyKeyMiss                          // m, not part of A
-	NotifyModule                           // d
-	NotifyNew                              // n, not part of A
+	NotifyKeyspace    NotifyFlags = 1 << iota // K: __keyspace@<db>__:<key> channels
+	NotifyKeyevent                            // E: __keyevent@<db>__:<event> channels
+	NotifyGeneric                             // g
+	NotifyString                              // $
+	NotifyList                                // l
+	NotifySet                                 // s
+	NotifyHash                                // h
+	NotifyZset                                // z
+	NotifyExpired                             // x
+	NotifyEvicted                             // e
+	NotifyStream                              // t
+	NotifyKeyMiss                             // m, not part of A
+	NotifyModule                              // d
+	NotifyNew                                 // n, not part of A
+	NotifyOverwritten                         // o, not part of A
+	NotifyTypeChanged                         // c, not part of A
+
+	// The channels on which the fields of hashes are announced. None is part of A.
+	NotifyFieldspace // S: __subkeyspace@<db>__:<key> channels
+	NotifyFieldevent // T: __subkeyevent@<db>__:<event> channels
+	NotifyFielditem  // I: __subkeyspaceitem@<db>__:<key>\n<field> channels
+	NotifyFieldboth  // V: __subkeyspaceevent@<db>__:<event>|<key> channels
 
 	// NotifyAll is the letter A.
 	NotifyAll = NotifyGeneric | NotifyString | NotifyList | NotifySet | NotifyHash | NotifyZset |
 		NotifyExpired | NotifyEvicted | NotifyStream | NotifyModule
+
+	// NotifyFields is all channels for fields.
+	NotifyFields = NotifyFieldspace | NotifyFieldevent | NotifyFielditem | NotifyFieldboth
 )
 
 // notifyLetters lists the letters in the order in which CONFIG GET shows them.
@@ -37,10 +48,12 @@ var notifyLetters = []struct {
 	{'g', NotifyGeneric}, {'$', NotifyString}, {'l', NotifyList}, {'s', NotifySet},
 	{'h', NotifyHash}, {'z', NotifyZset}, {'x', NotifyExpired}, {'e', NotifyEvicted},
 	{'t', NotifyStream}, {'d', NotifyModule}, {'n', NotifyNew},
-	{'K', NotifyKeyspace}, {'E', NotifyKeyevent}, {'m', NotifyKeyMiss},
+	{'o', NotifyOverwritten}, {'c', NotifyTypeChanged},
+	{'K', NotifyKeyspace}, {'E', NotifyKeyevent}, {'m', NotifyKeyMiss}, {'S', NotifyFieldspace},
+	{'T', NotifyFieldevent}, {'I', NotifyFielditem}, {'V', NotifyFieldboth},
 }
 
-// String returns the letters of f. A hides n, as in Redis 7.
+// String returns the letters of f. A hides n, o and c, as in Redis.
 func (f NotifyFlags) String() string {
 	var b strings.Builder
 	all := f&NotifyAll == NotifyAll
@@ -48,7 +61,8 @@ func (f NotifyFlags) String() string {
 		b.WriteByte('A')
 	}
 	for _, l := range notifyLetters {
-		if all && (l.flag&NotifyAll != 0 || l.flag == NotifyNew) {
+		const hidden = NotifyAll | NotifyNew | NotifyOverwritten | NotifyTypeChanged
+		if all && l.flag&hidden != 0 {
 			continue
 		}
 		if f&l.flag != 0 {
@@ -60,7 +74,7 @@ func (f NotifyFlags) String() string {
 
 func notifyFlags(at func(*Config) *NotifyFlags) value {
 	return field[NotifyFlags]{codec[NotifyFlags]{
-		syntax: "letters of Ag$lshzxeKEtmdn",
+		syntax: "letters of Ag$lshzxeKEtmdnocSTIV",
 		read:   one(parseNotify),
 		show:   NotifyFlags.String,
 		lines: func(name string, v NotifyFlags) []string {

@@ -21,8 +21,9 @@ var (
 	tlsAuthNames = []string{"no", "yes", "optional"}
 	fsyncNames   = []string{"everysec", "always", "no"}
 	sanitizing   = []string{"no", "yes", "clients"}
-	policyNames  = []string{"volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl",
-		"allkeys-lru", "allkeys-lfu", "allkeys-random", "noeviction"}
+	policyNames  = []string{"volatile-lru", "volatile-lfu", "volatile-lrm", "volatile-random",
+		"volatile-ttl", "allkeys-lru", "allkeys-lfu", "allkeys-lrm", "allkeys-random",
+		"noeviction"}
 )
 
 func networkTable() []Directive {

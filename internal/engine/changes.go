@@ -14,6 +14,11 @@ type hooks struct{ e *Engine }
 // KeyEvent implements keyspace.Hooks.
 func (h hooks) KeyEvent(event string, key []byte, db int) { h.e.keyEvent(event, key, db) }
 
+// FieldEvent implements keyspace.Hooks.
+func (h hooks) FieldEvent(event string, key []byte, fields keyspace.FieldNames, db int) {
+	h.e.fieldEvent(event, key, fields, db)
+}
+
 // KeyChanged implements keyspace.Hooks: expiry or eviction has changed the key.
 func (h hooks) KeyChanged(key []byte, db int) {
 	h.e.changed(key, db, nil)
@@ -55,6 +60,7 @@ func (c *Ctx) Changed(key []byte) { c.ChangedIn(c.DB, key) }
 
 // ChangedIn does what Changed does, for a key of another database.
 func (c *Ctx) ChangedIn(db *keyspace.DB, key []byte) {
+	db.Modified(key)
 	c.E.changed(key, db.ID(), c.E.current)
 }
 

@@ -49,6 +49,7 @@
 //	outputlimit.go      client-output-buffer-limit
 //	push.go             messages beside replies, buffers for them
 //	pubsub.go           subscriptions, PUBLISH, keyspace events
+//	pubsub_fields.go    keyspace events with the fields of hashes
 //	tracking.go         client-side caching
 //	monitor.go          MONITOR
 //	clientinfo.go       a line of CLIENT LIST

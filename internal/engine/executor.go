@@ -76,6 +76,7 @@ func (e *Engine) Deliver() {
 	}
 	p.woken = p.woken[:0]
 	p.scratch, p.channel = keepSmall(p.scratch), keepSmall(p.channel)
+	p.message = keepSmall(p.message)
 }
 
 // reachable reports whether the client has a connection that may still write.

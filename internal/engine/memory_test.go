@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"godwit/internal/config"
 	"godwit/internal/engine"
@@ -60,8 +61,9 @@ const oomReply = "-OOM command not allowed when used memory > 'maxmemory'.\r\n"
 func TestEviction(t *testing.T) {
 	const n = 4000 // keys of each kind; a third of all fits
 	value := strings.Repeat("v", 100)
-	for _, policy := range []string{"volatile-lru", "volatile-lfu", "volatile-random",
-		"volatile-ttl", "allkeys-lru", "allkeys-lfu", "allkeys-random"} {
+	for _, policy := range []string{"volatile-lru", "volatile-lfu", "volatile-lrm",
+		"volatile-random", "volatile-ttl", "allkeys-lru", "allkeys-lfu", "allkeys-lrm",
+		"allkeys-random"} {
 		t.Run(policy, func(t *testing.T) {
 			// no clock decides
 			s := newSession(t, func(cfg *config.Config) { cfg.MaxmemoryEvictionTenacity = 100 })
@@ -146,6 +148,48 @@ func TestEvictionPrefersUnused(t *testing.T) {
 	}
 	if left < 95 {
 		t.Errorf("%d of 100 hot keys are left", left)
+	}
+}
+
+// TestEvictionPrefersUnmodified checks which keys survive that are only read, or only changed.
+func TestEvictionPrefersUnmodified(t *testing.T) {
+	for _, policy := range []string{"allkeys-lru", "allkeys-lrm", "volatile-lrm"} {
+		t.Run(policy, func(t *testing.T) {
+			s := newSession(t, func(cfg *config.Config) { cfg.MaxmemoryEvictionTenacity = 100 })
+			s.limit(1<<20, policy)
+			key := func(kind string, i int) string { return fmt.Sprintf("%s:%d", kind, i) }
+			for i := range 100 {
+				s.ok("set", key("read", i), "1", "ex", "100000")
+				s.ok("set", key("changed", i), "1", "ex", "100000")
+			}
+			for round := range 100 {
+				s.e.Enter()
+				s.e.PassTime(time.Second)
+				s.e.Leave()
+				for i := range 100 {
+					s.raw("get", key("read", i))
+					s.raw("incr", key("changed", i))
+				}
+				for i := range 300 {
+					s.ok("set", key("cold", 300*round+i), "some value that takes a little room",
+						"ex", "100000")
+				}
+			}
+			read, changed := 0, 0
+			for i := range 100 {
+				if s.has(key("read", i)) {
+					read++
+				}
+				if s.e.KS.DB(0).Peek([]byte(key("changed", i))).Deadline() != 0 {
+					changed++ // Else INCR made it anew.
+				}
+			}
+			if changed < 95 || policy == "allkeys-lru" && read < 95 ||
+				policy != "allkeys-lru" && read > 5 {
+				t.Errorf("of 100 keys each, %d that are read are left, %d that change", read,
+					changed)
+			}
+		})
 	}
 }
 

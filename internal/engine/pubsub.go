@@ -100,6 +100,8 @@ func eventClasses(f config.NotifyFlags) (set keyspace.EventClass) {
 		{config.NotifyExpired, keyspace.EvExpired}, {config.NotifyEvicted, keyspace.EvEvicted},
 		{config.NotifyStream, keyspace.EvStream}, {config.NotifyKeyMiss, keyspace.EvMiss},
 		{config.NotifyModule, keyspace.EvModule}, {config.NotifyNew, keyspace.EvNew},
+		{config.NotifyOverwritten, keyspace.EvOverwritten},
+		{config.NotifyTypeChanged, keyspace.EvTypeChanged},
 	} {
 		if f&p.flag != 0 {
 			set |= p.class

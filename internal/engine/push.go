@@ -32,6 +32,7 @@ type pushState struct {
 	early    bool      // the running command's reply has not begun: nothing need wait for it
 	scratch  []byte    // the message that is being published
 	channel  []byte    // of the keyspace event that is being published
+	message  []byte    // its message, if that is made for it
 	spare    [][]byte  // buffers for replies of clients that no loop has lent one
 	bytes    int       // of spare, capacity
 	unused   int       // the fewest spare ones since the last tick

@@ -59,6 +59,8 @@ func (e *Engine) params() keyspace.Params {
 		LazyEviction: c.LazyfreeEviction, LazyServerDel: c.LazyfreeServerDel,
 		LazyUserDel: c.LazyfreeUserDel, LazyUserFlush: c.LazyfreeUserFlush,
 		Events: eventClasses(c.NotifyKeyspaceEvents),
+		FieldEvents: c.NotifyKeyspaceEvents&config.NotifyHash != 0 &&
+			c.NotifyKeyspaceEvents&config.NotifyFields != 0,
 		Limits: object.Limits{
 			HashMaxListpackEntries: int(c.HashMaxListpackEntries),
 			HashMaxListpackValue:   int(c.HashMaxListpackValue),
@@ -80,6 +82,8 @@ func policyOf(p config.Policy) keyspace.Policy {
 		return keyspace.VolatileLRU
 	case config.VolatileLFU:
 		return keyspace.VolatileLFU
+	case config.VolatileLRM:
+		return keyspace.VolatileLRM
 	case config.VolatileRandom:
 		return keyspace.VolatileRandom
 	case config.VolatileTTL:
@@ -88,6 +92,8 @@ func policyOf(p config.Policy) keyspace.Policy {
 		return keyspace.AllKeysLRU
 	case config.AllkeysLFU:
 		return keyspace.AllKeysLFU
+	case config.AllkeysLRM:
+		return keyspace.AllKeysLRM
 	case config.AllkeysRandom:
 		return keyspace.AllKeysRandom
 	}

@@ -77,6 +77,12 @@ type Union struct {
 	Dense bool // one of the values was dense
 }
 
+// AddElement adds an element to the union.
+func (u *Union) AddElement(elem []byte) {
+	index, rank := Hash(elem)
+	u.regs[index] = max(u.regs[index], rank)
+}
+
 // Add adds the value b to the union.
 func (u *Union) Add(b []byte) error {
 	if !Dense(b) {

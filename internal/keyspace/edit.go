@@ -24,10 +24,13 @@ func (db *DB) Create(key []byte, t object.Type, enc object.Encoding, packed []by
 // CreateOver is Create for a key that may hold another value. That is dropped, and the key does not
 // count as a new one.
 func (db *DB) CreateOver(key []byte, t object.Type, enc object.Encoding, b []byte) *object.Edit {
+	was := db.TypeAt(key)
 	if !db.Delete(key) {
 		return db.Create(key, t, enc, b)
 	}
-	return db.Open(db.place(db.ks.Hash(key), key, object.PackedValue(db.ks.A, t, enc, b), 0))
+	x := db.Open(db.place(db.ks.Hash(key), key, object.PackedValue(db.ks.A, t, enc, b), 0))
+	db.Overwritten(key, was, t)
+	return x
 }
 
 // Remove deletes the key of x. The Edit must not be used again.
@@ -50,7 +53,7 @@ func (db *DB) Changing(e object.Entry) { db.preserve(e) }
 func (db *DB) Install(key []byte, x *object.Edit) {
 	v := x.E.Value()
 	replaced := db.Peek(key).Exists()
-	db.Set(key, v, 0)
+	db.Overwrite(key, v, 0)
 	if replaced { // else Set has done it
 		db.announce(key, v.Type)
 	}

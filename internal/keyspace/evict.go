@@ -12,10 +12,12 @@ const (
 	NoEviction Policy = iota
 	VolatileLRU
 	VolatileLFU
+	VolatileLRM // LRM: least recently modified.
 	VolatileRandom
 	VolatileTTL
 	AllKeysLRU
 	AllKeysLFU
+	AllKeysLRM
 	AllKeysRandom
 )
 
@@ -24,13 +26,14 @@ const lfuInit = 5
 
 func (p Policy) lfu() bool      { return p == VolatileLFU || p == AllKeysLFU }
 func (p Policy) lru() bool      { return p == VolatileLRU || p == AllKeysLRU }
+func (p Policy) lrm() bool      { return p == VolatileLRM || p == AllKeysLRM }
 func (p Policy) volatile() bool { return p >= VolatileLRU && p <= VolatileTTL }
 
 // LFU reports whether the policy keeps frequencies of access.
 func (p Policy) LFU() bool { return p.lfu() }
 
-// LRU reports whether the policy keeps times of access and chooses by them.
-func (p Policy) LRU() bool { return p.lru() }
+// Idle reports whether the policy keeps times of access, or of changes, and chooses by them.
+func (p Policy) Idle() bool { return p.lru() || p.lrm() }
 
 func (p Policy) random() bool { return p == VolatileRandom || p == AllKeysRandom }
 
@@ -48,9 +51,9 @@ func (ks *Keyspace) freshLRU() uint32 {
 // minutes returns the 16-bit clock of the LFU field.
 func (ks *Keyspace) minutes() uint32 { return uint32(ks.steady/60000) & 0xffff }
 
-// touch updates the access field of an entry that a command uses.
+// touch updates the access field of an entry that a command uses. Under LRM only changes count.
 func (ks *Keyspace) touch(e object.Entry) {
-	if ks.NoTouch {
+	if ks.NoTouch || ks.P.Policy.lrm() {
 		return
 	}
 	if ks.P.Policy.lfu() {
@@ -58,6 +61,19 @@ func (ks *Keyspace) touch(e object.Entry) {
 		return
 	}
 	e.SetLRU(ks.lru)
+}
+
+// Modified notes, under an LRM policy, that a command has changed the key.
+func (db *DB) Modified(key []byte) {
+	if db.ks.P.Policy.lrm() {
+		db.modified(key)
+	}
+}
+
+func (db *DB) modified(key []byte) {
+	if _, e := db.find(key); e.Exists() {
+		e.SetLRU(db.ks.lru)
+	}
 }
 
 // lfuDecay returns the counter of an LFU field after the time since its last decrement.
@@ -88,7 +104,8 @@ func (ks *Keyspace) lfuIncr(counter uint8) uint8 {
 // Freq returns the access counter that OBJECT FREQ shows.
 func (ks *Keyspace) Freq(e object.Entry) int { return int(ks.lfuDecay(e.LRU())) }
 
-// IdleSeconds returns how long the entry was not used (OBJECT IDLETIME), in whole seconds.
+// IdleSeconds returns how long the entry was not used (OBJECT IDLETIME), in whole seconds. Under
+// LRM it is how long it was not changed.
 func (ks *Keyspace) IdleSeconds(e object.Entry) int64 {
 	return int64((ks.lru - e.LRU()) & 0xffffff)
 }

@@ -1,6 +1,7 @@
 package keyspace
 
 import (
+	"bytes"
 	"math"
 
 	"godwit/internal/object"
@@ -103,6 +104,20 @@ func (db *DB) rearmFields(e object.Entry) {
 	db.ArmFields(x)
 }
 
+// FieldNames are names of fields: every Step-th of List.
+type FieldNames struct {
+	List [][]byte
+	Step int
+}
+
+// NotifyFields announces an event of a hash, which has changed these fields.
+func (ks *Keyspace) NotifyFields(event string, key []byte, fields FieldNames, db int) {
+	ks.Notify(EvHash, event, key, db)
+	if ks.P.FieldEvents && len(fields.List) > 0 {
+		ks.hooks.FieldEvent(event, key, fields, db)
+	}
+}
+
 // expireFields takes up to budget due fields from the hash e and tells the hooks. It returns the
 // entry, which may have moved, or the zero Entry if the hash lost its last field.
 func (db *DB) expireFields(e object.Entry, budget int) object.Entry {
@@ -111,12 +126,18 @@ func (db *DB) expireFields(e object.Entry, budget int) object.Entry {
 	x.Reset(ks.Heap, e, db)
 	h := object.AsHash(x)
 	key := ks.keep(e.Key())
-	n := h.ExpireDue(budget, func(field []byte) { ks.hooks.FieldExpired(key, field, db.id) })
+	var names [][]byte
+	n := h.ExpireDue(budget, func(field []byte) {
+		ks.hooks.FieldExpired(key, field, db.id)
+		if ks.P.FieldEvents {
+			names = append(names, bytes.Clone(field))
+		}
+	})
 	if n == 0 {
 		return x.E
 	}
 	ks.Stats.ExpiredFields += int64(n)
-	ks.Notify(EvHash, "hexpired", key, db.id)
+	ks.NotifyFields("hexpired", key, FieldNames{List: names, Step: 1}, db.id)
 	gone := h.Empty()
 	if gone {
 		db.drop(ks.Hash(key), x.E, ks.P.LazyExpire)

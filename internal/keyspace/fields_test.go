@@ -18,6 +18,8 @@ type fieldHooks struct {
 	recorder
 	fields map[string]int // "key field"
 	events map[string]int // "event key"
+
+	announced map[string]int // "key field", by events
 }
 
 func (r *fieldHooks) FieldExpired(key, field []byte, _ int) {
@@ -28,10 +30,18 @@ func (r *fieldHooks) KeyEvent(event string, key []byte, _ int) {
 	r.events[event+" "+string(key)]++
 }
 
+func (r *fieldHooks) FieldEvent(_ string, key []byte, fields FieldNames, _ int) {
+	for i := 0; i < len(fields.List); i += fields.Step {
+		r.announced[string(key)+" "+string(fields.List[i])]++
+	}
+}
+
 func newFieldKeyspace(t *testing.T, lim object.Limits) (*Keyspace, *fieldHooks, *rand.Rand) {
 	rng := testseed.Rand(t)
-	r := &fieldHooks{fields: map[string]int{}, events: map[string]int{}}
-	p := Params{Databases: 4, ActiveExpire: true, Limits: lim, Events: EvHash | EvGeneric}
+	r := &fieldHooks{fields: map[string]int{}, events: map[string]int{},
+		announced: map[string]int{}}
+	p := Params{Databases: 4, ActiveExpire: true, Limits: lim, Events: EvHash | EvGeneric,
+		FieldEvents: true}
 	ks := New(arena.New(), p, rng, 1_000_000, r)
 	t.Cleanup(func() { drain(t, ks) })
 	return ks, r, rng
@@ -108,6 +118,7 @@ func TestFieldsExpireByThemselves(t *testing.T) {
 					t.Fatalf("key %s of %d fields: there %v", key, len(fields), e.Exists())
 				}
 			}
+			require.Equal(t, hooks.fields, hooks.announced)
 		}
 	}
 }

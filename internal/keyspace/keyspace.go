@@ -35,24 +35,29 @@ type EventClass uint32
 
 // The classes.
 const (
-	EvGeneric EventClass = 1 << iota // g
-	EvString                         // $
-	EvList                           // l
-	EvSet                            // s
-	EvHash                           // h
-	EvZSet                           // z
-	EvExpired                        // x
-	EvEvicted                        // e
-	EvStream                         // t
-	EvMiss                           // m
-	EvModule                         // d
-	EvNew                            // n
+	EvGeneric     EventClass = 1 << iota // g
+	EvString                             // $
+	EvList                               // l
+	EvSet                                // s
+	EvHash                               // h
+	EvZSet                               // z
+	EvExpired                            // x
+	EvEvicted                            // e
+	EvStream                             // t
+	EvMiss                               // m
+	EvModule                             // d
+	EvNew                                // n
+	EvOverwritten                        // o
+	EvTypeChanged                        // c
 )
 
 // Hooks is told of changes. The engine implements it.
 type Hooks interface {
 	// KeyEvent is a keyspace notification. Its class is one of those in Params.Events.
 	KeyEvent(event string, key []byte, db int)
+	// FieldEvent follows KeyEvent for the event of a hash, and tells its fields, if
+	// Params.FieldEvents asks for that.
+	FieldEvent(event string, key []byte, fields FieldNames, db int)
 	// KeyChanged is called for every key whose value or existence changed: for WATCH, client-side
 	// caching, and clients that wait for it.
 	KeyChanged(key []byte, db int)
@@ -81,6 +86,7 @@ type Params struct {
 	LazyUserDel   bool
 	LazyUserFlush bool
 	Events        EventClass // classes of events that somebody wants to hear of
+	FieldEvents   bool       // FieldEvent is called
 	Limits        object.Limits
 }
 

@@ -20,10 +20,11 @@ type record struct {
 // recorder counts what the hooks are told.
 type recorder struct{ expired, evicted []string }
 
-func (r *recorder) KeyEvent(string, []byte, int)    {}
-func (r *recorder) FieldExpired(_, _ []byte, _ int) {}
-func (r *recorder) KeyChanged([]byte, int)          {}
-func (r *recorder) Ready([]byte, int, object.Type)  {}
+func (r *recorder) KeyEvent(string, []byte, int)               {}
+func (r *recorder) FieldEvent(string, []byte, FieldNames, int) {}
+func (r *recorder) FieldExpired(_, _ []byte, _ int)            {}
+func (r *recorder) KeyChanged([]byte, int)                     {}
+func (r *recorder) Ready([]byte, int, object.Type)             {}
 
 func (r *recorder) Removed(key []byte, _ int, evicted bool) {
 	if evicted {

@@ -15,6 +15,57 @@ func (db *DB) Set(key []byte, v object.Value, deadline int64) object.Entry {
 	return db.set(h, old, key, v, deadline)
 }
 
+// Overwrite is Set, and announces that a key which is there has another value altogether.
+func (db *DB) Overwrite(key []byte, v object.Value, deadline int64) object.Entry {
+	if db.ks.tellsOverwritten() {
+		return db.overwrite(key, v, deadline)
+	}
+	return db.Set(key, v, deadline)
+}
+
+func (db *DB) overwrite(key []byte, v object.Value, deadline int64) object.Entry {
+	h, old := db.liveToWrite(key)
+	was := typeOf(old)
+	e := db.set(h, old, key, v, deadline)
+	db.Overwritten(key, was, v.Type)
+	return e
+}
+
+// NoType stands for the type of a missing key.
+const NoType object.Type = 0xff
+
+// tellsOverwritten reports whether Overwritten has something to announce.
+func (ks *Keyspace) tellsOverwritten() bool {
+	return ks.P.Events&(EvOverwritten|EvTypeChanged) != 0
+}
+
+func typeOf(e object.Entry) object.Type {
+	if e.Exists() {
+		return e.Type()
+	}
+	return NoType
+}
+
+// TypeAt returns the type of the key's value for Overwritten. It returns NoType if there is no
+// value, or if Overwritten has nothing to announce.
+func (db *DB) TypeAt(key []byte) object.Type {
+	if !db.ks.tellsOverwritten() {
+		return NoType
+	}
+	return typeOf(db.Peek(key))
+}
+
+// Overwritten announces that a key has another value altogether. was is what TypeAt said before.
+func (db *DB) Overwritten(key []byte, was, is object.Type) {
+	if was == NoType {
+		return
+	}
+	db.ks.Notify(EvOverwritten, "overwritten", key, db.id)
+	if was != is {
+		db.ks.Notify(EvTypeChanged, "type_changed", key, db.id)
+	}
+}
+
 func (db *DB) set(h uint64, old object.Entry, key []byte, v object.Value,
 	deadline int64) object.Entry {
 	ks := db.ks

@@ -95,7 +95,7 @@ func (f *RDBFormat) meta(en object.Entry) rdb.Meta {
 	switch p := f.ks.P.Policy; {
 	case p.LFU():
 		m.Freq = f.ks.Freq(en)
-	case p.LRU():
+	case p.Idle():
 		m.Idle = f.ks.IdleSeconds(en)
 	}
 	return m

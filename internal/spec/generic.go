@@ -67,15 +67,18 @@ var genericCommands = []*Command{
 		},
 	},
 	{
-		Name: "move", Arity: 3, Flags: Write | Fast, Since: "1.0.0",
+		Name: "move", Arity: -3, Flags: Write | Fast, Since: "1.0.0",
 		Summary: "Moves a key into another database.",
+		History: []History{{"9.2.0", "Takes `REPLACE`, as Valkey does."}},
 		Keys:    []KeySpec{keyAt(1, RW|AccessFlag|Update)},
-		Args:    []Arg{Key("key", 0), Int("db")},
+		Args:    []Arg{Key("key", 0), Int("db"), Tok("replace").Opt().From("9.2.0")},
 	},
 	{
 		Name: "randomkey", Arity: 1, Flags: ReadOnly, Since: "1.0.0",
 		Summary: "Returns a random key name from the selected database.",
-		Tips:    []string{"request_policy:all_shards", "nondeterministic_output"},
+		Tips: []string{
+			"request_policy:all_shards", "response_policy:special", "nondeterministic_output",
+		},
 	},
 	{
 		Name: "swapdb", Arity: 3, Flags: Write | Fast, Group: GroupServer, Since: "4.0.0",
@@ -98,7 +101,7 @@ var genericCommands = []*Command{
 		History:    []History{{"4.0.0", "Takes `ASYNC`."}, {"6.2.0", "Takes `SYNC`."}},
 		Tips:       []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 		Args: []Arg{
-			OneOf("async", Tok("async").From("4.0.0"), Tok("sync").From("6.2.0")).Opt(),
+			OneOf("flush-type", Tok("async").From("4.0.0"), Tok("sync").From("6.2.0")).Opt(),
 		},
 	},
 	{
@@ -109,7 +112,7 @@ var genericCommands = []*Command{
 		History:    []History{{"4.0.0", "Takes `ASYNC`."}, {"6.2.0", "Takes `SYNC`."}},
 		Tips:       []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 		Args: []Arg{
-			OneOf("async", Tok("async").From("4.0.0"), Tok("sync").From("6.2.0")).Opt(),
+			OneOf("flush-type", Tok("async").From("4.0.0"), Tok("sync").From("6.2.0")).Opt(),
 		},
 	},
 	{
@@ -152,7 +155,7 @@ var genericCommands = []*Command{
 		},
 	},
 	{
-		Name: "wait", Arity: 3, Flags: NoScript, Since: "3.0.0", Categories: []string{"connection"},
+		Name: "wait", Arity: 3, Flags: Blocking, Since: "3.0.0", Categories: []string{"connection"},
 		Summary: "Blocks until replicas have acknowledged the connection's writes.",
 		Tips:    []string{"request_policy:all_shards", "response_policy:agg_min"},
 		Args:    []Arg{Int("numreplicas"), Int("timeout")},

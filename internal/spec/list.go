@@ -2,6 +2,12 @@ package spec
 
 var _ = family(GroupList, listCommands)
 
+// howMany says which elements LMOVEM and BLMOVEM move.
+var howMany = Block("how-many",
+	OneOf("selector", Int("count").Tokened("COUNT"), Int("exactly").Tokened("EXACTLY")),
+	OneOf("ordering", Tok("obo"), Tok("bulk")),
+).Opt()
+
 // listCommands are the list commands that do not block.
 var listCommands = []*Command{
 	{
@@ -113,6 +119,17 @@ var listCommands = []*Command{
 		Args: []Arg{
 			Key("source", 0), Key("destination", 1), OneOf("wherefrom", Tok("left"), Tok("right")),
 			OneOf("whereto", Tok("left"), Tok("right")),
+		},
+	},
+	{
+		Name: "lmovem", Arity: -5, Flags: Write | DenyOOM, Since: "8.10.0",
+		Summary: "Moves several elements from one end of a list to one end of another, and " +
+			"returns them.",
+		Complexity: "O(N) in the number N of elements that are moved",
+		Keys:       []KeySpec{keyAt(1, RW|AccessFlag|Delete), keyAt(2, RW|Insert)},
+		Args: []Arg{
+			Key("source", 0), Key("destination", 1), OneOf("wherefrom", Tok("left"), Tok("right")),
+			OneOf("whereto", Tok("left"), Tok("right")), howMany,
 		},
 	},
 	{

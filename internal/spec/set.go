@@ -27,10 +27,11 @@ var setCommands = []*Command{
 		Args:    []Arg{Key("source", 0), Key("destination", 1), Str("member")},
 	},
 	{
-		Name: "sismember", Arity: 3, Flags: ReadOnly | Fast, Since: "1.0.0",
+		Name: "sismember", Arity: -3, Flags: ReadOnly | Fast, Since: "1.0.0",
 		Summary: "Returns whether a value is a member of a set.",
+		History: []History{{"9.2.0", "Takes `XX`, as Valkey does."}},
 		Keys:    []KeySpec{keyAt(1, RO)},
-		Args:    []Arg{Key("key", 0), Str("member")},
+		Args:    []Arg{Key("key", 0), Str("member"), Tok("xx").Opt().From("9.2.0")},
 	},
 	{
 		Name: "smismember", Arity: -3, Flags: ReadOnly | Fast, Since: "6.2.0",
@@ -110,7 +111,7 @@ var setCommands = []*Command{
 		Name: "sinterstore", Arity: -3, Flags: Write | DenyOOM, Since: "1.0.0",
 		Summary:    "Stores the intersection of sets.",
 		Complexity: "O(N*M), N being the size of the smallest set and M the number of sets",
-		Keys:       []KeySpec{keyAt(1, RW|Update), keysFrom(2, RO|AccessFlag)},
+		Keys:       []KeySpec{keyAt(1, OW|Update), keysFrom(2, RO|AccessFlag)},
 		Args:       []Arg{Key("destination", 0), Key("key", 1).Many()},
 	},
 	{
@@ -131,6 +132,26 @@ var setCommands = []*Command{
 		Name: "sintercard", Arity: -3, Flags: ReadOnly, Since: "7.0.0",
 		Summary:    "Returns the number of members in the intersection of sets.",
 		Complexity: "O(N*M), N being the size of the smallest set and M the number of sets",
+		Keys:       []KeySpec{countedKeys(1, RO|AccessFlag)},
+		Args: []Arg{
+			Int("numkeys"), Key("key", 0).Many(), Int("limit").Tokened("LIMIT").Opt(),
+		},
+	},
+	{
+		Name: "sunioncard", Arity: -3, Flags: ReadOnly, Since: "8.10.0",
+		Summary:    "Returns the number of members in the union of sets.",
+		Complexity: "O(N) in the number N of all members",
+		Keys:       []KeySpec{countedKeys(1, RO|AccessFlag)},
+		Args: []Arg{
+			Int("numkeys"), Key("key", 0).Many(), Tok("approx").Opt(),
+			Int("limit").Tokened("LIMIT").Opt(),
+		},
+	},
+	{
+		Name: "sdiffcard", Arity: -3, Flags: ReadOnly, Since: "8.10.0",
+		Summary: "Returns the number of members of the first set that are in none of the " +
+			"others.",
+		Complexity: "O(N) in the number N of all members",
 		Keys:       []KeySpec{countedKeys(1, RO|AccessFlag)},
 		Args: []Arg{
 			Int("numkeys"), Key("key", 0).Many(), Int("limit").Tokened("LIMIT").Opt(),

@@ -1,6 +1,10 @@
 package spec
 
-var aggregateArg = OneOf("aggregate", Tok("sum"), Tok("min"), Tok("max")).Tokened("AGGREGATE").Opt()
+var aggregateArg = OneOf("aggregate",
+	Tok("sum"), Tok("min"), Tok("max"), Tok("count").From("8.8.0"),
+).Tokened("AGGREGATE").Opt()
+
+var takesCount = History{"8.8.0", "`AGGREGATE` knows `COUNT`."}
 
 var _ = family(GroupSortedSet, zsetOpCommands)
 
@@ -10,6 +14,7 @@ var zsetOpCommands = []*Command{
 		Name: "zunion", Arity: -3, Flags: ReadOnly, Since: "6.2.0",
 		Summary:    "Returns the union of sorted sets.",
 		Complexity: "O(N) for N members in all, and O(M) to sort the M members of the result",
+		History:    []History{takesCount},
 		Keys:       []KeySpec{countedKeys(1, RO|AccessFlag)},
 		Args: []Arg{
 			Int("numkeys"), Key("key", 0).Many(), Int("weight").Tokened("WEIGHTS").Many().Opt(),
@@ -21,7 +26,8 @@ var zsetOpCommands = []*Command{
 		Summary: "Returns the intersection of sorted sets.",
 		Complexity: "O(N*K) for K keys, the smallest of N members, and O(M) to sort the M " +
 			"members of the result",
-		Keys: []KeySpec{countedKeys(1, RO|AccessFlag)},
+		History: []History{takesCount},
+		Keys:    []KeySpec{countedKeys(1, RO|AccessFlag)},
 		Args: []Arg{
 			Int("numkeys"), Key("key", 0).Many(), Int("weight").Tokened("WEIGHTS").Many().Opt(),
 			aggregateArg, Tok("withscores").Opt(),
@@ -38,6 +44,7 @@ var zsetOpCommands = []*Command{
 		Name: "zunionstore", Arity: -4, Flags: Write | DenyOOM, Since: "2.0.0",
 		Summary:    "Stores the union of sorted sets.",
 		Complexity: "O(N) for N members in all, and O(M) to sort the M members of the result",
+		History:    []History{takesCount},
 		Keys:       []KeySpec{keyAt(1, OW|Update), countedKeys(2, RO|AccessFlag)},
 		Args: []Arg{
 			Key("destination", 0), Int("numkeys"), Key("key", 1).Many(),
@@ -49,7 +56,8 @@ var zsetOpCommands = []*Command{
 		Summary: "Stores the intersection of sorted sets.",
 		Complexity: "O(N*K) for K keys, the smallest of N members, and O(M) to sort the M " +
 			"members of the result",
-		Keys: []KeySpec{keyAt(1, OW|Update), countedKeys(2, RO|AccessFlag)},
+		History: []History{takesCount},
+		Keys:    []KeySpec{keyAt(1, OW|Update), countedKeys(2, RO|AccessFlag)},
 		Args: []Arg{
 			Key("destination", 0), Int("numkeys"), Key("key", 1).Many(),
 			Int("weight").Tokened("WEIGHTS").Many().Opt(), aggregateArg,

@@ -1,5 +1,11 @@
 package spec
 
+// xxArg makes the reply null if the key does not exist.
+var (
+	xxArg   = Tok("xx").Opt().From("9.2.0")
+	takesXX = History{"9.2.0", "Takes `XX`, as Valkey does."}
+)
+
 var _ = family(GroupSortedSet, zsetRangeCommands)
 
 // zsetRangeCommands read, store, count or remove a range of a sorted set.
@@ -8,14 +14,14 @@ var zsetRangeCommands = []*Command{
 		Name: "zrange", Arity: -4, Flags: ReadOnly, Since: "1.2.0",
 		Summary:    "Returns members of a sorted set by a range of ranks, scores or names.",
 		Complexity: "O(log(N)+M) for N members, M of which are returned",
-		History:    []History{{"6.2.0", "Takes `REV`, `BYSCORE`, `BYLEX` and `LIMIT`."}},
+		History:    []History{{"6.2.0", "Takes `REV`, `BYSCORE`, `BYLEX` and `LIMIT`."}, takesXX},
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args: []Arg{
 			Key("key", 0), Str("start"), Str("stop"),
 			OneOf("sortby", Tok("byscore"), Tok("bylex")).Opt().From("6.2.0"),
 			Tok("rev").Opt().From("6.2.0"),
-			Block("offset_count", Int("offset"), Int("count")).Tokened("LIMIT").Opt().From("6.2.0"),
-			Tok("withscores").Opt(),
+			Block("limit", Int("offset"), Int("count")).Tokened("LIMIT").Opt().From("6.2.0"),
+			Tok("withscores").Opt(), xxArg,
 		},
 	},
 	{
@@ -33,18 +39,20 @@ var zsetRangeCommands = []*Command{
 		Summary:         "Returns members of a sorted set by a range of ranks, highest first.",
 		Complexity:      "O(log(N)+M) for N members, M of which are returned",
 		DeprecatedSince: "6.2.0", ReplacedBy: "`ZRANGE` with `REV`",
-		Keys: []KeySpec{keyAt(1, RO|AccessFlag)},
-		Args: []Arg{Key("key", 0), Int("start"), Int("stop"), Tok("withscores").Opt()},
+		History: []History{takesXX},
+		Keys:    []KeySpec{keyAt(1, RO|AccessFlag)},
+		Args:    []Arg{Key("key", 0), Int("start"), Int("stop"), Tok("withscores").Opt(), xxArg},
 	},
 	{
 		Name: "zrangebyscore", Arity: -4, Flags: ReadOnly, Since: "1.0.5",
 		Summary:         "Returns members of a sorted set by a range of scores, lowest first.",
 		Complexity:      "O(log(N)+M) for N members, M of which are returned",
 		DeprecatedSince: "6.2.0", ReplacedBy: "`ZRANGE` with `BYSCORE`",
-		History: []History{{"2.0.0", "Takes `WITHSCORES`."}},
+		History: []History{{"2.0.0", "Takes `WITHSCORES`."}, takesXX},
 		Keys:    []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args: []Arg{
 			Key("key", 0), Dbl("min"), Dbl("max"), Tok("withscores").Opt().From("2.0.0"), limitArg,
+			xxArg,
 		},
 	},
 	{
@@ -52,25 +60,29 @@ var zsetRangeCommands = []*Command{
 		Summary:         "Returns members of a sorted set by a range of scores, highest first.",
 		Complexity:      "O(log(N)+M) for N members, M of which are returned",
 		DeprecatedSince: "6.2.0", ReplacedBy: "`ZRANGE` with `REV` and `BYSCORE`",
-		History: []History{{"2.1.6", "Either bound may be exclusive."}},
+		History: []History{{"2.1.6", "Either bound may be exclusive."}, takesXX},
 		Keys:    []KeySpec{keyAt(1, RO|AccessFlag)},
-		Args:    []Arg{Key("key", 0), Dbl("max"), Dbl("min"), Tok("withscores").Opt(), limitArg},
+		Args: []Arg{
+			Key("key", 0), Dbl("max"), Dbl("min"), Tok("withscores").Opt(), limitArg, xxArg,
+		},
 	},
 	{
 		Name: "zrangebylex", Arity: -4, Flags: ReadOnly, Since: "2.8.9",
 		Summary:         "Returns members of equal score by a range of names.",
 		Complexity:      "O(log(N)+M) for N members, M of which are returned",
 		DeprecatedSince: "6.2.0", ReplacedBy: "`ZRANGE` with `BYLEX`",
-		Keys: []KeySpec{keyAt(1, RO|AccessFlag)},
-		Args: []Arg{Key("key", 0), Str("min"), Str("max"), limitArg},
+		History: []History{takesXX},
+		Keys:    []KeySpec{keyAt(1, RO|AccessFlag)},
+		Args:    []Arg{Key("key", 0), Str("min"), Str("max"), limitArg, xxArg},
 	},
 	{
 		Name: "zrevrangebylex", Arity: -4, Flags: ReadOnly, Since: "2.8.9",
 		Summary:         "Returns members of equal score by a range of names, in reverse order.",
 		Complexity:      "O(log(N)+M) for N members, M of which are returned",
 		DeprecatedSince: "6.2.0", ReplacedBy: "`ZRANGE` with `REV` and `BYLEX`",
-		Keys: []KeySpec{keyAt(1, RO|AccessFlag)},
-		Args: []Arg{Key("key", 0), Str("max"), Str("min"), limitArg},
+		History: []History{takesXX},
+		Keys:    []KeySpec{keyAt(1, RO|AccessFlag)},
+		Args:    []Arg{Key("key", 0), Str("max"), Str("min"), limitArg, xxArg},
 	},
 	{
 		Name: "zremrangebyrank", Arity: 4, Flags: Write, Since: "2.0.0",

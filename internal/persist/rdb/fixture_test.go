@@ -25,11 +25,12 @@ import (
 // deaf hears of changes and does nothing.
 type deaf struct{}
 
-func (deaf) KeyEvent(string, []byte, int)    {}
-func (deaf) KeyChanged([]byte, int)          {}
-func (deaf) Ready([]byte, int, object.Type)  {}
-func (deaf) Removed([]byte, int, bool)       {}
-func (deaf) FieldExpired(_, _ []byte, _ int) {}
+func (deaf) KeyEvent(string, []byte, int)                        {}
+func (deaf) FieldEvent(string, []byte, keyspace.FieldNames, int) {}
+func (deaf) KeyChanged([]byte, int)                              {}
+func (deaf) Ready([]byte, int, object.Type)                      {}
+func (deaf) Removed([]byte, int, bool)                           {}
+func (deaf) FieldExpired(_, _ []byte, _ int)                     {}
 
 // testNow is the clock of test keyspaces, unix ms: long before the deadlines in tests.
 const testNow = 1_000_000
