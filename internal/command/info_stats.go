@@ -57,7 +57,8 @@ func infoStats(t *infoText) {
 	t.nums("acl_access_denied_auth", denied(acl.DeniedAuth),
 		"acl_access_denied_cmd", denied(acl.DeniedCommand),
 		"acl_access_denied_key", denied(acl.DeniedKey),
-		"acl_access_denied_channel", denied(acl.DeniedChannel))
+		"acl_access_denied_channel", denied(acl.DeniedChannel),
+		"acl_access_denied_db", denied(acl.DeniedDatabase))
 }
 
 func infoCommandstats(t *infoText) {

@@ -54,7 +54,7 @@ func (e *Engine) gates(c *Ctx) refusal {
 	// Access control comes before anything that tells of the server's state.
 	case !e.mayAll(cl):
 		if reason := e.permit(c); reason != acl.Allowed {
-			return refusal(deniedText(reason, cmd))
+			return refusal("NOPERM " + deniedText(cl.User, reason, cmd))
 		}
 	}
 	switch {
@@ -144,7 +144,7 @@ func (e *Engine) scriptRefuses(cmd *spec.Command, argv [][]byte) refusal {
 	e.scriptCtx = Ctx{E: e, Client: e.script.client, Cmd: cmd, Args: argv}
 	// The script has its caller's rights.
 	if reason := e.permit(&e.scriptCtx); reason != acl.Allowed {
-		return refusal(deniedScript(reason))
+		return refusal(errDeniedScript + deniedText(e.script.client.User, reason, cmd))
 	}
 	obeyed := e.obeys(r.caller)
 	switch {

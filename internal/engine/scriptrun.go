@@ -3,7 +3,6 @@ package engine
 import (
 	"time"
 
-	"godwit/internal/acl"
 	"godwit/internal/crash"
 	"godwit/internal/resp"
 	"godwit/internal/script"
@@ -108,8 +107,7 @@ func (s scriptCaller) Allowed(argv [][]byte) (ok, known bool) {
 	if s.e.script.run == nil || cl.User == nil {
 		return true, true
 	}
-	reason, _ := s.e.DryRun(cl.User, cmd, argv)
-	return reason == acl.Allowed, true
+	return s.e.DryRun(cl.User, cl, cmd, argv) == "", true
 }
 
 // SetRepl implements script.Caller.
