@@ -106,7 +106,8 @@ func TestRuleErrors(t *testing.T) {
 		{"#" + strings.Repeat("A", 64), ErrBadHash}, {"(on)", ErrSyntax}, {"(", ErrSyntax},
 		{"(+get +nosuch)", ErrUnknown},
 		{"db=", ErrSyntax}, {"db=1,", ErrSyntax}, {"db=x", ErrSyntax}, {"db", ErrSyntax},
-		{"db=-1", ErrDatabase}, {"db=2147483648", ErrDatabase}, {"db=99999999999999999999", ErrDatabase},
+		{"db=-1", ErrDatabase}, {"db=2147483648", ErrDatabase},
+		{"db=99999999999999999999", ErrDatabase},
 	} {
 		us := NewUsers(testTable())
 		rules := strings.Split(c.rules, " ")

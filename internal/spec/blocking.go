@@ -5,7 +5,7 @@ var _ = family(GroupList, blockingCommands)
 // blockingCommands wait for a key if they find nothing.
 var blockingCommands = []*Command{
 	{
-		Name: "blpop", Arity: -3, Flags: Write | NoScript | Blocking, Since: "2.0.0",
+		Name: "blpop", Arity: -3, Flags: Write | Blocking, Since: "2.0.0",
 		Summary: "Removes and returns the first element of the first non-empty list. Blocks " +
 			"until there is one.",
 		Complexity: "O(N) in the number of keys",
@@ -14,7 +14,7 @@ var blockingCommands = []*Command{
 		Args:       []Arg{Key("key", 0).Many(), Dbl("timeout")},
 	},
 	{
-		Name: "brpop", Arity: -3, Flags: Write | NoScript | Blocking, Since: "2.0.0",
+		Name: "brpop", Arity: -3, Flags: Write | Blocking, Since: "2.0.0",
 		Summary: "Removes and returns the last element of the first non-empty list. Blocks until " +
 			"there is one.",
 		Complexity: "O(N) in the number of keys",
@@ -23,7 +23,7 @@ var blockingCommands = []*Command{
 		Args:       []Arg{Key("key", 0).Many(), Dbl("timeout")},
 	},
 	{
-		Name: "blmove", Arity: 6, Flags: Write | DenyOOM | NoScript | Blocking, Since: "6.2.0",
+		Name: "blmove", Arity: 6, Flags: Write | DenyOOM | Blocking, Since: "6.2.0",
 		Summary: "Moves an element from one end of a list to one end of another. Blocks until " +
 			"there is one.",
 		Keys: []KeySpec{keyAt(1, RW|AccessFlag|Delete), keyAt(2, RW|Insert)},
@@ -33,7 +33,7 @@ var blockingCommands = []*Command{
 		},
 	},
 	{
-		Name: "brpoplpush", Arity: 4, Flags: Write | DenyOOM | NoScript | Blocking, Since: "2.2.0",
+		Name: "brpoplpush", Arity: 4, Flags: Write | DenyOOM | Blocking, Since: "2.2.0",
 		Summary: "Moves the last element of a list to the front of another. Blocks until there " +
 			"is one.",
 		DeprecatedSince: "6.2.0", ReplacedBy: "`BLMOVE` with `RIGHT` and `LEFT`",
@@ -53,7 +53,7 @@ var blockingCommands = []*Command{
 		},
 	},
 	{
-		Name: "bzpopmin", Arity: -3, Flags: Write | NoScript | Blocking | Fast,
+		Name: "bzpopmin", Arity: -3, Flags: Write | Blocking | Fast,
 		Group: GroupSortedSet, Since: "5.0.0",
 		Summary: "Removes and returns the lowest-scored member of the first non-empty sorted " +
 			"set. Blocks until there is one.",
@@ -63,7 +63,7 @@ var blockingCommands = []*Command{
 		Args:       []Arg{Key("key", 0).Many(), Dbl("timeout")},
 	},
 	{
-		Name: "bzpopmax", Arity: -3, Flags: Write | NoScript | Blocking | Fast,
+		Name: "bzpopmax", Arity: -3, Flags: Write | Blocking | Fast,
 		Group: GroupSortedSet, Since: "5.0.0",
 		Summary: "Removes and returns the highest-scored member of the first non-empty sorted " +
 			"set. Blocks until there is one.",

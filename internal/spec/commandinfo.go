@@ -47,13 +47,13 @@ var commandInfoCommands = []*Command{
 				},
 			},
 			{
-				Name: "getkeys", Arity: -4, Flags: Loading | Stale, Since: "2.8.13",
+				Name: "getkeys", Arity: -3, Flags: Loading | Stale, Since: "2.8.13",
 				Categories: []string{"connection"},
 				Summary:    "Returns the keys in a full command.",
 				Complexity: "O(N) in the number of arguments",
 			},
 			{
-				Name: "getkeysandflags", Arity: -4, Flags: Loading | Stale, Since: "7.0.0",
+				Name: "getkeysandflags", Arity: -3, Flags: Loading | Stale, Since: "7.0.0",
 				Categories: []string{"connection"},
 				Summary:    "Returns the keys in a full command with their access flags.",
 				Complexity: "O(N) in the number of arguments",

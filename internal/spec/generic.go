@@ -156,7 +156,7 @@ var genericCommands = []*Command{
 		},
 	},
 	{
-		Name: "wait", Arity: 3, Flags: NoScript, Since: "3.0.0", Categories: []string{"connection"},
+		Name: "wait", Arity: 3, Flags: Blocking, Since: "3.0.0", Categories: []string{"connection"},
 		Summary: "Blocks until replicas have acknowledged the connection's writes.",
 		Tips:    []string{"request_policy:all_shards", "response_policy:agg_min"},
 		Args:    []Arg{Int("numreplicas"), Int("timeout")},

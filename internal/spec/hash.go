@@ -126,7 +126,7 @@ var hashCommands = []*Command{
 		},
 	},
 	{
-		Name: "hexpire", Arity: -6, Flags: Write | DenyOOM | Fast, Since: "7.4.0",
+		Name: "hexpire", Arity: -6, Flags: Write | Fast, Since: "7.4.0",
 		Summary:    "Sets the time to live of fields in seconds.",
 		Complexity: "O(N) in the number N of fields given",
 		Keys:       []KeySpec{keyAt(1, RW|Update)},
@@ -136,7 +136,7 @@ var hashCommands = []*Command{
 		},
 	},
 	{
-		Name: "hpexpire", Arity: -6, Flags: Write | DenyOOM | Fast, Since: "7.4.0",
+		Name: "hpexpire", Arity: -6, Flags: Write | Fast, Since: "7.4.0",
 		Summary:    "Sets the time to live of fields in milliseconds.",
 		Complexity: "O(N) in the number N of fields given",
 		Keys:       []KeySpec{keyAt(1, RW|Update)},
@@ -146,7 +146,7 @@ var hashCommands = []*Command{
 		},
 	},
 	{
-		Name: "hexpireat", Arity: -6, Flags: Write | DenyOOM | Fast, Since: "7.4.0",
+		Name: "hexpireat", Arity: -6, Flags: Write | Fast, Since: "7.4.0",
 		Summary:    "Sets the Unix time in seconds at which fields expire.",
 		Complexity: "O(N) in the number N of fields given",
 		Keys:       []KeySpec{keyAt(1, RW|Update)},
@@ -156,7 +156,7 @@ var hashCommands = []*Command{
 		},
 	},
 	{
-		Name: "hpexpireat", Arity: -6, Flags: Write | DenyOOM | Fast, Since: "7.4.0",
+		Name: "hpexpireat", Arity: -6, Flags: Write | Fast, Since: "7.4.0",
 		Summary:    "Sets the Unix time in milliseconds at which fields expire.",
 		Complexity: "O(N) in the number N of fields given",
 		Keys:       []KeySpec{keyAt(1, RW|Update)},
