@@ -345,3 +345,22 @@ func BenchmarkWatchedChange(b *testing.B) {
 		e.keyChanged(key, 0)
 	}
 }
+
+// TestBusyClock checks that the time of commands that run while a script is busy is counted from
+// when they begin, not from when the script did.
+func TestBusyClock(t *testing.T) {
+	f := newFixture(t, "busy-reply-threshold 1\n")
+	var at int64
+	f.e.ServeOthers = func(*Client) bool {
+		at = f.e.lastNs
+		return false
+	}
+	f.e.script.run = &runningScript{caller: f.c, busy: true}
+	f.e.lastNs = 0
+	if err := (scriptCaller{f.e}).Interrupt(); err != nil {
+		t.Fatal(err)
+	}
+	if f.e.script.run = nil; at == 0 {
+		t.Error("the clock stands still")
+	}
+}

@@ -167,6 +167,7 @@ func (e *Engine) handOver(r *runningScript) error {
 		return nil
 	}
 	ctx, current := e.ctx, e.current
+	e.tick() // what others do begins now
 	ending := e.ServeOthers(r.caller)
 	e.ctx, e.current = ctx, current
 	switch {
