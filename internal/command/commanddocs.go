@@ -100,7 +100,7 @@ func argsReply(c *engine.Ctx, args []spec.Arg) {
 		docs(c,
 			text(c, "name", a.Name),
 			text(c, "type", string(a.Type)),
-			text(c, "display_text", a.Display),
+			text(c, "display_text", a.DisplayText()),
 			doc{"key_spec_index", a.Type == spec.ArgKey ||
 				a.Type == spec.ArgPattern && a.KeySpec > 0, func() { c.Int(int64(a.KeySpec)) }},
 			doc{"token", a.Token != "" || a.Type == spec.ArgPureToken, func() {

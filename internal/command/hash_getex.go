@@ -2,6 +2,7 @@ package command
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"godwit/internal/engine"
@@ -78,7 +79,8 @@ func hgetexCmd(c *engine.Ctx) {
 
 // setexOptions are the options of HSETEX.
 type setexOptions struct {
-	cond     condition
+	keyCond  condition // NX, XX: on the key.
+	cond     condition // FNX, FXX: on the fields.
 	expire   expireOption
 	timeAt   int // The index of the argument with the time.
 	deadline int64
@@ -117,6 +119,16 @@ func (o *setexOptions) parse(c *engine.Ctx) bool {
 			if o.cond = ifMissing; is(arg, "fxx") {
 				o.cond = ifPresent
 			}
+		case is(arg, "nx"), is(arg, "xx"):
+			cond := ifMissing
+			if is(arg, "xx") {
+				cond = ifPresent
+			}
+			if o.keyCond != always && o.keyCond != cond {
+				c.Err(engine.ErrSyntax)
+				return false
+			}
+			o.keyCond = cond
 		default:
 			c.Err("ERR unknown argument: " + cString(arg, len(arg)))
 			return false
@@ -145,8 +157,11 @@ func (o *setexOptions) parsePairs(c *engine.Ctx, i int) bool {
 	return true
 }
 
-// holds reports whether the condition holds for all fields.
+// holds reports whether the conditions hold, that on fields for all of them.
 func (o *setexOptions) holds(h object.Fields, found bool) bool {
+	if o.keyCond != always && found != (o.keyCond == ifPresent) {
+		return false
+	}
 	if o.cond == always {
 		return true
 	}
@@ -188,10 +203,22 @@ func hsetexCmd(c *engine.Ctx) {
 	}
 	hashChanged(c, "hset", len(o.pairs)/2)
 	w.finish(c, h, "hexpire")
-	if len(w.updated) > 0 && o.expire != expirePXAT {
-		argv := append([][]byte(nil), c.Args...)
-		argv[o.timeAt-1], argv[o.timeAt] = []byte("PXAT"), strconv.AppendInt(nil, o.deadline, 10)
-		c.PropagateAs(argv...)
-	}
+	o.propagate(c, len(w.updated) > 0)
 	c.Int(1)
+}
+
+// propagate replaces a relative time, and leaves out NX and XX, which Redis does not know. timed
+// says whether a field has got a deadline.
+func (o *setexOptions) propagate(c *engine.Ctx, timed bool) {
+	timed = timed && o.expire != expirePXAT
+	if !timed && o.keyCond == always {
+		return
+	}
+	argv := append([][]byte(nil), c.Args...)
+	if timed {
+		argv[o.timeAt-1], argv[o.timeAt] = []byte("PXAT"), strconv.AppendInt(nil, o.deadline, 10)
+	}
+	options := argv[2 : len(argv)-len(o.pairs)]
+	rest := slices.DeleteFunc(options, func(a []byte) bool { return is(a, "nx") || is(a, "xx") })
+	c.PropagateAs(append(argv[:2+len(rest)], o.pairs...)...)
 }

@@ -142,8 +142,6 @@ var situations = []situation{
 		name: "called by a read-only script", // MayReplicate
 		wrap: []string{"EVAL_RO", "return redis.call(unpack(ARGV))", "0"},
 		see:  refusedWith("Write commands are not allowed"),
-		// Redis 8 lets scripts call blocking commands, and refuses them here as writes.
-		skip: func(cmd *spec.Command) bool { return cmd.Is(spec.NoScript) },
 	},
 	{
 		name:  "the client is a monitor", // MayReplicate

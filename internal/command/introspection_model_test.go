@@ -9,6 +9,7 @@ import (
 
 	"godwit/internal/resp/client"
 	"godwit/internal/spec"
+	"godwit/internal/testserver"
 )
 
 // The rules that derive movablekeys, key ranges, categories and key positions must also hold for
@@ -48,7 +49,8 @@ var ownCategories = map[string][]string{
 	"restore-asking": {"keyspace", "dangerous"}, "dbsize": {"keyspace"},
 	"sort":    {"set", "sortedset", "list", "dangerous"},
 	"sort_ro": {"set", "sortedset", "list", "dangerous"}, "role": {"admin", "dangerous"},
-	"lastsave": {"admin", "dangerous"}, "wait": {"connection"}, "readonly": {"connection"},
+	"lastsave": {"admin", "dangerous"}, "wait": {"connection"},
+	"waitaof": {"connection"}, "readonly": {"connection"},
 	"readwrite": {"connection"}, "asking": {"connection"}, "command": {"connection"},
 	"command|list": {"connection"}, "command|info": {"connection"},
 	"command|getkeys": {"connection"}, "command|count": {"connection"},
@@ -174,7 +176,8 @@ var keyCalls = []string{
 
 // TestKeyRefsRedis compares the keys that key specs alone find with COMMAND GETKEYSANDFLAGS.
 func TestKeyRefsRedis(t *testing.T) {
-	redis := startRedis(t)
+	p := testserver.Redis
+	redis := startPeer(t, p)
 	cmds, facts := modelCommands(t)
 	for _, call := range keyCalls {
 		argv := argvOf(strings.Fields(call)...)
@@ -184,7 +187,7 @@ func TestKeyRefsRedis(t *testing.T) {
 		}
 		want := keysReply(redis.do(t, append(argvOf("COMMAND", "GETKEYSANDFLAGS"), argv...)))
 		if got := keysOf(t, cmds[name], argv); got != want {
-			t.Errorf("%s:\n got %s\nwant %s", call, got, want)
+			p.TB(t).Errorf("%s:\n got %s\nwant %s", call, got, want)
 		}
 	}
 }

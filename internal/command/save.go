@@ -31,6 +31,10 @@ func saveCmd(c *engine.Ctx) {
 }
 
 func bgsaveCmd(c *engine.Ctx) {
+	if len(c.Args) == 2 && is(c.Args[1], "cancel") {
+		bgsaveCancel(c)
+		return
+	}
 	if len(c.Args) > 1 && !(len(c.Args) == 2 && is(c.Args[1], "schedule")) {
 		c.Err(engine.ErrSyntax)
 		return
@@ -48,6 +52,17 @@ func bgsaveCmd(c *engine.Ctx) {
 		c.Simple("Background saving scheduled")
 	default:
 		c.Simple("Background saving started")
+	}
+}
+
+func bgsaveCancel(c *engine.Ctx) {
+	switch running, scheduled := c.E.CancelBackgroundSave(); {
+	case running:
+		c.Simple("Background saving cancelled")
+	case scheduled:
+		c.Simple("Scheduled background saving cancelled")
+	default:
+		c.Err("ERR Background saving is currently not in progress or scheduled")
 	}
 }
 

@@ -26,7 +26,7 @@ type scanOptions struct {
 	cursor   uint64
 	count    int64
 	match    []byte // nil: everything.
-	noValues bool   // HSCAN NOVALUES.
+	noValues bool   // HSCAN NOVALUES, ZSCAN NOSCORES.
 	typed    bool
 	typeName string // If typed is set, the only type wanted, in any case.
 }
@@ -37,7 +37,8 @@ type scanKind uint8
 const (
 	scanKeys   scanKind = iota // SCAN.
 	scanFields                 // HSCAN.
-	scanElems                  // SSCAN, ZSCAN.
+	scanElems                  // SSCAN.
+	scanScored                 // ZSCAN.
 )
 
 // parseCursor reads the cursor and replies with Redis's error. The commands on a key look the key
@@ -72,16 +73,15 @@ func (o *scanOptions) open(c *engine.Ctx, t object.Type, kind scanKind) (x *obje
 // parseOptions reads the arguments after the cursor and replies with Redis's errors.
 func (o *scanOptions) parseOptions(c *engine.Ctx, args [][]byte, kind scanKind) (ok bool) {
 	o.count = 10
-	for ; len(args) > 0; args = args[2:] {
-		if is(args[0], "novalues") {
-			if kind != scanFields {
-				c.Err("ERR NOVALUES option can only be used in HSCAN")
-				return false
-			}
+	for len(args) > 0 {
+		if is(args[0], "novalues") && kind != scanFields {
+			c.Err("ERR NOVALUES option can only be used in HSCAN")
+			return false
+		}
+		if is(args[0], "novalues") || kind == scanScored && is(args[0], "noscores") {
 			o.noValues = true
-			if args = args[1:]; len(args) == 0 {
-				break
-			}
+			args = args[1:]
+			continue
 		}
 		if len(args) == 1 {
 			c.Err(engine.ErrSyntax)
@@ -108,6 +108,7 @@ func (o *scanOptions) parseOptions(c *engine.Ctx, args [][]byte, kind scanKind) 
 			c.Err(engine.ErrSyntax)
 			return false
 		}
+		args = args[2:]
 	}
 	return true
 }

@@ -123,7 +123,7 @@ func zrankCmd(c *engine.Ctx, reverse bool) {
 
 func zscanCmd(c *engine.Ctx) {
 	var o scanOptions
-	x, ok := o.open(c, object.ZSet, scanElems)
+	x, ok := o.open(c, object.ZSet, scanScored)
 	if !ok {
 		return
 	}
@@ -137,9 +137,11 @@ func zscanCmd(c *engine.Ctx) {
 			return
 		}
 		r.bulk(b)
-		if packed {
+		switch {
+		case o.noValues:
+		case packed:
 			r.bulk(object.AppendPackedScore(number[:0], score))
-		} else {
+		default:
 			r.bulk(object.AppendScore(number[:0], score))
 		}
 	}

@@ -169,6 +169,25 @@ func TestSaveAndRewriteTakeTurns(t *testing.T) {
 	require.Equal(t, "+Background append only file rewriting scheduled", x.do("bgrewriteaof"))
 }
 
+func TestCancelBackgroundSave(t *testing.T) {
+	x := withDisk(t, nil)
+	const none = "-ERR Background saving is currently not in progress or scheduled"
+	require.Equal(t, none, x.do("bgsave cancel"))
+	gate := x.shut()
+	require.Equal(t, "+Background saving started", x.do("bgsave"))
+	require.Equal(t, "+Background saving cancelled", x.do("bgsave cancel"))
+	require.Equal(t, "0", x.info("rdb_bgsave_in_progress"))
+	require.Equal(t, "ok", x.info("rdb_last_bgsave_status"))
+	require.Equal(t, none, x.do("bgsave cancel"))
+	require.Equal(t, "+Background append only file rewriting started", x.do("bgrewriteaof"))
+	require.Equal(t, "+Background saving scheduled", x.do("bgsave schedule"))
+	require.Equal(t, "+Scheduled background saving cancelled", x.do("bgsave cancel"))
+	close(gate)
+	x.finish()
+	x.e.Cron()
+	require.Equal(t, "1", x.info("rdb_saves"), "that which was cancelled")
+}
+
 func TestSavePoints(t *testing.T) {
 	x := withDisk(t, func(c *config.Config) {
 		c.Save = []config.SavePoint{{Seconds: 3600, Changes: 1}, {Seconds: 100, Changes: 2}}

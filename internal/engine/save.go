@@ -143,6 +143,24 @@ func (e *Engine) cancelSave() {
 	}
 }
 
+// CancelBackgroundSave ends the running save without a result, or forgets the scheduled one. It
+// reports which of the two there was.
+func (e *Engine) CancelBackgroundSave() (running, scheduled bool) {
+	s := &e.persist
+	switch {
+	case s.store == nil:
+	case s.store.Saving():
+		e.Log.Notice("Background saving cancelled: a client asked for it")
+		e.cancelSave()
+		return true, false
+	case s.saveScheduled:
+		e.Log.Notice("Scheduled background saving cancelled: a client asked for it")
+		s.saveScheduled = false
+		return false, true
+	}
+	return false, false
+}
+
 // Flushed is called after FLUSHALL. It cancels a running save, which would write what nobody wants
 // any more. If there are save points, it writes an empty snapshot, so that a restart does not bring
 // the data back. It reports whether it has written one.

@@ -13,13 +13,14 @@ var aclCommands = []*Command{
 				Name: "cat", Arity: -2, Flags: NoScript | Loading | Stale, Since: "6.0.0",
 				Summary:    "Returns the command categories, or the commands of one.",
 				Complexity: "O(N) in the number of commands",
-				Args:       []Arg{Str("categoryname").Opt()},
+				Args:       []Arg{Str("category").Opt()},
 			},
 			{
 				Name: "deluser", Arity: -3, Flags: Admin | NoScript | Loading | Stale,
 				Since:      "6.0.0",
 				Summary:    "Deletes users and closes their connections.",
 				Complexity: "O(N) in the number of connections",
+				Tips:       []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 				Args:       []Arg{Str("username").Many()},
 			},
 			{
@@ -59,12 +60,14 @@ var aclCommands = []*Command{
 				Name: "log", Arity: -2, Flags: Admin | NoScript | Loading | Stale, Since: "6.0.0",
 				Summary:    "Returns or resets the log of refused commands and logins.",
 				Complexity: "O(N) in the number of entries shown",
+				History:    []History{{"7.2.0", "Shows each entry's ID and times."}},
 				Args:       []Arg{OneOf("operation", Int("count"), Tok("reset")).Opt()},
 			},
 			{
 				Name: "save", Arity: 2, Flags: Admin | NoScript | Loading | Stale, Since: "6.0.0",
 				Summary:    "Writes the users to the ACL file.",
 				Complexity: "O(N) in the number of users",
+				Tips:       []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 			},
 			{
 				Name: "setuser", Arity: -3, Flags: Admin | NoScript | Loading | Stale,
@@ -75,6 +78,7 @@ var aclCommands = []*Command{
 					{"6.2.0", "Takes rules about channels."},
 					{"7.0.0", "Takes selectors, and rules about reading and writing keys."},
 				},
+				Tips: []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 				Args: []Arg{Str("username"), Str("rule").Many().Opt()},
 			},
 			{

@@ -84,11 +84,22 @@ func (a Arg) DeprecatedIn(version string) Arg { a.Deprecated = version; return a
 // Shown sets the display text if it is not the name.
 func (a Arg) Shown(text string) Arg { a.Display = text; return a }
 
+// DisplayText returns what usage lines show for the argument: "" for one that is made of others.
+func (a *Arg) DisplayText() string {
+	switch {
+	case a.Type == ArgOneOf || a.Type == ArgBlock:
+		return ""
+	case a.Display != "":
+		return a.Display
+	}
+	return a.Name
+}
+
 // InSpec sets the key spec of the keys that the pattern matches.
 func (a Arg) InSpec(spec int) Arg { a.KeySpec = spec; return a }
 
 // These arguments belong to commands of several families.
 var (
 	orderArg = OneOf("order", Tok("asc"), Tok("desc")).Opt()
-	limitArg = Block("offset_count", Int("offset"), Int("count")).Tokened("LIMIT").Opt()
+	limitArg = Block("limit", Int("offset"), Int("count")).Tokened("LIMIT").Opt()
 )

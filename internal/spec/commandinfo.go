@@ -51,12 +51,14 @@ var commandInfoCommands = []*Command{
 				Categories: []string{"connection"},
 				Summary:    "Returns the keys in a full command.",
 				Complexity: "O(N) in the number of arguments",
+				Args:       []Arg{Str("command"), Str("arg").Many().Opt()},
 			},
 			{
 				Name: "getkeysandflags", Arity: -3, Flags: Loading | Stale, Since: "7.0.0",
 				Categories: []string{"connection"},
 				Summary:    "Returns the keys in a full command with their access flags.",
 				Complexity: "O(N) in the number of arguments",
+				Args:       []Arg{Str("command"), Str("arg").Many().Opt()},
 			},
 			{
 				Name: "help", Arity: 2, Flags: Loading | Stale, Since: "5.0.0",

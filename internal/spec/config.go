@@ -14,7 +14,7 @@ var configCommands = []*Command{
 				Summary:    "Returns directives and their values by glob patterns.",
 				Complexity: "O(N) in the number of directives",
 				History:    []History{{"7.0.0", "Takes several patterns."}},
-				Args:       []Arg{Block("parameter", Str("parameter")).Many()},
+				Args:       []Arg{Str("parameter").Many()},
 			},
 			{
 				Name: "set", Arity: -4, Flags: Admin | NoScript | Loading | Stale, Since: "2.0.0",
@@ -22,18 +22,20 @@ var configCommands = []*Command{
 				Complexity: "O(N) in the number of directives",
 				History:    []History{{"7.0.0", "Takes several directives."}},
 				Tips:       []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
-				Args:       []Arg{Block("parameter_value", Str("parameter"), Str("value")).Many()},
+				Args:       []Arg{Block("data", Str("parameter"), Str("value")).Many()},
 			},
 			{
 				Name: "rewrite", Arity: 2, Flags: Admin | NoScript | Loading | Stale,
 				Since:      "2.8.0",
 				Summary:    "Rewrites the configuration file with the current settings.",
 				Complexity: "O(N) in the size of the file",
+				Tips:       []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 			},
 			{
 				Name: "resetstat", Arity: 2, Flags: Admin | NoScript | Loading | Stale,
 				Since:   "2.0.0",
 				Summary: "Resets the statistics that INFO reports.",
+				Tips:    []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 			},
 			{
 				Name: "help", Arity: 2, Flags: Loading | Stale, Since: "5.0.0",

@@ -34,7 +34,7 @@ var connectionCommands = []*Command{
 		Args: []Arg{
 			Block("arguments",
 				Int("protover"),
-				Block("username_password", Str("username"), Str("password")).Tokened("AUTH").Opt(),
+				Block("auth", Str("username"), Str("password")).Tokened("AUTH").Opt(),
 				Str("clientname").Tokened("SETNAME").Opt(),
 			).Opt(),
 		},
@@ -43,8 +43,9 @@ var connectionCommands = []*Command{
 		Name: "quit", Arity: -1,
 		Flags: NoScript | Loading | Stale | Fast | NoAuth | AllowBusy | WhileSubscribed |
 			LeavesMulti,
-		Since:   "1.0.0",
-		Summary: "Closes the connection after all replies are sent.",
+		Since:           "1.0.0",
+		Summary:         "Closes the connection after all replies are sent.",
+		DeprecatedSince: "7.2.0", ReplacedBy: "closing the connection",
 	},
 	{
 		Name: "reset", Arity: 1,

@@ -53,7 +53,7 @@ var functionCommands = []*Command{
 				Summary:    "Deletes all libraries.",
 				Complexity: "O(N) in the number of functions",
 				Tips:       []string{"request_policy:all_shards", "response_policy:all_succeeded"},
-				Args:       []Arg{OneOf("async", Tok("async"), Tok("sync")).Opt()},
+				Args:       []Arg{OneOf("flush-type", Tok("async"), Tok("sync")).Opt()},
 			},
 			{
 				Name: "list", Arity: -2, Flags: NoScript, Since: "7.0.0",

@@ -77,7 +77,9 @@ var genericCommands = []*Command{
 	{
 		Name: "randomkey", Arity: 1, Flags: ReadOnly, Since: "1.0.0",
 		Summary: "Returns a random key name from the selected database.",
-		Tips:    []string{"request_policy:all_shards", "nondeterministic_output"},
+		Tips: []string{
+			"request_policy:all_shards", "response_policy:special", "nondeterministic_output",
+		},
 	},
 	{
 		Name: "swapdb", Arity: 3, Flags: Write | Fast, Group: GroupServer, Since: "4.0.0",
@@ -101,7 +103,7 @@ var genericCommands = []*Command{
 		History:    []History{{"4.0.0", "Takes `ASYNC`."}, {"6.2.0", "Takes `SYNC`."}},
 		Tips:       []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 		Args: []Arg{
-			OneOf("async", Tok("async").From("4.0.0"), Tok("sync").From("6.2.0")).Opt(),
+			OneOf("flush-type", Tok("async").From("4.0.0"), Tok("sync").From("6.2.0")).Opt(),
 		},
 	},
 	{
@@ -113,7 +115,7 @@ var genericCommands = []*Command{
 		History:    []History{{"4.0.0", "Takes `ASYNC`."}, {"6.2.0", "Takes `SYNC`."}},
 		Tips:       []string{"request_policy:all_shards", "response_policy:all_succeeded"},
 		Args: []Arg{
-			OneOf("async", Tok("async").From("4.0.0"), Tok("sync").From("6.2.0")).Opt(),
+			OneOf("flush-type", Tok("async").From("4.0.0"), Tok("sync").From("6.2.0")).Opt(),
 		},
 	},
 	{

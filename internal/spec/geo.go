@@ -4,6 +4,17 @@ const geoCost = "O(N+log(M)) for M members, N of which are in the cells around t
 
 var lengthUnit = OneOf("unit", Tok("m"), Tok("km"), Tok("ft"), Tok("mi"))
 
+// radiusStore is where GEORADIUS and GEORADIUSBYMEMBER store what they find.
+var radiusStore = OneOf("store",
+	Key("storekey", 1).Tokened("STORE").Shown("key"),
+	Key("storedistkey", 2).Tokened("STOREDIST").Shown("key"),
+).Opt()
+
+// radiusCount is the COUNT of GEORADIUS.
+var radiusCount = Block("count-block",
+	Int("count").Tokened("COUNT"), Tok("any").Opt().From("6.2.0"),
+).Opt()
+
 var _ = family(GroupGeo, geoCommands)
 
 // geoCommands work on places: members of sorted sets whose scores are geohashes.
@@ -17,7 +28,7 @@ var geoCommands = []*Command{
 		Args: []Arg{
 			Key("key", 0), OneOf("condition", Tok("nx"), Tok("xx")).Opt().From("6.2.0"),
 			Tok("change").Tokened("CH").Opt().From("6.2.0"),
-			Block("longitude_latitude_member",
+			Block("data",
 				Dbl("longitude"), Dbl("latitude"), Str("member"),
 			).Many(),
 		},
@@ -33,14 +44,14 @@ var geoCommands = []*Command{
 		Summary:    "Returns the positions of members as standard geohash strings.",
 		Complexity: "O(1) a member",
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
-		Args:       []Arg{Key("key", 0), Str("member").Many()},
+		Args:       []Arg{Key("key", 0), Str("member").Many().Opt()},
 	},
 	{
 		Name: "geopos", Arity: -2, Flags: ReadOnly, Since: "3.2.0",
 		Summary:    "Returns the longitudes and latitudes of members.",
 		Complexity: "O(1) a member",
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
-		Args:       []Arg{Key("key", 0), Str("member").Many()},
+		Args:       []Arg{Key("key", 0), Str("member").Many().Opt()},
 	},
 	{
 		Name: "georadius", Arity: -6, Flags: Write | DenyOOM, Since: "3.2.0",
@@ -60,9 +71,8 @@ var geoCommands = []*Command{
 		Args: []Arg{
 			Key("key", 0), Dbl("longitude"), Dbl("latitude"), Dbl("radius"), lengthUnit,
 			Tok("withcoord").Opt(), Tok("withdist").Opt(), Tok("withhash").Opt(),
-			Block("count", Int("count").Tokened("COUNT"), Tok("any").Opt().From("6.2.0")).Opt(),
-			orderArg, Key("key", 1).Tokened("STORE").Opt(),
-			Key("key", 2).Tokened("STOREDIST").Opt(),
+			radiusCount,
+			orderArg, radiusStore,
 		},
 	},
 	{
@@ -70,12 +80,15 @@ var geoCommands = []*Command{
 		Summary:         "Returns the members within a distance of a point.",
 		Complexity:      geoCost,
 		DeprecatedSince: "6.2.0", ReplacedBy: "`GEOSEARCH` and `GEOSEARCHSTORE` with `BYRADIUS`",
-		History: []History{{"6.2.0", "Takes `ANY` with `COUNT`."}},
-		Keys:    []KeySpec{keyAt(1, RO|AccessFlag)},
+		History: []History{
+			{"6.2.0", "Takes `ANY` with `COUNT`."},
+			{"7.0.0", "Takes units in upper case."},
+		},
+		Keys: []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args: []Arg{
 			Key("key", 0), Dbl("longitude"), Dbl("latitude"), Dbl("radius"), lengthUnit,
 			Tok("withcoord").Opt(), Tok("withdist").Opt(), Tok("withhash").Opt(),
-			Block("count", Int("count").Tokened("COUNT"), Tok("any").Opt().From("6.2.0")).Opt(),
+			radiusCount,
 			orderArg,
 		},
 	},
@@ -85,7 +98,10 @@ var geoCommands = []*Command{
 		Complexity:      geoCost,
 		DeprecatedSince: "6.2.0",
 		ReplacedBy:      "`GEOSEARCH` and `GEOSEARCHSTORE` with `BYRADIUS` and `FROMMEMBER`",
-		History:         []History{{"7.0.0", "Takes units in upper case."}},
+		History: []History{
+			{"6.2.0", "Takes `ANY` with `COUNT`."},
+			{"7.0.0", "Takes units in upper case."},
+		},
 		Keys: []KeySpec{
 			keyAt(1, RO|AccessFlag),
 			{Begin: After("STORE", 5), Find: Range(0, 1, 0), Access: OW | Update},
@@ -95,8 +111,8 @@ var geoCommands = []*Command{
 		Args: []Arg{
 			Key("key", 0), Str("member"), Dbl("radius"), lengthUnit, Tok("withcoord").Opt(),
 			Tok("withdist").Opt(), Tok("withhash").Opt(),
-			Block("count", Int("count").Tokened("COUNT"), Tok("any").Opt()).Opt(), orderArg,
-			Key("key", 1).Tokened("STORE").Opt(), Key("key", 2).Tokened("STOREDIST").Opt(),
+			Block("count-block", Int("count").Tokened("COUNT"), Tok("any").Opt()).Opt(), orderArg,
+			radiusStore,
 		},
 	},
 	{
@@ -105,11 +121,15 @@ var geoCommands = []*Command{
 		Complexity:      geoCost,
 		DeprecatedSince: "6.2.0",
 		ReplacedBy:      "`GEOSEARCH` and `GEOSEARCHSTORE` with `BYRADIUS` and `FROMMEMBER`",
-		Keys:            []KeySpec{keyAt(1, RO|AccessFlag)},
+		History: []History{
+			{"6.2.0", "Takes `ANY` with `COUNT`."},
+			{"7.0.0", "Takes units in upper case."},
+		},
+		Keys: []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args: []Arg{
 			Key("key", 0), Str("member"), Dbl("radius"), lengthUnit, Tok("withcoord").Opt(),
 			Tok("withdist").Opt(), Tok("withhash").Opt(),
-			Block("count", Int("count").Tokened("COUNT"), Tok("any").Opt()).Opt(), orderArg,
+			Block("count-block", Int("count").Tokened("COUNT"), Tok("any").Opt()).Opt(), orderArg,
 		},
 	},
 	{
@@ -125,7 +145,7 @@ var geoCommands = []*Command{
 			Key("key", 0),
 			OneOf("from",
 				Str("member").Tokened("FROMMEMBER"),
-				Block("longitude_latitude",
+				Block("fromlonlat",
 					Dbl("longitude"), Dbl("latitude"),
 				).Tokened("FROMLONLAT"),
 			),
@@ -137,7 +157,7 @@ var geoCommands = []*Command{
 					Block("vertices", Dbl("longitude"), Dbl("latitude")).Many(),
 				).From("9.0.0"),
 			),
-			orderArg, Block("count", Int("count").Tokened("COUNT"), Tok("any").Opt()).Opt(),
+			orderArg, Block("count-block", Int("count").Tokened("COUNT"), Tok("any").Opt()).Opt(),
 			Tok("withcoord").Opt(), Tok("withdist").Opt(), Tok("withhash").Opt(),
 		},
 	},
@@ -154,7 +174,7 @@ var geoCommands = []*Command{
 			Key("destination", 0), Key("source", 1),
 			OneOf("from",
 				Str("member").Tokened("FROMMEMBER"),
-				Block("longitude_latitude",
+				Block("fromlonlat",
 					Dbl("longitude"), Dbl("latitude"),
 				).Tokened("FROMLONLAT"),
 			),
@@ -166,7 +186,7 @@ var geoCommands = []*Command{
 					Block("vertices", Dbl("longitude"), Dbl("latitude")).Many(),
 				).From("9.0.0"),
 			),
-			orderArg, Block("count", Int("count").Tokened("COUNT"), Tok("any").Opt()).Opt(),
+			orderArg, Block("count-block", Int("count").Tokened("COUNT"), Tok("any").Opt()).Opt(),
 			Tok("storedist").Opt(),
 		},
 	},

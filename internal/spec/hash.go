@@ -67,7 +67,7 @@ var hashCommands = []*Command{
 		Complexity: "O(N) in the number N of fields given",
 		History:    []History{{"4.0.0", "Takes several pairs of `field` and `value`."}},
 		Keys:       []KeySpec{keyAt(1, RW|Update)},
-		Args:       []Arg{Key("key", 0), Block("field_value", Str("field"), Str("value")).Many()},
+		Args:       []Arg{Key("key", 0), Block("data", Str("field"), Str("value")).Many()},
 	},
 	{
 		Name: "hmset", Arity: -4, Flags: Write | DenyOOM | Fast, Since: "2.0.0",
@@ -75,7 +75,7 @@ var hashCommands = []*Command{
 		Complexity:      "O(N) in the number N of fields given",
 		DeprecatedSince: "4.0.0", ReplacedBy: "`HSET` with multiple field-value pairs",
 		Keys: []KeySpec{keyAt(1, RW|Update)},
-		Args: []Arg{Key("key", 0), Block("field_value", Str("field"), Str("value")).Many()},
+		Args: []Arg{Key("key", 0), Block("data", Str("field"), Str("value")).Many()},
 	},
 	{
 		Name: "hsetnx", Arity: 4, Flags: Write | DenyOOM | Fast, Since: "2.0.0",
@@ -117,12 +117,11 @@ var hashCommands = []*Command{
 		Name: "hscan", Arity: -3, Flags: ReadOnly, Since: "2.8.0",
 		Summary:    "Iterates over the fields of a hash with a cursor.",
 		Complexity: "O(1) a call, O(N) for a full walk",
-		History:    []History{{"7.4.0", "Takes `NOVALUES`."}},
 		Tips:       []string{"nondeterministic_output"},
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args: []Arg{
 			Key("key", 0), Int("cursor"), Pattern("pattern").Tokened("MATCH").Opt(),
-			Int("count").Tokened("COUNT").Opt(), Tok("novalues").Opt().From("7.4.0"),
+			Int("count").Tokened("COUNT").Opt(), Tok("novalues").Opt(),
 		},
 	},
 	{
@@ -207,7 +206,10 @@ var hashCommands = []*Command{
 		Summary: "Returns the values of fields and optionally sets or removes their time to " +
 			"live.",
 		Complexity: "O(N) in the number N of fields given",
-		Keys:       []KeySpec{keyAt(1, RW|AccessFlag|Update)},
+		Keys: []KeySpec{{
+			Begin: At(1), Find: Range(0, 1, 0), Access: RW | AccessFlag | Update,
+			Notes: "RW and UPDATE, because it can change times to live",
+		}},
 		Args: []Arg{
 			Key("key", 0),
 			OneOf("expiration",
@@ -222,9 +224,11 @@ var hashCommands = []*Command{
 		Name: "hsetex", Arity: -6, Flags: Write | DenyOOM | Fast, Since: "8.0.0",
 		Summary:    "Sets fields with an optional condition and time to live.",
 		Complexity: "O(N) in the number N of fields given",
+		History:    []History{{"9.1.0", "Takes `NX` and `XX`, as Valkey does."}},
 		Keys:       []KeySpec{keyAt(1, RW|Update)},
 		Args: []Arg{
-			Key("key", 0), OneOf("condition", Tok("fnx"), Tok("fxx")).Opt(),
+			Key("key", 0), OneOf("key-condition", Tok("nx"), Tok("xx")).Opt().From("9.1.0"),
+			OneOf("condition", Tok("fnx"), Tok("fxx")).Opt(),
 			OneOf("expiration",
 				Int("seconds").Tokened("EX"), Int("milliseconds").Tokened("PX"),
 				UnixTime("unix-time-seconds").Tokened("EXAT"),

@@ -26,7 +26,7 @@ var hllCommands = []*Command{
 		Summary:    "Merges HyperLogLogs and stores the result.",
 		Complexity: "O(N) in the number N of keys",
 		Keys:       []KeySpec{keyAt(1, RW|AccessFlag|Insert), keysFrom(2, RO|AccessFlag)},
-		Args:       []Arg{Key("destkey", 0), Key("sourcekey", 1).Many()},
+		Args:       []Arg{Key("destkey", 0), Key("sourcekey", 1).Many().Opt()},
 	},
 	{
 		Name: "pfdebug", Arity: 3, Flags: Write | DenyOOM | Admin, Since: "2.8.9",

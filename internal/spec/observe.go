@@ -94,7 +94,7 @@ var observeCommands = []*Command{
 				Name: "reset", Arity: -2, Flags: Admin | NoScript | Loading | Stale,
 				Since:   "2.8.13",
 				Summary: "Removes the samples of the given events, or of all.",
-				Tips:    []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
+				Tips:    []string{"request_policy:all_nodes", "response_policy:agg_sum"},
 				Args:    []Arg{Str("event").Many().Opt()},
 			},
 			{

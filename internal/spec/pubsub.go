@@ -24,7 +24,7 @@ var pubsubCommands = []*Command{
 		Since: "2.0.0", Channels: ChannelPatterns,
 		Summary:    "Subscribes to channels by glob patterns.",
 		Complexity: "O(N) in the number of patterns",
-		Args:       []Arg{Block("pattern", Pattern("pattern")).Many()},
+		Args:       []Arg{Pattern("pattern").Many()},
 	},
 	{
 		Name: "punsubscribe", Arity: -1,

@@ -9,7 +9,9 @@ var scanCommands = []*Command{
 		Summary:    "Iterates over the keys of the selected database with a cursor.",
 		Complexity: "O(1) a call, O(N) for a full walk",
 		History:    []History{{"6.0.0", "Takes `TYPE`."}},
-		Tips:       []string{"nondeterministic_output", "request_policy:special"},
+		Tips: []string{
+			"nondeterministic_output", "request_policy:special", "response_policy:special",
+		},
 		Args: []Arg{
 			Int("cursor"), Pattern("pattern").Tokened("MATCH").Opt(),
 			Int("count").Tokened("COUNT").Opt(), Str("type").Tokened("TYPE").Opt().From("6.0.0"),

@@ -77,7 +77,9 @@ var scriptCommands = []*Command{
 				Complexity: "O(N) in the number of scripts",
 				History:    []History{{"6.2.0", "Takes `ASYNC` and `SYNC`."}},
 				Tips:       []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
-				Args:       []Arg{OneOf("async", Tok("async"), Tok("sync")).Opt().From("6.2.0")},
+				Args: []Arg{
+					OneOf("flush-type", Tok("async"), Tok("sync")).Opt().From("6.2.0"),
+				},
 			},
 			{
 				Name: "kill", Arity: 2, Flags: NoScript | AllowBusy, Since: "2.6.0",

@@ -27,8 +27,9 @@ var serverCommands = []*Command{
 		Complexity: "O(1), or O(N) in the number of keys when it saves them first",
 		History:    []History{{"7.0.0", "Takes `NOW`, `FORCE` and `ABORT`."}},
 		Args: []Arg{
-			OneOf("nosave_save", Tok("nosave"), Tok("save")).Opt(), Tok("now").Opt().From("7.0.0"),
-			Tok("force").Opt().From("7.0.0"), Tok("abort").Opt().From("7.0.0"),
+			OneOf("save-selector", Tok("nosave"), Tok("save")).Opt(),
+			Tok("now").Opt().From("7.0.0"), Tok("force").Opt().From("7.0.0"),
+			Tok("abort").Opt().From("7.0.0"),
 		},
 	},
 	{

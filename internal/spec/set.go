@@ -110,7 +110,7 @@ var setCommands = []*Command{
 		Name: "sinterstore", Arity: -3, Flags: Write | DenyOOM, Since: "1.0.0",
 		Summary:    "Stores the intersection of sets.",
 		Complexity: "O(N*M), N being the size of the smallest set and M the number of sets",
-		Keys:       []KeySpec{keyAt(1, RW|Update), keysFrom(2, RO|AccessFlag)},
+		Keys:       []KeySpec{keyAt(1, OW|Update), keysFrom(2, RO|AccessFlag)},
 		Args:       []Arg{Key("destination", 0), Key("key", 1).Many()},
 	},
 	{

@@ -1,5 +1,11 @@
 package spec
 
+// These are the patterns of SORT.
+var (
+	sortBy  = Pattern("by-pattern").InSpec(1).Tokened("BY").Opt().Shown("pattern")
+	sortGet = Pattern("get-pattern").InSpec(1).Tokened("GET").ManyTokens().Opt().Shown("pattern")
+)
+
 var _ = family(GroupGeneric, sortCommands)
 
 // sortCommands sort lists, sets and sorted sets.
@@ -22,8 +28,7 @@ var sortCommands = []*Command{
 		},
 		KeysFn: sortKeys,
 		Args: []Arg{
-			Key("key", 0), Pattern("pattern").InSpec(1).Tokened("BY").Opt(), limitArg,
-			Pattern("pattern").InSpec(1).Tokened("GET").ManyTokens().Opt(), orderArg,
+			Key("key", 0), sortBy, limitArg, sortGet, orderArg,
 			Tok("sorting").Tokened("ALPHA").Opt(), Key("destination", 2).Tokened("STORE").Opt(),
 		},
 	},
@@ -43,8 +48,7 @@ var sortCommands = []*Command{
 		},
 		KeysFn: sortROKeys,
 		Args: []Arg{
-			Key("key", 0), Pattern("pattern").InSpec(1).Tokened("BY").Opt(), limitArg,
-			Pattern("pattern").InSpec(1).Tokened("GET").ManyTokens().Opt(), orderArg,
+			Key("key", 0), sortBy, limitArg, sortGet, orderArg,
 			Tok("sorting").Tokened("ALPHA").Opt(),
 		},
 	},

@@ -19,7 +19,7 @@ var zsetCommands = []*Command{
 			OneOf("comparison", Tok("gt"), Tok("lt")).Opt().From("6.2.0"),
 			Tok("change").Tokened("CH").Opt().From("3.0.2"),
 			Tok("increment").Tokened("INCR").Opt().From("3.0.2"),
-			Block("score_member", Dbl("score"), Str("member")).Many(),
+			Block("data", Dbl("score"), Str("member")).Many(),
 		},
 	},
 	{
@@ -87,7 +87,7 @@ var zsetCommands = []*Command{
 		Complexity: "O(log N)",
 		History:    []History{{"7.2.0", "Takes `WITHSCORE`."}},
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
-		Args:       []Arg{Key("key", 0), Str("member"), Tok("withscore").Opt().From("7.2.0")},
+		Args:       []Arg{Key("key", 0), Str("member"), Tok("withscore").Opt()},
 	},
 	{
 		Name: "zrevrank", Arity: -3, Flags: ReadOnly | Fast, Since: "2.0.0",
@@ -95,7 +95,7 @@ var zsetCommands = []*Command{
 		Complexity: "O(log N)",
 		History:    []History{{"7.2.0", "Takes `WITHSCORE`."}},
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
-		Args:       []Arg{Key("key", 0), Str("member"), Tok("withscore").Opt().From("7.2.0")},
+		Args:       []Arg{Key("key", 0), Str("member"), Tok("withscore").Opt()},
 	},
 	{
 		Name: "zrandmember", Arity: -2, Flags: ReadOnly, Since: "6.2.0",
@@ -115,7 +115,7 @@ var zsetCommands = []*Command{
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag)},
 		Args: []Arg{
 			Key("key", 0), Int("cursor"), Pattern("pattern").Tokened("MATCH").Opt(),
-			Int("count").Tokened("COUNT").Opt(),
+			Int("count").Tokened("COUNT").Opt(), Tok("noscores").Opt(),
 		},
 	},
 }

@@ -14,7 +14,7 @@ var zsetRangeCommands = []*Command{
 			Key("key", 0), Str("start"), Str("stop"),
 			OneOf("sortby", Tok("byscore"), Tok("bylex")).Opt().From("6.2.0"),
 			Tok("rev").Opt().From("6.2.0"),
-			Block("offset_count", Int("offset"), Int("count")).Tokened("LIMIT").Opt().From("6.2.0"),
+			Block("limit", Int("offset"), Int("count")).Tokened("LIMIT").Opt().From("6.2.0"),
 			Tok("withscores").Opt(),
 		},
 	},
