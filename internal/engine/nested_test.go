@@ -23,7 +23,7 @@ func nestingCommands() []testCommand {
 			c.OK()
 		}),
 		entry("exec", 1, spec.LeavesMulti|spec.RunsQueue|spec.Loading, func(c *Ctx) {
-			c.ExecMulti()
+			c.ExecMulti(func(*Ctx) (bool, string) { return true, "" })
 		}),
 		entry("discard", 1, spec.LeavesMulti, func(c *Ctx) {
 			c.E.Discard(c.Client)

@@ -42,7 +42,8 @@ func (c *Command) DBRefs(dst []DBRef, argv [][]byte, selected, total int) []DBRe
 	case SelectedAndDB:
 		dst = appendDBs(dst, argv, total, behindDB(argv)...)
 	}
-	if c.data {
+	// EXEC names keys only in conditions.
+	if c.data && (len(argv) > 1 || !c.Is(RunsQueue)) {
 		dst = append(dst, DBRef{DB: selected})
 	}
 	return dst
