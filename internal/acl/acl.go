@@ -4,23 +4,24 @@
 // # Shape
 //
 // A User has flags, passwords (as SHA-256 only) and selectors. A Selector is one complete set of
-// permissions: commands, keys, channels. The rules outside of parentheses make the root selector;
-// each (…) adds another. A command is allowed if one selector allows all of it. Different selectors
-// cannot allow different parts of it.
+// permissions: commands, keys, channels, databases. The rules outside of parentheses make the root
+// selector; each (…) adds another. A command is allowed if one selector allows all of it. Different
+// selectors cannot allow different parts of it.
 //
 //	on >secret ~cache:* +@read (%W~log:* +append)
 //	|--| |----| |--------------| |---------------|
 //	flag  pass.   root selector    second selector
 //
 // Commands are those of a spec.Table. A selector keeps a bit for each command and subcommand, by
-// ID, the first arguments allowed for commands that have no bit ("+select|0"), and the rules in the
-// shortest form that gives the same bits when applied in order.
+// ID, the first arguments allowed for commands that have no bit ("+select|0"), and the rules that
+// made them, as they were given.
 //
 // # Checking
 //
 // The caller finds keys and channels in the arguments, with what the command does to them, and
 // passes them to User.Check. Check returns the worst reason of all selectors, as Redis does: a key
-// is a worse reason than a command, because that selector came further.
+// is a worse reason than a command, because that selector came further. Databases, which are of
+// Valkey, are checked first.
 //
 // # Limits
 //
@@ -47,5 +48,6 @@ const (
 	ErrNoPassword RuleError = "The password you are trying to remove from the user does not exist"
 	ErrBadHash    RuleError = "The password hash must be exactly 64 characters and contain " +
 		"only lowercase hexadecimal characters"
+	ErrDatabase RuleError = "The provided database ID is out of range"
 	ErrFirstArg RuleError = "Allowing first-arg of a subcommand is not supported"
 )

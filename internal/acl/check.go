@@ -13,6 +13,7 @@ type Reason uint8
 // The reasons.
 const (
 	Allowed Reason = iota
+	DeniedDatabase
 	DeniedCommand
 	DeniedKey
 	DeniedChannel
@@ -22,7 +23,7 @@ const (
 
 // String returns the reason as ACL LOG names it.
 func (r Reason) String() string {
-	return [...]string{"allowed", "command", "key", "channel", "auth", "tls-cert"}[r]
+	return [...]string{"allowed", "database", "command", "key", "channel", "auth", "tls-cert"}[r]
 }
 
 // KeyUse is a key argument and what the command does with it. A mode of 0 neither reads nor writes
@@ -52,16 +53,16 @@ type ChannelUse struct {
 
 // Call is a command to be checked, and what the caller found in its arguments.
 type Call struct {
-	Cmd      *spec.Command
-	Argv     [][]byte
-	Keys     []KeyUse
-	Channels []ChannelUse
+	Cmd       *spec.Command
+	Argv      [][]byte
+	Databases []spec.DBRef
+	Keys      []KeyUse
+	Channels  []ChannelUse
 }
 
 // Check reports whether one of the user's selectors allows the call. If not, it returns the reason
 // that came furthest and the argument concerned.
 func (u *User) Check(c *Call) (worst Reason, pos int) {
-	worst = DeniedCommand
 	for _, s := range u.selectors {
 		reason, at := s.check(c)
 		if reason == Allowed {
@@ -75,6 +76,11 @@ func (u *User) Check(c *Call) (worst Reason, pos int) {
 }
 
 func (s *Selector) check(c *Call) (Reason, int) {
+	for _, d := range c.Databases {
+		if !s.mayDatabase(d.DB) {
+			return DeniedDatabase, d.Pos
+		}
+	}
 	if !s.may(c.Cmd.ID()) && !c.Cmd.Is(spec.NoAuth) && !s.mayFirstArg(c) {
 		return DeniedCommand, 0
 	}
@@ -110,6 +116,11 @@ func (u *User) Unrestricted() bool { return u.unrestricted }
 // ChecksKeys reports whether Check needs the keys of a call.
 func (u *User) ChecksKeys() bool {
 	return slices.ContainsFunc(u.selectors, func(s *Selector) bool { return !s.allKeys })
+}
+
+// ChecksDatabases reports whether Check needs the databases of a call.
+func (u *User) ChecksDatabases() bool {
+	return slices.ContainsFunc(u.selectors, func(s *Selector) bool { return !s.allDatabases })
 }
 
 // ChecksChannels reports whether Check needs the channels of a call.

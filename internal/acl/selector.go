@@ -2,7 +2,6 @@ package acl
 
 import (
 	"bytes"
-	"maps"
 	"slices"
 	"strings"
 
@@ -29,7 +28,7 @@ type Pattern struct {
 type Selector struct {
 	table *spec.Table
 
-	allCommands, allKeys, allChannels bool
+	allCommands, allKeys, allChannels, allDatabases bool
 
 	commands []uint64 // a bit for each command
 	// firstArgs lists the allowed first arguments, in lower case, of commands without their bit.
@@ -38,16 +37,19 @@ type Selector struct {
 	rules    []string
 	keys     []Pattern
 	channels [][]byte
+	// databases are the numbers of those that are allowed, in order.
+	databases []int
 }
 
 func newSelector(table *spec.Table) *Selector {
-	return &Selector{table: table, commands: make([]uint64, (len(table.All())+63)/64)}
+	return &Selector{table: table, allDatabases: true,
+		commands: make([]uint64, (len(table.All())+63)/64)}
 }
 
 func (s *Selector) clone() *Selector {
 	c := *s
-	c.commands, c.rules, c.keys, c.channels = slices.Clone(s.commands), slices.Clone(s.rules),
-		slices.Clone(s.keys), slices.Clone(s.channels)
+	c.commands, c.rules = slices.Clone(s.commands), slices.Clone(s.rules)
+	c.keys, c.channels = slices.Clone(s.keys), slices.Clone(s.channels)
 	c.firstArgs = nil
 	for id, args := range s.firstArgs {
 		c.addFirstArgs(id, args...)
@@ -96,7 +98,7 @@ func (s *Selector) setAll(on bool) {
 
 // allowsAll reports whether everything is allowed.
 func (s *Selector) allowsAll() bool {
-	return s.allCommands && s.allKeys && s.allChannels &&
+	return s.allCommands && s.allKeys && s.allChannels && s.allDatabases &&
 		!slices.ContainsFunc(s.commands, func(w uint64) bool { return w != ^uint64(0) })
 }
 
@@ -111,6 +113,10 @@ func (s *Selector) apply(rule string) error {
 		s.allChannels, s.channels = true, nil
 	case "resetchannels":
 		s.allChannels, s.channels = false, nil
+	case "alldbs":
+		s.allDatabases, s.databases = true, nil
+	case "resetdbs":
+		s.allDatabases, s.databases = false, nil
 	case "allcommands", "+@all":
 		s.setAll(true)
 	case "nocommands", "-@all":
@@ -130,6 +136,10 @@ func (s *Selector) applyPrefixed(rule, low string) error {
 		return s.addKeys(rule)
 	case '&':
 		return s.addChannels(rule[1:])
+	case 'd', 'D':
+		if list, ok := strings.CutPrefix(low, "db="); ok {
+			return s.setDatabases(list)
+		}
 	case '+', '-':
 		err := s.setBits(low)
 		if err == nil {
@@ -149,10 +159,7 @@ func (s *Selector) addKeys(rule string) error {
 	}
 	mode, glob := Read|Write, rule[1:]
 	if rule[0] == '%' {
-		flags, g, ok := strings.Cut(rule[1:], "~")
-		if !ok {
-			return ErrSyntax
-		}
+		flags, g, _ := strings.Cut(rule[1:], "~") // "%R" is "%R~", as in Redis
 		if mode, glob = parseMode(flags), g; mode == 0 {
 			return ErrSyntax
 		}
@@ -247,45 +254,6 @@ func (s *Selector) remember(rule string) {
 	s.rules = append(s.rules, rule)
 }
 
-// mostPruned bounds how many rules are searched for redundant ones, which takes quadratic time.
-const mostPruned = 64
-
-// essential returns the rules without the redundant ones. (Redis 7.2 shows these too. Redis 7.0
-// keeps no rules and finds some that allow the same.)
-func (s *Selector) essential() []string {
-	rules := slices.Clone(s.rules)
-	if len(rules) > mostPruned {
-		return rules
-	}
-	for i := len(rules) - 1; i >= 0; i-- {
-		if s.followsFrom(rules[:i], rules[i+1:]) {
-			rules = slices.Delete(rules, i, i+1)
-			i = len(rules) // later ones may be redundant without it
-		}
-	}
-	return rules
-}
-
-// followsFrom reports whether the rules, given in parts, allow exactly what the selector allows.
-func (s *Selector) followsFrom(parts ...[]string) bool {
-	again := newSelector(s.table)
-	again.setAll(s.allCommands)
-	for _, rules := range parts {
-		for _, r := range rules {
-			_ = again.setBits(r) // it was valid before
-		}
-	}
-	return slices.Equal(again.commands, s.commands) &&
-		maps.EqualFunc(again.firstArgs, s.firstArgs, sameWords)
-}
-
-// sameWords reports whether a and b, each without repetitions, have the same elements.
-func sameWords(a, b []string) bool {
-	return len(a) == len(b) && !slices.ContainsFunc(a, func(s string) bool {
-		return !slices.Contains(b, s)
-	})
-}
-
 // mayKey reports whether a pattern allows all of mode for the key.
 func (s *Selector) mayKey(key []byte, mode Mode) bool {
 	if s.allKeys {
@@ -319,7 +287,7 @@ func (s *Selector) Commands() string {
 	if s.allCommands {
 		all = "+@all"
 	}
-	return strings.Join(append([]string{all}, s.essential()...), " ")
+	return strings.Join(append([]string{all}, s.rules...), " ")
 }
 
 // Keys describes the key permissions as rules, "" for none.
@@ -357,6 +325,13 @@ func (s *Selector) describe() string {
 	}
 	if c := s.Channels(); c != "" {
 		parts = append(parts, c)
+	}
+	switch d := s.Databases(); d {
+	case "alldbs":
+	case "":
+		parts = append(parts, "resetdbs")
+	default:
+		parts = append(parts, d)
 	}
 	return strings.Join(append(parts, s.Commands()), " ")
 }

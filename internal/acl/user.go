@@ -17,7 +17,7 @@ type User struct {
 	table     *spec.Table
 	enabled   bool
 	noPass    bool
-	sanitize  string   // the flag about RESTORE payloads, which has no effect; "" until it is given
+	skipCheck bool     // the flag about RESTORE payloads, which has no effect: they are checked
 	passwords []string // SHA-256, 64 hexadecimal digits each
 	selectors []*Selector
 
@@ -46,7 +46,8 @@ func (u *User) Clone() *User {
 func (u *User) reset() {
 	s := newSelector(u.table)
 	s.allChannels = u.allChannels
-	u.enabled, u.noPass, u.passwords, u.selectors = false, false, nil, []*Selector{s}
+	u.enabled, u.noPass, u.skipCheck = false, false, false
+	u.passwords, u.selectors = nil, []*Selector{s}
 }
 
 // Enabled reports whether the user may log in.
@@ -104,11 +105,12 @@ func (u *User) apply(rule string) error {
 		u.noPass, u.passwords = true, nil
 	case "resetpass":
 		u.noPass, u.passwords = false, nil
-	case "skip-sanitize-payload", "sanitize-payload":
-		u.sanitize = strings.ToLower(rule)
+	case "skip-sanitize-payload":
+		u.skipCheck = true
+	case "sanitize-payload":
+		u.skipCheck = false
 	case "reset":
 		u.reset()
-		u.sanitize = "sanitize-payload"
 	case "clearselectors":
 		u.selectors = u.selectors[:1]
 	case "": // an empty argument of its own has no effect
@@ -220,10 +222,10 @@ func (u *User) Flags() []string {
 	if u.noPass {
 		flags = append(flags, "nopass")
 	}
-	if u.sanitize != "" {
-		flags = append(flags, u.sanitize)
+	if u.skipCheck {
+		return append(flags, "skip-sanitize-payload")
 	}
-	return flags
+	return append(flags, "sanitize-payload")
 }
 
 // String returns rules that make the same user again, as in a line of ACL LIST after "user name ".

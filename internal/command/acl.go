@@ -128,6 +128,11 @@ func aclGetuserCmd(c *engine.Ctx) {
 		c.Null()
 		return
 	}
+	// Redis knows no databases here. They are shown for users whom they matter to.
+	fields := 3
+	if u.ChecksDatabases() {
+		fields = 4
+	}
 	selector := func(s *acl.Selector) {
 		c.BulkString("commands")
 		c.BulkString(s.Commands())
@@ -135,8 +140,12 @@ func aclGetuserCmd(c *engine.Ctx) {
 		c.BulkString(s.Keys())
 		c.BulkString("channels")
 		c.BulkString(s.Channels())
+		if fields == 4 {
+			c.BulkString("databases")
+			c.BulkString(s.Databases())
+		}
 	}
-	c.Map(6)
+	c.Map(3 + fields)
 	c.BulkString("flags")
 	flags := u.Flags()
 	c.Set(len(flags))
@@ -149,7 +158,7 @@ func aclGetuserCmd(c *engine.Ctx) {
 	c.BulkString("selectors")
 	c.Array(len(u.Others()))
 	for _, s := range u.Others() {
-		c.Map(3)
+		c.Map(fields)
 		selector(s)
 	}
 }
@@ -198,18 +207,11 @@ func aclDryrunCmd(c *engine.Ctx) {
 		c.Err("ERR wrong number of arguments for '" + cmd.FullName() + "' command")
 		return
 	}
-	switch reason, pos := c.E.DryRun(u, cmd, argv); reason {
-	case acl.DeniedCommand:
-		c.BulkString("This user has no permissions to run the '" + cmd.FullName() + "' command")
-	case acl.DeniedKey:
-		c.BulkString("This user has no permissions to access the '" +
-			cString(argv[pos], len(argv[pos])) + "' key")
-	case acl.DeniedChannel:
-		c.BulkString("This user has no permissions to access the '" +
-			cString(argv[pos], len(argv[pos])) + "' channel")
-	default:
-		c.OK()
+	if refused := c.E.DryRun(u, c.Client, cmd, argv); refused != "" {
+		c.BulkString(refused)
+		return
 	}
+	c.OK()
 }
 
 // aclGenpassCmd replies with a random password of the requested number of bits, rounded up to

@@ -176,13 +176,13 @@ func (f *clientFilter) parse(c *engine.Ctx, args [][]byte, badID string, minID i
 	return true
 }
 
-// idTest reads IDs up to the name of another filter. It returns how many it read, and a nil test if
-// one is invalid.
+// idTest reads IDs up to the name of another filter, which for CLIENT KILL may be any word. It
+// returns how many it read, and a nil test if one is invalid.
 func idTest(args [][]byte, minID int64) (test func(cl *engine.Client) bool, n int) {
 	var ids []uint64
 	for _, a := range args {
 		id, ok := object.ParseInt(a)
-		if !ok && n > 0 && isFilterName(a) {
+		if !ok && n > 0 && (minID > 0 || isFilterName(a)) {
 			break
 		}
 		if !ok || id < minID {

@@ -50,10 +50,12 @@ var functionHelp = []string{
 	"    or in place of those with the same names.",
 }
 
-// fcallWritesNothing reports whether the function is declared with the flag no-writes.
-func fcallWritesNothing(c *engine.Ctx) bool {
-	f := c.E.Functions().Function(c.Args[1])
-	return f != nil && f.Flags&script.NoWrites != 0
+// fcallDeclares returns the flags of the function that is called.
+func fcallDeclares(c *engine.Ctx) (script.Flags, bool) {
+	if f := c.E.Functions().Function(c.Args[1]); f != nil {
+		return f.Flags, true
+	}
+	return 0, false
 }
 
 func fcallCmd(c *engine.Ctx, readOnly bool) {

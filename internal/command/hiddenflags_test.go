@@ -108,7 +108,6 @@ type situation struct {
 	end func(t testing.TB, admin party)
 	// skip reports whether the command cannot be compared.
 	skip func(cmd *spec.Command) bool
-	in7  bool // The expected outcome is that of Redis 7.0: later ones queue any command.
 }
 
 // ok runs a command that must succeed.
@@ -166,8 +165,7 @@ var situations = []situation{
 		},
 	},
 	{
-		name: "within MULTI and without memory", // LeavesMulti
-		in7:  true,
+		name: "within MULTI and without memory", // DenyOOM
 		begin: func(t testing.TB, admin, c party) {
 			ok(t, c, "MULTI")
 			ok(t, admin, "CONFIG SET maxmemory 1")
@@ -228,27 +226,15 @@ func callOf(cmd *spec.Command) [][]byte {
 // TestHiddenFlagsRedis compares with Redis 8.
 func TestHiddenFlagsRedis(t *testing.T) {
 	p := testserver.Redis
-	compareSituations(t, startPeer(t, p), false, p.TB)
+	compareSituations(t, startPeer(t, p), p.TB)
 }
 
-// TestHiddenFlagsRedis7 compares what Redis 8 has changed with an installed redis-server 7.0.
-func TestHiddenFlagsRedis7(t *testing.T) {
-	redis := startRedis(t)
-	if !strings.Contains(redis.do(t, argvOf("INFO", "server")).Str, "redis_version:7.0.") {
-		t.Skip("redis-server is not 7.0")
-	}
-	compareSituations(t, redis, true, func(t testing.TB) testing.TB { return t })
-}
-
-func compareSituations(t *testing.T, r *remote, in7 bool, to func(testing.TB) testing.TB) {
+func compareSituations(t *testing.T, r *remote, to func(testing.TB) testing.TB) {
 	t.Helper()
 	redis, own := r.party(t), newLocal(t)
 	own.e.Cfg.EnableDebugCommand = config.GuardYes
 	for i := range situations {
 		s := &situations[i]
-		if s.in7 != in7 {
-			continue
-		}
 		t.Run(s.name, func(t *testing.T) {
 			tb, compared := to(t), 0
 			for _, cmd := range spec.New().All() {

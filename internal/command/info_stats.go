@@ -63,7 +63,8 @@ func infoStats(t *infoText) {
 		"acl_access_denied_cmd", denied(acl.DeniedCommand),
 		"acl_access_denied_key", denied(acl.DeniedKey),
 		"acl_access_denied_channel", denied(acl.DeniedChannel),
-		"acl_access_denied_tls_cert", denied(acl.DeniedCert))
+		"acl_access_denied_tls_cert", denied(acl.DeniedCert),
+		"acl_access_denied_db", denied(acl.DeniedDatabase))
 }
 
 func infoCommandstats(t *infoText) {

@@ -100,14 +100,14 @@ func evalshaCmd(c *engine.Ctx, readOnly bool) {
 	runScript(c, sc, keys, args, readOnly)
 }
 
-// evalWritesNothing reports whether the script of an EVAL is declared with the flag no-writes.
-func evalWritesNothing(c *engine.Ctx) bool {
-	return script.Declares(c.Args[1], script.NoWrites)
-}
+// evalDeclares returns the flags that the script of an EVAL declares.
+func evalDeclares(c *engine.Ctx) (script.Flags, bool) { return script.Declares(c.Args[1]) }
 
-func evalshaWritesNothing(c *engine.Ctx) bool {
-	sc := c.E.Scripts().Find(c.Args[1])
-	return sc != nil && sc.Declared && sc.Flags&script.NoWrites != 0
+func evalshaDeclares(c *engine.Ctx) (script.Flags, bool) {
+	if sc := c.E.Scripts().Find(c.Args[1]); sc != nil {
+		return sc.Flags, sc.Declared
+	}
+	return 0, false
 }
 
 func runScript(c *engine.Ctx, sc *script.Script, keys, args [][]byte, readOnly bool) {

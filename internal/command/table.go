@@ -31,8 +31,10 @@ func Table() *engine.Table {
 	t := engine.NewTable(spec.New(), all...)
 	t.SetTouch("bf.add", touchFilter)
 	t.SetTouch("bf.exists", touchFilter)
-	t.SetWriteNothing("eval", evalWritesNothing)
-	t.SetWriteNothing("evalsha", evalshaWritesNothing)
-	t.SetWriteNothing("fcall", fcallWritesNothing)
+	for _, variant := range []string{"", "_ro"} {
+		t.SetDeclared("eval"+variant, evalDeclares)
+		t.SetDeclared("evalsha"+variant, evalshaDeclares)
+		t.SetDeclared("fcall"+variant, fcallDeclares)
+	}
 	return t
 }

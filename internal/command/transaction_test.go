@@ -397,13 +397,13 @@ func TestTransactionObserved(t *testing.T) {
 	}
 	stats := info(t, l, "commandstats")
 	for name, want := range map[string]string{"multi": "calls=3", "set": "calls=1",
-		"lpop": "calls=1", "exec": "calls=2", "debug": "calls=1"} {
+		"lpop": "calls=1", "exec": "calls=3", "debug": "calls=1"} {
 		if got, _, _ := strings.Cut(stats["cmdstat_"+name], ","); got != want {
 			t.Errorf("%s: %s, want %s", name, stats["cmdstat_"+name], want)
 		}
 	}
 	if !strings.Contains(stats["cmdstat_lpop"], "failed_calls=1") ||
-		!strings.Contains(stats["cmdstat_exec"], "rejected_calls=1,failed_calls=1") {
+		!strings.Contains(stats["cmdstat_exec"], "rejected_calls=0,failed_calls=2") {
 		t.Error(stats["cmdstat_lpop"], stats["cmdstat_exec"])
 	}
 	_, usec, _ := strings.Cut(stats["cmdstat_exec"], "usec=")

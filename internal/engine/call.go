@@ -122,7 +122,7 @@ func (e *Engine) reject(c *Ctx, cmd *spec.Command, why refusal) {
 		e.cmds[cmd.ID()].Rejected++
 		if cmd.Is(spec.RunsQueue) {
 			e.Discard(c.Client)
-			msg = "EXECABORT Transaction discarded because of: " + strings.TrimPrefix(msg, "ERR ")
+			msg = errExecRefused + strings.TrimPrefix(msg, "ERR ")
 			if len(e.monitors) > 0 {
 				e.feedMonitors(c) // they have seen its MULTI
 			}

@@ -55,8 +55,10 @@ const (
 		`is set to "local", you can run it from a local connection, otherwise you need to set ` +
 		`this option in the configuration file, and then restart the server.`
 
-	ErrExecAbort  = "EXECABORT Transaction discarded because of previous errors."
-	ErrNotInMulti = "ERR Command not allowed inside a transaction"
+	ErrExecAbort = "EXECABORT Transaction discarded because of previous errors."
+	// errExecRefused begins the error of an EXEC that is refused itself.
+	errExecRefused = "EXECABORT Transaction discarded because of: "
+	ErrNotInMulti  = "ERR Command not allowed inside a transaction"
 )
 
 // wrongArity returns the error for too few or too many arguments.

@@ -119,8 +119,9 @@ func (e *Engine) queue(c *Ctx) {
 	if len(m.cmds) == 0 {
 		m.all = ^spec.Flag(0)
 	}
-	m.any |= e.table.callFlags(c)
-	m.all &= c.Cmd.Flags
+	flags := e.table.callFlags(c)
+	m.any |= flags
+	m.all &= flags
 	was := m.bytes
 	m.cmds = append(m.cmds, queuedCmd{c.Cmd, len(c.Args)})
 	for _, a := range c.Args {

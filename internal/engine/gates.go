@@ -31,11 +31,12 @@ const (
 // gates returns why a client's command is refused, or passed.
 func (e *Engine) gates(c *Ctx) refusal {
 	cmd, cl := c.Cmd, c.Client
-	flags := effectiveFlags(cmd, cl)
-	switch {
 	// The handler, and most of what follows, relies on the arguments.
-	case !cmd.AcceptsArgs(len(c.Args)):
+	if !cmd.AcceptsArgs(len(c.Args)) {
 		return refusal(wrongArity(cmd))
+	}
+	flags := e.gateFlags(c)
+	switch {
 	// The log and the master are obeyed; a pause is for the master too.
 	case cl.Origin != OriginConnection:
 		if e.pause.active && e.postpone(c) {
@@ -54,7 +55,7 @@ func (e *Engine) gates(c *Ctx) refusal {
 	// Access control comes before anything that tells of the server's state.
 	case !e.mayAll(cl):
 		if reason := e.permit(c); reason != acl.Allowed {
-			return refusal(deniedText(reason, cmd))
+			return refusal("NOPERM " + deniedText(cl.User, reason, cmd))
 		}
 	}
 	switch {
@@ -87,6 +88,16 @@ func (e *Engine) gates(c *Ctx) refusal {
 		return held
 	}
 	return passed
+}
+
+// gateFlags returns the flags that the gates go by. It looks for a script only if one of them would
+// refuse what the script declares.
+func (e *Engine) gateFlags(c *Ctx) spec.Flag {
+	if e.table.declared[c.Cmd.ID()] != nil && (e.KS.P.MaxMemory > 0 || c.Client.Monitor ||
+		e.lacksReplicas() || e.diskError() != "") {
+		return e.table.callFlags(c)
+	}
+	return effectiveFlags(c.Cmd, c.Client)
 }
 
 // gatesAtExec returns why a queued command is refused. Rights may have changed since it was queued.
@@ -144,7 +155,7 @@ func (e *Engine) scriptRefuses(cmd *spec.Command, argv [][]byte) refusal {
 	e.scriptCtx = Ctx{E: e, Client: e.script.client, Cmd: cmd, Args: argv}
 	// The script has its caller's rights.
 	if reason := e.permit(&e.scriptCtx); reason != acl.Allowed {
-		return refusal(deniedScript(reason))
+		return refusal(errDeniedScript + deniedText(e.script.client.User, reason, cmd))
 	}
 	obeyed := e.obeys(r.caller)
 	switch {
@@ -199,9 +210,7 @@ func (e *Engine) lacksMemory(c *Ctx, flags spec.Flag) bool {
 	e.pushing.early = true
 	e.mem.refused = !e.makeRoom(c)
 	e.pushing.early = false
-	// A queue may take any amount of memory too.
-	return e.mem.refused &&
-		(flags&spec.DenyOOM != 0 || c.Client.multi != nil && flags&spec.LeavesMulti == 0)
+	return e.mem.refused && flags&spec.DenyOOM != 0
 }
 
 // lacksReplicas reports whether too few replicas are there for writes. There are none.

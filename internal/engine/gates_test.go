@@ -35,7 +35,7 @@ func gateCases() []gateCase {
 				f.t.Fatal(err)
 			}
 			f.c.User = f.e.access.users.Get("u")
-		}, "-NOPERM this user has no permissions to run the 'doomed' command"},
+		}, "-NOPERM User u has no permissions to run the 'doomed' command"},
 		{"client memory", func(f *fixture) {
 			f.e.Cfg.MaxmemoryClients = 1 << 20
 			f.c.Name = strings.Repeat("x", 2<<20)

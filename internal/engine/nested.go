@@ -34,10 +34,11 @@ func (e *Engine) unnest() {
 }
 
 // ExecMulti runs the client's transaction: the handler of EXEC. It replies with the replies of all
-// commands, whether they succeed or not. It replies with null if a watched key has changed, and
-// with EXECABORT if a command could not be queued. What the commands change is propagated as one
-// unit.
-func (c *Ctx) ExecMulti() {
+// commands, whether they succeed or not. It replies with null if a watched key has changed or a
+// condition does not hold, and with EXECABORT if a command could not be queued or a condition
+// cannot be checked. conditions returns the error then. What the commands change is propagated as
+// one unit.
+func (c *Ctx) ExecMulti(conditions func(c *Ctx) (hold bool, err string)) {
 	e, cl := c.E, c.Client
 	m := cl.multi
 	e.expireWatched(cl)
@@ -47,6 +48,16 @@ func (c *Ctx) ExecMulti() {
 		c.Err(ErrExecAbort)
 		return
 	case cl.watchDirty:
+		e.Discard(cl)
+		c.NullArray()
+		return
+	}
+	switch hold, err := conditions(c); {
+	case err != "":
+		e.Discard(cl)
+		c.Err(errExecRefused + err)
+		return
+	case !hold:
 		e.Discard(cl)
 		c.NullArray()
 		return

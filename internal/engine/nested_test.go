@@ -23,7 +23,7 @@ func nestingCommands() []testCommand {
 			c.OK()
 		}),
 		entry("exec", 1, spec.LeavesMulti|spec.RunsQueue|spec.Loading, func(c *Ctx) {
-			c.ExecMulti()
+			c.ExecMulti(func(*Ctx) (bool, string) { return true, "" })
 		}),
 		entry("discard", 1, spec.LeavesMulti, func(c *Ctx) {
 			c.E.Discard(c.Client)
@@ -178,8 +178,8 @@ func TestQueueTime(t *testing.T) {
 	}
 }
 
-// TestQueueMemory checks that what is queued counts as used memory. More of it than maxmemory
-// allows is refused. EXEC itself is not, unless it needs memory.
+// TestQueueMemory checks that what is queued counts as used memory. A command that needs memory is
+// refused above maxmemory, others are queued.
 func TestQueueMemory(t *testing.T) {
 	f := newFixture(t, "")
 	f.expect(f.c, "multi", "+OK")
@@ -194,8 +194,8 @@ func TestQueueMemory(t *testing.T) {
 		t.Errorf("used memory grew by %d", n)
 	}
 	f.e.KS.P.MaxMemory = 1
-	f.expect(f.c, "read x", "-"+ErrOOM)
-	f.expect(f.c, "watch x", "-"+ErrOOM)
+	f.expect(f.c, "read x", "+QUEUED")
+	f.expect(f.c, "move a b 1", "-"+ErrOOM)
 	f.expect(f.c, "exec", "-"+ErrExecAbort)
 	if n := f.c.MultiMemory(); n != 0 {
 		t.Errorf("%d bytes left", n)
@@ -343,5 +343,24 @@ func BenchmarkWatchedChange(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		e.keyChanged(key, 0)
+	}
+}
+
+// TestBusyClock checks that the time of commands that run while a script is busy is counted from
+// when they begin, not from when the script did.
+func TestBusyClock(t *testing.T) {
+	f := newFixture(t, "busy-reply-threshold 1\n")
+	var at int64
+	f.e.ServeOthers = func(*Client) bool {
+		at = f.e.lastNs
+		return false
+	}
+	f.e.script.run = &runningScript{caller: f.c, busy: true}
+	f.e.lastNs = 0
+	if err := (scriptCaller{f.e}).Interrupt(); err != nil {
+		t.Fatal(err)
+	}
+	if f.e.script.run = nil; at == 0 {
+		t.Error("the clock stands still")
 	}
 }

@@ -2,19 +2,16 @@ package engine
 
 import (
 	"godwit/internal/acl"
+	"godwit/internal/keyspace"
 	"godwit/internal/spec"
 )
 
 // Error texts of access control.
 const (
-	errDeniedKey = "NOPERM this user has no permissions to access one of the keys used as " +
-		"arguments"
-	errDeniedChannel = "NOPERM this user has no permissions to access one of the channels used " +
-		"as arguments"
 	errDeniedAtExec = "NOPERM ACLs rules changed between the moment the transaction was " +
 		"accumulated and the EXEC call. This command is no longer allowed for the following " +
 		"reason: "
-	errDeniedScript = "ERR The user executing the script "
+	errDeniedScript = "ERR ACL failure in script: "
 )
 
 // Login authenticates the client of the command. It reports false if the password is wrong, and
@@ -36,10 +33,10 @@ func (e *Engine) permit(c *Ctx) acl.Reason {
 	if u == nil || u.Unrestricted() {
 		return acl.Allowed
 	}
-	reason, pos := u.Check(e.aclCall(u, c.Cmd, c.Args))
+	reason, pos := u.Check(e.aclCall(u, c.Client.db, c.Cmd, c.Args))
 	if reason != acl.Allowed {
 		object := c.Cmd.FullName()
-		if reason != acl.DeniedCommand {
+		if pos != 0 {
 			object = string(c.Args[pos])
 		}
 		e.logDenied(c, reason, object, u.Name)
@@ -48,10 +45,16 @@ func (e *Engine) permit(c *Ctx) acl.Reason {
 }
 
 // aclCall collects what the user's rights depend on. The result is valid until the next call.
-func (e *Engine) aclCall(u *acl.User, cmd *spec.Command, argv [][]byte) *acl.Call {
+func (e *Engine) aclCall(
+	u *acl.User, db *keyspace.DB, cmd *spec.Command, argv [][]byte,
+) *acl.Call {
 	a := &e.access
 	call := &a.call
-	call.Cmd, call.Argv, call.Keys, call.Channels = cmd, argv, call.Keys[:0], call.Channels[:0]
+	call.Cmd, call.Argv = cmd, argv
+	call.Keys, call.Channels, call.Databases = call.Keys[:0], call.Channels[:0], call.Databases[:0]
+	if u.ChecksDatabases() {
+		call.Databases = cmd.DBRefs(call.Databases, argv, db.ID(), e.KS.Databases())
+	}
 	if len(cmd.Keys) > 0 && u.ChecksKeys() {
 		// If the arguments do not say where the keys are, the handler's syntax check refuses them.
 		a.refs, _ = cmd.KeyRefs(a.refs[:0], argv)
@@ -78,15 +81,27 @@ func (e *Engine) aclCall(u *acl.User, cmd *spec.Command, argv [][]byte) *acl.Cal
 // its arguments do not name.
 func (c *Ctx) ReadsAll() bool {
 	u := c.Client.User
-	return u == nil || u.Unrestricted() || u.MayWithAllKeys(c.E.aclCall(u, c.Cmd, c.Args), acl.Read)
+	return u == nil || u.Unrestricted() ||
+		u.MayWithAllKeys(c.E.aclCall(u, c.Client.db, c.Cmd, c.Args), acl.Read)
 }
 
-// DryRun returns what access control says to a call of the command by the user. pos is the argument
-// that a refusal is about.
-func (e *Engine) DryRun(
-	u *acl.User, cmd *spec.Command, argv [][]byte,
-) (reason acl.Reason, pos int) {
-	return u.Check(e.aclCall(u, cmd, argv))
+// DryRun returns why access control refuses a call of the command by the user, naming the key,
+// channel or database. It returns "" for a call that is allowed. The selected database is that of
+// the client.
+func (e *Engine) DryRun(u *acl.User, cl *Client, cmd *spec.Command, argv [][]byte) string {
+	reason, pos := u.Check(e.aclCall(u, cl.db, cmd, argv))
+	begin, object := "User "+u.Name+" has no permissions to access ", string(argv[pos])
+	switch reason {
+	case acl.Allowed:
+		return ""
+	case acl.DeniedKey:
+		return begin + "the '" + object + "' key"
+	case acl.DeniedChannel:
+		return begin + "the '" + object + "' channel"
+	case acl.DeniedDatabase:
+		return begin + "database " + object
+	}
+	return deniedText(u, reason, cmd)
 }
 
 // logDenied adds a refusal to the ACL log and counts it.
@@ -111,15 +126,17 @@ func (e *Engine) logDenied(c *Ctx, reason acl.Reason, object, user string) {
 			Created: e.now, At: e.Steady()}, int(e.Cfg.ACLLogMaxLen))
 }
 
-// deniedText returns the error of a refused command.
-func deniedText(reason acl.Reason, cmd *spec.Command) string {
+// deniedText returns why a command is refused, without the code of the error.
+func deniedText(u *acl.User, reason acl.Reason, cmd *spec.Command) string {
 	switch reason {
 	case acl.DeniedKey:
-		return errDeniedKey
+		return "No permissions to access a key"
 	case acl.DeniedChannel:
-		return errDeniedChannel
+		return "No permissions to access a channel"
+	case acl.DeniedDatabase:
+		return "No permissions to access database"
 	}
-	return "NOPERM this user has no permissions to run the '" + cmd.FullName() + "' command"
+	return "User " + u.Name + " has no permissions to run the '" + cmd.FullName() + "' command"
 }
 
 // deniedAtExec returns the error of a queued command whose user has lost the right to it.
@@ -129,18 +146,8 @@ func deniedAtExec(reason acl.Reason) string {
 		return errDeniedAtExec + "no permission to touch the specified keys"
 	case acl.DeniedChannel:
 		return errDeniedAtExec + "no permission to access one of the channels used as arguments"
+	case acl.DeniedDatabase:
+		return errDeniedAtExec + "no permission"
 	}
 	return errDeniedAtExec + "no permission to execute the command or subcommand"
-}
-
-// deniedScript returns the error of a command that a script calls.
-func deniedScript(reason acl.Reason) string {
-	switch reason {
-	case acl.DeniedKey:
-		return errDeniedScript +
-			"can't access at least one of the keys mentioned in the command arguments"
-	case acl.DeniedChannel:
-		return errDeniedScript + "can't publish to the channel mentioned in the command"
-	}
-	return errDeniedScript + "can't run this command or subcommand"
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"time"
 
-	"godwit/internal/acl"
 	"godwit/internal/config"
 	"godwit/internal/crash"
 	"godwit/internal/resp"
@@ -110,8 +109,7 @@ func (s scriptCaller) Allowed(argv [][]byte) (ok, known bool) {
 	if s.e.script.run == nil || cl.User == nil {
 		return true, true
 	}
-	reason, _ := s.e.DryRun(cl.User, cmd, argv)
-	return reason == acl.Allowed, true
+	return s.e.DryRun(cl.User, cl, cmd, argv) == "", true
 }
 
 // SetRepl implements script.Caller.
@@ -171,6 +169,7 @@ func (e *Engine) handOver(r *runningScript) error {
 		return nil
 	}
 	ctx, current := e.ctx, e.current
+	e.tick() // what others do begins now
 	ending := e.ServeOthers(r.caller)
 	e.ctx, e.current = ctx, current
 	switch {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"godwit/internal/keyspace"
+	"godwit/internal/script"
 	"godwit/internal/spec"
 )
 
@@ -19,16 +20,20 @@ type Table struct {
 	run   []func(c *Ctx) // by ID; nil for a container that cannot be run
 	touch []Touch        // by ID, mostly nil
 
-	// writeNothing is by ID, and nil but for commands that run scripts.
-	writeNothing []func(c *Ctx) bool
+	// declared is by ID, and nil but for commands that run scripts.
+	declared []Declared
 }
+
+// Declared returns the flags that the script or function of a call declares, and false if it
+// declares none or is not known.
+type Declared func(c *Ctx) (script.Flags, bool)
 
 // NewTable gives the commands of t their handlers. It panics if a command has none or two, or if a
 // handler has no command. These are programming errors, which any test finds.
 func NewTable(t *spec.Table, handlers ...Handlers) *Table {
 	n := len(t.All())
 	table := &Table{Table: t, run: make([]func(c *Ctx), n), touch: make([]Touch, n),
-		writeNothing: make([]func(c *Ctx) bool, n)}
+		declared: make([]Declared, n)}
 	for _, h := range handlers {
 		for name, run := range h {
 			c := t.Named(name)
@@ -46,18 +51,30 @@ func NewTable(t *spec.Table, handlers ...Handlers) *Table {
 	return table
 }
 
-// SetWriteNothing sets a function that reports that a call of a command with the flag MayReplicate
-// writes nothing. A script can say so of itself.
-func (t *Table) SetWriteNothing(name string, fn func(c *Ctx) bool) {
-	t.writeNothing[t.Named(name).ID()] = fn
-}
+// SetDeclared says how to find what the scripts of a command declare.
+func (t *Table) SetDeclared(name string, fn Declared) { t.declared[t.Named(name).ID()] = fn }
 
-// callFlags returns the flags that CLIENT PAUSE goes by: those of the command, or of what EXEC
-// runs.
+// callFlags returns the flags of a call: those of the command, of what EXEC runs, or those that a
+// script declares.
 func (t *Table) callFlags(c *Ctx) spec.Flag {
 	f := effectiveFlags(c.Cmd, c.Client)
-	if fn := t.writeNothing[c.Cmd.ID()]; fn != nil && fn(c) {
-		f &^= spec.MayReplicate
+	fn := t.declared[c.Cmd.ID()]
+	if fn == nil {
+		return f
+	}
+	has, ok := fn(c)
+	if !ok {
+		return f
+	}
+	f &^= spec.Stale | spec.DenyOOM | spec.Write | spec.MayReplicate
+	if has&script.AllowStale != 0 {
+		f |= spec.Stale
+	}
+	if has&script.NoWrites == 0 {
+		f |= spec.Write
+		if has&script.AllowOOM == 0 {
+			f |= spec.DenyOOM
+		}
 	}
 	return f
 }

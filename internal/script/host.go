@@ -197,12 +197,16 @@ func (h *Host) compileScript(body string) (*Script, error) {
 	return sc, nil
 }
 
-// Declares reports whether the first line of a script is valid and declares a flag. It neither
-// compiles the script nor keeps it, and copies the first line only: MULTI asks for each EVAL.
-func Declares(body []byte, f Flags) bool {
+// Declares returns the flags that the first line of a script declares, and false if there is no
+// such line or it is wrong. It neither compiles the script nor keeps it, and copies the first line
+// only: MULTI asks for each EVAL.
+func Declares(body []byte) (Flags, bool) {
+	if !bytes.HasPrefix(body, []byte("#!")) {
+		return 0, false
+	}
 	var sc Script
 	_, err := sc.header(string(body[:bytes.IndexByte(body, '\n')+1]))
-	return err == nil && sc.Flags&f != 0
+	return sc.Flags, err == nil && sc.Declared
 }
 
 // header reads the declaration in a script's first line, if there is one. It returns the rest.
@@ -232,10 +236,10 @@ func (sc *Script) shebang(line string) error {
 		if !ok {
 			return CompileError("Unknown lua shebang option: " + p)
 		}
+		if list == "" {
+			continue
+		}
 		for _, name := range strings.Split(list, ",") {
-			if name == "" {
-				continue
-			}
 			f := FlagOf(name)
 			if f == 0 {
 				return CompileError("Unexpected flag in script shebang: " + name)

@@ -183,7 +183,7 @@ func (s *State) log(L *lua.LState) int {
 		s.refuse(L, "First argument must be a number (log level).")
 	}
 	if level < LogDebug || level >= LogWarning+1 {
-		s.refuse(L, "Invalid debug level.")
+		s.refuse(L, "Invalid log level.")
 	}
 	var parts []string
 	for i := 2; i <= n; i++ {
@@ -209,7 +209,7 @@ func (s *State) setresp(L *lua.LState) int {
 
 func (s *State) setRepl(L *lua.LState) int {
 	if L.GetTop() != 1 {
-		s.refuse(L, "redis.set_repl() requires two arguments.")
+		s.refuse(L, "redis.set_repl() requires one argument.")
 	}
 	n, _ := toNumber(L.Get(1))
 	if int(n)&^ReplAll != 0 {

@@ -56,7 +56,8 @@ var connectionCommands = []*Command{
 	},
 	{
 		Name: "select", Arity: 2, Flags: Loading | Stale | Fast, Since: "1.0.0",
-		Summary: "Selects the database of the connection.",
-		Args:    []Arg{Int("index")},
+		Databases: NamedDB,
+		Summary:   "Selects the database of the connection.",
+		Args:      []Arg{Int("index")},
 	},
 }

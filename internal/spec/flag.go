@@ -33,7 +33,7 @@ const (
 	WhileSubscribed                         // Allowed to RESP2 clients that have subscribed.
 	KeepsCaching                            // Keeps the effect of CLIENT CACHING.
 	InMulti                                 // Runs inside MULTI instead of being queued.
-	LeavesMulti                             // InMulti, ends MULTI, is never refused for memory.
+	LeavesMulti                             // InMulti, ends MULTI.
 	RunsQueue                               // Runs what MULTI queued, has those commands' flags.
 )
 

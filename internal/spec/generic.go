@@ -58,6 +58,7 @@ var genericCommands = []*Command{
 	},
 	{
 		Name: "copy", Arity: -3, Flags: Write | DenyOOM, Since: "6.2.0",
+		Databases:  SelectedAndDB,
 		Summary:    "Copies the value of a key to another key.",
 		Complexity: "O(1) for a string, O(N) in the number of elements otherwise",
 		Keys:       []KeySpec{keyAt(1, RO|AccessFlag), keyAt(2, OW|Update)},
@@ -68,10 +69,11 @@ var genericCommands = []*Command{
 	},
 	{
 		Name: "move", Arity: -3, Flags: Write | Fast, Since: "1.0.0",
-		Summary: "Moves a key into another database.",
-		History: []History{{"9.2.0", "Takes `REPLACE`, as Valkey does."}},
-		Keys:    []KeySpec{keyAt(1, RW|AccessFlag|Update)},
-		Args:    []Arg{Key("key", 0), Int("db"), Tok("replace").Opt().From("9.2.0")},
+		Databases: SelectedAndTo,
+		Summary:   "Moves a key into another database.",
+		History:   []History{{"9.2.0", "Takes `REPLACE`, as Valkey does."}},
+		Keys:      []KeySpec{keyAt(1, RW|AccessFlag|Update)},
+		Args:      []Arg{Key("key", 0), Int("db"), Tok("replace").Opt().From("9.2.0")},
 	},
 	{
 		Name: "randomkey", Arity: 1, Flags: ReadOnly, Since: "1.0.0",
@@ -82,6 +84,7 @@ var genericCommands = []*Command{
 	},
 	{
 		Name: "swapdb", Arity: 3, Flags: Write | Fast, Group: GroupServer, Since: "4.0.0",
+		Databases:  TwoNamedDBs,
 		Categories: []string{"keyspace", "dangerous"},
 		Summary:    "Exchanges two databases for all clients.",
 		Complexity: "O(N) in the number of clients that watch or wait for keys of either",
@@ -106,6 +109,7 @@ var genericCommands = []*Command{
 	},
 	{
 		Name: "flushall", Arity: -1, Flags: Write, Group: GroupServer, Since: "1.0.0",
+		Databases:  EveryDB,
 		Categories: []string{"keyspace", "dangerous"},
 		Summary:    "Deletes all keys of all databases.",
 		Complexity: "O(N) in the number of keys",

@@ -24,6 +24,7 @@ type Command struct {
 	derived
 	Protected Protection // A subcommand also has its container's.
 	Channels  Channels   // The arguments that are channels of pub/sub.
+	Databases Databases  // The databases that it reaches.
 	Keys      []KeySpec
 	// KeysFn finds the keys where the specs alone cannot. It is nil elsewhere.
 	KeysFn func(argv [][]byte) ([]KeyRef, error)
@@ -47,6 +48,7 @@ type derived struct {
 	id       int
 	firstKey int  // The index of the first key in argv if it is fixed, else 0.
 	copies   bool // See CopiesValues.
+	data     bool // It reads, changes or names what is in a database.
 	parent   *Command
 	subs     map[string]*Command
 	fullName string

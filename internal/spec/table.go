@@ -109,6 +109,9 @@ func (c *Command) derive() {
 		c.Complexity = ""
 	}
 	c.cats = c.categories()
+	c.data = c.HasKeys() || slices.ContainsFunc(c.cats, func(name string) bool {
+		return name == "keyspace" || name == "read" || name == "write"
+	})
 }
 
 // check panics if the entry is incomplete or contradicts itself.

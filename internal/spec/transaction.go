@@ -10,10 +10,19 @@ var transactionCommands = []*Command{
 		Summary: "Starts a transaction: the commands that follow are queued.",
 	},
 	{
-		Name: "exec", Arity: 1,
+		Name: "exec", Arity: -1,
 		Flags: NoScript | Loading | Stale | SkipSlowlog | LeavesMulti | RunsQueue, Since: "1.2.0",
-		Summary:    "Runs the queued commands of a transaction atomically.",
-		Complexity: "Depends on the queued commands",
+		Summary:    "Runs the queued commands of a transaction atomically, if conditions hold.",
+		Complexity: "O(N) for N conditions, and that of the queued commands",
+		Keys:       []KeySpec{{Access: RO | AccessFlag, Notes: "one behind each condition"}},
+		KeysFn:     execKeys,
+		Args: []Arg{
+			OneOf("condition",
+				Block("ifeq", Key("key", 0).Tokened("IFEQ"), Str("value")),
+				Block("ifne", Key("key", 0).Tokened("IFNE"), Str("value")),
+				Key("key", 0).Tokened("NX"), Key("key", 0).Tokened("XX"),
+			).Opt().Many().From("9.2.0"),
+		},
 	},
 	{
 		Name: "discard", Arity: 1,
@@ -35,4 +44,23 @@ var transactionCommands = []*Command{
 		Summary:    "Forgets all watched keys.",
 		Complexity: "O(N) in the number of watched keys",
 	},
+}
+
+// execKeys finds the keys of the conditions. Each is behind the word that begins its condition.
+func execKeys(argv [][]byte) (refs []KeyRef, err error) {
+	for i := 1; i < len(argv); {
+		ref, n := KeyRef{Pos: i + 1, Access: RO}, 2
+		switch {
+		case is(argv[i], "NX"), is(argv[i], "XX"):
+		case is(argv[i], "IFEQ"), is(argv[i], "IFNE"):
+			ref.Access, n = RO|AccessFlag, 3
+		default:
+			return nil, ErrBadKeys
+		}
+		if i += n; i > len(argv) {
+			return nil, ErrBadKeys
+		}
+		refs = append(refs, ref)
+	}
+	return refs, nil
 }
