@@ -24,7 +24,10 @@ func DumpFunctions(e *Encoder, sources [][]byte) {
 // it. Errors are ErrPayload, ErrNoFunction and wrapped ErrFormat.
 func RestoreFunctions(payload []byte) ([][]byte, error) {
 	n := len(payload) - footerLen
-	if n < 0 || binary.LittleEndian.Uint16(payload[n:]) > VersionMax ||
+	if n < 0 {
+		return nil, ErrPayload
+	}
+	if ok, _ := readable(binary.LittleEndian.Uint16(payload[n:])); !ok ||
 		CRC64(0, payload[:n+2]) != binary.LittleEndian.Uint64(payload[n+2:]) {
 		return nil, ErrPayload
 	}

@@ -138,7 +138,7 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 	_, err := Restore(payload(12, "\x00\x01a"), true)
 	require.NoError(t, err)
-	_, err = Restore(payload(13, "\x00\x01a"), true)
+	_, err = Restore(payload(VersionMax+1, "\x00\x01a"), true)
 	require.ErrorIs(t, err, ErrPayload)
 	for name, value := range map[string]string{
 		"trailing byte": "\x00\x01ab", "stream": "\x0f\x00", "unknown type": "\x08\x00",

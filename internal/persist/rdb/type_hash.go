@@ -19,7 +19,8 @@ import (
 //     1.
 //
 // They are read as those, as zipmap (9) and ziplist (13), and as the release candidates of 7.4 had
-// them: 23, without the earliest deadline, and 22, without it and with absolute deadlines.
+// them: 23, without the earliest deadline, and 22, without it and with absolute deadlines; and with
+// a template for the names of the fields (template.go).
 func init() {
 	register(&Type{
 		Object: object.Hash,
@@ -39,6 +40,10 @@ func init() {
 			{typeHashListpackRC, "s", decodeHashListpackEx},
 			{typeHashMetadata, "8*(lss)", decodeHashRelative},
 			{typeHashListpackEx, "8s", decodeHashEarliest},
+			{typeTemplateLP, shapeTemplateLP, decodeTemplateLP},
+			{typeTemplateLPRef, "s", decodeTemplateLPRef},
+			{typeTemplateArray, shapeTemplateArray, decodeTemplateArray},
+			{typeTemplateArrRef, shapeTemplateRef, decodeTemplateArrRef},
 		},
 		Op:     hashOp,
 		Encode: encodeHash,
@@ -321,7 +326,14 @@ func sortedFields(fields []timedField) []byte {
 
 // nextField gives the fields of a value.
 func (v *Value) nextField() func(fbuf, vbuf []byte) (field, value []byte, deadline int64) {
-	if v.form == formElements {
+	switch v.form {
+	case formTemplate:
+		next := v.nextOfTemplate()
+		return func(fbuf, vbuf []byte) (field, value []byte, deadline int64) {
+			field = next(fbuf)
+			return field, next(vbuf), 0
+		}
+	case formElements:
 		r := reader{b: v.b}
 		return func(fbuf, vbuf []byte) (field, value []byte, deadline int64) {
 			if v.timed {
@@ -352,7 +364,7 @@ func (v *Value) nextField() func(fbuf, vbuf []byte) (field, value []byte, deadli
 
 func buildHash(h *object.Heap, v *Value) (*object.Edit, error) {
 	lim := h.Lim
-	if v.form == formElements && int(v.n) <= lim.HashMaxListpackEntries &&
+	if v.form != formPacked && int(v.n) <= lim.HashMaxListpackEntries &&
 		v.max <= lim.HashMaxListpackValue {
 		if v.timed {
 			b, err := packTimed(v)

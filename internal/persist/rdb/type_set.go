@@ -90,6 +90,8 @@ func decodeSetListpack(d *Decoder) (Value, error) {
 // next gives the elements of a value that has such, as text.
 func (v *Value) next() object.Next {
 	switch {
+	case v.form == formTemplate:
+		return v.nextOfTemplate()
 	case v.form == formElements:
 		r := reader{b: v.b}
 		return r.string

@@ -47,7 +47,7 @@ func decodeModule(d *Decoder) (Value, error) {
 	l, ver := findLayout(id)
 	if l == nil {
 		d.pos = at
-		return Value{}, d.errorf("%s", refuseModule(id))
+		return Value{}, d.errorf("%s", refusal(refusedModule(id)))
 	}
 	head, blocks, err := l.read(d, ver)
 	if err != nil {

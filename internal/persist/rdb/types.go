@@ -64,9 +64,6 @@ type Op struct {
 	Decode func(d *Decoder) (Value, error)
 }
 
-// shapeModule is the shape of modules' values, whose parts say what they are.
-const shapeModule = "module"
-
 // types are all types and record types.
 var types struct {
 	byType [object.NumTypes]*Type
@@ -74,9 +71,10 @@ var types struct {
 }
 
 type opEntry struct {
-	t     *Type // nil: the value knows
-	op    Op
-	shape shape
+	t       *Type // nil: the value knows
+	op      Op
+	shape   shape
+	refused string // what such a value is, if it is not read; see refused.go
 }
 
 // register adds a type. It panics if the type is not complete, or at odds with another.
@@ -112,7 +110,7 @@ func registerOp(t *Type, op Op) {
 	if types.byOp[op.Code] != nil {
 		panic(fmt.Sprintf("rdb: twice record type %d", op.Code))
 	}
-	types.byOp[op.Code] = &opEntry{t, op, compileShape(op.Shape)}
+	types.byOp[op.Code] = &opEntry{t: t, op: op, shape: compileShape(op.Shape)}
 }
 
 // TypeOf returns how values of the type go into files.
@@ -157,7 +155,8 @@ type Value struct {
 	timed    bool
 	earliest int64
 
-	sketch *sketchValue
+	sketch   *sketchValue
+	template *template
 }
 
 type form byte
@@ -171,6 +170,9 @@ const (
 	formElements
 	formNodes  // of a list: for each node its container and an uncompressed string
 	formSketch // sketch
+	// formTemplate has the values of a hash's fields, which template names: a listpack behind its
+	// first element if enc is EncListpack, else uncompressed strings.
+	formTemplate
 )
 
 // Empty reports a collection without elements, which no key can hold. Redis leaves such keys out
