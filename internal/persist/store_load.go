@@ -118,6 +118,10 @@ func explain(err error) string {
 	switch {
 	case errors.As(err, &path):
 		return logging.OSError(err)
+	case errors.As(err, &content) && content.Refused != "":
+		return "Internal error in RDB reading " + err.Error() + ". godwit-server --check-rdb " +
+			"lists everything in the file that is not; delete it where the file was made and " +
+			"save again"
 	case errors.As(err, &content):
 		return "Internal error in RDB reading " + err.Error()
 	}

@@ -153,15 +153,15 @@ func (s *skimmer) key(ent *opEntry, r *span) (err error) {
 	if r.kind == KindRefused && !s.survey {
 		return s.refuse(r)
 	}
-	if skip := skips[ent.op.Shape]; skip != nil {
-		return s.named(skip(s), r.key)
+	if ent.skip != nil {
+		return s.named(ent.skip(s), r.key)
 	}
 	return s.shape(ent.shape)
 }
 
 // refused says what the value at the position is, if it is one that is not read.
 func (s *skimmer) refused(ent *opEntry) (what string, err error) {
-	if ent.refused != "" || ent.op.Shape != shapeModule {
+	if ent.refused != "" || ent.op.Code != typeModule2 {
 		return ent.refused, nil
 	}
 	at := s.pos

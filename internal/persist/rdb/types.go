@@ -74,7 +74,8 @@ type opEntry struct {
 	t       *Type // nil: the value knows
 	op      Op
 	shape   shape
-	refused string // what such a value is, if it is not read; see refused.go
+	skip    func(s *skimmer) error // for a shape with a name
+	refused string                 // what such a value is, if it is not read; see refused.go
 }
 
 // register adds a type. It panics if the type is not complete, or at odds with another.
@@ -110,7 +111,7 @@ func registerOp(t *Type, op Op) {
 	if types.byOp[op.Code] != nil {
 		panic(fmt.Sprintf("rdb: twice record type %d", op.Code))
 	}
-	types.byOp[op.Code] = &opEntry{t: t, op: op, shape: compileShape(op.Shape)}
+	types.byOp[op.Code] = &opEntry{t: t, op: op, shape: compileShape(op.Shape), skip: skips[op.Shape]}
 }
 
 // TypeOf returns how values of the type go into files.
