@@ -91,7 +91,10 @@ func (s *Store) loadRDB(t LoadTarget, merge bool) (loaded bool, err error) {
 		o.NoChecksum, o.KeyDelay = !s.cfg.RDBChecksum, int64(s.cfg.KeyLoadDelay)
 	})
 	f, err := s.fs.Open(path, os.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || name == "" {
+		if err == nil {
+			_ = f.Close() // it is the folder
+		}
 		return false, nil
 	}
 	if err != nil {

@@ -17,19 +17,27 @@ const footerLen = 2 + ChecksumLen
 //	| type | value | version, LE | crc64, LE |
 //	+------+-------+-------------+-----------+
 //
-// The checksum covers everything before it.
+// The checksum covers everything before it. A payload never loses deadlines of fields: if the
+// target cannot tell them, it is written as for Auto, and such a server refuses it.
 func Dump(e *Encoder, h *object.Heap, en object.Entry) {
 	start := len(e.B)
-	was := e.Version
+	version, target := e.Version, e.Target
 	e.Version = 0
+	if !target.FieldDeadlines() && h.HasFieldDeadlines(en) {
+		e.Target = Auto
+	}
 	e.Value(h, en)
 	footer(e, start)
-	e.Version = was
+	e.Version, e.Target = version, target
 }
 
 // footer ends the payload that begins at start.
 func footer(e *Encoder, start int) {
-	e.B = binary.LittleEndian.AppendUint16(e.B, uint16(max(Version, e.Version)))
+	version := e.Target.Version()
+	if !e.Target.Fixed() {
+		version = max(version, e.Version)
+	}
+	e.B = binary.LittleEndian.AppendUint16(e.B, uint16(version))
 	e.B = binary.LittleEndian.AppendUint64(e.B, CRC64(0, e.B[start:]))
 }
 

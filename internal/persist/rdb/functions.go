@@ -16,7 +16,7 @@ func DumpFunctions(e *Encoder, sources [][]byte) {
 	for _, code := range sources {
 		e.Function(code)
 	}
-	e.B = binary.LittleEndian.AppendUint16(e.B, Version)
+	e.B = binary.LittleEndian.AppendUint16(e.B, uint16(max(e.Target.Version(), Version)))
 	e.B = binary.LittleEndian.AppendUint64(e.B, CRC64(0, e.B[start:]))
 }
 

@@ -10,15 +10,17 @@ import (
 	"godwit/internal/object"
 )
 
-// Hashes are written as a listpack of field, value … (16) or as fields with their values (4). If
-// fields have deadlines, the record types of Redis 7.4 are needed. Both begin with the earliest
-// deadline in 8 bytes, which a reader does not need for 25:
+// Hashes are written as a listpack of field, value … (16) or as fields with their values (4). Redis
+// 5 and 6 get a ziplist (13) in place of the listpack. If fields have deadlines, the record types of
+// Redis 7.4 are needed, or for Valkey its own (valkey.go); for other targets the deadlines are left
+// out, and with them the fields that are due. Both types of Redis begin with the earliest deadline
+// in 8 bytes, which a reader does not need for 25:
 //
 //   - 25 is a listpack of field, value, deadline … by rising deadline, those without one (0) last.
 //   - 24 is the fields with a length before each: 0, or its deadline less the earliest of all plus
 //     1.
 //
-// They are read as those, as zipmap (9) and ziplist (13), and as the release candidates of 7.4 had
+// They are read as those, as zipmap (9), and as the release candidates of 7.4 had
 // them: 23, without the earliest deadline, and 22, without it and with absolute deadlines; and with
 // a template for the names of the fields (template.go).
 func init() {
@@ -47,16 +49,10 @@ func init() {
 		},
 		Op:     hashOp,
 		Encode: encodeHash,
-		LargeOp: func(o *object.Outline) byte {
-			if o.MinDeadline != 0 {
-				return typeHashMetadata
-			}
-			return typeHash
+		LargeOp: func(e *Encoder, o *object.Outline) byte {
+			return e.fieldsOp(o.MinDeadline != 0)
 		},
-		Head: func(e *Encoder, o *object.Outline) ElementEncoder {
-			e.fields(o.Len, o.MinDeadline)
-			return fieldEncoder(o.MinDeadline)
-		},
+		Head: hashHead,
 		SavedLen: func(x *object.Edit) int {
 			return savedLen(x, func(el *object.Element) int {
 				return savedString(el.Name.Len()) + savedString(el.Value.Len())
@@ -79,37 +75,67 @@ func init() {
 // maxDeadline is the latest deadline of a field, unix ms: 48 bits, as in Redis.
 const maxDeadline = 1<<48 - 1
 
-func hashOp(x *object.Edit) byte {
-	_, timed := object.AsHash(x).NextDeadline()
-	switch packed := x.Base().Packed(); {
-	case packed && timed:
-		return typeHashListpackEx
-	case packed:
-		return typeHashListpack
-	case timed:
-		return typeHashMetadata
+// fieldsOp returns the record type of a hash that is written field by field.
+func (e *Encoder) fieldsOp(timed bool) byte {
+	switch {
+	case !timed || !e.Target.FieldDeadlines():
+		return typeHash
+	case e.Target == ValkeyOwn:
+		return typeValkeyHash
 	}
-	return typeHash
+	return typeHashMetadata
+}
+
+func hashOp(e *Encoder, x *object.Edit) byte {
+	_, timed := object.AsHash(x).NextDeadline()
+	if timed {
+		e.Timed.count(x.E.Key())
+	}
+	op := e.fieldsOp(timed)
+	switch {
+	case !x.Base().Packed() || op == typeValkeyHash:
+		return op
+	case op == typeHashMetadata:
+		return typeHashListpackEx
+	case e.Target.ziplists():
+		return typeHashZiplist
+	}
+	return typeHashListpack
 }
 
 func encodeHash(e *Encoder, op byte, x *object.Edit) {
+	h := object.AsHash(x)
 	switch op {
 	case typeHashListpack:
 		e.String(pairs(x))
+	case typeHashZiplist:
+		e.ziplist(pairs(x))
 	case typeHashListpackEx:
-		h := object.AsHash(x)
 		deadline, _ := h.NextDeadline()
 		e.earliest(deadline)
 		e.String(h.PackedDeadlines())
 	default:
-		h := object.AsHash(x)
 		n, earliest := h.StoredFields()
-		e.fields(n, earliest)
+		f := fieldEncoder{op: op, earliest: earliest}
+		if op == typeHash && earliest != 0 {
+			n, f.before = h.Len(), x.H.Now
+		}
+		f.begin(e, n)
 		h.EachStored(func(field, value listpack.Value, deadline int64) bool {
-			e.field(field, value, deadline, earliest)
+			f.field(e, field, value, deadline)
 			return true
 		})
 	}
+}
+
+func hashHead(e *Encoder, o *object.Outline) ElementEncoder {
+	f := fieldEncoder{op: e.fieldsOp(o.MinDeadline != 0), earliest: o.MinDeadline}
+	n := o.Len
+	if f.op == typeHash && f.earliest != 0 {
+		n, f.before = n-o.Due(), o.Now
+	}
+	f.begin(e, n)
+	return f
 }
 
 // earliest adds the earliest deadline of a field.
@@ -118,36 +144,43 @@ func (e *Encoder) earliest(ms int64) {
 	e.B = binary.LittleEndian.AppendUint64(e.B, uint64(ms))
 }
 
-// fields begins n fields, the earliest of whose deadlines is given, 0 if there is none.
-func (e *Encoder) fields(n int, earliest int64) {
-	if earliest != 0 {
-		e.earliest(earliest)
+// fieldEncoder is the ElementEncoder of hashes.
+type fieldEncoder struct {
+	noEnd
+	op       byte
+	earliest int64 // deadline of a field
+	before   int64 // fields with a deadline before that are left out
+}
+
+// begin begins n fields.
+func (f fieldEncoder) begin(e *Encoder, n int) {
+	if f.op == typeHashMetadata {
+		e.earliest(f.earliest)
 	}
 	e.Len(uint64(n))
 }
 
-func (e *Encoder) field(field, value listpack.Value, deadline, earliest int64) {
+func (f fieldEncoder) field(e *Encoder, field, value listpack.Value, deadline int64) {
 	switch {
-	case earliest == 0:
+	case deadline != 0 && deadline < f.before:
+		return
+	case f.op != typeHashMetadata:
 	case deadline == 0:
 		e.Len(0)
 	default:
-		e.Len(uint64(deadline-earliest) + 1)
+		e.Len(uint64(deadline-f.earliest) + 1)
 	}
 	e.Element(field)
 	e.Element(value)
+	if f.op == typeValkeyHash {
+		e.valkeyDeadline(deadline)
+	}
 }
-
-// fieldEncoder is the ElementEncoder of hashes: the earliest deadline.
-type fieldEncoder int64
 
 // Element implements ElementEncoder.
 func (f fieldEncoder) Element(e *Encoder, el *object.Element) {
-	e.field(el.Name, el.Value, el.Deadline, int64(f))
+	f.field(e, el.Name, el.Value, el.Deadline)
 }
-
-// End implements ElementEncoder.
-func (fieldEncoder) End(*Encoder) {}
 
 func addField(c *Commands, a *adder, el *object.Element) {
 	a.arg(el.Name)
@@ -163,14 +196,14 @@ func addField(c *Commands, a *adder, el *object.Element) {
 	a.next(c)
 }
 
-// pairs returns the listpack of field, value … of a packed hash without deadlines, which may have
-// had some.
+// pairs returns the listpack of field, value … of a packed hash without the deadlines that fields
+// have or had. Fields that are due are not in it.
 func pairs(x *object.Edit) []byte {
 	if x.Base() == object.EncListpack {
 		return x.Bytes()
 	}
 	s := listpack.NewSlice()
-	object.AsHash(x).EachStored(func(field, value listpack.Value, _ int64) bool {
+	object.AsHash(x).Each(func(field, value listpack.Value) bool {
 		listpack.AppendValue(s, field)
 		listpack.AppendValue(s, value)
 		return true

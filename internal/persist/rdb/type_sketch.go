@@ -21,9 +21,9 @@ func registerSketch(t object.Type, layouts ...*layout) {
 	}
 	register(&Type{
 		Object:   t,
-		Op:       func(*object.Edit) byte { return typeModule2 },
+		Op:       func(*Encoder, *object.Edit) byte { return typeModule2 },
 		Encode:   encodeSketch,
-		LargeOp:  func(*object.Outline) byte { return typeModule2 },
+		LargeOp:  func(*Encoder, *object.Outline) byte { return typeModule2 },
 		Head:     sketchHead,
 		SavedLen: savedSketchLen,
 		Rewrite:  rewriteSketch,

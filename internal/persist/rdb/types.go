@@ -16,11 +16,11 @@ type Type struct {
 	Ops []Op
 
 	// Op returns the record type that Encode is going to write for the value.
-	Op func(x *object.Edit) byte
+	Op func(e *Encoder, x *object.Edit) byte
 	// Encode appends the value, without type and key.
 	Encode func(e *Encoder, op byte, x *object.Edit)
 	// LargeOp returns the record type of a value that is written element by element.
-	LargeOp func(o *object.Outline) byte
+	LargeOp func(e *Encoder, o *object.Outline) byte
 	// Head appends what stands between the key and the elements of a value that is written
 	// element by element.
 	Head func(e *Encoder, o *object.Outline) ElementEncoder

@@ -1,5 +1,7 @@
 package rdb
 
+import "encoding/binary"
+
 // Valkey's files from version 9 on are Redis's of version 11 with a head of their own, VALKEY080,
 // and one record type that in Redis's means something else: 22, a hash whose fields have deadlines.
 //
@@ -76,4 +78,12 @@ func decodeHashValkey(d *Decoder) (Value, error) {
 	}
 	v.b = e.B
 	return v, nil
+}
+
+// valkeyDeadline adds the deadline of a field, 0 for none.
+func (e *Encoder) valkeyDeadline(ms int64) {
+	if ms == 0 {
+		ms = -1
+	}
+	e.B = binary.LittleEndian.AppendUint64(e.B, uint64(ms))
 }
