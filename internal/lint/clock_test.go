@@ -38,7 +38,7 @@ var wallClock = map[string]int{
 	"internal/engine/start.go":           1, // the keyspace's clock
 	"internal/engine/stats.go":           2, // LATENCY shows times
 	"internal/engine/storehost.go":       1, // Ctx.Now
-	"internal/persist/check.go":          2, // --check-rdb: deadlines
+	"internal/persist/check_rdb.go":      2, // --check-rdb: deadlines
 	"internal/persist/load.go":           1, // the log shows a file's age
 }
 

@@ -352,7 +352,7 @@ func (t *hashTable) check() error {
 // begin implements Large.
 func (t *hashTable) begin(c *Capture) {
 	if t.heap.n > 0 {
-		c.MinDeadline, c.Now = t.heap.at(t.h.A, 0).deadline, t.h.Now
+		c.MinDeadline, c.DueAt = t.heap.at(t.h.A, 0).deadline, t.h.Now
 		c.Due = func() int { return t.heap.countDue(t.h.A, t.h.Now, math.MaxInt) }
 	}
 	c.visit = func(r arena.Ref) {

@@ -28,7 +28,7 @@ type Checker struct {
 	Yes bool // without asking
 
 	inUse   bool        // a server has the log
-	blocked bool        // something was found that a load refuses, in files that are sound otherwise
+	blocked bool        // a load would refuse something, though files can be read to their ends
 	table   *spec.Table // the commands that a log may have
 
 	// Until is in unix seconds. If it is not 0, a log is cut off at the first annotation with a

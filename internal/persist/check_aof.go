@@ -138,10 +138,7 @@ func (c *Checker) logFile(file checkedFile) bool {
 	if _, err := f.Seek(start, io.SeekStart); err != nil {
 		return c.cannot("read file", path, err)
 	}
-	if c.table == nil {
-		c.table = spec.New()
-	}
-	l := logCheck{p: newLogParser(f, start, size), table: c.table}
+	l := logCheck{p: newLogParser(f, start, size), table: c.commands()}
 	l.p.until = c.Until
 	if err := l.run(); err != nil {
 		return c.cannot("read file", path, err)
@@ -166,6 +163,14 @@ func (c *Checker) logFile(file checkedFile) bool {
 	c.printf("AOF analyzed: filename=%s, size=%d, ok_up_to=%d, diff=%d, commands=%d, "+
 		"transactions=%d", path, size, p.okUpTo, size-p.okUpTo, l.commands, l.transactions)
 	return c.fix(file, p)
+}
+
+// commands returns the commands that a log may have.
+func (c *Checker) commands() *spec.Table {
+	if c.table == nil {
+		c.table = spec.New()
+	}
+	return c.table
 }
 
 // logCheck reads the commands of one file.

@@ -531,7 +531,8 @@ func TestCheckReportsAll(t *testing.T) {
 		require.Contains(t, out, line)
 	}
 	log := "*1\r\n$5\r\nmulti\r\n*4\r\n$4\r\nXADD\r\n$1\r\ns\r\n$1\r\n*\r\n$1\r\nf\r\n" +
-		"*2\r\n$4\r\nXLEN\r\n$1\r\ns\r\n*1\r\n$4\r\nEXEC\r\n*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\nb\r\n"
+		"*2\r\n$4\r\nXLEN\r\n$1\r\ns\r\n*1\r\n$4\r\nEXEC\r\n" +
+		"*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\nb\r\n"
 	require.NoError(t, writeAll(m, "x.aof", []byte(rdb+log)))
 	ok, out = check(m, true, "x.aof", nil)
 	require.False(t, ok)

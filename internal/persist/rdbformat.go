@@ -175,15 +175,15 @@ func (f *RDBFormat) notes() (notes []string, serious bool) {
 	switch {
 	case timed.N == 0:
 	case !f.o.Target.FieldDeadlines():
-		notes = append(notes, fmt.Sprintf("rdb-version %d: fields of %d hashes were written without "+
-			"their deadlines, of key %.64q first; whoever loads the file keeps them for ever",
-			f.Version(), timed.N, timed.First))
+		notes = append(notes, fmt.Sprintf("rdb-version %d: fields of %d hashes were written "+
+			"without their deadlines, of key %.64q first; whoever loads the file keeps them "+
+			"for ever", f.Version(), timed.N, timed.First))
 		serious = true
 	case !f.o.Target.Fixed():
-		notes = append(notes, fmt.Sprintf("The RDB file has version %d, because fields of %d hashes "+
-			"have deadlines, of key %.64q first: Redis before 7.4 and Valkey refuse it. Set "+
-			"rdb-version to 80 to write for Valkey 9, or to 10 or 11 to leave the deadlines out",
-			f.Version(), timed.N, timed.First))
+		notes = append(notes, fmt.Sprintf("The RDB file has version %d, because fields of %d "+
+			"hashes have deadlines, of key %.64q first: Redis before 7.4 and Valkey refuse it. "+
+			"Set rdb-version to 80 to write for Valkey 9, or to 10 or 11 to leave the deadlines "+
+			"out", f.Version(), timed.N, timed.First))
 	}
 	if n := len(f.o.Functions); n > 0 && !f.o.Target.Functions() {
 		notes = append(notes, fmt.Sprintf("rdb-version %d: %d libraries of functions were left out",

@@ -41,7 +41,9 @@ func newKeyspace(rng *rand.Rand, lim object.Limits) *keyspace.Keyspace {
 var textSeed = maphash.MakeSeed()
 
 // text returns a value for people and for comparing: sets and hashes sorted, lists in order.
-func text(ks *keyspace.Keyspace, e object.Entry) string { return textAt(ks, e, math.MinInt64, true) }
+func text(ks *keyspace.Keyspace, e object.Entry) string {
+	return textAt(ks, e, math.MinInt64, true)
+}
 
 // textAt does it at a time: fields that are due then are not there. timed shows their deadlines.
 func textAt(ks *keyspace.Keyspace, e object.Entry, at int64, timed bool) string {

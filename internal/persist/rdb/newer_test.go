@@ -75,8 +75,10 @@ func TestTemplates(t *testing.T) {
 func TestTemplatesRefused(t *testing.T) {
 	for _, tc := range []struct{ name, record, want string }{
 		{"no fields", string(define(1)), "offset 10: a template without fields"},
-		{"disorder", string(define(1, "bb", "a")), "offset 10: the fields of a template are in dis"},
-		{"twice a field", string(define(1, "a", "a")), "offset 10: the fields of a template are in"},
+		{"disorder", string(define(1, "bb", "a")),
+			"offset 10: the fields of a template are in disorder"},
+		{"twice a field", string(define(1, "a", "a")),
+			"offset 10: the fields of a template are in disorder"},
 		{"twice a number", string(define(1, "a")) + string(define(1, "b")),
 			"offset 15: two templates have the number 1"},
 		{"unknown number", string(rec(typeTemplateArrRef, "\x05\x01v")),

@@ -22,7 +22,7 @@ const (
 	KindSlot                             // DB: the slot; Keys, Expires
 	KindFunction                         // Text: the source of a library
 	KindModuleAux                        // Name: the module whose data was skipped
-	KindTemplate                         // the names of the fields of hashes, which the Reader keeps
+	KindTemplate                         // names of hashes' fields, which the Reader keeps
 	KindSlotImport                       // Name: the job of slots that were being imported
 	KindEOF                              // the end; the checksum was right, if there is one
 

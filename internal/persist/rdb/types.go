@@ -111,7 +111,8 @@ func registerOp(t *Type, op Op) {
 	if types.byOp[op.Code] != nil {
 		panic(fmt.Sprintf("rdb: twice record type %d", op.Code))
 	}
-	types.byOp[op.Code] = &opEntry{t: t, op: op, shape: compileShape(op.Shape), skip: skips[op.Shape]}
+	types.byOp[op.Code] = &opEntry{t: t, op: op, shape: compileShape(op.Shape),
+		skip: skips[op.Shape]}
 }
 
 // TypeOf returns how values of the type go into files.
