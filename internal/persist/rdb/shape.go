@@ -77,7 +77,19 @@ func (s *skimmer) shape(sh shape) (err error) {
 	for cp.part < len(sh) {
 		at := s.pos
 		next := cp.part + 1
-		switch p := sh[cp.part]; p.code {
+		switch p := &sh[cp.part]; p.code {
+		case 's':
+			err = s.string()
+		case 'l':
+			_, err = s.length()
+		case '8':
+			err = s.skip(8)
+		case ')':
+			if cp.left[cp.depth-1]--; cp.left[cp.depth-1] > 0 {
+				next = p.other + 1
+			} else {
+				cp.depth--
+			}
 		case '*', '+':
 			var n uint64
 			if n, err = s.length(); err == nil && p.code == '+' {
@@ -90,13 +102,7 @@ func (s *skimmer) shape(sh shape) (err error) {
 				cp.depth++
 			}
 		default:
-			err = s.single(p.code)
-		case ')':
-			if cp.left[cp.depth-1]--; cp.left[cp.depth-1] > 0 {
-				next = p.other + 1
-			} else {
-				cp.depth--
-			}
+			err = s.rarer(p.code)
 		}
 		if err != nil {
 			cp.record, cp.pos = record, s.base+int64(at)
@@ -108,15 +114,9 @@ func (s *skimmer) shape(sh shape) (err error) {
 	return nil
 }
 
-// single skips one part that is no group.
-func (s *skimmer) single(code byte) (err error) {
+// rarer skips one part of the kinds that are less common.
+func (s *skimmer) rarer(code byte) (err error) {
 	switch code {
-	case 's':
-		return s.string()
-	case 'l':
-		_, err = s.length()
-	case '8':
-		err = s.skip(8)
 	case 'd':
 		var n byte
 		if n, err = s.byte(); err == nil && n < 253 {
