@@ -186,7 +186,7 @@ func (s *snapshotCheck) take(rec *rdb.Record) error {
 		s.note(&s.inTheWay, rec, "type "+rec.Name, "")
 	case rdb.KindDamaged:
 		s.counted(rec)
-		s.damaged(rec, rec.Err)
+		s.damaged(rec, fmt.Sprintf("%s (offset %d)", rec.Name, rec.Keys))
 	}
 	return nil
 }
@@ -197,12 +197,7 @@ func (s *snapshotCheck) note(list *[]finding, rec *rdb.Record, what, reason stri
 		reason: reason})
 }
 
-func (s *snapshotCheck) damaged(rec *rdb.Record, err error) {
-	reason := err.Error()
-	var e *rdb.Error
-	if errors.As(err, &e) {
-		reason = fmt.Sprintf("%s (offset %d)", e.Reason, e.Offset)
-	}
+func (s *snapshotCheck) damaged(rec *rdb.Record, reason string) {
 	s.note(&s.inTheWay, rec, "damaged values", reason)
 }
 
@@ -235,7 +230,7 @@ func (s *snapshotCheck) key(rec *rdb.Record) error {
 		s.keys[id] = struct{}{}
 	}
 	if err != nil {
-		s.damaged(rec, err)
+		s.damaged(rec, err.Error())
 	}
 	return nil
 }

@@ -154,7 +154,7 @@ func surveyed(src io.Reader) (list []string, end error) {
 		case KindRefused:
 			list = append(list, fmt.Sprintf("%d %s: %s", rec.DB, rec.Key, rec.Name))
 		case KindDamaged:
-			list = append(list, fmt.Sprintf("%d %s! %s", rec.DB, rec.Key, rec.Err.Reason))
+			list = append(list, fmt.Sprintf("%d %s! %s", rec.DB, rec.Key, rec.Name))
 		case KindKey:
 			list = append(list, fmt.Sprintf("%d %s", rec.DB, rec.Key))
 		}

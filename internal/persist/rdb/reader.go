@@ -28,7 +28,7 @@ const (
 
 	// With ReadOptions.Survey only. DB and Key are set too.
 	KindRefused // Name: what the value is, which is not read
-	KindDamaged // Err: what is wrong with the value
+	KindDamaged // Name: what is wrong with the value; Keys: the offset of that in the file
 )
 
 // Record is one record of a file.
@@ -42,7 +42,6 @@ type Record struct {
 	Name          string // of KindKey: a class of metadata that was left out
 	Text          []byte
 	Keys, Expires uint64
-	Err           *Error
 }
 
 // ReadOptions change what a Reader does.
@@ -260,11 +259,12 @@ func (b *batch) decode() {
 		if err == nil {
 			continue
 		}
-		if !b.survey || sp.kind != KindKey || !errors.As(err, &r.Err) {
+		var e *Error
+		if !b.survey || sp.kind != KindKey || !errors.As(err, &e) {
 			b.records, b.err = b.records[:i], err
 			return
 		}
-		r.Kind = KindDamaged
+		r.Kind, r.Name, r.Keys = KindDamaged, e.Reason, uint64(e.Offset)
 	}
 }
 

@@ -140,6 +140,10 @@ func (s *skimmer) key(ent *opEntry, r *span) (err error) {
 		return err
 	}
 	r.value = s.pos
+	if r.kind == 0 && ent.shape != nil && ent.refused == "" {
+		r.kind = KindKey
+		return s.shape(ent.shape)
+	}
 	if r.kind != KindRefused {
 		r.kind = KindKey
 		what, err := s.refused(ent)

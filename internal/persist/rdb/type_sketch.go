@@ -32,10 +32,12 @@ func registerSketch(t object.Type, layouts ...*layout) {
 	})
 }
 
-// sketchValue is what a decoded sketch consists of.
+// sketchValue is what a decoded sketch consists of, or the template of a hash: values are made by
+// the million, so they have one pointer for what few of them need.
 type sketchValue struct {
-	head   []byte
-	blocks [][]byte
+	head     []byte
+	blocks   [][]byte
+	template *template
 }
 
 func decodeModule(d *Decoder) (Value, error) {
@@ -53,7 +55,7 @@ func decodeModule(d *Decoder) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	return Value{t: TypeOf(l.t), form: formSketch, n: 1, sketch: &sketchValue{head, blocks}}, nil
+	return Value{t: TypeOf(l.t), form: formSketch, n: 1, sketch: &sketchValue{head: head, blocks: blocks}}, nil
 }
 
 func encodeSketch(e *Encoder, _ byte, x *object.Edit) {

@@ -157,8 +157,7 @@ type Value struct {
 	timed    bool
 	earliest int64
 
-	sketch   *sketchValue
-	template *template
+	sketch *sketchValue // formSketch and formTemplate
 }
 
 type form byte
