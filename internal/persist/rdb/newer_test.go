@@ -186,8 +186,8 @@ func surveyFile() ([]byte, []string) {
 			byte(class>>24))
 		return append(append(b, "\x02\x05\x00"...), rec(typeString, "\x01v")...)
 	}
-	add(meta(1<<26|2<<20|3<<14|4<<8|0), "0 k: key with metadata of the module class BCDE")
-	add(meta(1<<26|2<<20|3<<14|4<<8|1), "0 k")
+	add(meta(1<<26|2<<20|3<<14|4<<8), "0 k: key with metadata of the module class BCDE")
+	add(meta(1<<26|2<<20|3<<14|4<<8|metaIgnorable), "0 k")
 	return file(15, records...), want
 }
 

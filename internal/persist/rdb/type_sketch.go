@@ -55,7 +55,8 @@ func decodeModule(d *Decoder) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	return Value{t: TypeOf(l.t), form: formSketch, n: 1, sketch: &sketchValue{head: head, blocks: blocks}}, nil
+	return Value{t: TypeOf(l.t), form: formSketch, n: 1,
+		sketch: &sketchValue{head: head, blocks: blocks}}, nil
 }
 
 func encodeSketch(e *Encoder, _ byte, x *object.Edit) {
