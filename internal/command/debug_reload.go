@@ -40,7 +40,7 @@ func debugReload(c *engine.Ctx) {
 		return
 	}
 	if c.E.Reload(from, empty) != nil {
-		c.Err("ERR Error trying to load the RDB dump")
+		c.Err("ERR Error trying to load the RDB dump, check server logs.")
 		return
 	}
 	c.E.Log.Warning("DB reloaded by DEBUG RELOAD")
@@ -53,7 +53,7 @@ func debugLoadAOF(c *engine.Ctx) {
 		return
 	}
 	if c.E.Reload(persist.FromAOF, true) != nil {
-		c.Err("ERR Error trying to load the append-only files")
+		c.Err("ERR Error trying to load the AOF files, check server logs.")
 		return
 	}
 	c.E.Log.Warning("Append Only File loaded by DEBUG LOADAOF")

@@ -32,9 +32,15 @@ func dumpCmd(c *engine.Ctx) {
 
 // dumpValue returns the DUMP payload of an entry's value.
 func dumpValue(c *engine.Ctx, e object.Entry) []byte {
-	enc := rdb.Encoder{Compress: c.E.Cfg.RDBCompression}
+	enc := payloadEncoder(c)
 	rdb.Dump(&enc, c.E.KS.Heap, e)
 	return enc.B
+}
+
+// payloadEncoder returns an encoder of payloads for the version that is asked for.
+func payloadEncoder(c *engine.Ctx) rdb.Encoder {
+	cfg := c.E.Cfg
+	return rdb.Encoder{Compress: cfg.RDBCompression, Target: rdb.Target(cfg.RDBVersion)}
 }
 
 // restoreOptions are the arguments of RESTORE after the payload.

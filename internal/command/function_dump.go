@@ -10,7 +10,7 @@ import (
 )
 
 func functionDumpCmd(c *engine.Ctx) {
-	enc := rdb.Encoder{Compress: c.E.Cfg.RDBCompression}
+	enc := payloadEncoder(c)
 	rdb.DumpFunctions(&enc, c.E.FunctionSources())
 	c.Bulk(enc.B)
 }

@@ -95,6 +95,7 @@ type Config struct {
 	RDBCompression          bool
 	RDBChecksum             bool
 	SanitizeDumpPayload     Sanitizing
+	RDBVersion              RDBVersion
 	RDBSaveIncrementalFsync bool
 	RDBKeySaveDelay         int // µs to sleep after each key; negative: that fraction of a µs
 	KeyLoadDelay            int // the same while loading
@@ -231,6 +232,9 @@ const (
 	SanitizeYes
 	SanitizeClients // payloads of RESTORE, but not of a primary or a file
 )
+
+// RDBVersion is the value of rdb-version: a Target of package rdb.
+type RDBVersion int
 
 // Fsync says when the append-only file is synced to disk.
 type Fsync int

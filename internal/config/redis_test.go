@@ -83,9 +83,11 @@ func ours(c *Config, patterns ...string) map[string]string {
 	return m
 }
 
-// ofModule reports whether the directive belongs to a module that redis-server does not load here.
-func ofModule(name string) bool {
-	return strings.HasPrefix(name, "bf-") || strings.HasPrefix(name, "cf-")
+// own reports whether Redis has no such directive: it is Godwit's, or that of a module that
+// redis-server does not load here.
+func own(name string) bool {
+	return name == "rdb-version" || name == "compat-version" || strings.HasPrefix(name, "bf-") ||
+		strings.HasPrefix(name, "cf-")
 }
 
 func TestDefaultsAreRedisDefaults(t *testing.T) {
@@ -114,8 +116,7 @@ func TestDefaultsAreRedisDefaults(t *testing.T) {
 		}
 	}
 	for name := range mine {
-		own := ofModule(name) || name == "compat-version"
-		if _, ok := theirs[name]; !ok && !newer[name] && !own {
+		if _, ok := theirs[name]; !ok && !newer[name] && !own(name) {
 			t.Errorf("%s: Redis has no such directive", name)
 		}
 	}

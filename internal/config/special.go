@@ -300,13 +300,27 @@ func folder(at func(*Config) *string) value {
 	return v
 }
 
-// fileName returns a check that refuses a path where a bare file name is wanted.
-func fileName(directive string) func(string) error {
+// fileName returns a check that refuses a path where a bare name is wanted, of a file or of what
+// the directive calls it.
+func fileName(directive string) func(string) error { return bareName(directive, "filename") }
+
+func bareName(directive, what string) func(string) error {
 	return func(s string) error {
 		if strings.ContainsAny(s, `/\`) {
-			return errors.New(directive + " can't be a path, just a filename")
+			return errors.New(directive + " can't be a path, just a " + what)
 		}
 		return nil
+	}
+}
+
+// someName is bareName for a name that must not be empty.
+func someName(directive, what string) func(string) error {
+	bare := bareName(directive, what)
+	return func(s string) error {
+		if s == "" {
+			return errors.New(directive + " can't be empty")
+		}
+		return bare(s)
 	}
 }
 

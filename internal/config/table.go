@@ -20,6 +20,7 @@ var (
 	guardNames   = []string{"no", "yes", "local"}
 	tlsAuthNames = []string{"no", "yes", "optional"}
 	fsyncNames   = []string{"everysec", "always", "no"}
+	rdbVersions  = []string{"auto", "9", "10", "11", "12", "80"}
 	sanitizing   = []string{"no", "yes", "clients"}
 	policyNames  = []string{"volatile-lru", "volatile-lfu", "volatile-lrm", "volatile-random",
 		"volatile-ttl", "allkeys-lru", "allkeys-lfu", "allkeys-lrm", "allkeys-random",
@@ -228,6 +229,9 @@ func fileTable() []Directive {
 		{Name: "rdbchecksum", Default: "yes", Flags: Immutable,
 			Doc:   "Guard snapshots by a checksum.",
 			value: yesNo(func(c *Config) *bool { return &c.RDBChecksum })},
+		{Name: "rdb-version", Default: "auto",
+			Doc:   "Version of the RDB format that is written, for servers that read no later one.",
+			value: enum(rdbVersions, func(c *Config) *RDBVersion { return &c.RDBVersion })},
 		{Name: "sanitize-dump-payload", Default: "no",
 			Doc:   "Check payloads of RESTORE and snapshots thoroughly.",
 			value: enum(sanitizing, func(c *Config) *Sanitizing { return &c.SanitizeDumpPayload })},
@@ -256,11 +260,11 @@ func aofTable() []Directive {
 		{Name: "appendfilename", Default: "appendonly.aof", Flags: Immutable,
 			Doc: "Base of the names of the log's files.",
 			value: str(func(c *Config) *string { return &c.AppendFilename },
-				fileName("appendfilename"))},
+				someName("appendfilename", "filename"))},
 		{Name: "appenddirname", Default: "appendonlydir", Flags: Immutable,
 			Doc: "Folder of the log's files.",
 			value: str(func(c *Config) *string { return &c.AppendDirname },
-				fileName("appenddirname"))},
+				someName("appenddirname", "dirname"))},
 		{Name: "appendfsync", Default: "everysec",
 			Doc:   "When to sync the log to disk.",
 			value: enum(fsyncNames, func(c *Config) *Fsync { return &c.AppendFsync })},

@@ -42,7 +42,7 @@ var wallClock = map[string]int{
 	"internal/engine/stats.go":           2, // LATENCY shows times
 	"internal/engine/storehost.go":       1, // Ctx.Now
 	"internal/logging/format.go":         1, // log-timestamp-format milliseconds
-	"internal/persist/check.go":          2, // --check-rdb: deadlines
+	"internal/persist/check_rdb.go":      2, // --check-rdb: deadlines
 	"internal/persist/load.go":           1, // the log shows a file's age
 	"internal/server/tls_reload.go":      1, // when a certificate expires
 }

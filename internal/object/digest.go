@@ -87,10 +87,16 @@ func digestFields(d *Digest, x *Edit) {
 		var pair Digest
 		pair.mixText(el.Name)
 		pair.mixText(el.Value)
+		if el.Deadline != 0 {
+			pair.Add(fieldExpires)
+		}
 		d.Add(pair[:])
 		return true
 	})
 }
+
+// fieldExpires stands for the deadline of a field, whenever that is.
+var fieldExpires = []byte("!!hexpire!!")
 
 func digestBlocks(d *Digest, x *Edit) {
 	d.Mix(x.Sketch().Head())

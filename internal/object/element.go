@@ -19,10 +19,16 @@ type Element struct {
 // Outline is what a file says of a value before its elements.
 type Outline struct {
 	Type        Type
-	Len         int    // elements; of a list, nodes; of a sketch, chunks or blocks
-	MinDeadline int64  // of the fields of a hash, unix ms, 0 if none has one
-	Header      []byte // of a sketch
-	Blocks      []int  // of a sketch: how long its blocks are in bytes
+	Len         int   // elements; of a list, nodes; of a sketch, chunks or blocks
+	MinDeadline int64 // of the fields of a hash, unix ms, 0 if none has one
+	// Due counts the fields that are due when the outline is made, at the time DueAt, unix ms. It
+	// is set for a large hash with deadlines that is being saved, and called before anything
+	// changes.
+	Due   func() int
+	DueAt int64
+
+	Header []byte // of a sketch
+	Blocks []int  // of a sketch: how long its blocks are in bytes
 }
 
 // Outline fills in the outline of the value, with Len as Each counts.

@@ -3,6 +3,7 @@ package object
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"godwit/internal/arena"
 	"godwit/internal/dict"
@@ -351,7 +352,8 @@ func (t *hashTable) check() error {
 // begin implements Large.
 func (t *hashTable) begin(c *Capture) {
 	if t.heap.n > 0 {
-		c.MinDeadline = t.heap.at(t.h.A, 0).deadline
+		c.MinDeadline, c.DueAt = t.heap.at(t.h.A, 0).deadline, t.h.Now
+		c.Due = func() int { return t.heap.countDue(t.h.A, t.h.Now, math.MaxInt) }
 	}
 	c.visit = func(r arena.Ref) {
 		if b := t.h.A.From(r); b[0]>>markBits != t.h.Epoch {

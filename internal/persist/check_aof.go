@@ -4,12 +4,14 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"godwit/internal/persist/rdb"
+	"godwit/internal/spec"
 )
 
 // AOF checks a log: a manifest with all files that it names, or a single file.
@@ -26,7 +28,7 @@ func (c *Checker) AOF(name string) bool {
 	defer c.claim(name)()
 	if !looksLikeManifest(name, text) {
 		c.printf("Checking a single AOF")
-		return c.logFile(checkedFile{path: name, last: true, base: isBase(name)})
+		return c.logFile(checkedFile{path: name, last: true, base: isBase(name)}) && !c.blocked
 	}
 	c.printf("Checking a multi-part AOF")
 	m, err := parseManifest(name, text)
@@ -77,6 +79,9 @@ func (c *Checker) parts(dir string, m *manifest) bool {
 		}) {
 			return false
 		}
+	}
+	if c.blocked {
+		return false
 	}
 	c.printf("All AOF files and the manifest are valid")
 	return true
@@ -133,7 +138,7 @@ func (c *Checker) logFile(file checkedFile) bool {
 	if _, err := f.Seek(start, io.SeekStart); err != nil {
 		return c.cannot("read file", path, err)
 	}
-	l := logCheck{p: newLogParser(f, start, size)}
+	l := logCheck{p: newLogParser(f, start, size), table: c.commands()}
 	l.p.until = c.Until
 	if err := l.run(); err != nil {
 		return c.cannot("read file", path, err)
@@ -141,13 +146,16 @@ func (c *Checker) logFile(file checkedFile) bool {
 	if l.p.late >= 0 {
 		return c.rewind(file, l.p.late)
 	}
+	l.report(c)
 	if l.problem == nil {
 		if c.Until != 0 {
 			c.printf("Truncate nothing in AOF %s to timestamp %d", path, c.Until)
 		}
 		c.printf("AOF analyzed: filename=%s, size=%d, ok_up_to=%d, diff=0, commands=%d, "+
 			"transactions=%d", path, size, size, l.commands, l.transactions)
-		c.printf("AOF %s is valid", path)
+		if len(l.unknown) == 0 {
+			c.printf("AOF %s is valid", path)
+		}
 		return true
 	}
 	p := l.problem
@@ -157,11 +165,50 @@ func (c *Checker) logFile(file checkedFile) bool {
 	return c.fix(file, p)
 }
 
+// commands returns the commands that a log may have.
+func (c *Checker) commands() *spec.Table {
+	if c.table == nil {
+		c.table = spec.New()
+	}
+	return c.table
+}
+
 // logCheck reads the commands of one file.
 type logCheck struct {
 	p                      *logParser
 	commands, transactions int
 	problem                *logProblem
+
+	table   *spec.Table
+	unknown []finding // commands that a server does not know
+}
+
+// command counts a command.
+func (l *logCheck) command(args []span) {
+	l.commands++
+	word := func(i int) []byte { return l.p.buf[args[i].from:args[i].to] }
+	if len(args) == 0 || l.table.Top(word(0)) != nil {
+		return
+	}
+	f := finding{what: "command '" + strings.ToLower(printable(string(word(0)))) + "'",
+		offset: l.p.base + int64(args[0].from)}
+	if len(args) > 1 {
+		f.key = printable(string(word(1)))
+	}
+	note(&l.unknown, f)
+}
+
+// report lists the commands that a server does not know.
+func (l *logCheck) report(c *Checker) {
+	for _, f := range l.unknown {
+		line := fmt.Sprintf("[in the way] %d of %s, which this server does not know, the first at "+
+			"offset %d", f.n, f.what, f.offset)
+		if f.key != "" {
+			line += fmt.Sprintf(" with the argument '%s'", f.key)
+		}
+		c.printf("%s", line)
+		c.blocked = true
+	}
 }
 
 // run reads to the end, to the first problem or to what is too late. Its error is the file
@@ -204,7 +251,7 @@ func (l *logCheck) unit() error {
 	if isWord(l.p, args, "exec") {
 		return &formatError{l.p.base + int64(args[0].from), "an EXEC without MULTI"}
 	}
-	l.commands++
+	l.command(args)
 	if !isWord(l.p, args, "multi") {
 		return nil
 	}
@@ -218,7 +265,7 @@ func (l *logCheck) unit() error {
 		case isWord(l.p, args, "multi"):
 			return &formatError{l.p.base + int64(args[0].from), "a MULTI within a transaction"}
 		}
-		l.commands++
+		l.command(args)
 		if isWord(l.p, args, "exec") {
 			l.transactions++
 			return nil

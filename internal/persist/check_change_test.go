@@ -20,8 +20,8 @@ func mend(fsys vfs.FS, name string) (bool, string) {
 // changed, alone or in a folder, and that a start does not recommend to fix it.
 func TestFixLeavesForeignFilesAlone(t *testing.T) {
 	for text, want := range map[string]string{
-		"VALKEY081\xfa\x05redis\x01a\xff":   "format version 81; of Valkey's own",
-		"REDIS0099\xff\x00":                 "version 99; 1 to 12 are read",
+		"VALKEY081\xfa\x05redis\x01a\xff":   "format version 81 of Valkey",
+		"REDIS0099\xff\x00":                 "version 99; 1 to 15 are read",
 		"REDISxxxx\xff\x00":                 "is no version",
 		"VALKEY080\xfe\x00\x17\x01k\x01v":   "unknown record type",
 		"REDIS0011\xfe\x00\xf0\x01k\x00":    "unknown record type",

@@ -104,7 +104,7 @@ func (d *FileDest) Commit() error {
 // trailer writes the checksum. It writes the header again if something in the file asks for a later
 // version than the header names.
 func (d *FileDest) trailer() error {
-	if v := d.o.RDB.Version(); v > rdb.Version {
+	if first, v := d.o.RDB.firstVersion(), d.o.RDB.Version(); v != first {
 		if _, err := d.f.Seek(0, io.SeekStart); err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func (d *FileDest) trailer() error {
 			return err
 		}
 		if d.o.Checksum {
-			d.crc = rdb.PatchVersion(d.crc, d.size, rdb.Version, v)
+			d.crc = rdb.PatchVersion(d.crc, d.size, first, v)
 		}
 	}
 	var sum [rdb.ChecksumLen]byte

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -86,6 +87,7 @@ type rdbLoader struct {
 	n    RDBCounts
 	used int64
 	done bool
+	left []string // what was logged as left out
 }
 
 // step loads records for a while.
@@ -136,9 +138,24 @@ func (l *rdbLoader) record(ks *keyspace.Keyspace, rec *rdb.Record) error {
 				Reason: "a library of functions cannot be loaded: " + err.Error()}
 		}
 	case rdb.KindModuleAux:
-		l.Log.Warning("Data of the module %s in the RDB file is skipped", rec.Name)
+		l.leave("Data of the module %s in the RDB file is skipped", rec.Name)
+	case rdb.KindSlotImport:
+		l.leave("An import of slots (%s) was under way when the RDB file was made: what had come "+
+			"of their keys is loaded", rec.Name)
 	}
 	return nil
+}
+
+// maxLeft is how many lines a load logs about what it leaves out.
+const maxLeft = 10
+
+// leave logs that something is left out, once for each line.
+func (l *rdbLoader) leave(format, name string) {
+	line := fmt.Sprintf(format, name)
+	if len(l.left) < maxLeft && !slices.Contains(l.left, line) {
+		l.left = append(l.left, line)
+		l.Log.Warning("%s", line)
+	}
 }
 
 // smallestKey is the least that a key takes in a file, in bytes: its type, its name and a value.
@@ -178,6 +195,9 @@ func (l *rdbLoader) key(ks *keyspace.Keyspace, rec *rdb.Record) error {
 	case err != nil:
 		return &rdb.Error{Offset: rec.Offset, Key: rec.Key, Reason: err.Error()}
 	}
+	if rec.Name != "" {
+		l.leave("Skipping metadata for class '%s' of keys in the RDB file", rec.Name)
+	}
 	l.n.Loaded++
 	return nil
 }
@@ -187,6 +207,8 @@ func (l *rdbLoader) aux(rec *rdb.Record) {
 	switch rec.Name {
 	case "redis-ver":
 		l.Log.Notice("Loading RDB produced by version %s", rec.Text)
+	case "valkey-ver":
+		l.Log.Notice("Loading RDB produced by Valkey version %s", rec.Text)
 	case "ctime":
 		if t, err := strconv.ParseInt(string(rec.Text), 10, 64); err == nil {
 			l.Log.Notice("RDB age %d seconds", max(time.Now().Unix()-t, 0))

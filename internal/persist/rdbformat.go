@@ -1,6 +1,8 @@
 package persist
 
 import (
+	"fmt"
+
 	"godwit/internal/keyspace"
 	"godwit/internal/object"
 	"godwit/internal/persist/rdb"
@@ -9,6 +11,7 @@ import (
 // RDBOptions are the settings of an RDB file.
 type RDBOptions struct {
 	Compress  bool        // rdbcompression
+	Target    rdb.Target  // rdb-version
 	Aux       [][2]string // auxiliary fields, in order
 	Functions [][]byte    // source of the function libraries
 }
@@ -25,11 +28,19 @@ type RDBFormat struct {
 
 // NewRDBFormat makes the format for the keys of ks.
 func NewRDBFormat(ks *keyspace.Keyspace, o RDBOptions) *RDBFormat {
-	return &RDBFormat{ks: ks, o: o, enc: rdb.Encoder{Compress: o.Compress}}
+	return &RDBFormat{ks: ks, o: o, enc: rdb.Encoder{Compress: o.Compress, Target: o.Target}}
 }
 
 // Version returns the version that the header of the file has to name, known when all is written.
-func (f *RDBFormat) Version() int { return max(rdb.Version, f.enc.Version) }
+func (f *RDBFormat) Version() int {
+	if f.o.Target.Fixed() {
+		return f.firstVersion()
+	}
+	return max(f.firstVersion(), f.enc.Version)
+}
+
+// firstVersion returns the version that the header names at first.
+func (f *RDBFormat) firstVersion() int { return f.o.Target.Version() }
 
 // to begins to append to dst.
 func (f *RDBFormat) to(dst []byte) *rdb.Encoder {
@@ -67,12 +78,14 @@ func (f *RDBFormat) PackString(s *object.FrozenString, put func([]byte) error) e
 // Head implements Format.
 func (f *RDBFormat) Head(dst []byte) []byte {
 	e := f.to(dst)
-	e.Header(rdb.Version)
+	e.Header(f.firstVersion())
 	for _, a := range f.o.Aux {
 		e.Aux(a[0], a[1])
 	}
-	for _, code := range f.o.Functions {
-		e.Function(code)
+	if f.o.Target.Functions() {
+		for _, code := range f.o.Functions {
+			e.Function(code)
+		}
 	}
 	return f.done()
 }
@@ -153,4 +166,29 @@ func (r *rdbLarge) Element(dst []byte, el *object.Element) []byte {
 func (r *rdbLarge) End(dst []byte) []byte {
 	r.to.End(r.f.to(dst))
 	return r.f.done()
+}
+
+// notes returns what the operator should know of a file that was written: what made it unreadable
+// for older servers, or what was left out for their sake. serious says that something is missing.
+func (f *RDBFormat) notes() (notes []string, serious bool) {
+	timed := f.enc.Timed
+	switch {
+	case timed.N == 0:
+	case !f.o.Target.FieldDeadlines():
+		notes = append(notes, fmt.Sprintf("rdb-version %d: fields of %d hashes were written "+
+			"without their deadlines, of key %.64q first; whoever loads the file keeps them "+
+			"for ever", f.Version(), timed.N, timed.First))
+		serious = true
+	case !f.o.Target.Fixed():
+		notes = append(notes, fmt.Sprintf("The RDB file has version %d, because fields of %d "+
+			"hashes have deadlines, of key %.64q first: Redis before 7.4 and Valkey refuse it. "+
+			"Set rdb-version to 80 to write for Valkey 9, or to 10 or 11 to leave the deadlines "+
+			"out", f.Version(), timed.N, timed.First))
+	}
+	if n := len(f.o.Functions); n > 0 && !f.o.Target.Functions() {
+		notes = append(notes, fmt.Sprintf("rdb-version %d: %d libraries of functions were left out",
+			f.Version(), n))
+		serious = true
+	}
+	return notes, serious
 }

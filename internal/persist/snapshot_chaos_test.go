@@ -26,6 +26,7 @@ type chaos struct {
 	long int                // Options.LongString
 	only func(*keyspace.DB) // if set, all that changes
 
+	still bool // the clock stands still
 	round *keyspace.Defrag
 }
 
@@ -107,7 +108,9 @@ func (c *chaos) change() {
 		c.whole(db)
 	}
 	if c.rng.IntN(20) == 0 {
-		c.ks.SetNow(c.ks.Now() + c.rng.Int64N(100))
+		if !c.still {
+			c.ks.SetNow(c.ks.Now() + c.rng.Int64N(100))
+		}
 		c.ks.ExpireSlice(1 + c.rng.IntN(20))
 	}
 	if c.rng.IntN(10) == 0 {

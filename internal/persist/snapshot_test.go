@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -41,6 +42,11 @@ var textSeed = maphash.MakeSeed()
 
 // text returns a value for people and for comparing: sets and hashes sorted, lists in order.
 func text(ks *keyspace.Keyspace, e object.Entry) string {
+	return textAt(ks, e, math.MinInt64, true)
+}
+
+// textAt does it at a time: fields that are due then are not there. timed shows their deadlines.
+func textAt(ks *keyspace.Keyspace, e object.Entry, at int64, timed bool) string {
 	var x object.Edit
 	x.Reset(ks.Heap, e, nil)
 	var parts []string
@@ -52,8 +58,11 @@ func text(ks *keyspace.Keyspace, e object.Entry) string {
 		return "string " + string(e.StringBytes(ks.A, &scratch))
 	case object.Hash:
 		now := ks.Heap.Now
-		ks.Heap.Now = math.MinInt64 // fields that are due count as long as they are there
+		ks.Heap.Now = at // text: fields that are due count as long as they are there
 		object.AsHash(&x).EachDeadline(func(f, v listpack.Value, deadline int64) bool {
+			if !timed {
+				deadline = 0
+			}
 			add("%s=%s@%d", str(f), str(v), deadline)
 			return true
 		})
@@ -82,6 +91,18 @@ func text(ks *keyspace.Keyspace, e object.Entry) string {
 
 // contents returns all keys: what a snapshot has to show.
 func contents(ks *keyspace.Keyspace) map[string]string {
+	return contentsBy(ks, func(e object.Entry) string { return text(ks, e) })
+}
+
+// untimed returns all keys as a snapshot shows them that cannot tell the deadlines of fields.
+func untimed(ks *keyspace.Keyspace) map[string]string {
+	now := ks.Now()
+	m := contentsBy(ks, func(e object.Entry) string { return textAt(ks, e, now, false) })
+	maps.DeleteFunc(m, func(_, v string) bool { return strings.HasSuffix(v, " hash ") })
+	return m
+}
+
+func contentsBy(ks *keyspace.Keyspace, text func(e object.Entry) string) map[string]string {
 	m := map[string]string{}
 	now := ks.Now()
 	ks.SetNow(0) // what is due is still there
@@ -89,8 +110,7 @@ func contents(ks *keyspace.Keyspace) map[string]string {
 		db := ks.DB(i)
 		for cursor := uint64(0); ; {
 			cursor = db.Scan(cursor, func(e object.Entry, _ bool) {
-				m[fmt.Sprintf("%d %s", i, e.Key())] = fmt.Sprintf("%d %s", e.Deadline(),
-					text(ks, e))
+				m[fmt.Sprintf("%d %s", i, e.Key())] = fmt.Sprintf("%d %s", e.Deadline(), text(e))
 			})
 			if cursor == 0 {
 				break

@@ -91,7 +91,10 @@ func (s *Store) loadRDB(t LoadTarget, merge bool) (loaded bool, err error) {
 		o.NoChecksum, o.KeyDelay = !s.cfg.RDBChecksum || s.skipChecksums, int64(s.cfg.KeyLoadDelay)
 	})
 	f, err := s.fs.Open(path, os.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || name == "" {
+		if err == nil {
+			_ = f.Close() // it is the folder
+		}
 		return false, nil
 	}
 	if err != nil {
@@ -118,6 +121,10 @@ func explain(err error) string {
 	switch {
 	case errors.As(err, &path):
 		return logging.OSError(err)
+	case errors.As(err, &content) && content.Refused != "":
+		return "Internal error in RDB reading " + err.Error() + ". godwit-server --check-rdb " +
+			"lists everything in the file that is not; delete it where the file was made and " +
+			"save again"
 	case errors.As(err, &content):
 		return "Internal error in RDB reading " + err.Error()
 	}

@@ -18,6 +18,7 @@ type fileSnapshot struct {
 	s    *Store
 	snap *SnapshotWriter
 	temp string
+	rdb  *RDBFormat // of an RDB file
 }
 
 // start begins a snapshot of this moment. It is written under the name temp, and takes the name
@@ -47,7 +48,7 @@ func (s *Store) start(temp, final string, asRDB, base bool) (*fileSnapshot, erro
 	s.unfinished(temp)
 	snap := Start(s.ks, f, NewQueue(dest, s.host.Wake),
 		Options{KeyDelay: int64(cfg.RDBKeySaveDelay)})
-	return &fileSnapshot{s: s, snap: snap, temp: temp}, nil
+	return &fileSnapshot{s: s, snap: snap, temp: temp, rdb: o.RDB}, nil
 }
 
 // rdbFormat returns the format of RDB files, with what they say about themselves.
@@ -60,7 +61,7 @@ func (s *Store) rdbFormat(base bool) *RDBFormat {
 		{"aof-base", map[bool]string{false: "0", true: "1"}[base]},
 	}
 	return NewRDBFormat(s.ks, RDBOptions{Compress: s.cfg.RDBCompression, Aux: aux,
-		Functions: s.host.FunctionSources()})
+		Target: rdb.Target(s.cfg.RDBVersion), Functions: s.host.FunctionSources()})
 }
 
 // startFile begins a snapshot to the snapshot file. Its paths are absolute: CONFIG SET dir must not
@@ -82,6 +83,15 @@ func (f *fileSnapshot) ended(err error) {
 			move.Old, move.New, logging.OSError(err))
 	case err != nil:
 		s.log.Warning("Write error saving DB on disk(%s): %s", f.temp, logging.OSError(err))
+	case f.rdb != nil:
+		notes, serious := f.rdb.notes()
+		for _, line := range notes {
+			if serious {
+				s.log.Warning("%s.", line)
+			} else {
+				s.log.Notice("%s.", line)
+			}
+		}
 	}
 }
 

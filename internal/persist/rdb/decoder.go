@@ -18,6 +18,8 @@ type Decoder struct {
 	pos  int
 	base int64 // offset of b in the file
 	dup  dupTable
+	// templates are those that the file has defined so far, nil for a payload.
+	templates *templates
 }
 
 // errorf returns an error at the current position.
@@ -312,29 +314,17 @@ func (r *reader) length() uint64 {
 // value reads a value of the record type.
 func (d *Decoder) value(op byte) (Value, error) {
 	ent := types.byOp[op]
-	if ent == nil {
+	switch {
+	case ent == nil:
 		d.pos = max(d.pos-1, 0)
-		return Value{}, d.errorf("%s", unknownType(op))
+		return Value{}, d.errorf("unknown record type %d", op)
+	case ent.refused != "":
+		d.pos = max(d.pos-1, 0)
+		return Value{}, d.errorf("%s", refusal(ent.refused))
 	}
 	v, err := ent.op.Decode(d)
 	if ent.t != nil {
 		v.t = ent.t
 	}
 	return v, err
-}
-
-// unsupported are record types of keys that are known and not read.
-var unsupported = map[byte]string{
-	typeStream:  "a stream; streams are not supported",
-	typeStream2: "a stream; streams are not supported",
-	typeStream3: "a stream; streams are not supported",
-	typeModule:  "a module's value; modules are not supported",
-}
-
-// unknownType returns what is said of a record type that is not read.
-func unknownType(op byte) string {
-	if why, ok := unsupported[op]; ok {
-		return why
-	}
-	return fmt.Sprintf("unknown record type %d", op)
 }

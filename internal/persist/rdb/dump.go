@@ -2,6 +2,7 @@ package rdb
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"godwit/internal/object"
@@ -16,19 +17,27 @@ const footerLen = 2 + ChecksumLen
 //	| type | value | version, LE | crc64, LE |
 //	+------+-------+-------------+-----------+
 //
-// The checksum covers everything before it.
+// The checksum covers everything before it. A payload never loses deadlines of fields: if the
+// target cannot tell them, it is written as for Auto, and such a server refuses it.
 func Dump(e *Encoder, h *object.Heap, en object.Entry) {
 	start := len(e.B)
-	was := e.Version
+	version, target := e.Version, e.Target
 	e.Version = 0
+	if !target.FieldDeadlines() && h.HasFieldDeadlines(en) {
+		e.Target = Auto
+	}
 	e.Value(h, en)
 	footer(e, start)
-	e.Version = was
+	e.Version, e.Target = version, target
 }
 
 // footer ends the payload that begins at start.
 func footer(e *Encoder, start int) {
-	e.B = binary.LittleEndian.AppendUint16(e.B, uint16(max(Version, e.Version)))
+	version := e.Target.Version()
+	if !e.Target.Fixed() {
+		version = max(version, e.Version)
+	}
+	e.B = binary.LittleEndian.AppendUint16(e.B, uint16(version))
 	e.B = binary.LittleEndian.AppendUint64(e.B, CRC64(0, e.B[start:]))
 }
 
@@ -39,26 +48,32 @@ func Restore(payload []byte, checksum bool) (Value, error) {
 	if n < 0 {
 		return Value{}, ErrPayload
 	}
-	if v := binary.LittleEndian.Uint16(payload[n:]); v > VersionMax {
+	ok, valkey := readable(binary.LittleEndian.Uint16(payload[n:]))
+	if !ok {
 		return Value{}, ErrPayload
 	}
 	if checksum && CRC64(0, payload[:n+2]) != binary.LittleEndian.Uint64(payload[n+2:]) {
 		return Value{}, ErrPayload
 	}
-	v, err := restore(payload[:n])
+	v, err := restore(payload[:n], valkey)
 	if err != nil {
 		return v, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
 	return v, nil
 }
 
-func restore(b []byte) (Value, error) {
+func restore(b []byte, valkey bool) (Value, error) {
 	d := Decoder{b: b}
 	op, err := d.Byte()
+	if err == nil && op == opKeyMeta && !valkey {
+		if err = d.keyMeta(); err == nil {
+			op, err = d.Byte()
+		}
+	}
 	if err != nil {
 		return Value{}, err
 	}
-	v, err := d.value(dialect(op, false))
+	v, err := d.value(dialect(op, valkey))
 	if err != nil {
 		return v, err
 	}
@@ -69,4 +84,18 @@ func restore(b []byte) (Value, error) {
 		return v, d.errorf("no elements")
 	}
 	return v, nil
+}
+
+// keyMeta skips the metadata that a payload begins with.
+func (d *Decoder) keyMeta() error {
+	s := skimmer{b: d.b, pos: d.pos, base: d.base}
+	refused, _, err := s.keyMeta()
+	switch {
+	case errors.Is(err, errMore):
+		return d.short()
+	case err == nil && refused != "":
+		return d.errorf("%s", refusal(refusedMeta(refused)))
+	}
+	d.pos = s.pos
+	return err
 }

@@ -2,7 +2,6 @@ package rdb
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
 
 	"godwit/internal/listpack"
@@ -17,9 +16,13 @@ type Encoder struct {
 	// Compress says that strings of more than 20 bytes are compressed where that saves something
 	// (rdbcompression).
 	Compress bool
-	// Version is the least version that the appended bytes ask for: 0 or VersionFieldDeadlines. The
-	// caller resets it.
+	// Target is the version that is written for.
+	Target Target
+	// Version is the least version that the appended bytes ask for under Auto: 0 or
+	// VersionFieldDeadlines. The caller resets it.
 	Version int
+	// Timed counts the hashes whose fields have deadlines, whether the target can tell them or not.
+	Timed Tally
 
 	lzf   *lzf.Compressor
 	edit  object.Edit
@@ -36,9 +39,6 @@ type Meta struct {
 
 // NoAccess returns a Meta that tells no access time, without a deadline.
 func NoAccess() Meta { return Meta{Idle: -1, Freq: -1} }
-
-// AppendHeader appends a file's first bytes.
-func AppendHeader(dst []byte, version int) []byte { return fmt.Appendf(dst, magic+"%04d", version) }
 
 // Header begins a file.
 func (e *Encoder) Header(version int) { e.B = AppendHeader(e.B, version) }
@@ -94,7 +94,7 @@ func (e *Encoder) Record(h *object.Heap, en object.Entry) {
 	t := TypeOf(en.Type())
 	x := &e.edit
 	x.Reset(h, en, nil)
-	op := t.Op(x)
+	op := t.Op(e, x)
 	e.B = append(e.B, op)
 	e.String(en.Key())
 	t.Encode(e, op, x)
@@ -105,7 +105,7 @@ func (e *Encoder) Value(h *object.Heap, en object.Entry) {
 	t := TypeOf(en.Type())
 	x := &e.edit
 	x.Reset(h, en, nil)
-	op := t.Op(x)
+	op := t.Op(e, x)
 	e.B = append(e.B, op)
 	t.Encode(e, op, x)
 }
@@ -116,7 +116,10 @@ func (e *Encoder) Value(h *object.Heap, en object.Entry) {
 // bytes in between.
 func (e *Encoder) Large(key []byte, o *object.Outline) ElementEncoder {
 	t := TypeOf(o.Type)
-	e.B = append(e.B, t.LargeOp(o))
+	if o.MinDeadline != 0 {
+		e.Timed.count(key)
+	}
+	e.B = append(e.B, t.LargeOp(e, o))
 	e.String(key)
 	return t.Head(e, o)
 }

@@ -250,8 +250,13 @@ func content(db *keyspace.DB, e object.Entry) string {
 
 // encodeAll makes a file of everything.
 func encodeAll(ks *keyspace.Keyspace, compress bool) []byte {
-	e := Encoder{Compress: compress}
-	e.Header(Version)
+	return encodeFor(ks, compress, Auto)
+}
+
+// encodeFor makes a file for a target.
+func encodeFor(ks *keyspace.Keyspace, compress bool, target Target) []byte {
+	e := Encoder{Compress: compress, Target: target}
+	e.Header(target.Version())
 	e.Aux("redis-ver", "7.2.0")
 	e.Aux("ctime", "1700000000")
 	for i := range ks.Databases() {
@@ -277,7 +282,7 @@ func encodeAll(ks *keyspace.Keyspace, compress bool) []byte {
 	}
 	e.EOF()
 	crc := CRC64(0, e.B)
-	if e.Version > Version {
+	if target == Auto && e.Version > Version {
 		crc = PatchVersion(crc, int64(len(e.B)), Version, e.Version)
 		copy(e.B, AppendHeader(nil, e.Version))
 	}

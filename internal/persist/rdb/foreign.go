@@ -82,12 +82,12 @@ func parseHeader(b []byte) (version int, valkey bool, err error) {
 	switch {
 	case valkey && version != versionValkey:
 		err = &Error{Offset: int64(len(name)),
-			Reason: fmt.Sprintf("Can't handle RDB format version %d; of Valkey's own, %d is read",
-				version, versionValkey)}
+			Reason: fmt.Sprintf("Can't handle RDB format version %d of Valkey; %d is read, "+
+				"and Redis's 1 to %d", version, versionValkey, VersionMax)}
 	case !valkey && (version < 1 || version > VersionMax):
 		err = &Error{Offset: int64(len(name)),
-			Reason: fmt.Sprintf("Can't handle RDB format version %d; 1 to %d are read", version,
-				VersionMax)}
+			Reason: fmt.Sprintf("Can't handle RDB format version %d; 1 to %d are read, and "+
+				"Valkey's %d", version, VersionMax, versionValkey)}
 	}
 	return version, valkey, err
 }

@@ -16,7 +16,7 @@ func DumpFunctions(e *Encoder, sources [][]byte) {
 	for _, code := range sources {
 		e.Function(code)
 	}
-	e.B = binary.LittleEndian.AppendUint16(e.B, Version)
+	e.B = binary.LittleEndian.AppendUint16(e.B, uint16(max(e.Target.Version(), Version)))
 	e.B = binary.LittleEndian.AppendUint64(e.B, CRC64(0, e.B[start:]))
 }
 
@@ -25,7 +25,10 @@ func DumpFunctions(e *Encoder, sources [][]byte) {
 // checksum counts if checksum is set.
 func RestoreFunctions(payload []byte, checksum bool) ([][]byte, error) {
 	n := len(payload) - footerLen
-	if n < 0 || binary.LittleEndian.Uint16(payload[n:]) > VersionMax ||
+	if n < 0 {
+		return nil, ErrPayload
+	}
+	if ok, _ := readable(binary.LittleEndian.Uint16(payload[n:])); !ok ||
 		checksum && CRC64(0, payload[:n+2]) != binary.LittleEndian.Uint64(payload[n+2:]) {
 		return nil, ErrPayload
 	}

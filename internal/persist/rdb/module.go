@@ -92,14 +92,14 @@ func moduleName(id uint64) string {
 	return string(name[:])
 }
 
-// refuseModule returns the reason why a module's value is not read.
-func refuseModule(id uint64) string {
+// refusedModule says what a module's value is that no layout reads.
+func refusedModule(id uint64) string {
 	name := moduleName(id)
 	if l := sketches[name]; l != nil {
-		return fmt.Sprintf("a value of module type %s in version %d; versions %d to %d are read",
+		return fmt.Sprintf("value of module type %s in version %d (%d to %d are read)",
 			name, id&(1<<moduleVersionBits-1), l.oldest, l.newest)
 	}
-	return fmt.Sprintf("a value of module type %s; modules are not supported", name)
+	return "value of module type " + name
 }
 
 // Parts collects the parts of a module's value. Where the bytes of a block belong it leaves a gap.

@@ -191,5 +191,5 @@ func TestSketchRefused(t *testing.T) {
 	require.ErrorContains(t, err, "the data ends here")
 	_, err = Restore(payload(10, "\x07"+string(
 		binary.BigEndian.AppendUint64([]byte{0x81}, moduleID("abcdefghi", 3)))+"\x00"), true)
-	require.ErrorContains(t, err, "a value of module type abcdefghi; modules are not supported")
+	require.ErrorContains(t, err, "a value of module type abcdefghi, which is not supported")
 }

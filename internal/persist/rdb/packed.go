@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 
 	"godwit/internal/listpack"
 )
@@ -263,4 +264,70 @@ func zipmapString(b []byte, value bool) (s []byte, size int) {
 		return nil, 0
 	}
 	return b[w : w+n], w + n + free
+}
+
+// ziplist adds a listpack as a string that is a ziplist.
+func (e *Encoder) ziplist(lp []byte) {
+	e.String(appendZiplist(nil, func(yield func(listpack.Value) bool) {
+		for p := listpack.First(lp); p != 0 && yield(listpack.Get(lp, p)); {
+			p = listpack.Next(lp, p)
+		}
+	}))
+}
+
+// appendZiplist appends a ziplist of the elements.
+func appendZiplist(dst []byte, elements iter.Seq[listpack.Value]) []byte {
+	start := len(dst)
+	dst = append(dst, make([]byte, ziplistHeader)...)
+	before, last, n := 0, ziplistHeader, 0
+	for v := range elements {
+		last = len(dst) - start
+		at := len(dst)
+		if before < bigLen {
+			dst = append(dst, byte(before))
+		} else {
+			dst = binary.LittleEndian.AppendUint32(append(dst, bigLen), uint32(before))
+		}
+		dst = appendZiplistElement(dst, v)
+		before = len(dst) - at
+		n++
+	}
+	dst = append(dst, ziplistEnd)
+	head := dst[start:]
+	binary.LittleEndian.PutUint32(head, uint32(len(head)))
+	binary.LittleEndian.PutUint32(head[4:], uint32(last))
+	binary.LittleEndian.PutUint16(head[8:], uint16(min(n, countUnknown)))
+	return dst
+}
+
+func appendZiplistElement(dst []byte, v listpack.Value) []byte {
+	if !v.IsInt {
+		switch n := len(v.B); {
+		case n < 1<<6:
+			dst = append(dst, byte(n))
+		case n < 1<<14:
+			dst = append(dst, 0x40|byte(n>>8), byte(n))
+		default:
+			dst = binary.BigEndian.AppendUint32(append(dst, 0x80), uint32(n))
+		}
+		return append(dst, v.B...)
+	}
+	width, code := 8, byte(0xe0)
+	switch n := v.N; {
+	case n >= 0 && n <= 12:
+		return append(dst, 0xf1+byte(n))
+	case n == int64(int8(n)):
+		width, code = 1, 0xfe
+	case n == int64(int16(n)):
+		width, code = 2, 0xc0
+	case n == n<<40>>40:
+		width, code = 3, 0xf0
+	case n == int64(int32(n)):
+		width, code = 4, 0xd0
+	}
+	dst = append(dst, code)
+	for i := range width {
+		dst = append(dst, byte(v.N>>(8*i)))
+	}
+	return dst
 }

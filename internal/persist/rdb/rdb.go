@@ -41,9 +41,16 @@
 //
 // What is written loads in Redis 7.0 (Version). Only a hash whose fields have deadlines needs a
 // record type of Redis 7.4, and raises the version of its file or payload (VersionFieldDeadlines).
-// Versions 1 to VersionMax are read.
+// Versions 1 to VersionMax are read, and Valkey's own (valkey.go).
 //
-// Source of the format: what redis-server writes. Record types 22 to 25 are those of Redis 7.4.
+//	version  since      adds
+//	11       Redis 7.2  20 a set's listpack, 21 streams whose consumers tell when they were active
+//	12       Redis 7.4  22 to 25 hashes whose fields have deadlines
+//	13       Redis 8.6  26 streams that know their producers; opcode 243, metadata of a key
+//	14       Redis 8.8  27 streams with rejected entries, 28 arrays
+//	15       Redis 8.10 29 to 32 hashes whose fields are named by a template; opcode 242, a template
+//
+// Source of the format: what redis-server writes; of versions 13 to 15, their published sources.
 package rdb
 
 import (
@@ -56,8 +63,8 @@ const (
 	Version = 10
 	// VersionFieldDeadlines is the version that a hash with field deadlines asks for.
 	VersionFieldDeadlines = 12
-	// VersionMax is the latest version that is read.
-	VersionMax = 12
+	// VersionMax is the latest version that is read, that of Redis 8.10.
+	VersionMax = 15
 
 	magic = "REDIS"
 	// HeaderLen is the length of a file's header in bytes.
@@ -70,6 +77,8 @@ const (
 
 // Opcodes.
 const (
+	opTemplate   = 242
+	opKeyMeta    = 243 // opSlotImport in Valkey's files
 	opSlotInfo   = 244
 	opFunction2  = 245
 	opFunctionRC = 246 // of 7.0's release candidates
@@ -117,6 +126,14 @@ const (
 	typeHashListpackRC  = 23
 	typeHashMetadata    = 24 // deadlines relative to the earliest
 	typeHashListpackEx  = 25
+	typeStream4         = 26
+	typeStream5         = 27
+	typeArray           = 28
+	typeTemplateLP      = 29 // with its template
+	typeTemplateLPRef   = 30 // with the number of its template
+	typeTemplateArray   = 31
+	typeTemplateArrRef  = 32
+	typeLimiter         = 33
 	containerPlain      = 1
 	containerPacked     = 2
 	encInt8             = 0
@@ -131,6 +148,8 @@ type Error struct {
 	Offset int64  // of the first byte of what is wrong, from the start of the file or payload
 	Key    []byte // of the record, nil outside of one
 	Reason string
+	// Refused is set if the record is sound but cannot be loaded: what it is, "stream".
+	Refused string
 }
 
 // Error implements error.

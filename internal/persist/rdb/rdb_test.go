@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"godwit/internal/listpack"
 	"godwit/internal/object"
 	"godwit/internal/testseed"
 )
@@ -98,6 +99,105 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// TestTargets writes random data for each version and reads it back. Only deadlines of fields may
+// be missing.
+func TestTargets(t *testing.T) {
+	seed, rng := newSeed(t)
+	for target := Auto; target <= ValkeyOwn; target++ {
+		ks := newKeyspace(t, redisLimits(), seed)
+		if rng.IntN(2) == 0 {
+			ks.Heap.SetPackedThreshold(100)
+		}
+		fillAll(ks, rng, 300, true)
+		b := encodeFor(ks, rng.IntN(2) == 0, target)
+		back := newKeyspace(t, redisLimits(), seed)
+		r := NewReader(bytes.NewReader(b), ReadOptions{})
+		_, err := r.Next()
+		require.NoError(t, err)
+		version := target.Version()
+		if target == Auto {
+			version = VersionFieldDeadlines
+		}
+		require.Equal(t, version, r.Version())
+		r.Close()
+		require.NoError(t, load(back, bytes.NewReader(b), ReadOptions{}))
+		for i := range 3 {
+			if !target.FieldDeadlines() {
+				for key := range image(ks.DB(i)) {
+					stripDeadlines(ks.DB(i), []byte(key))
+				}
+			}
+			require.Equal(t, image(ks.DB(i)), image(back.DB(i)), version)
+		}
+	}
+}
+
+// TestZiplist writes ziplists, which TestHistory reads.
+func TestZiplist(t *testing.T) {
+	_, rng := newSeed(t)
+	for range 200 {
+		lp := listpack.NewSlice()
+		var want []string
+		for range rng.IntN(40) {
+			b := randomText(rng, []int{10, 300, 20000}[rng.IntN(3)])
+			listpack.Append(lp, b)
+			want = append(want, string(b))
+		}
+		var e Encoder
+		e.ziplist(lp.B)
+		d := Decoder{b: e.B}
+		zl, err := d.String()
+		require.NoError(t, err)
+		var got []string
+		require.NoError(t, ziplistEach(zl, func(v listpack.Value) {
+			got = append(got, string(v.Append(nil)))
+		}))
+		require.Equal(t, want, got)
+	}
+	var ints []string
+	for _, z := range zints {
+		ints = append(ints, z.text)
+	}
+	var e Encoder
+	e.ziplist([]byte(lpack(ints...)))
+	var entries []string
+	for _, z := range zints {
+		entries = append(entries, z.entry)
+	}
+	require.Equal(t, str(zip(entries...)), string(e.B))
+}
+
+// TestDumpTargets dumps for each version: deadlines of fields are never lost.
+func TestDumpTargets(t *testing.T) {
+	ks := newKeyspace(t, redisLimits(), 1)
+	db := ks.DB(0)
+	fields := func(key string, deadline int64) object.Entry {
+		x := db.Create([]byte(key), object.Hash, object.EncListpack, listpack.Empty())
+		h := object.AsHash(x)
+		h.Set([]byte("f"), []byte("v"))
+		if deadline != 0 {
+			h.SetDeadline([]byte("f"), deadline)
+			db.ArmFields(x)
+		}
+		return x.E
+	}
+	plain, timed := fields("plain", 0), fields("timed", testNow+1000)
+	for target, versions := range map[Target][2]int{Auto: {10, 12}, Redis5: {9, 12},
+		Redis70: {10, 12}, Redis72: {11, 12}, Redis74: {12, 12}, ValkeyOwn: {80, 80}} {
+		for i, en := range []object.Entry{plain, timed} {
+			e := Encoder{Target: target}
+			Dump(&e, ks.Heap, en)
+			version := binary.LittleEndian.Uint16(e.B[len(e.B)-footerLen:])
+			require.EqualValues(t, versions[i], version)
+			v, err := Restore(e.B, true)
+			require.NoError(t, err)
+			back := newKeyspace(t, redisLimits(), 1)
+			require.NoError(t, Insert(back.DB(0), en.Key(), &v, NoAccess()))
+			require.Equal(t, image(db)[string(en.Key())], image(back.DB(0))[string(en.Key())])
+		}
+	}
+}
+
 // TestDumpRestore does the same value by value, and compares the second dump with the first.
 func TestDumpRestore(t *testing.T) {
 	seed, rng := newSeed(t)
@@ -138,7 +238,7 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 	_, err := Restore(payload(12, "\x00\x01a"), true)
 	require.NoError(t, err)
-	_, err = Restore(payload(13, "\x00\x01a"), true)
+	_, err = Restore(payload(VersionMax+1, "\x00\x01a"), true)
 	require.ErrorIs(t, err, ErrPayload)
 	for name, value := range map[string]string{
 		"trailing byte": "\x00\x01ab", "stream": "\x0f\x00", "unknown type": "\x08\x00",

@@ -15,14 +15,20 @@ type RecordKind byte
 
 // The kinds.
 const (
-	KindKey       RecordKind = iota + 1 // Key, Value, Meta, DB
-	KindAux                             // Name, Text: an auxiliary field
-	KindSelectDB                        // DB: the records that follow belong to it
-	KindResize                          // DB, Keys, Expires: how many it has
-	KindSlot                            // DB: the slot; Keys, Expires
-	KindFunction                        // Text: the source of a library
-	KindModuleAux                       // Name: the module whose data was skipped
-	KindEOF                             // the end; the checksum was right, if there is one
+	KindKey        RecordKind = iota + 1 // Key, Value, Meta, DB
+	KindAux                              // Name, Text: an auxiliary field
+	KindSelectDB                         // DB: the records that follow belong to it
+	KindResize                           // DB, Keys, Expires: how many it has
+	KindSlot                             // DB: the slot; Keys, Expires
+	KindFunction                         // Text: the source of a library
+	KindModuleAux                        // Name: the module whose data was skipped
+	KindTemplate                         // names of hashes' fields, which the Reader keeps
+	KindSlotImport                       // Name: the job of slots that were being imported
+	KindEOF                              // the end; the checksum was right, if there is one
+
+	// With ReadOptions.Survey only. DB and Key are set too.
+	KindRefused // Name: what the value is, which is not read
+	KindDamaged // Name: what is wrong with the value; Keys: the offset of that in the file
 )
 
 // Record is one record of a file.
@@ -33,7 +39,7 @@ type Record struct {
 	Key           []byte
 	Value         Value
 	Meta          Meta
-	Name          string
+	Name          string // of KindKey: a class of metadata that was left out
 	Text          []byte
 	Keys, Expires uint64
 }
@@ -45,6 +51,8 @@ type ReadOptions struct {
 	// Workers is how many goroutines decode ahead of Next, beside one that reads and splits. With 0
 	// Next does everything itself.
 	Workers int
+	// Survey goes on behind values that are not read or damaged, as far as their ends are known.
+	Survey bool
 }
 
 // Reader reads a file's records in order. Close it.
@@ -83,6 +91,9 @@ type batch struct {
 	records []Record
 	err     error // after the records
 	done    chan struct{}
+
+	survey    bool
+	templates *templates
 }
 
 // chunk is how many bytes are read at a time. A record that is longer gets a buffer that doubles as
@@ -98,7 +109,8 @@ const maxKept = 4 * chunk
 // NewReader begins to read at a file's first byte.
 func NewReader(src io.Reader, o ReadOptions) *Reader {
 	r := &Reader{src: src, o: o}
-	r.split = splitter{src: src, noChecksum: o.NoChecksum}
+	r.split = splitter{src: src, noChecksum: o.NoChecksum, survey: o.Survey,
+		templates: new(templates)}
 	if o.Workers > 0 {
 		r.start()
 	}
@@ -238,14 +250,21 @@ func (r *Reader) Close() {
 // decode fills in the records.
 func (b *batch) decode() {
 	b.records = slices.Grow(b.records[:0], len(b.spans))[:len(b.spans)]
-	d := Decoder{base: b.base}
+	d := Decoder{base: b.base, templates: b.templates}
 	for i := range b.spans {
 		sp := &b.spans[i]
+		r := &b.records[i]
 		d.b, d.pos = b.buf[:sp.end:sp.end], sp.key
-		if err := sp.decode(&d, &b.records[i]); err != nil {
+		err := sp.decode(&d, r)
+		if err == nil {
+			continue
+		}
+		var e *Error
+		if !b.survey || sp.kind != KindKey || !errors.As(err, &e) {
 			b.records, b.err = b.records[:i], err
 			return
 		}
+		r.Kind, r.Name, r.Keys = KindDamaged, e.Reason, uint64(e.Offset)
 	}
 }
 
@@ -254,6 +273,8 @@ func (sp *span) decode(d *Decoder, r *Record) (err error) {
 		End: d.base + int64(sp.end), Meta: sp.meta,
 		Name: sp.name, Keys: sp.keys, Expires: sp.expires}
 	switch sp.kind {
+	case KindRefused:
+		r.Key, err = d.String()
 	case KindKey:
 		if r.Key, err = d.String(); err != nil {
 			return err

@@ -25,7 +25,9 @@ type span struct {
 	end           int
 	meta          Meta
 	keys, expires uint64
-	name          string
+	// name is the module of KindModuleAux, the job of KindSlotImport, what a KindRefused is, and
+	// for KindKey a class of metadata that was left out.
+	name string
 }
 
 // skimmer reads records from b on from pos.
@@ -35,9 +37,11 @@ type skimmer struct {
 	base int64
 	db   int // SELECTDB so far
 	// valkey: the file is Valkey's, see dialect
-	valkey bool
-	start  int // of the record
-	cp     checkpoint
+	valkey    bool
+	survey    bool // see ReadOptions
+	start     int  // of the record
+	cp        checkpoint
+	templates *templates
 }
 
 func (s *skimmer) errorf(format string, args ...any) error {
@@ -120,22 +124,69 @@ func (s *skimmer) record() (r span, err error) {
 		}
 		r.op, r.key = dialect(op, s.valkey), s.pos
 		if ent := types.byOp[r.op]; ent != nil {
-			r.kind, r.db = KindKey, s.db
-			if err := s.string(); err != nil {
-				return r, err
-			}
-			r.value = s.pos
-			if ent.op.Shape == shapeModule {
-				err = s.named(s.module(r.key-1), r.key)
-			} else {
-				err = s.shape(ent.shape)
-			}
+			err = s.key(ent, &r)
 		} else {
 			err = s.special(op, &r)
 		}
 		r.end = s.pos
 		return r, err
 	}
+}
+
+// key skips key and value of a record.
+func (s *skimmer) key(ent *opEntry, r *span) (err error) {
+	r.db = s.db
+	if err := s.string(); err != nil {
+		return err
+	}
+	r.value = s.pos
+	if r.kind == 0 && ent.shape != nil && ent.refused == "" {
+		r.kind = KindKey
+		return s.shape(ent.shape)
+	}
+	if r.kind != KindRefused {
+		r.kind = KindKey
+		what, err := s.refused(ent)
+		if err != nil {
+			return err
+		}
+		if what != "" {
+			r.kind, r.name = KindRefused, what
+		}
+	}
+	if r.kind == KindRefused && !s.survey {
+		return s.refuse(r)
+	}
+	if ent.skip != nil {
+		return s.named(ent.skip(s), r.key)
+	}
+	return s.shape(ent.shape)
+}
+
+// refused says what the value at the position is, if it is one that is not read.
+func (s *skimmer) refused(ent *opEntry) (what string, err error) {
+	if ent.refused != "" || ent.op.Code != typeModule2 {
+		return ent.refused, nil
+	}
+	at := s.pos
+	id, err := s.length()
+	s.pos = at
+	if l, _ := findLayout(id); l == nil {
+		what = refusedModule(id)
+	}
+	return what, err
+}
+
+// refuse returns the error for a record that is not read.
+func (s *skimmer) refuse(r *span) error {
+	s.pos = r.key - 1
+	d := Decoder{b: s.b, pos: r.key, base: s.base}
+	key, err := d.String()
+	if err != nil {
+		return err
+	}
+	return &Error{Offset: s.base + int64(s.pos), Key: key, Reason: refusal(r.name),
+		Refused: r.name}
 }
 
 // prefix reads what comes before a record's type; ok is false if op is not such.
@@ -160,6 +211,15 @@ func (s *skimmer) prefix(op byte, r *span) (ok bool, err error) {
 	case opIdle:
 		n, err := s.length()
 		r.meta.Idle = int64(min(n, 1<<62))
+		return true, err
+	case opKeyMeta:
+		if s.valkey {
+			return false, nil
+		}
+		refused, ignored, err := s.keyMeta()
+		if r.name = ignored; refused != "" {
+			r.kind, r.name = KindRefused, refusedMeta(refused)
+		}
 		return true, err
 	default:
 		return false, nil
@@ -206,11 +266,38 @@ func (s *skimmer) special(op byte, r *span) (err error) {
 	case opModuleAux:
 		r.kind = KindModuleAux
 		return s.moduleAux(r)
+	case opTemplate:
+		r.kind = KindTemplate
+		return s.template()
+	case opSlotImport: // of Valkey: of Redis it is a prefix
+		r.kind = KindSlotImport
+		return s.slotImport(r)
 	case opEOF:
 		r.kind = KindEOF
 		return nil
 	}
-	return s.refuse(op)
+	s.pos--
+	if op == opFunctionRC {
+		return s.errorf("a function in the form of a release candidate of Redis 7.0")
+	}
+	return s.errorf("unknown record type %d", op)
+}
+
+// rangesShape is a number of ranges.
+var rangesShape = compileShape("*(ll)")
+
+// slotImport skips slots that a node of a cluster was importing.
+func (s *skimmer) slotImport(r *span) error {
+	d := Decoder{b: s.b, pos: s.pos, base: s.base}
+	if err := s.string(); err != nil {
+		return err
+	}
+	name, err := d.String()
+	if err != nil {
+		return err
+	}
+	r.name = string(name)
+	return s.shape(rangesShape)
 }
 
 func (s *skimmer) sizes(r *span) (err error) {
@@ -228,7 +315,7 @@ func (s *skimmer) moduleAux(r *span) error {
 	}
 	r.name = moduleName(id)
 	// When it is to be loaded is an integer of the same form as the parts.
-	return s.parts(id)
+	return s.parts("module " + r.name)
 }
 
 // named adds the key that begins at the position to an error.
@@ -241,21 +328,8 @@ func (s *skimmer) named(err error, key int) error {
 	return err
 }
 
-// module skips a module's value, if it is one that is read; at is where the record's type stands.
-func (s *skimmer) module(at int) error {
-	id, err := s.length()
-	if err != nil {
-		return err
-	}
-	if l, _ := findLayout(id); l == nil {
-		s.pos = at
-		return s.errorf("%s", refuseModule(id))
-	}
-	return s.parts(id)
-}
-
-// parts skips the parts of data of the module type with that id, the end mark included.
-func (s *skimmer) parts(id uint64) error {
+// parts skips the parts of a module's data, the end mark included. whose names it in errors.
+func (s *skimmer) parts(whose string) error {
 	for {
 		op, err := s.length()
 		if err != nil {
@@ -273,36 +347,10 @@ func (s *skimmer) parts(id uint64) error {
 		case moduleString:
 			err = s.stringUpTo(maxPart)
 		default:
-			return s.errorf("data of module %s has a part of unknown kind %d", moduleName(id), op)
+			return s.errorf("data of %s has a part of unknown kind %d", whose, op)
 		}
 		if err != nil {
 			return err
 		}
 	}
-}
-
-// refuse returns the error for a record of a type that is not read, with its key if it has one.
-func (s *skimmer) refuse(op byte) error {
-	at := s.pos - 1
-	e := &Error{Offset: s.base + int64(at), Reason: unknownType(op)}
-	if op == opFunctionRC {
-		e.Reason = "a function in the form of a release candidate of Redis 7.0"
-	}
-	if unsupported[op] == "" {
-		return e
-	}
-	d := Decoder{b: s.b, pos: s.pos, base: s.base}
-	if err := s.string(); err != nil {
-		return err
-	}
-	e.Key, _ = d.String()
-	if op == typeModule {
-		id, err := s.length()
-		if err != nil {
-			return err
-		}
-		e.Reason = fmt.Sprintf("a value of module type %s; modules are not supported",
-			moduleName(id))
-	}
-	return e
 }

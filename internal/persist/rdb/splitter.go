@@ -14,6 +14,8 @@ type splitter struct {
 	verified   bool
 	version    int
 	valkey     bool // a file of Valkey's: see dialect
+	survey     bool // see ReadOptions
+	templates  *templates
 	db         int
 	base       int64  // offset of what is left
 	rest       []byte // what was read and is not yet in a batch
@@ -25,7 +27,7 @@ type splitter struct {
 // batch reads and splits off at least one record, or sets the batch's err. used, which may be nil,
 // is a batch that is not needed any more.
 func (s *splitter) batch(used *batch) *batch {
-	b := &batch{base: s.base}
+	b := &batch{base: s.base, survey: s.survey, templates: s.templates}
 	var buf []byte
 	if used != nil {
 		b.spans, b.records = used.spans[:0], used.records
@@ -80,7 +82,8 @@ func (s *splitter) read(buf []byte) ([]byte, error) {
 
 // records finds the records of the batch's buffer, and how many bytes of it belong to them.
 func (s *splitter) records(b *batch) (used int) {
-	k := skimmer{b: b.buf, base: b.base, db: s.db, cp: s.cp, valkey: s.valkey}
+	k := skimmer{b: b.buf, base: b.base, db: s.db, cp: s.cp, valkey: s.valkey, survey: s.survey,
+		templates: s.templates}
 	defer func() { s.cp = k.cp }()
 	if s.version == 0 {
 		if len(b.buf) < HeaderLen {

@@ -2,24 +2,25 @@ package rdb
 
 import (
 	"cmp"
-	"encoding/binary"
 	"slices"
-	"strconv"
 
 	"godwit/internal/listpack"
 	"godwit/internal/object"
 )
 
-// Hashes are written as a listpack of field, value … (16) or as fields with their values (4). If
-// fields have deadlines, the record types of Redis 7.4 are needed. Both begin with the earliest
+// Hashes are written as a listpack of field, value … (16) or as fields with their values (4). Redis
+// 5 and 6 get a ziplist (13) in place of the listpack. If fields have deadlines, the record types
+// of Redis 7.4 are needed, or for Valkey its own (valkey.go). For other targets the deadlines are
+// left out, and with them the fields that are due. Both types of Redis begin with the earliest
 // deadline in 8 bytes, which a reader does not need for 25:
 //
 //   - 25 is a listpack of field, value, deadline … by rising deadline, those without one (0) last.
 //   - 24 is the fields with a length before each: 0, or its deadline less the earliest of all plus
 //     1.
 //
-// They are read as those, as zipmap (9) and ziplist (13), and as the release candidates of 7.4 had
-// them: 23, without the earliest deadline, and 22, without it and with absolute deadlines.
+// They are read as those, as zipmap (9), and as the release candidates of 7.4 had
+// them: 23, without the earliest deadline, and 22, without it and with absolute deadlines; and with
+// a template for the names of the fields (template.go).
 func init() {
 	register(&Type{
 		Object: object.Hash,
@@ -39,19 +40,17 @@ func init() {
 			{typeHashListpackRC, "s", decodeHashListpackEx},
 			{typeHashMetadata, "8*(lss)", decodeHashRelative},
 			{typeHashListpackEx, "8s", decodeHashEarliest},
+			{typeTemplateLP, shapeTemplateLP, decodeTemplateLP},
+			{typeTemplateLPRef, "s", decodeTemplateLPRef},
+			{typeTemplateArray, shapeTemplateArray, decodeTemplateArray},
+			{typeTemplateArrRef, shapeTemplateRef, decodeTemplateArrRef},
 		},
 		Op:     hashOp,
 		Encode: encodeHash,
-		LargeOp: func(o *object.Outline) byte {
-			if o.MinDeadline != 0 {
-				return typeHashMetadata
-			}
-			return typeHash
+		LargeOp: func(e *Encoder, o *object.Outline) byte {
+			return e.fieldsOp(o.MinDeadline != 0)
 		},
-		Head: func(e *Encoder, o *object.Outline) ElementEncoder {
-			e.fields(o.Len, o.MinDeadline)
-			return fieldEncoder(o.MinDeadline)
-		},
+		Head: hashHead,
 		SavedLen: func(x *object.Edit) int {
 			return savedLen(x, func(el *object.Element) int {
 				return savedString(el.Name.Len()) + savedString(el.Value.Len())
@@ -73,105 +72,6 @@ func init() {
 
 // maxDeadline is the latest deadline of a field, unix ms: 48 bits, as in Redis.
 const maxDeadline = 1<<48 - 1
-
-func hashOp(x *object.Edit) byte {
-	_, timed := object.AsHash(x).NextDeadline()
-	switch packed := x.Base().Packed(); {
-	case packed && timed:
-		return typeHashListpackEx
-	case packed:
-		return typeHashListpack
-	case timed:
-		return typeHashMetadata
-	}
-	return typeHash
-}
-
-func encodeHash(e *Encoder, op byte, x *object.Edit) {
-	switch op {
-	case typeHashListpack:
-		e.String(pairs(x))
-	case typeHashListpackEx:
-		h := object.AsHash(x)
-		deadline, _ := h.NextDeadline()
-		e.earliest(deadline)
-		e.String(h.PackedDeadlines())
-	default:
-		h := object.AsHash(x)
-		n, earliest := h.StoredFields()
-		e.fields(n, earliest)
-		h.EachStored(func(field, value listpack.Value, deadline int64) bool {
-			e.field(field, value, deadline, earliest)
-			return true
-		})
-	}
-}
-
-// earliest adds the earliest deadline of a field.
-func (e *Encoder) earliest(ms int64) {
-	e.Version = VersionFieldDeadlines
-	e.B = binary.LittleEndian.AppendUint64(e.B, uint64(ms))
-}
-
-// fields begins n fields, the earliest of whose deadlines is given, 0 if there is none.
-func (e *Encoder) fields(n int, earliest int64) {
-	if earliest != 0 {
-		e.earliest(earliest)
-	}
-	e.Len(uint64(n))
-}
-
-func (e *Encoder) field(field, value listpack.Value, deadline, earliest int64) {
-	switch {
-	case earliest == 0:
-	case deadline == 0:
-		e.Len(0)
-	default:
-		e.Len(uint64(deadline-earliest) + 1)
-	}
-	e.Element(field)
-	e.Element(value)
-}
-
-// fieldEncoder is the ElementEncoder of hashes: the earliest deadline.
-type fieldEncoder int64
-
-// Element implements ElementEncoder.
-func (f fieldEncoder) Element(e *Encoder, el *object.Element) {
-	e.field(el.Name, el.Value, el.Deadline, int64(f))
-}
-
-// End implements ElementEncoder.
-func (fieldEncoder) End(*Encoder) {}
-
-func addField(c *Commands, a *adder, el *object.Element) {
-	a.arg(el.Name)
-	a.arg(el.Value)
-	if el.Deadline != 0 {
-		after := Commands{B: a.after}
-		var digits [24]byte
-		deadline := strconv.AppendInt(digits[:0], el.Deadline, 10)
-		after.Command("HPEXPIREAT", a.key, deadline, []byte("FIELDS"), []byte("1"),
-			textOf(el.Name, &a.digits))
-		a.after = after.B
-	}
-	a.next(c)
-}
-
-// pairs returns the listpack of field, value … of a packed hash without deadlines, which may have
-// had some.
-func pairs(x *object.Edit) []byte {
-	if x.Base() == object.EncListpack {
-		return x.Bytes()
-	}
-	s := listpack.NewSlice()
-	object.AsHash(x).EachStored(func(field, value listpack.Value, _ int64) bool {
-		listpack.AppendValue(s, field)
-		listpack.AppendValue(s, value)
-		return true
-	})
-	return s.B
-}
 
 func decodeHash(d *Decoder) (Value, error) {
 	n, err := d.Count(2)
@@ -321,7 +221,14 @@ func sortedFields(fields []timedField) []byte {
 
 // nextField gives the fields of a value.
 func (v *Value) nextField() func(fbuf, vbuf []byte) (field, value []byte, deadline int64) {
-	if v.form == formElements {
+	switch v.form {
+	case formTemplate:
+		next := v.nextOfTemplate()
+		return func(fbuf, vbuf []byte) (field, value []byte, deadline int64) {
+			field = next(fbuf)
+			return field, next(vbuf), 0
+		}
+	case formElements:
 		r := reader{b: v.b}
 		return func(fbuf, vbuf []byte) (field, value []byte, deadline int64) {
 			if v.timed {
@@ -352,7 +259,7 @@ func (v *Value) nextField() func(fbuf, vbuf []byte) (field, value []byte, deadli
 
 func buildHash(h *object.Heap, v *Value) (*object.Edit, error) {
 	lim := h.Lim
-	if v.form == formElements && int(v.n) <= lim.HashMaxListpackEntries &&
+	if v.form != formPacked && int(v.n) <= lim.HashMaxListpackEntries &&
 		v.max <= lim.HashMaxListpackValue {
 		if v.timed {
 			b, err := packTimed(v)

@@ -6,10 +6,10 @@ import (
 	"godwit/internal/quicklist"
 )
 
-// Lists are written as nodes. Each is its container (1: one element, 2: a listpack) and a string. A
-// list that is one listpack is one node.
+// Lists are written as nodes (18). Each is its container (1: one element, 2: a listpack) and a
+// string. A list that is one listpack is one node. Redis 5 and 6 get nodes that are ziplists (14).
 //
-// They are read as elements (1), one ziplist (10), nodes that are ziplists (14), and nodes (18).
+// They are read as those, as elements (1) and as one ziplist (10).
 func init() {
 	register(&Type{
 		Object: object.List,
@@ -19,9 +19,9 @@ func init() {
 			{typeListQuicklist, "*(s)", decodeListQuicklist},
 			{typeListQuicklist2, "*(ls)", decodeListNodes},
 		},
-		Op:      func(*object.Edit) byte { return typeListQuicklist2 },
+		Op:      func(e *Encoder, _ *object.Edit) byte { return e.listOp() },
 		Encode:  encodeList,
-		LargeOp: func(*object.Outline) byte { return typeListQuicklist2 },
+		LargeOp: func(e *Encoder, _ *object.Outline) byte { return e.listOp() },
 		Head: func(e *Encoder, o *object.Outline) ElementEncoder {
 			e.Len(uint64(o.Len))
 			return nodeEncoder{}
@@ -33,6 +33,13 @@ func init() {
 		Fits:  func(l *object.Limits, v *Value) bool { return l.PacksList(v.b) },
 		Build: buildList,
 	})
+}
+
+func (e *Encoder) listOp() byte {
+	if e.Target.ziplists() {
+		return typeListQuicklist
+	}
+	return typeListQuicklist2
 }
 
 // encodeList leaves nodes compressed that are.
@@ -57,7 +64,7 @@ func (nodeEncoder) Element(e *Encoder, el *object.Element) { e.listNode(el.Node,
 
 // listNode adds a node; compressed says whether it may stay so.
 func (e *Encoder) listNode(n *quicklist.Payload, compressed bool) {
-	if n.LZF && compressed {
+	if n.LZF && compressed && !e.Target.ziplists() {
 		e.container(false)
 		e.compressed(n.B, n.Size)
 		return
@@ -67,8 +74,17 @@ func (e *Encoder) listNode(n *quicklist.Payload, compressed bool) {
 
 // ListNode adds a node of a list: a listpack, or the bytes of one element if plain.
 func (e *Encoder) ListNode(b []byte, plain bool) {
-	e.container(plain)
-	e.String(b)
+	switch {
+	case !e.Target.ziplists():
+		e.container(plain)
+		e.String(b)
+	case plain:
+		e.String(appendZiplist(nil, func(yield func(listpack.Value) bool) {
+			yield(listpack.Str(b))
+		}))
+	default:
+		e.ziplist(b)
+	}
 }
 
 func (e *Encoder) container(plain bool) {

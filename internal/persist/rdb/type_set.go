@@ -7,8 +7,8 @@ import (
 )
 
 // Sets are written as an intset (11) or as members (2). A set that is a listpack in memory is
-// written as members too, because the record type for it (20) came after the version that is
-// written. All three are read.
+// written as members too, unless for Redis 7.2 and later: they have a record type for it (20). All
+// three are read.
 func init() {
 	register(&Type{
 		Object: object.Set,
@@ -17,14 +17,17 @@ func init() {
 			{typeSetIntset, "s", decodeSetIntset},
 			{typeSetListpack, "s", decodeSetListpack},
 		},
-		Op: func(x *object.Edit) byte {
-			if x.Base() == object.EncIntset {
+		Op: func(e *Encoder, x *object.Edit) byte {
+			switch {
+			case x.Base() == object.EncIntset:
 				return typeSetIntset
+			case x.Base() == object.EncListpack && e.Target.setListpacks():
+				return typeSetListpack
 			}
 			return typeSet
 		},
 		Encode:  encodeSet,
-		LargeOp: func(*object.Outline) byte { return typeSet },
+		LargeOp: func(*Encoder, *object.Outline) byte { return typeSet },
 		Head: func(e *Encoder, o *object.Outline) ElementEncoder {
 			e.Len(uint64(o.Len))
 			return memberEncoder{}
@@ -46,7 +49,7 @@ func init() {
 }
 
 func encodeSet(e *Encoder, op byte, x *object.Edit) {
-	if op == typeSetIntset {
+	if op != typeSet {
 		e.String(x.Bytes())
 		return
 	}
@@ -90,6 +93,8 @@ func decodeSetListpack(d *Decoder) (Value, error) {
 // next gives the elements of a value that has such, as text.
 func (v *Value) next() object.Next {
 	switch {
+	case v.form == formTemplate:
+		return v.nextOfTemplate()
 	case v.form == formElements:
 		r := reader{b: v.b}
 		return r.string

@@ -21,9 +21,9 @@ func registerSketch(t object.Type, layouts ...*layout) {
 	}
 	register(&Type{
 		Object:   t,
-		Op:       func(*object.Edit) byte { return typeModule2 },
+		Op:       func(*Encoder, *object.Edit) byte { return typeModule2 },
 		Encode:   encodeSketch,
-		LargeOp:  func(*object.Outline) byte { return typeModule2 },
+		LargeOp:  func(*Encoder, *object.Outline) byte { return typeModule2 },
 		Head:     sketchHead,
 		SavedLen: savedSketchLen,
 		Rewrite:  rewriteSketch,
@@ -32,10 +32,12 @@ func registerSketch(t object.Type, layouts ...*layout) {
 	})
 }
 
-// sketchValue is what a decoded sketch consists of.
+// sketchValue is what a decoded sketch consists of, or the template of a hash: values are made by
+// the million, so they have one pointer for what few of them need.
 type sketchValue struct {
-	head   []byte
-	blocks [][]byte
+	head     []byte
+	blocks   [][]byte
+	template *template
 }
 
 func decodeModule(d *Decoder) (Value, error) {
@@ -47,13 +49,14 @@ func decodeModule(d *Decoder) (Value, error) {
 	l, ver := findLayout(id)
 	if l == nil {
 		d.pos = at
-		return Value{}, d.errorf("%s", refuseModule(id))
+		return Value{}, d.errorf("%s", refusal(refusedModule(id)))
 	}
 	head, blocks, err := l.read(d, ver)
 	if err != nil {
 		return Value{}, err
 	}
-	return Value{t: TypeOf(l.t), form: formSketch, n: 1, sketch: &sketchValue{head, blocks}}, nil
+	return Value{t: TypeOf(l.t), form: formSketch, n: 1,
+		sketch: &sketchValue{head: head, blocks: blocks}}, nil
 }
 
 func encodeSketch(e *Encoder, _ byte, x *object.Edit) {

@@ -9,7 +9,7 @@ func init() {
 	register(&Type{
 		Object:   object.String,
 		Ops:      []Op{{typeString, "s", decodeString}},
-		Op:       func(*object.Edit) byte { return typeString },
+		Op:       func(*Encoder, *object.Edit) byte { return typeString },
 		Encode:   encodeString,
 		SavedLen: savedStringLen,
 		Rewrite: func(_ *Commands, a *adder, key []byte, _ *object.Outline) Rewriter {

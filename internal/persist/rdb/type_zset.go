@@ -10,9 +10,9 @@ import (
 )
 
 // Sorted sets are written as a listpack of member, score … (17), or as members with a binary score
-// each (5), highest score first.
+// each (5), highest score first. Redis 5 and 6 get ziplists (12) in place of listpacks.
 //
-// They are read as those, as ziplists (12), and with scores as text (3): one byte of length, then
+// They are read as those, and with scores as text (3): one byte of length, then
 // the text. Lengths 253, 254 and 255 are nan, inf and -inf.
 func init() {
 	register(&Type{
@@ -31,14 +31,17 @@ func init() {
 				return decodeZSetPacked(d, (*Decoder).listpackPairs)
 			}},
 		},
-		Op: func(x *object.Edit) byte {
-			if x.Base() == object.EncListpack {
-				return typeZSetListpack
+		Op: func(e *Encoder, x *object.Edit) byte {
+			switch {
+			case x.Base() != object.EncListpack:
+				return typeZSet2
+			case e.Target.ziplists():
+				return typeZSetZiplist
 			}
-			return typeZSet2
+			return typeZSetListpack
 		},
 		Encode:  encodeZSet,
-		LargeOp: func(*object.Outline) byte { return typeZSet2 },
+		LargeOp: func(*Encoder, *object.Outline) byte { return typeZSet2 },
 		Head: func(e *Encoder, o *object.Outline) ElementEncoder {
 			e.Len(uint64(o.Len))
 			return scoreEncoder{}
@@ -60,8 +63,12 @@ func init() {
 
 // encodeZSet begins with the highest score: Redis loads members fastest in that order.
 func encodeZSet(e *Encoder, op byte, x *object.Edit) {
-	if op == typeZSetListpack {
+	switch op {
+	case typeZSetListpack:
 		e.String(x.Bytes())
+		return
+	case typeZSetZiplist:
+		e.ziplist(x.Bytes())
 		return
 	}
 	z := object.AsZSet(x)

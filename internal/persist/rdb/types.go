@@ -16,11 +16,11 @@ type Type struct {
 	Ops []Op
 
 	// Op returns the record type that Encode is going to write for the value.
-	Op func(x *object.Edit) byte
+	Op func(e *Encoder, x *object.Edit) byte
 	// Encode appends the value, without type and key.
 	Encode func(e *Encoder, op byte, x *object.Edit)
 	// LargeOp returns the record type of a value that is written element by element.
-	LargeOp func(o *object.Outline) byte
+	LargeOp func(e *Encoder, o *object.Outline) byte
 	// Head appends what stands between the key and the elements of a value that is written
 	// element by element.
 	Head func(e *Encoder, o *object.Outline) ElementEncoder
@@ -64,9 +64,6 @@ type Op struct {
 	Decode func(d *Decoder) (Value, error)
 }
 
-// shapeModule is the shape of modules' values, whose parts say what they are.
-const shapeModule = "module"
-
 // types are all types and record types.
 var types struct {
 	byType [object.NumTypes]*Type
@@ -74,9 +71,11 @@ var types struct {
 }
 
 type opEntry struct {
-	t     *Type // nil: the value knows
-	op    Op
-	shape shape
+	t       *Type // nil: the value knows
+	op      Op
+	shape   shape
+	skip    func(s *skimmer) error // for a shape with a name
+	refused string                 // what such a value is, if it is not read; see refused.go
 }
 
 // register adds a type. It panics if the type is not complete, or at odds with another.
@@ -112,7 +111,8 @@ func registerOp(t *Type, op Op) {
 	if types.byOp[op.Code] != nil {
 		panic(fmt.Sprintf("rdb: twice record type %d", op.Code))
 	}
-	types.byOp[op.Code] = &opEntry{t, op, compileShape(op.Shape)}
+	types.byOp[op.Code] = &opEntry{t: t, op: op, shape: compileShape(op.Shape),
+		skip: skips[op.Shape]}
 }
 
 // TypeOf returns how values of the type go into files.
@@ -157,7 +157,7 @@ type Value struct {
 	timed    bool
 	earliest int64
 
-	sketch *sketchValue
+	sketch *sketchValue // formSketch and formTemplate
 }
 
 type form byte
@@ -171,6 +171,9 @@ const (
 	formElements
 	formNodes  // of a list: for each node its container and an uncompressed string
 	formSketch // sketch
+	// formTemplate has the values of a hash's fields, which template names: a listpack behind its
+	// first element if enc is EncListpack, else uncompressed strings.
+	formTemplate
 )
 
 // Empty reports a collection without elements, which no key can hold. Redis leaves such keys out

@@ -1,12 +1,15 @@
 package rdb
 
+import "encoding/binary"
+
 // Valkey's files from version 9 on are Redis's of version 11 with a head of their own, VALKEY080,
 // and one record type that in Redis's means something else: 22, a hash whose fields have deadlines.
 //
 //	length, then for each field: field, value, 8 bytes: unix ms, LE, −1 for none
 //
-// Redis's 23 to 25 are not known to have a meaning there, and are refused. Source: what
-// valkey-server 9.1 writes.
+// So it is with opcode 243: slots of a cluster that are being imported, a string and a number of
+// ranges. Payloads have no head: their version says whose they are. Redis's record types from 23 on
+// have no meaning there, and are refused. Source: what valkey-server 9.1 writes.
 
 const (
 	magicValkey = "VALKEY"
@@ -14,6 +17,7 @@ const (
 	// leaves them to Redis.
 	versionValkey = 80
 
+	opSlotImport     = 243 // opKeyMeta in Redis's files
 	typeValkeyHash   = 22  // in a file
 	typeValkeyHashIn = 240 // for the registry, which has Redis's 22 too; no file has it
 	typeUnknown      = 241 // neither has any this
@@ -22,12 +26,18 @@ const (
 // dialect returns the registry's record type for one of the file.
 func dialect(op byte, valkey bool) byte {
 	switch {
-	case op == typeValkeyHashIn || valkey && op > typeValkeyHash && op <= typeHashListpackEx:
+	case op == typeValkeyHashIn || valkey && op > typeValkeyHash && op <= typeLimiter:
 		return typeUnknown
 	case valkey && op == typeValkeyHash:
 		return typeValkeyHashIn
 	}
 	return op
+}
+
+// readable reports whether a payload of the version is read, and whether it is Valkey's.
+func readable(version uint16) (ok, valkey bool) {
+	valkey = version == versionValkey
+	return valkey || version <= VersionMax, valkey
 }
 
 // decodeHashValkey turns the fields into what decodeHashMetadata leaves, with deadlines relative to
@@ -68,4 +78,12 @@ func decodeHashValkey(d *Decoder) (Value, error) {
 	}
 	v.b = e.B
 	return v, nil
+}
+
+// valkeyDeadline adds the deadline of a field, 0 for none.
+func (e *Encoder) valkeyDeadline(ms int64) {
+	if ms == 0 {
+		ms = -1
+	}
+	e.B = binary.LittleEndian.AppendUint64(e.B, uint64(ms))
 }

@@ -1,0 +1,59 @@
+package rdb
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// Target is the version of the format that an Encoder writes for (directive rdb-version).
+type Target uint8
+
+// The targets. A file of Valkey differs from Redis's in its head too.
+const (
+	Auto      Target = iota // Version, or VersionFieldDeadlines if something asks for it
+	Redis5                  // 9: Redis 5 and 6; ziplists, no functions
+	Redis70                 // 10
+	Redis72                 // 11: Redis 7.2, Valkey 7.2 and 8
+	Redis74                 // 12: Redis 7.4 to 8.4
+	ValkeyOwn               // 80: Valkey 9
+)
+
+var targetVersions = [...]int{Version, 9, 10, 11, VersionFieldDeadlines, versionValkey}
+
+// Fixed reports whether the version is known before anything is written.
+func (t Target) Fixed() bool { return t != Auto }
+
+// Version returns the version that a file's header names at first.
+func (t Target) Version() int { return targetVersions[t] }
+
+// Functions reports whether a file can have function libraries.
+func (t Target) Functions() bool { return t != Redis5 }
+
+// FieldDeadlines reports whether a file can tell the deadlines of a hash's fields.
+func (t Target) FieldDeadlines() bool { return t == Auto || t >= Redis74 }
+
+// ziplists reports whether packed collections are ziplists.
+func (t Target) ziplists() bool { return t == Redis5 }
+
+// setListpacks reports whether a set can be a listpack.
+func (t Target) setListpacks() bool { return t >= Redis72 }
+
+// AppendHeader appends a file's first bytes.
+func AppendHeader(dst []byte, version int) []byte {
+	if version == versionValkey {
+		return fmt.Appendf(dst, magicValkey+"%03d", version)
+	}
+	return fmt.Appendf(dst, magic+"%04d", version)
+}
+
+// Tally counts keys of a kind.
+type Tally struct {
+	N     int64
+	First []byte // one of them, nil if there is none
+}
+
+func (t *Tally) count(key []byte) {
+	if t.N++; t.N == 1 {
+		t.First = bytes.Clone(key)
+	}
+}
