@@ -80,6 +80,7 @@ func newLoop(s *Server, id int) (*loop, error) {
 	if err != nil {
 		return nil, err
 	}
+	ev.KeepProcessor(s.opts.OwnProcessors)
 	return &loop{srv: s, id: id, ev: ev, in: make([]byte, sharedBuffer),
 		out: make([]byte, outputBuffer)}, nil
 }

@@ -33,10 +33,13 @@ import (
 	"godwit/internal/resp"
 )
 
-// Options change how a Server works, for tests.
+// Options change how a Server works.
 type Options struct {
-	// ForceGoroutines serves plain connections with goroutines too, as on systems without epoll.
+	// ForceGoroutines serves plain connections with goroutines too, as on systems without epoll. It is
+	// for tests.
 	ForceGoroutines bool
+	// OwnProcessors says that each loop has a processor of the Go scheduler for itself.
+	OwnProcessors bool
 }
 
 // Server serves one engine.
