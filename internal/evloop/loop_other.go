@@ -32,7 +32,7 @@ func New() (*Loop, error) { return nil, ErrUnsupported }
 func (l *Loop) Close() error { return nil }
 
 // KeepProcessor does nothing.
-func (l *Loop) KeepProcessor(keep bool) {}
+func (l *Loop) KeepProcessor(spawn func()) {}
 
 // Len returns 0.
 func (l *Loop) Len() int { return 0 }

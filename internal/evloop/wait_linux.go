@@ -24,7 +24,7 @@ const (
 
 // waiter is how a loop waits: see the package comment.
 type waiter struct {
-	keep   bool          // a brisk wait keeps its processor
+	spawn  func()        // see KeepProcessor; nil: a brisk wait gives the processor away
 	brisk  int           // brisk waits in a row, at most briskStreak
 	silent time.Duration // for how long a brisk loop has waited in vain
 
@@ -91,17 +91,22 @@ func (l *Loop) closeWaiter() error {
 	return errors.Join(errs...)
 }
 
-// KeepProcessor says whether the loop may keep its processor (the Go scheduler's P) while it waits
-// for brisk traffic. That is right only if the scheduler has one more for each such loop than the
-// other goroutines can use. Otherwise they would wait for it too. Call it before the first Poll.
-func (l *Loop) KeepProcessor(keep bool) { l.waiter.keep = keep }
+// KeepProcessor makes the loop keep its processor (the Go scheduler's P) while it waits for brisk
+// traffic. That is right only if the scheduler has one more for each such loop than the other
+// goroutines can use. Otherwise they would wait for it too. Call it before the first Poll.
+//
+// spawn must start a goroutine that ends at once. A loop that becomes brisk calls it: its thread
+// has just come from the runtime's poller and will not be back there for long. The monitor thread,
+// which would look there in its place, may be asleep until somebody makes a system call. The thread
+// that runs the goroutine waits there afterwards.
+func (l *Loop) KeepProcessor(spawn func()) { l.waiter.spawn = spawn }
 
 // wait fetches ready events into l.events. It blocks only if there are none.
 func (l *Loop) wait(timeout time.Duration) (n int, err error) {
 	var errno syscall.Errno
 	w := &l.waiter
 	brisk := w.brisk == briskStreak
-	if timeout == 0 || brisk && !w.keep {
+	if timeout == 0 || brisk && w.spawn == nil {
 		n, errno = epollWaitNow(l.epfd, l.events)
 	}
 	if n == 0 && timeout != 0 && errno == 0 {
@@ -129,7 +134,7 @@ func (l *Loop) waitBrisk(timeout time.Duration) (n int, errno syscall.Errno) {
 	if limit < 0 || limit > briskLimit {
 		limit = briskLimit
 	}
-	if w.keep {
+	if w.spawn != nil {
 		n, errno = epollWaitRaw(l.epfd, l.events, limit)
 	} else {
 		n, errno = epollWaitBlock(l.epfd, l.events, limit)
@@ -155,11 +160,8 @@ func (l *Loop) waitQuiet(timeout time.Duration) (n int, errno syscall.Errno) {
 		w.brisk = 0
 		return n, errno
 	}
-	if w.brisk++; w.brisk == briskStreak && w.keep {
-		// This thread has just come from the runtime's poller and will not be back there for long.
-		// The monitor, which would look there in its place, may be asleep until somebody makes a
-		// system call. So another thread is started: when it has done this it waits there.
-		go func() {}()
+	if w.brisk++; w.brisk == briskStreak && w.spawn != nil {
+		w.spawn()
 	}
 	return n, errno
 }

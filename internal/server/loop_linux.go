@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"godwit/internal/crash"
 	"godwit/internal/evloop"
 )
 
@@ -80,10 +81,15 @@ func newLoop(s *Server, id int) (*loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	ev.KeepProcessor(s.opts.OwnProcessors)
+	if s.opts.OwnProcessors {
+		ev.KeepProcessor(func() { go pass() })
+	}
 	return &loop{srv: s, id: id, ev: ev, in: make([]byte, sharedBuffer),
 		out: make([]byte, outputBuffer)}, nil
 }
+
+// pass is what a loop makes another thread run: see evloop.
+func pass() { defer crash.Guard("passing the poller on")() }
 
 // adopt gives the connection's descriptor to a loop. It is a duplicate, because the net package
 // cannot let go of its own; the caller closes nc. Any goroutine may call it.

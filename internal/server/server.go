@@ -35,8 +35,8 @@ import (
 
 // Options change how a Server works.
 type Options struct {
-	// ForceGoroutines serves plain connections with goroutines too, as on systems without epoll. It is
-	// for tests.
+	// ForceGoroutines serves plain connections with goroutines too, as on systems without epoll.
+	// It is for tests.
 	ForceGoroutines bool
 	// OwnProcessors says that each loop has a processor of the Go scheduler for itself.
 	OwnProcessors bool
