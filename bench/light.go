@@ -56,7 +56,8 @@ func (b *bench) lightLoads(ctx context.Context, pair [sides]*server) error {
 	b.report.section("Light load",
 		"One client sends a GET at a fixed rate. CPU is the server's for each request.",
 		"requests a second", "Redis CPU µs", "Godwit CPU µs", "ratio", "target",
-		"Redis p50 ms", "Godwit p50 ms", "ratio", "target", "Redis p99 ms", "Godwit p99 ms", "ratio")
+		"Redis p50 ms", "Godwit p50 ms", "ratio", "target",
+		"Redis p99 ms", "Godwit p99 ms", "ratio")
 	for _, rate := range lightRates {
 		var cpu, p50, p99 series
 		err := b.eachRound(ctx, func(round, side int) error {
@@ -139,8 +140,8 @@ func (b *bench) idle(ctx context.Context, pair [sides]*server) error {
 			start := time.Now()
 			used, err := cpuDuring(pair[side], func() error { return sleep(ctx, b.plan.lightTime) })
 			percent := used / float64(time.Since(start).Microseconds()) * 100
-			b.progress("idle round %d %-6s  %d connections  %.3f %%", round+1, sideNames[side], conns,
-				percent)
+			b.progress("idle round %d %-6s  %d connections  %.3f %%", round+1, sideNames[side],
+				conns, percent)
 			cpu.add(side, percent)
 			return err
 		})

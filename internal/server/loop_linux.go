@@ -293,7 +293,7 @@ func (l *loop) welcome() {
 		}
 		c.cl = cl
 		l.conns = append(l.conns, c)
-		if err := l.ev.Add(a.fd, c, evloop.Readable); err != nil {
+		if err := l.ev.Add(a.fd, c, c.events()); err != nil {
 			l.srv.log.Warning("Error registering fd event for the new client: %s (fd=%d)", err,
 				a.fd)
 			c.close()
