@@ -42,6 +42,7 @@
 //	blocking_queue.go   beginning to wait, queues, deadlines, what has happened to a key
 //	waitaof.go          waiting for the append-only file to be on disk
 //	pause.go            CLIENT PAUSE
+//	calm.go             whether there is anything to do for the clients
 //
 //	acl.go              users and the default user
 //	clientmemory.go     memory of clients, maxmemory-clients

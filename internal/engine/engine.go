@@ -90,6 +90,7 @@ type Engine struct {
 	clientMem clientMemory
 	defrag    defragState
 	cron      cronState
+	calm      calm
 	script    scripting
 	access    access
 	waiters   atomic.Int32 // of the executor

@@ -305,10 +305,13 @@ func (l *loop) welcome() {
 // share of its connections, so that each has its turn every second.
 func (l *loop) tick() {
 	s := l.srv
-	hz := int64(s.eng.Hz())
+	hz := int64(s.eng.CronHz())
 	l.nextTick = s.eng.Steady() + 1000/hz
 	if l.id == 0 {
 		s.cron()
+	}
+	if s.eng.Calm() {
+		return
 	}
 	for n := len(l.conns)/int(hz) + 1; n > 0 && len(l.conns) > 0; n-- {
 		if l.sweep >= len(l.conns) {

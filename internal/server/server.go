@@ -144,7 +144,7 @@ func (s *Server) tick() {
 		s.eng.Enter()
 		now := s.eng.Steady()
 		if now >= next {
-			next = now + 1000/int64(s.eng.Hz())
+			next = now + 1000/int64(s.eng.CronHz())
 			s.cron()
 		}
 		s.eng.EndWaits()
@@ -192,9 +192,12 @@ func (s *Server) wake() {
 	}
 }
 
-// cron does the periodic work, hz times a second with the executor held.
+// cron does the periodic work, CronHz times a second with the executor held.
 func (s *Server) cron() {
 	s.eng.Cron()
+	if s.eng.Calm() {
+		return
+	}
 	for c := range s.gos {
 		c.care()
 	}
