@@ -47,6 +47,9 @@
 //   - modules: what Redis has only in modules, on Godwit alone: throughput beside its own SET and
 //     GET.
 //   - wakeup: the time from an LPUSH until the client that waits in BLPOP has the element.
+//   - light: one client that sends a GET 50 to 10,000 times a second: CPU time of the server for
+//     each request, and latency. And the CPU time of a server that nobody asks anything, without
+//     connections and with 5,000.
 //   - pubsub: messages published and delivered a second, with 0 to 100 subscribers.
 //   - atomicity: transactions of ten commands, pipelined, and one after the other with WATCH.
 //
@@ -103,7 +106,7 @@ var sideNames = [sides]string{"Redis", "Godwit"}
 
 // partNames lists the measurements in the order in which they run.
 var partNames = []string{"latency", "throughput", "rss", "bulk", "expiry", "events", "collections",
-	"elements", "big", "wakeup", "pubsub", "scripts", "sketches", "atomicity"}
+	"elements", "big", "wakeup", "light", "pubsub", "scripts", "sketches", "atomicity"}
 
 // ownNames lists the measurements that Redis has no part in.
 var ownNames = []string{"modules"}
@@ -323,6 +326,7 @@ func (b *bench) runParts(ctx context.Context) error {
 		{"files", b.files},
 		{"appendfsync", b.appendfsync},
 		{"wakeup", b.wakeup},
+		{"light", b.light},
 		{"pubsub", b.pubsub},
 		{"scripts", b.scripts},
 		{"sketches", b.sketches},

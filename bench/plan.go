@@ -49,7 +49,9 @@ type plan struct {
 	persistKeys   int           // or elements, of the parts of persistence
 	persistWindow time.Duration // before a snapshot
 	wakeupTime    time.Duration
-	multiOps      int // commands in transactions
+	lightTime     time.Duration // of each row of the light part
+	idleConns     int           // connections that send nothing
+	multiOps      int           // commands in transactions
 }
 
 func fullPlan() plan {
@@ -66,7 +68,8 @@ func fullPlan() plan {
 		elements: 1_000_000, bigMembers: 10_000_000, bigOps: 300_000,
 		persistKeys: 5_000_000, persistWindow: 4 * time.Second,
 		wakeupTime: 3 * time.Second,
-		multiOps:   3_000_000,
+		lightTime:  5 * time.Second, idleConns: 5000,
+		multiOps: 3_000_000,
 	}
 }
 
@@ -84,6 +87,7 @@ func quickPlan() plan {
 	p.elements, p.bigMembers, p.bigOps = 100_000, 300_000, 30_000
 	p.persistKeys, p.persistWindow = 200_000, time.Second
 	p.wakeupTime = time.Second / 2
+	p.lightTime, p.idleConns = time.Second/4, 200
 	p.multiOps = 320_000
 	return p
 }

@@ -70,7 +70,7 @@ func serve(cfg *config.Config, log *logging.Logger) int {
 	if err != nil {
 		return fail(config.Fatal(err, "Godwit "+engine.Version))
 	}
-	server.TuneRuntime(cfg)
+	options := server.Options{OwnProcessors: server.TuneRuntime(cfg)}
 	signals := make(chan os.Signal, 8) // before a client can take the server for started
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE, syscall.SIGXFSZ) // XFSZ becomes a write error
@@ -83,7 +83,7 @@ func serve(cfg *config.Config, log *logging.Logger) int {
 	}
 	store := eng.NewStore(vfs.OS())
 	eng.BeginLoading(0) // before the first client can ask
-	srv, err := server.New(eng, server.Options{})
+	srv, err := server.New(eng, options)
 	if err != nil {
 		log.Warning("Failed creating the event loop. Error message: '%s'", err)
 		return 1

@@ -9,8 +9,8 @@ import (
 
 // The system's calls. Tests replace them.
 var (
-	mmap   = unix.MmapPtr
-	munmap = unix.MunmapPtr
+	mmap   = rawMmap
+	munmap = rawMunmap
 	mremap = unix.MremapPtr
 )
 

@@ -38,8 +38,8 @@ const (
 	maxHz          = 500
 )
 
-// Hz returns how often Cron must be called a second. That is hz, doubled under dynamic-hz until a
-// turn has at most clientsPerTick clients to look at.
+// Hz returns how often Cron is called a second while clients are active. That is hz, doubled under
+// dynamic-hz until a turn has at most clientsPerTick clients to look at.
 func (e *Engine) Hz() int {
 	hz := max(e.Cfg.Hz, 1)
 	if e.Cfg.DynamicHz {
@@ -50,7 +50,16 @@ func (e *Engine) Hz() int {
 	return min(hz, maxHz)
 }
 
-// Cron does the periodic work. It is called Hz times a second with the executor held.
+// CronHz returns how often Cron must be called a second: Hz, or as often as is configured while
+// there is no need to go round the clients.
+func (e *Engine) CronHz() int {
+	if e.Calm() {
+		return min(max(e.Cfg.Hz, 1), maxHz)
+	}
+	return e.Hz()
+}
+
+// Cron does the periodic work. It is called CronHz times a second with the executor held.
 func (e *Engine) Cron() {
 	if e.cron.off || e.script.run != nil || e.ended {
 		return
@@ -66,7 +75,9 @@ func (e *Engine) Cron() {
 	e.trimArena()
 	e.KS.A.Probe(0)
 	e.Links.expire(e.Steady())
-	e.countSomeClients()
+	if e.noteTraffic(); !e.Calm() {
+		e.countSomeClients()
+	}
 	e.limitClients()
 	if e.pause.active && e.Steady() >= e.pause.until {
 		e.Unpause()
@@ -226,6 +237,9 @@ func (e *Engine) countSomeClients() {
 		if c.Conn != nil {
 			_, inCap, waiting := c.Conn.Buffers()
 			in, out = inCap, max(out, waiting)
+			if inCap > 0 || waiting > 0 {
+				e.calm.since = e.Steady()
+			}
 		}
 		m.peakIn.note(sec, in)
 		m.peakOut.note(sec, out)

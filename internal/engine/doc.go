@@ -43,6 +43,7 @@
 //	waitaof.go          waiting for the append-only file to be on disk
 //	pause.go            CLIENT PAUSE
 //	importing.go        import-mode
+//	calm.go             whether there is anything to do for the clients
 //
 //	acl.go              users and the default user
 //	clientmemory.go     memory of clients, maxmemory-clients

@@ -99,6 +99,7 @@ type Engine struct {
 	clientMem clientMemory
 	defrag    defragState
 	cron      cronState
+	calm      calm
 	script    scripting
 	access    access
 	large     commandLogs

@@ -67,6 +67,7 @@ func (e *Engine) Deliver() {
 	if len(p.woken) == 0 {
 		return
 	}
+	e.calm.batches++
 	for i, c := range p.woken {
 		p.woken[i] = nil
 		c.woken = false

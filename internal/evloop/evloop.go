@@ -17,17 +17,38 @@
 //
 // # How it waits
 //
-// Poll first looks, with a raw system call that Go's scheduler does not hear of. If nothing is
-// ready, it blocks in a call that the scheduler is told of. Parking the goroutine in the runtime's
-// own poller instead saves 4 % without pipelining and costs a fifth of the throughput with it
-// (docs/measurements/eventloop.md). Spinning for 20 or 50 µs before either is worse: clients could
-// use that core.
+// Telling Go's scheduler of each blocking wait wakes the runtime's monitor thread, which then polls
+// for a while: at 100 requests a second that was three times the cost of a request. So a loop waits
+// in one of two other ways (wait_linux.go):
+//
+//	     two short waits in a row
+//	  ┌────────────────────────────┐
+//	quiet                        brisk
+//	  └────────────────────────────┘
+//	          8 ms of silence
+//
+// A quiet loop parks its goroutine in the runtime's own poller:
+//
+//	runtime's epoll ── gate ── loop's epoll ─┬─ sockets
+//	                 (an epoll               ├─ eventfd: Wake
+//	                  instance)              └─ timerfd: the next timer
+//
+// The gate watches the loop's instance only while the loop is parked. Otherwise each event of a
+// busy loop would wake the thread that waits in the runtime's poller. The timerfd stands in for a
+// timer of the runtime's, which would wake the monitor thread as well.
+//
+// A brisk loop waits by a raw system call that the scheduler does not hear of, and keeps its
+// processor (the scheduler's P). It may do so only if nobody else can want it: see KeepProcessor.
+// Without a processor of its own, a brisk loop first looks and then blocks in a call that the
+// scheduler is told of. Whoever stops the world interrupts the raw call by a signal, within
+// 100 µs, so the collector does not wait for it. Spinning for 20 or 50 µs is worse than any of
+// these: clients could use that core. Measured in docs/measurements/eventloop.md.
 //
 // # Invariants and limits
 //
 // All methods except Wake are for the owning goroutine. Descriptors must be non-blocking: Read,
 // Write and Writev hold their thread and keep the garbage collector waiting for as long as they
-// take. Del comes before close. A turn allocates nothing.
+// take. Del comes before close. A turn allocates nothing. A loop takes four descriptors.
 package evloop
 
 // Handler hears when its descriptor is ready.

@@ -2,11 +2,10 @@ package evloop
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"sync/atomic"
-	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,6 +20,7 @@ type Loop struct {
 	epfd   int
 	wakefd int
 	closed bool
+	waiter waiter
 
 	// Wake sets waking, then writes to wakefd if asleep. Poll sets asleep, then blocks unless
 	// waking. Whatever the order, one of the two sees the other's flag. So no wake-up is lost, and
@@ -64,6 +64,11 @@ func New() (*Loop, error) {
 		unix.Close(epfd)
 		return nil, os.NewSyscallError("epoll_ctl", err)
 	}
+	if err := l.openWaiter(); err != nil {
+		unix.Close(wakefd)
+		unix.Close(epfd)
+		return nil, err
+	}
 	return l, nil
 }
 
@@ -76,6 +81,7 @@ func (l *Loop) Close() error {
 	l.closed = true
 	l.slots, l.count = nil, 0
 	return errors.Join(
+		l.closeWaiter(),
 		os.NewSyscallError("close", unix.Close(l.epfd)),
 		os.NewSyscallError("close", unix.Close(l.wakefd)))
 }
@@ -140,7 +146,7 @@ func (l *Loop) Wake() {
 	if l.asleep.Load() {
 		one := [8]byte{1}
 		// The only failure is EAGAIN, a counter near 2^64, and then an event is pending.
-		unix.Write(l.wakefd, one[:])
+		rw(unix.SYS_WRITE, l.wakefd, unsafe.Pointer(&one), len(one))
 	}
 }
 
@@ -176,28 +182,6 @@ func (l *Loop) Poll(timeout time.Duration) (n int, err error) {
 		l.events = make([]unix.EpollEvent, 2*got)
 	}
 	return n + l.timers.run(l.elapsed), nil
-}
-
-// wait fetches ready events into l.events. It blocks only if there are none.
-func (l *Loop) wait(timeout time.Duration) (int, error) {
-	n, errno := epollWaitNow(l.epfd, l.events)
-	if n == 0 && timeout != 0 && errno == 0 {
-		n, errno = l.block(timeout)
-		l.waited += l.elapsed() - l.polled
-	}
-	if errno != 0 && errno != syscall.EINTR {
-		return 0, fmt.Errorf("epoll_wait: %w", errno)
-	}
-	return n, nil
-}
-
-func (l *Loop) block(timeout time.Duration) (n int, errno syscall.Errno) {
-	l.asleep.Store(true)
-	if !l.waking.Load() {
-		n, errno = epollWaitBlock(l.epfd, l.events, timeout)
-	}
-	l.asleep.Store(false)
-	return n, errno
 }
 
 // Waited returns for how long the loop has slept in Poll so far.

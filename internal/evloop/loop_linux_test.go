@@ -7,8 +7,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -236,34 +234,6 @@ func TestManyDescriptors(t *testing.T) {
 	if l.Len() != n {
 		t.Errorf("%d descriptors", l.Len())
 	}
-}
-
-// TestWakeIsNeverLost checks that each item put before a Wake is found after a Poll that waits
-// without limit. A lost wake-up hangs here.
-func TestWakeIsNeverLost(t *testing.T) {
-	l := newLoop(t)
-	const wakers, each = 4, 3000
-	var queue atomic.Int64
-	var wg sync.WaitGroup
-	for w := range wakers {
-		wg.Go(func() {
-			for i := range each {
-				queue.Add(1)
-				l.Wake()
-				if (i+w)%7 == 0 {
-					runtime.Gosched()
-				}
-				if i%500 == 0 {
-					time.Sleep(time.Millisecond) // lets the loop fall asleep now and then
-				}
-			}
-		})
-	}
-	for left := int64(wakers * each); left > 0; {
-		poll(t, l, -1)
-		left -= queue.Swap(0)
-	}
-	wg.Wait()
 }
 
 func TestWakesCoalesce(t *testing.T) {

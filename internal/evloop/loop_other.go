@@ -31,6 +31,9 @@ func New() (*Loop, error) { return nil, ErrUnsupported }
 // Close does nothing.
 func (l *Loop) Close() error { return nil }
 
+// KeepProcessor does nothing.
+func (l *Loop) KeepProcessor(spawn func()) {}
+
 // Len returns 0.
 func (l *Loop) Len() int { return 0 }
 

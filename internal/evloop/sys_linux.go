@@ -78,35 +78,57 @@ func Writev(fd int, bufs [][]byte) (n int, errno syscall.Errno) {
 func epollWaitNow(epfd int, events []unix.EpollEvent) (int, syscall.Errno) {
 	r, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(epfd),
 		uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), 0, 0, 0)
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(r), 0
+	return result(r, errno)
 }
 
-// epollWaitBlock waits. The scheduler is told, so other goroutines run meanwhile. A timeout below a
-// millisecond takes epoll_pwait2, which kernels before 5.11 lack. There, and above a millisecond,
-// it is rounded up to whole milliseconds.
+// epollWaitBlock waits. The scheduler is told, so other goroutines get the processor meanwhile.
 func epollWaitBlock(epfd int, events []unix.EpollEvent, timeout time.Duration) (int,
 	syscall.Errno) {
+	p, n := unsafe.Pointer(unsafe.SliceData(events)), uintptr(len(events))
 	if timeout > 0 && timeout < time.Millisecond {
 		ts := unix.NsecToTimespec(int64(timeout))
-		r, _, errno := syscall.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(epfd),
-			uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)),
+		r, _, errno := syscall.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(epfd), uintptr(p), n,
 			uintptr(unsafe.Pointer(&ts)), 0, 0)
-		if errno == 0 {
-			return int(r), 0
-		}
-		if errno != syscall.ENOSYS && errno != syscall.EPERM {
-			return 0, errno
+		if !unknown(errno) {
+			return result(r, errno)
 		}
 	}
-	ms := -1
-	if timeout >= 0 {
-		ms = int((timeout + time.Millisecond - 1) / time.Millisecond)
+	r, _, errno := syscall.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(epfd), uintptr(p), n,
+		uintptr(millis(timeout)), 0, 0)
+	return result(r, errno)
+}
+
+// epollWaitRaw does what epollWaitBlock does, but keeps the processor. To stop the world, or to
+// preempt the goroutine, the runtime sends the thread a signal, which ends the wait with EINTR.
+func epollWaitRaw(epfd int, events []unix.EpollEvent, timeout time.Duration) (int,
+	syscall.Errno) {
+	p, n := unsafe.Pointer(unsafe.SliceData(events)), uintptr(len(events))
+	if timeout > 0 && timeout < time.Millisecond {
+		ts := unix.NsecToTimespec(int64(timeout))
+		r, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT2, uintptr(epfd), uintptr(p), n,
+			uintptr(unsafe.Pointer(&ts)), 0, 0)
+		if !unknown(errno) {
+			return result(r, errno)
+		}
 	}
-	r, _, errno := syscall.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(epfd),
-		uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), uintptr(ms), 0, 0)
+	r, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(epfd), uintptr(p), n,
+		uintptr(millis(timeout)), 0, 0)
+	return result(r, errno)
+}
+
+// unknown reports whether the kernel lacks epoll_pwait2, as those before 5.11 do. There, waits
+// below a millisecond are rounded up to one.
+func unknown(errno syscall.Errno) bool { return errno == syscall.ENOSYS || errno == syscall.EPERM }
+
+// millis rounds a timeout of epoll_pwait up to whole milliseconds.
+func millis(timeout time.Duration) int {
+	if timeout < 0 {
+		return -1
+	}
+	return int((timeout + time.Millisecond - 1) / time.Millisecond)
+}
+
+func result(r uintptr, errno syscall.Errno) (int, syscall.Errno) {
 	if errno != 0 {
 		return 0, errno
 	}
@@ -121,4 +143,11 @@ func ctl(epfd, op, fd int, ev *unix.EpollEvent) error {
 		return errno
 	}
 	return nil
+}
+
+// timerSet makes a timerfd ring once, d from now. It cannot fail for a timerfd and a positive d.
+func timerSet(fd int, d time.Duration) {
+	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(int64(d))}
+	syscall.RawSyscall6(unix.SYS_TIMERFD_SETTIME, uintptr(fd), 0, uintptr(unsafe.Pointer(&spec)), 0,
+		0, 0)
 }

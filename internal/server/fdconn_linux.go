@@ -43,6 +43,7 @@ type fdConn struct {
 	ending  bool   // closes when its replies are written
 	closed  bool
 	blocked bool // the socket takes no more, and is watched for becoming writable
+	unread  bool // the socket may hold more than was read: see watch
 }
 
 // Ready implements evloop.Handler.
@@ -57,12 +58,36 @@ func (c *fdConn) Ready(events uint32) {
 		if c.gone = events&(evloop.Hangup|evloop.Error) != 0; c.gone {
 			c.enqueue()
 		}
-	case c.running: // a busy script of its own: see session
-	case c.fresh > 0: // the turn that will run what was read is still gathering
-	case c.waiting: // its input waits for another turn: reading more is no use
-	case events&(evloop.Readable|evloop.Hangup|evloop.Error) != 0:
+	case c.running, // a busy script of its own: see session
+		c.fresh > 0, // the turn that will run what was read is still gathering
+		c.waiting:   // its input waits for another turn: reading more is no use
+		c.unread = true
+	case events&(evloop.Readable|evloop.Hangup|evloop.Error|evloop.PeerClosed) != 0:
+		// The end is read after what came before it.
+		c.unread = events&^(evloop.Readable|evloop.Writable) != 0
 		c.read()
 	}
+}
+
+// watch says which events the connection wants. Usually these are edge-triggered, which spares the
+// kernel a look at the socket after each turn. So whoever leaves something in the socket sets
+// unread: after the next handle, watch makes epoll look again. While replies wait to be written,
+// all events are level-triggered.
+func (c *fdConn) watch() error {
+	c.unread = false
+	return c.loop.ev.Mod(c.fd, c.events())
+}
+
+func (c *fdConn) events() (events uint32) {
+	switch {
+	case c.ending && c.blocked:
+		return evloop.Writable
+	case c.ending:
+		return 0
+	case c.blocked:
+		return evloop.Readable | evloop.Writable
+	}
+	return evloop.Readable | evloop.PeerClosed | evloop.EdgeTriggered
 }
 
 // enqueue adds the connection to the batch.
@@ -91,18 +116,21 @@ func (c *fdConn) read() {
 			return
 		}
 		old := len(c.in)
-		n, errno := evloop.Read(c.fd, c.in[old:min(cap(c.in), old+stepInput)])
+		room := c.in[old:min(cap(c.in), old+stepInput)]
+		n, errno := evloop.Read(c.fd, room)
 		c.in = c.in[:old+n]
-		c.readDone(n, errno)
+		c.readDone(n, errno, n == len(room))
 		return
 	}
 	if len(l.in)-l.inOff < windowInput+smallTail {
 		if l.within {
-			return // the next Poll reports it again
+			c.later()
+			return
 		}
 		l.turn()
 		if c.closed || c.ending || c.waiting || len(c.in) > smallTail {
-			return // another turn of the poll will read it
+			c.later()
+			return
 		}
 	}
 	buf := l.in[l.inOff:]
@@ -112,10 +140,12 @@ func (c *fdConn) read() {
 		c.data = buf[: old+n : old+n]
 		l.inOff += (old + n + 63) &^ 63
 	}
-	c.readDone(n, errno)
+	c.readDone(n, errno, n == windowInput)
 }
 
-func (c *fdConn) readDone(n int, errno syscall.Errno) {
+// readDone takes note of a read of n bytes. It took all that the socket had unless it was full.
+func (c *fdConn) readDone(n int, errno syscall.Errno, full bool) {
+	c.unread = c.unread || full
 	if n == 0 && (errno == syscall.EAGAIN || errno == syscall.EINTR) {
 		return
 	}
@@ -123,6 +153,14 @@ func (c *fdConn) readDone(n int, errno syscall.Errno) {
 	c.loop.nreads++
 	c.fresh = n
 	c.enqueue()
+}
+
+// later makes the next Poll report the connection again.
+func (c *fdConn) later() {
+	if !c.closed && c.watch() != nil {
+		c.gone = true
+		c.enqueue()
+	}
 }
 
 // handle runs the connection's input. The executor must be held.
@@ -171,6 +209,9 @@ func (c *fdConn) handle() {
 	}
 	c.collect(true)
 	c.publish()
+	if c.unread {
+		c.later()
+	}
 }
 
 // collect takes the client's replies for writing after the batch. ran says that its commands have
@@ -273,14 +314,7 @@ func (c *fdConn) written() bool {
 		return true
 	}
 	c.blocked = !c.q.empty()
-	var events uint32
-	if c.blocked {
-		events = evloop.Writable
-	}
-	if !c.ending {
-		events |= evloop.Readable
-	}
-	return c.loop.ev.Mod(c.fd, events) == nil
+	return c.watch() == nil
 }
 
 // publish makes the size of the input visible to other loops.

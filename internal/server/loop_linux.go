@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"godwit/internal/crash"
 	"godwit/internal/evloop"
 )
 
@@ -82,9 +83,15 @@ func newLoop(s *Server, id int) (*loop, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.opts.OwnProcessors {
+		ev.KeepProcessor(func() { go pass() })
+	}
 	return &loop{srv: s, id: id, ev: ev, in: make([]byte, sharedBuffer),
 		out: make([]byte, outputBuffer)}, nil
 }
+
+// pass is what a loop makes another thread run: see evloop.
+func pass() { defer crash.Guard("passing the poller on")() }
 
 // adopt gives the connection's descriptor to a loop. It is a duplicate, because the net package
 // cannot let go of its own; the caller closes nc. Any goroutine may call it.
@@ -287,7 +294,7 @@ func (l *loop) welcome() {
 		}
 		c.cl, cl.Loop = cl, l.id
 		l.conns = append(l.conns, c)
-		if err := l.ev.Add(a.fd, c, evloop.Readable); err != nil {
+		if err := l.ev.Add(a.fd, c, c.events()); err != nil {
 			l.srv.log.Warning("Error registering fd event for the new client: %s (fd=%d)", err,
 				a.fd)
 			c.close()
@@ -299,10 +306,13 @@ func (l *loop) welcome() {
 // share of its connections, so that each has its turn every second.
 func (l *loop) tick() {
 	s := l.srv
-	hz := int64(s.eng.Hz())
+	hz := int64(s.eng.CronHz())
 	l.nextTick = s.eng.Steady() + 1000/hz
 	if l.id == 0 {
 		s.cron()
+	}
+	if s.eng.Calm() {
+		return
 	}
 	for n := len(l.conns)/int(hz) + 1; n > 0 && len(l.conns) > 0; n-- {
 		if l.sweep >= len(l.conns) {

@@ -33,10 +33,13 @@ import (
 	"godwit/internal/resp"
 )
 
-// Options change how a Server works, for tests.
+// Options change how a Server works.
 type Options struct {
 	// ForceGoroutines serves plain connections with goroutines too, as on systems without epoll.
+	// It is for tests.
 	ForceGoroutines bool
+	// OwnProcessors says that each loop has a processor of the Go scheduler for itself.
+	OwnProcessors bool
 }
 
 // Server serves one engine.
@@ -145,7 +148,7 @@ func (s *Server) tick() {
 		s.eng.Enter()
 		now := s.eng.Steady()
 		if now >= next {
-			next = now + 1000/int64(s.eng.Hz())
+			next = now + 1000/int64(s.eng.CronHz())
 			s.cron()
 		}
 		s.eng.EndWaits()
@@ -193,10 +196,13 @@ func (s *Server) wake() {
 	}
 }
 
-// cron does the periodic work, hz times a second with the executor held.
+// cron does the periodic work, CronHz times a second with the executor held.
 func (s *Server) cron() {
 	s.eng.Cron()
 	s.reloadTLS()
+	if s.eng.Calm() {
+		return
+	}
 	for c := range s.gos {
 		c.care()
 	}
