@@ -171,8 +171,10 @@ func zremCmd(c *engine.Ctx) {
 		return
 	}
 	z := object.AsZSet(x)
-	n := 0
-	for _, m := range c.Args[2:] {
+	n, members := 0, c.Args[2:]
+	ahead := z.Lookahead(members, 1)
+	for i, m := range members {
+		ahead.Reach(i)
 		if z.Remove(m) {
 			if n++; z.Len() == 0 {
 				break

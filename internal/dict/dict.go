@@ -86,6 +86,9 @@ type Funcs struct {
 	// MayGrow reports whether a table with that many more bytes may be made now. nil means always.
 	// Against its advice chains grow longer, up to fullLoad.
 	MayGrow func(bytes int) bool
+	// Far is the offset of another byte of an entry that PrefetchEntry fetches along with its
+	// first, for entries that often lie on two cache lines. 0: none.
+	Far int
 }
 
 // Dict is a hash table. New makes it.
@@ -206,32 +209,6 @@ func (d *Dict) Delete(h uint64, r arena.Ref) bool {
 	d.shrinkIfSparse()
 	return true
 }
-
-// Prefetch starts to bring the bucket of h into the cache, without waiting for it.
-func (d *Dict) Prefetch(h uint64) {
-	if d.used != 0 {
-		arena.PrefetchAt(unsafe.Pointer(d.home(h)))
-	}
-}
-
-// PrefetchEntry starts to bring the entries that may be h's into the cache. It reads h's bucket
-// (not its overflow buckets), so it is for a second pass after Prefetch.
-func (d *Dict) PrefetchEntry(h uint64) {
-	if d.used == 0 {
-		return
-	}
-	b := d.home(h)
-	tag := tagOf(h)
-	for m := matches(b[0], fpLanes(h)); m != 0; m &= m - 1 {
-		s := b[bits.TrailingZeros64(m)>>3&7]
-		if (s^tag)&^refMask == 0 {
-			arena.PrefetchAt(d.a.Pointer(arena.Ref(s & refMask)))
-		}
-	}
-}
-
-// PrefetchRef starts to bring the block of an entry into the cache.
-func (d *Dict) PrefetchRef(r arena.Ref) { arena.PrefetchAt(d.a.Pointer(r)) }
 
 // Unpause ends what Pause++ began, and does the resize that deletes could not start meanwhile.
 func (d *Dict) Unpause() {

@@ -22,11 +22,13 @@ func (e *Engine) Prefetch(c *Client, argv [][]byte) (h uint64, cmd *spec.Command
 }
 
 // PrefetchEntry goes on with what Prefetch has begun, after as much other work as possible. It
-// reports whether PrefetchValue has something to do for the command.
-func (e *Engine) PrefetchEntry(c *Client, cmd *spec.Command, h uint64) (more bool) {
-	c.db.PrefetchEntry(h)
-	return e.table.touch[cmd.ID()] != nil
+// reports whether PrefetchChain and PrefetchValue have something to do for the command.
+func (e *Engine) PrefetchEntry(c *Client, cmd *spec.Command, h uint64) (chain, value bool) {
+	return c.db.PrefetchEntry(h), e.table.touch[cmd.ID()] != nil
 }
+
+// PrefetchChain goes on for a key that PrefetchEntry has not found.
+func (e *Engine) PrefetchChain(c *Client, h uint64) { c.db.PrefetchChain(h) }
 
 // PrefetchValue goes on with the value, for commands that know what they will read of it.
 func (e *Engine) PrefetchValue(c *Client, cmd *spec.Command, argv [][]byte) {

@@ -22,6 +22,7 @@ import (
 //     or a candidate for eviction has to carry.
 //   - Cursors of scan and defrag hold the slot below the cursor of its dict.
 //   - random and sample choose a dict by its share of the keys, then a key in it.
+//   - Lookahead asks of for each key.
 //   - len, tableBytes, rehashingBytes, drain, each and check go over all dicts, rehash over those
 //     that are being resized.
 //
@@ -44,6 +45,7 @@ func (ks *Keyspace) newStore() *store {
 		Hash:    func(r arena.Ref) uint64 { return ks.Hash(object.View(ks.A, r).Key()) },
 		Match:   ks.match,
 		MayGrow: ks.tableFits,
+		Far:     64, // the value, behind header and key
 	})}
 }
 
@@ -72,8 +74,17 @@ func (s *store) remove(h uint64, r arena.Ref) {
 // prefetch starts to bring the place of a key with the hash into the cache.
 func (s *store) prefetch(h uint64) { s.of(h).Prefetch(h) }
 
-// prefetchEntry starts to bring the entry into the cache, some time after prefetch.
-func (s *store) prefetchEntry(h uint64) { s.of(h).PrefetchEntry(h) }
+// prefetchEntry starts to bring the entry into the cache, some time after prefetch. It reports
+// whether prefetchChain should follow.
+func (s *store) prefetchEntry(h uint64) (chain bool) { return s.of(h).PrefetchEntry(h) }
+
+// prefetchChain goes on where prefetchEntry has not found the entry.
+func (s *store) prefetchChain(h uint64) { s.of(h).PrefetchChain(h) }
+
+// Lookahead returns what prefetches for a command that looks up the first of each step of keys.
+func (db *DB) Lookahead(keys [][]byte, step int) dict.Lookahead {
+	return db.store.dict.Lookahead(db.ks, keys, step)
+}
 
 // len returns the number of keys.
 func (s *store) len() int { return s.dict.Len() }

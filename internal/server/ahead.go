@@ -1,6 +1,7 @@
 package server
 
 import (
+	"math/bits"
 	"runtime/debug"
 
 	"godwit/internal/crash"
@@ -88,19 +89,27 @@ func (a *ahead) command(i int) (argv [][]byte, used int) {
 	return a.args[from:a.ends[i]:a.ends[i]], a.used[i]
 }
 
-// prefetch fetches all buckets, then all entries, then those parts of the values that some commands
-// are known to read: each step depends on the one before.
+// prefetch fetches all buckets, then all entries, then the entries behind overflow buckets, then
+// those parts of the values that some commands are known to read: each step depends on the one
+// before.
 func (a *ahead) prefetch(s *session) {
 	e := s.srv.eng
 	for i := range a.n {
 		argv, _ := a.command(i)
 		a.hashes[i], a.cmds[i] = e.Prefetch(s.cl, argv)
 	}
-	values := false
+	values, chains := false, uint(0)
 	for i := range a.n {
 		if cmd := a.cmds[i]; cmd != nil {
-			values = e.PrefetchEntry(s.cl, cmd, a.hashes[i]) || values
+			chain, value := e.PrefetchEntry(s.cl, cmd, a.hashes[i])
+			if chain {
+				chains |= 1 << i
+			}
+			values = values || value
 		}
+	}
+	for ; chains != 0; chains &= chains - 1 {
+		e.PrefetchChain(s.cl, a.hashes[bits.TrailingZeros(chains)%maxAhead])
 	}
 	if !values {
 		return
