@@ -29,8 +29,7 @@ func Table() *engine.Table {
 		all[i] = handlers()
 	}
 	t := engine.NewTable(spec.New(), all...)
-	t.SetTouch("bf.add", touchFilter)
-	t.SetTouch("bf.exists", touchFilter)
+	setTouches(t)
 	t.SetWriteNothing("eval", evalWritesNothing)
 	t.SetWriteNothing("evalsha", evalshaWritesNothing)
 	t.SetWriteNothing("fcall", fcallWritesNothing)

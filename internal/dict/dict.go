@@ -146,6 +146,11 @@ func (d *Dict) Find(h uint64, key []byte) arena.Ref {
 	if d.tab[1].base != nil && d.Pause == 0 {
 		d.step()
 	}
+	return d.Glance(h, key)
+}
+
+// Glance is Find that leaves a rehash where it is.
+func (d *Dict) Glance(h uint64, key []byte) arena.Ref {
 	if d.used == 0 {
 		return 0
 	}

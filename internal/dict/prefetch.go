@@ -86,6 +86,11 @@ func (d *Dict) PrefetchAll(hashes []uint64) {
 	for _, h := range hashes {
 		d.Prefetch(h)
 	}
+	d.PrefetchEntries(hashes)
+}
+
+// PrefetchEntries makes the second and third pass for the hashes, of which there may be up to 64.
+func (d *Dict) PrefetchEntries(hashes []uint64) {
 	var chains uint64
 	for i, h := range hashes {
 		if d.PrefetchEntry(h) {

@@ -92,6 +92,7 @@ type Engine struct {
 	cron      cronState
 	script    scripting
 	access    access
+	prefetch  prefetch
 	waiters   atomic.Int32 // of the executor
 	between   *sync.Cond   // over mu: a busy script is over
 	ended     bool         // nothing runs any more; see End

@@ -1,38 +1,94 @@
 package engine
 
-import "godwit/internal/spec"
+import (
+	"godwit/internal/object"
+	"godwit/internal/spec"
+)
 
-// Prefetch begins to bring into the cache what the lookup of the command's first key will touch.
-// It returns the key's hash and the command, for PrefetchEntry; the command is nil if there is
-// nothing to do. The executor is held.
+// PrefetchMax is how many commands Prefetch takes.
+const PrefetchMax = 16
+
+// prefetchKeys is how many keys Prefetch takes of them together.
+const prefetchKeys = 32
+
+// prefetch is what Prefetch works with.
+type prefetch struct {
+	n      int // keys
+	hashes [prefetchKeys]uint64
+	warmup object.Warmup
+
+	// The commands whose values are to be fetched.
+	values int
+	value  [PrefetchMax]prefetchValue
+}
+
+type prefetchValue struct {
+	touch Touch
+	hash  uint64 // of the first key
+	key   []byte
+	argv  [][]byte
+}
+
+// Prefetch brings into the cache what the next commands of a client will read: all buckets of their
+// first keys, then all entries, then what some commands read of the values. Each step depends on
+// the one before. It changes nothing, and the commands may do something else in the end. The
+// executor is held.
 //
-// It is for commands that are read ahead of their turn. The misses of a whole pipeline overlap
-// then, which is most of the cost of a lookup in a large data set.
-func (e *Engine) Prefetch(c *Client, argv [][]byte) (h uint64, cmd *spec.Command) {
-	if len(argv) < 2 {
-		return 0, nil
+// The misses of a whole pipeline overlap so. They are most of the cost of a lookup in a large data
+// set.
+func (e *Engine) Prefetch(c *Client, commands [][][]byte) {
+	p, db := &e.prefetch, c.db
+	p.n, p.values = 0, 0
+	for _, argv := range commands {
+		if len(argv) < 2 {
+			continue
+		}
+		cmd := e.table.Top(argv[0])
+		if cmd == nil {
+			continue
+		}
+		keys := cmd.LeadingKeys(argv)
+		if len(keys) > prefetchKeys-p.n {
+			break
+		}
+		for _, key := range keys {
+			h := e.KS.Hash(key)
+			db.PrefetchBucket(h)
+			p.hashes[p.n] = h
+			p.n++
+		}
+		if len(keys) > 0 {
+			e.prefetchLater(cmd, argv, keys[0], p.hashes[p.n-len(keys)])
+		}
 	}
-	cmd = e.table.Top(argv[0])
-	if cmd == nil || cmd.FirstKey() == 0 || cmd.FirstKey() >= len(argv) {
-		return 0, nil
+	db.PrefetchEntries(p.hashes[:p.n])
+	if p.values > 0 {
+		e.prefetchValues(c)
 	}
-	h = e.KS.Hash(argv[cmd.FirstKey()])
-	c.db.PrefetchBucket(h)
-	return h, cmd
 }
 
-// PrefetchEntry goes on with what Prefetch has begun, after as much other work as possible. It
-// reports whether PrefetchChain and PrefetchValue have something to do for the command.
-func (e *Engine) PrefetchEntry(c *Client, cmd *spec.Command, h uint64) (chain, value bool) {
-	return c.db.PrefetchEntry(h), e.table.touch[cmd.ID()] != nil
+// prefetchLater notes a command that reads parts of its first key's value.
+func (e *Engine) prefetchLater(cmd *spec.Command, argv [][]byte, key []byte, hash uint64) {
+	p := &e.prefetch
+	touch := e.table.touch[cmd.ID()]
+	if touch != nil && p.values < len(p.value) && cmd.AcceptsArgs(len(argv)) {
+		p.value[p.values] = prefetchValue{touch, hash, key, argv}
+		p.values++
+	}
 }
 
-// PrefetchChain goes on for a key that PrefetchEntry has not found.
-func (e *Engine) PrefetchChain(c *Client, h uint64) { c.db.PrefetchChain(h) }
-
-// PrefetchValue goes on with the value, for commands that know what they will read of it.
-func (e *Engine) PrefetchValue(c *Client, cmd *spec.Command, argv [][]byte) {
-	if touch := e.table.touch[cmd.ID()]; touch != nil && cmd.AcceptsArgs(len(argv)) {
-		touch(c.db, argv)
+// prefetchValues goes on with the values.
+func (e *Engine) prefetchValues(c *Client) {
+	p := &e.prefetch
+	p.warmup.H = e.KS.Heap
+	var entry object.Entry
+	for i := range p.value[:p.values] {
+		v := &p.value[i]
+		if i == 0 || string(v.key) != string(p.value[i-1].key) {
+			entry = c.db.Glance(v.hash, v.key)
+		}
+		v.touch(&p.warmup, entry, v.argv)
 	}
+	p.warmup.Run()
+	clear(p.value[:p.values]) // the arguments are the connection's
 }

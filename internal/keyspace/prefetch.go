@@ -1,5 +1,7 @@
 package keyspace
 
+import "godwit/internal/object"
+
 // Prefetching brings what lookups will read into the cache ahead of them. It changes no key and no
 // counter. Package dict says how.
 
@@ -9,9 +11,18 @@ func (db *DB) Prefetch(key []byte) { db.PrefetchBucket(db.ks.Hash(key)) }
 // PrefetchBucket is Prefetch for the hash of a key.
 func (db *DB) PrefetchBucket(h uint64) { db.store.prefetch(h) }
 
-// PrefetchEntry starts to bring the entry into the cache, some time after PrefetchBucket. It
-// reports whether it has not found the entry, so that PrefetchChain should follow.
-func (db *DB) PrefetchEntry(h uint64) (chain bool) { return db.store.prefetchEntry(h) }
+// PrefetchEntries starts to bring the entries of up to 64 keys into the cache, some time after
+// PrefetchBucket.
+func (db *DB) PrefetchEntries(hashes []uint64) { db.store.prefetchEntries(hashes) }
 
-// PrefetchChain goes on where PrefetchEntry has not found the entry.
-func (db *DB) PrefetchChain(h uint64) { db.store.prefetchChain(h) }
+// Glance returns the entry of a key with that hash, due or not. Unlike Peek it leaves all as it is.
+// It is for prefetching what the entry leads to, and nothing else.
+func (db *DB) Glance(h uint64, key []byte) object.Entry {
+	if key == nil {
+		key = []byte{}
+	}
+	if r := db.store.glance(h, key); r != 0 {
+		return object.View(db.ks.A, r)
+	}
+	return object.Entry{}
+}

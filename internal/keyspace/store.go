@@ -22,7 +22,7 @@ import (
 //     or a candidate for eviction has to carry.
 //   - Cursors of scan and defrag hold the slot below the cursor of its dict.
 //   - random and sample choose a dict by its share of the keys, then a key in it.
-//   - Lookahead asks of for each key.
+//   - Lookahead and prefetchEntries ask of for each key.
 //   - len, tableBytes, rehashingBytes, drain, each and check go over all dicts, rehash over those
 //     that are being resized.
 //
@@ -74,12 +74,14 @@ func (s *store) remove(h uint64, r arena.Ref) {
 // prefetch starts to bring the place of a key with the hash into the cache.
 func (s *store) prefetch(h uint64) { s.of(h).Prefetch(h) }
 
-// prefetchEntry starts to bring the entry into the cache, some time after prefetch. It reports
-// whether prefetchChain should follow.
-func (s *store) prefetchEntry(h uint64) (chain bool) { return s.of(h).PrefetchEntry(h) }
+// prefetchEntry starts to bring the entry into the cache, some time after prefetch.
+func (s *store) prefetchEntry(h uint64) { s.of(h).PrefetchEntry(h) }
 
-// prefetchChain goes on where prefetchEntry has not found the entry.
-func (s *store) prefetchChain(h uint64) { s.of(h).PrefetchChain(h) }
+// prefetchEntries starts to bring entries into the cache, up to 64, some time after prefetch.
+func (s *store) prefetchEntries(hashes []uint64) { s.dict.PrefetchEntries(hashes) }
+
+// glance is find that changes nothing at all.
+func (s *store) glance(h uint64, key []byte) arena.Ref { return s.of(h).Glance(h, key) }
 
 // Lookahead returns what prefetches for a command that looks up the first of each step of keys.
 func (db *DB) Lookahead(keys [][]byte, step int) dict.Lookahead {

@@ -46,6 +46,7 @@ type Command struct {
 type derived struct {
 	id       int
 	firstKey int  // The index of the first key in argv if it is fixed, else 0.
+	numKeys  int  // The index of the number of keys, if firstKey depends on it: see LeadingKeys.
 	copies   bool // See CopiesValues.
 	parent   *Command
 	subs     map[string]*Command
