@@ -13,7 +13,7 @@ func setPairs(c *engine.Ctx, pairs [][]byte, deadline int64) {
 	ahead := c.DB.Lookahead(pairs, 2)
 	for i := 0; i < len(pairs); i += 2 {
 		ahead.Reach(i)
-		c.DB.Set(pairs[i], object.StringValue(pairs[i+1]), deadline)
+		c.DB.SetString(pairs[i], pairs[i+1], deadline)
 		changed(c, "set", pairs[i])
 		if deadline > 0 {
 			c.Notify(keyspace.EvGeneric, "expire", pairs[i])

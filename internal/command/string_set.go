@@ -5,7 +5,6 @@ import (
 
 	"godwit/internal/engine"
 	"godwit/internal/keyspace"
-	"godwit/internal/object"
 )
 
 func setCmd(c *engine.Ctx) {
@@ -60,7 +59,7 @@ func okUnless(c *engine.Ctx, answered bool) {
 // store sets the string at key and sends the event. deadline is in unix ms, or 0, or
 // keyspace.KeepTTL.
 func store(c *engine.Ctx, key, value []byte, deadline int64) {
-	c.DB.Set(key, object.StringValue(value), deadline)
+	c.DB.SetString(key, value, deadline)
 	c.Dirty(1)
 	changed(c, "set", key)
 	if deadline > 0 {

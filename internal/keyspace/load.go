@@ -16,7 +16,7 @@ func (db *DB) Load(key []byte, v object.Value, deadline int64, a Access) (e obje
 	if old.Exists() {
 		return old, false
 	}
-	e = db.insert(h, key, v, deadline)
+	e = db.insert(h, key, &v, deadline)
 	db.ks.setAccess(e, a)
 	if v.Type == object.Hash {
 		db.rearmFields(e)
