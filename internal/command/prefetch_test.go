@@ -211,10 +211,13 @@ func TestPrefetchChangesNoAnswer(t *testing.T) {
 		}
 		w.run()
 		switch i % 100 {
-		case 50: // some of the keys with a deadline are due now
+		case 50: // keys that the next batches name often are due
 			for _, l := range []*local{w.many, w.one} {
+				for k := range 100 {
+					l.do(t, argvOf("EXPIRE", "key:"+strconv.Itoa(k), "1000"))
+				}
 				l.e.Enter()
-				l.e.SetClockOffset(int64(i/100*1000+1500) * 1000)
+				l.e.SetClockOffset(int64(i/100*5300+1500) * 1000) // no deadline is near that
 				l.e.Leave()
 			}
 		case 99:

@@ -24,8 +24,7 @@ type prefetch struct {
 
 type prefetchValue struct {
 	touch Touch
-	hash  uint64 // of the first key
-	key   []byte
+	key   []byte // the first
 	argv  [][]byte
 }
 
@@ -39,6 +38,8 @@ type prefetchValue struct {
 func (e *Engine) Prefetch(c *Client, commands [][][]byte) {
 	p, db := &e.prefetch, c.db
 	p.n, p.values = 0, 0
+	worth := db.PrefetchWorth()
+	var last []byte
 	for _, argv := range commands {
 		if len(argv) < 2 {
 			continue
@@ -48,17 +49,19 @@ func (e *Engine) Prefetch(c *Client, commands [][][]byte) {
 			continue
 		}
 		keys := cmd.LeadingKeys(argv)
-		if len(keys) > prefetchKeys-p.n {
-			break
+		if len(keys) == 0 {
+			continue
 		}
-		for _, key := range keys {
+		e.prefetchLater(cmd, argv, keys[0])
+		if !worth || string(keys[0]) == string(last) {
+			continue // cached, or asked for
+		}
+		last = keys[0]
+		for _, key := range keys[:min(len(keys), prefetchKeys-p.n)] {
 			h := e.KS.Hash(key)
 			db.PrefetchBucket(h)
 			p.hashes[p.n] = h
 			p.n++
-		}
-		if len(keys) > 0 {
-			e.prefetchLater(cmd, argv, keys[0], p.hashes[p.n-len(keys)])
 		}
 	}
 	db.PrefetchEntries(p.hashes[:p.n])
@@ -68,11 +71,11 @@ func (e *Engine) Prefetch(c *Client, commands [][][]byte) {
 }
 
 // prefetchLater notes a command that reads parts of its first key's value.
-func (e *Engine) prefetchLater(cmd *spec.Command, argv [][]byte, key []byte, hash uint64) {
+func (e *Engine) prefetchLater(cmd *spec.Command, argv [][]byte, key []byte) {
 	p := &e.prefetch
 	touch := e.table.touch[cmd.ID()]
 	if touch != nil && p.values < len(p.value) && cmd.AcceptsArgs(len(argv)) {
-		p.value[p.values] = prefetchValue{touch, hash, key, argv}
+		p.value[p.values] = prefetchValue{touch, key, argv}
 		p.values++
 	}
 }
@@ -85,7 +88,7 @@ func (e *Engine) prefetchValues(c *Client) {
 	for i := range p.value[:p.values] {
 		v := &p.value[i]
 		if i == 0 || string(v.key) != string(p.value[i-1].key) {
-			entry = c.db.Glance(v.hash, v.key)
+			entry = c.db.Glance(v.key)
 		}
 		v.touch(&p.warmup, entry, v.argv)
 	}

@@ -15,13 +15,16 @@ func (db *DB) PrefetchBucket(h uint64) { db.store.prefetch(h) }
 // PrefetchBucket.
 func (db *DB) PrefetchEntries(hashes []uint64) { db.store.prefetchEntries(hashes) }
 
-// Glance returns the entry of a key with that hash, due or not. Unlike Peek it leaves all as it is.
-// It is for prefetching what the entry leads to, and nothing else.
-func (db *DB) Glance(h uint64, key []byte) object.Entry {
+// PrefetchWorth reports whether there are so many keys that lookups wait for memory.
+func (db *DB) PrefetchWorth() bool { return db.store.prefetchWorth() }
+
+// Glance returns the entry of a key, due or not. Unlike Peek it leaves all as it is. It is for
+// prefetching what the entry leads to, and nothing else.
+func (db *DB) Glance(key []byte) object.Entry {
 	if key == nil {
 		key = []byte{}
 	}
-	if r := db.store.glance(h, key); r != 0 {
+	if r := db.store.glance(db.ks.Hash(key), key); r != 0 {
 		return object.View(db.ks.A, r)
 	}
 	return object.Entry{}

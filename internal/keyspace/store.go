@@ -80,6 +80,9 @@ func (s *store) prefetchEntry(h uint64) { s.of(h).PrefetchEntry(h) }
 // prefetchEntries starts to bring entries into the cache, up to 64, some time after prefetch.
 func (s *store) prefetchEntries(hashes []uint64) { s.dict.PrefetchEntries(hashes) }
 
+// prefetchWorth reports whether lookups wait for memory.
+func (s *store) prefetchWorth() bool { return s.dict.PrefetchWorth() }
+
 // glance is find that changes nothing at all.
 func (s *store) glance(h uint64, key []byte) arena.Ref { return s.of(h).Glance(h, key) }
 
