@@ -20,6 +20,16 @@ func setTouches(t *engine.Table) {
 		"zrem")
 }
 
+// warmZAdd fetches what giving members these scores reads of a large set: the members that args,
+// items of width arguments, begin with.
+func warmZAdd(c *engine.Ctx, z object.SortedSet, args [][]byte, width int, scores []float64) {
+	w := c.E.Warmup()
+	for i, score := range scores {
+		w.Score(z.E, score, args[i*width+width-1])
+	}
+	w.Run()
+}
+
 // touchMember is for commands whose member or field is argument i.
 func touchMember(i int) engine.Touch {
 	return func(w *object.Warmup, e object.Entry, argv [][]byte) { w.Member(e, argv[i]) }

@@ -70,6 +70,12 @@ func (e *Engine) Prefetch(c *Client, commands [][][]byte) {
 	}
 }
 
+// Warmup returns what handlers may use to look ahead themselves.
+func (e *Engine) Warmup() *object.Warmup {
+	e.prefetch.warmup.H = e.KS.Heap
+	return &e.prefetch.warmup
+}
+
 // prefetchLater notes a command that reads parts of its first key's value.
 func (e *Engine) prefetchLater(cmd *spec.Command, argv [][]byte, key []byte) {
 	p := &e.prefetch

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"godwit/internal/arena"
 	"godwit/internal/dict"
 	"godwit/internal/skiplist"
 )
@@ -110,10 +111,15 @@ func (w *Warmup) Run() {
 	}
 	w.walk(4)
 	for _, m := range w.scored[:w.scores] {
-		// The member leaves the place that it has.
-		if r := m.l.dict.Glance(w.hashes[m.at], m.member); r != 0 {
-			if old := m.l.list.Score(r); old != m.score {
-				w.search(m.l, old)
+		// The member leaves the place that it has, between its neighbours.
+		r := m.l.dict.Glance(w.hashes[m.at], m.member)
+		if r == 0 || m.l.list.Score(r) == m.score {
+			continue
+		}
+		w.search(m.l, m.l.list.Score(r))
+		for _, near := range [...]arena.Ref{m.l.list.Next(r), m.l.list.Prev(r)} {
+			if near != 0 {
+				m.l.dict.PrefetchRef(near)
 			}
 		}
 	}
