@@ -167,7 +167,9 @@ func hexpire(c *engine.Ctx, unit int64, absolute bool) {
 	}
 	var w fieldWrites
 	c.Array(len(fields))
-	for _, field := range fields {
+	ahead := h.Lookahead(fields, 1)
+	for i, field := range fields {
+		ahead.Reach(i)
 		old, has := h.Deadline(field)
 		switch {
 		case !has:
@@ -204,7 +206,9 @@ func fieldDeadlines(c *engine.Ctx, reply func(c *engine.Ctx, deadline int64)) {
 		return
 	}
 	c.Array(len(fields))
-	for _, field := range fields {
+	ahead := h.Lookahead(fields, 1)
+	for i, field := range fields {
+		ahead.Reach(i)
 		switch d, has := h.Deadline(field); {
 		case !has:
 			c.Int(fieldMissing)
@@ -231,7 +235,9 @@ func hpersistCmd(c *engine.Ctx) {
 	}
 	changed := 0
 	c.Array(len(fields))
-	for _, field := range fields {
+	ahead := h.Lookahead(fields, 1)
+	for i, field := range fields {
+		ahead.Reach(i)
 		switch d, has := h.Deadline(field); {
 		case !has:
 			c.Int(fieldMissing)

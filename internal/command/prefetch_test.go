@@ -65,6 +65,15 @@ func list(replies []client.Value) client.Value {
 	return client.Value{Kind: client.Array, Elems: replies}
 }
 
+// concat joins arrays to one.
+func concat(replies []client.Value) client.Value {
+	v := client.Value{Kind: client.Array}
+	for _, r := range replies {
+		v.Elems = append(v.Elems, r.Elems...)
+	}
+	return v
+}
+
 // last joins replies that are all the same.
 func last(replies []client.Value) client.Value { return replies[len(replies)-1] }
 
@@ -147,6 +156,15 @@ func (w *twins) step() {
 		many(sum, scored, "ZADD", "ZADD", "zset")
 	case 16:
 		many(sum, member, "ZREM", "ZREM", "zset")
+	case 17:
+		fields := w.args(member)
+		argv := append([]string{"HGETDEL", "hash", "FIELDS", strconv.Itoa(len(fields))}, fields...)
+		w.queue(argv, unfold([]string{"HGETDEL", "hash", "FIELDS", "1"}, argv, 4, 1), concat)
+	case 18:
+		pairs := w.args(field)
+		argv := append([]string{"HSETEX", "hash", "EX", "1000000", "FIELDS",
+			strconv.Itoa(len(pairs) / 2)}, pairs...)
+		w.queue(argv, unfold(append(argv[:5:5], "1"), argv, 6, 2), last)
 	default:
 		w.single(w.r.IntN(8))
 	}
